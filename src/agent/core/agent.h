@@ -1,0 +1,145 @@
+/* What an agent module may use of the core: the gate, the clock and this
+ * thread's ring.
+ *
+ * A module records an event so:
+ *
+ *	if (!agent_on(RING_GATE_NVTX))
+ *		return;
+ *	record = agent_begin(size);           // NULL: refused or dropped, and counted
+ *	if (record) {
+ *		... fill everything but the head ...
+ *		agent_end(record, head, size);    // head last: a record is whole or not there
+ *	}
+ *
+ * Between begin and end no call may leave the agent. Nothing here allocates, locks,
+ * prints or changes errno. */
+#ifndef SONDE_AGENT_CORE_AGENT_H
+#define SONDE_AGENT_CORE_AGENT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/arch.h"
+#include "fmt/record.h"
+#include "ring/ring_layout.h"
+
+#define AGENT_EXPORT __attribute__((visibility("default")))
+#define AGENT_COLD __attribute__((cold, noinline))
+#define agent_likely(x) __builtin_expect(!!(x), 1)
+#define agent_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Per-thread levels of nesting, one per domain id (0 = default domain). */
+#define AGENT_LEVEL_DOMAINS 1024u
+
+/* 56 bytes of initial-exec TLS: all there is. */
+struct agent_tls {
+	uint8_t *write;            /* next record */
+	uint8_t *end;              /* of the chunk; NULL before the first event */
+	uintptr_t busy;            /* frame of the event being written; 0 = none */
+	struct ring_chunk *chunk;
+	int32_t *levels;           /* AGENT_LEVEL_DOMAINS counters, never NULL after agent_begin succeeded once */
+	struct ring_slot *slot;
+	uint64_t ranges;           /* start/end ranges begun by this thread, for their ids */
+};
+
+extern __thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Three pages: the first is wiped in every forked child (so that a child is off
+ * until it has a pool of its own), the second is the session page, mapped over
+ * it when the agent attaches, the third the doorbell. */
+struct agent_pages {
+	_Alignas(4096) _Atomic uint32_t attached; /* AGENT_OFF or all ones; 0 = wiped, or not yet attached */
+	_Alignas(4096) struct ring_session session;
+	_Alignas(4096) struct ring_doorbell doorbell;
+	uint8_t fill[4096 - sizeof(struct ring_doorbell)];
+};
+extern struct agent_pages agent_pages __attribute__((visibility("hidden")));
+
+/* In `attached`, when the agent is off for good: no module bit is set. */
+#define AGENT_OFF 0x80000000u
+#define AGENT_ATTACHED 0x7fffffffu
+
+/* A child that came without our fork handler tries once to get a pool. */
+AGENT_COLD int agent_revive(unsigned module) __attribute__((visibility("hidden")));
+
+/* Off: one load and one branch (the second load hits the same way, no branch). */
+static inline int agent_on(unsigned module)
+{
+	uint32_t attached = atomic_load_explicit(&agent_pages.attached, memory_order_relaxed);
+	uint32_t gate = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
+
+	if (agent_likely(attached & gate & module))
+		return 1;
+	return agent_unlikely(attached == 0) ? agent_revive(module) : 0;
+}
+
+static inline uint64_t agent_now(void)
+{
+	struct timespec t;
+
+	if (agent_likely(agent_pages.session.clock == RING_CLOCK_TSC))
+		return arch_cycles();
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Slow paths: another chunk (and a slot before it), a re-entry, a full pool. */
+AGENT_COLD void *agent_begin_slow(uint32_t size) __attribute__((visibility("hidden")));
+
+/* Room for a record of `size` bytes (at most RING_CHUNK_DATA) in this thread's ring. */
+static inline void *agent_begin(uint32_t size)
+{
+	struct agent_tls *tls = &agent_tls;
+
+	if (agent_unlikely(tls->busy || (size_t)(tls->end - tls->write) < record_stride(size)))
+		return agent_begin_slow(size);
+	tls->busy = (uintptr_t)__builtin_frame_address(0);
+	atomic_signal_fence(memory_order_seq_cst);
+	return tls->write;
+}
+
+static inline void agent_end(void *record, uint64_t head, uint32_t size)
+{
+	struct agent_tls *tls = &agent_tls;
+	uint8_t *next = (uint8_t *)record + record_stride(size);
+
+	*(uint64_t *)record = head;
+	tls->write = next;
+	atomic_store_explicit(&tls->chunk->committed, (uint32_t)(next - tls->chunk->data),
+			      memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	tls->busy = 0;
+}
+
+/* Definitions: recorded whenever the process is attached, window or not, and served
+ * from the reserve when the pool is empty. NULL when refused (counted). Close with agent_end(). */
+void *agent_begin_definition(uint32_t size) __attribute__((visibility("hidden")));
+static inline int agent_attached(void)
+{
+	return atomic_load_explicit(&agent_pages.attached, memory_order_relaxed) & AGENT_ATTACHED;
+}
+
+/* Attaches if that has not happened (the library may have come by dlopen); 0 when
+ * this process is recorded. Thread-safe, idempotent. */
+int agent_start(void) __attribute__((visibility("hidden")));
+
+/* Ids of definitions, unique in the process and its forked children's past. */
+uint64_t agent_next_string_id(void) __attribute__((visibility("hidden")));
+uint64_t agent_next_domain_id(void) __attribute__((visibility("hidden")));
+
+/* A pop without a push in this thread. */
+AGENT_COLD void agent_count_unmatched(void) __attribute__((visibility("hidden")));
+
+/* Memory for definitions, never given back; zeroed. NULL when there is none. Not for the
+ * hot path; lock-free, and safe in a forked child. */
+void *agent_permanent(size_t size) __attribute__((visibility("hidden")));
+
+/* One line for the report's diagnostics; text is cut at about 400 bytes. */
+void agent_diagnose(enum diagnostic_severity severity, const char *text) __attribute__((visibility("hidden")));
+
+/* This thread's index for ids, unique among live threads of the process. */
+uint32_t agent_slot_index(void) __attribute__((visibility("hidden")));
+
+#endif

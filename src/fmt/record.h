@@ -1,0 +1,142 @@
+/* Ring records: what an agent writes and the recorder reads.
+ *
+ * A record is a 64-bit head, a 64-bit time stamp in ticks of the session clock
+ * (TSC, or MONOTONIC_RAW nanoseconds where the TSC is not to be trusted) and a
+ * body that depends on the type. Records start on 8-byte boundaries; `size` is
+ * the exact length in bytes, head included, so a trailing text needs neither a
+ * length field nor a terminator. The layout is shared with untrusted processes:
+ * the reader checks every size before it looks further.
+ *
+ *   63         48 47        32 31        16 15     8 7      0
+ *   +------------+------------+------------+--------+--------+
+ *   |   domain   |   level    |    size    | flags  |  type  |
+ *   +------------+------------+------------+--------+--------+
+ */
+#ifndef SONDE_FMT_RECORD_H
+#define SONDE_FMT_RECORD_H
+
+#include <stdint.h>
+
+enum record_type {
+	RECORD_NONE = 0,         /* never written: a zeroed page is not a record */
+	RECORD_NVTX_PUSH = 1,    /* record_plain + text */
+	RECORD_NVTX_PUSH_EX = 2, /* record_nvtx_event + text or string id */
+	RECORD_NVTX_POP = 3,     /* record_plain */
+	RECORD_NVTX_START = 4,   /* record_nvtx_range + text or string id */
+	RECORD_NVTX_END = 5,     /* record_nvtx_end */
+	RECORD_NVTX_MARK = 6,    /* record_nvtx_event + text or string id */
+	RECORD_NVTX_BLOB = 7,    /* record_blob + bytes: belongs to the next event of this ring */
+	RECORD_NVTX_COUNTER = 8, /* record_counter: one sample */
+	RECORD_DEFINE = 9,       /* record_define + text or bytes; flags = enum define_kind */
+	RECORD_DIAGNOSTIC = 10,  /* record_plain + text; flags = enum diagnostic_severity */
+	RECORD_TYPE_COUNT
+};
+
+/* Flags of the NVTX event records. */
+enum {
+	NVTX_FLAG_REGISTERED = 1, /* the 8 bytes behind the fixed part are a string id */
+	NVTX_FLAG_COLOR = 2,
+	NVTX_FLAG_BLOB = 4,       /* RECORD_NVTX_BLOB records precede; level of BLOB counts down to 0 */
+	NVTX_FLAG_NO_MESSAGE = 8,
+	NVTX_FLAG_PAYLOAD_SHIFT = 4 /* the upper four bits: enum nvtx_payload_kind */
+};
+
+/* Order of the value columns of NVTX_EVENTS; also NVTX's own numbering. */
+enum nvtx_payload_kind {
+	NVTX_PAYLOAD_NONE = 0,
+	NVTX_PAYLOAD_UINT64 = 1,
+	NVTX_PAYLOAD_INT64 = 2,
+	NVTX_PAYLOAD_DOUBLE = 3,
+	NVTX_PAYLOAD_UINT32 = 4,
+	NVTX_PAYLOAD_INT32 = 5,
+	NVTX_PAYLOAD_FLOAT = 6,
+	NVTX_PAYLOAD_KIND_COUNT
+};
+
+/* What a RECORD_DEFINE defines. Definitions are written whether a capture
+ * window is open or not, and may use the ring's reserve when the pool is empty. */
+enum define_kind {
+	DEFINE_DOMAIN = 1,       /* id = domain id, text = name */
+	DEFINE_DOMAIN_END = 2,   /* id = domain id */
+	DEFINE_STRING = 3,       /* head domain, id = string id, text */
+	DEFINE_CATEGORY = 4,     /* head domain, id = category, text = name */
+	DEFINE_THREAD_NAME = 5,  /* id = tid in the target's namespace, text = name */
+	DEFINE_RESOURCE = 6,     /* head domain, id = resource id, extra = identifier type<<32 | 0, text = name; see define_resource */
+	DEFINE_RESOURCE_END = 7, /* id = resource id */
+	DEFINE_SCHEMA = 8,       /* head domain, id = schema id, bytes = struct nvtx_wire_schema ... */
+	DEFINE_ENUM = 9,         /* head domain, id = schema id, bytes = struct nvtx_wire_enum ... */
+	DEFINE_SCOPE = 10,       /* head domain, id = scope id, extra = parent scope, text = path */
+	DEFINE_COUNTER = 11,     /* head domain, id = counter id, extra = schema id, bytes: name NUL description */
+	DEFINE_KIND_COUNT
+};
+
+/* Values are those of nsys's ENUM_DIAGNOSTIC_SEVERITY_LEVEL. */
+enum diagnostic_severity {
+	DIAGNOSTIC_INFO = 1,
+	DIAGNOSTIC_WARNING = 2,
+	DIAGNOSTIC_ERROR = 3
+};
+
+struct record_plain {
+	uint64_t head;
+	uint64_t time;
+};
+
+struct record_nvtx_event {
+	uint64_t head;
+	uint64_t time;
+	uint32_t color;
+	uint32_t category;
+	uint64_t payload; /* bit pattern of the value; its kind is in the head's flags */
+};
+
+struct record_nvtx_range {
+	struct record_nvtx_event event;
+	uint64_t range_id; /* unique in the process */
+};
+
+struct record_nvtx_end {
+	uint64_t head;
+	uint64_t time;
+	uint64_t range_id;
+};
+
+struct record_blob {
+	uint64_t head;   /* level = how many further pieces follow */
+	uint64_t time;
+	uint64_t schema_id;
+	uint64_t total;  /* bytes of the whole payload, all pieces together */
+};
+
+struct record_counter {
+	uint64_t head;   /* flags: 0 int64, 1 double, 2 no value (reason in value) */
+	uint64_t time;
+	uint64_t counter_id;
+	uint64_t value;
+	uint64_t field;  /* index within the counter group */
+};
+
+struct record_define {
+	uint64_t head;
+	uint64_t time;
+	uint64_t id;
+	uint64_t extra;
+};
+
+static inline uint64_t record_head(unsigned type, unsigned flags, unsigned size, unsigned level,
+				   unsigned domain)
+{
+	return (uint64_t)type | (uint64_t)flags << 8 | (uint64_t)size << 16 |
+	       (uint64_t)level << 32 | (uint64_t)domain << 48;
+}
+
+static inline unsigned record_type(uint64_t head) { return head & 0xff; }
+static inline unsigned record_flags(uint64_t head) { return head >> 8 & 0xff; }
+static inline unsigned record_size(uint64_t head) { return head >> 16 & 0xffff; }
+static inline unsigned record_level(uint64_t head) { return head >> 32 & 0xffff; }
+static inline unsigned record_domain(uint64_t head) { return head >> 48; }
+
+/* The distance to the next record. */
+static inline uint32_t record_stride(uint32_t size) { return (size + 7u) & ~7u; }
+
+#endif

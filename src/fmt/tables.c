@@ -1,0 +1,39 @@
+#include "fmt/tables.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* One column array per table: each TABLE closes the array before it. */
+#define TABLE(id, NAME, name, kind) }; static const struct column_schema columns_of_##name[] = {
+#define COLUMN(TABLE, NAME, name, type, help) { #name, COLUMN_TYPE_##type, help },
+static const struct column_schema columns_before_first[] __attribute__((unused)) = {
+	{ NULL, COLUMN_TYPE_INT, NULL },
+#include "fmt/tables.def"
+};
+#undef TABLE
+#undef COLUMN
+
+#define TABLE(id, NAME, name, kind)                                                   \
+	[id] = { id, #name, TABLE_KIND_##kind,                                        \
+		 sizeof(columns_of_##name) / sizeof(columns_of_##name[0]), columns_of_##name },
+#define COLUMN(...)
+static const struct table_schema schemas[TABLE_ID_LIMIT] = {
+#include "fmt/tables.def"
+};
+#undef TABLE
+#undef COLUMN
+
+const struct table_schema *table_schema(unsigned id)
+{
+	if (id >= TABLE_ID_LIMIT || !schemas[id].name)
+		return NULL;
+	return &schemas[id];
+}
+
+const struct table_schema *table_schema_by_name(const char *name)
+{
+	for (unsigned id = 0; id < TABLE_ID_LIMIT; id++)
+		if (schemas[id].name && strcmp(schemas[id].name, name) == 0)
+			return &schemas[id];
+	return NULL;
+}

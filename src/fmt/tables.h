@@ -1,0 +1,78 @@
+/* Table and column numbers, from tables.def. */
+#ifndef SONDE_FMT_TABLES_H
+#define SONDE_FMT_TABLES_H
+
+#include <stdint.h>
+
+enum table_id {
+#define TABLE(id, NAME, name, kind) TABLE_##NAME = id,
+#define COLUMN(...)
+#include "fmt/tables.def"
+#undef TABLE
+#undef COLUMN
+	TABLE_ID_LIMIT = 256 /* ids are one byte in the file; those unknown are skipped */
+};
+
+/* COLUMN_SLICE_START = 0, COLUMN_SLICE_END = 1, ... numbered within each table. */
+#define TABLE(id, NAME, name, kind) }; enum column_of_##name {
+#define COLUMN(TABLE, NAME, name, type, help) COLUMN_##TABLE##_##NAME,
+enum column_numbering_starts {
+	COLUMN_NUMBERING_STARTS,
+#include "fmt/tables.def"
+};
+#undef TABLE
+#undef COLUMN
+
+enum table_kind { TABLE_KIND_PLAIN, TABLE_KIND_SPAN, TABLE_KIND_POINT };
+enum column_type {
+	COLUMN_TYPE_TIME, COLUMN_TYPE_DUR, COLUMN_TYPE_INT, COLUMN_TYPE_REAL,
+	COLUMN_TYPE_STR, COLUMN_TYPE_BLOB, COLUMN_TYPE_REF, COLUMN_TYPE_FLAG
+};
+
+#define TABLE_MAX_COLUMNS 32
+
+struct column_schema {
+	const char *name;
+	enum column_type type;
+	const char *help;
+};
+
+struct table_schema {
+	uint8_t id;
+	const char *name;
+	enum table_kind kind;
+	unsigned column_count;
+	const struct column_schema *columns;
+};
+
+/* NULL for an id this version does not know. */
+const struct table_schema *table_schema(unsigned id);
+const struct table_schema *table_schema_by_name(const char *name);
+
+enum track_kind {
+	TRACK_NVTX_PUSHPOP = 1,  /* thread x domain x depth */
+	TRACK_NVTX_STARTEND = 2, /* starting thread x domain x lane */
+	TRACK_NVTX_MARK = 3,     /* thread x domain */
+	TRACK_COUNTER = 4,
+	TRACK_GENERIC = 5        /* imported slices and instants */
+};
+
+enum slice_flags {
+	SLICE_OPEN = 1,       /* no end was seen; end is the end of the thread or of the recording */
+	SLICE_HAS_COLOR = 2,
+	SLICE_REGISTERED = 4, /* the name was a registered string */
+	SLICE_BLOB_LOST = 8,  /* its binary payload was dropped, whole or in part */
+	SLICE_START_LOST = 16 /* reserved: an end whose start was dropped is counted, not stored */
+};
+
+enum loss_reason {
+	LOSS_POOL_EMPTY = 1,      /* rings full up to the cap */
+	LOSS_REENTRY = 2,         /* refused by the re-entry guard */
+	LOSS_NO_SLOT = 3,         /* more threads than slots */
+	LOSS_UNMATCHED_POP = 4,   /* pop without push */
+	LOSS_UNMATCHED_END = 5,   /* end of an unknown range */
+	LOSS_DAMAGED = 6,         /* records the recorder could not read */
+	LOSS_PUSH_MISSING = 7     /* pop whose push was among the dropped events */
+};
+
+#endif

@@ -1,0 +1,74 @@
+/* Writing a report: rows go in, encoded column groups come out, appended to
+ * NAME.sonde.part. What has been appended but not yet encoded is kept in the journal
+ * NAME.sonde.journal by report_writer_tick(), so that a killed recorder loses
+ * nothing older than the last tick. One thread at a time may use a writer. */
+#ifndef SONDE_REPORT_WRITER_H
+#define SONDE_REPORT_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "fmt/tables.h"
+
+struct report_writer;
+struct report_track; /* builder of one (table, track) */
+
+/* `path` is the final name, "X.sonde"; the writer creates "X.sonde.part" and its
+ * journal (0600, O_EXCL|O_NOFOLLOW). An existing X.sonde is an error (-EEXIST) unless
+ * `overwrite`; an existing .part of a live writer (flock) is -EBUSY. A plain left-over
+ * .part is never destroyed: it is renamed aside (.part.N) and named in *err-free
+ * `ret_note` (may be NULL). */
+int report_writer_open(struct report_writer **ret, const char *path, int overwrite,
+		       char *ret_note, size_t note_size, struct error *err);
+
+/* Interns a string: the same bytes give the same id (never 0). Bodies are not
+ * kept in memory. Returns 0 on allocation failure (the event then has no name). */
+uint64_t report_string(struct report_writer *w, const char *text, size_t len);
+
+/* A string id whose text is not known yet; define it once, later. Ids never
+ * defined read as NULL. */
+uint64_t report_string_later(struct report_writer *w);
+int report_string_define(struct report_writer *w, uint64_t id, const char *text, size_t len);
+
+/* Stores bytes, not interned; returns the blob id. */
+uint64_t report_blob(struct report_writer *w, const void *data, size_t len);
+
+/* The builder of a table's track; created at first use, owned by the writer.
+ * track 0 for PLAIN tables. The caller keeps the pointer: no look-up per row. */
+struct report_track *report_track(struct report_writer *w, enum table_id table, uint32_t track);
+
+/* Appends a row: values[c] is read where bit c of `present` is set, other columns
+ * are null. SPAN and POINT rows of one track must come in order; the writer
+ * refuses (-EINVAL) a row that starts before the last one (ended), and the caller counts it. */
+int report_append(struct report_track *track, const int64_t *values, uint32_t present);
+
+/* What must survive a crash but is not a row yet (open ranges): called from tick for
+ * the caller to append such rows as if the recording ended now. They go to the
+ * journal only, marked as provisional: a later tick replaces them. */
+typedef void (*report_provisional_fn)(struct report_writer *w, void *context);
+int report_append_provisional(struct report_track *track, const int64_t *values, uint32_t present);
+
+/* Every 100 ms or so: brings everything appended so far to the file or the
+ * journal. Reports -ENOSPC (and then accepts only finish) when less than max(1 %,
+ * 256 MB) of the disk is free; room for finishing was set aside at open. */
+int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context,
+		       struct error *err);
+
+/* Bytes in the file so far, rows appended so far: for progress and tests. */
+uint64_t report_writer_bytes(const struct report_writer *w);
+uint64_t report_writer_rows(const struct report_writer *w);
+
+/* Encodes the rest, writes directory and levels of detail, syncs, renames the .part to
+ * its final name and removes the journal. Frees the writer in any case. */
+int report_writer_finish(struct report_writer *w, struct error *err);
+
+/* Gives up without renaming: the .part and journal stay for `recover`. */
+void report_writer_abandon(struct report_writer *w);
+
+/* Finishes what a killed recorder left: X.sonde.part (+ journal) becomes X.sonde.
+ * The .part is replaced only after the result is complete. */
+int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
+		   struct error *err);
+
+#endif

@@ -1,0 +1,130 @@
+/* The shared memory between one target process (the writer) and the recorder.
+ *
+ * Two mappings reach a target:
+ *   session page   one per session, read-only in targets: the gate (which
+ *                  modules record now) and the clock to use.
+ *   pool           one per process, read-write:
+ *
+ *     0        struct ring_pool          counters and the three free lists
+ *     4096     struct ring_slot[slots]   one per live thread
+ *     ...      chunks[chunk_cap]         RING_CHUNK_SIZE each
+ *
+ * A thread's ring is a slot and a chain of chunks. The thread pops a chunk from
+ * `free_chunks` (one compare-and-swap), appends records, publishes each by a
+ * release store of `committed`, and links the next chunk when one is full. The
+ * recorder follows the chain, and pushes what it has read back on the same list,
+ * so that the chunk handed out next is the one still in the cache.
+ *
+ * The free lists are stacks: a 64-bit head of (pops << 32 | index + 1). Only the
+ * recorder pushes, so a pop that saw the same pop count saw the same list, and
+ * pushes minus pops is the number of free chunks.
+ *
+ * The pool is a memfd owned by the recorder: what a killed target committed is
+ * still there. Nothing in it is trusted by the recorder: every index and size is
+ * checked where it is used, and read once.
+ */
+#ifndef SONDE_RING_LAYOUT_H
+#define SONDE_RING_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define RING_ABI_VERSION 1u
+#define RING_SESSION_MAGIC 0x53455344444e4f53ull /* "SONDDSES" */
+#define RING_POOL_MAGIC 0x4c4f4f5044444e4full
+
+#define RING_PAGE_SIZE 4096u
+#define RING_CHUNK_SIZE 8192u
+#define RING_CHUNK_DATA (RING_CHUNK_SIZE - 64u)
+#define RING_COMM_SIZE 16u
+
+enum ring_clock {
+	RING_CLOCK_MONOTONIC_RAW = 0,
+	RING_CLOCK_TSC = 1
+};
+
+/* Bits of the gate: one per module that can record. */
+enum ring_gate {
+	RING_GATE_NVTX = 1u << 0,
+	RING_GATE_OSRT = 1u << 1,
+	RING_GATE_CUDA = 1u << 2
+};
+
+struct ring_session {
+	uint64_t magic;
+	uint32_t abi;
+	uint32_t clock;               /* enum ring_clock */
+	_Atomic uint32_t gate;        /* modules whose window is open now */
+	uint32_t modules;             /* modules asked for at all (-t) */
+	/* Set by the recorder before it sleeps long; the writer that fills a chunk
+	 * clears it and wakes the recorder. On a page of its own, writable. */
+};
+
+struct ring_doorbell {
+	_Atomic uint32_t sleeping;    /* futex word: 1 while the recorder may sleep for long */
+};
+
+/* One mapping of RING_SESSION_SIZE: page 0 ring_session (read-only in targets),
+ * page 1 ring_doorbell. */
+#define RING_SESSION_SIZE (2u * RING_PAGE_SIZE)
+
+struct ring_pool {
+	uint64_t magic;
+	uint32_t abi;
+	uint32_t slot_count;
+	uint32_t chunk_cap;           /* chunks the mapping has room for */
+	uint32_t chunk_offset;        /* of chunk 0, in bytes */
+	uint64_t size;                /* of the mapping */
+	_Alignas(64) _Atomic uint64_t free_chunks;
+	_Alignas(64) _Atomic uint64_t free_reserve; /* chunks for definitions only */
+	_Alignas(64) _Atomic uint64_t free_slots;
+	/* Events of threads that could not have a slot, and events refused because
+	 * the thread was inside the agent already. */
+	_Alignas(64) _Atomic uint64_t dropped_without_slot;
+	_Atomic uint64_t slots_missing;   /* how many threads that were */
+	_Atomic uint32_t detached;        /* the agent switched itself off */
+	uint32_t cost_pair_ps;            /* agent's own cost of one push+pop, in picoseconds; 0 = not measured */
+	uint32_t cost_clock_ps;           /* cost of reading the clock once */
+};
+
+enum ring_slot_state {
+	RING_SLOT_FREE = 0,
+	RING_SLOT_LIVE = 1,
+	RING_SLOT_CLOSED = 2          /* the thread ended; the recorder frees the slot when it has read all */
+};
+
+struct ring_slot {
+	_Alignas(128) _Atomic uint32_t state;
+	_Atomic uint32_t next_free;   /* index + 1 in free_slots */
+	uint32_t tid;                 /* in the target's namespace */
+	_Atomic uint32_t first_chunk; /* index + 1; 0 = none yet */
+	uint64_t start_time;          /* ticks */
+	uint64_t end_time;            /* ticks, valid when closed */
+	_Atomic uint64_t dropped;     /* events lost because the pool was empty */
+	_Atomic uint64_t refused;     /* events lost to the re-entry guard */
+	_Atomic uint64_t emitted;     /* not maintained on the hot path: written when the slot closes */
+	_Atomic uint64_t unmatched;   /* pops without a push */
+	char comm[RING_COMM_SIZE];    /* kernel thread name at start, refreshed at the end */
+};
+
+struct ring_chunk {
+	_Alignas(64) _Atomic uint32_t committed; /* bytes of data[] that hold whole records */
+	_Atomic uint32_t next;        /* index + 1 of the following chunk; set once, then committed is final */
+	_Atomic uint32_t next_free;   /* index + 1 in a free list */
+	uint32_t slot;                /* index of the owner */
+	uint8_t pad[48];
+	uint8_t data[RING_CHUNK_DATA];
+};
+
+_Static_assert(sizeof(struct ring_chunk) == RING_CHUNK_SIZE, "a chunk is one unit of the pool");
+_Static_assert(sizeof(struct ring_slot) == 128, "a slot owns its cache lines");
+_Static_assert(sizeof(struct ring_pool) <= RING_PAGE_SIZE, "the pool header is one page");
+
+static inline uint32_t ring_list_index(uint64_t head) { return (uint32_t)head; }
+static inline uint32_t ring_list_pops(uint64_t head) { return (uint32_t)(head >> 32); }
+static inline uint64_t ring_list_head(uint32_t pops, uint32_t index_plus_one)
+{
+	return (uint64_t)pops << 32 | index_plus_one;
+}
+
+#endif
