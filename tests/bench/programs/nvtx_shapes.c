@@ -66,7 +66,7 @@ static void tight(long count)
 
 static void many_names(long count)
 {
-	char name[40];
+	char name[48];
 
 	for (long i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "request %ld of a long day", i);
