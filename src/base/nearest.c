@@ -68,7 +68,7 @@ void nearest_offer(struct nearest *n, const char *name, size_t len)
 {
 	unsigned cost = cost_of(n->word, name, len);
 
-	if (cost >= n->cost || len >= sizeof(n->best))
+	if (!len || cost >= n->cost || len >= sizeof(n->best))
 		return;
 	n->cost = cost;
 	memcpy(n->best, name, len);
