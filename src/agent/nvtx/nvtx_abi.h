@@ -68,7 +68,7 @@ struct nvtx_module_info {
 	size_t segment_count;
 	struct nvtx_segment *segments;
 	intptr_t (*get_export)(uint32_t id);
-	const void *info; /* payload: struct nvtx_type_info of the basic types */
+	const void *info; /* payload: sizes of the basic types, which are our own as well */
 };
 
 /* Events. */
@@ -129,11 +129,6 @@ enum nvtx_resource_class {
 };
 
 /* Payload extension. */
-struct nvtx_type_info {
-	uint16_t size; /* entry 0: number of entries */
-	uint16_t align;
-};
-
 struct nvtx_payload {
 	uint64_t schema;
 	size_t size; /* SIZE_MAX: to be found out */
