@@ -1,8 +1,5 @@
 /* sonde help: what --help shows, and the generated man pages and completion. */
-#include <errno.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/nearest.h"
 #include "cli/help.h"
@@ -10,7 +7,6 @@
 struct help_fields {
 	bool man;
 	const char *completion;
-	const char *generate;
 };
 
 static const struct option_spec help_specs[] = {
@@ -21,9 +17,6 @@ static const struct option_spec help_specs[] = {
 	  .offset = offsetof(struct help_fields, completion), .values = "bash|zsh|fish",
 	  .tag = "generate",
 	  .help = "Write the completion script of a shell: source <(sonde help --completion bash)" },
-	{ .name = "generate", .type = OPTION_TEXT, .arg = "folder",
-	  .offset = offsetof(struct help_fields, generate), .tag = "generate", .flags = OPTION_HIDDEN,
-	  .help = "Write all man pages and completion scripts below a folder." },
 };
 
 static const struct option_table help_options = OPTION_TABLE(help_specs);
@@ -44,67 +37,11 @@ static int unknown_topic(struct cli *cli, const char *name)
 			    nearest_hint(&nearest, "sonde help ", hint, sizeof(hint)));
 }
 
-/* Opens FOLDER/PART/NAME for writing and says so on the output. */
-static FILE *create(struct cli *cli, const char *folder, const char *part, const char *name)
-{
-	char path[PATH_MAX];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, part);
-	mkdir(path, 0777);
-	snprintf(path, sizeof(path), "%s/%s/%s", folder, part, name);
-	file = fopen(path, "we");
-	if (file)
-		fprintf(cli->out, "%s/%s\n", part, name);
-	else
-		command_fail(cli, &help_command, "'%s' cannot be written: %s.", path, strerror(errno));
-	return file;
-}
-
-static int generate_page(struct cli *cli, const char *folder, const struct command *command)
-{
-	char name[64];
-	FILE *file;
-
-	snprintf(name, sizeof(name), "sonde%s%s.1", command ? "-" : "", command ? command->name : "");
-	file = create(cli, folder, "man", name);
-	if (!file)
-		return 1;
-	help_print_man(file, command);
-	return fclose(file) != 0;
-}
-
-static int generate_completion(struct cli *cli, const char *folder, const char *shell,
-			       const char *name)
-{
-	FILE *file = create(cli, folder, "completions", name);
-
-	if (!file)
-		return 1;
-	help_print_completion(file, shell, NULL);
-	return fclose(file) != 0;
-}
-
-static int generate_all(struct cli *cli, const char *folder)
-{
-	size_t count, i;
-	const struct command *const *all = commands(&count);
-	int failed = generate_page(cli, folder, NULL);
-
-	for (i = 0; i < count && !failed; i++)
-		failed = generate_page(cli, folder, all[i]);
-	return failed || generate_completion(cli, folder, "bash", "sonde.bash") ||
-	       generate_completion(cli, folder, "zsh", "_sonde") ||
-	       generate_completion(cli, folder, "fish", "sonde.fish");
-}
-
 static int show(struct cli *cli, const struct help_fields *fields, const char *name)
 {
 	const struct command *command = name ? command_find(name) : NULL;
 	struct error err;
 
-	if (fields->generate)
-		return generate_all(cli, fields->generate);
 	if (fields->completion) {
 		if (help_print_completion(cli->out, fields->completion, &err) < 0)
 			return command_fail(cli, &help_command, "%s", err.text);
@@ -123,7 +60,7 @@ static int show(struct cli *cli, const struct help_fields *fields, const char *n
 
 static int run_help(struct cli *cli, int argc, char **argv)
 {
-	struct help_fields fields = { false, NULL, NULL };
+	struct help_fields fields = { false, NULL };
 	struct options_parsed parsed;
 	int status;
 

@@ -1,6 +1,5 @@
 #include "run_cli.h"
 
-#include <limits.h>
 #include <unistd.h>
 
 /* Usage errors: status 1, nothing on stdout, one line on stderr that holds `part`. */
@@ -64,38 +63,21 @@ static void test_help_of_a_command(void **state)
 	assert_usage_error(&run, "Did you mean --help=output?");
 }
 
-static void test_completion_shells(void **state)
+static void test_generators(void **state)
 {
 	struct cli_run run;
 
+	CLI_RUN(&run, "help", "--man");
+	assert_contains(run.out, ".TH SONDE 1");
+	cli_run_release(&run);
+	CLI_RUN(&run, "help", "--man", "doctor");
+	assert_contains(run.out, ".TH SONDE\\-DOCTOR 1");
+	cli_run_release(&run);
 	CLI_RUN(&run, "help", "--completion", "bash");
 	assert_int_equal(run.status, 0);
 	cli_run_release(&run);
 	CLI_RUN(&run, "help", "--completion", "tcsh");
 	assert_usage_error(&run, "bash");
-}
-
-static void test_generated_files(void **state)
-{
-	char *folder = make_folder(), path[PATH_MAX];
-	struct cli_run run;
-	const char *name;
-	size_t len;
-
-	CLI_RUN(&run, "help", "--generate", folder);
-	assert_int_equal(run.status, 0);
-	assert_contains(run.out, "man/sonde.1\n");
-	assert_contains(run.out, "man/sonde-doctor.1\n");
-	assert_contains(run.out, "completions/_sonde\n");
-	for (name = run.out; *name; name += len + 1) {
-		len = strcspn(name, "\n");
-		snprintf(path, sizeof(path), "%s/%.*s", folder, (int)len, name);
-		assert_int_equal(access(path, R_OK), 0);
-	}
-	cli_run_release(&run);
-	CLI_RUN(&run, "help", "--generate", "missing/folder");
-	assert_usage_error(&run, "missing/folder");
-	remove_folder(folder);
 }
 
 static void test_recover_usage(void **state)
@@ -140,8 +122,7 @@ int main(void)
 		cmocka_unit_test(test_version_and_help),
 		cmocka_unit_test(test_unknown_command),
 		cmocka_unit_test(test_help_of_a_command),
-		cmocka_unit_test(test_completion_shells),
-		cmocka_unit_test(test_generated_files),
+		cmocka_unit_test(test_generators),
 		cmocka_unit_test(test_recover_usage),
 		cmocka_unit_test(test_recover_names),
 	};
