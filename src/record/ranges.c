@@ -14,6 +14,8 @@ void lanes_unref(struct lane_set *lanes)
 {
 	if (--lanes->refs)
 		return;
+	for (uint32_t i = 0; i < lanes->count; i++)
+		report_track_close(lanes->lanes[i].track);
 	free(lanes->lanes);
 	free(lanes->free_lanes);
 	free(lanes);

@@ -197,6 +197,9 @@ static void free_domain(struct domain_state *d)
 {
 	if (d->lanes)
 		lanes_unref(d->lanes);
+	for (uint32_t i = 0; i < d->track_count; i++)
+		report_track_close(d->tracks[i]);
+	report_track_close(d->marks);
 	free(d->open);
 	free(d->tracks);
 	free(d);
@@ -206,6 +209,8 @@ static void thread_free(struct traced_thread *t)
 {
 	for (uint32_t i = 0; i < t->domain_count; i++)
 		free_domain(t->domains[i]);
+	for (uint32_t i = 0; i < t->counter_count; i++)
+		report_track_close(t->counter_tracks[i]);
 	free(t->domains);
 	idmap_release(&t->domain_index);
 	idmap_release(&t->counters);
