@@ -1,0 +1,70 @@
+/* What a recording is asked to do. The command line fills it, the recorder reads
+ * it; nothing here is owned by the recorder, and all of it outlives record_run(). */
+#ifndef SONDE_RECORD_PROFILE_OPTIONS_H
+#define SONDE_RECORD_PROFILE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+enum trace_source {
+#define TRACE_SOURCE(id, name, state, implies, description) TRACE_##id,
+#include "record/trace_sources.def"
+#undef TRACE_SOURCE
+	TRACE_SOURCE_COUNT
+};
+
+#define TRACE_BIT(source) ((uint64_t)1 << (source))
+
+enum profile_wait {
+	PROFILE_WAIT_PRIMARY, /* the recording ends with the program started */
+	PROFILE_WAIT_ALL,     /* ... with the last process descending from it */
+};
+
+struct profile_options {
+	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
+	char *const *argv;
+	const char *program;
+
+	uint64_t trace; /* TRACE_BIT()s of what to record */
+
+	int64_t delay_ns;    /* recording begins this long after the program */
+	int64_t duration_ns; /* and ends this long after it began; 0: no limit */
+
+	/* Signal to the target's process group when the recording ends before the
+	 * processes do; 0 leaves them running. */
+	int kill_signal;
+	bool kill_given; /* on the command line, not by default */
+	enum profile_wait wait;
+	bool stop_on_exit; /* false: the recording lasts its duration_ns whatever exits */
+
+	bool show_output;         /* false: the target's output is not shown */
+	bool inherit_environment; /* false: the target starts with `env` alone */
+	bool discard_environment; /* do not store the environment in the report */
+	const char *const *env;   /* "NAME=value", set on top of what is inherited */
+	size_t env_count;
+
+	bool force_overwrite;
+	/* Gives the absolute path of the report. It may depend on the pid of the program
+	 * started (%p), and a free number is looked for from `first_number` on (%n, the
+	 * default name). Returns the number taken, 0 if the name has none, or a negative
+	 * errno. A recorder that finds the file of a numbered name taken after all asks
+	 * again from the number after it. */
+	int (*output_path)(const struct profile_options *options, pid_t pid, int first_number,
+			   char *ret_path, size_t path_size, struct error *err);
+	const char *output; /* as given with -o, NULL if not given */
+
+	const char *session_name; /* NULL: none was given */
+	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */
+
+	/* The whole command line as typed, and warnings already shown (options that are not
+	 * built yet ...): the recorder stores both in the report. */
+	char *const *command_line;
+	const char *const *notes;
+	size_t note_count;
+};
+
+#endif
