@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
+#include "query/canon.h"
 #include "query/index.h"
 #include "query/mapping.h"
 #include "query/query.h"
@@ -13,6 +14,7 @@ struct query {
 	struct report *report;
 	sqlite3 *db;
 	struct query_index index;
+	struct canon canon;
 	struct native_table *natives;
 	unsigned native_count;
 	/* Groups that turned out to be damaged when they were read; their rows are missing

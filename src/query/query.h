@@ -20,8 +20,8 @@ struct report *query_report(struct query *q);
 /* Column groups that could not be read so far: their rows are missing in the answers. */
 uint64_t query_damaged(const struct query *q);
 
-/* Names that can be queried: first what sqlite_master lists, then the tables of the
- * report, then the functions. NULL behind the last. */
-const char *query_name(struct query *q, unsigned i);
+/* What can be queried besides what sqlite_master lists: the report's own tables, then
+ * the table-valued functions. NULL behind the last. */
+const char *query_native_name(const struct query *q, unsigned i);
 
 #endif
