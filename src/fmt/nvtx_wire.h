@@ -92,7 +92,8 @@ struct nvtx_wire_enum_entry {
 
 /* DEFINE_COUNTER: extra = schema id or predefined number type. Body: name NUL
  * description. Samples of a group are one record per number of its schema, all with one time;
- * `field` is the entry's index in the schema. Flags 2 (no value) concern the whole group. */
+ * `field` is the entry's index in the schema; within a nested schema it is
+ * (inner index + 1) << 16 | outer index. Flags 2 (no value) concern the whole group. */
 enum nvtx_wire_counter_kind {
 	NVTX_WIRE_COUNTER_INT64 = 0,
 	NVTX_WIRE_COUNTER_DOUBLE = 1,

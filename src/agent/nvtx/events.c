@@ -259,14 +259,12 @@ static AGENT_COLD int push_text(struct nvtx_text text)
 	return nvtx_push_event(0, &event);
 }
 
-int nvtx_range_push_a(const char *message)
+static inline int push_a(const char *message)
 {
 	struct record_plain *record;
 	int32_t level;
 	int length;
 
-	if (!agent_on(RING_GATE_NVTX))
-		return NVTX_UNTRACKED;
 	if (agent_unlikely(!message))
 		return push_text(nvtx_text_ascii(NULL));
 	record = agent_begin(sizeof(*record) + ARCH_SHORT_TEXT);
@@ -284,6 +282,11 @@ int nvtx_range_push_a(const char *message)
 			      head_level(level), 0),
 		  (uint32_t)sizeof(*record) + (uint32_t)length);
 	return level;
+}
+
+int nvtx_range_push_a(const char *message)
+{
+	return agent_on(RING_GATE_NVTX) ? push_a(message) : NVTX_UNTRACKED;
 }
 
 /* The fast way asks for attributes of full size, an ASCII message and no binary payload. */
@@ -349,8 +352,6 @@ static inline int pop(uint32_t domain)
 	struct record_plain *record;
 	int32_t level;
 
-	if (!agent_on(RING_GATE_NVTX))
-		return NVTX_UNTRACKED;
 	if (agent_unlikely(domain >= AGENT_LEVEL_DOMAINS || !agent_tls.levels))
 		return nvtx_pop_event(domain, 0, 0);
 	level = agent_tls.levels[domain];
@@ -368,12 +369,18 @@ static inline int pop(uint32_t domain)
 
 int nvtx_range_pop(void)
 {
-	return pop(0);
+	return agent_on(RING_GATE_NVTX) ? pop(0) : NVTX_UNTRACKED;
 }
 
 int nvtx_domain_range_pop(struct nvtx_domain *domain)
 {
-	return pop(nvtx_domain_id(domain));
+	return agent_on(RING_GATE_NVTX) ? pop(nvtx_domain_id(domain)) : NVTX_UNTRACKED;
+}
+
+void nvtx_cost_pair(void)
+{
+	push_a("twenty characters ab");
+	pop(0);
 }
 
 static uint64_t start_ex(uint32_t domain, const struct nvtx_attributes *attributes)

@@ -1,8 +1,8 @@
 /* Attaching to NVTX's client code. Each linkage unit of a program (the executable and
  * each library that includes the headers) has tables of its own and calls once or, with older
  * headers, once per thread at the same time: filling a table twice with the same
- * pointers is harmless, and nothing else is done here but agent_start(), which is safe to call
- * at any time. NVTX must not be called back: newer headers wait for us to return. */
+ * pointers is harmless, and nothing else is done here but what is safe to do at any
+ * time, and more than once. NVTX must not be called back: newer headers wait for us to return. */
 #include "agent/nvtx/nvtx.h"
 
 struct call {
@@ -67,6 +67,7 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 	tell_version(get_export);
 	for (int module = NVTX_MODULE_CORE; module < NVTX_MODULE_COUNT; module++)
 		fill_module(callbacks, module);
+	agent_measure_cost(nvtx_cost_pair);
 	return 1;
 }
 

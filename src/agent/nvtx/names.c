@@ -215,8 +215,19 @@ void nvtx_name_thread_w(uint32_t tid, const wchar_t *name)
 	name_thread(tid, nvtx_text_wide(name));
 }
 
-static void define_resource(uint32_t domain, uint64_t id, uint32_t type, uint64_t identifier,
-			    const struct nvtx_text *name)
+struct nvtx_resource *nvtx_resource_new(uint32_t domain)
+{
+	struct nvtx_resource *resource = agent_permanent(sizeof(*resource));
+
+	if (!resource)
+		return NULL;
+	resource->domain = domain;
+	resource->id = atomic_fetch_add_explicit(&nvtx_state.resources, 1, memory_order_relaxed) + 1;
+	return resource;
+}
+
+void nvtx_resource_define(uint32_t domain, uint64_t id, uint32_t type, uint64_t identifier,
+			  const struct nvtx_text *name)
 {
 	struct nvtx_definition what = { .kind = DEFINE_RESOURCE, .domain = domain, .id = id,
 					.extra = (uint64_t)type << 32 };
@@ -235,14 +246,12 @@ struct nvtx_resource *nvtx_resource_create(struct nvtx_domain *domain,
 	if (!attributes || !nvtx_defining())
 		return NULL;
 	arch_copy(&all, attributes, attributes->size < sizeof(all) ? attributes->size : sizeof(all));
-	resource = agent_permanent(sizeof(*resource));
+	resource = nvtx_resource_new(nvtx_domain_id(domain));
 	if (!resource)
 		return NULL;
-	resource->domain = nvtx_domain_id(domain);
-	resource->id = atomic_fetch_add_explicit(&nvtx_state.resources, 1, memory_order_relaxed) + 1;
 	name = nvtx_text_name(all.message_type, all.message);
-	define_resource(resource->domain, resource->id, (uint32_t)all.identifier_type,
-			all.identifier, &name);
+	nvtx_resource_define(resource->domain, resource->id, (uint32_t)all.identifier_type,
+			     all.identifier, &name);
 	return resource;
 }
 
@@ -259,16 +268,20 @@ void nvtx_resource_destroy(struct nvtx_resource *resource)
 }
 
 /* Objects of CUDA and OpenCL get a name without becoming a resource of their own. */
-#define NAME_OBJECT(function, handle_type, class, index)                                    \
-	void function##_a(handle_type object, const char *name)                              \
-	{                                                                                    \
-		struct nvtx_text text = nvtx_text_ascii(name);                               \
-		define_resource(0, 0, NVTX_RESOURCE(class, index), (uintptr_t)object, &text); \
-	}                                                                                    \
-	void function##_w(handle_type object, const wchar_t *name)                           \
-	{                                                                                    \
-		struct nvtx_text text = nvtx_text_wide(name);                                \
-		define_resource(0, 0, NVTX_RESOURCE(class, index), (uintptr_t)object, &text); \
+static void name_object(uint32_t type, uint64_t object, struct nvtx_text name)
+{
+	if (name.type != NVTX_MESSAGE_NONE)
+		nvtx_resource_define(0, 0, type, object, &name);
+}
+
+#define NAME_OBJECT(function, handle_type, class, index)                                             \
+	void function##_a(handle_type object, const char *name)                                       \
+	{                                                                                             \
+		name_object(NVTX_RESOURCE(class, index), (uintptr_t)object, nvtx_text_ascii(name));   \
+	}                                                                                             \
+	void function##_w(handle_type object, const wchar_t *name)                                    \
+	{                                                                                             \
+		name_object(NVTX_RESOURCE(class, index), (uintptr_t)object, nvtx_text_wide(name));    \
 	}
 
 NAME_OBJECT(nvtx_name_cu_device, int, NVTX_CLASS_CUDA, 1)

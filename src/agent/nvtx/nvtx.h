@@ -9,6 +9,7 @@
  *   names.c     domains, strings, categories, threads, resources
  *   sync.c      user-defined synchronisation objects
  *   schema.c    payload schemas, enumerations, scopes
+ *   layout.c    where the entries of a payload lie
  *   payload.c   events with binary payloads
  *   counters.c  counters and their samples
  */
@@ -67,16 +68,20 @@ struct nvtx_string {
 struct nvtx_resource {
 	uint64_t id;
 	uint32_t domain;
-	/* Synchronisation objects: string ids of their marks. */
-	uint64_t events[4];
+	/* Synchronisation objects: names of their marks. */
+	struct nvtx_string *events[4];
 };
+
+/* In nvtx_field.flags, beside the entry's own flags: a pointer to a text that is copied. */
+#define NVTX_FIELD_TEXT_POINTER (1u << 31)
+#define NVTX_ENTRY_FLAGS 0xffffu
 
 /* One entry of a schema, as far as events need it. */
 struct nvtx_field {
 	uint64_t type;
 	uint32_t position; /* UINT32_MAX = not known */
 	uint32_t width;
-	uint32_t entry;    /* index in the schema that was registered */
+	uint32_t entry;    /* index in the schema; of a nested one: (its index + 1) << 16 | outer index */
 	uint32_t flags;
 };
 
@@ -87,7 +92,7 @@ struct nvtx_schema {
 	uint32_t size;      /* of a payload; 0 = not known */
 	uint32_t align;
 	uint32_t field_count;
-	int touches_pointers; /* some field has to be rewritten, or is the message */
+	int touches_pointers; /* some field has to be rewritten in the copy */
 	struct nvtx_field fields[];
 };
 
@@ -146,6 +151,10 @@ struct nvtx_node *nvtx_insert_number(enum nvtx_node_kind kind, uint32_t domain, 
 struct nvtx_string *nvtx_string_register(uint32_t domain, const struct nvtx_text *name);
 uint64_t nvtx_dynamic_id(void);
 
+struct nvtx_resource *nvtx_resource_new(uint32_t domain);
+void nvtx_resource_define(uint32_t domain, uint64_t id, uint32_t type, uint64_t identifier,
+			  const struct nvtx_text *name);
+
 /* True when definitions are kept; brings a forked child to life if need be. */
 static inline int nvtx_defining(void)
 {
@@ -196,6 +205,9 @@ uint64_t nvtx_start_event(uint32_t domain, const struct nvtx_event *event);
 void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t time);
 void nvtx_mark_event(uint32_t domain, const struct nvtx_event *event);
 
+/* A push and a pop whether a window is open or not, for measuring what they cost. */
+void nvtx_cost_pair(void);
+
 /* A number for this life of this thread, unique in the process. */
 uint64_t nvtx_thread_life(void);
 
@@ -205,6 +217,28 @@ uint32_t nvtx_payload_put(uint32_t domain, const struct nvtx_payload *payloads, 
 			  uint64_t time);
 
 const struct nvtx_schema *nvtx_schema_find(uint32_t domain, uint64_t id);
+/* Placing entries one after the other. Positions are UINT32_MAX and widths 0 where they
+ * depend on the data. */
+#define NVTX_LAYOUT_MAX (1u << 30)
+struct nvtx_layout {
+	uint32_t domain;
+	uint32_t pack_align;
+	uint32_t align;    /* of the whole */
+	uint32_t count;
+	uint64_t at, end;
+	int is_union;
+	int lost;          /* where the next entry lies is not known */
+	int open;          /* some width is not known */
+};
+
+void nvtx_layout_begin(struct nvtx_layout *layout, uint32_t domain, uint64_t schema_type,
+		       uint32_t pack_align);
+void nvtx_layout_next(struct nvtx_layout *layout, const struct nvtx_schema_entry *entry,
+		      uint32_t *ret_position, uint32_t *ret_width);
+uint32_t nvtx_layout_size(const struct nvtx_layout *layout);
+int nvtx_entry_is_text_pointer(const struct nvtx_schema_entry *entry);
+uint64_t nvtx_unsigned_of_size(uint32_t size);
+
 /* Bytes of a predefined type, which is also its alignment; 0 when it has no fixed size. */
 uint32_t nvtx_type_size(uint64_t type);
 

@@ -228,6 +228,7 @@ enum nvtx_schema_type {
 #define NVTX_ENTRY_ARRAY_FIXED (1u << 4)
 #define NVTX_ENTRY_ARRAY_ZERO (2u << 4)
 #define NVTX_ENTRY_MESSAGE (1u << 10)
+#define NVTX_ENTRY_TIMESTAMP (2u << 10)
 #define NVTX_ENTRY_KIND_MASK (3u << 10)
 
 /* Types of entries we have to tell apart. */

@@ -163,6 +163,19 @@ void agent_diagnose(enum diagnostic_severity severity, const char *text)
 	snprintf(fake_agent.last_diagnostic, sizeof(fake_agent.last_diagnostic), "%s", text);
 }
 
+void agent_measure_cost(void (*pair)(void))
+{
+	struct agent_tls saved = agent_tls;
+	int32_t level = 0;
+	struct fake_chunk scratch;
+
+	agent_tls = (struct agent_tls){ .write = scratch.chunk.data, .chunk = &scratch.chunk,
+					.end = scratch.chunk.data + RING_CHUNK_DATA, .levels = &level };
+	pair();
+	agent_tls = saved;
+	fake_agent.measured++;
+}
+
 uint32_t agent_slot_index(void)
 {
 	return slot_index;

@@ -13,7 +13,7 @@ struct fake_agent {
 	_Atomic int64_t chunks_left;     /* -1 = no limit */
 	_Atomic int no_slots;
 	int recycle;
-	_Atomic uint64_t revived;
+	_Atomic uint64_t revived, measured;
 	char last_diagnostic[512];
 };
 

