@@ -113,9 +113,6 @@ def diagnostics(path):
 
 def losses(path):
     """{reason: count}; reasons as in enum loss_reason."""
-    tables = {row[0] for row in sql(path, "select name from sqlite_master")}
-    if "sonde_loss" not in tables:
-        return {}
     return {int(reason): int(count) for reason, count in sql(
         path, "select reason, sum(count) from sonde_loss group by 1")}
 
