@@ -1,14 +1,55 @@
 # A thin front for Meson: the targets people type.
+#
+#   make            build (build/sonde, build/libsonde.so)
+#   make demo       record a small pipeline and say what is slow in it
+#   make test       every test; the last line is "N passed, N failed, N skipped"
+#   make soak       the same with the long forms
+#   make bench      measured limits
+#   make dist       one folder that runs on a server with nothing installed
+#   make install    PREFIX=/usr/local, DESTDIR honoured
 BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Names of tests to run, as shell patterns; empty means all.
+ONLY ?=
 
-.PHONY: all build clean
+export BUILD
+
+# Meson uses all cores by itself; two targets at once would only race for the same folder.
+.NOTPARALLEL:
+
+.PHONY: all build demo test soak bench dist install clean deps test-deps
 all: build
 
-build: $(BUILD)/build.ninja
-	ninja -C $(BUILD)
+build: deps
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD)
+	ninja -C $(BUILD) -j $(JOBS)
 
-$(BUILD)/build.ninja:
-	meson setup $(BUILD)
+deps:
+	@tools/install_deps build
+
+test-deps:
+	@tools/install_deps build test
+
+demo: build
+	@demo/run
+
+test: test-deps build
+	@tools/run_tests $(ONLY)
+
+soak: test-deps build
+	@SOAK=1 tools/run_tests $(ONLY)
+
+bench: build
+	@tools/run_bench $(ONLY)
+
+dist: build
+	@tools/dist
+
+install:
+	@test -x $(BUILD)/sonde || $(MAKE) build
+	@tools/install "$(PREFIX)"
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) build-asan build-clang build-tsan dist

@@ -4,6 +4,7 @@
 #ifndef SONDE_BASE_ARCH_H
 #define SONDE_BASE_ARCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__x86_64__)
@@ -27,6 +28,67 @@ static inline int arch_cycles_invariant(void)
 static inline void arch_pause(void)
 {
 	_mm_pause();
+}
+
+/* Reads whole 16-byte blocks around a text: harmless within a page, but nothing
+ * a checker of memory accesses can know. */
+#define ARCH_UNCHECKED __attribute__((no_sanitize_address, no_sanitize_thread))
+
+typedef char arch_block __attribute__((vector_size(16), aligned(1), may_alias));
+
+ARCH_UNCHECKED static inline unsigned arch_zero_bytes(arch_block block)
+{
+	return (unsigned)__builtin_ia32_pmovmskb128((arch_block)(block == (arch_block){ 0 }));
+}
+
+/* Copies a text of less than ARCH_SHORT_TEXT bytes; `to` must have room for that
+ * many. Returns its length, or -1 when it is longer or lies across the end of
+ * a page: then nothing of `to` is to be used. */
+#define ARCH_SHORT_TEXT 64
+ARCH_UNCHECKED static inline int arch_copy_short_text(void *to, const char *from)
+{
+	const arch_block *source = (const arch_block *)from;
+	arch_block *target = (arch_block *)to;
+
+	if (__builtin_expect(((uintptr_t)from & 4095u) > 4096u - ARCH_SHORT_TEXT, 0))
+		return -1;
+	for (int i = 0; i < ARCH_SHORT_TEXT / 16; i++) {
+		arch_block block = source[i];
+		unsigned zeros = arch_zero_bytes(block);
+
+		target[i] = block;
+		if (zeros)
+			return i * 16 + __builtin_ctz(zeros);
+	}
+	return -1;
+}
+
+/* strnlen() without leaving the caller's code: libc's may be replaced. */
+ARCH_UNCHECKED static inline size_t arch_text_length(const char *text, size_t max)
+{
+	uintptr_t skew = (uintptr_t)text & 15u;
+	const arch_block *block = (const arch_block *)((uintptr_t)text - skew);
+	unsigned zeros = arch_zero_bytes(*block) >> skew;
+	size_t length = 0;
+
+	if (zeros) {
+		length = (size_t)__builtin_ctz(zeros);
+	} else {
+		for (length = 16 - skew; length < max; length += 16) {
+			zeros = arch_zero_bytes(*++block);
+			if (zeros) {
+				length += (size_t)__builtin_ctz(zeros);
+				break;
+			}
+		}
+	}
+	return length < max ? length : max;
+}
+
+/* memcpy() without leaving the caller's code. */
+static inline void arch_copy(void *to, const void *from, size_t size)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
 }
 
 #else

@@ -37,6 +37,15 @@ static bool ends_with(const char *text, size_t len, const char *suffix)
 	return len > suffix_len && memcmp(text + len - suffix_len, suffix, suffix_len) == 0;
 }
 
+size_t option_value_word(const char *piece, size_t len)
+{
+	if ((len == 1 && *piece == 'N') || (len == 4 && memcmp(piece, "TEXT", 4) == 0))
+		return 0;
+	if (ends_with(piece, len, "[:N]"))
+		return len - 4;
+	return ends_with(piece, len, ":N") ? len - 2 : len;
+}
+
 /* "word:N", with the number required or not. */
 static bool match_numbered(const char *word, size_t word_len, bool required, const char *value,
 			   size_t len)
@@ -92,13 +101,18 @@ bool option_use_is_off(const struct option_use *use)
 	return off && option_match(off, use->value, strlen(use->value)) >= 0;
 }
 
-/* The list as people read it: "a, b or c". */
+/* The list as people read it: "a, b or c". A long one that can be asked for with
+ * "help" is not repeated in an error message. */
 static void describe_values(const char *values, char *buffer, size_t size)
 {
 	const char *piece;
 	size_t len, used = 0;
 
 	buffer[0] = '\0';
+	if (strlen(values) > 200 && option_match(values, "help", 4) >= 0) {
+		snprintf(buffer, size, "what the value 'help' lists");
+		return;
+	}
 	while ((len = option_next_value(&values, &piece)) && used + len + 5 < size) {
 		if (used) {
 			const char *join = *values ? ", " : " or ";
@@ -123,7 +137,7 @@ static int bad_value(const struct option_spec *spec, const char *value, size_t l
 	nearest_begin(&nearest, word);
 	describe_values(values, all, sizeof(all));
 	while ((piece_len = option_next_value(&values, &piece)))
-		nearest_offer(&nearest, piece, strcspn(piece, "|:["));
+		nearest_offer(&nearest, piece, option_value_word(piece, piece_len));
 	return error_set(err, EINVAL, "--%s does not take '%s'.%s It takes %s.", spec->name, word,
 			 nearest_hint(&nearest, "", hint, sizeof(hint)), all);
 }

@@ -110,6 +110,8 @@ const struct option_spec *options_find(const struct option_table *table, const c
 /* Walks a '|' separated list: the next piece's length, and *list moved behind it;
  * 0 at the end. `*piece` is where the piece begins. */
 size_t option_next_value(const char **list, const char **piece);
+/* How much of a piece is a plain word: without "[:N]" or ":N", 0 for "N" and "TEXT". */
+size_t option_value_word(const char *piece, size_t len);
 /* Is value (len bytes) one of `values`? Its index, or -1. */
 int option_match(const char *values, const char *value, size_t len);
 /* Valid values of an option: its own, "true|false" for a BOOL, or NULL. */

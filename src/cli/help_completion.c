@@ -9,17 +9,15 @@ static bool shown(const struct option_spec *spec)
 	return !(spec->flags & OPTION_HIDDEN);
 }
 
-/* Values that can be completed: patterns such as N or word:N are cut at the pattern. */
+/* The values that are words; what may follow them is left to the user. */
 static void print_words(FILE *out, const char *values, const char *separator)
 {
 	const char *piece, *between = "";
 	size_t len, word;
 
 	while ((len = option_next_value(&values, &piece))) {
-		word = strcspn(piece, "|:[");
-		if (word > len)
-			word = len;
-		if ((word == 1 && *piece == 'N') || (word == 4 && memcmp(piece, "TEXT", 4) == 0))
+		word = option_value_word(piece, len);
+		if (!word)
 			continue;
 		fprintf(out, "%s%.*s", between, (int)word, piece);
 		between = separator;

@@ -129,6 +129,8 @@ static int pack_write(struct pack *p)
 	p->header.kind = BLOCK_GROUP;
 	p->header.flags = p->meta ? BLOCK_META : 0;
 	p->header.segment = w->segment;
+	p->header.table = p->header.items == 1 ? tracks[0]->table : 0;
+	p->header.last = p->header.items == 1 ? tracks[0]->track : 0;
 	buf_clear(&w->block);
 	r = block_append(&w->block, &p->header, p->payload.data, p->payload.len, w->encoder.cctx,
 			 w->seed);

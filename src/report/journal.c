@@ -236,7 +236,7 @@ int journal_tick(struct report_writer *w, report_provisional_fn provisional, voi
 {
 	int r = 0;
 
-	if (w->journal_size > JOURNAL_LIMIT) {
+	if (w->journal_size > w->journal_limit) {
 		r = flush_all(w, 0);
 		r = r < 0 ? r : journal_restart(w);
 		if (r < 0)

@@ -21,6 +21,7 @@ struct report_writer *writer_new(const char *path, int overwrite)
 	w->overwrite = overwrite;
 	w->next_string = w->next_blob = 1;
 	w->tick = 1;
+	w->journal_limit = JOURNAL_LIMIT;
 	report_writer_set_disk_floor(w, DEFAULT_FLOOR_BYTES, DEFAULT_FLOOR_PERCENT);
 	pending_init(&w->strings, BLOCK_STRINGS, BLOCK_META);
 	pending_init(&w->late, BLOCK_STRINGS, BLOCK_META | BLOCK_LATE);
@@ -181,7 +182,7 @@ void report_track_close(struct report_track *t)
 		w->stopped = -EIO;
 }
 
-static int reclaim_memory(struct report_writer *w)
+int reclaim_memory(struct report_writer *w)
 {
 	int r = 0;
 

@@ -124,6 +124,7 @@ struct report_writer {
 	size_t entry_capacity;
 
 	uint64_t journal_size;
+	uint64_t journal_limit; /* beyond it everything goes to the file and the journal starts over */
 	uint64_t generation;
 	struct report_track **provisional; /* builders of provisional rows */
 	size_t provisional_count;
@@ -193,6 +194,9 @@ int lod_write(struct report_writer *w);
 /* finish.c */
 int finish_file(struct report_writer *w, struct error *err);
 
+/* writer.c */
+/* Keeps the builders within their limits. */
+int reclaim_memory(struct report_writer *w);
 void writer_free(struct report_writer *w);
 struct report_writer *writer_new(const char *path, int overwrite);
 

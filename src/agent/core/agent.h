@@ -31,7 +31,7 @@
 #define agent_unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Per-thread levels of nesting, one per domain id (0 = default domain). */
-#define AGENT_LEVEL_DOMAINS 1024u
+#define AGENT_LEVEL_DOMAINS 256u
 
 /* 56 bytes of initial-exec TLS: all there is. */
 struct agent_tls {
@@ -138,6 +138,10 @@ void *agent_permanent(size_t size) __attribute__((visibility("hidden")));
 
 /* One line for the report's diagnostics; text is cut at about 400 bytes. */
 void agent_diagnose(enum diagnostic_severity severity, const char *text) __attribute__((visibility("hidden")));
+
+/* Measures what one push and pop cost here and now, once per program, with the
+ * ring writing into scratch memory; kept in the pool for the report. */
+void agent_measure_cost(void (*pair)(void)) __attribute__((visibility("hidden")));
 
 /* This thread's index for ids, unique among live threads of the process. */
 uint32_t agent_slot_index(void) __attribute__((visibility("hidden")));

@@ -1,0 +1,256 @@
+/* Talking to the recorder: once to attach, and for short notices about programs
+ * that are started. Every descriptor is closed before returning. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include "agent/core/state.h"
+#include "agent/core/syscalls.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* A recorder answers within milliseconds; a stopped one must not stop the target. */
+#define ANSWER_SECONDS 2
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* "1:<32 hex>:<32 hex>" */
+static int parse_session(const char *text)
+{
+	size_t name_at = 2, token_at = name_at + WIRE_NAME_HEX + 1;
+
+	if (strlen(text) != token_at + 2 * WIRE_TOKEN_SIZE || text[0] != '1' || text[1] != ':' ||
+	    text[token_at - 1] != ':')
+		return -EINVAL;
+	memcpy(agent_state.name, text + name_at, WIRE_NAME_HEX);
+	for (size_t i = 0; i < WIRE_TOKEN_SIZE; i++) {
+		int high = hex_digit(text[token_at + 2 * i]);
+		int low = hex_digit(text[token_at + 2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return -EINVAL;
+		agent_state.token[i] = (uint8_t)(high << 4 | low);
+	}
+	return 0;
+}
+
+int agent_configure(void)
+{
+	const char *session;
+
+	if (agent_state.configured)
+		return 0;
+	/* A program that gained privileges takes no orders from its environment. */
+	if (getauxval(AT_SECURE))
+		return -EPERM;
+	session = getenv(WIRE_ENV);
+	if (!session || parse_session(session) < 0)
+		return -ENOENT;
+	agent_state.configured = 1;
+	return 0;
+}
+
+static int open_connection(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval patience = { .tv_sec = ANSWER_SECONDS };
+	socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + WIRE_NAME_HEX);
+	int fd = (int)raw_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0, 0, 0);
+	int result;
+
+	if (fd < 0)
+		return fd;
+	memcpy(address.sun_path + 1, agent_state.name, WIRE_NAME_HEX);
+	raw_syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof(patience), 0);
+	raw_syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof(patience), 0);
+	do
+		result = (int)raw_syscall(SYS_connect, fd, (long)&address, (long)length, 0, 0, 0);
+	while (result == -EINTR);
+	if (result < 0) {
+		raw_close(fd);
+		return result;
+	}
+	return fd;
+}
+
+static int send_request(int fd, const struct wire_request *request)
+{
+	long sent = raw_syscall(SYS_sendto, fd, (long)request, sizeof(*request), MSG_NOSIGNAL, 0, 0);
+
+	return sent == (long)sizeof(*request) ? 0 : -EIO;
+}
+
+void agent_fill_request(struct wire_request *request, enum wire_kind kind)
+{
+	memset(request, 0, sizeof(*request));
+	request->magic = WIRE_MAGIC;
+	request->abi = RING_ABI_VERSION;
+	request->kind = kind;
+	memcpy(request->token, agent_state.token, WIRE_TOKEN_SIZE);
+	request->pid = (uint32_t)raw_getpid();
+	request->ppid = (uint32_t)raw_getppid();
+	request->time = agent_now();
+}
+
+void agent_notify(struct wire_request *request)
+{
+	int fd = open_connection();
+
+	if (fd < 0)
+		return;
+	send_request(fd, request);
+	raw_close(fd);
+}
+
+/* The reply carries two descriptors: session, pool. */
+static int receive_reply(int fd, struct wire_attach_reply *reply, int descriptors[2])
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	struct iovec part = { .iov_base = reply, .iov_len = sizeof(*reply) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
+				  .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct cmsghdr *header;
+	long got;
+
+	do
+		got = raw_syscall(SYS_recvmsg, fd, (long)&message, MSG_CMSG_CLOEXEC, 0, 0, 0);
+	while (got == -EINTR);
+	if (got < 0)
+		return (int)got;
+	header = CMSG_FIRSTHDR(&message);
+	if (!header || header->cmsg_type != SCM_RIGHTS ||
+	    header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+		return -EPROTO;
+	memcpy(descriptors, CMSG_DATA(header), 2 * sizeof(int));
+	if (got != (long)sizeof(*reply) || reply->magic != WIRE_MAGIC || reply->status != 0)
+		return -EPROTO;
+	return 0;
+}
+
+/* The session lies over our own pages, so that the gate is at a constant address. */
+static int map_session(int fd)
+{
+	void *session = raw_mmap(&agent_pages.session, RING_PAGE_SIZE, PROT_READ,
+				 MAP_SHARED | MAP_FIXED, fd, 0);
+	void *doorbell;
+
+	if (raw_failed(session))
+		return -ENOMEM;
+	doorbell = raw_mmap(&agent_pages.doorbell, RING_PAGE_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_FIXED, fd, RING_PAGE_SIZE);
+	if (raw_failed(doorbell))
+		return -ENOMEM;
+	if (agent_pages.session.magic != RING_SESSION_MAGIC ||
+	    agent_pages.session.abi != RING_ABI_VERSION)
+		return -EPROTO;
+	return 0;
+}
+
+static int pool_is_sane(const struct ring_pool *pool, uint64_t size)
+{
+	return pool->magic == RING_POOL_MAGIC && pool->abi == RING_ABI_VERSION &&
+	       pool->size == size && pool->slot_count > 0 && pool->chunk_cap > 0 &&
+	       RING_PAGE_SIZE + (uint64_t)pool->slot_count * sizeof(struct ring_slot) <= pool->chunk_offset &&
+	       pool->chunk_offset + (uint64_t)pool->chunk_cap * RING_CHUNK_SIZE <= size;
+}
+
+static int map_pool(int fd, const struct wire_attach_reply *reply)
+{
+	struct ring_pool *pool = raw_mmap(NULL, reply->pool_size, PROT_READ | PROT_WRITE,
+					  MAP_SHARED, fd, 0);
+
+	if (raw_failed(pool))
+		return -ENOMEM;
+	if (!pool_is_sane(pool, reply->pool_size))
+		return -EPROTO;
+	/* Faults are taken now, not inside the program's first events. Older kernels
+	 * lack the call; they take the faults later. */
+	raw_madvise(agent_slot(pool, 0), RING_PAGE_SIZE, MADV_POPULATE_WRITE);
+	if (reply->prefault_chunks && reply->prefault_chunks <= pool->chunk_cap)
+		raw_madvise(agent_chunk(pool, 0), (size_t)reply->prefault_chunks * RING_CHUNK_SIZE,
+			    MADV_POPULATE_WRITE);
+	agent_state.pool = pool;
+	agent_state.pool_size = reply->pool_size;
+	return 0;
+}
+
+/* Per-slot levels; a forked child starts with none. */
+static int prepare_levels(void)
+{
+	size_t size = agent_state.pool->slot_count * sizeof(*agent_state.levels);
+	void *table = raw_mmap(NULL, size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (raw_failed(table))
+		return -ENOMEM;
+	agent_state.levels = table;
+	return 0;
+}
+
+static int exchange(enum wire_origin origin)
+{
+	struct wire_request request;
+	struct wire_attach_reply reply;
+	int descriptors[2] = { -1, -1 };
+	int fd = open_connection();
+	int result;
+
+	if (fd < 0)
+		return fd;
+	agent_fill_request(&request, WIRE_ATTACH);
+	request.origin = origin;
+	request.parent_process = agent_state.process;
+	request.next_string = atomic_load(&agent_state.next_string) + 1;
+	request.next_domain = atomic_load(&agent_state.next_domain) + 1;
+	raw_syscall(SYS_readlink, (long)"/proc/self/exe", (long)request.path, WIRE_PATH_SIZE - 1, 0, 0, 0);
+	result = send_request(fd, &request);
+	if (result == 0)
+		result = receive_reply(fd, &reply, descriptors);
+	if (result == 0)
+		result = map_session(descriptors[0]);
+	if (result == 0)
+		result = map_pool(descriptors[1], &reply);
+	if (result == 0)
+		agent_state.process = reply.process;
+	for (int i = 0; i < 2; i++)
+		if (descriptors[i] >= 0)
+			raw_close(descriptors[i]);
+	raw_close(fd);
+	return result;
+}
+
+int agent_attach(enum wire_origin origin)
+{
+	int result = exchange(origin);
+
+	if (result == 0)
+		result = prepare_levels();
+	if (result < 0) {
+		atomic_store(&agent_pages.attached, AGENT_OFF);
+		return result;
+	}
+	agent_state.pid = (uint32_t)raw_getpid();
+	if (!agent_state.has_key && pthread_key_create)
+		agent_state.has_key = pthread_key_create(&agent_state.key, agent_thread_ends) == 0;
+	raw_madvise(&agent_pages, RING_PAGE_SIZE, MADV_WIPEONFORK);
+	atomic_store(&agent_pages.attached, AGENT_ATTACHED);
+	return 0;
+}

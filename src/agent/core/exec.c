@@ -1,0 +1,340 @@
+/* Programs that are started: the recorder is told about each (so that the report can
+ * say what could not be traced), and a program that would not start with our
+ * library preloaded gets an environment without it.
+ *
+ * These run in vfork children too, on the parent's memory: no allocation, no
+ * state of the parent is touched, no errno of ours; work happens on the stack, by raw
+ * system calls. vfork itself is not wrapped. */
+#include "agent/core/wrappers.h"
+
+#include <alloca.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/core/state.h"
+#include "agent/core/syscalls.h"
+#include "base/elf_peek.h"
+
+/* An environment larger than this is passed on as it is. */
+#define ENVIRONMENT_LIMIT 4096
+#define PRELOAD "LD_PRELOAD="
+#define LIBRARY "libsonde.so"
+
+typedef int (*execve_fn)(const char *, char *const[], char *const[]);
+typedef int (*fexecve_fn)(int, char *const[], char *const[]);
+typedef int (*spawn_fn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+			const posix_spawnattr_t *, char *const[], char *const[]);
+
+static struct {
+	execve_fn execve;
+	execve_fn execvpe;
+	fexecve_fn fexecve;
+	spawn_fn posix_spawn;
+	spawn_fn posix_spawnp;
+} real;
+
+static int names_agent(const char *entry, size_t length)
+{
+	size_t want = sizeof(LIBRARY) - 1;
+
+	return length >= want && memcmp(entry + length - want, LIBRARY, want) == 0;
+}
+
+static const char *find_preload(char *const environment[])
+{
+	for (size_t i = 0; environment && environment[i]; i++)
+		if (strncmp(environment[i], PRELOAD, sizeof(PRELOAD) - 1) == 0)
+			return environment[i];
+	return NULL;
+}
+
+/* Copies LD_PRELOAD without our entry; returns how many entries are left. */
+static unsigned strip_preload(char *to, const char *from)
+{
+	unsigned left = 0;
+	size_t length;
+
+	memcpy(to, PRELOAD, sizeof(PRELOAD));
+	to += sizeof(PRELOAD) - 1;
+	for (from += sizeof(PRELOAD) - 1; *from; from += length) {
+		from += strspn(from, ": ");
+		length = strcspn(from, ": ");
+		if (length == 0 || names_agent(from, length))
+			continue;
+		if (left++)
+			*to++ = ':';
+		memcpy(to, from, length);
+		to += length;
+		*to = '\0';
+	}
+	return left;
+}
+
+static int carries_agent(char *const environment[])
+{
+	const char *entry = find_preload(environment);
+
+	return entry && strstr(entry, LIBRARY) != NULL;
+}
+
+/* Whether the dynamic loader of this program could take our library. */
+static int must_strip(enum elf_peek_kind kind)
+{
+	return kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
+	       kind == ELF_PEEK_ASAN;
+}
+
+static void tell_recorder(enum wire_kind kind, const char *path, int injected, pid_t child)
+{
+	struct wire_request notice;
+	size_t length = strnlen(path, WIRE_PATH_SIZE - 1);
+
+	agent_fill_request(&notice, kind);
+	notice.injected = (uint32_t)injected;
+	notice.child = (uint32_t)child;
+	memcpy(notice.path, path, length);
+	agent_notify(&notice);
+}
+
+/* Where execvp would find `file`: into path[PATH_MAX]; the name itself otherwise. */
+static const char *search_path(const char *file, char *path)
+{
+	const char *directories = getenv("PATH");
+	size_t file_length = strlen(file), length;
+
+	if (strchr(file, '/') || !directories)
+		return file;
+	for (const char *d = directories; *d; d += length + (d[length] == ':')) {
+		length = strcspn(d, ":");
+		if (length + file_length + 2 > PATH_MAX || length == 0)
+			continue;
+		memcpy(path, d, length);
+		path[length] = '/';
+		memcpy(path + length + 1, file, file_length + 1);
+		if (raw_syscall(SYS_access, (long)path, X_OK, 0, 0, 0, 0) == 0)
+			return path;
+	}
+	return file;
+}
+
+static size_t count(char *const list[])
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+/* The environment to pass on: the given one, or `copy` filled without our entry. */
+static char *const *choose_environment(enum elf_peek_kind kind, char *const given[], char **copy,
+				       char *preload)
+{
+	size_t n = 0;
+
+	if (!must_strip(kind) || !copy)
+		return given;
+	for (size_t i = 0; given[i]; i++) {
+		if (strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) != 0)
+			copy[n++] = given[i];
+		else if (strip_preload(preload, given[i]))
+			copy[n++] = preload;
+	}
+	copy[n] = NULL;
+	return copy;
+}
+
+/* The stack space choose_environment needs, in the caller's frame. */
+#define ENVIRONMENT_COPY(given)                                                                  \
+	(count(given) < ENVIRONMENT_LIMIT ? alloca((count(given) + 1) * sizeof(char *)) : NULL)
+#define PRELOAD_COPY(given) (find_preload(given) ? alloca(strlen(find_preload(given)) + 1) : NULL)
+
+static int watched(void)
+{
+	return agent_state.configured && agent_state.pool;
+}
+
+static int run_execve(execve_fn function, const char *file, const char *path, char *const argv[],
+		      char *const environment[])
+{
+	char **copy = ENVIRONMENT_COPY(environment);
+	char *preload = PRELOAD_COPY(environment);
+	enum elf_peek_kind kind;
+
+	if (!watched())
+		return function(file, argv, environment);
+	kind = elf_peek_path(path);
+	tell_recorder(WIRE_EXEC, path, carries_agent(environment), 0);
+	return function(file, argv, choose_environment(kind, environment, copy, preload));
+}
+
+AGENT_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
+{
+	agent_wrappers_resolve();
+	return run_execve(real.execve, path, path, argv, environment);
+}
+
+AGENT_EXPORT int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
+{
+	char found[PATH_MAX];
+
+	agent_wrappers_resolve();
+	return run_execve(real.execvpe, file, search_path(file, found), argv, environment);
+}
+
+AGENT_EXPORT int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
+}
+
+/* "/proc/self/fd/N", without stdio. */
+static void descriptor_link(int fd, char link[32])
+{
+	char digits[12];
+	size_t n = 0, at = sizeof("/proc/self/fd/") - 1;
+
+	memcpy(link, "/proc/self/fd/", at);
+	do
+		digits[n++] = (char)('0' + fd % 10);
+	while ((fd /= 10) > 0);
+	while (n)
+		link[at++] = digits[--n];
+	link[at] = '\0';
+}
+
+AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
+{
+	char **copy = ENVIRONMENT_COPY(environment);
+	char *preload = PRELOAD_COPY(environment);
+	char link[32], path[PATH_MAX];
+	long length;
+
+	agent_wrappers_resolve();
+	if (!watched() || fd < 0)
+		return real.fexecve(fd, argv, environment);
+	descriptor_link(fd, link);
+	length = raw_syscall(SYS_readlink, (long)link, (long)path, sizeof(path) - 1, 0, 0, 0);
+	path[length > 0 ? length : 0] = '\0';
+	tell_recorder(WIRE_EXEC, path, carries_agent(environment), 0);
+	return real.fexecve(fd, argv,
+			    choose_environment(elf_peek_path(link), environment, copy, preload));
+}
+
+/* Arguments of the execl family, up to the NULL, gathered in the caller's frame. */
+static size_t count_arguments(va_list arguments)
+{
+	size_t n = 1;
+
+	while (va_arg(arguments, char *))
+		n++;
+	return n;
+}
+
+#define GATHER(argv, first)                                                                      \
+	do {                                                                                     \
+		va_list arguments_;                                                              \
+		size_t n_;                                                                       \
+		va_start(arguments_, first);                                                     \
+		n_ = count_arguments(arguments_);                                               \
+		va_end(arguments_);                                                              \
+		(argv) = alloca((n_ + 1) * sizeof(char *));                                      \
+		va_start(arguments_, first);                                                     \
+		(argv)[0] = (char *)(uintptr_t)(first);                                          \
+		for (size_t i_ = 1; i_ <= n_; i_++)                                              \
+			(argv)[i_] = va_arg(arguments_, char *);                                 \
+		va_end(arguments_);                                                              \
+	} while (0)
+
+AGENT_EXPORT int execl(const char *path, const char *first, ...)
+{
+	char **argv;
+
+	GATHER(argv, first);
+	return execve(path, argv, environ);
+}
+
+AGENT_EXPORT int execlp(const char *file, const char *first, ...)
+{
+	char **argv;
+
+	GATHER(argv, first);
+	return execvpe(file, argv, environ);
+}
+
+AGENT_EXPORT int execle(const char *path, const char *first, ...)
+{
+	char **argv;
+	char *const *environment;
+	va_list arguments;
+
+	GATHER(argv, first);
+	va_start(arguments, first);
+	while (va_arg(arguments, char *))
+		;
+	environment = va_arg(arguments, char *const *);
+	va_end(arguments);
+	return execve(path, argv, environment);
+}
+
+static int run_spawn(spawn_fn function, pid_t *child, const char *file, const char *path,
+		     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+		     char *const argv[], char *const environment[])
+{
+	char **copy = ENVIRONMENT_COPY(environment);
+	char *preload = PRELOAD_COPY(environment);
+	pid_t started = 0;
+	int result;
+
+	if (!watched())
+		return function(child, file, actions, attributes, argv, environment);
+	result = function(&started, file, actions, attributes, argv,
+			  choose_environment(elf_peek_path(path), environment, copy, preload));
+	if (result == 0)
+		tell_recorder(WIRE_SPAWNED, path, carries_agent(environment), started);
+	if (child && result == 0)
+		*child = started;
+	return result;
+}
+
+AGENT_EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
+			     const posix_spawnattr_t *attributes, char *const argv[],
+			     char *const environment[])
+{
+	agent_wrappers_resolve();
+	return run_spawn(real.posix_spawn, child, path, path, actions, attributes, argv, environment);
+}
+
+AGENT_EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
+			      const posix_spawnattr_t *attributes, char *const argv[],
+			      char *const environment[])
+{
+	char found[PATH_MAX];
+
+	agent_wrappers_resolve();
+	return run_spawn(real.posix_spawnp, child, file, search_path(file, found), actions, attributes,
+			 argv, environment);
+}
+
+const struct agent_wrapper agent_wrappers[] = {
+	{ "execve", "GLIBC_2.2.5", (void *)execve, (void **)&real.execve },
+	{ "execvpe", "GLIBC_2.11", (void *)execvpe, (void **)&real.execvpe },
+	{ "fexecve", "GLIBC_2.2.5", (void *)fexecve, (void **)&real.fexecve },
+	{ "posix_spawn", "GLIBC_2.15", (void *)posix_spawn, (void **)&real.posix_spawn },
+	{ "posix_spawnp", "GLIBC_2.15", (void *)posix_spawnp, (void **)&real.posix_spawnp },
+	/* These end in one of the above. */
+	{ "execv", "GLIBC_2.2.5", (void *)execv, NULL },
+	{ "execvp", "GLIBC_2.2.5", (void *)execvp, NULL },
+	{ "execl", "GLIBC_2.2.5", (void *)execl, NULL },
+	{ "execlp", "GLIBC_2.2.5", (void *)execlp, NULL },
+	{ "execle", "GLIBC_2.2.5", (void *)execle, NULL },
+};
+const unsigned agent_wrapper_count = sizeof(agent_wrappers) / sizeof(agent_wrappers[0]);

@@ -1,0 +1,104 @@
+/* The life of a process: start, fork, thread end, and the agent's own voice. */
+#include <errno.h>
+#include <string.h>
+
+#include "agent/core/state.h"
+#include "agent/core/syscalls.h"
+#include "agent/core/wrappers.h"
+
+struct agent_pages agent_pages;
+struct agent_state agent_state;
+
+/* The thread that forked goes on in the child with pointers into its parent's
+ * pool; it starts anew. An event under way (a signal handler forked in the middle
+ * of one) must find its pointers, so that child stays off. */
+static void after_fork_in_child(void)
+{
+	if (atomic_load(&agent_state.phase) != AGENT_PHASE_DONE || !agent_state.pool)
+		return;
+	if (agent_tls.busy)
+		atomic_store(&agent_pages.attached, AGENT_OFF);
+	else
+		agent_forget_thread();
+}
+
+static int start_once(enum wire_origin origin)
+{
+	int result = agent_configure();
+
+	if (result < 0)
+		return result;
+	result = agent_attach(origin);
+	if (result == 0)
+		pthread_atfork(NULL, NULL, after_fork_in_child);
+	return result;
+}
+
+static int start_with(enum wire_origin origin)
+{
+	uint32_t fresh = AGENT_PHASE_FRESH;
+	int saved_errno = errno;
+
+	if (atomic_compare_exchange_strong(&agent_state.phase, &fresh, AGENT_PHASE_BUSY)) {
+		if (start_once(origin) < 0)
+			atomic_store(&agent_pages.attached, AGENT_OFF);
+		atomic_store(&agent_state.phase, AGENT_PHASE_DONE);
+	}
+	errno = saved_errno;
+	if (agent_attached())
+		return 0;
+	return agent_revive(0) ? 0 : -ENODEV;
+}
+
+int agent_start(void)
+{
+	return start_with(WIRE_ORIGIN_LATE);
+}
+
+/* Writes that other threads of a forked child may still make into the parent's
+ * pool must not reach it. */
+static void detach_from_parent_pool(void)
+{
+	raw_mmap(agent_state.pool, agent_state.pool_size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+int agent_revive(unsigned module)
+{
+	uint32_t done = AGENT_PHASE_DONE;
+	int saved_errno = errno;
+
+	if (atomic_load(&agent_pages.attached) != 0 || !agent_state.pool ||
+	    (uint32_t)raw_getpid() == agent_state.pid)
+		return 0;
+	if (!atomic_compare_exchange_strong(&agent_state.phase, &done, AGENT_PHASE_BUSY))
+		return 0;
+	detach_from_parent_pool();
+	agent_forget_thread();
+	agent_tls.busy = 0;
+	agent_attach(WIRE_ORIGIN_FORK);
+	atomic_store(&agent_state.phase, AGENT_PHASE_DONE);
+	errno = saved_errno;
+	if (!agent_attached())
+		return 0;
+	return module == 0 || (atomic_load(&agent_pages.session.gate) & module) != 0;
+}
+
+void agent_diagnose(enum diagnostic_severity severity, const char *text)
+{
+	size_t length = strnlen(text, 400);
+	uint32_t size = (uint32_t)(sizeof(struct record_plain) + length);
+	struct record_plain *record = agent_begin_definition(size);
+
+	if (!record)
+		return;
+	record->time = agent_now();
+	memcpy(record + 1, text, length);
+	agent_end(record, record_head(RECORD_DIAGNOSTIC, severity, size, 0, 0), size);
+}
+
+__attribute__((constructor)) static void agent_loaded(void)
+{
+	agent_wrappers_resolve();
+	start_with(WIRE_ORIGIN_EXEC);
+}

@@ -1,0 +1,240 @@
+/* The writer's side of a ring: slots and chunks, taken by one atomic each. */
+#include <errno.h>
+
+#include "agent/core/state.h"
+#include "agent/core/syscalls.h"
+
+__thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec")));
+
+/* Further from a stale guard than any one stack reaches: not the same stack. */
+#define SAME_STACK_BYTES (64u << 20)
+
+static uint32_t pop_chunk(struct ring_pool *pool, _Atomic uint64_t *list)
+{
+	uint64_t head = atomic_load_explicit(list, memory_order_acquire);
+	uint32_t index, next;
+
+	while ((index = ring_list_index(head)) != 0) {
+		if (index > pool->chunk_cap)
+			return 0;
+		next = atomic_load_explicit(&agent_chunk(pool, index - 1)->next_free,
+					    memory_order_relaxed);
+		if (atomic_compare_exchange_weak_explicit(list, &head,
+							  ring_list_head(ring_list_pops(head) + 1, next),
+							  memory_order_acquire, memory_order_acquire))
+			return index;
+	}
+	return 0;
+}
+
+static uint32_t pop_slot(struct ring_pool *pool)
+{
+	uint64_t head = atomic_load_explicit(&pool->free_slots, memory_order_acquire);
+	uint32_t index, next;
+
+	while ((index = ring_list_index(head)) != 0) {
+		if (index > pool->slot_count)
+			return 0;
+		next = atomic_load_explicit(&agent_slot(pool, index - 1)->next_free,
+					    memory_order_relaxed);
+		if (atomic_compare_exchange_weak_explicit(&pool->free_slots, &head,
+							  ring_list_head(ring_list_pops(head) + 1, next),
+							  memory_order_acquire, memory_order_acquire))
+			return index;
+	}
+	return 0;
+}
+
+/* Nesting levels of the thread in this slot: memory of its own, zeroed. */
+static int32_t *levels_for_slot(uint32_t index)
+{
+	int32_t *levels = atomic_load_explicit(&agent_state.levels[index], memory_order_acquire);
+
+	if (!levels) {
+		levels = agent_permanent(AGENT_LEVEL_DOMAINS * sizeof(*levels));
+		atomic_store_explicit(&agent_state.levels[index], levels, memory_order_release);
+		return levels;
+	}
+	for (uint32_t i = 0; i < AGENT_LEVEL_DOMAINS; i++)
+		levels[i] = 0;
+	return levels;
+}
+
+static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
+{
+	uint32_t index = pop_slot(pool);
+	struct ring_slot *slot;
+	int32_t *levels;
+
+	if (!index)
+		return -EAGAIN;
+	levels = levels_for_slot(index - 1);
+	if (!levels)
+		return -ENOMEM;
+	slot = agent_slot(pool, index - 1);
+	slot->tid = (uint32_t)raw_gettid();
+	slot->start_time = agent_now();
+	slot->end_time = 0;
+	atomic_store_explicit(&slot->first_chunk, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->dropped, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->refused, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->unmatched, 0, memory_order_relaxed);
+	raw_thread_name(slot->comm);
+	tls->levels = levels;
+	tls->slot = slot;
+	tls->write = tls->end = NULL;
+	tls->chunk = NULL;
+	atomic_store_explicit(&slot->state, RING_SLOT_LIVE, memory_order_release);
+	if (agent_state.has_key)
+		pthread_setspecific(agent_state.key, slot);
+	return 0;
+}
+
+static void ring_doorbell(void)
+{
+	_Atomic uint32_t *sleeping = &agent_pages.doorbell.sleeping;
+
+	if (atomic_load_explicit(sleeping, memory_order_relaxed) &&
+	    atomic_exchange_explicit(sleeping, 0, memory_order_acq_rel))
+		raw_futex_wake(sleeping);
+}
+
+/* The next chunk of this thread's chain. Linking it publishes the end of the one before. */
+static int take_chunk(struct ring_pool *pool, struct agent_tls *tls, int use_reserve)
+{
+	uint32_t index = pop_chunk(pool, &pool->free_chunks);
+	struct ring_chunk *chunk;
+
+	if (!index && use_reserve)
+		index = pop_chunk(pool, &pool->free_reserve);
+	if (!index) {
+		ring_doorbell();
+		return -ENOSPC;
+	}
+	chunk = agent_chunk(pool, index - 1);
+	chunk->slot = (uint32_t)(tls->slot - agent_slot(pool, 0));
+	atomic_store_explicit(&chunk->committed, 0, memory_order_relaxed);
+	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
+	if (tls->chunk) {
+		atomic_store_explicit(&tls->chunk->next, index, memory_order_release);
+		ring_doorbell();
+	} else {
+		atomic_store_explicit(&tls->slot->first_chunk, index, memory_order_release);
+	}
+	tls->chunk = chunk;
+	tls->write = chunk->data;
+	tls->end = chunk->data + RING_CHUNK_DATA;
+	return 0;
+}
+
+/* A guard left by a frame that a longjmp has thrown away: ours is an older frame. */
+static int guard_is_stale(uintptr_t guard)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	return here > guard && here - guard < SAME_STACK_BYTES;
+}
+
+/* After a fork whose child was started by another thread than the one that goes on, a thread may
+ * still hold pointers into the parent's pool. */
+static int belongs_to_pool(const struct ring_pool *pool, const struct ring_slot *slot)
+{
+	return (const uint8_t *)slot >= (const uint8_t *)pool &&
+	       (const uint8_t *)slot < (const uint8_t *)pool + agent_state.pool_size;
+}
+
+static void count_lost(struct agent_tls *tls, struct ring_pool *pool, int result)
+{
+	_Atomic uint64_t *counter = &pool->dropped_without_slot;
+
+	if (result == -EBUSY && tls->slot)
+		counter = &tls->slot->refused;
+	else if (result == -ENOSPC)
+		counter = &tls->slot->dropped;
+	/* Single writer for a slot's counters, but a signal handler of this thread
+	 * may come between: an atomic add keeps the count exact. */
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static int make_room(uint32_t size, int use_reserve)
+{
+	struct agent_tls *tls = &agent_tls;
+	struct ring_pool *pool = agent_state.pool;
+	int result = 0;
+
+	if (size > RING_CHUNK_DATA)
+		return -ENOSPC;
+	if (tls->slot && !belongs_to_pool(pool, tls->slot))
+		agent_forget_thread();
+	if (!tls->slot)
+		result = take_slot(pool, tls);
+	if (result == 0 && (size_t)(tls->end - tls->write) < record_stride(size))
+		result = take_chunk(pool, tls, use_reserve);
+	return result;
+}
+
+static void *begin(uint32_t size, int use_reserve)
+{
+	struct agent_tls *tls = &agent_tls;
+	int saved_errno = errno;
+	int result;
+
+	if (tls->busy && !guard_is_stale(tls->busy)) {
+		count_lost(tls, agent_state.pool, -EBUSY);
+		return NULL;
+	}
+	tls->busy = (uintptr_t)__builtin_frame_address(0);
+	atomic_signal_fence(memory_order_seq_cst);
+	result = make_room(size, use_reserve);
+	errno = saved_errno;
+	if (result == 0)
+		return tls->write;
+	count_lost(tls, agent_state.pool, result);
+	atomic_signal_fence(memory_order_seq_cst);
+	tls->busy = 0;
+	return NULL;
+}
+
+void *agent_begin_slow(uint32_t size)
+{
+	return begin(size, 0);
+}
+
+void *agent_begin_definition(uint32_t size)
+{
+	if (!agent_attached() && !agent_revive(0))
+		return NULL;
+	return begin(size, 1);
+}
+
+void agent_count_unmatched(void)
+{
+	if (agent_tls.slot)
+		atomic_fetch_add_explicit(&agent_tls.slot->unmatched, 1, memory_order_relaxed);
+}
+
+uint32_t agent_slot_index(void)
+{
+	return agent_tls.slot ? (uint32_t)(agent_tls.slot - agent_slot(agent_state.pool, 0)) : 0;
+}
+
+void agent_forget_thread(void)
+{
+	agent_tls = (struct agent_tls){ .busy = agent_tls.busy };
+}
+
+/* Destructor of the thread key. A later destructor that still makes events
+ * simply takes a slot again. */
+void agent_thread_ends(void *unused)
+{
+	struct ring_slot *slot = agent_tls.slot;
+
+	(void)unused;
+	if (!slot || !agent_attached() || !belongs_to_pool(agent_state.pool, slot))
+		return;
+	raw_thread_name(slot->comm);
+	slot->end_time = agent_now();
+	agent_forget_thread();
+	agent_tls.busy = 0;
+	atomic_store_explicit(&slot->state, RING_SLOT_CLOSED, memory_order_release);
+}

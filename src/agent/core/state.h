@@ -1,0 +1,58 @@
+/* The core's own state: one per process, reached only from src/agent/core. */
+#ifndef SONDE_AGENT_CORE_STATE_H
+#define SONDE_AGENT_CORE_STATE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "agent/core/agent.h"
+#include "agent/core/old_glibc.h"
+#include "ring/wire.h"
+
+enum agent_phase {
+	AGENT_PHASE_FRESH = 0,   /* nothing tried yet */
+	AGENT_PHASE_BUSY = 1,    /* a thread is attaching */
+	AGENT_PHASE_DONE = 2     /* attached, or given up */
+};
+
+struct agent_state {
+	_Atomic uint32_t phase;
+	uint32_t configured;        /* SONDE_SESSION was there and well formed */
+	uint32_t pid;               /* whose pool this is */
+	uint32_t has_key;
+	pthread_key_t key;          /* its destructor tells that a thread ends */
+	char name[WIRE_NAME_HEX];
+	uint8_t token[WIRE_TOKEN_SIZE];
+	uint64_t process;           /* uid given by the recorder */
+	struct ring_pool *pool;
+	size_t pool_size;
+	int32_t *_Atomic *levels;   /* by slot index; kept for the next thread in the slot */
+	_Atomic uint64_t next_string;
+	_Atomic uint64_t next_domain;
+	_Atomic uintptr_t arena;    /* current block of agent_permanent */
+};
+
+extern struct agent_state agent_state __attribute__((visibility("hidden")));
+
+static inline struct ring_slot *agent_slot(struct ring_pool *pool, uint32_t index)
+{
+	return (struct ring_slot *)((uint8_t *)pool + RING_PAGE_SIZE) + index;
+}
+
+static inline struct ring_chunk *agent_chunk(struct ring_pool *pool, uint32_t index)
+{
+	return (struct ring_chunk *)((uint8_t *)pool + pool->chunk_offset) + index;
+}
+
+/* ring.c */
+void agent_thread_ends(void *unused) __attribute__((visibility("hidden")));
+void agent_forget_thread(void) __attribute__((visibility("hidden")));
+
+/* connect.c: everything that talks to the recorder. */
+int agent_configure(void) __attribute__((visibility("hidden")));
+int agent_attach(enum wire_origin origin) __attribute__((visibility("hidden")));
+/* Sends a notice that needs no answer; silent when nobody listens. */
+void agent_notify(struct wire_request *request) __attribute__((visibility("hidden")));
+void agent_fill_request(struct wire_request *request, enum wire_kind kind) __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,63 @@
+/* Raw system calls: they leave errno alone, are no cancellation points, cannot be
+ * interposed (not even by us), and are safe in a vfork child. Results are
+ * negative errno values on failure. */
+#ifndef SONDE_AGENT_CORE_SYSCALLS_H
+#define SONDE_AGENT_CORE_SYSCALLS_H
+
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#if defined(__x86_64__)
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+#else
+#error "src/agent/core/syscalls.h: this CPU has not been filled in yet"
+#endif
+
+static inline int raw_getpid(void) { return (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0); }
+static inline int raw_getppid(void) { return (int)raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0); }
+static inline int raw_gettid(void) { return (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0); }
+static inline int raw_close(int fd) { return (int)raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0); }
+
+static inline void *raw_mmap(void *where, size_t size, int protection, int flags, int fd, long offset)
+{
+	return (void *)raw_syscall(SYS_mmap, (long)where, (long)size, protection, flags, fd, offset);
+}
+
+static inline int raw_failed(const void *mapping)
+{
+	return (uintptr_t)mapping >= (uintptr_t)-4095;
+}
+
+static inline int raw_madvise(void *where, size_t size, int advice)
+{
+	return (int)raw_syscall(SYS_madvise, (long)where, (long)size, advice, 0, 0, 0);
+}
+
+static inline void raw_thread_name(char name[16])
+{
+	raw_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
+}
+
+static inline void raw_futex_wake(void *word)
+{
+	raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+#endif

@@ -1,0 +1,473 @@
+/* Push, pop, start, end and mark.
+ *
+ * The calls people make in inner loops are straight functions of their own: push with a
+ * short text, push with attributes and such a text, pop. Everything else (wide, registered and
+ * long texts, binary payloads, domains beyond the threads' arrays of levels) goes the general
+ * way through struct nvtx_event.
+ *
+ * The level of a thread changes after the record was begun: a signal handler that comes in
+ * between is refused by the guard and cannot write its events out of order. A push that
+ * finds no room counts its level all the same, so that its pop is not taken for another's.
+ *
+ * The text is copied in blocks of 16 bytes, up to ARCH_SHORT_TEXT, before its length is known:
+ * so much room is asked for, and only what is needed is kept. */
+#include "agent/nvtx/nvtx.h"
+
+static inline unsigned head_level(int32_t level)
+{
+	return (uint32_t)level < NVTX_WIRE_LEVEL_MAX ? (unsigned)level : NVTX_WIRE_LEVEL_MAX;
+}
+
+/* This life of this thread: the upper half of its range ids. */
+static inline uint64_t next_range(void)
+{
+	struct agent_tls *tls = &agent_tls;
+
+	/* Nothing yet, or 2^32 ranges used up: another number for this thread. */
+	if (agent_unlikely((uint32_t)tls->ranges == 0))
+		tls->ranges = nvtx_thread_life() << 32 | 1;
+	return tls->ranges++;
+}
+
+/* Domains beyond the array: one counter per slot and domain, reset when another thread
+ * has got the slot. */
+static AGENT_COLD int32_t *far_level(uint32_t domain)
+{
+	struct agent_tls *tls = &agent_tls;
+	uint32_t slot = agent_slot_index();
+	struct nvtx_level *level = (struct nvtx_level *)nvtx_find_number(NVTX_NODE_LEVEL, domain, slot);
+	uint64_t life;
+
+	if (!level) {
+		struct nvtx_level *fresh = agent_permanent(sizeof(*fresh));
+
+		if (!fresh)
+			return NULL;
+		level = (struct nvtx_level *)nvtx_insert_number(NVTX_NODE_LEVEL, domain, slot,
+								&fresh->node);
+	}
+	if (tls->ranges >> 32 == 0)
+		tls->ranges = nvtx_thread_life() << 32 | 1;
+	life = tls->ranges >> 32;
+	if (level->life != life) {
+		level->life = life;
+		level->level = 0;
+	}
+	return &level->level;
+}
+
+/* Where this thread counts its levels in a domain; NULL before its first event. */
+static inline int32_t *level_of(uint32_t domain)
+{
+	int32_t *levels = agent_tls.levels;
+
+	if (agent_unlikely(!levels))
+		return NULL;
+	return agent_likely(domain < AGENT_LEVEL_DOMAINS) ? &levels[domain] : far_level(domain);
+}
+
+/* A push that is not recorded. */
+static AGENT_COLD int push_dropped(uint32_t domain)
+{
+	int32_t *level = level_of(domain);
+
+	return level ? (*level)++ : NVTX_FAILED;
+}
+
+/* A pop in a thread that has no level to end: its first event, one without a ring, or
+ * one too many. */
+static AGENT_COLD int pop_unmatched(uint32_t domain)
+{
+	if (!agent_tls.levels) {
+		if (!agent_begin(sizeof(struct record_plain)))
+			return NVTX_FAILED; /* no ring: counted as dropped, like its push */
+		nvtx_abandon();
+	}
+	agent_count_unmatched();
+	return NVTX_FAILED;
+}
+
+static inline uint64_t time_or_now(uint64_t time)
+{
+	return time ? time : agent_now();
+}
+
+/* Fills what push, start and mark have in common; returns the flags. */
+static unsigned fill_event(struct record_nvtx_event *record, void *behind,
+			   const struct nvtx_event *event)
+{
+	unsigned flags = event->flags;
+
+	record->color = event->color;
+	record->category = event->category;
+	record->payload = event->payload;
+	nvtx_text_put(behind, &event->text);
+	if (event->text.type == NVTX_MESSAGE_NONE)
+		flags |= NVTX_FLAG_NO_MESSAGE;
+	if (event->text.type == NVTX_MESSAGE_REGISTERED)
+		flags |= NVTX_FLAG_REGISTERED;
+	record->time = time_or_now(event->time);
+	return flags;
+}
+
+int nvtx_push_event(uint32_t domain, const struct nvtx_event *event)
+{
+	uint32_t size = (uint32_t)sizeof(struct record_nvtx_event) + event->text.size;
+	struct record_nvtx_event *record = agent_begin(size);
+	unsigned flags;
+	int32_t *level;
+	int ret = 0;
+
+	if (!record)
+		return push_dropped(domain);
+	flags = fill_event(record, record + 1, event);
+	level = level_of(domain);
+	if (level)
+		ret = (*level)++;
+	agent_end(record, record_head(RECORD_NVTX_PUSH_EX, flags, size, head_level(ret), domain), size);
+	if (agent_unlikely(event->text.cut))
+		nvtx_text_report_cut();
+	return ret;
+}
+
+int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
+{
+	struct record_plain *record;
+	int32_t *level = level_of(domain);
+	int32_t ended;
+
+	if (agent_unlikely(!level || *level <= 0))
+		return pop_unmatched(domain);
+	record = agent_begin(sizeof(*record));
+	ended = --*level;
+	if (agent_unlikely(!record))
+		return ended;
+	record->time = time_or_now(time);
+	agent_end(record, record_head(RECORD_NVTX_POP, flags, sizeof(*record), head_level(ended), domain),
+		  sizeof(*record));
+	return ended;
+}
+
+uint64_t nvtx_start_event(uint32_t domain, const struct nvtx_event *event)
+{
+	uint32_t size = (uint32_t)sizeof(struct record_nvtx_range) + event->text.size;
+	struct record_nvtx_range *record = agent_begin(size);
+	uint64_t range = next_range();
+	unsigned flags;
+
+	if (!record)
+		return range;
+	record->range_id = range;
+	flags = fill_event(&record->event, record + 1, event);
+	agent_end(record, record_head(RECORD_NVTX_START, flags, size, 0, domain), size);
+	if (agent_unlikely(event->text.cut))
+		nvtx_text_report_cut();
+	return range;
+}
+
+void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t time)
+{
+	struct record_nvtx_end *record;
+
+	/* Started while the window was closed. */
+	if (agent_unlikely(range == 0)) {
+		agent_count_unmatched();
+		return;
+	}
+	record = agent_begin(sizeof(*record));
+	if (!record)
+		return;
+	record->range_id = range;
+	record->time = time_or_now(time);
+	agent_end(record, record_head(RECORD_NVTX_END, flags, sizeof(*record), 0, domain),
+		  sizeof(*record));
+}
+
+void nvtx_mark_event(uint32_t domain, const struct nvtx_event *event)
+{
+	uint32_t size = (uint32_t)sizeof(struct record_nvtx_event) + event->text.size;
+	struct record_nvtx_event *record = agent_begin(size);
+	unsigned flags;
+
+	if (!record)
+		return;
+	flags = fill_event(record, record + 1, event);
+	agent_end(record, record_head(RECORD_NVTX_MARK, flags, size, 0, domain), size);
+	if (agent_unlikely(event->text.cut))
+		nvtx_text_report_cut();
+}
+
+/* Upper half of a 32-bit payload's union is whatever the program's stack had. */
+static inline uint64_t payload_bits(const struct nvtx_attributes *attributes)
+{
+	switch (attributes->payload_type) {
+	case NVTX_PAYLOAD_UINT32:
+	case NVTX_PAYLOAD_FLOAT:
+		return (uint32_t)attributes->payload;
+	case NVTX_PAYLOAD_INT32:
+		return (uint64_t)(int64_t)(int32_t)attributes->payload;
+	default:
+		return attributes->payload;
+	}
+}
+
+/* Colour and scalar payload as flags of a record's head. */
+static inline unsigned attribute_flags(const struct nvtx_attributes *attributes)
+{
+	unsigned flags = attributes->color_type == NVTX_COLOR_IS_ARGB ? NVTX_FLAG_COLOR : 0;
+
+	if ((uint32_t)attributes->payload_type < NVTX_PAYLOAD_KIND_COUNT)
+		flags |= (unsigned)attributes->payload_type << NVTX_FLAG_PAYLOAD_SHIFT;
+	return flags;
+}
+
+/* Attributes of any size and kind. Binary payloads are written here, before their event. */
+static struct nvtx_event event_from(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	struct nvtx_attributes all = { 0 };
+	struct nvtx_event event = { .time = 0 };
+
+	if (attributes)
+		arch_copy(&all, attributes,
+			  attributes->size < sizeof(all) ? attributes->size : sizeof(all));
+	event.flags = attribute_flags(&all);
+	event.category = all.category;
+	if (event.flags & NVTX_FLAG_COLOR)
+		event.color = all.color;
+	if (event.flags >> NVTX_FLAG_PAYLOAD_SHIFT)
+		event.payload = payload_bits(&all);
+	event.text = nvtx_text_message(all.message_type, all.message);
+	if (all.payload_type == NVTX_PAYLOAD_IS_EXTENDED && all.payload && all.payload_count > 0) {
+		event.time = agent_now();
+		event.flags |= nvtx_payload_put(domain, (const struct nvtx_payload *)(uintptr_t)all.payload,
+						(size_t)all.payload_count, event.time);
+	}
+	return event;
+}
+
+static AGENT_COLD int push_any(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	struct nvtx_event event = event_from(domain, attributes);
+
+	return nvtx_push_event(domain, &event);
+}
+
+static AGENT_COLD int push_text(struct nvtx_text text)
+{
+	struct nvtx_event event = { .text = text };
+
+	return nvtx_push_event(0, &event);
+}
+
+static inline int push_a(const char *message)
+{
+	struct record_plain *record;
+	int32_t level;
+	int length;
+
+	if (agent_unlikely(!message))
+		return push_text(nvtx_text_ascii(NULL));
+	record = agent_begin(sizeof(*record) + ARCH_SHORT_TEXT);
+	if (agent_unlikely(!record))
+		return push_dropped(0);
+	length = arch_copy_short_text(record + 1, message);
+	if (agent_unlikely(length < 0)) {
+		nvtx_abandon();
+		return push_text(nvtx_text_ascii(message));
+	}
+	level = agent_tls.levels[0]++;
+	record->time = agent_now();
+	agent_end(record,
+		  record_head(RECORD_NVTX_PUSH, 0, (unsigned)sizeof(*record) + (unsigned)length,
+			      head_level(level), 0),
+		  (uint32_t)sizeof(*record) + (uint32_t)length);
+	return level;
+}
+
+int nvtx_range_push_a(const char *message)
+{
+	return agent_on(RING_GATE_NVTX) ? push_a(message) : NVTX_UNTRACKED;
+}
+
+/* The fast way asks for attributes of full size, an ASCII message and no binary payload. */
+static inline int plain_attributes(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	return attributes && attributes->size >= sizeof(*attributes) &&
+	       attributes->message_type == NVTX_MESSAGE_ASCII && attributes->message.ascii &&
+	       (uint32_t)attributes->payload_type < NVTX_PAYLOAD_KIND_COUNT &&
+	       domain < AGENT_LEVEL_DOMAINS;
+}
+
+static inline int push_ex(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	struct record_nvtx_event *record;
+	uint32_t size;
+	int32_t level;
+	int length;
+
+	if (!agent_on(RING_GATE_NVTX))
+		return NVTX_UNTRACKED;
+	if (agent_unlikely(!plain_attributes(domain, attributes)))
+		return push_any(domain, attributes);
+	record = agent_begin(sizeof(*record) + ARCH_SHORT_TEXT);
+	if (agent_unlikely(!record))
+		return push_dropped(domain);
+	length = arch_copy_short_text(record + 1, attributes->message.ascii);
+	if (agent_unlikely(length < 0)) {
+		nvtx_abandon();
+		return push_any(domain, attributes);
+	}
+	level = agent_tls.levels[domain]++;
+	record->color = attributes->color;
+	record->category = attributes->category;
+	record->payload = payload_bits(attributes);
+	record->time = agent_now();
+	size = (uint32_t)sizeof(*record) + (uint32_t)length;
+	agent_end(record,
+		  record_head(RECORD_NVTX_PUSH_EX, attribute_flags(attributes), size, head_level(level),
+			      domain),
+		  size);
+	return level;
+}
+
+int nvtx_range_push_ex(const struct nvtx_attributes *attributes)
+{
+	return push_ex(0, attributes);
+}
+
+int nvtx_domain_range_push_ex(struct nvtx_domain *domain, const struct nvtx_attributes *attributes)
+{
+	return push_ex(nvtx_domain_id(domain), attributes);
+}
+
+int nvtx_range_push_w(const wchar_t *message)
+{
+	if (!agent_on(RING_GATE_NVTX))
+		return NVTX_UNTRACKED;
+	return push_text(nvtx_text_wide(message));
+}
+
+static inline int pop(uint32_t domain)
+{
+	struct record_plain *record;
+	int32_t level;
+
+	if (agent_unlikely(domain >= AGENT_LEVEL_DOMAINS || !agent_tls.levels))
+		return nvtx_pop_event(domain, 0, 0);
+	level = agent_tls.levels[domain];
+	if (agent_unlikely(level <= 0))
+		return pop_unmatched(domain);
+	record = agent_begin(sizeof(*record));
+	agent_tls.levels[domain] = --level;
+	if (agent_unlikely(!record))
+		return level;
+	record->time = agent_now();
+	agent_end(record, record_head(RECORD_NVTX_POP, 0, sizeof(*record), head_level(level), domain),
+		  sizeof(*record));
+	return level;
+}
+
+int nvtx_range_pop(void)
+{
+	return agent_on(RING_GATE_NVTX) ? pop(0) : NVTX_UNTRACKED;
+}
+
+int nvtx_domain_range_pop(struct nvtx_domain *domain)
+{
+	return agent_on(RING_GATE_NVTX) ? pop(nvtx_domain_id(domain)) : NVTX_UNTRACKED;
+}
+
+void nvtx_cost_pair(void)
+{
+	push_a("twenty characters ab");
+	pop(0);
+}
+
+static uint64_t start_ex(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	struct nvtx_event event;
+
+	if (!agent_on(RING_GATE_NVTX))
+		return 0;
+	event = event_from(domain, attributes);
+	return nvtx_start_event(domain, &event);
+}
+
+uint64_t nvtx_range_start_ex(const struct nvtx_attributes *attributes)
+{
+	return start_ex(0, attributes);
+}
+
+uint64_t nvtx_domain_range_start_ex(struct nvtx_domain *domain,
+				    const struct nvtx_attributes *attributes)
+{
+	return start_ex(nvtx_domain_id(domain), attributes);
+}
+
+static uint64_t start_text(struct nvtx_text text)
+{
+	struct nvtx_event event = { .text = text };
+
+	return nvtx_start_event(0, &event);
+}
+
+uint64_t nvtx_range_start_a(const char *message)
+{
+	return agent_on(RING_GATE_NVTX) ? start_text(nvtx_text_ascii(message)) : 0;
+}
+
+uint64_t nvtx_range_start_w(const wchar_t *message)
+{
+	return agent_on(RING_GATE_NVTX) ? start_text(nvtx_text_wide(message)) : 0;
+}
+
+void nvtx_range_end(uint64_t range)
+{
+	if (agent_on(RING_GATE_NVTX))
+		nvtx_end_event(0, range, 0, 0);
+}
+
+void nvtx_domain_range_end(struct nvtx_domain *domain, uint64_t range)
+{
+	if (agent_on(RING_GATE_NVTX))
+		nvtx_end_event(nvtx_domain_id(domain), range, 0, 0);
+}
+
+static void mark_ex(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	struct nvtx_event event;
+
+	if (!agent_on(RING_GATE_NVTX))
+		return;
+	event = event_from(domain, attributes);
+	nvtx_mark_event(domain, &event);
+}
+
+void nvtx_mark_ex(const struct nvtx_attributes *attributes)
+{
+	mark_ex(0, attributes);
+}
+
+void nvtx_domain_mark_ex(struct nvtx_domain *domain, const struct nvtx_attributes *attributes)
+{
+	mark_ex(nvtx_domain_id(domain), attributes);
+}
+
+static void mark_text(struct nvtx_text text)
+{
+	struct nvtx_event event = { .text = text };
+
+	nvtx_mark_event(0, &event);
+}
+
+void nvtx_mark_a(const char *message)
+{
+	if (agent_on(RING_GATE_NVTX))
+		mark_text(nvtx_text_ascii(message));
+}
+
+void nvtx_mark_w(const wchar_t *message)
+{
+	if (agent_on(RING_GATE_NVTX))
+		mark_text(nvtx_text_wide(message));
+}

@@ -1,0 +1,22 @@
+"""The Python package nvtx: annotate as decorator and context, domains, colours, push/pop, start/end."""
+import nvtx
+
+
+@nvtx.annotate("decorated", color="blue")
+def decorated():
+    return 1
+
+
+def main():
+    for _ in range(3):
+        decorated()
+    with nvtx.annotate("context", color="red", domain="package", category="phase", payload=42):
+        pass
+    started = nvtx.start_range("started", domain="package")
+    nvtx.push_range("pushed", domain="package")
+    nvtx.pop_range(domain="package")
+    nvtx.end_range(started)
+    nvtx.mark("marked")
+
+
+main()

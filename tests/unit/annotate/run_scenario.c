@@ -1,0 +1,7 @@
+#include "scenario.h"
+
+int main(void)
+{
+	scenario();
+	return 0;
+}
