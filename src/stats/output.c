@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-int output_is_console(const char *target)
+int stats_output_is_console(const char *target)
 {
 	return strcmp(target, "-") == 0;
 }
@@ -27,7 +27,7 @@ static void default_base(char *base, size_t size, const char *input)
 	snprintf(base, size, "%.*s", (int)len, input);
 }
 
-static int open_file(struct output *o, const struct output_place *place, struct error *err)
+static int open_file(struct stats_output *o, const struct stats_output_place *place, struct error *err)
 {
 	char base[3500];
 	int fd, flags = O_WRONLY | O_CREAT | O_CLOEXEC | (place->overwrite ? O_TRUNC : O_EXCL);
@@ -59,7 +59,7 @@ static size_t split_words(char *text, char **words)
 	return count;
 }
 
-static int spawn_reader(struct output *o, char **words, int *ret_fd, struct error *err)
+static int spawn_reader(struct stats_output *o, char **words, int *ret_fd, struct error *err)
 {
 	posix_spawn_file_actions_t actions;
 	int ends[2], r;
@@ -80,7 +80,7 @@ static int spawn_reader(struct output *o, char **words, int *ret_fd, struct erro
 	return 0;
 }
 
-static int open_pipe(struct output *o, const struct output_place *place, struct error *err)
+static int open_pipe(struct stats_output *o, const struct stats_output_place *place, struct error *err)
 {
 	char *text = strdup(place->target + 1), *words[MAX_WORDS + 1];
 	int fd = -1, r;
@@ -102,10 +102,10 @@ static int open_pipe(struct output *o, const struct output_place *place, struct 
 	return 0;
 }
 
-int output_open(struct output *ret, const struct output_place *place, struct error *err)
+int stats_output_open(struct stats_output *ret, const struct stats_output_place *place, struct error *err)
 {
 	memset(ret, 0, sizeof(*ret));
-	if (output_is_console(place->target)) {
+	if (stats_output_is_console(place->target)) {
 		ret->stream = place->console;
 		ret->is_console = 1;
 		return 0;
@@ -115,7 +115,7 @@ int output_open(struct output *ret, const struct output_place *place, struct err
 	return open_file(ret, place, err);
 }
 
-int output_close(struct output *o, struct error *err)
+int stats_output_close(struct stats_output *o, struct error *err)
 {
 	int status = 0, r = 0;
 

@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "stats/format.h"
 
-struct output {
+struct stats_output {
 	FILE *stream;
 	char path[4096]; /* of a file; empty otherwise */
 	pid_t child;     /* of a pipe */
 	int is_console;
 };
 
-struct output_place {
+struct stats_output_place {
 	const char *target;
 	const char *input;  /* the report file, for "." */
 	const char *report; /* its name with arguments */
@@ -25,9 +25,9 @@ struct output_place {
 	FILE *console;
 };
 
-int output_is_console(const char *target);
-int output_open(struct output *ret, const struct output_place *place, struct error *err);
+int stats_output_is_console(const char *target);
+int stats_output_open(struct stats_output *ret, const struct stats_output_place *place, struct error *err);
 /* Waits for a command; its failure is an error. */
-int output_close(struct output *output, struct error *err);
+int stats_output_close(struct stats_output *output, struct error *err);
 
 #endif

@@ -127,7 +127,7 @@ struct piece {
 
 static FILE *remark_stream(struct run *run, const struct piece *piece)
 {
-	return output_is_console(piece->target) && format_is_for_people(piece->format.kind) ? run->out : run->remarks;
+	return stats_output_is_console(piece->target) && format_is_for_people(piece->format.kind) ? run->out : run->remarks;
 }
 
 static void say_skipped(struct run *run, const struct piece *piece)
@@ -137,7 +137,7 @@ static void say_skipped(struct run *run, const struct piece *piece)
 			piece->file->skipped ? piece->file->skipped : "the data this report shows");
 }
 
-static void say_processing(struct run *run, const struct piece *piece, const struct output *output)
+static void say_processing(struct run *run, const struct piece *piece, const struct stats_output *output)
 {
 	if (run->options->quiet)
 		return;
@@ -151,14 +151,14 @@ static void say_processing(struct run *run, const struct piece *piece, const str
 
 static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt *statement, struct error *err)
 {
-	struct output_place place = { piece->target, run->path, piece->file->name, piece->format.kind,
+	struct stats_output_place place = { piece->target, run->path, piece->file->name, piece->format.kind,
 				      run->options->overwrite, run->out };
 	struct format_target target = { NULL, run->unit, piece->file->title };
-	struct output output;
+	struct stats_output output;
 	struct error ignored;
 	int heading, r;
 
-	r = output_open(&output, &place, err);
+	r = stats_output_open(&output, &place, err);
 	if (r < 0)
 		return r;
 	target.out = output.stream;
@@ -170,7 +170,7 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 			     piece->file->column_count, NULL, err);
 	if (heading)
 		fputs("\n", run->out);
-	if (output_close(&output, r < 0 ? &ignored : err) < 0 && r >= 0)
+	if (stats_output_close(&output, r < 0 ? &ignored : err) < 0 && r >= 0)
 		r = -EIO;
 	return r;
 }
@@ -211,7 +211,7 @@ static int make_piece(struct run *run, size_t i, const struct report_file *file,
 
 	ret->file = file;
 	ret->target = list_at(&run->outputs, i, "-");
-	format = list_at(&run->formats, i, output_is_console(ret->target) ? "column" : "csv");
+	format = list_at(&run->formats, i, stats_output_is_console(ret->target) ? "column" : "csv");
 	return format_parse(&ret->format, format, err);
 }
 
