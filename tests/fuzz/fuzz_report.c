@@ -2,7 +2,7 @@
  *   8 bytes: length of the report (little-endian; the rest is the journal), then both.
  * Checksums would hide everything behind them from the fuzzer, so they are made right
  * first, wherever a block can be recognised. Built with FUZZ_REPLAY it becomes
- * a program that runs the files named on its command line once, for `make test`. */
+ * a program that runs the files of a folder once, for `make test`. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,22 +124,37 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifdef FUZZ_REPLAY
+#include <dirent.h>
 #include <stdio.h>
+
+static int replay(const char *folder, const char *name)
+{
+	static uint8_t data[1 << 20];
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), f));
+	fclose(f);
+	return 0;
+}
 
 int main(int argc, char **argv)
 {
-	static uint8_t data[1 << 20];
+	DIR *folder = argc == 2 ? opendir(argv[1]) : NULL;
+	struct dirent *entry;
+	unsigned count = 0;
 
-	for (int i = 1; i < argc; i++) {
-		FILE *f = fopen(argv[i], "r");
-
-		if (!f) {
-			fprintf(stderr, "cannot open %s\n", argv[i]);
-			return 1;
-		}
-		LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), f));
-		fclose(f);
-	}
-	return 0;
+	if (!folder)
+		return 1;
+	while ((entry = readdir(folder)))
+		if (entry->d_name[0] != '.' && replay(argv[1], entry->d_name) == 0)
+			count++;
+	closedir(folder);
+	printf("%u inputs\n", count);
+	return count ? 0 : 1;
 }
 #endif
