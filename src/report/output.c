@@ -115,9 +115,12 @@ static int clear_the_way(struct report_writer *w, char *ret_note, size_t note_si
 	r = lock_file(fd);
 	if (r == 0)
 		r = move_aside(w, ret_note, note_size);
-	else
-		r = -EBUSY;
 	close(fd);
+	if (r > 0)
+		return error_set(err, EBUSY,
+				 "%s exists, and this filesystem cannot tell whether it is still being "
+				 "recorded: 'sonde recover' or remove it, or choose another name with -o",
+				 w->part_path);
 	if (r == -EBUSY)
 		return error_set(err, EBUSY,
 				 "%s belongs to a recording that is still going on; "

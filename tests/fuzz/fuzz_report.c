@@ -2,7 +2,9 @@
  *   8 bytes: length of the report (little-endian; the rest is the journal), then both.
  * Checksums would hide everything behind them from the fuzzer, so they are made right
  * first, wherever a block can be recognised. Built with FUZZ_REPLAY it becomes
- * a program that runs the files of a folder once, for `make test`. */
+ * a program that runs the files of a folder once, for `make test`. To search:
+ *   clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_report.c \
+ *         src/report/[a-z]*.c src/fmt/tables.c src/base/buf.c src/base/error.c -lzstd -lxxhash -lpthread */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
