@@ -53,14 +53,15 @@ void nearest_begin(struct nearest *n, const char *word)
 	n->cost = ~0u;
 }
 
-/* A word that begins a name is more likely an abbreviation of it than a
- * misspelling of another: what is missing at the end costs a third. */
+/* A word that begins a name is more likely an abbreviation of it than a misspelling
+ * of another: whole parts left out ("gpu-metrics" for "gpu-metrics-devices") cost
+ * nothing, letters missing at the end a third. */
 static unsigned cost_of(const char *word, const char *name, size_t len)
 {
 	size_t word_len = strlen(word);
 
 	if (word_len >= 2 && word_len < len && strncasecmp(word, name, word_len) == 0)
-		return (unsigned)(len - word_len + 2) / 3;
+		return name[word_len] == '-' ? 0 : (unsigned)(len - word_len + 2) / 3;
 	return edit_distance(word, word_len, name, len);
 }
 

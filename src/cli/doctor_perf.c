@@ -23,6 +23,14 @@ static bool is_perfmon(const struct doctor_host *host)
 	       doctor_has_capability(host, DOCTOR_CAP_SYS_ADMIN);
 }
 
+static bool has_filter(const struct doctor_host *host)
+{
+	char mode[16] = "0";
+
+	return doctor_read_key(host, "/proc/self/status", "Seccomp", mode, sizeof(mode)) &&
+	       mode[0] != '0';
+}
+
 void doctor_probe_perf_own(const struct doctor_host *host, struct doctor_answer *ret)
 {
 	int r = host->calls->perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
@@ -35,8 +43,10 @@ void doctor_probe_perf_own(const struct doctor_host *host, struct doctor_answer 
 	else if (level > 2 && !is_perfmon(host))
 		doctor_say(ret, DOCTOR_NO, "perf_event_paranoid is %lld and there is no CAP_PERFMON",
 			   level);
-	else
+	else if (has_filter(host))
 		doctor_see(ret, "seccomp", "perf_event_open is refused, though perf_event_paranoid allows it");
+	else
+		doctor_say(ret, DOCTOR_NO, "perf_event_open is refused: %s", strerror(-r));
 }
 
 /* A kind of access that needs a paranoid level or the capability. */
@@ -80,11 +90,9 @@ void doctor_probe_perf_hardware(const struct doctor_host *host, struct doctor_an
 
 void doctor_probe_seccomp(const struct doctor_host *host, struct doctor_answer *ret)
 {
-	char mode[16] = "0";
 	int r = host->calls->perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 
-	doctor_read_key(host, "/proc/self/status", "Seccomp", mode, sizeof(mode));
-	if (mode[0] == '0')
+	if (!has_filter(host))
 		doctor_say(ret, DOCTOR_OK, "no seccomp filter");
 	else if (r >= 0)
 		doctor_say(ret, DOCTOR_OK, "there is a filter, but it lets perf_event_open through");

@@ -24,9 +24,10 @@ struct expansion {
 
 static int expand_variable(const char **at, struct buf *out, struct error *err)
 {
-	const char *name = *at + 3, *end = strchr(name, '}'), *value;
+	const char *end = strchr(*at, '}'), *name, *value;
 	char variable[128];
 
+	name = *at + 3; /* behind "%q{" */
 	if ((*at)[2] != '{' || !end || end == name || (size_t)(end - name) >= sizeof(variable))
 		return error_set(err, EINVAL,
 				 "The output name has %%q without {NAME}: write %%q{NAME}.");
@@ -79,11 +80,11 @@ static int expand(const char *name, struct expansion *e, struct buf *out, struct
 	size_t plain;
 	int r = 0;
 
-	while (*name && r >= 0) {
+	while (r >= 0 && *name) {
 		plain = strcspn(name, "%");
 		r = buf_append(out, name, plain);
 		name += plain;
-		if (*name && r >= 0)
+		if (r >= 0 && *name)
 			r = expand_macro(&name, e, out, err);
 	}
 	return r;
@@ -220,10 +221,10 @@ int output_name_check(const char *name, struct error *err)
 		return r;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return error_set(err, EISDIR, "The output '%s' is a folder; name a file in it.", path);
-	*strrchr(path, '/') = '\0';
-	if (stat(*path ? path : "/", &st) < 0)
+	strrchr(path, '/')[1] = '\0';
+	if (stat(path, &st) < 0)
 		return error_set_errno(err, errno, "The output folder '%s' cannot be used", path);
-	if (access(*path ? path : "/", W_OK | X_OK) < 0)
+	if (access(path, W_OK | X_OK) < 0)
 		return error_set_errno(err, errno, "The output folder '%s' cannot be written to", path);
 	return 0;
 }

@@ -107,7 +107,7 @@ static void begin_process(struct drain *d, struct mail *mail)
 		process_batch(d);
 	}
 	process_begin(&d->session, mail->process);
-	d->session.chunks_in_circulation += mail->process->reader.chunks_circulating;
+	d->session.chunks_in_circulation += mail->process->reader.chunk_limit;
 }
 
 static void take_mail(struct drain *d, struct mail *mail)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define PLANE_LEVEL 1
+#define PLANE_MIN_MATCH 7 /* shorter ones are chance, and dearer than their Huffman codes */
 #define PLANE_MIN_COMPRESS 32
 #define DICT_MAX 256
 
@@ -15,13 +16,19 @@ int encoder_init(struct encoder *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->cctx = ZSTD_createCCtx();
-	return e->cctx ? 0 : -ENOMEM;
+	if (!e->cctx)
+		return -ENOMEM;
+	ZSTD_CCtx_setParameter(e->cctx, ZSTD_c_compressionLevel, PLANE_LEVEL);
+	ZSTD_CCtx_setParameter(e->cctx, ZSTD_c_minMatch, PLANE_MIN_MATCH);
+	ZSTD_CCtx_setParameter(e->cctx, ZSTD_c_contentSizeFlag, 0);
+	return 0;
 }
 
 void encoder_release(struct encoder *e)
 {
 	ZSTD_freeCCtx(e->cctx);
 	free(e->work);
+	free(e->narrow);
 	free(e->plane);
 	buf_release(&e->head);
 	buf_release(&e->data);
@@ -30,22 +37,17 @@ void encoder_release(struct encoder *e)
 
 static int encoder_room(struct encoder *e, uint32_t rows)
 {
-	uint64_t *work;
-	uint8_t *plane;
-
 	if (rows <= e->capacity)
 		return 0;
-	work = malloc(rows * sizeof(*work));
-	plane = malloc(rows);
-	if (!work || !plane) {
-		free(work);
-		free(plane);
-		return -ENOMEM;
-	}
+	e->capacity = 0;
 	free(e->work);
+	free(e->narrow);
 	free(e->plane);
-	e->work = work;
-	e->plane = plane;
+	e->work = malloc(rows * sizeof(*e->work));
+	e->narrow = malloc(rows * sizeof(*e->narrow));
+	e->plane = malloc(rows);
+	if (!e->work || !e->narrow || !e->plane)
+		return -ENOMEM;
 	e->capacity = rows;
 	return 0;
 }
@@ -115,8 +117,7 @@ static int put_plane(struct encoder *e, const uint8_t *bytes, uint32_t n, int co
 	r = buf_reserve(&e->data, bound);
 	if (r < 0)
 		return r;
-	packed = ZSTD_compressCCtx(e->cctx, e->data.data + e->data.len, bound, bytes, n,
-				   PLANE_LEVEL);
+	packed = ZSTD_compress2(e->cctx, e->data.data + e->data.len, bound, bytes, n);
 	if (ZSTD_isError(packed) || packed + packed / 64 >= n)
 		return put_plane_bytes(e, PLANE_RAW, bytes, n);
 	r = put_byte(&e->head, PLANE_ZSTD);
@@ -126,32 +127,73 @@ static int put_plane(struct encoder *e, const uint8_t *bytes, uint32_t n, int co
 	return r;
 }
 
+/* One byte of each value. Most values fit into 32 bits, where twice as many are
+ * done at a time. */
+static void extract_plane(const struct encoder *e, uint32_t n, unsigned plane, int is_narrow)
+{
+	const uint32_t *restrict narrow = e->narrow;
+	const uint64_t *restrict wide = e->work;
+	uint8_t *restrict out = e->plane;
+	unsigned shift = 8 * plane;
+
+	if (is_narrow)
+		for (uint32_t i = 0; i < n; i++)
+			out[i] = (uint8_t)(narrow[i] >> shift);
+	else
+		for (uint32_t i = 0; i < n; i++)
+			out[i] = (uint8_t)(wide[i] >> shift);
+}
+
+static void subtract_base(struct encoder *e, uint32_t n, uint64_t base, int is_narrow)
+{
+	uint32_t *restrict narrow = e->narrow;
+	uint64_t *restrict wide = e->work;
+
+	if (is_narrow)
+		for (uint32_t i = 0; i < n; i++)
+			narrow[i] = (uint32_t)(wide[i] - base);
+	else
+		for (uint32_t i = 0; i < n; i++)
+			wide[i] -= base;
+}
+
 /* The n values in e->work, `r` being their range, as planes. */
 static int put_planes(struct encoder *e, uint32_t n, struct range r, int compress)
 {
 	unsigned planes = planes_for(r);
-	uint64_t base = (uint64_t)r.min;
 	int rc = put_zigzag(&e->head, r.min);
 
 	if (rc == 0)
 		rc = put_byte(&e->head, planes);
+	if (planes)
+		subtract_base(e, n, (uint64_t)r.min, planes <= 4);
 	for (unsigned p = 0; p < planes && rc == 0; p++) {
-		for (uint32_t i = 0; i < n; i++)
-			e->plane[i] = (uint8_t)((e->work[i] - base) >> (8 * p));
+		extract_plane(e, n, p, planes <= 4);
 		rc = put_plane(e, e->plane, n, compress);
 	}
 	return rc;
 }
 
-static struct range work_range(const struct encoder *e, uint32_t n)
+/* work = a - b, and its range in the same pass. */
+static struct range load_difference(struct encoder *e, const int64_t *restrict a,
+				    const int64_t *restrict b, uint32_t n)
 {
-	return range_of((const int64_t *)e->work, n);
+	struct range r = { n ? INT64_MAX : 0, n ? INT64_MIN : 0 };
+	uint64_t *restrict work = e->work;
+
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t d = (int64_t)((uint64_t)a[i] - (uint64_t)b[i]);
+
+		work[i] = (uint64_t)d;
+		r.min = d < r.min ? d : r.min;
+		r.max = d > r.max ? d : r.max;
+	}
+	return r;
 }
 
-static void load_delta(struct encoder *e, const int64_t *v, uint32_t n)
+static struct range load_delta(struct encoder *e, const int64_t *v, uint32_t n)
 {
-	for (uint32_t i = 1; i < n; i++)
-		e->work[i - 1] = (uint64_t)v[i] - (uint64_t)v[i - 1];
+	return load_difference(e, v + 1, v, n - 1);
 }
 
 struct dict {
@@ -202,22 +244,22 @@ static int put_dict(struct encoder *e, const struct dict *d)
 }
 
 /* The transform needing the fewest planes; a dictionary where it beats both. */
-static int put_free_column(struct encoder *e, const int64_t *v, uint32_t n, int compress)
+static int put_free_column(struct encoder *e, const int64_t *v, uint32_t n, struct range plain,
+			   int compress)
 {
-	struct range plain = range_of(v, n), delta = plain;
+	struct range delta = plain;
 	unsigned plain_planes = planes_for(plain), delta_planes = plain_planes;
 	struct dict dict;
 	int r;
 
 	if (plain_planes > 1) {
-		load_delta(e, v, n);
-		delta = work_range(e, n - 1);
+		delta = load_delta(e, v, n);
 		delta_planes = planes_for(delta);
 		if ((delta_planes > 1 || plain_planes < delta_planes) && dict_load(e, &dict, v, n)) {
 			r = put_byte(&e->head, TRANSFORM_DICT);
 			if (r == 0)
 				r = put_dict(e, &dict);
-			return r < 0 ? r : put_planes(e, n, work_range(e, n), compress);
+			return r < 0 ? r : put_planes(e, n, (struct range){ 0, dict.count - 1 }, compress);
 		}
 	}
 	if (delta_planes < plain_planes) {
@@ -237,11 +279,9 @@ static int put_gaps(struct encoder *e, const int64_t *start, const int64_t *end,
 {
 	int r = put_byte(&e->head, TRANSFORM_GAP);
 
-	for (uint32_t i = 1; i < n; i++)
-		e->work[i - 1] = (uint64_t)start[i] - (uint64_t)end[i - 1];
 	if (r == 0)
 		r = put_zigzag(&e->head, start[0]);
-	return r < 0 ? r : put_planes(e, n - 1, work_range(e, n - 1), compress);
+	return r < 0 ? r : put_planes(e, n - 1, load_difference(e, start + 1, end, n - 1), compress);
 }
 
 static int put_durations(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n,
@@ -249,19 +289,16 @@ static int put_durations(struct encoder *e, const int64_t *start, const int64_t 
 {
 	int r = put_byte(&e->head, TRANSFORM_DURATION);
 
-	for (uint32_t i = 0; i < n; i++)
-		e->work[i] = (uint64_t)end[i] - (uint64_t)start[i];
-	return r < 0 ? r : put_planes(e, n, work_range(e, n), compress);
+	return r < 0 ? r : put_planes(e, n, load_difference(e, end, start, n), compress);
 }
 
 static int put_times(struct encoder *e, const int64_t *v, uint32_t n, int compress)
 {
 	int r = put_byte(&e->head, TRANSFORM_DELTA);
 
-	load_delta(e, v, n);
 	if (r == 0)
 		r = put_zigzag(&e->head, v[0]);
-	return r < 0 ? r : put_planes(e, n - 1, work_range(e, n - 1), compress);
+	return r < 0 ? r : put_planes(e, n - 1, load_delta(e, v, n), compress);
 }
 
 /* Which rows have the column, one bit each. The bitmap's own head precedes the values'. */
@@ -291,7 +328,7 @@ static int put_values(struct encoder *e, const struct set_rows *rows, unsigned c
 		return put_times(e, v, n, compress);
 	r = range_of(v, n);
 	if (r.min != r.max)
-		return put_free_column(e, v, n, compress);
+		return put_free_column(e, v, n, r, compress);
 	rc = put_byte(&e->head, TRANSFORM_CONST);
 	return rc < 0 ? rc : put_zigzag(&e->head, v[0]);
 }

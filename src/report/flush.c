@@ -76,7 +76,7 @@ int flush_track(struct report_writer *w, struct report_track *t)
 	if (r < 0 || t->rows == 0)
 		return r;
 	rotate_segment(w);
-	track_view(t, 0, &rows);
+	track_view(t, 1, &rows);
 	entry_describe(&entry, w, &rows, track_is_meta(t));
 	buf_clear(&w->payload);
 	r = encode_set(&w->encoder, &rows, 1, &w->payload);
@@ -129,6 +129,8 @@ static int pack_write(struct pack *p)
 	p->header.kind = BLOCK_GROUP;
 	p->header.flags = p->meta ? BLOCK_META : 0;
 	p->header.segment = w->segment;
+	p->header.table = p->header.items == 1 ? tracks[0]->table : 0;
+	p->header.last = p->header.items == 1 ? tracks[0]->track : 0;
 	buf_clear(&w->block);
 	r = block_append(&w->block, &p->header, p->payload.data, p->payload.len, w->encoder.cctx,
 			 w->seed);
@@ -160,7 +162,7 @@ static int pack_add(struct pack *p, struct report_track *t)
 	struct entry entry;
 	int r;
 
-	track_view(t, 0, &rows);
+	track_view(t, 1, &rows);
 	entry_describe(&entry, p->w, &rows, p->meta);
 	r = encode_set(&p->w->encoder, &rows, 0, &p->payload);
 	entry.inside = (uint32_t)before;

@@ -90,7 +90,7 @@ static int add_set(struct report_writer *w, struct report_track *t, unsigned fla
 {
 	struct set_rows rows;
 
-	track_view(t, flags & SET_PROVISIONAL ? 0 : t->journaled, &rows);
+	track_view(t, flags & SET_PROVISIONAL, &rows);
 	rows.head.flags = (uint8_t)flags;
 	h->items++;
 	h->first += rows.head.rows;
@@ -118,11 +118,12 @@ static uint64_t hash_provisional(const struct report_writer *w)
 		if (!t->rows)
 			continue;
 		hash = XXH3_64bits_withSeed(&t->track, sizeof(t->track), hash + t->table);
-		for (unsigned c = 0; c < t->column_count; c++)
-			if (t->columns[c].count && (t->kind != TABLE_KIND_SPAN || c != 1))
-				hash = XXH3_64bits_withSeed(t->columns[c].values,
-							    t->columns[c].count * sizeof(int64_t),
-							    hash + c);
+		for (unsigned c = 0; c < t->column_count; c++) {
+			size_t size = track_column_values(t, c) * sizeof(int64_t);
+
+			if (size && (t->kind != TABLE_KIND_SPAN || c != COLUMN_SLICE_END))
+				hash = XXH3_64bits_withSeed(t->columns[c].values, size, hash + c);
+		}
 	}
 	return w->provisional_count ? hash | 1 : 0;
 }
@@ -152,9 +153,7 @@ static void mark_journaled(struct report_writer *w)
 		next = t->next_dirty;
 		t->next_dirty = NULL;
 		t->dirty = 0;
-		t->journaled = t->rows;
-		for (unsigned c = 0; t->columns && c < t->column_count; c++)
-			t->columns[c].journaled = t->columns[c].count;
+		track_mark_journaled(t);
 	}
 	w->dirty = NULL;
 	pending_journaled(&w->strings);
@@ -237,7 +236,7 @@ int journal_tick(struct report_writer *w, report_provisional_fn provisional, voi
 {
 	int r = 0;
 
-	if (w->journal_size > JOURNAL_LIMIT) {
+	if (w->journal_size > w->journal_limit) {
 		r = flush_all(w, 0);
 		r = r < 0 ? r : journal_restart(w);
 		if (r < 0)

@@ -66,7 +66,9 @@ static int copy_group(struct report *r, struct report_writer *w, enum table_id t
 			rc = report_column(r, table, i, c, g->values[c], g->nulls[c]);
 	if (rc == -EBADMSG)
 		return 0; /* a damaged group: the others are still worth having */
-	return rc < 0 ? rc : append_rows(t, group, g);
+	rc = rc < 0 ? rc : append_rows(t, group, g);
+	w->tick++; /* tracks that have not been seen for some groups count as idle */
+	return rc < 0 ? rc : reclaim_memory(w);
 }
 
 static int copy_tables(struct report *r, struct report_writer *w)

@@ -35,9 +35,10 @@ struct set_rows {
 
 struct encoder {
 	ZSTD_CCtx *cctx;
-	uint64_t *work; /* transformed values */
+	uint64_t *work;   /* transformed values */
+	uint32_t *narrow; /* the same where they fit */
 	uint8_t *plane;
-	uint32_t capacity; /* rows the two have room for */
+	uint32_t capacity; /* rows these have room for */
 	struct buf head;
 	struct buf data;
 };

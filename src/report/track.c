@@ -102,7 +102,7 @@ static int track_grow(struct report_track *t)
 	return 0;
 }
 
-/* From now on every row says which columns it has. */
+/* From now on every row says which columns it has, and columns are counted one by one. */
 static int start_masks(struct report_track *t)
 {
 	t->masks = malloc(t->capacity * sizeof(*t->masks));
@@ -110,6 +110,10 @@ static int start_masks(struct report_track *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->rows; i++)
 		t->masks[i] = t->mask;
+	for (unsigned c = 0; c < t->column_count; c++) {
+		t->columns[c].count = t->mask >> c & 1 ? t->rows : 0;
+		t->columns[c].journaled = t->mask >> c & 1 ? t->journaled : 0;
+	}
 	return 0;
 }
 
@@ -133,48 +137,75 @@ static int track_prepare(struct report_track *t, uint32_t present)
 	return r;
 }
 
-static int in_order(const struct report_track *t, const int64_t *values, uint32_t present)
+/* A row that needs more than room: the first one, or one unlike those before. */
+static int put_slowly(struct report_track *t, const int64_t *values, uint32_t present)
 {
-	if (t->kind == TABLE_KIND_SPAN)
-		return (present & 3) == 3 && values[0] >= t->last && values[1] >= values[0];
-	if (t->kind == TABLE_KIND_POINT)
-		return (present & 1) && values[0] >= t->last;
-	return 1;
-}
-
-int track_put(struct report_track *t, const int64_t *values, uint32_t present)
-{
-	uint32_t left = present;
 	int r;
 
-	if (!present || (uint64_t)present >> t->column_count || !in_order(t, values, present))
+	if (!present || (uint64_t)present >> t->column_count)
 		return -EINVAL;
-	if (t->rows == t->capacity || t->rows == 0 || t->mask != present) {
-		r = track_prepare(t, present);
-		if (r < 0)
-			return r;
-		if (t->rows == 0) {
-			t->time_min = t->kind == TABLE_KIND_PLAIN ? 0 : values[0];
-			t->mask = present;
-		}
-	}
-	while (left) {
-		unsigned c = (unsigned)__builtin_ctz(left);
+	r = track_prepare(t, present);
+	if (r < 0)
+		return r;
+	if (t->rows == 0)
+		t->mask = present;
+	for (uint32_t left = present; left; left &= left - 1) {
+		struct track_column *column = &t->columns[__builtin_ctz(left)];
 
-		left &= left - 1;
-		t->columns[c].values[t->columns[c].count++] = values[c];
+		column->values[t->masks ? column->count++ : t->rows] = values[__builtin_ctz(left)];
 	}
 	if (t->masks)
 		t->masks[t->rows] = present;
 	t->rows++;
-	if (t->kind != TABLE_KIND_PLAIN)
-		t->last = values[t->kind == TABLE_KIND_SPAN];
 	return 0;
 }
 
-/* Where in each dense column the rows from `from` on begin is what was journaled. */
-void track_view(const struct report_track *t, uint32_t from, struct set_rows *ret)
+int track_put(struct report_track *t, const int64_t *values, uint32_t present)
 {
+	int64_t last = t->last;
+	int r;
+
+	if (t->kind == TABLE_KIND_SPAN) {
+		last = values[1];
+		if ((present & 3) != 3 || values[0] < t->last || last < values[0])
+			return -EINVAL;
+	} else if (t->kind == TABLE_KIND_POINT) {
+		last = values[0];
+		if (!(present & 1) || last < t->last)
+			return -EINVAL;
+	}
+	if (present == t->mask && t->rows && t->rows < t->capacity && !t->masks) {
+		for (uint32_t left = present; left; left &= left - 1) {
+			unsigned c = (unsigned)__builtin_ctz(left);
+
+			t->columns[c].values[t->rows] = values[c];
+		}
+		t->rows++;
+	} else {
+		r = put_slowly(t, values, present);
+		if (r < 0)
+			return r;
+	}
+	t->last = last;
+	return 0;
+}
+
+uint32_t track_column_values(const struct report_track *t, unsigned c)
+{
+	return t->masks ? t->columns[c].count : t->mask >> c & 1 ? t->rows : 0;
+}
+
+void track_mark_journaled(struct report_track *t)
+{
+	t->journaled = t->rows;
+	for (unsigned c = 0; t->masks && c < t->column_count; c++)
+		t->columns[c].journaled = t->columns[c].count;
+}
+
+void track_view(const struct report_track *t, int all, struct set_rows *ret)
+{
+	uint32_t from = all ? 0 : t->journaled;
+
 	memset(ret, 0, sizeof(*ret));
 	ret->kind = (enum table_kind)t->kind;
 	ret->head.table = t->table;
@@ -183,9 +214,10 @@ void track_view(const struct report_track *t, uint32_t from, struct set_rows *re
 	ret->head.rows = t->rows - from;
 	ret->masks = t->masks ? t->masks + from : NULL;
 	for (unsigned c = 0; c < t->column_count; c++) {
-		uint32_t skip = from ? t->columns[c].journaled : 0;
+		uint32_t skip = all ? 0 : t->masks ? t->columns[c].journaled
+						   : t->mask >> c & 1 ? from : 0;
 
-		ret->counts[c] = t->columns[c].count - skip;
+		ret->counts[c] = track_column_values(t, c) - skip;
 		ret->columns[c] = t->columns[c].values ? t->columns[c].values + skip : NULL;
 		if (ret->counts[c])
 			ret->head.present |= 1u << c;
@@ -194,4 +226,42 @@ void track_view(const struct report_track *t, uint32_t from, struct set_rows *re
 		return;
 	ret->head.time_min = ret->columns[0][0];
 	ret->head.time_max = t->last;
+}
+
+/* Data is refused after trouble with the disk; a little more about the recording
+ * (how it ended, what was lost) still fits into what was set aside. */
+static int refuses(const struct report_track *t)
+{
+	return t->writer->stopped && (!track_is_meta(t) || t->rows == GROUP_ROWS);
+}
+
+static void track_full(struct report_writer *w, struct report_track *t)
+{
+	int r = w->stopped ? 0 : flush_track(w, t);
+
+	if (r < 0)
+		w->stopped = r;
+}
+
+int report_append(struct report_track *t, const int64_t *values, uint32_t present)
+{
+	struct report_writer *w = t->writer;
+	int r;
+
+	if (refuses(t))
+		return w->stopped;
+	r = track_put(t, values, present);
+	if (r < 0)
+		return r;
+	w->rows++;
+	if (!t->dirty) {
+		t->dirty = 1;
+		t->closed = 0;
+		t->next_dirty = w->dirty;
+		w->dirty = t;
+	}
+	t->last_tick = w->tick;
+	if (t->rows == GROUP_ROWS)
+		track_full(w, t);
+	return 0;
 }

@@ -21,6 +21,7 @@ struct report_writer *writer_new(const char *path, int overwrite)
 	w->overwrite = overwrite;
 	w->next_string = w->next_blob = 1;
 	w->tick = 1;
+	w->journal_limit = JOURNAL_LIMIT;
 	report_writer_set_disk_floor(w, DEFAULT_FLOOR_BYTES, DEFAULT_FLOOR_PERCENT);
 	pending_init(&w->strings, BLOCK_STRINGS, BLOCK_META);
 	pending_init(&w->late, BLOCK_STRINGS, BLOCK_META | BLOCK_LATE);
@@ -149,44 +150,6 @@ struct report_track *report_track(struct report_writer *w, enum table_id table, 
 	return t;
 }
 
-/* Data is refused after trouble with the disk; a little more about the recording
- * (how it ended, what was lost) still fits into what was set aside. */
-static int refuses(const struct report_track *t)
-{
-	return t->writer->stopped && (!track_is_meta(t) || t->rows == GROUP_ROWS);
-}
-
-static void track_full(struct report_writer *w, struct report_track *t)
-{
-	int r = w->stopped ? 0 : flush_track(w, t);
-
-	if (r < 0)
-		w->stopped = r;
-}
-
-int report_append(struct report_track *t, const int64_t *values, uint32_t present)
-{
-	struct report_writer *w = t->writer;
-	int r;
-
-	if (refuses(t))
-		return w->stopped;
-	r = track_put(t, values, present);
-	if (r < 0)
-		return r;
-	w->rows++;
-	if (!t->dirty) {
-		t->dirty = 1;
-		t->closed = 0;
-		t->next_dirty = w->dirty;
-		w->dirty = t;
-	}
-	t->last_tick = w->tick;
-	if (t->rows == GROUP_ROWS)
-		track_full(w, t);
-	return 0;
-}
-
 static int closed_room(struct report_writer *w)
 {
 	size_t capacity = w->closed_capacity ? w->closed_capacity * 2 : 64;
@@ -219,7 +182,7 @@ void report_track_close(struct report_track *t)
 		w->stopped = -EIO;
 }
 
-static int reclaim_memory(struct report_writer *w)
+int reclaim_memory(struct report_writer *w)
 {
 	int r = 0;
 

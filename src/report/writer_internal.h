@@ -51,40 +51,44 @@ struct pending_item {
 
 struct track_column {
 	int64_t *values;
-	uint32_t count;
+	uint32_t count; /* these two only where the track has masks */
 	uint32_t journaled;
 };
 
+/* What every append touches comes first, in one cache line. */
 struct report_track {
 	struct report_writer *writer;
 	struct track_column *columns;
 	uint32_t *masks; /* NULL while all rows have the same columns */
+	int64_t last;    /* end or time of the last row */
 	uint32_t mask;
 	uint32_t rows;
 	uint32_t capacity;
-	uint32_t journaled; /* rows that are in the journal */
-	int64_t last;       /* end or time of the last row */
-	int64_t time_min;   /* of the rows here */
-	uint64_t flushed;   /* rows in the file */
-	struct report_track *next_dirty;
-	struct report_track *peer; /* builder of provisional rows during a tick; and back */
-	uint32_t track;
 	uint32_t last_tick; /* when a row was last seen */
 	uint8_t table;
 	uint8_t kind;
 	uint8_t column_count;
 	uint8_t dirty;  /* on the list of those with rows for the journal */
 	uint8_t closed; /* no more rows: its set may wait to share a block */
+	uint32_t track;
+	uint32_t journaled; /* rows that are in the journal */
+	uint64_t flushed;   /* rows in the file */
+	struct report_track *next_dirty;
+	struct report_track *peer; /* builder of provisional rows during a tick; and back */
 };
 
 struct report_writer {
+	uint64_t rows;
+	uint32_t tick;
+	int stopped; /* 0, or why rows are refused: a negative errno */
+	struct report_track *dirty;
+
 	char *path;
 	char *part_path;
 	char *journal_path;
 	int overwrite;
 	int fd;
 	int journal_fd;
-	int stopped;      /* 0, or why rows are refused: a negative errno */
 	int fill_journal; /* inside the provisional callback */
 	uint8_t id[16];
 	uint64_t seed;
@@ -93,7 +97,6 @@ struct report_writer {
 	uint64_t synced;   /* writing to disk was started up to here */
 	uint32_t segment;
 	uint64_t segment_start;
-	uint64_t rows;
 	struct encoder encoder;
 	struct buf block;
 	struct buf payload;
@@ -110,19 +113,18 @@ struct report_writer {
 	size_t track_capacity;
 	uint32_t *track_slots; /* hash of (table, track): index + 1 */
 	uint32_t slot_count;
-	struct report_track *dirty;
 	struct report_track **closed; /* waiting to share a block */
 	size_t closed_count;
 	size_t closed_capacity;
 	uint64_t closed_rows;
 	uint64_t builder_bytes;
-	uint32_t tick;
 
 	struct entry *entries; /* the directory to be */
 	size_t entry_count;
 	size_t entry_capacity;
 
 	uint64_t journal_size;
+	uint64_t journal_limit; /* beyond it everything goes to the file and the journal starts over */
 	uint64_t generation;
 	struct report_track **provisional; /* builders of provisional rows */
 	size_t provisional_count;
@@ -153,8 +155,11 @@ int fill_random(void *bytes, size_t size);
 struct report_track *track_create(struct report_writer *w, enum table_id table, uint32_t track);
 void track_destroy(struct report_track *t);
 int track_put(struct report_track *t, const int64_t *values, uint32_t present);
-/* The rows from `from` on, as input of the encoder. */
-void track_view(const struct report_track *t, uint32_t from, struct set_rows *ret);
+/* All rows, or those not journaled yet, as input of the encoder. */
+void track_view(const struct report_track *t, int all, struct set_rows *ret);
+void track_mark_journaled(struct report_track *t);
+/* Values the track's builder has of a column. */
+uint32_t track_column_values(const struct report_track *t, unsigned column);
 void track_clear(struct report_track *t, int free_buffers);
 int track_is_meta(const struct report_track *t);
 
@@ -189,6 +194,9 @@ int lod_write(struct report_writer *w);
 /* finish.c */
 int finish_file(struct report_writer *w, struct error *err);
 
+/* writer.c */
+/* Keeps the builders within their limits. */
+int reclaim_memory(struct report_writer *w);
 void writer_free(struct report_writer *w);
 struct report_writer *writer_new(const char *path, int overwrite);
 
