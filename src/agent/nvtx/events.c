@@ -76,7 +76,7 @@ static AGENT_COLD int push_dropped(uint32_t domain)
 
 /* A pop in a thread that has no level to end: its first event, one without a ring, or
  * one too many. */
-static AGENT_COLD int pop_unmatched(uint32_t domain)
+static AGENT_COLD int pop_unmatched(void)
 {
 	if (!agent_tls.levels) {
 		if (!agent_begin(sizeof(struct record_plain)))
@@ -137,7 +137,7 @@ int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
 	int32_t ended;
 
 	if (agent_unlikely(!level || *level <= 0))
-		return pop_unmatched(domain);
+		return pop_unmatched();
 	record = agent_begin(sizeof(*record));
 	ended = --*level;
 	if (agent_unlikely(!record))
@@ -356,7 +356,7 @@ static inline int pop(uint32_t domain)
 		return nvtx_pop_event(domain, 0, 0);
 	level = agent_tls.levels[domain];
 	if (agent_unlikely(level <= 0))
-		return pop_unmatched(domain);
+		return pop_unmatched();
 	record = agent_begin(sizeof(*record));
 	agent_tls.levels[domain] = --level;
 	if (agent_unlikely(!record))
