@@ -16,6 +16,9 @@ ONLY ?=
 
 export BUILD
 
+# Meson uses all cores by itself; two targets at once would only race for the same folder.
+.NOTPARALLEL:
+
 .PHONY: all build demo test soak bench dist install clean deps test-deps
 all: build
 

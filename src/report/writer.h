@@ -43,6 +43,10 @@ struct report_track *report_track(struct report_writer *w, enum table_id table, 
  * refuses (-EINVAL) a row that starts before the last one (ended), and the caller counts it. */
 int report_append(struct report_track *track, const int64_t *values, uint32_t present);
 
+/* The track gets no more rows (its thread ended): what it holds may wait to share a block
+ * with other small ones. The pointer must not be used any more. */
+void report_track_close(struct report_track *track);
+
 /* What must survive a crash but is not a row yet (open ranges): called from tick for
  * the caller to append such rows as if the recording ended now. They go to the
  * journal only, marked as provisional: a later tick replaces them. */

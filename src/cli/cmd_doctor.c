@@ -1,0 +1,62 @@
+/* sonde doctor: what this machine allows, why not, and how to allow it. */
+#include "cli/command.h"
+#include "cli/doctor.h"
+
+struct doctor_fields {
+	bool json;
+	const char *folder;
+};
+
+static const struct option_spec doctor_specs[] = {
+	{ .name = "json", .type = OPTION_BOOL, .offset = offsetof(struct doctor_fields, json),
+	  .initial = "false", .tag = "output", .help = "Print JSON instead of a table." },
+	{ .name = "folder", .type = OPTION_TEXT, .offset = offsetof(struct doctor_fields, folder),
+	  .initial = ".", .arg = "folder", .tag = "output",
+	  .help = "Where reports would be written; its disk is looked at." },
+};
+
+static const struct option_table doctor_options = OPTION_TABLE(doctor_specs);
+
+extern const struct command doctor_command;
+
+static int run_doctor(struct cli *cli, int argc, char **argv)
+{
+	struct doctor_fields fields = { false, "." };
+	struct options_parsed parsed;
+	struct doctor_host host;
+	int status, missing = 0;
+
+	if (!command_parse(cli, &doctor_command, argc, argv, &fields, &parsed, &status))
+		return status;
+	host = (struct doctor_host){ cli->root, fields.folder, &doctor_real_calls };
+	if (parsed.word_count)
+		missing = command_fail(cli, &doctor_command, "'%s' is not understood; doctor takes options "
+				       "only.", parsed.words[0]);
+	else if (fields.json)
+		doctor_print_json(cli->out, &host, &missing);
+	else
+		doctor_print_table(cli->out, &host, &missing);
+	options_release(&parsed);
+	return missing ? 1 : 0;
+}
+
+static const char *const doctor_examples[] = {
+	"sonde doctor", "a table of what works, what does not, and what to do",
+	"sonde doctor --json", "the same for programs",
+	NULL,
+};
+
+const struct command doctor_command = {
+	.name = "doctor",
+	.summary = "Say what this machine allows and how to allow more",
+	.synopsis = "[options]",
+	.description =
+		"Tries what recording needs on this machine (in this container, as this user) and "
+		"prints for each: ok, partly or no, the reason, and what would allow it: a command for "
+		"the machine, an option for docker, a setting for Kubernetes. Nothing is changed. The "
+		"exit status is 1 if nothing can be recorded at all.",
+	.examples = doctor_examples,
+	.options = &doctor_options,
+	.words = COMMAND_NO_WORDS,
+	.run = run_doctor,
+};

@@ -1,0 +1,116 @@
+/* sonde recover: finish what a killed recorder left. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "report/writer.h"
+
+struct recover_fields {
+	const char *output;
+	bool force_overwrite;
+};
+
+static const struct option_spec recover_specs[] = {
+	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",
+	  .offset = offsetof(struct recover_fields, output),
+	  .shown = "the name without .part",
+	  .help = "The report to write, in the folder of the recording or another of the same disk." },
+	{ .name = "force-overwrite", .letter = 'f', .type = OPTION_BOOL, .initial = "false",
+	  .offset = offsetof(struct recover_fields, force_overwrite), .tag = "output",
+	  .help = "Replace a report of the same name." },
+};
+
+static const struct option_table recover_options = OPTION_TABLE(recover_specs);
+
+extern const struct command recover_command;
+
+static bool ends_with(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), suffix_len = strlen(suffix);
+
+	return len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
+}
+
+/* The recording is finished under its own name first; a rename follows, which
+ * refuses to replace a file unless told to. */
+static int move_result(struct cli *cli, const char *from, const char *to, bool overwrite)
+{
+	int r = overwrite ? rename(from, to) : renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+
+	if (r < 0 && errno == EEXIST)
+		return command_fail(cli, &recover_command, "'%s' exists; -f replaces it. "
+				    "The recording was finished as '%s'.", to, from);
+	if (r < 0)
+		return command_fail(cli, &recover_command, "'%s' cannot be written (%s). "
+				    "The recording was finished as '%s'.", to, strerror(errno), from);
+	return 0;
+}
+
+static int recover(struct cli *cli, const char *part, const struct recover_fields *fields)
+{
+	char path[PATH_MAX], named[PATH_MAX];
+	struct error err = { "" };
+
+	if (!ends_with(part, ".part"))
+		return command_fail(cli, &recover_command, "'%s' is no unfinished recording: those end "
+				    "in .part.", part);
+	if (access(part, F_OK) < 0)
+		return command_fail(cli, &recover_command, "'%s' cannot be opened: %s.", part,
+				    strerror(errno));
+	if (fields->output) {
+		snprintf(named, sizeof(named), "%s%s", fields->output,
+			 ends_with(fields->output, ".sonde") || ends_with(fields->output, ".nsys-rep")
+				 ? "" : ".sonde");
+		if (!fields->force_overwrite && access(named, F_OK) == 0)
+			return command_fail(cli, &recover_command, "'%s' exists; -f replaces it.", named);
+	}
+	if (report_recover(part, fields->force_overwrite && !fields->output, path, sizeof(path), &err) < 0)
+		return command_fail(cli, &recover_command, "%s", err.text);
+	if (fields->output) {
+		if (move_result(cli, path, named, fields->force_overwrite))
+			return 1;
+		snprintf(path, sizeof(path), "%s", named);
+	}
+	fprintf(cli->err, "Generated:\n    %s\n", path);
+	return 0;
+}
+
+static int run_recover(struct cli *cli, int argc, char **argv)
+{
+	struct recover_fields fields = { NULL, false };
+	struct options_parsed parsed;
+	int status;
+
+	if (!command_parse(cli, &recover_command, argc, argv, &fields, &parsed, &status))
+		return status;
+	if (parsed.word_count != 1)
+		status = command_fail(cli, &recover_command, "One unfinished recording must be named: "
+				      "sonde recover NAME.sonde.part.");
+	else
+		status = recover(cli, parsed.words[0], &fields);
+	options_release(&parsed);
+	return status;
+}
+
+static const char *const recover_examples[] = {
+	"sonde recover report1.sonde.part", "write report1.sonde",
+	NULL,
+};
+
+const struct command recover_command = {
+	.name = "recover",
+	.summary = "Finish a recording whose recorder was killed",
+	.synopsis = "[options] NAME.sonde.part",
+	.description =
+		"Makes a complete report of what a killed recorder left. Everything recorded up to a "
+		"tenth of a second before its end is there. The .part is replaced only when the report "
+		"is complete.",
+	.examples = recover_examples,
+	.options = &recover_options,
+	.words = COMMAND_FILES,
+	.run = run_recover,
+};

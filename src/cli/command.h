@@ -1,0 +1,58 @@
+/* A command of the command line: what it is called, which options it has, what runs.
+ * Everything a user reads about it is generated from this description. */
+#ifndef SONDE_CLI_COMMAND_H
+#define SONDE_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/options.h"
+
+/* What a command is run with; tests give it their own streams. */
+struct cli {
+	FILE *out;
+	FILE *err;
+	const char *root;    /* put before /proc, /sys, /dev ...: "" but for tests */
+	char *const *command_line; /* all of it, as typed */
+};
+
+/* What the words that are not options are, for completion. */
+enum command_words {
+	COMMAND_NO_WORDS,
+	COMMAND_PROGRAM, /* a program and its arguments: options end at the first word */
+	COMMAND_FILES,   /* report files: options may follow them */
+	COMMAND_COMMANDS /* names of commands */
+};
+
+struct command {
+	const char *name;
+	const char *summary;  /* one line, no full stop */
+	const char *synopsis; /* what follows the name */
+	const char *description;
+	const char *const *examples; /* "command line", "what it does", ..., NULL */
+	const struct option_table *options;
+	enum command_words words;
+	/* argv is what follows the command's name. Returns the exit status. */
+	int (*run)(struct cli *cli, int argc, char **argv);
+};
+
+/* Every command, in the order of `sonde --help`. Each is defined at the end of
+ * its cmd_<name>.c; a new one is added to commands.c. */
+const struct command *const *commands(size_t *ret_count);
+const struct command *command_find(const char *name);
+
+/* Parses a command's options into `fields`. Returns true if the command is to go on;
+ * otherwise --help was answered or an error printed, and *ret_status is the
+ * exit status. On true the caller releases *ret. */
+bool command_parse(struct cli *cli, const struct command *command, int argc, char **argv,
+		   void *fields, struct options_parsed *ret, int *ret_status);
+
+/* Prints "sonde NAME: text" on the error stream; returns 1, the exit status of
+ * usage and data errors. */
+int command_fail(struct cli *cli, const struct command *command, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The whole command line: argv[0] is the program. Returns the exit status. */
+int cli_main(struct cli *cli, int argc, char **argv);
+
+#endif

@@ -1,0 +1,141 @@
+/* NVIDIA driver, GPUs, CUPTI and the permission to read counters. */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/doctor.h"
+
+void doctor_probe_driver(const struct doctor_host *host, struct doctor_answer *ret)
+{
+	char text[512], *line_end;
+
+	if (!doctor_read(host, "/proc/driver/nvidia/version", text, sizeof(text))) {
+		doctor_say(ret, DOCTOR_NO, "the NVIDIA driver is not loaded");
+		return;
+	}
+	line_end = strchr(text, '\n');
+	if (line_end)
+		*line_end = '\0';
+	doctor_say(ret, DOCTOR_OK, "%.200s",
+		   strncmp(text, "NVRM version: ", 14) == 0 ? text + 14 : text);
+}
+
+static int glob_under_root(const struct doctor_host *host, const char *pattern, glob_t *found)
+{
+	char full[1024];
+
+	snprintf(full, sizeof(full), "%s%s", host->root, pattern);
+	return glob(full, 0, NULL, found);
+}
+
+/* Devices may be in /proc but not handed into the container. */
+void doctor_probe_gpus(const struct doctor_host *host, struct doctor_answer *ret)
+{
+	char model[128] = "", information[600];
+	size_t known = 0, usable = 0;
+	glob_t found;
+
+	if (glob_under_root(host, "/proc/driver/nvidia/gpus/*", &found) == 0) {
+		known = found.gl_pathc;
+		snprintf(information, sizeof(information), "%.500s/information",
+			 found.gl_pathv[0] + strlen(host->root));
+		doctor_read_key(host, information, "Model", model, sizeof(model));
+		globfree(&found);
+	}
+	if (glob_under_root(host, "/dev/nvidia[0-9]*", &found) == 0) {
+		usable = found.gl_pathc;
+		globfree(&found);
+	}
+	if (!known && !usable)
+		doctor_see(ret, "NVIDIA driver", "no NVIDIA GPU is seen");
+	else if (!usable)
+		doctor_say(ret, DOCTOR_NO, "%zu (%s) in the machine, none handed in here", known, model);
+	else if (usable < known)
+		doctor_say(ret, DOCTOR_PARTLY, "%zu of %zu (%s)", usable, known, model);
+	else
+		doctor_say(ret, DOCTOR_OK, "%zu%s%s", usable, *model ? " x " : "", model);
+}
+
+static bool find_library(const struct doctor_host *host, const char *folder, char *ret, size_t size)
+{
+	char pattern[1024];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/libcupti.so*", folder);
+	if (glob_under_root(host, pattern, &found) != 0)
+		return false;
+	snprintf(ret, size, "%s", found.gl_pathv[0]);
+	globfree(&found);
+	return true;
+}
+
+/* A folder named by a variable, with a tail behind it. */
+static bool find_by_variable(const struct doctor_host *host, const char *variable, const char *tail,
+			     char *ret, size_t size)
+{
+	const char *value = getenv(variable);
+	char folder[900];
+
+	if (!value || !*value)
+		return false;
+	snprintf(folder, sizeof(folder), "%.700s%s", value, tail);
+	return find_library(host, folder, ret, size);
+}
+
+static bool find_cupti(const struct doctor_host *host, char *ret, size_t size)
+{
+	static const char *const variables[][2] = {
+		{ "CUDA_HOME", "/extras/CUPTI/lib64" },
+		{ "CUDA_HOME", "/lib64" },
+		{ "CUDA_PATH", "/extras/CUPTI/lib64" },
+		{ "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/c*/lib" },
+		{ "CONDA_PREFIX", "/lib" },
+		{ "CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/c*/lib" },
+		{ "HOME", "/.local/lib/python3*/site-packages/nvidia/c*/lib" },
+	};
+	static const char *const folders[] = {
+		"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64",
+		"/usr/local/cuda-*/extras/CUPTI/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64",
+		"/opt/cuda/extras/CUPTI/lib64",
+		"/usr/lib/python3*/site-packages/nvidia/c*/lib",
+		"/usr/local/lib/python3*/dist-packages/nvidia/c*/lib",
+		"/usr/local/lib/python3*/site-packages/nvidia/c*/lib",
+		"/opt/*/lib/python3*/site-packages/nvidia/c*/lib",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		if (find_by_variable(host, variables[i][0], variables[i][1], ret, size))
+			return true;
+	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (find_library(host, folders[i], ret, size))
+			return true;
+	return false;
+}
+
+void doctor_probe_cupti(const struct doctor_host *host, struct doctor_answer *ret)
+{
+	char path[300];
+
+	if (find_cupti(host, path, sizeof(path)))
+		doctor_say(ret, DOCTOR_OK, "%s", path);
+	else
+		doctor_say(ret, DOCTOR_NO, "libcupti.so was found neither in CUDA_HOME, /usr/local/cuda and "
+			   "the system folders nor in Python's nvidia packages");
+}
+
+void doctor_probe_gpu_counters(const struct doctor_host *host, struct doctor_answer *ret)
+{
+	char value[16];
+
+	if (!doctor_read_key(host, "/proc/driver/nvidia/params", "RmProfilingAdminOnly", value,
+			     sizeof(value)))
+		doctor_see(ret, "NVIDIA driver", "the NVIDIA driver is not loaded");
+	else if (value[0] == '0')
+		doctor_say(ret, DOCTOR_OK, "the driver lets every user read counters");
+	else if (doctor_has_capability(host, DOCTOR_CAP_SYS_ADMIN))
+		doctor_say(ret, DOCTOR_OK, "counters are for administrators, and CAP_SYS_ADMIN is there");
+	else
+		doctor_say(ret, DOCTOR_NO, "the driver keeps counters for administrators "
+			   "(RmProfilingAdminOnly is %s)", value);
+}

@@ -1,0 +1,29 @@
+/* Everything generated from the commands' descriptions and option tables. */
+#ifndef SONDE_CLI_HELP_H
+#define SONDE_CLI_HELP_H
+
+#include "base/error.h"
+#include "cli/command.h"
+
+/* `sonde --help`. */
+void help_print_overview(FILE *out);
+/* `sonde COMMAND --help[=TAG]`; -EINVAL if no option carries the tag. */
+int help_print_command(FILE *out, const struct command *command, const char *tag,
+		       struct error *err);
+
+/* A man page in roff: sonde-COMMAND(1), or sonde(1) for NULL. */
+void help_print_man(FILE *out, const struct command *command);
+/* A completion script for bash, zsh or fish. */
+int help_print_completion(FILE *out, const char *shell, struct error *err);
+
+/* Writes text broken into lines of at most 80 columns, each indented. */
+void help_print_wrapped(FILE *out, const char *text, unsigned indent);
+
+/* `-o, --output FILE (=report#)`. */
+void help_print_option_head(FILE *out, const struct option_spec *spec);
+/* What the value is called: its name, or the first letters of its kind. */
+const char *help_arg_name(const struct option_spec *spec);
+/* A sentence on the state of an option that is not built, or "". */
+const char *help_state_sentence(const struct option_spec *spec);
+
+#endif

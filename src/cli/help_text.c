@@ -1,0 +1,172 @@
+/* --help: of the program and of each command. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/help.h"
+
+#define LINE_WIDTH 80
+#define OPTION_INDENT 8
+
+void help_print_wrapped(FILE *out, const char *text, unsigned indent)
+{
+	size_t len, column = 0;
+
+	while (*text) {
+		len = strcspn(text, " \n");
+		if (column && column + 1 + len > LINE_WIDTH) {
+			fputc('\n', out);
+			column = 0;
+		}
+		column += (size_t)fprintf(out, "%*s%.*s", column ? 1 : (int)indent, "", (int)len, text);
+		text += len;
+		if (*text == '\n') {
+			fputc('\n', out);
+			column = 0;
+		}
+		text += *text != '\0';
+	}
+	fputc('\n', out);
+}
+
+const char *help_arg_name(const struct option_spec *spec)
+{
+	static const char *const names[] = {
+		[OPTION_TEXT] = "arg",      [OPTION_TEXTS] = "arg",  [OPTION_BOOL] = "true|false",
+		[OPTION_INTEGER] = "N",     [OPTION_SECONDS] = "seconds",
+		[OPTION_CHOICE] = "arg",    [OPTION_CHOICES] = "arg,...",
+	};
+
+	return spec->arg ? spec->arg : names[spec->type];
+}
+
+const char *help_state_sentence(const struct option_spec *spec)
+{
+	switch (spec->state) {
+	case OPTION_PLANNED:
+		return "Not built yet: accepted with a warning.";
+	case OPTION_ELSEWHERE:
+		return "For other platforms: accepted with a warning.";
+	case OPTION_OBSOLETE:
+		return "Obsolete: accepted, does nothing.";
+	case OPTION_BUILT:
+		break;
+	}
+	return "";
+}
+
+void help_print_option_head(FILE *out, const struct option_spec *spec)
+{
+	const char *shown = option_shown_default(spec);
+
+	if (spec->letter)
+		fprintf(out, "-%c, ", spec->letter);
+	fprintf(out, "--%s", spec->name);
+	if (spec->bare || spec->type == OPTION_BOOL)
+		fprintf(out, "[=%s]", help_arg_name(spec));
+	else
+		fprintf(out, " %s", help_arg_name(spec));
+	if (shown)
+		fprintf(out, " (=%s)", shown);
+}
+
+static void print_values(FILE *out, const struct option_spec *spec)
+{
+	char line[1024] = "Values: ";
+	size_t used = strlen(line), len;
+	const char *values = spec->values, *piece;
+
+	if (!values)
+		return;
+	while ((len = option_next_value(&values, &piece)) && used + len + 3 < sizeof(line))
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%.*s%s", (int)len, piece,
+					 *values ? ", " : ".");
+	help_print_wrapped(out, line, OPTION_INDENT);
+}
+
+static void print_option(FILE *out, const struct option_spec *spec)
+{
+	fputs("  ", out);
+	help_print_option_head(out, spec);
+	fputc('\n', out);
+	help_print_wrapped(out, spec->help, OPTION_INDENT);
+	print_values(out, spec);
+	if (*help_state_sentence(spec))
+		help_print_wrapped(out, help_state_sentence(spec), OPTION_INDENT);
+	if (spec->aliases)
+		fprintf(out, "%*sAlso spelled --%s.\n", OPTION_INDENT, "", spec->aliases);
+}
+
+/* Options come grouped by tag in their tables: a new tag begins a new heading. */
+static size_t print_options(FILE *out, const struct option_table *table, const char *tag)
+{
+	const char *heading = NULL;
+	const struct option_spec *spec;
+	size_t i, printed = 0;
+
+	for (i = 0; i < table->count; i++) {
+		spec = &table->specs[i];
+		if (spec->flags & OPTION_HIDDEN || (tag && strcmp(tag, spec->tag) != 0))
+			continue;
+		if (!heading || strcmp(heading, spec->tag) != 0)
+			fprintf(out, "\nOptions: %s\n", spec->tag);
+		heading = spec->tag;
+		print_option(out, spec);
+		printed++;
+	}
+	return printed;
+}
+
+static int check_tag(const struct option_table *table, const char *tag, struct error *err)
+{
+	struct nearest nearest;
+	char hint[160];
+	size_t i;
+
+	nearest_begin(&nearest, tag);
+	for (i = 0; i < table->count; i++) {
+		if (strcmp(table->specs[i].tag, tag) == 0)
+			return 0;
+		nearest_offer(&nearest, table->specs[i].tag, strlen(table->specs[i].tag));
+	}
+	return error_set(err, EINVAL, "--help has no tag '%s'.%s", tag,
+			 nearest_hint(&nearest, "--help=", hint, sizeof(hint)));
+}
+
+static void print_examples(FILE *out, const char *const *examples)
+{
+	if (!examples)
+		return;
+	fputs("\nExamples:\n", out);
+	for (; examples[0]; examples += 2)
+		fprintf(out, "  %s\n        %s\n", examples[0], examples[1]);
+}
+
+int help_print_command(FILE *out, const struct command *command, const char *tag,
+		       struct error *err)
+{
+	if (tag && check_tag(command->options, tag, err) < 0)
+		return -EINVAL;
+	fprintf(out, "usage: sonde %s %s\n\n", command->name, command->synopsis);
+	if (!tag)
+		help_print_wrapped(out, command->description, 0);
+	print_options(out, command->options, tag);
+	fputs("\n  -h, --help[=tag]\n", out);
+	help_print_wrapped(out, "Show this text, or the options of one group.", OPTION_INDENT);
+	if (!tag)
+		print_examples(out, command->examples);
+	return 0;
+}
+
+void help_print_overview(FILE *out)
+{
+	const struct command *const *all;
+	size_t count, i;
+
+	fputs("usage: sonde [--help] [--version] <command> [options] [arguments]\n\n"
+	      "Records what a program does and shows it.\n\nCommands:\n", out);
+	all = commands(&count);
+	for (i = 0; i < count; i++)
+		fprintf(out, "  %-10s %s\n", all[i]->name, all[i]->summary);
+	fputs("\n'sonde <command> --help' tells what a command does and which options it has.\n", out);
+}

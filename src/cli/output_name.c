@@ -1,0 +1,230 @@
+#include "cli/output_name.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "record/profile_options.h"
+
+#define DEFAULT_NAME "report%n"
+#define HIGHEST_NUMBER 1000000
+
+/* What a name is expanded with. */
+struct expansion {
+	pid_t pid;
+	int number;
+	bool has_macro;  /* other than %% */
+	bool has_number; /* %n */
+};
+
+static int expand_variable(const char **at, struct buf *out, struct error *err)
+{
+	const char *end = strchr(*at, '}'), *name, *value;
+	char variable[128];
+
+	name = *at + 3; /* behind "%q{" */
+	if ((*at)[2] != '{' || !end || end == name || (size_t)(end - name) >= sizeof(variable))
+		return error_set(err, EINVAL,
+				 "The output name has %%q without {NAME}: write %%q{NAME}.");
+	memcpy(variable, name, (size_t)(end - name));
+	variable[end - name] = '\0';
+	value = getenv(variable);
+	if (!value)
+		return error_set(err, EINVAL,
+				 "The output name asks for %%q{%s}, but %s is not set in the environment.",
+				 variable, variable);
+	*at = end + 1;
+	return buf_puts(out, value);
+}
+
+static int put_host(struct buf *out)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	return buf_puts(out, host);
+}
+
+static int expand_macro(const char **at, struct expansion *e, struct buf *out, struct error *err)
+{
+	char letter = (*at)[1];
+
+	if (letter == '%') {
+		*at += 2;
+		return buf_append(out, "%", 1);
+	}
+	e->has_macro = true;
+	if (letter == 'q')
+		return expand_variable(at, out, err);
+	*at += 2;
+	if (letter == 'h')
+		return put_host(out);
+	if (letter == 'p')
+		return buf_printf(out, "%d", (int)e->pid);
+	if (letter == 'n') {
+		e->has_number = true;
+		return buf_printf(out, "%d", e->number);
+	}
+	return error_set(err, EINVAL,
+			 "The output name has '%%%.1s', which is no macro: "
+			 "%%h, %%p, %%q{NAME}, %%n and %%%% are.", letter ? &letter : "");
+}
+
+static int expand(const char *name, struct expansion *e, struct buf *out, struct error *err)
+{
+	size_t plain;
+	int r = 0;
+
+	while (r >= 0 && *name) {
+		plain = strcspn(name, "%");
+		r = buf_append(out, name, plain);
+		name += plain;
+		if (r >= 0 && *name)
+			r = expand_macro(&name, e, out, err);
+	}
+	return r;
+}
+
+/* Launchers set these; the more specific ones come first (a launcher may run
+ * inside a Slurm step whose SLURM_PROCID is then the same for all). */
+static const char *rank_of_environment(void)
+{
+	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID" };
+	const char *value;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		value = getenv(names[i]);
+		if (value && *value && strspn(value, "0123456789") == strlen(value))
+			return value;
+	}
+	return NULL;
+}
+
+/* ".sonde" or ".nsys-rep" where the name has it, "" otherwise. */
+static const char *extension_of(const char *name)
+{
+	static const char *const known[] = { ".sonde", ".nsys-rep" };
+	size_t i, len = strlen(name);
+
+	for (i = 0; i < 2; i++)
+		if (len > strlen(known[i]) && strcmp(name + len - strlen(known[i]), known[i]) == 0)
+			return name + len - strlen(known[i]);
+	return "";
+}
+
+static int add_rank(struct buf *out, const char *rank)
+{
+	int r = buf_append(out, ".", 1);
+
+	if (r >= 0)
+		r = put_host(out);
+	return r < 0 ? r : buf_printf(out, ".rank%s", rank);
+}
+
+static int put_folder(const char *name, struct buf *out, struct error *err)
+{
+	char cwd[PATH_MAX];
+
+	if (name[0] == '/')
+		return 0;
+	if (!getcwd(cwd, sizeof(cwd)))
+		return error_set_errno(err, errno, "The current folder cannot be told");
+	return buf_printf(out, "%s/", cwd);
+}
+
+/* One path, for one pid and number. */
+static int make_path(const char *name, struct expansion *e, struct buf *out, struct error *err)
+{
+	const char *given = name ? name : DEFAULT_NAME, *rank = rank_of_environment();
+	const char *extension = extension_of(given);
+	char *stem = strndup(given, strlen(given) - strlen(extension));
+	bool own_name;
+	int r;
+
+	buf_clear(out);
+	if (!stem)
+		return error_set(err, ENOMEM, "Out of memory.");
+	e->has_macro = e->has_number = false;
+	r = put_folder(given, out, err);
+	if (r >= 0)
+		r = expand(stem, e, out, err);
+	own_name = name && e->has_macro;
+	if (r >= 0 && given[strlen(given) - 1] == '/')
+		r = expand(DEFAULT_NAME, e, out, err);
+	if (r >= 0 && rank && !own_name)
+		r = add_rank(out, rank);
+	if (r >= 0)
+		r = buf_puts(out, *extension ? extension : ".sonde");
+	free(stem);
+	return r;
+}
+
+static bool is_free(struct buf *path)
+{
+	struct stat st;
+	size_t len = path->len;
+	bool taken = lstat(buf_cstr(path), &st) == 0;
+
+	/* A recording under way has only its .part so far. */
+	if (!taken && buf_puts(path, ".part") >= 0)
+		taken = lstat(buf_cstr(path), &st) == 0;
+	path->len = len;
+	return !taken;
+}
+
+static int find_path(const char *name, struct expansion *e, struct buf *path, struct error *err)
+{
+	int r;
+
+	for (; e->number <= HIGHEST_NUMBER; e->number++) {
+		r = make_path(name, e, path, err);
+		if (r < 0 || !e->has_number || is_free(path))
+			return r;
+	}
+	return error_set(err, EEXIST, "All numbers for '%s' are taken.", name ? name : DEFAULT_NAME);
+}
+
+int output_name_path(const char *name, pid_t pid, int first_number, char *ret_path,
+		     size_t path_size, struct error *err)
+{
+	struct expansion e = { pid, first_number > 0 ? first_number : 1, false, false };
+	struct buf path = BUF_INIT;
+	int r = find_path(name && *name ? name : NULL, &e, &path, err);
+
+	if (r >= 0 && path.len >= path_size)
+		r = error_set(err, ENAMETOOLONG, "The output name is too long.");
+	if (r >= 0)
+		memcpy(ret_path, buf_cstr(&path), path.len + 1);
+	buf_release(&path);
+	return r < 0 ? r : e.has_number ? e.number : 0;
+}
+
+int output_name_of_profile(const struct profile_options *options, pid_t pid, int first_number,
+			   char *ret_path, size_t path_size, struct error *err)
+{
+	return output_name_path(options->output, pid, first_number, ret_path, path_size, err);
+}
+
+int output_name_check(const char *name, struct error *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int r = output_name_path(name, 1, 1, path, sizeof(path), err);
+
+	if (r < 0)
+		return r;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return error_set(err, EISDIR, "The output '%s' is a folder; name a file in it.", path);
+	strrchr(path, '/')[1] = '\0';
+	if (stat(path, &st) < 0)
+		return error_set_errno(err, errno, "The output folder '%s' cannot be used", path);
+	if (access(path, W_OK | X_OK) < 0)
+		return error_set_errno(err, errno, "The output folder '%s' cannot be written to", path);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* The report's name: macros, free numbers, rank, extension.
+ *
+ * %h host, %p pid of the program, %q{NAME} environment variable, %n smallest free
+ * number, %% a percent sign. A name without a macro gets host and rank when the
+ * environment says that this is one rank of many; a name that ends in neither .sonde
+ * nor .nsys-rep gets .sonde. */
+#ifndef SONDE_CLI_OUTPUT_NAME_H
+#define SONDE_CLI_OUTPUT_NAME_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct profile_options;
+
+/* Says what is wrong with a name before anything is started: an unknown macro, an
+ * unset variable, a folder that is not there or not writable. NULL is the default name. */
+int output_name_check(const char *name, struct error *err);
+
+/* The absolute path for a name; see output_path in record/profile_options.h. */
+int output_name_path(const char *name, pid_t pid, int first_number, char *ret_path,
+		     size_t path_size, struct error *err);
+
+/* The same, as profile_options.output_path. */
+int output_name_of_profile(const struct profile_options *options, pid_t pid, int first_number,
+			   char *ret_path, size_t path_size, struct error *err);
+
+#endif

@@ -1,0 +1,160 @@
+#include "cli/profile_setup.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/find_program.h"
+#include "cli/output_name.h"
+#include "cli/trace_list.h"
+
+int profile_kill_signal(const char *text, struct error *err)
+{
+	long number;
+
+	if (strcmp(text, "none") == 0)
+		return 0;
+	if (strcmp(text, "sigterm") == 0)
+		return SIGTERM;
+	if (strcmp(text, "sigkill") == 0)
+		return SIGKILL;
+	number = strtol(text, NULL, 10);
+	if (number < 1 || number > 64)
+		return error_set(err, EINVAL, "--kill: %s is no signal; they go from 1 to 64.", text);
+	return (int)number;
+}
+
+/* Where the next NAME= begins behind a comma, or the end of the text. */
+static size_t variable_length(const char *text)
+{
+	size_t len = strcspn(text, ","), next;
+
+	while (text[len]) {
+		next = len + 1 + strcspn(text + len + 1, ",");
+		if (memchr(text + len + 1, '=', next - len - 1))
+			break;
+		len = next;
+	}
+	return len;
+}
+
+int profile_split_env(const char *text, struct string_list *env, struct error *err)
+{
+	size_t len;
+	int r = 0;
+
+	while (*text && r == 0) {
+		len = variable_length(text);
+		if (*text == '=' || !memchr(text, '=', len))
+			return error_set(err, EINVAL, "--env-var takes NAME=value, not '%.*s'.", (int)len,
+					 text);
+		r = string_list_add(env, text, len);
+		text += len + (text[len] == ',');
+	}
+	return r;
+}
+
+static int fill_environment(struct profile_setup *setup, const struct option_texts *texts,
+			    struct error *err)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < texts->count; i++) {
+		r = profile_split_env(texts->items[i], &setup->env, err);
+		if (r < 0)
+			return r;
+	}
+	setup->options.env = (const char *const *)setup->env.items;
+	setup->options.env_count = setup->env.count;
+	return 0;
+}
+
+static int check_together(const struct profile_fields *fields, const struct options_parsed *parsed,
+			  struct error *err)
+{
+	uint64_t others = fields->trace & ~(TRACE_NONE_BIT | TRACE_HELP_BIT);
+
+	if (fields->trace & TRACE_NONE_BIT && others)
+		return error_set(err, EINVAL, "--trace=none excludes all other sources.");
+	if (!fields->stop_on_exit && !fields->duration_ns)
+		return error_set(err, EINVAL, "--stop-on-exit=false needs a --duration.");
+	if (options_find_use(parsed, "nvtx-domain-include") &&
+	    options_find_use(parsed, "nvtx-domain-exclude"))
+		return error_set(err, EINVAL,
+				 "--nvtx-domain-include and --nvtx-domain-exclude exclude each other.");
+	return output_name_check(fields->output, err);
+}
+
+static uint64_t built_sources(void)
+{
+	uint64_t mask = 0;
+	unsigned i;
+
+	for (i = 0; i < TRACE_SOURCE_COUNT; i++)
+		if (trace_list[i].state == TRACE_STATE_BUILT)
+			mask |= TRACE_BIT(i);
+	return mask;
+}
+
+static void copy_fields(struct profile_options *o, const struct profile_fields *fields,
+			const struct options_parsed *parsed)
+{
+	o->trace = fields->trace & built_sources();
+	o->delay_ns = fields->delay_ns;
+	o->duration_ns = fields->duration_ns;
+	o->kill_given = options_find_use(parsed, "kill") != NULL;
+	o->wait = (enum profile_wait)fields->wait;
+	o->stop_on_exit = fields->stop_on_exit;
+	o->show_output = fields->show_output;
+	o->inherit_environment = fields->inherit_environment;
+	o->discard_environment = fields->discard_environment;
+	o->force_overwrite = fields->force_overwrite;
+	o->output = fields->output;
+	o->output_path = output_name_of_profile;
+	o->session_name = fields->session_name;
+}
+
+static int fill_program(struct profile_setup *setup, char *const *argv, struct error *err)
+{
+	int r;
+
+	if (!argv[0])
+		return error_set(err, EINVAL,
+				 "No program was given: sonde profile [options] program [arguments].");
+	r = find_program(argv[0], setup->program, sizeof(setup->program), err);
+	setup->options.argv = argv;
+	setup->options.program = setup->program;
+	if (find_agent(setup->agent, sizeof(setup->agent)) == 0)
+		setup->options.agent_path = setup->agent;
+	return r;
+}
+
+int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields,
+		       const struct options_parsed *parsed, char *const *argv, struct error *err)
+{
+	int r = check_together(fields, parsed, err);
+
+	if (r < 0)
+		return r;
+	copy_fields(&setup->options, fields, parsed);
+	r = profile_kill_signal(fields->kill, err);
+	if (r < 0)
+		return r;
+	setup->options.kill_signal = r;
+	r = fill_environment(setup, &fields->env, err);
+	if (r == 0)
+		r = fill_program(setup, argv, err);
+	if (r == 0 && profile_add_notes(fields, parsed, &setup->notes) < 0)
+		r = error_set(err, ENOMEM, "Out of memory.");
+	setup->options.notes = (const char *const *)setup->notes.items;
+	setup->options.note_count = setup->notes.count;
+	return r;
+}
+
+void profile_setup_release(struct profile_setup *setup)
+{
+	string_list_release(&setup->env);
+	string_list_release(&setup->notes);
+}

@@ -1,0 +1,32 @@
+/* From parsed options to what the recorder is given: checks that concern several
+ * options, the environment, the kill signal, and notes on what is not built. */
+#ifndef SONDE_CLI_PROFILE_SETUP_H
+#define SONDE_CLI_PROFILE_SETUP_H
+
+#include <limits.h>
+
+#include "cli/profile_table.h"
+#include "cli/string_list.h"
+
+struct profile_setup {
+	struct profile_options options;
+	struct string_list env;
+	struct string_list notes;
+	char program[PATH_MAX];
+	char agent[PATH_MAX];
+};
+
+/* `argv` is the program and its arguments. Release in any case. */
+int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields,
+		       const struct options_parsed *parsed, char *const *argv, struct error *err);
+void profile_setup_release(struct profile_setup *setup);
+
+/* One note for each option used that asks for something which does not exist here. */
+int profile_add_notes(const struct profile_fields *fields, const struct options_parsed *parsed,
+		      struct string_list *notes);
+/* "A=B,C=D": a piece without '=' belongs to the value before it. */
+int profile_split_env(const char *text, struct string_list *env, struct error *err);
+/* "sigterm", "none", "9" ... as a signal number, 0 for none. */
+int profile_kill_signal(const char *text, struct error *err);
+
+#endif

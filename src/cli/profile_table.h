@@ -1,0 +1,32 @@
+/* The options of `sonde profile`: the table, and what it fills. */
+#ifndef SONDE_CLI_PROFILE_TABLE_H
+#define SONDE_CLI_PROFILE_TABLE_H
+
+#include "base/options.h"
+#include "record/profile_options.h"
+
+/* Bits of `trace` behind those of the sources. */
+#define TRACE_NONE_BIT TRACE_BIT(TRACE_SOURCE_COUNT)
+#define TRACE_HELP_BIT TRACE_BIT(TRACE_SOURCE_COUNT + 1)
+
+struct profile_fields {
+	uint64_t trace;
+	const char *output;
+	bool force_overwrite;
+	int64_t delay_ns;
+	int64_t duration_ns;
+	bool stop_on_exit;
+	const char *kill;
+	int wait; /* enum profile_wait */
+	bool show_output;
+	bool inherit_environment;
+	bool discard_environment;
+	struct option_texts env;
+	bool stats;
+	const char *session_name;
+	struct option_texts command_files;
+};
+
+extern const struct option_table profile_option_table;
+
+#endif

@@ -1,0 +1,76 @@
+#include "query/canon.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/hash.h"
+
+static uint64_t hash_text(const char *text, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
+	return hash_mix(h);
+}
+
+static void canon_place(struct canon *c, uint64_t id, uint64_t hash)
+{
+	size_t at = hash & (c->slot_count - 1);
+
+	while (c->slots[at])
+		at = (at + 1) & (c->slot_count - 1);
+	c->slots[at] = id;
+}
+
+static int canon_grow(struct canon *c, struct report *report)
+{
+	struct canon larger = { NULL, c->slot_count ? c->slot_count * 2 : 512, c->count };
+	const char *text;
+	size_t len = 0;
+
+	larger.slots = calloc(larger.slot_count, sizeof(*larger.slots));
+	if (!larger.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->slot_count; i++)
+		if (c->slots[i]) {
+			text = report_text(report, c->slots[i], &len);
+			canon_place(&larger, c->slots[i], hash_text(text, len));
+		}
+	free(c->slots);
+	*c = larger;
+	return 0;
+}
+
+int canon_id(struct canon *c, struct report *report, int64_t *id)
+{
+	const char *text, *other;
+	size_t len, other_len, at;
+	uint64_t hash;
+
+	text = report_text(report, (uint64_t)*id, &len);
+	if (!text) {
+		*id = 0;
+		return 0;
+	}
+	if (c->count * 2 >= c->slot_count && canon_grow(c, report) < 0)
+		return -ENOMEM;
+	hash = hash_text(text, len);
+	for (at = hash & (c->slot_count - 1); c->slots[at]; at = (at + 1) & (c->slot_count - 1)) {
+		other = report_text(report, c->slots[at], &other_len);
+		if (other_len == len && memcmp(other, text, len) == 0) {
+			*id = (int64_t)c->slots[at];
+			return 0;
+		}
+	}
+	c->slots[at] = (uint64_t)*id;
+	c->count++;
+	return 0;
+}
+
+void canon_release(struct canon *c)
+{
+	free(c->slots);
+	*c = (struct canon){ 0 };
+}

@@ -1,0 +1,22 @@
+/* One string id per text. Strings with the same text may have several ids (a name
+ * that was registered and later given literally): as keys they are one. The first id asked
+ * about stands for its text for as long as the report is open. */
+#ifndef SONDE_QUERY_CANON_H
+#define SONDE_QUERY_CANON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/reader.h"
+
+struct canon {
+	uint64_t *slots; /* string ids; 0 = free */
+	size_t slot_count;
+	size_t count;
+};
+
+/* Replaces *id; an id without text becomes 0. -ENOMEM. */
+int canon_id(struct canon *c, struct report *report, int64_t *id);
+void canon_release(struct canon *c);
+
+#endif

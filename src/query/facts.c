@@ -1,0 +1,238 @@
+/* The handful of tables that say how, where and when the recording was made, and
+ * the names of enumerated values. They are small: ordinary tables in memory. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "query/internal.h"
+
+/* The schema of nsys whose shape the tables follow. */
+#define SCHEMA_MAJOR "3"
+#define SCHEMA_MINOR "25"
+#define SCHEMA_MICRO "0"
+
+static int execute(struct query *q, const char *format, ...)
+{
+	va_list args;
+	char *sql;
+	int r;
+
+	va_start(args, format);
+	sql = sqlite3_vmprintf(format, args);
+	va_end(args);
+	if (!sql)
+		return SQLITE_NOMEM;
+	r = sqlite3_exec(q->db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	return r;
+}
+
+static int64_t meta_number(struct query *q, const char *key, int64_t otherwise)
+{
+	const char *text = report_meta(q->report, key);
+
+	return text && *text ? strtoll(text, NULL, 10) : otherwise;
+}
+
+/* name and value; nothing where the report does not say. */
+static int add_pair(struct query *q, const char *table, const char *name, const char *value)
+{
+	if (!value)
+		return SQLITE_OK;
+	return execute(q, "INSERT INTO %s VALUES(%Q, %Q)", table, name, value);
+}
+
+static int create_capture(struct query *q)
+{
+	static const struct {
+		const char *name;
+		const char *key;
+	} facts[] = {
+		{ "PROCESS_0:WORKING_DIR", "cwd" },
+		{ "PROCESS_0:EXIT_STATUS", "exit_status" },
+		{ "CAPTURE_EVENT_TYPES", "trace" },
+		{ "CAPTURE_CLOCK", "clock" },
+		{ "CAPTURE_CLOCK_HZ", "tsc_hz" },
+		{ "CAPTURE_OUTPUT", "output" },
+		{ "CAPTURE_PRODUCT_VERSION", "sonde_version" },
+		{ "COST_PER_RANGE_PS", "cost_pair_ps" },
+		{ "COST_OF_CLOCK_PS", "cost_clock_ps" },
+	};
+	const char *command = report_meta(q->report, "command");
+	int r = execute(q, "CREATE TABLE META_DATA_CAPTURE(name TEXT NOT NULL, value TEXT)");
+
+	/* The command is a JSON array: its first element is the program. */
+	if (r == SQLITE_OK && command)
+		r = execute(q, "INSERT INTO META_DATA_CAPTURE SELECT CASE key WHEN 0 THEN 'PROCESS_0:COMMAND' "
+			       "ELSE 'PROCESS_0:ARGUMENT_' || (key - 1) END, value FROM json_each(%Q) "
+			       "WHERE json_valid(%Q)", command, command);
+	if (r == SQLITE_ERROR)
+		r = add_pair(q, "META_DATA_CAPTURE", "PROCESS_0:COMMAND", command);
+	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
+		r = add_pair(q, "META_DATA_CAPTURE", facts[i].name, report_meta(q->report, facts[i].key));
+	return r;
+}
+
+static int create_export(struct query *q)
+{
+	static const char *const facts[][2] = {
+		{ "EXPORT_PRODUCT_NAME", "Sonde" },
+		{ "EXPORT_PRODUCT_VERSION", SONDE_VERSION },
+		{ "EXPORT_SCHEMA_VERSION", SCHEMA_MAJOR "." SCHEMA_MINOR "." SCHEMA_MICRO },
+		{ "EXPORT_SCHEMA_VERSION_MAJOR", SCHEMA_MAJOR },
+		{ "EXPORT_SCHEMA_VERSION_MINOR", SCHEMA_MINOR },
+		{ "EXPORT_SCHEMA_VERSION_MICRO", SCHEMA_MICRO },
+		{ "EXPORT_PLATFORM", "Linux" },
+		{ "EXPORT_PARAM_LAZY", "true" },
+	};
+	int r = execute(q, "CREATE TABLE META_DATA_EXPORT(name TEXT NOT NULL, value TEXT)");
+
+	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
+		r = add_pair(q, "META_DATA_EXPORT", facts[i][0], facts[i][1]);
+	return r;
+}
+
+static int create_system(struct query *q)
+{
+	/* Numbers of the properties are nsys's. */
+	static const struct {
+		const char *name;
+		int number;
+		const char *key;
+	} facts[] = {
+		{ "CpuCores", 1, "cpu_count" }, { "CpuDescription", 13, "cpu" },
+		{ "OsDescription", 605, "os" }, { "OsVersion", 606, "kernel" },
+		{ "Hostname", 619, "host" }, { "BootId", 10001, "boot_id" },
+	};
+	const char *value;
+	int r = execute(q, "CREATE TABLE TARGET_INFO_SYSTEM_ENV(globalVid INTEGER, devStateName TEXT NOT NULL, "
+			   "name TEXT NOT NULL, nameEnum INTEGER NOT NULL, value TEXT NOT NULL)");
+
+	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++) {
+		value = report_meta(q->report, facts[i].key);
+		if (value)
+			r = execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES(%lld, 'Local (CLI)', %Q, %d, %Q)",
+				    (long long)index_global_id(0, 0), facts[i].name, facts[i].number, value);
+	}
+	return r;
+}
+
+static void format_time(int64_t utc_ns, int local, char *text, size_t size)
+{
+	time_t seconds = (time_t)(utc_ns / 1000000000);
+	struct tm parts;
+
+	if ((local ? localtime_r(&seconds, &parts) : gmtime_r(&seconds, &parts)) == NULL ||
+	    strftime(text, size, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
+		text[0] = '\0';
+}
+
+static int create_session(struct query *q)
+{
+	int64_t utc = meta_number(q, "start_utc_ns", -1);
+	int64_t begin = meta_number(q, "session_start_raw_ns", 0);
+	int64_t duration = meta_number(q, "duration_ns", -1);
+	char utc_text[32], local_text[32];
+	int r = SQLITE_OK;
+
+	if (utc >= 0) {
+		format_time(utc, 0, utc_text, sizeof(utc_text));
+		format_time(utc, 1, local_text, sizeof(local_text));
+		r = execute(q, "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, utcTime TEXT, "
+			       "localTime TEXT, systemClockNs INTEGER); INSERT INTO "
+			       "TARGET_INFO_SESSION_START_TIME VALUES(%lld, %Q, %Q, %lld)",
+			    (long long)utc, utc_text, local_text, (long long)begin);
+	}
+	if (r == SQLITE_OK && duration >= 0)
+		r = execute(q, "CREATE TABLE ANALYSIS_DETAILS(globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, "
+			       "startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL); "
+			       "INSERT INTO ANALYSIS_DETAILS VALUES(%lld, %lld, %lld, %lld)",
+			    (long long)index_global_id(0, 0), (long long)duration, (long long)begin,
+			    (long long)(begin + duration));
+	return r;
+}
+
+struct enum_name {
+	int id;
+	const char *name;
+	const char *label;
+};
+
+static int create_enum(struct query *q, const char *table, const struct enum_name *names, size_t count)
+{
+	int r = execute(q, "CREATE TABLE %s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", table);
+
+	for (size_t i = 0; r == SQLITE_OK && i < count; i++)
+		r = execute(q, "INSERT INTO %s VALUES(%d, %Q, %Q)", table, names[i].id, names[i].name,
+			    names[i].label);
+	return r;
+}
+
+#define CREATE_ENUM(q, table, names) create_enum(q, table, names, sizeof(names) / sizeof((names)[0]))
+
+static int create_enums(struct query *q)
+{
+	static const struct enum_name events[] = {
+		{ 33, "NvtxCategory", "NvtxCategory" }, { 34, "NvtxMark", "NvtxMark" },
+		{ 39, "NvtxThread", "NvtxThread" }, { 59, "NvtxPushPopRange", "NvtxPushPopRange" },
+		{ 60, "NvtxStartEndRange", "NvtxStartEndRange" },
+		{ 75, "NvtxDomainCreate", "NvtxDomainCreate" }, { 76, "NvtxDomainDestroy", "NvtxDomainDestroy" },
+	};
+	static const struct enum_name severities[] = {
+		{ 0, "UnknownLevel", "Unknown" }, { 1, "Info", "Info" }, { 2, "Warning", "Warning" },
+		{ 3, "Error", "Error" }, { 4, "Verbose", "Verbose" },
+	};
+	static const struct enum_name sources[] = {
+		{ 0, "UnknownSource", "Unknown source" }, { 1, "Injection", "Injection" },
+		{ 2, "Daemon", "Daemon" }, { 3, "Analysis", "Analysis" },
+	};
+	static const struct enum_name stamps[] = {
+		{ 0, "UnknownTimestamp", "Unknown timestamp" }, { 1, "TargetTimestamp", "Target timestamp" },
+		{ 2, "HostTimestamp", "Host timestamp" },
+	};
+	int r = SQLITE_OK;
+
+	if (mapped_table_has_rows(q, query_table(q, "NVTX_EVENTS")))
+		r = CREATE_ENUM(q, "ENUM_NSYS_EVENT_TYPE", events);
+	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "DIAGNOSTIC_EVENT"))) {
+		r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SEVERITY_LEVEL", severities);
+		if (r == SQLITE_OK)
+			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SOURCE_TYPE", sources);
+		if (r == SQLITE_OK)
+			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", stamps);
+	}
+	return r;
+}
+
+/* What the reader itself had to leave out; a temporary table, so that it is not listed. */
+static int create_notes(struct query *q)
+{
+	int r = execute(q, "CREATE TEMP TABLE sonde_note(text TEXT NOT NULL)");
+
+	for (size_t i = 0; r == SQLITE_OK && i < report_note_count(q->report); i++)
+		r = execute(q, "INSERT INTO sonde_note VALUES(%Q)", report_note(q->report, i));
+	if (r == SQLITE_OK && report_is_partial(q->report))
+		r = execute(q, "INSERT INTO sonde_note VALUES('The recording was not finished: this is what had "
+			       "been written when the report was opened.')");
+	return r;
+}
+
+int fact_tables_create(struct query *q)
+{
+	int r = create_capture(q);
+
+	if (r == SQLITE_OK)
+		r = create_export(q);
+	if (r == SQLITE_OK)
+		r = create_system(q);
+	if (r == SQLITE_OK)
+		r = create_session(q);
+	if (r == SQLITE_OK)
+		r = create_enums(q);
+	if (r == SQLITE_OK)
+		r = create_notes(q);
+	return r;
+}

@@ -1,0 +1,75 @@
+#include "query/function.h"
+
+#include <errno.h>
+
+int function_connect(sqlite3 *db, struct query *q, const char *declaration, sqlite3_vtab **ret)
+{
+	struct function_vtab *v;
+	int r = sqlite3_declare_vtab(db, declaration);
+
+	if (r != SQLITE_OK)
+		return r;
+	v = sqlite3_malloc(sizeof(*v));
+	if (!v)
+		return SQLITE_NOMEM;
+	*v = (struct function_vtab){ .q = q };
+	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+	*ret = &v->base;
+	return SQLITE_OK;
+}
+
+int function_disconnect(sqlite3_vtab *base)
+{
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+int function_best_index(sqlite3_index_info *info, int first, int count, int required)
+{
+	int place[8], given = 0, next = 0;
+
+	for (int i = 0; i < count; i++)
+		place[i] = -1;
+	for (int i = 0; i < info->nConstraint; i++) {
+		int argument = info->aConstraint[i].iColumn - first;
+
+		if (argument < 0 || argument >= count || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+			continue;
+		if (!info->aConstraint[i].usable)
+			return SQLITE_CONSTRAINT; /* another order of joins will make it usable */
+		place[argument] = i;
+	}
+	for (int i = 0; i < count; i++) {
+		if (place[i] < 0 && i < required)
+			return SQLITE_CONSTRAINT;
+		if (place[i] < 0)
+			continue;
+		info->aConstraintUsage[place[i]].argvIndex = ++next;
+		info->aConstraintUsage[place[i]].omit = 1;
+		given |= 1 << i;
+	}
+	info->idxNum = given;
+	info->estimatedCost = 1e6;
+	info->estimatedRows = 1000;
+	return SQLITE_OK;
+}
+
+const char *function_argument(int given, int number, int argc, sqlite3_value **argv)
+{
+	int at = 0;
+
+	if (!(given >> number & 1))
+		return NULL;
+	for (int i = 0; i < number; i++)
+		at += given >> i & 1;
+	return at < argc ? (const char *)sqlite3_value_text(argv[at]) : NULL;
+}
+
+int function_fail(sqlite3_vtab_cursor *cursor, int r, const struct error *err)
+{
+	if (r == -ENOMEM)
+		return SQLITE_NOMEM;
+	sqlite3_free(cursor->pVtab->zErrMsg);
+	cursor->pVtab->zErrMsg = sqlite3_mprintf("%s", err->text);
+	return SQLITE_ERROR;
+}

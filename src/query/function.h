@@ -1,0 +1,23 @@
+/* What table-valued functions share: arguments are hidden columns behind the results. */
+#ifndef SONDE_QUERY_FUNCTION_H
+#define SONDE_QUERY_FUNCTION_H
+
+#include "query/internal.h"
+
+struct function_vtab {
+	sqlite3_vtab base;
+	struct query *q;
+};
+
+int function_connect(sqlite3 *db, struct query *q, const char *declaration, sqlite3_vtab **ret);
+int function_disconnect(sqlite3_vtab *base);
+
+/* Takes `column = value` for the hidden columns from `first` on as arguments; the
+ * first `required` must be given. idxNum becomes the bit set of those given. */
+int function_best_index(sqlite3_index_info *info, int first, int count, int required);
+/* The argument of that number as text, NULL when it was not given or is null. */
+const char *function_argument(int given, int number, int argc, sqlite3_value **argv);
+/* Makes the error's text that of the statement. */
+int function_fail(sqlite3_vtab_cursor *cursor, int r, const struct error *err);
+
+#endif

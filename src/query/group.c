@@ -1,0 +1,407 @@
+#include "query/group.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/canon.h"
+#include "query/hash.h"
+#include "query/parallel.h"
+
+#define CACHE_SIZE 1024u
+
+/* Groups under construction, found by their keys. */
+struct group_table {
+	struct group *groups;
+	size_t count;
+	size_t cap;
+	uint32_t *slots; /* group + 1; size is a power of two */
+	size_t slot_count;
+};
+
+/* Where the last rows of a batch went: names repeat. */
+struct group_cache {
+	uint64_t batch;
+	struct {
+		int64_t key;
+		uint64_t batch;
+		size_t group;
+	} entries[CACHE_SIZE];
+};
+
+struct worker {
+	struct group_table table;
+	struct group_cache cache;
+	enum vector_kind key_kind[REQUEST_MAX_KEYS];
+	enum vector_kind value_kind;
+};
+
+struct run {
+	struct grouping *g;
+	struct worker *workers;
+	uint64_t pieces;
+	_Atomic uint64_t next;
+};
+
+static uint64_t hash_key(const int64_t *key, uint8_t key_null)
+{
+	uint64_t h = key_null;
+
+	for (unsigned i = 0; i < REQUEST_MAX_KEYS; i++)
+		h = hash_mix(h * 31 + (uint64_t)key[i]);
+	return h;
+}
+
+static int grow_slots(struct group_table *t)
+{
+	size_t slot_count = t->slot_count ? t->slot_count * 2 : 256, at;
+	uint32_t *slots = calloc(slot_count, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->count; i++) {
+		at = hash_key(t->groups[i].key, t->groups[i].key_null) & (slot_count - 1);
+		while (slots[at])
+			at = (at + 1) & (slot_count - 1);
+		slots[at] = (uint32_t)i + 1;
+	}
+	free(t->slots);
+	t->slots = slots;
+	t->slot_count = slot_count;
+	return 0;
+}
+
+static int add_group(struct group_table *t, const int64_t *key, uint8_t key_null)
+{
+	struct group *grown;
+	size_t cap;
+
+	if (t->count == t->cap) {
+		cap = t->cap ? t->cap * 2 : 128;
+		grown = cap < UINT32_MAX ? realloc(t->groups, cap * sizeof(*grown)) : NULL;
+		if (!grown)
+			return -ENOMEM;
+		t->groups = grown;
+		t->cap = cap;
+	}
+	t->groups[t->count] = (struct group){ .key_null = key_null };
+	memcpy(t->groups[t->count].key, key, sizeof(t->groups[0].key));
+	t->count++;
+	return 0;
+}
+
+/* The group with that key, made if it is new. */
+static int find_group(struct group_table *t, const int64_t *key, uint8_t key_null, size_t *ret)
+{
+	size_t at;
+	int r;
+
+	if (t->count * 2 >= t->slot_count) {
+		r = grow_slots(t);
+		if (r < 0)
+			return r;
+	}
+	at = hash_key(key, key_null) & (t->slot_count - 1);
+	for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1)) {
+		*ret = t->slots[at] - 1;
+		if (t->groups[*ret].key_null == key_null &&
+		    memcmp(t->groups[*ret].key, key, sizeof(t->groups[0].key)) == 0)
+			return 0;
+	}
+	r = add_group(t, key, key_null);
+	if (r < 0)
+		return r;
+	*ret = t->count - 1;
+	t->slots[at] = (uint32_t)t->count;
+	return 0;
+}
+
+static void free_table(struct group_table *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		free(t->groups[i].values);
+	free(t->groups);
+	free(t->slots);
+}
+
+static int grow_values(struct group *group, size_t needed)
+{
+	size_t cap = group->cap ? group->cap : 8;
+	int64_t *grown;
+
+	while (cap < needed)
+		cap *= 2;
+	grown = realloc(group->values, cap * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	group->values = grown;
+	group->cap = cap;
+	return 0;
+}
+
+int64_t group_sortable(int64_t bits)
+{
+	return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+double group_real(int64_t sortable)
+{
+	int64_t bits = group_sortable(sortable); /* its own inverse */
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+struct batch {
+	const struct vector *keys[REQUEST_MAX_KEYS];
+	unsigned key_count;
+	int varying; /* the one key that changes from row to row; -1 none, -2 several */
+	const struct vector *value;
+};
+
+static int open_batch(struct batch *b, struct scan *s, const struct grouping *g, struct worker *w)
+{
+	int r = scan_vector(s, g->value_column, &b->value);
+
+	b->key_count = g->request.key_count;
+	b->varying = -1;
+	for (unsigned i = 0; r >= 0 && i < b->key_count; i++) {
+		r = scan_vector(s, g->request.keys[i], &b->keys[i]);
+		if (r < 0)
+			return r;
+		if (b->keys[i]->kind != VECTOR_NULL)
+			w->key_kind[i] = b->keys[i]->kind;
+		if (!b->keys[i]->constant)
+			b->varying = b->varying == -1 ? (int)i : -2;
+	}
+	if (r >= 0 && b->value->kind != VECTOR_NULL)
+		w->value_kind = b->value->kind;
+	return r;
+}
+
+static int group_of_row(struct worker *w, const struct batch *b, uint32_t row, size_t *ret)
+{
+	int64_t key[REQUEST_MAX_KEYS] = { 0 };
+	uint8_t key_null = 0;
+
+	for (unsigned i = 0; i < b->key_count; i++) {
+		if (vector_is_null(b->keys[i], row))
+			key_null |= (uint8_t)(1u << i);
+		else
+			key[i] = vector_value(b->keys[i], row);
+	}
+	return find_group(&w->table, key, key_null, ret);
+}
+
+/* The same, remembering where the last rows with this value of the varying key went. */
+static int cached_group(struct worker *w, const struct batch *b, uint32_t row, size_t *ret)
+{
+	const struct vector *v = b->varying >= 0 ? b->keys[b->varying] : NULL;
+	int64_t key;
+	size_t slot;
+	int r;
+
+	if (b->varying == -2 || (v && v->nulls && v->nulls[row]))
+		return group_of_row(w, b, row, ret);
+	key = v ? v->values[row] : 0;
+	slot = (size_t)key & (CACHE_SIZE - 1);
+	if (w->cache.entries[slot].batch == w->cache.batch && w->cache.entries[slot].key == key) {
+		*ret = w->cache.entries[slot].group;
+		return 0;
+	}
+	r = group_of_row(w, b, row, ret);
+	w->cache.entries[slot].batch = w->cache.batch;
+	w->cache.entries[slot].key = key;
+	w->cache.entries[slot].group = *ret;
+	return r;
+}
+
+static int fold_batch(struct worker *w, struct scan *s, const struct grouping *g)
+{
+	struct batch b;
+	struct group *group;
+	size_t index = 0;
+	int check = request_needs_row_check(s);
+	int r = open_batch(&b, s, g, w);
+
+	if (r < 0 || b.value->kind == VECTOR_NULL)
+		return r;
+	w->cache.batch++;
+	for (uint32_t row = s->first; row < s->limit; row++) {
+		if (vector_is_null(b.value, row) ||
+		    (check && !(scan_row_visible(s, row) && scan_row_matches(s, row))))
+			continue;
+		r = cached_group(w, &b, row, &index);
+		if (r < 0)
+			return r;
+		group = &w->table.groups[index];
+		if (group->count == group->cap && (r = grow_values(group, group->count + 1)) < 0)
+			return r;
+		group->values[group->count++] = b.value->kind == VECTOR_REAL ?
+			group_sortable(vector_value(b.value, row)) : vector_value(b.value, row);
+	}
+	return 0;
+}
+
+static int work(void *context, unsigned number)
+{
+	struct run *run = context;
+	struct grouping *g = run->g;
+	struct scan s;
+	uint64_t piece;
+	unsigned source;
+	size_t group;
+	int r = 0;
+
+	scan_init(&s, g->q, g->request.table);
+	memcpy(s.conditions, g->request.conditions, sizeof(s.conditions));
+	s.condition_count = g->request.condition_count;
+	while (r >= 0 && (piece = atomic_fetch_add(&run->next, 1)) < run->pieces) {
+		request_piece(&g->request, g->q, piece, &source, &group);
+		r = scan_enter(&s, source, group);
+		if (r > 0)
+			r = fold_batch(&run->workers[number], &s, g);
+		if (r == -EBADMSG) {
+			atomic_fetch_add(&g->q->damaged, 1);
+			r = 0;
+		}
+	}
+	scan_release(&s);
+	return r;
+}
+
+/* Moves a worker's group into the result. */
+static int merge_group(struct group_table *to, struct group *from, struct query *q,
+		       const enum vector_kind *kinds)
+{
+	struct group *target;
+	size_t index = 0;
+	int r;
+
+	for (unsigned i = 0; i < REQUEST_MAX_KEYS; i++)
+		if (kinds[i] == VECTOR_STRING && !(from->key_null >> i & 1)) {
+			r = canon_id(&q->canon, q->report, &from->key[i]);
+			if (r < 0)
+				return r;
+			if (from->key[i] == 0)
+				from->key_null |= (uint8_t)(1u << i);
+		}
+	r = find_group(to, from->key, from->key_null, &index);
+	if (r < 0)
+		return r;
+	target = &to->groups[index];
+	if (!target->values) {
+		target->values = from->values;
+		target->count = from->count;
+		target->cap = from->cap;
+		from->values = NULL;
+		return 0;
+	}
+	if (target->cap - target->count < from->count &&
+	    (r = grow_values(target, target->count + from->count)) < 0)
+		return r;
+	memcpy(target->values + target->count, from->values, from->count * sizeof(*from->values));
+	target->count += from->count;
+	return 0;
+}
+
+static int merge_workers(struct grouping *g, struct worker *workers, unsigned width)
+{
+	struct group_table result = { 0 };
+	int r = 0;
+
+	for (unsigned w = 0; w < width; w++) {
+		for (unsigned i = 0; i < REQUEST_MAX_KEYS; i++)
+			if (workers[w].key_kind[i] != VECTOR_NULL)
+				g->key_kind[i] = workers[w].key_kind[i];
+		if (workers[w].value_kind != VECTOR_NULL)
+			g->value_kind = workers[w].value_kind;
+	}
+	for (unsigned w = 0; w < width; w++)
+		for (size_t i = 0; r >= 0 && i < workers[w].table.count; i++)
+			r = merge_group(&result, &workers[w].table.groups[i], g->q, g->key_kind);
+	free(result.slots);
+	g->groups = result.groups;
+	g->count = result.count;
+	return r;
+}
+
+int grouping_run(struct grouping *g, struct error *err)
+{
+	struct run run = { .g = g, .pieces = request_piece_count(&g->request, g->q) };
+	unsigned width = parallel_width(run.pieces);
+	int r;
+
+	g->groups = NULL;
+	g->count = 0;
+	run.workers = calloc(width, sizeof(*run.workers));
+	if (!run.workers)
+		return error_set(err, ENOMEM, "Not enough memory");
+	r = parallel_run(work, &run, width);
+	if (r >= 0)
+		r = merge_workers(g, run.workers, width);
+	for (unsigned i = 0; i < width; i++)
+		free_table(&run.workers[i].table);
+	free(run.workers);
+	if (r < 0) {
+		grouping_release(g);
+		return error_set(err, -r, "Not enough memory for the values of this table");
+	}
+	return 0;
+}
+
+void grouping_release(struct grouping *g)
+{
+	for (size_t i = 0; i < g->count; i++)
+		free(g->groups[i].values);
+	free(g->groups);
+	g->groups = NULL;
+	g->count = 0;
+}
+
+static void whole_figures(const struct group *group, struct group_figures *ret)
+{
+	int64_t least = group->values[0], largest = group->values[0];
+	__int128 sum = 0;
+
+	for (size_t i = 0; i < group->count; i++) {
+		sum += group->values[i];
+		least = group->values[i] < least ? group->values[i] : least;
+		largest = group->values[i] > largest ? group->values[i] : largest;
+	}
+	ret->sum = (long double)sum;
+	ret->sum_overflow = sum > INT64_MAX || sum < INT64_MIN;
+	ret->whole_sum = ret->sum_overflow ? 0 : (int64_t)sum;
+	ret->least = least;
+	ret->largest = largest;
+}
+
+static void real_figures(const struct group *group, struct group_figures *ret)
+{
+	ret->least = ret->largest = group->values[0];
+	for (size_t i = 0; i < group->count; i++) {
+		ret->sum += (long double)group_real(group->values[i]);
+		ret->least = group->values[i] < ret->least ? group->values[i] : ret->least;
+		ret->largest = group->values[i] > ret->largest ? group->values[i] : ret->largest;
+	}
+}
+
+void group_figures(const struct grouping *g, const struct group *group, struct group_figures *ret)
+{
+	double average, difference, squares = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	if (g->value_kind == VECTOR_REAL)
+		real_figures(group, ret);
+	else
+		whole_figures(group, ret);
+	ret->average = average = (double)(ret->sum / (long double)group->count);
+	for (size_t i = 0; i < group->count; i++) {
+		difference = (g->value_kind == VECTOR_REAL ? group_real(group->values[i]) :
+							   (double)group->values[i]) - average;
+		squares += difference * difference;
+	}
+	ret->deviation = group->count > 1 ? sqrt(squares / (double)(group->count - 1)) : 0;
+}

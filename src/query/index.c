@@ -1,0 +1,279 @@
+#include "query/index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GLOBAL_VM ((int64_t)1 << 48)
+#define GLOBAL_MASK 0xffffff
+
+static int compare_rows(const void *a, const void *b, void *width)
+{
+	const int64_t *x = a, *y = b;
+
+	for (unsigned i = 0; i < *(unsigned *)width; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+static int is_sorted(const struct index_table *t)
+{
+	unsigned width = t->width;
+
+	for (size_t i = 1; i < t->count; i++)
+		if (compare_rows(t->rows + (i - 1) * width, t->rows + i * width, &width) > 0)
+			return 0;
+	return 1;
+}
+
+static void sort_rows(struct index_table *t)
+{
+	unsigned width = t->width;
+
+	if (t->count && !is_sorted(t))
+		qsort_r(t->rows, t->count, width * sizeof(*t->rows), compare_rows, &width);
+}
+
+static int allocate(struct index_table *t, unsigned width, uint64_t rows)
+{
+	t->width = width;
+	t->count = 0;
+	t->rows = NULL;
+	if (rows == 0)
+		return 0;
+	if (rows > SIZE_MAX / sizeof(*t->rows) / width)
+		return -ENOMEM;
+	t->rows = malloc((size_t)rows * width * sizeof(*t->rows));
+	return t->rows ? 0 : -ENOMEM;
+}
+
+/* Copies one group of `columns` into the table; a damaged group is left out, which the
+ * report says in its notes. */
+static int load_group(struct index_table *t, struct report *report, enum table_id table, size_t group,
+		      const uint8_t *columns)
+{
+	uint32_t rows = report_group(report, table, group)->rows;
+	int64_t *values = malloc(rows * sizeof(*values));
+	int r = 0;
+
+	if (!values)
+		return -ENOMEM;
+	for (unsigned c = 0; c < t->width && r >= 0; c++) {
+		r = report_column(report, table, group, columns[c], values, NULL);
+		for (uint32_t i = 0; r >= 0 && i < rows; i++)
+			t->rows[(t->count + i) * t->width + c] = values[i];
+	}
+	free(values);
+	if (r >= 0)
+		t->count += rows;
+	return r == -ENOMEM ? r : 0;
+}
+
+static int load(struct index_table *t, struct report *report, enum table_id table, unsigned width,
+		const uint8_t *columns)
+{
+	uint64_t rows = 0;
+	int r;
+
+	for (size_t i = 0; i < report_group_count(report, table); i++)
+		rows += report_group(report, table, i)->rows;
+	r = allocate(t, width, rows);
+	for (size_t i = 0; r >= 0 && t->rows && i < report_group_count(report, table); i++)
+		r = load_group(t, report, table, i, columns);
+	return r;
+}
+
+static int load_processes(struct query_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_PROCESS_UID, COLUMN_PROCESS_PID, COLUMN_PROCESS_NAME };
+	int r = load(&x->processes, report, TABLE_PROCESS, PROCESS_WIDTH, columns);
+	int64_t *life;
+
+	if (r < 0)
+		return r;
+	sort_rows(&x->processes);
+	r = allocate(&x->pids, LIFE_WIDTH, x->processes.count);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < x->processes.count; i++) {
+		life = x->pids.rows + i * LIFE_WIDTH;
+		life[LIFE_NUMBER] = x->processes.rows[i * PROCESS_WIDTH + PROCESS_PID];
+		life[LIFE_UID] = x->processes.rows[i * PROCESS_WIDTH + PROCESS_UID];
+	}
+	x->pids.count = x->processes.count;
+	sort_rows(&x->pids);
+	return 0;
+}
+
+static int load_threads(struct query_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_THREAD_UID, COLUMN_THREAD_PROCESS, COLUMN_THREAD_TID,
+					   COLUMN_THREAD_NAME };
+	int r = load(&x->threads, report, TABLE_THREAD, THREAD_WIDTH, columns);
+	int64_t *life;
+
+	if (r < 0)
+		return r;
+	sort_rows(&x->threads);
+	r = allocate(&x->tids, LIFE_WIDTH, x->threads.count);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < x->threads.count; i++) {
+		life = x->tids.rows + i * LIFE_WIDTH;
+		life[LIFE_UID] = x->threads.rows[i * THREAD_WIDTH + THREAD_UID];
+		life[LIFE_NUMBER] = index_global_tid(x, life[LIFE_UID]);
+	}
+	x->tids.count = x->threads.count;
+	sort_rows(&x->tids);
+	return 0;
+}
+
+/* Names given to threads, in the order in which they were given. */
+static int load_given_names(struct query_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_THREAD_NAME_PROCESS, COLUMN_THREAD_NAME_TID,
+					   COLUMN_THREAD_NAME_TIME, COLUMN_THREAD_NAME_NAME };
+	int r = load(&x->given_names, report, TABLE_THREAD_NAME, GIVEN_WIDTH, columns);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < x->given_names.count; i++)
+		x->given_names.rows[i * GIVEN_WIDTH + GIVEN_ORDER] = (int64_t)i;
+	sort_rows(&x->given_names);
+	return 0;
+}
+
+static int load_payload_entries(struct query_index *x, struct report *report)
+{
+	static const uint8_t columns[] = {
+		COLUMN_NVTX_SCHEMA_ENTRY_PROCESS, COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN,
+		COLUMN_NVTX_SCHEMA_ENTRY_SCHEMA, COLUMN_NVTX_SCHEMA_ENTRY_INDEX,
+		COLUMN_NVTX_SCHEMA_ENTRY_TYPE, COLUMN_NVTX_SCHEMA_ENTRY_NAME,
+		COLUMN_NVTX_SCHEMA_ENTRY_OFFSET, COLUMN_NVTX_SCHEMA_ENTRY_DETAIL
+	};
+	int r = load(&x->payload_entries, report, TABLE_NVTX_SCHEMA_ENTRY, ENTRY_WIDTH, columns);
+
+	if (r >= 0)
+		sort_rows(&x->payload_entries);
+	return r;
+}
+
+static int load_tracks_and_domains(struct query_index *x, struct report *report)
+{
+	static const uint8_t track_columns[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS,
+						 COLUMN_TRACK_THREAD, COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH };
+	static const uint8_t domain_columns[] = { COLUMN_NVTX_DOMAIN_UID, COLUMN_NVTX_DOMAIN_PROCESS,
+						  COLUMN_NVTX_DOMAIN_ID, COLUMN_NVTX_DOMAIN_NAME };
+	int r = load(&x->tracks, report, TABLE_TRACK, TRACK_WIDTH, track_columns);
+
+	if (r >= 0)
+		r = load(&x->domains, report, TABLE_NVTX_DOMAIN, DOMAIN_WIDTH, domain_columns);
+	if (r < 0)
+		return r;
+	sort_rows(&x->tracks);
+	sort_rows(&x->domains);
+	return 0;
+}
+
+int query_index_load(struct query_index *ret, struct report *report, struct error *err)
+{
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	r = load_processes(ret, report);
+	if (r >= 0)
+		r = load_threads(ret, report);
+	if (r >= 0)
+		r = load_given_names(ret, report);
+	if (r >= 0)
+		r = load_tracks_and_domains(ret, report);
+	if (r >= 0)
+		r = load_payload_entries(ret, report);
+	if (r < 0) {
+		query_index_release(ret);
+		return error_set(err, -r, "Not enough memory to open the report");
+	}
+	return 0;
+}
+
+void query_index_release(struct query_index *x)
+{
+	struct index_table *all[] = { &x->processes, &x->threads, &x->tracks, &x->domains,
+				      &x->pids, &x->tids, &x->given_names, &x->payload_entries };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		free(all[i]->rows);
+	memset(x, 0, sizeof(*x));
+}
+
+size_t index_lower_bound(const struct index_table *t, const int64_t *key, unsigned depth)
+{
+	size_t low = 0, high = t->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (compare_rows(t->rows + middle * t->width, key, &depth) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const int64_t *index_find(const struct index_table *t, int64_t key)
+{
+	size_t i = index_lower_bound(t, &key, 1);
+
+	if (i == t->count || t->rows[i * t->width] != key)
+		return NULL;
+	return t->rows + i * t->width;
+}
+
+const int64_t *index_find_last(const struct index_table *t, const int64_t *key, unsigned depth)
+{
+	size_t low = 0, high = t->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (compare_rows(t->rows + middle * t->width, key, &depth) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || compare_rows(t->rows + (low - 1) * t->width, key, &depth) != 0)
+		return NULL;
+	return t->rows + (low - 1) * t->width;
+}
+
+int64_t index_global_id(int64_t pid, int64_t tid)
+{
+	return GLOBAL_VM | (pid & GLOBAL_MASK) << 24 | (tid & GLOBAL_MASK);
+}
+
+int64_t index_global_pid(const struct query_index *x, int64_t process_uid)
+{
+	const int64_t *process = index_find(&x->processes, process_uid);
+
+	return index_global_id(process ? process[PROCESS_PID] : 0, 0);
+}
+
+int64_t index_global_tid(const struct query_index *x, int64_t thread_uid)
+{
+	const int64_t *thread = index_find(&x->threads, thread_uid), *process;
+
+	if (!thread)
+		return index_global_id(0, 0);
+	process = index_find(&x->processes, thread[THREAD_PROCESS]);
+	return index_global_id(process ? process[PROCESS_PID] : 0, thread[THREAD_TID]);
+}
+
+int64_t index_thread_name(const struct query_index *x, int64_t thread_uid)
+{
+	const int64_t *thread = index_find(&x->threads, thread_uid), *given;
+
+	if (!thread)
+		return 0;
+	given = index_find_last(&x->given_names, thread + THREAD_PROCESS, 2);
+	return given ? given[GIVEN_NAME] : thread[THREAD_NAME_ID];
+}

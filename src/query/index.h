@@ -1,0 +1,61 @@
+/* The small tables of a report, loaded once and found by key: who a track, a
+ * thread, a process or a domain is. A few dozen bytes per row; the large tables
+ * are never loaded. */
+#ifndef SONDE_QUERY_INDEX_H
+#define SONDE_QUERY_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "report/reader.h"
+
+#define INDEX_MAX_WIDTH 8
+
+/* Rows of `width` numbers, sorted by the first (then the second ...). */
+struct index_table {
+	int64_t *rows;
+	size_t count;
+	unsigned width;
+};
+
+enum { PROCESS_UID, PROCESS_PID, PROCESS_NAME, PROCESS_WIDTH };
+enum { THREAD_UID, THREAD_PROCESS, THREAD_TID, THREAD_NAME_ID, THREAD_WIDTH };
+enum { TRACK_ID, TRACK_KIND, TRACK_PROCESS, TRACK_THREAD, TRACK_DOMAIN, TRACK_DEPTH, TRACK_WIDTH };
+enum { DOMAIN_UID, DOMAIN_PROCESS, DOMAIN_ID, DOMAIN_NAME, DOMAIN_WIDTH };
+/* Lives by the number the kernel gave: the last row of a number is its last life. */
+enum { LIFE_NUMBER, LIFE_UID, LIFE_WIDTH };
+enum { GIVEN_PROCESS, GIVEN_TID, GIVEN_ORDER, GIVEN_NAME, GIVEN_WIDTH };
+enum { ENTRY_PROCESS, ENTRY_DOMAIN, ENTRY_SCHEMA, ENTRY_INDEX, ENTRY_TYPE, ENTRY_NAME, ENTRY_OFFSET,
+       ENTRY_DETAIL, ENTRY_WIDTH };
+
+struct query_index {
+	struct index_table processes;
+	struct index_table threads;
+	struct index_table tracks;
+	struct index_table domains;
+	struct index_table pids;          /* LIFE_*: pid -> process uid */
+	struct index_table tids;          /* LIFE_*: globalTid -> thread uid */
+	struct index_table given_names;   /* GIVEN_*: names a program gave its threads */
+	struct index_table payload_entries; /* ENTRY_*: fields of payload schemas */
+};
+
+int query_index_load(struct query_index *ret, struct report *report, struct error *err);
+void query_index_release(struct query_index *index);
+
+/* The row whose first number is `key`; NULL when there is none. */
+const int64_t *index_find(const struct index_table *t, int64_t key);
+/* The last row whose first `depth` numbers are those of `key`; NULL when there is none. */
+const int64_t *index_find_last(const struct index_table *t, const int64_t *key, unsigned depth);
+/* The first row not below `key` in its first `depth` numbers: count when there is none. */
+size_t index_lower_bound(const struct index_table *t, const int64_t *key, unsigned depth);
+
+/* nsys's serialised ids: VM 1 in the upper half, then 24 bits of pid and of tid. */
+int64_t index_global_pid(const struct query_index *index, int64_t process_uid);
+int64_t index_global_tid(const struct query_index *index, int64_t thread_uid);
+int64_t index_global_id(int64_t pid, int64_t tid);
+
+/* The name a program gave the thread, else its kernel name; 0 when it has none. */
+int64_t index_thread_name(const struct query_index *index, int64_t thread_uid);
+
+#endif

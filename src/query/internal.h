@@ -1,0 +1,42 @@
+/* Shared by the files of this folder only. */
+#ifndef SONDE_QUERY_INTERNAL_H
+#define SONDE_QUERY_INTERNAL_H
+
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "query/canon.h"
+#include "query/index.h"
+#include "query/mapping.h"
+#include "query/query.h"
+
+struct query {
+	struct report *report;
+	sqlite3 *db;
+	struct query_index index;
+	struct canon canon;
+	struct native_table *natives;
+	unsigned native_count;
+	/* Groups that turned out to be damaged when they were read; their rows are missing
+	 * in what was answered. */
+	_Atomic uint64_t damaged;
+};
+
+/* The table of that name, NULL when there is none. */
+const struct mapped_table *query_table(const struct query *q, const char *name);
+int mapped_column_find(const struct mapped_table *t, const char *name);
+/* True when some source of the table has a row to show. */
+int mapped_table_has_rows(struct query *q, const struct mapped_table *t);
+
+/* Registration of the modules; each returns an SQLite result code. */
+int mapped_module_register(struct query *q);
+int string_ids_register(struct query *q);
+int group_stats_register(struct query *q);
+int intervals_register(struct query *q);
+int pushpop_tree_register(struct query *q);
+int fact_tables_create(struct query *q);
+
+/* Writes a string of the report as the result; null for ids without text. */
+void result_text(sqlite3_context *context, struct query *q, int64_t id);
+
+#endif

@@ -1,0 +1,105 @@
+/* How SQL tables are made of a report's columns, as data: a table has columns and
+ * one or more sources; a source is a table of the report and says for each SQL column where
+ * its value comes from. Adding a table means adding entries in mapping_tables.c. */
+#ifndef SONDE_QUERY_MAPPING_H
+#define SONDE_QUERY_MAPPING_H
+
+#include <stdint.h>
+
+#include "fmt/tables.h"
+
+#define MAPPED_MAX_COLUMNS 40
+
+enum convert {
+	CONVERT_NULL,            /* no such value in this source */
+	CONVERT_CONSTANT,        /* `constant` */
+	CONVERT_NUMBER,
+	CONVERT_NUMBER_OR_NULL,  /* zero reads as null, as nsys writes what was not given */
+	CONVERT_REAL,
+	CONVERT_TEXT,            /* text of a string id */
+	CONVERT_STRING_ID,
+	CONVERT_BLOB,            /* bytes of a blob id */
+	CONVERT_BLOB_STRING_ID,  /* id under which StringIds shows a blob */
+	CONVERT_GLOBAL_PID,      /* of a process uid */
+	CONVERT_GLOBAL_TID,      /* of a thread uid */
+	CONVERT_NAMED_TID,       /* globalTid of process uid `column` and tid `column + 1` */
+	CONVERT_DOMAIN_ID,       /* of a domain uid */
+	CONVERT_DOMAIN_NAME,
+	CONVERT_THREAD_NAME_ID,  /* the name to show for a thread uid */
+	/* Events: slices and instants share the flags column's meaning. `column` is the
+	 * one read, `other` the one that qualifies it. */
+	CONVERT_END,             /* null where flags (`other`) say that no end was seen */
+	CONVERT_DURATION,        /* the same, less column start */
+	CONVERT_OPEN,            /* 1 where flags say so, else 0 */
+	CONVERT_FREE_TEXT,       /* text, unless it was a registered string */
+	CONVERT_REGISTERED_ID,   /* string id, if it was a registered string */
+	CONVERT_COLOR,           /* null unless flags say that there was one */
+	CONVERT_PAYLOAD,         /* bit pattern; null unless column `other` equals `constant` */
+	CONVERT_PAYLOAD_REAL,
+	CONVERT_PAYLOAD_FLOAT,
+	CONVERT_JSON,            /* blob `column` decoded by schema `other` */
+	CONVERT_HEX,             /* blob as hexadecimal digits */
+	/* What a row inherits from its track. */
+	CONVERT_TRACK,
+	CONVERT_TRACK_TID,       /* globalTid */
+	CONVERT_TRACK_THREAD,    /* uid */
+	CONVERT_TRACK_PROCESS,   /* uid */
+	CONVERT_TRACK_DOMAIN_ID,
+	CONVERT_TRACK_DOMAIN_NAME,
+	CONVERT_TRACK_DEPTH
+};
+
+/* Which rows of a source count. */
+enum row_filter {
+	FILTER_NONE,
+	FILTER_EQUAL,        /* filter_column equals filter_value */
+	FILTER_LAST_PROCESS, /* the last life of its pid */
+	FILTER_LAST_THREAD,  /* the last life of its tid, if it has a name */
+	FILTER_UNSEEN_THREAD /* a name given to a thread that has no row of its own */
+};
+
+struct mapped_cell {
+	uint8_t convert;
+	uint8_t column;
+	uint8_t other;
+	int64_t constant;
+};
+
+struct mapped_source {
+	enum table_id table;
+	uint8_t track_kind; /* 0 = any */
+	uint8_t filter;
+	uint8_t filter_column;
+	int64_t filter_value;
+	const struct mapped_cell *cells;
+};
+
+struct mapped_column {
+	const char *name;
+	const char *declaration; /* INTEGER, TEXT ..., with HIDDEN for what SELECT * leaves out */
+};
+
+struct mapped_table {
+	const char *name;
+	const struct mapped_column *columns;
+	unsigned column_count;
+	const struct mapped_source *sources;
+	unsigned source_count;
+};
+
+/* The tables with nsys's names, and FINDINGS. */
+extern const struct mapped_table *const mapped_tables[];
+extern const unsigned mapped_table_count;
+
+/* A table of the report as it is, under the name sonde_<name>. The caller owns the storage. */
+struct native_table {
+	char name[32];
+	struct mapped_table table;
+	struct mapped_source source;
+	struct mapped_column columns[MAPPED_MAX_COLUMNS];
+	struct mapped_cell cells[MAPPED_MAX_COLUMNS];
+};
+
+void native_table_init(struct native_table *ret, const struct table_schema *schema);
+
+#endif

@@ -1,0 +1,289 @@
+/* The tables that readers of nsys's exports expect, column for column. */
+#include "query/mapping.h"
+
+#include "fmt/record.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define FROM(kind, from) { .convert = CONVERT_##kind, .column = (from) }
+#define WITH(kind, from, with) { .convert = CONVERT_##kind, .column = (from), .other = (with) }
+#define CONSTANT(number) { .convert = CONVERT_CONSTANT, .constant = (number) }
+#define NOTHING { .convert = CONVERT_NULL }
+#define PAYLOAD(kind, table, which)                                                              \
+	{ .convert = CONVERT_##kind, .column = COLUMN_##table##_PAYLOAD,                         \
+	  .other = COLUMN_##table##_PAYLOAD_KIND, .constant = NVTX_PAYLOAD_##which }
+#define SOURCE(from, its_cells) { .table = TABLE_##from, .cells = its_cells }
+#define MAPPED(id, sql_name)                                                                     \
+	static const struct mapped_table id = { sql_name, id##_columns, COUNT(id##_columns),     \
+						id##_sources, COUNT(id##_sources) }
+
+/* NVTX_EVENTS. Hidden columns come behind nsys's twenty: SELECT * does not show
+ * them, reports and group_stats() use them. */
+enum {
+	EVENT_CATEGORY = 33, EVENT_MARK = 34, EVENT_THREAD_NAME = 39, EVENT_PUSH_POP = 59,
+	EVENT_START_END = 60, EVENT_DOMAIN_CREATE = 75, EVENT_DOMAIN_DESTROY = 76
+};
+
+static const struct mapped_column nvtx_events_columns[] = {
+	{ "start", "INTEGER NOT NULL" },
+	{ "end", "INTEGER" },
+	{ "eventType", "INTEGER NOT NULL" },
+	{ "rangeId", "INTEGER" },
+	{ "category", "INTEGER" },
+	{ "color", "INTEGER" },
+	{ "text", "TEXT" },
+	{ "globalTid", "INTEGER" },
+	{ "endGlobalTid", "INTEGER" },
+	{ "textId", "INTEGER" },
+	{ "domainId", "INTEGER" },
+	{ "uint64Value", "INTEGER" },
+	{ "int64Value", "INTEGER" },
+	{ "doubleValue", "REAL" },
+	{ "uint32Value", "INTEGER" },
+	{ "int32Value", "INTEGER" },
+	{ "floatValue", "REAL" },
+	{ "jsonTextId", "INTEGER" },
+	{ "jsonText", "TEXT" },
+	{ "binaryData", "TEXT" },
+	{ "name", "TEXT HIDDEN" },
+	{ "domainName", "TEXT HIDDEN" },
+	{ "duration", "INTEGER HIDDEN" },
+	{ "open", "INTEGER HIDDEN" },
+	{ "depth", "INTEGER HIDDEN" },
+	{ "track", "INTEGER HIDDEN" },
+	{ "threadUid", "INTEGER HIDDEN" },
+	{ "processUid", "INTEGER HIDDEN" },
+};
+
+#define EVENT_PAYLOADS(table)                                                                    \
+	PAYLOAD(PAYLOAD, table, UINT64), PAYLOAD(PAYLOAD, table, INT64),                         \
+	PAYLOAD(PAYLOAD_REAL, table, DOUBLE), PAYLOAD(PAYLOAD, table, UINT32),                   \
+	PAYLOAD(PAYLOAD, table, INT32), PAYLOAD(PAYLOAD_FLOAT, table, FLOAT), NOTHING,           \
+	WITH(JSON, COLUMN_##table##_BLOB, COLUMN_##table##_SCHEMA),                              \
+	FROM(HEX, COLUMN_##table##_BLOB)
+#define EVENT_TRACK FROM(TRACK_DEPTH, 0), FROM(TRACK, 0), FROM(TRACK_THREAD, 0), FROM(TRACK_PROCESS, 0)
+
+#define RANGE_CELLS(type)                                                                        \
+	{ FROM(NUMBER, COLUMN_SLICE_START), WITH(END, COLUMN_SLICE_END, COLUMN_SLICE_FLAGS),     \
+	  CONSTANT(type), FROM(NUMBER, COLUMN_SLICE_RANGE_ID),                                   \
+	  FROM(NUMBER_OR_NULL, COLUMN_SLICE_CATEGORY),                                           \
+	  WITH(COLOR, COLUMN_SLICE_COLOR, COLUMN_SLICE_FLAGS),                                   \
+	  WITH(FREE_TEXT, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS), FROM(TRACK_TID, 0),            \
+	  FROM(GLOBAL_TID, COLUMN_SLICE_END_THREAD),                                             \
+	  WITH(REGISTERED_ID, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS), FROM(TRACK_DOMAIN_ID, 0),  \
+	  EVENT_PAYLOADS(SLICE), FROM(TEXT, COLUMN_SLICE_NAME), FROM(TRACK_DOMAIN_NAME, 0),      \
+	  WITH(DURATION, COLUMN_SLICE_END, COLUMN_SLICE_FLAGS),                                  \
+	  FROM(OPEN, COLUMN_SLICE_FLAGS), EVENT_TRACK }
+
+static const struct mapped_cell nvtx_pushpop_cells[] = RANGE_CELLS(EVENT_PUSH_POP);
+static const struct mapped_cell nvtx_startend_cells[] = RANGE_CELLS(EVENT_START_END);
+static const struct mapped_cell nvtx_mark_cells[] = {
+	FROM(NUMBER, COLUMN_INSTANT_TIME), NOTHING, CONSTANT(EVENT_MARK), NOTHING,
+	FROM(NUMBER_OR_NULL, COLUMN_INSTANT_CATEGORY),
+	WITH(COLOR, COLUMN_INSTANT_COLOR, COLUMN_INSTANT_FLAGS),
+	WITH(FREE_TEXT, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), FROM(TRACK_TID, 0), NOTHING,
+	WITH(REGISTERED_ID, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), FROM(TRACK_DOMAIN_ID, 0),
+	EVENT_PAYLOADS(INSTANT), FROM(TEXT, COLUMN_INSTANT_NAME), FROM(TRACK_DOMAIN_NAME, 0),
+	NOTHING, NOTHING, EVENT_TRACK
+};
+
+/* Naming calls: time, type, category, text, thread, domain; nothing else. */
+#define NAMING_CELLS(time, type, category, text, tid, domain_id, domain_name, process)           \
+	{ time, NOTHING, CONSTANT(type), NOTHING, category, NOTHING, text, tid, NOTHING, NOTHING, \
+	  domain_id, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING,     \
+	  NOTHING, text, domain_name, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, process }
+#define DOMAIN_CELLS(type)                                                                       \
+	NAMING_CELLS(FROM(NUMBER, COLUMN_NVTX_DOMAIN_TIME), type, NOTHING,                       \
+		     FROM(TEXT, COLUMN_NVTX_DOMAIN_NAME), FROM(GLOBAL_TID, COLUMN_NVTX_DOMAIN_THREAD), \
+		     FROM(NUMBER, COLUMN_NVTX_DOMAIN_ID), FROM(TEXT, COLUMN_NVTX_DOMAIN_NAME),   \
+		     FROM(NUMBER, COLUMN_NVTX_DOMAIN_PROCESS))
+
+static const struct mapped_cell nvtx_domain_create_cells[] = DOMAIN_CELLS(EVENT_DOMAIN_CREATE);
+static const struct mapped_cell nvtx_domain_destroy_cells[] = DOMAIN_CELLS(EVENT_DOMAIN_DESTROY);
+static const struct mapped_cell nvtx_category_cells[] =
+	NAMING_CELLS(FROM(NUMBER, COLUMN_NVTX_CATEGORY_TIME), EVENT_CATEGORY,
+		     FROM(NUMBER, COLUMN_NVTX_CATEGORY_CATEGORY), FROM(TEXT, COLUMN_NVTX_CATEGORY_NAME),
+		     FROM(GLOBAL_TID, COLUMN_NVTX_CATEGORY_THREAD),
+		     FROM(DOMAIN_ID, COLUMN_NVTX_CATEGORY_DOMAIN),
+		     FROM(DOMAIN_NAME, COLUMN_NVTX_CATEGORY_DOMAIN),
+		     FROM(NUMBER, COLUMN_NVTX_CATEGORY_PROCESS));
+static const struct mapped_cell nvtx_thread_name_cells[] =
+	NAMING_CELLS(FROM(NUMBER, COLUMN_THREAD_NAME_TIME), EVENT_THREAD_NAME, NOTHING,
+		     FROM(TEXT, COLUMN_THREAD_NAME_NAME), FROM(NAMED_TID, COLUMN_THREAD_NAME_PROCESS),
+		     CONSTANT(0), NOTHING, FROM(NUMBER, COLUMN_THREAD_NAME_PROCESS));
+
+static const struct mapped_source nvtx_events_sources[] = {
+	{ .table = TABLE_SLICE, .track_kind = TRACK_NVTX_PUSHPOP, .cells = nvtx_pushpop_cells },
+	{ .table = TABLE_SLICE, .track_kind = TRACK_NVTX_STARTEND, .cells = nvtx_startend_cells },
+	{ .table = TABLE_INSTANT, .track_kind = TRACK_NVTX_MARK, .cells = nvtx_mark_cells },
+	{ .table = TABLE_NVTX_DOMAIN, .filter = FILTER_EQUAL, .filter_column = COLUMN_NVTX_DOMAIN_KIND,
+	  .filter_value = 1, .cells = nvtx_domain_create_cells },
+	{ .table = TABLE_NVTX_DOMAIN, .filter = FILTER_EQUAL, .filter_column = COLUMN_NVTX_DOMAIN_KIND,
+	  .filter_value = 2, .cells = nvtx_domain_destroy_cells },
+	SOURCE(NVTX_CATEGORY, nvtx_category_cells),
+	SOURCE(THREAD_NAME, nvtx_thread_name_cells),
+};
+MAPPED(nvtx_events, "NVTX_EVENTS");
+
+/* Processes and threads: one row per number, the last to have had it. All
+ * lives are in sonde_process and sonde_thread. */
+static const struct mapped_column processes_columns[] = {
+	{ "globalPid", "INTEGER" }, { "pid", "INTEGER" }, { "name", "TEXT" },
+	{ "processUid", "INTEGER HIDDEN" },
+};
+static const struct mapped_cell processes_cells[] = {
+	FROM(GLOBAL_PID, COLUMN_PROCESS_UID), FROM(NUMBER, COLUMN_PROCESS_PID),
+	FROM(TEXT, COLUMN_PROCESS_NAME), FROM(NUMBER, COLUMN_PROCESS_UID),
+};
+static const struct mapped_source processes_sources[] = {
+	{ .table = TABLE_PROCESS, .filter = FILTER_LAST_PROCESS, .filter_column = COLUMN_PROCESS_UID,
+	  .cells = processes_cells },
+};
+MAPPED(processes, "PROCESSES");
+
+static const struct mapped_column thread_names_columns[] = {
+	{ "nameId", "INTEGER NOT NULL" }, { "priority", "INTEGER" }, { "globalTid", "INTEGER" },
+	{ "threadUid", "INTEGER HIDDEN" },
+};
+static const struct mapped_cell thread_names_cells[] = {
+	FROM(THREAD_NAME_ID, COLUMN_THREAD_UID), NOTHING, FROM(GLOBAL_TID, COLUMN_THREAD_UID),
+	FROM(NUMBER, COLUMN_THREAD_UID),
+};
+static const struct mapped_cell unseen_thread_cells[] = {
+	FROM(STRING_ID, COLUMN_THREAD_NAME_NAME), NOTHING, FROM(NAMED_TID, COLUMN_THREAD_NAME_PROCESS),
+	NOTHING,
+};
+static const struct mapped_source thread_names_sources[] = {
+	{ .table = TABLE_THREAD, .filter = FILTER_LAST_THREAD, .filter_column = COLUMN_THREAD_UID,
+	  .cells = thread_names_cells },
+	{ .table = TABLE_THREAD_NAME, .filter = FILTER_UNSEEN_THREAD,
+	  .filter_column = COLUMN_THREAD_NAME_PROCESS, .cells = unseen_thread_cells },
+};
+MAPPED(thread_names, "ThreadNames");
+
+static const struct mapped_column process_streams_columns[] = {
+	{ "globalPid", "INTEGER NOT NULL" }, { "filenameId", "INTEGER NOT NULL" },
+	{ "contentId", "INTEGER NOT NULL" },
+};
+static const struct mapped_cell process_streams_cells[] = {
+	FROM(GLOBAL_PID, COLUMN_OUTPUT_STREAM_PROCESS), FROM(STRING_ID, COLUMN_OUTPUT_STREAM_NAME),
+	FROM(BLOB_STRING_ID, COLUMN_OUTPUT_STREAM_BLOB),
+};
+static const struct mapped_source process_streams_sources[] = {
+	SOURCE(OUTPUT_STREAM, process_streams_cells),
+};
+MAPPED(process_streams, "ProcessStreams");
+
+/* Times of diagnostics are the target's. */
+static const struct mapped_column diagnostic_columns[] = {
+	{ "timestamp", "INTEGER NOT NULL" }, { "timestampType", "INTEGER NOT NULL" },
+	{ "source", "INTEGER NOT NULL" }, { "severity", "INTEGER NOT NULL" },
+	{ "text", "TEXT NOT NULL" }, { "globalPid", "INTEGER" },
+};
+static const struct mapped_cell diagnostic_cells[] = {
+	FROM(NUMBER, COLUMN_DIAGNOSTIC_TIME), CONSTANT(1), FROM(NUMBER, COLUMN_DIAGNOSTIC_SOURCE),
+	FROM(NUMBER, COLUMN_DIAGNOSTIC_SEVERITY), FROM(TEXT, COLUMN_DIAGNOSTIC_TEXT),
+	FROM(GLOBAL_PID, COLUMN_DIAGNOSTIC_PROCESS),
+};
+static const struct mapped_source diagnostic_sources[] = { SOURCE(DIAGNOSTIC, diagnostic_cells) };
+MAPPED(diagnostic, "DIAGNOSTIC_EVENT");
+
+static const struct mapped_column findings_columns[] = {
+	{ "rule", "TEXT" }, { "severity", "INTEGER" }, { "start", "INTEGER" }, { "end", "INTEGER" },
+	{ "globalPid", "INTEGER" }, { "globalTid", "INTEGER" }, { "gain", "INTEGER" },
+	{ "title", "TEXT" }, { "text", "TEXT" },
+};
+static const struct mapped_cell findings_cells[] = {
+	FROM(TEXT, COLUMN_FINDING_RULE), FROM(NUMBER, COLUMN_FINDING_SEVERITY),
+	FROM(NUMBER, COLUMN_FINDING_START), FROM(NUMBER, COLUMN_FINDING_END),
+	FROM(GLOBAL_PID, COLUMN_FINDING_PROCESS), FROM(GLOBAL_TID, COLUMN_FINDING_THREAD),
+	FROM(NUMBER, COLUMN_FINDING_GAIN), FROM(TEXT, COLUMN_FINDING_TITLE),
+	FROM(TEXT, COLUMN_FINDING_TEXT),
+};
+static const struct mapped_source findings_sources[] = { SOURCE(FINDING, findings_cells) };
+MAPPED(findings, "FINDINGS");
+
+/* The payload extension. */
+static const struct mapped_column schemas_columns[] = {
+	{ "domainId", "INTEGER" }, { "schemaId", "INTEGER" }, { "name", "TEXT" }, { "type", "INTEGER" },
+	{ "flags", "INTEGER" }, { "numEntries", "INTEGER" }, { "payloadSize", "INTEGER" },
+	{ "alignTo", "INTEGER" }, { "processUid", "INTEGER HIDDEN" },
+};
+static const struct mapped_cell schemas_cells[] = {
+	FROM(DOMAIN_ID, COLUMN_NVTX_SCHEMA_DOMAIN), FROM(NUMBER, COLUMN_NVTX_SCHEMA_ID),
+	FROM(TEXT, COLUMN_NVTX_SCHEMA_NAME), FROM(NUMBER, COLUMN_NVTX_SCHEMA_TYPE),
+	FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_FLAGS), FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRIES),
+	FROM(NUMBER, COLUMN_NVTX_SCHEMA_SIZE), FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ALIGN),
+	FROM(NUMBER, COLUMN_NVTX_SCHEMA_PROCESS),
+};
+static const struct mapped_source schemas_sources[] = { SOURCE(NVTX_SCHEMA, schemas_cells) };
+MAPPED(schemas, "NVTX_PAYLOAD_SCHEMAS");
+
+static const struct mapped_column schema_entries_columns[] = {
+	{ "domainId", "INTEGER NOT NULL" }, { "schemaId", "INTEGER NOT NULL" },
+	{ "idx", "INTEGER NOT NULL" }, { "flags", "INTEGER" }, { "type", "INTEGER" }, { "name", "TEXT" },
+	{ "description", "TEXT" }, { "arrayOrUnionDetail", "INTEGER" }, { "offset", "INTEGER" },
+	{ "processUid", "INTEGER HIDDEN" },
+};
+static const struct mapped_cell schema_entries_cells[] = {
+	FROM(DOMAIN_ID, COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN), FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_SCHEMA),
+	FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_INDEX), FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ENTRY_FLAGS),
+	FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_TYPE), FROM(TEXT, COLUMN_NVTX_SCHEMA_ENTRY_NAME),
+	FROM(TEXT, COLUMN_NVTX_SCHEMA_ENTRY_DESCRIPTION),
+	FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ENTRY_DETAIL),
+	FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ENTRY_OFFSET),
+	FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_PROCESS),
+};
+static const struct mapped_source schema_entries_sources[] = {
+	SOURCE(NVTX_SCHEMA_ENTRY, schema_entries_cells),
+};
+MAPPED(schema_entries, "NVTX_PAYLOAD_SCHEMA_ENTRIES");
+
+static const struct mapped_column enums_columns[] = {
+	{ "domainId", "INTEGER" }, { "schemaId", "INTEGER" }, { "name", "TEXT" },
+	{ "numEntries", "INTEGER" }, { "size", "INTEGER" }, { "processUid", "INTEGER HIDDEN" },
+};
+static const struct mapped_cell enums_cells[] = {
+	FROM(DOMAIN_ID, COLUMN_NVTX_ENUM_DOMAIN), FROM(NUMBER, COLUMN_NVTX_ENUM_SCHEMA),
+	FROM(TEXT, COLUMN_NVTX_ENUM_NAME), FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRIES),
+	FROM(NUMBER, COLUMN_NVTX_ENUM_SIZE), FROM(NUMBER, COLUMN_NVTX_ENUM_PROCESS),
+};
+static const struct mapped_source enums_sources[] = { SOURCE(NVTX_ENUM, enums_cells) };
+MAPPED(enums, "NVTX_PAYLOAD_ENUMS");
+
+static const struct mapped_column enum_entries_columns[] = {
+	{ "domainId", "INTEGER NOT NULL" }, { "schemaId", "INTEGER NOT NULL" },
+	{ "idx", "INTEGER NOT NULL" }, { "name", "TEXT" }, { "value", "INTEGER" },
+	{ "isFlag", "INTEGER" }, { "processUid", "INTEGER HIDDEN" },
+};
+static const struct mapped_cell enum_entries_cells[] = {
+	FROM(DOMAIN_ID, COLUMN_NVTX_ENUM_ENTRY_DOMAIN), FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_SCHEMA),
+	FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_INDEX), FROM(TEXT, COLUMN_NVTX_ENUM_ENTRY_NAME),
+	FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_VALUE), FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_IS_FLAG),
+	FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_PROCESS),
+};
+static const struct mapped_source enum_entries_sources[] = { SOURCE(NVTX_ENUM_ENTRY, enum_entries_cells) };
+MAPPED(enum_entries, "NVTX_PAYLOAD_ENUM_ENTRIES");
+
+static const struct mapped_column scopes_columns[] = {
+	{ "domainId", "INTEGER" }, { "scopeId", "INTEGER" }, { "parentScopeId", "INTEGER" },
+	{ "path", "TEXT" }, { "processUid", "INTEGER HIDDEN" },
+};
+static const struct mapped_cell scopes_cells[] = {
+	FROM(DOMAIN_ID, COLUMN_NVTX_SCOPE_DOMAIN), FROM(NUMBER, COLUMN_NVTX_SCOPE_ID),
+	FROM(NUMBER, COLUMN_NVTX_SCOPE_PARENT), FROM(TEXT, COLUMN_NVTX_SCOPE_PATH),
+	FROM(NUMBER, COLUMN_NVTX_SCOPE_PROCESS),
+};
+static const struct mapped_source scopes_sources[] = { SOURCE(NVTX_SCOPE, scopes_cells) };
+MAPPED(scopes, "NVTX_SCOPES");
+
+const struct mapped_table *const mapped_tables[] = {
+	&nvtx_events, &processes, &thread_names, &process_streams, &diagnostic, &findings,
+	&schemas, &schema_entries, &enums, &enum_entries, &scopes,
+};
+const unsigned mapped_table_count = COUNT(mapped_tables);
+
+_Static_assert(COUNT(nvtx_pushpop_cells) == COUNT(nvtx_events_columns), "a cell per column");
+_Static_assert(COUNT(nvtx_mark_cells) == COUNT(nvtx_events_columns), "a cell per column");
+_Static_assert(COUNT(nvtx_category_cells) == COUNT(nvtx_events_columns), "a cell per column");
+_Static_assert(COUNT(nvtx_events_columns) <= MAPPED_MAX_COLUMNS, "scan.h has room for so many");
+_Static_assert(TABLE_MAX_COLUMNS + 2 <= MAPPED_MAX_COLUMNS, "scan.h has room for so many");

@@ -1,0 +1,141 @@
+#include "query/query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/scan.h"
+
+static const char *const function_names[] = {
+	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
+};
+
+sqlite3 *query_db(struct query *q)
+{
+	return q->db;
+}
+
+struct report *query_report(struct query *q)
+{
+	return q->report;
+}
+
+uint64_t query_damaged(const struct query *q)
+{
+	return atomic_load(&((struct query *)q)->damaged);
+}
+
+const struct mapped_table *query_table(const struct query *q, const char *name)
+{
+	for (unsigned i = 0; i < mapped_table_count; i++)
+		if (sqlite3_stricmp(mapped_tables[i]->name, name) == 0)
+			return mapped_tables[i];
+	for (unsigned i = 0; i < q->native_count; i++)
+		if (sqlite3_stricmp(q->natives[i].name, name) == 0)
+			return &q->natives[i].table;
+	return NULL;
+}
+
+int mapped_column_find(const struct mapped_table *t, const char *name)
+{
+	for (unsigned i = 0; i < t->column_count; i++)
+		if (sqlite3_stricmp(t->columns[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+int mapped_table_has_rows(struct query *q, const struct mapped_table *t)
+{
+	struct scan s;
+	int found = 0;
+
+	scan_init(&s, q, t);
+	while (!found && scan_next_group(&s) > 0)
+		for (uint32_t row = s.first; !found && row < s.limit; row++)
+			found = scan_row_visible(&s, row);
+	scan_release(&s);
+	return found;
+}
+
+static int make_natives(struct query *q)
+{
+	q->natives = calloc(TABLE_ID_LIMIT, sizeof(*q->natives));
+	if (!q->natives)
+		return -ENOMEM;
+	for (unsigned id = 0; id < TABLE_ID_LIMIT; id++)
+		if (table_schema(id))
+			native_table_init(&q->natives[q->native_count++], table_schema(id));
+	return 0;
+}
+
+static int register_all(struct query *q)
+{
+	int r = string_ids_register(q);
+
+	if (r == SQLITE_OK)
+		r = mapped_module_register(q);
+	if (r == SQLITE_OK)
+		r = group_stats_register(q);
+	if (r == SQLITE_OK)
+		r = intervals_register(q);
+	if (r == SQLITE_OK)
+		r = pushpop_tree_register(q);
+	if (r == SQLITE_OK)
+		r = fact_tables_create(q);
+	return r;
+}
+
+static int open_database(struct query *q, struct error *err)
+{
+	int r = sqlite3_open_v2(":memory:", &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+
+	if (r == SQLITE_OK)
+		r = register_all(q);
+	if (r != SQLITE_OK)
+		return error_set(err, r == SQLITE_NOMEM ? ENOMEM : EIO, "The report's tables could not be set up: %s",
+				 q->db ? sqlite3_errmsg(q->db) : sqlite3_errstr(r));
+	return 0;
+}
+
+int query_open(struct query **ret, const char *path, struct error *err)
+{
+	struct query *q = calloc(1, sizeof(*q));
+	int r;
+
+	if (!q)
+		return error_set(err, ENOMEM, "Not enough memory to open %s", path);
+	r = report_open(&q->report, path, err);
+	if (r >= 0)
+		r = query_index_load(&q->index, q->report, err);
+	if (r >= 0 && make_natives(q) < 0)
+		r = error_set(err, ENOMEM, "Not enough memory to open %s", path);
+	if (r >= 0)
+		r = open_database(q, err);
+	if (r < 0) {
+		query_close(q);
+		return r;
+	}
+	*ret = q;
+	return 0;
+}
+
+void query_close(struct query *q)
+{
+	if (!q)
+		return;
+	sqlite3_close(q->db);
+	query_index_release(&q->index);
+	canon_release(&q->canon);
+	free(q->natives);
+	if (q->report)
+		report_close(q->report);
+	free(q);
+}
+
+const char *query_native_name(const struct query *q, unsigned i)
+{
+	if (i < q->native_count)
+		return q->natives[i].name;
+	i -= q->native_count;
+	return i < sizeof(function_names) / sizeof(function_names[0]) ? function_names[i] : NULL;
+}

@@ -1,0 +1,27 @@
+/* SQL over a report: its columns as SQLite virtual tables named and shaped as in
+ * nsys's export, tables of the report under their own names (sonde_*), and
+ * table-valued functions that loop over columns directly. */
+#ifndef SONDE_QUERY_QUERY_H
+#define SONDE_QUERY_QUERY_H
+
+#include <sqlite3.h>
+
+#include "base/error.h"
+#include "report/reader.h"
+
+struct query;
+
+int query_open(struct query **ret, const char *path, struct error *err);
+void query_close(struct query *q);
+
+sqlite3 *query_db(struct query *q);
+struct report *query_report(struct query *q);
+
+/* Column groups that could not be read so far: their rows are missing in the answers. */
+uint64_t query_damaged(const struct query *q);
+
+/* What can be queried besides what sqlite_master lists: the report's own tables, then
+ * the table-valued functions. NULL behind the last. */
+const char *query_native_name(const struct query *q, unsigned i);
+
+#endif

@@ -1,0 +1,100 @@
+/* Reading a mapped table group by group: columns become vectors when they are
+ * asked for, so that what a query does not touch is never decoded. */
+#ifndef SONDE_QUERY_SCAN_H
+#define SONDE_QUERY_SCAN_H
+
+#include <sqlite3.h>
+
+#include "query/internal.h"
+
+enum vector_kind {
+	VECTOR_NULL,   /* nothing in this group has a value */
+	VECTOR_NUMBER,
+	VECTOR_REAL,   /* bit patterns of doubles */
+	VECTOR_STRING, /* string ids */
+	VECTOR_BLOB,   /* blob ids */
+	VECTOR_JSON,   /* blob ids */
+	VECTOR_HEX     /* blob ids */
+};
+
+struct vector {
+	enum vector_kind kind;
+	int constant;          /* values[0] and nulls[0] stand for every row */
+	const int64_t *values;
+	const uint8_t *nulls;  /* NULL when there are none */
+};
+
+enum comparison { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE };
+
+/* "column op number"; used to leave out sources, groups and rows. */
+struct condition {
+	uint8_t column;
+	uint8_t comparison;
+	int64_t value;
+};
+
+#define SCAN_MAX_CONDITIONS 16
+
+struct scan {
+	struct query *q;
+	const struct mapped_table *table;
+	struct condition conditions[SCAN_MAX_CONDITIONS];
+	unsigned condition_count;
+	/* Where it stands. */
+	unsigned source;
+	size_t group;
+	uint32_t rows;
+	uint32_t first;   /* rows [first, limit) can match the conditions */
+	uint32_t limit;
+	const int64_t *track; /* row of the index, NULL for none */
+	/* Columns of the report, decoded; by column of the source's table. */
+	struct scan_column {
+		int64_t *values;
+		uint8_t *nulls;
+		size_t cap;
+		int loaded;
+		int has_nulls;
+	} raw[TABLE_MAX_COLUMNS];
+	/* Vectors, by column of the mapped table. */
+	struct scan_vector {
+		struct vector vector;
+		int made;
+		int64_t *values;
+		uint8_t *nulls;
+		size_t cap;
+		int64_t one;
+		uint8_t one_null;
+	} made[MAPPED_MAX_COLUMNS];
+};
+
+void scan_init(struct scan *s, struct query *q, const struct mapped_table *table);
+void scan_release(struct scan *s);
+
+/* Goes to the given group if conditions and track let it through (1), else 0;
+ * negative errno on trouble. */
+int scan_enter(struct scan *s, unsigned source, size_t group);
+/* The next group that is let through, beginning with the current one + 1; 0 at the end. Start
+ * with scan_rewind(). */
+void scan_rewind(struct scan *s);
+int scan_next_group(struct scan *s);
+
+/* The column of the current group. Damaged columns are -EBADMSG. */
+int scan_vector(struct scan *s, unsigned column, const struct vector **ret);
+/* Whether the source shows that row at all. */
+int scan_row_visible(struct scan *s, uint32_t row);
+/* Whether the row meets every condition. */
+int scan_row_matches(struct scan *s, uint32_t row);
+
+static inline int vector_is_null(const struct vector *v, uint32_t row)
+{
+	return v->kind == VECTOR_NULL || (v->nulls && v->nulls[v->constant ? 0 : row]);
+}
+
+static inline int64_t vector_value(const struct vector *v, uint32_t row)
+{
+	return v->values[v->constant ? 0 : row];
+}
+
+int condition_holds(const struct condition *c, int64_t value);
+
+#endif

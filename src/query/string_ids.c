@@ -1,0 +1,175 @@
+/* StringIds: every string of the report by its id, found directly. Contents of
+ * captured output streams are blobs; they have ids above those of the strings. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "query/internal.h"
+
+struct string_vtab {
+	sqlite3_vtab base;
+	struct query *q;
+};
+
+struct string_cursor {
+	sqlite3_vtab_cursor base;
+	uint64_t id;
+	uint64_t end; /* one past the last id to show */
+};
+
+enum { STRING_ALL, STRING_BY_ID };
+
+static int string_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
+			  char **error)
+{
+	struct string_vtab *v;
+	int r = sqlite3_declare_vtab(db, "CREATE TABLE x(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)");
+
+	if (r != SQLITE_OK)
+		return r;
+	v = sqlite3_malloc(sizeof(*v));
+	if (!v)
+		return SQLITE_NOMEM;
+	*v = (struct string_vtab){ .q = aux };
+	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+	*ret = &v->base;
+	return SQLITE_OK;
+}
+
+static int string_disconnect(sqlite3_vtab *base)
+{
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+static int string_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	struct query *q = ((struct string_vtab *)base)->q;
+
+	for (int i = 0; i < info->nConstraint; i++) {
+		if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ ||
+		    info->aConstraint[i].iColumn > 0)
+			continue;
+		info->aConstraintUsage[i].argvIndex = 1;
+		info->idxNum = STRING_BY_ID;
+		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+		info->estimatedRows = 1;
+		info->estimatedCost = 1;
+		return SQLITE_OK;
+	}
+	info->idxNum = STRING_ALL;
+	info->estimatedRows = (sqlite3_int64)report_string_limit(q->report);
+	info->estimatedCost = (double)info->estimatedRows + 10;
+	/* Ids come in order. */
+	info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn <= 0 && !info->aOrderBy[0].desc;
+	return SQLITE_OK;
+}
+
+static int string_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct string_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static int string_close(sqlite3_vtab_cursor *base)
+{
+	free(base);
+	return SQLITE_OK;
+}
+
+static struct query *query_of(sqlite3_vtab_cursor *base)
+{
+	return ((struct string_vtab *)base->pVtab)->q;
+}
+
+static const char *text_of(struct query *q, uint64_t id, size_t *ret_len)
+{
+	uint64_t limit = report_string_limit(q->report);
+
+	if (id < limit)
+		return report_text(q->report, id, ret_len);
+	return report_blob_data(q->report, id - limit, ret_len);
+}
+
+static void skip_undefined(struct string_cursor *c)
+{
+	struct query *q = query_of(&c->base);
+	size_t len;
+
+	while (c->id < c->end && !text_of(q, c->id, &len))
+		c->id++;
+}
+
+static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+{
+	struct string_cursor *c = (struct string_cursor *)base;
+
+	c->id = 0;
+	c->end = report_string_limit(query_of(base)->report);
+	if (plan == STRING_BY_ID) {
+		c->end = 0;
+		if (sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER && sqlite3_value_int64(argv[0]) >= 0) {
+			c->id = (uint64_t)sqlite3_value_int64(argv[0]);
+			c->end = c->id + 1;
+		}
+	}
+	skip_undefined(c);
+	return SQLITE_OK;
+}
+
+static int string_next(sqlite3_vtab_cursor *base)
+{
+	struct string_cursor *c = (struct string_cursor *)base;
+
+	c->id++;
+	skip_undefined(c);
+	return SQLITE_OK;
+}
+
+static int string_eof(sqlite3_vtab_cursor *base)
+{
+	struct string_cursor *c = (struct string_cursor *)base;
+
+	return c->id >= c->end;
+}
+
+static int string_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct string_cursor *c = (struct string_cursor *)base;
+	const char *text;
+	size_t len = 0;
+
+	if (column == 0) {
+		sqlite3_result_int64(context, (sqlite3_int64)c->id);
+		return SQLITE_OK;
+	}
+	text = text_of(query_of(base), c->id, &len);
+	if (text && len <= INT_MAX)
+		sqlite3_result_text(context, text, (int)len, SQLITE_STATIC);
+	return SQLITE_OK;
+}
+
+static int string_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = (sqlite3_int64)((struct string_cursor *)base)->id;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module string_module = {
+	.iVersion = 1, .xCreate = string_connect, .xConnect = string_connect, .xBestIndex = string_best_index,
+	.xDisconnect = string_disconnect, .xDestroy = string_disconnect, .xOpen = string_open,
+	.xClose = string_close, .xFilter = string_filter, .xNext = string_next, .xEof = string_eof,
+	.xColumn = string_column, .xRowid = string_rowid,
+};
+
+int string_ids_register(struct query *q)
+{
+	int r = sqlite3_create_module_v2(q->db, "sonde_strings", &string_module, q, NULL);
+
+	if (r == SQLITE_OK && report_string_limit(q->report) > 1)
+		r = sqlite3_exec(q->db, "CREATE VIRTUAL TABLE StringIds USING sonde_strings", NULL, NULL, NULL);
+	return r;
+}

@@ -1,0 +1,30 @@
+/* Messages between the command line's process and its recorder, over a socket pair. */
+#ifndef SONDE_RECORD_CONTROL_H
+#define SONDE_RECORD_CONTROL_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "record/record.h"
+
+enum control_kind {
+	/* to the recorder */
+	CONTROL_TARGET = 1,   /* value: pid of the target, which waits to be started */
+	CONTROL_STARTED = 2,  /* it is running its program now */
+	CONTROL_FAILED = 3,   /* it could not be started: remove everything */
+	CONTROL_INTERRUPT = 4,/* value: the signal */
+	CONTROL_EXITED = 5,   /* value: wait status */
+	/* from the recorder */
+	CONTROL_READY = 10,
+	CONTROL_REFUSED = 11, /* value: errno, error: why */
+	CONTROL_RESULT = 12   /* value: 0 or a negative errno, result and error filled */
+};
+
+struct control_message {
+	uint32_t kind;
+	int32_t value;
+	struct error error;
+	struct record_result result;
+};
+
+#endif

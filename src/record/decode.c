@@ -1,0 +1,373 @@
+#include "record/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmt/nvtx_wire.h"
+#include "record/counters.h"
+#include "record/definitions.h"
+#include "record/ranges.h"
+#include "record/slices.h"
+#include "record/thread.h"
+
+/* Texts copied behind a payload may make it longer than the program's own bytes. */
+#define PAYLOAD_LIMIT (4u * NVTX_WIRE_PAYLOAD_MAX)
+
+/* One record, its size checked against the block. */
+struct record {
+	uint64_t head;
+	uint64_t ticks;
+	int64_t time;          /* ns since the session started */
+	const uint8_t *bytes;  /* the head's place */
+	uint32_t size;
+};
+
+struct decoder {
+	struct session *s;
+	struct traced_process *p;
+	struct traced_thread *t;
+};
+
+/* In order within the thread, and never later than now. */
+static inline int64_t event_time(struct decoder *d, uint64_t ticks)
+{
+	int64_t time = timebase_convert(&d->s->time, ticks);
+
+	if (__builtin_expect(time > d->s->now, 0))
+		time = d->s->now;
+	if (__builtin_expect(time < d->t->last_time, 0))
+		time = d->t->last_time;
+	d->t->last_time = time;
+	return time;
+}
+
+static void collect_payload(struct pending_payload *payload, const struct record_blob *blob,
+			    const uint8_t *bytes, size_t size)
+{
+	uint8_t *grown;
+	size_t cap;
+
+	if (payload->any && payload->complete) {
+		payload->lost = 1; /* a second payload of the same event: the first is kept */
+		return;
+	}
+	payload->any = 1;
+	payload->complete = record_level(blob->head) == 0;
+	payload->schema = blob->schema_id;
+	payload->total = blob->total;
+	if (size > PAYLOAD_LIMIT - payload->size) {
+		payload->lost = 1;
+		return;
+	}
+	if (payload->size + size > payload->cap) {
+		cap = payload->cap ? payload->cap : 256;
+		while (cap < payload->size + size)
+			cap *= 2;
+		grown = realloc(payload->data, cap);
+		if (!grown) {
+			payload->lost = 1;
+			return;
+		}
+		payload->data = grown;
+		payload->cap = cap;
+	}
+	if (size)
+		memcpy(payload->data + payload->size, bytes, size);
+	payload->size += size;
+}
+
+static int decode_blob(struct decoder *d, const struct record *r)
+{
+	struct pending_payload *payload = &d->t->payload;
+	struct record_blob blob;
+
+	if (r->size < sizeof(blob))
+		return -EBADMSG;
+	memcpy(&blob, r->bytes, sizeof(blob));
+	/* Left over from an event that was lost. */
+	if (payload->any && payload->time != r->ticks) {
+		payload->any = payload->complete = payload->lost = 0;
+		payload->size = 0;
+	}
+	payload->time = r->ticks;
+	collect_payload(payload, &blob, r->bytes + sizeof(blob), r->size - sizeof(blob));
+	return 0;
+}
+
+static void take_payload(struct decoder *d, const struct record *r, struct event_attributes *event)
+{
+	struct pending_payload *payload = &d->t->payload;
+
+	if (!payload->any || payload->time != r->ticks || !payload->complete) {
+		event->flags |= SLICE_BLOB_LOST;
+	} else {
+		event->blob = report_blob(d->s->writer, payload->data, payload->size);
+		event->schema = payload->schema;
+		if (payload->lost || payload->size < payload->total)
+			event->flags |= SLICE_BLOB_LOST;
+	}
+	payload->any = payload->complete = payload->lost = 0;
+	payload->size = 0;
+}
+
+/* Fills everything an event record can carry; `fixed` is where its text begins. */
+static int decode_event(struct decoder *d, const struct record *r, uint32_t fixed,
+			struct event_attributes *ret)
+{
+	struct record_nvtx_event event;
+	unsigned flags = record_flags(r->head);
+	uint64_t string_id;
+
+	if (r->size < fixed)
+		return -EBADMSG;
+	memcpy(&event, r->bytes, sizeof(event));
+	*ret = (struct event_attributes){ .start = r->time, .category = event.category,
+					  .color = event.color, .payload = event.payload,
+					  .payload_kind = flags >> NVTX_FLAG_PAYLOAD_SHIFT };
+	if (ret->payload_kind >= NVTX_PAYLOAD_KIND_COUNT)
+		return -EBADMSG;
+	if (flags & NVTX_FLAG_COLOR)
+		ret->flags |= SLICE_HAS_COLOR;
+	if (flags & NVTX_FLAG_REGISTERED) {
+		if (r->size < fixed + sizeof(string_id))
+			return -EBADMSG;
+		memcpy(&string_id, r->bytes + fixed, sizeof(string_id));
+		ret->name = definitions_string(d->s, d->p->definitions, string_id);
+		ret->flags |= SLICE_REGISTERED;
+	} else if (!(flags & NVTX_FLAG_NO_MESSAGE)) {
+		ret->name = report_string(d->s->writer, (const char *)r->bytes + fixed,
+					  r->size - fixed);
+	}
+	if (flags & NVTX_FLAG_BLOB)
+		take_payload(d, r, ret);
+	return 0;
+}
+
+static int decode_push(struct decoder *d, const struct record *r)
+{
+	struct domain_state *domain = thread_domain(d->s, d->p, d->t, record_domain(r->head));
+	struct event_attributes event;
+
+	if (!domain)
+		return -ENOMEM;
+	event.start = r->time;
+	event.flags = 0;
+	event.name = report_string(d->s->writer, (const char *)r->bytes + sizeof(struct record_plain),
+				   r->size - sizeof(struct record_plain));
+	slices_push(d->s, d->p, d->t, domain, record_level(r->head), &event, 1);
+	return 0;
+}
+
+static int decode_push_ex(struct decoder *d, const struct record *r)
+{
+	struct domain_state *domain = thread_domain(d->s, d->p, d->t, record_domain(r->head));
+	struct event_attributes event;
+
+	if (!domain)
+		return -ENOMEM;
+	if (decode_event(d, r, sizeof(struct record_nvtx_event), &event) < 0)
+		return -EBADMSG;
+	slices_push(d->s, d->p, d->t, domain, record_level(r->head), &event, 0);
+	return 0;
+}
+
+static int decode_pop(struct decoder *d, const struct record *r)
+{
+	struct domain_state *domain = thread_domain(d->s, d->p, d->t, record_domain(r->head));
+	struct event_attributes payload = { 0 };
+	int with_payload = record_flags(r->head) & NVTX_FLAG_BLOB;
+
+	if (!domain)
+		return -ENOMEM;
+	if (with_payload)
+		take_payload(d, r, &payload);
+	slices_pop(d->s, d->p, d->t, domain, record_level(r->head), r->time,
+		   with_payload ? &payload : NULL);
+	return 0;
+}
+
+static int decode_start(struct decoder *d, const struct record *r)
+{
+	struct domain_state *domain = thread_domain(d->s, d->p, d->t, record_domain(r->head));
+	struct record_nvtx_range range;
+	struct event_attributes event;
+
+	if (!domain)
+		return -ENOMEM;
+	if (decode_event(d, r, sizeof(range), &event) < 0)
+		return -EBADMSG;
+	memcpy(&range, r->bytes, sizeof(range));
+	ranges_start(d->s, d->p, d->t, domain, range.range_id, &event);
+	return 0;
+}
+
+static int decode_end(struct decoder *d, const struct record *r)
+{
+	struct event_attributes payload = { 0 };
+	struct record_nvtx_end end;
+	int with_payload = record_flags(r->head) & NVTX_FLAG_BLOB;
+
+	if (r->size < sizeof(end))
+		return -EBADMSG;
+	memcpy(&end, r->bytes, sizeof(end));
+	if (with_payload)
+		take_payload(d, r, &payload);
+	ranges_end(d->s, d->p, d->t, end.range_id, r->time, with_payload ? &payload : NULL);
+	return 0;
+}
+
+static int decode_mark(struct decoder *d, const struct record *r)
+{
+	struct domain_state *domain = thread_domain(d->s, d->p, d->t, record_domain(r->head));
+	struct event_attributes event;
+
+	if (!domain)
+		return -ENOMEM;
+	if (decode_event(d, r, sizeof(struct record_nvtx_event), &event) < 0)
+		return -EBADMSG;
+	slices_mark(d->s, d->p, d->t, domain, &event);
+	return 0;
+}
+
+static int decode_counter(struct decoder *d, const struct record *r)
+{
+	struct record_counter counter;
+
+	if (r->size < sizeof(counter))
+		return -EBADMSG;
+	memcpy(&counter, r->bytes, sizeof(counter));
+	counters_sample(d->s, d->p, d->t, &counter, r->time);
+	return 0;
+}
+
+static int decode_define(struct decoder *d, const struct record *r)
+{
+	struct record_define define;
+
+	if (r->size < sizeof(define))
+		return -EBADMSG;
+	memcpy(&define, r->bytes, sizeof(define));
+	return definitions_record(d->s, d->p, d->t, &define, r->bytes + sizeof(define),
+				  r->size - sizeof(define), r->time);
+}
+
+static int decode_diagnostic(struct decoder *d, const struct record *r)
+{
+	int severity = (int)record_flags(r->head);
+	int size = (int)(r->size - sizeof(struct record_plain));
+
+	if (severity < DIAGNOSTIC_INFO || severity > DIAGNOSTIC_ERROR)
+		return -EBADMSG;
+	session_diagnose(d->s, SOURCE_AGENT, severity, d->p->uid, "%.*s", size < 1000 ? size : 1000,
+			 (const char *)r->bytes + sizeof(struct record_plain));
+	return 0;
+}
+
+static int decode_record(struct decoder *d, const struct record *r)
+{
+	switch (record_type(r->head)) {
+	case RECORD_NVTX_PUSH:
+		d->s->events++;
+		return decode_push(d, r);
+	case RECORD_NVTX_POP:
+		d->s->events++;
+		return decode_pop(d, r);
+	case RECORD_NVTX_PUSH_EX:
+		d->s->events++;
+		return decode_push_ex(d, r);
+	case RECORD_NVTX_START:
+		d->s->events++;
+		return decode_start(d, r);
+	case RECORD_NVTX_END:
+		d->s->events++;
+		return decode_end(d, r);
+	case RECORD_NVTX_MARK:
+		d->s->events++;
+		return decode_mark(d, r);
+	case RECORD_NVTX_COUNTER:
+		d->s->events++;
+		return decode_counter(d, r);
+	case RECORD_NVTX_BLOB:
+		return decode_blob(d, r);
+	case RECORD_DEFINE:
+		return decode_define(d, r);
+	case RECORD_DIAGNOSTIC:
+		return decode_diagnostic(d, r);
+	default:
+		return -EBADMSG;
+	}
+}
+
+static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
+{
+	struct record r;
+	uint32_t stride;
+
+	for (uint32_t at = 0; at < size; at += stride) {
+		if (size - at < sizeof(struct record_plain))
+			goto damaged;
+		memcpy(&r.head, data + at, sizeof(r.head));
+		memcpy(&r.ticks, data + at + 8, sizeof(r.ticks));
+		r.bytes = data + at;
+		r.size = record_size(r.head);
+		stride = record_stride(r.size);
+		if (r.size < sizeof(struct record_plain) || stride > size - at)
+			goto damaged;
+		r.time = event_time(d, r.ticks);
+		if (decode_record(d, &r) == -EBADMSG)
+			goto damaged;
+	}
+	return;
+damaged:
+	/* Where one record makes no sense the next cannot be found. */
+	d->t->counts.damaged++;
+	d->t->damaged = 1;
+	session_diagnose(d->s, SOURCE_RECORDER, DIAGNOSTIC_ERROR, d->p->uid,
+			 "The ring of thread %u of process %u is damaged; the thread is no longer recorded.",
+			 d->t->tid, d->p->info.pid);
+}
+
+static void decode_block(struct session *s, const struct ring_batch *batch,
+			 const struct ring_block *block)
+{
+	struct decoder d = { .s = s, .p = block->owner };
+	const uint8_t *data = batch->data + block->offset;
+	struct ring_slot slot;
+	int64_t end;
+
+	d.t = thread_at(d.p, block->slot);
+	switch (block->kind) {
+	case RING_BLOCK_OPEN:
+		memcpy(&slot, data, sizeof(slot));
+		if (!d.t)
+			thread_open(s, d.p, block->slot, &slot);
+		return;
+	case RING_BLOCK_DATA:
+		if (d.t && !d.t->damaged)
+			decode_data(&d, data, block->size);
+		return;
+	case RING_BLOCK_CLOSE:
+		memcpy(&slot, data, sizeof(slot));
+		if (!d.t)
+			return;
+		end = slot.end_time ? timebase_convert(&s->time, slot.end_time) : s->now;
+		thread_close(s, d.p, d.t, end < s->now ? end : s->now, &slot);
+		return;
+	case RING_BLOCK_DAMAGED:
+		if (d.t && !d.t->damaged) {
+			d.t->counts.damaged++;
+			d.t->damaged = 1;
+			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_ERROR, d.p->uid,
+					 "The ring of thread %u of process %u is damaged; the thread is no longer recorded.",
+					 d.t->tid, d.p->info.pid);
+		}
+		return;
+	}
+}
+
+void decode_batch(struct session *s, const struct ring_batch *batch)
+{
+	for (uint32_t i = 0; i < batch->count; i++)
+		decode_block(s, batch, &batch->blocks[i]);
+}

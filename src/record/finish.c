@@ -1,0 +1,106 @@
+#include "record/finish.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CAPTURE_LIMIT (1u << 20)
+
+/* What the target printed while its output was not shown: the first megabyte. */
+static void store_output(struct recorder *r, const char *name, int fd)
+{
+	struct session *s = &r->drain.session;
+	int64_t values[TABLE_MAX_COLUMNS];
+	uint32_t present = 1u << COLUMN_OUTPUT_STREAM_NAME | 1u << COLUMN_OUTPUT_STREAM_BLOB;
+	char *data = fd >= 0 ? malloc(CAPTURE_LIMIT) : NULL;
+	ssize_t n = data ? pread(fd, data, CAPTURE_LIMIT, 0) : 0;
+
+	if (n > 0) {
+		values[COLUMN_OUTPUT_STREAM_PROCESS] = (int64_t)r->target_uid;
+		values[COLUMN_OUTPUT_STREAM_NAME] = (int64_t)session_text(s, name);
+		values[COLUMN_OUTPUT_STREAM_BLOB] = (int64_t)report_blob(s->writer, data, (size_t)n);
+		if (r->target_uid)
+			present |= 1u << COLUMN_OUTPUT_STREAM_PROCESS;
+		session_row(s, TABLE_OUTPUT_STREAM, values, present);
+	}
+	free(data);
+}
+
+/* The target could carry the agent, and yet nothing came from it. */
+static void explain_silence(struct recorder *r)
+{
+	const char *program = r->options->program;
+
+	if (r->target_attached || !r->started)
+		return;
+	if (!elf_peek_preloadable(r->target_kind))
+		recorder_note(r, "%s was not traced: it %s.", program, elf_peek_reason(r->target_kind));
+	else if (!r->options->agent_path)
+		recorder_note(r, "%s was not traced: libsonde.so was not found beside the program.",
+			      program);
+	else if (r->target_kind == ELF_PEEK_PRIVILEGED)
+		recorder_note(r, "%s was not traced: it %s.", program, elf_peek_reason(r->target_kind));
+	else
+		recorder_note(r, "%s did not load the agent: nothing of it was traced.", program);
+	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+			 "%s was not traced: %s.", program,
+			 r->target_kind == ELF_PEEK_OK ? "it did not load the agent" :
+							 elf_peek_reason(r->target_kind));
+}
+
+static void summarize(struct recorder *r)
+{
+	const struct session *s = &r->drain.session;
+
+	if (s->dropped)
+		recorder_note(r, "%" PRIu64 " events were lost; the report's diagnostics say why.",
+			      s->dropped);
+	if (s->untraced)
+		recorder_note(r, "%" PRIu64 " programs could not be traced; the report's diagnostics say which.",
+			      s->untraced);
+	if (r->drain.full)
+		recorder_note(r, "Recording stopped early: %s", r->drain.write_error.text);
+}
+
+static void fill_result(struct recorder *r, struct record_result *result, int finished)
+{
+	const struct session *s = &r->drain.session;
+	struct stat st;
+
+	result->finished = finished;
+	result->interrupted = r->interrupts;
+	snprintf(result->path, sizeof(result->path), "%.*s%s", (int)sizeof(result->path) - 8, r->path,
+		 finished ? "" : ".part");
+	snprintf(result->notes, sizeof(result->notes), "%s", buf_cstr(&r->notes));
+	result->events = s->events;
+	result->dropped = s->dropped;
+	result->bytes = stat(result->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+void recorder_finish(struct recorder *r, struct control_message *ret)
+{
+	int result;
+
+	atomic_store(&r->page->gate, 0);
+	notices_check(r, 1);
+	if (r->watches && !r->killed)
+		watch_find_strays(r);
+	watch_name_leftovers(r);
+	drain_finish(&r->drain);
+	explain_silence(r);
+	store_output(r, "stdout", r->captured.out);
+	store_output(r, "stderr", r->captured.err);
+	meta_end(r);
+	summarize(r);
+	*ret = (struct control_message){ .kind = CONTROL_RESULT };
+	result = report_writer_finish(r->drain.session.writer, &ret->error);
+	ret->value = result;
+	fill_result(r, &ret->result, result == 0);
+	/* The report is safe: now those who did not listen may be ended. */
+	if (r->watches && r->options->kill_signal && r->interrupts && !r->killed)
+		watch_kill_all(r, r->options->kill_signal);
+}

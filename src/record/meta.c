@@ -1,0 +1,201 @@
+/* Facts about the recording: where, when, of what. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/recorder.h"
+
+extern char **environ;
+
+static void put(struct session *s, const char *key, const char *text)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_META_KEY] = (int64_t)session_text(s, key);
+	v[COLUMN_META_VALUE] = (int64_t)session_text(s, text);
+	session_row(s, TABLE_META, v, 1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE);
+}
+
+static void put_number(struct session *s, const char *key, int64_t number)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", (long long)number);
+	v[COLUMN_META_KEY] = (int64_t)session_text(s, key);
+	v[COLUMN_META_VALUE] = (int64_t)session_text(s, text);
+	v[COLUMN_META_NUMBER] = number;
+	session_row(s, TABLE_META, v,
+		    1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE | 1u << COLUMN_META_NUMBER);
+}
+
+/* The first line of a file that starts with `prefix`, without it, quotes and newline. */
+static int file_line(const char *path, const char *prefix, char *ret, size_t size)
+{
+	char line[512], *value;
+	FILE *f = fopen(path, "re");
+	int found = 0;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, prefix, strlen(prefix)) != 0)
+			continue;
+		value = line + strlen(prefix);
+		value += strspn(value, " \t:=\"");
+		value[strcspn(value, "\"\n")] = '\0';
+		snprintf(ret, size, "%s", value);
+		found = 1;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void json_string(struct buf *b, const char *text)
+{
+	buf_puts(b, "\"");
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			buf_printf(b, "\\%c", *text);
+		else if ((unsigned char)*text < 0x20)
+			buf_printf(b, "\\u%04x", (unsigned char)*text);
+		else
+			buf_append(b, text, 1);
+	}
+	buf_puts(b, "\"");
+}
+
+static void put_list(struct session *s, const char *key, char *const *list)
+{
+	struct buf b = BUF_INIT;
+
+	buf_puts(&b, "[");
+	for (size_t i = 0; list && list[i]; i++) {
+		if (i)
+			buf_puts(&b, ",");
+		json_string(&b, list[i]);
+	}
+	buf_puts(&b, "]");
+	put(s, key, buf_cstr(&b));
+	buf_release(&b);
+}
+
+static void put_machine(struct session *s)
+{
+	struct utsname system;
+	char text[512];
+
+	if (uname(&system) == 0) {
+		put(s, "host", system.nodename);
+		snprintf(text, sizeof(text), "%s %s %s", system.sysname, system.release, system.machine);
+		put(s, "kernel", text);
+	}
+	if (file_line("/proc/sys/kernel/random/boot_id", "", text, sizeof(text)))
+		put(s, "boot_id", text);
+	if (file_line("/etc/os-release", "PRETTY_NAME", text, sizeof(text)))
+		put(s, "os", text);
+	if (file_line("/proc/cpuinfo", "model name", text, sizeof(text)))
+		put(s, "cpu", text);
+	put_number(s, "cpu_count", sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void clock_domain_row(struct session *s)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+	char boot[64] = "", host[256] = "";
+
+	file_line("/proc/sys/kernel/random/boot_id", "", boot, sizeof(boot));
+	gethostname(host, sizeof(host) - 1);
+	v[COLUMN_CLOCK_DOMAIN_ID] = TIMEBASE_SESSION_DOMAIN;
+	v[COLUMN_CLOCK_DOMAIN_NAME] =
+		(int64_t)session_text(s, s->time.use_tsc ? "tsc" : "monotonic_raw");
+	v[COLUMN_CLOCK_DOMAIN_HOST] = (int64_t)session_text(s, host);
+	v[COLUMN_CLOCK_DOMAIN_BOOT] = (int64_t)session_text(s, boot);
+	session_row(s, TABLE_CLOCK_DOMAIN, v, (1u << (COLUMN_CLOCK_DOMAIN_BOOT + 1)) - 1);
+}
+
+static void put_sources(struct session *s, uint64_t trace)
+{
+	static const char *const names[] = {
+#define TRACE_SOURCE(id, name, state, implies, description) [TRACE_##id] = name,
+#include "record/trace_sources.def"
+#undef TRACE_SOURCE
+	};
+	struct buf b = BUF_INIT;
+
+	for (unsigned i = 0; i < TRACE_SOURCE_COUNT; i++)
+		if (trace & TRACE_BIT(i))
+			buf_printf(&b, "%s%s", b.len ? "," : "", names[i]);
+	put(s, "trace", buf_cstr(&b));
+	buf_release(&b);
+}
+
+static void user_variable_diagnostics(struct recorder *r)
+{
+	const char *own = getenv("NVTX_INJECTION64_PATH");
+
+	if (own && r->options->inherit_environment)
+		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "NVTX_INJECTION64_PATH was set already (%s) and is left as it is: NVTX ranges go there.",
+				 own);
+	for (size_t i = 0; i < r->options->note_count; i++)
+		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "%s",
+				 r->options->notes[i]);
+}
+
+void meta_begin(struct recorder *r)
+{
+	struct session *s = &r->drain.session;
+	const struct profile_options *o = r->options;
+	struct clock_snapshot now;
+	char cwd[4096];
+
+	clock_take_snapshot(s->time.use_tsc, &now);
+	put_machine(s);
+	put_number(s, "start_utc_ns", now.real - (now.raw - s->time.start));
+	put_number(s, "session_start_raw_ns", s->time.start);
+	put_list(s, "command", o->argv);
+	if (o->command_line)
+		put_list(s, "command_line", o->command_line);
+	if (getcwd(cwd, sizeof(cwd)))
+		put(s, "cwd", cwd);
+	put(s, "sonde_version", SONDE_VERSION);
+	put(s, "output", r->path);
+	put_sources(s, o->trace);
+	put(s, "clock", s->time.use_tsc ? "tsc" : "monotonic_raw");
+	if (!o->discard_environment)
+		put_list(s, "environment", environ);
+	clock_domain_row(s);
+	user_variable_diagnostics(r);
+}
+
+/* Ticks per second over the whole session. */
+static int64_t tick_rate(const struct session *s)
+{
+	const struct clock_map *map = &s->time.coarse;
+	const struct clock_snapshot *first, *last;
+
+	if (!s->time.use_tsc || !map->count || !s->time.fine.count)
+		return 1000000000;
+	first = &map->snapshots[0];
+	last = &s->time.fine.snapshots[s->time.fine.count - 1];
+	if (last->raw - first->raw < 1000)
+		return 0;
+	return (int64_t)((__int128)(last->ticks - first->ticks) * 1000000000 / (last->raw - first->raw));
+}
+
+void meta_end(struct recorder *r)
+{
+	struct session *s = &r->drain.session;
+
+	put_number(s, "duration_ns", s->now);
+	put_number(s, "tsc_hz", tick_rate(s));
+	put_number(s, "cost_pair_ps", s->cost_pair_ps);
+	put_number(s, "cost_clock_ps", s->cost_clock_ps);
+	if (r->exit_known)
+		put_number(s, "exit_status", WIFSIGNALED(r->exit_status) ?
+			   128 + WTERMSIG(r->exit_status) : WEXITSTATUS(r->exit_status));
+}

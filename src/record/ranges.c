@@ -1,0 +1,283 @@
+#include "record/ranges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/slices.h"
+
+/* Rounds an end waits for its start: every ring is read once per round. */
+#define EARLY_ROUNDS 3
+#define EARLY_LIMIT 65536u
+#define MAX_LANES 65536u
+
+void lanes_unref(struct lane_set *lanes)
+{
+	if (--lanes->refs)
+		return;
+	for (uint32_t i = 0; i < lanes->count; i++)
+		report_track_close(lanes->lanes[i].track);
+	free(lanes->lanes);
+	free(lanes->free_lanes);
+	free(lanes);
+}
+
+static struct lane_set *lanes_of(struct traced_process *p, struct traced_thread *t,
+				 struct domain_state *d)
+{
+	if (!d->lanes) {
+		d->lanes = calloc(1, sizeof(*d->lanes));
+		if (d->lanes)
+			*d->lanes = (struct lane_set){ .refs = 1, .process = p->uid,
+						       .thread = t->uid, .domain = d->uid };
+	}
+	return d->lanes;
+}
+
+static int add_lane(struct session *s, struct lane_set *set, uint32_t *ret)
+{
+	uint32_t cap = set->cap ? set->cap * 2 : 64;
+	struct lane *lanes;
+	uint64_t *bits;
+
+	if (set->count == MAX_LANES)
+		return -1;
+	if (set->count == set->cap) {
+		lanes = realloc(set->lanes, cap * sizeof(*lanes));
+		if (!lanes)
+			return -1;
+		set->lanes = lanes;
+		bits = realloc(set->free_lanes, cap / 64 * sizeof(*bits));
+		if (!bits)
+			return -1;
+		memset(bits + set->cap / 64, 0, (cap - set->cap) / 64 * sizeof(*bits));
+		set->free_lanes = bits;
+		set->cap = cap;
+	}
+	set->lanes[set->count] = (struct lane){
+		.track = session_track(s, TABLE_SLICE, TRACK_NVTX_STARTEND, set->process,
+				       set->thread, set->domain, set->count),
+		.last_end = INT64_MIN,
+	};
+	if (!set->lanes[set->count].track)
+		return -1;
+	*ret = set->count++;
+	return 0;
+}
+
+/* The lowest lane that is free and whose last range ended before this one starts. */
+static int take_lane(struct session *s, struct lane_set *set, int64_t start, uint32_t *ret)
+{
+	uint64_t bits;
+	uint32_t lane;
+
+	for (uint32_t word = 0; word * 64 < set->count; word++) {
+		for (bits = set->free_lanes[word]; bits; bits &= bits - 1) {
+			lane = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			if (set->lanes[lane].last_end > start)
+				continue;
+			set->free_lanes[word] &= ~(UINT64_C(1) << lane % 64);
+			*ret = lane;
+			return 0;
+		}
+	}
+	return add_lane(s, set, ret);
+}
+
+static struct open_range *new_range(struct traced_process *p, uint32_t *ret_index)
+{
+	struct open_range *grown;
+	uint32_t cap = p->range_cap ? p->range_cap * 2 : 16;
+
+	if (!p->range_free) {
+		grown = realloc(p->ranges, cap * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		p->ranges = grown;
+		for (uint32_t i = cap; i-- > p->range_cap;) {
+			p->ranges[i].used = 0;
+			p->ranges[i].lane = p->range_free;
+			p->range_free = i + 1;
+		}
+		p->range_cap = cap;
+	}
+	*ret_index = p->range_free - 1;
+	p->range_free = p->ranges[*ret_index].lane;
+	return &p->ranges[*ret_index];
+}
+
+static uint32_t range_values(const struct open_range *range, int64_t end, uint64_t end_thread,
+			     int64_t *values)
+{
+	uint32_t present = slice_values(&range->event, end, values);
+
+	values[COLUMN_SLICE_RANGE_ID] = (int64_t)range->id;
+	values[COLUMN_SLICE_END_THREAD] = (int64_t)end_thread;
+	present |= 1u << COLUMN_SLICE_RANGE_ID;
+	if (end_thread && end_thread != range->lanes->thread)
+		present |= 1u << COLUMN_SLICE_END_THREAD;
+	return present;
+}
+
+static void finish_range(struct session *s, struct traced_process *p, uint32_t index, int64_t end,
+			 uint64_t end_thread)
+{
+	struct open_range *range = &p->ranges[index];
+	struct lane *lane = &range->lanes->lanes[range->lane];
+	int64_t values[TABLE_MAX_COLUMNS];
+
+	if (end < range->event.start)
+		end = range->event.start;
+	if (report_append(lane->track, values, range_values(range, end, end_thread, values)) < 0 &&
+	    !s->full)
+		session_loss(s, p->uid, range->lanes->thread, LOSS_DAMAGED, 1);
+	lane->last_end = end;
+	range->lanes->free_lanes[range->lane / 64] |= UINT64_C(1) << range->lane % 64;
+	lanes_unref(range->lanes);
+	range->used = 0;
+	range->lane = p->range_free;
+	p->range_free = index + 1;
+}
+
+/* Takes the end that came before its start, if it did. */
+static int take_early(struct traced_process *p, uint64_t range_id, struct early_end *ret)
+{
+	uint64_t index = p->early_count ? idmap_take(&p->early_index, range_id) : IDMAP_NONE;
+
+	if (index == IDMAP_NONE)
+		return 0;
+	*ret = p->early[index];
+	p->early[index] = p->early[--p->early_count];
+	if (index < p->early_count)
+		idmap_put(&p->early_index, p->early[index].id, index);
+	return 1;
+}
+
+void ranges_start(struct session *s, struct traced_process *p, struct traced_thread *t,
+		  struct domain_state *d, uint64_t range_id,
+		  const struct event_attributes *event)
+{
+	uint64_t old = idmap_take(&p->range_index, range_id);
+	struct lane_set *set = lanes_of(p, t, d);
+	struct open_range *range;
+	struct early_end early;
+	uint32_t lane, index;
+
+	if (old != IDMAP_NONE) {
+		p->ranges[old].event.flags |= SLICE_OPEN;
+		finish_range(s, p, (uint32_t)old, event->start, 0);
+	}
+	if (!set || take_lane(s, set, event->start, &lane) < 0) {
+		t->counts.damaged++;
+		return;
+	}
+	range = new_range(p, &index);
+	if (!range || idmap_put(&p->range_index, range_id, index) < 0) {
+		set->free_lanes[lane / 64] |= UINT64_C(1) << lane % 64;
+		t->counts.damaged++;
+		return;
+	}
+	*range = (struct open_range){ .id = range_id, .lanes = set, .lane = lane, .used = 1,
+				      .event = *event };
+	set->refs++;
+	if (take_early(p, range_id, &early)) {
+		idmap_take(&p->range_index, range_id);
+		finish_range(s, p, index, early.time, early.thread);
+	}
+}
+
+static void keep_early(struct traced_process *p, struct traced_thread *t, uint64_t range_id,
+		       int64_t time)
+{
+	uint32_t cap = p->early_cap ? p->early_cap * 2 : 16;
+	struct early_end *grown;
+
+	if (p->early_count == p->early_cap && cap <= EARLY_LIMIT) {
+		grown = realloc(p->early, cap * sizeof(*grown));
+		if (grown) {
+			p->early = grown;
+			p->early_cap = cap;
+		}
+	}
+	/* The second end of one range, or too many to wait for. */
+	if (p->early_count == p->early_cap || idmap_get(&p->early_index, range_id) != IDMAP_NONE ||
+	    idmap_put(&p->early_index, range_id, p->early_count) < 0) {
+		t->counts.unmatched_end++;
+		return;
+	}
+	p->early[p->early_count++] = (struct early_end){ .id = range_id, .thread = t->uid,
+							 .time = time };
+}
+
+void ranges_end(struct session *s, struct traced_process *p, struct traced_thread *t,
+		uint64_t range_id, int64_t time, const struct event_attributes *payload)
+{
+	uint64_t index = idmap_take(&p->range_index, range_id);
+	struct event_attributes *event;
+
+	if (index == IDMAP_NONE) {
+		keep_early(p, t, range_id, time);
+		return;
+	}
+	event = &p->ranges[index].event;
+	if (payload) {
+		event->flags |= payload->flags & SLICE_BLOB_LOST;
+		if (payload->blob && event->blob)
+			event->flags |= SLICE_BLOB_LOST;
+		if (payload->blob && !event->blob) {
+			event->blob = payload->blob;
+			event->schema = payload->schema;
+		}
+	}
+	finish_range(s, p, (uint32_t)index, time, t->uid);
+}
+
+void ranges_age(struct session *s, struct traced_process *p, int all)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->early_count; i++) {
+		if (!all && ++p->early[i].rounds <= EARLY_ROUNDS) {
+			idmap_put(&p->early_index, p->early[i].id, kept);
+			p->early[kept++] = p->early[i];
+			continue;
+		}
+		idmap_take(&p->early_index, p->early[i].id);
+		session_loss(s, p->uid, p->early[i].thread, LOSS_UNMATCHED_END, 1);
+	}
+	p->early_count = kept;
+}
+
+void ranges_end_all(struct session *s, struct traced_process *p, int64_t end)
+{
+	for (uint32_t i = 0; i < p->range_cap; i++) {
+		if (!p->ranges[i].used)
+			continue;
+		idmap_take(&p->range_index, p->ranges[i].id);
+		p->ranges[i].event.flags |= SLICE_OPEN;
+		finish_range(s, p, i, end, 0);
+	}
+}
+
+void ranges_provisional(struct session *s, struct traced_process *p)
+{
+	int64_t values[TABLE_MAX_COLUMNS];
+	struct open_range range;
+	uint32_t present;
+
+	for (uint32_t i = 0; i < p->range_cap; i++) {
+		if (!p->ranges[i].used)
+			continue;
+		range = p->ranges[i];
+		range.event.flags |= SLICE_OPEN;
+		present = range_values(&range, s->now, 0, values);
+		report_append_provisional(range.lanes->lanes[range.lane].track, values, present);
+	}
+}
+
+void ranges_release(struct traced_process *p)
+{
+	idmap_release(&p->range_index);
+	idmap_release(&p->early_index);
+	free(p->ranges);
+	free(p->early);
+}

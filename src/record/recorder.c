@@ -1,0 +1,404 @@
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/finish.h"
+
+#define SECOND 1000000000ll
+/* Between a polite signal and going on without the process. */
+#define GRACE_NS (5 * SECOND)
+#define CHILD_GRACE_NS (2 * SECOND)
+#define EVENTS 64
+
+int64_t recorder_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+}
+
+void recorder_note(struct recorder *r, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (r->notes.len + strlen(text) + 2 < RECORD_NOTES_SIZE)
+		buf_printf(&r->notes, "%s\n", text);
+}
+
+/* Nothing of the terminal, and no descriptor somebody else waits for, stays with us. */
+static void leave_terminal(struct recorder *r)
+{
+	int keep[4] = { r->control.fd, r->captured.out, r->captured.err, -1 };
+	int null = open("/dev/null", O_RDWR);
+	int limit = (int)sysconf(_SC_OPEN_MAX), last = 3;
+	struct rlimit files;
+
+	setsid();
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	/* In order, so that the gaps between those to keep can be closed. */
+	for (int i = 0; i < 3; i++) {
+		int next = limit;
+
+		for (int k = 0; k < 3; k++)
+			if (keep[k] >= last && keep[k] < next)
+				next = keep[k];
+		if (next == limit)
+			break;
+		if (next > last)
+			close_range((unsigned)last, (unsigned)next - 1, 0);
+		last = next + 1;
+	}
+	close_range((unsigned)last, ~0u, 0);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+/* The terminal's signals do not reach another session; those sent to us on purpose end the
+ * recording, not the report. */
+static void set_signals(void)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t none;
+
+	sigaction(SIGPIPE, &ignore, NULL);
+	sigaction(SIGINT, &ignore, NULL);
+	sigaction(SIGHUP, &ignore, NULL);
+	sigaction(SIGQUIT, &ignore, NULL);
+	sigaction(SIGTERM, &ignore, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int send_control(struct recorder *r, const struct control_message *message)
+{
+	return send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int open_output(struct recorder *r, pid_t pid, struct error *err)
+{
+	const struct profile_options *o = r->options;
+	char note[1024] = "";
+	int number = 1, result;
+
+	for (int attempt = 0; attempt < 1000; attempt++) {
+		number = o->output_path(o, pid, number, r->path, sizeof(r->path), err);
+		if (number < 0)
+			return number;
+		result = report_writer_open(&r->drain.session.writer, r->path, o->force_overwrite,
+					    note, sizeof(note), err);
+		/* Somebody else took the number in the meantime. */
+		if (number == 0 || (result != -EEXIST && result != -EBUSY))
+			break;
+		number++;
+	}
+	if (result == 0 && note[0])
+		recorder_note(r, "%s", note);
+	return result;
+}
+
+static void watch_target(struct recorder *r)
+{
+	struct watch *w = watch_add(r, r->target_pid, 0);
+	const char *slash = strrchr(r->options->program, '/');
+
+	if (w)
+		snprintf(w->name, sizeof(w->name), "%s", slash ? slash + 1 : r->options->program);
+}
+
+static int set_up(struct recorder *r, pid_t pid, struct error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &r->control };
+	struct clock_snapshot first;
+	int result = open_output(r, pid, err);
+
+	if (result < 0)
+		return result;
+	r->target_pid = (uint32_t)pid;
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll < 0 || epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->control.fd, &event) < 0)
+		return error_set_errno(err, errno, "cannot wait for events");
+	clock_take_snapshot(clock_tsc_trusted(), &first);
+	timebase_init(&r->drain.session.time, clock_tsc_trusted(), first.raw);
+	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
+		return result;
+	watch_target(r);
+	meta_begin(r);
+	if (r->options->delay_ns == 0)
+		atomic_store(&r->page->gate, r->page->modules);
+	return drain_start(&r->drain, err);
+}
+
+/* Removes what an attempt left that recorded nothing. */
+static void discard(struct recorder *r)
+{
+	char path[RECORD_PATH_SIZE + 16];
+
+	if (!r->drain.session.writer)
+		return;
+	report_writer_abandon(r->drain.session.writer);
+	snprintf(path, sizeof(path), "%s.part", r->path);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s.journal", r->path);
+	unlink(path);
+}
+
+static int receive(struct recorder *r, struct control_message *message)
+{
+	ssize_t n;
+
+	do
+		n = recv(r->control.fd, message, sizeof(*message), 0);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(*message);
+}
+
+/* The target's exit is complete when its status is known, or nobody is left to tell it. */
+static void settle_target(struct recorder *r)
+{
+	struct watch *w = watch_find(r, r->target_pid);
+	struct mail *mail;
+
+	if (!r->target_gone || !w || !(r->exit_known || r->command_line_gone))
+		return;
+	mail = r->exit_known && r->target_uid ? drain_mail(MAIL_EXIT) : NULL;
+	if (mail) {
+		mail->uid = r->target_uid;
+		mail->value = r->exit_status;
+		drain_post(&r->drain, mail);
+	}
+	watch_ended(r, w);
+}
+
+static void on_control(struct recorder *r)
+{
+	struct control_message message;
+
+	if (!receive(r, &message)) {
+		epoll_ctl(r->epoll, EPOLL_CTL_DEL, r->control.fd, NULL);
+		r->command_line_gone = 1;
+		settle_target(r);
+		return;
+	}
+	switch (message.kind) {
+	case CONTROL_STARTED:
+		r->started = 1;
+		r->start_at = recorder_now() + r->options->delay_ns;
+		return;
+	case CONTROL_FAILED:
+		r->finish = -1;
+		return;
+	case CONTROL_INTERRUPT:
+		r->interrupts++;
+		if (message.value == SIGTERM && !r->give_up_at)
+			r->give_up_at = recorder_now() + GRACE_NS;
+		return;
+	case CONTROL_EXITED:
+		r->exit_known = 1;
+		r->exit_status = message.value;
+		settle_target(r);
+		return;
+	}
+}
+
+static void on_process(struct recorder *r, struct watch *w)
+{
+	if (w->pid == r->target_pid && !r->exit_known && !r->command_line_gone) {
+		/* Its status is on its way through the command line's process. */
+		epoll_ctl(r->epoll, EPOLL_CTL_DEL, w->source.fd, NULL);
+		r->target_gone = 1;
+		return;
+	}
+	watch_ended(r, w);
+}
+
+static void on_event(struct recorder *r, struct source *source)
+{
+	switch (source->kind) {
+	case SOURCE_CONTROL:
+		on_control(r);
+		return;
+	case SOURCE_LISTENER:
+		agents_accept(r);
+		return;
+	case SOURCE_CONNECTION:
+		agents_readable(r, (struct connection *)source);
+		return;
+	case SOURCE_PROCESS:
+		on_process(r, (struct watch *)source);
+		return;
+	}
+}
+
+static void run_clock(struct recorder *r, int64_t now)
+{
+	const struct profile_options *o = r->options;
+
+	if (r->start_at && now >= r->start_at) {
+		r->start_at = 0;
+		atomic_store(&r->page->gate, r->page->modules);
+		if (o->duration_ns)
+			r->stop_at = now + o->duration_ns;
+	}
+	if (r->stop_at && now >= r->stop_at) {
+		r->stop_at = 0;
+		r->recording_over = 1;
+		atomic_store(&r->page->gate, 0);
+	}
+}
+
+static void end_processes(struct recorder *r, int64_t now, int64_t grace)
+{
+	if (r->killed)
+		return;
+	r->killed = 1;
+	watch_find_strays(r);
+	watch_kill_all(r, r->options->kill_signal);
+	if (!r->give_up_at || r->give_up_at > now + grace)
+		r->give_up_at = now + grace;
+}
+
+/* The program started has ended: are others of its tree to be waited for? */
+static void after_target(struct recorder *r, int64_t now)
+{
+	const struct profile_options *o = r->options;
+
+	if (!o->stop_on_exit && r->stop_at)
+		return; /* the recording lasts its time, whatever exits */
+	if (!r->watches)
+		watch_find_strays(r);
+	if (!r->watches) {
+		r->finish = 1;
+		return;
+	}
+	if (o->wait == PROFILE_WAIT_PRIMARY) {
+		if (o->kill_signal)
+			end_processes(r, now, CHILD_GRACE_NS);
+		else
+			r->finish = 1;
+	} else if (r->interrupts && !r->give_up_at) {
+		r->give_up_at = now + GRACE_NS;
+	}
+}
+
+static void decide(struct recorder *r)
+{
+	int64_t now = recorder_now();
+	int target_ended = r->target_gone && !watch_find(r, r->target_pid);
+
+	run_clock(r, now);
+	if (r->finish)
+		return;
+	if (r->recording_over && !r->options->kill_signal)
+		r->finish = 1;
+	else if (r->recording_over)
+		end_processes(r, now, GRACE_NS);
+	if (r->interrupts >= 2 || (r->give_up_at && now >= r->give_up_at))
+		r->finish = 1;
+	if (!r->finish && target_ended)
+		after_target(r, now);
+}
+
+static int timeout_ms(const struct recorder *r)
+{
+	int64_t now = recorder_now(), next = INT64_MAX;
+	int64_t times[] = { r->start_at, r->stop_at, r->give_up_at };
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (times[i] && times[i] < next)
+			next = times[i];
+	if ((r->notices || r->connections) && next > now + SECOND / 5)
+		next = now + SECOND / 5;
+	if (next == INT64_MAX)
+		return -1;
+	if (next <= now)
+		return 0;
+	return (next - now) / 1000000 < 60000 ? (int)((next - now + 999999) / 1000000) : 60000;
+}
+
+static void run(struct recorder *r)
+{
+	struct epoll_event events[EVENTS];
+	int n;
+
+	while (!r->finish) {
+		/* One at a time where an event may free what another points to. */
+		n = epoll_wait(r->epoll, events, 1, timeout_ms(r));
+		for (int i = 0; i < n; i++)
+			on_event(r, events[i].data.ptr);
+		notices_check(r, 0);
+		agents_timeout(r);
+		decide(r);
+	}
+}
+
+static void tear_down(struct recorder *r)
+{
+	agents_release(r);
+	notices_release(r);
+	watch_release(r);
+	drain_release(&r->drain);
+	buf_release(&r->notes);
+}
+
+int recorder_main(const struct profile_options *options, const struct secret *secret,
+		  const struct captured *captured, enum elf_peek_kind target_kind, int control)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	struct control_message *message = calloc(1, sizeof(*message));
+	int result;
+
+	if (!r || !message)
+		return 1;
+	r->options = options;
+	r->secret = secret;
+	r->captured = *captured;
+	r->target_kind = target_kind;
+	r->control = (struct source){ SOURCE_CONTROL, control };
+	prctl(PR_SET_NAME, "sonde-recorder");
+	leave_terminal(r);
+	set_signals();
+	if (!receive(r, message) || message->kind != CONTROL_TARGET)
+		return 1;
+	result = set_up(r, message->value, &message->error);
+	message->kind = result < 0 ? CONTROL_REFUSED : CONTROL_READY;
+	message->value = result;
+	snprintf(message->result.path, sizeof(message->result.path), "%s", r->path);
+	send_control(r, message);
+	if (result < 0) {
+		discard(r);
+		return 1;
+	}
+	run(r);
+	if (r->finish < 0) {
+		drain_finish(&r->drain);
+		discard(r);
+	} else {
+		recorder_finish(r, message);
+		send_control(r, message);
+	}
+	tear_down(r);
+	free(message);
+	free(r);
+	return 0;
+}

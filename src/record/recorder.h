@@ -1,0 +1,141 @@
+/* The recorder process: its main thread answers agents and the command line and watches
+ * processes; the drain thread (record/drain.h) does the rest. */
+#ifndef SONDE_RECORD_RECORDER_H
+#define SONDE_RECORD_RECORDER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/elf_peek.h"
+#include "record/control.h"
+#include "record/drain.h"
+#include "record/idmap.h"
+#include "record/profile_options.h"
+#include "ring/wire.h"
+
+/* What an epoll event is about: first member of everything that is watched. */
+enum source_kind { SOURCE_CONTROL, SOURCE_LISTENER, SOURCE_CONNECTION, SOURCE_PROCESS };
+
+struct source {
+	enum source_kind kind;
+	int fd;
+};
+
+/* An agent that has connected and not yet said all it has to say. */
+struct connection {
+	struct source source;
+	struct connection *next, **link;
+	int64_t since;
+};
+
+/* A living process, by its pidfd. Attached, or only known of (uid 0). */
+struct watch {
+	struct source source;
+	struct watch *next, **link;
+	uint32_t pid;
+	uint64_t uid;
+	char name[32];
+};
+
+/* A program about to run: if it does not attach, somebody should know why. */
+struct notice {
+	struct notice *next;
+	uint32_t pid;
+	int injected;
+	int64_t due;
+	char before[256];  /* what the process ran when it told us */
+	char path[WIRE_PATH_SIZE];
+};
+
+struct secret {
+	char name[WIRE_NAME_HEX + 1];
+	uint8_t token[WIRE_TOKEN_SIZE];
+};
+
+/* Output of the target that is not shown (-w false): -1 where it is. */
+struct captured {
+	int out;
+	int err;
+};
+
+struct recorder {
+	const struct profile_options *options;
+	const struct secret *secret;
+	struct captured captured;
+	enum elf_peek_kind target_kind;
+	struct source control;
+	struct source listener;
+	int epoll;
+	int session_fd;
+	struct ring_session *page;
+	struct drain drain;
+	char path[RECORD_PATH_SIZE];
+	struct connection *connections;
+	unsigned connection_count;
+	struct watch *watches;
+	unsigned watch_count;
+	struct idmap by_pid;       /* pid -> struct watch */
+	struct notice *notices;
+	unsigned notice_count;
+	struct idmap told;         /* hashes of programs already named as not traceable */
+	uint64_t next_process;
+	uint32_t target_pid;
+	uint64_t target_uid;       /* process uid of its last life */
+	int target_attached;       /* the target itself attached at least once */
+	int target_gone;           /* pidfd fired */
+	int exit_known;
+	int exit_status;
+	int command_line_gone;
+	int started;
+	int interrupts;
+	int recording_over;        /* the window is closed for good (-d) */
+	int killed;                /* kill_signal was sent */
+	int64_t start_at;          /* ns of CLOCK_MONOTONIC; 0 = not set */
+	int64_t stop_at;
+	int64_t give_up_at;
+	int finish;
+	struct buf notes;
+};
+
+/* Runs in the forked child until the report is complete; returns its exit status. */
+int recorder_main(const struct profile_options *options, const struct secret *secret,
+		  const struct captured *captured, enum elf_peek_kind target_kind, int control);
+
+int64_t recorder_now(void);
+void recorder_note(struct recorder *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* agents.c */
+int agents_listen(struct recorder *r, struct error *err);
+void agents_accept(struct recorder *r);
+void agents_readable(struct recorder *r, struct connection *c);
+void agents_timeout(struct recorder *r);
+void agents_release(struct recorder *r);
+int agents_make_session_page(struct recorder *r, struct error *err);
+
+/* watch.c */
+struct watch *watch_find(const struct recorder *r, uint32_t pid);
+struct watch *watch_add(struct recorder *r, uint32_t pid, uint64_t uid);
+void watch_ended(struct recorder *r, struct watch *w);
+void watch_kill_all(struct recorder *r, int signal);
+/* Finds processes that carry this session's variable and did not attach. */
+void watch_find_strays(struct recorder *r);
+void watch_name_leftovers(struct recorder *r);
+void watch_release(struct recorder *r);
+/* Text of /proc/PID/FILE, NULs as spaces; empty when there is none. */
+void read_proc(uint32_t pid, const char *file, char *ret, size_t size);
+void read_proc_link(uint32_t pid, const char *file, char *ret, size_t size);
+
+/* notices.c */
+void notices_add(struct recorder *r, uint32_t pid, const char *path, int injected);
+void notices_attached(struct recorder *r, uint32_t pid);
+void notices_ended(struct recorder *r, uint32_t pid);
+/* Looks at those that are due; all of them with `all`. */
+void notices_check(struct recorder *r, int all);
+void notices_release(struct recorder *r);
+
+/* meta.c */
+void meta_begin(struct recorder *r);
+void meta_end(struct recorder *r);
+
+#endif

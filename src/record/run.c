@@ -1,0 +1,319 @@
+/* record_run(): the part of a recording that happens in the caller's process. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/launch.h"
+#include "record/profile_options.h"
+#include "record/record.h"
+
+/* After an interrupted recording is on disk, the target has this long to end. */
+#define LAST_WAIT_MS 1000
+
+struct run {
+	const struct profile_options *options;
+	struct record_result *result;
+	struct secret secret;
+	struct captured captured;
+	struct launch_signals signals;
+	struct launch launch;
+	pid_t recorder;
+	int control;
+	int signal_fd;
+	int target_fd;      /* pidfd */
+	int target_ended;
+	int recorder_done;  /* its result came, or it is gone */
+	int got_result;
+	int last_signal;
+	struct control_message message;
+};
+
+static int make_secret(struct secret *secret, struct error *err)
+{
+	uint8_t bytes[WIRE_NAME_HEX / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes) ||
+	    getrandom(secret->token, sizeof(secret->token), 0) != (ssize_t)sizeof(secret->token))
+		return error_set_errno(err, EIO, "no random numbers to be had");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(secret->name + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+/* Signals are read from a descriptor; no handler is set, so nothing leaks into the
+ * target. Ignored ones (nohup) stay ignored. */
+static int take_signals(struct run *run, struct error *err)
+{
+	struct sigaction normal = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &set, &run->signals.mask);
+	/* With SIGCHLD ignored no exit status would come. */
+	sigaction(SIGCHLD, &normal, &run->signals.child);
+	run->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (run->signal_fd < 0)
+		return error_set_errno(err, errno, "cannot wait for signals");
+	return 0;
+}
+
+static void give_signals_back(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	/* Those that came late were meant for the recording, which is over. */
+	while (run->signal_fd >= 0 && read(run->signal_fd, &info, sizeof(info)) > 0)
+		;
+	sigaction(SIGCHLD, &run->signals.child, NULL);
+	sigprocmask(SIG_SETMASK, &run->signals.mask, NULL);
+}
+
+/* A file without a name, on disk where that can be had: a program may print a lot. */
+static int hidden_file(const char *name)
+{
+	static const char *const folders[] = { ".", "/var/tmp", "/tmp" };
+	int fd = -1;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && fd < 0; i++)
+		fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC | O_APPEND, 0600);
+	return fd < 0 ? memfd_create(name, MFD_CLOEXEC) : fd;
+}
+
+static void capture_output(struct run *run)
+{
+	run->captured = (struct captured){ -1, -1 };
+	if (run->options->show_output)
+		return;
+	run->captured.out = hidden_file("sonde-stdout");
+	run->captured.err = hidden_file("sonde-stderr");
+}
+
+static int send_message(struct run *run, uint32_t kind, int value)
+{
+	memset(&run->message, 0, sizeof(run->message));
+	run->message.kind = kind;
+	run->message.value = value;
+	return send(run->control, &run->message, sizeof(run->message), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* 1: a message came; 0: the recorder is gone. */
+static int receive_message(struct run *run)
+{
+	ssize_t n;
+
+	do
+		n = recv(run->control, &run->message, sizeof(run->message), 0);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(run->message);
+}
+
+static int start_recorder(struct run *run, enum elf_peek_kind kind, struct error *err)
+{
+	int pair[2], size = 1 << 18;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_set_errno(err, errno, "cannot make a socket");
+	setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	run->recorder = fork();
+	if (run->recorder == 0) {
+		close(pair[0]);
+		_exit(recorder_main(run->options, &run->secret, &run->captured, kind, pair[1]));
+	}
+	close(pair[1]);
+	run->control = pair[0];
+	if (run->recorder < 0)
+		return error_set_errno(err, errno, "cannot start the recorder");
+	return 0;
+}
+
+static int wait_until_ready(struct run *run, struct error *err)
+{
+	if (send_message(run, CONTROL_TARGET, run->launch.pid) < 0 || !receive_message(run))
+		return error_set(err, EPIPE, "the recorder ended before it was ready");
+	if (run->message.kind == CONTROL_READY) {
+		memcpy(run->result->path, run->message.result.path, sizeof(run->result->path));
+		return 0;
+	}
+	if (err)
+		*err = run->message.error;
+	return run->message.value < 0 ? run->message.value : -EIO;
+}
+
+static int start_target(struct run *run, enum elf_peek_kind kind, struct error *err)
+{
+	char **environment = launch_environment(run->options, &run->secret, kind);
+	int r;
+
+	if (!environment)
+		return error_set(err, ENOMEM, "no memory for the environment");
+	r = launch_prepare(&run->launch, run->options, environment, &run->captured, &run->signals, err);
+	launch_free_environment(environment);
+	if (r < 0)
+		return r;
+	r = wait_until_ready(run, err);
+	if (r < 0) {
+		launch_cancel(&run->launch);
+		return r;
+	}
+	r = launch_go(&run->launch, run->options, err);
+	if (r < 0) {
+		send_message(run, CONTROL_FAILED, 0);
+		return r;
+	}
+	run->result->started = 1;
+	run->target_fd = (int)syscall(SYS_pidfd_open, run->launch.pid, 0);
+	send_message(run, CONTROL_STARTED, 0);
+	return 0;
+}
+
+static int shell_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void on_target(struct run *run)
+{
+	int status = 0;
+	pid_t pid = waitpid(run->launch.pid, &status, WNOHANG);
+
+	if (pid == 0 || (pid < 0 && errno == EINTR))
+		return;
+	run->target_ended = 1;
+	run->result->exit_status = shell_status(status);
+	send_message(run, CONTROL_EXITED, status);
+}
+
+static void on_signal(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	if (read(run->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return;
+	/* From the terminal it went to the whole group already. */
+	if (info.ssi_code != SI_KERNEL && !run->target_ended)
+		kill(run->launch.pid, (int)info.ssi_signo);
+	if (info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT)
+		return;
+	run->result->interrupted++;
+	run->last_signal = (int)info.ssi_signo;
+	send_message(run, CONTROL_INTERRUPT, (int)info.ssi_signo);
+}
+
+static void on_control(struct run *run, struct error *err)
+{
+	int interrupted = run->result->interrupted, exit_status = run->result->exit_status;
+
+	run->recorder_done = 1;
+	if (!receive_message(run) || run->message.kind != CONTROL_RESULT)
+		return;
+	run->got_result = 1;
+	*run->result = run->message.result;
+	run->result->started = 1;
+	run->result->interrupted = interrupted;
+	run->result->exit_status = exit_status;
+	if (run->message.value < 0 && err)
+		*err = run->message.error;
+}
+
+/* Both must end: the target and the report. After an interruption the target is not waited
+ * for long once the report is there. */
+static void wait_for_both(struct run *run, struct error *err)
+{
+	struct pollfd fds[3];
+	int timeout, n;
+
+	while (!run->target_ended || !run->recorder_done) {
+		fds[0] = (struct pollfd){ .fd = run->signal_fd, .events = POLLIN };
+		fds[1] = (struct pollfd){ .fd = run->target_ended ? -1 : run->target_fd, .events = POLLIN };
+		fds[2] = (struct pollfd){ .fd = run->recorder_done ? -1 : run->control, .events = POLLIN };
+		timeout = run->recorder_done && run->result->interrupted ? LAST_WAIT_MS : -1;
+		n = poll(fds, 3, timeout);
+		if (n == 0)
+			break;
+		if (n < 0)
+			continue;
+		if (fds[1].revents)
+			on_target(run);
+		if (fds[0].revents)
+			on_signal(run);
+		if (fds[2].revents)
+			on_control(run, err);
+	}
+	if (!run->target_ended)
+		run->result->exit_status = 128 + run->last_signal;
+}
+
+static int outcome(struct run *run, struct error *err)
+{
+	char path[RECORD_PATH_SIZE];
+
+	if (run->got_result)
+		return run->message.value;
+	snprintf(path, sizeof(path), "%s", run->result->path);
+	snprintf(run->result->path, sizeof(run->result->path), "%.*s.part",
+		 (int)sizeof(path) - 8, path);
+	return error_set(err, EPIPE,
+			 "the recorder was killed; `sonde recover %s` saves what it had written",
+			 run->result->path);
+}
+
+static void close_all(struct run *run)
+{
+	int fds[] = { run->control, run->signal_fd, run->target_fd, run->captured.out,
+		      run->captured.err };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	/* It has said all it had to say: it ends by itself. */
+	while (run->recorder > 0 && waitpid(run->recorder, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+int record_run(const struct profile_options *options, struct record_result *ret, struct error *err)
+{
+	enum elf_peek_kind kind = elf_peek_path(options->program);
+	struct run *run = calloc(1, sizeof(*run));
+	int r;
+
+	if (!run)
+		return error_set(err, ENOMEM, "no memory");
+	memset(ret, 0, sizeof(*ret));
+	run->options = options;
+	run->result = ret;
+	run->control = run->signal_fd = run->target_fd = -1;
+	capture_output(run);
+	r = make_secret(&run->secret, err);
+	if (r == 0) {
+		r = take_signals(run, err);
+		if (r == 0)
+			r = start_recorder(run, kind, err);
+		if (r == 0)
+			r = start_target(run, kind, err);
+		if (r == 0) {
+			wait_for_both(run, err);
+			r = outcome(run, err);
+		}
+		close_all(run);
+		give_signals_back(run);
+	}
+	free(run);
+	return r;
+}

@@ -1,0 +1,111 @@
+#include "record/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int session_row(struct session *s, enum table_id table, const int64_t *values, uint32_t present)
+{
+	if ((unsigned)table >= SESSION_TABLES)
+		return -1;
+	if (!s->tables[table])
+		s->tables[table] = report_track(s->writer, table, 0);
+	if (!s->tables[table])
+		return -1;
+	return report_append(s->tables[table], values, present);
+}
+
+uint64_t session_text(struct session *s, const char *text)
+{
+	return report_string(s->writer, text, strlen(text));
+}
+
+struct report_track *session_track(struct session *s, enum table_id table, enum track_kind kind,
+				   uint64_t process, uint64_t thread, uint64_t domain,
+				   uint32_t depth)
+{
+	uint32_t id = s->next_track + 1;
+	int64_t values[TABLE_MAX_COLUMNS];
+	uint32_t present = 1u << COLUMN_TRACK_ID | 1u << COLUMN_TRACK_KIND |
+			   1u << COLUMN_TRACK_PROCESS | 1u << COLUMN_TRACK_DEPTH |
+			   1u << COLUMN_TRACK_DOMAIN;
+
+	if (id > SESSION_MAX_TRACKS)
+		return NULL;
+	s->next_track = id;
+	values[COLUMN_TRACK_ID] = id;
+	values[COLUMN_TRACK_KIND] = kind;
+	values[COLUMN_TRACK_PROCESS] = (int64_t)process;
+	values[COLUMN_TRACK_THREAD] = (int64_t)thread;
+	values[COLUMN_TRACK_DOMAIN] = (int64_t)domain;
+	values[COLUMN_TRACK_DEPTH] = depth;
+	if (thread)
+		present |= 1u << COLUMN_TRACK_THREAD;
+	session_row(s, TABLE_TRACK, values, present);
+	return report_track(s->writer, table, id);
+}
+
+void session_diagnose(struct session *s, enum diagnostic_source source, int severity,
+		      uint64_t process, const char *format, ...)
+{
+	int64_t values[TABLE_MAX_COLUMNS];
+	uint32_t present = 1u << COLUMN_DIAGNOSTIC_TIME | 1u << COLUMN_DIAGNOSTIC_SOURCE |
+			   1u << COLUMN_DIAGNOSTIC_SEVERITY | 1u << COLUMN_DIAGNOSTIC_TEXT;
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	values[COLUMN_DIAGNOSTIC_TIME] = s->now;
+	values[COLUMN_DIAGNOSTIC_SOURCE] = source;
+	values[COLUMN_DIAGNOSTIC_SEVERITY] = severity;
+	values[COLUMN_DIAGNOSTIC_TEXT] = (int64_t)session_text(s, text);
+	values[COLUMN_DIAGNOSTIC_PROCESS] = (int64_t)process;
+	if (process)
+		present |= 1u << COLUMN_DIAGNOSTIC_PROCESS;
+	session_row(s, TABLE_DIAGNOSTIC, values, present);
+}
+
+void session_loss(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason,
+		  uint64_t count)
+{
+	int64_t values[TABLE_MAX_COLUMNS];
+	uint32_t present = 1u << COLUMN_LOSS_TIME | 1u << COLUMN_LOSS_PROCESS |
+			   1u << COLUMN_LOSS_REASON | 1u << COLUMN_LOSS_COUNT;
+
+	if (!count)
+		return;
+	values[COLUMN_LOSS_TIME] = s->now;
+	values[COLUMN_LOSS_PROCESS] = (int64_t)process;
+	values[COLUMN_LOSS_THREAD] = (int64_t)thread;
+	values[COLUMN_LOSS_REASON] = reason;
+	values[COLUMN_LOSS_COUNT] = (int64_t)count;
+	if (thread)
+		present |= 1u << COLUMN_LOSS_THREAD;
+	session_row(s, TABLE_LOSS, values, present);
+	s->dropped += count;
+}
+
+static void clock_row(struct session *s, const struct clock_snapshot *snapshot)
+{
+	int64_t values[TABLE_MAX_COLUMNS];
+
+	values[COLUMN_CLOCK_DOMAIN] = TIMEBASE_SESSION_DOMAIN;
+	values[COLUMN_CLOCK_TICKS] = snapshot->ticks;
+	values[COLUMN_CLOCK_RAW] = snapshot->raw;
+	values[COLUMN_CLOCK_MONO] = snapshot->mono;
+	values[COLUMN_CLOCK_REAL] = snapshot->real;
+	values[COLUMN_CLOCK_ERROR] = snapshot->error;
+	session_row(s, TABLE_CLOCK, values, (1u << (COLUMN_CLOCK_ERROR + 1)) - 1);
+}
+
+void session_snapshot(struct session *s, int force)
+{
+	struct clock_snapshot snapshot;
+	int keep = timebase_snap(&s->time, &snapshot);
+
+	if (keep == 1 || (keep == 0 && force))
+		clock_row(s, &snapshot);
+	s->now = snapshot.raw - s->time.start;
+}

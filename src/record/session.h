@@ -1,0 +1,232 @@
+/* What the drain thread knows: the report being written, the clock, the processes
+ * and threads seen so far. One thread uses all of this. */
+#ifndef SONDE_RECORD_SESSION_H
+#define SONDE_RECORD_SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fmt/record.h"
+#include "fmt/tables.h"
+#include "record/idmap.h"
+#include "record/timebase.h"
+#include "report/writer.h"
+#include "ring/ring_reader.h"
+
+enum diagnostic_source { SOURCE_AGENT = 1, SOURCE_RECORDER = 2 };
+
+/* Ranges begun by a thread in a domain and ended by anyone: each open one has a lane of its
+ * own, so that every lane is a track sorted by start and by end. Outlives the
+ * thread while ranges are open. */
+struct lane {
+	struct report_track *track;
+	int64_t last_end;
+};
+
+struct lane_set {
+	unsigned refs;         /* the thread, and every open range */
+	uint64_t process;
+	uint64_t thread;
+	uint64_t domain;       /* uid */
+	struct lane *lanes;
+	uint64_t *free_lanes;  /* one bit per lane */
+	uint32_t count;
+	uint32_t cap;
+};
+
+/* An event's attributes, as far as the columns of SLICE and INSTANT have them. */
+struct event_attributes {
+	int64_t start;
+	uint64_t name;         /* 0 = none */
+	uint32_t flags;        /* enum slice_flags */
+	uint32_t category;
+	uint32_t color;
+	uint32_t payload_kind;
+	uint64_t payload;
+	uint64_t blob;         /* 0 = none */
+	uint64_t schema;
+};
+
+struct open_slice {
+	uint32_t level;
+	uint32_t plain;        /* start and name are all there is */
+	struct event_attributes event;
+};
+
+/* One thread in one domain. */
+struct domain_state {
+	uint32_t id;
+	uint64_t uid;
+	struct open_slice *open;
+	uint32_t depth;
+	uint32_t open_cap;
+	uint32_t track_count;
+	struct report_track **tracks; /* by level */
+	struct report_track *marks;
+	int64_t last_mark;
+	struct lane_set *lanes;
+};
+
+/* Pieces of binary payloads, waiting for the event they belong to. */
+struct pending_payload {
+	uint64_t time;         /* of the event, in ticks */
+	uint64_t schema;
+	uint64_t total;
+	uint8_t *data;
+	size_t size;
+	size_t cap;
+	uint8_t complete;
+	uint8_t lost;          /* cut, out of order, or more than one */
+	uint8_t any;
+};
+
+struct loss_counts {
+	uint64_t dropped;
+	uint64_t refused;
+	uint64_t unmatched;
+	uint64_t damaged;
+	uint64_t push_missing;
+	uint64_t unmatched_end;
+};
+
+struct traced_thread {
+	uint64_t uid;
+	uint32_t slot;
+	uint32_t tid;
+	uint32_t inner_tid;
+	uint8_t damaged;
+	int64_t start;
+	int64_t last_time;     /* times of one thread never go back */
+	char name[RING_COMM_SIZE];
+	struct domain_state *last_domain;
+	struct domain_state **domains;
+	uint32_t domain_count;
+	struct idmap domain_index;  /* used when there are many */
+	struct idmap counters;      /* (counter id, field) hash -> index in counter_tracks */
+	struct report_track **counter_tracks;
+	uint32_t counter_count;
+	struct pending_payload payload;
+	struct loss_counts seen;    /* what loss rows have told already */
+	struct loss_counts counts;
+};
+
+/* Names given by a process; a forked child sees those its parent gave before. */
+struct definitions {
+	unsigned refs;
+	struct definitions *parent;
+	uint64_t string_limit;  /* ids below are the parent's */
+	uint64_t domain_limit;
+	uint64_t process;
+	struct idmap strings;   /* id -> report string id */
+	struct idmap domains;   /* id -> uid */
+	struct idmap counters;  /* id -> index in counter_texts */
+	struct counter_text *counter_texts;
+	uint32_t counter_count;
+};
+
+struct counter_text {
+	uint64_t domain;
+	uint64_t name;          /* string ids, 0 = none */
+	uint64_t description;
+	uint64_t schema;
+};
+
+struct open_range {
+	uint64_t id;
+	struct lane_set *lanes;
+	uint32_t lane;
+	uint32_t used;
+	struct event_attributes event;
+};
+
+/* An end whose start is still in a ring not read yet. */
+struct early_end {
+	uint64_t id;
+	uint64_t thread;
+	int64_t time;
+	uint32_t rounds;
+};
+
+struct process_info {
+	uint32_t pid;           /* recorder's namespace, 0 = not visible */
+	uint32_t inner_pid;
+	uint32_t ppid;
+	uint32_t origin;        /* enum wire_origin */
+	uint64_t parent_process; /* fork: uid whose definitions are inherited */
+	uint64_t next_string;
+	uint64_t next_domain;
+	int64_t attached_raw;   /* MONOTONIC_RAW */
+	char name[32];
+	char exe[512];
+	char cmdline[1024];
+};
+
+struct traced_process {
+	struct traced_process *next, **link; /* in session.processes */
+	struct process_info info;
+	uint64_t uid;
+	uint64_t parent;
+	struct ring_reader reader;
+	struct definitions *definitions;
+	struct traced_thread **threads; /* by slot */
+	uint32_t thread_cap;
+	struct idmap range_index;       /* range id -> index in ranges */
+	struct open_range *ranges;
+	uint32_t range_cap;
+	uint32_t range_free;            /* first unused + 1, chained through `lane` */
+	struct idmap early_index;       /* range id -> index in early */
+	struct early_end *early;
+	uint32_t early_count;
+	uint32_t early_cap;
+	int64_t last_time;
+	int dead;
+	int64_t died_raw;
+	int exit_known;
+	int exit_status;
+	uint64_t no_slot_seen;
+	uint32_t grown_chunks;
+};
+
+#define SESSION_DEAD_DEFINITIONS 256
+#define SESSION_TABLES 32
+#define SESSION_MAX_TRACKS (1u << 24) /* no honest program comes near */
+
+struct session {
+	struct report_writer *writer;
+	struct timebase time;
+	struct report_track *tables[SESSION_TABLES]; /* PLAIN tables */
+	struct traced_process *processes;
+	struct idmap process_uids;    /* uid -> pointer */
+	/* Definitions of processes that ended: a late child may still ask for them. */
+	struct definitions *dead_definitions[SESSION_DEAD_DEFINITIONS];
+	uint32_t dead_next;
+	uint64_t next_thread;
+	uint64_t next_domain;
+	uint32_t next_track;
+	uint32_t chunks_in_circulation;
+	uint64_t events;              /* records decoded that are events */
+	uint64_t dropped;             /* all losses */
+	uint64_t untraced;            /* programs that could not be traced */
+	uint32_t cost_pair_ps;
+	uint32_t cost_clock_ps;
+	int64_t now;                  /* newest snapshot: no record can be younger */
+	int full;                     /* the writer takes no more rows */
+};
+
+/* Appends a row to a PLAIN table. */
+int session_row(struct session *s, enum table_id table, const int64_t *values, uint32_t present);
+/* A new track and its row; NULL when there are too many. `process`, `thread` and `domain` are uids. */
+struct report_track *session_track(struct session *s, enum table_id table, enum track_kind kind,
+				   uint64_t process, uint64_t thread, uint64_t domain,
+				   uint32_t depth);
+uint64_t session_text(struct session *s, const char *text);
+void session_diagnose(struct session *s, enum diagnostic_source source, int severity,
+		      uint64_t process, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+void session_loss(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason,
+		  uint64_t count);
+/* Takes a snapshot, moves session.now, keeps a clock row now and then. `force` keeps
+ * it in any case. */
+void session_snapshot(struct session *s, int force);
+
+#endif

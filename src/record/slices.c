@@ -1,0 +1,224 @@
+#include "record/slices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmt/nvtx_wire.h"
+
+#define BIT(column) (1u << (column))
+
+uint32_t slice_values(const struct event_attributes *event, int64_t end, int64_t *values)
+{
+	uint32_t present = BIT(COLUMN_SLICE_START) | BIT(COLUMN_SLICE_END);
+
+	values[COLUMN_SLICE_START] = event->start;
+	values[COLUMN_SLICE_END] = end;
+	values[COLUMN_SLICE_NAME] = (int64_t)event->name;
+	values[COLUMN_SLICE_FLAGS] = event->flags;
+	values[COLUMN_SLICE_CATEGORY] = event->category;
+	values[COLUMN_SLICE_COLOR] = event->color;
+	values[COLUMN_SLICE_PAYLOAD_KIND] = event->payload_kind;
+	values[COLUMN_SLICE_PAYLOAD] = (int64_t)event->payload;
+	values[COLUMN_SLICE_BLOB] = (int64_t)event->blob;
+	values[COLUMN_SLICE_SCHEMA] = (int64_t)event->schema;
+	present |= event->name ? BIT(COLUMN_SLICE_NAME) : 0;
+	present |= event->flags ? BIT(COLUMN_SLICE_FLAGS) : 0;
+	present |= event->category ? BIT(COLUMN_SLICE_CATEGORY) : 0;
+	present |= event->flags & SLICE_HAS_COLOR ? BIT(COLUMN_SLICE_COLOR) : 0;
+	if (event->payload_kind)
+		present |= BIT(COLUMN_SLICE_PAYLOAD_KIND) | BIT(COLUMN_SLICE_PAYLOAD);
+	if (event->blob)
+		present |= BIT(COLUMN_SLICE_BLOB) | BIT(COLUMN_SLICE_SCHEMA);
+	return present;
+}
+
+static struct report_track *make_track(struct session *s, struct traced_process *p,
+				       struct traced_thread *t, struct domain_state *d,
+				       uint32_t level)
+{
+	struct report_track **grown;
+	uint32_t cap = d->track_count ? d->track_count : 4;
+
+	if (level >= d->track_count) {
+		while (cap <= level)
+			cap *= 2;
+		grown = realloc(d->tracks, cap * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + d->track_count, 0, (cap - d->track_count) * sizeof(*grown));
+		d->tracks = grown;
+		d->track_count = cap;
+	}
+	d->tracks[level] = session_track(s, TABLE_SLICE, TRACK_NVTX_PUSHPOP, p->uid, t->uid,
+					 d->uid, level);
+	return d->tracks[level];
+}
+
+static inline struct report_track *track_of(struct session *s, struct traced_process *p,
+					    struct traced_thread *t, struct domain_state *d,
+					    uint32_t level)
+{
+	if (__builtin_expect(level < d->track_count && d->tracks[level] != NULL, 1))
+		return d->tracks[level];
+	return make_track(s, p, t, d, level);
+}
+
+static void append(struct session *s, struct traced_process *p, struct traced_thread *t,
+		   struct domain_state *d, const struct open_slice *open, int64_t end)
+{
+	struct report_track *track = track_of(s, p, t, d, open->level);
+	int64_t values[TABLE_MAX_COLUMNS];
+	uint32_t present;
+
+	if (open->plain) {
+		values[COLUMN_SLICE_START] = open->event.start;
+		values[COLUMN_SLICE_END] = end;
+		values[COLUMN_SLICE_NAME] = (int64_t)open->event.name;
+		present = BIT(COLUMN_SLICE_START) | BIT(COLUMN_SLICE_END) | BIT(COLUMN_SLICE_NAME);
+	} else {
+		present = slice_values(&open->event, end, values);
+	}
+	if (!track || (report_append(track, values, present) < 0 && !s->full))
+		t->counts.damaged++;
+}
+
+/* A plain one has only start and name filled in; give the rest its values. */
+static void fill_in(struct open_slice *open)
+{
+	if (open->plain)
+		open->event = (struct event_attributes){ .start = open->event.start,
+							 .name = open->event.name };
+	open->plain = 0;
+}
+
+static void end_open(struct session *s, struct traced_process *p, struct traced_thread *t,
+		     struct domain_state *d, int64_t end)
+{
+	struct open_slice *open = &d->open[--d->depth];
+
+	fill_in(open);
+	open->event.flags |= SLICE_OPEN;
+	append(s, p, t, d, open, end);
+}
+
+void slices_push(struct session *s, struct traced_process *p, struct traced_thread *t,
+		 struct domain_state *d, unsigned level, const struct event_attributes *event,
+		 int plain)
+{
+	struct open_slice *grown;
+	uint32_t cap;
+
+	/* Their pops were among the dropped events: this push says they are over. */
+	while (d->depth && d->open[d->depth - 1].level >= level)
+		end_open(s, p, t, d, event->start);
+	if (level >= NVTX_WIRE_LEVEL_MAX || !track_of(s, p, t, d, level)) {
+		t->counts.damaged++;
+		return;
+	}
+	if (d->depth == d->open_cap) {
+		cap = d->open_cap ? d->open_cap * 2 : 8;
+		grown = realloc(d->open, cap * sizeof(*grown));
+		if (!grown) {
+			t->counts.damaged++;
+			return;
+		}
+		d->open = grown;
+		d->open_cap = cap;
+	}
+	d->open[d->depth].level = level;
+	d->open[d->depth].plain = (uint32_t)plain;
+	if (plain) {
+		d->open[d->depth].event.start = event->start;
+		d->open[d->depth].event.name = event->name;
+	} else {
+		d->open[d->depth].event = *event;
+	}
+	d->depth++;
+}
+
+/* What came with the pop: kept where the push brought no payload of its own. */
+static void merge_payload(struct open_slice *open, const struct event_attributes *payload)
+{
+	fill_in(open);
+	open->event.flags |= payload->flags & SLICE_BLOB_LOST;
+	if (payload->blob && open->event.blob) {
+		open->event.flags |= SLICE_BLOB_LOST;
+	} else if (payload->blob) {
+		open->event.blob = payload->blob;
+		open->event.schema = payload->schema;
+	}
+}
+
+void slices_pop(struct session *s, struct traced_process *p, struct traced_thread *t,
+		struct domain_state *d, unsigned level, int64_t time,
+		const struct event_attributes *payload)
+{
+	while (d->depth && d->open[d->depth - 1].level > level)
+		end_open(s, p, t, d, time);
+	if (!d->depth || d->open[d->depth - 1].level != level) {
+		t->counts.push_missing++;
+		return;
+	}
+	if (__builtin_expect(payload != NULL, 0))
+		merge_payload(&d->open[d->depth - 1], payload);
+	append(s, p, t, d, &d->open[--d->depth], time);
+}
+
+static uint32_t instant_values(const struct event_attributes *event, int64_t *values)
+{
+	uint32_t present = BIT(COLUMN_INSTANT_TIME);
+
+	values[COLUMN_INSTANT_TIME] = event->start;
+	values[COLUMN_INSTANT_NAME] = (int64_t)event->name;
+	values[COLUMN_INSTANT_FLAGS] = event->flags;
+	values[COLUMN_INSTANT_CATEGORY] = event->category;
+	values[COLUMN_INSTANT_COLOR] = event->color;
+	values[COLUMN_INSTANT_PAYLOAD_KIND] = event->payload_kind;
+	values[COLUMN_INSTANT_PAYLOAD] = (int64_t)event->payload;
+	values[COLUMN_INSTANT_BLOB] = (int64_t)event->blob;
+	values[COLUMN_INSTANT_SCHEMA] = (int64_t)event->schema;
+	present |= event->name ? BIT(COLUMN_INSTANT_NAME) : 0;
+	present |= event->flags ? BIT(COLUMN_INSTANT_FLAGS) : 0;
+	present |= event->category ? BIT(COLUMN_INSTANT_CATEGORY) : 0;
+	present |= event->flags & SLICE_HAS_COLOR ? BIT(COLUMN_INSTANT_COLOR) : 0;
+	if (event->payload_kind)
+		present |= BIT(COLUMN_INSTANT_PAYLOAD_KIND) | BIT(COLUMN_INSTANT_PAYLOAD);
+	if (event->blob)
+		present |= BIT(COLUMN_INSTANT_BLOB) | BIT(COLUMN_INSTANT_SCHEMA);
+	return present;
+}
+
+void slices_mark(struct session *s, struct traced_process *p, struct traced_thread *t,
+		 struct domain_state *d, const struct event_attributes *event)
+{
+	int64_t values[TABLE_MAX_COLUMNS];
+
+	if (!d->marks)
+		d->marks = session_track(s, TABLE_INSTANT, TRACK_NVTX_MARK, p->uid, t->uid,
+					 d->uid, 0);
+	if (!d->marks ||
+	    (report_append(d->marks, values, instant_values(event, values)) < 0 && !s->full))
+		t->counts.damaged++;
+}
+
+void slices_end_all(struct session *s, struct traced_process *p, struct traced_thread *t,
+		    struct domain_state *d, int64_t end)
+{
+	while (d->depth)
+		end_open(s, p, t, d, end);
+}
+
+void slices_provisional(struct domain_state *d, int64_t end)
+{
+	int64_t values[TABLE_MAX_COLUMNS];
+	struct open_slice open;
+	uint32_t present;
+
+	for (uint32_t i = 0; i < d->depth; i++) {
+		open = d->open[i];
+		fill_in(&open);
+		open.event.flags |= SLICE_OPEN;
+		present = slice_values(&open.event, end, values);
+		report_append_provisional(d->tracks[open.level], values, present);
+	}
+}

@@ -1,0 +1,178 @@
+/* Processes of the session, watched through pidfds. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/recorder.h"
+
+#define ENVIRON_LIMIT (1u << 20)
+
+void read_proc(uint32_t pid, const char *file, char *ret, size_t size)
+{
+	char path[64];
+	ssize_t n = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, ret, size - 1);
+		close(fd);
+	}
+	if (n < 0)
+		n = 0;
+	while (n > 0 && ret[n - 1] == '\0')
+		n--;
+	for (ssize_t i = 0; i < n; i++)
+		if (ret[i] == '\0')
+			ret[i] = ' ';
+	ret[n] = '\0';
+}
+
+void read_proc_link(uint32_t pid, const char *file, char *ret, size_t size)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, file);
+	n = readlink(path, ret, size - 1);
+	ret[n < 0 ? 0 : n] = '\0';
+}
+
+struct watch *watch_find(const struct recorder *r, uint32_t pid)
+{
+	uint64_t pointer = pid ? idmap_get(&r->by_pid, pid) : IDMAP_NONE;
+
+	return pointer == IDMAP_NONE ? NULL : (struct watch *)(uintptr_t)pointer;
+}
+
+struct watch *watch_add(struct recorder *r, uint32_t pid, uint64_t uid)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = w };
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (!w || fd < 0 || epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ||
+	    idmap_put(&r->by_pid, pid, (uint64_t)(uintptr_t)w) < 0) {
+		if (fd >= 0)
+			close(fd);
+		free(w);
+		return NULL;
+	}
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	*w = (struct watch){ .source = { SOURCE_PROCESS, fd }, .pid = pid, .uid = uid,
+			     .next = r->watches, .link = &r->watches };
+	if (w->next)
+		w->next->link = &w->next;
+	r->watches = w;
+	r->watch_count++;
+	return w;
+}
+
+static void watch_remove(struct recorder *r, struct watch *w)
+{
+	idmap_take(&r->by_pid, w->pid);
+	*w->link = w->next;
+	if (w->next)
+		w->next->link = w->link;
+	close(w->source.fd);
+	r->watch_count--;
+	free(w);
+}
+
+static int64_t raw_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void watch_ended(struct recorder *r, struct watch *w)
+{
+	struct mail *mail = w->uid ? drain_mail(MAIL_ENDED) : NULL;
+
+	if (w->pid == r->target_pid)
+		r->target_gone = 1;
+	if (mail) {
+		mail->uid = w->uid;
+		mail->raw = raw_now();
+		drain_post(&r->drain, mail);
+	}
+	notices_ended(r, w->pid);
+	watch_remove(r, w);
+}
+
+void watch_kill_all(struct recorder *r, int signal)
+{
+	for (struct watch *w = r->watches; w; w = w->next)
+		syscall(SYS_pidfd_send_signal, w->source.fd, signal, NULL, 0);
+}
+
+static int carries_session(const struct recorder *r, const char *pid_text, char *text)
+{
+	char path[320], wanted[64 + WIRE_NAME_HEX];
+	ssize_t n, size = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/environ", pid_text);
+	snprintf(wanted, sizeof(wanted), WIRE_ENV "=1:%s:", r->secret->name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	while (size < (ssize_t)ENVIRON_LIMIT - 1 &&
+	       (n = read(fd, text + size, ENVIRON_LIMIT - 1 - (size_t)size)) > 0)
+		size += n;
+	close(fd);
+	return memmem(text, (size_t)size, wanted, strlen(wanted)) != NULL;
+}
+
+void watch_find_strays(struct recorder *r)
+{
+	char *text = malloc(ENVIRON_LIMIT);
+	DIR *dir = text ? opendir("/proc") : NULL;
+	struct dirent *entry;
+	struct watch *w;
+	uint32_t pid;
+
+	while (dir && (entry = readdir(dir))) {
+		pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		if (!pid || pid == (uint32_t)getpid() || watch_find(r, pid) ||
+		    !carries_session(r, entry->d_name, text))
+			continue;
+		w = watch_add(r, pid, 0);
+		if (!w)
+			continue;
+		read_proc(pid, "comm", w->name, sizeof(w->name));
+		w->name[strcspn(w->name, "\n")] = '\0';
+	}
+	if (dir)
+		closedir(dir);
+	free(text);
+}
+
+void watch_name_leftovers(struct recorder *r)
+{
+	for (struct watch *w = r->watches; w; w = w->next) {
+		recorder_note(r, "Process %u (%s) was still running when the recording ended.",
+			      w->pid, w->name[0] ? w->name : "?");
+		drain_diagnose(&r->drain, DIAGNOSTIC_WARNING,
+			       "Process %u (%s) was still running when the recording ended.",
+			       w->pid, w->name[0] ? w->name : "?");
+	}
+}
+
+void watch_release(struct recorder *r)
+{
+	while (r->watches)
+		watch_remove(r, r->watches);
+	idmap_release(&r->by_pid);
+}

@@ -1,0 +1,255 @@
+/* What is where: from the directory's rows, or those found by scanning, to the lists of
+ * groups per table and of string blocks. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/reader_internal.h"
+
+static int grow(void **array, size_t *capacity, size_t count, size_t item)
+{
+	size_t wanted = *capacity ? *capacity * 2 : 16;
+	void *grown;
+
+	if (count < *capacity)
+		return 0;
+	grown = realloc(*array, wanted * item);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*capacity = wanted;
+	return 0;
+}
+
+int index_block(struct report *r, const uint8_t *base, uint64_t size, uint64_t offset,
+		uint32_t *ret)
+{
+	struct block_ref *last = r->block_count ? &r->blocks[r->block_count - 1] : NULL;
+
+	if (!last || last->at != base + offset) {
+		if (r->block_count >= UINT32_MAX ||
+		    grow((void **)&r->blocks, &r->block_capacity, r->block_count,
+			 sizeof(*r->blocks)) < 0)
+			return -ENOMEM;
+		last = &r->blocks[r->block_count++];
+		memset(last, 0, sizeof(*last));
+		last->at = base + offset;
+		last->left = size - offset;
+		last->offset = offset;
+	}
+	*ret = (uint32_t)(last - r->blocks);
+	return 0;
+}
+
+static int grow_groups(struct table_groups *t)
+{
+	size_t capacity = t->capacity ? t->capacity * 2 : 16;
+	struct report_group *groups;
+	struct place *places;
+
+	if (t->count < t->capacity)
+		return 0;
+	groups = realloc(t->groups, capacity * sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	t->groups = groups;
+	places = realloc(t->places, capacity * sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	t->places = places;
+	t->capacity = capacity;
+	return 0;
+}
+
+static int group_possible(const struct table_schema *schema, const struct entry *e, uint32_t skip)
+{
+	if (e->items == 0 || e->items > SET_MAX_ROWS || skip >= e->items)
+		return 0;
+	if (schema->kind == TABLE_KIND_SPAN && (e->present & 3) != 3)
+		return 0;
+	return schema->kind != TABLE_KIND_POINT || (e->present & 1);
+}
+
+int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_t skip)
+{
+	const struct table_schema *schema = table_schema(e->table);
+	struct table_groups *t = &r->tables[e->table];
+
+	if (!schema) {
+		r->unknown_groups++;
+		return 0;
+	}
+	if (!group_possible(schema, e, skip)) {
+		reader_note(r, "an impossible group of table %s was skipped", schema->name);
+		return 0;
+	}
+	if (grow_groups(t) < 0)
+		return -ENOMEM;
+	t->groups[t->count] = (struct report_group){
+		.track = e->track,
+		.rows = e->items - skip,
+		.first_row = t->rows,
+		.time_min = e->time_min,
+		.time_max = e->time_max,
+		.present = (uint32_t)(e->present & ((1ull << schema->column_count) - 1)),
+		.segment = e->segment,
+	};
+	t->places[t->count++] = (struct place){ block, e->inside, e->bytes, e->items, skip };
+	t->rows += e->items - skip;
+	return 0;
+}
+
+/* Ids far beyond the number of texts would make readers allocate for nothing. */
+static int ids_possible(const struct text_store *s, const struct entry *e)
+{
+	return e->items && e->first && e->first <= e->last && e->last < UINT32_MAX &&
+	       e->last / 16 <= s->items + e->items + (1u << 16);
+}
+
+int index_texts(struct report *r, uint32_t block, const struct entry *e)
+{
+	struct text_store *s = e->kind == BLOCK_STRINGS ? &r->strings : &r->blobs;
+	struct text_block added = { .first = e->first, .last = e->last, .block = block };
+	int in_order;
+
+	if (!ids_possible(s, e)) {
+		reader_note(r, "a damaged block of %s was skipped",
+			    e->kind == BLOCK_STRINGS ? "strings" : "blobs");
+		return 0;
+	}
+	in_order = !(e->flags & BLOCK_LATE) &&
+		   (!s->ordered_count || s->ordered[s->ordered_count - 1].last < e->first);
+	if (in_order ? grow((void **)&s->ordered, &s->ordered_capacity, s->ordered_count, sizeof(added))
+		     : grow((void **)&s->late, &s->late_capacity, s->late_count, sizeof(added)))
+		return -ENOMEM;
+	if (in_order)
+		s->ordered[s->ordered_count++] = added;
+	else
+		s->late[s->late_count++] = added;
+	s->items += e->items;
+	if (e->last + 1 > s->limit)
+		s->limit = e->last + 1;
+	return 0;
+}
+
+/* The columns of a piece of the directory. */
+struct directory_rows {
+	int64_t *columns[DIRECTORY_COLUMNS];
+	uint32_t rows;
+};
+
+static void entry_from_row(const struct directory_rows *d, uint32_t i, struct entry *e)
+{
+	memset(e, 0, sizeof(*e));
+	e->kind = (uint8_t)d->columns[DIRECTORY_KIND][i];
+	e->table = (uint8_t)d->columns[DIRECTORY_ITS_TABLE][i];
+	e->flags = (uint16_t)d->columns[DIRECTORY_FLAGS][i];
+	e->segment = (uint32_t)d->columns[DIRECTORY_SEGMENT][i];
+	e->offset = (uint64_t)d->columns[DIRECTORY_OFFSET][i];
+	e->inside = (uint32_t)d->columns[DIRECTORY_INSIDE][i];
+	e->bytes = (uint32_t)d->columns[DIRECTORY_BYTES][i];
+	e->items = (uint32_t)d->columns[DIRECTORY_ITEMS][i];
+	e->track = (uint32_t)d->columns[DIRECTORY_TRACK][i];
+	e->first = (uint64_t)d->columns[DIRECTORY_FIRST][i];
+	e->last = (uint64_t)d->columns[DIRECTORY_LAST][i];
+	e->time_min = d->columns[DIRECTORY_TIME_MIN][i];
+	e->time_max = d->columns[DIRECTORY_TIME_MAX][i];
+	e->present = (uint32_t)d->columns[DIRECTORY_PRESENT][i];
+}
+
+static int index_row(struct report *r, const struct entry *e, uint64_t *previous)
+{
+	uint32_t block;
+	int rc;
+
+	if (e->kind < BLOCK_GROUP || e->kind > BLOCK_BLOBS)
+		return 0; /* of a newer minor version */
+	if (e->offset % 8 || e->offset < *previous || e->offset > r->size)
+		return -EBADMSG;
+	*previous = e->offset;
+	rc = index_block(r, r->map, r->size, e->offset, &block);
+	if (rc < 0)
+		return rc;
+	return e->kind == BLOCK_GROUP ? index_group(r, block, e, 0) : index_texts(r, block, e);
+}
+
+static int index_rows(struct report *r, const struct directory_rows *d, uint64_t *previous)
+{
+	struct entry e;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < d->rows && rc == 0; i++) {
+		entry_from_row(d, i, &e);
+		rc = index_row(r, &e, previous);
+	}
+	return rc;
+}
+
+static int decode_rows(struct report *r, const struct set_view *set, struct directory_rows *d)
+{
+	struct scratch *s = reader_scratch_take(r);
+	int rc = s ? 0 : -ENOMEM;
+
+	d->rows = set->head.rows;
+	for (unsigned c = 0; c < DIRECTORY_COLUMNS && rc == 0; c++)
+		rc = decode_column(s, set, c, d->columns[c], NULL);
+	if (s)
+		reader_scratch_give(r, s);
+	return rc;
+}
+
+static int index_sets(struct report *r, struct cursor *c, uint32_t items, struct directory_rows *d)
+{
+	/* every entry stands for some bytes of its own */
+	uint64_t left = r->size / 4 + 1024, previous = 0;
+	struct set_view set;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < items && rc == 0; i++) {
+		rc = set_parse(c, &set);
+		if (rc == 0 && (set.head.table != DIRECTORY_TABLE || set.head.rows > left))
+			rc = -EBADMSG;
+		if (rc < 0)
+			break;
+		left -= set.head.rows;
+		rc = decode_rows(r, &set, d);
+		rc = rc < 0 ? rc : index_rows(r, d, &previous);
+	}
+	return rc;
+}
+
+static int index_payload(struct report *r, const uint8_t *payload, uint64_t size, uint32_t items)
+{
+	int64_t *room = malloc((size_t)DIRECTORY_COLUMNS * SET_MAX_ROWS * sizeof(*room));
+	struct cursor c = { payload, payload + size, 0 };
+	struct directory_rows d;
+	int rc;
+
+	if (!room)
+		return -ENOMEM;
+	for (unsigned i = 0; i < DIRECTORY_COLUMNS; i++)
+		d.columns[i] = room + (size_t)i * SET_MAX_ROWS;
+	rc = index_sets(r, &c, items, &d);
+	free(room);
+	return rc;
+}
+
+int index_directory(struct report *r, const struct footer *footer, struct error *err)
+{
+	const uint8_t *payload;
+	struct block_header h;
+	uint8_t *owned;
+	int rc;
+
+	if (footer->directory_offset % 8 || footer->directory_offset > r->size ||
+	    block_peek(r->map + footer->directory_offset, r->size - footer->directory_offset, &h) < 0 ||
+	    h.kind != BLOCK_DIRECTORY ||
+	    !block_sound(r->map + footer->directory_offset, &h, r->seed))
+		return error_set(err, EBADMSG, "its directory is damaged");
+	rc = block_payload(r->map + footer->directory_offset, &h, &payload, &owned);
+	rc = rc < 0 ? rc : index_payload(r, payload, h.raw_size, h.items);
+	free(owned);
+	if (rc == -EBADMSG)
+		error_set(err, EBADMSG, "its directory is damaged");
+	return rc;
+}

@@ -1,0 +1,359 @@
+/* The file of a writer: private, created under a name nobody else has, locked before it
+ * can be seen, appended block by block, published by a rename that destroys nothing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/writer_internal.h"
+
+#define CREATE_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+#define RESERVE_STEP (16ull << 20)
+#define SYNC_STEP (16ull << 20)
+#define ASIDE_MAX 10000
+
+char *path_with(const char *path, const char *suffix)
+{
+	char *joined = NULL;
+
+	if (asprintf(&joined, "%s%s", path, suffix) < 0)
+		return NULL;
+	return joined;
+}
+
+int fill_random(void *bytes, size_t size)
+{
+	return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -EIO;
+}
+
+/* Renames without ever replacing. */
+static int rename_new(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (link(from, to) == 0) {
+		unlink(from);
+		return 0;
+	}
+	return -errno;
+}
+
+/* 0 when locked, 1 where the filesystem has no locks, -EBUSY when another has it. */
+static int lock_file(int fd)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno == EWOULDBLOCK)
+		return -EBUSY;
+	return 1;
+}
+
+/* Moves what a dead recorder left to the first free X.part.N / X.journal.N. */
+static int move_aside(struct report_writer *w, char *ret_note, size_t note_size)
+{
+	char suffix[32];
+	char *part = NULL, *journal = NULL;
+	int r = -EEXIST;
+
+	for (int n = 1; n <= ASIDE_MAX && r == -EEXIST; n++) {
+		snprintf(suffix, sizeof(suffix), ".%d", n);
+		free(part);
+		free(journal);
+		part = path_with(w->part_path, suffix);
+		journal = path_with(w->journal_path, suffix);
+		if (!part || !journal)
+			r = -ENOMEM;
+		else if (access(journal, F_OK) != 0)
+			r = rename_new(w->part_path, part);
+	}
+	if (r == 0) {
+		rename_new(w->journal_path, journal);
+		if (ret_note)
+			snprintf(ret_note, note_size,
+				 "%s was left by an earlier recording and is now %s; "
+				 "'sonde recover %s' makes a report of it",
+				 w->part_path, part, part);
+	}
+	free(part);
+	free(journal);
+	return r;
+}
+
+/* Deals with a .part that is already there. */
+static int clear_the_way(struct report_writer *w, char *ret_note, size_t note_size,
+			 struct error *err)
+{
+	int fd = open(w->part_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	int r;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return error_set_errno(err, errno, "cannot open %s", w->part_path);
+	r = lock_file(fd);
+	if (r == 0)
+		r = move_aside(w, ret_note, note_size);
+	else
+		r = -EBUSY;
+	close(fd);
+	if (r == -EBUSY)
+		return error_set(err, EBUSY,
+				 "%s belongs to a recording that is still going on; "
+				 "choose another name with -o",
+				 w->part_path);
+	if (r < 0)
+		return error_set_errno(err, -r, "cannot move %s aside", w->part_path);
+	return 0;
+}
+
+static int create_random(const char *path, char **ret_name)
+{
+	unsigned long long number;
+	char suffix[32];
+	int fd;
+
+	if (fill_random(&number, sizeof(number)) < 0)
+		return -EIO;
+	snprintf(suffix, sizeof(suffix), ".%016llx", number);
+	*ret_name = path_with(path, suffix);
+	if (!*ret_name)
+		return -ENOMEM;
+	fd = open(*ret_name, CREATE_FLAGS, 0600);
+	if (fd < 0) {
+		fd = -errno;
+		free(*ret_name);
+		*ret_name = NULL;
+	}
+	return fd;
+}
+
+/* Locked under a random name first: once it is the .part, nobody can take it for left over. */
+static int create_part(struct report_writer *w, struct error *err)
+{
+	char *temporary;
+	int fd = create_random(w->part_path, &temporary), r;
+
+	if (fd < 0)
+		return error_set_errno(err, -fd, "cannot create %s", w->part_path);
+	lock_file(fd);
+	r = rename_new(temporary, w->part_path);
+	if (r < 0 && r != -EEXIST) { /* neither renameat2 nor links here */
+		close(fd);
+		fd = open(w->part_path, CREATE_FLAGS, 0600);
+		r = fd < 0 ? -errno : 0;
+		if (r == 0)
+			lock_file(fd);
+	}
+	if (r < 0) {
+		unlink(temporary);
+		if (fd >= 0)
+			close(fd);
+		fd = -1;
+	}
+	free(temporary);
+	if (r == -EEXIST)
+		return error_set(err, EBUSY, "%s was taken by another recording just now; "
+				 "choose another name with -o", w->part_path);
+	if (r < 0)
+		return error_set_errno(err, -r, "cannot create %s", w->part_path);
+	w->fd = fd;
+	return 0;
+}
+
+static int write_header(struct report_writer *w, struct error *err)
+{
+	struct file_header h = { .magic = FILE_MAGIC, .major = FORMAT_MAJOR,
+				 .minor = FORMAT_MINOR, .size = sizeof(h) };
+	struct timespec now;
+	int r;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	h.created = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	memcpy(h.id, w->id, sizeof(h.id));
+	file_header_seal(&h);
+	buf_clear(&w->block);
+	r = buf_append(&w->block, &h, sizeof(h));
+	r = r < 0 ? r : output_append(w);
+	r = r < 0 ? r : output_reserve(w);
+	return r < 0 ? error_set_errno(err, -r, "cannot write %s", w->part_path) : 0;
+}
+
+/* A file that could not even get its header is not left behind. */
+static int begin_file(struct report_writer *w, struct error *err)
+{
+	int r = write_header(w, err);
+
+	if (r < 0)
+		unlink(w->part_path);
+	return r;
+}
+
+static int check_target(const struct report_writer *w, struct error *err)
+{
+	struct stat st;
+
+	if (lstat(w->path, &st) < 0)
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return error_set(err, EISDIR, "%s is a directory; name a file with -o", w->path);
+	if (!w->overwrite)
+		return error_set(err, EEXIST, "%s exists; overwrite it with -f true or choose "
+				 "another name with -o", w->path);
+	return 0;
+}
+
+int output_open(struct report_writer *w, char *ret_note, size_t note_size, struct error *err)
+{
+	int r = check_target(w, err);
+
+	r = r < 0 ? r : clear_the_way(w, ret_note, note_size, err);
+	r = r < 0 ? r : create_part(w, err);
+	return r < 0 ? r : begin_file(w, err);
+}
+
+int output_open_temporary(struct report_writer *w, struct error *err)
+{
+	char *temporary;
+	int fd, r = check_target(w, err);
+
+	if (r < 0)
+		return r;
+	fd = create_random(w->path, &temporary);
+	if (fd < 0)
+		return error_set_errno(err, -fd, "cannot create a file beside %s", w->path);
+	free(w->part_path);
+	w->part_path = temporary;
+	w->fd = fd;
+	lock_file(fd);
+	return begin_file(w, err);
+}
+
+static int write_all(int fd, const char *data, size_t size, uint64_t offset)
+{
+	while (size) {
+		ssize_t n = pwrite(fd, data, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		data += n;
+		size -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+/* Lets the kernel write in the background, so that the sync at the end is short. */
+static void start_writeback(struct report_writer *w)
+{
+	if (w->size - w->synced < SYNC_STEP)
+		return;
+	sync_file_range(w->fd, (off_t)w->synced, (off_t)(w->size - w->synced),
+			SYNC_FILE_RANGE_WRITE);
+	w->synced = w->size;
+}
+
+int output_append(struct report_writer *w)
+{
+	int r = write_all(w->fd, w->block.data, w->block.len, w->size);
+
+	if (r < 0) {
+		if (ftruncate(w->fd, (off_t)w->size) < 0)
+			return r; /* readers stop at the torn block */
+		w->reserved = 0;
+		return r;
+	}
+	w->size += w->block.len;
+	start_writeback(w);
+	return 0;
+}
+
+/* Keeps room for the directory and the rest of the rows allocated behind the end of the
+ * file. Best effort: where the filesystem cannot, the floor of free space has to do. */
+int output_reserve(struct report_writer *w)
+{
+	uint64_t want = w->size + FINISH_RESERVE + w->builder_bytes / 4 +
+			w->entry_count * sizeof(struct entry) / 2;
+
+	if (want <= w->reserved)
+		return 0;
+	want += RESERVE_STEP;
+	if (fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)w->size, (off_t)(want - w->size)) < 0)
+		return errno == ENOSPC ? -ENOSPC : 0;
+	w->reserved = want;
+	return 0;
+}
+
+void report_writer_set_disk_floor(struct report_writer *w, uint64_t bytes, unsigned percent)
+{
+	w->floor_bytes = bytes;
+	w->floor_percent = percent;
+}
+
+int output_check_disk(struct report_writer *w, struct error *err)
+{
+	struct statvfs disk;
+	uint64_t left, floor;
+
+	if (fstatvfs(w->fd, &disk) < 0)
+		return 0;
+	left = (uint64_t)disk.f_bavail * disk.f_frsize;
+	floor = (uint64_t)disk.f_blocks * disk.f_frsize / 100 * w->floor_percent;
+	if (floor < w->floor_bytes)
+		floor = w->floor_bytes;
+	if (left >= floor)
+		return 0;
+	return error_set(err, ENOSPC,
+			 "only %llu MB are free where %s is written (%llu MB are kept free): "
+			 "recording stops here; free some space or choose another place with -o",
+			 (unsigned long long)(left >> 20), w->path, (unsigned long long)(floor >> 20));
+}
+
+static int sync_folder(const char *path)
+{
+	char *folder = strdup(path), *slash;
+	int fd;
+
+	if (!folder)
+		return -ENOMEM;
+	slash = strrchr(folder, '/');
+	if (slash)
+		slash[slash == folder] = '\0';
+	fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(folder);
+	if (fd < 0)
+		return -errno;
+	fsync(fd);
+	close(fd);
+	return 0;
+}
+
+/* The complete file gets its name. */
+int output_publish(struct report_writer *w, struct error *err)
+{
+	int r;
+
+	if (ftruncate(w->fd, (off_t)w->size) < 0 || fdatasync(w->fd) < 0)
+		return error_set_errno(err, errno, "cannot write %s", w->part_path);
+	if (w->overwrite)
+		r = rename(w->part_path, w->path) < 0 ? -errno : 0;
+	else
+		r = rename_new(w->part_path, w->path);
+	if (r == -EEXIST)
+		return error_set(err, EEXIST, "%s appeared meanwhile and is left alone; the report "
+				 "is complete in %s", w->path, w->part_path);
+	if (r < 0)
+		return error_set_errno(err, -r, "cannot rename %s to %s", w->part_path, w->path);
+	sync_folder(w->path);
+	return 0;
+}

@@ -1,0 +1,228 @@
+/* The writer's front: opening, tracks, appending, ticks. */
+#include "report/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/writer_internal.h"
+
+#define DEFAULT_FLOOR_BYTES (256ull << 20)
+#define DEFAULT_FLOOR_PERCENT 1
+
+struct report_writer *writer_new(const char *path, int overwrite)
+{
+	struct report_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->fd = w->journal_fd = -1;
+	w->overwrite = overwrite;
+	w->next_string = w->next_blob = 1;
+	w->tick = 1;
+	w->journal_limit = JOURNAL_LIMIT;
+	report_writer_set_disk_floor(w, DEFAULT_FLOOR_BYTES, DEFAULT_FLOOR_PERCENT);
+	pending_init(&w->strings, BLOCK_STRINGS, BLOCK_META);
+	pending_init(&w->late, BLOCK_STRINGS, BLOCK_META | BLOCK_LATE);
+	pending_init(&w->blobs, BLOCK_BLOBS, 0);
+	w->path = path_with(path, "");
+	w->part_path = path_with(path, ".part");
+	w->journal_path = path_with(path, ".journal");
+	if (!w->path || !w->part_path || !w->journal_path || encoder_init(&w->encoder) < 0 ||
+	    fill_random(w->id, sizeof(w->id)) < 0 ||
+	    fill_random(&w->interned.seed, sizeof(w->interned.seed)) < 0) {
+		writer_free(w);
+		return NULL;
+	}
+	w->seed = block_seed(w->id);
+	return w;
+}
+
+void writer_free(struct report_writer *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->track_count; i++)
+		track_destroy(w->tracks[i]);
+	free(w->tracks);
+	free(w->track_slots);
+	free(w->closed);
+	free(w->provisional);
+	free(w->entries);
+	free(w->interned.slots);
+	pending_release(&w->strings);
+	pending_release(&w->late);
+	pending_release(&w->blobs);
+	encoder_release(&w->encoder);
+	buf_release(&w->block);
+	buf_release(&w->payload);
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->journal_fd >= 0)
+		close(w->journal_fd);
+	free(w->path);
+	free(w->part_path);
+	free(w->journal_path);
+	free(w);
+}
+
+int report_writer_open(struct report_writer **ret, const char *path, int overwrite,
+		       char *ret_note, size_t note_size, struct error *err)
+{
+	struct report_writer *w = writer_new(path, overwrite);
+	int r;
+
+	*ret = NULL;
+	if (ret_note && note_size)
+		ret_note[0] = '\0';
+	if (!w)
+		return error_set(err, ENOMEM, "no memory for the report");
+	r = output_open(w, ret_note, note_size, err);
+	if (r == 0) {
+		r = journal_open(w, err);
+		if (r < 0)
+			unlink(w->part_path);
+	}
+	if (r < 0)
+		writer_free(w);
+	else
+		*ret = w;
+	return r;
+}
+
+static uint32_t track_hash(unsigned table, uint32_t track)
+{
+	return (uint32_t)(((uint64_t)table << 32 | track) * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static uint32_t *track_slot(struct report_writer *w, unsigned table, uint32_t track)
+{
+	uint32_t at = track_hash(table, track) & (w->slot_count - 1);
+	const struct report_track *t;
+
+	for (; w->track_slots[at]; at = (at + 1) & (w->slot_count - 1)) {
+		t = w->tracks[w->track_slots[at] - 1];
+		if (t->table == table && t->track == track)
+			break;
+	}
+	return &w->track_slots[at];
+}
+
+static int grow_tracks(struct report_writer *w)
+{
+	size_t capacity = w->track_capacity ? w->track_capacity * 2 : 64;
+	struct report_track **tracks = realloc(w->tracks, capacity * sizeof(*tracks));
+	uint32_t *slots;
+
+	if (!tracks)
+		return -ENOMEM;
+	w->tracks = tracks;
+	slots = calloc(capacity * 2, sizeof(*slots));
+	if (!slots || capacity > UINT32_MAX / 4) {
+		free(slots);
+		return -ENOMEM;
+	}
+	free(w->track_slots);
+	w->track_slots = slots;
+	w->slot_count = (uint32_t)(capacity * 2);
+	w->track_capacity = capacity;
+	for (size_t i = 0; i < w->track_count; i++)
+		*track_slot(w, w->tracks[i]->table, w->tracks[i]->track) = (uint32_t)i + 1;
+	return 0;
+}
+
+struct report_track *report_track(struct report_writer *w, enum table_id table, uint32_t track)
+{
+	struct report_track *t;
+	uint32_t *slot;
+
+	if (w->track_count == w->track_capacity && grow_tracks(w) < 0)
+		return NULL;
+	slot = track_slot(w, table, track);
+	if (*slot)
+		return w->tracks[*slot - 1];
+	t = track_create(w, table, track);
+	if (!t)
+		return NULL;
+	w->tracks[w->track_count++] = t;
+	*slot = (uint32_t)w->track_count;
+	return t;
+}
+
+static int closed_room(struct report_writer *w)
+{
+	size_t capacity = w->closed_capacity ? w->closed_capacity * 2 : 64;
+	struct report_track **grown;
+
+	if (w->closed_count < w->closed_capacity)
+		return 0;
+	grown = realloc(w->closed, capacity * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	w->closed = grown;
+	w->closed_capacity = capacity;
+	return 0;
+}
+
+void report_track_close(struct report_track *t)
+{
+	struct report_writer *w = t ? t->writer : NULL;
+
+	if (!t || t->closed || closed_room(w) < 0)
+		return;
+	t->closed = 1;
+	if (t->rows == 0) {
+		track_clear(t, 1);
+		return;
+	}
+	w->closed[w->closed_count++] = t;
+	w->closed_rows += t->rows;
+	if (w->closed_rows >= PACK_ROWS && !w->stopped && flush_closed(w) < 0)
+		w->stopped = -EIO;
+}
+
+int reclaim_memory(struct report_writer *w)
+{
+	int r = 0;
+
+	if (w->builder_bytes > BUILDER_SOFT_LIMIT)
+		r = flush_idle(w);
+	if (r == 0 && w->builder_bytes > BUILDER_HARD_LIMIT)
+		r = flush_all(w, 1);
+	return r;
+}
+
+int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context,
+		       struct error *err)
+{
+	int r;
+
+	if (w->stopped)
+		return error_set_errno(err, -w->stopped, "%s takes no more rows", w->part_path);
+	w->tick++;
+	r = reclaim_memory(w);
+	r = r < 0 ? r : journal_tick(w, provisional, context);
+	r = r < 0 ? r : output_reserve(w);
+	if (r < 0)
+		error_set_errno(err, -r, "cannot write %s: recording stops here", w->part_path);
+	else
+		r = output_check_disk(w, err);
+	w->stopped = r;
+	return r;
+}
+
+uint64_t report_writer_bytes(const struct report_writer *w)
+{
+	return w->size;
+}
+
+uint64_t report_writer_rows(const struct report_writer *w)
+{
+	return w->rows;
+}
+
+void report_writer_abandon(struct report_writer *w)
+{
+	writer_free(w);
+}

@@ -1,0 +1,203 @@
+/* The writer's parts and what they share. Private to src/report and its tests. */
+#ifndef SONDE_REPORT_WRITER_INTERNAL_H
+#define SONDE_REPORT_WRITER_INTERNAL_H
+
+#include "report/block.h"
+#include "report/rowset.h"
+#include "report/writer.h"
+
+#define GROUP_ROWS 16384u          /* rows per group of a busy track */
+#define TINY_ROWS 512u             /* sets below this share a block */
+#define PACK_BYTES (256u << 10)    /* payload of such a block */
+#define PACK_ROWS 16384u           /* closed tracks are kept until they have this many rows together */
+#define SEGMENT_BYTES (64ull << 20)
+#define JOURNAL_LIMIT (32ull << 20)
+#define BUILDER_SOFT_LIMIT (48ull << 20) /* above it idle tracks give their buffers back */
+#define BUILDER_HARD_LIMIT (96ull << 20) /* above it all do */
+#define IDLE_TICKS 20
+#define STRINGS_FLUSH (256u << 10)
+#define BLOBS_FLUSH (1u << 20)
+#define FINISH_RESERVE (16ull << 20) /* allocated ahead of the end of the file */
+
+/* 96 bits of a hash stand for the text: at a billion names the chance that
+ * any two share one is below 1e-11. */
+struct intern_slot {
+	uint64_t hash_low;
+	uint32_t hash_high;
+	uint32_t id; /* 0: free */
+};
+
+struct intern_table {
+	struct intern_slot *slots;
+	uint32_t capacity; /* power of two */
+	uint32_t used;
+	uint64_t seed;
+};
+
+/* Texts or blobs not yet in the file. */
+struct pending {
+	struct buf items; /* struct pending_item */
+	struct buf bytes; /* each followed by a NUL */
+	size_t journaled_items;
+	size_t journaled_bytes;
+	uint8_t kind;
+	uint16_t flags;
+};
+
+struct pending_item {
+	uint64_t id;
+	uint64_t size;
+};
+
+struct track_column {
+	int64_t *values;
+	uint32_t count; /* these two only where the track has masks */
+	uint32_t journaled;
+};
+
+/* What every append touches comes first, in one cache line. */
+struct report_track {
+	struct report_writer *writer;
+	struct track_column *columns;
+	uint32_t *masks; /* NULL while all rows have the same columns */
+	int64_t last;    /* end or time of the last row */
+	uint32_t mask;
+	uint32_t rows;
+	uint32_t capacity;
+	uint32_t last_tick; /* when a row was last seen */
+	uint8_t table;
+	uint8_t kind;
+	uint8_t column_count;
+	uint8_t dirty;  /* on the list of those with rows for the journal */
+	uint8_t closed; /* no more rows: its set may wait to share a block */
+	uint32_t track;
+	uint32_t journaled; /* rows that are in the journal */
+	uint64_t flushed;   /* rows in the file */
+	struct report_track *next_dirty;
+	struct report_track *peer; /* builder of provisional rows during a tick; and back */
+};
+
+struct report_writer {
+	uint64_t rows;
+	uint32_t tick;
+	int stopped; /* 0, or why rows are refused: a negative errno */
+	struct report_track *dirty;
+
+	char *path;
+	char *part_path;
+	char *journal_path;
+	int overwrite;
+	int fd;
+	int journal_fd;
+	int fill_journal; /* inside the provisional callback */
+	uint8_t id[16];
+	uint64_t seed;
+	uint64_t size; /* of the file: where the next block goes */
+	uint64_t reserved; /* allocated up to here */
+	uint64_t synced;   /* writing to disk was started up to here */
+	uint32_t segment;
+	uint64_t segment_start;
+	struct encoder encoder;
+	struct buf block;
+	struct buf payload;
+
+	struct intern_table interned;
+	uint64_t next_string;
+	uint64_t next_blob;
+	struct pending strings;
+	struct pending late;
+	struct pending blobs;
+
+	struct report_track **tracks; /* all, in order of creation */
+	size_t track_count;
+	size_t track_capacity;
+	uint32_t *track_slots; /* hash of (table, track): index + 1 */
+	uint32_t slot_count;
+	struct report_track **closed; /* waiting to share a block */
+	size_t closed_count;
+	size_t closed_capacity;
+	uint64_t closed_rows;
+	uint64_t builder_bytes;
+
+	struct entry *entries; /* the directory to be */
+	size_t entry_count;
+	size_t entry_capacity;
+
+	uint64_t journal_size;
+	uint64_t journal_limit; /* beyond it everything goes to the file and the journal starts over */
+	uint64_t generation;
+	struct report_track **provisional; /* builders of provisional rows */
+	size_t provisional_count;
+	size_t provisional_capacity;
+	uint64_t provisional_hash; /* of the set in the journal; 0: none there */
+	uint32_t provisional_age;
+
+	uint64_t floor_bytes; /* free space below which recording stops */
+	unsigned floor_percent;
+};
+
+/* Tests lower or raise the limits of free disk space. */
+void report_writer_set_disk_floor(struct report_writer *w, uint64_t bytes, unsigned percent);
+
+/* output.c: the file itself */
+int output_open(struct report_writer *w, char *ret_note, size_t note_size, struct error *err);
+/* A file under a name of its own that becomes `path` when finished. */
+int output_open_temporary(struct report_writer *w, struct error *err);
+/* Appends the blocks in w->block; on failure the file is as before. */
+int output_append(struct report_writer *w);
+int output_reserve(struct report_writer *w);
+int output_check_disk(struct report_writer *w, struct error *err);
+int output_publish(struct report_writer *w, struct error *err);
+char *path_with(const char *path, const char *suffix);
+int fill_random(void *bytes, size_t size);
+
+/* track.c: builders */
+struct report_track *track_create(struct report_writer *w, enum table_id table, uint32_t track);
+void track_destroy(struct report_track *t);
+int track_put(struct report_track *t, const int64_t *values, uint32_t present);
+/* All rows, or those not journaled yet, as input of the encoder. */
+void track_view(const struct report_track *t, int all, struct set_rows *ret);
+void track_mark_journaled(struct report_track *t);
+/* Values the track's builder has of a column. */
+uint32_t track_column_values(const struct report_track *t, unsigned column);
+void track_clear(struct report_track *t, int free_buffers);
+int track_is_meta(const struct report_track *t);
+
+/* flush.c: from builders to blocks */
+int flush_track(struct report_writer *w, struct report_track *t);
+int flush_pending(struct report_writer *w);
+int flush_all(struct report_writer *w, int free_buffers);
+int flush_idle(struct report_writer *w);
+int flush_closed(struct report_writer *w);
+int entry_add(struct report_writer *w, const struct entry *entry);
+
+/* strings.c */
+void pending_init(struct pending *p, unsigned kind, unsigned flags);
+void pending_release(struct pending *p);
+int pending_add(struct pending *p, uint64_t id, const void *data, size_t size);
+/* Appends items [from ...) as one block to `out`. */
+int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, uint32_t segment,
+		   ZSTD_CCtx *cctx, uint64_t seed, struct buf *out, struct block_header *ret_header);
+int pending_flush(struct report_writer *w, struct pending *p);
+int string_put(struct report_writer *w, uint64_t id, const char *text, size_t len);
+int blob_put(struct report_writer *w, uint64_t id, const void *data, size_t len);
+
+/* journal.c */
+int journal_open(struct report_writer *w, struct error *err);
+int journal_tick(struct report_writer *w, report_provisional_fn provisional, void *context);
+int journal_restart(struct report_writer *w);
+
+/* lod.c */
+void lod_summarise(const struct set_rows *rows, struct entry *entry);
+int lod_write(struct report_writer *w);
+
+/* finish.c */
+int finish_file(struct report_writer *w, struct error *err);
+
+/* writer.c */
+/* Keeps the builders within their limits. */
+int reclaim_memory(struct report_writer *w);
+void writer_free(struct report_writer *w);
+struct report_writer *writer_new(const char *path, int overwrite);
+
+#endif

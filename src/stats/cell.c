@@ -1,0 +1,159 @@
+#include "stats/cell.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *suffix;
+	unsigned decimals; /* that nanoseconds need in this unit */
+	const char *names[4];
+} units[] = {
+	[TIME_NSEC] = { "ns", 0, { "nsec", "nanoseconds", "ns", NULL } },
+	[TIME_USEC] = { "us", 3, { "usec", "microseconds", "us", NULL } },
+	[TIME_MSEC] = { "ms", 6, { "msec", "milliseconds", "ms", NULL } },
+	[TIME_SEC] = { "s", 9, { "sec", "seconds", "s", NULL } },
+};
+
+static size_t common_prefix(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	while (a[n] && tolower((unsigned char)a[n]) == b[n])
+		n++;
+	return n;
+}
+
+int time_unit_parse(const char *text, enum time_unit *ret, struct error *err)
+{
+	size_t best = 0, n;
+
+	for (unsigned u = 0; u < sizeof(units) / sizeof(units[0]); u++)
+		for (unsigned i = 0; units[u].names[i]; i++) {
+			n = common_prefix(text, units[u].names[i]);
+			/* What is typed must be the beginning of a name, or a name with more behind it. */
+			if (n > best && (!text[n] || !units[u].names[i][n])) {
+				best = n;
+				*ret = (enum time_unit)u;
+			}
+		}
+	if (best == 0)
+		return error_set(err, EINVAL, "'%s' is not a unit of time: use nsec, usec, msec or seconds", text);
+	return 0;
+}
+
+int column_title(struct buf *buf, const struct table_column *column, enum time_unit unit)
+{
+	if (column->display == DISPLAY_TIME || column->display == DISPLAY_AVERAGE)
+		return buf_printf(buf, "%s (%s)", column->title, units[unit].suffix);
+	if (column->display == DISPLAY_PERCENT)
+		return buf_printf(buf, "%s (%%)", column->title);
+	return buf_puts(buf, column->title);
+}
+
+int display_is_number(enum display display)
+{
+	return display != DISPLAY_TEXT && display != DISPLAY_PLAIN;
+}
+
+/* digits: "-1234567.8" -> "-1,234,567.8". */
+static int append_separated(struct buf *buf, const char *digits)
+{
+	size_t whole;
+	int r = 0;
+
+	if (*digits == '-')
+		r = buf_append(buf, digits++, 1);
+	whole = strspn(digits, "0123456789");
+	for (size_t i = 0; r >= 0 && i < whole; i++) {
+		if (i > 0 && (whole - i) % 3 == 0)
+			r = buf_puts(buf, ",");
+		if (r >= 0)
+			r = buf_append(buf, digits + i, 1);
+	}
+	return r < 0 ? r : buf_puts(buf, digits + whole);
+}
+
+static int append_digits(struct buf *buf, const char *digits, int separators)
+{
+	return separators ? append_separated(buf, digits) : buf_puts(buf, digits);
+}
+
+static double as_real(const struct cell *cell)
+{
+	return cell->kind == CELL_REAL ? cell->real : (double)cell->number;
+}
+
+/* Nanoseconds in another unit, exactly: no detour over a double. */
+static void whole_time(char *text, size_t size, int64_t ns, enum time_unit unit)
+{
+	static const uint64_t scale[] = { 1, 1000, 1000000, 1000000000 };
+	uint64_t magnitude = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	if (unit == TIME_NSEC)
+		snprintf(text, size, "%" PRId64, ns);
+	else
+		snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale[unit],
+			 (int)units[unit].decimals, magnitude % scale[unit]);
+}
+
+static int append_real(struct buf *buf, double value, int decimals, int separators)
+{
+	char text[400];
+
+	if (!isfinite(value))
+		return 0;
+	snprintf(text, sizeof(text), "%.*f", decimals, value);
+	return append_digits(buf, text, separators);
+}
+
+static int append_time(struct buf *buf, const struct cell *cell, enum display display, enum time_unit unit,
+		       int separators)
+{
+	static const double scale[] = { 1, 1e3, 1e6, 1e9 };
+	int decimals = unit == TIME_NSEC ? display == DISPLAY_AVERAGE : (int)units[unit].decimals;
+	char text[64];
+
+	if (display == DISPLAY_AVERAGE || cell->kind == CELL_REAL)
+		return append_real(buf, as_real(cell) / scale[unit], decimals, separators);
+	whole_time(text, sizeof(text), cell->number, unit);
+	return append_digits(buf, text, separators);
+}
+
+static int append_plain(struct buf *buf, const struct cell *cell, int separators)
+{
+	char text[64];
+
+	if (cell->kind == CELL_REAL) {
+		snprintf(text, sizeof(text), "%.15g", cell->real);
+		if (strtod(text, NULL) != cell->real)
+			snprintf(text, sizeof(text), "%.17g", cell->real);
+		return buf_puts(buf, text);
+	}
+	snprintf(text, sizeof(text), "%" PRId64, cell->number);
+	return append_digits(buf, text, separators);
+}
+
+int cell_format(struct buf *buf, const struct cell *cell, enum display display, enum time_unit unit,
+		int separators)
+{
+	if (cell->kind == CELL_NULL)
+		return 0;
+	if (cell->kind == CELL_TEXT)
+		return buf_append(buf, cell->text, cell->len);
+	switch (display) {
+	case DISPLAY_PERCENT:
+		return append_real(buf, as_real(cell), 1, separators);
+	case DISPLAY_TIME:
+	case DISPLAY_AVERAGE:
+		return append_time(buf, cell, display, unit, separators);
+	case DISPLAY_NUMBER:
+		return append_plain(buf, cell, separators);
+	default:
+		return append_plain(buf, cell, 0);
+	}
+}

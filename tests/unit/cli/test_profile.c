@@ -1,0 +1,324 @@
+#include "run_cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/profile_setup.h"
+#include "doubles.h"
+
+static int enter(void **state)
+{
+	char *folder = make_folder();
+
+	unsetenv("RANK");
+	unsetenv("SLURM_PROCID");
+	unsetenv("OMPI_COMM_WORLD_RANK");
+	memset(&record_double, 0, sizeof(record_double));
+	record_double.started = 1;
+	*state = folder;
+	return chdir(folder);
+}
+
+static int leave(void **state)
+{
+	int r = chdir("..");
+
+	remove_folder(*state);
+	return r;
+}
+
+/* Refused before anything was started, with one line. */
+static void assert_not_started(struct cli_run *run, const char *part)
+{
+	assert_int_equal(run->status, 1);
+	assert_int_equal(record_double.calls, 0);
+	assert_int_equal(count_lines(run->err), 1);
+	assert_contains(run->err, part);
+	cli_run_release(run);
+}
+
+static void test_defaults(void **state)
+{
+	const struct profile_options *o = &record_double.options;
+	struct cli_run run;
+
+	CLI_RUN(&run, "profile", "true", "-f", "--help");
+	assert_int_equal(run.status, 0);
+	assert_int_equal(record_double.calls, 1);
+	assert_int_equal(o->trace, TRACE_BIT(TRACE_NVTX));
+	assert_int_equal(o->delay_ns, 0);
+	assert_int_equal(o->duration_ns, 0);
+	assert_int_equal(o->kill_signal, SIGTERM);
+	assert_false(o->kill_given);
+	assert_int_equal(o->wait, PROFILE_WAIT_ALL);
+	assert_true(o->stop_on_exit && o->show_output && o->inherit_environment);
+	assert_false(o->discard_environment || o->force_overwrite);
+	assert_int_equal(o->env_count, 0);
+	assert_int_equal(o->note_count, 0);
+	assert_int_equal(record_double.argc, 3);
+	assert_string_equal(record_double.argv[2], "--help");
+	assert_contains(record_double.path, "/report1.sonde");
+	cli_run_release(&run);
+}
+
+static void test_all_built_options(void **state)
+{
+	const struct profile_options *o = &record_double.options;
+	struct cli_run run;
+
+	CLI_RUN(&run, "profile", "-t", "nvtx", "-o", "x%p", "-f", "true", "-y", "10", "-d", "0.5", "-e",
+		"A=1,B=2", "--env-var=C=a,b", "-n", "false", "-w", "false", "-x", "true", "--kill=9",
+		"--wait", "primary", "--discard-environment", "--session-new=s", "/bin/echo", "-o");
+	assert_int_equal(run.status, 0);
+	assert_int_equal(o->delay_ns, 10000000000);
+	assert_int_equal(o->duration_ns, 500000000);
+	assert_int_equal(o->kill_signal, 9);
+	assert_true(o->kill_given);
+	assert_int_equal(o->wait, PROFILE_WAIT_PRIMARY);
+	assert_true(o->force_overwrite && o->discard_environment && o->stop_on_exit);
+	assert_false(o->inherit_environment || o->show_output);
+	assert_int_equal(o->env_count, 3);
+	assert_string_equal(record_double.env[0], "A=1");
+	assert_string_equal(record_double.env[1], "B=2");
+	assert_string_equal(record_double.env[2], "C=a,b");
+	assert_contains(record_double.path, "/x4242.sonde");
+	assert_int_equal(record_double.argc, 2);
+	cli_run_release(&run);
+}
+
+static void test_result_and_status(void **state)
+{
+	struct cli_run run;
+
+	record_double.exit_status = 128 + SIGSEGV;
+	CLI_RUN(&run, "profile", "-o", "r", "true");
+	assert_int_equal(run.status, 139);
+	assert_string_equal(run.out, "");
+	assert_contains(run.err, "Generated:\n    /");
+	assert_contains(run.err, "/r.sonde\n");
+	assert_contains(run.err, "1234 events, 5 dropped, 2.5 MB");
+	cli_run_release(&run);
+}
+
+static void test_report_that_could_not_be_finished(void **state)
+{
+	struct cli_run run;
+
+	record_double.returns = -ENOSPC;
+	CLI_RUN(&run, "profile", "true");
+	assert_int_equal(run.status, 1);
+	assert_string_equal(run.err, "sonde profile: the disk is full\n");
+	cli_run_release(&run);
+	/* The program's own failure is what a script wants to know. */
+	record_double.exit_status = 3;
+	CLI_RUN(&run, "profile", "true");
+	assert_int_equal(run.status, 3);
+	cli_run_release(&run);
+	record_double.started = 0;
+	CLI_RUN(&run, "profile", "true");
+	assert_int_equal(run.status, 1);
+	cli_run_release(&run);
+}
+
+static void test_program_is_checked_first(void **state)
+{
+	struct cli_run run;
+
+	CLI_RUN(&run, "profile");
+	assert_not_started(&run, "No program was given");
+	CLI_RUN(&run, "profile", "no-such-program");
+	assert_not_started(&run, "There is no program 'no-such-program' in PATH.");
+	CLI_RUN(&run, "profile", "./no-such-program");
+	assert_not_started(&run, "There is no program './no-such-program'.");
+	write_under(".", "/plain", "text");
+	CLI_RUN(&run, "profile", "./plain");
+	assert_not_started(&run, "chmod +x ./plain");
+	CLI_RUN(&run, "profile", "./");
+	assert_not_started(&run, "is a folder");
+	CLI_RUN(&run, "profile", "");
+	assert_not_started(&run, "empty");
+	write_under(".", "/local", "#!/bin/sh\n");
+	chmod("local", 0700);
+	CLI_RUN(&run, "profile", "local");
+	assert_not_started(&run, "'./' before its name");
+}
+
+static void test_usage_errors(void **state)
+{
+	struct cli_run run;
+
+	CLI_RUN(&run, "profile", "--gpu-metrics", "all", "true");
+	assert_not_started(&run, "Did you mean --gpu-metrics-devices?");
+	CLI_RUN(&run, "profile", "--trace=nvtxx", "true");
+	assert_not_started(&run, "Did you mean nvtx?");
+	CLI_RUN(&run, "profile", "--sample=cpus", "true");
+	assert_not_started(&run, "Did you mean cpu?");
+	CLI_RUN(&run, "profile", "-t", "none,nvtx", "true");
+	assert_not_started(&run, "--trace=none excludes all other sources");
+	CLI_RUN(&run, "profile", "-x", "false", "true");
+	assert_not_started(&run, "--duration");
+	CLI_RUN(&run, "profile", "--kill=65", "true");
+	assert_not_started(&run, "from 1 to 64");
+	CLI_RUN(&run, "profile", "-e", "NOVALUE", "true");
+	assert_not_started(&run, "NAME=value");
+	CLI_RUN(&run, "profile", "-o", "missing/x", "true");
+	assert_not_started(&run, "missing");
+	CLI_RUN(&run, "profile", "-o", "%z", "true");
+	assert_not_started(&run, "no macro");
+	CLI_RUN(&run, "profile", "--nvtx-domain-include=a", "--nvtx-domain-exclude=b", "true");
+	assert_not_started(&run, "exclude each other");
+}
+
+/* What is not built warns once per option, in one line, and the run goes on. */
+static void test_notes(void **state)
+{
+	struct cli_run run;
+
+	CLI_RUN(&run, "profile", "-t", "cuda,cudnn,osrt,nvtx,nvmedia", "--gpu-metrics-device=0",
+		"--gpu-metrics-devices=all", "--accelerator-trace=nvmedia", "--cuda-memory-usage=true",
+		"--stop-on-range-end=true", "true");
+	assert_int_equal(run.status, 0);
+	assert_int_equal(record_double.calls, 1);
+	assert_contains(run.err, "sonde: --trace: cuda, osrt and cudnn are not built yet; the run goes on "
+				 "without them\n");
+	assert_contains(run.err, "sonde: --trace: nvmedia has no meaning on this platform; the run goes on "
+				 "without it\n");
+	assert_contains(run.err, "sonde: --gpu-metrics-devices is not built yet; the run goes on without "
+				 "it\n");
+	assert_contains(run.err, "sonde: --accelerator-trace has no meaning on this platform; the run goes "
+				 "on without it\n");
+	assert_contains(run.err, "sonde: --stop-on-range-end is obsolete");
+	/* Six notes and three lines of result. */
+	assert_int_equal(count_lines(run.err), 9);
+	assert_int_equal(record_double.options.note_count, 6);
+	cli_run_release(&run);
+}
+
+static void test_nothing_asked_for_is_no_loss(void **state)
+{
+	struct cli_run run;
+
+	CLI_RUN(&run, "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "--cuda-memory-usage",
+		"false", "--gpu-metrics-devices=none", "--export=none", "-c", "none", "true");
+	assert_int_equal(run.status, 0);
+	assert_int_equal(record_double.options.note_count, 0);
+	cli_run_release(&run);
+	/* The last use of an option counts. */
+	CLI_RUN(&run, "profile", "--sample=cpu", "--sample=none", "true");
+	assert_int_equal(record_double.options.note_count, 0);
+	cli_run_release(&run);
+}
+
+/* Command lines that people's scripts hold today. */
+static void test_lines_in_use(void **state)
+{
+	static const char *const lines[][24] = {
+		{ "profile", "-o", "report_default.nsys-rep", "true" },
+		{ "profile", "--trace", "cuda,osrt,nvtx,cudnn,cublas", "--gpu-metrics-device=all",
+		  "--duration=60", "--delay=120", "--cuda-memory-usage", "true", "--output", "log", "true" },
+		{ "profile", "--trace=cuda,nvtx,osrt", "--sample=process-tree", "true" },
+		{ "profile", "--capture-range=nvtx", "--nvtx-capture=training_phase", "true" },
+		{ "profile", "-c", "nvtx", "-p", "training_phase", "true" },
+		{ "profile", "-w", "true", "-t", "cuda,nvtx,cudnn,cublas", "--force-overwrite", "true", "-x",
+		  "true", "-o", "wikitgn", "true", "train.py", "--data", "WIKI" },
+		{ "profile", "-y", "10", "-d", "50", "-w", "true", "-t", "cuda,cudnn,osrt,nvtx,nvmedia", "-o",
+		  "./run24", "--cuda-memory-usage=true", "--accelerator-trace=nvmedia", "--force-overwrite",
+		  "true", "true" },
+		{ "profile", "--sample=cpu", "--output=cpu_analysis", "true" },
+		{ "profile", "--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true", "true" },
+		{ "profile", "--pytorch=autograd-nvtx", "-t", "cuda,nvtx", "true" },
+		{ "profile", "--gpu-metrics-device=0", "-f", "-o", "m", "true" },
+		{ "profile", "--stats=true", "--export=sqlite", "--cudabacktrace=true", "true" },
+		{ "profile", "--capture-range=cudaProfilerApi", "--capture-range-end=repeat:3", "true" },
+		{ "profile", "--cuda-graph-trace=node", "--cudabacktrace=kernel:1000,sync", "true" },
+		{ "profile", "--nic-metrics=true", "--storage-metrics", "--nfs-volumes=all", "true" },
+	};
+	struct cli_run run;
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		record_double.calls = 0;
+		cli_run_words(&run, lines[i]);
+		if (record_double.calls != 1)
+			fail_msg("line %zu was refused: %s", i, run.err);
+		cli_run_release(&run);
+	}
+}
+
+static void test_value_help(void **state)
+{
+	struct cli_run run;
+
+	CLI_RUN(&run, "profile", "--trace=help");
+	assert_int_equal(run.status, 0);
+	assert_contains(run.out, "nvtx                available");
+	assert_contains(run.out, "cuda                not built yet");
+	assert_contains(run.out, "nvmedia             other platforms");
+	cli_run_release(&run);
+	CLI_RUN(&run, "profile", "--gpu-metrics-devices=help", "true");
+	assert_int_equal(run.status, 0);
+	assert_contains(run.out, "Not built yet");
+	assert_int_equal(record_double.calls, 0);
+	cli_run_release(&run);
+}
+
+static void test_command_files(void **state)
+{
+	struct cli_run run;
+
+	write_under(".", "/one", "-t nvtx # what\n--output='from file' -y 1 -e A=1");
+	write_under(".", "/two", "-y 2");
+	write_under(".", "/bad", "-f ./app");
+	CLI_RUN(&run, "profile", "--command-file=one", "--command-file", "two", "-o", "line", "true", "x");
+	assert_int_equal(run.status, 0);
+	assert_int_equal(record_double.options.delay_ns, 2000000000);
+	assert_contains(record_double.path, "/line.sonde");
+	assert_string_equal(record_double.env[0], "A=1");
+	assert_int_equal(record_double.argc, 2);
+	cli_run_release(&run);
+	record_double.calls = 0;
+	CLI_RUN(&run, "profile", "--command-file=bad", "true");
+	assert_not_started(&run, "holds './app', which is no option");
+	CLI_RUN(&run, "profile", "--command-file=none", "true");
+	assert_not_started(&run, "'none' cannot be read");
+}
+
+static void test_environment_pieces(void **state)
+{
+	struct string_list env = STRING_LIST_INIT;
+	struct error err;
+
+	assert_int_equal(profile_split_env("A=,B=x=y,PATHS=a,b,c,D=1", &env, &err), 0);
+	assert_int_equal(env.count, 4);
+	assert_string_equal(env.items[0], "A=");
+	assert_string_equal(env.items[1], "B=x=y");
+	assert_string_equal(env.items[2], "PATHS=a,b,c");
+	assert_string_equal(env.items[3], "D=1");
+	assert_int_equal(profile_split_env("=x", &env, &err), -EINVAL);
+	string_list_release(&env);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, enter, leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_defaults),
+		TEST(test_all_built_options),
+		TEST(test_result_and_status),
+		TEST(test_report_that_could_not_be_finished),
+		TEST(test_program_is_checked_first),
+		TEST(test_usage_errors),
+		TEST(test_notes),
+		TEST(test_nothing_asked_for_is_no_loss),
+		TEST(test_lines_in_use),
+		TEST(test_value_help),
+		TEST(test_command_files),
+		TEST(test_environment_pieces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
