@@ -14,6 +14,16 @@ struct ring_slot *fake_slot(struct ring_pool *pool, uint32_t index)
 	return (struct ring_slot *)((uint8_t *)pool + RING_PAGE_SIZE) + index;
 }
 
+static int take_fresh(_Atomic uint32_t *fresh, uint32_t limit, uint32_t *ret)
+{
+	*ret = atomic_load_explicit(fresh, memory_order_relaxed);
+	while (*ret < limit)
+		if (atomic_compare_exchange_weak_explicit(fresh, ret, *ret + 1, memory_order_relaxed,
+							  memory_order_relaxed))
+			return 1;
+	return 0;
+}
+
 static int pop_chunk(struct ring_pool *pool, uint32_t *ret)
 {
 	uint64_t head = atomic_load_explicit(&pool->free_chunks, memory_order_acquire);
@@ -21,7 +31,7 @@ static int pop_chunk(struct ring_pool *pool, uint32_t *ret)
 
 	do {
 		if (!ring_list_index(head))
-			return 0;
+			return take_fresh(&pool->fresh_chunks, atomic_load(&pool->chunk_limit), ret);
 		*ret = ring_list_index(head) - 1;
 		next = atomic_load_explicit(&fake_chunk(pool, *ret)->next_free, memory_order_relaxed);
 	} while (!atomic_compare_exchange_weak_explicit(
@@ -37,7 +47,7 @@ static int pop_slot(struct ring_pool *pool, uint32_t *ret)
 
 	do {
 		if (!ring_list_index(head))
-			return 0;
+			return take_fresh(&pool->fresh_slots, pool->slot_count, ret);
 		*ret = ring_list_index(head) - 1;
 		next = atomic_load_explicit(&fake_slot(pool, *ret)->next_free, memory_order_relaxed);
 	} while (!atomic_compare_exchange_weak_explicit(

@@ -27,7 +27,7 @@ struct fixture {
 static int set_up_sized(void **state, uint32_t chunks, uint32_t initial)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct ring_pool_size size = { .slots = 64, .chunks = chunks, .initial_slots = 8,
+	struct ring_pool_size size = { .slots = 64, .chunks = chunks,
 				       .initial_chunks = initial, .reserve = 2 };
 	int fd = -1;
 
@@ -173,7 +173,7 @@ static void a_quick_writer_gets_more_chunks(void **state)
 		written++;
 	collect(f);
 	assert_int_equal(ring_reader_grow(&f->reader, 1000), 16);
-	assert_int_equal(f->reader.chunks_circulating, 32);
+	assert_int_equal(f->reader.chunk_limit, 32);
 	/* Nothing happened since: no growth. */
 	assert_int_equal(ring_reader_grow(&f->reader, 1000), 0);
 	while (fake_pop(&w, written + 1, 0, 0))
@@ -187,7 +187,7 @@ static void a_quick_writer_gets_more_chunks(void **state)
 	assert_int_equal(f->records, written);
 }
 
-static void slots_come_back_and_grow(void **state)
+static void slots_come_back_before_fresh_ones(void **state)
 {
 	struct fixture *f = *state;
 	struct fake_writer w[8];
@@ -204,11 +204,11 @@ static void slots_come_back_and_grow(void **state)
 	assert_int_equal(f->opened, 500);
 	assert_int_equal(f->closed, 500);
 	assert_int_equal(f->records, 500);
-	assert_int_equal(f->reader.slots_circulating, 8);
+	/* Five at a time: no sixth was ever touched. */
+	assert_int_equal(atomic_load(&f->pool->fresh_slots), 5);
 	for (int i = 0; i < 8; i++)
 		assert_true(fake_open(&w[i], f->pool, 7, 1));
-	ring_reader_grow(&f->reader, 0);
-	assert_int_equal(f->reader.slots_circulating, 16);
+	assert_int_equal(atomic_load(&f->pool->fresh_slots), 8);
 	collect(f);
 	assert_int_equal(f->reader.open_count, 8);
 }
@@ -338,14 +338,15 @@ static void the_lists_may_say_anything(void **state)
 	atomic_store(&f->pool->free_slots, UINT64_MAX);
 	atomic_store(&f->pool->free_chunks, UINT64_MAX / 3);
 	atomic_store(&f->pool->free_reserve, UINT64_MAX / 5);
+	atomic_store(&f->pool->fresh_chunks, UINT32_MAX);
+	atomic_store(&f->pool->fresh_slots, UINT32_MAX);
 	f->pool->chunk_offset = 1u << 31;
 	f->pool->slot_count = UINT32_MAX;
 	for (int i = 0; i < 100; i++) {
 		collect(f);
 		ring_reader_grow(&f->reader, 10);
 	}
-	assert_true(f->reader.chunks_circulating <= 64);
-	assert_true(f->reader.slots_circulating <= 64);
+	assert_true(f->reader.chunk_limit <= 64);
 }
 
 struct race {
@@ -404,7 +405,7 @@ int main(void)
 		TEST(chunks_are_used_again),
 		TEST(what_does_not_fit_is_counted),
 		TEST(a_quick_writer_gets_more_chunks),
-		TEST(slots_come_back_and_grow),
+		TEST(slots_come_back_before_fresh_ones),
 		TEST(refuses_more_committed_than_a_chunk_holds),
 		TEST(refuses_odd_committed),
 		TEST(refuses_committed_going_back),
