@@ -6,6 +6,9 @@
 
 __thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec")));
 
+/* Less than the kernel puts on the stack before a handler: red zone (128), floating-point state
+ * (at least 512) and context (over 400). */
+#define SIGNAL_FRAME_BYTES 768u
 /* Further from a stale guard than any one stack reaches: not the same stack. */
 #define SAME_STACK_BYTES (64u << 20)
 
@@ -150,12 +153,14 @@ static int take_chunk(struct ring_pool *pool, struct agent_tls *tls, int use_res
 	return 0;
 }
 
-/* A guard left by a frame that a longjmp has thrown away: ours is an older frame. */
+/* A guard left by a frame that a longjmp has thrown away. Only a signal handler can come
+ * between an event's begin and its end, and it stands at least a signal frame below the event; whoever
+ * is closer or above is a later call. */
 static int guard_is_stale(uintptr_t guard)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 
-	return here > guard && here - guard < SAME_STACK_BYTES;
+	return here >= guard ? here - guard < SAME_STACK_BYTES : guard - here < SIGNAL_FRAME_BYTES;
 }
 
 /* After a fork whose child was started by another thread than the one that goes on, a thread may

@@ -261,6 +261,8 @@ static int mode_longjmp(char **argv)
 				sonde_mark("spin");
 		}
 	}
+	/* The spinning filled the rings; these must find room. */
+	usleep(500000);
 	ranges("after", 5);
 	return 0;
 }
