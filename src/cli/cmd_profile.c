@@ -30,6 +30,16 @@ static void print_size(FILE *out, uint64_t bytes)
 		fprintf(out, "%.1f MB", (double)bytes / 1e6);
 }
 
+/* What recording cost the program: the agent times its own push and pop where it runs. */
+static void print_cost(FILE *out, const struct record_result *result)
+{
+	double pair_ns = result->cost_pair_ps / 1e3;
+
+	if (result->events && pair_ns > 0)
+		fprintf(out, "; recording cost %.1f ns per range, about %.2g ms in all", pair_ns,
+			pair_ns * (double)result->events / 1e6);
+}
+
 static void print_result(struct cli *cli, const struct record_result *result)
 {
 	fputs(result->notes, cli->err);
@@ -39,6 +49,7 @@ static void print_result(struct cli *cli, const struct record_result *result)
 	fprintf(cli->err, "    %" PRIu64 " events, %" PRIu64 " dropped, ", result->events,
 		result->dropped);
 	print_size(cli->err, result->bytes);
+	print_cost(cli->err, result);
 	fputc('\n', cli->err);
 }
 
@@ -48,7 +59,9 @@ static int print_stats(struct cli *cli, const char *path)
 	char *argv[] = { strdup(path), NULL };
 	int status = 1;
 
-	if (stats && argv[0])
+	if (!stats)
+		status = command_fail(cli, &profile_command, "This build has no statistics.");
+	else if (argv[0])
 		status = stats->run(cli, 1, argv);
 	free(argv[0]);
 	return status;

@@ -78,6 +78,7 @@ static void fill_result(struct recorder *r, struct record_result *result, int fi
 	snprintf(result->notes, sizeof(result->notes), "%s", buf_cstr(&r->notes));
 	result->events = s->events;
 	result->dropped = s->dropped;
+	result->cost_pair_ps = s->cost_pair_ps;
 	result->bytes = stat(result->path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 

@@ -31,6 +31,7 @@ struct record_result {
 	uint64_t events;              /* rows recorded */
 	uint64_t dropped;             /* events lost, all reasons together */
 	uint64_t bytes;               /* size of the report */
+	uint32_t cost_pair_ps;        /* what a push and pop cost the target, measured in it; 0: was not */
 };
 
 /* Returns 0 when a report was written, whatever the target's status. A negative errno

@@ -19,8 +19,8 @@ struct format_spec {
 	int escape_tabs;
 	int has_unit;
 	enum time_unit unit;
-	char title[128];
-	char css[128];
+	char title[256];
+	char css[256];
 	unsigned width_count;
 	int widths[FORMAT_MAX_WIDTHS]; /* -1 = automatic, 0 = hidden */
 };

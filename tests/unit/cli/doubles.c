@@ -32,6 +32,7 @@ int record_run(const struct profile_options *options, struct record_result *ret,
 	ret->events = 1234;
 	ret->dropped = 5;
 	ret->bytes = 2500000;
+	ret->cost_pair_ps = 25000;
 	if (record_double.returns < 0)
 		return error_set(err, -record_double.returns, "the disk is full");
 	return 0;

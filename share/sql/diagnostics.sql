@@ -1,0 +1,39 @@
+-- title: Diagnostics
+-- default: 1000
+-- skipped: diagnostics
+-- column: Time = time
+-- column: Severity = text
+-- column: Source = text
+-- column: PID = id
+-- column: Message = text
+-- help: What the agents, the recorder and the reader have to say about this recording:
+-- help: what could not be traced, events that were lost, ranges without an end.
+SELECT time, CASE severity WHEN 1 THEN 'Info' WHEN 2 THEN 'Warning' WHEN 3 THEN 'Error' ELSE 'Unknown' END,
+	source, pid, text
+FROM (
+	SELECT d.time AS time, d.severity AS severity,
+		CASE d.source WHEN 1 THEN 'agent' WHEN 2 THEN 'recorder' ELSE 'reader' END AS source,
+		p.pid AS pid, d.text AS text
+	FROM sonde_diagnostic d LEFT JOIN sonde_process p ON p.uid = d.process
+	UNION ALL
+	SELECT max(l.time), CASE WHEN l.reason IN (4, 5) THEN 1 ELSE 2 END, 'recorder', p.pid,
+		sum(l.count) || CASE sum(l.count) WHEN 1 THEN ' event' ELSE ' events' END || CASE l.reason
+			WHEN 1 THEN ' lost: the buffers were full'
+			WHEN 2 THEN ' lost: the thread was inside the agent already'
+			WHEN 3 THEN ' lost: more threads than the agent has room for'
+			WHEN 4 THEN ' not shown: a pop without a push'
+			WHEN 5 THEN ' not shown: an end of a range that was not started'
+			WHEN 6 THEN ' lost: records that could not be read'
+			WHEN 7 THEN ' not shown: a pop whose push was lost'
+			ELSE ' lost: reason ' || l.reason END
+	FROM sonde_loss l LEFT JOIN sonde_process p ON p.uid = l.process
+	GROUP BY l.process, l.reason
+	UNION ALL
+	SELECT o.max, 1, 'recorder', p.pid, o.count || CASE o.count WHEN 1 THEN ' range' ELSE ' ranges' END ||
+		' had not ended when the recording did; not counted in summaries'
+	FROM group_stats('NVTX_EVENTS', 'processUid', 'start', 'open = 1') o
+		LEFT JOIN sonde_process p ON p.uid = o.key
+	UNION ALL
+	SELECT NULL, 2, 'reader', NULL, text FROM temp.sonde_note
+)
+ORDER BY time IS NULL, time

@@ -1,0 +1,27 @@
+-- title: NVTX Push/Pop Range Trace
+-- alias: nvtxpptrace
+-- requires: NVTX_EVENTS
+-- skipped: NV Tools Extension (NVTX) data
+-- column: Start = time
+-- column: End = time
+-- column: Duration = time
+-- column: DurChild = time
+-- column: DurNonChild = time
+-- column: Name = text
+-- column: PID = id
+-- column: TID = id
+-- column: Lvl = id
+-- column: NumChild = number
+-- column: RangeId = id
+-- column: ParentId = id
+-- column: RangeStack = text
+-- column: NameTree = text
+-- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' had not ended when the recording did: End and Duration are empty.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1 and eventType = 59')
+-- help: Every NVTX push/pop range in order of start, with its place among the ranges around it.
+-- help: DurChild is the time in ranges directly inside, RangeStack the ids from the outermost range in.
+SELECT
+	start, end, duration, durChild, duration - durChild,
+	coalesce(domainName, '') || ':' || coalesce(name, ''),
+	pid, tid, level, numChild, rangeId, parentId, rangeStack,
+	replace(hex(zeroblob(level)), '00', '--') || coalesce(domainName, '') || ':' || coalesce(name, '')
+FROM nvtx_pushpop_tree

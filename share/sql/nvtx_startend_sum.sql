@@ -1,0 +1,21 @@
+-- title: NVTX Start/End Range Summary
+-- alias: nvtxsesum, nvtxsssum
+-- requires: NVTX_EVENTS
+-- skipped: NV Tools Extension (NVTX) data
+-- column: Time = percent
+-- column: Total Time = time
+-- column: Instances = number
+-- column: Avg = average
+-- column: Med = average
+-- column: Min = time
+-- column: Max = time
+-- column: StdDev = average
+-- column: Range = text
+-- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' had not ended when the recording did; not counted.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1 and eventType = 60')
+-- help: Time spent in NVTX start/end ranges by name.
+SELECT
+	100.0 * sum / nullif(sum(sum) OVER (), 0),
+	sum, count, avg, med, min, max, stddev,
+	coalesce(key, '') || ':' || coalesce(key2, '')
+FROM group_stats('NVTX_EVENTS', 'domainName, name', 'duration', 'eventType = 60')
+ORDER BY sum DESC, key, key2

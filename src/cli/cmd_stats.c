@@ -1,0 +1,189 @@
+/* sonde stats: named reports over a recording. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "stats/stats.h"
+
+struct stats_fields {
+	struct option_texts reports;
+	struct option_texts formats;
+	struct option_texts outputs;
+	struct option_texts folders;
+	const char *input;
+	const char *time_unit;
+	const char *help_reports;
+	const char *help_formats;
+	bool quiet;
+	bool overwrite;
+};
+
+#define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct stats_fields, field)
+
+static const struct option_spec stats_specs[] = {
+	{ .name = "report", .letter = 'r', FIELD(TEXTS, reports), .arg = "name[,name]", .tag = "reports",
+	  .help = "Reports to show; without it those of the default set that have data." },
+	{ .name = "format", .letter = 'f', FIELD(TEXTS, formats), .arg = "format[:arg][,format]", .tag = "output",
+	  .shown = "column, csv in files and pipes",
+	  .help = "column, table, csv, tsv, json, hdoc or htable; report i is written in format i, the last "
+		  "one repeats." },
+	{ .name = "output", .letter = 'o', FIELD(TEXTS, outputs), .arg = "base|-|@command|.", .tag = "output",
+	  .shown = "-", .help = "Where tables go: - the console, @command a program's input, . or a base "
+				"name files BASE_REPORT.EXT." },
+	{ .name = "timeunit", FIELD(TEXT, time_unit), .arg = "unit", .tag = "output", .shown = "nanoseconds",
+	  .help = "nsec, usec, msec or seconds; any beginning of a name will do." },
+	{ .name = "quiet", .letter = 'q', FIELD(BOOL, quiet), .initial = "false", .bare = "true", .tag = "output",
+	  .help = "Tables only: no progress, notes or lines about reports that were skipped." },
+	{ .name = "force-overwrite", FIELD(BOOL, overwrite), .initial = "false", .bare = "true", .tag = "output",
+	  .help = "Replace files that exist." },
+	{ .name = "report-dir", FIELD(TEXTS, folders), .arg = "folder[,folder]", .tag = "reports",
+	  .help = "Look here for NAME.sql first; then in SONDE_STATS_REPORT_PATH, then in Sonde's own." },
+	{ .name = "input", FIELD(TEXT, input), .arg = "file", .tag = "reports",
+	  .help = "The recording, where it is not given as a word." },
+	{ .name = "help-reports", FIELD(TEXT, help_reports), .arg = "name|ALL", .bare = "ALL", .tag = "reports",
+	  .help = "Say what a report shows, or list all." },
+	{ .name = "help-formats", FIELD(TEXT, help_formats), .arg = "name|ALL", .bare = "ALL", .tag = "output",
+	  .help = "Say what a format looks like, or list all." },
+	{ .name = "sqlite", .type = OPTION_TEXT, .state = OPTION_OBSOLETE, .arg = "file", .tag = "reports",
+	  .help = "Recordings are read directly; there is no file to export." },
+	{ .name = "force-export", .type = OPTION_BOOL, .state = OPTION_OBSOLETE, .bare = "true", .tag = "reports",
+	  .off = "false", .help = "Recordings are read directly; there is no file to export." },
+};
+
+static const struct option_table stats_options_table = OPTION_TABLE(stats_specs);
+
+extern const struct command stats_command;
+
+static void print_report(FILE *out, const struct report_file *file, int all)
+{
+	const char *line = file->help ? file->help : "", *end;
+
+	if (all) {
+		fprintf(out, "  %-20s %s\n", file->name, file->title);
+		return;
+	}
+	fprintf(out, "%s -- %s\n\n", file->name, file->title);
+	for (; *line; line = *end ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		fprintf(out, "%.*s\n", (int)(end - line), line);
+	}
+	fputs("\nColumns:\n", out);
+	for (size_t i = 0; i < file->column_count; i++)
+		fprintf(out, "  %s\n", file->columns[i].title);
+}
+
+static int help_reports(struct cli *cli, const char *name, const struct stats_folders *folders)
+{
+	struct report_files files;
+	const struct report_file *file;
+	struct error err;
+	int status = 0;
+
+	if (report_files_load(&files, (const char *const *)folders->names, folders->count, &err) < 0)
+		return command_fail(cli, &stats_command, "%s", err.text);
+	if (strcasecmp(name, "ALL") == 0) {
+		for (size_t i = 0; i < files.count; i++)
+			print_report(cli->out, &files.files[i], 1);
+	} else {
+		file = report_files_find(&files, name, &err);
+		if (file)
+			print_report(cli->out, file, 0);
+		else
+			status = command_fail(cli, &stats_command, "%s", err.text);
+	}
+	report_files_release(&files);
+	return status;
+}
+
+static int help_formats(struct cli *cli, const char *wanted)
+{
+	const char *name, *arguments, *help;
+	struct format_spec spec;
+	struct error err;
+
+	if (strcasecmp(wanted, "ALL") != 0 && format_parse(&spec, wanted, &err) < 0)
+		return command_fail(cli, &stats_command, "%s", err.text);
+	for (unsigned i = 0; format_describe(i, &name, &arguments, &help); i++)
+		if (strcasecmp(wanted, "ALL") == 0 || spec.kind == (enum format_kind)i)
+			fprintf(cli->out, "  %s%s\n      %s\n", name, arguments, help);
+	fputs("  All take :time=unit for columns of times.\n", cli->out);
+	return 0;
+}
+
+static int run_reports(struct cli *cli, const struct stats_fields *fields, const char *path,
+		       const struct stats_folders *folders)
+{
+	struct stats_options options = {
+		.reports = fields->reports.items, .report_count = fields->reports.count,
+		.formats = fields->formats.items, .format_count = fields->formats.count,
+		.outputs = fields->outputs.items, .output_count = fields->outputs.count,
+		.time_unit = fields->time_unit, .quiet = fields->quiet, .overwrite = fields->overwrite,
+		.folders = (const char *const *)folders->names, .folder_count = folders->count,
+	};
+	struct error err;
+	int r;
+
+	/* A reader of the table that goes away is noticed at the write, and no error. */
+	signal(SIGPIPE, SIG_IGN);
+	r = stats_run(&options, path, cli->out, cli->err, &err);
+	if (r < 0 && r != -EPIPE)
+		return command_fail(cli, &stats_command, "%s", err.text);
+	return 0;
+}
+
+static int answer(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed)
+{
+	const char *path = parsed->word_count ? parsed->words[0] : fields->input;
+	struct stats_folders folders;
+	struct error err;
+	int status;
+
+	if (fields->help_formats)
+		return help_formats(cli, fields->help_formats);
+	if (stats_folders_find(&folders, fields->folders.items, fields->folders.count, &err) < 0)
+		return command_fail(cli, &stats_command, "%s", err.text);
+	if (fields->help_reports)
+		status = help_reports(cli, fields->help_reports, &folders);
+	else if (!path)
+		status = command_fail(cli, &stats_command, "Which recording? sonde stats [options] FILE.sonde");
+	else if (parsed->word_count > 1)
+		status = command_fail(cli, &stats_command, "One recording at a time: '%s' is one too many",
+				      parsed->words[1]);
+	else
+		status = run_reports(cli, fields, path, &folders);
+	stats_folders_release(&folders);
+	return status;
+}
+
+static int run_stats(struct cli *cli, int argc, char **argv)
+{
+	struct stats_fields fields = { 0 };
+	struct options_parsed parsed;
+	int status;
+
+	if (!command_parse(cli, &stats_command, argc, argv, &fields, &parsed, &status))
+		return status;
+	status = answer(cli, &fields, &parsed);
+	options_release(&parsed);
+	return status;
+}
+
+static const char *const stats_examples[] = {
+	"sonde stats run.sonde", "what the recording has, as tables",
+	"sonde stats -r nvtx_sum --timeunit msec run.sonde", "time in NVTX ranges, in milliseconds",
+	"sonde stats -r nvtx_pushpop_trace -f csv -o run run.sonde", "every range into run_nvtx_pushpop_trace.csv",
+	NULL,
+};
+
+const struct command stats_command = {
+	.name = "stats",
+	.summary = "Show summaries and traces of a recording as tables",
+	.synopsis = "[options] FILE.sonde",
+	.description = "Runs named reports over a recording and writes their tables. A report is an SQL file; "
+		       "your own go into a folder named by --report-dir.",
+	.examples = stats_examples,
+	.options = &stats_options_table,
+	.words = COMMAND_FILES,
+	.run = run_stats,
+};

@@ -1,0 +1,131 @@
+#include "stats/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+int stats_output_is_console(const char *target)
+{
+	return strcmp(target, "-") == 0;
+}
+
+/* The report's name without its extension. */
+static void default_base(char *base, size_t size, const char *input)
+{
+	size_t len = strlen(input);
+	const char *dot = strrchr(input, '.'), *slash = strrchr(input, '/');
+
+	if (dot && (!slash || dot > slash + 1))
+		len = (size_t)(dot - input);
+	snprintf(base, size, "%.*s", (int)len, input);
+}
+
+static int open_file(struct stats_output *o, const struct stats_output_place *place, struct error *err)
+{
+	char base[3500];
+	int fd, flags = O_WRONLY | O_CREAT | O_CLOEXEC | (place->overwrite ? O_TRUNC : O_EXCL);
+
+	if (strcmp(place->target, ".") == 0)
+		default_base(base, sizeof(base), place->input);
+	else
+		snprintf(base, sizeof(base), "%s", place->target);
+	snprintf(o->path, sizeof(o->path), "%s_%s.%s", base, place->report, format_extension(place->format));
+	fd = open(o->path, flags, 0666);
+	if (fd < 0 && errno == EEXIST)
+		return error_set(err, EEXIST, "%s exists; --force-overwrite replaces it", o->path);
+	o->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!o->stream)
+		return error_set_errno(err, errno, "Cannot write %s", o->path);
+	return 0;
+}
+
+#define MAX_WORDS 64
+
+static size_t split_words(char *text, char **words)
+{
+	size_t count = 0;
+	char *rest = NULL;
+
+	for (char *word = strtok_r(text, " ", &rest); word && count < MAX_WORDS; word = strtok_r(NULL, " ", &rest))
+		words[count++] = word;
+	words[count] = NULL;
+	return count;
+}
+
+static int spawn_reader(struct stats_output *o, char **words, int *ret_fd, struct error *err)
+{
+	posix_spawn_file_actions_t actions;
+	int ends[2], r;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_set_errno(err, errno, "Cannot start %s", words[0]);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+	r = posix_spawnp(&o->child, words[0], &actions, NULL, words, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[0]);
+	if (r) {
+		close(ends[1]);
+		o->child = 0;
+		return error_set_errno(err, r, "Cannot start %s", words[0]);
+	}
+	*ret_fd = ends[1];
+	return 0;
+}
+
+static int open_pipe(struct stats_output *o, const struct stats_output_place *place, struct error *err)
+{
+	char *text = strdup(place->target + 1), *words[MAX_WORDS + 1];
+	int fd = -1, r;
+
+	if (!text)
+		return error_set(err, ENOMEM, "Not enough memory");
+	if (split_words(text, words) == 0)
+		r = error_set(err, EINVAL, "'@' must be followed by a command");
+	else
+		r = spawn_reader(o, words, &fd, err);
+	free(text);
+	if (r < 0)
+		return r;
+	o->stream = fdopen(fd, "w");
+	if (!o->stream) {
+		close(fd);
+		return error_set(err, ENOMEM, "Not enough memory");
+	}
+	return 0;
+}
+
+int stats_output_open(struct stats_output *ret, const struct stats_output_place *place, struct error *err)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (stats_output_is_console(place->target)) {
+		ret->stream = place->console;
+		ret->is_console = 1;
+		return 0;
+	}
+	if (place->target[0] == '@')
+		return open_pipe(ret, place, err);
+	return open_file(ret, place, err);
+}
+
+int stats_output_close(struct stats_output *o, struct error *err)
+{
+	int status = 0, r = 0;
+
+	if (o->is_console)
+		return 0;
+	if (fclose(o->stream) != 0 && errno != EPIPE)
+		r = error_set_errno(err, errno, "Cannot write %s", o->path[0] ? o->path : "to the command");
+	if (o->child && waitpid(o->child, &status, 0) == o->child && r >= 0 && status != 0)
+		r = error_set(err, EIO, "The command the table was piped to failed (%s %d)",
+			      WIFEXITED(status) ? "exit status" : "signal",
+			      WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	return r;
+}

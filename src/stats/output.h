@@ -1,0 +1,33 @@
+/* Where a table goes: "-" the console, "@command words" a program's input (split at
+ * blanks, no shell), "." or a base name a file BASE_REPORT.EXT. */
+#ifndef SONDE_STATS_OUTPUT_H
+#define SONDE_STATS_OUTPUT_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "stats/format.h"
+
+struct stats_output {
+	FILE *stream;
+	char path[4096]; /* of a file; empty otherwise */
+	pid_t child;     /* of a pipe */
+	int is_console;
+};
+
+struct stats_output_place {
+	const char *target;
+	const char *input;  /* the report file, for "." */
+	const char *report; /* its name with arguments */
+	enum format_kind format;
+	int overwrite;
+	FILE *console;
+};
+
+int stats_output_is_console(const char *target);
+int stats_output_open(struct stats_output *ret, const struct stats_output_place *place, struct error *err);
+/* Waits for a command; its failure is an error. */
+int stats_output_close(struct stats_output *output, struct error *err);
+
+#endif

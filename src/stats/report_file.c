@@ -1,0 +1,321 @@
+#include "stats/report_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+static const struct {
+	const char *name;
+	enum display display;
+} displays[] = {
+	{ "text", DISPLAY_TEXT }, { "id", DISPLAY_ID }, { "number", DISPLAY_NUMBER },
+	{ "percent", DISPLAY_PERCENT }, { "time", DISPLAY_TIME }, { "average", DISPLAY_AVERAGE },
+};
+
+static int parse_column(struct report_file *file, const char *value, struct error *err)
+{
+	const char *split = strrchr(value, '=');
+	struct table_column *grown;
+	size_t len = split ? (size_t)(split - value) : 0, i = 0;
+
+	while (len > 0 && value[len - 1] == ' ')
+		len--;
+	if (split)
+		split += 1 + strspn(split + 1, " ");
+	while (split && i < sizeof(displays) / sizeof(displays[0]) && strcmp(displays[i].name, split) != 0)
+		i++;
+	if (!split || i == sizeof(displays) / sizeof(displays[0]))
+		return error_set(err, EINVAL, "column wants 'Title = kind' with kind text, id, number, percent, "
+					      "time or average");
+	grown = realloc(file->columns, (file->column_count + 1) * sizeof(*grown));
+	if (!grown)
+		return error_set(err, ENOMEM, "Not enough memory");
+	file->columns = grown;
+	grown[file->column_count] = (struct table_column){ strndup(value, len), displays[i].display };
+	file->column_count++;
+	return grown[file->column_count - 1].title ? 0 : error_set(err, ENOMEM, "Not enough memory");
+}
+
+static int add_alias(struct report_file *file, const char *value, struct error *err)
+{
+	char **grown;
+	size_t len;
+
+	for (; *value; value += len) {
+		value += strspn(value, " ,");
+		len = strcspn(value, " ,");
+		if (len == 0)
+			break;
+		grown = realloc(file->aliases, (file->alias_count + 1) * sizeof(*grown));
+		if (!grown)
+			return error_set(err, ENOMEM, "Not enough memory");
+		file->aliases = grown;
+		grown[file->alias_count] = strndup(value, len);
+		if (!grown[file->alias_count])
+			return error_set(err, ENOMEM, "Not enough memory");
+		file->alias_count++;
+	}
+	return 0;
+}
+
+/* Keys that may be given once replace, help lines add up. */
+static int set_text(char **field, const char *value, struct error *err)
+{
+	char *joined = NULL;
+
+	if (*field ? asprintf(&joined, "%s\n%s", *field, value) < 0 : (joined = strdup(value)) == NULL)
+		return error_set(err, ENOMEM, "Not enough memory");
+	free(*field);
+	*field = joined;
+	return 0;
+}
+
+static int parse_header(struct report_file *file, const char *key, const char *value, struct error *err)
+{
+	if (strcmp(key, "title") == 0)
+		return set_text(&file->title, value, err);
+	if (strcmp(key, "requires") == 0)
+		return set_text(&file->requires, value, err);
+	if (strcmp(key, "skipped") == 0)
+		return set_text(&file->skipped, value, err);
+	if (strcmp(key, "note") == 0)
+		return set_text(&file->note, value, err);
+	if (strcmp(key, "help") == 0)
+		return set_text(&file->help, value, err);
+	if (strcmp(key, "column") == 0)
+		return parse_column(file, value, err);
+	if (strcmp(key, "alias") == 0)
+		return add_alias(file, value, err);
+	if (strcmp(key, "default") == 0) {
+		file->default_place = atoi(value);
+		return file->default_place > 0 ? 0 : error_set(err, EINVAL, "default wants a number above 0");
+	}
+	return error_set(err, EINVAL, "'%s' is not a key of a report's header", key);
+}
+
+/* "-- key: value": 1 when the line was one. */
+static int parse_line(struct report_file *file, char *line, struct error *err)
+{
+	char *key = line + 2, *colon, *value;
+	int r;
+
+	key += strspn(key, " ");
+	colon = strchr(key, ':');
+	if (strncmp(line, "--", 2) != 0)
+		return 0;
+	if (!colon)
+		return 1; /* a remark */
+	*colon = '\0';
+	value = colon + 1 + strspn(colon + 1, " ");
+	if (strcspn(key, " ") != strlen(key))
+		return 1;
+	value[strcspn(value, "\r")] = '\0';
+	r = parse_header(file, key, value, err);
+	return r < 0 ? r : 1;
+}
+
+static char *name_of(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	size_t len;
+
+	base = base ? base + 1 : path;
+	len = strlen(base);
+	if (len > 4 && strcmp(base + len - 4, ".sql") == 0)
+		len -= 4;
+	return strndup(base, len);
+}
+
+static int parse_text(struct report_file *file, char *text, struct error *err)
+{
+	char *line = text, *end;
+	struct error inner;
+	unsigned number = 0;
+	int r = 1;
+
+	while (r > 0 && *line) {
+		end = strchrnul(line, '\n');
+		number++;
+		if (strncmp(line, "--", 2) != 0 && *line != '\n')
+			break;
+		if (*line != '\n') {
+			int last = !*end;
+
+			*end = '\0';
+			r = parse_line(file, line, &inner);
+			if (last)
+				break;
+		}
+		line = end + 1;
+	}
+	if (r < 0)
+		return error_set(err, EINVAL, "%s line %u: %s", file->path, number, inner.text);
+	if (!*line || !file->title || !file->column_count)
+		return error_set(err, EINVAL, "%s is not a report: it needs title, column lines and a statement",
+				 file->path);
+	file->sql = strdup(line);
+	return file->sql ? 0 : error_set(err, ENOMEM, "Not enough memory");
+}
+
+int report_file_parse(struct report_file *ret, const char *path, const char *text, struct error *err)
+{
+	char *copy = strdup(text);
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->path = strdup(path);
+	ret->name = name_of(path);
+	if (!copy || !ret->path || !ret->name)
+		r = error_set(err, ENOMEM, "Not enough memory");
+	else
+		r = parse_text(ret, copy, err);
+	free(copy);
+	if (r < 0)
+		report_file_release(ret);
+	return r;
+}
+
+void report_file_release(struct report_file *file)
+{
+	for (size_t i = 0; i < file->alias_count; i++)
+		free(file->aliases[i]);
+	for (size_t i = 0; i < file->column_count; i++)
+		free(file->columns[i].title);
+	free(file->aliases);
+	free(file->columns);
+	free(file->name);
+	free(file->path);
+	free(file->title);
+	free(file->requires);
+	free(file->skipped);
+	free(file->note);
+	free(file->help);
+	free(file->sql);
+	memset(file, 0, sizeof(*file));
+}
+
+static int read_text(const char *path, struct buf *text, struct error *err)
+{
+	FILE *in = fopen(path, "re");
+	char piece[4096];
+	size_t n;
+	int r = 0;
+
+	if (!in)
+		return error_set_errno(err, errno, "Cannot read the report %s", path);
+	while (r >= 0 && (n = fread(piece, 1, sizeof(piece), in)) > 0)
+		r = buf_append(text, piece, n);
+	if (ferror(in))
+		r = error_set(err, EIO, "Cannot read the report %s", path);
+	else if (r < 0)
+		error_set(err, ENOMEM, "Not enough memory");
+	fclose(in);
+	return r;
+}
+
+static int has_name(const struct report_files *files, const char *name)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (strcmp(files->files[i].name, name) == 0)
+			return 1;
+	return 0;
+}
+
+static int load_file(struct report_files *files, const char *folder, const char *entry, struct error *err)
+{
+	struct report_file *grown, file;
+	struct buf text = BUF_INIT;
+	char path[4096];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, entry);
+	r = read_text(path, &text, err);
+	if (r >= 0)
+		r = report_file_parse(&file, path, buf_cstr(&text), err);
+	buf_release(&text);
+	if (r < 0)
+		return r;
+	grown = has_name(files, file.name) ? NULL : realloc(files->files, (files->count + 1) * sizeof(*grown));
+	if (!grown) {
+		r = has_name(files, file.name) ? 0 : error_set(err, ENOMEM, "Not enough memory");
+		report_file_release(&file);
+		return r;
+	}
+	files->files = grown;
+	files->files[files->count++] = file;
+	return 0;
+}
+
+static int load_folder(struct report_files *files, const char *folder, struct error *err)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	size_t len;
+	int r = 0;
+
+	if (!dir)
+		return 0;
+	while (r >= 0 && (entry = readdir(dir)) != NULL) {
+		len = strlen(entry->d_name);
+		if (len > 4 && entry->d_name[0] != '.' && strcmp(entry->d_name + len - 4, ".sql") == 0)
+			r = load_file(files, folder, entry->d_name, err);
+	}
+	closedir(dir);
+	return r;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct report_file *)a)->name, ((const struct report_file *)b)->name);
+}
+
+int report_files_load(struct report_files *ret, const char *const *folders, size_t folder_count,
+		      struct error *err)
+{
+	int r = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; r >= 0 && i < folder_count; i++)
+		r = load_folder(ret, folders[i], err);
+	if (r < 0) {
+		report_files_release(ret);
+		return r;
+	}
+	if (ret->count)
+		qsort(ret->files, ret->count, sizeof(*ret->files), compare_names);
+	return 0;
+}
+
+void report_files_release(struct report_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		report_file_release(&files->files[i]);
+	free(files->files);
+	memset(files, 0, sizeof(*files));
+}
+
+const struct report_file *report_files_find(const struct report_files *files, const char *name,
+					    struct error *err)
+{
+	struct nearest nearest;
+	char hint[160];
+
+	nearest_begin(&nearest, name);
+	for (size_t i = 0; i < files->count; i++) {
+		if (strcmp(files->files[i].name, name) == 0)
+			return &files->files[i];
+		nearest_offer(&nearest, files->files[i].name, strlen(files->files[i].name));
+		for (size_t a = 0; a < files->files[i].alias_count; a++)
+			if (strcmp(files->files[i].aliases[a], name) == 0)
+				return &files->files[i];
+	}
+	if (files->count == 0)
+		error_set(err, ENOENT, "No reports were found: share/sql is missing beside the program");
+	else
+		error_set(err, EINVAL, "There is no report '%s'.%s", name, nearest_hint(&nearest, "", hint, sizeof(hint)));
+	return NULL;
+}

@@ -1,0 +1,52 @@
+/* A named report: an SQL file whose first comment lines describe it.
+ *
+ *   -- title: NVTX Range Summary
+ *   -- alias: nvtxsum
+ *   -- default: 10            place in the set shown when no report is named
+ *   -- requires: NVTX_EVENTS  table without which the report is skipped
+ *   -- skipped: NV Tools Extension (NVTX) data
+ *   -- column: Total Time = time
+ *   -- note: SELECT ...       lines of text told beside the table
+ *   -- help: what it shows
+ *   SELECT ...
+ */
+#ifndef SONDE_STATS_REPORT_FILE_H
+#define SONDE_STATS_REPORT_FILE_H
+
+#include "stats/cell.h"
+
+struct report_file {
+	char *name;
+	char *path;
+	char *title;
+	char *requires;
+	char *skipped;
+	char *note;
+	char *help;
+	char **aliases;
+	size_t alias_count;
+	int default_place; /* 0: not in the default set */
+	struct table_column *columns;
+	size_t column_count;
+	char *sql;
+};
+
+struct report_files {
+	struct report_file *files; /* sorted by name */
+	size_t count;
+};
+
+/* Reads all *.sql of the folders; of two with the same name the one in the earlier folder
+ * counts. Folders that do not exist are passed over. A file that cannot be understood
+ * is an error that names it and the line. */
+int report_files_load(struct report_files *ret, const char *const *folders, size_t folder_count,
+		      struct error *err);
+void report_files_release(struct report_files *files);
+/* By name or alias; NULL and a sentence naming the nearest when there is none. */
+const struct report_file *report_files_find(const struct report_files *files, const char *name,
+					    struct error *err);
+
+int report_file_parse(struct report_file *ret, const char *path, const char *text, struct error *err);
+void report_file_release(struct report_file *file);
+
+#endif

@@ -1,0 +1,94 @@
+/* From a statement to a formatter, row by row. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/stats.h"
+
+static void read_cell(sqlite3_stmt *statement, int column, struct cell *ret)
+{
+	*ret = (struct cell){ 0 };
+	switch (sqlite3_column_type(statement, column)) {
+	case SQLITE_INTEGER:
+		ret->kind = CELL_NUMBER;
+		ret->number = sqlite3_column_int64(statement, column);
+		break;
+	case SQLITE_FLOAT:
+		ret->kind = CELL_REAL;
+		ret->real = sqlite3_column_double(statement, column);
+		break;
+	case SQLITE_NULL:
+		break;
+	default:
+		ret->kind = CELL_TEXT;
+		ret->text = (const char *)sqlite3_column_text(statement, column);
+		ret->len = (size_t)sqlite3_column_bytes(statement, column);
+	}
+}
+
+static struct table_column *own_columns(sqlite3_stmt *statement, size_t count)
+{
+	struct table_column *columns = calloc(count + 1, sizeof(*columns));
+
+	for (size_t i = 0; columns && i < count; i++)
+		columns[i] = (struct table_column){ (char *)(uintptr_t)sqlite3_column_name(statement, (int)i),
+						    DISPLAY_PLAIN };
+	return columns;
+}
+
+static int write_error(int r, struct error *err)
+{
+	if (r == -ENOMEM)
+		return error_set(err, ENOMEM, "Not enough memory");
+	return error_set_errno(err, -r, "Cannot write the table");
+}
+
+static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, struct cell *cells, size_t count,
+		     uint64_t *rows, struct error *err)
+{
+	int r = 0;
+
+	for (; r >= 0 && step == SQLITE_ROW; step = r < 0 ? SQLITE_DONE : sqlite3_step(statement)) {
+		for (size_t i = 0; i < count; i++)
+			read_cell(statement, (int)i, &cells[i]);
+		r = formatter_row(f, cells);
+		(*rows)++;
+	}
+	if (r < 0)
+		return write_error(r, err);
+	if (step != SQLITE_DONE)
+		return error_set(err, EINVAL, "%s", sqlite3_errmsg(sqlite3_db_handle(statement)));
+	return 0;
+}
+
+int stats_write_rows(sqlite3_stmt *statement, int stepped, const struct format_spec *spec,
+		     const struct format_target *target, const struct table_column *columns,
+		     size_t column_count, uint64_t *ret_rows, struct error *err)
+{
+	size_t count = (size_t)sqlite3_column_count(statement);
+	struct table_column *own = columns ? NULL : own_columns(statement, count);
+	struct cell *cells = calloc(count + 1, sizeof(*cells));
+	struct formatter *f = NULL;
+	uint64_t rows = 0;
+	int r = -ENOMEM, closed;
+
+	if (columns && column_count != count)
+		r = -EINVAL;
+	else if (cells && (columns || own))
+		r = formatter_open(&f, spec, target, columns ? columns : own, count);
+	if (r == -EINVAL && !f)
+		error_set(err, EINVAL, "The statement gives %zu columns, %zu are declared", count, column_count);
+	else if (r < 0)
+		write_error(r, err);
+	if (f) {
+		r = write_all(statement, stepped, f, cells, count, &rows, err);
+		closed = formatter_close(f);
+		if (r >= 0 && closed < 0)
+			r = write_error(closed, err);
+	}
+	free(cells);
+	free(own);
+	if (ret_rows)
+		*ret_rows = rows;
+	return r;
+}

@@ -1,0 +1,326 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/output.h"
+#include "stats/stats.h"
+
+/* A comma list given in pieces, flattened. */
+struct list {
+	char **items;
+	size_t count;
+};
+
+struct run {
+	const struct stats_options *options;
+	const char *path;
+	FILE *out;
+	FILE *remarks;
+	struct query *query;
+	struct report_files files;
+	enum time_unit unit;
+	struct list reports, formats, outputs;
+};
+
+static int list_add(struct list *list, const char *text, size_t len)
+{
+	char **grown = realloc(list->items, (list->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	list->items = grown;
+	grown[list->count] = strndup(text, len);
+	if (!grown[list->count])
+		return -ENOMEM;
+	list->count++;
+	return 0;
+}
+
+static int list_split(struct list *list, const char *const *texts, size_t count)
+{
+	const char *text;
+	size_t len;
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (text = texts[i]; r >= 0 && *text; text += len + (text[len] != '\0')) {
+			len = strcspn(text, ",");
+			r = len ? list_add(list, text, len) : 0;
+		}
+	return r;
+}
+
+static void list_release(struct list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	free(list->items);
+}
+
+static const char *list_at(const struct list *list, size_t i, const char *otherwise)
+{
+	if (list->count == 0)
+		return otherwise;
+	return list->items[i < list->count ? i : list->count - 1];
+}
+
+static int has_table(struct run *run, const char *name)
+{
+	sqlite3_stmt *statement;
+	int found = 0;
+
+	if (!name)
+		return 1;
+	if (sqlite3_prepare_v2(query_db(run->query), "SELECT 1 FROM sqlite_master WHERE name = ?", -1, &statement,
+			       NULL) != SQLITE_OK)
+		return 0;
+	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+	found = sqlite3_step(statement) == SQLITE_ROW;
+	sqlite3_finalize(statement);
+	return found;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int prepare(struct run *run, const struct report_file *file, const char *sql, sqlite3_stmt **ret,
+		   struct error *err)
+{
+	if (sqlite3_prepare_v2(query_db(run->query), sql, -1, ret, NULL) != SQLITE_OK)
+		return error_set(err, EINVAL, "%s: %s", file->path, sqlite3_errmsg(query_db(run->query)));
+	return 0;
+}
+
+/* Lines of text the report has to tell beside its table. */
+static int write_notes(struct run *run, const struct report_file *file, struct error *err)
+{
+	sqlite3_stmt *statement;
+	const char *text;
+	int r, step;
+
+	if (!file->note || run->options->quiet)
+		return 0;
+	r = prepare(run, file, file->note, &statement, err);
+	if (r < 0)
+		return r;
+	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
+		text = (const char *)sqlite3_column_text(statement, 0);
+		if (text)
+			fprintf(run->remarks, "NOTE: %s\n", text);
+	}
+	if (step != SQLITE_DONE)
+		r = error_set(err, EINVAL, "%s: %s", file->path, sqlite3_errmsg(query_db(run->query)));
+	sqlite3_finalize(statement);
+	return r;
+}
+
+struct piece {
+	const struct report_file *file;
+	struct format_spec format;
+	const char *target;
+};
+
+static FILE *remark_stream(struct run *run, const struct piece *piece)
+{
+	return stats_output_is_console(piece->target) && format_is_for_people(piece->format.kind) ? run->out : run->remarks;
+}
+
+static void say_skipped(struct run *run, const struct piece *piece)
+{
+	if (!run->options->quiet)
+		fprintf(remark_stream(run, piece), "SKIPPED: %s does not contain %s.\n\n", base_name(run->path),
+			piece->file->skipped ? piece->file->skipped : "the data this report shows");
+}
+
+static void say_processing(struct run *run, const struct piece *piece, const struct stats_output *output)
+{
+	if (run->options->quiet)
+		return;
+	fprintf(remark_stream(run, piece), "Processing [%s] with [%s]", run->path, piece->file->path);
+	if (output->path[0])
+		fprintf(remark_stream(run, piece), " to [%s]", output->path);
+	else if (!output->is_console)
+		fprintf(remark_stream(run, piece), " to [%s]", piece->target + 1);
+	fputs("...\n\n", remark_stream(run, piece));
+}
+
+static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt *statement, struct error *err)
+{
+	struct stats_output_place place = { piece->target, run->path, piece->file->name, piece->format.kind,
+				      run->options->overwrite, run->out };
+	struct format_target target = { NULL, run->unit, piece->file->title };
+	struct stats_output output;
+	struct error ignored;
+	int heading, r;
+
+	r = stats_output_open(&output, &place, err);
+	if (r < 0)
+		return r;
+	target.out = output.stream;
+	heading = output.is_console && format_is_for_people(piece->format.kind);
+	say_processing(run, piece, &output);
+	if (heading)
+		fprintf(run->out, " ** %s (%s):\n\n", piece->file->title, piece->file->name);
+	r = stats_write_rows(statement, SQLITE_ROW, &piece->format, &target, piece->file->columns,
+			     piece->file->column_count, NULL, err);
+	if (heading)
+		fputs("\n", run->out);
+	if (stats_output_close(&output, r < 0 ? &ignored : err) < 0 && r >= 0)
+		r = -EIO;
+	return r;
+}
+
+/* The first row is looked at before anything is written: a report without rows is skipped. */
+static int run_piece(struct run *run, const struct piece *piece, int skip_silently, int *ret_shown,
+		     struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r, step;
+
+	*ret_shown = 0;
+	if (!has_table(run, piece->file->requires)) {
+		if (!skip_silently)
+			say_skipped(run, piece);
+		return 0;
+	}
+	r = prepare(run, piece->file, piece->file->sql, &statement, err);
+	if (r < 0)
+		return r;
+	step = sqlite3_step(statement);
+	if (step == SQLITE_ROW) {
+		*ret_shown = 1;
+		r = write_table(run, piece, statement, err);
+	} else if (step != SQLITE_DONE) {
+		r = error_set(err, EINVAL, "%s: %s", piece->file->path, sqlite3_errmsg(query_db(run->query)));
+	} else if (!skip_silently) {
+		say_skipped(run, piece);
+	}
+	sqlite3_finalize(statement);
+	return r < 0 ? r : write_notes(run, piece->file, err);
+}
+
+static int make_piece(struct run *run, size_t i, const struct report_file *file, struct piece *ret,
+		      struct error *err)
+{
+	const char *format;
+
+	ret->file = file;
+	ret->target = list_at(&run->outputs, i, "-");
+	format = list_at(&run->formats, i, stats_output_is_console(ret->target) ? "column" : "csv");
+	return format_parse(&ret->format, format, err);
+}
+
+/* Every name, format and output is checked before the first table is written. */
+static int run_named(struct run *run, struct error *err)
+{
+	size_t count = run->reports.count;
+	struct piece *pieces;
+	const struct report_file *file;
+	int r = 0, shown;
+
+	if (run->outputs.count > count)
+		count = run->outputs.count;
+	if (run->formats.count > count)
+		count = run->formats.count;
+	pieces = calloc(count + 1, sizeof(*pieces));
+	if (!pieces)
+		return error_set(err, ENOMEM, "Not enough memory");
+	for (size_t i = 0; r >= 0 && i < count; i++) {
+		file = report_files_find(&run->files, list_at(&run->reports, i, ""), err);
+		r = file ? make_piece(run, i, file, &pieces[i], err) : -EINVAL;
+	}
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		r = run_piece(run, &pieces[i], 0, &shown, err);
+	free(pieces);
+	return r;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	return (*(const struct report_file *const *)a)->default_place -
+	       (*(const struct report_file *const *)b)->default_place;
+}
+
+/* The default set shows what has data; where nothing has, it says so. */
+static int run_default(struct run *run, struct error *err)
+{
+	const struct report_file **set = calloc(run->files.count + 1, sizeof(*set));
+	struct piece piece;
+	size_t count = 0, any = 0;
+	int r = 0, shown;
+
+	if (!set)
+		return error_set(err, ENOMEM, "Not enough memory");
+	for (size_t i = 0; i < run->files.count; i++)
+		if (run->files.files[i].default_place)
+			set[count++] = &run->files.files[i];
+	if (count == 0 && !report_files_find(&run->files, "", err))
+		r = -EINVAL;
+	if (count)
+		qsort(set, count, sizeof(*set), compare_places);
+	for (size_t i = 0; r >= 0 && i < count; i++) {
+		r = make_piece(run, i, set[i], &piece, err);
+		if (r >= 0)
+			r = run_piece(run, &piece, 1, &shown, err);
+		any += r >= 0 && shown;
+	}
+	for (size_t i = 0; r >= 0 && !any && i < count; i++) {
+		r = make_piece(run, i, set[i], &piece, err);
+		if (r >= 0)
+			say_skipped(run, &piece);
+	}
+	free(set);
+	return r;
+}
+
+static void say_damaged(struct run *run)
+{
+	uint64_t damaged = query_damaged(run->query);
+
+	if (damaged)
+		fprintf(run->remarks, "WARNING: %" PRIu64 " damaged parts of %s could not be read; their rows are missing.\n",
+			damaged, base_name(run->path));
+}
+
+static int open_all(struct run *run, struct error *err)
+{
+	const struct stats_options *o = run->options;
+	int r;
+
+	if (list_split(&run->reports, o->reports, o->report_count) < 0 ||
+	    list_split(&run->formats, o->formats, o->format_count) < 0 ||
+	    list_split(&run->outputs, o->outputs, o->output_count) < 0)
+		return error_set(err, ENOMEM, "Not enough memory");
+	r = o->time_unit ? time_unit_parse(o->time_unit, &run->unit, err) : 0;
+	if (r >= 0)
+		r = report_files_load(&run->files, o->folders, o->folder_count, err);
+	/* Names are checked before a large report is opened. */
+	for (size_t i = 0; r >= 0 && i < run->reports.count; i++)
+		r = report_files_find(&run->files, run->reports.items[i], err) ? 0 : -EINVAL;
+	if (r >= 0)
+		r = query_open(&run->query, run->path, err);
+	return r;
+}
+
+int stats_run(const struct stats_options *options, const char *path, FILE *out, FILE *remarks,
+	      struct error *err)
+{
+	struct run run = { .options = options, .path = path, .out = out, .remarks = remarks, .unit = TIME_NSEC };
+	int r = open_all(&run, err);
+
+	if (r >= 0)
+		r = run.reports.count ? run_named(&run, err) : run_default(&run, err);
+	if (run.query)
+		say_damaged(&run);
+	query_close(run.query);
+	report_files_release(&run.files);
+	list_release(&run.reports);
+	list_release(&run.formats);
+	list_release(&run.outputs);
+	return r;
+}

@@ -1,0 +1,141 @@
+/* nvtx_sum over a large report: three threads with ranges of log-normal length (median
+ * 20 us, sigma 1), 200 names. Prints the seconds it took, with what opening cost.
+ * Usage: bench_query [MILLION_RANGES [FOLDER]] */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "query/query.h"
+#include "report/writer.h"
+
+#define NAMES 200
+#define TRACKS 3
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double uniform(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static void die(const char *what, const struct error *err)
+{
+	fprintf(stderr, "bench_query: %s: %s\n", what, err->text);
+	exit(1);
+}
+
+static void append(struct report_writer *w, enum table_id table, const int64_t *values, uint32_t present)
+{
+	report_append(report_track(w, table, 0), values, present);
+}
+
+static void write_world(struct report_writer *w)
+{
+	int64_t name = (int64_t)report_string(w, "bench", 5);
+
+	append(w, TABLE_PROCESS, (int64_t[]){ 1, 100, 0, 0, 0, 0, 0, 0, name }, 0x103);
+	for (int64_t i = 1; i <= TRACKS; i++) {
+		append(w, TABLE_THREAD, (int64_t[]){ i, 1, 100 + i, 0, 0, 0, name }, 0x47);
+		append(w, TABLE_TRACK, (int64_t[]){ i, TRACK_NVTX_PUSHPOP, 1, i, 0, 0, name }, 0x3f);
+	}
+}
+
+static void write_ranges(struct report_writer *w, long count, struct error *err)
+{
+	struct report_track *tracks[TRACKS];
+	int64_t names[NAMES], clock[TRACKS] = { 0 }, values[4] = { 0 };
+	uint64_t state = 1;
+	char text[32];
+
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(text, sizeof(text), "range number %d", i);
+		names[i] = (int64_t)report_string(w, text, strlen(text));
+	}
+	for (int i = 0; i < TRACKS; i++)
+		tracks[i] = report_track(w, TABLE_SLICE, (uint32_t)i + 1);
+	for (long n = 0; n < count; n++) {
+		int t = (int)(n % TRACKS);
+		double normal = sqrt(-2 * log(uniform(&state))) * cos(6.283185307179586 * uniform(&state));
+
+		values[0] = clock[t] + (int64_t)(1000 * uniform(&state));
+		values[1] = clock[t] = values[0] + (int64_t)(20000 * exp(normal));
+		values[2] = names[(unsigned)(uniform(&state) * NAMES)];
+		if (report_append(tracks[t], values, 0xf) < 0)
+			exit(1);
+		if (n % 500000 == 0 && report_writer_tick(w, NULL, NULL, err) < 0)
+			die("writing", err);
+	}
+}
+
+static void make_report(const char *path, long count)
+{
+	struct report_writer *w;
+	struct error err;
+
+	if (report_writer_open(&w, path, 1, NULL, 0, &err) < 0)
+		die("opening the writer", &err);
+	write_world(w);
+	write_ranges(w, count, &err);
+	if (report_writer_finish(w, &err) < 0)
+		die("finishing", &err);
+}
+
+static void run(const char *path, const char *label, const char *sql)
+{
+	double begin = now(), cpu = cpu_now(), opened;
+	struct query *q;
+	struct error err;
+	sqlite3_stmt *statement;
+	unsigned long rows = 0;
+
+	if (query_open(&q, path, &err) < 0)
+		die("opening", &err);
+	opened = now();
+	if (sqlite3_prepare_v2(query_db(q), sql, -1, &statement, NULL) != SQLITE_OK) {
+		fprintf(stderr, "bench_query: %s\n", sqlite3_errmsg(query_db(q)));
+		exit(1);
+	}
+	while (sqlite3_step(statement) == SQLITE_ROW)
+		rows++;
+	sqlite3_finalize(statement);
+	printf("%-28s %7.3f s  (open %.3f s, CPU %.3f s, %lu rows)\n", label, now() - begin, opened - begin,
+	       cpu_now() - cpu, rows);
+	query_close(q);
+}
+
+int main(int argc, char **argv)
+{
+	long count = (long)((argc > 1 ? atof(argv[1]) : 10) * 1e6);
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/bench_query.%d.sonde", argc > 2 ? argv[2] : ".", (int)getpid());
+	make_report(path, count);
+	for (int i = 0; i < 3; i++)
+		run(path, "nvtx_sum", "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, stddev "
+				      "FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name', 'duration')");
+	run(path, "open ranges", "SELECT count FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')");
+	run(path, "all quantiles", "SELECT q1, med, q3, p90, p99 FROM group_stats('NVTX_EVENTS', 'name', 'duration')");
+	run(path, "interval_union", "SELECT busy FROM interval_union('NVTX_EVENTS', 'globalTid')");
+	run(path, "plain GROUP BY", "SELECT count(*), sum(duration) FROM NVTX_EVENTS GROUP BY name");
+	run(path, "nvtx_pushpop_tree", "SELECT rangeId FROM nvtx_pushpop_tree");
+	unlink(path);
+	return 0;
+}
