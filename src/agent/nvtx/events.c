@@ -76,7 +76,7 @@ static AGENT_COLD int push_dropped(uint32_t domain)
 
 /* A pop in a thread that has no level to end: its first event, one without a ring, or
  * one too many. */
-static AGENT_COLD int pop_unmatched(uint32_t domain)
+static AGENT_COLD int pop_unmatched(void)
 {
 	if (!agent_tls.levels) {
 		if (!agent_begin(sizeof(struct record_plain)))
@@ -137,7 +137,7 @@ int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
 	int32_t ended;
 
 	if (agent_unlikely(!level || *level <= 0))
-		return pop_unmatched(domain);
+		return pop_unmatched();
 	record = agent_begin(sizeof(*record));
 	ended = --*level;
 	if (agent_unlikely(!record))
@@ -289,18 +289,30 @@ int nvtx_range_push_a(const char *message)
 	return agent_on(RING_GATE_NVTX) ? push_a(message) : NVTX_UNTRACKED;
 }
 
-/* The fast way asks for attributes of full size, an ASCII message and no binary payload. */
+/* The fast way asks for attributes of full size, an ASCII or registered message and no
+ * binary payload. */
 static inline int plain_attributes(uint32_t domain, const struct nvtx_attributes *attributes)
 {
 	return attributes && attributes->size >= sizeof(*attributes) &&
-	       attributes->message_type == NVTX_MESSAGE_ASCII && attributes->message.ascii &&
+	       (attributes->message_type == NVTX_MESSAGE_ASCII ||
+		attributes->message_type == NVTX_MESSAGE_REGISTERED) && attributes->message.ascii &&
 	       (uint32_t)attributes->payload_type < NVTX_PAYLOAD_KIND_COUNT &&
 	       domain < AGENT_LEVEL_DOMAINS;
+}
+
+/* The length of a short message, copied; -1 when it is not one. */
+static inline int put_message(void *to, const struct nvtx_attributes *attributes)
+{
+	if (attributes->message_type == NVTX_MESSAGE_ASCII)
+		return arch_copy_short_text(to, attributes->message.ascii);
+	*(uint64_t *)to = attributes->message.string->id;
+	return sizeof(uint64_t);
 }
 
 static inline int push_ex(uint32_t domain, const struct nvtx_attributes *attributes)
 {
 	struct record_nvtx_event *record;
+	unsigned flags;
 	uint32_t size;
 	int32_t level;
 	int length;
@@ -312,7 +324,7 @@ static inline int push_ex(uint32_t domain, const struct nvtx_attributes *attribu
 	record = agent_begin(sizeof(*record) + ARCH_SHORT_TEXT);
 	if (agent_unlikely(!record))
 		return push_dropped(domain);
-	length = arch_copy_short_text(record + 1, attributes->message.ascii);
+	length = put_message(record + 1, attributes);
 	if (agent_unlikely(length < 0)) {
 		nvtx_abandon();
 		return push_any(domain, attributes);
@@ -323,10 +335,10 @@ static inline int push_ex(uint32_t domain, const struct nvtx_attributes *attribu
 	record->payload = payload_bits(attributes);
 	record->time = agent_now();
 	size = (uint32_t)sizeof(*record) + (uint32_t)length;
-	agent_end(record,
-		  record_head(RECORD_NVTX_PUSH_EX, attribute_flags(attributes), size, head_level(level),
-			      domain),
-		  size);
+	flags = attribute_flags(attributes);
+	if (attributes->message_type == NVTX_MESSAGE_REGISTERED)
+		flags |= NVTX_FLAG_REGISTERED;
+	agent_end(record, record_head(RECORD_NVTX_PUSH_EX, flags, size, head_level(level), domain), size);
 	return level;
 }
 
@@ -356,7 +368,7 @@ static inline int pop(uint32_t domain)
 		return nvtx_pop_event(domain, 0, 0);
 	level = agent_tls.levels[domain];
 	if (agent_unlikely(level <= 0))
-		return pop_unmatched(domain);
+		return pop_unmatched();
 	record = agent_begin(sizeof(*record));
 	agent_tls.levels[domain] = --level;
 	if (agent_unlikely(!record))

@@ -253,6 +253,7 @@ uint32_t nvtx_type_size(uint64_t type);
 #pragma GCC visibility pop
 
 /* Called by NVTX's client code in the program; non-zero: attached. */
+AGENT_EXPORT int InitializeInjectionNvtx(nvtx_get_export get_export);
 AGENT_EXPORT int InitializeInjectionNvtx2(nvtx_get_export get_export);
 AGENT_EXPORT int InitializeInjectionNvtxExtension(struct nvtx_module_info *info);
 
