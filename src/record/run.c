@@ -206,8 +206,10 @@ static void on_signal(struct run *run)
 
 	if (read(run->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
-	/* From the terminal it went to the whole group already. */
-	if (info.ssi_code != SI_KERNEL && !run->target_ended)
+	/* From the terminal it went to the whole group already; that the terminal is gone only a
+	 * session's leader is told. */
+	if ((info.ssi_code != SI_KERNEL || (info.ssi_signo == SIGHUP && getsid(0) == getpid())) &&
+	    !run->target_ended)
 		kill(run->launch.pid, (int)info.ssi_signo);
 	if (info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT)
 		return;
