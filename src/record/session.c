@@ -84,7 +84,9 @@ void session_loss(struct session *s, uint64_t process, uint64_t thread, enum los
 	if (thread)
 		present |= 1u << COLUMN_LOSS_THREAD;
 	session_row(s, TABLE_LOSS, values, present);
-	s->dropped += count;
+	/* Without its other half because the program, or the window, was like that: no loss of ours. */
+	if (reason != LOSS_UNMATCHED_POP && reason != LOSS_UNMATCHED_END)
+		s->dropped += count;
 }
 
 static void clock_row(struct session *s, const struct clock_snapshot *snapshot)

@@ -205,7 +205,7 @@ struct session {
 	uint32_t next_track;
 	uint32_t chunks_in_circulation;
 	uint64_t events;              /* records decoded that are events */
-	uint64_t dropped;             /* all losses */
+	uint64_t dropped;             /* all losses but unmatched pops and ends */
 	uint64_t untraced;            /* programs that could not be traced */
 	uint32_t cost_pair_ps;
 	uint32_t cost_clock_ps;
