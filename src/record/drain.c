@@ -17,7 +17,9 @@
 #include "record/ranges.h"
 
 #define MS 1000000ll
-#define TICK_NS (100 * MS)
+/* Half of what is promised (nothing older than 100 ms is lost), so that a late wake-up
+ * does not break the promise. */
+#define TICK_NS (50 * MS)
 /* An idle recorder wakes this often, so that clock rows and ticks come at least every
  * 100 ms even where the machine is busy. */
 #define SLEEP_NS (50 * MS)

@@ -284,7 +284,7 @@ static int find_new_slots(struct ring_reader *r, struct ring_batch *batch)
 /* Takes a chunk into a chain; 0 when the index is none a writer can have. */
 static int own_chunk(struct ring_reader *r, uint32_t index_plus_one)
 {
-	if (index_plus_one == 0 || index_plus_one > r->chunk_cap ||
+	if (index_plus_one == 0 || index_plus_one > r->chunk_limit ||
 	    r->chunk_owned[index_plus_one - 1])
 		return 0;
 	r->chunk_owned[index_plus_one - 1] = 1;

@@ -110,10 +110,23 @@ static unsigned fill_event(struct record_nvtx_event *record, void *behind,
 	return flags;
 }
 
+int nvtx_range_is_open(uint32_t domain)
+{
+	const int32_t *level = level_of(domain);
+
+	return level && *level > 0;
+}
+
+/* Room for an event, unless its payload is lost already. */
+static inline void *begin_event(const struct nvtx_event *event, uint32_t size)
+{
+	return event->flags & NVTX_EVENT_LOST ? NULL : agent_begin(size);
+}
+
 int nvtx_push_event(uint32_t domain, const struct nvtx_event *event)
 {
 	uint32_t size = (uint32_t)sizeof(struct record_nvtx_event) + event->text.size;
-	struct record_nvtx_event *record = agent_begin(size);
+	struct record_nvtx_event *record = begin_event(event, size);
 	unsigned flags;
 	int32_t *level;
 	int ret = 0;
@@ -138,7 +151,7 @@ int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
 
 	if (agent_unlikely(!level || *level <= 0))
 		return pop_unmatched();
-	record = agent_begin(sizeof(*record));
+	record = flags & NVTX_EVENT_LOST ? NULL : agent_begin(sizeof(*record));
 	ended = --*level;
 	if (agent_unlikely(!record))
 		return ended;
@@ -151,7 +164,7 @@ int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
 uint64_t nvtx_start_event(uint32_t domain, const struct nvtx_event *event)
 {
 	uint32_t size = (uint32_t)sizeof(struct record_nvtx_range) + event->text.size;
-	struct record_nvtx_range *record = agent_begin(size);
+	struct record_nvtx_range *record = begin_event(event, size);
 	uint64_t range = next_range();
 	unsigned flags;
 
@@ -174,7 +187,7 @@ void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t ti
 		agent_count_unmatched();
 		return;
 	}
-	record = agent_begin(sizeof(*record));
+	record = flags & NVTX_EVENT_LOST ? NULL : agent_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->range_id = range;
@@ -186,7 +199,7 @@ void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t ti
 void nvtx_mark_event(uint32_t domain, const struct nvtx_event *event)
 {
 	uint32_t size = (uint32_t)sizeof(struct record_nvtx_event) + event->text.size;
-	struct record_nvtx_event *record = agent_begin(size);
+	struct record_nvtx_event *record = begin_event(event, size);
 	unsigned flags;
 
 	if (!record)
@@ -259,7 +272,7 @@ static AGENT_COLD int push_text(struct nvtx_text text)
 	return nvtx_push_event(0, &event);
 }
 
-static inline int push_a(const char *message)
+static inline __attribute__((always_inline)) int push_a(const char *message)
 {
 	struct record_plain *record;
 	int32_t level;
@@ -309,7 +322,7 @@ static inline int put_message(void *to, const struct nvtx_attributes *attributes
 	return sizeof(uint64_t);
 }
 
-static inline int push_ex(uint32_t domain, const struct nvtx_attributes *attributes)
+static inline __attribute__((always_inline)) int push_ex(uint32_t domain, const struct nvtx_attributes *attributes)
 {
 	struct record_nvtx_event *record;
 	unsigned flags;
@@ -359,7 +372,7 @@ int nvtx_range_push_w(const wchar_t *message)
 	return push_text(nvtx_text_wide(message));
 }
 
-static inline int pop(uint32_t domain)
+static inline __attribute__((always_inline)) int pop(uint32_t domain)
 {
 	struct record_plain *record;
 	int32_t level;
