@@ -218,7 +218,8 @@ struct session {
 	uint32_t next_track;
 	uint32_t chunks_in_circulation;
 	uint64_t events;              /* records decoded that are events */
-	uint64_t dropped;             /* all losses */
+	uint64_t unwritten;           /* events decoded after the disk was full */
+	uint64_t dropped;             /* all losses but unmatched pops and ends */
 	uint64_t untraced;            /* programs that could not be traced */
 	uint32_t cost_pair_ps;
 	uint32_t cost_clock_ps;
@@ -228,6 +229,10 @@ struct session {
 
 /* Appends a row to a PLAIN table. */
 int session_row(struct session *s, enum table_id table, const int64_t *values, uint32_t present);
+/* Appends a row that stands for `events` events, to a track that may be NULL (there were too
+ * many). What cannot be written is counted, by its reason. */
+void session_event_row(struct session *s, struct traced_thread *t, struct report_track *track,
+		       const int64_t *values, uint32_t present, unsigned events);
 /* A new track and its row; NULL when there are too many. `process`, `thread` and `domain` are uids. */
 struct report_track *session_track(struct session *s, enum table_id table, enum track_kind kind,
 				   uint64_t process, uint64_t thread, uint64_t domain,
