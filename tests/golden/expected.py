@@ -2,7 +2,8 @@
 """Computes the expected tables of the golden tests from recording.txt, by itself:
 nothing here comes from Sonde's own code or output.
 
-Usage: expected.py FOLDER   writes FOLDER/*.golden: the command line, then what it must print.
+Usage: expected.py [--check] FOLDER
+writes (or compares) FOLDER/*.golden: the command line, then what it must print.
 """
 import json
 import os
@@ -192,7 +193,20 @@ def sql_quantiles():
     return [[k, len(v), min(v), max(v), plain(statistics.median(v))] for k, v in sorted(groups.items())]
 
 
-if __name__ == "__main__":
+def main(arguments):
+    check = arguments[0] == "--check"
+    folder = arguments[-1]
+    wrong = 0
     for name, command, text in golden():
-        with open(os.path.join(sys.argv[1], name + ".golden"), "w") as out:
-            out.write(command + "\n" + text)
+        path = os.path.join(folder, name + ".golden")
+        if not check:
+            with open(path, "w") as out:
+                out.write(command + "\n" + text)
+        elif not os.path.exists(path) or open(path).read() != command + "\n" + text:
+            print(f"{path} is not what recording.txt gives")
+            wrong += 1
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
