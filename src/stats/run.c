@@ -156,7 +156,7 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 	struct format_target target = { NULL, run->unit, piece->file->title };
 	struct stats_output output;
 	struct error ignored;
-	int heading, r;
+	int heading, closed, r;
 
 	r = stats_output_open(&output, &place, err);
 	if (r < 0)
@@ -170,9 +170,11 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 			     piece->file->column_count, NULL, err);
 	if (heading)
 		fputs("\n", run->out);
-	if (stats_output_close(&output, r < 0 ? &ignored : err) < 0 && r >= 0)
-		r = -EIO;
-	return r;
+	/* A command may stop reading when it has enough; whether it failed is its exit status. */
+	if (r == -EPIPE && !output.is_console)
+		r = 0;
+	closed = stats_output_close(&output, r < 0 ? &ignored : err);
+	return r < 0 ? r : closed;
 }
 
 /* The first row is looked at before anything is written: a report without rows is skipped. */

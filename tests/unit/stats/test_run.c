@@ -1,6 +1,7 @@
 /* Where tables go: files, commands, the console; what is skipped and what is said. */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,6 +72,7 @@ static int set_up(void **state)
 	struct report_writer *w;
 	struct error err;
 
+	signal(SIGPIPE, SIG_IGN);
 	strcpy(folder, "run.XXXXXX");
 	if (!mkdtemp(folder))
 		return -1;
