@@ -4,6 +4,7 @@
 #   make demo       record a small pipeline and say what is slow in it
 #   make test       every test; the last line is "N passed, N failed, N skipped"
 #   make soak       the same with the long forms
+#   make fuzz       fuzzing of the readers, FUZZ_SECONDS=60 each
 #   make bench      measured limits
 #   make dist       one folder that runs on a server with nothing installed
 #   make install    PREFIX=/usr/local, DESTDIR honoured
@@ -19,7 +20,7 @@ export BUILD
 # Meson uses all cores by itself; two targets at once would only race for the same folder.
 .NOTPARALLEL:
 
-.PHONY: all build demo test soak bench dist install clean deps test-deps
+.PHONY: all build demo test soak fuzz bench dist install clean deps test-deps
 all: build
 
 build: deps
@@ -41,6 +42,9 @@ test: test-deps build
 soak: test-deps build
 	@SOAK=1 tools/run_tests $(ONLY)
 
+fuzz: test-deps
+	@tools/fuzz $(or $(FUZZ_SECONDS),60)
+
 bench: build
 	@tools/run_bench $(ONLY)
 
@@ -52,4 +56,4 @@ install:
 	@tools/install "$(PREFIX)"
 
 clean:
-	rm -rf $(BUILD) build-asan build-clang build-tsan dist
+	rm -rf $(BUILD) build-asan build-clang build-fuzz build-tsan dist

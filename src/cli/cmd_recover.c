@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,7 +53,7 @@ static int move_result(struct cli *cli, const char *from, const char *to, bool o
 
 static int recover(struct cli *cli, const char *part, const struct recover_fields *fields)
 {
-	char path[PATH_MAX], named[PATH_MAX];
+	char path[PATH_MAX], named[PATH_MAX], *absolute;
 	struct error err = { "" };
 
 	if (!ends_with(part, ".part"))
@@ -75,7 +76,9 @@ static int recover(struct cli *cli, const char *part, const struct recover_field
 			return 1;
 		snprintf(path, sizeof(path), "%s", named);
 	}
-	fprintf(cli->err, "Generated:\n    %s\n", path);
+	absolute = realpath(path, NULL);
+	fprintf(cli->err, "Generated:\n    %s\n", absolute ? absolute : path);
+	free(absolute);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "cli/doctor.h"
 
@@ -114,7 +115,7 @@ void doctor_probe_disk(const struct doctor_host *host, struct doctor_answer *ret
 	struct statvfs disk;
 	double free_bytes, least;
 
-	if (statvfs(host->folder, &disk) < 0) {
+	if (statvfs(host->folder, &disk) < 0 || access(host->folder, W_OK | X_OK) < 0) {
 		doctor_say(ret, DOCTOR_NO, "'%.200s' cannot be used: %s", host->folder, strerror(errno));
 		return;
 	}

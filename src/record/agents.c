@@ -16,11 +16,12 @@
 
 #define POOL_CHUNKS 8192u       /* 64 MiB per process */
 #define POOL_SLOTS 16384u
-#define CHUNKS_EXEC 256u
-#define CHUNKS_FORK 32u
+#define CHUNKS_EXEC 2048u
+#define CHUNKS_FORK 512u
 #define CHUNKS_RESERVE 4u
-#define SLOTS_EXEC 512u
-#define SLOTS_FORK 64u
+/* Faulted in before the program runs, so that its first events do not pay for it. */
+#define PREFAULT_EXEC 32u
+#define PREFAULT_FORK 8u
 #define MAX_CONNECTIONS 1024u
 #define CONNECTION_NS (5 * 1000000000ll)
 
@@ -197,8 +198,7 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 	int forked = request->origin == WIRE_ORIGIN_FORK;
 	struct ring_pool_size size = {
 		.slots = POOL_SLOTS, .chunks = POOL_CHUNKS, .reserve = CHUNKS_RESERVE,
-		.initial_slots = forked ? SLOTS_FORK : SLOTS_EXEC,
-		.initial_chunks = (forked ? CHUNKS_FORK : CHUNKS_EXEC) + CHUNKS_RESERVE,
+		.initial_chunks = forked ? CHUNKS_FORK : CHUNKS_EXEC,
 	};
 	struct traced_process *p;
 	struct process_info info;
@@ -216,7 +216,7 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 		return;
 	}
 	p->reader.owner = p;
-	if (give_pool(r, fd, p, pool_fd, size.initial_chunks) < 0)
+	if (give_pool(r, fd, p, pool_fd, forked ? PREFAULT_FORK : PREFAULT_EXEC) < 0)
 		process_free(p);
 	else if (admit(r, p) < 0)
 		process_free(p);

@@ -17,7 +17,12 @@
 #include "record/ranges.h"
 
 #define MS 1000000ll
-#define TICK_NS (100 * MS)
+/* Half of what is promised (nothing older than 100 ms is lost), so that a late wake-up
+ * does not break the promise. */
+#define TICK_NS (50 * MS)
+/* An idle recorder wakes this often, so that clock rows and ticks come at least every
+ * 100 ms even where the machine is busy. */
+#define SLEEP_NS (50 * MS)
 /* While events come: often enough that little is in flight and what is
  * read is still in the cache, seldom enough that waking up costs nothing. */
 #define PAUSE_LONGEST (8 * MS)
@@ -104,7 +109,7 @@ static void begin_process(struct drain *d, struct mail *mail)
 		process_batch(d);
 	}
 	process_begin(&d->session, mail->process);
-	d->session.chunks_in_circulation += mail->process->reader.chunks_circulating;
+	d->session.chunks_in_circulation += mail->process->reader.chunk_limit;
 }
 
 static void take_mail(struct drain *d, struct mail *mail)
@@ -256,7 +261,7 @@ static int mail_waiting(struct drain *d)
 /* Sleeps until a writer rings, or until the next tick is due. */
 static void sleep_long(struct drain *d)
 {
-	struct timespec timeout = { .tv_nsec = TICK_NS };
+	struct timespec timeout = { .tv_nsec = SLEEP_NS };
 
 	atomic_store(&d->doorbell->sleeping, 1);
 	/* Looked at again: who wrote before the store above did not wake us. */
@@ -296,7 +301,7 @@ static void *drain_main(void *argument)
 		end_dead(d, finish);
 		if (finish)
 			break;
-		if (d->session.now - d->last_tick >= TICK_NS - 5 * MS)
+		if (d->session.now - d->last_tick >= TICK_NS - 10 * MS)
 			tick(d);
 		if (!mail_waiting(d))
 			pause_between_rounds(d);

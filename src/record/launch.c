@@ -127,6 +127,18 @@ static void restore_signals(const struct launch_signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
+/* As shells tell a script without "#!" from a program that is damaged or not for this machine. */
+static int is_text(const char *path)
+{
+	char start[256];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, start, sizeof(start));
+
+	if (fd >= 0)
+		close(fd);
+	return n >= 0 && !memchr(start, '\0', (size_t)n);
+}
+
 /* A file without "#!": what a shell would do with it. */
 static void exec_as_shell_script(const struct profile_options *o, char **environment)
 {
@@ -161,9 +173,11 @@ static void run_target(const struct profile_options *o, char **environment,
 		dup2(captured->err, STDERR_FILENO);
 	restore_signals(signals);
 	execve(o->program, o->argv, environment);
-	if (errno == ENOEXEC)
-		exec_as_shell_script(o, environment);
 	code = errno;
+	if (code == ENOEXEC && is_text(o->program)) {
+		exec_as_shell_script(o, environment);
+		code = errno;
+	}
 	if (write(failed, &code, sizeof(code)) < 0)
 		_exit(126);
 	_exit(127);

@@ -166,7 +166,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 	ranges_end_all(s, p, end);
 	session_row(s, TABLE_PROCESS, values, process_row(s, p, end, values));
 	keep_definitions(s, p->definitions);
-	s->chunks_in_circulation -= p->reader.chunks_circulating;
+	s->chunks_in_circulation -= p->reader.chunk_limit;
 	idmap_take(&s->process_uids, p->uid);
 	*p->link = p->next;
 	if (p->next)

@@ -185,7 +185,7 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 	}
 }
 
-static void keep_early(struct traced_process *p, struct traced_thread *t, uint64_t range_id,
+static void keep_early(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t range_id,
 		       int64_t time)
 {
 	uint32_t cap = p->early_cap ? p->early_cap * 2 : 16;
@@ -202,6 +202,7 @@ static void keep_early(struct traced_process *p, struct traced_thread *t, uint64
 	if (p->early_count == p->early_cap || idmap_get(&p->early_index, range_id) != IDMAP_NONE ||
 	    idmap_put(&p->early_index, range_id, p->early_count) < 0) {
 		t->counts.unmatched_end++;
+		s->events--;
 		return;
 	}
 	p->early[p->early_count++] = (struct early_end){ .id = range_id, .thread = t->uid,
@@ -215,7 +216,7 @@ void ranges_end(struct session *s, struct traced_process *p, struct traced_threa
 	struct event_attributes *event;
 
 	if (index == IDMAP_NONE) {
-		keep_early(p, t, range_id, time);
+		keep_early(s, p, t, range_id, time);
 		return;
 	}
 	event = &p->ranges[index].event;
@@ -243,6 +244,7 @@ void ranges_age(struct session *s, struct traced_process *p, int all)
 		}
 		idmap_take(&p->early_index, p->early[i].id);
 		session_loss(s, p->uid, p->early[i].thread, LOSS_UNMATCHED_END, 1);
+		s->events--;
 	}
 	p->early_count = kept;
 }

@@ -273,6 +273,8 @@ static void end_processes(struct recorder *r, int64_t now, int64_t grace)
 		return;
 	r->killed = 1;
 	watch_find_strays(r);
+	if (r->target_gone)
+		watch_name_ended(r, r->options->kill_signal);
 	watch_kill_all(r, r->options->kill_signal);
 	if (!r->give_up_at || r->give_up_at > now + grace)
 		r->give_up_at = now + grace;

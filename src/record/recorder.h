@@ -120,6 +120,8 @@ void watch_ended(struct recorder *r, struct watch *w);
 void watch_kill_all(struct recorder *r, int signal);
 /* Finds processes that carry this session's variable and did not attach. */
 void watch_find_strays(struct recorder *r);
+/* Say in the notes and in the report who outlived the program, or the recording. */
+void watch_name_ended(struct recorder *r, int signal);
 void watch_name_leftovers(struct recorder *r);
 void watch_release(struct recorder *r);
 /* Text of /proc/PID/FILE, NULs as spaces; empty when there is none. */

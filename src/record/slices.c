@@ -156,7 +156,9 @@ void slices_pop(struct session *s, struct traced_process *p, struct traced_threa
 	while (d->depth && d->open[d->depth - 1].level > level)
 		end_open(s, p, t, d, time);
 	if (!d->depth || d->open[d->depth - 1].level != level) {
+		/* Lost with its push: events and losses add up to what was emitted. */
 		t->counts.push_missing++;
+		s->events--;
 		return;
 	}
 	if (__builtin_expect(payload != NULL, 0))

@@ -1,7 +1,7 @@
 /* From ticks of a clock to nanoseconds since the session began.
  *
  * Fine snapshots (one per batch of records) make the joints of the conversion;
- * one in 100 ms is kept for good, in memory for stamps that come late and in the
+ * one in about 50 ms is kept for good, in memory for stamps that come late and in the
  * report's clock table. */
 #ifndef SONDE_RECORD_TIMEBASE_H
 #define SONDE_RECORD_TIMEBASE_H
@@ -11,7 +11,8 @@
 #include "base/clockmap.h"
 
 #define TIMEBASE_SESSION_DOMAIN 1
-#define TIMEBASE_KEEP_NS 100000000
+/* A little less than the recorder's sleep: every wake-up of an idle one is kept. */
+#define TIMEBASE_KEEP_NS 45000000
 
 struct timebase {
 	struct clock_map fine;
@@ -31,7 +32,7 @@ struct timebase {
 void timebase_init(struct timebase *t, int use_tsc, int64_t start_raw);
 void timebase_release(struct timebase *t);
 
-/* Adds a snapshot. Returns 1 when it is one to keep in the report (every 100 ms, and
+/* Adds a snapshot. Returns 1 when it is one to keep in the report (about every 50 ms, and
  * the first), 0 when not, -EINVAL when it is older than the last. */
 int timebase_add(struct timebase *t, const struct clock_snapshot *snapshot);
 /* Takes one now and adds it; *ret is filled in any case. */

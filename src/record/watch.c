@@ -159,15 +159,27 @@ void watch_find_strays(struct recorder *r)
 	free(text);
 }
 
+static void tell(struct recorder *r, const struct watch *w, const char *what)
+{
+	const char *name = w->name[0] ? w->name : "?";
+
+	recorder_note(r, "Process %u (%s) %s.", w->pid, name, what);
+	drain_diagnose(&r->drain, DIAGNOSTIC_WARNING, "Process %u (%s) %s.", w->pid, name, what);
+}
+
+void watch_name_ended(struct recorder *r, int signal)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "outlived the program and was sent signal %d", signal);
+	for (struct watch *w = r->watches; w; w = w->next)
+		tell(r, w, what);
+}
+
 void watch_name_leftovers(struct recorder *r)
 {
-	for (struct watch *w = r->watches; w; w = w->next) {
-		recorder_note(r, "Process %u (%s) was still running when the recording ended.",
-			      w->pid, w->name[0] ? w->name : "?");
-		drain_diagnose(&r->drain, DIAGNOSTIC_WARNING,
-			       "Process %u (%s) was still running when the recording ended.",
-			       w->pid, w->name[0] ? w->name : "?");
-	}
+	for (struct watch *w = r->watches; w; w = w->next)
+		tell(r, w, "was still running when the recording ended");
 }
 
 void watch_release(struct recorder *r)

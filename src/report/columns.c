@@ -19,7 +19,7 @@ static int find_set(struct report *r, const struct place *p, enum table_id table
 	c = (struct cursor){ b->payload + p->inside, b->payload + p->inside + p->bytes, 0 };
 	rc = set_parse(&c, ret);
 	if (rc == 0 && (ret->head.table != table || ret->head.rows != p->stored))
-		rc = -EBADMSG;
+		rc = -EBADMSG; /* the directory says something else */
 	return rc;
 }
 

@@ -11,6 +11,7 @@
 #define PLANE_MIN_MATCH 7 /* shorter ones are chance, and dearer than their Huffman codes */
 #define PLANE_MIN_COMPRESS 32
 #define DICT_MAX 256
+#define DICT_MIN_ROWS 16
 
 int encoder_init(struct encoder *e)
 {
@@ -255,7 +256,7 @@ static int put_free_column(struct encoder *e, const int64_t *v, uint32_t n, stru
 	if (plain_planes > 1) {
 		delta = load_delta(e, v, n);
 		delta_planes = planes_for(delta);
-		if ((delta_planes > 1 || plain_planes < delta_planes) && dict_load(e, &dict, v, n)) {
+		if (n >= DICT_MIN_ROWS && delta_planes > 1 && dict_load(e, &dict, v, n)) {
 			r = put_byte(&e->head, TRANSFORM_DICT);
 			if (r == 0)
 				r = put_dict(e, &dict);

@@ -99,10 +99,12 @@ int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_
 	return 0;
 }
 
-/* Ids far beyond the number of texts would make readers allocate for nothing. */
-static int ids_possible(const struct text_store *s, const struct entry *e)
+/* Ids far beyond the number of texts, or more texts than fit, would make readers
+ * allocate for nothing. */
+static int ids_possible(const struct text_store *s, const struct entry *e, uint64_t left)
 {
-	return e->items && e->first && e->first <= e->last && e->last < UINT32_MAX &&
+	return e->items && e->items <= left * MAX_RATIO + RATIO_ALLOWANCE && e->first &&
+	       e->first <= e->last && e->last < UINT32_MAX &&
 	       e->last / 16 <= s->items + e->items + (1u << 16);
 }
 
@@ -112,7 +114,7 @@ int index_texts(struct report *r, uint32_t block, const struct entry *e)
 	struct text_block added = { .first = e->first, .last = e->last, .block = block };
 	int in_order;
 
-	if (!ids_possible(s, e)) {
+	if (!ids_possible(s, e, r->blocks[block].left)) {
 		reader_note(r, "a damaged block of %s was skipped",
 			    e->kind == BLOCK_STRINGS ? "strings" : "blobs");
 		return 0;

@@ -47,6 +47,19 @@ static int rename_new(const char *from, const char *to)
 	return -errno;
 }
 
+/* The same where neither way exists (FAT): there a moment is left in which a file
+ * that appears would be replaced. */
+static int rename_if_free(const char *from, const char *to)
+{
+	int r = rename_new(from, to);
+
+	if (r != -EPERM && r != -EOPNOTSUPP && r != -ENOSYS)
+		return r;
+	if (access(to, F_OK) == 0)
+		return -EEXIST;
+	return rename(from, to) < 0 ? -errno : 0;
+}
+
 /* 0 when locked, 1 where the filesystem has no locks, -EBUSY when another has it. */
 static int lock_file(int fd)
 {
@@ -73,10 +86,10 @@ static int move_aside(struct report_writer *w, char *ret_note, size_t note_size)
 		if (!part || !journal)
 			r = -ENOMEM;
 		else if (access(journal, F_OK) != 0)
-			r = rename_new(w->part_path, part);
+			r = rename_if_free(w->part_path, part);
 	}
 	if (r == 0) {
-		rename_new(w->journal_path, journal);
+		rename_if_free(w->journal_path, journal);
 		if (ret_note)
 			snprintf(ret_note, note_size,
 				 "%s was left by an earlier recording and is now %s; "
@@ -102,9 +115,12 @@ static int clear_the_way(struct report_writer *w, char *ret_note, size_t note_si
 	r = lock_file(fd);
 	if (r == 0)
 		r = move_aside(w, ret_note, note_size);
-	else
-		r = -EBUSY;
 	close(fd);
+	if (r > 0)
+		return error_set(err, EBUSY,
+				 "%s exists, and this filesystem cannot tell whether it is still being "
+				 "recorded: 'sonde recover' or remove it, or choose another name with -o",
+				 w->part_path);
 	if (r == -EBUSY)
 		return error_set(err, EBUSY,
 				 "%s belongs to a recording that is still going on; "
@@ -348,7 +364,7 @@ int output_publish(struct report_writer *w, struct error *err)
 	if (w->overwrite)
 		r = rename(w->part_path, w->path) < 0 ? -errno : 0;
 	else
-		r = rename_new(w->part_path, w->path);
+		r = rename_if_free(w->part_path, w->path);
 	if (r == -EEXIST)
 		return error_set(err, EEXIST, "%s appeared meanwhile and is left alone; the report "
 				 "is complete in %s", w->path, w->part_path);

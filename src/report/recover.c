@@ -11,6 +11,8 @@
 #include "report/reader_internal.h"
 #include "report/writer_internal.h"
 
+#define RECLAIM_GROUPS 64 /* how often builders are looked at */
+
 /* One group's columns. */
 struct group_copy {
 	int64_t *values[TABLE_MAX_COLUMNS];
@@ -68,7 +70,7 @@ static int copy_group(struct report *r, struct report_writer *w, enum table_id t
 		return 0; /* a damaged group: the others are still worth having */
 	rc = rc < 0 ? rc : append_rows(t, group, g);
 	w->tick++; /* tracks that have not been seen for some groups count as idle */
-	return rc < 0 ? rc : reclaim_memory(w);
+	return rc < 0 || w->tick % RECLAIM_GROUPS ? rc : reclaim_memory(w);
 }
 
 static int copy_tables(struct report *r, struct report_writer *w)

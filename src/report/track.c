@@ -166,13 +166,13 @@ int track_put(struct report_track *t, const int64_t *values, uint32_t present)
 	int r;
 
 	if (t->kind == TABLE_KIND_SPAN) {
+		if ((present & 3) != 3 || values[0] < t->last || values[1] < values[0])
+			return -EINVAL;
 		last = values[1];
-		if ((present & 3) != 3 || values[0] < t->last || last < values[0])
-			return -EINVAL;
 	} else if (t->kind == TABLE_KIND_POINT) {
-		last = values[0];
-		if (!(present & 1) || last < t->last)
+		if (!(present & 1) || values[0] < t->last)
 			return -EINVAL;
+		last = values[0];
 	}
 	if (present == t->mask && t->rows && t->rows < t->capacity && !t->masks) {
 		for (uint32_t left = present; left; left &= left - 1) {

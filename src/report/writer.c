@@ -178,8 +178,8 @@ void report_track_close(struct report_track *t)
 	}
 	w->closed[w->closed_count++] = t;
 	w->closed_rows += t->rows;
-	if (w->closed_rows >= PACK_ROWS && !w->stopped && flush_closed(w) < 0)
-		w->stopped = -EIO;
+	if (w->closed_rows >= PACK_ROWS && !w->stopped)
+		w->stopped = flush_closed(w);
 }
 
 int reclaim_memory(struct report_writer *w)

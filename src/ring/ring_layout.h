@@ -13,7 +13,9 @@
  * `free_chunks` (one compare-and-swap), appends records, publishes each by a
  * release store of `committed`, and links the next chunk when one is full. The
  * recorder follows the chain, and pushes what it has read back on the same list,
- * so that the chunk handed out next is the one still in the cache.
+ * so that the chunk handed out next is the one still in the cache. Only when the list is
+ * empty a chunk never used before is taken, up to `chunk_limit`: memory that
+ * is not needed is never touched. Slots go the same way.
  *
  * The free lists are stacks: a 64-bit head of (pops << 32 | index + 1). Only the
  * recorder pushes, so a pop that saw the same pop count saw the same list, and
@@ -78,6 +80,9 @@ struct ring_pool {
 	_Alignas(64) _Atomic uint64_t free_chunks;
 	_Alignas(64) _Atomic uint64_t free_reserve; /* chunks for definitions only */
 	_Alignas(64) _Atomic uint64_t free_slots;
+	_Alignas(64) _Atomic uint32_t fresh_chunks; /* chunks from here on were never used */
+	_Atomic uint32_t fresh_slots;
+	_Atomic uint32_t chunk_limit;     /* how far fresh_chunks may go now; the recorder raises it */
 	/* Events of threads that could not have a slot, and events refused because
 	 * the thread was inside the agent already. */
 	_Alignas(64) _Atomic uint64_t dropped_without_slot;

@@ -14,6 +14,11 @@ enum { SLOT_OPEN = 1, SLOT_DAMAGED = 2 };
 /* A push only competes with pops; who makes it fail this often is an attacker. */
 #define PUSH_ATTEMPTS 100000u
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 struct ring_batch *ring_batch_new(void)
 {
 	struct ring_batch *batch = malloc(sizeof(*batch));
@@ -99,8 +104,7 @@ static void push_slot(struct ring_reader *r, uint32_t slot)
 {
 	struct ring_slot *s = slot_at(r, slot);
 
-	if (push(&ring_reader_pool(r)->free_slots, &s->next_free, slot) == 0)
-		r->slots_pushed++;
+	push(&ring_reader_pool(r)->free_slots, &s->next_free, slot);
 }
 
 /* Definitions go first: their reserve is filled up before the common list. */
@@ -143,19 +147,6 @@ static int make_tables(struct ring_reader *r)
 	return 0;
 }
 
-static void put_in_circulation(struct ring_reader *r, uint32_t slots, uint32_t chunks)
-{
-	uint32_t first_slot = r->slots_circulating, first_chunk = r->chunks_circulating;
-
-	/* Backwards, so that low numbers are on top of the stack. */
-	for (uint32_t i = slots; i-- > 0;)
-		push_slot(r, first_slot + i);
-	for (uint32_t i = chunks; i-- > 0;)
-		push_chunk(r, first_chunk + i);
-	r->slots_circulating += slots;
-	r->chunks_circulating += chunks;
-}
-
 static void lay_out(struct ring_reader *r, const struct ring_pool_size *size)
 {
 	struct ring_pool *pool = ring_reader_pool(r);
@@ -167,7 +158,11 @@ static void lay_out(struct ring_reader *r, const struct ring_pool_size *size)
 	pool->chunk_offset = r->chunk_offset;
 	pool->size = r->size;
 	r->reserve_size = size->reserve;
-	put_in_circulation(r, size->initial_slots, size->initial_chunks);
+	for (uint32_t i = size->reserve; i-- > 0;)
+		push_chunk(r, i);
+	r->chunk_limit = size->initial_chunks;
+	atomic_store_explicit(&pool->fresh_chunks, size->reserve, memory_order_relaxed);
+	atomic_store_explicit(&pool->chunk_limit, r->chunk_limit, memory_order_relaxed);
 }
 
 static int make_memfd(size_t size, struct error *err)
@@ -214,7 +209,7 @@ int ring_reader_adopt(struct ring_reader *r, void *base, size_t size, uint32_t s
 {
 	*r = (struct ring_reader){ .slot_count = slots, .chunk_cap = chunks, .base = base,
 				   .size = size, .chunk_offset = chunks_begin(slots),
-				   .slots_circulating = slots, .chunks_circulating = chunks };
+				   .chunk_limit = chunks };
 	if (size < ring_pool_bytes(slots, chunks))
 		return -EINVAL;
 	return make_tables(r);
@@ -263,13 +258,14 @@ static void add_slot_block(struct ring_reader *r, struct ring_batch *batch, uint
 /* New threads: only looked for while more slots were popped than were found. */
 static int find_new_slots(struct ring_reader *r, struct ring_batch *batch)
 {
-	uint32_t pops = ring_list_pops(
-		atomic_load_explicit(&ring_reader_pool(r)->free_slots, memory_order_acquire));
+	struct ring_pool *pool = ring_reader_pool(r);
+	uint32_t pops = ring_list_pops(atomic_load_explicit(&pool->free_slots, memory_order_acquire));
+	uint32_t fresh = atomic_load_explicit(&pool->fresh_slots, memory_order_acquire);
 	uint32_t state;
 
-	if (pops == r->slots_found)
+	if (pops + fresh == r->slots_found)
 		return 0;
-	for (uint32_t i = 0; i < r->slots_circulating; i++) {
+	for (uint32_t i = 0; i < least(fresh, r->slot_count); i++) {
 		if (r->slots[i].flags & SLOT_OPEN)
 			continue;
 		state = atomic_load_explicit(&slot_at(r, i)->state, memory_order_acquire);
@@ -288,7 +284,7 @@ static int find_new_slots(struct ring_reader *r, struct ring_batch *batch)
 /* Takes a chunk into a chain; 0 when the index is none a writer can have. */
 static int own_chunk(struct ring_reader *r, uint32_t index_plus_one)
 {
-	if (index_plus_one == 0 || index_plus_one > r->chunks_circulating ||
+	if (index_plus_one == 0 || index_plus_one > r->chunk_limit ||
 	    r->chunk_owned[index_plus_one - 1])
 		return 0;
 	r->chunk_owned[index_plus_one - 1] = 1;
@@ -431,25 +427,16 @@ int ring_reader_collect(struct ring_reader *r, struct ring_batch *batch)
 	return 0;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 uint32_t ring_reader_grow(struct ring_reader *r, uint32_t chunks_allowed)
 {
 	struct ring_pool *pool = ring_reader_pool(r);
-	uint32_t pops = ring_list_pops(atomic_load_explicit(&pool->free_chunks, memory_order_relaxed));
-	uint32_t slot_pops =
-		ring_list_pops(atomic_load_explicit(&pool->free_slots, memory_order_relaxed));
-	uint32_t chunks = 0, slots = 0;
+	uint32_t fresh = atomic_load_explicit(&pool->fresh_chunks, memory_order_relaxed);
+	uint32_t more;
 
-	if (pops - r->chunk_pops > r->chunks_circulating / 4)
-		chunks = least(least(r->chunks_circulating, r->chunk_cap - r->chunks_circulating),
-			       chunks_allowed);
-	if (r->slots_pushed - slot_pops < r->slots_circulating / 2)
-		slots = least(r->slots_circulating, r->slot_count - r->slots_circulating);
-	r->chunk_pops = pops;
-	put_in_circulation(r, slots, chunks);
-	return chunks;
+	if (fresh <= r->chunk_limit / 2)
+		return 0;
+	more = least(least(r->chunk_limit, r->chunk_cap - r->chunk_limit), chunks_allowed);
+	r->chunk_limit += more;
+	atomic_store_explicit(&pool->chunk_limit, r->chunk_limit, memory_order_relaxed);
+	return more;
 }

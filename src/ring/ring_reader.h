@@ -53,11 +53,8 @@ struct ring_reader {
 	uint32_t slot_count;
 	uint32_t chunk_cap;
 	uint32_t chunk_offset;
-	uint32_t slots_circulating;   /* slots below this were handed out at least once */
-	uint32_t chunks_circulating;
-	uint32_t slots_pushed;        /* modulo 2^32, as pops are counted */
-	uint32_t slots_found;
-	uint32_t chunk_pops;          /* when growth was looked at last */
+	uint32_t chunk_limit;         /* chunks the writers may use by now */
+	uint32_t slots_found;         /* modulo 2^32, as pops are counted */
 	uint32_t reserve_size;
 	uint32_t reserve_pushed;
 	uint32_t cursor;              /* where an interrupted round goes on */
@@ -74,15 +71,14 @@ struct ring_reader {
 struct ring_pool_size {
 	uint32_t slots;               /* room for */
 	uint32_t chunks;
-	uint32_t initial_slots;       /* handed out at once */
-	uint32_t initial_chunks;
-	uint32_t reserve;             /* of the initial ones, for definitions */
+	uint32_t initial_chunks;      /* that may be used at once */
+	uint32_t reserve;             /* of these, for definitions */
 };
 
 /* Makes a sealed memfd, lays the pool out and maps it. *ret_fd is the caller's. */
 int ring_reader_create(struct ring_reader *r, const struct ring_pool_size *size, int *ret_fd,
 		       struct error *err);
-/* Reads a pool that exists in memory, all of it in circulation (tests). */
+/* Reads a pool that exists in memory, all of it in use (tests). */
 int ring_reader_adopt(struct ring_reader *r, void *base, size_t size, uint32_t slots,
 		      uint32_t chunks);
 void ring_reader_release(struct ring_reader *r);
@@ -94,8 +90,8 @@ size_t ring_pool_bytes(uint32_t slots, uint32_t chunks);
  * batch is full: empty it and call again; 0 when the round is done. */
 int ring_reader_collect(struct ring_reader *r, struct ring_batch *batch);
 
-/* Puts more chunks and slots in circulation when the writers were quick since the last
- * call; at most `chunks_allowed` new chunks. Returns how many chunks were added. */
+/* Lets the writers use more chunks when they have come to more than half of what they may; at
+ * most `chunks_allowed` more. Returns how many were added. */
 uint32_t ring_reader_grow(struct ring_reader *r, uint32_t chunks_allowed);
 
 /* A copy of the slot as it is now. */

@@ -1,10 +1,17 @@
 """What the end-to-end tests share: run a program under Sonde, ask the report, say ok or not ok."""
 import csv
+import fcntl
 import io
 import os
+import select
+import shutil
+import signal
+import stat
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 
 BUILD = os.environ.get("BUILD", os.path.abspath("build"))
 SRC = os.environ.get("SRC", os.getcwd())
@@ -67,6 +74,17 @@ def sql(path, statement):
     return [row for row in csv.reader(io.StringIO(run.stdout)) if row]
 
 
+def stats(path, report, *options):
+    """Rows of a named report, as dictionaries."""
+    run = subprocess.run([SONDE, "stats", "-r", report, "-f", "csv", *options, path],
+                         capture_output=True, text=True, timeout=60)
+    if run.returncode != 0:
+        raise RuntimeError(f"sonde stats failed: {run.stderr.strip()}")
+    lines = run.stdout.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.count(",") > 4), len(lines))
+    return [row for row in csv.DictReader(lines[first:]) if any(row.values())]
+
+
 def range_counts(path):
     """{name: how many closed push/pop ranges}."""
     tables = {row[0] for row in sql(path, "select name from sqlite_master")}
@@ -95,11 +113,146 @@ def diagnostics(path):
 
 def losses(path):
     """{reason: count}; reasons as in enum loss_reason."""
-    tables = {row[0] for row in sql(path, "select name from sqlite_master")}
-    if "sonde_loss" not in tables:
-        return {}
     return {int(reason): int(count) for reason, count in sql(
         path, "select reason, sum(count) from sonde_loss group by 1")}
+
+
+def complete(path):
+    """The report is there, and nothing of its making is left beside it."""
+    return os.path.exists(path) and not os.path.exists(path + ".part") and \
+        not os.path.exists(path[:-len(".sonde")] + ".sonde.journal")
+
+
+def nothing_of_ours(text):
+    """No line of the dynamic linker, of a sanitizer or about our library."""
+    return not any(word in text for word in ("ld.so", "preload", "libsonde", "Sanitizer"))
+
+
+def refused(name, command, *words, env=None, stdout="", status=1, **kwargs):
+    """One test: the command ends with status 1 and one line on stderr that holds all the words."""
+    environment = dict(os.environ)
+    environment.update(env or {})
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment,
+                             timeout=60, **kwargs)
+    except subprocess.TimeoutExpired:
+        return not_ok(name, "no answer within 60 s")
+    lines = run.stderr.splitlines()
+    if run.returncode != status:
+        return not_ok(name, f"exit status {run.returncode}, want {status}: {run.stderr[-300:]!r}")
+    if len(lines) != 1 or not lines[0].startswith("sonde"):
+        return not_ok(name, f"want one line of sonde's on stderr, got {run.stderr[-500:]!r}")
+    if stdout is not None and run.stdout != stdout:
+        return not_ok(name, f"stdout {run.stdout[-300:]!r}")
+    missing = [word for word in words if word.lower() not in lines[0].lower()]
+    if missing:
+        return not_ok(name, f"nothing about {missing} in {lines[0]!r}")
+    return ok(name)
+
+
+def compiler_works(command):
+    """Whether a compiler with these flags makes programs."""
+    source = os.path.join(WORK, "works.c")
+    with open(source, "w", encoding="ascii") as f:
+        f.write("#include <stdio.h>\nint main(void) { return puts(\"x\") < 0; }\n")
+    try:
+        return subprocess.run([*command, source, "-o", source[:-2]], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def compile_program(name, source, command, flags=()):
+    """Compiles tests/e2e/programs/SOURCE into WORK/NAME."""
+    path = os.path.join(WORK, name)
+    subprocess.run([*command, "-D_GNU_SOURCE", "-I" + os.path.join(SRC, "include"),
+                    os.path.join(SRC, "tests", "e2e", "programs", source), "-o", path, *flags],
+                   check=True, stderr=subprocess.DEVNULL)
+    return path
+
+
+def processes_below(pid):
+    """(pid, name, session) of the children of a process."""
+    result = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as f:
+                text = f.read()
+        except OSError:
+            continue
+        fields = text.rsplit(")", 1)[1].split()
+        if int(fields[1]) == pid:
+            result.append((int(name), text[text.index("(") + 1:text.rindex(")")], int(fields[3])))
+    return result
+
+
+def recorder_of(cli):
+    """The recorder is the child of the command line that leads a session."""
+    return next((pid for pid, _, session in processes_below(cli.pid) if session == pid), None)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def wait_until(condition, seconds):
+    """The first true value of condition(), or the last one after so many seconds."""
+    end = time.monotonic() + seconds
+    value = condition()
+    while not value and time.monotonic() < end:
+        time.sleep(0.02)
+        value = condition()
+    return value
+
+
+class Terminal:
+    """A command on a terminal of its own, in the foreground: Ctrl-C reaches it as it would a person's."""
+
+    def __init__(self, command, env=None):
+        self.master, slave = os.openpty()
+        self.settings = termios.tcgetattr(slave)
+        self.slave = slave
+        self.output = b""
+
+        def own_the_terminal():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, close_fds=True,
+                                        preexec_fn=own_the_terminal, env=env)
+
+    def read(self, seconds):
+        if select.select([self.master], [], [], seconds)[0]:
+            try:
+                self.output += os.read(self.master, 65536)
+            except OSError:
+                return False
+        return True
+
+    def wait_for(self, text, seconds=10):
+        end = time.monotonic() + seconds
+        while text not in self.output and time.monotonic() < end:
+            self.read(0.05)
+        return text in self.output
+
+    def press(self, keys):
+        os.write(self.master, keys)
+
+    def finish(self, seconds=20):
+        """The exit status, or None after so many seconds."""
+        end = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < end:
+            self.read(0.05)
+        status = self.process.poll()
+        while select.select([self.master], [], [], 0.1)[0] and self.read(0):
+            pass
+        return status
+
+    def text(self):
+        return self.output.decode(errors="replace").replace("\r\n", "\n")
 
 
 def done():

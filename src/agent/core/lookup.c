@@ -89,14 +89,27 @@ static int look_into(struct dl_phdr_info *object, size_t size, void *context)
 	return search->found != NULL;
 }
 
+static int same_object(void *a, void *b)
+{
+	Dl_info in_a, in_b;
+
+	return dladdr && dladdr(a, &in_a) && dladdr(b, &in_b) && in_a.dli_fbase == in_b.dli_fbase;
+}
+
+/* The version chooses among several in libc; a user's library has none, and asking for
+ * one would pass it over. */
+static void *find_next(const struct agent_wrapper *wrapper)
+{
+	void *next = dlsym ? dlsym(RTLD_NEXT, wrapper->name) : NULL;
+	void *exact = dlvsym ? dlvsym(RTLD_NEXT, wrapper->name, wrapper->version) : NULL;
+
+	return exact && (!next || same_object(next, exact)) ? exact : next;
+}
+
 static void *find_real(const struct agent_wrapper *wrapper)
 {
-	struct search search = { .name = wrapper->name };
+	struct search search = { .name = wrapper->name, .found = find_next(wrapper) };
 
-	if (dlvsym)
-		search.found = dlvsym(RTLD_NEXT, wrapper->name, wrapper->version);
-	if (!search.found && dlsym)
-		search.found = dlsym(RTLD_NEXT, wrapper->name);
 	if (!search.found)
 		dl_iterate_phdr(look_into, &search);
 	return search.found;

@@ -7,12 +7,14 @@
 #include <pthread.h>
 
 #if defined(__x86_64__)
+__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
 __asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
 __asm__(".symver dlvsym, dlvsym@GLIBC_2.2.5");
 __asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
 __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 #endif
 
+#pragma weak dladdr
 #pragma weak dlsym
 #pragma weak dlvsym
 #pragma weak pthread_key_create

@@ -9,6 +9,36 @@ __thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec")));
 /* Further from a stale guard than any one stack reaches: not the same stack. */
 #define SAME_STACK_BYTES (64u << 20)
 
+static void ring_doorbell(void)
+{
+	_Atomic uint32_t *sleeping = &agent_pages.doorbell.sleeping;
+
+	if (atomic_load_explicit(sleeping, memory_order_relaxed) &&
+	    atomic_exchange_explicit(sleeping, 0, memory_order_acq_rel))
+		raw_futex_wake(sleeping);
+}
+
+/* The next one that was never used, as index + 1. The recorder is woken: it has some to
+ * hand back. */
+static uint32_t take_fresh(_Atomic uint32_t *fresh, uint32_t limit)
+{
+	uint32_t index = atomic_load_explicit(fresh, memory_order_relaxed);
+
+	ring_doorbell();
+	while (index < limit)
+		if (atomic_compare_exchange_weak_explicit(fresh, &index, index + 1,
+							  memory_order_relaxed, memory_order_relaxed))
+			return index + 1;
+	return 0;
+}
+
+static uint32_t fresh_chunk(struct ring_pool *pool)
+{
+	uint32_t limit = atomic_load_explicit(&pool->chunk_limit, memory_order_relaxed);
+
+	return take_fresh(&pool->fresh_chunks, limit < pool->chunk_cap ? limit : pool->chunk_cap);
+}
+
 static uint32_t pop_chunk(struct ring_pool *pool, _Atomic uint64_t *list)
 {
 	uint64_t head = atomic_load_explicit(list, memory_order_acquire);
@@ -67,6 +97,8 @@ static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
 	int32_t *levels;
 
 	if (!index)
+		index = take_fresh(&pool->fresh_slots, pool->slot_count);
+	if (!index)
 		return -EAGAIN;
 	levels = levels_for_slot(index - 1);
 	if (!levels)
@@ -90,27 +122,18 @@ static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
 	return 0;
 }
 
-static void ring_doorbell(void)
-{
-	_Atomic uint32_t *sleeping = &agent_pages.doorbell.sleeping;
-
-	if (atomic_load_explicit(sleeping, memory_order_relaxed) &&
-	    atomic_exchange_explicit(sleeping, 0, memory_order_acq_rel))
-		raw_futex_wake(sleeping);
-}
-
 /* The next chunk of this thread's chain. Linking it publishes the end of the one before. */
 static int take_chunk(struct ring_pool *pool, struct agent_tls *tls, int use_reserve)
 {
 	uint32_t index = pop_chunk(pool, &pool->free_chunks);
 	struct ring_chunk *chunk;
 
+	if (!index)
+		index = fresh_chunk(pool);
 	if (!index && use_reserve)
 		index = pop_chunk(pool, &pool->free_reserve);
-	if (!index) {
-		ring_doorbell();
+	if (!index)
 		return -ENOSPC;
-	}
 	chunk = agent_chunk(pool, index - 1);
 	chunk->slot = (uint32_t)(tls->slot - agent_slot(pool, 0));
 	atomic_store_explicit(&chunk->committed, 0, memory_order_relaxed);

@@ -76,7 +76,7 @@ static AGENT_COLD int push_dropped(uint32_t domain)
 
 /* A pop in a thread that has no level to end: its first event, one without a ring, or
  * one too many. */
-static AGENT_COLD int pop_unmatched(uint32_t domain)
+static AGENT_COLD int pop_unmatched(void)
 {
 	if (!agent_tls.levels) {
 		if (!agent_begin(sizeof(struct record_plain)))
@@ -110,10 +110,23 @@ static unsigned fill_event(struct record_nvtx_event *record, void *behind,
 	return flags;
 }
 
+int nvtx_range_is_open(uint32_t domain)
+{
+	const int32_t *level = level_of(domain);
+
+	return level && *level > 0;
+}
+
+/* Room for an event, unless its payload is lost already. */
+static inline void *begin_event(const struct nvtx_event *event, uint32_t size)
+{
+	return event->flags & NVTX_EVENT_LOST ? NULL : agent_begin(size);
+}
+
 int nvtx_push_event(uint32_t domain, const struct nvtx_event *event)
 {
 	uint32_t size = (uint32_t)sizeof(struct record_nvtx_event) + event->text.size;
-	struct record_nvtx_event *record = agent_begin(size);
+	struct record_nvtx_event *record = begin_event(event, size);
 	unsigned flags;
 	int32_t *level;
 	int ret = 0;
@@ -137,8 +150,8 @@ int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
 	int32_t ended;
 
 	if (agent_unlikely(!level || *level <= 0))
-		return pop_unmatched(domain);
-	record = agent_begin(sizeof(*record));
+		return pop_unmatched();
+	record = flags & NVTX_EVENT_LOST ? NULL : agent_begin(sizeof(*record));
 	ended = --*level;
 	if (agent_unlikely(!record))
 		return ended;
@@ -151,7 +164,7 @@ int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
 uint64_t nvtx_start_event(uint32_t domain, const struct nvtx_event *event)
 {
 	uint32_t size = (uint32_t)sizeof(struct record_nvtx_range) + event->text.size;
-	struct record_nvtx_range *record = agent_begin(size);
+	struct record_nvtx_range *record = begin_event(event, size);
 	uint64_t range = next_range();
 	unsigned flags;
 
@@ -174,7 +187,7 @@ void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t ti
 		agent_count_unmatched();
 		return;
 	}
-	record = agent_begin(sizeof(*record));
+	record = flags & NVTX_EVENT_LOST ? NULL : agent_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->range_id = range;
@@ -186,7 +199,7 @@ void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t ti
 void nvtx_mark_event(uint32_t domain, const struct nvtx_event *event)
 {
 	uint32_t size = (uint32_t)sizeof(struct record_nvtx_event) + event->text.size;
-	struct record_nvtx_event *record = agent_begin(size);
+	struct record_nvtx_event *record = begin_event(event, size);
 	unsigned flags;
 
 	if (!record)
@@ -259,7 +272,7 @@ static AGENT_COLD int push_text(struct nvtx_text text)
 	return nvtx_push_event(0, &event);
 }
 
-static inline int push_a(const char *message)
+static inline __attribute__((always_inline)) int push_a(const char *message)
 {
 	struct record_plain *record;
 	int32_t level;
@@ -289,18 +302,30 @@ int nvtx_range_push_a(const char *message)
 	return agent_on(RING_GATE_NVTX) ? push_a(message) : NVTX_UNTRACKED;
 }
 
-/* The fast way asks for attributes of full size, an ASCII message and no binary payload. */
+/* The fast way asks for attributes of full size, an ASCII or registered message and no
+ * binary payload. */
 static inline int plain_attributes(uint32_t domain, const struct nvtx_attributes *attributes)
 {
 	return attributes && attributes->size >= sizeof(*attributes) &&
-	       attributes->message_type == NVTX_MESSAGE_ASCII && attributes->message.ascii &&
+	       (attributes->message_type == NVTX_MESSAGE_ASCII ||
+		attributes->message_type == NVTX_MESSAGE_REGISTERED) && attributes->message.ascii &&
 	       (uint32_t)attributes->payload_type < NVTX_PAYLOAD_KIND_COUNT &&
 	       domain < AGENT_LEVEL_DOMAINS;
 }
 
-static inline int push_ex(uint32_t domain, const struct nvtx_attributes *attributes)
+/* The length of a short message, copied; -1 when it is not one. */
+static inline int put_message(void *to, const struct nvtx_attributes *attributes)
+{
+	if (attributes->message_type == NVTX_MESSAGE_ASCII)
+		return arch_copy_short_text(to, attributes->message.ascii);
+	*(uint64_t *)to = attributes->message.string->id;
+	return sizeof(uint64_t);
+}
+
+static inline __attribute__((always_inline)) int push_ex(uint32_t domain, const struct nvtx_attributes *attributes)
 {
 	struct record_nvtx_event *record;
+	unsigned flags;
 	uint32_t size;
 	int32_t level;
 	int length;
@@ -312,7 +337,7 @@ static inline int push_ex(uint32_t domain, const struct nvtx_attributes *attribu
 	record = agent_begin(sizeof(*record) + ARCH_SHORT_TEXT);
 	if (agent_unlikely(!record))
 		return push_dropped(domain);
-	length = arch_copy_short_text(record + 1, attributes->message.ascii);
+	length = put_message(record + 1, attributes);
 	if (agent_unlikely(length < 0)) {
 		nvtx_abandon();
 		return push_any(domain, attributes);
@@ -323,10 +348,10 @@ static inline int push_ex(uint32_t domain, const struct nvtx_attributes *attribu
 	record->payload = payload_bits(attributes);
 	record->time = agent_now();
 	size = (uint32_t)sizeof(*record) + (uint32_t)length;
-	agent_end(record,
-		  record_head(RECORD_NVTX_PUSH_EX, attribute_flags(attributes), size, head_level(level),
-			      domain),
-		  size);
+	flags = attribute_flags(attributes);
+	if (attributes->message_type == NVTX_MESSAGE_REGISTERED)
+		flags |= NVTX_FLAG_REGISTERED;
+	agent_end(record, record_head(RECORD_NVTX_PUSH_EX, flags, size, head_level(level), domain), size);
 	return level;
 }
 
@@ -347,7 +372,7 @@ int nvtx_range_push_w(const wchar_t *message)
 	return push_text(nvtx_text_wide(message));
 }
 
-static inline int pop(uint32_t domain)
+static inline __attribute__((always_inline)) int pop(uint32_t domain)
 {
 	struct record_plain *record;
 	int32_t level;
@@ -356,7 +381,7 @@ static inline int pop(uint32_t domain)
 		return nvtx_pop_event(domain, 0, 0);
 	level = agent_tls.levels[domain];
 	if (agent_unlikely(level <= 0))
-		return pop_unmatched(domain);
+		return pop_unmatched();
 	record = agent_begin(sizeof(*record));
 	agent_tls.levels[domain] = --level;
 	if (agent_unlikely(!record))

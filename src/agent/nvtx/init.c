@@ -71,6 +71,12 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 	return 1;
 }
 
+/* The older name of the same entry, tried by the library of NVTX version 2. */
+int InitializeInjectionNvtx(nvtx_get_export get_export)
+{
+	return InitializeInjectionNvtx2(get_export);
+}
+
 static void fill_extension(const struct nvtx_module_info *info)
 {
 	const struct nvtx_segment *segment = info->segments;

@@ -100,13 +100,13 @@ static void name_is_content_not_pointer(void **state)
 static void texts_of_every_length_at_a_page_end(void **state)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char truth[200];
+	char truth[400];
 
 	(void)state;
 	assert_ptr_not_equal(pages, MAP_FAILED);
 	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
-	for (unsigned length = 0; length < 130; length++) {
-		for (unsigned gap = 0; gap < 70; gap += 1 + length / 20) {
+	for (unsigned length = 0; length < 300; length += 1 + length / 150) {
+		for (unsigned gap = 0; gap < 20; gap += 1 + length / 64) {
 			char *text = pages + 4096 - gap - length - 1;
 			const void *cursor = NULL;
 			struct seen seen;

@@ -163,6 +163,32 @@ static void none_open_any_more(void **state)
 	recover_and_check(*state, 10, 0);
 }
 
+/* Open ranges that only get longer are not written ten times a second. */
+static void idle_writes_little(void **state)
+{
+	struct report_writer *w = open_writer(*state);
+	uint64_t size;
+	int64_t at = 10;
+
+	append_rows(w, 0, 10);
+	assert_int_equal(report_writer_tick(w, provisional, &at, NULL), 0);
+	size = w->journal_size;
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(report_writer_tick(w, provisional, &at, NULL), 0);
+	assert_int_equal(w->journal_size, size);
+	assert_int_equal(report_writer_tick(w, provisional, &at, NULL), 0);
+	assert_true(w->journal_size > size);
+	size = w->journal_size;
+	at = 11;
+	assert_int_equal(report_writer_tick(w, provisional, &at, NULL), 0);
+	assert_true(w->journal_size > size);
+	size = w->journal_size;
+	for (int i = 0; i < 30; i++)
+		assert_int_equal(report_writer_tick(w, NULL, NULL, NULL), 0);
+	assert_true(w->journal_size - size <= 80);
+	report_writer_abandon(w);
+}
+
 static void provisional_only_within_tick(void **state)
 {
 	struct report_writer *w = open_writer(*state);
@@ -341,6 +367,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(last_provisional_counts, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(closed_since, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(none_open_any_more, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(idle_writes_little, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(provisional_only_within_tick, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(journal_rotates, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(killed, folder_setup, folder_teardown),

@@ -175,9 +175,10 @@ static void write_fails(void **state)
 	w = open_writer(*state);
 	setrlimit(RLIMIT_FSIZE, &limit);
 	while (!failed) {
-		int64_t values[] = { time, time += (int64_t)(next_random(&seed) >> 30),
-				     (int64_t)next_random(&seed) };
+		int64_t length = (int64_t)(next_random(&seed) >> 30);
+		int64_t values[] = { time, time + length, (int64_t)next_random(&seed) };
 
+		time += length;
 		failed = report_append(report_track(w, TABLE_SLICE, 1), values, 7) < 0;
 		written += !failed;
 		if (written % 1000 == 0 && !failed)
