@@ -125,7 +125,7 @@ static void test_lives_do_not_mix(void **state)
 static void test_facts(void **state)
 {
 	expect(state, "SELECT name, value FROM META_DATA_CAPTURE", "PROCESS_0:COMMAND|./app;PROCESS_0:ARGUMENT_0|--size;"
-		      "PROCESS_0:ARGUMENT_1|3;PROCESS_0:WORKING_DIR|/home/user");
+		      "PROCESS_0:ARGUMENT_1|3;PROCESS_0:WORKING_DIR|/srv/app");
 	expect(state, "SELECT utcEpochNs, utcTime, systemClockNs FROM TARGET_INFO_SESSION_START_TIME",
 	       "1700000000000000000|2023-11-14T22:13:20|5000");
 	expect(state, "SELECT duration, startTime, stopTime FROM ANALYSIS_DETAILS", "6000|5000|11000");
