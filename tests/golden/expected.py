@@ -139,7 +139,7 @@ def trace():
 TRACE = ["Start (ns)", "End (ns)", "Duration (ns)", "DurChild (ns)", "DurNonChild (ns)", "Name", "PID", "TID", "Lvl",
          "NumChild", "RangeId", "ParentId", "RangeStack", "NameTree"]
 
-NOTE = "NOTE: 1 range had not ended when the recording did; not counted.\n"
+NOTE = "NOTE: 1 range never ended; not counted.\n"
 
 
 def golden():
@@ -172,7 +172,7 @@ def golden():
     lost = sum(l["count"] for l in TABLES["loss"])
     yield "diagnostics", "stats -q -r diagnostics -f csv REPORT", \
         csv(["Time (ns)", "Severity", "Source", "PID", "Message"],
-            [[3000, "Info", "recorder", 1000, "1 range had not ended when the recording did; not counted in summaries"],
+            [[3000, "Info", "recorder", 1000, "1 range never ended; not counted in summaries"],
              [4000, "Warning", "recorder", 2000, "The program <x> & co was not traced"],
              [4600, "Warning", "recorder", 1000, f"{lost} events lost: the buffers were full"]])
     yield "unknown_report", "stats -r nvtx_summ REPORT", \
