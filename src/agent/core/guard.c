@@ -12,6 +12,9 @@
 #define SIGNALS 64
 /* Further apart than any one stack reaches: the handler has a stack of its own. */
 #define SAME_STACK_BYTES (8u << 20)
+/* Less than the kernel puts on the stack before a handler: red zone (128), floating-point state
+ * (at least 512) and context (over 400). Whoever is closer is no handler. */
+#define SIGNAL_FRAME_BYTES 768u
 
 struct kernel_sigaction {
 	uintptr_t handler;
@@ -58,5 +61,7 @@ int agent_guard_is_stale(uintptr_t guard)
 
 	if (here >= guard)
 		return here - guard < SAME_STACK_BYTES;
+	if (guard - here < SIGNAL_FRAME_BYTES)
+		return 1;
 	return guard - here < SAME_STACK_BYTES && !signal_frame_between(here, guard);
 }
