@@ -87,7 +87,9 @@ static int register_all(struct query *q)
 
 static int open_database(struct query *q, struct error *err)
 {
-	int r = sqlite3_open_v2(":memory:", &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	/* A connection belongs to one thread: no locks. */
+	int r = sqlite3_open_v2(":memory:", &q->db,
+				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (r == SQLITE_OK)
 		r = register_all(q);

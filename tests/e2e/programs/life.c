@@ -261,8 +261,7 @@ static int mode_longjmp(char **argv)
 				sonde_mark("spin");
 		}
 	}
-	/* The spinning filled the rings; these must find room. */
-	usleep(500000);
+	usleep(1000000); /* the recorder has more marks to read than it can at once */
 	ranges("after", 5);
 	return 0;
 }
