@@ -1,6 +1,5 @@
 /* sonde sql: statements over a recording's tables. */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,9 +169,8 @@ static int answer(struct cli *cli, const struct sql_fields *fields, const struct
 	signal(SIGPIPE, SIG_IGN);
 	status = run_words(&shell, parsed);
 	if (status == 0 && query_damaged(shell.query))
-		status = command_fail(cli, &sql_command,
-				      "%" PRIu64 " damaged parts of %s could not be read; their rows are missing above",
-				      query_damaged(shell.query), parsed->words[0]);
+		status = command_fail(cli, &sql_command, "%s is damaged: what could not be read is missing above",
+				      parsed->words[0]);
 	query_close(shell.query);
 	return status;
 }

@@ -22,7 +22,9 @@ struct report *query_report(struct query *q)
 
 uint64_t query_damaged(const struct query *q)
 {
-	return atomic_load(&((struct query *)q)->damaged);
+	uint64_t groups = atomic_load(&((struct query *)q)->damaged);
+
+	return groups ? groups : (uint64_t)report_is_damaged(q->report);
 }
 
 const struct mapped_table *query_table(const struct query *q, const char *name)

@@ -17,7 +17,7 @@ void query_close(struct query *q);
 sqlite3 *query_db(struct query *q);
 struct report *query_report(struct query *q);
 
-/* Column groups that could not be read so far: their rows are missing in the answers. */
+/* Parts that could not be read so far: their rows or names are missing in the answers. */
 uint64_t query_damaged(const struct query *q);
 
 /* What can be queried besides what sqlite_master lists: the report's own tables, then

@@ -80,6 +80,7 @@ int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_
 		return 0;
 	}
 	if (!group_possible(schema, e, skip)) {
+		reader_damage(r);
 		reader_note(r, "an impossible group of table %s was skipped", schema->name);
 		return 0;
 	}
@@ -115,6 +116,7 @@ int index_texts(struct report *r, uint32_t block, const struct entry *e)
 	int in_order;
 
 	if (!ids_possible(s, e, r->blocks[block].left)) {
+		reader_damage(r);
 		reader_note(r, "a damaged block of %s was skipped",
 			    e->kind == BLOCK_STRINGS ? "strings" : "blobs");
 		return 0;

@@ -29,6 +29,16 @@ void reader_note(struct report *r, const char *format, ...)
 	pthread_mutex_unlock(&r->lock);
 }
 
+void reader_damage(struct report *r)
+{
+	atomic_fetch_add_explicit(&r->damage, 1, memory_order_relaxed);
+}
+
+int report_is_damaged(const struct report *r)
+{
+	return atomic_load_explicit(&((struct report *)(uintptr_t)r)->damage, memory_order_relaxed) > 0;
+}
+
 size_t report_note_count(const struct report *r)
 {
 	return r->note_count;
@@ -103,9 +113,11 @@ int reader_load(struct report *r, uint32_t block)
 				      memory_order_release);
 	pthread_mutex_unlock(&r->lock);
 	free(owned);
-	if (rc < 0 && state == BLOCK_UNKNOWN)
+	if (rc < 0 && state == BLOCK_UNKNOWN) {
+		reader_damage(r);
 		reader_note(r, "a damaged block at byte %llu was skipped",
 			    (unsigned long long)b->offset);
+	}
 	return rc;
 }
 

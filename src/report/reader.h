@@ -20,6 +20,8 @@ void report_close(struct report *r);
 
 /* True for a .part or a report whose recorder did not finish. */
 int report_is_partial(const struct report *r);
+/* True once something unreadable was met: answers may lack rows or names. */
+int report_is_damaged(const struct report *r);
 /* What had to be skipped (damaged groups, unknown tables), one sentence each. */
 size_t report_note_count(const struct report *r);
 const char *report_note(const struct report *r, size_t i);

@@ -98,6 +98,7 @@ struct report {
 	uint64_t unknown_groups;
 	struct buf notes;        /* texts, each ended by a NUL */
 	size_t note_count;
+	_Atomic uint32_t damage; /* parts skipped because they could not be read */
 	pthread_mutex_t lock; /* scratch list, notes, loading of blocks */
 	struct scratch *scratch;
 };
@@ -107,6 +108,7 @@ int report_open_memory(struct report **ret, const void *data, size_t size, const
 		       size_t journal_size, struct error *err);
 
 /* reader.c */
+void reader_damage(struct report *r);
 void reader_note(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Checks and decompresses a block; -EBADMSG if it is damaged. */
 int reader_load(struct report *r, uint32_t block);

@@ -172,6 +172,7 @@ static int add_sets(struct scan *s, uint32_t block, const struct block_header *h
 		uint32_t inside = (uint32_t)(c.at - b->payload);
 
 		if (set_parse(&c, &set) < 0) {
+			reader_damage(s->r);
 			reader_note(s->r, "a damaged group at byte %llu was skipped",
 				    (unsigned long long)b->offset);
 			return 0;
@@ -235,13 +236,17 @@ static int block_here(struct scan *s, struct block_header *h)
 
 static void note_skipped(struct scan *s, uint64_t from, uint64_t to)
 {
-	if (to == s->size)
+	if (to == s->size) {
 		reader_note(s->r, "the last %llu bytes of the %s are incomplete and were left out",
 			    (unsigned long long)(to - from), s->is_journal ? "journal" : "file");
-	else
-		reader_note(s->r, "%llu damaged bytes at byte %llu of the %s were skipped",
-			    (unsigned long long)(to - from), (unsigned long long)from,
-			    s->is_journal ? "journal" : "file");
+		return;
+	}
+	/* A journal may be read while it is being written anew. */
+	if (!s->is_journal)
+		reader_damage(s->r);
+	reader_note(s->r, "%llu damaged bytes at byte %llu of the %s were skipped",
+		    (unsigned long long)(to - from), (unsigned long long)from,
+		    s->is_journal ? "journal" : "file");
 }
 
 static int scan_blocks(struct scan *s)

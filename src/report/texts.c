@@ -106,6 +106,7 @@ static struct text_list *load_list(struct report *r, struct text_block *t, int m
 		return NULL;
 	list->count = b->items;
 	if (fill_list(b, must_rise, list) < 0) {
+		reader_damage(r);
 		reader_note(r, "a damaged block of strings or blobs was skipped");
 		text_list_free(list);
 		return NULL;

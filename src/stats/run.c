@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,12 +281,9 @@ static int run_default(struct run *run, struct error *err)
 
 static int check_damage(struct run *run, struct error *err)
 {
-	uint64_t damaged = query_damaged(run->query);
-
-	if (!damaged)
+	if (!query_damaged(run->query))
 		return 0;
-	return error_set(err, EBADMSG, "%" PRIu64 " damaged parts of %s could not be read; their rows are missing above",
-			 damaged, run->path);
+	return error_set(err, EBADMSG, "%s is damaged: what could not be read is missing above", run->path);
 }
 
 /* What the reader had to leave out concerns every table. */
@@ -331,11 +327,11 @@ int stats_run(const struct stats_options *options, const char *path, FILE *out, 
 	int r = open_all(&run, err);
 
 	if (r >= 0)
-		say_notes(&run);
-	if (r >= 0)
 		r = run.reports.count ? run_named(&run, err) : run_default(&run, err);
 	if (r >= 0)
 		r = check_damage(&run, err);
+	if (r >= 0)
+		say_notes(&run);
 	query_close(run.query);
 	report_files_release(&run.files);
 	list_release(&run.reports);
