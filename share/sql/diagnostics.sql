@@ -25,6 +25,7 @@ FROM (
 			WHEN 5 THEN ' not shown: an end of a range that was not started'
 			WHEN 6 THEN ' lost: records that could not be read'
 			WHEN 7 THEN ' not shown: a pop whose push was lost'
+			WHEN 8 THEN ' lost: the disk was full'
 			ELSE ' lost: reason ' || l.reason END
 	FROM sonde_loss l LEFT JOIN sonde_process p ON p.uid = l.process
 	GROUP BY l.process, l.reason

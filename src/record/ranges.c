@@ -124,12 +124,15 @@ static void finish_range(struct session *s, struct traced_process *p, uint32_t i
 	struct open_range *range = &p->ranges[index];
 	struct lane *lane = &range->lanes->lanes[range->lane];
 	int64_t values[TABLE_MAX_COLUMNS];
+	int r;
 
 	if (end < range->event.start)
 		end = range->event.start;
-	if (report_append(lane->track, values, range_values(range, end, end_thread, values)) < 0 &&
-	    !s->full)
-		session_loss(s, p->uid, range->lanes->thread, LOSS_DAMAGED, 1);
+	r = report_append(lane->track, values, range_values(range, end, end_thread, values));
+	if (r < 0) {
+		s->events -= range->event.flags & SLICE_OPEN ? 1 : 2;
+		s->unwritten += range->event.flags & SLICE_OPEN ? 1 : 2;
+	}
 	lane->last_end = end;
 	range->lanes->free_lanes[range->lane / 64] |= UINT64_C(1) << range->lane % 64;
 	lanes_unref(range->lanes);

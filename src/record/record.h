@@ -29,7 +29,7 @@ struct record_result {
 	 * over, losses, what could not be traced. Empty when there is nothing to say. */
 	char notes[RECORD_NOTES_SIZE];
 	uint64_t events;              /* recorded; a push and its pop are two */
-	uint64_t dropped;             /* events lost, all reasons together */
+	uint64_t dropped;             /* events lost, but not pops and ends without a beginning */
 	uint64_t bytes;               /* size of the report */
 	uint32_t cost_pair_ps;        /* what a push and pop cost the target, measured in it; 0: was not */
 };

@@ -280,13 +280,14 @@ static int run_default(struct run *run, struct error *err)
 	return r;
 }
 
-static void say_damaged(struct run *run)
+static int check_damage(struct run *run, struct error *err)
 {
 	uint64_t damaged = query_damaged(run->query);
 
-	if (damaged)
-		fprintf(run->remarks, "WARNING: %" PRIu64 " damaged parts of %s could not be read; their rows are missing.\n",
-			damaged, base_name(run->path));
+	if (!damaged)
+		return 0;
+	return error_set(err, EBADMSG, "%" PRIu64 " damaged parts of %s could not be read; their rows are missing above",
+			 damaged, run->path);
 }
 
 /* What the reader had to leave out concerns every table. */
@@ -333,8 +334,8 @@ int stats_run(const struct stats_options *options, const char *path, FILE *out, 
 		say_notes(&run);
 	if (r >= 0)
 		r = run.reports.count ? run_named(&run, err) : run_default(&run, err);
-	if (run.query)
-		say_damaged(&run);
+	if (r >= 0)
+		r = check_damage(&run, err);
 	query_close(run.query);
 	report_files_release(&run.files);
 	list_release(&run.reports);
