@@ -25,12 +25,13 @@ FROM (
 			WHEN 5 THEN ' not shown: an end of a range that was not started'
 			WHEN 6 THEN ' lost: records that could not be read'
 			WHEN 7 THEN ' not shown: a pop whose push was lost'
+			WHEN 8 THEN ' lost: the disk was full'
 			ELSE ' lost: reason ' || l.reason END
 	FROM sonde_loss l LEFT JOIN sonde_process p ON p.uid = l.process
 	GROUP BY l.process, l.reason
 	UNION ALL
 	SELECT o.max, 1, 'recorder', p.pid, o.count || CASE o.count WHEN 1 THEN ' range' ELSE ' ranges' END ||
-		' had not ended when the recording did; not counted in summaries'
+		' never ended; not counted in summaries'
 	FROM group_stats('NVTX_EVENTS', 'processUid', 'start', 'open = 1') o
 		LEFT JOIN sonde_process p ON p.uid = o.key
 	UNION ALL

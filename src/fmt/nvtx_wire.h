@@ -15,7 +15,8 @@
  * piece; then the next payload's pieces follow, and at last the event, with
  * NVTX_FLAG_BLOB. Pieces carry the event's own time stamp and domain: pieces whose
  * time is not the event's were left by an event that got lost, or belong to one of a
- * signal handler that came between, and are dropped. RECORD_NVTX_POP and
+ * signal handler that came between, and are dropped. An event whose payload found no room is dropped
+ * with it and counts once. RECORD_NVTX_POP and
  * RECORD_NVTX_END may have payloads as well (nvtxRangePopPayload).
  *
  * What stands in a payload differs from the program's memory in two places, where

@@ -72,7 +72,8 @@ enum loss_reason {
 	LOSS_UNMATCHED_POP = 4,   /* pop without push */
 	LOSS_UNMATCHED_END = 5,   /* end of an unknown range */
 	LOSS_DAMAGED = 6,         /* records the recorder could not read */
-	LOSS_PUSH_MISSING = 7     /* pop whose push was among the dropped events */
+	LOSS_PUSH_MISSING = 7,    /* pop whose push was among the dropped events */
+	LOSS_NOT_WRITTEN = 8      /* the disk was full */
 };
 
 #endif

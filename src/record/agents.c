@@ -124,6 +124,17 @@ static void refuse(int fd, int code)
 	send_reply(fd, &reply, NULL, 0);
 }
 
+/* The parent as we see it; the request tells what a process in a namespace of its own sees. */
+static uint32_t outer_parent(uint32_t pid)
+{
+	char text[512], *end;
+	unsigned parent = 0;
+
+	read_proc(pid, "stat", text, sizeof(text));
+	end = strrchr(text, ')'); /* the name before it may contain anything */
+	return end && sscanf(end + 1, " %*c %u", &parent) == 1 ? parent : 0;
+}
+
 static void describe(const struct wire_request *request, uint32_t pid, struct process_info *info)
 {
 	*info = (struct process_info){
@@ -131,6 +142,8 @@ static void describe(const struct wire_request *request, uint32_t pid, struct pr
 		.origin = request->origin, .next_string = request->next_string,
 		.next_domain = request->next_domain, .attached_raw = raw_now(),
 	};
+	if (pid && pid != request->pid)
+		info->ppid = outer_parent(pid);
 	if (request->origin == WIRE_ORIGIN_FORK)
 		info->parent_process = request->parent_process;
 	read_proc(pid, "comm", info->name, sizeof(info->name));

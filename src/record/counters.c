@@ -79,6 +79,5 @@ void counters_sample(struct session *s, struct traced_process *p, struct traced_
 		values[COLUMN_COUNTER_REAL] = (int64_t)record->value;
 		present |= BIT(COLUMN_COUNTER_REAL);
 	}
-	if (!track || (report_append(track, values, present) < 0 && !s->full))
-		t->counts.damaged++;
+	session_event_row(s, t, track, values, present, 1);
 }

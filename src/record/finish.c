@@ -93,6 +93,7 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 	watch_name_leftovers(r);
 	drain_finish(&r->drain);
 	explain_silence(r);
+	session_loss(&r->drain.session, r->target_uid, 0, LOSS_NOT_WRITTEN, r->drain.session.unwritten);
 	store_output(r, "stdout", r->captured.out);
 	store_output(r, "stderr", r->captured.err);
 	meta_end(r);

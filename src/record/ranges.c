@@ -124,12 +124,15 @@ static void finish_range(struct session *s, struct traced_process *p, uint32_t i
 	struct open_range *range = &p->ranges[index];
 	struct lane *lane = &range->lanes->lanes[range->lane];
 	int64_t values[TABLE_MAX_COLUMNS];
+	int r;
 
 	if (end < range->event.start)
 		end = range->event.start;
-	if (report_append(lane->track, values, range_values(range, end, end_thread, values)) < 0 &&
-	    !s->full)
-		session_loss(s, p->uid, range->lanes->thread, LOSS_DAMAGED, 1);
+	r = report_append(lane->track, values, range_values(range, end, end_thread, values));
+	if (r < 0) {
+		s->events -= range->event.flags & SLICE_OPEN ? 1 : 2;
+		s->unwritten += range->event.flags & SLICE_OPEN ? 1 : 2;
+	}
 	lane->last_end = end;
 	range->lanes->free_lanes[range->lane / 64] |= UINT64_C(1) << range->lane % 64;
 	lanes_unref(range->lanes);
@@ -185,7 +188,7 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 	}
 }
 
-static void keep_early(struct traced_process *p, struct traced_thread *t, uint64_t range_id,
+static void keep_early(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t range_id,
 		       int64_t time)
 {
 	uint32_t cap = p->early_cap ? p->early_cap * 2 : 16;
@@ -202,6 +205,7 @@ static void keep_early(struct traced_process *p, struct traced_thread *t, uint64
 	if (p->early_count == p->early_cap || idmap_get(&p->early_index, range_id) != IDMAP_NONE ||
 	    idmap_put(&p->early_index, range_id, p->early_count) < 0) {
 		t->counts.unmatched_end++;
+		s->events--;
 		return;
 	}
 	p->early[p->early_count++] = (struct early_end){ .id = range_id, .thread = t->uid,
@@ -215,7 +219,7 @@ void ranges_end(struct session *s, struct traced_process *p, struct traced_threa
 	struct event_attributes *event;
 
 	if (index == IDMAP_NONE) {
-		keep_early(p, t, range_id, time);
+		keep_early(s, p, t, range_id, time);
 		return;
 	}
 	event = &p->ranges[index].event;
@@ -243,6 +247,7 @@ void ranges_age(struct session *s, struct traced_process *p, int all)
 		}
 		idmap_take(&p->early_index, p->early[i].id);
 		session_loss(s, p->uid, p->early[i].thread, LOSS_UNMATCHED_END, 1);
+		s->events--;
 	}
 	p->early_count = kept;
 }

@@ -28,8 +28,8 @@ struct record_result {
 	/* Sentences for stderr, one per line, each ending in a newline: processes left
 	 * over, losses, what could not be traced. Empty when there is nothing to say. */
 	char notes[RECORD_NOTES_SIZE];
-	uint64_t events;              /* rows recorded */
-	uint64_t dropped;             /* events lost, all reasons together */
+	uint64_t events;              /* recorded; a push and its pop are two */
+	uint64_t dropped;             /* events lost, but not pops and ends without a beginning */
 	uint64_t bytes;               /* size of the report */
 	uint32_t cost_pair_ps;        /* what a push and pop cost the target, measured in it; 0: was not */
 };

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -74,20 +75,21 @@ static void leave_terminal(struct recorder *r)
 	}
 }
 
-/* The terminal's signals do not reach another session; those sent to us on purpose end the
- * recording, not the report. */
-static void set_signals(void)
+/* The terminal's signals do not reach another session. One sent to us on purpose (the machine
+ * is shut down) ends the recording, not the report. */
+static void set_signals(struct recorder *r)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	sigset_t none;
+	sigset_t set;
 
 	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGINT, &ignore, NULL);
 	sigaction(SIGHUP, &ignore, NULL);
 	sigaction(SIGQUIT, &ignore, NULL);
-	sigaction(SIGTERM, &ignore, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	r->signals = (struct source){ SOURCE_SIGNAL, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK) };
 }
 
 static int send_control(struct recorder *r, const struct control_message *message)
@@ -126,9 +128,15 @@ static void watch_target(struct recorder *r)
 		snprintf(w->name, sizeof(w->name), "%s", slash ? slash + 1 : r->options->program);
 }
 
+static int wait_for(struct recorder *r, struct source *source)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
+
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, source->fd, &event);
+}
+
 static int set_up(struct recorder *r, pid_t pid, struct error *err)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &r->control };
 	struct clock_snapshot first;
 	int result = open_output(r, pid, err);
 
@@ -136,7 +144,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 		return result;
 	r->target_pid = (uint32_t)pid;
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (r->epoll < 0 || epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->control.fd, &event) < 0)
+	if (r->epoll < 0 || wait_for(r, &r->control) < 0 || wait_for(r, &r->signals) < 0)
 		return error_set_errno(err, errno, "cannot wait for events");
 	clock_take_snapshot(clock_tsc_trusted(), &first);
 	timebase_init(&r->drain.session.time, clock_tsc_trusted(), first.raw);
@@ -246,6 +254,9 @@ static void on_event(struct recorder *r, struct source *source)
 		return;
 	case SOURCE_PROCESS:
 		on_process(r, (struct watch *)source);
+		return;
+	case SOURCE_SIGNAL:
+		r->finish = 1;
 		return;
 	}
 }
@@ -379,7 +390,7 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 	r->control = (struct source){ SOURCE_CONTROL, control };
 	prctl(PR_SET_NAME, "sonde-recorder");
 	leave_terminal(r);
-	set_signals();
+	set_signals(r);
 	if (!receive(r, message) || message->kind != CONTROL_TARGET)
 		return 1;
 	result = set_up(r, message->value, &message->error);

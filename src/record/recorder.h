@@ -15,7 +15,8 @@
 #include "ring/wire.h"
 
 /* What an epoll event is about: first member of everything that is watched. */
-enum source_kind { SOURCE_CONTROL, SOURCE_LISTENER, SOURCE_CONNECTION, SOURCE_PROCESS };
+enum source_kind { SOURCE_CONTROL, SOURCE_LISTENER, SOURCE_CONNECTION, SOURCE_PROCESS,
+		   SOURCE_SIGNAL };
 
 struct source {
 	enum source_kind kind;
@@ -66,6 +67,7 @@ struct recorder {
 	enum elf_peek_kind target_kind;
 	struct source control;
 	struct source listener;
+	struct source signals;
 	int epoll;
 	int session_fd;
 	struct ring_session *page;

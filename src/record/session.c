@@ -1,5 +1,6 @@
 #include "record/session.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,21 @@ int session_row(struct session *s, enum table_id table, const int64_t *values, u
 	if (!s->tables[table])
 		return -1;
 	return report_append(s->tables[table], values, present);
+}
+
+void session_event_row(struct session *s, struct traced_thread *t, struct report_track *track,
+		       const int64_t *values, uint32_t present, unsigned events)
+{
+	int r = track ? report_append(track, values, present) : -ENOMEM;
+
+	if (__builtin_expect(r == 0, 1))
+		return;
+	s->events -= events;
+	/* Out of order or of no sense: the record was. Anything else: the disk. */
+	if (r == -EINVAL || r == -ENOMEM)
+		t->counts.damaged += events;
+	else
+		s->unwritten += events;
 }
 
 uint64_t session_text(struct session *s, const char *text)
@@ -84,7 +100,9 @@ void session_loss(struct session *s, uint64_t process, uint64_t thread, enum los
 	if (thread)
 		present |= 1u << COLUMN_LOSS_THREAD;
 	session_row(s, TABLE_LOSS, values, present);
-	s->dropped += count;
+	/* Without its other half because the program, or the window, was like that: no loss of ours. */
+	if (reason != LOSS_UNMATCHED_POP && reason != LOSS_UNMATCHED_END)
+		s->dropped += count;
 }
 
 static void clock_row(struct session *s, const struct clock_snapshot *snapshot)

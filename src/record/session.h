@@ -89,6 +89,18 @@ struct loss_counts {
 	uint64_t unmatched_end;
 };
 
+/* A name with a number in a thread's ring (RECORD_NVTX_NAME). */
+struct numbered_name {
+	uint64_t name;          /* string id; 0 = the event has none */
+	uint32_t color;
+	uint32_t category;
+	uint16_t domain;
+	uint8_t flags;          /* enum slice_flags */
+	uint8_t payload_kind;
+	uint8_t known;
+	uint8_t plain;          /* nothing but the name */
+};
+
 struct traced_thread {
 	uint64_t uid;
 	uint32_t slot;
@@ -106,6 +118,7 @@ struct traced_thread {
 	struct report_track **counter_tracks;
 	uint32_t counter_count;
 	struct pending_payload payload;
+	struct numbered_name *names; /* RECORD_SHORT_NAMES of them, or NULL */
 	struct loss_counts seen;    /* what loss rows have told already */
 	struct loss_counts counts;
 };
@@ -205,7 +218,8 @@ struct session {
 	uint32_t next_track;
 	uint32_t chunks_in_circulation;
 	uint64_t events;              /* records decoded that are events */
-	uint64_t dropped;             /* all losses */
+	uint64_t unwritten;           /* events decoded after the disk was full */
+	uint64_t dropped;             /* all losses but unmatched pops and ends */
 	uint64_t untraced;            /* programs that could not be traced */
 	uint32_t cost_pair_ps;
 	uint32_t cost_clock_ps;
@@ -215,6 +229,10 @@ struct session {
 
 /* Appends a row to a PLAIN table. */
 int session_row(struct session *s, enum table_id table, const int64_t *values, uint32_t present);
+/* Appends a row that stands for `events` events, to a track that may be NULL (there were too
+ * many). What cannot be written is counted, by its reason. */
+void session_event_row(struct session *s, struct traced_thread *t, struct report_track *track,
+		       const int64_t *values, uint32_t present, unsigned events);
 /* A new track and its row; NULL when there are too many. `process`, `thread` and `domain` are uids. */
 struct report_track *session_track(struct session *s, enum table_id table, enum track_kind kind,
 				   uint64_t process, uint64_t thread, uint64_t domain,

@@ -68,6 +68,7 @@ static void append(struct session *s, struct traced_process *p, struct traced_th
 {
 	struct report_track *track = track_of(s, p, t, d, open->level);
 	int64_t values[TABLE_MAX_COLUMNS];
+	unsigned events = 2; /* the push and the pop */
 	uint32_t present;
 
 	if (open->plain) {
@@ -77,9 +78,9 @@ static void append(struct session *s, struct traced_process *p, struct traced_th
 		present = BIT(COLUMN_SLICE_START) | BIT(COLUMN_SLICE_END) | BIT(COLUMN_SLICE_NAME);
 	} else {
 		present = slice_values(&open->event, end, values);
+		events = open->event.flags & SLICE_OPEN ? 1 : 2;
 	}
-	if (!track || (report_append(track, values, present) < 0 && !s->full))
-		t->counts.damaged++;
+	session_event_row(s, t, track, values, present, events);
 }
 
 /* A plain one has only start and name filled in; give the rest its values. */
@@ -156,7 +157,9 @@ void slices_pop(struct session *s, struct traced_process *p, struct traced_threa
 	while (d->depth && d->open[d->depth - 1].level > level)
 		end_open(s, p, t, d, time);
 	if (!d->depth || d->open[d->depth - 1].level != level) {
+		/* Lost with its push: events and losses add up to what was emitted. */
 		t->counts.push_missing++;
+		s->events--;
 		return;
 	}
 	if (__builtin_expect(payload != NULL, 0))
@@ -196,9 +199,7 @@ void slices_mark(struct session *s, struct traced_process *p, struct traced_thre
 	if (!d->marks)
 		d->marks = session_track(s, TABLE_INSTANT, TRACK_NVTX_MARK, p->uid, t->uid,
 					 d->uid, 0);
-	if (!d->marks ||
-	    (report_append(d->marks, values, instant_values(event, values)) < 0 && !s->full))
-		t->counts.damaged++;
+	session_event_row(s, t, d->marks, values, instant_values(event, values), 1);
 }
 
 void slices_end_all(struct session *s, struct traced_process *p, struct traced_thread *t,

@@ -65,6 +65,8 @@ static void fill_pool(uint8_t *pool, const uint8_t *data, size_t size)
 		atomic_store(&c->committed, data[40 + i] == 255 ? data[46 + i] * 257u : (uint32_t)n & ~7u);
 		atomic_store(&c->next, data[52 + i] % (CHUNKS + 3));
 	}
+	atomic_store(&((struct ring_pool *)pool)->fresh_slots, data[62] < 200 ? SLOTS : data[62]);
+	atomic_store(&((struct ring_pool *)pool)->fresh_chunks, data[63]);
 	atomic_store(&((struct ring_pool *)pool)->free_slots, ring_list_head(data[58], data[59]));
 	atomic_store(&((struct ring_pool *)pool)->free_chunks, ring_list_head(data[60], data[61]));
 }

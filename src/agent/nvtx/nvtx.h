@@ -188,12 +188,16 @@ static inline void nvtx_abandon(void)
 	agent_tls.busy = 0;
 }
 
+/* In the flags of an event, beyond those of a record: a piece of its payload found no room. That
+ * was counted; the event is not written, so that one call counts once. */
+#define NVTX_EVENT_LOST 0x100u
+
 /* An event with everything it can have. */
 struct nvtx_event {
 	uint32_t color;
 	uint32_t category;
 	uint64_t payload;
-	uint32_t flags;  /* of the record's head, but for those that the message gives */
+	uint32_t flags;  /* of the record's head, but for those that the message gives; NVTX_EVENT_LOST */
 	uint64_t time;   /* 0 = now */
 	struct nvtx_text text;
 };
@@ -211,8 +215,11 @@ void nvtx_cost_pair(void);
 /* A number for this life of this thread, unique in the process. */
 uint64_t nvtx_thread_life(void);
 
-/* Writes the pieces of an event's payloads, all stamped `time`. Returns NVTX_FLAG_BLOB, or 0
- * when there is none or they did not fit. */
+/* Whether a pop in this domain would end a range. */
+int nvtx_range_is_open(uint32_t domain);
+
+/* Writes the pieces of an event's payloads, all stamped `time`. Returns NVTX_FLAG_BLOB, 0 when
+ * there is none, or NVTX_EVENT_LOST when a piece found no room. */
 uint32_t nvtx_payload_put(uint32_t domain, const struct nvtx_payload *payloads, size_t count,
 			  uint64_t time);
 

@@ -142,7 +142,7 @@ uint32_t nvtx_payload_put(uint32_t domain, const struct nvtx_payload *payloads, 
 		if (!open_source(domain, &payloads[i], &source))
 			continue;
 		if (put_payload(domain, payloads[i].schema, &source, time))
-			return 0;
+			return NVTX_EVENT_LOST;
 		flag = NVTX_FLAG_BLOB;
 	}
 	return flag;
@@ -253,25 +253,29 @@ uint64_t nvtx_range_start_payload(struct nvtx_domain *domain, const struct nvtx_
 int nvtx_range_pop_payload(struct nvtx_domain *domain, const struct nvtx_payload *payloads,
 			   size_t count)
 {
-	uint32_t id = nvtx_domain_id(domain);
+	uint32_t id = nvtx_domain_id(domain), flags = 0;
 	uint64_t time;
 
 	if (!agent_on(RING_GATE_NVTX))
 		return NVTX_UNTRACKED;
 	time = agent_now();
-	return nvtx_pop_event(id, nvtx_payload_put(id, payloads, count, time), time);
+	if (nvtx_range_is_open(id))
+		flags = nvtx_payload_put(id, payloads, count, time);
+	return nvtx_pop_event(id, flags, time);
 }
 
 void nvtx_range_end_payload(struct nvtx_domain *domain, uint64_t range,
 			    const struct nvtx_payload *payloads, size_t count)
 {
-	uint32_t id = nvtx_domain_id(domain);
+	uint32_t id = nvtx_domain_id(domain), flags = 0;
 	uint64_t time;
 
 	if (!agent_on(RING_GATE_NVTX))
 		return;
 	time = agent_now();
-	nvtx_end_event(id, range, nvtx_payload_put(id, payloads, count, time), time);
+	if (range)
+		flags = nvtx_payload_put(id, payloads, count, time);
+	nvtx_end_event(id, range, flags, time);
 }
 
 /* Programs keep the answer, so a window that is closed now does not count. */

@@ -405,7 +405,8 @@ static void several_payloads_and_ends(void **state)
 	assert_int_equal(fake_agent.unmatched, 1);
 }
 
-static void lost_payload_leaves_the_event(void **state)
+/* One call that does not fit counts once, and keeps its level. */
+static void lost_payload_is_one_lost_event(void **state)
 {
 	char data[9000] = { 0 };
 	struct nvtx_payload payload = { 1023, sizeof(data), data };
@@ -416,11 +417,18 @@ static void lost_payload_leaves_the_event(void **state)
 	nvtx_range_push_a("x");
 	fake_agent.chunks_left = 0;
 	assert_int_equal(nvtx_range_push_payload(NULL, &payload, 1), 1);
+	assert_int_equal(fake_agent.dropped, 1);
+	assert_int_equal(nvtx_range_pop_payload(NULL, &payload, 1), 1);
+	assert_int_equal(fake_agent.dropped, 2);
+	assert_true(nvtx_range_start_payload(NULL, &payload, 1) != 0);
+	nvtx_mark_payload(NULL, &payload, 1);
+	nvtx_range_end_payload(NULL, 5, &payload, 1);
+	assert_int_equal(fake_agent.dropped, 5);
 	expect(&cursor, RECORD_NVTX_PUSH);
-	seen = expect(&cursor, RECORD_NVTX_BLOB);
-	assert_int_equal(seen.level, 1);
-	seen = expect(&cursor, RECORD_NVTX_PUSH_EX);
-	assert_int_equal(seen.flags, NVTX_FLAG_NO_MESSAGE);
+	while (nvtx_next(&cursor, &seen))
+		assert_int_equal(seen.type, RECORD_NVTX_BLOB);
+	fake_agent.chunks_left = -1;
+	assert_int_equal(nvtx_range_pop(), 0);
 }
 
 static void enabled_and_clock(void **state)
@@ -451,7 +459,7 @@ int main(void)
 		cmocka_unit_test_setup(nested_schema_is_followed, reset),
 		cmocka_unit_test_setup(unions_are_stored_as_they_are, reset),
 		cmocka_unit_test_setup(several_payloads_and_ends, reset),
-		cmocka_unit_test_setup(lost_payload_leaves_the_event, reset),
+		cmocka_unit_test_setup(lost_payload_is_one_lost_event, reset),
 		cmocka_unit_test_setup(enabled_and_clock, reset),
 	};
 

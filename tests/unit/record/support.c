@@ -13,7 +13,7 @@
 
 struct traced_process *bench_process(struct bench *b, uint64_t uid, const struct process_info *info)
 {
-	struct ring_pool_size size = { .slots = 64, .chunks = 64,
+	struct ring_pool_size size = { .slots = 64, .chunks = 64, 
 				       .initial_chunks = 32, .reserve = 2 };
 	struct traced_process *p = process_new(uid, info);
 	int fd;

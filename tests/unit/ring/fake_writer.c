@@ -14,8 +14,23 @@ struct ring_slot *fake_slot(struct ring_pool *pool, uint32_t index)
 	return (struct ring_slot *)((uint8_t *)pool + RING_PAGE_SIZE) + index;
 }
 
-static int take_fresh(_Atomic uint32_t *fresh, uint32_t limit, uint32_t *ret)
+/* A list's top, or one that was never used; 0 when there is none. */
+static int take(struct ring_pool *pool, _Atomic uint64_t *list, _Atomic uint32_t *fresh,
+		uint32_t limit, int slots, uint32_t *ret)
 {
+	uint64_t head = atomic_load_explicit(list, memory_order_acquire);
+	_Atomic uint32_t *next_free;
+	uint32_t next;
+
+	while (ring_list_index(head)) {
+		*ret = ring_list_index(head) - 1;
+		next_free = slots ? &fake_slot(pool, *ret)->next_free : &fake_chunk(pool, *ret)->next_free;
+		next = atomic_load_explicit(next_free, memory_order_relaxed);
+		if (atomic_compare_exchange_weak_explicit(
+			    list, &head, ring_list_head(ring_list_pops(head) + 1, next),
+			    memory_order_acquire, memory_order_acquire))
+			return 1;
+	}
 	*ret = atomic_load_explicit(fresh, memory_order_relaxed);
 	while (*ret < limit)
 		if (atomic_compare_exchange_weak_explicit(fresh, ret, *ret + 1, memory_order_relaxed,
@@ -26,34 +41,14 @@ static int take_fresh(_Atomic uint32_t *fresh, uint32_t limit, uint32_t *ret)
 
 static int pop_chunk(struct ring_pool *pool, uint32_t *ret)
 {
-	uint64_t head = atomic_load_explicit(&pool->free_chunks, memory_order_acquire);
-	uint32_t next;
+	uint32_t limit = atomic_load_explicit(&pool->chunk_limit, memory_order_relaxed);
 
-	do {
-		if (!ring_list_index(head))
-			return take_fresh(&pool->fresh_chunks, atomic_load(&pool->chunk_limit), ret);
-		*ret = ring_list_index(head) - 1;
-		next = atomic_load_explicit(&fake_chunk(pool, *ret)->next_free, memory_order_relaxed);
-	} while (!atomic_compare_exchange_weak_explicit(
-		&pool->free_chunks, &head, ring_list_head(ring_list_pops(head) + 1, next),
-		memory_order_acquire, memory_order_acquire));
-	return 1;
+	return take(pool, &pool->free_chunks, &pool->fresh_chunks, limit, 0, ret);
 }
 
 static int pop_slot(struct ring_pool *pool, uint32_t *ret)
 {
-	uint64_t head = atomic_load_explicit(&pool->free_slots, memory_order_acquire);
-	uint32_t next;
-
-	do {
-		if (!ring_list_index(head))
-			return take_fresh(&pool->fresh_slots, pool->slot_count, ret);
-		*ret = ring_list_index(head) - 1;
-		next = atomic_load_explicit(&fake_slot(pool, *ret)->next_free, memory_order_relaxed);
-	} while (!atomic_compare_exchange_weak_explicit(
-		&pool->free_slots, &head, ring_list_head(ring_list_pops(head) + 1, next),
-		memory_order_acquire, memory_order_acquire));
-	return 1;
+	return take(pool, &pool->free_slots, &pool->fresh_slots, pool->slot_count, 1, ret);
 }
 
 int fake_open(struct fake_writer *w, struct ring_pool *pool, uint32_t tid, uint64_t time)
