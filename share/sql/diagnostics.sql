@@ -31,7 +31,7 @@ FROM (
 	GROUP BY l.process, l.reason
 	UNION ALL
 	SELECT o.max, 1, 'recorder', p.pid, o.count || CASE o.count WHEN 1 THEN ' range' ELSE ' ranges' END ||
-		' had not ended when the recording did; not counted in summaries'
+		' never ended; not counted in summaries'
 	FROM group_stats('NVTX_EVENTS', 'processUid', 'start', 'open = 1') o
 		LEFT JOIN sonde_process p ON p.uid = o.key
 	UNION ALL

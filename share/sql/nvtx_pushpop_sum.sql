@@ -11,7 +11,7 @@
 -- column: Max = time
 -- column: StdDev = average
 -- column: Range = text
--- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' had not ended when the recording did; not counted.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1 and eventType = 59')
+-- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' never ended; not counted.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1 and eventType = 59')
 -- help: Time spent in NVTX push/pop ranges by name.
 SELECT
 	100.0 * sum / nullif(sum(sum) OVER (), 0),

@@ -16,7 +16,7 @@
 -- column: ParentId = id
 -- column: RangeStack = text
 -- column: NameTree = text
--- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' had not ended when the recording did: End and Duration are empty.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1 and eventType = 59')
+-- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' never ended: End and Duration are empty.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1 and eventType = 59')
 -- help: Every NVTX push/pop range in order of start, with its place among the ranges around it.
 -- help: DurChild is the time in ranges directly inside, RangeStack the ids from the outermost range in.
 SELECT

@@ -13,7 +13,7 @@
 -- column: StdDev = average
 -- column: Style = text
 -- column: Range = text
--- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' had not ended when the recording did; not counted.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')
+-- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' never ended; not counted.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')
 -- help: Time spent in NVTX ranges by name, push/pop and start/end ranges apart.
 -- help: Time (%) is the share of the sum of all rows. A range is named DOMAIN:NAME.
 SELECT

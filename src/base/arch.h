@@ -72,6 +72,28 @@ ARCH_UNCHECKED static inline int arch_copy_short_text(void *to, const char *from
 	return -1;
 }
 
+/* Whether `text` is what `stored` holds, a text of less than `room` bytes (a multiple of
+ * 16). A text with a block across the end of a page is not compared: 0. */
+ARCH_UNCHECKED static inline int arch_text_is(const char *stored, const char *text, unsigned room)
+{
+	const arch_block *a = (const arch_block *)stored, *b = (const arch_block *)text;
+
+	for (unsigned i = 0; i < room / 16; i++) {
+		unsigned zeros, differ;
+
+		if (__builtin_expect(((uintptr_t)&b[i] & 4095u) > 4096u - 16u, 0))
+			return 0;
+		zeros = arch_zero_bytes(b[i]);
+		differ = 0xffffu ^ (unsigned)__builtin_ia32_pmovmskb128((arch_block)(a[i] == b[i]));
+		/* No difference up to the end of the text, its zero included. */
+		if (zeros)
+			return (differ & (zeros ^ (zeros - 1))) == 0;
+		if (differ)
+			return 0;
+	}
+	return 0;
+}
+
 /* strnlen() without leaving the caller's code: libc's may be replaced. */
 ARCH_UNCHECKED static inline size_t arch_text_length(const char *text, size_t max)
 {

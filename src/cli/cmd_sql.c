@@ -169,9 +169,10 @@ static int answer(struct cli *cli, const struct sql_fields *fields, const struct
 		return command_fail(cli, &sql_command, "%s", err.text);
 	signal(SIGPIPE, SIG_IGN);
 	status = run_words(&shell, parsed);
-	if (query_damaged(shell.query))
-		fprintf(cli->err, "sonde sql: %" PRIu64 " damaged parts could not be read; their rows are missing\n",
-			query_damaged(shell.query));
+	if (status == 0 && query_damaged(shell.query))
+		status = command_fail(cli, &sql_command,
+				      "%" PRIu64 " damaged parts of %s could not be read; their rows are missing above",
+				      query_damaged(shell.query), parsed->words[0]);
 	query_close(shell.query);
 	return status;
 }

@@ -24,6 +24,20 @@ struct stats_fields {
 static const struct option_spec stats_specs[] = {
 	{ .name = "report", .letter = 'r', FIELD(TEXTS, reports), .arg = "name[,name]", .tag = "reports",
 	  .help = "Reports to show; without it those of the default set that have data." },
+	{ .name = "report-dir", FIELD(TEXTS, folders), .arg = "folder[,folder]", .tag = "reports",
+	  .help = "Look here for NAME.sql first; then in SONDE_STATS_REPORT_PATH, then in Sonde's own." },
+	{ .name = "input", FIELD(TEXT, input), .arg = "file", .tag = "reports",
+	  .help = "The recording, where it is not given as a word." },
+	{ .name = "help-reports", FIELD(TEXT, help_reports), .arg = "name|ALL", .values = "ALL|TEXT", .bare = "ALL", .tag = "reports",
+	  .help = "Say what a report shows, or list all." },
+	{ .name = "filter-time", .type = OPTION_TEXT, .state = OPTION_PLANNED, .arg = "[start]/[end]", .tag = "reports",
+	  .help = "Only what happened between two times." },
+	{ .name = "filter-nvtx", .type = OPTION_TEXT, .state = OPTION_PLANNED, .arg = "range[@domain][/index]",
+	  .tag = "reports", .help = "Only what happened inside an NVTX range." },
+	{ .name = "sqlite", .type = OPTION_TEXT, .state = OPTION_OBSOLETE, .arg = "file", .tag = "reports",
+	  .help = "Recordings are read directly; there is no file to export." },
+	{ .name = "force-export", .type = OPTION_BOOL, .state = OPTION_OBSOLETE, .bare = "true", .tag = "reports",
+	  .off = "false", .help = "Recordings are read directly; there is no file to export." },
 	{ .name = "format", .letter = 'f', FIELD(TEXTS, formats), .arg = "format[:arg][,format]", .tag = "output",
 	  .shown = "column, csv in files and pipes",
 	  .help = "column, table, csv, tsv, json, hdoc or htable; report i is written in format i, the last "
@@ -37,18 +51,8 @@ static const struct option_spec stats_specs[] = {
 	  .help = "Tables only: no progress, notes or lines about reports that were skipped." },
 	{ .name = "force-overwrite", FIELD(BOOL, overwrite), .initial = "false", .bare = "true", .tag = "output",
 	  .help = "Replace files that exist." },
-	{ .name = "report-dir", FIELD(TEXTS, folders), .arg = "folder[,folder]", .tag = "reports",
-	  .help = "Look here for NAME.sql first; then in SONDE_STATS_REPORT_PATH, then in Sonde's own." },
-	{ .name = "input", FIELD(TEXT, input), .arg = "file", .tag = "reports",
-	  .help = "The recording, where it is not given as a word." },
-	{ .name = "help-reports", FIELD(TEXT, help_reports), .arg = "name|ALL", .bare = "ALL", .tag = "reports",
-	  .help = "Say what a report shows, or list all." },
-	{ .name = "help-formats", FIELD(TEXT, help_formats), .arg = "name|ALL", .bare = "ALL", .tag = "output",
+	{ .name = "help-formats", FIELD(TEXT, help_formats), .arg = "name|ALL", .values = "ALL|TEXT", .bare = "ALL", .tag = "output",
 	  .help = "Say what a format looks like, or list all." },
-	{ .name = "sqlite", .type = OPTION_TEXT, .state = OPTION_OBSOLETE, .arg = "file", .tag = "reports",
-	  .help = "Recordings are read directly; there is no file to export." },
-	{ .name = "force-export", .type = OPTION_BOOL, .state = OPTION_OBSOLETE, .bare = "true", .tag = "reports",
-	  .off = "false", .help = "Recordings are read directly; there is no file to export." },
 };
 
 static const struct option_table stats_options_table = OPTION_TABLE(stats_specs);
@@ -132,6 +136,15 @@ static int run_reports(struct cli *cli, const struct stats_fields *fields, const
 	return 0;
 }
 
+/* Options that are understood but cannot be served change what the tables say: it is told. */
+static void warn_of_ignored(struct cli *cli, const struct options_parsed *parsed)
+{
+	for (size_t i = 0; i < parsed->use_count; i++)
+		if (parsed->uses[i].spec->state == OPTION_PLANNED)
+			fprintf(cli->err, "sonde stats: --%s is not built yet; the tables show the whole recording\n",
+				parsed->uses[i].spec->name);
+}
+
 static int answer(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed)
 {
 	const char *path = parsed->word_count ? parsed->words[0] : fields->input;
@@ -150,8 +163,10 @@ static int answer(struct cli *cli, const struct stats_fields *fields, const stru
 	else if (parsed->word_count > 1)
 		status = command_fail(cli, &stats_command, "One recording at a time: '%s' is one too many",
 				      parsed->words[1]);
-	else
+	else {
+		warn_of_ignored(cli, parsed);
 		status = run_reports(cli, fields, path, &folders);
+	}
 	stats_folders_release(&folders);
 	return status;
 }

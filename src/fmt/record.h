@@ -11,6 +11,17 @@
  *   +------------+------------+------------+--------+--------+
  *   |   domain   |   level    |    size    | flags  |  type  |
  *   +------------+------------+------------+--------+--------+
+ *
+ * Pushes and pops come by the million, and what they cost is the cache lines they
+ * move between two cores: they have a short form, one word in all (a push with a scalar payload
+ * has it in a second word). `which` is a name that a RECORD_NVTX_NAME of this ring gave this
+ * number to, latest first; for a pop it is the domain. The reader knows the upper
+ * bits of the time: a record is read soon after it was written.
+ *
+ *   63                                16 15     8 7 6  5 4   0
+ *   +------------------------------------+--------+-+----+-----+
+ *   |        low 48 bits of the time     | which  |1|kind|level|
+ *   +------------------------------------+--------+-+----+-----+
  */
 #ifndef SONDE_FMT_RECORD_H
 #define SONDE_FMT_RECORD_H
@@ -29,8 +40,21 @@ enum record_type {
 	RECORD_NVTX_COUNTER = 8, /* record_counter: one sample */
 	RECORD_DEFINE = 9,       /* record_define + text or bytes; flags = enum define_kind */
 	RECORD_DIAGNOSTIC = 10,  /* record_plain + text; flags = enum diagnostic_severity */
+	RECORD_NVTX_NAME = 11,   /* record_nvtx_event + text or string id; level = number of the name */
 	RECORD_TYPE_COUNT
 };
+
+enum record_short_kind {
+	RECORD_SHORT_PUSH = 0,
+	RECORD_SHORT_PUSH_PAYLOAD = 1, /* the payload is the next word; its kind is the name's */
+	RECORD_SHORT_POP = 2
+};
+
+#define RECORD_SHORT 0x80u
+#define RECORD_SHORT_LEVELS 32u  /* deeper ones use the long form */
+#define RECORD_SHORT_NAMES 128u
+#define RECORD_SHORT_DOMAINS 256u
+#define RECORD_SHORT_TIME_BITS 48
 
 /* Flags of the NVTX event records. */
 enum {
@@ -135,6 +159,30 @@ static inline unsigned record_flags(uint64_t head) { return head >> 8 & 0xff; }
 static inline unsigned record_size(uint64_t head) { return head >> 16 & 0xffff; }
 static inline unsigned record_level(uint64_t head) { return head >> 32 & 0xffff; }
 static inline unsigned record_domain(uint64_t head) { return head >> 48; }
+
+static inline uint64_t record_short(unsigned kind, unsigned level, unsigned which, uint64_t time)
+{
+	return time << 16 | which << 8 | RECORD_SHORT | kind << 5 | level;
+}
+
+static inline int record_is_short(uint64_t head) { return (head & RECORD_SHORT) != 0; }
+static inline unsigned record_short_kind(uint64_t head) { return head >> 5 & 3; }
+static inline unsigned record_short_level(uint64_t head) { return head & 31; }
+static inline unsigned record_short_which(uint64_t head) { return head >> 8 & 0xff; }
+static inline uint32_t record_short_size(uint64_t head)
+{
+	return record_short_kind(head) == RECORD_SHORT_PUSH_PAYLOAD ? 16 : 8;
+}
+
+/* The whole time of a short record, read not long before `now` (ticks); a little after
+ * it is taken for what it is: another core's clock. */
+static inline uint64_t record_short_time(uint64_t head, uint64_t now)
+{
+	const uint64_t mask = (1ull << RECORD_SHORT_TIME_BITS) - 1;
+	uint64_t reference = now + (1ull << 32);
+
+	return reference - ((reference - (head >> 16)) & mask);
+}
 
 /* The distance to the next record. */
 static inline uint32_t record_stride(uint32_t size) { return (size + 7u) & ~7u; }

@@ -45,6 +45,34 @@ static int add_pair(struct query *q, const char *table, const char *name, const 
 	return execute(q, "INSERT INTO %s VALUES(%Q, %Q)", table, name, value);
 }
 
+/* Lists of the report become rows. Text that is not JSON is kept as one value. */
+static int add_list(struct query *q, const char *name, const char *list)
+{
+	if (!list)
+		return SQLITE_OK;
+	return execute(q, "INSERT INTO META_DATA_CAPTURE SELECT %Q, value FROM "
+			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", name, list, list, list);
+}
+
+/* The first element of the command is the program. */
+static int add_command(struct query *q, const char *command)
+{
+	if (!command)
+		return SQLITE_OK;
+	return execute(q, "INSERT INTO META_DATA_CAPTURE SELECT CASE key WHEN 0 THEN 'PROCESS_0:COMMAND' "
+			  "ELSE 'PROCESS_0:ARGUMENT_' || (key - 1) END, value FROM "
+			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", command, command, command);
+}
+
+static int add_sources(struct query *q, const char *trace)
+{
+	if (!trace)
+		return SQLITE_OK;
+	return execute(q, "INSERT INTO META_DATA_CAPTURE SELECT 'CAPTURE_EVENT_TYPE', CASE value WHEN 'nvtx' THEN "
+			  "'NvtxEvents' ELSE value END FROM json_each('[\"' || replace(replace(%Q, '\"', ''), ',', "
+			  "'\",\"') || '\"]')", trace);
+}
+
 static int create_capture(struct query *q)
 {
 	static const struct {
@@ -53,7 +81,6 @@ static int create_capture(struct query *q)
 	} facts[] = {
 		{ "PROCESS_0:WORKING_DIR", "cwd" },
 		{ "PROCESS_0:EXIT_STATUS", "exit_status" },
-		{ "CAPTURE_EVENT_TYPES", "trace" },
 		{ "CAPTURE_CLOCK", "clock" },
 		{ "CAPTURE_CLOCK_HZ", "tsc_hz" },
 		{ "CAPTURE_OUTPUT", "output" },
@@ -61,16 +88,14 @@ static int create_capture(struct query *q)
 		{ "COST_PER_RANGE_PS", "cost_pair_ps" },
 		{ "COST_OF_CLOCK_PS", "cost_clock_ps" },
 	};
-	const char *command = report_meta(q->report, "command");
 	int r = execute(q, "CREATE TABLE META_DATA_CAPTURE(name TEXT NOT NULL, value TEXT)");
 
-	/* The command is a JSON array: its first element is the program. */
-	if (r == SQLITE_OK && command)
-		r = execute(q, "INSERT INTO META_DATA_CAPTURE SELECT CASE key WHEN 0 THEN 'PROCESS_0:COMMAND' "
-			       "ELSE 'PROCESS_0:ARGUMENT_' || (key - 1) END, value FROM json_each(%Q) "
-			       "WHERE json_valid(%Q)", command, command);
-	if (r == SQLITE_ERROR)
-		r = add_pair(q, "META_DATA_CAPTURE", "PROCESS_0:COMMAND", command);
+	if (r == SQLITE_OK)
+		r = add_sources(q, report_meta(q->report, "trace"));
+	if (r == SQLITE_OK)
+		r = add_command(q, report_meta(q->report, "command"));
+	if (r == SQLITE_OK)
+		r = add_list(q, "PROCESS_0:ENVIRONMENT_VARIABLE", report_meta(q->report, "environment"));
 	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
 		r = add_pair(q, "META_DATA_CAPTURE", facts[i].name, report_meta(q->report, facts[i].key));
 	return r;
@@ -97,14 +122,14 @@ static int create_export(struct query *q)
 
 static int create_system(struct query *q)
 {
-	/* Numbers of the properties are nsys's. */
+	/* Numbers of the properties are nsys's; above 10000 they are Sonde's own. */
 	static const struct {
 		const char *name;
 		int number;
 		const char *key;
 	} facts[] = {
 		{ "CpuCores", 1, "cpu_count" }, { "CpuDescription", 13, "cpu" },
-		{ "OsDescription", 605, "os" }, { "OsVersion", 606, "kernel" },
+		{ "OsDescription", 605, "os" }, { "KernelVersion", 882, "kernel" },
 		{ "Hostname", 619, "host" }, { "BootId", 10001, "boot_id" },
 	};
 	const char *value;

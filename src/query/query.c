@@ -87,7 +87,9 @@ static int register_all(struct query *q)
 
 static int open_database(struct query *q, struct error *err)
 {
-	int r = sqlite3_open_v2(":memory:", &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	/* A connection belongs to one thread: no locks. */
+	int r = sqlite3_open_v2(":memory:", &q->db,
+				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (r == SQLITE_OK)
 		r = register_all(q);
@@ -95,6 +97,18 @@ static int open_database(struct query *q, struct error *err)
 		return error_set(err, r == SQLITE_NOMEM ? ENOMEM : EIO, "The report's tables could not be set up: %s",
 				 q->db ? sqlite3_errmsg(q->db) : sqlite3_errstr(r));
 	return 0;
+}
+
+/* A .part is read as far as it goes; a finished report that ends early has lost something. */
+static int check_whole(const struct report *report, const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!report_is_partial(report) || strstr(slash ? slash : path, ".part"))
+		return 0;
+	return error_set(err, EBADMSG,
+			 "%s is cut off or damaged at its end: call it %s.part and let sonde recover save the rest",
+			 path, path);
 }
 
 int query_open(struct query **ret, const char *path, struct error *err)
@@ -105,6 +119,8 @@ int query_open(struct query **ret, const char *path, struct error *err)
 	if (!q)
 		return error_set(err, ENOMEM, "Not enough memory to open %s", path);
 	r = report_open(&q->report, path, err);
+	if (r >= 0)
+		r = check_whole(q->report, path, err);
 	if (r >= 0)
 		r = query_index_load(&q->index, q->report, err);
 	if (r >= 0 && make_natives(q) < 0)

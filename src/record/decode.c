@@ -159,6 +159,87 @@ static int decode_push(struct decoder *d, const struct record *r)
 	return 0;
 }
 
+/* The ring gives a name a number; from now on short pushes mean this one by it. */
+static int decode_name(struct decoder *d, const struct record *r)
+{
+	unsigned number = record_level(r->head);
+	struct event_attributes event;
+	struct numbered_name *name;
+
+	if (number >= RECORD_SHORT_NAMES || record_flags(r->head) & NVTX_FLAG_BLOB)
+		return -EBADMSG;
+	if (!d->t->names)
+		d->t->names = calloc(RECORD_SHORT_NAMES, sizeof(*d->t->names));
+	if (!d->t->names)
+		return -ENOMEM;
+	if (decode_event(d, r, sizeof(struct record_nvtx_event), &event) < 0)
+		return -EBADMSG;
+	name = &d->t->names[number];
+	*name = (struct numbered_name){ .name = event.name, .color = event.color,
+					.category = event.category, .domain = (uint16_t)record_domain(r->head),
+					.flags = (uint8_t)event.flags,
+					.payload_kind = (uint8_t)event.payload_kind, .known = 1 };
+	name->plain = event.name && !event.color && !event.category && !event.flags;
+	return 0;
+}
+
+static int decode_short_push(struct decoder *d, uint64_t head, int64_t time, const uint64_t *payload)
+{
+	unsigned number = record_short_which(head);
+	const struct numbered_name *name;
+	struct event_attributes event;
+	struct domain_state *domain;
+
+	if (number >= RECORD_SHORT_NAMES || !d->t->names || !d->t->names[number].known)
+		return -EBADMSG;
+	name = &d->t->names[number];
+	domain = thread_domain(d->s, d->p, d->t, name->domain);
+	if (!domain)
+		return -ENOMEM;
+	if (name->plain && !payload) {
+		event.start = time;
+		event.flags = 0;
+		event.name = name->name;
+		slices_push(d->s, d->p, d->t, domain, record_short_level(head), &event, 1);
+		return 0;
+	}
+	event = (struct event_attributes){ .start = time, .name = name->name, .color = name->color,
+					   .category = name->category, .flags = name->flags };
+	if (payload) {
+		event.payload_kind = name->payload_kind;
+		event.payload = *payload;
+	}
+	slices_push(d->s, d->p, d->t, domain, record_short_level(head), &event, 0);
+	return 0;
+}
+
+/* `room`: bytes from the record to the end of the block. */
+static int decode_short(struct decoder *d, const uint8_t *bytes, uint64_t head, uint32_t room)
+{
+	int64_t time = event_time(d, record_short_time(head, d->s->time.now_ticks));
+	struct domain_state *domain;
+	uint64_t payload;
+
+	d->s->events++;
+	switch (record_short_kind(head)) {
+	case RECORD_SHORT_PUSH:
+		return decode_short_push(d, head, time, NULL);
+	case RECORD_SHORT_PUSH_PAYLOAD:
+		if (room < 2 * sizeof(head))
+			return -EBADMSG;
+		memcpy(&payload, bytes + sizeof(head), sizeof(payload));
+		return decode_short_push(d, head, time, &payload);
+	case RECORD_SHORT_POP:
+		domain = thread_domain(d->s, d->p, d->t, record_short_which(head));
+		if (!domain)
+			return -ENOMEM;
+		slices_pop(d->s, d->p, d->t, domain, record_short_level(head), time, NULL);
+		return 0;
+	default:
+		return -EBADMSG;
+	}
+}
+
 static int decode_push_ex(struct decoder *d, const struct record *r)
 {
 	struct domain_state *domain = thread_domain(d->s, d->p, d->t, record_domain(r->head));
@@ -290,6 +371,8 @@ static int decode_record(struct decoder *d, const struct record *r)
 		return decode_counter(d, r);
 	case RECORD_NVTX_BLOB:
 		return decode_blob(d, r);
+	case RECORD_NVTX_NAME:
+		return decode_name(d, r);
 	case RECORD_DEFINE:
 		return decode_define(d, r);
 	case RECORD_DIAGNOSTIC:
@@ -305,9 +388,17 @@ static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
 	uint32_t stride;
 
 	for (uint32_t at = 0; at < size; at += stride) {
-		if (size - at < sizeof(struct record_plain))
+		if (size - at < sizeof(r.head))
 			goto damaged;
 		memcpy(&r.head, data + at, sizeof(r.head));
+		if (__builtin_expect(record_is_short(r.head), 1)) {
+			if (decode_short(d, data + at, r.head, size - at) == -EBADMSG)
+				goto damaged;
+			stride = record_short_size(r.head);
+			continue;
+		}
+		if (size - at < sizeof(struct record_plain))
+			goto damaged;
 		memcpy(&r.ticks, data + at + 8, sizeof(r.ticks));
 		r.bytes = data + at;
 		r.size = record_size(r.head);

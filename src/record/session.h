@@ -89,6 +89,18 @@ struct loss_counts {
 	uint64_t unmatched_end;
 };
 
+/* A name with a number in a thread's ring (RECORD_NVTX_NAME). */
+struct numbered_name {
+	uint64_t name;          /* string id; 0 = the event has none */
+	uint32_t color;
+	uint32_t category;
+	uint16_t domain;
+	uint8_t flags;          /* enum slice_flags */
+	uint8_t payload_kind;
+	uint8_t known;
+	uint8_t plain;          /* nothing but the name */
+};
+
 struct traced_thread {
 	uint64_t uid;
 	uint32_t slot;
@@ -106,6 +118,7 @@ struct traced_thread {
 	struct report_track **counter_tracks;
 	uint32_t counter_count;
 	struct pending_payload payload;
+	struct numbered_name *names; /* RECORD_SHORT_NAMES of them, or NULL */
 	struct loss_counts seen;    /* what loss rows have told already */
 	struct loss_counts counts;
 };

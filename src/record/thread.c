@@ -226,6 +226,7 @@ static void thread_free(struct traced_thread *t)
 	idmap_release(&t->counters);
 	free(t->counter_tracks);
 	free(t->payload.data);
+	free(t->names);
 	free(t);
 }
 

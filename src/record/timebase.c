@@ -24,6 +24,7 @@ int timebase_add(struct timebase *t, const struct clock_snapshot *snapshot)
 
 	if (r < 0)
 		return r;
+	t->now_ticks = (uint64_t)snapshot->ticks;
 	t->seg_width = 0;
 	if (t->fine.count > FINE_LIMIT)
 		clock_map_trim(&t->fine, FINE_KEEP);

@@ -20,6 +20,7 @@ struct timebase {
 	int64_t start;      /* MONOTONIC_RAW of time 0 */
 	int64_t last_kept;  /* raw time of the last coarse snapshot */
 	int use_tsc;
+	uint64_t now_ticks; /* of the last snapshot */
 	/* The segment used last: raw = seg_raw + (ticks - seg_ticks) * seg_mult >> 32
 	 * for seg_ticks <= ticks < seg_ticks + seg_width. */
 	uint64_t seg_ticks;

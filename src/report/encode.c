@@ -145,21 +145,22 @@ static void extract_plane(const struct encoder *e, uint32_t n, unsigned plane, i
 			out[i] = (uint8_t)(wide[i] >> shift);
 }
 
-static void subtract_base(struct encoder *e, uint32_t n, uint64_t base, int is_narrow)
+static void subtract_base(struct encoder *e, const uint64_t *values, uint32_t n, uint64_t base,
+			  int is_narrow)
 {
 	uint32_t *restrict narrow = e->narrow;
-	uint64_t *restrict wide = e->work;
 
 	if (is_narrow)
 		for (uint32_t i = 0; i < n; i++)
-			narrow[i] = (uint32_t)(wide[i] - base);
+			narrow[i] = (uint32_t)(values[i] - base);
 	else
 		for (uint32_t i = 0; i < n; i++)
-			wide[i] -= base;
+			e->work[i] = values[i] - base;
 }
 
-/* The n values in e->work, `r` being their range, as planes. */
-static int put_planes(struct encoder *e, uint32_t n, struct range r, int compress)
+/* The n values (e->work, or a column as it is), `r` being their range, as planes. */
+static int put_planes(struct encoder *e, const uint64_t *values, uint32_t n, struct range r,
+		      int compress)
 {
 	unsigned planes = planes_for(r);
 	int rc = put_zigzag(&e->head, r.min);
@@ -167,7 +168,7 @@ static int put_planes(struct encoder *e, uint32_t n, struct range r, int compres
 	if (rc == 0)
 		rc = put_byte(&e->head, planes);
 	if (planes)
-		subtract_base(e, n, (uint64_t)r.min, planes <= 4);
+		subtract_base(e, values, n, (uint64_t)r.min, planes <= 4);
 	for (unsigned p = 0; p < planes && rc == 0; p++) {
 		extract_plane(e, n, p, planes <= 4);
 		rc = put_plane(e, e->plane, n, compress);
@@ -260,7 +261,8 @@ static int put_free_column(struct encoder *e, const int64_t *v, uint32_t n, stru
 			r = put_byte(&e->head, TRANSFORM_DICT);
 			if (r == 0)
 				r = put_dict(e, &dict);
-			return r < 0 ? r : put_planes(e, n, (struct range){ 0, dict.count - 1 }, compress);
+			return r < 0 ? r : put_planes(e, e->work, n, (struct range){ 0, dict.count - 1 },
+						   compress);
 		}
 	}
 	if (delta_planes < plain_planes) {
@@ -268,38 +270,43 @@ static int put_free_column(struct encoder *e, const int64_t *v, uint32_t n, stru
 		r = put_byte(&e->head, TRANSFORM_DELTA);
 		if (r == 0)
 			r = put_zigzag(&e->head, v[0]);
-		return r < 0 ? r : put_planes(e, n - 1, delta, compress);
+		return r < 0 ? r : put_planes(e, e->work, n - 1, delta, compress);
 	}
-	memcpy(e->work, v, n * sizeof(*v));
 	r = put_byte(&e->head, TRANSFORM_PLAIN);
-	return r < 0 ? r : put_planes(e, n, plain, compress);
+	return r < 0 ? r : put_planes(e, (const uint64_t *)v, n, plain, compress);
 }
 
 static int put_gaps(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n,
 		    int compress)
 {
 	int r = put_byte(&e->head, TRANSFORM_GAP);
+	struct range gaps;
 
 	if (r == 0)
 		r = put_zigzag(&e->head, start[0]);
-	return r < 0 ? r : put_planes(e, n - 1, load_difference(e, start + 1, end, n - 1), compress);
+	if (r < 0)
+		return r;
+	gaps = load_difference(e, start + 1, end, n - 1);
+	return put_planes(e, e->work, n - 1, gaps, compress);
 }
 
 static int put_durations(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n,
 			 int compress)
 {
+	struct range durations = load_difference(e, end, start, n);
 	int r = put_byte(&e->head, TRANSFORM_DURATION);
 
-	return r < 0 ? r : put_planes(e, n, load_difference(e, end, start, n), compress);
+	return r < 0 ? r : put_planes(e, e->work, n, durations, compress);
 }
 
 static int put_times(struct encoder *e, const int64_t *v, uint32_t n, int compress)
 {
+	struct range deltas = load_delta(e, v, n);
 	int r = put_byte(&e->head, TRANSFORM_DELTA);
 
 	if (r == 0)
 		r = put_zigzag(&e->head, v[0]);
-	return r < 0 ? r : put_planes(e, n - 1, load_delta(e, v, n), compress);
+	return r < 0 ? r : put_planes(e, e->work, n - 1, deltas, compress);
 }
 
 /* Which rows have the column, one bit each. The bitmap's own head precedes the values'. */

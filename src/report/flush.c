@@ -58,7 +58,7 @@ int flush_pending(struct report_writer *w)
 
 static void rotate_segment(struct report_writer *w)
 {
-	if (w->size - w->segment_start < SEGMENT_BYTES)
+	if (w->size - w->segment_start < w->segment_bytes)
 		return;
 	w->segment++;
 	w->segment_start = w->size;

@@ -267,6 +267,20 @@ static int map_file(struct report *r, int fd, const char *path, struct error *er
 	return 0;
 }
 
+static int cannot_open(const char *path, int code, struct error *err)
+{
+	char part[4096];
+
+	snprintf(part, sizeof(part), "%s.part", path);
+	if (code != ENOENT)
+		return error_set_errno(err, code, "cannot open %s", path);
+	if (access(part, F_OK) == 0)
+		return error_set(err, ENOENT,
+				 "%s does not exist, but %s does: its recording goes on, or was killed "
+				 "and 'sonde recover %s' makes a report of it", path, part, part);
+	return error_set(err, ENOENT, "%s does not exist", path);
+}
+
 /* The journal is read before the file is looked at: what moves from the one to the other
  * meanwhile is then seen twice, and told apart, instead of not at all. */
 int report_open(struct report **ret, const char *path, struct error *err)
@@ -275,10 +289,8 @@ int report_open(struct report **ret, const char *path, struct error *err)
 	struct report *r;
 
 	*ret = NULL;
-	if (fd < 0 && errno == ENOENT)
-		return error_set(err, ENOENT, "%s does not exist", path);
 	if (fd < 0)
-		return error_set_errno(err, errno, "cannot open %s", path);
+		return cannot_open(path, errno, err);
 	r = report_new();
 	rc = r ? 0 : error_set(err, ENOMEM, "no memory for the report");
 	rc = rc < 0 ? rc : journal_read(path, &r->journal, &r->journal_size);

@@ -22,6 +22,7 @@ struct report_writer *writer_new(const char *path, int overwrite)
 	w->next_string = w->next_blob = 1;
 	w->tick = 1;
 	w->journal_limit = JOURNAL_LIMIT;
+	w->segment_bytes = SEGMENT_BYTES;
 	report_writer_set_disk_floor(w, DEFAULT_FLOOR_BYTES, DEFAULT_FLOOR_PERCENT);
 	pending_init(&w->strings, BLOCK_STRINGS, BLOCK_META);
 	pending_init(&w->late, BLOCK_STRINGS, BLOCK_META | BLOCK_LATE);

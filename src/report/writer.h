@@ -55,7 +55,8 @@ int report_append_provisional(struct report_track *track, const int64_t *values,
 
 /* Every 100 ms or so: brings everything appended so far to the file or the
  * journal. Reports -ENOSPC (and then accepts only finish) when less than max(1 %,
- * 256 MB) of the disk is free; room for finishing was set aside at open. */
+ * 256 MB) of the disk is free; room for finishing was set aside at open. After it
+ * a few rows of tables that describe the recording (how it ended, what was lost) are still taken. */
 int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context,
 		       struct error *err);
 

@@ -97,6 +97,7 @@ struct report_writer {
 	uint64_t synced;   /* writing to disk was started up to here */
 	uint32_t segment;
 	uint64_t segment_start;
+	uint64_t segment_bytes;
 	struct encoder encoder;
 	struct buf block;
 	struct buf payload;

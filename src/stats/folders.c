@@ -33,7 +33,7 @@ static int add_list(struct stats_folders *folders, const char *list, const char 
 static int add_own(struct stats_folders *folders)
 {
 	static const char *const places[] = { "share/sql", "../share/sonde/sql", "../share/sql" };
-	char program[PATH_MAX], name[PATH_MAX + 64];
+	char program[PATH_MAX], name[PATH_MAX + 64], resolved[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	int r = 0;
 
@@ -42,7 +42,8 @@ static int add_own(struct stats_folders *folders)
 	program[len] = '\0';
 	for (size_t i = 0; r >= 0 && i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(name, sizeof(name), "%.*s/%s", (int)(strrchr(program, '/') - program), program, places[i]);
-		r = add(folders, name, strlen(name));
+		if (realpath(name, resolved))
+			r = add(folders, resolved, strlen(resolved));
 	}
 	return r;
 }

@@ -108,10 +108,10 @@ static int write_cells(struct formatter *f, const struct buf *cells, const uint8
 			continue;
 		r = begin_cell(f, first);
 		first = 0;
+		/* Aligned to the right means not cut: that is for numbers. */
 		if (r >= 0)
 			r = append_padded(f, cells[i].data, cells[i].len, f->widths[i],
-					  f->right[i] && numbers[i] ? ALIGN_RIGHT :
-					  f->right[i] && cells[i].len <= f->widths[i] ? ALIGN_RIGHT : ALIGN_LEFT);
+					  f->right[i] && numbers[i] ? ALIGN_RIGHT : ALIGN_LEFT);
 	}
 	return r < 0 ? r : end_row(f);
 }

@@ -62,13 +62,22 @@ static size_t split_words(char *text, char **words)
 static int spawn_reader(struct stats_output *o, char **words, int *ret_fd, struct error *err)
 {
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
 	int ends[2], r;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_set_errno(err, errno, "Cannot start %s", words[0]);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-	r = posix_spawnp(&o->child, words[0], &actions, NULL, words, environ);
+	/* This process may ignore SIGPIPE; the command is not to inherit that. */
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigdefault(&attributes, &defaults);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	r = posix_spawnp(&o->child, words[0], &actions, &attributes, words, environ);
+	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[0]);
 	if (r) {

@@ -97,7 +97,7 @@ static int parse_header(struct report_file *file, const char *key, const char *v
 	return error_set(err, EINVAL, "'%s' is not a key of a report's header", key);
 }
 
-/* "-- key: value": 1 when the line was one. */
+/* "-- key: value". Other comments are remarks. Returns 1. */
 static int parse_line(struct report_file *file, char *line, struct error *err)
 {
 	char *key = line + 2, *colon, *value;
@@ -105,10 +105,8 @@ static int parse_line(struct report_file *file, char *line, struct error *err)
 
 	key += strspn(key, " ");
 	colon = strchr(key, ':');
-	if (strncmp(line, "--", 2) != 0)
-		return 0;
 	if (!colon)
-		return 1; /* a remark */
+		return 1;
 	*colon = '\0';
 	value = colon + 1 + strspn(colon + 1, " ");
 	if (strcspn(key, " ") != strlen(key))
@@ -132,25 +130,18 @@ static char *name_of(const char *path)
 
 static int parse_text(struct report_file *file, char *text, struct error *err)
 {
-	char *line = text, *end;
+	char *line = text, *end, *next;
 	struct error inner;
 	unsigned number = 0;
 	int r = 1;
 
-	while (r > 0 && *line) {
+	while (r > 0 && (strncmp(line, "--", 2) == 0 || *line == '\n')) {
 		end = strchrnul(line, '\n');
+		next = *end ? end + 1 : end;
+		*end = '\0';
 		number++;
-		if (strncmp(line, "--", 2) != 0 && *line != '\n')
-			break;
-		if (*line != '\n') {
-			int last = !*end;
-
-			*end = '\0';
-			r = parse_line(file, line, &inner);
-			if (last)
-				break;
-		}
-		line = end + 1;
+		r = *line ? parse_line(file, line, &inner) : 1;
+		line = next;
 	}
 	if (r < 0)
 		return error_set(err, EINVAL, "%s line %u: %s", file->path, number, inner.text);

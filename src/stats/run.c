@@ -156,7 +156,7 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 	struct format_target target = { NULL, run->unit, piece->file->title };
 	struct stats_output output;
 	struct error ignored;
-	int heading, r;
+	int heading, closed, r;
 
 	r = stats_output_open(&output, &place, err);
 	if (r < 0)
@@ -170,9 +170,11 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 			     piece->file->column_count, NULL, err);
 	if (heading)
 		fputs("\n", run->out);
-	if (stats_output_close(&output, r < 0 ? &ignored : err) < 0 && r >= 0)
-		r = -EIO;
-	return r;
+	/* A command may stop reading when it has enough; whether it failed is its exit status. */
+	if (r == -EPIPE && !output.is_console)
+		r = 0;
+	closed = stats_output_close(&output, r < 0 ? &ignored : err);
+	return r < 0 ? r : closed;
 }
 
 /* The first row is looked at before anything is written: a report without rows is skipped. */
@@ -278,13 +280,28 @@ static int run_default(struct run *run, struct error *err)
 	return r;
 }
 
-static void say_damaged(struct run *run)
+static int check_damage(struct run *run, struct error *err)
 {
 	uint64_t damaged = query_damaged(run->query);
 
-	if (damaged)
-		fprintf(run->remarks, "WARNING: %" PRIu64 " damaged parts of %s could not be read; their rows are missing.\n",
-			damaged, base_name(run->path));
+	if (!damaged)
+		return 0;
+	return error_set(err, EBADMSG, "%" PRIu64 " damaged parts of %s could not be read; their rows are missing above",
+			 damaged, run->path);
+}
+
+/* What the reader had to leave out concerns every table. */
+static void say_notes(struct run *run)
+{
+	struct report *report = query_report(run->query);
+
+	if (run->options->quiet)
+		return;
+	for (size_t i = 0; i < report_note_count(report); i++)
+		fprintf(run->remarks, "NOTE: %s: %s\n", base_name(run->path), report_note(report, i));
+	if (report_is_partial(report))
+		fprintf(run->remarks, "NOTE: %s: the recording was not finished; this is what had been written.\n",
+			base_name(run->path));
 }
 
 static int open_all(struct run *run, struct error *err)
@@ -314,9 +331,11 @@ int stats_run(const struct stats_options *options, const char *path, FILE *out, 
 	int r = open_all(&run, err);
 
 	if (r >= 0)
+		say_notes(&run);
+	if (r >= 0)
 		r = run.reports.count ? run_named(&run, err) : run_default(&run, err);
-	if (run.query)
-		say_damaged(&run);
+	if (r >= 0)
+		r = check_damage(&run, err);
 	query_close(run.query);
 	report_files_release(&run.files);
 	list_release(&run.reports);

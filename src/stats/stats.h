@@ -25,7 +25,8 @@ struct stats_options {
 	size_t folder_count;
 };
 
-/* Runs the reports. Tables for the console go to `out`, remarks to `remarks`. */
+/* Runs the reports. Tables for the console go to `out`, remarks to `remarks`. The caller ignores
+ * SIGPIPE: a console that went away is -EPIPE. */
 int stats_run(const struct stats_options *options, const char *path, FILE *out, FILE *remarks,
 	      struct error *err);
 

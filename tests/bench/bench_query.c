@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 
 	snprintf(path, sizeof(path), "%s/bench_query.%d.sonde", argc > 2 ? argv[2] : ".", (int)getpid());
 	make_report(path, count);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 6; i++)
 		run(path, "nvtx_sum", "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, stddev "
 				      "FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name', 'duration')");
 	run(path, "open ranges", "SELECT count FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')");

@@ -2,7 +2,8 @@
 """Computes the expected tables of the golden tests from recording.txt, by itself:
 nothing here comes from Sonde's own code or output.
 
-Usage: expected.py FOLDER   writes FOLDER/*.golden: the command line, then what it must print.
+Usage: expected.py [--check] FOLDER
+writes (or compares) FOLDER/*.golden: the command line, then what it must print.
 """
 import json
 import os
@@ -138,7 +139,7 @@ def trace():
 TRACE = ["Start (ns)", "End (ns)", "Duration (ns)", "DurChild (ns)", "DurNonChild (ns)", "Name", "PID", "TID", "Lvl",
          "NumChild", "RangeId", "ParentId", "RangeStack", "NameTree"]
 
-NOTE = "NOTE: 1 range had not ended when the recording did; not counted.\n"
+NOTE = "NOTE: 1 range never ended; not counted.\n"
 
 
 def golden():
@@ -171,7 +172,7 @@ def golden():
     lost = sum(l["count"] for l in TABLES["loss"])
     yield "diagnostics", "stats -q -r diagnostics -f csv REPORT", \
         csv(["Time (ns)", "Severity", "Source", "PID", "Message"],
-            [[3000, "Info", "recorder", 1000, "1 range had not ended when the recording did; not counted in summaries"],
+            [[3000, "Info", "recorder", 1000, "1 range never ended; not counted in summaries"],
              [4000, "Warning", "recorder", 2000, "The program <x> & co was not traced"],
              [4600, "Warning", "recorder", 1000, f"{lost} events lost: the buffers were full"]])
     yield "unknown_report", "stats -r nvtx_summ REPORT", \
@@ -192,7 +193,20 @@ def sql_quantiles():
     return [[k, len(v), min(v), max(v), plain(statistics.median(v))] for k, v in sorted(groups.items())]
 
 
-if __name__ == "__main__":
+def main(arguments):
+    check = arguments[0] == "--check"
+    folder = arguments[-1]
+    wrong = 0
     for name, command, text in golden():
-        with open(os.path.join(sys.argv[1], name + ".golden"), "w") as out:
-            out.write(command + "\n" + text)
+        path = os.path.join(folder, name + ".golden")
+        if not check:
+            with open(path, "w") as out:
+                out.write(command + "\n" + text)
+        elif not os.path.exists(path) or open(path).read() != command + "\n" + text:
+            print(f"{path} is not what recording.txt gives")
+            wrong += 1
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

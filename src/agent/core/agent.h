@@ -36,6 +36,14 @@
 
 /* Per-thread levels of nesting, one per domain id (0 = default domain). */
 #define AGENT_LEVEL_DOMAINS 256u
+/* Memory a thread keeps for the modules' own use. */
+#define AGENT_MODULE_MEMORY (16u << 10)
+
+struct agent_thread_memory {
+	int32_t levels[AGENT_LEVEL_DOMAINS]; /* zero when a thread begins */
+	uint32_t life;                       /* another number for each thread that had this memory */
+	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
+};
 
 /* 56 bytes of initial-exec TLS: all there is. */
 struct agent_tls {
@@ -43,12 +51,17 @@ struct agent_tls {
 	uint8_t *end;              /* of the chunk; NULL before the first event */
 	uintptr_t busy;            /* frame of the event being written; 0 = none */
 	struct ring_chunk *chunk;
-	int32_t *levels;           /* AGENT_LEVEL_DOMAINS counters, never NULL after agent_begin succeeded once */
+	int32_t *levels;           /* first member of agent_thread_memory; set once agent_begin succeeded */
 	struct ring_slot *slot;
 	uint64_t ranges;           /* start/end ranges begun by this thread, for their ids */
 };
 
 extern __thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline struct agent_thread_memory *agent_memory(void)
+{
+	return (struct agent_thread_memory *)(void *)agent_tls.levels;
+}
 
 /* Three pages: the first is wiped in every forked child (so that a child is off
  * until it has a pool of its own), the second is the session page, mapped over

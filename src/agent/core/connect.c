@@ -10,13 +10,6 @@
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 /* A recorder answers within milliseconds; a stopped one must not stop the target. */
 #define ANSWER_SECONDS 2
 
@@ -192,16 +185,16 @@ static int map_pool(int fd, const struct wire_attach_reply *reply)
 	return 0;
 }
 
-/* Per-slot levels; a forked child starts with none. */
-static int prepare_levels(void)
+/* The slots' memory; a forked child starts with none. */
+static int prepare_memory(void)
 {
-	size_t size = agent_state.pool->slot_count * sizeof(*agent_state.levels);
+	size_t size = agent_state.pool->slot_count * sizeof(*agent_state.memory);
 	void *table = raw_mmap(NULL, size, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (raw_failed(table))
 		return -ENOMEM;
-	agent_state.levels = table;
+	agent_state.memory = table;
 	return 0;
 }
 
@@ -242,7 +235,7 @@ int agent_attach(enum wire_origin origin)
 	int result = exchange(origin);
 
 	if (result == 0)
-		result = prepare_levels();
+		result = prepare_memory();
 	if (result < 0) {
 		atomic_store(&agent_pages.attached, AGENT_OFF);
 		return result;

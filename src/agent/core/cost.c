@@ -40,17 +40,18 @@ void agent_measure_cost(void (*pair)(void))
 	struct ring_pool *pool = agent_state.pool;
 	struct ring_chunk *scratch;
 	struct agent_tls saved = agent_tls;
-	int32_t levels[1] = { 0 };
+	struct agent_thread_memory *memory;
 	uint64_t best = UINT64_MAX, clock = UINT64_MAX, round;
 
 	if (!agent_attached() || saved.busy || pool->cost_pair_ps)
 		return;
-	scratch = agent_permanent(sizeof(*scratch) + 64);
-	if (!scratch)
+	scratch = agent_permanent_lines(sizeof(*scratch));
+	memory = agent_permanent_lines(sizeof(*memory));
+	if (!scratch || !memory)
 		return;
-	scratch = (struct ring_chunk *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
+	memory->life = 1;
 	agent_tls = (struct agent_tls){ .end = scratch->data + RING_CHUNK_DATA, .chunk = scratch,
-					.levels = levels, .slot = saved.slot };
+					.levels = memory->levels, .slot = saved.slot };
 	for (int i = 0; i < COST_ROUNDS; i++) {
 		round = time_round(pair, scratch);
 		best = round < best ? round : best;

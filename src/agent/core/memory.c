@@ -55,6 +55,13 @@ void *agent_permanent(size_t size)
 	}
 }
 
+void *agent_permanent_lines(size_t size)
+{
+	uintptr_t memory = (uintptr_t)agent_permanent(size + 63);
+
+	return (void *)(memory ? (memory + 63) & ~(uintptr_t)63 : 0);
+}
+
 uint64_t agent_next_string_id(void)
 {
 	return atomic_fetch_add_explicit(&agent_state.next_string, 1, memory_order_relaxed) + 1;

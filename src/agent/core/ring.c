@@ -6,8 +6,8 @@
 
 __thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec")));
 
-/* Further from a stale guard than any one stack reaches: not the same stack. */
-#define SAME_STACK_BYTES (64u << 20)
+/* Chunks ahead that are faulted in together. */
+#define POPULATE_CHUNKS 16u
 
 static void ring_doorbell(void)
 {
@@ -35,8 +35,12 @@ static uint32_t take_fresh(_Atomic uint32_t *fresh, uint32_t limit)
 static uint32_t fresh_chunk(struct ring_pool *pool)
 {
 	uint32_t limit = atomic_load_explicit(&pool->chunk_limit, memory_order_relaxed);
+	uint32_t index = take_fresh(&pool->fresh_chunks, limit < pool->chunk_cap ? limit : pool->chunk_cap);
 
-	return take_fresh(&pool->fresh_chunks, limit < pool->chunk_cap ? limit : pool->chunk_cap);
+	/* One call for some chunks costs about as much as one page fault for each page of one. */
+	if (index && index % POPULATE_CHUNKS == 0 && pool->chunk_cap - index >= POPULATE_CHUNKS)
+		raw_madvise(agent_chunk(pool, index), POPULATE_CHUNKS * RING_CHUNK_SIZE, MADV_POPULATE_WRITE);
+	return index;
 }
 
 static uint32_t pop_chunk(struct ring_pool *pool, _Atomic uint64_t *list)
@@ -75,33 +79,36 @@ static uint32_t pop_slot(struct ring_pool *pool)
 	return 0;
 }
 
-/* Nesting levels of the thread in this slot: memory of its own, zeroed. */
-static int32_t *levels_for_slot(uint32_t index)
+/* Memory of the thread in this slot; the next thread in it gets the same. */
+static struct agent_thread_memory *memory_for_slot(uint32_t index)
 {
-	int32_t *levels = atomic_load_explicit(&agent_state.levels[index], memory_order_acquire);
+	struct agent_thread_memory *memory =
+		atomic_load_explicit(&agent_state.memory[index], memory_order_acquire);
 
-	if (!levels) {
-		levels = agent_permanent(AGENT_LEVEL_DOMAINS * sizeof(*levels));
-		atomic_store_explicit(&agent_state.levels[index], levels, memory_order_release);
-		return levels;
+	if (!memory) {
+		memory = agent_permanent_lines(sizeof(*memory));
+		atomic_store_explicit(&agent_state.memory[index], memory, memory_order_release);
+		if (!memory)
+			return NULL;
 	}
 	for (uint32_t i = 0; i < AGENT_LEVEL_DOMAINS; i++)
-		levels[i] = 0;
-	return levels;
+		memory->levels[i] = 0;
+	memory->life++;
+	return memory;
 }
 
 static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
 {
 	uint32_t index = pop_slot(pool);
 	struct ring_slot *slot;
-	int32_t *levels;
+	struct agent_thread_memory *memory;
 
 	if (!index)
 		index = take_fresh(&pool->fresh_slots, pool->slot_count);
 	if (!index)
 		return -EAGAIN;
-	levels = levels_for_slot(index - 1);
-	if (!levels)
+	memory = memory_for_slot(index - 1);
+	if (!memory)
 		return -ENOMEM;
 	slot = agent_slot(pool, index - 1);
 	slot->tid = (uint32_t)raw_gettid();
@@ -112,7 +119,7 @@ static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
 	atomic_store_explicit(&slot->refused, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->unmatched, 0, memory_order_relaxed);
 	raw_thread_name(slot->comm);
-	tls->levels = levels;
+	tls->levels = memory->levels;
 	tls->slot = slot;
 	tls->write = tls->end = NULL;
 	tls->chunk = NULL;
@@ -148,14 +155,6 @@ static int take_chunk(struct ring_pool *pool, struct agent_tls *tls, int use_res
 	tls->write = chunk->data;
 	tls->end = chunk->data + RING_CHUNK_DATA;
 	return 0;
-}
-
-/* A guard left by a frame that a longjmp has thrown away: ours is an older frame. */
-static int guard_is_stale(uintptr_t guard)
-{
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-
-	return here > guard && here - guard < SAME_STACK_BYTES;
 }
 
 /* After a fork whose child was started by another thread than the one that goes on, a thread may
@@ -202,7 +201,7 @@ static void *begin(uint32_t size, int use_reserve)
 	int saved_errno = errno;
 	int result;
 
-	if (tls->busy && !guard_is_stale(tls->busy)) {
+	if (tls->busy && !agent_guard_is_stale(tls->busy)) {
 		count_lost(tls, agent_state.pool, -EBUSY);
 		return NULL;
 	}

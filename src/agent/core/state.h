@@ -26,7 +26,7 @@ struct agent_state {
 	uint64_t process;           /* uid given by the recorder */
 	struct ring_pool *pool;
 	size_t pool_size;
-	int32_t *_Atomic *levels;   /* by slot index; kept for the next thread in the slot */
+	struct agent_thread_memory *_Atomic *memory; /* by slot index; kept for the next thread in it */
 	_Atomic uint64_t next_string;
 	_Atomic uint64_t next_domain;
 	_Atomic uintptr_t arena;    /* current block of agent_permanent */
@@ -44,9 +44,15 @@ static inline struct ring_chunk *agent_chunk(struct ring_pool *pool, uint32_t in
 	return (struct ring_chunk *)((uint8_t *)pool + pool->chunk_offset) + index;
 }
 
+/* agent_permanent(), beginning on a cache line. */
+void *agent_permanent_lines(size_t size) __attribute__((visibility("hidden")));
+
 /* ring.c */
 void agent_thread_ends(void *unused) __attribute__((visibility("hidden")));
 void agent_forget_thread(void) __attribute__((visibility("hidden")));
+
+/* guard.c: whether the event that set the guard will never be finished. */
+int agent_guard_is_stale(uintptr_t guard) __attribute__((visibility("hidden")));
 
 /* connect.c: everything that talks to the recorder. */
 int agent_configure(void) __attribute__((visibility("hidden")));

@@ -30,6 +30,13 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
 #error "src/agent/core/syscalls.h: this CPU has not been filled in yet"
 #endif
 
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 static inline int raw_getpid(void) { return (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0); }
 static inline int raw_getppid(void) { return (int)raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0); }
 static inline int raw_gettid(void) { return (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0); }

@@ -1,17 +1,19 @@
 /* Push, pop, start, end and mark.
  *
- * The calls people make in inner loops are straight functions of their own: push with a
- * short text, push with attributes and such a text, pop. Everything else (wide, registered and
- * long texts, binary payloads, domains beyond the threads' arrays of levels) goes the general
- * way through struct nvtx_event.
+ * The calls people make in inner loops are straight functions of their own: push of a name
+ * used recently, with attributes or without, and pop; each writes a short record. Everything else
+ * (wide, changing and long texts, binary payloads, deep levels, domains beyond the threads'
+ * arrays of levels) goes the general way through struct nvtx_event.
  *
  * The level of a thread changes after the record was begun: a signal handler that comes in
  * between is refused by the guard and cannot write its events out of order. A push that
  * finds no room counts its level all the same, so that its pop is not taken for another's.
  *
- * The text is copied in blocks of 16 bytes, up to ARCH_SHORT_TEXT, before its length is known:
- * so much room is asked for, and only what is needed is kept. */
-#include "agent/nvtx/nvtx.h"
+ * A text that goes into its record is copied in blocks of 16 bytes, up to ARCH_SHORT_TEXT, before
+ * its length is known: so much room is asked for, and only what is needed is kept. */
+#include "agent/nvtx/recent.h"
+
+_Static_assert(RECORD_SHORT_DOMAINS <= AGENT_LEVEL_DOMAINS, "their levels are in the thread's memory");
 
 static inline unsigned head_level(int32_t level)
 {
@@ -272,28 +274,73 @@ static AGENT_COLD int push_text(struct nvtx_text text)
 	return nvtx_push_event(0, &event);
 }
 
-static inline __attribute__((always_inline)) int push_a(const char *message)
+/* A push with its text in the record: names that change, long ones, deep levels. */
+static AGENT_COLD int push_in_full(const char *message)
 {
-	struct record_plain *record;
+	struct record_plain *record = agent_begin(sizeof(*record) + ARCH_SHORT_TEXT);
+	uint32_t size;
 	int32_t level;
 	int length;
 
-	if (agent_unlikely(!message))
-		return push_text(nvtx_text_ascii(NULL));
-	record = agent_begin(sizeof(*record) + ARCH_SHORT_TEXT);
-	if (agent_unlikely(!record))
+	if (!record)
 		return push_dropped(0);
 	length = arch_copy_short_text(record + 1, message);
-	if (agent_unlikely(length < 0)) {
+	if (length < 0) {
 		nvtx_abandon();
 		return push_text(nvtx_text_ascii(message));
 	}
 	level = agent_tls.levels[0]++;
 	record->time = agent_now();
-	agent_end(record,
-		  record_head(RECORD_NVTX_PUSH, 0, (unsigned)sizeof(*record) + (unsigned)length,
-			      head_level(level), 0),
-		  (uint32_t)sizeof(*record) + (uint32_t)length);
+	size = (uint32_t)sizeof(*record) + (uint32_t)length;
+	agent_end(record, record_head(RECORD_NVTX_PUSH, 0, size, head_level(level), 0), size);
+	return level;
+}
+
+/* The number a name has in this thread's ring; RECENT_NONE when the push is to be written in
+ * full, RECENT_LOST when there was no room to tell the number. */
+enum { RECENT_NONE = -1, RECENT_LOST = -2 };
+
+static AGENT_COLD int learn(struct nvtx_recent *entry, unsigned number, const struct nvtx_look *look)
+{
+	int learned = nvtx_recent_learn(entry, number, look);
+
+	if (learned > 0)
+		return (int)number;
+	return learned == 0 ? RECENT_NONE : RECENT_LOST;
+}
+
+static inline __attribute__((always_inline)) int recent_name(const struct nvtx_look *look)
+{
+	struct agent_thread_memory *memory = agent_memory();
+	unsigned number = nvtx_recent_number(look);
+	struct nvtx_recent *entry;
+
+	/* The thread's first event has no memory yet. */
+	if (agent_unlikely(!memory || memory->levels[look->domain] >= (int32_t)RECORD_SHORT_LEVELS))
+		return RECENT_NONE;
+	entry = nvtx_recent_at(memory, number);
+	return agent_likely(nvtx_recent_is(entry, memory->life, look)) ? (int)number :
+									learn(entry, number, look);
+}
+
+static inline __attribute__((always_inline)) int push_a(const char *message)
+{
+	struct nvtx_look look = { .key = message };
+	uint64_t *record;
+	int32_t level;
+	int name;
+
+	if (agent_unlikely(!message))
+		return push_text(nvtx_text_ascii(NULL));
+	name = recent_name(&look);
+	if (agent_unlikely(name < 0))
+		return name == RECENT_NONE ? push_in_full(message) : push_dropped(0);
+	record = agent_begin(sizeof(*record));
+	if (agent_unlikely(!record))
+		return push_dropped(0);
+	level = agent_tls.levels[0]++;
+	agent_end(record, record_short(RECORD_SHORT_PUSH, (unsigned)level, (unsigned)name, agent_now()),
+		  sizeof(*record));
 	return level;
 }
 
@@ -310,48 +357,49 @@ static inline int plain_attributes(uint32_t domain, const struct nvtx_attributes
 	       (attributes->message_type == NVTX_MESSAGE_ASCII ||
 		attributes->message_type == NVTX_MESSAGE_REGISTERED) && attributes->message.ascii &&
 	       (uint32_t)attributes->payload_type < NVTX_PAYLOAD_KIND_COUNT &&
-	       domain < AGENT_LEVEL_DOMAINS;
+	       domain < RECORD_SHORT_DOMAINS;
 }
 
-/* The length of a short message, copied; -1 when it is not one. */
-static inline int put_message(void *to, const struct nvtx_attributes *attributes)
+static inline struct nvtx_look look_of(uint32_t domain, const struct nvtx_attributes *attributes)
 {
-	if (attributes->message_type == NVTX_MESSAGE_ASCII)
-		return arch_copy_short_text(to, attributes->message.ascii);
-	*(uint64_t *)to = attributes->message.string->id;
-	return sizeof(uint64_t);
+	struct nvtx_look look = { .key = attributes->message.ascii, .domain = domain,
+				  .flags = attribute_flags(attributes), .category = attributes->category };
+
+	if (look.flags & NVTX_FLAG_COLOR)
+		look.color = attributes->color;
+	if (attributes->message_type == NVTX_MESSAGE_REGISTERED)
+		look.flags |= NVTX_FLAG_REGISTERED;
+	return look;
 }
 
 static inline __attribute__((always_inline)) int push_ex(uint32_t domain, const struct nvtx_attributes *attributes)
 {
-	struct record_nvtx_event *record;
-	unsigned flags;
-	uint32_t size;
+	struct nvtx_look look;
+	uint64_t *record;
+	unsigned kind = RECORD_SHORT_PUSH;
+	uint32_t size = sizeof(*record);
 	int32_t level;
-	int length;
+	int name;
 
 	if (!agent_on(RING_GATE_NVTX))
 		return NVTX_UNTRACKED;
 	if (agent_unlikely(!plain_attributes(domain, attributes)))
 		return push_any(domain, attributes);
-	record = agent_begin(sizeof(*record) + ARCH_SHORT_TEXT);
+	look = look_of(domain, attributes);
+	name = recent_name(&look);
+	if (agent_unlikely(name < 0))
+		return name == RECENT_NONE ? push_any(domain, attributes) : push_dropped(domain);
+	if (attributes->payload_type) {
+		kind = RECORD_SHORT_PUSH_PAYLOAD;
+		size = 2 * sizeof(*record);
+	}
+	record = agent_begin(size);
 	if (agent_unlikely(!record))
 		return push_dropped(domain);
-	length = put_message(record + 1, attributes);
-	if (agent_unlikely(length < 0)) {
-		nvtx_abandon();
-		return push_any(domain, attributes);
-	}
+	if (attributes->payload_type)
+		record[1] = payload_bits(attributes);
 	level = agent_tls.levels[domain]++;
-	record->color = attributes->color;
-	record->category = attributes->category;
-	record->payload = payload_bits(attributes);
-	record->time = agent_now();
-	size = (uint32_t)sizeof(*record) + (uint32_t)length;
-	flags = attribute_flags(attributes);
-	if (attributes->message_type == NVTX_MESSAGE_REGISTERED)
-		flags |= NVTX_FLAG_REGISTERED;
-	agent_end(record, record_head(RECORD_NVTX_PUSH_EX, flags, size, head_level(level), domain), size);
+	agent_end(record, record_short(kind, (unsigned)level, (unsigned)name, agent_now()), size);
 	return level;
 }
 

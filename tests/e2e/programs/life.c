@@ -261,6 +261,7 @@ static int mode_longjmp(char **argv)
 				sonde_mark("spin");
 		}
 	}
+	usleep(1000000); /* the recorder has more marks to read than it can at once */
 	ranges("after", 5);
 	return 0;
 }

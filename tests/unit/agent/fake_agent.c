@@ -91,6 +91,15 @@ static int next_chunk(void)
 	return 0;
 }
 
+static struct agent_thread_memory *new_memory(void)
+{
+	struct agent_thread_memory *memory = aligned_alloc(64, sizeof(*memory));
+
+	memset(memory, 0, sizeof(*memory));
+	memory->life = 1;
+	return memory;
+}
+
 static void *begin(uint32_t size)
 {
 	if (agent_tls.busy) {
@@ -102,7 +111,7 @@ static void *begin(uint32_t size)
 		return NULL;
 	}
 	if (!agent_tls.levels)
-		agent_tls.levels = calloc(AGENT_LEVEL_DOMAINS, sizeof(int32_t));
+		agent_tls.levels = new_memory()->levels;
 	if ((size_t)(agent_tls.end - agent_tls.write) < record_stride(size) && next_chunk()) {
 		fake_agent.dropped++;
 		return NULL;
@@ -166,12 +175,13 @@ void agent_diagnose(enum diagnostic_severity severity, const char *text)
 void agent_measure_cost(void (*pair)(void))
 {
 	struct agent_tls saved = agent_tls;
-	int32_t level = 0;
+	struct agent_thread_memory *memory = new_memory();
 	struct fake_chunk scratch;
 
 	agent_tls = (struct agent_tls){ .write = scratch.chunk.data, .chunk = &scratch.chunk,
-					.end = scratch.chunk.data + RING_CHUNK_DATA, .levels = &level };
+					.end = scratch.chunk.data + RING_CHUNK_DATA, .levels = memory->levels };
 	pair();
+	free(memory);
 	agent_tls = saved;
 	fake_agent.measured++;
 }
@@ -196,7 +206,8 @@ static const uint64_t *step(struct cursor *cursor)
 		if (cursor->at < end) {
 			const uint64_t *record = (const void *)cursor->at;
 
-			cursor->at += record_stride(record_size(*record));
+			cursor->at += record_is_short(*record) ? record_short_size(*record) :
+								 record_stride(record_size(*record));
 			return record;
 		}
 		cursor->chunk = cursor->chunk->next_of_thread;

@@ -23,6 +23,7 @@ static inline unsigned nvtx_decode_fixed(const uint64_t *r, struct seen *s)
 	switch (s->type) {
 	case RECORD_NVTX_PUSH_EX:
 	case RECORD_NVTX_MARK:
+	case RECORD_NVTX_NAME:
 	case RECORD_NVTX_START:
 		s->color = (uint32_t)r[2];
 		s->category = (uint32_t)(r[2] >> 32);
@@ -68,17 +69,46 @@ static inline void nvtx_decode(const uint64_t *r, struct seen *s)
 	memcpy(s->text, (const char *)r + fixed, s->text_size);
 	s->text[s->text_size] = 0;
 	s->string = 0;
-	if (s->type <= RECORD_NVTX_MARK && (s->flags & NVTX_FLAG_REGISTERED))
+	if ((s->type <= RECORD_NVTX_MARK || s->type == RECORD_NVTX_NAME) && (s->flags & NVTX_FLAG_REGISTERED))
 		memcpy(&s->string, s->text, sizeof(s->string));
 }
 
-/* The next record of this thread; 0 when there is none. */
+/* A short record as the long one it stands for. */
+static inline void nvtx_decode_short(const uint64_t *r, const struct seen *names, struct seen *s)
+{
+	unsigned kind = record_short_kind(*r);
+
+	if (kind == RECORD_SHORT_POP) {
+		memset(s, 0, offsetof(struct seen, text));
+		s->type = RECORD_NVTX_POP;
+		s->domain = record_short_which(*r);
+	} else {
+		*s = names[record_short_which(*r)];
+		if (kind == RECORD_SHORT_PUSH_PAYLOAD)
+			s->payload = r[1];
+		s->type = s->flags || s->color || s->category || s->domain ? RECORD_NVTX_PUSH_EX :
+									     RECORD_NVTX_PUSH;
+	}
+	s->level = record_short_level(*r);
+	s->time = record_short_time(*r, agent_now());
+}
+
+/* The next event or definition of this thread; 0 when there is none. Names are
+ * remembered and looked up on the way. */
 static inline int nvtx_next(const void **cursor, struct seen *s)
 {
+	static __thread struct seen names[RECORD_SHORT_NAMES];
 	const uint64_t *record = fake_agent_next(cursor);
 
-	if (record)
+	while (record && !record_is_short(*record)) {
 		nvtx_decode(record, s);
+		if (s->type != RECORD_NVTX_NAME)
+			return 1;
+		names[s->level] = *s;
+		record = fake_agent_next(cursor);
+	}
+	if (record)
+		nvtx_decode_short(record, names, s);
 	return record != NULL;
 }
 

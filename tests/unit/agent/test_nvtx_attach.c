@@ -212,6 +212,13 @@ static void count(const uint64_t *record, void *data)
 	struct counts *counts = data;
 	unsigned type = record_type(*record);
 
+	if (record_is_short(*record)) {
+		if (record_short_kind(*record) == RECORD_SHORT_POP)
+			counts->pops++;
+		else
+			counts->pushes++;
+		return;
+	}
 	counts->pushes += type == RECORD_NVTX_PUSH || type == RECORD_NVTX_PUSH_EX;
 	counts->pops += type == RECORD_NVTX_POP;
 	counts->starts += type == RECORD_NVTX_START;

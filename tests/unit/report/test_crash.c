@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,6 +239,78 @@ static void killed(void **state)
 	recover_and_check(*state, 26000, 1);
 }
 
+/* Rows 0 ... n - 1 of every track with n at least `rows`, then at most one that was open. */
+static void check_at_least(const char *path, int64_t rows)
+{
+	struct report *r = open_report(path);
+	int64_t *start = whole_column(r, TABLE_SLICE, COLUMN_SLICE_START, NULL);
+	int64_t *end = whole_column(r, TABLE_SLICE, COLUMN_SLICE_END, NULL);
+	int64_t next[TRACKS + 1] = { 0 }, open[TRACKS + 1] = { 0 };
+
+	for (size_t g = 0; g < report_group_count(r, TABLE_SLICE); g++) {
+		const struct report_group *group = report_group(r, TABLE_SLICE, g);
+
+		for (uint64_t k = group->first_row; k < group->first_row + group->rows; k++) {
+			assert_int_equal(start[k], next[group->track]++ * 100);
+			open[group->track] += end[k] == start[k] + 7;
+			assert_true(open[group->track] == 0 || end[k] == start[k] + 7);
+		}
+	}
+	for (uint32_t track = 1; track <= TRACKS; track++) {
+		assert_true(open[track] <= 1);
+		assert_true(next[track] - open[track] >= rows);
+	}
+	free(start);
+	free(end);
+	report_close(r);
+}
+
+/* Writes until it is killed; *ticked says how many rows are safe. */
+static void write_for_ever(const char *path, _Atomic int64_t *ticked)
+{
+	struct report_writer *w = open_writer(path);
+	int64_t at = 0, more;
+
+	w->journal_limit = 40000;
+	for (uint64_t seed = 1;; atomic_store(ticked, at)) {
+		more = (int64_t)(next_random(&seed) % 900);
+		append_rows(w, at, at + more);
+		at += more;
+		if (report_writer_tick(w, provisional, &at, NULL) < 0)
+			_exit(1);
+	}
+}
+
+static void killed_at_random(void **state)
+{
+	_Atomic int64_t *ticked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				       -1, 0);
+	uint64_t seed = (uint64_t)getpid();
+	char result[256];
+
+	assert_true(ticked != MAP_FAILED);
+	for (int round = 0; round < 10; round++) {
+		pid_t child;
+		int status;
+
+		atomic_store(ticked, -1);
+		child = fork();
+		if (child == 0)
+			write_for_ever(*state, ticked);
+		while (atomic_load(ticked) < 0)
+			usleep(200);
+		usleep((useconds_t)(next_random(&seed) % 40000));
+		kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status));
+		check_at_least(beside(*state, ".part"), atomic_load(ticked));
+		assert_int_equal(report_recover(beside(*state, ".part"), 1, result, sizeof(result), NULL), 0);
+		check_at_least(*state, atomic_load(ticked));
+		unlink(*state);
+	}
+	munmap(ticked, 4096);
+}
+
 /* The journal cut anywhere: whole ticks are there, never parts of one. */
 static void journal_cut(void **state)
 {
@@ -371,6 +444,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(provisional_only_within_tick, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(journal_rotates, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(killed, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(killed_at_random, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(journal_cut, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(read_while_growing, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(recover_refuses, folder_setup, folder_teardown),

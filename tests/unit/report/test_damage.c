@@ -299,6 +299,55 @@ static void unknown_is_skipped(void **state)
 	report_close(r);
 }
 
+/* A segment taken out of the middle: the rows of all others are there, with their names. */
+static void dropped_segment(void **state)
+{
+	struct report_writer *w = open_writer(*state);
+	uint64_t *offsets, dropped = 0, kept = 0, size_kept = 64, seed = 5;
+	struct block_header h;
+	uint8_t *data, *copy;
+	size_t size, count;
+	struct report *r;
+
+	w->segment_bytes = 200000;
+	for (int64_t i = 0; i < 400000; i++) {
+		uint64_t text = next_random(&seed) % 3000;
+
+		add_slice(w, 1 + (uint32_t)(i % 3), i * 1000, i * 1000 + (int64_t)(next_random(&seed) % 1000),
+			  report_string(w, (const char *)&text, sizeof(text)));
+	}
+	assert_int_equal(flush_all(w, 0), 0);
+	report_writer_abandon(w);
+	unlink(beside(*state, ".journal"));
+	data = read_bytes(beside(*state, ".part"), &size);
+	copy = malloc(size);
+	memcpy(copy, data, 64);
+	offsets = block_offsets(data, size, &count);
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&h, data + offsets[i], sizeof(h));
+		if (h.segment == 1 && !(h.flags & BLOCK_META)) {
+			dropped += h.kind == BLOCK_GROUP ? h.first : 0;
+			continue;
+		}
+		kept += h.kind == BLOCK_GROUP ? h.first : 0;
+		memcpy(copy + size_kept, data + offsets[i], block_span(&h));
+		size_kept += block_span(&h);
+	}
+	assert_true(h.segment >= 3);
+	assert_int_equal(dropped + kept, 400000);
+	assert_true(dropped > 10000);
+	write_bytes(beside(*state, ".part"), copy, size_kept);
+	r = open_report(beside(*state, ".part"));
+	assert_int_equal(read_all(r), kept);
+	for (uint64_t id = 1; id <= 3000; id++)
+		assert_non_null(report_text(r, id, NULL));
+	assert_int_equal(report_note_count(r), 0);
+	report_close(r);
+	free(offsets);
+	free(data);
+	free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +359,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(flips_in_headers, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(from_the_future, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(unknown_is_skipped, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(dropped_segment, folder_setup, folder_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

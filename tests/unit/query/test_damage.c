@@ -1,0 +1,107 @@
+/* Reports with flipped and cut bytes: any answer or error will do, but no crash and no hang. Sanitizers
+ * watch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support.h"
+#include "support/text_report.h"
+
+#define ROUNDS 400
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return *state >> 24;
+}
+
+static void ask_everything(struct query *q)
+{
+	static const char *const questions[] = {
+		"SELECT * FROM NVTX_EVENTS", "SELECT name, domainName, duration, open, depth FROM NVTX_EVENTS",
+		"SELECT * FROM StringIds", "SELECT * FROM PROCESSES", "SELECT * FROM ThreadNames",
+		"SELECT * FROM DIAGNOSTIC_EVENT", "SELECT * FROM NVTX_PAYLOAD_SCHEMA_ENTRIES",
+		"SELECT * FROM META_DATA_CAPTURE", "SELECT * FROM nvtx_pushpop_tree",
+		"SELECT * FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name', 'duration')",
+		"SELECT * FROM group_stats('sonde_counter', 'track', 'real')",
+		"SELECT * FROM interval_union('NVTX_EVENTS', 'globalTid')",
+		"SELECT * FROM interval_overlap('NVTX_EVENTS', 'name', 'eventType = 59', 'eventType = 60')",
+		"SELECT * FROM sonde_slice", "SELECT * FROM sonde_track", "SELECT * FROM sonde_meta", "SELECT * FROM sonde_lod",
+	};
+
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		ask(q, questions[i]);
+}
+
+static size_t read_all(const char *path, unsigned char **ret)
+{
+	FILE *in = fopen(path, "r");
+	size_t len;
+
+	assert_non_null(in);
+	fseek(in, 0, SEEK_END);
+	len = (size_t)ftell(in);
+	rewind(in);
+	*ret = malloc(len);
+	assert_int_equal(fread(*ret, 1, len, in), len);
+	fclose(in);
+	return len;
+}
+
+static void write_all(const char *path, const unsigned char *bytes, size_t len)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	assert_int_equal(fwrite(bytes, 1, len, out), len);
+	fclose(out);
+}
+
+static void test_damaged_reports(void **state)
+{
+	char folder[64], path[128], damaged[128];
+	unsigned char *bytes, *copy;
+	uint64_t random = 1;
+	struct query *q;
+	struct error err;
+	size_t len, kept, opened = 0;
+
+	make_folder(folder, sizeof(folder));
+	snprintf(path, sizeof(path), "%s/run.sonde", folder);
+	snprintf(damaged, sizeof(damaged), "%s/damaged.sonde", folder);
+	assert_int_equal(text_report_write(GOLDEN_FOLDER "/recording.txt", path, &err), 0);
+	len = read_all(path, &bytes);
+	copy = malloc(len);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		memcpy(copy, bytes, len);
+		for (unsigned i = 0; i <= round % 4; i++)
+			copy[next_random(&random) % len] ^= (unsigned char)(1 + next_random(&random) % 255);
+		kept = round % 8 == 7 ? next_random(&random) % len : len;
+		write_all(damaged, copy, kept);
+		err.text[0] = '\0';
+		if (query_open(&q, damaged, &err) < 0) {
+			assert_true(err.text[0] != '\0');
+			continue;
+		}
+		opened++;
+		ask_everything(q);
+		query_close(q);
+	}
+	assert_true(opened > 0);
+	free(bytes);
+	free(copy);
+	remove_folder(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_damaged_reports) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

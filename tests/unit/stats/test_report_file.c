@@ -1,0 +1,105 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "stats/report_file.h"
+
+static void test_header(void **state)
+{
+	static const char text[] = "-- title: My Report\n-- alias: old, older\n-- default: 7\n-- requires: NVTX_EVENTS\n"
+				   "-- skipped: NVTX data\n-- column: Total Time = time\n-- column: A = B = number\n"
+				   "-- help: one\n-- help: two\n\nSELECT 1,\n\t2 -- not: a header\n";
+	struct report_file file;
+	struct error err;
+
+	assert_int_equal(report_file_parse(&file, "dir/mine.sql", text, &err), 0);
+	assert_string_equal(file.name, "mine");
+	assert_string_equal(file.title, "My Report");
+	assert_string_equal(file.aliases[0], "old");
+	assert_string_equal(file.aliases[1], "older");
+	assert_int_equal(file.default_place, 7);
+	assert_string_equal(file.requires, "NVTX_EVENTS");
+	assert_int_equal(file.column_count, 2);
+	assert_string_equal(file.columns[0].title, "Total Time");
+	assert_int_equal(file.columns[0].display, DISPLAY_TIME);
+	assert_string_equal(file.columns[1].title, "A = B");
+	assert_string_equal(file.help, "one\ntwo");
+	assert_string_equal(file.sql, "SELECT 1,\n\t2 -- not: a header\n");
+	report_file_release(&file);
+}
+
+static void expect_refused(const char *text, const char *reason)
+{
+	struct report_file file;
+	struct error err;
+
+	assert_int_equal(report_file_parse(&file, "x.sql", text, &err), -EINVAL);
+	assert_non_null(strstr(err.text, reason));
+}
+
+static void test_what_is_not_a_report(void **state)
+{
+	expect_refused("", "x.sql is not a report");
+	expect_refused("SELECT 1", "x.sql is not a report");
+	expect_refused("-- title: T\n-- column: A = text", "x.sql is not a report");
+	expect_refused("-- title: T\n-- column: A\nSELECT 1", "x.sql line 2: column wants");
+	expect_refused("-- title: T\n-- colour: A\nSELECT 1", "x.sql line 2: 'colour'");
+	expect_refused("-- default: x\nSELECT 1", "line 1: default wants a number");
+}
+
+static void write_file(const char *folder, const char *name, const char *title)
+{
+	char path[256];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	out = fopen(path, "w");
+	fprintf(out, "-- title: %s\n-- column: A = text\n-- alias: the_%.3s\nSELECT 1\n", title, name);
+	fclose(out);
+}
+
+static void test_folders(void **state)
+{
+	char first[] = "reports.XXXXXX", second[] = "reports.XXXXXX", path[256];
+	const char *folders[] = { "no/such/folder", first, second };
+	struct report_files files;
+	struct error err;
+
+	assert_non_null(mkdtemp(first));
+	assert_non_null(mkdtemp(second));
+	write_file(first, "one_sum.sql", "from the first");
+	write_file(second, "one_sum.sql", "from the second");
+	write_file(second, "two_sum.sql", "only here");
+	write_file(second, "notes.txt", "no report");
+	assert_int_equal(report_files_load(&files, folders, 3, &err), 0);
+	assert_int_equal(files.count, 2);
+	assert_string_equal(report_files_find(&files, "one_sum", &err)->title, "from the first");
+	assert_string_equal(report_files_find(&files, "the_two", &err)->title, "only here");
+	assert_null(report_files_find(&files, "two_sun", &err));
+	assert_string_equal(err.text, "There is no report 'two_sun'. Did you mean two_sum?");
+	report_files_release(&files);
+	for (int i = 1; i < 3; i++)
+		for (const char **n = (const char *[]){ "one_sum.sql", "two_sum.sql", "notes.txt", NULL }; *n; n++) {
+			snprintf(path, sizeof(path), "%s/%s", folders[i], *n);
+			unlink(path);
+		}
+	rmdir(first);
+	rmdir(second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_header), cmocka_unit_test(test_what_is_not_a_report), cmocka_unit_test(test_folders),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
