@@ -341,4 +341,5 @@ void agents_release(struct recorder *r)
 		drop_connection(r, r->connections);
 	if (r->listener.fd >= 0)
 		close(r->listener.fd);
+	r->listener.fd = -1;
 }

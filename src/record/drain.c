@@ -72,12 +72,53 @@ void drain_diagnose(struct drain *d, int severity, const char *format, ...)
 	drain_post(d, mail);
 }
 
+static void provisional(struct report_writer *w, void *context)
+{
+	struct session *s = context;
+
+	if (!s->tables[TABLE_THREAD])
+		s->tables[TABLE_THREAD] = report_track(w, TABLE_THREAD, 0);
+	if (!s->tables[TABLE_PROCESS])
+		s->tables[TABLE_PROCESS] = report_track(w, TABLE_PROCESS, 0);
+	for (struct traced_process *p = s->processes; p; p = p->next)
+		process_provisional(s, p);
+}
+
+/* The disk is full, or broken: what was written stays good, nothing is added. The
+ * target goes on; its events are not taken any more. */
+static void stop_writing(struct drain *d, const struct error *err)
+{
+	atomic_store(&d->page->gate, 0);
+	session_diagnose(&d->session, SOURCE_RECORDER, DIAGNOSTIC_ERROR, 0,
+			 "Recording stopped at %.3f s: %s", (double)d->session.now / 1e9, err->text);
+	d->session.full = 1;
+	pthread_mutex_lock(&d->lock);
+	d->full = 1;
+	d->write_error = *err;
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void tick(struct drain *d)
+{
+	struct session *s = &d->session;
+	struct error err = { "" };
+
+	d->last_tick = s->now;
+	for (struct traced_process *p = s->processes; p; p = p->next)
+		process_tell_losses(s, p);
+	if (!s->full && report_writer_tick(s->writer, provisional, s, &err) < 0)
+		stop_writing(d, &err);
+}
+
 static void process_batch(struct drain *d)
 {
 	/* Taken after the stamps were: every stamp lies between two snapshots. */
 	session_snapshot(&d->session, 0);
 	decode_batch(&d->session, d->batch);
 	d->batch->used = d->batch->count = 0;
+	/* Here, and not once a round: with many busy threads a round may take long. */
+	if (d->session.now - d->last_tick >= TICK_NS - 10 * MS)
+		tick(d);
 }
 
 /* Reads all rings of a process to where they stand now. */
@@ -164,7 +205,8 @@ static int read_mailbox(struct drain *d)
 }
 
 /* A visit takes a part of a long chain; this goes on while something comes, but not for
- * ever: a process that lives (at the end of a recording) may write on. */
+ * ever: a process that lives (at the end of a recording) may write on, and so may
+ * somebody who shares the memory of a dead one. */
 static void drain_to_end(struct drain *d, struct traced_process *p)
 {
 	uint64_t before;
@@ -174,7 +216,7 @@ static void drain_to_end(struct drain *d, struct traced_process *p)
 		before = p->reader.bytes;
 		drain_process(d, p);
 		process_batch(d);
-	} while (p->reader.bytes != before && (p->dead || ++rounds < 100));
+	} while (p->reader.bytes != before && ++rounds < 1000);
 }
 
 static void end_dead(struct drain *d, int all)
@@ -192,44 +234,6 @@ static void end_dead(struct drain *d, int all)
 		end = p->dead ? p->died_raw - s->time.start : s->now;
 		process_end(s, p, end < s->now ? end : s->now);
 	}
-}
-
-static void provisional(struct report_writer *w, void *context)
-{
-	struct session *s = context;
-
-	if (!s->tables[TABLE_THREAD])
-		s->tables[TABLE_THREAD] = report_track(w, TABLE_THREAD, 0);
-	if (!s->tables[TABLE_PROCESS])
-		s->tables[TABLE_PROCESS] = report_track(w, TABLE_PROCESS, 0);
-	for (struct traced_process *p = s->processes; p; p = p->next)
-		process_provisional(s, p);
-}
-
-/* The disk is full, or broken: what was written stays good, nothing is added. The
- * target goes on; its events are not taken any more. */
-static void stop_writing(struct drain *d, const struct error *err)
-{
-	atomic_store(&d->page->gate, 0);
-	session_diagnose(&d->session, SOURCE_RECORDER, DIAGNOSTIC_ERROR, 0,
-			 "Recording stopped at %.3f s: %s", (double)d->session.now / 1e9, err->text);
-	d->session.full = 1;
-	pthread_mutex_lock(&d->lock);
-	d->full = 1;
-	d->write_error = *err;
-	pthread_mutex_unlock(&d->lock);
-}
-
-static void tick(struct drain *d)
-{
-	struct session *s = &d->session;
-	struct error err = { "" };
-
-	d->last_tick = s->now;
-	for (struct traced_process *p = s->processes; p; p = p->next)
-		process_tell_losses(s, p);
-	if (!s->full && report_writer_tick(s->writer, provisional, s, &err) < 0)
-		stop_writing(d, &err);
 }
 
 static void round_over_rings(struct drain *d)
@@ -301,8 +305,6 @@ static void *drain_main(void *argument)
 		end_dead(d, finish);
 		if (finish)
 			break;
-		if (d->session.now - d->last_tick >= TICK_NS - 10 * MS)
-			tick(d);
 		if (!mail_waiting(d))
 			pause_between_rounds(d);
 	}

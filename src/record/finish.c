@@ -46,9 +46,11 @@ static void explain_silence(struct recorder *r)
 		recorder_note(r, "%s was not traced: it %s.", program, elf_peek_reason(r->target_kind));
 	else
 		recorder_note(r, "%s did not load the agent: nothing of it was traced.", program);
+	process_untraced_row(&r->drain.session, ++r->next_process, r->target_pid, program,
+			     r->exit_known ? &r->exit_status : NULL);
 	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-			 "%s was not traced: %s.", program,
-			 r->target_kind == ELF_PEEK_OK ? "it did not load the agent" :
+			 "%s was not traced: it %s.", program,
+			 r->target_kind == ELF_PEEK_OK ? "did not load the agent" :
 							 elf_peek_reason(r->target_kind));
 }
 
@@ -87,6 +89,8 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 	int result;
 
 	atomic_store(&r->page->gate, 0);
+	/* Who comes now is turned away at once instead of waiting for an answer. */
+	agents_release(r);
 	notices_check(r, 1);
 	if (r->watches && !r->killed)
 		watch_find_strays(r);

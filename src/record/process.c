@@ -186,21 +186,27 @@ void process_provisional(struct session *s, struct traced_process *p)
 	ranges_provisional(s, p);
 }
 
-void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe)
+void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe,
+			  const int *exit_status)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	const char *slash = strrchr(exe, '/');
+	uint32_t present = BIT(COLUMN_PROCESS_UID) | BIT(COLUMN_PROCESS_PID) |
+			   BIT(COLUMN_PROCESS_INNER_PID) | BIT(COLUMN_PROCESS_START) |
+			   BIT(COLUMN_PROCESS_END) | BIT(COLUMN_PROCESS_ORIGIN) |
+			   BIT(COLUMN_PROCESS_NAME) | BIT(COLUMN_PROCESS_EXE);
 
 	v[COLUMN_PROCESS_UID] = (int64_t)uid;
 	v[COLUMN_PROCESS_PID] = pid;
 	v[COLUMN_PROCESS_INNER_PID] = pid;
-	v[COLUMN_PROCESS_START] = s->now;
+	v[COLUMN_PROCESS_START] = 0;
+	v[COLUMN_PROCESS_END] = s->now;
 	v[COLUMN_PROCESS_ORIGIN] = 0;
 	v[COLUMN_PROCESS_NAME] = text(s, slash ? slash + 1 : exe);
 	v[COLUMN_PROCESS_EXE] = text(s, exe);
-	session_row(s, TABLE_PROCESS, v,
-		    BIT(COLUMN_PROCESS_UID) | BIT(COLUMN_PROCESS_PID) |
-			    BIT(COLUMN_PROCESS_INNER_PID) | BIT(COLUMN_PROCESS_START) |
-			    BIT(COLUMN_PROCESS_ORIGIN) | BIT(COLUMN_PROCESS_NAME) |
-			    BIT(COLUMN_PROCESS_EXE));
+	if (exit_status) {
+		v[COLUMN_PROCESS_EXIT] = *exit_status;
+		present |= BIT(COLUMN_PROCESS_EXIT);
+	}
+	session_row(s, TABLE_PROCESS, v, present);
 }

@@ -21,7 +21,8 @@ struct traced_process *process_by_uid(const struct session *s, uint64_t uid);
 void process_tell_losses(struct session *s, struct traced_process *p);
 void process_provisional(struct session *s, struct traced_process *p);
 
-/* A program that ran without the agent: a row with origin 0. */
-void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe);
+/* A program that ran without the agent: a row with origin 0. `exit_status` may be NULL. */
+void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe,
+			  const int *exit_status);
 
 #endif

@@ -205,6 +205,8 @@ static void on_control(struct recorder *r)
 	if (!receive(r, &message)) {
 		epoll_ctl(r->epoll, EPOLL_CTL_DEL, r->control.fd, NULL);
 		r->command_line_gone = 1;
+		if (!r->started)
+			r->finish = -1; /* it died before the target ran */
 		settle_target(r);
 		return;
 	}

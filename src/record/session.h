@@ -197,7 +197,7 @@ struct traced_process {
 	int exit_known;
 	int exit_status;
 	uint64_t no_slot_seen;
-	uint32_t grown_chunks;
+	uint32_t tid_searches;
 };
 
 #define SESSION_DEAD_DEFINITIONS 256

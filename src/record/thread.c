@@ -11,6 +11,7 @@
 
 /* Domains a thread is searched for one by one; beyond, by a map. */
 #define FEW_DOMAINS 8
+#define MAX_TID_SEARCHES 100
 
 struct traced_thread *thread_at(const struct traced_process *p, uint32_t slot)
 {
@@ -72,14 +73,23 @@ static uint32_t search_tasks(uint32_t pid, uint32_t inner_tid)
 	return found;
 }
 
-static uint32_t outer_tid(const struct traced_process *p, uint32_t inner_tid)
+/* The thread's id in our namespace, for a process that lives in another. */
+static uint32_t outer_tid(struct traced_process *p, uint32_t inner_tid)
 {
-	uint32_t found;
+	uint32_t guess = p->info.pid + (inner_tid - p->info.inner_pid), found;
+	char path[64];
 
 	if (p->info.pid == p->info.inner_pid || p->info.pid == 0)
 		return inner_tid;
 	if (inner_tid == p->info.inner_pid)
 		return p->info.pid;
+	/* Numbers are mostly given in order, in both. */
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", p->info.pid, guess);
+	if (innermost_id(path) == inner_tid)
+		return guess;
+	/* A search looks at every thread: not for thousands of them. */
+	if (p->tid_searches++ >= MAX_TID_SEARCHES)
+		return inner_tid;
 	found = search_tasks(p->info.pid, inner_tid);
 	return found ? found : inner_tid;
 }
