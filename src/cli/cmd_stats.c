@@ -28,7 +28,8 @@ static const struct option_spec stats_specs[] = {
 	  .help = "Look here for NAME.sql first; then in SONDE_STATS_REPORT_PATH, then in Sonde's own." },
 	{ .name = "input", FIELD(TEXT, input), .arg = "file", .tag = "reports",
 	  .help = "The recording, where it is not given as a word." },
-	{ .name = "help-reports", FIELD(TEXT, help_reports), .arg = "name|ALL", .values = "ALL|TEXT", .bare = "ALL", .tag = "reports",
+	{ .name = "help-reports", FIELD(TEXT, help_reports), .arg = "name|ALL",
+	  .values = "ALL|TEXT", .bare = "ALL", .tag = "reports",
 	  .help = "Say what a report shows, or list all." },
 	{ .name = "filter-time", .type = OPTION_TEXT, .state = OPTION_PLANNED, .arg = "[start]/[end]", .tag = "reports",
 	  .help = "Only what happened between two times." },
@@ -51,7 +52,8 @@ static const struct option_spec stats_specs[] = {
 	  .help = "Tables only: no progress, notes or lines about reports that were skipped." },
 	{ .name = "force-overwrite", FIELD(BOOL, overwrite), .initial = "false", .bare = "true", .tag = "output",
 	  .help = "Replace files that exist." },
-	{ .name = "help-formats", FIELD(TEXT, help_formats), .arg = "name|ALL", .values = "ALL|TEXT", .bare = "ALL", .tag = "output",
+	{ .name = "help-formats", FIELD(TEXT, help_formats), .arg = "name|ALL",
+	  .values = "ALL|TEXT", .bare = "ALL", .tag = "output",
 	  .help = "Say what a format looks like, or list all." },
 };
 

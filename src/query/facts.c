@@ -232,6 +232,21 @@ static int create_enums(struct query *q)
 	return r;
 }
 
+/* Only tables with rows are listed. */
+static int drop_if_empty(struct query *q, const char *table)
+{
+	sqlite3_stmt *statement;
+	char *sql = sqlite3_mprintf("SELECT 1 FROM %s", table);
+	int r = sql ? sqlite3_prepare_v2(q->db, sql, -1, &statement, NULL) : SQLITE_NOMEM, step;
+
+	sqlite3_free(sql);
+	if (r != SQLITE_OK)
+		return r;
+	step = sqlite3_step(statement);
+	sqlite3_finalize(statement);
+	return step == SQLITE_DONE ? execute(q, "DROP TABLE %s", table) : SQLITE_OK;
+}
+
 /* What the reader itself had to leave out; a temporary table, so that it is not listed. */
 static int create_notes(struct query *q)
 {
@@ -259,5 +274,9 @@ int fact_tables_create(struct query *q)
 		r = create_enums(q);
 	if (r == SQLITE_OK)
 		r = create_notes(q);
+	if (r == SQLITE_OK)
+		r = drop_if_empty(q, "META_DATA_CAPTURE");
+	if (r == SQLITE_OK)
+		r = drop_if_empty(q, "TARGET_INFO_SYSTEM_ENV");
 	return r;
 }

@@ -74,9 +74,12 @@ struct mapped_source {
 	const struct mapped_cell *cells;
 };
 
+/* Hidden columns have names no table of nsys has: in a join they would make such a name
+ * ambiguous. Table-valued functions also know them by a short name. */
 struct mapped_column {
 	const char *name;
 	const char *declaration; /* INTEGER, TEXT ..., with HIDDEN for what SELECT * leaves out */
+	const char *short_name;
 };
 
 struct mapped_table {

@@ -1,9 +1,13 @@
 /* The tables that readers of nsys's exports expect, column for column. */
 #include "query/mapping.h"
 
+#include <stddef.h>
+
 #include "fmt/record.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define SHOWN(its_name, type) { (its_name), (type), NULL }
+#define BEHIND(its_name, type, short_name) { (its_name), type " HIDDEN", (short_name) }
 #define FROM(kind, from) { .convert = CONVERT_##kind, .column = (from) }
 #define WITH(kind, from, with) { .convert = CONVERT_##kind, .column = (from), .other = (with) }
 #define CONSTANT(number) { .convert = CONVERT_CONSTANT, .constant = (number) }
@@ -24,34 +28,34 @@ enum {
 };
 
 static const struct mapped_column nvtx_events_columns[] = {
-	{ "start", "INTEGER NOT NULL" },
-	{ "end", "INTEGER" },
-	{ "eventType", "INTEGER NOT NULL" },
-	{ "rangeId", "INTEGER" },
-	{ "category", "INTEGER" },
-	{ "color", "INTEGER" },
-	{ "text", "TEXT" },
-	{ "globalTid", "INTEGER" },
-	{ "endGlobalTid", "INTEGER" },
-	{ "textId", "INTEGER" },
-	{ "domainId", "INTEGER" },
-	{ "uint64Value", "INTEGER" },
-	{ "int64Value", "INTEGER" },
-	{ "doubleValue", "REAL" },
-	{ "uint32Value", "INTEGER" },
-	{ "int32Value", "INTEGER" },
-	{ "floatValue", "REAL" },
-	{ "jsonTextId", "INTEGER" },
-	{ "jsonText", "TEXT" },
-	{ "binaryData", "TEXT" },
-	{ "name", "TEXT HIDDEN" },
-	{ "domainName", "TEXT HIDDEN" },
-	{ "duration", "INTEGER HIDDEN" },
-	{ "open", "INTEGER HIDDEN" },
-	{ "depth", "INTEGER HIDDEN" },
-	{ "track", "INTEGER HIDDEN" },
-	{ "threadUid", "INTEGER HIDDEN" },
-	{ "processUid", "INTEGER HIDDEN" },
+	SHOWN("start", "INTEGER NOT NULL"),
+	SHOWN("end", "INTEGER"),
+	SHOWN("eventType", "INTEGER NOT NULL"),
+	SHOWN("rangeId", "INTEGER"),
+	SHOWN("category", "INTEGER"),
+	SHOWN("color", "INTEGER"),
+	SHOWN("text", "TEXT"),
+	SHOWN("globalTid", "INTEGER"),
+	SHOWN("endGlobalTid", "INTEGER"),
+	SHOWN("textId", "INTEGER"),
+	SHOWN("domainId", "INTEGER"),
+	SHOWN("uint64Value", "INTEGER"),
+	SHOWN("int64Value", "INTEGER"),
+	SHOWN("doubleValue", "REAL"),
+	SHOWN("uint32Value", "INTEGER"),
+	SHOWN("int32Value", "INTEGER"),
+	SHOWN("floatValue", "REAL"),
+	SHOWN("jsonTextId", "INTEGER"),
+	SHOWN("jsonText", "TEXT"),
+	SHOWN("binaryData", "TEXT"),
+	BEHIND("eventName", "TEXT", "name"),
+	BEHIND("domainName", "TEXT", NULL),
+	BEHIND("eventDuration", "INTEGER", "duration"),
+	BEHIND("eventIsOpen", "INTEGER", "open"),
+	BEHIND("eventDepth", "INTEGER", "depth"),
+	BEHIND("eventTrack", "INTEGER", "track"),
+	BEHIND("threadUid", "INTEGER", NULL),
+	BEHIND("processUid", "INTEGER", NULL),
 };
 
 #define EVENT_PAYLOADS(table)                                                                    \
@@ -127,8 +131,8 @@ MAPPED(nvtx_events, "NVTX_EVENTS");
 /* Processes and threads: one row per number, the last to have had it. All
  * lives are in sonde_process and sonde_thread. */
 static const struct mapped_column processes_columns[] = {
-	{ "globalPid", "INTEGER" }, { "pid", "INTEGER" }, { "name", "TEXT" },
-	{ "processUid", "INTEGER HIDDEN" },
+	SHOWN("globalPid", "INTEGER"), SHOWN("pid", "INTEGER"), SHOWN("name", "TEXT"),
+	BEHIND("processUid", "INTEGER", NULL),
 };
 static const struct mapped_cell processes_cells[] = {
 	FROM(GLOBAL_PID, COLUMN_PROCESS_UID), FROM(NUMBER, COLUMN_PROCESS_PID),
@@ -141,8 +145,8 @@ static const struct mapped_source processes_sources[] = {
 MAPPED(processes, "PROCESSES");
 
 static const struct mapped_column thread_names_columns[] = {
-	{ "nameId", "INTEGER NOT NULL" }, { "priority", "INTEGER" }, { "globalTid", "INTEGER" },
-	{ "threadUid", "INTEGER HIDDEN" },
+	SHOWN("nameId", "INTEGER NOT NULL"), SHOWN("priority", "INTEGER"), SHOWN("globalTid", "INTEGER"),
+	BEHIND("threadUid", "INTEGER", NULL),
 };
 static const struct mapped_cell thread_names_cells[] = {
 	FROM(THREAD_NAME_ID, COLUMN_THREAD_UID), NOTHING, FROM(GLOBAL_TID, COLUMN_THREAD_UID),
@@ -161,8 +165,8 @@ static const struct mapped_source thread_names_sources[] = {
 MAPPED(thread_names, "ThreadNames");
 
 static const struct mapped_column process_streams_columns[] = {
-	{ "globalPid", "INTEGER NOT NULL" }, { "filenameId", "INTEGER NOT NULL" },
-	{ "contentId", "INTEGER NOT NULL" },
+	SHOWN("globalPid", "INTEGER NOT NULL"), SHOWN("filenameId", "INTEGER NOT NULL"),
+	SHOWN("contentId", "INTEGER NOT NULL"),
 };
 static const struct mapped_cell process_streams_cells[] = {
 	FROM(GLOBAL_PID, COLUMN_OUTPUT_STREAM_PROCESS), FROM(STRING_ID, COLUMN_OUTPUT_STREAM_NAME),
@@ -175,9 +179,9 @@ MAPPED(process_streams, "ProcessStreams");
 
 /* Times of diagnostics are the target's. */
 static const struct mapped_column diagnostic_columns[] = {
-	{ "timestamp", "INTEGER NOT NULL" }, { "timestampType", "INTEGER NOT NULL" },
-	{ "source", "INTEGER NOT NULL" }, { "severity", "INTEGER NOT NULL" },
-	{ "text", "TEXT NOT NULL" }, { "globalPid", "INTEGER" },
+	SHOWN("timestamp", "INTEGER NOT NULL"), SHOWN("timestampType", "INTEGER NOT NULL"),
+	SHOWN("source", "INTEGER NOT NULL"), SHOWN("severity", "INTEGER NOT NULL"),
+	SHOWN("text", "TEXT NOT NULL"), SHOWN("globalPid", "INTEGER"),
 };
 static const struct mapped_cell diagnostic_cells[] = {
 	FROM(NUMBER, COLUMN_DIAGNOSTIC_TIME), CONSTANT(1), FROM(NUMBER, COLUMN_DIAGNOSTIC_SOURCE),
@@ -188,9 +192,9 @@ static const struct mapped_source diagnostic_sources[] = { SOURCE(DIAGNOSTIC, di
 MAPPED(diagnostic, "DIAGNOSTIC_EVENT");
 
 static const struct mapped_column findings_columns[] = {
-	{ "rule", "TEXT" }, { "severity", "INTEGER" }, { "start", "INTEGER" }, { "end", "INTEGER" },
-	{ "globalPid", "INTEGER" }, { "globalTid", "INTEGER" }, { "gain", "INTEGER" },
-	{ "title", "TEXT" }, { "text", "TEXT" },
+	SHOWN("rule", "TEXT"), SHOWN("severity", "INTEGER"), SHOWN("start", "INTEGER"), SHOWN("end", "INTEGER"),
+	SHOWN("globalPid", "INTEGER"), SHOWN("globalTid", "INTEGER"), SHOWN("gain", "INTEGER"),
+	SHOWN("title", "TEXT"), SHOWN("text", "TEXT"),
 };
 static const struct mapped_cell findings_cells[] = {
 	FROM(TEXT, COLUMN_FINDING_RULE), FROM(NUMBER, COLUMN_FINDING_SEVERITY),
@@ -204,9 +208,9 @@ MAPPED(findings, "FINDINGS");
 
 /* The payload extension. */
 static const struct mapped_column schemas_columns[] = {
-	{ "domainId", "INTEGER" }, { "schemaId", "INTEGER" }, { "name", "TEXT" }, { "type", "INTEGER" },
-	{ "flags", "INTEGER" }, { "numEntries", "INTEGER" }, { "payloadSize", "INTEGER" },
-	{ "alignTo", "INTEGER" }, { "processUid", "INTEGER HIDDEN" },
+	SHOWN("domainId", "INTEGER"), SHOWN("schemaId", "INTEGER"), SHOWN("name", "TEXT"), SHOWN("type", "INTEGER"),
+	SHOWN("flags", "INTEGER"), SHOWN("numEntries", "INTEGER"), SHOWN("payloadSize", "INTEGER"),
+	SHOWN("alignTo", "INTEGER"), BEHIND("processUid", "INTEGER", NULL),
 };
 static const struct mapped_cell schemas_cells[] = {
 	FROM(DOMAIN_ID, COLUMN_NVTX_SCHEMA_DOMAIN), FROM(NUMBER, COLUMN_NVTX_SCHEMA_ID),
@@ -219,10 +223,10 @@ static const struct mapped_source schemas_sources[] = { SOURCE(NVTX_SCHEMA, sche
 MAPPED(schemas, "NVTX_PAYLOAD_SCHEMAS");
 
 static const struct mapped_column schema_entries_columns[] = {
-	{ "domainId", "INTEGER NOT NULL" }, { "schemaId", "INTEGER NOT NULL" },
-	{ "idx", "INTEGER NOT NULL" }, { "flags", "INTEGER" }, { "type", "INTEGER" }, { "name", "TEXT" },
-	{ "description", "TEXT" }, { "arrayOrUnionDetail", "INTEGER" }, { "offset", "INTEGER" },
-	{ "processUid", "INTEGER HIDDEN" },
+	SHOWN("domainId", "INTEGER NOT NULL"), SHOWN("schemaId", "INTEGER NOT NULL"),
+	SHOWN("idx", "INTEGER NOT NULL"), SHOWN("flags", "INTEGER"), SHOWN("type", "INTEGER"), SHOWN("name", "TEXT"),
+	SHOWN("description", "TEXT"), SHOWN("arrayOrUnionDetail", "INTEGER"), SHOWN("offset", "INTEGER"),
+	BEHIND("processUid", "INTEGER", NULL),
 };
 static const struct mapped_cell schema_entries_cells[] = {
 	FROM(DOMAIN_ID, COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN), FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_SCHEMA),
@@ -239,8 +243,8 @@ static const struct mapped_source schema_entries_sources[] = {
 MAPPED(schema_entries, "NVTX_PAYLOAD_SCHEMA_ENTRIES");
 
 static const struct mapped_column enums_columns[] = {
-	{ "domainId", "INTEGER" }, { "schemaId", "INTEGER" }, { "name", "TEXT" },
-	{ "numEntries", "INTEGER" }, { "size", "INTEGER" }, { "processUid", "INTEGER HIDDEN" },
+	SHOWN("domainId", "INTEGER"), SHOWN("schemaId", "INTEGER"), SHOWN("name", "TEXT"),
+	SHOWN("numEntries", "INTEGER"), SHOWN("size", "INTEGER"), BEHIND("processUid", "INTEGER", NULL),
 };
 static const struct mapped_cell enums_cells[] = {
 	FROM(DOMAIN_ID, COLUMN_NVTX_ENUM_DOMAIN), FROM(NUMBER, COLUMN_NVTX_ENUM_SCHEMA),
@@ -251,9 +255,9 @@ static const struct mapped_source enums_sources[] = { SOURCE(NVTX_ENUM, enums_ce
 MAPPED(enums, "NVTX_PAYLOAD_ENUMS");
 
 static const struct mapped_column enum_entries_columns[] = {
-	{ "domainId", "INTEGER NOT NULL" }, { "schemaId", "INTEGER NOT NULL" },
-	{ "idx", "INTEGER NOT NULL" }, { "name", "TEXT" }, { "value", "INTEGER" },
-	{ "isFlag", "INTEGER" }, { "processUid", "INTEGER HIDDEN" },
+	SHOWN("domainId", "INTEGER NOT NULL"), SHOWN("schemaId", "INTEGER NOT NULL"),
+	SHOWN("idx", "INTEGER NOT NULL"), SHOWN("name", "TEXT"), SHOWN("value", "INTEGER"),
+	SHOWN("isFlag", "INTEGER"), BEHIND("processUid", "INTEGER", NULL),
 };
 static const struct mapped_cell enum_entries_cells[] = {
 	FROM(DOMAIN_ID, COLUMN_NVTX_ENUM_ENTRY_DOMAIN), FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_SCHEMA),
@@ -265,8 +269,8 @@ static const struct mapped_source enum_entries_sources[] = { SOURCE(NVTX_ENUM_EN
 MAPPED(enum_entries, "NVTX_PAYLOAD_ENUM_ENTRIES");
 
 static const struct mapped_column scopes_columns[] = {
-	{ "domainId", "INTEGER" }, { "scopeId", "INTEGER" }, { "parentScopeId", "INTEGER" },
-	{ "path", "TEXT" }, { "processUid", "INTEGER HIDDEN" },
+	SHOWN("domainId", "INTEGER"), SHOWN("scopeId", "INTEGER"), SHOWN("parentScopeId", "INTEGER"),
+	SHOWN("path", "TEXT"), BEHIND("processUid", "INTEGER", NULL),
 };
 static const struct mapped_cell scopes_cells[] = {
 	FROM(DOMAIN_ID, COLUMN_NVTX_SCOPE_DOMAIN), FROM(NUMBER, COLUMN_NVTX_SCOPE_ID),

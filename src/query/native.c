@@ -23,7 +23,7 @@ static void add_column(struct native_table *n, const char *name, const char *dec
 {
 	unsigned i = n->table.column_count++;
 
-	n->columns[i] = (struct mapped_column){ name, declaration };
+	n->columns[i] = (struct mapped_column){ name, declaration, NULL };
 	n->cells[i] = (struct mapped_cell){ .convert = (uint8_t)convert, .column = (uint8_t)column };
 }
 

@@ -39,7 +39,8 @@ const struct mapped_table *query_table(const struct query *q, const char *name)
 int mapped_column_find(const struct mapped_table *t, const char *name)
 {
 	for (unsigned i = 0; i < t->column_count; i++)
-		if (sqlite3_stricmp(t->columns[i].name, name) == 0)
+		if (sqlite3_stricmp(t->columns[i].name, name) == 0 ||
+		    (t->columns[i].short_name && sqlite3_stricmp(t->columns[i].short_name, name) == 0))
 			return (int)i;
 	return -1;
 }

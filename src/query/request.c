@@ -35,8 +35,11 @@ int request_column(const struct mapped_table *table, const char *name, size_t le
 	if (column >= 0)
 		return column;
 	nearest_begin(&nearest, word);
-	for (unsigned i = 0; i < table->column_count; i++)
-		nearest_offer(&nearest, table->columns[i].name, strlen(table->columns[i].name));
+	for (unsigned i = 0; i < table->column_count; i++) {
+		const char *known = table->columns[i].short_name ? table->columns[i].short_name : table->columns[i].name;
+
+		nearest_offer(&nearest, known, strlen(known));
+	}
 	return error_set(err, EINVAL, "%s has no column '%s'.%s", table->name, word,
 			 nearest_hint(&nearest, "", hint, sizeof(hint)));
 }

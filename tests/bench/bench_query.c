@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	run(path, "open ranges", "SELECT count FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')");
 	run(path, "all quantiles", "SELECT q1, med, q3, p90, p99 FROM group_stats('NVTX_EVENTS', 'name', 'duration')");
 	run(path, "interval_union", "SELECT busy FROM interval_union('NVTX_EVENTS', 'globalTid')");
-	run(path, "plain GROUP BY", "SELECT count(*), sum(duration) FROM NVTX_EVENTS GROUP BY name");
+	run(path, "plain GROUP BY", "SELECT count(*), sum(end - start) FROM NVTX_EVENTS GROUP BY text");
 	run(path, "nvtx_pushpop_tree", "SELECT rangeId FROM nvtx_pushpop_tree");
 	unlink(path);
 	return 0;

@@ -24,7 +24,7 @@ static uint64_t next_random(uint64_t *state)
 static void ask_everything(struct query *q)
 {
 	static const char *const questions[] = {
-		"SELECT * FROM NVTX_EVENTS", "SELECT name, domainName, duration, open, depth FROM NVTX_EVENTS",
+		"SELECT * FROM NVTX_EVENTS", "SELECT eventName, domainName, eventDuration, eventIsOpen, eventDepth FROM NVTX_EVENTS",
 		"SELECT * FROM StringIds", "SELECT * FROM PROCESSES", "SELECT * FROM ThreadNames",
 		"SELECT * FROM DIAGNOSTIC_EVENT", "SELECT * FROM NVTX_PAYLOAD_SCHEMA_ENTRIES",
 		"SELECT * FROM META_DATA_CAPTURE", "SELECT * FROM nvtx_pushpop_tree",

@@ -155,7 +155,7 @@ static void test_filter_is_where(void **state)
 	struct world *world = *state;
 	char expected[256];
 
-	snprintf(expected, sizeof(expected), "%s", ask(world->query, "SELECT count(*), sum(duration) FROM NVTX_EVENTS "
+	snprintf(expected, sizeof(expected), "%s", ask(world->query, "SELECT count(*), sum(eventDuration) FROM NVTX_EVENTS "
 		 "WHERE start >= 1000000 AND end < 90000000 AND globalTid % 16777216 = 103"));
 	assert_true(strlen(expected) > 6);
 	assert_string_equal(ask(world->query, "SELECT count, sum FROM group_stats('NVTX_EVENTS', 'threadUid', 'duration', "
