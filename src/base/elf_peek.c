@@ -263,8 +263,13 @@ const char *elf_peek_reason(enum elf_peek_kind kind)
 
 int elf_peek_preloadable(enum elf_peek_kind kind)
 {
-	/* What cannot be read may well be traceable; what is privileged ignores the
-	 * variable by itself, and may drop its privileges for children that do not. */
-	return kind == ELF_PEEK_OK || kind == ELF_PEEK_UNREADABLE || kind == ELF_PEEK_FOREIGN ||
-	       kind == ELF_PEEK_PRIVILEGED;
+	/* What cannot be read may well be traceable; static and privileged programs ignore
+	 * the variable by themselves, and may start others that do not. */
+	return !(kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
+		 kind == ELF_PEEK_ASAN);
+}
+
+int elf_peek_loadable(enum elf_peek_kind kind)
+{
+	return elf_peek_preloadable(kind) || kind == ELF_PEEK_ASAN;
 }

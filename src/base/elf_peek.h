@@ -26,8 +26,9 @@ enum elf_peek_kind elf_peek_path(const char *path);
 /* Half a sentence: "is statically linked"; for ELF_PEEK_OK "can be traced". */
 const char *elf_peek_reason(enum elf_peek_kind kind);
 
-/* Whether LD_PRELOAD of the agent would work, is ignored or does harm. Where it is not
- * wanted, NVTX's injection may still be (ELF_PEEK_ASAN). */
+/* Whether LD_PRELOAD may name the agent: it works, or is ignored without harm. */
 int elf_peek_preloadable(enum elf_peek_kind kind);
+/* Whether the program could load the agent by dlopen (NVTX's injection). */
+int elf_peek_loadable(enum elf_peek_kind kind);
 
 #endif

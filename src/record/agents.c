@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/recorder.h"
@@ -24,14 +23,6 @@
 #define PREFAULT_FORK 8u
 #define MAX_CONNECTIONS 1024u
 #define CONNECTION_NS (5 * 1000000000ll)
-
-static int64_t raw_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 int agents_make_session_page(struct recorder *r, struct error *err)
 {
@@ -140,7 +131,7 @@ static void describe(const struct wire_request *request, uint32_t pid, struct pr
 	*info = (struct process_info){
 		.pid = pid, .inner_pid = request->pid, .ppid = request->ppid,
 		.origin = request->origin, .next_string = request->next_string,
-		.next_domain = request->next_domain, .attached_raw = raw_now(),
+		.next_domain = request->next_domain, .attached_raw = recorder_raw_now(),
 	};
 	if (pid && pid != request->pid)
 		info->ppid = outer_parent(pid);
@@ -159,7 +150,7 @@ static void post_ended(struct recorder *r, uint64_t uid)
 	if (!mail)
 		return;
 	mail->uid = uid;
-	mail->raw = raw_now();
+	mail->raw = recorder_raw_now();
 	drain_post(&r->drain, mail);
 }
 

@@ -20,6 +20,7 @@
 /* Half of what is promised (nothing older than 100 ms is lost), so that a late wake-up
  * does not break the promise. */
 #define TICK_NS (50 * MS)
+#define IDLE_TICK_NS (1000 * MS)
 /* An idle recorder wakes this often, so that clock rows and ticks come at least every
  * 100 ms even where the machine is busy. */
 #define SLEEP_NS (50 * MS)
@@ -104,20 +105,30 @@ static void tick(struct drain *d)
 	struct error err = { "" };
 
 	d->last_tick = s->now;
+	d->active = 0;
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		process_tell_losses(s, p);
 	if (!s->full && report_writer_tick(s->writer, provisional, s, &err) < 0)
 		stop_writing(d, &err);
 }
 
+/* While nothing happens there is nothing to bring to safety but the time itself. */
+static int tick_is_due(const struct drain *d)
+{
+	int64_t since = d->session.now - d->last_tick;
+
+	return since >= (d->active ? TICK_NS - 10 * MS : IDLE_TICK_NS);
+}
+
 static void process_batch(struct drain *d)
 {
 	/* Taken after the stamps were: every stamp lies between two snapshots. */
 	session_snapshot(&d->session, 0);
+	d->active |= d->batch->count > 0;
 	decode_batch(&d->session, d->batch);
 	d->batch->used = d->batch->count = 0;
 	/* Here, and not once a round: with many busy threads a round may take long. */
-	if (d->session.now - d->last_tick >= TICK_NS - 10 * MS)
+	if (tick_is_due(d))
 		tick(d);
 }
 
@@ -198,6 +209,7 @@ static int read_mailbox(struct drain *d)
 	pthread_mutex_unlock(&d->lock);
 	for (; mail; mail = next) {
 		next = mail->next;
+		d->active = 1;
 		take_mail(d, mail);
 		free(mail);
 	}

@@ -40,8 +40,8 @@ struct drain {
 	int finish;                     /* under lock: read the rest, then stop */
 	int full;                       /* under lock: the disk is full */
 	struct error write_error;       /* under lock, with full */
-	int full_told;
 	int64_t last_tick;
+	int active;                     /* something came since the last tick */
 	uint64_t bytes;                 /* of this round */
 	int64_t pause_ns;
 };

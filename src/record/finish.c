@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/launch.h"
+
 #define CAPTURE_LIMIT (1u << 20)
 
 /* What the target printed while its output was not shown: the first megabyte. */
@@ -33,25 +35,22 @@ static void store_output(struct recorder *r, const char *name, int fd)
 /* The target could carry the agent, and yet nothing came from it. */
 static void explain_silence(struct recorder *r)
 {
-	const char *program = r->options->program;
+	const char *program = r->options->program, *agent = r->options->agent_path;
+	const char *why = "did not load the agent";
 
 	if (r->target_attached || !r->started)
 		return;
-	if (!elf_peek_preloadable(r->target_kind))
-		recorder_note(r, "%s was not traced: it %s.", program, elf_peek_reason(r->target_kind));
-	else if (!r->options->agent_path)
-		recorder_note(r, "%s was not traced: libsonde.so was not found beside the program.",
-			      program);
-	else if (r->target_kind == ELF_PEEK_PRIVILEGED)
-		recorder_note(r, "%s was not traced: it %s.", program, elf_peek_reason(r->target_kind));
-	else
-		recorder_note(r, "%s did not load the agent: nothing of it was traced.", program);
+	if (r->target_kind != ELF_PEEK_OK)
+		why = elf_peek_reason(r->target_kind);
+	else if (!agent)
+		why = "was started without libsonde.so, which was not found";
+	else if (!launch_can_preload(agent))
+		why = "was started without libsonde.so: LD_PRELOAD cannot name a path with spaces or colons";
+	recorder_note(r, "%s was not traced: it %s.", program, why);
 	process_untraced_row(&r->drain.session, ++r->next_process, r->target_pid, program,
 			     r->exit_known ? &r->exit_status : NULL);
 	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-			 "%s was not traced: it %s.", program,
-			 r->target_kind == ELF_PEEK_OK ? "did not load the agent" :
-							 elf_peek_reason(r->target_kind));
+			 "%s was not traced: it %s.", program, why);
 }
 
 static void summarize(struct recorder *r)

@@ -68,6 +68,11 @@ static char *format(const char *pattern, const char *a, const char *b, const cha
 	return asprintf(&text, pattern, a, b, c) < 0 ? NULL : text;
 }
 
+int launch_can_preload(const char *agent)
+{
+	return !strpbrk(agent, ": \t\n");
+}
+
 static int add_preload(struct variables *v, const char *agent)
 {
 	const char *own = get_variable(v, "LD_PRELOAD");
@@ -103,9 +108,9 @@ char **launch_environment(const struct profile_options *o, const struct secret *
 		r = set_variable(&v, strdup(o->env[i]));
 	if (r == 0)
 		r = add_session(&v, secret);
-	if (r == 0 && o->agent_path && elf_peek_preloadable(kind))
+	if (r == 0 && o->agent_path && elf_peek_preloadable(kind) && launch_can_preload(o->agent_path))
 		r = add_preload(&v, o->agent_path);
-	if (r == 0 && o->agent_path && !get_variable(&v, "NVTX_INJECTION64_PATH"))
+	if (r == 0 && o->agent_path && elf_peek_loadable(kind) && !get_variable(&v, "NVTX_INJECTION64_PATH"))
 		r = set_variable(&v, format("NVTX_INJECTION64_PATH=%s%s%s", o->agent_path, "", ""));
 	if (r < 0) {
 		launch_free_environment(v.list);

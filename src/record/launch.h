@@ -25,6 +25,9 @@ char **launch_environment(const struct profile_options *options, const struct se
 			  enum elf_peek_kind kind);
 void launch_free_environment(char **environment);
 
+/* LD_PRELOAD is a list: a path with a space or colon in it cannot be said. */
+int launch_can_preload(const char *agent);
+
 /* Forks the target; it waits. */
 int launch_prepare(struct launch *l, const struct profile_options *options, char **environment,
 		   const struct captured *captured, const struct launch_signals *signals,

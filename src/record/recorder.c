@@ -22,13 +22,20 @@
 /* Between a polite signal and going on without the process. */
 #define GRACE_NS (5 * SECOND)
 #define CHILD_GRACE_NS (2 * SECOND)
-#define EVENTS 64
 
 int64_t recorder_now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+}
+
+int64_t recorder_raw_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
@@ -44,31 +51,37 @@ void recorder_note(struct recorder *r, const char *format, ...)
 		buf_printf(&r->notes, "%s\n", text);
 }
 
+static int compare_ints(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+static void close_all_but(int *keep, size_t count)
+{
+	unsigned first = 3;
+
+	qsort(keep, count, sizeof(*keep), compare_ints);
+	for (size_t i = 0; i < count; i++) {
+		if (keep[i] < (int)first)
+			continue;
+		if (keep[i] > (int)first)
+			close_range(first, (unsigned)keep[i] - 1, 0);
+		first = (unsigned)keep[i] + 1;
+	}
+	close_range(first, ~0u, 0);
+}
+
 /* Nothing of the terminal, and no descriptor somebody else waits for, stays with us. */
 static void leave_terminal(struct recorder *r)
 {
-	int keep[4] = { r->control.fd, r->captured.out, r->captured.err, -1 };
+	int keep[] = { r->control.fd, r->captured.out, r->captured.err };
 	int null = open("/dev/null", O_RDWR);
-	int limit = (int)sysconf(_SC_OPEN_MAX), last = 3;
 	struct rlimit files;
 
 	setsid();
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
-	/* In order, so that the gaps between those to keep can be closed. */
-	for (int i = 0; i < 3; i++) {
-		int next = limit;
-
-		for (int k = 0; k < 3; k++)
-			if (keep[k] >= last && keep[k] < next)
-				next = keep[k];
-		if (next == limit)
-			break;
-		if (next > last)
-			close_range((unsigned)last, (unsigned)next - 1, 0);
-		last = next + 1;
-	}
-	close_range((unsigned)last, ~0u, 0);
+	close_all_but(keep, sizeof(keep) / sizeof(keep[0]));
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -353,14 +366,12 @@ static int timeout_ms(const struct recorder *r)
 
 static void run(struct recorder *r)
 {
-	struct epoll_event events[EVENTS];
-	int n;
+	struct epoll_event event;
 
 	while (!r->finish) {
-		/* One at a time where an event may free what another points to. */
-		n = epoll_wait(r->epoll, events, 1, timeout_ms(r));
-		for (int i = 0; i < n; i++)
-			on_event(r, events[i].data.ptr);
+		/* One at a time: handling one may free what another points to. */
+		if (epoll_wait(r->epoll, &event, 1, timeout_ms(r)) == 1)
+			on_event(r, event.data.ptr);
 		notices_check(r, 0);
 		agents_timeout(r);
 		decide(r);

@@ -104,7 +104,8 @@ struct recorder {
 int recorder_main(const struct profile_options *options, const struct secret *secret,
 		  const struct captured *captured, enum elf_peek_kind target_kind, int control);
 
-int64_t recorder_now(void);
+int64_t recorder_now(void);     /* CLOCK_MONOTONIC, for deadlines */
+int64_t recorder_raw_now(void); /* CLOCK_MONOTONIC_RAW, for the report */
 void recorder_note(struct recorder *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* agents.c */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/recorder.h"
@@ -88,14 +87,6 @@ static void watch_remove(struct recorder *r, struct watch *w)
 	free(w);
 }
 
-static int64_t raw_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 void watch_ended(struct recorder *r, struct watch *w)
 {
 	struct mail *mail = w->uid ? drain_mail(MAIL_ENDED) : NULL;
@@ -104,7 +95,7 @@ void watch_ended(struct recorder *r, struct watch *w)
 		r->target_gone = 1;
 	if (mail) {
 		mail->uid = w->uid;
-		mail->raw = raw_now();
+		mail->raw = recorder_raw_now();
 		drain_post(&r->drain, mail);
 	}
 	notices_ended(r, w->pid);
