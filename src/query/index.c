@@ -159,6 +159,24 @@ static int load_payload_entries(struct query_index *x, struct report *report)
 	return r;
 }
 
+static int load_payload_enums(struct query_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_NVTX_ENUM_PROCESS, COLUMN_NVTX_ENUM_DOMAIN,
+					   COLUMN_NVTX_ENUM_SCHEMA, COLUMN_NVTX_ENUM_SIZE };
+	static const uint8_t label_columns[] = { COLUMN_NVTX_ENUM_ENTRY_PROCESS, COLUMN_NVTX_ENUM_ENTRY_DOMAIN,
+						 COLUMN_NVTX_ENUM_ENTRY_SCHEMA, COLUMN_NVTX_ENUM_ENTRY_VALUE,
+						 COLUMN_NVTX_ENUM_ENTRY_NAME };
+	int r = load(&x->payload_enums, report, TABLE_NVTX_ENUM, ENUM_WIDTH, columns);
+
+	if (r >= 0)
+		r = load(&x->payload_labels, report, TABLE_NVTX_ENUM_ENTRY, LABEL_WIDTH, label_columns);
+	if (r < 0)
+		return r;
+	sort_rows(&x->payload_enums);
+	sort_rows(&x->payload_labels);
+	return 0;
+}
+
 static int load_tracks_and_domains(struct query_index *x, struct report *report)
 {
 	static const uint8_t track_columns[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS,
@@ -190,6 +208,8 @@ int query_index_load(struct query_index *ret, struct report *report, struct erro
 		r = load_tracks_and_domains(ret, report);
 	if (r >= 0)
 		r = load_payload_entries(ret, report);
+	if (r >= 0)
+		r = load_payload_enums(ret, report);
 	if (r < 0) {
 		query_index_release(ret);
 		return error_set(err, -r, "Not enough memory to open the report");
@@ -200,7 +220,8 @@ int query_index_load(struct query_index *ret, struct report *report, struct erro
 void query_index_release(struct query_index *x)
 {
 	struct index_table *all[] = { &x->processes, &x->threads, &x->tracks, &x->domains,
-				      &x->pids, &x->tids, &x->given_names, &x->payload_entries };
+				      &x->pids, &x->tids, &x->given_names, &x->payload_entries,
+				      &x->payload_enums, &x->payload_labels };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]->rows);

@@ -28,6 +28,8 @@ enum { LIFE_NUMBER, LIFE_UID, LIFE_WIDTH };
 enum { GIVEN_PROCESS, GIVEN_TID, GIVEN_ORDER, GIVEN_NAME, GIVEN_WIDTH };
 enum { ENTRY_PROCESS, ENTRY_DOMAIN, ENTRY_SCHEMA, ENTRY_INDEX, ENTRY_TYPE, ENTRY_NAME, ENTRY_OFFSET,
        ENTRY_DETAIL, ENTRY_WIDTH };
+enum { ENUM_PROCESS, ENUM_DOMAIN, ENUM_SCHEMA, ENUM_SIZE, ENUM_WIDTH };
+enum { LABEL_PROCESS, LABEL_DOMAIN, LABEL_SCHEMA, LABEL_VALUE, LABEL_NAME, LABEL_WIDTH };
 
 struct query_index {
 	struct index_table processes;
@@ -38,6 +40,8 @@ struct query_index {
 	struct index_table tids;          /* LIFE_*: globalTid -> thread uid */
 	struct index_table given_names;   /* GIVEN_*: names a program gave its threads */
 	struct index_table payload_entries; /* ENTRY_*: fields of payload schemas */
+	struct index_table payload_enums;   /* ENUM_*: enumerations, used like schemas */
+	struct index_table payload_labels;  /* LABEL_*: names of their values */
 };
 
 int query_index_load(struct query_index *ret, struct report *report, struct error *err);

@@ -30,9 +30,22 @@ static int integer_width(int64_t type)
 	}
 }
 
-static size_t entry_width(int64_t type)
+/* Bytes of an enumeration's values; 0 when the entry's type is none. */
+static size_t enum_width(struct query *q, const int64_t *entry)
 {
+	int64_t key[] = { entry[ENTRY_PROCESS], entry[ENTRY_DOMAIN], entry[ENTRY_TYPE] };
+	const int64_t *found = index_find_last(&q->index.payload_enums, key, 3);
+
+	return found && found[ENUM_SIZE] > 0 && found[ENUM_SIZE] <= 8 ? (size_t)found[ENUM_SIZE] : 0;
+}
+
+static size_t entry_width(struct query *q, const int64_t *entry)
+{
+	int64_t type = entry[ENTRY_TYPE];
 	int width = integer_width(type);
+
+	if (enum_width(q, entry))
+		return enum_width(q, entry);
 
 	if (width)
 		return (size_t)(width < 0 ? -width : width);
@@ -64,18 +77,36 @@ int json_append_string(struct buf *json, const char *text, size_t len)
 	return r < 0 ? r : buf_puts(json, "\"");
 }
 
-static int append_integer(struct buf *json, const uint8_t *at, int width)
+/* Width as of integer_width(). */
+static uint64_t read_integer(const uint8_t *at, int width)
 {
 	unsigned bytes = (unsigned)(width < 0 ? -width : width);
 	uint64_t value = 0;
 
 	for (unsigned i = 0; i < bytes; i++)
 		value |= (uint64_t)at[i] << (8 * i);
-	if (width > 0)
-		return buf_printf(json, "%" PRIu64, value);
-	if (bytes < 8 && value >> (8 * bytes - 1) & 1)
+	if (width < 0 && bytes < 8 && value >> (8 * bytes - 1) & 1)
 		value |= ~(uint64_t)0 << (8 * bytes);
-	return buf_printf(json, "%" PRId64, (int64_t)value);
+	return value;
+}
+
+static int append_integer(struct buf *json, const uint8_t *at, int width)
+{
+	uint64_t value = read_integer(at, width);
+
+	return width > 0 ? buf_printf(json, "%" PRIu64, value) : buf_printf(json, "%" PRId64, (int64_t)value);
+}
+
+/* The name of the value, or the value where it has none. */
+static int append_enum(struct buf *json, struct query *q, const int64_t *entry, const uint8_t *at, size_t width)
+{
+	int64_t value = (int64_t)read_integer(at, -(int)width);
+	int64_t key[] = { entry[ENTRY_PROCESS], entry[ENTRY_DOMAIN], entry[ENTRY_TYPE], value };
+	const int64_t *label = index_find_last(&q->index.payload_labels, key, 4);
+	size_t len = 0;
+	const char *name = label ? report_text(q->report, (uint64_t)label[LABEL_NAME], &len) : NULL;
+
+	return name ? json_append_string(json, name, len) : buf_printf(json, "%" PRId64, value);
 }
 
 static int append_real(struct buf *json, double value)
@@ -106,14 +137,17 @@ static int append_registered(struct buf *json, struct query *q, const uint8_t *a
 	return text ? json_append_string(json, text, len) : buf_puts(json, "null");
 }
 
-static int append_value(struct buf *json, struct query *q, int64_t type, const uint8_t *data, size_t len,
+static int append_value(struct buf *json, struct query *q, const int64_t *entry, const uint8_t *data, size_t len,
 			size_t at)
 {
+	int64_t type = entry[ENTRY_TYPE];
 	float single;
 	double real;
 
-	if (at > len || entry_width(type) > len - at)
+	if (at > len || entry_width(q, entry) > len - at)
 		return buf_puts(json, "null");
+	if (enum_width(q, entry))
+		return append_enum(json, q, entry, data + at, enum_width(q, entry));
 	if (integer_width(type))
 		return append_integer(json, data + at, integer_width(type));
 	switch (type) {
@@ -144,9 +178,9 @@ static int append_name(struct buf *json, struct query *q, const int64_t *entry)
 }
 
 /* Where a field lies: as registered, or behind the last one by natural alignment. */
-static size_t place(const int64_t *entry, size_t end)
+static size_t place(struct query *q, const int64_t *entry, size_t end)
 {
-	size_t width = entry_width(entry[ENTRY_TYPE]);
+	size_t width = entry_width(q, entry);
 
 	if (entry[ENTRY_OFFSET] > 0)
 		return (size_t)entry[ENTRY_OFFSET];
@@ -167,15 +201,15 @@ int payload_to_json(struct buf *json, struct query *q, int64_t process, int64_t 
 		entry = entries->rows + i * entries->width;
 		if (memcmp(entry, key, sizeof(key)) != 0)
 			break;
-		at = place(entry, end);
-		end = at + entry_width(entry[ENTRY_TYPE]);
+		at = place(q, entry, end);
+		end = at + entry_width(q, entry);
 		r = buf_puts(json, separator);
 		if (r >= 0)
 			r = append_name(json, q, entry);
 		if (r >= 0)
 			r = buf_puts(json, ":");
 		if (r >= 0)
-			r = append_value(json, q, entry[ENTRY_TYPE], data, len, at);
+			r = append_value(json, q, entry, data, len, at);
 		if (r < 0)
 			return r;
 		separator = ",";
