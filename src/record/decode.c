@@ -29,13 +29,19 @@ struct decoder {
 	struct traced_thread *t;
 };
 
-/* In order within the thread, and never later than now. */
-static inline int64_t event_time(struct decoder *d, uint64_t ticks)
+/* Never later than now. */
+static inline int64_t any_time(struct decoder *d, uint64_t ticks)
 {
 	int64_t time = timebase_convert(&d->s->time, ticks);
 
-	if (__builtin_expect(time > d->s->now, 0))
-		time = d->s->now;
+	return __builtin_expect(time > d->s->now, 0) ? d->s->now : time;
+}
+
+/* In order within the thread, too. */
+static inline int64_t event_time(struct decoder *d, uint64_t ticks)
+{
+	int64_t time = any_time(d, ticks);
+
 	if (__builtin_expect(time < d->t->last_time, 0))
 		time = d->t->last_time;
 	d->t->last_time = time;
@@ -405,7 +411,9 @@ static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
 		stride = record_stride(r.size);
 		if (r.size < sizeof(struct record_plain) || stride > size - at)
 			goto damaged;
-		r.time = event_time(d, r.ticks);
+		/* Counter samples may come in batches with times of their own, older than the call's. */
+		r.time = record_type(r.head) == RECORD_NVTX_COUNTER ? any_time(d, r.ticks) :
+								      event_time(d, r.ticks);
 		if (decode_record(d, &r) == -EBADMSG)
 			goto damaged;
 	}

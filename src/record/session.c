@@ -100,8 +100,9 @@ void session_loss(struct session *s, uint64_t process, uint64_t thread, enum los
 	if (thread)
 		present |= 1u << COLUMN_LOSS_THREAD;
 	session_row(s, TABLE_LOSS, values, present);
-	/* Without its other half because the program, or the window, was like that: no loss of ours. */
-	if (reason != LOSS_UNMATCHED_POP && reason != LOSS_UNMATCHED_END)
+	/* Without its other half because the program, or the window, was like that: no loss of ours. A
+	 * pop whose push was dropped came through itself; the push is counted already. */
+	if (reason != LOSS_UNMATCHED_POP && reason != LOSS_UNMATCHED_END && reason != LOSS_PUSH_MISSING)
 		s->dropped += count;
 }
 

@@ -64,6 +64,19 @@ static void check_slice(struct bench *b, const char *name, int64_t start, int64_
 	assert_int_equal(row.values[COLUMN_SLICE_FLAGS], flags);
 }
 
+static struct row bench_slice_at(struct bench *b, const char *name, int64_t start)
+{
+	struct row rows[64];
+	size_t count = bench_rows(b, TABLE_SLICE, rows, 64);
+
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].values[COLUMN_SLICE_START] == start &&
+		    strcmp(bench_text(b, &rows[i], COLUMN_SLICE_NAME), name) == 0)
+			return rows[i];
+	fail_msg("no slice '%s' at %lld", name, (long long)start);
+	return rows[0];
+}
+
 static int64_t depth_of(struct bench *b, uint32_t track)
 {
 	struct row rows[256];
@@ -213,6 +226,50 @@ static void attributes_and_marks(void **state)
 	assert_int_equal(bench_rows(b, TABLE_INSTANT, rows, 4), 1);
 	assert_int_equal(rows[0].values[COLUMN_INSTANT_TIME], 300);
 	assert_true(rows[0].nulls[COLUMN_INSTANT_NAME]);
+}
+
+static void write_short(struct fake_writer *w, unsigned kind, uint64_t time, unsigned level, unsigned which)
+{
+	uint64_t word = record_short(kind, level, which, time);
+
+	assert_true(fake_write(w, &word, sizeof(word)));
+}
+
+/* Names get numbers; a number can be given to another name later. */
+static void short_records(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w;
+	struct row row;
+	unsigned flags = NVTX_FLAG_COLOR | NVTX_PAYLOAD_INT64 << NVTX_FLAG_PAYLOAD_SHIFT;
+	uint64_t with_payload[2] = { record_short(RECORD_SHORT_PUSH_PAYLOAD, 1, 9, 250), 4711 };
+
+	assert_true(fake_open(&w, b->pool, 1000, 10));
+	write_event(&w, RECORD_NVTX_NAME, 0, 90, 0, 5, 0, "first", 5);
+	write_event(&w, RECORD_NVTX_NAME, flags, 91, 3, 9, 0, "coloured", 8);
+	write_short(&w, RECORD_SHORT_PUSH, 100, 0, 5);
+	write_short(&w, RECORD_SHORT_PUSH, 200, 0, 9);
+	assert_true(fake_write(&w, with_payload, sizeof(with_payload)));
+	bench_drain(b);
+	write_short(&w, RECORD_SHORT_POP, 260, 1, 3);
+	write_short(&w, RECORD_SHORT_POP, 300, 0, 3);
+	write_short(&w, RECORD_SHORT_POP, 400, 0, 0);
+	write_event(&w, RECORD_NVTX_NAME, 0, 410, 0, 5, 0, "second", 6);
+	write_short(&w, RECORD_SHORT_PUSH, 500, 31, 5);
+	write_short(&w, RECORD_SHORT_POP, 600, 31, 0);
+	bench_finish(b);
+	check_slice(b, "first", 100, 400, 0);
+	check_slice(b, "second", 500, 600, 0);
+	assert_int_equal(depth_of(b, bench_slice(b, "second").track), 31);
+	assert_int_equal(b->session.events, 8);
+	row = bench_slice_at(b, "coloured", 250);
+	assert_int_equal(row.values[COLUMN_SLICE_END], 260);
+	assert_int_equal(row.values[COLUMN_SLICE_COLOR], 0xff00ff00);
+	assert_int_equal(row.values[COLUMN_SLICE_CATEGORY], 7);
+	assert_int_equal(row.values[COLUMN_SLICE_PAYLOAD], 4711);
+	row = bench_slice_at(b, "coloured", 200);
+	assert_int_equal(row.values[COLUMN_SLICE_END], 300);
+	assert_true(row.nulls[COLUMN_SLICE_PAYLOAD]);
 }
 
 static void binary_payloads(void **state)
@@ -430,6 +487,20 @@ static void an_unknown_type_is_damage(void **state)
 	expect_damaged(*state, &r, sizeof(r));
 }
 
+static void an_unknown_number_is_damage(void **state)
+{
+	uint64_t word = record_short(RECORD_SHORT_PUSH, 0, 17, 55);
+
+	expect_damaged(*state, &word, sizeof(word));
+}
+
+static void an_unknown_short_kind_is_damage(void **state)
+{
+	uint64_t word = record_short(3, 0, 0, 55);
+
+	expect_damaged(*state, &word, sizeof(word));
+}
+
 static void a_size_of_zero_is_damage(void **state)
 {
 	struct record_plain r = { record_head(RECORD_NVTX_POP, 0, 0, 0, 0), 55 };
@@ -516,6 +587,7 @@ int main(void)
 		TEST(open_ranges_end_with_their_thread),
 		TEST(domains_are_apart),
 		TEST(attributes_and_marks),
+		TEST(short_records),
 		TEST(binary_payloads),
 		TEST(start_and_end_ranges),
 		TEST(an_end_may_be_read_before_its_start),
@@ -523,6 +595,8 @@ int main(void)
 		TEST(schemas_and_enums),
 		TEST(a_child_inherits_names),
 		TEST(an_unknown_type_is_damage),
+		TEST(an_unknown_number_is_damage),
+		TEST(an_unknown_short_kind_is_damage),
 		TEST(a_size_of_zero_is_damage),
 		TEST(a_size_beyond_the_data_is_damage),
 		TEST(a_short_event_is_damage),
