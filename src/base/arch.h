@@ -25,11 +25,13 @@ static inline int arch_cycles_invariant(void)
 	return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d >> 8 & 1);
 }
 
-/* The line will be written soon: asks for it before the store needs it. (An instruction that
- * CPUs without it take for a no-op.) */
-static inline void arch_prefetch_write(const void *where)
+/* About where this function's frame is. */
+static inline uintptr_t arch_stack_pointer(void)
 {
-	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)where));
+	uintptr_t here;
+
+	__asm__ volatile("mov %%rsp, %0" : "=r"(here));
+	return here;
 }
 
 static inline void arch_pause(void)

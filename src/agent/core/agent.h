@@ -30,10 +30,6 @@
 #define agent_likely(x) __builtin_expect(!!(x), 1)
 #define agent_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* The recorder's core has the lines of a chunk it read; taking them back takes as long as
- * several events. Running past the chunk's end is harmless. */
-#define AGENT_PREFETCH 512u
-
 /* Per-thread levels of nesting, one per domain id (0 = default domain). */
 #define AGENT_LEVEL_DOMAINS 256u
 /* Memory a thread keeps for the modules' own use. */
@@ -49,7 +45,7 @@ struct agent_thread_memory {
 struct agent_tls {
 	uint8_t *write;            /* next record */
 	uint8_t *end;              /* of the chunk; NULL before the first event */
-	uintptr_t busy;            /* frame of the event being written; 0 = none */
+	uintptr_t busy;            /* stack pointer of the event being written; 0 = none */
 	struct ring_chunk *chunk;
 	int32_t *levels;           /* first member of agent_thread_memory; set once agent_begin succeeded */
 	struct ring_slot *slot;
@@ -105,6 +101,13 @@ static inline uint64_t agent_now(void)
 /* Slow paths: another chunk (and a slot before it), a re-entry, a full pool. */
 AGENT_COLD void *agent_begin_slow(uint32_t size) __attribute__((visibility("hidden")));
 
+static inline void *agent_begin_here(void)
+{
+	agent_tls.busy = arch_stack_pointer();
+	atomic_signal_fence(memory_order_seq_cst);
+	return agent_tls.write;
+}
+
 /* Room for a record of `size` bytes (at most RING_CHUNK_DATA) in this thread's ring. */
 static inline void *agent_begin(uint32_t size)
 {
@@ -112,9 +115,15 @@ static inline void *agent_begin(uint32_t size)
 
 	if (agent_unlikely(tls->busy || (size_t)(tls->end - tls->write) < record_stride(size)))
 		return agent_begin_slow(size);
-	tls->busy = (uintptr_t)__builtin_frame_address(0);
-	atomic_signal_fence(memory_order_seq_cst);
-	return tls->write;
+	return agent_begin_here();
+}
+
+/* For those who go another way than agent_begin_slow(): is there room, and nobody writing? */
+static inline int agent_has_room(uint32_t size)
+{
+	struct agent_tls *tls = &agent_tls;
+
+	return agent_likely(!tls->busy && (size_t)(tls->end - tls->write) >= record_stride(size));
 }
 
 static inline void agent_end(void *record, uint64_t head, uint32_t size)
@@ -124,7 +133,6 @@ static inline void agent_end(void *record, uint64_t head, uint32_t size)
 
 	*(uint64_t *)record = head;
 	tls->write = next;
-	arch_prefetch_write(next + AGENT_PREFETCH);
 	atomic_store_explicit(&tls->chunk->committed, (uint32_t)(next - tls->chunk->data),
 			      memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -205,7 +205,7 @@ static void *begin(uint32_t size, int use_reserve)
 		count_lost(tls, agent_state.pool, -EBUSY);
 		return NULL;
 	}
-	tls->busy = (uintptr_t)__builtin_frame_address(0);
+	tls->busy = arch_stack_pointer();
 	atomic_signal_fence(memory_order_seq_cst);
 	result = make_room(size, use_reserve);
 	errno = saved_errno;

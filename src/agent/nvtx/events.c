@@ -296,57 +296,78 @@ static AGENT_COLD int push_in_full(const char *message)
 	return level;
 }
 
-/* The number a name has in this thread's ring; RECENT_NONE when the push is to be written in
- * full, RECENT_LOST when there was no room to tell the number. */
-enum { RECENT_NONE = -1, RECENT_LOST = -2 };
-
-static AGENT_COLD int learn(struct nvtx_recent *entry, unsigned number, const struct nvtx_look *look)
-{
-	int learned = nvtx_recent_learn(entry, number, look);
-
-	if (learned > 0)
-		return (int)number;
-	return learned == 0 ? RECENT_NONE : RECENT_LOST;
-}
-
-static inline __attribute__((always_inline)) int recent_name(const struct nvtx_look *look)
+/* Gives the name a number if it has none. 1: write the short record; 0: write it in full;
+ * -1: lost, and counted. */
+static int prepare_short(const struct nvtx_look *look)
 {
 	struct agent_thread_memory *memory = agent_memory();
-	unsigned number = nvtx_recent_number(look);
+	unsigned number = nvtx_recent_number(look->key, look->domain);
 	struct nvtx_recent *entry;
 
 	/* The thread's first event has no memory yet. */
-	if (agent_unlikely(!memory || memory->levels[look->domain] >= (int32_t)RECORD_SHORT_LEVELS))
-		return RECENT_NONE;
+	if (!memory || memory->levels[look->domain] >= (int32_t)RECORD_SHORT_LEVELS)
+		return 0;
 	entry = nvtx_recent_at(memory, number);
-	return agent_likely(nvtx_recent_is(entry, memory->life, look)) ? (int)number :
-									learn(entry, number, look);
+	return nvtx_recent_is(entry, memory->life, look) ? 1 : nvtx_recent_learn(entry, number, look);
+}
+
+static inline int put_short_push(uint64_t *record, unsigned kind, uint32_t domain, unsigned number,
+				 uint32_t size, uint64_t time)
+{
+	int32_t level = agent_tls.levels[domain]++;
+
+	agent_end(record, record_short(kind, (unsigned)level, number, time), size);
+	return level;
+}
+
+/* The straight ways below call nothing, so that they need no stack: recording is on, and time is
+ * a register of the CPU. Everything else is left to the functions called ..._otherwise. */
+static inline int straight(void)
+{
+	uint32_t attached = atomic_load_explicit(&agent_pages.attached, memory_order_relaxed);
+	uint32_t gate = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
+
+	return agent_likely((attached & gate & RING_GATE_NVTX) &&
+			    agent_pages.session.clock == RING_CLOCK_TSC);
+}
+
+static __attribute__((noinline)) int push_a_otherwise(const char *message)
+{
+	struct nvtx_look look = { .key = message };
+	uint64_t *record;
+	int prepared;
+
+	if (!agent_on(RING_GATE_NVTX))
+		return NVTX_UNTRACKED;
+	if (!message)
+		return push_text(nvtx_text_ascii(NULL));
+	prepared = prepare_short(&look);
+	if (prepared <= 0)
+		return prepared == 0 ? push_in_full(message) : push_dropped(0);
+	record = agent_begin(sizeof(*record));
+	if (!record)
+		return push_dropped(0);
+	return put_short_push(record, RECORD_SHORT_PUSH, 0, nvtx_recent_number(message, 0), sizeof(*record),
+			      agent_now());
 }
 
 static inline __attribute__((always_inline)) int push_a(const char *message)
 {
+	struct agent_thread_memory *memory = agent_memory();
 	struct nvtx_look look = { .key = message };
-	uint64_t *record;
-	int32_t level;
-	int name;
+	unsigned number = nvtx_recent_number(message, 0);
 
-	if (agent_unlikely(!message))
-		return push_text(nvtx_text_ascii(NULL));
-	name = recent_name(&look);
-	if (agent_unlikely(name < 0))
-		return name == RECENT_NONE ? push_in_full(message) : push_dropped(0);
-	record = agent_begin(sizeof(*record));
-	if (agent_unlikely(!record))
-		return push_dropped(0);
-	level = agent_tls.levels[0]++;
-	agent_end(record, record_short(RECORD_SHORT_PUSH, (unsigned)level, (unsigned)name, agent_now()),
-		  sizeof(*record));
-	return level;
+	if (agent_unlikely(!message || !memory || !agent_has_room(sizeof(uint64_t)) ||
+			   memory->levels[0] >= (int32_t)RECORD_SHORT_LEVELS ||
+			   !nvtx_recent_is(nvtx_recent_at(memory, number), memory->life, &look)))
+		return push_a_otherwise(message);
+	return put_short_push(agent_begin_here(), RECORD_SHORT_PUSH, 0, number, sizeof(uint64_t),
+			      arch_cycles());
 }
 
 int nvtx_range_push_a(const char *message)
 {
-	return agent_on(RING_GATE_NVTX) ? push_a(message) : NVTX_UNTRACKED;
+	return straight() ? push_a(message) : push_a_otherwise(message);
 }
 
 /* The fast way asks for attributes of full size, an ASCII or registered message and no
@@ -363,44 +384,63 @@ static inline int plain_attributes(uint32_t domain, const struct nvtx_attributes
 static inline struct nvtx_look look_of(uint32_t domain, const struct nvtx_attributes *attributes)
 {
 	struct nvtx_look look = { .key = attributes->message.ascii, .domain = domain,
-				  .flags = attribute_flags(attributes), .category = attributes->category };
+				  .flags = attribute_flags(attributes),
+				  .look = (uint64_t)attributes->category << 32 };
 
 	if (look.flags & NVTX_FLAG_COLOR)
-		look.color = attributes->color;
+		look.look |= attributes->color;
 	if (attributes->message_type == NVTX_MESSAGE_REGISTERED)
 		look.flags |= NVTX_FLAG_REGISTERED;
 	return look;
 }
 
-static inline __attribute__((always_inline)) int push_ex(uint32_t domain, const struct nvtx_attributes *attributes)
+/* The short record of a push with attributes; the payload, if any, is its second word. */
+static inline int put_attributes(uint64_t *record, const struct nvtx_look *look,
+				 const struct nvtx_attributes *attributes, uint64_t time)
+{
+	unsigned number = nvtx_recent_number(look->key, look->domain);
+
+	if (!attributes->payload_type)
+		return put_short_push(record, RECORD_SHORT_PUSH, look->domain, number, sizeof(*record),
+				      time);
+	record[1] = payload_bits(attributes);
+	return put_short_push(record, RECORD_SHORT_PUSH_PAYLOAD, look->domain, number, 2 * sizeof(*record),
+			      time);
+}
+
+static __attribute__((noinline)) int push_ex_otherwise(uint32_t domain,
+							const struct nvtx_attributes *attributes)
 {
 	struct nvtx_look look;
 	uint64_t *record;
-	unsigned kind = RECORD_SHORT_PUSH;
-	uint32_t size = sizeof(*record);
-	int32_t level;
-	int name;
+	int prepared;
 
 	if (!agent_on(RING_GATE_NVTX))
 		return NVTX_UNTRACKED;
-	if (agent_unlikely(!plain_attributes(domain, attributes)))
+	if (!plain_attributes(domain, attributes))
 		return push_any(domain, attributes);
 	look = look_of(domain, attributes);
-	name = recent_name(&look);
-	if (agent_unlikely(name < 0))
-		return name == RECENT_NONE ? push_any(domain, attributes) : push_dropped(domain);
-	if (attributes->payload_type) {
-		kind = RECORD_SHORT_PUSH_PAYLOAD;
-		size = 2 * sizeof(*record);
-	}
-	record = agent_begin(size);
-	if (agent_unlikely(!record))
-		return push_dropped(domain);
-	if (attributes->payload_type)
-		record[1] = payload_bits(attributes);
-	level = agent_tls.levels[domain]++;
-	agent_end(record, record_short(kind, (unsigned)level, (unsigned)name, agent_now()), size);
-	return level;
+	prepared = prepare_short(&look);
+	if (prepared <= 0)
+		return prepared == 0 ? push_any(domain, attributes) : push_dropped(domain);
+	record = agent_begin(2 * sizeof(*record));
+	return record ? put_attributes(record, &look, attributes, agent_now()) : push_dropped(domain);
+}
+
+static inline __attribute__((always_inline)) int push_ex(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	struct agent_thread_memory *memory = agent_memory();
+	struct nvtx_look look;
+
+	if (agent_unlikely(!straight() || !plain_attributes(domain, attributes) || !memory ||
+			   !agent_has_room(2 * sizeof(uint64_t)) ||
+			   memory->levels[domain] >= (int32_t)RECORD_SHORT_LEVELS))
+		return push_ex_otherwise(domain, attributes);
+	look = look_of(domain, attributes);
+	if (agent_unlikely(!nvtx_recent_is(nvtx_recent_at(memory, nvtx_recent_number(look.key, domain)),
+					   memory->life, &look)))
+		return push_ex_otherwise(domain, attributes);
+	return put_attributes(agent_begin_here(), &look, attributes, arch_cycles());
 }
 
 int nvtx_range_push_ex(const struct nvtx_attributes *attributes)
@@ -420,36 +460,40 @@ int nvtx_range_push_w(const wchar_t *message)
 	return push_text(nvtx_text_wide(message));
 }
 
+static __attribute__((noinline)) int pop_otherwise(uint32_t domain)
+{
+	return agent_on(RING_GATE_NVTX) ? nvtx_pop_event(domain, 0, 0) : NVTX_UNTRACKED;
+}
+
 static inline __attribute__((always_inline)) int pop(uint32_t domain)
 {
-	struct record_plain *record;
+	uint64_t *record;
 	int32_t level;
 
-	if (agent_unlikely(domain >= AGENT_LEVEL_DOMAINS || !agent_tls.levels))
-		return nvtx_pop_event(domain, 0, 0);
-	level = agent_tls.levels[domain];
-	if (agent_unlikely(level <= 0))
-		return pop_unmatched();
-	record = agent_begin(sizeof(*record));
-	agent_tls.levels[domain] = --level;
-	if (agent_unlikely(!record))
-		return level;
-	record->time = agent_now();
-	agent_end(record, record_head(RECORD_NVTX_POP, 0, sizeof(*record), head_level(level), domain),
+	if (agent_unlikely(domain >= RECORD_SHORT_DOMAINS || !agent_tls.levels ||
+			   !agent_has_room(sizeof(*record))))
+		return pop_otherwise(domain);
+	level = agent_tls.levels[domain] - 1;
+	if (agent_unlikely((uint32_t)level >= RECORD_SHORT_LEVELS))
+		return pop_otherwise(domain);
+	record = agent_begin_here();
+	agent_tls.levels[domain] = level;
+	agent_end(record, record_short(RECORD_SHORT_POP, (unsigned)level, domain, arch_cycles()),
 		  sizeof(*record));
 	return level;
 }
 
 int nvtx_range_pop(void)
 {
-	return agent_on(RING_GATE_NVTX) ? pop(0) : NVTX_UNTRACKED;
+	return straight() ? pop(0) : pop_otherwise(0);
 }
 
 int nvtx_domain_range_pop(struct nvtx_domain *domain)
 {
-	return agent_on(RING_GATE_NVTX) ? pop(nvtx_domain_id(domain)) : NVTX_UNTRACKED;
+	return straight() ? pop(nvtx_domain_id(domain)) : pop_otherwise(nvtx_domain_id(domain));
 }
 
+/* Whether a window is open or not: what it would cost if it were. */
 void nvtx_cost_pair(void)
 {
 	push_a("twenty characters ab");

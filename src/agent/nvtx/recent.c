@@ -1,25 +1,26 @@
 #include "agent/nvtx/recent.h"
 
+/* No entry of a thread that lives has this kind. */
+#define KIND_CHANGING UINT64_MAX
+
 static void remember(struct nvtx_recent *entry, const struct nvtx_look *look)
 {
 	entry->key = look->key;
-	entry->life = agent_memory()->life;
-	entry->domain = (uint16_t)look->domain;
-	entry->flags = (uint8_t)look->flags;
-	entry->color = look->color;
-	entry->category = look->category;
-	entry->changing = 0;
+	entry->kind = nvtx_look_kind(agent_memory()->life, look->domain, look->flags);
+	entry->look = look->look;
 }
 
 /* The same address with another text. */
 static int text_changed(struct nvtx_recent *entry, const struct nvtx_look *look)
 {
-	if (look->flags & NVTX_FLAG_REGISTERED || entry->key != look->key ||
-	    entry->life != agent_memory()->life)
+	if (look->flags & NVTX_FLAG_REGISTERED || entry->key != look->key)
 		return 0;
-	if (!entry->changing && arch_text_is(entry->text, look->key, RECENT_TEXT))
-		return 0; /* another colour or category, the same text */
-	entry->changing = 1;
+	if (entry->kind == KIND_CHANGING)
+		return 1;
+	if ((uint32_t)entry->kind != agent_memory()->life ||
+	    arch_text_is(entry->text, look->key, RECENT_TEXT))
+		return 0; /* another thread's, or another colour or category of the same text */
+	entry->kind = KIND_CHANGING;
 	return 1;
 }
 
@@ -41,8 +42,8 @@ int nvtx_recent_learn(struct nvtx_recent *entry, unsigned number, const struct n
 	record = agent_begin(size);
 	if (!record)
 		return -1;
-	record->color = look->color;
-	record->category = look->category;
+	record->color = (uint32_t)look->look;
+	record->category = (uint32_t)(look->look >> 32);
 	record->payload = 0;
 	if (look->flags & NVTX_FLAG_REGISTERED)
 		*(uint64_t *)(record + 1) = ((const struct nvtx_string *)look->key)->id;

@@ -13,12 +13,8 @@
 
 struct nvtx_recent {
 	const void *key;     /* the text's address, or a registered string */
-	uint32_t life;       /* of the thread it was made for */
-	uint16_t domain;
-	uint8_t flags;       /* of the RECORD_NVTX_NAME; tells payload kind and registered or not */
-	uint8_t changing;    /* the text at this address does not stay the same */
-	uint32_t color;
-	uint32_t category;
+	uint64_t kind;       /* see nvtx_look_kind */
+	uint64_t look;       /* colour, category */
 	uint64_t unused;
 	char text[RECENT_TEXT];
 };
@@ -30,14 +26,13 @@ _Static_assert(sizeof(struct nvtx_recent) * RECORD_SHORT_NAMES <= AGENT_MODULE_M
 struct nvtx_look {
 	const void *key;
 	uint32_t domain;
-	unsigned flags;
-	uint32_t color;
-	uint32_t category;
+	uint32_t flags;      /* of the RECORD_NVTX_NAME; tells payload kind and registered or not */
+	uint64_t look;       /* colour | category << 32 */
 };
 
-static inline unsigned nvtx_recent_number(const struct nvtx_look *look)
+static inline unsigned nvtx_recent_number(const void *key, uint32_t domain)
 {
-	return (unsigned)(((uintptr_t)look->key + look->domain) * 0x9e3779b97f4a7c15ull >> 57);
+	return (unsigned)(((uintptr_t)key + domain) * 0x9e3779b97f4a7c15ull >> 57);
 }
 
 static inline struct nvtx_recent *nvtx_recent_at(struct agent_thread_memory *memory, unsigned number)
@@ -45,12 +40,17 @@ static inline struct nvtx_recent *nvtx_recent_at(struct agent_thread_memory *mem
 	return (struct nvtx_recent *)(void *)memory->module + number;
 }
 
+/* Everything that is compared at once: whose entry it is, and what for. */
+static inline uint64_t nvtx_look_kind(uint32_t life, uint32_t domain, uint32_t flags)
+{
+	return life | (uint64_t)domain << 32 | (uint64_t)flags << 48;
+}
+
 static inline int nvtx_recent_is(const struct nvtx_recent *entry, uint32_t life,
 				 const struct nvtx_look *look)
 {
-	if (entry->key != look->key || entry->life != life || entry->domain != look->domain ||
-	    entry->flags != look->flags || entry->color != look->color ||
-	    entry->category != look->category || entry->changing)
+	if (entry->key != look->key || entry->look != look->look ||
+	    entry->kind != nvtx_look_kind(life, look->domain, look->flags))
 		return 0;
 	return (look->flags & NVTX_FLAG_REGISTERED) || arch_text_is(entry->text, look->key, RECENT_TEXT);
 }
