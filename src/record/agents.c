@@ -256,7 +256,8 @@ static int read_request(struct recorder *r, int fd)
 	struct wire_request request;
 	struct ucred peer = { 0 };
 	socklen_t size = sizeof(peer);
-	ssize_t n = recv(fd, &request, sizeof(request), MSG_DONTWAIT);
+	/* MSG_TRUNC: the length as it was sent, so that a longer message is none of ours. */
+	ssize_t n = recv(fd, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
