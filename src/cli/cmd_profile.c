@@ -34,10 +34,13 @@ static void print_size(FILE *out, uint64_t bytes)
 static void print_cost(FILE *out, const struct record_result *result)
 {
 	double pair_ns = result->cost_pair_ps / 1e3;
+	double all_ms = pair_ns * (double)result->events / 2 / 1e6;
 
-	if (result->events && pair_ns > 0)
-		fprintf(out, "; recording cost %.1f ns per range, about %.2g ms in all", pair_ns,
-			pair_ns * (double)result->events / 1e6);
+	if (!result->events || pair_ns <= 0)
+		return;
+	fprintf(out, "; recording cost %.1f ns per range", pair_ns);
+	if (all_ms >= 1)
+		fprintf(out, ", about %.0f ms in all", all_ms);
 }
 
 static void print_result(struct cli *cli, const struct record_result *result)

@@ -99,8 +99,7 @@ static void test_result_and_status(void **state)
 	assert_string_equal(run.out, "");
 	assert_contains(run.err, "Generated:\n    /");
 	assert_contains(run.err, "/r.sonde\n");
-	assert_contains(run.err, "1234 events, 5 dropped, 2.5 MB; recording cost 25.0 ns per range, about "
-				 "0.031 ms in all\n");
+	assert_contains(run.err, "1234 events, 5 dropped, 2.5 MB; recording cost 25.0 ns per range\n");
 	cli_run_release(&run);
 }
 
