@@ -166,7 +166,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	watch_target(r);
 	meta_begin(r);
 	if (r->options->delay_ns == 0)
-		atomic_store(&r->page->gate, r->page->modules);
+		atomic_store(&r->page->gate, ring_gate(r->page->modules, ++r->windows));
 	return drain_start(&r->drain, err);
 }
 
@@ -282,7 +282,7 @@ static void run_clock(struct recorder *r, int64_t now)
 
 	if (r->start_at && now >= r->start_at) {
 		r->start_at = 0;
-		atomic_store(&r->page->gate, r->page->modules);
+		atomic_store(&r->page->gate, ring_gate(r->page->modules, ++r->windows));
 		if (o->duration_ns)
 			r->stop_at = now + o->duration_ns;
 	}

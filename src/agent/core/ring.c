@@ -94,7 +94,18 @@ static struct agent_thread_memory *memory_for_slot(uint32_t index)
 	for (uint32_t i = 0; i < AGENT_LEVEL_DOMAINS; i++)
 		memory->levels[i] = 0;
 	memory->life++;
+	memory->window = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 	return memory;
+}
+
+void agent_new_window(uint32_t gate)
+{
+	struct agent_thread_memory *memory = agent_memory();
+
+	for (uint32_t i = 0; i < AGENT_LEVEL_DOMAINS; i++)
+		memory->levels[i] = 0;
+	agent_tls.ranges = 0; /* levels kept elsewhere go by this number */
+	memory->window = gate;
 }
 
 static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
