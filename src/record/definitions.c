@@ -73,17 +73,32 @@ uint64_t definitions_string(struct session *s, struct definitions *d, uint64_t i
 	return text;
 }
 
+/* Binary payloads hold ids of strings: readers find the text by this row. */
+static void string_row(struct session *s, const struct definitions *d, uint64_t id, uint64_t text)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_NVTX_STRING_PROCESS] = (int64_t)d->process;
+	v[COLUMN_NVTX_STRING_ID] = (int64_t)id;
+	v[COLUMN_NVTX_STRING_NAME] = (int64_t)text;
+	session_row(s, TABLE_NVTX_STRING, v, ALL(COLUMN_NVTX_STRING_NAME));
+}
+
 static void define_string(struct session *s, struct definitions *d, uint64_t id,
 			  const char *text, size_t size)
 {
 	uint64_t known = idmap_get(&d->strings, id);
 
 	if (known == IDMAP_NONE) {
-		idmap_put(&d->strings, id, report_string(s->writer, text, size));
+		known = report_string(s->writer, text, size);
 	} else if (known & PLACEHOLDER) {
-		report_string_define(s->writer, known & ~PLACEHOLDER, text, size);
-		idmap_put(&d->strings, id, known & ~PLACEHOLDER);
+		known &= ~PLACEHOLDER;
+		report_string_define(s->writer, known, text, size);
+	} else {
+		return;
 	}
+	idmap_put(&d->strings, id, known);
+	string_row(s, d, id, known);
 }
 
 uint64_t definitions_domain(struct session *s, struct definitions *d, uint64_t id)
