@@ -174,11 +174,17 @@ static int load_registered(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_ID,
 					   COLUMN_NVTX_STRING_NAME };
+	static const uint8_t handle_columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_HANDLE,
+						  COLUMN_NVTX_STRING_NAME };
 	int r = load(&x->registered, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, columns);
 
 	if (r >= 0)
-		sort_rows(&x->registered);
-	return r;
+		r = load(&x->handles, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, handle_columns);
+	if (r < 0)
+		return r;
+	sort_rows(&x->registered);
+	sort_rows(&x->handles);
+	return 0;
 }
 
 int index_load_args(struct query_index *x, struct report *report)
@@ -264,7 +270,7 @@ void query_index_release(struct query_index *x)
 	struct index_table *all[] = { &x->processes, &x->threads, &x->tracks, &x->domains,
 				      &x->pids, &x->tids, &x->given_names, &x->payload_schemas,
 				      &x->payload_entries, &x->payload_enums, &x->payload_labels,
-				      &x->registered, &x->args };
+				      &x->registered, &x->handles, &x->args };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]->rows);

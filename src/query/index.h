@@ -46,6 +46,7 @@ struct query_index {
 	struct index_table payload_enums;   /* ENUM_*: enumerations, used like schemas */
 	struct index_table payload_labels;  /* LABEL_*: names of their values */
 	struct index_table registered;      /* REGISTERED_*: registered strings, as payloads name them */
+	struct index_table handles;         /* the same by the program's handle */
 	struct index_table args;            /* ARG_*: payloads beyond an event's first; loaded when asked for */
 	int args_loaded;
 };

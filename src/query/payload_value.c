@@ -220,8 +220,11 @@ static int append_registered(struct walk *w, size_t at)
 	const char *text;
 	size_t len = 0;
 
-	for (unsigned i = 0; i < MAX_ANCESTORS && !row && key[0]; i++) {
+	/* The agent has put ids in place of handles, but not in arrays and unions. */
+	for (unsigned i = 0; i < MAX_ANCESTORS && !row && key[0] && key[1]; i++) {
 		row = index_find_last(&w->q->index.registered, key, 2);
+		if (!row)
+			row = index_find_last(&w->q->index.handles, key, 2);
 		key[0] = index_forked_from(&w->q->index, key[0]);
 	}
 	text = row ? report_text(w->q->report, (uint64_t)row[REGISTERED_NAME], &len) : NULL;

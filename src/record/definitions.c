@@ -73,18 +73,20 @@ uint64_t definitions_string(struct session *s, struct definitions *d, uint64_t i
 	return text;
 }
 
-/* Binary payloads hold ids of strings: readers find the text by this row. */
-static void string_row(struct session *s, const struct definitions *d, uint64_t id, uint64_t text)
+/* Binary payloads hold ids or handles of strings: readers find the text by this row. */
+static void string_row(struct session *s, const struct definitions *d, uint64_t id, uint64_t handle,
+		       uint64_t text)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	v[COLUMN_NVTX_STRING_PROCESS] = (int64_t)d->process;
 	v[COLUMN_NVTX_STRING_ID] = (int64_t)id;
 	v[COLUMN_NVTX_STRING_NAME] = (int64_t)text;
-	session_row(s, TABLE_NVTX_STRING, v, ALL(COLUMN_NVTX_STRING_NAME));
+	v[COLUMN_NVTX_STRING_HANDLE] = (int64_t)handle;
+	session_row(s, TABLE_NVTX_STRING, v, ALL(COLUMN_NVTX_STRING_HANDLE));
 }
 
-static void define_string(struct session *s, struct definitions *d, uint64_t id,
+static void define_string(struct session *s, struct definitions *d, uint64_t id, uint64_t handle,
 			  const char *text, size_t size)
 {
 	uint64_t known = idmap_get(&d->strings, id);
@@ -98,7 +100,7 @@ static void define_string(struct session *s, struct definitions *d, uint64_t id,
 		return;
 	}
 	idmap_put(&d->strings, id, known);
-	string_row(s, d, id, known);
+	string_row(s, d, id, handle, known);
 }
 
 uint64_t definitions_domain(struct session *s, struct definitions *d, uint64_t id)
@@ -275,7 +277,7 @@ int definitions_record(struct session *s, struct traced_process *p, struct trace
 		domain_row(&d, 2);
 		return 0;
 	case DEFINE_STRING:
-		define_string(s, p->definitions, d.id, d.text, d.size);
+		define_string(s, p->definitions, d.id, d.extra, d.text, d.size);
 		return 0;
 	case DEFINE_CATEGORY:
 		category_row(&d);

@@ -356,17 +356,18 @@ static void add_registered(struct recording *r, int64_t process, int64_t id, con
 	v[COLUMN_NVTX_STRING_PROCESS] = process;
 	v[COLUMN_NVTX_STRING_ID] = id;
 	v[COLUMN_NVTX_STRING_NAME] = string_id(r, text);
-	append(r, TABLE_NVTX_STRING, 0, v, ALL(COLUMN_NVTX_STRING_NAME));
+	v[COLUMN_NVTX_STRING_HANDLE] = 0x7f0000000000 + id;
+	append(r, TABLE_NVTX_STRING, 0, v, ALL(COLUMN_NVTX_STRING_HANDLE));
 }
 
 /* A forked process knows its parent's schemas and strings; the parent not the child's. */
 static void test_registered_strings(void **state)
 {
-	uint64_t data[] = { 41, 42, 0 };
+	uint64_t data[] = { 41, 0x7f0000000042, 0 };
 	int64_t schema = add_schema_of(*state, STATIC, 0, 0, FIELDS({ 80, "names", FIXED, 3 }));
 
 	add_registered(*state, PROCESS, 41, "the parent's");
-	add_registered(*state, CHILD, 42, "the child's");
+	add_registered(*state, CHILD, 0x42, "the child's");
 	add_mark_of(*state, PROCESS, schema, data, sizeof(data), 0);
 	add_mark_of(*state, CHILD, schema, data, sizeof(data), 0);
 	assert_string_equal(json_of(*state), "{\"names\":[\"the parent's\",null,null]};"

@@ -219,7 +219,7 @@ static void there_is_a_limit(void **state)
 static void define_string(struct fake_writer *w, uint64_t time, uint64_t id, const char *text)
 {
 	struct record_define define = {
-		record_head(RECORD_DEFINE, DEFINE_STRING, (unsigned)(sizeof(define) + strlen(text)), 0, 0), time, id, 0 };
+		record_head(RECORD_DEFINE, DEFINE_STRING, (unsigned)(sizeof(define) + strlen(text)), 0, 0), time, id, id << 40 };
 
 	write_record(w, &define, sizeof(define), text, strlen(text));
 }
@@ -245,6 +245,7 @@ static void registered_strings_have_rows(void **state)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(rows[i].values[COLUMN_NVTX_STRING_PROCESS], 1);
 		assert_int_equal(rows[i].values[COLUMN_NVTX_STRING_ID], 7 + i);
+		assert_int_equal(rows[i].values[COLUMN_NVTX_STRING_HANDLE], (int64_t)(7 + i) << 40);
 		assert_string_equal(bench_text(b, &rows[i], COLUMN_NVTX_STRING_NAME), i ? "eight" : "seven");
 	}
 }
