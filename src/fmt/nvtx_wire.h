@@ -26,6 +26,9 @@
  *     terminating NUL; 0 = NULL or not copied. The copies lie behind the
  *     program's own bytes.
  *   - an entry of type 80 (registered string) holds the string's id, 0 = none.
+ * Within arrays and unions nothing is followed: an element that is not in use, or the member that is not
+ * selected, may hold anything. Handles of registered strings are told with their
+ * definition and can be looked up; pointers to texts stay pointers.
  * A payload cut at NVTX_WIRE_PAYLOAD_MAX has a `total` larger than the bytes that came.
  */
 #ifndef SONDE_FMT_NVTX_WIRE_H

@@ -82,7 +82,7 @@ enum nvtx_payload_kind {
 enum define_kind {
 	DEFINE_DOMAIN = 1,       /* id = domain id, text = name */
 	DEFINE_DOMAIN_END = 2,   /* id = domain id */
-	DEFINE_STRING = 3,       /* head domain, id = string id, text */
+	DEFINE_STRING = 3,       /* head domain, id = string id, extra = the handle the program has, text */
 	DEFINE_CATEGORY = 4,     /* head domain, id = category, text = name */
 	DEFINE_THREAD_NAME = 5,  /* id = tid in the target's namespace, text = name */
 	DEFINE_RESOURCE = 6,     /* head domain, id = resource id, extra = identifier type<<32 | 0, text = name; see define_resource */

@@ -6,6 +6,7 @@
 
 #define GLOBAL_VM ((int64_t)1 << 48)
 #define GLOBAL_MASK 0xffffff
+#define ORIGIN_FORK 2 /* enum wire_origin */
 
 static int compare_rows(const void *a, const void *b, void *width)
 {
@@ -86,7 +87,8 @@ static int load(struct index_table *t, struct report *report, enum table_id tabl
 
 static int load_processes(struct query_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_PROCESS_UID, COLUMN_PROCESS_PID, COLUMN_PROCESS_NAME };
+	static const uint8_t columns[] = { COLUMN_PROCESS_UID, COLUMN_PROCESS_PID, COLUMN_PROCESS_NAME,
+					   COLUMN_PROCESS_PARENT, COLUMN_PROCESS_ORIGIN };
 	int r = load(&x->processes, report, TABLE_PROCESS, PROCESS_WIDTH, columns);
 	int64_t *life;
 
@@ -144,19 +146,63 @@ static int load_given_names(struct query_index *x, struct report *report)
 	return 0;
 }
 
-static int load_payload_entries(struct query_index *x, struct report *report)
+static int load_payload_schemas(struct query_index *x, struct report *report)
 {
+	static const uint8_t schema_columns[] = {
+		COLUMN_NVTX_SCHEMA_PROCESS, COLUMN_NVTX_SCHEMA_DOMAIN, COLUMN_NVTX_SCHEMA_ID,
+		COLUMN_NVTX_SCHEMA_TYPE, COLUMN_NVTX_SCHEMA_SIZE, COLUMN_NVTX_SCHEMA_ALIGN
+	};
 	static const uint8_t columns[] = {
 		COLUMN_NVTX_SCHEMA_ENTRY_PROCESS, COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN,
 		COLUMN_NVTX_SCHEMA_ENTRY_SCHEMA, COLUMN_NVTX_SCHEMA_ENTRY_INDEX,
 		COLUMN_NVTX_SCHEMA_ENTRY_TYPE, COLUMN_NVTX_SCHEMA_ENTRY_NAME,
-		COLUMN_NVTX_SCHEMA_ENTRY_OFFSET, COLUMN_NVTX_SCHEMA_ENTRY_DETAIL
+		COLUMN_NVTX_SCHEMA_ENTRY_OFFSET, COLUMN_NVTX_SCHEMA_ENTRY_DETAIL,
+		COLUMN_NVTX_SCHEMA_ENTRY_FLAGS
 	};
-	int r = load(&x->payload_entries, report, TABLE_NVTX_SCHEMA_ENTRY, ENTRY_WIDTH, columns);
+	int r = load(&x->payload_schemas, report, TABLE_NVTX_SCHEMA, SCHEMA_WIDTH, schema_columns);
 
 	if (r >= 0)
-		sort_rows(&x->payload_entries);
-	return r;
+		r = load(&x->payload_entries, report, TABLE_NVTX_SCHEMA_ENTRY, ENTRY_WIDTH, columns);
+	if (r < 0)
+		return r;
+	sort_rows(&x->payload_schemas);
+	sort_rows(&x->payload_entries);
+	return 0;
+}
+
+static int load_registered(struct query_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_ID,
+					   COLUMN_NVTX_STRING_NAME };
+	static const uint8_t handle_columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_HANDLE,
+						  COLUMN_NVTX_STRING_NAME };
+	int r = load(&x->registered, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, columns);
+
+	if (r >= 0)
+		r = load(&x->handles, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, handle_columns);
+	if (r < 0)
+		return r;
+	sort_rows(&x->registered);
+	sort_rows(&x->handles);
+	return 0;
+}
+
+int index_load_args(struct query_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_ARG_SET, COLUMN_ARG_KEY, COLUMN_ARG_BLOB, COLUMN_ARG_SCHEMA };
+	int r;
+
+	if (x->args_loaded)
+		return 0;
+	r = load(&x->args, report, TABLE_ARG, ARG_WIDTH, columns);
+	if (r < 0)
+		return r;
+	/* The order in the file is that of the calls. */
+	for (size_t i = 0; i < x->args.count; i++)
+		x->args.rows[i * ARG_WIDTH + ARG_ORDER] = (int64_t)i;
+	sort_rows(&x->args);
+	x->args_loaded = 1;
+	return 0;
 }
 
 static int load_payload_enums(struct query_index *x, struct report *report)
@@ -165,7 +211,7 @@ static int load_payload_enums(struct query_index *x, struct report *report)
 					   COLUMN_NVTX_ENUM_SCHEMA, COLUMN_NVTX_ENUM_SIZE };
 	static const uint8_t label_columns[] = { COLUMN_NVTX_ENUM_ENTRY_PROCESS, COLUMN_NVTX_ENUM_ENTRY_DOMAIN,
 						 COLUMN_NVTX_ENUM_ENTRY_SCHEMA, COLUMN_NVTX_ENUM_ENTRY_VALUE,
-						 COLUMN_NVTX_ENUM_ENTRY_NAME };
+						 COLUMN_NVTX_ENUM_ENTRY_NAME, COLUMN_NVTX_ENUM_ENTRY_IS_FLAG };
 	int r = load(&x->payload_enums, report, TABLE_NVTX_ENUM, ENUM_WIDTH, columns);
 
 	if (r >= 0)
@@ -207,9 +253,11 @@ int query_index_load(struct query_index *ret, struct report *report, struct erro
 	if (r >= 0)
 		r = load_tracks_and_domains(ret, report);
 	if (r >= 0)
-		r = load_payload_entries(ret, report);
+		r = load_payload_schemas(ret, report);
 	if (r >= 0)
 		r = load_payload_enums(ret, report);
+	if (r >= 0)
+		r = load_registered(ret, report);
 	if (r < 0) {
 		query_index_release(ret);
 		return error_set(err, -r, "Not enough memory to open the report");
@@ -220,8 +268,9 @@ int query_index_load(struct query_index *ret, struct report *report, struct erro
 void query_index_release(struct query_index *x)
 {
 	struct index_table *all[] = { &x->processes, &x->threads, &x->tracks, &x->domains,
-				      &x->pids, &x->tids, &x->given_names, &x->payload_entries,
-				      &x->payload_enums, &x->payload_labels };
+				      &x->pids, &x->tids, &x->given_names, &x->payload_schemas,
+				      &x->payload_entries, &x->payload_enums, &x->payload_labels,
+				      &x->registered, &x->handles, &x->args };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]->rows);
@@ -287,6 +336,13 @@ int64_t index_global_tid(const struct query_index *x, int64_t thread_uid)
 		return index_global_id(0, 0);
 	process = index_find(&x->processes, thread[THREAD_PROCESS]);
 	return index_global_id(process ? process[PROCESS_PID] : 0, thread[THREAD_TID]);
+}
+
+int64_t index_forked_from(const struct query_index *x, int64_t process_uid)
+{
+	const int64_t *process = index_find(&x->processes, process_uid);
+
+	return process && process[PROCESS_ORIGIN] == ORIGIN_FORK ? process[PROCESS_PARENT] : 0;
 }
 
 int64_t index_thread_name(const struct query_index *x, int64_t thread_uid)

@@ -10,8 +10,6 @@
 #include "base/error.h"
 #include "report/reader.h"
 
-#define INDEX_MAX_WIDTH 8
-
 /* Rows of `width` numbers, sorted by the first (then the second ...). */
 struct index_table {
 	int64_t *rows;
@@ -19,7 +17,7 @@ struct index_table {
 	unsigned width;
 };
 
-enum { PROCESS_UID, PROCESS_PID, PROCESS_NAME, PROCESS_WIDTH };
+enum { PROCESS_UID, PROCESS_PID, PROCESS_NAME, PROCESS_PARENT, PROCESS_ORIGIN, PROCESS_WIDTH };
 enum { THREAD_UID, THREAD_PROCESS, THREAD_TID, THREAD_NAME_ID, THREAD_WIDTH };
 enum { TRACK_ID, TRACK_KIND, TRACK_PROCESS, TRACK_THREAD, TRACK_DOMAIN, TRACK_DEPTH, TRACK_WIDTH };
 enum { DOMAIN_UID, DOMAIN_PROCESS, DOMAIN_ID, DOMAIN_NAME, DOMAIN_WIDTH };
@@ -27,9 +25,13 @@ enum { DOMAIN_UID, DOMAIN_PROCESS, DOMAIN_ID, DOMAIN_NAME, DOMAIN_WIDTH };
 enum { LIFE_NUMBER, LIFE_UID, LIFE_WIDTH };
 enum { GIVEN_PROCESS, GIVEN_TID, GIVEN_ORDER, GIVEN_NAME, GIVEN_WIDTH };
 enum { ENTRY_PROCESS, ENTRY_DOMAIN, ENTRY_SCHEMA, ENTRY_INDEX, ENTRY_TYPE, ENTRY_NAME, ENTRY_OFFSET,
-       ENTRY_DETAIL, ENTRY_WIDTH };
+       ENTRY_DETAIL, ENTRY_FLAGS, ENTRY_WIDTH };
+enum { SCHEMA_PROCESS, SCHEMA_DOMAIN, SCHEMA_ID, SCHEMA_TYPE, SCHEMA_SIZE, SCHEMA_ALIGN, SCHEMA_WIDTH };
 enum { ENUM_PROCESS, ENUM_DOMAIN, ENUM_SCHEMA, ENUM_SIZE, ENUM_WIDTH };
-enum { LABEL_PROCESS, LABEL_DOMAIN, LABEL_SCHEMA, LABEL_VALUE, LABEL_NAME, LABEL_WIDTH };
+enum { LABEL_PROCESS, LABEL_DOMAIN, LABEL_SCHEMA, LABEL_VALUE, LABEL_NAME, LABEL_IS_FLAG,
+       LABEL_WIDTH };
+enum { REGISTERED_PROCESS, REGISTERED_ID, REGISTERED_NAME, REGISTERED_WIDTH };
+enum { ARG_SET, ARG_ORDER, ARG_BLOB, ARG_SCHEMA, ARG_WIDTH };
 
 struct query_index {
 	struct index_table processes;
@@ -39,13 +41,24 @@ struct query_index {
 	struct index_table pids;          /* LIFE_*: pid -> process uid */
 	struct index_table tids;          /* LIFE_*: globalTid -> thread uid */
 	struct index_table given_names;   /* GIVEN_*: names a program gave its threads */
-	struct index_table payload_entries; /* ENTRY_*: fields of payload schemas */
+	struct index_table payload_schemas; /* SCHEMA_* */
+	struct index_table payload_entries; /* ENTRY_*: their fields */
 	struct index_table payload_enums;   /* ENUM_*: enumerations, used like schemas */
 	struct index_table payload_labels;  /* LABEL_*: names of their values */
+	struct index_table registered;      /* REGISTERED_*: registered strings, as payloads name them */
+	struct index_table handles;         /* the same by the program's handle */
+	struct index_table args;            /* ARG_*: payloads beyond an event's first; loaded when asked for */
+	int args_loaded;
 };
 
 int query_index_load(struct query_index *ret, struct report *report, struct error *err);
 void query_index_release(struct query_index *index);
+
+/* Fills `args`. -ENOMEM. */
+int index_load_args(struct query_index *index, struct report *report);
+
+/* The process whose names a process knows besides its own: the one it was forked from; 0 = none. */
+int64_t index_forked_from(const struct query_index *index, int64_t process_uid);
 
 /* The row whose first number is `key`; NULL when there is none. */
 const int64_t *index_find(const struct index_table *t, int64_t key);

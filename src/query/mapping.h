@@ -37,7 +37,8 @@ enum convert {
 	CONVERT_PAYLOAD,         /* bit pattern; null unless column `other` equals `constant` */
 	CONVERT_PAYLOAD_REAL,
 	CONVERT_PAYLOAD_FLOAT,
-	CONVERT_JSON,            /* blob `column` decoded by schema `other` */
+	CONVERT_JSON,            /* blob `column` decoded by schema `other`, and what ARG set (column
+				  * `constant`) has besides */
 	CONVERT_HEX,             /* blob as hexadecimal digits */
 	/* What a row inherits from its track. */
 	CONVERT_TRACK,

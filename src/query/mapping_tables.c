@@ -62,7 +62,8 @@ static const struct mapped_column nvtx_events_columns[] = {
 	PAYLOAD(PAYLOAD, table, UINT64), PAYLOAD(PAYLOAD, table, INT64),                         \
 	PAYLOAD(PAYLOAD_REAL, table, DOUBLE), PAYLOAD(PAYLOAD, table, UINT32),                   \
 	PAYLOAD(PAYLOAD, table, INT32), PAYLOAD(PAYLOAD_FLOAT, table, FLOAT), NOTHING,           \
-	WITH(JSON, COLUMN_##table##_BLOB, COLUMN_##table##_SCHEMA),                              \
+	{ .convert = CONVERT_JSON, .column = COLUMN_##table##_BLOB,                              \
+	  .other = COLUMN_##table##_SCHEMA, .constant = COLUMN_##table##_ARGS },                 \
 	FROM(HEX, COLUMN_##table##_BLOB)
 #define EVENT_TRACK FROM(TRACK_DEPTH, 0), FROM(TRACK, 0), FROM(TRACK_THREAD, 0), FROM(TRACK_PROCESS, 0)
 

@@ -2,217 +2,480 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-/* NVTX's numbers of entry types (nvToolsExtPayload.h). */
-enum entry_type {
-	ENTRY_CHAR = 1, ENTRY_UCHAR, ENTRY_SHORT, ENTRY_USHORT, ENTRY_INT, ENTRY_UINT, ENTRY_LONG,
-	ENTRY_ULONG, ENTRY_LONGLONG, ENTRY_ULONGLONG, ENTRY_INT8, ENTRY_UINT8, ENTRY_INT16, ENTRY_UINT16,
-	ENTRY_INT32, ENTRY_UINT32, ENTRY_INT64, ENTRY_UINT64, ENTRY_FLOAT, ENTRY_DOUBLE,
-	ENTRY_LONG_DOUBLE, ENTRY_SIZE, ENTRY_ADDRESS, ENTRY_WCHAR, ENTRY_CHAR8, ENTRY_CHAR16, ENTRY_CHAR32,
-	ENTRY_BYTE = 32, ENTRY_TEXT = 75, ENTRY_TEXT_UTF8 = 76, ENTRY_REGISTERED = 80
+#include "query/payload_walk.h"
+
+#define MAX_DIMENSIONS 8u
+#define MAX_PLACES 64
+#define NO_MEMBER (-1)
+
+/* A structure being shown. Entries after one whose length the data says are found by walking: the places
+ * of the first are remembered, because lengths and selectors refer to them. */
+struct frame {
+	const int64_t *schema;
+	size_t base;
+	size_t first; /* entries in the index */
+	size_t limit;
+	size_t places[MAX_PLACES];
 };
 
-/* Width in bytes; the sign says whether the number is signed. 0: not a plain integer. */
-static int integer_width(int64_t type)
+struct dimensions {
+	uint64_t lengths[MAX_DIMENSIONS];
+	unsigned count;
+};
+
+static int append_schema(struct walk *w, const int64_t *schema, size_t at, int64_t selected, size_t *end);
+
+static int append_null(struct walk *w)
 {
-	switch (type) {
-	case ENTRY_CHAR: case ENTRY_INT8: return -1;
-	case ENTRY_UCHAR: case ENTRY_UINT8: case ENTRY_CHAR8: case ENTRY_BYTE: return 1;
-	case ENTRY_SHORT: case ENTRY_INT16: return -2;
-	case ENTRY_USHORT: case ENTRY_UINT16: case ENTRY_CHAR16: return 2;
-	case ENTRY_INT: case ENTRY_INT32: case ENTRY_WCHAR: return -4;
-	case ENTRY_UINT: case ENTRY_UINT32: case ENTRY_CHAR32: return 4;
-	case ENTRY_LONG: case ENTRY_LONGLONG: case ENTRY_INT64: return -8;
-	case ENTRY_ULONG: case ENTRY_ULONGLONG: case ENTRY_UINT64: case ENTRY_SIZE: case ENTRY_ADDRESS: return 8;
-	default: return 0;
+	return buf_puts(w->json, "null");
+}
+
+static size_t advance(size_t at, size_t by)
+{
+	return at == NOWHERE || by >= NOWHERE - at ? NOWHERE : at + by;
+}
+
+/* The entry of that number in the structure and where it lies; NULL when there is none. */
+static const int64_t *other_entry(struct walk *w, const struct frame *f, int64_t index, size_t *ret_at)
+{
+	int64_t key[] = { f->schema[SCHEMA_PROCESS], f->schema[SCHEMA_DOMAIN], f->schema[SCHEMA_ID], index };
+	const int64_t *entry = index_find_last(&w->q->index.payload_entries, key, 4);
+
+	if (!entry || index < 0)
+		return NULL;
+	if (entry[ENTRY_OFFSET] > 0)
+		*ret_at = advance(f->base, (size_t)entry[ENTRY_OFFSET]);
+	else
+		*ret_at = index < MAX_PLACES ? f->places[index] : NOWHERE;
+	return entry;
+}
+
+/* A length that does not make sense ends the list. */
+static void read_lengths(struct walk *w, int64_t type, size_t at, uint64_t count, int zero_ends,
+			 struct dimensions *ret)
+{
+	size_t width = type_extent(w, type).size;
+	uint64_t length;
+
+	ret->count = 0;
+	for (uint64_t i = 0; i < count && ret->count < MAX_DIMENSIONS; i++, at = advance(at, width)) {
+		if (!value_integer(w, type, at, &length) || length > INT64_MAX || (zero_ends && !length))
+			return;
+		ret->lengths[ret->count++] = length;
 	}
 }
 
-/* Bytes of an enumeration's values; 0 when the entry's type is none. */
-static size_t enum_width(struct query *q, const int64_t *entry)
+static void lengths_of_entry(struct walk *w, const int64_t *entry, size_t at, struct dimensions *ret)
 {
-	int64_t key[] = { entry[ENTRY_PROCESS], entry[ENTRY_DOMAIN], entry[ENTRY_TYPE] };
-	const int64_t *found = index_find_last(&q->index.payload_enums, key, 3);
+	int64_t array = entry ? entry[ENTRY_FLAGS] & FLAG_ARRAY : 0;
 
-	return found && found[ENUM_SIZE] > 0 && found[ENUM_SIZE] <= 8 ? (size_t)found[ENUM_SIZE] : 0;
+	ret->count = 0;
+	if (!entry || at == NOWHERE || entry[ENTRY_FLAGS] & (FLAG_POINTER | FLAG_OFFSETS))
+		return;
+	if (array == 0)
+		read_lengths(w, entry[ENTRY_TYPE], at, 1, 0, ret);
+	else if (array == FLAG_ARRAY_FIXED)
+		read_lengths(w, entry[ENTRY_TYPE], at, (uint64_t)entry[ENTRY_DETAIL], 0, ret);
+	else if (array == FLAG_ARRAY_ZERO)
+		read_lengths(w, entry[ENTRY_TYPE], at, MAX_DIMENSIONS, 1, ret);
 }
 
-static size_t entry_width(struct query *q, const int64_t *entry)
+/* The other payload is a number, numbers, or a structure that begins with them. */
+static void lengths_of_payload(struct walk *w, int64_t index, struct dimensions *ret)
 {
-	int64_t type = entry[ENTRY_TYPE];
-	int width = integer_width(type);
+	const uint8_t *data = w->data;
+	size_t len = w->len, first, limit, width;
+	const int64_t *schema;
 
-	if (enum_width(q, entry))
-		return enum_width(q, entry);
-
-	if (width)
-		return (size_t)(width < 0 ? -width : width);
-	if (type == ENTRY_FLOAT)
-		return 4;
-	return type == ENTRY_LONG_DOUBLE ? 16 : 8;
-}
-
-int json_append_string(struct buf *json, const char *text, size_t len)
-{
-	int r = buf_puts(json, "\"");
-	unsigned char c;
-
-	for (size_t i = 0; r >= 0 && i < len; i++) {
-		c = (unsigned char)text[i];
-		if (c == '"' || c == '\\')
-			r = buf_printf(json, "\\%c", c);
-		else if (c == '\n')
-			r = buf_puts(json, "\\n");
-		else if (c == '\t')
-			r = buf_puts(json, "\\t");
-		else if (c == '\r')
-			r = buf_puts(json, "\\r");
-		else if (c < 0x20)
-			r = buf_printf(json, "\\u%04x", c);
-		else
-			r = buf_append(json, &text[i], 1);
+	ret->count = 0;
+	if (index < 0 || (uint64_t)index >= w->count)
+		return;
+	w->data = w->payloads[index].data;
+	w->len = w->payloads[index].len;
+	schema = walk_schema(w, w->payloads[index].schema);
+	width = type_size(w->payloads[index].schema);
+	if (schema) {
+		walk_entries(w, schema, &first, &limit);
+		if (first < limit && walk_entry(w, first)[ENTRY_OFFSET] >= 0)
+			lengths_of_entry(w, walk_entry(w, first), (size_t)walk_entry(w, first)[ENTRY_OFFSET], ret);
+	} else if (width) {
+		read_lengths(w, w->payloads[index].schema, 0, w->len / width, 0, ret);
 	}
-	return r < 0 ? r : buf_puts(json, "\"");
+	w->data = data;
+	w->len = len;
 }
 
-/* Width as of integer_width(). */
-static uint64_t read_integer(const uint8_t *at, int width)
+/* Elements up to one whose bytes are all zero. */
+static uint64_t count_to_zero(struct walk *w, size_t at, size_t size)
 {
-	unsigned bytes = (unsigned)(width < 0 ? -width : width);
-	uint64_t value = 0;
+	uint64_t count = 0;
+	size_t zeros;
 
-	for (unsigned i = 0; i < bytes; i++)
-		value |= (uint64_t)at[i] << (8 * i);
-	if (width < 0 && bytes < 8 && value >> (8 * bytes - 1) & 1)
-		value |= ~(uint64_t)0 << (8 * bytes);
-	return value;
+	for (; walk_has(w, at, size); at += size, count++) {
+		for (zeros = 0; zeros < size && !w->data[at + zeros];)
+			zeros++;
+		if (zeros == size || walk_spend(w, 1 + zeros / 8) < 0)
+			break;
+	}
+	return count;
 }
 
-static int append_integer(struct buf *json, const uint8_t *at, int width)
+/* How many elements the entry has, by its flags; no dimension when that cannot be found out. */
+static void find_dimensions(struct walk *w, const struct frame *f, const int64_t *entry, size_t at, size_t size,
+			    struct dimensions *ret)
 {
-	uint64_t value = read_integer(at, width);
+	const int64_t *other;
+	size_t place = NOWHERE;
 
-	return width > 0 ? buf_printf(json, "%" PRIu64, value) : buf_printf(json, "%" PRId64, (int64_t)value);
-}
-
-/* The name of the value, or the value where it has none. */
-static int append_enum(struct buf *json, struct query *q, const int64_t *entry, const uint8_t *at, size_t width)
-{
-	int64_t value = (int64_t)read_integer(at, -(int)width);
-	int64_t key[] = { entry[ENTRY_PROCESS], entry[ENTRY_DOMAIN], entry[ENTRY_TYPE], value };
-	const int64_t *label = index_find_last(&q->index.payload_labels, key, 4);
-	size_t len = 0;
-	const char *name = label ? report_text(q->report, (uint64_t)label[LABEL_NAME], &len) : NULL;
-
-	return name ? json_append_string(json, name, len) : buf_printf(json, "%" PRId64, value);
-}
-
-static int append_real(struct buf *json, double value)
-{
-	return isfinite(value) ? buf_printf(json, "%.17g", value) : buf_puts(json, "null");
-}
-
-/* Pointers to texts were replaced by the offset of a copy behind the program's bytes. */
-static int append_copied_text(struct buf *json, const uint8_t *data, size_t len, size_t at)
-{
-	uint64_t offset;
-
-	memcpy(&offset, data + at, sizeof(offset));
-	if (offset == 0 || offset >= len)
-		return buf_puts(json, "null");
-	return json_append_string(json, (const char *)data + offset,
-				  strnlen((const char *)data + offset, len - offset));
-}
-
-static int append_registered(struct buf *json, struct query *q, const uint8_t *at)
-{
-	const char *text;
-	uint64_t id;
-	size_t len;
-
-	memcpy(&id, at, sizeof(id));
-	text = report_text(q->report, id, &len);
-	return text ? json_append_string(json, text, len) : buf_puts(json, "null");
-}
-
-static int append_value(struct buf *json, struct query *q, const int64_t *entry, const uint8_t *data, size_t len,
-			size_t at)
-{
-	int64_t type = entry[ENTRY_TYPE];
-	float single;
-	double real;
-
-	if (at > len || entry_width(q, entry) > len - at)
-		return buf_puts(json, "null");
-	if (enum_width(q, entry))
-		return append_enum(json, q, entry, data + at, enum_width(q, entry));
-	if (integer_width(type))
-		return append_integer(json, data + at, integer_width(type));
-	switch (type) {
-	case ENTRY_FLOAT:
-		memcpy(&single, data + at, sizeof(single));
-		return append_real(json, (double)single);
-	case ENTRY_DOUBLE:
-		memcpy(&real, data + at, sizeof(real));
-		return append_real(json, real);
-	case ENTRY_TEXT:
-	case ENTRY_TEXT_UTF8:
-		return append_copied_text(json, data, len, at);
-	case ENTRY_REGISTERED:
-		return append_registered(json, q, data + at);
+	ret->count = 0;
+	switch (entry[ENTRY_FLAGS] & FLAG_ARRAY) {
+	case FLAG_ARRAY_FIXED:
+		ret->lengths[0] = entry[ENTRY_DETAIL] < 0 ? 0 : (uint64_t)entry[ENTRY_DETAIL];
+		ret->count = 1;
+		return;
+	case FLAG_ARRAY_ZERO:
+		ret->lengths[0] = size ? count_to_zero(w, at, size) : 0;
+		ret->count = size != 0;
+		return;
+	case FLAG_ARRAY_LENGTH:
+		other = other_entry(w, f, entry[ENTRY_DETAIL], &place);
+		lengths_of_entry(w, other, place, ret);
+		return;
+	case FLAG_ARRAY_PAYLOAD:
+		lengths_of_payload(w, entry[ENTRY_DETAIL], ret);
+		return;
 	default:
-		return buf_puts(json, "null");
+		return;
 	}
 }
 
-static int append_name(struct buf *json, struct query *q, const int64_t *entry)
+/* All dimensions together; no more than INT64_MAX. */
+static uint64_t product(const struct dimensions *d)
+{
+	uint64_t all = 1;
+
+	for (unsigned i = 0; i < d->count; i++) {
+		if (d->lengths[i] == 0)
+			return 0;
+		all = all > INT64_MAX / d->lengths[i] ? INT64_MAX : all * d->lengths[i];
+	}
+	return all;
+}
+
+static size_t array_end(size_t at, uint64_t count, size_t size)
+{
+	return size && count < (NOWHERE - 1) / size ? advance(at, (size_t)count * size) : NOWHERE;
+}
+
+/* One value: a number, a name, a structure. */
+static int append_one(struct walk *w, const struct frame *f, const int64_t *entry, size_t at, size_t *end)
+{
+	const int64_t *schema = walk_schema(w, entry[ENTRY_TYPE]), *selector;
+	int64_t selected = NO_MEMBER;
+	uint64_t value;
+	size_t place;
+
+	if (!schema || walk_enum(w, entry[ENTRY_TYPE])) {
+		size_t size = type_extent(w, entry[ENTRY_TYPE]).size;
+
+		*end = size ? advance(at, size) : NOWHERE;
+		return value_append(w, entry[ENTRY_TYPE], at);
+	}
+	if (schema[SCHEMA_TYPE] == SCHEMA_UNION && !(entry[ENTRY_FLAGS] & FLAG_ARRAY)) {
+		selector = other_entry(w, f, entry[ENTRY_DETAIL], &place);
+		if (selector && selector != entry && !(selector[ENTRY_FLAGS] & (FLAG_ARRAY | FLAG_POINTER | FLAG_OFFSETS)) &&
+		    value_integer(w, selector[ENTRY_TYPE], place, &value) && value <= INT64_MAX)
+			selected = (int64_t)value;
+	}
+	return append_schema(w, schema, at, selected, end);
+}
+
+/* One level of an array; `at` moves on. Elements that do not lie inside end it. */
+static int append_elements(struct walk *w, const struct frame *f, const int64_t *entry, const struct dimensions *d,
+			   unsigned level, size_t size, size_t *at)
+{
+	int r = buf_puts(w->json, "[");
+
+	for (uint64_t i = 0; r >= 0 && i < d->lengths[level]; i++) {
+		size_t begin = *at;
+
+		if (!walk_has(w, *at, size ? size : 1))
+			break;
+		r = walk_step(w);
+		if (r >= 0 && i)
+			r = buf_puts(w->json, ",");
+		if (r < 0)
+			return r;
+		if (level + 1 < d->count)
+			r = append_elements(w, f, entry, d, level + 1, size, at);
+		else
+			r = append_one(w, f, entry, *at, at);
+		if (*at == begin) /* nothing can follow what takes no room */
+			break;
+	}
+	return r < 0 ? r : buf_puts(w->json, "]");
+}
+
+static int append_array(struct walk *w, const struct frame *f, const int64_t *entry, size_t at, size_t *end)
+{
+	size_t size = type_extent(w, entry[ENTRY_TYPE]).size, character = character_size(entry[ENTRY_TYPE]), stop = at;
+	int zero_ends = (entry[ENTRY_FLAGS] & FLAG_ARRAY) == FLAG_ARRAY_ZERO, r;
+	struct dimensions d;
+	uint64_t count;
+
+	find_dimensions(w, f, entry, at, size, &d);
+	*end = NOWHERE;
+	if (d.count == 0)
+		return append_null(w);
+	count = product(&d);
+	if (at > w->len || (count && !walk_has(w, at, size ? size : 1)))
+		return append_null(w);
+	if (size)
+		*end = array_end(at, count + (zero_ends ? 1 : 0), size);
+	if (character)
+		return value_append_text(w, at, count > w->len ? w->len : (size_t)count, character);
+	if (entry[ENTRY_TYPE] == TYPE_BYTE)
+		return value_append_hex(w, at, count > w->len - at ? w->len - at : (size_t)count);
+	if (count == 0)
+		r = buf_puts(w->json, "[]");
+	else
+		r = append_elements(w, f, entry, &d, 0, size, &stop);
+	if (!size)
+		*end = stop;
+	return r;
+}
+
+/* Texts of a fixed size, up to an empty one. */
+static int append_text_list(struct walk *w, size_t at, size_t units, size_t width, size_t *end)
+{
+	size_t size = units * width, count = (size_t)count_to_zero(w, at, size);
+	int r = buf_puts(w->json, "[");
+
+	for (size_t i = 0; r >= 0 && i < count; i++) {
+		r = walk_step(w);
+		if (r >= 0 && i)
+			r = buf_puts(w->json, ",");
+		if (r >= 0)
+			r = value_append_text(w, at + i * size, units, width);
+	}
+	*end = array_end(at, (uint64_t)count + 1, size);
+	return r < 0 ? r : buf_puts(w->json, "]");
+}
+
+static int append_text(struct walk *w, const struct frame *f, const int64_t *entry, size_t at, size_t *end)
+{
+	size_t width = character_size(entry[ENTRY_TYPE]);
+	int64_t array = entry[ENTRY_FLAGS] & FLAG_ARRAY;
+	struct dimensions d = { { entry[ENTRY_DETAIL] < 0 ? 0 : (uint64_t)entry[ENTRY_DETAIL] }, 1 };
+	uint64_t units;
+
+	if (array == FLAG_ARRAY_ZERO && entry[ENTRY_DETAIL] > 0) {
+		*end = NOWHERE;
+		if ((uint64_t)entry[ENTRY_DETAIL] > w->len)
+			return append_null(w);
+		return append_text_list(w, at, (size_t)entry[ENTRY_DETAIL], width, end);
+	}
+	if (array)
+		find_dimensions(w, f, entry, at, width, &d);
+	units = product(&d);
+	*end = d.count ? array_end(at, units + (array == FLAG_ARRAY_ZERO ? 1 : 0), width) : NOWHERE;
+	if (!d.count || (units && !walk_has(w, at, 1)))
+		return append_null(w);
+	return value_append_text(w, at, units > w->len ? w->len : (size_t)units, width);
+}
+
+/* The value of an entry; `end` is where the next may begin. */
+static int append_entry(struct walk *w, const struct frame *f, const int64_t *entry, size_t at, size_t *end)
+{
+	int64_t type = entry[ENTRY_TYPE];
+
+	*end = NOWHERE;
+	if (at == NOWHERE || entry[ENTRY_FLAGS] & FLAG_OFFSETS)
+		return append_null(w);
+	if (entry_is_copied_text(entry)) {
+		*end = advance(at, type_size(TYPE_ADDRESS));
+		return value_append_copied_text(w, at);
+	}
+	/* What other pointers lead to is not in the report: the address is what there is. */
+	if (entry[ENTRY_FLAGS] & FLAG_POINTER ||
+	    (type_is_text(type) && !(entry[ENTRY_FLAGS] & FLAG_ARRAY) && !entry[ENTRY_DETAIL])) {
+		*end = advance(at, type_size(TYPE_ADDRESS));
+		return type_is_text(type) ? append_null(w) : value_append(w, TYPE_ADDRESS, at);
+	}
+	if (type_is_text(type))
+		return append_text(w, f, entry, at, end);
+	if (entry[ENTRY_FLAGS] & FLAG_ARRAY)
+		return append_array(w, f, entry, at, end);
+	return append_one(w, f, entry, at, end);
+}
+
+static int append_name(struct walk *w, const int64_t *entry)
 {
 	size_t len;
-	const char *name = report_text(q->report, (uint64_t)entry[ENTRY_NAME], &len);
+	const char *name = report_text(w->q->report, (uint64_t)entry[ENTRY_NAME], &len);
 
 	if (name)
-		return json_append_string(json, name, len);
-	return buf_printf(json, "\"%" PRId64 "\"", entry[ENTRY_INDEX]);
+		return value_append_string(w, name, len);
+	return buf_printf(w->json, "\"%" PRId64 "\"", entry[ENTRY_INDEX]);
 }
 
-/* Where a field lies: as registered, or behind the last one by natural alignment. */
-static size_t place(struct query *q, const int64_t *entry, size_t end)
+/* Where an entry lies: as registered or worked out by the agent, else behind the last one by
+ * natural alignment. */
+static size_t place(struct walk *w, const struct frame *f, const int64_t *entry, size_t end)
 {
-	size_t width = entry_width(q, entry);
+	size_t align, at;
 
 	if (entry[ENTRY_OFFSET] > 0)
-		return (size_t)entry[ENTRY_OFFSET];
-	return (end + width - 1) / width * width;
+		return advance(f->base, (size_t)entry[ENTRY_OFFSET]);
+	if (f->schema[SCHEMA_TYPE] >= SCHEMA_UNION)
+		return f->base;
+	if (end == NOWHERE)
+		return NOWHERE;
+	align = entry_extent(w, entry).align;
+	if (f->schema[SCHEMA_ALIGN] > 0 && align > (uint64_t)f->schema[SCHEMA_ALIGN])
+		align = (size_t)f->schema[SCHEMA_ALIGN];
+	at = end - f->base;
+	return align > 1 ? advance(end, (align - at % align) % align) : end;
 }
 
-int payload_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain, int64_t schema,
-		    const uint8_t *data, size_t len)
+/* The member an entry of the union itself selects. */
+static int64_t inner_selection(struct walk *w, const struct frame *f)
 {
-	const struct index_table *entries = &q->index.payload_entries;
-	int64_t key[] = { process, domain, schema };
-	size_t i = index_lower_bound(entries, key, 3), at, end = 0;
-	const char *separator = "{";
-	const int64_t *entry;
-	int r = -ENOENT;
+	uint64_t value;
+	size_t at;
 
-	for (; i < entries->count; i++) {
-		entry = entries->rows + i * entries->width;
-		if (memcmp(entry, key, sizeof(key)) != 0)
-			break;
-		at = place(q, entry, end);
-		end = at + entry_width(q, entry);
-		r = buf_puts(json, separator);
+	for (size_t i = f->first; i < f->limit; i++) {
+		const int64_t *entry = walk_entry(w, i);
+
+		if (entry[ENTRY_TYPE] != TYPE_SELECTOR || entry[ENTRY_OFFSET] < 0)
+			continue;
+		at = advance(f->base, (size_t)entry[ENTRY_OFFSET]);
+		if (value_integer(w, TYPE_SELECTOR, at, &value) && (int64_t)value != entry[ENTRY_INDEX])
+			return (int64_t)value;
+		break;
+	}
+	return NO_MEMBER;
+}
+
+static int append_fields(struct walk *w, struct frame *f, int64_t selected, size_t *ret_end)
+{
+	const char *separator = "{";
+	size_t at, end = f->base;
+	int r = 0;
+
+	*ret_end = f->base;
+	/* A number beyond the members selects nothing: all are shown. */
+	if (f->first < f->limit && selected > walk_entry(w, f->limit - 1)[ENTRY_INDEX])
+		selected = NO_MEMBER;
+	for (size_t i = f->first; i < f->limit; i++) {
+		const int64_t *entry = walk_entry(w, i);
+
+		/* Defined twice: the agent was not sure that the first time came through. */
+		if (i > f->first && entry[ENTRY_INDEX] == walk_entry(w, i - 1)[ENTRY_INDEX])
+			continue;
+		at = place(w, f, entry, end);
+		if (entry[ENTRY_INDEX] >= 0 && entry[ENTRY_INDEX] < MAX_PLACES)
+			f->places[entry[ENTRY_INDEX]] = at;
+		if (selected != NO_MEMBER && entry[ENTRY_INDEX] != selected)
+			continue;
+		r = walk_step(w);
 		if (r >= 0)
-			r = append_name(json, q, entry);
+			r = buf_puts(w->json, separator);
 		if (r >= 0)
-			r = buf_puts(json, ":");
+			r = append_name(w, entry);
 		if (r >= 0)
-			r = append_value(json, q, entry, data, len, at);
+			r = buf_puts(w->json, ":");
+		if (r >= 0)
+			r = append_entry(w, f, entry, at, &end);
 		if (r < 0)
 			return r;
 		separator = ",";
+		if (*ret_end != NOWHERE && (end == NOWHERE || end > *ret_end))
+			*ret_end = end;
 	}
-	return r < 0 ? r : buf_puts(json, "}");
+	return separator[0] == '{' ? buf_puts(w->json, "{}") : buf_puts(w->json, "}");
+}
+
+static int append_schema(struct walk *w, const int64_t *schema, size_t at, int64_t selected, size_t *end)
+{
+	struct frame f = { .schema = schema, .base = at };
+	size_t size;
+	int r = walk_step(w);
+
+	*end = NOWHERE;
+	if (r < 0)
+		return r;
+	if (w->depth >= PAYLOAD_MAX_DEPTH || at > w->len)
+		return append_null(w);
+	for (int i = 0; i < MAX_PLACES; i++)
+		f.places[i] = NOWHERE;
+	walk_entries(w, schema, &f.first, &f.limit);
+	if (schema[SCHEMA_TYPE] == SCHEMA_UNION_SELECTED)
+		selected = inner_selection(w, &f);
+	w->depth++;
+	r = append_fields(w, &f, selected, end);
+	w->depth--;
+	size = type_extent(w, schema[SCHEMA_ID]).size;
+	if (size)
+		*end = advance(at, size);
+	return r;
+}
+
+/* A payload of one of NVTX's own types: a text, a number, or as many as there are. */
+static int append_predefined(struct walk *w, int64_t type)
+{
+	size_t size = type_size(type);
+	struct frame none = { .base = 0 };
+	int64_t entry[ENTRY_WIDTH] = { [ENTRY_TYPE] = type, [ENTRY_FLAGS] = FLAG_ARRAY_FIXED };
+	size_t end;
+
+	if (type == TYPE_RAW)
+		return value_append_hex(w, 0, w->len);
+	if (type_is_text(type))
+		return value_append_text(w, 0, w->len, character_size(type));
+	if (!size)
+		return -ENOENT;
+	if (w->len < 2 * size)
+		return value_append(w, type, 0);
+	entry[ENTRY_DETAIL] = (int64_t)(w->len / size);
+	return append_array(w, &none, entry, 0, &end);
+}
+
+static int append_payload(struct walk *w, int64_t id)
+{
+	const int64_t *schema = walk_schema(w, id);
+	size_t end;
+
+	if (schema)
+		return append_schema(w, schema, 0, NO_MEMBER, &end);
+	if (walk_enum(w, id))
+		return value_append(w, id, 0);
+	return append_predefined(w, id);
+}
+
+int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain,
+		     const struct event_payload *payloads, size_t count)
+{
+	struct walk w = { .q = q, .json = json, .process = process, .domain = domain,
+			  .payloads = payloads, .count = count };
+	int r = 0, shown = 0;
+
+	for (size_t i = 0; r >= 0 && i < count; i++) {
+		w.data = payloads[i].data;
+		w.len = payloads[i].len;
+		if (count > 1)
+			r = buf_puts(json, i ? "," : "[");
+		if (r >= 0)
+			r = w.len > PAYLOAD_MAX_DATA ? -E2BIG : append_payload(&w, payloads[i].schema);
+		shown += r >= 0;
+		if (r == -ENOENT && count > 1)
+			r = append_null(&w);
+	}
+	if (r >= 0 && count > 1)
+		r = buf_puts(json, "]");
+	if (r >= 0 && json->len > PAYLOAD_MAX_TEXT)
+		return -E2BIG;
+	return r < 0 ? r : shown ? 0 : -ENOENT;
 }

@@ -1,16 +1,24 @@
-/* Binary payloads of NVTX events as JSON, by the schema the program registered. */
+/* Binary payloads of NVTX events as JSON, by the schemas the program registered. */
 #ifndef SONDE_QUERY_PAYLOAD_H
 #define SONDE_QUERY_PAYLOAD_H
 
 #include "base/buf.h"
 #include "query/internal.h"
 
-/* -ENOENT when the schema is not known (its bytes can still be read as they are).
- * Fields that lie outside of the data, or whose type has no plain value, are null. */
-int payload_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain, int64_t schema,
-		    const uint8_t *data, size_t len);
+struct event_payload {
+	const uint8_t *data;
+	size_t len;
+	int64_t schema; /* as registered, or one of NVTX's own types */
+};
 
-/* Appends text as a JSON string, quotes included. */
-int json_append_string(struct buf *json, const char *text, size_t len);
+/* All payloads of one event: the value of a single one, an array of several. Structures and unions
+ * are objects, arrays arrays, enumerations names, characters and registered strings texts, bytes
+ * hexadecimal digits, infinities and NaN texts. Of a union the selected member, all where
+ * nothing selects one. Fields that lie outside of the data, and pointers to texts that were not
+ * copied, are null; of arrays that reach beyond the data the elements inside are shown.
+ * -ENOENT when no schema is known (the bytes can still be read as they are), -E2BIG when the text
+ * would be absurdly long. */
+int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain,
+		     const struct event_payload *payloads, size_t count);
 
 #endif

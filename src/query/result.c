@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -64,28 +63,49 @@ static void result_hex(sqlite3_context *context, const uint8_t *data, size_t len
 	sqlite3_result_text(context, text, (int)(len * 2), sqlite3_free);
 }
 
+/* The payloads of an event: its own blob, then those of its set of arguments. */
+static int collect_payloads(struct scan *s, const struct event_payload *first, int64_t set, struct buf *ret)
+{
+	const struct index_table *args = &s->q->index.args;
+	int r = buf_append(ret, first, sizeof(*first));
+
+	if (r >= 0 && set)
+		r = index_load_args(&s->q->index, s->q->report);
+	if (r < 0 || !set)
+		return r;
+	for (size_t i = index_lower_bound(args, &set, 1); r >= 0 && i < args->count; i++) {
+		const int64_t *row = args->rows + i * ARG_WIDTH;
+		struct event_payload payload = { .schema = row[ARG_SCHEMA] };
+
+		if (row[ARG_SET] != set)
+			break;
+		payload.data = report_blob_data(s->q->report, (uint64_t)row[ARG_BLOB], &payload.len);
+		if (payload.data)
+			r = buf_append(ret, &payload, sizeof(payload));
+	}
+	return r;
+}
+
 static void result_json(sqlite3_context *context, struct scan *s, unsigned column, uint32_t row,
 			const uint8_t *data, size_t len)
 {
-	unsigned schema_column = s->table->sources[s->source].cells[column].other;
-	const struct report_group *group = report_group(s->q->report, s->table->sources[s->source].table, s->group);
-	int64_t *schemas = malloc(s->rows * sizeof(*schemas));
-	struct buf json = BUF_INIT;
-	int r = -ENOMEM;
+	const struct mapped_cell *cell = &s->table->sources[s->source].cells[column];
+	struct event_payload first = { data, len, s->raw[cell->other].values[row] };
+	struct buf payloads = BUF_INIT, json = BUF_INIT;
+	int r = -ENOENT;
 
-	(void)group;
-	if (schemas && data && s->track)
-		r = report_column(s->q->report, s->table->sources[s->source].table, s->group, schema_column,
-				  schemas, NULL);
+	if (data && s->track)
+		r = collect_payloads(s, &first, s->raw[cell->constant].values[row], &payloads);
 	if (r >= 0)
-		r = payload_to_json(&json, s->q, s->track[TRACK_PROCESS], s->track[TRACK_DOMAIN], schemas[row],
-				    data, len);
+		r = payloads_to_json(&json, s->q, s->track[TRACK_PROCESS], s->track[TRACK_DOMAIN],
+				     (const struct event_payload *)(const void *)payloads.data,
+				     payloads.len / sizeof(first));
 	if (r >= 0 && json.len <= INT_MAX)
 		sqlite3_result_text(context, buf_cstr(&json), (int)json.len, SQLITE_TRANSIENT);
 	else
 		sqlite3_result_null(context);
+	buf_release(&payloads);
 	buf_release(&json);
-	free(schemas);
 }
 
 void result_cell(sqlite3_context *context, struct scan *s, unsigned column, uint32_t row)

@@ -267,6 +267,10 @@ static int load_companions(struct scan *s, const struct mapped_cell *cell)
 		r = load_raw(s, cell->column + 1u, &ignored);
 	if (cell->convert == CONVERT_DURATION)
 		r = load_raw(s, 0, &ignored);
+	if (cell->convert == CONVERT_JSON)
+		r = load_raw(s, (unsigned)cell->constant, &ignored);
+	if (r >= 0 && cell->convert == CONVERT_JSON)
+		r = load_raw(s, cell->other, &ignored);
 	if (r >= 0 && cell->convert >= CONVERT_END && cell->convert <= CONVERT_PAYLOAD_FLOAT &&
 	    cell->convert != CONVERT_OPEN && cell->other < TABLE_MAX_COLUMNS)
 		r = load_raw(s, cell->other, &ignored);
@@ -310,6 +314,8 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 	if (r < 0)
 		return r;
 	kind = direct_kind((enum convert)cell->convert);
+	if (kind == VECTOR_JSON)
+		r = load_companions(s, cell);
 	if (kind >= 0)
 		v->vector = (struct vector){ (enum vector_kind)kind, 0, raw->values,
 					     raw->has_nulls ? raw->nulls : NULL };

@@ -4,15 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmt/nvtx_wire.h"
 #include "record/counters.h"
 #include "record/definitions.h"
+#include "record/payloads.h"
 #include "record/ranges.h"
 #include "record/slices.h"
 #include "record/thread.h"
-
-/* Texts copied behind a payload may make it longer than the program's own bytes. */
-#define PAYLOAD_LIMIT (4u * NVTX_WIRE_PAYLOAD_MAX)
 
 /* One record, its size checked against the block. */
 struct record {
@@ -48,73 +45,21 @@ static inline int64_t event_time(struct decoder *d, uint64_t ticks)
 	return time;
 }
 
-static void collect_payload(struct pending_payload *payload, const struct record_blob *blob,
-			    const uint8_t *bytes, size_t size)
-{
-	uint8_t *grown;
-	size_t cap;
-
-	if (payload->any && payload->complete) {
-		payload->lost = 1; /* a second payload of the same event: the first is kept */
-		return;
-	}
-	payload->any = 1;
-	payload->complete = record_level(blob->head) == 0;
-	payload->schema = blob->schema_id;
-	payload->total = blob->total;
-	if (size > PAYLOAD_LIMIT - payload->size) {
-		payload->lost = 1;
-		return;
-	}
-	if (payload->size + size > payload->cap) {
-		cap = payload->cap ? payload->cap : 256;
-		while (cap < payload->size + size)
-			cap *= 2;
-		grown = realloc(payload->data, cap);
-		if (!grown) {
-			payload->lost = 1;
-			return;
-		}
-		payload->data = grown;
-		payload->cap = cap;
-	}
-	if (size)
-		memcpy(payload->data + payload->size, bytes, size);
-	payload->size += size;
-}
-
 static int decode_blob(struct decoder *d, const struct record *r)
 {
-	struct pending_payload *payload = &d->t->payload;
 	struct record_blob blob;
 
 	if (r->size < sizeof(blob))
 		return -EBADMSG;
 	memcpy(&blob, r->bytes, sizeof(blob));
-	/* Left over from an event that was lost. */
-	if (payload->any && payload->time != r->ticks) {
-		payload->any = payload->complete = payload->lost = 0;
-		payload->size = 0;
-	}
-	payload->time = r->ticks;
-	collect_payload(payload, &blob, r->bytes + sizeof(blob), r->size - sizeof(blob));
+	payloads_collect(d->s, &d->t->payloads, &blob, r->bytes + sizeof(blob), r->size - sizeof(blob));
 	return 0;
 }
 
-static void take_payload(struct decoder *d, const struct record *r, struct event_attributes *event)
+/* What came before the record, if it says that something did; NULL otherwise. Valid until the next record. */
+static const struct payload_list *payloads_before(struct decoder *d, const struct record *r)
 {
-	struct pending_payload *payload = &d->t->payload;
-
-	if (!payload->any || payload->time != r->ticks || !payload->complete) {
-		event->flags |= SLICE_BLOB_LOST;
-	} else {
-		event->blob = report_blob(d->s->writer, payload->data, payload->size);
-		event->schema = payload->schema;
-		if (payload->lost || payload->size < payload->total)
-			event->flags |= SLICE_BLOB_LOST;
-	}
-	payload->any = payload->complete = payload->lost = 0;
-	payload->size = 0;
+	return record_flags(r->head) & NVTX_FLAG_BLOB ? payloads_take(&d->t->payloads, r->ticks) : NULL;
 }
 
 /* Fills everything an event record can carry; `fixed` is where its text begins. */
@@ -146,7 +91,7 @@ static int decode_event(struct decoder *d, const struct record *r, uint32_t fixe
 					  r->size - fixed);
 	}
 	if (flags & NVTX_FLAG_BLOB)
-		take_payload(d, r, ret);
+		payloads_attach(d->s, ret, payloads_before(d, r));
 	return 0;
 }
 
@@ -262,15 +207,10 @@ static int decode_push_ex(struct decoder *d, const struct record *r)
 static int decode_pop(struct decoder *d, const struct record *r)
 {
 	struct domain_state *domain = thread_domain(d->s, d->p, d->t, record_domain(r->head));
-	struct event_attributes payload = { 0 };
-	int with_payload = record_flags(r->head) & NVTX_FLAG_BLOB;
 
 	if (!domain)
 		return -ENOMEM;
-	if (with_payload)
-		take_payload(d, r, &payload);
-	slices_pop(d->s, d->p, d->t, domain, record_level(r->head), r->time,
-		   with_payload ? &payload : NULL);
+	slices_pop(d->s, d->p, d->t, domain, record_level(r->head), r->time, payloads_before(d, r));
 	return 0;
 }
 
@@ -291,16 +231,12 @@ static int decode_start(struct decoder *d, const struct record *r)
 
 static int decode_end(struct decoder *d, const struct record *r)
 {
-	struct event_attributes payload = { 0 };
 	struct record_nvtx_end end;
-	int with_payload = record_flags(r->head) & NVTX_FLAG_BLOB;
 
 	if (r->size < sizeof(end))
 		return -EBADMSG;
 	memcpy(&end, r->bytes, sizeof(end));
-	if (with_payload)
-		take_payload(d, r, &payload);
-	ranges_end(d->s, d->p, d->t, end.range_id, r->time, with_payload ? &payload : NULL);
+	ranges_end(d->s, d->p, d->t, end.range_id, r->time, payloads_before(d, r));
 	return 0;
 }
 

@@ -73,17 +73,34 @@ uint64_t definitions_string(struct session *s, struct definitions *d, uint64_t i
 	return text;
 }
 
-static void define_string(struct session *s, struct definitions *d, uint64_t id,
+/* Binary payloads hold ids or handles of strings: readers find the text by this row. */
+static void string_row(struct session *s, const struct definitions *d, uint64_t id, uint64_t handle,
+		       uint64_t text)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_NVTX_STRING_PROCESS] = (int64_t)d->process;
+	v[COLUMN_NVTX_STRING_ID] = (int64_t)id;
+	v[COLUMN_NVTX_STRING_NAME] = (int64_t)text;
+	v[COLUMN_NVTX_STRING_HANDLE] = (int64_t)handle;
+	session_row(s, TABLE_NVTX_STRING, v, ALL(COLUMN_NVTX_STRING_HANDLE));
+}
+
+static void define_string(struct session *s, struct definitions *d, uint64_t id, uint64_t handle,
 			  const char *text, size_t size)
 {
 	uint64_t known = idmap_get(&d->strings, id);
 
 	if (known == IDMAP_NONE) {
-		idmap_put(&d->strings, id, report_string(s->writer, text, size));
+		known = report_string(s->writer, text, size);
 	} else if (known & PLACEHOLDER) {
-		report_string_define(s->writer, known & ~PLACEHOLDER, text, size);
-		idmap_put(&d->strings, id, known & ~PLACEHOLDER);
+		known &= ~PLACEHOLDER;
+		report_string_define(s->writer, known, text, size);
+	} else {
+		return;
 	}
+	idmap_put(&d->strings, id, known);
+	string_row(s, d, id, handle, known);
 }
 
 uint64_t definitions_domain(struct session *s, struct definitions *d, uint64_t id)
@@ -260,7 +277,7 @@ int definitions_record(struct session *s, struct traced_process *p, struct trace
 		domain_row(&d, 2);
 		return 0;
 	case DEFINE_STRING:
-		define_string(s, p->definitions, d.id, d.text, d.size);
+		define_string(s, p->definitions, d.id, d.extra, d.text, d.size);
 		return 0;
 	case DEFINE_CATEGORY:
 		category_row(&d);

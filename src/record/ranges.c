@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/payloads.h"
 #include "record/slices.h"
 
 /* Rounds an end waits for its start: every ring is read once per round. */
@@ -184,12 +185,14 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 	set->refs++;
 	if (take_early(p, range_id, &early)) {
 		idmap_take(&p->range_index, range_id);
+		payloads_attach(s, &p->ranges[index].event, &early.payloads);
+		payload_list_release(&early.payloads);
 		finish_range(s, p, index, early.time, early.thread);
 	}
 }
 
 static void keep_early(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t range_id,
-		       int64_t time)
+		       int64_t time, const struct payload_list *payloads)
 {
 	uint32_t cap = p->early_cap ? p->early_cap * 2 : 16;
 	struct early_end *grown;
@@ -208,30 +211,21 @@ static void keep_early(struct session *s, struct traced_process *p, struct trace
 		s->events--;
 		return;
 	}
-	p->early[p->early_count++] = (struct early_end){ .id = range_id, .thread = t->uid,
-							 .time = time };
+	p->early[p->early_count] = (struct early_end){ .id = range_id, .thread = t->uid,
+						       .time = time };
+	payload_list_copy(&p->early[p->early_count++].payloads, payloads);
 }
 
 void ranges_end(struct session *s, struct traced_process *p, struct traced_thread *t,
-		uint64_t range_id, int64_t time, const struct event_attributes *payload)
+		uint64_t range_id, int64_t time, const struct payload_list *payloads)
 {
 	uint64_t index = idmap_take(&p->range_index, range_id);
-	struct event_attributes *event;
 
 	if (index == IDMAP_NONE) {
-		keep_early(s, p, t, range_id, time);
+		keep_early(s, p, t, range_id, time, payloads);
 		return;
 	}
-	event = &p->ranges[index].event;
-	if (payload) {
-		event->flags |= payload->flags & SLICE_BLOB_LOST;
-		if (payload->blob && event->blob)
-			event->flags |= SLICE_BLOB_LOST;
-		if (payload->blob && !event->blob) {
-			event->blob = payload->blob;
-			event->schema = payload->schema;
-		}
-	}
+	payloads_attach(s, &p->ranges[index].event, payloads);
 	finish_range(s, p, (uint32_t)index, time, t->uid);
 }
 
@@ -246,6 +240,7 @@ void ranges_age(struct session *s, struct traced_process *p, int all)
 			continue;
 		}
 		idmap_take(&p->early_index, p->early[i].id);
+		payload_list_release(&p->early[i].payloads);
 		session_loss(s, p->uid, p->early[i].thread, LOSS_UNMATCHED_END, 1);
 		s->events--;
 	}
@@ -284,5 +279,7 @@ void ranges_release(struct traced_process *p)
 	idmap_release(&p->range_index);
 	idmap_release(&p->early_index);
 	free(p->ranges);
+	for (uint32_t i = 0; i < p->early_count; i++)
+		payload_list_release(&p->early[i].payloads);
 	free(p->early);
 }

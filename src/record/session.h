@@ -43,8 +43,9 @@ struct event_attributes {
 	uint32_t color;
 	uint32_t payload_kind;
 	uint64_t payload;
-	uint64_t blob;         /* 0 = none */
+	uint64_t blob;         /* the first binary payload; 0 = none */
 	uint64_t schema;
+	uint64_t args;         /* ARG.set of the others; 0 = none */
 };
 
 struct open_slice {
@@ -67,17 +68,29 @@ struct domain_state {
 	struct lane_set *lanes;
 };
 
-/* Pieces of binary payloads, waiting for the event they belong to. */
-struct pending_payload {
-	uint64_t time;         /* of the event, in ticks */
+/* Binary payloads of one event that are in the report already, in the order of the call. */
+struct stored_payload {
+	uint64_t blob;
 	uint64_t schema;
-	uint64_t total;
-	uint8_t *data;
+};
+
+struct payload_list {
+	struct stored_payload *items;
+	uint32_t count;
+	uint32_t cap;
+	uint32_t lost;         /* some is missing, whole or in part */
+};
+
+/* Pieces of binary payloads, waiting for the event they belong to. */
+struct pending_payloads {
+	uint64_t time;         /* of the event, in ticks */
+	struct payload_list done;
+	uint8_t *data;         /* the one whose last piece has not come */
 	size_t size;
 	size_t cap;
-	uint8_t complete;
-	uint8_t lost;          /* cut, out of order, or more than one */
-	uint8_t any;
+	uint8_t open;          /* there is such a one */
+	uint8_t cut;           /* some of its bytes are missing */
+	uint8_t taken;         /* the event has come: what follows is another's */
 };
 
 struct loss_counts {
@@ -117,7 +130,7 @@ struct traced_thread {
 	struct idmap counters;      /* (counter id, field) hash -> index in counter_tracks */
 	struct report_track **counter_tracks;
 	uint32_t counter_count;
-	struct pending_payload payload;
+	struct pending_payloads payloads;
 	struct numbered_name *names; /* RECORD_SHORT_NAMES of them, or NULL */
 	struct loss_counts seen;    /* what loss rows have told already */
 	struct loss_counts counts;
@@ -158,6 +171,7 @@ struct early_end {
 	uint64_t thread;
 	int64_t time;
 	uint32_t rounds;
+	struct payload_list payloads; /* its own copy */
 };
 
 struct process_info {
@@ -215,6 +229,7 @@ struct session {
 	uint32_t dead_next;
 	uint64_t next_thread;
 	uint64_t next_domain;
+	uint64_t next_arg_set;
 	uint32_t next_track;
 	uint32_t chunks_in_circulation;
 	uint64_t events;              /* records decoded that are events */

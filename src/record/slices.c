@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fmt/nvtx_wire.h"
+#include "record/payloads.h"
 
 #define BIT(column) (1u << (column))
 
@@ -29,6 +30,8 @@ uint32_t slice_values(const struct event_attributes *event, int64_t end, int64_t
 		present |= BIT(COLUMN_SLICE_PAYLOAD_KIND) | BIT(COLUMN_SLICE_PAYLOAD);
 	if (event->blob)
 		present |= BIT(COLUMN_SLICE_BLOB) | BIT(COLUMN_SLICE_SCHEMA);
+	values[COLUMN_SLICE_ARGS] = (int64_t)event->args;
+	present |= event->args ? BIT(COLUMN_SLICE_ARGS) : 0;
 	return present;
 }
 
@@ -137,22 +140,9 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 	d->depth++;
 }
 
-/* What came with the pop: kept where the push brought no payload of its own. */
-static void merge_payload(struct open_slice *open, const struct event_attributes *payload)
-{
-	fill_in(open);
-	open->event.flags |= payload->flags & SLICE_BLOB_LOST;
-	if (payload->blob && open->event.blob) {
-		open->event.flags |= SLICE_BLOB_LOST;
-	} else if (payload->blob) {
-		open->event.blob = payload->blob;
-		open->event.schema = payload->schema;
-	}
-}
-
 void slices_pop(struct session *s, struct traced_process *p, struct traced_thread *t,
 		struct domain_state *d, unsigned level, int64_t time,
-		const struct event_attributes *payload)
+		const struct payload_list *payloads)
 {
 	while (d->depth && d->open[d->depth - 1].level > level)
 		end_open(s, p, t, d, time);
@@ -162,8 +152,10 @@ void slices_pop(struct session *s, struct traced_process *p, struct traced_threa
 		s->events--;
 		return;
 	}
-	if (__builtin_expect(payload != NULL, 0))
-		merge_payload(&d->open[d->depth - 1], payload);
+	if (__builtin_expect(payloads != NULL, 0)) {
+		fill_in(&d->open[d->depth - 1]);
+		payloads_attach(s, &d->open[d->depth - 1].event, payloads);
+	}
 	append(s, p, t, d, &d->open[--d->depth], time);
 }
 
@@ -188,6 +180,8 @@ static uint32_t instant_values(const struct event_attributes *event, int64_t *va
 		present |= BIT(COLUMN_INSTANT_PAYLOAD_KIND) | BIT(COLUMN_INSTANT_PAYLOAD);
 	if (event->blob)
 		present |= BIT(COLUMN_INSTANT_BLOB) | BIT(COLUMN_INSTANT_SCHEMA);
+	values[COLUMN_INSTANT_ARGS] = (int64_t)event->args;
+	present |= event->args ? BIT(COLUMN_INSTANT_ARGS) : 0;
 	return present;
 }
 

@@ -8,10 +8,10 @@
 void slices_push(struct session *s, struct traced_process *p, struct traced_thread *t,
 		 struct domain_state *d, unsigned level, const struct event_attributes *event,
 		 int plain);
-/* `payload` (may be NULL) holds blob, schema and flags that came with the pop. */
+/* `payloads` (may be NULL) came with the pop. */
 void slices_pop(struct session *s, struct traced_process *p, struct traced_thread *t,
 		struct domain_state *d, unsigned level, int64_t time,
-		const struct event_attributes *payload);
+		const struct payload_list *payloads);
 void slices_mark(struct session *s, struct traced_process *p, struct traced_thread *t,
 		 struct domain_state *d, const struct event_attributes *event);
 /* Ends everything open with SLICE_OPEN. */

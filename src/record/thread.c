@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "record/definitions.h"
+#include "record/payloads.h"
 #include "record/ranges.h"
 #include "record/slices.h"
 
@@ -225,7 +226,7 @@ static void thread_free(struct traced_thread *t)
 	idmap_release(&t->domain_index);
 	idmap_release(&t->counters);
 	free(t->counter_tracks);
-	free(t->payload.data);
+	payloads_release(&t->payloads);
 	free(t->names);
 	free(t);
 }

@@ -108,7 +108,8 @@ void nvtx_domain_destroy(struct nvtx_domain *domain)
 
 static void define_string(uint32_t domain, struct nvtx_string *string, int cut)
 {
-	struct nvtx_definition what = { .kind = DEFINE_STRING, .domain = domain, .id = string->id };
+	struct nvtx_definition what = { .kind = DEFINE_STRING, .domain = domain, .id = string->id,
+					.extra = (uint64_t)(uintptr_t)string };
 	struct nvtx_text text = { .type = NVTX_MESSAGE_ASCII, .size = string->node.size,
 				  .value.ascii = string->text, .cut = cut };
 

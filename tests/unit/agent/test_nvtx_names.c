@@ -94,6 +94,7 @@ static void one_handle_per_string_and_domain(void **state)
 	assert_string_equal(seen.text, "text");
 	assert_int_equal(seen.domain, 0);
 	assert_int_equal(seen.id, here->id);
+	assert_ptr_equal((const void *)(uintptr_t)seen.extra, here);
 	seen = expect(&cursor, DEFINE_STRING);
 	assert_int_equal(seen.domain, nvtx_domain_id(domain));
 	assert_string_equal(expect(&cursor, DEFINE_STRING).text, "next");
