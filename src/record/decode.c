@@ -289,39 +289,28 @@ static int decode_diagnostic(struct decoder *d, const struct record *r)
 
 static int decode_record(struct decoder *d, const struct record *r)
 {
-	switch (record_type(r->head)) {
-	case RECORD_NVTX_PUSH:
-		d->s->events++;
-		return decode_push(d, r);
-	case RECORD_NVTX_POP:
-		d->s->events++;
-		return decode_pop(d, r);
-	case RECORD_NVTX_PUSH_EX:
-		d->s->events++;
-		return decode_push_ex(d, r);
-	case RECORD_NVTX_START:
-		d->s->events++;
-		return decode_start(d, r);
-	case RECORD_NVTX_END:
-		d->s->events++;
-		return decode_end(d, r);
-	case RECORD_NVTX_MARK:
-		d->s->events++;
-		return decode_mark(d, r);
-	case RECORD_NVTX_COUNTER:
-		d->s->events++;
-		return decode_counter(d, r);
-	case RECORD_NVTX_BLOB:
-		return decode_blob(d, r);
-	case RECORD_NVTX_NAME:
-		return decode_name(d, r);
-	case RECORD_DEFINE:
-		return decode_define(d, r);
-	case RECORD_DIAGNOSTIC:
-		return decode_diagnostic(d, r);
-	default:
+	static const struct {
+		int (*decode)(struct decoder *, const struct record *);
+		int is_event; /* something the program did, not what it is called */
+	} types[RECORD_TYPE_COUNT] = {
+		[RECORD_NVTX_PUSH] = { decode_push, 1 },
+		[RECORD_NVTX_PUSH_EX] = { decode_push_ex, 1 },
+		[RECORD_NVTX_POP] = { decode_pop, 1 },
+		[RECORD_NVTX_START] = { decode_start, 1 },
+		[RECORD_NVTX_END] = { decode_end, 1 },
+		[RECORD_NVTX_MARK] = { decode_mark, 1 },
+		[RECORD_NVTX_COUNTER] = { decode_counter, 1 },
+		[RECORD_NVTX_BLOB] = { decode_blob, 0 },
+		[RECORD_NVTX_NAME] = { decode_name, 0 },
+		[RECORD_DEFINE] = { decode_define, 0 },
+		[RECORD_DIAGNOSTIC] = { decode_diagnostic, 0 },
+	};
+	unsigned type = record_type(r->head);
+
+	if (type >= RECORD_TYPE_COUNT || !types[type].decode)
 		return -EBADMSG;
-	}
+	d->s->events += (uint64_t)types[type].is_event;
+	return types[type].decode(d, r);
 }
 
 static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)

@@ -12,7 +12,7 @@ void definitions_unref(struct definitions *d);
 void definitions_inherit(struct definitions *d, struct definitions *parent,
 			 uint64_t string_limit, uint64_t domain_limit);
 
-/* The report's id for a registered string: a placeholder when its text has not come
+/* The report's id for a registered string: a stand-in when its text has not come
  * yet. 0 only without memory. */
 uint64_t definitions_string(struct session *s, struct definitions *d, uint64_t id);
 /* The uid of a domain; 0 for the default domain. */

@@ -61,7 +61,7 @@ static void summarize(struct recorder *r)
 		recorder_note(r, "%" PRIu64 " events were lost; the report's diagnostics say why.",
 			      s->dropped);
 	if (s->untraced)
-		recorder_note(r, "%" PRIu64 " programs could not be traced; the report's diagnostics say which.",
+		recorder_note(r, "%" PRIu64 " program(s) could not be traced; the report's diagnostics say which.",
 			      s->untraced);
 	if (r->drain.full)
 		recorder_note(r, "Recording stopped early: %s", r->drain.write_error.text);

@@ -98,8 +98,10 @@ static void judge(struct recorder *r, const struct notice *n)
 		return; /* gone, or named relative to a folder we do not know */
 	if (kind != ELF_PEEK_OK && kind != ELF_PEEK_FOREIGN)
 		tell(r, n, path, elf_peek_reason(kind));
-	else if (!n->injected)
+	else if (n->injected == WIRE_INJECTED_NOT)
 		tell(r, n, path, "was given an environment without the agent");
+	else if (n->injected == WIRE_INJECTED_OUT_OF_REACH)
+		tell(r, n, path, "runs where the agent's library is not to be found (chroot, other mounts)");
 }
 
 static void check(struct recorder *r, uint32_t pid, int64_t now)

@@ -148,6 +148,13 @@ static int wait_for(struct recorder *r, struct source *source)
 	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, source->fd, &event);
 }
 
+/* A window that is open stays the same one: writers take another number for a pause. */
+static void open_window(struct recorder *r)
+{
+	if (atomic_load(&r->page->gate) == 0)
+		atomic_store(&r->page->gate, ring_gate(r->page->modules, ++r->windows));
+}
+
 static int set_up(struct recorder *r, pid_t pid, struct error *err)
 {
 	struct clock_snapshot first;
@@ -166,7 +173,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	watch_target(r);
 	meta_begin(r);
 	if (r->options->delay_ns == 0)
-		atomic_store(&r->page->gate, r->page->modules);
+		open_window(r);
 	return drain_start(&r->drain, err);
 }
 
@@ -282,7 +289,7 @@ static void run_clock(struct recorder *r, int64_t now)
 
 	if (r->start_at && now >= r->start_at) {
 		r->start_at = 0;
-		atomic_store(&r->page->gate, r->page->modules);
+		open_window(r);
 		if (o->duration_ns)
 			r->stop_at = now + o->duration_ns;
 	}

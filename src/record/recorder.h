@@ -71,6 +71,7 @@ struct recorder {
 	int epoll;
 	int session_fd;
 	struct ring_session *page;
+	uint32_t windows;             /* opened so far */
 	struct drain drain;
 	char path[RECORD_PATH_SIZE];
 	struct connection *connections;

@@ -45,18 +45,24 @@ enum ring_clock {
 	RING_CLOCK_TSC = 1
 };
 
-/* Bits of the gate: one per module that can record. */
+/* The gate: a bit per module that may record now, and above them the number of the capture
+ * window, so that a writer sees that there was a pause even if it missed it. */
 enum ring_gate {
 	RING_GATE_NVTX = 1u << 0,
 	RING_GATE_OSRT = 1u << 1,
 	RING_GATE_CUDA = 1u << 2
 };
 
+static inline uint32_t ring_gate(uint32_t modules, uint32_t window)
+{
+	return modules | (window & 0xffff) << 8;
+}
+
 struct ring_session {
 	uint64_t magic;
 	uint32_t abi;
 	uint32_t clock;               /* enum ring_clock */
-	_Atomic uint32_t gate;        /* modules whose window is open now */
+	_Atomic uint32_t gate;        /* ring_gate(); 0 while no window is open */
 	uint32_t modules;             /* modules asked for at all (-t) */
 	/* Set by the recorder before it sleeps long; the writer that fills a chunk
 	 * clears it and wakes the recorder. On a page of its own, writable. */

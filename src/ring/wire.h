@@ -28,6 +28,13 @@ enum wire_origin {
 	WIRE_ORIGIN_LATE = 3   /* loaded by dlopen (NVTX injection) or attach */
 };
 
+/* Whether the program's environment carries the agent on. */
+enum wire_injected {
+	WIRE_INJECTED_NOT = 0,
+	WIRE_INJECTED = 1,
+	WIRE_INJECTED_OUT_OF_REACH = 2 /* it does, but the library is not there: chroot, other mounts */
+};
+
 struct wire_request {
 	uint32_t magic;
 	uint32_t abi;
@@ -37,7 +44,7 @@ struct wire_request {
 	uint32_t pid;         /* in the sender's namespace */
 	uint32_t ppid;
 	uint32_t child;       /* WIRE_SPAWNED */
-	uint32_t injected;    /* WIRE_EXEC: 1 when the environment carries the agent on */
+	uint32_t injected;    /* WIRE_EXEC, WIRE_SPAWNED: enum wire_injected */
 	uint64_t parent_process; /* WIRE_ORIGIN_FORK: process uid the child inherits definitions from */
 	uint64_t next_string;  /* WIRE_ORIGIN_FORK: string ids below this are the parent's */
 	uint64_t next_domain;  /* the same for domains */

@@ -113,7 +113,8 @@ def watch(cli, result):
         try:
             with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
                 status = dict(line.split(":", 1) for line in f if ":" in line)
-            result["cpu"] = cpu_seconds(pid)
+            # Threads that have ended are no longer in the sum.
+            result["cpu"] = max(result.get("cpu", 0), cpu_seconds(pid))
         except (OSError, ValueError):
             return
         memory = sum(int(status[key].split()[0]) for key in ("RssAnon", "RssShmem") if key in status)

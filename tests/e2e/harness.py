@@ -218,6 +218,9 @@ class Terminal:
         self.output = b""
 
         def own_the_terminal():
+            # Whoever runs the tests in the background has these ignored, and so would we.
+            for number in (signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 

@@ -38,6 +38,7 @@
 struct agent_thread_memory {
 	int32_t levels[AGENT_LEVEL_DOMAINS]; /* zero when a thread begins */
 	uint32_t life;                       /* another number for each thread that had this memory */
+	uint32_t window;                     /* the gate in which `levels` were counted */
 	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
 };
 
@@ -77,14 +78,21 @@ extern struct agent_pages agent_pages __attribute__((visibility("hidden")));
 /* A child that came without our fork handler tries once to get a pool. */
 AGENT_COLD int agent_revive(unsigned module) __attribute__((visibility("hidden")));
 
+/* The first event of a thread in another capture window: what was open in the one before counts
+ * no more. */
+AGENT_COLD void agent_new_window(uint32_t gate) __attribute__((visibility("hidden")));
+
 /* Off: one load and one branch (the second load hits the same way, no branch). */
 static inline int agent_on(unsigned module)
 {
 	uint32_t attached = atomic_load_explicit(&agent_pages.attached, memory_order_relaxed);
 	uint32_t gate = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 
-	if (agent_likely(attached & gate & module))
+	if (agent_likely(attached & gate & module)) {
+		if (agent_unlikely(agent_tls.levels && agent_memory()->window != gate))
+			agent_new_window(gate);
 		return 1;
+	}
 	return agent_unlikely(attached == 0) ? agent_revive(module) : 0;
 }
 

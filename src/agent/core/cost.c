@@ -50,6 +50,7 @@ void agent_measure_cost(void (*pair)(void))
 	if (!scratch || !memory)
 		return;
 	memory->life = 1;
+	memory->window = atomic_load(&agent_pages.session.gate);
 	agent_tls = (struct agent_tls){ .end = scratch->data + RING_CHUNK_DATA, .chunk = scratch,
 					.levels = memory->levels, .slot = saved.slot };
 	for (int i = 0; i < COST_ROUNDS; i++) {

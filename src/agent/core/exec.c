@@ -74,27 +74,41 @@ static unsigned strip_preload(char *to, const char *from)
 	return left;
 }
 
-static int carries_agent(char *const environment[])
+/* After a chroot, or in another mount namespace, our library may not be there: the loader
+ * would complain on the program's stderr. */
+static enum wire_injected carries_agent(char *const environment[])
 {
 	const char *entry = find_preload(environment);
+	char path[PATH_MAX];
+	size_t length;
 
-	return entry && strstr(entry, LIBRARY) != NULL;
+	for (entry = entry ? entry + sizeof(PRELOAD) - 1 : ""; *entry; entry += length) {
+		entry += strspn(entry, ": ");
+		length = strcspn(entry, ": ");
+		if (!names_agent(entry, length) || length >= sizeof(path))
+			continue;
+		memcpy(path, entry, length);
+		path[length] = '\0';
+		return raw_syscall(SYS_access, (long)path, R_OK, 0, 0, 0, 0) < 0 ? WIRE_INJECTED_OUT_OF_REACH :
+										 WIRE_INJECTED;
+	}
+	return WIRE_INJECTED_NOT;
 }
 
-/* Whether the dynamic loader of this program could take our library. */
-static int must_strip(enum elf_peek_kind kind)
+/* Whether the dynamic loader of this program could not take our library. */
+static int must_strip(enum elf_peek_kind kind, char *const environment[])
 {
 	return kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
-	       kind == ELF_PEEK_ASAN;
+	       kind == ELF_PEEK_ASAN || carries_agent(environment) == WIRE_INJECTED_OUT_OF_REACH;
 }
 
-static void tell_recorder(enum wire_kind kind, const char *path, int injected, pid_t child)
+static void tell_recorder(enum wire_kind kind, const char *path, enum wire_injected injected, pid_t child)
 {
 	struct wire_request notice;
 	size_t length = strnlen(path, WIRE_PATH_SIZE - 1);
 
 	agent_fill_request(&notice, kind);
-	notice.injected = (uint32_t)injected;
+	notice.injected = injected;
 	notice.child = (uint32_t)child;
 	memcpy(notice.path, path, length);
 	agent_notify(&notice);
@@ -136,7 +150,7 @@ static char *const *choose_environment(enum elf_peek_kind kind, char *const give
 {
 	size_t n = 0;
 
-	if (!must_strip(kind) || !copy)
+	if (!copy || !must_strip(kind, given))
 		return given;
 	for (size_t i = 0; given[i]; i++) {
 		if (strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) != 0)

@@ -43,17 +43,26 @@ static uint32_t fresh_chunk(struct ring_pool *pool)
 	return index;
 }
 
-static uint32_t pop_chunk(struct ring_pool *pool, _Atomic uint64_t *list)
+/* A list and the things on it: where the first one keeps its `next_free`, how far it is to the
+ * next one's, and how many there are. */
+struct free_list {
+	_Atomic uint64_t *head;
+	void *first;
+	size_t stride;
+	uint32_t count;
+};
+
+/* Index + 1 of what was on top; 0 when the list is empty. */
+static uint32_t pop(struct free_list list)
 {
-	uint64_t head = atomic_load_explicit(list, memory_order_acquire);
+	uint64_t head = atomic_load_explicit(list.head, memory_order_acquire);
+	_Atomic uint32_t *next_free;
 	uint32_t index, next;
 
-	while ((index = ring_list_index(head)) != 0) {
-		if (index > pool->chunk_cap)
-			return 0;
-		next = atomic_load_explicit(&agent_chunk(pool, index - 1)->next_free,
-					    memory_order_relaxed);
-		if (atomic_compare_exchange_weak_explicit(list, &head,
+	while ((index = ring_list_index(head)) != 0 && index <= list.count) {
+		next_free = (_Atomic uint32_t *)((uint8_t *)list.first + (index - 1) * list.stride);
+		next = atomic_load_explicit(next_free, memory_order_relaxed);
+		if (atomic_compare_exchange_weak_explicit(list.head, &head,
 							  ring_list_head(ring_list_pops(head) + 1, next),
 							  memory_order_acquire, memory_order_acquire))
 			return index;
@@ -61,22 +70,16 @@ static uint32_t pop_chunk(struct ring_pool *pool, _Atomic uint64_t *list)
 	return 0;
 }
 
+static uint32_t pop_chunk(struct ring_pool *pool, _Atomic uint64_t *head)
+{
+	return pop((struct free_list){ head, &agent_chunk(pool, 0)->next_free, sizeof(struct ring_chunk),
+				       pool->chunk_cap });
+}
+
 static uint32_t pop_slot(struct ring_pool *pool)
 {
-	uint64_t head = atomic_load_explicit(&pool->free_slots, memory_order_acquire);
-	uint32_t index, next;
-
-	while ((index = ring_list_index(head)) != 0) {
-		if (index > pool->slot_count)
-			return 0;
-		next = atomic_load_explicit(&agent_slot(pool, index - 1)->next_free,
-					    memory_order_relaxed);
-		if (atomic_compare_exchange_weak_explicit(&pool->free_slots, &head,
-							  ring_list_head(ring_list_pops(head) + 1, next),
-							  memory_order_acquire, memory_order_acquire))
-			return index;
-	}
-	return 0;
+	return pop((struct free_list){ &pool->free_slots, &agent_slot(pool, 0)->next_free,
+				       sizeof(struct ring_slot), pool->slot_count });
 }
 
 /* Memory of the thread in this slot; the next thread in it gets the same. */
@@ -94,7 +97,18 @@ static struct agent_thread_memory *memory_for_slot(uint32_t index)
 	for (uint32_t i = 0; i < AGENT_LEVEL_DOMAINS; i++)
 		memory->levels[i] = 0;
 	memory->life++;
+	memory->window = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 	return memory;
+}
+
+void agent_new_window(uint32_t gate)
+{
+	struct agent_thread_memory *memory = agent_memory();
+
+	for (uint32_t i = 0; i < AGENT_LEVEL_DOMAINS; i++)
+		memory->levels[i] = 0;
+	agent_tls.ranges = 0; /* levels kept elsewhere go by this number */
+	memory->window = gate;
 }
 
 static int take_slot(struct ring_pool *pool, struct agent_tls *tls)

@@ -45,6 +45,17 @@ static int mode_plain(char **argv)
 	return 0;
 }
 
+/* One range over everything the recorder does at its start. */
+static int mode_long(char **argv)
+{
+	(void)argv;
+	sonde_range_push("long");
+	usleep(300000);
+	ranges("within", 2);
+	sonde_range_pop();
+	return 0;
+}
+
 static int mode_fork(char **argv)
 {
 	pid_t child;
@@ -375,7 +386,7 @@ static const struct {
 	const char *name;
 	int (*run)(char **argv);
 } modes[] = {
-	{ "plain", mode_plain }, { "fork", mode_fork }, { "clone", mode_clone }, { "vfork", mode_vfork },
+	{ "plain", mode_plain }, { "long", mode_long }, { "fork", mode_fork }, { "clone", mode_clone }, { "vfork", mode_vfork },
 	{ "exec", mode_exec }, { "exec-failed", mode_exec_failed }, { "spawn", mode_spawn },
 	{ "cleanenv", mode_cleanenv }, { "daemon", mode_daemon }, { "pthread_exit", mode_pthread_exit },
 	{ "cancel", mode_cancel }, { "setuid", mode_setuid }, { "closeall", mode_closeall },

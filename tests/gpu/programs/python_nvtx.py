@@ -10,7 +10,12 @@ def decorated():
 def main():
     for _ in range(3):
         decorated()
-    with nvtx.annotate("context", color="red", domain="package", category="phase", payload=42):
+    attributes = {"color": "red", "domain": "package", "category": "phase"}
+    try:
+        context = nvtx.annotate("context", payload=42, **attributes)
+    except TypeError:  # versions before 0.2.7 have no payload
+        context = nvtx.annotate("context", **attributes)
+    with context:
         pass
     started = nvtx.start_range("started", domain="package")
     nvtx.push_range("pushed", domain="package")

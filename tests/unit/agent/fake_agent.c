@@ -97,7 +97,15 @@ static struct agent_thread_memory *new_memory(void)
 
 	memset(memory, 0, sizeof(*memory));
 	memory->life = 1;
+	memory->window = agent_pages.session.gate;
 	return memory;
+}
+
+void agent_new_window(uint32_t gate)
+{
+	memset(agent_memory()->levels, 0, sizeof(agent_memory()->levels));
+	agent_tls.ranges = 0;
+	agent_memory()->window = gate;
 }
 
 static void *begin(uint32_t size)

@@ -406,6 +406,34 @@ static void closed_window_touches_nothing(void **state)
 	assert_int_equal(fake_agent.unmatched, 1);
 }
 
+/* What was open in a window that was closed counts no more in the next. */
+static void levels_begin_anew_in_each_window(void **state)
+{
+	struct nvtx_domain *far = NULL;
+	struct nvtx_attributes a = with_text("far");
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "window %d", i);
+		far = nvtx_domain_create_a(name);
+	}
+	agent_pages.session.gate = ring_gate(RING_GATE_NVTX, 1);
+	assert_int_equal(nvtx_range_push_a("left open"), 0);
+	assert_int_equal(nvtx_range_push_a("left open"), 1);
+	assert_int_equal(nvtx_domain_range_push_ex(far, &a), 0);
+	agent_pages.session.gate = 0;
+	assert_int_equal(nvtx_range_pop(), NVTX_UNTRACKED);
+	agent_pages.session.gate = ring_gate(RING_GATE_NVTX, 2);
+	assert_int_equal(nvtx_range_pop(), -1);
+	assert_int_equal(fake_agent.unmatched, 1);
+	assert_int_equal(nvtx_range_push_a("left open"), 0);
+	assert_int_equal(nvtx_domain_range_push_ex(far, &a), 0);
+	assert_int_equal(nvtx_domain_range_pop(far), 0);
+	assert_int_equal(nvtx_range_pop(), 0);
+}
+
 static void deep_nesting_does_no_harm(void **state)
 {
 	const void *cursor = NULL;
@@ -455,6 +483,7 @@ int main(void)
 		cmocka_unit_test_setup(threads_without_a_ring_are_counted_as_dropped, reset),
 		cmocka_unit_test_setup(reentry_is_refused_but_counted, reset),
 		cmocka_unit_test_setup(closed_window_touches_nothing, reset),
+		cmocka_unit_test_setup(levels_begin_anew_in_each_window, reset),
 		cmocka_unit_test_setup(deep_nesting_does_no_harm, reset),
 		cmocka_unit_test_setup(errno_is_kept, reset),
 		cmocka_unit_test_setup(many_domains_have_levels_too, reset),
