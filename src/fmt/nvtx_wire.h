@@ -13,7 +13,7 @@
  * Binary payloads. An event may have several payloads. Each is written as one or
  * more RECORD_NVTX_BLOB pieces in order; `level` counts down to 0 at its last
  * piece; then the next payload's pieces follow, and at last the event, with
- * NVTX_FLAG_BLOB. Pieces carry the event's own time stamp and domain: pieces whose
+ * NVTX_FLAG_BLOB. `flags` is the payload's number in its call: others refer to it, and some may be left out. Pieces carry the event's own time stamp and domain: pieces whose
  * time is not the event's were left by an event that got lost, or belong to one of a
  * signal handler that came between, and are dropped. An event whose payload found no room is dropped
  * with it and counts once. RECORD_NVTX_POP and

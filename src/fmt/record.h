@@ -126,7 +126,7 @@ struct record_nvtx_end {
 };
 
 struct record_blob {
-	uint64_t head;   /* level = how many further pieces follow */
+	uint64_t head;   /* level = how many further pieces follow, flags = number of the payload in its call */
 	uint64_t time;
 	uint64_t schema_id;
 	uint64_t total;  /* bytes of the whole payload, all pieces together */

@@ -189,7 +189,8 @@ static int load_registered(struct query_index *x, struct report *report)
 
 int index_load_args(struct query_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_ARG_SET, COLUMN_ARG_KEY, COLUMN_ARG_BLOB, COLUMN_ARG_SCHEMA };
+	static const uint8_t columns[] = { COLUMN_ARG_SET, COLUMN_ARG_KEY, COLUMN_ARG_BLOB, COLUMN_ARG_SCHEMA,
+					   COLUMN_ARG_INTEGER };
 	int r;
 
 	if (x->args_loaded)

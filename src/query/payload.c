@@ -82,26 +82,41 @@ static void lengths_of_entry(struct walk *w, const int64_t *entry, size_t at, st
 		read_lengths(w, entry[ENTRY_TYPE], at, MAX_DIMENSIONS, 1, ret);
 }
 
-/* The other payload is a number, numbers, or a structure that begins with them. */
-static void lengths_of_payload(struct walk *w, int64_t index, struct dimensions *ret)
+/* The payload of that number in the call the current one came with; NULL. Numbers rise within a call. */
+static const struct event_payload *payload_of_call(const struct walk *w, int64_t number)
 {
+	const struct event_payload *all = w->payloads;
+	size_t i = w->current;
+
+	while (i > 0 && all[i - 1].number < all[i].number)
+		i--;
+	do {
+		if (all[i].number == number)
+			return &all[i];
+		i++;
+	} while (i < w->count && all[i].number > all[i - 1].number);
+	return NULL;
+}
+
+/* The other payload is a number, numbers, or a structure that begins with them. */
+static void lengths_of_payload(struct walk *w, int64_t number, struct dimensions *ret)
+{
+	const struct event_payload *other = payload_of_call(w, number);
+	const int64_t *schema = other ? walk_schema(w, other->schema) : NULL;
+	size_t len = w->len, width = other ? type_size(other->schema) : 0, first, limit;
 	const uint8_t *data = w->data;
-	size_t len = w->len, first, limit, width;
-	const int64_t *schema;
 
 	ret->count = 0;
-	if (index < 0 || (uint64_t)index >= w->count)
+	if (!other)
 		return;
-	w->data = w->payloads[index].data;
-	w->len = w->payloads[index].len;
-	schema = walk_schema(w, w->payloads[index].schema);
-	width = type_size(w->payloads[index].schema);
+	w->data = other->data;
+	w->len = other->len;
 	if (schema) {
 		walk_entries(w, schema, &first, &limit);
 		if (first < limit && walk_entry(w, first)[ENTRY_OFFSET] >= 0)
 			lengths_of_entry(w, walk_entry(w, first), (size_t)walk_entry(w, first)[ENTRY_OFFSET], ret);
 	} else if (width) {
-		read_lengths(w, w->payloads[index].schema, 0, w->len / width, 0, ret);
+		read_lengths(w, other->schema, 0, w->len / width, 0, ret);
 	}
 	w->data = data;
 	w->len = len;
@@ -463,6 +478,7 @@ int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t
 	int r = 0, shown = 0;
 
 	for (size_t i = 0; r >= 0 && i < count; i++) {
+		w.current = i;
 		w.data = payloads[i].data;
 		w.len = payloads[i].len;
 		if (count > 1)

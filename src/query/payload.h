@@ -9,6 +9,7 @@ struct event_payload {
 	const uint8_t *data;
 	size_t len;
 	int64_t schema; /* as registered, or one of NVTX's own types */
+	int64_t number; /* in its call; an event has payloads of one call or, a range, two */
 };
 
 /* All payloads of one event: the value of a single one, an array of several. Structures and unions

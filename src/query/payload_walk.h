@@ -44,7 +44,8 @@ struct walk {
 	int64_t domain;
 	const struct event_payload *payloads;
 	size_t count;
-	const uint8_t *data; /* of the payload being shown */
+	size_t current;      /* the payload being shown */
+	const uint8_t *data; /* its bytes */
 	size_t len;
 	unsigned depth;
 	unsigned steps;

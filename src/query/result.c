@@ -75,7 +75,7 @@ static int collect_payloads(struct scan *s, const struct event_payload *first, i
 		return r;
 	for (size_t i = index_lower_bound(args, &set, 1); r >= 0 && i < args->count; i++) {
 		const int64_t *row = args->rows + i * ARG_WIDTH;
-		struct event_payload payload = { .schema = row[ARG_SCHEMA] };
+		struct event_payload payload = { .schema = row[ARG_SCHEMA], .number = row[ARG_NUMBER] };
 
 		if (row[ARG_SET] != set)
 			break;
@@ -90,7 +90,7 @@ static void result_json(sqlite3_context *context, struct scan *s, unsigned colum
 			const uint8_t *data, size_t len)
 {
 	const struct mapped_cell *cell = &s->table->sources[s->source].cells[column];
-	struct event_payload first = { data, len, s->raw[cell->other].values[row] };
+	struct event_payload first = { data, len, s->raw[cell->other].values[row], 0 };
 	struct buf payloads = BUF_INIT, json = BUF_INIT;
 	int r = -ENOENT;
 

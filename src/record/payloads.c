@@ -77,7 +77,7 @@ static int append_piece(struct pending_payloads *p, const uint8_t *bytes, size_t
 /* Stored at once, not with its event: what a ring can make us hold is one payload. */
 static void store(struct session *s, struct pending_payloads *p, const struct record_blob *piece)
 {
-	struct stored_payload item = { .schema = piece->schema_id };
+	struct stored_payload item = { .schema = piece->schema_id, .number = record_flags(piece->head) };
 
 	if (p->cut || p->size < piece->total)
 		p->done.lost = 1;
@@ -124,10 +124,11 @@ static int arg_row(struct session *s, uint64_t set, const struct stored_payload 
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	v[COLUMN_ARG_SET] = (int64_t)set;
+	v[COLUMN_ARG_INTEGER] = payload->number;
 	v[COLUMN_ARG_BLOB] = (int64_t)payload->blob;
 	v[COLUMN_ARG_SCHEMA] = (int64_t)payload->schema;
-	return session_row(s, TABLE_ARG, v,
-			   BIT(COLUMN_ARG_SET) | BIT(COLUMN_ARG_BLOB) | BIT(COLUMN_ARG_SCHEMA));
+	return session_row(s, TABLE_ARG, v, BIT(COLUMN_ARG_SET) | BIT(COLUMN_ARG_INTEGER) |
+						    BIT(COLUMN_ARG_BLOB) | BIT(COLUMN_ARG_SCHEMA));
 }
 
 void payloads_attach(struct session *s, struct event_attributes *event, const struct payload_list *list)

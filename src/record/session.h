@@ -72,6 +72,7 @@ struct domain_state {
 struct stored_payload {
 	uint64_t blob;
 	uint64_t schema;
+	uint32_t number;       /* in the call */
 };
 
 struct payload_list {

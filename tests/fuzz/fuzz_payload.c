@@ -128,6 +128,7 @@ static void show(struct query *q, struct input *in)
 		struct event_payload *p = &payloads[count];
 
 		p->schema = take_type(in);
+		p->number = (int64_t)count % 3;
 		p->len = take(in);
 		p->len = p->len < in->left ? p->len : in->left;
 		/* A copy of its own, so that the sanitizer sees what is read outside. */

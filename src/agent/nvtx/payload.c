@@ -80,8 +80,9 @@ static uint64_t put_pointers(const struct source *source, const struct window *w
 	return end;
 }
 
-/* One payload in pieces; 0 on success. */
-static int put_payload(uint32_t domain, uint64_t schema_id, const struct source *source, uint64_t time)
+/* One payload in pieces; 0 on success. `number`: in the call. */
+static int put_payload(uint32_t domain, uint64_t schema_id, const struct source *source, uint32_t number,
+		       uint64_t time)
 {
 	uint64_t total = put_pointers(source, NULL);
 	uint64_t kept = total < NVTX_WIRE_PAYLOAD_MAX ? total : NVTX_WIRE_PAYLOAD_MAX;
@@ -105,7 +106,7 @@ static int put_payload(uint32_t domain, uint64_t schema_id, const struct source 
 		window.to = (uint8_t *)(record + 1);
 		window_put(&window, 0, source->data, source->size);
 		put_pointers(source, &window);
-		agent_end(record, record_head(RECORD_NVTX_BLOB, 0, size, left, domain), size);
+		agent_end(record, record_head(RECORD_NVTX_BLOB, number, size, left, domain), size);
 		done += window.size;
 	} while (left-- > 0);
 	return 0;
@@ -141,7 +142,7 @@ uint32_t nvtx_payload_put(uint32_t domain, const struct nvtx_payload *payloads, 
 
 		if (!open_source(domain, &payloads[i], &source))
 			continue;
-		if (put_payload(domain, payloads[i].schema, &source, time))
+		if (put_payload(domain, payloads[i].schema, &source, (uint32_t)i, time))
 			return NVTX_EVENT_LOST;
 		flag = NVTX_FLAG_BLOB;
 	}

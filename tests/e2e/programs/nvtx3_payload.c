@@ -4,7 +4,6 @@
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -187,6 +186,28 @@ static void several(nvtxDomainHandle_t domain, uint64_t tensor, nvtxStringHandle
 	nvtxRangeEndPayload(domain, range, later, 1);
 }
 
+/* The length lies in another payload of the pop, not of the push. */
+static void counted(nvtxDomainHandle_t domain)
+{
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		{ NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_PAYLOAD_INDEX, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, "data", NULL, 0, 0, NULL,
+		  NULL },
+	};
+	uint64_t schema = register_schema(domain, "counted", NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC, 0, entries, 1);
+	size_t first = 99, count = 2;
+	float data[] = { 1.5f, -2.5f, 0 };
+	nvtxPayloadData_t early = { NVTX_PAYLOAD_ENTRY_TYPE_SIZE, sizeof(first), &first };
+	nvtxPayloadData_t late[] = { { NVTX_PAYLOAD_ENTRY_TYPE_SIZE, sizeof(count), &count },
+				     { schema, sizeof(data), data } };
+	nvtxEventAttributes_t event = event_named("counted");
+
+	event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+	event.reserved0 = 1;
+	event.payload.ullValue = (uint64_t)(uintptr_t)&early;
+	nvtxDomainRangePushEx(domain, &event);
+	nvtxRangePopPayload(domain, late, 2);
+}
+
 /* The child registers nothing itself. */
 static void in_a_child(nvtxDomainHandle_t domain, uint64_t tensor, nvtxStringHandle_t kind)
 {
@@ -217,6 +238,7 @@ int main(void)
 	transfers(domain, register_transfer(domain));
 	structures(domain, tensor);
 	several(domain, tensor, sparse);
+	counted(domain);
 	in_a_child(domain, tensor, sparse);
 	attributes.structSize = sizeof(attributes);
 	attributes.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_INT64;

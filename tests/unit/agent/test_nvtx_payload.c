@@ -389,8 +389,11 @@ static void several_payloads_and_ends(void **state)
 	assert_int_equal(nvtx_range_push_payload(NULL, NULL, 3), 0);
 	assert_int_equal(nvtx_range_pop_payload(NULL, payloads, 1), 0);
 	nvtx_range_end_payload(NULL, range, payloads, 2);
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(expect(&cursor, RECORD_NVTX_BLOB).level, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		seen = expect(&cursor, RECORD_NVTX_BLOB);
+		assert_int_equal(seen.level, 0);
+		assert_int_equal(seen.flags, i);
+	}
 	assert_string_equal(expect(&cursor, RECORD_NVTX_START).text, "label");
 	seen = expect(&cursor, RECORD_NVTX_PUSH_EX);
 	assert_int_equal(seen.flags, NVTX_FLAG_NO_MESSAGE);

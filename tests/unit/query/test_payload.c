@@ -159,14 +159,21 @@ static void add_mark(struct recording *r, int64_t schema, const void *data, size
 	add_mark_of(r, PROCESS, schema, data, size, 0);
 }
 
-static void add_arg(struct recording *r, int64_t set, int64_t schema, const void *data, size_t size)
+static void add_numbered(struct recording *r, int64_t set, int64_t number, int64_t schema, const void *data, size_t size)
 {
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
 	v[COLUMN_ARG_SET] = set;
+	v[COLUMN_ARG_INTEGER] = number;
 	v[COLUMN_ARG_BLOB] = add_blob(r, data, size);
 	v[COLUMN_ARG_SCHEMA] = schema;
-	append(r, TABLE_ARG, 0, v, BIT(COLUMN_ARG_SET) | BIT(COLUMN_ARG_BLOB) | BIT(COLUMN_ARG_SCHEMA));
+	append(r, TABLE_ARG, 0, v, BIT(COLUMN_ARG_SET) | BIT(COLUMN_ARG_INTEGER) | BIT(COLUMN_ARG_BLOB) |
+	       BIT(COLUMN_ARG_SCHEMA));
+}
+
+static void add_arg(struct recording *r, int64_t set, int64_t schema, const void *data, size_t size)
+{
+	add_numbered(r, set, 1, schema, data, size);
 }
 
 /* Finishes the report; the marks' JSON in order, one per row. What is not null must be valid. */
@@ -257,13 +264,18 @@ static void test_lengths_in_the_data(void **state)
 
 static void test_length_in_another_payload(void **state)
 {
-	uint64_t count = 2;
+	uint64_t count = 2, later = 1;
 	float data[] = { 1.5f, -2.5f, 99 };
 	int64_t schema = add_schema_of(*state, DYNAMIC, 0, 0, FIELDS({ 19, "data", LENGTH_PAYLOAD, 0 }));
+	int64_t schema_of_2 = add_schema_of(*state, DYNAMIC, 0, 0, FIELDS({ 19, "data", LENGTH_PAYLOAD, 1 }));
 
 	add_arg(*state, 1, schema, data, sizeof(data));
+	/* A second call, its first payload left out: numbers are those of the call. */
+	add_numbered(*state, 1, 0, 22, &later, sizeof(later));
+	add_numbered(*state, 1, 2, schema, data, sizeof(data));
+	add_numbered(*state, 1, 3, schema_of_2, data, sizeof(data));
 	add_mark_of(*state, PROCESS, 22, &count, sizeof(count), 1);
-	assert_string_equal(json_of(*state), "[2,{\"data\":[1.5,-2.5]}]");
+	assert_string_equal(json_of(*state), "[2,{\"data\":[1.5,-2.5]},1,{\"data\":[1.5]},{\"data\":null}]");
 }
 
 struct point { float x; float y; };

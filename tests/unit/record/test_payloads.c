@@ -16,12 +16,17 @@ static void write_record(struct fake_writer *w, void *head, size_t fixed, const 
 	assert_true(fake_write(w, bytes, (uint32_t)(fixed + size)));
 }
 
-static void piece(struct fake_writer *w, uint64_t time, unsigned left, uint64_t schema, uint64_t total, const char *text)
+static void numbered(struct fake_writer *w, uint64_t time, unsigned number, unsigned left, uint64_t schema, uint64_t total, const char *text)
 {
 	struct record_blob blob = {
-		record_head(RECORD_NVTX_BLOB, 0, (unsigned)(sizeof(blob) + strlen(text)), left, 0), time, schema, total };
+		record_head(RECORD_NVTX_BLOB, number, (unsigned)(sizeof(blob) + strlen(text)), left, 0), time, schema, total };
 
 	write_record(w, &blob, sizeof(blob), text, strlen(text));
+}
+
+static void piece(struct fake_writer *w, uint64_t time, unsigned left, uint64_t schema, uint64_t total, const char *text)
+{
+	numbered(w, time, 0, left, schema, total, text);
 }
 
 static void whole(struct fake_writer *w, uint64_t time, uint64_t schema, const char *text)
@@ -216,6 +221,25 @@ static void there_is_a_limit(void **state)
 	assert_int_equal(rows[62].values[COLUMN_ARG_SCHEMA], 64);
 }
 
+static void numbers_within_the_call(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w;
+	struct row rows[4];
+
+	assert_true(fake_open(&w, b->pool, 1000, 10));
+	numbered(&w, 100, 0, 0, 1, 1, "a");
+	numbered(&w, 100, 3, 0, 2, 1, "b");
+	event(&w, RECORD_NVTX_PUSH_EX, NVTX_FLAG_BLOB, 100, 0, "two");
+	numbered(&w, 110, 1, 0, 3, 1, "c");
+	pop(&w, 110, 0);
+	bench_finish(b);
+	check(b, "two", "1:a 2:b 3:c", 0);
+	assert_int_equal(bench_rows(b, TABLE_ARG, rows, 4), 2);
+	assert_int_equal(rows[0].values[COLUMN_ARG_INTEGER], 3);
+	assert_int_equal(rows[1].values[COLUMN_ARG_INTEGER], 1);
+}
+
 static void define_string(struct fake_writer *w, uint64_t time, uint64_t id, const char *text)
 {
 	struct record_define define = {
@@ -256,7 +280,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(several_at_push_and_pop), TEST(several_of_a_mark), TEST(several_of_start_and_end),
-		TEST(what_is_missing_is_said), TEST(there_is_a_limit), TEST(registered_strings_have_rows),
+		TEST(what_is_missing_is_said), TEST(there_is_a_limit), TEST(numbers_within_the_call),
+		TEST(registered_strings_have_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
