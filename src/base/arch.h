@@ -1,6 +1,6 @@
-/* Everything that depends on the CPU and is needed outside one agent module:
- * reading the cycle counter and knowing whether it can be trusted. A port fills
- * in this file, src/agent/core/arch_*.S and the unwinder. */
+/* Everything that depends on the CPU: the cycle counter and whether it can be trusted, texts
+ * by blocks of a vector register, system calls, what the C library calls its first
+ * version. A port to another CPU fills in this file. */
 #ifndef SONDE_BASE_ARCH_H
 #define SONDE_BASE_ARCH_H
 
@@ -11,6 +11,26 @@
 
 #include <cpuid.h>
 #include <x86intrin.h>
+
+#define ARCH_ELF_MACHINE 62 /* EM_X86_64 */
+/* The version of glibc's symbols that were there from the beginning. */
+#define ARCH_GLIBC_FIRST "GLIBC_2.2.5"
+/* long double has 80 bits, in 16 bytes. */
+#define ARCH_LONG_DOUBLE_X87 1
+
+static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
 
 static inline uint64_t arch_cycles(void)
 {

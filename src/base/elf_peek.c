@@ -9,15 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arch.h"
+
 #define MAX_SCRIPT_DEPTH 5
 #define MAX_SEGMENTS 64
 #define MAX_DYNAMIC 1024
-
-#if defined(__x86_64__)
-#define OWN_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define OWN_MACHINE EM_AARCH64
-#endif
 
 /* Raw calls: libc's own may be wrapped by the very library we are part of. */
 static long read_at(int fd, void *to, size_t size, uint64_t offset)
@@ -207,7 +203,7 @@ static enum elf_peek_kind peek_fd(int fd, char *line, size_t size, char **ret_sc
 	if (n < (long)sizeof(image.header))
 		return ELF_PEEK_FOREIGN;
 	memcpy(&image.header, line, sizeof(image.header));
-	if (image.header.e_machine != OWN_MACHINE)
+	if (image.header.e_machine != ARCH_ELF_MACHINE)
 		return ELF_PEEK_MACHINE;
 	return peek_elf64(&image);
 }

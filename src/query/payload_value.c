@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arch.h"
 #include "query/payload_walk.h"
 
 #define MAX_ANCESTORS 32
@@ -308,7 +309,7 @@ int value_append(struct walk *w, int64_t type, size_t at)
 	case TYPE_FLOAT16: return append_half(w, (uint32_t)read_bits(data, 2));
 	case TYPE_BF16: return append_single(w, (uint32_t)read_bits(data, 2) << 16);
 	case TYPE_FLOAT128: return append_quad(w, data);
-#ifdef __x86_64__
+#if ARCH_LONG_DOUBLE_X87
 	case TYPE_LONG_DOUBLE: return append_extended(w, (unsigned)read_bits(data + 8, 2), read_bits(data, 8));
 #else
 	case TYPE_LONG_DOUBLE: return append_quad(w, data);

@@ -339,16 +339,16 @@ AGENT_EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_
 }
 
 const struct agent_wrapper agent_wrappers[] = {
-	{ "execve", "GLIBC_2.2.5", (void *)execve, (void **)&real.execve },
+	{ "execve", ARCH_GLIBC_FIRST, (void *)execve, (void **)&real.execve },
 	{ "execvpe", "GLIBC_2.11", (void *)execvpe, (void **)&real.execvpe },
-	{ "fexecve", "GLIBC_2.2.5", (void *)fexecve, (void **)&real.fexecve },
+	{ "fexecve", ARCH_GLIBC_FIRST, (void *)fexecve, (void **)&real.fexecve },
 	{ "posix_spawn", "GLIBC_2.15", (void *)posix_spawn, (void **)&real.posix_spawn },
 	{ "posix_spawnp", "GLIBC_2.15", (void *)posix_spawnp, (void **)&real.posix_spawnp },
 	/* These end in one of the above. */
-	{ "execv", "GLIBC_2.2.5", (void *)execv, NULL },
-	{ "execvp", "GLIBC_2.2.5", (void *)execvp, NULL },
-	{ "execl", "GLIBC_2.2.5", (void *)execl, NULL },
-	{ "execlp", "GLIBC_2.2.5", (void *)execlp, NULL },
-	{ "execle", "GLIBC_2.2.5", (void *)execle, NULL },
+	{ "execv", ARCH_GLIBC_FIRST, (void *)execv, NULL },
+	{ "execvp", ARCH_GLIBC_FIRST, (void *)execvp, NULL },
+	{ "execl", ARCH_GLIBC_FIRST, (void *)execl, NULL },
+	{ "execlp", ARCH_GLIBC_FIRST, (void *)execlp, NULL },
+	{ "execle", ARCH_GLIBC_FIRST, (void *)execle, NULL },
 };
 const unsigned agent_wrapper_count = sizeof(agent_wrappers) / sizeof(agent_wrappers[0]);

@@ -6,13 +6,13 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#if defined(__x86_64__)
-__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
-__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
-__asm__(".symver dlvsym, dlvsym@GLIBC_2.2.5");
-__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
-__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
-#endif
+#include "base/arch.h"
+
+__asm__(".symver dladdr, dladdr@" ARCH_GLIBC_FIRST);
+__asm__(".symver dlsym, dlsym@" ARCH_GLIBC_FIRST);
+__asm__(".symver dlvsym, dlvsym@" ARCH_GLIBC_FIRST);
+__asm__(".symver pthread_key_create, pthread_key_create@" ARCH_GLIBC_FIRST);
+__asm__(".symver pthread_setspecific, pthread_setspecific@" ARCH_GLIBC_FIRST);
 
 #pragma weak dladdr
 #pragma weak dlsym

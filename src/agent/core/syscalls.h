@@ -12,23 +12,12 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#if defined(__x86_64__)
+#include "base/arch.h"
+
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
+	return arch_syscall(number, a, b, c, d, e, f);
 }
-#else
-#error "src/agent/core/syscalls.h: this CPU has not been filled in yet"
-#endif
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
