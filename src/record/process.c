@@ -129,6 +129,17 @@ static uint32_t process_row(struct session *s, const struct traced_process *p, i
 	return present;
 }
 
+static void tell_unreachable(struct session *s, struct traced_process *p, uint32_t count)
+{
+	if (count == p->unreachable_seen)
+		return;
+	p->unreachable_seen = count;
+	s->untraced++;
+	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, p->uid,
+			 "Programs or children started by process %u (%s) were not traced: they cannot reach the "
+			 "recorder from their network namespace.", p->info.pid, p->info.name);
+}
+
 void process_tell_losses(struct session *s, struct traced_process *p)
 {
 	struct ring_pool *pool = ring_reader_pool(&p->reader);
@@ -146,6 +157,7 @@ void process_tell_losses(struct session *s, struct traced_process *p)
 		session_loss(s, p->uid, 0, LOSS_NO_SLOT, without_slot - p->no_slot_seen);
 		p->no_slot_seen = without_slot;
 	}
+	tell_unreachable(s, p, atomic_load_explicit(&pool->unreachable, memory_order_relaxed));
 	if (pool->cost_pair_ps)
 		s->cost_pair_ps = pool->cost_pair_ps;
 	if (pool->cost_clock_ps)

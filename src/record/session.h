@@ -211,6 +211,7 @@ struct traced_process {
 	int64_t died_raw;
 	int exit_known;
 	int exit_status;
+	uint32_t unreachable_seen;  /* of the pool's count, told already */
 	uint64_t no_slot_seen;
 	uint32_t tid_searches;
 };

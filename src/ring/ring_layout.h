@@ -92,8 +92,9 @@ struct ring_pool {
 	/* Events of threads that could not have a slot, and events refused because
 	 * the thread was inside the agent already. */
 	_Alignas(64) _Atomic uint64_t dropped_without_slot;
-	_Atomic uint64_t slots_missing;   /* how many threads that were */
-	_Atomic uint32_t detached;        /* the agent switched itself off */
+	/* Programs and forked children that found no way to the recorder: its socket is in another
+	 * network namespace. Counted here because there is no other way to tell. */
+	_Atomic uint32_t unreachable;
 	uint32_t cost_pair_ps;            /* agent's own cost of one push+pop, in picoseconds; 0 = not measured */
 	uint32_t cost_clock_ps;           /* cost of reading the clock once */
 };
@@ -113,7 +114,6 @@ struct ring_slot {
 	uint64_t end_time;            /* ticks, valid when closed */
 	_Atomic uint64_t dropped;     /* events lost because the pool was empty */
 	_Atomic uint64_t refused;     /* events lost to the re-entry guard */
-	_Atomic uint64_t emitted;     /* not maintained on the hot path: written when the slot closes */
 	_Atomic uint64_t unmatched;   /* pops without a push */
 	char comm[RING_COMM_SIZE];    /* kernel thread name at start, refreshed at the end */
 };

@@ -238,7 +238,6 @@ void ring_reader_slot(const struct ring_reader *r, uint32_t slot, struct ring_sl
 	ret->end_time = state == RING_SLOT_CLOSED ? s->end_time : 0;
 	ret->dropped = atomic_load_explicit(&s->dropped, memory_order_relaxed);
 	ret->refused = atomic_load_explicit(&s->refused, memory_order_relaxed);
-	ret->emitted = atomic_load_explicit(&s->emitted, memory_order_relaxed);
 	ret->unmatched = atomic_load_explicit(&s->unmatched, memory_order_relaxed);
 	if (state == RING_SLOT_CLOSED || state == RING_SLOT_LIVE)
 		memcpy(ret->comm, s->comm, sizeof(ret->comm));
@@ -367,7 +366,6 @@ static void close_slot(struct ring_reader *r, uint32_t slot)
 	atomic_store_explicit(&s->first_chunk, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->dropped, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->refused, 0, memory_order_relaxed);
-	atomic_store_explicit(&s->emitted, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->unmatched, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->state, RING_SLOT_FREE, memory_order_release);
 	push_slot(r, slot);

@@ -88,6 +88,12 @@ static int send_request(int fd, const struct wire_request *request)
 	return sent == (long)sizeof(*request) ? 0 : -EIO;
 }
 
+/* In the shared pool, which is also the parent's: all that a child without a recorder can say. */
+static void count_unreachable(struct ring_pool *pool)
+{
+	atomic_fetch_add_explicit(&pool->unreachable, 1, memory_order_relaxed);
+}
+
 void agent_fill_request(struct wire_request *request, enum wire_kind kind)
 {
 	memset(request, 0, sizeof(*request));
@@ -104,8 +110,10 @@ void agent_notify(struct wire_request *request)
 {
 	int fd = open_connection();
 
-	if (fd < 0)
+	if (fd < 0) {
+		count_unreachable(agent_state.pool);
 		return;
+	}
 	send_request(fd, request);
 	raw_close(fd);
 }
@@ -230,10 +238,24 @@ static int exchange(enum wire_origin origin)
 	return result;
 }
 
+/* Writes that other threads of a forked child may still make into the parent's
+ * pool must not reach it. */
+static void leave_pool_of_parent(struct ring_pool *pool, size_t size)
+{
+	raw_mmap(pool, size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
 int agent_attach(enum wire_origin origin)
 {
+	struct ring_pool *parent = agent_state.pool;
+	size_t parent_size = agent_state.pool_size;
 	int result = exchange(origin);
 
+	if (parent && result < 0)
+		count_unreachable(parent);
+	if (parent)
+		leave_pool_of_parent(parent, parent_size);
 	if (result == 0)
 		result = prepare_memory();
 	if (result < 0) {

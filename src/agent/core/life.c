@@ -55,14 +55,6 @@ int agent_start(void)
 	return start_with(WIRE_ORIGIN_LATE);
 }
 
-/* Writes that other threads of a forked child may still make into the parent's
- * pool must not reach it. */
-static void detach_from_parent_pool(void)
-{
-	raw_mmap(agent_state.pool, agent_state.pool_size, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-}
-
 int agent_revive(unsigned module)
 {
 	uint32_t done = AGENT_PHASE_DONE;
@@ -73,7 +65,6 @@ int agent_revive(unsigned module)
 		return 0;
 	if (!atomic_compare_exchange_strong(&agent_state.phase, &done, AGENT_PHASE_BUSY))
 		return 0;
-	detach_from_parent_pool();
 	agent_forget_thread();
 	agent_tls.busy = 0;
 	agent_attach(WIRE_ORIGIN_FORK);
