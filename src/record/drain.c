@@ -253,8 +253,10 @@ static void round_over_rings(struct drain *d)
 	struct session *s = &d->session;
 
 	d->bytes = 0;
+	d->more = 0;
 	for (struct traced_process *p = s->processes; p; p = p->next) {
 		drain_process(d, p);
+		d->more |= p->reader.more;
 		grow(d, p);
 	}
 	process_batch(d);
@@ -290,6 +292,9 @@ static void pause_between_rounds(struct drain *d)
 {
 	struct timespec t = { 0 };
 
+	/* Behind the writers: no time to sleep. */
+	if (d->more)
+		return;
 	if (d->bytes < BYTES_IDLE) {
 		d->pause_ns = PAUSE_LONGEST;
 		sleep_long(d);

@@ -43,6 +43,7 @@ struct drain {
 	int64_t last_tick;
 	int active;                     /* something came since the last tick */
 	uint64_t bytes;                 /* of this round */
+	int more;               /* a ring had more than one round takes */
 	int64_t pause_ns;
 };
 

@@ -351,7 +351,8 @@ static enum visit follow_chain(struct ring_reader *r, struct ring_batch *batch, 
 		s->chunk = next;
 		s->offset = 0;
 		recycle_chunk(r, done);
-		r->budget--;
+		if (--r->budget == 0)
+			r->more = 1;
 	}
 	return result;
 }
@@ -410,6 +411,7 @@ int ring_reader_collect(struct ring_reader *r, struct ring_batch *batch)
 			return 1;
 		r->budget = CHUNKS_PER_VISIT;
 		r->in_round = 1;
+		r->more = 0;
 	}
 	while (r->cursor < r->open_count) {
 		if (visit_slot(r, batch, r->open[r->cursor], &closed) == VISIT_FULL)

@@ -65,6 +65,7 @@ struct ring_reader {
 	struct reader_slot *slots;
 	uint8_t *chunk_owned;         /* 1: part of a chain */
 	uint8_t in_round;             /* the last collect() found the batch full */
+	uint8_t more;                 /* a ring had more to read than one round takes */
 	uint8_t own_mapping;          /* unmap `base` on release */
 };
 

@@ -179,17 +179,23 @@ static int belongs_to_pool(const struct ring_pool *pool, const struct ring_slot 
 	       (const uint8_t *)slot < (const uint8_t *)pool + agent_state.pool_size;
 }
 
-static void count_lost(struct agent_tls *tls, struct ring_pool *pool, int result)
+/* An event refused by the guard, in a signal handler that may be interrupted by another one. */
+static void count_refused(struct agent_tls *tls, struct ring_pool *pool)
 {
-	_Atomic uint64_t *counter = &pool->dropped_without_slot;
+	atomic_fetch_add_explicit(tls->slot ? &tls->slot->refused : &pool->dropped_without_slot, 1,
+				  memory_order_relaxed);
+}
 
-	if (result == -EBUSY && tls->slot)
-		counter = &tls->slot->refused;
-	else if (result == -ENOSPC)
-		counter = &tls->slot->dropped;
-	/* Single writer for a slot's counters, but a signal handler of this thread
-	 * may come between: an atomic add keeps the count exact. */
-	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+/* An event without room. The guard is ours: nobody else writes the slot's counter. */
+static void count_dropped(struct agent_tls *tls, struct ring_pool *pool)
+{
+	_Atomic uint64_t *dropped = tls->slot ? &tls->slot->dropped : NULL;
+
+	if (dropped)
+		atomic_store_explicit(dropped, atomic_load_explicit(dropped, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
+	else
+		atomic_fetch_add_explicit(&pool->dropped_without_slot, 1, memory_order_relaxed);
 }
 
 static int make_room(uint32_t size, int use_reserve)
@@ -216,7 +222,7 @@ static void *begin(uint32_t size, int use_reserve)
 	int result;
 
 	if (tls->busy && !agent_guard_is_stale(tls->busy)) {
-		count_lost(tls, agent_state.pool, -EBUSY);
+		count_refused(tls, agent_state.pool);
 		return NULL;
 	}
 	tls->busy = arch_stack_pointer();
@@ -225,7 +231,7 @@ static void *begin(uint32_t size, int use_reserve)
 	errno = saved_errno;
 	if (result == 0)
 		return tls->write;
-	count_lost(tls, agent_state.pool, result);
+	count_dropped(tls, agent_state.pool);
 	atomic_signal_fence(memory_order_seq_cst);
 	tls->busy = 0;
 	return NULL;
