@@ -148,6 +148,16 @@ static int wait_for(struct recorder *r, struct source *source)
 	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, source->fd, &event);
 }
 
+static uint64_t ticks_since_boot(void)
+{
+	long per_second = sysconf(_SC_CLK_TCK);
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * (uint64_t)per_second +
+	       (uint64_t)now.tv_nsec * (uint64_t)per_second / 1000000000u;
+}
+
 /* A window that is open stays the same one: writers take another number for a pause. */
 static void open_window(struct recorder *r)
 {
@@ -163,6 +173,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	if (result < 0)
 		return result;
 	r->target_pid = (uint32_t)pid;
+	r->boot_ticks = ticks_since_boot();
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (r->epoll < 0 || wait_for(r, &r->control) < 0 || wait_for(r, &r->signals) < 0)
 		return error_set_errno(err, errno, "cannot wait for events");

@@ -72,6 +72,7 @@ struct recorder {
 	int session_fd;
 	struct ring_session *page;
 	uint32_t windows;             /* opened so far */
+	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
 	struct drain drain;
 	char path[RECORD_PATH_SIZE];
 	struct connection *connections;

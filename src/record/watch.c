@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/recorder.h"
@@ -108,7 +109,37 @@ void watch_kill_all(struct recorder *r, int signal)
 		syscall(SYS_pidfd_send_signal, w->source.fd, signal, NULL, 0);
 }
 
-static int carries_session(const struct recorder *r, const char *pid_text, char *text)
+enum carrier { CARRIES_NOT, CARRIES, CARRIES_PERHAPS };
+
+/* In the middle of an exec a process has a program but no environment yet. Others without one (that
+ * were started with none, before this recording) are no reason to wait. */
+static int is_being_executed(const struct recorder *r, const char *pid_text)
+{
+	char path[320], text[1024];
+	unsigned long long start = 0;
+	const char *fields;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/exe", pid_text);
+	if (readlink(path, text, sizeof(text)) <= 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid_text);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* The start time, in ticks since boot, is the 20th field behind the name. */
+	fields = strrchr(text, ')');
+	return fields &&
+	       sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+		      &start) == 1 &&
+	       start >= r->boot_ticks;
+}
+
+static enum carrier carries_session(const struct recorder *r, const char *pid_text, char *text)
 {
 	char path[320], wanted[64 + WIRE_NAME_HEX];
 	ssize_t n, size = 0;
@@ -118,32 +149,50 @@ static int carries_session(const struct recorder *r, const char *pid_text, char 
 	snprintf(wanted, sizeof(wanted), WIRE_ENV "=1:%s:", r->secret->name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return CARRIES_NOT;
 	while (size < (ssize_t)ENVIRON_LIMIT - 1 &&
 	       (n = read(fd, text + size, ENVIRON_LIMIT - 1 - (size_t)size)) > 0)
 		size += n;
 	close(fd);
-	return memmem(text, (size_t)size, wanted, strlen(wanted)) != NULL;
+	if (memmem(text, (size_t)size, wanted, strlen(wanted)))
+		return CARRIES;
+	return size == 0 && is_being_executed(r, pid_text) ? CARRIES_PERHAPS : CARRIES_NOT;
 }
 
-void watch_find_strays(struct recorder *r)
+/* Returns whether some process could not be judged. */
+static int find_strays(struct recorder *r, DIR *dir, char *text)
 {
-	char *text = malloc(ENVIRON_LIMIT);
-	DIR *dir = text ? opendir("/proc") : NULL;
 	struct dirent *entry;
 	struct watch *w;
 	uint32_t pid;
+	int unsure = 0;
 
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = readdir(dir))) {
+		enum carrier carrier;
+
 		pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-		if (!pid || pid == (uint32_t)getpid() || watch_find(r, pid) ||
-		    !carries_session(r, entry->d_name, text))
+		if (!pid || pid == (uint32_t)getpid() || watch_find(r, pid))
 			continue;
-		w = watch_add(r, pid, 0);
+		carrier = carries_session(r, entry->d_name, text);
+		unsure |= carrier == CARRIES_PERHAPS;
+		w = carrier == CARRIES ? watch_add(r, pid, 0) : NULL;
 		if (!w)
 			continue;
 		read_proc(pid, "comm", w->name, sizeof(w->name));
 		w->name[strcspn(w->name, "\n")] = '\0';
+	}
+	return unsure;
+}
+
+void watch_find_strays(struct recorder *r)
+{
+	struct timespec moment = { .tv_nsec = 2000000 };
+	char *text = malloc(ENVIRON_LIMIT);
+	DIR *dir = text ? opendir("/proc") : NULL;
+
+	for (int tries = 0; dir && find_strays(r, dir, text) && tries < 25; tries++) {
+		nanosleep(&moment, NULL);
+		rewinddir(dir);
 	}
 	if (dir)
 		closedir(dir);
