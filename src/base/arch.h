@@ -54,11 +54,6 @@ static inline uintptr_t arch_stack_pointer(void)
 	return here;
 }
 
-static inline void arch_pause(void)
-{
-	_mm_pause();
-}
-
 /* Reads whole 16-byte blocks around a text: harmless within a page, but nothing
  * a checker of memory accesses can know. */
 #define ARCH_UNCHECKED __attribute__((no_sanitize_address, no_sanitize_thread))

@@ -12,8 +12,8 @@
  *   |   domain   |   level    |    size    | flags  |  type  |
  *   +------------+------------+------------+--------+--------+
  *
- * Pushes and pops come by the million, and what they cost is the cache lines they
- * move between two cores: they have a short form, one word in all (a push with a scalar payload
+ * Pushes and pops come by the million, and every cache line they fill moves between two
+ * cores: they have a short form, one word in all (a push with a scalar payload
  * has it in a second word). `which` is a name that a RECORD_NVTX_NAME of this ring gave this
  * number to, latest first; for a pop it is the domain. The reader knows the upper
  * bits of the time: a record is read soon after it was written.

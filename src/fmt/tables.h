@@ -61,8 +61,7 @@ enum slice_flags {
 	SLICE_OPEN = 1,       /* no end was seen; end is the end of the thread or of the recording */
 	SLICE_HAS_COLOR = 2,
 	SLICE_REGISTERED = 4, /* the name was a registered string */
-	SLICE_BLOB_LOST = 8,  /* its binary payload was dropped, whole or in part */
-	SLICE_START_LOST = 16 /* reserved: an end whose start was dropped is counted, not stored */
+	SLICE_BLOB_LOST = 8   /* its binary payload was dropped, whole or in part */
 };
 
 enum loss_reason {

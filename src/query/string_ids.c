@@ -3,12 +3,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "query/function.h"
 #include "query/internal.h"
-
-struct string_vtab {
-	sqlite3_vtab base;
-	struct query *q;
-};
 
 struct string_cursor {
 	sqlite3_vtab_cursor base;
@@ -21,29 +17,13 @@ enum { STRING_ALL, STRING_BY_ID };
 static int string_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
 			  char **error)
 {
-	struct string_vtab *v;
-	int r = sqlite3_declare_vtab(db, "CREATE TABLE x(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)");
-
-	if (r != SQLITE_OK)
-		return r;
-	v = sqlite3_malloc(sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	*v = (struct string_vtab){ .q = aux };
-	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-	*ret = &v->base;
-	return SQLITE_OK;
-}
-
-static int string_disconnect(sqlite3_vtab *base)
-{
-	sqlite3_free(base);
-	return SQLITE_OK;
+	return function_connect(db, aux,
+				"CREATE TABLE x(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)", ret);
 }
 
 static int string_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	struct query *q = ((struct string_vtab *)base)->q;
+	struct query *q = ((struct function_vtab *)base)->q;
 
 	for (int i = 0; i < info->nConstraint; i++) {
 		if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ ||
@@ -82,7 +62,7 @@ static int string_close(sqlite3_vtab_cursor *base)
 
 static struct query *query_of(sqlite3_vtab_cursor *base)
 {
-	return ((struct string_vtab *)base->pVtab)->q;
+	return ((struct function_vtab *)base->pVtab)->q;
 }
 
 static const char *text_of(struct query *q, uint64_t id, size_t *ret_len)
@@ -160,7 +140,7 @@ static int string_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module string_module = {
 	.iVersion = 1, .xCreate = string_connect, .xConnect = string_connect, .xBestIndex = string_best_index,
-	.xDisconnect = string_disconnect, .xDestroy = string_disconnect, .xOpen = string_open,
+	.xDisconnect = function_disconnect, .xDestroy = function_disconnect, .xOpen = string_open,
 	.xClose = string_close, .xFilter = string_filter, .xNext = string_next, .xEof = string_eof,
 	.xColumn = string_column, .xRowid = string_rowid,
 };

@@ -213,11 +213,6 @@ int report_writer_tick(struct report_writer *w, report_provisional_fn provisiona
 	return r;
 }
 
-uint64_t report_writer_bytes(const struct report_writer *w)
-{
-	return w->size;
-}
-
 uint64_t report_writer_rows(const struct report_writer *w)
 {
 	return w->rows;

@@ -60,8 +60,7 @@ int report_append_provisional(struct report_track *track, const int64_t *values,
 int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context,
 		       struct error *err);
 
-/* Bytes in the file so far, rows appended so far: for progress and tests. */
-uint64_t report_writer_bytes(const struct report_writer *w);
+/* Rows appended so far. */
 uint64_t report_writer_rows(const struct report_writer *w);
 
 /* Encodes the rest, writes directory and levels of detail, syncs, renames the .part to
