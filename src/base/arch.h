@@ -18,6 +18,12 @@
 /* long double has 80 bits, in 16 bytes. */
 #define ARCH_LONG_DOUBLE_X87 1
 
+/* Registers by DWARF number, as unwinding counts them. */
+#define ARCH_DWARF_REGISTERS 17
+#define ARCH_DWARF_FRAME 6  /* rbp */
+#define ARCH_DWARF_STACK 7  /* rsp */
+#define ARCH_DWARF_RETURN 16 /* rip */
+
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;

@@ -98,10 +98,22 @@ static uint64_t built_sources(void)
 	return mask;
 }
 
+/* As in nsys: switches are recorded of those that are sampled, unless none are. */
+static struct cpu_options cpu_options(struct cpu_options cpu)
+{
+	if (cpu.sample > SCOPE_NONE) /* 'cpu', the old spelling */
+		cpu.sample = SCOPE_PROCESS_TREE;
+	if (cpu.sample != SCOPE_NONE && cpu.switches != SCOPE_NONE)
+		cpu.switches = cpu.sample;
+	return cpu;
+}
+
 static void copy_fields(struct profile_options *o, const struct profile_fields *fields,
 			const struct options_parsed *parsed)
 {
 	o->trace = fields->trace & built_sources();
+	o->osrt = fields->osrt;
+	o->cpu = cpu_options(fields->cpu);
 	o->delay_ns = fields->delay_ns;
 	o->duration_ns = fields->duration_ns;
 	o->kill_given = options_find_use(parsed, "kill") != NULL;

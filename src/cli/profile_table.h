@@ -11,6 +11,8 @@
 
 struct profile_fields {
 	uint64_t trace;
+	struct osrt_options osrt;
+	struct cpu_options cpu;
 	const char *output;
 	bool force_overwrite;
 	int64_t delay_ns;

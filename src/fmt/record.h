@@ -28,6 +28,8 @@
 
 #include <stdint.h>
 
+#include "base/arch.h"
+
 enum record_type {
 	RECORD_NONE = 0,         /* never written: a zeroed page is not a record */
 	RECORD_NVTX_PUSH = 1,    /* record_plain + text */
@@ -41,6 +43,9 @@ enum record_type {
 	RECORD_DEFINE = 9,       /* record_define + text or bytes; flags = enum define_kind */
 	RECORD_DIAGNOSTIC = 10,  /* record_plain + text; flags = enum diagnostic_severity */
 	RECORD_NVTX_NAME = 11,   /* record_nvtx_event + text or string id; level = number of the name */
+	RECORD_OSRT = 12,        /* record_osrt [+ record_osrt_file]; domain = number of the function */
+	RECORD_STACK = 13,       /* record_stack + bytes of the stack: belongs to the next OSRT record of this ring */
+	RECORD_SAMPLE = 14,      /* record_sample + bytes of the stack */
 	RECORD_TYPE_COUNT
 };
 
@@ -91,6 +96,8 @@ enum define_kind {
 	DEFINE_ENUM = 9,         /* head domain, id = schema id, bytes = struct nvtx_wire_enum ... */
 	DEFINE_SCOPE = 10,       /* head domain, id = scope id, extra = parent scope, text = path */
 	DEFINE_COUNTER = 11,     /* head domain, id = counter id, extra = schema id, bytes: name NUL description */
+	DEFINE_FILE = 12,        /* id = file id, extra = 1 opened / 2 closed / 0 found open, text = path */
+	DEFINE_MODULE = 13,      /* record_module behind the head: an ELF object in memory */
 	DEFINE_KIND_COUNT
 };
 
@@ -145,6 +152,50 @@ struct record_define {
 	uint64_t time;
 	uint64_t id;
 	uint64_t extra;
+};
+
+enum {
+	OSRT_FLAG_NESTED = 1, /* within another recorded call of this thread */
+	OSRT_FLAG_STACK = 2,  /* the RECORD_STACK before is its caller */
+	OSRT_FLAG_FILE = 4    /* record_osrt_file follows */
+};
+
+/* The call's end is when it is written; records of a thread are in order of their ends. */
+struct record_osrt {
+	uint64_t head;   /* domain = number of the function in osrt_calls.def */
+	uint64_t time;   /* end */
+	uint64_t start;
+	int64_t result;
+};
+
+struct record_osrt_file {
+	uint64_t file;   /* id of a DEFINE_FILE */
+	int64_t bytes;
+};
+
+/* Registers by DWARF number at the place where unwinding begins, then the stack from
+ * the stack pointer upwards. level = how many further pieces follow (each a record of
+ * the same type, with the same time, whose bytes go on where the last ended). */
+struct record_stack {
+	uint64_t head;
+	uint64_t time;
+	uint64_t registers[ARCH_DWARF_REGISTERS];
+};
+
+struct record_sample {
+	struct record_stack at;
+	uint32_t cpu;
+	uint32_t overrun; /* timer expirations that gave no sample of their own */
+	uint64_t weight;  /* ns of CPU time since the thread's last one */
+};
+
+/* Body of DEFINE_MODULE: build-id bytes, then the path without a terminator. */
+struct record_module {
+	uint64_t address;     /* of the executable segment */
+	uint64_t size;
+	uint64_t offset;      /* of the segment in the file */
+	uint32_t build_id_size;
+	uint32_t pad;
 };
 
 static inline uint64_t record_head(unsigned type, unsigned flags, unsigned size, unsigned level,

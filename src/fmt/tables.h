@@ -54,7 +54,37 @@ enum track_kind {
 	TRACK_NVTX_STARTEND = 2, /* starting thread x domain x lane */
 	TRACK_NVTX_MARK = 3,     /* thread x domain */
 	TRACK_COUNTER = 4,
-	TRACK_GENERIC = 5        /* imported slices and instants */
+	TRACK_GENERIC = 5,       /* imported slices and instants */
+	TRACK_SAMPLES = 6,       /* thread */
+	TRACK_RUN = 7,           /* thread */
+	TRACK_OSRT = 8           /* thread x depth */
+};
+
+enum module_kind {
+	MODULE_FILE = 1,         /* an ELF file */
+	MODULE_KERNEL = 2,       /* offsets count from its first text byte */
+	MODULE_KERNEL_MODULE = 3,
+	MODULE_VDSO = 4,
+	MODULE_JIT = 5,          /* code made while running; offsets are addresses */
+	MODULE_OTHER = 6         /* mapped, but no ELF file; offsets are file offsets */
+};
+
+enum symbol_source {
+	SYMBOL_SYMTAB = 1,
+	SYMBOL_DYNSYM = 2,
+	SYMBOL_DEBUG_FILE = 3,   /* by build-id or debuglink */
+	SYMBOL_KALLSYMS = 4,
+	SYMBOL_PERF_MAP = 5,
+	SYMBOL_PLT = 6,          /* name@plt */
+	SYMBOL_MINIDEBUG = 7     /* .gnu_debugdata */
+};
+
+enum run_after {
+	RUN_AFTER_UNKNOWN = 0,
+	RUN_PREEMPTED = 1,       /* it could have gone on */
+	RUN_BLOCKED = 2,         /* it waits for something */
+	RUN_EXITED = 3,
+	RUN_STILL = 4            /* it runs on: the recording, or its window, ended */
 };
 
 enum slice_flags {
@@ -72,7 +102,8 @@ enum loss_reason {
 	LOSS_UNMATCHED_END = 5,   /* end of an unknown range */
 	LOSS_DAMAGED = 6,         /* records the recorder could not read */
 	LOSS_PUSH_MISSING = 7,    /* pop whose push was among the dropped events */
-	LOSS_NOT_WRITTEN = 8      /* the disk was full */
+	LOSS_NOT_WRITTEN = 8,     /* the disk was full */
+	LOSS_PERF_RING = 9        /* samples or switches: the kernel's ring was full */
 };
 
 #endif

@@ -24,12 +24,39 @@ enum profile_wait {
 	PROFILE_WAIT_ALL,     /* ... with the last process descending from it */
 };
 
+enum profile_scope { SCOPE_PROCESS_TREE, SCOPE_SYSTEM_WIDE, SCOPE_NONE };
+enum profile_backtrace { BACKTRACE_AUTO, BACKTRACE_LBR, BACKTRACE_FP, BACKTRACE_DWARF, BACKTRACE_NONE };
+
+/* What is recorded of the CPUs: docs/cpu.md. */
+struct cpu_options {
+	enum profile_scope sample;
+	enum profile_scope switches;
+	enum profile_backtrace backtrace;
+	int64_t frequency;            /* samples a second */
+	int64_t period;               /* events between samples instead; 0: by frequency */
+	int64_t samples_per_backtrace;
+	int64_t stack_size;           /* bytes of stack taken with a sample, for dwarf */
+	bool resolve_symbols;
+	const char *debug_symbols;    /* folder:folder..., NULL: none given */
+};
+
+struct osrt_options {
+	int64_t threshold_ns;
+	int64_t backtrace_threshold_ns;
+	int64_t backtrace_depth;
+	int64_t backtrace_stack_size;
+	bool file_access;
+};
+
 struct profile_options {
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
 	char *const *argv;
 	const char *program;
 
 	uint64_t trace; /* TRACE_BIT()s of what to record */
+
+	struct osrt_options osrt;
+	struct cpu_options cpu;
 
 	int64_t delay_ns;    /* recording begins this long after the program */
 	int64_t duration_ns; /* and ends this long after it began; 0: no limit */

@@ -217,13 +217,15 @@ struct traced_process {
 };
 
 #define SESSION_DEAD_DEFINITIONS 256
-#define SESSION_TABLES 32
+#define SESSION_TABLES 64
 #define SESSION_MAX_TRACKS (1u << 24) /* no honest program comes near */
 
 struct session {
 	struct report_writer *writer;
 	struct timebase time;
 	struct report_track *tables[SESSION_TABLES]; /* PLAIN tables */
+	struct spaces *spaces;        /* record/space.h */
+	struct stacks *stacks;        /* record/stacks.h */
 	struct traced_process *processes;
 	struct idmap process_uids;    /* uid -> pointer */
 	/* Definitions of processes that ended: a late child may still ask for them. */

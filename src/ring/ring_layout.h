@@ -50,7 +50,8 @@ enum ring_clock {
 enum ring_gate {
 	RING_GATE_NVTX = 1u << 0,
 	RING_GATE_OSRT = 1u << 1,
-	RING_GATE_CUDA = 1u << 2
+	RING_GATE_CUDA = 1u << 2,
+	RING_GATE_SAMPLE = 1u << 3 /* timers in the target, where perf is forbidden */
 };
 
 static inline uint32_t ring_gate(uint32_t modules, uint32_t window)
@@ -64,6 +65,12 @@ struct ring_session {
 	uint32_t clock;               /* enum ring_clock */
 	_Atomic uint32_t gate;        /* ring_gate(); 0 while no window is open */
 	uint32_t modules;             /* modules asked for at all (-t) */
+	uint64_t osrt_threshold;      /* ticks; shorter calls are not recorded */
+	uint64_t osrt_stack_threshold; /* ticks; longer calls come with their stack */
+	uint32_t osrt_stack_size;     /* bytes of it */
+	uint32_t osrt_files;          /* 1: file calls are recorded with path and bytes, however short */
+	uint32_t sample_hz;           /* RING_GATE_SAMPLE: samples a second of CPU time */
+	uint32_t sample_stack_size;
 	/* Set by the recorder before it sleeps long; the writer that fills a chunk
 	 * clears it and wakes the recorder. On a page of its own, writable. */
 };
