@@ -83,6 +83,7 @@ void symbol_search_free(struct symbol_search *s)
 	free(s->covering);
 	free(s->before);
 	free(s->sized_start);
+	free(s->found);
 	free(s->candidates);
 	buf_release(&s->names);
 	free(s);
@@ -363,32 +364,38 @@ bool symbol_search_complete(const struct symbol_search *s)
 	return s->complete;
 }
 
-/* The last symbol without a size before addresses[i], if nothing else begins between them. */
-static const struct candidate *before(const struct symbol_search *s, size_t i)
+/* What covers an address, or the last symbol without a size before it if nothing else begins between them. */
+static int settle_all(struct symbol_search *s)
 {
-	const struct candidate *c;
+	uint32_t before = 0;
 	uint64_t sized = 0;
 
-	for (size_t k = i + 1; k-- > 0;) {
-		if (s->sized_start[k] > sized)
-			sized = s->sized_start[k];
-		if (!s->before[k]) {
-			if (sized)
-				return NULL;
-			continue;
-		}
-		c = &s->candidates[s->before[k] - 1];
-		return c->start + 1 >= sized && s->addresses[i] < c->end ? c : NULL;
+	s->found = calloc(s->count + 1, sizeof(*s->found));
+	if (!s->found)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct candidate *c;
+
+		if (s->sized_start[i] > sized)
+			sized = s->sized_start[i];
+		if (s->before[i])
+			before = s->before[i];
+		c = before ? &s->candidates[before - 1] : NULL;
+		if (s->covering[i])
+			s->found[i] = s->covering[i];
+		else if (c && c->start + 1 >= sized && s->addresses[i] < c->end)
+			s->found[i] = before;
 	}
-	return NULL;
+	return 0;
 }
 
-int symbol_search_result(const struct symbol_search *s, size_t i, struct symbol_match *ret)
+int symbol_search_result(struct symbol_search *s, size_t i, struct symbol_match *ret)
 {
-	const struct candidate *c = s->covering[i] ? &s->candidates[s->covering[i] - 1] : before(s, i);
+	const struct candidate *c;
 
-	if (!c)
+	if ((!s->found && settle_all(s) < 0) || !s->found[i])
 		return -ENOENT;
+	c = &s->candidates[s->found[i] - 1];
 	ret->name = s->names.data + c->name;
 	ret->start = c->start;
 	ret->size = c->sized ? c->end - c->start : 0;

@@ -38,6 +38,6 @@ int symbol_search_file(struct symbol_search *s, struct elf_file *file, bool debu
 bool symbol_search_complete(const struct symbol_search *s);
 
 /* After the last file. -ENOENT: no name was found for addresses[i]. */
-int symbol_search_result(const struct symbol_search *s, size_t i, struct symbol_match *ret);
+int symbol_search_result(struct symbol_search *s, size_t i, struct symbol_match *ret);
 
 #endif

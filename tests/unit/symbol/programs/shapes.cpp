@@ -52,7 +52,7 @@ int visible_name(void) __attribute__((alias("__internal_name")));
 __attribute__((noinline)) int __internal_name(void) { return std::rand(); }
 static int first_choice(void) { return std::rand() + 1; }
 static int (*choose(void))(void) { return first_choice; }
-int chosen(void) __attribute__((ifunc("_ZL6choosev")));
+int chosen(void) __attribute__((ifunc("choose")));
 }
 
 /* Labels without a size, as hand-written assembly has them. */
