@@ -226,6 +226,7 @@ struct session {
 	struct report_track *tables[SESSION_TABLES]; /* PLAIN tables */
 	struct spaces *spaces;        /* record/space.h */
 	struct stacks *stacks;        /* record/stacks.h */
+	struct sched *sched;          /* record/perf/sched.h */
 	struct traced_process *processes;
 	struct idmap process_uids;    /* uid -> pointer */
 	/* Definitions of processes that ended: a late child may still ask for them. */
