@@ -270,7 +270,7 @@ static void take_exec(struct session *s, struct sched_thread *t, const struct sc
 
 static void take_for_thread(struct session *s, struct sched_thread *t, const struct sched_event *e)
 {
-	switch ((enum sched_event_kind)e->kind) {
+	switch ((enum sched_kind)e->kind) {
 	case SCHED_IN:
 		take_in(s, t, e);
 		break;

@@ -7,7 +7,7 @@
 
 struct session;
 
-enum sched_event_kind {
+enum sched_kind {
 	SCHED_IN = 1,      /* got a CPU */
 	SCHED_OUT = 2,     /* left it */
 	SCHED_WOKEN = 3,   /* can run again */
@@ -20,7 +20,7 @@ enum sched_event_kind {
 struct sched_event {
 	int64_t time;      /* ns since the session started */
 	uint32_t pid, tid, cpu;
-	uint8_t kind;      /* enum sched_event_kind */
+	uint8_t kind;      /* enum sched_kind */
 	uint8_t preempted; /* SCHED_OUT */
 	uint64_t syscall;  /* string id; 0 = not known */
 	uint64_t stack;    /* STACK.id; 0 = not known */
