@@ -7,6 +7,7 @@
 #define SONDE_RECORD_ROSTER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "fmt/tables.h"
@@ -56,7 +57,7 @@ struct roster_life {
 	int64_t attached_at;          /* valid when attached */
 	uint8_t birth;                /* enum roster_birth */
 	uint8_t origin;               /* enum wire_origin of its agent */
-	uint8_t attached;             /* an agent has it: its row is written by process.c */
+	_Atomic uint8_t attached;     /* an agent has it: its row is written by process.c */
 	uint8_t agent_over;
 	uint8_t perf_sees;            /* perf's events have come to its beginning */
 	uint8_t perf_over;
@@ -71,6 +72,7 @@ struct roster {
 	int sideband;                 /* perf tells of forks, execs and exits */
 	int whole_system;             /* only those that did something have rows */
 	uint32_t target_pid;          /* its last life is kept until its exit status is known */
+	uint32_t waiting;             /* lives that attached and that perf has not seen yet */
 	struct roster_life *lives;
 	struct idmap by_pid;          /* pid -> its life at the time perf's events have come to */
 	struct idmap by_uid;          /* process uid -> life */
@@ -92,10 +94,14 @@ void roster_detach(struct session *s, uint64_t uid);
 struct roster_life *roster_fork(struct session *s, uint32_t pid, uint32_t ppid, int64_t time);
 struct roster_life *roster_exec(struct session *s, uint32_t pid, int64_t time, const char *comm);
 void roster_rename(struct session *s, uint32_t pid, uint32_t tid, const char *comm, int64_t time);
+/* Its first code after an exec is the program's own. */
+void roster_mapped(struct session *s, struct roster_life *life, const char *path);
 void roster_exit(struct session *s, uint32_t pid, uint32_t tid, int64_t time);
 /* The life of a pid as far as perf's events have been read; one that was there before is made
  * with what /proc says. NULL without memory. */
 struct roster_life *roster_life(struct session *s, uint32_t pid, int64_t time);
+/* Its last life, NULL when perf has seen none. */
+struct roster_life *roster_last(struct session *s, uint32_t pid);
 struct roster_life *roster_by_uid(struct session *s, uint64_t uid);
 /* A thread of a life, made at first sight. NULL without memory. */
 struct roster_thread *roster_thread(struct session *s, struct roster_life *life, uint32_t tid,

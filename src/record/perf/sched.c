@@ -1,5 +1,6 @@
 #include "record/perf/sched.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,7 @@
 struct sched_thread {
 	uint32_t tid;
 	uint32_t cpu;
-	uint64_t process;    /* uids */
-	uint64_t thread;
-	struct report_track *track;
+	struct report_track *track; /* NULL: none yet */
 	uint8_t running;
 	uint8_t left;        /* enum run_after of the last run */
 	int64_t start;       /* of the open run */
@@ -35,7 +34,7 @@ struct sched_cpu {
 struct sched {
 	struct idmap threads;   /* tid -> struct sched_thread */
 	int64_t window;         /* all switches are known since; NEVER = some are not */
-	int open;
+	int closed;             /* between two windows: who runs is not known */
 	struct sched_cpu *cpus;
 	uint32_t cpu_count;
 	uint32_t gone[GONE_COUNT];
@@ -75,9 +74,14 @@ static struct sched_thread *add_thread(struct sched *d, uint32_t tid)
 /* Whose runs these are. */
 static int identify(struct session *s, struct sched_thread *t, const struct sched_event *e)
 {
-	t->process = e->pid;
-	t->thread = ++s->next_thread;
-	return 0;
+	struct roster_life *life = roster_life(s, e->pid, e->time);
+	struct roster_thread *thread = life ? roster_thread(s, life, e->tid, e->time) : NULL;
+
+	if (!thread)
+		return -ENOMEM;
+	life->used = thread->used = 1;
+	t->track = session_track(s, TABLE_RUN, TRACK_RUN, life->uid, thread->uid, 0, 0);
+	return t->track ? 0 : -ENOMEM;
 }
 
 static uint32_t run_values(const struct sched_thread *t, int64_t end, enum run_after after, int64_t *values)
@@ -106,7 +110,7 @@ static void end_run(struct session *s, struct sched_thread *t, int64_t end, enum
 
 	if (end < t->start)
 		end = t->start;
-	if (!t->track || report_append(t->track, values, run_values(t, end, after, values)) < 0)
+	if (report_append(t->track, values, run_values(t, end, after, values)) < 0)
 		s->unwritten++;
 	else
 		s->events++;
@@ -119,6 +123,10 @@ static void end_run(struct session *s, struct sched_thread *t, int64_t end, enum
 
 static void begin_run(struct session *s, struct sched_thread *t, const struct sched_event *e, int64_t start)
 {
+	if (!t->track && identify(s, t, e) < 0) {
+		s->unwritten++;
+		return;
+	}
 	t->running = 1;
 	t->cpu = e->cpu;
 	t->start = t->end != NEVER && start < t->end ? t->end : start;
@@ -129,8 +137,6 @@ static void begin_run(struct session *s, struct sched_thread *t, const struct sc
 		t->ready = t->woken;
 	t->woken = NEVER;
 	t->syscall = t->stack = 0;
-	if (!t->track)
-		t->track = session_track(s, TABLE_RUN, TRACK_RUN, t->process, t->thread, 0, 0);
 }
 
 static int is_gone(const struct sched *d, uint32_t tid)
@@ -259,9 +265,7 @@ static void take_exec(struct session *s, struct sched_thread *t, const struct sc
 		end_run(s, t, e->time, RUN_STILL);
 	report_track_close(t->track);
 	t->track = NULL;
-	t->thread = t->process = 0;
 	t->ready = t->woken = NEVER;
-	identify(s, t, e);
 	if (running) {
 		t->end = NEVER;
 		begin_run(s, t, e, e->time);
@@ -306,12 +310,7 @@ static struct sched_thread *thread_of(struct session *s, const struct sched_even
 		forget_gone(s->sched, e->tid);
 	else if (is_gone(s->sched, e->tid))
 		return NULL;
-	t = add_thread(s->sched, e->tid);
-	if (t && identify(s, t, e) < 0) {
-		drop_thread(s->sched, t);
-		return NULL;
-	}
-	return t;
+	return add_thread(s->sched, e->tid);
 }
 
 void sched_take(struct session *s, const struct sched_event *e)
@@ -325,7 +324,7 @@ void sched_take(struct session *s, const struct sched_event *e)
 		return;
 	if (e->kind == SCHED_GONE) {
 		take_gone(s, e);
-	} else {
+	} else if (!d->closed || e->kind == SCHED_BORN || e->kind == SCHED_EXEC) {
 		t = thread_of(s, e);
 		if (t)
 			take_for_thread(s, t, e);
@@ -342,7 +341,7 @@ void sched_window_open(struct session *s, int64_t time)
 	if (!d)
 		return;
 	d->window = time;
-	d->open = 1;
+	d->closed = 0;
 }
 
 static void end_all(struct session *s, int64_t time)
@@ -363,11 +362,13 @@ static void end_all(struct session *s, int64_t time)
 
 void sched_window_close(struct session *s, int64_t time)
 {
-	if (!s->sched || !s->sched->open)
+	struct sched *d = sched_of(s);
+
+	if (!d || d->closed)
 		return;
 	end_all(s, time);
-	s->sched->open = 0;
-	s->sched->window = NEVER;
+	d->closed = 1;
+	d->window = NEVER;
 }
 
 void sched_lost(struct session *s, uint32_t cpu)
@@ -396,12 +397,6 @@ void sched_provisional(struct session *s)
 		present = run_values(t, s->now > t->start ? s->now : t->start, RUN_STILL, values);
 		report_append_provisional(t->track, values, present);
 	}
-}
-
-void sched_finish(struct session *s, int64_t time)
-{
-	if (s->sched)
-		end_all(s, time);
 }
 
 void sched_release(struct session *s)

@@ -38,8 +38,6 @@ void sched_lost(struct session *s, uint32_t cpu);
 
 /* Rows for the runs that are open, for a report whose recorder dies (see report_writer_tick). */
 void sched_provisional(struct session *s);
-/* Ends all runs that are open. */
-void sched_finish(struct session *s, int64_t time);
 void sched_release(struct session *s);
 
 #endif

@@ -138,7 +138,8 @@ static void test_window_edges(void **state)
 	event(b, SCHED_OUT, 3100, 7, 0);
 	event(b, SCHED_OUT, 3200, 8, 1);
 	event(b, SCHED_IN, 3300, 8, 1);
-	sched_finish(&b->session, 4000);
+	sched_window_close(&b->session, 4000);
+	event(b, SCHED_OUT, 4100, 8, 1);
 	expect(b, "1000-1100@0 blocked; 1200-2000@0 still; 3000-3100@0 blocked | "
 		  "1300-2000@1 still; 3000-3200@1 blocked; 3300-4000@1 still");
 }
