@@ -259,8 +259,10 @@ static void take_woken(struct sched_thread *t, const struct sched_event *e)
 /* The same thread goes on under another uid. */
 static void take_exec(struct session *s, struct sched_thread *t, const struct sched_event *e)
 {
+	struct sched_event same_cpu = *e;
 	int running = t->running;
 
+	same_cpu.cpu = t->cpu;
 	if (running)
 		end_run(s, t, e->time, RUN_STILL);
 	report_track_close(t->track);
@@ -268,7 +270,7 @@ static void take_exec(struct session *s, struct sched_thread *t, const struct sc
 	t->ready = t->woken = NEVER;
 	if (running) {
 		t->end = NEVER;
-		begin_run(s, t, e, e->time);
+		begin_run(s, t, &same_cpu, e->time);
 	}
 }
 
