@@ -203,6 +203,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	watch_target(r);
 	meta_begin(r);
 	open_perf(r);
+	meta_sampling(r);
 	if (r->options->delay_ns == 0)
 		open_window(r);
 	perf_start_poller(&r->drain.perf, r->drain.doorbell);

@@ -140,6 +140,7 @@ void notices_release(struct recorder *r);
 
 /* meta.c */
 void meta_begin(struct recorder *r);
+void meta_sampling(struct recorder *r); /* when it is known what the kernel allows */
 void meta_end(struct recorder *r);
 
 #endif

@@ -364,6 +364,11 @@ bool symbol_search_complete(const struct symbol_search *s)
 	return s->complete;
 }
 
+uint32_t symbol_search_limit(const struct symbol_search *s)
+{
+	return (uint32_t)s->candidate_count;
+}
+
 /* What covers an address, or the last symbol without a size before it if nothing else begins between them. */
 static int settle_all(struct symbol_search *s)
 {

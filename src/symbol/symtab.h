@@ -22,7 +22,7 @@ struct symbol_match {
 	uint64_t start;
 	uint64_t size;     /* 0: not told */
 	enum symbol_source source;
-	uint32_t id;       /* the same for all addresses of one symbol */
+	uint32_t id;       /* the same for all addresses of one symbol; below symbol_search_limit() */
 };
 
 /* The addresses must rise. They stay the caller's, and must outlive the search. */
@@ -37,6 +37,7 @@ int symbol_search_file(struct symbol_search *s, struct elf_file *file, bool debu
 /* Whether a complete table (.symtab) was seen: there is no use in looking for another. */
 bool symbol_search_complete(const struct symbol_search *s);
 
+uint32_t symbol_search_limit(const struct symbol_search *s);
 /* After the last file. -ENOENT: no name was found for addresses[i]. */
 int symbol_search_result(struct symbol_search *s, size_t i, struct symbol_match *ret);
 

@@ -85,6 +85,7 @@ void perf_attr_sample(struct perf_event_attr *attr, const struct cpu_options *cp
 	else
 		common(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 	attr->sample_type |= PERF_SAMPLE_PERIOD;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (hardware && cpu->period) {
 		attr->sample_period = (uint64_t)cpu->period;
 	} else {

@@ -264,7 +264,7 @@ static void tell_what_is_missing(struct perf *p)
 {
 	int64_t level = read_setting("perf_event_paranoid", 2);
 
-	if (p->way.user_only)
+	if (p->way.user_only && p->way.samples)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
 				 "Only user code is sampled, not the kernel: kernel.perf_event_paranoid is %lld; 1 or less, or "
 				 "CAP_PERFMON, allows it.", (long long)level);
