@@ -319,7 +319,8 @@ static void test_mappings(void **state)
 	finish(&b, PERF_RECORD_MMAP2, 0);
 	memset(&b.words[9], 'x', 8);
 	assert_int_equal(perf_event_mapping((void *)b.words, &m), -EINVAL);
-	((struct perf_event_header *)b.words)->size = 32;
+	b.count = 4;
+	finish(&b, PERF_RECORD_MMAP2, 0);
 	assert_int_equal(perf_event_mapping((void *)b.words, &m), -EINVAL);
 }
 
