@@ -1,13 +1,13 @@
 /* split MILLISECONDS [THREADS]: three functions that share the CPU time 50 : 30 : 20, by the clock of the
- * thread itself, in slices far shorter than the distance between two samples. Prints the shares
- * as they came. */
+ * thread itself, in slices of changing length, so that they keep no step with the samples. Prints the
+ * shares as they came. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#define SLICE_NS 73000 /* no round part of a millisecond */
+#define SLICE_NS 50000
 
 static double wanted_ms;
 
@@ -46,11 +46,15 @@ static void *run(void *argument)
 {
 	struct shares *s = argument;
 	int64_t end = cpu_ns() + (int64_t)(wanted_ms * 1e6);
+	uint32_t random = 2463534242u;
 
 	while (cpu_ns() < end) {
-		s->half += work_half(5 * SLICE_NS);
-		s->third += work_third(3 * SLICE_NS);
-		s->fifth += work_fifth(2 * SLICE_NS);
+		int64_t slice = SLICE_NS + (int64_t)(random % (2 * SLICE_NS));
+
+		random ^= random << 13, random ^= random >> 17, random ^= random << 5;
+		s->half += work_half(5 * slice);
+		s->third += work_third(3 * slice);
+		s->fifth += work_fifth(2 * slice);
 	}
 	return NULL;
 }
