@@ -319,8 +319,7 @@ static void test_mappings(void **state)
 	finish(&b, PERF_RECORD_MMAP2, 0);
 	memset(&b.words[9], 'x', 8);
 	assert_int_equal(perf_event_mapping((void *)b.words, &m), -EINVAL);
-	b.count = 4;
-	finish(&b, PERF_RECORD_MMAP2, 0);
+	b.words[0] = (b.words[0] & 0xffffffffffffull) | 32ull << 48;
 	assert_int_equal(perf_event_mapping((void *)b.words, &m), -EINVAL);
 }
 
