@@ -228,6 +228,7 @@ struct session {
 	struct report_track *tables[SESSION_TABLES]; /* PLAIN tables */
 	struct spaces *spaces;        /* record/space.h */
 	struct stacks *stacks;        /* record/stacks.h */
+	struct sched *sched;          /* record/perf/sched.h */
 	struct roster roster;
 	struct traced_process *processes;
 	struct idmap process_uids;    /* uid -> pointer */
