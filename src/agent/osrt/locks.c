@@ -7,59 +7,62 @@
 
 #include <errno.h>
 
-typedef int (*lock1)(void *);
-typedef int (*lock2)(void *, long);
-typedef int (*lock3)(void *, long, long);
+/* Values in whole registers: those a function does not have, it does not look at. */
+typedef int (*wait_fn)(long, long, long);
+typedef int (*try_fn)(long);
 
-#define EXPORT(name, parameters)                                  \
+#define EXPORT(name, parameters)                                     \
 	AGENT_EXPORT int osrt_call_##name parameters __asm__(#name); \
 	int osrt_call_##name parameters
 
-#define REAL(type, name) ((type)osrt_pick(OSRT_REAL_##name))
+/* Out of the way of those that wait for nothing. */
+__attribute__((noinline)) static int wait_for(uint32_t number, wait_fn real, long a, long b, long c)
+{
+	struct osrt_frame frame;
+	int result;
+
+	osrt_begin(&frame, number);
+	result = real(a, b, c);
+	osrt_end(&frame, result, OSRT_FILE_NONE, NULL);
+	return result;
+}
 
 /* `busy`: what the trying function says when somebody else has it. Programs without threads
  * may have no function to try with: then there is nobody to wait for. */
-#define LOCK(name, trying, busy, parameters, type, arguments)                                  \
-	EXPORT(name, parameters)                                                               \
+#define LOCK(name, trying, busy)                                                               \
+	EXPORT(name, (long lock, long b, long c))                                              \
 	{                                                                                      \
-		type real = REAL(type, name);                                                  \
-		lock1 try_first = (lock1)osrt_real[OSRT_REAL_##trying];                        \
-		struct osrt_frame frame;                                                       \
+		wait_fn real = (wait_fn)osrt_pick(OSRT_REAL_##name);                           \
+		try_fn try_first = (try_fn)osrt_real[OSRT_REAL_##trying];                      \
 		int result;                                                                    \
                                                                                                \
 		if (agent_unlikely(!osrt_on() || !try_first))                                  \
-			return real arguments;                                                 \
+			return real(lock, b, c);                                               \
 		result = try_first(lock);                                                      \
 		if (agent_likely(result != (busy)))                                            \
 			return result;                                                         \
-		osrt_begin(&frame, OSRT_##name);                                               \
-		result = real arguments;                                                       \
-		osrt_end(&frame, result, OSRT_FILE_NONE, NULL);                                \
-		return result;                                                                 \
+		return wait_for(OSRT_##name, real, lock, b, c);                                \
 	}
 
 /* C11's own numbering. */
 #define THRD_BUSY 1
 
-LOCK(pthread_mutex_lock, pthread_mutex_trylock, EBUSY, (void *lock), lock1, (lock))
-LOCK(pthread_mutex_timedlock, pthread_mutex_trylock, EBUSY, (void *lock, long until), lock2, (lock, until))
-LOCK(pthread_mutex_clocklock, pthread_mutex_trylock, EBUSY, (void *lock, long clock, long until), lock3,
-     (lock, clock, until))
-LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY, (void *lock), lock1, (lock))
-LOCK(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, EBUSY, (void *lock, long until), lock2, (lock, until))
-LOCK(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, EBUSY, (void *lock, long clock, long until), lock3,
-     (lock, clock, until))
-LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY, (void *lock), lock1, (lock))
-LOCK(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, EBUSY, (void *lock, long until), lock2, (lock, until))
-LOCK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, EBUSY, (void *lock, long clock, long until), lock3,
-     (lock, clock, until))
-LOCK(pthread_spin_lock, pthread_spin_trylock, EBUSY, (void *lock), lock1, (lock))
-LOCK(mtx_lock, mtx_trylock, THRD_BUSY, (void *lock), lock1, (lock))
-LOCK(mtx_timedlock, mtx_trylock, THRD_BUSY, (void *lock, long until), lock2, (lock, until))
+LOCK(pthread_mutex_lock, pthread_mutex_trylock, EBUSY)
+LOCK(pthread_mutex_timedlock, pthread_mutex_trylock, EBUSY)
+LOCK(pthread_mutex_clocklock, pthread_mutex_trylock, EBUSY)
+LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY)
+LOCK(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, EBUSY)
+LOCK(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, EBUSY)
+LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY)
+LOCK(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, EBUSY)
+LOCK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, EBUSY)
+LOCK(pthread_spin_lock, pthread_spin_trylock, EBUSY)
+LOCK(mtx_lock, mtx_trylock, THRD_BUSY)
+LOCK(mtx_timedlock, mtx_trylock, THRD_BUSY)
 
 /* Waiting for a semaphore is a cancellation point even when there is nothing to wait for. Returns
  * whether it was got; errno stays as it was. */
-static int semaphore_at_once(void *semaphore)
+static int semaphore_at_once(long semaphore)
 {
 	void (*test_cancel)(void) = osrt_real[OSRT_REAL_pthread_testcancel];
 	int saved_errno = errno, result;
@@ -67,31 +70,26 @@ static int semaphore_at_once(void *semaphore)
 	if (!test_cancel)
 		return 0;
 	test_cancel();
-	result = REAL(lock1, sem_trywait)(semaphore);
+	result = ((try_fn)osrt_pick(OSRT_REAL_sem_trywait))(semaphore);
 	errno = saved_errno;
 	return result == 0;
 }
 
-#define SEMAPHORE(name, parameters, type, arguments)                                           \
-	EXPORT(name, parameters)                                                               \
+#define SEMAPHORE(name)                                                                        \
+	EXPORT(name, (long semaphore, long b, long c))                                         \
 	{                                                                                      \
-		type real = REAL(type, name);                                                  \
-		struct osrt_frame frame;                                                       \
-		int result;                                                                    \
+		wait_fn real = (wait_fn)osrt_pick(OSRT_REAL_##name);                           \
                                                                                                \
 		if (agent_unlikely(!osrt_on()))                                                \
-			return real arguments;                                                 \
+			return real(semaphore, b, c);                                          \
 		if (semaphore_at_once(semaphore))                                              \
 			return 0;                                                              \
-		osrt_begin(&frame, OSRT_##name);                                               \
-		result = real arguments;                                                       \
-		osrt_end(&frame, result, OSRT_FILE_NONE, NULL);                                \
-		return result;                                                                 \
+		return wait_for(OSRT_##name, real, semaphore, b, c);                           \
 	}
 
-SEMAPHORE(sem_wait, (void *semaphore), lock1, (semaphore))
-SEMAPHORE(sem_timedwait, (void *semaphore, long until), lock2, (semaphore, until))
-SEMAPHORE(sem_clockwait, (void *semaphore, long clock, long until), lock3, (semaphore, clock, until))
+SEMAPHORE(sem_wait)
+SEMAPHORE(sem_timedwait)
+SEMAPHORE(sem_clockwait)
 
 /* The child begins with nothing recorded: the time is the parent's. */
 EXPORT(fork, (void))
