@@ -206,7 +206,7 @@ static void maps_of_proc_when_nothing_is_known(void **state)
 	struct bench *b = *state;
 	struct space *space = space_of(&b->session, 1, (uint32_t)getpid());
 	struct found libc = { "libc.so", 0 };
-	uint64_t in_libc = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "qsort"), stack;
+	uint64_t in_libc = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "lfind"), stack;
 	struct row rows[ROWS];
 	const char *text;
 	char expected[64];

@@ -29,7 +29,8 @@ struct frames {
 static void put(struct frames *f, const void *bytes, size_t size)
 {
 	assert_true(f->size + size <= FRAMES_SIZE);
-	memcpy(f->bytes + f->size, bytes, size);
+	if (size)
+		memcpy(f->bytes + f->size, bytes, size);
 	f->size += size;
 }
 
