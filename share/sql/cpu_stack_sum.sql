@@ -10,9 +10,10 @@
 -- column: Self = percent if !folded
 -- column: Self Time = time if !folded
 -- column: Stack = text
--- note: SELECT text FROM (SELECT 1 AS place, 'Sampled: ' || (SELECT value FROM sonde_meta WHERE key = 'sampling.event') || coalesce(' at ' || (SELECT value FROM sonde_meta WHERE key = 'sampling.frequency') || ' Hz', '') || coalesce(', stacks by ' || (SELECT value FROM sonde_meta WHERE key = 'sampling.backtrace'), '') || '.' AS text WHERE NOT :osrt AND NOT :offcpu UNION ALL SELECT 2, sum(count) || ' samples or switches were lost: the kernel''s buffer was full.' FROM sonde_loss WHERE reason = 9 AND NOT :osrt UNION ALL SELECT 3, 'Stacks below ' || :min || ' % are not shown: cpu_stack_sum:min=0 shows all.' WHERE :min > 0) ORDER BY place
+-- note: SELECT text FROM (SELECT 1 AS place, 'Sampled: ' || (SELECT value FROM sonde_meta WHERE key = 'sampling.event') || coalesce(' at ' || (SELECT value FROM sonde_meta WHERE key = 'sampling.frequency') || ' Hz', ' every ' || (SELECT value FROM sonde_meta WHERE key = 'sampling.period') || ' ' || (SELECT value FROM sonde_meta WHERE key = 'sampling.unit'), '') || coalesce(', stacks by ' || (SELECT value FROM sonde_meta WHERE key = 'sampling.backtrace'), '') || '.' AS text WHERE NOT :osrt AND NOT :offcpu UNION ALL SELECT 2, sum(count) || ' samples or switches were lost: the kernel''s buffer was full.' FROM sonde_loss WHERE reason = 9 AND NOT :osrt UNION ALL SELECT 3, 'Stacks below ' || :min || ' % are not shown: cpu_stack_sum:min=0 shows all.' WHERE :min > 0) ORDER BY place
 -- help: Who called what, from the outermost function on; each line has the time of what it called in it,
--- help: Self is what it took itself. What took most comes first.
+-- help: Self is what it took itself. What took most comes first. Below [truncated] are stacks without their
+-- help: outermost callers.
 SELECT
 	100.0 * part / whole, time, count, 100.0 * coalesce(self_time, self_count) / whole, self_time,
 	CASE WHEN :folded THEN name ELSE replace(hex(zeroblob(depth)), '00', '  ') || name END

@@ -373,6 +373,8 @@ int code_function_text(struct query *q, const struct code_function *f, struct bu
 
 	if (f->name)
 		return string_text(q, f->name, ret);
+	if (path && path[0] == '[' && f->offset == 0)
+		return buf_puts(ret, path); /* not code, but a word in its place: [truncated] */
 	if (!path || f->kind == MODULE_JIT)
 		return buf_printf(ret, "0x%" PRIx64, (uint64_t)f->offset);
 	return buf_printf(ret, "%s+0x%" PRIx64, base_name(path), (uint64_t)f->offset);

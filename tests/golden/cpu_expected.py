@@ -2,7 +2,8 @@
 looked at by itself; nothing is shared with how Sonde adds up."""
 import statistics
 
-KERNEL, JIT = 2, 5
+JIT = 5
+CUT = "[truncated]"
 WAITS = 2
 OPENS, READS, WRITES = ("open",), ("read",), ("write", "fwrite", "pwrite64")
 
@@ -28,6 +29,8 @@ class Recording:
         path = module["path"] if module else None
         if self.names.get(frame):
             return self.names[frame], path
+        if path == CUT:
+            return path, path
         if not module or module["kind"] == JIT:
             return f"0x{row['offset']:x}", path
         return f"{path.rsplit('/', 1)[-1]}+0x{row['offset']:x}", path
@@ -74,6 +77,8 @@ def by_label(samples, label_of, threads):
         for label in set(labels):
             add(total_sums, (label, owner), weight)
     for key, (total, count) in total_sums.items():
+        if key[0][1] == CUT:
+            continue
         own, own_count = self_sums.get(key, (0, 0))
         yield key, [100.0 * own / whole, own, own_count, 100.0 * total / whole, total, count]
 
@@ -161,6 +166,7 @@ def file_rows(rec):
 
 
 SAMPLED = "NOTE: Sampled: cpu-clock at 1000 Hz, stacks by dwarf.\n"
+CALLERS = "NOTE: 1 sample lacks its outermost callers: its stack was cut.\n"
 LOST = "NOTE: 7 samples or switches were lost: the kernel's buffer was full.\n"
 FIGURES = ["Self (%)", "Self Time (ns)", "Self Samples", "Total (%)", "Total Time (ns)", "Samples"]
 TREE = ["Time (%)", "Time (ns)", "Samples", "Self (%)", "Self Time (ns)", "Stack"]
@@ -179,7 +185,7 @@ def golden(tables, csv, column):
             [[str(v) if i in (8, 9) else v for i, v in enumerate(r)] for r in sample_sum(rec, "thread")])
     yield "cpu_sample_sum_rows", "stats -r cpu_sample_sum:rows=3 -f csv CPU_REPORT", \
         csv(FIGURES + ["Function", "Module"], sample_sum(rec, "function")[:3]) + \
-        "[remarks]\nProcessing [CPU_REPORT] with [REPORTS/cpu_sample_sum.sql]...\n\n" + SAMPLED + LOST + \
+        "[remarks]\nProcessing [CPU_REPORT] with [REPORTS/cpu_sample_sum.sql]...\n\n" + SAMPLED + LOST + CALLERS + \
         f"NOTE: {len(sample_sum(rec, 'function')) - 3} more rows are not shown: cpu_sample_sum:rows=0 shows all.\n"
     yield "cpu_stack_sum", "stats -q -r cpu_stack_sum:min=10 CPU_REPORT", \
         " ** CPU Stack Summary (cpu_stack_sum):\n\n" + column(TREE, tree_rows(rec.samples(), 10)) + "\n"

@@ -108,10 +108,10 @@ static void test_samples(void **state)
 {
 	expect(state, "SELECT id, start, cpu, threadState, globalTid % 16777216, cpuCycles FROM COMPOSITE_EVENTS WHERE id = 8",
 	       "8|9500000||1|500|500000");
-	expect(state, "SELECT count(*), count(DISTINCT id), min(id), max(id) FROM COMPOSITE_EVENTS", "14|14|1|14");
-	expect(state, "SELECT count(*) FROM COMPOSITE_EVENTS WHERE rowid = id", "14");
+	expect(state, "SELECT count(*), count(DISTINCT id), min(id), max(id) FROM COMPOSITE_EVENTS", "15|15|1|15");
+	expect(state, "SELECT count(*) FROM COMPOSITE_EVENTS WHERE rowid = id", "15");
 	expect(state, "SELECT group_concat(id, ' ') FROM COMPOSITE_EVENTS WHERE id >= 6 AND id < 9 AND id != 7", "6 8");
-	expect(state, "SELECT count(*) FROM COMPOSITE_EVENTS WHERE id IN (0, -1, 15, 99999999999)", "0");
+	expect(state, "SELECT count(*) FROM COMPOSITE_EVENTS WHERE id IN (0, -1, 16, 99999999999)", "0");
 }
 
 static void test_sample_chains(void **state)
@@ -126,7 +126,7 @@ static void test_sample_chains(void **state)
 		      "WHERE c.stackDepth = 0 AND c.unresolved ORDER BY c.originalIP",
 	       "0xdead|[Unknown]|1|57005;libc.so.6+0x12345|/usr/lib/libc.so.6|1|74565;0x8583d00|[jit]|1|140000512");
 	/* A sample without a stack, and one whose stack is not in the report, have no rows. */
-	expect(state, "SELECT count(DISTINCT id), count(*) FROM SAMPLING_CALLCHAINS", "12|36");
+	expect(state, "SELECT count(DISTINCT id), count(*) FROM SAMPLING_CALLCHAINS", "13|38");
 	expect(state, "SELECT group_concat(id, ' ') FROM SAMPLING_CALLCHAINS WHERE stackDepth = 3", "1 2 3 5 6");
 	expect(state, "SELECT count(*) FROM SAMPLING_CALLCHAINS WHERE stackDepth IN (-1, 'x', 512)", "0");
 }
@@ -138,7 +138,7 @@ static void test_chains_by_id(void **state)
 
 	snprintf(expected, sizeof(expected), "%s", ask(*state, "SELECT * FROM (SELECT * FROM SAMPLING_CALLCHAINS LIMIT -1)"));
 	assert_true(strlen(expected) > 500);
-	expect(state, "SELECT c.* FROM (SELECT value AS id FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14]')) e CROSS JOIN "
+	expect(state, "SELECT c.* FROM (SELECT value AS id FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]')) e CROSS JOIN "
 		      "SAMPLING_CALLCHAINS c ON c.id = e.id", expected);
 	assert_non_null(strstr(ask(*state, "EXPLAIN QUERY PLAN SELECT * FROM SAMPLING_CALLCHAINS WHERE id = 5"), "INDEX 1"));
 	assert_null(strstr(ask(*state, "EXPLAIN QUERY PLAN SELECT * FROM SAMPLING_CALLCHAINS ORDER BY id, stackDepth"),
@@ -190,7 +190,7 @@ static void test_statistics(void **state)
 	/* Only what thread 2 did, and only before 3 ms. */
 	expect(state, "SELECT function, self, total_count FROM sample_stats('samples', 'function', 'threadUid = 2 and start < "
 		      "3000000') ORDER BY self DESC, module", "hot|4000000|1;hot|1000000|1;main|0|2");
-	expect(state, "SELECT process, sum(self_count) FROM sample_stats('samples', 'process') GROUP BY 1", "1|12;2|2");
+	expect(state, "SELECT process, sum(self_count) FROM sample_stats('samples', 'process') GROUP BY 1", "1|12;2|3");
 	expect(state, "SELECT function, kernel FROM sample_stats('samples') WHERE kernel", "do_syscall_64|1");
 	/* Waiting between runs, those of one thread only. */
 	expect(state, "SELECT function, self FROM sample_stats('offcpu', 'function', 'track = 8') WHERE self > 0",
