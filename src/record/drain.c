@@ -15,6 +15,8 @@
 #include "record/decode.h"
 #include "record/definitions.h"
 #include "record/ranges.h"
+#include "record/space.h"
+#include "record/stacks.h"
 
 #define MS 1000000ll
 /* Half of what is promised (nothing older than 100 ms is lost), so that a late wake-up
@@ -361,6 +363,8 @@ void drain_release(struct drain *d)
 
 	for (uint32_t i = 0; i < SESSION_DEAD_DEFINITIONS; i++)
 		definitions_unref(s->dead_definitions[i]);
+	stacks_release(s);
+	spaces_release(s);
 	idmap_release(&s->process_uids);
 	timebase_release(&s->time);
 	ring_batch_free(d->batch);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/launch.h"
+#include "record/stacks.h"
 
 #define CAPTURE_LIMIT (1u << 20)
 
@@ -95,6 +96,8 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 		watch_find_strays(r);
 	watch_name_leftovers(r);
 	drain_finish(&r->drain);
+	if (r->options->cpu.resolve_symbols)
+		stacks_resolve(&r->drain.session, r->options->cpu.debug_symbols);
 	explain_silence(r);
 	session_loss(&r->drain.session, r->target_uid, 0, LOSS_NOT_WRITTEN, r->drain.session.unwritten);
 	store_output(r, "stdout", r->captured.out);
