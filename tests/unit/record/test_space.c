@@ -2,6 +2,7 @@
  * others than those mapped. Seen through the FRAME, MODULE and MAPPING rows of the report. */
 #include "support.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../support/cfi_file.h"
 #include "record/space.h"
 #include "record/stacks.h"
 #include "record/stacks_internal.h"
@@ -382,6 +384,60 @@ static void a_file_built_anew_is_another(void **state)
 				bench_text(b, &rows[1], COLUMN_MODULE_BUILD_ID));
 }
 
+static unsigned open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	assert_non_null(folder);
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+/* More files than are kept open: all are looked into, few at a time. */
+static void many_files(void **state)
+{
+	struct bench *b = *state;
+	struct space *space = space_of(&b->session, 1, 0);
+	unsigned before = open_files(), count = 400;
+	static uint8_t image[CFI_FILE_FRAMES];
+	size_t size = cfi_file_make(image, NULL, 0, NULL, 0);
+	struct stack_copy copy = { .size = 0 };
+	struct stack_walk walk;
+	char name[32], path[PATH_SIZE];
+	struct row rows[512];
+
+	for (unsigned i = 0; i < count; i++) {
+		int fd;
+
+		snprintf(name, sizeof(name), "file%u", i);
+		path_in_folder(b, name, path);
+		fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+		assert_int_equal(write(fd, image, size), size);
+		close(fd);
+		map(b, space, 0x100000 + i * 0x1000, 0x1000, 0, path);
+	}
+	for (unsigned i = 0; i < 2 * count; i++) {
+		walk = (struct stack_walk){ 0 };
+		copy.registers[ARCH_DWARF_RETURN] = 0x100000 + i % count * 0x1000 + 16 + i / count;
+		space_unwind(&b->session, space, &copy, &walk);
+		assert_int_equal(walk.count, 1);
+		stacks_intern(&b->session, space, &walk);
+	}
+	assert_in_range(open_files() - before, 100, 300);
+	for (unsigned i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "file%u", i);
+		path_in_folder(b, name, path);
+		unlink(path);
+	}
+	bench_finish(b);
+	assert_int_equal(bench_rows(b, TABLE_MODULE, rows, 512), count);
+	assert_int_equal(rows[count / 2].values[COLUMN_MODULE_KIND], MODULE_FILE);
+	assert_false(has_diagnostic(b, "file"));
+}
+
 static void no_elf_file(void **state)
 {
 	struct bench *b = *state;
@@ -411,6 +467,7 @@ int main(void)
 						bench_tear_down),
 		cmocka_unit_test_setup_teardown(the_same_build_id_is_the_same_module, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(a_file_built_anew_is_another, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(many_files, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(no_elf_file, bench_set_up, bench_tear_down),
 	};
 
