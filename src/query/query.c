@@ -7,7 +7,7 @@
 #include "query/scan.h"
 
 static const char *const function_names[] = {
-	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
+	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree", "frame_lines",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -83,6 +83,8 @@ static int register_all(struct query *q)
 		r = intervals_register(q);
 	if (r == SQLITE_OK)
 		r = pushpop_tree_register(q);
+	if (r == SQLITE_OK)
+		r = frame_lines_register(q);
 	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;
