@@ -7,7 +7,9 @@
 #include "query/scan.h"
 
 static const char *const function_names[] = {
-	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree", "frame_lines",
+	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
+	"thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
+	"frame_lines",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -85,6 +87,10 @@ static int register_all(struct query *q)
 		r = pushpop_tree_register(q);
 	if (r == SQLITE_OK)
 		r = frame_lines_register(q);
+	if (r == SQLITE_OK)
+		r = thread_states_register(q);
+	if (r == SQLITE_OK)
+		r = sched_stats_register(q);
 	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;

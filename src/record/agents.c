@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "record/osrt.h"
 #include "record/recorder.h"
 
 #define POOL_CHUNKS 8192u       /* 64 MiB per process */
@@ -44,6 +45,11 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 	r->page->abi = RING_ABI_VERSION;
 	r->page->modules = r->options->trace & TRACE_BIT(TRACE_NVTX) ? RING_GATE_NVTX : 0;
 	r->page->clock = r->drain.session.time.use_tsc ? RING_CLOCK_TSC : RING_CLOCK_MONOTONIC_RAW;
+	if (r->options->trace & TRACE_BIT(TRACE_OSRT)) {
+		r->page->modules |= RING_GATE_OSRT;
+		osrt_fill_page(r->page, &r->options->osrt, r->drain.session.time.use_tsc);
+	}
+	r->drain.session.osrt_depth = (uint32_t)r->options->osrt.backtrace_depth;
 	r->drain.page = r->page;
 	r->drain.doorbell = (struct ring_doorbell *)((uint8_t *)page + RING_PAGE_SIZE);
 	return 0;
@@ -206,24 +212,29 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 	};
 	struct traced_process *p;
 	struct process_info info;
+	struct session *s = &r->drain.session;
 	struct error err;
+	uint64_t uid;
 	int pool_fd;
 
 	describe(request, pid, &info);
-	p = process_new(++r->next_process, &info);
+	uid = roster_attach(s, pid, info.attached_raw - s->time.start, info.origin, info.name);
+	p = process_new(uid, &info);
 	if (!p || ring_reader_create(&p->reader, &size, &pool_fd, &err) < 0) {
 		if (p)
 			process_free(p);
+		roster_detach(s, uid);
 		refuse(fd, ENOMEM);
 		drain_diagnose(&r->drain, DIAGNOSTIC_ERROR,
 			       "Process %u (%s) is not recorded: no memory for its rings.", pid, info.name);
 		return;
 	}
 	p->reader.owner = p;
-	if (give_pool(r, fd, p, pool_fd, forked ? PREFAULT_FORK : PREFAULT_EXEC) < 0)
+	if (give_pool(r, fd, p, pool_fd, forked ? PREFAULT_FORK : PREFAULT_EXEC) < 0 ||
+	    admit(r, p) < 0) {
 		process_free(p);
-	else if (admit(r, p) < 0)
-		process_free(p);
+		roster_detach(s, uid);
+	}
 	close(pool_fd);
 }
 
