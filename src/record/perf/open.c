@@ -187,6 +187,9 @@ static size_t ring_size(const struct perf *p)
 		record = 1024 + (uint64_t)p->options->stack_size;
 	else if (p->way.backtrace != BACKTRACE_NONE)
 		record = 1280;
+	/* Wakeups are those of everybody. */
+	if (p->sched.wakeups)
+		size *= 4;
 	while (p->way.samples && size < RING_MOST && size < rate * record * RING_MS / 1000)
 		size *= 2;
 	return (size_t)size;
@@ -268,6 +271,7 @@ static void tell_what_is_missing(struct perf *p)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
 				 "Only user code is sampled, not the kernel: kernel.perf_event_paranoid is %lld; 1 or less, or "
 				 "CAP_PERFMON, allows it.", (long long)level);
+	sched_source_tell_missing(p);
 }
 
 int perf_try_event(const struct perf *p, struct perf_event_attr *attr)

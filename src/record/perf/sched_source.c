@@ -71,6 +71,24 @@ void sched_source_settle(struct perf *p)
 	settle_wakeups(p);
 }
 
+void sched_source_tell_missing(struct perf *p)
+{
+	const struct sched_source *s = &p->sched;
+	const char *text = NULL;
+
+	if (!s->wakeups && !s->syscalls)
+		text = "When threads are woken and which system calls they block in is not recorded: CAP_PERFMON, or "
+		       "kernel.perf_event_paranoid -1 and a readable tracefs, allow it.";
+	else if (!s->wakeups)
+		text = "When threads are woken is not recorded: it needs tracefs, CAP_PERFMON or "
+		       "kernel.perf_event_paranoid -1, and the machine's own pid namespace.";
+	else if (!s->syscalls)
+		text = "Which system calls threads block in is not recorded: it needs CAP_PERFMON or "
+		       "kernel.perf_event_paranoid 1, and kernel symbols (kernel.kptr_restrict).";
+	if (text && p->way.switches)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "%s", text);
+}
+
 void sched_source_window(struct perf *p, int open, int64_t raw)
 {
 	if (open)

@@ -27,8 +27,10 @@ struct sched_source {
 	int64_t closed_told;
 };
 
-/* Finds out which events the kernel gives, and describes them in p->attrs; a diagnostic says what is missing. */
+/* Finds out which events the kernel gives, and describes them in p->attrs. */
 void sched_source_settle(struct perf *p);
+/* A diagnostic about what is missing. */
+void sched_source_tell_missing(struct perf *p);
 
 /* From the thread that opens and closes windows: when that was. */
 void sched_source_window(struct perf *p, int open, int64_t raw);
