@@ -22,6 +22,7 @@ struct ring_doorbell;
 struct perf_cpu {
 	int cpu;
 	int fds[PERF_KINDS]; /* -1: none */
+	int owner;           /* the one of them whose ring it is; the others write there, too */
 	size_t mapped;       /* bytes, page included */
 	struct perf_ring ring;
 	uint64_t next_time;  /* of the record at the front, while a round lasts */
