@@ -15,6 +15,7 @@
 #include "record/decode.h"
 #include "record/definitions.h"
 #include "record/perf/sched.h"
+#include "record/osrt.h"
 #include "record/ranges.h"
 #include "record/space.h"
 #include "record/stacks.h"
@@ -371,6 +372,7 @@ void drain_release(struct drain *d)
 	for (uint32_t i = 0; i < SESSION_DEAD_DEFINITIONS; i++)
 		definitions_unref(s->dead_definitions[i]);
 	stacks_release(s);
+	osrt_session_release(s);
 	spaces_release(s);
 	idmap_release(&s->process_uids);
 	perf_release(&d->perf);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arch.h"
+#include "symbol/cfi_image.h"
 
 #define ROW_LIMIT (1u << 18)
 #define EXPRESSION_LIMIT (1u << 16)
@@ -24,6 +25,7 @@ struct cfi {
 	struct cfi_row nothing;        /* what is answered when there are too many */
 	/* The file, while it is open. */
 	const struct elf_file *file;
+	struct cfi_image image;        /* of its tables, where they are of the usual kind */
 	Dwarf_CFI *exceptions;         /* .eh_frame */
 	Dwarf *debug;
 	Dwarf_CFI *frames;             /* .debug_frame, belongs to `debug` */
@@ -41,6 +43,7 @@ void cfi_detach(struct cfi *cfi)
 		return;
 	if (cfi->exceptions)
 		dwarf_cfi_end(cfi->exceptions);
+	cfi_image_release(&cfi->image);
 	if (cfi->debug)
 		dwarf_end(cfi->debug);
 	cfi->file = NULL;
@@ -96,43 +99,26 @@ struct weight {
 	int sections;          /* there are any */
 	int has_frames;        /* .debug_frame */
 	uint64_t debug;        /* bytes of all debug sections */
-	uint64_t loaded;       /* bytes of the file that are loaded */
 };
-
-static void weigh_sections(Elf *elf, struct weight *ret)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names) < 0)
-		return;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name;
-
-		ret->sections = 1;
-		if (!gelf_getshdr(section, &header) || !(name = elf_strptr(elf, names, header.sh_name)))
-			continue;
-		ret->has_frames |= strcmp(name, ".debug_frame") == 0;
-		if (strncmp(name, ".debug_", 7) == 0)
-			ret->debug += header.sh_size;
-	}
-}
 
 static struct weight weigh(Elf *elf)
 {
 	struct weight weight = { 0 };
-	size_t count;
+	Elf_Scn *section = NULL;
+	size_t names;
 
-	weigh_sections(elf, &weight);
-	if (elf_getphdrnum(elf, &count) < 0)
+	if (elf_getshdrstrndx(elf, &names) < 0)
 		return weight;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr header;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
 
-		if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
-		    header.p_offset + header.p_filesz > weight.loaded)
-			weight.loaded = header.p_offset + header.p_filesz;
+		weight.sections = 1;
+		if (!gelf_getshdr(section, &header) || !(name = elf_strptr(elf, names, header.sh_name)))
+			continue;
+		weight.has_frames |= strcmp(name, ".debug_frame") == 0;
+		if (strncmp(name, ".debug_", 7) == 0)
+			weight.debug += header.sh_size;
 	}
 	return weight;
 }
@@ -143,7 +129,9 @@ static void attach(struct cfi *cfi, const struct elf_file *file)
 	struct weight weight = weigh(elf);
 
 	cfi->file = file;
-	if (weight.sections || weight.loaded <= HEADLESS_LIMIT)
+	if (cfi_image_make(&cfi->image, file) == 0)
+		cfi->exceptions = dwarf_getcfi_elf(cfi->image.elf);
+	else if (weight.sections || elf_file_size(file) <= HEADLESS_LIMIT)
 		cfi->exceptions = dwarf_getcfi_elf(elf);
 	cfi->debug_wanted = weight.has_frames && weight.debug <= DEBUG_LIMIT;
 }
@@ -347,6 +335,8 @@ const struct cfi_row *cfi_read(struct cfi *cfi, const struct elf_file *file, uin
 		cfi_detach(cfi);
 		attach(cfi, file);
 	}
+	if (cfi->image.elf)
+		cfi_image_load(&cfi->image, file, address);
 	if (look_up(cfi, cfi->exceptions, address, &room.row) < 0) {
 		if (cfi->debug_wanted)
 			attach_debug(cfi);

@@ -77,8 +77,10 @@ static int apply_rule(const struct unwind_place *place, const struct cfi_rule *r
 	case CFI_SAVED:
 		address = cfa + (uint64_t)(int64_t)rule->value;
 		/* Below the stack: an epilogue has restored the register already. */
-		if (address < copy->registers[ARCH_DWARF_STACK] && rule->target != ARCH_DWARF_RETURN)
+		if (address < copy->registers[ARCH_DWARF_STACK] && rule->target != ARCH_DWARF_RETURN) {
+			*ret = f->registers[rule->target];
 			return 0;
+		}
 		return read_word(copy, address, ret);
 	case CFI_VALUE:
 		*ret = cfa + (uint64_t)(int64_t)rule->value;
@@ -97,11 +99,10 @@ static int apply_rule(const struct unwind_place *place, const struct cfi_rule *r
 }
 
 /* A caller is further up the stack, or the walk would never end. */
-static enum next move_to(struct frame *f, struct frame *caller)
+static enum next move_up(struct frame *f, uint64_t stack_before)
 {
-	if (caller->registers[ARCH_DWARF_STACK] <= f->registers[ARCH_DWARF_STACK])
+	if (f->registers[ARCH_DWARF_STACK] <= stack_before)
 		return NEXT_LOST;
-	*f = *caller;
 	return f->registers[ARCH_DWARF_RETURN] ? NEXT_CALLER : NEXT_ROOT;
 }
 
@@ -109,7 +110,7 @@ static enum next step_by_table(const struct unwind_place *place, const struct st
 			       struct frame *f)
 {
 	const struct cfi_row *row = place->row;
-	struct frame caller = *f;
+	uint64_t values[ARCH_DWARF_REGISTERS], stack = f->registers[ARCH_DWARF_STACK];
 	uint64_t cfa;
 
 	if (row->root)
@@ -118,16 +119,16 @@ static enum next step_by_table(const struct unwind_place *place, const struct st
 		cfa = f->registers[row->cfa_register] + (uint64_t)(int64_t)row->cfa_offset;
 	else if (evaluate(place, row->cfa_offset, copy, f, 0, &cfa) < 0)
 		return NEXT_LOST;
-	caller.registers[ARCH_DWARF_STACK] = cfa;
-	for (uint32_t i = 0; i < row->rule_count; i++) {
-		const struct cfi_rule *rule = &row->rules[i];
-
-		if (apply_rule(place, rule, copy, f, cfa, &caller.registers[rule->target]) < 0)
+	/* All rules are about the callee's registers: none is changed before all are known. */
+	for (uint32_t i = 0; i < row->rule_count; i++)
+		if (apply_rule(place, &row->rules[i], copy, f, cfa, &values[i]) < 0)
 			return NEXT_LOST;
-	}
-	caller.exact = row->signal;
-	caller.first = 0;
-	return move_to(f, &caller);
+	f->registers[ARCH_DWARF_STACK] = cfa;
+	for (uint32_t i = 0; i < row->rule_count; i++)
+		f->registers[row->rules[i].target] = values[i];
+	f->exact = row->signal;
+	f->first = 0;
+	return move_up(f, stack);
 }
 
 /* Whether it may be a return address: there is code in front of it. */
@@ -144,20 +145,21 @@ static enum next step_by_guess(struct unwinder *u, const struct unwind_source *s
 			       const struct stack_copy *copy, struct frame *f)
 {
 	uint64_t base = f->registers[ARCH_DWARF_FRAME], stack = f->registers[ARCH_DWARF_STACK];
-	struct frame caller = *f;
-	uint64_t *pc = &caller.registers[ARCH_DWARF_RETURN];
+	int first = f->first;
+	uint64_t pc, saved;
 
-	caller.exact = caller.first = 0;
-	if (base >= stack && base % 8 == 0 && read_word(copy, base + 8, pc) == 0 &&
-	    read_word(copy, base, &caller.registers[ARCH_DWARF_FRAME]) == 0 &&
-	    (*pc == 0 || is_code(u, source, *pc))) {
-		caller.registers[ARCH_DWARF_STACK] = base + 16;
-		return move_to(f, &caller);
+	f->exact = f->first = 0;
+	if (base >= stack && base % 8 == 0 && read_word(copy, base, &saved) == 0 &&
+	    read_word(copy, base + 8, &pc) == 0 && (pc == 0 || is_code(u, source, pc))) {
+		f->registers[ARCH_DWARF_FRAME] = saved;
+		f->registers[ARCH_DWARF_RETURN] = pc;
+		f->registers[ARCH_DWARF_STACK] = base + 16;
+		return move_up(f, stack);
 	}
-	if (f->first && read_word(copy, stack, pc) == 0 && is_code(u, source, *pc)) {
-		caller.registers[ARCH_DWARF_FRAME] = base;
-		caller.registers[ARCH_DWARF_STACK] = stack + 8;
-		return move_to(f, &caller);
+	if (first && read_word(copy, stack, &pc) == 0 && is_code(u, source, pc)) {
+		f->registers[ARCH_DWARF_RETURN] = pc;
+		f->registers[ARCH_DWARF_STACK] = stack + 8;
+		return move_up(f, stack);
 	}
 	/* Where a thread begins, by the ABI. */
 	return base == 0 ? NEXT_ROOT : NEXT_LOST;
