@@ -58,7 +58,7 @@ static int online_cpus(struct perf *p)
 	unsigned from, to;
 	int end = 0;
 
-	p->cpus = calloc(MAX_CPUS, sizeof(*p->cpus));
+	p->cpus = calloc(2 * MAX_CPUS, sizeof(*p->cpus)); /* with rings for wakeups */
 	while (p->cpus && f && fscanf(f, "%u", &from) == 1) {
 		to = from;
 		end = fgetc(f);
@@ -187,9 +187,6 @@ static size_t ring_size(const struct perf *p)
 		record = 1024 + (uint64_t)p->options->stack_size;
 	else if (p->way.backtrace != BACKTRACE_NONE)
 		record = 1280;
-	/* Wakeups are those of everybody. */
-	if (p->sched.wakeups)
-		size *= 4;
 	while (p->way.samples && size < RING_MOST && size < rate * record * RING_MS / 1000)
 		size *= 2;
 	return (size_t)size;
@@ -202,7 +199,7 @@ static int map_ring(struct perf_cpu *c, size_t size)
 
 	for (; size >= RING_SMALLEST; size /= 2) {
 		memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			      c->fds[PERF_KIND_SIDEBAND], 0);
+			      c->fds[c->owner], 0);
 		if (memory != MAP_FAILED || (errno != EPERM && errno != ENOMEM && errno != EINVAL))
 			break;
 	}
@@ -222,21 +219,21 @@ static int open_kind(struct perf *p, struct perf_cpu *c, enum perf_kind kind)
 	c->fds[kind] = fd;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 || idmap_put(&p->kinds, id, kind) < 0)
 		return -errno;
-	if (kind != PERF_KIND_SIDEBAND &&
-	    ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fds[PERF_KIND_SIDEBAND]) < 0)
+	if (kind != c->owner && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fds[c->owner]) < 0)
 		return -errno;
 	return 0;
 }
 
 static int open_cpu(struct perf *p, struct perf_cpu *c, size_t size)
 {
-	int result = open_kind(p, c, PERF_KIND_SIDEBAND);
+	int result = open_kind(p, c, c->owner);
+	int limit = c->owner == PERF_KIND_SIDEBAND ? PERF_KIND_WAKEUP : PERF_KINDS;
 
 	if (result == -ENODEV) /* it went offline */
 		return 0;
 	if (result == 0)
 		result = map_ring(c, size);
-	for (int kind = PERF_KIND_SIDEBAND + 1; kind < PERF_KINDS && result == 0; kind++)
+	for (int kind = (int)c->owner + 1; kind < limit && result == 0; kind++)
 		if (p->attrs[kind].size)
 			result = open_kind(p, c, kind);
 	return result;
@@ -274,6 +271,37 @@ static void tell_what_is_missing(struct perf *p)
 	sched_source_tell_missing(p);
 }
 
+static void close_cpu(struct perf_cpu *c)
+{
+	if (c->ring.page)
+		munmap(c->ring.page, c->mapped);
+	perf_ring_release(&c->ring);
+	for (int kind = 0; kind < PERF_KINDS; kind++)
+		if (c->fds[kind] >= 0)
+			close(c->fds[kind]);
+}
+
+/* Rings of their own: those of others do not take the place of what is recorded. */
+static void open_wakeups(struct perf *p)
+{
+	uint32_t count = p->cpu_count;
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		struct perf_cpu *c = &p->cpus[count + i];
+
+		c->cpu = p->cpus[i].cpu;
+		c->owner = PERF_KIND_WAKEUP;
+		for (int kind = 0; kind < PERF_KINDS; kind++)
+			c->fds[kind] = -1;
+		p->cpu_count++;
+		result = open_cpu(p, c, p->sched.wakeup_ring);
+	}
+	for (; result < 0 && p->cpu_count > count; p->cpu_count--)
+		close_cpu(&p->cpus[p->cpu_count - 1]);
+	p->sched.wakeups = result == 0;
+}
+
 int perf_try_event(const struct perf *p, struct perf_event_attr *attr)
 {
 	return try_event(p, attr);
@@ -301,6 +329,8 @@ int perf_open_all(struct perf *p, struct error *why)
 		if (result < 0)
 			error_set_errno(why, -result, "perf events of CPU %d", p->cpus[i].cpu);
 	}
+	if (result == 0 && p->sched.wakeups)
+		open_wakeups(p);
 	if (result == 0)
 		tell_what_is_missing(p);
 	else
@@ -310,16 +340,8 @@ int perf_open_all(struct perf *p, struct error *why)
 
 void perf_close_all(struct perf *p)
 {
-	for (uint32_t i = 0; i < p->cpu_count; i++) {
-		struct perf_cpu *c = &p->cpus[i];
-
-		if (c->ring.page)
-			munmap(c->ring.page, c->mapped);
-		perf_ring_release(&c->ring);
-		for (int kind = 0; kind < PERF_KINDS; kind++)
-			if (c->fds[kind] >= 0)
-				close(c->fds[kind]);
-	}
+	for (uint32_t i = 0; i < p->cpu_count; i++)
+		close_cpu(&p->cpus[i]);
 	free(p->cpus);
 	p->cpus = NULL;
 	p->cpu_count = 0;

@@ -19,8 +19,10 @@
 struct session;
 struct ring_doorbell;
 
+/* A ring, and the events of a CPU that write into it. */
 struct perf_cpu {
 	int cpu;
+	enum perf_kind owner; /* whose event the ring is mapped from: side-band or wakeups */
 	int fds[PERF_KINDS]; /* -1: none */
 	size_t mapped;       /* bytes, page included */
 	struct perf_ring ring;

@@ -45,7 +45,7 @@ static void *poll_main(void *argument)
 		return NULL;
 	fds[0] = (struct pollfd){ p->poller_stop, POLLIN, 0 };
 	for (uint32_t i = 0; i < p->cpu_count; i++)
-		fds[i + 1] = (struct pollfd){ p->cpus[i].fds[PERF_KIND_SIDEBAND], POLLIN, 0 };
+		fds[i + 1] = (struct pollfd){ p->cpus[i].fds[p->cpus[i].owner], POLLIN, 0 };
 	while (poll(fds, count, -1) >= 0 || errno == EINTR) {
 		if (fds[0].revents)
 			break;
