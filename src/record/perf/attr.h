@@ -26,6 +26,6 @@ void perf_attr_sample(struct perf_event_attr *attr, const struct cpu_options *cp
 		      enum profile_backtrace backtrace, int hardware, int64_t max_rate);
 void perf_attr_switch(struct perf_event_attr *attr);
 void perf_attr_switch_stack(struct perf_event_attr *attr);
-void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id);
+void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id, size_t ring_size);
 
 #endif

@@ -58,7 +58,7 @@ static int online_cpus(struct perf *p)
 	unsigned from, to;
 	int end = 0;
 
-	p->cpus = calloc(MAX_CPUS, sizeof(*p->cpus));
+	p->cpus = calloc(2 * MAX_CPUS, sizeof(*p->cpus)); /* with rings for wakeups */
 	while (p->cpus && f && fscanf(f, "%u", &from) == 1) {
 		to = from;
 		end = fgetc(f);
@@ -189,9 +189,6 @@ static size_t ring_size(const struct perf *p)
 		record = 1024 + (uint64_t)p->options->stack_size;
 	else if (p->way.backtrace != BACKTRACE_NONE)
 		record = 1280;
-	/* Wakeups are those of everybody. */
-	if (p->sched.wakeups)
-		size *= 4;
 	while (p->way.samples && size < RING_MOST && size < rate * record * RING_MS / 1000)
 		size *= 2;
 	return (size_t)size;
@@ -229,11 +226,12 @@ static int open_kind(struct perf *p, struct perf_cpu *c, enum perf_kind kind, si
 	return map_ring(c, size);
 }
 
-static int open_cpu(struct perf *p, struct perf_cpu *c, size_t size)
+/* The events of some kinds, on one ring: that of the first of them that is wanted. */
+static int open_cpu(struct perf *p, struct perf_cpu *c, size_t size, int first, int limit)
 {
 	int result = 0;
 
-	for (int kind = 0; kind < PERF_KINDS && result == 0; kind++)
+	for (int kind = first; kind < limit && result == 0; kind++)
 		if (p->attrs[kind].size)
 			result = open_kind(p, c, kind, size);
 	/* It went offline. */
@@ -297,6 +295,37 @@ static void tell_what_is_missing(struct perf *p)
 	sched_source_tell_missing(p);
 }
 
+static void close_cpu(struct perf_cpu *c)
+{
+	if (c->ring.page)
+		munmap(c->ring.page, c->mapped);
+	perf_ring_release(&c->ring);
+	for (int kind = 0; kind < PERF_KINDS; kind++)
+		if (c->fds[kind] >= 0)
+			close(c->fds[kind]);
+}
+
+/* Rings of their own: those of others do not take the place of what is recorded. */
+static void open_wakeups(struct perf *p)
+{
+	uint32_t count = p->cpu_count;
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		struct perf_cpu *c = &p->cpus[count + i];
+
+		c->cpu = p->cpus[i].cpu;
+		c->owner = -1;
+		for (int kind = 0; kind < PERF_KINDS; kind++)
+			c->fds[kind] = -1;
+		p->cpu_count++;
+		result = open_cpu(p, c, p->sched.wakeup_ring, PERF_KIND_WAKEUP, PERF_KINDS);
+	}
+	for (; result < 0 && p->cpu_count > count; p->cpu_count--)
+		close_cpu(&p->cpus[p->cpu_count - 1]);
+	p->sched.wakeups = result == 0;
+}
+
 int perf_try_event(const struct perf *p, struct perf_event_attr *attr)
 {
 	return try_event(p, attr);
@@ -320,10 +349,12 @@ int perf_open_all(struct perf *p, struct error *why)
 	}
 	size = ring_size(p);
 	for (uint32_t i = 0; i < p->cpu_count && result == 0; i++) {
-		result = open_cpu(p, &p->cpus[i], size);
+		result = open_cpu(p, &p->cpus[i], size, 0, PERF_KIND_WAKEUP);
 		if (result < 0)
 			error_set_errno(why, -result, "perf events of CPU %d", p->cpus[i].cpu);
 	}
+	if (result == 0 && p->sched.wakeups)
+		open_wakeups(p);
 	if (result == 0)
 		tell_what_is_missing(p);
 	else
@@ -333,16 +364,8 @@ int perf_open_all(struct perf *p, struct error *why)
 
 void perf_close_all(struct perf *p)
 {
-	for (uint32_t i = 0; i < p->cpu_count; i++) {
-		struct perf_cpu *c = &p->cpus[i];
-
-		if (c->ring.page)
-			munmap(c->ring.page, c->mapped);
-		perf_ring_release(&c->ring);
-		for (int kind = 0; kind < PERF_KINDS; kind++)
-			if (c->fds[kind] >= 0)
-				close(c->fds[kind]);
-	}
+	for (uint32_t i = 0; i < p->cpu_count; i++)
+		close_cpu(&p->cpus[i]);
 	free(p->cpus);
 	p->cpus = NULL;
 	p->cpu_count = 0;

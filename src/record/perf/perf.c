@@ -78,17 +78,24 @@ void perf_window(struct perf *p, int open)
 		sched_source_window(p, 1, raw_now());
 }
 
-static void take_lost(struct perf *p, const struct perf_event_header *header, uint32_t cpu)
+static void take_lost(struct perf *p, const struct perf_event_header *header,
+		      const struct perf_stamp *stamp)
 {
+	uint64_t kind = idmap_get(&p->kinds, stamp->id);
 	uint64_t count;
 
 	if (perf_event_lost(header, &count) < 0) {
 		p->damaged++;
 		return;
 	}
+	/* Of everybody's wakeups: a wait that is not split is no loss. */
+	if (kind == PERF_KIND_WAKEUP || kind == PERF_KIND_WAKEUP_NEW) {
+		p->sched.wakeups_lost += count;
+		return;
+	}
 	p->lost += count;
 	session_loss(p->session, 0, 0, LOSS_PERF_RING, count);
-	sched_lost(p->session, cpu);
+	sched_lost(p->session, stamp->cpu);
 }
 
 /* Samples are told apart by the event that took them. */
@@ -137,7 +144,7 @@ static void take_record(struct perf *p, const struct perf_event_header *header,
 		return;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		take_lost(p, header, stamp->cpu);
+		take_lost(p, header, stamp);
 		return;
 	case PERF_RECORD_THROTTLE:
 		p->throttled++;

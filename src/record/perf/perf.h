@@ -19,6 +19,7 @@
 struct session;
 struct ring_doorbell;
 
+/* A ring, and the events of a CPU that write into it. */
 struct perf_cpu {
 	int cpu;
 	int fds[PERF_KINDS]; /* -1: none */

@@ -16,6 +16,8 @@ struct perf_stamp;
 struct sched_source {
 	int syscalls;              /* the kernel tells what threads block in */
 	int wakeups;               /* ... and when they can run again */
+	size_t wakeup_ring;        /* bytes, on each CPU */
+	uint64_t wakeups_lost;
 	int at_exec;               /* the first window opens with the target's program */
 	struct trace_point woken;
 	struct trace_point woken_new;
