@@ -43,11 +43,13 @@ void perf_attr_switch_stack(struct perf_event_attr *attr)
 	attr->sample_max_stack = 48;
 }
 
-void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id)
+void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id, size_t ring_size)
 {
 	common(attr, PERF_TYPE_TRACEPOINT, id);
 	attr->sample_period = 1;
 	attr->sample_type |= PERF_SAMPLE_RAW;
+	attr->watermark = 1;
+	attr->wakeup_watermark = (uint32_t)(ring_size / 4);
 }
 
 static void want_stack(struct perf_event_attr *attr, const struct cpu_options *cpu,

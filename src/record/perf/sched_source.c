@@ -10,6 +10,10 @@
 
 #define RAW_OFFSET 48 /* behind identifier, ip, thread, time, cpu */
 #define NO_CPU UINT32_MAX
+/* Everybody's wakeups, some hundred thousand a second where much is going on. */
+#define WAKEUP_RING (1u << 20)
+#define WAKEUP_RING_SMALL (256u << 10)
+#define FEW_CPUS 32
 
 static uint64_t intern(void *context, const char *text)
 {
@@ -47,7 +51,7 @@ static int settle_wakeup(struct perf *p, enum perf_kind kind, const char *name, 
 
 	if (result < 0)
 		return result;
-	perf_attr_tracepoint(&p->attrs[kind], point->id);
+	perf_attr_tracepoint(&p->attrs[kind], point->id, p->sched.wakeup_ring);
 	return perf_try_event(p, &p->attrs[kind]);
 }
 
@@ -65,10 +69,29 @@ static void settle_wakeups(struct perf *p)
 void sched_source_settle(struct perf *p)
 {
 	p->sched.at_exec = p->at_exec && p->way.scope == SCOPE_PROCESS_TREE;
+	p->sched.wakeup_ring = p->cpu_count > FEW_CPUS ? WAKEUP_RING_SMALL : WAKEUP_RING;
 	p->sched.names.intern = intern;
 	p->sched.names.context = p->session;
 	settle_syscalls(p);
 	settle_wakeups(p);
+}
+
+void sched_source_tell_missing(struct perf *p)
+{
+	const struct sched_source *s = &p->sched;
+	const char *text = NULL;
+
+	if (!s->wakeups && !s->syscalls)
+		text = "When threads are woken and which system calls they block in is not recorded: CAP_PERFMON, or "
+		       "kernel.perf_event_paranoid -1 and a readable tracefs, allow it.";
+	else if (!s->wakeups)
+		text = "When threads are woken is not recorded: it needs tracefs, CAP_PERFMON or "
+		       "kernel.perf_event_paranoid -1, and the machine's own pid namespace.";
+	else if (!s->syscalls)
+		text = "Which system calls threads block in is not recorded: it needs CAP_PERFMON or "
+		       "kernel.perf_event_paranoid 1, and kernel symbols (kernel.kptr_restrict).";
+	if (text && p->way.switches)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "%s", text);
 }
 
 void sched_source_window(struct perf *p, int open, int64_t raw)
@@ -182,6 +205,7 @@ void sched_source_end(struct perf *p)
 		end = s->now;
 	sched_window_close(s, end);
 	put_number(s, "sched.wakeups", p->sched.wakeups);
+	put_number(s, "sched.wakeups_lost", (int64_t)p->sched.wakeups_lost);
 	put_number(s, "sched.syscalls", p->sched.syscalls);
 	put_number(s, "sched.end", end);
 }
