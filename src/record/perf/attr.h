@@ -7,7 +7,7 @@
 #include "record/profile_options.h"
 
 enum perf_kind {
-	PERF_KIND_SIDEBAND,     /* which code is where, which process is which; owns the ring */
+	PERF_KIND_SIDEBAND,     /* which code is where, which process is which */
 	PERF_KIND_SAMPLE,
 	PERF_KIND_SWITCH,       /* a thread got or left a CPU */
 	PERF_KIND_SWITCH_STACK, /* ... and what the kernel was doing for it */

@@ -158,13 +158,20 @@ uint64_t perf_round(struct perf *p, int last)
 	const struct perf_event_header *header;
 	struct perf_stamp stamp;
 	uint64_t count = 0;
+	int filling;
 
 	if (p->way.scope == SCOPE_NONE)
 		return 0;
-	if (perf_order_begin(p))
+	filling = perf_order_begin(p);
+	if (filling)
 		limit += HOLD_BACK_NS - HOLD_BACK_FULL_NS;
-	if (last)
+	/* The names of system calls are being read: the first switches want them. */
+	else if (!last && !sched_syscalls_ready(&p->sched.names))
+		limit = 0;
+	if (last) {
+		sched_syscalls_wait(&p->sched.names);
 		limit = INT64_MAX;
+	}
 	while ((header = perf_order_next(p, (uint64_t)limit, &stamp))) {
 		take_record(p, header, &stamp);
 		perf_order_done(p, header);

@@ -102,10 +102,12 @@ static void write_row(struct perf *p, struct roster_thread *t, int64_t time, uin
 	v[COLUMN_SAMPLE_KERNEL] = in_kernel;
 	if (stack)
 		present |= 1u << COLUMN_SAMPLE_STACK;
-	if (report_append(t->samples, v, present) == 0)
+	if (report_append(t->samples, v, present) == 0) {
 		p->samples++;
-	else
+		s->events++;
+	} else {
 		s->unwritten++;
+	}
 }
 
 void perf_take_sample(struct perf *p, const struct perf_event_header *header,
