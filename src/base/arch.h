@@ -44,6 +44,11 @@ static inline int arch_stub_slot(const uint8_t *code, size_t size, uint64_t addr
 	return 0;
 }
 
+/* Registers a perf sample carries, as the kernel numbers them, and in this order their
+ * DWARF numbers: ax bx cx dx si di bp sp ip, r8 to r15. */
+#define ARCH_PERF_REGISTERS 0xff01ffull
+#define ARCH_PERF_TO_DWARF { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 }
+
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;

@@ -212,24 +212,29 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 	};
 	struct traced_process *p;
 	struct process_info info;
+	struct session *s = &r->drain.session;
 	struct error err;
+	uint64_t uid;
 	int pool_fd;
 
 	describe(request, pid, &info);
-	p = process_new(++r->next_process, &info);
+	uid = roster_attach(s, pid, info.attached_raw - s->time.start, info.origin, info.name);
+	p = process_new(uid, &info);
 	if (!p || ring_reader_create(&p->reader, &size, &pool_fd, &err) < 0) {
 		if (p)
 			process_free(p);
+		roster_detach(s, uid);
 		refuse(fd, ENOMEM);
 		drain_diagnose(&r->drain, DIAGNOSTIC_ERROR,
 			       "Process %u (%s) is not recorded: no memory for its rings.", pid, info.name);
 		return;
 	}
 	p->reader.owner = p;
-	if (give_pool(r, fd, p, pool_fd, forked ? PREFAULT_FORK : PREFAULT_EXEC) < 0)
+	if (give_pool(r, fd, p, pool_fd, forked ? PREFAULT_FORK : PREFAULT_EXEC) < 0 ||
+	    admit(r, p) < 0) {
 		process_free(p);
-	else if (admit(r, p) < 0)
-		process_free(p);
+		roster_detach(s, uid);
+	}
 	close(pool_fd);
 }
 

@@ -14,6 +14,7 @@
 
 #include "record/decode.h"
 #include "record/definitions.h"
+#include "record/perf/sched.h"
 #include "record/osrt.h"
 #include "record/ranges.h"
 #include "record/space.h"
@@ -86,6 +87,8 @@ static void provisional(struct report_writer *w, void *context)
 		s->tables[TABLE_PROCESS] = report_track(w, TABLE_PROCESS, 0);
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		process_provisional(s, p);
+	roster_provisional(s);
+	sched_provisional(s);
 }
 
 /* The disk is full, or broken: what was written stays good, nothing is added. The
@@ -266,6 +269,9 @@ static void round_over_rings(struct drain *d)
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		if (p->early_count)
 			ranges_age(s, p, 0);
+	/* Behind the rings: what an agent told before its thread ended is known by then. */
+	d->active |= perf_round(&d->perf, 0) > 0;
+	roster_age(s);
 }
 
 /* Returns whether the mailbox has something; then there is no time to sleep. */
@@ -328,6 +334,7 @@ static void *drain_main(void *argument)
 		if (!mail_waiting(d))
 			pause_between_rounds(d);
 	}
+	perf_round(&d->perf, 1);
 	session_snapshot(&d->session, 1);
 	return NULL;
 }
@@ -368,6 +375,9 @@ void drain_release(struct drain *d)
 	osrt_session_release(s);
 	spaces_release(s);
 	idmap_release(&s->process_uids);
+	perf_release(&d->perf);
+	sched_release(s);
+	roster_release(&s->roster);
 	timebase_release(&s->time);
 	ring_batch_free(d->batch);
 	pthread_mutex_destroy(&d->lock);

@@ -9,6 +9,7 @@
 #include "fmt/record.h"
 #include "fmt/tables.h"
 #include "record/idmap.h"
+#include "record/roster.h"
 #include "record/timebase.h"
 #include "report/writer.h"
 #include "ring/ring_reader.h"
@@ -117,6 +118,7 @@ struct numbered_name {
 
 struct traced_thread {
 	uint64_t uid;
+	struct roster_thread *shared; /* with perf; NULL: nobody else knows it */
 	uint32_t slot;
 	uint32_t tid;
 	uint32_t inner_tid;
@@ -228,6 +230,8 @@ struct session {
 	struct report_track *tables[SESSION_TABLES]; /* PLAIN tables */
 	struct spaces *spaces;        /* record/space.h */
 	struct stacks *stacks;        /* record/stacks.h */
+	struct sched *sched;          /* record/perf/sched.h */
+	struct roster roster;
 	uint64_t *osrt_names;         /* string ids by number of the function; 0 = not used yet */
 	uint32_t osrt_depth;          /* longest stack of an OS runtime call */
 	uint64_t next_file;
