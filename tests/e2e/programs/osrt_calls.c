@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -398,6 +400,30 @@ __attribute__((noinline)) static void outer_sleep(void)
 	__asm__ volatile("");
 }
 
+/* On a stack of our own that ends where nothing may be read: whoever copies it must stop there. */
+static ucontext_t outside, inside;
+
+static void on_small_stack(void)
+{
+	sleep_ms(2);
+	printf("slept\n");
+}
+
+static int edge(const char *unused)
+{
+	char *memory = mmap(NULL, 6 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)unused;
+	mprotect(memory + 5 * 4096, 4096, PROT_NONE);
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = memory;
+	inside.uc_stack.ss_size = 5 * 4096;
+	inside.uc_link = &outside;
+	makecontext(&inside, on_small_stack, 0);
+	swapcontext(&outside, &inside);
+	return 0;
+}
+
 static int stack(const char *unused)
 {
 	(void)unused;
@@ -412,7 +438,7 @@ int main(int argc, char **argv)
 		int (*run)(const char *);
 	} modes[] = { { "counts", counts }, { "locks", locks }, { "kinds", kinds }, { "cancel", cancel },
 		      { "signals", signals }, { "processes", processes }, { "text", text }, { "files", files },
-		      { "killed", killed }, { "left", left }, { "stack", stack }, { "exit", atoi } };
+		      { "killed", killed }, { "left", left }, { "stack", stack }, { "edge", edge }, { "exit", atoi } };
 	const char *mode = argc > 1 ? argv[1] : "";
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
