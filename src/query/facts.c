@@ -206,8 +206,14 @@ static int create_cpu_enums(struct query *q)
 		{ 0, "Unknown", "Unknown" }, { 1, "FramePointers", "Frame pointers" },
 		{ 2, "UnwindTables", "Unwind tables" }, { 3, "BranchRecords", "Branch records" },
 	};
+	/* Values are those of enum run_after; a sample is of a thread that runs on. */
 	static const struct enum_name states[] = {
-		{ 0, "Unknown", "Unknown" }, { 1, "Running", "Running" },
+		{ RUN_AFTER_UNKNOWN, "Unknown", "Unknown" }, { RUN_PREEMPTED, "Preempted", "Preempted" },
+		{ RUN_BLOCKED, "Blocked", "Blocked" }, { RUN_EXITED, "Exited", "Exited" },
+		{ RUN_STILL, "Running", "Running" },
+	};
+	static const struct enum_name blocks[] = {
+		{ 0, "Unknown", "Unknown" }, { 1, "SystemCall", "System call" },
 	};
 	static const struct enum_name accesses[] = {
 		{ FILE_CALL_OTHER, "Other", "Other" }, { FILE_CALL_OPEN, "Open", "Open" },
@@ -215,12 +221,15 @@ static int create_cpu_enums(struct query *q)
 		{ FILE_CALL_WRITE, "Write", "Write" },
 	};
 	int samples = mapped_table_has_rows(q, query_table(q, "COMPOSITE_EVENTS"));
+	int switches = mapped_table_has_rows(q, query_table(q, "SCHED_EVENTS"));
 	int r = SQLITE_OK;
 
 	if (samples || mapped_table_has_rows(q, query_table(q, "OSRT_API")))
 		r = CREATE_ENUM(q, "ENUM_STACK_UNWIND_METHOD", methods);
-	if (r == SQLITE_OK && samples)
+	if (r == SQLITE_OK && (samples || switches))
 		r = CREATE_ENUM(q, "ENUM_SAMPLING_THREAD_STATE", states);
+	if (r == SQLITE_OK && switches)
+		r = CREATE_ENUM(q, "ENUM_SCHEDULING_THREAD_BLOCK", blocks);
 	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "OSRT_FILE_ACCESS_EVENTS")))
 		r = CREATE_ENUM(q, "ENUM_OSRT_FILE_ACCESS_EVENT_TYPE", accesses);
 	return r;

@@ -38,6 +38,8 @@ int pushpop_tree_register(struct query *q);
 int callchains_register(struct query *q);
 int sample_stats_register(struct query *q);
 int stack_stats_register(struct query *q);
+int thread_states_register(struct query *q);
+int sched_stats_register(struct query *q);
 int fact_tables_create(struct query *q);
 
 /* Writes a string of the report as the result; null for ids without text. */

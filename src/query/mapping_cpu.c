@@ -4,7 +4,6 @@
 
 /* nsys's number for calls of the OS runtime; its other numbers are of other sources. */
 #define EVENT_CLASS_OSRT 27
-#define THREAD_STATE_RUNNING 1 /* ENUM_SAMPLING_THREAD_STATE */
 
 static const struct mapped_column mapped_osrt_api_columns[] = {
 	SHOWN("start", "INTEGER NOT NULL"),
@@ -60,8 +59,8 @@ static const struct mapped_cell file_events_cells[] = {
 	WITH(DURATION, COLUMN_OSRT_END, COLUMN_OSRT_FLAGS), FROM(TRACK_THREAD, 0), FROM(TRACK_PROCESS, 0),
 };
 static const struct mapped_source mapped_file_events_sources[] = {
-	{ .table = TABLE_OSRT, .track_kind = TRACK_OSRT, .filter = FILTER_GIVEN,
-	  .filter_column = COLUMN_OSRT_FILE, .cells = file_events_cells },
+	{ .table = TABLE_OSRT, .track_kind = TRACK_OSRT, .filter = FILTER_NOT_EQUAL,
+	  .filter_column = COLUMN_OSRT_FILE, .filter_value = 0, .cells = file_events_cells },
 };
 MAPPED(mapped_file_events, "OSRT_FILE_ACCESS_EVENTS");
 
@@ -99,7 +98,7 @@ static const struct mapped_column mapped_composite_events_columns[] = {
 };
 static const struct mapped_cell composite_events_cells[] = {
 	FROM(ROW_ID, 0), FROM(NUMBER, COLUMN_SAMPLE_TIME), FROM(NUMBER, COLUMN_SAMPLE_CPU),
-	CONSTANT(THREAD_STATE_RUNNING), FROM(TRACK_TID, 0), FROM(NUMBER_OR_ZERO, COLUMN_SAMPLE_WEIGHT),
+	CONSTANT(RUN_STILL), FROM(TRACK_TID, 0), FROM(NUMBER_OR_ZERO, COLUMN_SAMPLE_WEIGHT),
 	FROM(NUMBER, COLUMN_SAMPLE_STACK), FROM(NUMBER, COLUMN_SAMPLE_WEIGHT),
 	FROM(NUMBER, COLUMN_SAMPLE_KERNEL), FROM(TRACK, 0), FROM(TRACK_THREAD, 0), FROM(TRACK_PROCESS, 0),
 };

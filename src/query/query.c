@@ -8,7 +8,9 @@
 #include "query/stack_tree.h"
 
 static const char *const function_names[] = {
-	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree", "sample_stats", "stack_stats",
+	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
+	"thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
+	"sample_stats", "stack_stats",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -90,6 +92,10 @@ static int register_all(struct query *q)
 		r = sample_stats_register(q);
 	if (r == SQLITE_OK)
 		r = stack_stats_register(q);
+	if (r == SQLITE_OK)
+		r = thread_states_register(q);
+	if (r == SQLITE_OK)
+		r = sched_stats_register(q);
 	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;

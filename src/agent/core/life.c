@@ -29,9 +29,13 @@ static int start_once(enum wire_origin origin)
 	if (result < 0)
 		return result;
 	result = agent_attach(origin);
-	if (result == 0)
-		pthread_atfork(NULL, NULL, after_fork_in_child);
-	return result;
+	if (result < 0)
+		return result;
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	for (unsigned i = 0; i < agent_part_count; i++)
+		if (agent_parts[i]->attached)
+			agent_parts[i]->attached();
+	return 0;
 }
 
 static int start_with(enum wire_origin origin)

@@ -47,8 +47,8 @@ static void test_lists_what_has_rows(void **state)
 	expect(state, "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_master WHERE type = 'table' AND "
 		      "(name LIKE 'OSRT%' OR name LIKE '%EVENTS' OR name LIKE '%CALLCHAINS' OR name LIKE 'ENUM%') ORDER BY name)",
 	       "COMPOSITE_EVENTS ENUM_OSRT_FILE_ACCESS_EVENT_TYPE ENUM_SAMPLING_THREAD_STATE "
-	       "ENUM_STACK_UNWIND_METHOD OSRT_API OSRT_CALLCHAINS OSRT_FILE_ACCESS_DESCRIPTORS "
-	       "OSRT_FILE_ACCESS_EVENTS SAMPLING_CALLCHAINS");
+	       "ENUM_SCHEDULING_THREAD_BLOCK ENUM_STACK_UNWIND_METHOD OSRT_API OSRT_CALLCHAINS "
+	       "OSRT_FILE_ACCESS_DESCRIPTORS OSRT_FILE_ACCESS_EVENTS SAMPLING_CALLCHAINS SCHED_EVENTS");
 }
 
 /* Names in nsys's order, and ! where nsys has no nulls. */
@@ -107,7 +107,7 @@ static void test_call_chains(void **state)
 static void test_samples(void **state)
 {
 	expect(state, "SELECT id, start, cpu, threadState, globalTid % 16777216, cpuCycles FROM COMPOSITE_EVENTS WHERE id = 8",
-	       "8|9500000||1|500|500000");
+	       "8|9500000||4|500|500000");
 	expect(state, "SELECT count(*), count(DISTINCT id), min(id), max(id) FROM COMPOSITE_EVENTS", "15|15|1|15");
 	expect(state, "SELECT count(*) FROM COMPOSITE_EVENTS WHERE rowid = id", "15");
 	expect(state, "SELECT group_concat(id, ' ') FROM COMPOSITE_EVENTS WHERE id >= 6 AND id < 9 AND id != 7", "6 8");
