@@ -143,7 +143,8 @@ static void test_random_tree(void **state)
 	}
 	q = finish(w);
 	for (int f = 0; f < FUNCTIONS; f++) {
-		snprintf(sql, sizeof(sql), "SELECT self_count, self, total_count, total, module FROM sample_stats('samples') WHERE "
+		snprintf(sql, sizeof(sql), "SELECT self_count, self, total_count, total, module FROM "
+					   "sample_stats('samples') WHERE "
 			 "function = 'f%d'", f);
 		snprintf(expected, sizeof(expected), "%ld|%ld|%ld|%ld|/bin/m%d", t->self[f], t->self_weight[f], t->total[f],
 			 t->total_weight[f], 1 + f % 2);
@@ -156,10 +157,13 @@ static void test_random_tree(void **state)
 	}
 	snprintf(expected, sizeof(expected), "%d", SAMPLES);
 	assert_string_equal(ask(q, "SELECT sum(self_count) FROM stack_stats('samples')"), expected);
-	assert_string_equal(ask(q, "SELECT sum(total_count) FROM stack_stats('samples', 'tree') WHERE depth = 0"), expected);
+	assert_string_equal(ask(q, "SELECT sum(total_count) FROM stack_stats('samples', 'tree') WHERE depth = "
+				   "0"), expected);
 	/* In the tree nobody comes before the one that called it. */
-	assert_string_equal(ask(q, "WITH t AS MATERIALIZED (SELECT rowid AS place, * FROM stack_stats('samples', 'tree')) "
-				   "SELECT count(*) > 1000, sum(b.place >= a.place OR b.depth != a.depth - 1 OR b.total < a.total) "
+	assert_string_equal(ask(q, "WITH t AS MATERIALIZED (SELECT rowid AS place, * FROM "
+				   "stack_stats('samples', 'tree')) "
+				   "SELECT count(*) > 1000, sum(b.place >= a.place OR b.depth != a.depth - 1 "
+				   "OR b.total < a.total) "
 				   "FROM t a JOIN t b ON a.parent = b.id"), "1|0");
 	query_close(q);
 	free(t);
@@ -216,7 +220,8 @@ static void test_endless_stack(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	assert_string_equal(ask(q, "SELECT total_count FROM sample_stats('samples')"), "1000");
 	assert_string_equal(ask(q, "SELECT max(stackDepth) < 5000 FROM SAMPLING_CALLCHAINS"), "1");
-	assert_string_equal(ask(q, "SELECT max(depth) < 5000 AND max(length(name)) < 50000 FROM stack_stats('samples')"), "1");
+	assert_string_equal(ask(q, "SELECT max(depth) < 5000 AND max(length(name)) < 50000 FROM "
+				   "stack_stats('samples')"), "1");
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	assert_true(to.tv_sec - from.tv_sec < 20);
 	query_close(q);
@@ -235,7 +240,8 @@ static void test_nonsense(void **state)
 	static const enum table_id tables[] = { TABLE_MODULE, TABLE_FRAME, TABLE_STACK, TABLE_SYMBOL, TABLE_FRAME_SYMBOL,
 						TABLE_FILE, TABLE_TRACK, TABLE_THREAD };
 	static const char *const questions[] = {
-		"SELECT * FROM sample_stats('samples', 'thread')", "SELECT * FROM sample_stats('osrt', 'module, process')",
+		"SELECT * FROM sample_stats('samples', 'thread')", "SELECT * FROM sample_stats('osrt', "
+								   "'module, process')",
 		"SELECT * FROM stack_stats('samples', 'tree')", "SELECT * FROM stack_stats('offcpu')",
 		"SELECT * FROM SAMPLING_CALLCHAINS", "SELECT * FROM OSRT_CALLCHAINS", "SELECT * FROM StringIds",
 		"SELECT * FROM SAMPLING_CALLCHAINS WHERE id = 7", "SELECT * FROM OSRT_FILE_ACCESS_EVENTS",
