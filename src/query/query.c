@@ -9,8 +9,7 @@
 
 static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
-	"thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
-	"sample_stats", "stack_stats",
+	"sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -87,15 +86,15 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = pushpop_tree_register(q);
 	if (r == SQLITE_OK)
+		r = thread_states_register(q);
+	if (r == SQLITE_OK)
+		r = sched_stats_register(q);
+	if (r == SQLITE_OK)
 		r = callchains_register(q);
 	if (r == SQLITE_OK)
 		r = sample_stats_register(q);
 	if (r == SQLITE_OK)
 		r = stack_stats_register(q);
-	if (r == SQLITE_OK)
-		r = thread_states_register(q);
-	if (r == SQLITE_OK)
-		r = sched_stats_register(q);
 	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;
