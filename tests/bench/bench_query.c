@@ -210,10 +210,12 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/bench_query.%d.sonde", argc > 2 ? argv[2] : ".", (int)getpid());
 	make_report(path, count, RANGES);
 	for (int i = 0; i < 6; i++)
-		run(path, "nvtx_sum", "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, stddev "
+		run(path, "nvtx_sum", "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, "
+				      "stddev "
 				      "FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name', 'duration')");
 	run(path, "open ranges", "SELECT count FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')");
-	run(path, "all quantiles", "SELECT q1, med, q3, p90, p99 FROM group_stats('NVTX_EVENTS', 'name', 'duration')");
+	run(path, "all quantiles", "SELECT q1, med, q3, p90, p99 FROM group_stats('NVTX_EVENTS', 'name', "
+				   "'duration')");
 	run(path, "interval_union", "SELECT busy FROM interval_union('NVTX_EVENTS', 'globalTid')");
 	run(path, "plain GROUP BY", "SELECT count(*), sum(end - start) FROM NVTX_EVENTS GROUP BY text");
 	run(path, "nvtx_pushpop_tree", "SELECT rangeId FROM nvtx_pushpop_tree");
@@ -223,7 +225,8 @@ int main(int argc, char **argv)
 	run(path, "sample_stats by thread", "SELECT * FROM sample_stats('samples', 'function, thread')");
 	run(path, "stack_stats", "SELECT * FROM stack_stats('samples')");
 	run(path, "stack_stats as a tree", "SELECT * FROM stack_stats('samples', 'tree')");
-	run(path, "1,000 stacks by id", "WITH RECURSIVE s(id) AS (SELECT 997 UNION ALL SELECT id + 997 FROM s LIMIT 1000) "
+	run(path, "1,000 stacks by id", "WITH RECURSIVE s(id) AS (SELECT 997 UNION ALL SELECT id + 997 FROM s "
+					"LIMIT 1000) "
 					"SELECT c.symbol FROM s CROSS JOIN SAMPLING_CALLCHAINS c ON c.id = s.id");
 	run(path, "a million frames", "SELECT count(*) FROM (SELECT symbol FROM SAMPLING_CALLCHAINS LIMIT 1000000)");
 	make_report(path, count, RUNS);
