@@ -164,6 +164,11 @@ static inline int agent_attached(void)
  * this process is recorded. Thread-safe, idempotent. */
 int agent_start(void) __attribute__((visibility("hidden")));
 
+/* The program goes where the agent's system calls, or reading the clock, would kill it: `why` is the last that is
+ * written, by any thread. Returns 0 when there is nothing to leave. agent_return() takes it back. */
+AGENT_COLD int agent_leave(const char *why) __attribute__((visibility("hidden")));
+AGENT_COLD void agent_return(void) __attribute__((visibility("hidden")));
+
 /* Ids of definitions, unique in the process and its forked children's past. */
 uint64_t agent_next_string_id(void) __attribute__((visibility("hidden")));
 uint64_t agent_next_domain_id(void) __attribute__((visibility("hidden")));
