@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "record/session.h"
 #include "record/space_internal.h"
@@ -11,6 +12,7 @@
 #define NODE_LIMIT (1u << 24)
 #define CACHE_SIZE 4096u /* a power of two */
 #define KERNEL_GENERATION UINT64_MAX
+#define KNOWN_SIZE 8192u /* a power of two */
 
 #define BIT(column) (1u << (column))
 
@@ -33,6 +35,12 @@ struct cached_frame {
 	uint32_t frame;
 };
 
+/* A whole stack that was seen before, by a hash that no two share. */
+struct known_stack {
+	XXH128_hash_t hash;
+	uint32_t node; /* 0 = none */
+};
+
 struct stacks {
 	struct stack_frame *frames; /* by id - 1 */
 	uint32_t frame_count;
@@ -46,6 +54,7 @@ struct stacks {
 	uint32_t kernel_module;     /* uid; 0: none yet */
 	uint8_t full;               /* it has been said that there are too many */
 	struct cached_frame cache[CACHE_SIZE];
+	struct known_stack known[KNOWN_SIZE];
 };
 
 static struct stacks *stacks_of(struct session *s)
@@ -285,18 +294,16 @@ static void say_full(struct session *s, struct stacks *all)
 			 "new ones are cut where they leave those known", FRAME_LIMIT, NODE_LIMIT);
 }
 
-uint64_t stacks_intern(struct session *s, struct space *space, const struct stack_walk *walk)
+static uint32_t intern(struct session *s, struct stacks *all, struct space *space,
+		       const struct stack_walk *walk)
 {
-	struct stacks *all = stacks_of(s);
-	uint32_t node = 0, frame, count = walk->count, next;
+	uint32_t node = 0, frame, next;
 
-	if (!all || !space || !count || count > STACK_MAX_FRAMES || walk->kernel > count)
-		return 0;
 	if (walk->cut) {
 		frame = cut_frame(s, all);
 		node = frame ? node_id(s, all, 0, frame) : 0;
 	}
-	for (uint32_t i = count; i-- > 0; node = next) {
+	for (uint32_t i = walk->count; i-- > 0; node = next) {
 		uint64_t pc = instruction(walk, i);
 
 		frame = frame_of(s, all, i < walk->kernel ? NULL : space, pc);
@@ -307,6 +314,30 @@ uint64_t stacks_intern(struct session *s, struct space *space, const struct stac
 		}
 	}
 	return node;
+}
+
+/* Everything the stack depends on: its addresses, and what is mapped there. */
+static XXH128_hash_t walk_hash(const struct space *space, const struct stack_walk *walk)
+{
+	uint64_t seed = space_generation(space) << 24 ^ (uint64_t)walk->kernel << 1 ^ walk->cut;
+
+	return XXH3_128bits_withSeed(walk->pcs, walk->count * sizeof(walk->pcs[0]), seed);
+}
+
+uint64_t stacks_intern(struct session *s, struct space *space, const struct stack_walk *walk)
+{
+	struct stacks *all = stacks_of(s);
+	struct known_stack *known;
+	XXH128_hash_t hash;
+
+	if (!all || !space || !walk->count || walk->count > STACK_MAX_FRAMES ||
+	    walk->kernel > walk->count)
+		return 0;
+	hash = walk_hash(space, walk);
+	known = &all->known[hash.low64 & (KNOWN_SIZE - 1)];
+	if (!known->node || !XXH128_isEqual(known->hash, hash))
+		*known = (struct known_stack){ hash, intern(s, all, space, walk) };
+	return known->node;
 }
 
 const struct stack_frame *stacks_frames(const struct session *s, uint32_t *ret_count)
