@@ -75,6 +75,7 @@ static void test_bombs(void **state)
 	char name[1024];
 	char *huge = malloc(1 << 20);
 
+	assert_non_null(huge);
 	make_bomb(name);
 	expect(name, NULL);
 	name[strlen("_Z1f1pIiiES_IS0_S0_E")] = '\0';
