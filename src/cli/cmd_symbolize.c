@@ -51,11 +51,29 @@ static void tell(void *context, const char *text)
 		fprintf(t->cli->err, "sonde symbolize: %s\n", text);
 }
 
+static bool ends_with(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), suffix_len = strlen(suffix);
+
+	return len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
+}
+
+/* The report to write, with the suffix reports have. */
+static const char *output_name(const char *given, char *room, size_t size)
+{
+	if (!given)
+		return NULL;
+	snprintf(room, size, "%s%s", given, ends_with(given, ".sonde") || ends_with(given, ".nsys-rep") ? "" : ".sonde");
+	return room;
+}
+
 static int symbolize(struct cli *cli, const char *report, const struct symbolize_fields *fields)
 {
 	struct teller teller = { cli, 0 };
-	char *in_place = realpath(report, NULL), *same = fields->output ? realpath(fields->output, NULL) : NULL;
-	bool itself = !fields->output || (in_place && same && strcmp(in_place, same) == 0);
+	char room[PATH_MAX];
+	const char *output = output_name(fields->output, room, sizeof(room));
+	char *in_place = realpath(report, NULL), *same = output ? realpath(output, NULL) : NULL;
+	bool itself = !output || (in_place && same && strcmp(in_place, same) == 0);
 	struct symbolize_request request = { .all = fields->force, .folders = fields->debug_symbols,
 					     .tell = tell, .context = &teller };
 	struct symbolize_result result;
@@ -63,7 +81,7 @@ static int symbolize(struct cli *cli, const char *report, const struct symbolize
 	int r;
 
 	request.report = in_place ? in_place : report;
-	request.output = itself ? request.report : fields->output;
+	request.output = itself ? request.report : output;
 	request.overwrite = itself || fields->force_overwrite;
 	r = symbolize_report(&request, &result, &err);
 	if (r < 0)
