@@ -1,14 +1,10 @@
 /* Call frame information put together byte by byte, as DWARF defines it: what it says is known before it is
  * read. Expressions, and tables that lie. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support.h"
 
 #include <dwarf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +25,8 @@ struct frames {
 static void put(struct frames *f, const void *bytes, size_t size)
 {
 	assert_true(f->size + size <= FRAMES_SIZE);
-	memcpy(f->bytes + f->size, bytes, size);
+	if (size)
+		memcpy(f->bytes + f->size, bytes, size);
 	f->size += size;
 }
 
@@ -312,6 +309,50 @@ static void circles(void **state)
 	}
 }
 
+/* A file as a linker makes it; where the function's first instruction is, nm tells. */
+static void check_linked(void **state, const char *arguments)
+{
+	struct opened o = { cfi_new(), NULL };
+	const struct cfi_row *row;
+	uint64_t address;
+	char *text;
+
+	write_text(state, "f.s", ".globl f\nf: .cfi_startproc\nnop\npush %rbp\n.cfi_def_cfa_offset 16\n"
+				 ".cfi_offset 6,-16\nnop\npop %rbp\n.cfi_def_cfa_offset 8\nret\n.cfi_endproc\n");
+	write_text(state, "d.s", ".cfi_sections .debug_frame\n.include \"f.s\"\n");
+	if (shell(state, "%s", arguments) != 0)
+		skip();
+	text = shell_output(state, "nm f.so | grep ' f$'");
+	address = strtoull(text, NULL, 16);
+	free(text);
+	assert_int_equal(elf_file_open(&o.file, open(in_folder(state, "f.so"), O_RDONLY | O_CLOEXEC), NULL), 0);
+	row = cfi_read(o.cfi, o.file, address + 2);
+	assert_int_equal(row->covered, 1);
+	assert_int_equal(row->cfa_offset, 16);
+	assert_int_equal(row->start, address + 2);
+	assert_int_equal(row->end, address + 4);
+	expect_saved(row, 6, -16);
+	assert_int_equal(cfi_read(o.cfi, o.file, address)->cfa_offset, 8);
+	assert_int_equal(cfi_read(o.cfi, o.file, address + 100000)->covered, 0);
+	close_frames(&o);
+}
+
+static void frames_for_debuggers(void **state)
+{
+	check_linked(state, "gcc -shared -nostdlib d.s -o f.so");
+}
+
+/* gold puts .eh_frame_hdr behind .eh_frame. */
+static void frames_of_other_linkers(void **state)
+{
+	check_linked(state, "gcc -shared -nostdlib -fuse-ld=gold f.s -o f.so");
+}
+
+static void frames_without_a_sorted_table(void **state)
+{
+	check_linked(state, "gcc -shared -nostdlib -Wl,--no-eh-frame-hdr f.s -o f.so");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +362,9 @@ int main(void)
 		cmocka_unit_test(expressions_that_lie),
 		cmocka_unit_test(damaged_tables),
 		cmocka_unit_test(circles),
+		cmocka_unit_test_setup_teardown(frames_for_debuggers, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(frames_of_other_linkers, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(frames_without_a_sorted_table, folder_set_up, folder_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
