@@ -14,7 +14,7 @@
 /* A record is in its ring a moment after its time was taken: nothing older than this can come.
  * Only where the machine itself stands still for longer is something used out of order. */
 #define HOLD_BACK_NS (10 * MS)
-#define HOLD_BACK_FULL_NS (1 * MS)
+#define HOLD_BACK_FULL_NS (4 * MS)
 
 /* Who is asked for: switches are of those that are sampled, unless none are. */
 static enum profile_scope wanted_scope(const struct profile_options *options)
