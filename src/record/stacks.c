@@ -11,6 +11,7 @@
 #define FRAME_LIMIT (1u << 22)
 #define NODE_LIMIT (1u << 24)
 #define CACHE_SIZE 4096u /* a power of two */
+#define KERNEL_GENERATION UINT64_MAX
 #define KNOWN_SIZE 8192u /* a power of two */
 
 #define BIT(column) (1u << (column))
@@ -49,6 +50,8 @@ struct stacks {
 	uint32_t node_count;
 	uint32_t node_cap;
 	struct id_index node_index;
+	uint32_t cut_frame;         /* 0: not made yet */
+	uint32_t kernel_module;     /* uid; 0: none yet */
 	uint8_t full;               /* it has been said that there are too many */
 	struct cached_frame cache[CACHE_SIZE];
 	struct known_stack known[KNOWN_SIZE];
@@ -223,40 +226,53 @@ static uint32_t node_id(struct session *s, struct stacks *all, uint32_t parent, 
 	return id;
 }
 
+/* Uid of a module that stands for no file; 0 without memory. */
+static uint32_t named_module(struct session *s, enum module_kind kind, const char *name)
+{
+	struct module *m = modules_named(s->spaces->modules, kind, name);
+
+	return m ? (uint32_t)module_settle(s, s->spaces->modules, m) : 0;
+}
+
 /* The frame that stands for callers which are not known. */
 static uint32_t cut_frame(struct session *s, struct stacks *all)
 {
 	struct stack_frame frame = { 0 };
-	struct module *m = modules_named(s->spaces->modules, MODULE_OTHER, STACKS_CUT);
 
-	if (!m)
-		return 0;
-	frame.module = (uint32_t)module_settle(s, s->spaces->modules, m);
-	return frame_id(s, all, &frame);
+	if (!all->cut_frame) {
+		frame.module = named_module(s, MODULE_OTHER, STACKS_CUT);
+		all->cut_frame = frame_id(s, all, &frame);
+	}
+	return all->cut_frame;
 }
 
-static uint32_t kernel_frame(struct session *s, struct stacks *all, uint64_t pc)
+static struct stack_frame find_frame(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
 {
-	struct stack_frame frame = { .offset = pc };
-	struct module *m = modules_named(s->spaces->modules, MODULE_KERNEL, "[kernel]");
+	struct place place;
 
-	if (!m)
-		return 0;
-	frame.module = (uint32_t)module_settle(s, s->spaces->modules, m);
-	return frame_id(s, all, &frame);
+	if (!space) {
+		if (!all->kernel_module)
+			all->kernel_module = named_module(s, MODULE_KERNEL, "[kernel]");
+		return (struct stack_frame){ pc, all->kernel_module };
+	}
+	space_place(s, space, pc, &place);
+	return (struct stack_frame){ place.offset, (uint32_t)place.module };
 }
 
-static uint32_t user_frame(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
+/* The frame of an address in a space, or (NULL) in the kernel. */
+static uint32_t frame_of(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
 {
 	struct cached_frame *cached = &all->cache[mix(pc, 1) & (CACHE_SIZE - 1)];
 	struct stack_frame frame;
-	struct place place;
 
-	if (cached->pc == pc && cached->generation == space_generation(space) && cached->frame)
+	if (cached->pc == pc && cached->frame &&
+	    cached->generation == (space ? space_generation(space) : KERNEL_GENERATION))
 		return cached->frame;
-	space_place(s, space, pc, &place);
-	frame = (struct stack_frame){ place.offset, (uint32_t)place.module };
-	*cached = (struct cached_frame){ space_generation(space), pc, frame_id(s, all, &frame) };
+	frame = find_frame(s, all, space, pc);
+	cached->frame = frame_id(s, all, &frame);
+	cached->pc = pc;
+	/* Asked now: looking the address up may have changed what is mapped. */
+	cached->generation = space ? space_generation(space) : KERNEL_GENERATION;
 	return cached->frame;
 }
 
@@ -290,7 +306,7 @@ static uint32_t intern(struct session *s, struct stacks *all, struct space *spac
 	for (uint32_t i = walk->count; i-- > 0; node = next) {
 		uint64_t pc = instruction(walk, i);
 
-		frame = i < walk->kernel ? kernel_frame(s, all, pc) : user_frame(s, all, space, pc);
+		frame = frame_of(s, all, i < walk->kernel ? NULL : space, pc);
 		next = frame ? node_id(s, all, node, frame) : 0;
 		if (!next) {
 			say_full(s, all);

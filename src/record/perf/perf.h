@@ -92,6 +92,8 @@ void perf_close_all(struct perf *p);
 /* poll.c */
 void perf_stop_poller(struct perf *p);
 /* samples.c */
+struct stack_walk;
+void perf_take_chain(const struct perf_sample *sample, struct stack_walk *walk);
 void perf_take_sample(struct perf *p, const struct perf_event_header *header,
 		      const struct perf_stamp *stamp, int64_t time);
 /* sideband.c */

@@ -16,7 +16,7 @@ static void add(struct stack_walk *walk, uint64_t pc)
 }
 
 /* Markers within the chain say whose frames follow. */
-static void take_chain(const struct perf_sample *sample, struct stack_walk *walk)
+void perf_take_chain(const struct perf_sample *sample, struct stack_walk *walk)
 {
 	int in_kernel = 0, known = 0;
 
@@ -66,7 +66,7 @@ static uint64_t stack_of(struct perf *p, const struct roster_life *life,
 	walk.count = walk.kernel = 0;
 	walk.cut = 0;
 	if (whole) {
-		take_chain(sample, &walk);
+		perf_take_chain(sample, &walk);
 		if (sample->registers)
 			take_copy(p, space, sample, &walk);
 		if (p->way.backtrace == BACKTRACE_LBR)

@@ -6,6 +6,7 @@
 #include "record/perf/perf.h"
 #include "record/perf/sched.h"
 #include "record/session.h"
+#include "record/stacks.h"
 #include "symbol/kallsyms.h"
 
 #define RAW_OFFSET 48 /* behind identifier, ip, thread, time, cpu */
@@ -39,7 +40,7 @@ static void settle_syscalls(struct perf *p)
 {
 	struct perf_event_attr *attr = &p->attrs[PERF_KIND_SWITCH_STACK];
 
-	perf_attr_switch_stack(attr);
+	perf_attr_switch_stack(attr, p->way.backtrace == BACKTRACE_FP);
 	p->sched.syscalls = kernel_has_names() && perf_try_event(p, attr) == 0;
 	if (!p->sched.syscalls)
 		attr->size = 0;
@@ -132,13 +133,20 @@ void sched_source_take_switch(struct perf *p, const struct perf_event_header *he
 		sched_take(p->session, &event);
 }
 
+static uint64_t stack_of(struct perf *p, const struct stack_walk *walk, uint32_t pid, int64_t time)
+{
+	struct roster_life *life = roster_life(p->session, pid, time);
+
+	return life ? stacks_intern(p->session, space_of(p->session, life->uid, life->pid), walk) : 0;
+}
+
 void sched_source_take_stack(struct perf *p, const struct perf_event_header *header,
 			     const struct perf_stamp *stamp, int64_t time)
 {
 	struct sched_event event = { .time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
 				     .kind = SCHED_LEAVING };
 	struct perf_sample sample;
-	uint64_t first = 0;
+	struct stack_walk walk;
 
 	if (perf_event_sample(header, &p->attrs[PERF_KIND_SWITCH_STACK], &sample) < 0) {
 		p->damaged++;
@@ -146,10 +154,13 @@ void sched_source_take_stack(struct perf *p, const struct perf_event_header *hea
 	}
 	if (!stamp->pid || stamp->pid == UINT32_MAX)
 		return;
-	/* The chain begins with a marker. */
-	while (first < sample.chain_count && sample.chain[first] >= (uint64_t)PERF_CONTEXT_MAX)
-		first++;
-	event.syscall = sched_syscalls_find(&p->sched.names, sample.chain + first, sample.chain_count - first);
+	walk.count = walk.kernel = 0;
+	walk.cut = 0;
+	perf_take_chain(&sample, &walk);
+	event.syscall = sched_syscalls_find(&p->sched.names, walk.pcs, walk.kernel);
+	/* A stack without the program's own callers says little. */
+	if (walk.count > walk.kernel)
+		event.stack = stack_of(p, &walk, stamp->pid, time);
 	sched_take(p->session, &event);
 }
 
