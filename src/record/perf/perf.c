@@ -42,6 +42,10 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 	if (p->way.scope == SCOPE_NONE)
 		return 0;
 	if (perf_open_all(p, why) < 0) {
+		if (p->way.switches && !p->way.samples)
+			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+					 "Switches are not recorded: perf events are refused (%s). 'sonde doctor' says what "
+					 "would allow them.", why->text);
 		p->way.scope = SCOPE_NONE;
 		p->way.switches = 0;
 		return p->way.samples;
