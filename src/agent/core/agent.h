@@ -77,6 +77,10 @@ extern struct agent_pages agent_pages __attribute__((visibility("hidden")));
 #define AGENT_OFF 0x80000000u
 #define AGENT_ATTACHED 0x7fffffffu
 
+/* Nothing is recorded any more in this process and its children: the program has forbidden itself what that
+ * takes. */
+void agent_give_up(void) __attribute__((visibility("hidden")));
+
 /* A child that came without our fork handler tries once to get a pool. */
 AGENT_COLD int agent_revive(unsigned module) __attribute__((visibility("hidden")));
 

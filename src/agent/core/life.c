@@ -64,7 +64,7 @@ int agent_revive(unsigned module)
 	uint32_t done = AGENT_PHASE_DONE;
 	int saved_errno = errno;
 
-	if (atomic_load(&agent_pages.attached) != 0 || !agent_state.pool ||
+	if (atomic_load(&agent_pages.attached) != 0 || !agent_state.pool || atomic_load(&agent_state.given_up) ||
 	    (uint32_t)raw_getpid() == agent_state.pid)
 		return 0;
 	if (!atomic_compare_exchange_strong(&agent_state.phase, &done, AGENT_PHASE_BUSY))
@@ -77,6 +77,12 @@ int agent_revive(unsigned module)
 	if (!agent_attached())
 		return 0;
 	return module == 0 || (atomic_load(&agent_pages.session.gate) & module) != 0;
+}
+
+void agent_give_up(void)
+{
+	atomic_store(&agent_state.given_up, 1);
+	atomic_store(&agent_pages.attached, AGENT_OFF);
 }
 
 void agent_diagnose(enum diagnostic_severity severity, const char *text)

@@ -20,6 +20,7 @@ struct agent_state {
 	uint32_t configured;        /* SONDE_SESSION was there and well formed */
 	uint32_t pid;               /* whose pool this is */
 	uint32_t has_key;
+	_Atomic uint32_t given_up;  /* agent_give_up() was called */
 	pthread_key_t key;          /* its destructor tells that a thread ends */
 	char name[WIRE_NAME_HEX];
 	uint8_t token[WIRE_TOKEN_SIZE];
