@@ -77,10 +77,6 @@ extern struct agent_pages agent_pages __attribute__((visibility("hidden")));
 #define AGENT_OFF 0x80000000u
 #define AGENT_ATTACHED 0x7fffffffu
 
-/* Nothing is recorded any more in this process and its children: the program has forbidden itself what that
- * takes. */
-void agent_give_up(void) __attribute__((visibility("hidden")));
-
 /* A child that came without our fork handler tries once to get a pool. */
 AGENT_COLD int agent_revive(unsigned module) __attribute__((visibility("hidden")));
 
@@ -167,6 +163,11 @@ static inline int agent_attached(void)
 /* Attaches if that has not happened (the library may have come by dlopen); 0 when
  * this process is recorded. Thread-safe, idempotent. */
 int agent_start(void) __attribute__((visibility("hidden")));
+
+/* The program goes where the agent's system calls, or reading the clock, would kill it: `why` is the last that is
+ * written, by any thread. Returns 0 when there is nothing to leave. agent_return() takes it back. */
+AGENT_COLD int agent_leave(const char *why) __attribute__((visibility("hidden")));
+AGENT_COLD void agent_return(void) __attribute__((visibility("hidden")));
 
 /* Ids of definitions, unique in the process and its forked children's past. */
 uint64_t agent_next_string_id(void) __attribute__((visibility("hidden")));

@@ -12,7 +12,8 @@
 enum agent_phase {
 	AGENT_PHASE_FRESH = 0,   /* nothing tried yet */
 	AGENT_PHASE_BUSY = 1,    /* a thread is attaching */
-	AGENT_PHASE_DONE = 2     /* attached, or given up */
+	AGENT_PHASE_DONE = 2,    /* attached, or given up */
+	AGENT_PHASE_LEFT = 3     /* for good, in forked children too: agent_leave() */
 };
 
 struct agent_state {
@@ -20,7 +21,6 @@ struct agent_state {
 	uint32_t configured;        /* SONDE_SESSION was there and well formed */
 	uint32_t pid;               /* whose pool this is */
 	uint32_t has_key;
-	_Atomic uint32_t given_up;  /* agent_give_up() was called */
 	pthread_key_t key;          /* its destructor tells that a thread ends */
 	char name[WIRE_NAME_HEX];
 	uint8_t token[WIRE_TOKEN_SIZE];

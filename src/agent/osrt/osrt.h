@@ -21,7 +21,6 @@ enum osrt_real {
 #define OSRT_HAND(class, name) OSRT_REAL_##name,
 #define OSRT_HAND_ALIAS(name, symbol) OSRT_REAL_##symbol,
 #define OSRT_REAL(symbol) OSRT_REAL_##symbol,
-#define OSRT_WATCH(symbol) OSRT_REAL_##symbol,
 #include "fmt/osrt_calls.def"
 	OSRT_REAL_COUNT
 };
@@ -120,9 +119,6 @@ static inline __attribute__((always_inline)) void osrt_end(struct osrt_frame *fr
 	if (agent_unlikely(frame->outer != NULL))
 		osrt_leave_outer(frame);
 }
-
-/* sandbox.c: whether this process may make only the system calls it has chosen. */
-int osrt_is_sandboxed(void) OSRT_HIDDEN;
 
 /* stack.c: writes a copy of the caller's stack; returns whether it did. */
 int osrt_write_stack(uint64_t time) OSRT_HIDDEN;

@@ -66,8 +66,8 @@ void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t result, unsigne
 	struct whole_record whole = { .call = { .time = end, .start = frame->start, .result = result } };
 	unsigned flags = 0;
 
-	/* A child forked by a signal handler comes back into its parent's call; a thread may come back into a sandbox. */
-	if (!(atomic_load_explicit(&agent_pages.attached, memory_order_relaxed) & RING_GATE_OSRT))
+	/* A child forked by a signal handler comes back into its parent's call. */
+	if (!agent_attached())
 		return;
 	if (osrt_files(role))
 		whole.file.file = osrt_file_after(frame, end, result, role, arguments, &whole.file.bytes);

@@ -16,7 +16,6 @@ static const struct agent_wrapper wrappers[] = {
 #define OSRT_HAND(class, name) ENTRY(#name, NULL, OSRT_REAL_##name)
 #define OSRT_HAND_ALIAS(name, symbol) ENTRY(#symbol, NULL, OSRT_REAL_##symbol)
 #define OSRT_REAL(symbol) ENTRY(#symbol, NULL, OSRT_REAL_##symbol)
-#define OSRT_WATCH(symbol) ENTRY(#symbol, NULL, OSRT_REAL_##symbol)
 #include "fmt/osrt_calls.def"
 };
 
@@ -34,8 +33,7 @@ osrt_function osrt_find(enum osrt_real which)
 
 int osrt_revive(void)
 {
-	return (agent_pages.session.modules & RING_GATE_OSRT) && !osrt_is_sandboxed() &&
-	       agent_revive(RING_GATE_OSRT);
+	return (agent_pages.session.modules & RING_GATE_OSRT) && agent_revive(RING_GATE_OSRT);
 }
 
 static void attached(void)
