@@ -149,6 +149,9 @@ static inline void agent_end(void *record, uint64_t head, uint32_t size)
 	tls->busy = 0;
 }
 
+/* A slot for a thread that has no event yet: agent_tls.slot is set unless there is none left. */
+void agent_take_slot(void) __attribute__((visibility("hidden")));
+
 /* Definitions: recorded whenever the process is attached, window or not, and served
  * from the reserve when the pool is empty. NULL when refused (counted). Close with agent_end(). */
 void *agent_begin_definition(uint32_t size) __attribute__((visibility("hidden")));
@@ -160,6 +163,11 @@ static inline int agent_attached(void)
 /* Attaches if that has not happened (the library may have come by dlopen); 0 when
  * this process is recorded. Thread-safe, idempotent. */
 int agent_start(void) __attribute__((visibility("hidden")));
+
+/* The program goes where the agent's system calls, or reading the clock, would kill it: `why` is the last that is
+ * written, by any thread. Returns 0 when there is nothing to leave. agent_return() takes it back. */
+AGENT_COLD int agent_leave(const char *why) __attribute__((visibility("hidden")));
+AGENT_COLD void agent_return(void) __attribute__((visibility("hidden")));
 
 /* Ids of definitions, unique in the process and its forked children's past. */
 uint64_t agent_next_string_id(void) __attribute__((visibility("hidden")));
