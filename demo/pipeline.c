@@ -220,23 +220,27 @@ static int next_input(struct stage *stage, struct frame *frame)
 static void *run_stage(void *argument)
 {
 	struct stage *stage = argument;
-	struct frame frame;
+	/* Too large for the stack: a profiler looks at some kilobytes of it for the callers. */
+	struct frame *frame = calloc(1, sizeof(*frame));
 
+	if (!frame)
+		abort();
 	sonde_name_thread(stage->thread_name);
-	while (next_input(stage, &frame)) {
+	while (next_input(stage, frame)) {
 		struct sonde_event event = sonde_event_named(stage->name);
 
 		sonde_event_category(&event, stage->category);
 		sonde_event_color(&event, stage->color);
-		sonde_event_uint32(&event, frame.number);
+		sonde_event_uint32(&event, frame->number);
 		sonde_domain_push_event(stage->domain, &event);
-		stage->work(stage, &frame);
+		stage->work(stage, frame);
 		sonde_domain_range_pop(stage->domain);
 		if (stage->out)
-			queue_put(stage->out, stage, &frame);
+			queue_put(stage->out, stage, frame);
 	}
 	if (stage->out)
 		queue_producer_done(stage->out);
+	free(frame);
 	return NULL;
 }
 
