@@ -149,6 +149,9 @@ static inline void agent_end(void *record, uint64_t head, uint32_t size)
 	tls->busy = 0;
 }
 
+/* A slot for a thread that has no event yet: agent_tls.slot is set unless there is none left. */
+void agent_take_slot(void) __attribute__((visibility("hidden")));
+
 /* Definitions: recorded whenever the process is attached, window or not, and served
  * from the reserve when the pool is empty. NULL when refused (counted). Close with agent_end(). */
 void *agent_begin_definition(uint32_t size) __attribute__((visibility("hidden")));
