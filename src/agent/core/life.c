@@ -14,6 +14,7 @@ struct agent_state agent_state;
  * of one) must find its pointers, so that child stays off. */
 static void after_fork_in_child(void)
 {
+	agent_objects_in_child();
 	if (atomic_load(&agent_state.phase) != AGENT_PHASE_DONE || !agent_state.pool)
 		return;
 	if (agent_tls.busy)
@@ -31,7 +32,7 @@ static int start_once(enum wire_origin origin)
 	result = agent_attach(origin);
 	if (result < 0)
 		return result;
-	pthread_atfork(NULL, NULL, after_fork_in_child);
+	pthread_atfork(agent_objects_before_fork, agent_objects_after_fork, after_fork_in_child);
 	for (unsigned i = 0; i < agent_part_count; i++)
 		if (agent_parts[i]->attached)
 			agent_parts[i]->attached();
@@ -70,6 +71,7 @@ int agent_revive(unsigned module)
 		return 0;
 	if (!atomic_compare_exchange_strong(&agent_state.phase, &done, AGENT_PHASE_BUSY))
 		return 0;
+	agent_objects_in_child();
 	agent_forget_thread();
 	agent_tls.busy = 0;
 	agent_attach(WIRE_ORIGIN_FORK);
