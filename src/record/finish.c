@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/launch.h"
+#include "record/timer_samples.h"
 
 #define CAPTURE_LIMIT (1u << 20)
 
@@ -96,6 +97,7 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 	watch_name_leftovers(r);
 	drain_finish(&r->drain);
 	explain_silence(r);
+	timer_samples_report_rate(&r->drain.session, r->page->sample_hz);
 	session_loss(&r->drain.session, r->target_uid, 0, LOSS_NOT_WRITTEN, r->drain.session.unwritten);
 	store_output(r, "stdout", r->captured.out);
 	store_output(r, "stderr", r->captured.err);

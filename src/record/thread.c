@@ -9,6 +9,7 @@
 #include "record/payloads.h"
 #include "record/ranges.h"
 #include "record/slices.h"
+#include "record/timer_samples.h"
 
 /* Domains a thread is searched for one by one; beyond, by a map. */
 #define FEW_DOMAINS 8
@@ -249,6 +250,7 @@ void thread_close(struct session *s, struct traced_process *p, struct traced_thr
 		p->last_time = end;
 	for (uint32_t i = 0; i < t->domain_count; i++)
 		slices_end_all(s, p, t, t->domains[i], end);
+	timer_samples_close(s, p, t);
 	thread_tell_losses(s, p, t, info);
 	session_row(s, TABLE_THREAD, values, thread_row(s, p, t, end, values));
 	p->threads[t->slot] = NULL;

@@ -35,10 +35,22 @@
 /* Memory a thread keeps for the modules' own use. */
 #define AGENT_MODULE_MEMORY (16u << 10)
 
+/* A thread's timer, where samples are taken in the target (src/agent/sample). */
+struct agent_sample_thread {
+	uint32_t timer;                      /* the kernel's number + 1; 0 = none */
+	uint32_t paused;                     /* the thread blocks the signal */
+	uint32_t interrupted;                /* calls that return EINTR because of a tick */
+	uint64_t spent;                      /* ns of CPU time no sample stands for, when the timer was set */
+	uint64_t next;                       /* ns from then to its tick */
+	uintptr_t stack_low;                 /* the thread's own stack */
+	uintptr_t stack_end;
+};
+
 struct agent_thread_memory {
 	int32_t levels[AGENT_LEVEL_DOMAINS]; /* zero when a thread begins */
 	uint32_t life;                       /* another number for each thread that had this memory */
 	uint32_t window;                     /* the gate in which `levels` were counted */
+	struct agent_sample_thread sample;   /* zero when a thread begins */
 	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
 };
 
@@ -146,6 +158,13 @@ static inline void agent_end(void *record, uint64_t head, uint32_t size)
 	atomic_signal_fence(memory_order_seq_cst);
 	tls->busy = 0;
 }
+
+/* Gives this thread its place in the pool now, before its first event. 0 when it has one. */
+int agent_join(void) __attribute__((visibility("hidden")));
+/* The memory of all threads that have or had a place: call until NULL, from *position = 0. */
+struct agent_thread_memory *agent_each_memory(uint32_t *position) __attribute__((visibility("hidden")));
+/* Whether an instruction is the agent's own. */
+int agent_owns_code(uintptr_t address) __attribute__((visibility("hidden")));
 
 /* Definitions: recorded whenever the process is attached, window or not, and served
  * from the reserve when the pool is empty. NULL when refused (counted). Close with agent_end(). */

@@ -4,7 +4,9 @@
 
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
+#include "agent/core/threads.h"
 #include "agent/core/wrappers.h"
+#include "agent/sample/sample.h"
 
 struct agent_pages agent_pages;
 struct agent_state agent_state;
@@ -16,10 +18,12 @@ static void after_fork_in_child(void)
 {
 	if (atomic_load(&agent_state.phase) != AGENT_PHASE_DONE || !agent_state.pool)
 		return;
-	if (agent_tls.busy)
+	if (agent_tls.busy) {
 		atomic_store(&agent_pages.attached, AGENT_OFF);
-	else
-		agent_forget_thread();
+		return;
+	}
+	agent_sample_forked();
+	agent_forget_thread();
 }
 
 static int start_once(enum wire_origin origin)
@@ -31,6 +35,8 @@ static int start_once(enum wire_origin origin)
 	result = agent_attach(origin);
 	if (result == 0)
 		pthread_atfork(NULL, NULL, after_fork_in_child);
+	if (result == 0)
+		agent_sample_start();
 	return result;
 }
 
@@ -91,5 +97,7 @@ void agent_diagnose(enum diagnostic_severity severity, const char *text)
 __attribute__((constructor)) static void agent_loaded(void)
 {
 	agent_wrappers_resolve();
+	agent_threads_resolve();
+	agent_sample_resolve();
 	start_with(WIRE_ORIGIN_EXEC);
 }

@@ -115,12 +115,17 @@ static void *find_real(const struct agent_wrapper *wrapper)
 	return search.found;
 }
 
-void agent_wrappers_resolve(void)
+void agent_wrappers_find(const struct agent_wrapper *table, unsigned count)
 {
-	if (agent_wrapper_count == 0 || *agent_wrappers[0].real)
+	if (count == 0 || *table[0].real)
 		return;
 	/* Backwards: the first entry says that all are there. */
-	for (unsigned i = agent_wrapper_count; i-- > 0;)
-		if (agent_wrappers[i].real)
-			*agent_wrappers[i].real = find_real(&agent_wrappers[i]);
+	for (unsigned i = count; i-- > 0;)
+		if (table[i].real)
+			*table[i].real = find_real(&table[i]);
+}
+
+void agent_wrappers_resolve(void)
+{
+	agent_wrappers_find(agent_wrappers, agent_wrapper_count);
 }

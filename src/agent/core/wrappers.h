@@ -13,7 +13,8 @@ struct agent_wrapper {
 extern const struct agent_wrapper agent_wrappers[] __attribute__((visibility("hidden")));
 extern const unsigned agent_wrapper_count __attribute__((visibility("hidden")));
 
-/* Looks up the real functions; idempotent. */
+/* Looks up the real functions; idempotent. The first entry of a table has to exist everywhere. */
+void agent_wrappers_find(const struct agent_wrapper *table, unsigned count) __attribute__((visibility("hidden")));
 void agent_wrappers_resolve(void) __attribute__((visibility("hidden")));
 
 #endif
