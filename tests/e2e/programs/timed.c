@@ -438,11 +438,55 @@ static void *calls(void *argument)
 	return argument;
 }
 
+/* What a tick carries, to tell it from other signals; 0 where there are no timers. */
+static uintptr_t mark_of_ticks(void)
+{
+	FILE *f = fopen("/proc/self/timers", "r");
+	unsigned long mark = 0;
+	char line[128];
+
+	while (f && !mark && fgets(line, sizeof(line), f))
+		sscanf(line, "signal: 23/%lx", &mark);
+	if (f)
+		fclose(f);
+	return mark;
+}
+
+/* A process that sends ticks to a thread of this one at any moment: kernels differ in whether they
+ * deliver them within a call. Not a thread: the C library has other ways when it is alone. */
+static pid_t disturb(pid_t thread)
+{
+	siginfo_t info = { .si_signo = SIGURG, .si_code = SI_TIMER };
+	pid_t target = getpid(), child;
+
+	info.si_value.sival_ptr = (void *)mark_of_ticks();
+	child = info.si_value.sival_ptr ? fork() : 0;
+	if (!info.si_value.sival_ptr || child > 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned i = 0;; i++) {
+		usleep(2000 + i * 1237 % 5000);
+		syscall(SYS_rt_tgsigqueueinfo, target, thread, SIGURG, &info);
+	}
+}
+
+static void *disturbed_calls(void *argument)
+{
+	pid_t child = disturb((pid_t)syscall(SYS_gettid));
+	void *result = calls(argument);
+
+	if (child > 0) {
+		kill(child, SIGKILL);
+		CHECK(waitpid(child, NULL, 0) == child);
+	}
+	return result;
+}
+
 /* Both ways of the C library: alone, and with other threads. */
 static void patient(void)
 {
-	calls(NULL);
-	join(start(NULL, calls, NULL), NULL);
+	disturbed_calls(NULL);
+	join(start(NULL, disturbed_calls, NULL), NULL);
 }
 
 /* A signal of the program's own still ends its calls. */
