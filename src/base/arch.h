@@ -26,6 +26,29 @@
 #define ARCH_DWARF_STACK 7  /* rsp */
 #define ARCH_DWARF_RETURN 16 /* rip */
 
+/* Relocations that fill the slots stubs jump through. */
+#define ARCH_RELOC_GLOB_DAT 6
+#define ARCH_RELOC_JUMP_SLOT 7
+
+/* The slot a stub of a procedure linkage table at `address` jumps through (jmp *DISPLACEMENT(%rip)). 0: none is seen. */
+static inline int arch_stub_slot(const uint8_t *code, size_t size, uint64_t address, uint64_t *ret)
+{
+	for (size_t i = 0; i + 6 <= size; i++) {
+		if (code[i] != 0xff || code[i + 1] != 0x25)
+			continue;
+		*ret = address + i + 6 +
+		       (uint64_t)(int64_t)(int32_t)((uint32_t)code[i + 2] | (uint32_t)code[i + 3] << 8 |
+						    (uint32_t)code[i + 4] << 16 | (uint32_t)code[i + 5] << 24);
+		return 1;
+	}
+	return 0;
+}
+
+/* Registers a perf sample carries, as the kernel numbers them, and in this order their
+ * DWARF numbers: ax bx cx dx si di bp sp ip, r8 to r15. */
+#define ARCH_PERF_REGISTERS 0xff01ffull
+#define ARCH_PERF_TO_DWARF { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 }
+
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;

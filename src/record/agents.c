@@ -1,7 +1,6 @@
 /* Agents: the socket they connect to, and what they are given. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,6 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -25,30 +23,6 @@
 #define PREFAULT_FORK 8u
 #define MAX_CONNECTIONS 1024u
 #define CONNECTION_NS (5 * 1000000000ll)
-
-/* Whether the kernel lets us use perf events at all. */
-static int perf_permitted(void)
-{
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
-					.config = PERF_COUNT_SW_CPU_CLOCK, .disabled = 1,
-					.exclude_kernel = 1, .exclude_hv = 1 };
-	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd >= 0)
-		close((int)fd);
-	return fd >= 0;
-}
-
-static void sample_by_timers(struct recorder *r)
-{
-	const struct cpu_options *cpu = &r->options->cpu;
-
-	if (cpu->sample == SCOPE_NONE || perf_permitted())
-		return;
-	r->page->modules |= RING_GATE_SAMPLE;
-	r->page->sample_hz = (uint32_t)cpu->frequency;
-	r->page->sample_stack_size = cpu->backtrace == BACKTRACE_NONE ? 0 : (uint32_t)cpu->stack_size;
-}
 
 int agents_make_session_page(struct recorder *r, struct error *err)
 {
@@ -70,7 +44,6 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 	r->page->abi = RING_ABI_VERSION;
 	r->page->modules = r->options->trace & TRACE_BIT(TRACE_NVTX) ? RING_GATE_NVTX : 0;
 	r->page->clock = r->drain.session.time.use_tsc ? RING_CLOCK_TSC : RING_CLOCK_MONOTONIC_RAW;
-	sample_by_timers(r);
 	r->drain.page = r->page;
 	r->drain.doorbell = (struct ring_doorbell *)((uint8_t *)page + RING_PAGE_SIZE);
 	return 0;
@@ -233,24 +206,29 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 	};
 	struct traced_process *p;
 	struct process_info info;
+	struct session *s = &r->drain.session;
 	struct error err;
+	uint64_t uid;
 	int pool_fd;
 
 	describe(request, pid, &info);
-	p = process_new(++r->next_process, &info);
+	uid = roster_attach(s, pid, info.attached_raw - s->time.start, info.origin, info.name);
+	p = process_new(uid, &info);
 	if (!p || ring_reader_create(&p->reader, &size, &pool_fd, &err) < 0) {
 		if (p)
 			process_free(p);
+		roster_detach(s, uid);
 		refuse(fd, ENOMEM);
 		drain_diagnose(&r->drain, DIAGNOSTIC_ERROR,
 			       "Process %u (%s) is not recorded: no memory for its rings.", pid, info.name);
 		return;
 	}
 	p->reader.owner = p;
-	if (give_pool(r, fd, p, pool_fd, forked ? PREFAULT_FORK : PREFAULT_EXEC) < 0)
+	if (give_pool(r, fd, p, pool_fd, forked ? PREFAULT_FORK : PREFAULT_EXEC) < 0 ||
+	    admit(r, p) < 0) {
 		process_free(p);
-	else if (admit(r, p) < 0)
-		process_free(p);
+		roster_detach(s, uid);
+	}
 	close(pool_fd);
 }
 

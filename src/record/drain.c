@@ -15,6 +15,8 @@
 #include "record/decode.h"
 #include "record/definitions.h"
 #include "record/ranges.h"
+#include "record/space.h"
+#include "record/stacks.h"
 
 #define MS 1000000ll
 /* Half of what is promised (nothing older than 100 ms is lost), so that a late wake-up
@@ -83,6 +85,7 @@ static void provisional(struct report_writer *w, void *context)
 		s->tables[TABLE_PROCESS] = report_track(w, TABLE_PROCESS, 0);
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		process_provisional(s, p);
+	roster_provisional(s);
 }
 
 /* The disk is full, or broken: what was written stays good, nothing is added. The
@@ -263,6 +266,9 @@ static void round_over_rings(struct drain *d)
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		if (p->early_count)
 			ranges_age(s, p, 0);
+	/* Behind the rings: what an agent told before its thread ended is known by then. */
+	d->active |= perf_round(&d->perf, 0) > 0;
+	roster_age(s);
 }
 
 /* Returns whether the mailbox has something; then there is no time to sleep. */
@@ -325,6 +331,7 @@ static void *drain_main(void *argument)
 		if (!mail_waiting(d))
 			pause_between_rounds(d);
 	}
+	perf_round(&d->perf, 1);
 	session_snapshot(&d->session, 1);
 	return NULL;
 }
@@ -361,7 +368,11 @@ void drain_release(struct drain *d)
 
 	for (uint32_t i = 0; i < SESSION_DEAD_DEFINITIONS; i++)
 		definitions_unref(s->dead_definitions[i]);
+	stacks_release(s);
+	spaces_release(s);
 	idmap_release(&s->process_uids);
+	perf_release(&d->perf);
+	roster_release(&s->roster);
 	timebase_release(&s->time);
 	ring_batch_free(d->batch);
 	pthread_mutex_destroy(&d->lock);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "record/perf/perf.h"
 #include "record/process.h"
 #include "record/session.h"
 
@@ -31,6 +32,7 @@ struct mail {
 
 struct drain {
 	struct session session;
+	struct perf perf;
 	struct ring_batch *batch;
 	struct ring_session *page;      /* the session page and, behind it, the doorbell */
 	struct ring_doorbell *doorbell;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/launch.h"
+#include "record/stacks.h"
 #include "record/timer_samples.h"
 
 #define CAPTURE_LIMIT (1u << 20)
@@ -33,6 +34,22 @@ static void store_output(struct recorder *r, const char *name, int fd)
 	free(data);
 }
 
+/* A row for a target that no agent describes, unless perf has seen it. */
+static void tell_exit(struct recorder *r, const char *program)
+{
+	struct session *s = &r->drain.session;
+	struct roster_life *life = roster_last(s, r->target_pid);
+
+	if (life) {
+		life->exit_known = r->exit_known;
+		life->exit_status = r->exit_status;
+		r->target_uid = life->uid;
+	} else {
+		process_untraced_row(s, ++s->roster.next_process, r->target_pid, program,
+				     r->exit_known ? &r->exit_status : NULL);
+	}
+}
+
 /* The target could carry the agent, and yet nothing came from it. */
 static void explain_silence(struct recorder *r)
 {
@@ -48,8 +65,7 @@ static void explain_silence(struct recorder *r)
 	else if (!launch_can_preload(agent))
 		why = "was started without libsonde.so: LD_PRELOAD cannot name a path with spaces or colons";
 	recorder_note(r, "%s was not traced: it %s.", program, why);
-	process_untraced_row(&r->drain.session, ++r->next_process, r->target_pid, program,
-			     r->exit_known ? &r->exit_status : NULL);
+	tell_exit(r, program);
 	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 			 "%s was not traced: it %s.", program, why);
 }
@@ -89,6 +105,7 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 	int result;
 
 	atomic_store(&r->page->gate, 0);
+	perf_window(&r->drain.perf, 0);
 	/* Who comes now is turned away at once instead of waiting for an answer. */
 	agents_release(r);
 	notices_check(r, 1);
@@ -96,8 +113,12 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 		watch_find_strays(r);
 	watch_name_leftovers(r);
 	drain_finish(&r->drain);
+	if (r->options->cpu.resolve_symbols)
+		stacks_resolve(&r->drain.session, r->options->cpu.debug_symbols);
 	explain_silence(r);
 	timer_samples_report_rate(&r->drain.session, r->page->sample_hz);
+	roster_finish(&r->drain.session);
+	perf_end(&r->drain.perf);
 	session_loss(&r->drain.session, r->target_uid, 0, LOSS_NOT_WRITTEN, r->drain.session.unwritten);
 	store_output(r, "stdout", r->captured.out);
 	store_output(r, "stderr", r->captured.err);

@@ -172,6 +172,31 @@ void meta_begin(struct recorder *r)
 	user_variable_diagnostics(r);
 }
 
+void meta_sampling(struct recorder *r)
+{
+	static const char *const scopes[] = { [SCOPE_PROCESS_TREE] = "process-tree",
+					      [SCOPE_SYSTEM_WIDE] = "system-wide", [SCOPE_NONE] = "none" };
+	static const char *const ways[] = { [BACKTRACE_AUTO] = "dwarf", [BACKTRACE_LBR] = "lbr",
+					    [BACKTRACE_FP] = "fp", [BACKTRACE_DWARF] = "dwarf",
+					    [BACKTRACE_NONE] = "none" };
+	const struct perf_way *way = &r->drain.perf.way;
+	struct session *s = &r->drain.session;
+	int timers = r->page->modules & RING_GATE_SAMPLE;
+
+	put(s, "switches.scope", scopes[way->switches ? way->scope : SCOPE_NONE]);
+	put(s, "sampling.scope", scopes[timers ? SCOPE_PROCESS_TREE :
+					way->samples ? way->scope : SCOPE_NONE]);
+	if (!way->samples)
+		return;
+	put(s, "sampling.event", timers ? "timer" : way->hardware ? "cycles" : "cpu-clock");
+	put(s, "sampling.unit", way->hardware && !timers ? "cycles" : "ns");
+	put(s, "sampling.backtrace", ways[way->backtrace]);
+	if (way->period)
+		put_number(s, "sampling.period", way->period);
+	else
+		put_number(s, "sampling.frequency", timers ? r->options->cpu.frequency : way->frequency);
+}
+
 /* Ticks per second over the whole session. */
 static int64_t tick_rate(const struct session *s)
 {
@@ -195,6 +220,8 @@ void meta_end(struct recorder *r)
 	put_number(s, "tsc_hz", tick_rate(s));
 	put_number(s, "cost_pair_ps", s->cost_pair_ps);
 	put_number(s, "cost_clock_ps", s->cost_clock_ps);
+	if (r->drain.perf.way.samples)
+		put_number(s, "sampling.lost", (int64_t)r->drain.perf.lost);
 	if (r->exit_known)
 		put_number(s, "exit_status", WIFSIGNALED(r->exit_status) ?
 			   128 + WTERMSIG(r->exit_status) : WEXITSTATUS(r->exit_status));

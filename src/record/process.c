@@ -107,13 +107,15 @@ static int64_t text(struct session *s, const char *string)
 static uint32_t process_row(struct session *s, const struct traced_process *p, int64_t end,
 			    int64_t *v)
 {
-	int64_t start = p->info.attached_raw - s->time.start;
+	const struct roster_life *life = roster_by_uid(s, p->uid);
+	int64_t start = life ? life->start : p->info.attached_raw - s->time.start;
+	uint64_t parent = !p->parent && life ? life->parent : p->parent;
 	uint32_t present = (1u << (COLUMN_PROCESS_EXIT + 1)) - 1;
 
 	v[COLUMN_PROCESS_UID] = (int64_t)p->uid;
 	v[COLUMN_PROCESS_PID] = p->info.pid;
 	v[COLUMN_PROCESS_INNER_PID] = p->info.inner_pid;
-	v[COLUMN_PROCESS_PARENT] = (int64_t)p->parent;
+	v[COLUMN_PROCESS_PARENT] = (int64_t)parent;
 	v[COLUMN_PROCESS_PPID] = p->info.ppid;
 	v[COLUMN_PROCESS_START] = start < 0 ? 0 : start;
 	v[COLUMN_PROCESS_END] = end;
@@ -122,7 +124,7 @@ static uint32_t process_row(struct session *s, const struct traced_process *p, i
 	v[COLUMN_PROCESS_EXE] = text(s, p->info.exe);
 	v[COLUMN_PROCESS_CMDLINE] = text(s, p->info.cmdline);
 	v[COLUMN_PROCESS_EXIT] = p->exit_status;
-	present &= p->parent ? ~0u : ~BIT(COLUMN_PROCESS_PARENT);
+	present &= parent ? ~0u : ~BIT(COLUMN_PROCESS_PARENT);
 	present &= p->info.exe[0] ? ~0u : ~BIT(COLUMN_PROCESS_EXE);
 	present &= p->info.cmdline[0] ? ~0u : ~BIT(COLUMN_PROCESS_CMDLINE);
 	present &= p->exit_known ? ~0u : ~BIT(COLUMN_PROCESS_EXIT);
@@ -177,6 +179,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 	ranges_age(s, p, 1);
 	ranges_end_all(s, p, end);
 	session_row(s, TABLE_PROCESS, values, process_row(s, p, end, values));
+	roster_agent_over(s, p->uid, end);
 	keep_definitions(s, p->definitions);
 	s->chunks_in_circulation -= p->reader.chunk_limit;
 	idmap_take(&s->process_uids, p->uid);

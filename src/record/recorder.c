@@ -163,6 +163,24 @@ static void open_window(struct recorder *r)
 {
 	if (atomic_load(&r->page->gate) == 0)
 		atomic_store(&r->page->gate, ring_gate(r->page->modules, ++r->windows));
+	perf_window(&r->drain.perf, 1);
+}
+
+/* Samples without perf are taken by timers in the target. */
+static void open_perf(struct recorder *r)
+{
+	struct session *s = &r->drain.session;
+	const struct cpu_options *cpu = &r->options->cpu;
+	struct error why;
+
+	if (!perf_begin(&r->drain.perf, s, r->options, r->target_pid, &why))
+		return;
+	r->page->modules |= RING_GATE_SAMPLE;
+	r->page->sample_hz = (uint32_t)cpu->frequency;
+	r->page->sample_stack_size = cpu->backtrace == BACKTRACE_NONE ? 0 : (uint32_t)cpu->stack_size;
+	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf "
+			 "events are refused (%s). 'sonde doctor' says what would allow them.", why.text);
 }
 
 static int set_up(struct recorder *r, pid_t pid, struct error *err)
@@ -179,12 +197,16 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 		return error_set_errno(err, errno, "cannot wait for events");
 	clock_take_snapshot(clock_tsc_trusted(), &first);
 	timebase_init(&r->drain.session.time, clock_tsc_trusted(), first.raw);
+	roster_init(&r->drain.session.roster);
 	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
 		return result;
 	watch_target(r);
 	meta_begin(r);
+	open_perf(r);
+	meta_sampling(r);
 	if (r->options->delay_ns == 0)
 		open_window(r);
+	perf_start_poller(&r->drain.perf, r->drain.doorbell);
 	return drain_start(&r->drain, err);
 }
 
@@ -308,6 +330,7 @@ static void run_clock(struct recorder *r, int64_t now)
 		r->stop_at = 0;
 		r->recording_over = 1;
 		atomic_store(&r->page->gate, 0);
+		perf_window(&r->drain.perf, 0);
 	}
 }
 

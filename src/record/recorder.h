@@ -11,6 +11,7 @@
 #include "record/control.h"
 #include "record/drain.h"
 #include "record/idmap.h"
+#include "record/proc.h"
 #include "record/profile_options.h"
 #include "ring/wire.h"
 
@@ -83,7 +84,6 @@ struct recorder {
 	struct notice *notices;
 	unsigned notice_count;
 	struct idmap told;         /* hashes of programs already named as not traceable */
-	uint64_t next_process;
 	uint32_t target_pid;
 	uint64_t target_uid;       /* process uid of its last life */
 	int target_attached;       /* the target itself attached at least once */
@@ -129,9 +129,6 @@ void watch_find_strays(struct recorder *r);
 void watch_name_ended(struct recorder *r, int signal);
 void watch_name_leftovers(struct recorder *r);
 void watch_release(struct recorder *r);
-/* Text of /proc/PID/FILE, NULs as spaces; empty when there is none. */
-void read_proc(uint32_t pid, const char *file, char *ret, size_t size);
-void read_proc_link(uint32_t pid, const char *file, char *ret, size_t size);
 
 /* notices.c */
 void notices_add(struct recorder *r, uint32_t pid, const char *path, int injected);
@@ -143,6 +140,7 @@ void notices_release(struct recorder *r);
 
 /* meta.c */
 void meta_begin(struct recorder *r);
+void meta_sampling(struct recorder *r); /* when it is known what the kernel allows */
 void meta_end(struct recorder *r);
 
 #endif

@@ -9,6 +9,7 @@
 #include "fmt/record.h"
 #include "fmt/tables.h"
 #include "record/idmap.h"
+#include "record/roster.h"
 #include "record/timebase.h"
 #include "report/writer.h"
 #include "ring/ring_reader.h"
@@ -117,6 +118,7 @@ struct numbered_name {
 
 struct traced_thread {
 	uint64_t uid;
+	struct roster_thread *shared; /* with perf; NULL: nobody else knows it */
 	uint32_t slot;
 	uint32_t tid;
 	uint32_t inner_tid;
@@ -227,6 +229,7 @@ struct session {
 	struct report_track *tables[SESSION_TABLES]; /* PLAIN tables */
 	struct spaces *spaces;        /* record/space.h */
 	struct stacks *stacks;        /* record/stacks.h */
+	struct roster roster;
 	struct traced_process *processes;
 	struct idmap process_uids;    /* uid -> pointer */
 	/* Definitions of processes that ended: a late child may still ask for them. */

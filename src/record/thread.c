@@ -106,13 +106,14 @@ struct traced_thread *thread_open(struct session *s, struct traced_process *p, u
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	t->uid = ++s->next_thread;
 	t->slot = slot;
 	t->inner_tid = info->tid;
 	t->tid = outer_tid(p, info->tid);
 	t->start = timebase_convert(&s->time, info->start_time);
 	if (t->start < 0 || t->start > s->now)
 		t->start = s->now;
+	t->shared = roster_ring_opened(s, p->uid, t->tid, t->inner_tid, t->start);
+	t->uid = t->shared ? t->shared->uid : ++s->next_thread;
 	t->last_time = t->start;
 	memcpy(t->name, info->comm, sizeof(t->name));
 	p->threads[slot] = t;
@@ -198,7 +199,7 @@ static uint32_t thread_row(struct session *s, const struct traced_process *p,
 	values[COLUMN_THREAD_PROCESS] = (int64_t)p->uid;
 	values[COLUMN_THREAD_TID] = t->tid;
 	values[COLUMN_THREAD_INNER_TID] = t->inner_tid;
-	values[COLUMN_THREAD_START] = t->start;
+	values[COLUMN_THREAD_START] = t->shared ? t->shared->start : t->start;
 	values[COLUMN_THREAD_END] = end;
 	values[COLUMN_THREAD_NAME] = (int64_t)report_string(
 		s->writer, t->name, strnlen(t->name, sizeof(t->name)));
@@ -252,7 +253,10 @@ void thread_close(struct session *s, struct traced_process *p, struct traced_thr
 		slices_end_all(s, p, t, t->domains[i], end);
 	timer_samples_close(s, p, t);
 	thread_tell_losses(s, p, t, info);
-	session_row(s, TABLE_THREAD, values, thread_row(s, p, t, end, values));
+	if (t->shared)
+		roster_ring_closed(s, t->shared, end, t->name);
+	else
+		session_row(s, TABLE_THREAD, values, thread_row(s, p, t, end, values));
 	p->threads[t->slot] = NULL;
 	thread_free(t);
 }

@@ -15,6 +15,7 @@ struct elf_file {
 	Elf *elf;
 	int fd;        /* -1 for an image in memory */
 	char *image;
+	uint64_t size;
 	size_t phdr_count;
 	size_t build_id_size;
 	uint8_t build_id[BUILD_ID_LIMIT];
@@ -55,7 +56,8 @@ static int check(struct elf_file *file, struct error *err)
 
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
 		return error_set(err, ENOEXEC, "not an ELF file");
-	if (gelf_getclass(file->elf) != ELFCLASS64 || header.e_machine != ARCH_ELF_MACHINE)
+	if (gelf_getclass(file->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header.e_machine != ARCH_ELF_MACHINE)
 		return error_set(err, ENOEXEC, "an ELF file of another machine");
 	if (elf_getphdrnum(file->elf, &file->phdr_count) < 0)
 		return error_set(err, EBADMSG, "damaged program headers");
@@ -88,6 +90,7 @@ int elf_file_open(struct elf_file **ret, int fd, struct error *err)
 	}
 	elf_version(EV_CURRENT);
 	file->fd = fd;
+	file->size = (uint64_t)st.st_size;
 	file->elf = elf_begin(fd, ELF_C_READ, NULL);
 	return finish_open(ret, file, err);
 }
@@ -102,6 +105,7 @@ int elf_file_open_memory(struct elf_file **ret, const void *bytes, size_t size, 
 	}
 	elf_version(EV_CURRENT);
 	file->fd = -1;
+	file->size = size;
 	memcpy(file->image, bytes, size);
 	file->elf = elf_memory(file->image, size);
 	return finish_open(ret, file, err);
@@ -142,4 +146,33 @@ int elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *ret
 		}
 	}
 	return -ENOENT;
+}
+
+int elf_file_read(const struct elf_file *file, uint64_t offset, void *to, size_t size)
+{
+	char *at = to;
+
+	if (offset > file->size || size > file->size - offset)
+		return -EBADMSG;
+	if (file->image) {
+		memcpy(to, file->image + offset, size);
+		return 0;
+	}
+	while (size) {
+		ssize_t n = pread(file->fd, at, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EBADMSG;
+		at += n;
+		offset += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+uint64_t elf_file_size(const struct elf_file *file)
+{
+	return file->size;
 }

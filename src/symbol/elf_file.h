@@ -24,5 +24,8 @@ size_t elf_file_build_id(const struct elf_file *file, const uint8_t **ret);
 /* The virtual address at which a byte of the file is loaded: 0, or -ENOENT when it is in no
  * loadable segment. */
 int elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *ret);
+/* Bytes of the file, in one piece: 0, or -EBADMSG when they are not all there. */
+int elf_file_read(const struct elf_file *file, uint64_t offset, void *to, size_t size);
+uint64_t elf_file_size(const struct elf_file *file);
 
 #endif

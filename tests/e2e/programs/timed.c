@@ -49,7 +49,7 @@ static double cpu_seconds(void)
 }
 
 #define BURN(name)                                                                               \
-	__attribute__((noinline)) static void name(double seconds)                               \
+	__attribute__((noinline, noipa)) static void name(double seconds)                        \
 	{                                                                                        \
 		double end = cpu_seconds() + seconds;                                            \
 		do                                                                               \

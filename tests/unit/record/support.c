@@ -7,6 +7,8 @@
 
 #include "record/decode.h"
 #include "record/definitions.h"
+#include "record/space.h"
+#include "record/stacks.h"
 #include "ring/wire.h"
 
 #define MAX_ROWS 4096
@@ -59,6 +61,8 @@ int bench_tear_down(void **state)
 	report_close(b->report);
 	for (uint32_t i = 0; i < SESSION_DEAD_DEFINITIONS; i++)
 		definitions_unref(b->session.dead_definitions[i]);
+	stacks_release(&b->session);
+	spaces_release(&b->session);
 	idmap_release(&b->session.process_uids);
 	timebase_release(&b->session.time);
 	ring_batch_free(b->batch);

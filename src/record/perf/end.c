@@ -1,0 +1,63 @@
+/* What is said about the recording when it has ended. */
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "record/perf/perf.h"
+#include "record/session.h"
+
+/* Fewer than this are not enough to say that some are missing. */
+#define ENOUGH_SAMPLES 200
+
+/* As PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING make it. */
+struct counter {
+	uint64_t value;
+	uint64_t enabled;
+	uint64_t running;
+};
+
+/* Time during which the processes were sampled, children included. */
+static uint64_t sampled_ns(const struct perf *p)
+{
+	struct counter counter;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < p->cpu_count; i++)
+		if (p->cpus[i].fds[PERF_KIND_SAMPLE] >= 0 &&
+		    read(p->cpus[i].fds[PERF_KIND_SAMPLE], &counter, sizeof(counter)) == sizeof(counter))
+			sum += counter.running;
+	return sum;
+}
+
+/* Where the time of the kernel is excluded, or a CPU is idle, no sample is what there should be. */
+static void tell_rate(struct perf *p)
+{
+	double wanted = (double)sampled_ns(p) / 1e9 * (double)p->options->frequency;
+	double taken = (double)(p->samples + p->lost + p->strangers);
+
+	if (!p->way.frequency || p->way.user_only || p->way.scope != SCOPE_PROCESS_TREE)
+		return;
+	if (wanted > ENOUGH_SAMPLES && taken < 0.9 * wanted)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "The kernel took %.0f samples of the %.0f that %lld a second would be: %.0f a second.",
+				 taken, wanted, (long long)p->options->frequency,
+				 taken / wanted * (double)p->options->frequency);
+}
+
+void perf_end(struct perf *p)
+{
+	if (p->way.scope == SCOPE_NONE)
+		return;
+	if (p->throttled)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "The kernel stopped taking samples for a moment %" PRIu64 " times: it allows "
+				 "kernel.perf_event_max_sample_rate samples a second on a CPU.", p->throttled);
+	if (p->lost)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "%" PRIu64 " perf records were lost: a ring was full. A lower --sampling-frequency, a "
+				 "smaller --sampling-stack-size or -b fp needs less room.", p->lost);
+	if (p->damaged)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "%" PRIu64 " perf records could not be read.", p->damaged);
+	if (p->way.samples)
+		tell_rate(p);
+}

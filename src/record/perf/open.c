@@ -1,0 +1,305 @@
+/* Opening events: the richest form first, then with less, until the kernel agrees. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/perf/perf.h"
+#include "record/session.h"
+
+#define RING_SMALLEST (32u << 10)
+#define RING_LEAST (256u << 10)
+#define RING_MOST (8u << 20)
+/* What a ring must hold: the drain thread may come late. */
+#define RING_MS 120
+#define MAX_CPUS 8192
+#define MANY_FILES 65536
+
+static int open_event(struct perf_event_attr *attr, int pid, int cpu)
+{
+	struct rlimit files;
+	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0 || errno != EMFILE)
+		return fd >= 0 ? fd : -errno;
+	/* Several per CPU: more than a default limit has room for. Only the privileged can raise it. */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < MANY_FILES) {
+		files.rlim_cur = files.rlim_max = MANY_FILES;
+		setrlimit(RLIMIT_NOFILE, &files);
+		fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	}
+	return fd >= 0 ? fd : -errno;
+}
+
+static int64_t read_setting(const char *name, int64_t otherwise)
+{
+	char path[128];
+	long long value;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%lld", &value) != 1)
+		value = otherwise;
+	if (f)
+		fclose(f);
+	return value;
+}
+
+/* Numbers of the CPUs that are online: "0-3,8". */
+static int online_cpus(struct perf *p)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned from, to;
+	int end = 0;
+
+	p->cpus = calloc(MAX_CPUS, sizeof(*p->cpus));
+	while (p->cpus && f && fscanf(f, "%u", &from) == 1) {
+		to = from;
+		end = fgetc(f);
+		if (end == '-' && fscanf(f, "%u", &to) == 1)
+			end = fgetc(f);
+		for (; from <= to && p->cpu_count < MAX_CPUS; from++)
+			p->cpus[p->cpu_count++].cpu = (int)from;
+		if (end != ',')
+			break;
+	}
+	if (f)
+		fclose(f);
+	for (long n = sysconf(_SC_NPROCESSORS_ONLN); p->cpus && !f && p->cpu_count < n;)
+		p->cpus[p->cpu_count] = (struct perf_cpu){ .cpu = (int)p->cpu_count }, p->cpu_count++;
+	for (uint32_t i = 0; p->cpus && i < p->cpu_count; i++)
+		for (int kind = 0; kind < PERF_KINDS; kind++)
+			p->cpus[i].fds[kind] = -1;
+	return p->cpus && p->cpu_count ? 0 : -ENOMEM;
+}
+
+static int is_refusal(int result)
+{
+	return result == -EACCES || result == -EPERM;
+}
+
+static int event_pid(const struct perf *p)
+{
+	return p->way.scope == SCOPE_SYSTEM_WIDE ? -1 : (int)p->target;
+}
+
+static void set_scope(const struct perf *p, struct perf_event_attr *attr)
+{
+	attr->enable_on_exec = attr->disabled && p->at_exec && p->way.scope == SCOPE_PROCESS_TREE;
+	attr->inherit = p->way.scope == SCOPE_PROCESS_TREE;
+	attr->exclude_idle = p->way.scope == SCOPE_SYSTEM_WIDE;
+}
+
+/* Tries one event on the first CPU, to see whether the kernel would. */
+static int try_event(const struct perf *p, struct perf_event_attr *attr)
+{
+	int fd;
+
+	set_scope(p, attr);
+	fd = open_event(attr, event_pid(p), p->cpus[0].cpu);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static int settle_sideband(struct perf *p, size_t ring_size)
+{
+	struct perf_event_attr *attr = &p->attrs[PERF_KIND_SIDEBAND];
+	int result;
+
+	perf_attr_sideband(attr, ring_size);
+	result = try_event(p, attr);
+	if (result == -EINVAL) {
+		attr->build_id = 0; /* before 5.12 */
+		result = try_event(p, attr);
+	}
+	return result;
+}
+
+/* With what the kernel has of it: its own part, then user code only. */
+static int try_kernel_part(struct perf *p, struct perf_event_attr *attr)
+{
+	int result = try_event(p, attr);
+
+	if (!is_refusal(result))
+		return result;
+	attr->exclude_kernel = 1;
+	result = try_event(p, attr);
+	if (result == 0)
+		p->way.user_only = 1;
+	return result;
+}
+
+static int settle_samples(struct perf *p)
+{
+	struct perf_event_attr *attr = &p->attrs[PERF_KIND_SAMPLE];
+	int64_t max_rate = read_setting("perf_event_max_sample_rate", 100000);
+	int result;
+
+	p->way.hardware = 1;
+	perf_attr_sample(attr, p->options, p->way.backtrace, 1, max_rate);
+	result = try_kernel_part(p, attr);
+	if (result < 0 && p->way.backtrace == BACKTRACE_LBR) {
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "Backtraces are found by unwind tables (dwarf): this machine's branch records (lbr) "
+				 "cannot be used: %s.", strerror(-result));
+		p->way.backtrace = BACKTRACE_DWARF;
+		perf_attr_sample(attr, p->options, p->way.backtrace, 1, max_rate);
+		result = try_kernel_part(p, attr);
+	}
+	if (result < 0) {
+		p->way.hardware = 0;
+		perf_attr_sample(attr, p->options, p->way.backtrace, 0, max_rate);
+		result = try_kernel_part(p, attr);
+	}
+	p->way.period = attr->freq ? 0 : p->options->period;
+	p->way.frequency = attr->freq ? (int64_t)attr->sample_freq : 0;
+	if (result == 0 && attr->freq && p->options->frequency > max_rate)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "Samples are taken %lld times a second, not %lld: kernel.perf_event_max_sample_rate "
+				 "allows no more.", (long long)max_rate, (long long)p->options->frequency);
+	return result;
+}
+
+/* Bytes of the records of RING_MS milliseconds. */
+static size_t ring_size(const struct perf *p)
+{
+	uint64_t rate = (uint64_t)p->options->frequency, record = 256, size = RING_LEAST;
+
+	if (p->way.backtrace == BACKTRACE_DWARF)
+		record = 1024 + (uint64_t)p->options->stack_size;
+	else if (p->way.backtrace != BACKTRACE_NONE)
+		record = 1280;
+	while (p->way.samples && size < RING_MOST && size < rate * record * RING_MS / 1000)
+		size *= 2;
+	return (size_t)size;
+}
+
+static int map_ring(struct perf_cpu *c, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory = MAP_FAILED;
+
+	for (; size >= RING_SMALLEST; size /= 2) {
+		memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			      c->fds[PERF_KIND_SIDEBAND], 0);
+		if (memory != MAP_FAILED || (errno != EPERM && errno != ENOMEM && errno != EINVAL))
+			break;
+	}
+	if (memory == MAP_FAILED)
+		return -errno;
+	c->mapped = page + size;
+	return perf_ring_init(&c->ring, memory, page, size);
+}
+
+static int open_kind(struct perf *p, struct perf_cpu *c, enum perf_kind kind)
+{
+	uint64_t id;
+	int fd = open_event(&p->attrs[kind], event_pid(p), c->cpu);
+
+	if (fd < 0)
+		return fd;
+	c->fds[kind] = fd;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 || idmap_put(&p->kinds, id, kind) < 0)
+		return -errno;
+	if (kind != PERF_KIND_SIDEBAND &&
+	    ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fds[PERF_KIND_SIDEBAND]) < 0)
+		return -errno;
+	return 0;
+}
+
+static int open_cpu(struct perf *p, struct perf_cpu *c, size_t size)
+{
+	int result = open_kind(p, c, PERF_KIND_SIDEBAND);
+
+	if (result == -ENODEV) /* it went offline */
+		return 0;
+	if (result == 0)
+		result = map_ring(c, size);
+	for (int kind = PERF_KIND_SIDEBAND + 1; kind < PERF_KINDS && result == 0; kind++)
+		if (p->attrs[kind].size)
+			result = open_kind(p, c, kind);
+	return result;
+}
+
+/* Whatever the options want beside samples. */
+static int settle(struct perf *p, struct error *why)
+{
+	int result = settle_sideband(p, ring_size(p));
+
+	if (result < 0)
+		return error_set_errno(why, -result, "perf_event_open");
+	if (p->way.samples && (result = settle_samples(p)) < 0)
+		return error_set_errno(why, -result, "perf_event_open");
+	if (p->way.switches) {
+		perf_attr_switch(&p->attrs[PERF_KIND_SWITCH]);
+		if (try_event(p, &p->attrs[PERF_KIND_SWITCH]) < 0) {
+			p->attrs[PERF_KIND_SWITCH].size = 0;
+			p->way.switches = 0;
+		}
+	}
+	return 0;
+}
+
+static void tell_what_is_missing(struct perf *p)
+{
+	int64_t level = read_setting("perf_event_paranoid", 2);
+
+	if (p->way.user_only && p->way.samples)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
+				 "Only user code is sampled, not the kernel: kernel.perf_event_paranoid is %lld; 1 or less, or "
+				 "CAP_PERFMON, allows it.", (long long)level);
+}
+
+int perf_open_all(struct perf *p, struct error *why)
+{
+	size_t size;
+	int result;
+
+	if (online_cpus(p) < 0)
+		return error_set(why, ENOMEM, "no memory");
+	result = settle(p, why);
+	if (is_refusal(result) && p->way.scope == SCOPE_SYSTEM_WIDE) {
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "Only the program and its children are recorded, not the whole system: kernel.perf_event_paranoid "
+				 "is %lld; 0 or less, or CAP_PERFMON, allows it.",
+				 (long long)read_setting("perf_event_paranoid", 2));
+		p->way.scope = SCOPE_PROCESS_TREE;
+		result = settle(p, why);
+	}
+	size = ring_size(p);
+	for (uint32_t i = 0; i < p->cpu_count && result == 0; i++) {
+		result = open_cpu(p, &p->cpus[i], size);
+		if (result < 0)
+			error_set_errno(why, -result, "perf events of CPU %d", p->cpus[i].cpu);
+	}
+	if (result == 0)
+		tell_what_is_missing(p);
+	else
+		perf_close_all(p);
+	return result;
+}
+
+void perf_close_all(struct perf *p)
+{
+	for (uint32_t i = 0; i < p->cpu_count; i++) {
+		struct perf_cpu *c = &p->cpus[i];
+
+		if (c->ring.page)
+			munmap(c->ring.page, c->mapped);
+		perf_ring_release(&c->ring);
+		for (int kind = 0; kind < PERF_KINDS; kind++)
+			if (c->fds[kind] >= 0)
+				close(c->fds[kind]);
+	}
+	free(p->cpus);
+	p->cpus = NULL;
+	p->cpu_count = 0;
+	idmap_release(&p->kinds);
+}

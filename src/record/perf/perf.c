@@ -1,0 +1,180 @@
+#include "record/perf/perf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "record/perf/order.h"
+#include "record/perf/sched.h"
+#include "record/session.h"
+
+#define MS 1000000ll
+/* A record is in its ring a moment after its time was taken: nothing older than this can come.
+ * Only where the machine itself stands still for longer is something used out of order. */
+#define HOLD_BACK_NS (10 * MS)
+#define HOLD_BACK_FULL_NS (1 * MS)
+
+/* Who is asked for: switches are of those that are sampled, unless none are. */
+static enum profile_scope wanted_scope(const struct profile_options *options)
+{
+	if (options->cpu.sample != SCOPE_NONE)
+		return options->cpu.sample;
+	if (options->cpu.switches != SCOPE_NONE)
+		return options->cpu.switches;
+	/* Stacks of the OS runtime's calls are found with the maps of the side-band. */
+	return options->trace & TRACE_BIT(TRACE_OSRT) ? SCOPE_PROCESS_TREE : SCOPE_NONE;
+}
+
+int perf_begin(struct perf *p, struct session *s, const struct profile_options *options,
+	       uint32_t target, struct error *why)
+{
+	*p = (struct perf){
+		.session = s, .options = &options->cpu, .target = target, .poller_stop = -1,
+		.at_exec = options->delay_ns == 0,
+		.way = { .scope = wanted_scope(options), .backtrace = options->cpu.backtrace,
+			 .samples = options->cpu.sample != SCOPE_NONE,
+			 .switches = options->cpu.switches != SCOPE_NONE },
+	};
+	if (p->way.backtrace == BACKTRACE_AUTO)
+		p->way.backtrace = BACKTRACE_DWARF;
+	if (p->way.scope == SCOPE_NONE)
+		return 0;
+	if (perf_open_all(p, why) < 0) {
+		p->way.scope = SCOPE_NONE;
+		p->way.switches = 0;
+		return p->way.samples;
+	}
+	s->roster.sideband = 1;
+	s->roster.whole_system = p->way.scope == SCOPE_SYSTEM_WIDE;
+	s->roster.target_pid = target;
+	p->heap = calloc(p->cpu_count, sizeof(struct perf_cpu *));
+	return 0;
+}
+
+void perf_window(struct perf *p, int open)
+{
+	if (open && p->at_exec && p->way.scope == SCOPE_PROCESS_TREE) {
+		p->at_exec = 0;
+		return;
+	}
+	for (uint32_t i = 0; i < p->cpu_count; i++)
+		for (int kind = PERF_KIND_SIDEBAND + 1; kind < PERF_KINDS; kind++)
+			if (p->cpus[i].fds[kind] >= 0)
+				ioctl(p->cpus[i].fds[kind],
+				      open ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void take_switch(struct perf *p, const struct perf_event_header *header,
+			const struct perf_stamp *stamp, int64_t time)
+{
+	struct sched_event event = {
+		.time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
+		.kind = header->misc & PERF_RECORD_MISC_SWITCH_OUT ? SCHED_OUT : SCHED_IN,
+		.preempted = (header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0,
+	};
+
+	/* The idle task is nobody. */
+	if (stamp->pid && stamp->pid != UINT32_MAX)
+		sched_take(p->session, &event);
+}
+
+static void take_lost(struct perf *p, const struct perf_event_header *header)
+{
+	uint64_t count;
+
+	if (perf_event_lost(header, &count) < 0) {
+		p->damaged++;
+		return;
+	}
+	p->lost += count;
+	session_loss(p->session, 0, 0, LOSS_PERF_RING, count);
+}
+
+/* Samples are told apart by the event that took them. */
+static void take_by_kind(struct perf *p, const struct perf_event_header *header,
+			 const struct perf_stamp *stamp, int64_t time)
+{
+	switch (idmap_get(&p->kinds, stamp->id)) {
+	case PERF_KIND_SAMPLE:
+		perf_take_sample(p, header, stamp, time);
+		return;
+	case PERF_KIND_SWITCH_STACK:
+	case PERF_KIND_WAKEUP:
+		return;
+	default:
+		p->damaged++;
+	}
+}
+
+static void take_record(struct perf *p, const struct perf_event_header *header,
+			const struct perf_stamp *stamp)
+{
+	int64_t time = (int64_t)stamp->time - p->session->time.start;
+
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		take_by_kind(p, header, stamp, time);
+		return;
+	case PERF_RECORD_MMAP2:
+		perf_take_mapping(p, header, time);
+		return;
+	case PERF_RECORD_COMM:
+		perf_take_comm(p, header, time);
+		return;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		perf_take_task(p, header, time);
+		return;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		take_switch(p, header, stamp, time);
+		return;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		take_lost(p, header);
+		return;
+	case PERF_RECORD_THROTTLE:
+		p->throttled++;
+		return;
+	}
+}
+
+static int64_t raw_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (int64_t)t.tv_sec * 1000 * MS + t.tv_nsec;
+}
+
+uint64_t perf_round(struct perf *p, int last)
+{
+	int64_t limit = raw_now() - HOLD_BACK_NS;
+	const struct perf_event_header *header;
+	struct perf_stamp stamp;
+	uint64_t count = 0;
+
+	if (p->way.scope == SCOPE_NONE)
+		return 0;
+	if (perf_order_begin(p))
+		limit += HOLD_BACK_NS - HOLD_BACK_FULL_NS;
+	if (last)
+		limit = INT64_MAX;
+	while ((header = perf_order_next(p, (uint64_t)limit, &stamp))) {
+		take_record(p, header, &stamp);
+		perf_order_done(p, header);
+		count++;
+	}
+	perf_order_end(p);
+	return count;
+}
+
+void perf_release(struct perf *p)
+{
+	perf_stop_poller(p);
+	perf_close_all(p);
+	free(p->heap);
+	p->heap = NULL;
+}

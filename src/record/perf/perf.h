@@ -1,0 +1,96 @@
+/* The kernel's perf events: samples, switches, and which process and code is where.
+ *
+ * Opened by the recorder's main thread before the target runs; read by the drain thread, in order of
+ * time over all CPUs. A third thread only sleeps until a ring is half full. */
+#ifndef SONDE_RECORD_PERF_PERF_H
+#define SONDE_RECORD_PERF_PERF_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "record/idmap.h"
+#include "record/perf/attr.h"
+#include "record/perf/event.h"
+#include "record/perf/ring.h"
+#include "record/profile_options.h"
+
+struct session;
+struct ring_doorbell;
+
+struct perf_cpu {
+	int cpu;
+	int fds[PERF_KINDS]; /* -1: none */
+	size_t mapped;       /* bytes, page included */
+	struct perf_ring ring;
+	uint64_t next_time;  /* of the record at the front, while a round lasts */
+};
+
+/* What came in the end, after what the kernel refused was tried again with less. */
+struct perf_way {
+	enum profile_scope scope;         /* SCOPE_NONE: nothing is open */
+	enum profile_backtrace backtrace; /* never AUTO */
+	int samples;
+	int switches;
+	int hardware;
+	int user_only;                    /* the kernel's part is not shown */
+	int64_t frequency;                /* 0: by period */
+	int64_t period;
+};
+
+struct perf {
+	struct session *session;
+	const struct cpu_options *options;
+	uint32_t target;
+	struct perf_way way;
+	int at_exec;                      /* the first window opens with the target's program */
+	struct perf_event_attr attrs[PERF_KINDS];
+	struct perf_cpu *cpus;
+	uint32_t cpu_count;
+	struct idmap kinds;               /* event id -> enum perf_kind */
+	struct perf_cpu **heap;           /* the CPUs with something to read, oldest first */
+	uint32_t heap_count;
+	pthread_t poller;
+	int poller_runs;
+	int poller_stop;                  /* descriptor: the poller ends when it can be read */
+	struct ring_doorbell *doorbell;
+	uint64_t samples;                 /* taken */
+	uint64_t lost;
+	uint64_t damaged;
+	uint64_t throttled;
+	uint64_t strangers;               /* samples of nobody: a thread that is no more */
+	uint64_t backtrace_turn;          /* for samples_per_backtrace */
+};
+
+/* Opens what the options ask for, on the target (which has not executed its program yet) or on
+ * all processes. Returns 1 when samples are asked for and perf cannot take them: `why` says what
+ * the kernel answered. Diagnostics for all that is less than asked go to the report. */
+int perf_begin(struct perf *p, struct session *s, const struct profile_options *options,
+	       uint32_t target, struct error *why);
+/* A capture window opens or closes. The first one, without a delay, opens by itself when the
+ * target executes its program. */
+void perf_window(struct perf *p, int open);
+/* The thread that wakes the drain thread when a ring fills up. */
+void perf_start_poller(struct perf *p, struct ring_doorbell *doorbell);
+
+/* Drain thread: uses everything old enough that nothing older can come; all with `last`.
+ * Returns the number of records used. */
+uint64_t perf_round(struct perf *p, int last);
+/* Facts and diagnostics of the end. */
+void perf_end(struct perf *p);
+void perf_release(struct perf *p);
+
+/* open.c */
+int perf_open_all(struct perf *p, struct error *why);
+void perf_close_all(struct perf *p);
+/* poll.c */
+void perf_stop_poller(struct perf *p);
+/* samples.c */
+void perf_take_sample(struct perf *p, const struct perf_event_header *header,
+		      const struct perf_stamp *stamp, int64_t time);
+/* sideband.c */
+void perf_take_mapping(struct perf *p, const struct perf_event_header *header, int64_t time);
+void perf_take_comm(struct perf *p, const struct perf_event_header *header, int64_t time);
+void perf_take_task(struct perf *p, const struct perf_event_header *header, int64_t time);
+
+#endif

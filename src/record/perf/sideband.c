@@ -1,0 +1,69 @@
+/* Which process is which, and what code it has mapped. */
+#include "record/perf/perf.h"
+#include "record/perf/sched.h"
+#include "record/roster.h"
+#include "record/session.h"
+#include "record/space.h"
+
+void perf_take_mapping(struct perf *p, const struct perf_event_header *header, int64_t time)
+{
+	struct perf_mapping m;
+	struct space_mapping mapping;
+	struct roster_life *life;
+
+	if (perf_event_mapping(header, &m) < 0) {
+		p->damaged++;
+		return;
+	}
+	life = m.pid == UINT32_MAX ? NULL : roster_life(p->session, m.pid, time);
+	if (!life)
+		return;
+	mapping = (struct space_mapping){
+		.time = time, .address = m.address, .size = m.size, .offset = m.offset,
+		.path = m.path, .build_id = m.build_id, .build_id_size = m.build_id_size,
+		.device = m.device, .inode = m.inode,
+	};
+	roster_mapped(p->session, life, m.path);
+	space_map(p->session, space_of(p->session, life->uid, life->pid), &mapping);
+}
+
+void perf_take_comm(struct perf *p, const struct perf_event_header *header, int64_t time)
+{
+	uint32_t pid, tid;
+	const char *name;
+
+	if (perf_event_comm(header, &pid, &tid, &name) < 0)
+		p->damaged++;
+	else if (header->misc & PERF_RECORD_MISC_COMM_EXEC)
+		roster_exec(p->session, pid, time, name);
+	else
+		roster_rename(p->session, pid, tid, name, time);
+}
+
+static void tell_gone(struct perf *p, const struct perf_task *task, int64_t time)
+{
+	struct sched_event event = { .time = time, .pid = task->pid, .tid = task->tid,
+				     .kind = SCHED_GONE };
+
+	sched_take(p->session, &event);
+}
+
+void perf_take_task(struct perf *p, const struct perf_event_header *header, int64_t time)
+{
+	struct perf_task task;
+	struct roster_life *life;
+
+	if (perf_event_task(header, &task) < 0) {
+		p->damaged++;
+	} else if (header->type == PERF_RECORD_EXIT) {
+		if (p->way.switches)
+			tell_gone(p, &task, time);
+		roster_exit(p->session, task.pid, task.tid, time);
+	} else if (task.pid != task.ppid) {
+		roster_fork(p->session, task.pid, task.ppid, time);
+	} else {
+		life = roster_life(p->session, task.pid, time);
+		if (life)
+			roster_thread(p->session, life, task.tid, time);
+	}
+}

@@ -1,0 +1,12 @@
+/* What /proc says of a process. */
+#ifndef SONDE_RECORD_PROC_H
+#define SONDE_RECORD_PROC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Text of /proc/PID/FILE, NULs as spaces; empty when there is none. */
+void read_proc(uint32_t pid, const char *file, char *ret, size_t size);
+void read_proc_link(uint32_t pid, const char *file, char *ret, size_t size);
+
+#endif

@@ -1,0 +1,300 @@
+#include "record/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/session.h"
+#include "record/space_internal.h"
+#include "record/stacks_internal.h"
+
+#define FRAME_LIMIT (1u << 22)
+#define NODE_LIMIT (1u << 24)
+#define CACHE_SIZE 4096u /* a power of two */
+
+#define BIT(column) (1u << (column))
+
+struct node {
+	uint32_t parent;
+	uint32_t frame;
+	uint32_t depth;
+};
+
+/* Ids from 1, found by what they stand for: open addressing. */
+struct id_index {
+	uint32_t *slots; /* 0 = empty */
+	uint32_t cap;    /* a power of two, or 0 */
+};
+
+/* Where an address led last time, as long as nothing was mapped since. */
+struct cached_frame {
+	uint64_t generation;
+	uint64_t pc;
+	uint32_t frame;
+};
+
+struct stacks {
+	struct stack_frame *frames; /* by id - 1 */
+	uint32_t frame_count;
+	uint32_t frame_cap;
+	struct id_index frame_index;
+	struct node *nodes;         /* by id - 1 */
+	uint32_t node_count;
+	uint32_t node_cap;
+	struct id_index node_index;
+	uint8_t full;               /* it has been said that there are too many */
+	struct cached_frame cache[CACHE_SIZE];
+};
+
+static struct stacks *stacks_of(struct session *s)
+{
+	if (!s->stacks)
+		s->stacks = calloc(1, sizeof(*s->stacks));
+	return s->stacks;
+}
+
+void stacks_release(struct session *s)
+{
+	struct stacks *all = s->stacks;
+
+	if (!all)
+		return;
+	free(all->frames);
+	free(all->frame_index.slots);
+	free(all->nodes);
+	free(all->node_index.slots);
+	free(all);
+	s->stacks = NULL;
+}
+
+static uint32_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t hash = (a ^ b * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
+
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+static uint32_t frame_hash(const struct stack_frame *f)
+{
+	return mix(f->offset, f->module);
+}
+
+static uint32_t node_hash(uint32_t parent, uint32_t frame)
+{
+	return mix(parent, frame);
+}
+
+static void put_slot(struct id_index *index, uint32_t hash, uint32_t id)
+{
+	uint32_t i = hash & (index->cap - 1);
+
+	while (index->slots[i])
+		i = (i + 1) & (index->cap - 1);
+	index->slots[i] = id;
+}
+
+/* An empty index for at least `count` ids. */
+static int new_index(struct id_index *ret, uint32_t count)
+{
+	ret->cap = 1024;
+	while (ret->cap < count * 2)
+		ret->cap *= 2;
+	ret->slots = calloc(ret->cap, sizeof(*ret->slots));
+	return ret->slots != NULL;
+}
+
+/* Makes room for one more item in an array; the index grows with it. */
+static int room_for_frame(struct stacks *all)
+{
+	struct id_index index;
+	struct stack_frame *bigger;
+
+	if (all->frame_count < all->frame_cap)
+		return 1;
+	if (all->frame_count >= FRAME_LIMIT)
+		return 0;
+	bigger = realloc(all->frames, (size_t)(all->frame_cap * 2 + 1024) * sizeof(*bigger));
+	if (!bigger)
+		return 0;
+	all->frames = bigger;
+	if (!new_index(&index, all->frame_cap * 2 + 1024))
+		return 0;
+	all->frame_cap = all->frame_cap * 2 + 1024;
+	for (uint32_t i = 0; i < all->frame_count; i++)
+		put_slot(&index, frame_hash(&bigger[i]), i + 1);
+	free(all->frame_index.slots);
+	all->frame_index = index;
+	return 1;
+}
+
+static int room_for_node(struct stacks *all)
+{
+	struct id_index index;
+	struct node *bigger;
+
+	if (all->node_count < all->node_cap)
+		return 1;
+	if (all->node_count >= NODE_LIMIT)
+		return 0;
+	bigger = realloc(all->nodes, (size_t)(all->node_cap * 2 + 1024) * sizeof(*bigger));
+	if (!bigger)
+		return 0;
+	all->nodes = bigger;
+	if (!new_index(&index, all->node_cap * 2 + 1024))
+		return 0;
+	all->node_cap = all->node_cap * 2 + 1024;
+	for (uint32_t i = 0; i < all->node_count; i++)
+		put_slot(&index, node_hash(bigger[i].parent, bigger[i].frame), i + 1);
+	free(all->node_index.slots);
+	all->node_index = index;
+	return 1;
+}
+
+static void frame_row(struct session *s, uint32_t id, const struct stack_frame *f)
+{
+	uint32_t present = BIT(COLUMN_FRAME_ID) | BIT(COLUMN_FRAME_OFFSET);
+	int64_t values[TABLE_MAX_COLUMNS];
+
+	values[COLUMN_FRAME_ID] = id;
+	values[COLUMN_FRAME_MODULE] = f->module;
+	values[COLUMN_FRAME_OFFSET] = (int64_t)f->offset;
+	if (f->module)
+		present |= BIT(COLUMN_FRAME_MODULE);
+	session_row(s, TABLE_FRAME, values, present);
+}
+
+static uint32_t frame_id(struct session *s, struct stacks *all, const struct stack_frame *f)
+{
+	uint32_t i, id;
+
+	if (!room_for_frame(all))
+		return 0;
+	i = frame_hash(f) & (all->frame_index.cap - 1);
+	while ((id = all->frame_index.slots[i])) {
+		if (all->frames[id - 1].module == f->module && all->frames[id - 1].offset == f->offset)
+			return id;
+		i = (i + 1) & (all->frame_index.cap - 1);
+	}
+	all->frames[all->frame_count] = *f;
+	id = all->frame_index.slots[i] = ++all->frame_count;
+	frame_row(s, id, f);
+	return id;
+}
+
+static void node_row(struct session *s, uint32_t id, const struct node *n)
+{
+	uint32_t present = BIT(COLUMN_STACK_ID) | BIT(COLUMN_STACK_FRAME) | BIT(COLUMN_STACK_DEPTH);
+	int64_t values[TABLE_MAX_COLUMNS];
+
+	values[COLUMN_STACK_ID] = id;
+	values[COLUMN_STACK_PARENT] = n->parent;
+	values[COLUMN_STACK_FRAME] = n->frame;
+	values[COLUMN_STACK_DEPTH] = n->depth;
+	if (n->parent)
+		present |= BIT(COLUMN_STACK_PARENT);
+	session_row(s, TABLE_STACK, values, present);
+}
+
+static uint32_t node_id(struct session *s, struct stacks *all, uint32_t parent, uint32_t frame)
+{
+	struct node *n;
+	uint32_t i, id;
+
+	if (!room_for_node(all))
+		return 0;
+	i = node_hash(parent, frame) & (all->node_index.cap - 1);
+	while ((id = all->node_index.slots[i])) {
+		if (all->nodes[id - 1].parent == parent && all->nodes[id - 1].frame == frame)
+			return id;
+		i = (i + 1) & (all->node_index.cap - 1);
+	}
+	n = &all->nodes[all->node_count];
+	*n = (struct node){ parent, frame, parent ? all->nodes[parent - 1].depth + 1 : 0 };
+	id = all->node_index.slots[i] = ++all->node_count;
+	node_row(s, id, n);
+	return id;
+}
+
+/* The frame that stands for callers which are not known. */
+static uint32_t cut_frame(struct session *s, struct stacks *all)
+{
+	struct stack_frame frame = { 0 };
+	struct module *m = modules_named(s->spaces->modules, MODULE_OTHER, STACKS_CUT);
+
+	if (!m)
+		return 0;
+	frame.module = (uint32_t)module_settle(s, s->spaces->modules, m);
+	return frame_id(s, all, &frame);
+}
+
+static uint32_t kernel_frame(struct session *s, struct stacks *all, uint64_t pc)
+{
+	struct stack_frame frame = { .offset = pc };
+	struct module *m = modules_named(s->spaces->modules, MODULE_KERNEL, "[kernel]");
+
+	if (!m)
+		return 0;
+	frame.module = (uint32_t)module_settle(s, s->spaces->modules, m);
+	return frame_id(s, all, &frame);
+}
+
+static uint32_t user_frame(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
+{
+	struct cached_frame *cached = &all->cache[mix(pc, 1) & (CACHE_SIZE - 1)];
+	struct stack_frame frame;
+	struct place place;
+
+	if (cached->pc == pc && cached->generation == space_generation(space) && cached->frame)
+		return cached->frame;
+	space_place(s, space, pc, &place);
+	frame = (struct stack_frame){ place.offset, (uint32_t)place.module };
+	*cached = (struct cached_frame){ space_generation(space), pc, frame_id(s, all, &frame) };
+	return cached->frame;
+}
+
+/* The instruction a program counter of the walk stands for. */
+static uint64_t instruction(const struct stack_walk *walk, uint32_t i)
+{
+	int executing = i == 0 || i == walk->kernel;
+
+	return walk->pcs[i] - (executing || !walk->pcs[i] ? 0 : 1);
+}
+
+static void say_full(struct session *s, struct stacks *all)
+{
+	if (all->full)
+		return;
+	all->full = 1;
+	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+			 "there are more than %u distinct places or %u distinct stacks (or no memory for them): "
+			 "new ones are cut where they leave those known", FRAME_LIMIT, NODE_LIMIT);
+}
+
+uint64_t stacks_intern(struct session *s, struct space *space, const struct stack_walk *walk)
+{
+	struct stacks *all = stacks_of(s);
+	uint32_t node = 0, frame, count = walk->count, next;
+
+	if (!all || !space || !count || count > STACK_MAX_FRAMES || walk->kernel > count)
+		return 0;
+	if (walk->cut) {
+		frame = cut_frame(s, all);
+		node = frame ? node_id(s, all, 0, frame) : 0;
+	}
+	for (uint32_t i = count; i-- > 0; node = next) {
+		uint64_t pc = instruction(walk, i);
+
+		frame = i < walk->kernel ? kernel_frame(s, all, pc) : user_frame(s, all, space, pc);
+		next = frame ? node_id(s, all, node, frame) : 0;
+		if (!next) {
+			say_full(s, all);
+			break;
+		}
+	}
+	return node;
+}
+
+const struct stack_frame *stacks_frames(const struct session *s, uint32_t *ret_count)
+{
+	*ret_count = s->stacks ? s->stacks->frame_count : 0;
+	return s->stacks ? s->stacks->frames : NULL;
+}

@@ -1,0 +1,9 @@
+/* Names as people write them, from names as linkers write them: C++, Rust, D. */
+#ifndef SONDE_SYMBOL_DEMANGLE_H
+#define SONDE_SYMBOL_DEMANGLE_H
+
+/* Freed by the caller. NULL when the name is not a mangled one, or too long or deep to be taken apart:
+ * then it stands for itself. */
+char *demangle(const char *linkage);
+
+#endif
