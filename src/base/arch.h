@@ -17,6 +17,8 @@
 #define ARCH_ELF_MACHINE 62 /* EM_X86_64 */
 /* The version of glibc's symbols that were there from the beginning. */
 #define ARCH_GLIBC_FIRST "GLIBC_2.2.5"
+/* The version since which condition variables are as they are. */
+#define ARCH_GLIBC_CONDITIONS "GLIBC_2.3.2"
 /* long double has 80 bits, in 16 bytes. */
 #define ARCH_LONG_DOUBLE_X87 1
 
@@ -162,6 +164,21 @@ static inline uint32_t arch_cpu(void)
 
 	__asm__ volatile("lsl %1, %0" : "+r"(limit) : "r"(0x7b) : "cc");
 	return limit == UINT32_MAX ? limit : limit & 0xfff;
+}
+
+/* The registers that unwinding from here needs, by DWARF number; the others are left as they are. */
+static inline __attribute__((always_inline)) void arch_unwind_registers(uint64_t *registers)
+{
+	__asm__ volatile("movq %%rbx, 24(%0)\n\t"
+			 "movq %%rbp, 48(%0)\n\t"
+			 "movq %%rsp, 56(%0)\n\t"
+			 "movq %%r12, 96(%0)\n\t"
+			 "movq %%r13, 104(%0)\n\t"
+			 "movq %%r14, 112(%0)\n\t"
+			 "movq %%r15, 120(%0)\n\t"
+			 "leaq 0(%%rip), %%rax\n\t"
+			 "movq %%rax, 128(%0)"
+			 : : "c"(registers) : "rax", "memory");
 }
 
 /* Reads whole 16-byte blocks around a text: harmless within a page, but nothing

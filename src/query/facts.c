@@ -218,6 +218,14 @@ static int create_enums(struct query *q)
 		{ 0, "UnknownTimestamp", "Unknown timestamp" }, { 1, "TargetTimestamp", "Target timestamp" },
 		{ 2, "HostTimestamp", "Host timestamp" },
 	};
+	/* Values are those of enum run_after. */
+	static const struct enum_name thread_states[] = {
+		{ 0, "Unknown", "Unknown" }, { 1, "Preempted", "Preempted" }, { 2, "Blocked", "Blocked" },
+		{ 3, "Exited", "Exited" }, { 4, "Running", "Running" },
+	};
+	static const struct enum_name thread_blocks[] = {
+		{ 0, "Unknown", "Unknown" }, { 1, "SystemCall", "System call" },
+	};
 	int r = SQLITE_OK;
 
 	if (mapped_table_has_rows(q, query_table(q, "NVTX_EVENTS")))
@@ -228,6 +236,11 @@ static int create_enums(struct query *q)
 			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SOURCE_TYPE", sources);
 		if (r == SQLITE_OK)
 			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", stamps);
+	}
+	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "SCHED_EVENTS"))) {
+		r = CREATE_ENUM(q, "ENUM_SAMPLING_THREAD_STATE", thread_states);
+		if (r == SQLITE_OK)
+			r = CREATE_ENUM(q, "ENUM_SCHEDULING_THREAD_BLOCK", thread_blocks);
 	}
 	return r;
 }

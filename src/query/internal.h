@@ -34,6 +34,8 @@ int string_ids_register(struct query *q);
 int group_stats_register(struct query *q);
 int intervals_register(struct query *q);
 int pushpop_tree_register(struct query *q);
+int thread_states_register(struct query *q);
+int sched_stats_register(struct query *q);
 int fact_tables_create(struct query *q);
 
 /* Writes a string of the report as the result; null for ids without text. */

@@ -23,6 +23,7 @@ enum convert {
 	CONVERT_GLOBAL_PID,      /* of a process uid */
 	CONVERT_GLOBAL_TID,      /* of a thread uid */
 	CONVERT_NAMED_TID,       /* globalTid of process uid `column` and tid `column + 1` */
+	CONVERT_PRESENT,         /* 1 where there is a value, 0 for null */
 	CONVERT_DOMAIN_ID,       /* of a domain uid */
 	CONVERT_DOMAIN_NAME,
 	CONVERT_THREAD_NAME_ID,  /* the name to show for a thread uid */
@@ -54,6 +55,7 @@ enum convert {
 enum row_filter {
 	FILTER_NONE,
 	FILTER_EQUAL,        /* filter_column equals filter_value */
+	FILTER_NOT_EQUAL,
 	FILTER_LAST_PROCESS, /* the last life of its pid */
 	FILTER_LAST_THREAD,  /* the last life of its tid, if it has a name */
 	FILTER_UNSEEN_THREAD /* a name given to a thread that has no row of its own */
@@ -94,6 +96,7 @@ struct mapped_table {
 /* The tables with nsys's names, and FINDINGS. */
 extern const struct mapped_table *const mapped_tables[];
 extern const unsigned mapped_table_count;
+extern const struct mapped_table mapped_sched_events; /* mapping_sched.c */
 
 /* A table of the report as it is, under the name sonde_<name>. The caller owns the storage. */
 struct native_table {

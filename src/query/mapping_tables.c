@@ -283,7 +283,7 @@ MAPPED(scopes, "NVTX_SCOPES");
 
 const struct mapped_table *const mapped_tables[] = {
 	&nvtx_events, &processes, &thread_names, &process_streams, &diagnostic, &findings,
-	&schemas, &schema_entries, &enums, &enum_entries, &scopes,
+	&schemas, &schema_entries, &enums, &enum_entries, &scopes, &mapped_sched_events,
 };
 const unsigned mapped_table_count = COUNT(mapped_tables);
 

@@ -134,7 +134,6 @@ static int load_levels(struct tree_cursor *c)
 {
 	const struct index_table *tracks = &c->q->index.tracks;
 	const int64_t *track;
-	size_t at;
 
 	c->levels = calloc(tracks->count + 1, sizeof(*c->levels));
 	c->heap = calloc(tracks->count + 1, sizeof(*c->heap));
@@ -142,9 +141,8 @@ static int load_levels(struct tree_cursor *c)
 		return -ENOMEM;
 	for (size_t i = 0; i < tracks->count; i++) {
 		track = tracks->rows + i * tracks->width;
-		at = track_groups_find(&c->groups, (uint32_t)track[TRACK_ID]);
-		if (track[TRACK_KIND] == TRACK_NVTX_PUSHPOP && at < c->groups.count &&
-		    c->groups.groups[at].track == (uint32_t)track[TRACK_ID])
+		if (track[TRACK_KIND] == TRACK_NVTX_PUSHPOP &&
+		    track_groups_has(&c->groups, (uint32_t)track[TRACK_ID]))
 			c->levels[c->level_count++].track = track;
 	}
 	qsort(c->levels, c->level_count, sizeof(*c->levels), compare_levels);
@@ -287,7 +285,7 @@ static int tree_filter(sqlite3_vtab_cursor *base, int plan, const char *text, in
 	int r;
 
 	forget(c);
-	r = track_groups_load(&c->groups, c->q);
+	r = track_groups_load(&c->groups, c->q, TABLE_SLICE);
 	if (r >= 0)
 		r = load_levels(c);
 	if (r >= 0) {

@@ -8,6 +8,7 @@
 
 static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
+	"thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -83,6 +84,10 @@ static int register_all(struct query *q)
 		r = intervals_register(q);
 	if (r == SQLITE_OK)
 		r = pushpop_tree_register(q);
+	if (r == SQLITE_OK)
+		r = thread_states_register(q);
+	if (r == SQLITE_OK)
+		r = sched_stats_register(q);
 	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;

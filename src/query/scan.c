@@ -208,6 +208,7 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 		found = index_find(&index->processes, value);
 		*ret = index_global_id(found ? found[PROCESS_PID] : 0, s->raw[cell->column + 1].values[row]);
 		return present;
+	case CONVERT_PRESENT: *ret = present; return 1;
 	case CONVERT_DOMAIN_ID:
 		found = find_domain(s->q, value);
 		*ret = found ? found[DOMAIN_ID] : 0;
@@ -475,6 +476,8 @@ int scan_row_visible(struct scan *s, uint32_t row)
 	switch ((enum row_filter)source->filter) {
 	case FILTER_EQUAL:
 		return column->values[row] == source->filter_value;
+	case FILTER_NOT_EQUAL:
+		return column->values[row] != source->filter_value;
 	case FILTER_LAST_PROCESS:
 		last = index_find(&index->processes, column->values[row]);
 		last = last ? index_find_last(&index->pids, last + PROCESS_PID, 1) : NULL;

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "record/osrt.h"
 #include "record/recorder.h"
 
 #define POOL_CHUNKS 8192u       /* 64 MiB per process */
@@ -44,6 +45,11 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 	r->page->abi = RING_ABI_VERSION;
 	r->page->modules = r->options->trace & TRACE_BIT(TRACE_NVTX) ? RING_GATE_NVTX : 0;
 	r->page->clock = r->drain.session.time.use_tsc ? RING_CLOCK_TSC : RING_CLOCK_MONOTONIC_RAW;
+	if (r->options->trace & TRACE_BIT(TRACE_OSRT)) {
+		r->page->modules |= RING_GATE_OSRT;
+		osrt_fill_page(r->page, &r->options->osrt, r->drain.session.time.use_tsc);
+	}
+	r->drain.session.osrt_depth = (uint32_t)r->options->osrt.backtrace_depth;
 	r->drain.page = r->page;
 	r->drain.doorbell = (struct ring_doorbell *)((uint8_t *)page + RING_PAGE_SIZE);
 	return 0;

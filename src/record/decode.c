@@ -6,6 +6,7 @@
 
 #include "record/counters.h"
 #include "record/definitions.h"
+#include "record/osrt.h"
 #include "record/payloads.h"
 #include "record/ranges.h"
 #include "record/slices.h"
@@ -276,6 +277,23 @@ static int decode_define(struct decoder *d, const struct record *r)
 				  r->size - sizeof(define), r->time);
 }
 
+static int decode_stack(struct decoder *d, const struct record *r)
+{
+	return osrt_stack_record(d->t, r->bytes, r->size);
+}
+
+static int decode_osrt(struct decoder *d, const struct record *r)
+{
+	struct record_osrt record;
+	int64_t start;
+
+	if (r->size < sizeof(record))
+		return -EBADMSG;
+	memcpy(&record, r->bytes, sizeof(record));
+	start = any_time(d, record.start);
+	return osrt_call_record(d->s, d->p, d->t, r->bytes, r->size, start < r->time ? start : r->time, r->time);
+}
+
 static int decode_diagnostic(struct decoder *d, const struct record *r)
 {
 	int severity = (int)record_flags(r->head);
@@ -311,6 +329,8 @@ static int decode_record(struct decoder *d, const struct record *r)
 		[RECORD_DEFINE] = { decode_define, 0 },
 		[RECORD_DIAGNOSTIC] = { decode_diagnostic, 0 },
 		[RECORD_SAMPLE] = { decode_sample, 0 },
+		[RECORD_OSRT] = { decode_osrt, 1 },
+		[RECORD_STACK] = { decode_stack, 0 },
 	};
 	unsigned type = record_type(r->head);
 

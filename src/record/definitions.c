@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fmt/nvtx_wire.h"
+#include "record/osrt.h"
 #include "record/thread.h"
 
 #define BIT(column) (1u << (column))
@@ -298,6 +299,11 @@ int definitions_record(struct session *s, struct traced_process *p, struct trace
 		return 0;
 	case DEFINE_COUNTER:
 		return keep_counter(&d);
+	case DEFINE_FILE:
+		osrt_file_record(s, p, record, body, size, time);
+		return 0;
+	case DEFINE_MODULE:
+		return osrt_module_record(s, p, body, size, time);
 	default:
 		return -EBADMSG;
 	}

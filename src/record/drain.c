@@ -14,6 +14,8 @@
 
 #include "record/decode.h"
 #include "record/definitions.h"
+#include "record/perf/sched.h"
+#include "record/osrt.h"
 #include "record/ranges.h"
 #include "record/space.h"
 #include "record/stacks.h"
@@ -86,6 +88,7 @@ static void provisional(struct report_writer *w, void *context)
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		process_provisional(s, p);
 	roster_provisional(s);
+	sched_provisional(s);
 }
 
 /* The disk is full, or broken: what was written stays good, nothing is added. The
@@ -369,9 +372,11 @@ void drain_release(struct drain *d)
 	for (uint32_t i = 0; i < SESSION_DEAD_DEFINITIONS; i++)
 		definitions_unref(s->dead_definitions[i]);
 	stacks_release(s);
+	osrt_session_release(s);
 	spaces_release(s);
 	idmap_release(&s->process_uids);
 	perf_release(&d->perf);
+	sched_release(s);
 	roster_release(&s->roster);
 	timebase_release(&s->time);
 	ring_batch_free(d->batch);

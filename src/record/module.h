@@ -40,13 +40,12 @@ struct module {
 	size_t build_id_size;
 	uint8_t build_id_told;     /* by the kernel or the agent: a file must have the same */
 	uint8_t unusable;          /* there is no file, or not the right one: not tried again */
-	uint8_t cfi_tried;
 	uint64_t device;           /* 0 = not told */
 	uint64_t inode;
 	uint64_t file_size;        /* of the file that was opened */
 	int64_t file_changed;      /* its mtime, ns */
 	struct elf_file *file;     /* open; NULL: not, or closed again */
-	struct cfi *cfi;
+	struct cfi *cfi;           /* unwind tables, as far as they were needed */
 	uint64_t last_used;
 	uint32_t segment_count;
 	struct module_segment segments[MODULE_SEGMENTS];

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "record/definitions.h"
+#include "record/osrt.h"
 #include "record/ranges.h"
+#include "record/space.h"
 #include "record/thread.h"
 #include "ring/wire.h"
 
@@ -31,6 +33,7 @@ void process_free(struct traced_process *p)
 {
 	ring_reader_release(&p->reader);
 	definitions_unref(p->definitions);
+	osrt_process_free(p);
 	ranges_release(p);
 	free(p->threads);
 	free(p);
@@ -76,6 +79,10 @@ void process_begin(struct session *s, struct traced_process *p)
 	idmap_put(&s->process_uids, p->uid, (uint64_t)(uintptr_t)p);
 	if (p->info.origin == WIRE_ORIGIN_FORK) {
 		p->parent = p->info.parent_process;
+		parent = process_by_uid(s, p->parent);
+		if (parent)
+			osrt_process_fork(parent, p);
+		space_fork(s, p->parent, p->uid, p->info.pid);
 		inherited = definitions_of(s, p->parent);
 		if (inherited && inherited != p->definitions)
 			definitions_inherit(p->definitions, inherited, p->info.next_string,
@@ -178,6 +185,8 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 		end = p->last_time;
 	ranges_age(s, p, 1);
 	ranges_end_all(s, p, end);
+	osrt_process_end(s, p);
+	space_end(s, p->uid);
 	session_row(s, TABLE_PROCESS, values, process_row(s, p, end, values));
 	roster_agent_over(s, p->uid, end);
 	keep_definitions(s, p->definitions);

@@ -136,6 +136,7 @@ struct traced_thread {
 	struct pending_payloads payloads;
 	struct numbered_name *names; /* RECORD_SHORT_NAMES of them, or NULL */
 	struct timer_samples *timer_samples; /* record/timer_samples.c */
+	struct osrt_thread *osrt;    /* record/osrt.c, as below */
 	struct loss_counts seen;    /* what loss rows have told already */
 	struct loss_counts counts;
 };
@@ -217,6 +218,7 @@ struct traced_process {
 	uint32_t unreachable_seen;  /* of the pool's count, told already */
 	uint64_t no_slot_seen;
 	uint32_t tid_searches;
+	struct osrt_process *osrt;
 };
 
 #define SESSION_DEAD_DEFINITIONS 256
@@ -229,7 +231,11 @@ struct session {
 	struct report_track *tables[SESSION_TABLES]; /* PLAIN tables */
 	struct spaces *spaces;        /* record/space.h */
 	struct stacks *stacks;        /* record/stacks.h */
+	struct sched *sched;          /* record/perf/sched.h */
 	struct roster roster;
+	uint64_t *osrt_names;         /* string ids by number of the function; 0 = not used yet */
+	uint32_t osrt_depth;          /* longest stack of an OS runtime call */
+	uint64_t next_file;
 	struct traced_process *processes;
 	struct idmap process_uids;    /* uid -> pointer */
 	/* Definitions of processes that ended: a late child may still ask for them. */

@@ -157,6 +157,7 @@ void spaces_release(struct session *s)
 	}
 	idmap_release(&all->by_process);
 	modules_free(all->modules);
+	unwinder_free(all->unwinder);
 	free(all->ended);
 	free(all);
 	s->spaces = NULL;
@@ -359,10 +360,53 @@ uint64_t space_generation(const struct space *space)
 	return space->set->generation;
 }
 
+/* Where the unwinder looks things up. */
+struct code {
+	struct session *s;
+	struct space *space;
+};
+
+static const struct cfi_row *find_row(struct session *s, struct module *m, uint64_t address)
+{
+	const struct cfi_row *row;
+	struct elf_file *file;
+
+	if (!m->cfi && !(m->cfi = cfi_new()))
+		return NULL;
+	row = cfi_find(m->cfi, address);
+	if (row)
+		return row;
+	file = module_file(s, s->spaces->modules, m);
+	return file ? cfi_read(m->cfi, file, address) : NULL;
+}
+
+static int find_code(void *context, uint64_t address, int sure, struct unwind_place *ret)
+{
+	struct code *code = context;
+	struct mapping *mapping = space_lookup(code->s, code->space, address, sure);
+	struct module *m;
+
+	if (!mapping)
+		return -ENOENT;
+	m = mapping->module->same ? mapping->module->same : mapping->module;
+	ret->row = (m->kind == MODULE_FILE || m->kind == MODULE_VDSO) && !mapping->nowhere ?
+			   find_row(code->s, m, address - mapping->bias) : NULL;
+	ret->cfi = m->cfi;
+	ret->generation = space_generation(code->space);
+	return 0;
+}
+
 void space_unwind(struct session *s, struct space *space, const struct stack_copy *copy,
 		  struct stack_walk *walk)
 {
-	if (walk->count < STACK_MAX_FRAMES)
-		walk->pcs[walk->count++] = copy->registers[ARCH_DWARF_RETURN];
-	walk->cut = 1;
+	struct code code = { s, space };
+	struct unwind_source source = { &code, space_generation(space), find_code };
+	struct spaces *all = s->spaces;
+
+	if (walk->count >= STACK_MAX_FRAMES || (!all->unwinder && !(all->unwinder = unwinder_new()))) {
+		walk->cut = 1;
+		return;
+	}
+	walk->count += unwind(all->unwinder, &source, copy, walk->pcs + walk->count,
+			      STACK_MAX_FRAMES - walk->count, &walk->cut);
 }

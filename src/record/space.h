@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arch.h"
+#include "symbol/unwind.h"
 
 struct session;
 struct space;
@@ -16,19 +16,13 @@ struct space;
 #define STACK_MAX_FRAMES 512
 
 /* Program counters, leaf first: those of the kernel, then the program's. The first one of each part
- * was executing; the others are return addresses. */
+ * was executing; the others are return addresses. One that a signal interrupted is
+ * given plus one, as if it were a return address. */
 struct stack_walk {
 	uint32_t count;
 	uint32_t kernel;     /* how many of them are the kernel's */
 	uint8_t cut;         /* the outermost callers are missing */
 	uint64_t pcs[STACK_MAX_FRAMES];
-};
-
-/* Registers by DWARF number and the bytes of the stack from the stack pointer upwards. */
-struct stack_copy {
-	uint64_t registers[ARCH_DWARF_REGISTERS];
-	const uint8_t *bytes;
-	size_t size;
 };
 
 struct space_mapping {

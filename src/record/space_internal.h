@@ -37,6 +37,7 @@ struct space {
 struct spaces {
 	struct idmap by_process; /* uid -> struct space */
 	struct modules *modules;
+	struct unwinder *unwinder; /* made when first needed */
 	uint64_t *ended;         /* uids, the oldest of the last few is dropped next */
 	uint64_t ended_count;
 	uint64_t generations;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "record/definitions.h"
+#include "record/osrt.h"
 #include "record/payloads.h"
 #include "record/ranges.h"
 #include "record/slices.h"
@@ -229,6 +230,7 @@ static void thread_free(struct traced_thread *t)
 	idmap_release(&t->counters);
 	free(t->counter_tracks);
 	payloads_release(&t->payloads);
+	osrt_thread_end(t);
 	free(t->names);
 	free(t);
 }

@@ -99,7 +99,8 @@ int finish_file(struct report_writer *w, struct error *err)
 
 	w->stopped = 0; /* what was set aside is for this */
 	r = flush_all(w, 0);
-	r = r < 0 ? r : lod_write(w);
+	if (!w->extends)
+		r = r < 0 ? r : lod_write(w);
 	directory = w->size;
 	r = r < 0 ? r : write_directory(w);
 	r = r < 0 ? r : write_footer(w, directory);

@@ -161,30 +161,43 @@ static void entry_from_row(const struct directory_rows *d, uint32_t i, struct en
 	e->present = (uint32_t)d->columns[DIRECTORY_PRESENT][i];
 }
 
-static int index_row(struct report *r, const struct entry *e, uint64_t *previous)
+static int index_entry(struct report *r, const struct entry *e, void *context)
 {
 	uint32_t block;
 	int rc;
 
+	(void)context;
 	if (e->kind < BLOCK_GROUP || e->kind > BLOCK_BLOBS)
 		return 0; /* of a newer minor version */
-	if (e->offset % 8 || e->offset < *previous || e->offset > r->size)
-		return -EBADMSG;
-	*previous = e->offset;
 	rc = index_block(r, r->map, r->size, e->offset, &block);
 	if (rc < 0)
 		return rc;
 	return e->kind == BLOCK_GROUP ? index_group(r, block, e, 0) : index_texts(r, block, e);
 }
 
-static int index_rows(struct report *r, const struct directory_rows *d, uint64_t *previous)
+/* Goes through the directory's rows in order. */
+struct directory_walk {
+	struct report *report;
+	directory_fn take;
+	void *context;
+	uint64_t previous;
+	struct directory_rows rows;
+};
+
+static int walk_rows(struct directory_walk *w)
 {
+	struct report *r = w->report;
 	struct entry e;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < d->rows && rc == 0; i++) {
-		entry_from_row(d, i, &e);
-		rc = index_row(r, &e, previous);
+	for (uint32_t i = 0; i < w->rows.rows && rc == 0; i++) {
+		entry_from_row(&w->rows, i, &e);
+		if (e.kind >= BLOCK_GROUP && e.kind <= BLOCK_BLOBS) {
+			if (e.offset % 8 || e.offset < w->previous || e.offset > r->size)
+				return -EBADMSG;
+			w->previous = e.offset;
+		}
+		rc = w->take(r, &e, w->context);
 	}
 	return rc;
 }
@@ -202,10 +215,10 @@ static int decode_rows(struct report *r, const struct set_view *set, struct dire
 	return rc;
 }
 
-static int index_sets(struct report *r, struct cursor *c, uint32_t items, struct directory_rows *d)
+static int walk_sets(struct directory_walk *w, struct cursor *c, uint32_t items)
 {
 	/* every entry stands for some bytes of its own */
-	uint64_t left = r->size / 4 + 1024, previous = 0;
+	uint64_t left = w->report->size / 4 + 1024;
 	struct set_view set;
 	int rc = 0;
 
@@ -216,30 +229,31 @@ static int index_sets(struct report *r, struct cursor *c, uint32_t items, struct
 		if (rc < 0)
 			break;
 		left -= set.head.rows;
-		rc = decode_rows(r, &set, d);
-		rc = rc < 0 ? rc : index_rows(r, d, &previous);
+		rc = decode_rows(w->report, &set, &w->rows);
+		rc = rc < 0 ? rc : walk_rows(w);
 	}
 	return rc;
 }
 
-static int index_payload(struct report *r, const uint8_t *payload, uint64_t size, uint32_t items)
+static int walk_payload(struct directory_walk *w, const uint8_t *payload, uint64_t size, uint32_t items)
 {
 	int64_t *room = malloc((size_t)DIRECTORY_COLUMNS * SET_MAX_ROWS * sizeof(*room));
 	struct cursor c = { payload, payload + size, 0 };
-	struct directory_rows d;
 	int rc;
 
 	if (!room)
 		return -ENOMEM;
 	for (unsigned i = 0; i < DIRECTORY_COLUMNS; i++)
-		d.columns[i] = room + (size_t)i * SET_MAX_ROWS;
-	rc = index_sets(r, &c, items, &d);
+		w->rows.columns[i] = room + (size_t)i * SET_MAX_ROWS;
+	rc = walk_sets(w, &c, items);
 	free(room);
 	return rc;
 }
 
-int index_directory(struct report *r, const struct footer *footer, struct error *err)
+int directory_walk(struct report *r, const struct footer *footer, directory_fn take, void *context,
+		   struct error *err)
 {
+	struct directory_walk w = { .report = r, .take = take, .context = context };
 	const uint8_t *payload;
 	struct block_header h;
 	uint8_t *owned;
@@ -251,9 +265,14 @@ int index_directory(struct report *r, const struct footer *footer, struct error 
 	    !block_sound(r->map + footer->directory_offset, &h, r->seed))
 		return error_set(err, EBADMSG, "its directory is damaged");
 	rc = block_payload(r->map + footer->directory_offset, &h, &payload, &owned);
-	rc = rc < 0 ? rc : index_payload(r, payload, h.raw_size, h.items);
+	rc = rc < 0 ? rc : walk_payload(&w, payload, h.raw_size, h.items);
 	free(owned);
 	if (rc == -EBADMSG)
 		error_set(err, EBADMSG, "its directory is damaged");
 	return rc;
+}
+
+int index_directory(struct report *r, const struct footer *footer, struct error *err)
+{
+	return directory_walk(r, footer, index_entry, NULL, err);
 }

@@ -179,7 +179,7 @@ static int check_header(struct report *r, const char *name, struct error *err)
 	return (int)(h.size < 4096 ? h.size : 4096);
 }
 
-static int find_footer(const struct report *r, struct footer *ret)
+int reader_footer(const struct report *r, struct footer *ret)
 {
 	struct block_header h;
 	uint64_t at;
@@ -218,7 +218,7 @@ static int index_report(struct report *r, const char *name, struct error *err)
 	if (header < 0)
 		return header;
 	rc = -EBADMSG;
-	if (find_footer(r, &footer)) {
+	if (reader_footer(r, &footer)) {
 		rc = index_directory(r, &footer, &why);
 		if (rc == -EBADMSG) {
 			forget(r);

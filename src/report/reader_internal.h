@@ -110,6 +110,8 @@ int report_open_memory(struct report **ret, const void *data, size_t size, const
 /* reader.c */
 void reader_damage(struct report *r);
 void reader_note(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether the file ends with a footer. */
+int reader_footer(const struct report *r, struct footer *ret);
 /* Checks and decompresses a block; -EBADMSG if it is damaged. */
 int reader_load(struct report *r, uint32_t block);
 struct scratch *reader_scratch_take(struct report *r);
@@ -122,6 +124,10 @@ int index_block(struct report *r, const uint8_t *base, uint64_t size, uint64_t o
 int index_group(struct report *r, uint32_t block, const struct entry *entry, uint32_t skip);
 int index_texts(struct report *r, uint32_t block, const struct entry *entry);
 int index_directory(struct report *r, const struct footer *footer, struct error *err);
+/* Gives every row of the directory in turn; goes on while the result is 0. */
+typedef int (*directory_fn)(struct report *r, const struct entry *entry, void *context);
+int directory_walk(struct report *r, const struct footer *footer, directory_fn take, void *context,
+		   struct error *err);
 
 /* scan.c: files without a directory, and journals */
 int scan_file(struct report *r, uint64_t from);

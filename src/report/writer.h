@@ -75,4 +75,14 @@ void report_writer_abandon(struct report_writer *w);
 int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
 		   struct error *err);
 
+/* A finished report with rows added: everything of `r` is taken over as it is, under its old ids, into a file of
+ * its own, which becomes `path` (perhaps the report itself) when it is finished. Rows may be added to PLAIN
+ * tables. A report that is not finished is refused. */
+struct report;
+int report_extend_begin(struct report_writer **ret, struct report *r, const char *path, int overwrite,
+			struct error *err);
+/* Frees the writer in any case; on failure nothing is left of the new file. */
+int report_extend_finish(struct report_writer *w, struct error *err);
+void report_extend_cancel(struct report_writer *w);
+
 #endif

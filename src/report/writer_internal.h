@@ -87,6 +87,7 @@ struct report_writer {
 	char *part_path;
 	char *journal_path;
 	int overwrite;
+	int extends; /* rows are added to those of another report */
 	int fd;
 	int journal_fd;
 	int fill_journal; /* inside the provisional callback */

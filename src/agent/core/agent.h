@@ -54,7 +54,7 @@ struct agent_thread_memory {
 	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
 };
 
-/* 56 bytes of initial-exec TLS: all there is. */
+/* 64 bytes of initial-exec TLS: all there is. */
 struct agent_tls {
 	uint8_t *write;            /* next record */
 	uint8_t *end;              /* of the chunk; NULL before the first event */
@@ -63,6 +63,7 @@ struct agent_tls {
 	int32_t *levels;           /* first member of agent_thread_memory; set once agent_begin succeeded */
 	struct ring_slot *slot;
 	uint64_t ranges;           /* start/end ranges begun by this thread, for their ids */
+	uintptr_t call;            /* the OS runtime call this thread is in: a frame on its stack */
 };
 
 extern __thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -77,6 +78,7 @@ static inline struct agent_thread_memory *agent_memory(void)
  * it when the agent attaches, the third the doorbell. */
 struct agent_pages {
 	_Alignas(4096) _Atomic uint32_t attached; /* AGENT_OFF or all ones; 0 = wiped, or not yet attached */
+	_Atomic uint32_t files_known;             /* the table of open files is this process's own */
 	_Alignas(4096) struct ring_session session;
 	_Alignas(4096) struct ring_doorbell doorbell;
 	uint8_t fill[4096 - sizeof(struct ring_doorbell)];
@@ -188,6 +190,9 @@ AGENT_COLD void agent_count_unmatched(void) __attribute__((visibility("hidden"))
 /* Memory for definitions, never given back; zeroed. NULL when there is none. Not for the
  * hot path; lock-free, and safe in a forked child. */
 void *agent_permanent(size_t size) __attribute__((visibility("hidden")));
+
+/* Tells the recorder which ELF objects are loaded, if that has changed since the last time. */
+void agent_tell_objects(uint64_t time) __attribute__((visibility("hidden")));
 
 /* One line for the report's diagnostics; text is cut at about 400 bytes. */
 void agent_diagnose(enum diagnostic_severity severity, const char *text) __attribute__((visibility("hidden")));

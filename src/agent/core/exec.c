@@ -338,17 +338,12 @@ AGENT_EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_
 			 argv, environment);
 }
 
-const struct agent_wrapper agent_wrappers[] = {
-	{ "execve", ARCH_GLIBC_FIRST, (void *)execve, (void **)&real.execve },
-	{ "execvpe", "GLIBC_2.11", (void *)execvpe, (void **)&real.execvpe },
-	{ "fexecve", ARCH_GLIBC_FIRST, (void *)fexecve, (void **)&real.fexecve },
-	{ "posix_spawn", "GLIBC_2.15", (void *)posix_spawn, (void **)&real.posix_spawn },
-	{ "posix_spawnp", "GLIBC_2.15", (void *)posix_spawnp, (void **)&real.posix_spawnp },
-	/* These end in one of the above. */
-	{ "execv", ARCH_GLIBC_FIRST, (void *)execv, NULL },
-	{ "execvp", ARCH_GLIBC_FIRST, (void *)execvp, NULL },
-	{ "execl", ARCH_GLIBC_FIRST, (void *)execl, NULL },
-	{ "execlp", ARCH_GLIBC_FIRST, (void *)execlp, NULL },
-	{ "execle", ARCH_GLIBC_FIRST, (void *)execle, NULL },
+/* The others end in one of these. */
+static const struct agent_wrapper wrappers[] = {
+	{ "execve", ARCH_GLIBC_FIRST, (void **)&real.execve },
+	{ "execvpe", "GLIBC_2.11", (void **)&real.execvpe },
+	{ "fexecve", ARCH_GLIBC_FIRST, (void **)&real.fexecve },
+	{ "posix_spawn", "GLIBC_2.15", (void **)&real.posix_spawn },
+	{ "posix_spawnp", "GLIBC_2.15", (void **)&real.posix_spawnp },
 };
-const unsigned agent_wrapper_count = sizeof(agent_wrappers) / sizeof(agent_wrappers[0]);
+const struct agent_part agent_part_exec = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), NULL };

@@ -4,7 +4,6 @@
 
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
-#include "agent/core/threads.h"
 #include "agent/core/wrappers.h"
 #include "agent/sample/sample.h"
 
@@ -33,11 +32,13 @@ static int start_once(enum wire_origin origin)
 	if (result < 0)
 		return result;
 	result = agent_attach(origin);
-	if (result == 0)
-		pthread_atfork(NULL, NULL, after_fork_in_child);
-	if (result == 0)
-		agent_sample_start();
-	return result;
+	if (result < 0)
+		return result;
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	for (unsigned i = 0; i < agent_part_count; i++)
+		if (agent_parts[i]->attached)
+			agent_parts[i]->attached();
+	return 0;
 }
 
 static int start_with(enum wire_origin origin)
@@ -97,7 +98,5 @@ void agent_diagnose(enum diagnostic_severity severity, const char *text)
 __attribute__((constructor)) static void agent_loaded(void)
 {
 	agent_wrappers_resolve();
-	agent_threads_resolve();
-	agent_sample_resolve();
 	start_with(WIRE_ORIGIN_EXEC);
 }

@@ -4,6 +4,7 @@
 #ifndef SONDE_AGENT_CORE_SYSCALLS_H
 #define SONDE_AGENT_CORE_SYSCALLS_H
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +45,13 @@ static inline int raw_failed(const void *mapping)
 static inline int raw_madvise(void *where, size_t size, int advice)
 {
 	return (int)raw_syscall(SYS_madvise, (long)where, (long)size, advice, 0, 0, 0);
+}
+
+/* Whether these 8 bytes can be read. The kernel reads them as a set of signals, and then finds that it
+ * knows of no such thing to do with it. */
+static inline int raw_readable(const void *address)
+{
+	return raw_syscall(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
 }
 
 static inline void raw_thread_name(char name[16])

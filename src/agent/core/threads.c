@@ -1,13 +1,12 @@
 /* pthread_create and thrd_create: where samples are taken in the target, a thread begins in a function
  * of ours that gives it a timer and jumps to the program's own, so that no frame of ours
  * stays on its stack. */
-#include "agent/core/threads.h"
-
 #include <errno.h>
 #include <threads.h>
 
 #include "agent/core/state.h"
 #include "agent/core/wrappers.h"
+#include "agent/osrt/osrt.h"
 #include "agent/sample/sample.h"
 
 #define STARTS 64
@@ -121,16 +120,11 @@ static struct thread_start *prepare(const pthread_attr_t *attributes, void *rout
 	return start;
 }
 
-AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-				void *(*routine)(void *), void *argument)
+static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
-	struct thread_start *start;
+	struct thread_start *start = prepare(attributes, (void *)routine, argument);
 	int result;
 
-	agent_threads_resolve();
-	if (!real.pthread_create)
-		return EAGAIN;
-	start = prepare(attributes, (void *)routine, argument);
 	if (!start)
 		return real.pthread_create(thread, attributes, routine, argument);
 	result = real.pthread_create(thread, attributes, run_pthread, start);
@@ -139,12 +133,29 @@ AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribu
 	return result;
 }
 
+AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+				void *(*routine)(void *), void *argument)
+{
+	struct osrt_frame frame;
+	int result;
+
+	agent_wrappers_resolve();
+	if (!real.pthread_create)
+		return EAGAIN;
+	if (!osrt_on())
+		return create(thread, attributes, routine, argument);
+	osrt_begin(&frame, OSRT_pthread_create);
+	result = create(thread, attributes, routine, argument);
+	osrt_end(&frame, result, OSRT_FILE_NONE, NULL);
+	return result;
+}
+
 AGENT_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 {
 	struct thread_start *start;
 	int result;
 
-	agent_threads_resolve();
+	agent_wrappers_resolve();
 	if (!real.thrd_create)
 		return thrd_error;
 	start = prepare(NULL, (void *)routine, argument);
@@ -157,11 +168,8 @@ AGENT_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argumen
 }
 
 static const struct agent_wrapper wrappers[] = {
-	{ "pthread_create", ARCH_GLIBC_FIRST, (void *)pthread_create, (void **)&real.pthread_create },
-	{ "thrd_create", "GLIBC_2.28", (void *)thrd_create, (void **)&real.thrd_create },
+	{ "pthread_create", NULL, (void **)&real.pthread_create },
+	{ "thrd_create", NULL, (void **)&real.thrd_create },
 };
 
-void agent_threads_resolve(void)
-{
-	agent_wrappers_find(wrappers, sizeof(wrappers) / sizeof(wrappers[0]));
-}
+const struct agent_part agent_part_threads = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), NULL };

@@ -1,20 +1,32 @@
-/* Functions the agent stands in front of, in one table: preloading resolves them
- * by name; an agent loaded later installs the same table by patching GOT entries. */
+/* Functions the agent stands in front of: preloading puts ours first, and the real ones
+ * are looked up here. Each part of the agent that wraps some has a table of them; src/agent/parts.c lists
+ * the parts. */
 #ifndef SONDE_AGENT_CORE_WRAPPERS_H
 #define SONDE_AGENT_CORE_WRAPPERS_H
 
 struct agent_wrapper {
 	const char *name;
-	const char *version; /* symbol version of the real function */
-	void *wrapper;
+	const char *version; /* of the real function, where there are several; otherwise NULL */
 	void **real;         /* filled by agent_wrappers_resolve */
 };
 
-extern const struct agent_wrapper agent_wrappers[] __attribute__((visibility("hidden")));
-extern const unsigned agent_wrapper_count __attribute__((visibility("hidden")));
+struct agent_part {
+	const struct agent_wrapper *wrappers;
+	unsigned wrapper_count;
+	void (*attached)(void); /* a program has begun, and is recorded; may be NULL */
+};
 
-/* Looks up the real functions; idempotent. The first entry of a table has to exist everywhere. */
-void agent_wrappers_find(const struct agent_wrapper *table, unsigned count) __attribute__((visibility("hidden")));
+extern const struct agent_part agent_part_exec __attribute__((visibility("hidden")));
+extern const struct agent_part agent_part_osrt __attribute__((visibility("hidden")));
+extern const struct agent_part agent_part_sample __attribute__((visibility("hidden")));
+extern const struct agent_part agent_part_threads __attribute__((visibility("hidden")));
+
+extern const struct agent_part *const agent_parts[] __attribute__((visibility("hidden")));
+extern const unsigned agent_part_count __attribute__((visibility("hidden")));
+
+/* Looks up the real functions; the second time it does nothing. */
 void agent_wrappers_resolve(void) __attribute__((visibility("hidden")));
+/* Looks again for those not found: their library may have been loaded since. */
+void agent_wrappers_resolve_missing(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -12,9 +12,6 @@
 #define SAMPLE_HIDDEN __attribute__((visibility("hidden")))
 
 /* For the core, which tells what happens to the process and its threads. */
-void agent_sample_resolve(void) SAMPLE_HIDDEN;
-/* The process has attached: the calling thread gets the first timer. */
-void agent_sample_start(void) SAMPLE_HIDDEN;
 /* In a forked child, while the thread still has its parent's memory: timers are not inherited. */
 void agent_sample_forked(void) SAMPLE_HIDDEN;
 /* Whether new threads are to have a timer. */
@@ -42,6 +39,8 @@ void sample_signals_forked(void) SAMPLE_HIDDEN;
 void sample_forward(siginfo_t *info, ucontext_t *context) SAMPLE_HIDDEN;
 
 /* timer.c */
+/* The process has attached: the calling thread gets the first timer. */
+void sample_start(void) SAMPLE_HIDDEN;
 /* The thread is about to block the signal, or no longer blocks it. */
 void sample_pause(void) SAMPLE_HIDDEN;
 void sample_resume(void) SAMPLE_HIDDEN;

@@ -8,6 +8,7 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
+#include "agent/osrt/osrt.h"
 #include "agent/sample/sample.h"
 
 typedef void (*handler_fn)(int);
@@ -119,7 +120,7 @@ int sample_install(void (*handler)(int, siginfo_t *, void *))
 {
 	struct sigaction none = { .sa_handler = SIG_DFL };
 
-	agent_sample_resolve();
+	agent_wrappers_resolve();
 	if (!real.sigaction || real.sigaction(SAMPLE_SIGNAL, NULL, &state.program) < 0)
 		return -ENOSYS;
 	state.handler = handler;
@@ -193,7 +194,7 @@ static int wrapped_sigaction(int number, const struct sigaction *action, struct 
 	struct sigaction seen;
 	int result;
 
-	agent_sample_resolve();
+	agent_wrappers_resolve();
 	if (agent_unlikely(!real.sigaction)) {
 		errno = ENOSYS;
 		return -1;
@@ -213,7 +214,15 @@ static int wrapped_sigaction(int number, const struct sigaction *action, struct 
 
 AGENT_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-	return wrapped_sigaction(number, action, old);
+	struct osrt_frame frame;
+	int result;
+
+	if (!osrt_on())
+		return wrapped_sigaction(number, action, old);
+	osrt_begin(&frame, OSRT_sigaction);
+	result = wrapped_sigaction(number, action, old);
+	osrt_end(&frame, result, OSRT_FILE_NONE, NULL);
+	return result;
 }
 
 int __sigaction(int, const struct sigaction *, struct sigaction *);
@@ -235,7 +244,7 @@ static handler_fn set_handler(handler_fn handler, int flags)
 
 static int is_ours(int number)
 {
-	agent_sample_resolve();
+	agent_wrappers_resolve();
 	return agent_unlikely(number == SAMPLE_SIGNAL && state.handler);
 }
 
@@ -265,7 +274,15 @@ static handler_fn sysv_style(int number, handler_fn handler)
 
 AGENT_EXPORT handler_fn signal(int number, handler_fn handler)
 {
-	return bsd_style(number, handler);
+	struct osrt_frame frame;
+	handler_fn result;
+
+	if (!osrt_on())
+		return bsd_style(number, handler);
+	osrt_begin(&frame, OSRT_signal);
+	result = bsd_style(number, handler);
+	osrt_end(&frame, (int64_t)(uintptr_t)result, OSRT_FILE_NONE, NULL);
+	return result;
 }
 
 handler_fn bsd_signal(int, handler_fn);
@@ -312,7 +329,7 @@ static int change_mask(int (*function)(int, const sigset_t *, sigset_t *), int h
 
 AGENT_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-	agent_sample_resolve();
+	agent_wrappers_resolve();
 	if (agent_likely(real.sigprocmask && !state.handler))
 		return real.sigprocmask(how, set, old);
 	if (real.sigprocmask)
@@ -323,7 +340,7 @@ AGENT_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 
 AGENT_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-	agent_sample_resolve();
+	agent_wrappers_resolve();
 	if (!real.pthread_sigmask)
 		return ENOSYS;
 	return agent_likely(!state.handler) ? real.pthread_sigmask(how, set, old) :
@@ -371,16 +388,9 @@ AGENT_EXPORT int siginterrupt(int number, int interrupt)
 }
 
 /* A program that forbids itself system calls might forbid the one a handler returns with. */
-AGENT_EXPORT int prctl(int option, ...)
+static int wrapped_prctl(int option, const unsigned long *a)
 {
-	unsigned long a[4];
-	va_list arguments;
-
-	va_start(arguments, option);
-	for (unsigned i = 0; i < 4; i++)
-		a[i] = va_arg(arguments, unsigned long);
-	va_end(arguments);
-	agent_sample_resolve();
+	agent_wrappers_resolve();
 	if (state.handler && (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) && is_owner())
 		sample_stop("No more samples of this process: it confines itself (seccomp, no_new_privs).");
 	if (real.prctl)
@@ -389,26 +399,35 @@ AGENT_EXPORT int prctl(int option, ...)
 	return -1;
 }
 
-/* Old functions have to be wrapped as long as the C library has them. */
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+AGENT_EXPORT int prctl(int option, ...)
+{
+	struct osrt_frame frame;
+	unsigned long a[4];
+	va_list arguments;
+	int result;
+
+	va_start(arguments, option);
+	for (unsigned i = 0; i < 4; i++)
+		a[i] = va_arg(arguments, unsigned long);
+	va_end(arguments);
+	if (!osrt_on())
+		return wrapped_prctl(option, a);
+	osrt_begin(&frame, OSRT_prctl);
+	result = wrapped_prctl(option, a);
+	osrt_end(&frame, result, OSRT_FILE_NONE, NULL);
+	return result;
+}
+
 static const struct agent_wrapper wrappers[] = {
-	{ "sigaction", ARCH_GLIBC_FIRST, (void *)sigaction, (void **)&real.sigaction },
-	{ "signal", ARCH_GLIBC_FIRST, (void *)signal, (void **)&real.signal },
-	{ "__sysv_signal", ARCH_GLIBC_FIRST, (void *)__sysv_signal, (void **)&real.sysv_signal },
-	{ "sigset", ARCH_GLIBC_FIRST, (void *)sigset, (void **)&real.sigset },
-	{ "sigignore", ARCH_GLIBC_FIRST, (void *)sigignore, (void **)&real.sigignore },
-	{ "siginterrupt", ARCH_GLIBC_FIRST, (void *)siginterrupt, (void **)&real.siginterrupt },
-	{ "sigprocmask", ARCH_GLIBC_FIRST, (void *)sigprocmask, (void **)&real.sigprocmask },
-	{ "pthread_sigmask", ARCH_GLIBC_FIRST, (void *)pthread_sigmask, (void **)&real.pthread_sigmask },
-	{ "prctl", ARCH_GLIBC_FIRST, (void *)prctl, (void **)&real.prctl },
-	/* These do the same as one of the above. */
-	{ "__sigaction", ARCH_GLIBC_FIRST, (void *)__sigaction, NULL },
-	{ "bsd_signal", ARCH_GLIBC_FIRST, (void *)bsd_signal, NULL },
-	{ "ssignal", ARCH_GLIBC_FIRST, (void *)ssignal, NULL },
-	{ "sysv_signal", ARCH_GLIBC_FIRST, (void *)sysv_signal, NULL },
+	{ "sigaction", NULL, (void **)&real.sigaction },
+	{ "signal", NULL, (void **)&real.signal },
+	{ "__sysv_signal", NULL, (void **)&real.sysv_signal },
+	{ "sigset", NULL, (void **)&real.sigset },
+	{ "sigignore", NULL, (void **)&real.sigignore },
+	{ "siginterrupt", NULL, (void **)&real.siginterrupt },
+	{ "sigprocmask", NULL, (void **)&real.sigprocmask },
+	{ "pthread_sigmask", NULL, (void **)&real.pthread_sigmask },
+	{ "prctl", NULL, (void **)&real.prctl },
 };
 
-void agent_sample_resolve(void)
-{
-	agent_wrappers_find(wrappers, sizeof(wrappers) / sizeof(wrappers[0]));
-}
+const struct agent_part agent_part_sample = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), sample_start };

@@ -303,7 +303,7 @@ static void find_stack(struct agent_sample_thread *mine, size_t size)
 								   mine->stack_end;
 }
 
-void agent_sample_start(void)
+void sample_start(void)
 {
 	const struct ring_session *session = &agent_pages.session;
 	size_t frame = getauxval(51 /* AT_MINSIGSTKSZ */);

@@ -33,6 +33,23 @@ void perf_attr_switch(struct perf_event_attr *attr)
 	attr->context_switch = 1;
 }
 
+void perf_attr_switch_stack(struct perf_event_attr *attr)
+{
+	common(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	attr->sample_period = 1;
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr->exclude_callchain_user = 1;
+	/* The system call is near the outer end: deep enough for a write to a file. */
+	attr->sample_max_stack = 48;
+}
+
+void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id)
+{
+	common(attr, PERF_TYPE_TRACEPOINT, id);
+	attr->sample_period = 1;
+	attr->sample_type |= PERF_SAMPLE_RAW;
+}
+
 static void want_stack(struct perf_event_attr *attr, const struct cpu_options *cpu,
 		       enum profile_backtrace backtrace)
 {

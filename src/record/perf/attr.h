@@ -12,6 +12,7 @@ enum perf_kind {
 	PERF_KIND_SWITCH,       /* a thread got or left a CPU */
 	PERF_KIND_SWITCH_STACK, /* ... and what the kernel was doing for it */
 	PERF_KIND_WAKEUP,
+	PERF_KIND_WAKEUP_NEW,
 	PERF_KINDS
 };
 
@@ -24,5 +25,7 @@ void perf_attr_sideband(struct perf_event_attr *attr, size_t ring_size);
 void perf_attr_sample(struct perf_event_attr *attr, const struct cpu_options *cpu,
 		      enum profile_backtrace backtrace, int hardware, int64_t max_rate);
 void perf_attr_switch(struct perf_event_attr *attr);
+void perf_attr_switch_stack(struct perf_event_attr *attr);
+void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id);
 
 #endif

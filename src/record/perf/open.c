@@ -84,16 +84,27 @@ static int is_refusal(int result)
 	return result == -EACCES || result == -EPERM;
 }
 
-static int event_pid(const struct perf *p)
+/* A thread is woken by anybody: tracepoints are of the whole system always. */
+static int is_of_system(const struct perf *p, const struct perf_event_attr *attr)
 {
-	return p->way.scope == SCOPE_SYSTEM_WIDE ? -1 : (int)p->target;
+	return p->way.scope == SCOPE_SYSTEM_WIDE || attr->type == PERF_TYPE_TRACEPOINT;
+}
+
+static int event_pid(const struct perf *p, const struct perf_event_attr *attr)
+{
+	return is_of_system(p, attr) ? -1 : (int)p->target;
 }
 
 static void set_scope(const struct perf *p, struct perf_event_attr *attr)
 {
-	attr->enable_on_exec = attr->disabled && p->at_exec && p->way.scope == SCOPE_PROCESS_TREE;
-	attr->inherit = p->way.scope == SCOPE_PROCESS_TREE;
-	attr->exclude_idle = p->way.scope == SCOPE_SYSTEM_WIDE;
+	int at_exec = attr->disabled && p->at_exec && p->way.scope == SCOPE_PROCESS_TREE;
+
+	attr->inherit = !is_of_system(p, attr);
+	attr->enable_on_exec = at_exec && attr->inherit;
+	/* What is not of the target cannot wait for its exec. */
+	if (at_exec && !attr->inherit)
+		attr->disabled = 0;
+	attr->exclude_idle = p->way.scope == SCOPE_SYSTEM_WIDE && attr->type != PERF_TYPE_TRACEPOINT;
 }
 
 /* Tries one event on the first CPU, to see whether the kernel would. */
@@ -102,7 +113,7 @@ static int try_event(const struct perf *p, struct perf_event_attr *attr)
 	int fd;
 
 	set_scope(p, attr);
-	fd = open_event(attr, event_pid(p), p->cpus[0].cpu);
+	fd = open_event(attr, event_pid(p, attr), p->cpus[0].cpu);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
@@ -201,7 +212,7 @@ static int map_ring(struct perf_cpu *c, size_t size)
 static int open_kind(struct perf *p, struct perf_cpu *c, enum perf_kind kind)
 {
 	uint64_t id;
-	int fd = open_event(&p->attrs[kind], event_pid(p), c->cpu);
+	int fd = open_event(&p->attrs[kind], event_pid(p, &p->attrs[kind]), c->cpu);
 
 	if (fd < 0)
 		return fd;
@@ -244,6 +255,8 @@ static int settle(struct perf *p, struct error *why)
 			p->way.switches = 0;
 		}
 	}
+	if (p->way.switches)
+		sched_source_settle(p);
 	return 0;
 }
 
@@ -255,6 +268,11 @@ static void tell_what_is_missing(struct perf *p)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
 				 "Only user code is sampled, not the kernel: kernel.perf_event_paranoid is %lld; 1 or less, or "
 				 "CAP_PERFMON, allows it.", (long long)level);
+}
+
+int perf_try_event(const struct perf *p, struct perf_event_attr *attr)
+{
+	return try_event(p, attr);
 }
 
 int perf_open_all(struct perf *p, struct error *why)

@@ -53,34 +53,32 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 	return 0;
 }
 
+static int64_t raw_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (int64_t)t.tv_sec * 1000 * MS + t.tv_nsec;
+}
+
 void perf_window(struct perf *p, int open)
 {
 	if (open && p->at_exec && p->way.scope == SCOPE_PROCESS_TREE) {
 		p->at_exec = 0;
 		return;
 	}
+	if (!open)
+		sched_source_window(p, 0, raw_now());
 	for (uint32_t i = 0; i < p->cpu_count; i++)
 		for (int kind = PERF_KIND_SIDEBAND + 1; kind < PERF_KINDS; kind++)
 			if (p->cpus[i].fds[kind] >= 0)
 				ioctl(p->cpus[i].fds[kind],
 				      open ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	if (open)
+		sched_source_window(p, 1, raw_now());
 }
 
-static void take_switch(struct perf *p, const struct perf_event_header *header,
-			const struct perf_stamp *stamp, int64_t time)
-{
-	struct sched_event event = {
-		.time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
-		.kind = header->misc & PERF_RECORD_MISC_SWITCH_OUT ? SCHED_OUT : SCHED_IN,
-		.preempted = (header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0,
-	};
-
-	/* The idle task is nobody. */
-	if (stamp->pid && stamp->pid != UINT32_MAX)
-		sched_take(p->session, &event);
-}
-
-static void take_lost(struct perf *p, const struct perf_event_header *header)
+static void take_lost(struct perf *p, const struct perf_event_header *header, uint32_t cpu)
 {
 	uint64_t count;
 
@@ -90,6 +88,7 @@ static void take_lost(struct perf *p, const struct perf_event_header *header)
 	}
 	p->lost += count;
 	session_loss(p->session, 0, 0, LOSS_PERF_RING, count);
+	sched_lost(p->session, cpu);
 }
 
 /* Samples are told apart by the event that took them. */
@@ -101,7 +100,11 @@ static void take_by_kind(struct perf *p, const struct perf_event_header *header,
 		perf_take_sample(p, header, stamp, time);
 		return;
 	case PERF_KIND_SWITCH_STACK:
+		sched_source_take_stack(p, header, stamp, time);
+		return;
 	case PERF_KIND_WAKEUP:
+	case PERF_KIND_WAKEUP_NEW:
+		sched_source_take_wakeup(p, header, stamp, time);
 		return;
 	default:
 		p->damaged++;
@@ -113,6 +116,7 @@ static void take_record(struct perf *p, const struct perf_event_header *header,
 {
 	int64_t time = (int64_t)stamp->time - p->session->time.start;
 
+	sched_source_reach(p, (int64_t)stamp->time);
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
 		take_by_kind(p, header, stamp, time);
@@ -129,24 +133,16 @@ static void take_record(struct perf *p, const struct perf_event_header *header,
 		return;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
-		take_switch(p, header, stamp, time);
+		sched_source_take_switch(p, header, stamp, time);
 		return;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		take_lost(p, header);
+		take_lost(p, header, stamp->cpu);
 		return;
 	case PERF_RECORD_THROTTLE:
 		p->throttled++;
 		return;
 	}
-}
-
-static int64_t raw_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (int64_t)t.tv_sec * 1000 * MS + t.tv_nsec;
 }
 
 uint64_t perf_round(struct perf *p, int last)
@@ -168,6 +164,8 @@ uint64_t perf_round(struct perf *p, int last)
 		count++;
 	}
 	perf_order_end(p);
+	if (last)
+		sched_source_end(p);
 	return count;
 }
 
@@ -175,6 +173,7 @@ void perf_release(struct perf *p)
 {
 	perf_stop_poller(p);
 	perf_close_all(p);
+	sched_source_release(p);
 	free(p->heap);
 	p->heap = NULL;
 }

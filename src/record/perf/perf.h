@@ -13,6 +13,7 @@
 #include "record/perf/attr.h"
 #include "record/perf/event.h"
 #include "record/perf/ring.h"
+#include "record/perf/sched_source.h"
 #include "record/profile_options.h"
 
 struct session;
@@ -47,6 +48,7 @@ struct perf {
 	struct perf_event_attr attrs[PERF_KINDS];
 	struct perf_cpu *cpus;
 	uint32_t cpu_count;
+	struct sched_source sched;
 	struct idmap kinds;               /* event id -> enum perf_kind */
 	struct perf_cpu **heap;           /* the CPUs with something to read, oldest first */
 	uint32_t heap_count;
@@ -82,6 +84,8 @@ void perf_release(struct perf *p);
 
 /* open.c */
 int perf_open_all(struct perf *p, struct error *why);
+/* Whether the kernel would open it, on the first CPU: 0 or negative errno. */
+int perf_try_event(const struct perf *p, struct perf_event_attr *attr);
 void perf_close_all(struct perf *p);
 /* poll.c */
 void perf_stop_poller(struct perf *p);

@@ -32,20 +32,14 @@ void perf_take_comm(struct perf *p, const struct perf_event_header *header, int6
 	uint32_t pid, tid;
 	const char *name;
 
-	if (perf_event_comm(header, &pid, &tid, &name) < 0)
+	if (perf_event_comm(header, &pid, &tid, &name) < 0) {
 		p->damaged++;
-	else if (header->misc & PERF_RECORD_MISC_COMM_EXEC)
+	} else if (header->misc & PERF_RECORD_MISC_COMM_EXEC) {
 		roster_exec(p->session, pid, time, name);
-	else
+		sched_source_take_life(p, SCHED_EXEC, pid, tid, time);
+	} else {
 		roster_rename(p->session, pid, tid, name, time);
-}
-
-static void tell_gone(struct perf *p, const struct perf_task *task, int64_t time)
-{
-	struct sched_event event = { .time = time, .pid = task->pid, .tid = task->tid,
-				     .kind = SCHED_GONE };
-
-	sched_take(p->session, &event);
+	}
 }
 
 void perf_take_task(struct perf *p, const struct perf_event_header *header, int64_t time)
@@ -55,9 +49,10 @@ void perf_take_task(struct perf *p, const struct perf_event_header *header, int6
 
 	if (perf_event_task(header, &task) < 0) {
 		p->damaged++;
-	} else if (header->type == PERF_RECORD_EXIT) {
-		if (p->way.switches)
-			tell_gone(p, &task, time);
+		return;
+	}
+	if (header->type == PERF_RECORD_EXIT) {
+		sched_source_take_life(p, SCHED_GONE, task.pid, task.tid, time);
 		roster_exit(p->session, task.pid, task.tid, time);
 	} else if (task.pid != task.ppid) {
 		roster_fork(p->session, task.pid, task.ppid, time);
@@ -66,4 +61,6 @@ void perf_take_task(struct perf *p, const struct perf_event_header *header, int6
 		if (life)
 			roster_thread(p->session, life, task.tid, time);
 	}
+	if (header->type == PERF_RECORD_FORK)
+		sched_source_take_life(p, SCHED_BORN, task.pid, task.tid, time);
 }

@@ -1,32 +1,32 @@
-/* Runs a command where perf_event_open is forbidden, as containers do it.
- *
- *   no_perf COMMAND ARGUMENTS... */
+/* no_perf ERRNO COMMAND...: runs a command for which perf_event_open fails with that number. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
 {
-	struct sock_filter code[] = {
+	unsigned code = argc > 2 ? (unsigned)atoi(argv[1]) : 0;
+	struct sock_filter steps[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (code & SECCOMP_RET_DATA)),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
+	struct sock_fprog filter = { sizeof(steps) / sizeof(steps[0]), steps };
 
-	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	if (!code || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0) {
 		perror("no_perf");
-		return 125;
+		return 99;
 	}
-	execvp(argv[1], argv + 1);
-	perror(argv[1]);
-	return 127;
+	execvp(argv[2], argv + 2);
+	perror(argv[2]);
+	return 98;
 }

@@ -6,7 +6,7 @@
 #include "record/roster.h"
 #include "ring/wire.h"
 
-#define MS 1000000
+#define MS 1000000ll
 
 static int set_up(void **state)
 {

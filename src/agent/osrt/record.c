@@ -1,0 +1,71 @@
+/* Calls that are to be recorded: off the hot path. */
+#include "agent/core/syscalls.h"
+#include "agent/osrt/osrt.h"
+
+/* More signal handlers within each other than any program has. */
+#define MAX_NESTING 63u
+/* Further apart than any one stack reaches. */
+#define SAME_STACK_BYTES (8u << 20)
+
+/* Whether the call that this one seems to be made in is still under way. One that was left by longjmp, or
+ * whose thread's stack is another now, has nothing of its frame left, or lies where no caller of ours
+ * can be. */
+static int is_under_way(const struct osrt_frame *outer, const struct osrt_frame *inner)
+{
+	if ((uintptr_t)inner - (uintptr_t)outer < SAME_STACK_BYTES)
+		return 0;
+	return raw_readable(&outer->live) && outer->live == osrt_live(outer);
+}
+
+static unsigned nesting(const struct osrt_frame *frame)
+{
+	const struct osrt_frame *outer = frame->outer;
+	unsigned depth = 0;
+
+	for (; outer && depth < MAX_NESTING && is_under_way(outer, frame); outer = outer->outer)
+		depth++;
+	return depth;
+}
+
+void osrt_leave_outer(struct osrt_frame *frame)
+{
+	if (!is_under_way(frame->outer, frame))
+		agent_tls.call = 0;
+}
+
+struct whole_record {
+	struct record_osrt call;
+	struct record_osrt_file file;
+};
+
+static void write_call(const struct osrt_frame *frame, const struct whole_record *whole, unsigned flags)
+{
+	uint32_t size = flags & OSRT_FLAG_FILE ? sizeof(*whole) : sizeof(whole->call);
+	unsigned depth = frame->outer ? nesting(frame) : 0;
+	struct whole_record *record = agent_begin(size);
+
+	if (!record)
+		return;
+	flags |= depth ? OSRT_FLAG_NESTED : 0;
+	record->call = whole->call;
+	if (flags & OSRT_FLAG_FILE)
+		record->file = whole->file;
+	agent_end(record, record_head(RECORD_OSRT, flags, size, depth, frame->number), size);
+}
+
+void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t result, unsigned role, const long *arguments)
+{
+	struct whole_record whole = { .call = { .time = end, .start = frame->start, .result = result } };
+	unsigned flags = 0;
+
+	/* A child forked by a signal handler comes back into its parent's call. */
+	if (!agent_attached())
+		return;
+	if (osrt_files(role))
+		whole.file.file = osrt_file_after(frame, end, result, role, arguments, &whole.file.bytes);
+	if (whole.file.file)
+		flags |= OSRT_FLAG_FILE;
+	if (end - frame->start >= agent_pages.session.osrt_stack_threshold && osrt_write_stack(end))
+		flags |= OSRT_FLAG_STACK;
+	write_call(frame, &whole, flags);
+}

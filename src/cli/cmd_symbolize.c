@@ -1,0 +1,117 @@
+/* sonde symbolize: names for functions of a report, where they could not be found while recording. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "record/symbolize.h"
+
+#define TOLD_LIMIT 20
+
+struct symbolize_fields {
+	const char *output;
+	const char *debug_symbols;
+	bool force;
+	bool force_overwrite;
+};
+
+static const struct option_spec symbolize_specs[] = {
+	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",
+	  .offset = offsetof(struct symbolize_fields, output), .shown = "the report itself",
+	  .help = "The report to write. Until it is complete, the one that was there stays." },
+	{ .name = "force-overwrite", .letter = 'f', .type = OPTION_BOOL, .initial = "false", .bare = "true",
+	  .offset = offsetof(struct symbolize_fields, force_overwrite), .tag = "output",
+	  .help = "Replace another report of the name given with --output." },
+	{ .name = "debug-symbols", .type = OPTION_TEXT, .arg = "folders", .tag = "symbols",
+	  .offset = offsetof(struct symbolize_fields, debug_symbols),
+	  .help = "Folders with programs, libraries or debug files, separated by colons, that are looked through "
+		  "first: by build-id (.build-id/xx/yyy.debug), by path and by name." },
+	{ .name = "force", .type = OPTION_BOOL, .initial = "false", .bare = "true", .tag = "symbols",
+	  .offset = offsetof(struct symbolize_fields, force),
+	  .help = "Look for better names of all frames, not only of those without one." },
+};
+
+static const struct option_table symbolize_options = OPTION_TABLE(symbolize_specs);
+
+extern const struct command symbolize_command;
+
+struct teller {
+	struct cli *cli;
+	unsigned told;
+};
+
+static void tell(void *context, const char *text)
+{
+	struct teller *t = context;
+
+	if (t->told++ < TOLD_LIMIT)
+		fprintf(t->cli->err, "sonde symbolize: %s\n", text);
+}
+
+static int symbolize(struct cli *cli, const char *report, const struct symbolize_fields *fields)
+{
+	struct teller teller = { cli, 0 };
+	char *in_place = realpath(report, NULL), *same = fields->output ? realpath(fields->output, NULL) : NULL;
+	bool itself = !fields->output || (in_place && same && strcmp(in_place, same) == 0);
+	struct symbolize_request request = { .all = fields->force, .folders = fields->debug_symbols,
+					     .tell = tell, .context = &teller };
+	struct symbolize_result result;
+	struct error err = { "" };
+	int r;
+
+	request.report = in_place ? in_place : report;
+	request.output = itself ? request.report : fields->output;
+	request.overwrite = itself || fields->force_overwrite;
+	r = symbolize_report(&request, &result, &err);
+	if (r < 0)
+		command_fail(cli, &symbolize_command, "%s.", err.text);
+	else if (!result.frames)
+		fprintf(cli->err, "There are no stacks in this report.\n");
+	else
+		fprintf(cli->err, "%" PRIu64 " of %" PRIu64 " frames %s got one.\n", result.named, result.looked_at,
+			fields->force ? "that were looked for a name" : "without a name");
+	if (r == 0 && (result.named || !itself))
+		fprintf(cli->err, "Generated:\n    %s\n", request.output);
+	free(in_place);
+	free(same);
+	return r < 0 ? 1 : 0;
+}
+
+static int run_symbolize(struct cli *cli, int argc, char **argv)
+{
+	struct symbolize_fields fields = { NULL, NULL, false, false };
+	struct options_parsed parsed;
+	int status;
+
+	if (!command_parse(cli, &symbolize_command, argc, argv, &fields, &parsed, &status))
+		return status;
+	if (parsed.word_count != 1)
+		status = command_fail(cli, &symbolize_command, "One report must be named: sonde symbolize REPORT.");
+	else
+		status = symbolize(cli, parsed.words[0], &fields);
+	options_release(&parsed);
+	return status;
+}
+
+static const char *const symbolize_examples[] = {
+	"sonde symbolize report1.sonde", "name what could not be named while recording",
+	"sonde symbolize --debug-symbols=/srv/debug -o named.sonde report1.sonde", "with debug files kept elsewhere",
+	NULL,
+};
+
+const struct command symbolize_command = {
+	.name = "symbolize",
+	.summary = "Name the functions of a report, later or elsewhere",
+	.synopsis = "[options] REPORT",
+	.description =
+		"Looks for names of the functions in a report's stacks, on any machine that has files with the same "
+		"build-ids: the programs and libraries themselves, or their debug files. The report is replaced only "
+		"when the new one is complete.",
+	.examples = symbolize_examples,
+	.options = &symbolize_options,
+	.words = COMMAND_FILES,
+	.run = run_symbolize,
+};

@@ -1,0 +1,192 @@
+#include "record/perf/sched_source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "record/perf/perf.h"
+#include "record/perf/sched.h"
+#include "record/session.h"
+#include "symbol/kallsyms.h"
+
+#define RAW_OFFSET 48 /* behind identifier, ip, thread, time, cpu */
+#define NO_CPU UINT32_MAX
+
+static uint64_t intern(void *context, const char *text)
+{
+	return session_text(context, text);
+}
+
+/* The kernel shows zeros to those it hides its addresses from. */
+static int kernel_has_names(void)
+{
+	unsigned long long address = 0;
+	FILE *f = fopen(KALLSYMS_PATH, "re");
+	char line[512];
+
+	for (int i = 0; i < 100 && f && !address && fgets(line, sizeof(line), f); i++)
+		if (sscanf(line, "%llx", &address) != 1)
+			break;
+	if (f)
+		fclose(f);
+	return address != 0;
+}
+
+static void settle_syscalls(struct perf *p)
+{
+	struct perf_event_attr *attr = &p->attrs[PERF_KIND_SWITCH_STACK];
+
+	perf_attr_switch_stack(attr);
+	p->sched.syscalls = kernel_has_names() && perf_try_event(p, attr) == 0;
+	if (!p->sched.syscalls)
+		attr->size = 0;
+}
+
+static int settle_wakeup(struct perf *p, enum perf_kind kind, const char *name, struct trace_point *point)
+{
+	int result = trace_point_find(name, point);
+
+	if (result < 0)
+		return result;
+	perf_attr_tracepoint(&p->attrs[kind], point->id);
+	return perf_try_event(p, &p->attrs[kind]);
+}
+
+static void settle_wakeups(struct perf *p)
+{
+	struct sched_source *s = &p->sched;
+
+	s->wakeups = trace_numbers_are_ours() &&
+		     settle_wakeup(p, PERF_KIND_WAKEUP, "sched_wakeup", &s->woken) == 0 &&
+		     settle_wakeup(p, PERF_KIND_WAKEUP_NEW, "sched_wakeup_new", &s->woken_new) == 0;
+	if (!s->wakeups)
+		p->attrs[PERF_KIND_WAKEUP].size = p->attrs[PERF_KIND_WAKEUP_NEW].size = 0;
+}
+
+void sched_source_settle(struct perf *p)
+{
+	p->sched.at_exec = p->at_exec && p->way.scope == SCOPE_PROCESS_TREE;
+	p->sched.names.intern = intern;
+	p->sched.names.context = p->session;
+	settle_syscalls(p);
+	settle_wakeups(p);
+}
+
+void sched_source_window(struct perf *p, int open, int64_t raw)
+{
+	if (open)
+		atomic_store(&p->sched.opened, raw);
+	else if (atomic_load(&p->sched.closed) <= atomic_load(&p->sched.opened))
+		atomic_store(&p->sched.closed, raw);
+}
+
+void sched_source_reach(struct perf *p, int64_t raw)
+{
+	struct sched_source *s = &p->sched;
+	int64_t opened = atomic_load_explicit(&s->opened, memory_order_relaxed);
+	int64_t closed = atomic_load_explicit(&s->closed, memory_order_relaxed);
+
+	if (opened != s->opened_told && raw >= opened) {
+		s->opened_told = opened;
+		sched_window_open(p->session, opened - p->session->time.start);
+	}
+	if (closed != s->closed_told && closed > opened && raw > closed) {
+		s->closed_told = closed;
+		sched_window_close(p->session, closed - p->session->time.start);
+	}
+}
+
+void sched_source_take_switch(struct perf *p, const struct perf_event_header *header,
+			      const struct perf_stamp *stamp, int64_t time)
+{
+	struct sched_event event = {
+		.time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
+		.kind = header->misc & PERF_RECORD_MISC_SWITCH_OUT ? SCHED_OUT : SCHED_IN,
+		.preempted = (header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0,
+	};
+
+	/* The idle task is nobody. */
+	if (stamp->pid && stamp->pid != UINT32_MAX)
+		sched_take(p->session, &event);
+}
+
+void sched_source_take_stack(struct perf *p, const struct perf_event_header *header,
+			     const struct perf_stamp *stamp, int64_t time)
+{
+	struct sched_event event = { .time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
+				     .kind = SCHED_LEAVING };
+	struct perf_sample sample;
+	uint64_t first = 0;
+
+	if (perf_event_sample(header, &p->attrs[PERF_KIND_SWITCH_STACK], &sample) < 0) {
+		p->damaged++;
+		return;
+	}
+	if (!stamp->pid || stamp->pid == UINT32_MAX)
+		return;
+	/* The chain begins with a marker. */
+	while (first < sample.chain_count && sample.chain[first] >= (uint64_t)PERF_CONTEXT_MAX)
+		first++;
+	event.syscall = sched_syscalls_find(&p->sched.names, sample.chain + first, sample.chain_count - first);
+	sched_take(p->session, &event);
+}
+
+void sched_source_take_wakeup(struct perf *p, const struct perf_event_header *header,
+			      const struct perf_stamp *stamp, int64_t time)
+{
+	struct sched_event event = { .time = time, .cpu = stamp->cpu, .kind = SCHED_WOKEN };
+	/* Both have the same fields. */
+	int result = header->size < RAW_OFFSET ? -1 :
+		     trace_point_woken(&p->sched.woken, (const uint8_t *)header + RAW_OFFSET,
+				       header->size - RAW_OFFSET, &event.tid);
+
+	if (result < 0)
+		p->damaged++;
+	else
+		sched_take(p->session, &event);
+}
+
+void sched_source_take_life(struct perf *p, unsigned kind, uint32_t pid, uint32_t tid, int64_t time)
+{
+	struct sched_event event = { .time = time, .pid = pid, .tid = tid, .cpu = NO_CPU, .kind = (uint8_t)kind };
+
+	if (!p->way.switches)
+		return;
+	if (kind == SCHED_EXEC && p->sched.at_exec && pid == p->target) {
+		p->sched.at_exec = 0;
+		sched_window_open(p->session, time);
+	}
+	sched_take(p->session, &event);
+}
+
+static void put_number(struct session *s, const char *key, int64_t number)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", (long long)number);
+	v[COLUMN_META_KEY] = (int64_t)session_text(s, key);
+	v[COLUMN_META_VALUE] = (int64_t)session_text(s, text);
+	v[COLUMN_META_NUMBER] = number;
+	session_row(s, TABLE_META, v,
+		    1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE | 1u << COLUMN_META_NUMBER);
+}
+
+void sched_source_end(struct perf *p)
+{
+	struct session *s = p->session;
+	int64_t end = atomic_load(&p->sched.closed) - s->time.start;
+
+	if (!p->way.switches)
+		return;
+	if (end <= 0)
+		end = s->now;
+	sched_window_close(s, end);
+	put_number(s, "sched.wakeups", p->sched.wakeups);
+	put_number(s, "sched.syscalls", p->sched.syscalls);
+	put_number(s, "sched.end", end);
+}
+
+void sched_source_release(struct perf *p)
+{
+	sched_syscalls_release(&p->sched.names);
+}

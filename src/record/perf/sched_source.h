@@ -1,0 +1,51 @@
+/* Where switches come from: the perf events that tell of them, the windows they are recorded in, and
+ * what is said about them in the end. */
+#ifndef SONDE_RECORD_PERF_SCHED_SOURCE_H
+#define SONDE_RECORD_PERF_SCHED_SOURCE_H
+
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "record/perf/sched_syscalls.h"
+#include "record/perf/sched_trace.h"
+
+struct perf;
+struct perf_stamp;
+
+struct sched_source {
+	int syscalls;              /* the kernel tells what threads block in */
+	int wakeups;               /* ... and when they can run again */
+	int at_exec;               /* the first window opens with the target's program */
+	struct trace_point woken;
+	struct trace_point woken_new;
+	struct sched_syscalls names;
+	/* Windows are opened and closed by another thread: MONOTONIC_RAW, 0 = not yet. */
+	_Atomic int64_t opened;
+	_Atomic int64_t closed;
+	int64_t opened_told;
+	int64_t closed_told;
+};
+
+/* Finds out which events the kernel gives, and describes them in p->attrs; a diagnostic says what is missing. */
+void sched_source_settle(struct perf *p);
+
+/* From the thread that opens and closes windows: when that was. */
+void sched_source_window(struct perf *p, int open, int64_t raw);
+
+/* Drain thread. A record of that time (MONOTONIC_RAW) is about to be taken. */
+void sched_source_reach(struct perf *p, int64_t raw);
+void sched_source_take_switch(struct perf *p, const struct perf_event_header *header,
+			      const struct perf_stamp *stamp, int64_t time);
+void sched_source_take_stack(struct perf *p, const struct perf_event_header *header,
+			     const struct perf_stamp *stamp, int64_t time);
+void sched_source_take_wakeup(struct perf *p, const struct perf_event_header *header,
+			      const struct perf_stamp *stamp, int64_t time);
+/* A thread was born, has ended, or has become another program (enum sched_kind). */
+void sched_source_take_life(struct perf *p, unsigned kind, uint32_t pid, uint32_t tid, int64_t time);
+
+/* All records were taken: ends the runs that are open, and says how they were recorded. */
+void sched_source_end(struct perf *p);
+void sched_source_release(struct perf *p);
+
+#endif

@@ -1,0 +1,152 @@
+#include "record/perf/sched_syscalls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "symbol/kallsyms.h"
+
+/* No more places of the kernel's code than this call schedule(). */
+#define MAX_PLACES 65536
+
+static int is_one_of(const char *symbol, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(symbol, *names) == 0)
+			return 1;
+	return 0;
+}
+
+static const char *without_prefix(const char *symbol, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (strncmp(symbol, *prefixes, strlen(*prefixes)) == 0 && symbol[strlen(*prefixes)])
+			return symbol + strlen(*prefixes);
+	return NULL;
+}
+
+/* Where the wrapper of a system call ends in a jump, only what it calls is on the stack: these
+ * are found where the entry code called them. */
+static const char *inner_name(const char *symbol)
+{
+	static const char *const prefixes[] = { "ksys_", "kernel_", "__sys_", "do_sys_", "do_", NULL };
+	const char *name = without_prefix(symbol, prefixes);
+
+	return name ? name : symbol;
+}
+
+enum kernel_place kernel_place(const char *symbol, char *name, size_t size)
+{
+	static const char *const entries[] = {
+		"do_syscall_64", "x64_sys_call", "ia32_sys_call", "__do_fast_syscall_32", "do_int80_emulation",
+		"int80_emulation", "do_SYSENTER_32", "invoke_syscall", "el0_svc_common", NULL
+	};
+	static const char *const faults[] = {
+		"asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault", "el0_da", "el0_ia", "do_page_fault", NULL
+	};
+	static const char *const exits[] = { "do_exit", "do_group_exit", NULL };
+	static const char *const prefixes[] = {
+		"__x64_sys_", "__ia32_compat_sys_", "__ia32_sys_", "__x32_compat_sys_", "__arm64_compat_sys_",
+		"__arm64_sys_", "__se_compat_sys_", "__se_sys_", "__do_compat_sys_", "__do_sys_", NULL
+	};
+	char plain[128];
+	const char *call;
+
+	/* The compiler marks the parts and variants of a function behind a dot. */
+	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(symbol, "."), symbol);
+	call = without_prefix(plain, prefixes);
+	snprintf(name, size, "%s", call ? call : inner_name(plain));
+	if (is_one_of(plain, entries))
+		return PLACE_ENTRY;
+	if (is_one_of(plain, faults))
+		return PLACE_FAULT;
+	if (is_one_of(plain, exits))
+		return PLACE_EXIT;
+	return call ? PLACE_SYSCALL : PLACE_NOTHING;
+}
+
+/* A return address belongs to the call before it. */
+static enum kernel_place look_up(const struct sched_syscalls *s, uint64_t pc, char *name, size_t size)
+{
+	struct kernel_symbol symbol;
+
+	name[0] = '\0';
+	return kallsyms_find(s->symbols, pc - 1, &symbol) < 0 ? PLACE_NOTHING : kernel_place(symbol.name, name, size);
+}
+
+static enum kernel_place place_of(struct sched_syscalls *s, uint64_t pc)
+{
+	uint64_t known = idmap_get(&s->places, pc);
+	char name[128];
+
+	if (known != IDMAP_NONE)
+		return (enum kernel_place)known;
+	known = look_up(s, pc, name, sizeof(name));
+	if (s->places.count < MAX_PLACES)
+		idmap_put(&s->places, pc, known);
+	return (enum kernel_place)known;
+}
+
+static uint64_t name_of(struct sched_syscalls *s, uint64_t pc)
+{
+	uint64_t known = idmap_get(&s->names, pc);
+	char name[128];
+
+	if (known != IDMAP_NONE)
+		return known;
+	switch (look_up(s, pc, name, sizeof(name))) {
+	case PLACE_FAULT:
+		snprintf(name, sizeof(name), "page fault");
+		break;
+	case PLACE_EXIT:
+		snprintf(name, sizeof(name), "exit");
+		break;
+	default:
+		break;
+	}
+	known = name[0] ? s->intern(s->context, name) : 0;
+	if (s->names.count < MAX_PLACES)
+		idmap_put(&s->names, pc, known);
+	return known;
+}
+
+static int has_symbols(struct sched_syscalls *s)
+{
+	struct error ignored;
+
+	if (!s->tried && kallsyms_load(&s->symbols, s->path ? s->path : KALLSYMS_PATH, &ignored) < 0)
+		s->symbols = NULL;
+	s->tried = 1;
+	return s->symbols != NULL;
+}
+
+uint64_t sched_syscalls_find(struct sched_syscalls *s, const uint64_t *frames, size_t count)
+{
+	int inside = 0;
+
+	if (!has_symbols(s))
+		return 0;
+	/* From the outside in: the first that says something, else what the entry code called. */
+	for (size_t i = count; i-- > 0;) {
+		switch (place_of(s, frames[i])) {
+		case PLACE_ENTRY:
+			inside = 1;
+			break;
+		case PLACE_NOTHING:
+			if (inside)
+				return name_of(s, frames[i]);
+			break;
+		default:
+			return name_of(s, frames[i]);
+		}
+	}
+	return 0;
+}
+
+void sched_syscalls_release(struct sched_syscalls *s)
+{
+	kallsyms_free(s->symbols);
+	idmap_release(&s->places);
+	idmap_release(&s->names);
+	s->symbols = NULL;
+	s->tried = 0;
+}

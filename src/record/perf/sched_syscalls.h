@@ -1,0 +1,40 @@
+/* Which system call a thread was in, from the kernel's part of its stack. */
+#ifndef SONDE_RECORD_PERF_SCHED_SYSCALLS_H
+#define SONDE_RECORD_PERF_SCHED_SYSCALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/idmap.h"
+
+struct kallsyms;
+
+/* What a function of the kernel says about what a thread is in. */
+enum kernel_place {
+	PLACE_NOTHING,
+	PLACE_ENTRY,    /* what it calls carries out the system call */
+	PLACE_SYSCALL,  /* it is a system call's own function: `name` is the call's */
+	PLACE_FAULT,
+	PLACE_EXIT
+};
+
+/* `name` has room for `size` bytes; it gets the function's name without what the kernel puts
+ * around the names of system calls. */
+enum kernel_place kernel_place(const char *symbol, char *name, size_t size);
+
+struct sched_syscalls {
+	const char *path;       /* NULL: /proc/kallsyms */
+	struct kallsyms *symbols;
+	int tried;
+	struct idmap places;    /* address -> enum kernel_place */
+	struct idmap names;     /* address -> string id */
+	/* How the names become string ids. */
+	uint64_t (*intern)(void *context, const char *text);
+	void *context;
+};
+
+/* Frames are leaf first. Returns a string id; 0 when nothing is known. */
+uint64_t sched_syscalls_find(struct sched_syscalls *s, const uint64_t *frames, size_t count);
+void sched_syscalls_release(struct sched_syscalls *s);
+
+#endif
