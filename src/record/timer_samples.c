@@ -15,6 +15,7 @@
 /* A thread's track, and the sample whose last piece has not come. */
 struct timer_samples {
 	struct report_track *track;
+	uint64_t last_stack;
 	struct record_sample open;
 	int is_open;
 	int64_t time;
@@ -39,31 +40,51 @@ static uint64_t stack_of(struct session *s, const struct traced_process *p, cons
 	return stacks_intern(s, space, &walk);
 }
 
-/* Writes the open sample with as much of its stack as came. */
-static void finish_sample(struct session *s, struct traced_process *p, struct traced_thread *t)
+static void write_row(struct session *s, struct traced_process *p, struct traced_thread *t)
 {
 	struct timer_samples *m = t->timer_samples;
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = 1u << COLUMN_SAMPLE_TIME | 1u << COLUMN_SAMPLE_WEIGHT | 1u << COLUMN_SAMPLE_KERNEL;
-	uint64_t stack = stack_of(s, p, m);
 
 	v[COLUMN_SAMPLE_TIME] = m->time;
-	v[COLUMN_SAMPLE_STACK] = (int64_t)stack;
+	v[COLUMN_SAMPLE_STACK] = (int64_t)m->last_stack;
 	v[COLUMN_SAMPLE_CPU] = m->open.cpu;
 	v[COLUMN_SAMPLE_WEIGHT] = (int64_t)m->open.weight;
 	v[COLUMN_SAMPLE_KERNEL] = 0;
-	if (stack)
+	if (m->last_stack)
 		present |= 1u << COLUMN_SAMPLE_STACK;
 	if (m->open.cpu < CPU_LIMIT)
 		present |= 1u << COLUMN_SAMPLE_CPU;
 	if (!m->track)
 		m->track = session_track(s, TABLE_SAMPLE, TRACK_SAMPLES, p->uid, t->uid, 0, 0);
 	s->events++;
+	session_event_row(s, t, m->track, v, present, 1);
+}
+
+/* The open sample, with as much of its stack as came. */
+static void finish_sample(struct session *s, struct traced_process *p, struct traced_thread *t)
+{
+	struct timer_samples *m = t->timer_samples;
+
+	m->last_stack = stack_of(s, p, m);
 	s->timer_samples++;
 	s->timer_samples_ns += m->open.weight;
-	session_event_row(s, t, m->track, v, present, 1);
+	write_row(s, p, t);
 	m->is_open = 0;
 	m->size = 0;
+}
+
+/* Most likely spent where the last sample was; nowhere, where the thread had none. */
+static void write_rest(struct session *s, struct traced_process *p, struct traced_thread *t,
+		       const struct record_sample *rest, int64_t time)
+{
+	struct timer_samples *m = t->timer_samples;
+
+	if (m->is_open)
+		finish_sample(s, p, t);
+	m->open = *rest;
+	m->time = time;
+	write_row(s, p, t);
 }
 
 static int append(struct timer_samples *m, const uint8_t *bytes, size_t size)
@@ -107,6 +128,10 @@ int timer_samples_add(struct session *s, struct traced_process *p, struct traced
 	m = t->timer_samples;
 	if (!m)
 		return -ENOMEM;
+	if (record_flags(piece.at.head) & SAMPLE_FLAG_REST) {
+		write_rest(s, p, t, &piece, time);
+		return 0;
+	}
 	/* A piece that found no room is missing: the stack ends there. */
 	if (m->is_open && (m->open.at.time != piece.at.time || left + 1 != m->left))
 		finish_sample(s, p, t);

@@ -37,7 +37,7 @@ static struct {
 static const char mark;
 
 /* Ticks after `first` ns of CPU time and then each period; 0 stops it. */
-static void set_timer(const struct agent_sample_thread *mine, uint64_t first, struct itimerspec *was)
+static void set_timer(const struct agent_sample_thread *mine, uint64_t first)
 {
 	struct itimerspec when = {
 		.it_interval = { .tv_sec = (time_t)(sampling.period / SECOND),
@@ -45,7 +45,23 @@ static void set_timer(const struct agent_sample_thread *mine, uint64_t first, st
 		.it_value = { .tv_sec = (time_t)(first / SECOND), .tv_nsec = (long)(first % SECOND) },
 	};
 
-	raw_syscall(SYS_timer_settime, (long)mine->timer - 1, 0, (long)&when, (long)was, 0, 0);
+	raw_syscall(SYS_timer_settime, (long)mine->timer - 1, 0, (long)&when, 0, 0, 0);
+}
+
+static uint64_t cpu_time(void)
+{
+	struct timespec t = { 0 };
+
+	raw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&t, 0, 0, 0, 0);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static void run_timer(struct agent_sample_thread *mine)
+{
+	mine->paused = 0;
+	mine->next = mine->spent < sampling.period ? sampling.period - mine->spent : 1;
+	mine->counted = cpu_time();
+	set_timer(mine, mine->next);
 }
 
 static int signal_blocked(void)
@@ -70,10 +86,9 @@ static int make_timer(struct agent_sample_thread *mine)
 		return (int)result;
 	mine->timer = (uint32_t)timer + 1;
 	mine->spent = 0;
-	mine->next = sampling.period;
-	mine->paused = (uint32_t)signal_blocked();
-	if (!mine->paused)
-		set_timer(mine, sampling.period, NULL);
+	mine->paused = 1;
+	if (!signal_blocked())
+		run_timer(mine);
 	return 0;
 }
 
@@ -121,30 +136,30 @@ void sample_stop(const char *why)
 	agent_diagnose(DIAGNOSTIC_WARNING, why);
 }
 
+static void halt_timer(struct agent_sample_thread *mine)
+{
+	uint64_t now;
+
+	set_timer(mine, 0);
+	mine->paused = 1;
+	now = cpu_time();
+	mine->spent += now > mine->counted ? now - mine->counted : 0;
+}
+
 void sample_pause(void)
 {
 	struct agent_sample_thread *mine = thread_with_timer();
-	struct itimerspec was = { 0 };
-	uint64_t left;
 
-	if (!mine || mine->paused)
-		return;
-	mine->paused = 1;
-	set_timer(mine, 0, &was);
-	left = (uint64_t)was.it_value.tv_sec * SECOND + (uint64_t)was.it_value.tv_nsec;
-	/* More than there was: it should have ticked, and the kernel did not look in time. */
-	mine->spent += mine->next + (left > mine->next ? sampling.period : 0) - left;
+	if (mine && !mine->paused)
+		halt_timer(mine);
 }
 
 void sample_resume(void)
 {
 	struct agent_sample_thread *mine = thread_with_timer();
 
-	if (!mine || !mine->paused || signal_blocked())
-		return;
-	mine->paused = 0;
-	mine->next = mine->spent < sampling.period ? sampling.period - mine->spent : 1;
-	set_timer(mine, mine->next, NULL);
+	if (mine && mine->paused && !signal_blocked())
+		run_timer(mine);
 }
 
 /* A forked child joins the recording at its first tick: most run another program before. */
@@ -245,9 +260,13 @@ static void take_sample(struct agent_sample_thread *mine, const ucontext_t *cont
 
 static void count_time(struct agent_sample_thread *mine, const siginfo_t *info)
 {
+	uint64_t passed;
+
 	if (!mine)
 		return;
-	mine->spent += mine->next + (uint64_t)info->si_overrun * sampling.period;
+	passed = mine->next + (uint64_t)info->si_overrun * sampling.period;
+	mine->spent += passed;
+	mine->counted += passed;
 	mine->next = sampling.period;
 }
 
@@ -359,10 +378,27 @@ void agent_sample_thread_begins(size_t stack_size)
 	make_timer(mine);
 }
 
+/* Without it short threads would seem to have used less than they did. */
+static void write_rest(const struct agent_sample_thread *mine)
+{
+	const uint32_t size = sizeof(struct record_sample);
+	struct record_sample *record = agent_begin(size);
+
+	if (!record)
+		return;
+	*record = (struct record_sample){ .at.time = agent_now(), .cpu = arch_cpu(), .weight = mine->spent };
+	agent_end(record, record_head(RECORD_SAMPLE, SAMPLE_FLAG_REST, size, 0, 0), size);
+}
+
 void agent_sample_thread_ends(void)
 {
 	struct agent_sample_thread *mine = this_thread();
 
-	if (mine)
-		delete_timer(mine);
+	if (!mine || !mine->timer)
+		return;
+	if (!mine->paused)
+		halt_timer(mine);
+	delete_timer(mine);
+	if (mine->spent >= sampling.period && gate_open())
+		write_rest(mine);
 }
