@@ -20,7 +20,7 @@ export BUILD
 # Meson uses all cores by itself; two targets at once would only race for the same folder.
 .NOTPARALLEL:
 
-.PHONY: all build demo test soak fuzz bench dist install clean deps test-deps
+.PHONY: all build demo test soak fuzz bench dist install clean deps test-deps bench-deps
 all: build
 
 build: deps
@@ -32,6 +32,9 @@ deps:
 
 test-deps:
 	@tools/install_deps build test
+
+bench-deps:
+	@tools/install_deps build bench
 
 demo: build
 	@demo/run
@@ -45,7 +48,7 @@ soak: test-deps build
 fuzz: test-deps
 	@tools/fuzz $(or $(FUZZ_SECONDS),60)
 
-bench: build
+bench: bench-deps build
 	@tools/run_bench $(ONLY)
 
 dist: build

@@ -3,25 +3,38 @@
  *
  *	load x2 --> decode x2 --> transform x1 --> write x1
  *
- * Two things are wrong with it, on purpose. One stage cannot keep up, so that all others wait for
- * it; and once the writer stands still for a while. `make demo` records a run and finds both. */
+ * Five things are wrong with it, on purpose. One stage cannot keep up, so that all others wait for
+ * it: nearly all its time goes into one function, which keeps a lock that the decoders need. Frames
+ * are written in small pieces, and once the writer stands still for a while. `make demo` records a
+ * run and finds all of them. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <sonde/annotate.h>
 
 #define FRAMES 240
 #define QUEUE_LENGTH 4
 #define STALLED_FRAME 150
+#define FRAME_BYTES 32768
+#define PIECE 256 /* bytes the writer writes at once: far too few */
 
 enum category { CATEGORY_IO = 1, CATEGORY_COMPUTE, CATEGORY_WAIT };
 
 struct frame {
 	unsigned number;
 	uint64_t sum;
+	char pixels[FRAME_BYTES];
+};
+
+/* What all frames share. */
+struct video {
+	pthread_mutex_t palette; /* the colours, which decoders add to and the transformer looks up */
+	int input, output;
 };
 
 struct queue {
@@ -38,6 +51,7 @@ struct stage {
 	void (*work)(struct stage *stage, struct frame *frame);
 	struct queue *in, *out;   /* NULL at the ends of the pipeline */
 	unsigned *next_frame;     /* loaders: number of the next frame, shared */
+	struct video *video;
 	sonde_domain domain;
 	uint32_t category, color;
 	uint64_t result;          /* writer: sum over all frames */
@@ -51,7 +65,7 @@ static int64_t now_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static void compute(struct frame *frame, int microseconds)
+static inline __attribute__((always_inline)) void compute(struct frame *frame, int microseconds)
 {
 	int64_t end = now_us() + microseconds;
 
@@ -127,36 +141,68 @@ static int queue_take(struct queue *queue, struct stage *stage, struct frame *fr
 
 static void load(struct stage *stage, struct frame *frame)
 {
-	(void)stage;
-	frame->sum = frame->number;
+	off_t place = (off_t)frame->number * FRAME_BYTES;
+
 	wait_for_device(1500);
+	if (pread(stage->video->input, frame->pixels, FRAME_BYTES, place) != FRAME_BYTES)
+		abort();
+	frame->sum = frame->number;
+}
+
+/* Functions of their own, so that a profile can name them. */
+#define STEP static __attribute__((noinline)) void
+STEP parse_header(struct frame *frame)
+{
+	compute(frame, 150);
+}
+
+STEP unpack_pixels(struct video *video, struct frame *frame)
+{
+	pthread_mutex_lock(&video->palette);
+	compute(frame, 550);
+	pthread_mutex_unlock(&video->palette);
+}
+
+STEP scale_image(struct frame *frame)
+{
+	compute(frame, 800);
+}
+
+/* The planted hot function, and the lock is kept all the while. */
+STEP convert_colours(struct video *video, struct frame *frame)
+{
+	pthread_mutex_lock(&video->palette);
+	compute(frame, 2700);
+	pthread_mutex_unlock(&video->palette);
 }
 
 static void decode(struct stage *stage, struct frame *frame)
 {
 	sonde_domain_range_push(stage->domain, "parse");
-	compute(frame, 150);
+	parse_header(frame);
 	sonde_domain_range_pop(stage->domain);
 	sonde_domain_range_push(stage->domain, "unpack");
-	compute(frame, 550);
+	unpack_pixels(stage->video, frame);
 	sonde_domain_range_pop(stage->domain);
 }
 
 /* The planted bottleneck: one thread, and more work per frame than any other stage has. */
 static void transform(struct stage *stage, struct frame *frame)
 {
-	sonde_domain_range_push(stage->domain, "scale");
-	compute(frame, 800);
-	sonde_domain_range_pop(stage->domain);
 	sonde_domain_range_push(stage->domain, "colour");
-	compute(frame, 2700);
+	convert_colours(stage->video, frame);
+	sonde_domain_range_pop(stage->domain);
+	sonde_domain_range_push(stage->domain, "scale");
+	scale_image(frame);
 	sonde_domain_range_pop(stage->domain);
 }
 
 static void write_out(struct stage *stage, struct frame *frame)
 {
 	stage->result += frame->sum != 0;
-	wait_for_device(400);
+	for (int i = 0; i < FRAME_BYTES; i += PIECE)
+		if (write(stage->video->output, frame->pixels + i, PIECE) != PIECE)
+			abort();
 	if (frame->number == STALLED_FRAME) {
 		sonde_domain_mark(stage->domain, "disk cache full");
 		wait_for_device(300000); /* the planted stall */
@@ -201,26 +247,56 @@ static void name_categories(sonde_domain domain)
 	sonde_name_category(domain, CATEGORY_WAIT, "wait");
 }
 
+/* A file in the folder for such files, without a name from here on. */
+static int temporary_file(const char *name)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s-%d.raw", folder ? folder : "/tmp", name, (int)getpid());
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		perror(path);
+		exit(1);
+	}
+	unlink(path);
+	return fd;
+}
+
+static void open_video(struct video *video)
+{
+	pthread_mutex_init(&video->palette, NULL);
+	video->input = temporary_file("demo-frames");
+	video->output = temporary_file("demo-video");
+	if (ftruncate(video->input, (off_t)FRAMES * FRAME_BYTES) < 0)
+		abort();
+}
+
 int main(void)
 {
 	sonde_domain files = sonde_domain_create("files");
-	sonde_domain video = sonde_domain_create("video");
+	sonde_domain images = sonde_domain_create("video");
 	struct queue loaded, decoded, transformed;
 	unsigned next_frame = 0;
+	struct video video;
 	struct stage stages[] = {
-		{ "load", "loader 1", load, NULL, &loaded, &next_frame, files, CATEGORY_IO, 0xff4c78a8, 0 },
-		{ "load", "loader 2", load, NULL, &loaded, &next_frame, files, CATEGORY_IO, 0xff4c78a8, 0 },
-		{ "decode", "decoder 1", decode, &loaded, &decoded, NULL, video, CATEGORY_COMPUTE, 0xff72b7b2, 0 },
-		{ "decode", "decoder 2", decode, &loaded, &decoded, NULL, video, CATEGORY_COMPUTE, 0xff72b7b2, 0 },
-		{ "transform", "transformer", transform, &decoded, &transformed, NULL, video, CATEGORY_COMPUTE,
+		{ "load", "loader 1", load, NULL, &loaded, &next_frame, NULL, files, CATEGORY_IO, 0xff4c78a8, 0 },
+		{ "load", "loader 2", load, NULL, &loaded, &next_frame, NULL, files, CATEGORY_IO, 0xff4c78a8, 0 },
+		{ "decode", "decoder 1", decode, &loaded, &decoded, NULL, NULL, images, CATEGORY_COMPUTE, 0xff72b7b2, 0 },
+		{ "decode", "decoder 2", decode, &loaded, &decoded, NULL, NULL, images, CATEGORY_COMPUTE, 0xff72b7b2, 0 },
+		{ "transform", "transformer", transform, &decoded, &transformed, NULL, NULL, images, CATEGORY_COMPUTE,
 		  0xffe45756, 0 },
-		{ "write", "writer", write_out, &transformed, NULL, NULL, files, CATEGORY_IO, 0xff54a24b, 0 },
+		{ "write", "writer", write_out, &transformed, NULL, NULL, NULL, files, CATEGORY_IO, 0xff54a24b, 0 },
 	};
 	enum { STAGES = sizeof(stages) / sizeof(stages[0]) };
 	pthread_t threads[STAGES];
 
+	open_video(&video);
+	for (int i = 0; i < STAGES; i++)
+		stages[i].video = &video;
 	name_categories(files);
-	name_categories(video);
+	name_categories(images);
 	queue_init(&loaded, 2);
 	queue_init(&decoded, 2);
 	queue_init(&transformed, 1);

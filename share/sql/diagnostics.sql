@@ -26,6 +26,7 @@ FROM (
 			WHEN 6 THEN ' lost: records that could not be read'
 			WHEN 7 THEN ' not shown: a pop whose push was lost'
 			WHEN 8 THEN ' lost: the disk was full'
+			WHEN 9 THEN ' (samples or switches) lost: the kernel''s buffer was full'
 			ELSE ' lost: reason ' || l.reason END
 	FROM sonde_loss l LEFT JOIN sonde_process p ON p.uid = l.process
 	GROUP BY l.process, l.reason

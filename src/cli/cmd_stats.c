@@ -22,8 +22,10 @@ struct stats_fields {
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct stats_fields, field)
 
 static const struct option_spec stats_specs[] = {
-	{ .name = "report", .letter = 'r', FIELD(TEXTS, reports), .arg = "name[,name]", .tag = "reports",
-	  .help = "Reports to show; without it those of the default set that have data." },
+	{ .name = "report", .letter = 'r', FIELD(TEXTS, reports), .arg = "name[:option][,name]",
+	  .tag = "reports",
+	  .help = "Reports to show, with options (cpu_sample_sum:thread); without it those of the default set that "
+		  "have data." },
 	{ .name = "report-dir", FIELD(TEXTS, folders), .arg = "folder[,folder]", .tag = "reports",
 	  .help = "Look here for NAME.sql first; then in SONDE_STATS_REPORT_PATH, then in Sonde's own." },
 	{ .name = "input", FIELD(TEXT, input), .arg = "file", .tag = "reports",
@@ -74,6 +76,11 @@ static void print_report(FILE *out, const struct report_file *file, int all)
 		end = strchrnul(line, '\n');
 		fprintf(out, "%.*s\n", (int)(end - line), line);
 	}
+	if (file->option_count)
+		fprintf(out, "\nOptions (%s:option):\n", file->name);
+	for (size_t i = 0; i < file->option_count; i++)
+		fprintf(out, "  %s%s%s  %s\n", file->options[i].name, file->options[i].initial ? "=" : "",
+			file->options[i].initial ? file->options[i].initial : "", file->options[i].help);
 	fputs("\nColumns:\n", out);
 	for (size_t i = 0; i < file->column_count; i++)
 		fprintf(out, "  %s\n", file->columns[i].title);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "query/file_calls.h"
 #include "query/internal.h"
 
 /* The schema of nsys whose shape the tables follow. */
@@ -198,6 +199,42 @@ static int create_enum(struct query *q, const char *table, const struct enum_nam
 
 #define CREATE_ENUM(q, table, names) create_enum(q, table, names, sizeof(names) / sizeof((names)[0]))
 
+/* nsys does not document the values of these. */
+static int create_cpu_enums(struct query *q)
+{
+	static const struct enum_name methods[] = {
+		{ 0, "Unknown", "Unknown" }, { 1, "FramePointers", "Frame pointers" },
+		{ 2, "UnwindTables", "Unwind tables" }, { 3, "BranchRecords", "Branch records" },
+	};
+	/* Values are those of enum run_after. */
+	static const struct enum_name states[] = {
+		{ RUN_AFTER_UNKNOWN, "Unknown", "Unknown" }, { RUN_PREEMPTED, "Preempted", "Preempted" },
+		{ RUN_BLOCKED, "Blocked", "Blocked" }, { RUN_EXITED, "Exited", "Exited" },
+		{ RUN_STILL, "Running", "Running" },
+	};
+	static const struct enum_name blocks[] = {
+		{ 0, "Unknown", "Unknown" }, { 1, "SystemCall", "System call" },
+	};
+	static const struct enum_name accesses[] = {
+		{ FILE_CALL_OTHER, "Other", "Other" }, { FILE_CALL_OPEN, "Open", "Open" },
+		{ FILE_CALL_CLOSE, "Close", "Close" }, { FILE_CALL_READ, "Read", "Read" },
+		{ FILE_CALL_WRITE, "Write", "Write" },
+	};
+	int samples = mapped_table_has_rows(q, query_table(q, "COMPOSITE_EVENTS"));
+	int switches = mapped_table_has_rows(q, query_table(q, "SCHED_EVENTS"));
+	int r = SQLITE_OK;
+
+	if (samples || mapped_table_has_rows(q, query_table(q, "OSRT_API")))
+		r = CREATE_ENUM(q, "ENUM_STACK_UNWIND_METHOD", methods);
+	if (r == SQLITE_OK && (samples || switches))
+		r = CREATE_ENUM(q, "ENUM_SAMPLING_THREAD_STATE", states);
+	if (r == SQLITE_OK && switches)
+		r = CREATE_ENUM(q, "ENUM_SCHEDULING_THREAD_BLOCK", blocks);
+	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "OSRT_FILE_ACCESS_EVENTS")))
+		r = CREATE_ENUM(q, "ENUM_OSRT_FILE_ACCESS_EVENT_TYPE", accesses);
+	return r;
+}
+
 static int create_enums(struct query *q)
 {
 	static const struct enum_name events[] = {
@@ -218,17 +255,9 @@ static int create_enums(struct query *q)
 		{ 0, "UnknownTimestamp", "Unknown timestamp" }, { 1, "TargetTimestamp", "Target timestamp" },
 		{ 2, "HostTimestamp", "Host timestamp" },
 	};
-	/* Values are those of enum run_after. */
-	static const struct enum_name thread_states[] = {
-		{ 0, "Unknown", "Unknown" }, { 1, "Preempted", "Preempted" }, { 2, "Blocked", "Blocked" },
-		{ 3, "Exited", "Exited" }, { 4, "Running", "Running" },
-	};
-	static const struct enum_name thread_blocks[] = {
-		{ 0, "Unknown", "Unknown" }, { 1, "SystemCall", "System call" },
-	};
-	int r = SQLITE_OK;
+	int r = create_cpu_enums(q);
 
-	if (mapped_table_has_rows(q, query_table(q, "NVTX_EVENTS")))
+	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "NVTX_EVENTS")))
 		r = CREATE_ENUM(q, "ENUM_NSYS_EVENT_TYPE", events);
 	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "DIAGNOSTIC_EVENT"))) {
 		r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SEVERITY_LEVEL", severities);
@@ -236,11 +265,6 @@ static int create_enums(struct query *q)
 			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SOURCE_TYPE", sources);
 		if (r == SQLITE_OK)
 			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", stamps);
-	}
-	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "SCHED_EVENTS"))) {
-		r = CREATE_ENUM(q, "ENUM_SAMPLING_THREAD_STATE", thread_states);
-		if (r == SQLITE_OK)
-			r = CREATE_ENUM(q, "ENUM_SCHEDULING_THREAD_BLOCK", thread_blocks);
 	}
 	return r;
 }

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/file_calls.h"
+
 #define GLOBAL_VM ((int64_t)1 << 48)
 #define GLOBAL_MASK 0xffffff
+#define FILE_CALL_MAX 2048 /* names; the recorder knows some hundreds of functions */
 #define ORIGIN_FORK 2 /* enum wire_origin */
 
 static int compare_rows(const void *a, const void *b, void *width)
@@ -71,8 +74,8 @@ static int load_group(struct index_table *t, struct report *report, enum table_i
 	return r == -ENOMEM ? r : 0;
 }
 
-static int load(struct index_table *t, struct report *report, enum table_id table, unsigned width,
-		const uint8_t *columns)
+int index_load(struct index_table *t, struct report *report, enum table_id table, unsigned width,
+	       const uint8_t *columns)
 {
 	uint64_t rows = 0;
 	int r;
@@ -89,7 +92,7 @@ static int load_processes(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_PROCESS_UID, COLUMN_PROCESS_PID, COLUMN_PROCESS_NAME,
 					   COLUMN_PROCESS_PARENT, COLUMN_PROCESS_ORIGIN };
-	int r = load(&x->processes, report, TABLE_PROCESS, PROCESS_WIDTH, columns);
+	int r = index_load(&x->processes, report, TABLE_PROCESS, PROCESS_WIDTH, columns);
 	int64_t *life;
 
 	if (r < 0)
@@ -112,7 +115,7 @@ static int load_threads(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_THREAD_UID, COLUMN_THREAD_PROCESS, COLUMN_THREAD_TID,
 					   COLUMN_THREAD_NAME };
-	int r = load(&x->threads, report, TABLE_THREAD, THREAD_WIDTH, columns);
+	int r = index_load(&x->threads, report, TABLE_THREAD, THREAD_WIDTH, columns);
 	int64_t *life;
 
 	if (r < 0)
@@ -136,7 +139,7 @@ static int load_given_names(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_THREAD_NAME_PROCESS, COLUMN_THREAD_NAME_TID,
 					   COLUMN_THREAD_NAME_TIME, COLUMN_THREAD_NAME_NAME };
-	int r = load(&x->given_names, report, TABLE_THREAD_NAME, GIVEN_WIDTH, columns);
+	int r = index_load(&x->given_names, report, TABLE_THREAD_NAME, GIVEN_WIDTH, columns);
 
 	if (r < 0)
 		return r;
@@ -159,10 +162,10 @@ static int load_payload_schemas(struct query_index *x, struct report *report)
 		COLUMN_NVTX_SCHEMA_ENTRY_OFFSET, COLUMN_NVTX_SCHEMA_ENTRY_DETAIL,
 		COLUMN_NVTX_SCHEMA_ENTRY_FLAGS
 	};
-	int r = load(&x->payload_schemas, report, TABLE_NVTX_SCHEMA, SCHEMA_WIDTH, schema_columns);
+	int r = index_load(&x->payload_schemas, report, TABLE_NVTX_SCHEMA, SCHEMA_WIDTH, schema_columns);
 
 	if (r >= 0)
-		r = load(&x->payload_entries, report, TABLE_NVTX_SCHEMA_ENTRY, ENTRY_WIDTH, columns);
+		r = index_load(&x->payload_entries, report, TABLE_NVTX_SCHEMA_ENTRY, ENTRY_WIDTH, columns);
 	if (r < 0)
 		return r;
 	sort_rows(&x->payload_schemas);
@@ -176,10 +179,10 @@ static int load_registered(struct query_index *x, struct report *report)
 					   COLUMN_NVTX_STRING_NAME };
 	static const uint8_t handle_columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_HANDLE,
 						  COLUMN_NVTX_STRING_NAME };
-	int r = load(&x->registered, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, columns);
+	int r = index_load(&x->registered, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, columns);
 
 	if (r >= 0)
-		r = load(&x->handles, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, handle_columns);
+		r = index_load(&x->handles, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, handle_columns);
 	if (r < 0)
 		return r;
 	sort_rows(&x->registered);
@@ -195,7 +198,7 @@ int index_load_args(struct query_index *x, struct report *report)
 
 	if (x->args_loaded)
 		return 0;
-	r = load(&x->args, report, TABLE_ARG, ARG_WIDTH, columns);
+	r = index_load(&x->args, report, TABLE_ARG, ARG_WIDTH, columns);
 	if (r < 0)
 		return r;
 	/* The order in the file is that of the calls. */
@@ -206,6 +209,64 @@ int index_load_args(struct query_index *x, struct report *report)
 	return 0;
 }
 
+/* The names of functions are few, the calls many: each is looked at once, and before several threads
+ * read the columns. Only recordings of file accesses need it. */
+static int note_file_call(struct index_table *t, struct report *report, int64_t name)
+{
+	const char *text = report_text(report, (uint64_t)name, NULL);
+	int64_t *grown;
+
+	for (size_t i = 0; i < t->count; i++)
+		if (t->rows[i * FILE_CALL_WIDTH + FILE_CALL_NAME] == name)
+			return 0;
+	if (t->count >= FILE_CALL_MAX || !text)
+		return 0;
+	grown = realloc(t->rows, (t->count + 1) * FILE_CALL_WIDTH * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	t->rows = grown;
+	grown[t->count * FILE_CALL_WIDTH + FILE_CALL_NAME] = name;
+	grown[t->count * FILE_CALL_WIDTH + FILE_CALL_KIND] = file_call_of(text);
+	t->count++;
+	return 0;
+}
+
+static int note_group(struct index_table *t, struct report *report, size_t group)
+{
+	uint32_t rows = report_group(report, TABLE_OSRT, group)->rows;
+	int64_t *names = malloc(rows * sizeof(*names)), *last[64] = { 0 };
+	int r = names ? report_column(report, TABLE_OSRT, group, COLUMN_OSRT_NAME, names, NULL) : -ENOMEM;
+
+	for (uint32_t i = 0; r >= 0 && i < rows; i++) {
+		if (last[names[i] & 63] && *last[names[i] & 63] == names[i])
+			continue;
+		last[names[i] & 63] = &names[i];
+		r = note_file_call(t, report, names[i]);
+	}
+	free(names);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int load_file_calls(struct query_index *x, struct report *report)
+{
+	int r = 0;
+
+	x->file_calls.width = FILE_CALL_WIDTH;
+	if (report_row_count(report, TABLE_FILE) == 0)
+		return 0;
+	for (size_t i = 0; r >= 0 && i < report_group_count(report, TABLE_OSRT); i++)
+		r = note_group(&x->file_calls, report, i);
+	sort_rows(&x->file_calls);
+	return r;
+}
+
+int64_t index_file_call(const struct query_index *x, int64_t name)
+{
+	const int64_t *row = index_find(&x->file_calls, name);
+
+	return row ? row[FILE_CALL_KIND] : FILE_CALL_OTHER;
+}
+
 static int load_payload_enums(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_NVTX_ENUM_PROCESS, COLUMN_NVTX_ENUM_DOMAIN,
@@ -213,10 +274,10 @@ static int load_payload_enums(struct query_index *x, struct report *report)
 	static const uint8_t label_columns[] = { COLUMN_NVTX_ENUM_ENTRY_PROCESS, COLUMN_NVTX_ENUM_ENTRY_DOMAIN,
 						 COLUMN_NVTX_ENUM_ENTRY_SCHEMA, COLUMN_NVTX_ENUM_ENTRY_VALUE,
 						 COLUMN_NVTX_ENUM_ENTRY_NAME, COLUMN_NVTX_ENUM_ENTRY_IS_FLAG };
-	int r = load(&x->payload_enums, report, TABLE_NVTX_ENUM, ENUM_WIDTH, columns);
+	int r = index_load(&x->payload_enums, report, TABLE_NVTX_ENUM, ENUM_WIDTH, columns);
 
 	if (r >= 0)
-		r = load(&x->payload_labels, report, TABLE_NVTX_ENUM_ENTRY, LABEL_WIDTH, label_columns);
+		r = index_load(&x->payload_labels, report, TABLE_NVTX_ENUM_ENTRY, LABEL_WIDTH, label_columns);
 	if (r < 0)
 		return r;
 	sort_rows(&x->payload_enums);
@@ -230,10 +291,10 @@ static int load_tracks_and_domains(struct query_index *x, struct report *report)
 						 COLUMN_TRACK_THREAD, COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH };
 	static const uint8_t domain_columns[] = { COLUMN_NVTX_DOMAIN_UID, COLUMN_NVTX_DOMAIN_PROCESS,
 						  COLUMN_NVTX_DOMAIN_ID, COLUMN_NVTX_DOMAIN_NAME };
-	int r = load(&x->tracks, report, TABLE_TRACK, TRACK_WIDTH, track_columns);
+	int r = index_load(&x->tracks, report, TABLE_TRACK, TRACK_WIDTH, track_columns);
 
 	if (r >= 0)
-		r = load(&x->domains, report, TABLE_NVTX_DOMAIN, DOMAIN_WIDTH, domain_columns);
+		r = index_load(&x->domains, report, TABLE_NVTX_DOMAIN, DOMAIN_WIDTH, domain_columns);
 	if (r < 0)
 		return r;
 	sort_rows(&x->tracks);
@@ -259,6 +320,8 @@ int query_index_load(struct query_index *ret, struct report *report, struct erro
 		r = load_payload_enums(ret, report);
 	if (r >= 0)
 		r = load_registered(ret, report);
+	if (r >= 0)
+		r = load_file_calls(ret, report);
 	if (r < 0) {
 		query_index_release(ret);
 		return error_set(err, -r, "Not enough memory to open the report");
@@ -271,7 +334,7 @@ void query_index_release(struct query_index *x)
 	struct index_table *all[] = { &x->processes, &x->threads, &x->tracks, &x->domains,
 				      &x->pids, &x->tids, &x->given_names, &x->payload_schemas,
 				      &x->payload_entries, &x->payload_enums, &x->payload_labels,
-				      &x->registered, &x->handles, &x->args };
+				      &x->registered, &x->handles, &x->file_calls, &x->args };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]->rows);

@@ -31,6 +31,7 @@ enum { ENUM_PROCESS, ENUM_DOMAIN, ENUM_SCHEMA, ENUM_SIZE, ENUM_WIDTH };
 enum { LABEL_PROCESS, LABEL_DOMAIN, LABEL_SCHEMA, LABEL_VALUE, LABEL_NAME, LABEL_IS_FLAG,
        LABEL_WIDTH };
 enum { REGISTERED_PROCESS, REGISTERED_ID, REGISTERED_NAME, REGISTERED_WIDTH };
+enum { FILE_CALL_NAME, FILE_CALL_KIND, FILE_CALL_WIDTH };
 enum { ARG_SET, ARG_ORDER, ARG_BLOB, ARG_SCHEMA, ARG_NUMBER, ARG_WIDTH };
 
 struct query_index {
@@ -47,12 +48,17 @@ struct query_index {
 	struct index_table payload_labels;  /* LABEL_*: names of their values */
 	struct index_table registered;      /* REGISTERED_*: registered strings, as payloads name them */
 	struct index_table handles;         /* the same by the program's handle */
+	struct index_table file_calls;      /* FILE_CALL_*: what functions do with files, by string id */
 	struct index_table args;            /* ARG_*: payloads beyond an event's first; loaded when asked for */
 	int args_loaded;
 };
 
 int query_index_load(struct query_index *ret, struct report *report, struct error *err);
 void query_index_release(struct query_index *index);
+
+/* The given columns of a whole table, in the order of the file; damaged groups are left out. -ENOMEM. */
+int index_load(struct index_table *ret, struct report *report, enum table_id table, unsigned width,
+	       const uint8_t *columns);
 
 /* Fills `args`. -ENOMEM. */
 int index_load_args(struct query_index *index, struct report *report);
@@ -71,6 +77,9 @@ size_t index_lower_bound(const struct index_table *t, const int64_t *key, unsign
 int64_t index_global_pid(const struct query_index *index, int64_t process_uid);
 int64_t index_global_tid(const struct query_index *index, int64_t thread_uid);
 int64_t index_global_id(int64_t pid, int64_t tid);
+
+/* enum file_call of a function's name; 0 for names that are not known. */
+int64_t index_file_call(const struct query_index *index, int64_t name);
 
 /* The name a program gave the thread, else its kernel name; 0 when it has none. */
 int64_t index_thread_name(const struct query_index *index, int64_t thread_uid);

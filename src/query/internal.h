@@ -17,6 +17,7 @@ struct query {
 	struct canon canon;
 	struct native_table *natives;
 	unsigned native_count;
+	struct stack_tree *stacks; /* NULL until asked for */
 	/* Groups that turned out to be damaged when they were read; their rows are missing
 	 * in what was answered. */
 	_Atomic uint64_t damaged;
@@ -36,6 +37,9 @@ int intervals_register(struct query *q);
 int pushpop_tree_register(struct query *q);
 int thread_states_register(struct query *q);
 int sched_stats_register(struct query *q);
+int callchains_register(struct query *q);
+int sample_stats_register(struct query *q);
+int stack_stats_register(struct query *q);
 int fact_tables_create(struct query *q);
 
 /* Writes a string of the report as the result; null for ids without text. */

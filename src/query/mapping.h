@@ -15,6 +15,9 @@ enum convert {
 	CONVERT_CONSTANT,        /* `constant` */
 	CONVERT_NUMBER,
 	CONVERT_NUMBER_OR_NULL,  /* zero reads as null, as nsys writes what was not given */
+	CONVERT_NUMBER_OR_ZERO,  /* null reads as zero, where nsys has no nulls */
+	CONVERT_ROW_ID,          /* place of the row in the report's table, from 1 */
+	CONVERT_FILE_CALL,       /* enum file_call of a function's name */
 	CONVERT_REAL,
 	CONVERT_TEXT,            /* text of a string id */
 	CONVERT_STRING_ID,
@@ -56,6 +59,7 @@ enum row_filter {
 	FILTER_NONE,
 	FILTER_EQUAL,        /* filter_column equals filter_value */
 	FILTER_NOT_EQUAL,
+	FILTER_GIVEN,        /* filter_column is neither null nor zero */
 	FILTER_LAST_PROCESS, /* the last life of its pid */
 	FILTER_LAST_THREAD,  /* the last life of its tid, if it has a name */
 	FILTER_UNSEEN_THREAD /* a name given to a thread that has no row of its own */

@@ -1,24 +1,10 @@
 /* The tables that readers of nsys's exports expect, column for column. */
-#include "query/mapping.h"
-
-#include <stddef.h>
-
 #include "fmt/record.h"
+#include "query/mapping_words.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define SHOWN(its_name, type) { (its_name), (type), NULL }
-#define BEHIND(its_name, type, short_name) { (its_name), type " HIDDEN", (short_name) }
-#define FROM(kind, from) { .convert = CONVERT_##kind, .column = (from) }
-#define WITH(kind, from, with) { .convert = CONVERT_##kind, .column = (from), .other = (with) }
-#define CONSTANT(number) { .convert = CONVERT_CONSTANT, .constant = (number) }
-#define NOTHING { .convert = CONVERT_NULL }
 #define PAYLOAD(kind, table, which)                                                              \
 	{ .convert = CONVERT_##kind, .column = COLUMN_##table##_PAYLOAD,                         \
 	  .other = COLUMN_##table##_PAYLOAD_KIND, .constant = NVTX_PAYLOAD_##which }
-#define SOURCE(from, its_cells) { .table = TABLE_##from, .cells = its_cells }
-#define MAPPED(id, sql_name)                                                                     \
-	static const struct mapped_table id = { sql_name, id##_columns, COUNT(id##_columns),     \
-						id##_sources, COUNT(id##_sources) }
 
 /* NVTX_EVENTS. Hidden columns come behind nsys's twenty: SELECT * does not show
  * them, reports and group_stats() use them. */
@@ -127,7 +113,7 @@ static const struct mapped_source nvtx_events_sources[] = {
 	SOURCE(NVTX_CATEGORY, nvtx_category_cells),
 	SOURCE(THREAD_NAME, nvtx_thread_name_cells),
 };
-MAPPED(nvtx_events, "NVTX_EVENTS");
+static MAPPED(nvtx_events, "NVTX_EVENTS");
 
 /* Processes and threads: one row per number, the last to have had it. All
  * lives are in sonde_process and sonde_thread. */
@@ -143,7 +129,7 @@ static const struct mapped_source processes_sources[] = {
 	{ .table = TABLE_PROCESS, .filter = FILTER_LAST_PROCESS, .filter_column = COLUMN_PROCESS_UID,
 	  .cells = processes_cells },
 };
-MAPPED(processes, "PROCESSES");
+static MAPPED(processes, "PROCESSES");
 
 static const struct mapped_column thread_names_columns[] = {
 	SHOWN("nameId", "INTEGER NOT NULL"), SHOWN("priority", "INTEGER"), SHOWN("globalTid", "INTEGER"),
@@ -163,7 +149,7 @@ static const struct mapped_source thread_names_sources[] = {
 	{ .table = TABLE_THREAD_NAME, .filter = FILTER_UNSEEN_THREAD,
 	  .filter_column = COLUMN_THREAD_NAME_PROCESS, .cells = unseen_thread_cells },
 };
-MAPPED(thread_names, "ThreadNames");
+static MAPPED(thread_names, "ThreadNames");
 
 static const struct mapped_column process_streams_columns[] = {
 	SHOWN("globalPid", "INTEGER NOT NULL"), SHOWN("filenameId", "INTEGER NOT NULL"),
@@ -176,7 +162,7 @@ static const struct mapped_cell process_streams_cells[] = {
 static const struct mapped_source process_streams_sources[] = {
 	SOURCE(OUTPUT_STREAM, process_streams_cells),
 };
-MAPPED(process_streams, "ProcessStreams");
+static MAPPED(process_streams, "ProcessStreams");
 
 /* Times of diagnostics are the target's. */
 static const struct mapped_column diagnostic_columns[] = {
@@ -190,7 +176,7 @@ static const struct mapped_cell diagnostic_cells[] = {
 	FROM(GLOBAL_PID, COLUMN_DIAGNOSTIC_PROCESS),
 };
 static const struct mapped_source diagnostic_sources[] = { SOURCE(DIAGNOSTIC, diagnostic_cells) };
-MAPPED(diagnostic, "DIAGNOSTIC_EVENT");
+static MAPPED(diagnostic, "DIAGNOSTIC_EVENT");
 
 static const struct mapped_column findings_columns[] = {
 	SHOWN("rule", "TEXT"), SHOWN("severity", "INTEGER"), SHOWN("start", "INTEGER"), SHOWN("end", "INTEGER"),
@@ -205,7 +191,7 @@ static const struct mapped_cell findings_cells[] = {
 	FROM(TEXT, COLUMN_FINDING_TEXT),
 };
 static const struct mapped_source findings_sources[] = { SOURCE(FINDING, findings_cells) };
-MAPPED(findings, "FINDINGS");
+static MAPPED(findings, "FINDINGS");
 
 /* The payload extension. */
 static const struct mapped_column schemas_columns[] = {
@@ -221,7 +207,7 @@ static const struct mapped_cell schemas_cells[] = {
 	FROM(NUMBER, COLUMN_NVTX_SCHEMA_PROCESS),
 };
 static const struct mapped_source schemas_sources[] = { SOURCE(NVTX_SCHEMA, schemas_cells) };
-MAPPED(schemas, "NVTX_PAYLOAD_SCHEMAS");
+static MAPPED(schemas, "NVTX_PAYLOAD_SCHEMAS");
 
 static const struct mapped_column schema_entries_columns[] = {
 	SHOWN("domainId", "INTEGER NOT NULL"), SHOWN("schemaId", "INTEGER NOT NULL"),
@@ -241,7 +227,7 @@ static const struct mapped_cell schema_entries_cells[] = {
 static const struct mapped_source schema_entries_sources[] = {
 	SOURCE(NVTX_SCHEMA_ENTRY, schema_entries_cells),
 };
-MAPPED(schema_entries, "NVTX_PAYLOAD_SCHEMA_ENTRIES");
+static MAPPED(schema_entries, "NVTX_PAYLOAD_SCHEMA_ENTRIES");
 
 static const struct mapped_column enums_columns[] = {
 	SHOWN("domainId", "INTEGER"), SHOWN("schemaId", "INTEGER"), SHOWN("name", "TEXT"),
@@ -253,7 +239,7 @@ static const struct mapped_cell enums_cells[] = {
 	FROM(NUMBER, COLUMN_NVTX_ENUM_SIZE), FROM(NUMBER, COLUMN_NVTX_ENUM_PROCESS),
 };
 static const struct mapped_source enums_sources[] = { SOURCE(NVTX_ENUM, enums_cells) };
-MAPPED(enums, "NVTX_PAYLOAD_ENUMS");
+static MAPPED(enums, "NVTX_PAYLOAD_ENUMS");
 
 static const struct mapped_column enum_entries_columns[] = {
 	SHOWN("domainId", "INTEGER NOT NULL"), SHOWN("schemaId", "INTEGER NOT NULL"),
@@ -267,7 +253,7 @@ static const struct mapped_cell enum_entries_cells[] = {
 	FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_PROCESS),
 };
 static const struct mapped_source enum_entries_sources[] = { SOURCE(NVTX_ENUM_ENTRY, enum_entries_cells) };
-MAPPED(enum_entries, "NVTX_PAYLOAD_ENUM_ENTRIES");
+static MAPPED(enum_entries, "NVTX_PAYLOAD_ENUM_ENTRIES");
 
 static const struct mapped_column scopes_columns[] = {
 	SHOWN("domainId", "INTEGER"), SHOWN("scopeId", "INTEGER"), SHOWN("parentScopeId", "INTEGER"),
@@ -279,11 +265,12 @@ static const struct mapped_cell scopes_cells[] = {
 	FROM(NUMBER, COLUMN_NVTX_SCOPE_PROCESS),
 };
 static const struct mapped_source scopes_sources[] = { SOURCE(NVTX_SCOPE, scopes_cells) };
-MAPPED(scopes, "NVTX_SCOPES");
+static MAPPED(scopes, "NVTX_SCOPES");
 
 const struct mapped_table *const mapped_tables[] = {
 	&nvtx_events, &processes, &thread_names, &process_streams, &diagnostic, &findings,
 	&schemas, &schema_entries, &enums, &enum_entries, &scopes, &mapped_sched_events,
+	&mapped_osrt_api, &mapped_file_events, &mapped_file_descriptors, &mapped_composite_events,
 };
 const unsigned mapped_table_count = COUNT(mapped_tables);
 

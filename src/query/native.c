@@ -45,6 +45,7 @@ void native_table_init(struct native_table *n, const struct table_schema *schema
 	if (schema->kind == TABLE_KIND_SPAN) {
 		add_column(n, "duration", "INTEGER HIDDEN", CONVERT_DURATION, 1);
 		n->cells[n->table.column_count - 1].other =
-			schema->id == TABLE_SLICE ? COLUMN_SLICE_FLAGS : UINT8_MAX;
+			schema->id == TABLE_SLICE ? COLUMN_SLICE_FLAGS :
+			schema->id == TABLE_OSRT ? COLUMN_OSRT_FLAGS : UINT8_MAX;
 	}
 }

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "query/scan.h"
+#include "query/stack_tree.h"
 
 static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
-	"thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
+	"sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -89,6 +90,12 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = sched_stats_register(q);
 	if (r == SQLITE_OK)
+		r = callchains_register(q);
+	if (r == SQLITE_OK)
+		r = sample_stats_register(q);
+	if (r == SQLITE_OK)
+		r = stack_stats_register(q);
+	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;
 }
@@ -150,6 +157,7 @@ void query_close(struct query *q)
 	sqlite3_close(q->db);
 	query_index_release(&q->index);
 	canon_release(&q->canon);
+	stack_tree_release(q->stacks);
 	free(q->natives);
 	if (q->report)
 		report_close(q->report);

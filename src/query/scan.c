@@ -186,6 +186,11 @@ static int64_t payload_of(const struct mapped_cell *cell, int64_t bits)
 	return bits;
 }
 
+static int64_t first_row_id(const struct scan *s)
+{
+	return (int64_t)report_group(s->q->report, current_source(s)->table, s->group)->first_row + 1;
+}
+
 /* The value of one row; 0 when it is null. */
 static int convert_row(const struct scan *s, const struct mapped_cell *cell, uint32_t row, int64_t *ret)
 {
@@ -199,6 +204,9 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 	*ret = value;
 	switch ((enum convert)cell->convert) {
 	case CONVERT_NUMBER_OR_NULL: return present && value != 0;
+	case CONVERT_NUMBER_OR_ZERO: return 1;
+	case CONVERT_ROW_ID: *ret = first_row_id(s) + row; return 1;
+	case CONVERT_FILE_CALL: *ret = index_file_call(index, value); return 1;
 	case CONVERT_BLOB_STRING_ID:
 		*ret = (int64_t)report_string_limit(s->q->report) + value;
 		return present;
@@ -343,6 +351,20 @@ static int time_edge(const struct mapped_source *source, const struct mapped_cel
 	return -1;
 }
 
+/* False only when none of the values from least to largest can meet the condition. */
+static int span_may_match(const struct condition *c, int64_t least, int64_t largest)
+{
+	switch ((enum comparison)c->comparison) {
+	case COMPARE_EQ: return least <= c->value && c->value <= largest;
+	case COMPARE_LT: return least < c->value;
+	case COMPARE_LE: return least <= c->value;
+	case COMPARE_GT: return largest > c->value;
+	case COMPARE_GE: return largest >= c->value;
+	case COMPARE_NE: break;
+	}
+	return 1;
+}
+
 /* False only when no row of the group can meet the condition. */
 static int group_may_match(const struct scan *s, const struct report_group *group,
 			   const struct condition *c)
@@ -353,17 +375,11 @@ static int group_may_match(const struct scan *s, const struct report_group *grou
 
 	if (is_constant(cell) && cell->convert != CONVERT_TRACK_DOMAIN_NAME)
 		return constant_of(s, cell, &value) && condition_holds(c, value);
+	if (cell->convert == CONVERT_ROW_ID)
+		return span_may_match(c, first_row_id(s), first_row_id(s) + group->rows - 1);
 	if (time_edge(source, cell) < 0)
 		return 1;
-	switch ((enum comparison)c->comparison) {
-	case COMPARE_EQ: return group->time_min <= c->value && c->value <= group->time_max;
-	case COMPARE_LT: return group->time_min < c->value;
-	case COMPARE_LE: return group->time_min <= c->value;
-	case COMPARE_GT: return group->time_max > c->value;
-	case COMPARE_GE: return group->time_max >= c->value;
-	case COMPARE_NE: break;
-	}
-	return 1;
+	return span_may_match(c, group->time_min, group->time_max);
 }
 
 /* Rows are sorted by start: the first that is not below (or, `past`, above) the value. */
@@ -381,12 +397,28 @@ static uint32_t bound(const int64_t *values, uint32_t rows, int64_t value, int p
 	return low;
 }
 
+/* A row asked for by its number is the only one. */
+static void narrow_to_row(struct scan *s, int64_t id)
+{
+	uint32_t row = (uint32_t)(id - first_row_id(s));
+
+	if (s->first < row)
+		s->first = row;
+	if (s->limit > row + 1)
+		s->limit = row + 1;
+}
+
 static int narrow_rows(struct scan *s, const struct condition *c)
 {
 	const struct mapped_source *source = current_source(s);
 	struct scan_column *start;
 	uint32_t at;
 	int r;
+
+	if (source->cells[c->column].convert == CONVERT_ROW_ID && c->comparison == COMPARE_EQ) {
+		narrow_to_row(s, c->value);
+		return 0;
+	}
 
 	if (time_edge(source, &source->cells[c->column]) != 0 || c->comparison == COMPARE_NE)
 		return 0;
@@ -423,6 +455,8 @@ int scan_enter(struct scan *s, unsigned source, size_t group)
 	forget_columns(s);
 	if (current_source(s)->track_kind &&
 	    (!s->track || s->track[TRACK_KIND] != current_source(s)->track_kind))
+		return 0;
+	if (current_source(s)->filter == FILTER_GIVEN && !(g->present >> current_source(s)->filter_column & 1))
 		return 0;
 	for (unsigned i = 0; i < s->condition_count; i++)
 		if (!group_may_match(s, g, &s->conditions[i]))
@@ -478,6 +512,8 @@ int scan_row_visible(struct scan *s, uint32_t row)
 		return column->values[row] == source->filter_value;
 	case FILTER_NOT_EQUAL:
 		return column->values[row] != source->filter_value;
+	case FILTER_GIVEN:
+		return column->values[row] != 0;
 	case FILTER_LAST_PROCESS:
 		last = index_find(&index->processes, column->values[row]);
 		last = last ? index_find_last(&index->pids, last + PROCESS_PID, 1) : NULL;

@@ -1,15 +1,19 @@
 /* StringIds: every string of the report by its id, found directly. Contents of
- * captured output streams are blobs; they have ids above those of the strings. */
+ * captured output streams are blobs; they have ids above those of the strings. So have places in code
+ * that have no name: what is shown for them is made here. */
 #include <limits.h>
 #include <stdlib.h>
 
 #include "query/function.h"
 #include "query/internal.h"
+#include "query/stack_tree.h"
 
 struct string_cursor {
 	sqlite3_vtab_cursor base;
 	uint64_t id;
 	uint64_t end; /* one past the last id to show */
+	int then_places; /* places in code come behind */
+	struct buf place; /* text of the current one */
 };
 
 enum { STRING_ALL, STRING_BY_ID };
@@ -56,6 +60,7 @@ static int string_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 
 static int string_close(sqlite3_vtab_cursor *base)
 {
+	buf_release(&((struct string_cursor *)base)->place);
 	free(base);
 	return SQLITE_OK;
 }
@@ -65,22 +70,52 @@ static struct query *query_of(sqlite3_vtab_cursor *base)
 	return ((struct function_vtab *)base->pVtab)->q;
 }
 
-static const char *text_of(struct query *q, uint64_t id, size_t *ret_len)
+static const char *place_text(struct string_cursor *c, size_t *ret_len)
 {
+	struct query *q = query_of(&c->base);
+	struct stack_tree *tree;
+
+	buf_clear(&c->place);
+	if (report_row_count(q->report, TABLE_STACK) == 0 || stack_tree_of(q, &tree) < 0 ||
+	    code_string_text(q, tree, (int64_t)c->id, &c->place) <= 0)
+		return NULL;
+	*ret_len = c->place.len;
+	return buf_cstr(&c->place);
+}
+
+static const char *text_of(struct string_cursor *c, size_t *ret_len)
+{
+	struct query *q = query_of(&c->base);
 	uint64_t limit = report_string_limit(q->report);
 
-	if (id < limit)
-		return report_text(q->report, id, ret_len);
-	return report_blob_data(q->report, id - limit, ret_len);
+	if (c->id < limit)
+		return report_text(q->report, c->id, ret_len);
+	if (c->id >= (uint64_t)STRING_ID_FRAME)
+		return place_text(c, ret_len);
+	return report_blob_data(q->report, c->id - limit, ret_len);
+}
+
+static int begin_places(struct string_cursor *c)
+{
+	struct query *q = query_of(&c->base);
+	struct stack_tree *tree;
+
+	if (!c->then_places || report_row_count(q->report, TABLE_STACK) == 0 || stack_tree_of(q, &tree) < 0)
+		return 0;
+	c->then_places = 0;
+	c->id = (uint64_t)STRING_ID_FRAME;
+	c->end = c->id + tree->function_count;
+	return 1;
 }
 
 static void skip_undefined(struct string_cursor *c)
 {
-	struct query *q = query_of(&c->base);
 	size_t len;
 
-	while (c->id < c->end && !text_of(q, c->id, &len))
-		c->id++;
+	do {
+		while (c->id < c->end && !text_of(c, &len))
+			c->id++;
+	} while (c->id >= c->end && begin_places(c));
 }
 
 static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
@@ -89,6 +124,7 @@ static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 
 	c->id = 0;
 	c->end = report_string_limit(query_of(base)->report);
+	c->then_places = plan == STRING_ALL;
 	if (plan == STRING_BY_ID) {
 		c->end = 0;
 		if (sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER && sqlite3_value_int64(argv[0]) >= 0) {
@@ -126,9 +162,10 @@ static int string_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 		sqlite3_result_int64(context, (sqlite3_int64)c->id);
 		return SQLITE_OK;
 	}
-	text = text_of(query_of(base), c->id, &len);
+	text = text_of(c, &len);
 	if (text && len <= INT_MAX)
-		sqlite3_result_text(context, text, (int)len, SQLITE_STATIC);
+		sqlite3_result_text(context, text, (int)len,
+				    text == c->place.data ? SQLITE_TRANSIENT : SQLITE_STATIC);
 	return SQLITE_OK;
 }
 

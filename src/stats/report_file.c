@@ -16,28 +16,67 @@ static const struct {
 	{ "percent", DISPLAY_PERCENT }, { "time", DISPLAY_TIME }, { "average", DISPLAY_AVERAGE },
 };
 
+/* Takes over the texts. */
+static int add_column(struct report_file *file, struct table_column column, char *option, int has_option,
+		      struct error *err)
+{
+	struct table_column *columns = realloc(file->columns, (file->column_count + 1) * sizeof(*columns));
+	char **options = realloc(file->column_options, (file->column_count + 1) * sizeof(*options));
+
+	if (columns)
+		file->columns = columns;
+	if (options)
+		file->column_options = options;
+	if (!columns || !options || !column.title || (has_option && !option)) {
+		free(column.title);
+		free(option);
+		return error_set(err, ENOMEM, "Not enough memory");
+	}
+	columns[file->column_count] = column;
+	options[file->column_count++] = option;
+	return 0;
+}
+
+/* "Title = kind [if [!]option]" */
 static int parse_column(struct report_file *file, const char *value, struct error *err)
 {
-	const char *split = strrchr(value, '=');
-	struct table_column *grown;
-	size_t len = split ? (size_t)(split - value) : 0, i = 0;
+	const char *split = strrchr(value, '='), *when = NULL;
+	size_t len = split ? (size_t)(split - value) : 0, i = 0, kind_len = 0;
 
 	while (len > 0 && value[len - 1] == ' ')
 		len--;
-	if (split)
+	if (split) {
 		split += 1 + strspn(split + 1, " ");
-	while (split && i < sizeof(displays) / sizeof(displays[0]) && strcmp(displays[i].name, split) != 0)
+		kind_len = strcspn(split, " ");
+		when = strncmp(split + kind_len, " if ", 4) == 0 ? split + kind_len + 4 : NULL;
+	}
+	while (split && i < sizeof(displays) / sizeof(displays[0]) &&
+	       (strlen(displays[i].name) != kind_len || strncmp(displays[i].name, split, kind_len) != 0))
 		i++;
-	if (!split || i == sizeof(displays) / sizeof(displays[0]))
+	if (!split || i == sizeof(displays) / sizeof(displays[0]) || (split[kind_len] && !when))
 		return error_set(err, EINVAL, "column wants 'Title = kind' with kind text, id, number, percent, "
 					      "time or average");
-	grown = realloc(file->columns, (file->column_count + 1) * sizeof(*grown));
+	return add_column(file, (struct table_column){ strndup(value, len), displays[i].display },
+			  when ? strdup(when) : NULL, when != NULL, err);
+}
+
+/* "name help" for a flag, "name=initial help" for a value. */
+static int add_option(struct report_file *file, const char *value, struct error *err)
+{
+	size_t len = strcspn(value, " "), name_len = strcspn(value, "= ");
+	struct report_option *grown = realloc(file->options, (file->option_count + 1) * sizeof(*grown));
+	struct report_option *option;
+
 	if (!grown)
 		return error_set(err, ENOMEM, "Not enough memory");
-	file->columns = grown;
-	grown[file->column_count] = (struct table_column){ strndup(value, len), displays[i].display };
-	file->column_count++;
-	return grown[file->column_count - 1].title ? 0 : error_set(err, ENOMEM, "Not enough memory");
+	file->options = grown;
+	option = &grown[file->option_count++];
+	*option = (struct report_option){ strndup(value, name_len), NULL, strdup(value + len + strspn(value + len, " ")) };
+	if (name_len < len)
+		option->initial = strndup(value + name_len + 1, len - name_len - 1);
+	if (!option->name || !option->help || (name_len < len && !option->initial))
+		return error_set(err, ENOMEM, "Not enough memory");
+	return name_len ? 0 : error_set(err, EINVAL, "option wants 'name help' or 'name=value help'");
 }
 
 static int add_alias(struct report_file *file, const char *value, struct error *err)
@@ -88,6 +127,8 @@ static int parse_header(struct report_file *file, const char *key, const char *v
 		return set_text(&file->help, value, err);
 	if (strcmp(key, "column") == 0)
 		return parse_column(file, value, err);
+	if (strcmp(key, "option") == 0)
+		return add_option(file, value, err);
 	if (strcmp(key, "alias") == 0)
 		return add_alias(file, value, err);
 	if (strcmp(key, "default") == 0) {
@@ -174,10 +215,19 @@ void report_file_release(struct report_file *file)
 {
 	for (size_t i = 0; i < file->alias_count; i++)
 		free(file->aliases[i]);
-	for (size_t i = 0; i < file->column_count; i++)
+	for (size_t i = 0; i < file->column_count; i++) {
 		free(file->columns[i].title);
+		free(file->column_options[i]);
+	}
+	for (size_t i = 0; i < file->option_count; i++) {
+		free(file->options[i].name);
+		free(file->options[i].initial);
+		free(file->options[i].help);
+	}
+	free(file->options);
 	free(file->aliases);
 	free(file->columns);
+	free(file->column_options);
 	free(file->name);
 	free(file->path);
 	free(file->title);
@@ -289,24 +339,104 @@ void report_files_release(struct report_files *files)
 	memset(files, 0, sizeof(*files));
 }
 
-const struct report_file *report_files_find(const struct report_files *files, const char *name,
+static const struct report_option *find_option(const struct report_file *file, const char *name, size_t len)
+{
+	for (size_t i = 0; i < file->option_count; i++)
+		if (strlen(file->options[i].name) == len && strncmp(file->options[i].name, name, len) == 0)
+			return &file->options[i];
+	return NULL;
+}
+
+const char *report_option_value(const struct report_file *file, const char *asked, const char *name,
+				size_t *ret_len)
+{
+	const struct report_option *option = find_option(file, name, strlen(name));
+	const char *value = option && option->initial ? option->initial : "0", *at = asked + strcspn(asked, ":");
+	size_t len = strlen(value), name_len;
+
+	if (!option)
+		return NULL;
+	for (; *at; at += strcspn(at, ":")) {
+		name_len = strcspn(++at, ":=");
+		if (strlen(name) != name_len || strncmp(name, at, name_len) != 0)
+			continue;
+		value = at[name_len] == '=' ? at + name_len + 1 : "1";
+		len = at[name_len] == '=' ? strcspn(value, ":") : 1;
+	}
+	*ret_len = len;
+	return value;
+}
+
+int report_column_shown(const struct report_file *file, const char *asked, size_t column)
+{
+	const char *name = file->column_options[column], *value;
+	size_t len;
+
+	if (!name)
+		return 1;
+	value = report_option_value(file, asked, name + (*name == '!'), &len);
+	return (value && len == 1 && *value == '1') == (*name != '!');
+}
+
+static int check_options(const struct report_file *file, const char *asked, struct error *err)
+{
+	const struct report_option *option;
+	struct nearest nearest;
+	char word[64], hint[160];
+	size_t len;
+
+	for (asked += strcspn(asked, ":"); *asked; asked += strcspn(asked, ":")) {
+		len = strcspn(++asked, ":=");
+		option = find_option(file, asked, len);
+		if (option && (option->initial != NULL) == (asked[len] == '='))
+			continue;
+		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : sizeof(word) - 1), asked);
+		if (option && option->initial)
+			return error_set(err, EINVAL, "Option %s of %s wants a value: %s=%s", word, file->name, word,
+					 option->initial);
+		if (option)
+			return error_set(err, EINVAL, "Option %s of %s takes no value", word, file->name);
+		nearest_begin(&nearest, word);
+		for (size_t i = 0; i < file->option_count; i++)
+			nearest_offer(&nearest, file->options[i].name, strlen(file->options[i].name));
+		return error_set(err, EINVAL, "Report %s has no option '%s'.%s", file->name, word,
+				 nearest_hint(&nearest, "", hint, sizeof(hint)));
+	}
+	return 0;
+}
+
+static int is_named(const char *name, const char *asked, size_t len)
+{
+	return strlen(name) == len && strncmp(name, asked, len) == 0;
+}
+
+static const struct report_file *find_file(const struct report_files *files, const char *asked, size_t len)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		if (is_named(files->files[i].name, asked, len))
+			return &files->files[i];
+		for (size_t a = 0; a < files->files[i].alias_count; a++)
+			if (is_named(files->files[i].aliases[a], asked, len))
+				return &files->files[i];
+	}
+	return NULL;
+}
+
+const struct report_file *report_files_find(const struct report_files *files, const char *asked,
 					    struct error *err)
 {
+	const struct report_file *file = find_file(files, asked, strcspn(asked, ":"));
 	struct nearest nearest;
 	char hint[160];
 
-	nearest_begin(&nearest, name);
-	for (size_t i = 0; i < files->count; i++) {
-		if (strcmp(files->files[i].name, name) == 0)
-			return &files->files[i];
+	if (file)
+		return check_options(file, asked, err) < 0 ? NULL : file;
+	nearest_begin(&nearest, asked);
+	for (size_t i = 0; i < files->count; i++)
 		nearest_offer(&nearest, files->files[i].name, strlen(files->files[i].name));
-		for (size_t a = 0; a < files->files[i].alias_count; a++)
-			if (strcmp(files->files[i].aliases[a], name) == 0)
-				return &files->files[i];
-	}
 	if (files->count == 0)
 		error_set(err, ENOENT, "No reports were found: share/sql is missing beside the program");
 	else
-		error_set(err, EINVAL, "There is no report '%s'.%s", name, nearest_hint(&nearest, "", hint, sizeof(hint)));
+		error_set(err, EINVAL, "There is no report '%s'.%s", asked, nearest_hint(&nearest, "", hint, sizeof(hint)));
 	return NULL;
 }

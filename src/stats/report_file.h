@@ -6,6 +6,9 @@
  *   -- requires: NVTX_EVENTS  table without which the report is skipped
  *   -- skipped: NV Tools Extension (NVTX) data
  *   -- column: Total Time = time
+ *   -- column: TID = id if thread          shown only with that option (if !thread: without it)
+ *   -- option: thread one row per thread   given as REPORT:thread; :thread in the statement is 1, else 0
+ *   -- option: rows=50 at most so many     given as REPORT:rows=10; :rows in the statement
  *   -- note: SELECT ...       lines of text told beside the table
  *   -- help: what it shows
  *   SELECT ...
@@ -14,6 +17,12 @@
 #define SONDE_STATS_REPORT_FILE_H
 
 #include "stats/cell.h"
+
+struct report_option {
+	char *name;
+	char *initial; /* NULL for a flag */
+	char *help;
+};
 
 struct report_file {
 	char *name;
@@ -27,7 +36,10 @@ struct report_file {
 	size_t alias_count;
 	int default_place; /* 0: not in the default set */
 	struct table_column *columns;
+	char **column_options; /* by column: the option that shows it, or with ! hides it; NULL: always shown */
 	size_t column_count;
+	struct report_option *options;
+	size_t option_count;
 	char *sql;
 };
 
@@ -42,9 +54,17 @@ struct report_files {
 int report_files_load(struct report_files *ret, const char *const *folders, size_t folder_count,
 		      struct error *err);
 void report_files_release(struct report_files *files);
-/* By name or alias; NULL and a sentence naming the nearest when there is none. */
+/* By name or alias, with or without :option[=value]...; NULL and a sentence naming the nearest when there is
+ * none, or the report has no such option. */
 const struct report_file *report_files_find(const struct report_files *files, const char *name,
 					    struct error *err);
+
+/* What the option is with the report asked for as `asked`: its value, "1" or "0" for flags. NULL for a name
+ * that is none of its options. Not terminated. */
+const char *report_option_value(const struct report_file *file, const char *asked, const char *option,
+				size_t *ret_len);
+/* Whether a column is shown when the report is asked for so. */
+int report_column_shown(const struct report_file *file, const char *asked, size_t column);
 
 int report_file_parse(struct report_file *ret, const char *path, const char *text, struct error *err);
 void report_file_release(struct report_file *file);

@@ -26,14 +26,26 @@ static void read_cell(sqlite3_stmt *statement, int column, struct cell *ret)
 	}
 }
 
-static struct table_column *own_columns(sqlite3_stmt *statement, size_t count)
-{
-	struct table_column *columns = calloc(count + 1, sizeof(*columns));
+/* The columns to show, one behind the other, and where in the statement each is. */
+struct layout {
+	struct table_column *columns;
+	int *places;
+	size_t count;
+};
 
-	for (size_t i = 0; columns && i < count; i++)
-		columns[i] = (struct table_column){ (char *)(uintptr_t)sqlite3_column_name(statement, (int)i),
-						    DISPLAY_PLAIN };
-	return columns;
+static int lay_out(struct layout *l, sqlite3_stmt *statement, const struct table_column *columns, size_t count)
+{
+	*l = (struct layout){ calloc(count + 1, sizeof(*l->columns)), calloc(count + 1, sizeof(*l->places)), 0 };
+	if (!l->columns || !l->places)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		if (columns && !columns[i].title)
+			continue;
+		l->places[l->count] = (int)i;
+		l->columns[l->count++] = columns ? columns[i] : (struct table_column){
+			(char *)(uintptr_t)sqlite3_column_name(statement, (int)i), DISPLAY_PLAIN };
+	}
+	return 0;
 }
 
 static int write_error(int r, struct error *err)
@@ -43,14 +55,14 @@ static int write_error(int r, struct error *err)
 	return error_set_errno(err, -r, "Cannot write the table");
 }
 
-static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, struct cell *cells, size_t count,
-		     uint64_t *rows, struct error *err)
+static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, struct cell *cells,
+		     const struct layout *layout, uint64_t *rows, struct error *err)
 {
 	int r = 0;
 
 	for (; r >= 0 && step == SQLITE_ROW; step = r < 0 ? SQLITE_DONE : sqlite3_step(statement)) {
-		for (size_t i = 0; i < count; i++)
-			read_cell(statement, (int)i, &cells[i]);
+		for (size_t i = 0; i < layout->count; i++)
+			read_cell(statement, layout->places[i], &cells[i]);
 		r = formatter_row(f, cells);
 		(*rows)++;
 	}
@@ -66,7 +78,7 @@ int stats_write_rows(sqlite3_stmt *statement, int stepped, const struct format_s
 		     size_t column_count, uint64_t *ret_rows, struct error *err)
 {
 	size_t count = (size_t)sqlite3_column_count(statement);
-	struct table_column *own = columns ? NULL : own_columns(statement, count);
+	struct layout layout = { 0 };
 	struct cell *cells = calloc(count + 1, sizeof(*cells));
 	struct formatter *f = NULL;
 	uint64_t rows = 0;
@@ -74,20 +86,21 @@ int stats_write_rows(sqlite3_stmt *statement, int stepped, const struct format_s
 
 	if (columns && column_count != count)
 		r = -EINVAL;
-	else if (cells && (columns || own))
-		r = formatter_open(&f, spec, target, columns ? columns : own, count);
+	else if (cells && (r = lay_out(&layout, statement, columns, count)) >= 0)
+		r = formatter_open(&f, spec, target, layout.columns, layout.count);
 	if (r == -EINVAL && !f)
 		error_set(err, EINVAL, "The statement gives %zu columns, %zu are declared", count, column_count);
 	else if (r < 0)
 		write_error(r, err);
 	if (f) {
-		r = write_all(statement, stepped, f, cells, count, &rows, err);
+		r = write_all(statement, stepped, f, cells, &layout, &rows, err);
 		closed = formatter_close(f);
 		if (r >= 0 && closed < 0)
 			r = write_error(closed, err);
 	}
 	free(cells);
-	free(own);
+	free(layout.columns);
+	free(layout.places);
 	if (ret_rows)
 		*ret_rows = rows;
 	return r;

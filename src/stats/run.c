@@ -87,24 +87,62 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int prepare(struct run *run, const struct report_file *file, const char *sql, sqlite3_stmt **ret,
+struct piece {
+	const struct report_file *file;
+	const char *asked; /* name and options as given */
+	struct format_spec format;
+	const char *target;
+};
+
+/* Options of the report are parameters of its statements. */
+static int bind_options(const struct piece *piece, sqlite3_stmt *statement)
+{
+	const char *name, *value;
+	char text[64], *whole, *end;
+	size_t len;
+	int r = SQLITE_OK;
+
+	for (int i = 1; r == SQLITE_OK && i <= sqlite3_bind_parameter_count(statement); i++) {
+		name = sqlite3_bind_parameter_name(statement, i);
+		value = name ? report_option_value(piece->file, piece->asked, name + 1, &len) : NULL;
+		if (!value)
+			continue;
+		snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1), value);
+		strtoll(text, &whole, 10);
+		strtod(text, &end);
+		if (*text && !*whole)
+			r = sqlite3_bind_int64(statement, i, strtoll(text, NULL, 10));
+		else if (*text && !*end)
+			r = sqlite3_bind_double(statement, i, strtod(text, NULL));
+		else
+			r = sqlite3_bind_text(statement, i, text, -1, SQLITE_TRANSIENT);
+	}
+	return r;
+}
+
+static int prepare(struct run *run, const struct piece *piece, const char *sql, sqlite3_stmt **ret,
 		   struct error *err)
 {
 	if (sqlite3_prepare_v2(query_db(run->query), sql, -1, ret, NULL) != SQLITE_OK)
-		return error_set(err, EINVAL, "%s: %s", file->path, sqlite3_errmsg(query_db(run->query)));
+		return error_set(err, EINVAL, "%s: %s", piece->file->path, sqlite3_errmsg(query_db(run->query)));
+	if (bind_options(piece, *ret) != SQLITE_OK) {
+		sqlite3_finalize(*ret);
+		return error_set(err, ENOMEM, "Not enough memory");
+	}
 	return 0;
 }
 
 /* Lines of text the report has to tell beside its table. */
-static int write_notes(struct run *run, const struct report_file *file, struct error *err)
+static int write_notes(struct run *run, const struct piece *piece, struct error *err)
 {
+	const struct report_file *file = piece->file;
 	sqlite3_stmt *statement;
 	const char *text;
 	int r, step;
 
 	if (!file->note || run->options->quiet)
 		return 0;
-	r = prepare(run, file, file->note, &statement, err);
+	r = prepare(run, piece, file->note, &statement, err);
 	if (r < 0)
 		return r;
 	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -117,12 +155,6 @@ static int write_notes(struct run *run, const struct report_file *file, struct e
 	sqlite3_finalize(statement);
 	return r;
 }
-
-struct piece {
-	const struct report_file *file;
-	struct format_spec format;
-	const char *target;
-};
 
 static FILE *remark_stream(struct run *run, const struct piece *piece)
 {
@@ -148,25 +180,42 @@ static void say_processing(struct run *run, const struct piece *piece, const str
 	fputs("...\n\n", remark_stream(run, piece));
 }
 
+/* Columns that the options leave out have no title. */
+static struct table_column *shown_columns(const struct piece *piece)
+{
+	struct table_column *columns = calloc(piece->file->column_count + 1, sizeof(*columns));
+
+	for (size_t i = 0; columns && i < piece->file->column_count; i++) {
+		columns[i] = piece->file->columns[i];
+		if (!report_column_shown(piece->file, piece->asked, i))
+			columns[i].title = NULL;
+	}
+	return columns;
+}
+
 static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt *statement, struct error *err)
 {
 	struct stats_output_place place = { piece->target, run->path, piece->file->name, piece->format.kind,
 				      run->options->overwrite, run->out };
 	struct format_target target = { NULL, run->unit, piece->file->title };
+	struct table_column *columns = shown_columns(piece);
 	struct stats_output output;
 	struct error ignored;
 	int heading, closed, r;
 
-	r = stats_output_open(&output, &place, err);
-	if (r < 0)
+	r = columns ? stats_output_open(&output, &place, err) : error_set(err, ENOMEM, "Not enough memory");
+	if (r < 0) {
+		free(columns);
 		return r;
+	}
 	target.out = output.stream;
 	heading = output.is_console && format_is_for_people(piece->format.kind);
 	say_processing(run, piece, &output);
 	if (heading)
 		fprintf(run->out, " ** %s (%s):\n\n", piece->file->title, piece->file->name);
-	r = stats_write_rows(statement, SQLITE_ROW, &piece->format, &target, piece->file->columns,
-			     piece->file->column_count, NULL, err);
+	r = stats_write_rows(statement, SQLITE_ROW, &piece->format, &target, columns, piece->file->column_count, NULL,
+			     err);
+	free(columns);
 	if (heading)
 		fputs("\n", run->out);
 	/* A command may stop reading when it has enough; whether it failed is its exit status. */
@@ -189,7 +238,7 @@ static int run_piece(struct run *run, const struct piece *piece, int skip_silent
 			say_skipped(run, piece);
 		return 0;
 	}
-	r = prepare(run, piece->file, piece->file->sql, &statement, err);
+	r = prepare(run, piece, piece->file->sql, &statement, err);
 	if (r < 0)
 		return r;
 	step = sqlite3_step(statement);
@@ -202,15 +251,16 @@ static int run_piece(struct run *run, const struct piece *piece, int skip_silent
 		say_skipped(run, piece);
 	}
 	sqlite3_finalize(statement);
-	return r < 0 ? r : write_notes(run, piece->file, err);
+	return r < 0 ? r : write_notes(run, piece, err);
 }
 
-static int make_piece(struct run *run, size_t i, const struct report_file *file, struct piece *ret,
-		      struct error *err)
+static int make_piece(struct run *run, size_t i, const struct report_file *file, const char *asked,
+		      struct piece *ret, struct error *err)
 {
 	const char *format;
 
 	ret->file = file;
+	ret->asked = asked;
 	ret->target = list_at(&run->outputs, i, "-");
 	format = list_at(&run->formats, i, stats_output_is_console(ret->target) ? "column" : "csv");
 	return format_parse(&ret->format, format, err);
@@ -222,6 +272,7 @@ static int run_named(struct run *run, struct error *err)
 	size_t count = run->reports.count;
 	struct piece *pieces;
 	const struct report_file *file;
+	const char *asked;
 	int r = 0, shown;
 
 	if (run->outputs.count > count)
@@ -232,8 +283,9 @@ static int run_named(struct run *run, struct error *err)
 	if (!pieces)
 		return error_set(err, ENOMEM, "Not enough memory");
 	for (size_t i = 0; r >= 0 && i < count; i++) {
-		file = report_files_find(&run->files, list_at(&run->reports, i, ""), err);
-		r = file ? make_piece(run, i, file, &pieces[i], err) : -EINVAL;
+		asked = list_at(&run->reports, i, "");
+		file = report_files_find(&run->files, asked, err);
+		r = file ? make_piece(run, i, file, asked, &pieces[i], err) : -EINVAL;
 	}
 	for (size_t i = 0; r >= 0 && i < count; i++)
 		r = run_piece(run, &pieces[i], 0, &shown, err);
@@ -265,13 +317,13 @@ static int run_default(struct run *run, struct error *err)
 	if (count)
 		qsort(set, count, sizeof(*set), compare_places);
 	for (size_t i = 0; r >= 0 && i < count; i++) {
-		r = make_piece(run, i, set[i], &piece, err);
+		r = make_piece(run, i, set[i], set[i]->name, &piece, err);
 		if (r >= 0)
 			r = run_piece(run, &piece, 1, &shown, err);
 		any += r >= 0 && shown;
 	}
 	for (size_t i = 0; r >= 0 && !any && i < count; i++) {
-		r = make_piece(run, i, set[i], &piece, err);
+		r = make_piece(run, i, set[i], set[i]->name, &piece, err);
 		if (r >= 0)
 			say_skipped(run, &piece);
 	}

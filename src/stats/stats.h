@@ -41,7 +41,7 @@ int stats_folders_find(struct stats_folders *ret, const char *const *given, size
 void stats_folders_release(struct stats_folders *folders);
 
 /* All rows of a prepared statement through a formatter; *ret_rows may be NULL. Columns may be NULL: the
- * statement's own names and plain values. */
+ * statement's own names and plain values. Those without a title are left out. */
 int stats_write_rows(sqlite3_stmt *statement, int stepped, const struct format_spec *spec,
 		     const struct format_target *target, const struct table_column *columns,
 		     size_t column_count, uint64_t *ret_rows, struct error *err);

@@ -1,5 +1,6 @@
 /* nvtx_sum over a large report: three threads with ranges of log-normal length (median
- * 20 us, sigma 1), 200 names. Prints the seconds it took, with what opening cost.
+ * 20 us, sigma 1), 200 names. Then samples, as many, of 2,000 stacks 64 deep. Prints the seconds it
+ * took, with what opening cost.
  * Usage: bench_query [MILLION_RANGES [FOLDER]] */
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +14,9 @@
 
 #define NAMES 200
 #define TRACKS 3
+#define STACKS 2000
+#define DEPTH 64
+#define FRAMES 5000
 
 static double now(void)
 {
@@ -52,10 +56,8 @@ static void write_world(struct report_writer *w)
 	int64_t name = (int64_t)report_string(w, "bench", 5);
 
 	append(w, TABLE_PROCESS, (int64_t[]){ 1, 100, 0, 0, 0, 0, 0, 0, name }, 0x103);
-	for (int64_t i = 1; i <= TRACKS; i++) {
+	for (int64_t i = 1; i <= TRACKS; i++)
 		append(w, TABLE_THREAD, (int64_t[]){ i, 1, 100 + i, 0, 0, 0, name }, 0x47);
-		append(w, TABLE_TRACK, (int64_t[]){ i, TRACK_NVTX_PUSHPOP, 1, i, 0, 0, name }, 0x3f);
-	}
 }
 
 static void write_ranges(struct report_writer *w, long count, struct error *err)
@@ -69,8 +71,10 @@ static void write_ranges(struct report_writer *w, long count, struct error *err)
 		snprintf(text, sizeof(text), "range number %d", i);
 		names[i] = (int64_t)report_string(w, text, strlen(text));
 	}
-	for (int i = 0; i < TRACKS; i++)
+	for (int i = 0; i < TRACKS; i++) {
+		append(w, TABLE_TRACK, (int64_t[]){ i + 1, TRACK_NVTX_PUSHPOP, 1, i + 1, 0, 0, names[0] }, 0x3f);
 		tracks[i] = report_track(w, TABLE_SLICE, (uint32_t)i + 1);
+	}
 	for (long n = 0; n < count; n++) {
 		int t = (int)(n % TRACKS);
 		double normal = sqrt(-2 * log(uniform(&state))) * cos(6.283185307179586 * uniform(&state));
@@ -85,7 +89,51 @@ static void write_ranges(struct report_writer *w, long count, struct error *err)
 	}
 }
 
-static void make_report(const char *path, long count)
+/* Stacks that part half-way; every frame has a name. */
+static void write_stacks(struct report_writer *w)
+{
+	int64_t id = 0, parent = 0, trunk[DEPTH / 2];
+	char text[32];
+
+	append(w, TABLE_META, (int64_t[]){ (int64_t)report_string(w, "sampling.unit", 13), (int64_t)report_string(w, "ns", 2) }, 3);
+	append(w, TABLE_MODULE, (int64_t[]){ 1, MODULE_FILE, (int64_t)report_string(w, "/bin/app", 8) }, 7);
+	for (int64_t f = 1; f <= FRAMES; f++) {
+		snprintf(text, sizeof(text), "function %d", (int)f);
+		append(w, TABLE_FRAME, (int64_t[]){ f, 1, f * 64 }, 7);
+		append(w, TABLE_SYMBOL, (int64_t[]){ f, 1, (int64_t)report_string(w, text, strlen(text)) }, 7);
+		append(w, TABLE_FRAME_SYMBOL, (int64_t[]){ f, f }, 3);
+	}
+	for (int i = 0; i < DEPTH / 2; i++) {
+		append(w, TABLE_STACK, (int64_t[]){ ++id, parent, i + 1 }, parent ? 7 : 5);
+		trunk[i] = parent = id;
+	}
+	for (int64_t s = 0; s < STACKS; s++) {
+		parent = trunk[DEPTH / 2 - 1];
+		for (int64_t i = 0; i < DEPTH / 2; i++, parent = id)
+			append(w, TABLE_STACK, (int64_t[]){ ++id, parent, 1 + (s * 31 + i * 7) % FRAMES }, 7);
+	}
+}
+
+static void write_samples(struct report_writer *w, long count, struct error *err)
+{
+	struct report_track *tracks[TRACKS];
+	uint64_t state = 2;
+
+	for (int i = 0; i < TRACKS; i++) {
+		append(w, TABLE_TRACK, (int64_t[]){ i + 1, TRACK_SAMPLES, 1, i + 1 }, 15);
+		tracks[i] = report_track(w, TABLE_SAMPLE, (uint32_t)i + 1);
+	}
+	for (long n = 0; n < count; n++) {
+		int64_t stack = DEPTH / 2 * (2 + (int64_t)(uniform(&state) * STACKS));
+
+		if (report_append(tracks[n % TRACKS], (int64_t[]){ n * 1000, stack, n % 8, 1000000 + n % 1000, 0 }, 31) < 0)
+			exit(1);
+		if (n % 500000 == 0 && report_writer_tick(w, NULL, NULL, err) < 0)
+			die("writing", err);
+	}
+}
+
+static void make_report(const char *path, long count, int samples)
 {
 	struct report_writer *w;
 	struct error err;
@@ -93,7 +141,12 @@ static void make_report(const char *path, long count)
 	if (report_writer_open(&w, path, 1, NULL, 0, &err) < 0)
 		die("opening the writer", &err);
 	write_world(w);
-	write_ranges(w, count, &err);
+	if (samples) {
+		write_stacks(w);
+		write_samples(w, count, &err);
+	} else {
+		write_ranges(w, count, &err);
+	}
 	if (report_writer_finish(w, &err) < 0)
 		die("finishing", &err);
 }
@@ -127,7 +180,7 @@ int main(int argc, char **argv)
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/bench_query.%d.sonde", argc > 2 ? argv[2] : ".", (int)getpid());
-	make_report(path, count);
+	make_report(path, count, 0);
 	for (int i = 0; i < 6; i++)
 		run(path, "nvtx_sum", "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, stddev "
 				      "FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name', 'duration')");
@@ -136,6 +189,15 @@ int main(int argc, char **argv)
 	run(path, "interval_union", "SELECT busy FROM interval_union('NVTX_EVENTS', 'globalTid')");
 	run(path, "plain GROUP BY", "SELECT count(*), sum(end - start) FROM NVTX_EVENTS GROUP BY text");
 	run(path, "nvtx_pushpop_tree", "SELECT rangeId FROM nvtx_pushpop_tree");
+	make_report(path, count, 1);
+	for (int i = 0; i < 6; i++)
+		run(path, "sample_stats", "SELECT * FROM sample_stats('samples')");
+	run(path, "sample_stats by thread", "SELECT * FROM sample_stats('samples', 'function, thread')");
+	run(path, "stack_stats", "SELECT * FROM stack_stats('samples')");
+	run(path, "stack_stats as a tree", "SELECT * FROM stack_stats('samples', 'tree')");
+	run(path, "1,000 stacks by id", "WITH RECURSIVE s(id) AS (SELECT 997 UNION ALL SELECT id + 997 FROM s LIMIT 1000) "
+					"SELECT c.symbol FROM s CROSS JOIN SAMPLING_CALLCHAINS c ON c.id = s.id");
+	run(path, "a million frames", "SELECT count(*) FROM (SELECT symbol FROM SAMPLING_CALLCHAINS LIMIT 1000000)");
 	unlink(path);
 	return 0;
 }

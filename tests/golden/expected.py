@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes the expected tables of the golden tests from recording.txt, by itself:
+"""Computes the expected tables of the golden tests from recording.txt and cpu.txt, by itself:
 nothing here comes from Sonde's own code or output.
 
 Usage: expected.py [--check] FOLDER
@@ -11,13 +11,15 @@ import re
 import statistics
 import sys
 
+import cpu_expected
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PUSH_POP, START_END = 1, 2
 
 
-def read_rows():
+def read_rows(name):
     tables = {}
-    for line in open(os.path.join(HERE, "recording.txt")):
+    for line in open(os.path.join(HERE, name)):
         if line.startswith("#") or not line.strip():
             continue
         table, track, rest = line.split(None, 2)
@@ -25,13 +27,13 @@ def read_rows():
         for key, text, raw in re.findall(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|(\S+))', rest):
             row[key] = re.sub(r"\\(.)", r"\1", text) if raw == "" else raw
         for key, value in row.items():
-            if isinstance(value, str) and re.fullmatch(r"-?\d+", value) and key not in ("name", "value", "text"):
+            if isinstance(value, str) and re.fullmatch(r"-?\d+", value) and key not in ("name", "value", "text", "path"):
                 row[key] = int(value)
         tables.setdefault(table, []).append(row)
     return tables
 
 
-TABLES = read_rows()
+TABLES = read_rows("recording.txt")
 TRACKS = {t["id"]: t for t in TABLES["track"]}
 DOMAINS = {d["uid"]: d["name"] for d in TABLES["nvtx_domain"] if "name" in d}
 PIDS = {p["uid"]: p["pid"] for p in TABLES["process"]}
@@ -182,6 +184,7 @@ def golden():
     yield "sql_quantiles", "sql -f csv REPORT \"SELECT key, count, min, max, med FROM " \
         "group_stats('NVTX_EVENTS', 'name', 'duration', 'eventType = 59 and start < 3000') ORDER BY key\"", \
         csv(["key", "count", "min", "max", "med"], sql_quantiles())
+    yield from cpu_expected.golden(read_rows("cpu.txt"), csv, column)
 
 
 def sql_quantiles():
@@ -203,7 +206,7 @@ def main(arguments):
             with open(path, "w") as out:
                 out.write(command + "\n" + text)
         elif not os.path.exists(path) or open(path).read() != command + "\n" + text:
-            print(f"{path} is not what recording.txt gives")
+            print(f"{path} is not what the recordings give")
             wrong += 1
     return 1 if wrong else 0
 

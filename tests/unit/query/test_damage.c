@@ -33,6 +33,11 @@ static void ask_everything(struct query *q)
 		"SELECT * FROM interval_union('NVTX_EVENTS', 'globalTid')",
 		"SELECT * FROM interval_overlap('NVTX_EVENTS', 'name', 'eventType = 59', 'eventType = 60')",
 		"SELECT * FROM sonde_slice", "SELECT * FROM sonde_track", "SELECT * FROM sonde_meta", "SELECT * FROM sonde_lod",
+		"SELECT * FROM OSRT_API", "SELECT * FROM OSRT_CALLCHAINS", "SELECT * FROM COMPOSITE_EVENTS WHERE id = 3",
+		"SELECT * FROM SAMPLING_CALLCHAINS", "SELECT * FROM SAMPLING_CALLCHAINS WHERE id = 3",
+		"SELECT * FROM OSRT_FILE_ACCESS_EVENTS", "SELECT * FROM OSRT_FILE_ACCESS_DESCRIPTORS",
+		"SELECT * FROM sample_stats('samples', 'function, thread')", "SELECT * FROM sample_stats('osrt', 'module')",
+		"SELECT * FROM stack_stats('offcpu', 'tree')", "SELECT * FROM stack_stats('samples')",
 	};
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
@@ -63,7 +68,7 @@ static void write_all(const char *path, const unsigned char *bytes, size_t len)
 	fclose(out);
 }
 
-static void test_damaged_reports(void **state)
+static void damage(const char *recording)
 {
 	char folder[64], path[128], damaged[128];
 	unsigned char *bytes, *copy;
@@ -75,7 +80,7 @@ static void test_damaged_reports(void **state)
 	make_folder(folder, sizeof(folder));
 	snprintf(path, sizeof(path), "%s/run.sonde", folder);
 	snprintf(damaged, sizeof(damaged), "%s/damaged.sonde", folder);
-	assert_int_equal(text_report_write(GOLDEN_FOLDER "/recording.txt", path, &err), 0);
+	assert_int_equal(text_report_write(recording, path, &err), 0);
 	len = read_all(path, &bytes);
 	copy = malloc(len);
 	for (unsigned round = 0; round < ROUNDS; round++) {
@@ -99,9 +104,21 @@ static void test_damaged_reports(void **state)
 	remove_folder(folder);
 }
 
+static void test_damaged_ranges(void **state)
+{
+	damage(GOLDEN_FOLDER "/recording.txt");
+}
+
+static void test_damaged_stacks(void **state)
+{
+	damage(GOLDEN_FOLDER "/cpu.txt");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_damaged_reports) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_damaged_ranges), cmocka_unit_test(test_damaged_stacks),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,429 @@
+/* SAMPLING_CALLCHAINS and OSRT_CALLCHAINS: a row per frame of a stack, made from the tree of all stacks
+ * when it is read. The id of a sample's stack is that of its row in COMPOSITE_EVENTS; calls of the OS
+ * runtime have the id of their stack. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/function.h"
+#include "query/stack_tree.h"
+
+#define CHAINS_DECLARATION                                                                            \
+	"CREATE TABLE x(id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, "       \
+	"kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER, "            \
+	"originalIP INTEGER, unwindMethod INTEGER, stackDepth INTEGER NOT NULL)"
+
+enum {
+	CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_KERNEL, CHAIN_THUMB, CHAIN_UNRESOLVED, CHAIN_SPECIAL,
+	CHAIN_IP, CHAIN_METHOD, CHAIN_DEPTH
+};
+
+enum { PLAN_ALL = 0, PLAN_ID = 1, PLAN_DEPTH = 2 };
+
+/* ENUM_STACK_UNWIND_METHOD. */
+enum { METHOD_UNKNOWN = 0, METHOD_FRAME_POINTERS = 1, METHOD_TABLES = 2, METHOD_BRANCHES = 3 };
+
+struct chains_vtab {
+	struct function_vtab function;
+	enum table_id table; /* TABLE_SAMPLE or TABLE_OSRT */
+	int method;
+	uint64_t *used;      /* stacks that calls have: a bit each; NULL until asked for */
+};
+
+struct chains_cursor {
+	sqlite3_vtab_cursor base;
+	struct stack_tree *tree;
+	/* Samples: the group at hand. */
+	size_t group;
+	int loaded;          /* `stacks` are those of `group` */
+	uint32_t row;
+	int64_t *stacks;
+	size_t cap;
+	int64_t id;
+	int64_t only_depth;  /* -1: all */
+	int only_id;
+	uint32_t node;       /* stack at hand; 0 = at the end */
+	int64_t depth;
+};
+
+static struct query *query_of(const sqlite3_vtab_cursor *base)
+{
+	return ((struct function_vtab *)base->pVtab)->q;
+}
+
+static int method_of(struct query *q, enum table_id table)
+{
+	const char *name = report_meta(q->report, "sampling.backtrace");
+
+	if (table == TABLE_OSRT)
+		return METHOD_TABLES;
+	if (!name)
+		return METHOD_UNKNOWN;
+	return strcmp(name, "fp") == 0 ? METHOD_FRAME_POINTERS :
+	       strcmp(name, "dwarf") == 0 || strcmp(name, "auto") == 0 ? METHOD_TABLES :
+	       strcmp(name, "lbr") == 0 ? METHOD_BRANCHES : METHOD_UNKNOWN;
+}
+
+/* argv[2] is the table's name. */
+static int chains_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
+			  char **error)
+{
+	struct query *q = aux;
+	struct chains_vtab *v;
+	int r = sqlite3_declare_vtab(db, CHAINS_DECLARATION);
+
+	if (r != SQLITE_OK)
+		return r;
+	v = sqlite3_malloc(sizeof(*v));
+	if (!v)
+		return SQLITE_NOMEM;
+	*v = (struct chains_vtab){ .function = { .q = q } };
+	v->table = strcmp(argv[2], "OSRT_CALLCHAINS") == 0 ? TABLE_OSRT : TABLE_SAMPLE;
+	v->method = method_of(q, v->table);
+	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+	*ret = &v->function.base;
+	return SQLITE_OK;
+}
+
+static int chains_disconnect(sqlite3_vtab *base)
+{
+	free(((struct chains_vtab *)base)->used);
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+/* Rows come by id, then depth. */
+static int comes_in_order(const sqlite3_index_info *info)
+{
+	for (int i = 0; i < info->nOrderBy; i++)
+		if (info->aOrderBy[i].desc || info->aOrderBy[i].iColumn != (i == 0 ? CHAIN_ID : CHAIN_DEPTH))
+			return 0;
+	return info->nOrderBy > 0 && info->nOrderBy <= 2;
+}
+
+static int chains_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	const struct chains_vtab *v = (struct chains_vtab *)base;
+	double rows = (double)report_row_count(v->function.q->report, v->table) * 16;
+	int place[2] = { -1, -1 }, used = 0;
+
+	for (int i = 0; i < info->nConstraint; i++) {
+		if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+			continue;
+		if (info->aConstraint[i].iColumn == CHAIN_ID)
+			place[0] = i;
+		if (info->aConstraint[i].iColumn == CHAIN_DEPTH)
+			place[1] = i;
+	}
+	info->idxNum = (place[0] >= 0 ? PLAN_ID : 0) | (place[1] >= 0 ? PLAN_DEPTH : 0);
+	for (unsigned i = 0; i < 2; i++)
+		if (place[i] >= 0)
+			info->aConstraintUsage[place[i]].argvIndex = ++used;
+	rows = place[0] >= 0 ? 16 : rows;
+	rows = place[1] >= 0 ? rows / 16 : rows;
+	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
+	info->estimatedCost = rows + 1;
+	info->orderByConsumed = comes_in_order(info);
+	return SQLITE_OK;
+}
+
+static int chains_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct chains_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static int chains_close(sqlite3_vtab_cursor *base)
+{
+	free(((struct chains_cursor *)base)->stacks);
+	free(base);
+	return SQLITE_OK;
+}
+
+static int is_shown(struct query *q, enum table_id table, size_t group)
+{
+	const struct report_group *g = report_group(q->report, table, group);
+	const int64_t *track = index_find(&q->index.tracks, g->track);
+
+	return track && track[TRACK_KIND] == (table == TABLE_OSRT ? TRACK_OSRT : TRACK_SAMPLES) &&
+	       g->present >> (table == TABLE_OSRT ? COLUMN_OSRT_STACK : COLUMN_SAMPLE_STACK) & 1;
+}
+
+/* Decodes the stacks of a group into c->stacks. */
+static int load_group(struct chains_cursor *c, enum table_id table, size_t group)
+{
+	struct query *q = query_of(&c->base);
+	uint32_t rows = report_group(q->report, table, group)->rows;
+	unsigned column = table == TABLE_OSRT ? COLUMN_OSRT_STACK : COLUMN_SAMPLE_STACK;
+	int64_t *grown;
+	int r;
+
+	c->loaded = 0;
+	if (c->cap < rows) {
+		grown = realloc(c->stacks, rows * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		c->stacks = grown;
+		c->cap = rows;
+	}
+	r = report_column(q->report, table, group, column, c->stacks, NULL);
+	if (r == -EBADMSG)
+		atomic_fetch_add(&q->damaged, 1);
+	c->loaded = r >= 0;
+	c->group = group;
+	return r == -ENOMEM ? r : 0;
+}
+
+static uint32_t known_stack(const struct chains_cursor *c, int64_t id)
+{
+	return id > 0 && id < c->tree->stack_count ? (uint32_t)id : 0;
+}
+
+/* Goes to depth `only_depth`, or to the leaf; 0 when the stack is not that deep. */
+static int enter_stack(struct chains_cursor *c, uint32_t stack)
+{
+	c->depth = 0;
+	c->node = stack;
+	if (c->only_depth > STACK_MAX_DEPTH)
+		c->node = 0;
+	for (; c->node && c->depth < c->only_depth; c->depth++)
+		c->node = c->tree->parents[c->node];
+	return c->node != 0;
+}
+
+/* The next sample with a stack, beginning with c->row of c->group. */
+static int next_sample(struct chains_cursor *c)
+{
+	struct query *q = query_of(&c->base);
+	const struct report_group *g;
+	int r;
+
+	for (; c->group < report_group_count(q->report, TABLE_SAMPLE); c->group++, c->row = 0, c->loaded = 0) {
+		if (!is_shown(q, TABLE_SAMPLE, c->group))
+			continue;
+		r = c->loaded ? 0 : load_group(c, TABLE_SAMPLE, c->group);
+		if (r < 0)
+			return r;
+		g = report_group(q->report, TABLE_SAMPLE, c->group);
+		for (; c->loaded && c->row < g->rows; c->row++)
+			if (enter_stack(c, known_stack(c, c->stacks[c->row]))) {
+				c->id = (int64_t)g->first_row + c->row + 1;
+				return 0;
+			}
+	}
+	return 0;
+}
+
+/* The group that has the sample of that number; -1 when none has. */
+static int64_t group_of_sample(const struct report *report, int64_t id)
+{
+	size_t low = 0, high = report_group_count(report, TABLE_SAMPLE), middle;
+	const struct report_group *g;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		g = report_group(report, TABLE_SAMPLE, middle);
+		if (g->first_row + g->rows < (uint64_t)id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (id <= 0 || low == report_group_count(report, TABLE_SAMPLE))
+		return -1;
+	g = report_group(report, TABLE_SAMPLE, low);
+	return (uint64_t)id > g->first_row && (uint64_t)id <= g->first_row + g->rows ? (int64_t)low : -1;
+}
+
+static int find_sample(struct chains_cursor *c, int64_t id)
+{
+	struct query *q = query_of(&c->base);
+	int64_t group = group_of_sample(q->report, id);
+	int r = 0;
+
+	c->node = 0;
+	if (group < 0 || !is_shown(q, TABLE_SAMPLE, (size_t)group))
+		return 0;
+	if (!c->loaded || c->group != (size_t)group)
+		r = load_group(c, TABLE_SAMPLE, (size_t)group);
+	if (r < 0 || !c->loaded)
+		return r;
+	c->id = id;
+	c->row = (uint32_t)((uint64_t)id - 1 - report_group(q->report, TABLE_SAMPLE, c->group)->first_row);
+	enter_stack(c, known_stack(c, c->stacks[c->row]));
+	return 0;
+}
+
+/* Which stacks calls have. */
+static int find_used(struct chains_vtab *v, struct chains_cursor *c)
+{
+	struct query *q = v->function.q;
+	uint32_t stack;
+	int r = 0;
+
+	if (v->used)
+		return 0;
+	v->used = calloc((size_t)c->tree->stack_count / 64 + 1, sizeof(*v->used));
+	if (!v->used)
+		return -ENOMEM;
+	for (size_t group = 0; r >= 0 && group < report_group_count(q->report, TABLE_OSRT); group++) {
+		if (!is_shown(q, TABLE_OSRT, group))
+			continue;
+		r = load_group(c, TABLE_OSRT, group);
+		for (uint32_t i = 0; c->loaded && i < report_group(q->report, TABLE_OSRT, group)->rows; i++) {
+			stack = known_stack(c, c->stacks[i]);
+			v->used[stack / 64] |= stack ? 1ull << (stack % 64) : 0;
+		}
+	}
+	return r;
+}
+
+/* The next stack of a call with an id of at least c->id. */
+static int next_call_stack(struct chains_cursor *c)
+{
+	const struct chains_vtab *v = (const struct chains_vtab *)c->base.pVtab;
+
+	c->node = 0;
+	for (; c->id < c->tree->stack_count; c->id++)
+		if (v->used[c->id / 64] >> (c->id % 64) & 1 && enter_stack(c, (uint32_t)c->id))
+			break;
+	return 0;
+}
+
+static int begin(struct chains_cursor *c, const int64_t *id)
+{
+	struct chains_vtab *v = (struct chains_vtab *)c->base.pVtab;
+	int r;
+
+	c->only_id = id != NULL;
+	if (v->table == TABLE_SAMPLE && id)
+		return find_sample(c, *id);
+	c->group = 0;
+	c->row = 0;
+	c->loaded = 0;
+	if (v->table == TABLE_SAMPLE)
+		return next_sample(c);
+	r = find_used(v, c);
+	c->id = id ? *id : 1;
+	if (r < 0 || c->id < 1 || c->id >= c->tree->stack_count)
+		return r;
+	next_call_stack(c);
+	if (id && c->id != *id)
+		c->node = 0;
+	return 0;
+}
+
+static int code_of(int r)
+{
+	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
+}
+
+static int chains_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+{
+	struct chains_cursor *c = (struct chains_cursor *)base;
+	int64_t id = 0;
+	int at = 0, r;
+
+	c->node = 0;
+	c->only_depth = -1;
+	for (int i = 0; i < argc; i++)
+		if (sqlite3_value_numeric_type(argv[i]) != SQLITE_INTEGER)
+			return SQLITE_OK; /* equal to no number */
+	r = stack_tree_of(query_of(base), &c->tree);
+	if (r < 0)
+		return code_of(r);
+	if (plan & PLAN_ID)
+		id = sqlite3_value_int64(argv[at++]);
+	if (plan & PLAN_DEPTH)
+		c->only_depth = sqlite3_value_int64(argv[at++]);
+	if ((plan & PLAN_DEPTH) && c->only_depth < 0)
+		return SQLITE_OK;
+	return code_of(begin(c, plan & PLAN_ID ? &id : NULL));
+}
+
+static int chains_next(sqlite3_vtab_cursor *base)
+{
+	struct chains_cursor *c = (struct chains_cursor *)base;
+
+	if (c->only_depth < 0) {
+		c->depth++;
+		c->node = c->tree->parents[c->node];
+		if (c->node)
+			return SQLITE_OK;
+	}
+	c->node = 0;
+	if (c->only_id)
+		return SQLITE_OK;
+	if (((struct chains_vtab *)base->pVtab)->table == TABLE_SAMPLE) {
+		c->row++;
+		return code_of(next_sample(c));
+	}
+	c->id++;
+	return code_of(next_call_stack(c));
+}
+
+static int chains_eof(sqlite3_vtab_cursor *base)
+{
+	return ((struct chains_cursor *)base)->node == 0;
+}
+
+static int chains_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct chains_cursor *c = (struct chains_cursor *)base;
+	uint32_t frame = c->tree->frames[c->node];
+	const struct code_function *f = &c->tree->functions[c->tree->code[frame].function];
+
+	switch (column) {
+	case CHAIN_ID: sqlite3_result_int64(context, c->id); break;
+	case CHAIN_SYMBOL: sqlite3_result_int64(context, code_frame_string(c->tree, frame)); break;
+	case CHAIN_MODULE: sqlite3_result_int64(context, code_frame_module_string(c->tree, frame)); break;
+	case CHAIN_KERNEL: sqlite3_result_int(context, code_function_is_kernel(f)); break;
+	case CHAIN_UNRESOLVED: sqlite3_result_int(context, f->name == 0); break;
+	case CHAIN_IP: sqlite3_result_int64(context, c->tree->code[frame].offset); break;
+	case CHAIN_METHOD:
+		sqlite3_result_int(context, ((const struct chains_vtab *)base->pVtab)->method);
+		break;
+	case CHAIN_DEPTH: sqlite3_result_int64(context, c->depth); break;
+	}
+	return SQLITE_OK;
+}
+
+static int chains_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	const struct chains_cursor *c = (struct chains_cursor *)base;
+
+	*ret = (sqlite3_int64)((uint64_t)c->id << 16 | (uint64_t)c->depth);
+	return SQLITE_OK;
+}
+
+static const sqlite3_module chains_module = {
+	.iVersion = 1, .xCreate = chains_connect, .xConnect = chains_connect, .xBestIndex = chains_best_index,
+	.xDisconnect = chains_disconnect, .xDestroy = chains_disconnect, .xOpen = chains_open,
+	.xClose = chains_close, .xFilter = chains_filter, .xNext = chains_next, .xEof = chains_eof,
+	.xColumn = chains_column, .xRowid = chains_rowid,
+};
+
+static int has_stacks(struct query *q, enum table_id table)
+{
+	if (report_row_count(q->report, TABLE_STACK) == 0)
+		return 0;
+	for (size_t i = 0; i < report_group_count(q->report, table); i++)
+		if (is_shown(q, table, i))
+			return 1;
+	return 0;
+}
+
+int callchains_register(struct query *q)
+{
+	int r = sqlite3_create_module_v2(q->db, "sonde_callchains", &chains_module, q, NULL);
+
+	if (r == SQLITE_OK && has_stacks(q, TABLE_SAMPLE))
+		r = sqlite3_exec(q->db, "CREATE VIRTUAL TABLE SAMPLING_CALLCHAINS USING sonde_callchains", NULL, NULL,
+				 NULL);
+	if (r == SQLITE_OK && has_stacks(q, TABLE_OSRT))
+		r = sqlite3_exec(q->db, "CREATE VIRTUAL TABLE OSRT_CALLCHAINS USING sonde_callchains", NULL, NULL, NULL);
+	return r;
+}

@@ -1,0 +1,27 @@
+/* The words in which mapping_*.c describe tables. */
+#ifndef SONDE_QUERY_MAPPING_WORDS_H
+#define SONDE_QUERY_MAPPING_WORDS_H
+
+#include <stddef.h>
+
+#include "query/mapping.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define SHOWN(its_name, type) { (its_name), (type), NULL }
+#define BEHIND(its_name, type, short_name) { (its_name), type " HIDDEN", (short_name) }
+#define FROM(kind, from) { .convert = CONVERT_##kind, .column = (from) }
+#define WITH(kind, from, with) { .convert = CONVERT_##kind, .column = (from), .other = (with) }
+#define CONSTANT(number) { .convert = CONVERT_CONSTANT, .constant = (number) }
+#define NOTHING { .convert = CONVERT_NULL }
+#define SOURCE(from, its_cells) { .table = TABLE_##from, .cells = its_cells }
+#define MAPPED(id, sql_name)                                                                     \
+	const struct mapped_table id = { sql_name, id##_columns, COUNT(id##_columns),            \
+					 id##_sources, COUNT(id##_sources) }
+
+/* In mapping_cpu.c. */
+extern const struct mapped_table mapped_osrt_api;
+extern const struct mapped_table mapped_file_events;
+extern const struct mapped_table mapped_file_descriptors;
+extern const struct mapped_table mapped_composite_events;
+
+#endif

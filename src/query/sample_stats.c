@@ -1,0 +1,297 @@
+/* sample_stats(source [, by [, filter]]): for each function (or module) how often it was executing itself,
+ * and how often it was on the stack at all; recursion counts once. source: samples, osrt (time in calls of
+ * the OS runtime) or offcpu. by: function or module, and thread or process for each apart. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/function.h"
+#include "query/stack_weights.h"
+
+enum {
+	STATS_FUNCTION, STATS_MODULE, STATS_KERNEL, STATS_THREAD, STATS_PROCESS, STATS_SELF_COUNT, STATS_SELF,
+	STATS_SELF_TIME, STATS_TOTAL_COUNT, STATS_TOTAL, STATS_TOTAL_TIME,
+	STATS_SOURCE, STATS_BY, STATS_FILTER
+};
+
+#define STATS_DECLARATION                                                                          \
+	"CREATE TABLE x(function TEXT, module TEXT, kernel INTEGER, thread INTEGER, process INTEGER, " \
+	"self_count INTEGER, self INTEGER, self_time INTEGER, total_count INTEGER, total INTEGER, "  \
+	"total_time INTEGER, source HIDDEN, by HIDDEN, filter HIDDEN)"
+
+struct stats_row {
+	uint32_t owner;
+	uint32_t label; /* of the fold; that of node 0, "no stack", is label_count */
+	struct stack_sum self, total;
+};
+
+struct stats_cursor {
+	sqlite3_vtab_cursor base;
+	struct stack_weights weights;
+	struct stack_tree *tree;
+	struct stack_fold *fold;
+	enum stack_labels labels;
+	enum stack_owner owner;
+	struct stats_row *rows;
+	size_t count, cap;
+	size_t at;
+};
+
+static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
+			 char **error)
+{
+	return function_connect(db, aux, STATS_DECLARATION, ret);
+}
+
+static int stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	return function_best_index(info, STATS_SOURCE, 3, 1);
+}
+
+static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct stats_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static void forget(struct stats_cursor *c)
+{
+	stack_weights_release(&c->weights);
+	free(c->rows);
+	c->rows = NULL;
+	c->count = c->cap = c->at = 0;
+}
+
+static int stats_close(sqlite3_vtab_cursor *base)
+{
+	forget((struct stats_cursor *)base);
+	free(base);
+	return SQLITE_OK;
+}
+
+static int parse_by(struct stats_cursor *c, const char *by, struct error *err)
+{
+	static const struct {
+		const char *name;
+		int labels, owner;
+	} words[] = {
+		{ "function", STACK_FUNCTIONS, -1 }, { "module", STACK_MODULES, -1 },
+		{ "thread", -1, OWNER_THREAD }, { "process", -1, OWNER_PROCESS },
+	};
+	size_t len, i;
+
+	c->labels = STACK_FUNCTIONS;
+	c->owner = OWNER_ALL;
+	for (by = by ? by : ""; *by; by += len) {
+		by += strspn(by, " ,");
+		len = strcspn(by, " ,");
+		for (i = 0; i < 4 && (strlen(words[i].name) != len || strncmp(words[i].name, by, len) != 0); i++)
+			;
+		if (len && i == 4)
+			return error_set(err, EINVAL, "Cannot group by '%.*s': write function or module, and thread or "
+					 "process", (int)len, by);
+		if (len && words[i].labels >= 0)
+			c->labels = (enum stack_labels)words[i].labels;
+		if (len && words[i].owner >= 0)
+			c->owner = (enum stack_owner)words[i].owner;
+	}
+	return 0;
+}
+
+static int add_row(struct stats_cursor *c, const struct stats_row *row)
+{
+	size_t cap = c->cap ? c->cap * 2 : 256;
+	struct stats_row *grown;
+
+	if (c->count == c->cap) {
+		grown = realloc(c->rows, cap * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		c->rows = grown;
+		c->cap = cap;
+	}
+	c->rows[c->count++] = *row;
+	return 0;
+}
+
+/* Rows of one owner: nodes with the same label come together. `place` has, by label, the
+ * row + 1 + what came before this owner. */
+static int add_owner(struct stats_cursor *c, const struct stack_sums *sums, uint32_t owner, size_t *place,
+		     size_t first)
+{
+	const struct stack_fold *fold = c->fold;
+	struct stats_row *row;
+	int r = 0;
+
+	for (uint32_t n = stack_sums_next(sums, 0); r >= 0 && n < fold->count; n = stack_sums_next(sums, n + 1)) {
+		uint32_t label = n ? fold->labels[n] : fold->label_count;
+
+		if (place[label] <= first) {
+			r = add_row(c, &(struct stats_row){ .owner = owner, .label = label });
+			place[label] = c->count;
+		}
+		if (r < 0)
+			break;
+		row = &c->rows[place[label] - 1];
+		row->self.count += sums->self[n].count;
+		row->self.weight += sums->self[n].weight;
+		if (n == 0 || fold->outermost[n]) {
+			row->total.count += sums->total[n].count;
+			row->total.weight += sums->total[n].weight;
+		}
+	}
+	return r;
+}
+
+static int add_up(struct stats_cursor *c)
+{
+	size_t *place = calloc((size_t)c->fold->label_count + 1, sizeof(*place)), begin = 0, end;
+	struct stack_sums sums;
+	int r = stack_sums_init(&sums, c->fold);
+
+	if (!place)
+		r = -ENOMEM;
+	for (; r >= 0 && begin < c->weights.count; begin = end) {
+		end = stack_weights_end(&c->weights, begin);
+		stack_sums_add(&sums, &c->weights, begin, end);
+		r = add_owner(c, &sums, c->weights.rows[begin].owner, place, c->count);
+	}
+	stack_sums_release(&sums);
+	free(place);
+	return r;
+}
+
+static int stats_filter(sqlite3_vtab_cursor *base, int given, const char *text, int argc, sqlite3_value **argv)
+{
+	struct stats_cursor *c = (struct stats_cursor *)base;
+	struct query *q = ((struct function_vtab *)base->pVtab)->q;
+	struct error err = { "" };
+	int r;
+
+	forget(c);
+	r = parse_by(c, function_argument(given, 1, argc, argv), &err);
+	if (r >= 0)
+		r = stack_weights_collect(&c->weights, q, function_argument(given, 0, argc, argv), c->owner,
+					  function_argument(given, 2, argc, argv), &err);
+	if (r >= 0)
+		r = stack_tree_of(q, &c->tree);
+	if (r >= 0)
+		r = stack_fold_of(c->tree, c->labels, &c->fold);
+	if (r >= 0)
+		r = add_up(c);
+	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;
+}
+
+static int stats_next(sqlite3_vtab_cursor *base)
+{
+	((struct stats_cursor *)base)->at++;
+	return SQLITE_OK;
+}
+
+static int stats_eof(sqlite3_vtab_cursor *base)
+{
+	struct stats_cursor *c = (struct stats_cursor *)base;
+
+	return c->at >= c->count;
+}
+
+static void result_buf(sqlite3_context *context, struct buf *text, int r)
+{
+	if (r < 0)
+		sqlite3_result_error_nomem(context);
+	else
+		sqlite3_result_text(context, buf_cstr(text), (int)text->len, SQLITE_TRANSIENT);
+	buf_release(text);
+}
+
+static void result_function(sqlite3_context *context, struct query *q, const struct stats_cursor *c,
+			    uint32_t label)
+{
+	struct buf text = BUF_INIT;
+
+	if (label == c->fold->label_count)
+		result_buf(context, &text, buf_puts(&text, "[no stack]"));
+	else if (label == 0)
+		result_buf(context, &text, buf_puts(&text, "[Unknown]"));
+	else if (c->labels == STACK_FUNCTIONS)
+		result_buf(context, &text, code_function_text(q, &c->tree->functions[label], &text));
+}
+
+static void result_module(sqlite3_context *context, struct query *q, const struct stats_cursor *c,
+			  uint32_t label)
+{
+	if (label == c->fold->label_count)
+		return;
+	result_text(context, q, c->labels == STACK_FUNCTIONS ? c->tree->functions[label].path :
+							       c->tree->module_paths[label]);
+}
+
+static void result_owner(sqlite3_context *context, const struct query *q, const struct stats_cursor *c,
+			 uint32_t owner, int column)
+{
+	int64_t uid = c->weights.owners[owner];
+	const int64_t *thread;
+
+	if (column == STATS_THREAD && c->owner == OWNER_THREAD)
+		sqlite3_result_int64(context, uid);
+	else if (column == STATS_PROCESS && c->owner == OWNER_PROCESS)
+		sqlite3_result_int64(context, uid);
+	else if (column == STATS_PROCESS && c->owner == OWNER_THREAD &&
+		 (thread = index_find(&q->index.threads, uid)) != NULL)
+		sqlite3_result_int64(context, thread[THREAD_PROCESS]);
+}
+
+static void result_time(sqlite3_context *context, const struct stats_cursor *c, const struct stack_sum *sum)
+{
+	int64_t time;
+
+	if (stack_weights_time(&c->weights, sum->count, sum->weight, &time))
+		sqlite3_result_int64(context, time);
+}
+
+static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct stats_cursor *c = (struct stats_cursor *)base;
+	struct query *q = ((struct function_vtab *)base->pVtab)->q;
+	const struct stats_row *row = &c->rows[c->at];
+
+	switch (column) {
+	case STATS_FUNCTION: result_function(context, q, c, row->label); break;
+	case STATS_MODULE: result_module(context, q, c, row->label); break;
+	case STATS_KERNEL:
+		if (c->labels == STACK_FUNCTIONS && row->label < c->fold->label_count)
+			sqlite3_result_int(context, code_function_is_kernel(&c->tree->functions[row->label]));
+		break;
+	case STATS_THREAD:
+	case STATS_PROCESS: result_owner(context, q, c, row->owner, column); break;
+	case STATS_SELF_COUNT: sqlite3_result_int64(context, (sqlite3_int64)row->self.count); break;
+	case STATS_SELF: sqlite3_result_int64(context, (sqlite3_int64)row->self.weight); break;
+	case STATS_SELF_TIME: result_time(context, c, &row->self); break;
+	case STATS_TOTAL_COUNT: sqlite3_result_int64(context, (sqlite3_int64)row->total.count); break;
+	case STATS_TOTAL: sqlite3_result_int64(context, (sqlite3_int64)row->total.weight); break;
+	case STATS_TOTAL_TIME: result_time(context, c, &row->total); break;
+	}
+	return SQLITE_OK;
+}
+
+static int stats_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = (sqlite3_int64)((struct stats_cursor *)base)->at;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module stats_module = {
+	.iVersion = 1, .xConnect = stats_connect, .xBestIndex = stats_best_index,
+	.xDisconnect = function_disconnect, .xOpen = stats_open, .xClose = stats_close,
+	.xFilter = stats_filter, .xNext = stats_next, .xEof = stats_eof, .xColumn = stats_column,
+	.xRowid = stats_rowid,
+};
+
+int sample_stats_register(struct query *q)
+{
+	return sqlite3_create_module_v2(q->db, "sample_stats", &stats_module, q, NULL);
+}

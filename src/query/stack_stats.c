@@ -1,0 +1,294 @@
+/* stack_stats(source [, form [, filter]]): the stacks of a recording by their functions. form `folded` (as
+ * it is without one): a row per stack that was met, its functions from the root on joined by ';'. form `tree`: a
+ * row per caller, those that took most first, each before what it called. source: as for sample_stats(). */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/function.h"
+#include "query/stack_weights.h"
+
+enum {
+	STACKS_NAME, STACKS_DEPTH, STACKS_ID, STACKS_PARENT, STACKS_SELF_COUNT, STACKS_SELF, STACKS_SELF_TIME,
+	STACKS_TOTAL_COUNT, STACKS_TOTAL, STACKS_TOTAL_TIME, STACKS_SOURCE, STACKS_FORM, STACKS_FILTER
+};
+
+#define STACKS_DECLARATION                                                                          \
+	"CREATE TABLE x(name TEXT, depth INTEGER, id INTEGER, parent INTEGER, self_count INTEGER, "   \
+	"self INTEGER, self_time INTEGER, total_count INTEGER, total INTEGER, total_time INTEGER, "   \
+	"source HIDDEN, form HIDDEN, filter HIDDEN)"
+
+struct stacks_cursor {
+	sqlite3_vtab_cursor base;
+	struct stack_weights weights;
+	struct stack_tree *tree;
+	struct stack_fold *fold;
+	struct stack_sums sums;
+	int folded;
+	uint32_t *nodes; /* to show, in order */
+	size_t count;
+	size_t at;
+};
+
+static int stacks_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
+			  char **error)
+{
+	return function_connect(db, aux, STACKS_DECLARATION, ret);
+}
+
+static int stacks_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	return function_best_index(info, STACKS_SOURCE, 3, 1);
+}
+
+static int stacks_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct stacks_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static void forget(struct stacks_cursor *c)
+{
+	stack_weights_release(&c->weights);
+	stack_sums_release(&c->sums);
+	free(c->nodes);
+	c->nodes = NULL;
+	c->count = c->at = 0;
+}
+
+static int stacks_close(sqlite3_vtab_cursor *base)
+{
+	forget((struct stacks_cursor *)base);
+	free(base);
+	return SQLITE_OK;
+}
+
+static int add_up(struct stacks_cursor *c)
+{
+	int r = stack_sums_init(&c->sums, c->fold);
+
+	if (r >= 0)
+		stack_sums_add(&c->sums, &c->weights, 0, c->weights.count);
+	return r;
+}
+
+static int compare_self(const void *a, const void *b, void *context)
+{
+	const struct stack_sums *s = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (s->self[x].weight != s->self[y].weight)
+		return s->self[x].weight > s->self[y].weight ? -1 : 1;
+	if (s->self[x].count != s->self[y].count)
+		return s->self[x].count > s->self[y].count ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int compare_total(const void *a, const void *b, void *context)
+{
+	const struct stack_sums *s = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (s->total[x].weight != s->total[y].weight)
+		return s->total[x].weight < s->total[y].weight ? -1 : 1;
+	if (s->total[x].count != s->total[y].count)
+		return s->total[x].count < s->total[y].count ? -1 : 1;
+	return x > y ? -1 : x < y;
+}
+
+static size_t touched_nodes(const struct stack_sums *s, uint32_t *nodes, int with_self)
+{
+	size_t count = 0;
+
+	for (uint32_t n = stack_sums_next(s, 0); n < s->fold->count; n = stack_sums_next(s, n + 1))
+		if (!with_self || s->self[n].count)
+			nodes[count++] = n;
+	return count;
+}
+
+/* Depth first: the nodes from the least to the most are pushed to the front of their caller's list, so
+ * that each list begins with the most; then the lists are walked. */
+static int order_tree(struct stacks_cursor *c)
+{
+	const struct stack_fold *fold = c->fold;
+	uint32_t *child = calloc(fold->count, sizeof(*child)), *sibling = calloc(fold->count, sizeof(*sibling));
+	uint32_t node, nothing = 0;
+	int root = c->sums.self[0].count != 0;
+	size_t count = 0;
+
+	if (!child || !sibling) {
+		free(child);
+		free(sibling);
+		return -ENOMEM;
+	}
+	qsort_r(c->nodes, c->count, sizeof(*c->nodes), compare_total, &c->sums);
+	for (size_t i = 0; i < c->count; i++) {
+		node = c->nodes[i];
+		if (!node)
+			continue;
+		sibling[node] = child[fold->parents[node]];
+		child[fold->parents[node]] = node;
+	}
+	/* Node 0, what has no stack, stands among the outermost callers. */
+	for (node = child[0]; node; ) {
+		if (root && fold->parents[node] == 0 && compare_total(&node, &nothing, &c->sums) < 0)
+			c->nodes[count++] = root = 0;
+		c->nodes[count++] = node;
+		if (child[node]) {
+			node = child[node];
+			continue;
+		}
+		while (node && !sibling[node])
+			node = fold->parents[node];
+		node = sibling[node];
+	}
+	if (root)
+		c->nodes[count++] = 0;
+	c->count = count;
+	free(child);
+	free(sibling);
+	return 0;
+}
+
+static int choose_rows(struct stacks_cursor *c)
+{
+	c->nodes = calloc((size_t)c->fold->count + 1, sizeof(*c->nodes));
+	if (!c->nodes)
+		return -ENOMEM;
+	c->count = touched_nodes(&c->sums, c->nodes, c->folded);
+	if (!c->folded)
+		return order_tree(c);
+	qsort_r(c->nodes, c->count, sizeof(*c->nodes), compare_self, &c->sums);
+	return 0;
+}
+
+static int stacks_filter(sqlite3_vtab_cursor *base, int given, const char *text, int argc, sqlite3_value **argv)
+{
+	struct stacks_cursor *c = (struct stacks_cursor *)base;
+	struct query *q = ((struct function_vtab *)base->pVtab)->q;
+	const char *form = function_argument(given, 1, argc, argv);
+	struct error err = { "" };
+	int r = 0;
+
+	forget(c);
+	c->folded = !form || strcmp(form, "folded") == 0;
+	if (!c->folded && strcmp(form, "tree") != 0)
+		r = error_set(&err, EINVAL, "There is no form '%s': write folded or tree", form);
+	if (r >= 0)
+		r = stack_weights_collect(&c->weights, q, function_argument(given, 0, argc, argv), OWNER_ALL,
+					  function_argument(given, 2, argc, argv), &err);
+	if (r >= 0)
+		r = stack_tree_of(q, &c->tree);
+	if (r >= 0)
+		r = stack_fold_of(c->tree, STACK_FUNCTIONS, &c->fold);
+	if (r >= 0)
+		r = add_up(c);
+	if (r >= 0)
+		r = choose_rows(c);
+	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;
+}
+
+static int stacks_next(sqlite3_vtab_cursor *base)
+{
+	((struct stacks_cursor *)base)->at++;
+	return SQLITE_OK;
+}
+
+static int stacks_eof(sqlite3_vtab_cursor *base)
+{
+	struct stacks_cursor *c = (struct stacks_cursor *)base;
+
+	return c->at >= c->count;
+}
+
+/* Functions from the root on; what separates them does not occur in the names shown. */
+static int folded_text(struct query *q, const struct stacks_cursor *c, uint32_t node, struct buf *ret)
+{
+	uint32_t depth = c->fold->depths[node], *path = calloc((size_t)depth + 1, sizeof(*path));
+	size_t from;
+	int r = path ? 0 : -ENOMEM;
+
+	for (uint32_t i = depth + 1; r >= 0 && i-- > 0; node = c->fold->parents[node])
+		path[i] = node;
+	for (uint32_t i = 0; r >= 0 && i <= depth; i++) {
+		if (i)
+			r = buf_puts(ret, ";");
+		from = ret->len;
+		if (r >= 0)
+			r = stack_node_text(q, c->tree, STACK_FUNCTIONS, path[i], ret);
+		for (; r >= 0 && from < ret->len; from++)
+			if (ret->data[from] == ';')
+				ret->data[from] = ':';
+	}
+	free(path);
+	return r;
+}
+
+static void result_name(sqlite3_context *context, struct query *q, const struct stacks_cursor *c, uint32_t node)
+{
+	struct buf text = BUF_INIT;
+	int r = c->folded ? folded_text(q, c, node, &text) :
+			    stack_node_text(q, c->tree, STACK_FUNCTIONS, node, &text);
+
+	if (r < 0 || text.len > INT_MAX)
+		sqlite3_result_error_nomem(context);
+	else
+		sqlite3_result_text(context, buf_cstr(&text), (int)text.len, SQLITE_TRANSIENT);
+	buf_release(&text);
+}
+
+static void result_sum(sqlite3_context *context, const struct stacks_cursor *c, const struct stack_sum *sum,
+		       int column)
+{
+	int64_t time;
+
+	if (column == STACKS_SELF_COUNT)
+		sqlite3_result_int64(context, (sqlite3_int64)sum->count);
+	else if (column == STACKS_SELF)
+		sqlite3_result_int64(context, (sqlite3_int64)sum->weight);
+	else if (stack_weights_time(&c->weights, sum->count, sum->weight, &time))
+		sqlite3_result_int64(context, time);
+}
+
+static int stacks_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct stacks_cursor *c = (struct stacks_cursor *)base;
+	uint32_t node = c->nodes[c->at];
+
+	if (column == STACKS_NAME)
+		result_name(context, ((struct function_vtab *)base->pVtab)->q, c, node);
+	else if (column == STACKS_DEPTH)
+		sqlite3_result_int64(context, c->fold->depths[node]);
+	else if (column == STACKS_ID)
+		sqlite3_result_int64(context, node);
+	else if (column == STACKS_PARENT && c->fold->parents[node])
+		sqlite3_result_int64(context, c->fold->parents[node]);
+	else if (column >= STACKS_SELF_COUNT && column <= STACKS_SELF_TIME)
+		result_sum(context, c, &c->sums.self[node], column);
+	else if (column >= STACKS_TOTAL_COUNT && column <= STACKS_TOTAL_TIME)
+		result_sum(context, c, &c->sums.total[node], column - STACKS_TOTAL_COUNT + STACKS_SELF_COUNT);
+	return SQLITE_OK;
+}
+
+static int stacks_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = (sqlite3_int64)((struct stacks_cursor *)base)->at;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module stacks_module = {
+	.iVersion = 1, .xConnect = stacks_connect, .xBestIndex = stacks_best_index,
+	.xDisconnect = function_disconnect, .xOpen = stacks_open, .xClose = stacks_close,
+	.xFilter = stacks_filter, .xNext = stacks_next, .xEof = stacks_eof, .xColumn = stacks_column,
+	.xRowid = stacks_rowid,
+};
+
+int stack_stats_register(struct query *q)
+{
+	return sqlite3_create_module_v2(q->db, "stack_stats", &stacks_module, q, NULL);
+}

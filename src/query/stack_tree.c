@@ -1,0 +1,420 @@
+#include "query/stack_tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/hash.h"
+
+/* Ids count from 1 without gaps; where groups are damaged some are missing. */
+#define SPARE_IDS 65536u
+#define UNKNOWN "[Unknown]"
+
+enum { MODULE_ROW_UID, MODULE_ROW_KIND, MODULE_ROW_PATH, MODULE_ROW_WIDTH };
+enum { SYMBOL_ROW_ID, SYMBOL_ROW_NAME, SYMBOL_ROW_WIDTH };
+enum { NAMED_FRAME, NAMED_SYMBOL, NAMED_WIDTH };
+enum { FRAME_ROW_ID, FRAME_ROW_MODULE, FRAME_ROW_OFFSET, FRAME_ROW_WIDTH };
+enum { STACK_ROW_ID, STACK_ROW_PARENT, STACK_ROW_FRAME, STACK_ROW_WIDTH };
+
+/* What is needed while the tree is being made. */
+struct loading {
+	struct query *q;
+	struct stack_tree *tree;
+	struct index_table modules, symbols, named, frames, stacks;
+	int64_t *module_path, *module_kind; /* by uid */
+	uint32_t module_limit;
+	int64_t *symbol_name;               /* by id */
+	uint32_t symbol_limit;
+	int64_t *frame_name;                /* by frame: string id */
+	uint32_t *slots;                    /* function + 1 */
+	size_t slot_count;
+	uint32_t function_cap;
+};
+
+/* One more than the largest id that can be believed. */
+static uint32_t id_limit(const struct index_table *t)
+{
+	uint64_t most = 2 * (uint64_t)t->count + SPARE_IDS;
+	int64_t largest = 0;
+
+	if (most > UINT32_MAX - 1)
+		most = UINT32_MAX - 1;
+	for (size_t i = 0; i < t->count; i++)
+		if (t->rows[i * t->width] > largest && (uint64_t)t->rows[i * t->width] <= most)
+			largest = t->rows[i * t->width];
+	return (uint32_t)largest + 1;
+}
+
+static uint32_t checked(int64_t id, uint32_t limit)
+{
+	return id > 0 && (uint64_t)id < limit ? (uint32_t)id : 0;
+}
+
+static int load_tables(struct loading *l)
+{
+	static const uint8_t modules[] = { COLUMN_MODULE_UID, COLUMN_MODULE_KIND, COLUMN_MODULE_PATH };
+	static const uint8_t symbols[] = { COLUMN_SYMBOL_ID, COLUMN_SYMBOL_NAME };
+	static const uint8_t named[] = { COLUMN_FRAME_SYMBOL_FRAME, COLUMN_FRAME_SYMBOL_SYMBOL };
+	static const uint8_t frames[] = { COLUMN_FRAME_ID, COLUMN_FRAME_MODULE, COLUMN_FRAME_OFFSET };
+	static const uint8_t stacks[] = { COLUMN_STACK_ID, COLUMN_STACK_PARENT, COLUMN_STACK_FRAME };
+	struct report *report = l->q->report;
+	int r = index_load(&l->modules, report, TABLE_MODULE, MODULE_ROW_WIDTH, modules);
+
+	if (r >= 0)
+		r = index_load(&l->symbols, report, TABLE_SYMBOL, SYMBOL_ROW_WIDTH, symbols);
+	if (r >= 0)
+		r = index_load(&l->named, report, TABLE_FRAME_SYMBOL, NAMED_WIDTH, named);
+	if (r >= 0)
+		r = index_load(&l->frames, report, TABLE_FRAME, FRAME_ROW_WIDTH, frames);
+	if (r >= 0)
+		r = index_load(&l->stacks, report, TABLE_STACK, STACK_ROW_WIDTH, stacks);
+	return r;
+}
+
+/* The same text has one id, so that functions of a file loaded twice are one. */
+static int place_modules(struct loading *l)
+{
+	int64_t path;
+	uint32_t uid;
+	int r = 0;
+
+	l->module_limit = id_limit(&l->modules);
+	l->module_path = calloc(l->module_limit, sizeof(*l->module_path));
+	l->module_kind = calloc(l->module_limit, sizeof(*l->module_kind));
+	if (!l->module_path || !l->module_kind)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < l->modules.count; i++) {
+		const int64_t *row = l->modules.rows + i * MODULE_ROW_WIDTH;
+
+		uid = checked(row[MODULE_ROW_UID], l->module_limit);
+		path = row[MODULE_ROW_PATH];
+		r = canon_id(&l->q->canon, l->q->report, &path);
+		l->module_path[uid] = uid ? path : 0;
+		l->module_kind[uid] = uid ? row[MODULE_ROW_KIND] : 0;
+	}
+	return r;
+}
+
+static int place_symbols(struct loading *l)
+{
+	int64_t name;
+	uint32_t id;
+	int r = 0;
+
+	l->symbol_limit = id_limit(&l->symbols);
+	l->symbol_name = calloc(l->symbol_limit, sizeof(*l->symbol_name));
+	if (!l->symbol_name)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < l->symbols.count; i++) {
+		id = checked(l->symbols.rows[i * SYMBOL_ROW_WIDTH + SYMBOL_ROW_ID], l->symbol_limit);
+		name = l->symbols.rows[i * SYMBOL_ROW_WIDTH + SYMBOL_ROW_NAME];
+		r = canon_id(&l->q->canon, l->q->report, &name);
+		l->symbol_name[id] = id ? name : 0;
+	}
+	return r;
+}
+
+/* A later row replaces an earlier one. */
+static int name_frames(struct loading *l)
+{
+	uint32_t frame;
+
+	l->tree->frame_count = id_limit(&l->frames);
+	l->frame_name = calloc(l->tree->frame_count, sizeof(*l->frame_name));
+	if (!l->frame_name)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->named.count; i++) {
+		frame = checked(l->named.rows[i * NAMED_WIDTH + NAMED_FRAME], l->tree->frame_count);
+		if (frame)
+			l->frame_name[frame] = l->symbol_name[checked(l->named.rows[i * NAMED_WIDTH + NAMED_SYMBOL],
+								      l->symbol_limit)];
+	}
+	return 0;
+}
+
+static uint64_t hash_function(const struct code_function *f)
+{
+	return hash_mix(hash_mix(hash_mix((uint64_t)f->name) * 31 + (uint64_t)f->path) * 31 + (uint64_t)f->offset);
+}
+
+static int same_function(const struct code_function *a, const struct code_function *b)
+{
+	return a->name == b->name && a->path == b->path && a->offset == b->offset;
+}
+
+static int grow_functions(struct loading *l)
+{
+	struct stack_tree *tree = l->tree;
+	uint32_t cap = l->function_cap ? l->function_cap * 2 : 256;
+	struct code_function *grown = realloc(tree->functions, cap * sizeof(*grown));
+	uint32_t *slots = calloc((size_t)cap * 2, sizeof(*slots));
+	size_t at;
+
+	if (grown)
+		tree->functions = grown;
+	if (!grown || !slots) {
+		free(slots);
+		return -ENOMEM;
+	}
+	free(l->slots);
+	l->slots = slots;
+	l->slot_count = (size_t)cap * 2;
+	l->function_cap = cap;
+	for (uint32_t i = 1; i < tree->function_count; i++) {
+		at = hash_function(&grown[i]) & (l->slot_count - 1);
+		while (slots[at])
+			at = (at + 1) & (l->slot_count - 1);
+		slots[at] = i + 1;
+	}
+	return 0;
+}
+
+static int number_function(struct loading *l, const struct code_function *f, uint32_t *ret)
+{
+	struct stack_tree *tree = l->tree;
+	size_t at;
+	int r;
+
+	if (tree->function_count >= l->function_cap && (r = grow_functions(l)) < 0)
+		return r;
+	at = hash_function(f) & (l->slot_count - 1);
+	for (; l->slots[at]; at = (at + 1) & (l->slot_count - 1))
+		if (same_function(&tree->functions[l->slots[at] - 1], f)) {
+			*ret = l->slots[at] - 1;
+			return 0;
+		}
+	*ret = tree->function_count++;
+	tree->functions[*ret] = *f;
+	l->slots[at] = *ret + 1;
+	return 0;
+}
+
+/* Function 0 is that of frames nothing is known of. */
+static int place_frames(struct loading *l)
+{
+	struct stack_tree *tree = l->tree;
+	struct code_function f;
+	uint32_t frame, module;
+	int r = grow_functions(l);
+
+	tree->code = calloc(tree->frame_count, sizeof(*tree->code));
+	if (r < 0 || !tree->code)
+		return -ENOMEM;
+	tree->functions[0] = (struct code_function){ 0 };
+	tree->function_count = 1;
+	for (size_t i = 0; r >= 0 && i < l->frames.count; i++) {
+		const int64_t *row = l->frames.rows + i * FRAME_ROW_WIDTH;
+
+		frame = checked(row[FRAME_ROW_ID], tree->frame_count);
+		module = checked(row[FRAME_ROW_MODULE], l->module_limit);
+		f = (struct code_function){ l->frame_name[frame], l->module_path[module], 0, l->module_kind[module] };
+		if (!f.name)
+			f.offset = row[FRAME_ROW_OFFSET];
+		if (frame) {
+			tree->code[frame].offset = row[FRAME_ROW_OFFSET];
+			r = number_function(l, &f, &tree->code[frame].function);
+		}
+	}
+	return r;
+}
+
+/* Whatever a report says, no walk is longer than this. */
+static int limit_depths(struct stack_tree *tree)
+{
+	uint16_t *depths = calloc(tree->stack_count, sizeof(*depths));
+
+	if (!depths)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < tree->stack_count; i++) {
+		if (depths[tree->parents[i]] >= STACK_MAX_DEPTH)
+			tree->parents[i] = 0;
+		depths[i] = (uint16_t)(depths[tree->parents[i]] + 1);
+	}
+	free(depths);
+	return 0;
+}
+
+static int place_stacks(struct loading *l)
+{
+	struct stack_tree *tree = l->tree;
+	uint32_t id;
+
+	tree->stack_count = id_limit(&l->stacks);
+	tree->parents = calloc(tree->stack_count, sizeof(*tree->parents));
+	tree->frames = calloc(tree->stack_count, sizeof(*tree->frames));
+	if (!tree->parents || !tree->frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->stacks.count; i++) {
+		const int64_t *row = l->stacks.rows + i * STACK_ROW_WIDTH;
+
+		id = checked(row[STACK_ROW_ID], tree->stack_count);
+		if (!id)
+			continue;
+		tree->parents[id] = checked(row[STACK_ROW_PARENT], id);
+		tree->frames[id] = checked(row[STACK_ROW_FRAME], tree->frame_count);
+	}
+	return limit_depths(tree);
+}
+
+/* Modules as labels: one number per path; 0 for code of no module. */
+static int place_module_labels(struct stack_tree *tree)
+{
+	size_t slot_count = 64, at;
+	uint32_t *slots;
+
+	while (slot_count < 2 * (size_t)tree->function_count)
+		slot_count *= 2;
+	tree->modules = calloc(tree->function_count, sizeof(*tree->modules));
+	tree->module_paths = calloc(tree->function_count, sizeof(*tree->module_paths));
+	slots = calloc(slot_count, sizeof(*slots)); /* a function of the module */
+	tree->module_count = 1;
+	if (!tree->modules || !tree->module_paths || !slots) {
+		free(slots);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 1; i < tree->function_count; i++) {
+		if (!tree->functions[i].path)
+			continue;
+		at = hash_mix((uint64_t)tree->functions[i].path) & (slot_count - 1);
+		while (slots[at] && tree->functions[slots[at]].path != tree->functions[i].path)
+			at = (at + 1) & (slot_count - 1);
+		tree->modules[i] = slots[at] ? tree->modules[slots[at]] : tree->module_count++;
+		if (!slots[at])
+			slots[at] = i;
+		tree->module_paths[tree->modules[i]] = tree->functions[i].path;
+	}
+	free(slots);
+	return 0;
+}
+
+static void release_loading(struct loading *l)
+{
+	struct index_table *tables[] = { &l->modules, &l->symbols, &l->named, &l->frames, &l->stacks };
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		free(tables[i]->rows);
+	free(l->module_path);
+	free(l->module_kind);
+	free(l->symbol_name);
+	free(l->frame_name);
+	free(l->slots);
+}
+
+int stack_tree_of(struct query *q, struct stack_tree **ret)
+{
+	struct loading l = { .q = q };
+	int r;
+
+	*ret = q->stacks;
+	if (q->stacks)
+		return 0;
+	l.tree = calloc(1, sizeof(*l.tree));
+	r = l.tree ? load_tables(&l) : -ENOMEM;
+	if (r >= 0)
+		r = place_modules(&l);
+	if (r >= 0)
+		r = place_symbols(&l);
+	if (r >= 0)
+		r = name_frames(&l);
+	if (r >= 0)
+		r = place_frames(&l);
+	if (r >= 0)
+		r = place_stacks(&l);
+	if (r >= 0)
+		r = place_module_labels(l.tree);
+	release_loading(&l);
+	if (r < 0) {
+		stack_tree_release(l.tree);
+		return r;
+	}
+	*ret = q->stacks = l.tree;
+	return 0;
+}
+
+void stack_tree_release(struct stack_tree *tree)
+{
+	if (!tree)
+		return;
+	for (unsigned i = 0; i < STACK_LABELS_COUNT; i++)
+		stack_fold_release(&tree->folds[i]);
+	free(tree->parents);
+	free(tree->frames);
+	free(tree->code);
+	free(tree->functions);
+	free(tree->modules);
+	free(tree->module_paths);
+	free(tree);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+int code_function_is_kernel(const struct code_function *f)
+{
+	return f->kind == MODULE_KERNEL || f->kind == MODULE_KERNEL_MODULE;
+}
+
+static int string_text(struct query *q, int64_t id, struct buf *ret)
+{
+	size_t len;
+	const char *text = report_text(q->report, (uint64_t)id, &len);
+
+	return buf_append(ret, text ? text : "", text ? len : 0);
+}
+
+int code_function_text(struct query *q, const struct code_function *f, struct buf *ret)
+{
+	const char *path = f->path ? report_text(q->report, (uint64_t)f->path, NULL) : NULL;
+
+	if (f->name)
+		return string_text(q, f->name, ret);
+	if (path && path[0] == '[' && f->offset == 0)
+		return buf_puts(ret, path); /* not code, but a word in its place: [truncated] */
+	if (!path || f->kind == MODULE_JIT)
+		return buf_printf(ret, "0x%" PRIx64, (uint64_t)f->offset);
+	return buf_printf(ret, "%s+0x%" PRIx64, base_name(path), (uint64_t)f->offset);
+}
+
+int stack_node_text(struct query *q, const struct stack_tree *tree, enum stack_labels by, uint32_t node,
+		    struct buf *ret)
+{
+	uint32_t label = tree->folds[by].labels[node];
+
+	if (node == 0)
+		return buf_puts(ret, "[no stack]");
+	if (label == 0)
+		return buf_puts(ret, UNKNOWN);
+	if (by == STACK_MODULES)
+		return string_text(q, tree->module_paths[label], ret);
+	return code_function_text(q, &tree->functions[label], ret);
+}
+
+int64_t code_frame_string(const struct stack_tree *tree, uint32_t frame)
+{
+	const struct code_function *f = &tree->functions[tree->code[frame].function];
+
+	return f->name ? f->name : STRING_ID_FRAME + tree->code[frame].function;
+}
+
+int64_t code_frame_module_string(const struct stack_tree *tree, uint32_t frame)
+{
+	const struct code_function *f = &tree->functions[tree->code[frame].function];
+
+	return f->path ? f->path : STRING_ID_FRAME;
+}
+
+int code_string_text(struct query *q, const struct stack_tree *tree, int64_t id, struct buf *ret)
+{
+	int64_t function = id - STRING_ID_FRAME;
+	int r;
+
+	if (function < 0 || function >= tree->function_count || tree->functions[function].name)
+		return 0;
+	r = function ? code_function_text(q, &tree->functions[function], ret) : buf_puts(ret, UNKNOWN);
+	return r < 0 ? r : 1;
+}
