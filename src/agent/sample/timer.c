@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "agent/core/old_glibc.h"
 #include "agent/core/syscalls.h"
@@ -302,15 +303,20 @@ static void on_signal(int number, siginfo_t *info, void *interrupted)
 		mine->spent = 0;
 }
 
-/* Of the program's first thread: from the strings the kernel put at its end. */
+/* Of the program's first thread: what the kernel put at its end, strings last, is no part of
+ * any frame. */
 static void find_main_stack(struct agent_sample_thread *mine)
 {
 	struct rlimit limit = { .rlim_cur = MAIN_STACK_LIMIT };
+	uintptr_t variables = (uintptr_t)environ;
 
 	raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
 	if (limit.rlim_cur > MAIN_STACK_LIMIT)
 		limit.rlim_cur = MAIN_STACK_LIMIT;
 	mine->stack_end = getauxval(AT_EXECFN);
+	/* Where the list of variables lies before the strings it is the first one, not a copy. */
+	if (variables > (uintptr_t)&limit && variables < mine->stack_end)
+		mine->stack_end = variables;
 	mine->stack_low = mine->stack_end > limit.rlim_cur ? mine->stack_end - limit.rlim_cur : 0;
 }
 

@@ -176,7 +176,7 @@ static void profiler(void)
 
 	CHECK(sigaction(SIGPROF, &action, &old) == 0 && old.sa_handler == SIG_DFL);
 	CHECK(setitimer(ITIMER_PROF, &every, NULL) == 0);
-	burn(1);
+	burn(0.5);
 	CHECK(setitimer(ITIMER_PROF, &never, NULL) == 0);
 	fprintf(stderr, "%d\n", (int)handled);
 	CHECK(sigaction(SIGPROF, NULL, &old) == 0 && old.sa_handler == count);
