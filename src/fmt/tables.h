@@ -62,7 +62,7 @@ enum track_kind {
 
 enum module_kind {
 	MODULE_FILE = 1,         /* an ELF file */
-	MODULE_KERNEL = 2,       /* offsets count from its first text byte */
+	MODULE_KERNEL = 2,       /* offsets are addresses: good for one boot */
 	MODULE_KERNEL_MODULE = 3,
 	MODULE_VDSO = 4,
 	MODULE_JIT = 5,          /* code made while running; offsets are addresses */

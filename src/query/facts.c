@@ -206,7 +206,7 @@ static int create_cpu_enums(struct query *q)
 		{ 0, "Unknown", "Unknown" }, { 1, "FramePointers", "Frame pointers" },
 		{ 2, "UnwindTables", "Unwind tables" }, { 3, "BranchRecords", "Branch records" },
 	};
-	/* Values are those of enum run_after. */
+	/* Values are those of enum run_after; a sample is of a thread that runs on. */
 	static const struct enum_name states[] = {
 		{ RUN_AFTER_UNKNOWN, "Unknown", "Unknown" }, { RUN_PREEMPTED, "Preempted", "Preempted" },
 		{ RUN_BLOCKED, "Blocked", "Blocked" }, { RUN_EXITED, "Exited", "Exited" },

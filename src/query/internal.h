@@ -35,6 +35,7 @@ int string_ids_register(struct query *q);
 int group_stats_register(struct query *q);
 int intervals_register(struct query *q);
 int pushpop_tree_register(struct query *q);
+int frame_lines_register(struct query *q);
 int thread_states_register(struct query *q);
 int sched_stats_register(struct query *q);
 int callchains_register(struct query *q);

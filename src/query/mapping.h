@@ -59,7 +59,6 @@ enum row_filter {
 	FILTER_NONE,
 	FILTER_EQUAL,        /* filter_column equals filter_value */
 	FILTER_NOT_EQUAL,
-	FILTER_GIVEN,        /* filter_column is neither null nor zero */
 	FILTER_LAST_PROCESS, /* the last life of its pid */
 	FILTER_LAST_THREAD,  /* the last life of its tid, if it has a name */
 	FILTER_UNSEEN_THREAD /* a name given to a thread that has no row of its own */

@@ -59,8 +59,8 @@ static const struct mapped_cell file_events_cells[] = {
 	WITH(DURATION, COLUMN_OSRT_END, COLUMN_OSRT_FLAGS), FROM(TRACK_THREAD, 0), FROM(TRACK_PROCESS, 0),
 };
 static const struct mapped_source mapped_file_events_sources[] = {
-	{ .table = TABLE_OSRT, .track_kind = TRACK_OSRT, .filter = FILTER_GIVEN,
-	  .filter_column = COLUMN_OSRT_FILE, .cells = file_events_cells },
+	{ .table = TABLE_OSRT, .track_kind = TRACK_OSRT, .filter = FILTER_NOT_EQUAL,
+	  .filter_column = COLUMN_OSRT_FILE, .filter_value = 0, .cells = file_events_cells },
 };
 MAPPED(mapped_file_events, "OSRT_FILE_ACCESS_EVENTS");
 

@@ -10,6 +10,7 @@
 static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
 	"sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
+	"frame_lines",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -85,6 +86,8 @@ static int register_all(struct query *q)
 		r = intervals_register(q);
 	if (r == SQLITE_OK)
 		r = pushpop_tree_register(q);
+	if (r == SQLITE_OK)
+		r = frame_lines_register(q);
 	if (r == SQLITE_OK)
 		r = thread_states_register(q);
 	if (r == SQLITE_OK)

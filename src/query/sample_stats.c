@@ -21,15 +21,14 @@ enum {
 
 struct stats_row {
 	uint32_t owner;
-	uint32_t label; /* of the fold; that of node 0, "no stack", is label_count */
+	uint32_t label; /* of the view */
 	struct stack_sum self, total;
 };
 
 struct stats_cursor {
 	sqlite3_vtab_cursor base;
 	struct stack_weights weights;
-	struct stack_tree *tree;
-	struct stack_fold *fold;
+	struct stack_view view;
 	enum stack_labels labels;
 	enum stack_owner owner;
 	struct stats_row *rows;
@@ -61,6 +60,7 @@ static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 static void forget(struct stats_cursor *c)
 {
 	stack_weights_release(&c->weights);
+	stack_view_release(&c->view);
 	free(c->rows);
 	c->rows = NULL;
 	c->count = c->cap = c->at = 0;
@@ -123,12 +123,12 @@ static int add_row(struct stats_cursor *c, const struct stats_row *row)
 static int add_owner(struct stats_cursor *c, const struct stack_sums *sums, uint32_t owner, size_t *place,
 		     size_t first)
 {
-	const struct stack_fold *fold = c->fold;
+	const struct stack_fold *fold = &c->view.fold;
 	struct stats_row *row;
 	int r = 0;
 
 	for (uint32_t n = stack_sums_next(sums, 0); r >= 0 && n < fold->count; n = stack_sums_next(sums, n + 1)) {
-		uint32_t label = n ? fold->labels[n] : fold->label_count;
+		uint32_t label = stack_view_label(&c->view, n);
 
 		if (place[label] <= first) {
 			r = add_row(c, &(struct stats_row){ .owner = owner, .label = label });
@@ -149,15 +149,15 @@ static int add_owner(struct stats_cursor *c, const struct stack_sums *sums, uint
 
 static int add_up(struct stats_cursor *c)
 {
-	size_t *place = calloc((size_t)c->fold->label_count + 1, sizeof(*place)), begin = 0, end;
+	size_t *place = calloc((size_t)c->view.fold.label_count + 1, sizeof(*place)), begin = 0, end;
 	struct stack_sums sums;
-	int r = stack_sums_init(&sums, c->fold);
+	int r = stack_sums_init(&sums, &c->view.fold);
 
 	if (!place)
 		r = -ENOMEM;
 	for (; r >= 0 && begin < c->weights.count; begin = end) {
 		end = stack_weights_end(&c->weights, begin);
-		stack_sums_add(&sums, &c->weights, begin, end);
+		stack_sums_add(&sums, &c->weights, c->view.nodes, begin, end);
 		r = add_owner(c, &sums, c->weights.rows[begin].owner, place, c->count);
 	}
 	stack_sums_release(&sums);
@@ -178,9 +178,7 @@ static int stats_filter(sqlite3_vtab_cursor *base, int given, const char *text, 
 		r = stack_weights_collect(&c->weights, q, function_argument(given, 0, argc, argv), c->owner,
 					  function_argument(given, 2, argc, argv), &err);
 	if (r >= 0)
-		r = stack_tree_of(q, &c->tree);
-	if (r >= 0)
-		r = stack_fold_of(c->tree, c->labels, &c->fold);
+		r = stack_view_open(&c->view, q, c->labels, &c->weights);
 	if (r >= 0)
 		r = add_up(c);
 	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;
@@ -199,35 +197,30 @@ static int stats_eof(sqlite3_vtab_cursor *base)
 	return c->at >= c->count;
 }
 
-static void result_buf(sqlite3_context *context, struct buf *text, int r)
-{
-	if (r < 0)
-		sqlite3_result_error_nomem(context);
-	else
-		sqlite3_result_text(context, buf_cstr(text), (int)text->len, SQLITE_TRANSIENT);
-	buf_release(text);
-}
-
+/* Rows of modules have a function only where it says that there is none. */
 static void result_function(sqlite3_context *context, struct query *q, const struct stats_cursor *c,
 			    uint32_t label)
 {
 	struct buf text = BUF_INIT;
 
-	if (label == c->fold->label_count)
-		result_buf(context, &text, buf_puts(&text, "[no stack]"));
-	else if (label == 0)
-		result_buf(context, &text, buf_puts(&text, "[Unknown]"));
-	else if (c->labels == STACK_FUNCTIONS)
-		result_buf(context, &text, code_function_text(q, &c->tree->functions[label], &text));
+	if (c->labels == STACK_MODULES && label && label < c->view.fold.label_count)
+		return;
+	if (stack_view_text(q, &c->view, label, &text) < 0)
+		sqlite3_result_error_nomem(context);
+	else
+		sqlite3_result_text(context, buf_cstr(&text), (int)text.len, SQLITE_TRANSIENT);
+	buf_release(&text);
 }
 
 static void result_module(sqlite3_context *context, struct query *q, const struct stats_cursor *c,
 			  uint32_t label)
 {
-	if (label == c->fold->label_count)
-		return;
-	result_text(context, q, c->labels == STACK_FUNCTIONS ? c->tree->functions[label].path :
-							       c->tree->module_paths[label]);
+	const struct code_function *f = stack_view_function(&c->view, label);
+
+	if (f)
+		result_text(context, q, f->path);
+	else if (c->labels == STACK_MODULES && label < c->view.fold.label_count)
+		result_text(context, q, c->view.tree->module_paths[label]);
 }
 
 static void result_owner(sqlite3_context *context, const struct query *q, const struct stats_cursor *c,
@@ -258,13 +251,14 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	struct stats_cursor *c = (struct stats_cursor *)base;
 	struct query *q = ((struct function_vtab *)base->pVtab)->q;
 	const struct stats_row *row = &c->rows[c->at];
+	const struct code_function *f = stack_view_function(&c->view, row->label);
 
 	switch (column) {
 	case STATS_FUNCTION: result_function(context, q, c, row->label); break;
 	case STATS_MODULE: result_module(context, q, c, row->label); break;
 	case STATS_KERNEL:
-		if (c->labels == STACK_FUNCTIONS && row->label < c->fold->label_count)
-			sqlite3_result_int(context, code_function_is_kernel(&c->tree->functions[row->label]));
+		if (f)
+			sqlite3_result_int(context, code_function_is_kernel(f));
 		break;
 	case STATS_THREAD:
 	case STATS_PROCESS: result_owner(context, q, c, row->owner, column); break;

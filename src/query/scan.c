@@ -382,6 +382,13 @@ static int group_may_match(const struct scan *s, const struct report_group *grou
 	return span_may_match(c, group->time_min, group->time_max);
 }
 
+/* False only where all rows are null in a column that must not be. */
+static int filter_may_match(const struct mapped_source *source, const struct report_group *group)
+{
+	return source->filter != FILTER_NOT_EQUAL || source->filter_value != 0 ||
+	       group->present >> source->filter_column & 1;
+}
+
 /* Rows are sorted by start: the first that is not below (or, `past`, above) the value. */
 static uint32_t bound(const int64_t *values, uint32_t rows, int64_t value, int past)
 {
@@ -456,7 +463,7 @@ int scan_enter(struct scan *s, unsigned source, size_t group)
 	if (current_source(s)->track_kind &&
 	    (!s->track || s->track[TRACK_KIND] != current_source(s)->track_kind))
 		return 0;
-	if (current_source(s)->filter == FILTER_GIVEN && !(g->present >> current_source(s)->filter_column & 1))
+	if (!filter_may_match(current_source(s), g))
 		return 0;
 	for (unsigned i = 0; i < s->condition_count; i++)
 		if (!group_may_match(s, g, &s->conditions[i]))
@@ -512,8 +519,6 @@ int scan_row_visible(struct scan *s, uint32_t row)
 		return column->values[row] == source->filter_value;
 	case FILTER_NOT_EQUAL:
 		return column->values[row] != source->filter_value;
-	case FILTER_GIVEN:
-		return column->values[row] != 0;
 	case FILTER_LAST_PROCESS:
 		last = index_find(&index->processes, column->values[row]);
 		last = last ? index_find_last(&index->pids, last + PROCESS_PID, 1) : NULL;

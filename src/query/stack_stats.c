@@ -22,8 +22,7 @@ enum {
 struct stacks_cursor {
 	sqlite3_vtab_cursor base;
 	struct stack_weights weights;
-	struct stack_tree *tree;
-	struct stack_fold *fold;
+	struct stack_view view;
 	struct stack_sums sums;
 	int folded;
 	uint32_t *nodes; /* to show, in order */
@@ -56,6 +55,7 @@ static void forget(struct stacks_cursor *c)
 {
 	stack_weights_release(&c->weights);
 	stack_sums_release(&c->sums);
+	stack_view_release(&c->view);
 	free(c->nodes);
 	c->nodes = NULL;
 	c->count = c->at = 0;
@@ -70,10 +70,10 @@ static int stacks_close(sqlite3_vtab_cursor *base)
 
 static int add_up(struct stacks_cursor *c)
 {
-	int r = stack_sums_init(&c->sums, c->fold);
+	int r = stack_sums_init(&c->sums, &c->view.fold);
 
 	if (r >= 0)
-		stack_sums_add(&c->sums, &c->weights, 0, c->weights.count);
+		stack_sums_add(&c->sums, &c->weights, c->view.nodes, 0, c->weights.count);
 	return r;
 }
 
@@ -115,7 +115,7 @@ static size_t touched_nodes(const struct stack_sums *s, uint32_t *nodes, int wit
  * that each list begins with the most; then the lists are walked. */
 static int order_tree(struct stacks_cursor *c)
 {
-	const struct stack_fold *fold = c->fold;
+	const struct stack_fold *fold = &c->view.fold;
 	uint32_t *child = calloc(fold->count, sizeof(*child)), *sibling = calloc(fold->count, sizeof(*sibling));
 	uint32_t node, nothing = 0;
 	int root = c->sums.self[0].count != 0;
@@ -157,7 +157,7 @@ static int order_tree(struct stacks_cursor *c)
 
 static int choose_rows(struct stacks_cursor *c)
 {
-	c->nodes = calloc((size_t)c->fold->count + 1, sizeof(*c->nodes));
+	c->nodes = calloc((size_t)c->view.fold.count + 1, sizeof(*c->nodes));
 	if (!c->nodes)
 		return -ENOMEM;
 	c->count = touched_nodes(&c->sums, c->nodes, c->folded);
@@ -183,9 +183,7 @@ static int stacks_filter(sqlite3_vtab_cursor *base, int given, const char *text,
 		r = stack_weights_collect(&c->weights, q, function_argument(given, 0, argc, argv), OWNER_ALL,
 					  function_argument(given, 2, argc, argv), &err);
 	if (r >= 0)
-		r = stack_tree_of(q, &c->tree);
-	if (r >= 0)
-		r = stack_fold_of(c->tree, STACK_FUNCTIONS, &c->fold);
+		r = stack_view_open(&c->view, q, STACK_FUNCTIONS, &c->weights);
 	if (r >= 0)
 		r = add_up(c);
 	if (r >= 0)
@@ -209,18 +207,18 @@ static int stacks_eof(sqlite3_vtab_cursor *base)
 /* Functions from the root on; what separates them does not occur in the names shown. */
 static int folded_text(struct query *q, const struct stacks_cursor *c, uint32_t node, struct buf *ret)
 {
-	uint32_t depth = c->fold->depths[node], *path = calloc((size_t)depth + 1, sizeof(*path));
+	uint32_t depth = c->view.fold.depths[node], *path = calloc((size_t)depth + 1, sizeof(*path));
 	size_t from;
 	int r = path ? 0 : -ENOMEM;
 
-	for (uint32_t i = depth + 1; r >= 0 && i-- > 0; node = c->fold->parents[node])
+	for (uint32_t i = depth + 1; r >= 0 && i-- > 0; node = c->view.fold.parents[node])
 		path[i] = node;
 	for (uint32_t i = 0; r >= 0 && i <= depth; i++) {
 		if (i)
 			r = buf_puts(ret, ";");
 		from = ret->len;
 		if (r >= 0)
-			r = stack_node_text(q, c->tree, STACK_FUNCTIONS, path[i], ret);
+			r = stack_view_text(q, &c->view, stack_view_label(&c->view, path[i]), ret);
 		for (; r >= 0 && from < ret->len; from++)
 			if (ret->data[from] == ';')
 				ret->data[from] = ':';
@@ -233,7 +231,7 @@ static void result_name(sqlite3_context *context, struct query *q, const struct 
 {
 	struct buf text = BUF_INIT;
 	int r = c->folded ? folded_text(q, c, node, &text) :
-			    stack_node_text(q, c->tree, STACK_FUNCTIONS, node, &text);
+			    stack_view_text(q, &c->view, stack_view_label(&c->view, node), &text);
 
 	if (r < 0 || text.len > INT_MAX)
 		sqlite3_result_error_nomem(context);
@@ -263,11 +261,11 @@ static int stacks_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	if (column == STACKS_NAME)
 		result_name(context, ((struct function_vtab *)base->pVtab)->q, c, node);
 	else if (column == STACKS_DEPTH)
-		sqlite3_result_int64(context, c->fold->depths[node]);
+		sqlite3_result_int64(context, c->view.fold.depths[node]);
 	else if (column == STACKS_ID)
 		sqlite3_result_int64(context, node);
-	else if (column == STACKS_PARENT && c->fold->parents[node])
-		sqlite3_result_int64(context, c->fold->parents[node]);
+	else if (column == STACKS_PARENT && c->view.fold.parents[node])
+		sqlite3_result_int64(context, c->view.fold.parents[node]);
 	else if (column >= STACKS_SELF_COUNT && column <= STACKS_SELF_TIME)
 		result_sum(context, c, &c->sums.self[node], column);
 	else if (column >= STACKS_TOTAL_COUNT && column <= STACKS_TOTAL_TIME)

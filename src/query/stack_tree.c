@@ -9,7 +9,6 @@
 
 /* Ids count from 1 without gaps; where groups are damaged some are missing. */
 #define SPARE_IDS 65536u
-#define UNKNOWN "[Unknown]"
 
 enum { MODULE_ROW_UID, MODULE_ROW_KIND, MODULE_ROW_PATH, MODULE_ROW_WIDTH };
 enum { SYMBOL_ROW_ID, SYMBOL_ROW_NAME, SYMBOL_ROW_WIDTH };
@@ -380,20 +379,6 @@ int code_function_text(struct query *q, const struct code_function *f, struct bu
 	return buf_printf(ret, "%s+0x%" PRIx64, base_name(path), (uint64_t)f->offset);
 }
 
-int stack_node_text(struct query *q, const struct stack_tree *tree, enum stack_labels by, uint32_t node,
-		    struct buf *ret)
-{
-	uint32_t label = tree->folds[by].labels[node];
-
-	if (node == 0)
-		return buf_puts(ret, "[no stack]");
-	if (label == 0)
-		return buf_puts(ret, UNKNOWN);
-	if (by == STACK_MODULES)
-		return string_text(q, tree->module_paths[label], ret);
-	return code_function_text(q, &tree->functions[label], ret);
-}
-
 int64_t code_frame_string(const struct stack_tree *tree, uint32_t frame)
 {
 	const struct code_function *f = &tree->functions[tree->code[frame].function];
@@ -415,6 +400,6 @@ int code_string_text(struct query *q, const struct stack_tree *tree, int64_t id,
 
 	if (function < 0 || function >= tree->function_count || tree->functions[function].name)
 		return 0;
-	r = function ? code_function_text(q, &tree->functions[function], ret) : buf_puts(ret, UNKNOWN);
+	r = function ? code_function_text(q, &tree->functions[function], ret) : buf_puts(ret, "[Unknown]");
 	return r < 0 ? r : 1;
 }

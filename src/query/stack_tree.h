@@ -61,10 +61,6 @@ void stack_fold_release(struct stack_fold *fold);
 /* The name of a function to show: "name", "file+0x12", "0x7f12". */
 int code_function_text(struct query *q, const struct code_function *f, struct buf *ret);
 int code_function_is_kernel(const struct code_function *f);
-/* What stands for a node of the fold. */
-int stack_node_text(struct query *q, const struct stack_tree *tree, enum stack_labels by, uint32_t node,
-		    struct buf *ret);
-
 /* Places in code without a name have ids in StringIds, above all strings and blobs. */
 #define STRING_ID_FRAME ((int64_t)1 << 50)
 /* The id of a frame's name; of its module. */

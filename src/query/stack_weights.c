@@ -21,6 +21,7 @@ struct collecting {
 	int stack_column;
 	int value_column;
 	int value_required;       /* rows without a value do not count */
+	int call_column;          /* -1: none */
 	uint32_t *owner_of_piece;
 	uint32_t stack_count;
 	uint64_t pieces;
@@ -28,11 +29,13 @@ struct collecting {
 	struct weight_table workers[PARALLEL_MAX];
 };
 
-static size_t slot_of(const struct weight_table *t, uint32_t owner, uint32_t stack)
+static size_t slot_of(const struct weight_table *t, const struct stack_weight *w)
 {
-	size_t at = hash_mix((uint64_t)owner << 32 | stack) & (t->slot_count - 1);
+	size_t at = hash_mix(((uint64_t)w->owner << 32 | w->stack) + w->call * 0x9e3779b97f4a7c15ull) &
+		    (t->slot_count - 1);
 
-	while (t->rows[at].count && (t->rows[at].stack != stack || t->rows[at].owner != owner))
+	while (t->rows[at].count && (t->rows[at].stack != w->stack || t->rows[at].owner != w->owner ||
+				     t->rows[at].call != w->call))
 		at = (at + 1) & (t->slot_count - 1);
 	return at;
 }
@@ -46,7 +49,7 @@ static int grow_table(struct weight_table *t)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->slot_count; i++)
 		if (t->rows[i].count)
-			larger.rows[slot_of(&larger, t->rows[i].owner, t->rows[i].stack)] = t->rows[i];
+			larger.rows[slot_of(&larger, &t->rows[i])] = t->rows[i];
 	free(t->rows);
 	*t = larger;
 	return 0;
@@ -59,11 +62,11 @@ static int add_weight(struct weight_table *t, const struct stack_weight *more)
 
 	if (t->count * 2 >= t->slot_count && (r = grow_table(t)) < 0)
 		return r;
-	row = &t->rows[slot_of(t, more->owner, more->stack)];
+	row = &t->rows[slot_of(t, more)];
 	if (!row->count) {
-		row->owner = more->owner;
-		row->stack = more->stack;
+		*row = *more;
 		t->count++;
+		return 0;
 	}
 	row->count += more->count;
 	row->weight += more->weight;
@@ -77,21 +80,30 @@ static uint32_t known_stack(const struct collecting *c, const struct vector *v, 
 	return id < c->stack_count ? (uint32_t)id : 0;
 }
 
+static uint32_t call_of(const struct vector *v, uint32_t row)
+{
+	uint64_t id = !v || vector_is_null(v, row) ? 0 : (uint64_t)vector_value(v, row);
+
+	return id <= UINT32_MAX ? (uint32_t)id : 0;
+}
+
 static int fold_rows(struct collecting *c, struct scan *s, struct weight_table *t, uint32_t owner)
 {
-	const struct vector *stack, *value;
+	const struct vector *stack, *value, *call = NULL;
 	int check = request_needs_row_check(s);
 	int r = scan_vector(s, (unsigned)c->stack_column, &stack);
 
 	if (r >= 0)
 		r = scan_vector(s, (unsigned)c->value_column, &value);
+	if (r >= 0 && c->call_column >= 0)
+		r = scan_vector(s, (unsigned)c->call_column, &call);
 	for (uint32_t row = s->first; r >= 0 && row < s->limit; row++) {
 		int no_value = vector_is_null(value, row);
 
 		if ((no_value && c->value_required) ||
 		    (check && !(scan_row_visible(s, row) && scan_row_matches(s, row))))
 			continue;
-		r = add_weight(t, &(struct stack_weight){ owner, known_stack(c, stack, row), 1,
+		r = add_weight(t, &(struct stack_weight){ owner, known_stack(c, stack, row), call_of(call, row), 1,
 							  no_value ? 0 : (uint64_t)vector_value(value, row) });
 	}
 	return r;
@@ -170,6 +182,7 @@ static int number_owners(struct collecting *c, struct stack_weights *w, enum sta
 /* Where a thread left the CPU to wait, until it could run again. */
 struct absence {
 	uint32_t stack;
+	uint32_t call;
 	int64_t since;
 	int counts;
 };
@@ -178,7 +191,7 @@ static int end_absence(struct collecting *c, struct absence *a, uint32_t owner, 
 {
 	if (!a->counts || until <= a->since)
 		return 0;
-	return add_weight(&c->workers[0], &(struct stack_weight){ owner, a->stack, 1,
+	return add_weight(&c->workers[0], &(struct stack_weight){ owner, a->stack, a->call, 1,
 								  (uint64_t)until - (uint64_t)a->since });
 }
 
@@ -186,16 +199,19 @@ static int end_absence(struct collecting *c, struct absence *a, uint32_t owner, 
 static int fold_absences(struct collecting *c, struct scan *s, struct absence *a, uint32_t owner)
 {
 	static const uint8_t columns[] = { COLUMN_RUN_START, COLUMN_RUN_END, COLUMN_RUN_READY, COLUMN_RUN_AFTER };
-	const struct vector *v[4], *stack;
+	const struct vector *v[4], *stack, *call;
 	int r = scan_vector(s, COLUMN_RUN_STACK, &stack);
 	int64_t until;
 
+	if (r >= 0)
+		r = scan_vector(s, COLUMN_RUN_SYSCALL, &call);
 	for (unsigned i = 0; r >= 0 && i < 4; i++)
 		r = scan_vector(s, columns[i], &v[i]);
 	for (uint32_t row = 0; r >= 0 && row < s->rows; row++) {
 		until = vector_is_null(v[2], row) ? vector_value(v[0], row) : vector_value(v[2], row);
 		r = end_absence(c, a, owner, until);
 		a->stack = known_stack(c, stack, row);
+		a->call = call_of(call, row);
 		a->since = vector_value(v[1], row);
 		a->counts = !vector_is_null(v[3], row) && vector_value(v[3], row) == RUN_BLOCKED &&
 			    scan_row_matches(s, row);
@@ -257,7 +273,9 @@ static int compare_weights(const void *a, const void *b)
 
 	if (x->owner != y->owner)
 		return x->owner < y->owner ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	return x->call < y->call ? -1 : x->call > y->call;
 }
 
 static int merge(struct collecting *c, struct stack_weights *w, unsigned width)
@@ -282,12 +300,12 @@ static int merge(struct collecting *c, struct stack_weights *w, unsigned width)
 }
 
 static const struct {
-	const char *name, *table, *stack, *value;
+	const char *name, *table, *stack, *value, *call;
 	int value_required;
 } sources[] = {
-	{ "samples", "COMPOSITE_EVENTS", "stack", "weight", 0 },
-	{ "osrt", "OSRT_API", "stack", "duration", 1 },
-	{ "offcpu", "sonde_run", "stack", "end", 1 },
+	{ "samples", "COMPOSITE_EVENTS", "stack", "weight", NULL, 0 },
+	{ "osrt", "OSRT_API", "stack", "duration", "name", 1 },
+	{ "offcpu", "sonde_run", "stack", "end", "syscall", 1 },
 };
 
 static int prepare(struct collecting *c, const char *source, const char *filter, struct error *err)
@@ -305,6 +323,7 @@ static int prepare(struct collecting *c, const char *source, const char *filter,
 		return r;
 	c->stack_column = mapped_column_find(c->request.table, sources[i].stack);
 	c->value_column = mapped_column_find(c->request.table, sources[i].value);
+	c->call_column = sources[i].call ? mapped_column_find(c->request.table, sources[i].call) : -1;
 	c->value_required = sources[i].value_required;
 	c->pieces = request_piece_count(&c->request, c->q);
 	return 0;
@@ -375,84 +394,4 @@ int stack_weights_time(const struct stack_weights *w, uint64_t count, uint64_t w
 
 	*ret = w->unit_ns > 0 ? (int64_t)weight : ns < 9e18 ? (int64_t)llround(ns) : INT64_MAX;
 	return w->unit_ns > 0 || w->sample_ns > 0;
-}
-
-int stack_sums_init(struct stack_sums *s, const struct stack_fold *fold)
-{
-	*s = (struct stack_sums){ .fold = fold, .touched_words = ((size_t)fold->count + 63) / 64 };
-	s->self = calloc(fold->count, sizeof(*s->self));
-	s->total = calloc(fold->count, sizeof(*s->total));
-	s->touched = calloc(s->touched_words, sizeof(*s->touched));
-	return s->self && s->total && s->touched ? 0 : -ENOMEM;
-}
-
-void stack_sums_release(struct stack_sums *s)
-{
-	free(s->self);
-	free(s->total);
-	free(s->touched);
-	*s = (struct stack_sums){ 0 };
-}
-
-static void touch(struct stack_sums *s, uint32_t node)
-{
-	s->touched[node / 64] |= 1ull << (node % 64);
-}
-
-uint32_t stack_sums_next(const struct stack_sums *s, uint32_t node)
-{
-	size_t word = node / 64;
-	uint64_t bits;
-
-	if (node >= s->fold->count)
-		return s->fold->count;
-	bits = s->touched[word] >> (node % 64) << (node % 64);
-	while (!bits && ++word < s->touched_words)
-		bits = s->touched[word];
-	return bits ? (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(bits) : s->fold->count;
-}
-
-static void clear(struct stack_sums *s)
-{
-	for (uint32_t n = stack_sums_next(s, 0); n < s->fold->count; n = stack_sums_next(s, n + 1))
-		s->self[n] = s->total[n] = (struct stack_sum){ 0 };
-	memset(s->touched, 0, s->touched_words * sizeof(*s->touched));
-}
-
-/* A caller is before those it called: one sweep from the end gives every caller its whole. */
-static void push_to_callers(struct stack_sums *s)
-{
-	uint32_t node, parent;
-	uint64_t bits;
-
-	for (size_t word = s->touched_words; word-- > 0; )
-		for (unsigned bit = 64; bit-- > 0; ) {
-			bits = s->touched[word] & (~0ull >> (63 - bit));
-			if (!bits)
-				break;
-			bit = 63 - (unsigned)__builtin_clzll(bits);
-			node = (uint32_t)(word * 64 + bit);
-			s->total[node].count += s->self[node].count;
-			s->total[node].weight += s->self[node].weight;
-			parent = s->fold->parents[node];
-			if (!node || !parent)
-				continue;
-			s->total[parent].count += s->total[node].count;
-			s->total[parent].weight += s->total[node].weight;
-			touch(s, parent);
-		}
-}
-
-void stack_sums_add(struct stack_sums *s, const struct stack_weights *w, size_t begin, size_t end)
-{
-	uint32_t node;
-
-	clear(s);
-	for (size_t i = begin; i < end; i++) {
-		node = s->fold->of_stack[w->rows[i].stack];
-		s->self[node].count += w->rows[i].count;
-		s->self[node].weight += w->rows[i].weight;
-		touch(s, node);
-	}
-	push_to_callers(s);
 }

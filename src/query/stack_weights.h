@@ -11,12 +11,13 @@ enum stack_owner { OWNER_ALL, OWNER_THREAD, OWNER_PROCESS };
 struct stack_weight {
 	uint32_t owner;  /* number of the owner */
 	uint32_t stack;  /* id; 0 = none was recorded */
+	uint32_t call;   /* string id of the function or system call that was made there; 0 = none */
 	uint64_t count;
 	uint64_t weight;
 };
 
 struct stack_weights {
-	struct stack_weight *rows; /* by owner, then stack */
+	struct stack_weight *rows; /* by owner, then stack, then call */
 	size_t count;
 	int64_t *owners;           /* uid of thread or process, by number */
 	uint32_t owner_count;
@@ -37,6 +38,27 @@ size_t stack_weights_end(const struct stack_weights *w, size_t begin);
 /* The time that is meant; 0 when it cannot be known. */
 int stack_weights_time(const struct stack_weights *w, uint64_t count, uint64_t weight, int64_t *ret);
 
+/* What statistics are made of: the stacks by function or by module, and below those in which a call was made
+ * (osrt, offcpu) the call, as if it were a function. */
+struct stack_view {
+	struct stack_tree *tree;
+	enum stack_labels by;
+	struct stack_fold fold;
+	int owned;            /* the fold's arrays are the view's own */
+	uint32_t frame_labels; /* labels from here on are calls */
+	uint32_t *calls;      /* string ids of the calls, in order */
+	uint32_t call_count;
+	uint32_t *nodes;      /* by row of the weights */
+};
+
+int stack_view_open(struct stack_view *v, struct query *q, enum stack_labels by, struct stack_weights *w);
+void stack_view_release(struct stack_view *v);
+/* The label of a node; node 0, what has no stack, has one behind all others. */
+uint32_t stack_view_label(const struct stack_view *v, uint32_t node);
+/* The function of a label; NULL where it is no function of the program. */
+const struct code_function *stack_view_function(const struct stack_view *v, uint32_t label);
+int stack_view_text(struct query *q, const struct stack_view *v, uint32_t label, struct buf *ret);
+
 /* What came together at each node of a fold, for one owner. */
 struct stack_sum {
 	uint64_t count;
@@ -53,8 +75,9 @@ struct stack_sums {
 
 int stack_sums_init(struct stack_sums *s, const struct stack_fold *fold);
 void stack_sums_release(struct stack_sums *s);
-/* Forgets what was there and adds up rows [begin, end). */
-void stack_sums_add(struct stack_sums *s, const struct stack_weights *w, size_t begin, size_t end);
+/* Forgets what was there and adds up rows [begin, end); nodes as in the view. */
+void stack_sums_add(struct stack_sums *s, const struct stack_weights *w, const uint32_t *nodes, size_t begin,
+		    size_t end);
 /* The next node at or behind `node` that has anything; fold->count at the end. */
 uint32_t stack_sums_next(const struct stack_sums *s, uint32_t node);
 

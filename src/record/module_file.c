@@ -48,8 +48,9 @@ static void take_segments(struct module *m, Elf *elf)
 
 /* How a file was reached. */
 enum reached {
-	BY_PATH,    /* a file system that shows other device numbers in /proc than stat() does
-		     * (overlayfs, btrfs) cannot be compared, and is believed */
+	BY_PATH,    /* as the process sees it: a file system that shows other device numbers in /proc than
+		     * stat() does (overlayfs, btrfs) cannot be compared, and is believed */
+	BY_NAME,    /* the same path as we see it, perhaps in another file system */
 	BY_MAPPING, /* it can be no other */
 	BY_PROCESS  /* its program, which may be another file: its numbers must agree */
 };
@@ -67,7 +68,8 @@ static int is_it(const struct module *m, const struct elf_file *file, const stru
 		return (uint64_t)st->st_size == m->file_size && changed_at(st) == m->file_changed;
 	if (reached == BY_PROCESS)
 		return m->inode && m->device == st->st_dev && m->inode == st->st_ino;
-	return reached == BY_MAPPING || !m->inode || m->device != st->st_dev || m->inode == st->st_ino;
+	return reached == BY_MAPPING || !m->inode || m->inode == st->st_ino ||
+	       (reached == BY_PATH && m->device != st->st_dev);
 }
 
 static void accept_file(struct module *m, struct elf_file *file, const struct stat *st)
@@ -136,13 +138,15 @@ int module_open(struct module *m)
 
 	if (m->kind == MODULE_VDSO)
 		return open_vdso(m);
+	if (m->path[0] != '/')
+		return -ENOENT;
 	if (m->pid) {
 		snprintf(path, sizeof(path), "/proc/%u/root%s", m->pid, m->path);
 		r = try_path(m, path, BY_PATH);
 		if (r == 0)
 			return 0;
 	}
-	last = try_path(m, m->path, BY_PATH);
+	last = try_path(m, m->path, BY_NAME);
 	if (last == 0)
 		return 0;
 	if (r == -ENOENT)

@@ -265,6 +265,29 @@ int osrt_call_record(struct session *s, struct traced_process *p, struct traced_
 	return 0;
 }
 
+/* Nothing a killed thread left behind is believed: a call that began before the last one recorded ended is not one
+ * it was in (it may have left it by longjmp). */
+void osrt_open_call(struct session *s, struct traced_process *p, struct traced_thread *t,
+		    const struct ring_slot *slot, int64_t end)
+{
+	struct osrt_thread *o = slot->call ? osrt_of_thread(t) : NULL;
+	int64_t start = timebase_convert(&s->time, slot->call_start);
+	int64_t v[TABLE_MAX_COLUMNS];
+	struct osrt_track *track;
+
+	if (!o || slot->call > OSRT_NUMBER_COUNT || start < o->tracks[0].last_end || start < t->start || start > end)
+		return;
+	track = track_of(s, p, t, 0, start);
+	v[COLUMN_OSRT_START] = start;
+	v[COLUMN_OSRT_END] = end;
+	v[COLUMN_OSRT_NAME] = (int64_t)name_of(s, slot->call - 1);
+	v[COLUMN_OSRT_FLAGS] = SLICE_OPEN;
+	s->events++;
+	session_event_row(s, t, track ? track->track : NULL, v,
+			  BIT(COLUMN_OSRT_START) | BIT(COLUMN_OSRT_END) | BIT(COLUMN_OSRT_NAME) |
+				  BIT(COLUMN_OSRT_FLAGS), 1);
+}
+
 static void file_row(struct session *s, const struct traced_process *p, const struct osrt_file *file,
 		     const int64_t *closed)
 {

@@ -18,6 +18,9 @@ void osrt_file_record(struct session *s, struct traced_process *p, const struct 
 		      const uint8_t *path, size_t size, int64_t time);
 int osrt_module_record(struct session *s, struct traced_process *p, const uint8_t *body, size_t size, int64_t time);
 
+/* The row of a call that never returned, as the thread's slot tells. */
+void osrt_open_call(struct session *s, struct traced_process *p, struct traced_thread *t,
+		    const struct ring_slot *slot, int64_t end);
 void osrt_thread_end(struct traced_thread *t);
 /* A forked child begins with what its parent told. */
 void osrt_process_fork(const struct traced_process *parent, struct traced_process *child);

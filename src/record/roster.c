@@ -465,6 +465,21 @@ void roster_exit(struct session *s, uint32_t pid, uint32_t tid, int64_t time)
 		end_life(s, life, time, 0);
 }
 
+/* A new thread is called what its process is; one that was there before has a name of its own. */
+static void name_thread(const struct roster_life *life, struct roster_thread *t)
+{
+	char file[40], comm[32] = "";
+
+	memcpy(t->name, life->comm, sizeof(t->name));
+	if (life->birth != BORN_UNKNOWN || t->tid == life->pid)
+		return;
+	snprintf(file, sizeof(file), "task/%u/comm", t->tid);
+	read_proc(life->pid, file, comm, sizeof(comm));
+	comm[strcspn(comm, "\n")] = '\0';
+	if (comm[0])
+		snprintf(t->name, sizeof(t->name), "%.15s", comm);
+}
+
 static struct roster_thread *new_thread(struct session *s, struct roster_life *life, uint32_t tid,
 					int64_t start)
 {
@@ -481,7 +496,7 @@ static struct roster_thread *new_thread(struct session *s, struct roster_life *l
 		free(t);
 		return NULL;
 	}
-	memcpy(t->name, life->comm, sizeof(t->name));
+	name_thread(life, t);
 	link_thread(life, t);
 	life->living++;
 	return t;

@@ -283,10 +283,10 @@ void space_map(struct session *s, struct space *space, const struct space_mappin
 {
 	struct mapping new_one = { .start = mapping->address, .end = mapping->address + mapping->size,
 				   .offset = mapping->offset, .time = mapping->time };
-	struct mapping *known = find_mapping(space, mapping->address);
+	struct mapping *known = space ? find_mapping(space, mapping->address) : NULL;
 	struct mapping_set *set;
 
-	if (new_one.end <= new_one.start || (known && is_same(known, mapping)))
+	if (!space || new_one.end <= new_one.start || (known && is_same(known, mapping)))
 		return;
 	new_one.module = modules_of(s->spaces->modules, mapping, space->process, space->pid);
 	if (!new_one.module)
@@ -400,10 +400,10 @@ void space_unwind(struct session *s, struct space *space, const struct stack_cop
 		  struct stack_walk *walk)
 {
 	struct code code = { s, space };
-	struct unwind_source source = { &code, space_generation(space), find_code };
+	struct unwind_source source = { &code, space ? space_generation(space) : 0, find_code };
 	struct spaces *all = s->spaces;
 
-	if (walk->count >= STACK_MAX_FRAMES || (!all->unwinder && !(all->unwinder = unwinder_new()))) {
+	if (!space || walk->count >= STACK_MAX_FRAMES || (!all->unwinder && !(all->unwinder = unwinder_new()))) {
 		walk->cut = 1;
 		return;
 	}

@@ -38,7 +38,8 @@ struct space_mapping {
 };
 
 /* The space of a process life (uid), made at first use. `pid` is where /proc is asked, in the
- * recorder's namespace; 0 = nowhere. NULL only without memory. */
+ * recorder's namespace; 0 = nowhere. NULL only without memory, and then everything below does
+ * nothing. */
 struct space *space_of(struct session *s, uint64_t process, uint32_t pid);
 /* A child begins with what its parent has. */
 void space_fork(struct session *s, uint64_t parent, uint64_t child, uint32_t child_pid);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "record/session.h"
 #include "record/space_internal.h"
@@ -10,6 +11,8 @@
 #define FRAME_LIMIT (1u << 22)
 #define NODE_LIMIT (1u << 24)
 #define CACHE_SIZE 4096u /* a power of two */
+#define KERNEL_GENERATION UINT64_MAX
+#define KNOWN_SIZE 8192u /* a power of two */
 
 #define BIT(column) (1u << (column))
 
@@ -32,6 +35,12 @@ struct cached_frame {
 	uint32_t frame;
 };
 
+/* A whole stack that was seen before, by a hash that no two share. */
+struct known_stack {
+	XXH128_hash_t hash;
+	uint32_t node; /* 0 = none */
+};
+
 struct stacks {
 	struct stack_frame *frames; /* by id - 1 */
 	uint32_t frame_count;
@@ -41,8 +50,11 @@ struct stacks {
 	uint32_t node_count;
 	uint32_t node_cap;
 	struct id_index node_index;
+	uint32_t cut_frame;         /* 0: not made yet */
+	uint32_t kernel_module;     /* uid; 0: none yet */
 	uint8_t full;               /* it has been said that there are too many */
 	struct cached_frame cache[CACHE_SIZE];
+	struct known_stack known[KNOWN_SIZE];
 };
 
 static struct stacks *stacks_of(struct session *s)
@@ -214,40 +226,53 @@ static uint32_t node_id(struct session *s, struct stacks *all, uint32_t parent, 
 	return id;
 }
 
+/* Uid of a module that stands for no file; 0 without memory. */
+static uint32_t named_module(struct session *s, enum module_kind kind, const char *name)
+{
+	struct module *m = modules_named(s->spaces->modules, kind, name);
+
+	return m ? (uint32_t)module_settle(s, s->spaces->modules, m) : 0;
+}
+
 /* The frame that stands for callers which are not known. */
 static uint32_t cut_frame(struct session *s, struct stacks *all)
 {
 	struct stack_frame frame = { 0 };
-	struct module *m = modules_named(s->spaces->modules, MODULE_OTHER, STACKS_CUT);
 
-	if (!m)
-		return 0;
-	frame.module = (uint32_t)module_settle(s, s->spaces->modules, m);
-	return frame_id(s, all, &frame);
+	if (!all->cut_frame) {
+		frame.module = named_module(s, MODULE_OTHER, STACKS_CUT);
+		all->cut_frame = frame_id(s, all, &frame);
+	}
+	return all->cut_frame;
 }
 
-static uint32_t kernel_frame(struct session *s, struct stacks *all, uint64_t pc)
+static struct stack_frame find_frame(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
 {
-	struct stack_frame frame = { .offset = pc };
-	struct module *m = modules_named(s->spaces->modules, MODULE_KERNEL, "[kernel]");
+	struct place place;
 
-	if (!m)
-		return 0;
-	frame.module = (uint32_t)module_settle(s, s->spaces->modules, m);
-	return frame_id(s, all, &frame);
+	if (!space) {
+		if (!all->kernel_module)
+			all->kernel_module = named_module(s, MODULE_KERNEL, "[kernel]");
+		return (struct stack_frame){ pc, all->kernel_module };
+	}
+	space_place(s, space, pc, &place);
+	return (struct stack_frame){ place.offset, (uint32_t)place.module };
 }
 
-static uint32_t user_frame(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
+/* The frame of an address in a space, or (NULL) in the kernel. */
+static uint32_t frame_of(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
 {
 	struct cached_frame *cached = &all->cache[mix(pc, 1) & (CACHE_SIZE - 1)];
 	struct stack_frame frame;
-	struct place place;
 
-	if (cached->pc == pc && cached->generation == space_generation(space) && cached->frame)
+	if (cached->pc == pc && cached->frame &&
+	    cached->generation == (space ? space_generation(space) : KERNEL_GENERATION))
 		return cached->frame;
-	space_place(s, space, pc, &place);
-	frame = (struct stack_frame){ place.offset, (uint32_t)place.module };
-	*cached = (struct cached_frame){ space_generation(space), pc, frame_id(s, all, &frame) };
+	frame = find_frame(s, all, space, pc);
+	cached->frame = frame_id(s, all, &frame);
+	cached->pc = pc;
+	/* Asked now: looking the address up may have changed what is mapped. */
+	cached->generation = space ? space_generation(space) : KERNEL_GENERATION;
 	return cached->frame;
 }
 
@@ -269,21 +294,19 @@ static void say_full(struct session *s, struct stacks *all)
 			 "new ones are cut where they leave those known", FRAME_LIMIT, NODE_LIMIT);
 }
 
-uint64_t stacks_intern(struct session *s, struct space *space, const struct stack_walk *walk)
+static uint32_t intern(struct session *s, struct stacks *all, struct space *space,
+		       const struct stack_walk *walk)
 {
-	struct stacks *all = stacks_of(s);
-	uint32_t node = 0, frame, count = walk->count, next;
+	uint32_t node = 0, frame, next;
 
-	if (!all || !space || !count || count > STACK_MAX_FRAMES || walk->kernel > count)
-		return 0;
 	if (walk->cut) {
 		frame = cut_frame(s, all);
 		node = frame ? node_id(s, all, 0, frame) : 0;
 	}
-	for (uint32_t i = count; i-- > 0; node = next) {
+	for (uint32_t i = walk->count; i-- > 0; node = next) {
 		uint64_t pc = instruction(walk, i);
 
-		frame = i < walk->kernel ? kernel_frame(s, all, pc) : user_frame(s, all, space, pc);
+		frame = frame_of(s, all, i < walk->kernel ? NULL : space, pc);
 		next = frame ? node_id(s, all, node, frame) : 0;
 		if (!next) {
 			say_full(s, all);
@@ -291,6 +314,30 @@ uint64_t stacks_intern(struct session *s, struct space *space, const struct stac
 		}
 	}
 	return node;
+}
+
+/* Everything the stack depends on: its addresses, and what is mapped there. */
+static XXH128_hash_t walk_hash(const struct space *space, const struct stack_walk *walk)
+{
+	uint64_t seed = space_generation(space) << 24 ^ (uint64_t)walk->kernel << 1 ^ walk->cut;
+
+	return XXH3_128bits_withSeed(walk->pcs, walk->count * sizeof(walk->pcs[0]), seed);
+}
+
+uint64_t stacks_intern(struct session *s, struct space *space, const struct stack_walk *walk)
+{
+	struct stacks *all = stacks_of(s);
+	struct known_stack *known;
+	XXH128_hash_t hash;
+
+	if (!all || !space || !walk->count || walk->count > STACK_MAX_FRAMES ||
+	    walk->kernel > walk->count)
+		return 0;
+	hash = walk_hash(space, walk);
+	known = &all->known[hash.low64 & (KNOWN_SIZE - 1)];
+	if (!known->node || !XXH128_isEqual(known->hash, hash))
+		*known = (struct known_stack){ hash, intern(s, all, space, walk) };
+	return known->node;
 }
 
 const struct stack_frame *stacks_frames(const struct session *s, uint32_t *ret_count)

@@ -11,9 +11,8 @@
 #include "fmt/tables.h"
 #include "record/symbol_rows.h"
 #include "report/reader.h"
+#include "symbol/build_id.h"
 #include "symbol/kallsyms.h"
-
-#define BUILD_ID_LIMIT 64
 
 struct known_module {
 	enum module_kind kind;
@@ -36,57 +35,15 @@ struct symbolizing {
 
 _Static_assert(offsetof(struct symbolizing, rows) == 0, "it is the context of the rows as well");
 
-/* Rows of a PLAIN table, a group at a time. */
-typedef int (*row_fn)(struct symbolizing *s, const int64_t *values, uint32_t present);
-
-static int each_row(struct symbolizing *s, enum table_id table, unsigned columns, row_fn take)
-{
-	int64_t row[TABLE_MAX_COLUMNS];
-	int rc = 0;
-
-	for (size_t g = 0; g < report_group_count(s->report, table) && rc == 0; g++) {
-		uint32_t count = report_group(s->report, table, g)->rows;
-		int64_t *values = malloc((size_t)count * columns * sizeof(*values));
-		uint8_t *nulls = malloc((size_t)count * columns);
-
-		rc = values && nulls ? 0 : -ENOMEM;
-		for (unsigned c = 0; c < columns && rc == 0; c++)
-			rc = report_column(s->report, table, g, c, values + (size_t)c * count, nulls + (size_t)c * count);
-		for (uint32_t i = 0; i < count && rc == 0; i++) {
-			uint32_t present = 0;
-
-			for (unsigned c = 0; c < columns; c++) {
-				row[c] = values[(size_t)c * count + i];
-				present |= (uint32_t)!nulls[(size_t)c * count + i] << c;
-			}
-			rc = take(s, row, present);
-		}
-		free(values);
-		free(nulls);
-	}
-	return rc;
-}
-
 /* Ids run from 1 without gaps: those beyond the number of rows are damage. */
 static bool valid(int64_t id, size_t limit)
 {
 	return id > 0 && (uint64_t)id < limit;
 }
 
-static size_t from_hex(const char *text, uint8_t *ret, size_t size)
+static int take_module(void *context, const int64_t *values, uint32_t present)
 {
-	size_t n = 0;
-	unsigned byte;
-
-	while (text && n < size && text[0] && text[1] && sscanf(text, "%2x", &byte) == 1) {
-		ret[n++] = (uint8_t)byte;
-		text += 2;
-	}
-	return n;
-}
-
-static int take_module(struct symbolizing *s, const int64_t *values, uint32_t present)
-{
+	struct symbolizing *s = context;
 	struct known_module *m;
 
 	if (!valid(values[COLUMN_MODULE_UID], s->module_limit))
@@ -94,14 +51,16 @@ static int take_module(struct symbolizing *s, const int64_t *values, uint32_t pr
 	m = &s->modules[values[COLUMN_MODULE_UID]];
 	m->kind = (enum module_kind)values[COLUMN_MODULE_KIND];
 	m->path = report_text(s->report, (uint64_t)values[COLUMN_MODULE_PATH], NULL);
-	m->build_id_size = from_hex(report_text(s->report, (uint64_t)values[COLUMN_MODULE_BUILD_ID], NULL),
-				    m->build_id, sizeof(m->build_id));
+	m->build_id_size = build_id_from_text(
+		report_text(s->report, (uint64_t)values[COLUMN_MODULE_BUILD_ID], NULL), m->build_id);
 	(void)present;
 	return 0;
 }
 
-static int take_frame(struct symbolizing *s, const int64_t *values, uint32_t present)
+static int take_frame(void *context, const int64_t *values, uint32_t present)
 {
+	struct symbolizing *s = context;
+
 	if (!valid(values[COLUMN_FRAME_ID], s->frame_limit))
 		return 0;
 	if ((present >> COLUMN_FRAME_MODULE & 1) && valid(values[COLUMN_FRAME_MODULE], s->module_limit))
@@ -111,16 +70,20 @@ static int take_frame(struct symbolizing *s, const int64_t *values, uint32_t pre
 	return 0;
 }
 
-static int take_name(struct symbolizing *s, const int64_t *values, uint32_t present)
+static int take_name(void *context, const int64_t *values, uint32_t present)
 {
+	struct symbolizing *s = context;
+
 	if (valid(values[COLUMN_FRAME_SYMBOL_FRAME], s->frame_limit) &&
 	    (present >> COLUMN_FRAME_SYMBOL_SYMBOL & 1) && !s->request->all)
 		s->frames[values[COLUMN_FRAME_SYMBOL_FRAME]].module = 0;
 	return 0;
 }
 
-static int take_symbol(struct symbolizing *s, const int64_t *values, uint32_t present)
+static int take_symbol(void *context, const int64_t *values, uint32_t present)
 {
+	struct symbolizing *s = context;
+
 	(void)present;
 	if (values[COLUMN_SYMBOL_ID] > 0 && (uint64_t)values[COLUMN_SYMBOL_ID] > s->last_symbol)
 		s->last_symbol = (uint64_t)values[COLUMN_SYMBOL_ID];
@@ -140,10 +103,10 @@ static int load(struct symbolizing *s)
 	s->frames = calloc(s->frame_limit, sizeof(*s->frames));
 	if (!s->modules || !s->frames)
 		return -ENOMEM;
-	rc = each_row(s, TABLE_MODULE, COLUMN_MODULE_BUILD_ID + 1, take_module);
-	rc = rc < 0 ? rc : each_row(s, TABLE_FRAME, COLUMN_FRAME_OFFSET + 1, take_frame);
-	rc = rc < 0 ? rc : each_row(s, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_name);
-	return rc < 0 ? rc : each_row(s, TABLE_SYMBOL, COLUMN_SYMBOL_ID + 1, take_symbol);
+	rc = report_each_row(s->report, TABLE_MODULE, COLUMN_MODULE_BUILD_ID + 1, take_module, s);
+	rc = rc < 0 ? rc : report_each_row(s->report, TABLE_FRAME, COLUMN_FRAME_OFFSET + 1, take_frame, s);
+	rc = rc < 0 ? rc : report_each_row(s->report, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_name, s);
+	return rc < 0 ? rc : report_each_row(s->report, TABLE_SYMBOL, COLUMN_SYMBOL_ID + 1, take_symbol, s);
 }
 
 static bool describe(void *context, uint32_t module, struct namer_module *ret)

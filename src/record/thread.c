@@ -254,6 +254,8 @@ void thread_close(struct session *s, struct traced_process *p, struct traced_thr
 	for (uint32_t i = 0; i < t->domain_count; i++)
 		slices_end_all(s, p, t, t->domains[i], end);
 	timer_samples_close(s, p, t);
+	if (info)
+		osrt_open_call(s, p, t, info, end);
 	thread_tell_losses(s, p, t, info);
 	if (t->shared)
 		roster_ring_closed(s, t->shared, end, t->name);

@@ -47,6 +47,12 @@ uint64_t report_row_count(const struct report *r, enum table_id table);
 int report_column(const struct report *r, enum table_id table, size_t group, unsigned column,
 		  int64_t *values, uint8_t *nulls);
 
+/* The rows of a table in file order, their first `columns` columns. Bit c of `present` is clear where column c is
+ * null. Goes on while the result is 0, and returns the last. */
+typedef int (*report_row_fn)(void *context, const int64_t *values, uint32_t present);
+int report_each_row(const struct report *r, enum table_id table, unsigned columns, report_row_fn take,
+		    void *context);
+
 /* The text of a string id, NUL-terminated, valid until close; NULL for 0 and unknown ids. */
 const char *report_text(struct report *r, uint64_t id, size_t *ret_len);
 /* All string ids are below this; not all need be defined. */

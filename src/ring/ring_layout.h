@@ -123,6 +123,9 @@ struct ring_slot {
 	_Atomic uint64_t refused;     /* events lost to the re-entry guard */
 	_Atomic uint64_t unmatched;   /* pops without a push */
 	char comm[RING_COMM_SIZE];    /* kernel thread name at start, refreshed at the end */
+	/* The OS runtime call the thread is in: shown where it never returns. */
+	_Atomic uint32_t call;        /* number + 1; 0 = none */
+	_Atomic uint64_t call_start;  /* ticks */
 };
 
 struct ring_chunk {

@@ -239,6 +239,8 @@ void ring_reader_slot(const struct ring_reader *r, uint32_t slot, struct ring_sl
 	ret->dropped = atomic_load_explicit(&s->dropped, memory_order_relaxed);
 	ret->refused = atomic_load_explicit(&s->refused, memory_order_relaxed);
 	ret->unmatched = atomic_load_explicit(&s->unmatched, memory_order_relaxed);
+	ret->call = atomic_load_explicit(&s->call, memory_order_acquire);
+	ret->call_start = atomic_load_explicit(&s->call_start, memory_order_relaxed);
 	if (state == RING_SLOT_CLOSED || state == RING_SLOT_LIVE)
 		memcpy(ret->comm, s->comm, sizeof(ret->comm));
 	ret->comm[RING_COMM_SIZE - 1] = '\0';

@@ -22,19 +22,28 @@ struct cfi {
 	struct cfi_expression *expressions;
 	uint32_t expression_count;
 	uint32_t expression_cap;
-	struct cfi_row nothing;        /* what is answered when there are too many */
 	/* The file, while it is open. */
 	const struct elf_file *file;
 	struct cfi_image image;        /* of its tables, where they are of the usual kind */
 	Dwarf_CFI *exceptions;         /* .eh_frame */
 	Dwarf *debug;
 	Dwarf_CFI *frames;             /* .debug_frame, belongs to `debug` */
+	struct cfi_row *scratch;       /* where a row is put together */
 	uint8_t debug_wanted;          /* it is there, and not too costly; not read yet */
 };
 
 struct cfi *cfi_new(void)
 {
-	return calloc(1, sizeof(struct cfi));
+	struct cfi *cfi = calloc(1, sizeof(*cfi));
+
+	if (!cfi)
+		return NULL;
+	cfi->scratch = calloc(1, sizeof(*cfi->scratch) + (ARCH_DWARF_REGISTERS + 1) * sizeof(struct cfi_rule));
+	if (!cfi->scratch) {
+		free(cfi);
+		return NULL;
+	}
+	return cfi;
 }
 
 void cfi_detach(struct cfi *cfi)
@@ -63,6 +72,7 @@ void cfi_free(struct cfi *cfi)
 		free((void *)cfi->expressions[i].ops);
 	free(cfi->rows);
 	free(cfi->expressions);
+	free(cfi->scratch);
 	free(cfi);
 }
 
@@ -322,28 +332,34 @@ static void cut_to_room(const struct cfi *cfi, struct cfi_row *row, uint64_t add
 		row->start = cfi->rows[next - 1]->end;
 }
 
+static void begin(struct cfi_row *row, uint64_t address)
+{
+	*row = (struct cfi_row){ .start = address, .end = address + 1 };
+}
+
 const struct cfi_row *cfi_read(struct cfi *cfi, const struct elf_file *file, uint64_t address)
 {
-	struct {
-		struct cfi_row row;
-		struct cfi_rule rules[ARCH_DWARF_REGISTERS + 1];
-	} room = { .row = { .start = address, .end = address + 1 } };
+	const struct cfi_row *known = cfi_find(cfi, address);
+	struct cfi_row *row = cfi->scratch;
 
+	if (known)
+		return known;
 	if (cfi->row_count >= ROW_LIMIT || address == UINT64_MAX)
-		return &cfi->nothing;
+		return NULL;
 	if (cfi->file != file) {
 		cfi_detach(cfi);
 		attach(cfi, file);
 	}
 	if (cfi->image.elf)
 		cfi_image_load(&cfi->image, file, address);
-	if (look_up(cfi, cfi->exceptions, address, &room.row) < 0) {
+	begin(row, address);
+	if (look_up(cfi, cfi->exceptions, address, row) < 0) {
 		if (cfi->debug_wanted)
 			attach_debug(cfi);
-		room.row = (struct cfi_row){ .start = address, .end = address + 1 };
-		if (look_up(cfi, cfi->frames, address, &room.row) < 0)
-			room.row = (struct cfi_row){ .start = address, .end = address + 1 };
+		begin(row, address);
+		if (look_up(cfi, cfi->frames, address, row) < 0)
+			begin(row, address);
 	}
-	cut_to_room(cfi, &room.row, address);
-	return insert(cfi, &room.row);
+	cut_to_room(cfi, row, address);
+	return insert(cfi, row);
 }

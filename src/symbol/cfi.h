@@ -48,10 +48,11 @@ struct cfi;
 struct cfi *cfi_new(void); /* NULL without memory */
 void cfi_free(struct cfi *cfi);
 
-/* The row of an address that was read before; NULL when there is none. Valid until cfi_read(). */
+/* The row of an address that was read before; NULL when there is none. Rows stay as they are and where they
+ * are. */
 const struct cfi_row *cfi_find(const struct cfi *cfi, uint64_t address);
-/* Reads it from the file. Never fails but for lack of memory (NULL): where the file tells nothing,
- * there is a row that says so. The file must be the same each time, until cfi_detach(). */
+/* The same; reads it from the file if need be. Where the file tells nothing there is a row that says so;
+ * NULL only without memory, or when there are very many already. The file must be the same each time, until cfi_detach(). */
 const struct cfi_row *cfi_read(struct cfi *cfi, const struct elf_file *file, uint64_t address);
 /* The file is about to be closed. What was read stays. */
 void cfi_detach(struct cfi *cfi);

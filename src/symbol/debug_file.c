@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "symbol/build_id.h"
 #include "symbol/symtab_internal.h"
 
 #define LINK_NAME_LIMIT 256
@@ -96,21 +97,15 @@ static int try_path(struct elf_file **ret, const struct debug_wanted *wanted, co
 	return -ENOENT;
 }
 
-static void to_hex(const uint8_t *bytes, size_t size, char *ret)
-{
-	for (size_t i = 0; i < size; i++)
-		sprintf(ret + 2 * i, "%02x", bytes[i]);
-}
-
 /* FOLDER/.build-id/xx/yyyy.debug, as Debian and others lay it out. */
 static int try_build_id(struct elf_file **ret, const struct debug_wanted *wanted, const char *folder, int folder_len,
 			const char *tail)
 {
-	char hex[2 * 64 + 1] = "";
+	char hex[BUILD_ID_TEXT_SIZE];
 
-	if (wanted->build_id_size < 2 || wanted->build_id_size > 64)
+	if (wanted->build_id_size < 2 || wanted->build_id_size > BUILD_ID_LIMIT)
 		return -ENOENT;
-	to_hex(wanted->build_id, wanted->build_id_size, hex);
+	build_id_to_text(wanted->build_id, wanted->build_id_size, hex);
 	if (try_path(ret, wanted, NULL, "%.*s/.build-id/%.2s/%s%s", folder_len, folder, hex, hex + 2, tail) == 0)
 		return 0;
 	return try_path(ret, wanted, NULL, "%.*s/%.2s/%s%s", folder_len, folder, hex, hex + 2, tail);
@@ -179,11 +174,11 @@ static int try_link(struct elf_file **ret, const struct debug_wanted *wanted, co
 static int try_cache(struct elf_file **ret, const struct debug_wanted *wanted, const char *what)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char hex[2 * 64 + 1] = "";
+	char hex[BUILD_ID_TEXT_SIZE];
 
-	if (!wanted->build_id_size || wanted->build_id_size > 64)
+	if (!wanted->build_id_size || wanted->build_id_size > BUILD_ID_LIMIT)
 		return -ENOENT;
-	to_hex(wanted->build_id, wanted->build_id_size, hex);
+	build_id_to_text(wanted->build_id, wanted->build_id_size, hex);
 	if (cache && cache[0] == '/')
 		return try_path(ret, wanted, NULL, "%s/debuginfod_client/%s/%s", cache, hex, what);
 	if (!home || home[0] != '/')

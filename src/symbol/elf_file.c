@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/arch.h"
+#include "symbol/build_id.h"
 
-#define BUILD_ID_LIMIT 64
 
 struct elf_file {
 	Elf *elf;

@@ -12,11 +12,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "symbol/build_id.h"
+
 #define MAGIC "SLINES1\n"
 #define MAGIC_SIZE 8u
 #define FILE_LIMIT (64u << 20)
 #define TEXT_LIMIT 4096u
-#define BUILD_ID_LIMIT 64u
 
 /* A record: this head, then for each line its number and the lengths of two texts, then the texts. */
 struct record_head {
@@ -185,11 +186,10 @@ static int load(struct line_cache *c)
 int line_cache_open(struct line_cache **ret, const char *folder, const uint8_t *build_id, size_t build_id_size)
 {
 	struct line_cache *c = calloc(1, sizeof(*c));
-	char hex[2 * BUILD_ID_LIMIT + 1] = "";
+	char hex[BUILD_ID_TEXT_SIZE];
 	int r = c ? grow_slots(c) : -ENOMEM;
 
-	for (size_t i = 0; i < build_id_size && build_id_size <= BUILD_ID_LIMIT; i++)
-		sprintf(hex + 2 * i, "%02x", build_id[i]);
+	build_id_to_text(build_id, build_id_size, hex);
 	if (r == 0 && folder && hex[0]) {
 		r = asprintf(&c->path, "%s/%s", folder, hex) < 0 ? -ENOMEM : 0;
 		r = r < 0 ? r : load(c);

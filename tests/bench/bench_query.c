@@ -1,6 +1,6 @@
 /* nvtx_sum over a large report: three threads with ranges of log-normal length (median
- * 20 us, sigma 1), 200 names. Then samples, as many, of 2,000 stacks 64 deep. Prints the seconds it
- * took, with what opening cost.
+ * 20 us, sigma 1), 200 names. Then samples, as many, of 2,000 stacks 64 deep; then runs on CPUs, every
+ * second one ending in an OS runtime call. Prints the seconds it took, with what opening cost.
  * Usage: bench_query [MILLION_RANGES [FOLDER]] */
 #include <math.h>
 #include <stdio.h>
@@ -133,7 +133,33 @@ static void write_samples(struct report_writer *w, long count, struct error *err
 	}
 }
 
-static void make_report(const char *path, long count, int samples)
+/* Runs of 3 us, 10 us apart; eight CPUs, one in four preempted. */
+static void write_runs(struct report_writer *w, long count, struct error *err)
+{
+	struct report_track *runs[TRACKS], *calls[TRACKS];
+	int64_t name = (int64_t)report_string(w, "read", 4), futex = (int64_t)report_string(w, "futex", 5);
+
+	for (int i = 0; i < TRACKS; i++) {
+		append(w, TABLE_TRACK, (int64_t[]){ i + 1, TRACK_RUN, 1, i + 1 }, 15);
+		append(w, TABLE_TRACK, (int64_t[]){ TRACKS + i + 1, TRACK_OSRT, 1, i + 1 }, 15);
+		runs[i] = report_track(w, TABLE_RUN, (uint32_t)i + 1);
+		calls[i] = report_track(w, TABLE_OSRT, (uint32_t)(TRACKS + i + 1));
+	}
+	for (long n = 0; n < count; n++) {
+		int64_t start = n / TRACKS * 10000 + n % 1000, after = n % 4 ? RUN_BLOCKED : RUN_PREEMPTED;
+
+		if (report_append(runs[n % TRACKS], (int64_t[]){ start, start + 3000, n % 8, start - 2000, after, futex }, 63) < 0)
+			exit(1);
+		if (n % 2 && report_append(calls[n % TRACKS], (int64_t[]){ start + 2900, start + 9000, name }, 7) < 0)
+			exit(1);
+		if (n % 500000 == 0 && report_writer_tick(w, NULL, NULL, err) < 0)
+			die("writing", err);
+	}
+}
+
+enum content { RANGES, SAMPLES, RUNS };
+
+static void make_report(const char *path, long count, enum content content)
 {
 	struct report_writer *w;
 	struct error err;
@@ -141,12 +167,14 @@ static void make_report(const char *path, long count, int samples)
 	if (report_writer_open(&w, path, 1, NULL, 0, &err) < 0)
 		die("opening the writer", &err);
 	write_world(w);
-	if (samples) {
+	if (content == SAMPLES)
 		write_stacks(w);
+	if (content == SAMPLES)
 		write_samples(w, count, &err);
-	} else {
+	else if (content == RUNS)
+		write_runs(w, count, &err);
+	else
 		write_ranges(w, count, &err);
-	}
 	if (report_writer_finish(w, &err) < 0)
 		die("finishing", &err);
 }
@@ -180,24 +208,32 @@ int main(int argc, char **argv)
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/bench_query.%d.sonde", argc > 2 ? argv[2] : ".", (int)getpid());
-	make_report(path, count, 0);
+	make_report(path, count, RANGES);
 	for (int i = 0; i < 6; i++)
-		run(path, "nvtx_sum", "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, stddev "
+		run(path, "nvtx_sum", "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, "
+				      "stddev "
 				      "FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name', 'duration')");
 	run(path, "open ranges", "SELECT count FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')");
-	run(path, "all quantiles", "SELECT q1, med, q3, p90, p99 FROM group_stats('NVTX_EVENTS', 'name', 'duration')");
+	run(path, "all quantiles", "SELECT q1, med, q3, p90, p99 FROM group_stats('NVTX_EVENTS', 'name', "
+				   "'duration')");
 	run(path, "interval_union", "SELECT busy FROM interval_union('NVTX_EVENTS', 'globalTid')");
 	run(path, "plain GROUP BY", "SELECT count(*), sum(end - start) FROM NVTX_EVENTS GROUP BY text");
 	run(path, "nvtx_pushpop_tree", "SELECT rangeId FROM nvtx_pushpop_tree");
-	make_report(path, count, 1);
+	make_report(path, count, SAMPLES);
 	for (int i = 0; i < 6; i++)
 		run(path, "sample_stats", "SELECT * FROM sample_stats('samples')");
 	run(path, "sample_stats by thread", "SELECT * FROM sample_stats('samples', 'function, thread')");
 	run(path, "stack_stats", "SELECT * FROM stack_stats('samples')");
 	run(path, "stack_stats as a tree", "SELECT * FROM stack_stats('samples', 'tree')");
-	run(path, "1,000 stacks by id", "WITH RECURSIVE s(id) AS (SELECT 997 UNION ALL SELECT id + 997 FROM s LIMIT 1000) "
+	run(path, "1,000 stacks by id", "WITH RECURSIVE s(id) AS (SELECT 997 UNION ALL SELECT id + 997 FROM s "
+					"LIMIT 1000) "
 					"SELECT c.symbol FROM s CROSS JOIN SAMPLING_CALLCHAINS c ON c.id = s.id");
 	run(path, "a million frames", "SELECT count(*) FROM (SELECT symbol FROM SAMPLING_CALLCHAINS LIMIT 1000000)");
+	make_report(path, count, RUNS);
+	run(path, "thread_state_stats", "SELECT * FROM thread_state_stats");
+	run(path, "sched_stats", "SELECT * FROM sched_stats");
+	run(path, "cpu_runs", "SELECT start FROM cpu_runs");
+	run(path, "thread_states", "SELECT start FROM thread_states");
 	unlink(path);
 	return 0;
 }

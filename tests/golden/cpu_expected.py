@@ -45,6 +45,11 @@ class Recording:
             stack = self.stacks[stack].get("parent")
         return found
 
+    def with_call(self, stack, call):
+        """What was called is a function too, the innermost."""
+        functions = self.functions(stack)
+        return [(call, None)] + (functions or []) if call else functions
+
     def samples(self):
         for s in self.tables["sample"]:
             yield self.functions(s.get("stack")), s["weight"], self.tracks[s["track"]]["thread"]
@@ -58,7 +63,7 @@ class Recording:
             runs = [r for r in self.tables["run"] if r["track"] == track]
             for run, following in zip(runs, runs[1:]):
                 if run["after"] == WAITS:
-                    yield self.functions(run.get("stack")), following.get("ready", following["start"]) - run["end"], track
+                    yield self.with_call(run.get("stack"), run.get("syscall")), following.get("ready", following["start"]) - run["end"], track
 
 
 def by_label(samples, label_of, threads):
@@ -191,8 +196,9 @@ def golden(tables, csv, column):
         " ** CPU Stack Summary (cpu_stack_sum):\n\n" + column(TREE, tree_rows(rec.samples(), 10)) + "\n"
     yield "cpu_stack_sum_offcpu", "stats -q -r cpu_stack_sum:offcpu:min=0 -f csv CPU_REPORT", \
         csv(TREE, tree_rows(rec.waits(), 0))
-    osrt = [(rec.functions(c.get("stack")), c["end"] - c["start"], 0) for c in rec.calls()]
-    yield "cpu_stack_sum_osrt", "stats -q -r cpu_stack_sum:osrt:min=0.1 -f csv CPU_REPORT", csv(TREE, tree_rows(osrt, 0.1))
+    osrt = [(rec.with_call(c.get("stack"), c["name"]), c["end"] - c["start"], 0) for c in rec.calls()]
+    yield "cpu_stack_sum_osrt", \
+        "stats -q -r cpu_stack_sum:osrt:min=0.1 -f csv CPU_REPORT", csv(TREE, tree_rows(osrt, 0.1))
     yield "stack_stats_folded", "sql -f csv CPU_REPORT \"SELECT name, self, self_count FROM stack_stats('samples') " \
         "ORDER BY self DESC, name\"", \
         csv(["name", "self", "self_count"],

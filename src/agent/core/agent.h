@@ -162,12 +162,12 @@ static inline void agent_end(void *record, uint64_t head, uint32_t size)
 	tls->busy = 0;
 }
 
-/* Gives this thread its place in the pool now, before its first event. 0 when it has one. */
-int agent_join(void) __attribute__((visibility("hidden")));
 /* The memory of all threads that have or had a place: call until NULL, from *position = 0. */
 struct agent_thread_memory *agent_each_memory(uint32_t *position) __attribute__((visibility("hidden")));
 /* Whether an instruction is the agent's own. */
 int agent_owns_code(uintptr_t address) __attribute__((visibility("hidden")));
+/* A slot for a thread that has no event yet: agent_tls.slot is set unless there is none left. */
+void agent_take_slot(void) __attribute__((visibility("hidden")));
 
 /* Definitions: recorded whenever the process is attached, window or not, and served
  * from the reserve when the pool is empty. NULL when refused (counted). Close with agent_end(). */
@@ -180,6 +180,11 @@ static inline int agent_attached(void)
 /* Attaches if that has not happened (the library may have come by dlopen); 0 when
  * this process is recorded. Thread-safe, idempotent. */
 int agent_start(void) __attribute__((visibility("hidden")));
+
+/* The program goes where the agent's system calls, or reading the clock, would kill it: `why` is the last that is
+ * written, by any thread. Returns 0 when there is nothing to leave. agent_return() takes it back. */
+AGENT_COLD int agent_leave(const char *why) __attribute__((visibility("hidden")));
+AGENT_COLD void agent_return(void) __attribute__((visibility("hidden")));
 
 /* Ids of definitions, unique in the process and its forked children's past. */
 uint64_t agent_next_string_id(void) __attribute__((visibility("hidden")));

@@ -67,8 +67,9 @@ int agent_revive(unsigned module)
 	uint32_t done = AGENT_PHASE_DONE;
 	int saved_errno = errno;
 
+	/* No system call before it is known that there may be one. */
 	if (atomic_load(&agent_pages.attached) != 0 || !agent_state.pool ||
-	    (uint32_t)raw_getpid() == agent_state.pid)
+	    atomic_load(&agent_state.phase) != AGENT_PHASE_DONE || (uint32_t)raw_getpid() == agent_state.pid)
 		return 0;
 	if (!atomic_compare_exchange_strong(&agent_state.phase, &done, AGENT_PHASE_BUSY))
 		return 0;
@@ -93,6 +94,32 @@ void agent_diagnose(enum diagnostic_severity severity, const char *text)
 	record->time = agent_now();
 	memcpy(record + 1, text, length);
 	agent_end(record, record_head(RECORD_DIAGNOSTIC, severity, size, 0, 0), size);
+}
+
+int agent_leave(const char *why)
+{
+	uint32_t done = AGENT_PHASE_DONE;
+
+	/* A forked child may have nothing yet but a timer. */
+	if (!agent_attached() && !agent_revive(0)) {
+		agent_sample_leave();
+		return 0;
+	}
+	agent_diagnose(DIAGNOSTIC_WARNING, why);
+	if (!atomic_compare_exchange_strong(&agent_state.phase, &done, AGENT_PHASE_LEFT))
+		return 0;
+	agent_sample_leave();
+	agent_state.configured = 0;
+	atomic_store(&agent_pages.attached, AGENT_OFF);
+	return 1;
+}
+
+void agent_return(void)
+{
+	agent_state.configured = 1;
+	atomic_store(&agent_pages.attached, AGENT_ATTACHED);
+	atomic_store(&agent_state.phase, AGENT_PHASE_DONE);
+	agent_sample_start();
 }
 
 __attribute__((constructor)) static void agent_loaded(void)

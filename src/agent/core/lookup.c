@@ -63,8 +63,8 @@ static const char *version_name(const struct object *object, unsigned index)
 	return "";
 }
 
-/* What a symbol is good for: 2 the version asked for, 1 the one new programs bind to, 0 nothing. Bit
- * 15 marks versions that are kept for old programs. */
+/* What a symbol is good for: 3 the version asked for, 2 the one new programs bind to, 1 one kept for old programs
+ * (bit 15 of the version), 0 nothing. */
 static int match(const struct object *object, uint32_t index, const struct agent_wrapper *wrapper)
 {
 	const ElfW(Sym) *symbol = &object->symbols[index];
@@ -75,8 +75,8 @@ static int match(const struct object *object, uint32_t index, const struct agent
 		return 0;
 	if (wrapper->version && object->versions &&
 	    strcmp(version_name(object, version & 0x7fff), wrapper->version) == 0)
-		return 2;
-	return version & 0x8000 ? 0 : 1;
+		return 3;
+	return version & 0x8000 ? 1 : 2;
 }
 
 struct best {

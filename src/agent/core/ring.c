@@ -134,6 +134,7 @@ static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
 	atomic_store_explicit(&slot->dropped, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->refused, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->unmatched, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->call, 0, memory_order_relaxed);
 	raw_thread_name(slot->comm);
 	tls->levels = memory->levels;
 	tls->slot = slot;
@@ -244,25 +245,24 @@ void *agent_begin_slow(uint32_t size)
 	return begin(size, 0);
 }
 
+void agent_take_slot(void)
+{
+	int saved_errno = errno;
+
+	if (agent_tls.busy)
+		return;
+	agent_begin_here();
+	make_room(0, 0);
+	errno = saved_errno;
+	atomic_signal_fence(memory_order_seq_cst);
+	agent_tls.busy = 0;
+}
+
 void *agent_begin_definition(uint32_t size)
 {
 	if (!agent_attached() && !agent_revive(0))
 		return NULL;
 	return begin(size, 1);
-}
-
-int agent_join(void)
-{
-	void *record;
-
-	if (agent_tls.levels)
-		return 0;
-	record = agent_begin_slow(sizeof(struct record_plain));
-	if (!record)
-		return -EAGAIN;
-	atomic_signal_fence(memory_order_seq_cst);
-	agent_tls.busy = 0;
-	return 0;
 }
 
 struct agent_thread_memory *agent_each_memory(uint32_t *position)

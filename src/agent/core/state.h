@@ -12,7 +12,8 @@
 enum agent_phase {
 	AGENT_PHASE_FRESH = 0,   /* nothing tried yet */
 	AGENT_PHASE_BUSY = 1,    /* a thread is attaching */
-	AGENT_PHASE_DONE = 2     /* attached, or given up */
+	AGENT_PHASE_DONE = 2,    /* attached, or given up */
+	AGENT_PHASE_LEFT = 3     /* for good, in forked children too: agent_leave() */
 };
 
 struct agent_state {

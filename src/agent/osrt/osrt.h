@@ -75,14 +75,29 @@ static inline int osrt_files(unsigned role)
  * once, in another thread. */
 AGENT_COLD void osrt_file_before(struct osrt_frame *frame, unsigned role, const long *arguments) OSRT_HIDDEN;
 
+/* Leaves a note of the call where the recorder sees it, if it should never return. */
+static inline void osrt_note(struct ring_slot *slot, const struct osrt_frame *frame)
+{
+	atomic_store_explicit(&slot->call_start, frame->start, memory_order_relaxed);
+	atomic_store_explicit(&slot->call, frame->number + 1, memory_order_release);
+}
+
+AGENT_COLD struct ring_slot *osrt_take_slot(void) OSRT_HIDDEN;
+
 static inline __attribute__((always_inline)) void osrt_begin(struct osrt_frame *frame, uint32_t number)
 {
+	struct ring_slot *slot = agent_tls.slot;
+
 	frame->outer = (struct osrt_frame *)agent_tls.call;
 	frame->number = number;
 	frame->file = 0;
 	frame->live = osrt_live(frame);
 	agent_tls.call = (uintptr_t)frame;
+	if (agent_unlikely(!slot))
+		slot = osrt_take_slot();
 	frame->start = agent_now();
+	if (agent_likely(slot != NULL))
+		osrt_note(slot, frame);
 }
 
 /* Writes what is to be written of a call that is over. */
@@ -99,6 +114,8 @@ static inline __attribute__((always_inline)) void osrt_end(struct osrt_frame *fr
 		osrt_finish(frame, end, result, role, arguments);
 	frame->live = 0;
 	agent_tls.call = (uintptr_t)frame->outer;
+	if (agent_likely(agent_tls.slot != NULL))
+		atomic_store_explicit(&agent_tls.slot->call, 0, memory_order_relaxed);
 	if (agent_unlikely(frame->outer != NULL))
 		osrt_leave_outer(frame);
 }

@@ -27,10 +27,18 @@ static unsigned nesting(const struct osrt_frame *frame)
 	return depth;
 }
 
+struct ring_slot *osrt_take_slot(void)
+{
+	agent_take_slot();
+	return agent_tls.slot;
+}
+
 void osrt_leave_outer(struct osrt_frame *frame)
 {
 	if (!is_under_way(frame->outer, frame))
 		agent_tls.call = 0;
+	else if (agent_tls.slot)
+		osrt_note(agent_tls.slot, frame->outer);
 }
 
 struct whole_record {

@@ -2,9 +2,7 @@
  * kernel, and called for every signal that is no tick of ours. Ticks stop while a thread blocks the
  * signal, so that who waits for one (sigwait, signalfd, sigpending) never meets them. */
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
@@ -22,7 +20,6 @@ static struct {
 	int (*siginterrupt)(int, int);
 	int (*sigprocmask)(int, const sigset_t *, sigset_t *);
 	int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
-	int (*prctl)(int, ...);
 } real;
 
 static struct {
@@ -129,6 +126,15 @@ int sample_install(void (*handler)(int, siginfo_t *, void *))
 		return 0;
 	state.handler = NULL;
 	return -EINVAL;
+}
+
+void sample_uninstall(void)
+{
+	struct sigaction program = program_action();
+
+	if (sample_installed())
+		real.sigaction(SAMPLE_SIGNAL, &program, NULL);
+	state.handler = NULL;
 }
 
 int sample_installed(void)
@@ -387,37 +393,6 @@ AGENT_EXPORT int siginterrupt(int number, int interrupt)
 	return -1;
 }
 
-/* A program that forbids itself system calls might forbid the one a handler returns with. */
-static int wrapped_prctl(int option, const unsigned long *a)
-{
-	agent_wrappers_resolve();
-	if (state.handler && (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) && is_owner())
-		sample_stop("No more samples of this process: it confines itself (seccomp, no_new_privs).");
-	if (real.prctl)
-		return real.prctl(option, a[0], a[1], a[2], a[3]);
-	errno = ENOSYS;
-	return -1;
-}
-
-AGENT_EXPORT int prctl(int option, ...)
-{
-	struct osrt_frame frame;
-	unsigned long a[4];
-	va_list arguments;
-	int result;
-
-	va_start(arguments, option);
-	for (unsigned i = 0; i < 4; i++)
-		a[i] = va_arg(arguments, unsigned long);
-	va_end(arguments);
-	if (!osrt_on())
-		return wrapped_prctl(option, a);
-	osrt_begin(&frame, OSRT_prctl);
-	result = wrapped_prctl(option, a);
-	osrt_end(&frame, result, OSRT_FILE_NONE, NULL);
-	return result;
-}
-
 static const struct agent_wrapper wrappers[] = {
 	{ "sigaction", NULL, (void **)&real.sigaction },
 	{ "signal", NULL, (void **)&real.signal },
@@ -427,7 +402,6 @@ static const struct agent_wrapper wrappers[] = {
 	{ "siginterrupt", NULL, (void **)&real.siginterrupt },
 	{ "sigprocmask", NULL, (void **)&real.sigprocmask },
 	{ "pthread_sigmask", NULL, (void **)&real.pthread_sigmask },
-	{ "prctl", NULL, (void **)&real.prctl },
 };
 
-const struct agent_part agent_part_sample = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), sample_start };
+const struct agent_part agent_part_sample = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), agent_sample_start };

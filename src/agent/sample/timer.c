@@ -122,19 +122,22 @@ int agent_sample_wanted(void)
 	       (agent_attached() || agent_revive(0));
 }
 
-void sample_stop(const char *why)
+static void delete_timers(void)
 {
 	struct agent_thread_memory *memory;
 	uint32_t position = 0;
 
+	delete_timer(&sampling.forked);
+	while (agent_attached() && (memory = agent_each_memory(&position)))
+		delete_timer(&memory->sample);
+}
+
+void agent_sample_leave(void)
+{
 	if (!atomic_exchange(&sampling.running, 0))
 		return;
-	delete_timer(&sampling.forked);
-	if (!agent_attached())
-		return;
-	while ((memory = agent_each_memory(&position)))
-		delete_timer(&memory->sample);
-	agent_diagnose(DIAGNOSTIC_WARNING, why);
+	delete_timers();
+	sample_uninstall();
 }
 
 static void halt_timer(struct agent_sample_thread *mine)
@@ -168,7 +171,11 @@ static struct agent_sample_thread *adopt(const siginfo_t *info)
 {
 	if (!sampling.forked.timer || sampling.forked.timer != (uint32_t)info->si_timerid + 1)
 		return this_thread();
-	if ((!agent_attached() && !agent_revive(0)) || agent_join() < 0)
+	if (!agent_attached() && !agent_revive(0))
+		return NULL;
+	if (!agent_tls.levels)
+		agent_take_slot();
+	if (!agent_tls.levels)
 		return NULL;
 	agent_memory()->sample = sampling.forked;
 	sampling.forked.timer = 0;
@@ -328,18 +335,22 @@ static void find_stack(struct agent_sample_thread *mine, size_t size)
 								   mine->stack_end;
 }
 
-void sample_start(void)
+void agent_sample_start(void)
 {
 	const struct ring_session *session = &agent_pages.session;
 	size_t frame = getauxval(51 /* AT_MINSIGSTKSZ */);
 	struct agent_sample_thread *mine;
 
 	if (!(session->modules & RING_GATE_SAMPLE) || session->sample_hz == 0 ||
-	    session->sample_hz > SECOND || agent_join() < 0)
+	    session->sample_hz > SECOND)
+		return;
+	if (!agent_tls.levels)
+		agent_take_slot();
+	mine = this_thread();
+	if (!mine)
 		return;
 	sampling.period = SECOND / session->sample_hz;
 	sampling.smallest_stack = (frame ? frame : USUAL_SIGNAL_FRAME) + STACK_BESIDES_FRAME;
-	mine = this_thread();
 	if (raw_gettid() == raw_getpid())
 		find_main_stack(mine);
 	if (sample_install(on_signal) < 0 || make_timer(mine) < 0) {
@@ -374,12 +385,18 @@ void agent_sample_thread_begins(size_t stack_size)
 		return;
 	}
 	if (!sample_installed()) {
-		sample_stop("No more samples of this process: it took the signal (SIGURG) for itself.");
+		if (!atomic_exchange(&sampling.running, 0))
+			return;
+		delete_timers();
+		agent_diagnose(DIAGNOSTIC_WARNING,
+			       "No more samples of this process: it took the signal (SIGURG) for itself.");
 		return;
 	}
-	if (agent_join() < 0)
-		return;
+	if (!agent_tls.levels)
+		agent_take_slot();
 	mine = this_thread();
+	if (!mine)
+		return;
 	find_stack(mine, stack_size);
 	make_timer(mine);
 }

@@ -33,21 +33,24 @@ void perf_attr_switch(struct perf_event_attr *attr)
 	attr->context_switch = 1;
 }
 
-void perf_attr_switch_stack(struct perf_event_attr *attr)
+void perf_attr_switch_stack(struct perf_event_attr *attr, int callers)
 {
 	common(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
 	attr->sample_period = 1;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	attr->exclude_callchain_user = 1;
+	attr->exclude_callchain_user = !callers;
 	/* The system call is near the outer end: deep enough for a write to a file. */
-	attr->sample_max_stack = 48;
+	if (!callers)
+		attr->sample_max_stack = 48;
 }
 
-void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id)
+void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id, size_t ring_size)
 {
 	common(attr, PERF_TYPE_TRACEPOINT, id);
 	attr->sample_period = 1;
 	attr->sample_type |= PERF_SAMPLE_RAW;
+	attr->watermark = 1;
+	attr->wakeup_watermark = (uint32_t)(ring_size / 4);
 }
 
 static void want_stack(struct perf_event_attr *attr, const struct cpu_options *cpu,

@@ -7,7 +7,7 @@
 #include "record/profile_options.h"
 
 enum perf_kind {
-	PERF_KIND_SIDEBAND,     /* which code is where, which process is which; owns the ring */
+	PERF_KIND_SIDEBAND,     /* which code is where, which process is which */
 	PERF_KIND_SAMPLE,
 	PERF_KIND_SWITCH,       /* a thread got or left a CPU */
 	PERF_KIND_SWITCH_STACK, /* ... and what the kernel was doing for it */
@@ -25,7 +25,8 @@ void perf_attr_sideband(struct perf_event_attr *attr, size_t ring_size);
 void perf_attr_sample(struct perf_event_attr *attr, const struct cpu_options *cpu,
 		      enum profile_backtrace backtrace, int hardware, int64_t max_rate);
 void perf_attr_switch(struct perf_event_attr *attr);
-void perf_attr_switch_stack(struct perf_event_attr *attr);
-void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id);
+/* `callers`: with those of the program, too, found by frame pointers. */
+void perf_attr_switch_stack(struct perf_event_attr *attr, int callers);
+void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id, size_t ring_size);
 
 #endif

@@ -58,7 +58,7 @@ static int online_cpus(struct perf *p)
 	unsigned from, to;
 	int end = 0;
 
-	p->cpus = calloc(MAX_CPUS, sizeof(*p->cpus));
+	p->cpus = calloc(2 * MAX_CPUS, sizeof(*p->cpus)); /* with rings for wakeups */
 	while (p->cpus && f && fscanf(f, "%u", &from) == 1) {
 		to = from;
 		end = fgetc(f);
@@ -73,9 +73,11 @@ static int online_cpus(struct perf *p)
 		fclose(f);
 	for (long n = sysconf(_SC_NPROCESSORS_ONLN); p->cpus && !f && p->cpu_count < n;)
 		p->cpus[p->cpu_count] = (struct perf_cpu){ .cpu = (int)p->cpu_count }, p->cpu_count++;
-	for (uint32_t i = 0; p->cpus && i < p->cpu_count; i++)
+	for (uint32_t i = 0; p->cpus && i < p->cpu_count; i++) {
+		p->cpus[i].owner = -1;
 		for (int kind = 0; kind < PERF_KINDS; kind++)
 			p->cpus[i].fds[kind] = -1;
+	}
 	return p->cpus && p->cpu_count ? 0 : -ENOMEM;
 }
 
@@ -198,8 +200,7 @@ static int map_ring(struct perf_cpu *c, size_t size)
 	void *memory = MAP_FAILED;
 
 	for (; size >= RING_SMALLEST; size /= 2) {
-		memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			      c->fds[PERF_KIND_SIDEBAND], 0);
+		memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, c->owner, 0);
 		if (memory != MAP_FAILED || (errno != EPERM && errno != ENOMEM && errno != EINVAL))
 			break;
 	}
@@ -209,7 +210,7 @@ static int map_ring(struct perf_cpu *c, size_t size)
 	return perf_ring_init(&c->ring, memory, page, size);
 }
 
-static int open_kind(struct perf *p, struct perf_cpu *c, enum perf_kind kind)
+static int open_kind(struct perf *p, struct perf_cpu *c, enum perf_kind kind, size_t size)
 {
 	uint64_t id;
 	int fd = open_event(&p->attrs[kind], event_pid(p, &p->attrs[kind]), c->cpu);
@@ -219,24 +220,46 @@ static int open_kind(struct perf *p, struct perf_cpu *c, enum perf_kind kind)
 	c->fds[kind] = fd;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 || idmap_put(&p->kinds, id, kind) < 0)
 		return -errno;
-	if (kind != PERF_KIND_SIDEBAND &&
-	    ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fds[PERF_KIND_SIDEBAND]) < 0)
-		return -errno;
-	return 0;
+	if (c->owner >= 0)
+		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->owner) < 0 ? -errno : 0;
+	c->owner = fd;
+	return map_ring(c, size);
 }
 
-static int open_cpu(struct perf *p, struct perf_cpu *c, size_t size)
+/* The events of some kinds, on one ring: that of the first of them that is wanted. */
+static int open_cpu(struct perf *p, struct perf_cpu *c, size_t size, int first, int limit)
 {
-	int result = open_kind(p, c, PERF_KIND_SIDEBAND);
+	int result = 0;
 
-	if (result == -ENODEV) /* it went offline */
-		return 0;
-	if (result == 0)
-		result = map_ring(c, size);
-	for (int kind = PERF_KIND_SIDEBAND + 1; kind < PERF_KINDS && result == 0; kind++)
+	for (int kind = first; kind < limit && result == 0; kind++)
 		if (p->attrs[kind].size)
-			result = open_kind(p, c, kind);
-	return result;
+			result = open_kind(p, c, kind, size);
+	/* It went offline. */
+	return result == -ENODEV && c->owner < 0 ? 0 : result;
+}
+
+/* Every event costs each new thread time, once per CPU: what can be asked of the sampling event is. The
+ * side-band can when they begin together. */
+static void settle_together(struct perf *p)
+{
+	struct perf_event_attr *sideband = &p->attrs[PERF_KIND_SIDEBAND];
+	struct perf_event_attr together = p->attrs[PERF_KIND_SAMPLE];
+
+	if (!p->way.samples || p->way.scope != SCOPE_PROCESS_TREE)
+		return;
+	together.context_switch = p->way.switches;
+	if (p->at_exec) {
+		together.mmap = together.mmap2 = together.comm = together.comm_exec = together.task = 1;
+		together.build_id = sideband->build_id;
+		together.watermark = 1;
+		together.wakeup_watermark = sideband->wakeup_watermark;
+	}
+	if (try_event(p, &together) < 0)
+		return;
+	p->attrs[PERF_KIND_SAMPLE] = together;
+	p->attrs[PERF_KIND_SWITCH].size = 0;
+	if (p->at_exec)
+		sideband->size = 0;
 }
 
 /* Whatever the options want beside samples. */
@@ -257,6 +280,7 @@ static int settle(struct perf *p, struct error *why)
 	}
 	if (p->way.switches)
 		sched_source_settle(p);
+	settle_together(p);
 	return 0;
 }
 
@@ -268,6 +292,38 @@ static void tell_what_is_missing(struct perf *p)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
 				 "Only user code is sampled, not the kernel: kernel.perf_event_paranoid is %lld; 1 or less, or "
 				 "CAP_PERFMON, allows it.", (long long)level);
+	sched_source_tell_missing(p);
+}
+
+static void close_cpu(struct perf_cpu *c)
+{
+	if (c->ring.page)
+		munmap(c->ring.page, c->mapped);
+	perf_ring_release(&c->ring);
+	for (int kind = 0; kind < PERF_KINDS; kind++)
+		if (c->fds[kind] >= 0)
+			close(c->fds[kind]);
+}
+
+/* Rings of their own: those of others do not take the place of what is recorded. */
+static void open_wakeups(struct perf *p)
+{
+	uint32_t count = p->cpu_count;
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		struct perf_cpu *c = &p->cpus[count + i];
+
+		c->cpu = p->cpus[i].cpu;
+		c->owner = -1;
+		for (int kind = 0; kind < PERF_KINDS; kind++)
+			c->fds[kind] = -1;
+		p->cpu_count++;
+		result = open_cpu(p, c, p->sched.wakeup_ring, PERF_KIND_WAKEUP, PERF_KINDS);
+	}
+	for (; result < 0 && p->cpu_count > count; p->cpu_count--)
+		close_cpu(&p->cpus[p->cpu_count - 1]);
+	p->sched.wakeups = result == 0;
 }
 
 int perf_try_event(const struct perf *p, struct perf_event_attr *attr)
@@ -293,10 +349,12 @@ int perf_open_all(struct perf *p, struct error *why)
 	}
 	size = ring_size(p);
 	for (uint32_t i = 0; i < p->cpu_count && result == 0; i++) {
-		result = open_cpu(p, &p->cpus[i], size);
+		result = open_cpu(p, &p->cpus[i], size, 0, PERF_KIND_WAKEUP);
 		if (result < 0)
 			error_set_errno(why, -result, "perf events of CPU %d", p->cpus[i].cpu);
 	}
+	if (result == 0 && p->sched.wakeups)
+		open_wakeups(p);
 	if (result == 0)
 		tell_what_is_missing(p);
 	else
@@ -306,16 +364,8 @@ int perf_open_all(struct perf *p, struct error *why)
 
 void perf_close_all(struct perf *p)
 {
-	for (uint32_t i = 0; i < p->cpu_count; i++) {
-		struct perf_cpu *c = &p->cpus[i];
-
-		if (c->ring.page)
-			munmap(c->ring.page, c->mapped);
-		perf_ring_release(&c->ring);
-		for (int kind = 0; kind < PERF_KINDS; kind++)
-			if (c->fds[kind] >= 0)
-				close(c->fds[kind]);
-	}
+	for (uint32_t i = 0; i < p->cpu_count; i++)
+		close_cpu(&p->cpus[i]);
 	free(p->cpus);
 	p->cpus = NULL;
 	p->cpu_count = 0;

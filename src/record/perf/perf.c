@@ -78,17 +78,24 @@ void perf_window(struct perf *p, int open)
 		sched_source_window(p, 1, raw_now());
 }
 
-static void take_lost(struct perf *p, const struct perf_event_header *header, uint32_t cpu)
+static void take_lost(struct perf *p, const struct perf_event_header *header,
+		      const struct perf_stamp *stamp)
 {
+	uint64_t kind = idmap_get(&p->kinds, stamp->id);
 	uint64_t count;
 
 	if (perf_event_lost(header, &count) < 0) {
 		p->damaged++;
 		return;
 	}
+	/* Of everybody's wakeups: a wait that is not split is no loss. */
+	if (kind == PERF_KIND_WAKEUP || kind == PERF_KIND_WAKEUP_NEW) {
+		p->sched.wakeups_lost += count;
+		return;
+	}
 	p->lost += count;
 	session_loss(p->session, 0, 0, LOSS_PERF_RING, count);
-	sched_lost(p->session, cpu);
+	sched_lost(p->session, stamp->cpu);
 }
 
 /* Samples are told apart by the event that took them. */
@@ -137,7 +144,7 @@ static void take_record(struct perf *p, const struct perf_event_header *header,
 		return;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		take_lost(p, header, stamp->cpu);
+		take_lost(p, header, stamp);
 		return;
 	case PERF_RECORD_THROTTLE:
 		p->throttled++;
@@ -151,13 +158,20 @@ uint64_t perf_round(struct perf *p, int last)
 	const struct perf_event_header *header;
 	struct perf_stamp stamp;
 	uint64_t count = 0;
+	int filling;
 
 	if (p->way.scope == SCOPE_NONE)
 		return 0;
-	if (perf_order_begin(p))
+	filling = perf_order_begin(p);
+	if (filling)
 		limit += HOLD_BACK_NS - HOLD_BACK_FULL_NS;
-	if (last)
+	/* The names of system calls are being read: the first switches want them. */
+	else if (!last && !sched_syscalls_ready(&p->sched.names))
+		limit = 0;
+	if (last) {
+		sched_syscalls_wait(&p->sched.names);
 		limit = INT64_MAX;
+	}
 	while ((header = perf_order_next(p, (uint64_t)limit, &stamp))) {
 		take_record(p, header, &stamp);
 		perf_order_done(p, header);

@@ -19,9 +19,11 @@
 struct session;
 struct ring_doorbell;
 
+/* A ring, and the events of a CPU that write into it. */
 struct perf_cpu {
 	int cpu;
 	int fds[PERF_KINDS]; /* -1: none */
+	int owner;           /* the one of them whose ring it is; the others write there, too */
 	size_t mapped;       /* bytes, page included */
 	struct perf_ring ring;
 	uint64_t next_time;  /* of the record at the front, while a round lasts */
@@ -72,7 +74,7 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 /* A capture window opens or closes. The first one, without a delay, opens by itself when the
  * target executes its program. */
 void perf_window(struct perf *p, int open);
-/* The thread that wakes the drain thread when a ring fills up. */
+/* The thread that wakes the drain thread when a ring fills up, and one that reads names of the kernel. */
 void perf_start_poller(struct perf *p, struct ring_doorbell *doorbell);
 
 /* Drain thread: uses everything old enough that nothing older can come; all with `last`.
@@ -90,6 +92,8 @@ void perf_close_all(struct perf *p);
 /* poll.c */
 void perf_stop_poller(struct perf *p);
 /* samples.c */
+struct stack_walk;
+void perf_take_chain(const struct perf_sample *sample, struct stack_walk *walk);
 void perf_take_sample(struct perf *p, const struct perf_event_header *header,
 		      const struct perf_stamp *stamp, int64_t time);
 /* sideband.c */

@@ -45,7 +45,7 @@ static void *poll_main(void *argument)
 		return NULL;
 	fds[0] = (struct pollfd){ p->poller_stop, POLLIN, 0 };
 	for (uint32_t i = 0; i < p->cpu_count; i++)
-		fds[i + 1] = (struct pollfd){ p->cpus[i].fds[PERF_KIND_SIDEBAND], POLLIN, 0 };
+		fds[i + 1] = (struct pollfd){ p->cpus[i].owner, POLLIN, 0 };
 	while (poll(fds, count, -1) >= 0 || errno == EINTR) {
 		if (fds[0].revents)
 			break;
@@ -63,6 +63,8 @@ void perf_start_poller(struct perf *p, struct ring_doorbell *doorbell)
 	if (p->way.scope == SCOPE_NONE)
 		return;
 	p->doorbell = doorbell;
+	if (p->sched.syscalls)
+		sched_syscalls_start(&p->sched.names);
 	p->poller_stop = eventfd(0, EFD_CLOEXEC);
 	/* Without it the rings are still looked at every 50 ms. */
 	p->poller_runs = p->poller_stop >= 0 &&

@@ -16,7 +16,7 @@ static void add(struct stack_walk *walk, uint64_t pc)
 }
 
 /* Markers within the chain say whose frames follow. */
-static void take_chain(const struct perf_sample *sample, struct stack_walk *walk)
+void perf_take_chain(const struct perf_sample *sample, struct stack_walk *walk)
 {
 	int in_kernel = 0, known = 0;
 
@@ -66,7 +66,7 @@ static uint64_t stack_of(struct perf *p, const struct roster_life *life,
 	walk.count = walk.kernel = 0;
 	walk.cut = 0;
 	if (whole) {
-		take_chain(sample, &walk);
+		perf_take_chain(sample, &walk);
 		if (sample->registers)
 			take_copy(p, space, sample, &walk);
 		if (p->way.backtrace == BACKTRACE_LBR)
@@ -102,10 +102,12 @@ static void write_row(struct perf *p, struct roster_thread *t, int64_t time, uin
 	v[COLUMN_SAMPLE_KERNEL] = in_kernel;
 	if (stack)
 		present |= 1u << COLUMN_SAMPLE_STACK;
-	if (report_append(t->samples, v, present) == 0)
+	if (report_append(t->samples, v, present) == 0) {
 		p->samples++;
-	else
+		s->events++;
+	} else {
 		s->unwritten++;
+	}
 }
 
 void perf_take_sample(struct perf *p, const struct perf_event_header *header,

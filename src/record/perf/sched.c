@@ -331,7 +331,8 @@ void sched_take(struct session *s, const struct sched_event *e)
 		if (t)
 			take_for_thread(s, t, e);
 	}
-	cpu = cpu_of(d, e->cpu);
+	/* Wakeups have rings of their own: they come when others are lost. */
+	cpu = e->kind == SCHED_WOKEN ? NULL : cpu_of(d, e->cpu);
 	if (cpu)
 		cpu->time = e->time;
 }

@@ -6,10 +6,15 @@
 #include "record/perf/perf.h"
 #include "record/perf/sched.h"
 #include "record/session.h"
+#include "record/stacks.h"
 #include "symbol/kallsyms.h"
 
 #define RAW_OFFSET 48 /* behind identifier, ip, thread, time, cpu */
 #define NO_CPU UINT32_MAX
+/* Everybody's wakeups, some hundred thousand a second where much is going on. */
+#define WAKEUP_RING (1u << 20)
+#define WAKEUP_RING_SMALL (256u << 10)
+#define FEW_CPUS 32
 
 static uint64_t intern(void *context, const char *text)
 {
@@ -35,7 +40,7 @@ static void settle_syscalls(struct perf *p)
 {
 	struct perf_event_attr *attr = &p->attrs[PERF_KIND_SWITCH_STACK];
 
-	perf_attr_switch_stack(attr);
+	perf_attr_switch_stack(attr, p->way.backtrace == BACKTRACE_FP);
 	p->sched.syscalls = kernel_has_names() && perf_try_event(p, attr) == 0;
 	if (!p->sched.syscalls)
 		attr->size = 0;
@@ -47,7 +52,7 @@ static int settle_wakeup(struct perf *p, enum perf_kind kind, const char *name, 
 
 	if (result < 0)
 		return result;
-	perf_attr_tracepoint(&p->attrs[kind], point->id);
+	perf_attr_tracepoint(&p->attrs[kind], point->id, p->sched.wakeup_ring);
 	return perf_try_event(p, &p->attrs[kind]);
 }
 
@@ -65,10 +70,29 @@ static void settle_wakeups(struct perf *p)
 void sched_source_settle(struct perf *p)
 {
 	p->sched.at_exec = p->at_exec && p->way.scope == SCOPE_PROCESS_TREE;
+	p->sched.wakeup_ring = p->cpu_count > FEW_CPUS ? WAKEUP_RING_SMALL : WAKEUP_RING;
 	p->sched.names.intern = intern;
 	p->sched.names.context = p->session;
 	settle_syscalls(p);
 	settle_wakeups(p);
+}
+
+void sched_source_tell_missing(struct perf *p)
+{
+	const struct sched_source *s = &p->sched;
+	const char *text = NULL;
+
+	if (!s->wakeups && !s->syscalls)
+		text = "When threads are woken and which system calls they block in is not recorded: CAP_PERFMON, or "
+		       "kernel.perf_event_paranoid -1 and a readable tracefs, allow it.";
+	else if (!s->wakeups)
+		text = "When threads are woken is not recorded: it needs tracefs, CAP_PERFMON or "
+		       "kernel.perf_event_paranoid -1, and the machine's own pid namespace.";
+	else if (!s->syscalls)
+		text = "Which system calls threads block in is not recorded: it needs CAP_PERFMON or "
+		       "kernel.perf_event_paranoid 1, and kernel symbols (kernel.kptr_restrict).";
+	if (text && p->way.switches)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "%s", text);
 }
 
 void sched_source_window(struct perf *p, int open, int64_t raw)
@@ -109,13 +133,20 @@ void sched_source_take_switch(struct perf *p, const struct perf_event_header *he
 		sched_take(p->session, &event);
 }
 
+static uint64_t stack_of(struct perf *p, const struct stack_walk *walk, uint32_t pid, int64_t time)
+{
+	struct roster_life *life = roster_life(p->session, pid, time);
+
+	return life ? stacks_intern(p->session, space_of(p->session, life->uid, life->pid), walk) : 0;
+}
+
 void sched_source_take_stack(struct perf *p, const struct perf_event_header *header,
 			     const struct perf_stamp *stamp, int64_t time)
 {
 	struct sched_event event = { .time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
 				     .kind = SCHED_LEAVING };
 	struct perf_sample sample;
-	uint64_t first = 0;
+	struct stack_walk walk;
 
 	if (perf_event_sample(header, &p->attrs[PERF_KIND_SWITCH_STACK], &sample) < 0) {
 		p->damaged++;
@@ -123,10 +154,13 @@ void sched_source_take_stack(struct perf *p, const struct perf_event_header *hea
 	}
 	if (!stamp->pid || stamp->pid == UINT32_MAX)
 		return;
-	/* The chain begins with a marker. */
-	while (first < sample.chain_count && sample.chain[first] >= (uint64_t)PERF_CONTEXT_MAX)
-		first++;
-	event.syscall = sched_syscalls_find(&p->sched.names, sample.chain + first, sample.chain_count - first);
+	walk.count = walk.kernel = 0;
+	walk.cut = 0;
+	perf_take_chain(&sample, &walk);
+	event.syscall = sched_syscalls_find(&p->sched.names, walk.pcs, walk.kernel);
+	/* A stack without the program's own callers says little. */
+	if (walk.count > walk.kernel)
+		event.stack = stack_of(p, &walk, stamp->pid, time);
 	sched_take(p->session, &event);
 }
 
@@ -182,6 +216,7 @@ void sched_source_end(struct perf *p)
 		end = s->now;
 	sched_window_close(s, end);
 	put_number(s, "sched.wakeups", p->sched.wakeups);
+	put_number(s, "sched.wakeups_lost", (int64_t)p->sched.wakeups_lost);
 	put_number(s, "sched.syscalls", p->sched.syscalls);
 	put_number(s, "sched.end", end);
 }

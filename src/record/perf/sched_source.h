@@ -16,6 +16,8 @@ struct perf_stamp;
 struct sched_source {
 	int syscalls;              /* the kernel tells what threads block in */
 	int wakeups;               /* ... and when they can run again */
+	size_t wakeup_ring;        /* bytes, on each CPU */
+	uint64_t wakeups_lost;
 	int at_exec;               /* the first window opens with the target's program */
 	struct trace_point woken;
 	struct trace_point woken_new;
@@ -27,8 +29,10 @@ struct sched_source {
 	int64_t closed_told;
 };
 
-/* Finds out which events the kernel gives, and describes them in p->attrs; a diagnostic says what is missing. */
+/* Finds out which events the kernel gives, and describes them in p->attrs. */
 void sched_source_settle(struct perf *p);
+/* A diagnostic about what is missing. */
+void sched_source_tell_missing(struct perf *p);
 
 /* From the thread that opens and closes windows: when that was. */
 void sched_source_window(struct perf *p, int open, int64_t raw);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "symbol/kallsyms.h"
 
@@ -109,12 +110,50 @@ static uint64_t name_of(struct sched_syscalls *s, uint64_t pc)
 	return known;
 }
 
-static int has_symbols(struct sched_syscalls *s)
+static void load(struct sched_syscalls *s)
 {
 	struct error ignored;
 
-	if (!s->tried && kallsyms_load(&s->symbols, s->path ? s->path : KALLSYMS_PATH, &ignored) < 0)
+	if (kallsyms_load(&s->symbols, s->path ? s->path : KALLSYMS_PATH, &ignored) < 0)
 		s->symbols = NULL;
+}
+
+static void *loader_main(void *argument)
+{
+	struct sched_syscalls *s = argument;
+
+	prctl(PR_SET_NAME, "sonde-names");
+	load(s);
+	atomic_store(&s->loaded, 1);
+	return NULL;
+}
+
+void sched_syscalls_start(struct sched_syscalls *s)
+{
+	s->loading = pthread_create(&s->loader, NULL, loader_main, s) == 0;
+}
+
+int sched_syscalls_ready(const struct sched_syscalls *s)
+{
+	return !s->loading || atomic_load(&s->loaded);
+}
+
+void sched_syscalls_wait(struct sched_syscalls *s)
+{
+	if (!s->loading)
+		return;
+	pthread_join(s->loader, NULL);
+	s->loading = 0;
+	s->tried = 1;
+}
+
+static int has_symbols(struct sched_syscalls *s)
+{
+	if (!sched_syscalls_ready(s))
+		return 0;
+	sched_syscalls_wait(s);
+	if (!s->tried)
+		load(s);
 	s->tried = 1;
 	return s->symbols != NULL;
 }
@@ -144,6 +183,7 @@ uint64_t sched_syscalls_find(struct sched_syscalls *s, const uint64_t *frames, s
 
 void sched_syscalls_release(struct sched_syscalls *s)
 {
+	sched_syscalls_wait(s);
 	kallsyms_free(s->symbols);
 	idmap_release(&s->places);
 	idmap_release(&s->names);

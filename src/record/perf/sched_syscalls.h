@@ -2,6 +2,8 @@
 #ifndef SONDE_RECORD_PERF_SCHED_SYSCALLS_H
 #define SONDE_RECORD_PERF_SCHED_SYSCALLS_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,12 +28,21 @@ struct sched_syscalls {
 	const char *path;       /* NULL: /proc/kallsyms */
 	struct kallsyms *symbols;
 	int tried;
+	pthread_t loader;
+	int loading;            /* the loader was started and not waited for yet */
+	_Atomic int loaded;
 	struct idmap places;    /* address -> enum kernel_place */
 	struct idmap names;     /* address -> string id */
 	/* How the names become string ids. */
 	uint64_t (*intern)(void *context, const char *text);
 	void *context;
 };
+
+/* Reads the kernel's names in a thread of its own: there are a hundred thousand of them. Until
+ * they are there, nothing is found. */
+void sched_syscalls_start(struct sched_syscalls *s);
+int sched_syscalls_ready(const struct sched_syscalls *s);
+void sched_syscalls_wait(struct sched_syscalls *s);
 
 /* Frames are leaf first. Returns a string id; 0 when nothing is known. */
 uint64_t sched_syscalls_find(struct sched_syscalls *s, const uint64_t *frames, size_t count);

@@ -135,27 +135,61 @@ static int strict_seccomp(void)
 }
 
 /* What is not needed kills, as in sandboxes of browsers and file parsers. */
-static int filter_seccomp(void)
+static int enter_filter(int by_system_call)
 {
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), \
 		    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		ALLOW(read), ALLOW(write), ALLOW(exit_group), ALLOW(clock_nanosleep), ALLOW(rt_sigreturn), ALLOW(futex),
-		ALLOW(clock_gettime), ALLOW(newfstatat),
+		ALLOW(clock_gettime), ALLOW(newfstatat), ALLOW(clone), ALLOW(wait4), ALLOW(set_robust_list),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
 	struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
 
+	/* A question, not yet the thing. */
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == 0 || errno != EFAULT)
+		return -1;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -1;
+	if (by_system_call)
+		return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter);
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static int life_in_sandbox(int by_system_call)
+{
+	int file = open("/dev/null", O_WRONLY), status = 0;
+	pid_t child;
+
 	puts("entering the sandbox");
 	fflush(stdout);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+	if (enter_filter(by_system_call) < 0)
 		return 1;
 	nap(3000);
 	burn(20);
-	printf("in the sandbox\n");
+	for (int i = 0; i < 20000; i++)
+		if (write(file, "x", 1) != 1)
+			return 2;
+	child = fork();
+	if (child == 0) {
+		nap(2000);
+		_exit(write(file, "x", 1) == 1 ? 5 : 1);
+	}
+	waitpid(child, &status, 0);
+	printf("in the sandbox, %d\n", WEXITSTATUS(status));
 	fflush(stdout);
 	return 22;
+}
+
+static int filter_seccomp(void)
+{
+	return life_in_sandbox(0);
+}
+
+static int filter_by_call(void)
+{
+	return life_in_sandbox(1);
 }
 
 static atomic_int ticks;
@@ -386,7 +420,8 @@ static const struct {
 } ways[] = {
 	{ "closes-everything", closes_everything }, { "blocks-signals", blocks_signals },
 	{ "tiny-stacks", tiny_stacks }, { "strict-seccomp", strict_seccomp },
-	{ "filter-seccomp", filter_seccomp }, { "own-sigprof", own_sigprof },
+	{ "filter-seccomp", filter_seccomp }, { "filter-by-call", filter_by_call },
+	{ "own-sigprof", own_sigprof },
 	{ "alternate-stack", alternate_stack }, { "many-threads", many_threads },
 	{ "vfork-exec", vfork_exec }, { "many-forks", many_forks }, { "daemon", turns_daemon },
 	{ "clone", raw_clone }, { "raw-exit", raw_exit }, { "abort", aborts }, { "cancel", cancels },

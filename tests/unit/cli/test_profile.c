@@ -48,7 +48,7 @@ static void test_defaults(void **state)
 	CLI_RUN(&run, "profile", "true", "-f", "--help");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(record_double.calls, 1);
-	assert_int_equal(o->trace, TRACE_BIT(TRACE_NVTX));
+	assert_int_equal(o->trace, TRACE_BIT(TRACE_NVTX) | TRACE_BIT(TRACE_OSRT));
 	assert_int_equal(o->delay_ns, 0);
 	assert_int_equal(o->duration_ns, 0);
 	assert_int_equal(o->kill_signal, SIGTERM);
@@ -182,7 +182,7 @@ static void test_notes(void **state)
 		"--stop-on-range-end=true", "true");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(record_double.calls, 1);
-	assert_contains(run.err, "sonde: --trace: cuda, osrt and cudnn are not built yet; the run goes on "
+	assert_contains(run.err, "sonde: --trace: cuda and cudnn are not built yet; the run goes on "
 				 "without them\n");
 	assert_contains(run.err, "sonde: --trace: nvmedia has no meaning on this platform; the run goes on "
 				 "without it\n");

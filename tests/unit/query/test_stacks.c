@@ -143,7 +143,8 @@ static void test_random_tree(void **state)
 	}
 	q = finish(w);
 	for (int f = 0; f < FUNCTIONS; f++) {
-		snprintf(sql, sizeof(sql), "SELECT self_count, self, total_count, total, module FROM sample_stats('samples') WHERE "
+		snprintf(sql, sizeof(sql), "SELECT self_count, self, total_count, total, module FROM "
+					   "sample_stats('samples') WHERE "
 			 "function = 'f%d'", f);
 		snprintf(expected, sizeof(expected), "%ld|%ld|%ld|%ld|/bin/m%d", t->self[f], t->self_weight[f], t->total[f],
 			 t->total_weight[f], 1 + f % 2);
@@ -156,10 +157,13 @@ static void test_random_tree(void **state)
 	}
 	snprintf(expected, sizeof(expected), "%d", SAMPLES);
 	assert_string_equal(ask(q, "SELECT sum(self_count) FROM stack_stats('samples')"), expected);
-	assert_string_equal(ask(q, "SELECT sum(total_count) FROM stack_stats('samples', 'tree') WHERE depth = 0"), expected);
+	assert_string_equal(ask(q, "SELECT sum(total_count) FROM stack_stats('samples', 'tree') WHERE depth = "
+				   "0"), expected);
 	/* In the tree nobody comes before the one that called it. */
-	assert_string_equal(ask(q, "WITH t AS MATERIALIZED (SELECT rowid AS place, * FROM stack_stats('samples', 'tree')) "
-				   "SELECT count(*) > 1000, sum(b.place >= a.place OR b.depth != a.depth - 1 OR b.total < a.total) "
+	assert_string_equal(ask(q, "WITH t AS MATERIALIZED (SELECT rowid AS place, * FROM "
+				   "stack_stats('samples', 'tree')) "
+				   "SELECT count(*) > 1000, sum(b.place >= a.place OR b.depth != a.depth - 1 "
+				   "OR b.total < a.total) "
 				   "FROM t a JOIN t b ON a.parent = b.id"), "1|0");
 	query_close(q);
 	free(t);
@@ -216,10 +220,63 @@ static void test_endless_stack(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	assert_string_equal(ask(q, "SELECT total_count FROM sample_stats('samples')"), "1000");
 	assert_string_equal(ask(q, "SELECT max(stackDepth) < 5000 FROM SAMPLING_CALLCHAINS"), "1");
-	assert_string_equal(ask(q, "SELECT max(depth) < 5000 AND max(length(name)) < 50000 FROM stack_stats('samples')"), "1");
+	assert_string_equal(ask(q, "SELECT max(depth) < 5000 AND max(length(name)) < 50000 FROM "
+				   "stack_stats('samples')"), "1");
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	assert_true(to.tv_sec - from.tv_sec < 20);
 	query_close(q);
+}
+
+static int64_t nonsense(uint64_t *random)
+{
+	static const int64_t edges[] = { 0, -1, INT64_MAX, INT64_MIN, UINT32_MAX, 1ll << 32, 65536, 4096 };
+
+	return next_random(random) % 4 ? (int64_t)(next_random(random) % 12) : edges[next_random(random) % 8];
+}
+
+/* Any values whatsoever: any answer will do, but no crash, and samples are not lost. */
+static void test_nonsense(void **state)
+{
+	static const enum table_id tables[] = { TABLE_MODULE, TABLE_FRAME, TABLE_STACK, TABLE_SYMBOL, TABLE_FRAME_SYMBOL,
+						TABLE_FILE, TABLE_TRACK, TABLE_THREAD };
+	static const char *const questions[] = {
+		"SELECT * FROM sample_stats('samples', 'thread')", "SELECT * FROM sample_stats('osrt', "
+								   "'module, process')",
+		"SELECT * FROM stack_stats('samples', 'tree')", "SELECT * FROM stack_stats('offcpu')",
+		"SELECT * FROM SAMPLING_CALLCHAINS", "SELECT * FROM OSRT_CALLCHAINS", "SELECT * FROM StringIds",
+		"SELECT * FROM SAMPLING_CALLCHAINS WHERE id = 7", "SELECT * FROM OSRT_FILE_ACCESS_EVENTS",
+		"SELECT * FROM OSRT_API", "SELECT * FROM COMPOSITE_EVENTS",
+	};
+	uint64_t random = 11;
+
+	for (int round = 0; round < 40; round++) {
+		struct report_writer *w = begin();
+		struct query *q;
+
+		write_threads(w);
+		append(w, TABLE_TRACK, 0, (int64_t[]){ 8, TRACK_OSRT, 1, 1 }, 15);
+		append(w, TABLE_TRACK, 0, (int64_t[]){ 9, TRACK_RUN, 1, 1 }, 15);
+		for (int i = 0; i < 200; i++) {
+			int64_t v[8], from;
+
+			for (int k = 0; k < 8; k++)
+				v[k] = nonsense(&random);
+			report_append(report_track(w, tables[next_random(&random) % 8], 0), v, next_random(&random) & 7);
+			from = v[0];
+			v[0] = i;
+			append(w, TABLE_SAMPLE, 1, v, 31 & ((uint32_t)next_random(&random) | 1));
+			v[1] = i + from % 3;
+			report_append(report_track(w, TABLE_OSRT, 8), v, 255 & ((uint32_t)next_random(&random) | 3));
+			report_append(report_track(w, TABLE_RUN, 9), v, 127 & ((uint32_t)next_random(&random) | 3));
+		}
+		q = finish(w);
+		for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+			ask(q, questions[i]);
+		/* A row of TRACK may have made nonsense of the samples' own. */
+		if (strcmp(ask(q, "SELECT count(*) FROM COMPOSITE_EVENTS"), "200") == 0)
+			assert_string_equal(ask(q, "SELECT sum(self_count) FROM sample_stats('samples')"), "200");
+		query_close(q);
+	}
 }
 
 static void test_nothing_recorded(void **state)
@@ -270,7 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_tree), cmocka_unit_test(test_hostile_tree),
-		cmocka_unit_test(test_endless_stack), cmocka_unit_test(test_nothing_recorded),
+		cmocka_unit_test(test_endless_stack), cmocka_unit_test(test_nonsense), cmocka_unit_test(test_nothing_recorded),
 		cmocka_unit_test(test_time_of_samples),
 	};
 

@@ -181,7 +181,8 @@ static void test_lost_events_end_what_ran_there(void **state)
 	sched_window_open(&b->session, 1000);
 	event(b, SCHED_IN, 1100, 7, 0);
 	event(b, SCHED_IN, 1150, 8, 1);
-	event(b, SCHED_WOKEN, 1200, 8, 0);
+	event(b, SCHED_LEAVING, 1200, 7, 0);
+	event(b, SCHED_WOKEN, 1250, 8, 0); /* by somebody, perhaps another one by now */
 	sched_lost(&b->session, 0);
 	event(b, SCHED_OUT, 1500, 7, 0); /* which run this ends is not known */
 	event(b, SCHED_OUT, 1600, 8, 1);

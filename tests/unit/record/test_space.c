@@ -2,6 +2,7 @@
  * others than those mapped. Seen through the FRAME, MODULE and MAPPING rows of the report. */
 #include "support.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -13,11 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../support/cfi_file.h"
 #include "record/space.h"
 #include "record/stacks.h"
 #include "record/stacks_internal.h"
 
 #define ROWS 256
+#define PATH_SIZE 1024
 
 static uint64_t one(struct bench *b, struct space *space, uint64_t pc)
 {
@@ -206,7 +209,7 @@ static void maps_of_proc_when_nothing_is_known(void **state)
 	struct bench *b = *state;
 	struct space *space = space_of(&b->session, 1, (uint32_t)getpid());
 	struct found libc = { "libc.so", 0 };
-	uint64_t in_libc = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "qsort"), stack;
+	uint64_t in_libc = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "lfind"), stack;
 	struct row rows[ROWS];
 	const char *text;
 	char expected[64];
@@ -225,9 +228,17 @@ static void maps_of_proc_when_nothing_is_known(void **state)
 	assert_int_equal(strlen(bench_text(b, &rows[0], COLUMN_MODULE_BUILD_ID)), 40);
 }
 
+static void path_in_folder(struct bench *b, const char *name, char *ret)
+{
+	char here[512];
+
+	assert_non_null(getcwd(here, sizeof(here)));
+	snprintf(ret, PATH_SIZE, "%s/%s/%s", here, b->folder, name);
+}
+
 static void copy_file(const char *from, const char *to)
 {
-	char command[512];
+	char command[2 * PATH_SIZE];
 
 	snprintf(command, sizeof(command), "cp -f '%s' '%s'", from, to);
 	assert_int_equal(system(command), 0);
@@ -249,12 +260,12 @@ static void a_replaced_file_is_not_believed(void **state)
 	struct bench *b = *state;
 	struct space *space = space_of(&b->session, 1, 0);
 	static const uint8_t other_id[20] = { 1, 2, 3 };
-	char path[128];
+	char path[PATH_SIZE];
 	struct space_mapping mapping = { .time = 1, .address = 0x10000, .size = 0x1000, .offset = 0x1000,
 					 .path = path, .build_id = other_id, .build_id_size = 20 };
 	struct row rows[ROWS];
 
-	snprintf(path, sizeof(path), "%s/replaced", b->folder);
+	path_in_folder(b, "replaced", path);
 	copy_file("/proc/self/exe", path);
 	space_map(&b->session, space, &mapping);
 	one(b, space, 0x10010);
@@ -269,19 +280,42 @@ static void a_replaced_file_is_not_believed(void **state)
 	assert_int_equal(bench_rows(b, TABLE_DIAGNOSTIC, rows, ROWS), 1);
 }
 
+/* Its number tells, where no build-id was told. */
+static void another_inode_is_another_file(void **state)
+{
+	struct bench *b = *state;
+	struct space_mapping mapping = { .time = 1, .address = 0x10000, .size = 0x1000, .path = "/bin/sh" };
+	struct stat st;
+	struct row rows[ROWS];
+
+	assert_int_equal(stat("/bin/sh", &st), 0);
+	mapping.device = st.st_dev;
+	mapping.inode = st.st_ino;
+	space_map(&b->session, space_of(&b->session, 1, 0), &mapping);
+	mapping.inode = st.st_ino + 1;
+	space_map(&b->session, space_of(&b->session, 2, 0), &mapping);
+	one(b, space_of(&b->session, 1, 0), 0x10010);
+	one(b, space_of(&b->session, 2, 0), 0x10010);
+	bench_finish(b);
+	assert_int_equal(bench_rows(b, TABLE_MODULE, rows, ROWS), 2);
+	assert_int_equal(rows[0].values[COLUMN_MODULE_KIND], MODULE_FILE);
+	assert_int_equal(rows[1].values[COLUMN_MODULE_KIND], MODULE_OTHER);
+	assert_true(has_diagnostic(b, "/bin/sh has been replaced"));
+}
+
 /* Mapped here and deleted: /proc/PID/map_files still has it, for those who may look. */
 static void a_deleted_file_is_found_through_its_mapping(void **state)
 {
 	struct bench *b = *state;
 	struct space *space = space_of(&b->session, 1, (uint32_t)getpid());
-	char path[128], in_proc[64];
+	char path[PATH_SIZE], in_proc[64];
 	struct row rows[ROWS];
 	void *mapped;
 	int fd;
 
 	if (geteuid() != 0)
 		skip();
-	snprintf(path, sizeof(path), "%s/deleted", b->folder);
+	path_in_folder(b, "deleted", path);
 	copy_file("/proc/self/exe", path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	mapped = mmap(NULL, 0x1000, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
@@ -310,11 +344,11 @@ static void the_same_build_id_is_the_same_module(void **state)
 {
 	struct bench *b = *state;
 	struct space *space = space_of(&b->session, 1, 0);
-	char first[128], second[128];
+	char first[PATH_SIZE], second[PATH_SIZE];
 	uint64_t a, c;
 
-	snprintf(first, sizeof(first), "%s/first", b->folder);
-	snprintf(second, sizeof(second), "%s/second", b->folder);
+	path_in_folder(b, "first", first);
+	path_in_folder(b, "second", second);
 	copy_file("/proc/self/exe", first);
 	copy_file("/proc/self/exe", second);
 	map(b, space, 0x10000, 0x1000, 0, first);
@@ -333,10 +367,10 @@ static void a_file_built_anew_is_another(void **state)
 {
 	struct bench *b = *state;
 	struct space *space = space_of(&b->session, 1, 0), *later = space_of(&b->session, 2, 0);
-	char path[128];
+	char path[PATH_SIZE];
 	struct row rows[ROWS];
 
-	snprintf(path, sizeof(path), "%s/built", b->folder);
+	path_in_folder(b, "built", path);
 	copy_file("/proc/self/exe", path);
 	map(b, space, 0x10000, 0x1000, 0, path);
 	one(b, space, 0x10010);
@@ -348,6 +382,60 @@ static void a_file_built_anew_is_another(void **state)
 	assert_int_equal(bench_rows(b, TABLE_MODULE, rows, ROWS), 2);
 	assert_string_not_equal(bench_text(b, &rows[0], COLUMN_MODULE_BUILD_ID),
 				bench_text(b, &rows[1], COLUMN_MODULE_BUILD_ID));
+}
+
+static unsigned open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	assert_non_null(folder);
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+/* More files than are kept open: all are looked into, few at a time. */
+static void many_files(void **state)
+{
+	struct bench *b = *state;
+	struct space *space = space_of(&b->session, 1, 0);
+	unsigned before = open_files(), count = 400;
+	static uint8_t image[CFI_FILE_FRAMES];
+	size_t size = cfi_file_make(image, NULL, 0, NULL, 0);
+	struct stack_copy copy = { .size = 0 };
+	struct stack_walk walk;
+	char name[32], path[PATH_SIZE];
+	struct row rows[512];
+
+	for (unsigned i = 0; i < count; i++) {
+		int fd;
+
+		snprintf(name, sizeof(name), "file%u", i);
+		path_in_folder(b, name, path);
+		fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+		assert_int_equal(write(fd, image, size), size);
+		close(fd);
+		map(b, space, 0x100000 + i * 0x1000, 0x1000, 0, path);
+	}
+	for (unsigned i = 0; i < 2 * count; i++) {
+		walk = (struct stack_walk){ 0 };
+		copy.registers[ARCH_DWARF_RETURN] = 0x100000 + i % count * 0x1000 + 16 + i / count;
+		space_unwind(&b->session, space, &copy, &walk);
+		assert_int_equal(walk.count, 1);
+		stacks_intern(&b->session, space, &walk);
+	}
+	assert_in_range(open_files() - before, 100, 300);
+	for (unsigned i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "file%u", i);
+		path_in_folder(b, name, path);
+		unlink(path);
+	}
+	bench_finish(b);
+	assert_int_equal(bench_rows(b, TABLE_MODULE, rows, 512), count);
+	assert_int_equal(rows[count / 2].values[COLUMN_MODULE_KIND], MODULE_FILE);
+	assert_false(has_diagnostic(b, "file"));
 }
 
 static void no_elf_file(void **state)
@@ -374,10 +462,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(code_without_a_file, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(maps_of_proc_when_nothing_is_known, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(a_replaced_file_is_not_believed, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(another_inode_is_another_file, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(a_deleted_file_is_found_through_its_mapping, bench_set_up,
 						bench_tear_down),
 		cmocka_unit_test_setup_teardown(the_same_build_id_is_the_same_module, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(a_file_built_anew_is_another, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(many_files, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(no_elf_file, bench_set_up, bench_tear_down),
 	};
 

@@ -1,11 +1,10 @@
-/* Whole stacks from copies of them. The truth is glibc's backtrace(), which is GCC's unwinder: another
+/* Whole stacks from copies of them. The truth is GCC's own unwinder (what glibc's backtrace() uses): another
  * implementation, run on the living stack at the same instruction. */
 #include "support.h"
 
 #include <alloca.h>
 #include <elf.h>
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "record/space.h"
 #include "record/space_internal.h"
@@ -38,7 +38,7 @@
 #define RUNNING_CHECKED 0
 #endif
 
-/* One moment: registers, stack, and what backtrace() said, from the same function's caller on. */
+/* One moment: registers, stack, and what GCC's unwinder said in the same function. */
 struct moment {
 	struct stack_copy copy;
 	uint32_t truth_count;
@@ -72,6 +72,17 @@ static void take_registers(struct stack_copy *copy, const ucontext_t *context)
 		copy->registers[i] = (uint64_t)context->uc_mcontext.gregs[dwarf_order[i]];
 }
 
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *data)
+{
+	struct moment *m = data;
+
+	/* It tells the root's caller, which is nothing, too. */
+	if (m->truth_count == DEPTH || !_Unwind_GetIP(context))
+		return _URC_END_OF_STACK;
+	m->truth[m->truth_count++] = (void *)_Unwind_GetIP(context);
+	return _URC_NO_REASON;
+}
+
 static struct moment here_and_now;
 
 __attribute__((noinline)) static int capture(void)
@@ -82,7 +93,8 @@ __attribute__((noinline)) static int capture(void)
 	take_registers(&here_and_now.copy, &context);
 	arena_used = 0;
 	copy_stack(&here_and_now.copy, STACK_ROOM);
-	here_and_now.truth_count = (uint32_t)backtrace(here_and_now.truth, DEPTH);
+	here_and_now.truth_count = 0;
+	_Unwind_Backtrace(add_frame, &here_and_now);
 	return 0;
 }
 
@@ -228,7 +240,8 @@ static void on_step(int number, siginfo_t *info, void *context)
 	if (arena_used + STACK_ROOM > ARENA_SIZE || m->copy.registers[ARCH_DWARF_STACK] >= stack_top)
 		return;
 	copy_stack(&m->copy, stack_top - m->copy.registers[ARCH_DWARF_STACK]);
-	m->truth_count = (uint32_t)backtrace(m->truth, DEPTH);
+	m->truth_count = 0;
+	_Unwind_Backtrace(add_frame, m);
 	moment_count++;
 }
 
@@ -279,7 +292,7 @@ __attribute__((noinline)) static int all_of_it(int levels)
 
 static int same_as_truth(const struct moment *m, const struct stack_walk *walk)
 {
-	/* backtrace() began in the handler: it, the return to the kernel, then what was interrupted. */
+	/* The truth began in the handler: it, the return to the kernel, then what was interrupted. */
 	const uint32_t skipped = 2;
 
 	if (m->truth_count != walk->count + skipped || walk->cut)
@@ -292,8 +305,7 @@ static int same_as_truth(const struct moment *m, const struct stack_walk *walk)
 
 static void show_moment(const struct moment *m, const struct stack_walk *walk)
 {
-	print_message("at %llx (%s):\n", (unsigned long long)walk->pcs[0],
-		      backtrace_symbols((void *const *)&walk->pcs[0], 1)[0]);
+	print_message("at %llx:\n", (unsigned long long)walk->pcs[0]);
 	for (uint32_t i = 0; i + 2 < m->truth_count || i < walk->count; i++)
 		print_message("  %2u %16llx %16llx\n", i, i + 2 < m->truth_count ?
 			      (unsigned long long)(uintptr_t)m->truth[i + 2] : 0,
@@ -313,7 +325,8 @@ static void every_instruction(void **state)
 	stack_top = (uint64_t)(uintptr_t)environ[0] & ~15ull;
 	stack_top = arch_stack_pointer() + 16384 < stack_top ? arch_stack_pointer() + 16384 : stack_top;
 	moment_count = arena_used = 0;
-	backtrace(here_and_now.truth, DEPTH);
+	here_and_now.truth_count = 0;
+	_Unwind_Backtrace(add_frame, &here_and_now);
 	sigaction(SIGTRAP, &action, &before);
 	all_of_it(3);
 	sigaction(SIGTRAP, &before, NULL);

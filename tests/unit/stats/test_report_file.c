@@ -36,6 +36,48 @@ static void test_header(void **state)
 	report_file_release(&file);
 }
 
+static void option_is(const struct report_file *file, const char *asked, const char *option, const char *value)
+{
+	size_t len;
+	const char *found = report_option_value(file, asked, option, &len);
+
+	assert_non_null(found);
+	assert_int_equal(len, strlen(value));
+	assert_memory_equal(found, value, len);
+}
+
+static void test_options(void **state)
+{
+	static const char text[] = "-- title: T\n-- option: thread each thread apart\n-- option: rows=50 so many\n"
+				   "-- column: TID = id if thread\n-- column: All = text if !thread\n-- column: A = number\n"
+				   "SELECT 1\n";
+	struct report_file file;
+	struct report_files files = { &file, 1 };
+	struct error err;
+	size_t len;
+
+	assert_int_equal(report_file_parse(&file, "mine.sql", text, &err), 0);
+	assert_int_equal(file.option_count, 2);
+	assert_string_equal(file.options[0].help, "each thread apart");
+	option_is(&file, "mine", "thread", "0");
+	option_is(&file, "mine:thread", "thread", "1");
+	option_is(&file, "mine", "rows", "50");
+	option_is(&file, "mine:rows=7:thread", "rows", "7");
+	option_is(&file, "mine:rows=7:thread", "thread", "1");
+	option_is(&file, "mine:rows=7:rows=", "rows", "");
+	assert_null(report_option_value(&file, "mine:row=7", "row", &len));
+	assert_true(report_column_shown(&file, "mine:thread", 0) && !report_column_shown(&file, "mine", 0));
+	assert_true(!report_column_shown(&file, "mine:thread", 1) && report_column_shown(&file, "mine:rows=1", 1));
+	assert_true(report_column_shown(&file, "mine", 2));
+	assert_ptr_equal(report_files_find(&files, "mine:thread:rows=0", &err), &file);
+	assert_null(report_files_find(&files, "mine:thread=1", &err));
+	assert_non_null(strstr(err.text, "takes no value"));
+	assert_null(report_files_find(&files, "mine:", &err));
+	assert_non_null(strstr(err.text, "has no option ''"));
+	assert_null(report_files_find(&files, "min", &err));
+	report_file_release(&file);
+}
+
 static void expect_refused(const char *text, const char *reason)
 {
 	struct report_file file;
@@ -52,6 +94,8 @@ static void test_what_is_not_a_report(void **state)
 	expect_refused("-- title: T\n-- column: A = text", "x.sql is not a report");
 	expect_refused("-- title: T\n-- column: A\nSELECT 1", "x.sql line 2: column wants");
 	expect_refused("-- title: T\n-- colour: A\nSELECT 1", "x.sql line 2: 'colour'");
+	expect_refused("-- title: T\n-- column: A = text when x\nSELECT 1", "x.sql line 2: column wants");
+	expect_refused("-- title: T\n-- option: =5 x\nSELECT 1", "x.sql line 2: option wants");
 	expect_refused("-- default: x\nSELECT 1", "line 1: default wants a number");
 }
 
@@ -98,7 +142,8 @@ static void test_folders(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header), cmocka_unit_test(test_what_is_not_a_report), cmocka_unit_test(test_folders),
+		cmocka_unit_test(test_header), cmocka_unit_test(test_options),
+		cmocka_unit_test(test_what_is_not_a_report), cmocka_unit_test(test_folders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
