@@ -39,7 +39,6 @@
 struct agent_sample_thread {
 	uint32_t timer;                      /* the kernel's number + 1; 0 = none */
 	uint32_t paused;                     /* the thread blocks the signal */
-	uint32_t interrupted;                /* calls that return EINTR because of a tick */
 	uint64_t spent;                      /* ns of CPU time no sample stands for so far */
 	uint64_t counted;                    /* up to this CPU time of the thread, ns */
 	uint64_t next;                       /* ns from there to the next tick */

@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/core/sampling.h"
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
-#include "agent/sample/sample.h"
 
 struct agent_pages agent_pages;
 struct agent_state agent_state;

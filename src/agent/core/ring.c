@@ -1,9 +1,9 @@
 /* The writer's side of a ring: slots and chunks, taken by one atomic each. */
 #include <errno.h>
 
+#include "agent/core/sampling.h"
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
-#include "agent/sample/sample.h"
 
 __thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec")));
 

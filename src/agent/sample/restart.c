@@ -40,7 +40,7 @@ static int other_pending(const ucontext_t *context)
 	       (pending & ~blocked) != 0;
 }
 
-void sample_restart(struct agent_sample_thread *mine, ucontext_t *context)
+void sample_restart(ucontext_t *context)
 {
 	long number;
 
@@ -49,6 +49,4 @@ void sample_restart(struct agent_sample_thread *mine, ucontext_t *context)
 	number = arch_interrupted_number(context);
 	if (is_repeatable(number))
 		arch_call_again(context, number);
-	else if (mine)
-		mine->interrupted++;
 }

@@ -8,29 +8,9 @@
 #include <ucontext.h>
 
 #include "agent/core/agent.h"
+#include "agent/core/sampling.h"
 
 #define SAMPLE_HIDDEN __attribute__((visibility("hidden")))
-
-/* For the core, which tells what happens to the process and its threads. */
-/* The process is recorded: the calling thread gets the first timer. */
-void agent_sample_start(void) SAMPLE_HIDDEN;
-/* The agent leaves the process: nothing may be left that makes a system call. */
-void agent_sample_leave(void) SAMPLE_HIDDEN;
-/* In a forked child, while the thread still has its parent's memory: timers are not inherited. */
-void agent_sample_forked(void) SAMPLE_HIDDEN;
-/* Whether new threads are to have a timer. */
-int agent_sample_wanted(void) SAMPLE_HIDDEN;
-void agent_sample_thread_begins(size_t stack_size) SAMPLE_HIDDEN;
-void agent_sample_thread_ends(void) SAMPLE_HIDDEN;
-
-/* For wrappers: how many calls of this thread returned EINTR because of a tick and nothing else.
- * A wrapper whose call did so, and that finds another number than before, calls again. */
-static inline uint32_t agent_sample_interrupted(void)
-{
-	return agent_tls.levels ? agent_memory()->sample.interrupted : 0;
-}
-
-/* Within src/agent/sample. */
 
 /* Ignored unless handled: where our handler gets lost, samples do, and not the program. */
 #define SAMPLE_SIGNAL SIGURG
@@ -50,6 +30,6 @@ void sample_pause(void) SAMPLE_HIDDEN;
 void sample_resume(void) SAMPLE_HIDDEN;
 
 /* restart.c: a call that a tick ended is begun anew. */
-void sample_restart(struct agent_sample_thread *mine, ucontext_t *context) SAMPLE_HIDDEN;
+void sample_restart(ucontext_t *context) SAMPLE_HIDDEN;
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
-#include "agent/osrt/osrt.h"
 #include "agent/sample/sample.h"
 
 typedef void (*handler_fn)(int);
@@ -157,7 +156,7 @@ void sample_forward(siginfo_t *info, ucontext_t *context)
 
 	/* Without us an ignored signal interrupts nothing. */
 	if (!has_handler(&program)) {
-		sample_restart(NULL, context);
+		sample_restart(context);
 		return;
 	}
 	if (program.sa_flags & (int)SA_RESETHAND)
@@ -195,7 +194,7 @@ static void notice_profiler(int number, int handled)
 						"taken with another signal (SIGURG) and leave it alone.");
 }
 
-static int wrapped_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+int agent_sample_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction seen;
 	int result;
@@ -218,23 +217,10 @@ static int wrapped_sigaction(int number, const struct sigaction *action, struct 
 	return result;
 }
 
-AGENT_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
-{
-	struct osrt_frame frame;
-	int result;
-
-	if (!osrt_on())
-		return wrapped_sigaction(number, action, old);
-	osrt_begin(&frame, OSRT_sigaction);
-	result = wrapped_sigaction(number, action, old);
-	osrt_end(&frame, result, OSRT_FILE_NONE, NULL);
-	return result;
-}
-
 int __sigaction(int, const struct sigaction *, struct sigaction *);
 AGENT_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-	return wrapped_sigaction(number, action, old);
+	return agent_sample_sigaction(number, action, old);
 }
 
 /* The older ways to set an action, as the C library defines them. */
@@ -245,7 +231,7 @@ static handler_fn set_handler(handler_fn handler, int flags)
 	sigemptyset(&action.sa_mask);
 	if (!(flags & SA_NODEFER))
 		sigaddset(&action.sa_mask, SAMPLE_SIGNAL);
-	return wrapped_sigaction(SAMPLE_SIGNAL, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
+	return agent_sample_sigaction(SAMPLE_SIGNAL, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
 
 static int is_ours(int number)
@@ -260,7 +246,7 @@ static handler_fn no_handler(void)
 	return SIG_ERR;
 }
 
-static handler_fn bsd_style(int number, handler_fn handler)
+handler_fn agent_sample_signal(int number, handler_fn handler)
 {
 	handler_fn old;
 
@@ -278,28 +264,15 @@ static handler_fn sysv_style(int number, handler_fn handler)
 	return real.sysv_signal ? real.sysv_signal(number, handler) : no_handler();
 }
 
-AGENT_EXPORT handler_fn signal(int number, handler_fn handler)
-{
-	struct osrt_frame frame;
-	handler_fn result;
-
-	if (!osrt_on())
-		return bsd_style(number, handler);
-	osrt_begin(&frame, OSRT_signal);
-	result = bsd_style(number, handler);
-	osrt_end(&frame, (int64_t)(uintptr_t)result, OSRT_FILE_NONE, NULL);
-	return result;
-}
-
 handler_fn bsd_signal(int, handler_fn);
 AGENT_EXPORT handler_fn bsd_signal(int number, handler_fn handler)
 {
-	return bsd_style(number, handler);
+	return agent_sample_signal(number, handler);
 }
 
 AGENT_EXPORT handler_fn ssignal(int number, handler_fn handler)
 {
-	return bsd_style(number, handler);
+	return agent_sample_signal(number, handler);
 }
 
 handler_fn sysv_signal(int, handler_fn);
@@ -385,7 +358,7 @@ AGENT_EXPORT int siginterrupt(int number, int interrupt)
 	if (is_ours(number)) {
 		action = program_action();
 		action.sa_flags = interrupt ? action.sa_flags & ~SA_RESTART : action.sa_flags | SA_RESTART;
-		return wrapped_sigaction(number, &action, NULL);
+		return agent_sample_sigaction(number, &action, NULL);
 	}
 	if (real.siginterrupt)
 		return real.siginterrupt(number, interrupt);

@@ -300,7 +300,7 @@ static void on_signal(int number, siginfo_t *info, void *interrupted)
 		return;
 	}
 	mine = adopt(info);
-	sample_restart(mine, context);
+	sample_restart(context);
 	if (!mine || !mine->timer)
 		return;
 	count_time(mine, info);

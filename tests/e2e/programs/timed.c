@@ -48,8 +48,15 @@ static double cpu_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Functions with the same body are to stay apart, under their own names. */
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
+#define APART __attribute__((noipa))
+#endif
+
 #define BURN(name)                                                                               \
-	__attribute__((noinline, noipa)) static void name(double seconds)                        \
+	APART static void name(double seconds)                                                   \
 	{                                                                                        \
 		double end = cpu_seconds() + seconds;                                            \
 		do                                                                               \

@@ -17,7 +17,6 @@ struct scene {
 	uint8_t *page;
 	uint8_t *after;
 	ucontext_t context;
-	struct agent_sample_thread thread;
 };
 
 static void set_scene(struct scene *s, const void *code, size_t size)
@@ -39,20 +38,18 @@ static void check_again(const void *code, size_t size, long number)
 	struct scene s;
 
 	set_scene(&s, code, size);
-	sample_restart(&s.thread, &s.context);
+	sample_restart(&s.context);
 	assert_int_equal(s.context.uc_mcontext.gregs[REG_RAX], number);
 	assert_ptr_equal((void *)s.context.uc_mcontext.gregs[REG_RIP], s.after - 2);
-	assert_int_equal(s.thread.interrupted, 0);
 }
 
-static void check_left(struct scene *s, uint32_t interrupted)
+static void check_left(struct scene *s)
 {
 	greg_t rax = s->context.uc_mcontext.gregs[REG_RAX];
 
-	sample_restart(&s->thread, &s->context);
+	sample_restart(&s->context);
 	assert_int_equal(s->context.uc_mcontext.gregs[REG_RAX], rax);
 	assert_ptr_equal((void *)s->context.uc_mcontext.gregs[REG_RIP], s->after);
-	assert_int_equal(s->thread.interrupted, interrupted);
 }
 
 #define CODE(text) text, sizeof(text) - 1
@@ -73,9 +70,9 @@ static void calls_that_did_something_do_not(void **state)
 
 	(void)state;
 	set_scene(&s, CODE("\xb8\x2a\x00\x00\x00")); /* connect */
-	check_left(&s, 1);
+	check_left(&s);
 	set_scene(&s, CODE("\xb8\x03\x00\x00\x00")); /* close */
-	check_left(&s, 1);
+	check_left(&s);
 }
 
 static void unknown_code_is_left_alone(void **state)
@@ -85,19 +82,19 @@ static void unknown_code_is_left_alone(void **state)
 	(void)state;
 	/* mov $7, %eax; mov 8(%rsp), %eax: another number */
 	set_scene(&s, CODE("\xb8\x07\x00\x00\x00\x8b\x44\x24\x08"));
-	check_left(&s, 1);
+	check_left(&s);
 	/* mov $7, %eax; add $1, %eax */
 	set_scene(&s, CODE("\xb8\x07\x00\x00\x00\x83\xc0\x01"));
-	check_left(&s, 1);
+	check_left(&s);
 	/* The number is in a register: mov %rdi, %rax */
 	set_scene(&s, CODE("\x48\x89\xf8"));
-	check_left(&s, 1);
+	check_left(&s);
 	/* At the beginning of a page what lies before is not looked at. */
 	set_scene(&s, CODE("\x90"));
 	s.after = s.page + 4096 + 2;
 	memcpy(s.page + 4096 - 5, "\xb8\x07\x00\x00\x00\x0f\x05", 7);
 	s.context.uc_mcontext.gregs[REG_RIP] = s.context.uc_mcontext.gregs[REG_RCX] = (greg_t)s.after;
-	check_left(&s, 1);
+	check_left(&s);
 }
 
 static void what_was_no_call_is_left_alone(void **state)
@@ -107,13 +104,13 @@ static void what_was_no_call_is_left_alone(void **state)
 	(void)state;
 	set_scene(&s, CODE("\xb8\x07\x00\x00\x00"));
 	s.context.uc_mcontext.gregs[REG_RAX] = 1;
-	check_left(&s, 0);
+	check_left(&s);
 	set_scene(&s, CODE("\xb8\x07\x00\x00\x00"));
 	s.context.uc_mcontext.gregs[REG_RCX] = 0;
-	check_left(&s, 0);
+	check_left(&s);
 	set_scene(&s, CODE("\xb8\x07\x00\x00\x00"));
 	s.after[-1] = 0x0b;
-	check_left(&s, 0);
+	check_left(&s);
 }
 
 /* Its handler will run when ours has returned, and is why the call ends. */
@@ -129,11 +126,11 @@ static void another_signal_ends_the_call(void **state)
 	sigprocmask(SIG_BLOCK, &usr1, NULL);
 	raise(SIGUSR1);
 	set_scene(&s, CODE("\xb8\x07\x00\x00\x00"));
-	check_left(&s, 0);
+	check_left(&s);
 	/* Blocked where the call was: it ends nothing. */
 	set_scene(&s, CODE("\xb8\x07\x00\x00\x00"));
 	sigaddset(&s.context.uc_sigmask, SIGUSR1);
-	sample_restart(&s.thread, &s.context);
+	sample_restart(&s.context);
 	assert_int_equal(s.context.uc_mcontext.gregs[REG_RAX], SYS_poll);
 	assert_int_equal(sigtimedwait(&usr1, NULL, &none), SIGUSR1);
 	sigprocmask(SIG_UNBLOCK, &usr1, NULL);

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <threads.h>
 
-#include "agent/core/state.h"
+#include "agent/core/old_glibc.h"
+#include "agent/core/sampling.h"
 #include "agent/core/wrappers.h"
 #include "agent/osrt/osrt.h"
-#include "agent/sample/sample.h"
 
 #define STARTS 64
 
