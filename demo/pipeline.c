@@ -4,7 +4,7 @@
  *	load x2 --> decode x2 --> transform x1 --> write x1
  *
  * Five things are wrong with it, on purpose. One stage cannot keep up, so that all others wait for
- * it: nearly all its time goes into one function, which keeps a lock that the decoders need. Frames
+ * it: most of its time goes into one function, which keeps a lock that decoders and writer need. Frames
  * are written in small pieces, and once the writer stands still for a while. `make demo` records a
  * run and finds all of them. */
 #include <fcntl.h>
@@ -33,7 +33,7 @@ struct frame {
 
 /* What all frames share. */
 struct video {
-	pthread_mutex_t palette; /* the colours, which decoders add to and the transformer looks up */
+	pthread_mutex_t palette; /* the colours: decoders add to them, transformer and writer look them up */
 	int input, output;
 };
 
@@ -176,6 +176,17 @@ STEP convert_colours(struct video *video, struct frame *frame)
 	pthread_mutex_unlock(&video->palette);
 }
 
+/* Waiting for a device with the lock in hand is what makes others wait for it. */
+STEP write_frame(struct video *video, struct frame *frame)
+{
+	pthread_mutex_lock(&video->palette);
+	for (int i = 0; i < FRAME_BYTES; i += PIECE)
+		if (write(video->output, frame->pixels + i, PIECE) != PIECE)
+			abort();
+	wait_for_device(400);
+	pthread_mutex_unlock(&video->palette);
+}
+
 static void decode(struct stage *stage, struct frame *frame)
 {
 	sonde_domain_range_push(stage->domain, "parse");
@@ -200,9 +211,7 @@ static void transform(struct stage *stage, struct frame *frame)
 static void write_out(struct stage *stage, struct frame *frame)
 {
 	stage->result += frame->sum != 0;
-	for (int i = 0; i < FRAME_BYTES; i += PIECE)
-		if (write(stage->video->output, frame->pixels + i, PIECE) != PIECE)
-			abort();
+	write_frame(stage->video, frame);
 	if (frame->number == STALLED_FRAME) {
 		sonde_domain_mark(stage->domain, "disk cache full");
 		wait_for_device(300000); /* the planted stall */
@@ -220,23 +229,27 @@ static int next_input(struct stage *stage, struct frame *frame)
 static void *run_stage(void *argument)
 {
 	struct stage *stage = argument;
-	struct frame frame;
+	/* Too large for the stack: a profiler looks at some kilobytes of it for the callers. */
+	struct frame *frame = calloc(1, sizeof(*frame));
 
+	if (!frame)
+		abort();
 	sonde_name_thread(stage->thread_name);
-	while (next_input(stage, &frame)) {
+	while (next_input(stage, frame)) {
 		struct sonde_event event = sonde_event_named(stage->name);
 
 		sonde_event_category(&event, stage->category);
 		sonde_event_color(&event, stage->color);
-		sonde_event_uint32(&event, frame.number);
+		sonde_event_uint32(&event, frame->number);
 		sonde_domain_push_event(stage->domain, &event);
-		stage->work(stage, &frame);
+		stage->work(stage, frame);
 		sonde_domain_range_pop(stage->domain);
 		if (stage->out)
-			queue_put(stage->out, stage, &frame);
+			queue_put(stage->out, stage, frame);
 	}
 	if (stage->out)
 		queue_producer_done(stage->out);
+	free(frame);
 	return NULL;
 }
 

@@ -41,6 +41,7 @@ extern const struct command symbolize_command;
 struct teller {
 	struct cli *cli;
 	unsigned told;
+	unsigned files; /* with frames that have no name */
 };
 
 static void tell(void *context, const char *text)
@@ -51,19 +52,46 @@ static void tell(void *context, const char *text)
 		fprintf(t->cli->err, "sonde symbolize: %s\n", text);
 }
 
+static void left(void *context, const char *path, const char *build_id, size_t frames)
+{
+	struct teller *t = context;
+
+	if (t->files++ >= TOLD_LIMIT)
+		return;
+	fprintf(t->cli->err, "without a name: %zu in %s%s%s\n", frames, path, build_id[0] ? ", build-id " : "", build_id);
+}
+
+static bool ends_with(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), suffix_len = strlen(suffix);
+
+	return len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
+}
+
+/* The report to write, with the suffix reports have. */
+static const char *output_name(const char *given, char *room, size_t size)
+{
+	if (!given)
+		return NULL;
+	snprintf(room, size, "%s%s", given, ends_with(given, ".sonde") || ends_with(given, ".nsys-rep") ? "" : ".sonde");
+	return room;
+}
+
 static int symbolize(struct cli *cli, const char *report, const struct symbolize_fields *fields)
 {
-	struct teller teller = { cli, 0 };
-	char *in_place = realpath(report, NULL), *same = fields->output ? realpath(fields->output, NULL) : NULL;
-	bool itself = !fields->output || (in_place && same && strcmp(in_place, same) == 0);
+	struct teller teller = { cli, 0, 0 };
+	char room[PATH_MAX];
+	const char *output = output_name(fields->output, room, sizeof(room));
+	char *in_place = realpath(report, NULL), *same = output ? realpath(output, NULL) : NULL;
+	bool itself = !output || (in_place && same && strcmp(in_place, same) == 0);
 	struct symbolize_request request = { .all = fields->force, .folders = fields->debug_symbols,
-					     .tell = tell, .context = &teller };
+					     .tell = tell, .left = left, .context = &teller };
 	struct symbolize_result result;
 	struct error err = { "" };
 	int r;
 
 	request.report = in_place ? in_place : report;
-	request.output = itself ? request.report : fields->output;
+	request.output = itself ? request.report : output;
 	request.overwrite = itself || fields->force_overwrite;
 	r = symbolize_report(&request, &result, &err);
 	if (r < 0)
@@ -71,8 +99,10 @@ static int symbolize(struct cli *cli, const char *report, const struct symbolize
 	else if (!result.frames)
 		fprintf(cli->err, "There are no stacks in this report.\n");
 	else
-		fprintf(cli->err, "%" PRIu64 " of %" PRIu64 " frames %s got one.\n", result.named, result.looked_at,
-			fields->force ? "that were looked for a name" : "without a name");
+		fprintf(cli->err, "%" PRIu64 " of %" PRIu64 " frames %s.\n", result.named, result.looked_at,
+			fields->force ? "have a name now" : "without a name got one");
+	if (teller.files > TOLD_LIMIT)
+		fprintf(cli->err, "(%u more files have frames without a name.)\n", teller.files - TOLD_LIMIT);
 	if (r == 0 && (result.named || !itself))
 		fprintf(cli->err, "Generated:\n    %s\n", request.output);
 	free(in_place);

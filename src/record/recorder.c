@@ -178,6 +178,7 @@ static void open_perf(struct recorder *r)
 	r->page->modules |= RING_GATE_SAMPLE;
 	r->page->sample_hz = (uint32_t)cpu->frequency;
 	r->page->sample_stack_size = cpu->backtrace == BACKTRACE_NONE ? 0 : (uint32_t)cpu->stack_size;
+	recorder_note(r, "Samples are taken by timers in the program: perf events are refused (%s).", why.text);
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf "
 			 "events are refused (%s). 'sonde doctor' says what would allow them.", why.text);

@@ -16,8 +16,8 @@ struct space;
 #define STACK_MAX_FRAMES 512
 
 /* Program counters, leaf first: those of the kernel, then the program's. The first one of each part
- * was executing; the others are return addresses. One that a signal interrupted is
- * given plus one, as if it were a return address. */
+ * was executing; the others are return addresses. Where a signal interrupted, and where its handler
+ * will return to, is given plus one, as if it were a return address. */
 struct stack_walk {
 	uint32_t count;
 	uint32_t kernel;     /* how many of them are the kernel's */

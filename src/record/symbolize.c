@@ -57,13 +57,20 @@ static int take_module(void *context, const int64_t *values, uint32_t present)
 	return 0;
 }
 
+/* What is no file, and never was, has no names: "[truncated]" and the like. */
+static bool can_have_names(const struct known_module *m)
+{
+	return m->path && (m->kind != MODULE_OTHER || m->build_id_size);
+}
+
 static int take_frame(void *context, const int64_t *values, uint32_t present)
 {
 	struct symbolizing *s = context;
 
 	if (!valid(values[COLUMN_FRAME_ID], s->frame_limit))
 		return 0;
-	if ((present >> COLUMN_FRAME_MODULE & 1) && valid(values[COLUMN_FRAME_MODULE], s->module_limit))
+	if ((present >> COLUMN_FRAME_MODULE & 1) && valid(values[COLUMN_FRAME_MODULE], s->module_limit) &&
+	    can_have_names(&s->modules[values[COLUMN_FRAME_MODULE]]))
 		s->frames[values[COLUMN_FRAME_ID]] = (struct namer_frame){
 			(uint64_t)values[COLUMN_FRAME_OFFSET], (uint32_t)values[COLUMN_FRAME_MODULE],
 			(uint32_t)values[COLUMN_FRAME_ID] };
@@ -114,8 +121,6 @@ static bool describe(void *context, uint32_t module, struct namer_module *ret)
 	const struct symbolizing *s = context;
 	const struct known_module *m = &s->modules[module];
 
-	if (!m->path)
-		return false;
 	*ret = (struct namer_module){ .kind = m->kind, .path = m->path, .build_id = m->build_id,
 				      .build_id_size = m->build_id_size };
 	return true;
@@ -126,6 +131,16 @@ static void trouble(void *context, const char *text)
 	const struct symbolizing *s = context;
 
 	s->request->tell(s->request->context, text);
+}
+
+static void left(void *context, uint32_t module, size_t frames)
+{
+	const struct symbolizing *s = context;
+	const struct known_module *m = &s->modules[module];
+	char build_id[BUILD_ID_TEXT_SIZE];
+
+	build_id_to_text(m->build_id, m->build_id_size, build_id);
+	s->request->left(s->request->context, m->path, build_id, frames);
 }
 
 /* The kernel's symbols move with every boot. */
@@ -158,7 +173,7 @@ static int add_names(struct symbolizing *s, struct symbolize_result *ret, struct
 {
 	const struct symbolize_request *q = s->request;
 	struct namer namer = { .context = s, .describe = describe, .symbol = symbol_rows_symbol,
-			       .frame = symbol_rows_frame, .trouble = trouble, .folders = q->folders,
+			       .frame = symbol_rows_frame, .trouble = trouble, .left = left, .folders = q->folders,
 			       .kallsyms = same_boot(s->report) ? KALLSYMS_PATH : NULL,
 			       .last_symbol = s->last_symbol };
 	int rc = report_extend_begin(&s->rows.writer, s->report, q->output, q->overwrite, err);

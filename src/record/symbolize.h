@@ -3,6 +3,7 @@
 #define SONDE_RECORD_SYMBOLIZE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -15,6 +16,8 @@ struct symbolize_request {
 	const char *folders;  /* with debug files: "folder:folder", or NULL */
 	/* One call for each thing that is in the way of a name; `text` is half a sentence. */
 	void (*tell)(void *context, const char *text);
+	/* And one for each file with frames that still have no name; build_id is "" where it has none. */
+	void (*left)(void *context, const char *path, const char *build_id, size_t frames);
 	void *context;
 };
 

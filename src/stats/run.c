@@ -132,30 +132,6 @@ static int prepare(struct run *run, const struct piece *piece, const char *sql, 
 	return 0;
 }
 
-/* Lines of text the report has to tell beside its table. */
-static int write_notes(struct run *run, const struct piece *piece, struct error *err)
-{
-	const struct report_file *file = piece->file;
-	sqlite3_stmt *statement;
-	const char *text;
-	int r, step;
-
-	if (!file->note || run->options->quiet)
-		return 0;
-	r = prepare(run, piece, file->note, &statement, err);
-	if (r < 0)
-		return r;
-	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
-		text = (const char *)sqlite3_column_text(statement, 0);
-		if (text)
-			fprintf(run->remarks, "NOTE: %s\n", text);
-	}
-	if (step != SQLITE_DONE)
-		r = error_set(err, EINVAL, "%s: %s", file->path, sqlite3_errmsg(query_db(run->query)));
-	sqlite3_finalize(statement);
-	return r;
-}
-
 static FILE *remark_stream(struct run *run, const struct piece *piece)
 {
 	return stats_output_is_console(piece->target) && format_is_for_people(piece->format.kind) ? run->out : run->remarks;
@@ -223,6 +199,33 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 		r = 0;
 	closed = stats_output_close(&output, r < 0 ? &ignored : err);
 	return r < 0 ? r : closed;
+}
+
+/* Lines of text the report has to tell beside its table. */
+static int write_notes(struct run *run, const struct piece *piece, struct error *err)
+{
+	const struct report_file *file = piece->file;
+	FILE *out = remark_stream(run, piece);
+	sqlite3_stmt *statement;
+	const char *text;
+	int r, step, any = 0;
+
+	if (!file->note || run->options->quiet)
+		return 0;
+	r = prepare(run, piece, file->note, &statement, err);
+	if (r < 0)
+		return r;
+	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
+		text = (const char *)sqlite3_column_text(statement, 0);
+		if (text)
+			any = fprintf(out, "NOTE: %s\n", text) > 0;
+	}
+	if (any && out == run->out)
+		fputs("\n", out);
+	if (step != SQLITE_DONE)
+		r = error_set(err, EINVAL, "%s: %s", file->path, sqlite3_errmsg(query_db(run->query)));
+	sqlite3_finalize(statement);
+	return r;
 }
 
 /* The first row is looked at before anything is written: a report without rows is skipped. */

@@ -230,6 +230,7 @@ static int in_order(const void *a, const void *b)
 static int run_module(struct namer *n, const struct namer_frame *frames, size_t count)
 {
 	struct batch b = { .namer = n, .frames = frames, .count = count };
+	uint64_t named = n->named;
 	int r = 0;
 
 	if (!frames->module || !n->describe(n->context, frames->module, &b.module))
@@ -240,6 +241,8 @@ static int run_module(struct namer *n, const struct namer_frame *frames, size_t 
 	for (size_t i = 0; i < count; i++)
 		b.addresses[i] = frames[i].offset;
 	r = name_module(&b);
+	if (n->left && count > n->named - named)
+		n->left(n->context, frames->module, count - (size_t)(n->named - named));
 	free(b.addresses);
 	free(b.order);
 	return r;

@@ -44,6 +44,8 @@ struct namer {
 	void (*frame)(void *context, uint32_t frame, uint64_t symbol);
 	/* What went wrong with a module, half a sentence that begins with its name. */
 	void (*trouble)(void *context, const char *text);
+	/* How many frames of a module have no name after all; may be NULL. */
+	void (*left)(void *context, uint32_t module, size_t frames);
 	const char *folders;   /* with debug files, "folder:folder"; NULL: none */
 	const char *kallsyms;  /* NULL: kernel frames are left alone */
 	uint64_t last_symbol;  /* ids go on behind it */

@@ -334,14 +334,22 @@ static int search_minidebug(struct symbol_search *s, struct elf_file *file, stru
 	return r == -ENOENT ? 0 : r;
 }
 
+static bool all_covered(const struct symbol_search *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!s->covering[i])
+			return false;
+	return true;
+}
+
+/* A .symtab has all there is, unless somebody took a part of it away. */
 static int search_own(struct symbol_search *s, struct elf_file *file, const struct sections *sections,
 		      bool debug, struct error *err)
 {
 	int r = search_tables(s, file, sections, SHT_SYMTAB, debug ? SYMBOL_DEBUG_FILE : SYMBOL_SYMTAB);
 
-	if (r == 0)
-		s->complete = true;
-	if (r != -ENOENT || debug)
+	s->complete = r == 0 && all_covered(s);
+	if ((r < 0 && r != -ENOENT) || s->complete || debug)
 		return r == -ENOENT ? 0 : r;
 	r = search_tables(s, file, sections, SHT_DYNSYM, SYMBOL_DYNSYM);
 	return r < 0 && r != -ENOENT ? r : search_minidebug(s, file, err);

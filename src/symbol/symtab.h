@@ -29,12 +29,12 @@ struct symbol_match {
 int symbol_search_new(struct symbol_search **ret, const uint64_t *addresses, size_t count);
 void symbol_search_free(struct symbol_search *s);
 
-/* Looks in the file's own tables: .symtab, or else .dynsym and .gnu_debugdata; then the stubs for
- * calls to other libraries. With `debug` the file is another's debug file. -EBADMSG when a table is
+/* Looks in the file's own tables: .symtab; for what that does not name .dynsym and .gnu_debugdata; then the
+ * stubs for calls to other libraries. With `debug` the file is another's debug file. -EBADMSG when a table is
  * damaged: what could be read counts. */
 int symbol_search_file(struct symbol_search *s, struct elf_file *file, bool debug, struct error *err);
 
-/* Whether a complete table (.symtab) was seen: there is no use in looking for another. */
+/* Whether .symtab had a function for every address: there is no use in looking for another table. */
 bool symbol_search_complete(const struct symbol_search *s);
 
 uint32_t symbol_search_limit(const struct symbol_search *s);

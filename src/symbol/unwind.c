@@ -177,15 +177,17 @@ uint32_t unwind(struct unwinder *u, const struct unwind_source *source, const st
 	f.exact = f.first = 1;
 	while (next == NEXT_CALLER) {
 		uint64_t pc = f.registers[ARCH_DWARF_RETURN];
-		int known = find(u, source, f.exact ? pc : pc - 1, 1, &place) == 0;
+		int known = find(u, source, f.exact ? pc : pc - 1, 1, &place) == 0, by_table, exact;
 
 		if (count == room || (!known && !f.first)) {
 			next = NEXT_LOST;
 			break;
 		}
-		pcs[count++] = f.exact && !f.first ? pc + 1 : pc;
-		next = known && place.row && place.row->covered ? step_by_table(&place, copy, &f) :
-								  step_by_guess(u, source, copy, &f);
+		by_table = known && place.row && place.row->covered;
+		/* A handler returns to the first instruction of the trampoline, which called nothing. */
+		exact = f.exact || (by_table && place.row->signal);
+		pcs[count++] = exact && !f.first ? pc + 1 : pc;
+		next = by_table ? step_by_table(&place, copy, &f) : step_by_guess(u, source, copy, &f);
 	}
 	*ret_cut = next == NEXT_LOST;
 	return count;

@@ -49,7 +49,8 @@ struct unwinder *unwinder_new(void); /* NULL without memory */
 void unwinder_free(struct unwinder *u);
 
 /* Writes the program counter and those of its callers, at most `room`, to pcs. All but the first are return
- * addresses; one that was interrupted by a signal is given plus one, as if it were. *ret_cut is 1 when there
+ * addresses; that of an instruction (where a signal interrupted, and where its handler will return to) is given
+ * plus one, as if it were. *ret_cut is 1 when there
  * are more callers that could not be found. Returns how many were written. */
 uint32_t unwind(struct unwinder *u, const struct unwind_source *source, const struct stack_copy *copy,
 		uint64_t *pcs, uint32_t room, uint8_t *ret_cut);

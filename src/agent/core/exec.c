@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/core/call.h"
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 #include "base/elf_peek.h"
@@ -323,8 +324,15 @@ AGENT_EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_f
 			     const posix_spawnattr_t *attributes, char *const argv[],
 			     char *const environment[])
 {
+	struct agent_call call;
+	int on, result;
+
 	agent_wrappers_resolve();
-	return run_spawn(real.posix_spawn, child, path, path, actions, attributes, argv, environment);
+	on = agent_call_begin(&call, OSRT_posix_spawn);
+	result = run_spawn(real.posix_spawn, child, path, path, actions, attributes, argv, environment);
+	if (on)
+		agent_call_end(&call, result);
+	return result;
 }
 
 AGENT_EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
@@ -332,10 +340,16 @@ AGENT_EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_
 			      char *const environment[])
 {
 	char found[PATH_MAX];
+	struct agent_call call;
+	int on, result;
 
 	agent_wrappers_resolve();
-	return run_spawn(real.posix_spawnp, child, file, search_path(file, found), actions, attributes,
-			 argv, environment);
+	on = agent_call_begin(&call, OSRT_posix_spawnp);
+	result = run_spawn(real.posix_spawnp, child, file, search_path(file, found), actions, attributes,
+			   argv, environment);
+	if (on)
+		agent_call_end(&call, result);
+	return result;
 }
 
 /* The others end in one of these. */

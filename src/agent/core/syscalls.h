@@ -51,7 +51,7 @@ static inline int raw_madvise(void *where, size_t size, int advice)
  * knows of no such thing to do with it. */
 static inline int raw_readable(const void *address)
 {
-	return raw_syscall(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
+	return raw_syscall(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) == -EINVAL;
 }
 
 static inline void raw_thread_name(char name[16])

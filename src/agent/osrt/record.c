@@ -1,4 +1,5 @@
 /* Calls that are to be recorded: off the hot path. */
+#include "agent/core/call.h"
 #include "agent/core/syscalls.h"
 #include "agent/osrt/osrt.h"
 
@@ -76,4 +77,19 @@ void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t result, unsigne
 	if (end - frame->start >= agent_pages.session.osrt_stack_threshold && osrt_write_stack(end))
 		flags |= OSRT_FLAG_STACK;
 	write_call(frame, &whole, flags);
+}
+
+_Static_assert(sizeof(struct agent_call) == sizeof(struct osrt_frame), "a call is its frame");
+
+int agent_call_begin(struct agent_call *call, enum osrt_number number)
+{
+	if (!osrt_on())
+		return 0;
+	osrt_begin((struct osrt_frame *)call, number);
+	return 1;
+}
+
+void agent_call_end(struct agent_call *call, int64_t result)
+{
+	osrt_end((struct osrt_frame *)call, result, OSRT_FILE_NONE, NULL);
 }

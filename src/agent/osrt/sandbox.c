@@ -10,10 +10,10 @@
 #define CLOCK_NOTE "the program forbids reading the CPU's clock: from here on its own calls are not recorded"
 
 typedef int (*prctl_fn)(long, long, long, long, long);
-typedef long (*syscall_fn)(long, long, long, long, long, long, long);
+typedef long (*syscall_fn)(long, long, long, long, long, long);
 
 AGENT_EXPORT int osrt_call_prctl(long option, long a, long b, long c, long d) __asm__("prctl");
-AGENT_EXPORT long osrt_call_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
+AGENT_EXPORT long osrt_call_syscall(long number, long a, long b, long c, long d, long e) __asm__("syscall");
 
 /* Why the agent must not see the end of this call; NULL: it may. A filter that is not there is a question
  * whether the kernel knows filters. */
@@ -52,17 +52,22 @@ int osrt_call_prctl(long option, long a, long b, long c, long d)
 	return osrt_on() ? ordinary_prctl(real, option, a, b, c, d) : real(option, a, b, c, d);
 }
 
-/* Only looked at: what libseccomp and others call has no function of its own. */
-long osrt_call_syscall(long number, long a, long b, long c, long d, long e, long f)
+/* Only looked at: what libseccomp and others call has no function of its own. The seventh argument is on the
+ * stack, or somebody else's memory is: it is not touched, and the jump to the real function leaves it where that looks. */
+long osrt_call_syscall(long number, long a, long b, long c, long d, long e)
 {
 	syscall_fn real = (syscall_fn)osrt_pick(OSRT_REAL_syscall);
-	int mode = (int)a, enters;
+	const char *reason = NULL;
 	long result;
 
-	enters = mode == SECCOMP_SET_MODE_STRICT || (mode == SECCOMP_SET_MODE_FILTER && c);
-	if (agent_likely(number != SYS_seccomp || !enters || !agent_leave(SANDBOX_NOTE)))
-		return real(number, a, b, c, d, e, f);
-	result = real(number, a, b, c, d, e, f);
+	if (agent_unlikely(number == SYS_seccomp) &&
+	    ((int)a == SECCOMP_SET_MODE_STRICT || ((int)a == SECCOMP_SET_MODE_FILTER && c)))
+		reason = SANDBOX_NOTE;
+	else if (agent_unlikely(number == SYS_prctl))
+		reason = reason_to_leave((int)a, b, c);
+	if (agent_likely(!reason || !agent_leave(reason)))
+		return real(number, a, b, c, d, e);
+	result = real(number, a, b, c, d, e);
 	if (result < 0)
 		agent_return();
 	return result;

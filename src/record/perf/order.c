@@ -47,7 +47,7 @@ int perf_order_begin(struct perf *p)
 		struct perf_cpu *c = &p->cpus[i];
 		uint64_t ready = perf_ring_look(&c->ring);
 
-		filling |= ready > c->ring.size / 4;
+		filling |= ready > c->ring.size / 2;
 		if (ready && find_next(p, c))
 			p->heap[p->heap_count++] = c;
 	}

@@ -14,7 +14,7 @@
 /* A record is in its ring a moment after its time was taken: nothing older than this can come.
  * Only where the machine itself stands still for longer is something used out of order. */
 #define HOLD_BACK_NS (10 * MS)
-#define HOLD_BACK_FULL_NS (1 * MS)
+#define HOLD_BACK_FULL_NS (4 * MS)
 
 /* Who is asked for: switches are of those that are sampled, unless none are. */
 static enum profile_scope wanted_scope(const struct profile_options *options)
@@ -42,6 +42,10 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 	if (p->way.scope == SCOPE_NONE)
 		return 0;
 	if (perf_open_all(p, why) < 0) {
+		if (p->way.switches && !p->way.samples)
+			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+					 "Switches are not recorded: perf events are refused (%s). 'sonde doctor' says what "
+					 "would allow them.", why->text);
 		p->way.scope = SCOPE_NONE;
 		p->way.switches = 0;
 		return p->way.samples;

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -400,6 +402,21 @@ __attribute__((noinline)) static void outer_sleep(void)
 	__asm__ volatile("");
 }
 
+/* Six arguments, the last of them an offset: the second page. */
+static int raw(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	char *page;
+
+	pwrite(fd, "first", 5, 0);
+	pwrite(fd, "second", 6, 4096);
+	page = (char *)syscall(SYS_mmap, 0, 4096, PROT_READ, MAP_PRIVATE, fd, 4096L);
+	printf("%.6s %ld %d\n", page, syscall(SYS_close, -1), errno);
+	printf("%ld\n", syscall(SYS_prctl, PR_SET_DUMPABLE, 1));
+	unlink(path);
+	return 0;
+}
+
 /* On a stack of our own that ends where nothing may be read: whoever copies it must stop there. */
 static ucontext_t outside, inside;
 
@@ -438,7 +455,7 @@ int main(int argc, char **argv)
 		int (*run)(const char *);
 	} modes[] = { { "counts", counts }, { "locks", locks }, { "kinds", kinds }, { "cancel", cancel },
 		      { "signals", signals }, { "processes", processes }, { "text", text }, { "files", files },
-		      { "killed", killed }, { "left", left }, { "stack", stack }, { "edge", edge }, { "exit", atoi } };
+		      { "killed", killed }, { "left", left }, { "stack", stack }, { "edge", edge }, { "raw", raw }, { "exit", atoi } };
 	const char *mode = argc > 1 ? argv[1] : "";
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)

@@ -22,6 +22,7 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/select.h>
 #include <sys/shm.h>
@@ -201,6 +202,7 @@ static void waiting(void)
 	union sigval value = { 0 };
 
 	signal(SIGALRM, on_alarm);
+	TELL("prctl", prctl(PR_GET_DUMPABLE));
 	TELL("ppoll", ppoll(NULL, 0, &none, NULL));
 	TELL("select", select(0, NULL, NULL, NULL, &no_time));
 	TELL("pselect", pselect(0, NULL, NULL, NULL, &none, NULL));

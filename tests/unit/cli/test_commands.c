@@ -92,6 +92,18 @@ static void test_recover_usage(void **state)
 	assert_usage_error(&run, "missing.sonde.part");
 }
 
+static void test_symbolize_usage(void **state)
+{
+	struct cli_run run;
+
+	CLI_RUN(&run, "symbolize");
+	assert_usage_error(&run, "sonde symbolize REPORT");
+	CLI_RUN(&run, "symbolize", "a.sonde", "b.sonde");
+	assert_usage_error(&run, "One report");
+	CLI_RUN(&run, "symbolize", "missing.sonde");
+	assert_usage_error(&run, "missing.sonde does not exist");
+}
+
 static void test_recover_names(void **state)
 {
 	char *folder = make_folder();
@@ -124,6 +136,7 @@ int main(void)
 		cmocka_unit_test(test_help_of_a_command),
 		cmocka_unit_test(test_generators),
 		cmocka_unit_test(test_recover_usage),
+		cmocka_unit_test(test_symbolize_usage),
 		cmocka_unit_test(test_recover_names),
 	};
 

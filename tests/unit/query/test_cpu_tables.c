@@ -202,6 +202,8 @@ static void test_kinds_of_file_calls(void **state)
 	assert_int_equal(file_call_of("__read_chk"), FILE_CALL_READ);
 	assert_int_equal(file_call_of("writev"), FILE_CALL_WRITE);
 	assert_int_equal(file_call_of("openat64"), FILE_CALL_OPEN);
+	assert_int_equal(file_call_of("mkstemps64"), FILE_CALL_OPEN);
+	assert_int_equal(file_call_of("putw"), FILE_CALL_WRITE);
 	assert_int_equal(file_call_of("fclose"), FILE_CALL_CLOSE);
 	assert_int_equal(file_call_of("readlink"), FILE_CALL_OTHER);
 	assert_int_equal(file_call_of("opendir"), FILE_CALL_OTHER);

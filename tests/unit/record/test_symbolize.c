@@ -76,16 +76,25 @@ static void count_trouble(void *context, const char *text)
 	++*(unsigned *)context;
 }
 
+static void count_left(void *context, const char *path, const char *build_id, size_t frames)
+{
+	assert_non_null(path);
+	assert_int_equal(strlen(build_id), 2 * self().build_id_size);
+	*(unsigned *)context += (unsigned)frames << 16;
+}
+
 static int run(const char *report, const char *output, const char *folders, bool all, uint64_t *ret_named)
 {
 	unsigned troubles = 0;
 	struct symbolize_request request = { .report = report, .output = output, .overwrite = true, .all = all,
-					     .folders = folders, .tell = count_trouble, .context = &troubles };
+					     .folders = folders, .tell = count_trouble, .left = count_left,
+					     .context = &troubles };
 	struct symbolize_result result;
 	struct error err = { "" };
 	int r = symbolize_report(&request, &result, &err);
 
 	assert_int_equal(r < 0, err.text[0] != '\0');
+	assert_int_equal(troubles >> 16, result.looked_at - result.named);
 	*ret_named = result.named;
 	return r;
 }
