@@ -12,7 +12,7 @@
 #define NODE_LIMIT (1u << 24)
 #define CACHE_SIZE 4096u /* a power of two */
 #define KERNEL_GENERATION UINT64_MAX
-#define KNOWN_SIZE 8192u /* a power of two */
+#define KNOWN_SIZE 65536u /* a power of two; what is not used is never touched */
 
 #define BIT(column) (1u << (column))
 
