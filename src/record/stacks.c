@@ -12,7 +12,7 @@
 #define NODE_LIMIT (1u << 24)
 #define CACHE_SIZE 4096u /* a power of two */
 #define KERNEL_GENERATION UINT64_MAX
-#define KNOWN_SIZE 8192u /* a power of two */
+#define KNOWN_SIZE 65536u /* a power of two; what is not used is never touched */
 
 #define BIT(column) (1u << (column))
 
@@ -35,7 +35,7 @@ struct cached_frame {
 	uint32_t frame;
 };
 
-/* A whole stack that was seen before, by a hash that no two share. */
+/* The callers of a stack that was seen before, by a hash that no two share. */
 struct known_stack {
 	XXH128_hash_t hash;
 	uint32_t node; /* 0 = none */
@@ -294,34 +294,43 @@ static void say_full(struct session *s, struct stacks *all)
 			 "new ones are cut where they leave those known", FRAME_LIMIT, NODE_LIMIT);
 }
 
-static uint32_t intern(struct session *s, struct stacks *all, struct space *space,
-		       const struct stack_walk *walk)
+/* The node of one place, called from `parent`; 0 when there is no more room. */
+static uint32_t add_frame(struct session *s, struct stacks *all, struct space *space,
+			  const struct stack_walk *walk, uint32_t i, uint32_t parent)
 {
-	uint32_t node = 0, frame, next;
+	uint32_t frame = frame_of(s, all, i < walk->kernel ? NULL : space, instruction(walk, i));
+	uint32_t node = frame ? node_id(s, all, parent, frame) : 0;
 
-	if (walk->cut) {
-		frame = cut_frame(s, all);
-		node = frame ? node_id(s, all, 0, frame) : 0;
-	}
-	for (uint32_t i = walk->count; i-- > 0; node = next) {
-		uint64_t pc = instruction(walk, i);
-
-		frame = frame_of(s, all, i < walk->kernel ? NULL : space, pc);
-		next = frame ? node_id(s, all, node, frame) : 0;
-		if (!next) {
-			say_full(s, all);
-			break;
-		}
-	}
+	if (!node)
+		say_full(s, all);
 	return node;
 }
 
-/* Everything the stack depends on: its addresses, and what is mapped there. */
-static XXH128_hash_t walk_hash(const struct space *space, const struct stack_walk *walk)
+/* All but the place that was executing. Returns whether there was room for all; *ret is as far as it came. */
+static int intern_callers(struct session *s, struct stacks *all, struct space *space,
+			  const struct stack_walk *walk, uint32_t *ret)
+{
+	uint32_t frame, next;
+
+	*ret = 0;
+	if (walk->cut) {
+		frame = cut_frame(s, all);
+		*ret = frame ? node_id(s, all, 0, frame) : 0;
+	}
+	for (uint32_t i = walk->count; i-- > 1; *ret = next) {
+		next = add_frame(s, all, space, walk, i, *ret);
+		if (!next)
+			return 0;
+	}
+	return 1;
+}
+
+/* Everything the callers depend on: their addresses, and what is mapped there. */
+static XXH128_hash_t callers_hash(const struct space *space, const struct stack_walk *walk)
 {
 	uint64_t seed = space_generation(space) << 24 ^ (uint64_t)walk->kernel << 1 ^ walk->cut;
 
-	return XXH3_128bits_withSeed(walk->pcs, walk->count * sizeof(walk->pcs[0]), seed);
+	return XXH3_128bits_withSeed(walk->pcs + 1, (walk->count - 1) * sizeof(walk->pcs[0]), seed);
 }
 
 uint64_t stacks_intern(struct session *s, struct space *space, const struct stack_walk *walk)
@@ -329,15 +338,21 @@ uint64_t stacks_intern(struct session *s, struct space *space, const struct stac
 	struct stacks *all = stacks_of(s);
 	struct known_stack *known;
 	XXH128_hash_t hash;
+	uint32_t node;
 
 	if (!all || !space || !walk->count || walk->count > STACK_MAX_FRAMES ||
 	    walk->kernel > walk->count)
 		return 0;
-	hash = walk_hash(space, walk);
+	/* A function is called from few places, and interrupted anywhere. */
+	hash = callers_hash(space, walk);
 	known = &all->known[hash.low64 & (KNOWN_SIZE - 1)];
-	if (!known->node || !XXH128_isEqual(known->hash, hash))
-		*known = (struct known_stack){ hash, intern(s, all, space, walk) };
-	return known->node;
+	if (!known->node || !XXH128_isEqual(known->hash, hash)) {
+		if (!intern_callers(s, all, space, walk, &node))
+			return node;
+		*known = (struct known_stack){ hash, node };
+	}
+	node = add_frame(s, all, space, walk, 0, known->node);
+	return node ? node : known->node;
 }
 
 const struct stack_frame *stacks_frames(const struct session *s, uint32_t *ret_count)
