@@ -4,8 +4,10 @@
 #ifndef SONDE_BASE_ARCH_H
 #define SONDE_BASE_ARCH_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #if defined(__x86_64__)
 
@@ -83,6 +85,85 @@ static inline uintptr_t arch_stack_pointer(void)
 
 	__asm__ volatile("mov %%rsp, %0" : "=r"(here));
 	return here;
+}
+
+/* What a signal interrupted: its registers by DWARF number. */
+static inline void arch_context_registers(const ucontext_t *context, uint64_t *registers)
+{
+	static const uint8_t order[ARCH_DWARF_REGISTERS] = {
+		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+		REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
+	};
+
+	for (unsigned i = 0; i < ARCH_DWARF_REGISTERS; i++)
+		registers[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+}
+
+static inline uintptr_t arch_context_pc(const ucontext_t *context)
+{
+	return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+/* Whether a signal ended a system call that is now about to return EINTR: the instruction
+ * leaves the address behind it in rcx. */
+static inline int arch_call_interrupted(const ucontext_t *context)
+{
+	const greg_t *r = context->uc_mcontext.gregs;
+	const uint8_t *pc = (const uint8_t *)r[REG_RIP];
+
+	return r[REG_RAX] == -EINTR && r[REG_RCX] == r[REG_RIP] && pc[-2] == 0x0f && pc[-1] == 0x05;
+}
+
+/* Length of a move between registers, or from the stack, that leaves eax alone; 0 for any
+ * other instruction. */
+static inline unsigned arch_move_length(const uint8_t *code)
+{
+	unsigned rex = (code[0] & 0xf0) == 0x40, mode = code[rex + 1];
+	unsigned target = code[rex] == 0x89 ? mode & 7 : mode >> 3 & 7;
+
+	if ((code[rex] != 0x89 && code[rex] != 0x8b) || target == 0)
+		return 0;
+	if (mode >> 6 == 3)
+		return rex + 2;
+	if (code[rex] != 0x8b || (mode & 7) != 4)
+		return 0;
+	return rex + (mode >> 6 == 0 ? 3 : mode >> 6 == 1 ? 4 : 7);
+}
+
+/* The number of that call, from "mov $number, %eax" and at most a few moves before the
+ * instruction; -1 where the code looks otherwise. */
+static inline long arch_interrupted_number(const ucontext_t *context)
+{
+	const uint8_t *call = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP] - 2;
+	const uint8_t *page = (const uint8_t *)((uintptr_t)call & ~(uintptr_t)4095), *at;
+	unsigned length;
+
+	for (const uint8_t *load = call - 5; load >= page && load > call - 32; load--) {
+		if (load[0] != 0xb8 || load[3] || load[4])
+			continue;
+		for (at = load + 5; at < call && (length = arch_move_length(at)) != 0; at += length)
+			;
+		if (at == call)
+			return load[1] | load[2] << 8;
+	}
+	return -1;
+}
+
+/* Lets the call begin anew when the handler returns; its arguments are still in their registers. */
+static inline void arch_call_again(ucontext_t *context, long number)
+{
+	context->uc_mcontext.gregs[REG_RAX] = number;
+	context->uc_mcontext.gregs[REG_RIP] -= 2;
+}
+
+/* The CPU this runs on, as the kernel keeps it for the vDSO in the limit of a segment; UINT32_MAX
+ * where it does not. */
+static inline uint32_t arch_cpu(void)
+{
+	uint32_t limit = UINT32_MAX;
+
+	__asm__ volatile("lsl %1, %0" : "+r"(limit) : "r"(0x7b) : "cc");
+	return limit == UINT32_MAX ? limit : limit & 0xfff;
 }
 
 /* The registers that unwinding from here needs, by DWARF number; the others are left as they are. */

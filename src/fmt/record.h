@@ -182,6 +182,10 @@ struct record_stack {
 	uint64_t registers[ARCH_DWARF_REGISTERS];
 };
 
+enum {
+	SAMPLE_FLAG_REST = 1 /* a thread's end: the CPU time after its last sample, no place in the code */
+};
+
 struct record_sample {
 	struct record_stack at;
 	uint32_t cpu;

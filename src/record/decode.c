@@ -11,6 +11,7 @@
 #include "record/ranges.h"
 #include "record/slices.h"
 #include "record/thread.h"
+#include "record/timer_samples.h"
 
 /* One record, its size checked against the block. */
 struct record {
@@ -305,6 +306,11 @@ static int decode_diagnostic(struct decoder *d, const struct record *r)
 	return 0;
 }
 
+static int decode_sample(struct decoder *d, const struct record *r)
+{
+	return timer_samples_add(d->s, d->p, d->t, r->bytes, r->size, r->time);
+}
+
 static int decode_record(struct decoder *d, const struct record *r)
 {
 	static const struct {
@@ -322,6 +328,7 @@ static int decode_record(struct decoder *d, const struct record *r)
 		[RECORD_NVTX_NAME] = { decode_name, 0 },
 		[RECORD_DEFINE] = { decode_define, 0 },
 		[RECORD_DIAGNOSTIC] = { decode_diagnostic, 0 },
+		[RECORD_SAMPLE] = { decode_sample, 0 },
 		[RECORD_OSRT] = { decode_osrt, 1 },
 		[RECORD_STACK] = { decode_stack, 0 },
 	};

@@ -10,6 +10,7 @@
 
 #include "record/launch.h"
 #include "record/stacks.h"
+#include "record/timer_samples.h"
 
 #define CAPTURE_LIMIT (1u << 20)
 
@@ -115,6 +116,7 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 	if (r->options->cpu.resolve_symbols)
 		stacks_resolve(&r->drain.session, r->options->cpu.debug_symbols);
 	explain_silence(r);
+	timer_samples_report_rate(&r->drain.session, r->page->sample_hz);
 	roster_finish(&r->drain.session);
 	perf_end(&r->drain.perf);
 	session_loss(&r->drain.session, r->target_uid, 0, LOSS_NOT_WRITTEN, r->drain.session.unwritten);

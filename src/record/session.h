@@ -135,6 +135,7 @@ struct traced_thread {
 	uint32_t counter_count;
 	struct pending_payloads payloads;
 	struct numbered_name *names; /* RECORD_SHORT_NAMES of them, or NULL */
+	struct timer_samples *timer_samples; /* record/timer_samples.c */
 	struct osrt_thread *osrt;    /* record/osrt.c, as below */
 	struct loss_counts seen;    /* what loss rows have told already */
 	struct loss_counts counts;
@@ -248,6 +249,8 @@ struct session {
 	uint64_t events;              /* records decoded that are events */
 	uint64_t unwritten;           /* events decoded after the disk was full */
 	uint64_t dropped;             /* all losses but unmatched pops and ends */
+	uint64_t timer_samples;       /* taken in targets, and the CPU time they stand for */
+	uint64_t timer_samples_ns;
 	uint64_t untraced;            /* programs that could not be traced */
 	uint32_t cost_pair_ps;
 	uint32_t cost_clock_ps;

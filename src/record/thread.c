@@ -10,6 +10,7 @@
 #include "record/payloads.h"
 #include "record/ranges.h"
 #include "record/slices.h"
+#include "record/timer_samples.h"
 
 /* Domains a thread is searched for one by one; beyond, by a map. */
 #define FEW_DOMAINS 8
@@ -252,6 +253,7 @@ void thread_close(struct session *s, struct traced_process *p, struct traced_thr
 		p->last_time = end;
 	for (uint32_t i = 0; i < t->domain_count; i++)
 		slices_end_all(s, p, t, t->domains[i], end);
+	timer_samples_close(s, p, t);
 	if (info)
 		osrt_open_call(s, p, t, info, end);
 	thread_tell_losses(s, p, t, info);

@@ -120,6 +120,37 @@ static bool find_unit(Dwarf *dwarf, uint64_t address, struct unit *ret)
 	return false;
 }
 
+/* Whether a text ends before the section it is in: libdw does not always look. */
+static bool ends_inside(Elf *elf, const char *text)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+		size_t at;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS || (header.sh_flags & SHF_ALLOC))
+			continue;
+		data = elf_rawdata(section, NULL);
+		at = data && data->d_buf ? (size_t)((uintptr_t)text - (uintptr_t)data->d_buf) : SIZE_MAX;
+		if (data && at < data->d_size)
+			return memchr(text, '\0', data->d_size - at) != NULL;
+	}
+	return false;
+}
+
+static const char *attribute_text(Dwarf_Attribute *attribute)
+{
+	const char *text = dwarf_formstring(attribute);
+	Dwarf *dwarf = dwarf_cu_getdwarf(attribute->cu), *shared;
+
+	if (!text || ends_inside(dwarf_getelf(dwarf), text))
+		return text;
+	shared = dwarf_getalt(dwarf); /* what dwz moved to a file for several */
+	return shared && ends_inside(dwarf_getelf(shared), text) ? text : NULL;
+}
+
 static char *function_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -128,12 +159,12 @@ static char *function_name(Dwarf_Die *die)
 
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
 	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-		name = dwarf_formstring(&attribute);
+		name = attribute_text(&attribute);
 	plain = name ? demangle(name) : NULL;
 	if (plain)
 		return plain;
 	if (!name && dwarf_attr_integrate(die, DW_AT_name, &attribute))
-		name = dwarf_formstring(&attribute);
+		name = attribute_text(&attribute);
 	return strdup(name ? name : "");
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/arch.h"
 #include "record/perf/perf.h"
+#include "record/perf/sched.h"
 #include "record/session.h"
 #include "record/stacks.h"
 
@@ -63,6 +64,8 @@ static void begin_world(struct world *w)
 	timebase_add(&w->s.time, &first);
 	timebase_add(&w->s.time, &last);
 	w->s.now = 1 << 30;
+	w->s.tables[TABLE_THREAD] = report_track(w->s.writer, TABLE_THREAD, 0);
+	w->s.tables[TABLE_PROCESS] = report_track(w->s.writer, TABLE_PROCESS, 0);
 	roster_init(&w->s.roster);
 	w->s.roster.sideband = 1;
 	w->perf = (struct perf){ .session = &w->s, .options = &options, .cpu_count = 2, .cpus = w->cpus,
@@ -77,6 +80,7 @@ static void end_world(struct world *w)
 {
 	char name[256];
 
+	sched_release(&w->s);
 	stacks_release(&w->s);
 	spaces_release(&w->s);
 	report_writer_abandon(w->s.writer);
@@ -124,6 +128,7 @@ static void run_one(struct world *w, const uint8_t *data, size_t size)
 		if (perf_ring_init(&w->cpus[i].ring, w->memory[i], PAGE, DATA) < 0)
 			abort();
 	perf_round(&w->perf, 1);
+	roster_provisional(&w->s);
 	roster_finish(&w->s);
 	for (int i = 0; i < 2; i++)
 		perf_ring_release(&w->cpus[i].ring);

@@ -16,8 +16,11 @@
 
 #include "record/decode.h"
 #include "record/definitions.h"
+#include "record/osrt.h"
 #include "record/process.h"
 #include "record/ranges.h"
+#include "record/space.h"
+#include "record/stacks.h"
 #include "ring/ring_reader.h"
 #include "ring/wire.h"
 
@@ -54,6 +57,8 @@ static void fill_pool(uint8_t *pool, const uint8_t *data, size_t size)
 		s->start_time = data[12 + i];
 		s->end_time = data[16 + i];
 		atomic_store(&s->dropped, data[20 + i]);
+		atomic_store(&s->call, data[24 + i]);
+		atomic_store(&s->call_start, data[28 + i]);
 		memcpy(s->comm, data + 24, sizeof(s->comm));
 	}
 	for (unsigned i = 0; i < CHUNKS; i++) {
@@ -118,6 +123,9 @@ static void close_session(struct session *s, const char *path)
 	report_writer_abandon(s->writer);
 	for (uint32_t i = 0; i < SESSION_DEAD_DEFINITIONS; i++)
 		definitions_unref(s->dead_definitions[i]);
+	osrt_session_release(s);
+	stacks_release(s);
+	spaces_release(s);
 	idmap_release(&s->process_uids);
 	timebase_release(&s->time);
 	snprintf(name, sizeof(name), "%s.part", path);

@@ -35,10 +35,22 @@
 /* Memory a thread keeps for the modules' own use. */
 #define AGENT_MODULE_MEMORY (16u << 10)
 
+/* A thread's timer, where samples are taken in the target (src/agent/sample). */
+struct agent_sample_thread {
+	uint32_t timer;                      /* the kernel's number + 1; 0 = none */
+	uint32_t paused;                     /* the thread blocks the signal */
+	uint64_t spent;                      /* ns of CPU time no sample stands for so far */
+	uint64_t counted;                    /* up to this CPU time of the thread, ns */
+	uint64_t next;                       /* ns from there to the next tick */
+	uintptr_t stack_low;                 /* the thread's own stack */
+	uintptr_t stack_end;
+};
+
 struct agent_thread_memory {
 	int32_t levels[AGENT_LEVEL_DOMAINS]; /* zero when a thread begins */
 	uint32_t life;                       /* another number for each thread that had this memory */
 	uint32_t window;                     /* the gate in which `levels` were counted */
+	struct agent_sample_thread sample;   /* zero when a thread begins */
 	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
 };
 
@@ -149,6 +161,10 @@ static inline void agent_end(void *record, uint64_t head, uint32_t size)
 	tls->busy = 0;
 }
 
+/* The memory of all threads that have or had a place: call until NULL, from *position = 0. */
+struct agent_thread_memory *agent_each_memory(uint32_t *position) __attribute__((visibility("hidden")));
+/* Whether an instruction is the agent's own. */
+int agent_owns_code(uintptr_t address) __attribute__((visibility("hidden")));
 /* A slot for a thread that has no event yet: agent_tls.slot is set unless there is none left. */
 void agent_take_slot(void) __attribute__((visibility("hidden")));
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/core/sampling.h"
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
@@ -14,12 +15,15 @@ struct agent_state agent_state;
  * of one) must find its pointers, so that child stays off. */
 static void after_fork_in_child(void)
 {
+	agent_objects_in_child();
 	if (atomic_load(&agent_state.phase) != AGENT_PHASE_DONE || !agent_state.pool)
 		return;
-	if (agent_tls.busy)
+	if (agent_tls.busy) {
 		atomic_store(&agent_pages.attached, AGENT_OFF);
-	else
-		agent_forget_thread();
+		return;
+	}
+	agent_sample_forked();
+	agent_forget_thread();
 }
 
 static int start_once(enum wire_origin origin)
@@ -31,7 +35,7 @@ static int start_once(enum wire_origin origin)
 	result = agent_attach(origin);
 	if (result < 0)
 		return result;
-	pthread_atfork(NULL, NULL, after_fork_in_child);
+	pthread_atfork(agent_objects_before_fork, agent_objects_after_fork, after_fork_in_child);
 	for (unsigned i = 0; i < agent_part_count; i++)
 		if (agent_parts[i]->attached)
 			agent_parts[i]->attached();
@@ -70,6 +74,7 @@ int agent_revive(unsigned module)
 		return 0;
 	if (!atomic_compare_exchange_strong(&agent_state.phase, &done, AGENT_PHASE_BUSY))
 		return 0;
+	agent_objects_in_child();
 	agent_forget_thread();
 	agent_tls.busy = 0;
 	agent_attach(WIRE_ORIGIN_FORK);
@@ -97,11 +102,15 @@ int agent_leave(const char *why)
 {
 	uint32_t done = AGENT_PHASE_DONE;
 
-	if (!agent_attached())
+	/* A forked child may have nothing yet but a timer. */
+	if (!agent_attached() && !agent_revive(0)) {
+		agent_sample_leave();
 		return 0;
+	}
 	agent_diagnose(DIAGNOSTIC_WARNING, why);
 	if (!atomic_compare_exchange_strong(&agent_state.phase, &done, AGENT_PHASE_LEFT))
 		return 0;
+	agent_sample_leave();
 	agent_state.configured = 0;
 	atomic_store(&agent_pages.attached, AGENT_OFF);
 	return 1;
@@ -112,6 +121,7 @@ void agent_return(void)
 	agent_state.configured = 1;
 	atomic_store(&agent_pages.attached, AGENT_ATTACHED);
 	atomic_store(&agent_state.phase, AGENT_PHASE_DONE);
+	agent_sample_start();
 }
 
 __attribute__((constructor)) static void agent_loaded(void)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "agent/core/agent.h"
+#include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 
 #define PATH_ROOM 1024
@@ -109,10 +109,37 @@ static int tell_object(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
+/* Walking the list takes a lock of the loader's, which a forked child finds as it was: ours must not be held
+ * then, and a child never asks for it (it has its parent's objects, and the recorder reads /proc). */
+static _Atomic uint32_t walking, forking;
+
+#define FORK_PATIENCE 10000
+
+void agent_objects_before_fork(void)
+{
+	atomic_fetch_add(&forking, 1);
+	for (int i = 0; i < FORK_PATIENCE && atomic_load(&walking); i++)
+		raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+void agent_objects_after_fork(void)
+{
+	atomic_fetch_sub(&forking, 1);
+}
+
+void agent_objects_in_child(void)
+{
+	atomic_store(&forking, UINT32_MAX / 2);
+}
+
 void agent_tell_objects(uint64_t time)
 {
 	struct telling telling = { .time = time };
 
-	dl_iterate_phdr(tell_object, &telling);
-	atomic_store_explicit(&told, telling.loads, memory_order_relaxed);
+	atomic_fetch_add(&walking, 1);
+	if (!atomic_load(&forking)) {
+		dl_iterate_phdr(tell_object, &telling);
+		atomic_store_explicit(&told, telling.loads, memory_order_relaxed);
+	}
+	atomic_fetch_sub(&walking, 1);
 }

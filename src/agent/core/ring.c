@@ -1,6 +1,7 @@
 /* The writer's side of a ring: slots and chunks, taken by one atomic each. */
 #include <errno.h>
 
+#include "agent/core/sampling.h"
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 
@@ -97,6 +98,7 @@ static struct agent_thread_memory *memory_for_slot(uint32_t index)
 	for (uint32_t i = 0; i < AGENT_LEVEL_DOMAINS; i++)
 		memory->levels[i] = 0;
 	memory->life++;
+	memory->sample = (struct agent_sample_thread){ 0 };
 	memory->window = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 	return memory;
 }
@@ -263,6 +265,25 @@ void *agent_begin_definition(uint32_t size)
 	return begin(size, 1);
 }
 
+struct agent_thread_memory *agent_each_memory(uint32_t *position)
+{
+	struct agent_thread_memory *memory = NULL;
+
+	while (!memory && *position < agent_state.pool->slot_count &&
+	       *position < atomic_load_explicit(&agent_state.pool->fresh_slots, memory_order_relaxed))
+		memory = atomic_load_explicit(&agent_state.memory[(*position)++], memory_order_acquire);
+	return memory;
+}
+
+/* Set by the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+int agent_owns_code(uintptr_t address)
+{
+	return address >= (uintptr_t)__ehdr_start && address < (uintptr_t)etext;
+}
+
 void agent_count_unmatched(void)
 {
 	if (agent_tls.slot)
@@ -288,6 +309,7 @@ void agent_thread_ends(void *unused)
 	(void)unused;
 	if (!slot || !agent_attached() || !belongs_to_pool(agent_state.pool, slot))
 		return;
+	agent_sample_thread_ends();
 	raw_thread_name(slot->comm);
 	slot->end_time = agent_now();
 	agent_forget_thread();

@@ -52,6 +52,11 @@ void *agent_permanent_lines(size_t size) __attribute__((visibility("hidden")));
 void agent_thread_ends(void *unused) __attribute__((visibility("hidden")));
 void agent_forget_thread(void) __attribute__((visibility("hidden")));
 
+/* objects.c */
+void agent_objects_before_fork(void) __attribute__((visibility("hidden")));
+void agent_objects_after_fork(void) __attribute__((visibility("hidden")));
+void agent_objects_in_child(void) __attribute__((visibility("hidden")));
+
 /* guard.c: whether the event that set the guard will never be finished. */
 int agent_guard_is_stale(uintptr_t guard) __attribute__((visibility("hidden")));
 

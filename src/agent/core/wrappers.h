@@ -18,6 +18,8 @@ struct agent_part {
 
 extern const struct agent_part agent_part_exec __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_osrt __attribute__((visibility("hidden")));
+extern const struct agent_part agent_part_sample __attribute__((visibility("hidden")));
+extern const struct agent_part agent_part_threads __attribute__((visibility("hidden")));
 
 extern const struct agent_part *const agent_parts[] __attribute__((visibility("hidden")));
 extern const unsigned agent_part_count __attribute__((visibility("hidden")));

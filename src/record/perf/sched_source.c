@@ -1,5 +1,6 @@
 #include "record/perf/sched_source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,9 @@ static void settle_syscalls(struct perf *p)
 	struct perf_event_attr *attr = &p->attrs[PERF_KIND_SWITCH_STACK];
 
 	perf_attr_switch_stack(attr, p->way.backtrace == BACKTRACE_FP);
+	/* Where kernel.perf_event_max_stack is less, what it allows. */
+	if (perf_try_event(p, attr) == -EOVERFLOW)
+		attr->sample_max_stack = 0;
 	p->sched.syscalls = kernel_has_names() && perf_try_event(p, attr) == 0;
 	if (!p->sched.syscalls)
 		attr->size = 0;

@@ -56,19 +56,29 @@ static pthread_spinlock_t spin;
 static sem_t semaphore;
 static pthread_barrier_t barrier;
 
+static _Atomic int wanted;
+
+/* 30 ms after the n-th is wanted. */
+static void wait_for_wish(int n)
+{
+	while (wanted < n)
+		sleep_ms(1);
+	sleep_ms(30);
+}
+
 static void *hold(void *unused)
 {
 	pthread_mutex_lock(&mutex);
 	pthread_rwlock_wrlock(&rwlock);
 	pthread_spin_lock(&spin);
 	pthread_barrier_wait(&barrier);
-	sleep_ms(30);
+	wait_for_wish(1);
 	pthread_mutex_unlock(&mutex);
-	sleep_ms(30);
+	wait_for_wish(2);
 	pthread_rwlock_unlock(&rwlock);
-	sleep_ms(30);
+	wait_for_wish(3);
 	pthread_spin_unlock(&spin);
-	sleep_ms(30);
+	wait_for_wish(4);
 	sem_post(&semaphore);
 	return unused;
 }
@@ -94,9 +104,13 @@ static int locks(const char *unused)
 		wants_the_lock();
 	pthread_create(&holder, NULL, hold, NULL);
 	pthread_barrier_wait(&barrier);
+	wanted = 1;
 	printf("%d ", wants_the_lock());
+	wanted = 2;
 	printf("%d ", pthread_rwlock_rdlock(&rwlock));
+	wanted = 3;
 	printf("%d ", pthread_spin_lock(&spin));
+	wanted = 4;
 	printf("%d\n", sem_wait(&semaphore));
 	pthread_join(holder, NULL);
 	return 0;

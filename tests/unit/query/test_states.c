@@ -19,7 +19,7 @@ static struct query *open_text(const char *lines)
 {
 	char text[128], path[128];
 	struct error err = { "" };
-	struct query *q;
+	struct query *q = NULL;
 	FILE *f;
 
 	make_folder(folder, sizeof(folder));

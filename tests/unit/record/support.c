@@ -7,6 +7,7 @@
 
 #include "record/decode.h"
 #include "record/definitions.h"
+#include "record/osrt.h"
 #include "record/space.h"
 #include "record/stacks.h"
 #include "ring/wire.h"
@@ -61,6 +62,7 @@ int bench_tear_down(void **state)
 	report_close(b->report);
 	for (uint32_t i = 0; i < SESSION_DEAD_DEFINITIONS; i++)
 		definitions_unref(b->session.dead_definitions[i]);
+	osrt_session_release(&b->session);
 	stacks_release(&b->session);
 	spaces_release(&b->session);
 	idmap_release(&b->session.process_uids);

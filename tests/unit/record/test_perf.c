@@ -9,6 +9,7 @@
 #include "base/arch.h"
 #include "record/perf/order.h"
 #include "record/perf/perf.h"
+#include "record/perf/sched.h"
 
 #define PAGE 4096
 #define DATA 65536
@@ -425,6 +426,15 @@ static void test_noise(void **state)
 	free_rings(r);
 }
 
+static int tear_down(void **state)
+{
+	struct bench *b = *state;
+
+	sched_release(&b->session);
+	roster_release(&b->session.roster);
+	return bench_tear_down(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,8 +446,8 @@ int main(void)
 		cmocka_unit_test(test_huge_counts),
 		cmocka_unit_test(test_mappings),
 		cmocka_unit_test(test_order),
-		cmocka_unit_test_setup_teardown(test_rows, bench_set_up, bench_tear_down),
-		cmocka_unit_test_setup_teardown(test_noise, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_rows, bench_set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_noise, bench_set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

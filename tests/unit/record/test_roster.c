@@ -20,6 +20,15 @@ static int set_up(void **state)
 	return 0;
 }
 
+static int tear_down(void **state)
+{
+	struct bench *b = *state;
+
+	roster_finish(&b->session);
+	roster_release(&b->session.roster);
+	return bench_tear_down(state);
+}
+
 /* Rows of a pid in PROCESS, and the last one of them. */
 static int rows_of(struct bench *b, uint32_t pid, struct row *ret)
 {
@@ -204,13 +213,13 @@ static void test_many_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_perf_first, set_up, bench_tear_down),
-		cmocka_unit_test_setup_teardown(test_agent_first, set_up, bench_tear_down),
-		cmocka_unit_test_setup_teardown(test_fork_and_exec, set_up, bench_tear_down),
-		cmocka_unit_test_setup_teardown(test_exec_not_read_yet, set_up, bench_tear_down),
-		cmocka_unit_test_setup_teardown(test_numbers_again, set_up, bench_tear_down),
-		cmocka_unit_test_setup_teardown(test_threads_of_both, set_up, bench_tear_down),
-		cmocka_unit_test_setup_teardown(test_many_threads, set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_perf_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_agent_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_fork_and_exec, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_exec_not_read_yet, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_numbers_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_threads_of_both, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_many_threads, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
