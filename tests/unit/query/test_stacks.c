@@ -240,8 +240,8 @@ static void test_nonsense(void **state)
 	static const enum table_id tables[] = { TABLE_MODULE, TABLE_FRAME, TABLE_STACK, TABLE_SYMBOL, TABLE_FRAME_SYMBOL,
 						TABLE_FILE, TABLE_TRACK, TABLE_THREAD };
 	static const char *const questions[] = {
-		"SELECT * FROM sample_stats('samples', 'thread')", "SELECT * FROM sample_stats('osrt', "
-								   "'module, process')",
+		"SELECT * FROM sample_stats('samples', 'thread')",
+		"SELECT * FROM sample_stats('osrt', 'module, process')",
 		"SELECT * FROM stack_stats('samples', 'tree')", "SELECT * FROM stack_stats('offcpu')",
 		"SELECT * FROM SAMPLING_CALLCHAINS", "SELECT * FROM OSRT_CALLCHAINS", "SELECT * FROM StringIds",
 		"SELECT * FROM SAMPLING_CALLCHAINS WHERE id = 7", "SELECT * FROM OSRT_FILE_ACCESS_EVENTS",
