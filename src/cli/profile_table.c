@@ -94,8 +94,9 @@ static const struct option_spec profile_specs[] = {
 	{ .name = "sampling-frequency", FIELD(INTEGER, cpu.frequency), .min = 1, .max = 100000,
 	  .arg = "Hz", .initial = "1000", .tag = "cpu", .help = "Samples per second of CPU time." },
 	{ .name = "sampling-stack-size", FIELD(INTEGER, cpu.stack_size), .min = 1024, .max = 65528,
-	  .arg = "bytes", .initial = "16384", .tag = "cpu",
-	  .help = "Stack bytes looked at for a sample's backtrace by unwind tables." },
+	  .arg = "bytes", .initial = "65528", .tag = "cpu",
+	  .help = "Stack bytes looked at for a sample's backtrace by unwind tables, as far as the kernel's buffers have room for "
+		  "them." },
 	{ .name = "sampling-trigger", ELSEWHERE(TEXT), .tag = "cpu",
 	  .help = "What triggers a sample." },
 	{ .name = "event-sample", PLANNED(CHOICE), .values = "system-wide|none", .off = "none",

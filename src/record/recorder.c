@@ -19,6 +19,8 @@
 #include "record/finish.h"
 
 #define SECOND 1000000000ll
+/* Copies of timers go through the agent's rings, which are not as roomy as the kernel's. */
+#define TIMER_STACK 16384u
 /* Between a polite signal and going on without the process. */
 #define GRACE_NS (5 * SECOND)
 #define CHILD_GRACE_NS (2 * SECOND)
@@ -177,7 +179,8 @@ static void open_perf(struct recorder *r)
 		return;
 	r->page->modules |= RING_GATE_SAMPLE;
 	r->page->sample_hz = (uint32_t)cpu->frequency;
-	r->page->sample_stack_size = cpu->backtrace == BACKTRACE_NONE ? 0 : (uint32_t)cpu->stack_size;
+	r->page->sample_stack_size = cpu->backtrace == BACKTRACE_NONE ? 0 : cpu->stack_size < TIMER_STACK ?
+					     (uint32_t)cpu->stack_size : TIMER_STACK;
 	recorder_note(r, "Samples are taken by timers in the program: perf events are refused (%s).", why.text);
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf "

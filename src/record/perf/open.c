@@ -1,5 +1,6 @@
 /* Opening events: the richest form first, then with less, until the kernel agrees. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@
 #define RING_SMALLEST (32u << 10)
 #define RING_LEAST (256u << 10)
 #define RING_MOST (8u << 20)
+#define RING_FAIR (2u << 20)          /* a CPU of many has this, */
+#define RINGS_TOGETHER (128ull << 20) /* one of few its part of this */
+#define RING_COPIES 64                /* copies of stacks a ring has room for at least */
 /* What a ring must hold: the drain thread may come late. */
 #define RING_MS 120
 #define MAX_CPUS 8192
@@ -180,6 +184,35 @@ static int settle_samples(struct perf *p)
 	return result;
 }
 
+/* Whether memory of rings does not count. */
+static int may_lock(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { 0 } };
+
+	return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> CAP_IPC_LOCK & 1);
+}
+
+/* What one CPU's ring may have. */
+static size_t ring_limit(const struct perf *p)
+{
+	uint64_t limit = RINGS_TOGETHER / p->cpu_count;
+
+	if (!may_lock())
+		limit = (uint64_t)read_setting("perf_event_mlock_kb", 516) << 10;
+	else if (limit < RING_FAIR)
+		limit = RING_FAIR;
+	return limit < RING_SMALLEST ? RING_SMALLEST : limit > RING_MOST ? RING_MOST : (size_t)limit;
+}
+
+/* A small ring holds few large copies, and is read seldom: rather less of each stack than no stack. */
+static int64_t affordable_stack(const struct perf *p)
+{
+	int64_t share = (int64_t)(ring_limit(p) / RING_COPIES);
+
+	return p->options->stack_size < share ? p->options->stack_size : share;
+}
+
 /* Bytes of the records of RING_MS milliseconds. */
 static size_t ring_size(const struct perf *p)
 {
@@ -189,7 +222,7 @@ static size_t ring_size(const struct perf *p)
 		record = 1024 + (uint64_t)p->options->stack_size;
 	else if (p->way.backtrace != BACKTRACE_NONE)
 		record = 1280;
-	while (p->way.samples && size < RING_MOST && size < rate * record * RING_MS / 1000)
+	while (p->way.samples && size * 2 <= ring_limit(p) && size < rate * record * RING_MS / 1000)
 		size *= 2;
 	return (size_t)size;
 }
@@ -338,6 +371,9 @@ int perf_open_all(struct perf *p, struct error *why)
 
 	if (online_cpus(p) < 0)
 		return error_set(why, ENOMEM, "no memory");
+	p->affordable = *p->options;
+	p->affordable.stack_size = affordable_stack(p);
+	p->options = &p->affordable;
 	result = settle(p, why);
 	if (is_refusal(result) && p->way.scope == SCOPE_SYSTEM_WIDE) {
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,

@@ -44,6 +44,7 @@ struct perf_way {
 struct perf {
 	struct session *session;
 	const struct cpu_options *options;
+	struct cpu_options affordable;    /* with stacks no larger than rings have room for */
 	uint32_t target;
 	struct perf_way way;
 	int at_exec;                      /* the first window opens with the target's program */
