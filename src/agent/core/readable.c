@@ -1,7 +1,7 @@
 /* Copies of memory that may not be there, or be gone the next moment: beyond the end of a stack lie others, whose
  * threads protect and unmap them. The kernel copies, and stops where a load would fault. */
+#include <sys/auxv.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
@@ -33,37 +33,27 @@ uint32_t agent_copy_readable(void *to, uintptr_t from, uint32_t size)
 	return copied > 0 ? (uint32_t)copied : 0;
 }
 
-/* Where the thread's own stack ends, if `from` is in it; otherwise the end of its page. The C library keeps its own data
- * of a thread at the end of its stack. At the end of the first thread's lies the environment. */
-static uintptr_t end_of_own_stack(uintptr_t from)
+/* As far as memory stays there without doubt. The first thread's stack has its end, and nothing else near it, where
+ * the kernel put the program's name; of another stack no more is known than that a page is there as a whole. */
+static uint32_t bytes_without_doubt(uintptr_t from, uint32_t size)
 {
-	uintptr_t ends[] = { (uintptr_t)pthread_self(), (uintptr_t)environ };
+	uintptr_t end = getauxval(AT_EXECFN);
 
-	for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (ends[i] > from && ends[i] - from < SAME_STACK_BYTES)
-			return ends[i];
-	return (from | (PAGE - 1)) + 1;
-}
-
-/* For as long as pages are there, asked for one by one. */
-static uint32_t readable_bytes(uintptr_t from, uint32_t size)
-{
-	for (uintptr_t page = (from | (PAGE - 1)) + 1; page < from + size; page += PAGE)
-		if (!raw_readable((const void *)page))
-			return (uint32_t)(page - from);
-	return size;
+	if (end < from || end - from > SAME_STACK_BYTES)
+		end = (from | (PAGE - 1)) + 1;
+	return end - from < size ? (uint32_t)(end - from) : size;
 }
 
 uint32_t agent_copy_stack(void *to, uintptr_t from, uint32_t size)
 {
 	long copied = copy_by_kernel(to, from, size);
-	uintptr_t end;
 
 	if (copied >= 0 || copied == -EFAULT)
 		return copied > 0 ? (uint32_t)copied : 0;
 	/* Some containers forbid that call. */
-	end = end_of_own_stack(from);
-	size = readable_bytes(from, end - from < size ? (uint32_t)(end - from) : size);
+	if (!raw_readable((const void *)from))
+		return 0;
+	size = bytes_without_doubt(from, size);
 	arch_copy(to, (const void *)from, size);
 	return size;
 }
