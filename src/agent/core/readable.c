@@ -7,8 +7,8 @@
 #include "agent/core/syscalls.h"
 
 #define PAGE 4096u
-/* Further apart than any one stack reaches. */
-#define SAME_STACK_BYTES (8u << 20)
+/* The kernel keeps 128 MiB free for the first thread's stack; what is usual is less. */
+#define FIRST_STACK_BYTES (8u << 20)
 
 static long copy_by_kernel(void *to, uintptr_t from, uint32_t size)
 {
@@ -33,27 +33,34 @@ uint32_t agent_copy_readable(void *to, uintptr_t from, uint32_t size)
 	return copied > 0 ? (uint32_t)copied : 0;
 }
 
-/* As far as memory stays there without doubt. The first thread's stack has its end, and nothing else near it, where
- * the kernel put the program's name; of another stack no more is known than that a page is there as a whole. */
-static uint32_t bytes_without_doubt(uintptr_t from, uint32_t size)
+/* Bytes from here to the end of the first thread's stack, where the kernel put the program's name; 0 for memory that is
+ * elsewhere. Nothing else is near it, and it never shrinks. */
+static uintptr_t left_of_first_stack(uintptr_t from)
 {
 	uintptr_t end = getauxval(AT_EXECFN);
 
-	if (end < from || end - from > SAME_STACK_BYTES)
-		end = (from | (PAGE - 1)) + 1;
-	return end - from < size ? (uint32_t)(end - from) : size;
+	return from < end && end - from < FIRST_STACK_BYTES ? end - from : 0;
+}
+
+static uint32_t copy_at_most(void *to, uintptr_t from, uint32_t size, uintptr_t limit)
+{
+	size = size < limit ? size : (uint32_t)limit;
+	arch_copy(to, (const void *)from, size);
+	return size;
 }
 
 uint32_t agent_copy_stack(void *to, uintptr_t from, uint32_t size)
 {
-	long copied = copy_by_kernel(to, from, size);
+	uintptr_t left = left_of_first_stack(from);
+	long copied;
 
-	if (copied >= 0 || copied == -EFAULT)
-		return copied > 0 ? (uint32_t)copied : 0;
-	/* Some containers forbid that call. */
-	if (!raw_readable((const void *)from))
-		return 0;
-	size = bytes_without_doubt(from, size);
-	arch_copy(to, (const void *)from, size);
-	return size;
+	if (left)
+		return copy_at_most(to, from, size, left);
+	copied = copy_by_kernel(to, from, size);
+	if (copied >= 0)
+		return (uint32_t)copied;
+	/* Some containers forbid that call. A page is there as a whole. */
+	if (copied != -EFAULT && raw_readable((const void *)from))
+		return copy_at_most(to, from, size, PAGE - from % PAGE);
+	return 0;
 }
