@@ -17,9 +17,9 @@
 -- help: What each thread did: ran, waited for a CPU (Runnable after it was woken, Preempted after it
 -- help: was taken off one), or was blocked, and in what: the OS runtime call that covers the moment, else
 -- help: the system call. Not split: blocked, then runnable; when it was woken is not known.
--- help: Time (%) is the share of the thread's own time.
+-- help: Time (%) is the share of the thread's own time. Threads that ran longest come first.
 SELECT
 	100.0 * time / nullif(total, 0), time, count, 1.0 * time / count, min, max, pid, tid, threadName, state,
 	reason
 FROM thread_state_stats
-ORDER BY processUid, threadUid, time DESC, state, reason
+ORDER BY sum(CASE state WHEN 'Running' THEN time ELSE 0 END) OVER (PARTITION BY threadUid) DESC, threadUid, time DESC, state, reason

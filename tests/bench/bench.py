@@ -41,7 +41,7 @@ def plain(command, env=None):
 
 def traced(command, report="bench", options=()):
     path = os.path.join(WORK, report + ".sonde")
-    run = subprocess.run([SONDE, "profile", "-t", "nvtx", "-f", "true", "-o", path, *options, *command],
+    run = subprocess.run([SONDE, "profile", "-t", "nvtx", "-s", "none", "--cpuctxsw", "none", "-f", "true", "-o", path, *options, *command],
                          capture_output=True, text=True, check=True)
     return run.stdout, path
 

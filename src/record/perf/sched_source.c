@@ -212,10 +212,11 @@ static void put_number(struct session *s, const char *key, int64_t number)
 void sched_source_end(struct perf *p)
 {
 	struct session *s = p->session;
-	int64_t end = atomic_load(&p->sched.closed) - s->time.start;
+	int64_t end;
 
 	if (!p->way.switches)
 		return;
+	end = atomic_load(&p->sched.closed) - s->time.start;
 	if (end <= 0)
 		end = s->now;
 	sched_window_close(s, end);

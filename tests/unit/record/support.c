@@ -8,6 +8,7 @@
 #include "record/decode.h"
 #include "record/definitions.h"
 #include "record/osrt.h"
+#include "record/perf/sched.h"
 #include "record/space.h"
 #include "record/stacks.h"
 #include "ring/wire.h"
@@ -46,6 +47,7 @@ int bench_set_up(void **state)
 	assert_int_equal(timebase_add(&b->session.time, &first), 1);
 	assert_true(timebase_add(&b->session.time, &last) >= 0);
 	b->session.now = NOW;
+	roster_init(&b->session.roster);
 	b->batch = ring_batch_new();
 	b->process = bench_process(b, 1, &info);
 	b->pool = ring_reader_pool(&b->process->reader);
@@ -62,6 +64,8 @@ int bench_tear_down(void **state)
 	report_close(b->report);
 	for (uint32_t i = 0; i < SESSION_DEAD_DEFINITIONS; i++)
 		definitions_unref(b->session.dead_definitions[i]);
+	sched_release(&b->session);
+	roster_release(&b->session.roster);
 	osrt_session_release(&b->session);
 	stacks_release(&b->session);
 	spaces_release(&b->session);

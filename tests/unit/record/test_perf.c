@@ -357,7 +357,6 @@ static void test_rows(void **state)
 	struct rings *r;
 	struct row rows[16];
 
-	roster_init(&b->session.roster);
 	b->session.roster.sideband = 1;
 	b->session.roster.next_process = 1;
 	r = make_rings(&b->session);
@@ -401,7 +400,6 @@ static void test_noise(void **state)
 	struct rings *r;
 	uint64_t seed = 88172645463325252ull;
 
-	roster_init(&b->session.roster);
 	b->session.roster.sideband = 1;
 	r = make_rings(&b->session);
 	r->perf.attrs[PERF_KIND_SAMPLE].sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -426,15 +424,6 @@ static void test_noise(void **state)
 	free_rings(r);
 }
 
-static int tear_down(void **state)
-{
-	struct bench *b = *state;
-
-	sched_release(&b->session);
-	roster_release(&b->session.roster);
-	return bench_tear_down(state);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,8 +435,8 @@ int main(void)
 		cmocka_unit_test(test_huge_counts),
 		cmocka_unit_test(test_mappings),
 		cmocka_unit_test(test_order),
-		cmocka_unit_test_setup_teardown(test_rows, bench_set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_noise, bench_set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_rows, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_noise, bench_set_up, bench_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,6 @@ static int set_up(void **state)
 
 	bench_set_up(state);
 	b = *state;
-	roster_init(&b->session.roster);
 	b->session.roster.sideband = 1;
 	b->session.roster.next_process = 100;
 	return 0;
@@ -25,7 +24,6 @@ static int tear_down(void **state)
 	struct bench *b = *state;
 
 	roster_finish(&b->session);
-	roster_release(&b->session.roster);
 	return bench_tear_down(state);
 }
 

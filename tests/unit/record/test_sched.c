@@ -9,24 +9,6 @@
 
 #define MAX_RUNS 64
 
-static int set_up(void **state)
-{
-	int r = bench_set_up(state);
-	struct bench *b = *state;
-
-	roster_init(&b->session.roster);
-	return r;
-}
-
-static int tear_down(void **state)
-{
-	struct bench *b = *state;
-
-	sched_release(&b->session);
-	roster_release(&b->session.roster);
-	return bench_tear_down(state);
-}
-
 static void event(struct bench *b, unsigned kind, int64_t time, uint32_t tid, uint32_t cpu)
 {
 	struct sched_event e = { .time = time, .pid = 1000, .tid = tid, .cpu = cpu, .kind = (uint8_t)kind };
@@ -269,17 +251,17 @@ static void test_random_losses_never_overlap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_blocked_and_preempted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_wakeups_give_ready, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_new_thread_waits_for_its_first_run, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_syscall_belongs_to_the_switch_that_follows, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_window_edges, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_late_thread_did_not_run_at_the_opening, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_out_after_exit_is_not_a_run, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_lost_events_end_what_ran_there, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_missing_switches_do_not_stretch_runs, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_exec_splits_the_run, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_random_losses_never_overlap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_blocked_and_preempted, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_wakeups_give_ready, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_new_thread_waits_for_its_first_run, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_syscall_belongs_to_the_switch_that_follows, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_window_edges, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_late_thread_did_not_run_at_the_opening, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_out_after_exit_is_not_a_run, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_lost_events_end_what_ran_there, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_missing_switches_do_not_stretch_runs, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_exec_splits_the_run, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_random_losses_never_overlap, bench_set_up, bench_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,9 @@ static void through_a_signal_handler(void **state)
 	struct stack_walk walk;
 	unsigned plus_one = 0, last = 0;
 
+	/* A checker puts frames of its own around handlers. */
+	if (RUNNING_CHECKED)
+		skip();
 	sigaction(SIGUSR1, &action, &before);
 	raise(SIGUSR1);
 	sigaction(SIGUSR1, &before, NULL);
