@@ -196,6 +196,11 @@ AGENT_COLD void agent_count_unmatched(void) __attribute__((visibility("hidden"))
  * hot path; lock-free, and safe in a forked child. */
 void *agent_permanent(size_t size) __attribute__((visibility("hidden")));
 
+/* Copies at most RING_CHUNK_DATA bytes of memory that another thread may take away meanwhile, as the kernel sees it:
+ * returns how many there were. Of a stack the calling thread is on there are always some. */
+uint32_t agent_copy_readable(void *to, uintptr_t from, uint32_t size) __attribute__((visibility("hidden")));
+uint32_t agent_copy_stack(void *to, uintptr_t from, uint32_t size) __attribute__((visibility("hidden")));
+
 /* Tells the recorder which ELF objects are loaded, if that has changed since the last time. */
 void agent_tell_objects(uint64_t time) __attribute__((visibility("hidden")));
 

@@ -10,6 +10,7 @@
 #include "agent/core/syscalls.h"
 
 #define SIGNALS 64
+#define PAGE 4096u
 /* Further apart than any one stack reaches: the handler has a stack of its own. */
 #define SAME_STACK_BYTES (8u << 20)
 /* Less than the kernel puts on the stack before a handler: red zone (128), floating-point state
@@ -48,10 +49,14 @@ __attribute__((noinline)) static int signal_frame_between(uintptr_t from, uintpt
 	unsigned count = find_restorers(restorers, 4);
 
 	for (const uintptr_t *word = (const uintptr_t *)(from & ~(uintptr_t)7);
-	     (uintptr_t)word < to; word++)
+	     (uintptr_t)word < to; word++) {
+		/* Two stacks, after all. */
+		if ((uintptr_t)word % PAGE == 0 && !raw_readable(word))
+			return 0;
 		for (unsigned i = 0; i < count; i++)
 			if (*word == restorers[i])
 				return 1;
+	}
 	return 0;
 }
 

@@ -17,6 +17,20 @@ struct telling {
 	int unchanged;
 };
 
+/* Notes need not be in memory: some tools add them to the file only. */
+static int is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) *part)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && segment->p_flags & PF_R && part->p_vaddr >= segment->p_vaddr &&
+		    part->p_filesz <= segment->p_filesz &&
+		    part->p_vaddr - segment->p_vaddr <= segment->p_filesz - part->p_filesz)
+			return 1;
+	}
+	return 0;
+}
+
 /* Notes are a sequence of (name size, size, type, name, bytes), each on 4 bytes. */
 static const uint8_t *find_build_id(const struct dl_phdr_info *info, uint32_t *ret_size)
 {
@@ -24,7 +38,7 @@ static const uint8_t *find_build_id(const struct dl_phdr_info *info, uint32_t *r
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		const uint8_t *notes = (const uint8_t *)(info->dlpi_addr + segment->p_vaddr);
 
-		if (segment->p_type != PT_NOTE)
+		if (segment->p_type != PT_NOTE || !is_loaded(info, segment))
 			continue;
 		for (size_t at = 0; at + sizeof(ElfW(Nhdr)) <= segment->p_filesz;) {
 			const ElfW(Nhdr) *note = (const void *)(notes + at);

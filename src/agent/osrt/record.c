@@ -1,6 +1,5 @@
 /* Calls that are to be recorded: off the hot path. */
 #include "agent/core/call.h"
-#include "agent/core/syscalls.h"
 #include "agent/osrt/osrt.h"
 
 /* More signal handlers within each other than any program has. */
@@ -8,22 +7,22 @@
 /* Further apart than any one stack reaches. */
 #define SAME_STACK_BYTES (8u << 20)
 
-/* Whether the call that this one seems to be made in is still under way. One that was left by longjmp, or
- * whose thread's stack is another now, has nothing of its frame left, or lies where no caller of ours
+/* Whether the call that this one seems to be made in is still under way, and its frame. One that was left by longjmp,
+ * or whose thread's stack is another now, has nothing of its frame left, or lies where no caller of ours
  * can be. */
-static int is_under_way(const struct osrt_frame *outer, const struct osrt_frame *inner)
+static int is_under_way(const struct osrt_frame *outer, const struct osrt_frame *inner, struct osrt_frame *ret)
 {
 	if ((uintptr_t)inner - (uintptr_t)outer < SAME_STACK_BYTES)
 		return 0;
-	return raw_readable(&outer->live) && outer->live == osrt_live(outer);
+	return agent_copy_stack(ret, (uintptr_t)outer, sizeof(*ret)) == sizeof(*ret) && ret->live == osrt_live(outer);
 }
 
 static unsigned nesting(const struct osrt_frame *frame)
 {
-	const struct osrt_frame *outer = frame->outer;
+	struct osrt_frame outer = *frame;
 	unsigned depth = 0;
 
-	for (; outer && depth < MAX_NESTING && is_under_way(outer, frame); outer = outer->outer)
+	while (outer.outer && depth < MAX_NESTING && is_under_way(outer.outer, frame, &outer))
 		depth++;
 	return depth;
 }
@@ -36,10 +35,12 @@ struct ring_slot *osrt_take_slot(void)
 
 void osrt_leave_outer(struct osrt_frame *frame)
 {
-	if (!is_under_way(frame->outer, frame))
+	struct osrt_frame outer;
+
+	if (!is_under_way(frame->outer, frame, &outer))
 		agent_tls.call = 0;
 	else if (agent_tls.slot)
-		osrt_note(agent_tls.slot, frame->outer);
+		osrt_note(agent_tls.slot, &outer);
 }
 
 struct whole_record {

@@ -1,34 +1,24 @@
 /* The top of a caller's stack, for the recorder to unwind. */
 #include <string.h>
 
-#include "agent/core/syscalls.h"
 #include "agent/osrt/osrt.h"
 
-#define PAGE 4096u
 #define PIECE_BYTES ((RING_CHUNK_DATA - (uint32_t)sizeof(struct record_stack)) & ~7u)
 
-/* Where the stack ends is not known (it may be one of the program's own making): pages are asked for, one
- * by one. */
-static uint32_t readable_bytes(uintptr_t from, uint32_t size)
+/* Where the stack ends is not known (it may be one of the program's own making), and what lies beyond may go at any
+ * moment: `size` is what was asked for, and becomes what there was. */
+static int write_piece(uint64_t time, const uint64_t *registers, uint32_t at, uint32_t *size, uint32_t left)
 {
-	uintptr_t end = from + size;
-
-	for (uintptr_t page = (from & ~(uintptr_t)(PAGE - 1)) + PAGE; page < end; page += PAGE)
-		if (!raw_readable((const void *)page))
-			return (uint32_t)(page - from);
-	return size;
-}
-
-static int write_piece(uint64_t time, const uint64_t *registers, uint32_t at, uint32_t size, uint32_t left)
-{
-	uint32_t whole = (uint32_t)sizeof(struct record_stack) + size;
-	struct record_stack *record = agent_begin(whole);
+	struct record_stack *record = agent_begin((uint32_t)sizeof(*record) + *size);
+	uint32_t whole;
 
 	if (!record)
 		return 0;
 	record->time = time;
 	memcpy(record->registers, registers, sizeof(record->registers));
-	arch_copy(record + 1, (const uint8_t *)registers[ARCH_DWARF_STACK] + at, size);
+	if (*size)
+		*size = agent_copy_stack(record + 1, registers[ARCH_DWARF_STACK] + at, *size);
+	whole = (uint32_t)sizeof(*record) + *size;
 	agent_end(record, record_head(RECORD_STACK, 0, whole, left, 0), whole);
 	return 1;
 }
@@ -36,15 +26,18 @@ static int write_piece(uint64_t time, const uint64_t *registers, uint32_t at, ui
 __attribute__((noinline)) int osrt_write_stack(uint64_t time)
 {
 	uint64_t registers[ARCH_DWARF_REGISTERS] = { 0 };
-	uint32_t size, at, part;
+	uint32_t size = agent_pages.session.osrt_stack_size, at, part, got;
+	int ended = 0;
 
 	agent_tell_objects(time);
 	arch_unwind_registers(registers);
-	size = readable_bytes(registers[ARCH_DWARF_STACK], agent_pages.session.osrt_stack_size);
+	/* As many pieces as the first one said, the last of them empty where the stack ended before. */
 	for (at = 0; at < size; at += part) {
 		part = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
-		if (!write_piece(time, registers, at, part, (size - at - 1) / PIECE_BYTES))
+		got = ended ? 0 : part;
+		if (!write_piece(time, registers, at, &got, (size - at - 1) / PIECE_BYTES))
 			return 0;
+		ended |= got < part;
 	}
 	return 1;
 }

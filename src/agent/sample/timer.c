@@ -4,7 +4,6 @@
  * but the one that wakes the recorder (a program may have forbidden itself the others). */
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -182,24 +181,6 @@ static struct agent_sample_thread *adopt(const siginfo_t *info)
 	return this_thread();
 }
 
-/* Memory that may not be there, by pages, up to the first that is not. */
-static uint32_t copy_foreign(void *to, uintptr_t from, uint32_t size)
-{
-	struct iovec parts[RING_CHUNK_DATA / PAGE + 2], whole = { to, size };
-	unsigned count = 0;
-	uint32_t done = 0, length;
-	long copied;
-
-	while (done < size && count < sizeof(parts) / sizeof(parts[0])) {
-		length = PAGE - (uint32_t)((from + done) % PAGE);
-		length = length < size - done ? length : size - done;
-		parts[count++] = (struct iovec){ (void *)(from + done), length };
-		done += length;
-	}
-	copied = raw_syscall(SYS_process_vm_readv, raw_getpid(), (long)&whole, 1, (long)parts, count, 0);
-	return copied > 0 ? (uint32_t)copied : 0;
-}
-
 struct sample {
 	uint64_t time;
 	uint64_t weight;      /* ns */
@@ -220,7 +201,7 @@ static void put_piece(struct record_sample *record, const struct sample *s, uint
 	if (s->own_stack)
 		arch_copy(record + 1, (const void *)(s->stack + at), size);
 	else
-		size = copy_foreign(record + 1, s->stack + at, size);
+		size = agent_copy_readable(record + 1, s->stack + at, size);
 	size += (uint32_t)sizeof(*record);
 	agent_end(record, record_head(RECORD_SAMPLE, 0, size, more, 0), size);
 }

@@ -1,4 +1,4 @@
-/* no_perf ERRNO COMMAND...: runs a command for which perf_event_open fails with that number. */
+/* no_perf ERRNO[:readv] COMMAND...: runs a command for which perf_event_open (process_vm_readv) fails with that number. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,9 +14,10 @@
 int main(int argc, char **argv)
 {
 	unsigned code = argc > 2 ? (unsigned)atoi(argv[1]) : 0;
+	unsigned number = argc > 2 && strstr(argv[1], ":readv") ? SYS_process_vm_readv : SYS_perf_event_open;
 	struct sock_filter steps[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (code & SECCOMP_RET_DATA)),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};

@@ -455,6 +455,58 @@ static int edge(const char *unused)
 	return 0;
 }
 
+/* Two stacks, of a thread and within it of our own, end where another thread makes memory come and go, as it does above
+ * the stack of a thread whose neighbour begins and ends. Whoever copies a stack finds it there one moment, and gone the next. */
+#define STACK_BYTES (16 * 4096)
+#define NEIGHBOUR_BYTES (4 * 4096)
+
+static _Atomic int busy_neighbours;
+static char *neighbours[2];
+
+static char *stack_with_neighbour(int which)
+{
+	char *memory = mmap(NULL, STACK_BYTES + NEIGHBOUR_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	neighbours[which] = memory + STACK_BYTES;
+	return memory;
+}
+
+static void call_often(void)
+{
+	for (int i = 0; i < 20000; i++)
+		write(-1, "", 1);
+}
+
+static void *call_on_both(void *memory)
+{
+	call_often();
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = memory;
+	inside.uc_stack.ss_size = STACK_BYTES;
+	inside.uc_link = &outside;
+	makecontext(&inside, call_often, 0);
+	swapcontext(&outside, &inside);
+	busy_neighbours = 0;
+	return NULL;
+}
+
+static int neighbour(const char *unused)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	(void)unused;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstack(&attributes, stack_with_neighbour(0), STACK_BYTES);
+	busy_neighbours = 1;
+	pthread_create(&thread, &attributes, call_on_both, stack_with_neighbour(1));
+	for (int i = 0; busy_neighbours; i++)
+		syscall(SYS_mprotect, neighbours[i / 2 % 2], NEIGHBOUR_BYTES, i % 2 ? PROT_READ : PROT_NONE);
+	pthread_join(thread, NULL);
+	printf("called\n");
+	return 0;
+}
+
 static int stack(const char *unused)
 {
 	(void)unused;
@@ -469,7 +521,8 @@ int main(int argc, char **argv)
 		int (*run)(const char *);
 	} modes[] = { { "counts", counts }, { "locks", locks }, { "kinds", kinds }, { "cancel", cancel },
 		      { "signals", signals }, { "processes", processes }, { "text", text }, { "files", files },
-		      { "killed", killed }, { "left", left }, { "stack", stack }, { "edge", edge }, { "raw", raw }, { "exit", atoi } };
+		      { "killed", killed }, { "left", left }, { "stack", stack }, { "edge", edge }, { "neighbour", neighbour },
+		      { "raw", raw }, { "exit", atoi } };
 	const char *mode = argc > 1 ? argv[1] : "";
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
