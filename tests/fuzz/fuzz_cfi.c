@@ -1,15 +1,15 @@
 /* libFuzzer: call frame information and stacks that nobody has checked. Rows must make sense, walks must
- * end. Without libFuzzer (SONDE_REPLAY) a program that replays the files named on its command line.
+ * end.
  *
  * Layout of an input: a byte, 0: the rest is a whole ELF file; otherwise the rest is .eh_frame, with
  * this many entries in its sorted table (255: none), two bytes each (place of its FDE, in words) in front
  * of it. The last 256 bytes are also the stack that is unwound. */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../support/cfi_file.h"
+#include "replay.h"
 #include "symbol/cfi.h"
 #include "symbol/unwind.h"
 
@@ -17,8 +17,6 @@
 #define STACK 0x7000u
 #define STACK_SIZE 256u
 #define STEP 7u
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct subject {
 	struct cfi *cfi;
@@ -113,20 +111,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_file_close(s.file);
 	return 0;
 }
-
-#ifdef SONDE_REPLAY
-int main(int argc, char **argv)
-{
-	static uint8_t data[INPUT_LIMIT];
-
-	for (int i = 1; i < argc; i++) {
-		FILE *f = fopen(argv[i], "r");
-
-		if (!f)
-			return 1;
-		LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), f));
-		fclose(f);
-	}
-	return argc > 1 ? 0 : 1;
-}
-#endif

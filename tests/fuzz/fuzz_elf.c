@@ -1,20 +1,18 @@
-/* libFuzzer target: any bytes as an ELF file whose symbols, stubs, lines and inlined functions are asked for. Built with
- * SONDE_REPLAY it becomes a program that runs the files it is given once, for `make test`. */
+/* libFuzzer target: any bytes as an ELF file whose symbols, stubs, lines and inlined functions are asked for. */
 #include <gelf.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "replay.h"
 #include "symbol/demangle.h"
 #include "symbol/lines.h"
 #include "symbol/symtab.h"
 
 #define ADDRESSES 24
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__lsan_default_suppressions(void);
 
 /* elfutils loses a few bytes over some damaged files. */
@@ -112,25 +110,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask_all(file);
 	return 0;
 }
-
-#ifdef SONDE_REPLAY
-int main(int argc, char **argv)
-{
-	static uint8_t data[1 << 20];
-	size_t size;
-	FILE *f;
-
-	for (int i = 1; i < argc; i++) {
-		f = fopen(argv[i], "rb");
-		if (!f) {
-			perror(argv[i]);
-			return 1;
-		}
-		size = fread(data, 1, sizeof(data), f);
-		fclose(f);
-		LLVMFuzzerTestOneInput(data, size);
-	}
-	printf("%d inputs replayed\n", argc - 1);
-	return 0;
-}
-#endif

@@ -1,25 +1,22 @@
 /* libFuzzer: arbitrary schemas over arbitrary payloads, shown as JSON. What comes out must be
- * valid, and soon. Without libFuzzer (SONDE_REPLAY) a program that replays the files named on
- * its command line.
+ * valid, and soon.
  *
  * Layout of an input: number of schemas; for each its type, size, alignment and number of entries, and
  * for each entry type, flags, detail (2 bytes) and offset (1 byte); then the payloads of one event, each a
  * schema, a length and its bytes. */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "query/payload.h"
 #include "query/payload_walk.h"
+#include "replay.h"
 #include "report/block.h"
 #include "report/reader_internal.h"
 
 #define SCHEMAS 8u
 #define ENTRIES 12u
 #define PAYLOADS 4u
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct input {
 	const uint8_t *at;
@@ -162,20 +159,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	show(&q, &in);
 	return 0;
 }
-
-#ifdef SONDE_REPLAY
-int main(int argc, char **argv)
-{
-	static uint8_t data[1 << 16];
-
-	for (int i = 1; i < argc; i++) {
-		FILE *f = fopen(argv[i], "r");
-
-		if (!f)
-			return 1;
-		LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), f));
-		fclose(f);
-	}
-	return argc > 1 ? 0 : 1;
-}
-#endif

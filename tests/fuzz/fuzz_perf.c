@@ -2,9 +2,6 @@
  *
  *   clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/fuzz_perf.c
  *
- * Without libFuzzer (SONDE_REPLAY) the same file is a program that replays the
- * files named on its command line.
- *
  * Layout of an input: a byte that says how stacks are found, and one that cuts the rest in two. The
  * sizes in record headers are made believable unless a byte says not to, so that the fuzzer need not find them. */
 #include <stdint.h>
@@ -18,12 +15,11 @@
 #include "record/perf/sched.h"
 #include "record/session.h"
 #include "record/stacks.h"
+#include "replay.h"
 
 #define PAGE 4096
 #define DATA 65536
 #define IDS 8
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct world {
 	struct session s;
@@ -149,25 +145,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	return 0;
 }
-
-#ifdef SONDE_REPLAY
-int main(int argc, char **argv)
-{
-	static uint8_t data[1 << 20];
-	size_t size;
-	FILE *f;
-
-	for (int i = 1; i < argc; i++) {
-		f = fopen(argv[i], "rb");
-		if (!f) {
-			perror(argv[i]);
-			return 1;
-		}
-		size = fread(data, 1, sizeof(data), f);
-		fclose(f);
-		LLVMFuzzerTestOneInput(data, size);
-	}
-	printf("%d inputs replayed\n", argc - 1);
-	return 0;
-}
-#endif

@@ -1,8 +1,7 @@
 /* libFuzzer target: any bytes as a report, with or without a journal. The input is
  *   8 bytes: length of the report (little-endian; the rest is the journal), then both.
  * Checksums would hide everything behind them from the fuzzer, so they are made right
- * first, wherever a block can be recognised. Built with FUZZ_REPLAY it becomes
- * a program that runs the files of a folder once, for `make test`. To search:
+ * first, wherever a block can be recognised. To search:
  *   clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_report.c \
  *         src/report/[a-z]*.c src/fmt/tables.c src/base/buf.c src/base/error.c -lzstd -lxxhash -lpthread */
 #include <stdint.h>
@@ -10,10 +9,9 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "replay.h"
 #include "report/block.h"
 #include "report/reader_internal.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void mend_header(uint8_t *data, size_t size)
 {
@@ -124,39 +122,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(journal);
 	return 0;
 }
-
-#ifdef FUZZ_REPLAY
-#include <dirent.h>
-#include <stdio.h>
-
-static int replay(const char *folder, const char *name)
-{
-	static uint8_t data[1 << 20];
-	char path[4096];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "r");
-	if (!f)
-		return -1;
-	LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), f));
-	fclose(f);
-	return 0;
-}
-
-int main(int argc, char **argv)
-{
-	DIR *folder = argc == 2 ? opendir(argv[1]) : NULL;
-	struct dirent *entry;
-	unsigned count = 0;
-
-	if (!folder)
-		return 1;
-	while ((entry = readdir(folder)))
-		if (entry->d_name[0] != '.' && replay(argv[1], entry->d_name) == 0)
-			count++;
-	closedir(folder);
-	printf("%u inputs\n", count);
-	return count ? 0 : 1;
-}
-#endif

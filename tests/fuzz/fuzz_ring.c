@@ -2,9 +2,6 @@
  *
  *   clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/fuzz_ring.c
  *
- * Without libFuzzer (SONDE_REPLAY) the same file is a program that replays the
- * files named on its command line.
- *
  * Layout of an input: small numbers say which slots live and where their chains lead (so
  * that the fuzzer need not find the way into a chunk), the rest is the chunks' data. Between
  * two reads the bytes are changed, as a hostile writer would. */
@@ -21,14 +18,13 @@
 #include "record/ranges.h"
 #include "record/space.h"
 #include "record/stacks.h"
+#include "replay.h"
 #include "ring/ring_reader.h"
 #include "ring/wire.h"
 
 #define SLOTS 4u
 #define CHUNKS 6u
 #define HEADER 64u
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct ring_slot *slot_at(uint8_t *pool, unsigned i)
 {
@@ -209,25 +205,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	return 0;
 }
-
-#ifdef SONDE_REPLAY
-int main(int argc, char **argv)
-{
-	static uint8_t data[1 << 20];
-	size_t size;
-	FILE *f;
-
-	for (int i = 1; i < argc; i++) {
-		f = fopen(argv[i], "rb");
-		if (!f) {
-			perror(argv[i]);
-			return 1;
-		}
-		size = fread(data, 1, sizeof(data), f);
-		fclose(f);
-		LLVMFuzzerTestOneInput(data, size);
-	}
-	printf("%d inputs replayed\n", argc - 1);
-	return 0;
-}
-#endif
