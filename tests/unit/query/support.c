@@ -1,12 +1,21 @@
 #include "support.h"
 
 #include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <cmocka.h>
+
 #include "base/buf.h"
+#include "support/text_report.h"
+
+static char golden_folder[64];
 
 const char *ask(struct query *q, const char *sql)
 {
@@ -55,4 +64,28 @@ void remove_folder(const char *folder)
 	if (dir)
 		closedir(dir);
 	rmdir(folder);
+}
+
+int golden_set_up(void **state, const char *name)
+{
+	char text[512], path[128];
+	struct query *q;
+	struct error err;
+
+	make_folder(golden_folder, sizeof(golden_folder));
+	snprintf(text, sizeof(text), GOLDEN_FOLDER "/%s", name);
+	snprintf(path, sizeof(path), "%s/run.sonde", golden_folder);
+	if (text_report_write(text, path, &err) < 0 || query_open(&q, path, &err) < 0) {
+		print_error("%s\n", err.text);
+		return -1;
+	}
+	*state = q;
+	return 0;
+}
+
+int golden_tear_down(void **state)
+{
+	query_close(*state);
+	remove_folder(golden_folder);
+	return 0;
 }

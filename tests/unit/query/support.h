@@ -13,4 +13,8 @@ const char *ask(struct query *q, const char *sql);
 void make_folder(char *ret, size_t size);
 void remove_folder(const char *folder);
 
+/* A group's set-up and tear-down; its state is a query over the report made of tests/golden/`name`. */
+int golden_set_up(void **state, const char *name);
+int golden_tear_down(void **state);
+
 #endif

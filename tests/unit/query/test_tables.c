@@ -10,31 +10,10 @@
 #include <cmocka.h>
 
 #include "support.h"
-#include "support/text_report.h"
-
-static char folder[64];
 
 static int set_up(void **state)
 {
-	struct query *q;
-	struct error err;
-	char path[128];
-
-	make_folder(folder, sizeof(folder));
-	snprintf(path, sizeof(path), "%s/run.sonde", folder);
-	if (text_report_write(GOLDEN_FOLDER "/recording.txt", path, &err) < 0 || query_open(&q, path, &err) < 0) {
-		print_error("%s\n", err.text);
-		return -1;
-	}
-	*state = q;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	query_close(*state);
-	remove_folder(folder);
-	return 0;
+	return golden_set_up(state, "recording.txt");
 }
 
 static void expect(void **state, const char *sql, const char *answer)
@@ -237,5 +216,5 @@ int main(void)
 		cmocka_unit_test(test_native_tables),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, golden_tear_down);
 }
