@@ -152,18 +152,11 @@ static int find_lines(struct frame_lines *all, int64_t frame, struct source_line
 
 static int lines_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
-	struct lines_vtab *v;
-	int r = sqlite3_declare_vtab(db, LINES_DECLARATION);
+	int r = vtab_connect(db, LINES_DECLARATION, sizeof(struct lines_vtab), ret);
 
-	if (r != SQLITE_OK)
-		return r;
-	v = sqlite3_malloc(sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	*v = (struct lines_vtab){ .all = aux };
-	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-	*ret = &v->base;
-	return SQLITE_OK;
+	if (r == SQLITE_OK)
+		((struct lines_vtab *)*ret)->all = aux;
+	return r;
 }
 
 static int lines_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -260,7 +253,7 @@ static int lines_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 }
 
 static const sqlite3_module lines_module = {
-	.iVersion = 1, .xConnect = lines_connect, .xBestIndex = lines_best_index, .xDisconnect = function_disconnect,
+	.iVersion = 1, .xConnect = lines_connect, .xBestIndex = lines_best_index, .xDisconnect = vtab_disconnect,
 	.xOpen = lines_open, .xClose = lines_close, .xFilter = lines_filter, .xNext = lines_next, .xEof = lines_eof,
 	.xColumn = lines_column, .xRowid = lines_rowid,
 };

@@ -1,27 +1,37 @@
 #include "query/function.h"
 
 #include <errno.h>
+#include <string.h>
 
-int function_connect(sqlite3 *db, struct query *q, const char *declaration, sqlite3_vtab **ret)
+int vtab_connect(sqlite3 *db, const char *declaration, size_t size, sqlite3_vtab **ret)
 {
-	struct function_vtab *v;
+	sqlite3_vtab *v;
 	int r = sqlite3_declare_vtab(db, declaration);
 
 	if (r != SQLITE_OK)
 		return r;
-	v = sqlite3_malloc(sizeof(*v));
+	v = sqlite3_malloc64(size);
 	if (!v)
 		return SQLITE_NOMEM;
-	*v = (struct function_vtab){ .q = q };
+	memset(v, 0, size);
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-	*ret = &v->base;
+	*ret = v;
 	return SQLITE_OK;
 }
 
-int function_disconnect(sqlite3_vtab *base)
+int vtab_disconnect(sqlite3_vtab *base)
 {
 	sqlite3_free(base);
 	return SQLITE_OK;
+}
+
+int function_connect(sqlite3 *db, struct query *q, const char *declaration, sqlite3_vtab **ret)
+{
+	int r = vtab_connect(db, declaration, sizeof(struct function_vtab), ret);
+
+	if (r == SQLITE_OK)
+		((struct function_vtab *)*ret)->q = q;
+	return r;
 }
 
 int function_best_index(sqlite3_index_info *info, int first, int count, int required)

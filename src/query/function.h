@@ -1,4 +1,5 @@
-/* What table-valued functions share: arguments are hidden columns behind the results. */
+/* What table-valued functions share: arguments are hidden columns behind the results. Other virtual
+ * tables are connected in the same way. */
 #ifndef SONDE_QUERY_FUNCTION_H
 #define SONDE_QUERY_FUNCTION_H
 
@@ -9,8 +10,11 @@ struct function_vtab {
 	struct query *q;
 };
 
+/* Declares a table and makes its object: `size` bytes, all zero. */
+int vtab_connect(sqlite3 *db, const char *declaration, size_t size, sqlite3_vtab **ret);
+int vtab_disconnect(sqlite3_vtab *base);
+
 int function_connect(sqlite3 *db, struct query *q, const char *declaration, sqlite3_vtab **ret);
-int function_disconnect(sqlite3_vtab *base);
 
 /* Takes `column = value` for the hidden columns from `first` on as arguments; the
  * first `required` must be given. idxNum becomes the bit set of those given. */

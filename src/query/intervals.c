@@ -378,14 +378,14 @@ static int interval_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module union_module = {
 	.iVersion = 1, .xConnect = union_connect, .xBestIndex = union_best_index,
-	.xDisconnect = function_disconnect, .xOpen = interval_open, .xClose = interval_close,
+	.xDisconnect = vtab_disconnect, .xOpen = interval_open, .xClose = interval_close,
 	.xFilter = union_filter, .xNext = interval_next, .xEof = interval_eof, .xColumn = union_column,
 	.xRowid = interval_rowid,
 };
 
 static const sqlite3_module overlap_module = {
 	.iVersion = 1, .xConnect = overlap_connect, .xBestIndex = overlap_best_index,
-	.xDisconnect = function_disconnect, .xOpen = interval_open, .xClose = interval_close,
+	.xDisconnect = vtab_disconnect, .xOpen = interval_open, .xClose = interval_close,
 	.xFilter = overlap_filter, .xNext = interval_next, .xEof = interval_eof, .xColumn = overlap_column,
 	.xRowid = interval_rowid,
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "query/function.h"
 #include "query/result.h"
 
 struct mapped_vtab {
@@ -28,33 +29,23 @@ struct native_aux {
 	const struct mapped_table *table;
 };
 
-static int declare(sqlite3 *db, const struct mapped_table *t)
+static int connect_table(sqlite3 *db, struct query *q, const struct mapped_table *t, sqlite3_vtab **ret)
 {
 	struct buf sql = BUF_INIT;
+	struct mapped_vtab *v;
 	int r = buf_puts(&sql, "CREATE TABLE x(");
 
 	for (unsigned i = 0; r >= 0 && i < t->column_count; i++)
 		r = buf_printf(&sql, "%s\"%s\" %s", i ? "," : "", t->columns[i].name, t->columns[i].declaration);
 	if (r >= 0)
 		r = buf_puts(&sql, ")");
-	r = r < 0 ? SQLITE_NOMEM : sqlite3_declare_vtab(db, buf_cstr(&sql));
+	r = r < 0 ? SQLITE_NOMEM : vtab_connect(db, buf_cstr(&sql), sizeof(*v), ret);
 	buf_release(&sql);
-	return r;
-}
-
-static int connect_table(sqlite3 *db, struct query *q, const struct mapped_table *t, sqlite3_vtab **ret)
-{
-	struct mapped_vtab *v;
-	int r = declare(db, t);
-
 	if (r != SQLITE_OK)
 		return r;
-	v = sqlite3_malloc(sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	*v = (struct mapped_vtab){ .q = q, .table = t };
-	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-	*ret = &v->base;
+	v = (struct mapped_vtab *)*ret;
+	v->q = q;
+	v->table = t;
 	return SQLITE_OK;
 }
 
@@ -77,12 +68,6 @@ static int native_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 	const struct native_aux *native = aux;
 
 	return connect_table(db, native->q, native->table, ret);
-}
-
-static int mapped_disconnect(sqlite3_vtab *base)
-{
-	sqlite3_free(base);
-	return SQLITE_OK;
 }
 
 static int comparison_of(unsigned char op)
@@ -262,14 +247,14 @@ static int mapped_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module created_module = {
 	.iVersion = 1, .xCreate = mapped_create, .xConnect = mapped_create, .xBestIndex = mapped_best_index,
-	.xDisconnect = mapped_disconnect, .xDestroy = mapped_disconnect, .xOpen = mapped_open,
+	.xDisconnect = vtab_disconnect, .xDestroy = vtab_disconnect, .xOpen = mapped_open,
 	.xClose = mapped_close, .xFilter = mapped_filter, .xNext = mapped_next, .xEof = mapped_eof,
 	.xColumn = mapped_column, .xRowid = mapped_rowid,
 };
 
 static const sqlite3_module native_module = {
 	.iVersion = 1, .xConnect = native_connect, .xBestIndex = mapped_best_index,
-	.xDisconnect = mapped_disconnect, .xOpen = mapped_open, .xClose = mapped_close,
+	.xDisconnect = vtab_disconnect, .xOpen = mapped_open, .xClose = mapped_close,
 	.xFilter = mapped_filter, .xNext = mapped_next, .xEof = mapped_eof, .xColumn = mapped_column,
 	.xRowid = mapped_rowid,
 };

@@ -369,7 +369,7 @@ static int tree_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module tree_module = {
 	.iVersion = 1, .xConnect = tree_connect, .xBestIndex = tree_best_index,
-	.xDisconnect = function_disconnect, .xOpen = tree_open, .xClose = tree_close,
+	.xDisconnect = vtab_disconnect, .xOpen = tree_open, .xClose = tree_close,
 	.xFilter = tree_filter, .xNext = tree_next, .xEof = tree_eof, .xColumn = tree_column,
 	.xRowid = tree_rowid,
 };

@@ -256,7 +256,7 @@ static int sum_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module sum_module = {
 	.iVersion = 1, .xConnect = sum_connect, .xBestIndex = plain_best_index,
-	.xDisconnect = function_disconnect, .xOpen = sum_open, .xClose = sum_close,
+	.xDisconnect = vtab_disconnect, .xOpen = sum_open, .xClose = sum_close,
 	.xFilter = sum_filter, .xNext = sum_next, .xEof = sum_eof, .xColumn = sum_column,
 	.xRowid = sum_rowid,
 };
@@ -409,7 +409,7 @@ static int runs_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module runs_module = {
 	.iVersion = 1, .xConnect = runs_connect, .xBestIndex = plain_best_index,
-	.xDisconnect = function_disconnect, .xOpen = runs_open, .xClose = runs_close,
+	.xDisconnect = vtab_disconnect, .xOpen = runs_open, .xClose = runs_close,
 	.xFilter = runs_filter, .xNext = runs_next, .xEof = runs_eof, .xColumn = runs_column,
 	.xRowid = runs_rowid,
 };

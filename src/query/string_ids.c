@@ -177,7 +177,7 @@ static int string_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module string_module = {
 	.iVersion = 1, .xCreate = string_connect, .xConnect = string_connect, .xBestIndex = string_best_index,
-	.xDisconnect = function_disconnect, .xDestroy = function_disconnect, .xOpen = string_open,
+	.xDisconnect = vtab_disconnect, .xDestroy = vtab_disconnect, .xOpen = string_open,
 	.xClose = string_close, .xFilter = string_filter, .xNext = string_next, .xEof = string_eof,
 	.xColumn = string_column, .xRowid = string_rowid,
 };

@@ -167,7 +167,7 @@ static int states_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module states_module = {
 	.iVersion = 1, .xConnect = states_connect, .xBestIndex = plain_best_index,
-	.xDisconnect = function_disconnect, .xOpen = states_open, .xClose = states_close,
+	.xDisconnect = vtab_disconnect, .xOpen = states_open, .xClose = states_close,
 	.xFilter = states_filter, .xNext = states_next, .xEof = states_eof, .xColumn = states_column,
 	.xRowid = states_rowid,
 };
@@ -409,7 +409,7 @@ static int stats_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module stats_module = {
 	.iVersion = 1, .xConnect = stats_connect, .xBestIndex = plain_best_index,
-	.xDisconnect = function_disconnect, .xOpen = stats_open, .xClose = stats_close,
+	.xDisconnect = vtab_disconnect, .xOpen = stats_open, .xClose = stats_close,
 	.xFilter = stats_filter, .xNext = stats_next, .xEof = stats_eof, .xColumn = stats_column,
 	.xRowid = stats_rowid,
 };
