@@ -20,19 +20,6 @@ static void put(struct session *s, const char *key, const char *text)
 	session_row(s, TABLE_META, v, 1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE);
 }
 
-static void put_number(struct session *s, const char *key, int64_t number)
-{
-	int64_t v[TABLE_MAX_COLUMNS];
-	char text[32];
-
-	snprintf(text, sizeof(text), "%lld", (long long)number);
-	v[COLUMN_META_KEY] = (int64_t)session_text(s, key);
-	v[COLUMN_META_VALUE] = (int64_t)session_text(s, text);
-	v[COLUMN_META_NUMBER] = number;
-	session_row(s, TABLE_META, v,
-		    1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE | 1u << COLUMN_META_NUMBER);
-}
-
 /* The first line of a file that starts with `prefix`, without it, quotes and newline. */
 static int file_line(const char *path, const char *prefix, char *ret, size_t size)
 {
@@ -99,7 +86,7 @@ static void put_machine(struct session *s)
 		put(s, "os", text);
 	if (file_line("/proc/cpuinfo", "model name", text, sizeof(text)))
 		put(s, "cpu", text);
-	put_number(s, "cpu_count", sysconf(_SC_NPROCESSORS_ONLN));
+	session_fact(s, "cpu_count", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void clock_domain_row(struct session *s)
@@ -155,8 +142,8 @@ void meta_begin(struct recorder *r)
 
 	clock_take_snapshot(s->time.use_tsc, &now);
 	put_machine(s);
-	put_number(s, "start_utc_ns", now.real - (now.raw - s->time.start));
-	put_number(s, "session_start_raw_ns", s->time.start);
+	session_fact(s, "start_utc_ns", now.real - (now.raw - s->time.start));
+	session_fact(s, "session_start_raw_ns", s->time.start);
 	put_list(s, "command", o->argv);
 	if (o->command_line)
 		put_list(s, "command_line", o->command_line);
@@ -192,9 +179,9 @@ void meta_sampling(struct recorder *r)
 	put(s, "sampling.unit", way->hardware && !timers ? "cycles" : "ns");
 	put(s, "sampling.backtrace", ways[way->backtrace]);
 	if (way->period)
-		put_number(s, "sampling.period", way->period);
+		session_fact(s, "sampling.period", way->period);
 	else
-		put_number(s, "sampling.frequency", timers ? r->options->cpu.frequency : way->frequency);
+		session_fact(s, "sampling.frequency", timers ? r->options->cpu.frequency : way->frequency);
 }
 
 /* Ticks per second over the whole session. */
@@ -216,13 +203,13 @@ void meta_end(struct recorder *r)
 {
 	struct session *s = &r->drain.session;
 
-	put_number(s, "duration_ns", s->now);
-	put_number(s, "tsc_hz", tick_rate(s));
-	put_number(s, "cost_pair_ps", s->cost_pair_ps);
-	put_number(s, "cost_clock_ps", s->cost_clock_ps);
+	session_fact(s, "duration_ns", s->now);
+	session_fact(s, "tsc_hz", tick_rate(s));
+	session_fact(s, "cost_pair_ps", s->cost_pair_ps);
+	session_fact(s, "cost_clock_ps", s->cost_clock_ps);
 	if (r->drain.perf.way.samples)
-		put_number(s, "sampling.lost", (int64_t)r->drain.perf.lost);
+		session_fact(s, "sampling.lost", (int64_t)r->drain.perf.lost);
 	if (r->exit_known)
-		put_number(s, "exit_status", WIFSIGNALED(r->exit_status) ?
-			   128 + WTERMSIG(r->exit_status) : WEXITSTATUS(r->exit_status));
+		session_fact(s, "exit_status", WIFSIGNALED(r->exit_status) ?
+			     128 + WTERMSIG(r->exit_status) : WEXITSTATUS(r->exit_status));
 }

@@ -36,6 +36,19 @@ uint64_t session_text(struct session *s, const char *text)
 	return report_string(s->writer, text, strlen(text));
 }
 
+void session_fact(struct session *s, const char *key, int64_t number)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", (long long)number);
+	v[COLUMN_META_KEY] = (int64_t)session_text(s, key);
+	v[COLUMN_META_VALUE] = (int64_t)session_text(s, text);
+	v[COLUMN_META_NUMBER] = number;
+	session_row(s, TABLE_META, v,
+		    1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE | 1u << COLUMN_META_NUMBER);
+}
+
 struct report_track *session_track(struct session *s, enum table_id table, enum track_kind kind,
 				   uint64_t process, uint64_t thread, uint64_t domain,
 				   uint32_t depth)

@@ -196,19 +196,6 @@ void sched_source_take_life(struct perf *p, unsigned kind, uint32_t pid, uint32_
 	sched_take(p->session, &event);
 }
 
-static void put_number(struct session *s, const char *key, int64_t number)
-{
-	int64_t v[TABLE_MAX_COLUMNS];
-	char text[32];
-
-	snprintf(text, sizeof(text), "%lld", (long long)number);
-	v[COLUMN_META_KEY] = (int64_t)session_text(s, key);
-	v[COLUMN_META_VALUE] = (int64_t)session_text(s, text);
-	v[COLUMN_META_NUMBER] = number;
-	session_row(s, TABLE_META, v,
-		    1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE | 1u << COLUMN_META_NUMBER);
-}
-
 void sched_source_end(struct perf *p)
 {
 	struct session *s = p->session;
@@ -220,10 +207,10 @@ void sched_source_end(struct perf *p)
 	if (end <= 0)
 		end = s->now;
 	sched_window_close(s, end);
-	put_number(s, "sched.wakeups", p->sched.wakeups);
-	put_number(s, "sched.wakeups_lost", (int64_t)p->sched.wakeups_lost);
-	put_number(s, "sched.syscalls", p->sched.syscalls);
-	put_number(s, "sched.end", end);
+	session_fact(s, "sched.wakeups", p->sched.wakeups);
+	session_fact(s, "sched.wakeups_lost", (int64_t)p->sched.wakeups_lost);
+	session_fact(s, "sched.syscalls", p->sched.syscalls);
+	session_fact(s, "sched.end", end);
 }
 
 void sched_source_release(struct perf *p)
