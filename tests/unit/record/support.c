@@ -59,7 +59,7 @@ int bench_tear_down(void **state)
 {
 	struct bench *b = *state;
 
-	if (!b->report)
+	if (b->session.writer)
 		bench_finish(b);
 	report_close(b->report);
 	for (uint32_t i = 0; i < SESSION_DEAD_DEFINITIONS; i++)
@@ -96,11 +96,14 @@ void bench_drain(struct bench *b)
 void bench_finish(struct bench *b)
 {
 	struct error err = { "" };
+	int r;
 
 	bench_drain(b);
 	while (b->session.processes)
 		process_end(&b->session, b->session.processes, NOW);
-	if (report_writer_finish(b->session.writer, &err) < 0)
+	r = report_writer_finish(b->session.writer, &err);
+	b->session.writer = NULL;
+	if (r < 0)
 		fail_msg("finish: %s", err.text);
 	if (report_open(&b->report, b->path, &err) < 0)
 		fail_msg("open: %s", err.text);

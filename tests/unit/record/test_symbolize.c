@@ -237,29 +237,12 @@ static void failures(void **state)
 	b->report = NULL;
 }
 
-static int leave(void **state)
-{
-	struct bench *b = *state;
-
-	/* bench_tear_down() would finish a session that is finished. */
-	report_close(b->report);
-	stacks_release(&b->session);
-	spaces_release(&b->session);
-	idmap_release(&b->session.process_uids);
-	timebase_release(&b->session.time);
-	ring_batch_free(b->batch);
-	unlink(b->path);
-	rmdir(b->folder);
-	free(b);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(at_its_place, bench_set_up, leave),
-		cmocka_unit_test_setup_teardown(elsewhere, bench_set_up, leave),
-		cmocka_unit_test_setup_teardown(failures, bench_set_up, leave),
+		cmocka_unit_test_setup_teardown(at_its_place, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(elsewhere, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(failures, bench_set_up, bench_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
