@@ -106,6 +106,13 @@ static struct agent_sample_thread *this_thread(void)
 	return agent_tls.levels ? &agent_memory()->sample : NULL;
 }
 
+static struct agent_sample_thread *this_thread_with_slot(void)
+{
+	if (!agent_tls.levels)
+		agent_take_slot();
+	return this_thread();
+}
+
 static struct agent_sample_thread *thread_with_timer(void)
 {
 	struct agent_sample_thread *mine = this_thread();
@@ -168,17 +175,18 @@ void sample_resume(void)
 /* A forked child joins the recording at its first tick: most run another program before. */
 static struct agent_sample_thread *adopt(const siginfo_t *info)
 {
+	struct agent_sample_thread *mine;
+
 	if (!sampling.forked.timer || sampling.forked.timer != (uint32_t)info->si_timerid + 1)
 		return this_thread();
 	if (!agent_attached() && !agent_revive(0))
 		return NULL;
-	if (!agent_tls.levels)
-		agent_take_slot();
-	if (!agent_tls.levels)
+	mine = this_thread_with_slot();
+	if (!mine)
 		return NULL;
-	agent_memory()->sample = sampling.forked;
+	*mine = sampling.forked;
 	sampling.forked.timer = 0;
-	return this_thread();
+	return mine;
 }
 
 struct sample {
@@ -325,9 +333,7 @@ void agent_sample_start(void)
 	if (!(session->modules & RING_GATE_SAMPLE) || session->sample_hz == 0 ||
 	    session->sample_hz > SECOND)
 		return;
-	if (!agent_tls.levels)
-		agent_take_slot();
-	mine = this_thread();
+	mine = this_thread_with_slot();
 	if (!mine)
 		return;
 	sampling.period = SECOND / session->sample_hz;
@@ -373,9 +379,7 @@ void agent_sample_thread_begins(size_t stack_size)
 			       "No more samples of this process: it took the signal (SIGURG) for itself.");
 		return;
 	}
-	if (!agent_tls.levels)
-		agent_take_slot();
-	mine = this_thread();
+	mine = this_thread_with_slot();
 	if (!mine)
 		return;
 	find_stack(mine, stack_size);
