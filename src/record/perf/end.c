@@ -58,6 +58,7 @@ void perf_end(struct perf *p)
 	if (p->damaged)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "%" PRIu64 " perf records could not be read.", p->damaged);
-	if (p->way.samples)
+	/* What was lost is told; how many more the kernel could not count is the same loss. */
+	if (p->way.samples && !p->lost)
 		tell_rate(p);
 }

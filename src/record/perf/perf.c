@@ -106,7 +106,7 @@ static void take_lost(struct perf *p, const struct perf_event_header *header,
 
 /* Samples are told apart by the event that took them. */
 static int take_by_kind(struct perf *p, const struct perf_event_header *header,
-			 const struct perf_stamp *stamp, int64_t time)
+			const struct perf_stamp *stamp, int64_t time)
 {
 	switch (idmap_get(&p->kinds, stamp->id)) {
 	case PERF_KIND_SAMPLE:
@@ -128,7 +128,7 @@ static int take_by_kind(struct perf *p, const struct perf_event_header *header,
 /* Returns whether it may say something that a report keeps: wakeups are everybody's, and what
  * they change is told with the run that follows. */
 static int take_record(struct perf *p, const struct perf_event_header *header,
-			const struct perf_stamp *stamp)
+		       const struct perf_stamp *stamp)
 {
 	int64_t time = (int64_t)stamp->time - p->session->time.start;
 
@@ -175,13 +175,8 @@ uint64_t perf_round(struct perf *p, int last)
 	filling = perf_order_begin(p);
 	if (filling)
 		limit += HOLD_BACK_NS - HOLD_BACK_FULL_NS;
-	/* The names of system calls are being read: the first switches want them. */
-	else if (!last && !sched_syscalls_ready(&p->sched.names))
-		limit = 0;
-	if (last) {
-		sched_syscalls_wait(&p->sched.names);
+	if (last)
 		limit = INT64_MAX;
-	}
 	while (!p->more && (header = perf_order_next(p, (uint64_t)limit, &stamp))) {
 		count += (uint64_t)take_record(p, header, &stamp);
 		perf_order_done(p, header);
@@ -190,6 +185,7 @@ uint64_t perf_round(struct perf *p, int last)
 	perf_order_end(p);
 	if (last)
 		sched_source_end(p);
+	sched_source_name(p, last);
 	return count;
 }
 

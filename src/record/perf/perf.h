@@ -75,7 +75,7 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 /* A capture window opens or closes. The first one, without a delay, opens by itself when the
  * target executes its program. */
 void perf_window(struct perf *p, int open);
-/* The thread that wakes the drain thread when a ring fills up, and one that reads names of the kernel. */
+/* The thread that wakes the drain thread when a ring fills up. */
 void perf_start_poller(struct perf *p, struct ring_doorbell *doorbell);
 
 /* Drain thread: uses everything old enough that nothing older can come, for some milliseconds
