@@ -23,7 +23,7 @@
 #define MS 1000000ll
 /* Half of what is promised (nothing older than 100 ms is lost), so that a late wake-up
  * does not break the promise. */
-#define TICK_NS (50 * MS)
+#define TICK_SHORTEST_NS (40 * MS)
 #define IDLE_TICK_NS (1000 * MS)
 /* An idle recorder wakes this often, so that clock rows and ticks come at least every
  * 100 ms even where the machine is busy. */
@@ -123,16 +123,21 @@ static int tick_is_due(const struct drain *d)
 {
 	int64_t since = d->session.now - d->last_tick;
 
-	return since >= (d->active ? TICK_NS - 10 * MS : IDLE_TICK_NS);
+	return since >= (d->active ? TICK_SHORTEST_NS : IDLE_TICK_NS);
 }
 
-static void process_batch(struct drain *d)
+static void decode(struct drain *d)
 {
 	/* Taken after the stamps were: every stamp lies between two snapshots. */
 	session_snapshot(&d->session, 0);
 	d->active |= d->batch->count > 0;
 	decode_batch(&d->session, d->batch);
 	d->batch->used = d->batch->count = 0;
+}
+
+static void process_batch(struct drain *d)
+{
+	decode(d);
 	/* Here, and not once a round: with many busy threads a round may take long. */
 	if (tick_is_due(d))
 		tick(d);
@@ -265,13 +270,18 @@ static void round_over_rings(struct drain *d)
 		d->more |= p->reader.more;
 		grow(d, p);
 	}
-	process_batch(d);
+	decode(d);
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		if (p->early_count)
 			ranges_age(s, p, 0);
 	/* Behind the rings: what an agent told before its thread ended is known by then. */
 	d->active |= perf_round(&d->perf, 0) > 0;
+	d->more |= d->perf.more;
 	roster_age(s);
+	/* Behind perf: what it told is as old as what was in the rings. */
+	session_snapshot(s, 0);
+	if (tick_is_due(d))
+		tick(d);
 }
 
 /* Returns whether the mailbox has something; then there is no time to sleep. */
@@ -285,11 +295,15 @@ static int mail_waiting(struct drain *d)
 	return waiting;
 }
 
-/* Sleeps until a writer rings, or until the next tick is due. */
+/* Sleeps until a writer rings, or until the next tick is due: what was read a moment too late
+ * for the last one does not wait for a whole sleep. */
 static void sleep_long(struct drain *d)
 {
+	int64_t due = d->last_tick + TICK_SHORTEST_NS - d->session.now;
 	struct timespec timeout = { .tv_nsec = SLEEP_NS };
 
+	if (d->active && due < SLEEP_NS)
+		timeout.tv_nsec = due > PAUSE_SHORTEST ? due : PAUSE_SHORTEST;
 	atomic_store(&d->doorbell->sleeping, 1);
 	/* Looked at again: who wrote before the store above did not wake us. */
 	if (!mail_waiting(d))

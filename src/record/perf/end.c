@@ -28,36 +28,42 @@ static uint64_t sampled_ns(const struct perf *p)
 	return sum;
 }
 
-/* Where the time of the kernel is excluded, or a CPU is idle, no sample is what there should be. */
-static void tell_rate(struct perf *p)
+/* How many samples there should be; 0 where nobody knows: where the time of the kernel is excluded, or
+ * a CPU is idle, no sample is what there should be. */
+static double wanted_samples(const struct perf *p)
 {
-	double wanted = (double)sampled_ns(p) / 1e9 * (double)p->options->frequency;
-	double taken = (double)(p->samples + p->lost + p->strangers);
+	if (!p->way.samples || !p->way.frequency || p->way.user_only || p->way.scope != SCOPE_PROCESS_TREE)
+		return 0;
+	return (double)sampled_ns(p) / 1e9 * (double)p->options->frequency;
+}
 
-	if (!p->way.frequency || p->way.user_only || p->way.scope != SCOPE_PROCESS_TREE)
-		return;
-	if (wanted > ENOUGH_SAMPLES && taken < 0.9 * wanted)
+/* One diagnostic, whatever the kernel did to get rid of samples. */
+static void tell_missing(struct perf *p)
+{
+	double wanted = wanted_samples(p), taken = (double)(p->samples + p->strangers);
+
+	if (p->lost)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "The kernel took %.0f samples of the %.0f that %lld a second would be: %.0f a second.",
+				 "%" PRIu64 " perf records were lost: a ring was full. A lower --sampling-frequency, a "
+				 "smaller --sampling-stack-size or -b fp needs less room.", p->lost);
+	else if (wanted > ENOUGH_SAMPLES && taken < 0.9 * wanted)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "The kernel took %.0f samples of the %.0f that %lld a second would be: %.0f a second%s.",
 				 taken, wanted, (long long)p->options->frequency,
-				 taken / wanted * (double)p->options->frequency);
+				 taken / wanted * (double)p->options->frequency,
+				 p->throttled ? " (kernel.perf_event_max_sample_rate allows no more)" : "");
+	else if (p->throttled)
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "The kernel stopped taking samples for a moment %" PRIu64 " times: it allows "
+				 "kernel.perf_event_max_sample_rate samples a second on a CPU.", p->throttled);
 }
 
 void perf_end(struct perf *p)
 {
 	if (p->way.scope == SCOPE_NONE)
 		return;
-	if (p->throttled)
-		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "The kernel stopped taking samples for a moment %" PRIu64 " times: it allows "
-				 "kernel.perf_event_max_sample_rate samples a second on a CPU.", p->throttled);
-	if (p->lost)
-		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "%" PRIu64 " perf records were lost: a ring was full. A lower --sampling-frequency, a "
-				 "smaller --sampling-stack-size or -b fp needs less room.", p->lost);
+	tell_missing(p);
 	if (p->damaged)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "%" PRIu64 " perf records could not be read.", p->damaged);
-	if (p->way.samples)
-		tell_rate(p);
 }

@@ -15,6 +15,8 @@
  * Only where the machine itself stands still for longer is something used out of order. */
 #define HOLD_BACK_NS (10 * MS)
 #define HOLD_BACK_FULL_NS (4 * MS)
+/* Files of modules that are read for the first time may take long: others wait. */
+#define LONGEST_ROUND_NS (10 * MS)
 
 /* Who is asked for: switches are of those that are sampled, unless none are. */
 static enum profile_scope wanted_scope(const struct profile_options *options)
@@ -103,87 +105,87 @@ static void take_lost(struct perf *p, const struct perf_event_header *header,
 }
 
 /* Samples are told apart by the event that took them. */
-static void take_by_kind(struct perf *p, const struct perf_event_header *header,
-			 const struct perf_stamp *stamp, int64_t time)
+static int take_by_kind(struct perf *p, const struct perf_event_header *header,
+			const struct perf_stamp *stamp, int64_t time)
 {
 	switch (idmap_get(&p->kinds, stamp->id)) {
 	case PERF_KIND_SAMPLE:
 		perf_take_sample(p, header, stamp, time);
-		return;
+		return 1;
 	case PERF_KIND_SWITCH_STACK:
 		sched_source_take_stack(p, header, stamp, time);
-		return;
+		return 1;
 	case PERF_KIND_WAKEUP:
 	case PERF_KIND_WAKEUP_NEW:
 		sched_source_take_wakeup(p, header, stamp, time);
-		return;
+		return 0;
 	default:
 		p->damaged++;
+		return 0;
 	}
 }
 
-static void take_record(struct perf *p, const struct perf_event_header *header,
-			const struct perf_stamp *stamp)
+/* Returns whether it may say something that a report keeps: wakeups are everybody's, and what
+ * they change is told with the run that follows. */
+static int take_record(struct perf *p, const struct perf_event_header *header,
+		       const struct perf_stamp *stamp)
 {
 	int64_t time = (int64_t)stamp->time - p->session->time.start;
 
 	sched_source_reach(p, (int64_t)stamp->time);
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
-		take_by_kind(p, header, stamp, time);
-		return;
+		return take_by_kind(p, header, stamp, time);
 	case PERF_RECORD_MMAP2:
 		perf_take_mapping(p, header, time);
-		return;
+		return 1;
 	case PERF_RECORD_COMM:
 		perf_take_comm(p, header, time);
-		return;
+		return 1;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		perf_take_task(p, header, time);
-		return;
+		return 1;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		sched_source_take_switch(p, header, stamp, time);
-		return;
+		return 1;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		take_lost(p, header, stamp);
-		return;
+		return 1;
 	case PERF_RECORD_THROTTLE:
 		p->throttled++;
-		return;
+		return 1;
 	}
+	return 0;
 }
 
 uint64_t perf_round(struct perf *p, int last)
 {
-	int64_t limit = raw_now() - HOLD_BACK_NS;
+	int64_t start = raw_now(), limit = start - HOLD_BACK_NS;
 	const struct perf_event_header *header;
 	struct perf_stamp stamp;
 	uint64_t count = 0;
 	int filling;
 
+	p->more = 0;
 	if (p->way.scope == SCOPE_NONE)
 		return 0;
 	filling = perf_order_begin(p);
 	if (filling)
 		limit += HOLD_BACK_NS - HOLD_BACK_FULL_NS;
-	/* The names of system calls are being read: the first switches want them. */
-	else if (!last && !sched_syscalls_ready(&p->sched.names))
-		limit = 0;
-	if (last) {
-		sched_syscalls_wait(&p->sched.names);
+	if (last)
 		limit = INT64_MAX;
-	}
-	while ((header = perf_order_next(p, (uint64_t)limit, &stamp))) {
-		take_record(p, header, &stamp);
+	while (!p->more && (header = perf_order_next(p, (uint64_t)limit, &stamp))) {
+		count += (uint64_t)take_record(p, header, &stamp);
 		perf_order_done(p, header);
-		count++;
+		p->more = !last && raw_now() - start > LONGEST_ROUND_NS;
 	}
 	perf_order_end(p);
 	if (last)
 		sched_source_end(p);
+	sched_source_name(p, last);
 	return count;
 }
 

@@ -59,6 +59,7 @@ struct perf {
 	int poller_runs;
 	int poller_stop;                  /* descriptor: the poller ends when it can be read */
 	struct ring_doorbell *doorbell;
+	int more;                         /* the last round left something: it took long enough */
 	uint64_t samples;                 /* taken */
 	uint64_t lost;
 	uint64_t damaged;
@@ -75,11 +76,11 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 /* A capture window opens or closes. The first one, without a delay, opens by itself when the
  * target executes its program. */
 void perf_window(struct perf *p, int open);
-/* The thread that wakes the drain thread when a ring fills up, and one that reads names of the kernel. */
+/* The thread that wakes the drain thread when a ring fills up. */
 void perf_start_poller(struct perf *p, struct ring_doorbell *doorbell);
 
-/* Drain thread: uses everything old enough that nothing older can come; all with `last`.
- * Returns the number of records used. */
+/* Drain thread: uses everything old enough that nothing older can come, for some milliseconds
+ * (see `more`); all with `last`. Returns the number of records used, without wakeups. */
 uint64_t perf_round(struct perf *p, int last);
 /* Facts and diagnostics of the end. */
 void perf_end(struct perf *p);

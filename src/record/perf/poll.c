@@ -63,8 +63,6 @@ void perf_start_poller(struct perf *p, struct ring_doorbell *doorbell)
 	if (p->way.scope == SCOPE_NONE)
 		return;
 	p->doorbell = doorbell;
-	if (p->sched.syscalls)
-		sched_syscalls_start(&p->sched.names);
 	p->poller_stop = eventfd(0, EFD_CLOEXEC);
 	/* Without it the rings are still looked at every 50 ms. */
 	p->poller_runs = p->poller_stop >= 0 &&

@@ -31,7 +31,17 @@ struct sched_cpu {
 	uint32_t tid;        /* who has it; 0 = nobody known */
 };
 
+/* A run that waits for the name of its system call, or the end of its thread's track. */
+struct held_run {
+	struct report_track *track;
+	int64_t values[COLUMN_RUN_STACK + 1];
+	uint32_t present; /* 0: the track ends */
+};
+
 struct sched {
+	int holding;
+	struct held_run *held;
+	size_t held_count, held_cap;
 	struct idmap threads;   /* tid -> struct sched_thread */
 	int64_t window;         /* all switches are known since; NEVER = some are not */
 	int closed;             /* between two windows: who runs is not known */
@@ -103,17 +113,65 @@ static uint32_t run_values(const struct sched_thread *t, int64_t end, enum run_a
 	return present;
 }
 
-/* The run is over. What the report cannot take is counted as lost. */
-static void end_run(struct session *s, struct sched_thread *t, int64_t end, enum run_after after)
+/* What the report cannot take is counted as lost. */
+static void append(struct session *s, struct report_track *track, const int64_t *values, uint32_t present)
 {
-	int64_t values[TABLE_MAX_COLUMNS];
-
-	if (end < t->start)
-		end = t->start;
-	if (report_append(t->track, values, run_values(t, end, after, values)) < 0)
+	if (report_append(track, values, present) < 0)
 		s->unwritten++;
 	else
 		s->events++;
+}
+
+static struct held_run *hold(struct sched *d, struct report_track *track)
+{
+	size_t cap = d->held_cap ? 2 * d->held_cap : 256;
+	struct held_run *grown;
+
+	if (d->held_count == d->held_cap) {
+		grown = realloc(d->held, cap * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		d->held = grown;
+		d->held_cap = cap;
+	}
+	d->held[d->held_count] = (struct held_run){ .track = track };
+	return &d->held[d->held_count++];
+}
+
+static void put_run(struct session *s, struct report_track *track, const int64_t *values, uint32_t present)
+{
+	struct held_run *run;
+
+	if (!s->sched->holding) {
+		append(s, track, values, present);
+		return;
+	}
+	run = hold(s->sched, track);
+	if (run) {
+		memcpy(run->values, values, sizeof(run->values));
+		run->present = present;
+	} else {
+		s->unwritten++;
+	}
+}
+
+static void close_track(struct sched *d, struct report_track *track)
+{
+	if (track && d->holding)
+		hold(d, track);
+	else
+		report_track_close(track);
+}
+
+static void end_run(struct session *s, struct sched_thread *t, int64_t end, enum run_after after)
+{
+	int64_t values[COLUMN_RUN_STACK + 1];
+	uint32_t present;
+
+	if (end < t->start)
+		end = t->start;
+	present = run_values(t, end, after, values);
+	put_run(s, t->track, values, present);
 	t->running = 0;
 	t->left = (uint8_t)after;
 	t->end = end;
@@ -230,7 +288,7 @@ static void take_out(struct session *s, struct sched_thread *t, const struct sch
 static void drop_thread(struct sched *d, struct sched_thread *t)
 {
 	idmap_take(&d->threads, t->tid);
-	report_track_close(t->track);
+	close_track(d, t->track);
 	free(t);
 }
 
@@ -265,7 +323,7 @@ static void take_exec(struct session *s, struct sched_thread *t, const struct sc
 	same_cpu.cpu = t->cpu;
 	if (running)
 		end_run(s, t, e->time, RUN_STILL);
-	report_track_close(t->track);
+	close_track(s->sched, t->track);
 	t->track = NULL;
 	t->ready = t->woken = NEVER;
 	if (running) {
@@ -385,12 +443,76 @@ void sched_lost(struct session *s, uint32_t cpu)
 		d->window = NEVER;
 }
 
+void sched_hold(struct session *s)
+{
+	struct sched *d = sched_of(s);
+
+	if (d)
+		d->holding = 1;
+}
+
+size_t sched_held(const struct session *s)
+{
+	return s->sched ? s->sched->held_count : 0;
+}
+
+static void name_threads(struct sched *d, uint64_t (*name)(void *context, uint64_t unnamed), void *context)
+{
+	struct sched_thread *t;
+
+	for (size_t i = 0; i < d->threads.cap; i++) {
+		if (d->threads.entries[i].value == IDMAP_NONE)
+			continue;
+		t = (struct sched_thread *)(uintptr_t)d->threads.entries[i].value;
+		if (t->syscall & SCHED_UNNAMED)
+			t->syscall = name(context, t->syscall);
+	}
+}
+
+void sched_give(struct session *s, uint64_t (*name)(void *context, uint64_t unnamed), void *context)
+{
+	struct sched *d = s->sched;
+
+	if (!d || !d->holding)
+		return;
+	d->holding = 0;
+	for (size_t i = 0; i < d->held_count; i++) {
+		struct held_run *run = &d->held[i];
+		int64_t *call = &run->values[COLUMN_RUN_SYSCALL];
+
+		if (!run->present) {
+			report_track_close(run->track);
+			continue;
+		}
+		if (run->present & BIT(COLUMN_RUN_SYSCALL) && (uint64_t)*call & SCHED_UNNAMED) {
+			*call = (int64_t)name(context, (uint64_t)*call);
+			if (!*call)
+				run->present &= ~BIT(COLUMN_RUN_SYSCALL);
+		}
+		append(s, run->track, run->values, run->present);
+	}
+	name_threads(d, name, context);
+	free(d->held);
+	d->held = NULL;
+	d->held_count = d->held_cap = 0;
+}
+
+static void held_provisional(const struct sched *d)
+{
+	for (size_t i = 0; i < d->held_count; i++)
+		if (d->held[i].present)
+			report_append_provisional(d->held[i].track, d->held[i].values,
+						  d->held[i].present & ~BIT(COLUMN_RUN_SYSCALL));
+}
+
 void sched_provisional(struct session *s)
 {
-	int64_t values[TABLE_MAX_COLUMNS];
+	int64_t values[COLUMN_RUN_STACK + 1];
 	struct sched_thread *t;
 	uint32_t present;
 
+	if (s->sched)
+		held_provisional(s->sched);
 	for (size_t i = 0; s->sched && i < s->sched->threads.cap; i++) {
 		if (s->sched->threads.entries[i].value == IDMAP_NONE)
 			continue;
@@ -412,6 +534,7 @@ void sched_release(struct session *s)
 		if (d->threads.entries[i].value != IDMAP_NONE)
 			free((void *)(uintptr_t)d->threads.entries[i].value);
 	idmap_release(&d->threads);
+	free(d->held);
 	free(d->cpus);
 	free(d);
 	s->sched = NULL;

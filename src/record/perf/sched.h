@@ -3,6 +3,7 @@
 #ifndef SONDE_RECORD_PERF_SCHED_H
 #define SONDE_RECORD_PERF_SCHED_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct session;
@@ -36,7 +37,15 @@ void sched_window_close(struct session *s, int64_t time);
 /* Events of this CPU are missing since the last one taken. */
 void sched_lost(struct session *s, uint32_t cpu);
 
-/* Rows for the runs that are open, for a report whose recorder dies (see report_writer_tick). */
+/* The names of system calls are not known yet: `syscall` of an event may be a number with
+ * SCHED_UNNAMED, and runs are kept until sched_give() has them named. A report whose recorder dies
+ * before has them without. */
+#define SCHED_UNNAMED (1ull << 63)
+void sched_hold(struct session *s);
+size_t sched_held(const struct session *s);
+void sched_give(struct session *s, uint64_t (*name)(void *context, uint64_t unnamed), void *context);
+
+/* Rows for the runs that are open or kept, for a report whose recorder dies (see report_writer_tick). */
 void sched_provisional(struct session *s);
 void sched_release(struct session *s);
 

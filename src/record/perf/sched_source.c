@@ -16,6 +16,9 @@
 #define WAKEUP_RING (1u << 20)
 #define WAKEUP_RING_SMALL (256u << 10)
 #define FEW_CPUS 32
+/* Reading the kernel's names costs as much as recording a second of a busy program: one that hardly
+ * ever switches pays at the end. */
+#define HELD_ENOUGH 256
 
 static uint64_t intern(void *context, const char *text)
 {
@@ -79,6 +82,9 @@ void sched_source_settle(struct perf *p)
 	p->sched.names.context = p->session;
 	settle_syscalls(p);
 	settle_wakeups(p);
+	p->sched.names.later = p->sched.syscalls;
+	if (p->sched.syscalls)
+		sched_hold(p->session);
 }
 
 void sched_source_tell_missing(struct perf *p)
@@ -194,6 +200,29 @@ void sched_source_take_life(struct perf *p, unsigned kind, uint32_t pid, uint32_
 		sched_window_open(p->session, time);
 	}
 	sched_take(p->session, &event);
+}
+
+static uint64_t name_later(void *context, uint64_t unnamed)
+{
+	return sched_syscalls_name(context, unnamed);
+}
+
+void sched_source_name(struct perf *p, int last)
+{
+	struct sched_syscalls *names = &p->sched.names;
+
+	if (!names->later)
+		return;
+	if (!last && !names->loading) {
+		if (sched_held(p->session) < HELD_ENOUGH)
+			return;
+		sched_syscalls_start(names);
+	}
+	if (!last && !sched_syscalls_ready(names))
+		return;
+	sched_syscalls_wait(names);
+	names->later = 0;
+	sched_give(p->session, name_later, names);
 }
 
 void sched_source_end(struct perf *p)

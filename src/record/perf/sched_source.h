@@ -48,6 +48,9 @@ void sched_source_take_wakeup(struct perf *p, const struct perf_event_header *he
 /* A thread was born, has ended, or has become another program (enum sched_kind). */
 void sched_source_take_life(struct perf *p, unsigned kind, uint32_t pid, uint32_t tid, int64_t time);
 
+/* After a round: reads the kernel's names once many runs wait for them, or with `last`. */
+void sched_source_name(struct perf *p, int last);
+
 /* All records were taken: ends the runs that are open, and says how they were recorded. */
 void sched_source_end(struct perf *p);
 void sched_source_release(struct perf *p);

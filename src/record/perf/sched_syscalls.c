@@ -1,6 +1,7 @@
 #include "record/perf/sched_syscalls.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -8,6 +9,7 @@
 
 /* No more places of the kernel's code than this call schedule(). */
 #define MAX_PLACES 65536
+#define MAX_STACKS (1u << 20) /* words */
 
 static int is_one_of(const char *symbol, const char *const *names)
 {
@@ -158,10 +160,69 @@ static int has_symbols(struct sched_syscalls *s)
 	return s->symbols != NULL;
 }
 
+static uint64_t hash_of(const uint64_t *frames, size_t count)
+{
+	uint64_t hash = count;
+
+	for (size_t i = 0; i < count; i++) {
+		hash = (hash ^ frames[i]) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+static int keep_stack(struct sched_syscalls *s, const uint64_t *frames, size_t count)
+{
+	size_t cap = s->stacks_cap ? s->stacks_cap : 4096;
+	uint64_t *grown;
+
+	while (cap < s->stacks_used + count + 1)
+		cap *= 2;
+	if (cap > MAX_STACKS)
+		return -1;
+	if (cap > s->stacks_cap) {
+		grown = realloc(s->stacks, cap * sizeof(*grown));
+		if (!grown)
+			return -1;
+		s->stacks = grown;
+		s->stacks_cap = cap;
+	}
+	s->stacks[s->stacks_used] = count;
+	memcpy(s->stacks + s->stacks_used + 1, frames, count * sizeof(*frames));
+	s->stacks_used += count + 1;
+	return 0;
+}
+
+static uint64_t ask_later(struct sched_syscalls *s, const uint64_t *frames, size_t count)
+{
+	uint64_t hash = hash_of(frames, count), place = idmap_get(&s->known_stacks, hash);
+
+	if (!count)
+		return 0;
+	if (place != IDMAP_NONE && s->stacks[place] == count &&
+	    memcmp(s->stacks + place + 1, frames, count * sizeof(*frames)) == 0)
+		return SCHED_UNNAMED | place;
+	place = s->stacks_used;
+	if (keep_stack(s, frames, count) < 0)
+		return 0;
+	idmap_put(&s->known_stacks, hash, place);
+	return SCHED_UNNAMED | place;
+}
+
+uint64_t sched_syscalls_name(struct sched_syscalls *s, uint64_t later)
+{
+	uint64_t place = later & ~SCHED_UNNAMED;
+
+	s->later = 0;
+	return place < s->stacks_used ? sched_syscalls_find(s, s->stacks + place + 1, s->stacks[place]) : 0;
+}
+
 uint64_t sched_syscalls_find(struct sched_syscalls *s, const uint64_t *frames, size_t count)
 {
 	int inside = 0;
 
+	if (s->later)
+		return ask_later(s, frames, count);
 	if (!has_symbols(s))
 		return 0;
 	/* From the outside in: the first that says something, else what the entry code called. */
@@ -187,6 +248,10 @@ void sched_syscalls_release(struct sched_syscalls *s)
 	kallsyms_free(s->symbols);
 	idmap_release(&s->places);
 	idmap_release(&s->names);
+	idmap_release(&s->known_stacks);
+	free(s->stacks);
+	s->stacks = NULL;
+	s->stacks_used = s->stacks_cap = 0;
 	s->symbols = NULL;
 	s->tried = 0;
 }

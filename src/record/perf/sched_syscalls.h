@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "record/idmap.h"
+#include "record/perf/sched.h"
 
 struct kallsyms;
 
@@ -31,6 +32,11 @@ struct sched_syscalls {
 	pthread_t loader;
 	int loading;            /* the loader was started and not waited for yet */
 	_Atomic int loaded;
+	/* Until the names are read: stacks whose name is asked for, each with its length before it. */
+	int later;
+	uint64_t *stacks;
+	size_t stacks_used, stacks_cap;
+	struct idmap known_stacks; /* hash -> place */
 	struct idmap places;    /* address -> enum kernel_place */
 	struct idmap names;     /* address -> string id */
 	/* How the names become string ids. */
@@ -38,14 +44,16 @@ struct sched_syscalls {
 	void *context;
 };
 
-/* Reads the kernel's names in a thread of its own: there are a hundred thousand of them. Until
- * they are there, nothing is found. */
+/* Reads the kernel's names in a thread of its own: there are a hundred thousand of them. */
 void sched_syscalls_start(struct sched_syscalls *s);
 int sched_syscalls_ready(const struct sched_syscalls *s);
 void sched_syscalls_wait(struct sched_syscalls *s);
 
-/* Frames are leaf first. Returns a string id; 0 when nothing is known. */
+/* Frames are leaf first. Returns a string id; 0 when nothing is known. With `later`, nothing is read
+ * for it: the answer is a number with SCHED_UNNAMED, for sched_syscalls_name(). */
 uint64_t sched_syscalls_find(struct sched_syscalls *s, const uint64_t *frames, size_t count);
+/* Reads the names if nobody did. */
+uint64_t sched_syscalls_name(struct sched_syscalls *s, uint64_t later);
 void sched_syscalls_release(struct sched_syscalls *s);
 
 #endif

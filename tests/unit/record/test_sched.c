@@ -125,6 +125,43 @@ static void test_syscall_belongs_to_the_switch_that_follows(void **state)
 }
 
 /* Who runs when the window opens is not switched in. */
+static uint64_t late_name(void *context, uint64_t unnamed)
+{
+	return unnamed == (SCHED_UNNAMED | 5) ? session_text(context, "futex") : 0;
+}
+
+static void leave(struct bench *b, int64_t time, uint32_t tid, uint64_t syscall)
+{
+	struct sched_event e = { .time = time, .pid = 1000, .tid = tid, .kind = SCHED_LEAVING, .syscall = syscall };
+
+	sched_take(&b->session, &e);
+}
+
+/* Runs wait for their names, those of a thread that ends in the meantime, too. */
+static void test_runs_wait_for_names(void **state)
+{
+	struct bench *b = *state;
+
+	sched_hold(&b->session);
+	event(b, SCHED_IN, 100, 7, 0);
+	leave(b, 199, 7, SCHED_UNNAMED | 5);
+	event(b, SCHED_OUT, 200, 7, 0);
+	event(b, SCHED_IN, 210, 8, 0);
+	leave(b, 219, 8, SCHED_UNNAMED | 6); /* says nothing */
+	event(b, SCHED_OUT, 220, 8, 0);
+	event(b, SCHED_IN, 230, 8, 0);
+	event(b, SCHED_GONE, 240, 8, 0);
+	event(b, SCHED_IN, 300, 7, 0);
+	leave(b, 399, 7, SCHED_UNNAMED | 5); /* about to leave when the names come */
+	assert_int_equal(b->session.events, 0);
+	assert_int_equal(sched_held(&b->session), 4);
+	sched_give(&b->session, late_name, &b->session);
+	assert_int_equal(b->session.events, 3);
+	assert_int_equal(sched_held(&b->session), 0);
+	event(b, SCHED_OUT, 400, 7, 0);
+	expect(b, "100-200@0 blocked in=futex; 300-400@0 blocked in=futex | 210-220@0 blocked; 230-240@0 exited");
+}
+
 static void test_window_edges(void **state)
 {
 	struct bench *b = *state;
@@ -255,6 +292,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_wakeups_give_ready, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_new_thread_waits_for_its_first_run, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_syscall_belongs_to_the_switch_that_follows, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_runs_wait_for_names, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_window_edges, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_late_thread_did_not_run_at_the_opening, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_out_after_exit_is_not_a_run, bench_set_up, bench_tear_down),

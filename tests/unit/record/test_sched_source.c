@@ -138,6 +138,40 @@ static void test_system_call_of_a_stack(void **state)
 	end(&w);
 }
 
+/* Nothing is read until a name is asked for; the same stack is kept once. */
+static void test_names_found_later(void **state)
+{
+	const uint64_t futex[] = { pc_in("schedule"), pc_in("futex_wait"), pc_in("__x64_sys_futex"), pc_in("do_syscall_64") };
+	const uint64_t read[] = { pc_in("schedule"), pc_in("vfs_read"), pc_in("ksys_read"), pc_in("do_syscall_64") };
+	const uint64_t thread[] = { pc_in("schedule"), pc_in("kthread") };
+	uint64_t later[3], id;
+	struct world w;
+
+	begin(&w, 0xffffffff81000000ull);
+	w.calls.later = 1;
+	later[0] = sched_syscalls_find(&w.calls, futex, 4);
+	later[1] = sched_syscalls_find(&w.calls, read, 4);
+	later[2] = sched_syscalls_find(&w.calls, thread, 2);
+	assert_int_equal(sched_syscalls_find(&w.calls, futex, 4), later[0]);
+	assert_int_equal(sched_syscalls_find(&w.calls, NULL, 0), 0);
+	for (int i = 0; i < 3; i++)
+		assert_true(later[i] & SCHED_UNNAMED);
+	assert_int_equal(w.calls.tried, 0);
+	assert_int_equal(w.text_count, 0);
+	id = sched_syscalls_name(&w.calls, later[1]);
+	assert_true(id > 0 && id <= w.text_count);
+	assert_string_equal(w.texts[id - 1], "read");
+	id = sched_syscalls_name(&w.calls, later[0]);
+	assert_true(id > 0 && id <= w.text_count);
+	assert_string_equal(w.texts[id - 1], "futex");
+	assert_int_equal(sched_syscalls_name(&w.calls, later[2]), 0);
+	/* A number nobody gave. */
+	assert_int_equal(sched_syscalls_name(&w.calls, SCHED_UNNAMED | 1000000), 0);
+	/* From then on at once. */
+	assert_string_equal(IN(&w, "schedule", "vfs_read", "ksys_read", "do_syscall_64"), "read");
+	end(&w);
+}
+
 static void test_hidden_or_missing_symbols(void **state)
 {
 	struct world w;
@@ -197,7 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_of_kernel_functions), cmocka_unit_test(test_system_call_of_a_stack),
 		cmocka_unit_test(test_hidden_or_missing_symbols), cmocka_unit_test(test_tracepoint_formats),
-		cmocka_unit_test(test_tracepoint_records),
+		cmocka_unit_test(test_tracepoint_records), cmocka_unit_test(test_names_found_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
