@@ -5,6 +5,8 @@
 
 #include "base/arch.h"
 
+#define SEEN_HZ 20
+
 static void common(struct perf_event_attr *attr, uint32_t type, uint64_t config)
 {
 	*attr = (struct perf_event_attr){
@@ -26,11 +28,13 @@ void perf_attr_sideband(struct perf_event_attr *attr, size_t ring_size)
 	attr->wakeup_watermark = (uint32_t)(ring_size / 2);
 }
 
-void perf_attr_switch(struct perf_event_attr *attr)
+void perf_attr_switch(struct perf_event_attr *attr, int alone)
 {
-	common(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	common(attr, PERF_TYPE_SOFTWARE, alone ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY);
 	attr->exclude_kernel = 1;
 	attr->context_switch = 1;
+	attr->freq = (uint64_t)alone & 1;
+	attr->sample_freq = alone ? SEEN_HZ : 0;
 }
 
 void perf_attr_switch_stack(struct perf_event_attr *attr, int callers)

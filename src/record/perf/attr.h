@@ -24,7 +24,8 @@ enum perf_kind {
 void perf_attr_sideband(struct perf_event_attr *attr, size_t ring_size);
 void perf_attr_sample(struct perf_event_attr *attr, const struct cpu_options *cpu,
 		      enum profile_backtrace backtrace, int hardware, int64_t max_rate);
-void perf_attr_switch(struct perf_event_attr *attr);
+/* `alone`: no samples are taken besides; a few then say who keeps its CPU without being switched. */
+void perf_attr_switch(struct perf_event_attr *attr, int alone);
 /* `callers`: with those of the program, too, found by frame pointers. */
 void perf_attr_switch_stack(struct perf_event_attr *attr, int callers);
 void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id, size_t ring_size);

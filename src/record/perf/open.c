@@ -305,7 +305,7 @@ static int settle(struct perf *p, struct error *why)
 	if (p->way.samples && (result = settle_samples(p)) < 0)
 		return error_set_errno(why, -result, "perf_event_open");
 	if (p->way.switches) {
-		perf_attr_switch(&p->attrs[PERF_KIND_SWITCH]);
+		perf_attr_switch(&p->attrs[PERF_KIND_SWITCH], !p->way.samples);
 		if (try_event(p, &p->attrs[PERF_KIND_SWITCH]) < 0) {
 			p->attrs[PERF_KIND_SWITCH].size = 0;
 			p->way.switches = 0;

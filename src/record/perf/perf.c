@@ -104,6 +104,15 @@ static void take_lost(struct perf *p, const struct perf_event_header *header,
 	sched_lost(p->session, stamp->cpu);
 }
 
+static void take_seen(struct perf *p, const struct perf_stamp *stamp, int64_t time)
+{
+	struct sched_event seen = { .time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
+				    .kind = SCHED_SEEN };
+
+	if (p->way.switches)
+		sched_take(p->session, &seen);
+}
+
 /* Samples are told apart by the event that took them. */
 static int take_by_kind(struct perf *p, const struct perf_event_header *header,
 			const struct perf_stamp *stamp, int64_t time)
@@ -111,7 +120,11 @@ static int take_by_kind(struct perf *p, const struct perf_event_header *header,
 	switch (idmap_get(&p->kinds, stamp->id)) {
 	case PERF_KIND_SAMPLE:
 		perf_take_sample(p, header, stamp, time);
+		take_seen(p, stamp, time);
 		return 1;
+	case PERF_KIND_SWITCH:
+		take_seen(p, stamp, time);
+		return 0;
 	case PERF_KIND_SWITCH_STACK:
 		sched_source_take_stack(p, header, stamp, time);
 		return 1;

@@ -285,6 +285,18 @@ static void take_out(struct session *s, struct sched_thread *t, const struct sch
 	t->syscall = t->stack = 0;
 }
 
+/* One that keeps its CPU through a whole window is not switched in it: a sample is all that tells. */
+static void take_seen(struct session *s, struct sched_thread *t, const struct sched_event *e)
+{
+	struct sched_cpu *cpu = cpu_of(s->sched, e->cpu);
+
+	if (t->running || !ran_at_opening(s->sched, t))
+		return;
+	begin_run(s, t, e, s->sched->window);
+	if (cpu)
+		cpu->tid = e->tid;
+}
+
 static void drop_thread(struct sched *d, struct sched_thread *t)
 {
 	idmap_take(&d->threads, t->tid);
@@ -353,6 +365,9 @@ static void take_for_thread(struct session *s, struct sched_thread *t, const str
 		break;
 	case SCHED_BORN:
 		t->end = e->time;
+		break;
+	case SCHED_SEEN:
+		take_seen(s, t, e);
 		break;
 	case SCHED_GONE:
 		break;

@@ -15,7 +15,8 @@ enum sched_kind {
 	SCHED_GONE = 4,    /* ended */
 	SCHED_LEAVING = 5, /* is about to leave: syscall and stack of the SCHED_OUT that follows */
 	SCHED_EXEC = 6,    /* runs on as another program, under another uid */
-	SCHED_BORN = 7     /* a new thread, which has not run yet */
+	SCHED_BORN = 7,    /* a new thread, which has not run yet */
+	SCHED_SEEN = 8     /* has the CPU: a sample was taken of it */
 };
 
 struct sched_event {

@@ -181,6 +181,25 @@ static void test_window_edges(void **state)
 		  "1300-2000@1 still; 3000-3200@1 blocked; 3300-4000@1 still");
 }
 
+/* Nobody switched them: only samples say that they ran. */
+static void test_seen_through_a_window(void **state)
+{
+	struct bench *b = *state;
+
+	event(b, SCHED_SEEN, 500, 7, 0); /* no window is open */
+	sched_window_open(&b->session, 1000);
+	event(b, SCHED_SEEN, 1100, 7, 0);
+	event(b, SCHED_SEEN, 1200, 7, 0);
+	event(b, SCHED_IN, 1300, 8, 1);
+	event(b, SCHED_SEEN, 1350, 8, 1);
+	event(b, SCHED_OUT, 1400, 8, 1);
+	event(b, SCHED_SEEN, 1500, 8, 1); /* its switch-in is missing */
+	event(b, SCHED_BORN, 1600, 9, 1);
+	event(b, SCHED_SEEN, 1700, 9, 1);
+	sched_window_close(&b->session, 2000);
+	expect(b, "1000-2000@0 still | 1300-1400@1 blocked");
+}
+
 /* A thread that was not there when the window opened did not run then. */
 static void test_late_thread_did_not_run_at_the_opening(void **state)
 {
@@ -293,6 +312,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_new_thread_waits_for_its_first_run, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_syscall_belongs_to_the_switch_that_follows, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_runs_wait_for_names, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_seen_through_a_window, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_window_edges, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_late_thread_did_not_run_at_the_opening, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_out_after_exit_is_not_a_run, bench_set_up, bench_tear_down),
