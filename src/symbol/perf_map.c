@@ -33,14 +33,15 @@ static uint32_t own_number(uint32_t pid)
 
 void perf_map_path(uint32_t pid, char *ret, size_t size, uid_t *ret_owner)
 {
+	char map[32];
 	struct stat st;
-	int n;
 
 	*ret_owner = geteuid();
-	n = snprintf(ret, size, "/proc/%u", pid);
-	if (n > 0 && stat(ret, &st) == 0)
+	snprintf(ret, size, "/proc/%u", pid);
+	if (stat(ret, &st) == 0)
 		*ret_owner = st.st_uid;
-	snprintf(ret, size, "/proc/%u/root/tmp/perf-%u.map", pid, own_number(pid));
+	snprintf(map, sizeof(map), "/tmp/perf-%u.map", own_number(pid));
+	snprintf(ret, size, "/proc/%u/root%s", pid, map);
 	if (access(ret, F_OK) != 0)
 		snprintf(ret, size, "/tmp/perf-%u.map", pid);
 }
