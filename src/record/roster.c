@@ -200,8 +200,6 @@ static void retire_thread(struct session *s, struct roster_thread *t, int told)
 		session_row(s, TABLE_THREAD, values, thread_row(s, t, t->end, values));
 	if (t->samples)
 		report_track_close(t->samples);
-	if (t->runs)
-		report_track_close(t->runs);
 	unlink_thread(roster, t);
 	if (thread_in(roster, t->process, t->tid) == t)
 		idmap_take(&roster->threads, thread_key(t->process, t->tid));

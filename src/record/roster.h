@@ -32,7 +32,6 @@ struct roster_thread {
 	int64_t end;
 	int64_t last_sample;          /* samples of one thread are in order */
 	struct report_track *samples; /* TRACK_SAMPLES, made with the first */
-	struct report_track *runs;    /* TRACK_RUN */
 	char name[16];
 	uint8_t ring_open;            /* its ring writes the row when the recorder dies */
 	uint8_t ended;
