@@ -46,6 +46,21 @@ enum record_type {
 	RECORD_OSRT = 12,        /* record_osrt [+ record_osrt_file]; domain = number of the function */
 	RECORD_STACK = 13,       /* record_stack + bytes of the stack: belongs to the next OSRT record of this ring */
 	RECORD_SAMPLE = 14,      /* record_sample + bytes of the stack */
+	/* Bodies of the following are in fmt/cuda_wire.h: struct record_<name in small letters>. */
+	RECORD_CUDA_API = 15,
+	RECORD_CUDA_KERNEL = 16,
+	RECORD_CUDA_COPY = 17,
+	RECORD_CUDA_SET = 18,
+	RECORD_CUDA_SYNC = 19,
+	RECORD_CUDA_EVENT = 20,
+	RECORD_CUDA_GRAPH = 21,
+	RECORD_CUDA_MEMORY = 22,
+	RECORD_CUDA_POOL = 23,
+	RECORD_CUDA_UNIFIED = 24,
+	RECORD_CUDA_OVERHEAD = 25,
+	RECORD_CUDA_JIT = 26,
+	RECORD_CUDA_BATCH = 27,
+	RECORD_CAPTURE = 28,     /* the program's own start and stop of a window */
 	RECORD_TYPE_COUNT
 };
 
@@ -98,6 +113,16 @@ enum define_kind {
 	DEFINE_COUNTER = 11,     /* head domain, id = counter id, extra = schema id, bytes: name NUL description */
 	DEFINE_FILE = 12,        /* id = file id, extra = 1 opened / 2 closed / 0 found open, text = path */
 	DEFINE_MODULE = 13,      /* record_module behind the head: an ELF object in memory */
+	DEFINE_CUDA_CALL = 14,   /* bodies: fmt/cuda_wire.h */
+	DEFINE_CUDA_FUNCTION = 15,
+	DEFINE_CUDA_LAUNCH = 16,
+	DEFINE_CUDA_DEVICE = 17,
+	DEFINE_CUDA_CONTEXT = 18,
+	DEFINE_CUDA_STREAM = 19,
+	DEFINE_CUDA_MODULE = 20,
+	DEFINE_CUDA_GRAPH_NODE = 21,
+	DEFINE_CUDA_GRAPH = 22,
+	DEFINE_CUDA_CLOCK = 23,
 	DEFINE_KIND_COUNT
 };
 

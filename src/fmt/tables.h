@@ -57,7 +57,18 @@ enum track_kind {
 	TRACK_GENERIC = 5,       /* imported slices and instants */
 	TRACK_SAMPLES = 6,       /* thread */
 	TRACK_RUN = 7,           /* thread */
-	TRACK_OSRT = 8           /* thread x depth */
+	TRACK_OSRT = 8,          /* thread x depth */
+	TRACK_CUDA_API = 9,      /* thread x depth */
+	TRACK_GPU_KERNEL = 10,   /* stream (in `domain`) x lane, as all GPU work */
+	TRACK_GPU_COPY = 11,
+	TRACK_GPU_SET = 12,
+	TRACK_GPU_SYNC = 13,
+	TRACK_GPU_GRAPH = 14,
+	TRACK_GPU_MEMORY = 15,   /* context (in `domain`) */
+	TRACK_CUDA_OVERHEAD = 16, /* process, thread where known, x lane */
+	TRACK_CUDA_JIT = 17,     /* thread x lane */
+	TRACK_GPU_METRIC = 18,   /* GPU (in `domain`); the counter table, described in gpu_metric */
+	TRACK_GPU_SWITCH = 19    /* GPU (in `domain`) */
 };
 
 enum module_kind {
@@ -103,7 +114,9 @@ enum loss_reason {
 	LOSS_DAMAGED = 6,         /* records the recorder could not read */
 	LOSS_PUSH_MISSING = 7,    /* pop whose push was among the dropped events */
 	LOSS_NOT_WRITTEN = 8,     /* the disk was full */
-	LOSS_PERF_RING = 9        /* samples or switches: the kernel's ring was full */
+	LOSS_PERF_RING = 9,       /* samples or switches: the kernel's ring was full */
+	LOSS_CUPTI = 10,          /* CUPTI had no buffer for its records */
+	LOSS_GPU_SAMPLES = 11     /* hardware counters: samples overwritten before they were read */
 };
 
 #endif

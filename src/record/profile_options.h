@@ -48,6 +48,32 @@ struct osrt_options {
 	bool file_access;
 };
 
+/* Kinds of CUDA calls are those of enum ring_cuda_call. */
+struct cuda_options {
+	bool all_apis;
+	bool graph_nodes;
+	bool event_times;
+	bool memory_usage;
+	bool cpu_faults;
+	bool gpu_faults;
+	bool flush_on_stop;
+	int64_t flush_interval_ms;
+	int64_t backtrace_ns[4];      /* calls at least this long come with their stack; negative: none */
+	const char *agent_path;       /* absolute path of libsonde-cuda.so, NULL: not found */
+};
+
+/* What the recorder reads of the GPUs themselves. */
+struct gpu_options {
+	int64_t nvml_hz;              /* 0: nothing */
+	const char *metrics_devices;  /* --gpu-metrics-devices as given; NULL: none */
+	int64_t metrics_hz;
+	const char *metrics_set;      /* name or file:path; NULL: the first that fits */
+	bool context_switches;
+};
+
+enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER };
+enum capture_end { CAPTURE_END_NONE, CAPTURE_END_STOP, CAPTURE_END_STOP_SHUTDOWN };
+
 struct profile_options {
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
 	char *const *argv;
@@ -57,6 +83,11 @@ struct profile_options {
 
 	struct osrt_options osrt;
 	struct cpu_options cpu;
+	struct cuda_options cuda;
+	struct gpu_options gpu;
+
+	enum capture_range capture_range;
+	enum capture_end capture_end;
 
 	int64_t delay_ns;    /* recording begins this long after the program */
 	int64_t duration_ns; /* and ends this long after it began; 0: no limit */

@@ -54,6 +54,24 @@ enum ring_gate {
 	RING_GATE_SAMPLE = 1u << 3 /* timers in the target, where perf is forbidden */
 };
 
+enum ring_cuda {
+	RING_CUDA_ALL_APIS = 1u << 0,
+	RING_CUDA_GRAPH_NODES = 1u << 1,     /* a record for each node, not for the graph */
+	RING_CUDA_MEMORY = 1u << 2,
+	RING_CUDA_CPU_FAULTS = 1u << 3,
+	RING_CUDA_GPU_FAULTS = 1u << 4,
+	RING_CUDA_EVENT_TIMES = 1u << 5,
+	RING_CUDA_FLUSH_ON_STOP = 1u << 6,
+	RING_CUDA_PROFILER_API = 1u << 7,    /* cudaProfilerStart and Stop open and close the window */
+	RING_CUDA_BACKTRACES = 1u << 8
+};
+
+/* Kinds of calls, for --cudabacktrace. */
+enum ring_cuda_call {
+	RING_CUDA_CALL_KERNEL, RING_CUDA_CALL_MEMORY, RING_CUDA_CALL_SYNC, RING_CUDA_CALL_OTHER,
+	RING_CUDA_CALL_KINDS
+};
+
 static inline uint32_t ring_gate(uint32_t modules, uint32_t window)
 {
 	return modules | (window & 0xffff) << 8;
@@ -71,6 +89,11 @@ struct ring_session {
 	uint32_t osrt_files;          /* 1: file calls are recorded with path and bytes, however short */
 	uint32_t sample_hz;           /* RING_GATE_SAMPLE: samples a second of CPU time */
 	uint32_t sample_stack_size;
+	uint32_t cuda_flags;          /* enum ring_cuda */
+	uint32_t cuda_flush_ms;       /* what CUPTI has finished is fetched this often; 0: as the agent likes */
+	/* With --cudabacktrace, ticks by kind of call: longer ones come with their stack. All ones: never. */
+	uint64_t cuda_stack_threshold[RING_CUDA_CALL_KINDS];
+	uint32_t cuda_stack_size;
 	/* Set by the recorder before it sleeps long; the writer that fills a chunk
 	 * clears it and wakes the recorder. On a page of its own, writable. */
 };

@@ -1,0 +1,47 @@
+/* What libsonde.so gives to further agent libraries of ours in the same process (libsonde-cuda.so), so that
+ * they write into the same rings. They are built together and check the version all the same: a process may carry
+ * libraries of two installations. */
+#ifndef SONDE_AGENT_CORE_INTERFACE_H
+#define SONDE_AGENT_CORE_INTERFACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fmt/record.h"
+#include "ring/ring_layout.h"
+
+#define AGENT_INTERFACE_VERSION 1u
+
+struct agent_interface {
+	uint32_t version;
+	uint32_t size;
+	const struct ring_session *session;
+	/* Attaches if that has not happened; 0 when this process is recorded. */
+	int (*start)(void);
+	int (*attached)(void);
+	int (*on)(unsigned module);
+	uint64_t (*now)(void);
+	/* As agent_begin(), agent_begin_definition() and agent_end(). */
+	void *(*begin)(uint32_t size);
+	void *(*begin_definition)(uint32_t size);
+	void (*end)(void *record, uint64_t head, uint32_t size);
+	/* As begin(), for threads that are not the program's: waits while the pool is full, as long as the recorder
+	 * goes on taking records out, and not once it has been seen to have stopped. */
+	void *(*begin_patiently)(uint32_t size);
+	/* Writes the calling thread's stack as RECORD_STACK records with this time. `size`: bytes at most. */
+	void (*stack)(uint64_t time, uint32_t size);
+	void (*diagnose)(enum diagnostic_severity severity, const char *text);
+	void *(*permanent)(size_t size);
+	/* Wakes the recorder now. */
+	void (*ring_doorbell)(void);
+	/* `leaving` is called in a process that is about to end or to become another program (_exit, exec*), never in a
+	 * forked child of it. One for each library. */
+	int (*on_leaving)(void (*leaving)(void));
+	/* The target calls CUPTI itself, from anywhere but our libraries: told before the call goes on. */
+	void (*on_cupti_use)(void (*used)(const char *function));
+};
+
+/* Exported by libsonde.so: NULL when it has another version. */
+const struct agent_interface *sonde_agent_interface(uint32_t version);
+
+#endif
