@@ -233,6 +233,7 @@ struct session {
 	struct stacks *stacks;        /* record/stacks.h */
 	struct sched *sched;          /* record/perf/sched.h */
 	struct roster roster;
+	struct gpus *gpus;            /* record/gpus.h */
 	uint64_t *osrt_names;         /* string ids by number of the function; 0 = not used yet */
 	uint32_t osrt_depth;          /* longest stack of an OS runtime call */
 	uint64_t next_file;
