@@ -84,17 +84,16 @@ static void start(void)
 	cuda_follow();
 }
 
-/* Activities end before the others hear of it: the records of this window are whole, and there is nothing of the time after it. */
 static void stop(void)
 {
 	const struct ring_session *session = cuda_agent.core->session;
 
 	if (session->cuda_flags & RING_CUDA_KEEP_OPEN || atomic_load(&session->gate) == 0)
 		return;
-	if (session->cuda_flags & RING_CUDA_FLUSH_ON_STOP)
-		cuda_flush(0);
 	ask_recorder(CAPTURE_STOP);
 	cuda_follow();
+	if (session->cuda_flags & RING_CUDA_FLUSH_ON_STOP)
+		cuda_flush(0);
 }
 
 int cuda_capture_callback(int domain, uint32_t id, const void *data)

@@ -24,7 +24,7 @@ struct subscribe_parameters {
 static void callback(void *user, int domain, uint32_t id, const void *data)
 {
 	(void)user;
-	if (atomic_load_explicit(&cuda_agent.state, memory_order_relaxed) == CUDA_OFF || !cuda_is_ours())
+	if (atomic_load_explicit(&cuda_agent.state, memory_order_relaxed) == CUDA_OFF)
 		return;
 	if (!cuda_capture_callback(domain, id, data))
 		cuda_callback(domain, id, data);
