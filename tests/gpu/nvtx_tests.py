@@ -1,11 +1,10 @@
 """Real users of NVTX, and the CPU side of a training."""
 import os
 import subprocess
-import sys
 import time
 
 import harness
-from suite import HERE, find_files, limit, python_has, report, skip
+from suite import HERE, find_files, limit, python_has, python_program, report, skip
 
 
 def build(source, output, *flags):
@@ -67,7 +66,7 @@ def test_version_3():
 def test_python_package():
     if not python_has("nvtx"):
         return skip("Python package nvtx", "not installed here")
-    path, problem = recorded("python-nvtx", [sys.executable, os.path.join(HERE, "programs", "python_nvtx.py")])
+    path, problem = recorded("python-nvtx", python_program("python_nvtx.py", need="nvtx"))
     if problem:
         return report("Python package nvtx", problem)
     return compare("Python package nvtx", path, {"decorated": 3, "context": 1, "pushed": 1})
@@ -76,7 +75,7 @@ def test_python_package():
 def test_torch():
     if not python_has("torch"):
         return skip("torch.cuda.nvtx", "no PyTorch")
-    path, problem = recorded("torch", [sys.executable, os.path.join(HERE, "programs", "torch_nvtx.py")])
+    path, problem = recorded("torch", python_program("torch_nvtx.py", need="torch"))
     if problem:
         return report("torch.cuda.nvtx", problem)
     want = {f"step {i}": 1 for i in range(5)}
@@ -93,7 +92,7 @@ def test_torch():
 def test_nccl():
     if not python_has("torch"):
         return skip("NCCL payloads", "no PyTorch")
-    path, problem = recorded("nccl", [sys.executable, os.path.join(HERE, "programs", "nccl_nvtx.py")])
+    path, problem = recorded("nccl", python_program("nccl_nvtx.py", need="torch"))
     if problem:
         return report("NCCL payloads", problem)
     tables = {row[0] for row in harness.sql(path, "select name from sqlite_master")}
@@ -110,7 +109,7 @@ def test_cpu_side():
     """Training with loader workers under the defaults: same result, whole and named stacks, ready at once."""
     if not python_has("torch"):
         return skip("CPU side of a training", "no PyTorch")
-    command = [sys.executable, os.path.join(HERE, "programs", "torch_train.py"), "8"]
+    command = python_program("torch_train.py", "8", need="torch")
     bare = subprocess.run(command, capture_output=True, text=True, timeout=limit(240))
     path = harness.report_path("train")
     began = time.monotonic()

@@ -137,24 +137,39 @@ def program(name):
     return os.path.join(BUILT, name)
 
 
-def python_program(name, *arguments):
-    return [sys.executable, os.path.join(PROGRAMS, name), *arguments]
+PYTHONS = {}  # {module: the Python that has it, or None}
+
+
+def python_with(module):
+    """This Python, or one of those that people put beside it; the first that has the module."""
+    if module not in PYTHONS:
+        candidates = [os.environ.get("SONDE_TEST_PYTHON"), sys.executable]
+        for pattern in ("/opt/*/.venv/bin/python3", "/opt/.venv/bin/python3", "/opt/*/bin/python3", "/opt/*/*/bin/python3"):
+            candidates += sorted(glob.glob(pattern))
+        ask = f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{module}') is None)"
+        PYTHONS[module] = next((python for python in candidates if python and subprocess.run(
+            [python, "-c", ask], capture_output=True, check=False).returncode == 0), None)
+    return PYTHONS[module]
 
 
 def python_has(module):
-    return subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
+    return python_with(module) is not None
 
 
-def need(module):
-    if not python_has(module):
-        raise Skip(f"Python here has no {module}")
+def python_program(name, *arguments, need="sys"):
+    """The command that runs a Python program of ours, by a Python that has what it needs."""
+    python = python_with(need)
+    if not python:
+        raise Skip(f"no Python with {need} here")
+    return [python, os.path.join(PROGRAMS, name), *arguments]
 
 
 def cupti_hint():
     """Programs without a toolkit beside them find CUPTI only when told: {variable: path}, empty where no hint is needed."""
     if os.environ.get("SONDE_CUPTI") or glob.glob("/usr/local/cuda*/**/libcupti.so.1[1-9]", recursive=True):
         return {}
-    found = glob.glob(os.path.join(sys.prefix, "lib/python3*/site-packages/nvidia/**/libcupti.so.1[1-9]"), recursive=True)
+    folder = os.path.dirname(os.path.dirname(python_with("torch") or sys.executable))
+    found = glob.glob(os.path.join(folder, "lib/python3*/site-packages/nvidia/**/libcupti.so.1[1-9]"), recursive=True)
     return {"SONDE_CUPTI": sorted(found)[-1]} if found else {}
 
 
