@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "query/canon.h"
+#include "query/cuda_index.h"
 #include "query/index.h"
 #include "query/mapping.h"
 #include "query/query.h"
@@ -43,6 +44,8 @@ int sample_stats_register(struct query *q);
 int stack_stats_register(struct query *q);
 int fact_tables_create(struct query *q);
 
+/* The text of a string id, those of texts that the reader made too; NULL when there is none. */
+const char *query_text(struct query *q, int64_t id, size_t *ret_len);
 /* Writes a string of the report as the result; null for ids without text. */
 void result_text(sqlite3_context *context, struct query *q, int64_t id);
 

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "query/function.h"
 #include "query/result.h"
+#include "query/stack_tree.h"
 
 struct mapped_vtab {
 	sqlite3_vtab base;
@@ -128,9 +129,14 @@ static int mapped_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	struct mapped_vtab *v = (struct mapped_vtab *)base;
 	struct mapped_cursor *c = calloc(1, sizeof(*c));
+	struct stack_tree *ignored;
 
 	if (!c)
 		return SQLITE_NOMEM;
+	if (v->table->shows_frames && stack_tree_of(v->q, &ignored) < 0) {
+		free(c);
+		return SQLITE_NOMEM;
+	}
 	scan_init(&c->scan, v->q, v->table);
 	*ret = &c->base;
 	return SQLITE_OK;
