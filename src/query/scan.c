@@ -29,7 +29,6 @@ void scan_rewind(struct scan *s)
 {
 	s->source = 0;
 	s->group = SIZE_MAX; /* + 1 = 0 */
-	s->entered = 0;
 }
 
 int condition_holds(const struct condition *c, int64_t value)
@@ -494,10 +493,12 @@ int scan_enter(struct scan *s, unsigned source, size_t group)
 {
 	int r;
 
-	if (!s->entered || s->source != source || s->group != group)
+	if (!s->entered || s->entered_source != source || s->entered_group != group)
 		forget_columns(s);
-	r = scan_may_enter(s, source, group);
 	s->entered = 1;
+	s->entered_source = source;
+	s->entered_group = group;
+	r = scan_may_enter(s, source, group);
 	if (r == 0)
 		return 0;
 	for (unsigned i = 0; r >= 0 && i < s->condition_count; i++)

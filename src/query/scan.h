@@ -41,7 +41,9 @@ struct scan {
 	struct condition conditions[SCAN_MAX_CONDITIONS];
 	unsigned condition_count;
 	/* Where it stands. */
-	int entered;      /* columns below are of source and group */
+	int entered;      /* columns below are of this source and group */
+	unsigned entered_source;
+	size_t entered_group;
 	unsigned source;
 	size_t group;
 	uint32_t rows;
