@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "query/canon.h"
+#include "query/cuda_index.h"
 #include "query/index.h"
 #include "query/mapping.h"
 #include "query/query.h"
@@ -18,6 +19,7 @@ struct query {
 	struct native_table *natives;
 	unsigned native_count;
 	struct stack_tree *stacks; /* NULL until asked for */
+	struct column_lookup *lookups; /* indexes that joins asked for */
 	/* Groups that turned out to be damaged when they were read; their rows are missing
 	 * in what was answered. */
 	_Atomic uint64_t damaged;
@@ -43,6 +45,8 @@ int sample_stats_register(struct query *q);
 int stack_stats_register(struct query *q);
 int fact_tables_create(struct query *q);
 
+/* The text of a string id, those of texts that the reader made too; NULL when there is none. */
+const char *query_text(struct query *q, int64_t id, size_t *ret_len);
 /* Writes a string of the report as the result; null for ids without text. */
 void result_text(sqlite3_context *context, struct query *q, int64_t id);
 

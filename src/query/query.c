@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/lookup.h"
 #include "query/scan.h"
 #include "query/stack_tree.h"
 
@@ -161,6 +162,7 @@ void query_close(struct query *q)
 	query_index_release(&q->index);
 	canon_release(&q->canon);
 	stack_tree_release(q->stacks);
+	lookups_free(q->lookups);
 	free(q->natives);
 	if (q->report)
 		report_close(q->report);
