@@ -60,6 +60,9 @@ void query_index_release(struct query_index *index);
 int index_load(struct index_table *ret, struct report *report, enum table_id table, unsigned width,
 	       const uint8_t *columns);
 
+/* By the first number of the rows, then the second ... */
+void index_sort(struct index_table *t);
+
 /* Fills `args`. -ENOMEM. */
 int index_load_args(struct query_index *index, struct report *report);
 

@@ -44,6 +44,7 @@ enum convert {
 	CONVERT_JSON,            /* blob `column` decoded by schema `other`, and what ARG set (column
 				  * `constant`) has besides */
 	CONVERT_HEX,             /* blob as hexadecimal digits */
+	CONVERT_CUDA,            /* enum cuda_value `other`: cuda_values.h */
 	/* What a row inherits from its track. */
 	CONVERT_TRACK,
 	CONVERT_TRACK_TID,       /* globalTid */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/cuda_values.h"
+
 void scan_init(struct scan *s, struct query *q, const struct mapped_table *table)
 {
 	memset(s, 0, sizeof(*s));
@@ -63,12 +65,17 @@ static int grow(int64_t **values, uint8_t **nulls, size_t *cap, size_t rows)
 	return 0;
 }
 
+int scan_grow(struct scan_vector *v, uint32_t rows)
+{
+	return grow(&v->values, &v->nulls, &v->cap, rows);
+}
+
 static const struct mapped_source *current_source(const struct scan *s)
 {
 	return &s->table->sources[s->source];
 }
 
-static int load_raw(struct scan *s, unsigned column, struct scan_column **ret)
+int scan_raw(struct scan *s, unsigned column, struct scan_column **ret)
 {
 	const struct mapped_source *source = current_source(s);
 	const struct report_group *group = report_group(s->q->report, source->table, s->group);
@@ -273,16 +280,16 @@ static int load_companions(struct scan *s, const struct mapped_cell *cell)
 	int r = 0;
 
 	if (cell->convert == CONVERT_NAMED_TID)
-		r = load_raw(s, cell->column + 1u, &ignored);
+		r = scan_raw(s, cell->column + 1u, &ignored);
 	if (cell->convert == CONVERT_DURATION)
-		r = load_raw(s, 0, &ignored);
+		r = scan_raw(s, 0, &ignored);
 	if (cell->convert == CONVERT_JSON)
-		r = load_raw(s, (unsigned)cell->constant, &ignored);
+		r = scan_raw(s, (unsigned)cell->constant, &ignored);
 	if (r >= 0 && cell->convert == CONVERT_JSON)
-		r = load_raw(s, cell->other, &ignored);
+		r = scan_raw(s, cell->other, &ignored);
 	if (r >= 0 && cell->convert >= CONVERT_END && cell->convert <= CONVERT_PAYLOAD_FLOAT &&
 	    cell->convert != CONVERT_OPEN && cell->other < TABLE_MAX_COLUMNS)
-		r = load_raw(s, cell->other, &ignored);
+		r = scan_raw(s, cell->other, &ignored);
 	return r;
 }
 
@@ -319,7 +326,12 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 		v->made = 1;
 		return 0;
 	}
-	r = load_raw(s, cell->column, &raw);
+	if (cell->convert == CONVERT_CUDA) {
+		r = cuda_vector(s, cell, v);
+		v->made = r >= 0;
+		return r;
+	}
+	r = scan_raw(s, cell->column, &raw);
 	if (r < 0)
 		return r;
 	kind = direct_kind((enum convert)cell->convert);
@@ -429,7 +441,7 @@ static int narrow_rows(struct scan *s, const struct condition *c)
 
 	if (time_edge(source, &source->cells[c->column]) != 0 || c->comparison == COMPARE_NE)
 		return 0;
-	r = load_raw(s, 0, &start);
+	r = scan_raw(s, 0, &start);
 	if (r < 0)
 		return r;
 	at = bound(start->values, s->rows, c->value, c->comparison == COMPARE_LE || c->comparison == COMPARE_GT);
@@ -512,7 +524,7 @@ int scan_row_visible(struct scan *s, uint32_t row)
 
 	if (source->filter == FILTER_NONE)
 		return 1;
-	if (load_raw(s, source->filter_column, &column) < 0)
+	if (scan_raw(s, source->filter_column, &column) < 0)
 		return 0;
 	switch ((enum row_filter)source->filter) {
 	case FILTER_EQUAL:
@@ -529,7 +541,7 @@ int scan_row_visible(struct scan *s, uint32_t row)
 		return last && last[LIFE_UID] == column->values[row] &&
 		       index_thread_name(index, column->values[row]) != 0;
 	case FILTER_UNSEEN_THREAD:
-		if (load_raw(s, source->filter_column + 1u, &tid) < 0)
+		if (scan_raw(s, source->filter_column + 1u, &tid) < 0)
 			return 0;
 		last = index_find(&index->processes, column->values[row]);
 		key = index_global_id(last ? last[PROCESS_PID] : 0, tid->values[row]);

@@ -95,6 +95,10 @@ static inline int64_t vector_value(const struct vector *v, uint32_t row)
 	return v->values[v->constant ? 0 : row];
 }
 
+/* For conversions made elsewhere: a column of the report in the current group, and room for a vector's values. */
+int scan_raw(struct scan *s, unsigned column, struct scan_column **ret);
+int scan_grow(struct scan_vector *v, uint32_t rows);
+
 int condition_holds(const struct condition *c, int64_t value);
 
 #endif
