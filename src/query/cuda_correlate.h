@@ -46,37 +46,4 @@ uint32_t cuda_call_find(const struct cuda_process *process, int64_t correlation)
 /* The track of a call; `hint` remembers where the last one was. NULL where it is not known. */
 const int64_t *cuda_call_track(const struct cuda_calls *calls, uint32_t row, size_t *hint);
 
-/* The ways kernels were launched, the functions, streams, contexts and devices: small tables. */
-enum { LAUNCH_ID, LAUNCH_FUNCTION, LAUNCH_GRID_X, LAUNCH_GRID_Y, LAUNCH_GRID_Z, LAUNCH_BLOCK_X, LAUNCH_BLOCK_Y,
-       LAUNCH_BLOCK_Z, LAUNCH_REGISTERS, LAUNCH_STATIC_SHARED, LAUNCH_DYNAMIC_SHARED, LAUNCH_WIDTH };
-enum { FUNCTION_ID, FUNCTION_NAME, FUNCTION_SHORT_NAME, FUNCTION_MANGLED, FUNCTION_WIDTH };
-enum { STREAM_UID, STREAM_ID, STREAM_CONTEXT, STREAM_DEVICE, STREAM_WIDTH };
-enum { CONTEXT_PROCESS, CONTEXT_ID, CONTEXT_PARENT, CONTEXT_GREEN, CONTEXT_WIDTH };
-enum { DEVICE_PROCESS, DEVICE_ID, DEVICE_GPU, DEVICE_WIDTH };
-enum { GPU_UID, GPU_NAME, GPU_WIDTH };
-
-/* Names of calls that are told from others; there are some hundred. */
-#define CUDA_NAMES_MAX 4096
-
-struct cuda_names {
-	struct index_table launches;
-	struct index_table functions;
-	struct index_table streams;
-	struct index_table contexts;
-	struct index_table devices;
-	struct index_table gpus;
-	_Atomic uint32_t *plain; /* by string id: what cuda_plain_name() found, + 1 */
-	uint64_t plain_limit;
-	uint32_t seen[CUDA_NAMES_MAX];
-	size_t seen_count;
-};
-
-int cuda_names_of(struct query *q, struct cuda_names **ret);
-void cuda_names_release(struct cuda_names *names);
-/* One string id for all versions of a function: cudaMalloc_v3020 and cudaMalloc_v9000. */
-uint32_t cuda_plain_name(struct query *q, struct cuda_names *names, uint32_t id);
-/* Row of the launch; NULL where it is not known. */
-const int64_t *cuda_launch_find(const struct cuda_names *names, int64_t id);
-const int64_t *cuda_function_of(const struct cuda_names *names, int64_t launch);
-
 #endif

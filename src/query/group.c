@@ -282,7 +282,7 @@ static int merge_group(struct group_table *to, struct group *from, struct query 
 
 	for (unsigned i = 0; i < REQUEST_MAX_KEYS; i++)
 		if (kinds[i] == VECTOR_STRING && !(from->key_null >> i & 1)) {
-			r = canon_id(&q->canon, q->report, &from->key[i]);
+			r = canon_id(q, &from->key[i]);
 			if (r < 0)
 				return r;
 			if (from->key[i] == 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/cuda_index.h"
 #include "query/file_calls.h"
 
 #define GLOBAL_VM ((int64_t)1 << 48)
@@ -322,6 +323,8 @@ int query_index_load(struct query_index *ret, struct report *report, struct erro
 		r = load_registered(ret, report);
 	if (r >= 0)
 		r = load_file_calls(ret, report);
+	if (r >= 0)
+		r = cuda_index_load(&ret->cuda, report);
 	if (r < 0) {
 		query_index_release(ret);
 		return error_set(err, -r, "Not enough memory to open the report");
@@ -338,6 +341,7 @@ void query_index_release(struct query_index *x)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]->rows);
+	cuda_index_free(x->cuda);
 	memset(x, 0, sizeof(*x));
 }
 

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "query/canon.h"
+#include "query/cuda_index.h"
 #include "query/index.h"
 #include "query/mapping.h"
 #include "query/query.h"
@@ -22,7 +23,6 @@ struct query {
 	/* The same, by whichever thread comes first. */
 	pthread_mutex_t loading;
 	struct cuda_calls *calls;
-	struct cuda_names *cuda_names;
 	struct nvtx_ranges *ranges;
 	struct nvtx_projections *projections;
 	/* Groups that turned out to be damaged when they were read; their rows are missing
@@ -52,6 +52,8 @@ int nvtx_projection_register(struct query *q);
 int nvtx_kernels_register(struct query *q);
 int fact_tables_create(struct query *q);
 
+/* The text of a string id, those of texts that the reader made too; NULL when there is none. */
+const char *query_text(struct query *q, int64_t id, size_t *ret_len);
 /* Writes a string of the report as the result; null for ids without text. */
 void result_text(sqlite3_context *context, struct query *q, int64_t id);
 

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "query/cuda_values.h"
+#include "query/call_values.h"
 #include "query/function.h"
 #include "query/result.h"
+#include "query/stack_tree.h"
 
 struct mapped_vtab {
 	sqlite3_vtab base;
@@ -129,9 +130,14 @@ static int mapped_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	struct mapped_vtab *v = (struct mapped_vtab *)base;
 	struct mapped_cursor *c = calloc(1, sizeof(*c));
+	struct stack_tree *ignored;
 
 	if (!c)
 		return SQLITE_NOMEM;
+	if (v->table->shows_frames && stack_tree_of(v->q, &ignored) < 0) {
+		free(c);
+		return SQLITE_NOMEM;
+	}
 	scan_init(&c->scan, v->q, v->table);
 	*ret = &c->base;
 	return SQLITE_OK;
@@ -276,8 +282,8 @@ static int register_natives(struct query *q)
 
 	for (unsigned i = 0; i < q->native_count && r == SQLITE_OK; i++)
 		r = register_native(q, &q->natives[i].table);
-	for (unsigned i = 0; i < cuda_table_count && r == SQLITE_OK; i++)
-		r = register_native(q, cuda_tables[i]);
+	for (unsigned i = 0; i < call_table_count && r == SQLITE_OK; i++)
+		r = register_native(q, call_tables[i]);
 	return r;
 }
 

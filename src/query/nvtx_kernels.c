@@ -1,9 +1,10 @@
 /* nvtx_kernel_stats([by]): kernels by the NVTX ranges their calls were made in and by name; a kernel counts for every range
- * around its call. Kernels outside of all ranges are rows without a range. `by` is name (the default), short or mangled. */
+ * around its call. Kernels outside of all ranges are rows without a range. `by` is name (the default), base or mangled. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/cuda_index.h"
 #include "query/function.h"
 #include "query/group.h"
 #include "query/hash.h"
@@ -30,10 +31,10 @@ struct cursor {
 	sqlite3_vtab_cursor base;
 	struct query *q;
 	struct cuda_calls *calls;
-	struct cuda_names *names;
+	const struct cuda_index *index;
 	struct nvtx_ranges *ranges;
-	unsigned by;               /* FUNCTION_NAME ... */
-	int64_t *kernel_names;     /* by row of names->functions: string id, one for all with the same text */
+	unsigned by;               /* LAUNCH_NAME ... */
+	int64_t *kernel_names;     /* by row of index->launches: string id, one for all with the same text */
 	struct group_table groups;
 	struct group_extra *extra;
 	size_t extra_cap;
@@ -87,17 +88,17 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 
 static int name_kernels(struct cursor *c)
 {
-	const struct index_table *functions = &c->names->functions;
+	const struct index_table *launches = &c->index->launches;
 	int r = 0;
 
-	c->kernel_names = calloc(functions->count + 1, sizeof(*c->kernel_names));
+	c->kernel_names = calloc(launches->count + 1, sizeof(*c->kernel_names));
 	if (!c->kernel_names)
 		return -ENOMEM;
-	for (size_t i = 0; r >= 0 && i < functions->count; i++) {
-		const int64_t *row = functions->rows + i * FUNCTION_WIDTH;
+	for (size_t i = 0; r >= 0 && i < launches->count; i++) {
+		const int64_t *row = launches->rows + i * LAUNCH_WIDTH;
 
-		c->kernel_names[i] = row[c->by] ? row[c->by] : row[FUNCTION_NAME];
-		r = canon_id(&c->q->canon, c->q->report, &c->kernel_names[i]);
+		c->kernel_names[i] = row[c->by] ? row[c->by] : row[LAUNCH_NAME];
+		r = canon_id(c->q, &c->kernel_names[i]);
 	}
 	return r;
 }
@@ -184,8 +185,8 @@ enum { PART_START, PART_END, PART_CORRELATION, PART_LAUNCH, PART_COUNT };
 static int add_row(struct cursor *c, const int64_t *track, const struct cuda_process *process, const int64_t *row,
 		   size_t *hint)
 {
-	const int64_t *function = cuda_function_of(c->names, row[PART_LAUNCH]), *call_track;
-	int64_t kernel = function ? c->kernel_names[(size_t)(function - c->names->functions.rows) / FUNCTION_WIDTH] : 0;
+	const int64_t *launch = cuda_launch(c->index, row[PART_LAUNCH]), *call_track;
+	int64_t kernel = launch ? c->kernel_names[(size_t)(launch - c->index->launches.rows) / LAUNCH_WIDTH] : 0;
 	int64_t duration = (int64_t)((uint64_t)row[PART_END] - (uint64_t)row[PART_START]);
 	uint32_t call = cuda_call_find(process, row[PART_CORRELATION]), at;
 	int r = 0;
@@ -245,12 +246,12 @@ static void compute(struct cursor *c)
 
 static int parse_by(struct cursor *c, const char *by, struct error *err)
 {
-	c->by = FUNCTION_NAME;
+	c->by = LAUNCH_NAME;
 	if (!by || strcmp(by, "name") == 0)
 		return 0;
-	c->by = strcmp(by, "short") == 0 ? FUNCTION_SHORT_NAME : FUNCTION_MANGLED;
-	if (c->by == FUNCTION_MANGLED && strcmp(by, "mangled") != 0)
-		return error_set(err, EINVAL, "Kernels are told apart by name, short or mangled, not by '%s'", by);
+	c->by = strcmp(by, "base") == 0 ? LAUNCH_SHORT_NAME : LAUNCH_MANGLED;
+	if (c->by == LAUNCH_MANGLED && strcmp(by, "mangled") != 0)
+		return error_set(err, EINVAL, "Kernels are told apart by name, base or mangled, not by '%s'", by);
 	return 0;
 }
 
@@ -267,8 +268,7 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	r = cuda_calls_of(c->q, &c->calls);
 	if (r >= 0)
 		r = nvtx_ranges_of(c->q, &c->ranges);
-	if (r >= 0)
-		r = cuda_names_of(c->q, &c->names);
+	c->index = c->q->index.cuda;
 	if (r >= 0)
 		r = name_kernels(c);
 	for (size_t i = 0; r >= 0 && i < report_group_count(c->q->report, TABLE_GPU_KERNEL); i++)

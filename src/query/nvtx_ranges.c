@@ -36,23 +36,23 @@ struct known_names {
 	} entries[1024];
 };
 
-static int canonical(struct query *q, struct known_names *known, int64_t id, uint32_t *ret)
+static int canonical(struct query *q, struct known_names *known, int64_t id, int64_t *ret)
 {
 	size_t slot = (size_t)id % (sizeof(known->entries) / sizeof(known->entries[0]));
 	int64_t canon = id;
 	int r;
 
 	*ret = 0;
-	if (id <= 0 || id >= UINT32_MAX)
+	if (id <= 0)
 		return 0;
 	if (known->entries[slot].id != id) {
-		r = canon_id(&q->canon, q->report, &canon);
+		r = canon_id(q, &canon);
 		if (r < 0)
 			return r;
 		known->entries[slot].id = id;
 		known->entries[slot].canon = canon;
 	}
-	*ret = (uint32_t)known->entries[slot].canon;
+	*ret = known->entries[slot].canon;
 	return 0;
 }
 
@@ -77,8 +77,6 @@ enum { PART_START, PART_END, PART_NAME, PART_FLAGS, PART_END_THREAD, PART_COUNT 
 static void add_rows(struct nvtx_ranges *r, const int64_t *track, int64_t *const *parts, uint32_t rows)
 {
 	for (uint32_t i = 0; i < rows; i++) {
-		int64_t name = parts[PART_NAME][i];
-
 		if (parts[PART_FLAGS][i] & SLICE_OPEN) {
 			r->never_ended++;
 			continue;
@@ -87,7 +85,7 @@ static void add_rows(struct nvtx_ranges *r, const int64_t *track, int64_t *const
 			continue;
 		r->ranges[r->count++] = (struct nvtx_range){
 			.start = parts[PART_START][i], .end = parts[PART_END][i], .track = track,
-			.name = name > 0 && name < UINT32_MAX ? (uint32_t)name : 0 };
+			.name = parts[PART_NAME][i] };
 	}
 }
 

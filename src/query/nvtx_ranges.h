@@ -13,8 +13,8 @@ struct nvtx_range {
 	int64_t start;
 	int64_t end;
 	const int64_t *track; /* row of the index */
-	uint32_t name;        /* string id, one for all with the same text; 0 = none */
-	uint32_t domain;      /* the same of its domain's name; 0 = the default domain */
+	int64_t name;         /* string id, one for all with the same text; 0 = none */
+	int64_t domain;       /* the same of its domain's name; 0 = the default domain */
 	uint32_t previous;    /* the last that began before it and had not ended when it began */
 	uint32_t parent;      /* the last that began before it and contains it */
 	uint32_t id;          /* from 1, in order of start over all threads */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/cuda_values.h"
+#include "query/call_values.h"
 #include "query/nvtx_projection.h"
 #include "query/scan.h"
 #include "query/stack_tree.h"
@@ -12,7 +12,7 @@
 static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
 	"sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
-	"frame_lines", "cuda_gpu_ops", "cuda_kernel_exec", "cuda_api_calls", "nvtx_projection", "nvtx_projection_stats",
+	"frame_lines", "cuda_gpu_ops", "cuda_kernel_exec", "nvtx_projection", "nvtx_projection_stats",
 	"nvtx_kernel_stats",
 };
 
@@ -41,9 +41,9 @@ const struct mapped_table *query_table(const struct query *q, const char *name)
 	for (unsigned i = 0; i < q->native_count; i++)
 		if (sqlite3_stricmp(q->natives[i].name, name) == 0)
 			return &q->natives[i].table;
-	for (unsigned i = 0; i < cuda_table_count; i++)
-		if (sqlite3_stricmp(cuda_tables[i]->name, name) == 0)
-			return cuda_tables[i];
+	for (unsigned i = 0; i < call_table_count; i++)
+		if (sqlite3_stricmp(call_tables[i]->name, name) == 0)
+			return call_tables[i];
 	return NULL;
 }
 
@@ -174,7 +174,6 @@ void query_close(struct query *q)
 	stack_tree_release(q->stacks);
 	nvtx_projections_release(q->projections);
 	nvtx_ranges_release(q->ranges);
-	cuda_names_release(q->cuda_names);
 	cuda_calls_release(q->calls);
 	pthread_mutex_destroy(&q->loading);
 	free(q->natives);

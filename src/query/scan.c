@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/cuda_values.h"
+#include "query/call_values.h"
 
 void scan_init(struct scan *s, struct query *q, const struct mapped_table *table)
 {
@@ -124,6 +124,10 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 		return 1;
 	if (cell->convert == CONVERT_NULL)
 		return 0;
+	if (cell->convert >= CONVERT_LABEL) {
+		*ret += STRING_ID_MADE;
+		return 1;
+	}
 	if (cell->convert == CONVERT_TRACK) {
 		*ret = report_group(s->q->report, current_source(s)->table, s->group)->track;
 		return 1;
@@ -132,14 +136,22 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 		return 0;
 	domain = find_domain(s->q, t[TRACK_DOMAIN]);
 	switch ((enum convert)cell->convert) {
-	case CONVERT_TRACK_TID: *ret = index_global_tid(&s->q->index, t[TRACK_THREAD]); return 1;
+	case CONVERT_TRACK_TID:
+		*ret = t[TRACK_THREAD] ? index_global_tid(&s->q->index, t[TRACK_THREAD]) :
+					 index_global_pid(&s->q->index, t[TRACK_PROCESS]);
+		return 1;
 	case CONVERT_TRACK_THREAD: *ret = t[TRACK_THREAD]; return 1;
 	case CONVERT_TRACK_PROCESS: *ret = t[TRACK_PROCESS]; return 1;
 	case CONVERT_TRACK_DEPTH: *ret = t[TRACK_DEPTH]; return 1;
 	case CONVERT_TRACK_DOMAIN_ID: *ret = domain ? domain[DOMAIN_ID] : 0; return 1;
 	case CONVERT_TRACK_DOMAIN_NAME: *ret = domain ? domain[DOMAIN_NAME] : 0; return *ret != 0;
-	default: return 0;
+	default: return scan_cuda_constant(s, cell, ret);
 	}
+}
+
+static int is_text(const struct mapped_cell *cell)
+{
+	return cell->convert == CONVERT_TRACK_DOMAIN_NAME || cell->convert == CONVERT_LABEL_TEXT;
 }
 
 static void make_constant(struct scan *s, struct scan_vector *v, const struct mapped_cell *cell)
@@ -148,7 +160,7 @@ static void make_constant(struct scan *s, struct scan_vector *v, const struct ma
 
 	v->one_null = !present;
 	v->vector.kind = !present ? VECTOR_NULL :
-			 cell->convert == CONVERT_TRACK_DOMAIN_NAME ? VECTOR_STRING : VECTOR_NUMBER;
+			 is_text(cell) ? VECTOR_STRING : VECTOR_NUMBER;
 	v->vector.constant = 1;
 	v->vector.values = &v->one;
 	v->vector.nulls = present ? NULL : &v->one_null;
@@ -211,7 +223,9 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 	*ret = value;
 	switch ((enum convert)cell->convert) {
 	case CONVERT_NUMBER_OR_NULL: return present && value != 0;
-	case CONVERT_NUMBER_OR_ZERO: return 1;
+	case CONVERT_NUMBER_OR: *ret = present ? value : cell->constant; return 1;
+	case CONVERT_PLUS: *ret = (int64_t)((uint64_t)value + (uint64_t)cell->constant); return present;
+	case CONVERT_IF: return present && other == cell->constant;
 	case CONVERT_ROW_ID: *ret = first_row_id(s) + row; return 1;
 	case CONVERT_FILE_CALL: *ret = index_file_call(index, value); return 1;
 	case CONVERT_BLOB_STRING_ID:
@@ -224,6 +238,7 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 		*ret = index_global_id(found ? found[PROCESS_PID] : 0, s->raw[cell->column + 1].values[row]);
 		return present;
 	case CONVERT_PRESENT: *ret = present; return 1;
+	case CONVERT_ABSENT: *ret = !present; return 1;
 	case CONVERT_DOMAIN_ID:
 		found = find_domain(s->q, value);
 		*ret = found ? found[DOMAIN_ID] : 0;
@@ -250,8 +265,11 @@ static enum vector_kind converted_kind(enum convert convert)
 {
 	switch (convert) {
 	case CONVERT_PAYLOAD_REAL:
+	case CONVERT_AS_REAL:
 	case CONVERT_PAYLOAD_FLOAT: return VECTOR_REAL;
 	case CONVERT_FREE_TEXT:
+	case CONVERT_LAUNCH_TEXT:
+	case CONVERT_API_TEXT:
 	case CONVERT_DOMAIN_NAME: return VECTOR_STRING;
 	default: return VECTOR_NUMBER;
 	}
@@ -301,14 +319,16 @@ static int make_converted(struct scan *s, struct scan_vector *v, const struct ma
 		r = grow(&v->values, &v->nulls, &v->cap, s->rows);
 	if (r < 0)
 		return r;
-	if (cell->convert == CONVERT_DURATION)
+	if (cell->convert >= CONVERT_LAUNCH)
+		r = scan_cuda_rows(s, cell, v);
+	else if (cell->convert == CONVERT_DURATION)
 		convert_durations(s, cell, v);
 	else
 		for (uint32_t i = 0; i < s->rows; i++)
 			v->nulls[i] = !convert_row(s, cell, i, &v->values[i]);
 	v->vector = (struct vector){ converted_kind((enum convert)cell->convert), 0, v->values,
 				     memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };
-	return 0;
+	return r;
 }
 
 int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
@@ -326,8 +346,8 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 		v->made = 1;
 		return 0;
 	}
-	if (cell->convert == CONVERT_CUDA) {
-		r = cuda_vector(s, cell, v);
+	if (cell->convert == CONVERT_CALL) {
+		r = call_vector(s, cell, v);
 		v->made = r >= 0;
 		return r;
 	}
@@ -385,7 +405,7 @@ static int group_may_match(const struct scan *s, const struct report_group *grou
 	const struct mapped_cell *cell = &source->cells[c->column];
 	int64_t value;
 
-	if (is_constant(cell) && cell->convert != CONVERT_TRACK_DOMAIN_NAME)
+	if (is_constant(cell) && !is_text(cell))
 		return constant_of(s, cell, &value) && condition_holds(c, value);
 	if (cell->convert == CONVERT_ROW_ID)
 		return span_may_match(c, first_row_id(s), first_row_id(s) + group->rows - 1);
@@ -531,6 +551,8 @@ int scan_row_visible(struct scan *s, uint32_t row)
 		return column->values[row] == source->filter_value;
 	case FILTER_NOT_EQUAL:
 		return column->values[row] != source->filter_value;
+	case FILTER_BETWEEN:
+		return column->values[row] >= source->filter_value && column->values[row] <= source->filter_last;
 	case FILTER_LAST_PROCESS:
 		last = index_find(&index->processes, column->values[row]);
 		last = last ? index_find_last(&index->pids, last + PROCESS_PID, 1) : NULL;

@@ -80,6 +80,8 @@ int scan_next_group(struct scan *s);
 
 /* The column of the current group. Damaged columns are -EBADMSG. */
 int scan_vector(struct scan *s, unsigned column, const struct vector **ret);
+/* A column of the report as it is. */
+int scan_raw(struct scan *s, unsigned column, struct scan_column **ret);
 /* Whether the source shows that row at all. */
 int scan_row_visible(struct scan *s, uint32_t row);
 /* Whether the row meets every condition. */
@@ -95,8 +97,10 @@ static inline int64_t vector_value(const struct vector *v, uint32_t row)
 	return v->values[v->constant ? 0 : row];
 }
 
-/* For conversions made elsewhere: a column of the report in the current group, and room for a vector's values. */
-int scan_raw(struct scan *s, unsigned column, struct scan_column **ret);
+/* In scan_cuda.c: what one group has, 0 when that is null; and a vector of its rows. */
+int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int64_t *ret);
+int scan_cuda_rows(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v);
+/* For conversions made elsewhere: room for a vector's values. */
 int scan_grow(struct scan_vector *v, uint32_t rows);
 
 int condition_holds(const struct condition *c, int64_t value);
