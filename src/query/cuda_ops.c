@@ -1,5 +1,7 @@
 /* cuda_gpu_ops: all work of the GPUs in one shape, with the call that started it and the NVTX range around that.
  * cuda_kernel_exec: each kernel from its call to its end. */
+#include <stdio.h>
+
 #include "query/call_values.h"
 #include "query/cuda_index.h"
 #include "query/mapping_words.h"
@@ -126,3 +128,46 @@ _Static_assert(COUNT(graph_cells) == COUNT(ops_columns), "a cell per column");
 _Static_assert(COUNT(sync_cells) == COUNT(ops_columns), "a cell per column");
 _Static_assert(COUNT(exec_cells) == COUNT(exec_columns), "a cell per column");
 _Static_assert(COUNT(ops_columns) <= MAPPED_MAX_COLUMNS, "a scan has room for them");
+
+/* cuda_op_label(kind, copyKind): what nsys calls work that is no kernel. */
+static void op_label(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	static const char *const copies[] = {
+		"Unknown", "Host-to-Device", "Device-to-Host", "Host-to-Array", "Array-to-Host", "Array-to-Array",
+		"Array-to-Device", "Device-to-Array", "Device-to-Device", "Host-to-Host", "Peer-to-Peer",
+		"Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device",
+	};
+	sqlite3_int64 copy = sqlite3_value_int64(argv[1]);
+	char text[64];
+
+	switch (sqlite3_value_int64(argv[0])) {
+	case OP_COPY:
+		snprintf(text, sizeof(text), "[CUDA memcpy %s]", copies[copy >= 0 && copy < (int)COUNT(copies) ? copy : 0]);
+		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+		break;
+	case OP_SET: sqlite3_result_text(context, "[CUDA memset]", -1, SQLITE_STATIC); break;
+	case OP_GRAPH: sqlite3_result_text(context, "[CUDA Graph]", -1, SQLITE_STATIC); break;
+	default: break; /* null */
+	}
+}
+
+/* cuda_memory_label(kind): nsys's names of its numbers of kinds of memory. */
+static void memory_label(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	static const char *const kinds[] = { "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static",
+					     "Managed Static", "Unknown" };
+	sqlite3_int64 kind = sqlite3_value_int64(argv[0]);
+
+	if (sqlite3_value_type(argv[0]) != SQLITE_NULL)
+		sqlite3_result_text(context, kinds[kind >= 0 && kind < (int)COUNT(kinds) ? kind : 7], -1, SQLITE_STATIC);
+}
+
+int cuda_labels_register(struct query *q)
+{
+	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+	int r = sqlite3_create_function_v2(q->db, "cuda_op_label", 2, flags, NULL, op_label, NULL, NULL, NULL);
+
+	if (r == SQLITE_OK)
+		r = sqlite3_create_function_v2(q->db, "cuda_memory_label", 1, flags, NULL, memory_label, NULL, NULL, NULL);
+	return r;
+}

@@ -105,6 +105,8 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = stack_stats_register(q);
 	if (r == SQLITE_OK)
+		r = cuda_labels_register(q);
+	if (r == SQLITE_OK)
 		r = nvtx_projection_register(q);
 	if (r == SQLITE_OK)
 		r = nvtx_kernels_register(q);
