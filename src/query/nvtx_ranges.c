@@ -144,7 +144,20 @@ static int find_threads(struct nvtx_ranges *r)
 	return 0;
 }
 
-/* What stands between a range and its parent ends before it does, so parents are a short cut. */
+static void find_parent(struct nvtx_ranges *r, struct nvtx_range *range)
+{
+	uint32_t at = range->container;
+
+	while (at && nvtx_range_style(nvtx_range_get(r, at)) != RANGE_PUSH_POP)
+		at = nvtx_range_outer(r, at, range->end);
+	range->parent = at;
+	if (at) {
+		range->level = r->ranges[at - 1].level + 1;
+		r->ranges[at - 1].children++;
+	}
+}
+
+/* What stands between a range and its container ends before it does, so containers are a short cut. */
 static void nest(struct nvtx_ranges *r, const struct range_thread *thread)
 {
 	for (uint32_t i = thread->first; i < thread->first + thread->count; i++) {
@@ -152,15 +165,12 @@ static void nest(struct nvtx_ranges *r, const struct range_thread *thread)
 		uint32_t at = i > thread->first ? i : 0; /* place of the one before */
 
 		while (at && r->ranges[at - 1].end < range->start)
-			at = r->ranges[at - 1].parent;
+			at = r->ranges[at - 1].container;
 		range->previous = at;
 		while (at && r->ranges[at - 1].end < range->end)
-			at = r->ranges[at - 1].parent;
-		range->parent = at;
-		if (at) {
-			range->level = r->ranges[at - 1].level + 1;
-			r->ranges[at - 1].children++;
-		}
+			at = r->ranges[at - 1].container;
+		range->container = at;
+		find_parent(r, range);
 	}
 }
 
@@ -229,7 +239,7 @@ static const struct range_thread *find_thread(const struct nvtx_ranges *r, int64
 static uint32_t containing(const struct nvtx_ranges *r, uint32_t begun, int64_t end)
 {
 	while (begun && r->ranges[begun - 1].end < end)
-		begun = r->ranges[begun - 1].parent;
+		begun = r->ranges[begun - 1].container;
 	return begun;
 }
 

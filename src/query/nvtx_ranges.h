@@ -16,9 +16,10 @@ struct nvtx_range {
 	int64_t name;         /* string id, one for all with the same text; 0 = none */
 	int64_t domain;       /* the same of its domain's name; 0 = the default domain */
 	uint32_t previous;    /* the last that began before it and had not ended when it began */
-	uint32_t parent;      /* the last that began before it and contains it */
+	uint32_t container;   /* the last that began before it and contains it */
+	uint32_t parent;      /* the same among push/pop ranges: start/end ranges are no levels of a stack */
 	uint32_t id;          /* from 1, in order of start over all threads */
-	uint32_t level;       /* ranges around it */
+	uint32_t level;       /* push/pop ranges around it */
 	uint32_t children;    /* it is the parent of */
 };
 
@@ -55,12 +56,12 @@ static inline const struct nvtx_range *nvtx_range_get(const struct nvtx_ranges *
 }
 
 /* From one range around something that ends at `end` to the next one around it: `at` must contain it. Those that
- * ended before are passed over by way of their parents, which end later than they do. */
+ * ended before are passed over by way of their containers, which end no earlier than they do. */
 static inline uint32_t nvtx_range_outer(const struct nvtx_ranges *r, uint32_t at, int64_t end)
 {
 	at = nvtx_range_get(r, at)->previous;
 	while (at && nvtx_range_get(r, at)->end < end)
-		at = nvtx_range_get(r, at)->parent;
+		at = nvtx_range_get(r, at)->container;
 	return at;
 }
 
