@@ -204,12 +204,15 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	roster_init(&r->drain.session.roster);
 	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
 		return result;
+	/* Before there are threads: it forks. */
+	gpu_monitor_begin(&r->drain.gpu, &r->drain.session, &r->options->gpu, r->page, r->drain.doorbell);
 	watch_target(r);
 	meta_begin(r);
 	open_perf(r);
 	meta_sampling(r);
 	if (r->options->delay_ns == 0)
 		open_window(r);
+	gpu_monitor_wait(&r->drain.gpu, &r->options->gpu);
 	perf_start_poller(&r->drain.perf, r->drain.doorbell);
 	return drain_start(&r->drain, err);
 }
