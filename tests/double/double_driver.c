@@ -361,7 +361,7 @@ static void synchronise(struct script_line *line)
 static void host_work(struct script_line *line, unsigned kind, const char *usual_api)
 {
 	int64_t v[KEY_COUNT];
-	struct call call;
+	struct call call, inner;
 
 	memcpy(v, line->values, sizeof(v));
 	begin_call(&call, line->api ? line->api : usual_api, v);
@@ -376,6 +376,10 @@ static void host_work(struct script_line *line, unsigned kind, const char *usual
 	v[KEY_OBJECT] = 2;
 	if (kind && cupti_double.client.kinds[kind])
 		double_append(kind, v, 0);
+	if (line->inner) {
+		begin_call(&inner, line->inner, v);
+		end_call(&inner, v);
+	}
 	end_call(&call, v);
 }
 
