@@ -342,6 +342,7 @@ static void *drain_main(void *argument)
 	prctl(PR_SET_NAME, "sonde-drain");
 	prctl(PR_SET_TIMERSLACK, 50000ul);
 	while (!finish) {
+		atomic_fetch_add_explicit(&d->doorbell->rounds, 1, memory_order_relaxed);
 		finish = read_mailbox(d);
 		round_over_rings(d);
 		end_dead(d, finish);
