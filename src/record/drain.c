@@ -20,6 +20,7 @@
 #include "record/ranges.h"
 #include "record/space.h"
 #include "record/stacks.h"
+#include "record/window.h"
 
 #define MS 1000000ll
 /* Half of what is promised (nothing older than 100 ms is lost), so that a late wake-up
@@ -97,7 +98,7 @@ static void provisional(struct report_writer *w, void *context)
  * target goes on; its events are not taken any more. */
 static void stop_writing(struct drain *d, const struct error *err)
 {
-	atomic_store(&d->page->gate, 0);
+	gate_set(d->page, 0);
 	session_diagnose(&d->session, SOURCE_RECORDER, DIAGNOSTIC_ERROR, 0,
 			 "Recording stopped at %.3f s: %s", (double)d->session.now / 1e9, err->text);
 	d->session.full = 1;
@@ -265,14 +266,19 @@ static void round_over_rings(struct drain *d)
 {
 	struct session *s = &d->session;
 
+	uint32_t unfinished = 0;
+
 	d->bytes = 0;
 	d->more = 0;
 	for (struct traced_process *p = s->processes; p; p = p->next) {
+		/* Before its rings are read: what it had not finished then may come later. */
+		unfinished += process_unfinished(s, p);
 		drain_process(d, p);
 		d->more |= p->reader.more;
 		grow(d, p);
 	}
 	decode(d);
+	atomic_store(&s->unfinished, unfinished);
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		if (p->early_count)
 			ranges_age(s, p, 0);

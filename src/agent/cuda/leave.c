@@ -26,7 +26,7 @@ static void at_exit(void)
 		return;
 	cuda_follow();
 	cuda_flush(1);
-	cuda_agent.core->unfinished(0);
+	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 	errno = saved_errno;
 }
 
@@ -51,7 +51,7 @@ static void let_go(void)
 	cuda_agent.subscriber = NULL;
 	if (c->cuptiFinalize)
 		c->cuptiFinalize();
-	cuda_agent.core->unfinished(0);
+	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 }
 
 static void used(const char *function, const char *library)

@@ -70,7 +70,7 @@ static void flush_after_close(struct watcher *w, uint64_t now)
 	}
 	if (w->close_step < AFTER_CLOSE && now - closed >= after_close_ms[w->close_step]) {
 		cuda_flush(0);
-		cuda_agent.core->unfinished(0);
+		cuda_agent.core->cuda_is(RING_CUDA_HERE);
 		w->close_step++;
 	}
 	if (w->close_step < AFTER_CLOSE)
