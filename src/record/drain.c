@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/cuda/cuda.h"
 #include "record/decode.h"
 #include "record/definitions.h"
 #include "record/gpus.h"
@@ -117,6 +118,8 @@ static void tick(struct drain *d)
 	d->active = 0;
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		process_tell_losses(s, p);
+	for (struct traced_process *p = s->processes; p; p = p->next)
+		cuda_tick(s, p);
 	if (!s->full && report_writer_tick(s->writer, provisional, s, &err) < 0)
 		stop_writing(d, &err);
 }
@@ -401,6 +404,7 @@ void drain_release(struct drain *d)
 	perf_release(&d->perf);
 	sched_release(s);
 	gpus_release(s);
+	cuda_session_release(s);
 	roster_release(&s->roster);
 	timebase_release(&s->time);
 	ring_batch_free(d->batch);
