@@ -138,8 +138,10 @@ static int fill_program(struct profile_setup *setup, char *const *argv, struct e
 	r = find_program(argv[0], setup->program, sizeof(setup->program), err);
 	setup->options.argv = argv;
 	setup->options.program = setup->program;
-	if (find_agent(setup->agent, sizeof(setup->agent)) == 0)
+	if (find_agent("libsonde.so", setup->agent, sizeof(setup->agent)) == 0)
 		setup->options.agent_path = setup->agent;
+	if (find_agent("libsonde-cuda.so", setup->cuda_agent, sizeof(setup->cuda_agent)) == 0)
+		setup->options.cuda.agent_path = setup->cuda_agent;
 	return r;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/call_stack.h"
 #include "record/counters.h"
 #include "record/definitions.h"
 #include "record/osrt.h"
@@ -279,7 +280,7 @@ static int decode_define(struct decoder *d, const struct record *r)
 
 static int decode_stack(struct decoder *d, const struct record *r)
 {
-	return osrt_stack_record(d->t, r->bytes, r->size);
+	return call_stack_record(d->t, r->bytes, r->size);
 }
 
 static int decode_osrt(struct decoder *d, const struct record *r)

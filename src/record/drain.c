@@ -14,6 +14,7 @@
 
 #include "record/decode.h"
 #include "record/definitions.h"
+#include "record/gpus.h"
 #include "record/perf/sched.h"
 #include "record/osrt.h"
 #include "record/ranges.h"
@@ -89,6 +90,7 @@ static void provisional(struct report_writer *w, void *context)
 		process_provisional(s, p);
 	roster_provisional(s);
 	sched_provisional(s);
+	gpus_provisional(s);
 }
 
 /* The disk is full, or broken: what was written stays good, nothing is added. The
@@ -340,6 +342,7 @@ static void *drain_main(void *argument)
 	prctl(PR_SET_NAME, "sonde-drain");
 	prctl(PR_SET_TIMERSLACK, 50000ul);
 	while (!finish) {
+		atomic_fetch_add_explicit(&d->doorbell->rounds, 1, memory_order_relaxed);
 		finish = read_mailbox(d);
 		round_over_rings(d);
 		end_dead(d, finish);
@@ -391,6 +394,7 @@ void drain_release(struct drain *d)
 	idmap_release(&s->process_uids);
 	perf_release(&d->perf);
 	sched_release(s);
+	gpus_release(s);
 	roster_release(&s->roster);
 	timebase_release(&s->time);
 	ring_batch_free(d->batch);

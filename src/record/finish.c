@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/gpus.h"
 #include "record/launch.h"
 #include "record/stacks.h"
 #include "record/timer_samples.h"
@@ -118,6 +119,7 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 	explain_silence(r);
 	timer_samples_report_rate(&r->drain.session, r->page->sample_hz);
 	roster_finish(&r->drain.session);
+	gpus_finish(&r->drain.session);
 	perf_end(&r->drain.perf);
 	session_loss(&r->drain.session, r->target_uid, 0, LOSS_NOT_WRITTEN, r->drain.session.unwritten);
 	store_output(r, "stdout", r->captured.out);

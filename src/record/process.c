@@ -66,6 +66,13 @@ static struct traced_process *process_by_pid(const struct session *s, uint32_t p
 	return NULL;
 }
 
+/* A forked child has what its parent had mapped. */
+static void inherit_code(const struct traced_process *parent, struct traced_process *child)
+{
+	memcpy(child->own_code, parent->own_code, sizeof(child->own_code));
+	child->own_code_count = parent->own_code_count;
+}
+
 void process_begin(struct session *s, struct traced_process *p)
 {
 	struct traced_process *parent;
@@ -81,7 +88,7 @@ void process_begin(struct session *s, struct traced_process *p)
 		p->parent = p->info.parent_process;
 		parent = process_by_uid(s, p->parent);
 		if (parent)
-			osrt_process_fork(parent, p);
+			inherit_code(parent, p);
 		space_fork(s, p->parent, p->uid, p->info.pid);
 		inherited = definitions_of(s, p->parent);
 		if (inherited && inherited != p->definitions)

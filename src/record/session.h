@@ -137,6 +137,7 @@ struct traced_thread {
 	struct numbered_name *names; /* RECORD_SHORT_NAMES of them, or NULL */
 	struct timer_samples *timer_samples; /* record/timer_samples.c */
 	struct osrt_thread *osrt;    /* record/osrt.c, as below */
+	struct written_stack *stack; /* record/call_stack.c */
 	struct loss_counts seen;    /* what loss rows have told already */
 	struct loss_counts counts;
 };
@@ -193,6 +194,11 @@ struct process_info {
 	char cmdline[1024];
 };
 
+struct code_range {
+	uint64_t start;
+	uint64_t end;
+};
+
 struct traced_process {
 	struct traced_process *next, **link; /* in session.processes */
 	struct process_info info;
@@ -219,6 +225,8 @@ struct traced_process {
 	uint64_t no_slot_seen;
 	uint32_t tid_searches;
 	struct osrt_process *osrt;
+	struct code_range own_code[4];  /* of the agent and of CUPTI */
+	uint32_t own_code_count;
 };
 
 #define SESSION_DEAD_DEFINITIONS 256
@@ -233,6 +241,7 @@ struct session {
 	struct stacks *stacks;        /* record/stacks.h */
 	struct sched *sched;          /* record/perf/sched.h */
 	struct roster roster;
+	struct gpus *gpus;            /* record/gpus.h */
 	uint64_t *osrt_names;         /* string ids by number of the function; 0 = not used yet */
 	uint32_t osrt_depth;          /* longest stack of an OS runtime call */
 	uint64_t next_file;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/call_stack.h"
 #include "record/definitions.h"
 #include "record/osrt.h"
 #include "record/payloads.h"
@@ -231,6 +232,7 @@ static void thread_free(struct traced_thread *t)
 	free(t->counter_tracks);
 	payloads_release(&t->payloads);
 	osrt_thread_end(t);
+	call_stack_release(t);
 	free(t->names);
 	free(t);
 }

@@ -63,7 +63,8 @@ enum ring_cuda {
 	RING_CUDA_EVENT_TIMES = 1u << 5,
 	RING_CUDA_FLUSH_ON_STOP = 1u << 6,
 	RING_CUDA_PROFILER_API = 1u << 7,    /* cudaProfilerStart and Stop open and close the window */
-	RING_CUDA_BACKTRACES = 1u << 8
+	RING_CUDA_BACKTRACES = 1u << 8,
+	RING_CUDA_KEEP_OPEN = 1u << 9        /* cudaProfilerStop changes nothing */
 };
 
 /* Kinds of calls, for --cudabacktrace. */
@@ -100,6 +101,7 @@ struct ring_session {
 
 struct ring_doorbell {
 	_Atomic uint32_t sleeping;    /* futex word: 1 while the recorder may sleep for long */
+	_Atomic uint32_t rounds;      /* over the rings, by the recorder: it goes on counting while it lives */
 };
 
 /* One mapping of RING_SESSION_SIZE: page 0 ring_session (read-only in targets),
@@ -125,6 +127,8 @@ struct ring_pool {
 	/* Programs and forked children that found no way to the recorder: its socket is in another
 	 * network namespace. Counted here because there is no other way to tell. */
 	_Atomic uint32_t unreachable;
+	/* Records of a window that has closed are still to come: from CUPTI, which gives them late. */
+	_Atomic uint32_t unfinished;
 	uint32_t cost_pair_ps;            /* agent's own cost of one push+pop, in picoseconds; 0 = not measured */
 	uint32_t cost_clock_ps;           /* cost of reading the clock once */
 };
