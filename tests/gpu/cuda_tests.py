@@ -230,8 +230,8 @@ def captured_in(path, name):
         if names[ways[kernel["launch"]]["function"]]["short_name"] != name:
             continue
         node = nodes.get(kernel["graph_node"])
-        while node and node["original"] in nodes:
-            node = nodes[node["original"]]
+        for _ in range(8):  # clones of clones; not without end
+            node = nodes.get(node["original"], node) if node else None
         if not node:
             result.add("no node")
             continue

@@ -77,7 +77,7 @@ static int listed(const char *list, const char *name)
 	while (*list) {
 		size_t word = strcspn(list, ",");
 
-		if (word == length && !strncmp(list, name, length))
+		if ((word == length || word == strlen(name)) && !strncmp(list, name, word))
 			return 1;
 		list += word + (list[word] == ',');
 	}
