@@ -17,7 +17,7 @@ import suite  # noqa: E402
 PAIRS = 20
 SLOW_PAIRS = 4     # of a tool that takes seconds to start
 MILLION = 1000000
-BATCHES = 300
+BATCHES = 200
 LAUNCHES = (BATCHES + 20) * 500  # as launch_cost makes them
 # Where the agent's own list of calls is not there.
 SOME_CALLS = ("cudaLaunchKernel,cudaLaunchKernelExC,cuLaunchKernel,cuLaunchKernelEx,cudaMemcpy,cudaMemcpyAsync,cudaMemset,cudaMemsetAsync,"
@@ -36,6 +36,17 @@ class Machine:
         self.cupti = self.find_cupti()
         self.calls = calls()
         print(f"Nsight Systems: {self.nsys or 'not installed'}; CUPTI: {self.cupti}; {len(self.calls.split(','))} calls chosen", flush=True)
+        self.try_bare()
+
+    def try_bare(self):
+        """It counts only when it is given records."""
+        done = subprocess.run([suite.program("launch_cost"), "20"], capture_output=True, text=True, env=self.bare_environment(BARE_CUPTI_SAY="1"),
+                              timeout=suite.limit(60), check=False)
+        print("; ".join(done.stderr.split("\n")), flush=True)
+        found = re.search(r"(\d+) bytes of records", done.stderr)
+        if not found or int(found.group(1)) < 40 * 500 * 200:
+            print("bare CUPTI gets no records: it is left out", flush=True)
+            self.cupti = None
 
     def build_bare(self):
         library = os.path.join(bench.WORK, "libbare.so")
@@ -144,19 +155,25 @@ def row(what, value, limit=None, unit="", spread=None, result=""):
     print(f"{what:62} {shown[0]:>10} {shown[1]:>10} {unit:8} {shown[2]:>9}  {result}", flush=True)
 
 
-def judged(what, value, limit, unit, spread=0.0):
-    row(what, value, limit, unit, spread, verdict(value, limit, spread))
+def judged(what, value, limit, unit, spread=0.0, recorded=True):
+    """A cost counts only when the kernels are in the report."""
+    row(what, value, limit, unit, spread, verdict(value, limit, spread) if recorded else "NOTHING RECORDED")
+
+
+def kernels(path=None):
+    return int(bench.ask(path or os.path.join(bench.WORK, "bench.sonde"), "select count(*) from sonde_gpu_kernel")[0])
 
 
 def launch(machine):
     """Added to a launch: by bare CUPTI, by Sonde, by Nsight Systems."""
     command = [suite.program("launch_cost"), str(BATCHES)]
-    size = []
+    size, missing = [], []
 
     def ours():
         found = three(sonde(command))
         if found:
             size.append(os.path.getsize(os.path.join(bench.WORK, "bench.sonde")) / LAUNCHES)
+            missing.append(LAUNCHES - kernels())
         return found
     ways = {"alone": lambda: three(run(command)), "again": lambda: three(run(command)), "sonde": ours}
     if machine.cupti:
@@ -165,6 +182,9 @@ def launch(machine):
     if machine.nsys:
         ways["nsys"] = lambda: three(nsys(machine, command))
     series = rounds(ways, slow=("nsys", "bare, no API"))
+    good = bool(missing) and not any(missing)
+    if not good:
+        print(f"kernels missing in the reports: {missing}; {said(os.path.join(bench.WORK, 'bench.sonde'))}", flush=True)
     for which, kind in ((1, "median batch"), (2, "whole run, waits included")):
         middle = {name: statistics.median(column(series, name, which)) for name in ways if column(series, name, which)}
         print(f"launch, {kind}: " + ", ".join(f"{name} {value:.0f} ns" for name, value in middle.items()), flush=True)
@@ -174,15 +194,15 @@ def launch(machine):
             if name in added:
                 row(f"launch: added by {name}, {kind}", added[name], unit="us", spread=spread)
         over = paired(series, "sonde", "bare", which)
-        judged(f"launch: Sonde over bare CUPTI, {kind}", over / 1000 if over is not None else None, 0.2, "us", spread)
+        judged(f"launch: Sonde over bare CUPTI, {kind}", over / 1000 if over is not None else None, 0.2, "us", spread, good)
         if "nsys" in added:
-            judged(f"launch: added by Sonde, against 0.4 of nsys's, {kind}", added["sonde"], 0.4 * added["nsys"], "us", spread)
+            judged(f"launch: added by Sonde, against 0.4 of nsys's, {kind}", added["sonde"], 0.4 * added["nsys"], "us", spread, good)
     least = {name: min(column(series, name, 0)) for name in ways if column(series, name, 0)}
     if "bare" in least and "sonde" in least:
         judged("launch: Sonde over bare CUPTI, least batch of all", (least["sonde"] - least["bare"]) / 1000, 0.2, "us",
-               abs(least["alone"] - least["again"]) / 1000)
+               abs(least["alone"] - least["again"]) / 1000, good)
     if size:
-        judged("report: bytes per launch (API + kernel)", statistics.median(size), 16.0, "bytes")
+        judged("report: bytes per launch (API + kernel)", statistics.median(size), 16.0, "bytes", recorded=good)
     if machine.nsys and peer_size():
         row("Nsight Systems: bytes per launch", peer_size() / LAUNCHES, unit="bytes")
 
@@ -191,14 +211,18 @@ def window(machine):
     """Outside of a window that is never opened: nothing measurable."""
     command = [suite.program("launch_cost"), str(BATCHES)]
     closed = ("-c", "cudaProfilerApi", "--capture-range-end=stop")
-    ways = {"alone": lambda: three(run(command)), "closed": lambda: three(sonde(command, options=closed)), "again": lambda: three(run(command)),
-            "closed again": lambda: three(sonde(command, options=closed))}
+    ways = {"alone": lambda: three(run(command)), "closed": lambda: three(sonde(command, options=closed)), "again": lambda: three(run(command))}
     series = rounds(ways)
+    # Streams are known whether a window is open or not: the agent was there.
+    path = os.path.join(bench.WORK, "bench.sonde")
+    there = int(bench.ask(path, "select count(*) from sonde_cuda_stream")[0]) > 0 and kernels() == 0
+    if not there:
+        print(f"the agent was not there, or the window was open: {said(path)}", flush=True)
     for which, kind in ((0, "least batch"), (1, "median batch"), (2, "whole run")):
         base = statistics.median(column(series, "alone", which))
         spread = abs(paired(series, "again", "alone", which)) / base * 100
-        cost = statistics.mean([paired(series, name, other, which) for name, other in (("closed", "alone"), ("closed again", "again"))]) / base * 100
-        judged(f"outside of a window: added to a launch, {kind}", cost, 1.0, "%", spread)
+        cost = (paired(series, "closed", "alone", which) + paired(series, "closed", "again", which)) / 2 / base * 100
+        judged(f"outside of a window: added to a launch, {kind}", cost, 1.0, "%", spread, there)
     toggle = [suite.program("launch_cost"), "toggle", "20"]
     for name, text in (("alone", run(toggle)), ("Sonde", sonde(toggle, options=("-c", "cudaProfilerApi", "--capture-range-end=repeat"))),
                        ("bare CUPTI", run(toggle, machine.bare_environment(BARE_CUPTI_WINDOW="1")) if machine.cupti else "")):
@@ -219,11 +243,11 @@ def million(_):
         ready.append(took - ended)
         size.append(os.path.getsize(path) / MILLION)
         lost += sum(bench.losses(path).values())
-    kernels = int(bench.ask(path, "select count(*) from sonde_gpu_kernel")[0])
-    if not kernels:
+    found = kernels(path)
+    if not found:
         return print(f"million launches: no kernels in the report: {said(path)}")
-    print(f"million launches, three times: {kernels} kernels in the last report, {lost} lost, ready after {', '.join(f'{r:.2f}' for r in ready)} s", flush=True)
-    judged("million launches: kernels that are missing", float(MILLION - kernels + lost), 0.5, "")
+    print(f"million launches, three times: {found} kernels in the last report, {lost} lost, ready after {', '.join(f'{r:.2f}' for r in ready)} s", flush=True)
+    judged("million launches: kernels that are missing", float(MILLION - found + lost), 0.5, "")
     judged("million launches: report ready after the program's end", max(ready), 1.0, "s")
     judged("million launches: bytes per launch", max(size), 16.0, "bytes")
     for report in ("cuda_gpu_kern_sum", "cuda_api_sum", "cuda_kern_exec_sum", "cuda_gpu_trace", "nvtx_gpu_proj_sum"):
@@ -268,7 +292,8 @@ def training_step(machine):
             "torch.profiler": lambda: chunk_summary(run(step_command("profiler", 60)))}
     if machine.nsys:
         once["nsys -t cuda,nvtx"] = lambda: chunk_summary(nsys(machine, whole, "cuda,nvtx"))
-    report_steps(series)
+    good = kernels() > 0
+    report_steps(series, good)
     base = statistics.median(column(series, "alone", 1))
     for name, way in once.items():
         if suite.time_left() < 20:
@@ -283,7 +308,7 @@ def training_step(machine):
     toggled_steps(machine)
 
 
-def report_steps(series):
+def report_steps(series, good):
     base = column(series, "alone", 1)
     if not base:
         return print("training step: torch did not run")
@@ -296,7 +321,7 @@ def report_steps(series):
             added = paired(series, name, "alone", which)
             row(f"training step: added by {name}, {kind}", added / whole * 100 if added is not None else None, unit="%", spread=spread)
         over = paired(series, "sonde", "bare", which)
-        judged(f"training step: Sonde over bare CUPTI, {kind}", over / whole * 100 if over is not None else None, 3.0, "points", spread)
+        judged(f"training step: Sonde over bare CUPTI, {kind}", over / whole * 100 if over is not None else None, 3.0, "points", spread, good)
     return None
 
 
@@ -314,7 +339,7 @@ def toggled_steps(machine):
             added[name] = statistics.median((a / b - 1) * 100 for a, b in pairs)
             row(f"training step, windows in one process: added, {name}", added[name], unit="%")
     if len(added) == 3:
-        judged("training step, windows in one process: Sonde over bare CUPTI", added["Sonde"] - added["bare CUPTI"], 3.0, "points", abs(added["alone"]))
+        judged("training step, windows in one process: Sonde over bare CUPTI", added["Sonde"] - added["bare CUPTI"], 3.0, "points", abs(added["alone"]), kernels() > 0)
 
 
 def metrics(_):
@@ -323,21 +348,28 @@ def metrics(_):
         command = [suite.program("launch_cost"), mode]
         options = ("--gpu-metrics-devices=all",)
         ways = {"alone": lambda c=command: three(run(c)), "metrics": lambda c=command: three(sonde(c, trace="none", options=options)),
-                "none": lambda c=command: three(sonde(c, trace="none")), "again": lambda c=command: three(run(c))}
-        series = rounds(ways, 20 if suite.time_left() > 120 else 8)
+                "again": lambda c=command: three(run(c)), "none": lambda c=command: three(sonde(c, trace="none"))}
+        series = rounds(ways, slow=("none",))
+        there = sampled()
         base = column(series, "alone", which)
         if not base:
             return print("metrics: the program did not run")
         spread = abs(paired(series, "again", "alone", which) or 0) / statistics.median(base) * 100
         cost = paired(series, "metrics", "alone", which)
-        judged(f"GPU metrics at 10 kHz: added to {what}", cost / statistics.median(base) * 100 if cost is not None else None, 2.0, "%", spread)
+        judged(f"GPU metrics at 10 kHz: added to {what}", cost / statistics.median(base) * 100 if cost is not None else None, 2.0, "%", spread, there > 0)
         nvml = paired(series, "none", "alone", which)
         row(f"NVML at 10 Hz: added to {what}", nvml / statistics.median(base) * 100 if nvml is not None else None, unit="%", spread=spread)
-    path = os.path.join(bench.WORK, "bench.sonde")
-    sonde([suite.program("launch_cost"), "work"], path, trace="none", options=("--gpu-metrics-devices=all",))
-    samples = bench.ask(path, "select count(*), count(distinct track) from sonde_counter")
-    print(f"samples and metrics of one run: {samples}, report of {os.path.getsize(path) / 1e6:.2f} MB, {said(path)}", flush=True)
     return None
+
+
+def sampled():
+    """How many samples of hardware metrics one run gives."""
+    path = os.path.join(bench.WORK, "sampled.sonde")
+    sonde([suite.program("launch_cost"), "work"], path, trace="none", options=("--gpu-metrics-devices=all",))
+    tracks = bench.ask(path, "select track from sonde_gpu_metric where source = 2")
+    counted = int(bench.ask(path, f"select count(*) from sonde_counter where track in ({','.join(tracks) or '0'})")[0])
+    print(f"{len(tracks)} metrics, {counted} samples in one run, report of {os.path.getsize(path) / 1e6:.2f} MB, {said(path)}", flush=True)
+    return counted
 
 
 PARTS = {"launch": launch, "window": window, "million": million, "step": training_step, "metrics": metrics}

@@ -1,6 +1,6 @@
 /* The least a tool can do with CUPTI, to compare with: the same activities and the same calls, and every record thrown away.
  * Loaded by CUDA_INJECTION64_PATH. BARE_CUPTI: path of the library. BARE_CUPTI_CALLS: names of API calls, "all", or none.
- * BARE_CUPTI_WINDOW: nothing is enabled until bare_cupti_window(1). */
+ * BARE_CUPTI_WINDOW: nothing is enabled until bare_cupti_window(1). BARE_CUPTI_SAY: what it did, on stderr. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,6 +23,7 @@ enum { KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_DRIVER = 4, KIND_RUNTIME = 5, KIND
 static struct cupti cupti;
 static uint8_t *spare[BUFFERS];
 static unsigned spare_count;
+static size_t delivered;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const int kinds[] = { KIND_KERNEL, KIND_MEMCPY, KIND_MEMSET, KIND_OVERHEAD, KIND_MEMCPY2, KIND_CUDA_EVENT, KIND_SYNCHRONIZATION,
 			     KIND_GRAPH_TRACE };
@@ -40,8 +41,9 @@ static void requested(uint8_t **buffer, size_t *size, size_t *max_records)
 
 static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
-	(void)context, (void)stream, (void)size, (void)valid;
+	(void)context, (void)stream, (void)size;
 	pthread_mutex_lock(&lock);
+	delivered += valid;
 	if (spare_count < BUFFERS) {
 		spare[spare_count++] = buffer;
 		buffer = NULL;
@@ -134,6 +136,8 @@ static int load(const char *path)
 static void at_end(void)
 {
 	cupti.cuptiActivityFlushAll(1);
+	if (getenv("BARE_CUPTI_SAY"))
+		fprintf(stderr, "bare CUPTI: %zu bytes of records\n", delivered);
 }
 
 EXPORT int InitializeInjection(void)
