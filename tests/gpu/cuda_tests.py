@@ -53,7 +53,7 @@ def check_clock(what, path):
         return report(f"{what}: clock", f"no row; {cuda_report.diagnostics(path)}")
     for clock in clocks:
         note(f"clock: {clock}")
-    good = all(c["before"] == 0 and c["kernels"] > 0 and 0 <= c["early"] < CLOCK_ERROR for c in clocks)
+    good = all(c["before"] == 0 and c["kernels"] and 0 <= (c["early"] or -1) < CLOCK_ERROR for c in clocks)
     holds(f"{what}: no kernel begins before its call, times are right to {CLOCK_ERROR / 1e3:.0f} us", good, clocks)
     late = [c["late"] for c in clocks if c["late"] is not None]
     return holds(f"{what}: no kernel ends after the call that waited for it", all(0 <= v < 4 * CLOCK_ERROR for v in late), clocks)
@@ -294,17 +294,18 @@ def test_window():
 
 def test_exits():
     """However a process ends, its kernels are there."""
-    for mode in ("return", "_exit", "quick", "exec", "child", "fork"):
+    for mode in ("return", "_exit", "exec", "child", "fork"):
         recorded = record(f"exit-{mode}", [program("exits"), mode])
         wanted = sum(line["count"] for line in recorded.told("kernel"))
         same(f"exit by {mode}", cuda_report.kernel_counts(recorded.path).get("last_words"), wanted, cuda_report.diagnostics(recorded.path))
-    for mode, number in (("abort", signal.SIGABRT), ("kill", signal.SIGKILL)):
-        recorded = record(f"exit-{mode}", [program("exits"), mode], status=128 + number)
+    # Nobody is asked at the end of these: what CUPTI had delivered is there.
+    for mode, status in (("quick", 0), ("abort", 128 + signal.SIGABRT), ("kill", 128 + signal.SIGKILL)):
+        recorded = record(f"exit-{mode}", [program("exits"), mode], status=status)
         found = cuda_report.kernel_counts(recorded.path).get("last_words", 0)
-        if mode == "abort":
-            note(f"{found} of 40 kernels before abort()")
-        else:
+        if mode == "kill":
             same("killed 3 s after its kernels", found, 40, cuda_report.diagnostics(recorded.path))
+        else:
+            note(f"{found} of 40 kernels at the end by {mode}")
 
 
 def test_backtrace():
