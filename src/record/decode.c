@@ -9,6 +9,7 @@
 #include "fmt/cuda_wire.h"
 #include "record/call_stack.h"
 #include "record/counters.h"
+#include "record/cuda/cuda.h"
 #include "record/definitions.h"
 #include "record/osrt.h"
 #include "record/payloads.h"
@@ -340,6 +341,11 @@ static int decode_sample(struct decoder *d, const struct record *r)
 	return timer_samples_add(d->s, d->p, d->t, r->bytes, r->size, r->time);
 }
 
+static int is_cuda(unsigned type)
+{
+	return type >= RECORD_CUDA_API && type <= RECORD_CUDA_BATCH;
+}
+
 static int decode_record(struct decoder *d, const struct record *r)
 {
 	static const struct {
@@ -364,10 +370,23 @@ static int decode_record(struct decoder *d, const struct record *r)
 	};
 	unsigned type = record_type(r->head);
 
+	if (is_cuda(type))
+		return cuda_record(d->s, d->p, r->bytes, r->size);
 	if (type >= RECORD_TYPE_COUNT || !types[type].decode)
 		return -EBADMSG;
 	d->s->events += (uint64_t)types[type].is_event;
 	return types[type].decode(d, r);
+}
+
+/* Counter samples may come in batches with times of their own, older than the call's; CUDA's records are of other
+ * threads and look after their times themselves. */
+static int64_t record_time(struct decoder *d, const struct record *r)
+{
+	unsigned type = record_type(r->head);
+
+	if (is_cuda(type))
+		return 0;
+	return type == RECORD_NVTX_COUNTER ? any_time(d, r->ticks) : event_time(d, r->ticks);
 }
 
 static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
@@ -393,9 +412,7 @@ static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
 		stride = record_stride(r.size);
 		if (r.size < sizeof(struct record_plain) || stride > size - at)
 			goto damaged;
-		/* Counter samples may come in batches with times of their own, older than the call's. */
-		r.time = record_type(r.head) == RECORD_NVTX_COUNTER ? any_time(d, r.ticks) :
-								      event_time(d, r.ticks);
+		r.time = record_time(d, &r);
 		if (decode_record(d, &r) == -EBADMSG)
 			goto damaged;
 	}

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/cuda/cuda.h"
 #include "record/decode.h"
 #include "record/definitions.h"
 #include "record/gpus.h"
@@ -117,6 +118,8 @@ static void tick(struct drain *d)
 	d->active = 0;
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		process_tell_losses(s, p);
+	for (struct traced_process *p = s->processes; p; p = p->next)
+		cuda_tick(s, p);
 	if (!s->full && report_writer_tick(s->writer, provisional, s, &err) < 0)
 		stop_writing(d, &err);
 }
@@ -285,6 +288,7 @@ static void round_over_rings(struct drain *d)
 	/* Behind the rings: what an agent told before its thread ended is known by then. */
 	d->active |= perf_round(&d->perf, 0) > 0;
 	d->more |= d->perf.more;
+	d->bytes += gpu_monitor_round(&d->gpu);
 	roster_age(s);
 	/* Behind perf: what it told is as old as what was in the rings. */
 	session_snapshot(s, 0);
@@ -358,6 +362,7 @@ static void *drain_main(void *argument)
 			pause_between_rounds(d);
 	}
 	perf_round(&d->perf, 1);
+	gpu_monitor_finish(&d->gpu);
 	session_snapshot(&d->session, 1);
 	return NULL;
 }
@@ -399,8 +404,10 @@ void drain_release(struct drain *d)
 	spaces_release(s);
 	idmap_release(&s->process_uids);
 	perf_release(&d->perf);
+	gpu_monitor_release(&d->gpu);
 	sched_release(s);
 	gpus_release(s);
+	cuda_session_release(s);
 	roster_release(&s->roster);
 	timebase_release(&s->time);
 	ring_batch_free(d->batch);

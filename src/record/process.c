@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/cuda/cuda.h"
 #include "record/definitions.h"
 #include "record/osrt.h"
 #include "record/ranges.h"
@@ -34,6 +35,7 @@ void process_free(struct traced_process *p)
 	ring_reader_release(&p->reader);
 	definitions_unref(p->definitions);
 	osrt_process_free(p);
+	cuda_process_free(p);
 	ranges_release(p);
 	free(p->threads);
 	free(p);
@@ -202,6 +204,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 	ranges_age(s, p, 1);
 	ranges_end_all(s, p, end);
 	osrt_process_end(s, p);
+	cuda_process_end(s, p, end);
 	space_end(s, p->uid);
 	session_row(s, TABLE_PROCESS, values, process_row(s, p, end, values));
 	roster_agent_over(s, p->uid, end);
@@ -224,6 +227,7 @@ void process_provisional(struct session *s, struct traced_process *p)
 		if (p->threads[i])
 			thread_provisional(s, p, p->threads[i]);
 	ranges_provisional(s, p);
+	cuda_provisional(s, p);
 }
 
 void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe,
