@@ -96,6 +96,7 @@ static void come_back(struct watcher *w, uint64_t now)
 	else
 		atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER);
 	cuda_give_turn();
+	cuda_follow();
 }
 
 static void look(struct watcher *w, uint64_t now)
@@ -124,10 +125,7 @@ static void serve(void)
 
 	if (request == atomic_load(&done))
 		return;
-	cuda_follow();
 	cuda_flush(1);
-	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED)
-		cuda_agent.core->cuda_is(RING_CUDA_HERE);
 	atomic_store(&done, request);
 	raw_futex_wake(&done);
 }
