@@ -1,7 +1,7 @@
 /* What other libraries of ours in this process may use (interface.h). */
 #include "agent/core/interface.h"
 
-#include "agent/core/agent.h"
+#include "agent/core/state.h"
 
 static int on(unsigned module)
 {
@@ -16,6 +16,17 @@ static void *begin(uint32_t size)
 static void stack(uint64_t time, uint32_t size)
 {
 	agent_write_stack(time, size);
+}
+
+static uint32_t recorder_rounds(void)
+{
+	return atomic_load_explicit(&agent_pages.doorbell.rounds, memory_order_relaxed);
+}
+
+static void cuda_is(uint32_t how)
+{
+	if (agent_attached())
+		atomic_store(&agent_state.pool->cuda, how);
 }
 
 static const struct agent_interface interface = {
@@ -35,6 +46,8 @@ static const struct agent_interface interface = {
 	.permanent = agent_permanent,
 	.start_thread = agent_start_thread,
 	.ring_doorbell = agent_ring_doorbell,
+	.recorder_rounds = recorder_rounds,
+	.cuda_is = cuda_is,
 	.on_leaving = agent_on_leaving,
 	.on_cupti_use = agent_on_cupti_use,
 };

@@ -43,6 +43,10 @@ struct agent_interface {
 	int (*start_thread)(void *(*routine)(void *), void *argument);
 	/* Wakes the recorder now. */
 	void (*ring_doorbell)(void);
+	/* Counts on while the recorder reads. */
+	uint32_t (*recorder_rounds)(void);
+	/* Tells the recorder at once: enum ring_cuda_agent. */
+	void (*cuda_is)(uint32_t how);
 	/* `leaving` is called in a process that is about to end or to become another program (_exit, exec*), never in a
 	 * forked child of it. One for each library. */
 	int (*on_leaving)(void (*leaving)(void));
