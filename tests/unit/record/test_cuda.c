@@ -8,6 +8,7 @@
 
 #include "record/cuda/cuda.h"
 #include "record/gpus.h"
+#include "ring/wire.h"
 
 #define TID 1000u
 
@@ -275,6 +276,45 @@ static void threads_have_one_row(void **state)
 	assert_true(row.values[COLUMN_THREAD_END] >= 200);
 }
 
+/* perf knows threads too, also some that have ended when CUPTI tells of their calls. */
+static void threads_known_to_perf(void **state)
+{
+	struct bench *b = *state;
+	struct session *s = &b->session;
+	struct process_info info = { .pid = 50, .inner_pid = 50 };
+	struct traced_process *p;
+	struct roster_life *life;
+	struct fake_writer w;
+	struct row row;
+
+	s->roster.sideband = 1;
+	life = roster_exec(s, 50, 100, "prog");
+	p = bench_process(b, roster_attach(s, 50, 200, WIRE_ORIGIN_EXEC, "prog"), &info);
+	assert_int_equal(p->uid, life->uid);
+	roster_thread(s, life, 51, 300);
+	roster_exit(s, 50, 51, 1000);
+	assert_true(fake_open(&w, ring_reader_pool(&p->reader), 50, 250));
+	put_api(&w, 51, 1, 1, 500, 600);
+	put_api(&w, 52, 1, 2, 500, 700);
+	put_batch(&w, 0);
+	bench_drain(b);
+	roster_thread(s, life, 52, 400); /* perf comes to its beginning */
+	roster_age(s);
+	process_end(s, p, 5000);
+	roster_finish(s);
+	bench_finish(b);
+	row = row_where(b, TABLE_THREAD, COLUMN_THREAD_TID, 51);
+	assert_int_equal(row.values[COLUMN_THREAD_START], 300);
+	assert_int_equal(row.values[COLUMN_THREAD_END], 1000);
+	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, COLUMN_CUDA_API_END, 600).track).values[COLUMN_TRACK_THREAD],
+			 row.values[COLUMN_THREAD_UID]);
+	row = row_where(b, TABLE_THREAD, COLUMN_THREAD_TID, 52);
+	assert_int_equal(row.values[COLUMN_THREAD_START], 400);
+	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, COLUMN_CUDA_API_END, 700).track).values[COLUMN_TRACK_THREAD],
+			 row.values[COLUMN_THREAD_UID]);
+	row_where(b, TABLE_THREAD, COLUMN_THREAD_TID, 50);
+}
+
 /* Records are long on their way: what the ring's own thread does is not held up by them. */
 static void times_of_the_ring_stay_its_own(void **state)
 {
@@ -495,6 +535,7 @@ int main(void)
 		TEST(processes_share_names_only),
 		TEST(descriptions_come_late_or_never),
 		TEST(threads_have_one_row),
+		TEST(threads_known_to_perf),
 		TEST(times_of_the_ring_stay_its_own),
 		TEST(a_gpu_is_one_row),
 		TEST(contexts_and_modules_end),
