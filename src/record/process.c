@@ -158,6 +158,14 @@ static void tell_unreachable(struct session *s, struct traced_process *p, uint32
 			 "recorder from their network namespace.", p->info.pid, p->info.name);
 }
 
+uint32_t process_unfinished(struct session *s, const struct traced_process *p)
+{
+	uint32_t cuda = atomic_load_explicit(&ring_reader_pool(&p->reader)->cuda, memory_order_acquire);
+
+	s->cuda_seen |= (cuda & RING_CUDA_HERE) != 0;
+	return !p->dead && cuda & RING_CUDA_UNFINISHED;
+}
+
 void process_tell_losses(struct session *s, struct traced_process *p)
 {
 	struct ring_pool *pool = ring_reader_pool(&p->reader);
@@ -187,6 +195,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 	int64_t values[TABLE_MAX_COLUMNS];
 
 	process_tell_losses(s, p);
+	process_unfinished(s, p);
 	for (uint32_t i = 0; i < p->thread_cap; i++)
 		if (p->threads[i])
 			thread_close(s, p, p->threads[i], end, NULL);

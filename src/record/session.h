@@ -268,6 +268,10 @@ struct session {
 	uint32_t cost_clock_ps;
 	int64_t now;                  /* newest snapshot: no record can be younger */
 	int full;                     /* the writer takes no more rows */
+	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
+	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */
+	int cuda_seen;                /* a process has initialised CUDA */
+	char cuda_trouble[400];       /* the first that kept one from being recorded */
 };
 
 /* Appends a row to a PLAIN table. */
