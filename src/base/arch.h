@@ -17,6 +17,7 @@
 #define ARCH_ELF_MACHINE 62 /* EM_X86_64 */
 /* The version of glibc's symbols that were there from the beginning. */
 #define ARCH_GLIBC_FIRST "GLIBC_2.2.5"
+#define ARCH_NAME "x86_64"
 /* The version since which condition variables are as they are. */
 #define ARCH_GLIBC_CONDITIONS "GLIBC_2.3.2"
 /* long double has 80 bits, in 16 bytes. */

@@ -11,7 +11,7 @@ void doctor_probe_agent(const struct doctor_host *host, struct doctor_answer *re
 {
 	char path[PATH_MAX];
 
-	if (find_agent(path, sizeof(path)) == 0)
+	if (find_agent("libsonde.so", path, sizeof(path)) == 0)
 		doctor_say(ret, DOCTOR_OK, "%.300s", path);
 	else
 		doctor_say(ret, DOCTOR_NO, "libsonde.so is not where sonde looks for it");

@@ -76,13 +76,10 @@ int find_program(const char *name, char *ret_path, size_t path_size, struct erro
 	return 0;
 }
 
-int find_agent(char *ret_path, size_t path_size)
+int find_agent(const char *name, char *ret_path, size_t path_size)
 {
-	/* Beside the binary (a folder copied to a server), installed, in the build folder. */
-	static const char *const places[] = {
-		"libsonde.so", "../lib/sonde/libsonde.so", "../lib/libsonde.so", "lib/libsonde.so",
-		"src/agent/libsonde.so",
-	};
+	/* Beside the binary (a folder copied to a server), installed. */
+	static const char *const places[] = { ".", "../lib/sonde", "../lib", "lib" };
 	char self[PATH_MAX], candidate[PATH_MAX + 64], *resolved;
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	size_t i;
@@ -92,7 +89,7 @@ int find_agent(char *ret_path, size_t path_size)
 	self[len] = '\0';
 	*strrchr(self, '/') = '\0';
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(candidate, sizeof(candidate), "%s/%s", self, places[i]);
+		snprintf(candidate, sizeof(candidate), "%s/%s/%s", self, places[i], name);
 		resolved = realpath(candidate, NULL);
 		if (!resolved)
 			continue;

@@ -10,7 +10,7 @@
  * when it is not there or cannot be run. */
 int find_program(const char *name, char *ret_path, size_t path_size, struct error *err);
 
-/* libsonde.so, beside the running binary or where it is installed; -ENOENT. */
-int find_agent(char *ret_path, size_t path_size);
+/* A library of ours (libsonde.so, libsonde-cuda.so), beside the running binary or where it is installed; -ENOENT. */
+int find_agent(const char *name, char *ret_path, size_t path_size);
 
 #endif

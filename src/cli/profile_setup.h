@@ -14,6 +14,7 @@ struct profile_setup {
 	struct string_list notes;
 	char program[PATH_MAX];
 	char agent[PATH_MAX];
+	char cuda_agent[PATH_MAX];
 };
 
 /* `argv` is the program and its arguments. Release in any case. */

@@ -14,7 +14,7 @@
 /* RECORD_CUDA_API. domain = CUPTI's callback id, flags as below. */
 enum {
 	CUDA_API_DRIVER = 1, /* a call of the driver; otherwise of the runtime */
-	CUDA_API_STACK = 2   /* a RECORD_STACK with this correlation came before, from the thread itself */
+	CUDA_API_STACK = 2   /* the thread itself wrote its stack and a DEFINE_CUDA_STACK with this correlation before */
 };
 struct record_cuda_api {
 	uint64_t head;
@@ -208,6 +208,7 @@ struct record_capture {
 /* DEFINE_CUDA_CALL: id = class << 32 | callback id (class 0 runtime, 1 driver), text = name.
  * DEFINE_CUDA_FUNCTION: id = function, text = mangled name.
  * DEFINE_CUDA_GRAPH: id = graph, extra = original << 32 | exec (0 = none), head level = kind of cuda_graph.
+ * DEFINE_CUDA_STACK: id = correlation, extra = time of the RECORD_STACK this thread wrote just before.
  * DEFINE_CUDA_STREAM: id = stream, cuda_wire_stream.  DEFINE_CUDA_CONTEXT: id = context, cuda_wire_context. */
 
 struct cuda_wire_launch {     /* DEFINE_CUDA_LAUNCH: id = launch */

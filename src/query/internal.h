@@ -20,6 +20,7 @@ struct query {
 	struct native_table *natives;
 	unsigned native_count;
 	struct stack_tree *stacks; /* NULL until asked for */
+	struct column_lookup *lookups; /* indexes that joins asked for */
 	/* The same, by whichever thread comes first. */
 	pthread_mutex_t loading;
 	struct cuda_calls *calls;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/lookup.h"
 #include "query/call_values.h"
 #include "query/nvtx_projection.h"
 #include "query/scan.h"
@@ -174,6 +175,7 @@ void query_close(struct query *q)
 	query_index_release(&q->index);
 	canon_release(&q->canon);
 	stack_tree_release(q->stacks);
+	lookups_free(q->lookups);
 	nvtx_projections_release(q->projections);
 	nvtx_ranges_release(q->ranges);
 	cuda_calls_release(q->calls);

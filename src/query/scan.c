@@ -481,17 +481,15 @@ static void forget_columns(struct scan *s)
 		s->made[i].made = 0;
 }
 
-int scan_enter(struct scan *s, unsigned source, size_t group)
+int scan_may_enter(struct scan *s, unsigned source, size_t group)
 {
 	const struct report_group *g = report_group(s->q->report, s->table->sources[source].table, group);
-	int r = 0;
 
 	s->source = source;
 	s->group = group;
 	s->rows = s->limit = g->rows;
 	s->first = 0;
 	s->track = g->track ? index_find(&s->q->index.tracks, g->track) : NULL;
-	forget_columns(s);
 	if (current_source(s)->track_kind &&
 	    (!s->track || s->track[TRACK_KIND] != current_source(s)->track_kind))
 		return 0;
@@ -500,6 +498,21 @@ int scan_enter(struct scan *s, unsigned source, size_t group)
 	for (unsigned i = 0; i < s->condition_count; i++)
 		if (!group_may_match(s, g, &s->conditions[i]))
 			return 0;
+	return 1;
+}
+
+int scan_enter(struct scan *s, unsigned source, size_t group)
+{
+	int r;
+
+	if (!s->entered || s->entered_source != source || s->entered_group != group)
+		forget_columns(s);
+	s->entered = 1;
+	s->entered_source = source;
+	s->entered_group = group;
+	r = scan_may_enter(s, source, group);
+	if (r == 0)
+		return 0;
 	for (unsigned i = 0; r >= 0 && i < s->condition_count; i++)
 		r = narrow_rows(s, &s->conditions[i]);
 	if (r < 0)

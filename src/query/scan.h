@@ -41,6 +41,9 @@ struct scan {
 	struct condition conditions[SCAN_MAX_CONDITIONS];
 	unsigned condition_count;
 	/* Where it stands. */
+	int entered;      /* columns below are of this source and group */
+	unsigned entered_source;
+	size_t entered_group;
 	unsigned source;
 	size_t group;
 	uint32_t rows;
@@ -73,6 +76,8 @@ void scan_release(struct scan *s);
 /* Goes to the given group if conditions and track let it through (1), else 0;
  * negative errno on trouble. */
 int scan_enter(struct scan *s, unsigned source, size_t group);
+/* The same without reading anything: 0 when no row of the group can match. */
+int scan_may_enter(struct scan *s, unsigned source, size_t group);
 /* The next group that is let through, beginning with the current one + 1; 0 at the end. Start
  * with scan_rewind(). */
 void scan_rewind(struct scan *s);

@@ -91,6 +91,20 @@ static int add_session(struct variables *v, const struct secret *secret)
 	return set_variable(v, format(WIRE_ENV "=1:%s:%s%s", secret->name, token, ""));
 }
 
+/* Libraries that NVTX and the CUDA driver load by themselves: in programs that cannot be preloaded too. A variable of the
+ * user's own stays. */
+static int add_injections(struct variables *v, const struct profile_options *o)
+{
+	int r = 0;
+
+	if (o->agent_path && !get_variable(v, "NVTX_INJECTION64_PATH"))
+		r = set_variable(v, format("NVTX_INJECTION64_PATH=%s%s%s", o->agent_path, "", ""));
+	if (r == 0 && o->cuda.agent_path && (o->trace & TRACE_BIT(TRACE_CUDA) || o->capture_range == CAPTURE_RANGE_CUDA_PROFILER) &&
+	    !get_variable(v, "CUDA_INJECTION64_PATH"))
+		r = set_variable(v, format("CUDA_INJECTION64_PATH=%s%s%s", o->cuda.agent_path, "", ""));
+	return r;
+}
+
 char **launch_environment(const struct profile_options *o, const struct secret *secret,
 			  enum elf_peek_kind kind)
 {
@@ -110,8 +124,8 @@ char **launch_environment(const struct profile_options *o, const struct secret *
 		r = add_session(&v, secret);
 	if (r == 0 && o->agent_path && elf_peek_preloadable(kind) && launch_can_preload(o->agent_path))
 		r = add_preload(&v, o->agent_path);
-	if (r == 0 && o->agent_path && elf_peek_loadable(kind) && !get_variable(&v, "NVTX_INJECTION64_PATH"))
-		r = set_variable(&v, format("NVTX_INJECTION64_PATH=%s%s%s", o->agent_path, "", ""));
+	if (r == 0 && elf_peek_loadable(kind))
+		r = add_injections(&v, o);
 	if (r < 0) {
 		launch_free_environment(v.list);
 		return NULL;

@@ -6,32 +6,24 @@
 #include <time.h>
 
 #include "fmt/osrt_calls.h"
+#include "record/call_stack.h"
 #include "record/space.h"
-#include "record/stacks.h"
 
 #define BIT(column) (1u << (column))
 #define ALL(last) ((1u << ((last) + 1)) - 1)
 
 #define MAX_DEPTH 64
-#define MAX_STACK_BYTES (128u << 10)
 #define MAX_FILES (1u << 20) /* open at once in a process; further ones have no rows */
 #define CALIBRATION_NS 2000000
-#define AGENT_FILE "libsonde.so"
 
 struct osrt_track {
 	struct report_track *track;
 	int64_t last_end;
 };
 
-/* A thread's rows by nesting, and a stack waiting for the call it belongs to. */
+/* A thread's rows by nesting. */
 struct osrt_thread {
 	struct osrt_track tracks[MAX_DEPTH];
-	uint64_t stack_time;  /* ticks; of the call */
-	uint32_t pieces_left;
-	int whole;
-	uint64_t registers[ARCH_DWARF_REGISTERS];
-	uint8_t *bytes;
-	size_t size;
 };
 
 struct osrt_file {
@@ -42,14 +34,12 @@ struct osrt_file {
 	int descriptors;      /* openings and duplicates, less closings; -1 = closed, and told */
 };
 
-/* What a process told of its files and of the agent in it. */
+/* What a process told of its files. */
 struct osrt_process {
 	struct idmap index;   /* the agent's id -> index in files */
 	struct osrt_file *files;
 	uint32_t file_count;
 	uint32_t file_cap;
-	uint64_t agent_start;
-	uint64_t agent_end;
 };
 
 static uint64_t to_ticks(int64_t ns, double ticks_per_ns)
@@ -58,7 +48,7 @@ static uint64_t to_ticks(int64_t ns, double ticks_per_ns)
 }
 
 /* Good to some parts in ten thousand, which is enough for a threshold. */
-static double measure_ticks(int use_tsc)
+double ticks_per_ns(int use_tsc)
 {
 	struct timespec pause = { .tv_nsec = CALIBRATION_NS };
 	struct clock_snapshot before, after;
@@ -75,7 +65,7 @@ static double measure_ticks(int use_tsc)
 
 void osrt_fill_page(struct ring_session *page, const struct osrt_options *options, int use_tsc)
 {
-	double rate = measure_ticks(use_tsc);
+	double rate = ticks_per_ns(use_tsc);
 
 	page->osrt_threshold = to_ticks(options->threshold_ns, rate);
 	page->osrt_stack_threshold = to_ticks(options->backtrace_threshold_ns, rate);
@@ -95,70 +85,6 @@ static struct osrt_process *osrt_of_process(struct traced_process *p)
 	if (!p->osrt)
 		p->osrt = calloc(1, sizeof(*p->osrt));
 	return p->osrt;
-}
-
-int osrt_stack_record(struct traced_thread *t, const uint8_t *bytes, uint32_t size)
-{
-	struct osrt_thread *o = osrt_of_thread(t);
-	struct record_stack record;
-	uint32_t left;
-	uint8_t *grown;
-
-	if (size < sizeof(record))
-		return -EBADMSG;
-	if (!o)
-		return -ENOMEM;
-	memcpy(&record, bytes, sizeof(record));
-	left = record_level(record.head);
-	if (!(o->size && o->stack_time == record.time && o->pieces_left == left + 1)) {
-		o->size = 0; /* the first piece of another one */
-		o->stack_time = record.time;
-		memcpy(o->registers, record.registers, sizeof(o->registers));
-	}
-	size -= (uint32_t)sizeof(record);
-	o->pieces_left = left;
-	o->whole = left == 0;
-	if (o->size + size > MAX_STACK_BYTES)
-		return -EBADMSG;
-	grown = realloc(o->bytes, o->size + size + 1);
-	if (!grown)
-		return -ENOMEM;
-	o->bytes = grown;
-	memcpy(grown + o->size, bytes + sizeof(record), size);
-	o->size += size;
-	return 0;
-}
-
-/* The wrapper and what it called to get here are not the program's. The call itself is the row. */
-static void drop_agent_frames(const struct osrt_process *o, struct stack_walk *walk)
-{
-	uint32_t ours = 0;
-
-	while (o && ours < walk->count && walk->pcs[ours] >= o->agent_start && walk->pcs[ours] < o->agent_end)
-		ours++;
-	memmove(walk->pcs, walk->pcs + ours, (walk->count - ours) * sizeof(walk->pcs[0]));
-	walk->count -= ours;
-}
-
-static uint64_t stack_before(struct session *s, struct traced_process *p, struct osrt_thread *o, uint64_t time)
-{
-	struct space *space = space_of(s, p->uid, p->info.pid);
-	struct stack_copy copy = { .bytes = o->bytes, .size = o->size };
-	struct stack_walk walk;
-
-	if (!o->whole || o->stack_time != time || !space)
-		return 0;
-	o->whole = 0;
-	memcpy(copy.registers, o->registers, sizeof(copy.registers));
-	walk.count = walk.kernel = 0;
-	walk.cut = 0;
-	space_unwind(s, space, &copy, &walk);
-	drop_agent_frames(p->osrt, &walk);
-	if (walk.count > s->osrt_depth) {
-		walk.count = s->osrt_depth;
-		walk.cut = 1;
-	}
-	return stacks_intern(s, space, &walk);
 }
 
 static uint64_t name_of(struct session *s, unsigned number)
@@ -248,7 +174,7 @@ int osrt_call_record(struct session *s, struct traced_process *p, struct traced_
 	v[COLUMN_OSRT_NAME] = (int64_t)name_of(s, record_domain(record.head));
 	v[COLUMN_OSRT_RESULT] = record.result;
 	if (flags & OSRT_FLAG_STACK) {
-		v[COLUMN_OSRT_STACK] = (int64_t)stack_before(s, p, o, record.time);
+		v[COLUMN_OSRT_STACK] = (int64_t)call_stack_take(s, p, t, record.time, s->osrt_depth);
 		present |= v[COLUMN_OSRT_STACK] ? BIT(COLUMN_OSRT_STACK) : 0;
 	}
 	if (flags & OSRT_FLAG_FILE) {
@@ -330,7 +256,6 @@ void osrt_file_record(struct session *s, struct traced_process *p, const struct 
 
 int osrt_module_record(struct session *s, struct traced_process *p, const uint8_t *body, size_t size, int64_t time)
 {
-	struct osrt_process *o = osrt_of_process(p);
 	struct space *space = space_of(s, p->uid, p->info.pid);
 	struct space_mapping mapping = { .time = time };
 	struct record_module module;
@@ -355,11 +280,7 @@ int osrt_module_record(struct session *s, struct traced_process *p, const uint8_
 	mapping.build_id_size = module.build_id_size;
 	if (space)
 		space_map(s, space, &mapping);
-	if (o && length >= sizeof(AGENT_FILE) - 1 &&
-	    strcmp(path + length - (sizeof(AGENT_FILE) - 1), AGENT_FILE) == 0) {
-		o->agent_start = module.address;
-		o->agent_end = module.address + module.size;
-	}
+	call_stack_module(p, path, module.address, module.address + module.size);
 	return 0;
 }
 
@@ -369,19 +290,8 @@ void osrt_thread_end(struct traced_thread *t)
 		return;
 	for (uint32_t i = 0; i < MAX_DEPTH; i++)
 		report_track_close(t->osrt->tracks[i].track);
-	free(t->osrt->bytes);
 	free(t->osrt);
 	t->osrt = NULL;
-}
-
-void osrt_process_fork(const struct traced_process *parent, struct traced_process *child)
-{
-	struct osrt_process *o = parent->osrt ? osrt_of_process(child) : NULL;
-
-	if (o) {
-		o->agent_start = parent->osrt->agent_start;
-		o->agent_end = parent->osrt->agent_end;
-	}
 }
 
 void osrt_process_end(struct session *s, struct traced_process *p)

@@ -7,10 +7,10 @@
 #include "ring/ring_layout.h"
 
 /* What agents need to know of the options. The clock must have been chosen. */
+double ticks_per_ns(int use_tsc);
 void osrt_fill_page(struct ring_session *page, const struct osrt_options *options, int use_tsc);
 
 /* Records of a thread; `size` is theirs, checked. -EBADMSG when one makes no sense. */
-int osrt_stack_record(struct traced_thread *t, const uint8_t *bytes, uint32_t size);
 int osrt_call_record(struct session *s, struct traced_process *p, struct traced_thread *t,
 		     const uint8_t *bytes, uint32_t size, int64_t start, int64_t end);
 /* DEFINE_FILE and DEFINE_MODULE. */
@@ -22,8 +22,6 @@ int osrt_module_record(struct session *s, struct traced_process *p, const uint8_
 void osrt_open_call(struct session *s, struct traced_process *p, struct traced_thread *t,
 		    const struct ring_slot *slot, int64_t end);
 void osrt_thread_end(struct traced_thread *t);
-/* A forked child begins with what its parent told. */
-void osrt_process_fork(const struct traced_process *parent, struct traced_process *child);
 /* Rows of files that were not closed. */
 void osrt_process_end(struct session *s, struct traced_process *p);
 void osrt_process_free(struct traced_process *p);

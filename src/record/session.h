@@ -137,6 +137,7 @@ struct traced_thread {
 	struct numbered_name *names; /* RECORD_SHORT_NAMES of them, or NULL */
 	struct timer_samples *timer_samples; /* record/timer_samples.c */
 	struct osrt_thread *osrt;    /* record/osrt.c, as below */
+	struct written_stack *stack; /* record/call_stack.c */
 	struct loss_counts seen;    /* what loss rows have told already */
 	struct loss_counts counts;
 };
@@ -193,6 +194,11 @@ struct process_info {
 	char cmdline[1024];
 };
 
+struct code_range {
+	uint64_t start;
+	uint64_t end;
+};
+
 struct traced_process {
 	struct traced_process *next, **link; /* in session.processes */
 	struct process_info info;
@@ -219,6 +225,10 @@ struct traced_process {
 	uint64_t no_slot_seen;
 	uint32_t tid_searches;
 	struct osrt_process *osrt;
+	struct code_range own_code[4];  /* of the agent and of CUPTI */
+	uint32_t own_code_count;
+	struct cuda_process *cuda;      /* record/cuda */
+	struct idmap thread_uids;       /* inner tid -> uid of those that had a ring: records may name them later */
 };
 
 #define SESSION_DEAD_DEFINITIONS 256
@@ -233,6 +243,8 @@ struct session {
 	struct stacks *stacks;        /* record/stacks.h */
 	struct sched *sched;          /* record/perf/sched.h */
 	struct roster roster;
+	struct gpus *gpus;            /* record/gpus.h */
+	struct cuda_session *cuda;    /* record/cuda */
 	uint64_t *osrt_names;         /* string ids by number of the function; 0 = not used yet */
 	uint32_t osrt_depth;          /* longest stack of an OS runtime call */
 	uint64_t next_file;
@@ -256,6 +268,10 @@ struct session {
 	uint32_t cost_clock_ps;
 	int64_t now;                  /* newest snapshot: no record can be younger */
 	int full;                     /* the writer takes no more rows */
+	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
+	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */
+	int cuda_seen;                /* a process has initialised CUDA */
+	char cuda_trouble[400];       /* the first that kept one from being recorded */
 };
 
 /* Appends a row to a PLAIN table. */

@@ -63,7 +63,8 @@ enum ring_cuda {
 	RING_CUDA_EVENT_TIMES = 1u << 5,
 	RING_CUDA_FLUSH_ON_STOP = 1u << 6,
 	RING_CUDA_PROFILER_API = 1u << 7,    /* cudaProfilerStart and Stop open and close the window */
-	RING_CUDA_BACKTRACES = 1u << 8
+	RING_CUDA_BACKTRACES = 1u << 8,
+	RING_CUDA_KEEP_OPEN = 1u << 9        /* cudaProfilerStop changes nothing */
 };
 
 /* Kinds of calls, for --cudabacktrace. */
@@ -100,11 +101,17 @@ struct ring_session {
 
 struct ring_doorbell {
 	_Atomic uint32_t sleeping;    /* futex word: 1 while the recorder may sleep for long */
+	_Atomic uint32_t rounds;      /* over the rings, by the recorder: it goes on counting while it lives */
 };
 
 /* One mapping of RING_SESSION_SIZE: page 0 ring_session (read-only in targets),
  * page 1 ring_doorbell. */
 #define RING_SESSION_SIZE (2u * RING_PAGE_SIZE)
+
+enum ring_cuda_agent {
+	RING_CUDA_HERE = 1u << 0,         /* the process has initialised CUDA */
+	RING_CUDA_UNFINISHED = 1u << 1    /* records of the last window are still to come: CUPTI gives them late */
+};
 
 struct ring_pool {
 	uint64_t magic;
@@ -125,6 +132,7 @@ struct ring_pool {
 	/* Programs and forked children that found no way to the recorder: its socket is in another
 	 * network namespace. Counted here because there is no other way to tell. */
 	_Atomic uint32_t unreachable;
+	_Atomic uint32_t cuda;            /* enum ring_cuda_agent */
 	uint32_t cost_pair_ps;            /* agent's own cost of one push+pop, in picoseconds; 0 = not measured */
 	uint32_t cost_clock_ps;           /* cost of reading the clock once */
 };

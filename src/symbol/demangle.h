@@ -6,4 +6,7 @@
  * then it stands for itself. */
 char *demangle(const char *linkage);
 
+/* C++: the function's own name, without name spaces, template arguments and parameters. NULL as above. */
+char *demangle_short(const char *linkage);
+
 #endif

@@ -14,10 +14,12 @@ typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buf
 
 enum {
 	CUPTI_OK = 0,
-	CUPTI_INVALID_KIND = 21,
 	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_NOT_INITIALIZED = 15,
+	CUPTI_INVALID_KIND = 21,
 	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
-	CUPTI_MULTIPLE_SUBSCRIBERS = 39
+	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+	CUPTI_VIRTUAL_INSUFFICIENT_PRIVILEGES = 40
 };
 
 struct cupti {
@@ -28,5 +30,19 @@ struct cupti {
 #include "vendor/cupti_functions.def"
 #undef CUPTI_FUNCTION
 };
+
+/* Loads this file (a path, or a soname that the loader finds) and fills everything; a library that is too old, or
+ * lacks a function that is needed, is refused. `why` says what was wrong, in one sentence without a full stop. */
+int cupti_load(struct cupti *ret, const char *path, char *why, size_t why_size);
+void cupti_unload(struct cupti *c);
+
+/* Lists the places where CUPTI may be, best first: full paths of files that exist, then names for the loader. `root` is put before
+ * absolute folders ("" but in tests). Returns how many. */
+#define CUPTI_PLACES 48
+struct cupti_places {
+	unsigned count;
+	char paths[CUPTI_PLACES][512];
+};
+void cupti_find(struct cupti_places *ret, const char *root);
 
 #endif

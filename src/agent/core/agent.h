@@ -140,6 +140,11 @@ static inline void *agent_begin(uint32_t size)
 	return agent_begin_here();
 }
 
+/* As agent_begin(), for threads that are not the program's: waits while the pool is full and the recorder reads. */
+void *agent_begin_patiently(uint32_t size) __attribute__((visibility("hidden")));
+/* Wakes the recorder, if it sleeps. */
+void agent_ring_doorbell(void) __attribute__((visibility("hidden")));
+
 /* For those who go another way than agent_begin_slow(): is there room, and nobody writing? */
 static inline int agent_has_room(uint32_t size)
 {
@@ -185,6 +190,15 @@ int agent_start(void) __attribute__((visibility("hidden")));
 AGENT_COLD int agent_leave(const char *why) __attribute__((visibility("hidden")));
 AGENT_COLD void agent_return(void) __attribute__((visibility("hidden")));
 
+/* The process is about to end without its exit handlers, or to become another program: those who asked for it are
+ * told. Nothing happens in forked children of the one that asked. */
+void agent_leaving(void) __attribute__((visibility("hidden")));
+int agent_on_leaving(void (*leaving)(void)) __attribute__((visibility("hidden")));
+
+/* A thread of the agent's own: not recorded as one that the program began, all signals blocked, a small stack. Returns
+ * an errno. */
+int agent_start_thread(void *(*routine)(void *), void *argument) __attribute__((visibility("hidden")));
+
 /* Ids of definitions, unique in the process and its forked children's past. */
 uint64_t agent_next_string_id(void) __attribute__((visibility("hidden")));
 uint64_t agent_next_domain_id(void) __attribute__((visibility("hidden")));
@@ -200,6 +214,9 @@ void *agent_permanent(size_t size) __attribute__((visibility("hidden")));
  * returns how many there were. Of a stack the calling thread is on there are always some. */
 uint32_t agent_copy_readable(void *to, uintptr_t from, uint32_t size) __attribute__((visibility("hidden")));
 uint32_t agent_copy_stack(void *to, uintptr_t from, uint32_t size) __attribute__((visibility("hidden")));
+
+/* Writes a copy of the caller's stack, `size` bytes at most, as RECORD_STACK; returns whether it did. */
+int agent_write_stack(uint64_t time, uint32_t size) __attribute__((visibility("hidden")));
 
 /* Tells the recorder which ELF objects are loaded, if that has changed since the last time. */
 void agent_tell_objects(uint64_t time) __attribute__((visibility("hidden")));

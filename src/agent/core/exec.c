@@ -182,6 +182,7 @@ static int run_execve(execve_fn function, const char *file, const char *path, ch
 
 	if (!watched())
 		return function(file, argv, environment);
+	agent_leaving();
 	kind = elf_peek_path(path);
 	tell_recorder(WIRE_EXEC, path, carries_agent(environment), 0);
 	return function(file, argv, choose_environment(kind, environment, copy, preload));
@@ -236,6 +237,7 @@ AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 	agent_wrappers_resolve();
 	if (!watched() || fd < 0)
 		return real.fexecve(fd, argv, environment);
+	agent_leaving();
 	descriptor_link(fd, link);
 	length = raw_syscall(SYS_readlink, (long)link, (long)path, sizeof(path) - 1, 0, 0, 0);
 	path[length > 0 ? length : 0] = '\0';

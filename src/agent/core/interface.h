@@ -12,6 +12,13 @@
 
 #define AGENT_INTERFACE_VERSION 1u
 
+/* The program uses CUPTI itself. `used` is called before its call goes on, on its thread; `released` behind a call by
+ * which it may have let go of CUPTI. */
+struct agent_cupti_listener {
+	void (*used)(const char *function, const char *library);
+	void (*released)(void);
+};
+
 struct agent_interface {
 	uint32_t version;
 	uint32_t size;
@@ -32,14 +39,22 @@ struct agent_interface {
 	void (*stack)(uint64_t time, uint32_t size);
 	void (*diagnose)(enum diagnostic_severity severity, const char *text);
 	void *(*permanent)(size_t size);
+	/* A thread of ours, which the program's threads do not see begin: signals blocked, small stack. Returns an errno. */
+	int (*start_thread)(void *(*routine)(void *), void *argument);
 	/* Wakes the recorder now. */
 	void (*ring_doorbell)(void);
+	/* Counts on while the recorder reads. */
+	uint32_t (*recorder_rounds)(void);
+	/* Tells the recorder at once: enum ring_cuda_agent. */
+	void (*cuda_is)(uint32_t how);
 	/* `leaving` is called in a process that is about to end or to become another program (_exit, exec*), never in a
 	 * forked child of it. One for each library. */
 	int (*on_leaving)(void (*leaving)(void));
-	/* The target calls CUPTI itself, from anywhere but our libraries: told before the call goes on. */
-	void (*on_cupti_use)(void (*used)(const char *function));
+	void (*on_cupti_use)(const struct agent_cupti_listener *listener);
 };
+
+/* cupti_use.c */
+void agent_on_cupti_use(const struct agent_cupti_listener *listener) __attribute__((visibility("hidden")));
 
 /* Exported by libsonde.so: NULL when it has another version. */
 const struct agent_interface *sonde_agent_interface(uint32_t version);

@@ -8,10 +8,12 @@
 #include "base/arch.h"
 
 __asm__(".symver pthread_attr_getstacksize, pthread_attr_getstacksize@" ARCH_GLIBC_FIRST);
+__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@" ARCH_GLIBC_FIRST);
 __asm__(".symver pthread_key_create, pthread_key_create@" ARCH_GLIBC_FIRST);
 __asm__(".symver pthread_setspecific, pthread_setspecific@" ARCH_GLIBC_FIRST);
 
 #pragma weak pthread_attr_getstacksize
+#pragma weak pthread_attr_setstacksize
 #pragma weak pthread_key_create
 #pragma weak pthread_setspecific
 

@@ -1,5 +1,6 @@
 /* The writer's side of a ring: slots and chunks, taken by one atomic each. */
 #include <errno.h>
+#include <time.h>
 
 #include "agent/core/sampling.h"
 #include "agent/core/state.h"
@@ -9,8 +10,11 @@ __thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec")));
 
 /* Chunks ahead that are faulted in together. */
 #define POPULATE_CHUNKS 16u
+/* How long a thread of ours waits for a recorder that gives nothing back. */
+#define PATIENCE_NS 2000000000l
+#define PATIENCE_STEP_NS 500000l
 
-static void ring_doorbell(void)
+void agent_ring_doorbell(void)
 {
 	_Atomic uint32_t *sleeping = &agent_pages.doorbell.sleeping;
 
@@ -25,7 +29,7 @@ static uint32_t take_fresh(_Atomic uint32_t *fresh, uint32_t limit)
 {
 	uint32_t index = atomic_load_explicit(fresh, memory_order_relaxed);
 
-	ring_doorbell();
+	agent_ring_doorbell();
 	while (index < limit)
 		if (atomic_compare_exchange_weak_explicit(fresh, &index, index + 1,
 							  memory_order_relaxed, memory_order_relaxed))
@@ -164,7 +168,7 @@ static int take_chunk(struct ring_pool *pool, struct agent_tls *tls, int use_res
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
 	if (tls->chunk) {
 		atomic_store_explicit(&tls->chunk->next, index, memory_order_release);
-		ring_doorbell();
+		agent_ring_doorbell();
 	} else {
 		atomic_store_explicit(&tls->slot->first_chunk, index, memory_order_release);
 	}
@@ -218,7 +222,34 @@ static int make_room(uint32_t size, int use_reserve)
 	return result;
 }
 
-static void *begin(uint32_t size, int use_reserve)
+/* What to do where there is no room. */
+enum want { WANT_ROOM, WANT_RESERVE, WANT_PATIENCE };
+
+/* Chunks come back when the recorder has read them. Its process may be stopped, or gone: not waited for
+ * again then, until it has given one back. */
+static int wait_for_room(uint32_t size)
+{
+	static _Atomic uint32_t given_up;
+	const struct timespec pause = { .tv_nsec = PATIENCE_STEP_NS };
+	struct ring_pool *pool = agent_state.pool;
+	uint64_t head = atomic_load(&pool->free_chunks), now;
+	int result = make_room(size, 0);
+
+	for (long waited = 0; result == -ENOSPC && waited < PATIENCE_NS && !atomic_load(&given_up);
+	     waited += PATIENCE_STEP_NS) {
+		agent_ring_doorbell();
+		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+		now = atomic_load(&pool->free_chunks);
+		if (now != head)
+			waited = 0;
+		head = now;
+		result = make_room(size, 0);
+	}
+	atomic_store(&given_up, result == -ENOSPC);
+	return result;
+}
+
+static void *begin(uint32_t size, enum want want)
 {
 	struct agent_tls *tls = &agent_tls;
 	int saved_errno = errno;
@@ -230,7 +261,8 @@ static void *begin(uint32_t size, int use_reserve)
 	}
 	tls->busy = arch_stack_pointer();
 	atomic_signal_fence(memory_order_seq_cst);
-	result = make_room(size, use_reserve);
+	result = want == WANT_PATIENCE && size <= RING_CHUNK_DATA ? wait_for_room(size) :
+								    make_room(size, want == WANT_RESERVE);
 	errno = saved_errno;
 	if (result == 0)
 		return tls->write;
@@ -242,7 +274,14 @@ static void *begin(uint32_t size, int use_reserve)
 
 void *agent_begin_slow(uint32_t size)
 {
-	return begin(size, 0);
+	return begin(size, WANT_ROOM);
+}
+
+void *agent_begin_patiently(uint32_t size)
+{
+	if (agent_has_room(size))
+		return agent_begin_here();
+	return agent_attached() ? begin(size, WANT_PATIENCE) : NULL;
 }
 
 void agent_take_slot(void)
@@ -262,7 +301,7 @@ void *agent_begin_definition(uint32_t size)
 {
 	if (!agent_attached() && !agent_revive(0))
 		return NULL;
-	return begin(size, 1);
+	return begin(size, WANT_RESERVE);
 }
 
 struct agent_thread_memory *agent_each_memory(uint32_t *position)

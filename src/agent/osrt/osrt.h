@@ -120,9 +120,6 @@ static inline __attribute__((always_inline)) void osrt_end(struct osrt_frame *fr
 		osrt_leave_outer(frame);
 }
 
-/* stack.c: writes a copy of the caller's stack; returns whether it did. */
-int osrt_write_stack(uint64_t time) OSRT_HIDDEN;
-
 /* files.c: the file of a call that ended at `time` (0 = none), and the bytes it moved. */
 uint64_t osrt_file_after(const struct osrt_frame *frame, uint64_t time, int64_t result, unsigned role,
 			 const long *arguments, int64_t *ret_bytes) OSRT_HIDDEN;

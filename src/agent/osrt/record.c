@@ -75,7 +75,7 @@ void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t result, unsigne
 		whole.file.file = osrt_file_after(frame, end, result, role, arguments, &whole.file.bytes);
 	if (whole.file.file)
 		flags |= OSRT_FLAG_FILE;
-	if (end - frame->start >= agent_pages.session.osrt_stack_threshold && osrt_write_stack(end))
+	if (end - frame->start >= agent_pages.session.osrt_stack_threshold && agent_write_stack(end, agent_pages.session.osrt_stack_size))
 		flags |= OSRT_FLAG_STACK;
 	write_call(frame, &whole, flags);
 }

@@ -2,10 +2,12 @@
  * of ours that gives it a timer and jumps to the program's own, so that no frame of ours
  * stays on its stack. */
 #include <errno.h>
+#include <signal.h>
 #include <threads.h>
 
 #include "agent/core/old_glibc.h"
 #include "agent/core/sampling.h"
+#include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
 #include "agent/osrt/osrt.h"
 
@@ -130,6 +132,30 @@ static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*r
 	result = real.pthread_create(thread, attributes, run_pthread, start);
 	if (result)
 		atomic_store_explicit(&start->used, 0, memory_order_release);
+	return result;
+}
+
+/* Vendor libraries are called on it. */
+#define OWN_STACK (256u << 10)
+
+int agent_start_thread(void *(*routine)(void *), void *argument)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int result;
+
+	agent_wrappers_resolve();
+	if (!real.pthread_create || pthread_attr_init(&attributes))
+		return EAGAIN;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	if (pthread_attr_setstacksize)
+		pthread_attr_setstacksize(&attributes, OWN_STACK);
+	sigfillset(&all);
+	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, 8, 0, 0);
+	result = real.pthread_create(&thread, &attributes, routine, argument);
+	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, 8, 0, 0);
+	pthread_attr_destroy(&attributes);
 	return result;
 }
 

@@ -32,6 +32,44 @@ static void test_cpp(void **state)
 	expect("_ZTv0_n24_N1AD1Ev", "virtual thunk to A::~A()");
 }
 
+static void expect_short(const char *linkage, const char *name)
+{
+	char *text = demangle_short(linkage);
+
+	if (name) {
+		assert_non_null(text);
+		assert_string_equal(text, name);
+	} else {
+		assert_null(text);
+	}
+	free(text);
+}
+
+/* Kernels of PyTorch, CUTLASS and CUB as cuobjdump lists them, and names with signs that look like brackets. */
+static void test_short_names(void **state)
+{
+	expect_short("_Z3addPfS_i", "add");
+	expect_short("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_",
+		     "vectorized_elementwise_kernel");
+	expect_short("_ZN7cutlass6KernelI59cutlass_80_tensorop_f16_s16816gemm_f16_64x64_64x6_tn_align8EEvNT_6ParamsE",
+		     "Kernel");
+	expect_short("_ZN3cub11EmptyKernelIvEEvv", "EmptyKernel");
+	expect_short("_ZN2at6native50_GLOBAL__N__63ad3de6_17_FillKernel_cu_a1b2c3d4_12311real_kernelIiEEvPT_", "real_kernel");
+	expect_short("_ZN12_GLOBAL__N_11fEv", "f");
+	expect_short("_ZNK1AeqERKS_", "operator==");
+	expect_short("_ZlsR1AS0_", "operator<<");
+	expect_short("_ZN1AltIiEEvT_", "operator<");
+	expect_short("_ZN1AclIiEEvT_", "operator()");
+	expect_short("_ZN1AcviEv", "operator int");
+	expect_short("_ZZ4mainENKUliE_clEi", "operator()");
+	expect_short("_Z9operatorsv", "operators");
+	expect_short("_Z3foov.cold", "foo");
+	expect_short("triton_poi_fused_add_0", NULL);
+	expect_short("_Z", NULL);
+	expect_short("_Znonsense!", NULL);
+	expect_short("", NULL);
+}
+
 /* From rustc's description of the v0 scheme, and legacy names as rustc wrote them. */
 static void test_rust(void **state)
 {
@@ -100,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cpp),
+		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_rust),
 		cmocka_unit_test(test_d_and_plain),
 		cmocka_unit_test(test_bombs),

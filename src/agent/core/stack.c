@@ -1,7 +1,7 @@
 /* The top of a caller's stack, for the recorder to unwind. */
 #include <string.h>
 
-#include "agent/osrt/osrt.h"
+#include "agent/core/agent.h"
 
 #define PIECE_BYTES ((RING_CHUNK_DATA - (uint32_t)sizeof(struct record_stack)) & ~7u)
 
@@ -23,10 +23,10 @@ static int write_piece(uint64_t time, const uint64_t *registers, uint32_t at, ui
 	return 1;
 }
 
-__attribute__((noinline)) int osrt_write_stack(uint64_t time)
+__attribute__((noinline)) int agent_write_stack(uint64_t time, uint32_t size)
 {
 	uint64_t registers[ARCH_DWARF_REGISTERS] = { 0 };
-	uint32_t size = agent_pages.session.osrt_stack_size, at, part, got;
+	uint32_t at, part, got;
 	int ended = 0;
 
 	agent_tell_objects(time);

@@ -1,0 +1,58 @@
+/* What other libraries of ours in this process may use (interface.h). */
+#include "agent/core/interface.h"
+
+#include "agent/core/state.h"
+
+static int on(unsigned module)
+{
+	return agent_on(module);
+}
+
+static void *begin(uint32_t size)
+{
+	return agent_begin(size);
+}
+
+static void stack(uint64_t time, uint32_t size)
+{
+	agent_write_stack(time, size);
+}
+
+static uint32_t recorder_rounds(void)
+{
+	return atomic_load_explicit(&agent_pages.doorbell.rounds, memory_order_relaxed);
+}
+
+static void cuda_is(uint32_t how)
+{
+	if (agent_attached())
+		atomic_store(&agent_state.pool->cuda, how);
+}
+
+static const struct agent_interface interface = {
+	.version = AGENT_INTERFACE_VERSION,
+	.size = sizeof(interface),
+	.session = &agent_pages.session,
+	.start = agent_start,
+	.attached = agent_attached,
+	.on = on,
+	.now = agent_now,
+	.begin = begin,
+	.begin_definition = agent_begin_definition,
+	.end = agent_end,
+	.begin_patiently = agent_begin_patiently,
+	.stack = stack,
+	.diagnose = agent_diagnose,
+	.permanent = agent_permanent,
+	.start_thread = agent_start_thread,
+	.ring_doorbell = agent_ring_doorbell,
+	.recorder_rounds = recorder_rounds,
+	.cuda_is = cuda_is,
+	.on_leaving = agent_on_leaving,
+	.on_cupti_use = agent_on_cupti_use,
+};
+
+AGENT_EXPORT const struct agent_interface *sonde_agent_interface(uint32_t version)
+{
+	return version == AGENT_INTERFACE_VERSION ? &interface : NULL;
+}

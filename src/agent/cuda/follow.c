@@ -1,0 +1,96 @@
+/* Activities follow the gate. */
+#include <linux/futex.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "agent/core/syscalls.h"
+#include "agent/cuda/life.h"
+
+#define MS 1000000ll
+#define FOLLOW_PATIENCE (500 * MS)
+
+struct cuda_life cuda_life;
+
+/* Thread that has the turn, 0 = nobody. */
+static _Atomic uint32_t turn;
+
+uint64_t cuda_milliseconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void cuda_wait(const _Atomic uint32_t *word, uint32_t value, int64_t ns)
+{
+	struct timespec timeout = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+
+	/* Not FUTEX_PRIVATE: the gate is shared with the recorder. */
+	raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)value, ns ? (long)&timeout : 0, 0, 0);
+}
+
+int cuda_take_turn(int64_t ns)
+{
+	uint32_t self = (uint32_t)raw_gettid(), holder;
+	uint64_t until = cuda_milliseconds() + (uint64_t)(ns / MS);
+
+	for (;;) {
+		holder = 0;
+		if (atomic_compare_exchange_strong(&turn, &holder, self))
+			return 1;
+		if (holder == self || cuda_milliseconds() >= until)
+			return 0;
+		cuda_wait(&turn, holder, 5 * MS);
+	}
+}
+
+void cuda_give_turn(void)
+{
+	atomic_store(&turn, 0);
+	raw_futex_wake(&turn);
+}
+
+int cuda_is_ours(void)
+{
+	return cuda_life.pid == (uint32_t)raw_getpid() && atomic_load(&cuda_agent.state) != CUDA_OFF;
+}
+
+static int wants_open(void)
+{
+	return !atomic_load(&cuda_life.holds) && cuda_agent.core->on(RING_GATE_CUDA);
+}
+
+static void change(int open)
+{
+	if (open) {
+		cuda_agent.core->cuda_is(RING_CUDA_HERE | RING_CUDA_UNFINISHED);
+		atomic_store(&cuda_life.closed_at, 0);
+		cuda_activities_open();
+	} else {
+		cuda_activities_close();
+		atomic_store(&cuda_life.closed_at, cuda_milliseconds());
+	}
+	atomic_store(&cuda_agent.state, open ? CUDA_OPEN : CUDA_CLOSED);
+}
+
+void cuda_follow(void)
+{
+	int open;
+
+	if (!cuda_is_ours() || !cuda_take_turn(FOLLOW_PATIENCE))
+		return;
+	/* The gate may move on while activities are changed. */
+	while (cuda_is_ours() && (open = wants_open()) != (atomic_load(&cuda_agent.state) == CUDA_OPEN))
+		change(open);
+	cuda_give_turn();
+}
+
+void cuda_flush(int all)
+{
+	if (!cuda_is_ours() || !cuda_take_turn(FOLLOW_PATIENCE))
+		return;
+	if (cuda_is_ours())
+		cuda_activities_flush(all);
+	cuda_give_turn();
+}

@@ -1,0 +1,85 @@
+/* The ends: of the process, and of our use of CUPTI where the program wants it for itself. A forked child has none of it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/core/syscalls.h"
+#include "agent/cuda/life.h"
+
+#define MS 1000000ll
+#define PATIENCE (2000 * MS)
+/* For everything that CUPTI still has. */
+#define LAST_PATIENCE (10000 * MS)
+
+/* _exit and exec: the exec may fail, so everything stays as it is. */
+static void leaving(void)
+{
+	if (cuda_is_ours() && !(atomic_load(&cuda_life.holds) & CUDA_HOLD_EXIT))
+		cuda_watch_flush(LAST_PATIENCE);
+}
+
+/* As early among the exit handlers as one that was registered in cuInit can be: CUPTI and the driver still work. */
+static void at_exit(void)
+{
+	int saved_errno = errno;
+
+	if (!cuda_is_ours() || atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_EXIT) & CUDA_HOLD_EXIT)
+		return;
+	cuda_watch_flush(LAST_PATIENCE);
+	errno = saved_errno;
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* CUPTI begins anew for its next user: with its own clock, its own settings. */
+static void let_go(void)
+{
+	struct cupti *c = &cuda_agent.cupti;
+
+	if (atomic_load(&cuda_agent.state) == CUDA_OPEN)
+		cuda_activities_close();
+	cuda_activities_flush(1);
+	atomic_store(&cuda_agent.state, CUDA_OFF);
+	atomic_store(&cuda_life.closed_at, 0);
+	c->cuptiUnsubscribe(cuda_agent.subscriber);
+	cuda_agent.subscriber = NULL;
+	if (c->cuptiFinalize)
+		c->cuptiFinalize();
+	cuda_agent.core->cuda_is(RING_CUDA_HERE);
+}
+
+static void used(const char *function, const char *library)
+{
+	char text[400];
+
+	if (!cuda_is_ours() || atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER) & CUDA_HOLD_OTHER)
+		return;
+	if (!cuda_take_turn(PATIENCE))
+		return;
+	let_go();
+	cuda_give_turn();
+	snprintf(text, sizeof(text), "CUDA is not recorded while the program uses CUPTI itself (%s, called by %.200s): only one can.",
+		 function, file_name(library));
+	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, text);
+}
+
+static void released(void)
+{
+	if (atomic_load(&cuda_life.holds) & CUDA_HOLD_OTHER)
+		atomic_store(&cuda_life.released, 1);
+}
+
+void cuda_leave_prepare(void)
+{
+	static const struct agent_cupti_listener listener = { used, released };
+
+	atexit(at_exit);
+	cuda_agent.core->on_leaving(leaving);
+	cuda_agent.core->on_cupti_use(&listener);
+}

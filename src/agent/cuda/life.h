@@ -1,0 +1,53 @@
+/* When CUPTI is ours, and when it records: shared by the files that decide it. */
+#ifndef SONDE_AGENT_CUDA_LIFE_H
+#define SONDE_AGENT_CUDA_LIFE_H
+
+#include "agent/cuda/cuda.h"
+
+#define CUDA_HIDDEN __attribute__((visibility("hidden")))
+
+/* Why no activity may be enabled whatever the gate says; several may hold. */
+enum cuda_hold {
+	CUDA_HOLD_EXIT = 1u << 0,      /* exit handlers run: CUPTI is about to be gone */
+	CUDA_HOLD_OTHER = 1u << 1,     /* the program uses CUPTI itself */
+	CUDA_HOLD_SILENCE = 1u << 2    /* the recorder does not read */
+};
+
+struct cuda_life {
+	uint32_t pid;                  /* whose CUPTI this is: never a forked child's */
+	_Atomic uint32_t holds;        /* enum cuda_hold */
+	_Atomic uint32_t released;     /* the program may have let go of CUPTI */
+	_Atomic uint64_t closed_at;    /* ms; the last window's end, 0 = all of it has been fetched */
+};
+
+extern struct cuda_life cuda_life CUDA_HIDDEN;
+
+/* inject.c: loads CUPTI, if that has not happened, and subscribes; one diagnostic if that fails. */
+int cuda_take(void) CUDA_HIDDEN;
+
+/* follow.c. Opening, closing, flushing and letting go of CUPTI happen one at a time: who does it has the turn. A thread that has waited
+ * for `ns` without getting it goes on without; so does one that has it already, further out on its stack. */
+int cuda_take_turn(int64_t ns) CUDA_HIDDEN;
+void cuda_give_turn(void) CUDA_HIDDEN;
+/* Brings activities to where the gate and the holds want them. */
+void cuda_follow(void) CUDA_HIDDEN;
+/* As cuda_activities_flush(), at one's turn. */
+void cuda_flush(int all) CUDA_HIDDEN;
+int cuda_is_ours(void) CUDA_HIDDEN;
+uint64_t cuda_milliseconds(void) CUDA_HIDDEN;
+/* Waits until the word is not `value` any more; 0 ns: for ever. */
+void cuda_wait(const _Atomic uint32_t *word, uint32_t value, int64_t ns) CUDA_HIDDEN;
+
+/* watch.c. The thread is asked to fetch everything, and waited for: a process may be ended from a signal handler, in which CUPTI
+ * must not be called. */
+int cuda_watch_start(void) CUDA_HIDDEN;
+void cuda_watch_flush(int64_t ns) CUDA_HIDDEN;
+
+/* leave.c */
+void cuda_leave_prepare(void) CUDA_HIDDEN;
+
+/* capture.c: the calls that open and close a window. Returns whether the call was one of them. */
+void cuda_capture_prepare(void) CUDA_HIDDEN;
+int cuda_capture_callback(int domain, uint32_t id, const void *data) CUDA_HIDDEN;
+
+#endif

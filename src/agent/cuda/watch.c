@@ -1,0 +1,174 @@
+/* A thread of our own that follows the gate and fetches what CUPTI has finished. It lives as long as the process, and sleeps while no window
+ * is open. */
+#include <stddef.h>
+#include <sys/prctl.h>
+
+#include "agent/core/syscalls.h"
+#include "agent/cuda/life.h"
+
+#define MS 1000000ll
+#define USUAL_INTERVAL_MS 1000u
+#define SHORTEST_INTERVAL_MS 1u
+/* Work that was under way when a window closed is fetched again after these times, if it has ended by then. After the first the
+ * recorder is told that the window is complete. */
+static const uint32_t after_close_ms[] = { 50, 500, 1000, 2000 };
+#define AFTER_CLOSE (sizeof(after_close_ms) / sizeof(after_close_ms[0]))
+/* A recorder that has read nothing for so long does not read. */
+#define SILENCE_MS 10000u
+/* Between the program's letting go of CUPTI and our taking it again. */
+#define COME_BACK_MS 1000u
+
+/* Flushes asked for, and done. */
+static _Atomic uint32_t asked, done;
+
+struct watcher {
+	uint64_t next_flush;    /* ms; 0 = none is due */
+	uint64_t close_seen;    /* the end of a window that is being fetched */
+	unsigned close_step;
+	uint32_t rounds;        /* of the recorder */
+	uint64_t rounds_at;
+};
+
+static uint64_t interval(void)
+{
+	uint32_t ms = cuda_agent.core->session->cuda_flush_ms;
+
+	return ms == 0 ? USUAL_INTERVAL_MS : ms < SHORTEST_INTERVAL_MS ? SHORTEST_INTERVAL_MS : ms;
+}
+
+static void watch_recorder(struct watcher *w, uint64_t now)
+{
+	uint32_t rounds = cuda_agent.core->recorder_rounds();
+
+	if (rounds != w->rounds || !w->rounds_at) {
+		w->rounds = rounds;
+		w->rounds_at = now;
+		atomic_fetch_and(&cuda_life.holds, ~(uint32_t)CUDA_HOLD_SILENCE);
+	} else if (now - w->rounds_at > SILENCE_MS) {
+		atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_SILENCE);
+	}
+}
+
+static void flush_while_open(struct watcher *w, uint64_t now)
+{
+	if (!w->next_flush)
+		w->next_flush = now + interval();
+	if (now < w->next_flush)
+		return;
+	cuda_flush(0);
+	w->next_flush = now + interval();
+}
+
+static void flush_after_close(struct watcher *w, uint64_t now)
+{
+	uint64_t closed = atomic_load(&cuda_life.closed_at);
+
+	w->next_flush = 0;
+	if (!closed)
+		return;
+	if (closed != w->close_seen) {
+		w->close_seen = closed;
+		w->close_step = 0;
+		cuda_flush(0);
+	}
+	if (w->close_step < AFTER_CLOSE && now - closed >= after_close_ms[w->close_step]) {
+		cuda_flush(0);
+		cuda_agent.core->cuda_is(RING_CUDA_HERE);
+		w->close_step++;
+	}
+	if (w->close_step < AFTER_CLOSE)
+		w->next_flush = closed + after_close_ms[w->close_step];
+	else
+		atomic_store(&cuda_life.closed_at, 0);
+}
+
+static void come_back(struct watcher *w, uint64_t now)
+{
+	w->next_flush = now + COME_BACK_MS;
+	if (!atomic_exchange(&cuda_life.released, 0))
+		return;
+	if (!cuda_take_turn(1000 * MS))
+		return;
+	atomic_fetch_and(&cuda_life.holds, ~(uint32_t)CUDA_HOLD_OTHER);
+	if (cuda_take() == 0)
+		cuda_agent.core->diagnose(DIAGNOSTIC_INFO, "The program has let go of CUPTI: CUDA is recorded again.");
+	else
+		atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER);
+	cuda_give_turn();
+}
+
+static void look(struct watcher *w, uint64_t now)
+{
+	uint32_t state = atomic_load(&cuda_agent.state);
+
+	if (state == CUDA_OPEN || atomic_load(&cuda_life.holds) & CUDA_HOLD_SILENCE)
+		watch_recorder(w, now);
+	else
+		w->rounds_at = 0;
+	cuda_follow();
+	state = atomic_load(&cuda_agent.state);
+	if (state == CUDA_OPEN)
+		flush_while_open(w, now);
+	else if (state == CUDA_CLOSED)
+		flush_after_close(w, now);
+	else
+		come_back(w, now);
+	if (atomic_load(&cuda_life.holds) & CUDA_HOLD_SILENCE)
+		w->next_flush = now + USUAL_INTERVAL_MS;
+}
+
+static void serve(void)
+{
+	uint32_t request = atomic_load(&asked);
+
+	if (request == atomic_load(&done))
+		return;
+	cuda_follow();
+	cuda_flush(1);
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED)
+		cuda_agent.core->cuda_is(RING_CUDA_HERE);
+	atomic_store(&done, request);
+	raw_futex_wake(&done);
+}
+
+/* The thread waits for the gate, which is not ours to change: it is woken again until it has seen the request. */
+void cuda_watch_flush(int64_t ns)
+{
+	const _Atomic uint32_t *gate = &cuda_agent.core->session->gate;
+	uint32_t request = atomic_fetch_add(&asked, 1) + 1, seen;
+	uint64_t until = cuda_milliseconds() + (uint64_t)(ns / MS);
+
+	while ((int32_t)((seen = atomic_load(&done)) - request) < 0 && cuda_milliseconds() < until) {
+		raw_syscall(SYS_futex, (long)gate, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+		cuda_wait(&done, seen, 2 * MS);
+	}
+}
+
+static void *watch(void *unused)
+{
+	const _Atomic uint32_t *gate = &cuda_agent.core->session->gate;
+	struct watcher w = { 0 };
+	uint64_t now;
+	uint32_t seen;
+
+	(void)unused;
+	raw_syscall(SYS_prctl, PR_SET_NAME, (long)"sonde-cuda", 0, 0, 0, 0);
+	for (;;) {
+		seen = atomic_load(gate);
+		serve();
+		if (atomic_load(&cuda_life.holds) & CUDA_HOLD_EXIT)
+			return NULL;
+		now = cuda_milliseconds();
+		look(&w, now);
+		now = cuda_milliseconds();
+		if (!w.next_flush)
+			cuda_wait(gate, seen, 0);
+		else if (w.next_flush > now)
+			cuda_wait(gate, seen, (int64_t)(w.next_flush - now) * MS);
+	}
+}
+
+int cuda_watch_start(void)
+{
+	return cuda_agent.core->start_thread(watch, NULL);
+}

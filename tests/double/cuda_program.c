@@ -1,0 +1,240 @@
+/* Stands for a CUDA program and its driver: plays the script named by CUPTI_DOUBLE_SCRIPT with real threads, processes,
+ * sleeping and NVTX ranges. What concerns CUDA goes to the double of CUPTI when that is loaded, as the driver would tell CUPTI. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "script.h"
+#include "sonde/annotate.h"
+
+static struct script script;
+static cupti_double_play *play_in_double;
+static void *user_library;
+
+static int find_double(struct dl_phdr_info *object, size_t size, void *found)
+{
+	void *library;
+
+	if (!strstr(object->dlpi_name, "libcupti.so"))
+		return 0;
+	library = dlopen(object->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
+	*(void **)found = library ? dlsym(library, "cupti_double_play") : NULL;
+	return *(void **)found != NULL;
+}
+
+static void bind_double(void)
+{
+	void *found = NULL;
+
+	dl_iterate_phdr(find_double, &found);
+	memcpy(&play_in_double, &found, sizeof(found));
+}
+
+/* What cuInit does for tools. */
+static void initialise(struct script_line *line)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+	void *symbol = library ? dlsym(library, "InitializeInjection") : NULL;
+	int (*inject)(void);
+
+	if (symbol) {
+		memcpy(&inject, &symbol, sizeof(symbol));
+		inject();
+	}
+	bind_double();
+	if (play_in_double)
+		play_in_double(line);
+}
+
+static void use_cupti(const char *what)
+{
+	char path[4096];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 32);
+	void *symbol;
+	void (*function)(void);
+
+	if (!user_library) {
+		path[size < 0 ? 0 : size] = '\0';
+		strcpy(strrchr(path, '/'), "/libcupti_user.so");
+		user_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	}
+	symbol = user_library ? dlsym(user_library, what) : NULL;
+	if (!symbol) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(91);
+	}
+	memcpy(&function, &symbol, sizeof(symbol));
+	function();
+	bind_double();
+}
+
+static void sleep_ms(long ms)
+{
+	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&time, &time) && errno == EINTR)
+		;
+}
+
+static void play_section(const struct script_section *section);
+
+static void *play_thread(void *section)
+{
+	play_section(section);
+	return NULL;
+}
+
+struct running {
+	const struct script_section *section;
+	pthread_t thread;
+};
+static struct running running[64];
+
+static void start_thread(const char *name)
+{
+	for (size_t i = 0; i < 64; i++)
+		if (!running[i].section) {
+			running[i].section = script_find(&script, name);
+			if (pthread_create(&running[i].thread, NULL, play_thread, (void *)running[i].section))
+				exit(92);
+			return;
+		}
+	exit(92);
+}
+
+static void join_threads(const char *name)
+{
+	for (size_t i = 0; i < 64; i++)
+		if (running[i].section && !strcmp(running[i].section->name, name)) {
+			pthread_join(running[i].thread, NULL);
+			running[i].section = NULL;
+		}
+}
+
+static void fork_child(const char *name)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		play_section(script_find(&script, name));
+		_exit(0);
+	}
+	if (pid < 0)
+		exit(93);
+}
+
+static void wait_child(void)
+{
+	int status;
+
+	if (wait(&status) < 0 || status != 0)
+		exit(94);
+}
+
+static void become(const char *path)
+{
+	char *arguments[] = { (char *)"cuda_program", NULL };
+
+	setenv("CUPTI_DOUBLE_SCRIPT", path, 1);
+	execv("/proc/self/exe", arguments);
+	exit(95);
+}
+
+static void await_file(const char *path)
+{
+	while (access(path, F_OK))
+		sleep_ms(2);
+}
+
+static void say(const char *text)
+{
+	printf("%s\n", text);
+	fflush(stdout);
+}
+
+static void lap(void)
+{
+	static const clockid_t clocks[3] = { CLOCK_MONOTONIC_RAW, CLOCK_THREAD_CPUTIME_ID, CLOCK_PROCESS_CPUTIME_ID };
+	static __thread long long last[3];
+	long long now[3];
+
+	for (int i = 0; i < 3; i++) {
+		struct timespec t;
+
+		clock_gettime(clocks[i], &t);
+		now[i] = t.tv_sec * 1000000000LL + t.tv_nsec;
+	}
+	if (last[0])
+		printf("lap %lld %lld %lld\n", now[0] - last[0], now[1] - last[1], now[2] - last[2]);
+	fflush(stdout);
+	memcpy(last, now, sizeof(last));
+}
+
+static void play(struct script_line *line)
+{
+	switch (line->action) {
+	case ACTION_INIT: initialise(line); break;
+	case ACTION_START: start_thread(line->text); break;
+	case ACTION_JOIN: join_threads(line->text); break;
+	case ACTION_SLEEP: sleep_ms(atol(line->text)); break;
+	case ACTION_PUSH: sonde_range_push(line->text); break;
+	case ACTION_POP: sonde_range_pop(); break;
+	case ACTION_SAY: say(line->text); break;
+	case ACTION_LAP: lap(); break;
+	case ACTION_TOUCH: close(open(line->text, O_CREAT | O_WRONLY | O_CLOEXEC, 0600)); break;
+	case ACTION_AWAIT: await_file(line->text); break;
+	case ACTION_FORK: fork_child(line->text); break;
+	case ACTION_WAIT: wait_child(); break;
+	case ACTION_EXEC: become(line->text); break;
+	case ACTION_EXIT: exit(atoi(line->text));
+	case ACTION_QUICK_EXIT: _exit(atoi(line->text));
+	case ACTION_KILL: kill(getpid(), atoi(line->text)); break;
+	case ACTION_USER_BEGIN: use_cupti("cupti_user_begin"); break;
+	case ACTION_USER_END: use_cupti("cupti_user_end"); break;
+	default:
+		if (play_in_double)
+			play_in_double(line);
+	}
+}
+
+static void play_section(const struct script_section *section)
+{
+	long left[64] = { 0 };
+	size_t depth = 0;
+
+	for (size_t i = 0; i < section->count; i++) {
+		struct script_line *line = &section->lines[i];
+
+		if (line->action == ACTION_REPEAT)
+			left[depth++] = atol(line->text);
+		else if (line->action != ACTION_END)
+			play(line);
+		else if (--left[depth - 1] > 0)
+			i = line->partner;
+		else
+			depth--;
+	}
+}
+
+int main(void)
+{
+	const char *path = getenv("CUPTI_DOUBLE_SCRIPT");
+
+	if (!path) {
+		fputs("CUPTI_DOUBLE_SCRIPT names no script\n", stderr);
+		return 90;
+	}
+	script_read(&script, path);
+	play_section(script_find(&script, "main"));
+	return 0;
+}

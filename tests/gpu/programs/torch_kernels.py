@@ -1,0 +1,59 @@
+"""The same training twice: `torch_kernels.py plain STEPS` in an NVTX range, `torch_kernels.py profile STEPS TRACE` under torch.profiler,
+which writes its trace."""
+import os
+import sys
+
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
+import torch  # noqa: E402
+
+
+def model():
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(3, 32, 3), torch.nn.BatchNorm2d(32), torch.nn.ReLU(), torch.nn.Conv2d(32, 64, 3), torch.nn.GELU(),
+        torch.nn.AdaptiveAvgPool2d(4), torch.nn.Flatten(), torch.nn.Linear(1024, 512), torch.nn.LayerNorm(512), torch.nn.Linear(512, 10)).cuda()
+
+
+class Training:
+    def __init__(self):
+        torch.manual_seed(1)
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.backends.cudnn.benchmark = False
+        self.net = model()
+        self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=1e-3, foreach=False)
+        self.images = torch.randn(64, 3, 32, 32).pin_memory()
+        self.labels = torch.randint(0, 10, (64,)).pin_memory()
+        self.side = torch.cuda.Stream()
+
+    def step(self):
+        with torch.cuda.stream(self.side):
+            images = self.images.cuda(non_blocking=True) * 2
+        torch.cuda.current_stream().wait_stream(self.side)
+        loss = torch.nn.functional.cross_entropy(self.net(images), self.labels.cuda(non_blocking=True))
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+    def steps(self, count):
+        for _ in range(count):
+            loss = self.step()
+        torch.cuda.synchronize()
+        return loss.item()
+
+
+def main(mode, steps):
+    training = Training()
+    training.steps(30)
+    if mode == "plain":
+        torch.cuda.nvtx.range_push("measured")
+        training.steps(steps)
+        torch.cuda.nvtx.range_pop()
+        return
+    from torch.profiler import ProfilerActivity, profile
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+        training.steps(steps)
+    profiler.export_chrome_trace(sys.argv[3])
+
+
+main(sys.argv[1], int(sys.argv[2]))
