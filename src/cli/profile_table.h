@@ -13,6 +13,8 @@ struct profile_fields {
 	uint64_t trace;
 	struct osrt_options osrt;
 	struct cpu_options cpu;
+	struct gpu_options gpu;
+	struct option_texts enable;
 	const char *output;
 	bool force_overwrite;
 	int64_t delay_ns;
