@@ -98,7 +98,7 @@ static bool answer_gpu_help(struct cli *cli, const struct gpu_options *gpu)
 	char *text = NULL;
 
 	if (gpu->metrics_devices && strcmp(gpu->metrics_devices, "help") == 0)
-		text = gpu_monitor_devices_help();
+		text = gpu_monitor_devices_help(gpu->metrics_set);
 	else if (gpu->metrics_set && strcmp(gpu->metrics_set, "help") == 0)
 		text = gpu_monitor_sets_help();
 	if (!text)

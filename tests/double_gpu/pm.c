@@ -6,7 +6,7 @@
  *   double__clock.hz         1980000000
  *   double__second_pass      needs a pass of its own
  * Other names are not known. Words: gpus:N (2), denied (no permission), old (architecture), pm_crash:N (at the Nth decoding), overflow:N (at the Nth
- * decoding the buffer was full for 50 ms), no_cuda (cuInit fails). */
+ * decoding the buffer was full, and what came since the one before is lost), no_cuda (cuInit fails). */
 #include <math.h>
 #include <signal.h>
 
@@ -249,7 +249,7 @@ int cuptiPmSamplingDecodeData(struct pm_decode *p)
 	p->overflow = 0;
 	if (d->decodes == (unsigned)told("overflow", 0)) {
 		p->overflow = 1;
-		now -= 50000000;
+		now = d->next;
 	}
 	p->stop_reason = PM_STOP_END;
 	for (; d->next && d->next + d->interval <= now; d->next += d->interval) {

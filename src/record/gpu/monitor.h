@@ -41,8 +41,9 @@ uint64_t gpu_monitor_round(struct gpu_monitor *m);
 void gpu_monitor_finish(struct gpu_monitor *m);
 void gpu_monitor_release(struct gpu_monitor *m);
 
-/* The answer to --gpu-metrics-devices=help and --gpu-metrics-set=help, found by a process of its own; to be freed. NULL: no memory. */
-char *gpu_monitor_devices_help(void);
+/* The answer to --gpu-metrics-devices=help (with this set, NULL: none was given), found by a process of its own, and to --gpu-metrics-set=help; to
+ * be freed. NULL: no memory. */
+char *gpu_monitor_devices_help(const char *set);
 char *gpu_monitor_sets_help(void);
 
 #endif
