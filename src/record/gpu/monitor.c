@@ -460,7 +460,7 @@ static void tell_clocks(struct gpu_monitor *m)
 		if (!m->gpus[i].clock.started)
 			continue;
 		snprintf(key, sizeof(key), "gpu%u_timer_error_ns", m->gpus[i].index);
-		session_fact(m->session, key, m->gpus[i].clock.error);
+		session_fact(m->session, key, gpu_clock_error(&m->gpus[i].clock));
 	}
 	if (m->damaged)
 		session_diagnose(m->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%u messages of the process that reads the GPUs made no sense.",
@@ -514,27 +514,39 @@ static int worth_trying(const struct gpu_options *o)
 	       access("/dev/dxg", F_OK) == 0;
 }
 
-static int start(struct gpu_monitor *m, struct collector *c)
+int gpu_monitor_attach(struct gpu_monitor *m, struct session *s, int fd, pid_t pid)
+{
+	*m = (struct gpu_monitor){ .session = s, .fd = fd, .pid = pid };
+	m->gpus = calloc(MAX_GPUS, sizeof(*m->gpus));
+	m->buffer = malloc(GPU_WIRE_MAX);
+	if (m->gpus && m->buffer)
+		return 0;
+	gpu_monitor_release(m);
+	return -ENOMEM;
+}
+
+/* Returns in the parent alone. */
+static int start(struct gpu_monitor *m, struct session *s, struct collector *c)
 {
 	int pair[2], size = SOCKET_BYTES;
+	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	if (setsockopt(pair[1], SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
 		setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	m->pid = fork();
-	if (m->pid == 0) {
+	pid = fork();
+	if (pid == 0) {
 		close(pair[0]);
 		c->fd = pair[1];
 		collector_main(c);
 	}
 	close(pair[1]);
-	m->fd = pair[0];
-	if (m->pid > 0)
+	if (pid > 0 && gpu_monitor_attach(m, s, pair[0], pid) == 0)
 		return 0;
-	m->pid = 0;
-	give_up(m);
-	return -EAGAIN;
+	/* A process that was started ends by itself. */
+	close(pair[0]);
+	return -ENOMEM;
 }
 
 void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gpu_options *options, struct ring_session *page,
@@ -549,17 +561,14 @@ void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gp
 				 "event buffer that is not part of its public interfaces.");
 	if (!worth_trying(options))
 		return;
-	m->session = s;
-	m->gpus = calloc(MAX_GPUS, sizeof(*m->gpus));
-	m->buffer = malloc(GPU_WIRE_MAX);
 	c = calloc(1, sizeof(*c));
-	if (m->gpus && m->buffer && c) {
+	if (c) {
 		c->options = options;
 		c->page = page;
 		c->doorbell = doorbell;
 		atomic_store(&c->nvml_hz, (uint32_t)options->nvml_hz);
-		if (start(m, c) < 0)
-			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "The state of GPUs is not recorded: no process could be started.");
 	}
+	if (!c || start(m, s, c) < 0)
+		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "The state of GPUs is not recorded: no process could be started.");
 	free(c);
 }

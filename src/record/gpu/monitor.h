@@ -32,6 +32,8 @@ struct gpu_monitor {
 /* Starts the process where the options ask for anything; before the recorder has threads. */
 void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gpu_options *options, struct ring_session *page,
 		       struct ring_doorbell *doorbell);
+/* Listens to a process that runs already. */
+int gpu_monitor_attach(struct gpu_monitor *m, struct session *s, int fd, pid_t pid);
 /* Hardware counters take a while to set up: the program starts when they are. */
 void gpu_monitor_wait(struct gpu_monitor *m, const struct gpu_options *options);
 
