@@ -49,9 +49,13 @@ void cuda_fill_page(struct ring_session *page, const struct profile_options *o, 
 						(uint64_t)((double)o->cuda.backtrace_ns[i] * rate);
 }
 
-/* What is missing on this machine; NULL: nothing that can be seen. */
-static const char *what_is_missing(void)
+/* What is missing here; NULL: nothing that can be seen. */
+static const char *what_is_missing(const struct profile_options *o)
 {
+	if (!o->cuda.agent_path)
+		return "libsonde-cuda.so was not found beside sonde. Copy or install all files of a build together";
+	if (o->inherit_environment && getenv("CUDA_INJECTION64_PATH"))
+		return "CUDA_INJECTION64_PATH was set already, for another tool. Unset it to record CUDA";
 	/* Windows lends its driver. */
 	if (access("/dev/dxg", F_OK) == 0)
 		return NULL;
@@ -59,7 +63,7 @@ static const char *what_is_missing(void)
 		return "no NVIDIA driver is loaded on this machine. On a machine with a GPU, install the driver ('sonde doctor' "
 		       "looks again); in a container, hand the GPU in (docker run --gpus all)";
 	if (access("/dev/nvidiactl", F_OK) < 0)
-		return "the GPUs of this machine are not to be seen here: hand them into the container (docker run --gpus all)";
+		return "the GPUs of this machine are not to be seen here. Hand them into the container (docker run --gpus all)";
 	return NULL;
 }
 
@@ -70,15 +74,13 @@ void cuda_explain(struct recorder *r)
 
 	if (s->cuda_trouble[0])
 		recorder_note(r, "%s", s->cuda_trouble);
-	if (!r->options->cuda.asked || s->cuda_seen || !r->target_attached)
+	if (!r->options->cuda.asked || s->cuda_seen)
 		return;
-	missing = what_is_missing();
+	missing = what_is_missing(r->options);
 	if (missing) {
 		recorder_note(r, "There is no CUDA data: %s.", missing);
 		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "There is no CUDA data: %s.", missing);
-	} else if (getenv("CUDA_INJECTION64_PATH")) {
-		recorder_note(r, "There is no CUDA data: CUDA_INJECTION64_PATH was set already.");
-	} else {
+	} else if (r->target_attached) {
 		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "There is no CUDA data: the program did not use CUDA.");
 	}
 }

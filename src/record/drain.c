@@ -288,6 +288,7 @@ static void round_over_rings(struct drain *d)
 	/* Behind the rings: what an agent told before its thread ended is known by then. */
 	d->active |= perf_round(&d->perf, 0) > 0;
 	d->more |= d->perf.more;
+	d->bytes += gpu_monitor_round(&d->gpu);
 	roster_age(s);
 	/* Behind perf: what it told is as old as what was in the rings. */
 	session_snapshot(s, 0);
@@ -361,6 +362,7 @@ static void *drain_main(void *argument)
 			pause_between_rounds(d);
 	}
 	perf_round(&d->perf, 1);
+	gpu_monitor_finish(&d->gpu);
 	session_snapshot(&d->session, 1);
 	return NULL;
 }
@@ -402,6 +404,7 @@ void drain_release(struct drain *d)
 	spaces_release(s);
 	idmap_release(&s->process_uids);
 	perf_release(&d->perf);
+	gpu_monitor_release(&d->gpu);
 	sched_release(s);
 	gpus_release(s);
 	cuda_session_release(s);

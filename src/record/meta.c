@@ -122,11 +122,8 @@ static void put_sources(struct session *s, uint64_t trace)
 
 static void user_variable_diagnostics(struct recorder *r)
 {
-	const char *own = getenv("NVTX_INJECTION64_PATH"), *cuda = getenv("CUDA_INJECTION64_PATH");
+	const char *own = getenv("NVTX_INJECTION64_PATH");
 
-	if (cuda && r->options->inherit_environment && r->page->modules & RING_GATE_CUDA)
-		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "CUDA_INJECTION64_PATH was set already (%s) and is left as it is: CUDA is not recorded.", cuda);
 	if (own && r->options->inherit_environment)
 		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "NVTX_INJECTION64_PATH was set already (%s) and is left as it is: NVTX ranges go there.",

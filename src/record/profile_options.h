@@ -66,6 +66,7 @@ struct cuda_options {
 /* What the recorder reads of the GPUs themselves. */
 struct gpu_options {
 	int64_t nvml_hz;              /* 0: nothing */
+	bool nvml_given;              /* asked for, not by default: what is missing is told of */
 	const char *metrics_devices;  /* --gpu-metrics-devices as given; NULL: none */
 	int64_t metrics_hz;
 	const char *metrics_set;      /* name or file:path; NULL: the first that fits */

@@ -200,12 +200,15 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 		return result;
 	if (window_prepare(r) < 0 || (r->capture.fd && wait_for(r, &r->capture) < 0))
 		return error_set_errno(err, errno, "cannot wait for the program's window");
+	/* Before there are threads: it forks. */
+	gpu_monitor_begin(&r->drain.gpu, &r->drain.session, &r->options->gpu, r->page, r->drain.doorbell);
 	watch_target(r);
 	meta_begin(r);
 	open_perf(r);
 	meta_sampling(r);
 	if (r->options->delay_ns == 0)
 		window_begin(r);
+	gpu_monitor_wait(&r->drain.gpu, &r->options->gpu);
 	perf_start_poller(&r->drain.perf, r->drain.doorbell);
 	return drain_start(&r->drain, err);
 }

@@ -49,13 +49,13 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 	return (uint64_t)((unsigned __int128)a * b / c);
 }
 
-/* Of every two the later one goes; the first and the last stay. */
+/* Every second one of the older half goes: records are not old when they come, but a kernel may have begun long ago. */
 static void thin_out(struct cuda_clock_fit *fit)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < fit->count; i++)
-		if (i % 2 == 0 || i + 1 == fit->count)
+		if (i % 2 == 0 || i >= fit->count / 2)
 			fit->pairs[kept++] = fit->pairs[i];
 	fit->count = kept;
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Pairs kept at most; when there are more, every second one goes. */
+/* Pairs kept at most; the older, the sparser. */
 #define CUDA_CLOCK_PAIRS 64u
 
 struct cuda_clock_pair {

@@ -142,10 +142,14 @@ static void begin(void)
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 	if (cuda_take() < 0)
 		return;
+	if (cuda_watch_start()) {
+		atomic_store(&cuda_agent.state, CUDA_OFF);
+		cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is not recorded: no thread could be started.");
+		return;
+	}
 	cuda_leave_prepare();
 	cuda_follow();
-	if (cuda_watch_start())
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: no thread could be started; what is recorded is fetched only at the end.");
 }
 
 /* Also where the program's calls are to open a window for others than CUDA. */
