@@ -1,9 +1,9 @@
 /* NVIDIA driver, GPUs, CUPTI and the permission to read counters. */
 #include <glob.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/doctor.h"
+#include "vendor/cupti.h"
 
 void doctor_probe_driver(const struct doctor_host *host, struct doctor_answer *ret)
 {
@@ -56,72 +56,74 @@ void doctor_probe_gpus(const struct doctor_host *host, struct doctor_answer *ret
 		doctor_say(ret, DOCTOR_OK, "%zu%s%s", usable, *model ? " x " : "", model);
 }
 
-static bool find_library(const struct doctor_host *host, const char *folder, char *ret, size_t size)
-{
-	char pattern[1024];
-	glob_t found;
-
-	snprintf(pattern, sizeof(pattern), "%s/libcupti.so*", folder);
-	if (glob_under_root(host, pattern, &found) != 0)
-		return false;
-	snprintf(ret, size, "%s", found.gl_pathv[0]);
-	globfree(&found);
-	return true;
-}
-
-/* A folder named by a variable, with a tail behind it. */
-static bool find_by_variable(const struct doctor_host *host, const char *variable, const char *tail,
-			     char *ret, size_t size)
-{
-	const char *value = getenv(variable);
-	char folder[900];
-
-	if (!value || !*value)
-		return false;
-	snprintf(folder, sizeof(folder), "%.700s%s", value, tail);
-	return find_library(host, folder, ret, size);
-}
-
-static bool find_cupti(const struct doctor_host *host, char *ret, size_t size)
-{
-	static const char *const variables[][2] = {
-		{ "CUDA_HOME", "/extras/CUPTI/lib64" },
-		{ "CUDA_HOME", "/lib64" },
-		{ "CUDA_PATH", "/extras/CUPTI/lib64" },
-		{ "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/c*/lib" },
-		{ "CONDA_PREFIX", "/lib" },
-		{ "CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/c*/lib" },
-		{ "HOME", "/.local/lib/python3*/site-packages/nvidia/c*/lib" },
-	};
-	static const char *const folders[] = {
-		"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64",
-		"/usr/local/cuda-*/extras/CUPTI/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64",
-		"/opt/cuda/extras/CUPTI/lib64",
-		"/usr/lib/python3*/site-packages/nvidia/c*/lib",
-		"/usr/local/lib/python3*/dist-packages/nvidia/c*/lib",
-		"/usr/local/lib/python3*/site-packages/nvidia/c*/lib",
-		"/opt/*/lib/python3*/site-packages/nvidia/c*/lib",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-		if (find_by_variable(host, variables[i][0], variables[i][1], ret, size))
-			return true;
-	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (find_library(host, folders[i], ret, size))
-			return true;
-	return false;
-}
-
 void doctor_probe_cupti(const struct doctor_host *host, struct doctor_answer *ret)
 {
-	char path[300];
+	struct cupti_places places;
 
-	if (find_cupti(host, path, sizeof(path)))
-		doctor_say(ret, DOCTOR_OK, "%s", path);
+	cupti_find(&places, host->root);
+	if (places.count && places.paths[0][0] == '/')
+		doctor_say(ret, DOCTOR_OK, "%.300s", places.paths[0]);
 	else
 		doctor_say(ret, DOCTOR_NO, "libcupti.so was found neither in CUDA_HOME, /usr/local/cuda and "
 			   "the system folders nor in Python's nvidia packages");
+}
+
+void doctor_probe_nvml(const struct doctor_host *host, struct doctor_answer *ret)
+{
+	static const char *const folders[] = {
+		"/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/*-linux-gnu/nvidia/current", "/usr/local/nvidia/lib64",
+		"/usr/lib/wsl/lib", "/run/opengl-driver/lib",
+	};
+	char pattern[256];
+	glob_t found;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(pattern, sizeof(pattern), "%s/libnvidia-ml.so.1", folders[i]);
+		if (glob_under_root(host, pattern, &found) != 0)
+			continue;
+		doctor_say(ret, DOCTOR_OK, "%s", found.gl_pathv[0]);
+		globfree(&found);
+		return;
+	}
+	if (!doctor_exists(host, "/proc/driver/nvidia/version"))
+		doctor_see(ret, "NVIDIA driver", "the NVIDIA driver is not loaded");
+	else
+		doctor_say(ret, DOCTOR_NO, "libnvidia-ml.so.1 was not found");
+}
+
+static size_t count_lines_with(const char *text, const char *words)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, words)); text += strlen(words))
+		count++;
+	return count;
+}
+
+/* Asks the GPUs themselves, where there are any. */
+void doctor_probe_gpu_metrics(const struct doctor_host *host, struct doctor_answer *ret)
+{
+	static const char cannot[] = ": cannot be sampled: ";
+	size_t good, bad;
+	char *text, *why;
+
+	if (!doctor_exists(host, "/proc/driver/nvidia/version")) {
+		doctor_see(ret, "NVIDIA driver", "the NVIDIA driver is not loaded");
+		return;
+	}
+	text = host->calls->gpu_devices();
+	good = text ? count_lines_with(text, ": can be sampled") : 0;
+	bad = text ? count_lines_with(text, cannot) : 0;
+	why = bad ? strstr(text, cannot) + strlen(cannot) : NULL;
+	if (why)
+		why[strcspn(why, "\n")] = '\0';
+	if (good && !bad)
+		doctor_say(ret, DOCTOR_OK, "%zu can be sampled", good);
+	else if (good)
+		doctor_say(ret, DOCTOR_PARTLY, "%zu of %zu can be sampled: %.250s", good, good + bad, why);
+	else
+		doctor_say(ret, DOCTOR_NO, "%.300s", why ? why : "NVML tells of no GPU");
+	free(text);
 }
 
 void doctor_probe_gpu_counters(const struct doctor_host *host, struct doctor_answer *ret)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "query/call_values.h"
 #include "query/function.h"
 #include "query/lookup.h"
 #include "query/result.h"
@@ -393,18 +394,24 @@ static const sqlite3_module native_module = {
 	.xRowid = mapped_rowid,
 };
 
+static int register_native(struct query *q, const struct mapped_table *t)
+{
+	struct native_aux *aux = malloc(sizeof(*aux));
+
+	if (!aux)
+		return SQLITE_NOMEM;
+	*aux = (struct native_aux){ q, t };
+	return sqlite3_create_module_v2(q->db, t->name, &native_module, aux, free);
+}
+
 static int register_natives(struct query *q)
 {
-	struct native_aux *aux;
 	int r = SQLITE_OK;
 
-	for (unsigned i = 0; i < q->native_count && r == SQLITE_OK; i++) {
-		aux = malloc(sizeof(*aux));
-		if (!aux)
-			return SQLITE_NOMEM;
-		*aux = (struct native_aux){ q, &q->natives[i].table };
-		r = sqlite3_create_module_v2(q->db, q->natives[i].name, &native_module, aux, free);
-	}
+	for (unsigned i = 0; i < q->native_count && r == SQLITE_OK; i++)
+		r = register_native(q, &q->natives[i].table);
+	for (unsigned i = 0; i < call_table_count && r == SQLITE_OK; i++)
+		r = register_native(q, call_tables[i]);
 	return r;
 }
 

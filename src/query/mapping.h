@@ -62,6 +62,7 @@ enum convert {
 	CONVERT_PID,             /* globalPid of a pid; null for 0 */
 	CONVERT_FRAME_NAME,      /* string id of a frame's function; of address `other` without one */
 	CONVERT_FRAME_MODULE,
+	CONVERT_CALL,            /* enum call_value `other` of the call that started the row: call_values.h */
 	/* What a row inherits from its track. */
 	CONVERT_TRACK,
 	CONVERT_TRACK_TID,       /* globalTid */

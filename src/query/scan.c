@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/call_values.h"
+
 void scan_init(struct scan *s, struct query *q, const struct mapped_table *table)
 {
 	memset(s, 0, sizeof(*s));
@@ -61,6 +63,11 @@ static int grow(int64_t **values, uint8_t **nulls, size_t *cap, size_t rows)
 	*nulls = n;
 	*cap = rows;
 	return 0;
+}
+
+int scan_grow(struct scan_vector *v, uint32_t rows)
+{
+	return grow(&v->values, &v->nulls, &v->cap, rows);
 }
 
 static const struct mapped_source *current_source(const struct scan *s)
@@ -338,6 +345,11 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 		make_constant(s, v, cell);
 		v->made = 1;
 		return 0;
+	}
+	if (cell->convert == CONVERT_CALL) {
+		r = call_vector(s, cell, v);
+		v->made = r >= 0;
+		return r;
 	}
 	r = scan_raw(s, cell->column, &raw);
 	if (r < 0)

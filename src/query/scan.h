@@ -105,6 +105,8 @@ static inline int64_t vector_value(const struct vector *v, uint32_t row)
 /* In scan_cuda.c: what one group has, 0 when that is null; and a vector of its rows. */
 int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int64_t *ret);
 int scan_cuda_rows(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v);
+/* For conversions made elsewhere: room for a vector's values. */
+int scan_grow(struct scan_vector *v, uint32_t rows);
 
 int condition_holds(const struct condition *c, int64_t value);
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "record/gpu/monitor.h"
 #include "record/perf/perf.h"
 #include "record/process.h"
 #include "record/session.h"
@@ -33,6 +34,7 @@ struct mail {
 struct drain {
 	struct session session;
 	struct perf perf;
+	struct gpu_monitor gpu;
 	struct ring_batch *batch;
 	struct ring_session *page;      /* the session page and, behind it, the doorbell */
 	struct ring_doorbell *doorbell;

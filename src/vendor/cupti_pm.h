@@ -217,4 +217,8 @@ struct cupti_pm {
 #undef PM_FUNCTION
 };
 
+/* The first library that has all of it, of those cupti_find() lists. `why` says what was wrong, in one sentence without a full stop. */
+int cupti_pm_load(struct cupti_pm *ret, char *why, size_t why_size);
+const char *cupti_pm_text(const struct cupti_pm *pm, int result);
+
 #endif

@@ -9,12 +9,14 @@
 
 #define MS 1000000ll
 #define PATIENCE (2000 * MS)
+/* For everything that CUPTI still has. */
+#define LAST_PATIENCE (10000 * MS)
 
 /* _exit and exec: the exec may fail, so everything stays as it is. */
 static void leaving(void)
 {
-	if (!(atomic_load(&cuda_life.holds) & CUDA_HOLD_EXIT))
-		cuda_flush(1);
+	if (cuda_is_ours() && !(atomic_load(&cuda_life.holds) & CUDA_HOLD_EXIT))
+		cuda_watch_flush(LAST_PATIENCE);
 }
 
 /* As early among the exit handlers as one that was registered in cuInit can be: CUPTI and the driver still work. */
@@ -22,11 +24,11 @@ static void at_exit(void)
 {
 	int saved_errno = errno;
 
-	if (!cuda_is_ours() || atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_EXIT) & CUDA_HOLD_EXIT)
+	if (cuda_life.pid != (uint32_t)raw_getpid() ||
+	    atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_EXIT) & CUDA_HOLD_EXIT)
 		return;
-	cuda_follow();
-	cuda_flush(1);
-	cuda_agent.core->unfinished(0);
+	if (cuda_is_ours())
+		cuda_watch_flush(LAST_PATIENCE);
 	errno = saved_errno;
 }
 
@@ -51,7 +53,8 @@ static void let_go(void)
 	cuda_agent.subscriber = NULL;
 	if (c->cuptiFinalize)
 		c->cuptiFinalize();
-	cuda_agent.core->unfinished(0);
+	cuda_activities_release();
+	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 }
 
 static void used(const char *function, const char *library)
@@ -72,7 +75,7 @@ static void used(const char *function, const char *library)
 static void released(void)
 {
 	if (atomic_load(&cuda_life.holds) & CUDA_HOLD_OTHER)
-		atomic_store(&cuda_life.released, 1);
+		atomic_store(&cuda_life.released_at, cuda_milliseconds());
 }
 
 void cuda_leave_prepare(void)

@@ -1,0 +1,549 @@
+/* nvtx_kernel_stats([by]): kernels by the NVTX ranges their calls were made in and by name; a kernel counts for every range
+ * around its call. Kernels outside of all ranges are rows without a range. `by` is name (the default), base or mangled. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/cuda_index.h"
+#include "query/function.h"
+#include "query/group.h"
+#include "query/nvtx_ranges.h"
+#include "query/parallel.h"
+#include "query/select.h"
+
+enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN_RANGES, COLUMN_COUNT, COLUMN_SUM, COLUMN_AVG,
+       COLUMN_MED, COLUMN_MIN, COLUMN_MAX, COLUMN_STDDEV, COLUMN_NAME, COLUMN_BY };
+#define DECLARATION                                                                                     \
+	"CREATE TABLE x(rangeName TEXT, domainName TEXT, style TEXT, pid INTEGER, tid INTEGER, "        \
+	"ranges INTEGER, count INTEGER, sum INTEGER, avg REAL, med REAL, min INTEGER, max INTEGER, "    \
+	"stddev REAL, name TEXT, by HIDDEN)"
+
+enum { STYLE_NONE = 2 };
+
+/* Kernels of one name in ranges of one name, or outside of ranges. */
+enum { KEY_SCOPE, KEY_KERNEL };
+
+/* Ranges of one name, style and thread; KEY_WHO is a thread's uid, or of kernels whose call is not known, their
+ * process's, negative. */
+enum { SCOPE_NAME, SCOPE_DOMAIN, SCOPE_STYLE, SCOPE_WHO };
+
+struct range_list {
+	uint32_t *places;   /* some more than once */
+	uint32_t count;
+	uint32_t cap;
+	uint32_t last;
+};
+
+/* Where there are few scopes and kernels, groups are found in an array by both. */
+#define CELLS_MAX (4u << 20)
+
+/* What a worker has found. */
+struct part {
+	struct group_table groups;    /* of durations */
+	struct range_list *ranges;    /* by group */
+	size_t range_cap;
+	uint32_t *cells;              /* group + 1; NULL: too many */
+	struct group_table outside;   /* scopes without a range: SCOPE_* */
+};
+
+struct row {
+	struct group_figures figures;
+	double median;
+	uint64_t ranges;
+};
+
+struct cursor {
+	sqlite3_vtab_cursor base;
+	struct query *q;
+	struct cuda_calls *calls;
+	const struct cuda_index *index;
+	struct nvtx_ranges *ranges;
+	unsigned by;                /* LAUNCH_NAME ... */
+	uint32_t *kernels;          /* by row of index->launches: its place among the names */
+	struct group_table names;   /* of kernels: string ids, one for all with the same text */
+	struct group_table scopes;  /* SCOPE_* */
+	uint32_t *scope_of_range;   /* by place, less 1 */
+	struct part parts[PARALLEL_MAX];
+	struct row *rows;
+	size_t at;
+	_Atomic size_t next;        /* work shared by threads */
+};
+
+static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+{
+	return function_connect(db, aux, DECLARATION, ret);
+}
+
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	return function_best_index(info, COLUMN_BY, 1, 0);
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	c->q = ((struct function_vtab *)base)->q;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static void forget_part(struct part *p)
+{
+	for (size_t i = 0; i < p->range_cap; i++)
+		free(p->ranges[i].places);
+	free(p->ranges);
+	free(p->cells);
+	group_table_release(&p->groups);
+	group_table_release(&p->outside);
+	*p = (struct part){ 0 };
+}
+
+static void forget(struct cursor *c)
+{
+	for (unsigned i = 0; i < PARALLEL_MAX; i++)
+		forget_part(&c->parts[i]);
+	group_table_release(&c->scopes);
+	free(c->scope_of_range);
+	free(c->kernels);
+	group_table_release(&c->names);
+	free(c->rows);
+	c->scope_of_range = NULL;
+	c->kernels = NULL;
+	c->rows = NULL;
+	c->at = 0;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+	forget((struct cursor *)base);
+	free(base);
+	return SQLITE_OK;
+}
+
+static int name_kernel(struct cursor *c, int64_t name, uint32_t *ret)
+{
+	int64_t key[REQUEST_MAX_KEYS] = { name };
+	size_t found = 0;
+	int r = canon_id(c->q, &key[0]);
+
+	if (r >= 0)
+		r = group_table_find(&c->names, key, 0, &found);
+	*ret = (uint32_t)found;
+	return r;
+}
+
+/* Place 0 is of kernels without a name, or whose launch is not known. */
+static int name_kernels(struct cursor *c)
+{
+	const struct index_table *launches = &c->index->launches;
+	int r;
+
+	c->kernels = calloc(launches->count + 1, sizeof(*c->kernels));
+	if (!c->kernels)
+		return -ENOMEM;
+	r = name_kernel(c, 0, &c->kernels[0]);
+	for (size_t i = 0; r >= 0 && i < launches->count; i++) {
+		const int64_t *row = launches->rows + i * LAUNCH_WIDTH;
+
+		r = name_kernel(c, row[c->by] ? row[c->by] : row[LAUNCH_NAME], &c->kernels[i]);
+	}
+	return r;
+}
+
+static int name_scopes(struct cursor *c)
+{
+	size_t scope = 0;
+	int r = 0;
+
+	c->scope_of_range = malloc(((size_t)c->ranges->count + 1) * sizeof(*c->scope_of_range));
+	if (!c->scope_of_range)
+		return -ENOMEM;
+	for (uint32_t i = 0; r >= 0 && i < c->ranges->count; i++) {
+		const struct nvtx_range *range = &c->ranges->ranges[i];
+		int64_t key[REQUEST_MAX_KEYS] = { [SCOPE_NAME] = range->name, [SCOPE_DOMAIN] = range->domain,
+						  [SCOPE_STYLE] = nvtx_range_style(range),
+						  [SCOPE_WHO] = range->track[TRACK_THREAD] };
+
+		r = group_table_find(&c->scopes, key, 0, &scope);
+		c->scope_of_range[i] = (uint32_t)scope;
+	}
+	return r;
+}
+
+static struct range_list *ranges_of(struct part *p, size_t group)
+{
+	struct range_list *grown;
+	size_t cap;
+
+	if (group >= p->range_cap) {
+		cap = group * 2 + 64;
+		grown = realloc(p->ranges, cap * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + p->range_cap, 0, (cap - p->range_cap) * sizeof(*grown));
+		p->ranges = grown;
+		p->range_cap = cap;
+	}
+	return &p->ranges[group];
+}
+
+static int add_place(struct range_list *list, uint32_t place)
+{
+	uint32_t cap = list->cap ? list->cap * 2 : 8, *grown;
+
+	if (list->last == place || list->count == UINT32_MAX / 4)
+		return 0;
+	if (list->count == list->cap) {
+		grown = realloc(list->places, cap * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		list->places = grown;
+		list->cap = cap;
+	}
+	list->places[list->count++] = list->last = place;
+	return 0;
+}
+
+static int find_group(const struct cursor *c, struct part *p, int64_t scope, uint32_t kernel, size_t *ret)
+{
+	int64_t key[REQUEST_MAX_KEYS] = { [KEY_SCOPE] = scope, [KEY_KERNEL] = kernel };
+	size_t cell = scope >= 0 && p->cells ? (size_t)scope * c->names.count + kernel : SIZE_MAX;
+	int r;
+
+	if (cell != SIZE_MAX && p->cells[cell]) {
+		*ret = p->cells[cell] - 1;
+		return 0;
+	}
+	r = group_table_find(&p->groups, key, 0, ret);
+	if (r >= 0 && cell != SIZE_MAX)
+		p->cells[cell] = (uint32_t)*ret + 1;
+	return r;
+}
+
+/* Scopes outside of ranges are numbered by each worker for itself, from -1 down. */
+static int add_kernel(const struct cursor *c, struct part *p, int64_t scope, uint32_t place, uint32_t kernel,
+		      int64_t duration)
+{
+	struct range_list *list;
+	size_t group;
+	int r = find_group(c, p, scope, kernel, &group);
+
+	if (r < 0)
+		return r;
+	list = ranges_of(p, group);
+	if (!list)
+		return -ENOMEM;
+	if (place)
+		r = add_place(list, place);
+	return r < 0 ? r : group_add_value(&p->groups.groups[group], duration);
+}
+
+static int add_outside(const struct cursor *c, struct part *p, int64_t who, uint32_t kernel, int64_t duration)
+{
+	int64_t key[REQUEST_MAX_KEYS] = { [SCOPE_STYLE] = STYLE_NONE, [SCOPE_WHO] = who };
+	size_t scope;
+	int r = group_table_find(&p->outside, key, 0, &scope);
+
+	return r < 0 ? r : add_kernel(c, p, -1 - (int64_t)scope, 0, kernel, duration);
+}
+
+enum { PART_START, PART_END, PART_CORRELATION, PART_LAUNCH, PART_COUNT };
+
+static int add_row(struct cursor *c, struct part *p, const int64_t *track, const struct cuda_process *process,
+		   const int64_t *row, size_t *hint)
+{
+	const int64_t *launch = cuda_launch(c->index, row[PART_LAUNCH]), *call_track;
+	uint32_t kernel = launch ? c->kernels[(size_t)(launch - c->index->launches.rows) / LAUNCH_WIDTH] : 0;
+	int64_t duration = (int64_t)((uint64_t)row[PART_END] - (uint64_t)row[PART_START]);
+	uint32_t call = cuda_call_find(process, row[PART_CORRELATION]), at;
+	int r = 0;
+
+	if (call == CUDA_NO_CALL || !(at = c->ranges->of_call[call])) {
+		call_track = call == CUDA_NO_CALL ? NULL : cuda_call_track(c->calls, call, hint);
+		return add_outside(c, p, call_track ? call_track[TRACK_THREAD] : -track[TRACK_PROCESS], kernel, duration);
+	}
+	for (; r >= 0 && at; at = nvtx_range_outer(c->ranges, at, c->calls->ends[call]))
+		r = add_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
+	return r;
+}
+
+static int add_group(struct cursor *c, struct part *p, size_t group)
+{
+	static const uint8_t columns[] = { COLUMN_GPU_KERNEL_START, COLUMN_GPU_KERNEL_END, COLUMN_GPU_KERNEL_CORRELATION,
+					   COLUMN_GPU_KERNEL_LAUNCH };
+	const struct report_group *g = report_group(c->q->report, TABLE_GPU_KERNEL, group);
+	const int64_t *track = index_find(&c->q->index.tracks, g->track);
+	const struct cuda_process *process;
+	int64_t *values, row[PART_COUNT];
+	size_t hint = 0;
+	int r = 0;
+
+	if (!track || track[TRACK_KIND] != TRACK_GPU_KERNEL)
+		return 0;
+	process = cuda_calls_process(c->calls, track[TRACK_PROCESS]);
+	values = malloc((size_t)g->rows * PART_COUNT * sizeof(*values) + 1);
+	if (!values)
+		return -ENOMEM;
+	for (unsigned i = 0; r >= 0 && i < PART_COUNT; i++)
+		r = report_column(c->q->report, TABLE_GPU_KERNEL, group, columns[i], values + (size_t)i * g->rows, NULL);
+	for (uint32_t i = 0; r >= 0 && i < g->rows; i++) {
+		for (unsigned part = 0; part < PART_COUNT; part++)
+			row[part] = values[(size_t)part * g->rows + i];
+		r = add_row(c, p, track, process, row, &hint);
+	}
+	free(values);
+	return r;
+}
+
+static int gather(void *context, unsigned worker)
+{
+	struct cursor *c = context;
+	size_t group, cells = c->names.count * c->scopes.count;
+	int r = 0;
+
+	if (cells > 0 && cells <= CELLS_MAX)
+		c->parts[worker].cells = calloc(cells, sizeof(*c->parts[worker].cells));
+	while (r >= 0 && (group = atomic_fetch_add(&c->next, 1)) < report_group_count(c->q->report, TABLE_GPU_KERNEL)) {
+		r = add_group(c, &c->parts[worker], group);
+		if (r == -EBADMSG) {
+			atomic_fetch_add(&c->q->damaged, 1);
+			r = 0;
+		}
+	}
+	return r;
+}
+
+/* The worker's own scopes become those of all. */
+static int common_scope(struct cursor *c, const struct part *from, int64_t scope, int64_t *ret)
+{
+	size_t found;
+	int r;
+
+	*ret = scope;
+	if (scope >= 0)
+		return 0;
+	r = group_table_find(&c->scopes, from->outside.groups[-1 - scope].key, 0, &found);
+	*ret = (int64_t)found;
+	return r;
+}
+
+static int merge_group(struct part *to, struct group *from, struct range_list *ranges, const int64_t *key)
+{
+	struct range_list *list;
+	size_t group;
+	int r = group_table_find(&to->groups, key, 0, &group);
+
+	if (r < 0)
+		return r;
+	list = ranges_of(to, group);
+	if (!list)
+		return -ENOMEM;
+	if (!to->groups.groups[group].values) {
+		to->groups.groups[group].values = from->values;
+		to->groups.groups[group].count = from->count;
+		to->groups.groups[group].cap = from->cap;
+		*list = *ranges;
+		from->values = NULL;
+		*ranges = (struct range_list){ 0 };
+		return 0;
+	}
+	for (size_t i = 0; r >= 0 && i < from->count; i++)
+		r = group_add_value(&to->groups.groups[group], from->values[i]);
+	for (uint32_t i = 0; r >= 0 && i < ranges->count; i++)
+		r = add_place(list, ranges->places[i]);
+	return r;
+}
+
+/* All into a part of their own, which becomes the first. */
+static int merge_parts(struct cursor *c)
+{
+	struct part all = { 0 };
+	int r = 0;
+
+	for (unsigned w = 0; w < PARALLEL_MAX; w++) {
+		struct part *from = &c->parts[w];
+
+		for (size_t i = 0; r >= 0 && i < from->groups.count; i++) {
+			struct group *group = &from->groups.groups[i];
+			int64_t key[REQUEST_MAX_KEYS] = { [KEY_KERNEL] = group->key[KEY_KERNEL] };
+
+			r = common_scope(c, from, group->key[KEY_SCOPE], &key[KEY_SCOPE]);
+			if (r >= 0)
+				r = merge_group(&all, group, &from->ranges[i], key);
+		}
+		forget_part(from);
+	}
+	c->parts[0] = all;
+	return r;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t count_distinct(struct range_list *list)
+{
+	uint64_t count = 0;
+
+	if (list->count)
+		qsort(list->places, list->count, sizeof(*list->places), compare_places);
+	for (uint32_t i = 0; i < list->count; i++)
+		count += i == 0 || list->places[i - 1] != list->places[i];
+	return count;
+}
+
+static int compute(void *context, unsigned worker)
+{
+	static const double half[] = { 0.5 };
+	struct grouping kind = { .value_kind = VECTOR_NUMBER };
+	struct cursor *c = context;
+	struct quantile middle;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&c->next, 1)) < c->parts[0].groups.count) {
+		struct group *group = &c->parts[0].groups.groups[i];
+
+		group_figures(&kind, group, &c->rows[i].figures);
+		select_quantiles(group->values, group->count, half, 1, &middle);
+		c->rows[i].median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
+		c->rows[i].ranges = count_distinct(&c->parts[0].ranges[i]);
+	}
+	return 0;
+}
+
+static int run(struct cursor *c)
+{
+	int r = name_kernels(c);
+
+	if (r >= 0)
+		r = name_scopes(c);
+	atomic_store(&c->next, 0);
+	if (r >= 0)
+		r = parallel_run(gather, c, parallel_width(report_group_count(c->q->report, TABLE_GPU_KERNEL)));
+	if (r >= 0)
+		r = merge_parts(c);
+	if (r < 0)
+		return r;
+	c->rows = calloc(c->parts[0].groups.count + 1, sizeof(*c->rows));
+	if (!c->rows)
+		return -ENOMEM;
+	atomic_store(&c->next, 0);
+	return parallel_run(compute, c, parallel_width(c->parts[0].groups.count));
+}
+
+static int parse_by(struct cursor *c, const char *by, struct error *err)
+{
+	c->by = LAUNCH_NAME;
+	if (!by || strcmp(by, "name") == 0)
+		return 0;
+	c->by = strcmp(by, "base") == 0 ? LAUNCH_SHORT_NAME : LAUNCH_MANGLED;
+	if (c->by == LAUNCH_MANGLED && strcmp(by, "mangled") != 0)
+		return error_set(err, EINVAL, "Kernels are told apart by name, base or mangled, not by '%s'", by);
+	return 0;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+{
+	struct cursor *c = (struct cursor *)base;
+	struct error err = { "" };
+	int r;
+
+	forget(c);
+	r = parse_by(c, function_argument(plan, 0, argc, argv), &err);
+	if (r < 0)
+		return function_fail(base, r, &err);
+	c->index = c->q->index.cuda;
+	r = cuda_calls_of(c->q, &c->calls);
+	if (r >= 0)
+		r = nvtx_ranges_of(c->q, &c->ranges);
+	if (r >= 0)
+		r = run(c);
+	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
+}
+
+static int next_row(sqlite3_vtab_cursor *base)
+{
+	((struct cursor *)base)->at++;
+	return SQLITE_OK;
+}
+
+static int at_end(sqlite3_vtab_cursor *base)
+{
+	struct cursor *c = (struct cursor *)base;
+
+	return c->at >= c->parts[0].groups.count;
+}
+
+static void result_who(sqlite3_context *context, const struct cursor *c, int64_t who, int column)
+{
+	const int64_t *thread = who > 0 ? index_find(&c->q->index.threads, who) : NULL;
+	const int64_t *process = index_find(&c->q->index.processes, thread ? thread[THREAD_PROCESS] : -who);
+
+	if (column == COLUMN_TID && thread)
+		sqlite3_result_int64(context, thread[THREAD_TID]);
+	if (column == COLUMN_PID && process)
+		sqlite3_result_int64(context, process[PROCESS_PID]);
+}
+
+static void result_range(sqlite3_context *context, const struct cursor *c, const int64_t *scope, int column)
+{
+	static const char *const styles[] = { [RANGE_PUSH_POP] = "PushPop", [RANGE_START_END] = "StartEnd" };
+
+	if (scope[SCOPE_STYLE] == STYLE_NONE)
+		return; /* null */
+	if (column == COLUMN_RANGE)
+		result_text(context, c->q, scope[SCOPE_NAME]);
+	else if (column == COLUMN_DOMAIN)
+		result_text(context, c->q, scope[SCOPE_DOMAIN]);
+	else if (column == COLUMN_STYLE)
+		sqlite3_result_text(context, styles[scope[SCOPE_STYLE]], -1, SQLITE_STATIC);
+	else
+		sqlite3_result_int64(context, (int64_t)c->rows[c->at].ranges);
+}
+
+static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct cursor *c = (struct cursor *)base;
+	const struct group *group = &c->parts[0].groups.groups[c->at];
+	const int64_t *scope = c->scopes.groups[group->key[KEY_SCOPE]].key;
+	const struct group_figures *figures = &c->rows[c->at].figures;
+
+	switch (column) {
+	case COLUMN_PID:
+	case COLUMN_TID: result_who(context, c, scope[SCOPE_WHO], column); break;
+	case COLUMN_COUNT: sqlite3_result_int64(context, (int64_t)group->count); break;
+	case COLUMN_SUM: sqlite3_result_int64(context, figures->whole_sum); break;
+	case COLUMN_AVG: sqlite3_result_double(context, figures->average); break;
+	case COLUMN_MED: sqlite3_result_double(context, c->rows[c->at].median); break;
+	case COLUMN_MIN: sqlite3_result_int64(context, figures->least); break;
+	case COLUMN_MAX: sqlite3_result_int64(context, figures->largest); break;
+	case COLUMN_STDDEV: sqlite3_result_double(context, figures->deviation); break;
+	case COLUMN_NAME: result_text(context, c->q, c->names.groups[group->key[KEY_KERNEL]].key[0]); break;
+	case COLUMN_BY: break;
+	default: result_range(context, c, scope, column);
+	}
+	return SQLITE_OK;
+}
+
+static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = (sqlite3_int64)((struct cursor *)base)->at + 1;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+	.iVersion = 1, .xConnect = connect_table, .xBestIndex = best_index,
+	.xDisconnect = vtab_disconnect, .xOpen = open_cursor, .xClose = close_cursor,
+	.xFilter = filter, .xNext = next_row, .xEof = at_end, .xColumn = show_column, .xRowid = row_id,
+};
+
+int nvtx_kernels_register(struct query *q)
+{
+	return sqlite3_create_module_v2(q->db, "nvtx_kernel_stats", &module, q, NULL);
+}

@@ -1,0 +1,138 @@
+#include "vendor/nvidia_timer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Objects of the driver's resource manager: a client, in it a device, in that a subdevice, which is asked for its time. */
+#define CLASS_CLIENT 0x41u
+#define CLASS_DEVICE 0x80u
+#define CLASS_SUBDEVICE 0x2080u
+#define HANDLE_DEVICE 0x50de0001u
+#define HANDLE_SUBDEVICE 0x50de0002u
+#define COMMAND_ATTACHED_IDS 0x201u
+#define COMMAND_ID_INFO 0x205u
+#define COMMAND_PCI_INFO 0x21bu
+#define COMMAND_TIME 0x20800403u
+#define MAX_ATTACHED 32
+
+struct rm_alloc {
+	uint32_t root;
+	uint32_t parent;
+	uint32_t object;
+	uint32_t class;
+	uint64_t parameters;
+	uint32_t size;       /* in drivers before 530: the status */
+	uint32_t status;
+};
+
+struct rm_control {
+	uint32_t client;
+	uint32_t object;
+	uint32_t command;
+	uint32_t flags;
+	uint64_t parameters;
+	uint32_t size;
+	uint32_t status;
+};
+
+struct rm_device {
+	uint32_t device;
+	uint32_t unused[5];
+	uint64_t address_space[3];
+	uint32_t mode;
+	uint32_t pad;
+};
+
+struct rm_id_info {
+	uint32_t id;
+	uint32_t flags;
+	uint32_t device;
+	uint32_t subdevice;
+	uint32_t unused[4];
+};
+
+struct rm_pci_info {
+	uint32_t id;
+	uint32_t domain;
+	uint16_t bus;
+	uint16_t slot;
+};
+
+static uint32_t allocate(int fd, uint32_t client, uint32_t parent, uint32_t handle, uint32_t class, void *parameters)
+{
+	struct rm_alloc a = { .root = client, .parent = parent, .object = handle, .class = class,
+			      .parameters = (uintptr_t)parameters };
+
+	if (ioctl(fd, _IOWR('F', 0x2b, struct rm_alloc), &a) < 0 || a.size || a.status)
+		return 0;
+	return a.object;
+}
+
+static int control(int fd, uint32_t client, uint32_t object, uint32_t command, void *parameters, uint32_t size)
+{
+	struct rm_control c = { .client = client, .object = object, .command = command,
+				.parameters = (uintptr_t)parameters, .size = size };
+
+	if (ioctl(fd, _IOWR('F', 0x2a, struct rm_control), &c) < 0)
+		return -errno;
+	return c.status ? -EIO : 0;
+}
+
+static int find_device(const struct nvidia_timer *t, uint32_t domain, uint32_t bus, uint32_t device, struct rm_id_info *ret)
+{
+	uint32_t ids[MAX_ATTACHED] = { 0 };
+	struct rm_pci_info pci;
+	int result = control(t->fd, t->client, t->client, COMMAND_ATTACHED_IDS, ids, sizeof(ids));
+
+	for (int i = 0; result == 0 && i < MAX_ATTACHED && ids[i] != UINT32_MAX; i++) {
+		pci = (struct rm_pci_info){ .id = ids[i] };
+		if (control(t->fd, t->client, t->client, COMMAND_PCI_INFO, &pci, sizeof(pci)) < 0 ||
+		    pci.domain != domain || pci.bus != bus || pci.slot != device)
+			continue;
+		*ret = (struct rm_id_info){ .id = ids[i] };
+		return control(t->fd, t->client, t->client, COMMAND_ID_INFO, ret, sizeof(*ret));
+	}
+	return result < 0 ? result : -ENODEV;
+}
+
+int nvidia_timer_open(struct nvidia_timer *ret, uint32_t domain, uint32_t bus, uint32_t device)
+{
+	struct rm_device parameters = { 0 };
+	struct rm_id_info info;
+	uint64_t time;
+	uint32_t object = 0;
+	int result = -EIO;
+
+	*ret = (struct nvidia_timer){ .fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC) };
+	if (ret->fd < 0)
+		return -errno;
+	ret->client = allocate(ret->fd, 0, 0, 0, CLASS_CLIENT, NULL);
+	if (ret->client)
+		result = find_device(ret, domain, bus, device, &info);
+	if (result == 0) {
+		parameters.device = info.device;
+		object = allocate(ret->fd, ret->client, ret->client, HANDLE_DEVICE, CLASS_DEVICE, &parameters);
+	}
+	if (object)
+		ret->subdevice = allocate(ret->fd, ret->client, object, HANDLE_SUBDEVICE, CLASS_SUBDEVICE, &info.subdevice);
+	result = ret->subdevice ? nvidia_timer_read(ret, &time) : result < 0 ? result : -EIO;
+	if (result < 0)
+		nvidia_timer_close(ret);
+	return result;
+}
+
+int nvidia_timer_read(const struct nvidia_timer *t, uint64_t *ret)
+{
+	*ret = 0;
+	return control(t->fd, t->client, t->subdevice, COMMAND_TIME, ret, sizeof(*ret));
+}
+
+/* All objects of a client go with its descriptor. */
+void nvidia_timer_close(struct nvidia_timer *t)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+}
