@@ -8,7 +8,6 @@
 
 #define MS 1000000ll
 #define USUAL_INTERVAL_MS 1000u
-#define SHORTEST_INTERVAL_MS 1u
 /* Work that was under way when a window closed is fetched again after these times, if it has ended by then. After the first the
  * recorder is told that the window is complete. */
 static const uint32_t after_close_ms[] = { 50, 500, 1000, 2000 };
@@ -34,7 +33,7 @@ static uint64_t interval(void)
 {
 	uint32_t ms = cuda_agent.core->session->cuda_flush_ms;
 
-	return ms == 0 ? USUAL_INTERVAL_MS : ms < SHORTEST_INTERVAL_MS ? SHORTEST_INTERVAL_MS : ms;
+	return ms ? ms : USUAL_INTERVAL_MS;
 }
 
 static void watch_recorder(struct watcher *w, uint64_t now)
