@@ -16,7 +16,7 @@ struct buffer {
 
 static struct buffer buffers[CUDA_BUFFERS];
 static _Atomic int kept;
-static _Atomic int full_reported;
+static _Atomic int full_reported, unknown_reported;
 
 void cuda_buffers_prepare(void)
 {
@@ -124,6 +124,14 @@ static void write_batch(const struct cuda_decoding *decoding, uint64_t dropped)
 	cuda_end(record, RECORD_CUDA_BATCH, 0, 0, sizeof(*record));
 }
 
+/* We ask for kinds we know: this is a CUPTI that has changed. */
+static void report_unknown(void)
+{
+	if (!atomic_exchange_explicit(&unknown_reported, 1, memory_order_relaxed))
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
+					  "CUDA: this CUPTI gives records that are not understood; they are left out");
+}
+
 void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	struct cuda_decoding decoding;
@@ -139,6 +147,8 @@ void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size
 		decode_all(&decoding, buffer, valid);
 		cuda_agent.cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
 		write_batch(&decoding, dropped);
+		if (decoding.unknown)
+			report_unknown();
 	}
 	give_back(buffer, valid);
 	errno = saved;

@@ -37,10 +37,12 @@ static const struct pattern patterns[] = {
 #define CUDA_CALL(class, kind, text) PATTERN(text, class, ALWAYS, kind)
 #define CUDA_CALL_NOT(class, text) PATTERN(text, class, ON_REQUEST, OTHER)
 #define CUDA_CALL_NEVER(class, text) PATTERN(text, class, NEVER, OTHER)
+#define CUDA_CALL_STACKLESS(class, text) PATTERN(text, class, ALWAYS, KINDS)
 #include "agent/cuda/calls.def"
 #undef CUDA_CALL
 #undef CUDA_CALL_NOT
 #undef CUDA_CALL_NEVER
+#undef CUDA_CALL_STACKLESS
 };
 
 static int is_digit(char c)
@@ -136,7 +138,7 @@ uint64_t cuda_call_stack_threshold(enum cuda_api_class class, uint32_t id)
 {
 	const struct call *call = id < MOST_CALLS ? &calls[class][id] : NULL;
 
-	if (!call || !(flags() & RING_CUDA_BACKTRACES) || !wanted(call))
+	if (!call || !(flags() & RING_CUDA_BACKTRACES) || call->kind >= RING_CUDA_CALL_KINDS || !wanted(call))
 		return NEVER;
 	return cuda_agent.core->session->cuda_stack_threshold[call->kind];
 }

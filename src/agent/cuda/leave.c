@@ -51,6 +51,7 @@ static void let_go(void)
 	cuda_agent.subscriber = NULL;
 	if (c->cuptiFinalize)
 		c->cuptiFinalize();
+	cuda_activities_release();
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 }
 

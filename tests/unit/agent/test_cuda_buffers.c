@@ -49,6 +49,7 @@ static void whole_buffer(void **state)
 	errno = 4242;
 	fake_buffer_complete(&buffer);
 	assert_int_equal(errno, 4242);
+	assert_int_equal(fake_agent.diagnostics, 1); /* of the unknown kind; once in a process */
 	while ((record = fake_agent_next(&cursor))) {
 		seen[record_type(*record)]++;
 		if (record_type(*record) == RECORD_CUDA_KERNEL) {

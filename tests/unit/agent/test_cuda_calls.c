@@ -84,13 +84,13 @@ static void choices(void **state)
 	check(CUDA_CLASS_RUNTIME, "cudaMemPoolTrimTo_v11020", CUDA_CALL_ALWAYS, RING_CUDA_CALL_MEMORY);
 	check(CUDA_CLASS_RUNTIME, "cudaDeviceSynchronize_v3020", CUDA_CALL_ALWAYS, RING_CUDA_CALL_SYNC);
 	check(CUDA_CLASS_RUNTIME, "cudaEventRecordWithFlags_v11010", CUDA_CALL_ALWAYS, RING_CUDA_CALL_OTHER);
-	check(CUDA_CLASS_RUNTIME, "cudaProfilerStart_v4000", CUDA_CALL_ALWAYS, RING_CUDA_CALL_OTHER);
+	check(CUDA_CLASS_RUNTIME, "cudaProfilerStart_v4000", CUDA_CALL_ALWAYS, RING_CUDA_CALL_KINDS);
 	check(CUDA_CLASS_RUNTIME, "cudaGraphInstantiateWithFlags_v11040", CUDA_CALL_ALWAYS, RING_CUDA_CALL_OTHER);
 	/* Of the other class. */
 	check(CUDA_CLASS_DRIVER, "cudaLaunchKernel_v7000", CUDA_CALL_ON_REQUEST, 0);
 }
 
-enum { LAUNCH = 5, GET_DEVICE = 6, MALLOC = 7, DRIVER_LAUNCH = 9, KERNEL_NAME = 10, SYNCHRONIZE = 11 };
+enum { LAUNCH = 5, GET_DEVICE = 6, MALLOC = 7, DRIVER_LAUNCH = 9, KERNEL_NAME = 10, SYNCHRONIZE = 11, PROFILER = 12 };
 
 static void prepare(uint32_t version, uint32_t flags)
 {
@@ -100,6 +100,7 @@ static void prepare(uint32_t version, uint32_t flags)
 	fake_cuda.runtime_names[GET_DEVICE] = "cudaGetDevice_v3020";
 	fake_cuda.runtime_names[MALLOC] = "cudaMalloc_v3020";
 	fake_cuda.runtime_names[SYNCHRONIZE] = "cudaDeviceSynchronize_v3020";
+	fake_cuda.runtime_names[PROFILER] = "cudaProfilerStart_v4000";
 	fake_cuda.driver_names[DRIVER_LAUNCH] = "cuLaunchKernel";
 	fake_cuda.driver_names[KERNEL_NAME] = "cuKernelGetName";
 	if (version < 23) {
@@ -245,6 +246,20 @@ static void stacks_of_long_calls(void **state)
 	assert_int_equal(fake_cuda.runtime_callbacks[LAUNCH], 0);
 }
 
+/* Callbacks of cudaProfilerStart are not ours to switch: those who open windows with it have. */
+static void callbacks_of_others(void **state)
+{
+	(void)state;
+	prepare(130001, RING_CUDA_BACKTRACES); /* of all calls */
+	fake_cuda.runtime_callbacks[PROFILER] = 1;
+	cuda_activities_open();
+	assert_int_equal(fake_cuda.runtime_callbacks[MALLOC], 1);
+	assert_int_equal(fake_cuda.runtime_calls[PROFILER], 1);
+	cuda_activities_close();
+	assert_int_equal(fake_cuda.runtime_callbacks[MALLOC], 0);
+	assert_int_equal(fake_cuda.runtime_callbacks[PROFILER], 1);
+}
+
 /* The call began before its callbacks were on. */
 static void stack_without_a_beginning(void **state)
 {
@@ -267,6 +282,7 @@ int main(void)
 		cmocka_unit_test(chosen_one_by_one),      cmocka_unit_test(all_of_them),
 		cmocka_unit_test(old_versions),           cmocka_unit_test(names_are_told_once),
 		cmocka_unit_test(stacks_of_long_calls),   cmocka_unit_test(stack_without_a_beginning),
+		cmocka_unit_test(callbacks_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
