@@ -10,6 +10,9 @@
 #define CUDA_BUFFER_SIZE (2u << 20)
 /* At most so many at once: half a gigabyte, when the recorder does not keep up. */
 #define CUDA_BUFFERS 256u
+/* CUPTI before 12.9 crashes when it gets none: so many more, small ones. */
+#define CUDA_SPARE_BUFFERS 2048u
+#define CUDA_SPARE_SIZE (64u << 10)
 /* As many stay mapped when they are not in use. */
 #define CUDA_BUFFERS_KEPT 16u
 

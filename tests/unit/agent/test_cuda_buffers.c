@@ -116,6 +116,31 @@ static void bounded(void **state)
 		fake_buffer_complete(&buffers[i]);
 }
 
+/* CUPTI before 12.9 cannot do without: it gets small ones instead. */
+static void old_versions_get_small_ones(void **state)
+{
+	static struct fake_buffer buffers[CUDA_BUFFERS];
+	uint8_t *spare, *again;
+	size_t size, records;
+
+	(void)state;
+	reset();
+	cuda_agent.cupti.version = 26;
+	for (unsigned i = 0; i < CUDA_BUFFERS; i++)
+		fake_buffer_take(&buffers[i]);
+	cuda_buffer_requested(&spare, &size, &records);
+	assert_non_null(spare);
+	assert_int_equal(size, CUDA_SPARE_SIZE);
+	memset(spare, 0, size);
+	cuda_buffer_completed(NULL, 0, spare, size, 0);
+	cuda_buffer_requested(&again, &size, &records);
+	assert_int_equal(size, CUDA_SPARE_SIZE);
+	cuda_buffer_completed(NULL, 0, again, size, 0);
+	for (unsigned i = 0; i < CUDA_BUFFERS; i++)
+		fake_buffer_complete(&buffers[i]);
+	assert_int_equal(fake_agent.diagnostics, 0);
+}
+
 /* A record that CUPTI says is there, but that lies across the end of what is valid. */
 static void cut_off(void **state)
 {
@@ -199,7 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_buffer), cmocka_unit_test(zeroed_when_reused), cmocka_unit_test(bounded),
-		cmocka_unit_test(cut_off),      cmocka_unit_test(several_threads),
+		cmocka_unit_test(old_versions_get_small_ones), cmocka_unit_test(cut_off),      cmocka_unit_test(several_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
