@@ -4,6 +4,7 @@
 #include "agent/cuda/buffers.h"
 #include "agent/cuda/calls.h"
 #include "agent/cuda/decode.h"
+#include "agent/cuda/driver.h"
 #include "agent/cuda/resources.h"
 
 /* Unified memory is traced whenever CUDA is; 0 leaves it to those who ask for page faults. */
@@ -128,6 +129,7 @@ int cuda_activities_prepare(void)
 {
 	const struct cupti *cupti = &cuda_agent.cupti;
 
+	cuda_driver_prepare();
 	cuda_decode_prepare(cupti->version);
 	cuda_buffers_prepare();
 	cuda_clock_start();
