@@ -12,7 +12,7 @@
 #define NEVER UINT64_MAX
 
 struct call {
-	const char *name;     /* CUPTI's own; NULL = there is none of this number */
+	const char *name; /* CUPTI's own; NULL = there is none of this number */
 	uint8_t choice;
 	uint8_t kind;
 	_Atomic uint8_t told;
@@ -22,16 +22,20 @@ static struct call calls[CUDA_CLASSES][MOST_CALLS];
 
 struct pattern {
 	const char *name;
-	uint8_t size;         /* without the asterisk */
-	uint8_t open;         /* an asterisk follows */
+	uint8_t size; /* without the asterisk */
+	uint8_t open; /* an asterisk follows */
 	uint8_t class;
 	uint8_t choice;
 	uint8_t kind;
 };
 
-#define PATTERN(text, class, choice, kind)                                                                 \
-	{ text, (uint8_t)(sizeof(text) - 1 - (text[sizeof(text) - 2] == '*')), text[sizeof(text) - 2] == '*', \
-	  CUDA_CLASS_##class, CUDA_CALL_##choice, RING_CUDA_CALL_##kind },
+#define PATTERN(text, class, choice, kind)                               \
+	{ text,                                                          \
+	  (uint8_t)(sizeof(text) - 1 - (text[sizeof(text) - 2] == '*')), \
+	  text[sizeof(text) - 2] == '*',                                 \
+	  CUDA_CLASS_##class,                                            \
+	  CUDA_CALL_##choice,                                            \
+	  RING_CUDA_CALL_##kind },
 
 static const struct pattern patterns[] = {
 #define CUDA_CALL(class, kind, text) PATTERN(text, class, ALWAYS, kind)
@@ -76,7 +80,8 @@ enum cuda_call_choice cuda_call_choose(enum cuda_api_class class, const char *na
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		const struct pattern *p = &patterns[i];
 
-		if (p->class != class || (p->open ? size < p->size : size != p->size) || memcmp(name, p->name, p->size) != 0)
+		if (p->class != class || (p->open ? size < p->size : size != p->size) ||
+		    memcmp(name, p->name, p->size) != 0)
 			continue;
 		*kind = p->kind;
 		return p->choice;
@@ -100,7 +105,8 @@ void cuda_calls_prepare(void)
 
 			call->name = NULL;
 			atomic_store_explicit(&call->told, 0, memory_order_relaxed);
-			if (cuda_agent.cupti.cuptiGetCallbackName(domain_of(class), id, &name) != CUPTI_OK || !name)
+			if (cuda_agent.cupti.cuptiGetCallbackName(domain_of(class), id, &name) != CUPTI_OK ||
+			    !name)
 				continue;
 			call->choice = (uint8_t)cuda_call_choose(class, name, &kind);
 			call->kind = (uint8_t)kind;
@@ -117,7 +123,8 @@ static int wanted(const struct call *call)
 {
 	if (!call->name)
 		return 0;
-	return call->choice == CUDA_CALL_ALWAYS || (call->choice == CUDA_CALL_ON_REQUEST && (flags() & RING_CUDA_ALL_APIS));
+	return call->choice == CUDA_CALL_ALWAYS ||
+	       (call->choice == CUDA_CALL_ON_REQUEST && (flags() & RING_CUDA_ALL_APIS));
 }
 
 int cuda_call_wanted(enum cuda_api_class class, uint32_t id)
@@ -128,8 +135,8 @@ int cuda_call_wanted(enum cuda_api_class class, uint32_t id)
 		return 0;
 	if (atomic_load_explicit(&call->told, memory_order_acquire))
 		return 1;
-	if (cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CALL, .id = (uint64_t)class << 32 | id,
-						 .text = call->name }) == 0)
+	if (cuda_tell(&(struct cuda_definition){
+		    .kind = DEFINE_CUDA_CALL, .id = (uint64_t)class << 32 | id, .text = call->name }) == 0)
 		atomic_store_explicit(&call->told, 1, memory_order_release);
 	return 1;
 }
@@ -185,8 +192,9 @@ static void enable_all(enum cuda_api_class class, int (*enable)(uint32_t id, uin
 void cuda_calls_enable(int on)
 {
 	for (unsigned class = 0; class < CUDA_CLASSES; class++) {
-		int (*enable)(uint32_t, uint8_t) = class == CUDA_CLASS_DRIVER ? cuda_agent.cupti.cuptiActivityEnableDriverApi :
-										cuda_agent.cupti.cuptiActivityEnableRuntimeApi;
+		int (*enable)(uint32_t, uint8_t) = class == CUDA_CLASS_DRIVER ?
+							   cuda_agent.cupti.cuptiActivityEnableDriverApi :
+							   cuda_agent.cupti.cuptiActivityEnableRuntimeApi;
 
 		if (enable && !(flags() & RING_CUDA_ALL_APIS))
 			enable_chosen(class, enable, on);
