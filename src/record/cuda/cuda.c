@@ -92,9 +92,9 @@ int cuda_definition(struct session *s, struct traced_process *p, struct traced_t
 	case DEFINE_CUDA_DEVICE:
 		return cuda_define_device(&d, define->id, body, size);
 	case DEFINE_CUDA_CONTEXT:
-		return cuda_define_context(&d, define->id, body, size, time);
+		return cuda_define_context(&d, define->id, body, size, define->time ? &time : NULL);
 	case DEFINE_CUDA_STREAM:
-		return cuda_define_stream(&d, define->id, body, size, time);
+		return cuda_define_stream(&d, define->id, body, size, define->time ? &time : NULL);
 	case DEFINE_CUDA_MODULE:
 		return cuda_define_module(&d, define->id, body, size, time);
 	case DEFINE_CUDA_GRAPH_NODE:

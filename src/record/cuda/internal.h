@@ -51,8 +51,8 @@ struct cuda_context {
 	int64_t time;
 	int64_t end;
 	uint8_t defined;
+	uint8_t has_time;
 	uint8_t ended;
-	uint8_t written;
 	struct cuda_rows *memory;
 	struct cuda_last_work last;
 };
@@ -64,6 +64,11 @@ struct cuda_stream {
 	uint64_t uid;
 	struct cuda_context *context; /* NULL: unified memory */
 	uint32_t device;
+	int32_t priority;
+	uint32_t flag;
+	int64_t time;
+	uint8_t has_time;
+	uint8_t has_rest;            /* priority and flag */
 	uint8_t written;
 	struct cuda_rows *work[WORK_COUNT];
 	struct cuda_last_work last;
@@ -180,8 +185,9 @@ void cuda_names_end(struct cuda_decoder *d);
 
 /* places.c */
 int cuda_define_device(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size);
-int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, int64_t time);
-int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, int64_t time);
+/* `time` NULL: not told. */
+int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time);
+int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time);
 int cuda_define_module(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, int64_t time);
 struct cuda_context *cuda_context_at(struct cuda_decoder *d, uint32_t id, uint32_t device);
 struct cuda_stream *cuda_stream_at(struct cuda_decoder *d, const struct cuda_place *place);

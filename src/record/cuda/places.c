@@ -51,11 +51,12 @@ int cuda_define_device(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 
 	if (size < sizeof(w))
 		return -EBADMSG;
-	if (idmap_get(&d->c->devices, id) != IDMAP_NONE || d->c->devices.count >= CUDA_MAX_PLACES)
-		return 0;
 	memcpy(&w, body, sizeof(w));
 	snprintf(name, sizeof(name), "%.*s", (int)(size - sizeof(w)), (const char *)body + sizeof(w));
 	gpu = gpu_of(d->s, &w, name);
+	/* Told again: something was added to what is known of the GPU. */
+	if (idmap_get(&d->c->devices, id) != IDMAP_NONE || d->c->devices.count >= CUDA_MAX_PLACES)
+		return 0;
 	idmap_put(&d->c->devices, id, gpu);
 	gpu_uuid_text(w.mig ? "MIG-" : "GPU-", w.mig ? w.mig_uuid : w.uuid, uuid);
 	v[COLUMN_CUDA_DEVICE_PROCESS] = (int64_t)d->p->uid;
@@ -111,23 +112,33 @@ static uint32_t context_values(const struct cuda_decoder *d, const struct cuda_c
 	v[COLUMN_CUDA_CONTEXT_GREEN] = w->green != 0;
 	v[COLUMN_CUDA_CONTEXT_SM_COUNT] = w->sm_count;
 	v[COLUMN_CUDA_CONTEXT_TIME] = context->time;
-	present |= BIT(COLUMN_CUDA_CONTEXT_GREEN) | BIT(COLUMN_CUDA_CONTEXT_TIME);
+	present |= BIT(COLUMN_CUDA_CONTEXT_GREEN);
+	present |= context->has_time ? BIT(COLUMN_CUDA_CONTEXT_TIME) : 0;
 	present |= w->null_stream != CUDA_NO_ID ? BIT(COLUMN_CUDA_CONTEXT_NULL_STREAM) : 0;
 	present |= w->parent ? BIT(COLUMN_CUDA_CONTEXT_PARENT) : 0;
 	present |= w->sm_count ? BIT(COLUMN_CUDA_CONTEXT_SM_COUNT) : 0;
 	return present;
 }
 
-static void context_row(struct cuda_decoder *d, struct cuda_context *context)
+/* A callback knows the time, CUPTI's record (its time is 0) the rest. */
+static void context_told(struct cuda_context *context, const struct cuda_wire_context *w, const int64_t *time)
 {
-	int64_t v[TABLE_MAX_COLUMNS];
+	struct cuda_wire_context *told = &context->told;
 
-	if (!context->written)
-		session_row(d->s, TABLE_CUDA_CONTEXT, v, context_values(d, context, v));
-	context->written = 1;
+	if (!context->defined)
+		told->null_stream = CUDA_NO_ID;
+	context->defined = 1;
+	told->null_stream = w->null_stream != CUDA_NO_ID ? w->null_stream : told->null_stream;
+	told->parent = w->parent ? w->parent : told->parent;
+	told->green |= w->green;
+	told->sm_count = w->sm_count ? w->sm_count : told->sm_count;
+	if (time && !context->has_time) {
+		context->time = *time;
+		context->has_time = 1;
+	}
 }
 
-int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, int64_t time)
+int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time)
 {
 	struct cuda_context *context;
 	struct cuda_wire_context w;
@@ -136,17 +147,13 @@ int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body
 		return -EBADMSG;
 	memcpy(&w, body, sizeof(w));
 	context = cuda_context_at(d, (uint32_t)id, w.device);
-	if (!context || context->written)
-		return context ? 0 : -ENOMEM;
-	if (!context->defined && !w.ended) {
-		context->told = w;
-		context->time = time;
-		context->defined = 1;
-	}
-	if (w.ended) {
+	if (!context)
+		return -ENOMEM;
+	if (!w.ended)
+		context_told(context, &w, time);
+	if (w.ended && time && !context->ended) {
 		context->ended = 1;
-		context->end = time;
-		context_row(d, context);
+		context->end = *time;
 	}
 	return 0;
 }
@@ -195,8 +202,7 @@ struct cuda_stream *cuda_unified_stream(struct cuda_decoder *d, uint32_t device)
 	return stream;
 }
 
-static uint32_t stream_values(const struct cuda_decoder *d, const struct cuda_stream *stream,
-			      const struct cuda_wire_stream *w, int64_t time, int64_t *v)
+static uint32_t stream_values(const struct cuda_decoder *d, const struct cuda_stream *stream, int64_t *v)
 {
 	uint32_t present = BIT(COLUMN_CUDA_STREAM_UID) | BIT(COLUMN_CUDA_STREAM_PROCESS);
 
@@ -208,21 +214,29 @@ static uint32_t stream_values(const struct cuda_decoder *d, const struct cuda_st
 	present |= stream->id != CUDA_NO_ID ? BIT(COLUMN_CUDA_STREAM_ID) : 0;
 	present |= stream->context ? BIT(COLUMN_CUDA_STREAM_CONTEXT) : 0;
 	present |= stream->device != CUDA_NO_ID ? BIT(COLUMN_CUDA_STREAM_DEVICE) : 0;
-	if (!w)
-		return present;
-	v[COLUMN_CUDA_STREAM_PRIORITY] = w->priority;
-	v[COLUMN_CUDA_STREAM_FLAG] = w->flag;
-	v[COLUMN_CUDA_STREAM_TIME] = time;
-	present |= w->priority != INT32_MIN ? BIT(COLUMN_CUDA_STREAM_PRIORITY) : 0;
-	return present | BIT(COLUMN_CUDA_STREAM_FLAG) | BIT(COLUMN_CUDA_STREAM_TIME);
+	v[COLUMN_CUDA_STREAM_PRIORITY] = stream->priority;
+	v[COLUMN_CUDA_STREAM_FLAG] = stream->flag;
+	v[COLUMN_CUDA_STREAM_TIME] = stream->time;
+	present |= stream->has_rest && stream->priority != INT32_MIN ? BIT(COLUMN_CUDA_STREAM_PRIORITY) : 0;
+	present |= stream->has_rest ? BIT(COLUMN_CUDA_STREAM_FLAG) : 0;
+	present |= stream->has_time ? BIT(COLUMN_CUDA_STREAM_TIME) : 0;
+	return present;
 }
 
-int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, int64_t time)
+static void stream_row(struct cuda_decoder *d, struct cuda_stream *stream)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	if (!stream->written)
+		session_row(d->s, TABLE_CUDA_STREAM, v, stream_values(d, stream, v));
+	stream->written = 1;
+}
+
+int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time)
 {
 	struct cuda_wire_stream w;
 	struct cuda_place place;
 	struct cuda_stream *stream;
-	int64_t v[TABLE_MAX_COLUMNS];
 
 	if (size < sizeof(w))
 		return -EBADMSG;
@@ -233,8 +247,17 @@ int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 	stream = cuda_stream_at(d, &place);
 	if (!stream || stream->written)
 		return stream ? 0 : -ENOMEM;
-	stream->written = 1;
-	session_row(d->s, TABLE_CUDA_STREAM, v, stream_values(d, stream, &w, time, v));
+	if (time && !stream->has_time) {
+		stream->time = *time;
+		stream->has_time = 1;
+	}
+	if (w.priority != INT32_MIN || w.flag || !time) {
+		stream->priority = w.priority;
+		stream->flag = w.flag;
+		stream->has_rest = 1;
+	}
+	if (stream->has_time && stream->has_rest)
+		stream_row(d, stream);
 	return 0;
 }
 
@@ -304,34 +327,26 @@ void cuda_places_provisional(struct cuda_decoder *d)
 {
 	struct report_track *contexts = report_track(d->s->writer, TABLE_CUDA_CONTEXT, 0);
 	struct report_track *streams = report_track(d->s->writer, TABLE_CUDA_STREAM, 0);
-	const struct cuda_context *context;
 	const struct cuda_stream *stream;
 	int64_t v[TABLE_MAX_COLUMNS];
 
-	for (uint32_t i = 0; contexts && i < d->c->contexts.count; i++) {
-		context = d->c->contexts.items[i];
-		if (!context->written)
-			report_append_provisional(contexts, v, context_values(d, context, v));
-	}
+	for (uint32_t i = 0; contexts && i < d->c->contexts.count; i++)
+		report_append_provisional(contexts, v, context_values(d, d->c->contexts.items[i], v));
 	for (uint32_t i = 0; streams && i < d->c->streams.count; i++) {
 		stream = d->c->streams.items[i];
 		if (!stream->written)
-			report_append_provisional(streams, v, stream_values(d, stream, NULL, 0, v));
+			report_append_provisional(streams, v, stream_values(d, stream, v));
 	}
 }
 
 void cuda_places_end(struct cuda_decoder *d)
 {
-	struct cuda_stream *stream;
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	for (uint32_t i = 0; i < d->c->contexts.count; i++)
-		context_row(d, d->c->contexts.items[i]);
-	for (uint32_t i = 0; i < d->c->streams.count; i++) {
-		stream = d->c->streams.items[i];
-		if (!stream->written)
-			session_row(d->s, TABLE_CUDA_STREAM, v, stream_values(d, stream, NULL, 0, v));
-	}
+		session_row(d->s, TABLE_CUDA_CONTEXT, v, context_values(d, d->c->contexts.items[i], v));
+	for (uint32_t i = 0; i < d->c->streams.count; i++)
+		stream_row(d, d->c->streams.items[i]);
 	for (uint32_t i = 0; i < d->c->modules.count; i++)
 		session_row(d->s, TABLE_CUDA_MODULE, v, module_values(d, d->c->modules.items[i], NULL, v));
 }
