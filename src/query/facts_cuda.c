@@ -145,7 +145,7 @@ static const struct {
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_CONTEXT_INFO SELECT ifnull(null_stream, 0), 0, 1, pid, device, id, c.parent, "
 	  "ifnull(green, 0), sm_count, NULL, NULL, NULL, NULL, NULL FROM sonde_cuda_context c "
 	  "JOIN sonde_process p ON p.uid = c.process" },
-	/* Priorities are shown as CUPTI has them, without a sign. */
+	/* Priorities are shown as CUPTI has them, without a sign. What stands for all streams of a context has no id and is none. */
 	{ TABLE_CUDA_STREAM,
 	  "CREATE TABLE TARGET_INFO_CUDA_STREAM(streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL, "

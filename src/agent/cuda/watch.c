@@ -96,6 +96,7 @@ static void come_back(struct watcher *w, uint64_t now)
 	else
 		atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER);
 	cuda_give_turn();
+	cuda_follow();
 }
 
 static void look(struct watcher *w, uint64_t now)
