@@ -119,12 +119,20 @@ static int use_option(struct walk *w, const struct option_spec *spec, const char
 	return r;
 }
 
+/* Of a list the first piece counts: what is wrong with the others is said later. */
+static bool is_value(const struct option_spec *spec, const char *word)
+{
+	size_t length = spec->flags & OPTION_COMMAS ? strcspn(word, ",") : strlen(word);
+
+	return option_match(option_values(spec), word, length) >= 0;
+}
+
 /* The option's value is what follows it, if anything does. */
 static int use_with_next(struct walk *w, const struct option_spec *spec)
 {
 	const char *next = w->at + 1 < w->argc ? w->argv[w->at + 1] : NULL;
 
-	if (spec->bare && (!next || option_match(option_values(spec), next, strlen(next)) < 0))
+	if (spec->bare && (!next || !is_value(spec, next)))
 		return use_option(w, spec, spec->bare);
 	if (spec->type == OPTION_BOOL && (!next || option_match("true|false", next, strlen(next)) < 0))
 		return use_option(w, spec, "true");

@@ -1,9 +1,9 @@
 /* NVIDIA driver, GPUs, CUPTI and the permission to read counters. */
 #include <glob.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/doctor.h"
+#include "vendor/cupti.h"
 
 void doctor_probe_driver(const struct doctor_host *host, struct doctor_answer *ret)
 {
@@ -56,69 +56,13 @@ void doctor_probe_gpus(const struct doctor_host *host, struct doctor_answer *ret
 		doctor_say(ret, DOCTOR_OK, "%zu%s%s", usable, *model ? " x " : "", model);
 }
 
-static bool find_library(const struct doctor_host *host, const char *folder, char *ret, size_t size)
-{
-	char pattern[1024];
-	glob_t found;
-
-	snprintf(pattern, sizeof(pattern), "%s/libcupti.so*", folder);
-	if (glob_under_root(host, pattern, &found) != 0)
-		return false;
-	snprintf(ret, size, "%s", found.gl_pathv[0]);
-	globfree(&found);
-	return true;
-}
-
-/* A folder named by a variable, with a tail behind it. */
-static bool find_by_variable(const struct doctor_host *host, const char *variable, const char *tail,
-			     char *ret, size_t size)
-{
-	const char *value = getenv(variable);
-	char folder[900];
-
-	if (!value || !*value)
-		return false;
-	snprintf(folder, sizeof(folder), "%.700s%s", value, tail);
-	return find_library(host, folder, ret, size);
-}
-
-static bool find_cupti(const struct doctor_host *host, char *ret, size_t size)
-{
-	static const char *const variables[][2] = {
-		{ "CUDA_HOME", "/extras/CUPTI/lib64" },
-		{ "CUDA_HOME", "/lib64" },
-		{ "CUDA_PATH", "/extras/CUPTI/lib64" },
-		{ "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/c*/lib" },
-		{ "CONDA_PREFIX", "/lib" },
-		{ "CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/c*/lib" },
-		{ "HOME", "/.local/lib/python3*/site-packages/nvidia/c*/lib" },
-	};
-	static const char *const folders[] = {
-		"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64",
-		"/usr/local/cuda-*/extras/CUPTI/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64",
-		"/opt/cuda/extras/CUPTI/lib64",
-		"/usr/lib/python3*/site-packages/nvidia/c*/lib",
-		"/usr/local/lib/python3*/dist-packages/nvidia/c*/lib",
-		"/usr/local/lib/python3*/site-packages/nvidia/c*/lib",
-		"/opt/*/lib/python3*/site-packages/nvidia/c*/lib",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-		if (find_by_variable(host, variables[i][0], variables[i][1], ret, size))
-			return true;
-	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (find_library(host, folders[i], ret, size))
-			return true;
-	return false;
-}
-
 void doctor_probe_cupti(const struct doctor_host *host, struct doctor_answer *ret)
 {
-	char path[300];
+	struct cupti_places places;
 
-	if (find_cupti(host, path, sizeof(path)))
-		doctor_say(ret, DOCTOR_OK, "%s", path);
+	cupti_find(&places, host->root);
+	if (places.count && places.paths[0][0] == '/')
+		doctor_say(ret, DOCTOR_OK, "%.300s", places.paths[0]);
 	else
 		doctor_say(ret, DOCTOR_NO, "libcupti.so was found neither in CUDA_HOME, /usr/local/cuda and "
 			   "the system folders nor in Python's nvidia packages");

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "cli/profile_cuda.h"
 #include "cli/profile_setup.h"
 #include "cli/trace_list.h"
 
@@ -75,6 +76,8 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 					 "has no meaning on this platform",
 					 "have no meaning on this platform", notes);
 	}
+	if (r >= 0)
+		r = profile_cuda_notes(fields, notes);
 	for (i = 0; i < parsed->use_count && r >= 0; i++) {
 		use = options_find_use(parsed, parsed->uses[i].spec->name);
 		if (!seen_before(parsed, i) && !option_use_is_off(use))

@@ -7,6 +7,7 @@
 
 #include "cli/find_program.h"
 #include "cli/output_name.h"
+#include "cli/profile_cuda.h"
 #include "cli/trace_list.h"
 
 int profile_kill_signal(const char *text, struct error *err)
@@ -98,6 +99,18 @@ static uint64_t built_sources(void)
 	return mask;
 }
 
+/* Libraries above CUDA bring it along. */
+static uint64_t with_implied(uint64_t trace)
+{
+	unsigned i, k;
+
+	for (i = 0; i < TRACE_SOURCE_COUNT; i++)
+		for (k = 0; k < TRACE_SOURCE_COUNT && trace & TRACE_BIT(i); k++)
+			if (strcmp(trace_list[i].implies, trace_list[k].name) == 0)
+				trace |= TRACE_BIT(k);
+	return trace;
+}
+
 /* As in nsys: switches are recorded of those that are sampled, unless none are. */
 static struct cpu_options cpu_options(struct cpu_options cpu)
 {
@@ -111,7 +124,7 @@ static struct cpu_options cpu_options(struct cpu_options cpu)
 static void copy_fields(struct profile_options *o, const struct profile_fields *fields,
 			const struct options_parsed *parsed)
 {
-	o->trace = fields->trace & built_sources();
+	o->trace = with_implied(fields->trace) & built_sources();
 	o->osrt = fields->osrt;
 	o->cpu = cpu_options(fields->cpu);
 	o->delay_ns = fields->delay_ns;
@@ -153,6 +166,9 @@ int profile_setup_fill(struct profile_setup *setup, const struct profile_fields 
 	if (r < 0)
 		return r;
 	copy_fields(&setup->options, fields, parsed);
+	r = profile_cuda_fill(&setup->options, fields, options_find_use(parsed, "trace") != NULL, err);
+	if (r < 0)
+		return r;
 	r = profile_kill_signal(fields->kill, err);
 	if (r < 0)
 		return r;

@@ -1,7 +1,8 @@
-/* SAMPLING_CALLCHAINS and OSRT_CALLCHAINS: a row per frame of a stack, made from the tree of all stacks
- * when it is read. The id of a sample's stack is that of its row in COMPOSITE_EVENTS; calls of the OS
- * runtime have the id of their stack. */
+/* SAMPLING_CALLCHAINS, OSRT_CALLCHAINS and CUDA_CALLCHAINS: a row per frame of a stack, made from the tree of
+ * all stacks when it is read. The id of a sample's stack is that of its row in COMPOSITE_EVENTS; calls of the OS
+ * runtime and of CUDA have the id of their stack. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,10 @@
 	"kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER, "            \
 	"originalIP INTEGER, unwindMethod INTEGER, stackDepth INTEGER NOT NULL)"
 
+#define CUDA_CHAINS_DECLARATION                                                                       \
+	"CREATE TABLE x(id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, "       \
+	"unresolved INTEGER, originalIP INTEGER, stackDepth INTEGER NOT NULL)"
+
 enum {
 	CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_KERNEL, CHAIN_THUMB, CHAIN_UNRESOLVED, CHAIN_SPECIAL,
 	CHAIN_IP, CHAIN_METHOD, CHAIN_DEPTH
@@ -23,9 +28,31 @@ enum { PLAN_ALL = 0, PLAN_ID = 1, PLAN_DEPTH = 2 };
 /* ENUM_STACK_UNWIND_METHOD. */
 enum { METHOD_UNKNOWN = 0, METHOD_FRAME_POINTERS = 1, METHOD_TABLES = 2, METHOD_BRANCHES = 3 };
 
+/* Whose stacks a table shows. */
+struct chains_kind {
+	const char *name;
+	enum table_id table;
+	unsigned stack;      /* its column */
+	enum track_kind track;
+	const char *declaration;
+	uint8_t columns[CHAIN_DEPTH + 1]; /* CHAIN_* of each */
+};
+
+static const struct chains_kind kinds[] = {
+	{ "SAMPLING_CALLCHAINS", TABLE_SAMPLE, COLUMN_SAMPLE_STACK, TRACK_SAMPLES, CHAINS_DECLARATION,
+	  { CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_KERNEL, CHAIN_THUMB, CHAIN_UNRESOLVED, CHAIN_SPECIAL, CHAIN_IP,
+	    CHAIN_METHOD, CHAIN_DEPTH } },
+	{ "OSRT_CALLCHAINS", TABLE_OSRT, COLUMN_OSRT_STACK, TRACK_OSRT, CHAINS_DECLARATION,
+	  { CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_KERNEL, CHAIN_THUMB, CHAIN_UNRESOLVED, CHAIN_SPECIAL, CHAIN_IP,
+	    CHAIN_METHOD, CHAIN_DEPTH } },
+	{ "CUDA_CALLCHAINS", TABLE_CUDA_API, COLUMN_CUDA_API_STACK, TRACK_CUDA_API, CUDA_CHAINS_DECLARATION,
+	  { CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_UNRESOLVED, CHAIN_IP, CHAIN_DEPTH } },
+};
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+
 struct chains_vtab {
 	struct function_vtab function;
-	enum table_id table; /* TABLE_SAMPLE or TABLE_OSRT */
+	const struct chains_kind *kind;
 	int method;
 	uint64_t *used;      /* stacks that calls have: a bit each; NULL until asked for */
 };
@@ -55,7 +82,7 @@ static int method_of(struct query *q, enum table_id table)
 {
 	const char *name = report_meta(q->report, "sampling.backtrace");
 
-	if (table == TABLE_OSRT)
+	if (table != TABLE_SAMPLE)
 		return METHOD_TABLES;
 	if (!name)
 		return METHOD_UNKNOWN;
@@ -69,8 +96,13 @@ static int chains_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 			  char **error)
 {
 	struct query *q = aux;
+	const struct chains_kind *kind = kinds;
 	struct chains_vtab *v;
-	int r = sqlite3_declare_vtab(db, CHAINS_DECLARATION);
+	int r;
+
+	while (kind < kinds + KIND_COUNT - 1 && strcmp(argv[2], kind->name) != 0)
+		kind++;
+	r = sqlite3_declare_vtab(db, kind->declaration);
 
 	if (r != SQLITE_OK)
 		return r;
@@ -78,8 +110,8 @@ static int chains_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 	if (!v)
 		return SQLITE_NOMEM;
 	*v = (struct chains_vtab){ .function = { .q = q } };
-	v->table = strcmp(argv[2], "OSRT_CALLCHAINS") == 0 ? TABLE_OSRT : TABLE_SAMPLE;
-	v->method = method_of(q, v->table);
+	v->kind = kind;
+	v->method = method_of(q, kind->table);
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 	*ret = &v->function.base;
 	return SQLITE_OK;
@@ -92,11 +124,16 @@ static int chains_disconnect(sqlite3_vtab *base)
 	return SQLITE_OK;
 }
 
+static int column_of(const struct chains_vtab *v, int column)
+{
+	return column < 0 ? -1 : v->kind->columns[column];
+}
+
 /* Rows come by id, then depth. */
-static int comes_in_order(const sqlite3_index_info *info)
+static int comes_in_order(const struct chains_vtab *v, const sqlite3_index_info *info)
 {
 	for (int i = 0; i < info->nOrderBy; i++)
-		if (info->aOrderBy[i].desc || info->aOrderBy[i].iColumn != (i == 0 ? CHAIN_ID : CHAIN_DEPTH))
+		if (info->aOrderBy[i].desc || column_of(v, info->aOrderBy[i].iColumn) != (i == 0 ? CHAIN_ID : CHAIN_DEPTH))
 			return 0;
 	return info->nOrderBy > 0 && info->nOrderBy <= 2;
 }
@@ -104,15 +141,15 @@ static int comes_in_order(const sqlite3_index_info *info)
 static int chains_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	const struct chains_vtab *v = (struct chains_vtab *)base;
-	double rows = (double)report_row_count(v->function.q->report, v->table) * 16;
+	double rows = (double)report_row_count(v->function.q->report, v->kind->table) * 16;
 	int place[2] = { -1, -1 }, used = 0;
 
 	for (int i = 0; i < info->nConstraint; i++) {
 		if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
 			continue;
-		if (info->aConstraint[i].iColumn == CHAIN_ID)
+		if (column_of(v, info->aConstraint[i].iColumn) == CHAIN_ID)
 			place[0] = i;
-		if (info->aConstraint[i].iColumn == CHAIN_DEPTH)
+		if (column_of(v, info->aConstraint[i].iColumn) == CHAIN_DEPTH)
 			place[1] = i;
 	}
 	info->idxNum = (place[0] >= 0 ? PLAN_ID : 0) | (place[1] >= 0 ? PLAN_DEPTH : 0);
@@ -123,7 +160,7 @@ static int chains_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	rows = place[1] >= 0 ? rows / 16 : rows;
 	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
 	info->estimatedCost = rows + 1;
-	info->orderByConsumed = comes_in_order(info);
+	info->orderByConsumed = comes_in_order(v, info);
 	return SQLITE_OK;
 }
 
@@ -144,21 +181,25 @@ static int chains_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static int is_shown(struct query *q, enum table_id table, size_t group)
+static int is_shown(struct query *q, const struct chains_kind *kind, size_t group)
 {
-	const struct report_group *g = report_group(q->report, table, group);
+	const struct report_group *g = report_group(q->report, kind->table, group);
 	const int64_t *track = index_find(&q->index.tracks, g->track);
 
-	return track && track[TRACK_KIND] == (table == TABLE_OSRT ? TRACK_OSRT : TRACK_SAMPLES) &&
-	       g->present >> (table == TABLE_OSRT ? COLUMN_OSRT_STACK : COLUMN_SAMPLE_STACK) & 1;
+	return track && track[TRACK_KIND] == (int64_t)kind->track && g->present >> kind->stack & 1;
+}
+
+static const struct chains_kind *kind_of(const struct chains_cursor *c)
+{
+	return ((const struct chains_vtab *)c->base.pVtab)->kind;
 }
 
 /* Decodes the stacks of a group into c->stacks. */
-static int load_group(struct chains_cursor *c, enum table_id table, size_t group)
+static int load_group(struct chains_cursor *c, size_t group)
 {
 	struct query *q = query_of(&c->base);
-	uint32_t rows = report_group(q->report, table, group)->rows;
-	unsigned column = table == TABLE_OSRT ? COLUMN_OSRT_STACK : COLUMN_SAMPLE_STACK;
+	const struct chains_kind *kind = kind_of(c);
+	uint32_t rows = report_group(q->report, kind->table, group)->rows;
 	int64_t *grown;
 	int r;
 
@@ -170,7 +211,7 @@ static int load_group(struct chains_cursor *c, enum table_id table, size_t group
 		c->stacks = grown;
 		c->cap = rows;
 	}
-	r = report_column(q->report, table, group, column, c->stacks, NULL);
+	r = report_column(q->report, kind->table, group, kind->stack, c->stacks, NULL);
 	if (r == -EBADMSG)
 		atomic_fetch_add(&q->damaged, 1);
 	c->loaded = r >= 0;
@@ -203,9 +244,9 @@ static int next_sample(struct chains_cursor *c)
 	int r;
 
 	for (; c->group < report_group_count(q->report, TABLE_SAMPLE); c->group++, c->row = 0, c->loaded = 0) {
-		if (!is_shown(q, TABLE_SAMPLE, c->group))
+		if (!is_shown(q, kind_of(c), c->group))
 			continue;
-		r = c->loaded ? 0 : load_group(c, TABLE_SAMPLE, c->group);
+		r = c->loaded ? 0 : load_group(c, c->group);
 		if (r < 0)
 			return r;
 		g = report_group(q->report, TABLE_SAMPLE, c->group);
@@ -245,10 +286,10 @@ static int find_sample(struct chains_cursor *c, int64_t id)
 	int r = 0;
 
 	c->node = 0;
-	if (group < 0 || !is_shown(q, TABLE_SAMPLE, (size_t)group))
+	if (group < 0 || !is_shown(q, kind_of(c), (size_t)group))
 		return 0;
 	if (!c->loaded || c->group != (size_t)group)
-		r = load_group(c, TABLE_SAMPLE, (size_t)group);
+		r = load_group(c, (size_t)group);
 	if (r < 0 || !c->loaded)
 		return r;
 	c->id = id;
@@ -261,6 +302,7 @@ static int find_sample(struct chains_cursor *c, int64_t id)
 static int find_used(struct chains_vtab *v, struct chains_cursor *c)
 {
 	struct query *q = v->function.q;
+	enum table_id table = v->kind->table;
 	uint32_t stack;
 	int r = 0;
 
@@ -269,11 +311,11 @@ static int find_used(struct chains_vtab *v, struct chains_cursor *c)
 	v->used = calloc((size_t)c->tree->stack_count / 64 + 1, sizeof(*v->used));
 	if (!v->used)
 		return -ENOMEM;
-	for (size_t group = 0; r >= 0 && group < report_group_count(q->report, TABLE_OSRT); group++) {
-		if (!is_shown(q, TABLE_OSRT, group))
+	for (size_t group = 0; r >= 0 && group < report_group_count(q->report, table); group++) {
+		if (!is_shown(q, v->kind, group))
 			continue;
-		r = load_group(c, TABLE_OSRT, group);
-		for (uint32_t i = 0; c->loaded && i < report_group(q->report, TABLE_OSRT, group)->rows; i++) {
+		r = load_group(c, group);
+		for (uint32_t i = 0; c->loaded && i < report_group(q->report, table, group)->rows; i++) {
 			stack = known_stack(c, c->stacks[i]);
 			v->used[stack / 64] |= stack ? 1ull << (stack % 64) : 0;
 		}
@@ -299,12 +341,12 @@ static int begin(struct chains_cursor *c, const int64_t *id)
 	int r;
 
 	c->only_id = id != NULL;
-	if (v->table == TABLE_SAMPLE && id)
+	if (v->kind->table == TABLE_SAMPLE && id)
 		return find_sample(c, *id);
 	c->group = 0;
 	c->row = 0;
 	c->loaded = 0;
-	if (v->table == TABLE_SAMPLE)
+	if (v->kind->table == TABLE_SAMPLE)
 		return next_sample(c);
 	r = find_used(v, c);
 	c->id = id ? *id : 1;
@@ -357,7 +399,7 @@ static int chains_next(sqlite3_vtab_cursor *base)
 	c->node = 0;
 	if (c->only_id)
 		return SQLITE_OK;
-	if (((struct chains_vtab *)base->pVtab)->table == TABLE_SAMPLE) {
+	if (kind_of(c)->table == TABLE_SAMPLE) {
 		c->row++;
 		return code_of(next_sample(c));
 	}
@@ -376,7 +418,7 @@ static int chains_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	uint32_t frame = c->tree->frames[c->node];
 	const struct code_function *f = &c->tree->functions[c->tree->code[frame].function];
 
-	switch (column) {
+	switch (kind_of(c)->columns[column]) {
 	case CHAIN_ID: sqlite3_result_int64(context, c->id); break;
 	case CHAIN_SYMBOL: sqlite3_result_int64(context, code_frame_string(c->tree, frame)); break;
 	case CHAIN_MODULE: sqlite3_result_int64(context, code_frame_module_string(c->tree, frame)); break;
@@ -406,12 +448,12 @@ static const sqlite3_module chains_module = {
 	.xColumn = chains_column, .xRowid = chains_rowid,
 };
 
-static int has_stacks(struct query *q, enum table_id table)
+static int has_stacks(struct query *q, const struct chains_kind *kind)
 {
 	if (report_row_count(q->report, TABLE_STACK) == 0)
 		return 0;
-	for (size_t i = 0; i < report_group_count(q->report, table); i++)
-		if (is_shown(q, table, i))
+	for (size_t i = 0; i < report_group_count(q->report, kind->table); i++)
+		if (is_shown(q, kind, i))
 			return 1;
 	return 0;
 }
@@ -419,11 +461,12 @@ static int has_stacks(struct query *q, enum table_id table)
 int callchains_register(struct query *q)
 {
 	int r = sqlite3_create_module_v2(q->db, "sonde_callchains", &chains_module, q, NULL);
+	char sql[96];
 
-	if (r == SQLITE_OK && has_stacks(q, TABLE_SAMPLE))
-		r = sqlite3_exec(q->db, "CREATE VIRTUAL TABLE SAMPLING_CALLCHAINS USING sonde_callchains", NULL, NULL,
-				 NULL);
-	if (r == SQLITE_OK && has_stacks(q, TABLE_OSRT))
-		r = sqlite3_exec(q->db, "CREATE VIRTUAL TABLE OSRT_CALLCHAINS USING sonde_callchains", NULL, NULL, NULL);
+	for (size_t i = 0; r == SQLITE_OK && i < KIND_COUNT; i++) {
+		snprintf(sql, sizeof(sql), "CREATE VIRTUAL TABLE %s USING sonde_callchains", kinds[i].name);
+		if (has_stacks(q, &kinds[i]))
+			r = sqlite3_exec(q->db, sql, NULL, NULL, NULL);
+	}
 	return r;
 }

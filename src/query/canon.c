@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "query/hash.h"
+#include "query/internal.h"
 
 static uint64_t hash_text(const char *text, size_t len)
 {
@@ -24,8 +25,9 @@ static void canon_place(struct canon *c, uint64_t id, uint64_t hash)
 	c->slots[at] = id;
 }
 
-static int canon_grow(struct canon *c, struct report *report)
+static int canon_grow(struct query *q)
 {
+	struct canon *c = &q->canon;
 	struct canon larger = { NULL, c->slot_count ? c->slot_count * 2 : 512, c->count };
 	const char *text;
 	size_t len = 0;
@@ -35,7 +37,7 @@ static int canon_grow(struct canon *c, struct report *report)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->slot_count; i++)
 		if (c->slots[i]) {
-			text = report_text(report, c->slots[i], &len);
+			text = query_text(q, (int64_t)c->slots[i], &len);
 			canon_place(&larger, c->slots[i], hash_text(text, len));
 		}
 	free(c->slots);
@@ -43,22 +45,23 @@ static int canon_grow(struct canon *c, struct report *report)
 	return 0;
 }
 
-int canon_id(struct canon *c, struct report *report, int64_t *id)
+int canon_id(struct query *q, int64_t *id)
 {
+	struct canon *c = &q->canon;
 	const char *text, *other;
 	size_t len, other_len, at;
 	uint64_t hash;
 
-	text = report_text(report, (uint64_t)*id, &len);
+	text = query_text(q, *id, &len);
 	if (!text) {
 		*id = 0;
 		return 0;
 	}
-	if (c->count * 2 >= c->slot_count && canon_grow(c, report) < 0)
+	if (c->count * 2 >= c->slot_count && canon_grow(q) < 0)
 		return -ENOMEM;
 	hash = hash_text(text, len);
 	for (at = hash & (c->slot_count - 1); c->slots[at]; at = (at + 1) & (c->slot_count - 1)) {
-		other = report_text(report, c->slots[at], &other_len);
+		other = query_text(q, (int64_t)c->slots[at], &other_len);
 		if (other_len == len && memcmp(other, text, len) == 0) {
 			*id = (int64_t)c->slots[at];
 			return 0;

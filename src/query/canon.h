@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/reader.h"
+struct query;
 
 struct canon {
 	uint64_t *slots; /* string ids; 0 = free */
@@ -16,7 +16,7 @@ struct canon {
 };
 
 /* Replaces *id; an id without text becomes 0. -ENOMEM. */
-int canon_id(struct canon *c, struct report *report, int64_t *id);
+int canon_id(struct query *q, int64_t *id);
 void canon_release(struct canon *c);
 
 #endif

@@ -7,15 +7,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "query/facts.h"
 #include "query/file_calls.h"
-#include "query/internal.h"
 
 /* The schema of nsys whose shape the tables follow. */
 #define SCHEMA_MAJOR "3"
 #define SCHEMA_MINOR "25"
 #define SCHEMA_MICRO "0"
 
-static int execute(struct query *q, const char *format, ...)
+int facts_execute(struct query *q, const char *format, ...)
 {
 	va_list args;
 	char *sql;
@@ -43,7 +43,7 @@ static int add_pair(struct query *q, const char *table, const char *name, const 
 {
 	if (!value)
 		return SQLITE_OK;
-	return execute(q, "INSERT INTO %s VALUES(%Q, %Q)", table, name, value);
+	return facts_execute(q, "INSERT INTO %s VALUES(%Q, %Q)", table, name, value);
 }
 
 /* Lists of the report become rows. Text that is not JSON is kept as one value. */
@@ -51,7 +51,7 @@ static int add_list(struct query *q, const char *name, const char *list)
 {
 	if (!list)
 		return SQLITE_OK;
-	return execute(q, "INSERT INTO META_DATA_CAPTURE SELECT %Q, value FROM "
+	return facts_execute(q, "INSERT INTO META_DATA_CAPTURE SELECT %Q, value FROM "
 			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", name, list, list, list);
 }
 
@@ -60,7 +60,7 @@ static int add_command(struct query *q, const char *command)
 {
 	if (!command)
 		return SQLITE_OK;
-	return execute(q, "INSERT INTO META_DATA_CAPTURE SELECT CASE key WHEN 0 THEN 'PROCESS_0:COMMAND' "
+	return facts_execute(q, "INSERT INTO META_DATA_CAPTURE SELECT CASE key WHEN 0 THEN 'PROCESS_0:COMMAND' "
 			  "ELSE 'PROCESS_0:ARGUMENT_' || (key - 1) END, value FROM "
 			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", command, command, command);
 }
@@ -69,7 +69,7 @@ static int add_sources(struct query *q, const char *trace)
 {
 	if (!trace)
 		return SQLITE_OK;
-	return execute(q, "INSERT INTO META_DATA_CAPTURE SELECT 'CAPTURE_EVENT_TYPE', CASE value WHEN 'nvtx' THEN "
+	return facts_execute(q, "INSERT INTO META_DATA_CAPTURE SELECT 'CAPTURE_EVENT_TYPE', CASE value WHEN 'nvtx' THEN "
 			  "'NvtxEvents' ELSE value END FROM json_each('[\"' || replace(replace(%Q, '\"', ''), ',', "
 			  "'\",\"') || '\"]')", trace);
 }
@@ -89,7 +89,7 @@ static int create_capture(struct query *q)
 		{ "COST_PER_RANGE_PS", "cost_pair_ps" },
 		{ "COST_OF_CLOCK_PS", "cost_clock_ps" },
 	};
-	int r = execute(q, "CREATE TABLE META_DATA_CAPTURE(name TEXT NOT NULL, value TEXT)");
+	int r = facts_execute(q, "CREATE TABLE META_DATA_CAPTURE(name TEXT NOT NULL, value TEXT)");
 
 	if (r == SQLITE_OK)
 		r = add_sources(q, report_meta(q->report, "trace"));
@@ -114,7 +114,7 @@ static int create_export(struct query *q)
 		{ "EXPORT_PLATFORM", "Linux" },
 		{ "EXPORT_PARAM_LAZY", "true" },
 	};
-	int r = execute(q, "CREATE TABLE META_DATA_EXPORT(name TEXT NOT NULL, value TEXT)");
+	int r = facts_execute(q, "CREATE TABLE META_DATA_EXPORT(name TEXT NOT NULL, value TEXT)");
 
 	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
 		r = add_pair(q, "META_DATA_EXPORT", facts[i][0], facts[i][1]);
@@ -134,13 +134,13 @@ static int create_system(struct query *q)
 		{ "Hostname", 619, "host" }, { "BootId", 10001, "boot_id" },
 	};
 	const char *value;
-	int r = execute(q, "CREATE TABLE TARGET_INFO_SYSTEM_ENV(globalVid INTEGER, devStateName TEXT NOT NULL, "
+	int r = facts_execute(q, "CREATE TABLE TARGET_INFO_SYSTEM_ENV(globalVid INTEGER, devStateName TEXT NOT NULL, "
 			   "name TEXT NOT NULL, nameEnum INTEGER NOT NULL, value TEXT NOT NULL)");
 
 	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++) {
 		value = report_meta(q->report, facts[i].key);
 		if (value)
-			r = execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES(%lld, 'Local (CLI)', %Q, %d, %Q)",
+			r = facts_execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES(%lld, 'Local (CLI)', %Q, %d, %Q)",
 				    (long long)index_global_id(0, 0), facts[i].name, facts[i].number, value);
 	}
 	return r;
@@ -167,13 +167,13 @@ static int create_session(struct query *q)
 	if (utc >= 0) {
 		format_time(utc, 0, utc_text, sizeof(utc_text));
 		format_time(utc, 1, local_text, sizeof(local_text));
-		r = execute(q, "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, utcTime TEXT, "
+		r = facts_execute(q, "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, utcTime TEXT, "
 			       "localTime TEXT, systemClockNs INTEGER); INSERT INTO "
 			       "TARGET_INFO_SESSION_START_TIME VALUES(%lld, %Q, %Q, %lld)",
 			    (long long)utc, utc_text, local_text, (long long)begin);
 	}
 	if (r == SQLITE_OK && duration >= 0)
-		r = execute(q, "CREATE TABLE ANALYSIS_DETAILS(globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, "
+		r = facts_execute(q, "CREATE TABLE ANALYSIS_DETAILS(globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, "
 			       "startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL); "
 			       "INSERT INTO ANALYSIS_DETAILS VALUES(%lld, %lld, %lld, %lld)",
 			    (long long)index_global_id(0, 0), (long long)duration, (long long)begin,
@@ -181,23 +181,22 @@ static int create_session(struct query *q)
 	return r;
 }
 
-struct enum_name {
-	int id;
-	const char *name;
-	const char *label;
-};
-
-static int create_enum(struct query *q, const char *table, const struct enum_name *names, size_t count)
+int facts_have(struct query *q, const char *table)
 {
-	int r = execute(q, "CREATE TABLE %s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", table);
+	return mapped_table_has_rows(q, query_table(q, table));
+}
+
+int facts_create_enum(struct query *q, const char *table, const struct enum_name *names, size_t count)
+{
+	int r = facts_execute(q, "CREATE TABLE %s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", table);
 
 	for (size_t i = 0; r == SQLITE_OK && i < count; i++)
-		r = execute(q, "INSERT INTO %s VALUES(%d, %Q, %Q)", table, names[i].id, names[i].name,
+		r = facts_execute(q, "INSERT INTO %s VALUES(%d, %Q, %Q)", table, names[i].id, names[i].name,
 			    names[i].label);
 	return r;
 }
 
-#define CREATE_ENUM(q, table, names) create_enum(q, table, names, sizeof(names) / sizeof((names)[0]))
+#define CREATE_ENUM(q, table, names) facts_create_enum(q, table, names, sizeof(names) / sizeof((names)[0]))
 
 /* nsys does not document the values of these. */
 static int create_cpu_enums(struct query *q)
@@ -220,17 +219,17 @@ static int create_cpu_enums(struct query *q)
 		{ FILE_CALL_CLOSE, "Close", "Close" }, { FILE_CALL_READ, "Read", "Read" },
 		{ FILE_CALL_WRITE, "Write", "Write" },
 	};
-	int samples = mapped_table_has_rows(q, query_table(q, "COMPOSITE_EVENTS"));
-	int switches = mapped_table_has_rows(q, query_table(q, "SCHED_EVENTS"));
+	int samples = facts_have(q, "COMPOSITE_EVENTS");
+	int switches = facts_have(q, "SCHED_EVENTS");
 	int r = SQLITE_OK;
 
-	if (samples || mapped_table_has_rows(q, query_table(q, "OSRT_API")))
+	if (samples || facts_have(q, "OSRT_API"))
 		r = CREATE_ENUM(q, "ENUM_STACK_UNWIND_METHOD", methods);
 	if (r == SQLITE_OK && (samples || switches))
 		r = CREATE_ENUM(q, "ENUM_SAMPLING_THREAD_STATE", states);
 	if (r == SQLITE_OK && switches)
 		r = CREATE_ENUM(q, "ENUM_SCHEDULING_THREAD_BLOCK", blocks);
-	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "OSRT_FILE_ACCESS_EVENTS")))
+	if (r == SQLITE_OK && facts_have(q, "OSRT_FILE_ACCESS_EVENTS"))
 		r = CREATE_ENUM(q, "ENUM_OSRT_FILE_ACCESS_EVENT_TYPE", accesses);
 	return r;
 }
@@ -257,9 +256,9 @@ static int create_enums(struct query *q)
 	};
 	int r = create_cpu_enums(q);
 
-	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "NVTX_EVENTS")))
+	if (r == SQLITE_OK && facts_have(q, "NVTX_EVENTS"))
 		r = CREATE_ENUM(q, "ENUM_NSYS_EVENT_TYPE", events);
-	if (r == SQLITE_OK && mapped_table_has_rows(q, query_table(q, "DIAGNOSTIC_EVENT"))) {
+	if (r == SQLITE_OK && facts_have(q, "DIAGNOSTIC_EVENT")) {
 		r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SEVERITY_LEVEL", severities);
 		if (r == SQLITE_OK)
 			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SOURCE_TYPE", sources);
@@ -270,29 +269,31 @@ static int create_enums(struct query *q)
 }
 
 /* Only tables with rows are listed. */
-static int drop_if_empty(struct query *q, const char *table)
+int facts_drop_if_empty(struct query *q, const char *table)
 {
 	sqlite3_stmt *statement;
 	char *sql = sqlite3_mprintf("SELECT 1 FROM %s", table);
 	int r = sql ? sqlite3_prepare_v2(q->db, sql, -1, &statement, NULL) : SQLITE_NOMEM, step;
 
 	sqlite3_free(sql);
+	if (r == SQLITE_ERROR)
+		return SQLITE_OK; /* there is no such table */
 	if (r != SQLITE_OK)
 		return r;
 	step = sqlite3_step(statement);
 	sqlite3_finalize(statement);
-	return step == SQLITE_DONE ? execute(q, "DROP TABLE %s", table) : SQLITE_OK;
+	return step == SQLITE_DONE ? facts_execute(q, "DROP TABLE %s", table) : SQLITE_OK;
 }
 
 /* What the reader itself had to leave out; a temporary table, so that it is not listed. */
 static int create_notes(struct query *q)
 {
-	int r = execute(q, "CREATE TEMP TABLE sonde_note(text TEXT NOT NULL)");
+	int r = facts_execute(q, "CREATE TEMP TABLE sonde_note(text TEXT NOT NULL)");
 
 	for (size_t i = 0; r == SQLITE_OK && i < report_note_count(q->report); i++)
-		r = execute(q, "INSERT INTO sonde_note VALUES(%Q)", report_note(q->report, i));
+		r = facts_execute(q, "INSERT INTO sonde_note VALUES(%Q)", report_note(q->report, i));
 	if (r == SQLITE_OK && report_is_partial(q->report))
-		r = execute(q, "INSERT INTO sonde_note VALUES('The recording was not finished: this is what had "
+		r = facts_execute(q, "INSERT INTO sonde_note VALUES('The recording was not finished: this is what had "
 			       "been written when the report was opened.')");
 	return r;
 }
@@ -310,10 +311,12 @@ int fact_tables_create(struct query *q)
 	if (r == SQLITE_OK)
 		r = create_enums(q);
 	if (r == SQLITE_OK)
+		r = facts_create_cuda(q);
+	if (r == SQLITE_OK)
 		r = create_notes(q);
 	if (r == SQLITE_OK)
-		r = drop_if_empty(q, "META_DATA_CAPTURE");
+		r = facts_drop_if_empty(q, "META_DATA_CAPTURE");
 	if (r == SQLITE_OK)
-		r = drop_if_empty(q, "TARGET_INFO_SYSTEM_ENV");
+		r = facts_drop_if_empty(q, "TARGET_INFO_SYSTEM_ENV");
 	return r;
 }

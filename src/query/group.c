@@ -11,15 +11,6 @@
 
 #define CACHE_SIZE 1024u
 
-/* Groups under construction, found by their keys. */
-struct group_table {
-	struct group *groups;
-	size_t count;
-	size_t cap;
-	uint32_t *slots; /* group + 1; size is a power of two */
-	size_t slot_count;
-};
-
 /* Where the last rows of a batch went: names repeat. */
 struct group_cache {
 	uint64_t batch;
@@ -91,8 +82,7 @@ static int add_group(struct group_table *t, const int64_t *key, uint8_t key_null
 	return 0;
 }
 
-/* The group with that key, made if it is new. */
-static int find_group(struct group_table *t, const int64_t *key, uint8_t key_null, size_t *ret)
+int group_table_find(struct group_table *t, const int64_t *key, uint8_t key_null, size_t *ret)
 {
 	size_t at;
 	int r;
@@ -117,12 +107,13 @@ static int find_group(struct group_table *t, const int64_t *key, uint8_t key_nul
 	return 0;
 }
 
-static void free_table(struct group_table *t)
+void group_table_release(struct group_table *t)
 {
 	for (size_t i = 0; i < t->count; i++)
 		free(t->groups[i].values);
 	free(t->groups);
 	free(t->slots);
+	*t = (struct group_table){ 0 };
 }
 
 static int grow_values(struct group *group, size_t needed)
@@ -138,6 +129,15 @@ static int grow_values(struct group *group, size_t needed)
 	group->values = grown;
 	group->cap = cap;
 	return 0;
+}
+
+int group_add_value(struct group *group, int64_t value)
+{
+	int r = group->count == group->cap ? grow_values(group, group->count + 1) : 0;
+
+	if (r >= 0)
+		group->values[group->count++] = value;
+	return r;
 }
 
 int64_t group_sortable(int64_t bits)
@@ -192,7 +192,7 @@ static int group_of_row(struct worker *w, const struct batch *b, uint32_t row, s
 		else
 			key[i] = vector_value(b->keys[i], row);
 	}
-	return find_group(&w->table, key, key_null, ret);
+	return group_table_find(&w->table, key, key_null, ret);
 }
 
 /* The same, remembering where the last rows with this value of the varying key went. */
@@ -237,10 +237,10 @@ static int fold_batch(struct worker *w, struct scan *s, const struct grouping *g
 		if (r < 0)
 			return r;
 		group = &w->table.groups[index];
-		if (group->count == group->cap && (r = grow_values(group, group->count + 1)) < 0)
+		r = group_add_value(group, b.value->kind == VECTOR_REAL ?
+				    group_sortable(vector_value(b.value, row)) : vector_value(b.value, row));
+		if (r < 0)
 			return r;
-		group->values[group->count++] = b.value->kind == VECTOR_REAL ?
-			group_sortable(vector_value(b.value, row)) : vector_value(b.value, row);
 	}
 	return 0;
 }
@@ -282,13 +282,13 @@ static int merge_group(struct group_table *to, struct group *from, struct query 
 
 	for (unsigned i = 0; i < REQUEST_MAX_KEYS; i++)
 		if (kinds[i] == VECTOR_STRING && !(from->key_null >> i & 1)) {
-			r = canon_id(&q->canon, q->report, &from->key[i]);
+			r = canon_id(q, &from->key[i]);
 			if (r < 0)
 				return r;
 			if (from->key[i] == 0)
 				from->key_null |= (uint8_t)(1u << i);
 		}
-	r = find_group(to, from->key, from->key_null, &index);
+	r = group_table_find(to, from->key, from->key_null, &index);
 	if (r < 0)
 		return r;
 	target = &to->groups[index];
@@ -343,7 +343,7 @@ int grouping_run(struct grouping *g, struct error *err)
 	if (r >= 0)
 		r = merge_workers(g, run.workers, width);
 	for (unsigned i = 0; i < width; i++)
-		free_table(&run.workers[i].table);
+		group_table_release(&run.workers[i].table);
 	free(run.workers);
 	if (r < 0) {
 		grouping_release(g);

@@ -12,6 +12,20 @@ struct group {
 	size_t cap;
 };
 
+/* Groups under construction, found by their keys. */
+struct group_table {
+	struct group *groups;
+	size_t count;
+	size_t cap;
+	uint32_t *slots; /* group + 1; size is a power of two */
+	size_t slot_count;
+};
+
+/* The group with that key, made if it is new. -ENOMEM. */
+int group_table_find(struct group_table *t, const int64_t *key, uint8_t key_null, size_t *ret);
+int group_add_value(struct group *group, int64_t value);
+void group_table_release(struct group_table *t);
+
 struct grouping {
 	struct query *q;
 	struct request request;

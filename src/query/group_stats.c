@@ -12,13 +12,14 @@
 #include "query/select.h"
 
 enum {
-	STATS_KEY, STATS_KEY2, STATS_KEY3, STATS_KEY4, STATS_COUNT, STATS_SUM, STATS_AVG, STATS_MED,
+	STATS_KEY, STATS_KEY2, STATS_KEY3, STATS_KEY4, STATS_KEY5, STATS_KEY6, STATS_COUNT, STATS_SUM, STATS_AVG, STATS_MED,
 	STATS_MIN, STATS_MAX, STATS_STDDEV, STATS_Q1, STATS_Q3, STATS_P90, STATS_P99,
 	STATS_SOURCE, STATS_KEYS, STATS_VALUE, STATS_FILTER
 };
 
 #define STATS_DECLARATION                                                                           \
-	"CREATE TABLE x(key, key2, key3, key4, count INTEGER, sum, avg REAL, med REAL, min, max, "  \
+	"CREATE TABLE x(key, key2, key3, key4, key5, key6, count INTEGER, sum, avg REAL, "          \
+	"med REAL, min, max, "                                                                      \
 	"stddev REAL, q1 REAL, q3 REAL, p90 REAL, p99 REAL, source HIDDEN, keys HIDDEN, "           \
 	"value HIDDEN, filter HIDDEN)"
 
@@ -214,7 +215,7 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	const struct quantile *q;
 	double low;
 
-	if (column <= STATS_KEY4)
+	if (column <= STATS_KEY6)
 		result_key(context, c, (unsigned)column);
 	else if (column == STATS_COUNT)
 		sqlite3_result_int64(context, (sqlite3_int64)c->grouping.groups[c->at].count);

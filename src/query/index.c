@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/cuda_index.h"
 #include "query/file_calls.h"
 
 #define GLOBAL_VM ((int64_t)1 << 48)
@@ -31,7 +32,7 @@ static int is_sorted(const struct index_table *t)
 	return 1;
 }
 
-static void sort_rows(struct index_table *t)
+void index_sort(struct index_table *t)
 {
 	unsigned width = t->width;
 
@@ -97,7 +98,7 @@ static int load_processes(struct query_index *x, struct report *report)
 
 	if (r < 0)
 		return r;
-	sort_rows(&x->processes);
+	index_sort(&x->processes);
 	r = allocate(&x->pids, LIFE_WIDTH, x->processes.count);
 	if (r < 0)
 		return r;
@@ -107,7 +108,7 @@ static int load_processes(struct query_index *x, struct report *report)
 		life[LIFE_UID] = x->processes.rows[i * PROCESS_WIDTH + PROCESS_UID];
 	}
 	x->pids.count = x->processes.count;
-	sort_rows(&x->pids);
+	index_sort(&x->pids);
 	return 0;
 }
 
@@ -120,7 +121,7 @@ static int load_threads(struct query_index *x, struct report *report)
 
 	if (r < 0)
 		return r;
-	sort_rows(&x->threads);
+	index_sort(&x->threads);
 	r = allocate(&x->tids, LIFE_WIDTH, x->threads.count);
 	if (r < 0)
 		return r;
@@ -130,7 +131,7 @@ static int load_threads(struct query_index *x, struct report *report)
 		life[LIFE_NUMBER] = index_global_tid(x, life[LIFE_UID]);
 	}
 	x->tids.count = x->threads.count;
-	sort_rows(&x->tids);
+	index_sort(&x->tids);
 	return 0;
 }
 
@@ -145,7 +146,7 @@ static int load_given_names(struct query_index *x, struct report *report)
 		return r;
 	for (size_t i = 0; i < x->given_names.count; i++)
 		x->given_names.rows[i * GIVEN_WIDTH + GIVEN_ORDER] = (int64_t)i;
-	sort_rows(&x->given_names);
+	index_sort(&x->given_names);
 	return 0;
 }
 
@@ -168,8 +169,8 @@ static int load_payload_schemas(struct query_index *x, struct report *report)
 		r = index_load(&x->payload_entries, report, TABLE_NVTX_SCHEMA_ENTRY, ENTRY_WIDTH, columns);
 	if (r < 0)
 		return r;
-	sort_rows(&x->payload_schemas);
-	sort_rows(&x->payload_entries);
+	index_sort(&x->payload_schemas);
+	index_sort(&x->payload_entries);
 	return 0;
 }
 
@@ -185,8 +186,8 @@ static int load_registered(struct query_index *x, struct report *report)
 		r = index_load(&x->handles, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, handle_columns);
 	if (r < 0)
 		return r;
-	sort_rows(&x->registered);
-	sort_rows(&x->handles);
+	index_sort(&x->registered);
+	index_sort(&x->handles);
 	return 0;
 }
 
@@ -204,7 +205,7 @@ int index_load_args(struct query_index *x, struct report *report)
 	/* The order in the file is that of the calls. */
 	for (size_t i = 0; i < x->args.count; i++)
 		x->args.rows[i * ARG_WIDTH + ARG_ORDER] = (int64_t)i;
-	sort_rows(&x->args);
+	index_sort(&x->args);
 	x->args_loaded = 1;
 	return 0;
 }
@@ -256,7 +257,7 @@ static int load_file_calls(struct query_index *x, struct report *report)
 		return 0;
 	for (size_t i = 0; r >= 0 && i < report_group_count(report, TABLE_OSRT); i++)
 		r = note_group(&x->file_calls, report, i);
-	sort_rows(&x->file_calls);
+	index_sort(&x->file_calls);
 	return r;
 }
 
@@ -280,8 +281,8 @@ static int load_payload_enums(struct query_index *x, struct report *report)
 		r = index_load(&x->payload_labels, report, TABLE_NVTX_ENUM_ENTRY, LABEL_WIDTH, label_columns);
 	if (r < 0)
 		return r;
-	sort_rows(&x->payload_enums);
-	sort_rows(&x->payload_labels);
+	index_sort(&x->payload_enums);
+	index_sort(&x->payload_labels);
 	return 0;
 }
 
@@ -297,8 +298,8 @@ static int load_tracks_and_domains(struct query_index *x, struct report *report)
 		r = index_load(&x->domains, report, TABLE_NVTX_DOMAIN, DOMAIN_WIDTH, domain_columns);
 	if (r < 0)
 		return r;
-	sort_rows(&x->tracks);
-	sort_rows(&x->domains);
+	index_sort(&x->tracks);
+	index_sort(&x->domains);
 	return 0;
 }
 
@@ -322,6 +323,8 @@ int query_index_load(struct query_index *ret, struct report *report, struct erro
 		r = load_registered(ret, report);
 	if (r >= 0)
 		r = load_file_calls(ret, report);
+	if (r >= 0)
+		r = cuda_index_load(&ret->cuda, report);
 	if (r < 0) {
 		query_index_release(ret);
 		return error_set(err, -r, "Not enough memory to open the report");
@@ -338,6 +341,7 @@ void query_index_release(struct query_index *x)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]->rows);
+	cuda_index_free(x->cuda);
 	memset(x, 0, sizeof(*x));
 }
 

@@ -34,6 +34,8 @@ enum { REGISTERED_PROCESS, REGISTERED_ID, REGISTERED_NAME, REGISTERED_WIDTH };
 enum { FILE_CALL_NAME, FILE_CALL_KIND, FILE_CALL_WIDTH };
 enum { ARG_SET, ARG_ORDER, ARG_BLOB, ARG_SCHEMA, ARG_NUMBER, ARG_WIDTH };
 
+struct cuda_index;
+
 struct query_index {
 	struct index_table processes;
 	struct index_table threads;
@@ -51,6 +53,7 @@ struct query_index {
 	struct index_table file_calls;      /* FILE_CALL_*: what functions do with files, by string id */
 	struct index_table args;            /* ARG_*: payloads beyond an event's first; loaded when asked for */
 	int args_loaded;
+	struct cuda_index *cuda;            /* of reports with CUDA or GPU rows, else empty */
 };
 
 int query_index_load(struct query_index *ret, struct report *report, struct error *err);
@@ -59,6 +62,9 @@ void query_index_release(struct query_index *index);
 /* The given columns of a whole table, in the order of the file; damaged groups are left out. -ENOMEM. */
 int index_load(struct index_table *ret, struct report *report, enum table_id table, unsigned width,
 	       const uint8_t *columns);
+
+/* Sorts rows by their numbers. */
+void index_sort(struct index_table *t);
 
 /* Fills `args`. -ENOMEM. */
 int index_load_args(struct query_index *index, struct report *report);

@@ -2,10 +2,12 @@
 #ifndef SONDE_QUERY_INTERNAL_H
 #define SONDE_QUERY_INTERNAL_H
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 
 #include "query/canon.h"
+#include "query/cuda_index.h"
 #include "query/index.h"
 #include "query/mapping.h"
 #include "query/query.h"
@@ -18,6 +20,12 @@ struct query {
 	struct native_table *natives;
 	unsigned native_count;
 	struct stack_tree *stacks; /* NULL until asked for */
+	struct column_lookup *lookups; /* indexes that joins asked for */
+	/* The same, by whichever thread comes first. */
+	pthread_mutex_t loading;
+	struct cuda_calls *calls;
+	struct nvtx_ranges *ranges;
+	struct nvtx_projections *projections;
 	/* Groups that turned out to be damaged when they were read; their rows are missing
 	 * in what was answered. */
 	_Atomic uint64_t damaged;
@@ -41,8 +49,13 @@ int sched_stats_register(struct query *q);
 int callchains_register(struct query *q);
 int sample_stats_register(struct query *q);
 int stack_stats_register(struct query *q);
+int cuda_labels_register(struct query *q);
+int nvtx_projection_register(struct query *q);
+int nvtx_kernels_register(struct query *q);
 int fact_tables_create(struct query *q);
 
+/* The text of a string id, those of texts that the reader made too; NULL when there is none. */
+const char *query_text(struct query *q, int64_t id, size_t *ret_len);
 /* Writes a string of the report as the result; null for ids without text. */
 void result_text(sqlite3_context *context, struct query *q, int64_t id);
 

@@ -7,20 +7,36 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "query/call_values.h"
 #include "query/function.h"
+#include "query/lookup.h"
 #include "query/result.h"
+#include "query/stack_tree.h"
+
+/* Looking through the table a few times is cheaper than making an index. */
+#define INDEX_PAYS 4
 
 struct mapped_vtab {
 	sqlite3_vtab base;
 	struct query *q;
 	const struct mapped_table *table;
+	struct group_cache *spare; /* of the cursor closed last */
+	uint64_t questions;        /* asked so far */
+	uint64_t key_questions;    /* those for a key */
 };
 
 struct mapped_cursor {
 	sqlite3_vtab_cursor base;
-	struct scan scan;
+	struct scan probe;         /* has the conditions; reads nothing */
+	struct group_cache *cache;
+	int repeats;               /* not the first question: decoded groups are kept apart */
+	struct scan *now;          /* where `row` is; one of the cache's */
+	uint64_t piece;            /* behind it */
 	uint32_t row;
 	int at_end;
+	const struct column_lookup *lookup; /* rows come from an index: [found, found_end) */
+	size_t found;
+	size_t found_end;
 };
 
 /* What an eponymous module is registered with. */
@@ -115,6 +131,8 @@ static int mapped_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		plan[2 * used + 1] = (char)('0' + comparison);
 		info->aConstraintUsage[i].argvIndex = (int)++used;
 		rows /= comparison == COMPARE_EQ ? 8 : 2;
+		if (comparison == COMPARE_EQ && v->table->columns[info->aConstraint[i].iColumn].is_key)
+			rows = rows < 2 ? rows : 2;
 	}
 	plan[2 * used] = '\0';
 	info->idxStr = sqlite3_mprintf("%s", plan);
@@ -128,21 +146,41 @@ static int mapped_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	struct mapped_vtab *v = (struct mapped_vtab *)base;
 	struct mapped_cursor *c = calloc(1, sizeof(*c));
+	struct stack_tree *ignored;
 
 	if (!c)
 		return SQLITE_NOMEM;
-	scan_init(&c->scan, v->q, v->table);
+	c->cache = v->spare ? v->spare : calloc(1, sizeof(*c->cache));
+	v->spare = NULL;
+	if (!c->cache || (v->table->shows_frames && stack_tree_of(v->q, &ignored) < 0)) {
+		group_cache_free(c->cache);
+		free(c);
+		return SQLITE_NOMEM;
+	}
+	scan_init(&c->probe, v->q, v->table);
 	*ret = &c->base;
 	return SQLITE_OK;
 }
 
+/* A subquery opens and closes the table for each row of what is around it: what was decoded is kept. */
 static int mapped_close(sqlite3_vtab_cursor *base)
 {
 	struct mapped_cursor *c = (struct mapped_cursor *)base;
+	struct mapped_vtab *v = (struct mapped_vtab *)base->pVtab;
 
-	scan_release(&c->scan);
+	if (v->spare)
+		group_cache_free(c->cache);
+	else
+		v->spare = c->cache;
+	scan_release(&c->probe);
 	free(c);
 	return SQLITE_OK;
+}
+
+static int mapped_disconnect(sqlite3_vtab *base)
+{
+	group_cache_free(((struct mapped_vtab *)base)->spare);
+	return vtab_disconnect(base);
 }
 
 static int sqlite_code(int r)
@@ -150,26 +188,81 @@ static int sqlite_code(int r)
 	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
 }
 
+/* Makes the piece the current one. 1, or 0 where it has no row to show. */
+static int enter_piece(struct mapped_cursor *c, uint64_t piece, unsigned source, size_t group, int with_conditions)
+{
+	const struct mapped_vtab *v = (const struct mapped_vtab *)c->base.pVtab;
+	struct scan *s = group_cache_scan(c->cache, v->q, v->table, c->repeats ? piece : 0);
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->condition_count = with_conditions ? c->probe.condition_count : 0;
+	memcpy(s->conditions, c->probe.conditions, sizeof(s->conditions));
+	r = scan_enter(s, source, group);
+	if (r == -EBADMSG) {
+		atomic_fetch_add(&v->q->damaged, 1);
+		return 0;
+	}
+	c->now = s;
+	return r;
+}
+
 /* Goes on from c->row to the next row that the table shows. */
 static int settle(struct mapped_cursor *c)
 {
+	const struct mapped_vtab *v = (const struct mapped_vtab *)c->base.pVtab;
+	unsigned source;
+	size_t group;
 	int r;
 
-	for (;;) {
-		for (; c->row < c->scan.limit; c->row++)
-			if (scan_row_visible(&c->scan, c->row))
+	for (;; c->piece++) {
+		for (; c->now && c->row < c->now->limit; c->row++)
+			if (scan_row_visible(c->now, c->row))
 				return SQLITE_OK;
-		r = scan_next_group(&c->scan);
-		if (r <= 0) {
+		c->now = NULL;
+		if (!mapped_piece(v->q, v->table, c->piece, &source, &group)) {
 			c->at_end = 1;
-			return sqlite_code(r);
+			return SQLITE_OK;
 		}
-		c->row = c->scan.first;
+		r = scan_may_enter(&c->probe, source, group);
+		if (r > 0)
+			r = enter_piece(c, c->piece, source, group, 1);
+		if (r < 0)
+			return sqlite_code(r);
+		if (r > 0)
+			c->row = c->now->first;
+		else
+			c->now = NULL;
 	}
 }
 
+/* The same among the rows that the index gave. */
+static int settle_found(struct mapped_cursor *c)
+{
+	const struct mapped_vtab *v = (const struct mapped_vtab *)c->base.pVtab;
+	const struct lookup_entry *entry;
+	unsigned source;
+	size_t group;
+	int r;
+
+	for (; c->found < c->found_end; c->found++) {
+		entry = &c->lookup->entries[c->found];
+		r = mapped_piece(v->q, v->table, entry->piece, &source, &group);
+		if (r > 0)
+			r = enter_piece(c, entry->piece, source, group, 0);
+		if (r < 0)
+			return sqlite_code(r);
+		c->row = entry->row;
+		if (r > 0)
+			return SQLITE_OK;
+	}
+	c->at_end = 1;
+	return SQLITE_OK;
+}
+
 /* An argument as a whole number such that no row that matches is left out. Returns 0 when it cannot
- * be used (texts, nulls, numbers out of range): SQLite's own check decides then. */
+ * be used (texts, numbers out of range): SQLite's own check decides then. */
 static int condition_value(sqlite3_value *argument, struct condition *c)
 {
 	double real;
@@ -193,23 +286,61 @@ static int condition_value(sqlite3_value *argument, struct condition *c)
 	return 1;
 }
 
-static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char *plan, int argc,
-			 sqlite3_value **argv)
+/* Reads the plan. Returns 0 where nothing can match: no comparison holds for null. */
+static int take_conditions(struct mapped_cursor *c, const char *plan, int argc, sqlite3_value **argv)
 {
-	struct mapped_cursor *c = (struct mapped_cursor *)base;
-
-	c->scan.condition_count = 0;
+	c->probe.condition_count = 0;
 	for (int i = 0; i < argc; i++) {
 		struct condition condition = { .column = (uint8_t)(plan[2 * i] - 'A'),
 					       .comparison = (uint8_t)(plan[2 * i + 1] - '0') };
 
+		if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
+			return 0;
 		if (condition_value(argv[i], &condition))
-			c->scan.conditions[c->scan.condition_count++] = condition;
+			c->probe.conditions[c->probe.condition_count++] = condition;
 	}
-	scan_rewind(&c->scan);
+	return 1;
+}
+
+/* Who asks for a key often is a join: an index pays then. */
+static int find_by_key(struct mapped_cursor *c)
+{
+	struct mapped_vtab *v = (struct mapped_vtab *)c->base.pVtab;
+	const struct condition *key;
+	int r;
+
+	c->lookup = NULL;
+	for (unsigned i = 0; i < c->probe.condition_count && !c->lookup; i++) {
+		key = &c->probe.conditions[i];
+		if (key->comparison != COMPARE_EQ || !v->table->columns[key->column].is_key ||
+		    ++v->key_questions < INDEX_PAYS)
+			continue;
+		r = lookup_of(v->q, v->table, key->column, &c->lookup);
+		if (r < 0)
+			return r;
+		lookup_find(c->lookup, key->value, &c->found, &c->found_end);
+	}
+	return 0;
+}
+
+static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char *plan, int argc,
+			 sqlite3_value **argv)
+{
+	struct mapped_cursor *c = (struct mapped_cursor *)base;
+	int r;
+
+	c->at_end = !take_conditions(c, plan, argc, argv);
+	if (c->at_end)
+		return SQLITE_OK;
+	c->repeats = ((struct mapped_vtab *)base->pVtab)->questions++ > 0;
+	r = find_by_key(c);
+	if (r < 0)
+		return sqlite_code(r);
+	if (c->lookup)
+		return settle_found(c);
+	c->now = NULL;
+	c->piece = 0;
 	c->row = 0;
-	c->scan.limit = 0;
-	c->at_end = 0;
 	return settle(c);
 }
 
@@ -217,6 +348,10 @@ static int mapped_next(sqlite3_vtab_cursor *base)
 {
 	struct mapped_cursor *c = (struct mapped_cursor *)base;
 
+	if (c->lookup) {
+		c->found++;
+		return settle_found(c);
+	}
 	c->row++;
 	return settle(c);
 }
@@ -230,7 +365,7 @@ static int mapped_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 {
 	struct mapped_cursor *c = (struct mapped_cursor *)base;
 
-	result_cell(context, &c->scan, (unsigned)column, c->row);
+	result_cell(context, c->now, (unsigned)column, c->row);
 	return SQLITE_OK;
 }
 
@@ -238,39 +373,45 @@ static int mapped_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 static int mapped_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
 	struct mapped_cursor *c = (struct mapped_cursor *)base;
-	const struct mapped_source *source = &c->scan.table->sources[c->scan.source];
-	uint64_t first = report_group(c->scan.q->report, source->table, c->scan.group)->first_row;
+	const struct mapped_source *source = &c->now->table->sources[c->now->source];
+	uint64_t first = report_group(c->now->q->report, source->table, c->now->group)->first_row;
 
-	*ret = (sqlite3_int64)((uint64_t)c->scan.source << 56 | (first + c->row + 1));
+	*ret = (sqlite3_int64)((uint64_t)c->now->source << 56 | (first + c->row + 1));
 	return SQLITE_OK;
 }
 
 static const sqlite3_module created_module = {
 	.iVersion = 1, .xCreate = mapped_create, .xConnect = mapped_create, .xBestIndex = mapped_best_index,
-	.xDisconnect = vtab_disconnect, .xDestroy = vtab_disconnect, .xOpen = mapped_open,
+	.xDisconnect = mapped_disconnect, .xDestroy = mapped_disconnect, .xOpen = mapped_open,
 	.xClose = mapped_close, .xFilter = mapped_filter, .xNext = mapped_next, .xEof = mapped_eof,
 	.xColumn = mapped_column, .xRowid = mapped_rowid,
 };
 
 static const sqlite3_module native_module = {
 	.iVersion = 1, .xConnect = native_connect, .xBestIndex = mapped_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = mapped_open, .xClose = mapped_close,
+	.xDisconnect = mapped_disconnect, .xOpen = mapped_open, .xClose = mapped_close,
 	.xFilter = mapped_filter, .xNext = mapped_next, .xEof = mapped_eof, .xColumn = mapped_column,
 	.xRowid = mapped_rowid,
 };
 
+static int register_native(struct query *q, const struct mapped_table *t)
+{
+	struct native_aux *aux = malloc(sizeof(*aux));
+
+	if (!aux)
+		return SQLITE_NOMEM;
+	*aux = (struct native_aux){ q, t };
+	return sqlite3_create_module_v2(q->db, t->name, &native_module, aux, free);
+}
+
 static int register_natives(struct query *q)
 {
-	struct native_aux *aux;
 	int r = SQLITE_OK;
 
-	for (unsigned i = 0; i < q->native_count && r == SQLITE_OK; i++) {
-		aux = malloc(sizeof(*aux));
-		if (!aux)
-			return SQLITE_NOMEM;
-		*aux = (struct native_aux){ q, &q->natives[i].table };
-		r = sqlite3_create_module_v2(q->db, q->natives[i].name, &native_module, aux, free);
-	}
+	for (unsigned i = 0; i < q->native_count && r == SQLITE_OK; i++)
+		r = register_native(q, &q->natives[i].table);
+	for (unsigned i = 0; i < call_table_count && r == SQLITE_OK; i++)
+		r = register_native(q, call_tables[i]);
 	return r;
 }
 

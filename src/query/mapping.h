@@ -8,14 +8,15 @@
 
 #include "fmt/tables.h"
 
-#define MAPPED_MAX_COLUMNS 40
+#define MAPPED_MAX_COLUMNS 64
 
 enum convert {
 	CONVERT_NULL,            /* no such value in this source */
 	CONVERT_CONSTANT,        /* `constant` */
 	CONVERT_NUMBER,
 	CONVERT_NUMBER_OR_NULL,  /* zero reads as null, as nsys writes what was not given */
-	CONVERT_NUMBER_OR_ZERO,  /* null reads as zero, where nsys has no nulls */
+	CONVERT_NUMBER_OR,       /* null reads as `constant`, where nsys has no nulls */
+	CONVERT_PLUS,            /* and `constant` */
 	CONVERT_ROW_ID,          /* place of the row in the report's table, from 1 */
 	CONVERT_FILE_CALL,       /* enum file_call of a function's name */
 	CONVERT_REAL,
@@ -27,6 +28,7 @@ enum convert {
 	CONVERT_GLOBAL_TID,      /* of a thread uid */
 	CONVERT_NAMED_TID,       /* globalTid of process uid `column` and tid `column + 1` */
 	CONVERT_PRESENT,         /* 1 where there is a value, 0 for null */
+	CONVERT_ABSENT,          /* the other way around */
 	CONVERT_DOMAIN_ID,       /* of a domain uid */
 	CONVERT_DOMAIN_NAME,
 	CONVERT_THREAD_NAME_ID,  /* the name to show for a thread uid */
@@ -38,12 +40,30 @@ enum convert {
 	CONVERT_FREE_TEXT,       /* text, unless it was a registered string */
 	CONVERT_REGISTERED_ID,   /* string id, if it was a registered string */
 	CONVERT_COLOR,           /* null unless flags say that there was one */
+	CONVERT_IF,              /* null unless column `other` equals `constant` */
 	CONVERT_PAYLOAD,         /* bit pattern; null unless column `other` equals `constant` */
 	CONVERT_PAYLOAD_REAL,
 	CONVERT_PAYLOAD_FLOAT,
 	CONVERT_JSON,            /* blob `column` decoded by schema `other`, and what ARG set (column
 				  * `constant`) has besides */
 	CONVERT_HEX,             /* blob as hexadecimal digits */
+	/* CUDA and GPUs (scan_cuda.c). */
+	CONVERT_LAUNCH,          /* column `other` of a launch, and `constant`; enum in cuda_index.h */
+	CONVERT_LAUNCH_TEXT,     /* the same, where that is a string id */
+	CONVERT_API_TEXT,        /* name of a call as nsys's reports print it */
+	CONVERT_STREAM,          /* number `other` (STREAM_*) of a stream uid */
+	CONVERT_STREAM_PID,      /* globalPid of its process */
+	CONVERT_COPY_DEVICE,     /* of the stream; unified memory: where it came to, else from */
+	CONVERT_MEMORY_KIND,     /* nsys's number of CUPTI's kind of memory */
+	CONVERT_OVERHEAD_KIND,   /* nsys's number of CUPTI's kind of overhead */
+	CONVERT_OVERHEAD_NAME,   /* string id of what it is called */
+	CONVERT_NODE_NAME,       /* string id: of the function, else of the type `other` of a graph's node */
+	CONVERT_ROUNDED,         /* whole number; else the real one of column `other`, rounded */
+	CONVERT_AS_REAL,         /* the other way around: the real one, else the whole one */
+	CONVERT_PID,             /* globalPid of a pid; null for 0 */
+	CONVERT_FRAME_NAME,      /* string id of a frame's function; of address `other` without one */
+	CONVERT_FRAME_MODULE,
+	CONVERT_CALL,            /* enum call_value `other` of the call that started the row: call_values.h */
 	/* What a row inherits from its track. */
 	CONVERT_TRACK,
 	CONVERT_TRACK_TID,       /* globalTid */
@@ -51,7 +71,14 @@ enum convert {
 	CONVERT_TRACK_PROCESS,   /* uid */
 	CONVERT_TRACK_DOMAIN_ID,
 	CONVERT_TRACK_DOMAIN_NAME,
-	CONVERT_TRACK_DEPTH
+	CONVERT_TRACK_DEPTH,
+	CONVERT_TRACK_OBJECT,    /* uid of what GPU work is on (`domain`), and `constant` */
+	CONVERT_TRACK_PID,       /* globalPid */
+	CONVERT_TRACK_STREAM,    /* number `other` (STREAM_*) of the stream */
+	CONVERT_TRACK_CONTEXT,   /* number `other` (CONTEXT_*) of the context */
+	CONVERT_TRACK_METRIC,    /* number `other` (METRIC_*) of the GPU metric */
+	CONVERT_LABEL,           /* id of text `constant` (enum made_label) */
+	CONVERT_LABEL_TEXT       /* the text itself */
 };
 
 /* Which rows of a source count. */
@@ -59,6 +86,7 @@ enum row_filter {
 	FILTER_NONE,
 	FILTER_EQUAL,        /* filter_column equals filter_value */
 	FILTER_NOT_EQUAL,
+	FILTER_BETWEEN,      /* filter_value <= filter_column <= filter_last */
 	FILTER_LAST_PROCESS, /* the last life of its pid */
 	FILTER_LAST_THREAD,  /* the last life of its tid, if it has a name */
 	FILTER_UNSEEN_THREAD /* a name given to a thread that has no row of its own */
@@ -77,6 +105,7 @@ struct mapped_source {
 	uint8_t filter;
 	uint8_t filter_column;
 	int64_t filter_value;
+	int64_t filter_last;
 	const struct mapped_cell *cells;
 };
 
@@ -86,6 +115,7 @@ struct mapped_column {
 	const char *name;
 	const char *declaration; /* INTEGER, TEXT ..., with HIDDEN for what SELECT * leaves out */
 	const char *short_name;
+	int is_key; /* rows are looked up by it: joins over it find them by an index made when it pays */
 };
 
 struct mapped_table {
@@ -94,6 +124,7 @@ struct mapped_table {
 	unsigned column_count;
 	const struct mapped_source *sources;
 	unsigned source_count;
+	int shows_frames; /* the report's frames are loaded before it is read */
 };
 
 /* The tables with nsys's names, and FINDINGS. */

@@ -4,11 +4,11 @@
 #include <stddef.h>
 
 static const struct mapped_column columns[] = {
-	{ "start", "INTEGER NOT NULL", NULL }, { "cpu", "INTEGER NOT NULL", NULL },
-	{ "isSchedIn", "INTEGER NOT NULL", NULL }, { "globalTid", "INTEGER", NULL },
-	{ "threadState", "INTEGER", NULL }, { "threadBlock", "INTEGER", NULL },
-	{ "syscallName", "TEXT HIDDEN", NULL }, { "threadUid", "INTEGER HIDDEN", NULL },
-	{ "processUid", "INTEGER HIDDEN", NULL },
+	{ "start", "INTEGER NOT NULL", NULL, 0 }, { "cpu", "INTEGER NOT NULL", NULL, 0 },
+	{ "isSchedIn", "INTEGER NOT NULL", NULL, 0 }, { "globalTid", "INTEGER", NULL, 0 },
+	{ "threadState", "INTEGER", NULL, 0 }, { "threadBlock", "INTEGER", NULL, 0 },
+	{ "syscallName", "TEXT HIDDEN", NULL, 0 }, { "threadUid", "INTEGER HIDDEN", NULL, 0 },
+	{ "processUid", "INTEGER HIDDEN", NULL, 0 },
 };
 
 #define EVENT_CELLS(time, in, state, block, syscall)                                             \
@@ -34,7 +34,7 @@ static const struct mapped_source sources[] = {
 
 const struct mapped_table mapped_sched_events = {
 	"SCHED_EVENTS", columns, sizeof(columns) / sizeof(columns[0]), sources,
-	sizeof(sources) / sizeof(sources[0]),
+	sizeof(sources) / sizeof(sources[0]), 0,
 };
 
 _Static_assert(sizeof(in_cells) / sizeof(in_cells[0]) == sizeof(columns) / sizeof(columns[0]),

@@ -271,6 +271,10 @@ const struct mapped_table *const mapped_tables[] = {
 	&nvtx_events, &processes, &thread_names, &process_streams, &diagnostic, &findings,
 	&schemas, &schema_entries, &enums, &enum_entries, &scopes, &mapped_sched_events,
 	&mapped_osrt_api, &mapped_file_events, &mapped_file_descriptors, &mapped_composite_events,
+	&mapped_kernels, &mapped_copies, &mapped_sets, &mapped_syncs, &mapped_cuda_events, &mapped_graph_traces,
+	&mapped_cuda_calls, &mapped_overhead, &mapped_profiler_overhead, &mapped_graph_nodes, &mapped_graphs,
+	&mapped_cpu_faults, &mapped_gpu_faults, &mapped_memory_usage, &mapped_pools, &mapped_gpu_metrics,
+	&mapped_gpu_switches,
 };
 const unsigned mapped_table_count = COUNT(mapped_tables);
 

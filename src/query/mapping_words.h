@@ -7,8 +7,9 @@
 #include "query/mapping.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define SHOWN(its_name, type) { (its_name), (type), NULL }
-#define BEHIND(its_name, type, short_name) { (its_name), type " HIDDEN", (short_name) }
+#define SHOWN(its_name, type) { (its_name), (type), NULL, 0 }
+#define KEY(its_name, type) { (its_name), (type), NULL, 1 }
+#define BEHIND(its_name, type, short_name) { (its_name), type " HIDDEN", (short_name), 0 }
 #define FROM(kind, from) { .convert = CONVERT_##kind, .column = (from) }
 #define WITH(kind, from, with) { .convert = CONVERT_##kind, .column = (from), .other = (with) }
 #define CONSTANT(number) { .convert = CONVERT_CONSTANT, .constant = (number) }
@@ -16,12 +17,33 @@
 #define SOURCE(from, its_cells) { .table = TABLE_##from, .cells = its_cells }
 #define MAPPED(id, sql_name)                                                                     \
 	const struct mapped_table id = { sql_name, id##_columns, COUNT(id##_columns),            \
-					 id##_sources, COUNT(id##_sources) }
+					 id##_sources, COUNT(id##_sources), 0 }
 
 /* In mapping_cpu.c. */
 extern const struct mapped_table mapped_osrt_api;
 extern const struct mapped_table mapped_file_events;
 extern const struct mapped_table mapped_file_descriptors;
 extern const struct mapped_table mapped_composite_events;
+
+/* In mapping_cuda.c. */
+extern const struct mapped_table mapped_kernels;
+extern const struct mapped_table mapped_copies;
+extern const struct mapped_table mapped_sets;
+extern const struct mapped_table mapped_syncs;
+extern const struct mapped_table mapped_cuda_events;
+extern const struct mapped_table mapped_graph_traces;
+extern const struct mapped_table mapped_cuda_calls;
+extern const struct mapped_table mapped_overhead;
+extern const struct mapped_table mapped_profiler_overhead;
+extern const struct mapped_table mapped_graph_nodes;
+extern const struct mapped_table mapped_graphs;
+
+/* In mapping_gpu.c. */
+extern const struct mapped_table mapped_cpu_faults;
+extern const struct mapped_table mapped_gpu_faults;
+extern const struct mapped_table mapped_memory_usage;
+extern const struct mapped_table mapped_pools;
+extern const struct mapped_table mapped_gpu_metrics;
+extern const struct mapped_table mapped_gpu_switches;
 
 #endif

@@ -23,7 +23,7 @@ static void add_column(struct native_table *n, const char *name, const char *dec
 {
 	unsigned i = n->table.column_count++;
 
-	n->columns[i] = (struct mapped_column){ name, declaration, NULL };
+	n->columns[i] = (struct mapped_column){ name, declaration, NULL, 0 };
 	n->cells[i] = (struct mapped_cell){ .convert = (uint8_t)convert, .column = (uint8_t)column };
 }
 
@@ -46,6 +46,7 @@ void native_table_init(struct native_table *n, const struct table_schema *schema
 		add_column(n, "duration", "INTEGER HIDDEN", CONVERT_DURATION, 1);
 		n->cells[n->table.column_count - 1].other =
 			schema->id == TABLE_SLICE ? COLUMN_SLICE_FLAGS :
-			schema->id == TABLE_OSRT ? COLUMN_OSRT_FLAGS : UINT8_MAX;
+			schema->id == TABLE_OSRT ? COLUMN_OSRT_FLAGS :
+			schema->id == TABLE_CUDA_API ? COLUMN_CUDA_API_FLAGS : UINT8_MAX;
 	}
 }

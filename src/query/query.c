@@ -4,13 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/lookup.h"
+#include "query/call_values.h"
+#include "query/nvtx_projection.h"
 #include "query/scan.h"
 #include "query/stack_tree.h"
 
 static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
 	"sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
-	"frame_lines",
+	"frame_lines", "cuda_gpu_ops", "cuda_kernel_exec", "nvtx_projection", "nvtx_projection_stats",
+	"nvtx_kernel_stats",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -38,6 +42,9 @@ const struct mapped_table *query_table(const struct query *q, const char *name)
 	for (unsigned i = 0; i < q->native_count; i++)
 		if (sqlite3_stricmp(q->natives[i].name, name) == 0)
 			return &q->natives[i].table;
+	for (unsigned i = 0; i < call_table_count; i++)
+		if (sqlite3_stricmp(call_tables[i]->name, name) == 0)
+			return call_tables[i];
 	return NULL;
 }
 
@@ -99,6 +106,12 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = stack_stats_register(q);
 	if (r == SQLITE_OK)
+		r = cuda_labels_register(q);
+	if (r == SQLITE_OK)
+		r = nvtx_projection_register(q);
+	if (r == SQLITE_OK)
+		r = nvtx_kernels_register(q);
+	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;
 }
@@ -136,6 +149,7 @@ int query_open(struct query **ret, const char *path, struct error *err)
 
 	if (!q)
 		return error_set(err, ENOMEM, "Not enough memory to open %s", path);
+	pthread_mutex_init(&q->loading, NULL);
 	r = report_open(&q->report, path, err);
 	if (r >= 0)
 		r = check_whole(q->report, path, err);
@@ -161,6 +175,11 @@ void query_close(struct query *q)
 	query_index_release(&q->index);
 	canon_release(&q->canon);
 	stack_tree_release(q->stacks);
+	lookups_free(q->lookups);
+	nvtx_projections_release(q->projections);
+	nvtx_ranges_release(q->ranges);
+	cuda_calls_release(q->calls);
+	pthread_mutex_destroy(&q->loading);
 	free(q->natives);
 	if (q->report)
 		report_close(q->report);

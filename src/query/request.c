@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "query/call_values.h"
+#include "query/stack_tree.h"
 
 static int unknown_table(struct query *q, const char *name, struct error *err)
 {
@@ -17,6 +19,8 @@ static int unknown_table(struct query *q, const char *name, struct error *err)
 		nearest_offer(&nearest, mapped_tables[i]->name, strlen(mapped_tables[i]->name));
 	for (unsigned i = 0; i < q->native_count; i++)
 		nearest_offer(&nearest, q->natives[i].name, strlen(q->natives[i].name));
+	for (unsigned i = 0; i < call_table_count; i++)
+		nearest_offer(&nearest, call_tables[i]->name, strlen(call_tables[i]->name));
 	return error_set(err, EINVAL, "There is no table '%s'.%s", name,
 			 nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
@@ -135,6 +139,7 @@ int request_parse_filter(struct request *request, const char *filter, struct err
 int request_parse(struct request *ret, struct query *q, const char *table, const char *keys,
 		  const char *filter, struct error *err)
 {
+	struct stack_tree *ignored;
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
@@ -143,6 +148,8 @@ int request_parse(struct request *ret, struct query *q, const char *table, const
 	ret->table = query_table(q, table);
 	if (!ret->table)
 		return unknown_table(q, table, err);
+	if (ret->table->shows_frames && stack_tree_of(q, &ignored) < 0)
+		return error_set(err, ENOMEM, "Not enough memory for the frames of the report");
 	r = parse_keys(ret, keys ? keys : "", err);
 	return r < 0 ? r : request_parse_filter(ret, filter, err);
 }

@@ -4,7 +4,7 @@
 
 #include "query/scan.h"
 
-#define REQUEST_MAX_KEYS 4
+#define REQUEST_MAX_KEYS 6
 
 struct request {
 	const struct mapped_table *table;

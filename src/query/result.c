@@ -10,7 +10,7 @@
 void result_text(sqlite3_context *context, struct query *q, int64_t id)
 {
 	size_t len;
-	const char *text = report_text(q->report, (uint64_t)id, &len);
+	const char *text = query_text(q, id, &len);
 
 	/* Texts live as long as the report does. */
 	if (text && len <= INT_MAX)

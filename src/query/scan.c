@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/call_values.h"
+
 void scan_init(struct scan *s, struct query *q, const struct mapped_table *table)
 {
 	memset(s, 0, sizeof(*s));
@@ -63,12 +65,17 @@ static int grow(int64_t **values, uint8_t **nulls, size_t *cap, size_t rows)
 	return 0;
 }
 
+int scan_grow(struct scan_vector *v, uint32_t rows)
+{
+	return grow(&v->values, &v->nulls, &v->cap, rows);
+}
+
 static const struct mapped_source *current_source(const struct scan *s)
 {
 	return &s->table->sources[s->source];
 }
 
-static int load_raw(struct scan *s, unsigned column, struct scan_column **ret)
+int scan_raw(struct scan *s, unsigned column, struct scan_column **ret)
 {
 	const struct mapped_source *source = current_source(s);
 	const struct report_group *group = report_group(s->q->report, source->table, s->group);
@@ -117,6 +124,10 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 		return 1;
 	if (cell->convert == CONVERT_NULL)
 		return 0;
+	if (cell->convert >= CONVERT_LABEL) {
+		*ret += STRING_ID_MADE;
+		return 1;
+	}
 	if (cell->convert == CONVERT_TRACK) {
 		*ret = report_group(s->q->report, current_source(s)->table, s->group)->track;
 		return 1;
@@ -125,14 +136,22 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 		return 0;
 	domain = find_domain(s->q, t[TRACK_DOMAIN]);
 	switch ((enum convert)cell->convert) {
-	case CONVERT_TRACK_TID: *ret = index_global_tid(&s->q->index, t[TRACK_THREAD]); return 1;
+	case CONVERT_TRACK_TID:
+		*ret = t[TRACK_THREAD] ? index_global_tid(&s->q->index, t[TRACK_THREAD]) :
+					 index_global_pid(&s->q->index, t[TRACK_PROCESS]);
+		return 1;
 	case CONVERT_TRACK_THREAD: *ret = t[TRACK_THREAD]; return 1;
 	case CONVERT_TRACK_PROCESS: *ret = t[TRACK_PROCESS]; return 1;
 	case CONVERT_TRACK_DEPTH: *ret = t[TRACK_DEPTH]; return 1;
 	case CONVERT_TRACK_DOMAIN_ID: *ret = domain ? domain[DOMAIN_ID] : 0; return 1;
 	case CONVERT_TRACK_DOMAIN_NAME: *ret = domain ? domain[DOMAIN_NAME] : 0; return *ret != 0;
-	default: return 0;
+	default: return scan_cuda_constant(s, cell, ret);
 	}
+}
+
+static int is_text(const struct mapped_cell *cell)
+{
+	return cell->convert == CONVERT_TRACK_DOMAIN_NAME || cell->convert == CONVERT_LABEL_TEXT;
 }
 
 static void make_constant(struct scan *s, struct scan_vector *v, const struct mapped_cell *cell)
@@ -141,7 +160,7 @@ static void make_constant(struct scan *s, struct scan_vector *v, const struct ma
 
 	v->one_null = !present;
 	v->vector.kind = !present ? VECTOR_NULL :
-			 cell->convert == CONVERT_TRACK_DOMAIN_NAME ? VECTOR_STRING : VECTOR_NUMBER;
+			 is_text(cell) ? VECTOR_STRING : VECTOR_NUMBER;
 	v->vector.constant = 1;
 	v->vector.values = &v->one;
 	v->vector.nulls = present ? NULL : &v->one_null;
@@ -204,7 +223,9 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 	*ret = value;
 	switch ((enum convert)cell->convert) {
 	case CONVERT_NUMBER_OR_NULL: return present && value != 0;
-	case CONVERT_NUMBER_OR_ZERO: return 1;
+	case CONVERT_NUMBER_OR: *ret = present ? value : cell->constant; return 1;
+	case CONVERT_PLUS: *ret = (int64_t)((uint64_t)value + (uint64_t)cell->constant); return present;
+	case CONVERT_IF: return present && other == cell->constant;
 	case CONVERT_ROW_ID: *ret = first_row_id(s) + row; return 1;
 	case CONVERT_FILE_CALL: *ret = index_file_call(index, value); return 1;
 	case CONVERT_BLOB_STRING_ID:
@@ -217,6 +238,7 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 		*ret = index_global_id(found ? found[PROCESS_PID] : 0, s->raw[cell->column + 1].values[row]);
 		return present;
 	case CONVERT_PRESENT: *ret = present; return 1;
+	case CONVERT_ABSENT: *ret = !present; return 1;
 	case CONVERT_DOMAIN_ID:
 		found = find_domain(s->q, value);
 		*ret = found ? found[DOMAIN_ID] : 0;
@@ -243,8 +265,11 @@ static enum vector_kind converted_kind(enum convert convert)
 {
 	switch (convert) {
 	case CONVERT_PAYLOAD_REAL:
+	case CONVERT_AS_REAL:
 	case CONVERT_PAYLOAD_FLOAT: return VECTOR_REAL;
 	case CONVERT_FREE_TEXT:
+	case CONVERT_LAUNCH_TEXT:
+	case CONVERT_API_TEXT:
 	case CONVERT_DOMAIN_NAME: return VECTOR_STRING;
 	default: return VECTOR_NUMBER;
 	}
@@ -273,16 +298,16 @@ static int load_companions(struct scan *s, const struct mapped_cell *cell)
 	int r = 0;
 
 	if (cell->convert == CONVERT_NAMED_TID)
-		r = load_raw(s, cell->column + 1u, &ignored);
+		r = scan_raw(s, cell->column + 1u, &ignored);
 	if (cell->convert == CONVERT_DURATION)
-		r = load_raw(s, 0, &ignored);
+		r = scan_raw(s, 0, &ignored);
 	if (cell->convert == CONVERT_JSON)
-		r = load_raw(s, (unsigned)cell->constant, &ignored);
+		r = scan_raw(s, (unsigned)cell->constant, &ignored);
 	if (r >= 0 && cell->convert == CONVERT_JSON)
-		r = load_raw(s, cell->other, &ignored);
+		r = scan_raw(s, cell->other, &ignored);
 	if (r >= 0 && cell->convert >= CONVERT_END && cell->convert <= CONVERT_PAYLOAD_FLOAT &&
 	    cell->convert != CONVERT_OPEN && cell->other < TABLE_MAX_COLUMNS)
-		r = load_raw(s, cell->other, &ignored);
+		r = scan_raw(s, cell->other, &ignored);
 	return r;
 }
 
@@ -294,14 +319,16 @@ static int make_converted(struct scan *s, struct scan_vector *v, const struct ma
 		r = grow(&v->values, &v->nulls, &v->cap, s->rows);
 	if (r < 0)
 		return r;
-	if (cell->convert == CONVERT_DURATION)
+	if (cell->convert >= CONVERT_LAUNCH)
+		r = scan_cuda_rows(s, cell, v);
+	else if (cell->convert == CONVERT_DURATION)
 		convert_durations(s, cell, v);
 	else
 		for (uint32_t i = 0; i < s->rows; i++)
 			v->nulls[i] = !convert_row(s, cell, i, &v->values[i]);
 	v->vector = (struct vector){ converted_kind((enum convert)cell->convert), 0, v->values,
 				     memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };
-	return 0;
+	return r;
 }
 
 int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
@@ -319,7 +346,12 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 		v->made = 1;
 		return 0;
 	}
-	r = load_raw(s, cell->column, &raw);
+	if (cell->convert == CONVERT_CALL) {
+		r = call_vector(s, cell, v);
+		v->made = r >= 0;
+		return r;
+	}
+	r = scan_raw(s, cell->column, &raw);
 	if (r < 0)
 		return r;
 	kind = direct_kind((enum convert)cell->convert);
@@ -373,7 +405,7 @@ static int group_may_match(const struct scan *s, const struct report_group *grou
 	const struct mapped_cell *cell = &source->cells[c->column];
 	int64_t value;
 
-	if (is_constant(cell) && cell->convert != CONVERT_TRACK_DOMAIN_NAME)
+	if (is_constant(cell) && !is_text(cell))
 		return constant_of(s, cell, &value) && condition_holds(c, value);
 	if (cell->convert == CONVERT_ROW_ID)
 		return span_may_match(c, first_row_id(s), first_row_id(s) + group->rows - 1);
@@ -429,7 +461,7 @@ static int narrow_rows(struct scan *s, const struct condition *c)
 
 	if (time_edge(source, &source->cells[c->column]) != 0 || c->comparison == COMPARE_NE)
 		return 0;
-	r = load_raw(s, 0, &start);
+	r = scan_raw(s, 0, &start);
 	if (r < 0)
 		return r;
 	at = bound(start->values, s->rows, c->value, c->comparison == COMPARE_LE || c->comparison == COMPARE_GT);
@@ -449,17 +481,15 @@ static void forget_columns(struct scan *s)
 		s->made[i].made = 0;
 }
 
-int scan_enter(struct scan *s, unsigned source, size_t group)
+int scan_may_enter(struct scan *s, unsigned source, size_t group)
 {
 	const struct report_group *g = report_group(s->q->report, s->table->sources[source].table, group);
-	int r = 0;
 
 	s->source = source;
 	s->group = group;
 	s->rows = s->limit = g->rows;
 	s->first = 0;
 	s->track = g->track ? index_find(&s->q->index.tracks, g->track) : NULL;
-	forget_columns(s);
 	if (current_source(s)->track_kind &&
 	    (!s->track || s->track[TRACK_KIND] != current_source(s)->track_kind))
 		return 0;
@@ -468,6 +498,21 @@ int scan_enter(struct scan *s, unsigned source, size_t group)
 	for (unsigned i = 0; i < s->condition_count; i++)
 		if (!group_may_match(s, g, &s->conditions[i]))
 			return 0;
+	return 1;
+}
+
+int scan_enter(struct scan *s, unsigned source, size_t group)
+{
+	int r;
+
+	if (!s->entered || s->entered_source != source || s->entered_group != group)
+		forget_columns(s);
+	s->entered = 1;
+	s->entered_source = source;
+	s->entered_group = group;
+	r = scan_may_enter(s, source, group);
+	if (r == 0)
+		return 0;
 	for (unsigned i = 0; r >= 0 && i < s->condition_count; i++)
 		r = narrow_rows(s, &s->conditions[i]);
 	if (r < 0)
@@ -512,13 +557,15 @@ int scan_row_visible(struct scan *s, uint32_t row)
 
 	if (source->filter == FILTER_NONE)
 		return 1;
-	if (load_raw(s, source->filter_column, &column) < 0)
+	if (scan_raw(s, source->filter_column, &column) < 0)
 		return 0;
 	switch ((enum row_filter)source->filter) {
 	case FILTER_EQUAL:
 		return column->values[row] == source->filter_value;
 	case FILTER_NOT_EQUAL:
 		return column->values[row] != source->filter_value;
+	case FILTER_BETWEEN:
+		return column->values[row] >= source->filter_value && column->values[row] <= source->filter_last;
 	case FILTER_LAST_PROCESS:
 		last = index_find(&index->processes, column->values[row]);
 		last = last ? index_find_last(&index->pids, last + PROCESS_PID, 1) : NULL;
@@ -529,7 +576,7 @@ int scan_row_visible(struct scan *s, uint32_t row)
 		return last && last[LIFE_UID] == column->values[row] &&
 		       index_thread_name(index, column->values[row]) != 0;
 	case FILTER_UNSEEN_THREAD:
-		if (load_raw(s, source->filter_column + 1u, &tid) < 0)
+		if (scan_raw(s, source->filter_column + 1u, &tid) < 0)
 			return 0;
 		last = index_find(&index->processes, column->values[row]);
 		key = index_global_id(last ? last[PROCESS_PID] : 0, tid->values[row]);

@@ -41,6 +41,9 @@ struct scan {
 	struct condition conditions[SCAN_MAX_CONDITIONS];
 	unsigned condition_count;
 	/* Where it stands. */
+	int entered;      /* columns below are of this source and group */
+	unsigned entered_source;
+	size_t entered_group;
 	unsigned source;
 	size_t group;
 	uint32_t rows;
@@ -73,6 +76,8 @@ void scan_release(struct scan *s);
 /* Goes to the given group if conditions and track let it through (1), else 0;
  * negative errno on trouble. */
 int scan_enter(struct scan *s, unsigned source, size_t group);
+/* The same without reading anything: 0 when no row of the group can match. */
+int scan_may_enter(struct scan *s, unsigned source, size_t group);
 /* The next group that is let through, beginning with the current one + 1; 0 at the end. Start
  * with scan_rewind(). */
 void scan_rewind(struct scan *s);
@@ -80,6 +85,8 @@ int scan_next_group(struct scan *s);
 
 /* The column of the current group. Damaged columns are -EBADMSG. */
 int scan_vector(struct scan *s, unsigned column, const struct vector **ret);
+/* A column of the report as it is. */
+int scan_raw(struct scan *s, unsigned column, struct scan_column **ret);
 /* Whether the source shows that row at all. */
 int scan_row_visible(struct scan *s, uint32_t row);
 /* Whether the row meets every condition. */
@@ -94,6 +101,12 @@ static inline int64_t vector_value(const struct vector *v, uint32_t row)
 {
 	return v->values[v->constant ? 0 : row];
 }
+
+/* In scan_cuda.c: what one group has, 0 when that is null; and a vector of its rows. */
+int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int64_t *ret);
+int scan_cuda_rows(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v);
+/* For conversions made elsewhere: room for a vector's values. */
+int scan_grow(struct scan_vector *v, uint32_t rows);
 
 int condition_holds(const struct condition *c, int64_t value);
 

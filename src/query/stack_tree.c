@@ -88,7 +88,7 @@ static int place_modules(struct loading *l)
 
 		uid = checked(row[MODULE_ROW_UID], l->module_limit);
 		path = row[MODULE_ROW_PATH];
-		r = canon_id(&l->q->canon, l->q->report, &path);
+		r = canon_id(l->q, &path);
 		l->module_path[uid] = uid ? path : 0;
 		l->module_kind[uid] = uid ? row[MODULE_ROW_KIND] : 0;
 	}
@@ -108,7 +108,7 @@ static int place_symbols(struct loading *l)
 	for (size_t i = 0; r >= 0 && i < l->symbols.count; i++) {
 		id = checked(l->symbols.rows[i * SYMBOL_ROW_WIDTH + SYMBOL_ROW_ID], l->symbol_limit);
 		name = l->symbols.rows[i * SYMBOL_ROW_WIDTH + SYMBOL_ROW_NAME];
-		r = canon_id(&l->q->canon, l->q->report, &name);
+		r = canon_id(l->q, &name);
 		l->symbol_name[id] = id ? name : 0;
 	}
 	return r;

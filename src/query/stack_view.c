@@ -26,7 +26,7 @@ static int number_calls(struct stack_view *v, struct query *q, struct stack_weig
 	for (size_t i = 0; r >= 0 && i < w->count; i++) {
 		id = w->rows[i].call;
 		if (id)
-			r = canon_id(&q->canon, q->report, &id);
+			r = canon_id(q, &id);
 		w->rows[i].call = (uint32_t)id;
 		v->calls[v->call_count] = (uint32_t)id;
 		v->call_count += id != 0;

@@ -12,11 +12,18 @@ struct string_cursor {
 	sqlite3_vtab_cursor base;
 	uint64_t id;
 	uint64_t end; /* one past the last id to show */
-	int then_places; /* places in code come behind */
+	int then_labels; /* texts of the reader come behind, then places in code */
+	int then_places;
 	struct buf place; /* text of the current one */
 };
 
 enum { STRING_ALL, STRING_BY_ID };
+
+const char *query_text(struct query *q, int64_t id, size_t *ret_len)
+{
+	return id >= STRING_ID_MADE ? cuda_made_text(q->index.cuda, id, ret_len) :
+				      report_text(q->report, (uint64_t)id, ret_len);
+}
 
 static int string_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
 			  char **error)
@@ -76,7 +83,7 @@ static const char *place_text(struct string_cursor *c, size_t *ret_len)
 	struct stack_tree *tree;
 
 	buf_clear(&c->place);
-	if (report_row_count(q->report, TABLE_STACK) == 0 || stack_tree_of(q, &tree) < 0 ||
+	if (report_row_count(q->report, TABLE_FRAME) == 0 || stack_tree_of(q, &tree) < 0 ||
 	    code_string_text(q, tree, (int64_t)c->id, &c->place) <= 0)
 		return NULL;
 	*ret_len = c->place.len;
@@ -88,8 +95,8 @@ static const char *text_of(struct string_cursor *c, size_t *ret_len)
 	struct query *q = query_of(&c->base);
 	uint64_t limit = report_string_limit(q->report);
 
-	if (c->id < limit)
-		return report_text(q->report, c->id, ret_len);
+	if (c->id < limit || (c->id >= (uint64_t)STRING_ID_MADE && c->id < (uint64_t)STRING_ID_FRAME))
+		return query_text(q, (int64_t)c->id, ret_len);
 	if (c->id >= (uint64_t)STRING_ID_FRAME)
 		return place_text(c, ret_len);
 	return report_blob_data(q->report, c->id - limit, ret_len);
@@ -100,11 +107,21 @@ static int begin_places(struct string_cursor *c)
 	struct query *q = query_of(&c->base);
 	struct stack_tree *tree;
 
-	if (!c->then_places || report_row_count(q->report, TABLE_STACK) == 0 || stack_tree_of(q, &tree) < 0)
+	if (!c->then_places || report_row_count(q->report, TABLE_FRAME) == 0 || stack_tree_of(q, &tree) < 0)
 		return 0;
 	c->then_places = 0;
 	c->id = (uint64_t)STRING_ID_FRAME;
 	c->end = c->id + tree->function_count;
+	return 1;
+}
+
+static int begin_labels(struct string_cursor *c)
+{
+	if (!c->then_labels)
+		return 0;
+	c->then_labels = 0;
+	c->id = (uint64_t)STRING_ID_MADE;
+	c->end = (uint64_t)cuda_made_end(query_of(&c->base)->index.cuda);
 	return 1;
 }
 
@@ -115,7 +132,7 @@ static void skip_undefined(struct string_cursor *c)
 	do {
 		while (c->id < c->end && !text_of(c, &len))
 			c->id++;
-	} while (c->id >= c->end && begin_places(c));
+	} while (c->id >= c->end && (begin_labels(c) || begin_places(c)));
 }
 
 static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
@@ -124,7 +141,7 @@ static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 
 	c->id = 0;
 	c->end = report_string_limit(query_of(base)->report);
-	c->then_places = plan == STRING_ALL;
+	c->then_labels = c->then_places = plan == STRING_ALL;
 	if (plan == STRING_BY_ID) {
 		c->end = 0;
 		if (sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER && sqlite3_value_int64(argv[0]) >= 0) {

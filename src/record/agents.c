@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "record/cuda_page.h"
 #include "record/osrt.h"
 #include "record/recorder.h"
 
@@ -49,6 +50,7 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 		r->page->modules |= RING_GATE_OSRT;
 		osrt_fill_page(r->page, &r->options->osrt, r->drain.session.time.use_tsc);
 	}
+	cuda_fill_page(r->page, r->options, r->drain.session.time.use_tsc);
 	r->drain.session.osrt_depth = (uint32_t)r->options->osrt.backtrace_depth;
 	r->drain.page = r->page;
 	r->drain.doorbell = (struct ring_doorbell *)((uint8_t *)page + RING_PAGE_SIZE);

@@ -1,18 +1,24 @@
 #include "record/decode.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "fmt/cuda_wire.h"
 #include "record/call_stack.h"
 #include "record/counters.h"
+#include "record/cuda/cuda.h"
 #include "record/definitions.h"
 #include "record/osrt.h"
 #include "record/payloads.h"
+#include "record/process.h"
 #include "record/ranges.h"
 #include "record/slices.h"
 #include "record/thread.h"
 #include "record/timer_samples.h"
+#include "record/window.h"
 
 /* One record, its size checked against the block. */
 struct record {
@@ -295,6 +301,28 @@ static int decode_osrt(struct decoder *d, const struct record *r)
 	return osrt_call_record(d->s, d->p, d->t, r->bytes, r->size, start < r->time ? start : r->time, r->time);
 }
 
+static int decode_capture(struct decoder *d, const struct record *r)
+{
+	struct capture_message message = { record_flags(r->head), record_level(r->head), d->p->uid };
+
+	if (r->size < sizeof(struct record_capture) ||
+	    (message.request != CAPTURE_START && message.request != CAPTURE_STOP))
+		return -EBADMSG;
+	if (process_unfinished(d->s, d->p))
+		atomic_store(&d->s->unfinished, 1);
+	/* A program that asks faster than it can be served is not heard. */
+	if (d->s->capture_fd && write(d->s->capture_fd, &message, sizeof(message)) < 0)
+		return 0;
+	return 0;
+}
+
+/* Kept for the command line, too: who asked for CUDA wants to know. */
+static void keep_trouble(struct session *s, int severity, const char *text, int size)
+{
+	if (severity >= DIAGNOSTIC_WARNING && !s->cuda_trouble[0] && size > 8 && memcmp(text, "CUDA is ", 8) == 0)
+		snprintf(s->cuda_trouble, sizeof(s->cuda_trouble), "%.*s", size, text);
+}
+
 static int decode_diagnostic(struct decoder *d, const struct record *r)
 {
 	int severity = (int)record_flags(r->head);
@@ -302,6 +330,7 @@ static int decode_diagnostic(struct decoder *d, const struct record *r)
 
 	if (severity < DIAGNOSTIC_INFO || severity > DIAGNOSTIC_ERROR)
 		return -EBADMSG;
+	keep_trouble(d->s, severity, (const char *)r->bytes + sizeof(struct record_plain), size);
 	session_diagnose(d->s, SOURCE_AGENT, severity, d->p->uid, "%.*s", size < 1000 ? size : 1000,
 			 (const char *)r->bytes + sizeof(struct record_plain));
 	return 0;
@@ -310,6 +339,11 @@ static int decode_diagnostic(struct decoder *d, const struct record *r)
 static int decode_sample(struct decoder *d, const struct record *r)
 {
 	return timer_samples_add(d->s, d->p, d->t, r->bytes, r->size, r->time);
+}
+
+static int is_cuda(unsigned type)
+{
+	return type >= RECORD_CUDA_API && type <= RECORD_CUDA_BATCH;
 }
 
 static int decode_record(struct decoder *d, const struct record *r)
@@ -331,14 +365,28 @@ static int decode_record(struct decoder *d, const struct record *r)
 		[RECORD_DIAGNOSTIC] = { decode_diagnostic, 0 },
 		[RECORD_SAMPLE] = { decode_sample, 0 },
 		[RECORD_OSRT] = { decode_osrt, 1 },
+		[RECORD_CAPTURE] = { decode_capture, 0 },
 		[RECORD_STACK] = { decode_stack, 0 },
 	};
 	unsigned type = record_type(r->head);
 
+	if (is_cuda(type))
+		return cuda_record(d->s, d->p, r->bytes, r->size);
 	if (type >= RECORD_TYPE_COUNT || !types[type].decode)
 		return -EBADMSG;
 	d->s->events += (uint64_t)types[type].is_event;
 	return types[type].decode(d, r);
+}
+
+/* Counter samples may come in batches with times of their own, older than the call's; CUDA's records are of other
+ * threads and look after their times themselves. */
+static int64_t record_time(struct decoder *d, const struct record *r)
+{
+	unsigned type = record_type(r->head);
+
+	if (is_cuda(type))
+		return 0;
+	return type == RECORD_NVTX_COUNTER ? any_time(d, r->ticks) : event_time(d, r->ticks);
 }
 
 static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
@@ -364,9 +412,7 @@ static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
 		stride = record_stride(r.size);
 		if (r.size < sizeof(struct record_plain) || stride > size - at)
 			goto damaged;
-		/* Counter samples may come in batches with times of their own, older than the call's. */
-		r.time = record_type(r.head) == RECORD_NVTX_COUNTER ? any_time(d, r.ticks) :
-								      event_time(d, r.ticks);
+		r.time = record_time(d, &r);
 		if (decode_record(d, &r) == -EBADMSG)
 			goto damaged;
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fmt/nvtx_wire.h"
+#include "record/cuda/cuda.h"
 #include "record/osrt.h"
 #include "record/thread.h"
 
@@ -304,6 +305,8 @@ int definitions_record(struct session *s, struct traced_process *p, struct trace
 		return 0;
 	case DEFINE_MODULE:
 		return osrt_module_record(s, p, body, size, time);
+	case DEFINE_CUDA_CALL ... DEFINE_CUDA_STACK:
+		return cuda_definition(s, p, t, record, body, size, time);
 	default:
 		return -EBADMSG;
 	}

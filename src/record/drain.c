@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/cuda/cuda.h"
 #include "record/decode.h"
 #include "record/definitions.h"
 #include "record/gpus.h"
@@ -20,6 +21,7 @@
 #include "record/ranges.h"
 #include "record/space.h"
 #include "record/stacks.h"
+#include "record/window.h"
 
 #define MS 1000000ll
 /* Half of what is promised (nothing older than 100 ms is lost), so that a late wake-up
@@ -97,7 +99,7 @@ static void provisional(struct report_writer *w, void *context)
  * target goes on; its events are not taken any more. */
 static void stop_writing(struct drain *d, const struct error *err)
 {
-	atomic_store(&d->page->gate, 0);
+	gate_set(d->page, 0);
 	session_diagnose(&d->session, SOURCE_RECORDER, DIAGNOSTIC_ERROR, 0,
 			 "Recording stopped at %.3f s: %s", (double)d->session.now / 1e9, err->text);
 	d->session.full = 1;
@@ -116,6 +118,8 @@ static void tick(struct drain *d)
 	d->active = 0;
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		process_tell_losses(s, p);
+	for (struct traced_process *p = s->processes; p; p = p->next)
+		cuda_tick(s, p);
 	if (!s->full && report_writer_tick(s->writer, provisional, s, &err) < 0)
 		stop_writing(d, &err);
 }
@@ -265,14 +269,19 @@ static void round_over_rings(struct drain *d)
 {
 	struct session *s = &d->session;
 
+	uint32_t unfinished = 0;
+
 	d->bytes = 0;
 	d->more = 0;
 	for (struct traced_process *p = s->processes; p; p = p->next) {
+		/* Before its rings are read: what it had not finished then may come later. */
+		unfinished += process_unfinished(s, p);
 		drain_process(d, p);
 		d->more |= p->reader.more;
 		grow(d, p);
 	}
 	decode(d);
+	atomic_store(&s->unfinished, unfinished);
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		if (p->early_count)
 			ranges_age(s, p, 0);
@@ -398,6 +407,7 @@ void drain_release(struct drain *d)
 	gpu_monitor_release(&d->gpu);
 	sched_release(s);
 	gpus_release(s);
+	cuda_session_release(s);
 	roster_release(&s->roster);
 	timebase_release(&s->time);
 	ring_batch_free(d->batch);

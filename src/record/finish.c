@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/cuda_page.h"
 #include "record/gpus.h"
 #include "record/launch.h"
 #include "record/stacks.h"
 #include "record/timer_samples.h"
+#include "record/window.h"
 
 #define CAPTURE_LIMIT (1u << 20)
 
@@ -105,7 +107,7 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 {
 	int result;
 
-	atomic_store(&r->page->gate, 0);
+	gate_set(r->page, 0);
 	perf_window(&r->drain.perf, 0);
 	/* Who comes now is turned away at once instead of waiting for an answer. */
 	agents_release(r);
@@ -117,6 +119,7 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 	if (r->options->cpu.resolve_symbols)
 		stacks_resolve(&r->drain.session, r->options->cpu.debug_symbols);
 	explain_silence(r);
+	cuda_explain(r);
 	timer_samples_report_rate(&r->drain.session, r->page->sample_hz);
 	roster_finish(&r->drain.session);
 	gpus_finish(&r->drain.session);

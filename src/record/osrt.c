@@ -48,7 +48,7 @@ static uint64_t to_ticks(int64_t ns, double ticks_per_ns)
 }
 
 /* Good to some parts in ten thousand, which is enough for a threshold. */
-static double measure_ticks(int use_tsc)
+double ticks_per_ns(int use_tsc)
 {
 	struct timespec pause = { .tv_nsec = CALIBRATION_NS };
 	struct clock_snapshot before, after;
@@ -65,7 +65,7 @@ static double measure_ticks(int use_tsc)
 
 void osrt_fill_page(struct ring_session *page, const struct osrt_options *options, int use_tsc)
 {
-	double rate = measure_ticks(use_tsc);
+	double rate = ticks_per_ns(use_tsc);
 
 	page->osrt_threshold = to_ticks(options->threshold_ns, rate);
 	page->osrt_stack_threshold = to_ticks(options->backtrace_threshold_ns, rate);

@@ -7,6 +7,7 @@
 #include "ring/ring_layout.h"
 
 /* What agents need to know of the options. The clock must have been chosen. */
+double ticks_per_ns(int use_tsc);
 void osrt_fill_page(struct ring_session *page, const struct osrt_options *options, int use_tsc);
 
 /* Records of a thread; `size` is theirs, checked. -EBADMSG when one makes no sense. */

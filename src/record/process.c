@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/cuda/cuda.h"
 #include "record/definitions.h"
 #include "record/osrt.h"
 #include "record/ranges.h"
@@ -34,6 +35,7 @@ void process_free(struct traced_process *p)
 	ring_reader_release(&p->reader);
 	definitions_unref(p->definitions);
 	osrt_process_free(p);
+	cuda_process_free(p);
 	ranges_release(p);
 	free(p->threads);
 	free(p);
@@ -156,6 +158,14 @@ static void tell_unreachable(struct session *s, struct traced_process *p, uint32
 			 "recorder from their network namespace.", p->info.pid, p->info.name);
 }
 
+uint32_t process_unfinished(struct session *s, const struct traced_process *p)
+{
+	uint32_t cuda = atomic_load_explicit(&ring_reader_pool(&p->reader)->cuda, memory_order_acquire);
+
+	s->cuda_seen |= (cuda & RING_CUDA_HERE) != 0;
+	return !p->dead && cuda & RING_CUDA_UNFINISHED;
+}
+
 void process_tell_losses(struct session *s, struct traced_process *p)
 {
 	struct ring_pool *pool = ring_reader_pool(&p->reader);
@@ -185,6 +195,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 	int64_t values[TABLE_MAX_COLUMNS];
 
 	process_tell_losses(s, p);
+	process_unfinished(s, p);
 	for (uint32_t i = 0; i < p->thread_cap; i++)
 		if (p->threads[i])
 			thread_close(s, p, p->threads[i], end, NULL);
@@ -193,6 +204,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 	ranges_age(s, p, 1);
 	ranges_end_all(s, p, end);
 	osrt_process_end(s, p);
+	cuda_process_end(s, p, end);
 	space_end(s, p->uid);
 	session_row(s, TABLE_PROCESS, values, process_row(s, p, end, values));
 	roster_agent_over(s, p->uid, end);
@@ -215,6 +227,7 @@ void process_provisional(struct session *s, struct traced_process *p)
 		if (p->threads[i])
 			thread_provisional(s, p, p->threads[i]);
 	ranges_provisional(s, p);
+	cuda_provisional(s, p);
 }
 
 void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe,

@@ -60,6 +60,7 @@ struct cuda_options {
 	int64_t flush_interval_ms;
 	int64_t backtrace_ns[4];      /* calls at least this long come with their stack; negative: none */
 	const char *agent_path;       /* absolute path of libsonde-cuda.so, NULL: not found */
+	bool asked;                   /* on the command line, not by default */
 };
 
 /* What the recorder reads of the GPUs themselves. */
@@ -89,6 +90,7 @@ struct profile_options {
 
 	enum capture_range capture_range;
 	enum capture_end capture_end;
+	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
 	int64_t delay_ns;    /* recording begins this long after the program */
 	int64_t duration_ns; /* and ends this long after it began; 0: no limit */

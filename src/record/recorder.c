@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "record/finish.h"
+#include "record/window.h"
 
 #define SECOND 1000000000ll
 /* Copies of timers go through the agent's rings, which are not as roomy as the kernel's. */
@@ -24,6 +25,7 @@
 /* Between a polite signal and going on without the process. */
 #define GRACE_NS (5 * SECOND)
 #define CHILD_GRACE_NS (2 * SECOND)
+#define SETTLE_STEP_NS (SECOND / 100)
 
 int64_t recorder_now(void)
 {
@@ -160,14 +162,6 @@ static uint64_t ticks_since_boot(void)
 	       (uint64_t)now.tv_nsec * (uint64_t)per_second / 1000000000u;
 }
 
-/* A window that is open stays the same one: writers take another number for a pause. */
-static void open_window(struct recorder *r)
-{
-	if (atomic_load(&r->page->gate) == 0)
-		atomic_store(&r->page->gate, ring_gate(r->page->modules, ++r->windows));
-	perf_window(&r->drain.perf, 1);
-}
-
 /* Samples without perf are taken by timers in the target. */
 static void open_perf(struct recorder *r)
 {
@@ -204,6 +198,8 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	roster_init(&r->drain.session.roster);
 	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
 		return result;
+	if (window_prepare(r) < 0 || (r->capture.fd && wait_for(r, &r->capture) < 0))
+		return error_set_errno(err, errno, "cannot wait for the program's window");
 	/* Before there are threads: it forks. */
 	gpu_monitor_begin(&r->drain.gpu, &r->drain.session, &r->options->gpu, r->page, r->drain.doorbell);
 	watch_target(r);
@@ -211,7 +207,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	open_perf(r);
 	meta_sampling(r);
 	if (r->options->delay_ns == 0)
-		open_window(r);
+		window_begin(r);
 	gpu_monitor_wait(&r->drain.gpu, &r->options->gpu);
 	perf_start_poller(&r->drain.perf, r->drain.doorbell);
 	return drain_start(&r->drain, err);
@@ -317,6 +313,9 @@ static void on_event(struct recorder *r, struct source *source)
 	case SOURCE_PROCESS:
 		on_process(r, (struct watch *)source);
 		return;
+	case SOURCE_CAPTURE:
+		window_requests(r);
+		return;
 	case SOURCE_SIGNAL:
 		r->finish = 1;
 		return;
@@ -325,19 +324,14 @@ static void on_event(struct recorder *r, struct source *source)
 
 static void run_clock(struct recorder *r, int64_t now)
 {
-	const struct profile_options *o = r->options;
-
 	if (r->start_at && now >= r->start_at) {
 		r->start_at = 0;
-		open_window(r);
-		if (o->duration_ns)
-			r->stop_at = now + o->duration_ns;
+		window_begin(r);
 	}
 	if (r->stop_at && now >= r->stop_at) {
 		r->stop_at = 0;
-		r->recording_over = 1;
-		atomic_store(&r->page->gate, 0);
-		perf_window(&r->drain.perf, 0);
+		r->recording_over = RECORDING_ENDED_BY_CLOCK;
+		window_close(r);
 	}
 }
 
@@ -377,6 +371,17 @@ static void after_target(struct recorder *r, int64_t now)
 	}
 }
 
+/* A program that ended its own recording goes on, unless it was said what is to become of it. */
+static void after_recording(struct recorder *r, int64_t now)
+{
+	const struct profile_options *o = r->options;
+
+	if (!o->kill_signal || (r->recording_over == RECORDING_ENDED_BY_PROGRAM && !o->kill_given))
+		r->finish = 1;
+	else
+		end_processes(r, now, GRACE_NS);
+}
+
 static void decide(struct recorder *r)
 {
 	int64_t now = recorder_now();
@@ -385,10 +390,8 @@ static void decide(struct recorder *r)
 	run_clock(r, now);
 	if (r->finish)
 		return;
-	if (r->recording_over && !r->options->kill_signal)
-		r->finish = 1;
-	else if (r->recording_over)
-		end_processes(r, now, GRACE_NS);
+	if (r->recording_over && window_is_settled(r, now))
+		after_recording(r, now);
 	if (r->interrupts >= 2 || (r->give_up_at && now >= r->give_up_at))
 		r->finish = 1;
 	if (!r->finish && target_ended)
@@ -403,6 +406,8 @@ static int timeout_ms(const struct recorder *r)
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		if (times[i] && times[i] < next)
 			next = times[i];
+	if (r->recording_over && !window_is_settled(r, now))
+		next = now + SETTLE_STEP_NS;
 	if ((r->notices || r->connections) && next > now + SECOND / 5)
 		next = now + SECOND / 5;
 	if (next == INT64_MAX)
@@ -431,6 +436,7 @@ static void tear_down(struct recorder *r)
 	agents_release(r);
 	notices_release(r);
 	watch_release(r);
+	window_release(r);
 	drain_release(&r->drain);
 	buf_release(&r->notes);
 }

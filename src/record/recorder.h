@@ -17,7 +17,7 @@
 
 /* What an epoll event is about: first member of everything that is watched. */
 enum source_kind { SOURCE_CONTROL, SOURCE_LISTENER, SOURCE_CONNECTION, SOURCE_PROCESS,
-		   SOURCE_SIGNAL };
+		   SOURCE_SIGNAL, SOURCE_CAPTURE };
 
 struct source {
 	enum source_kind kind;
@@ -61,6 +61,8 @@ struct captured {
 	int err;
 };
 
+enum recording_over { RECORDING_GOES_ON, RECORDING_ENDED_BY_CLOCK, RECORDING_ENDED_BY_PROGRAM };
+
 struct recorder {
 	const struct profile_options *options;
 	const struct secret *secret;
@@ -69,10 +71,13 @@ struct recorder {
 	struct source control;
 	struct source listener;
 	struct source signals;
+	struct source capture;        /* the program asks for a window; none without --capture-range */
 	int epoll;
 	int session_fd;
 	struct ring_session *page;
 	uint32_t windows;             /* opened so far */
+	int armed;                    /* the program may open one */
+	int64_t settle_by;            /* how long to wait for what belongs to the last one */
 	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
 	struct drain drain;
 	char path[RECORD_PATH_SIZE];
@@ -93,7 +98,7 @@ struct recorder {
 	int command_line_gone;
 	int started;
 	int interrupts;
-	int recording_over;        /* the window is closed for good (-d) */
+	enum recording_over recording_over; /* the window is closed for good */
 	int killed;                /* kill_signal was sent */
 	int64_t start_at;          /* ns of CLOCK_MONOTONIC; 0 = not set */
 	int64_t stop_at;

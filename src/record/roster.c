@@ -11,8 +11,8 @@
 #include "ring/wire.h"
 
 /* Rings are read before perf's events; one that is far behind may still tell of a thread this
- * long after its end. */
-#define LATE_RING_NS 500000000ll
+ * long after its end, and CUPTI tells of calls about a second after them. */
+#define LATE_RING_NS 3000000000ll
 
 void roster_init(struct roster *roster)
 {
@@ -505,8 +505,8 @@ struct roster_thread *roster_thread(struct session *s, struct roster_life *life,
 {
 	struct roster_thread *t = thread_in(&s->roster, life->uid, tid);
 
-	/* Its number was given again. */
-	if (t && t->ended && !t->ring_open) {
+	/* Its number was given again. Others than perf tell of threads long after they ended. */
+	if (t && t->ended && !t->ring_open && time > t->end) {
 		idmap_take(&s->roster.threads, thread_key(life->uid, tid));
 		t = NULL;
 	}

@@ -227,6 +227,8 @@ struct traced_process {
 	struct osrt_process *osrt;
 	struct code_range own_code[4];  /* of the agent and of CUPTI */
 	uint32_t own_code_count;
+	struct cuda_process *cuda;      /* record/cuda */
+	struct idmap thread_uids;       /* inner tid -> uid of those that had a ring: records may name them later */
 };
 
 #define SESSION_DEAD_DEFINITIONS 256
@@ -242,6 +244,7 @@ struct session {
 	struct sched *sched;          /* record/perf/sched.h */
 	struct roster roster;
 	struct gpus *gpus;            /* record/gpus.h */
+	struct cuda_session *cuda;    /* record/cuda */
 	uint64_t *osrt_names;         /* string ids by number of the function; 0 = not used yet */
 	uint32_t osrt_depth;          /* longest stack of an OS runtime call */
 	uint64_t next_file;
@@ -265,6 +268,10 @@ struct session {
 	uint32_t cost_clock_ps;
 	int64_t now;                  /* newest snapshot: no record can be younger */
 	int full;                     /* the writer takes no more rows */
+	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
+	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */
+	int cuda_seen;                /* a process has initialised CUDA */
+	char cuda_trouble[400];       /* the first that kept one from being recorded */
 };
 
 /* Appends a row to a PLAIN table. */

@@ -355,6 +355,13 @@ uint64_t stacks_intern(struct session *s, struct space *space, const struct stac
 	return node ? node : known->node;
 }
 
+uint32_t stacks_frame(struct session *s, struct space *space, uint64_t pc)
+{
+	struct stacks *all = stacks_of(s);
+
+	return all && space ? frame_of(s, all, space, pc) : 0;
+}
+
 const struct stack_frame *stacks_frames(const struct session *s, uint32_t *ret_count)
 {
 	*ret_count = s->stacks ? s->stacks->frame_count : 0;

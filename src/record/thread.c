@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "record/call_stack.h"
+#include "record/cuda/cuda.h"
 #include "record/definitions.h"
 #include "record/osrt.h"
 #include "record/payloads.h"
@@ -77,8 +78,7 @@ static uint32_t search_tasks(uint32_t pid, uint32_t inner_tid)
 	return found;
 }
 
-/* The thread's id in our namespace, for a process that lives in another. */
-static uint32_t outer_tid(struct traced_process *p, uint32_t inner_tid)
+uint32_t thread_outer_tid(struct traced_process *p, uint32_t inner_tid)
 {
 	uint32_t guess = p->info.pid + (inner_tid - p->info.inner_pid), found;
 	char path[64];
@@ -110,12 +110,17 @@ struct traced_thread *thread_open(struct session *s, struct traced_process *p, u
 		return NULL;
 	t->slot = slot;
 	t->inner_tid = info->tid;
-	t->tid = outer_tid(p, info->tid);
+	t->tid = thread_outer_tid(p, info->tid);
 	t->start = timebase_convert(&s->time, info->start_time);
 	if (t->start < 0 || t->start > s->now)
 		t->start = s->now;
 	t->shared = roster_ring_opened(s, p->uid, t->tid, t->inner_tid, t->start);
-	t->uid = t->shared ? t->shared->uid : ++s->next_thread;
+	t->uid = cuda_thread_opened(p, t->inner_tid);
+	if (t->shared)
+		t->uid = t->shared->uid;
+	else if (!t->uid)
+		t->uid = ++s->next_thread;
+	cuda_thread_known(p, t->inner_tid, t->uid);
 	t->last_time = t->start;
 	memcpy(t->name, info->comm, sizeof(t->name));
 	p->threads[slot] = t;

@@ -12,6 +12,9 @@ struct traced_thread *thread_at(const struct traced_process *p, uint32_t slot);
 void thread_close(struct session *s, struct traced_process *p, struct traced_thread *t,
 		  int64_t end, const struct ring_slot *info);
 
+/* The thread's id in our namespace, for a process that may live in another. */
+uint32_t thread_outer_tid(struct traced_process *p, uint32_t inner_tid);
+
 /* The thread's state in a domain; NULL without memory. */
 struct domain_state *thread_domain(struct session *s, struct traced_process *p,
 				   struct traced_thread *t, unsigned id);

@@ -108,6 +108,11 @@ struct ring_doorbell {
  * page 1 ring_doorbell. */
 #define RING_SESSION_SIZE (2u * RING_PAGE_SIZE)
 
+enum ring_cuda_agent {
+	RING_CUDA_HERE = 1u << 0,         /* the process has initialised CUDA */
+	RING_CUDA_UNFINISHED = 1u << 1    /* records of the last window are still to come: CUPTI gives them late */
+};
+
 struct ring_pool {
 	uint64_t magic;
 	uint32_t abi;
@@ -127,8 +132,7 @@ struct ring_pool {
 	/* Programs and forked children that found no way to the recorder: its socket is in another
 	 * network namespace. Counted here because there is no other way to tell. */
 	_Atomic uint32_t unreachable;
-	/* Records of a window that has closed are still to come: from CUPTI, which gives them late. */
-	_Atomic uint32_t unfinished;
+	_Atomic uint32_t cuda;            /* enum ring_cuda_agent */
 	uint32_t cost_pair_ps;            /* agent's own cost of one push+pop, in picoseconds; 0 = not measured */
 	uint32_t cost_clock_ps;           /* cost of reading the clock once */
 };

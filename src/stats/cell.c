@@ -52,6 +52,8 @@ int column_title(struct buf *buf, const struct table_column *column, enum time_u
 		return buf_printf(buf, "%s (%s)", column->title, units[unit].suffix);
 	if (column->display == DISPLAY_PERCENT)
 		return buf_printf(buf, "%s (%%)", column->title);
+	if (column->display == DISPLAY_SIZE || column->display == DISPLAY_RATE)
+		return buf_printf(buf, "%s (%s)", column->title, column->display == DISPLAY_SIZE ? "MB" : "MB/s");
 	return buf_puts(buf, column->title);
 }
 
@@ -147,7 +149,11 @@ int cell_format(struct buf *buf, const struct cell *cell, enum display display, 
 		return buf_append(buf, cell->text, cell->len);
 	switch (display) {
 	case DISPLAY_PERCENT:
+	case DISPLAY_DECIMAL:
 		return append_real(buf, as_real(cell), 1, separators);
+	case DISPLAY_SIZE:
+	case DISPLAY_RATE:
+		return append_real(buf, as_real(cell) / 1e6, 3, separators);
 	case DISPLAY_TIME:
 	case DISPLAY_AVERAGE:
 		return append_time(buf, cell, display, unit, separators);

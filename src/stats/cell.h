@@ -25,7 +25,10 @@ enum display {
 	DISPLAY_NUMBER,  /* a count */
 	DISPLAY_PERCENT, /* one decimal */
 	DISPLAY_TIME,    /* whole nanoseconds, shown in the unit asked for */
-	DISPLAY_AVERAGE  /* nanoseconds with a fraction */
+	DISPLAY_AVERAGE, /* nanoseconds with a fraction */
+	DISPLAY_DECIMAL, /* one decimal */
+	DISPLAY_SIZE,    /* bytes, shown as millions of them with three decimals */
+	DISPLAY_RATE     /* bytes a second, in the same way */
 };
 
 enum time_unit { TIME_NSEC, TIME_USEC, TIME_MSEC, TIME_SEC };

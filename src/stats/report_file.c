@@ -14,6 +14,7 @@ static const struct {
 } displays[] = {
 	{ "text", DISPLAY_TEXT }, { "id", DISPLAY_ID }, { "number", DISPLAY_NUMBER },
 	{ "percent", DISPLAY_PERCENT }, { "time", DISPLAY_TIME }, { "average", DISPLAY_AVERAGE },
+	{ "decimal", DISPLAY_DECIMAL }, { "size", DISPLAY_SIZE }, { "rate", DISPLAY_RATE },
 };
 
 /* Takes over the texts. */
@@ -55,7 +56,7 @@ static int parse_column(struct report_file *file, const char *value, struct erro
 		i++;
 	if (!split || i == sizeof(displays) / sizeof(displays[0]) || (split[kind_len] && !when))
 		return error_set(err, EINVAL, "column wants 'Title = kind' with kind text, id, number, percent, "
-					      "time or average");
+					      "decimal, time, average, size or rate");
 	return add_column(file, (struct table_column){ strndup(value, len), displays[i].display },
 			  when ? strdup(when) : NULL, when != NULL, err);
 }

@@ -94,6 +94,19 @@ struct piece {
 	const char *target;
 };
 
+/* Parameters cannot have the dashes of options: _ stands for either. */
+static const char *parameter_value(const struct piece *piece, const char *name, size_t *ret_len)
+{
+	const char *value = report_option_value(piece->file, piece->asked, name, ret_len);
+	char dashed[64];
+
+	if (value || strlen(name) >= sizeof(dashed))
+		return value;
+	for (size_t i = 0; i <= strlen(name); i++)
+		dashed[i] = name[i] == '_' ? '-' : name[i];
+	return report_option_value(piece->file, piece->asked, dashed, ret_len);
+}
+
 /* Options of the report are parameters of its statements. */
 static int bind_options(const struct piece *piece, sqlite3_stmt *statement)
 {
@@ -104,7 +117,7 @@ static int bind_options(const struct piece *piece, sqlite3_stmt *statement)
 
 	for (int i = 1; r == SQLITE_OK && i <= sqlite3_bind_parameter_count(statement); i++) {
 		name = sqlite3_bind_parameter_name(statement, i);
-		value = name ? report_option_value(piece->file, piece->asked, name + 1, &len) : NULL;
+		value = name ? parameter_value(piece, name + 1, &len) : NULL;
 		if (!value)
 			continue;
 		snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1), value);

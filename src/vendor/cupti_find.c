@@ -85,7 +85,7 @@ static void each_entry(const struct finding *f, const char *folder, const char *
 	while ((length = arch_syscall(SYS_getdents64, fd, (long)buffer, sizeof(buffer), 0, 0, 0)) > 0)
 		for (long at = 0; at < length; at += entry->size) {
 			entry = (struct entry *)(buffer + at);
-			if (strncmp(entry->name, prefix, strlen(prefix)) != 0)
+			if (entry->name[0] == '.' || strncmp(entry->name, prefix, strlen(prefix)) != 0)
 				continue;
 			if (snprintf(path, sizeof(path), "%s/%s", folder, entry->name) < (int)sizeof(path))
 				visit(f, path);
@@ -119,16 +119,18 @@ static void add_prefix(const struct finding *f, const char *prefix)
 	add_folder(f, library, "");
 }
 
-static void add_given(const struct finding *f)
+/* Who says where it is wants that one and no other. */
+static int add_given(const struct finding *f)
 {
 	const char *given = getenv("SONDE_CUPTI");
 
 	if (!given || !*given)
-		return;
+		return 0;
 	add_folder(f, given, "");
 	add_folder(f, given, "extras/CUPTI/lib64");
 	if (f->places->count == 0)
 		add(f->places, given);
+	return 1;
 }
 
 /* Copies a path up to its `count`th slash from the end; 0 when it has not that many. */
@@ -245,6 +247,7 @@ static void add_usual(const struct finding *f)
 		add_folder(f, system_folders[i], "");
 	add_prefix(f, "/usr/local");
 	add_prefix(f, "/usr");
+	each_entry(f, "/opt", "", add_prefix); /* conda */
 	if (home && *home && snprintf(own, sizeof(own), "%s/.local", home) < (int)sizeof(own))
 		add_prefix(f, own);
 }
@@ -254,7 +257,8 @@ void cupti_find(struct cupti_places *ret, const char *root)
 	struct finding f = { ret, root };
 
 	ret->count = 0;
-	add_given(&f);
+	if (add_given(&f))
+		return;
 	if (!*root)
 		add_by_loaded(&f);
 	add_by_variables(&f);

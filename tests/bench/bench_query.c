@@ -1,7 +1,8 @@
 /* nvtx_sum over a large report: three threads with ranges of log-normal length (median
  * 20 us, sigma 1), 200 names. Then samples, as many, of 2,000 stacks 64 deep; then runs on CPUs, every
- * second one ending in an OS runtime call. Prints the seconds it took, with what opening cost.
- * Usage: bench_query [MILLION_RANGES [FOLDER]] */
+ * second one ending in an OS runtime call; then kernels of 200 functions in five shapes each, with the calls that
+ * launched them. Prints the seconds it took, with what opening cost.
+ * Usage: bench_query [MILLION_RANGES [FOLDER [ranges|samples|runs|kernels]]] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +158,41 @@ static void write_runs(struct report_writer *w, long count, struct error *err)
 	}
 }
 
-enum content { RANGES, SAMPLES, RUNS };
+/* Calls on one thread, kernels in turn on the streams. */
+static void write_kernels(struct report_writer *w, long count, struct error *err)
+{
+	struct report_track *kernels[TRACKS], *calls;
+	int64_t name = (int64_t)report_string(w, "cudaLaunchKernel_v7000", 22), text_id, time = 0, launch;
+	uint64_t state = 3;
+	char text[96];
+
+	for (int64_t i = 0; i < NAMES; i++) {
+		snprintf(text, sizeof(text), "void kernel_%d<float, 128>(float const*, float*, int)", (int)i);
+		text_id = (int64_t)report_string(w, text, strlen(text));
+		append(w, TABLE_CUDA_FUNCTION, (int64_t[]){ i + 1, text_id, text_id, text_id }, 15);
+	}
+	for (int64_t i = 0; i < NAMES * 5; i++)
+		append(w, TABLE_CUDA_LAUNCH, (int64_t[]){ i + 1, i % NAMES + 1, 1 + i / NAMES, 1, 1, 256, 1, 1 }, 255);
+	append(w, TABLE_CUDA_CONTEXT, (int64_t[]){ 1, 1, 1, 0, 7 }, 31);
+	append(w, TABLE_TRACK, (int64_t[]){ 1, TRACK_CUDA_API, 1, 1 }, 15);
+	calls = report_track(w, TABLE_CUDA_API, 1);
+	for (int i = 0; i < TRACKS; i++) {
+		append(w, TABLE_CUDA_STREAM, (int64_t[]){ i + 1, 1, i + 7, 1, 0 }, 31);
+		append(w, TABLE_TRACK, (int64_t[]){ i + 2, TRACK_GPU_KERNEL, 1, 0, i + 1, 0 }, 0x37);
+		kernels[i] = report_track(w, TABLE_GPU_KERNEL, (uint32_t)i + 2);
+	}
+	for (long n = 0; n < count; n++, time += 5000) {
+		launch = 1 + (int64_t)(uniform(&state) * NAMES * 5);
+		if (report_append(calls, (int64_t[]){ time, time + 3000 + n % 100, name, 0, 0, n + 1 }, 63) < 0 ||
+		    report_append(kernels[n % TRACKS], (int64_t[]){ time + 8000, time + 9000 + (int64_t)(5000 * uniform(&state)),
+								   launch, n + 1, n }, 31) < 0)
+			exit(1);
+		if (n % 500000 == 0 && report_writer_tick(w, NULL, NULL, err) < 0)
+			die("writing", err);
+	}
+}
+
+enum content { RANGES, SAMPLES, RUNS, KERNELS };
 
 static void make_report(const char *path, long count, enum content content)
 {
@@ -173,6 +208,8 @@ static void make_report(const char *path, long count, enum content content)
 		write_samples(w, count, &err);
 	else if (content == RUNS)
 		write_runs(w, count, &err);
+	else if (content == KERNELS)
+		write_kernels(w, count, &err);
 	else
 		write_ranges(w, count, &err);
 	if (report_writer_finish(w, &err) < 0)
@@ -202,13 +239,8 @@ static void run(const char *path, const char *label, const char *sql)
 	query_close(q);
 }
 
-int main(int argc, char **argv)
+static void bench_ranges(const char *path)
 {
-	long count = (long)((argc > 1 ? atof(argv[1]) : 10) * 1e6);
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/bench_query.%d.sonde", argc > 2 ? argv[2] : ".", (int)getpid());
-	make_report(path, count, RANGES);
 	for (int i = 0; i < 6; i++)
 		run(path, "nvtx_sum", "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, "
 				      "stddev "
@@ -219,7 +251,10 @@ int main(int argc, char **argv)
 	run(path, "interval_union", "SELECT busy FROM interval_union('NVTX_EVENTS', 'globalTid')");
 	run(path, "plain GROUP BY", "SELECT count(*), sum(end - start) FROM NVTX_EVENTS GROUP BY text");
 	run(path, "nvtx_pushpop_tree", "SELECT rangeId FROM nvtx_pushpop_tree");
-	make_report(path, count, SAMPLES);
+}
+
+static void bench_samples(const char *path)
+{
 	for (int i = 0; i < 6; i++)
 		run(path, "sample_stats", "SELECT * FROM sample_stats('samples')");
 	run(path, "sample_stats by thread", "SELECT * FROM sample_stats('samples', 'function, thread')");
@@ -229,11 +264,52 @@ int main(int argc, char **argv)
 					"LIMIT 1000) "
 					"SELECT c.symbol FROM s CROSS JOIN SAMPLING_CALLCHAINS c ON c.id = s.id");
 	run(path, "a million frames", "SELECT count(*) FROM (SELECT symbol FROM SAMPLING_CALLCHAINS LIMIT 1000000)");
-	make_report(path, count, RUNS);
+}
+
+static void bench_runs(const char *path)
+{
 	run(path, "thread_state_stats", "SELECT * FROM thread_state_stats");
 	run(path, "sched_stats", "SELECT * FROM sched_stats");
 	run(path, "cpu_runs", "SELECT start FROM cpu_runs");
 	run(path, "thread_states", "SELECT start FROM thread_states");
+}
+
+static void bench_kernels(const char *path)
+{
+	for (int i = 0; i < 6; i++)
+		run(path, "kernels by name", "SELECT key, sum, count, avg, med, min, max, stddev FROM "
+					     "group_stats('CUPTI_ACTIVITY_KIND_KERNEL', 'name', 'duration')");
+	run(path, "kernels by name and shape", "SELECT sum, med FROM group_stats('CUPTI_ACTIVITY_KIND_KERNEL', "
+					       "'name, shape', 'duration')");
+	run(path, "calls by name", "SELECT key, sum, med FROM group_stats('CUPTI_ACTIVITY_KIND_RUNTIME', 'name', "
+				   "'duration')");
+	run(path, "busy GPU", "SELECT busy FROM interval_union('CUPTI_ACTIVITY_KIND_KERNEL', 'deviceId')");
+	run(path, "one correlation", "SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 4321");
+	run(path, "join 100,000 by correlation",
+	    "SELECT sum(k.end - r.start) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN CUPTI_ACTIVITY_KIND_KERNEL k "
+	    "ON k.correlationId = r.correlationId AND k.globalPid = r.globalTid & ~16777215 "
+	    "WHERE r.start < 500000000");
+	run(path, "plain GROUP BY name", "SELECT s.value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
+					 "JOIN StringIds s ON k.demangledName = s.id GROUP BY k.demangledName");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*bench)(const char *path);
+	} parts[] = { { "ranges", bench_ranges }, { "samples", bench_samples }, { "runs", bench_runs },
+		      { "kernels", bench_kernels } };
+	long count = (long)((argc > 1 ? atof(argv[1]) : 10) * 1e6);
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/bench_query.%d.sonde", argc > 2 ? argv[2] : ".", (int)getpid());
+	for (int i = RANGES; i <= KERNELS; i++) {
+		if (argc > 3 && strcmp(argv[3], parts[i].name) != 0)
+			continue;
+		make_report(path, count, (enum content)i);
+		parts[i].bench(path);
+	}
 	unlink(path);
 	return 0;
 }

@@ -162,6 +162,24 @@ static void say(const char *text)
 	fflush(stdout);
 }
 
+static void lap(void)
+{
+	static const clockid_t clocks[3] = { CLOCK_MONOTONIC_RAW, CLOCK_THREAD_CPUTIME_ID, CLOCK_PROCESS_CPUTIME_ID };
+	static __thread long long last[3];
+	long long now[3];
+
+	for (int i = 0; i < 3; i++) {
+		struct timespec t;
+
+		clock_gettime(clocks[i], &t);
+		now[i] = t.tv_sec * 1000000000LL + t.tv_nsec;
+	}
+	if (last[0])
+		printf("lap %lld %lld %lld\n", now[0] - last[0], now[1] - last[1], now[2] - last[2]);
+	fflush(stdout);
+	memcpy(last, now, sizeof(last));
+}
+
 static void play(struct script_line *line)
 {
 	switch (line->action) {
@@ -172,6 +190,7 @@ static void play(struct script_line *line)
 	case ACTION_PUSH: sonde_range_push(line->text); break;
 	case ACTION_POP: sonde_range_pop(); break;
 	case ACTION_SAY: say(line->text); break;
+	case ACTION_LAP: lap(); break;
 	case ACTION_TOUCH: close(open(line->text, O_CREAT | O_WRONLY | O_CLOEXEC, 0600)); break;
 	case ACTION_AWAIT: await_file(line->text); break;
 	case ACTION_FORK: fork_child(line->text); break;

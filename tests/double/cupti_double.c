@@ -261,7 +261,7 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*stamp)(void))
 		result = INVALID_PARAMETER;
 	if (result == CUPTI_OK) {
 		__atomic_store_n(&cupti_double.client.stamp, stamp, __ATOMIC_RELEASE);
-		double_clock_changed();
+		double_streams_forget();
 	}
 	return result;
 }
@@ -321,6 +321,6 @@ int cuptiFinalize(void)
 		return result;
 	double_flush(true);
 	memset(&cupti_double.client, 0, sizeof(cupti_double.client));
-	double_clock_changed();
+	double_streams_forget();
 	return CUPTI_OK;
 }

@@ -73,7 +73,6 @@ void double_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* double_clock.c */
 uint64_t double_stamp(void);
 uint64_t double_units(int64_t ns);
-void double_clock_changed(void);
 
 /* double_records.c. `values` by enum script_key. Returns the size. */
 size_t double_record_size(unsigned kind);
@@ -90,5 +89,7 @@ size_t double_dropped(void);
 const struct call_name *double_call_named(const char *name);
 const struct call_name *double_call(int domain, uint32_t id);
 void double_devices_tell(void);
+/* Times of before mean nothing any more. */
+void double_streams_forget(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include "double.h"
 
 static struct {
+	uint64_t (*stamp)(void); /* what was measured */
 	double rate;          /* units a nanosecond; 0 = not measured */
 	uint64_t raw, units;  /* at the begin of measuring */
 	uint64_t measured;    /* raw time of the last measurement */
@@ -36,33 +37,34 @@ uint64_t double_stamp(void)
 /* The client's units a nanosecond: measured over at least 2 ms, and better the longer it runs. */
 static void measure(void)
 {
-	uint64_t raw;
+	uint64_t (*stamp)(void);
+	uint64_t raw, units;
 
-	if (!clock_rate.raw) {
-		clock_rate.raw = read_clock(CLOCK_MONOTONIC_RAW);
-		clock_rate.units = double_stamp();
-	}
 	do {
-		raw = read_clock(CLOCK_MONOTONIC_RAW);
-	} while (raw - clock_rate.raw < 2000000);
-	clock_rate.rate = (double)(double_stamp() - clock_rate.units) / (double)(raw - clock_rate.raw);
+		stamp = __atomic_load_n(&cupti_double.client.stamp, __ATOMIC_ACQUIRE);
+		if (!clock_rate.raw || stamp != clock_rate.stamp) {
+			clock_rate.stamp = stamp;
+			clock_rate.raw = read_clock(CLOCK_MONOTONIC_RAW);
+			clock_rate.units = stamp ? stamp() : own_clock();
+		}
+		do {
+			raw = read_clock(CLOCK_MONOTONIC_RAW);
+		} while (raw - clock_rate.raw < 2000000);
+		units = stamp ? stamp() : own_clock();
+	} while (stamp != __atomic_load_n(&cupti_double.client.stamp, __ATOMIC_ACQUIRE));
+	clock_rate.rate = (double)(units - clock_rate.units) / (double)(raw - clock_rate.raw);
 	clock_rate.measured = raw;
 }
 
 uint64_t double_units(int64_t ns)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	uint64_t (*stamp)(void) = __atomic_load_n(&cupti_double.client.stamp, __ATOMIC_ACQUIRE);
 
-	if (clock_rate.rate == 0 || clock_rate.measured - clock_rate.raw < 50000000) {
+	if (clock_rate.rate == 0 || stamp != clock_rate.stamp || clock_rate.measured - clock_rate.raw < 50000000) {
 		pthread_mutex_lock(&lock);
 		measure();
 		pthread_mutex_unlock(&lock);
 	}
 	return (uint64_t)(int64_t)((double)ns * clock_rate.rate);
-}
-
-void double_clock_changed(void)
-{
-	clock_rate.raw = 0;
-	clock_rate.rate = 0;
 }

@@ -316,6 +316,21 @@ static void graph_launched(void)
 		double_append(RECORD_KIND_GRAPH_TRACE, v, (uint64_t)v[KEY_ENDED]);
 }
 
+void double_streams_forget(void)
+{
+	for (size_t i = 0; i < THINGS; i++)
+		things[THING_STREAM][i].busy_until = 0;
+}
+
+/* Not for ever: the clock may have become another. */
+static void wait_until(uint64_t until)
+{
+	uint64_t limit = double_stamp() + double_units(1000000000);
+
+	while (double_stamp() < until && double_stamp() < limit)
+		;
+}
+
 static uint64_t busy_until(const int64_t *v)
 {
 	uint64_t until = 0;
@@ -335,19 +350,13 @@ static void synchronise(struct script_line *line)
 		"cudaStreamSynchronize", "cudaDeviceSynchronize" };
 	int64_t v[KEY_COUNT];
 	struct call call;
-	uint64_t until;
 
 	memcpy(v, line->values, sizeof(v));
 	begin_call(&call, line->api ? line->api : usual[v[KEY_KIND] % 5], v);
 	v[KEY_BEGAN] = (int64_t)double_stamp();
-	until = busy_until(v);
-	while (double_stamp() < until)
-		;
-	if (v[KEY_LASTS] > 1000) {
-		until = (uint64_t)v[KEY_BEGAN] + double_units(v[KEY_LASTS]);
-		while (double_stamp() < until)
-			;
-	}
+	wait_until(busy_until(v));
+	if (v[KEY_LASTS] > 1000)
+		wait_until((uint64_t)v[KEY_BEGAN] + double_units(v[KEY_LASTS]));
 	v[KEY_ENDED] = (int64_t)double_stamp();
 	v[KEY_CORRELATION] = call.data.correlation;
 	if (v[KEY_KIND] == 4)
@@ -361,7 +370,7 @@ static void synchronise(struct script_line *line)
 static void host_work(struct script_line *line, unsigned kind, const char *usual_api)
 {
 	int64_t v[KEY_COUNT];
-	struct call call;
+	struct call call, inner;
 
 	memcpy(v, line->values, sizeof(v));
 	begin_call(&call, line->api ? line->api : usual_api, v);
@@ -376,6 +385,10 @@ static void host_work(struct script_line *line, unsigned kind, const char *usual
 	v[KEY_OBJECT] = 2;
 	if (kind && cupti_double.client.kinds[kind])
 		double_append(kind, v, 0);
+	if (line->inner) {
+		begin_call(&inner, line->inner, v);
+		end_call(&inner, v);
+	}
 	end_call(&call, v);
 }
 

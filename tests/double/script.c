@@ -50,8 +50,8 @@ static struct script_section *add_section(struct script *script, const char *nam
 static void read_pair(struct script_line *line, char *word, char *equals)
 {
 	*equals = '\0';
-	if (!strcmp(word, "api")) {
-		line->api = strdup(equals + 1);
+	if (!strcmp(word, "api") || !strcmp(word, "inner")) {
+		*(word[0] == 'a' ? &line->api : &line->inner) = strdup(equals + 1);
 		return;
 	}
 	for (size_t i = 0; i < KEY_COUNT; i++)

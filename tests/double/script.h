@@ -30,6 +30,7 @@ struct script_line {
 	enum script_action action;
 	const char *text;        /* "" where there is none */
 	const char *api;         /* name of the call; NULL: the usual one */
+	const char *inner;       /* name of a call made within it; NULL: none */
 	int64_t values[KEY_COUNT];
 	/* The double's: what it worked out at the first playing. */
 	void *prepared;

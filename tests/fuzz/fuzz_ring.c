@@ -11,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/cuda/cuda.h"
 #include "record/decode.h"
 #include "record/definitions.h"
+#include "record/gpus.h"
 #include "record/osrt.h"
 #include "record/process.h"
 #include "record/ranges.h"
@@ -121,6 +123,8 @@ static void close_session(struct session *s, const char *path)
 		definitions_unref(s->dead_definitions[i]);
 	osrt_session_release(s);
 	stacks_release(s);
+	cuda_session_release(s);
+	gpus_release(s);
 	spaces_release(s);
 	idmap_release(&s->process_uids);
 	timebase_release(&s->time);

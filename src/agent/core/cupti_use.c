@@ -2,8 +2,10 @@
  * which there can be only one at a time, makes room for it (docs/cuda.md).
  *
  * CUPTI is usually loaded out of sight of the global scope, as a dependency of somebody's library: the real function is the one that
- * the calling library sees. */
+ * the calling library sees. A call that was a jump does not show who made it: then it is the library used last, or the one
+ * that is loaded. */
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 #include "agent/core/interface.h"
@@ -26,17 +28,56 @@ static int is_cupti(const char *path)
 	return strncmp(file ? file + 1 : path, "libcupti.so", 11) == 0;
 }
 
-static void *find_real(const char *name, const char *library)
+/* Jumps out of CUPTI look like calls by whoever called it. */
+static int is_ours(const char *path)
 {
-	void *real = dlsym(RTLD_NEXT, name), *handle;
+	const char *file = strrchr(path, '/');
 
-	if (real || !library)
-		return real;
-	handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	return strncmp(file ? file + 1 : path, "libsonde", 8) == 0;
+}
+
+static _Atomic(void *) last_real;
+
+static void *find_in(const char *library, const char *name)
+{
+	void *handle = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL, *real;
+
 	if (!handle)
 		return NULL;
 	real = dlsym(handle, name);
 	dlclose(handle);
+	return real;
+}
+
+static int find_loaded(struct dl_phdr_info *info, size_t size, void *context)
+{
+	const char **path = context;
+
+	(void)size;
+	if (!info->dlpi_name || !is_cupti(info->dlpi_name))
+		return 0;
+	*path = info->dlpi_name;
+	return 1;
+}
+
+static void *find_real(const char *name, const char *library, void *ours)
+{
+	void *real = dlsym(RTLD_NEXT, name);
+	const char *loaded = NULL;
+	Dl_info last = { 0 };
+
+	if (!real)
+		real = find_in(library, name);
+	if ((!real || real == ours) && atomic_load(&last_real) && dladdr(atomic_load(&last_real), &last))
+		real = find_in(last.dli_fname, name);
+	if (!real || real == ours) {
+		dl_iterate_phdr(find_loaded, &loaded);
+		real = find_in(loaded, name);
+	}
+	if (real == ours)
+		real = NULL;
+	if (real)
+		atomic_store(&last_real, real);
 	return real;
 }
 
@@ -52,10 +93,8 @@ static void *begin_use(const char *name, void *ours, const void *caller, int use
 	if (!dlsym || !dlopen || !dladdr || !dlclose)
 		return NULL;
 	library = dladdr(caller, &info) && info.dli_fname ? info.dli_fname : NULL;
-	real = find_real(name, library);
-	if (real == ours)
-		real = NULL;
-	if (real && uses && told && !(library && is_cupti(library)))
+	real = find_real(name, library, ours);
+	if (real && uses && told && !(library && (is_cupti(library) || is_ours(library))))
 		told->used(name, library ? library : "the program");
 	errno = saved_errno;
 	return real;

@@ -23,10 +23,10 @@ static uint32_t recorder_rounds(void)
 	return atomic_load_explicit(&agent_pages.doorbell.rounds, memory_order_relaxed);
 }
 
-static void unfinished(int yes)
+static void cuda_is(uint32_t how)
 {
 	if (agent_attached())
-		atomic_store(&agent_state.pool->unfinished, (uint32_t)yes);
+		atomic_store(&agent_state.pool->cuda, how);
 }
 
 static const struct agent_interface interface = {
@@ -47,7 +47,7 @@ static const struct agent_interface interface = {
 	.start_thread = agent_start_thread,
 	.ring_doorbell = agent_ring_doorbell,
 	.recorder_rounds = recorder_rounds,
-	.unfinished = unfinished,
+	.cuda_is = cuda_is,
 	.on_leaving = agent_on_leaving,
 	.on_cupti_use = agent_on_cupti_use,
 };

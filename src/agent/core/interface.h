@@ -45,8 +45,8 @@ struct agent_interface {
 	void (*ring_doorbell)(void);
 	/* Counts on while the recorder reads. */
 	uint32_t (*recorder_rounds)(void);
-	/* Whether records of the last window are still to come: the recorder waits a little for them. */
-	void (*unfinished)(int yes);
+	/* Tells the recorder at once: enum ring_cuda_agent. */
+	void (*cuda_is)(uint32_t how);
 	/* `leaving` is called in a process that is about to end or to become another program (_exit, exec*), never in a
 	 * forked child of it. One for each library. */
 	int (*on_leaving)(void (*leaving)(void));

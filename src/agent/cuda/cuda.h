@@ -34,6 +34,8 @@ void cuda_activities_open(void) __attribute__((visibility("hidden")));
 void cuda_activities_close(void) __attribute__((visibility("hidden")));
 /* Fetches what CUPTI has finished; `all`: waits for nothing but takes unfinished buffers too. */
 void cuda_activities_flush(int all) __attribute__((visibility("hidden")));
+/* After unsubscribing, where the program goes on to use CUPTI itself: what cannot be taken back from CUPTI does no harm from now on. */
+void cuda_activities_release(void) __attribute__((visibility("hidden")));
 /* The subscriber's callback, but for the calls of the profiler API, which inject.c takes for itself. */
 void cuda_callback(int domain, uint32_t id, const void *data) __attribute__((visibility("hidden")));
 

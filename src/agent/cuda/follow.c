@@ -64,7 +64,7 @@ static int wants_open(void)
 static void change(int open)
 {
 	if (open) {
-		cuda_agent.core->unfinished(1);
+		cuda_agent.core->cuda_is(RING_CUDA_HERE | RING_CUDA_UNFINISHED);
 		atomic_store(&cuda_life.closed_at, 0);
 		cuda_activities_open();
 	} else {

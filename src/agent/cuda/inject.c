@@ -139,12 +139,23 @@ int cuda_take(void)
 static void begin(void)
 {
 	cuda_life.pid = (uint32_t)raw_getpid();
+	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 	if (cuda_take() < 0)
 		return;
+	if (cuda_watch_start()) {
+		atomic_store(&cuda_agent.state, CUDA_OFF);
+		cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is not recorded: no thread could be started.");
+		return;
+	}
 	cuda_leave_prepare();
 	cuda_follow();
-	if (cuda_watch_start())
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: no thread could be started; what is recorded is fetched only at the end.");
+}
+
+/* Also where the program's calls are to open a window for others than CUDA. */
+static int is_wanted(const struct ring_session *session)
+{
+	return session->modules & RING_GATE_CUDA || session->cuda_flags & RING_CUDA_PROFILER_API;
 }
 
 /* Called by the driver in cuInit, on whichever thread comes first. Whatever happens here, the program goes on. */
@@ -156,7 +167,7 @@ EXPORT int InitializeInjection(void)
 	if (atomic_exchange(&begun, 1))
 		return 1;
 	cuda_agent.core = sonde_agent_interface(AGENT_INTERFACE_VERSION);
-	if (cuda_agent.core && cuda_agent.core->start() == 0 && cuda_agent.core->session->modules & RING_GATE_CUDA)
+	if (cuda_agent.core && cuda_agent.core->start() == 0 && is_wanted(cuda_agent.core->session))
 		begin();
 	errno = saved_errno;
 	return 1;

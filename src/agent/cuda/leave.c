@@ -9,12 +9,14 @@
 
 #define MS 1000000ll
 #define PATIENCE (2000 * MS)
+/* For everything that CUPTI still has. */
+#define LAST_PATIENCE (10000 * MS)
 
 /* _exit and exec: the exec may fail, so everything stays as it is. */
 static void leaving(void)
 {
-	if (!(atomic_load(&cuda_life.holds) & CUDA_HOLD_EXIT))
-		cuda_flush(1);
+	if (cuda_is_ours() && !(atomic_load(&cuda_life.holds) & CUDA_HOLD_EXIT))
+		cuda_watch_flush(LAST_PATIENCE);
 }
 
 /* As early among the exit handlers as one that was registered in cuInit can be: CUPTI and the driver still work. */
@@ -24,9 +26,7 @@ static void at_exit(void)
 
 	if (!cuda_is_ours() || atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_EXIT) & CUDA_HOLD_EXIT)
 		return;
-	cuda_follow();
-	cuda_flush(1);
-	cuda_agent.core->unfinished(0);
+	cuda_watch_flush(LAST_PATIENCE);
 	errno = saved_errno;
 }
 
@@ -51,7 +51,7 @@ static void let_go(void)
 	cuda_agent.subscriber = NULL;
 	if (c->cuptiFinalize)
 		c->cuptiFinalize();
-	cuda_agent.core->unfinished(0);
+	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 }
 
 static void used(const char *function, const char *library)

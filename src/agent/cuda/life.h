@@ -38,8 +38,10 @@ uint64_t cuda_milliseconds(void) CUDA_HIDDEN;
 /* Waits until the word is not `value` any more; 0 ns: for ever. */
 void cuda_wait(const _Atomic uint32_t *word, uint32_t value, int64_t ns) CUDA_HIDDEN;
 
-/* watch.c */
+/* watch.c. The thread is asked to fetch everything, and waited for: a process may be ended from a signal handler, in which CUPTI
+ * must not be called. */
 int cuda_watch_start(void) CUDA_HIDDEN;
+void cuda_watch_flush(int64_t ns) CUDA_HIDDEN;
 
 /* leave.c */
 void cuda_leave_prepare(void) CUDA_HIDDEN;

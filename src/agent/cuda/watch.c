@@ -18,6 +18,9 @@ static const uint32_t after_close_ms[] = { 50, 500, 1000, 2000 };
 /* Between the program's letting go of CUPTI and our taking it again. */
 #define COME_BACK_MS 1000u
 
+/* Flushes asked for, and done. */
+static _Atomic uint32_t asked, done;
+
 struct watcher {
 	uint64_t next_flush;    /* ms; 0 = none is due */
 	uint64_t close_seen;    /* the end of a window that is being fetched */
@@ -70,7 +73,7 @@ static void flush_after_close(struct watcher *w, uint64_t now)
 	}
 	if (w->close_step < AFTER_CLOSE && now - closed >= after_close_ms[w->close_step]) {
 		cuda_flush(0);
-		cuda_agent.core->unfinished(0);
+		cuda_agent.core->cuda_is(RING_CUDA_HERE);
 		w->close_step++;
 	}
 	if (w->close_step < AFTER_CLOSE)
@@ -114,6 +117,33 @@ static void look(struct watcher *w, uint64_t now)
 		w->next_flush = now + USUAL_INTERVAL_MS;
 }
 
+static void serve(void)
+{
+	uint32_t request = atomic_load(&asked);
+
+	if (request == atomic_load(&done))
+		return;
+	cuda_follow();
+	cuda_flush(1);
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED)
+		cuda_agent.core->cuda_is(RING_CUDA_HERE);
+	atomic_store(&done, request);
+	raw_futex_wake(&done);
+}
+
+/* The thread waits for the gate, which is not ours to change: it is woken again until it has seen the request. */
+void cuda_watch_flush(int64_t ns)
+{
+	const _Atomic uint32_t *gate = &cuda_agent.core->session->gate;
+	uint32_t request = atomic_fetch_add(&asked, 1) + 1, seen;
+	uint64_t until = cuda_milliseconds() + (uint64_t)(ns / MS);
+
+	while ((int32_t)((seen = atomic_load(&done)) - request) < 0 && cuda_milliseconds() < until) {
+		raw_syscall(SYS_futex, (long)gate, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+		cuda_wait(&done, seen, 2 * MS);
+	}
+}
+
 static void *watch(void *unused)
 {
 	const _Atomic uint32_t *gate = &cuda_agent.core->session->gate;
@@ -123,8 +153,11 @@ static void *watch(void *unused)
 
 	(void)unused;
 	raw_syscall(SYS_prctl, PR_SET_NAME, (long)"sonde-cuda", 0, 0, 0, 0);
-	while (!(atomic_load(&cuda_life.holds) & CUDA_HOLD_EXIT)) {
+	for (;;) {
 		seen = atomic_load(gate);
+		serve();
+		if (atomic_load(&cuda_life.holds) & CUDA_HOLD_EXIT)
+			return NULL;
 		now = cuda_milliseconds();
 		look(&w, now);
 		now = cuda_milliseconds();
@@ -133,7 +166,6 @@ static void *watch(void *unused)
 		else if (w.next_flush > now)
 			cuda_wait(gate, seen, (int64_t)(w.next_flush - now) * MS);
 	}
-	return NULL;
 }
 
 int cuda_watch_start(void)

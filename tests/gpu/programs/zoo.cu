@@ -63,7 +63,7 @@ __global__ void touch(int *cells, size_t n)
 		cells[i] += 1;
 }
 
-static const char from_text[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+static const char from_text[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
 				".visible .entry from_ptx(.param .u64 out)\n{\n\tret;\n}\n";
 
 /* Streams are told by the order of their making. */

@@ -48,7 +48,9 @@ static void test_defaults(void **state)
 	CLI_RUN(&run, "profile", "true", "-f", "--help");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(record_double.calls, 1);
-	assert_int_equal(o->trace, TRACE_BIT(TRACE_NVTX) | TRACE_BIT(TRACE_OSRT));
+	assert_int_equal(o->trace, TRACE_BIT(TRACE_CUDA) | TRACE_BIT(TRACE_NVTX) | TRACE_BIT(TRACE_OSRT));
+	assert_false(o->cuda.asked);
+	assert_int_equal(o->capture_range, CAPTURE_RANGE_NONE);
 	assert_int_equal(o->delay_ns, 0);
 	assert_int_equal(o->duration_ns, 0);
 	assert_int_equal(o->kill_signal, SIGTERM);
@@ -182,8 +184,7 @@ static void test_notes(void **state)
 		"--stop-on-range-end=true", "true");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(record_double.calls, 1);
-	assert_contains(run.err, "sonde: --trace: cuda and cudnn are not built yet; the run goes on "
-				 "without them\n");
+	assert_contains(run.err, "sonde: --trace: cudnn is not built yet; the run goes on without it\n");
 	assert_contains(run.err, "sonde: --trace: nvmedia has no meaning on this platform; the run goes on "
 				 "without it\n");
 	assert_contains(run.err, "sonde: --gpu-video-device is not built yet; the run goes on without "
@@ -191,9 +192,9 @@ static void test_notes(void **state)
 	assert_contains(run.err, "sonde: --accelerator-trace has no meaning on this platform; the run goes "
 				 "on without it\n");
 	assert_contains(run.err, "sonde: --stop-on-range-end is obsolete");
-	/* Six notes and three lines of result. */
-	assert_int_equal(count_lines(run.err), 9);
-	assert_int_equal(record_double.options.note_count, 6);
+	/* Five notes and three lines of result. */
+	assert_int_equal(count_lines(run.err), 8);
+	assert_int_equal(record_double.options.note_count, 5);
 	cli_run_release(&run);
 }
 
@@ -248,6 +249,86 @@ static void test_lines_in_use(void **state)
 	}
 }
 
+static void run_cuda(const char *option, const char *value)
+{
+	const char *words[] = { "profile", "-t", "cuda", option, value, "true", NULL };
+	struct cli_run run;
+
+	cli_run_words(&run, words);
+	assert_int_equal(run.status, 0);
+	cli_run_release(&run);
+}
+
+static void test_cuda_options(void **state)
+{
+	const struct profile_options *o = &record_double.options;
+	const struct cuda_options *cuda = &o->cuda;
+
+	run_cuda("--cuda-memory-usage", "true");
+	assert_true(cuda->asked && cuda->memory_usage && cuda->flush_on_stop);
+	assert_false(cuda->all_apis || cuda->graph_nodes || cuda->event_times || cuda->cpu_faults || cuda->gpu_faults);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(cuda->backtrace_ns[i], -1);
+	run_cuda("--cuda-graph-trace", "node");
+	assert_true(cuda->graph_nodes);
+	run_cuda("--cuda-graph-trace", "node:host-only");
+	assert_true(cuda->graph_nodes);
+	run_cuda("--cuda-graph-trace", "graph:host-and-device");
+	assert_false(cuda->graph_nodes);
+	run_cuda("--cuda-event-trace", "true");
+	assert_true(cuda->event_times);
+	run_cuda("--cuda-flush-interval", "250");
+	assert_int_equal(cuda->flush_interval_ms, 250);
+	run_cuda("--cudabacktrace", "kernel:500,sync");
+	assert_int_equal(cuda->backtrace_ns[0], 500);
+	assert_int_equal(cuda->backtrace_ns[1], -1);
+	assert_int_equal(cuda->backtrace_ns[2], 1000);
+	assert_int_equal(cuda->backtrace_ns[3], -1);
+	run_cuda("--cudabacktrace", "true");
+	assert_int_equal(cuda->backtrace_ns[3], 1000);
+	run_cuda("--cudabacktrace", "all:0");
+	assert_int_equal(cuda->backtrace_ns[1], 0);
+	/* cuBLAS calls are not built; CUDA under them is. */
+	run_cuda("--trace", "cublas");
+	assert_int_equal(o->trace, TRACE_BIT(TRACE_CUDA));
+	run_cuda("--trace", "cuda-hw,nvtx");
+	assert_int_equal(o->trace & (TRACE_BIT(TRACE_CUDA) | TRACE_BIT(TRACE_NVTX)), TRACE_BIT(TRACE_CUDA) | TRACE_BIT(TRACE_NVTX));
+}
+
+static void test_capture_ranges(void **state)
+{
+	static const struct {
+		const char *text;
+		enum capture_end end;
+		uint32_t repeats;
+	} cases[] = {
+		{ "none", CAPTURE_END_NONE, 1 }, { "stop", CAPTURE_END_STOP, 1 },
+		{ "stop-shutdown", CAPTURE_END_STOP_SHUTDOWN, 1 }, { "repeat", CAPTURE_END_STOP, UINT32_MAX },
+		{ "repeat:3", CAPTURE_END_STOP, 3 }, { "repeat-shutdown:2", CAPTURE_END_STOP_SHUTDOWN, 2 },
+	};
+	const struct profile_options *o = &record_double.options;
+	struct cli_run run;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CLI_RUN(&run, "profile", "-c", "cudaProfilerApi", "--capture-range-end", cases[i].text, "true");
+		assert_int_equal(run.status, 0);
+		assert_int_equal(o->capture_range, CAPTURE_RANGE_CUDA_PROFILER);
+		assert_int_equal(o->capture_end, cases[i].end);
+		assert_int_equal(o->capture_repeats, cases[i].repeats);
+		cli_run_release(&run);
+	}
+	CLI_RUN(&run, "profile", "-c", "cudaProfilerApi", "true");
+	assert_int_equal(o->capture_end, CAPTURE_END_STOP_SHUTDOWN);
+	cli_run_release(&run);
+	record_double.calls = 0;
+	CLI_RUN(&run, "profile", "-c", "cudaProfilerApi", "--capture-range-end=repeat:0", "true");
+	assert_not_started(&run, "1 or more");
+	CLI_RUN(&run, "profile", "-c", "nvtx", "true");
+	assert_contains(run.err, "--capture-range=nvtx is not built yet; everything is recorded");
+	assert_int_equal(o->capture_range, CAPTURE_RANGE_NONE);
+	cli_run_release(&run);
+}
+
 static void test_value_help(void **state)
 {
 	struct cli_run run;
@@ -255,7 +336,7 @@ static void test_value_help(void **state)
 	CLI_RUN(&run, "profile", "--trace=help");
 	assert_int_equal(run.status, 0);
 	assert_contains(run.out, "nvtx                available");
-	assert_contains(run.out, "cuda                not built yet");
+	assert_contains(run.out, "cuda                available");
 	assert_contains(run.out, "nvmedia             other platforms");
 	cli_run_release(&run);
 	CLI_RUN(&run, "profile", "--gpu-video-device=help", "true");
@@ -346,7 +427,13 @@ int main(void)
 		TEST(test_notes),
 		TEST(test_nothing_asked_for_is_no_loss),
 		TEST(test_lines_in_use),
+<<<<<<< HEAD
 		TEST(test_value_help), TEST(test_gpu_options),
+=======
+		TEST(test_cuda_options),
+		TEST(test_capture_ranges),
+		TEST(test_value_help),
+>>>>>>> main
 		TEST(test_command_files),
 		TEST(test_environment_pieces),
 	};

@@ -5,8 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/cuda/cuda.h"
 #include "record/decode.h"
 #include "record/definitions.h"
+#include "record/gpus.h"
 #include "record/osrt.h"
 #include "record/perf/sched.h"
 #include "record/space.h"
@@ -68,6 +70,7 @@ int bench_tear_down(void **state)
 	roster_release(&b->session.roster);
 	osrt_session_release(&b->session);
 	stacks_release(&b->session);
+	cuda_session_release(&b->session);
 	spaces_release(&b->session);
 	idmap_release(&b->session.process_uids);
 	timebase_release(&b->session.time);
@@ -101,6 +104,7 @@ void bench_finish(struct bench *b)
 	bench_drain(b);
 	while (b->session.processes)
 		process_end(&b->session, b->session.processes, NOW);
+	gpus_finish(&b->session);
 	r = report_writer_finish(b->session.writer, &err);
 	b->session.writer = NULL;
 	if (r < 0)

@@ -1,0 +1,375 @@
+"""CUDA: what recording costs beside the program alone, beside the least a tool can do with CUPTI, and beside Nsight Systems."""
+import glob
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "gpu"))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "bench"))
+import bench  # noqa: E402
+import suite  # noqa: E402
+
+PAIRS = 20
+SLOW_PAIRS = 4     # of a tool that takes seconds to start
+MILLION = 1000000
+BATCHES = 200
+LAUNCHES = (BATCHES + 20) * 500  # as launch_cost makes them
+# Where the agent's own list of calls is not there.
+SOME_CALLS = ("cudaLaunchKernel,cudaLaunchKernelExC,cuLaunchKernel,cuLaunchKernelEx,cudaMemcpy,cudaMemcpyAsync,cudaMemset,cudaMemsetAsync,"
+              "cudaDeviceSynchronize,cudaStreamSynchronize,cudaEventSynchronize,cudaEventRecord,cudaStreamWaitEvent,cudaMalloc,cudaFree,cudaGraphLaunch")
+PROGRAMS = ("launch_cost", "launches")
+
+
+class Machine:
+    """What is found once: the peer, CUPTI, the bare library."""
+
+    def __init__(self):
+        found = glob.glob("/opt/nvidia/**/target-linux-x64/nsys", recursive=True) + glob.glob("/usr/local/cuda*/bin/nsys")
+        self.nsys = found[0] if found else None
+        suite.build_programs(PROGRAMS)
+        self.bare = self.build_bare()
+        self.cupti = self.find_cupti()
+        self.calls = calls()
+        print(f"Nsight Systems: {self.nsys or 'not installed'}; CUPTI: {self.cupti}; {len(self.calls.split(','))} calls chosen", flush=True)
+        self.try_bare()
+
+    def try_bare(self):
+        """It counts only when it is given records."""
+        done = subprocess.run([suite.program("launch_cost"), "20"], capture_output=True, text=True, env=self.bare_environment(BARE_CUPTI_SAY="1"),
+                              timeout=suite.limit(60), check=False)
+        print("; ".join(done.stderr.split("\n")), flush=True)
+        found = re.search(r"(\d+) bytes of records", done.stderr)
+        if not found or int(found.group(1)) < 40 * 500 * 200:
+            print("bare CUPTI gets no records: it is left out", flush=True)
+            self.cupti = None
+
+    def build_bare(self):
+        library = os.path.join(bench.WORK, "libbare.so")
+        source = os.path.join(HERE, "..", "tests", "gpu", "programs", "bare_cupti.c")
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", f"-I{os.path.join(HERE, '..', 'src')}", "-o", library, source, "-ldl", "-lpthread"], check=True)
+        return library
+
+    def find_cupti(self):
+        """The one that Sonde uses."""
+        path = os.path.join(bench.WORK, "found.sonde")
+        sonde([suite.program("launch_cost"), "2"], path)
+        try:
+            return bench.ask(path, "select path from sonde_cuda_clock")[0]
+        except (IndexError, subprocess.CalledProcessError):
+            known = suite.cupti_hint().get("SONDE_CUPTI") or (suite.find_files("libcupti.so.1[1-9]") or [None])[-1]
+            print(f"Sonde found no CUPTI: {said(path)}", flush=True)
+            return known
+
+    def bare_environment(self, **more):
+        return {**os.environ, "CUDA_INJECTION64_PATH": self.bare, "BARE_CUPTI": self.cupti or "libcupti.so", "BARE_CUPTI_CALLS": self.calls, **more}
+
+
+def calls():
+    """The API calls that the agent records by default."""
+    path = os.path.join(HERE, "..", "src", "agent", "cuda", "calls.def")
+    if not os.path.exists(path):
+        return SOME_CALLS
+    with open(path, encoding="utf-8") as f:
+        text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.DOTALL)
+    return ",".join(sorted(set(re.findall(r"\b(?:cuda|cu)[A-Z]\w+", text))))
+
+
+def said(path):
+    try:
+        return bench.plain([bench.SONDE, "sql", path, "select text from sonde_diagnostic", "-f", "csv:nohdr"]).splitlines()
+    except subprocess.CalledProcessError:
+        return []
+
+
+def run(command, env=None, seconds=90):
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=suite.limit(seconds), check=False)
+    if done.returncode != 0:
+        print(f"({os.path.basename(command[0])}: status {done.returncode}: {done.stderr.strip()[-200:]})", flush=True)
+    return done.stdout
+
+
+def sonde(command, path=None, trace="cuda", options=(), quiet=True, seconds=90):
+    path = path or os.path.join(bench.WORK, "bench.sonde")
+    environment = {**os.environ, **suite.cupti_hint()}
+    return run([bench.SONDE, "profile", "-t", trace, *(suite.QUIET if quiet else ()), "-f", "true", "-o", path, *options, *command], environment, seconds)
+
+
+def nsys(machine, command, trace="cuda", options=(), seconds=120):
+    out = os.path.join(bench.WORK, "peer")
+    for old in glob.glob(out + ".*"):
+        os.unlink(old)
+    return run([machine.nsys, "profile", "-t", trace, "-s", "none", "--cpuctxsw=none", "-f", "true", "-o", out, *options, *command], None, seconds)
+
+
+def peer_size():
+    return sum(os.path.getsize(path) for path in glob.glob(os.path.join(bench.WORK, "peer.*")))
+
+
+def three(text):
+    """The line of three numbers that launch_cost prints."""
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 3 and all(re.fullmatch(r"[\d.-]+", word) for word in words):
+            return [float(word) for word in words]
+    return None
+
+
+def rounds(ways, count=PAIRS, slow=(), until=None):
+    """Runs the ways in turn, each time beginning with another one; slow ones only a few times. {way: [result of each round]}."""
+    result, names = {name: [] for name in ways}, list(ways)
+    for i in range(count):
+        if suite.time_left() < 10 or (until and time.monotonic() > until):
+            print(f"(no time left after {i} rounds)", flush=True)
+            break
+        for name in names[i % len(names):] + names[:i % len(names)]:
+            if name not in slow or i < SLOW_PAIRS:
+                result[name].append(ways[name]())
+    return result
+
+
+def column(series, name, which):
+    return [values[which] for values in series.get(name, []) if values]
+
+
+def paired(series, name, base, which):
+    """Median of the differences between runs of the same round."""
+    pairs = [(a[which], b[which]) for a, b in zip(series.get(name, []), series.get(base, [])) if a and b]
+    return statistics.median(a - b for a, b in pairs) if pairs else None
+
+
+def verdict(value, limit, spread):
+    if value is None or spread is None or spread >= limit:
+        return "CANNOT TELL"
+    return "PASS" if value <= limit else "FAIL"
+
+
+def row(what, value, limit=None, unit="", spread=None, result=""):
+    shown = [f"{number:.3f}" if isinstance(number, float) else "-" if number is None else str(number) for number in (value, limit, spread)]
+    if result == "FAIL":
+        bench.missed.append(what)
+    print(f"{what:62} {shown[0]:>10} {shown[1]:>10} {unit:8} {shown[2]:>9}  {result}", flush=True)
+
+
+def judged(what, value, limit, unit, spread=0.0, recorded=True):
+    """A cost counts only when the kernels are in the report."""
+    row(what, value, limit, unit, spread, verdict(value, limit, spread) if recorded else "NOTHING RECORDED")
+
+
+def kernels(path=None):
+    return int(bench.ask(path or os.path.join(bench.WORK, "bench.sonde"), "select count(*) from sonde_gpu_kernel")[0])
+
+
+def launch(machine):
+    """Added to a launch: by bare CUPTI, by Sonde, by Nsight Systems."""
+    command = [suite.program("launch_cost"), str(BATCHES)]
+    size, missing = [], []
+
+    def ours():
+        found = three(sonde(command))
+        if found:
+            size.append(os.path.getsize(os.path.join(bench.WORK, "bench.sonde")) / LAUNCHES)
+            missing.append(LAUNCHES - kernels())
+        return found
+    ways = {"alone": lambda: three(run(command)), "again": lambda: three(run(command)), "sonde": ours}
+    if machine.cupti:
+        ways["bare"] = lambda: three(run(command, machine.bare_environment()))
+        ways["bare, no API"] = lambda: three(run(command, machine.bare_environment(BARE_CUPTI_CALLS="")))
+    if machine.nsys:
+        ways["nsys"] = lambda: three(nsys(machine, command))
+    series = rounds(ways, slow=("nsys", "bare, no API"))
+    good = bool(missing) and not any(missing)
+    if not good:
+        print(f"kernels missing in the reports: {missing}; {said(os.path.join(bench.WORK, 'bench.sonde'))}", flush=True)
+    for which, kind in ((1, "median batch"), (2, "whole run, waits included")):
+        middle = {name: statistics.median(column(series, name, which)) for name in ways if column(series, name, which)}
+        print(f"launch, {kind}: " + ", ".join(f"{name} {value:.0f} ns" for name, value in middle.items()), flush=True)
+        spread = abs(paired(series, "again", "alone", which) or 0) / 1000
+        added = {name: (paired(series, name, "alone", which) or 0) / 1000 for name in ways if column(series, name, which)}
+        for name in ("bare", "nsys"):
+            if name in added:
+                row(f"launch: added by {name}, {kind}", added[name], unit="us", spread=spread)
+        over = paired(series, "sonde", "bare", which)
+        judged(f"launch: Sonde over bare CUPTI, {kind}", over / 1000 if over is not None else None, 0.2, "us", spread, good)
+        if "nsys" in added:
+            judged(f"launch: added by Sonde, against 0.4 of nsys's, {kind}", added["sonde"], 0.4 * added["nsys"], "us", spread, good)
+    least = {name: min(column(series, name, 0)) for name in ways if column(series, name, 0)}
+    if "bare" in least and "sonde" in least:
+        judged("launch: Sonde over bare CUPTI, least batch of all", (least["sonde"] - least["bare"]) / 1000, 0.2, "us",
+               abs(least["alone"] - least["again"]) / 1000, good)
+    if size:
+        judged("report: bytes per launch (API + kernel)", statistics.median(size), 16.0, "bytes", recorded=good)
+    if machine.nsys and peer_size():
+        row("Nsight Systems: bytes per launch", peer_size() / LAUNCHES, unit="bytes")
+
+
+def window(machine):
+    """Outside of a window that is never opened: nothing measurable."""
+    command = [suite.program("launch_cost"), str(BATCHES)]
+    closed = ("-c", "cudaProfilerApi", "--capture-range-end=stop")
+    ways = {"alone": lambda: three(run(command)), "closed": lambda: three(sonde(command, options=closed)), "again": lambda: three(run(command))}
+    series = rounds(ways)
+    # Streams are known whether a window is open or not: the agent was there.
+    path = os.path.join(bench.WORK, "bench.sonde")
+    there = int(bench.ask(path, "select count(*) from sonde_cuda_stream")[0]) > 0 and kernels() == 0
+    if not there:
+        print(f"the agent was not there, or the window was open: {said(path)}", flush=True)
+    for which, kind in ((0, "least batch"), (1, "median batch"), (2, "whole run")):
+        base = statistics.median(column(series, "alone", which))
+        spread = abs(paired(series, "again", "alone", which)) / base * 100
+        cost = (paired(series, "closed", "alone", which) + paired(series, "closed", "again", which)) / 2 / base * 100
+        judged(f"outside of a window: added to a launch, {kind}", cost, 1.0, "%", spread, there)
+    toggle = [suite.program("launch_cost"), "toggle", "20"]
+    for name, text in (("alone", run(toggle)), ("Sonde", sonde(toggle, options=("-c", "cudaProfilerApi", "--capture-range-end=repeat"))),
+                       ("bare CUPTI", run(toggle, machine.bare_environment(BARE_CUPTI_WINDOW="1")) if machine.cupti else "")):
+        values = three(text)
+        if values:
+            print(f"one process, 20 windows, {name}: outside {values[0]:.0f} ns, inside {values[1]:.0f} ns, difference {values[2]:.0f} ns", flush=True)
+
+
+def million(_):
+    """A million kernels from four threads: what is left, when it is ready, how long questions take."""
+    path = os.path.join(bench.WORK, "million.sonde")
+    ready, size, lost = [], [], 0
+    for _ in range(3):
+        began = time.monotonic()
+        sonde([suite.program("launches"), str(MILLION), "4"], path, trace="cuda,nvtx", seconds=120)
+        took = time.monotonic() - began
+        ended = int(bench.ask(path, 'select max("end") from sonde_process')[0]) / 1e9
+        ready.append(took - ended)
+        size.append(os.path.getsize(path) / MILLION)
+        lost += sum(bench.losses(path).values())
+    found = kernels(path)
+    if not found:
+        return print(f"million launches: no kernels in the report: {said(path)}")
+    print(f"million launches, three times: {found} kernels in the last report, {lost} lost, ready after {', '.join(f'{r:.2f}' for r in ready)} s", flush=True)
+    judged("million launches: kernels that are missing", float(MILLION - found + lost), 0.5, "")
+    judged("million launches: report ready after the program's end", max(ready), 1.0, "s")
+    judged("million launches: bytes per launch", max(size), 16.0, "bytes")
+    for report in ("cuda_gpu_kern_sum", "cuda_api_sum", "cuda_kern_exec_sum", "cuda_gpu_trace", "nvtx_gpu_proj_sum"):
+        began = time.monotonic()
+        done = subprocess.run([bench.SONDE, "stats", "-r", report, "-f", "csv", path], capture_output=True, text=True, timeout=suite.limit(60), check=False)
+        row(f"million launches: stats {report}", time.monotonic() - began, unit="s", result="" if done.returncode == 0 else done.stderr.strip()[:60])
+    os.unlink(path)
+    return None
+
+
+def step_command(mode, chunks):
+    return suite.python_program("torch_step.py", mode, str(chunks), need="torch")
+
+
+def numbers(text):
+    """The JSON that torch_step.py prints."""
+    for line in text.splitlines():
+        if line.startswith(("[", "{")):
+            try:
+                return json.loads(line)
+            except ValueError:
+                continue
+    return None
+
+
+def chunk_summary(text):
+    found = numbers(text)
+    return [min(found), statistics.median(found), len(found)] if found else None
+
+
+def training_step(machine):
+    """A launch-bound training step in PyTorch."""
+    whole = step_command("whole", 60)
+    ways = {"alone": lambda: chunk_summary(run(whole)), "sonde": lambda: chunk_summary(sonde(whole, trace="cuda,nvtx"))}
+    if machine.cupti:
+        ways["bare"] = lambda: chunk_summary(run(whole, machine.bare_environment()))
+    ways["again"] = lambda: chunk_summary(run(whole))
+    # Whole processes take seconds to start: as many as there is time for.
+    share = max(60.0, suite.time_left() * 0.55)
+    series = rounds(ways, PAIRS, until=time.monotonic() + share)
+    once = {"Sonde, its defaults": lambda: chunk_summary(sonde(whole, trace="cuda,nvtx,osrt", quiet=False)),
+            "torch.profiler": lambda: chunk_summary(run(step_command("profiler", 60)))}
+    if machine.nsys:
+        once["nsys -t cuda,nvtx"] = lambda: chunk_summary(nsys(machine, whole, "cuda,nvtx"))
+    good = kernels() > 0
+    report_steps(series, good)
+    base = statistics.median(column(series, "alone", 1))
+    for name, way in once.items():
+        if suite.time_left() < 20:
+            break
+        try:
+            values = way()
+        except (suite.Skip, subprocess.TimeoutExpired) as why:
+            print(f"{name}: {why}", flush=True)
+            continue
+        if values:
+            row(f"training step: added by {name}, one run", (values[1] / base - 1) * 100, unit="%")
+    toggled_steps(machine)
+
+
+def report_steps(series, good):
+    base = column(series, "alone", 1)
+    if not base:
+        return print("training step: torch did not run")
+    print("training step, median chunk: " + ", ".join(f"{name} {statistics.median(column(series, name, 1)):.0f} us ({len(column(series, name, 1))} runs)"
+                                                       for name in series if column(series, name, 1)), flush=True)
+    for which, kind in ((0, "least chunk"), (1, "median chunk")):
+        whole = statistics.median(column(series, "alone", which))
+        spread = abs(paired(series, "again", "alone", which) or 0) / whole * 100
+        for name in ("bare", "sonde"):
+            added = paired(series, name, "alone", which)
+            row(f"training step: added by {name}, {kind}", added / whole * 100 if added is not None else None, unit="%", spread=spread)
+        over = paired(series, "sonde", "bare", which)
+        judged(f"training step: Sonde over bare CUPTI, {kind}", over / whole * 100 if over is not None else None, 3.0, "points", spread, good)
+    return None
+
+
+def toggled_steps(machine):
+    """The same in one process each: windows opened and closed, 25 pairs."""
+    toggle = step_command("toggle", 25)
+    added = {}
+    ways = {"alone": lambda: run(toggle), "Sonde": lambda: sonde(toggle, trace="cuda,nvtx", options=("-c", "cudaProfilerApi", "--capture-range-end=repeat"))}
+    if machine.cupti:
+        ways["bare CUPTI"] = lambda: run(toggle, machine.bare_environment(BARE_CUPTI_WINDOW="1"))
+    for name, way in ways.items():
+        found = numbers(way()) if suite.time_left() > 15 else None
+        if found:
+            pairs = list(zip(found["inside"], found["outside"]))
+            added[name] = statistics.median((a / b - 1) * 100 for a, b in pairs)
+            row(f"training step, windows in one process: added, {name}", added[name], unit="%")
+    if len(added) == 3:
+        judged("training step, windows in one process: Sonde over bare CUPTI", added["Sonde"] - added["bare CUPTI"], 3.0, "points", abs(added["alone"]), kernels() > 0)
+
+
+def metrics(_):
+    """GPU metrics at 10 kHz: what the target loses."""
+    for mode, what, which in (("work", "work of the GPU", 1), ("200", "launches", 2)):
+        command = [suite.program("launch_cost"), mode]
+        options = ("--gpu-metrics-devices=all",)
+        ways = {"alone": lambda c=command: three(run(c)), "metrics": lambda c=command: three(sonde(c, trace="none", options=options)),
+                "again": lambda c=command: three(run(c)), "none": lambda c=command: three(sonde(c, trace="none"))}
+        series = rounds(ways, slow=("none",))
+        there = sampled()
+        base = column(series, "alone", which)
+        if not base:
+            return print("metrics: the program did not run")
+        spread = abs(paired(series, "again", "alone", which) or 0) / statistics.median(base) * 100
+        cost = paired(series, "metrics", "alone", which)
+        judged(f"GPU metrics at 10 kHz: added to {what}", cost / statistics.median(base) * 100 if cost is not None else None, 2.0, "%", spread, there > 0)
+        nvml = paired(series, "none", "alone", which)
+        row(f"NVML at 10 Hz: added to {what}", nvml / statistics.median(base) * 100 if nvml is not None else None, unit="%", spread=spread)
+    return None
+
+
+def sampled():
+    """How many samples of hardware metrics one run gives."""
+    path = os.path.join(bench.WORK, "sampled.sonde")
+    sonde([suite.program("launch_cost"), "work"], path, trace="none", options=("--gpu-metrics-devices=all",))
+    tracks = bench.ask(path, "select track from sonde_gpu_metric where source = 2")
+    counted = int(bench.ask(path, f"select count(*) from sonde_counter where track in ({','.join(tracks) or '0'})")[0])
+    print(f"{len(tracks)} metrics, {counted} samples in one run, report of {os.path.getsize(path) / 1e6:.2f} MB, {said(path)}", flush=True)
+    return counted
+
+
+PARTS = {"launch": launch, "window": window, "million": million, "step": training_step, "metrics": metrics}

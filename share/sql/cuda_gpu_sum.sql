@@ -1,0 +1,31 @@
+-- title: CUDA GPU Summary (Kernels/MemOps)
+-- alias: gpusum
+-- skipped: GPU trace data
+-- option: nvtx-name the name of the innermost NVTX range around the launch stands before the kernel's, RANGE/KERNEL
+-- option: base names of kernels without templates and parameters
+-- option: mangled names of kernels as the linker writes them
+-- column: Time = percent
+-- column: Total Time = time
+-- column: Instances = number
+-- column: Avg = average
+-- column: Med = average
+-- column: Min = time
+-- column: Max = time
+-- column: StdDev = average
+-- column: Category = text
+-- column: Operation = text
+-- help: Time kernels, copies and sets took on the GPUs by name. Graphs that were recorded as a whole are rows of their own.
+-- help: Time (%) is the share of the sum of all rows.
+SELECT 100.0 * sum / nullif(sum(sum) OVER (), 0), *
+FROM (
+	SELECT sum, count, avg, med, min, max, stddev, 'CUDA_KERNEL' AS category,
+		CASE WHEN key3 IS NULL THEN '' ELSE coalesce(key2, '') || ':' || key3 || '/' END || coalesce(key, '[Unknown]') AS name
+	FROM group_stats('cuda_gpu_ops',
+		CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END ||
+		CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' ELSE '' END, 'duration', 'kind = 1')
+	UNION ALL
+	SELECT sum, count, avg, med, min, max, stddev, CASE key WHEN 4 THEN 'CUDA_GRAPH' ELSE 'MEMORY_OPER' END,
+		cuda_op_label(key, key2)
+	FROM group_stats('cuda_gpu_ops', 'kind, copyKind', 'duration', 'kind >= 2 and kind <= 4')
+)
+ORDER BY sum DESC, category, name

@@ -1,0 +1,204 @@
+#include <errno.h>
+#include <string.h>
+
+#include "agent/cuda/buffers.h"
+#include "agent/cuda/calls.h"
+#include "agent/cuda/decode.h"
+#include "agent/cuda/resources.h"
+
+/* Unified memory is traced whenever CUDA is; 0 leaves it to those who ask for page faults. */
+#define UNIFIED_MEMORY_ALWAYS 1
+
+#define NO_UNIFIED_DEVICE 0u
+
+static struct {
+	_Atomic int driver_ready;
+	_Atomic int unified;  /* 0 not yet, 1 on, -1 CUPTI cannot */
+} activities;
+
+/* What is recorded, and the options it needs; 0: always. */
+static const struct {
+	uint8_t kind;
+	uint32_t option;
+	const char *asked;    /* what a user would have given to ask for it */
+} kinds[] = {
+	{ CUPTI_KIND_CONCURRENT_KERNEL, 0, "kernels" },
+	{ CUPTI_KIND_MEMCPY, 0, "copies" },
+	{ CUPTI_KIND_MEMCPY2, 0, NULL },
+	{ CUPTI_KIND_MEMSET, 0, NULL },
+	{ CUPTI_KIND_SYNCHRONIZATION, 0, NULL },
+	{ CUPTI_KIND_CUDA_EVENT, 0, NULL },
+	{ CUPTI_KIND_OVERHEAD, 0, NULL },
+	{ CUPTI_KIND_JIT, 0, NULL },
+	{ CUPTI_KIND_MEMORY2, RING_CUDA_MEMORY, "--cuda-memory-usage" },
+	{ CUPTI_KIND_MEMORY_POOL, RING_CUDA_MEMORY, NULL },
+};
+
+static uint32_t flags(void)
+{
+	return cuda_agent.core->session->cuda_flags;
+}
+
+static void refused(const char *what, int result)
+{
+	const char *why = NULL;
+	char text[256] = "CUDA: CUPTI does not record what was asked for: ";
+
+	strncat(text, what, 64);
+	if (cuda_agent.cupti.cuptiGetResultString(result, &why) == CUPTI_OK && why) {
+		strncat(text, " (", 4);
+		strncat(text, why, 100);
+		strncat(text, ")", 2);
+	}
+	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, text);
+}
+
+static void enable_kinds(int on)
+{
+	int result;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if ((flags() & kinds[i].option) != kinds[i].option)
+			continue;
+		result = on ? cuda_agent.cupti.cuptiActivityEnable(kinds[i].kind) :
+			      cuda_agent.cupti.cuptiActivityDisable(kinds[i].kind);
+		if (on && result != CUPTI_OK && kinds[i].asked)
+			refused(kinds[i].asked, result);
+	}
+	/* With it the nodes of a graph are not recorded one by one. */
+	if (!(flags() & RING_CUDA_GRAPH_NODES)) {
+		if (on)
+			cuda_agent.cupti.cuptiActivityEnable(CUPTI_KIND_GRAPH_TRACE);
+		else
+			cuda_agent.cupti.cuptiActivityDisable(CUPTI_KIND_GRAPH_TRACE);
+	}
+}
+
+static uint32_t unified_kinds(struct cupti_unified_config *configs)
+{
+	static const struct {
+		uint8_t kind;
+		uint32_t option;
+	} wanted[] = {
+		{ CUPTI_UNIFIED_HTOD, 0 }, { CUPTI_UNIFIED_DTOH, 0 }, { CUPTI_UNIFIED_DTOD, 0 },
+		{ CUPTI_UNIFIED_CPU_FAULT, RING_CUDA_CPU_FAULTS }, { CUPTI_UNIFIED_GPU_FAULT, RING_CUDA_GPU_FAULTS },
+		{ CUPTI_UNIFIED_THRASHING, RING_CUDA_GPU_FAULTS }, { CUPTI_UNIFIED_THROTTLING, RING_CUDA_GPU_FAULTS },
+		{ CUPTI_UNIFIED_REMOTE_MAP, RING_CUDA_GPU_FAULTS },
+	};
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if ((flags() & wanted[i].option) == wanted[i].option)
+			configs[count++] = (struct cupti_unified_config){ CUPTI_UNIFIED_ALL_DEVICES, wanted[i].kind,
+									  NO_UNIFIED_DEVICE, 1 };
+	return count;
+}
+
+/* Once the driver is initialised, not before. */
+static int configure_unified(void)
+{
+	struct cupti_unified_config configs[8];
+	uint32_t count = unified_kinds(configs);
+	int asked = (flags() & (RING_CUDA_CPU_FAULTS | RING_CUDA_GPU_FAULTS)) != 0, expected = 0, result = -1;
+
+	if (!UNIFIED_MEMORY_ALWAYS && !asked)
+		return 0;
+	if (!atomic_load(&activities.driver_ready) || !cuda_agent.cupti.cuptiActivityConfigureUnifiedMemoryCounter)
+		return 0;
+	if (!atomic_compare_exchange_strong(&activities.unified, &expected, -1))
+		return expected == 1;
+	result = cuda_agent.cupti.cuptiActivityConfigureUnifiedMemoryCounter(configs, count);
+	if (result != CUPTI_OK && asked)
+		refused("page faults", result);
+	if (result != CUPTI_OK)
+		return 0;
+	atomic_store(&activities.unified, 1);
+	return 1;
+}
+
+void cuda_activities_driver_ready(void)
+{
+	if (atomic_exchange(&activities.driver_ready, 1))
+		return;
+	if (atomic_load(&cuda_agent.state) == CUDA_OPEN && configure_unified())
+		cuda_agent.cupti.cuptiActivityEnable(CUPTI_KIND_UNIFIED_MEMORY_COUNTER);
+}
+
+int cuda_activities_prepare(void)
+{
+	const struct cupti *cupti = &cuda_agent.cupti;
+
+	cuda_decode_prepare(cupti->version);
+	cuda_buffers_prepare();
+	cuda_clock_start();
+	if (cupti->cuptiSetThreadIdType && cupti->cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM) != CUPTI_OK)
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: CUPTI does not tell which thread made a call");
+	if (cupti->cuptiActivityRegisterCallbacks(cuda_buffer_requested, cuda_buffer_completed) != CUPTI_OK)
+		return -EIO;
+	cuda_calls_prepare();
+	cuda_resources_prepare();
+	/* Those that are there already, and those that come: of no cost to a launch, so they stay on. */
+	cupti->cuptiActivityEnable(CUPTI_KIND_DEVICE);
+	cupti->cuptiActivityEnable(CUPTI_KIND_CONTEXT);
+	cupti->cuptiActivityEnable(CUPTI_KIND_STREAM);
+	return 0;
+}
+
+void cuda_activities_open(void)
+{
+	const struct cupti *cupti = &cuda_agent.cupti;
+	int saved = errno;
+
+	if (cupti->cuptiActivityEnableCudaEventDeviceTimestamps && (flags() & RING_CUDA_EVENT_TIMES))
+		cupti->cuptiActivityEnableCudaEventDeviceTimestamps(1);
+	/* Not those of queries that found the work unfinished: programs that poll make millions of them. */
+	if (cupti->cuptiActivityEnableAllSyncRecords)
+		cupti->cuptiActivityEnableAllSyncRecords(0);
+	enable_kinds(1);
+	if (configure_unified())
+		cupti->cuptiActivityEnable(CUPTI_KIND_UNIFIED_MEMORY_COUNTER);
+	cuda_calls_enable(1);
+	cuda_calls_enable_stacks(1);
+	errno = saved;
+}
+
+void cuda_activities_close(void)
+{
+	int saved = errno;
+
+	cuda_calls_enable_stacks(0);
+	cuda_calls_enable(0);
+	enable_kinds(0);
+	if (atomic_load(&activities.unified) == 1)
+		cuda_agent.cupti.cuptiActivityDisable(CUPTI_KIND_UNIFIED_MEMORY_COUNTER);
+	errno = saved;
+}
+
+void cuda_activities_flush(int all)
+{
+	int saved = errno;
+
+	cuda_clock_compare();
+	cuda_agent.cupti.cuptiActivityFlushAll(all ? CUPTI_FLUSH_FORCED : 0);
+	cuda_clock_tell();
+	errno = saved;
+}
+
+void cuda_activities_release(void)
+{
+	cuda_clock_give_back();
+	atomic_store(&activities.unified, 0);
+}
+
+void cuda_callback(int domain, uint32_t id, const void *data)
+{
+	int saved = errno;
+
+	if (data && cuda_agent.core->attached()) {
+		if (domain == CUPTI_DOMAIN_RESOURCE)
+			cuda_resource_callback(id, data);
+		else if (domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER)
+			cuda_stack_callback(domain, id, data);
+	}
+	errno = saved;
+}

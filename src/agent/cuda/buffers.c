@@ -1,0 +1,145 @@
+#include "agent/cuda/buffers.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "agent/core/syscalls.h"
+#include "agent/cuda/decode.h"
+
+enum buffer_state { BUFFER_NONE, BUFFER_FREE, BUFFER_IN_USE, BUFFER_CHANGING };
+
+struct buffer {
+	_Atomic int state;
+	_Atomic(uint8_t *) memory;
+};
+
+static struct buffer buffers[CUDA_BUFFERS];
+static _Atomic int kept;
+static _Atomic int full_reported;
+
+void cuda_buffers_prepare(void)
+{
+	uint8_t zeroed = 1;
+	size_t size = sizeof(zeroed);
+
+	if (cuda_agent.cupti.cuptiActivitySetAttribute)
+		cuda_agent.cupti.cuptiActivitySetAttribute(CUPTI_ATTRIBUTE_ZEROED_BUFFERS, &size, &zeroed);
+}
+
+static struct buffer *take(int state)
+{
+	int expected;
+
+	for (unsigned i = 0; i < CUDA_BUFFERS; i++) {
+		expected = state;
+		if (atomic_load_explicit(&buffers[i].state, memory_order_relaxed) == state &&
+		    atomic_compare_exchange_strong_explicit(&buffers[i].state, &expected, BUFFER_CHANGING,
+							    memory_order_acquire, memory_order_relaxed))
+			return &buffers[i];
+	}
+	return NULL;
+}
+
+static uint8_t *map_buffer(struct buffer *buffer)
+{
+	void *memory = raw_mmap(NULL, CUDA_BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (raw_failed(memory)) {
+		atomic_store_explicit(&buffer->state, BUFFER_NONE, memory_order_release);
+		return NULL;
+	}
+	atomic_store_explicit(&buffer->memory, memory, memory_order_relaxed);
+	atomic_store_explicit(&buffer->state, BUFFER_IN_USE, memory_order_release);
+	return memory;
+}
+
+static uint8_t *take_buffer(void)
+{
+	struct buffer *buffer = take(BUFFER_FREE);
+
+	if (buffer) {
+		atomic_fetch_sub_explicit(&kept, 1, memory_order_relaxed);
+		atomic_store_explicit(&buffer->state, BUFFER_IN_USE, memory_order_release);
+		return atomic_load_explicit(&buffer->memory, memory_order_relaxed);
+	}
+	buffer = take(BUFFER_NONE);
+	return buffer ? map_buffer(buffer) : NULL;
+}
+
+/* The written part is zeroed here, on CUPTI's own thread mostly. */
+static void give_back(uint8_t *memory, size_t valid)
+{
+	struct buffer *buffer = NULL;
+
+	for (unsigned i = 0; i < CUDA_BUFFERS && !buffer; i++)
+		if (atomic_load_explicit(&buffers[i].memory, memory_order_relaxed) == memory &&
+		    atomic_load_explicit(&buffers[i].state, memory_order_acquire) == BUFFER_IN_USE)
+			buffer = &buffers[i];
+	if (!buffer)
+		return;
+	if (atomic_fetch_add_explicit(&kept, 1, memory_order_relaxed) < (int)CUDA_BUFFERS_KEPT) {
+		memset(memory, 0, valid);
+		atomic_store_explicit(&buffer->state, BUFFER_FREE, memory_order_release);
+		return;
+	}
+	atomic_fetch_sub_explicit(&kept, 1, memory_order_relaxed);
+	atomic_store_explicit(&buffer->memory, NULL, memory_order_relaxed);
+	raw_syscall(SYS_munmap, (long)memory, CUDA_BUFFER_SIZE, 0, 0, 0, 0);
+	atomic_store_explicit(&buffer->state, BUFFER_NONE, memory_order_release);
+}
+
+void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	*buffer = take_buffer();
+	*size = *buffer ? CUDA_BUFFER_SIZE : 0;
+	*max_records = 0;
+	if (!*buffer && !atomic_exchange_explicit(&full_reported, 1, memory_order_relaxed))
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
+					  "CUDA: no memory for more of CUPTI's records; some are lost, see the counts of losses");
+}
+
+static void decode_all(struct cuda_decoding *decoding, uint8_t *buffer, size_t valid)
+{
+	struct cupti_record *record = NULL;
+
+	while (cuda_agent.cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_OK && record) {
+		size_t at = (size_t)((uint8_t *)record - buffer);
+
+		if (at + sizeof(*record) > valid)
+			return;
+		cuda_decode(decoding, record, valid - at);
+	}
+}
+
+static void write_batch(const struct cuda_decoding *decoding, uint64_t dropped)
+{
+	struct record_cuda_batch *record = cuda_begin(sizeof(*record));
+
+	if (!record)
+		return;
+	record->time = cuda_agent.core->now();
+	record->records = decoding->records;
+	record->dropped = dropped;
+	cuda_end(record, RECORD_CUDA_BATCH, 0, 0, sizeof(*record));
+}
+
+void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	struct cuda_decoding decoding;
+	size_t dropped = 0;
+	int saved = errno;
+
+	decoding.records = decoding.unknown = 0;
+	if (valid > size)
+		valid = size;
+	if (valid > 0 && cuda_agent.core->attached()) {
+		cuda_clock_compare();
+		cuda_clock_get(&decoding.clock);
+		decode_all(&decoding, buffer, valid);
+		cuda_agent.cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
+		write_batch(&decoding, dropped);
+	}
+	give_back(buffer, valid);
+	errno = saved;
+}

@@ -1,0 +1,89 @@
+/* CUPTI's records become ring records (fmt/cuda_wire.h). */
+#ifndef SONDE_AGENT_CUDA_DECODE_H
+#define SONDE_AGENT_CUDA_DECODE_H
+
+#include "agent/cuda/clock.h"
+#include "agent/cuda/cuda.h"
+#include "vendor/cupti_activity.h"
+
+/* What is the same for all records of a buffer, and what was counted. */
+struct cuda_decoding {
+	struct cuda_clock_fit clock;
+	uint64_t records;
+	uint64_t unknown;     /* of kinds we do not know, or cut off by the buffer's end */
+};
+
+/* A copy of one record, zeros where this CUPTI's ends. */
+union cuda_any_record {
+	struct cupti_record any;
+	struct cupti_kernel kernel;
+	struct cupti_memcpy copy;
+	struct cupti_memcpy2 peer;
+	struct cupti_memset set;
+	struct cupti_api api;
+	struct cupti_synchronization sync;
+	struct cupti_cuda_event event;
+	struct cupti_overhead overhead;
+	struct cupti_memory memory;
+	struct cupti_memory_pool pool;
+	struct cupti_unified unified;
+	struct cupti_graph_trace graph;
+	struct cupti_jit jit;
+	struct cupti_device device;
+	struct cupti_context context;
+	struct cupti_stream stream;
+};
+
+struct cuda_source {
+	struct cuda_decoding *decoding;
+	const union cuda_any_record *record;
+	uint32_t size;        /* bytes that this CUPTI filled in */
+};
+
+#define CUDA_HAS(source, structure, field) ((source)->size > offsetof(struct structure, field))
+
+/* Which fields there are follows from CUPTI's version. */
+void cuda_decode_prepare(uint32_t version) __attribute__((visibility("hidden")));
+/* `room`: bytes from the record to the end of the buffer. */
+void cuda_decode(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room) __attribute__((visibility("hidden")));
+
+/* decode_work.c: what runs on a device. */
+void cuda_decode_kernel(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_copy(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_peer(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_set(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_graph(const struct cuda_source *source) __attribute__((visibility("hidden")));
+/* decode_host.c: what threads do. */
+void cuda_decode_runtime(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_driver(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_sync(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_event(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_overhead(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_jit(const struct cuda_source *source) __attribute__((visibility("hidden")));
+/* decode_memory.c */
+void cuda_decode_memory(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_pool(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_unified(const struct cuda_source *source) __attribute__((visibility("hidden")));
+/* decode_objects.c */
+void cuda_decode_device(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_context(const struct cuda_source *source) __attribute__((visibility("hidden")));
+void cuda_decode_stream(const struct cuda_source *source) __attribute__((visibility("hidden")));
+/* Asks the driver where the device is, once it can; on a thread of the program, in a callback. */
+void cuda_device_seen(uint32_t device) __attribute__((visibility("hidden")));
+
+static inline uint64_t cuda_at(const struct cuda_source *source, uint64_t time)
+{
+	return cuda_clock_ticks(&source->decoding->clock, time);
+}
+
+static inline void *cuda_begin(uint32_t size)
+{
+	return cuda_agent.core->begin_patiently(size);
+}
+
+static inline void cuda_end(void *record, unsigned type, unsigned flags, unsigned domain, uint32_t size)
+{
+	cuda_agent.core->end(record, record_head(type, flags, size, 0, domain), size);
+}
+
+#endif

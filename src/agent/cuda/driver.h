@@ -1,0 +1,21 @@
+/* The few questions asked of the CUDA driver itself, which is in the process already. */
+#ifndef SONDE_AGENT_CUDA_DRIVER_H
+#define SONDE_AGENT_CUDA_DRIVER_H
+
+#include <stdint.h>
+
+/* As cuDriverGetVersion() says it, 13000; 0 = not known. */
+uint32_t cuda_driver_version(void) __attribute__((visibility("hidden")));
+
+struct cuda_driver_device {
+	uint32_t pci_domain;  /* all ones = not known */
+	uint32_t pci_bus;
+	uint32_t pci_device;
+	uint32_t shared_optin;
+	uint32_t integrated;
+};
+
+/* 0, or -1 while the driver does not answer (it is not initialised). */
+int cuda_driver_device(uint32_t device, struct cuda_driver_device *ret) __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,24 @@
+/* --cudabacktrace: the stack of a call that lasted long enough, taken as it ends, on its own thread. */
+#include "agent/cuda/calls.h"
+#include "agent/cuda/resources.h"
+#include "agent/cuda/tell.h"
+
+void cuda_stack_callback(int domain, uint32_t id, const struct cupti_call_data *data)
+{
+	enum cuda_api_class class = domain == CUPTI_DOMAIN_DRIVER ? CUDA_CLASS_DRIVER : CUDA_CLASS_RUNTIME;
+	uint64_t now = cuda_agent.core->now(), start;
+
+	if (!data->kept)
+		return;
+	if (data->site == CUPTI_SITE_ENTER) {
+		*data->kept = now;
+		return;
+	}
+	start = *data->kept;
+	/* 0: the window opened during the call. */
+	if (start == 0 || now < start || now - start < cuda_call_stack_threshold(class, id))
+		return;
+	cuda_agent.core->stack(start, cuda_agent.core->session->cuda_stack_size);
+	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_STACK, .teller = CUDA_TELLER_PROGRAM, .time = now,
+					     .id = data->correlation, .extra = start });
+}

@@ -1,0 +1,145 @@
+#include "query/call_values.h"
+
+#include <string.h>
+
+#include "query/nvtx_ranges.h"
+
+/* What the rows of a group are looked up in. */
+struct look_up {
+	struct scan *s;
+	const struct mapped_cell *cell;
+	struct cuda_calls *calls;
+	struct nvtx_ranges *ranges;
+	const struct cuda_process *process;
+	int64_t process_uid;
+	const int64_t *correlations;
+	const int64_t *starts; /* of the work */
+	const int64_t *ends;
+	const int64_t *nodes;
+	/* Rows next to each other mostly have the same: */
+	size_t group;          /* of the call */
+	int64_t thread;
+	int64_t tid;
+	uint32_t name;
+	int64_t clean_name;
+};
+
+static int64_t between(int64_t start, int64_t end)
+{
+	return (int64_t)((uint64_t)end - (uint64_t)start);
+}
+
+static int64_t global_tid(struct look_up *l, uint32_t call)
+{
+	const int64_t *track = cuda_call_track(l->calls, call, &l->group);
+
+	if (!track)
+		return 0;
+	if (track[TRACK_THREAD] != l->thread) {
+		l->thread = track[TRACK_THREAD];
+		l->tid = index_global_tid(&l->s->q->index, l->thread);
+	}
+	return l->tid;
+}
+
+static int64_t clean_name(struct look_up *l, uint32_t name)
+{
+	const int64_t *row;
+
+	if (name != l->name) {
+		row = index_find(&l->s->q->index.cuda->api_names, name);
+		l->name = name;
+		l->clean_name = row ? row[API_CLEAN_NAME] : name;
+	}
+	return l->clean_name;
+}
+
+static int call_value(struct look_up *l, enum call_value value, uint32_t row, int64_t *ret)
+{
+	uint32_t call = cuda_call_find(l->process, l->correlations[row]);
+	int64_t start, end;
+
+	if (call == CUDA_NO_CALL)
+		return 0;
+	start = l->calls->starts[call];
+	end = l->calls->ends[call];
+	switch (value) {
+	case CALL_START: *ret = start; return 1;
+	case CALL_END: *ret = end; return 1;
+	case CALL_DURATION: *ret = between(start, end); return 1;
+	case CALL_NAME: *ret = clean_name(l, l->calls->names[call]); return *ret != 0;
+	case CALL_TID: *ret = global_tid(l, call); return *ret != 0;
+	case CALL_QUEUE_START: *ret = end; return l->starts[row] > end;
+	case CALL_QUEUE_DURATION: *ret = between(end, l->starts[row]); return l->starts[row] > end;
+	default: *ret = between(start, l->ends[row] > end ? l->ends[row] : end); return 1;
+	}
+}
+
+static int range_value(const struct look_up *l, enum call_value value, uint32_t row, int64_t *ret)
+{
+	uint32_t call = value == CALL_CAPTURE_RANGE ? CUDA_NO_CALL : cuda_call_find(l->process, l->correlations[row]);
+	uint32_t place = call == CUDA_NO_CALL ? 0 : l->ranges->of_call[call];
+	const struct nvtx_range *range;
+
+	if (!place && value != CALL_NVTX_RANGE && l->nodes)
+		place = nvtx_range_of_node(l->ranges, l->process_uid, l->nodes[row]);
+	if (!place)
+		return 0;
+	range = nvtx_range_get(l->ranges, place);
+	*ret = value == CALL_NVTX_NAME ? range->name : value == CALL_NVTX_DOMAIN ? range->domain : range->id;
+	return *ret != 0;
+}
+
+static int load_column(struct scan *s, unsigned column, const int64_t **ret)
+{
+	struct scan_column *raw;
+	int r = scan_raw(s, column, &raw);
+
+	if (r >= 0)
+		*ret = raw->values;
+	return r;
+}
+
+static int prepare(struct look_up *l)
+{
+	enum call_value value = (enum call_value)l->cell->other;
+	struct scan *s = l->s;
+	int r = load_column(s, l->cell->column, &l->correlations);
+
+	if (r >= 0)
+		r = cuda_calls_of(s->q, &l->calls);
+	if (r >= 0 && value >= CALL_NVTX_NAME)
+		r = nvtx_ranges_of(s->q, &l->ranges);
+	if (r >= 0 && value >= CALL_QUEUE_START && value <= CALL_TOTAL_DURATION) {
+		r = load_column(s, 0, &l->starts);
+		if (r >= 0)
+			r = load_column(s, 1, &l->ends);
+	}
+	if (r >= 0 && value >= CALL_NVTX_NAME && l->cell->constant != CALL_NO_NODE)
+		r = load_column(s, (unsigned)l->cell->constant, &l->nodes);
+	if (r >= 0)
+		l->process = cuda_calls_process(l->calls, l->process_uid);
+	return r;
+}
+
+static enum vector_kind kind_of(enum call_value value)
+{
+	return value == CALL_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ? VECTOR_STRING : VECTOR_NUMBER;
+}
+
+int call_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v)
+{
+	enum call_value value = (enum call_value)cell->other;
+	struct look_up l = { .s = s, .cell = cell, .process_uid = s->track ? s->track[TRACK_PROCESS] : 0, .thread = -1 };
+	int r = prepare(&l);
+
+	if (r >= 0)
+		r = scan_grow(v, s->rows);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < s->rows; i++)
+		v->nulls[i] = value < CALL_NVTX_NAME ? !call_value(&l, value, i, &v->values[i]) :
+						       !range_value(&l, value, i, &v->values[i]);
+	v->vector = (struct vector){ kind_of(value), 0, v->values, memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };
+	return 0;
+}

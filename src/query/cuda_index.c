@@ -1,0 +1,338 @@
+#include "query/cuda_index.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHAPE_FIRST COLUMN_CUDA_LAUNCH_GRID_X
+#define SHAPE_LAST COLUMN_CUDA_LAUNCH_BLOCK_Z
+#define SHAPE_WIDTH (SHAPE_LAST - SHAPE_FIRST + 2)
+#define VM_ID ((int64_t)1 << 48)
+#define FAULT_OF_CPU 3 /* CUPTI's counter of unified memory */
+#define API_NAME_MAX 4096 /* names that are kept; CUPTI has some hundreds */
+
+static const char *const labels[LABEL_COUNT] = {
+	[LABEL_EMPTY_LIST] = "[]",
+	[LABEL_GRAPH_CREATED] = "CUDA graph creation",
+	[LABEL_GRAPH_CLONED] = "CUDA graph clone",
+	[LABEL_GRAPH_MADE_EXECUTABLE] = "CUDA graph exec creation",
+	[LABEL_NODE_KERNEL] = "Kernel", [LABEL_NODE_KERNEL + 1] = "Memcpy", [LABEL_NODE_KERNEL + 2] = "Memset",
+	[LABEL_NODE_KERNEL + 3] = "Host function", [LABEL_NODE_KERNEL + 4] = "Child graph",
+	[LABEL_NODE_KERNEL + 5] = "Empty", [LABEL_NODE_KERNEL + 6] = "Event wait",
+	[LABEL_NODE_KERNEL + 7] = "Event record", [LABEL_NODE_KERNEL + 8] = "Semaphore signal",
+	[LABEL_NODE_KERNEL + 9] = "Semaphore wait", [LABEL_NODE_KERNEL + 10] = "Memory allocation",
+	[LABEL_NODE_KERNEL + 11] = "Memory release", [LABEL_NODE_KERNEL + 12] = "Batch of memory operations",
+	[LABEL_NODE_LAST] = "Conditional",
+	[LABEL_NODE_OTHER] = "Unknown node",
+	[LABEL_OVERHEAD_UNKNOWN] = "Unknown",
+	[LABEL_OVERHEAD_COMPILER] = "Driver Compiler",
+	[LABEL_OVERHEAD_FLUSH] = "Buffer Flush",
+	[LABEL_OVERHEAD_INSTRUMENTATION] = "Instrumentation",
+	[LABEL_OVERHEAD_RESOURCE] = "Resource",
+	[LABEL_OVERHEAD_MODULE] = "Runtime Triggered Module Loading",
+	[LABEL_OVERHEAD_FUNCTION] = "Lazy Function Loading",
+	[LABEL_OVERHEAD_BUFFER_FULL] = "Command Buffer Full",
+	[LABEL_OVERHEAD_BUFFER_REQUEST] = "Activity Buffer Request",
+	[LABEL_OVERHEAD_UNIFIED_MEMORY] = "Unified Memory Activity Initialization",
+};
+
+static int allocate(struct index_table *t, unsigned width, uint64_t rows)
+{
+	t->width = width;
+	if (rows > SIZE_MAX / sizeof(*t->rows) / width)
+		return -ENOMEM;
+	t->rows = rows ? calloc((size_t)rows, width * sizeof(*t->rows)) : NULL;
+	return rows && !t->rows ? -ENOMEM : 0;
+}
+
+struct launch_loader {
+	struct cuda_index *x;
+	uint64_t rows;
+};
+
+static int take_launch(void *context, const int64_t *values, uint32_t present)
+{
+	struct launch_loader *l = context;
+	const int64_t *function = index_find(&l->x->functions, values[COLUMN_CUDA_LAUNCH_FUNCTION]);
+	uint64_t bits = present | 1ull << LAUNCH_SHAPE;
+	int64_t *row;
+
+	if (l->x->launches.count == l->rows)
+		return -EBADMSG;
+	row = l->x->launches.rows + l->x->launches.count++ * LAUNCH_WIDTH;
+	memcpy(row, values, LAUNCH_NAME * sizeof(*row));
+	/* nsys shows the configuration that was used. */
+	row[COLUMN_CUDA_LAUNCH_CACHE_CONFIG] = row[COLUMN_CUDA_LAUNCH_CACHE_CONFIG] >> 4 & 15;
+	for (unsigned i = 0; function && i < 3; i++) {
+		row[LAUNCH_NAME + i] = function[FUNCTION_NAME + i];
+		bits |= (uint64_t)(row[LAUNCH_NAME + i] != 0) << (LAUNCH_NAME + i);
+	}
+	row[LAUNCH_PRESENT] = (int64_t)bits;
+	return 0;
+}
+
+/* Launches in the order of their shapes: the first of each stands for it. */
+static int number_shapes(struct cuda_index *x)
+{
+	struct index_table shapes = { 0 };
+	int64_t *row, *launch, first = 0;
+	int r = allocate(&shapes, SHAPE_WIDTH, x->launches.count);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < x->launches.count; i++) {
+		row = shapes.rows + i * SHAPE_WIDTH;
+		launch = x->launches.rows + i * LAUNCH_WIDTH;
+		memcpy(row, launch + SHAPE_FIRST, (SHAPE_WIDTH - 1) * sizeof(*row));
+		row[SHAPE_WIDTH - 1] = (int64_t)i;
+	}
+	shapes.count = x->launches.count;
+	index_sort(&shapes);
+	for (size_t i = 0; i < shapes.count; i++) {
+		row = shapes.rows + i * SHAPE_WIDTH;
+		launch = x->launches.rows + (size_t)row[SHAPE_WIDTH - 1] * LAUNCH_WIDTH;
+		if (i == 0 || memcmp(row, row - SHAPE_WIDTH, (SHAPE_WIDTH - 1) * sizeof(*row)) != 0)
+			first = launch[COLUMN_CUDA_LAUNCH_ID];
+		launch[LAUNCH_SHAPE] = first;
+	}
+	free(shapes.rows);
+	return 0;
+}
+
+static int load_launches(struct cuda_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_CUDA_FUNCTION_ID, COLUMN_CUDA_FUNCTION_NAME,
+					   COLUMN_CUDA_FUNCTION_SHORT_NAME, COLUMN_CUDA_FUNCTION_MANGLED };
+	struct launch_loader l = { x, report_row_count(report, TABLE_CUDA_LAUNCH) };
+	int r = index_load(&x->functions, report, TABLE_CUDA_FUNCTION, FUNCTION_WIDTH, columns);
+
+	if (r >= 0) {
+		index_sort(&x->functions);
+		r = allocate(&x->launches, LAUNCH_WIDTH, l.rows);
+	}
+	if (r >= 0)
+		r = report_each_row(report, TABLE_CUDA_LAUNCH, LAUNCH_NAME, take_launch, &l);
+	if (r == -ENOMEM)
+		return r;
+	index_sort(&x->launches);
+	return number_shapes(x);
+}
+
+/* The context of that number in a process. There are few, and each stream asks once. */
+static const int64_t *find_context(const struct cuda_index *x, int64_t process, int64_t id)
+{
+	const int64_t *row;
+
+	for (size_t i = 0; i < x->contexts.count; i++) {
+		row = x->contexts.rows + i * CONTEXT_WIDTH;
+		if (row[CONTEXT_PROCESS] == process && row[CONTEXT_ID] == id)
+			return row;
+	}
+	return NULL;
+}
+
+static void complete_stream(const struct cuda_index *x, int64_t *stream)
+{
+	const int64_t *context = find_context(x, stream[STREAM_PROCESS], stream[STREAM_CONTEXT]), *device;
+	int64_t key[] = { stream[STREAM_PROCESS], stream[STREAM_DEVICE] };
+
+	device = index_find_last(&x->devices, key, 2);
+	stream[STREAM_GPU] = device ? device[DEVICE_GPU] : 0;
+	stream[STREAM_GREEN] = 0;
+	if (!context || !context[CONTEXT_IS_GREEN] || !context[CONTEXT_PARENT])
+		return;
+	stream[STREAM_GREEN] = stream[STREAM_CONTEXT];
+	stream[STREAM_CONTEXT] = context[CONTEXT_PARENT];
+}
+
+static int load_streams(struct cuda_index *x, struct report *report)
+{
+	static const uint8_t device_columns[] = { COLUMN_CUDA_DEVICE_PROCESS, COLUMN_CUDA_DEVICE_ID,
+						  COLUMN_CUDA_DEVICE_GPU };
+	static const uint8_t context_columns[] = { COLUMN_CUDA_CONTEXT_UID, COLUMN_CUDA_CONTEXT_PROCESS,
+						   COLUMN_CUDA_CONTEXT_ID, COLUMN_CUDA_CONTEXT_DEVICE,
+						   COLUMN_CUDA_CONTEXT_PARENT, COLUMN_CUDA_CONTEXT_GREEN };
+	/* The last two are put in behind. */
+	static const uint8_t stream_columns[] = { COLUMN_CUDA_STREAM_UID, COLUMN_CUDA_STREAM_PROCESS,
+						  COLUMN_CUDA_STREAM_ID, COLUMN_CUDA_STREAM_CONTEXT,
+						  COLUMN_CUDA_STREAM_DEVICE, COLUMN_CUDA_STREAM_UID,
+						  COLUMN_CUDA_STREAM_UID };
+	int r = index_load(&x->devices, report, TABLE_CUDA_DEVICE, DEVICE_WIDTH, device_columns);
+
+	if (r >= 0)
+		r = index_load(&x->contexts, report, TABLE_CUDA_CONTEXT, CONTEXT_WIDTH, context_columns);
+	if (r >= 0)
+		r = index_load(&x->streams, report, TABLE_CUDA_STREAM, STREAM_WIDTH, stream_columns);
+	if (r < 0)
+		return r;
+	index_sort(&x->devices);
+	index_sort(&x->contexts);
+	for (size_t i = 0; i < x->streams.count; i++)
+		complete_stream(x, x->streams.rows + i * STREAM_WIDTH);
+	index_sort(&x->streams);
+	return 0;
+}
+
+/* nsys's ids of types: VM, then a number of the source, then the GPU. */
+static int load_metrics(struct cuda_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_GPU, COLUMN_GPU_METRIC_SOURCE,
+					   COLUMN_GPU_METRIC_ID, COLUMN_GPU_METRIC_TRACK };
+	int r = index_load(&x->metrics, report, TABLE_GPU_METRIC, METRIC_WIDTH, columns);
+	int64_t *row;
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < x->metrics.count; i++) {
+		row = x->metrics.rows + i * METRIC_WIDTH;
+		row[METRIC_TYPE] = VM_ID | (row[METRIC_SOURCE] & 0xffff) << 32 | ((row[METRIC_GPU] - 1) & 0xff);
+	}
+	index_sort(&x->metrics);
+	return 0;
+}
+
+/* What nsys's own reports do: the last six characters go, where they begin with _v. */
+size_t cuda_clean_length(const char *name, size_t len)
+{
+	return len > 6 && memcmp(name + len - 6, "_v", 2) == 0 ? len - 6 : len;
+}
+
+/* Its id; -ENOMEM. */
+static int64_t add_text(struct cuda_index *x, const char *text, size_t len)
+{
+	size_t cap = x->text_cap ? x->text_cap * 2 : 64;
+	char *copy = strndup(text, len), **grown;
+
+	if (copy && x->text_count == x->text_cap) {
+		grown = realloc(x->texts, cap * sizeof(*grown));
+		x->texts = grown ? grown : x->texts;
+		x->text_cap = grown ? cap : x->text_cap;
+	}
+	if (!copy || x->text_count == x->text_cap) {
+		free(copy);
+		return -ENOMEM;
+	}
+	x->texts[x->text_count++] = copy;
+	return STRING_ID_MADE + LABEL_COUNT + (int64_t)x->text_count - 1;
+}
+
+/* A pair of numbers, the second a text. */
+static int add_pair(struct cuda_index *x, struct index_table *t, int64_t number, const char *text, size_t len)
+{
+	int64_t id = add_text(x, text, len);
+
+	if (id < 0)
+		return (int)id;
+	t->rows[t->count * t->width] = number;
+	t->rows[t->count * t->width + 1] = id;
+	t->count++;
+	return 0;
+}
+
+/* A fault's columns are loaded into rows first, then those that have neither frame nor a neighbour alike go on. */
+static int load_addresses(struct cuda_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_GPU_FAULT_PC, COLUMN_GPU_FAULT_KIND, COLUMN_GPU_FAULT_FRAME };
+	struct index_table faults = { 0 };
+	int r = index_load(&faults, report, TABLE_GPU_FAULT, 3, columns);
+	const int64_t *row;
+	char text[32];
+
+	if (r >= 0)
+		r = allocate(&x->addresses, ADDRESS_WIDTH, faults.count);
+	if (r >= 0)
+		index_sort(&faults);
+	for (size_t i = 0; r >= 0 && i < faults.count; i++) {
+		row = faults.rows + i * faults.width;
+		if (row[1] != FAULT_OF_CPU || row[2] || !row[0] ||
+		    (x->addresses.count && x->addresses.rows[(x->addresses.count - 1) * ADDRESS_WIDTH] == row[0]))
+			continue;
+		snprintf(text, sizeof(text), "0x%" PRIx64, (uint64_t)row[0]);
+		r = add_pair(x, &x->addresses, row[0], text, strlen(text));
+	}
+	free(faults.rows);
+	return r;
+}
+
+/* Names of calls are few: those among the strings that look like one. */
+static int load_api_names(struct cuda_index *x, struct report *report)
+{
+	const char *name;
+	size_t len = 0;
+	int r;
+
+	if (report_row_count(report, TABLE_CUDA_API) == 0)
+		return 0;
+	r = allocate(&x->api_names, API_NAME_WIDTH, API_NAME_MAX);
+	for (uint64_t id = 1; r >= 0 && id < report_string_limit(report) && x->api_names.count < API_NAME_MAX; id++) {
+		name = report_text(report, id, &len);
+		if (name && len < 256 && strncmp(name, "cu", 2) == 0 && cuda_clean_length(name, len) < len)
+			r = add_pair(x, &x->api_names, (int64_t)id, name, cuda_clean_length(name, len));
+	}
+	return r;
+}
+
+int cuda_index_load(struct cuda_index **ret, struct report *report)
+{
+	struct cuda_index *x = calloc(1, sizeof(*x));
+	int r;
+
+	*ret = x;
+	if (!x)
+		return -ENOMEM;
+	r = load_launches(x, report);
+	if (r >= 0)
+		r = load_streams(x, report);
+	if (r >= 0)
+		r = load_metrics(x, report);
+	if (r >= 0)
+		r = load_addresses(x, report);
+	if (r >= 0)
+		r = load_api_names(x, report);
+	x->uses_labels = report_row_count(report, TABLE_CUDA_GRAPH) || report_row_count(report, TABLE_CUDA_GRAPH_NODE) ||
+			 report_row_count(report, TABLE_CUDA_OVERHEAD);
+	return r;
+}
+
+static void release_tables(struct cuda_index *x)
+{
+	struct index_table *all[] = { &x->launches, &x->functions, &x->streams, &x->contexts, &x->devices,
+				      &x->metrics, &x->addresses, &x->api_names };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		free(all[i]->rows);
+}
+
+void cuda_index_free(struct cuda_index *x)
+{
+	if (!x)
+		return;
+	release_tables(x);
+	for (size_t i = 0; i < x->text_count; i++)
+		free(x->texts[i]);
+	free(x->texts);
+	free(x);
+}
+
+int64_t cuda_made_end(const struct cuda_index *x)
+{
+	return STRING_ID_MADE + (x->uses_labels || x->addresses.count ? LABEL_COUNT + (int64_t)x->addresses.count : 0);
+}
+
+const char *cuda_made_text(const struct cuda_index *x, int64_t id, size_t *ret_len)
+{
+	uint64_t number = (uint64_t)(id - STRING_ID_MADE);
+	const char *text = NULL;
+
+	if (id < STRING_ID_MADE)
+		return NULL;
+	if (number < LABEL_COUNT)
+		text = labels[number];
+	else if (number - LABEL_COUNT < x->text_count)
+		text = x->texts[number - LABEL_COUNT];
+	if (text)
+		*ret_len = strlen(text);
+	return text;
+}

@@ -1,0 +1,249 @@
+/* GPUs and what CUDA made on them, one row each; and the names of CUDA's enumerated values. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "fmt/cuda_wire.h"
+#include "query/facts.h"
+
+#define MAX_GPUS 256
+/* Those of the attributes that TARGET_INFO_GPU has, in its order: all up to the grid's limits. */
+#define SHOWN_ATTRIBUTES (CUDA_ATTRIBUTE_GRID_Z + 1)
+/* NVTX's types of the driver's and of the runtime's devices. */
+#define NVTX_DEVICES "262145, 327680"
+
+static const char *const attribute_names[] = {
+#define CUDA_ATTRIBUTE(NAME, name) name,
+#include "fmt/cuda_attributes.def"
+#undef CUDA_ATTRIBUTE
+};
+
+struct limits {
+	int64_t set; /* arg.set */
+	int64_t gpu; /* uid */
+	int64_t values[CUDA_ATTRIBUTE_COUNT];
+	int known[CUDA_ATTRIBUTE_COUNT];
+};
+
+struct gpus {
+	struct limits *limits;
+	size_t count;
+};
+
+static int take_gpu(void *context, const int64_t *values, uint32_t present)
+{
+	struct gpus *gpus = context;
+
+	if (gpus->count < MAX_GPUS)
+		gpus->limits[gpus->count++] =
+			(struct limits){ .set = values[COLUMN_GPU_ATTRIBUTES], .gpu = values[COLUMN_GPU_UID] };
+	return 0;
+}
+
+static void take_limit(struct query *q, struct gpus *gpus, int64_t set, int64_t key, int64_t value)
+{
+	const char *name = report_text(q->report, (uint64_t)key, NULL);
+
+	for (size_t i = 0; name && i < gpus->count; i++)
+		for (unsigned a = 0; gpus->limits[i].set == set && a < CUDA_ATTRIBUTE_COUNT; a++)
+			if (strcmp(name, attribute_names[a]) == 0) {
+				gpus->limits[i].values[a] = value;
+				gpus->limits[i].known[a] = 1;
+			}
+}
+
+static int is_wanted(const struct gpus *gpus, int64_t set)
+{
+	for (size_t i = 0; i < gpus->count; i++)
+		if (set && gpus->limits[i].set == set)
+			return 1;
+	return 0;
+}
+
+/* There may be many arguments of other things: only the groups that have some of a GPU's are decoded whole. */
+static int load_limits(struct query *q, struct gpus *gpus, size_t group)
+{
+	uint32_t rows = report_group(q->report, TABLE_ARG, group)->rows, first;
+	int64_t *values = malloc((size_t)rows * 3 * sizeof(*values));
+	int64_t *keys = values + rows, *numbers = keys + rows;
+	int r = values ? report_column(q->report, TABLE_ARG, group, COLUMN_ARG_SET, values, NULL) : -ENOMEM;
+
+	for (first = 0; r >= 0 && first < rows && !is_wanted(gpus, values[first]); first++)
+		;
+	if (r >= 0 && first < rows)
+		r = report_column(q->report, TABLE_ARG, group, COLUMN_ARG_KEY, keys, NULL);
+	if (r >= 0 && first < rows)
+		r = report_column(q->report, TABLE_ARG, group, COLUMN_ARG_INTEGER, numbers, NULL);
+	for (; r >= 0 && first < rows; first++)
+		if (is_wanted(gpus, values[first]))
+			take_limit(q, gpus, values[first], keys[first], numbers[first]);
+	free(values);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int insert_gpu(struct query *q, const struct limits *limits)
+{
+	struct buf list = BUF_INIT;
+	int r = 0;
+
+	for (unsigned a = 0; a < SHOWN_ATTRIBUTES && r >= 0; a++)
+		r = limits->known[a] ? buf_printf(&list, "%" PRId64 ",", limits->values[a]) : buf_puts(&list, "NULL,");
+	r = r < 0 ? SQLITE_NOMEM :
+	    facts_execute(q, "INSERT INTO TARGET_INFO_GPU SELECT %lld, uid - 1, name, bus, %d, l2, memory, bandwidth, "
+			     "clock, sm_count, uid - 1, uuid, NULL, chip, (SELECT id FROM sonde_cuda_device d "
+			     "WHERE d.gpu = g.uid ORDER BY process, id LIMIT 1), NULL, NULL, NULL, NULL, %s major, minor, major, minor "
+			     "FROM sonde_gpu g WHERE uid = %lld",
+			  (long long)index_global_id(0, 0), !limits->values[CUDA_ATTRIBUTE_INTEGRATED], buf_cstr(&list),
+			  (long long)limits->gpu);
+	buf_release(&list);
+	return r;
+}
+
+static int create_gpus(struct query *q)
+{
+	struct gpus gpus = { calloc(MAX_GPUS, sizeof(*gpus.limits)), 0 };
+	int r = gpus.limits ? report_each_row(q->report, TABLE_GPU, COLUMN_GPU_ATTRIBUTES + 1, take_gpu, &gpus) : -ENOMEM;
+
+	for (size_t i = 0; r != -ENOMEM && i < report_group_count(q->report, TABLE_ARG); i++)
+		r = load_limits(q, &gpus, i);
+	r = r == -ENOMEM ? SQLITE_NOMEM :
+	    facts_execute(q, "CREATE TABLE TARGET_INFO_GPU(vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, "
+			     "busLocation TEXT, isDiscrete INTEGER, l2CacheSize INTEGER, totalMemory INTEGER, "
+			     "memoryBandwidth INTEGER, clockRate INTEGER, smCount INTEGER, pwGpuId INTEGER, uuid TEXT, "
+			     "luid INTEGER, chipName TEXT, cuDevice INTEGER, ctxswDevPath TEXT, ctrlDevPath TEXT, "
+			     "revision INTEGER, nodeMask INTEGER, constantMemory INTEGER, maxIPC INTEGER, "
+			     "maxRegistersPerBlock INTEGER, maxShmemPerBlock INTEGER, maxShmemPerBlockOptin INTEGER, "
+			     "maxShmemPerSm INTEGER, maxRegistersPerSm INTEGER, threadsPerWarp INTEGER, "
+			     "asyncEngines INTEGER, maxWarpsPerSm INTEGER, maxBlocksPerSm INTEGER, "
+			     "maxThreadsPerBlock INTEGER, maxBlockDimX INTEGER, maxBlockDimY INTEGER, "
+			     "maxBlockDimZ INTEGER, maxGridDimX INTEGER, maxGridDimY INTEGER, maxGridDimZ INTEGER, "
+			     "computeMajor INTEGER, computeMinor INTEGER, smMajor INTEGER, smMinor INTEGER)");
+	for (size_t i = 0; r == SQLITE_OK && i < gpus.count; i++)
+		r = insert_gpu(q, &gpus.limits[i]);
+	free(gpus.limits);
+	return r;
+}
+
+/* Tables that a statement makes from those of the report. */
+static const struct {
+	enum table_id from;
+	const char *sql;
+} made_tables[] = {
+	{ TABLE_CUDA_DEVICE,
+	  "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, "
+	  "uuid TEXT, numMultiprocessors INTEGER);"
+	  "INSERT INTO TARGET_INFO_CUDA_DEVICE SELECT gpu - 1, id, pid, uuid, sm_count FROM sonde_cuda_device d "
+	  "JOIN sonde_process p ON p.uid = d.process" },
+	{ TABLE_CUDA_CONTEXT,
+	  "CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO(nullStreamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
+	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+	  "parentContextId INTEGER, isGreenContext INTEGER, numMultiprocessors INTEGER, numTpcs INTEGER, tpcMask TEXT, "
+	  "workqueueResourceId INTEGER, workqueueConcurrencyLimit INTEGER, workqueueSharingScope INTEGER);"
+	  "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO SELECT ifnull(null_stream, 0), 0, 1, pid, device, id, c.parent, "
+	  "ifnull(green, 0), sm_count, NULL, NULL, NULL, NULL, NULL FROM sonde_cuda_context c "
+	  "JOIN sonde_process p ON p.uid = c.process" },
+	/* Priorities are shown as CUPTI has them, without a sign. */
+	{ TABLE_CUDA_STREAM,
+	  "CREATE TABLE TARGET_INFO_CUDA_STREAM(streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
+	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL, "
+	  "flag INTEGER NOT NULL);"
+	  "INSERT INTO TARGET_INFO_CUDA_STREAM SELECT id, 0, 1, pid, context, ifnull(priority, 0) & 4294967295, "
+	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process" },
+	{ TABLE_CUDA_STREAM,
+	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
+	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+	  "streamId INTEGER NOT NULL);"
+	  "INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT s.name, 0, 1, pid, device, context, id "
+	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL" },
+	{ TABLE_NVTX_RESOURCE,
+	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_DEVICE(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
+	  "deviceId INTEGER NOT NULL);"
+	  "INSERT INTO TARGET_INFO_NVTX_CUDA_DEVICE SELECT name, 0, 1, identifier FROM sonde_nvtx_resource "
+	  "WHERE identifier_type IN (" NVTX_DEVICES ") AND kind = 1 AND name IS NOT NULL" },
+	/* The same number as GPU_METRICS.typeId: cuda_index.c. */
+	{ TABLE_GPU_METRIC,
+	  "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, "
+	  "typeName TEXT NOT NULL, metricId INTEGER NOT NULL, metricName TEXT NOT NULL);"
+	  "INSERT INTO TARGET_INFO_GPU_METRICS SELECT (1 << 48) | ((source & 65535) << 32) | (gpu - 1 & 255), "
+	  "(1 << 48) | ((source & 65535) << 32), CASE source WHEN 1 THEN 'NVML' ELSE 'GPU Metrics' END || ' [' || "
+	  "ifnull(g.name, 'GPU ' || (gpu - 1)) || ']', id, m.name FROM sonde_gpu_metric m "
+	  "LEFT JOIN sonde_gpu g ON g.uid = m.gpu" },
+};
+
+/* Tables are listed only where they have rows: these may turn out not to. */
+static const char *const may_be_empty[] = {
+	"TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_CONTEXT_INFO", "TARGET_INFO_CUDA_STREAM",
+	"TARGET_INFO_NVTX_CUDA_STREAM", "TARGET_INFO_NVTX_CUDA_DEVICE", "TARGET_INFO_GPU_METRICS",
+};
+
+static int create_infos(struct query *q)
+{
+	int r = report_row_count(q->report, TABLE_GPU) ? create_gpus(q) : SQLITE_OK;
+
+	for (size_t i = 0; r == SQLITE_OK && i < sizeof(made_tables) / sizeof(made_tables[0]); i++)
+		if (report_row_count(q->report, made_tables[i].from))
+			r = sqlite3_exec(q->db, made_tables[i].sql, NULL, NULL, NULL);
+	for (size_t i = 0; r == SQLITE_OK && i < sizeof(may_be_empty) / sizeof(may_be_empty[0]); i++)
+		r = facts_drop_if_empty(q, may_be_empty[i]);
+	return r;
+}
+
+#define ENUM(table) static const struct enum_name table##_names[] = {
+#define VALUE(id, name, label) { id, name, label },
+#define END };
+#include "query/nsys_enums.def"
+#undef ENUM
+#undef VALUE
+#undef END
+
+#define NAMES(table) #table, table##_names, sizeof(table##_names) / sizeof(table##_names[0])
+
+/* Each with the tables that use it. */
+static const struct {
+	const char *name;
+	const struct enum_name *names;
+	size_t count;
+	const char *users[8];
+} enums[] = {
+	{ NAMES(ENUM_NSYS_EVENT_CLASS), { "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_OVERHEAD",
+	  "CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS", "OSRT_API" } },
+	{ NAMES(ENUM_CUDA_MEMCPY_OPER), { "CUPTI_ACTIVITY_KIND_MEMCPY" } },
+	{ NAMES(ENUM_CUDA_MEM_KIND), { "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+	  "CUDA_GPU_MEMORY_USAGE_EVENTS" } },
+	{ NAMES(ENUM_CUDA_UNIF_MEM_MIGRATION), { "CUPTI_ACTIVITY_KIND_MEMCPY" } },
+	{ NAMES(ENUM_CUDA_UNIF_MEM_ACCESS_TYPE), { "CUDA_UM_GPU_PAGE_FAULT_EVENTS" } },
+	{ NAMES(ENUM_CUDA_KERNEL_LAUNCH_TYPE), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
+	{ NAMES(ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
+	{ NAMES(ENUM_CUDA_FUNC_CACHE_CONFIG), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
+	{ NAMES(ENUM_CUDA_DEV_MEM_EVENT_OPER), { "CUDA_GPU_MEMORY_USAGE_EVENTS" } },
+	{ NAMES(ENUM_CUDA_MEMPOOL_OPER), { "CUDA_GPU_MEMORY_POOL_EVENTS" } },
+	{ NAMES(ENUM_CUDA_MEMPOOL_TYPE), { "CUDA_GPU_MEMORY_POOL_EVENTS" } },
+	{ NAMES(ENUM_CUPTI_SYNC_TYPE), { "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" } },
+	{ NAMES(ENUM_CUPTI_STREAM_TYPE), { "sonde_cuda_stream" } },
+	{ NAMES(ENUM_CUPTI_OVERHEAD_TYPE), { "CUPTI_ACTIVITY_KIND_OVERHEAD" } },
+};
+
+static int is_used(struct query *q, const char *const *users)
+{
+	for (; *users; users++)
+		if (facts_have(q, *users))
+			return 1;
+	return 0;
+}
+
+int facts_create_cuda(struct query *q)
+{
+	int r = create_infos(q);
+
+	if (r == SQLITE_OK)
+		r = facts_execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
+				     "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1",
+				  (long long)index_global_id(0, 0));
+	for (size_t i = 0; r == SQLITE_OK && i < sizeof(enums) / sizeof(enums[0]); i++)
+		if (is_used(q, enums[i].users))
+			r = facts_create_enum(q, enums[i].name, enums[i].names, enums[i].count);
+	return r;
+}

@@ -1,0 +1,400 @@
+/* nvtx_projection: every NVTX range that begins and ends on one thread, in order of start, with its place among the others
+ * and the GPU work of the calls made in it. nvtx_projection_stats: those with work, added up by name and style. */
+#include "query/nvtx_projection.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "query/function.h"
+#include "query/group.h"
+#include "query/select.h"
+
+enum { ROW_NAME, ROW_DOMAIN, ROW_STYLE, ROW_PROJ_START, ROW_PROJ_END, ROW_PROJ_DURATION, ROW_START, ROW_END,
+       ROW_DURATION, ROW_PID, ROW_TID, ROW_GLOBAL_TID, ROW_THREAD, ROW_PROCESS, ROW_OPS, ROW_LEVEL, ROW_CHILDREN, ROW_ID,
+       ROW_PARENT, ROW_STACK };
+#define ROW_DECLARATION                                                                                   \
+	"CREATE TABLE x(name TEXT, domainName TEXT, style TEXT, projStart INTEGER, projEnd INTEGER, "     \
+	"projDuration INTEGER, start INTEGER, end INTEGER, duration INTEGER, pid INTEGER, tid INTEGER, "  \
+	"globalTid INTEGER, threadUid INTEGER, processUid INTEGER, gpuOps INTEGER, level INTEGER, "       \
+	"numChild INTEGER, rangeId INTEGER, parentId INTEGER, rangeStack TEXT)"
+
+static const char *const style_names[] = { [RANGE_PUSH_POP] = "PushPop", [RANGE_START_END] = "StartEnd" };
+
+static int code_of(int r)
+{
+	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
+}
+
+static int plain_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	info->estimatedCost = 1e7;
+	return SQLITE_OK;
+}
+
+static int64_t time_between(int64_t start, int64_t end)
+{
+	return (int64_t)((uint64_t)end - (uint64_t)start);
+}
+
+static int load_both(struct query *q, struct nvtx_ranges **ranges, struct nvtx_projections **projections)
+{
+	int r = nvtx_ranges_of(q, ranges);
+
+	return r < 0 ? r : nvtx_projections_of(q, *ranges, projections);
+}
+
+/* nvtx_projection */
+
+struct row_cursor {
+	sqlite3_vtab_cursor base;
+	struct query *q;
+	struct nvtx_ranges *ranges;
+	struct nvtx_projections *projections;
+	uint32_t *order; /* by id - 1: place - 1 */
+	uint32_t at;
+};
+
+static int row_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+{
+	return function_connect(db, aux, ROW_DECLARATION, ret);
+}
+
+static int row_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct row_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	c->q = ((struct function_vtab *)base)->q;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static int row_close(sqlite3_vtab_cursor *base)
+{
+	free(((struct row_cursor *)base)->order);
+	free(base);
+	return SQLITE_OK;
+}
+
+static int row_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+{
+	struct row_cursor *c = (struct row_cursor *)base;
+	int r = load_both(c->q, &c->ranges, &c->projections);
+
+	c->at = 0;
+	if (r >= 0 && !c->order) {
+		c->order = malloc(((size_t)c->ranges->count + 1) * sizeof(*c->order));
+		if (!c->order)
+			return SQLITE_NOMEM;
+		for (uint32_t i = 0; i < c->ranges->count; i++)
+			c->order[c->ranges->ranges[i].id - 1] = i;
+	}
+	return code_of(r);
+}
+
+static int row_next(sqlite3_vtab_cursor *base)
+{
+	((struct row_cursor *)base)->at++;
+	return SQLITE_OK;
+}
+
+static int row_eof(sqlite3_vtab_cursor *base)
+{
+	struct row_cursor *c = (struct row_cursor *)base;
+
+	return c->at >= c->ranges->count;
+}
+
+static int64_t row_number(const struct row_cursor *c, const struct nvtx_range *range,
+			  const struct nvtx_projection *projection, int column)
+{
+	const int64_t *process, *thread;
+
+	switch (column) {
+	case ROW_PROJ_START: return projection->first;
+	case ROW_PROJ_END: return projection->last;
+	case ROW_PROJ_DURATION: return time_between(projection->first, projection->last);
+	case ROW_START: return range->start;
+	case ROW_END: return range->end;
+	case ROW_DURATION: return time_between(range->start, range->end);
+	case ROW_PID:
+		process = index_find(&c->q->index.processes, range->track[TRACK_PROCESS]);
+		return process ? process[PROCESS_PID] : 0;
+	case ROW_TID:
+		thread = index_find(&c->q->index.threads, range->track[TRACK_THREAD]);
+		return thread ? thread[THREAD_TID] : 0;
+	case ROW_GLOBAL_TID: return index_global_tid(&c->q->index, range->track[TRACK_THREAD]);
+	case ROW_THREAD: return range->track[TRACK_THREAD];
+	case ROW_PROCESS: return range->track[TRACK_PROCESS];
+	case ROW_OPS: return (int64_t)projection->ops;
+	case ROW_LEVEL: return range->level;
+	case ROW_CHILDREN: return range->children;
+	case ROW_ID: return range->id;
+	default: return range->parent ? nvtx_range_get(c->ranges, range->parent)->id : 0;
+	}
+}
+
+/* ":1:5:9", from the outermost range in. */
+static int result_stack(sqlite3_context *context, const struct row_cursor *c, const struct nvtx_range *range)
+{
+	struct buf text = BUF_INIT;
+	uint32_t *ids = malloc(((size_t)range->level + 1) * sizeof(*ids));
+	uint32_t depth = 0;
+	int r = ids ? 0 : -ENOMEM;
+
+	for (; r >= 0; range = nvtx_range_get(c->ranges, range->parent)) {
+		ids[depth++] = range->id;
+		if (!range->parent)
+			break;
+	}
+	while (r >= 0 && depth > 0)
+		r = buf_printf(&text, ":%" PRIu32, ids[--depth]);
+	if (r >= 0)
+		sqlite3_result_text(context, buf_cstr(&text), (int)text.len, SQLITE_TRANSIENT);
+	buf_release(&text);
+	free(ids);
+	return r < 0 ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int row_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct row_cursor *c = (struct row_cursor *)base;
+	const struct nvtx_range *range = &c->ranges->ranges[c->order[c->at]];
+	const struct nvtx_projection *projection = &c->projections->of_range[c->order[c->at]];
+
+	if (column >= ROW_PROJ_START && column <= ROW_PROJ_DURATION && !projection->ops)
+		return SQLITE_OK; /* null */
+	if (column == ROW_PARENT && !range->parent)
+		return SQLITE_OK;
+	if (column == ROW_NAME)
+		result_text(context, c->q, range->name);
+	else if (column == ROW_DOMAIN)
+		result_text(context, c->q, range->domain);
+	else if (column == ROW_STYLE)
+		sqlite3_result_text(context, style_names[nvtx_range_style(range)], -1, SQLITE_STATIC);
+	else if (column == ROW_STACK)
+		return result_stack(context, c, range);
+	else
+		sqlite3_result_int64(context, row_number(c, range, projection, column));
+	return SQLITE_OK;
+}
+
+static int row_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = ((struct row_cursor *)base)->at + 1;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module row_module = {
+	.iVersion = 1, .xConnect = row_connect, .xBestIndex = plain_best_index,
+	.xDisconnect = vtab_disconnect, .xOpen = row_open, .xClose = row_close,
+	.xFilter = row_filter, .xNext = row_next, .xEof = row_eof, .xColumn = row_column,
+	.xRowid = row_rowid,
+};
+
+/* nvtx_projection_stats */
+
+enum { SUM_NAME, SUM_DOMAIN, SUM_STYLE, SUM_PROJ_TOTAL, SUM_RANGE_TOTAL, SUM_COUNT, SUM_AVG, SUM_MED, SUM_MIN, SUM_MAX,
+       SUM_STDDEV, SUM_OPS, SUM_LEVELS, SUM_CHILDREN };
+#define SUM_DECLARATION                                                                                     \
+	"CREATE TABLE x(name TEXT, domainName TEXT, style TEXT, projTotal INTEGER, rangeTotal INTEGER, "    \
+	"count INTEGER, avg REAL, med REAL, min INTEGER, max INTEGER, stddev REAL, gpuOps INTEGER, "        \
+	"levels INTEGER, children INTEGER)"
+
+enum { KEY_NAME, KEY_DOMAIN, KEY_STYLE };
+
+struct sum_extra {
+	int64_t range_total;
+	int64_t ops;
+	int64_t levels;
+	int64_t children;
+};
+
+struct sum_cursor {
+	sqlite3_vtab_cursor base;
+	struct query *q;
+	struct group_table groups; /* of the lengths of projections */
+	struct sum_extra *extra;
+	size_t extra_cap;
+	struct group_figures figures; /* of the row that is shown */
+	double median;
+	size_t at;
+};
+
+static int sum_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+{
+	return function_connect(db, aux, SUM_DECLARATION, ret);
+}
+
+static int sum_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct sum_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	c->q = ((struct function_vtab *)base)->q;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static void sum_forget(struct sum_cursor *c)
+{
+	group_table_release(&c->groups);
+	free(c->extra);
+	c->extra = NULL;
+	c->extra_cap = c->at = 0;
+}
+
+static int sum_close(sqlite3_vtab_cursor *base)
+{
+	sum_forget((struct sum_cursor *)base);
+	free(base);
+	return SQLITE_OK;
+}
+
+static struct sum_extra *extra_of(struct sum_cursor *c, size_t group)
+{
+	struct sum_extra *grown;
+	size_t cap;
+
+	if (group >= c->extra_cap) {
+		cap = group * 2 + 64;
+		grown = realloc(c->extra, cap * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + c->extra_cap, 0, (cap - c->extra_cap) * sizeof(*grown));
+		c->extra = grown;
+		c->extra_cap = cap;
+	}
+	return &c->extra[group];
+}
+
+static int add_range(struct sum_cursor *c, const struct nvtx_range *range, const struct nvtx_projection *projection)
+{
+	int64_t key[REQUEST_MAX_KEYS] = { [KEY_NAME] = range->name, [KEY_DOMAIN] = range->domain,
+					  [KEY_STYLE] = nvtx_range_style(range) };
+	struct sum_extra *extra;
+	size_t group;
+	int r = group_table_find(&c->groups, key, 0, &group);
+
+	if (r < 0)
+		return r;
+	extra = extra_of(c, group);
+	if (!extra)
+		return -ENOMEM;
+	extra->range_total = (int64_t)((uint64_t)extra->range_total + (uint64_t)time_between(range->start, range->end));
+	extra->ops += (int64_t)projection->ops;
+	extra->levels += range->level;
+	extra->children += range->children;
+	return group_add_value(&c->groups.groups[group], time_between(projection->first, projection->last));
+}
+
+/* Figures of the row that is shown. */
+static void compute(struct sum_cursor *c)
+{
+	static const double half[] = { 0.5 };
+	struct grouping kind = { .value_kind = VECTOR_NUMBER };
+	struct group *group;
+	struct quantile middle;
+
+	if (c->at >= c->groups.count)
+		return;
+	group = &c->groups.groups[c->at];
+	group_figures(&kind, group, &c->figures);
+	select_quantiles(group->values, group->count, half, 1, &middle);
+	c->median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
+}
+
+static int sum_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+{
+	struct sum_cursor *c = (struct sum_cursor *)base;
+	struct nvtx_ranges *ranges;
+	struct nvtx_projections *projections;
+	int r;
+
+	sum_forget(c);
+	r = load_both(c->q, &ranges, &projections);
+	for (uint32_t i = 0; r >= 0 && i < ranges->count; i++)
+		if (projections->of_range[i].ops)
+			r = add_range(c, &ranges->ranges[i], &projections->of_range[i]);
+	compute(c);
+	return code_of(r);
+}
+
+static int sum_next(sqlite3_vtab_cursor *base)
+{
+	((struct sum_cursor *)base)->at++;
+	compute((struct sum_cursor *)base);
+	return SQLITE_OK;
+}
+
+static int sum_eof(sqlite3_vtab_cursor *base)
+{
+	struct sum_cursor *c = (struct sum_cursor *)base;
+
+	return c->at >= c->groups.count;
+}
+
+static int64_t sum_number(const struct sum_cursor *c, int column)
+{
+	const struct sum_extra *extra = &c->extra[c->at];
+
+	switch (column) {
+	case SUM_PROJ_TOTAL: return c->figures.whole_sum;
+	case SUM_RANGE_TOTAL: return extra->range_total;
+	case SUM_COUNT: return (int64_t)c->groups.groups[c->at].count;
+	case SUM_MIN: return c->figures.least;
+	case SUM_MAX: return c->figures.largest;
+	case SUM_OPS: return extra->ops;
+	case SUM_LEVELS: return extra->levels;
+	default: return extra->children;
+	}
+}
+
+static int sum_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct sum_cursor *c = (struct sum_cursor *)base;
+	const int64_t *key = c->groups.groups[c->at].key;
+
+	if (column == SUM_NAME)
+		result_text(context, c->q, key[KEY_NAME]);
+	else if (column == SUM_DOMAIN)
+		result_text(context, c->q, key[KEY_DOMAIN]);
+	else if (column == SUM_STYLE)
+		sqlite3_result_text(context, style_names[key[KEY_STYLE]], -1, SQLITE_STATIC);
+	else if (column == SUM_AVG)
+		sqlite3_result_double(context, c->figures.average);
+	else if (column == SUM_MED)
+		sqlite3_result_double(context, c->median);
+	else if (column == SUM_STDDEV)
+		sqlite3_result_double(context, c->figures.deviation);
+	else
+		sqlite3_result_int64(context, sum_number(c, column));
+	return SQLITE_OK;
+}
+
+static int sum_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = (sqlite3_int64)((struct sum_cursor *)base)->at + 1;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module sum_module = {
+	.iVersion = 1, .xConnect = sum_connect, .xBestIndex = plain_best_index,
+	.xDisconnect = vtab_disconnect, .xOpen = sum_open, .xClose = sum_close,
+	.xFilter = sum_filter, .xNext = sum_next, .xEof = sum_eof, .xColumn = sum_column,
+	.xRowid = sum_rowid,
+};
+
+int nvtx_projection_register(struct query *q)
+{
+	int r = sqlite3_create_module_v2(q->db, "nvtx_projection", &row_module, q, NULL);
+
+	if (r == SQLITE_OK)
+		r = sqlite3_create_module_v2(q->db, "nvtx_projection_stats", &sum_module, q, NULL);
+	return r;
+}

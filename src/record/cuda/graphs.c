@@ -1,0 +1,55 @@
+#include "record/cuda/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "record/call_stack.h"
+#include "record/space.h"
+
+int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define,
+		     const uint8_t *body, size_t size, int64_t time)
+{
+	uint32_t present = ALL(COLUMN_CUDA_GRAPH_NODE_STACK);
+	const struct cuda_thread *thread;
+	int64_t v[TABLE_MAX_COLUMNS];
+	struct cuda_wire_node w;
+
+	if (size < sizeof(w))
+		return -EBADMSG;
+	memcpy(&w, body, sizeof(w));
+	thread = w.tid && w.tid != t->inner_tid ? cuda_thread_at(d, w.tid, time, time) : NULL;
+	v[COLUMN_CUDA_GRAPH_NODE_PROCESS] = (int64_t)d->p->uid;
+	v[COLUMN_CUDA_GRAPH_NODE_THREAD] = (int64_t)(thread ? thread->uid : t->uid);
+	v[COLUMN_CUDA_GRAPH_NODE_TIME] = time;
+	v[COLUMN_CUDA_GRAPH_NODE_NODE] = (int64_t)define->id;
+	v[COLUMN_CUDA_GRAPH_NODE_ORIGINAL] = (int64_t)w.original;
+	v[COLUMN_CUDA_GRAPH_NODE_GRAPH] = w.graph;
+	v[COLUMN_CUDA_GRAPH_NODE_TYPE] = w.type;
+	v[COLUMN_CUDA_GRAPH_NODE_FUNCTION] = w.function ? (int64_t)cuda_function_id(d, w.function) : 0;
+	v[COLUMN_CUDA_GRAPH_NODE_STACK] =
+		w.stack ? (int64_t)call_stack_take(d->s, d->p, t, define->time, STACK_MAX_FRAMES) : 0;
+	present &= ~(w.original ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_ORIGINAL));
+	present &= ~(w.type != CUDA_NO_ID ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_TYPE));
+	present &= ~(v[COLUMN_CUDA_GRAPH_NODE_FUNCTION] ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_FUNCTION));
+	present &= ~(v[COLUMN_CUDA_GRAPH_NODE_STACK] ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_STACK));
+	session_row(d->s, TABLE_CUDA_GRAPH_NODE, v, present);
+	return 0;
+}
+
+void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,
+		       int64_t time)
+{
+	uint32_t present = ALL(COLUMN_CUDA_GRAPH_KIND), exec = (uint32_t)define->extra;
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_CUDA_GRAPH_PROCESS] = (int64_t)d->p->uid;
+	v[COLUMN_CUDA_GRAPH_THREAD] = (int64_t)t->uid;
+	v[COLUMN_CUDA_GRAPH_TIME] = time;
+	v[COLUMN_CUDA_GRAPH_GRAPH] = (int64_t)define->id;
+	v[COLUMN_CUDA_GRAPH_ORIGINAL] = (int64_t)(define->extra >> 32);
+	v[COLUMN_CUDA_GRAPH_EXEC] = exec;
+	v[COLUMN_CUDA_GRAPH_KIND] = record_level(define->head);
+	present &= ~(define->extra >> 32 ? 0 : BIT(COLUMN_CUDA_GRAPH_ORIGINAL));
+	present &= ~(exec ? 0 : BIT(COLUMN_CUDA_GRAPH_EXEC));
+	session_row(d->s, TABLE_CUDA_GRAPH, v, present);
+}

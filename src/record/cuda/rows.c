@@ -1,0 +1,212 @@
+#include "record/cuda/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROWS 64u
+#define KEPT_BYTES (32u << 20) /* of a process, while nothing waits */
+
+struct cuda_rows *cuda_rows_of(struct cuda_rows **rows, enum table_id table, enum track_kind kind, uint64_t thread,
+			       uint64_t domain)
+{
+	const struct table_schema *schema = table_schema(table);
+
+	if (*rows)
+		return *rows;
+	*rows = calloc(1, sizeof(**rows));
+	if (!*rows)
+		return NULL;
+	(*rows)->table = (uint8_t)table;
+	(*rows)->kind = (uint8_t)kind;
+	(*rows)->thread = thread;
+	(*rows)->domain = domain;
+	(*rows)->stride = (uint8_t)(schema->column_count + 1);
+	(*rows)->is_span = schema->kind == TABLE_KIND_SPAN;
+	return *rows;
+}
+
+static int grow(struct cuda_process *c, struct cuda_rows *rows)
+{
+	uint32_t cap = rows->cap ? rows->cap * 4 : FIRST_ROWS;
+	int64_t *grown = realloc(rows->values, (size_t)cap * rows->stride * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	c->row_bytes += (size_t)(cap - rows->cap) * rows->stride * sizeof(*grown);
+	rows->values = grown;
+	rows->cap = cap;
+	return 0;
+}
+
+static int64_t *row_at(const struct cuda_rows *rows, uint32_t i)
+{
+	return rows->values + (size_t)i * rows->stride;
+}
+
+/* The later one first where both begin at once: it contains the other. */
+static int is_before(const struct cuda_rows *rows, const int64_t *a, const int64_t *b)
+{
+	return a[1] != b[1] ? a[1] < b[1] : rows->is_span && a[2] > b[2];
+}
+
+int64_t *cuda_rows_add(struct cuda_decoder *d, struct cuda_rows *rows, int64_t start, int64_t end, uint32_t present)
+{
+	int64_t *row;
+
+	if (!rows || (rows->count == rows->cap && grow(d->c, rows) < 0)) {
+		d->c->unplaced++;
+		return NULL;
+	}
+	if (rows->count == 0) {
+		rows->next_waiting = d->c->waiting;
+		d->c->waiting = rows;
+	}
+	row = row_at(rows, rows->count++);
+	row[0] = present | 1u | (rows->is_span ? 2u : 0);
+	row[1] = start;
+	if (rows->is_span)
+		row[2] = end;
+	if (rows->count > 1 && is_before(rows, row, row - rows->stride))
+		rows->out_of_order = 1;
+	d->c->waiting_rows++;
+	d->s->events++;
+	return row + 1;
+}
+
+struct sort_key {
+	int64_t start;
+	int64_t end;
+	uint32_t index;
+};
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct sort_key *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* In order of start, without memory in that of arrival: then lanes keep them apart. */
+static struct sort_key *sorted(const struct cuda_rows *rows)
+{
+	struct sort_key *keys = rows->out_of_order ? malloc(rows->count * sizeof(*keys)) : NULL;
+	const int64_t *row;
+
+	for (uint32_t i = 0; keys && i < rows->count; i++) {
+		row = row_at(rows, i);
+		keys[i] = (struct sort_key){ row[1], rows->is_span ? row[2] : row[1], i };
+	}
+	if (keys)
+		qsort(keys, rows->count, sizeof(*keys), by_start);
+	return keys;
+}
+
+static struct lane *add_lane(struct cuda_decoder *d, struct cuda_rows *rows)
+{
+	struct lane *grown;
+
+	if (rows->lane_count == CUDA_MAX_LANES)
+		return NULL;
+	grown = realloc(rows->lanes, (rows->lane_count + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	rows->lanes = grown;
+	grown[rows->lane_count] = (struct lane){
+		.track = session_track(d->s, (enum table_id)rows->table, (enum track_kind)rows->kind, d->p->uid,
+				       rows->thread, rows->domain, rows->lane_count),
+		.last_end = INT64_MIN,
+	};
+	return grown[rows->lane_count].track ? &grown[rows->lane_count++] : NULL;
+}
+
+static struct lane *lane_for(struct cuda_decoder *d, struct cuda_rows *rows, int64_t start)
+{
+	for (uint32_t i = 0; i < rows->lane_count; i++)
+		if (rows->lanes[i].last_end <= start)
+			return &rows->lanes[i];
+	return add_lane(d, rows);
+}
+
+static void place(struct cuda_decoder *d, struct cuda_rows *rows, const int64_t *row)
+{
+	struct lane *lane = lane_for(d, rows, row[1]);
+	int r = lane ? report_append(lane->track, row + 1, (uint32_t)row[0]) : -ENOMEM;
+
+	if (__builtin_expect(r == 0, 1)) {
+		lane->last_end = rows->is_span ? row[2] : row[1];
+		return;
+	}
+	d->s->events--;
+	if (r == -EINVAL || r == -ENOMEM)
+		d->c->unplaced++;
+	else
+		d->s->unwritten++;
+}
+
+static void free_values(struct cuda_process *c, struct cuda_rows *rows)
+{
+	c->row_bytes -= (size_t)rows->cap * rows->stride * sizeof(*rows->values);
+	free(rows->values);
+	rows->values = NULL;
+	rows->cap = 0;
+}
+
+static void place_all(struct cuda_decoder *d, struct cuda_rows *rows)
+{
+	struct sort_key *keys = sorted(rows);
+
+	for (uint32_t i = 0; i < rows->count; i++)
+		place(d, rows, row_at(rows, keys ? keys[i].index : i));
+	free(keys);
+	d->c->waiting_rows -= rows->count;
+	rows->count = rows->stacks = 0;
+	rows->out_of_order = rows->stacks_asked = 0;
+	if (d->c->row_bytes > KEPT_BYTES)
+		free_values(d->c, rows);
+}
+
+/* A stack lies in its thread's ring, which may be read a moment later than the one with the call: such calls are kept
+ * back once. */
+static int must_wait(struct cuda_process *c, struct cuda_rows *rows, int everything)
+{
+	int now = everything || rows->stacks_asked || rows->count >= CUDA_WAITING_ROWS / 2;
+
+	if (rows->stacks)
+		cuda_stacks_fill(c, rows, now);
+	rows->stacks_asked = rows->stacks != 0;
+	return rows->stacks_asked;
+}
+
+void cuda_flush(struct cuda_decoder *d, int everything)
+{
+	struct cuda_rows *rows = d->c->waiting, *next;
+
+	cuda_clock_compare(d->c);
+	d->c->waiting = NULL;
+	d->c->ticks_waited = 0;
+	for (; rows; rows = next) {
+		next = rows->next_waiting;
+		if (must_wait(d->c, rows, everything)) {
+			rows->next_waiting = d->c->waiting;
+			d->c->waiting = rows;
+		} else {
+			place_all(d, rows);
+		}
+	}
+}
+
+void cuda_rows_free(struct cuda_rows *rows)
+{
+	if (!rows)
+		return;
+	for (uint32_t i = 0; i < rows->lane_count; i++)
+		report_track_close(rows->lanes[i].track);
+	free(rows->lanes);
+	free(rows->values);
+	free(rows);
+}

@@ -1,0 +1,159 @@
+/* The least a tool can do with CUPTI, to compare with: the same activities and the same calls, and every record thrown away.
+ * Loaded by CUDA_INJECTION64_PATH. BARE_CUPTI: path of the library. BARE_CUPTI_CALLS: names of API calls, "all", or none.
+ * BARE_CUPTI_WINDOW: nothing is enabled until bare_cupti_window(1). BARE_CUPTI_SAY: what it did, on stderr. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vendor/cupti.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define BUFFER_SIZE ((size_t)8 << 20)
+#define BUFFERS 16
+#define CALLBACK_IDS 2000
+
+enum { RUNTIME_DOMAIN = 2, DRIVER_DOMAIN = 1 };
+enum { KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_DRIVER = 4, KIND_RUNTIME = 5, KIND_KERNEL = 10, KIND_OVERHEAD = 17, KIND_MEMCPY2 = 22,
+       KIND_CUDA_EVENT = 36, KIND_SYNCHRONIZATION = 38, KIND_GRAPH_TRACE = 51 };
+
+static struct cupti cupti;
+static uint8_t *spare[BUFFERS];
+static unsigned spare_count;
+static size_t delivered;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const int kinds[] = { KIND_KERNEL, KIND_MEMCPY, KIND_MEMSET, KIND_OVERHEAD, KIND_MEMCPY2, KIND_CUDA_EVENT, KIND_SYNCHRONIZATION,
+			     KIND_GRAPH_TRACE };
+
+static void requested(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	pthread_mutex_lock(&lock);
+	*buffer = spare_count ? spare[--spare_count] : NULL;
+	pthread_mutex_unlock(&lock);
+	if (!*buffer)
+		*buffer = (uint8_t *)aligned_alloc(4096, BUFFER_SIZE);
+	*size = *buffer ? BUFFER_SIZE : 0;
+	*max_records = 0;
+}
+
+static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	(void)context, (void)stream, (void)size;
+	pthread_mutex_lock(&lock);
+	delivered += valid;
+	if (spare_count < BUFFERS) {
+		spare[spare_count++] = buffer;
+		buffer = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	free(buffer);
+}
+
+static void called(void *user, int domain, uint32_t id, const void *data)
+{
+	(void)user, (void)domain, (void)id, (void)data;
+}
+
+/* Length of the name without what CUPTI adds to it: cudaLaunchKernel_ptsz_v7000 -> cudaLaunchKernel. */
+static size_t plain_length(const char *name)
+{
+	size_t length = strlen(name), digits = length;
+
+	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+		digits--;
+	if (digits < length && digits > 2 && !strncmp(name + digits - 2, "_v", 2))
+		length = digits - 2;
+	if (length > 5 && (!strncmp(name + length - 5, "_ptsz", 5) || !strncmp(name + length - 5, "_ptds", 5)))
+		length -= 5;
+	return length;
+}
+
+/* Is it among the words of `list`, which commas part? */
+static int listed(const char *list, const char *name)
+{
+	size_t length = plain_length(name);
+
+	while (*list) {
+		size_t word = strcspn(list, ",");
+
+		if ((word == length || word == strlen(name)) && !strncmp(list, name, word))
+			return 1;
+		list += word + (list[word] == ',');
+	}
+	return 0;
+}
+
+static void enable_calls(int domain, int kind, int (*enable)(uint32_t, uint8_t), uint8_t on)
+{
+	const char *list = getenv("BARE_CUPTI_CALLS");
+	unsigned chosen = 0;
+
+	if (!list || !*list)
+		return;
+	if (!enable || !strcmp(list, "all")) {
+		(on ? cupti.cuptiActivityEnable : cupti.cuptiActivityDisable)(kind);
+		return;
+	}
+	for (uint32_t id = 1; id < CALLBACK_IDS; id++) {
+		const char *name = NULL;
+
+		if (!cupti.cuptiGetCallbackName(domain, id, &name) && name && listed(list, name))
+			chosen += !enable(id, on);
+	}
+	if (getenv("BARE_CUPTI_SAY"))
+		fprintf(stderr, "bare CUPTI: %u calls of domain %d\n", chosen, domain);
+}
+
+EXPORT void bare_cupti_window(int on)
+{
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		(on ? cupti.cuptiActivityEnable : cupti.cuptiActivityDisable)(kinds[i]);
+	enable_calls(RUNTIME_DOMAIN, KIND_RUNTIME, cupti.cuptiActivityEnableRuntimeApi, (uint8_t)on);
+	enable_calls(DRIVER_DOMAIN, KIND_DRIVER, cupti.cuptiActivityEnableDriverApi, (uint8_t)on);
+	if (!on)
+		cupti.cuptiActivityFlushAll(0);
+}
+
+static int load(const char *path)
+{
+	cupti.library = dlopen(path, RTLD_NOW);
+	if (!cupti.library) {
+		fprintf(stderr, "bare CUPTI: %s\n", dlerror());
+		return -1;
+	}
+#define CUPTI_FUNCTION(needed, name, parameters)                                                                     \
+	*(void **)&cupti.name = dlsym(cupti.library, #name);                                                         \
+	if (needed && !cupti.name)                                                                                   \
+		return -1;
+#include "vendor/cupti_functions.def"
+#undef CUPTI_FUNCTION
+	return 0;
+}
+
+static void at_end(void)
+{
+	cupti.cuptiActivityFlushAll(1);
+	if (getenv("BARE_CUPTI_SAY"))
+		fprintf(stderr, "bare CUPTI: %zu bytes of records\n", delivered);
+}
+
+EXPORT int InitializeInjection(void)
+{
+	const char *path = getenv("BARE_CUPTI");
+	void *subscriber;
+	int r;
+
+	if (load(path ? path : "libcupti.so"))
+		return 1;
+	r = cupti.cuptiSubscribe(&subscriber, called, NULL);
+	if (r)
+		fprintf(stderr, "bare CUPTI: cuptiSubscribe: %d\n", r);
+	cupti.cuptiActivityRegisterCallbacks(requested, completed);
+	if (!getenv("BARE_CUPTI_WINDOW"))
+		bare_cupti_window(1);
+	atexit(at_end);
+	return 1;
+}
