@@ -13,17 +13,14 @@ struct profile_fields {
 	uint64_t trace;
 	struct osrt_options osrt;
 	struct cpu_options cpu;
-<<<<<<< HEAD
-	struct gpu_options gpu;
-	struct option_texts enable;
-=======
 	struct cuda_options cuda;
 	int cuda_graph;             /* of the values of --cuda-graph-trace, as the next two */
 	int cuda_events;
 	int capture_range;
 	const char *cuda_backtrace;
 	const char *capture_end;
->>>>>>> main
+	struct gpu_options gpu;
+	struct option_texts enable;
 	const char *output;
 	bool force_overwrite;
 	int64_t delay_ns;

@@ -427,13 +427,9 @@ int main(void)
 		TEST(test_notes),
 		TEST(test_nothing_asked_for_is_no_loss),
 		TEST(test_lines_in_use),
-<<<<<<< HEAD
-		TEST(test_value_help), TEST(test_gpu_options),
-=======
 		TEST(test_cuda_options),
 		TEST(test_capture_ranges),
-		TEST(test_value_help),
->>>>>>> main
+		TEST(test_value_help), TEST(test_gpu_options),
 		TEST(test_command_files),
 		TEST(test_environment_pieces),
 	};
