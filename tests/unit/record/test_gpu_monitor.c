@@ -21,6 +21,7 @@ static void open_wire(struct wire *w, struct bench *b)
 	int pair[2];
 	pid_t pid;
 
+	memset(w, 0, sizeof(*w));
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	w->fd = pair[1];
 	pid = fork();
