@@ -4,6 +4,7 @@
  *   double__time.us          the time it began, microseconds of our clock within a second
  *   double__sm.pct           75 % (0.75 x 100)
  *   double__clock.hz         1980000000
+ *   double__noise...         0 to 100, as if by chance
  *   double__second_pass      needs a pass of its own
  * Other names are not known. Words: gpus:N (2), denied (no permission), old (architecture), pm_crash:N (at the Nth decoding), overflow:N (at the Nth
  * decoding the buffer was full, and what came since the one before is lost), no_cuda (cuInit fails). */
@@ -186,6 +187,8 @@ int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 			p->values[i] = 75;
 		else if (strcmp(p->names[i], "double__clock.hz") == 0)
 			p->values[i] = 1980000000;
+		else if (strncmp(p->names[i], "double__noise", 13) == 0)
+			p->values[i] = (double)((image->starts[p->index] + i) * 2654435761u % 1000003) / 1e4;
 	}
 	return 0;
 }
