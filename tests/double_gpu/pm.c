@@ -58,19 +58,24 @@ int cuGetErrorString(int result, const char **text)
 int cuDeviceGetCount(int *count);
 int cuDeviceGetCount(int *count)
 {
-	*count = (int)told("gpus", 2);
+	*count = getenv("CUDA_VISIBLE_DEVICES") ? 1 : (int)told("gpus", 2);
 	return 0;
 }
 
-/* In the order of the bus, as CUDA_DEVICE_ORDER asks. */
+/* CUDA_VISIBLE_DEVICES names one; else all, in the order of the bus if that is asked for. */
+static int physical(int device)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *order = getenv("CUDA_DEVICE_ORDER");
+
+	if (visible)
+		return atoi(visible);
+	return order && strcmp(order, "PCI_BUS_ID") == 0 ? device : 1 - device;
+}
+
 int cuDeviceGetPCIBusId(char *text, int size, int device);
 int cuDeviceGetPCIBusId(char *text, int size, int device)
 {
-	const char *order = getenv("CUDA_DEVICE_ORDER");
-
-	if (!order || strcmp(order, "PCI_BUS_ID") != 0)
-		return 1;
-	snprintf(text, (size_t)size, "0000:%02x:00.0", 6 + device);
+	snprintf(text, (size_t)size, "0000:%02x:00.0", 6 + physical(device));
 	return 0;
 }
 
@@ -88,18 +93,13 @@ int cuptiGetResultString(int result, const char **text)
 	return 0;
 }
 
-#define PM_FUNCTION(name, parameters) int name(struct parameters *p);
+#define PM_FUNCTION(needed, name, parameters) int name(struct parameters *p);
 #include "vendor/cupti_pm_functions.def"
 #undef PM_FUNCTION
 
 int cuptiProfilerInitialize(struct pm_initialize *p)
 {
 	return p->size == 16 ? 0 : 1;
-}
-
-int cuptiProfilerDeInitialize(struct pm_initialize *p)
-{
-	return 0;
 }
 
 int cuptiProfilerDeviceSupported(struct pm_device_supported *p)
@@ -133,11 +133,6 @@ int cuptiProfilerHostDeinitialize(struct pm_host_deinitialize *p)
 }
 
 int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *p)
-{
-	return 1;
-}
-
-int cuptiProfilerHostGetMetricProperties(struct pm_metric_properties *p)
 {
 	return 1;
 }
