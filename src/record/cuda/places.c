@@ -313,19 +313,17 @@ int cuda_define_module(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 	return 0;
 }
 
+/* Not modules: there may be thousands, and nothing refers to them. */
 void cuda_places_provisional(struct cuda_decoder *d)
 {
 	struct report_track *contexts = report_track(d->s->writer, TABLE_CUDA_CONTEXT, 0);
 	struct report_track *streams = report_track(d->s->writer, TABLE_CUDA_STREAM, 0);
-	struct report_track *modules = report_track(d->s->writer, TABLE_CUDA_MODULE, 0);
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	for (uint32_t i = 0; contexts && i < d->c->contexts.count; i++)
 		report_append_provisional(contexts, v, context_values(d, d->c->contexts.items[i], v));
 	for (uint32_t i = 0; streams && i < d->c->streams.count; i++)
 		report_append_provisional(streams, v, stream_values(d, d->c->streams.items[i], v));
-	for (uint32_t i = 0; modules && i < d->c->modules.count; i++)
-		report_append_provisional(modules, v, module_values(d, d->c->modules.items[i], NULL, v));
 }
 
 void cuda_places_end(struct cuda_decoder *d)
