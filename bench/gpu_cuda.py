@@ -19,9 +19,6 @@ SLOW_PAIRS = 4     # of a tool that takes seconds to start
 MILLION = 1000000
 BATCHES = 200
 LAUNCHES = (BATCHES + 20) * 500  # as launch_cost makes them
-# Where the agent's own list of calls is not there.
-SOME_CALLS = ("cudaLaunchKernel,cudaLaunchKernelExC,cuLaunchKernel,cuLaunchKernelEx,cudaMemcpy,cudaMemcpyAsync,cudaMemset,cudaMemsetAsync,"
-              "cudaDeviceSynchronize,cudaStreamSynchronize,cudaEventSynchronize,cudaEventRecord,cudaStreamWaitEvent,cudaMalloc,cudaFree,cudaGraphLaunch")
 PROGRAMS = ("launch_cost", "launches")
 
 
@@ -34,8 +31,7 @@ class Machine:
         suite.build_programs(PROGRAMS)
         self.bare = self.build_bare()
         self.cupti = self.find_cupti()
-        self.calls = calls()
-        print(f"Nsight Systems: {self.nsys or 'not installed'}; CUPTI: {self.cupti}; {len(self.calls.split(','))} calls chosen", flush=True)
+        print(f"Nsight Systems: {self.nsys or 'not installed'}; CUPTI: {self.cupti}", flush=True)
         self.try_bare()
 
     def try_bare(self):
@@ -66,17 +62,7 @@ class Machine:
             return known
 
     def bare_environment(self, **more):
-        return {**os.environ, "CUDA_INJECTION64_PATH": self.bare, "BARE_CUPTI": self.cupti or "libcupti.so", "BARE_CUPTI_CALLS": self.calls, **more}
-
-
-def calls():
-    """The API calls that the agent records by default."""
-    path = os.path.join(HERE, "..", "src", "agent", "cuda", "calls.def")
-    if not os.path.exists(path):
-        return SOME_CALLS
-    with open(path, encoding="utf-8") as f:
-        text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.DOTALL)
-    return ",".join(sorted(set(re.findall(r"\b(?:cuda|cu)[A-Z]\w+", text))))
+        return {**os.environ, "CUDA_INJECTION64_PATH": self.bare, "BARE_CUPTI": self.cupti or "libcupti.so", **more}
 
 
 def said(path):
@@ -178,7 +164,7 @@ def launch(machine):
     ways = {"alone": lambda: three(run(command)), "again": lambda: three(run(command)), "sonde": ours}
     if machine.cupti:
         ways["bare"] = lambda: three(run(command, machine.bare_environment()))
-        ways["bare, no API"] = lambda: three(run(command, machine.bare_environment(BARE_CUPTI_CALLS="")))
+        ways["bare, no API"] = lambda: three(run(command, machine.bare_environment(BARE_CUPTI_CALLS="none")))
     if machine.nsys:
         ways["nsys"] = lambda: three(nsys(machine, command))
     series = rounds(ways, slow=("nsys", "bare, no API"))

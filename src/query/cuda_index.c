@@ -187,7 +187,7 @@ static int load_metrics(struct cuda_index *x, struct report *report)
 		return r;
 	for (size_t i = 0; i < x->metrics.count; i++) {
 		row = x->metrics.rows + i * METRIC_WIDTH;
-		row[METRIC_TYPE] = VM_ID | (row[METRIC_SOURCE] & 0xffff) << 32 | ((row[METRIC_GPU] - 1) & 0xff);
+		row[METRIC_TYPE] = VM_ID | (row[METRIC_SOURCE] & 0xffff) << 32 | (int64_t)(((uint64_t)row[METRIC_GPU] - 1) & 0xff);
 	}
 	index_sort(&x->metrics);
 	return 0;

@@ -152,7 +152,11 @@ static const struct {
 	  "flag INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, 0, 1, pid, context, ifnull(priority, 0) & 4294967295, "
 <<<<<<< HEAD
+<<<<<<< HEAD
 	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process" },
+=======
+	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE id IS NOT NULL" },
+>>>>>>> main
 =======
 	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE id IS NOT NULL" },
 >>>>>>> main
@@ -162,7 +166,11 @@ static const struct {
 	  "streamId INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT s.name, 0, 1, pid, device, context, id "
 <<<<<<< HEAD
+<<<<<<< HEAD
 	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL" },
+=======
+	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL AND id IS NOT NULL" },
+>>>>>>> main
 =======
 	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL AND id IS NOT NULL" },
 >>>>>>> main

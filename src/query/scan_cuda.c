@@ -7,6 +7,12 @@
 
 #define OVERHEAD_SHIFT 16 /* kinds of CUPTI's own overhead are numbered above it */
 
+/* A report may have any number. */
+static int64_t plus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int64_t *ret)
 {
 	const struct cuda_index *x = s->q->index.cuda;
@@ -14,7 +20,7 @@ int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int
 
 	switch ((enum convert)cell->convert) {
 	case CONVERT_TRACK_OBJECT:
-		*ret = t[TRACK_DOMAIN] + cell->constant;
+		*ret = plus(t[TRACK_DOMAIN], cell->constant);
 		return t[TRACK_DOMAIN] != 0;
 	case CONVERT_TRACK_PID:
 		*ret = index_global_pid(&s->q->index, t[TRACK_PROCESS]);
@@ -39,7 +45,7 @@ static void launch_rows(const struct scan *s, const struct mapped_cell *cell, st
 
 	for (uint32_t i = 0; i < s->rows; i++) {
 		launch = cuda_launch(x, ids->values[i]);
-		v->values[i] = launch ? launch[cell->other] + cell->constant : 0;
+		v->values[i] = launch ? plus(launch[cell->other], cell->constant) : 0;
 		v->nulls[i] = !launch || !((uint64_t)launch[LAUNCH_PRESENT] >> cell->other & 1);
 	}
 }

@@ -220,6 +220,18 @@ def test_graph_nodes():
         same(f"graph nodes: {line['name']} was captured in {line['range']!r}", captured_in(path, line["name"]), {line["range"]})
 
 
+def test_projection():
+    """NVTX ranges on the GPU: those around replays hold the kernels of the graphs."""
+    recorded = record("projection", [program("graphs")], ("--cuda-graph-trace=node",))
+    kernels = collections.Counter()
+    for row in harness.stats(recorded.path, "nvtx_kern_sum"):
+        kernels[(row["NVTX Range"].split(":")[-1], row["Kernel Name"].split("(")[0])] += int(row["Kern Inst"])
+    wanted = {("replay captured", "first_part"): 10, ("replay captured", "second_part"): 5, ("replay built", "by_hand"): 8}
+    same("projection: kernels of ranges", {key: kernels.get(key) for key in wanted}, wanted, dict(kernels))
+    ranges = {next(iter(row.values())).split(":")[-1] for row in harness.stats(recorded.path, "nvtx_gpu_proj_trace")}
+    holds("projection: ranges on the GPU", {"replay captured", "replay built"} <= ranges, ranges)
+
+
 def captured_in(path, name):
     """Names of the NVTX ranges that were open when the nodes of kernels of this name were made."""
     nodes = {n["node"]: n for n in cuda_report.rows(path, "cuda_graph_node", ("node", "original", "thread", "time"))}
@@ -332,6 +344,9 @@ def test_without_cuda():
     hidden = record("hidden", ["true"])
     note(f"`true`: {cuda_report.diagnostics(hidden.path)}")
     same("a program without CUDA", cuda_report.count(hidden.path, "gpu_kernel"), 0)
+    unseen = record("unseen", [program("exits")], env={"CUDA_VISIBLE_DEVICES": ""}, status=3)
+    note(f"no GPU to be seen: {cuda_report.diagnostics(unseen.path, 1)}")
+    same("no GPU to be seen: the program's own error", "no CUDA-capable device" in unseen.run.stderr, True, unseen.run.stderr[-300:])
     wrong = record("wrong-cupti", [program("exits")], env={"SONDE_CUPTI": "/nonexistent/libcupti.so"})
     words = " ".join(cuda_report.diagnostics(wrong.path, 1))
     holds("a path of CUPTI that is not there is told", "/nonexistent/libcupti.so" in words, words)
@@ -355,7 +370,7 @@ def test_other_cupti():
 
 PROGRAMS = ("zoo", "graphs", "launches", "spin", "window", "exits")
 TESTS = {
-    "zoo": test_zoo, "graphs": test_graphs, "graph_nodes": test_graph_nodes, "launches": test_launches, "durations": test_durations,
+    "zoo": test_zoo, "graphs": test_graphs, "graph_nodes": test_graph_nodes, "projection": test_projection, "launches": test_launches, "durations": test_durations,
     "window": test_window, "exits": test_exits, "memory": test_memory, "statistics": test_statistics, "backtrace": test_backtrace,
     "all_calls": test_all_calls, "without_cuda": test_without_cuda, "other_cupti": test_other_cupti,
 }

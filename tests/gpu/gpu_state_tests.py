@@ -112,5 +112,13 @@ def test_metrics_help():
     holds("GPU metrics: help names the GPU", run.returncode == 0 and "NVIDIA" in text, text[-300:])
 
 
+def test_switches():
+    """Context switches of the GPU, or why there are none."""
+    recorded = record("gpuctxsw", [program("busy"), "0.1"], ("--gpuctxsw=true",))
+    switches, told = cuda_report.count(recorded.path, "gpu_switch"), cuda_report.diagnostics(recorded.path, 1)
+    note(f"{switches} context switches; {told}")
+    holds("context switches of the GPU, or the reason", switches > 0 or told, "neither")
+
+
 PROGRAMS = ("busy",)
-TESTS = {"nvml": test_nvml, "metrics": test_metrics, "metrics_help": test_metrics_help}
+TESTS = {"nvml": test_nvml, "metrics": test_metrics, "metrics_help": test_metrics_help, "switches": test_switches}

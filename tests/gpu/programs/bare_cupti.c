@@ -1,6 +1,6 @@
 /* The least a tool can do with CUPTI, to compare with: the same activities and the same calls, and every record thrown away.
- * Loaded by CUDA_INJECTION64_PATH. BARE_CUPTI: path of the library. BARE_CUPTI_CALLS: names of API calls, "all", or none.
- * BARE_CUPTI_WINDOW: nothing is enabled until bare_cupti_window(1). BARE_CUPTI_SAY: what it did, on stderr. */
+ * Loaded by CUDA_INJECTION64_PATH. BARE_CUPTI: path of the library. BARE_CUPTI_CALLS: "all" or "none" of the API's, in place of those that
+ * the agent takes. BARE_CUPTI_WINDOW: nothing is enabled until bare_cupti_window(1). BARE_CUPTI_SAY: what it did, on stderr. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -12,13 +12,14 @@
 #include "vendor/cupti.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define BUFFER_SIZE ((size_t)8 << 20)
+#define BUFFER_SIZE ((size_t)2 << 20) /* as the agent's */
 #define BUFFERS 16
-#define CALLBACK_IDS 2000
+#define CALLBACK_IDS 2048
 
 enum { RUNTIME_DOMAIN = 2, DRIVER_DOMAIN = 1 };
-enum { KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_DRIVER = 4, KIND_RUNTIME = 5, KIND_KERNEL = 10, KIND_OVERHEAD = 17, KIND_MEMCPY2 = 22,
-       KIND_CUDA_EVENT = 36, KIND_SYNCHRONIZATION = 38, KIND_GRAPH_TRACE = 51 };
+enum { KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_DRIVER = 4, KIND_RUNTIME = 5, KIND_DEVICE = 8, KIND_CONTEXT = 9,
+       KIND_KERNEL = 10, KIND_OVERHEAD = 17, KIND_MEMCPY2 = 22, KIND_CUDA_EVENT = 36, KIND_STREAM = 37, KIND_SYNCHRONIZATION = 38,
+       KIND_JIT = 52, KIND_GRAPH_TRACE = 51 };
 
 static struct cupti cupti;
 static uint8_t *spare[BUFFERS];
@@ -26,7 +27,7 @@ static unsigned spare_count;
 static size_t delivered;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const int kinds[] = { KIND_KERNEL, KIND_MEMCPY, KIND_MEMSET, KIND_OVERHEAD, KIND_MEMCPY2, KIND_CUDA_EVENT, KIND_SYNCHRONIZATION,
-			     KIND_GRAPH_TRACE };
+			     KIND_JIT, KIND_GRAPH_TRACE };
 
 static void requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -57,54 +58,77 @@ static void called(void *user, int domain, uint32_t id, const void *data)
 	(void)user, (void)domain, (void)id, (void)data;
 }
 
-/* Length of the name without what CUPTI adds to it: cudaLaunchKernel_ptsz_v7000 -> cudaLaunchKernel. */
-static size_t plain_length(const char *name)
+/* The agent's own choice of calls, where its list is there. */
+enum { CHOSEN = 1, LEFT_OUT = 0, CLASS_RUNTIME = RUNTIME_DOMAIN, CLASS_DRIVER = DRIVER_DOMAIN };
+static const struct {
+	int domain;
+	int choice;
+	const char *name;     /* an asterisk at the end stands for any rest; the first that fits decides */
+} patterns[] = {
+#if __has_include("agent/cuda/calls.def")
+#define CUDA_CALL(class, kind, name) { CLASS_##class, CHOSEN, name },
+#define CUDA_CALL_NOT(class, name) { CLASS_##class, LEFT_OUT, name },
+#define CUDA_CALL_NEVER(class, name) { CLASS_##class, LEFT_OUT, name },
+#include "agent/cuda/calls.def"
+#else
+	{ CLASS_RUNTIME, CHOSEN, "cudaLaunch*" },      { CLASS_RUNTIME, CHOSEN, "cudaGraphLaunch" }, { CLASS_RUNTIME, CHOSEN, "cudaMem*" },
+	{ CLASS_RUNTIME, CHOSEN, "cudaStream*" },      { CLASS_RUNTIME, CHOSEN, "cudaEvent*" },      { CLASS_RUNTIME, CHOSEN, "cudaDeviceSynchronize" },
+	{ CLASS_DRIVER, CHOSEN, "cuLaunch*" },         { CLASS_DRIVER, CHOSEN, "cuMem*" },
+#endif
+};
+
+static size_t without_version(const char *name, size_t length)
 {
-	size_t length = strlen(name), digits = length;
+	size_t digits = length;
 
 	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
 		digits--;
-	if (digits < length && digits > 2 && !strncmp(name + digits - 2, "_v", 2))
-		length = digits - 2;
-	if (length > 5 && (!strncmp(name + length - 5, "_ptsz", 5) || !strncmp(name + length - 5, "_ptds", 5)))
-		length -= 5;
-	return length;
+	return digits < length && digits > 2 && !strncmp(name + digits - 2, "_v", 2) ? digits - 2 : length;
 }
 
-/* Is it among the words of `list`, which commas part? */
-static int listed(const char *list, const char *name)
+/* Without what CUPTI adds to it: cudaLaunchKernel_ptsz_v7000 -> cudaLaunchKernel. */
+static size_t plain_length(const char *name)
+{
+	size_t length = without_version(name, strlen(name));
+
+	if (length > 5 && (!strncmp(name + length - 5, "_ptsz", 5) || !strncmp(name + length - 5, "_ptds", 5)))
+		length -= 5;
+	return without_version(name, length);
+}
+
+static int chosen(int domain, const char *name)
 {
 	size_t length = plain_length(name);
 
-	while (*list) {
-		size_t word = strcspn(list, ",");
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+		size_t fixed = strcspn(patterns[i].name, "*");
+		int open = patterns[i].name[fixed] == '*';
 
-		if ((word == length || word == strlen(name)) && !strncmp(list, name, word))
-			return 1;
-		list += word + (list[word] == ',');
+		if (patterns[i].domain == domain && (open ? length >= fixed : length == fixed) && !strncmp(name, patterns[i].name, fixed))
+			return patterns[i].choice;
 	}
 	return 0;
 }
 
 static void enable_calls(int domain, int kind, int (*enable)(uint32_t, uint8_t), uint8_t on)
 {
-	const char *list = getenv("BARE_CUPTI_CALLS");
-	unsigned chosen = 0;
+	const char *how = getenv("BARE_CUPTI_CALLS");
+	unsigned count = 0;
 
-	if (!list || !*list)
+	if (how && !strcmp(how, "none"))
 		return;
-	if (!enable || !strcmp(list, "all")) {
+	if (!enable || (how && !strcmp(how, "all"))) {
 		(on ? cupti.cuptiActivityEnable : cupti.cuptiActivityDisable)(kind);
 		return;
 	}
 	for (uint32_t id = 1; id < CALLBACK_IDS; id++) {
 		const char *name = NULL;
 
-		if (!cupti.cuptiGetCallbackName(domain, id, &name) && name && listed(list, name))
-			chosen += !enable(id, on);
+		if (!cupti.cuptiGetCallbackName(domain, id, &name) && name && chosen(domain, name))
+			count += !enable(id, on);
 	}
 	if (getenv("BARE_CUPTI_SAY"))
-		fprintf(stderr, "bare CUPTI: %u calls of domain %d\n", chosen, domain);
+		fprintf(stderr, "bare CUPTI: %u calls of domain %d\n", count, domain);
 }
 
 EXPORT void bare_cupti_window(int on)
@@ -152,6 +176,11 @@ EXPORT int InitializeInjection(void)
 	if (r)
 		fprintf(stderr, "bare CUPTI: cuptiSubscribe: %d\n", r);
 	cupti.cuptiActivityRegisterCallbacks(requested, completed);
+	cupti.cuptiActivityEnable(KIND_DEVICE);
+	cupti.cuptiActivityEnable(KIND_CONTEXT);
+	cupti.cuptiActivityEnable(KIND_STREAM);
+	if (cupti.cuptiActivityEnableAllSyncRecords)
+		cupti.cuptiActivityEnableAllSyncRecords(0);
 	if (!getenv("BARE_CUPTI_WINDOW"))
 		bare_cupti_window(1);
 	atexit(at_end);
