@@ -151,29 +151,13 @@ static const struct {
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL, "
 	  "flag INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, 0, 1, pid, context, ifnull(priority, 0) & 4294967295, "
-<<<<<<< HEAD
-<<<<<<< HEAD
-	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process" },
-=======
 	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE id IS NOT NULL" },
->>>>>>> main
-=======
-	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE id IS NOT NULL" },
->>>>>>> main
 	{ TABLE_CUDA_STREAM,
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "streamId INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT s.name, 0, 1, pid, device, context, id "
-<<<<<<< HEAD
-<<<<<<< HEAD
-	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL" },
-=======
 	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL AND id IS NOT NULL" },
->>>>>>> main
-=======
-	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL AND id IS NOT NULL" },
->>>>>>> main
 	{ TABLE_NVTX_RESOURCE,
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_DEVICE(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "deviceId INTEGER NOT NULL);"
