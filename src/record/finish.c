@@ -120,6 +120,7 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 		stacks_resolve(&r->drain.session, r->options->cpu.debug_symbols);
 	explain_silence(r);
 	cuda_explain(r);
+	window_explain(r);
 	timer_samples_report_rate(&r->drain.session, r->page->sample_hz);
 	roster_finish(&r->drain.session);
 	gpus_finish(&r->drain.session);

@@ -51,11 +51,12 @@ int cuda_define_device(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 
 	if (size < sizeof(w))
 		return -EBADMSG;
-	if (idmap_get(&d->c->devices, id) != IDMAP_NONE || d->c->devices.count >= CUDA_MAX_PLACES)
-		return 0;
 	memcpy(&w, body, sizeof(w));
 	snprintf(name, sizeof(name), "%.*s", (int)(size - sizeof(w)), (const char *)body + sizeof(w));
+	/* Told again once the driver has said where it is. */
 	gpu = gpu_of(d->s, &w, name);
+	if (idmap_get(&d->c->devices, id) != IDMAP_NONE || d->c->devices.count >= CUDA_MAX_PLACES)
+		return 0;
 	idmap_put(&d->c->devices, id, gpu);
 	gpu_uuid_text(w.mig ? "MIG-" : "GPU-", w.mig ? w.mig_uuid : w.uuid, uuid);
 	v[COLUMN_CUDA_DEVICE_PROCESS] = (int64_t)d->p->uid;
