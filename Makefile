@@ -1,6 +1,6 @@
 # A thin front for Meson: the targets people type.
 #
-#   make            build (build/sonde, build/libsonde.so)
+#   make            build (build/sonde, build/libsonde.so, build/libsonde-cuda.so)
 #   make demo       record a small pipeline and say what is slow in it
 #   make test       every test; the last line is "N passed, N failed, N skipped"
 #   make soak       the same with the long forms

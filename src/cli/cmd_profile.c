@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/profile_setup.h"
 #include "cli/trace_list.h"
+#include "record/gpu/monitor.h"
 #include "record/record.h"
 
 extern const struct command profile_command;
@@ -92,6 +93,21 @@ static int record(struct cli *cli, const struct profile_setup *setup, bool stats
 	return status;
 }
 
+static bool answer_gpu_help(struct cli *cli, const struct gpu_options *gpu)
+{
+	char *text = NULL;
+
+	if (gpu->metrics_devices && strcmp(gpu->metrics_devices, "help") == 0)
+		text = gpu_monitor_devices_help(gpu->metrics_set);
+	else if (gpu->metrics_set && strcmp(gpu->metrics_set, "help") == 0)
+		text = gpu_monitor_sets_help();
+	if (!text)
+		return false;
+	fputs(text, cli->out);
+	free(text);
+	return true;
+}
+
 /* "--option=help" asks what there is to choose from; nothing is run. */
 static bool answer_value_help(struct cli *cli, const struct profile_fields *fields,
 			      const struct options_parsed *parsed)
@@ -103,6 +119,8 @@ static bool answer_value_help(struct cli *cli, const struct profile_fields *fiel
 		trace_list_print(cli->out);
 		return true;
 	}
+	if (answer_gpu_help(cli, &fields->gpu))
+		return true;
 	for (i = 0; i < parsed->use_count; i++) {
 		spec = parsed->uses[i].spec;
 		if (spec->state == OPTION_BUILT || strcmp(parsed->uses[i].value, "help") != 0)

@@ -76,6 +76,10 @@ const struct doctor_check doctor_checks[] = {
 	{ "GPUs", "GPU work on the timeline", false, doctor_probe_gpus,
 	  { .docker = "docker run --gpus all",
 	    .kubernetes = "resources: {limits: {nvidia.com/gpu: 1}}" } },
+	{ "NVML", "use, power, temperature and clocks of GPUs over time", false, doctor_probe_nvml,
+	  { .host = "install the driver's libraries: sudo apt install libnvidia-compute-VERSION",
+	    .docker = "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+	    .kubernetes = "env: [{name: NVIDIA_DRIVER_CAPABILITIES, value: 'compute,utility'}]" } },
 	{ "CUPTI", "CUDA calls, kernels, copies, counters", false, doctor_probe_cupti,
 	  { .host = "install the CUDA toolkit, or: pip install nvidia-cuda-cupti-cu12" } },
 	{ "GPU counters", "hardware metrics of GPUs and kernels without root", false,
@@ -83,6 +87,8 @@ const struct doctor_check doctor_checks[] = {
 	  { .host = "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
 		    "/etc/modprobe.d/nvidia-profiling.conf && sudo update-initramfs -u, then reboot",
 	    ADD_CAPABILITY("SYS_ADMIN") } },
+	{ "GPU metrics", "hardware metrics of GPUs over time (--gpu-metrics-devices)", false, doctor_probe_gpu_metrics,
+	  { .host = "what --gpu-metrics-devices=help says for each GPU" } },
 };
 
 const size_t doctor_check_count = sizeof(doctor_checks) / sizeof(doctor_checks[0]);

@@ -17,6 +17,7 @@ struct doctor_calls {
 	int (*abstract_socket)(void);
 	int (*wipe_on_fork)(void);
 	uint64_t (*memlock_limit)(void); /* bytes, UINT64_MAX: no limit */
+	char *(*gpu_devices)(void); /* as --gpu-metrics-devices=help; to be freed */
 };
 
 extern const struct doctor_calls doctor_real_calls;
@@ -83,7 +84,8 @@ doctor_probe doctor_probe_agent, doctor_probe_nvtx, doctor_probe_memfd, doctor_p
 doctor_probe doctor_probe_perf_own, doctor_probe_perf_kernel, doctor_probe_perf_system,
 	doctor_probe_perf_hardware, doctor_probe_seccomp, doctor_probe_kernel_symbols,
 	doctor_probe_ptrace, doctor_probe_tracefs, doctor_probe_memlock;
-doctor_probe doctor_probe_driver, doctor_probe_gpus, doctor_probe_cupti, doctor_probe_gpu_counters;
+doctor_probe doctor_probe_driver, doctor_probe_gpus, doctor_probe_nvml, doctor_probe_cupti, doctor_probe_gpu_counters,
+	doctor_probe_gpu_metrics;
 doctor_probe doctor_probe_container, doctor_probe_cgroup, doctor_probe_disk;
 
 #endif

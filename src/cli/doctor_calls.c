@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
+#include "record/gpu/monitor.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -80,10 +81,16 @@ static uint64_t memlock_limit(void)
 	return limit.rlim_cur;
 }
 
+static char *list_gpus(void)
+{
+	return gpu_monitor_devices_help(NULL);
+}
+
 const struct doctor_calls doctor_real_calls = {
 	.perf_event = try_perf_event,
 	.memfd = try_memfd,
 	.abstract_socket = try_abstract_socket,
 	.wipe_on_fork = try_wipe_on_fork,
 	.memlock_limit = memlock_limit,
+	.gpu_devices = list_gpus,
 };

@@ -68,6 +68,64 @@ void doctor_probe_cupti(const struct doctor_host *host, struct doctor_answer *re
 			   "the system folders nor in Python's nvidia packages");
 }
 
+void doctor_probe_nvml(const struct doctor_host *host, struct doctor_answer *ret)
+{
+	static const char *const folders[] = {
+		"/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/*-linux-gnu/nvidia/current", "/usr/local/nvidia/lib64",
+		"/usr/lib/wsl/lib", "/run/opengl-driver/lib",
+	};
+	char pattern[256];
+	glob_t found;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(pattern, sizeof(pattern), "%s/libnvidia-ml.so.1", folders[i]);
+		if (glob_under_root(host, pattern, &found) != 0)
+			continue;
+		doctor_say(ret, DOCTOR_OK, "%s", found.gl_pathv[0]);
+		globfree(&found);
+		return;
+	}
+	if (!doctor_exists(host, "/proc/driver/nvidia/version"))
+		doctor_see(ret, "NVIDIA driver", "the NVIDIA driver is not loaded");
+	else
+		doctor_say(ret, DOCTOR_NO, "libnvidia-ml.so.1 was not found");
+}
+
+static size_t count_lines_with(const char *text, const char *words)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, words)); text += strlen(words))
+		count++;
+	return count;
+}
+
+/* Asks the GPUs themselves, where there are any. */
+void doctor_probe_gpu_metrics(const struct doctor_host *host, struct doctor_answer *ret)
+{
+	static const char cannot[] = ": cannot be sampled: ";
+	size_t good, bad;
+	char *text, *why;
+
+	if (!doctor_exists(host, "/proc/driver/nvidia/version")) {
+		doctor_see(ret, "NVIDIA driver", "the NVIDIA driver is not loaded");
+		return;
+	}
+	text = host->calls->gpu_devices();
+	good = text ? count_lines_with(text, ": can be sampled") : 0;
+	bad = text ? count_lines_with(text, cannot) : 0;
+	why = bad ? strstr(text, cannot) + strlen(cannot) : NULL;
+	if (why)
+		why[strcspn(why, "\n")] = '\0';
+	if (good && !bad)
+		doctor_say(ret, DOCTOR_OK, "%zu can be sampled", good);
+	else if (good)
+		doctor_say(ret, DOCTOR_PARTLY, "%zu of %zu can be sampled: %.250s", good, good + bad, why);
+	else
+		doctor_say(ret, DOCTOR_NO, "%.300s", why ? why : "NVML tells of no GPU");
+	free(text);
+}
+
 void doctor_probe_gpu_counters(const struct doctor_host *host, struct doctor_answer *ret)
 {
 	char value[16];

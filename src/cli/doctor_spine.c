@@ -9,12 +9,14 @@
 
 void doctor_probe_agent(const struct doctor_host *host, struct doctor_answer *ret)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], cuda[PATH_MAX];
 
-	if (find_agent("libsonde.so", path, sizeof(path)) == 0)
-		doctor_say(ret, DOCTOR_OK, "%.300s", path);
-	else
+	if (find_agent("libsonde.so", path, sizeof(path)) < 0)
 		doctor_say(ret, DOCTOR_NO, "libsonde.so is not where sonde looks for it");
+	else if (find_agent("libsonde-cuda.so", cuda, sizeof(cuda)) < 0)
+		doctor_say(ret, DOCTOR_PARTLY, "libsonde-cuda.so is not where sonde looks for it: CUDA is not recorded");
+	else
+		doctor_say(ret, DOCTOR_OK, "%.300s", path);
 }
 
 void doctor_probe_nvtx(const struct doctor_host *host, struct doctor_answer *ret)

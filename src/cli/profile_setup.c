@@ -175,6 +175,8 @@ int profile_setup_fill(struct profile_setup *setup, const struct profile_fields 
 	setup->options.kill_signal = r;
 	r = fill_environment(setup, &fields->env, err);
 	if (r == 0)
+		r = profile_gpu_options(&setup->options.gpu, fields, &setup->notes, err);
+	if (r == 0)
 		r = fill_program(setup, argv, err);
 	if (r == 0 && profile_add_notes(fields, parsed, &setup->notes) < 0)
 		r = error_set(err, ENOMEM, "Out of memory.");

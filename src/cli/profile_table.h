@@ -19,6 +19,8 @@ struct profile_fields {
 	int capture_range;
 	const char *cuda_backtrace;
 	const char *capture_end;
+	struct gpu_options gpu;
+	struct option_texts enable;
 	const char *output;
 	bool force_overwrite;
 	int64_t delay_ns;

@@ -59,8 +59,8 @@ static int take_launch(void *context, const int64_t *values, uint32_t present)
 	uint64_t bits = present | 1ull << LAUNCH_SHAPE;
 	int64_t *row;
 
-	if (l->x->launches.count == l->rows)
-		return -EBADMSG;
+	if (!(present & 1) || l->x->launches.count == l->rows)
+		return 0;
 	row = l->x->launches.rows + l->x->launches.count++ * LAUNCH_WIDTH;
 	memcpy(row, values, LAUNCH_NAME * sizeof(*row));
 	/* nsys shows the configuration that was used. */
@@ -187,7 +187,7 @@ static int load_metrics(struct cuda_index *x, struct report *report)
 		return r;
 	for (size_t i = 0; i < x->metrics.count; i++) {
 		row = x->metrics.rows + i * METRIC_WIDTH;
-		row[METRIC_TYPE] = VM_ID | (row[METRIC_SOURCE] & 0xffff) << 32 | ((row[METRIC_GPU] - 1) & 0xff);
+		row[METRIC_TYPE] = VM_ID | (row[METRIC_SOURCE] & 0xffff) << 32 | (int64_t)(((uint64_t)row[METRIC_GPU] - 1) & 0xff);
 	}
 	index_sort(&x->metrics);
 	return 0;

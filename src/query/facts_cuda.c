@@ -92,7 +92,7 @@ static int insert_gpu(struct query *q, const struct limits *limits)
 	for (unsigned a = 0; a < SHOWN_ATTRIBUTES && r >= 0; a++)
 		r = limits->known[a] ? buf_printf(&list, "%" PRId64 ",", limits->values[a]) : buf_puts(&list, "NULL,");
 	r = r < 0 ? SQLITE_NOMEM :
-	    facts_execute(q, "INSERT INTO TARGET_INFO_GPU SELECT %lld, uid - 1, name, bus, %d, l2, memory, bandwidth, "
+	    facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_GPU SELECT %lld, uid - 1, name, bus, %d, l2, memory, bandwidth, "
 			     "clock, sm_count, uid - 1, uuid, NULL, chip, (SELECT id FROM sonde_cuda_device d "
 			     "WHERE d.gpu = g.uid ORDER BY process, id LIMIT 1), NULL, NULL, NULL, NULL, %s major, minor, major, minor "
 			     "FROM sonde_gpu g WHERE uid = %lld",
@@ -135,39 +135,39 @@ static const struct {
 	{ TABLE_CUDA_DEVICE,
 	  "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, "
 	  "uuid TEXT, numMultiprocessors INTEGER);"
-	  "INSERT INTO TARGET_INFO_CUDA_DEVICE SELECT gpu - 1, id, pid, uuid, sm_count FROM sonde_cuda_device d "
+	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_DEVICE SELECT gpu - 1, id, pid, uuid, sm_count FROM sonde_cuda_device d "
 	  "JOIN sonde_process p ON p.uid = d.process" },
 	{ TABLE_CUDA_CONTEXT,
 	  "CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO(nullStreamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "parentContextId INTEGER, isGreenContext INTEGER, numMultiprocessors INTEGER, numTpcs INTEGER, tpcMask TEXT, "
 	  "workqueueResourceId INTEGER, workqueueConcurrencyLimit INTEGER, workqueueSharingScope INTEGER);"
-	  "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO SELECT ifnull(null_stream, 0), 0, 1, pid, device, id, c.parent, "
+	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_CONTEXT_INFO SELECT ifnull(null_stream, 0), 0, 1, pid, device, id, c.parent, "
 	  "ifnull(green, 0), sm_count, NULL, NULL, NULL, NULL, NULL FROM sonde_cuda_context c "
 	  "JOIN sonde_process p ON p.uid = c.process" },
-	/* Priorities are shown as CUPTI has them, without a sign. */
+	/* Priorities are shown as CUPTI has them, without a sign. What stands for all streams of a context has no id and is none. */
 	{ TABLE_CUDA_STREAM,
 	  "CREATE TABLE TARGET_INFO_CUDA_STREAM(streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL, "
 	  "flag INTEGER NOT NULL);"
-	  "INSERT INTO TARGET_INFO_CUDA_STREAM SELECT id, 0, 1, pid, context, ifnull(priority, 0) & 4294967295, "
-	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process" },
+	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, 0, 1, pid, context, ifnull(priority, 0) & 4294967295, "
+	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE id IS NOT NULL" },
 	{ TABLE_CUDA_STREAM,
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "streamId INTEGER NOT NULL);"
-	  "INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT s.name, 0, 1, pid, device, context, id "
-	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL" },
+	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT s.name, 0, 1, pid, device, context, id "
+	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL AND id IS NOT NULL" },
 	{ TABLE_NVTX_RESOURCE,
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_DEVICE(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "deviceId INTEGER NOT NULL);"
-	  "INSERT INTO TARGET_INFO_NVTX_CUDA_DEVICE SELECT name, 0, 1, identifier FROM sonde_nvtx_resource "
+	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_DEVICE SELECT name, 0, 1, identifier FROM sonde_nvtx_resource "
 	  "WHERE identifier_type IN (" NVTX_DEVICES ") AND kind = 1 AND name IS NOT NULL" },
 	/* The same number as GPU_METRICS.typeId: cuda_index.c. */
 	{ TABLE_GPU_METRIC,
 	  "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, "
 	  "typeName TEXT NOT NULL, metricId INTEGER NOT NULL, metricName TEXT NOT NULL);"
-	  "INSERT INTO TARGET_INFO_GPU_METRICS SELECT (1 << 48) | ((source & 65535) << 32) | (gpu - 1 & 255), "
+	  "INSERT OR IGNORE INTO TARGET_INFO_GPU_METRICS SELECT (1 << 48) | ((source & 65535) << 32) | (gpu - 1 & 255), "
 	  "(1 << 48) | ((source & 65535) << 32), CASE source WHEN 1 THEN 'NVML' ELSE 'GPU Metrics' END || ' [' || "
 	  "ifnull(g.name, 'GPU ' || (gpu - 1)) || ']', id, m.name FROM sonde_gpu_metric m "
 	  "LEFT JOIN sonde_gpu g ON g.uid = m.gpu" },
@@ -239,7 +239,7 @@ int facts_create_cuda(struct query *q)
 	int r = create_infos(q);
 
 	if (r == SQLITE_OK)
-		r = facts_execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
+		r = facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
 				     "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1",
 				  (long long)index_global_id(0, 0));
 	for (size_t i = 0; r == SQLITE_OK && i < sizeof(enums) / sizeof(enums[0]); i++)

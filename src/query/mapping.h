@@ -53,7 +53,6 @@ enum convert {
 	CONVERT_API_TEXT,        /* name of a call as nsys's reports print it */
 	CONVERT_STREAM,          /* number `other` (STREAM_*) of a stream uid */
 	CONVERT_STREAM_PID,      /* globalPid of its process */
-	CONVERT_COPY_DEVICE,     /* of the stream; unified memory: where it came to, else from */
 	CONVERT_MEMORY_KIND,     /* nsys's number of CUPTI's kind of memory */
 	CONVERT_OVERHEAD_KIND,   /* nsys's number of CUPTI's kind of overhead */
 	CONVERT_OVERHEAD_NAME,   /* string id of what it is called */
@@ -74,7 +73,7 @@ enum convert {
 	CONVERT_TRACK_DEPTH,
 	CONVERT_TRACK_OBJECT,    /* uid of what GPU work is on (`domain`), and `constant` */
 	CONVERT_TRACK_PID,       /* globalPid */
-	CONVERT_TRACK_STREAM,    /* number `other` (STREAM_*) of the stream */
+	CONVERT_TRACK_STREAM,    /* number `other` (STREAM_*) of the stream; `constant` where it has none */
 	CONVERT_TRACK_CONTEXT,   /* number `other` (CONTEXT_*) of the context */
 	CONVERT_TRACK_METRIC,    /* number `other` (METRIC_*) of the GPU metric */
 	CONVERT_LABEL,           /* id of text `constant` (enum made_label) */

@@ -15,6 +15,8 @@ enum {
 #define LAUNCH(from) { .convert = CONVERT_LAUNCH, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = (from) }
 #define LAUNCH_TEXT(from) { .convert = CONVERT_LAUNCH_TEXT, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = (from) }
 #define STREAM(from) { .convert = CONVERT_TRACK_STREAM, .other = (from) }
+/* A context that is waited for stands for all of its streams. */
+#define ANY_STREAM { .convert = CONVERT_TRACK_STREAM, .other = STREAM_ID, .constant = 4294967295 }
 #define OR(from, number) { .convert = CONVERT_NUMBER_OR, .column = (from), .constant = (number) }
 #define LABEL_TEXT(number) { .convert = CONVERT_LABEL_TEXT, .constant = (number) }
 #define LABEL(number) { .convert = CONVERT_LABEL, .constant = (number) }
@@ -25,8 +27,8 @@ enum {
 	SHOWN("deviceId", "INTEGER NOT NULL"), SHOWN("contextId", "INTEGER NOT NULL"),            \
 	SHOWN("greenContextId", "INTEGER"), SHOWN("streamId", "INTEGER NOT NULL"),                \
 	KEY("correlationId", "INTEGER"), SHOWN("globalPid", "INTEGER")
-#define PLACE_CELLS(device, green, correlation)                                                  \
-	device, STREAM(STREAM_CONTEXT), green, STREAM(STREAM_ID), FROM(NUMBER, correlation),     \
+#define PLACE_CELLS(green, its_stream, correlation)                                              \
+	STREAM(STREAM_DEVICE), STREAM(STREAM_CONTEXT), green, its_stream, FROM(NUMBER, correlation), \
 	FROM(TRACK_PID, 0)
 #define WORK_COLUMNS(its_duration, its_track)                                                    \
 	BEHIND(its_duration, "INTEGER", "duration"), BEHIND(its_track, "INTEGER", "track"),       \
@@ -61,7 +63,7 @@ static const struct mapped_column mapped_kernels_columns[] = {
 };
 static const struct mapped_cell kernel_cells[] = {
 	FROM(NUMBER, COLUMN_GPU_KERNEL_START), FROM(NUMBER, COLUMN_GPU_KERNEL_END),
-	PLACE_CELLS(STREAM(STREAM_DEVICE), STREAM(STREAM_GREEN), COLUMN_GPU_KERNEL_CORRELATION),
+	PLACE_CELLS(STREAM(STREAM_GREEN), STREAM(STREAM_ID), COLUMN_GPU_KERNEL_CORRELATION),
 	LAUNCH(LAUNCH_NAME), LAUNCH(LAUNCH_SHORT_NAME), LAUNCH(LAUNCH_MANGLED),
 	/* From 1, unlike CUPTI's. */
 	{ .convert = CONVERT_LAUNCH, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = COLUMN_CUDA_LAUNCH_LAUNCH_TYPE,
@@ -100,8 +102,7 @@ static const struct mapped_column mapped_copies_columns[] = {
 };
 static const struct mapped_cell copy_cells[] = {
 	FROM(NUMBER, COLUMN_GPU_COPY_START), FROM(NUMBER, COLUMN_GPU_COPY_END),
-	PLACE_CELLS(FROM(COPY_DEVICE, COLUMN_GPU_COPY_TARGET_DEVICE), STREAM(STREAM_GREEN),
-		    COLUMN_GPU_COPY_CORRELATION),
+	PLACE_CELLS(STREAM(STREAM_GREEN), STREAM(STREAM_ID), COLUMN_GPU_COPY_CORRELATION),
 	FROM(NUMBER_OR, COLUMN_GPU_COPY_BYTES), FROM(NUMBER_OR, COLUMN_GPU_COPY_KIND), NOTHING,
 	FROM(MEMORY_KIND, COLUMN_GPU_COPY_SOURCE), FROM(MEMORY_KIND, COLUMN_GPU_COPY_TARGET),
 	FROM(NUMBER, COLUMN_GPU_COPY_SOURCE_DEVICE), FROM(NUMBER, COLUMN_GPU_COPY_SOURCE_CONTEXT),
@@ -125,7 +126,7 @@ static const struct mapped_column mapped_sets_columns[] = {
 };
 static const struct mapped_cell set_cells[] = {
 	FROM(NUMBER, COLUMN_GPU_SET_START), FROM(NUMBER, COLUMN_GPU_SET_END),
-	PLACE_CELLS(STREAM(STREAM_DEVICE), STREAM(STREAM_GREEN), COLUMN_GPU_SET_CORRELATION),
+	PLACE_CELLS(STREAM(STREAM_GREEN), STREAM(STREAM_ID), COLUMN_GPU_SET_CORRELATION),
 	FROM(NUMBER_OR, COLUMN_GPU_SET_VALUE), FROM(NUMBER_OR, COLUMN_GPU_SET_BYTES),
 	FROM(NUMBER, COLUMN_GPU_SET_GRAPH_NODE), FROM(MEMORY_KIND, COLUMN_GPU_SET_MEMORY),
 	FROM(NUMBER, COLUMN_GPU_SET_GRAPH), FROM(NUMBER, COLUMN_GPU_SET_CHANNEL), FROM(NUMBER, COLUMN_GPU_SET_FLAGS),
@@ -144,7 +145,7 @@ static const struct mapped_column mapped_syncs_columns[] = {
 };
 static const struct mapped_cell sync_cells[] = {
 	FROM(NUMBER, COLUMN_GPU_SYNC_START), FROM(NUMBER, COLUMN_GPU_SYNC_END),
-	PLACE_CELLS(STREAM(STREAM_DEVICE), NOTHING, COLUMN_GPU_SYNC_CORRELATION),
+	PLACE_CELLS(NOTHING, ANY_STREAM, COLUMN_GPU_SYNC_CORRELATION),
 	NOTHING, FROM(NUMBER_OR, COLUMN_GPU_SYNC_KIND), OR(COLUMN_GPU_SYNC_EVENT, NO_EVENT),
 	FROM(NUMBER_OR, COLUMN_GPU_SYNC_EVENT_SYNC), FROM(NUMBER, COLUMN_GPU_SYNC_RESULT), WORK_CELLS,
 };
@@ -174,7 +175,7 @@ static const struct mapped_column mapped_graph_traces_columns[] = {
 };
 static const struct mapped_cell graph_trace_cells[] = {
 	FROM(NUMBER, COLUMN_GPU_GRAPH_START), FROM(NUMBER, COLUMN_GPU_GRAPH_END),
-	PLACE_CELLS(STREAM(STREAM_DEVICE), STREAM(STREAM_GREEN), COLUMN_GPU_GRAPH_CORRELATION),
+	PLACE_CELLS(STREAM(STREAM_GREEN), STREAM(STREAM_ID), COLUMN_GPU_GRAPH_CORRELATION),
 	FROM(NUMBER_OR, COLUMN_GPU_GRAPH_GRAPH), FROM(NUMBER_OR, COLUMN_GPU_GRAPH_EXEC), WORK_CELLS,
 };
 static const struct mapped_source mapped_graph_traces_sources[] = {

@@ -7,8 +7,8 @@
 #include "query/cuda_index.h"
 #include "query/function.h"
 #include "query/group.h"
-#include "query/hash.h"
 #include "query/nvtx_ranges.h"
+#include "query/parallel.h"
 #include "query/select.h"
 
 enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN_RANGES, COLUMN_COUNT, COLUMN_SUM, COLUMN_AVG,
@@ -18,12 +18,37 @@ enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN
 	"ranges INTEGER, count INTEGER, sum INTEGER, avg REAL, med REAL, min INTEGER, max INTEGER, "    \
 	"stddev REAL, name TEXT, by HIDDEN)"
 
-/* KEY_WHO is a thread's uid, or of kernels whose call is not known, their process's, negative. */
-enum { KEY_RANGE, KEY_DOMAIN_STYLE, KEY_WHO, KEY_KERNEL };
 enum { STYLE_NONE = 2 };
 
-struct group_extra {
-	uint32_t last_range; /* counted already */
+/* Kernels of one name in ranges of one name, or outside of ranges. */
+enum { KEY_SCOPE, KEY_KERNEL };
+
+/* Ranges of one name, style and thread; KEY_WHO is a thread's uid, or of kernels whose call is not known, their
+ * process's, negative. */
+enum { SCOPE_NAME, SCOPE_DOMAIN, SCOPE_STYLE, SCOPE_WHO };
+
+struct range_list {
+	uint32_t *places;   /* some more than once */
+	uint32_t count;
+	uint32_t cap;
+	uint32_t last;
+};
+
+/* Where there are few scopes and kernels, groups are found in an array by both. */
+#define CELLS_MAX (4u << 20)
+
+/* What a worker has found. */
+struct part {
+	struct group_table groups;    /* of durations */
+	struct range_list *ranges;    /* by group */
+	size_t range_cap;
+	uint32_t *cells;              /* group + 1; NULL: too many */
+	struct group_table outside;   /* scopes without a range: SCOPE_* */
+};
+
+struct row {
+	struct group_figures figures;
+	double median;
 	uint64_t ranges;
 };
 
@@ -33,17 +58,15 @@ struct cursor {
 	struct cuda_calls *calls;
 	const struct cuda_index *index;
 	struct nvtx_ranges *ranges;
-	unsigned by;               /* LAUNCH_NAME ... */
-	int64_t *kernel_names;     /* by row of index->launches: string id, one for all with the same text */
-	struct group_table groups;
-	struct group_extra *extra;
-	size_t extra_cap;
-	uint64_t *pairs;           /* (group, range) that were counted; 0 = free */
-	size_t pair_count;
-	size_t pair_slots;
-	struct group_figures figures; /* of the row that is shown */
-	double median;
+	unsigned by;                /* LAUNCH_NAME ... */
+	uint32_t *kernels;          /* by row of index->launches: its place among the names */
+	struct group_table names;   /* of kernels: string ids, one for all with the same text */
+	struct group_table scopes;  /* SCOPE_* */
+	uint32_t *scope_of_range;   /* by place, less 1 */
+	struct part parts[PARALLEL_MAX];
+	struct row *rows;
 	size_t at;
+	_Atomic size_t next;        /* work shared by threads */
 };
 
 static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
@@ -67,16 +90,30 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	return SQLITE_OK;
 }
 
+static void forget_part(struct part *p)
+{
+	for (size_t i = 0; i < p->range_cap; i++)
+		free(p->ranges[i].places);
+	free(p->ranges);
+	free(p->cells);
+	group_table_release(&p->groups);
+	group_table_release(&p->outside);
+	*p = (struct part){ 0 };
+}
+
 static void forget(struct cursor *c)
 {
-	group_table_release(&c->groups);
-	free(c->extra);
-	free(c->pairs);
-	free(c->kernel_names);
-	c->extra = NULL;
-	c->pairs = NULL;
-	c->kernel_names = NULL;
-	c->extra_cap = c->pair_count = c->pair_slots = c->at = 0;
+	for (unsigned i = 0; i < PARALLEL_MAX; i++)
+		forget_part(&c->parts[i]);
+	group_table_release(&c->scopes);
+	free(c->scope_of_range);
+	free(c->kernels);
+	group_table_release(&c->names);
+	free(c->rows);
+	c->scope_of_range = NULL;
+	c->kernels = NULL;
+	c->rows = NULL;
+	c->at = 0;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
@@ -86,131 +123,167 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
+static int name_kernel(struct cursor *c, int64_t name, uint32_t *ret)
+{
+	int64_t key[REQUEST_MAX_KEYS] = { name };
+	size_t found = 0;
+	int r = canon_id(c->q, &key[0]);
+
+	if (r >= 0)
+		r = group_table_find(&c->names, key, 0, &found);
+	*ret = (uint32_t)found;
+	return r;
+}
+
+/* Place 0 is of kernels without a name, or whose launch is not known. */
 static int name_kernels(struct cursor *c)
 {
 	const struct index_table *launches = &c->index->launches;
-	int r = 0;
+	int r;
 
-	c->kernel_names = calloc(launches->count + 1, sizeof(*c->kernel_names));
-	if (!c->kernel_names)
+	c->kernels = calloc(launches->count + 1, sizeof(*c->kernels));
+	if (!c->kernels)
 		return -ENOMEM;
+	r = name_kernel(c, 0, &c->kernels[0]);
 	for (size_t i = 0; r >= 0 && i < launches->count; i++) {
 		const int64_t *row = launches->rows + i * LAUNCH_WIDTH;
 
-		c->kernel_names[i] = row[c->by] ? row[c->by] : row[LAUNCH_NAME];
-		r = canon_id(c->q, &c->kernel_names[i]);
+		r = name_kernel(c, row[c->by] ? row[c->by] : row[LAUNCH_NAME], &c->kernels[i]);
 	}
 	return r;
 }
 
-static int grow_pairs(struct cursor *c)
+static int name_scopes(struct cursor *c)
 {
-	size_t slots = c->pair_slots ? c->pair_slots * 2 : 1024, at;
-	uint64_t *grown = calloc(slots, sizeof(*grown));
+	size_t scope = 0;
+	int r = 0;
 
-	if (!grown)
+	c->scope_of_range = malloc(((size_t)c->ranges->count + 1) * sizeof(*c->scope_of_range));
+	if (!c->scope_of_range)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->pair_slots; i++) {
-		if (!c->pairs[i])
-			continue;
-		at = hash_mix(c->pairs[i]) & (slots - 1);
-		while (grown[at])
-			at = (at + 1) & (slots - 1);
-		grown[at] = c->pairs[i];
+	for (uint32_t i = 0; r >= 0 && i < c->ranges->count; i++) {
+		const struct nvtx_range *range = &c->ranges->ranges[i];
+		int64_t key[REQUEST_MAX_KEYS] = { [SCOPE_NAME] = range->name, [SCOPE_DOMAIN] = range->domain,
+						  [SCOPE_STYLE] = nvtx_range_style(range),
+						  [SCOPE_WHO] = range->track[TRACK_THREAD] };
+
+		r = group_table_find(&c->scopes, key, 0, &scope);
+		c->scope_of_range[i] = (uint32_t)scope;
 	}
-	free(c->pairs);
-	c->pairs = grown;
-	c->pair_slots = slots;
+	return r;
+}
+
+static struct range_list *ranges_of(struct part *p, size_t group)
+{
+	struct range_list *grown;
+	size_t cap;
+
+	if (group >= p->range_cap) {
+		cap = group * 2 + 64;
+		grown = realloc(p->ranges, cap * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + p->range_cap, 0, (cap - p->range_cap) * sizeof(*grown));
+		p->ranges = grown;
+		p->range_cap = cap;
+	}
+	return &p->ranges[group];
+}
+
+static int add_place(struct range_list *list, uint32_t place)
+{
+	uint32_t cap = list->cap ? list->cap * 2 : 8, *grown;
+
+	if (list->last == place || list->count == UINT32_MAX / 4)
+		return 0;
+	if (list->count == list->cap) {
+		grown = realloc(list->places, cap * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		list->places = grown;
+		list->cap = cap;
+	}
+	list->places[list->count++] = list->last = place;
 	return 0;
 }
 
-/* 1 when the group meets the range for the first time. */
-static int is_new_pair(struct cursor *c, size_t group, uint32_t range)
+static int find_group(const struct cursor *c, struct part *p, int64_t scope, uint32_t kernel, size_t *ret)
 {
-	uint64_t pair = (uint64_t)group << 32 | range;
-	size_t at;
+	int64_t key[REQUEST_MAX_KEYS] = { [KEY_SCOPE] = scope, [KEY_KERNEL] = kernel };
+	size_t cell = scope >= 0 && p->cells ? (size_t)scope * c->names.count + kernel : SIZE_MAX;
+	int r;
 
-	if (c->pair_count * 2 >= c->pair_slots && grow_pairs(c) < 0)
-		return -ENOMEM;
-	for (at = hash_mix(pair) & (c->pair_slots - 1); c->pairs[at]; at = (at + 1) & (c->pair_slots - 1))
-		if (c->pairs[at] == pair)
-			return 0;
-	c->pairs[at] = pair;
-	c->pair_count++;
-	return 1;
-}
-
-static struct group_extra *extra_of(struct cursor *c, size_t group)
-{
-	struct group_extra *grown;
-	size_t cap;
-
-	if (group >= c->extra_cap) {
-		cap = group * 2 + 64;
-		grown = realloc(c->extra, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + c->extra_cap, 0, (cap - c->extra_cap) * sizeof(*grown));
-		c->extra = grown;
-		c->extra_cap = cap;
+	if (cell != SIZE_MAX && p->cells[cell]) {
+		*ret = p->cells[cell] - 1;
+		return 0;
 	}
-	return &c->extra[group];
+	r = group_table_find(&p->groups, key, 0, ret);
+	if (r >= 0 && cell != SIZE_MAX)
+		p->cells[cell] = (uint32_t)*ret + 1;
+	return r;
 }
 
-static int add_kernel(struct cursor *c, uint32_t place, int64_t who, int64_t kernel, int64_t duration)
+/* Scopes outside of ranges are numbered by each worker for itself, from -1 down. */
+static int add_kernel(const struct cursor *c, struct part *p, int64_t scope, uint32_t place, uint32_t kernel,
+		      int64_t duration)
 {
-	const struct nvtx_range *range = place ? nvtx_range_get(c->ranges, place) : NULL;
-	int64_t key[REQUEST_MAX_KEYS] = { [KEY_RANGE] = range ? range->name : 0,
-		[KEY_DOMAIN_STYLE] = range ? (int64_t)range->domain << 2 | nvtx_range_style(range) : STYLE_NONE,
-		[KEY_WHO] = who, [KEY_KERNEL] = kernel };
-	struct group_extra *extra;
+	struct range_list *list;
 	size_t group;
-	int r = group_table_find(&c->groups, key, 0, &group);
+	int r = find_group(c, p, scope, kernel, &group);
 
 	if (r < 0)
 		return r;
-	extra = extra_of(c, group);
-	if (!extra)
+	list = ranges_of(p, group);
+	if (!list)
 		return -ENOMEM;
-	if (place && extra->last_range != place) {
-		extra->last_range = place;
-		r = is_new_pair(c, group, place);
-		extra->ranges += r > 0;
-	}
-	return r < 0 ? r : group_add_value(&c->groups.groups[group], duration);
+	if (place)
+		r = add_place(list, place);
+	return r < 0 ? r : group_add_value(&p->groups.groups[group], duration);
+}
+
+static int add_outside(const struct cursor *c, struct part *p, int64_t who, uint32_t kernel, int64_t duration)
+{
+	int64_t key[REQUEST_MAX_KEYS] = { [SCOPE_STYLE] = STYLE_NONE, [SCOPE_WHO] = who };
+	size_t scope;
+	int r = group_table_find(&p->outside, key, 0, &scope);
+
+	return r < 0 ? r : add_kernel(c, p, -1 - (int64_t)scope, 0, kernel, duration);
 }
 
 enum { PART_START, PART_END, PART_CORRELATION, PART_LAUNCH, PART_COUNT };
 
-static int add_row(struct cursor *c, const int64_t *track, const struct cuda_process *process, const int64_t *row,
-		   size_t *hint)
+static int add_row(struct cursor *c, struct part *p, const int64_t *track, const struct cuda_process *process,
+		   const int64_t *row, size_t *hint)
 {
 	const int64_t *launch = cuda_launch(c->index, row[PART_LAUNCH]), *call_track;
-	int64_t kernel = launch ? c->kernel_names[(size_t)(launch - c->index->launches.rows) / LAUNCH_WIDTH] : 0;
+	uint32_t kernel = launch ? c->kernels[(size_t)(launch - c->index->launches.rows) / LAUNCH_WIDTH] : 0;
 	int64_t duration = (int64_t)((uint64_t)row[PART_END] - (uint64_t)row[PART_START]);
 	uint32_t call = cuda_call_find(process, row[PART_CORRELATION]), at;
 	int r = 0;
 
-	call_track = call == CUDA_NO_CALL ? NULL : cuda_call_track(c->calls, call, hint);
-	if (!call_track || !(at = c->ranges->of_call[call]))
-		return add_kernel(c, 0, call_track ? call_track[TRACK_THREAD] : -track[TRACK_PROCESS], kernel, duration);
+	if (call == CUDA_NO_CALL || !(at = c->ranges->of_call[call])) {
+		call_track = call == CUDA_NO_CALL ? NULL : cuda_call_track(c->calls, call, hint);
+		return add_outside(c, p, call_track ? call_track[TRACK_THREAD] : -track[TRACK_PROCESS], kernel, duration);
+	}
 	for (; r >= 0 && at; at = nvtx_range_outer(c->ranges, at, c->calls->ends[call]))
-		r = add_kernel(c, at, call_track[TRACK_THREAD], kernel, duration);
+		r = add_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
 	return r;
 }
 
-static int add_group(struct cursor *c, size_t group)
+static int add_group(struct cursor *c, struct part *p, size_t group)
 {
 	static const uint8_t columns[] = { COLUMN_GPU_KERNEL_START, COLUMN_GPU_KERNEL_END, COLUMN_GPU_KERNEL_CORRELATION,
 					   COLUMN_GPU_KERNEL_LAUNCH };
 	const struct report_group *g = report_group(c->q->report, TABLE_GPU_KERNEL, group);
 	const int64_t *track = index_find(&c->q->index.tracks, g->track);
+	const struct cuda_process *process;
 	int64_t *values, row[PART_COUNT];
 	size_t hint = 0;
 	int r = 0;
 
 	if (!track || track[TRACK_KIND] != TRACK_GPU_KERNEL)
 		return 0;
+	process = cuda_calls_process(c->calls, track[TRACK_PROCESS]);
 	values = malloc((size_t)g->rows * PART_COUNT * sizeof(*values) + 1);
 	if (!values)
 		return -ENOMEM;
@@ -219,29 +292,149 @@ static int add_group(struct cursor *c, size_t group)
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++) {
 		for (unsigned part = 0; part < PART_COUNT; part++)
 			row[part] = values[(size_t)part * g->rows + i];
-		r = add_row(c, track, cuda_calls_process(c->calls, track[TRACK_PROCESS]), row, &hint);
+		r = add_row(c, p, track, process, row, &hint);
 	}
 	free(values);
-	if (r == -EBADMSG) {
-		atomic_fetch_add(&c->q->damaged, 1);
-		r = 0;
+	return r;
+}
+
+static int gather(void *context, unsigned worker)
+{
+	struct cursor *c = context;
+	size_t group, cells = c->names.count * c->scopes.count;
+	int r = 0;
+
+	if (cells > 0 && cells <= CELLS_MAX)
+		c->parts[worker].cells = calloc(cells, sizeof(*c->parts[worker].cells));
+	while (r >= 0 && (group = atomic_fetch_add(&c->next, 1)) < report_group_count(c->q->report, TABLE_GPU_KERNEL)) {
+		r = add_group(c, &c->parts[worker], group);
+		if (r == -EBADMSG) {
+			atomic_fetch_add(&c->q->damaged, 1);
+			r = 0;
+		}
 	}
 	return r;
 }
 
-static void compute(struct cursor *c)
+/* The worker's own scopes become those of all. */
+static int common_scope(struct cursor *c, const struct part *from, int64_t scope, int64_t *ret)
+{
+	size_t found;
+	int r;
+
+	*ret = scope;
+	if (scope >= 0)
+		return 0;
+	r = group_table_find(&c->scopes, from->outside.groups[-1 - scope].key, 0, &found);
+	*ret = (int64_t)found;
+	return r;
+}
+
+static int merge_group(struct part *to, struct group *from, struct range_list *ranges, const int64_t *key)
+{
+	struct range_list *list;
+	size_t group;
+	int r = group_table_find(&to->groups, key, 0, &group);
+
+	if (r < 0)
+		return r;
+	list = ranges_of(to, group);
+	if (!list)
+		return -ENOMEM;
+	if (!to->groups.groups[group].values) {
+		to->groups.groups[group].values = from->values;
+		to->groups.groups[group].count = from->count;
+		to->groups.groups[group].cap = from->cap;
+		*list = *ranges;
+		from->values = NULL;
+		*ranges = (struct range_list){ 0 };
+		return 0;
+	}
+	for (size_t i = 0; r >= 0 && i < from->count; i++)
+		r = group_add_value(&to->groups.groups[group], from->values[i]);
+	for (uint32_t i = 0; r >= 0 && i < ranges->count; i++)
+		r = add_place(list, ranges->places[i]);
+	return r;
+}
+
+/* All into a part of their own, which becomes the first. */
+static int merge_parts(struct cursor *c)
+{
+	struct part all = { 0 };
+	int r = 0;
+
+	for (unsigned w = 0; w < PARALLEL_MAX; w++) {
+		struct part *from = &c->parts[w];
+
+		for (size_t i = 0; r >= 0 && i < from->groups.count; i++) {
+			struct group *group = &from->groups.groups[i];
+			int64_t key[REQUEST_MAX_KEYS] = { [KEY_KERNEL] = group->key[KEY_KERNEL] };
+
+			r = common_scope(c, from, group->key[KEY_SCOPE], &key[KEY_SCOPE]);
+			if (r >= 0)
+				r = merge_group(&all, group, &from->ranges[i], key);
+		}
+		forget_part(from);
+	}
+	c->parts[0] = all;
+	return r;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t count_distinct(struct range_list *list)
+{
+	uint64_t count = 0;
+
+	if (list->count)
+		qsort(list->places, list->count, sizeof(*list->places), compare_places);
+	for (uint32_t i = 0; i < list->count; i++)
+		count += i == 0 || list->places[i - 1] != list->places[i];
+	return count;
+}
+
+static int compute(void *context, unsigned worker)
 {
 	static const double half[] = { 0.5 };
 	struct grouping kind = { .value_kind = VECTOR_NUMBER };
-	struct group *group;
+	struct cursor *c = context;
 	struct quantile middle;
+	size_t i;
 
-	if (c->at >= c->groups.count)
-		return;
-	group = &c->groups.groups[c->at];
-	group_figures(&kind, group, &c->figures);
-	select_quantiles(group->values, group->count, half, 1, &middle);
-	c->median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
+	while ((i = atomic_fetch_add(&c->next, 1)) < c->parts[0].groups.count) {
+		struct group *group = &c->parts[0].groups.groups[i];
+
+		group_figures(&kind, group, &c->rows[i].figures);
+		select_quantiles(group->values, group->count, half, 1, &middle);
+		c->rows[i].median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
+		c->rows[i].ranges = count_distinct(&c->parts[0].ranges[i]);
+	}
+	return 0;
+}
+
+static int run(struct cursor *c)
+{
+	int r = name_kernels(c);
+
+	if (r >= 0)
+		r = name_scopes(c);
+	atomic_store(&c->next, 0);
+	if (r >= 0)
+		r = parallel_run(gather, c, parallel_width(report_group_count(c->q->report, TABLE_GPU_KERNEL)));
+	if (r >= 0)
+		r = merge_parts(c);
+	if (r < 0)
+		return r;
+	c->rows = calloc(c->parts[0].groups.count + 1, sizeof(*c->rows));
+	if (!c->rows)
+		return -ENOMEM;
+	atomic_store(&c->next, 0);
+	return parallel_run(compute, c, parallel_width(c->parts[0].groups.count));
 }
 
 static int parse_by(struct cursor *c, const char *by, struct error *err)
@@ -265,22 +458,18 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	r = parse_by(c, function_argument(plan, 0, argc, argv), &err);
 	if (r < 0)
 		return function_fail(base, r, &err);
+	c->index = c->q->index.cuda;
 	r = cuda_calls_of(c->q, &c->calls);
 	if (r >= 0)
 		r = nvtx_ranges_of(c->q, &c->ranges);
-	c->index = c->q->index.cuda;
 	if (r >= 0)
-		r = name_kernels(c);
-	for (size_t i = 0; r >= 0 && i < report_group_count(c->q->report, TABLE_GPU_KERNEL); i++)
-		r = add_group(c, i);
-	compute(c);
+		r = run(c);
 	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
 }
 
 static int next_row(sqlite3_vtab_cursor *base)
 {
 	((struct cursor *)base)->at++;
-	compute((struct cursor *)base);
 	return SQLITE_OK;
 }
 
@@ -288,7 +477,7 @@ static int at_end(sqlite3_vtab_cursor *base)
 {
 	struct cursor *c = (struct cursor *)base;
 
-	return c->at >= c->groups.count;
+	return c->at >= c->parts[0].groups.count;
 }
 
 static void result_who(sqlite3_context *context, const struct cursor *c, int64_t who, int column)
@@ -302,41 +491,42 @@ static void result_who(sqlite3_context *context, const struct cursor *c, int64_t
 		sqlite3_result_int64(context, process[PROCESS_PID]);
 }
 
-static void result_range(sqlite3_context *context, const struct cursor *c, const int64_t *key, int column)
+static void result_range(sqlite3_context *context, const struct cursor *c, const int64_t *scope, int column)
 {
 	static const char *const styles[] = { [RANGE_PUSH_POP] = "PushPop", [RANGE_START_END] = "StartEnd" };
-	int style = (int)(key[KEY_DOMAIN_STYLE] & 3);
 
-	if (style == STYLE_NONE)
+	if (scope[SCOPE_STYLE] == STYLE_NONE)
 		return; /* null */
 	if (column == COLUMN_RANGE)
-		result_text(context, c->q, key[KEY_RANGE]);
+		result_text(context, c->q, scope[SCOPE_NAME]);
 	else if (column == COLUMN_DOMAIN)
-		result_text(context, c->q, key[KEY_DOMAIN_STYLE] >> 2);
+		result_text(context, c->q, scope[SCOPE_DOMAIN]);
 	else if (column == COLUMN_STYLE)
-		sqlite3_result_text(context, styles[style], -1, SQLITE_STATIC);
+		sqlite3_result_text(context, styles[scope[SCOPE_STYLE]], -1, SQLITE_STATIC);
 	else
-		sqlite3_result_int64(context, (int64_t)c->extra[c->at].ranges);
+		sqlite3_result_int64(context, (int64_t)c->rows[c->at].ranges);
 }
 
 static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct cursor *c = (struct cursor *)base;
-	const struct group *group = &c->groups.groups[c->at];
+	const struct group *group = &c->parts[0].groups.groups[c->at];
+	const int64_t *scope = c->scopes.groups[group->key[KEY_SCOPE]].key;
+	const struct group_figures *figures = &c->rows[c->at].figures;
 
 	switch (column) {
 	case COLUMN_PID:
-	case COLUMN_TID: result_who(context, c, group->key[KEY_WHO], column); break;
+	case COLUMN_TID: result_who(context, c, scope[SCOPE_WHO], column); break;
 	case COLUMN_COUNT: sqlite3_result_int64(context, (int64_t)group->count); break;
-	case COLUMN_SUM: sqlite3_result_int64(context, c->figures.whole_sum); break;
-	case COLUMN_AVG: sqlite3_result_double(context, c->figures.average); break;
-	case COLUMN_MED: sqlite3_result_double(context, c->median); break;
-	case COLUMN_MIN: sqlite3_result_int64(context, c->figures.least); break;
-	case COLUMN_MAX: sqlite3_result_int64(context, c->figures.largest); break;
-	case COLUMN_STDDEV: sqlite3_result_double(context, c->figures.deviation); break;
-	case COLUMN_NAME: result_text(context, c->q, group->key[KEY_KERNEL]); break;
+	case COLUMN_SUM: sqlite3_result_int64(context, figures->whole_sum); break;
+	case COLUMN_AVG: sqlite3_result_double(context, figures->average); break;
+	case COLUMN_MED: sqlite3_result_double(context, c->rows[c->at].median); break;
+	case COLUMN_MIN: sqlite3_result_int64(context, figures->least); break;
+	case COLUMN_MAX: sqlite3_result_int64(context, figures->largest); break;
+	case COLUMN_STDDEV: sqlite3_result_double(context, figures->deviation); break;
+	case COLUMN_NAME: result_text(context, c->q, c->names.groups[group->key[KEY_KERNEL]].key[0]); break;
 	case COLUMN_BY: break;
-	default: result_range(context, c, group->key, column);
+	default: result_range(context, c, scope, column);
 	}
 	return SQLITE_OK;
 }

@@ -7,6 +7,12 @@
 
 #define OVERHEAD_SHIFT 16 /* kinds of CUPTI's own overhead are numbered above it */
 
+/* A report may have any number. */
+static int64_t plus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int64_t *ret)
 {
 	const struct cuda_index *x = s->q->index.cuda;
@@ -14,15 +20,14 @@ int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int
 
 	switch ((enum convert)cell->convert) {
 	case CONVERT_TRACK_OBJECT:
-		*ret = t[TRACK_DOMAIN] + cell->constant;
+		*ret = plus(t[TRACK_DOMAIN], cell->constant);
 		return t[TRACK_DOMAIN] != 0;
 	case CONVERT_TRACK_PID:
 		*ret = index_global_pid(&s->q->index, t[TRACK_PROCESS]);
 		return t[TRACK_PROCESS] != 0;
 	case CONVERT_TRACK_STREAM:
-		/* Work without a stream: 0, as nsys has no nulls. */
 		row = index_find(&x->streams, t[TRACK_DOMAIN]);
-		*ret = row ? row[cell->other] : 0;
+		*ret = row && row[cell->other] ? row[cell->other] : cell->constant;
 		return 1;
 	case CONVERT_TRACK_CONTEXT: row = index_find(&x->contexts, t[TRACK_DOMAIN]); break;
 	case CONVERT_TRACK_METRIC: row = index_find(&x->metrics, t[TRACK_ID]); break;
@@ -40,7 +45,7 @@ static void launch_rows(const struct scan *s, const struct mapped_cell *cell, st
 
 	for (uint32_t i = 0; i < s->rows; i++) {
 		launch = cuda_launch(x, ids->values[i]);
-		v->values[i] = launch ? launch[cell->other] + cell->constant : 0;
+		v->values[i] = launch ? plus(launch[cell->other], cell->constant) : 0;
 		v->nulls[i] = !launch || !((uint64_t)launch[LAUNCH_PRESENT] >> cell->other & 1);
 	}
 }
@@ -133,17 +138,6 @@ static int64_t frame_string(struct query *q, const struct mapped_cell *cell, int
 	return found ? found[ADDRESS_STRING] : STRING_ID_FRAME;
 }
 
-/* `device` is that of the stream, -1 for unified memory. */
-static int64_t copy_device(const struct scan *s, uint32_t row, int64_t device)
-{
-	const struct scan_column *to = &s->raw[COLUMN_GPU_COPY_TARGET_DEVICE];
-	const struct scan_column *from = &s->raw[COLUMN_GPU_COPY_SOURCE_DEVICE];
-
-	if (device >= 0)
-		return device;
-	return !to->nulls[row] ? to->values[row] : from->values[row];
-}
-
 static int other_row(struct scan *s, const struct mapped_cell *cell, uint32_t row, int64_t *ret)
 {
 	const struct query_index *index = &s->q->index;
@@ -180,7 +174,6 @@ static int other_row(struct scan *s, const struct mapped_cell *cell, uint32_t ro
 static int load_companions(struct scan *s, const struct mapped_cell *cell)
 {
 	struct scan_column *ignored;
-	int r = 0;
 
 	switch ((enum convert)cell->convert) {
 	case CONVERT_NODE_NAME:
@@ -188,16 +181,12 @@ static int load_companions(struct scan *s, const struct mapped_cell *cell)
 	case CONVERT_AS_REAL:
 	case CONVERT_FRAME_NAME:
 	case CONVERT_FRAME_MODULE: return scan_raw(s, cell->other, &ignored);
-	case CONVERT_COPY_DEVICE:
-		r = scan_raw(s, COLUMN_GPU_COPY_TARGET_DEVICE, &ignored);
-		return r < 0 ? r : scan_raw(s, COLUMN_GPU_COPY_SOURCE_DEVICE, &ignored);
 	default: return 0;
 	}
 }
 
 int scan_cuda_rows(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v)
 {
-	const int64_t *stream = s->track ? index_find(&s->q->index.cuda->streams, s->track[TRACK_DOMAIN]) : NULL;
 	int r = load_companions(s, cell);
 
 	if (r < 0)
@@ -206,10 +195,6 @@ int scan_cuda_rows(struct scan *s, const struct mapped_cell *cell, struct scan_v
 		launch_rows(s, cell, v);
 	} else if (cell->convert == CONVERT_API_TEXT) {
 		api_names(s, cell, v);
-	} else if (cell->convert == CONVERT_COPY_DEVICE) {
-		for (uint32_t i = 0; i < s->rows; i++)
-			v->values[i] = copy_device(s, i, stream ? stream[STREAM_DEVICE] : -1);
-		memset(v->nulls, 0, s->rows);
 	} else {
 		for (uint32_t i = 0; i < s->rows; i++)
 			v->nulls[i] = !other_row(s, cell, i, &v->values[i]);

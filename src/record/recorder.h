@@ -76,7 +76,6 @@ struct recorder {
 	int session_fd;
 	struct ring_session *page;
 	uint32_t windows;             /* opened so far */
-	int armed;                    /* the program may open one */
 	int64_t settle_by;            /* how long to wait for what belongs to the last one */
 	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
 	struct drain drain;

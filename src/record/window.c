@@ -56,7 +56,7 @@ void window_begin(struct recorder *r)
 	if (r->options->capture_range == CAPTURE_RANGE_NONE)
 		window_open(r);
 	else
-		r->armed = 1;
+		r->page->cuda_flags |= RING_CUDA_ARMED;
 }
 
 void window_close(struct recorder *r)
@@ -69,8 +69,7 @@ void window_close(struct recorder *r)
 /* There will be no other window: the calls that would open one cost nothing any more. */
 static void disarm(struct recorder *r)
 {
-	r->armed = 0;
-	r->page->cuda_flags &= ~(uint32_t)RING_CUDA_PROFILER_API;
+	r->page->cuda_flags &= ~(uint32_t)RING_CUDA_ARMED;
 }
 
 static void stop(struct recorder *r)
@@ -93,7 +92,7 @@ void window_requests(struct recorder *r)
 	struct capture_message message;
 
 	while (read(r->capture.fd, &message, sizeof(message)) == (ssize_t)sizeof(message)) {
-		if (!r->armed || message.source != CAPTURE_CUDA_PROFILER)
+		if (!(r->page->cuda_flags & RING_CUDA_ARMED) || message.source != CAPTURE_CUDA_PROFILER)
 			continue;
 		if (message.request == CAPTURE_START)
 			window_open(r);

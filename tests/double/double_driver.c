@@ -35,6 +35,26 @@ static __thread struct {
 
 static _Atomic int64_t grids;
 
+/* Asked of the kernel once, as CUPTI does. */
+static __thread struct {
+	unsigned forks;
+	int pid, tid;
+} self;
+static unsigned forks = 1;
+
+static void forked(void) { forks++; }
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, forked); }
+
+static void know_self(void)
+{
+	if (self.forks == forks)
+		return;
+	self.forks = forks;
+	self.pid = getpid();
+	self.tid = (int)syscall(SYS_gettid);
+}
+
 static const struct call_name call_names[] = {
 #define CALL(domain, id, name) { domain, id, name },
 #include "double_calls.def"
@@ -182,22 +202,42 @@ struct call {
 	char function[80];
 };
 
-static void begin_call(struct call *call, const char *name, const int64_t *v)
+/* "cudaLaunchKernel_v7000" is called cudaLaunchKernel. */
+static void name_function(struct call *call)
 {
 	char *version;
 
-	memset(call, 0, sizeof(*call));
-	call->name = double_call_named(name);
 	strncpy(call->function, call->name->name, sizeof(call->function) - 1);
+	call->function[sizeof(call->function) - 1] = '\0';
 	version = strstr(call->function, "_v");
 	if (version && call->name->domain == DOMAIN_RUNTIME)
 		*version = '\0';
+}
+
+static bool is_called_back(const struct call_name *name)
+{
+	return cupti_double.client.callback && cupti_double.client.callbacks[name->domain][name->id];
+}
+
+static void begin_call(struct call *call, const struct call_name *name, const int64_t *v)
+{
+	call->name = name;
+	call->correlation_data = 0;
 	call->result = (uint32_t)v[KEY_RESULT];
+	if (is_called_back(name))
+		name_function(call);
 	call->data = (struct call_data){ .function = call->function, .result = &call->result,
 		.context = thing(THING_CONTEXT, (uint64_t)v[KEY_CONTEXT]), .context_id = (uint32_t)v[KEY_CONTEXT],
 		.correlation_data = &call->correlation_data, .correlation = ++cupti_double.correlation };
 	call_back(call->name->domain, call->name->id, &call->data);
 	call->began = double_stamp();
+}
+
+static const struct call_name *call_of(struct script_line *line, const char *usual)
+{
+	if (!line->prepared)
+		line->prepared = double_call_named(line->api ? line->api : usual);
+	return line->prepared;
 }
 
 static void record_call(const struct call *call, uint64_t ended)
@@ -207,11 +247,12 @@ static void record_call(const struct call *call, uint64_t ended)
 
 	if (!cupti_double.client.calls[class][call->name->id])
 		return;
+	know_self();
 	v[KEY_CBID] = call->name->id;
 	v[KEY_BEGAN] = (int64_t)call->began;
 	v[KEY_ENDED] = (int64_t)ended;
-	v[KEY_PID] = getpid();
-	v[KEY_TID] = cupti_double.client.system_tids ? syscall(SYS_gettid) : (int64_t)(uint32_t)pthread_self();
+	v[KEY_PID] = self.pid;
+	v[KEY_TID] = cupti_double.client.system_tids ? self.tid : (int64_t)(uint32_t)pthread_self();
 	v[KEY_CORRELATION] = call->data.correlation;
 	v[KEY_RESULT] = call->result;
 	double_append(class ? RECORD_KIND_RUNTIME : RECORD_KIND_DRIVER, v, 0);
@@ -265,7 +306,7 @@ static void gpu_work(struct script_line *line, unsigned kind, const char *usual_
 
 	memcpy(v, line->values, sizeof(v));
 	if (!in_graph) {
-		begin_call(&call, line->api ? line->api : usual_api, v);
+		begin_call(&call, call_of(line, usual_api), v);
 		place(v, call.began);
 		v[KEY_CORRELATION] = call.data.correlation;
 	} else {
@@ -283,7 +324,7 @@ static void gpu_work(struct script_line *line, unsigned kind, const char *usual_
 	if (!in_graph) {
 		end_call(&call, v);
 		if (kind == RECORD_KIND_CONCURRENT_KERNEL && client->calls[0][719]) {
-			begin_call(&call, "cuKernelGetName", v);
+			begin_call(&call, double_call_named("cuKernelGetName"), v);
 			record_call(&call, double_stamp());
 		}
 	}
@@ -293,7 +334,7 @@ static void graph_launch(struct script_line *line)
 {
 	struct call call;
 
-	begin_call(&call, line->api ? line->api : "cudaGraphLaunch", line->values);
+	begin_call(&call, call_of(line, "cudaGraphLaunch"), line->values);
 	replay.line = line;
 	replay.called = call.began;
 	replay.correlation = call.data.correlation;
@@ -352,7 +393,7 @@ static void synchronise(struct script_line *line)
 	struct call call;
 
 	memcpy(v, line->values, sizeof(v));
-	begin_call(&call, line->api ? line->api : usual[v[KEY_KIND] % 5], v);
+	begin_call(&call, call_of(line, usual[v[KEY_KIND] % 5]), v);
 	v[KEY_BEGAN] = (int64_t)double_stamp();
 	wait_until(busy_until(v));
 	if (v[KEY_LASTS] > 1000)
@@ -373,20 +414,21 @@ static void host_work(struct script_line *line, unsigned kind, const char *usual
 	struct call call, inner;
 
 	memcpy(v, line->values, sizeof(v));
-	begin_call(&call, line->api ? line->api : usual_api, v);
+	begin_call(&call, call_of(line, usual_api), v);
 	v[KEY_BEGAN] = (int64_t)call.began;
 	v[KEY_ENDED] = (int64_t)(call.began + double_units(v[KEY_LASTS]));
 	if (kind == RECORD_KIND_CUDA_EVENT)
 		v[KEY_BEGAN] = cupti_double.client.event_times ? (int64_t)(call.began + double_units(3000)) : 0;
 	v[KEY_CORRELATION] = call.data.correlation;
-	v[KEY_PID] = getpid();
-	v[KEY_TID] = syscall(SYS_gettid);
+	know_self();
+	v[KEY_PID] = self.pid;
+	v[KEY_TID] = self.tid;
 	v[KEY_TEXT] = line->text[0] ? (int64_t)(intptr_t)line->text : 0;
 	v[KEY_OBJECT] = 2;
 	if (kind && cupti_double.client.kinds[kind])
 		double_append(kind, v, 0);
 	if (line->inner) {
-		begin_call(&inner, line->inner, v);
+		begin_call(&inner, double_call_named(line->inner), v);
 		end_call(&inner, v);
 	}
 	end_call(&call, v);
@@ -438,6 +480,8 @@ static void initialised(void)
 	cupti_double.cuda_ready = true;
 	tell_resource(5, 0, 0, NULL);
 	double_devices_tell();
+	/* So that no call is long for the sake of measuring. */
+	double_units(1);
 }
 
 void cupti_double_play_line(struct script_line *line)

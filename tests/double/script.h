@@ -32,8 +32,7 @@ struct script_line {
 	const char *api;         /* name of the call; NULL: the usual one */
 	const char *inner;       /* name of a call made within it; NULL: none */
 	int64_t values[KEY_COUNT];
-	/* The double's: what it worked out at the first playing. */
-	void *prepared;
+	const void *prepared;    /* the double's: which call it is, found when it is first played */
 	size_t partner;          /* of repeat: its end; of end: its repeat */
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes the expected tables of the golden tests from recording.txt and cpu.txt, by itself:
+"""Computes the expected tables of the golden tests from recording.txt, cpu.txt and cuda.txt, by itself:
 nothing here comes from Sonde's own code or output.
 
 Usage: expected.py [--check] FOLDER
@@ -12,6 +12,7 @@ import statistics
 import sys
 
 import cpu_expected
+import cuda_expected
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PUSH_POP, START_END = 1, 2
@@ -185,6 +186,7 @@ def golden():
         "group_stats('NVTX_EVENTS', 'name', 'duration', 'eventType = 59 and start < 3000') ORDER BY key\"", \
         csv(["key", "count", "min", "max", "med"], sql_quantiles())
     yield from cpu_expected.golden(read_rows("cpu.txt"), csv, column)
+    yield from cuda_expected.golden(read_rows("cuda.txt"), csv, column)
 
 
 def sql_quantiles():

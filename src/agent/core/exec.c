@@ -145,19 +145,31 @@ static size_t count(char *const list[])
 	return n;
 }
 
-/* The environment to pass on: the given one, or `copy` filled without our entry. */
+/* A driver that is told to load a library which is not there would have to cope with that. */
+static int is_injection(const char *variable)
+{
+	const char *file = strrchr(variable, '/');
+
+	return (strncmp(variable, "CUDA_INJECTION64_PATH=", 22) == 0 || strncmp(variable, "NVTX_INJECTION64_PATH=", 22) == 0) &&
+	       file && strncmp(file, "/libsonde", 9) == 0;
+}
+
+/* The environment to pass on: the given one, or `copy` filled without our entries. */
 static char *const *choose_environment(enum elf_peek_kind kind, char *const given[], char **copy,
 				       char *preload)
 {
+	int out_of_reach = carries_agent(given) == WIRE_INJECTED_OUT_OF_REACH;
 	size_t n = 0;
 
 	if (!copy || !must_strip(kind, given))
 		return given;
 	for (size_t i = 0; given[i]; i++) {
-		if (strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) != 0)
+		if (strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) == 0) {
+			if (strip_preload(preload, given[i]))
+				copy[n++] = preload;
+		} else if (!out_of_reach || !is_injection(given[i])) {
 			copy[n++] = given[i];
-		else if (strip_preload(preload, given[i]))
-			copy[n++] = preload;
+		}
 	}
 	copy[n] = NULL;
 	return copy;

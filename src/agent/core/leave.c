@@ -43,7 +43,9 @@ void agent_leaving(void)
 	int saved_errno = errno;
 	leaving_fn listener;
 
-	if (!atomic_load(&leaving.listeners[0]) || atomic_load(&leaving.pid) != (uint32_t)raw_getpid())
+	/* No system call before it is known that there may be one. */
+	if (!atomic_load(&leaving.listeners[0]) || !agent_attached() ||
+	    atomic_load(&leaving.pid) != (uint32_t)raw_getpid())
 		return;
 	for (unsigned i = 0; i < LISTENERS; i++) {
 		listener = atomic_load(&leaving.listeners[i]);

@@ -103,8 +103,7 @@ int cuda_capture_callback(int domain, uint32_t id, const void *data)
 	if ((domain != CUPTI_DOMAIN_RUNTIME && domain != CUPTI_DOMAIN_DRIVER) || !id ||
 	    (id != calls[domain].start && id != calls[domain].stop))
 		return 0;
-	/* Taken away when there will be no other window. */
-	if (!(cuda_agent.core->session->cuda_flags & RING_CUDA_PROFILER_API))
+	if (!(cuda_agent.core->session->cuda_flags & RING_CUDA_ARMED))
 		return 1;
 	if (id == calls[domain].start && call->site == CUPTI_SITE_EXIT)
 		start();

@@ -121,7 +121,7 @@ int cuda_take(void)
 	char why[WHY_SIZE] = "", text[WHY_SIZE + 100];
 	int result = cuda_agent.cupti.library ? subscribe_again(why) : find_and_subscribe(why);
 
-	if (result == 0 && cuda_activities_prepare() < 0) {
+	if (result == 0 && cuda_agent.core->session->modules & RING_GATE_CUDA && cuda_activities_prepare() < 0) {
 		cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
 		snprintf(why, sizeof(why), "%.200s does not do what is needed", cuda_agent.cupti.path);
 		result = -1;

@@ -24,9 +24,11 @@ static void at_exit(void)
 {
 	int saved_errno = errno;
 
-	if (!cuda_is_ours() || atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_EXIT) & CUDA_HOLD_EXIT)
+	if (cuda_life.pid != (uint32_t)raw_getpid() ||
+	    atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_EXIT) & CUDA_HOLD_EXIT)
 		return;
-	cuda_watch_flush(LAST_PATIENCE);
+	if (cuda_is_ours())
+		cuda_watch_flush(LAST_PATIENCE);
 	errno = saved_errno;
 }
 
@@ -51,6 +53,7 @@ static void let_go(void)
 	cuda_agent.subscriber = NULL;
 	if (c->cuptiFinalize)
 		c->cuptiFinalize();
+	cuda_activities_release();
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 }
 
@@ -72,7 +75,7 @@ static void used(const char *function, const char *library)
 static void released(void)
 {
 	if (atomic_load(&cuda_life.holds) & CUDA_HOLD_OTHER)
-		atomic_store(&cuda_life.released, 1);
+		atomic_store(&cuda_life.released_at, cuda_milliseconds());
 }
 
 void cuda_leave_prepare(void)

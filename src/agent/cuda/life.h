@@ -16,7 +16,7 @@ enum cuda_hold {
 struct cuda_life {
 	uint32_t pid;                  /* whose CUPTI this is: never a forked child's */
 	_Atomic uint32_t holds;        /* enum cuda_hold */
-	_Atomic uint32_t released;     /* the program may have let go of CUPTI */
+	_Atomic uint64_t released_at;  /* ms; the program may have let go of CUPTI then; 0 = it has not */
 	_Atomic uint64_t closed_at;    /* ms; the last window's end, 0 = all of it has been fetched */
 };
 

@@ -84,17 +84,19 @@ static void flush_after_close(struct watcher *w, uint64_t now)
 
 static void come_back(struct watcher *w, uint64_t now)
 {
-	w->next_flush = now + COME_BACK_MS;
-	if (!atomic_exchange(&cuda_life.released, 0))
+	uint64_t released_at = atomic_load(&cuda_life.released_at);
+
+	w->next_flush = now + COME_BACK_MS / 2;
+	if (!released_at || now - released_at < COME_BACK_MS || !cuda_take_turn(1000 * MS))
 		return;
-	if (!cuda_take_turn(1000 * MS))
-		return;
+	atomic_store(&cuda_life.released_at, 0);
 	atomic_fetch_and(&cuda_life.holds, ~(uint32_t)CUDA_HOLD_OTHER);
 	if (cuda_take() == 0)
 		cuda_agent.core->diagnose(DIAGNOSTIC_INFO, "The program has let go of CUPTI: CUDA is recorded again.");
 	else
 		atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER);
 	cuda_give_turn();
+	cuda_follow();
 }
 
 static void look(struct watcher *w, uint64_t now)

@@ -239,6 +239,7 @@ static int event_record(struct cuda_decoder *d, const uint8_t *bytes)
 	present &= ~(stream ? 0 : BIT(COLUMN_CUDA_EVENT_STREAM));
 	present &= ~(r.event_sync ? 0 : BIT(COLUMN_CUDA_EVENT_EVENT_SYNC));
 	session_row(d->s, TABLE_CUDA_EVENT, v, present);
+	d->s->events++;
 	return 0;
 }
 
@@ -298,6 +299,7 @@ static int pool_record(struct cuda_decoder *d, const uint8_t *bytes)
 	v[COLUMN_GPU_POOL_USED] = (int64_t)r.used;
 	v[COLUMN_GPU_POOL_CORRELATION] = r.correlation;
 	session_row(d->s, TABLE_GPU_POOL, v, ALL(COLUMN_GPU_POOL_CORRELATION));
+	d->s->events++;
 	return 0;
 }
 

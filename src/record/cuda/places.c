@@ -102,6 +102,8 @@ static uint32_t context_values(const struct cuda_decoder *d, const struct cuda_c
 	v[COLUMN_CUDA_CONTEXT_ID] = context->id;
 	v[COLUMN_CUDA_CONTEXT_DEVICE] = context->device;
 	present |= context->device != CUDA_NO_ID ? BIT(COLUMN_CUDA_CONTEXT_DEVICE) : 0;
+	v[COLUMN_CUDA_CONTEXT_TIME] = context->time;
+	present |= context->timed ? BIT(COLUMN_CUDA_CONTEXT_TIME) : 0;
 	v[COLUMN_CUDA_CONTEXT_END] = context->end;
 	present |= context->ended ? BIT(COLUMN_CUDA_CONTEXT_END) : 0;
 	if (!context->defined)
@@ -110,24 +112,30 @@ static uint32_t context_values(const struct cuda_decoder *d, const struct cuda_c
 	v[COLUMN_CUDA_CONTEXT_PARENT] = w->parent;
 	v[COLUMN_CUDA_CONTEXT_GREEN] = w->green != 0;
 	v[COLUMN_CUDA_CONTEXT_SM_COUNT] = w->sm_count;
-	v[COLUMN_CUDA_CONTEXT_TIME] = context->time;
-	present |= BIT(COLUMN_CUDA_CONTEXT_GREEN) | BIT(COLUMN_CUDA_CONTEXT_TIME);
+	present |= BIT(COLUMN_CUDA_CONTEXT_GREEN);
 	present |= w->null_stream != CUDA_NO_ID ? BIT(COLUMN_CUDA_CONTEXT_NULL_STREAM) : 0;
 	present |= w->parent ? BIT(COLUMN_CUDA_CONTEXT_PARENT) : 0;
 	present |= w->sm_count ? BIT(COLUMN_CUDA_CONTEXT_SM_COUNT) : 0;
 	return present;
 }
 
-static void context_row(struct cuda_decoder *d, struct cuda_context *context)
+/* Told twice, in either order: by a callback, which knows the time, and by CUPTI's own record, which knows the rest. */
+static void merge_context(struct cuda_context *context, const struct cuda_wire_context *w)
 {
-	int64_t v[TABLE_MAX_COLUMNS];
-
-	if (!context->written)
-		session_row(d->s, TABLE_CUDA_CONTEXT, v, context_values(d, context, v));
-	context->written = 1;
+	if (!context->defined)
+		context->told = (struct cuda_wire_context){ .null_stream = CUDA_NO_ID };
+	context->defined = 1;
+	if (w->null_stream != CUDA_NO_ID)
+		context->told.null_stream = w->null_stream;
+	if (w->green)
+		context->told.green = w->green;
+	if (w->parent)
+		context->told.parent = w->parent;
+	if (w->sm_count)
+		context->told.sm_count = w->sm_count;
 }
 
-int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, int64_t time)
+int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time)
 {
 	struct cuda_context *context;
 	struct cuda_wire_context w;
@@ -136,17 +144,17 @@ int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body
 		return -EBADMSG;
 	memcpy(&w, body, sizeof(w));
 	context = cuda_context_at(d, (uint32_t)id, w.device);
-	if (!context || context->written)
-		return context ? 0 : -ENOMEM;
-	if (!context->defined && !w.ended) {
-		context->told = w;
-		context->time = time;
-		context->defined = 1;
-	}
+	if (!context)
+		return -ENOMEM;
 	if (w.ended) {
-		context->ended = 1;
-		context->end = time;
-		context_row(d, context);
+		context->ended = time != NULL;
+		context->end = time ? *time : 0;
+		return 0;
+	}
+	merge_context(context, &w);
+	if (time && !context->timed) {
+		context->time = *time;
+		context->timed = 1;
 	}
 	return 0;
 }
@@ -195,8 +203,7 @@ struct cuda_stream *cuda_unified_stream(struct cuda_decoder *d, uint32_t device)
 	return stream;
 }
 
-static uint32_t stream_values(const struct cuda_decoder *d, const struct cuda_stream *stream,
-			      const struct cuda_wire_stream *w, int64_t time, int64_t *v)
+static uint32_t stream_values(const struct cuda_decoder *d, const struct cuda_stream *stream, int64_t *v)
 {
 	uint32_t present = BIT(COLUMN_CUDA_STREAM_UID) | BIT(COLUMN_CUDA_STREAM_PROCESS);
 
@@ -205,24 +212,24 @@ static uint32_t stream_values(const struct cuda_decoder *d, const struct cuda_st
 	v[COLUMN_CUDA_STREAM_ID] = stream->id;
 	v[COLUMN_CUDA_STREAM_CONTEXT] = stream->context ? stream->context->id : 0;
 	v[COLUMN_CUDA_STREAM_DEVICE] = stream->device;
+	v[COLUMN_CUDA_STREAM_TIME] = stream->time;
 	present |= stream->id != CUDA_NO_ID ? BIT(COLUMN_CUDA_STREAM_ID) : 0;
 	present |= stream->context ? BIT(COLUMN_CUDA_STREAM_CONTEXT) : 0;
 	present |= stream->device != CUDA_NO_ID ? BIT(COLUMN_CUDA_STREAM_DEVICE) : 0;
-	if (!w)
+	present |= stream->timed ? BIT(COLUMN_CUDA_STREAM_TIME) : 0;
+	if (!stream->defined)
 		return present;
-	v[COLUMN_CUDA_STREAM_PRIORITY] = w->priority;
-	v[COLUMN_CUDA_STREAM_FLAG] = w->flag;
-	v[COLUMN_CUDA_STREAM_TIME] = time;
-	present |= w->priority != INT32_MIN ? BIT(COLUMN_CUDA_STREAM_PRIORITY) : 0;
-	return present | BIT(COLUMN_CUDA_STREAM_FLAG) | BIT(COLUMN_CUDA_STREAM_TIME);
+	v[COLUMN_CUDA_STREAM_PRIORITY] = stream->told.priority;
+	v[COLUMN_CUDA_STREAM_FLAG] = stream->told.flag;
+	present |= stream->told.priority != INT32_MIN ? BIT(COLUMN_CUDA_STREAM_PRIORITY) : 0;
+	return present | BIT(COLUMN_CUDA_STREAM_FLAG);
 }
 
-int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, int64_t time)
+int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time)
 {
 	struct cuda_wire_stream w;
 	struct cuda_place place;
 	struct cuda_stream *stream;
-	int64_t v[TABLE_MAX_COLUMNS];
 
 	if (size < sizeof(w))
 		return -EBADMSG;
@@ -231,10 +238,17 @@ int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 	memcpy(&w, body, sizeof(w));
 	place = (struct cuda_place){ .device = w.device, .context = w.context, .stream = (uint32_t)id };
 	stream = cuda_stream_at(d, &place);
-	if (!stream || stream->written)
-		return stream ? 0 : -ENOMEM;
-	stream->written = 1;
-	session_row(d->s, TABLE_CUDA_STREAM, v, stream_values(d, stream, &w, time, v));
+	if (!stream)
+		return -ENOMEM;
+	if (!stream->defined || w.priority != INT32_MIN)
+		stream->told.priority = w.priority;
+	if (w.flag)
+		stream->told.flag = w.flag;
+	stream->defined = 1;
+	if (time && !stream->timed) {
+		stream->time = *time;
+		stream->timed = 1;
+	}
 	return 0;
 }
 
@@ -299,41 +313,30 @@ int cuda_define_module(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 	return 0;
 }
 
+/* Not modules: there may be thousands, and nothing refers to them. */
 void cuda_places_provisional(struct cuda_decoder *d)
 {
 	struct report_track *contexts = report_track(d->s->writer, TABLE_CUDA_CONTEXT, 0);
 	struct report_track *streams = report_track(d->s->writer, TABLE_CUDA_STREAM, 0);
 	struct report_track *modules = report_track(d->s->writer, TABLE_CUDA_MODULE, 0);
-	const struct cuda_context *context;
-	const struct cuda_stream *stream;
 	int64_t v[TABLE_MAX_COLUMNS];
 
-	for (uint32_t i = 0; contexts && i < d->c->contexts.count; i++) {
-		context = d->c->contexts.items[i];
-		if (!context->written)
-			report_append_provisional(contexts, v, context_values(d, context, v));
-	}
-	for (uint32_t i = 0; streams && i < d->c->streams.count; i++) {
-		stream = d->c->streams.items[i];
-		if (!stream->written)
-			report_append_provisional(streams, v, stream_values(d, stream, NULL, 0, v));
-	}
+	for (uint32_t i = 0; contexts && i < d->c->contexts.count; i++)
+		report_append_provisional(contexts, v, context_values(d, d->c->contexts.items[i], v));
+	for (uint32_t i = 0; streams && i < d->c->streams.count; i++)
+		report_append_provisional(streams, v, stream_values(d, d->c->streams.items[i], v));
 	for (uint32_t i = 0; modules && i < d->c->modules.count; i++)
 		report_append_provisional(modules, v, module_values(d, d->c->modules.items[i], NULL, v));
 }
 
 void cuda_places_end(struct cuda_decoder *d)
 {
-	struct cuda_stream *stream;
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	for (uint32_t i = 0; i < d->c->contexts.count; i++)
-		context_row(d, d->c->contexts.items[i]);
-	for (uint32_t i = 0; i < d->c->streams.count; i++) {
-		stream = d->c->streams.items[i];
-		if (!stream->written)
-			session_row(d->s, TABLE_CUDA_STREAM, v, stream_values(d, stream, NULL, 0, v));
-	}
+		session_row(d->s, TABLE_CUDA_CONTEXT, v, context_values(d, d->c->contexts.items[i], v));
+	for (uint32_t i = 0; i < d->c->streams.count; i++)
+		session_row(d->s, TABLE_CUDA_STREAM, v, stream_values(d, d->c->streams.items[i], v));
 	for (uint32_t i = 0; i < d->c->modules.count; i++)
 		session_row(d->s, TABLE_CUDA_MODULE, v, module_values(d, d->c->modules.items[i], NULL, v));
 }

@@ -49,14 +49,26 @@ static void steer(struct gpu_clock *c, const struct gpu_reading *r)
 	c->rate = within(c->true_rate + (double)(target - current) / WINDOW_NS, SLOWEST, FASTEST);
 }
 
-static void keep(struct gpu_clock *c, const struct gpu_reading *r)
+/* How wrong times are for certain, by this reading: what is beyond its bracket. */
+static void compare(struct gpu_clock *c, const struct gpu_reading *r)
 {
 	int64_t distance = convert(c, r->ticks) - r->raw;
 
-	distance = (distance < 0 ? -distance : distance) + r->error;
-	if (distance > c->error)
-		c->error = distance;
+	distance = (distance < 0 ? -distance : distance) - r->error / 2;
+	if (distance > c->wrong)
+		c->wrong = distance;
+}
+
+static void keep(struct gpu_clock *c, const struct gpu_reading *r)
+{
+	if (r->error > c->widest)
+		c->widest = r->error;
 	c->kept[c->kept_count++ % GPU_CLOCK_HISTORY] = *r;
+}
+
+int64_t gpu_clock_error(const struct gpu_clock *c)
+{
+	return c->wrong + c->widest;
 }
 
 static void begin(struct gpu_clock *c, const struct gpu_reading *r)
@@ -74,6 +86,7 @@ int gpu_clock_add(struct gpu_clock *c, const struct gpu_reading *reading, struct
 		*ret = *reading;
 		return 1;
 	}
+	compare(c, reading);
 	if (reading->raw < c->window_end || c->best.error == INT64_MAX) {
 		if (reading->error <= c->best.error)
 			c->best = *reading;

@@ -24,11 +24,14 @@ struct gpu_clock {
 	struct gpu_reading best; /* of this window */
 	struct gpu_reading kept[GPU_CLOCK_HISTORY];
 	uint32_t kept_count;
-	int64_t error;         /* largest distance from a reading that counted, its bracket included */
+	int64_t wrong;         /* largest distance from a bracket */
+	int64_t widest;        /* bracket of a reading that counted */
 };
 
 /* Returns 1 and the reading in *ret when a window is over and one of its readings counts (the very first does at once), else 0. */
 int gpu_clock_add(struct gpu_clock *c, const struct gpu_reading *reading, struct gpu_reading *ret);
 int64_t gpu_clock_raw(struct gpu_clock *c, uint64_t ticks);
+/* How far times were off at most, as the readings tell. */
+int64_t gpu_clock_error(const struct gpu_clock *c);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/gpu/collector.h"
@@ -25,6 +25,8 @@
 #define READY_MS 20000
 /* Stopping the counters and fetching the last of them. */
 #define END_MS 2000
+/* For the status of one that crashed at the very end, 5 ms each. */
+#define GONE_TRIES 100
 #define ROUND_BYTES (8u << 20)
 #define SOCKET_BYTES (4 << 20)
 /* Domains of the clock table: those of GPUs' timers begin here, others are few. */
@@ -42,6 +44,7 @@ struct monitor_gpu {
 struct monitor_metric {
 	struct report_track *track;
 	struct monitor_gpu *gpu;
+	struct gpu_wire_metric *waiting; /* for the process it belongs to: its agent may attach later */
 	int64_t last_time;
 	uint8_t real;
 	uint8_t known;
@@ -136,12 +139,46 @@ static struct monitor_metric *metric_at(struct gpu_monitor *m, uint32_t number)
 	return &m->metrics[number];
 }
 
+/* uid of a process of the session, 0 for others. */
+static uint64_t process_of(struct session *s, uint32_t pid)
+{
+	struct roster_life *life;
+	uint64_t uid = 0;
+
+	for (struct traced_process *p = s->processes; p; p = p->next)
+		if (p->info.pid == pid && p->uid > uid)
+			uid = p->uid;
+	if (uid)
+		return uid;
+	life = roster_last(s, pid);
+	if (life)
+		life->used = 1;
+	return life ? life->uid : 0;
+}
+
+static void make_track(struct gpu_monitor *m, struct monitor_metric *metric, const struct gpu_wire_metric *d, uint64_t process)
+{
+	metric->track = session_track(m->session, TABLE_COUNTER, TRACK_GPU_METRIC, process, 0, metric->gpu->uid, d->id);
+	if (metric->track)
+		metric_row(m, metric->gpu, d, process);
+}
+
+/* Somebody else's process is looked for again with each value: there are few of either. */
+static void find_process(struct gpu_monitor *m, struct monitor_metric *metric)
+{
+	uint64_t process = process_of(m->session, metric->waiting->pid);
+
+	if (!process)
+		return;
+	make_track(m, metric, metric->waiting, process);
+	free(metric->waiting);
+	metric->waiting = NULL;
+}
+
 static int take_metric(struct gpu_monitor *m, struct gpu_wire_metric *d, size_t size)
 {
 	struct monitor_gpu *g = gpu_by_index(m, d->head.gpu);
 	struct monitor_metric *metric;
-	struct roster_life *life = NULL;
-	uint64_t process = 0;
 
 	if (size != sizeof(*d) || !g || (d->source != GPU_SOURCE_NVML && d->source != GPU_SOURCE_COUNTERS))
 		return -1;
@@ -150,17 +187,13 @@ static int take_metric(struct gpu_monitor *m, struct gpu_wire_metric *d, size_t 
 	if (!metric || metric->known)
 		return -1;
 	*metric = (struct monitor_metric){ .gpu = g, .known = 1, .real = d->real != 0, .last_time = INT64_MIN };
-	if (d->pid) {
-		life = roster_last(m->session, d->pid);
-		/* Somebody else's process. */
-		if (!life)
-			return 0;
-		life->used = 1;
-		process = life->uid;
+	if (!d->pid) {
+		make_track(m, metric, d, 0);
+		return 0;
 	}
-	metric->track = session_track(m->session, TABLE_COUNTER, TRACK_GPU_METRIC, process, 0, g->uid, d->id);
-	if (metric->track)
-		metric_row(m, g, d, process);
+	metric->waiting = malloc(sizeof(*d));
+	if (metric->waiting)
+		memcpy(metric->waiting, d, sizeof(*d));
 	return 0;
 }
 
@@ -181,6 +214,8 @@ static void counter_row(struct gpu_monitor *m, struct monitor_metric *metric, in
 	double real;
 	int column = COLUMN_COUNTER_INTEGER;
 
+	if (metric->waiting)
+		find_process(m, metric);
 	if (!metric->track || m->session->full)
 		return;
 	if (time < metric->last_time)
@@ -336,16 +371,14 @@ static void give_up(struct gpu_monitor *m)
 	m->ready = 1;
 }
 
-/* It went without saying so: a vendor library crashed it, or somebody killed it. */
-static void tell_death(struct gpu_monitor *m)
+/* Once it is gone: did it say so before? A driver may take its time to let go of a process, so nobody waits for it here. */
+static void look_after(struct gpu_monitor *m)
 {
 	int status = 0;
-	pid_t pid;
+	pid_t pid = waitpid(m->pid, &status, WNOHANG);
 
-	give_up(m);
-	do
-		pid = waitpid(m->pid, &status, 0);
-	while (pid < 0 && errno == EINTR);
+	if (pid == 0 || (pid < 0 && errno == EINTR))
+		return;
 	m->pid = 0;
 	if (m->ended)
 		return;
@@ -369,7 +402,7 @@ static ssize_t take_one(struct gpu_monitor *m)
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return 0;
 	if (n <= 0) {
-		tell_death(m);
+		give_up(m);
 		return -1;
 	}
 	if (take(m, (size_t)n) < 0)
@@ -382,8 +415,12 @@ uint64_t gpu_monitor_round(struct gpu_monitor *m)
 	uint64_t bytes = 0;
 	ssize_t n;
 
+	if (!m->pid)
+		return 0;
 	while (m->fd >= 0 && bytes < ROUND_BYTES && (n = take_one(m)) > 0)
 		bytes += (uint64_t)n;
+	if (m->fd < 0)
+		look_after(m);
 	return bytes;
 }
 
@@ -423,7 +460,7 @@ static void tell_clocks(struct gpu_monitor *m)
 		if (!m->gpus[i].clock.started)
 			continue;
 		snprintf(key, sizeof(key), "gpu%u_timer_error_ns", m->gpus[i].index);
-		session_fact(m->session, key, m->gpus[i].clock.error);
+		session_fact(m->session, key, gpu_clock_error(&m->gpus[i].clock));
 	}
 	if (m->damaged)
 		session_diagnose(m->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%u messages of the process that reads the GPUs made no sense.",
@@ -432,30 +469,38 @@ static void tell_clocks(struct gpu_monitor *m)
 
 void gpu_monitor_finish(struct gpu_monitor *m)
 {
+	const struct timespec moment = { .tv_nsec = 5000000 };
+
+	if (!m->session)
+		return;
 	if (m->fd >= 0) {
 		shutdown(m->fd, SHUT_WR);
 		take_until(m, &m->ended, END_MS);
 	}
-	if (m->fd >= 0)
+	if (m->fd >= 0) {
+		if (!m->ended)
+			session_diagnose(m->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+					 "The process that reads the GPUs did not end in time: its last values are missing.");
+		m->ended = 1;
 		give_up(m);
-	if (m->pid) {
-		kill(m->pid, SIGKILL);
-		while (waitpid(m->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-		m->pid = 0;
 	}
-	if (m->session)
-		tell_clocks(m);
+	if (m->pid)
+		kill(m->pid, SIGKILL);
+	for (int i = 0; i < GONE_TRIES && m->pid && !m->ended; i++) {
+		look_after(m);
+		nanosleep(&moment, NULL);
+	}
+	tell_clocks(m);
 }
 
 void gpu_monitor_release(struct gpu_monitor *m)
 {
+	for (uint32_t i = 0; i < m->metric_count; i++)
+		free(m->metrics[i].waiting);
 	free(m->gpus);
 	free(m->metrics);
 	free(m->buffer);
-	m->gpus = NULL;
-	m->metrics = NULL;
-	m->buffer = NULL;
+	*m = (struct gpu_monitor){ .fd = -1 };
 }
 
 /* Without a driver there is nothing to look for, and by default nothing to say either. */
@@ -469,27 +514,39 @@ static int worth_trying(const struct gpu_options *o)
 	       access("/dev/dxg", F_OK) == 0;
 }
 
-static int start(struct gpu_monitor *m, struct collector *c)
+int gpu_monitor_attach(struct gpu_monitor *m, struct session *s, int fd, pid_t pid)
+{
+	*m = (struct gpu_monitor){ .session = s, .fd = fd, .pid = pid };
+	m->gpus = calloc(MAX_GPUS, sizeof(*m->gpus));
+	m->buffer = malloc(GPU_WIRE_MAX);
+	if (m->gpus && m->buffer)
+		return 0;
+	gpu_monitor_release(m);
+	return -ENOMEM;
+}
+
+/* Returns in the parent alone. */
+static int start(struct gpu_monitor *m, struct session *s, struct collector *c)
 {
 	int pair[2], size = SOCKET_BYTES;
+	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	if (setsockopt(pair[1], SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
 		setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	m->pid = fork();
-	if (m->pid == 0) {
+	pid = fork();
+	if (pid == 0) {
 		close(pair[0]);
 		c->fd = pair[1];
 		collector_main(c);
 	}
 	close(pair[1]);
-	m->fd = pair[0];
-	if (m->pid > 0)
+	if (pid > 0 && gpu_monitor_attach(m, s, pair[0], pid) == 0)
 		return 0;
-	m->pid = 0;
-	give_up(m);
-	return -EAGAIN;
+	/* A process that was started ends by itself. */
+	close(pair[0]);
+	return -ENOMEM;
 }
 
 void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gpu_options *options, struct ring_session *page,
@@ -504,17 +561,14 @@ void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gp
 				 "event buffer that is not part of its public interfaces.");
 	if (!worth_trying(options))
 		return;
-	m->session = s;
-	m->gpus = calloc(MAX_GPUS, sizeof(*m->gpus));
-	m->buffer = malloc(GPU_WIRE_MAX);
 	c = calloc(1, sizeof(*c));
-	if (m->gpus && m->buffer && c) {
+	if (c) {
 		c->options = options;
 		c->page = page;
 		c->doorbell = doorbell;
 		atomic_store(&c->nvml_hz, (uint32_t)options->nvml_hz);
-		if (start(m, c) < 0)
-			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "The state of GPUs is not recorded: no process could be started.");
 	}
+	if (!c || start(m, s, c) < 0)
+		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "The state of GPUs is not recorded: no process could be started.");
 	free(c);
 }

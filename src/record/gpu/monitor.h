@@ -32,6 +32,8 @@ struct gpu_monitor {
 /* Starts the process where the options ask for anything; before the recorder has threads. */
 void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gpu_options *options, struct ring_session *page,
 		       struct ring_doorbell *doorbell);
+/* Listens to a process that runs already. */
+int gpu_monitor_attach(struct gpu_monitor *m, struct session *s, int fd, pid_t pid);
 /* Hardware counters take a while to set up: the program starts when they are. */
 void gpu_monitor_wait(struct gpu_monitor *m, const struct gpu_options *options);
 
@@ -41,8 +43,9 @@ uint64_t gpu_monitor_round(struct gpu_monitor *m);
 void gpu_monitor_finish(struct gpu_monitor *m);
 void gpu_monitor_release(struct gpu_monitor *m);
 
-/* The answer to --gpu-metrics-devices=help and --gpu-metrics-set=help, found by a process of its own; to be freed. NULL: no memory. */
-char *gpu_monitor_devices_help(void);
+/* The answer to --gpu-metrics-devices=help (with this set, NULL: none was given), found by a process of its own, and to --gpu-metrics-set=help; to
+ * be freed. NULL: no memory. */
+char *gpu_monitor_devices_help(const char *set);
 char *gpu_monitor_sets_help(void);
 
 #endif

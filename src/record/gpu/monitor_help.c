@@ -13,9 +13,9 @@
 
 #define HELP_HZ 10000
 
-static _Noreturn void list_devices(int fd)
+static _Noreturn void list_devices(int fd, const char *set)
 {
-	static const struct gpu_options options = { .metrics_devices = "all", .metrics_hz = HELP_HZ };
+	const struct gpu_options options = { .metrics_devices = "all", .metrics_hz = HELP_HZ, .metrics_set = set };
 	struct collector *c = calloc(1, sizeof(*c));
 	char why[512] = "";
 
@@ -41,7 +41,7 @@ static void read_all(int fd, struct buf *b)
 			buf_append(b, piece, (size_t)n);
 }
 
-static void append_devices(struct buf *b)
+static void append_devices(struct buf *b, const char *set)
 {
 	int pair[2], status = 0;
 	pid_t pid;
@@ -51,7 +51,7 @@ static void append_devices(struct buf *b)
 	pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
-		list_devices(pair[1]);
+		list_devices(pair[1], set);
 	}
 	close(pair[1]);
 	read_all(pair[0], b);
@@ -70,12 +70,12 @@ static char *finish(struct buf *b)
 	return text;
 }
 
-char *gpu_monitor_devices_help(void)
+char *gpu_monitor_devices_help(const char *set)
 {
 	struct buf b = BUF_INIT;
 
 	buf_puts(&b, "GPUs, for --gpu-metrics-devices:\n");
-	append_devices(&b);
+	append_devices(&b, set);
 	buf_puts(&b, "    all: all of them\n    cuda-visible: those in CUDA_VISIBLE_DEVICES\n    none: no GPU\n");
 	return finish(&b);
 }

@@ -92,8 +92,7 @@ static int num_dropped(void *context, uint32_t stream, size_t *dropped)
 {
 	(void)context;
 	(void)stream;
-	*dropped = fake_cuda.dropped;
-	fake_cuda.dropped = 0;
+	*dropped = atomic_exchange(&fake_cuda.dropped, 0);
 	return CUPTI_OK;
 }
 

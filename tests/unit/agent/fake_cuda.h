@@ -22,7 +22,7 @@ struct fake_cuda {
 	int runtime_calls[FAKE_CALLS], driver_calls[FAKE_CALLS]; /* enabled one by one */
 	int runtime_callbacks[FAKE_CALLS], driver_callbacks[FAKE_CALLS], resource_callbacks[FAKE_CALLS];
 	const char *runtime_names[FAKE_CALLS], *driver_names[FAKE_CALLS]; /* ids are the places */
-	size_t dropped;                   /* told and reset by the next buffer */
+	_Atomic size_t dropped;           /* told and reset by the next buffer */
 	unsigned flushes, forced_flushes;
 	int no_permanent;                 /* core->permanent() fails */
 	unsigned stacks;

@@ -11,6 +11,7 @@
 struct answers {
 	int software, hardware, memfd, socket, wipe;
 	uint64_t memlock;
+	const char *gpus;
 };
 
 static struct answers answers;
@@ -40,8 +41,13 @@ static uint64_t fake_memlock(void)
 	return answers.memlock;
 }
 
+static char *fake_gpus(void)
+{
+	return strdup(answers.gpus ? answers.gpus : "");
+}
+
 static const struct doctor_calls fake_calls = { fake_perf, fake_memfd, fake_socket, fake_wipe,
-						fake_memlock };
+						fake_memlock, fake_gpus };
 
 #define NO_CAPABILITIES "Name:\ttest\nCapEff:\t0000000000000000\nSeccomp:\t0\n"
 #define ONLY_PERFMON "CapEff:\t0000004000000000\nSeccomp:\t0\n"
@@ -236,6 +242,24 @@ static void test_gpu(void **state)
 	assert_answer(state, "GPUs", DOCTOR_OK, "2 x NVIDIA H200");
 }
 
+static void test_gpu_state(void **state)
+{
+	assert_string_equal(probe(state, "NVML").see, "NVIDIA driver");
+	assert_string_equal(probe(state, "GPU metrics").see, "NVIDIA driver");
+	set(state, "/proc/driver/nvidia/version", "NVRM version: x\n");
+	assert_answer(state, "NVML", DOCTOR_NO, "libnvidia-ml.so.1 was not found");
+	set(state, "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "");
+	assert_answer(state, "NVML", DOCTOR_OK, "libnvidia-ml.so.1");
+	assert_answer(state, "GPU metrics", DOCTOR_NO, "no GPU");
+	answers.gpus = "    0: One (x): can be sampled\n    1: Two (y): can be sampled\n";
+	assert_answer(state, "GPU metrics", DOCTOR_OK, "2 can be sampled");
+	answers.gpus = "    0: One (x): can be sampled\n    1: Two (y): cannot be sampled: it is old\nall\n";
+	assert_answer(state, "GPU metrics", DOCTOR_PARTLY, "1 of 2 can be sampled: it is old");
+	answers.gpus = "    1: Two (y): cannot be sampled: it is old\nall\n";
+	assert_answer(state, "GPU metrics", DOCTOR_NO, "it is old");
+	assert_null(strstr(probe(state, "GPU metrics").reason, "all"));
+}
+
 static void test_gpu_counters(void **state)
 {
 	static const char params[] = "/proc/driver/nvidia/params";
@@ -346,7 +370,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_perf_levels), TEST(test_seccomp), TEST(test_hardware_events),
 		TEST(test_kernel_symbols), TEST(test_ptrace), TEST(test_tracefs), TEST(test_clock),
-		TEST(test_calls), TEST(test_gpu), TEST(test_gpu_counters), TEST(test_cupti),
+		TEST(test_calls), TEST(test_gpu), TEST(test_gpu_state), TEST(test_gpu_counters), TEST(test_cupti),
 		TEST(test_container), TEST(test_cgroup_limits), TEST(test_disk),
 		TEST(test_every_check_has_a_remedy), TEST(test_printed),
 	};

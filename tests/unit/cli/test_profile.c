@@ -179,15 +179,15 @@ static void test_notes(void **state)
 {
 	struct cli_run run;
 
-	CLI_RUN(&run, "profile", "-t", "cuda,cudnn,osrt,nvtx,nvmedia", "--gpu-metrics-device=0",
-		"--gpu-metrics-devices=all", "--accelerator-trace=nvmedia", "--cuda-memory-usage=true",
+	CLI_RUN(&run, "profile", "-t", "cuda,cudnn,osrt,nvtx,nvmedia", "--gpu-video-device=0",
+		"--gpu-video-devices=all", "--accelerator-trace=nvmedia", "--cuda-memory-usage=true",
 		"--stop-on-range-end=true", "true");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(record_double.calls, 1);
 	assert_contains(run.err, "sonde: --trace: cudnn is not built yet; the run goes on without it\n");
 	assert_contains(run.err, "sonde: --trace: nvmedia has no meaning on this platform; the run goes on "
 				 "without it\n");
-	assert_contains(run.err, "sonde: --gpu-metrics-devices is not built yet; the run goes on without "
+	assert_contains(run.err, "sonde: --gpu-video-device is not built yet; the run goes on without "
 				 "it\n");
 	assert_contains(run.err, "sonde: --accelerator-trace has no meaning on this platform; the run goes "
 				 "on without it\n");
@@ -339,10 +339,41 @@ static void test_value_help(void **state)
 	assert_contains(run.out, "cuda                available");
 	assert_contains(run.out, "nvmedia             other platforms");
 	cli_run_release(&run);
-	CLI_RUN(&run, "profile", "--gpu-metrics-devices=help", "true");
+	CLI_RUN(&run, "profile", "--gpu-video-device=help", "true");
 	assert_int_equal(run.status, 0);
 	assert_contains(run.out, "Not built yet");
 	assert_int_equal(record_double.calls, 0);
+	cli_run_release(&run);
+	CLI_RUN(&run, "profile", "--gpu-metrics-set=help", "true");
+	assert_int_equal(run.status, 0);
+	assert_contains(run.out, "file:PATH");
+	assert_int_equal(record_double.calls, 0);
+	cli_run_release(&run);
+}
+
+static void test_gpu_options(void **state)
+{
+	const struct gpu_options *gpu = &record_double.options.gpu;
+	struct cli_run run;
+
+	CLI_RUN(&run, "profile", "-t", "nvtx", "true");
+	assert_int_equal(gpu->nvml_hz, 0);
+	assert_null(gpu->metrics_devices);
+	cli_run_release(&run);
+	CLI_RUN(&run, "profile", "-t", "cuda,nvtx", "true");
+	assert_int_equal(gpu->nvml_hz, 10);
+	assert_false(gpu->nvml_given);
+	cli_run_release(&run);
+	CLI_RUN(&run, "profile", "-t", "nvtx", "--gpu-metrics-devices=none", "--enable", "nvml_metrics,-i5", "--gpuctxsw=true", "true");
+	assert_int_equal(gpu->nvml_hz, 200);
+	assert_true(gpu->nvml_given && gpu->context_switches);
+	assert_null(gpu->metrics_devices);
+	assert_int_equal(gpu->metrics_hz, 10000);
+	cli_run_release(&run);
+	CLI_RUN(&run, "profile", "-t", "nvtx", "--gpu-metrics-devices=0,2", "--gpu-metrics-frequency=20000", "--enable", "efa_metrics", "true");
+	assert_string_equal(gpu->metrics_devices, "0,2");
+	assert_int_equal(gpu->metrics_hz, 20000);
+	assert_contains(run.err, "there is no plugin 'efa_metrics' yet");
 	cli_run_release(&run);
 }
 
@@ -398,7 +429,7 @@ int main(void)
 		TEST(test_lines_in_use),
 		TEST(test_cuda_options),
 		TEST(test_capture_ranges),
-		TEST(test_value_help),
+		TEST(test_value_help), TEST(test_gpu_options),
 		TEST(test_command_files),
 		TEST(test_environment_pieces),
 	};

@@ -37,6 +37,11 @@ static void ask_everything(struct query *q)
 		"SELECT * FROM SAMPLING_CALLCHAINS", "SELECT * FROM SAMPLING_CALLCHAINS WHERE id = 3",
 		"SELECT * FROM OSRT_FILE_ACCESS_EVENTS", "SELECT * FROM OSRT_FILE_ACCESS_DESCRIPTORS",
 		"SELECT * FROM sample_stats('samples', 'function, thread')", "SELECT * FROM sample_stats('osrt', 'module')",
+		"SELECT *, kernelName, kernelShape FROM CUPTI_ACTIVITY_KIND_KERNEL", "SELECT * FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+		"SELECT *, apiName FROM CUPTI_ACTIVITY_KIND_RUNTIME", "SELECT * FROM CUPTI_ACTIVITY_KIND_OVERHEAD",
+		"SELECT * FROM CUDA_GRAPH_NODE_EVENTS", "SELECT * FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+		"SELECT * FROM CUDA_GPU_MEMORY_USAGE_EVENTS", "SELECT * FROM GPU_METRICS", "SELECT * FROM TARGET_INFO_GPU",
+		"SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN CUPTI_ACTIVITY_KIND_KERNEL k USING (correlationId)",
 		"SELECT * FROM stack_stats('offcpu', 'tree')", "SELECT * FROM stack_stats('samples')",
 	};
 
@@ -114,10 +119,16 @@ static void test_damaged_stacks(void **state)
 	damage(GOLDEN_FOLDER "/cpu.txt");
 }
 
+static void test_damaged_kernels(void **state)
+{
+	damage(GOLDEN_FOLDER "/cuda.txt");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_damaged_ranges), cmocka_unit_test(test_damaged_stacks),
+		cmocka_unit_test(test_damaged_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,14 @@
 /* CUDA records made by hand: rows, names, places, tracks. */
 #include "cuda_support.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "record/cuda/cuda.h"
 #include "record/gpus.h"
+#include "ring/wire.h"
 
 #define TID 1000u
 
@@ -272,6 +276,45 @@ static void threads_have_one_row(void **state)
 	assert_true(row.values[COLUMN_THREAD_END] >= 200);
 }
 
+/* perf knows threads too, also some that have ended when CUPTI tells of their calls. */
+static void threads_known_to_perf(void **state)
+{
+	struct bench *b = *state;
+	struct session *s = &b->session;
+	struct process_info info = { .pid = 50, .inner_pid = 50 };
+	struct traced_process *p;
+	struct roster_life *life;
+	struct fake_writer w;
+	struct row row;
+
+	s->roster.sideband = 1;
+	life = roster_exec(s, 50, 100, "prog");
+	p = bench_process(b, roster_attach(s, 50, 200, WIRE_ORIGIN_EXEC, "prog"), &info);
+	assert_int_equal(p->uid, life->uid);
+	roster_thread(s, life, 51, 300);
+	roster_exit(s, 50, 51, 1000);
+	assert_true(fake_open(&w, ring_reader_pool(&p->reader), 50, 250));
+	put_api(&w, 51, 1, 1, 500, 600);
+	put_api(&w, 52, 1, 2, 500, 700);
+	put_batch(&w, 0);
+	bench_drain(b);
+	roster_thread(s, life, 52, 400); /* perf comes to its beginning */
+	roster_age(s);
+	process_end(s, p, 5000);
+	roster_finish(s);
+	bench_finish(b);
+	row = row_where(b, TABLE_THREAD, COLUMN_THREAD_TID, 51);
+	assert_int_equal(row.values[COLUMN_THREAD_START], 300);
+	assert_int_equal(row.values[COLUMN_THREAD_END], 1000);
+	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, COLUMN_CUDA_API_END, 600).track).values[COLUMN_TRACK_THREAD],
+			 row.values[COLUMN_THREAD_UID]);
+	row = row_where(b, TABLE_THREAD, COLUMN_THREAD_TID, 52);
+	assert_int_equal(row.values[COLUMN_THREAD_START], 400);
+	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, COLUMN_CUDA_API_END, 700).track).values[COLUMN_TRACK_THREAD],
+			 row.values[COLUMN_THREAD_UID]);
+	row_where(b, TABLE_THREAD, COLUMN_THREAD_TID, 50);
+}
+
 /* Records are long on their way: what the ring's own thread does is not held up by them. */
 static void times_of_the_ring_stay_its_own(void **state)
 {
@@ -394,6 +437,93 @@ static void contexts_and_modules_end(void **state)
 	assert_true(row.nulls[COLUMN_CUDA_CONTEXT_END] && row.nulls[COLUMN_CUDA_CONTEXT_PARENT]);
 }
 
+static void copy_file(const char *from, const char *to)
+{
+	FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+	int c;
+
+	assert_true(in && out);
+	while ((c = getc(in)) != EOF)
+		putc(c, out);
+	fclose(in);
+	fclose(out);
+}
+
+/* Opens what would be left if the recorder were killed now. */
+static void recover_copy(struct bench *b, char *ret_path, size_t size)
+{
+	char from[256], to[256];
+	struct error err = { "" };
+
+	snprintf(from, sizeof(from), "%s.journal", b->path);
+	snprintf(to, sizeof(to), "%s/killed.sonde.journal", b->folder);
+	copy_file(from, to);
+	snprintf(from, sizeof(from), "%s.part", b->path);
+	snprintf(to, sizeof(to), "%s/killed.sonde.part", b->folder);
+	copy_file(from, to);
+	if (report_recover(to, 0, ret_path, size, &err) < 0 || report_open(&b->report, ret_path, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void provisional(struct report_writer *w, void *context)
+{
+	struct bench *b = context;
+
+	b->session.tables[TABLE_PROCESS] = report_track(w, TABLE_PROCESS, 0);
+	b->session.tables[TABLE_THREAD] = report_track(w, TABLE_THREAD, 0);
+	process_provisional(&b->session, b->process);
+	gpus_provisional(&b->session);
+}
+
+static void tick(struct bench *b)
+{
+	struct error err = { "" };
+
+	cuda_tick(&b->session, b->process);
+	assert_int_equal(report_writer_tick(b->session.writer, provisional, b, &err), 0);
+}
+
+/* A buffer whose end does not come waits two ticks and no longer; what a recorder that is killed leaves has all that the
+ * rows refer to. */
+static void a_killed_recorder_leaves_whole_rows(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w = open_ring(b, TID);
+	struct cuda_wire_device gpu = device(1);
+	struct cuda_wire_context context = { .device = DEVICE, .null_stream = 7 };
+	char found[256];
+	uint64_t before;
+	struct row row;
+
+	put_definition(&w, DEFINE_CUDA_DEVICE, 20, DEVICE, 0, &gpu, sizeof(gpu), "NVIDIA H200");
+	put_definition(&w, DEFINE_CUDA_CONTEXT, 30, CONTEXT, 0, &context, sizeof(context), "");
+	put_function(&w, 1, "kernel");
+	put_launch(&w, 1, 1, 2);
+	put_api(&w, 1009, 1, 1, 100, 110);
+	put_kernel(&w, 7, 1, 1, 120, 130);
+	bench_drain(b);
+	before = report_writer_rows(b->session.writer);
+	tick(b);
+	assert_int_equal(report_writer_rows(b->session.writer), before);
+	tick(b);
+	assert_int_equal(report_writer_rows(b->session.writer), before + 4); /* two rows on two new tracks */
+	tick(b);
+	recover_copy(b, found, sizeof(found));
+	row = row_where(b, TABLE_GPU_KERNEL, 0, 120);
+	row = row_where(b, TABLE_CUDA_STREAM, 0, track_of(b, row.track).values[COLUMN_TRACK_DOMAIN]);
+	assert_int_equal(row.values[COLUMN_CUDA_STREAM_ID], 7);
+	row = row_where(b, TABLE_CUDA_CONTEXT, COLUMN_CUDA_CONTEXT_ID, CONTEXT);
+	assert_int_equal(row.values[COLUMN_CUDA_CONTEXT_TIME], 30);
+	row = row_where(b, TABLE_CUDA_API, 0, 100);
+	row = row_where(b, TABLE_THREAD, 0, track_of(b, row.track).values[COLUMN_TRACK_THREAD]);
+	assert_int_equal(row.values[COLUMN_THREAD_INNER_TID], 1009);
+	assert_int_equal(count_rows(b, TABLE_GPU), 1);
+	assert_int_equal(row_where(b, TABLE_CUDA_CLOCK, 0, 1).values[COLUMN_CUDA_CLOCK_EARLY], 20);
+	report_close(b->report);
+	b->report = NULL;
+	unlink(found);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_set_up, bench_tear_down)
@@ -405,9 +535,11 @@ int main(void)
 		TEST(processes_share_names_only),
 		TEST(descriptions_come_late_or_never),
 		TEST(threads_have_one_row),
+		TEST(threads_known_to_perf),
 		TEST(times_of_the_ring_stay_its_own),
 		TEST(a_gpu_is_one_row),
 		TEST(contexts_and_modules_end),
+		TEST(a_killed_recorder_leaves_whole_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

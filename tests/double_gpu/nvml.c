@@ -1,0 +1,192 @@
+/* In place of libnvidia-ml.so.1. Words: gpus:N (2), crash:N (at the Nth sweep), broken (does not start), pids (processes are those in the file GPU_DOUBLE_PIDS). */
+#include <signal.h>
+#include <unistd.h>
+
+#include "double_gpu.h"
+
+#define OK 0
+#define NOT_SUPPORTED 3
+
+struct utilization { unsigned gpu, memory; };
+struct memory { unsigned long long total, free, used; };
+struct pci { char legacy[16]; unsigned domain, bus, device, id, subsystem; char bus_id[32]; };
+struct process { unsigned pid; unsigned long long memory; unsigned gpu_instance, compute_instance; };
+struct field { unsigned id, scope; long long time, latency; int type, result; union { double d; unsigned u; unsigned long long ull; } value; };
+
+/* Handles are addresses in here. */
+static char devices[64];
+static unsigned sweeps;
+
+static unsigned number(const void *device)
+{
+	return (unsigned)((const char *)device - devices);
+}
+
+const char *nvmlErrorString(int result);
+const char *nvmlErrorString(int result)
+{
+	return result == 9 ? "Driver Not Loaded" : result == NOT_SUPPORTED ? "Not Supported" : "Unknown Error";
+}
+
+int nvmlInit_v2(void);
+int nvmlInit_v2(void)
+{
+	return told("broken", 0) ? 9 : OK;
+}
+
+int nvmlDeviceGetCount_v2(unsigned *count);
+int nvmlDeviceGetCount_v2(unsigned *count)
+{
+	*count = (unsigned)told("gpus", 2);
+	return OK;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
+{
+	*device = &devices[index];
+	return OK;
+}
+
+int nvmlDeviceGetName(void *device, char *name, unsigned size);
+int nvmlDeviceGetName(void *device, char *name, unsigned size)
+{
+	snprintf(name, size, "Made Up %u", number(device));
+	return OK;
+}
+
+int nvmlDeviceGetUUID(void *device, char *uuid, unsigned size);
+int nvmlDeviceGetUUID(void *device, char *uuid, unsigned size)
+{
+	snprintf(uuid, size, "GPU-00000000-0000-0000-0000-0000000000%02x", number(device) + 1);
+	return OK;
+}
+
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci);
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci)
+{
+	memset(pci, 0, sizeof(*pci));
+	pci->bus = 6 + number(device);
+	snprintf(pci->bus_id, sizeof(pci->bus_id), "00000000:%02X:00.0", pci->bus);
+	return OK;
+}
+
+int nvmlDeviceGetUtilizationRates(void *device, struct utilization *u);
+int nvmlDeviceGetUtilizationRates(void *device, struct utilization *u)
+{
+	/* Asked for twice a sweep. */
+	if (++sweeps == 2 * (unsigned)told("crash", 0))
+		raise(SIGSEGV);
+	u->gpu = 50 + number(device);
+	u->memory = 20 + number(device);
+	return OK;
+}
+
+int nvmlDeviceGetMemoryInfo(void *device, struct memory *m);
+int nvmlDeviceGetMemoryInfo(void *device, struct memory *m)
+{
+	m->total = 141ull << 30;
+	m->used = (number(device) + 1ull) << 30;
+	m->free = m->total - m->used;
+	return OK;
+}
+
+int nvmlDeviceGetPowerUsage(void *device, unsigned *mw);
+int nvmlDeviceGetPowerUsage(void *device, unsigned *mw)
+{
+	*mw = 111000;
+	return OK;
+}
+
+/* One watt since the machine began: the value is the time. */
+int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *mj);
+int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *mj)
+{
+	*mj = (unsigned long long)(raw_now() / 1000000);
+	return OK;
+}
+
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius);
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
+{
+	*celsius = 40;
+	return number(device) == 1 ? NOT_SUPPORTED : OK;
+}
+
+int nvmlDeviceGetClockInfo(void *device, int clock, unsigned *mhz);
+int nvmlDeviceGetClockInfo(void *device, int clock, unsigned *mhz)
+{
+	*mhz = clock == 1 ? 1980 : 3201;
+	return OK;
+}
+
+int nvmlDeviceGetMaxClockInfo(void *device, int clock, unsigned *mhz);
+int nvmlDeviceGetMaxClockInfo(void *device, int clock, unsigned *mhz)
+{
+	*mhz = 2000;
+	return OK;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
+{
+	*reasons = 4;
+	return OK;
+}
+
+int nvmlDeviceGetPcieThroughput(void *device, int counter, unsigned *kilobytes);
+int nvmlDeviceGetPcieThroughput(void *device, int counter, unsigned *kilobytes)
+{
+	usleep(20000);
+	*kilobytes = counter == 1 ? 1234 : 5678;
+	return OK;
+}
+
+/* Power on the first GPU only; on all of them a KiB every microsecond comes in, and two go out. */
+int nvmlDeviceGetFieldValues(void *device, int count, struct field *fields);
+int nvmlDeviceGetFieldValues(void *device, int count, struct field *fields)
+{
+	for (int i = 0; i < count; i++) {
+		fields[i].result = OK;
+		fields[i].type = 3;
+		if (fields[i].id == 186 && number(device) == 0) {
+			fields[i].type = 1;
+			fields[i].value.u = 345678;
+		} else if (fields[i].id == 138 || fields[i].id == 139) {
+			fields[i].value.ull = (unsigned long long)(raw_now() / 1000) * (fields[i].id == 138 ? 2 : 1);
+		} else {
+			fields[i].result = NOT_SUPPORTED;
+		}
+	}
+	return OK;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes);
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes)
+{
+	const char *path = getenv("GPU_DOUBLE_PIDS");
+	FILE *f = path ? fopen(path, "r") : NULL;
+	unsigned found = 0, pid;
+
+	while (f && found < *count && fscanf(f, "%u", &pid) == 1)
+		processes[found++] = (struct process){ pid, 1000000ull * (number(device) + 1), 0, 0 };
+	if (f)
+		fclose(f);
+	*count = found;
+	return OK;
+}
+
+int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending);
+int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending)
+{
+	*current = *pending = number(device) == 1;
+	return OK;
+}
+
+int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor);
+int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor)
+{
+	*major = 9;
+	*minor = 0;
+	return OK;
+}

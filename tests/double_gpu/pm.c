@@ -1,0 +1,290 @@
+/* In place of the CUDA driver and of CUPTI, as far as hardware counters go.
+ *
+ * The GPU's timer began at another time and gains 50 parts per million on ours. A sample counts, for every metric of the name
+ *   double__time.us          the time it began, microseconds of our clock within a second
+ *   double__sm.pct           75 % (0.75 x 100)
+ *   double__clock.hz         1980000000
+ *   double__second_pass      needs a pass of its own
+ * Other names are not known. Words: gpus:N (2), denied (no permission), old (architecture), pm_crash:N (at the Nth decoding), overflow:N (at the Nth
+ * decoding the buffer was full, and what came since the one before is lost), no_cuda (cuInit fails). */
+#include <math.h>
+#include <signal.h>
+
+#include "double_gpu.h"
+#include "vendor/cupti_pm.h"
+
+#define OFFSET 1700000000000000000ull
+#define GAIN 50e-6
+#define MAX_SAMPLES 65536u
+#define TIMER_OF(raw) (OFFSET + (uint64_t)(raw) + (uint64_t)((double)(raw) * GAIN))
+
+struct image {
+	uint64_t count;
+	uint64_t starts[MAX_SAMPLES];
+};
+
+struct device {
+	uint64_t interval;
+	uint64_t next;      /* start of the sample that is not over yet; 0: stopped */
+	unsigned decodes;
+};
+
+static struct device devices[8];
+
+static uint64_t timer(void)
+{
+	return TIMER_OF(raw_now());
+}
+
+static int64_t raw_of(uint64_t ticks)
+{
+	return (int64_t)((double)(ticks - OFFSET) / (1 + GAIN));
+}
+
+int cuInit(unsigned flags);
+int cuInit(unsigned flags)
+{
+	return told("no_cuda", 0) ? 100 : 0;
+}
+
+int cuGetErrorString(int result, const char **text);
+int cuGetErrorString(int result, const char **text)
+{
+	*text = "no CUDA-capable device is detected";
+	return 0;
+}
+
+int cuDeviceGetCount(int *count);
+int cuDeviceGetCount(int *count)
+{
+	*count = (int)told("gpus", 2);
+	return 0;
+}
+
+/* In the order of the bus, as CUDA_DEVICE_ORDER asks. */
+int cuDeviceGetPCIBusId(char *text, int size, int device);
+int cuDeviceGetPCIBusId(char *text, int size, int device)
+{
+	const char *order = getenv("CUDA_DEVICE_ORDER");
+
+	if (!order || strcmp(order, "PCI_BUS_ID") != 0)
+		return 1;
+	snprintf(text, (size_t)size, "0000:%02x:00.0", 6 + device);
+	return 0;
+}
+
+int cuptiGetVersion(uint32_t *version);
+int cuptiGetVersion(uint32_t *version)
+{
+	*version = 130001;
+	return 0;
+}
+
+int cuptiGetResultString(int result, const char **text);
+int cuptiGetResultString(int result, const char **text)
+{
+	*text = result == 35 ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" : result == 1 ? "CUPTI_ERROR_INVALID_PARAMETER" : "CUPTI_ERROR_UNKNOWN";
+	return 0;
+}
+
+#define PM_FUNCTION(name, parameters) int name(struct parameters *p);
+#include "vendor/cupti_pm_functions.def"
+#undef PM_FUNCTION
+
+int cuptiProfilerInitialize(struct pm_initialize *p)
+{
+	return p->size == 16 ? 0 : 1;
+}
+
+int cuptiProfilerDeInitialize(struct pm_initialize *p)
+{
+	return 0;
+}
+
+int cuptiProfilerDeviceSupported(struct pm_device_supported *p)
+{
+	p->supported = told("old", 0) ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->architecture = p->supported;
+	p->sli = p->vgpu = p->confidential = p->mining = p->wsl = PM_SUPPORTED;
+	return p->api == PM_PROFILER_API ? 0 : 1;
+}
+
+int cuptiDeviceGetChipName(struct pm_chip_name *p)
+{
+	p->chip = "MU100";
+	return 0;
+}
+
+struct host {
+	int passes;
+};
+
+int cuptiProfilerHostInitialize(struct pm_host_initialize *p)
+{
+	p->host = calloc(1, sizeof(struct host));
+	return p->type == PM_PROFILER_TYPE && strcmp(p->chip, "MU100") == 0 ? 0 : 46;
+}
+
+int cuptiProfilerHostDeinitialize(struct pm_host_deinitialize *p)
+{
+	free(p->host);
+	return 0;
+}
+
+int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *p)
+{
+	return 1;
+}
+
+int cuptiProfilerHostGetMetricProperties(struct pm_metric_properties *p)
+{
+	return 1;
+}
+
+int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
+{
+	struct host *h = p->host;
+
+	/* As the real one: a pass for each call. */
+	h->passes++;
+	for (size_t i = 0; i < p->count; i++) {
+		if (strncmp(p->names[i], "double__", 8) != 0)
+			return 1;
+		if (strcmp(p->names[i], "double__second_pass") == 0 && p->count > 1)
+			h->passes++;
+	}
+	return 0;
+}
+
+int cuptiProfilerHostGetConfigImageSize(struct pm_image_size *p)
+{
+	p->image_size = 64;
+	return 0;
+}
+
+int cuptiProfilerHostGetConfigImage(struct pm_image *p)
+{
+	p->image[0] = (uint8_t)((struct host *)p->host)->passes;
+	return 0;
+}
+
+int cuptiProfilerHostGetNumOfPasses(struct pm_passes *p)
+{
+	p->passes = p->image[0];
+	return 0;
+}
+
+int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
+{
+	const struct image *image = (const void *)p->counters;
+
+	for (size_t i = 0; i < p->count; i++) {
+		p->values[i] = NAN;
+		if (strcmp(p->names[i], "double__time.us") == 0)
+			p->values[i] = (double)(raw_of(image->starts[p->index]) / 1000 % 1000000);
+		else if (strcmp(p->names[i], "double__sm.pct") == 0)
+			p->values[i] = 75;
+		else if (strcmp(p->names[i], "double__clock.hz") == 0)
+			p->values[i] = 1980000000;
+	}
+	return 0;
+}
+
+int cuptiPmSamplingGetCounterAvailability(struct pm_availability *p)
+{
+	p->image_size = 16;
+	return 0;
+}
+
+int cuptiPmSamplingEnable(struct pm_enable *p)
+{
+	if (told("denied", 0))
+		return 35;
+	p->sampler = &devices[p->device];
+	return 0;
+}
+
+int cuptiPmSamplingDisable(struct pm_command *p)
+{
+	return 0;
+}
+
+int cuptiPmSamplingSetConfig(struct pm_set_config *p)
+{
+	struct device *d = p->sampler;
+
+	d->interval = p->interval;
+	return p->image[0] == 1 && p->trigger == PM_TRIGGER_TIME && p->buffer_size ? 0 : 27;
+}
+
+int cuptiPmSamplingStart(struct pm_command *p)
+{
+	struct device *d = p->sampler;
+
+	if (d->next)
+		return 7;
+	d->next = timer();
+	return 0;
+}
+
+int cuptiPmSamplingStop(struct pm_command *p)
+{
+	struct device *d = p->sampler;
+
+	if (!d->next)
+		return 7;
+	d->next = 0;
+	return 0;
+}
+
+int cuptiPmSamplingDecodeData(struct pm_decode *p)
+{
+	struct device *d = p->sampler;
+	struct image *image = (void *)p->counters;
+	uint64_t now = timer();
+
+	d->decodes++;
+	if (d->decodes == (unsigned)told("pm_crash", 0))
+		raise(SIGSEGV);
+	p->overflow = 0;
+	if (d->decodes == (unsigned)told("overflow", 0)) {
+		p->overflow = 1;
+		now = d->next;
+	}
+	p->stop_reason = PM_STOP_END;
+	for (; d->next && d->next + d->interval <= now; d->next += d->interval) {
+		if ((image->count + 2) * sizeof(uint64_t) > p->counters_size) {
+			p->stop_reason = PM_STOP_IMAGE_FULL;
+			break;
+		}
+		image->starts[image->count++] = d->next;
+	}
+	return 0;
+}
+
+int cuptiPmSamplingGetCounterDataSize(struct pm_counters_size *p)
+{
+	p->counters_size = (p->max_samples + 1) * sizeof(uint64_t);
+	return p->max_samples < MAX_SAMPLES ? 0 : 1;
+}
+
+int cuptiPmSamplingCounterDataImageInitialize(struct pm_counters_initialize *p)
+{
+	((struct image *)(void *)p->counters)->count = 0;
+	return 0;
+}
+
+int cuptiPmSamplingGetCounterDataInfo(struct pm_counters_info *p)
+{
+	p->total = p->populated = p->completed = ((const struct image *)(const void *)p->counters)->count;
+	return 0;
+}
+
+int cuptiPmSamplingCounterDataGetSampleInfo(struct pm_sample_info *p)
+{
+	const struct image *image = (const void *)p->counters;
+
+	p->start = image->starts[p->index];
+	p->end = p->start + ((struct device *)p->sampler)->interval;
+	return 0;
+}

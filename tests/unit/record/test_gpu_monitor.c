@@ -1,0 +1,176 @@
+/* Messages of the process that reads the GPUs: good ones become rows, all others are counted and do no harm. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "record/gpu/monitor.h"
+#include "record/gpu/wire.h"
+#include "record/gpus.h"
+#include "support.h"
+
+struct wire {
+	struct gpu_monitor m;
+	int fd;  /* the other side */
+};
+
+/* A process that lives as long as the test wants: the test speaks for it. */
+static void open_wire(struct wire *w, struct bench *b)
+{
+	int pair[2];
+	pid_t pid;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	w->fd = pair[1];
+	pid = fork();
+	if (pid == 0) {
+		close(pair[1]);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(gpu_monitor_attach(&w->m, &b->session, pair[0], pid), 0);
+}
+
+static void tell(struct wire *w, const void *message, size_t size)
+{
+	assert_int_equal(send(w->fd, message, size, 0), (ssize_t)size);
+	gpu_monitor_round(&w->m);
+}
+
+static struct gpu_wire_device device(uint32_t index)
+{
+	struct gpu_wire_device d = { .head = { .kind = GPU_WIRE_DEVICE, .gpu = index }, .name = "One", .memory = 5, .clock = INT64_MIN,
+				     .major = INT64_MIN, .minor = INT64_MIN, .mig = 0, .mps = 0 };
+
+	snprintf(d.uuid, sizeof(d.uuid), "GPU-%u", index);
+	return d;
+}
+
+static struct gpu_wire_metric metric(uint32_t number, int real)
+{
+	struct gpu_wire_metric d = { .head = { .kind = GPU_WIRE_METRIC, .number = number }, .source = real ? 2 : 1, .id = number, .hz = 10,
+				     .real = (uint32_t)real, .name = "Metric", .metric = "m", .unit = "%" };
+
+	return d;
+}
+
+static void send_value(struct wire *w, uint32_t number, int64_t raw, int64_t value)
+{
+	struct {
+		struct gpu_wire_values head;
+		struct gpu_wire_value value;
+	} m = { { { .kind = GPU_WIRE_VALUES, .count = 1 } }, { number, 0, raw, value } };
+
+	tell(w, &m, sizeof(m));
+}
+
+static void end(struct wire *w)
+{
+	struct gpu_wire_head bye = { .kind = GPU_WIRE_END };
+
+	tell(w, &bye, sizeof(bye));
+	close(w->fd);
+	gpu_monitor_finish(&w->m);
+	gpu_monitor_release(&w->m);
+}
+
+static void rows(void **state)
+{
+	struct bench *b = *state;
+	struct wire w;
+	struct row counters[8], metrics[8], gpus[2];
+	struct gpu_wire_device d = device(0);
+	struct gpu_wire_metric whole = metric(0, 0), real = metric(1, 1);
+	struct gpu_wire_clock clock = { { .kind = GPU_WIRE_CLOCK }, 5000, b->session.time.start + 1000, 10 };
+	struct {
+		struct gpu_wire_samples head;
+		uint64_t data[4];
+	} samples = { { { .kind = GPU_WIRE_SAMPLES, .count = 2, .number = 1 }, .metrics = 1 }, { 6000, 0, 7000, 0 } };
+	double first = 12.3456789, nothing = NAN, got;
+
+	open_wire(&w, b);
+	tell(&w, &d, sizeof(d));
+	tell(&w, &whole, sizeof(whole));
+	tell(&w, &real, sizeof(real));
+	send_value(&w, 0, b->session.time.start + 500, 42);
+	tell(&w, &clock, sizeof(clock));
+	memcpy(&samples.data[1], &first, sizeof(first));
+	memcpy(&samples.data[3], &nothing, sizeof(nothing));
+	tell(&w, &samples, sizeof(samples));
+	assert_int_equal(w.m.damaged, 0);
+	end(&w);
+	gpus_finish(&b->session);
+	bench_finish(b);
+	assert_int_equal(bench_rows(b, TABLE_GPU, gpus, 2), 1);
+	assert_int_equal(gpus[0].values[COLUMN_GPU_MEMORY], 5);
+	assert_int_equal(bench_rows(b, TABLE_GPU_METRIC, metrics, 8), 2);
+	assert_string_equal(bench_text(b, &metrics[0], COLUMN_GPU_METRIC_NAME), "Metric");
+	assert_int_equal(bench_rows(b, TABLE_COUNTER, counters, 8), 2);
+	assert_int_equal(counters[0].values[COLUMN_COUNTER_TIME], 500);
+	assert_int_equal(counters[0].values[COLUMN_COUNTER_INTEGER], 42);
+	/* 1000 ns after the reading, by a timer that runs as ours. */
+	assert_int_equal(counters[1].values[COLUMN_COUNTER_TIME], 2000);
+	memcpy(&got, &counters[1].values[COLUMN_COUNTER_REAL], sizeof(got));
+	assert_true(fabs(got - first) < 0.005);
+	assert_true(counters[1].nulls[COLUMN_COUNTER_INTEGER]);
+}
+
+static void nonsense(void **state)
+{
+	struct bench *b = *state;
+	struct wire w;
+	struct gpu_wire_device d = device(0);
+	struct gpu_wire_metric whole = metric(0, 0), real = metric(1, 1), far = metric(1u << 30, 0), again = metric(0, 1);
+	struct gpu_wire_samples samples = { .head = { .kind = GPU_WIRE_SAMPLES, .count = 0xffffffff, .number = 1 }, .metrics = 1 };
+	struct gpu_wire_values count = { .head = { .kind = GPU_WIRE_VALUES, .count = 7 } };
+	struct gpu_wire_head kind = { .kind = 77 };
+	struct gpu_wire_lost lost = { { .kind = GPU_WIRE_LOST, .gpu = 9 }, 5 };
+	struct gpu_wire_clock clock = { { .kind = GPU_WIRE_CLOCK }, 5000, 1000, -1 };
+	struct gpu_wire_text text = { .head = { .kind = GPU_WIRE_DIAGNOSTIC, .number = 2 } };
+	struct row diagnostics[8];
+	size_t n;
+
+	open_wire(&w, b);
+	tell(&w, &whole, sizeof(whole));         /* of a GPU nobody has told of */
+	tell(&w, &d, sizeof(d) - 1);
+	tell(&w, &d, sizeof(d));
+	tell(&w, &far, sizeof(far));
+	tell(&w, &whole, sizeof(whole));         /* good */
+	tell(&w, &again, sizeof(again));
+	tell(&w, &real, sizeof(real));           /* good */
+	tell(&w, &samples, sizeof(samples));     /* no clock yet, and no data */
+	tell(&w, &count, sizeof(count));
+	tell(&w, &kind, sizeof(kind));
+	tell(&w, &kind, 3);
+	tell(&w, &lost, sizeof(lost));
+	tell(&w, &clock, sizeof(clock));
+	clock.error = 1;
+	tell(&w, &clock, sizeof(clock));         /* good */
+	tell(&w, &samples, sizeof(samples));
+	samples.metrics = 0;
+	tell(&w, &samples, sizeof(samples));
+	samples.metrics = 2;
+	samples.head.count = 0;
+	tell(&w, &samples, sizeof(samples));     /* of a metric that there is none of */
+	send_value(&w, 5, 0, 0);
+	send_value(&w, 1, 0, 0);                 /* not a whole number */
+	memset(text.text, 'x', sizeof(text.text));
+	tell(&w, &text, sizeof(text));           /* good, cut */
+	assert_int_equal(w.m.damaged, 15);
+	end(&w);
+	bench_finish(b);
+	n = bench_rows(b, TABLE_DIAGNOSTIC, diagnostics, 8);
+	assert_int_equal(n, 2);
+	assert_non_null(strstr(bench_text(b, &diagnostics[1], COLUMN_DIAGNOSTIC_TEXT), "15 messages"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(rows, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(nonsense, bench_set_up, bench_tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
