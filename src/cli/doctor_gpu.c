@@ -1,5 +1,6 @@
 /* NVIDIA driver, GPUs, CUPTI and the permission to read counters. */
 #include <glob.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/doctor.h"
