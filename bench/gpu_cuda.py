@@ -74,7 +74,11 @@ def said(path):
 
 
 def run(command, env=None, seconds=90):
-    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=suite.limit(seconds), check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=suite.limit(seconds), check=False)
+    except subprocess.TimeoutExpired:
+        print(f"({os.path.basename(command[0])}: no end within {suite.limit(seconds):.0f} s)", flush=True)
+        return ""
     if done.returncode != 0:
         print(f"({os.path.basename(command[0])}: status {done.returncode}: {done.stderr.strip()[-200:]})", flush=True)
     return done.stdout
@@ -223,7 +227,8 @@ def window(machine):
                        ("bare CUPTI", run(toggle, machine.bare_environment(BARE_CUPTI_WINDOW="1")) if machine.cupti else "")):
         values = three(text)
         if values:
-            print(f"one process, 20 windows, {name}: ns outside {values[0]:.0f}, inside {values[1]:.0f}, difference {values[2]:.0f}", flush=True)
+            outside, inside, difference = values
+            print(f"one process, 20 windows, {name}: ns outside {outside:.0f}, inside {inside:.0f}, difference {difference:.0f}", flush=True)
 
 
 def million(_):
