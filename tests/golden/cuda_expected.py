@@ -153,10 +153,10 @@ def gpu_trace(rec, form, nvtx):
         row, launch = w["row"], w.get("launch", {})
         size = row.get("bytes")
         rate = None if size is None else f"{size / w['time'] * 1e3:.3f}"
-        source = MEMORIES.get(row["source"], "Unknown") if w["kind"] == COPY else MEMORIES[row["memory"]] if w["kind"] == SET else None
+        source, target = (MEMORIES.get(row[m], "Unknown") if m in row else None for m in ("memory" if w["kind"] == SET else "source", "target"))
         rows.append([w["start"], w["time"], row.get("correlation")] + [launch.get(d + c) for d in ("grid_", "block_") for c in "xyz"] +
                     [launch.get("registers"), megabytes(launch.get("static_shared")), megabytes(launch.get("dynamic_shared")),
-                     megabytes(size), rate, source, MEMORIES.get(row["target"], "Unknown") if w["kind"] == COPY else None,
+                     megabytes(size), rate, source, target,
                      f"{rec.devices[w['process'], w['device']]} ({w['device']})", w["context"], None, w["stream"],
                      rec.name(w, form, nvtx)])
     return rows
