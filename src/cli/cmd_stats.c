@@ -68,7 +68,7 @@ static void print_report(FILE *out, const struct report_file *file, int all)
 	const char *line = file->help ? file->help : "", *end;
 
 	if (all) {
-		fprintf(out, "  %-20s %s\n", file->name, file->title);
+		fprintf(out, "  %-22s %s\n", file->name, file->title);
 		return;
 	}
 	fprintf(out, "%s -- %s\n\n", file->name, file->title);

@@ -182,9 +182,19 @@ static struct table_column *shown_columns(const struct piece *piece)
 	return columns;
 }
 
+/* As part of a file's name: report_option_other=5. */
+static void name_with_options(const struct piece *piece, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s%s", piece->file->name, piece->asked + strcspn(piece->asked, ":"));
+	for (; *ret; ret++)
+		if (*ret == ':' || *ret == '/')
+			*ret = '_';
+}
+
 static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt *statement, struct error *err)
 {
-	struct stats_output_place place = { piece->target, run->path, piece->file->name, piece->format.kind,
+	char name[256];
+	struct stats_output_place place = { piece->target, run->path, name, piece->format.kind,
 				      run->options->overwrite, run->out };
 	struct format_target target = { NULL, run->unit, piece->file->title };
 	struct table_column *columns = shown_columns(piece);
@@ -192,6 +202,7 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 	struct error ignored;
 	int heading, closed, r;
 
+	name_with_options(piece, name, sizeof(name));
 	r = columns ? stats_output_open(&output, &place, err) : error_set(err, ENOMEM, "Not enough memory");
 	if (r < 0) {
 		free(columns);

@@ -1,5 +1,5 @@
-/* One of everything that has a row: kernels of every kind of launch, copies, sets, synchronisation, events, allocations, unified
- * memory, code loaded by the driver, calls that fail, a green context. Says what it did, line by line. */
+/* One of everything that has a row: kernels of every kind of launch, copies, sets, synchronisation, events, allocations,
+ * unified memory, code loaded by the driver, calls that fail, a green context. Says what it did, line by line. */
 #include <cooperative_groups.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
@@ -108,13 +108,13 @@ static void kernels(int *out, int major)
 	config.attrs = &attribute;
 	config.numAttrs = 1;
 	MUST(cudaLaunchKernelEx(&config, in_clusters, out));
-	told_kernel clusters = { "in_clusters", dim3(8), dim3(128), 0, 0, 2, 0, 1, 1 };
+	told_kernel clusters = { "in_clusters", dim3(8), dim3(128), 0, 0, 2, -1, 1, 1 };
 	tell_kernel(&clusters);
 	attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
 	attribute.val.programmaticStreamSerializationAllowed = 1;
 	for (int i = 0; i < 4; i++)
 		MUST(cudaLaunchKernelEx(&config, overlapping, out));
-	told_kernel pdl = { "overlapping", dim3(8), dim3(128), 0, 0, 0, 0, 1, 4 };
+	told_kernel pdl = { "overlapping", dim3(8), dim3(128), 0, 0, 0, -1, 1, 4 };
 	tell_kernel(&pdl);
 }
 
@@ -293,7 +293,8 @@ static void green(int *out)
 	unsigned parts = 1;
 
 	if (cuDeviceGet(&device, 0) || cuDeviceGetDevResource(device, &all, CU_DEV_RESOURCE_TYPE_SM) ||
-	    cuDevSmResourceSplitByCount(&part, &parts, &all, &rest, 0, 16) || cuDevResourceGenerateDesc(&description, &part, 1) ||
+	    cuDevSmResourceSplitByCount(&part, &parts, &all, &rest, 0, 16) ||
+	    cuDevResourceGenerateDesc(&description, &part, 1) ||
 	    cuGreenCtxCreate(&context, description, device, CU_GREEN_CTX_DEFAULT_STREAM) ||
 	    cuGreenCtxStreamCreate(&stream, context, CU_STREAM_NON_BLOCKING, 0))
 		return;

@@ -42,6 +42,9 @@ static void ask_everything(struct query *q)
 		"SELECT * FROM CUDA_GRAPH_NODE_EVENTS", "SELECT * FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS",
 		"SELECT * FROM CUDA_GPU_MEMORY_USAGE_EVENTS", "SELECT * FROM GPU_METRICS", "SELECT * FROM TARGET_INFO_GPU",
 		"SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN CUPTI_ACTIVITY_KIND_KERNEL k USING (correlationId)",
+		"SELECT * FROM cuda_gpu_ops", "SELECT * FROM cuda_kernel_exec", "SELECT * FROM nvtx_projection",
+		"SELECT * FROM nvtx_projection_stats", "SELECT * FROM nvtx_kernel_stats('base')",
+		"SELECT * FROM group_stats('cuda_gpu_ops', 'kind, name, apiName, nvtxDomain, nvtxName, globalTid', 'duration')",
 		"SELECT * FROM stack_stats('offcpu', 'tree')", "SELECT * FROM stack_stats('samples')",
 	};
 
