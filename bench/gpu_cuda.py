@@ -36,8 +36,8 @@ class Machine:
 
     def try_bare(self):
         """It counts only when it is given records."""
-        done = subprocess.run([suite.program("launch_cost"), "20"], capture_output=True, text=True, env=self.bare_environment(BARE_CUPTI_SAY="1"),
-                              timeout=suite.limit(60), check=False)
+        done = subprocess.run([suite.program("launch_cost"), "20"], capture_output=True, text=True, timeout=suite.limit(60), check=False,
+                              env=self.bare_environment(BARE_CUPTI_SAY="1"))
         print("; ".join(done.stderr.split("\n")), flush=True)
         found = re.search(r"(\d+) bytes of records", done.stderr)
         if not found or int(found.group(1)) < 40 * 500 * 200:
@@ -47,7 +47,8 @@ class Machine:
     def build_bare(self):
         library = os.path.join(bench.WORK, "libbare.so")
         source = os.path.join(HERE, "..", "tests", "gpu", "programs", "bare_cupti.c")
-        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", f"-I{os.path.join(HERE, '..', 'src')}", "-o", library, source, "-ldl", "-lpthread"], check=True)
+        include = os.path.join(HERE, "..", "src")
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", f"-I{include}", "-o", library, source, "-ldl", "-lpthread"], check=True)
         return library
 
     def find_cupti(self):
@@ -73,7 +74,11 @@ def said(path):
 
 
 def run(command, env=None, seconds=90):
-    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=suite.limit(seconds), check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=suite.limit(seconds), check=False)
+    except subprocess.TimeoutExpired:
+        print(f"({os.path.basename(command[0])}: no end within {suite.limit(seconds):.0f} s)", flush=True)
+        return ""
     if done.returncode != 0:
         print(f"({os.path.basename(command[0])}: status {done.returncode}: {done.stderr.strip()[-200:]})", flush=True)
     return done.stdout
@@ -82,14 +87,16 @@ def run(command, env=None, seconds=90):
 def sonde(command, path=None, trace="cuda", options=(), quiet=True, seconds=90):
     path = path or os.path.join(bench.WORK, "bench.sonde")
     environment = {**os.environ, **suite.cupti_hint()}
-    return run([bench.SONDE, "profile", "-t", trace, *(suite.QUIET if quiet else ()), "-f", "true", "-o", path, *options, *command], environment, seconds)
+    tool = [bench.SONDE, "profile", "-t", trace, *(suite.QUIET if quiet else ()), "-f", "true", "-o", path]
+    return run([*tool, *options, *command], environment, seconds)
 
 
 def nsys(machine, command, trace="cuda", options=(), seconds=120):
     out = os.path.join(bench.WORK, "peer")
     for old in glob.glob(out + ".*"):
         os.unlink(old)
-    return run([machine.nsys, "profile", "-t", trace, "-s", "none", "--cpuctxsw=none", "-f", "true", "-o", out, *options, *command], None, seconds)
+    tool = [machine.nsys, "profile", "-t", trace, *suite.QUIET, "-f", "true", "-o", out]
+    return run([*tool, *options, *command], None, seconds)
 
 
 def peer_size():
@@ -128,6 +135,11 @@ def paired(series, name, base, which):
     return statistics.median(a - b for a, b in pairs) if pairs else None
 
 
+def share(part, whole):
+    """Percent; None of nothing."""
+    return None if part is None else part / whole * 100
+
+
 def verdict(value, limit, spread):
     if value is None or spread is None or spread >= limit:
         return "CANNOT TELL"
@@ -135,7 +147,7 @@ def verdict(value, limit, spread):
 
 
 def row(what, value, limit=None, unit="", spread=None, result=""):
-    shown = [f"{number:.3f}" if isinstance(number, float) else "-" if number is None else str(number) for number in (value, limit, spread)]
+    shown = ["-" if number is None else f"{number:.3f}" for number in (value, limit, spread)]
     if result == "FAIL":
         bench.missed.append(what)
     print(f"{what:62} {shown[0]:>10} {shown[1]:>10} {unit:8} {shown[2]:>9}  {result}", flush=True)
@@ -197,7 +209,8 @@ def window(machine):
     """Outside of a window that is never opened: nothing measurable."""
     command = [suite.program("launch_cost"), str(BATCHES)]
     closed = ("-c", "cudaProfilerApi", "--capture-range-end=stop")
-    ways = {"alone": lambda: three(run(command)), "closed": lambda: three(sonde(command, options=closed)), "again": lambda: three(run(command))}
+    ways = {"alone": lambda: three(run(command)), "closed": lambda: three(sonde(command, options=closed)),
+            "again": lambda: three(run(command))}
     series = rounds(ways)
     # Streams are known whether a window is open or not: the agent was there.
     path = os.path.join(bench.WORK, "bench.sonde")
@@ -214,7 +227,8 @@ def window(machine):
                        ("bare CUPTI", run(toggle, machine.bare_environment(BARE_CUPTI_WINDOW="1")) if machine.cupti else "")):
         values = three(text)
         if values:
-            print(f"one process, 20 windows, {name}: outside {values[0]:.0f} ns, inside {values[1]:.0f} ns, difference {values[2]:.0f} ns", flush=True)
+            outside, inside, difference = values
+            print(f"one process, 20 windows, {name}: ns outside {outside:.0f}, inside {inside:.0f}, difference {difference:.0f}", flush=True)
 
 
 def million(_):
@@ -232,14 +246,17 @@ def million(_):
     found = kernels(path)
     if not found:
         return print(f"million launches: no kernels in the report: {said(path)}")
-    print(f"million launches, three times: {found} kernels in the last report, {lost} lost, ready after {', '.join(f'{r:.2f}' for r in ready)} s", flush=True)
+    seconds = ", ".join(f"{value:.2f}" for value in ready)
+    print(f"million launches, three times: {found} kernels in the last report, {lost} lost, ready after {seconds} s", flush=True)
     judged("million launches: kernels that are missing", float(MILLION - found + lost), 0.5, "")
     judged("million launches: report ready after the program's end", max(ready), 1.0, "s")
     judged("million launches: bytes per launch", max(size), 16.0, "bytes")
     for report in ("cuda_gpu_kern_sum", "cuda_api_sum", "cuda_kern_exec_sum", "cuda_gpu_trace", "nvtx_gpu_proj_sum"):
         began = time.monotonic()
-        done = subprocess.run([bench.SONDE, "stats", "-r", report, "-f", "csv", path], capture_output=True, text=True, timeout=suite.limit(60), check=False)
-        row(f"million launches: stats {report}", time.monotonic() - began, unit="s", result="" if done.returncode == 0 else done.stderr.strip()[:60])
+        question = [bench.SONDE, "stats", "-r", report, "-f", "csv", path]
+        done = subprocess.run(question, capture_output=True, text=True, timeout=suite.limit(60), check=False)
+        problem = "" if done.returncode == 0 else done.stderr.strip()[:60]
+        row(f"million launches: stats {report}", time.monotonic() - began, unit="s", result=problem)
     os.unlink(path)
     return None
 
@@ -272,8 +289,7 @@ def training_step(machine):
         ways["bare"] = lambda: chunk_summary(run(whole, machine.bare_environment()))
     ways["again"] = lambda: chunk_summary(run(whole))
     # Whole processes take seconds to start: as many as there is time for.
-    share = max(60.0, suite.time_left() * 0.55)
-    series = rounds(ways, PAIRS, until=time.monotonic() + share)
+    series = rounds(ways, PAIRS, until=time.monotonic() + max(60.0, suite.time_left() * 0.55))
     once = {"Sonde, its defaults": lambda: chunk_summary(sonde(whole, trace="cuda,nvtx,osrt", quiet=False)),
             "torch.profiler": lambda: chunk_summary(run(step_command("profiler", 60)))}
     if machine.nsys:
@@ -298,16 +314,16 @@ def report_steps(series, good):
     base = column(series, "alone", 1)
     if not base:
         return print("training step: torch did not run")
-    print("training step, median chunk: " + ", ".join(f"{name} {statistics.median(column(series, name, 1)):.0f} us ({len(column(series, name, 1))} runs)"
-                                                       for name in series if column(series, name, 1)), flush=True)
+    found = {name: column(series, name, 1) for name in series if column(series, name, 1)}
+    print("training step, median chunk: " + ", ".join(f"{name} {statistics.median(values):.0f} us ({len(values)} runs)"
+                                                       for name, values in found.items()), flush=True)
     for which, kind in ((0, "least chunk"), (1, "median chunk")):
         whole = statistics.median(column(series, "alone", which))
         spread = abs(paired(series, "again", "alone", which) or 0) / whole * 100
         for name in ("bare", "sonde"):
-            added = paired(series, name, "alone", which)
-            row(f"training step: added by {name}, {kind}", added / whole * 100 if added is not None else None, unit="%", spread=spread)
-        over = paired(series, "sonde", "bare", which)
-        judged(f"training step: Sonde over bare CUPTI, {kind}", over / whole * 100 if over is not None else None, 3.0, "points", spread, good)
+            row(f"training step: added by {name}, {kind}", share(paired(series, name, "alone", which), whole), unit="%", spread=spread)
+        over = share(paired(series, "sonde", "bare", which), whole)
+        judged(f"training step: Sonde over bare CUPTI, {kind}", over, 3.0, "points", spread, good)
     return None
 
 
@@ -315,7 +331,8 @@ def toggled_steps(machine):
     """The same in one process each: windows opened and closed, 25 pairs."""
     toggle = step_command("toggle", 25)
     added = {}
-    ways = {"alone": lambda: run(toggle), "Sonde": lambda: sonde(toggle, trace="cuda,nvtx", options=("-c", "cudaProfilerApi", "--capture-range-end=repeat"))}
+    windows = ("-c", "cudaProfilerApi", "--capture-range-end=repeat")
+    ways = {"alone": lambda: run(toggle), "Sonde": lambda: sonde(toggle, trace="cuda,nvtx", options=windows)}
     if machine.cupti:
         ways["bare CUPTI"] = lambda: run(toggle, machine.bare_environment(BARE_CUPTI_WINDOW="1"))
     for name, way in ways.items():
@@ -325,7 +342,8 @@ def toggled_steps(machine):
             added[name] = statistics.median((a / b - 1) * 100 for a, b in pairs)
             row(f"training step, windows in one process: added, {name}", added[name], unit="%")
     if len(added) == 3:
-        judged("training step, windows in one process: Sonde over bare CUPTI", added["Sonde"] - added["bare CUPTI"], 3.0, "points", abs(added["alone"]), kernels() > 0)
+        judged("training step, windows in one process: Sonde over bare CUPTI", added["Sonde"] - added["bare CUPTI"], 3.0, "points",
+               abs(added["alone"]), kernels() > 0)
 
 
 def metrics(_):
@@ -341,10 +359,9 @@ def metrics(_):
         if not base:
             return print("metrics: the program did not run")
         spread = abs(paired(series, "again", "alone", which) or 0) / statistics.median(base) * 100
-        cost = paired(series, "metrics", "alone", which)
-        judged(f"GPU metrics at 10 kHz: added to {what}", cost / statistics.median(base) * 100 if cost is not None else None, 2.0, "%", spread, there > 0)
-        nvml = paired(series, "none", "alone", which)
-        row(f"NVML at 10 Hz: added to {what}", nvml / statistics.median(base) * 100 if nvml is not None else None, unit="%", spread=spread)
+        whole = statistics.median(base)
+        judged(f"GPU metrics at 10 kHz: added to {what}", share(paired(series, "metrics", "alone", which), whole), 2.0, "%", spread, there > 0)
+        row(f"NVML at 10 Hz: added to {what}", share(paired(series, "none", "alone", which), whole), unit="%", spread=spread)
     return None
 
 
@@ -354,7 +371,8 @@ def sampled():
     sonde([suite.program("launch_cost"), "work"], path, trace="none", options=("--gpu-metrics-devices=all",))
     tracks = bench.ask(path, "select track from sonde_gpu_metric where source = 2")
     counted = int(bench.ask(path, f"select count(*) from sonde_counter where track in ({','.join(tracks) or '0'})")[0])
-    print(f"{len(tracks)} metrics, {counted} samples in one run, report of {os.path.getsize(path) / 1e6:.2f} MB, {said(path)}", flush=True)
+    size = os.path.getsize(path) / 1e6
+    print(f"{len(tracks)} metrics, {counted} samples in one run, report of {size:.2f} MB, {said(path)}", flush=True)
     return counted
 
 

@@ -14,7 +14,7 @@
 /* RECORD_CUDA_API. domain = CUPTI's callback id, flags as below. */
 enum {
 	CUDA_API_DRIVER = 1, /* a call of the driver; otherwise of the runtime */
-	CUDA_API_STACK = 2   /* the thread itself wrote its stack and a DEFINE_CUDA_STACK with this correlation before */
+	CUDA_API_STACK = 2   /* the thread itself may have written its stack and a DEFINE_CUDA_STACK with this correlation */
 };
 struct record_cuda_api {
 	uint64_t head;
@@ -209,6 +209,8 @@ struct record_capture {
  * DEFINE_CUDA_FUNCTION: id = function, text = mangled name.
  * DEFINE_CUDA_GRAPH: id = graph, extra = original << 32 | exec (0 = none), head level = kind of cuda_graph.
  * DEFINE_CUDA_STACK: id = correlation, extra = time of the RECORD_STACK this thread wrote just before.
+ * DEFINE_CUDA_DEVICE: told again when more is known. DEFINE_CUDA_CONTEXT and DEFINE_CUDA_STREAM: told by a callback, which knows the time, and
+ * by a record of CUPTI's, which knows the rest and has time 0, in either order.
  * DEFINE_CUDA_STREAM: id = stream, cuda_wire_stream.  DEFINE_CUDA_CONTEXT: id = context, cuda_wire_context. */
 
 struct cuda_wire_launch {     /* DEFINE_CUDA_LAUNCH: id = launch */

@@ -268,6 +268,7 @@ static void end_dead(struct drain *d, int all)
 static void round_over_rings(struct drain *d)
 {
 	struct session *s = &d->session;
+	uint64_t gpu;
 
 	uint32_t unfinished = 0;
 
@@ -288,7 +289,9 @@ static void round_over_rings(struct drain *d)
 	/* Behind the rings: what an agent told before its thread ended is known by then. */
 	d->active |= perf_round(&d->perf, 0) > 0;
 	d->more |= d->perf.more;
-	d->bytes += gpu_monitor_round(&d->gpu);
+	gpu = gpu_monitor_round(&d->gpu);
+	d->active |= gpu > 0;
+	d->bytes += gpu;
 	roster_age(s);
 	/* Behind perf: what it told is as old as what was in the rings. */
 	session_snapshot(s, 0);

@@ -116,10 +116,13 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 		watch_find_strays(r);
 	watch_name_leftovers(r);
 	drain_finish(&r->drain);
+	if (r->drain.gpu.notes.len)
+		recorder_note(r, "%s", buf_cstr(&r->drain.gpu.notes));
 	if (r->options->cpu.resolve_symbols)
 		stacks_resolve(&r->drain.session, r->options->cpu.debug_symbols);
 	explain_silence(r);
 	cuda_explain(r);
+	window_explain(r);
 	timer_samples_report_rate(&r->drain.session, r->page->sample_hz);
 	roster_finish(&r->drain.session);
 	gpus_finish(&r->drain.session);

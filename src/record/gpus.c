@@ -13,6 +13,7 @@ struct gpu {
 	char uuid[GPU_UUID_TEXT];
 	int64_t values[TABLE_MAX_COLUMNS];
 	uint32_t present;
+	uint32_t attributes; /* bit set of those that have rows */
 };
 
 struct gpus {
@@ -90,12 +91,14 @@ static void add_attributes(struct session *s, struct gpu *g, const uint32_t *att
 #undef CUDA_ATTRIBUTE
 	};
 
-	if (!attributes || g->present & BIT(COLUMN_GPU_ATTRIBUTES))
-		return;
-	add_number(g, COLUMN_GPU_ATTRIBUTES, (int64_t)++s->next_arg_set);
-	for (unsigned i = 0; i < CUDA_ATTRIBUTE_COUNT; i++)
-		if (attributes[i] != CUDA_NO_ID)
-			attribute_row(s, s->next_arg_set, names[i], attributes[i]);
+	for (unsigned i = 0; attributes && i < CUDA_ATTRIBUTE_COUNT; i++) {
+		if (attributes[i] == CUDA_NO_ID || g->attributes & BIT(i))
+			continue;
+		if (!g->attributes)
+			add_number(g, COLUMN_GPU_ATTRIBUTES, (int64_t)++s->next_arg_set);
+		g->attributes |= BIT(i);
+		attribute_row(s, (uint64_t)g->values[COLUMN_GPU_ATTRIBUTES], names[i], attributes[i]);
+	}
 }
 
 uint64_t gpu_row(struct session *s, const struct gpu_facts *facts)

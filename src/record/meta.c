@@ -204,6 +204,7 @@ void meta_end(struct recorder *r)
 	struct session *s = &r->drain.session;
 
 	session_fact(s, "duration_ns", s->now);
+	session_fact(s, "windows", r->windows);
 	session_fact(s, "tsc_hz", tick_rate(s));
 	session_fact(s, "cost_pair_ps", s->cost_pair_ps);
 	session_fact(s, "cost_clock_ps", s->cost_clock_ps);

@@ -105,3 +105,13 @@ int window_is_settled(const struct recorder *r, int64_t now)
 {
 	return now >= r->settle_by || !atomic_load(&r->drain.session.unfinished);
 }
+
+void window_explain(struct recorder *r)
+{
+	static const char why[] = "Nothing was recorded: the program did not call cudaProfilerStart, as --capture-range=cudaProfilerApi waits for.";
+
+	if (r->options->capture_range == CAPTURE_RANGE_NONE || r->windows)
+		return;
+	recorder_note(r, "%s", why);
+	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s", why);
+}

@@ -26,6 +26,8 @@ void window_begin(struct recorder *r);
 void window_close(struct recorder *r);
 /* Requests have come. */
 void window_requests(struct recorder *r);
+/* At the end: one line where the program was to open a window and did not. */
+void window_explain(struct recorder *r);
 /* Whether all that agents still have of the last window is there, or has been waited for long enough. */
 int window_is_settled(const struct recorder *r, int64_t now);
 

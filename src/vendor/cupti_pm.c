@@ -22,10 +22,11 @@ static int fill(struct cupti_pm *pm, const char *path, char *why, size_t why_siz
 	static const struct {
 		const char *name;
 		size_t offset;
+		int needed;
 	} functions[] = {
-		{ "cuptiGetVersion", offsetof(struct cupti_pm, cuptiGetVersion) },
-		{ "cuptiGetResultString", offsetof(struct cupti_pm, cuptiGetResultString) },
-#define PM_FUNCTION(name, parameters) { #name, offsetof(struct cupti_pm, name) },
+		{ "cuptiGetVersion", offsetof(struct cupti_pm, cuptiGetVersion), 1 },
+		{ "cuptiGetResultString", offsetof(struct cupti_pm, cuptiGetResultString), 1 },
+#define PM_FUNCTION(needed, name, parameters) { #name, offsetof(struct cupti_pm, name), needed },
 #include "vendor/cupti_pm_functions.def"
 #undef PM_FUNCTION
 	};
@@ -33,7 +34,7 @@ static int fill(struct cupti_pm *pm, const char *path, char *why, size_t why_siz
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		function = dlsym(pm->library, functions[i].name);
-		if (!function) {
+		if (!function && functions[i].needed) {
 			snprintf(why, why_size, "%s has no %s: PM sampling came with CUPTI 12.6", path, functions[i].name);
 			return -ENOSYS;
 		}

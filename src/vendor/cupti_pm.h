@@ -78,17 +78,6 @@ struct pm_base_metrics {
 	size_t count;
 };
 
-struct pm_metric_properties {
-	size_t size;
-	void *priv;
-	void *host;
-	const char *name;
-	const char *description; /* out, as what follows */
-	const char *hw_unit;
-	const char *dim_unit;
-	int type;
-};
-
 struct pm_add_metrics {
 	size_t size;
 	void *priv;
@@ -212,7 +201,7 @@ struct cupti_pm {
 	void *library;
 	int (*cuptiGetVersion)(uint32_t *version);
 	int (*cuptiGetResultString)(int result, const char **text);
-#define PM_FUNCTION(name, parameters) int (*name)(struct parameters *);
+#define PM_FUNCTION(needed, name, parameters) int (*name)(struct parameters *);
 #include "vendor/cupti_pm_functions.def"
 #undef PM_FUNCTION
 };

@@ -15,7 +15,10 @@
 #define COMMAND_ID_INFO 0x205u
 #define COMMAND_PCI_INFO 0x21bu
 #define COMMAND_TIME 0x20800403u
+#define COMMAND_CORRELATION 0x20800406u
+#define CLOCK_MONOTONIC_RAW_NS 3u /* its name for it: the platform's constant-rate clock */
 #define MAX_ATTACHED 32
+#define MAX_PAIRS 16
 
 struct rm_alloc {
 	uint32_t root;
@@ -60,6 +63,16 @@ struct rm_pci_info {
 	uint16_t slot;
 };
 
+struct rm_correlation {
+	uint8_t clock;
+	uint8_t count;
+	uint8_t pad[6];
+	struct {
+		uint64_t cpu;
+		uint64_t gpu;
+	} pairs[MAX_PAIRS];
+};
+
 static uint32_t allocate(int fd, uint32_t client, uint32_t parent, uint32_t handle, uint32_t class, void *parameters)
 {
 	struct rm_alloc a = { .root = client, .parent = parent, .object = handle, .class = class,
@@ -102,6 +115,7 @@ int nvidia_timer_open(struct nvidia_timer *ret, uint32_t domain, uint32_t bus, u
 	struct rm_device parameters = { 0 };
 	struct rm_id_info info;
 	uint64_t time;
+	int64_t raw;
 	uint32_t object = 0;
 	int result = -EIO;
 
@@ -117,16 +131,25 @@ int nvidia_timer_open(struct nvidia_timer *ret, uint32_t domain, uint32_t bus, u
 	}
 	if (object)
 		ret->subdevice = allocate(ret->fd, ret->client, object, HANDLE_SUBDEVICE, CLASS_SUBDEVICE, &info.subdevice);
-	result = ret->subdevice ? nvidia_timer_read(ret, &time) : result < 0 ? result : -EIO;
+	result = ret->subdevice ? nvidia_timer_read(ret, &time, &raw) : result < 0 ? result : -EIO;
 	if (result < 0)
 		nvidia_timer_close(ret);
 	return result;
 }
 
-int nvidia_timer_read(const struct nvidia_timer *t, uint64_t *ret)
+/* Both clocks at once where the driver has that, and the timer alone where it has not. */
+int nvidia_timer_read(const struct nvidia_timer *t, uint64_t *ret_ticks, int64_t *ret_raw)
 {
-	*ret = 0;
-	return control(t->fd, t->client, t->subdevice, COMMAND_TIME, ret, sizeof(*ret));
+	struct rm_correlation c = { .clock = CLOCK_MONOTONIC_RAW_NS, .count = 1 };
+
+	*ret_ticks = 0;
+	*ret_raw = 0;
+	if (control(t->fd, t->client, t->subdevice, COMMAND_CORRELATION, &c, sizeof(c)) == 0 && c.pairs[0].gpu) {
+		*ret_ticks = c.pairs[0].gpu;
+		*ret_raw = (int64_t)c.pairs[0].cpu;
+		return 0;
+	}
+	return control(t->fd, t->client, t->subdevice, COMMAND_TIME, ret_ticks, sizeof(*ret_ticks));
 }
 
 /* All objects of a client go with its descriptor. */

@@ -13,8 +13,8 @@ struct nvidia_timer {
 
 /* The GPU at this place on the PCI bus. Negative errno: the driver, or the container, does not let us; there are other ways. */
 int nvidia_timer_open(struct nvidia_timer *ret, uint32_t domain, uint32_t bus, uint32_t device);
-/* Nanoseconds. */
-int nvidia_timer_read(const struct nvidia_timer *t, uint64_t *ret);
+/* Nanoseconds, and CLOCK_MONOTONIC_RAW at the same moment as the driver read it; 0 where it does not. */
+int nvidia_timer_read(const struct nvidia_timer *t, uint64_t *ret_ticks, int64_t *ret_raw);
 void nvidia_timer_close(struct nvidia_timer *t);
 
 #endif

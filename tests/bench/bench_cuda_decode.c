@@ -1,5 +1,6 @@
-/* Cost of turning CUPTI's records into ring records: buffers as full as CUPTI would give them back, over a stand-in for the core that
- * uses one chunk again and again. Prints nanoseconds per record, zeroing of the buffer included. */
+/* Cost of turning CUPTI's records into ring records: buffers as full as CUPTI would give them back, over a
+ * stand-in for the core that uses one chunk again and again. Prints nanoseconds per record, zeroing of the
+ * buffer included. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,12 @@ static void make_names(void)
 /* As a training step: 64 kernels, each with a few sizes, names of 400 characters. */
 static void add_kernel(struct fake_buffer *buffer, uint32_t i)
 {
-	struct cupti_kernel k = { .kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = i * 1000, .end = i * 1000 + 500,
-				  .grid = { (int)(i / 64 % 8), 1, 1 }, .block = { 128, 1, 1 }, .correlation = i,
+	struct cupti_kernel k = { .kind = CUPTI_KIND_CONCURRENT_KERNEL,
+				  .start = i * 1000,
+				  .end = i * 1000 + 500,
+				  .grid = { (int)(i / 64 % 8), 1, 1 },
+				  .block = { 128, 1, 1 },
+				  .correlation = i,
 				  .name = names[i % 64] };
 
 	fake_buffer_add(buffer, &k, sizeof(k));
@@ -44,7 +49,11 @@ static void add_kernel(struct fake_buffer *buffer, uint32_t i)
 
 static void add_call(struct fake_buffer *buffer, uint32_t i)
 {
-	struct cupti_api api = { .kind = CUPTI_KIND_RUNTIME, .id = 5, .start = i * 1000, .end = i * 1000 + 500, .thread = 77,
+	struct cupti_api api = { .kind = CUPTI_KIND_RUNTIME,
+				 .id = 5,
+				 .start = i * 1000,
+				 .end = i * 1000 + 500,
+				 .thread = 77,
 				 .correlation = i };
 
 	fake_buffer_add(buffer, &api, sizeof(api));

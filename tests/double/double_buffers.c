@@ -23,7 +23,7 @@ static struct {
 	struct buffer current;
 	struct buffer *first, **last; /* complete ones */
 	unsigned waiting;
-	unsigned delivering;
+	uint64_t completed, delivered; /* how many */
 	bool flushing;
 	size_t dropped;
 	uint64_t gpu_records;
@@ -81,6 +81,7 @@ static void complete_current(void)
 	*b.last = buffer;
 	b.last = &buffer->next;
 	b.waiting++;
+	b.completed++;
 	pthread_cond_signal(&b.work);
 }
 
@@ -112,13 +113,12 @@ static bool deliver_one(void)
 
 	if (!buffer)
 		return false;
-	b.delivering++;
 	pthread_mutex_unlock(&cupti_double.lock);
 	if (completed)
 		completed(NULL, 0, buffer->bytes, buffer->size, buffer->valid);
 	free(buffer);
 	pthread_mutex_lock(&cupti_double.lock);
-	b.delivering--;
+	b.delivered++;
 	pthread_cond_broadcast(&b.idle);
 	return true;
 }
@@ -259,18 +259,20 @@ static void put_all_pending(uint64_t now, bool forced)
 
 void double_flush(bool forced)
 {
-	uint64_t now = double_stamp();
+	uint64_t now = double_stamp(), wanted;
 
 	pthread_mutex_lock(&cupti_double.lock);
 	put_all_pending(now, forced);
 	complete_current();
+	/* Those that others complete meanwhile are not waited for. */
+	wanted = b.completed;
 	b.flushing = true;
 	if (cupti_double.settings.flush == FLUSH_BY_CALLER) {
-		while (deliver_one())
+		while (b.delivered < wanted && deliver_one())
 			;
 	} else if (cupti_double.settings.flush == FLUSH_BY_WORKER && !is_worker && b.workers_of == getpid()) {
 		pthread_cond_broadcast(&b.work);
-		while (b.first || b.delivering)
+		while (b.delivered < wanted)
 			pthread_cond_wait(&b.idle, &cupti_double.lock);
 	}
 	b.flushing = cupti_double.settings.flush == FLUSH_LATE;

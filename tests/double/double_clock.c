@@ -34,6 +34,17 @@ uint64_t double_stamp(void)
 	return stamp ? stamp() : own_clock();
 }
 
+/* Both clocks at one moment: not while the thread waits for a CPU between them. */
+static void read_pair(uint64_t (*stamp)(void), uint64_t *raw, uint64_t *units)
+{
+	for (int i = 0; i < 100; i++) {
+		*raw = read_clock(CLOCK_MONOTONIC_RAW);
+		*units = stamp ? stamp() : own_clock();
+		if (read_clock(CLOCK_MONOTONIC_RAW) - *raw < 1000)
+			return;
+	}
+}
+
 /* The client's units a nanosecond: measured over at least 2 ms, and better the longer it runs. */
 static void measure(void)
 {
@@ -44,13 +55,11 @@ static void measure(void)
 		stamp = __atomic_load_n(&cupti_double.client.stamp, __ATOMIC_ACQUIRE);
 		if (!clock_rate.raw || stamp != clock_rate.stamp) {
 			clock_rate.stamp = stamp;
-			clock_rate.raw = read_clock(CLOCK_MONOTONIC_RAW);
-			clock_rate.units = stamp ? stamp() : own_clock();
+			read_pair(stamp, &clock_rate.raw, &clock_rate.units);
 		}
 		do {
-			raw = read_clock(CLOCK_MONOTONIC_RAW);
+			read_pair(stamp, &raw, &units);
 		} while (raw - clock_rate.raw < 2000000);
-		units = stamp ? stamp() : own_clock();
 	} while (stamp != __atomic_load_n(&cupti_double.client.stamp, __ATOMIC_ACQUIRE));
 	clock_rate.rate = (double)(units - clock_rate.units) / (double)(raw - clock_rate.raw);
 	clock_rate.measured = raw;

@@ -74,8 +74,7 @@ int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci)
 int nvmlDeviceGetUtilizationRates(void *device, struct utilization *u);
 int nvmlDeviceGetUtilizationRates(void *device, struct utilization *u)
 {
-	/* Asked for twice a sweep. */
-	if (++sweeps == 2 * (unsigned)told("crash", 0))
+	if (++sweeps == (unsigned)told("crash", 0))
 		raise(SIGSEGV);
 	u->gpu = 50 + number(device);
 	u->memory = 20 + number(device);

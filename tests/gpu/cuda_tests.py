@@ -8,6 +8,7 @@ import harness
 from suite import Skip, find_files, holds, note, program, record, report, same
 
 MILLION = 1000000
+FAULTS = ("--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true")
 BYTES_PER_LAUNCH = 16
 READY = 1.0        # seconds
 CLOCK_ERROR = 50e3  # ns: a call of a launch takes less
@@ -122,11 +123,12 @@ def check_names(recorded):
     device = recorded.told("device")[0]
     gpus = cuda_report.rows(path, "gpu", ("name", "uuid", "bus", "sm_count", "major", "minor", "memory"))
     note(f"GPUs: {gpus}")
-    holds("zoo: the GPU", any(g["name"] == device["name"] and g["sm_count"] == device["sms"] and g["major"] == device["major"] for g in gpus),
-          f"{gpus}, wanted {device}")
+    wanted = (device["name"], device["sms"], device["major"])
+    holds("zoo: the GPU", any((g["name"], g["sm_count"], g["major"]) == wanted for g in gpus), f"{gpus}, wanted {device}")
     told = recorded.told("priority")[0]
     streams = cuda_report.rows(path, "cuda_stream", ("id", "priority", "flag", "name"))
-    holds("zoo: stream with its priority and name", any(s["priority"] == told["value"] and s["name"] == told["name"] for s in streams), streams)
+    named = [s["priority"] for s in streams if s["name"] == told["name"]]
+    holds("zoo: stream with its priority and name", named == [told["value"]], streams)
     for line in recorded.told("green"):
         contexts = cuda_report.rows(path, "cuda_context", ("id", "green", "sm_count", "parent"))
         holds("zoo: green context", any(c["green"] == 1 and c["sm_count"] in (None, line["sms"]) for c in contexts), contexts)
@@ -136,9 +138,9 @@ def check_names(recorded):
 def check_peer_tables(path):
     """The tables of the peer's export hold as many rows as ours."""
     tables = {row[0] for row in harness.sql(path, "select name from sqlite_master")}
-    pairs = {"CUPTI_ACTIVITY_KIND_KERNEL": "gpu_kernel", "CUPTI_ACTIVITY_KIND_MEMCPY": "gpu_copy", "CUPTI_ACTIVITY_KIND_MEMSET": "gpu_set",
-             "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "gpu_sync", "CUPTI_ACTIVITY_KIND_RUNTIME": "cuda_api"}
-    for theirs, ours in pairs.items():
+    pairs = {"KERNEL": "gpu_kernel", "MEMCPY": "gpu_copy", "MEMSET": "gpu_set", "SYNCHRONIZATION": "gpu_sync", "RUNTIME": "cuda_api"}
+    for kind, ours in pairs.items():
+        theirs = f"CUPTI_ACTIVITY_KIND_{kind}"
         if theirs not in tables:
             report(f"table {theirs}", "it is not there")
             continue
@@ -155,7 +157,7 @@ REPORTS = {
 
 def test_statistics():
     """The statistics of a small recording agree with its rows."""
-    recorded = record("statistics", [program("zoo")], ("--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true"))
+    recorded = record("statistics", [program("zoo")], FAULTS)
     path = recorded.path
     kernels = sum(line["count"] for line in recorded.told("kernel"))
     want = {"cuda_api_sum": cuda_report.count(path, "cuda_api"), "cuda_gpu_kern_sum": kernels, "cuda_gpu_kern_gb_sum": kernels,
@@ -177,7 +179,7 @@ def test_statistics():
 
 def test_memory():
     """Allocations, pools and unified memory."""
-    recorded = record("memory", [program("zoo")], ("--cuda-memory-usage=true", "--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true"))
+    recorded = record("memory", [program("zoo")], ("--cuda-memory-usage=true", *FAULTS))
     path = recorded.path
     found = cuda_report.grouped(path, "gpu_memory", ("bytes", "operation"))
     for line in recorded.told("memory"):
@@ -186,7 +188,8 @@ def test_memory():
     pools = cuda_report.count(path, "gpu_memory", "where pool is not null")
     holds("memory: pools", pools >= 10, f"{pools} rows with a pool")
     unified = recorded.told("unified")[0]
-    moved = {kind: cuda_report.number(path, f"select coalesce(sum(bytes), 0) from sonde_gpu_copy where kind = {kind}") for kind in (11, 12)}
+    moved = {kind: cuda_report.number(path, f"select coalesce(sum(bytes), 0) from sonde_gpu_copy where kind = {kind}")
+             for kind in (11, 12)}
     faults = cuda_report.grouped(path, "gpu_fault", ("kind",))
     note(f"unified memory moved: {moved}, faults: {faults}; diagnostics: {cuda_report.diagnostics(path)}")
     holds("memory: migrations to the device", moved[11] >= unified["bytes"], moved)
@@ -309,7 +312,8 @@ def test_exits():
     for mode in ("return", "_exit", "exec", "child", "fork"):
         recorded = record(f"exit-{mode}", [program("exits"), mode])
         wanted = sum(line["count"] for line in recorded.told("kernel"))
-        same(f"exit by {mode}", cuda_report.kernel_counts(recorded.path).get("last_words"), wanted, cuda_report.diagnostics(recorded.path))
+        found = cuda_report.kernel_counts(recorded.path).get("last_words")
+        same(f"exit by {mode}", found, wanted, cuda_report.diagnostics(recorded.path))
     # Nobody is asked at the end of these: what CUPTI had delivered is there.
     for mode, status in (("quick", 0), ("abort", 128 + signal.SIGABRT), ("kill", 128 + signal.SIGKILL)):
         recorded = record(f"exit-{mode}", [program("exits"), mode], status=status)
@@ -323,8 +327,8 @@ def test_exits():
 def test_backtrace():
     """Stacks of the calls."""
     recorded = record("backtrace", [program("launches"), "2000", "2"], ("--cudabacktrace=all:0", "-s", "process-tree"), quiet=False)
-    calls = cuda_report.number(recorded.path, "select count(*) from sonde_cuda_api where name like 'cudaLaunchKernel%'")
-    stacks = cuda_report.number(recorded.path, "select count(*) from sonde_cuda_api where name like 'cudaLaunchKernel%' and stack is not null")
+    calls = cuda_report.count(recorded.path, "cuda_api", "where name like 'cudaLaunchKernel%'")
+    stacks = cuda_report.count(recorded.path, "cuda_api", "where name like 'cudaLaunchKernel%' and stack is not null")
     note(f"{stacks} of {calls} launches have a stack; {cuda_report.diagnostics(recorded.path)}")
     holds("backtraces of launches", calls == 2000 and stacks >= 1900, f"{stacks} of {calls}")
 
@@ -370,7 +374,8 @@ def test_other_cupti():
 
 PROGRAMS = ("zoo", "graphs", "launches", "spin", "window", "exits")
 TESTS = {
-    "zoo": test_zoo, "graphs": test_graphs, "graph_nodes": test_graph_nodes, "projection": test_projection, "launches": test_launches, "durations": test_durations,
+    "zoo": test_zoo, "graphs": test_graphs, "graph_nodes": test_graph_nodes, "projection": test_projection, "launches": test_launches,
+    "durations": test_durations,
     "window": test_window, "exits": test_exits, "memory": test_memory, "statistics": test_statistics, "backtrace": test_backtrace,
     "all_calls": test_all_calls, "without_cuda": test_without_cuda, "other_cupti": test_other_cupti,
 }

@@ -64,7 +64,8 @@ def measured(path):
     start, end = in_range(path, "measured")
     inside = f'where start >= {start} and "end" <= {end}'
     demangle = demangler()
-    names = {f["id"]: packed(demangle(f["mangled"]) if demangle and f["mangled"] else f["name"]) for f in cuda_report.functions(path).values()}
+    names = {f["id"]: packed(demangle(f["mangled"]) if demangle and f["mangled"] else f["name"])
+             for f in cuda_report.functions(path).values()}
     ways, streams = cuda_report.launches(path), cuda_report.stream_of_track(path)
     kernels, times = collections.Counter(), collections.defaultdict(list)
     for row in cuda_report.rows(path, "gpu_kernel", ("start", "end", "launch", "track"), inside):
@@ -109,7 +110,8 @@ def test_training():
     differing = apart(ours[1], theirs[1])
     if differing:
         again = profiled(STEPS)
-        note(f"torch.profiler against itself: {len(apart(again[1], theirs[1]))} of {len(theirs[1])} names differ: {apart(again[1], theirs[1])}")
+        control = apart(again[1], theirs[1])
+        note(f"torch.profiler against itself: {len(control)} of {len(theirs[1])} names differ: {control}")
         differing = {name: pair for name, pair in differing.items() if name in {n[:60] for n in apart(ours[1], again[1])}}
     holds("torch: median duration of each kernel", ours[1] and not differing, differing)
     if demangler():
@@ -143,7 +145,8 @@ def test_torch_graph():
     holds("torch graph: nodes", inside["eager"] > 0 and inside["replays"] == replays * inside["eager"], inside)
     start, end = in_range(path, "capture")
     nodes = cuda_report.count(path, "cuda_graph_node", f"where time >= {start} and time <= {end} and type = 0 and original is null")
-    same("torch graph: nodes made in the capture", nodes, inside["eager"], cuda_report.grouped(path, "cuda_graph_node", ("type", "original")))
+    same("torch graph: nodes made in the capture", nodes, inside["eager"],
+         cuda_report.grouped(path, "cuda_graph_node", ("type", "original")))
     whole = record("torch_graphs", command, ("--cuda-graph-trace=graph",), seconds=90, hint=False)
     same("torch graph: as a whole", cuda_report.count(whole.path, "gpu_graph"), replays)
 

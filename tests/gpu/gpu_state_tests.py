@@ -99,14 +99,16 @@ def check_bandwidth(recorded, metric, phase, field, spans):
         peak = cuda_report.number(recorded.path, "select bandwidth from sonde_gpu")
         share = 100 * truth / peak if phase == "memory" and peak else 30
         good = found is not None and 0.6 * share <= found <= 101
-        return holds(f"GPU metrics: {metric['name']} while {phase} is busy", good, f"{found} %, the program moved {truth:.3g} B/s ({share:.0f} %)")
+        return holds(f"GPU metrics: {metric['name']} while {phase} is busy", good,
+                     f"{found} %, the program moved {truth:.3g} B/s ({share:.0f} %)")
     good = found is not None and 0.8 * truth <= found <= 1.3 * truth
     return holds(f"GPU metrics: {metric['name']} while {phase} is busy", good, f"{found}, the program moved {truth:.4g} B/s")
 
 
 def test_metrics_help():
     """The sets that there are."""
-    run = subprocess.run([harness.SONDE, "profile", "--gpu-metrics-devices=help"], capture_output=True, text=True, check=False, timeout=30)
+    command = [harness.SONDE, "profile", "--gpu-metrics-devices=help"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     text = run.stdout + run.stderr
     note(text.strip()[:400].replace("\n", " | "))
     holds("GPU metrics: help names the GPU", run.returncode == 0 and "NVIDIA" in text, text[-300:])

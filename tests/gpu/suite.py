@@ -1,4 +1,5 @@
 """What the tests for GPU machines share: their results, their time, their programs."""
+import functools
 import glob
 import hashlib
 import json
@@ -164,6 +165,7 @@ def python_program(name, *arguments, need="sys"):
     return [python, os.path.join(PROGRAMS, name), *arguments]
 
 
+@functools.lru_cache(maxsize=None)
 def cupti_hint():
     """Programs without a toolkit beside them find CUPTI only when told: {variable: path}, empty where no hint is needed."""
     if os.environ.get("SONDE_CUPTI") or glob.glob("/usr/local/cuda*/**/libcupti.so.1[1-9]", recursive=True):

@@ -4,6 +4,7 @@
 #include "agent/cuda/buffers.h"
 #include "agent/cuda/calls.h"
 #include "agent/cuda/decode.h"
+#include "agent/cuda/driver.h"
 #include "agent/cuda/resources.h"
 
 /* Unified memory is traced whenever CUDA is; 0 leaves it to those who ask for page faults. */
@@ -13,14 +14,14 @@
 
 static struct {
 	_Atomic int driver_ready;
-	_Atomic int unified;  /* 0 not yet, 1 on, -1 CUPTI cannot */
+	_Atomic int unified; /* 0 not yet, 1 on, -1 CUPTI cannot */
 } activities;
 
 /* What is recorded, and the options it needs; 0: always. */
 static const struct {
 	uint8_t kind;
 	uint32_t option;
-	const char *asked;    /* what a user would have given to ask for it */
+	const char *asked; /* what a user would have given to ask for it */
 } kinds[] = {
 	{ CUPTI_KIND_CONCURRENT_KERNEL, 0, "kernels" },
 	{ CUPTI_KIND_MEMCPY, 0, "copies" },
@@ -80,17 +81,22 @@ static uint32_t unified_kinds(struct cupti_unified_config *configs)
 		uint8_t kind;
 		uint32_t option;
 	} wanted[] = {
-		{ CUPTI_UNIFIED_HTOD, 0 }, { CUPTI_UNIFIED_DTOH, 0 }, { CUPTI_UNIFIED_DTOD, 0 },
-		{ CUPTI_UNIFIED_CPU_FAULT, RING_CUDA_CPU_FAULTS }, { CUPTI_UNIFIED_GPU_FAULT, RING_CUDA_GPU_FAULTS },
-		{ CUPTI_UNIFIED_THRASHING, RING_CUDA_GPU_FAULTS }, { CUPTI_UNIFIED_THROTTLING, RING_CUDA_GPU_FAULTS },
+		{ CUPTI_UNIFIED_HTOD, 0 },
+		{ CUPTI_UNIFIED_DTOH, 0 },
+		{ CUPTI_UNIFIED_DTOD, 0 },
+		{ CUPTI_UNIFIED_CPU_FAULT, RING_CUDA_CPU_FAULTS },
+		{ CUPTI_UNIFIED_GPU_FAULT, RING_CUDA_GPU_FAULTS },
+		{ CUPTI_UNIFIED_THRASHING, RING_CUDA_GPU_FAULTS },
+		{ CUPTI_UNIFIED_THROTTLING, RING_CUDA_GPU_FAULTS },
 		{ CUPTI_UNIFIED_REMOTE_MAP, RING_CUDA_GPU_FAULTS },
 	};
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if ((flags() & wanted[i].option) == wanted[i].option)
-			configs[count++] = (struct cupti_unified_config){ CUPTI_UNIFIED_ALL_DEVICES, wanted[i].kind,
-									  NO_UNIFIED_DEVICE, 1 };
+			configs[count++] =
+				(struct cupti_unified_config){ CUPTI_UNIFIED_ALL_DEVICES, wanted[i].kind,
+							       NO_UNIFIED_DEVICE, 1 };
 	return count;
 }
 
@@ -103,7 +109,8 @@ static int configure_unified(void)
 
 	if (!UNIFIED_MEMORY_ALWAYS && !asked)
 		return 0;
-	if (!atomic_load(&activities.driver_ready) || !cuda_agent.cupti.cuptiActivityConfigureUnifiedMemoryCounter)
+	if (!atomic_load(&activities.driver_ready) ||
+	    !cuda_agent.cupti.cuptiActivityConfigureUnifiedMemoryCounter)
 		return 0;
 	if (!atomic_compare_exchange_strong(&activities.unified, &expected, -1))
 		return expected == 1;
@@ -128,11 +135,13 @@ int cuda_activities_prepare(void)
 {
 	const struct cupti *cupti = &cuda_agent.cupti;
 
+	cuda_driver_prepare();
 	cuda_decode_prepare(cupti->version);
 	cuda_buffers_prepare();
 	cuda_clock_start();
 	if (cupti->cuptiSetThreadIdType && cupti->cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM) != CUPTI_OK)
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: CUPTI does not tell which thread made a call");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
+					  "CUDA: CUPTI does not tell which thread made a call");
 	if (cupti->cuptiActivityRegisterCallbacks(cuda_buffer_requested, cuda_buffer_completed) != CUPTI_OK)
 		return -EIO;
 	cuda_calls_prepare();

@@ -14,9 +14,9 @@ struct buffer {
 	_Atomic(uint8_t *) memory;
 };
 
-static struct buffer buffers[CUDA_BUFFERS];
+static struct buffer buffers[CUDA_BUFFERS + CUDA_SPARE_BUFFERS];
 static _Atomic int kept;
-static _Atomic int full_reported;
+static _Atomic int full_reported, unknown_reported;
 
 void cuda_buffers_prepare(void)
 {
@@ -27,11 +27,22 @@ void cuda_buffers_prepare(void)
 		cuda_agent.cupti.cuptiActivitySetAttribute(CUPTI_ATTRIBUTE_ZEROED_BUFFERS, &size, &zeroed);
 }
 
+static unsigned buffer_count(void)
+{
+	return CUDA_BUFFERS + (cuda_agent.cupti.version < CUPTI_12_9 ? CUDA_SPARE_BUFFERS : 0);
+}
+
+static size_t buffer_size(const struct buffer *buffer)
+{
+	return buffer < buffers + CUDA_BUFFERS ? CUDA_BUFFER_SIZE : CUDA_SPARE_SIZE;
+}
+
 static struct buffer *take(int state)
 {
+	unsigned count = buffer_count();
 	int expected;
 
-	for (unsigned i = 0; i < CUDA_BUFFERS; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		expected = state;
 		if (atomic_load_explicit(&buffers[i].state, memory_order_relaxed) == state &&
 		    atomic_compare_exchange_strong_explicit(&buffers[i].state, &expected, BUFFER_CHANGING,
@@ -41,38 +52,40 @@ static struct buffer *take(int state)
 	return NULL;
 }
 
-static uint8_t *map_buffer(struct buffer *buffer)
+static int map_buffer(struct buffer *buffer)
 {
-	void *memory = raw_mmap(NULL, CUDA_BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory =
+		raw_mmap(NULL, buffer_size(buffer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (raw_failed(memory)) {
 		atomic_store_explicit(&buffer->state, BUFFER_NONE, memory_order_release);
-		return NULL;
+		return 0;
 	}
 	atomic_store_explicit(&buffer->memory, memory, memory_order_relaxed);
 	atomic_store_explicit(&buffer->state, BUFFER_IN_USE, memory_order_release);
-	return memory;
+	return 1;
 }
 
-static uint8_t *take_buffer(void)
+static struct buffer *take_buffer(void)
 {
 	struct buffer *buffer = take(BUFFER_FREE);
 
 	if (buffer) {
 		atomic_fetch_sub_explicit(&kept, 1, memory_order_relaxed);
 		atomic_store_explicit(&buffer->state, BUFFER_IN_USE, memory_order_release);
-		return atomic_load_explicit(&buffer->memory, memory_order_relaxed);
+		return buffer;
 	}
 	buffer = take(BUFFER_NONE);
-	return buffer ? map_buffer(buffer) : NULL;
+	return buffer && map_buffer(buffer) ? buffer : NULL;
 }
 
 /* The written part is zeroed here, on CUPTI's own thread mostly. */
 static void give_back(uint8_t *memory, size_t valid)
 {
 	struct buffer *buffer = NULL;
+	unsigned count = buffer_count();
 
-	for (unsigned i = 0; i < CUDA_BUFFERS && !buffer; i++)
+	for (unsigned i = 0; i < count && !buffer; i++)
 		if (atomic_load_explicit(&buffers[i].memory, memory_order_relaxed) == memory &&
 		    atomic_load_explicit(&buffers[i].state, memory_order_acquire) == BUFFER_IN_USE)
 			buffer = &buffers[i];
@@ -85,18 +98,21 @@ static void give_back(uint8_t *memory, size_t valid)
 	}
 	atomic_fetch_sub_explicit(&kept, 1, memory_order_relaxed);
 	atomic_store_explicit(&buffer->memory, NULL, memory_order_relaxed);
-	raw_syscall(SYS_munmap, (long)memory, CUDA_BUFFER_SIZE, 0, 0, 0, 0);
+	raw_syscall(SYS_munmap, (long)memory, (long)buffer_size(buffer), 0, 0, 0, 0);
 	atomic_store_explicit(&buffer->state, BUFFER_NONE, memory_order_release);
 }
 
 void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-	*buffer = take_buffer();
-	*size = *buffer ? CUDA_BUFFER_SIZE : 0;
+	struct buffer *taken = take_buffer();
+
+	*buffer = taken ? atomic_load_explicit(&taken->memory, memory_order_relaxed) : NULL;
+	*size = taken ? buffer_size(taken) : 0;
 	*max_records = 0;
 	if (!*buffer && !atomic_exchange_explicit(&full_reported, 1, memory_order_relaxed))
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
-					  "CUDA: no memory for more of CUPTI's records; some are lost, see the counts of losses");
+		cuda_agent.core->diagnose(
+			DIAGNOSTIC_WARNING,
+			"CUDA: no memory for more of CUPTI's records; some are lost, see the counts of losses");
 }
 
 static void decode_all(struct cuda_decoding *decoding, uint8_t *buffer, size_t valid)
@@ -124,6 +140,15 @@ static void write_batch(const struct cuda_decoding *decoding, uint64_t dropped)
 	cuda_end(record, RECORD_CUDA_BATCH, 0, 0, sizeof(*record));
 }
 
+/* We ask for kinds we know: this is a CUPTI that has changed. */
+static void report_unknown(void)
+{
+	if (!atomic_exchange_explicit(&unknown_reported, 1, memory_order_relaxed))
+		cuda_agent.core->diagnose(
+			DIAGNOSTIC_WARNING,
+			"CUDA: this CUPTI gives records that are not understood; they are left out");
+}
+
 void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	struct cuda_decoding decoding;
@@ -139,6 +164,8 @@ void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size
 		decode_all(&decoding, buffer, valid);
 		cuda_agent.cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
 		write_batch(&decoding, dropped);
+		if (decoding.unknown)
+			report_unknown();
 	}
 	give_back(buffer, valid);
 	errno = saved;

@@ -12,7 +12,7 @@
 #define NEVER UINT64_MAX
 
 struct call {
-	const char *name;     /* CUPTI's own; NULL = there is none of this number */
+	const char *name; /* CUPTI's own; NULL = there is none of this number */
 	uint8_t choice;
 	uint8_t kind;
 	_Atomic uint8_t told;
@@ -22,25 +22,31 @@ static struct call calls[CUDA_CLASSES][MOST_CALLS];
 
 struct pattern {
 	const char *name;
-	uint8_t size;         /* without the asterisk */
-	uint8_t open;         /* an asterisk follows */
+	uint8_t size; /* without the asterisk */
+	uint8_t open; /* an asterisk follows */
 	uint8_t class;
 	uint8_t choice;
 	uint8_t kind;
 };
 
-#define PATTERN(text, class, choice, kind)                                                                 \
-	{ text, (uint8_t)(sizeof(text) - 1 - (text[sizeof(text) - 2] == '*')), text[sizeof(text) - 2] == '*', \
-	  CUDA_CLASS_##class, CUDA_CALL_##choice, RING_CUDA_CALL_##kind },
+#define PATTERN(text, class, choice, kind)                               \
+	{ text,                                                          \
+	  (uint8_t)(sizeof(text) - 1 - (text[sizeof(text) - 2] == '*')), \
+	  text[sizeof(text) - 2] == '*',                                 \
+	  CUDA_CLASS_##class,                                            \
+	  CUDA_CALL_##choice,                                            \
+	  RING_CUDA_CALL_##kind },
 
 static const struct pattern patterns[] = {
 #define CUDA_CALL(class, kind, text) PATTERN(text, class, ALWAYS, kind)
 #define CUDA_CALL_NOT(class, text) PATTERN(text, class, ON_REQUEST, OTHER)
 #define CUDA_CALL_NEVER(class, text) PATTERN(text, class, NEVER, OTHER)
+#define CUDA_CALL_STACKLESS(class, text) PATTERN(text, class, ALWAYS, KINDS)
 #include "agent/cuda/calls.def"
 #undef CUDA_CALL
 #undef CUDA_CALL_NOT
 #undef CUDA_CALL_NEVER
+#undef CUDA_CALL_STACKLESS
 };
 
 static int is_digit(char c)
@@ -74,7 +80,8 @@ enum cuda_call_choice cuda_call_choose(enum cuda_api_class class, const char *na
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		const struct pattern *p = &patterns[i];
 
-		if (p->class != class || (p->open ? size < p->size : size != p->size) || memcmp(name, p->name, p->size) != 0)
+		if (p->class != class || (p->open ? size < p->size : size != p->size) ||
+		    memcmp(name, p->name, p->size) != 0)
 			continue;
 		*kind = p->kind;
 		return p->choice;
@@ -98,7 +105,8 @@ void cuda_calls_prepare(void)
 
 			call->name = NULL;
 			atomic_store_explicit(&call->told, 0, memory_order_relaxed);
-			if (cuda_agent.cupti.cuptiGetCallbackName(domain_of(class), id, &name) != CUPTI_OK || !name)
+			if (cuda_agent.cupti.cuptiGetCallbackName(domain_of(class), id, &name) != CUPTI_OK ||
+			    !name)
 				continue;
 			call->choice = (uint8_t)cuda_call_choose(class, name, &kind);
 			call->kind = (uint8_t)kind;
@@ -115,7 +123,8 @@ static int wanted(const struct call *call)
 {
 	if (!call->name)
 		return 0;
-	return call->choice == CUDA_CALL_ALWAYS || (call->choice == CUDA_CALL_ON_REQUEST && (flags() & RING_CUDA_ALL_APIS));
+	return call->choice == CUDA_CALL_ALWAYS ||
+	       (call->choice == CUDA_CALL_ON_REQUEST && (flags() & RING_CUDA_ALL_APIS));
 }
 
 int cuda_call_wanted(enum cuda_api_class class, uint32_t id)
@@ -126,8 +135,8 @@ int cuda_call_wanted(enum cuda_api_class class, uint32_t id)
 		return 0;
 	if (atomic_load_explicit(&call->told, memory_order_acquire))
 		return 1;
-	if (cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CALL, .id = (uint64_t)class << 32 | id,
-						 .text = call->name }) == 0)
+	if (cuda_tell(&(struct cuda_definition){
+		    .kind = DEFINE_CUDA_CALL, .id = (uint64_t)class << 32 | id, .text = call->name }) == 0)
 		atomic_store_explicit(&call->told, 1, memory_order_release);
 	return 1;
 }
@@ -136,7 +145,7 @@ uint64_t cuda_call_stack_threshold(enum cuda_api_class class, uint32_t id)
 {
 	const struct call *call = id < MOST_CALLS ? &calls[class][id] : NULL;
 
-	if (!call || !(flags() & RING_CUDA_BACKTRACES) || !wanted(call))
+	if (!call || !(flags() & RING_CUDA_BACKTRACES) || call->kind >= RING_CUDA_CALL_KINDS || !wanted(call))
 		return NEVER;
 	return cuda_agent.core->session->cuda_stack_threshold[call->kind];
 }
@@ -183,8 +192,9 @@ static void enable_all(enum cuda_api_class class, int (*enable)(uint32_t id, uin
 void cuda_calls_enable(int on)
 {
 	for (unsigned class = 0; class < CUDA_CLASSES; class++) {
-		int (*enable)(uint32_t, uint8_t) = class == CUDA_CLASS_DRIVER ? cuda_agent.cupti.cuptiActivityEnableDriverApi :
-										cuda_agent.cupti.cuptiActivityEnableRuntimeApi;
+		int (*enable)(uint32_t, uint8_t) = class == CUDA_CLASS_DRIVER ?
+							   cuda_agent.cupti.cuptiActivityEnableDriverApi :
+							   cuda_agent.cupti.cuptiActivityEnableRuntimeApi;
 
 		if (enable && !(flags() & RING_CUDA_ALL_APIS))
 			enable_chosen(class, enable, on);

@@ -11,7 +11,7 @@
 #define COMPARISONS 5
 
 struct clock_state {
-	_Atomic int fitted;   /* CUPTI's times are its own: pairs are needed */
+	_Atomic int fitted; /* CUPTI's times are its own: pairs are needed */
 	_Atomic int given_back;
 	struct cuda_lock lock;
 	struct cuda_clock_fit fit;
@@ -49,7 +49,8 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 	return (uint64_t)((unsigned __int128)a * b / c);
 }
 
-/* Every second one of the older half goes: records are not old when they come, but a kernel may have begun long ago. */
+/* Every second one of the older half goes: records are not old when they come, but a kernel may have begun long
+ * ago. */
 static void thin_out(struct cuda_clock_fit *fit)
 {
 	uint32_t kept = 0;
@@ -135,7 +136,8 @@ void cuda_clock_compare(void)
 	struct cuda_clock_pair pair;
 	uint64_t width, error;
 
-	if (!atomic_load_explicit(&state.fitted, memory_order_acquire) || read_pair(&pair, &width) != 0 || !cuda_lock_take(&state.lock))
+	if (!atomic_load_explicit(&state.fitted, memory_order_acquire) || read_pair(&pair, &width) != 0 ||
+	    !cuda_lock_take(&state.lock))
 		return;
 	error = error_of(&state.fit, pair, width);
 	if (error > state.error)
@@ -156,12 +158,17 @@ void cuda_clock_get(struct cuda_clock_fit *ret)
 
 static void tell(uint32_t method, uint64_t error)
 {
-	struct cuda_wire_clock body = { .cupti = cuda_agent.cupti.version, .driver = cuda_driver_version(),
+	struct cuda_wire_clock body = { .cupti = cuda_agent.cupti.version,
+					.driver = cuda_driver_version(),
 					.error = error };
 
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CLOCK, .teller = CUDA_TELLER_PROGRAM,
-					     .time = cuda_agent.core->now(), .id = method, .body = &body,
-					     .body_size = sizeof(body), .text = cuda_agent.cupti.path });
+	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CLOCK,
+					     .teller = CUDA_TELLER_PROGRAM,
+					     .time = cuda_agent.core->now(),
+					     .id = method,
+					     .body = &body,
+					     .body_size = sizeof(body),
+					     .text = cuda_agent.cupti.path });
 }
 
 void cuda_clock_tell(void)

@@ -10,7 +10,7 @@
 struct cuda_decoding {
 	struct cuda_clock_fit clock;
 	uint64_t records;
-	uint64_t unknown;     /* of kinds we do not know, or cut off by the buffer's end */
+	uint64_t unknown; /* of kinds we do not know, or cut off by the buffer's end */
 };
 
 /* A copy of one record, zeros where this CUPTI's ends. */
@@ -37,7 +37,7 @@ union cuda_any_record {
 struct cuda_source {
 	struct cuda_decoding *decoding;
 	const union cuda_any_record *record;
-	uint32_t size;        /* bytes that this CUPTI filled in */
+	uint32_t size; /* bytes that this CUPTI filled in */
 };
 
 #define CUDA_HAS(source, structure, field) ((source)->size > offsetof(struct structure, field))
@@ -45,7 +45,8 @@ struct cuda_source {
 /* Which fields there are follows from CUPTI's version. */
 void cuda_decode_prepare(uint32_t version) __attribute__((visibility("hidden")));
 /* `room`: bytes from the record to the end of the buffer. */
-void cuda_decode(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room) __attribute__((visibility("hidden")));
+void cuda_decode(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room)
+	__attribute__((visibility("hidden")));
 
 /* decode_work.c: what runs on a device. */
 void cuda_decode_kernel(const struct cuda_source *source) __attribute__((visibility("hidden")));

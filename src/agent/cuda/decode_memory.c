@@ -13,7 +13,8 @@ void cuda_decode_memory(const struct cuda_source *s)
 	if (!record)
 		return;
 	record->time = cuda_at(s, m->time);
-	record->place = (struct cuda_place){ m->device, m->context, m->async ? m->stream : CUDA_NO_ID, m->correlation };
+	record->place =
+		(struct cuda_place){ m->device, m->context, m->async ? m->stream : CUDA_NO_ID, m->correlation };
 	record->address = m->address;
 	record->bytes = m->bytes;
 	record->pc = m->pc;
@@ -55,8 +56,9 @@ void cuda_decode_unified(const struct cuda_source *s)
 	const struct cupti_unified *u = &s->record->unified;
 	uint32_t kind = u->counter_kind;
 	int from_host = kind == CUPTI_UNIFIED_HTOD || kind == CUPTI_UNIFIED_CPU_FAULT;
-	int to_host = kind == CUPTI_UNIFIED_DTOH || kind == CUPTI_UNIFIED_CPU_FAULT || kind == CUPTI_UNIFIED_GPU_FAULT ||
-		      kind == CUPTI_UNIFIED_THRASHING || kind == CUPTI_UNIFIED_THROTTLING;
+	int to_host = kind == CUPTI_UNIFIED_DTOH || kind == CUPTI_UNIFIED_CPU_FAULT ||
+		      kind == CUPTI_UNIFIED_GPU_FAULT || kind == CUPTI_UNIFIED_THRASHING ||
+		      kind == CUPTI_UNIFIED_THROTTLING;
 	struct record_cuda_unified *record = cuda_begin(sizeof(*record));
 
 	if (!record)

@@ -1,5 +1,5 @@
-/* Devices, contexts and streams. A device is told again when the driver has said where it is; contexts and streams are also
- * told by callbacks, which know the time and less of the rest (resources.c). */
+/* Devices, contexts and streams. A device is told again when the driver has said where it is; contexts and
+ * streams are also told by callbacks, which know the time and less of the rest (resources.c). */
 #include <string.h>
 
 #include "agent/cuda/decode.h"
@@ -14,8 +14,8 @@ struct device {
 	struct cuda_wire_device wire;
 	struct cuda_driver_device driver;
 	char name[NAME_BYTES];
-	int recorded;         /* CUPTI's record has come */
-	int placed;           /* the driver has answered */
+	int recorded; /* CUPTI's record has come */
+	int placed; /* the driver has answered */
 };
 
 static struct device devices[DEVICES];
@@ -78,10 +78,16 @@ static void tell_device(uint32_t id, struct device *device, enum cuda_teller tel
 	w->pci_domain = placed ? device->driver.pci_domain : CUDA_NO_ID;
 	w->pci_bus = placed ? device->driver.pci_bus : CUDA_NO_ID;
 	w->pci_device = placed ? device->driver.pci_device : CUDA_NO_ID;
-	w->attributes[CUDA_ATTRIBUTE_SHARED_PER_BLOCK_OPTIN] = placed ? device->driver.shared_optin : CUDA_NO_ID;
+	w->attributes[CUDA_ATTRIBUTE_SHARED_PER_BLOCK_OPTIN] =
+		placed ? device->driver.shared_optin : CUDA_NO_ID;
 	w->attributes[CUDA_ATTRIBUTE_INTEGRATED] = placed ? device->driver.integrated : CUDA_NO_ID;
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_DEVICE, .teller = teller, .time = cuda_agent.core->now(),
-					     .id = id, .body = w, .body_size = sizeof(*w), .text = device->name });
+	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_DEVICE,
+					     .teller = teller,
+					     .time = cuda_agent.core->now(),
+					     .id = id,
+					     .body = w,
+					     .body_size = sizeof(*w),
+					     .text = device->name });
 }
 
 void cuda_decode_device(const struct cuda_source *s)
@@ -126,20 +132,23 @@ void cuda_device_seen(uint32_t id)
 void cuda_decode_context(const struct cuda_source *s)
 {
 	const struct cupti_context *c = &s->record->context;
-	struct cuda_wire_context body = { .device = c->device, .null_stream = c->null_stream,
-					  .parent = c->green ? c->parent : 0, .green = c->green,
+	struct cuda_wire_context body = { .device = c->device,
+					  .null_stream = c->null_stream,
+					  .parent = c->green ? c->parent : 0,
+					  .green = c->green,
 					  .sm_count = c->sm_count };
 
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CONTEXT, .id = c->context, .body = &body,
-					     .body_size = sizeof(body) });
+	cuda_tell(&(struct cuda_definition){
+		.kind = DEFINE_CUDA_CONTEXT, .id = c->context, .body = &body, .body_size = sizeof(body) });
 }
 
 void cuda_decode_stream(const struct cuda_source *s)
 {
 	const struct cupti_stream *t = &s->record->stream;
-	struct cuda_wire_stream body = { .context = t->context, .device = CUDA_NO_ID, .priority = (int32_t)t->priority,
-					 .flag = t->flag };
+	struct cuda_wire_stream body = {
+		.context = t->context, .device = CUDA_NO_ID, .priority = (int32_t)t->priority, .flag = t->flag
+	};
 
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_STREAM, .id = t->stream, .body = &body,
-					     .body_size = sizeof(body) });
+	cuda_tell(&(struct cuda_definition){
+		.kind = DEFINE_CUDA_STREAM, .id = t->stream, .body = &body, .body_size = sizeof(body) });
 }

@@ -1,6 +1,5 @@
 #include "agent/cuda/driver.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 #include "vendor/dl.h"
@@ -16,50 +15,51 @@ enum {
 	ATTRIBUTE_SHARED_OPTIN = 97
 };
 
+static struct {
+	int (*get_version)(int *version);
+	int (*get_device)(int *device, int ordinal);
+	int (*get_attribute)(int *value, int attribute, int device);
+} driver;
+
 /* The library stays: whoever asks is called by it. */
-static void *driver_function(const char *name)
+void cuda_driver_prepare(void)
 {
-	static _Atomic(void *) library;
-	void *found = atomic_load_explicit(&library, memory_order_acquire);
+	void *library;
 
 	if (!dlopen || !dlsym)
-		return NULL;
-	if (!found) {
-		found = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-		if (!found)
-			return NULL;
-		atomic_store_explicit(&library, found, memory_order_release);
-	}
-	return dlsym(found, name);
+		return;
+	library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		return;
+	driver.get_version = (int (*)(int *))dlsym(library, "cuDriverGetVersion");
+	driver.get_device = (int (*)(int *, int))dlsym(library, "cuDeviceGet");
+	driver.get_attribute = (int (*)(int *, int, int))dlsym(library, "cuDeviceGetAttribute");
 }
 
 uint32_t cuda_driver_version(void)
 {
-	int (*get)(int *version) = (int (*)(int *))driver_function("cuDriverGetVersion");
 	int version = 0;
 
-	return get && get(&version) == 0 && version > 0 ? (uint32_t)version : 0;
+	return driver.get_version && driver.get_version(&version) == 0 && version > 0 ? (uint32_t)version : 0;
 }
 
-static uint32_t attribute(int (*get)(int *, int, int), int which, int handle)
+static uint32_t attribute(int which, int device)
 {
 	int value = 0;
 
-	return get(&value, which, handle) == 0 ? (uint32_t)value : NOT_KNOWN;
+	return driver.get_attribute(&value, which, device) == 0 ? (uint32_t)value : NOT_KNOWN;
 }
 
-int cuda_driver_device(uint32_t device, struct cuda_driver_device *ret)
+int cuda_driver_device(uint32_t ordinal, struct cuda_driver_device *ret)
 {
-	int (*get_device)(int *, int) = (int (*)(int *, int))driver_function("cuDeviceGet");
-	int (*get)(int *, int, int) = (int (*)(int *, int, int))driver_function("cuDeviceGetAttribute");
-	int handle;
+	int device;
 
-	if (!get_device || !get || get_device(&handle, (int)device) != 0)
+	if (!driver.get_device || !driver.get_attribute || driver.get_device(&device, (int)ordinal) != 0)
 		return -1;
-	ret->pci_domain = attribute(get, ATTRIBUTE_PCI_DOMAIN, handle);
-	ret->pci_bus = attribute(get, ATTRIBUTE_PCI_BUS, handle);
-	ret->pci_device = attribute(get, ATTRIBUTE_PCI_DEVICE, handle);
-	ret->shared_optin = attribute(get, ATTRIBUTE_SHARED_OPTIN, handle);
-	ret->integrated = attribute(get, ATTRIBUTE_INTEGRATED, handle);
+	ret->pci_domain = attribute(ATTRIBUTE_PCI_DOMAIN, device);
+	ret->pci_bus = attribute(ATTRIBUTE_PCI_BUS, device);
+	ret->pci_device = attribute(ATTRIBUTE_PCI_DEVICE, device);
+	ret->shared_optin = attribute(ATTRIBUTE_SHARED_OPTIN, device);
+	ret->integrated = attribute(ATTRIBUTE_INTEGRATED, device);
 	return 0;
 }

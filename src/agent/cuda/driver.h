@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+/* Finds its functions: at the beginning, since the dynamic linker may not be waited for in callbacks of the driver. */
+void cuda_driver_prepare(void) __attribute__((visibility("hidden")));
 /* As cuDriverGetVersion() says it, 13000; 0 = not known. */
 uint32_t cuda_driver_version(void) __attribute__((visibility("hidden")));
 
@@ -16,6 +18,6 @@ struct cuda_driver_device {
 };
 
 /* 0, or -1 while the driver does not answer (it is not initialised). */
-int cuda_driver_device(uint32_t device, struct cuda_driver_device *ret) __attribute__((visibility("hidden")));
+int cuda_driver_device(uint32_t ordinal, struct cuda_driver_device *ret) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,4 +1,5 @@
-/* Graphs and their nodes: who made them and when, so that what is replayed later has the names and ranges of its capture. */
+/* Graphs and their nodes: who made them and when, so that what is replayed later has the names and ranges of
+ * its capture. */
 #include "agent/core/syscalls.h"
 #include "agent/cuda/resources.h"
 #include "agent/cuda/tell.h"
@@ -10,7 +11,8 @@ static uint32_t graph_id(void *graph)
 {
 	uint32_t id = 0;
 
-	if (!graph || !cuda_agent.cupti.cuptiGetGraphId || cuda_agent.cupti.cuptiGetGraphId(graph, &id) != CUPTI_OK)
+	if (!graph || !cuda_agent.cupti.cuptiGetGraphId ||
+	    cuda_agent.cupti.cuptiGetGraphId(graph, &id) != CUPTI_OK)
 		return 0;
 	return id;
 }
@@ -19,7 +21,8 @@ static uint32_t exec_id(void *exec)
 {
 	uint32_t id = 0;
 
-	if (!exec || !cuda_agent.cupti.cuptiGetGraphExecId || cuda_agent.cupti.cuptiGetGraphExecId(exec, &id) != CUPTI_OK)
+	if (!exec || !cuda_agent.cupti.cuptiGetGraphExecId ||
+	    cuda_agent.cupti.cuptiGetGraphExecId(exec, &id) != CUPTI_OK)
 		return 0;
 	return id;
 }
@@ -28,7 +31,8 @@ static uint64_t node_id(void *node)
 {
 	uint64_t id = 0;
 
-	if (!node || !cuda_agent.cupti.cuptiGetGraphNodeId || cuda_agent.cupti.cuptiGetGraphNodeId(node, &id) != CUPTI_OK)
+	if (!node || !cuda_agent.cupti.cuptiGetGraphNodeId ||
+	    cuda_agent.cupti.cuptiGetGraphNodeId(node, &id) != CUPTI_OK)
 		return 0;
 	return id;
 }
@@ -41,8 +45,11 @@ static void tell_graph(const struct cupti_graph_data *data, unsigned kind)
 
 	if (!graph && !exec)
 		return;
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_GRAPH, .teller = CUDA_TELLER_PROGRAM, .level = kind,
-					     .time = cuda_agent.core->now(), .id = graph,
+	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_GRAPH,
+					     .teller = CUDA_TELLER_PROGRAM,
+					     .level = kind,
+					     .time = cuda_agent.core->now(),
+					     .id = graph,
 					     .extra = (uint64_t)original << 32 | exec });
 }
 
@@ -62,14 +69,20 @@ static void tell_node(const struct cupti_graph_data *data, int cloned)
 {
 	uint64_t time = cuda_agent.core->now();
 	uint64_t node = node_id(data->node);
-	struct cuda_wire_node body = { .original = cloned ? node_id(data->original_node) : 0, .graph = graph_id(data->graph),
-				       .type = data->node_type, .tid = (uint32_t)raw_gettid() };
+	struct cuda_wire_node body = { .original = cloned ? node_id(data->original_node) : 0,
+				       .graph = graph_id(data->graph),
+				       .type = data->node_type,
+				       .tid = (uint32_t)raw_gettid() };
 
 	if (!node)
 		return;
 	body.stack = !cloned && write_stack(time);
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_GRAPH_NODE, .teller = CUDA_TELLER_PROGRAM, .time = time,
-					     .id = node, .body = &body, .body_size = sizeof(body) });
+	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_GRAPH_NODE,
+					     .teller = CUDA_TELLER_PROGRAM,
+					     .time = time,
+					     .id = node,
+					     .body = &body,
+					     .body_size = sizeof(body) });
 }
 
 int cuda_graph_callback(uint32_t id, const struct cupti_graph_data *data)

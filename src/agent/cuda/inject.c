@@ -142,14 +142,17 @@ static void begin(void)
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 	if (cuda_take() < 0)
 		return;
-	if (cuda_watch_start()) {
-		atomic_store(&cuda_agent.state, CUDA_OFF);
-		cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is not recorded: no thread could be started.");
+	/* Before there is another thread that would: the driver may hold locks while it is being initialised. */
+	cuda_follow();
+	if (cuda_watch_start() == 0) {
+		cuda_leave_prepare();
 		return;
 	}
-	cuda_leave_prepare();
+	atomic_store(&cuda_life.holds, CUDA_HOLD_EXIT);
 	cuda_follow();
+	atomic_store(&cuda_agent.state, CUDA_OFF);
+	cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
+	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is not recorded: no thread could be started.");
 }
 
 /* Also where the program's calls are to open a window for others than CUDA. */

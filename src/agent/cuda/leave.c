@@ -60,13 +60,19 @@ static void let_go(void)
 static void used(const char *function, const char *library)
 {
 	char text[400];
+	int ours;
 
-	if (!cuda_is_ours() || atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER) & CUDA_HOLD_OTHER)
+	/* Even where CUPTI is not ours at the moment: we may be about to take it again. */
+	if (cuda_life.pid != (uint32_t)raw_getpid() || !cuda_take_turn(PATIENCE))
 		return;
-	if (!cuda_take_turn(PATIENCE))
-		return;
-	let_go();
+	atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER);
+	atomic_store(&cuda_life.released_at, 0);
+	ours = atomic_load(&cuda_agent.state) != CUDA_OFF;
+	if (ours)
+		let_go();
 	cuda_give_turn();
+	if (!ours)
+		return;
 	snprintf(text, sizeof(text), "CUDA is not recorded while the program uses CUPTI itself (%s, called by %.200s): only one can.",
 		 function, file_name(library));
 	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, text);

@@ -1,6 +1,6 @@
-/* Two tables of things known by their bytes. Looking up takes no lock: a slot is set once, and a table that has become
- * too small is replaced by a larger one and stays where it is. What cannot be kept, for want of memory or
- * because there are too many, gets a new number each time and is told each time. */
+/* Two tables of things known by their bytes. Looking up takes no lock: a slot is set once, and a table that has
+ * become too small is replaced by a larger one and stays where it is. What cannot be kept, for want of memory
+ * or because there are too many, gets a new number each time and is told each time. */
 #include "agent/cuda/names.h"
 
 #include <string.h>
@@ -42,13 +42,14 @@ static int tell_function(uint32_t id, const void *bytes, uint32_t size)
 
 static int tell_launch(uint32_t id, const void *bytes, uint32_t size)
 {
-	return cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_LAUNCH, .id = id, .body = bytes,
-						    .body_size = size });
+	return cuda_tell(&(struct cuda_definition){
+		.kind = DEFINE_CUDA_LAUNCH, .id = id, .body = bytes, .body_size = size });
 }
 
 static struct numbers functions = { .tell = tell_function };
 static struct numbers launches = { .tell = tell_launch };
-/* Names by the address CUPTI keeps them at. A module that is loaded later may have others there, so the text decides. */
+/* Names by the address CUPTI keeps them at. A module that is loaded later may have others there, so the text
+ * decides. */
 static _Atomic(struct known *) recent[RECENT_NAMES];
 
 static uint64_t mix(uint64_t hash, uint64_t word)
@@ -77,9 +78,10 @@ static struct known *find(struct table *table, uint64_t hash, const void *bytes,
 
 	if (!table)
 		return NULL;
-	for (uint32_t i = (uint32_t)(hash >> 32); ; i++) {
+	for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
 		known = atomic_load_explicit(&table->slots[i & table->mask], memory_order_acquire);
-		if (!known || (known->hash == hash && known->size == size && memcmp(known->bytes, bytes, size) == 0))
+		if (!known ||
+		    (known->hash == hash && known->size == size && memcmp(known->bytes, bytes, size) == 0))
 			return known;
 	}
 }
@@ -158,10 +160,12 @@ static struct known *know(struct numbers *n, const void *bytes, uint32_t size)
 	return known;
 }
 
-/* Two threads that meet the same thing for the first time both tell it: each has it in its ring before it is used. */
+/* Two threads that meet the same thing for the first time both tell it: each has it in its ring before it is
+ * used. */
 static uint32_t number(struct numbers *n, struct known *known)
 {
-	if (!atomic_load_explicit(&known->told, memory_order_acquire) && n->tell(known->id, known->bytes, known->size) == 0)
+	if (!atomic_load_explicit(&known->told, memory_order_acquire) &&
+	    n->tell(known->id, known->bytes, known->size) == 0)
 		atomic_store_explicit(&known->told, 1, memory_order_release);
 	return known->id;
 }
@@ -171,8 +175,9 @@ static uint32_t number_of_unknown(struct numbers *n, const void *bytes, uint32_t
 	uint32_t id = next_number(n);
 
 	if (!atomic_exchange_explicit(&n->reported, 1, memory_order_relaxed))
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: no memory for more names and ways of launching; "
-							      "the report is complete, but larger");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
+					  "CUDA: no memory for more names and ways of launching; "
+					  "the report is complete, but larger");
 	n->tell(id, bytes, size);
 	return id;
 }

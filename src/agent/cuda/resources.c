@@ -1,5 +1,5 @@
-/* Contexts, streams and modules as they come and go: whether a window is open or not. What a callback does not know
- * CUPTI's own records add (decode_objects.c). */
+/* Contexts, streams and modules as they come and go: whether a window is open or not. What a callback does not
+ * know CUPTI's own records add (decode_objects.c). */
 #include "agent/cuda/resources.h"
 
 #include "agent/cuda/decode.h"
@@ -7,10 +7,13 @@
 
 void cuda_resources_prepare(void)
 {
-	static const uint8_t ids[] = { CUPTI_CONTEXT_CREATED, CUPTI_CONTEXT_DESTROY, CUPTI_STREAM_CREATED, CUPTI_DRIVER_READY,
-				       CUPTI_MODULE_LOADED, CUPTI_MODULE_UNLOAD, CUPTI_GRAPH_CREATED, CUPTI_GRAPH_DESTROY,
-				       CUPTI_GRAPH_CLONED, CUPTI_GRAPH_NODE_CREATED, CUPTI_GRAPH_EXEC_CREATED,
-				       CUPTI_GRAPH_EXEC_DESTROY, CUPTI_GRAPH_NODE_CLONED };
+	static const uint8_t ids[] = { CUPTI_CONTEXT_CREATED,	 CUPTI_CONTEXT_DESTROY,
+				       CUPTI_STREAM_CREATED,	 CUPTI_DRIVER_READY,
+				       CUPTI_MODULE_LOADED,	 CUPTI_MODULE_UNLOAD,
+				       CUPTI_GRAPH_CREATED,	 CUPTI_GRAPH_DESTROY,
+				       CUPTI_GRAPH_CLONED,	 CUPTI_GRAPH_NODE_CREATED,
+				       CUPTI_GRAPH_EXEC_CREATED, CUPTI_GRAPH_EXEC_DESTROY,
+				       CUPTI_GRAPH_NODE_CLONED };
 
 	for (size_t i = 0; i < sizeof(ids); i++)
 		cuda_agent.cupti.cuptiEnableCallback(1, cuda_agent.subscriber, CUPTI_DOMAIN_RESOURCE, ids[i]);
@@ -20,7 +23,8 @@ static uint32_t context_id(void *context)
 {
 	uint32_t id = 0;
 
-	if (!context || !cuda_agent.cupti.cuptiGetContextId || cuda_agent.cupti.cuptiGetContextId(context, &id) != CUPTI_OK)
+	if (!context || !cuda_agent.cupti.cuptiGetContextId ||
+	    cuda_agent.cupti.cuptiGetContextId(context, &id) != CUPTI_OK)
 		return 0;
 	return id;
 }
@@ -29,7 +33,8 @@ static uint32_t device_id(void *context)
 {
 	uint32_t id = 0;
 
-	if (!context || !cuda_agent.cupti.cuptiGetDeviceId || cuda_agent.cupti.cuptiGetDeviceId(context, &id) != CUPTI_OK)
+	if (!context || !cuda_agent.cupti.cuptiGetDeviceId ||
+	    cuda_agent.cupti.cuptiGetDeviceId(context, &id) != CUPTI_OK)
 		return CUDA_NO_ID;
 	return id;
 }
@@ -46,13 +51,19 @@ static uint32_t stream_id(void *context, void *stream)
 
 static void tell(enum define_kind kind, uint64_t id, const void *body, uint32_t size)
 {
-	cuda_tell(&(struct cuda_definition){ .kind = kind, .teller = CUDA_TELLER_PROGRAM, .time = cuda_agent.core->now(),
-					     .id = id, .body = body, .body_size = size });
+	cuda_tell(&(struct cuda_definition){ .kind = kind,
+					     .teller = CUDA_TELLER_PROGRAM,
+					     .time = cuda_agent.core->now(),
+					     .id = id,
+					     .body = body,
+					     .body_size = size });
 }
 
 static void context_changed(void *context, int ended)
 {
-	struct cuda_wire_context body = { .device = device_id(context), .null_stream = CUDA_NO_ID, .ended = (uint32_t)ended };
+	struct cuda_wire_context body = { .device = device_id(context),
+					  .null_stream = CUDA_NO_ID,
+					  .ended = (uint32_t)ended };
 	uint32_t id = context_id(context);
 
 	if (!id)
@@ -64,7 +75,8 @@ static void context_changed(void *context, int ended)
 
 static void stream_created(const struct cupti_resource_data *data)
 {
-	struct cuda_wire_stream body = { .context = context_id(data->context), .device = device_id(data->context),
+	struct cuda_wire_stream body = { .context = context_id(data->context),
+					 .device = device_id(data->context),
 					 .priority = INT32_MIN };
 	uint32_t id = stream_id(data->context, data->stream);
 

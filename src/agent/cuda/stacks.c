@@ -19,6 +19,9 @@ void cuda_stack_callback(int domain, uint32_t id, const struct cupti_call_data *
 	if (start == 0 || now < start || now - start < cuda_call_stack_threshold(class, id))
 		return;
 	cuda_agent.core->stack(start, cuda_agent.core->session->cuda_stack_size);
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_STACK, .teller = CUDA_TELLER_PROGRAM, .time = now,
-					     .id = data->correlation, .extra = start });
+	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_STACK,
+					     .teller = CUDA_TELLER_PROGRAM,
+					     .time = now,
+					     .id = data->correlation,
+					     .extra = start });
 }

@@ -8,7 +8,6 @@
 
 #define MS 1000000ll
 #define USUAL_INTERVAL_MS 1000u
-#define SHORTEST_INTERVAL_MS 1u
 /* Work that was under way when a window closed is fetched again after these times, if it has ended by then. After the first the
  * recorder is told that the window is complete. */
 static const uint32_t after_close_ms[] = { 50, 500, 1000, 2000 };
@@ -17,6 +16,7 @@ static const uint32_t after_close_ms[] = { 50, 500, 1000, 2000 };
 #define SILENCE_MS 10000u
 /* Between the program's letting go of CUPTI and our taking it again. */
 #define COME_BACK_MS 1000u
+#define RELEASE_CHECK_MS 250u
 
 /* Flushes asked for, and done. */
 static _Atomic uint32_t asked, done;
@@ -33,7 +33,7 @@ static uint64_t interval(void)
 {
 	uint32_t ms = cuda_agent.core->session->cuda_flush_ms;
 
-	return ms == 0 ? USUAL_INTERVAL_MS : ms < SHORTEST_INTERVAL_MS ? SHORTEST_INTERVAL_MS : ms;
+	return ms ? ms : USUAL_INTERVAL_MS;
 }
 
 static void watch_recorder(struct watcher *w, uint64_t now)
@@ -86,8 +86,8 @@ static void come_back(struct watcher *w, uint64_t now)
 {
 	uint64_t released_at = atomic_load(&cuda_life.released_at);
 
-	w->next_flush = now + COME_BACK_MS / 2;
-	if (!released_at || now - released_at < COME_BACK_MS || !cuda_take_turn(1000 * MS))
+	w->next_flush = released_at ? released_at + COME_BACK_MS : now + RELEASE_CHECK_MS;
+	if (!released_at || now < released_at + COME_BACK_MS || !cuda_take_turn(1000 * MS))
 		return;
 	atomic_store(&cuda_life.released_at, 0);
 	atomic_fetch_and(&cuda_life.holds, ~(uint32_t)CUDA_HOLD_OTHER);
@@ -125,10 +125,7 @@ static void serve(void)
 
 	if (request == atomic_load(&done))
 		return;
-	cuda_follow();
 	cuda_flush(1);
-	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED)
-		cuda_agent.core->cuda_is(RING_CUDA_HERE);
 	atomic_store(&done, request);
 	raw_futex_wake(&done);
 }

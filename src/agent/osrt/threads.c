@@ -135,8 +135,8 @@ static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*r
 	return result;
 }
 
-/* Vendor libraries are called on it. */
-#define OWN_STACK (256u << 10)
+/* Vendor libraries are called on it; what is not touched costs nothing. */
+#define OWN_STACK (1u << 20)
 
 int agent_start_thread(void *(*routine)(void *), void *argument)
 {

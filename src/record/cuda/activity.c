@@ -76,8 +76,10 @@ static int api_record(struct cuda_decoder *d, const uint8_t *bytes)
 	memcpy(&r, bytes, sizeof(r));
 	is_driver = (record_flags(r.head) & CUDA_API_DRIVER) != 0;
 	name = cuda_call_name(d, is_driver, record_domain(r.head));
-	if (!name)
-		return -EBADMSG;
+	if (!name) {
+		d->c->unplaced++;
+		return 0;
+	}
 	start = call_time(d->s, r.time);
 	end = call_time(d->s, r.end);
 	end = end < start ? start : end;

@@ -77,7 +77,6 @@ int cuda_definition(struct session *s, struct traced_process *p, struct traced_t
 		    const struct record_define *define, const uint8_t *body, size_t size, int64_t time)
 {
 	struct cuda_decoder d = { s, p, cuda_of(p) };
-	const int64_t *told_time = define->time ? &time : NULL;
 
 	if (!d.c)
 		return -ENOMEM;
@@ -93,9 +92,9 @@ int cuda_definition(struct session *s, struct traced_process *p, struct traced_t
 	case DEFINE_CUDA_DEVICE:
 		return cuda_define_device(&d, define->id, body, size);
 	case DEFINE_CUDA_CONTEXT:
-		return cuda_define_context(&d, define->id, body, size, told_time);
+		return cuda_define_context(&d, define->id, body, size, define->time ? &time : NULL);
 	case DEFINE_CUDA_STREAM:
-		return cuda_define_stream(&d, define->id, body, size, told_time);
+		return cuda_define_stream(&d, define->id, body, size, define->time ? &time : NULL);
 	case DEFINE_CUDA_MODULE:
 		return cuda_define_module(&d, define->id, body, size, time);
 	case DEFINE_CUDA_GRAPH_NODE:

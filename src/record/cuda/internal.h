@@ -51,7 +51,7 @@ struct cuda_context {
 	int64_t time;
 	int64_t end;
 	uint8_t defined;
-	uint8_t timed;               /* `time` is known */
+	uint8_t has_time;
 	uint8_t ended;
 	struct cuda_rows *memory;
 	struct cuda_last_work last;
@@ -63,11 +63,13 @@ struct cuda_stream {
 	uint32_t id;                 /* CUDA_NO_ID: stands for its context, or for a device's unified memory */
 	uint64_t uid;
 	struct cuda_context *context; /* NULL: unified memory */
-	struct cuda_wire_stream told;
 	uint32_t device;
+	int32_t priority;
+	uint32_t flag;
 	int64_t time;
-	uint8_t defined;
-	uint8_t timed;
+	uint8_t has_time;
+	uint8_t has_rest;            /* priority and flag */
+	uint8_t written;
 	struct cuda_rows *work[WORK_COUNT];
 	struct cuda_last_work last;
 };
@@ -181,8 +183,9 @@ uint64_t cuda_launch_id(struct cuda_decoder *d, uint64_t id);
 /* Rows for what was used and never told. */
 void cuda_names_end(struct cuda_decoder *d);
 
-/* places.c. `time` NULL: not told. */
+/* places.c */
 int cuda_define_device(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size);
+/* `time` NULL: not told. */
 int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time);
 int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time);
 int cuda_define_module(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, int64_t time);

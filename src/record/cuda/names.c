@@ -128,7 +128,7 @@ static uint32_t launch_values(struct cuda_decoder *d, const struct cuda_wire_lau
 {
 	uint32_t present = ALL(COLUMN_CUDA_LAUNCH_FROM_DEVICE);
 
-	v[COLUMN_CUDA_LAUNCH_FUNCTION] = (int64_t)cuda_function_id(d, l->function);
+	v[COLUMN_CUDA_LAUNCH_FUNCTION] = l->function ? (int64_t)cuda_function_id(d, l->function) : 0;
 	for (unsigned i = 0; i < 3; i++) {
 		v[COLUMN_CUDA_LAUNCH_GRID_X + i] = l->grid[i];
 		v[COLUMN_CUDA_LAUNCH_BLOCK_X + i] = l->block[i];

@@ -51,11 +51,12 @@ int cuda_define_device(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 
 	if (size < sizeof(w))
 		return -EBADMSG;
-	if (idmap_get(&d->c->devices, id) != IDMAP_NONE || d->c->devices.count >= CUDA_MAX_PLACES)
-		return 0;
 	memcpy(&w, body, sizeof(w));
 	snprintf(name, sizeof(name), "%.*s", (int)(size - sizeof(w)), (const char *)body + sizeof(w));
+	/* Told again once the driver has said where it is. */
 	gpu = gpu_of(d->s, &w, name);
+	if (idmap_get(&d->c->devices, id) != IDMAP_NONE || d->c->devices.count >= CUDA_MAX_PLACES)
+		return 0;
 	idmap_put(&d->c->devices, id, gpu);
 	gpu_uuid_text(w.mig ? "MIG-" : "GPU-", w.mig ? w.mig_uuid : w.uuid, uuid);
 	v[COLUMN_CUDA_DEVICE_PROCESS] = (int64_t)d->p->uid;
@@ -102,8 +103,6 @@ static uint32_t context_values(const struct cuda_decoder *d, const struct cuda_c
 	v[COLUMN_CUDA_CONTEXT_ID] = context->id;
 	v[COLUMN_CUDA_CONTEXT_DEVICE] = context->device;
 	present |= context->device != CUDA_NO_ID ? BIT(COLUMN_CUDA_CONTEXT_DEVICE) : 0;
-	v[COLUMN_CUDA_CONTEXT_TIME] = context->time;
-	present |= context->timed ? BIT(COLUMN_CUDA_CONTEXT_TIME) : 0;
 	v[COLUMN_CUDA_CONTEXT_END] = context->end;
 	present |= context->ended ? BIT(COLUMN_CUDA_CONTEXT_END) : 0;
 	if (!context->defined)
@@ -112,27 +111,31 @@ static uint32_t context_values(const struct cuda_decoder *d, const struct cuda_c
 	v[COLUMN_CUDA_CONTEXT_PARENT] = w->parent;
 	v[COLUMN_CUDA_CONTEXT_GREEN] = w->green != 0;
 	v[COLUMN_CUDA_CONTEXT_SM_COUNT] = w->sm_count;
+	v[COLUMN_CUDA_CONTEXT_TIME] = context->time;
 	present |= BIT(COLUMN_CUDA_CONTEXT_GREEN);
+	present |= context->has_time ? BIT(COLUMN_CUDA_CONTEXT_TIME) : 0;
 	present |= w->null_stream != CUDA_NO_ID ? BIT(COLUMN_CUDA_CONTEXT_NULL_STREAM) : 0;
 	present |= w->parent ? BIT(COLUMN_CUDA_CONTEXT_PARENT) : 0;
 	present |= w->sm_count ? BIT(COLUMN_CUDA_CONTEXT_SM_COUNT) : 0;
 	return present;
 }
 
-/* Told twice, in either order: by a callback, which knows the time, and by CUPTI's own record, which knows the rest. */
-static void merge_context(struct cuda_context *context, const struct cuda_wire_context *w)
+/* A callback knows the time, CUPTI's record (its time is 0) the rest. */
+static void context_told(struct cuda_context *context, const struct cuda_wire_context *w, const int64_t *time)
 {
+	struct cuda_wire_context *told = &context->told;
+
 	if (!context->defined)
-		context->told = (struct cuda_wire_context){ .null_stream = CUDA_NO_ID };
+		told->null_stream = CUDA_NO_ID;
 	context->defined = 1;
-	if (w->null_stream != CUDA_NO_ID)
-		context->told.null_stream = w->null_stream;
-	if (w->green)
-		context->told.green = w->green;
-	if (w->parent)
-		context->told.parent = w->parent;
-	if (w->sm_count)
-		context->told.sm_count = w->sm_count;
+	told->null_stream = w->null_stream != CUDA_NO_ID ? w->null_stream : told->null_stream;
+	told->parent = w->parent ? w->parent : told->parent;
+	told->green |= w->green;
+	told->sm_count = w->sm_count ? w->sm_count : told->sm_count;
+	if (time && !context->has_time) {
+		context->time = *time;
+		context->has_time = 1;
+	}
 }
 
 int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time)
@@ -146,15 +149,11 @@ int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body
 	context = cuda_context_at(d, (uint32_t)id, w.device);
 	if (!context)
 		return -ENOMEM;
-	if (w.ended) {
-		context->ended = time != NULL;
-		context->end = time ? *time : 0;
-		return 0;
-	}
-	merge_context(context, &w);
-	if (time && !context->timed) {
-		context->time = *time;
-		context->timed = 1;
+	if (!w.ended)
+		context_told(context, &w, time);
+	if (w.ended && time && !context->ended) {
+		context->ended = 1;
+		context->end = *time;
 	}
 	return 0;
 }
@@ -212,17 +211,25 @@ static uint32_t stream_values(const struct cuda_decoder *d, const struct cuda_st
 	v[COLUMN_CUDA_STREAM_ID] = stream->id;
 	v[COLUMN_CUDA_STREAM_CONTEXT] = stream->context ? stream->context->id : 0;
 	v[COLUMN_CUDA_STREAM_DEVICE] = stream->device;
-	v[COLUMN_CUDA_STREAM_TIME] = stream->time;
 	present |= stream->id != CUDA_NO_ID ? BIT(COLUMN_CUDA_STREAM_ID) : 0;
 	present |= stream->context ? BIT(COLUMN_CUDA_STREAM_CONTEXT) : 0;
 	present |= stream->device != CUDA_NO_ID ? BIT(COLUMN_CUDA_STREAM_DEVICE) : 0;
-	present |= stream->timed ? BIT(COLUMN_CUDA_STREAM_TIME) : 0;
-	if (!stream->defined)
-		return present;
-	v[COLUMN_CUDA_STREAM_PRIORITY] = stream->told.priority;
-	v[COLUMN_CUDA_STREAM_FLAG] = stream->told.flag;
-	present |= stream->told.priority != INT32_MIN ? BIT(COLUMN_CUDA_STREAM_PRIORITY) : 0;
-	return present | BIT(COLUMN_CUDA_STREAM_FLAG);
+	v[COLUMN_CUDA_STREAM_PRIORITY] = stream->priority;
+	v[COLUMN_CUDA_STREAM_FLAG] = stream->flag;
+	v[COLUMN_CUDA_STREAM_TIME] = stream->time;
+	present |= stream->has_rest && stream->priority != INT32_MIN ? BIT(COLUMN_CUDA_STREAM_PRIORITY) : 0;
+	present |= stream->has_rest ? BIT(COLUMN_CUDA_STREAM_FLAG) : 0;
+	present |= stream->has_time ? BIT(COLUMN_CUDA_STREAM_TIME) : 0;
+	return present;
+}
+
+static void stream_row(struct cuda_decoder *d, struct cuda_stream *stream)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	if (!stream->written)
+		session_row(d->s, TABLE_CUDA_STREAM, v, stream_values(d, stream, v));
+	stream->written = 1;
 }
 
 int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time)
@@ -238,17 +245,19 @@ int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 	memcpy(&w, body, sizeof(w));
 	place = (struct cuda_place){ .device = w.device, .context = w.context, .stream = (uint32_t)id };
 	stream = cuda_stream_at(d, &place);
-	if (!stream)
-		return -ENOMEM;
-	if (!stream->defined || w.priority != INT32_MIN)
-		stream->told.priority = w.priority;
-	if (w.flag)
-		stream->told.flag = w.flag;
-	stream->defined = 1;
-	if (time && !stream->timed) {
+	if (!stream || stream->written)
+		return stream ? 0 : -ENOMEM;
+	if (time && !stream->has_time) {
 		stream->time = *time;
-		stream->timed = 1;
+		stream->has_time = 1;
 	}
+	if (w.priority != INT32_MIN || w.flag || !time) {
+		stream->priority = w.priority;
+		stream->flag = w.flag;
+		stream->has_rest = 1;
+	}
+	if (stream->has_time && stream->has_rest)
+		stream_row(d, stream);
 	return 0;
 }
 
@@ -318,15 +327,16 @@ void cuda_places_provisional(struct cuda_decoder *d)
 {
 	struct report_track *contexts = report_track(d->s->writer, TABLE_CUDA_CONTEXT, 0);
 	struct report_track *streams = report_track(d->s->writer, TABLE_CUDA_STREAM, 0);
-	struct report_track *modules = report_track(d->s->writer, TABLE_CUDA_MODULE, 0);
+	const struct cuda_stream *stream;
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	for (uint32_t i = 0; contexts && i < d->c->contexts.count; i++)
 		report_append_provisional(contexts, v, context_values(d, d->c->contexts.items[i], v));
-	for (uint32_t i = 0; streams && i < d->c->streams.count; i++)
-		report_append_provisional(streams, v, stream_values(d, d->c->streams.items[i], v));
-	for (uint32_t i = 0; modules && i < d->c->modules.count; i++)
-		report_append_provisional(modules, v, module_values(d, d->c->modules.items[i], NULL, v));
+	for (uint32_t i = 0; streams && i < d->c->streams.count; i++) {
+		stream = d->c->streams.items[i];
+		if (!stream->written)
+			report_append_provisional(streams, v, stream_values(d, stream, v));
+	}
 }
 
 void cuda_places_end(struct cuda_decoder *d)
@@ -336,7 +346,7 @@ void cuda_places_end(struct cuda_decoder *d)
 	for (uint32_t i = 0; i < d->c->contexts.count; i++)
 		session_row(d->s, TABLE_CUDA_CONTEXT, v, context_values(d, d->c->contexts.items[i], v));
 	for (uint32_t i = 0; i < d->c->streams.count; i++)
-		session_row(d->s, TABLE_CUDA_STREAM, v, stream_values(d, d->c->streams.items[i], v));
+		stream_row(d, d->c->streams.items[i]);
 	for (uint32_t i = 0; i < d->c->modules.count; i++)
 		session_row(d->s, TABLE_CUDA_MODULE, v, module_values(d, d->c->modules.items[i], NULL, v));
 }

@@ -13,6 +13,7 @@
 /* What the hardware fills until it is fetched. A sample takes some KB there: every unit of the chip writes its own counters. */
 #define BUFFER_SIZE (256u << 20)
 #define BUFFER_SIZE_FAST (512u << 20)
+#define BUFFER_SIZE_LEAST (16u << 20)
 #define FAST_HZ 50000
 #define SAMPLES_LEAST 256u
 #define SAMPLES_MOST 8192u
@@ -98,6 +99,8 @@ static int check_device(const struct cupti_pm *pm, int device, char *why, size_t
 	struct pm_device_supported p = PM_PARAMETERS(pm_device_supported, api);
 	int r;
 
+	if (!pm->cuptiProfilerDeviceSupported)
+		return 0;
 	p.device = device;
 	p.api = PM_PROFILER_API;
 	r = pm->cuptiProfilerDeviceSupported(&p);
@@ -138,7 +141,7 @@ static uint8_t *availability_of(const struct cupti_pm *pm, int device)
 	struct pm_availability p = PM_PARAMETERS(pm_availability, image);
 
 	p.device = (size_t)device;
-	if (pm->cuptiPmSamplingGetCounterAvailability(&p) || !p.image_size)
+	if (!pm->cuptiPmSamplingGetCounterAvailability || pm->cuptiPmSamplingGetCounterAvailability(&p) || !p.image_size)
 		return NULL;
 	p.image = calloc(1, p.image_size);
 	if (p.image && pm->cuptiPmSamplingGetCounterAvailability(&p)) {
@@ -165,29 +168,36 @@ static int choose(struct sampler *s, int device, const char *chip, char *why, si
 	return -1;
 }
 
-/* Intervals in time where the hardware can (not Turing, not GA100), else in clocks of about the rate asked for. */
-static int configure(struct sampler *s)
+/* A smaller buffer is better than none: it is memory that cannot be paged out. */
+static int set_config(struct sampler *s, int trigger, uint64_t interval)
 {
 	struct pm_set_config p = PM_PARAMETERS(pm_set_config, append);
-	const struct nvml *n = &s->collector->nvml;
-	unsigned mhz = 1500;
-	int r;
+	int r = CUPTI_OUT_OF_MEMORY;
 
 	p.sampler = s->object;
 	p.image = s->choice.image;
 	p.image_size = s->choice.image_size;
-	p.buffer_size = s->collector->options->metrics_hz > FAST_HZ ? BUFFER_SIZE_FAST : BUFFER_SIZE;
-	p.interval = s->interval;
-	p.trigger = PM_TRIGGER_TIME;
+	p.interval = interval;
+	p.trigger = trigger;
 	p.append = PM_KEEP_OLDEST;
-	r = s->pm->cuptiPmSamplingSetConfig(&p);
+	for (p.buffer_size = s->collector->options->metrics_hz > FAST_HZ ? BUFFER_SIZE_FAST : BUFFER_SIZE;
+	     r == CUPTI_OUT_OF_MEMORY && p.buffer_size >= BUFFER_SIZE_LEAST; p.buffer_size /= 2)
+		r = s->pm->cuptiPmSamplingSetConfig(&p);
+	return r;
+}
+
+/* Intervals in time where the hardware can (not Turing, not GA100), else in clocks of about the rate asked for. */
+static int configure(struct sampler *s)
+{
+	const struct nvml *n = &s->collector->nvml;
+	unsigned mhz = 1500;
+	int r = set_config(s, PM_TRIGGER_TIME, s->interval);
+
 	if (r == 0 || r == CUPTI_INSUFFICIENT_PRIVILEGES)
 		return r;
 	if (n->nvmlDeviceGetMaxClockInfo)
 		n->nvmlDeviceGetMaxClockInfo(s->gpu->nvml, NVML_CLOCK_SM, &mhz);
-	p.trigger = PM_TRIGGER_CLOCKS;
-	p.interval = s->interval * mhz / 1000;
-	return s->pm->cuptiPmSamplingSetConfig(&p);
+	return set_config(s, PM_TRIGGER_CLOCKS, s->interval * mhz / 1000);
 }
 
 static int make_counters(struct sampler *s)
@@ -308,10 +318,11 @@ static int load_libraries(struct counters *all, char *why, size_t size)
 	struct pm_initialize p = PM_PARAMETERS(pm_initialize, priv);
 	int r;
 
-	/* All GPUs, numbered as NVML does. */
-	if (strcmp(all->collector->options->metrics_devices, "cuda-visible") != 0)
+	/* All GPUs, numbered as NVML does; or those that the program will see. */
+	if (strcmp(all->collector->options->metrics_devices, "cuda-visible") != 0) {
 		unsetenv("CUDA_VISIBLE_DEVICES");
-	setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+		setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+	}
 	if (cuda_driver_load(&all->driver, why, size) < 0 || cupti_pm_load(&all->pm, why, size) < 0)
 		return -1;
 	r = all->pm.cuptiProfilerInitialize(&p);
@@ -424,33 +435,32 @@ struct counters *counters_open(struct collector *c)
 	return NULL;
 }
 
-static void send_reading(struct sampler *s, uint64_t ticks, int64_t before, int64_t after, int64_t error)
+static void send_reading(struct sampler *s, uint64_t ticks, int64_t raw, int64_t error)
 {
-	struct gpu_wire_clock m = { .head = { .kind = GPU_WIRE_CLOCK, .gpu = s->gpu->index }, .ticks = ticks,
-				    .raw = before + (after - before) / 2, .error = error };
+	struct gpu_wire_clock m = { .head = { .kind = GPU_WIRE_CLOCK, .gpu = s->gpu->index }, .ticks = ticks, .raw = raw, .error = error };
 
 	collector_send(s->collector, &m, sizeof(m));
 }
 
-/* The narrowest of a few. */
+/* The narrowest of a few. What the driver says of our clock is believed where it lies in the bracket. */
 static void read_timer(struct sampler *s)
 {
-	int64_t before, after, best_before = 0, best = INT64_MAX;
+	int64_t before, after, raw, best_raw = 0, best = INT64_MAX;
 	uint64_t ticks, best_ticks = 0;
 
 	for (int i = 0; i < 3; i++) {
 		before = collector_raw();
-		if (nvidia_timer_read(&s->timer, &ticks) < 0)
+		if (nvidia_timer_read(&s->timer, &ticks, &raw) < 0)
 			break;
 		after = collector_raw();
-		if (after - before < best) {
-			best = after - before;
-			best_before = before;
-			best_ticks = ticks;
-		}
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		best_raw = raw >= before && raw <= after ? raw : before + best / 2;
+		best_ticks = ticks;
 	}
 	if (best != INT64_MAX)
-		send_reading(s, best_ticks, best_before, best_before + best, best);
+		send_reading(s, best_ticks, best_raw, best);
 }
 
 static void flush(struct counters *all, struct sampler *s)
@@ -523,7 +533,7 @@ static void take_samples(struct counters *all, struct sampler *s, int64_t before
 		last.index = info.completed - 1;
 		/* Without the timer: the last sample was over when it was fetched, and the next one was not. */
 		if (s->timer.fd < 0 && s->pm->cuptiPmSamplingCounterDataGetSampleInfo(&last) == 0)
-			send_reading(s, last.end + s->interval / 2, before, after, after - before + (int64_t)s->interval);
+			send_reading(s, last.end + s->interval / 2, before + (after - before) / 2, after - before + (int64_t)s->interval);
 		for (size_t i = 0; i < info.completed; i++)
 			take_sample(all, s, i);
 		flush(all, s);

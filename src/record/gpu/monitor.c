@@ -4,6 +4,7 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@
 #define END_MS 2000
 /* For the status of one that crashed at the very end, 5 ms each. */
 #define GONE_TRIES 100
+#define NOTES_MOST 4096u
 #define ROUND_BYTES (8u << 20)
 #define SOCKET_BYTES (4 << 20)
 /* Domains of the clock table: those of GPUs' timers begin here, others are few. */
@@ -49,6 +51,22 @@ struct monitor_metric {
 	uint8_t real;
 	uint8_t known;
 };
+
+/* Into the report; what is worth a warning is shown when the recording is over, too. */
+static void say(struct gpu_monitor *m, struct session *s, int severity, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void say(struct gpu_monitor *m, struct session *s, int severity, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	session_diagnose(s, SOURCE_RECORDER, severity, 0, "%s", text);
+	if (severity >= DIAGNOSTIC_WARNING && m->notes.len < NOTES_MOST)
+		buf_printf(&m->notes, "%s%s", m->notes.len ? "\n" : "", text);
+}
 
 static int64_t raw_start(const struct gpu_monitor *m)
 {
@@ -317,7 +335,7 @@ static int take_text(struct gpu_monitor *m, struct gpu_wire_text *d, size_t size
 	if (size != sizeof(*d))
 		return -1;
 	d->text[sizeof(d->text) - 1] = '\0';
-	session_diagnose(m->session, SOURCE_RECORDER, (int)d->head.number, 0, "%s", d->text);
+	say(m, m->session, (int)d->head.number, "%s", d->text);
 	return 0;
 }
 
@@ -383,11 +401,11 @@ static void look_after(struct gpu_monitor *m)
 	if (m->ended)
 		return;
 	if (pid > 0 && WIFSIGNALED(status))
-		session_diagnose(m->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+		say(m, m->session, DIAGNOSTIC_WARNING,
 				 "The process that reads the GPUs died of signal %d (%s): from here on there are no values of GPUs. Everything "
 				 "else goes on.", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
-		session_diagnose(m->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+		say(m, m->session, DIAGNOSTIC_WARNING,
 				 "The process that reads the GPUs ended: from here on there are no values of GPUs.");
 }
 
@@ -448,7 +466,7 @@ void gpu_monitor_wait(struct gpu_monitor *m, const struct gpu_options *options)
 		return;
 	take_until(m, &m->ready, READY_MS);
 	if (!m->ready)
-		session_diagnose(m->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+		say(m, m->session, DIAGNOSTIC_WARNING,
 				 "GPUs were not ready to be sampled after %d s: their metrics begin late.", READY_MS / 1000);
 }
 
@@ -463,7 +481,7 @@ static void tell_clocks(struct gpu_monitor *m)
 		session_fact(m->session, key, gpu_clock_error(&m->gpus[i].clock));
 	}
 	if (m->damaged)
-		session_diagnose(m->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%u messages of the process that reads the GPUs made no sense.",
+		say(m, m->session, DIAGNOSTIC_WARNING, "%u messages of the process that reads the GPUs made no sense.",
 				 m->damaged);
 }
 
@@ -479,7 +497,7 @@ void gpu_monitor_finish(struct gpu_monitor *m)
 	}
 	if (m->fd >= 0) {
 		if (!m->ended)
-			session_diagnose(m->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+			say(m, m->session, DIAGNOSTIC_WARNING,
 					 "The process that reads the GPUs did not end in time: its last values are missing.");
 		m->ended = 1;
 		give_up(m);
@@ -500,6 +518,7 @@ void gpu_monitor_release(struct gpu_monitor *m)
 	free(m->gpus);
 	free(m->metrics);
 	free(m->buffer);
+	buf_release(&m->notes);
 	*m = (struct gpu_monitor){ .fd = -1 };
 }
 
@@ -516,7 +535,7 @@ static int worth_trying(const struct gpu_options *o)
 
 int gpu_monitor_attach(struct gpu_monitor *m, struct session *s, int fd, pid_t pid)
 {
-	*m = (struct gpu_monitor){ .session = s, .fd = fd, .pid = pid };
+	*m = (struct gpu_monitor){ .session = s, .fd = fd, .pid = pid, .notes = m->notes };
 	m->gpus = calloc(MAX_GPUS, sizeof(*m->gpus));
 	m->buffer = malloc(GPU_WIRE_MAX);
 	if (m->gpus && m->buffer)
@@ -556,7 +575,7 @@ void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gp
 
 	*m = (struct gpu_monitor){ .fd = -1 };
 	if (options->context_switches)
-		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+		say(m, s, DIAGNOSTIC_WARNING,
 				 "GPU context switches are not recorded: the driver gives them only to processes with administrators' rights, through an "
 				 "event buffer that is not part of its public interfaces.");
 	if (!worth_trying(options))
@@ -569,6 +588,6 @@ void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gp
 		atomic_store(&c->nvml_hz, (uint32_t)options->nvml_hz);
 	}
 	if (!c || start(m, s, c) < 0)
-		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "The state of GPUs is not recorded: no process could be started.");
+		say(m, s, DIAGNOSTIC_WARNING, "The state of GPUs is not recorded: no process could be started.");
 	free(c);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "record/profile_options.h"
 
 struct session;
@@ -27,12 +28,13 @@ struct gpu_monitor {
 	uint32_t metric_cap;
 	uint8_t *buffer;
 	uint64_t rows;
+	struct buf notes;       /* warnings, one a line: for the user when it is over */
 };
 
 /* Starts the process where the options ask for anything; before the recorder has threads. */
 void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gpu_options *options, struct ring_session *page,
 		       struct ring_doorbell *doorbell);
-/* Listens to a process that runs already. */
+/* Listens to a process that runs already; *m is all zero but for notes. */
 int gpu_monitor_attach(struct gpu_monitor *m, struct session *s, int fd, pid_t pid);
 /* Hardware counters take a while to set up: the program starts when they are. */
 void gpu_monitor_wait(struct gpu_monitor *m, const struct gpu_options *options);

@@ -46,6 +46,8 @@ struct gpu_values {
 	const struct gpu_device *gpu;
 	uint32_t metrics[MAX_VALUES];  /* number + 1; 0: not described yet */
 	uint8_t missing[MAX_VALUES];
+	struct nvml_utilization busy;
+	int busy_result;
 	struct rate received, sent;
 	struct tracked_process *processes;
 	uint32_t process_count;
@@ -54,20 +56,18 @@ struct gpu_values {
 
 static int read_gpu_busy(struct gpu_values *v, int64_t *ret)
 {
-	struct nvml_utilization u = { 0, 0 };
-	int result = v->nvml->nvmlDeviceGetUtilizationRates ? v->nvml->nvmlDeviceGetUtilizationRates(v->gpu->nvml, &u) : NVML_NOT_SUPPORTED;
+	int (*read)(void *, struct nvml_utilization *) = v->nvml->nvmlDeviceGetUtilizationRates;
 
-	*ret = u.gpu;
-	return result;
+	v->busy_result = read ? read(v->gpu->nvml, &v->busy) : NVML_NOT_SUPPORTED;
+	*ret = v->busy.gpu;
+	return v->busy_result;
 }
 
+/* The other half of what was read just before. */
 static int read_memory_busy(struct gpu_values *v, int64_t *ret)
 {
-	struct nvml_utilization u = { 0, 0 };
-	int result = v->nvml->nvmlDeviceGetUtilizationRates ? v->nvml->nvmlDeviceGetUtilizationRates(v->gpu->nvml, &u) : NVML_NOT_SUPPORTED;
-
-	*ret = u.memory;
-	return result;
+	*ret = v->busy.memory;
+	return v->busy_result;
 }
 
 static int read_memory(struct gpu_values *v, int64_t *ret)
@@ -253,8 +253,9 @@ static const struct value values[] = {
 #define VALUE_COUNT (sizeof(values) / sizeof(values[0]))
 _Static_assert(VALUE_COUNT <= MAX_VALUES, "room for all values");
 
+/* A struct gpu_wire_values with room. */
 struct batch {
-	struct gpu_wire_values head;
+	struct gpu_wire_head head;
 	struct gpu_wire_value values[MAX_VALUES + MAX_PROCESSES];
 };
 
@@ -271,7 +272,7 @@ static uint32_t describe(struct gpu_values *v, const char *name, const char *met
 
 static void put(struct batch *b, uint32_t metric, int64_t raw, int64_t value)
 {
-	b->values[b->head.head.count++] = (struct gpu_wire_value){ .metric = metric, .raw = raw, .value = value };
+	b->values[b->head.count++] = (struct gpu_wire_value){ .metric = metric, .raw = raw, .value = value };
 }
 
 static void read_value(struct gpu_values *v, struct batch *b, uint32_t i, uint32_t hz)
@@ -331,7 +332,7 @@ static void read_processes(struct gpu_values *v, struct batch *b, uint32_t hz)
 	raw = collector_raw();
 	for (unsigned i = 0; i < count; i++) {
 		p = v->list[i].memory == UINT64_MAX ? NULL : track(v, v->list[i].pid, hz);
-		if (p && b->head.head.count < MAX_VALUES + MAX_PROCESSES)
+		if (p && b->head.count < MAX_VALUES + MAX_PROCESSES)
 			put(b, p->metric, raw, (int64_t)v->list[i].memory);
 	}
 }
@@ -360,15 +361,15 @@ int nvml_has_mps(const struct collector *c, const struct gpu_device *g)
 
 static void sweep(struct gpu_values *v, int slow, uint32_t hz)
 {
-	struct batch b = { .head = { .head = { .kind = GPU_WIRE_VALUES, .gpu = v->gpu->index } } };
+	struct batch b = { .head = { .kind = GPU_WIRE_VALUES, .gpu = v->gpu->index } };
 
 	for (uint32_t i = 0; i < VALUE_COUNT; i++)
 		if (values[i].slow == slow && !v->missing[i])
 			read_value(v, &b, i, hz);
 	if (!slow)
 		read_processes(v, &b, hz);
-	if (b.head.head.count)
-		collector_send(v->collector, &b, sizeof(b.head) + b.head.head.count * sizeof(b.values[0]));
+	if (b.head.count)
+		collector_send(v->collector, &b, sizeof(b.head) + b.head.count * sizeof(b.values[0]));
 }
 
 /* Sleeps to the next multiple of the period; those that were missed are left out. */

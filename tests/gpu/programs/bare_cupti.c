@@ -1,6 +1,9 @@
-/* The least a tool can do with CUPTI, to compare with: the same activities and the same calls, and every record thrown away.
- * Loaded by CUDA_INJECTION64_PATH. BARE_CUPTI: path of the library. BARE_CUPTI_CALLS: "all" or "none" of the API's, in place of those that
- * the agent takes. BARE_CUPTI_WINDOW: nothing is enabled until bare_cupti_window(1). BARE_CUPTI_SAY: what it did, on stderr. */
+/* The least a tool can do with CUPTI, to compare with: the same activities and the same calls, and every record
+ * thrown away. Loaded by CUDA_INJECTION64_PATH.
+ *   BARE_CUPTI         path of the library
+ *   BARE_CUPTI_CALLS   "all" or "none" of the API's calls, in place of those that the agent takes
+ *   BARE_CUPTI_WINDOW  nothing is enabled until bare_cupti_window(1)
+ *   BARE_CUPTI_SAY     what it did, on stderr */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -17,17 +20,30 @@
 #define CALLBACK_IDS 2048
 
 enum { RUNTIME_DOMAIN = 2, DRIVER_DOMAIN = 1 };
-enum { KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_DRIVER = 4, KIND_RUNTIME = 5, KIND_DEVICE = 8, KIND_CONTEXT = 9,
-       KIND_KERNEL = 10, KIND_OVERHEAD = 17, KIND_MEMCPY2 = 22, KIND_CUDA_EVENT = 36, KIND_STREAM = 37, KIND_SYNCHRONIZATION = 38,
-       KIND_JIT = 52, KIND_GRAPH_TRACE = 51 };
+enum {
+	KIND_MEMCPY = 1,
+	KIND_MEMSET = 2,
+	KIND_DRIVER = 4,
+	KIND_RUNTIME = 5,
+	KIND_DEVICE = 8,
+	KIND_CONTEXT = 9,
+	KIND_KERNEL = 10,
+	KIND_OVERHEAD = 17,
+	KIND_MEMCPY2 = 22,
+	KIND_CUDA_EVENT = 36,
+	KIND_STREAM = 37,
+	KIND_SYNCHRONIZATION = 38,
+	KIND_GRAPH_TRACE = 51,
+	KIND_JIT = 52
+};
 
 static struct cupti cupti;
 static uint8_t *spare[BUFFERS];
 static unsigned spare_count;
 static size_t delivered;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const int kinds[] = { KIND_KERNEL, KIND_MEMCPY, KIND_MEMSET, KIND_OVERHEAD, KIND_MEMCPY2, KIND_CUDA_EVENT, KIND_SYNCHRONIZATION,
-			     KIND_JIT, KIND_GRAPH_TRACE };
+static const int kinds[] = { KIND_KERNEL,     KIND_MEMCPY,          KIND_MEMCPY2, KIND_MEMSET,     KIND_OVERHEAD,
+			     KIND_CUDA_EVENT, KIND_SYNCHRONIZATION, KIND_JIT,     KIND_GRAPH_TRACE };
 
 static void requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -71,9 +87,14 @@ static const struct {
 #define CUDA_CALL_NEVER(class, name) { CLASS_##class, LEFT_OUT, name },
 #include "agent/cuda/calls.def"
 #else
-	{ CLASS_RUNTIME, CHOSEN, "cudaLaunch*" },      { CLASS_RUNTIME, CHOSEN, "cudaGraphLaunch" }, { CLASS_RUNTIME, CHOSEN, "cudaMem*" },
-	{ CLASS_RUNTIME, CHOSEN, "cudaStream*" },      { CLASS_RUNTIME, CHOSEN, "cudaEvent*" },      { CLASS_RUNTIME, CHOSEN, "cudaDeviceSynchronize" },
-	{ CLASS_DRIVER, CHOSEN, "cuLaunch*" },         { CLASS_DRIVER, CHOSEN, "cuMem*" },
+	{ CLASS_RUNTIME, CHOSEN, "cudaLaunch*" },
+	{ CLASS_RUNTIME, CHOSEN, "cudaMem*" },
+	{ CLASS_RUNTIME, CHOSEN, "cudaStream*" },
+	{ CLASS_RUNTIME, CHOSEN, "cudaEvent*" },
+	{ CLASS_RUNTIME, CHOSEN, "cudaDeviceSynchronize" },
+	{ CLASS_RUNTIME, CHOSEN, "cudaGraphLaunch" },
+	{ CLASS_DRIVER, CHOSEN, "cuLaunch*" },
+	{ CLASS_DRIVER, CHOSEN, "cuMem*" },
 #endif
 };
 
@@ -104,7 +125,8 @@ static int chosen(int domain, const char *name)
 		size_t fixed = strcspn(patterns[i].name, "*");
 		int open = patterns[i].name[fixed] == '*';
 
-		if (patterns[i].domain == domain && (open ? length >= fixed : length == fixed) && !strncmp(name, patterns[i].name, fixed))
+		if (patterns[i].domain == domain && (open ? length >= fixed : length == fixed) &&
+		    !strncmp(name, patterns[i].name, fixed))
 			return patterns[i].choice;
 	}
 	return 0;

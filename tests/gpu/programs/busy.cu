@@ -1,4 +1,5 @@
-/* Phases that keep one part of the GPU busy each, in NVTX ranges: nothing, all multiprocessors, the memory, the bus. Says how much was moved. */
+/* Phases that keep one part of the GPU busy each, in NVTX ranges: nothing, all multiprocessors, the memory, the bus.
+ * Says how much was moved. */
 #include <nvtx3/nvToolsExt.h>
 #include <unistd.h>
 
@@ -56,7 +57,8 @@ int main(int argc, char **argv)
 	}
 	uint64_t took = now_ns() - began;
 	nvtxRangePop();
-	tell("memory", "\"read\": %.0f, \"unit\": \"B/s\", \"allocated\": %zu", (double)times * bytes / (double)took * 1e9, 2 * bytes);
+	tell("memory", "\"read\": %.0f, \"unit\": \"B/s\", \"allocated\": %zu",
+	     (double)times * bytes / (double)took * 1e9, 2 * bytes);
 
 	nvtxRangePushA("bus");
 	for (began = now_ns(), times = 0; now_ns() - began < phase; times++) {

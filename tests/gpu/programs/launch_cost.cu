@@ -1,6 +1,8 @@
-/* launch_cost [BATCHES]: what a launch costs its thread. Prints ns per launch: least batch, median batch, and of the whole run, waits included.
+/* launch_cost [BATCHES]: what a launch costs its thread. Prints ns per launch: least batch, median batch, and of the
+ *     whole run, waits included.
  * launch_cost work: a fixed amount of work for the GPU; prints the ns it took, least of five and median.
- * launch_cost toggle [PAIRS]: batches outside and inside of a window in turn; prints the medians outside and inside, and of the differences. */
+ * launch_cost toggle [PAIRS]: batches outside and inside of a window in turn; prints the medians outside and inside,
+ *     and of the differences. */
 #include <cuda_profiler_api.h>
 #include <dlfcn.h>
 #include <unistd.h>

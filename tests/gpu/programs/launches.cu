@@ -1,5 +1,5 @@
-/* launches COUNT THREADS: each thread has a stream of its own and launches its kernel COUNT / THREADS times, one in four with
- * another grid. Prints what was launched, and how long the launches took. */
+/* launches COUNT THREADS: each thread has a stream of its own and launches its kernel COUNT / THREADS times, one in
+ * four with another grid. Prints what was launched, and how long the launches took. */
 #include <pthread.h>
 
 #include "tell.h"

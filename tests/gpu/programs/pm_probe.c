@@ -91,7 +91,7 @@ static void load(const char *path)
 	}
 	pm.cuptiGetVersion = dlsym(pm.library, "cuptiGetVersion");
 	pm.cuptiGetResultString = dlsym(pm.library, "cuptiGetResultString");
-#define PM_FUNCTION(name, parameters)                 \
+#define PM_FUNCTION(needed, name, parameters)                 \
 	pm.name = dlsym(pm.library, #name);           \
 	if (!pm.name)                                 \
 		printf("missing function: " #name "\n");

@@ -1,4 +1,5 @@
-/* Kernels that last a known time: each spins until the GPU's own timer has gone on by so much, and says how far it really got. */
+/* Kernels that last a known time: each spins until the GPU's own timer has gone on by so much, and says how far it
+ * really got. */
 #include "tell.h"
 
 __global__ void spin(uint64_t ns, uint64_t *took)

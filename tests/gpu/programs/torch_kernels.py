@@ -11,7 +11,8 @@ import torch  # noqa: E402
 def model():
     return torch.nn.Sequential(
         torch.nn.Conv2d(3, 32, 3), torch.nn.BatchNorm2d(32), torch.nn.ReLU(), torch.nn.Conv2d(32, 64, 3), torch.nn.GELU(),
-        torch.nn.AdaptiveAvgPool2d(4), torch.nn.Flatten(), torch.nn.Linear(1024, 512), torch.nn.LayerNorm(512), torch.nn.Linear(512, 10)).cuda()
+        torch.nn.AdaptiveAvgPool2d(4), torch.nn.Flatten(), torch.nn.Linear(1024, 512), torch.nn.LayerNorm(512),
+        torch.nn.Linear(512, 10)).cuda()
 
 
 class Training:

@@ -1,5 +1,6 @@
 """Launch-bound training steps. `torch_step.py whole CHUNKS`: microseconds of a step, chunk by chunk, as a JSON list.
-`torch_step.py profiler CHUNKS`: the same under torch.profiler. `torch_step.py toggle CHUNKS`: chunks outside and inside of a window in turn."""
+`torch_step.py profiler CHUNKS`: the same under torch.profiler. `torch_step.py toggle CHUNKS`: chunks outside and inside of a
+window in turn."""
 import ctypes
 import json
 import os

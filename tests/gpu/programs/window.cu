@@ -1,4 +1,5 @@
-/* window [never]: kernels before, in and after two capture windows of the program's own. With `never` no window is opened. */
+/* window [never]: kernels before, in and after two capture windows of the program's own. With `never` no window is
+ * opened. */
 #include <cuda_profiler_api.h>
 
 #include "tell.h"

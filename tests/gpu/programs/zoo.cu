@@ -1,5 +1,5 @@
-/* One of everything that has a row: kernels of every kind of launch, copies, sets, synchronisation, events, allocations, unified
- * memory, code loaded by the driver, calls that fail, a green context. Says what it did, line by line. */
+/* One of everything that has a row: kernels of every kind of launch, copies, sets, synchronisation, events, allocations,
+ * unified memory, code loaded by the driver, calls that fail, a green context. Says what it did, line by line. */
 #include <cooperative_groups.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
@@ -293,7 +293,8 @@ static void green(int *out)
 	unsigned parts = 1;
 
 	if (cuDeviceGet(&device, 0) || cuDeviceGetDevResource(device, &all, CU_DEV_RESOURCE_TYPE_SM) ||
-	    cuDevSmResourceSplitByCount(&part, &parts, &all, &rest, 0, 16) || cuDevResourceGenerateDesc(&description, &part, 1) ||
+	    cuDevSmResourceSplitByCount(&part, &parts, &all, &rest, 0, 16) ||
+	    cuDevResourceGenerateDesc(&description, &part, 1) ||
 	    cuGreenCtxCreate(&context, description, device, CU_GREEN_CTX_DEFAULT_STREAM) ||
 	    cuGreenCtxStreamCreate(&stream, context, CU_STREAM_NON_BLOCKING, 0))
 		return;

@@ -11,11 +11,26 @@
 struct fake_cuda fake_cuda;
 struct cuda_agent cuda_agent;
 
-static int attached(void) { return 1; }
-static uint64_t now(void) { return ++fake_cuda.now; }
-static void *begin(uint32_t size) { return agent_begin_definition(size); }
-static void end(void *record, uint64_t head, uint32_t size) { agent_end(record, head, size); }
-static void *permanent(size_t size) { return fake_cuda.no_permanent ? NULL : agent_permanent(size); }
+static int attached(void)
+{
+	return 1;
+}
+static uint64_t now(void)
+{
+	return ++fake_cuda.now;
+}
+static void *begin(uint32_t size)
+{
+	return agent_begin_definition(size);
+}
+static void end(void *record, uint64_t head, uint32_t size)
+{
+	agent_end(record, head, size);
+}
+static void *permanent(size_t size)
+{
+	return fake_cuda.no_permanent ? NULL : agent_permanent(size);
+}
 
 static void stack(uint64_t time, uint32_t size)
 {
@@ -25,9 +40,18 @@ static void stack(uint64_t time, uint32_t size)
 }
 
 static const struct agent_interface core = {
-	.version = AGENT_INTERFACE_VERSION, .size = sizeof(core), .session = &fake_cuda.session, .attached = attached, .now = now,
-	.begin = begin, .begin_definition = begin, .begin_patiently = begin, .end = end, .stack = stack,
-	.diagnose = agent_diagnose, .permanent = permanent,
+	.version = AGENT_INTERFACE_VERSION,
+	.size = sizeof(core),
+	.session = &fake_cuda.session,
+	.attached = attached,
+	.now = now,
+	.begin = begin,
+	.begin_definition = begin,
+	.begin_patiently = begin,
+	.end = end,
+	.stack = stack,
+	.diagnose = agent_diagnose,
+	.permanent = permanent,
 };
 
 static int result_string(int result, const char **text)
@@ -40,7 +64,8 @@ static int result_string(int result, const char **text)
 static int enable_callback(uint32_t enable, void *subscriber, int domain, uint32_t id)
 {
 	int *list = domain == CUPTI_DOMAIN_RUNTIME ? fake_cuda.runtime_callbacks :
-		    domain == CUPTI_DOMAIN_DRIVER ? fake_cuda.driver_callbacks : fake_cuda.resource_callbacks;
+		    domain == CUPTI_DOMAIN_DRIVER  ? fake_cuda.driver_callbacks :
+						     fake_cuda.resource_callbacks;
 
 	assert_ptr_equal(subscriber, &fake_cuda);
 	assert_true(id < FAKE_CALLS);
@@ -192,17 +217,30 @@ void fake_cuda_reset(uint32_t version)
 	cuda_agent.core = &core;
 	cuda_agent.subscriber = &fake_cuda;
 	cuda_agent.cupti = (struct cupti){
-		.version = version, .path = "/somewhere/libcupti.so.13", .cuptiGetResultString = result_string,
-		.cuptiEnableCallback = enable_callback, .cuptiGetCallbackName = callback_name,
-		.cuptiActivityRegisterCallbacks = register_callbacks, .cuptiActivityEnable = enable_kind,
-		.cuptiActivityDisable = disable_kind, .cuptiActivityGetNextRecord = next_record,
-		.cuptiActivityGetNumDroppedRecords = num_dropped, .cuptiActivityFlushAll = flush_all,
-		.cuptiGetTimestamp = timestamp, .cuptiActivitySetAttribute = set_attribute,
-		.cuptiActivityRegisterTimestampCallback = register_stamp, .cuptiSetThreadIdType = thread_id_type,
-		.cuptiActivityEnableRuntimeApi = enable_runtime, .cuptiActivityEnableDriverApi = enable_driver,
-		.cuptiActivityConfigureUnifiedMemoryCounter = configure_unified, .cuptiGetContextId = small_id,
-		.cuptiGetDeviceId = device_of, .cuptiGetStreamIdEx = stream_id, .cuptiGetGraphId = small_id,
-		.cuptiGetGraphExecId = small_id, .cuptiGetGraphNodeId = node_id,
+		.version = version,
+		.path = "/somewhere/libcupti.so.13",
+		.cuptiGetResultString = result_string,
+		.cuptiEnableCallback = enable_callback,
+		.cuptiGetCallbackName = callback_name,
+		.cuptiActivityRegisterCallbacks = register_callbacks,
+		.cuptiActivityEnable = enable_kind,
+		.cuptiActivityDisable = disable_kind,
+		.cuptiActivityGetNextRecord = next_record,
+		.cuptiActivityGetNumDroppedRecords = num_dropped,
+		.cuptiActivityFlushAll = flush_all,
+		.cuptiGetTimestamp = timestamp,
+		.cuptiActivitySetAttribute = set_attribute,
+		.cuptiActivityRegisterTimestampCallback = register_stamp,
+		.cuptiSetThreadIdType = thread_id_type,
+		.cuptiActivityEnableRuntimeApi = enable_runtime,
+		.cuptiActivityEnableDriverApi = enable_driver,
+		.cuptiActivityConfigureUnifiedMemoryCounter = configure_unified,
+		.cuptiGetContextId = small_id,
+		.cuptiGetDeviceId = device_of,
+		.cuptiGetStreamIdEx = stream_id,
+		.cuptiGetGraphId = small_id,
+		.cuptiGetGraphExecId = small_id,
+		.cuptiGetGraphNodeId = node_id,
 	};
 }
 

@@ -1,5 +1,5 @@
-/* A core and a CUPTI for src/agent/cuda without either: records go to the rings of fake_agent.h, times are what the test says,
- * calls to CUPTI are counted. */
+/* A core and a CUPTI for src/agent/cuda without either: records go to the rings of fake_agent.h, times are what
+ * the test says, calls to CUPTI are counted. */
 #ifndef SONDE_TESTS_FAKE_CUDA_H
 #define SONDE_TESTS_FAKE_CUDA_H
 

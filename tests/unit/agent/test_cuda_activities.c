@@ -47,8 +47,10 @@ static void prepared(void **state)
 
 static void window(void **state)
 {
-	static const int always[] = { CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET,
-				      CUPTI_KIND_SYNCHRONIZATION, CUPTI_KIND_CUDA_EVENT, CUPTI_KIND_OVERHEAD, CUPTI_KIND_JIT,
+	static const int always[] = { CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,
+				      CUPTI_KIND_MEMCPY2,	    CUPTI_KIND_MEMSET,
+				      CUPTI_KIND_SYNCHRONIZATION,   CUPTI_KIND_CUDA_EVENT,
+				      CUPTI_KIND_OVERHEAD,	    CUPTI_KIND_JIT,
 				      CUPTI_KIND_GRAPH_TRACE };
 
 	(void)state;
@@ -106,7 +108,8 @@ static void resource(uint32_t id, void *context, void *stream, const void *descr
 	assert_int_equal(errno, 4242);
 }
 
-/* Not before the driver is initialised; only what was asked for. The state is the process's: this test comes first. */
+/* Not before the driver is initialised; only what was asked for. The state is the process's: this test comes
+ * first. */
 static void unified_memory(void **state)
 {
 	(void)state;
@@ -169,13 +172,16 @@ static void streams_and_modules(void **state)
 	assert_int_equal(module->context, 12);
 	assert_int_equal(module->size, 123456);
 	assert_int_equal(module->ended, 0);
-	assert_int_equal(((const struct cuda_wire_module *)(fake_cuda_definition(DEFINE_CUDA_MODULE, 1) + 1))->ended, 1);
+	assert_int_equal(
+		((const struct cuda_wire_module *)(fake_cuda_definition(DEFINE_CUDA_MODULE, 1) + 1))->ended, 1);
 	assert_null(fake_cuda_definition(DEFINE_CUDA_MODULE, 2));
 }
 
 static void graphs(void **state)
 {
-	struct cupti_graph_data data = { .graph = handle(51), .original_graph = handle(50), .exec = handle(61) };
+	struct cupti_graph_data data = { .graph = handle(51),
+					 .original_graph = handle(50),
+					 .exec = handle(61) };
 	static const struct {
 		uint32_t id;
 		unsigned kind;
@@ -202,7 +208,9 @@ static void graphs(void **state)
 
 static void graph_nodes(void **state)
 {
-	struct cupti_graph_data data = { .graph = handle(51), .node = handle(0x500000001), .original_node = handle(0x400000001),
+	struct cupti_graph_data data = { .graph = handle(51),
+					 .node = handle(0x500000001),
+					 .original_node = handle(0x400000001),
 					 .node_type = 0 };
 	const struct record_define *define;
 	const struct cuda_wire_node *node;
@@ -236,9 +244,15 @@ static void graph_nodes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unified_memory), cmocka_unit_test(prepared),     cmocka_unit_test(window),
-		cmocka_unit_test(options),        cmocka_unit_test(refused_kind), cmocka_unit_test(contexts),
-		cmocka_unit_test(streams_and_modules), cmocka_unit_test(graphs),  cmocka_unit_test(graph_nodes),
+		cmocka_unit_test(unified_memory),
+		cmocka_unit_test(prepared),
+		cmocka_unit_test(window),
+		cmocka_unit_test(options),
+		cmocka_unit_test(refused_kind),
+		cmocka_unit_test(contexts),
+		cmocka_unit_test(streams_and_modules),
+		cmocka_unit_test(graphs),
+		cmocka_unit_test(graph_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,8 +20,12 @@ static void reset(void)
 
 static struct cupti_kernel kernel(uint32_t correlation)
 {
-	return (struct cupti_kernel){ .kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = correlation * 10, .end = correlation * 10 + 5,
-				      .stream = 7, .correlation = correlation, .name = "_Z6bufferv" };
+	return (struct cupti_kernel){ .kind = CUPTI_KIND_CONCURRENT_KERNEL,
+				      .start = correlation * 10,
+				      .end = correlation * 10 + 5,
+				      .stream = 7,
+				      .correlation = correlation,
+				      .name = "_Z6bufferv" };
 }
 
 /* All records, in their order, then the batch with its counts. */
@@ -49,12 +53,14 @@ static void whole_buffer(void **state)
 	errno = 4242;
 	fake_buffer_complete(&buffer);
 	assert_int_equal(errno, 4242);
+	assert_int_equal(fake_agent.diagnostics, 1); /* of the unknown kind; once in a process */
 	while ((record = fake_agent_next(&cursor))) {
 		seen[record_type(*record)]++;
 		if (record_type(*record) == RECORD_CUDA_KERNEL) {
 			assert_int_equal(((const struct record_cuda_kernel *)record)->place.correlation,
 					 seen[RECORD_CUDA_KERNEL]);
-			assert_int_equal(((const struct record_cuda_kernel *)record)->time, seen[RECORD_CUDA_KERNEL] * 10);
+			assert_int_equal(((const struct record_cuda_kernel *)record)->time,
+					 seen[RECORD_CUDA_KERNEL] * 10);
 		}
 		last = record_type(*record);
 	}
@@ -115,6 +121,31 @@ static void bounded(void **state)
 		fake_buffer_complete(&buffers[i]);
 }
 
+/* CUPTI before 12.9 cannot do without: it gets small ones instead. */
+static void old_versions_get_small_ones(void **state)
+{
+	static struct fake_buffer buffers[CUDA_BUFFERS];
+	uint8_t *spare, *again;
+	size_t size, records;
+
+	(void)state;
+	reset();
+	cuda_agent.cupti.version = 26;
+	for (unsigned i = 0; i < CUDA_BUFFERS; i++)
+		fake_buffer_take(&buffers[i]);
+	cuda_buffer_requested(&spare, &size, &records);
+	assert_non_null(spare);
+	assert_int_equal(size, CUDA_SPARE_SIZE);
+	memset(spare, 0, size);
+	cuda_buffer_completed(NULL, 0, spare, size, 0);
+	cuda_buffer_requested(&again, &size, &records);
+	assert_int_equal(size, CUDA_SPARE_SIZE);
+	cuda_buffer_completed(NULL, 0, again, size, 0);
+	for (unsigned i = 0; i < CUDA_BUFFERS; i++)
+		fake_buffer_complete(&buffers[i]);
+	assert_int_equal(fake_agent.diagnostics, 0);
+}
+
 /* A record that CUPTI says is there, but that lies across the end of what is valid. */
 static void cut_off(void **state)
 {
@@ -168,7 +199,8 @@ static void look(const uint64_t *record, void *data)
 
 	found->batches += record_type(*record) == RECORD_CUDA_BATCH;
 	if (record_type(*record) == RECORD_DEFINE && record_flags(*record) == DEFINE_CUDA_LAUNCH)
-		found->launch_of_grid[((const struct cuda_wire_launch *)(define + 1))->grid[0]] = (uint32_t)define->id;
+		found->launch_of_grid[((const struct cuda_wire_launch *)(define + 1))->grid[0]] =
+			(uint32_t)define->id;
 	if (record_type(*record) != RECORD_CUDA_KERNEL)
 		return;
 	assert_in_range(k->place.correlation, 1, THREADS * BUFFERS * EACH);
@@ -197,8 +229,9 @@ static void several_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_buffer), cmocka_unit_test(zeroed_when_reused), cmocka_unit_test(bounded),
-		cmocka_unit_test(cut_off),      cmocka_unit_test(several_threads),
+		cmocka_unit_test(whole_buffer), cmocka_unit_test(zeroed_when_reused),
+		cmocka_unit_test(bounded),	cmocka_unit_test(old_versions_get_small_ones),
+		cmocka_unit_test(cut_off),	cmocka_unit_test(several_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,8 @@ static void names_without_versions(void **state)
 	}
 }
 
-static void check(enum cuda_api_class class, const char *name, enum cuda_call_choice choice, enum ring_cuda_call kind)
+static void check(enum cuda_api_class class, const char *name, enum cuda_call_choice choice,
+		  enum ring_cuda_call kind)
 {
 	enum ring_cuda_call found;
 
@@ -50,20 +51,40 @@ static void check(enum cuda_api_class class, const char *name, enum cuda_call_ch
 static void choices(void **state)
 {
 	static const char *const boring[] = {
-		"cudaGetDevice_v3020", "cudaSetDevice_v3020", "cudaGetLastError_v3020", "cudaPeekAtLastError_v3020",
-		"cudaDeviceGetAttribute_v5000", "cudaFuncGetAttributes_v3020", "cudaFuncSetAttribute_v9000",
-		"__cudaPushCallConfiguration_v9020", "__cudaPopCallConfiguration_v9020", "cudaStreamIsCapturing_v10000",
-		"cudaStreamGetCaptureInfo_v2_ptsz_v11030", "cudaEventQuery_v3020", "cudaStreamQuery_v3020",
-		"cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000", "cudaGetDriverEntryPoint_v11030",
-		"cudaPointerGetAttributes_v4000", "cudaMemGetInfo_v3020", "cudaMemPoolGetAttribute_v11020",
-		"cudaGetDeviceProperties_v2_v12000", "cudaHostGetDevicePointer_v3020", "cudaThreadExchangeStreamCaptureMode_v10010",
-		"cudaEventElapsedTime_v3020", "cudaGraphGetNodes_v10000",
+		"cudaGetDevice_v3020",
+		"cudaSetDevice_v3020",
+		"cudaGetLastError_v3020",
+		"cudaPeekAtLastError_v3020",
+		"cudaDeviceGetAttribute_v5000",
+		"cudaFuncGetAttributes_v3020",
+		"cudaFuncSetAttribute_v9000",
+		"__cudaPushCallConfiguration_v9020",
+		"__cudaPopCallConfiguration_v9020",
+		"cudaStreamIsCapturing_v10000",
+		"cudaStreamGetCaptureInfo_v2_ptsz_v11030",
+		"cudaEventQuery_v3020",
+		"cudaStreamQuery_v3020",
+		"cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000",
+		"cudaGetDriverEntryPoint_v11030",
+		"cudaPointerGetAttributes_v4000",
+		"cudaMemGetInfo_v3020",
+		"cudaMemPoolGetAttribute_v11020",
+		"cudaGetDeviceProperties_v2_v12000",
+		"cudaHostGetDevicePointer_v3020",
+		"cudaThreadExchangeStreamCaptureMode_v10010",
+		"cudaEventElapsedTime_v3020",
+		"cudaGraphGetNodes_v10000",
 	};
-	static const char *const launches[] = { "cudaLaunchKernel_v7000", "cudaLaunchKernel_ptsz_v7000", "cudaLaunchKernelExC_v11060",
-						"cudaLaunchCooperativeKernel_v9000", "cudaGraphLaunch_v10000", "cudaLaunch_v3020" };
-	static const char *const boring_driver[] = { "cuCtxGetCurrent", "cuCtxSetCurrent", "cuGetProcAddress_v2", "cuDeviceGetAttribute",
-						     "cuFuncGetAttribute", "cuEventQuery", "cuStreamIsCapturing", "cuModuleGetFunction",
-						     "cuCtxPushCurrent_v2", "cuMemGetInfo_v2", "cuOccupancyMaxActiveClusters" };
+	static const char *const launches[] = {
+		"cudaLaunchKernel_v7000",     "cudaLaunchKernel_ptsz_v7000",
+		"cudaLaunchKernelExC_v11060", "cudaLaunchCooperativeKernel_v9000",
+		"cudaGraphLaunch_v10000",     "cudaLaunch_v3020"
+	};
+	static const char *const boring_driver[] = {
+		"cuCtxGetCurrent",     "cuCtxSetCurrent", "cuGetProcAddress_v2",	 "cuDeviceGetAttribute",
+		"cuFuncGetAttribute",  "cuEventQuery",	  "cuStreamIsCapturing",	 "cuModuleGetFunction",
+		"cuCtxPushCurrent_v2", "cuMemGetInfo_v2", "cuOccupancyMaxActiveClusters"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(boring) / sizeof(boring[0]); i++)
@@ -84,13 +105,22 @@ static void choices(void **state)
 	check(CUDA_CLASS_RUNTIME, "cudaMemPoolTrimTo_v11020", CUDA_CALL_ALWAYS, RING_CUDA_CALL_MEMORY);
 	check(CUDA_CLASS_RUNTIME, "cudaDeviceSynchronize_v3020", CUDA_CALL_ALWAYS, RING_CUDA_CALL_SYNC);
 	check(CUDA_CLASS_RUNTIME, "cudaEventRecordWithFlags_v11010", CUDA_CALL_ALWAYS, RING_CUDA_CALL_OTHER);
-	check(CUDA_CLASS_RUNTIME, "cudaProfilerStart_v4000", CUDA_CALL_ALWAYS, RING_CUDA_CALL_OTHER);
-	check(CUDA_CLASS_RUNTIME, "cudaGraphInstantiateWithFlags_v11040", CUDA_CALL_ALWAYS, RING_CUDA_CALL_OTHER);
+	check(CUDA_CLASS_RUNTIME, "cudaProfilerStart_v4000", CUDA_CALL_ALWAYS, RING_CUDA_CALL_KINDS);
+	check(CUDA_CLASS_RUNTIME, "cudaGraphInstantiateWithFlags_v11040", CUDA_CALL_ALWAYS,
+	      RING_CUDA_CALL_OTHER);
 	/* Of the other class. */
 	check(CUDA_CLASS_DRIVER, "cudaLaunchKernel_v7000", CUDA_CALL_ON_REQUEST, 0);
 }
 
-enum { LAUNCH = 5, GET_DEVICE = 6, MALLOC = 7, DRIVER_LAUNCH = 9, KERNEL_NAME = 10, SYNCHRONIZE = 11 };
+enum {
+	LAUNCH = 5,
+	GET_DEVICE = 6,
+	MALLOC = 7,
+	DRIVER_LAUNCH = 9,
+	KERNEL_NAME = 10,
+	SYNCHRONIZE = 11,
+	PROFILER = 12
+};
 
 static void prepare(uint32_t version, uint32_t flags)
 {
@@ -100,6 +130,7 @@ static void prepare(uint32_t version, uint32_t flags)
 	fake_cuda.runtime_names[GET_DEVICE] = "cudaGetDevice_v3020";
 	fake_cuda.runtime_names[MALLOC] = "cudaMalloc_v3020";
 	fake_cuda.runtime_names[SYNCHRONIZE] = "cudaDeviceSynchronize_v3020";
+	fake_cuda.runtime_names[PROFILER] = "cudaProfilerStart_v4000";
 	fake_cuda.driver_names[DRIVER_LAUNCH] = "cuLaunchKernel";
 	fake_cuda.driver_names[KERNEL_NAME] = "cuKernelGetName";
 	if (version < 23) {
@@ -142,8 +173,14 @@ static void all_of_them(void **state)
 
 static void deliver(int kind, uint32_t id, uint32_t correlation)
 {
-	struct cupti_api api = { .kind = (uint32_t)kind, .id = id, .start = 100, .end = 250, .process = 1, .thread = 4711,
-				 .correlation = correlation, .result = 2 };
+	struct cupti_api api = { .kind = (uint32_t)kind,
+				 .id = id,
+				 .start = 100,
+				 .end = 250,
+				 .process = 1,
+				 .thread = 4711,
+				 .correlation = correlation,
+				 .result = 2 };
 	struct fake_buffer buffer;
 
 	fake_buffer_take(&buffer);
@@ -240,9 +277,24 @@ static void stacks_of_long_calls(void **state)
 	assert_int_equal(define->extra, fake_cuda.stack_time);
 	/* The records say for which calls to look. */
 	deliver(CUPTI_KIND_RUNTIME, LAUNCH, 21);
-	assert_int_equal(record_flags(((const struct record_cuda_api *)fake_cuda_only(RECORD_CUDA_API))->head), CUDA_API_STACK);
+	assert_int_equal(record_flags(((const struct record_cuda_api *)fake_cuda_only(RECORD_CUDA_API))->head),
+			 CUDA_API_STACK);
 	cuda_activities_close();
 	assert_int_equal(fake_cuda.runtime_callbacks[LAUNCH], 0);
+}
+
+/* Callbacks of cudaProfilerStart are not ours to switch: those who open windows with it have. */
+static void callbacks_of_others(void **state)
+{
+	(void)state;
+	prepare(130001, RING_CUDA_BACKTRACES); /* of all calls */
+	fake_cuda.runtime_callbacks[PROFILER] = 1;
+	cuda_activities_open();
+	assert_int_equal(fake_cuda.runtime_callbacks[MALLOC], 1);
+	assert_int_equal(fake_cuda.runtime_calls[PROFILER], 1);
+	cuda_activities_close();
+	assert_int_equal(fake_cuda.runtime_callbacks[MALLOC], 0);
+	assert_int_equal(fake_cuda.runtime_callbacks[PROFILER], 1);
 }
 
 /* The call began before its callbacks were on. */
@@ -264,9 +316,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_without_versions), cmocka_unit_test(choices),
-		cmocka_unit_test(chosen_one_by_one),      cmocka_unit_test(all_of_them),
-		cmocka_unit_test(old_versions),           cmocka_unit_test(names_are_told_once),
-		cmocka_unit_test(stacks_of_long_calls),   cmocka_unit_test(stack_without_a_beginning),
+		cmocka_unit_test(chosen_one_by_one),	  cmocka_unit_test(all_of_them),
+		cmocka_unit_test(old_versions),		  cmocka_unit_test(names_are_told_once),
+		cmocka_unit_test(stacks_of_long_calls),	  cmocka_unit_test(stack_without_a_beginning),
+		cmocka_unit_test(callbacks_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Every kind and generation of CUPTI's records: what becomes of known values, and that nothing is read behind the end of an
- * older one. */
+/* Every kind and generation of CUPTI's records: what becomes of known values, and that nothing is read behind
+ * the end of an older one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 #include "agent/cuda/decode.h"
 #include "fake_cuda.h"
 
-/* Two pages of which the second cannot be read. A record that ends where the first does, read too far, ends the test. */
+/* Two pages of which the second cannot be read. A record that ends where the first does, read too far, ends the
+ * test. */
 static uint8_t *edge;
 
 static int make_edge(void **state)
@@ -43,7 +44,8 @@ static void decode(uint32_t version, const void *record, size_t size)
 	assert_int_equal(decoding.unknown, 0);
 }
 
-static void check_place(const struct cuda_place *place, uint32_t device, uint32_t context, uint32_t stream, uint32_t correlation)
+static void check_place(const struct cuda_place *place, uint32_t device, uint32_t context, uint32_t stream,
+			uint32_t correlation)
 {
 	assert_int_equal(place->device, device);
 	assert_int_equal(place->context, context);
@@ -54,13 +56,41 @@ static void check_place(const struct cuda_place *place, uint32_t device, uint32_
 static struct cupti_kernel some_kernel(const char *name)
 {
 	return (struct cupti_kernel){
-		.kind = CUPTI_KIND_CONCURRENT_KERNEL, .cache_config = 0x21, .shared_config = 2, .registers = 96, .start = 1000,
-		.end = 3500, .device = 3, .context = 4, .stream = 17, .grid = { 10, 20, 30 }, .block = { 128, 2, 1 },
-		.static_shared = 48, .dynamic_shared = 1024, .local_per_thread = 16, .local_total_old = 5, .correlation = 777,
-		.grid_id = 424242, .name = name, .queued = 900, .submitted = 950, .launch_type = 1, .carveout_requested = 1,
-		.carveout = 50, .shared_executed = 2048, .graph_node = 0x500000007ull, .shared_limit = 1, .graph = 5,
-		.channel = 9, .channel_type = 1, .cluster = { 2, 1, 4 }, .cluster_policy = 3, .local_total = 1ull << 33,
-		.cluster_potential = 8, .cluster_active = 66, .from_device = 1,
+		.kind = CUPTI_KIND_CONCURRENT_KERNEL,
+		.cache_config = 0x21,
+		.shared_config = 2,
+		.registers = 96,
+		.start = 1000,
+		.end = 3500,
+		.device = 3,
+		.context = 4,
+		.stream = 17,
+		.grid = { 10, 20, 30 },
+		.block = { 128, 2, 1 },
+		.static_shared = 48,
+		.dynamic_shared = 1024,
+		.local_per_thread = 16,
+		.local_total_old = 5,
+		.correlation = 777,
+		.grid_id = 424242,
+		.name = name,
+		.queued = 900,
+		.submitted = 950,
+		.launch_type = 1,
+		.carveout_requested = 1,
+		.carveout = 50,
+		.shared_executed = 2048,
+		.graph_node = 0x500000007ull,
+		.shared_limit = 1,
+		.graph = 5,
+		.channel = 9,
+		.channel_type = 1,
+		.cluster = { 2, 1, 4 },
+		.cluster_policy = 3,
+		.local_total = 1ull << 33,
+		.cluster_potential = 8,
+		.cluster_active = 66,
+		.from_device = 1,
 	};
 }
 
@@ -151,7 +181,9 @@ static void kernel_of_13(void **state)
 
 static void kernel_without_extras(void **state)
 {
-	struct cupti_kernel kernel = { .kind = CUPTI_KIND_CONCURRENT_KERNEL, .name = "_Z5plainv", .graph = 12, .carveout = 3 };
+	struct cupti_kernel kernel = {
+		.kind = CUPTI_KIND_CONCURRENT_KERNEL, .name = "_Z5plainv", .graph = 12, .carveout = 3
+	};
 	const struct record_cuda_kernel *k;
 
 	(void)state;
@@ -160,15 +192,31 @@ static void kernel_without_extras(void **state)
 	assert_int_equal(k->time, 0);
 	assert_int_equal(k->graph.node, 0);
 	assert_int_equal(k->graph.graph, 0);
-	assert_int_equal(((const struct cuda_wire_launch *)(fake_cuda_definition(DEFINE_CUDA_LAUNCH, 0) + 1))->carveout, 0xff);
+	assert_int_equal(
+		((const struct cuda_wire_launch *)(fake_cuda_definition(DEFINE_CUDA_LAUNCH, 0) + 1))->carveout,
+		0xff);
 }
 
 static void copies(void **state)
 {
-	struct cupti_memcpy copy = { .kind = CUPTI_KIND_MEMCPY, .copy_kind = 1, .source_kind = 2, .target_kind = 3, .flags = 1,
-				     .bytes = 1ull << 34, .start = 10, .end = 30, .device = 1, .context = 2, .stream = 7,
-				     .correlation = 99, .graph_node = 6, .graph = 8, .channel = 0x11, .channel_type = 2,
-				     .from_device = 1, .count = 5 };
+	struct cupti_memcpy copy = { .kind = CUPTI_KIND_MEMCPY,
+				     .copy_kind = 1,
+				     .source_kind = 2,
+				     .target_kind = 3,
+				     .flags = 1,
+				     .bytes = 1ull << 34,
+				     .start = 10,
+				     .end = 30,
+				     .device = 1,
+				     .context = 2,
+				     .stream = 7,
+				     .correlation = 99,
+				     .graph_node = 6,
+				     .graph = 8,
+				     .channel = 0x11,
+				     .channel_type = 2,
+				     .from_device = 1,
+				     .count = 5 };
 	const struct record_cuda_copy *c;
 
 	(void)state;
@@ -198,10 +246,23 @@ static void copies(void **state)
 
 static void peer_copy(void **state)
 {
-	struct cupti_memcpy2 copy = { .kind = CUPTI_KIND_MEMCPY2, .copy_kind = 10, .source_kind = 3, .target_kind = 3,
-				      .bytes = 4096, .start = 11, .end = 31, .device = 1, .context = 2, .stream = 7,
-				      .source_device = 5, .source_context = 51, .target_device = 6, .target_context = 61,
-				      .correlation = 100, .channel = 3, .channel_type = 2 };
+	struct cupti_memcpy2 copy = { .kind = CUPTI_KIND_MEMCPY2,
+				      .copy_kind = 10,
+				      .source_kind = 3,
+				      .target_kind = 3,
+				      .bytes = 4096,
+				      .start = 11,
+				      .end = 31,
+				      .device = 1,
+				      .context = 2,
+				      .stream = 7,
+				      .source_device = 5,
+				      .source_context = 51,
+				      .target_device = 6,
+				      .target_context = 61,
+				      .correlation = 100,
+				      .channel = 3,
+				      .channel_type = 2 };
 	const struct record_cuda_copy *c;
 
 	(void)state;
@@ -221,9 +282,21 @@ static void peer_copy(void **state)
 
 static void set(void **state)
 {
-	struct cupti_memset m = { .kind = CUPTI_KIND_MEMSET, .value = 0xabcd, .bytes = 77, .start = 12, .end = 32, .device = 1,
-				  .context = 2, .stream = 7, .correlation = 101, .flags = 1, .memory_kind = 3, .graph_node = 44,
-				  .graph = 45, .channel = 2, .channel_type = 1 };
+	struct cupti_memset m = { .kind = CUPTI_KIND_MEMSET,
+				  .value = 0xabcd,
+				  .bytes = 77,
+				  .start = 12,
+				  .end = 32,
+				  .device = 1,
+				  .context = 2,
+				  .stream = 7,
+				  .correlation = 101,
+				  .flags = 1,
+				  .memory_kind = 3,
+				  .graph_node = 44,
+				  .graph = 45,
+				  .channel = 2,
+				  .channel_type = 1 };
 	const struct record_cuda_set *s;
 
 	(void)state;
@@ -242,9 +315,16 @@ static void set(void **state)
 
 static void synchronisation(void **state)
 {
-	struct cupti_synchronization y = { .kind = CUPTI_KIND_SYNCHRONIZATION, .type = 3, .start = 13, .end = 33,
-					   .correlation = 102, .context = 2, .stream = 7, .event = (uint32_t)CUPTI_NO_VALUE,
-					   .event_sync = 88, .result = 700 };
+	struct cupti_synchronization y = { .kind = CUPTI_KIND_SYNCHRONIZATION,
+					   .type = 3,
+					   .start = 13,
+					   .end = 33,
+					   .correlation = 102,
+					   .context = 2,
+					   .stream = 7,
+					   .event = (uint32_t)CUPTI_NO_VALUE,
+					   .event_sync = 88,
+					   .result = 700 };
 	const struct record_cuda_sync *s;
 
 	(void)state;
@@ -267,8 +347,14 @@ static void synchronisation(void **state)
 
 static void events(void **state)
 {
-	struct cupti_cuda_event e = { .kind = CUPTI_KIND_CUDA_EVENT, .correlation = 103, .context = 2, .stream = 7, .event = 55,
-				      .device = 1, .device_time = 123456, .event_sync = 66 };
+	struct cupti_cuda_event e = { .kind = CUPTI_KIND_CUDA_EVENT,
+				      .correlation = 103,
+				      .context = 2,
+				      .stream = 7,
+				      .event = 55,
+				      .device = 1,
+				      .device_time = 123456,
+				      .event_sync = 66 };
 	const struct record_cuda_event *r;
 
 	(void)state;
@@ -287,8 +373,13 @@ static void events(void **state)
 
 static void overhead(void **state)
 {
-	struct cupti_overhead o = { .kind = CUPTI_KIND_OVERHEAD, .overhead_kind = 3 << 16, .object_kind = CUPTI_OBJECT_THREAD,
-				    .object = { 1000, 1001, 5 }, .start = 14, .end = 34, .correlation = 104 };
+	struct cupti_overhead o = { .kind = CUPTI_KIND_OVERHEAD,
+				    .overhead_kind = 3 << 16,
+				    .object_kind = CUPTI_OBJECT_THREAD,
+				    .object = { 1000, 1001, 5 },
+				    .start = 14,
+				    .end = 34,
+				    .correlation = 104 };
 	const struct record_cuda_overhead *r;
 
 	(void)state;
@@ -300,7 +391,8 @@ static void overhead(void **state)
 	assert_int_equal(r->tid, 1001);
 	assert_int_equal(r->correlation, 0);
 	decode(CUPTI_12_2, &o, sizeof(o));
-	assert_int_equal(((const struct record_cuda_overhead *)fake_cuda_only(RECORD_CUDA_OVERHEAD))->correlation, 104);
+	assert_int_equal(
+		((const struct record_cuda_overhead *)fake_cuda_only(RECORD_CUDA_OVERHEAD))->correlation, 104);
 	o.object_kind = 5; /* a stream */
 	decode(CUPTI_12_2, &o, sizeof(o));
 	assert_int_equal(((const struct record_cuda_overhead *)fake_cuda_only(RECORD_CUDA_OVERHEAD))->tid, 0);
@@ -308,10 +400,24 @@ static void overhead(void **state)
 
 static void memory(void **state)
 {
-	struct cupti_memory m = { .kind = CUPTI_KIND_MEMORY2, .operation = 1, .memory_kind = 3, .correlation = 105,
-				  .address = 0x7f0000000000, .bytes = 1 << 20, .time = 15, .pc = 0x401234, .device = 1,
-				  .context = 2, .stream = 7, .name = "table", .async = 1, .pool_type = 1, .pool = 0xaaa,
-				  .pool_threshold = 11, .pool_size = 12, .pool_used = 13 };
+	struct cupti_memory m = { .kind = CUPTI_KIND_MEMORY2,
+				  .operation = 1,
+				  .memory_kind = 3,
+				  .correlation = 105,
+				  .address = 0x7f0000000000,
+				  .bytes = 1 << 20,
+				  .time = 15,
+				  .pc = 0x401234,
+				  .device = 1,
+				  .context = 2,
+				  .stream = 7,
+				  .name = "table",
+				  .async = 1,
+				  .pool_type = 1,
+				  .pool = 0xaaa,
+				  .pool_threshold = 11,
+				  .pool_size = 12,
+				  .pool_used = 13 };
 	const struct record_cuda_memory *r;
 
 	(void)state;
@@ -340,8 +446,17 @@ static void memory(void **state)
 
 static void pool(void **state)
 {
-	struct cupti_memory_pool p = { .kind = CUPTI_KIND_MEMORY_POOL, .operation = 3, .type = 2, .correlation = 106, .device = 1,
-				       .keep = 21, .address = 0xbbb, .size = 22, .threshold = 23, .time = 16, .used = 24 };
+	struct cupti_memory_pool p = { .kind = CUPTI_KIND_MEMORY_POOL,
+				       .operation = 3,
+				       .type = 2,
+				       .correlation = 106,
+				       .device = 1,
+				       .keep = 21,
+				       .address = 0xbbb,
+				       .size = 22,
+				       .threshold = 23,
+				       .time = 16,
+				       .used = 24 };
 	const struct record_cuda_pool *r;
 
 	(void)state;
@@ -361,8 +476,15 @@ static void pool(void **state)
 
 static void unified(void **state)
 {
-	struct cupti_unified u = { .kind = CUPTI_KIND_UNIFIED_MEMORY_COUNTER, .counter_kind = CUPTI_UNIFIED_HTOD, .value = 65536,
-				   .start = 17, .end = 37, .address = 0xccc000, .source = 0, .target = 1, .flags = 2 };
+	struct cupti_unified u = { .kind = CUPTI_KIND_UNIFIED_MEMORY_COUNTER,
+				   .counter_kind = CUPTI_UNIFIED_HTOD,
+				   .value = 65536,
+				   .start = 17,
+				   .end = 37,
+				   .address = 0xccc000,
+				   .source = 0,
+				   .target = 1,
+				   .flags = 2 };
 	const struct record_cuda_unified *r;
 
 	(void)state;
@@ -397,8 +519,14 @@ static void unified(void **state)
 
 static void graph(void **state)
 {
-	struct cupti_graph_trace g = { .kind = CUPTI_KIND_GRAPH_TRACE, .correlation = 107, .start = 18, .end = 38, .device = 1,
-				       .graph = 9, .context = 2, .stream = 7 };
+	struct cupti_graph_trace g = { .kind = CUPTI_KIND_GRAPH_TRACE,
+				       .correlation = 107,
+				       .start = 18,
+				       .end = 38,
+				       .device = 1,
+				       .graph = 9,
+				       .context = 2,
+				       .stream = 7 };
 	const struct record_cuda_graph *r;
 
 	(void)state;
@@ -413,8 +541,18 @@ static void graph(void **state)
 
 static void jit(void **state)
 {
-	struct cupti_jit j = { .kind = CUPTI_KIND_JIT, .entry = 1, .operation = 3, .device = 1, .start = 19, .end = 39,
-			       .correlation = 108, .link = 31, .size = 32, .path = "/cache/x", .process = 5, .thread = 6 };
+	struct cupti_jit j = { .kind = CUPTI_KIND_JIT,
+			       .entry = 1,
+			       .operation = 3,
+			       .device = 1,
+			       .start = 19,
+			       .end = 39,
+			       .correlation = 108,
+			       .link = 31,
+			       .size = 32,
+			       .path = "/cache/x",
+			       .process = 5,
+			       .thread = 6 };
 	const struct record_cuda_jit *r;
 
 	(void)state;
@@ -436,10 +574,26 @@ static void jit(void **state)
 
 static void device(void **state)
 {
-	struct cupti_device d = { .kind = CUPTI_KIND_DEVICE, .bandwidth = 4800000000, .memory = 1ull << 37, .constant_memory = 65536,
-				  .l2 = 60 << 20, .threads_per_warp = 32, .clock = 1980000, .copy_engines = 3, .sm_count = 132,
-				  .warps_per_sm = 64, .grid = { 2147483647, 65535, 65534 }, .major = 9, .minor = 0, .id = 2, .ecc = 1,
-				  .uuid = { 1, 2, 3 }, .name = "A GPU", .mig = 1, .gpu_instance = 4, .compute_instance = 5,
+	struct cupti_device d = { .kind = CUPTI_KIND_DEVICE,
+				  .bandwidth = 4800000000,
+				  .memory = 1ull << 37,
+				  .constant_memory = 65536,
+				  .l2 = 60 << 20,
+				  .threads_per_warp = 32,
+				  .clock = 1980000,
+				  .copy_engines = 3,
+				  .sm_count = 132,
+				  .warps_per_sm = 64,
+				  .grid = { 2147483647, 65535, 65534 },
+				  .major = 9,
+				  .minor = 0,
+				  .id = 2,
+				  .ecc = 1,
+				  .uuid = { 1, 2, 3 },
+				  .name = "A GPU",
+				  .mig = 1,
+				  .gpu_instance = 4,
+				  .compute_instance = 5,
 				  .mig_uuid = { 7, 8 } };
 	const struct record_define *r;
 	const struct cuda_wire_device *w;
@@ -473,9 +627,16 @@ static void device(void **state)
 
 static void contexts_and_streams(void **state)
 {
-	struct cupti_context c = { .kind = CUPTI_KIND_CONTEXT, .context = 4, .device = 1, .null_stream = 7, .parent = 3, .green = 1,
+	struct cupti_context c = { .kind = CUPTI_KIND_CONTEXT,
+				   .context = 4,
+				   .device = 1,
+				   .null_stream = 7,
+				   .parent = 3,
+				   .green = 1,
 				   .sm_count = 16 };
-	struct cupti_stream t = { .kind = CUPTI_KIND_STREAM, .context = 4, .stream = 18, .priority = (uint32_t)-5, .flag = 2 };
+	struct cupti_stream t = {
+		.kind = CUPTI_KIND_STREAM, .context = 4, .stream = 18, .priority = (uint32_t)-5, .flag = 2
+	};
 	const struct record_define *r;
 	const struct cuda_wire_context *w;
 	const struct cuda_wire_stream *v;
@@ -497,7 +658,9 @@ static void contexts_and_streams(void **state)
 	c.green = 0;
 	c.parent = (uint32_t)CUPTI_NO_VALUE;
 	decode(CUPTI_12_4, &c, sizeof(c));
-	assert_int_equal(((const struct cuda_wire_context *)(fake_cuda_definition(DEFINE_CUDA_CONTEXT, 0) + 1))->parent, 0);
+	assert_int_equal(
+		((const struct cuda_wire_context *)(fake_cuda_definition(DEFINE_CUDA_CONTEXT, 0) + 1))->parent,
+		0);
 	decode(CUPTI_11_8, &t, sizeof(t));
 	r = fake_cuda_definition(DEFINE_CUDA_STREAM, 0);
 	v = (const void *)(r + 1);
@@ -554,15 +717,24 @@ static void full_ring(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel_of_11_8),     cmocka_unit_test(kernel_of_12),
-		cmocka_unit_test(kernel_of_13),       cmocka_unit_test(kernel_without_extras),
-		cmocka_unit_test(copies),             cmocka_unit_test(peer_copy),
-		cmocka_unit_test(set),                cmocka_unit_test(synchronisation),
-		cmocka_unit_test(events),             cmocka_unit_test(overhead),
-		cmocka_unit_test(memory),             cmocka_unit_test(pool),
-		cmocka_unit_test(unified),            cmocka_unit_test(graph),
-		cmocka_unit_test(jit),                cmocka_unit_test(device),
-		cmocka_unit_test(contexts_and_streams), cmocka_unit_test(what_is_left_out),
+		cmocka_unit_test(kernel_of_11_8),
+		cmocka_unit_test(kernel_of_12),
+		cmocka_unit_test(kernel_of_13),
+		cmocka_unit_test(kernel_without_extras),
+		cmocka_unit_test(copies),
+		cmocka_unit_test(peer_copy),
+		cmocka_unit_test(set),
+		cmocka_unit_test(synchronisation),
+		cmocka_unit_test(events),
+		cmocka_unit_test(overhead),
+		cmocka_unit_test(memory),
+		cmocka_unit_test(pool),
+		cmocka_unit_test(unified),
+		cmocka_unit_test(graph),
+		cmocka_unit_test(jit),
+		cmocka_unit_test(device),
+		cmocka_unit_test(contexts_and_streams),
+		cmocka_unit_test(what_is_left_out),
 		cmocka_unit_test(full_ring),
 	};
 

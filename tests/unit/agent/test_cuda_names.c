@@ -1,4 +1,5 @@
-/* Numbers of functions and launches: each told once, whatever pointers they come by, and by however many threads. */
+/* Numbers of functions and launches: each told once, whatever pointers they come by, and by however many
+ * threads. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,8 @@ static void other_name_at_the_same_place(void **state)
 	strcpy(place, "_Z5after");
 	assert_true(cuda_function_number(place) != after);
 	assert_int_equal(definitions(DEFINE_CUDA_FUNCTION), 3);
-	assert_string_equal(fake_cuda_text(fake_cuda_definition(DEFINE_CUDA_FUNCTION, 1), sizeof(struct record_define)),
+	assert_string_equal(fake_cuda_text(fake_cuda_definition(DEFINE_CUDA_FUNCTION, 1),
+					   sizeof(struct record_define)),
 			    "_Z5afterv");
 }
 

@@ -132,6 +132,28 @@ static void test_found_rows_are_the_right_ones(void **state)
 	finish(&world);
 }
 
+/* Work on a part of a context is shown as that context's, and the part beside it. */
+static void test_green_contexts(void **state)
+{
+	struct world world;
+	char path[128];
+	struct report_writer *w = begin(&world, path, sizeof(path));
+
+	append(w, TABLE_PROCESS, 0, (int64_t[]){ 1, 100 }, 3);
+	append(w, TABLE_CUDA_CONTEXT, 0, (int64_t[]){ 1, 1, 1, 0, 7, 0, 0 }, 0x5f);
+	append(w, TABLE_CUDA_CONTEXT, 0, (int64_t[]){ 2, 1, 4, 0, 9, 1, 1 }, 0x7f);
+	append(w, TABLE_CUDA_STREAM, 0, (int64_t[]){ 1, 1, 7, 1, 0 }, 31);
+	append(w, TABLE_CUDA_STREAM, 0, (int64_t[]){ 2, 1, 20, 4, 0 }, 31);
+	for (int64_t i = 1; i <= 2; i++) {
+		append(w, TABLE_TRACK, 0, (int64_t[]){ i, TRACK_GPU_KERNEL, 1, 0, i, 0 }, 0x37);
+		append(w, TABLE_GPU_KERNEL, (uint32_t)i, (int64_t[]){ i, i + 1 }, 3);
+	}
+	end(&world, w, path);
+	assert_string_equal(ask(world.query, "SELECT streamId, contextId, greenContextId FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+			    "7|1|0;20|1|4");
+	finish(&world);
+}
+
 /* Every number is one that no recorder writes. */
 static void write_nonsense(struct report_writer *w)
 {
@@ -204,7 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_joins_are_not_quadratic), cmocka_unit_test(test_found_rows_are_the_right_ones),
-		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_green_contexts), cmocka_unit_test(test_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

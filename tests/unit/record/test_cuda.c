@@ -359,11 +359,15 @@ static void a_gpu_is_one_row(void **state)
 	struct cuda_wire_device one = device(1), two = device(2), part = device(1);
 	struct fake_writer w = open_ring(b, TID), x;
 	struct gpu_facts facts;
-	struct row gpu, row;
+	struct row gpu, row, *args;
+	size_t count;
 
 	assert_true(fake_open(&x, ring_reader_pool(&other->reader), 2000, 10));
+	one.pci_bus = CUDA_NO_ID;
 	put_definition(&w, DEFINE_CUDA_DEVICE, 20, 0, 0, &one, sizeof(one), "NVIDIA H200");
-	put_definition(&w, DEFINE_CUDA_DEVICE, 20, 0, 0, &one, sizeof(one), "NVIDIA H200"); /* again */
+	one.attributes[CUDA_ATTRIBUTE_INTEGRATED] = 0; /* again, and more is known */
+	one.pci_bus = 0x1b;
+	put_definition(&w, DEFINE_CUDA_DEVICE, 20, 0, 0, &one, sizeof(one), "NVIDIA H200");
 	put_definition(&w, DEFINE_CUDA_DEVICE, 20, 1, 0, &two, sizeof(two), "NVIDIA H200");
 	part.mig = 1;
 	part.gpu_instance = 3;
@@ -388,9 +392,15 @@ static void a_gpu_is_one_row(void **state)
 	assert_int_equal(gpu.values[COLUMN_GPU_MEMORY], 80ll << 30);
 	assert_int_equal(gpu.values[COLUMN_GPU_SM_COUNT], 132);
 	assert_int_equal(gpu.values[COLUMN_GPU_MIG], 1);
-	row = row_where(b, TABLE_ARG, COLUMN_ARG_SET, gpu.values[COLUMN_GPU_ATTRIBUTES]);
-	assert_string_equal(bench_text(b, &row, COLUMN_ARG_KEY), "threadsPerWarp");
-	assert_int_equal(row.values[COLUMN_ARG_INTEGER], 32);
+	args = rows_of(b, TABLE_ARG, &count); /* those of the first GPU come first */
+	assert_int_equal(count, 3);
+	assert_int_equal(args[0].values[COLUMN_ARG_SET], gpu.values[COLUMN_GPU_ATTRIBUTES]);
+	assert_int_equal(args[1].values[COLUMN_ARG_SET], gpu.values[COLUMN_GPU_ATTRIBUTES]);
+	assert_string_equal(bench_text(b, &args[0], COLUMN_ARG_KEY), "threadsPerWarp");
+	assert_int_equal(args[0].values[COLUMN_ARG_INTEGER], 32);
+	assert_string_equal(bench_text(b, &args[1], COLUMN_ARG_KEY), "integrated");
+	assert_int_equal(args[1].values[COLUMN_ARG_INTEGER], 0);
+	free(args);
 	row = row_where(b, TABLE_CUDA_DEVICE, COLUMN_CUDA_DEVICE_PROCESS, 2);
 	assert_int_equal(row.values[COLUMN_CUDA_DEVICE_GPU], gpu.values[COLUMN_GPU_UID]);
 	assert_string_equal(bench_text(b, &row, COLUMN_CUDA_DEVICE_UUID), "MIG-abababab-abab-abab-abab-abababababab");
@@ -463,6 +473,42 @@ static void recover_copy(struct bench *b, char *ret_path, size_t size)
 	copy_file(from, to);
 	if (report_recover(to, 0, ret_path, size, &err) < 0 || report_open(&b->report, ret_path, &err) < 0)
 		fail_msg("%s", err.text);
+}
+
+/* A callback knows the time, CUPTI's record (time 0) the rest: in either order. */
+static void two_tell_of_one_place(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w = open_ring(b, TID);
+	struct cuda_wire_context early = { .device = 2, .null_stream = CUDA_NO_ID }, late = { .device = 2, .null_stream = 7 };
+	struct cuda_wire_stream when = { 3, 2, INT32_MIN, 0 }, rest = { 3, CUDA_NO_ID, -1, 2 };
+	struct row row;
+
+	put_definition(&w, DEFINE_CUDA_CONTEXT, 30, 3, 0, &early, sizeof(early), "");
+	put_definition(&w, DEFINE_CUDA_CONTEXT, 0, 3, 0, &late, sizeof(late), "");
+	put_definition(&w, DEFINE_CUDA_STREAM, 0, 8, 0, &rest, sizeof(rest), "");
+	put_definition(&w, DEFINE_CUDA_STREAM, 40, 8, 0, &when, sizeof(when), "");
+	put_definition(&w, DEFINE_CUDA_STREAM, 50, 9, 0, &when, sizeof(when), "");
+	put_definition(&w, DEFINE_CUDA_STREAM, 0, 9, 0, &rest, sizeof(rest), "");
+	put_definition(&w, DEFINE_CUDA_STREAM, 60, 10, 0, &when, sizeof(when), "");
+	put_definition(&w, DEFINE_CUDA_STREAM, 0, 11, 0, &rest, sizeof(rest), "");
+	bench_finish(b);
+	row = row_where(b, TABLE_CUDA_CONTEXT, COLUMN_CUDA_CONTEXT_ID, 3);
+	assert_int_equal(row.values[COLUMN_CUDA_CONTEXT_TIME], 30);
+	assert_int_equal(row.values[COLUMN_CUDA_CONTEXT_NULL_STREAM], 7);
+	assert_int_equal(count_rows(b, TABLE_CUDA_STREAM), 4);
+	for (unsigned i = 8; i < 10; i++) {
+		row = row_where(b, TABLE_CUDA_STREAM, COLUMN_CUDA_STREAM_ID, i);
+		assert_int_equal(row.values[COLUMN_CUDA_STREAM_TIME], i == 8 ? 40 : 50);
+		assert_int_equal(row.values[COLUMN_CUDA_STREAM_PRIORITY], -1);
+		assert_int_equal(row.values[COLUMN_CUDA_STREAM_FLAG], 2);
+		assert_int_equal(row.values[COLUMN_CUDA_STREAM_DEVICE], 2);
+	}
+	row = row_where(b, TABLE_CUDA_STREAM, COLUMN_CUDA_STREAM_ID, 10);
+	assert_true(row.nulls[COLUMN_CUDA_STREAM_PRIORITY] && row.nulls[COLUMN_CUDA_STREAM_FLAG]);
+	row = row_where(b, TABLE_CUDA_STREAM, COLUMN_CUDA_STREAM_ID, 11);
+	assert_true(row.nulls[COLUMN_CUDA_STREAM_TIME]);
+	assert_int_equal(row.values[COLUMN_CUDA_STREAM_DEVICE], 2);
 }
 
 static void provisional(struct report_writer *w, void *context)
@@ -539,6 +585,7 @@ int main(void)
 		TEST(times_of_the_ring_stay_its_own),
 		TEST(a_gpu_is_one_row),
 		TEST(contexts_and_modules_end),
+		TEST(two_tell_of_one_place),
 		TEST(a_killed_recorder_leaves_whole_rows),
 	};
 

@@ -21,6 +21,7 @@ static void open_wire(struct wire *w, struct bench *b)
 	int pair[2];
 	pid_t pid;
 
+	memset(w, 0, sizeof(*w));
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	w->fd = pair[1];
 	pid = fork();
@@ -58,9 +59,9 @@ static struct gpu_wire_metric metric(uint32_t number, int real)
 static void send_value(struct wire *w, uint32_t number, int64_t raw, int64_t value)
 {
 	struct {
-		struct gpu_wire_values head;
+		struct gpu_wire_head head;
 		struct gpu_wire_value value;
-	} m = { { { .kind = GPU_WIRE_VALUES, .count = 1 } }, { number, 0, raw, value } };
+	} m = { { .kind = GPU_WIRE_VALUES, .count = 1 }, { number, 0, raw, value } };
 
 	tell(w, &m, sizeof(m));
 }
@@ -84,9 +85,11 @@ static void rows(void **state)
 	struct gpu_wire_metric whole = metric(0, 0), real = metric(1, 1);
 	struct gpu_wire_clock clock = { { .kind = GPU_WIRE_CLOCK }, 5000, b->session.time.start + 1000, 10 };
 	struct {
-		struct gpu_wire_samples head;
+		struct gpu_wire_head head;
+		uint32_t metrics;
+		uint32_t pad;
 		uint64_t data[4];
-	} samples = { { { .kind = GPU_WIRE_SAMPLES, .count = 2, .number = 1 }, .metrics = 1 }, { 6000, 0, 7000, 0 } };
+	} samples = { { .kind = GPU_WIRE_SAMPLES, .count = 2, .number = 1 }, 1, 0, { 6000, 0, 7000, 0 } };
 	double first = 12.3456789, nothing = NAN, got;
 
 	open_wire(&w, b);

@@ -49,7 +49,6 @@ SAME_NUMBER(PM_DISABLED, CUPTI_PROFILER_CONFIGURATION_DISABLED);
 SAME_NUMBER(PM_SUPPORTED, CUPTI_PROFILER_CONFIGURATION_SUPPORTED);
 
 SAME_SIZE(pm_initialize, priv, CUpti_Profiler_Initialize_Params);
-SAME_SIZE(pm_initialize, priv, CUpti_Profiler_DeInitialize_Params);
 SAME_SIZE(pm_device_supported, api, CUpti_Profiler_DeviceSupported_Params);
 SAME(pm_device_supported, device, CUpti_Profiler_DeviceSupported_Params, cuDevice);
 SAME(pm_device_supported, supported, CUpti_Profiler_DeviceSupported_Params, isSupported);
@@ -72,8 +71,6 @@ SAME_SIZE(pm_host_deinitialize, host, CUpti_Profiler_Host_Deinitialize_Params);
 SAME_SIZE(pm_base_metrics, count, CUpti_Profiler_Host_GetBaseMetrics_Params);
 SAME(pm_base_metrics, type, CUpti_Profiler_Host_GetBaseMetrics_Params, metricType);
 SAME(pm_base_metrics, names, CUpti_Profiler_Host_GetBaseMetrics_Params, ppMetricNames);
-SAME_SIZE(pm_metric_properties, type, CUpti_Profiler_Host_GetMetricProperties_Params);
-SAME(pm_metric_properties, description, CUpti_Profiler_Host_GetMetricProperties_Params, pDescription);
 SAME_SIZE(pm_add_metrics, count, CUpti_Profiler_Host_ConfigAddMetrics_Params);
 SAME(pm_add_metrics, names, CUpti_Profiler_Host_ConfigAddMetrics_Params, ppMetricNames);
 SAME_SIZE(pm_image_size, image_size, CUpti_Profiler_Host_GetConfigImageSize_Params);
