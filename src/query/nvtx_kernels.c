@@ -1,5 +1,6 @@
-/* nvtx_kernel_stats([by]): kernels by the NVTX ranges their calls were made in and by name; a kernel counts for every range
- * around its call. Kernels outside of all ranges are rows without a range. `by` is name (the default), base or mangled. */
+/* nvtx_kernel_stats([by]): kernels by the NVTX ranges their calls were made in and by name; a kernel counts for
+ * every range around its call. Kernels outside of all ranges are rows without a range. `by` is name (the default), base
+ * or mangled. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "query/parallel.h"
 #include "query/select.h"
 
-enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN_RANGES, COLUMN_COUNT, COLUMN_SUM, COLUMN_AVG,
-       COLUMN_MED, COLUMN_MIN, COLUMN_MAX, COLUMN_STDDEV, COLUMN_NAME, COLUMN_BY };
+enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN_RANGES, COLUMN_COUNT, COLUMN_SUM,
+       COLUMN_AVG, COLUMN_MED, COLUMN_MIN, COLUMN_MAX, COLUMN_STDDEV, COLUMN_NAME, COLUMN_BY };
 #define DECLARATION                                                                                     \
 	"CREATE TABLE x(rangeName TEXT, domainName TEXT, style TEXT, pid INTEGER, tid INTEGER, "        \
 	"ranges INTEGER, count INTEGER, sum INTEGER, avg REAL, med REAL, min INTEGER, max INTEGER, "    \

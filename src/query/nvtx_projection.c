@@ -1,5 +1,6 @@
-/* nvtx_projection: every NVTX range that begins and ends on one thread, in order of start, with its place among the others
- * and the GPU work of the calls made in it. nvtx_projection_stats: those with work, added up by name and style. */
+/* nvtx_projection: every NVTX range that begins and ends on one thread, in order of start, with its place
+ * among the others and the GPU work of the calls made in it. nvtx_projection_stats: those with work, added up by
+ * name and style. */
 #include "query/nvtx_projection.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@
 #include "query/select.h"
 
 enum { ROW_NAME, ROW_DOMAIN, ROW_STYLE, ROW_PROJ_START, ROW_PROJ_END, ROW_PROJ_DURATION, ROW_START, ROW_END,
-       ROW_DURATION, ROW_PID, ROW_TID, ROW_GLOBAL_TID, ROW_THREAD, ROW_PROCESS, ROW_OPS, ROW_LEVEL, ROW_CHILDREN, ROW_ID,
-       ROW_PARENT, ROW_STACK };
+       ROW_DURATION, ROW_PID, ROW_TID, ROW_GLOBAL_TID, ROW_THREAD, ROW_PROCESS, ROW_OPS, ROW_LEVEL,
+       ROW_CHILDREN, ROW_ID, ROW_PARENT, ROW_STACK };
 #define ROW_DECLARATION                                                                                   \
 	"CREATE TABLE x(name TEXT, domainName TEXT, style TEXT, projStart INTEGER, projEnd INTEGER, "     \
 	"projDuration INTEGER, start INTEGER, end INTEGER, duration INTEGER, pid INTEGER, tid INTEGER, "  \

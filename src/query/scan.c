@@ -421,7 +421,7 @@ static int filter_may_match(const struct mapped_source *source, const struct rep
 	       group->present >> source->filter_column & 1;
 }
 
-/* Rows are sorted by start: the first that is not below (or, `past`, above) the value. */
+/* Rows are sorted by start, and by end: the first that is not below (or, `past`, above) the value. */
 static uint32_t bound(const int64_t *values, uint32_t rows, int64_t value, int past)
 {
 	uint32_t low = 0, high = rows, middle;
@@ -450,21 +450,22 @@ static void narrow_to_row(struct scan *s, int64_t id)
 static int narrow_rows(struct scan *s, const struct condition *c)
 {
 	const struct mapped_source *source = current_source(s);
-	struct scan_column *start;
+	struct scan_column *times;
 	uint32_t at;
-	int r;
+	int r, edge;
 
 	if (source->cells[c->column].convert == CONVERT_ROW_ID && c->comparison == COMPARE_EQ) {
 		narrow_to_row(s, c->value);
 		return 0;
 	}
 
-	if (time_edge(source, &source->cells[c->column]) != 0 || c->comparison == COMPARE_NE)
+	edge = time_edge(source, &source->cells[c->column]);
+	if (edge < 0 || c->comparison == COMPARE_NE)
 		return 0;
-	r = scan_raw(s, 0, &start);
+	r = scan_raw(s, (unsigned)edge, &times);
 	if (r < 0)
 		return r;
-	at = bound(start->values, s->rows, c->value, c->comparison == COMPARE_LE || c->comparison == COMPARE_GT);
+	at = bound(times->values, s->rows, c->value, c->comparison == COMPARE_LE || c->comparison == COMPARE_GT);
 	if ((c->comparison == COMPARE_LT || c->comparison == COMPARE_LE) && at < s->limit)
 		s->limit = at;
 	if ((c->comparison == COMPARE_GT || c->comparison == COMPARE_GE || c->comparison == COMPARE_EQ) &&

@@ -147,16 +147,20 @@ def gpu_groups(rec, form, nvtx=False):
     return grouped(rec.work, lambda w: (CATEGORIES[w["kind"]], rec.name(w, form, nvtx)))
 
 
+def memory(kind):
+    return None if kind is None else MEMORIES.get(kind, "Unknown")
+
+
 def gpu_trace(rec, form, nvtx):
     rows = []
     for w in sorted(rec.work, key=lambda w: w["start"]):
         row, launch = w["row"], w.get("launch", {})
         size = row.get("bytes")
         rate = None if size is None else f"{size / w['time'] * 1e3:.3f}"
-        source, target = (MEMORIES.get(row[m], "Unknown") if m in row else None for m in ("memory" if w["kind"] == SET else "source", "target"))
+        source = memory(row.get("memory" if w["kind"] == SET else "source"))
         rows.append([w["start"], w["time"], row.get("correlation")] + [launch.get(d + c) for d in ("grid_", "block_") for c in "xyz"] +
                     [launch.get("registers"), megabytes(launch.get("static_shared")), megabytes(launch.get("dynamic_shared")),
-                     megabytes(size), rate, source, target,
+                     megabytes(size), rate, source, memory(row.get("target")),
                      f"{rec.devices[w['process'], w['device']]} ({w['device']})", w["context"], None, w["stream"],
                      rec.name(w, form, nvtx)])
     return rows

@@ -34,7 +34,8 @@ def check_kernels(what, recorded):
         of_it = [kernel for kernel in found if kernel.name == line["name"] and kernel.grid == tuple(line["grid"])]
         if line["cluster"] and {kernel.cluster for kernel in of_it} != {line["cluster"]}:
             wrong[line["name"]] = [kernel.cluster for kernel in of_it]
-        if {kernel.type for kernel in of_it} != {line["type"]}:
+        # CUPTI 13.0 calls every launch with attributes a cooperative one: -1, not compared.
+        if line["type"] >= 0 and {kernel.type for kernel in of_it} != {line["type"]}:
             wrong[line["name"]] = [kernel.type for kernel in of_it]
     same(f"{what}: clusters and cooperative launches", wrong, {})
 
@@ -330,7 +331,9 @@ def test_backtrace():
     calls = cuda_report.count(recorded.path, "cuda_api", "where name like 'cudaLaunchKernel%'")
     stacks = cuda_report.count(recorded.path, "cuda_api", "where name like 'cudaLaunchKernel%' and stack is not null")
     note(f"{stacks} of {calls} launches have a stack; {cuda_report.diagnostics(recorded.path)}")
-    holds("backtraces of launches", calls == 2000 and stacks >= 1900, f"{stacks} of {calls}")
+    lost = cuda_report.losses(recorded.path)
+    holds("backtraces of launches: each has one, or it is counted as lost", calls == 2000 and stacks >= 1500 and stacks + lost >= 2000,
+          f"{stacks} of {calls}, {lost} lost")
 
 
 def test_all_calls():

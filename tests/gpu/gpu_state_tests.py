@@ -54,7 +54,7 @@ def test_nvml():
     holds("NVML: ten times a second", rates and 8 <= statistics.median(rates.values()) <= 12, rates)
     for what, patterns, phase, least, most in (
             ("utilisation while busy", (r"^gpu utili[sz]ation", "utilization.*gpu", "utili"), "compute", 50, 100),
-            ("power", ("power",), "compute", 50, 2000), ("temperature", ("temperature",), "compute", 15, 110)):
+            ("power in mW", ("power",), "compute", 50_000, 2_000_000), ("temperature", ("temperature",), "compute", 15, 110)):
         metric = find(table, *patterns)
         found = metric and mean(path, metric, spans[phase])
         holds(f"NVML: {what}", found is not None and least <= found <= most, f"{metric}: {found}, {least} to {most} expected")

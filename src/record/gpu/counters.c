@@ -508,6 +508,9 @@ static void take_sample(struct counters *all, struct sampler *s, size_t index)
 	/* The first of a window may have no begin. */
 	if (!info.start || info.start >= info.end)
 		info.start = info.end - s->interval;
+	/* Or it began when the counters were set up: it says nothing about the window. */
+	if (info.end - info.start > 2 * s->interval)
+		return;
 	count_lost(s, info.start);
 	s->last_end = info.end;
 	row[0] = info.start;

@@ -108,13 +108,13 @@ static void kernels(int *out, int major)
 	config.attrs = &attribute;
 	config.numAttrs = 1;
 	MUST(cudaLaunchKernelEx(&config, in_clusters, out));
-	told_kernel clusters = { "in_clusters", dim3(8), dim3(128), 0, 0, 2, 0, 1, 1 };
+	told_kernel clusters = { "in_clusters", dim3(8), dim3(128), 0, 0, 2, -1, 1, 1 };
 	tell_kernel(&clusters);
 	attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
 	attribute.val.programmaticStreamSerializationAllowed = 1;
 	for (int i = 0; i < 4; i++)
 		MUST(cudaLaunchKernelEx(&config, overlapping, out));
-	told_kernel pdl = { "overlapping", dim3(8), dim3(128), 0, 0, 0, 0, 1, 4 };
+	told_kernel pdl = { "overlapping", dim3(8), dim3(128), 0, 0, 0, -1, 1, 4 };
 	tell_kernel(&pdl);
 }
 

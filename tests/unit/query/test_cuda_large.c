@@ -59,7 +59,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Call n is 1000 n long after the start and has correlation n; its kernel takes n % 7 ns. */
+/* Call n is 1000 n long after the start and has correlation n; its kernel takes n % 7 ns. Each ten are in a range. */
 static void write_calls(struct report_writer *w)
 {
 	int64_t name = (int64_t)report_string(w, "cudaLaunchKernel_v7000", 22);
@@ -73,6 +73,9 @@ static void write_calls(struct report_writer *w)
 		append(w, TABLE_CUDA_STREAM, 0, (int64_t[]){ i + 1, 1, i + 7, 1, 0 }, 31);
 		append(w, TABLE_TRACK, 0, (int64_t[]){ i + 2, TRACK_GPU_KERNEL, 1, 0, i + 1, 0 }, 0x37);
 	}
+	append(w, TABLE_TRACK, 0, (int64_t[]){ 20, TRACK_NVTX_PUSHPOP, 1, 1, 0, 0 }, 0x3f);
+	for (int64_t i = 0; i < CALLS / 10; i++)
+		append(w, TABLE_SLICE, 20, (int64_t[]){ i * 10000 + 900, i * 10000 + 10600, name, 0 }, 15);
 	for (int64_t n = 1; n <= CALLS; n++) {
 		append(w, TABLE_CUDA_API, 1, (int64_t[]){ n * 1000, n * 1000 + 500, name, 0, 0, n }, 63);
 		append(w, TABLE_GPU_KERNEL, (uint32_t)(n % STREAMS + 2),
@@ -92,6 +95,11 @@ static void test_joins_are_not_quadratic(void **state)
 		"k.correlationId = r.correlationId) d FROM CUPTI_ACTIVITY_KIND_RUNTIME r)",
 		"SELECT count(*), sum(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN "
 		"CUPTI_ACTIVITY_KIND_RUNTIME r USING (correlationId)",
+		"SELECT count(*), sum(k.end - k.start) FROM NVTX_EVENTS n JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.globalTid = "
+		"n.globalTid AND r.start >= n.start AND r.end <= n.end JOIN CUPTI_ACTIVITY_KIND_KERNEL k ON k.correlationId = "
+		"r.correlationId WHERE n.eventType = 59",
+		"SELECT count(*), sum(k.end - k.start) FROM NVTX_EVENTS n CROSS JOIN CUPTI_ACTIVITY_KIND_KERNEL k ON k.start "
+		"BETWEEN n.start AND n.end + 200",
 	};
 	struct world world;
 	char path[128], answer[64];
