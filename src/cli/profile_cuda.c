@@ -47,31 +47,38 @@ static void fill_backtraces(struct cuda_options *cuda, const char *text)
 	}
 }
 
-static int fill_capture(struct profile_options *o, const struct profile_fields *fields, struct error *err)
+static int fill_capture(struct profile_options *o, const struct profile_fields *fields,
+			struct error *err)
 {
 	const char *end = fields->capture_end, *colon = strchr(end, ':');
 	long long repeats = colon ? strtoll(colon + 1, NULL, 10) : 1;
 
-	o->capture_range = fields->capture_range == RANGE_CUDA_PROFILER ? CAPTURE_RANGE_CUDA_PROFILER : CAPTURE_RANGE_NONE;
+	o->capture_range = fields->capture_range == RANGE_CUDA_PROFILER
+				   ? CAPTURE_RANGE_CUDA_PROFILER
+				   : CAPTURE_RANGE_NONE;
 	if (strcmp(end, "none") == 0)
 		o->capture_end = CAPTURE_END_NONE;
-	else if (strcmp(end, "stop") == 0 || strncmp(end, "repeat:", 7) == 0 || strcmp(end, "repeat") == 0)
+	else if (strcmp(end, "stop") == 0 || strncmp(end, "repeat:", 7) == 0 ||
+		 strcmp(end, "repeat") == 0)
 		o->capture_end = CAPTURE_END_STOP;
 	else
 		o->capture_end = CAPTURE_END_STOP_SHUTDOWN;
 	if (strcmp(end, "repeat") == 0)
 		repeats = UINT32_MAX;
 	if (repeats < 1 || repeats > UINT32_MAX)
-		return error_set(err, EINVAL, "--capture-range-end=%s: the number must be 1 or more.", end);
+		return error_set(err, EINVAL,
+				 "--capture-range-end=%s: the number must be 1 or more.", end);
 	o->capture_repeats = (uint32_t)repeats;
 	return 0;
 }
 
-int profile_cuda_fill(struct profile_options *o, const struct profile_fields *fields, bool trace_given, struct error *err)
+int profile_cuda_fill(struct profile_options *o, const struct profile_fields *fields,
+		      bool trace_given, struct error *err)
 {
 	o->cuda = fields->cuda;
 	o->cuda.asked = trace_given && o->trace & TRACE_BIT(TRACE_CUDA);
-	o->cuda.graph_nodes = fields->cuda_graph == GRAPH_NODE || fields->cuda_graph == GRAPH_NODE_HOST ||
+	o->cuda.graph_nodes = fields->cuda_graph == GRAPH_NODE ||
+			      fields->cuda_graph == GRAPH_NODE_HOST ||
 			      fields->cuda_graph == GRAPH_NODE_DEVICE;
 	o->cuda.event_times = fields->cuda_events != EVENTS_FALSE;
 	fill_backtraces(&o->cuda, fields->cuda_backtrace);
@@ -83,11 +90,15 @@ int profile_cuda_notes(const struct profile_fields *fields, struct string_list *
 	int r = 0;
 
 	if (fields->capture_range == RANGE_HOTKEY || fields->capture_range == RANGE_NVTX)
-		r = string_list_addf(notes, "--capture-range=%s is not built yet; everything is recorded",
+		r = string_list_addf(notes,
+				     "--capture-range=%s is not built yet; everything is recorded",
 				     fields->capture_range == RANGE_NVTX ? "nvtx" : "hotkey");
 	if (r >= 0 && fields->trace & (TRACE_BIT(TRACE_CUDA_HW) | TRACE_BIT(TRACE_CUDA_SW)))
-		r = string_list_addf(notes, "--trace: cuda-hw and cuda-sw are cuda here: kernels have the times that CUPTI takes");
-	if (r >= 0 && fields->capture_range == RANGE_CUDA_PROFILER && strncmp(fields->capture_end, "repeat", 6) == 0)
-		r = string_list_addf(notes, "--capture-range-end=%s: all ranges go into one report", fields->capture_end);
+		r = string_list_addf(notes, "--trace: cuda-hw and cuda-sw are cuda here: kernels "
+					    "have the times that CUPTI takes");
+	if (r >= 0 && fields->capture_range == RANGE_CUDA_PROFILER &&
+	    strncmp(fields->capture_end, "repeat", 6) == 0)
+		r = string_list_addf(notes, "--capture-range-end=%s: all ranges go into one report",
+				     fields->capture_end);
 	return r;
 }

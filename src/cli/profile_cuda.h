@@ -6,7 +6,8 @@
 #include "cli/string_list.h"
 
 /* Returns 0 or -EINVAL. */
-int profile_cuda_fill(struct profile_options *o, const struct profile_fields *fields, bool trace_given, struct error *err);
+int profile_cuda_fill(struct profile_options *o, const struct profile_fields *fields,
+		      bool trace_given, struct error *err);
 /* What to say about values that are understood and not served. */
 int profile_cuda_notes(const struct profile_fields *fields, struct string_list *notes);
 

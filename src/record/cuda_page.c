@@ -34,7 +34,8 @@ void cuda_fill_page(struct ring_session *page, const struct profile_options *o, 
 {
 	double rate;
 
-	/* The calls that open a window are seen by the CUDA agent even where nothing of CUDA is recorded. */
+	/* The calls that open a window are seen by the CUDA agent even where nothing of CUDA is
+	 * recorded. */
 	page->cuda_flags = cuda_flags(o);
 	if (!(o->trace & TRACE_BIT(TRACE_CUDA)))
 		return;
@@ -53,17 +54,21 @@ void cuda_fill_page(struct ring_session *page, const struct profile_options *o, 
 static const char *what_is_missing(const struct profile_options *o)
 {
 	if (!o->cuda.agent_path)
-		return "libsonde-cuda.so was not found beside sonde. Copy or install all files of a build together";
+		return "libsonde-cuda.so was not found beside sonde. Copy or install all files of "
+		       "a build together";
 	if (o->inherit_environment && getenv("CUDA_INJECTION64_PATH"))
-		return "CUDA_INJECTION64_PATH was set already, for another tool. Unset it to record CUDA";
+		return "CUDA_INJECTION64_PATH was set already, for another tool. Unset it to "
+		       "record CUDA";
 	/* Windows lends its driver. */
 	if (access("/dev/dxg", F_OK) == 0)
 		return NULL;
 	if (access("/proc/driver/nvidia/version", F_OK) < 0 && access("/dev/nvidiactl", F_OK) < 0)
-		return "no NVIDIA driver is loaded on this machine. On a machine with a GPU, install the driver ('sonde doctor' "
+		return "no NVIDIA driver is loaded on this machine. On a machine with a GPU, "
+		       "install the driver ('sonde doctor' "
 		       "looks again); in a container, hand the GPU in (docker run --gpus all)";
 	if (access("/dev/nvidiactl", F_OK) < 0)
-		return "the GPUs of this machine are not to be seen here. Hand them into the container (docker run --gpus all)";
+		return "the GPUs of this machine are not to be seen here. Hand them into the "
+		       "container (docker run --gpus all)";
 	return NULL;
 }
 
@@ -79,8 +84,10 @@ void cuda_explain(struct recorder *r)
 	missing = what_is_missing(r->options);
 	if (missing) {
 		recorder_note(r, "There is no CUDA data: %s.", missing);
-		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "There is no CUDA data: %s.", missing);
+		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "There is no CUDA data: %s.", missing);
 	} else if (r->target_attached) {
-		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "There is no CUDA data: the program did not use CUDA.");
+		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
+				 "There is no CUDA data: the program did not use CUDA.");
 	}
 }

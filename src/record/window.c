@@ -92,7 +92,8 @@ void window_requests(struct recorder *r)
 	struct capture_message message;
 
 	while (read(r->capture.fd, &message, sizeof(message)) == (ssize_t)sizeof(message)) {
-		if (!(r->page->cuda_flags & RING_CUDA_ARMED) || message.source != CAPTURE_CUDA_PROFILER)
+		if (!(r->page->cuda_flags & RING_CUDA_ARMED) ||
+		    message.source != CAPTURE_CUDA_PROFILER)
 			continue;
 		if (message.request == CAPTURE_START)
 			window_open(r);
@@ -108,7 +109,8 @@ int window_is_settled(const struct recorder *r, int64_t now)
 
 void window_explain(struct recorder *r)
 {
-	static const char why[] = "Nothing was recorded: the program did not call cudaProfilerStart, as --capture-range=cudaProfilerApi waits for.";
+	static const char why[] = "Nothing was recorded: the program did not call cudaProfilerStart, "
+				  "as --capture-range=cudaProfilerApi waits for.";
 
 	if (r->options->capture_range == CAPTURE_RANGE_NONE || r->windows)
 		return;

@@ -28,7 +28,8 @@ void window_close(struct recorder *r);
 void window_requests(struct recorder *r);
 /* At the end: one line where the program was to open a window and did not. */
 void window_explain(struct recorder *r);
-/* Whether all that agents still have of the last window is there, or has been waited for long enough. */
+/* Whether all that agents still have of the last window is there, or has been waited for long
+ * enough. */
 int window_is_settled(const struct recorder *r, int64_t now);
 
 #endif

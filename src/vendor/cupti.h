@@ -1,5 +1,5 @@
-/* CUPTI, loaded at run time: no policy here. Structures of records and callbacks are in cupti_activity.h and
- * cupti_callbacks.h. */
+/* CUPTI, loaded at run time: no policy here. Structures of records and callbacks are in
+ * cupti_activity.h and cupti_callbacks.h. */
 #ifndef SONDE_VENDOR_CUPTI_H
 #define SONDE_VENDOR_CUPTI_H
 
@@ -10,7 +10,8 @@ struct cupti_record;
 
 typedef void cupti_callback(void *user, int domain, uint32_t id, const void *data);
 typedef void cupti_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records);
-typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+				    size_t valid);
 
 enum {
 	CUPTI_OK = 0,
@@ -31,13 +32,14 @@ struct cupti {
 #undef CUPTI_FUNCTION
 };
 
-/* Loads this file (a path, or a soname that the loader finds) and fills everything; a library that is too old, or
- * lacks a function that is needed, is refused. `why` says what was wrong, in one sentence without a full stop. */
+/* Loads this file (a path, or a soname that the loader finds) and fills everything; a library that
+ * is too old, or lacks a function that is needed, is refused. `why` says what was wrong, in one
+ * sentence without a full stop. */
 int cupti_load(struct cupti *ret, const char *path, char *why, size_t why_size);
 void cupti_unload(struct cupti *c);
 
-/* Lists the places where CUPTI may be, best first: full paths of files that exist, then names for the loader. `root` is put before
- * absolute folders ("" but in tests). Returns how many. */
+/* Lists the places where CUPTI may be, best first: full paths of files that exist, then names for
+ * the loader. `root` is put before absolute folders ("" but in tests). Returns how many. */
 #define CUPTI_PLACES 48
 struct cupti_places {
 	unsigned count;

@@ -1,5 +1,5 @@
-/* Where CUPTI may be: a list of places, best first. It is put together in somebody else's process, so files are looked at by system
- * calls that no wrapper sees. */
+/* Where CUPTI may be: a list of places, best first. It is put together in somebody else's process,
+ * so files are looked at by system calls that no wrapper sees. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +15,16 @@
 #include "vendor/cupti.h"
 
 /* Newest first. */
-static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so" };
+static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
+				     "libcupti.so" };
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
 /* Under a folder of a toolkit, and under Python's site-packages. */
-static const char *const toolkit_folders[] = { "extras/CUPTI/lib64", "lib64", "targets/" ARCH_NAME "-linux/lib", "lib" };
+static const char *const toolkit_folders[] = { "extras/CUPTI/lib64", "lib64",
+					       "targets/" ARCH_NAME "-linux/lib", "lib" };
 static const char *const package_folders[] = { "nvidia/cu13/lib", "nvidia/cuda_cupti/lib" };
-static const char *const system_folders[] = { "/usr/lib/" ARCH_NAME "-linux-gnu", "/usr/lib64", "/usr/lib" };
+static const char *const system_folders[] = { "/usr/lib/" ARCH_NAME "-linux-gnu", "/usr/lib64",
+					      "/usr/lib" };
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -51,7 +54,8 @@ static void add_folder(const struct finding *f, const char *folder, const char *
 	int length;
 
 	for (size_t i = 0; i < NAME_COUNT; i++) {
-		length = snprintf(path, sizeof(path), "%s%s%s%s/%s", f->root, folder, *tail ? "/" : "", tail, names[i]);
+		length = snprintf(path, sizeof(path), "%s%s%s%s/%s", f->root, folder,
+				  *tail ? "/" : "", tail, names[i]);
 		if (length < (int)sizeof(path) && exists(path)) {
 			add(f->places, path);
 			return;
@@ -59,14 +63,16 @@ static void add_folder(const struct finding *f, const char *folder, const char *
 	}
 }
 
-static void add_folders(const struct finding *f, const char *folder, const char *const *tails, size_t count)
+static void add_folders(const struct finding *f, const char *folder, const char *const *tails,
+			size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		add_folder(f, folder, tails[i]);
 }
 
 /* Calls `visit` with every entry of the folder whose name begins so. */
-static void each_entry(const struct finding *f, const char *folder, const char *prefix, void (*visit)(const struct finding *, const char *))
+static void each_entry(const struct finding *f, const char *folder, const char *prefix,
+		       void (*visit)(const struct finding *, const char *))
 {
 	struct entry {
 		uint64_t inode;
@@ -79,17 +85,22 @@ static void each_entry(const struct finding *f, const char *folder, const char *
 	long fd, length;
 
 	snprintf(path, sizeof(path), "%s%s", f->root, folder);
-	fd = arch_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+	fd = arch_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
+			  0, 0);
 	if (fd < 0)
 		return;
-	while ((length = arch_syscall(SYS_getdents64, fd, (long)buffer, sizeof(buffer), 0, 0, 0)) > 0)
+	do {
+		length = arch_syscall(SYS_getdents64, fd, (long)buffer, sizeof(buffer), 0, 0, 0);
 		for (long at = 0; at < length; at += entry->size) {
 			entry = (struct entry *)(buffer + at);
-			if (entry->name[0] == '.' || strncmp(entry->name, prefix, strlen(prefix)) != 0)
+			if (entry->name[0] == '.' ||
+			    strncmp(entry->name, prefix, strlen(prefix)) != 0)
 				continue;
-			if (snprintf(path, sizeof(path), "%s/%s", folder, entry->name) < (int)sizeof(path))
+			if (snprintf(path, sizeof(path), "%s/%s", folder, entry->name) <
+			    (int)sizeof(path))
 				visit(f, path);
 		}
+	} while (length > 0);
 	arch_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
@@ -172,8 +183,9 @@ static void add_packages_of(const struct finding *f, const char *path)
 
 	for (size_t i = 0; i < COUNT(kinds); i++) {
 		at = strstr(path, kinds[i]);
-		if (at && snprintf(folder, sizeof(folder), "%.*s", (int)(at - path + strlen(kinds[i]) - 1), path) <
-				  (int)sizeof(folder))
+		if (at &&
+		    snprintf(folder, sizeof(folder), "%.*s",
+			     (int)(at - path + strlen(kinds[i]) - 1), path) < (int)sizeof(folder))
 			add_folders(f, folder, package_folders, COUNT(package_folders));
 	}
 }
@@ -228,7 +240,8 @@ static void add_by_variables(const struct finding *f)
 static void add_by_executable(const struct finding *f)
 {
 	char path[512], prefix[512];
-	long length = arch_syscall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, sizeof(path) - 1, 0, 0);
+	long length = arch_syscall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path,
+				   sizeof(path) - 1, 0, 0);
 
 	path[length > 0 ? length : 0] = '\0';
 	if (strstr(path, "python") && parent(prefix, sizeof(prefix), path, 2))

@@ -1,5 +1,6 @@
-/* dlopen and its relatives, which moved into libc.so.6 with glibc 2.34: bound to their old version, and weak, as older systems
- * have them only where the program has libdl. A program with CUDA in it always has. */
+/* dlopen and its relatives, which moved into libc.so.6 with glibc 2.34: bound to their old version,
+ * and weak, as older systems have them only where the program has libdl. A program with CUDA in it
+ * always has. */
 #ifndef SONDE_VENDOR_DL_H
 #define SONDE_VENDOR_DL_H
 

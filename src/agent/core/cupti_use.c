@@ -1,9 +1,9 @@
-/* A program that uses CUPTI itself: the calls such a one begins and ends with pass through here, so that our own use, of
- * which there can be only one at a time, makes room for it (docs/cuda.md).
+/* A program that uses CUPTI itself: the calls such a one begins and ends with pass through here, so
+ * that our own use, of which there can be only one at a time, makes room for it (docs/cuda.md).
  *
- * CUPTI is usually loaded out of sight of the global scope, as a dependency of somebody's library: the real function is the one that
- * the calling library sees. A call that was a jump does not show who made it: then it is the library used last, or the one
- * that is loaded. */
+ * CUPTI is usually loaded out of sight of the global scope, as a dependency of somebody's library:
+ * the real function is the one that the calling library sees. A call that was a jump does not show
+ * who made it: then it is the library used last, or the one that is loaded. */
 #include <errno.h>
 #include <link.h>
 #include <string.h>
@@ -68,7 +68,8 @@ static void *find_real(const char *name, const char *library, void *ours)
 
 	if (!real)
 		real = find_in(library, name);
-	if ((!real || real == ours) && atomic_load(&last_real) && dladdr(atomic_load(&last_real), &last))
+	if ((!real || real == ours) && atomic_load(&last_real) &&
+	    dladdr(atomic_load(&last_real), &last))
 		real = find_in(last.dli_fname, name);
 	if (!real || real == ours) {
 		dl_iterate_phdr(find_loaded, &loaded);
@@ -113,7 +114,8 @@ static void end_use(int result)
 
 int cuptiSubscribe(void **subscriber, cupti_callback *callback, void *user);
 int cuptiSubscribe_v2(void **subscriber, cupti_callback *callback, void *user, void *parameters);
-int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested, cupti_buffer_completed *completed);
+int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested,
+				   cupti_buffer_completed *completed);
 int cuptiActivityEnable(int kind);
 int cuptiActivityEnableContext(void *context, int kind);
 int cuptiUnsubscribe(void *subscriber);
@@ -126,16 +128,19 @@ AGENT_EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *callback, voi
 	return real ? real(subscriber, callback, user) : CUPTI_NOT_INITIALIZED;
 }
 
-AGENT_EXPORT int cuptiSubscribe_v2(void **subscriber, cupti_callback *callback, void *user, void *parameters)
+AGENT_EXPORT int cuptiSubscribe_v2(void **subscriber, cupti_callback *callback, void *user,
+				   void *parameters)
 {
 	int (*real)(void **, cupti_callback *, void *, void *) = BEGIN_USE(cuptiSubscribe_v2);
 
 	return real ? real(subscriber, callback, user, parameters) : CUPTI_NOT_INITIALIZED;
 }
 
-AGENT_EXPORT int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested, cupti_buffer_completed *completed)
+AGENT_EXPORT int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested,
+						cupti_buffer_completed *completed)
 {
-	int (*real)(cupti_buffer_requested *, cupti_buffer_completed *) = BEGIN_USE(cuptiActivityRegisterCallbacks);
+	int (*real)(cupti_buffer_requested *,
+		    cupti_buffer_completed *) = BEGIN_USE(cuptiActivityRegisterCallbacks);
 
 	return real ? real(requested, completed) : CUPTI_NOT_INITIALIZED;
 }

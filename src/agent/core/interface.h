@@ -1,6 +1,6 @@
-/* What libsonde.so gives to further agent libraries of ours in the same process (libsonde-cuda.so), so that
- * they write into the same rings. They are built together and check the version all the same: a process may carry
- * libraries of two installations. */
+/* What libsonde.so gives to further agent libraries of ours in the same process (libsonde-cuda.so),
+ * so that they write into the same rings. They are built together and check the version all the
+ * same: a process may carry libraries of two installations. */
 #ifndef SONDE_AGENT_CORE_INTERFACE_H
 #define SONDE_AGENT_CORE_INTERFACE_H
 
@@ -12,8 +12,8 @@
 
 #define AGENT_INTERFACE_VERSION 1u
 
-/* The program uses CUPTI itself. `used` is called before its call goes on, on its thread; `released` behind a call by
- * which it may have let go of CUPTI. */
+/* The program uses CUPTI itself. `used` is called before its call goes on, on its thread;
+ * `released` behind a call by which it may have let go of CUPTI. */
 struct agent_cupti_listener {
 	void (*used)(const char *function, const char *library);
 	void (*released)(void);
@@ -32,14 +32,17 @@ struct agent_interface {
 	void *(*begin)(uint32_t size);
 	void *(*begin_definition)(uint32_t size);
 	void (*end)(void *record, uint64_t head, uint32_t size);
-	/* As begin(), for threads that are not the program's: waits while the pool is full, as long as the recorder
-	 * goes on taking records out, and not once it has been seen to have stopped. */
+	/* As begin(), for threads that are not the program's: waits while the pool is full, as long
+	 * as the recorder goes on taking records out, and not once it has been seen to have
+	 * stopped. */
 	void *(*begin_patiently)(uint32_t size);
-	/* Writes the calling thread's stack as RECORD_STACK records with this time. `size`: bytes at most. */
+	/* Writes the calling thread's stack as RECORD_STACK records with this time. `size`: bytes
+	 * at most. */
 	void (*stack)(uint64_t time, uint32_t size);
 	void (*diagnose)(enum diagnostic_severity severity, const char *text);
 	void *(*permanent)(size_t size);
-	/* A thread of ours, which the program's threads do not see begin: signals blocked, small stack. Returns an errno. */
+	/* A thread of ours, which the program's threads do not see begin: signals blocked, small
+	 * stack. Returns an errno. */
 	int (*start_thread)(void *(*routine)(void *), void *argument);
 	/* Wakes the recorder now. */
 	void (*ring_doorbell)(void);
@@ -47,14 +50,15 @@ struct agent_interface {
 	uint32_t (*recorder_rounds)(void);
 	/* Tells the recorder at once: enum ring_cuda_agent. */
 	void (*cuda_is)(uint32_t how);
-	/* `leaving` is called in a process that is about to end or to become another program (_exit, exec*), never in a
-	 * forked child of it. One for each library. */
+	/* `leaving` is called in a process that is about to end or to become another program
+	 * (_exit, exec*), never in a forked child of it. One for each library. */
 	int (*on_leaving)(void (*leaving)(void));
 	void (*on_cupti_use)(const struct agent_cupti_listener *listener);
 };
 
 /* cupti_use.c */
-void agent_on_cupti_use(const struct agent_cupti_listener *listener) __attribute__((visibility("hidden")));
+void agent_on_cupti_use(const struct agent_cupti_listener *listener)
+	__attribute__((visibility("hidden")));
 
 /* Exported by libsonde.so: NULL when it has another version. */
 const struct agent_interface *sonde_agent_interface(uint32_t version);

@@ -1,4 +1,5 @@
-/* Ends of a process that run no exit handlers: _exit, _Exit, quick_exit, and becoming another program (exec.c). */
+/* Ends of a process that run no exit handlers: _exit, _Exit, quick_exit, and becoming another
+ * program (exec.c). */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -91,4 +92,5 @@ static const struct agent_wrapper wrappers[] = {
 	{ "quick_exit", NULL, (void **)&real.quick_exit },
 };
 
-const struct agent_part agent_part_leave = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), NULL };
+const struct agent_part agent_part_leave = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]),
+					     NULL };

@@ -1,4 +1,5 @@
-/* -c cudaProfilerApi: the program says when. cudaProfilerStart returns when the window is open, so that what follows is recorded. */
+/* -c cudaProfilerApi: the program says when. cudaProfilerStart returns when the window is open, so
+ * that what follows is recorded. */
 #include <stddef.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ static int is_call(const char *name, const char *want)
 {
 	size_t length = strlen(want);
 
-	return strncmp(name, want, length) == 0 && (name[length] == '\0' || strncmp(name + length, "_v", 2) == 0);
+	return strncmp(name, want, length) == 0 &&
+	       (name[length] == '\0' || strncmp(name + length, "_v", 2) == 0);
 }
 
 static void find_calls(int domain, const char *start, const char *stop)
@@ -71,9 +73,12 @@ static void ask_recorder(enum capture_request request)
 	if (!record)
 		return;
 	record->time = core->now();
-	core->end(record, record_head(RECORD_CAPTURE, request, sizeof(*record), CAPTURE_CUDA_PROFILER, 0), sizeof(*record));
+	core->end(record,
+		  record_head(RECORD_CAPTURE, request, sizeof(*record), CAPTURE_CUDA_PROFILER, 0),
+		  sizeof(*record));
 	core->ring_doorbell();
-	while (seen = atomic_load(gate), (seen != 0) != (request == CAPTURE_START) && cuda_milliseconds() < until)
+	while (seen = atomic_load(gate),
+	       (seen != 0) != (request == CAPTURE_START) && cuda_milliseconds() < until)
 		cuda_wait(gate, seen, 5 * MS);
 }
 

@@ -53,7 +53,8 @@ void cuda_give_turn(void)
 
 int cuda_is_ours(void)
 {
-	return cuda_life.pid == (uint32_t)raw_getpid() && atomic_load(&cuda_agent.state) != CUDA_OFF;
+	return cuda_life.pid == (uint32_t)raw_getpid() &&
+	       atomic_load(&cuda_agent.state) != CUDA_OFF;
 }
 
 static int wants_open(void)
@@ -81,7 +82,8 @@ void cuda_follow(void)
 	if (!cuda_is_ours() || !cuda_take_turn(FOLLOW_PATIENCE))
 		return;
 	/* The gate may move on while activities are changed. */
-	while (cuda_is_ours() && (open = wants_open()) != (atomic_load(&cuda_agent.state) == CUDA_OPEN))
+	while (cuda_is_ours() &&
+	       (open = wants_open()) != (atomic_load(&cuda_agent.state) == CUDA_OPEN))
 		change(open);
 	cuda_give_turn();
 }

@@ -33,7 +33,8 @@ static void callback(void *user, int domain, uint32_t id, const void *data)
 static int subscribe(char *other)
 {
 	struct cupti *c = &cuda_agent.cupti;
-	struct subscribe_parameters parameters = { sizeof(parameters), "Sonde", other, TOOL_NAME_SIZE };
+	struct subscribe_parameters parameters = { sizeof(parameters), "Sonde", other,
+						   TOOL_NAME_SIZE };
 
 	other[0] = '\0';
 	if (c->cuptiSubscribe_v2)
@@ -49,19 +50,24 @@ static void explain(int result, const char *other, char *why)
 
 	switch (result) {
 	case CUPTI_MULTIPLE_SUBSCRIBERS:
-		snprintf(why, WHY_SIZE, "CUPTI is in use already, by %.64s, and only one can", *other ? other : "another tool");
+		snprintf(why, WHY_SIZE, "CUPTI is in use already, by %.64s, and only one can",
+			 *other ? other : "another tool");
 		return;
 	case CUPTI_INSUFFICIENT_PRIVILEGES:
 	case CUPTI_VIRTUAL_INSUFFICIENT_PRIVILEGES:
-		snprintf(why, WHY_SIZE, "the driver does not allow it; an administrator can, with NVreg_RestrictProfilingToAdminUsers=0");
+		snprintf(why, WHY_SIZE,
+			 "the driver does not allow it; an administrator can, with "
+			 "NVreg_RestrictProfilingToAdminUsers=0");
 		return;
 	}
 	if (!c->cuptiGetErrorMessage || c->cuptiGetErrorMessage(result, &text) != CUPTI_OK || !text)
 		c->cuptiGetResultString(result, &text);
-	snprintf(why, WHY_SIZE, "%.100s: %.150s (error %d)", c->path, text ? text : "it cannot be used", result);
+	snprintf(why, WHY_SIZE, "%.100s: %.150s (error %d)", c->path,
+		 text ? text : "it cannot be used", result);
 }
 
-/* A library that is there and does not work with this driver is no reason to give up: there may be another. */
+/* A library that is there and does not work with this driver is no reason to give up: there may be
+ * another. */
 static int is_final(int result)
 {
 	return result == CUPTI_MULTIPLE_SUBSCRIBERS || result == CUPTI_INSUFFICIENT_PRIVILEGES ||
@@ -101,8 +107,9 @@ static int find_and_subscribe(char *why)
 	for (unsigned i = 0; i < places->count && !taken; i++)
 		taken = try_place(places->paths[i], why);
 	if (!taken && !*why)
-		snprintf(why, WHY_SIZE, "CUPTI was not found. Install the CUDA toolkit or 'pip install nvidia-cuda-cupti', or set "
-			 "SONDE_CUPTI to libcupti.so");
+		snprintf(why, WHY_SIZE,
+			 "CUPTI was not found. Install the CUDA toolkit or 'pip install "
+			 "nvidia-cuda-cupti', or set SONDE_CUPTI to libcupti.so");
 	return taken == 1 ? 0 : -1;
 }
 
@@ -121,9 +128,11 @@ int cuda_take(void)
 	char why[WHY_SIZE] = "", text[WHY_SIZE + 100];
 	int result = cuda_agent.cupti.library ? subscribe_again(why) : find_and_subscribe(why);
 
-	if (result == 0 && cuda_agent.core->session->modules & RING_GATE_CUDA && cuda_activities_prepare() < 0) {
+	if (result == 0 && cuda_agent.core->session->modules & RING_GATE_CUDA &&
+	    cuda_activities_prepare() < 0) {
 		cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
-		snprintf(why, sizeof(why), "%.200s does not do what is needed", cuda_agent.cupti.path);
+		snprintf(why, sizeof(why), "%.200s does not do what is needed",
+			 cuda_agent.cupti.path);
 		result = -1;
 	}
 	if (result == 0) {
@@ -142,7 +151,8 @@ static void begin(void)
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 	if (cuda_take() < 0)
 		return;
-	/* Before there is another thread that would: the driver may hold locks while it is being initialised. */
+	/* Before there is another thread that would: the driver may hold locks while it is being
+	 * initialised. */
 	cuda_follow();
 	if (cuda_watch_start() == 0) {
 		cuda_leave_prepare();
@@ -152,7 +162,8 @@ static void begin(void)
 	cuda_follow();
 	atomic_store(&cuda_agent.state, CUDA_OFF);
 	cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
-	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is not recorded: no thread could be started.");
+	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
+				  "CUDA is not recorded: no thread could be started.");
 }
 
 /* Also where the program's calls are to open a window for others than CUDA. */
@@ -161,7 +172,8 @@ static int is_wanted(const struct ring_session *session)
 	return session->modules & RING_GATE_CUDA || session->cuda_flags & RING_CUDA_PROFILER_API;
 }
 
-/* Called by the driver in cuInit, on whichever thread comes first. Whatever happens here, the program goes on. */
+/* Called by the driver in cuInit, on whichever thread comes first. Whatever happens here, the
+ * program goes on. */
 EXPORT int InitializeInjection(void)
 {
 	static _Atomic uint32_t begun;

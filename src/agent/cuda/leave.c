@@ -1,4 +1,5 @@
-/* The ends: of the process, and of our use of CUPTI where the program wants it for itself. A forked child has none of it. */
+/* The ends: of the process, and of our use of CUPTI where the program wants it for itself. A forked
+ * child has none of it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static void leaving(void)
 		cuda_watch_flush(LAST_PATIENCE);
 }
 
-/* As early among the exit handlers as one that was registered in cuInit can be: CUPTI and the driver still work. */
+/* As early among the exit handlers as one that was registered in cuInit can be: CUPTI and the
+ * driver still work. */
 static void at_exit(void)
 {
 	int saved_errno = errno;
@@ -73,7 +75,9 @@ static void used(const char *function, const char *library)
 	cuda_give_turn();
 	if (!ours)
 		return;
-	snprintf(text, sizeof(text), "CUDA is not recorded while the program uses CUPTI itself (%s, called by %.200s): only one can.",
+	snprintf(text, sizeof(text),
+		 "CUDA is not recorded while the program uses CUPTI itself (%s, called by %.200s): "
+		 "only one can.",
 		 function, file_name(library));
 	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, text);
 }

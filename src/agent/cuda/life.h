@@ -16,8 +16,8 @@ enum cuda_hold {
 struct cuda_life {
 	uint32_t pid;                  /* whose CUPTI this is: never a forked child's */
 	_Atomic uint32_t holds;        /* enum cuda_hold */
-	_Atomic uint64_t released_at;  /* ms; the program may have let go of CUPTI then; 0 = it has not */
-	_Atomic uint64_t closed_at;    /* ms; the last window's end, 0 = all of it has been fetched */
+	_Atomic uint64_t released_at;  /* ms: the program let go of CUPTI; 0 = it has not */
+	_Atomic uint64_t closed_at;    /* ms: the last window's end; 0 = all of it was fetched */
 };
 
 extern struct cuda_life cuda_life CUDA_HIDDEN;
@@ -25,8 +25,9 @@ extern struct cuda_life cuda_life CUDA_HIDDEN;
 /* inject.c: loads CUPTI, if that has not happened, and subscribes; one diagnostic if that fails. */
 int cuda_take(void) CUDA_HIDDEN;
 
-/* follow.c. Opening, closing, flushing and letting go of CUPTI happen one at a time: who does it has the turn. A thread that has waited
- * for `ns` without getting it goes on without; so does one that has it already, further out on its stack. */
+/* follow.c. Opening, closing, flushing and letting go of CUPTI happen one at a time: who does it
+ * has the turn. A thread that has waited for `ns` without getting it goes on without; so does one
+ * that has it already, further out on its stack. */
 int cuda_take_turn(int64_t ns) CUDA_HIDDEN;
 void cuda_give_turn(void) CUDA_HIDDEN;
 /* Brings activities to where the gate and the holds want them. */
@@ -38,8 +39,8 @@ uint64_t cuda_milliseconds(void) CUDA_HIDDEN;
 /* Waits until the word is not `value` any more; 0 ns: for ever. */
 void cuda_wait(const _Atomic uint32_t *word, uint32_t value, int64_t ns) CUDA_HIDDEN;
 
-/* watch.c. The thread is asked to fetch everything, and waited for: a process may be ended from a signal handler, in which CUPTI
- * must not be called. */
+/* watch.c. The thread is asked to fetch everything, and waited for: a process may be ended from a
+ * signal handler, in which CUPTI must not be called. */
 int cuda_watch_start(void) CUDA_HIDDEN;
 void cuda_watch_flush(int64_t ns) CUDA_HIDDEN;
 

@@ -1,5 +1,5 @@
-/* A thread of our own that follows the gate and fetches what CUPTI has finished. It lives as long as the process, and sleeps while no window
- * is open. */
+/* A thread of our own that follows the gate and fetches what CUPTI has finished. It lives as long
+ * as the process, and sleeps while no window is open. */
 #include <stddef.h>
 #include <sys/prctl.h>
 
@@ -8,8 +8,8 @@
 
 #define MS 1000000ll
 #define USUAL_INTERVAL_MS 1000u
-/* Work that was under way when a window closed is fetched again after these times, if it has ended by then. After the first the
- * recorder is told that the window is complete. */
+/* Work that was under way when a window closed is fetched again after these times, if it has ended
+ * by then. After the first the recorder is told that the window is complete. */
 static const uint32_t after_close_ms[] = { 50, 500, 1000, 2000 };
 #define AFTER_CLOSE (sizeof(after_close_ms) / sizeof(after_close_ms[0]))
 /* A recorder that has read nothing for so long does not read. */
@@ -92,7 +92,8 @@ static void come_back(struct watcher *w, uint64_t now)
 	atomic_store(&cuda_life.released_at, 0);
 	atomic_fetch_and(&cuda_life.holds, ~(uint32_t)CUDA_HOLD_OTHER);
 	if (cuda_take() == 0)
-		cuda_agent.core->diagnose(DIAGNOSTIC_INFO, "The program has let go of CUPTI: CUDA is recorded again.");
+		cuda_agent.core->diagnose(DIAGNOSTIC_INFO,
+					  "The program has let go of CUPTI: CUDA is recorded again.");
 	else
 		atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER);
 	cuda_give_turn();
@@ -130,14 +131,16 @@ static void serve(void)
 	raw_futex_wake(&done);
 }
 
-/* The thread waits for the gate, which is not ours to change: it is woken again until it has seen the request. */
+/* The thread waits for the gate, which is not ours to change: it is woken again until it has seen
+ * the request. */
 void cuda_watch_flush(int64_t ns)
 {
 	const _Atomic uint32_t *gate = &cuda_agent.core->session->gate;
 	uint32_t request = atomic_fetch_add(&asked, 1) + 1, seen;
 	uint64_t until = cuda_milliseconds() + (uint64_t)(ns / MS);
 
-	while ((int32_t)((seen = atomic_load(&done)) - request) < 0 && cuda_milliseconds() < until) {
+	while ((int32_t)((seen = atomic_load(&done)) - request) < 0 &&
+	       cuda_milliseconds() < until) {
 		raw_syscall(SYS_futex, (long)gate, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
 		cuda_wait(&done, seen, 2 * MS);
 	}
