@@ -273,6 +273,7 @@ struct cuda_wire_context {
 	uint32_t green;
 	uint32_t sm_count;            /* 0 = not told */
 	uint32_t ended;               /* 1: destroyed at `time` */
+	uint64_t handle;              /* 0 = not known */
 };
 
 struct cuda_wire_stream {
@@ -280,6 +281,7 @@ struct cuda_wire_stream {
 	uint32_t device;
 	int32_t priority;             /* INT32_MIN = not known */
 	uint32_t flag;
+	uint64_t handle;              /* 0 = not known */
 };
 
 struct cuda_wire_module {     /* DEFINE_CUDA_MODULE: id = module */

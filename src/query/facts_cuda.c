@@ -12,8 +12,10 @@
 #define MAX_GPUS 256
 /* Those of the attributes that TARGET_INFO_GPU has, in its order: all up to the grid's limits. */
 #define SHOWN_ATTRIBUTES (CUDA_ATTRIBUTE_GRID_Z + 1)
-/* NVTX's types of the driver's and of the runtime's devices. */
+/* NVTX's types of the driver's and of the runtime's devices and streams, and of contexts. */
 #define NVTX_DEVICES "262145, 327680"
+#define NVTX_STREAMS "262147, 327681"
+#define NVTX_CONTEXTS "262146"
 
 static const char *const attribute_names[] = {
 #define CUDA_ATTRIBUTE(NAME, name) name,
@@ -156,8 +158,17 @@ static const struct {
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "streamId INTEGER NOT NULL);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT s.name, 0, 1, pid, device, context, id "
-	  "FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE s.name IS NOT NULL AND id IS NOT NULL" },
+	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT r.name, 0, 1, pid, device, context, s.id "
+	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_stream s ON s.process = r.process AND s.handle = r.identifier "
+	  "JOIN sonde_process p ON p.uid = s.process "
+	  "WHERE r.identifier_type IN (" NVTX_STREAMS ") AND r.kind = 1 AND r.name IS NOT NULL AND s.id IS NOT NULL" },
+	{ TABLE_CUDA_CONTEXT,
+	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_CONTEXT(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
+	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL);"
+	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_CONTEXT SELECT r.name, 0, 1, pid, device, c.id "
+	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_context c ON c.process = r.process AND c.handle = r.identifier "
+	  "JOIN sonde_process p ON p.uid = c.process "
+	  "WHERE r.identifier_type IN (" NVTX_CONTEXTS ") AND r.kind = 1 AND r.name IS NOT NULL AND c.id IS NOT NULL" },
 	{ TABLE_NVTX_RESOURCE,
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_DEVICE(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "deviceId INTEGER NOT NULL);"
@@ -176,7 +187,7 @@ static const struct {
 /* Tables are listed only where they have rows: these may turn out not to. */
 static const char *const may_be_empty[] = {
 	"TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_CONTEXT_INFO", "TARGET_INFO_CUDA_STREAM",
-	"TARGET_INFO_NVTX_CUDA_STREAM", "TARGET_INFO_NVTX_CUDA_DEVICE", "TARGET_INFO_GPU_METRICS",
+	"TARGET_INFO_NVTX_CUDA_STREAM", "TARGET_INFO_NVTX_CUDA_CONTEXT", "TARGET_INFO_NVTX_CUDA_DEVICE", "TARGET_INFO_GPU_METRICS",
 };
 
 static int create_infos(struct query *q)

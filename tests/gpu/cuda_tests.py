@@ -127,9 +127,10 @@ def check_names(recorded):
     wanted = (device["name"], device["sms"], device["major"])
     holds("zoo: the GPU", any((g["name"], g["sm_count"], g["major"]) == wanted for g in gpus), f"{gpus}, wanted {device}")
     told = recorded.told("priority")[0]
-    streams = cuda_report.rows(path, "cuda_stream", ("id", "priority", "flag", "name"))
-    named = [s["priority"] for s in streams if s["name"] == told["name"]]
-    holds("zoo: stream with its priority and name", named == [told["value"]], streams)
+    streams = cuda_report.rows(path, "cuda_stream", ("id", "priority", "flag"))
+    names = {int(number): name for number, name in harness.sql(path, "select streamId, name from TARGET_INFO_NVTX_CUDA_STREAM")}
+    named = [s["priority"] for s in streams if names.get(s["id"]) == told["name"]]
+    holds("zoo: stream with its priority and name", named == [told["value"]], (streams, names))
     for line in recorded.told("green"):
         contexts = cuda_report.rows(path, "cuda_context", ("id", "green", "sm_count", "parent"))
         holds("zoo: green context", any(c["green"] == 1 and c["sm_count"] in (None, line["sms"]) for c in contexts), contexts)

@@ -63,7 +63,8 @@ static void context_changed(void *context, int ended)
 {
 	struct cuda_wire_context body = { .device = device_id(context),
 					  .null_stream = CUDA_NO_ID,
-					  .ended = (uint32_t)ended };
+					  .ended = (uint32_t)ended,
+					  .handle = (uintptr_t)context };
 	uint32_t id = context_id(context);
 
 	if (!id)
@@ -77,7 +78,8 @@ static void stream_created(const struct cupti_resource_data *data)
 {
 	struct cuda_wire_stream body = { .context = context_id(data->context),
 					 .device = device_id(data->context),
-					 .priority = INT32_MIN };
+					 .priority = INT32_MIN,
+					 .handle = (uintptr_t)data->stream };
 	uint32_t id = stream_id(data->context, data->stream);
 
 	if (id != CUDA_NO_ID)

@@ -67,6 +67,7 @@ struct cuda_stream {
 	int32_t priority;
 	uint32_t flag;
 	int64_t time;
+	uint64_t handle;             /* 0: not known */
 	uint8_t has_time;
 	uint8_t has_rest;            /* priority and flag */
 	uint8_t written;

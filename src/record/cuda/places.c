@@ -117,6 +117,8 @@ static uint32_t context_values(const struct cuda_decoder *d, const struct cuda_c
 	present |= w->null_stream != CUDA_NO_ID ? BIT(COLUMN_CUDA_CONTEXT_NULL_STREAM) : 0;
 	present |= w->parent ? BIT(COLUMN_CUDA_CONTEXT_PARENT) : 0;
 	present |= w->sm_count ? BIT(COLUMN_CUDA_CONTEXT_SM_COUNT) : 0;
+	v[COLUMN_CUDA_CONTEXT_HANDLE] = (int64_t)w->handle;
+	present |= w->handle ? BIT(COLUMN_CUDA_CONTEXT_HANDLE) : 0;
 	return present;
 }
 
@@ -132,6 +134,7 @@ static void context_told(struct cuda_context *context, const struct cuda_wire_co
 	told->parent = w->parent ? w->parent : told->parent;
 	told->green |= w->green;
 	told->sm_count = w->sm_count ? w->sm_count : told->sm_count;
+	told->handle = w->handle ? w->handle : told->handle;
 	if (time && !context->has_time) {
 		context->time = *time;
 		context->has_time = 1;
@@ -217,6 +220,8 @@ static uint32_t stream_values(const struct cuda_decoder *d, const struct cuda_st
 	v[COLUMN_CUDA_STREAM_PRIORITY] = stream->priority;
 	v[COLUMN_CUDA_STREAM_FLAG] = stream->flag;
 	v[COLUMN_CUDA_STREAM_TIME] = stream->time;
+	v[COLUMN_CUDA_STREAM_HANDLE] = (int64_t)stream->handle;
+	present |= stream->handle ? BIT(COLUMN_CUDA_STREAM_HANDLE) : 0;
 	present |= stream->has_rest && stream->priority != INT32_MIN ? BIT(COLUMN_CUDA_STREAM_PRIORITY) : 0;
 	present |= stream->has_rest ? BIT(COLUMN_CUDA_STREAM_FLAG) : 0;
 	present |= stream->has_time ? BIT(COLUMN_CUDA_STREAM_TIME) : 0;
@@ -251,6 +256,8 @@ int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 		stream->time = *time;
 		stream->has_time = 1;
 	}
+	if (w.handle)
+		stream->handle = w.handle;
 	if (w.priority != INT32_MIN || w.flag || !time) {
 		stream->priority = w.priority;
 		stream->flag = w.flag;

@@ -61,6 +61,7 @@ static const struct {
 	  "numMultiprocessors,numTpcs,tpcMask:T,workqueueResourceId,workqueueConcurrencyLimit,workqueueSharingScope" },
 	{ "TARGET_INFO_CUDA_STREAM", "streamId!,hwId!,vmId!,processId!,contextId!,priority!,flag!" },
 	{ "TARGET_INFO_NVTX_CUDA_DEVICE", "name:T!,hwId!,vmId!,deviceId!" },
+	{ "TARGET_INFO_NVTX_CUDA_CONTEXT", "name:T!,hwId!,vmId!,processId!,deviceId!,contextId!" },
 	{ "TARGET_INFO_NVTX_CUDA_STREAM", "name:T!,hwId!,vmId!,processId!,deviceId!,contextId!,streamId!" },
 	{ "GPU_METRICS", "rawTimestamp!,timestamp!,typeId!,metricId!,value!" },
 	{ "TARGET_INFO_GPU_METRICS", "typeId!,sourceId!,typeName:T!,metricId!,metricName:T!" },
@@ -357,6 +358,7 @@ static void test_devices(void **state)
 	       "7|1000|1|0|Null stream;13|1000|2|0|Null stream;14|1000|1|4294967295|Non-blocking stream;"
 	       "7|2000|1|0|Null stream");
 	expect(state, "SELECT name, deviceId FROM TARGET_INFO_NVTX_CUDA_DEVICE", "main GPU|0;second GPU|1");
+	expect(state, "SELECT name, processId, deviceId, contextId FROM TARGET_INFO_NVTX_CUDA_CONTEXT", "main context|1000|0|1");
 	expect(state, "SELECT name, processId, deviceId, contextId, streamId FROM TARGET_INFO_NVTX_CUDA_STREAM",
 	       "copies|1000|0|1|14");
 	expect(state, "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'CudaDriverVersion'", "13000");

@@ -208,7 +208,7 @@ static void descriptions_come_late_or_never(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID), x = open_ring(b, 1001);
-	struct cuda_wire_stream stream = { CONTEXT, DEVICE, -2, 2 };
+	struct cuda_wire_stream stream = { CONTEXT, DEVICE, -2, 2, 0xabc };
 	struct row row, launch;
 
 	put_api(&w, TID, 33, 1, 90, 95);
@@ -480,8 +480,8 @@ static void two_tell_of_one_place(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
-	struct cuda_wire_context early = { .device = 2, .null_stream = CUDA_NO_ID }, late = { .device = 2, .null_stream = 7 };
-	struct cuda_wire_stream when = { 3, 2, INT32_MIN, 0 }, rest = { 3, CUDA_NO_ID, -1, 2 };
+	struct cuda_wire_context early = { .device = 2, .null_stream = CUDA_NO_ID, .handle = 0xdef }, late = { .device = 2, .null_stream = 7 };
+	struct cuda_wire_stream when = { 3, 2, INT32_MIN, 0, 0xabc }, rest = { 3, CUDA_NO_ID, -1, 2, 0 };
 	struct row row;
 
 	put_definition(&w, DEFINE_CUDA_CONTEXT, 30, 3, 0, &early, sizeof(early), "");
@@ -496,12 +496,14 @@ static void two_tell_of_one_place(void **state)
 	row = row_where(b, TABLE_CUDA_CONTEXT, COLUMN_CUDA_CONTEXT_ID, 3);
 	assert_int_equal(row.values[COLUMN_CUDA_CONTEXT_TIME], 30);
 	assert_int_equal(row.values[COLUMN_CUDA_CONTEXT_NULL_STREAM], 7);
+	assert_int_equal(row.values[COLUMN_CUDA_CONTEXT_HANDLE], 0xdef);
 	assert_int_equal(count_rows(b, TABLE_CUDA_STREAM), 4);
 	for (unsigned i = 8; i < 10; i++) {
 		row = row_where(b, TABLE_CUDA_STREAM, COLUMN_CUDA_STREAM_ID, i);
 		assert_int_equal(row.values[COLUMN_CUDA_STREAM_TIME], i == 8 ? 40 : 50);
 		assert_int_equal(row.values[COLUMN_CUDA_STREAM_PRIORITY], -1);
 		assert_int_equal(row.values[COLUMN_CUDA_STREAM_FLAG], 2);
+		assert_int_equal(row.values[COLUMN_CUDA_STREAM_HANDLE], 0xabc);
 		assert_int_equal(row.values[COLUMN_CUDA_STREAM_DEVICE], 2);
 	}
 	row = row_where(b, TABLE_CUDA_STREAM, COLUMN_CUDA_STREAM_ID, 10);
