@@ -282,6 +282,7 @@ static void round_over_rings(struct drain *d)
 		grow(d, p);
 	}
 	decode(d);
+	s->whole_rounds += !d->more;
 	atomic_store(&s->unfinished, unfinished);
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		if (p->early_count)

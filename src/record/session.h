@@ -269,6 +269,7 @@ struct session {
 	int64_t now;                  /* newest snapshot: no record can be younger */
 	int full;                     /* the writer takes no more rows */
 	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
+	uint32_t whole_rounds;        /* over all rings, each to its end */
 	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */
 	int cuda_seen;                /* a process has initialised CUDA */
 	char cuda_trouble[400];       /* the first that kept one from being recorded */

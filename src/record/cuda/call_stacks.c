@@ -37,7 +37,7 @@ static uint64_t take(struct cuda_process *c, uint32_t correlation)
 	return stack;
 }
 
-void cuda_stacks_fill(struct cuda_process *c, struct cuda_rows *rows, int now)
+void cuda_stacks_fill(struct cuda_process *c, struct cuda_rows *rows, uint32_t final)
 {
 	uint64_t stack;
 	int64_t *row;
@@ -50,7 +50,7 @@ void cuda_stacks_fill(struct cuda_process *c, struct cuda_rows *rows, int now)
 		stack = take(c, (uint32_t)~row[1 + COLUMN_CUDA_API_STACK]);
 		if (stack)
 			row[1 + COLUMN_CUDA_API_STACK] = (int64_t)stack;
-		else if (now)
+		else if (i < final)
 			row[0] &= ~(int64_t)BIT(COLUMN_CUDA_API_STACK);
 		else
 			rows->stacks++;

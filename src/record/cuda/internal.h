@@ -27,8 +27,9 @@ struct cuda_rows {
 	uint8_t stride;              /* of a row: which columns, then all columns */
 	uint8_t is_span;
 	uint8_t out_of_order;
-	uint8_t stacks_asked;        /* rows were kept back once, for stacks that had not come */
 	uint32_t stacks;             /* rows whose stack is to be looked up */
+	uint32_t asked;              /* so many rows were there when stacks were looked up for the first time, */
+	uint32_t asked_round;        /* after so many whole rounds */
 	int64_t *values;
 	uint32_t count;
 	uint32_t cap;
@@ -227,7 +228,8 @@ void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, co
 void cuda_define_stack(struct cuda_decoder *d, struct traced_thread *t, uint64_t correlation, uint64_t ticks);
 /* What stands in a row's column until its stack is looked up. */
 static inline int64_t cuda_stack_later(uint32_t correlation) { return ~(int64_t)correlation; }
-/* Fills the stacks of calls that wait; rows->stacks is how many have not come yet. With `now` these have none. */
-void cuda_stacks_fill(struct cuda_process *c, struct cuda_rows *rows, int now);
+/* Fills the stacks of calls that wait. The first `final` rows have none if it has not come; rows->stacks is how many
+ * of the others have to wait. */
+void cuda_stacks_fill(struct cuda_process *c, struct cuda_rows *rows, uint32_t final);
 
 #endif

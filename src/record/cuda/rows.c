@@ -164,22 +164,31 @@ static void place_all(struct cuda_decoder *d, struct cuda_rows *rows)
 		place(d, rows, row_at(rows, keys ? keys[i].index : i));
 	free(keys);
 	d->c->waiting_rows -= rows->count;
-	rows->count = rows->stacks = 0;
-	rows->out_of_order = rows->stacks_asked = 0;
+	rows->count = rows->stacks = rows->asked = 0;
+	rows->out_of_order = 0;
 	if (d->c->row_bytes > KEPT_BYTES)
 		free_values(d->c, rows);
 }
 
-/* A stack lies in its thread's ring, which may be read a moment later than the one with the call: such calls are kept
- * back once. */
-static int must_wait(struct cuda_process *c, struct cuda_rows *rows, int everything)
+/* A stack was written before its call's record came, but lies in its thread's ring, which may be read later, and in parts: the
+ * call waits until all rings were read to their end by a round that began after it was here. */
+static int must_wait(struct cuda_decoder *d, struct cuda_rows *rows, int everything)
 {
-	int now = everything || rows->stacks_asked || rows->count >= CUDA_WAITING_ROWS / 2;
+	uint32_t final = 0;
 
+	if (everything || rows->count >= CUDA_WAITING_ROWS / 2)
+		final = rows->count;
+	else if (rows->asked && d->s->whole_rounds - rows->asked_round >= 2)
+		final = rows->asked;
 	if (rows->stacks)
-		cuda_stacks_fill(c, rows, now);
-	rows->stacks_asked = rows->stacks != 0;
-	return rows->stacks_asked;
+		cuda_stacks_fill(d->c, rows, final);
+	if (!rows->stacks)
+		return 0;
+	if (final >= rows->asked) {
+		rows->asked = rows->count;
+		rows->asked_round = d->s->whole_rounds;
+	}
+	return 1;
 }
 
 void cuda_flush(struct cuda_decoder *d, int everything)
@@ -191,7 +200,7 @@ void cuda_flush(struct cuda_decoder *d, int everything)
 	d->c->ticks_waited = 0;
 	for (; rows; rows = next) {
 		next = rows->next_waiting;
-		if (must_wait(d->c, rows, everything)) {
+		if (must_wait(d, rows, everything)) {
 			rows->next_waiting = d->c->waiting;
 			d->c->waiting = rows;
 		} else {

@@ -83,6 +83,7 @@ static const struct {
 } patterns[] = {
 #if __has_include("agent/cuda/calls.def")
 #define CUDA_CALL(class, kind, name) { CLASS_##class, CHOSEN, name },
+#define CUDA_CALL_STACKLESS(class, name) { CLASS_##class, CHOSEN, name },
 #define CUDA_CALL_NOT(class, name) { CLASS_##class, LEFT_OUT, name },
 #define CUDA_CALL_NEVER(class, name) { CLASS_##class, LEFT_OUT, name },
 #include "agent/cuda/calls.def"
