@@ -27,7 +27,7 @@ static struct {
 	uint64_t sizes[4];
 	uint16_t sequence;
 	uint32_t header[1024];  /* a page */
-	uint8_t records[RECORDS][32];
+	_Alignas(8) uint8_t records[RECORDS][32];
 } driver;
 
 int __wrap_open64(const char *path, int flags, ...);
@@ -263,7 +263,7 @@ static void nonsense(void **state)
 	struct nvidia_switches s;
 	struct nvidia_switch found[8];
 	uint64_t lost = 0;
-	uint8_t noise[32];
+	_Alignas(8) uint8_t noise[32];
 
 	(void)state;
 	opened(&s);
