@@ -36,6 +36,7 @@ struct run {
 	int target_ended;
 	int recorder_done;  /* its result came, or it is gone */
 	int got_result;
+	int report;         /* 0 or a negative errno, as its result said */
 	int last_signal;
 	struct control_message message;
 };
@@ -112,14 +113,15 @@ static int send_message(struct run *run, uint32_t kind, int value)
 	return send(run->control, &run->message, sizeof(run->message), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* 1: a message came; 0: the recorder is gone. */
+/* 1: a message came; 0: the recorder is gone. One that ended without having read all of ours resets the
+ * connection, which is told once, before what it said last. */
 static int receive_message(struct run *run)
 {
 	ssize_t n;
 
 	do
 		n = recv(run->control, &run->message, sizeof(run->message), 0);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	return n == (ssize_t)sizeof(run->message);
 }
 
@@ -226,6 +228,7 @@ static void on_control(struct run *run, struct error *err)
 	if (!receive_message(run) || run->message.kind != CONTROL_RESULT)
 		return;
 	run->got_result = 1;
+	run->report = run->message.value;
 	*run->result = run->message.result;
 	run->result->started = 1;
 	run->result->interrupted = interrupted;
@@ -267,7 +270,7 @@ static int outcome(struct run *run, struct error *err)
 	char path[RECORD_PATH_SIZE];
 
 	if (run->got_result)
-		return run->message.value;
+		return run->report;
 	snprintf(path, sizeof(path), "%s", run->result->path);
 	snprintf(run->result->path, sizeof(run->result->path), "%.*s.part",
 		 (int)sizeof(path) - 8, path);
