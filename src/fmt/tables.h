@@ -116,7 +116,8 @@ enum loss_reason {
 	LOSS_NOT_WRITTEN = 8,     /* the disk was full */
 	LOSS_PERF_RING = 9,       /* samples or switches: the kernel's ring was full */
 	LOSS_CUPTI = 10,          /* CUPTI had no buffer for its records */
-	LOSS_GPU_SAMPLES = 11     /* hardware counters: samples overwritten before they were read */
+	LOSS_GPU_SAMPLES = 11,    /* hardware counters: samples overwritten before they were read */
+	LOSS_GPU_SWITCHES = 12    /* context switches of GPUs: the driver's buffer was full */
 };
 
 #endif

@@ -2,8 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "vendor/nvidia_rm.h"
 
 /* Objects of the driver's resource manager: a client, in it a device, in that a subdevice, which is asked for its time. */
 #define CLASS_CLIENT 0x41u
@@ -19,26 +20,6 @@
 #define CLOCK_MONOTONIC_RAW_NS 3u /* its name for it: the platform's constant-rate clock */
 #define MAX_ATTACHED 32
 #define MAX_PAIRS 16
-
-struct rm_alloc {
-	uint32_t root;
-	uint32_t parent;
-	uint32_t object;
-	uint32_t class;
-	uint64_t parameters;
-	uint32_t size;       /* in drivers before 530: the status */
-	uint32_t status;
-};
-
-struct rm_control {
-	uint32_t client;
-	uint32_t object;
-	uint32_t command;
-	uint32_t flags;
-	uint64_t parameters;
-	uint32_t size;
-	uint32_t status;
-};
 
 struct rm_device {
 	uint32_t device;
@@ -73,65 +54,61 @@ struct rm_correlation {
 	} pairs[MAX_PAIRS];
 };
 
-static uint32_t allocate(int fd, uint32_t client, uint32_t parent, uint32_t handle, uint32_t class, void *parameters)
+static int control(const struct nvidia_timer *t, uint32_t object, uint32_t command, void *parameters, uint32_t size)
 {
-	struct rm_alloc a = { .root = client, .parent = parent, .object = handle, .class = class,
-			      .parameters = (uintptr_t)parameters };
+	int result = nvidia_rm_control(t->fd, t->client, object, command, parameters, size);
 
-	if (ioctl(fd, _IOWR('F', 0x2b, struct rm_alloc), &a) < 0 || a.size || a.status)
-		return 0;
-	return a.object;
-}
-
-static int control(int fd, uint32_t client, uint32_t object, uint32_t command, void *parameters, uint32_t size)
-{
-	struct rm_control c = { .client = client, .object = object, .command = command,
-				.parameters = (uintptr_t)parameters, .size = size };
-
-	if (ioctl(fd, _IOWR('F', 0x2a, struct rm_control), &c) < 0)
-		return -errno;
-	return c.status ? -EIO : 0;
+	return result > 0 ? -EIO : result;
 }
 
 static int find_device(const struct nvidia_timer *t, uint32_t domain, uint32_t bus, uint32_t device, struct rm_id_info *ret)
 {
 	uint32_t ids[MAX_ATTACHED] = { 0 };
 	struct rm_pci_info pci;
-	int result = control(t->fd, t->client, t->client, COMMAND_ATTACHED_IDS, ids, sizeof(ids));
+	int result = control(t, t->client, COMMAND_ATTACHED_IDS, ids, sizeof(ids));
 
 	for (int i = 0; result == 0 && i < MAX_ATTACHED && ids[i] != UINT32_MAX; i++) {
 		pci = (struct rm_pci_info){ .id = ids[i] };
-		if (control(t->fd, t->client, t->client, COMMAND_PCI_INFO, &pci, sizeof(pci)) < 0 ||
+		if (control(t, t->client, COMMAND_PCI_INFO, &pci, sizeof(pci)) < 0 ||
 		    pci.domain != domain || pci.bus != bus || pci.slot != device)
 			continue;
 		*ret = (struct rm_id_info){ .id = ids[i] };
-		return control(t->fd, t->client, t->client, COMMAND_ID_INFO, ret, sizeof(*ret));
+		return control(t, t->client, COMMAND_ID_INFO, ret, sizeof(*ret));
 	}
 	return result < 0 ? result : -ENODEV;
 }
 
-int nvidia_timer_open(struct nvidia_timer *ret, uint32_t domain, uint32_t bus, uint32_t device)
+static int open_objects(struct nvidia_timer *t, uint32_t domain, uint32_t bus, uint32_t device)
 {
 	struct rm_device parameters = { 0 };
 	struct rm_id_info info;
+	uint32_t object = HANDLE_DEVICE, subdevice = HANDLE_SUBDEVICE;
+	int result = nvidia_rm_allocate(t->fd, 0, 0, CLASS_CLIENT, NULL, &t->client);
+
+	if (result == 0)
+		result = find_device(t, domain, bus, device, &info);
+	if (result == 0) {
+		parameters.device = info.device;
+		result = nvidia_rm_allocate(t->fd, t->client, t->client, CLASS_DEVICE, &parameters, &object);
+	}
+	if (result == 0)
+		result = nvidia_rm_allocate(t->fd, t->client, object, CLASS_SUBDEVICE, &info.subdevice, &subdevice);
+	t->subdevice = subdevice;
+	return result > 0 ? -EIO : result;
+}
+
+int nvidia_timer_open(struct nvidia_timer *ret, uint32_t domain, uint32_t bus, uint32_t device)
+{
 	uint64_t time;
 	int64_t raw;
-	uint32_t object = 0;
-	int result = -EIO;
+	int result;
 
 	*ret = (struct nvidia_timer){ .fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC) };
 	if (ret->fd < 0)
 		return -errno;
-	ret->client = allocate(ret->fd, 0, 0, 0, CLASS_CLIENT, NULL);
-	if (ret->client)
-		result = find_device(ret, domain, bus, device, &info);
-	if (result == 0) {
-		parameters.device = info.device;
-		object = allocate(ret->fd, ret->client, ret->client, HANDLE_DEVICE, CLASS_DEVICE, &parameters);
-	}
-	if (object)
-		ret->subdevice = allocate(ret->fd, ret->client, object, HANDLE_SUBDEVICE, CLASS_SUBDEVICE, &info.subdevice);
-	result = ret->subdevice ? nvidia_timer_read(ret, &time, &raw) : result < 0 ? result : -EIO;
+	result = open_objects(ret, domain, bus, device);
+	if (result == 0)
+		result = nvidia_timer_read(ret, &time, &raw);
 	if (result < 0)
 		nvidia_timer_close(ret);
 	return result;
@@ -144,12 +121,12 @@ int nvidia_timer_read(const struct nvidia_timer *t, uint64_t *ret_ticks, int64_t
 
 	*ret_ticks = 0;
 	*ret_raw = 0;
-	if (control(t->fd, t->client, t->subdevice, COMMAND_CORRELATION, &c, sizeof(c)) == 0 && c.pairs[0].gpu) {
+	if (control(t, t->subdevice, COMMAND_CORRELATION, &c, sizeof(c)) == 0 && c.pairs[0].gpu) {
 		*ret_ticks = c.pairs[0].gpu;
 		*ret_raw = (int64_t)c.pairs[0].cpu;
 		return 0;
 	}
-	return control(t->fd, t->client, t->subdevice, COMMAND_TIME, ret_ticks, sizeof(*ret_ticks));
+	return control(t, t->subdevice, COMMAND_TIME, ret_ticks, sizeof(*ret_ticks));
 }
 
 /* All objects of a client go with its descriptor. */

@@ -1,4 +1,4 @@
-"""The state of the GPU over time: NVML, and hardware metrics."""
+"""The state of the GPU over time: NVML, hardware metrics, context switches."""
 import re
 import statistics
 import subprocess
@@ -9,6 +9,8 @@ from suite import Skip, holds, note, program, record, report
 
 PHASE = "0.6"  # seconds
 NVML, HARDWARE = 1, 2
+SLACK = 20000  # ns by which the clocks may differ
+SWITCHES_LOST = 12
 
 
 def phases(path):
@@ -114,12 +116,46 @@ def test_metrics_help():
     holds("GPU metrics: help names the GPU", run.returncode == 0 and "NVIDIA" in text, text[-300:])
 
 
+def turns(path):
+    """Turns on the GPU, [(begin, end, pid, context)], and switches that do not pair."""
+    found, odd, begun = [], 0, None
+    for row in cuda_report.rows(path, "gpu_switch", ("time", "tag", "context", "pid"), "order by time, sequence"):
+        if row["tag"] == 7 and begun and begun["context"] == row["context"]:
+            found.append((begun["time"], row["time"], row["pid"], row["context"]))
+            begun = None
+        elif row["tag"] == 8 and not begun:
+            begun = row
+        else:
+            odd += 1
+    return found, odd
+
+
+def kernel_times(path):
+    """[(pid, start)]."""
+    pids = {r["uid"]: r["pid"] for r in cuda_report.rows(path, "process", ("uid", "pid"))}
+    streams = cuda_report.stream_of_track(path)
+    found = cuda_report.rows(path, "gpu_kernel", ("track", "start"))
+    return [(pids.get(streams[r["track"]][0]), r["start"]) for r in found if streams.get(r["track"])]
+
+
 def test_switches():
-    """Context switches of the GPU, or why there are none."""
-    recorded = record("gpuctxsw", [program("busy"), "0.1"], ("--gpuctxsw=true",))
+    """Two programs take turns on the GPU: a kernel begins in a turn of its own process. Where the driver does not tell, a line says why."""
+    busy = program("busy")
+    recorded = record("gpuctxsw", ["sh", "-c", f"{busy} 0.3 > /dev/null & {busy} 0.3 > /dev/null & wait"], ("--gpuctxsw=true",))
     switches, told = cuda_report.count(recorded.path, "gpu_switch"), cuda_report.diagnostics(recorded.path, 1)
-    note(f"{switches} context switches; {told}")
-    holds("context switches of the GPU, or the reason", switches > 0 or told, "neither")
+    if not switches:
+        return holds("context switches of the GPU: the reason", any("context switches" in line for line in told), told)
+    found, odd = turns(recorded.path)
+    kernels = kernel_times(recorded.path)
+    own = sum(any(begin - SLACK <= start <= end + SLACK for begin, end, pid, _ in found if pid == of) for of, start in kernels)
+    other = sum(any(begin + SLACK <= start <= end - SLACK for begin, end, pid, _ in found if pid != of) for of, start in kernels)
+    note(f"{switches} context switches, {len(found)} turns, {odd} without another; {len(kernels)} kernels, {own} in turns of their own, "
+         f"{other} in others'; {told}")
+    holds("context switches: they pair", odd <= 2 and len(found) >= 20, f"{len(found)} turns, {odd} odd")
+    holds("context switches: both processes", {pid for pid, _ in kernels} <= {turn[2] for turn in found}, f"{ {turn[2] for turn in found} }")
+    holds("context switches: kernels begin in their process's turns", own >= 0.98 * len(kernels) and other <= 0.02 * len(kernels),
+          f"{own} of {len(kernels)}, {other} in another's")
+    return holds("context switches: none lost", harness.losses(recorded.path).get(SWITCHES_LOST, 0) == 0, harness.losses(recorded.path))
 
 
 PROGRAMS = ("busy",)

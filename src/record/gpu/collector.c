@@ -17,12 +17,13 @@
 #include <unistd.h>
 
 #include "record/gpu/counters.h"
+#include "record/gpu/switches.h"
 #include "ring/ring_layout.h"
 
 /* Diagnostics have the numbers of the agents' (fmt/record.h). */
 #include "fmt/record.h"
 
-/* How often hardware counters are fetched, and how soon an opened window is seen. */
+/* How often hardware counters and context switches are fetched, and how soon an opened window is seen. */
 #define FETCH_MS 20
 #define CLOSED_MS 5
 
@@ -73,6 +74,34 @@ uint32_t collector_metric(struct collector *c, struct gpu_wire_metric *m)
 	m->head.number = atomic_fetch_add(&c->next_metric, 1);
 	collector_send(c, m, sizeof(*m));
 	return m->head.number;
+}
+
+void collector_clock(struct collector *c, const struct gpu_device *g, uint64_t ticks, int64_t raw, int64_t error)
+{
+	struct gpu_wire_clock m = { .head = { .kind = GPU_WIRE_CLOCK, .gpu = g->index }, .ticks = ticks, .raw = raw, .error = error };
+
+	collector_send(c, &m, sizeof(m));
+}
+
+/* The narrowest of a few. What the driver says of our clock is believed where it lies in the bracket. */
+void collector_read_timer(struct collector *c, const struct gpu_device *g, const struct nvidia_timer *t)
+{
+	int64_t before, after, raw, best_raw = 0, best = INT64_MAX;
+	uint64_t ticks, best_ticks = 0;
+
+	for (int i = 0; i < 3; i++) {
+		before = collector_raw();
+		if (nvidia_timer_read(t, &ticks, &raw) < 0)
+			break;
+		after = collector_raw();
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		best_raw = raw >= before && raw <= after ? raw : before + best / 2;
+		best_ticks = ticks;
+	}
+	if (best != INT64_MAX)
+		collector_clock(c, g, best_ticks, best_raw, best);
 }
 
 static void describe(struct collector *c, struct gpu_device *g)
@@ -181,40 +210,64 @@ static void send_plain(struct collector *c, uint32_t kind)
 	collector_ring(c);
 }
 
-static void run(struct collector *c, struct counters *counters)
-{
-	int open = 0;
+struct work {
+	struct counters *counters; /* NULL: not wanted, or not possible; as the next */
+	struct switches *switches;
+};
 
-	while (!recorder_is_done(c, counters && open ? FETCH_MS : counters ? CLOSED_MS : -1)) {
-		if (counters && open != collector_window(c)) {
+static void window(const struct work *w, int open)
+{
+	if (w->counters)
+		counters_window(w->counters, open);
+	if (w->switches)
+		switches_window(w->switches, open);
+}
+
+static void fetch(const struct work *w)
+{
+	if (w->counters)
+		counters_fetch(w->counters);
+	if (w->switches)
+		switches_fetch(w->switches);
+}
+
+static void run(struct collector *c, const struct work *w)
+{
+	int any = w->counters || w->switches, open = 0;
+
+	while (!recorder_is_done(c, any && open ? FETCH_MS : any ? CLOSED_MS : -1)) {
+		if (any && open != collector_window(c)) {
 			open = !open;
-			counters_window(counters, open);
+			window(w, open);
 		}
-		if (counters && open)
-			counters_fetch(counters);
+		if (open)
+			fetch(w);
 	}
-	if (counters && open)
-		counters_window(counters, 0);
+	if (open)
+		window(w, 0);
 }
 
 _Noreturn void collector_main(struct collector *c)
 {
-	struct counters *counters = NULL;
+	struct work work = { 0 };
 	char why[512] = "";
 
 	become_collector(c);
 	if (collector_open(c, why, sizeof(why)) < 0) {
-		collector_diagnose(c, DIAGNOSTIC_WARNING, "The state of GPUs is not recorded: %s.", why);
+		collector_diagnose(c, DIAGNOSTIC_WARNING, "The state of GPUs is not recorded%s: %s.",
+				   c->options->context_switches ? ", and GPU context switches are not recorded" : "", why);
 	} else {
 		for (uint32_t i = 0; i < c->gpu_count; i++)
 			describe(c, &c->gpus[i]);
 		if (c->options->metrics_devices)
-			counters = counters_open(c);
+			work.counters = counters_open(c);
+		if (c->options->context_switches)
+			work.switches = switches_open(c);
 		if (atomic_load(&c->nvml_hz))
 			nvml_values_start(c);
 	}
 	send_plain(c, GPU_WIRE_READY);
-	run(c, counters);
+	run(c, &work);
 	send_plain(c, GPU_WIRE_END);
 	_exit(0);
 }

@@ -1,4 +1,4 @@
-/* The process that reads the GPUs (sonde-gpu): NVML in threads of its own, hardware counters in the main one. It is forked off the
+/* The process that reads the GPUs (sonde-gpu): NVML in threads of its own, hardware counters and context switches in the main one. It is forked off the
  * recorder before that has threads, shares the session page with it, and ends with it. */
 #ifndef SONDE_RECORD_GPU_COLLECTOR_H
 #define SONDE_RECORD_GPU_COLLECTOR_H
@@ -8,6 +8,7 @@
 
 #include "record/gpu/wire.h"
 #include "record/profile_options.h"
+#include "vendor/nvidia_timer.h"
 #include "vendor/nvml.h"
 
 struct ring_session;
@@ -51,6 +52,10 @@ uint32_t collector_metric(struct collector *c, struct gpu_wire_metric *m);
 /* Whether a capture window is open. */
 int collector_window(const struct collector *c);
 int64_t collector_raw(void);
+/* A reading of a GPU's timer: ours at the same moment, and how long the moment was. */
+void collector_clock(struct collector *c, const struct gpu_device *g, uint64_t ticks, int64_t raw, int64_t error);
+/* Reads it and sends that. */
+void collector_read_timer(struct collector *c, const struct gpu_device *g, const struct nvidia_timer *t);
 
 /* nvml_values.c: threads that read NVML until the process ends. */
 void nvml_values_start(struct collector *c);

@@ -435,32 +435,9 @@ struct counters *counters_open(struct collector *c)
 	return NULL;
 }
 
-static void send_reading(struct sampler *s, uint64_t ticks, int64_t raw, int64_t error)
-{
-	struct gpu_wire_clock m = { .head = { .kind = GPU_WIRE_CLOCK, .gpu = s->gpu->index }, .ticks = ticks, .raw = raw, .error = error };
-
-	collector_send(s->collector, &m, sizeof(m));
-}
-
-/* The narrowest of a few. What the driver says of our clock is believed where it lies in the bracket. */
 static void read_timer(struct sampler *s)
 {
-	int64_t before, after, raw, best_raw = 0, best = INT64_MAX;
-	uint64_t ticks, best_ticks = 0;
-
-	for (int i = 0; i < 3; i++) {
-		before = collector_raw();
-		if (nvidia_timer_read(&s->timer, &ticks, &raw) < 0)
-			break;
-		after = collector_raw();
-		if (after - before >= best)
-			continue;
-		best = after - before;
-		best_raw = raw >= before && raw <= after ? raw : before + best / 2;
-		best_ticks = ticks;
-	}
-	if (best != INT64_MAX)
-		send_reading(s, best_ticks, best_raw, best);
+	collector_read_timer(s->collector, s->gpu, &s->timer);
 }
 
 static void flush(struct counters *all, struct sampler *s)
@@ -479,11 +456,11 @@ static void flush(struct counters *all, struct sampler *s)
 
 static void count_lost(struct sampler *s, uint64_t start)
 {
-	struct gpu_wire_lost m = { .head = { .kind = GPU_WIRE_LOST, .gpu = s->gpu->index } };
+	struct gpu_wire_lost m = { .head = { .kind = GPU_WIRE_LOST, .gpu = s->gpu->index, .number = GPU_LOST_SAMPLES } };
 
 	if (!s->last_end || start <= s->last_end + s->interval / 2)
 		return;
-	m.samples = (start - s->last_end + s->interval / 2) / s->interval;
+	m.count = (start - s->last_end + s->interval / 2) / s->interval;
 	collector_send(s->collector, &m, sizeof(m));
 }
 
@@ -536,7 +513,7 @@ static void take_samples(struct counters *all, struct sampler *s, int64_t before
 		last.index = info.completed - 1;
 		/* Without the timer: the last sample was over when it was fetched, and the next one was not. */
 		if (s->timer.fd < 0 && s->pm->cuptiPmSamplingCounterDataGetSampleInfo(&last) == 0)
-			send_reading(s, last.end + s->interval / 2, before + (after - before) / 2, after - before + (int64_t)s->interval);
+			collector_clock(s->collector, s->gpu, last.end + s->interval / 2, before + (after - before) / 2, after - before + (int64_t)s->interval);
 		for (size_t i = 0; i < info.completed; i++)
 			take_sample(all, s, i);
 		flush(all, s);

@@ -33,14 +33,17 @@
 #define SOCKET_BYTES (4 << 20)
 /* Domains of the clock table: those of GPUs' timers begin here, others are few. */
 #define CLOCK_DOMAIN_FIRST 1000
+/* nsys's names for them are not published; these are its numbers. */
+#define GPU_SWITCH_ENDS 7
+#define GPU_SWITCH_BEGINS 8
 
 struct monitor_gpu {
 	uint64_t uid;          /* gpu.uid; 0: not told of yet */
 	uint32_t index;
 	char uuid[GPU_UUID_TEXT * 2];
 	struct gpu_clock clock;
-	int64_t last_time;
-	uint64_t lost;
+	struct report_track *switches; /* NULL: none yet */
+	int64_t last_switch;
 };
 
 struct monitor_metric {
@@ -339,14 +342,45 @@ static int take_text(struct gpu_monitor *m, struct gpu_wire_text *d, size_t size
 	return 0;
 }
 
+static void switch_row(struct gpu_monitor *m, struct monitor_gpu *g, const struct gpu_wire_switch *w)
+{
+	int64_t v[TABLE_MAX_COLUMNS], time = gpu_clock_raw(&g->clock, w->ticks) - raw_start(m);
+
+	/* Times of other users' contexts are not exact: they may be told in another order. */
+	if (time < g->last_switch)
+		time = g->last_switch;
+	g->last_switch = time;
+	v[COLUMN_GPU_SWITCH_TIME] = time;
+	v[COLUMN_GPU_SWITCH_TAG] = w->begins ? GPU_SWITCH_BEGINS : GPU_SWITCH_ENDS;
+	v[COLUMN_GPU_SWITCH_CONTEXT] = w->context;
+	v[COLUMN_GPU_SWITCH_PID] = w->pid;
+	v[COLUMN_GPU_SWITCH_SEQUENCE] = w->sequence;
+	report_append(g->switches, v, BIT(COLUMN_GPU_SWITCH_SEQUENCE + 1) - 1);
+	m->rows++;
+}
+
+static int take_switches(struct gpu_monitor *m, const struct gpu_wire_switches *d, size_t size)
+{
+	struct monitor_gpu *g = gpu_by_index(m, d->head.gpu);
+
+	if (!g || !g->clock.started || size != sizeof(*d) + (uint64_t)d->head.count * sizeof(d->switches[0]))
+		return -1;
+	if (!g->switches) {
+		g->switches = session_track(m->session, TABLE_GPU_SWITCH, TRACK_GPU_SWITCH, 0, 0, g->uid, 0);
+		g->last_switch = INT64_MIN;
+	}
+	for (uint32_t i = 0; i < d->head.count && g->switches && !m->session->full; i++)
+		switch_row(m, g, &d->switches[i]);
+	return 0;
+}
+
 static int take_lost(struct gpu_monitor *m, const struct gpu_wire_lost *d, size_t size)
 {
 	struct monitor_gpu *g = gpu_by_index(m, d->head.gpu);
 
-	if (size != sizeof(*d) || !g || d->samples > 1u << 30)
+	if (size != sizeof(*d) || !g || d->count > 1u << 30 || d->head.number > GPU_LOST_SWITCHES)
 		return -1;
-	g->lost += d->samples;
-	session_loss(m->session, 0, 0, LOSS_GPU_SAMPLES, d->samples);
+	session_loss(m->session, 0, 0, d->head.number == GPU_LOST_SWITCHES ? LOSS_GPU_SWITCHES : LOSS_GPU_SAMPLES, d->count);
 	return 0;
 }
 
@@ -368,6 +402,8 @@ static int take(struct gpu_monitor *m, size_t size)
 		return take_samples(m, message, size);
 	case GPU_WIRE_CLOCK:
 		return take_clock(m, message, size);
+	case GPU_WIRE_SWITCHES:
+		return take_switches(m, message, size);
 	case GPU_WIRE_LOST:
 		return take_lost(m, message, size);
 	case GPU_WIRE_DIAGNOSTIC:
@@ -462,12 +498,12 @@ static void take_until(struct gpu_monitor *m, const int *flag, int64_t ms)
 
 void gpu_monitor_wait(struct gpu_monitor *m, const struct gpu_options *options)
 {
-	if (m->fd < 0 || !options->metrics_devices)
+	if (m->fd < 0 || (!options->metrics_devices && !options->context_switches))
 		return;
 	take_until(m, &m->ready, READY_MS);
 	if (!m->ready)
 		say(m, m->session, DIAGNOSTIC_WARNING,
-				 "GPUs were not ready to be sampled after %d s: their metrics begin late.", READY_MS / 1000);
+				 "GPUs were not ready to be read after %d s: their metrics begin late.", READY_MS / 1000);
 }
 
 static void tell_clocks(struct gpu_monitor *m)
@@ -527,9 +563,9 @@ static int worth_trying(const struct gpu_options *o)
 {
 	const char *given = getenv("SONDE_NVML");
 
-	if (!o->nvml_hz && !o->metrics_devices)
+	if (!o->nvml_hz && !o->metrics_devices && !o->context_switches)
 		return 0;
-	return o->nvml_given || o->metrics_devices || (given && *given) || access("/dev/nvidiactl", F_OK) == 0 ||
+	return o->nvml_given || o->metrics_devices || o->context_switches || (given && *given) || access("/dev/nvidiactl", F_OK) == 0 ||
 	       access("/dev/dxg", F_OK) == 0;
 }
 
@@ -574,10 +610,6 @@ void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gp
 	struct collector *c;
 
 	*m = (struct gpu_monitor){ .fd = -1 };
-	if (options->context_switches)
-		say(m, s, DIAGNOSTIC_WARNING,
-				 "GPU context switches are not recorded: the driver gives them only to processes with administrators' rights, through an "
-				 "event buffer that is not part of its public interfaces.");
 	if (!worth_trying(options))
 		return;
 	c = calloc(1, sizeof(*c));

@@ -17,7 +17,8 @@ enum gpu_wire_kind {
 	GPU_WIRE_LOST = 6,
 	GPU_WIRE_DIAGNOSTIC = 7,
 	GPU_WIRE_READY = 8,       /* everything asked for runs, or has been told of */
-	GPU_WIRE_END = 9          /* an orderly end: all has been sent */
+	GPU_WIRE_END = 9,         /* an orderly end: all has been sent */
+	GPU_WIRE_SWITCHES = 10    /* of contexts */
 };
 
 struct gpu_wire_head {
@@ -89,9 +90,24 @@ struct gpu_wire_text {
 	char text[1024];
 };
 
+enum { GPU_LOST_SAMPLES = 0, GPU_LOST_SWITCHES = 1 };
+
 struct gpu_wire_lost {
-	struct gpu_wire_head head;
-	uint64_t samples;
+	struct gpu_wire_head head; /* number: of what */
+	uint64_t count;
+};
+
+struct gpu_wire_switch {
+	uint64_t ticks;           /* ns of the GPU's timer */
+	uint32_t context;
+	uint32_t pid;             /* 0: not told */
+	uint32_t sequence;
+	uint32_t begins;          /* else it ends */
+};
+
+struct gpu_wire_switches {
+	struct gpu_wire_head head; /* count */
+	struct gpu_wire_switch switches[];
 };
 
 #endif

@@ -119,6 +119,57 @@ static void rows(void **state)
 	assert_true(counters[1].nulls[COLUMN_COUNTER_INTEGER]);
 }
 
+static void switches(void **state)
+{
+	struct bench *b = *state;
+	struct wire w;
+	struct row found[8], tracks[4];
+	struct gpu_wire_device d = device(3);
+	struct gpu_wire_clock clock = { { .kind = GPU_WIRE_CLOCK, .gpu = 3 }, 5000, b->session.time.start + 1000, 10 };
+	struct gpu_wire_lost lost = { { .kind = GPU_WIRE_LOST, .gpu = 3, .number = GPU_LOST_SWITCHES }, 9 };
+	struct {
+		struct gpu_wire_head head;
+		struct gpu_wire_switch switches[3];
+	} m = { { .kind = GPU_WIRE_SWITCHES, .gpu = 3, .count = 3 },
+		{ { 6000, 11, 1234, 65535, 1 }, { 7000, 11, 1234, 0, 0 }, { 6900, 0, 0, 1, 1 } } };
+
+	open_wire(&w, b);
+	tell(&w, &d, sizeof(d));
+	tell(&w, &m, sizeof(m));                 /* no clock yet */
+	tell(&w, &clock, sizeof(clock));
+	tell(&w, &m, sizeof(m) - 1);
+	tell(&w, &m, sizeof(m.head));
+	m.head.count = 0xffffffff;
+	tell(&w, &m, sizeof(m));
+	m.head.gpu = 4;
+	m.head.count = 3;
+	tell(&w, &m, sizeof(m));
+	assert_int_equal(w.m.damaged, 5);
+	m.head.gpu = 3;
+	tell(&w, &m, sizeof(m));                 /* good */
+	tell(&w, &lost, sizeof(lost));
+	lost.head.number = 2;
+	tell(&w, &lost, sizeof(lost));           /* of what? */
+	assert_int_equal(w.m.damaged, 6);
+	end(&w);
+	bench_finish(b);
+	assert_int_equal(bench_rows(b, TABLE_GPU_SWITCH, found, 8), 3);
+	assert_int_equal(found[0].values[COLUMN_GPU_SWITCH_TIME], 2000);
+	assert_int_equal(found[0].values[COLUMN_GPU_SWITCH_TAG], 8);
+	assert_int_equal(found[0].values[COLUMN_GPU_SWITCH_CONTEXT], 11);
+	assert_int_equal(found[0].values[COLUMN_GPU_SWITCH_PID], 1234);
+	assert_int_equal(found[0].values[COLUMN_GPU_SWITCH_SEQUENCE], 65535);
+	assert_int_equal(found[1].values[COLUMN_GPU_SWITCH_TIME], 3000);
+	assert_int_equal(found[1].values[COLUMN_GPU_SWITCH_TAG], 7);
+	/* Another user's, whose time is only about right: after the one told before. */
+	assert_int_equal(found[2].values[COLUMN_GPU_SWITCH_TIME], 3000);
+	assert_int_equal(found[2].values[COLUMN_GPU_SWITCH_PID], 0);
+	assert_int_equal(bench_rows(b, TABLE_TRACK, tracks, 4), 1);
+	assert_int_equal(tracks[0].values[COLUMN_TRACK_KIND], TRACK_GPU_SWITCH);
+	assert_int_equal(bench_loss(b, LOSS_GPU_SWITCHES), 9);
+	assert_int_equal(bench_loss(b, LOSS_GPU_SAMPLES), 0);
+}
+
 static void nonsense(void **state)
 {
 	struct bench *b = *state;
@@ -172,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(switches, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(nonsense, bench_set_up, bench_tear_down),
 	};
 
