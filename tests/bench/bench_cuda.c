@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench_support.h"
 #include "fmt/cuda_wire.h"
 #include "record/cuda/cuda.h"
 #include "record/decode.h"
@@ -43,36 +44,6 @@ struct bench {
 	double decode_seconds;
 };
 
-static double wall(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double cpu(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-static double uniform(uint64_t *state)
-{
-	return ((double)(next_random(state) >> 11) + 0.5) / 9007199254740992.0;
-}
-
 static double normal(struct bench *b, double mean, double deviation)
 {
 	double x = sqrt(-2 * log(uniform(&b->seed))) * cos(6.283185307179586 * uniform(&b->seed));
@@ -98,11 +69,11 @@ static void advance_clock(struct bench *b, double to)
 
 static void decode(struct bench *b)
 {
-	double begin = cpu();
+	double begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
 
 	b->batch->blocks[0].size = b->batch->used;
 	decode_batch(&b->s, b->batch);
-	b->decode_seconds += cpu() - begin;
+	b->decode_seconds += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin;
 	b->batch->used = 0;
 }
 
@@ -188,9 +159,9 @@ static void run(struct bench *b, uint32_t launches)
 			continue;
 		put(b, &end, sizeof(end));
 		decode(b);
-		begin = cpu();
+		begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
 		report_writer_tick(b->s.writer, NULL, NULL, &err);
-		b->decode_seconds += cpu() - begin;
+		b->decode_seconds += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin;
 		/* Records of the next buffer are read a second late. */
 		advance_clock(b, b->now[0] + 1.05e9);
 	}
@@ -263,11 +234,11 @@ static int measure(uint32_t launches, uint32_t threads, const char *path)
 	printf("%u launches by %u threads: %llu events, %llu lost\n", launches, threads, (unsigned long long)b.s.events,
 	       (unsigned long long)b.s.dropped);
 	failed |= b.s.events != 2ull * launches;
-	begin = wall();
+	begin = seconds_of(CLOCK_MONOTONIC);
 	process_end(&b.s, b.p, b.s.now);
 	gpus_finish(&b.s);
 	failed |= report_writer_finish(b.s.writer, &err) < 0;
-	failed |= figure("finish", wall() - begin, FINISH_LIMIT, "s");
+	failed |= figure("finish", seconds_of(CLOCK_MONOTONIC) - begin, FINISH_LIMIT, "s");
 	failed |= figure("decode, place, encode", b.decode_seconds * 1e9 / launches, NS_LIMIT, "ns/launch");
 	if (stat(path, &st) == 0)
 		failed |= figure("report", (double)st.st_size / launches, BYTES_LIMIT, "bytes/launch");

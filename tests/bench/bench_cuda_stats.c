@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench_support.h"
 #include "query/query.h"
 #include "report/writer.h"
 
@@ -18,22 +19,6 @@
 
 /* Tracks. */
 enum { CALL_TRACK = 1, KERNEL_TRACK = 11, RANGE_TRACK = 21, DEPTH = 3 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double cpu_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void die(const char *what, const struct error *err)
 {
@@ -131,7 +116,7 @@ static void measure(const char *path, const char *name, const char *sql)
 	struct query *q;
 	struct error err;
 	sqlite3_stmt *statement;
-	double begun = now(), cpu = cpu_now();
+	double begun = seconds_of(CLOCK_MONOTONIC), cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 	long rows = 0;
 
 	if (query_open(&q, path, &err) < 0)
@@ -143,7 +128,7 @@ static void measure(const char *path, const char *name, const char *sql)
 	while (sqlite3_step(statement) == SQLITE_ROW)
 		rows++;
 	sqlite3_finalize(statement);
-	printf("%s  %.3f s with opening (CPU time %.3f s, %ld rows)\n", name, now() - begun, cpu_now() - cpu, rows);
+	printf("%s  %.3f s with opening (CPU time %.3f s, %ld rows)\n", name, seconds_of(CLOCK_MONOTONIC) - begun, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu, rows);
 	query_close(q);
 }
 

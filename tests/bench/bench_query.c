@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench_support.h"
 #include "query/query.h"
 #include "report/writer.h"
 
@@ -18,28 +19,6 @@
 #define STACKS 2000
 #define DEPTH 64
 #define FRAMES 5000
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double cpu_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double uniform(uint64_t *state)
-{
-	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
-	return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
-}
 
 static void die(const char *what, const struct error *err)
 {
@@ -218,7 +197,7 @@ static void make_report(const char *path, long count, enum content content)
 
 static void run(const char *path, const char *label, const char *sql)
 {
-	double begin = now(), cpu = cpu_now(), opened;
+	double begin = seconds_of(CLOCK_MONOTONIC), cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID), opened;
 	struct query *q;
 	struct error err;
 	sqlite3_stmt *statement;
@@ -226,7 +205,7 @@ static void run(const char *path, const char *label, const char *sql)
 
 	if (query_open(&q, path, &err) < 0)
 		die("opening", &err);
-	opened = now();
+	opened = seconds_of(CLOCK_MONOTONIC);
 	if (sqlite3_prepare_v2(query_db(q), sql, -1, &statement, NULL) != SQLITE_OK) {
 		fprintf(stderr, "bench_query: %s\n", sqlite3_errmsg(query_db(q)));
 		exit(1);
@@ -234,8 +213,8 @@ static void run(const char *path, const char *label, const char *sql)
 	while (sqlite3_step(statement) == SQLITE_ROW)
 		rows++;
 	sqlite3_finalize(statement);
-	printf("%-28s %7.3f s  (open %.3f s, CPU %.3f s, %lu rows)\n", label, now() - begin, opened - begin,
-	       cpu_now() - cpu, rows);
+	printf("%-28s %7.3f s  (open %.3f s, CPU %.3f s, %lu rows)\n", label, seconds_of(CLOCK_MONOTONIC) - begin, opened - begin,
+	       seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu, rows);
 	query_close(q);
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench_support.h"
 #include "report/reader.h"
 #include "report/writer.h"
 
@@ -21,36 +22,6 @@ struct row {
 	uint32_t name;
 	uint32_t track;
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double cpu_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-static double uniform(uint64_t *state)
-{
-	return ((double)(next_random(state) >> 11) + 0.5) / 9007199254740992.0;
-}
 
 static int64_t log_normal(uint64_t *state)
 {
@@ -140,8 +111,8 @@ static void write_rows(const char *path, const struct row *rows, size_t count)
 								   "layer %u forward", i));
 	for (unsigned i = 0; i < 4; i++)
 		tracks[i] = report_track(w, TABLE_SLICE, i);
-	begin = now();
-	cpu = cpu_now();
+	begin = seconds_of(CLOCK_MONOTONIC);
+	cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 	for (size_t i = 0; i < count; i++) {
 		int64_t values[] = { rows[i].start, rows[i].end, (int64_t)names[rows[i].name] };
 
@@ -149,23 +120,23 @@ static void write_rows(const char *path, const struct row *rows, size_t count)
 		if (i % TICK_ROWS == TICK_ROWS - 1)
 			check(report_writer_tick(w, NULL, NULL, &err), &err);
 	}
-	done = now();
+	done = seconds_of(CLOCK_MONOTONIC);
 	printf("  append, encode, tick  %6.1f ns/row (%.1f CPU)\n", (done - begin) * 1e9 / (double)count,
-	       (cpu_now() - cpu) * 1e9 / (double)count);
+	       (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu) * 1e9 / (double)count);
 	check(report_writer_finish(w, &err), &err);
-	printf("  finish                %6.1f ms\n", (now() - done) * 1e3);
+	printf("  finish                %6.1f ms\n", (seconds_of(CLOCK_MONOTONIC) - done) * 1e3);
 }
 
 static void read_rows(const char *path, size_t count)
 {
 	static int64_t start[65536], end[65536], name[65536];
 	struct error err = { "" };
-	double begin = now(), opened;
+	double begin = seconds_of(CLOCK_MONOTONIC), opened;
 	uint64_t sum = 0, rows = 0;
 	struct report *r;
 
 	check(report_open(&r, path, &err), &err);
-	opened = now();
+	opened = seconds_of(CLOCK_MONOTONIC);
 	for (size_t g = 0; g < report_group_count(r, TABLE_SLICE); g++) {
 		uint32_t n = report_group(r, TABLE_SLICE, g)->rows;
 
@@ -177,7 +148,7 @@ static void read_rows(const char *path, size_t count)
 		rows += n;
 	}
 	printf("  open                  %6.2f ms\n  decode                %6.1f ms (%llu rows, %llx)\n",
-	       (opened - begin) * 1e3, (now() - opened) * 1e3, (unsigned long long)rows,
+	       (opened - begin) * 1e3, (seconds_of(CLOCK_MONOTONIC) - opened) * 1e3, (unsigned long long)rows,
 	       (unsigned long long)sum);
 	report_close(r);
 	if (rows != count)
