@@ -137,6 +137,7 @@ static int export_report(struct cli *cli, const struct export_fields *fields, co
 	struct query *q;
 	struct error err;
 	sigset_t before;
+	bool to_pipe;
 	int status;
 
 	if (query_open(&q, input, &err) < 0)
@@ -144,9 +145,13 @@ static int export_report(struct cli *cli, const struct export_fields *fields, co
 	/* A limit on sizes and a reader that went away are errors of writing. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	hold_signals(&before);
+	/* Nothing is removed behind a pipe, and whoever reads it may be slow. */
+	to_pipe = fields->output && strcmp(fields->output, "-") == 0;
+	if (!to_pipe)
+		hold_signals(&before);
 	status = write_export(cli, q, fields, input);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!to_pipe)
+		sigprocmask(SIG_SETMASK, &before, NULL);
 	query_close(q);
 	return status;
 }
