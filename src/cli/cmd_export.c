@@ -181,7 +181,7 @@ static const char *const export_examples[] = {
 
 const struct command export_command = {
 	.name = "export",
-	.summary = "Write a report's tables as SQLite, JSON lines or CSV",
+	.summary = "Write the tables of a report as SQLite, JSON lines or CSV",
 	.synopsis = "[options] FILE.sonde",
 	.description = "Writes the tables of a report, with the names and columns of nsys's export, for other tools. "
 		       "The output appears under its name when it is complete.",
