@@ -32,36 +32,70 @@ static bool is_time(const char *name)
 	return false;
 }
 
-/* Diagnostics are about the whole recording; so are the names in NVTX_EVENTS. A range without an end was
- * open until the recording ended. */
+/* Stacks are kept with what they are of. */
+static const struct {
+	const char *stacks;
+	const char *events;
+	const char *key; /* of the events */
+	const char *last; /* column of their end */
+} stack_tables[] = {
+	{ "SAMPLING_CALLCHAINS", "COMPOSITE_EVENTS", "id", "\"start\"" },
+	{ "OSRT_CALLCHAINS", "OSRT_API", "callchainId", "\"end\"" },
+	{ "CUDA_CALLCHAINS", "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId", "\"end\"" },
+};
+
+/* An event that overlaps an edge is kept if it ends behind the start, or starts before the end. */
+static int put_range(const struct export_times *times, const char *first, const char *last, struct buf *sql)
+{
+	return buf_printf(sql, "%s >= %lld AND %s <= %lld", times->start_overlaps ? last : first,
+			  (long long)times->start, times->end_overlaps ? first : last, (long long)times->end);
+}
+
+/* A range without an end was open until the recording ended. What gives names has no time of its own. */
+static int put_nvtx_times(const struct export_times *times, struct buf *sql)
+{
+	int r = buf_puts(sql, " WHERE eventType NOT IN (34, 59, 60) OR (");
+
+	if (r >= 0)
+		r = put_range(times, "start", "coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END)",
+			      sql);
+	return r < 0 ? r : buf_puts(sql, ")");
+}
+
+static int put_stack_times(const struct export_times *times, size_t i, struct buf *sql)
+{
+	int r = buf_printf(sql, " WHERE id IN (SELECT %s FROM main.%s WHERE ", stack_tables[i].key, stack_tables[i].events);
+
+	if (r >= 0)
+		r = put_range(times, "\"start\"", stack_tables[i].last, sql);
+	return r < 0 ? r : buf_puts(sql, ")");
+}
+
 static int put_times(const struct export *e, const struct export_table *t, struct buf *sql)
 {
 	const struct export_times *times = &e->request->times;
-	bool nvtx = strcmp(t->name, "NVTX_EVENTS") == 0;
-	const char *first = NULL, *last = NULL;
+	const struct export_column *first = NULL, *last = NULL;
+	char names[2][sizeof(first->name) + 2];
 	int r;
 
+	/* Diagnostics are about the whole recording. */
 	if (!times->given || strcmp(t->name, "DIAGNOSTIC_EVENT") == 0)
 		return 0;
-	for (size_t i = 0; !first && i < sizeof(time_columns) / sizeof(time_columns[0]); i++)
-		if (column_named(t, time_columns[i].first)) {
-			first = time_columns[i].first;
-			last = column_named(t, time_columns[i].last) ? time_columns[i].last : first;
-		}
+	if (strcmp(t->name, "NVTX_EVENTS") == 0)
+		return put_nvtx_times(times, sql);
+	for (size_t i = 0; i < sizeof(stack_tables) / sizeof(stack_tables[0]); i++)
+		if (strcmp(t->name, stack_tables[i].stacks) == 0)
+			return put_stack_times(times, i, sql);
+	for (size_t i = 0; !first && i < sizeof(time_columns) / sizeof(time_columns[0]); i++) {
+		first = column_named(t, time_columns[i].first);
+		last = column_named(t, time_columns[i].last);
+	}
 	if (!first)
 		return 0;
-	/* An event that overlaps an edge is kept if it ends behind the start, or starts before the end. */
-	if (nvtx)
-		r = buf_printf(sql, " WHERE eventType NOT IN (34, 59, 60) OR (CASE WHEN %s THEN coalesce(\"end\", "
-			       "CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END) ELSE start END >= %lld "
-			       "AND CASE WHEN %s THEN start ELSE coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE "
-			       "9223372036854775807 END) END <= %lld)",
-			       times->start_overlaps ? "1" : "0", (long long)times->start,
-			       times->end_overlaps ? "1" : "0", (long long)times->end);
-	else
-		r = buf_printf(sql, " WHERE \"%s\" >= %lld AND \"%s\" <= %lld", times->start_overlaps ? last : first,
-			       (long long)times->start, times->end_overlaps ? first : last, (long long)times->end);
-	return r;
+	snprintf(names[0], sizeof(names[0]), "\"%s\"", first->name);
+	snprintf(names[1], sizeof(names[1]), "\"%s\"", last ? last->name : first->name);
+	r = buf_puts(sql, " WHERE ");
+	return r < 0 ? r : put_range(times, names[0], names[1], sql);
 }
 
 static int put_column(const struct export *e, const struct export_column *c, bool filled, struct buf *sql)
