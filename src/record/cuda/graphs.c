@@ -6,12 +6,35 @@
 #include "record/call_stack.h"
 #include "record/space.h"
 
+void cuda_node_row(struct cuda_decoder *d)
+{
+	if (d->c->node_present)
+		session_row(d->s, TABLE_CUDA_GRAPH_NODE, d->c->node, d->c->node_present);
+	d->c->node_present = 0;
+}
+
+/* CUPTI tells of a clone twice: that it was made, then of what. */
+static void keep_node(struct cuda_decoder *d, const int64_t *v, uint32_t present)
+{
+	int64_t *node = d->c->node;
+
+	if (d->c->node_present && present & BIT(COLUMN_CUDA_GRAPH_NODE_ORIGINAL) &&
+	    node[COLUMN_CUDA_GRAPH_NODE_NODE] == v[COLUMN_CUDA_GRAPH_NODE_NODE]) {
+		node[COLUMN_CUDA_GRAPH_NODE_ORIGINAL] = v[COLUMN_CUDA_GRAPH_NODE_ORIGINAL];
+		d->c->node_present |= BIT(COLUMN_CUDA_GRAPH_NODE_ORIGINAL);
+		return;
+	}
+	cuda_node_row(d);
+	memcpy(node, v, sizeof(d->c->node));
+	d->c->node_present = present;
+}
+
 int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define,
 		     const uint8_t *body, size_t size, int64_t time)
 {
 	uint32_t present = ALL(COLUMN_CUDA_GRAPH_NODE_STACK);
 	const struct cuda_thread *thread;
-	int64_t v[TABLE_MAX_COLUMNS];
+	int64_t v[COLUMN_CUDA_GRAPH_NODE_STACK + 1];
 	struct cuda_wire_node w;
 
 	if (size < sizeof(w))
@@ -32,7 +55,7 @@ int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const stru
 	present &= ~(w.type != CUDA_NO_ID ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_TYPE));
 	present &= ~(v[COLUMN_CUDA_GRAPH_NODE_FUNCTION] ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_FUNCTION));
 	present &= ~(v[COLUMN_CUDA_GRAPH_NODE_STACK] ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_STACK));
-	session_row(d->s, TABLE_CUDA_GRAPH_NODE, v, present);
+	keep_node(d, v, present);
 	return 0;
 }
 

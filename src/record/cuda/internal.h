@@ -134,6 +134,8 @@ struct cuda_process {
 	struct cuda_rows *overhead;  /* of no thread */
 	struct recent_call *recent;  /* calls by the low bits of their correlation */
 	struct call_stack_entry *stacks;
+	int64_t node[COLUMN_CUDA_GRAPH_NODE_STACK + 1]; /* the graph node told of last: graphs.c */
+	uint32_t node_present;       /* 0: none waits */
 	struct cuda_clock clock;
 	uint64_t unplaced;           /* records without a place in time or among the tracks */
 };
@@ -219,6 +221,8 @@ void cuda_clock_end(struct cuda_decoder *d);
 void cuda_clock_free(struct cuda_process *c);
 
 /* graphs.c */
+/* Writes the node told of last. */
+void cuda_node_row(struct cuda_decoder *d);
 int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define,
 		     const uint8_t *body, size_t size, int64_t time);
 void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,

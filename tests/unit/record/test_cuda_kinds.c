@@ -231,7 +231,14 @@ static void graphs_and_their_nodes(void **state)
 	put_definition(&w, DEFINE_CUDA_GRAPH_NODE, 60, 101, 0, &node, sizeof(node), "");
 	node = (struct cuda_wire_node){ .graph = 9, .type = CUDA_NO_ID };
 	put_definition(&w, DEFINE_CUDA_GRAPH_NODE, 61, 102, 0, &node, sizeof(node), "");
+	put_definition(&w, DEFINE_CUDA_GRAPH_NODE, 62, 103, 0, &node, sizeof(node), "");
+	node.original = 101;
+	put_definition(&w, DEFINE_CUDA_GRAPH_NODE, 63, 103, 0, &node, sizeof(node), "");
 	bench_finish(b);
+	assert_int_equal(count_rows(b, TABLE_CUDA_GRAPH_NODE), 3);
+	row = row_where(b, TABLE_CUDA_GRAPH_NODE, COLUMN_CUDA_GRAPH_NODE_NODE, 103);
+	assert_int_equal(row.values[COLUMN_CUDA_GRAPH_NODE_TIME], 62);
+	assert_int_equal(row.values[COLUMN_CUDA_GRAPH_NODE_ORIGINAL], 101);
 	row = row_where(b, TABLE_CUDA_GRAPH, COLUMN_CUDA_GRAPH_GRAPH, 9);
 	assert_int_equal(row.values[COLUMN_CUDA_GRAPH_TIME], 50);
 	assert_int_equal(row.values[COLUMN_CUDA_GRAPH_ORIGINAL], 8);
