@@ -5,13 +5,14 @@
 #include "cli/command.h"
 #include "cli/help.h"
 
-extern const struct command profile_command, stats_command, sql_command, recover_command, symbolize_command,
-	doctor_command, help_command;
+extern const struct command profile_command, stats_command, sql_command, export_command, recover_command,
+	symbolize_command, doctor_command, help_command;
 
 static const struct command *const all_commands[] = {
 	&profile_command,
 	&stats_command,
 	&sql_command,
+	&export_command,
 	&recover_command,
 	&symbolize_command,
 	&doctor_command,

@@ -1,0 +1,192 @@
+/* sonde export: a report as files that other tools read. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "export/export.h"
+#include "query/query.h"
+
+struct export_fields {
+	int type;
+	const char *output;
+	bool force_overwrite;
+	bool lazy;
+	bool quiet;
+	struct option_texts tables;
+	const char *times;
+	bool ts_normalize;
+	int64_t ts_shift;
+};
+
+#define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct export_fields, field)
+/* Times of a recording and of the calendar fit beside it. */
+#define MOST_SHIFT (INT64_MAX / 4)
+
+static const struct option_spec export_specs[] = {
+	{ .name = "type", .letter = 't', FIELD(CHOICE, type), .initial = "sqlite", .values = EXPORT_TYPE_NAMES,
+	  .arg = "type", .tag = "output",
+	  .help = "An SQLite file with the tables of nsys's export, a line of JSON per row, or a folder with a CSV "
+		  "file per table." },
+	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
+	  .shown = "the report's name with .sqlite, .jsonl or _csv",
+	  .help = "What to write; - is standard output (jsonlines)." },
+	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false", .tag = "output",
+	  .help = "Replace an export of the same name." },
+	{ .name = "lazy", .letter = 'l', FIELD(BOOL, lazy), .initial = "true", .tag = "output",
+	  .help = "Leave out tables without rows." },
+	{ .name = "quiet", .letter = 'q', FIELD(BOOL, quiet), .initial = "false", .tag = "output",
+	  .help = "Say nothing but what went wrong." },
+	{ .name = "tables", FIELD(TEXTS, tables), .arg = "pattern,...", .tag = "selection", .shown = "all",
+	  .help = "Only tables whose whole name matches one of these POSIX basic regular expressions; capital and small "
+		  "letters are the same." },
+	{ .name = "times", FIELD(TEXT, times), .arg = "[:]start/end[:]", .tag = "selection", .shown = "all",
+	  .help = "Only events that begin and end in this range, such as 1s/1s500ms; a colon keeps those that cross "
+		  "that edge as well." },
+	{ .name = "ts-normalize", FIELD(BOOL, ts_normalize), .initial = "false", .tag = "selection",
+	  .help = "Write times as nanoseconds since 1970 (UTC) instead of since the start of the recording." },
+	{ .name = "ts-shift", FIELD(INTEGER, ts_shift), .initial = "0", .min = -MOST_SHIFT, .max = MOST_SHIFT,
+	  .arg = "ns", .tag = "selection", .help = "Add so many nanoseconds to every time." },
+};
+
+static const struct option_table export_options = OPTION_TABLE(export_specs);
+
+extern const struct command export_command;
+
+struct display {
+	FILE *err;
+	bool shown; /* a terminal looks */
+	bool written;
+	time_t last;
+};
+
+/* The signals that end a command wait until what was begun is removed. */
+static void hold_signals(sigset_t *ret_before)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGHUP);
+	sigprocmask(SIG_BLOCK, &held, ret_before);
+}
+
+static bool signal_waits(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+					     sigismember(&pending, SIGHUP) == 1);
+}
+
+static int show_progress(void *arg, const char *table, size_t done, size_t count)
+{
+	struct display *display = arg;
+	time_t now = time(NULL);
+
+	if (signal_waits())
+		return 1;
+	if (display->shown && now != display->last) {
+		fprintf(display->err, "\r\033[K[%zu/%zu] %s", done + 1, count, table);
+		fflush(display->err);
+		display->last = now;
+		display->written = true;
+	}
+	return 0;
+}
+
+static int write_export(struct cli *cli, struct query *q, const struct export_fields *fields, const char *input)
+{
+	struct display display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
+	struct export_request request = {
+		.type = (enum export_type)fields->type, .input = input, .output = fields->output, .stream = cli->out,
+		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
+		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
+		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display,
+	};
+	char path[PATH_MAX], *absolute;
+	struct error err;
+	int r = 0;
+
+	display.last = time(NULL);
+	if (fields->times)
+		r = export_times_parse(fields->times, &request.times, &err);
+	if (r >= 0)
+		r = export_run(q, &request, path, sizeof(path), &err);
+	if (display.written)
+		fputs("\r\033[K", cli->err);
+	if (r < 0)
+		return command_fail(cli, &export_command, "%s", err.text);
+	if (query_damaged(q))
+		return command_fail(cli, &export_command, "%s is damaged: what could not be read is missing in %s", input,
+				    path);
+	absolute = realpath(path, NULL);
+	if (!fields->quiet && absolute)
+		fprintf(cli->err, "Generated:\n    %s\n", absolute);
+	free(absolute);
+	return 0;
+}
+
+static int export_report(struct cli *cli, const struct export_fields *fields, const char *input)
+{
+	struct query *q;
+	struct error err;
+	sigset_t before;
+	bool to_pipe;
+	int status;
+
+	if (query_open(&q, input, &err) < 0)
+		return command_fail(cli, &export_command, "%s", err.text);
+	/* A limit on sizes and a reader that went away are errors of writing. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	/* Nothing is removed behind a pipe, and whoever reads it may be slow. */
+	to_pipe = fields->output && strcmp(fields->output, "-") == 0;
+	if (!to_pipe)
+		hold_signals(&before);
+	status = write_export(cli, q, fields, input);
+	if (!to_pipe)
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	query_close(q);
+	return status;
+}
+
+static int run_export(struct cli *cli, int argc, char **argv)
+{
+	struct export_fields fields = { 0 };
+	struct options_parsed parsed;
+	int status;
+
+	if (!command_parse(cli, &export_command, argc, argv, &fields, &parsed, &status))
+		return status;
+	if (parsed.word_count != 1)
+		status = command_fail(cli, &export_command, "One report must be named: sonde export FILE.sonde.");
+	else
+		status = export_report(cli, &fields, parsed.words[0]);
+	options_release(&parsed);
+	return status;
+}
+
+static const char *const export_examples[] = {
+	"sonde export run.sonde", "write run.sqlite, for scripts made for nsys's export",
+	"sonde export -t csv --tables='CUPTI.*,StringIds' run.sonde", "the CUDA tables as CSV files in run_csv",
+	"sonde export --times=:2s/3s: -o second.sqlite run.sonde", "what was going on in the third second",
+	NULL,
+};
+
+const struct command export_command = {
+	.name = "export",
+	.summary = "Write the tables of a report as SQLite, JSON lines or CSV",
+	.synopsis = "[options] FILE.sonde",
+	.description = "Writes the tables of a report, with the names and columns of nsys's export, for other tools. "
+		       "The output appears under its name when it is complete.",
+	.examples = export_examples,
+	.options = &export_options,
+	.words = COMMAND_FILES,
+	.run = run_export,
+};

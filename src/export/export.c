@@ -1,0 +1,242 @@
+#include "export/export.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "export/internal.h"
+
+/* Steps of SQLite between two looks at the clock and at signals: a few milliseconds. */
+#define PROGRESS_STEPS 200000
+
+static const struct export_format *const formats[] = {
+	[EXPORT_SQLITE] = &export_sqlite,
+	[EXPORT_JSONLINES] = &export_jsonlines,
+	[EXPORT_CSV] = &export_csv,
+};
+
+_Static_assert(sizeof(formats) / sizeof(formats[0]) == EXPORT_TYPE_COUNT, "a format per type");
+
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int choose_shift(struct export *e, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int64_t start = -1;
+
+	e->shift = e->request->shift;
+	if (!e->request->normalize)
+		return 0;
+	if (sqlite3_prepare_v2(e->db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", -1, &statement, NULL) ==
+	    SQLITE_OK) {
+		if (sqlite3_step(statement) == SQLITE_ROW)
+			start = sqlite3_column_int64(statement, 0);
+		sqlite3_finalize(statement);
+	}
+	if (start < 0)
+		return error_set(err, ENODATA, "%s does not say when it was recorded: --ts-normalize needs it",
+				 e->request->input);
+	if (__builtin_add_overflow(e->shift, start, &e->shift))
+		return error_set(err, ERANGE, "--ts-shift is too large");
+	return 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int add_fact(struct export *e, struct error *err, const char *name, const char *value)
+{
+	return export_execute(e, err, "INSERT INTO main.META_DATA_EXPORT VALUES(%Q, %Q)", name, value ? value : "");
+}
+
+static const char *true_or_false(bool value)
+{
+	return value ? "true" : "false";
+}
+
+/* Where and by whom. */
+static int add_place(struct export *e, struct error *err)
+{
+	char host[256] = "", text[64];
+	struct passwd *user = getpwuid(geteuid());
+	time_t now = time(NULL);
+	struct utsname machine;
+	struct tm parts;
+	int r;
+
+	gethostname(host, sizeof(host) - 1);
+	r = add_fact(e, err, "EXPORT_HOST", host);
+	if (r >= 0 && uname(&machine) == 0)
+		r = add_fact(e, err, "EXPORT_ARCH", strcmp(machine.machine, "x86_64") == 0 ? "x64" : machine.machine);
+	if (r >= 0)
+		r = add_fact(e, err, "EXPORT_USER", user ? user->pw_name : "");
+	if (r >= 0 && gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts))
+		r = add_fact(e, err, "EXPORT_TIME_UTC", text);
+	if (r >= 0 && localtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S %z %Z", &parts))
+		r = add_fact(e, err, "EXPORT_TIME_LOCAL", text);
+	return r;
+}
+
+static int add_paths(struct export *e, struct error *err)
+{
+	const char *input = e->request->input, *output = e->part_path[0] ? e->path : "-";
+	char *absolute = realpath(input, NULL), folder[PATH_MAX];
+	int r = add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", base_name(input));
+
+	if (r >= 0)
+		r = add_fact(e, err, "EXPORT_PARAM_OUTPUT_FILE", base_name(output));
+	if (r >= 0)
+		r = add_fact(e, err, "EXPORT_PARAM_INPUT_PATH", input);
+	if (r >= 0)
+		r = add_fact(e, err, "EXPORT_PARAM_OUTPUT_PATH", output);
+	if (r >= 0)
+		r = add_fact(e, err, "EXPORT_PARAM_INPUT_PATH_ABS", absolute ? absolute : input);
+	free(absolute);
+	if (r >= 0 && output[0] == '/')
+		r = add_fact(e, err, "EXPORT_PARAM_OUTPUT_PATH_ABS", output);
+	else if (r >= 0 && e->part_path[0] && getcwd(folder, sizeof(folder)))
+		r = export_execute(e, err, "INSERT INTO main.META_DATA_EXPORT VALUES('EXPORT_PARAM_OUTPUT_PATH_ABS', "
+				   "%Q || '/' || %Q)", folder, output);
+	return r;
+}
+
+static int add_parameters(struct export *e, const struct export_format *format, struct error *err)
+{
+	const struct export_request *request = e->request;
+	struct buf tables = BUF_INIT;
+	char shift[32], total[32];
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < request->table_count; i++)
+		r = buf_printf(&tables, "%s%s", i ? "," : "", request->tables[i]);
+	snprintf(shift, sizeof(shift), "%lld", (long long)request->shift);
+	snprintf(total, sizeof(total), "%lld", (long long)e->shift);
+	const char *const facts[][2] = {
+		{ "EXPORT_PARAM_EXPORT_TYPE", format->name },
+		{ "EXPORT_PARAM_PROGRESS", true_or_false(request->progress != NULL) },
+		{ "EXPORT_PARAM_OVERWRITE", true_or_false(request->overwrite) },
+		{ "EXPORT_PARAM_APPEND", "false" },
+		{ "EXPORT_PARAM_LAZY", true_or_false(request->only_with_rows) },
+		{ "EXPORT_PARAM_INCLUDE_JSON", "true" },
+		{ "EXPORT_PARAM_INCLUDE_BLOBS", "true" },
+		{ "EXPORT_PARAM_TIME_NORMALIZE", true_or_false(request->normalize) },
+		{ "EXPORT_PARAM_TIME_SHIFT", shift },
+		{ "EXPORT_PARAM_TABLES_TO_EXPORT", tables.len ? buf_cstr(&tables) : "" },
+		{ "EXPORT_PARAM_TIMES_TO_EXPORT", request->times_text },
+		{ "EXPORT_CONFIG_TIME_SHIFT", total },
+	};
+	for (size_t i = 0; r >= 0 && i < sizeof(facts) / sizeof(facts[0]); i++)
+		r = add_fact(e, err, facts[i][0], facts[i][1]);
+	buf_release(&tables);
+	return r;
+}
+
+/* META_DATA_EXPORT is a table in memory: what is added to it is exported with the rest. */
+static int add_facts(struct export *e, const struct export_format *format, struct error *err)
+{
+	int r = export_execute(e, err, "DELETE FROM main.META_DATA_EXPORT WHERE name LIKE 'EXPORT\\_PARAM%%' ESCAPE '\\'");
+
+	if (r >= 0)
+		r = add_place(e, err);
+	if (r >= 0)
+		r = add_paths(e, err);
+	return r < 0 ? r : add_parameters(e, format, err);
+}
+
+static int on_progress(void *arg)
+{
+	struct export *e = arg;
+
+	return e->request->progress ? e->request->progress(e->request->progress_arg, e->now, e->done, e->count) : 0;
+}
+
+static int write_tables(struct export *e, const struct export_format *format, const struct export_names *names,
+			struct error *err)
+{
+	double begin = seconds_now();
+	struct export_table table;
+	char text[32];
+	int r = 0;
+
+	e->count = names->count;
+	for (size_t i = 0; r >= 0 && i < names->count; i++) {
+		e->now = names->items[i];
+		e->done = i;
+		if (strcmp(e->now, "META_DATA_EXPORT") == 0) {
+			snprintf(text, sizeof(text), "%.2f sec", seconds_now() - begin);
+			r = add_fact(e, err, "EXPORT_TIME", text);
+		}
+		if (r >= 0 && on_progress(e) != 0)
+			r = error_set(err, EINTR, "Interrupted");
+		if (r >= 0)
+			r = export_table_describe(e, e->now, &table, err);
+		if (r >= 0)
+			r = format->table(e, &table, err);
+	}
+	return r;
+}
+
+static int write_all(struct export *e, const struct export_format *format, const struct export_names *names,
+		     struct error *err)
+{
+	int r = format->begin(e, err);
+
+	sqlite3_progress_handler(e->db, PROGRESS_STEPS, on_progress, e);
+	if (r >= 0)
+		r = write_tables(e, format, names, err);
+	sqlite3_progress_handler(e->db, 0, NULL, NULL);
+	if (r >= 0)
+		r = format->end(e, err);
+	if (r >= 0 && e->part_path[0])
+		r = export_place_finish(e, format, err);
+	if (r < 0) {
+		format->give_up(e);
+		if (e->part_path[0])
+			export_place_remove(e->part_path);
+	}
+	return r;
+}
+
+int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size,
+	       struct error *err)
+{
+	const struct export_format *format = formats[request->type];
+	struct export e = { .request = request, .db = query_db(q) };
+	struct export_names names = { NULL, 0 };
+	int r = 0;
+
+	if (request->output && strcmp(request->output, "-") == 0) {
+		if (request->type != EXPORT_JSONLINES)
+			return error_set(err, EINVAL, "Only jsonlines can be written to standard output");
+		snprintf(e.path, sizeof(e.path), "standard output");
+	} else {
+		r = export_place_choose(&e, format, err);
+	}
+	if (r >= 0)
+		r = choose_shift(&e, err);
+	if (r >= 0)
+		r = add_facts(&e, format, err);
+	if (r >= 0)
+		r = export_names_load(&e, &names, err);
+	if (r >= 0 && names.count == 0)
+		r = error_set(err, ENOENT, "No table of %s is one of those that --tables names", request->input);
+	if (r >= 0)
+		r = write_all(&e, format, &names, err);
+	free(names.items);
+	snprintf(ret_path, path_size, "%s", e.path);
+	return r;
+}

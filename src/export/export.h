@@ -1,0 +1,57 @@
+/* A report as files that other tools read: the tables with nsys's names, whole or a
+ * selection of them, in one of several formats. docs/export.md says what is in each. */
+#ifndef SONDE_EXPORT_EXPORT_H
+#define SONDE_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct query;
+
+enum export_type {
+	EXPORT_SQLITE,
+	EXPORT_JSONLINES,
+	EXPORT_CSV, /* a folder */
+	EXPORT_TYPE_COUNT
+};
+
+/* The names of the types, in their order, separated by '|'. */
+#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv"
+
+/* Events from start to end, in nanoseconds of the recording. An edge that overlaps keeps the events across it. */
+struct export_times {
+	bool given;
+	int64_t start, end;
+	bool start_overlaps, end_overlaps;
+};
+
+/* Reads [:]START/END[:]. Numbers have units (1s20ms, 2 minutes ...), ns without one; a missing edge is no limit. */
+int export_times_parse(const char *text, struct export_times *ret, struct error *err);
+
+struct export_request {
+	enum export_type type;
+	const char *input;  /* the report's path */
+	const char *output; /* NULL: the input's name with the type's ending; "-": `stream` */
+	FILE *stream;
+	bool overwrite;
+	bool only_with_rows; /* tables without rows are left out */
+	const char *const *tables; /* comma lists of POSIX basic regular expressions; none: all */
+	size_t table_count;
+	struct export_times times;
+	const char *times_text; /* as given, for META_DATA_EXPORT */
+	bool normalize;         /* times since 1970 */
+	int64_t shift;          /* added to times */
+	/* Called now and then; the export ends with -EINTR if it does not return 0. May be NULL. */
+	int (*progress)(void *arg, const char *table, size_t done, size_t count);
+	void *progress_arg;
+};
+
+/* The path is written to ret_path. Nothing is left behind, and nothing replaced, when it fails. */
+int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size,
+	       struct error *err);
+
+#endif

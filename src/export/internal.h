@@ -1,0 +1,73 @@
+/* Shared by the files of this folder only. */
+#ifndef SONDE_EXPORT_INTERNAL_H
+#define SONDE_EXPORT_INTERNAL_H
+
+#include <limits.h>
+#include <sqlite3.h>
+
+#include "base/buf.h"
+#include "export/export.h"
+#include "query/query.h"
+
+#define EXPORT_MAX_COLUMNS 64
+
+struct export_column {
+	char name[48];
+	char type[16];
+	bool not_null;
+	bool is_key; /* primary */
+};
+
+struct export_table {
+	char name[64];
+	struct export_column columns[EXPORT_MAX_COLUMNS];
+	unsigned column_count;
+};
+
+struct export {
+	const struct export_request *request;
+	sqlite3 *db; /* the query's */
+	int64_t shift; /* of all times */
+	char path[PATH_MAX];      /* when complete */
+	char part_path[PATH_MAX]; /* until then */
+	FILE *stream;             /* jsonlines */
+	const char *now;          /* table being written */
+	size_t done, count;       /* tables */
+};
+
+/* A format: begin, every table, end. Each returns a negative errno with *err set. */
+struct export_format {
+	const char *name;   /* as META_DATA_EXPORT has it */
+	const char *ending; /* of the output's name */
+	bool is_folder;
+	int (*begin)(struct export *e, struct error *err);
+	int (*table)(struct export *e, const struct export_table *t, struct error *err);
+	int (*end)(struct export *e, struct error *err);
+	void (*give_up)(struct export *e); /* instead of end */
+};
+
+extern const struct export_format export_sqlite, export_jsonlines, export_csv;
+
+/* tables.c: what there is to export. */
+struct export_names {
+	char (*items)[64];
+	size_t count;
+};
+
+int export_names_load(struct export *e, struct export_names *ret, struct error *err);
+int export_table_describe(struct export *e, const char *name, struct export_table *ret, struct error *err);
+/* SELECT of all columns, with the request's times and shift. `filled` puts zeros and empty texts where a column
+ * that has no nulls has one. */
+int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql);
+
+/* place.c: the output appears under its name when it is complete. */
+int export_place_choose(struct export *e, const struct export_format *format, struct error *err);
+int export_place_finish(struct export *e, const struct export_format *format, struct error *err);
+void export_place_remove(const char *path);
+
+/* What SQLite said when it failed at writing the output, or reading the report. */
+int export_sqlite_error(struct export *e, int code, struct error *err);
+/* One statement, put together as sqlite3_mprintf() does. */
+int export_execute(struct export *e, struct error *err, const char *format, ...);
+
+#endif

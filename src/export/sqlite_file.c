@@ -1,0 +1,120 @@
+/* An SQLite file: SQLite itself reads the report's tables and writes the file's, so that no value
+ * passes through here. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "export/internal.h"
+
+int export_sqlite_error(struct export *e, int code, struct error *err)
+{
+	int why = sqlite3_system_errno(e->db);
+
+	switch (code & 0xff) {
+	case SQLITE_INTERRUPT:
+		return error_set(err, EINTR, "Interrupted");
+	case SQLITE_NOMEM:
+		return error_set(err, ENOMEM, "Not enough memory");
+	case SQLITE_FULL:
+		return error_set(err, ENOSPC, "'%s' cannot be written: the disk is full", e->path);
+	case SQLITE_CANTOPEN:
+	case SQLITE_IOERR:
+		if (why)
+			return error_set_errno(err, why, "'%s' cannot be written", e->path);
+		break;
+	}
+	return error_set(err, EIO, "'%s' cannot be written: %s", e->path, sqlite3_errmsg(e->db));
+}
+
+int export_execute(struct export *e, struct error *err, const char *format, ...)
+{
+	va_list args;
+	char *sql;
+	int r;
+
+	va_start(args, format);
+	sql = sqlite3_vmprintf(format, args);
+	va_end(args);
+	r = sql ? sqlite3_exec(e->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+	sqlite3_free(sql);
+	return r == SQLITE_OK ? 0 : export_sqlite_error(e, r, err);
+}
+
+/* The file is thrown away if anything fails: nothing is kept to undo it with. */
+static int begin(struct export *e, struct error *err)
+{
+	int r = export_execute(e, err, "ATTACH %Q AS out", e->part_path);
+
+	if (r >= 0)
+		r = export_execute(e, err, "PRAGMA out.page_size = 65536; PRAGMA out.journal_mode = OFF; "
+				   "PRAGMA out.synchronous = OFF; PRAGMA out.locking_mode = EXCLUSIVE; "
+				   "PRAGMA out.cache_size = -16384; BEGIN");
+	return r;
+}
+
+static int create_table(struct export *e, const struct export_table *t, struct error *err)
+{
+	struct buf sql = BUF_INIT;
+	int r = buf_printf(&sql, "CREATE TABLE out.%s (", t->name);
+
+	for (unsigned i = 0; r >= 0 && i < t->column_count; i++) {
+		const struct export_column *c = &t->columns[i];
+
+		r = buf_printf(&sql, "%s\n    %s %s%s%s", i ? "," : "", c->name, c->type, c->not_null ? " NOT NULL" : "",
+			       c->is_key ? " PRIMARY KEY" : "");
+	}
+	if (r >= 0)
+		r = buf_puts(&sql, "\n)");
+	r = r < 0 ? error_set(err, ENOMEM, "Not enough memory") : export_execute(e, err, "%s", buf_cstr(&sql));
+	buf_release(&sql);
+	return r;
+}
+
+/* FAIL leaves the rows before the one that failed: there is no way back without a journal. */
+static int copy_rows(struct export *e, const struct export_table *t, bool filled)
+{
+	struct buf sql = BUF_INIT;
+	int r = buf_printf(&sql, "INSERT OR %s INTO out.\"%s\" ", filled ? "IGNORE" : "FAIL", t->name);
+
+	if (r >= 0)
+		r = export_select_text(e, t, filled, &sql);
+	r = r < 0 ? SQLITE_NOMEM : sqlite3_exec(e->db, buf_cstr(&sql), NULL, NULL, NULL);
+	buf_release(&sql);
+	return r;
+}
+
+static int write_table(struct export *e, const struct export_table *t, struct error *err)
+{
+	int r = create_table(e, t, err);
+
+	if (r < 0)
+		return r;
+	r = copy_rows(e, t, false);
+	/* Only a report that no recorder wrote has nulls where there are none, or an id twice. */
+	if ((r & 0xff) == SQLITE_CONSTRAINT) {
+		r = export_execute(e, err, "DELETE FROM out.\"%w\"", t->name);
+		if (r < 0)
+			return r;
+		r = copy_rows(e, t, true);
+	}
+	if (r != SQLITE_OK)
+		return export_sqlite_error(e, r, err);
+	if (e->request->only_with_rows && e->request->times.given && sqlite3_changes64(e->db) == 0)
+		return export_execute(e, err, "DROP TABLE out.\"%w\"", t->name);
+	return 0;
+}
+
+static int end(struct export *e, struct error *err)
+{
+	return export_execute(e, err, "COMMIT; DETACH out");
+}
+
+static void give_up(struct export *e)
+{
+	sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
+	sqlite3_exec(e->db, "DETACH out", NULL, NULL, NULL);
+}
+
+const struct export_format export_sqlite = {
+	.name = "SQLite", .ending = ".sqlite", .begin = begin, .table = write_table, .end = end, .give_up = give_up,
+};
