@@ -6,12 +6,13 @@
 #include "cli/help.h"
 
 extern const struct command profile_command, stats_command, sql_command, recover_command, symbolize_command,
-	doctor_command, help_command;
+	import_command, doctor_command, help_command;
 
 static const struct command *const all_commands[] = {
 	&profile_command,
 	&stats_command,
 	&sql_command,
+	&import_command,
 	&recover_command,
 	&symbolize_command,
 	&doctor_command,

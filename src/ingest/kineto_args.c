@@ -1,0 +1,72 @@
+/* Arguments of events: those with a column of their own, and rows of `arg` for the others. */
+#include "ingest/kineto_internal.h"
+
+#include <string.h>
+
+static void arg_row(struct kineto *k, uint64_t *set, const struct json_value *key, const struct json_value *value)
+{
+	uint32_t present = SINK_BIT(COLUMN_ARG_SET) | SINK_BIT(COLUMN_ARG_KEY);
+	int64_t v[TABLE_MAX_COLUMNS];
+	double real;
+
+	if (!*set)
+		*set = ++k->sink.next_set;
+	v[COLUMN_ARG_SET] = (int64_t)*set;
+	v[COLUMN_ARG_KEY] = (int64_t)kineto_text(k, key);
+	if (value->kind == JSON_NUMBER && json_integer(value, &v[COLUMN_ARG_INTEGER])) {
+		present |= SINK_BIT(COLUMN_ARG_INTEGER);
+	} else if (value->kind == JSON_NUMBER && json_real(value, &real)) {
+		memcpy(&v[COLUMN_ARG_REAL], &real, sizeof(real));
+		present |= SINK_BIT(COLUMN_ARG_REAL);
+	} else if (value->kind != JSON_NULL) {
+		v[COLUMN_ARG_TEXT] = (int64_t)kineto_text(k, value);
+		present |= SINK_BIT(COLUMN_ARG_TEXT);
+	}
+	sink_row(&k->sink, TABLE_ARG, v, present);
+}
+
+static struct json_value *known_value(const struct kineto_known *known, const struct json_value *key)
+{
+	for (; known && known->key; known++)
+		if (json_equals(key, known->key))
+			return known->value;
+	return NULL;
+}
+
+static void split(struct kineto *k, uint64_t *set, const struct json_value *object, const struct kineto_known *known)
+{
+	struct json_value key, value, *place;
+	struct json j;
+	int first = 1;
+
+	json_begin(&j, object->text, object->len);
+	while (json_next_member(&j, &first, &key) > 0 && json_value(&j, &value) >= 0) {
+		place = known_value(known, &key);
+		if (place)
+			*place = value;
+		else
+			arg_row(k, set, &key, &value);
+	}
+}
+
+uint64_t kineto_args(struct kineto *k, const struct kineto_event *e, const struct kineto_known *known)
+{
+	static const struct json_value key = { .kind = JSON_STRING, .text = "args", .len = 4 };
+	uint64_t set = 0;
+
+	if (e->args.kind == JSON_OBJECT)
+		split(k, &set, &e->args, known);
+	else if (e->args.kind != JSON_NONE)
+		arg_row(k, &set, &key, &e->args);
+	for (unsigned i = 0; i < e->extra_count; i++)
+		arg_row(k, &set, &e->extras[i].key, &e->extras[i].value);
+	return set;
+}
+
+uint64_t kineto_arg_rows(struct kineto *k, const struct json_value *object)
+{
+	uint64_t set = 0;
+
+	split(k, &set, object, NULL);
+	return set;
+}
