@@ -326,7 +326,7 @@ int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret)
 			decimals = 0;
 			continue;
 		}
-		if (*p < '0' || *p > '9' || value > INT64_MAX / 100)
+		if (*p < '0' || *p > '9' || value > (INT64_MAX - 9) / 10)
 			return scaled_by_real(v, scale, ret);
 		seen = 1;
 		if (decimals == (int)scale)

@@ -188,7 +188,7 @@ static void say_trouble(struct kineto *k, struct kineto_result *ret)
 static void release(struct kineto *k)
 {
 	struct keymap *const maps[] = { &k->pids, &k->place_keys, &k->stream_keys, &k->context_keys, &k->device_keys,
-					&k->function_keys, &k->launch_keys, &k->categories, &k->counter_keys };
+					&k->function_keys, &k->launch_keys, &k->counter_keys };
 
 	for (uint32_t i = 0; k->places && i < k->place_keys.count && !k->sink.result; i++)
 		free(k->places[i].open);

@@ -62,11 +62,3 @@ uint64_t kineto_args(struct kineto *k, const struct kineto_event *e, const struc
 		arg_row(k, &set, &e->extras[i].key, &e->extras[i].value);
 	return set;
 }
-
-uint64_t kineto_arg_rows(struct kineto *k, const struct json_value *object)
-{
-	uint64_t set = 0;
-
-	split(k, &set, object, NULL);
-	return set;
-}

@@ -1,12 +1,13 @@
 /* What becomes of each event: slices, instants, counters, names, calls of CUDA. */
 #include "ingest/kineto_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SLICE_COLUMNS (3 | SINK_BIT(COLUMN_SLICE_NAME) | SINK_BIT(COLUMN_SLICE_FLAGS) | \
-		       SINK_BIT(COLUMN_SLICE_CATEGORY) | SINK_BIT(COLUMN_SLICE_ARGS))
-#define INSTANT_COLUMNS (1 | SINK_BIT(COLUMN_INSTANT_NAME) | SINK_BIT(COLUMN_INSTANT_CATEGORY) | \
+		       SINK_BIT(COLUMN_SLICE_CLASS) | SINK_BIT(COLUMN_SLICE_ARGS))
+#define INSTANT_COLUMNS (1 | SINK_BIT(COLUMN_INSTANT_NAME) | SINK_BIT(COLUMN_INSTANT_CLASS) | \
 			 SINK_BIT(COLUMN_INSTANT_ARGS))
 #define CALL_COLUMNS (3 | SINK_BIT(COLUMN_CUDA_API_NAME) | SINK_BIT(COLUMN_CUDA_API_CLASS) | \
 		      SINK_BIT(COLUMN_CUDA_API_CORRELATION) | SINK_BIT(COLUMN_CUDA_API_ARGS))
@@ -50,14 +51,14 @@ static struct sink_track *track_of(struct kineto *k, struct sink_track **track, 
 
 static uint32_t slice_values(struct kineto *k, const struct kineto_event *e, int64_t *v)
 {
-	uint64_t set = kineto_args(k, e, NULL), category = kineto_category(k, e);
+	uint64_t set = kineto_args(k, e, NULL), category = kineto_text(k, &e->category);
 
 	v[COLUMN_SLICE_START] = e->start;
 	v[COLUMN_SLICE_END] = e->end;
 	v[COLUMN_SLICE_NAME] = (int64_t)kineto_text(k, &e->name);
-	v[COLUMN_SLICE_CATEGORY] = (int64_t)category;
+	v[COLUMN_SLICE_CLASS] = (int64_t)category;
 	v[COLUMN_SLICE_ARGS] = (int64_t)set;
-	return 3 | (e->name.kind ? SINK_BIT(COLUMN_SLICE_NAME) : 0) | (category ? SINK_BIT(COLUMN_SLICE_CATEGORY) : 0) |
+	return 3 | (e->name.kind ? SINK_BIT(COLUMN_SLICE_NAME) : 0) | (category ? SINK_BIT(COLUMN_SLICE_CLASS) : 0) |
 	       (set ? SINK_BIT(COLUMN_SLICE_ARGS) : 0);
 }
 
@@ -102,7 +103,7 @@ static void instant(struct kineto *k, struct kineto_event *e)
 	static const struct json_value key = { .kind = JSON_STRING, .text = "ph", .len = 2 };
 	struct kineto_place *p = place_with_event(k, e);
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint64_t set, category = kineto_category(k, e);
+	uint64_t set, category = kineto_text(k, &e->category);
 
 	if (!p)
 		return;
@@ -111,11 +112,11 @@ static void instant(struct kineto *k, struct kineto_event *e)
 	set = kineto_args(k, e, NULL);
 	v[COLUMN_INSTANT_TIME] = e->start;
 	v[COLUMN_INSTANT_NAME] = (int64_t)kineto_text(k, &e->name);
-	v[COLUMN_INSTANT_CATEGORY] = (int64_t)category;
+	v[COLUMN_INSTANT_CLASS] = (int64_t)category;
 	v[COLUMN_INSTANT_ARGS] = (int64_t)set;
 	sink_event(&k->sink, track_of(k, &p->instants, TRACK_GENERIC, TABLE_INSTANT, INSTANT_COLUMNS), v,
 		   1 | (e->name.kind ? SINK_BIT(COLUMN_INSTANT_NAME) : 0) |
-		   (category ? SINK_BIT(COLUMN_INSTANT_CATEGORY) : 0) | (set ? SINK_BIT(COLUMN_INSTANT_ARGS) : 0));
+		   (category ? SINK_BIT(COLUMN_INSTANT_CLASS) : 0) | (set ? SINK_BIT(COLUMN_INSTANT_ARGS) : 0));
 }
 
 static void begin(struct kineto *k, const struct kineto_event *e)
@@ -133,7 +134,7 @@ static void begin(struct kineto *k, const struct kineto_event *e)
 	if (p->open_count == p->open_capacity) {
 		open = reallocarray(p->open, capacity, sizeof(*open));
 		if (!open) {
-			k->sink.result = -12;
+			k->sink.result = -ENOMEM;
 			return;
 		}
 		p->open = open;

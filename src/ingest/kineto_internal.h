@@ -66,8 +66,7 @@ struct kineto {
 	struct sink sink;
 	struct json json;
 	struct buf text;    /* for strings without their escapes */
-	struct keymap pids, place_keys, stream_keys, context_keys, device_keys, function_keys, launch_keys,
-		categories, counter_keys;
+	struct keymap pids, place_keys, stream_keys, context_keys, device_keys, function_keys, launch_keys, counter_keys;
 	struct kineto_process *processes;
 	struct kineto_place *places;
 	struct kineto_stream *streams;
@@ -94,11 +93,9 @@ struct kineto_known {
 /* Splits the arguments: those in `known` (ended by a NULL key) go there, each other becomes a row.
  * Returns the set of the rows, 0 where there are none. */
 uint64_t kineto_args(struct kineto *k, const struct kineto_event *e, const struct kineto_known *known);
-uint64_t kineto_arg_rows(struct kineto *k, const struct json_value *object);
 
 /* kineto_places.c */
 struct kineto_place *kineto_place(struct kineto *k, const struct kineto_event *e, int on_gpu);
-uint64_t kineto_category(struct kineto *k, const struct kineto_event *e);
 void kineto_places_finish(struct kineto *k);
 
 /* kineto_gpu.c */

@@ -51,27 +51,6 @@ struct kineto_place *kineto_place(struct kineto *k, const struct kineto_event *e
 	return number == count ? new_place(k, number, e, on_gpu) : &k->places[number];
 }
 
-/* Numbers of categories are explained by rows of nvtx_category. */
-uint64_t kineto_category(struct kineto *k, const struct kineto_event *e)
-{
-	uint32_t count = k->categories.count, number;
-	int64_t v[TABLE_MAX_COLUMNS];
-
-	if (e->category.kind != JSON_STRING)
-		return 0;
-	number = keymap_number(&k->categories, e->category.text, e->category.len);
-	if (number == KEYMAP_NONE)
-		return 0;
-	if (number == count) {
-		v[COLUMN_NVTX_CATEGORY_DOMAIN] = 0;
-		v[COLUMN_NVTX_CATEGORY_CATEGORY] = number + 1;
-		v[COLUMN_NVTX_CATEGORY_NAME] = (int64_t)kineto_text(k, &e->category);
-		sink_row(&k->sink, TABLE_NVTX_CATEGORY, v, SINK_BIT(COLUMN_NVTX_CATEGORY_DOMAIN) |
-			 SINK_BIT(COLUMN_NVTX_CATEGORY_CATEGORY) | SINK_BIT(COLUMN_NVTX_CATEGORY_NAME));
-	}
-	return number + 1;
-}
-
 static void process_row(struct kineto *k, const struct kineto_process *p)
 {
 	uint32_t present = SINK_BIT(COLUMN_PROCESS_UID) | SINK_BIT(COLUMN_PROCESS_PID) | SINK_BIT(COLUMN_PROCESS_INNER_PID) |
