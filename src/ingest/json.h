@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define JSON_MAX_DEPTH 128
 
@@ -36,7 +37,12 @@ struct json {
 void json_begin(struct json *j, const char *text, size_t len);
 
 /* The next byte that is not white space, without taking it; 0 at the end. */
-int json_peek(struct json *j);
+static inline int json_peek(struct json *j)
+{
+	while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r'))
+		j->at++;
+	return j->at < j->end ? (unsigned char)*j->at : 0;
+}
 
 /* Takes a whole value. Negative (and j->trouble) where it is not well-formed. */
 int json_value(struct json *j, struct json_value *ret);
@@ -50,7 +56,13 @@ int json_next_element(struct json *j, int *first);
 /* Escapes replaced, into ret[size] (size > len); returns the length. What is not UTF-8 stays as it is. */
 size_t json_unescape(const struct json_value *string, char *ret, size_t size);
 
-int json_equals(const struct json_value *string, const char *text);
+/* Inline, as `text` is nearly always a constant. */
+static inline int json_equals(const struct json_value *string, const char *text)
+{
+	size_t len = strlen(text);
+
+	return string->len == len && string->kind == JSON_STRING && memcmp(string->text, text, len) == 0;
+}
 
 /* A number, or a string that holds one, times ten to the `scale`, rounded; 0 if it is none or does
  * not fit. */

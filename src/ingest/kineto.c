@@ -46,37 +46,68 @@ uint64_t kineto_text(struct kineto *k, const struct json_value *v)
 /* Where a member of an event goes; NULL: among the extras. */
 static struct json_value *member_of(struct kineto_event *e, const struct json_value *key)
 {
-	const struct {
-		const char *name;
-		struct json_value *place;
-	} members[] = { { "ph", &e->phase }, { "cat", &e->category }, { "name", &e->name }, { "pid", &e->pid },
-			{ "tid", &e->tid }, { "ts", &e->time }, { "dur", &e->duration }, { "args", &e->args } };
+	if (json_equals(key, "ph"))
+		return &e->phase;
+	if (json_equals(key, "ts"))
+		return &e->time;
+	if (json_equals(key, "cat"))
+		return &e->category;
+	if (json_equals(key, "pid"))
+		return &e->pid;
+	if (json_equals(key, "tid"))
+		return &e->tid;
+	if (json_equals(key, "dur"))
+		return &e->duration;
+	return json_equals(key, "name") ? &e->name : NULL;
+}
 
-	for (unsigned i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		if (json_equals(key, members[i].name))
-			return members[i].place;
-	return NULL;
+/* Their members are collected while they are read: most of a trace is arguments. */
+static int read_args(struct kineto *k, struct kineto_event *e)
+{
+	const char *from;
+	int r;
+
+	e->members = NULL;
+	if (json_peek(&k->json) != '{')
+		return json_value(&k->json, &e->args);
+	from = k->json.at;
+	r = kineto_read_members(&k->json, &k->members);
+	e->members = &k->members;
+	e->args = (struct json_value){ .kind = JSON_OBJECT, .text = from, .len = (size_t)(k->json.at - from) };
+	if (r == -ENOMEM)
+		k->sink.result = r;
+	return r;
+}
+
+static int read_member(struct kineto *k, struct kineto_event *e, const struct json_value *key)
+{
+	struct json_value value, *place = member_of(e, key);
+	int r;
+
+	if (!place && json_equals(key, "args"))
+		return read_args(k, e);
+	r = json_value(&k->json, place ? place : &value);
+	if (place || r < 0)
+		return r;
+	if (e->extra_count < KINETO_MAX_EXTRAS)
+		e->extras[e->extra_count++] = (struct kineto_member){ *key, value };
+	else
+		k->odd++;
+	return 0;
 }
 
 static int read_event(struct kineto *k)
 {
-	struct json_value key, value, *place;
+	struct json_value key;
 	struct kineto_event e;
 	int first = 1, r;
 
 	memset(&e, 0, offsetof(struct kineto_event, extras));
 	e.extra_count = 0;
 	while ((r = json_next_member(&k->json, &first, &key)) > 0) {
-		r = json_value(&k->json, &value);
+		r = read_member(k, &e, &key);
 		if (r < 0)
 			return r;
-		place = member_of(&e, &key);
-		if (place)
-			*place = value;
-		else if (e.extra_count < KINETO_MAX_EXTRAS)
-			e.extras[e.extra_count++] = (struct kineto_member){ key, value };
-		else
-			k->odd++;
 	}
 	if (r == 0)
 		kineto_event(k, &e);
@@ -199,6 +230,7 @@ static void release(struct kineto *k)
 	free(k->streams);
 	free(k->devices);
 	free(k->counters);
+	free(k->members.list);
 	buf_release(&k->text);
 	sink_release(&k->sink);
 }

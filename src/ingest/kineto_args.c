@@ -1,6 +1,8 @@
 /* Arguments of events: those with a column of their own, and rows of `arg` for the others. */
 #include "ingest/kineto_internal.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void arg_row(struct kineto *k, uint64_t *set, const struct json_value *key, const struct json_value *value)
@@ -33,30 +35,44 @@ static struct json_value *known_value(const struct kineto_known *known, const st
 	return NULL;
 }
 
-static void split(struct kineto *k, uint64_t *set, const struct json_value *object, const struct kineto_known *known)
+int kineto_read_members(struct json *j, struct kineto_members *ret)
 {
-	struct json_value key, value, *place;
-	struct json j;
-	int first = 1;
+	struct kineto_member member, *grown;
+	int first = 1, r;
 
-	json_begin(&j, object->text, object->len);
-	while (json_next_member(&j, &first, &key) > 0 && json_value(&j, &value) >= 0) {
-		place = known_value(known, &key);
-		if (place)
-			*place = value;
-		else
-			arg_row(k, set, &key, &value);
+	ret->count = 0;
+	while ((r = json_next_member(j, &first, &member.key)) > 0) {
+		r = json_value(j, &member.value);
+		if (r < 0)
+			return r;
+		if (ret->count == ret->capacity) {
+			grown = reallocarray(ret->list, ret->capacity * 2 + 32, sizeof(*grown));
+			if (!grown)
+				return -ENOMEM;
+			ret->list = grown;
+			ret->capacity = ret->capacity * 2 + 32;
+		}
+		ret->list[ret->count++] = member;
 	}
+	return r;
 }
 
 uint64_t kineto_args(struct kineto *k, const struct kineto_event *e, const struct kineto_known *known)
 {
 	static const struct json_value key = { .kind = JSON_STRING, .text = "args", .len = 4 };
+	const struct kineto_member *m;
+	struct json_value *place;
 	uint64_t set = 0;
 
-	if (e->args.kind == JSON_OBJECT)
-		split(k, &set, &e->args, known);
-	else if (e->args.kind != JSON_NONE)
+	for (size_t i = 0; e->members && i < e->members->count; i++) {
+		m = &e->members->list[i];
+		place = known_value(known, &m->key);
+		if (place)
+			*place = m->value;
+		else
+			arg_row(k, &set, &m->key, &m->value);
+	}
+	if (!e->members && e->args.kind != JSON_NONE)
 		arg_row(k, &set, &key, &e->args);
 	for (unsigned i = 0; i < e->extra_count; i++)
 		arg_row(k, &set, &e->extras[i].key, &e->extras[i].value);

@@ -10,13 +10,13 @@ static void put(int64_t *values, uint32_t *present, unsigned column, int known, 
 	*present |= known ? SINK_BIT(column) : 0;
 }
 
-static void gpu_row(struct kineto *k, const struct json_value *properties, int64_t id, const char *otherwise)
+static void gpu_row(struct kineto *k, const struct kineto_members *properties, int64_t id, const char *otherwise)
 {
 	struct json_value name = { 0 }, memory = { 0 }, major = { 0 }, minor = { 0 }, sms = { 0 }, number = { 0 };
 	const struct kineto_known known[] = { { "id", &number }, { "name", &name }, { "totalGlobalMem", &memory },
 					      { "computeMajor", &major }, { "computeMinor", &minor },
 					      { "numSms", &sms }, { NULL, NULL } };
-	const struct kineto_event as_event = { .args = *properties };
+	const struct kineto_event as_event = { .members = properties };
 	uint64_t attributes = kineto_args(k, &as_event, known);
 	struct kineto_device *device;
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -43,16 +43,15 @@ static void gpu_row(struct kineto *k, const struct json_value *properties, int64
 
 void kineto_device_properties(struct kineto *k, const struct json_value *list)
 {
-	struct json_value item;
 	struct json j;
 	int first = 1;
 
 	if (list->kind != JSON_ARRAY)
 		return;
 	json_begin(&j, list->text, list->len);
-	for (int64_t id = 0; json_next_element(&j, &first) > 0 && json_value(&j, &item) >= 0; id++)
-		if (item.kind == JSON_OBJECT)
-			gpu_row(k, &item, id, "GPU");
+	for (int64_t id = 0; json_next_element(&j, &first) > 0 && json_peek(&j) == '{'; id++)
+		if (kineto_read_members(&j, &k->members) == 0)
+			gpu_row(k, &k->members, id, "GPU");
 }
 
 static void device_row(struct kineto *k, const struct kineto_device *d, uint64_t process)
@@ -109,13 +108,12 @@ static void stream_rows(struct kineto *k, const struct kineto_stream *s, uint64_
 
 void kineto_gpu_finish(struct kineto *k, uint64_t process)
 {
-	static const struct json_value nothing = { .kind = JSON_NONE };
 	char name[48];
 
 	for (uint32_t i = 0; i < k->device_keys.count; i++) {
 		snprintf(name, sizeof(name), "GPU %lld", (long long)k->devices[i].id);
 		if (!k->devices[i].gpu)
-			gpu_row(k, &nothing, k->devices[i].id, name);
+			gpu_row(k, NULL, k->devices[i].id, name);
 		device_row(k, &k->devices[i], process);
 	}
 	for (uint32_t i = 0; i < k->stream_keys.count; i++)

@@ -188,27 +188,25 @@ static struct sink_track *counter_track(struct kineto *k, const struct kineto_ev
 
 static void counter(struct kineto *k, const struct kineto_event *e)
 {
-	struct json_value key, value;
+	const struct kineto_member *m;
 	int64_t v[TABLE_MAX_COLUMNS];
-	struct json j;
 	uint32_t present;
 	double real;
-	int first = 1;
 
-	json_begin(&j, e->args.text, e->args.len);
-	while (json_next_member(&j, &first, &key) > 0 && json_value(&j, &value) >= 0) {
+	for (size_t i = 0; i < e->members->count; i++) {
+		m = &e->members->list[i];
 		v[COLUMN_COUNTER_TIME] = e->start;
 		present = 1;
-		if (json_integer(&value, &v[COLUMN_COUNTER_INTEGER])) {
+		if (json_integer(&m->value, &v[COLUMN_COUNTER_INTEGER])) {
 			present |= SINK_BIT(COLUMN_COUNTER_INTEGER);
-		} else if (json_real(&value, &real)) {
+		} else if (json_real(&m->value, &real)) {
 			memcpy(&v[COLUMN_COUNTER_REAL], &real, sizeof(real));
 			present |= SINK_BIT(COLUMN_COUNTER_REAL);
 		} else {
 			k->odd++;
 			continue;
 		}
-		sink_event(&k->sink, counter_track(k, e, &key), v, present);
+		sink_event(&k->sink, counter_track(k, e, &m->key), v, present);
 	}
 }
 
@@ -229,17 +227,12 @@ static void name_of(struct kineto *k, const struct kineto_event *e, const struct
 /* Names of processes and threads; the others (labels, order of rows) are facts about the trace. */
 static void metadata(struct kineto *k, const struct kineto_event *e)
 {
-	struct json_value name = { 0 }, key, value;
+	struct json_value name = { 0 };
 	struct buf what = BUF_INIT;
-	struct json j;
-	int first = 1;
 
-	if (e->args.kind == JSON_OBJECT) {
-		json_begin(&j, e->args.text, e->args.len);
-		while (json_next_member(&j, &first, &key) > 0 && json_value(&j, &value) >= 0)
-			if (json_equals(&key, "name"))
-				name = value;
-	}
+	for (size_t i = 0; e->members && i < e->members->count; i++)
+		if (json_equals(&e->members->list[i].key, "name"))
+			name = e->members->list[i].value;
 	if (name.kind == JSON_STRING && (json_equals(&e->name, "process_name") || json_equals(&e->name, "thread_name"))) {
 		name_of(k, e, &name);
 		return;
@@ -290,7 +283,7 @@ void kineto_event(struct kineto *k, struct kineto_event *e)
 		begin(k, e);
 	else if (json_equals(&e->phase, "E"))
 		end(k, e);
-	else if (json_equals(&e->phase, "C") && e->args.kind == JSON_OBJECT)
+	else if (json_equals(&e->phase, "C") && e->members)
 		counter(k, e);
 	else
 		instant(k, e);

@@ -15,9 +15,16 @@ struct kineto_member {
 	struct json_value value;
 };
 
+/* Members of an object, in order; the array is used again and again. */
+struct kineto_members {
+	struct kineto_member *list;
+	size_t count, capacity;
+};
+
 /* One element of traceEvents, as it stands. */
 struct kineto_event {
 	struct json_value name, category, phase, pid, tid, time, duration, args;
+	const struct kineto_members *members; /* of args, where they are an object */
 	struct kineto_member extras[KINETO_MAX_EXTRAS]; /* members of no meaning to us */
 	unsigned extra_count;
 	int64_t start, end; /* ns */
@@ -65,6 +72,7 @@ struct kineto_device {
 struct kineto {
 	struct sink sink;
 	struct json json;
+	struct kineto_members members;
 	struct buf text;    /* for strings without their escapes */
 	struct keymap pids, place_keys, stream_keys, context_keys, device_keys, function_keys, launch_keys, counter_keys;
 	struct kineto_process *processes;
@@ -86,6 +94,8 @@ uint64_t kineto_text(struct kineto *k, const struct json_value *v);
 const char *kineto_cstr(struct kineto *k, const struct json_value *v);
 
 /* kineto_args.c */
+/* With the cursor at the brace. Negative where the object is not well-formed, or without memory. */
+int kineto_read_members(struct json *j, struct kineto_members *ret);
 struct kineto_known {
 	const char *key;
 	struct json_value *value;
