@@ -323,12 +323,14 @@ static int scaled_by_real(const struct json_value *v, unsigned scale, int64_t *r
 
 int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret)
 {
-	const char *p = v->text, *end = p + v->len;
+	const char *p, *end;
 	int negative, round = 0, seen = 0, decimals = -1;
 	int64_t value = 0;
 
 	if ((v->kind != JSON_NUMBER && v->kind != JSON_STRING) || v->len > 64)
 		return 0;
+	p = v->text;
+	end = p + v->len;
 	negative = p < end && *p == '-';
 	for (p += negative; p < end; p++) {
 		if (*p == '.' && decimals < 0) {
