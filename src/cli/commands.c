@@ -5,14 +5,15 @@
 #include "cli/command.h"
 #include "cli/help.h"
 
-extern const struct command profile_command, stats_command, sql_command, export_command, recover_command,
-	symbolize_command, doctor_command, help_command;
+extern const struct command profile_command, stats_command, sql_command, export_command, import_command,
+	recover_command, symbolize_command, doctor_command, help_command;
 
 static const struct command *const all_commands[] = {
 	&profile_command,
 	&stats_command,
 	&sql_command,
 	&export_command,
+	&import_command,
 	&recover_command,
 	&symbolize_command,
 	&doctor_command,

@@ -1,0 +1,382 @@
+#include "ingest/json.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int trouble(struct json *j, const char *what)
+{
+	if (!j->trouble)
+		j->trouble = what;
+	return -EBADMSG;
+}
+
+void json_begin(struct json *j, const char *text, size_t len)
+{
+	*j = (struct json){ .begin = text, .at = text, .end = text + len };
+	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		j->at += 3;
+}
+
+static int take(struct json *j, int wanted, const char *otherwise)
+{
+	if (json_peek(j) != wanted)
+		return trouble(j, j->at == j->end ? "the text ends here" : otherwise);
+	j->at++;
+	return 0;
+}
+
+#define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
+
+/* A bit in each byte that is zero, and perhaps in those above the lowest of them. */
+static uint64_t zero_bytes(uint64_t word)
+{
+	return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
+}
+
+/* The next quote or backslash, `end` where there is none. Names are short: eight bytes at a time
+ * beat a call of memchr for each of the two. */
+static const char *string_mark(const char *p, const char *end)
+{
+	uint64_t word, found;
+
+	for (; end - p >= 8; p += 8) {
+		memcpy(&word, p, sizeof(word));
+		word = le64toh(word);
+		found = zero_bytes(word ^ EACH_BYTE('"')) | zero_bytes(word ^ EACH_BYTE('\\'));
+		if (found)
+			return p + (__builtin_ctzll(found) >> 3);
+	}
+	while (p < end && *p != '"' && *p != '\\')
+		p++;
+	return p;
+}
+
+static int take_string(struct json *j, struct json_value *ret)
+{
+	const char *from = j->at + 1, *p = from;
+
+	*ret = (struct json_value){ .kind = JSON_STRING, .text = from };
+	for (;;) {
+		p = string_mark(p, j->end);
+		if (p < j->end && *p == '"')
+			break;
+		if (j->end - p < 2)
+			return trouble(j, "a string does not end");
+		ret->escaped = 1;
+		p += 2;
+	}
+	ret->len = (size_t)(p - from);
+	j->at = p + 1;
+	return 0;
+}
+
+static int is_number_byte(char c)
+{
+	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+static int take_word(struct json *j, const char *word, enum json_kind kind, struct json_value *ret)
+{
+	size_t len = strlen(word);
+
+	if ((size_t)(j->end - j->at) < len || memcmp(j->at, word, len) != 0)
+		return trouble(j, "a value is expected");
+	*ret = (struct json_value){ .kind = kind, .text = j->at, .len = len };
+	j->at += len;
+	return 0;
+}
+
+static int take_number(struct json *j, struct json_value *ret)
+{
+	const char *from = j->at;
+
+	if (*j->at == '-' && j->end - j->at > 1 && j->at[1] == 'I')
+		return take_word(j, "-Infinity", JSON_NUMBER, ret);
+	while (j->at < j->end && is_number_byte(*j->at))
+		j->at++;
+	if (j->at == from)
+		return trouble(j, "a value is expected");
+	*ret = (struct json_value){ .kind = JSON_NUMBER, .text = from, .len = (size_t)(j->at - from) };
+	return 0;
+}
+
+static int take_value(struct json *j, struct json_value *ret, unsigned depth);
+
+static int take_object(struct json *j, unsigned depth)
+{
+	struct json_value inner;
+	int first = 1, r;
+
+	while ((r = json_next_member(j, &first, &inner)) > 0) {
+		r = take_value(j, &inner, depth);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int take_array(struct json *j, unsigned depth)
+{
+	struct json_value inner;
+	int first = 1, r;
+
+	while ((r = json_next_element(j, &first)) > 0) {
+		r = take_value(j, &inner, depth);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int take_compound(struct json *j, struct json_value *ret, unsigned depth)
+{
+	const char *from = j->at;
+	enum json_kind kind = *from == '{' ? JSON_OBJECT : JSON_ARRAY;
+	int r;
+
+	if (depth == JSON_MAX_DEPTH)
+		return trouble(j, "objects and arrays are nested too deep");
+	r = kind == JSON_OBJECT ? take_object(j, depth + 1) : take_array(j, depth + 1);
+	*ret = (struct json_value){ .kind = kind, .text = from, .len = (size_t)(j->at - from) };
+	return r;
+}
+
+static int take_value(struct json *j, struct json_value *ret, unsigned depth)
+{
+	switch (json_peek(j)) {
+	case '"': return take_string(j, ret);
+	case '{':
+	case '[': return take_compound(j, ret, depth);
+	case 't': return take_word(j, "true", JSON_TRUE, ret);
+	case 'f': return take_word(j, "false", JSON_FALSE, ret);
+	case 'n':
+		if (j->end - j->at > 1 && j->at[1] == 'a')
+			return take_word(j, "nan", JSON_NUMBER, ret);
+		return take_word(j, "null", JSON_NULL, ret);
+	case 'N': return take_word(j, "NaN", JSON_NUMBER, ret);
+	case 'I': return take_word(j, "Infinity", JSON_NUMBER, ret);
+	case 'i': return take_word(j, "inf", JSON_NUMBER, ret);
+	default:
+		if (j->at == j->end)
+			return trouble(j, "the text ends here");
+		return take_number(j, ret);
+	}
+}
+
+int json_value(struct json *j, struct json_value *ret)
+{
+	return take_value(j, ret, 0);
+}
+
+/* Takes what stands before the next value: the bracket, a comma, or the closing bracket. */
+static int step(struct json *j, int *first, int close)
+{
+	int c;
+
+	if (*first)
+		j->at++;
+	c = json_peek(j);
+	if (c == close) {
+		j->at++;
+		return 0;
+	}
+	if (!*first && take(j, ',', "a comma or a closing bracket is expected") < 0)
+		return -EBADMSG;
+	*first = 0;
+	return 1;
+}
+
+int json_next_member(struct json *j, int *first, struct json_value *ret_key)
+{
+	int r = step(j, first, '}');
+
+	if (r <= 0)
+		return r;
+	if (json_peek(j) != '"')
+		return trouble(j, j->at == j->end ? "the text ends here" : "a name in quotes is expected");
+	if (take_string(j, ret_key) < 0 || take(j, ':', "a colon is expected") < 0)
+		return -EBADMSG;
+	return 1;
+}
+
+int json_next_element(struct json *j, int *first)
+{
+	return step(j, first, ']');
+}
+
+static int hex4(const char *p, const char *end, unsigned *ret)
+{
+	unsigned value = 0;
+
+	if (end - p < 4)
+		return 0;
+	for (int i = 0; i < 4; i++) {
+		char c = p[i];
+		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') :
+				 c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) :
+				 c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : 16;
+
+		if (digit == 16)
+			return 0;
+		value = value << 4 | digit;
+	}
+	*ret = value;
+	return 1;
+}
+
+/* At most three bytes for six, four for twelve: never longer than what it stands for. */
+static size_t put_utf8(unsigned code, char *ret)
+{
+	if (code < 0x80) {
+		ret[0] = (char)code;
+		return 1;
+	}
+	if (code < 0x800) {
+		ret[0] = (char)(0xc0 | code >> 6);
+		ret[1] = (char)(0x80 | (code & 0x3f));
+		return 2;
+	}
+	if (code < 0x10000) {
+		ret[0] = (char)(0xe0 | code >> 12);
+		ret[1] = (char)(0x80 | (code >> 6 & 0x3f));
+		ret[2] = (char)(0x80 | (code & 0x3f));
+		return 3;
+	}
+	ret[0] = (char)(0xf0 | code >> 18);
+	ret[1] = (char)(0x80 | (code >> 12 & 0x3f));
+	ret[2] = (char)(0x80 | (code >> 6 & 0x3f));
+	ret[3] = (char)(0x80 | (code & 0x3f));
+	return 4;
+}
+
+/* Behind "\u". Half a surrogate pair is the replacement character, and NUL, too. */
+static size_t put_code(const char **p, const char *end, char *ret)
+{
+	unsigned code, low;
+
+	if (!hex4(*p, end, &code)) {
+		ret[0] = 'u';
+		return 1;
+	}
+	*p += 4;
+	if (code >= 0xd800 && code < 0xdc00 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u' &&
+	    hex4(*p + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
+		*p += 6;
+		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+	} else if (!code || (code >= 0xd800 && code < 0xe000)) {
+		code = 0xfffd;
+	}
+	return put_utf8(code, ret);
+}
+
+size_t json_unescape(const struct json_value *string, char *ret, size_t size)
+{
+	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+	const char *p = string->text, *end = p + string->len, *known;
+	size_t len = 0;
+
+	while (p < end && len < size) {
+		if (*p != '\\' || p + 1 == end) {
+			ret[len++] = *p++;
+			continue;
+		}
+		p += 2;
+		if (p[-1] == 'u') {
+			len += put_code(&p, end, ret + len);
+			continue;
+		}
+		known = p[-1] ? strchr(from, p[-1]) : NULL;
+		ret[len++] = known ? to[known - from] : p[-1];
+	}
+	return len;
+}
+
+int json_real(const struct json_value *v, double *ret)
+{
+	char text[64], *end;
+
+	if ((v->kind != JSON_NUMBER && v->kind != JSON_STRING) || !v->len || v->len >= sizeof(text))
+		return 0;
+	memcpy(text, v->text, v->len);
+	text[v->len] = '\0';
+	*ret = strtod(text, &end);
+	return *end == '\0';
+}
+
+/* With an exponent, or longer than any we know how to keep. */
+static int scaled_by_real(const struct json_value *v, unsigned scale, int64_t *ret)
+{
+	double value;
+
+	if (!json_real(v, &value) || !isfinite(value))
+		return 0;
+	while (scale--)
+		value *= 10;
+	if (!(fabs(value) < 9.2e18))
+		return 0;
+	*ret = (int64_t)llround(value);
+	return 1;
+}
+
+int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret)
+{
+	const char *p, *end;
+	int negative, round = 0, seen = 0, decimals = -1;
+	int64_t value = 0;
+
+	if ((v->kind != JSON_NUMBER && v->kind != JSON_STRING) || v->len > 64)
+		return 0;
+	p = v->text;
+	end = p + v->len;
+	negative = p < end && *p == '-';
+	for (p += negative; p < end; p++) {
+		if (*p == '.' && decimals < 0) {
+			decimals = 0;
+			continue;
+		}
+		if (*p < '0' || *p > '9' || value > (INT64_MAX - 9) / 10)
+			return scaled_by_real(v, scale, ret);
+		seen = 1;
+		if (decimals == (int)scale)
+			round = *p >= '5';
+		if (decimals < (int)scale)
+			value = value * 10 + (*p - '0');
+		decimals += decimals >= 0;
+	}
+	for (int i = decimals < 0 ? 0 : decimals; i < (int)scale; i++)
+		if (__builtin_mul_overflow(value, 10, &value))
+			return 0;
+	*ret = negative ? -(value + round) : value + round;
+	return seen;
+}
+
+/* Addresses above half of the range keep their bits. */
+int json_integer(const struct json_value *v, int64_t *ret)
+{
+	uint64_t value = 0;
+	size_t i = 0, negative = v->len && v->text[0] == '-';
+
+	if (v->kind != JSON_NUMBER || v->len == negative)
+		return 0;
+	for (i = negative; i < v->len; i++) {
+		if (v->text[i] < '0' || v->text[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(v->text[i] - '0'), &value))
+			return 0;
+	}
+	if (negative && value > (uint64_t)INT64_MAX)
+		return 0;
+	*ret = negative ? -(int64_t)value : (int64_t)value;
+	return 1;
+}
+
+size_t json_line(const struct json *j, const char *at)
+{
+	size_t line = 1;
+
+	for (const char *p = j->begin; p < at && (p = memchr(p, '\n', (size_t)(at - p))); p++)
+		line++;
+	return line;
+}

@@ -1,0 +1,76 @@
+/* JSON read in place: a cursor over bytes in memory, which hands out spans of them. Nothing is
+ * allocated, nothing is copied, and no input leads to more than JSON_MAX_DEPTH nested calls. */
+#ifndef SONDE_INGEST_JSON_H
+#define SONDE_INGEST_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define JSON_MAX_DEPTH 128
+
+enum json_kind {
+	JSON_NONE = 0,
+	JSON_STRING,   /* text: between the quotes, escapes as they stand */
+	JSON_NUMBER,   /* also NaN and Infinity, which some writers put out */
+	JSON_TRUE,
+	JSON_FALSE,
+	JSON_NULL,
+	JSON_OBJECT,   /* text: all of it, with its braces */
+	JSON_ARRAY
+};
+
+struct json_value {
+	enum json_kind kind;
+	int escaped;   /* a string that has escapes */
+	const char *text;
+	size_t len;
+};
+
+struct json {
+	const char *begin;
+	const char *at;
+	const char *end;
+	const char *trouble; /* what is wrong at `at`; NULL while all is well */
+};
+
+void json_begin(struct json *j, const char *text, size_t len);
+
+/* The next byte that is not white space, without taking it; 0 at the end. */
+static inline int json_peek(struct json *j)
+{
+	while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r'))
+		j->at++;
+	return j->at < j->end ? (unsigned char)*j->at : 0;
+}
+
+/* Takes a whole value. Negative (and j->trouble) where it is not well-formed. */
+int json_value(struct json *j, struct json_value *ret);
+
+/* Objects and arrays, entered with the cursor at the bracket: 1 and a member, 0 behind the
+ * last, negative where they are not well-formed. `*first` is 1 before the first call. An array's
+ * values are left to the caller: the cursor stands before the next one. */
+int json_next_member(struct json *j, int *first, struct json_value *ret_key);
+int json_next_element(struct json *j, int *first);
+
+/* Escapes replaced, into ret[size] (size > len); returns the length. What is not UTF-8 stays as it is. */
+size_t json_unescape(const struct json_value *string, char *ret, size_t size);
+
+/* Inline, as `text` is nearly always a constant. */
+static inline int json_equals(const struct json_value *string, const char *text)
+{
+	size_t len = strlen(text);
+
+	return string->len == len && string->kind == JSON_STRING && memcmp(string->text, text, len) == 0;
+}
+
+/* A number, or a string that holds one, times ten to the `scale`, rounded; 0 if it is none or does
+ * not fit. */
+int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret);
+int json_integer(const struct json_value *v, int64_t *ret);
+int json_real(const struct json_value *v, double *ret);
+
+/* Line (from 1) of a place in the text. */
+size_t json_line(const struct json *j, const char *at);
+
+#endif

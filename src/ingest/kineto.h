@@ -1,0 +1,19 @@
+/* Traces of torch.profiler (Kineto), and other JSON in the format of Chrome's trace viewer. docs/import.md */
+#ifndef SONDE_INGEST_KINETO_H
+#define SONDE_INGEST_KINETO_H
+
+#include "base/error.h"
+#include "report/writer.h"
+
+struct kineto_result {
+	uint64_t events;     /* in the report */
+	uint64_t flows;      /* arrows left out because correlation ids say the same */
+	const char *trouble; /* NULL: all of it was read */
+	size_t line, offset; /* where it was met; the offset counts from 0 */
+};
+
+/* Fills the writer, which stays the caller's. What was read before trouble is met is kept. */
+int kineto_import(const char *text, size_t len, struct report_writer *writer, struct kineto_result *ret,
+		  struct error *err);
+
+#endif

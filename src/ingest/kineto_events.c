@@ -1,0 +1,321 @@
+/* What becomes of each event: slices, instants, counters, names, calls of CUDA. */
+#include "ingest/kineto_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICE_COLUMNS (3 | SINK_BIT(COLUMN_SLICE_NAME) | SINK_BIT(COLUMN_SLICE_FLAGS) | \
+		       SINK_BIT(COLUMN_SLICE_CLASS) | SINK_BIT(COLUMN_SLICE_ARGS))
+#define INSTANT_COLUMNS (1 | SINK_BIT(COLUMN_INSTANT_NAME) | SINK_BIT(COLUMN_INSTANT_CLASS) | \
+			 SINK_BIT(COLUMN_INSTANT_ARGS))
+#define CALL_COLUMNS (3 | SINK_BIT(COLUMN_CUDA_API_NAME) | SINK_BIT(COLUMN_CUDA_API_CLASS) | \
+		      SINK_BIT(COLUMN_CUDA_API_CORRELATION) | SINK_BIT(COLUMN_CUDA_API_ARGS))
+#define MAX_OPEN 4096u /* "B" without "E" in one thread */
+
+static int read_times(struct kineto_event *e)
+{
+	int64_t duration = 0;
+
+	if (!json_scaled(&e->time, 3, &e->start) || e->start > KINETO_TIME_LIMIT || e->start < -KINETO_TIME_LIMIT)
+		return 0;
+	if (!json_scaled(&e->duration, 3, &duration) || duration < 0 || duration > KINETO_TIME_LIMIT)
+		duration = 0;
+	e->end = e->start + duration;
+	return 1;
+}
+
+static struct kineto_place *place_with_event(struct kineto *k, const struct kineto_event *e)
+{
+	static const char *const of_gpu[] = { "gpu_user_annotation", "cuda_event" };
+	struct kineto_place *p;
+	int on_gpu = 0;
+
+	for (unsigned i = 0; i < sizeof(of_gpu) / sizeof(of_gpu[0]); i++)
+		on_gpu |= json_equals(&e->category, of_gpu[i]);
+	p = kineto_place(k, e, on_gpu);
+	if (p) {
+		p->has_events = 1;
+		k->processes[p->process].has_events |= !on_gpu;
+	}
+	return p;
+}
+
+static struct sink_track *track_of(struct kineto *k, struct sink_track **track, enum track_kind kind,
+				   enum table_id table, uint32_t columns)
+{
+	if (!*track)
+		*track = sink_track(&k->sink, kind, table, columns);
+	return *track;
+}
+
+static uint32_t slice_values(struct kineto *k, const struct kineto_event *e, int64_t *v)
+{
+	uint64_t set = kineto_args(k, e, NULL), category = kineto_text(k, &e->category);
+
+	v[COLUMN_SLICE_START] = e->start;
+	v[COLUMN_SLICE_END] = e->end;
+	v[COLUMN_SLICE_NAME] = (int64_t)kineto_text(k, &e->name);
+	v[COLUMN_SLICE_CLASS] = (int64_t)category;
+	v[COLUMN_SLICE_ARGS] = (int64_t)set;
+	return 3 | (e->name.kind ? SINK_BIT(COLUMN_SLICE_NAME) : 0) | (category ? SINK_BIT(COLUMN_SLICE_CLASS) : 0) |
+	       (set ? SINK_BIT(COLUMN_SLICE_ARGS) : 0);
+}
+
+static void slice(struct kineto *k, const struct kineto_event *e)
+{
+	struct kineto_place *p = place_with_event(k, e);
+	int64_t v[TABLE_MAX_COLUMNS];
+	uint32_t present;
+
+	if (!p)
+		return;
+	present = slice_values(k, e, v);
+	sink_event(&k->sink, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, SLICE_COLUMNS), v, present);
+}
+
+static void call(struct kineto *k, const struct kineto_event *e, int class)
+{
+	struct json_value correlation = { 0 };
+	const struct kineto_known known[] = { { "correlation", &correlation }, { NULL, NULL } };
+	uint64_t set = kineto_args(k, e, known);
+	struct kineto_place *p = place_with_event(k, e);
+	int64_t v[TABLE_MAX_COLUMNS];
+	uint32_t present = 3 | SINK_BIT(COLUMN_CUDA_API_NAME) | SINK_BIT(COLUMN_CUDA_API_CLASS);
+
+	if (!p)
+		return;
+	k->processes[p->process].has_calls = 1;
+	v[COLUMN_CUDA_API_START] = e->start;
+	v[COLUMN_CUDA_API_END] = e->end;
+	v[COLUMN_CUDA_API_NAME] = (int64_t)kineto_text(k, &e->name);
+	v[COLUMN_CUDA_API_CLASS] = class;
+	v[COLUMN_CUDA_API_ARGS] = (int64_t)set;
+	present |= set ? SINK_BIT(COLUMN_CUDA_API_ARGS) : 0;
+	if (json_scaled(&correlation, 0, &v[COLUMN_CUDA_API_CORRELATION]))
+		present |= SINK_BIT(COLUMN_CUDA_API_CORRELATION);
+	sink_event(&k->sink, track_of(k, &p->calls, TRACK_CUDA_API, TABLE_CUDA_API, CALL_COLUMNS), v, present);
+}
+
+/* Events of phases without a table of their own keep their phase among the arguments. */
+static void instant(struct kineto *k, struct kineto_event *e)
+{
+	static const struct json_value key = { .kind = JSON_STRING, .text = "ph", .len = 2 };
+	struct kineto_place *p = place_with_event(k, e);
+	int64_t v[TABLE_MAX_COLUMNS];
+	uint64_t set, category = kineto_text(k, &e->category);
+
+	if (!p)
+		return;
+	if (!json_equals(&e->phase, "i") && e->phase.kind && e->extra_count < KINETO_MAX_EXTRAS)
+		e->extras[e->extra_count++] = (struct kineto_member){ key, e->phase };
+	set = kineto_args(k, e, NULL);
+	v[COLUMN_INSTANT_TIME] = e->start;
+	v[COLUMN_INSTANT_NAME] = (int64_t)kineto_text(k, &e->name);
+	v[COLUMN_INSTANT_CLASS] = (int64_t)category;
+	v[COLUMN_INSTANT_ARGS] = (int64_t)set;
+	sink_event(&k->sink, track_of(k, &p->instants, TRACK_GENERIC, TABLE_INSTANT, INSTANT_COLUMNS), v,
+		   1 | (e->name.kind ? SINK_BIT(COLUMN_INSTANT_NAME) : 0) |
+		   (category ? SINK_BIT(COLUMN_INSTANT_CLASS) : 0) | (set ? SINK_BIT(COLUMN_INSTANT_ARGS) : 0));
+}
+
+static void begin(struct kineto *k, const struct kineto_event *e)
+{
+	struct kineto_place *p = place_with_event(k, e);
+	size_t capacity = p && p->open_capacity ? p->open_capacity * 2 : 8;
+	struct kineto_open *open;
+
+	if (!p)
+		return;
+	if (p->open_count == MAX_OPEN) {
+		k->odd++;
+		return;
+	}
+	if (p->open_count == p->open_capacity) {
+		open = reallocarray(p->open, capacity, sizeof(*open));
+		if (!open) {
+			k->sink.result = -ENOMEM;
+			return;
+		}
+		p->open = open;
+		p->open_capacity = capacity;
+	}
+	open = &p->open[p->open_count++];
+	open->present = slice_values(k, e, open->values);
+}
+
+static void end(struct kineto *k, const struct kineto_event *e)
+{
+	struct kineto_place *p = place_with_event(k, e);
+	struct kineto_open *open;
+
+	if (!p)
+		return;
+	if (!p->open_count) {
+		k->unopened++;
+		return;
+	}
+	open = &p->open[--p->open_count];
+	open->values[COLUMN_SLICE_END] = e->start > open->values[0] ? e->start : open->values[0];
+	sink_event(&k->sink, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, SLICE_COLUMNS), open->values,
+		   open->present);
+}
+
+/* One track per process, counter and series. */
+static struct sink_track *counter_track(struct kineto *k, const struct kineto_event *e, const struct json_value *series)
+{
+	uint32_t count = k->counter_keys.count, number;
+
+	kineto_cstr(k, &e->name);
+	if (series->len) {
+		buf_puts(&k->text, " ");
+		buf_append(&k->text, series->text, series->len);
+	}
+	buf_append(&k->text, "", 1);
+	buf_append(&k->text, e->pid.text ? e->pid.text : "", e->pid.len);
+	number = keymap_number(&k->counter_keys, k->text.data, k->text.len);
+	if (number == KEYMAP_NONE)
+		return NULL;
+	if (number == count) {
+		if (kineto_room(k, &k->counters, number, sizeof(*k->counters)) < 0)
+			return NULL;
+		k->counters[number] = sink_track(&k->sink, TRACK_COUNTER, TABLE_COUNTER, 7);
+		if (k->counters[number])
+			k->counters[number]->name = sink_text(&k->sink, k->text.data);
+	}
+	return k->counters[number];
+}
+
+static void counter(struct kineto *k, const struct kineto_event *e)
+{
+	const struct kineto_member *m;
+	int64_t v[TABLE_MAX_COLUMNS];
+	uint32_t present;
+	double real;
+
+	for (size_t i = 0; i < e->members->count; i++) {
+		m = &e->members->list[i];
+		v[COLUMN_COUNTER_TIME] = e->start;
+		present = 1;
+		if (json_integer(&m->value, &v[COLUMN_COUNTER_INTEGER])) {
+			present |= SINK_BIT(COLUMN_COUNTER_INTEGER);
+		} else if (json_real(&m->value, &real)) {
+			memcpy(&v[COLUMN_COUNTER_REAL], &real, sizeof(real));
+			present |= SINK_BIT(COLUMN_COUNTER_REAL);
+		} else {
+			k->odd++;
+			continue;
+		}
+		sink_event(&k->sink, counter_track(k, e, &m->key), v, present);
+	}
+}
+
+static void name_of(struct kineto *k, const struct kineto_event *e, const struct json_value *name)
+{
+	struct kineto_place *p;
+	int of_process = json_equals(&e->name, "process_name");
+
+	for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
+		p = kineto_place(k, e, on_gpu);
+		if (p && of_process)
+			k->processes[p->process].name = kineto_text(k, name);
+		else if (p)
+			p->name = kineto_text(k, name);
+	}
+}
+
+/* Names of processes and threads; the others (labels, order of rows) are facts about the trace. */
+static void metadata(struct kineto *k, const struct kineto_event *e)
+{
+	struct json_value name = { 0 };
+	struct buf what = BUF_INIT;
+
+	for (size_t i = 0; e->members && i < e->members->count; i++)
+		if (json_equals(&e->members->list[i].key, "name"))
+			name = e->members->list[i].value;
+	if (name.kind == JSON_STRING && (json_equals(&e->name, "process_name") || json_equals(&e->name, "thread_name"))) {
+		name_of(k, e, &name);
+		return;
+	}
+	buf_puts(&what, "trace.");
+	buf_puts(&what, kineto_cstr(k, &e->name));
+	buf_printf(&what, ".%.*s.%.*s", (int)(e->pid.len & 0xff), e->pid.text ? e->pid.text : "",
+		   (int)(e->tid.len & 0xff), e->tid.text ? e->tid.text : "");
+	sink_meta(&k->sink, buf_cstr(&what), kineto_cstr(k, &e->args));
+	buf_release(&what);
+}
+
+static int is_launch_flow(const struct kineto_event *e)
+{
+	return json_equals(&e->category, "ac2g") && (json_equals(&e->phase, "s") || json_equals(&e->phase, "f"));
+}
+
+static void complete(struct kineto *k, const struct kineto_event *e)
+{
+	if (kineto_gpu_event(k, e))
+		return;
+	if (json_equals(&e->category, "cuda_runtime"))
+		call(k, e, 0);
+	else if (json_equals(&e->category, "cuda_driver"))
+		call(k, e, 1);
+	else
+		slice(k, e);
+}
+
+void kineto_event(struct kineto *k, struct kineto_event *e)
+{
+	if (json_equals(&e->phase, "M")) {
+		metadata(k, e);
+		return;
+	}
+	if (is_launch_flow(e)) {
+		k->result->flows++;
+		return;
+	}
+	if (!read_times(e)) {
+		k->untimed++;
+		return;
+	}
+	k->result->events++;
+	if (json_equals(&e->phase, "X"))
+		complete(k, e);
+	else if (json_equals(&e->phase, "B"))
+		begin(k, e);
+	else if (json_equals(&e->phase, "E"))
+		end(k, e);
+	else if (json_equals(&e->phase, "C") && e->members)
+		counter(k, e);
+	else
+		instant(k, e);
+}
+
+static void close_open(struct kineto *k, struct kineto_place *p)
+{
+	struct kineto_open *open;
+
+	while (p->open_count) {
+		open = &p->open[--p->open_count];
+		open->values[COLUMN_SLICE_END] =
+			k->sink.last > open->values[0] ? k->sink.last : open->values[0];
+		open->values[COLUMN_SLICE_FLAGS] = SLICE_OPEN;
+		sink_event(&k->sink, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, SLICE_COLUMNS), open->values,
+			   open->present | SINK_BIT(COLUMN_SLICE_FLAGS));
+		k->unended++;
+	}
+}
+
+static void told(struct kineto *k, uint64_t count, const char *what)
+{
+	if (count)
+		sink_diagnose(&k->sink, 2, "%llu %s", (unsigned long long)count, what);
+}
+
+void kineto_events_finish(struct kineto *k)
+{
+	for (uint32_t i = 0; i < k->place_keys.count; i++)
+		close_open(k, &k->places[i]);
+	told(k, k->unended, "slices have no end in the trace: they end with it.");
+	told(k, k->unopened, "ends of slices (\"E\") have no begin and are left out.");
+	told(k, k->untimed, "events have no time that can be read and are left out.");
+	told(k, k->odd, "events have members that could not be kept.");
+}

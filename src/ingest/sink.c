@@ -1,0 +1,272 @@
+#include "ingest/sink.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOURCE_READER = 3 };
+
+void sink_begin(struct sink *s, struct report_writer *writer)
+{
+	*s = (struct sink){ .writer = writer, .first = INT64_MAX, .last = INT64_MIN };
+	s->tail = &s->tracks;
+}
+
+static void fail(struct sink *s, int result)
+{
+	if (result < 0 && !s->result)
+		s->result = result;
+}
+
+uint64_t sink_text(struct sink *s, const char *text)
+{
+	return report_string(s->writer, text, strlen(text));
+}
+
+void sink_row(struct sink *s, enum table_id table, const int64_t *values, uint32_t present)
+{
+	struct report_track *track = report_track(s->writer, table, 0);
+
+	fail(s, track ? report_append(track, values, present) : -ENOMEM);
+}
+
+void sink_meta(struct sink *s, const char *key, const char *text)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_META_KEY] = (int64_t)sink_text(s, key);
+	v[COLUMN_META_VALUE] = (int64_t)sink_text(s, text);
+	sink_row(s, TABLE_META, v, SINK_BIT(COLUMN_META_KEY) | SINK_BIT(COLUMN_META_VALUE));
+}
+
+void sink_meta_number(struct sink *s, const char *key, int64_t number)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", (long long)number);
+	v[COLUMN_META_KEY] = (int64_t)sink_text(s, key);
+	v[COLUMN_META_VALUE] = (int64_t)sink_text(s, text);
+	v[COLUMN_META_NUMBER] = number;
+	sink_row(s, TABLE_META, v, SINK_BIT(COLUMN_META_KEY) | SINK_BIT(COLUMN_META_VALUE) |
+				   SINK_BIT(COLUMN_META_NUMBER));
+}
+
+void sink_diagnose(struct sink *s, int severity, const char *format, ...)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	v[COLUMN_DIAGNOSTIC_TIME] = 0;
+	v[COLUMN_DIAGNOSTIC_SOURCE] = SOURCE_READER;
+	v[COLUMN_DIAGNOSTIC_SEVERITY] = severity;
+	v[COLUMN_DIAGNOSTIC_TEXT] = (int64_t)sink_text(s, text);
+	sink_row(s, TABLE_DIAGNOSTIC, v, SINK_BIT(COLUMN_DIAGNOSTIC_TEXT + 1) - 1);
+}
+
+struct sink_track *sink_track(struct sink *s, enum track_kind kind, enum table_id table, uint32_t columns)
+{
+	struct sink_track *t = calloc(1, sizeof(*t));
+
+	if (!t) {
+		fail(s, -ENOMEM);
+		return NULL;
+	}
+	t->kind = kind;
+	t->table = table;
+	t->columns = columns;
+	t->width = 1 + (unsigned)__builtin_popcount(columns);
+	*s->tail = t;
+	s->tail = &t->next;
+	return t;
+}
+
+static int is_span(const struct sink_track *t)
+{
+	return table_schema(t->table)->kind == TABLE_KIND_SPAN;
+}
+
+static int64_t *new_row(struct sink *s, struct sink_track *t)
+{
+	size_t capacity = t->capacity ? t->capacity + t->capacity / 2 : 32;
+	int64_t *rows;
+
+	if (t->count == t->capacity) {
+		rows = reallocarray(t->rows, capacity, t->width * sizeof(*rows));
+		if (!rows) {
+			fail(s, -ENOMEM);
+			return NULL;
+		}
+		t->rows = rows;
+		t->capacity = capacity;
+	}
+	return t->rows + t->count++ * t->width;
+}
+
+void sink_event(struct sink *s, struct sink_track *t, const int64_t *values, uint32_t present)
+{
+	int64_t *row = t && !s->result ? new_row(s, t) : NULL;
+	uint32_t left = t ? t->columns : 0;
+
+	if (!row)
+		return;
+	*row++ = present & left;
+	for (; left; left &= left - 1) {
+		unsigned column = (unsigned)__builtin_ctz(left);
+
+		*row++ = present >> column & 1 ? values[column] : 0;
+	}
+	if (values[0] < s->first)
+		s->first = values[0];
+	if (values[is_span(t)] > s->last)
+		s->last = values[is_span(t)];
+}
+
+/* By start; of those that start together, the longest first: it encloses the others. */
+static int compare_spans(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	if (x[1] != y[1])
+		return x[1] < y[1] ? -1 : 1;
+	return (x[2] < y[2]) - (x[2] > y[2]);
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+static void sort(struct sink_track *t)
+{
+	int (*compare)(const void *, const void *) = is_span(t) ? compare_spans : compare_points;
+
+	for (size_t i = 1; i < t->count; i++) {
+		if (compare(t->rows + (i - 1) * t->width, t->rows + i * t->width) > 0) {
+			qsort(t->rows, t->count, t->width * sizeof(*t->rows), compare);
+			return;
+		}
+	}
+}
+
+/* A track of its own in the report. */
+static struct report_track *open_lane(struct sink *s, const struct sink_track *t, unsigned lane)
+{
+	uint32_t present = SINK_BIT(COLUMN_TRACK_ID) | SINK_BIT(COLUMN_TRACK_KIND) | SINK_BIT(COLUMN_TRACK_DEPTH);
+	int64_t v[TABLE_MAX_COLUMNS];
+	struct report_track *track;
+
+	v[COLUMN_TRACK_ID] = ++s->next_track;
+	v[COLUMN_TRACK_KIND] = t->kind;
+	v[COLUMN_TRACK_DEPTH] = lane;
+	v[COLUMN_TRACK_PROCESS] = (int64_t)t->process;
+	v[COLUMN_TRACK_THREAD] = (int64_t)t->thread;
+	v[COLUMN_TRACK_DOMAIN] = (int64_t)t->domain;
+	v[COLUMN_TRACK_NAME] = (int64_t)t->name;
+	present |= t->process ? SINK_BIT(COLUMN_TRACK_PROCESS) : 0;
+	present |= t->thread ? SINK_BIT(COLUMN_TRACK_THREAD) : 0;
+	present |= t->domain ? SINK_BIT(COLUMN_TRACK_DOMAIN) : 0;
+	present |= t->name ? SINK_BIT(COLUMN_TRACK_NAME) : 0;
+	sink_row(s, TABLE_TRACK, v, present);
+	track = report_track(s->writer, t->table, s->next_track);
+	if (!track)
+		fail(s, -ENOMEM);
+	return track;
+}
+
+struct lanes {
+	struct report_track *tracks[SINK_MAX_LANES];
+	int64_t ends[SINK_MAX_LANES];
+	unsigned opened;
+	unsigned depth; /* lanes with something under way */
+};
+
+/* Within what is under way, or beside it. NULL where there is no lane left. */
+static struct report_track *lane_of(struct sink *s, const struct sink_track *t, struct lanes *lanes,
+				    const int64_t *row)
+{
+	unsigned lane;
+
+	if (!is_span(t)) {
+		lane = 0;
+	} else {
+		while (lanes->depth && lanes->ends[lanes->depth - 1] <= row[1])
+			lanes->depth--;
+		if (lanes->depth == SINK_MAX_LANES)
+			return NULL;
+		lane = lanes->depth++;
+		lanes->ends[lane] = row[2];
+	}
+	if (lane == lanes->opened)
+		lanes->tracks[lanes->opened++] = open_lane(s, t, lane);
+	return lanes->tracks[lane];
+}
+
+static void append(struct sink *s, const struct sink_track *t, struct report_track *track, const int64_t *row)
+{
+	uint32_t present = (uint32_t)row[0], left = t->columns;
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	for (row++; left; left &= left - 1)
+		v[__builtin_ctz(left)] = *row++;
+	v[0] -= s->first;
+	if (is_span(t))
+		v[1] -= s->first;
+	fail(s, report_append(track, v, present));
+}
+
+static int finish_track(struct sink *s, struct sink_track *t)
+{
+	struct lanes *lanes = calloc(1, sizeof(*lanes));
+	struct report_track *track;
+
+	if (!lanes)
+		return -ENOMEM;
+	sort(t);
+	for (size_t i = 0; i < t->count && !s->result; i++) {
+		track = lane_of(s, t, lanes, t->rows + i * t->width);
+		if (track)
+			append(s, t, track, t->rows + i * t->width);
+		else
+			s->unplaced++;
+	}
+	for (unsigned i = 0; i < lanes->opened; i++)
+		if (lanes->tracks[i])
+			report_track_close(lanes->tracks[i]);
+	free(lanes);
+	free(t->rows);
+	t->rows = NULL;
+	t->count = t->capacity = 0;
+	return 0;
+}
+
+int sink_finish(struct sink *s)
+{
+	for (struct sink_track *t = s->tracks; t; t = t->next)
+		if (t->count)
+			fail(s, finish_track(s, t));
+	if (s->unplaced)
+		sink_diagnose(s, 2, "%llu slices were nested deeper than %u levels and are left out.",
+			      (unsigned long long)s->unplaced, SINK_MAX_LANES);
+	return s->result;
+}
+
+void sink_release(struct sink *s)
+{
+	struct sink_track *t = s->tracks, *next;
+
+	for (; t; t = next) {
+		next = t->next;
+		free(t->rows);
+		free(t);
+	}
+	s->tracks = NULL;
+}
