@@ -221,7 +221,7 @@ static void release(struct kineto *k)
 	struct keymap *const maps[] = { &k->pids, &k->place_keys, &k->stream_keys, &k->context_keys, &k->device_keys,
 					&k->function_keys, &k->launch_keys, &k->counter_keys };
 
-	for (uint32_t i = 0; k->places && i < k->place_keys.count && !k->sink.result; i++)
+	for (uint32_t i = 0; i < k->place_count; i++)
 		free(k->places[i].open);
 	for (unsigned i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		keymap_release(maps[i]);

@@ -312,7 +312,7 @@ static void told(struct kineto *k, uint64_t count, const char *what)
 
 void kineto_events_finish(struct kineto *k)
 {
-	for (uint32_t i = 0; i < k->place_keys.count; i++)
+	for (uint32_t i = 0; i < k->place_count; i++)
 		close_open(k, &k->places[i]);
 	told(k, k->unended, "slices have no end in the trace: they end with it.");
 	told(k, k->unopened, "ends of slices (\"E\") have no begin and are left out.");

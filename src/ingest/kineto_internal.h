@@ -77,6 +77,7 @@ struct kineto {
 	struct keymap pids, place_keys, stream_keys, context_keys, device_keys, function_keys, launch_keys, counter_keys;
 	struct kineto_process *processes;
 	struct kineto_place *places;
+	uint32_t place_count;
 	struct kineto_stream *streams;
 	struct kineto_device *devices;
 	struct sink_track **counters;

@@ -1,6 +1,7 @@
 /* Processes and threads: who the rows of a trace are. */
 #include "ingest/kineto_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,11 @@ static struct kineto_place *new_place(struct kineto *k, uint32_t number, const s
 	uint32_t process = process_of(k, &e->pid);
 	struct kineto_place *p;
 
-	if (process == KEYMAP_NONE || kineto_room(k, &k->places, number, sizeof(*k->places)) < 0)
+	if (process == KEYMAP_NONE || kineto_room(k, &k->places, number, sizeof(*k->places)) < 0) {
+		k->sink.result = -ENOMEM;
 		return NULL;
+	}
+	k->place_count = number + 1;
 	p = &k->places[number];
 	*p = (struct kineto_place){ .process = process, .on_gpu = on_gpu, .pid_text = e->pid, .tid_text = e->tid };
 	if (!json_integer(&e->tid, &p->tid) || p->tid < 0)
@@ -130,7 +134,7 @@ void kineto_places_finish(struct kineto *k)
 	for (uint32_t i = 0; i < k->pids.count; i++)
 		if (k->processes[i].has_events && k->processes[i].pid >= 0)
 			process_row(k, &k->processes[i]);
-	for (uint32_t i = 0; i < k->place_keys.count; i++) {
+	for (uint32_t i = 0; i < k->place_count; i++) {
 		struct kineto_place *p = &k->places[i];
 
 		if (!p->has_events)
