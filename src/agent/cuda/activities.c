@@ -146,7 +146,8 @@ int cuda_activities_prepare(void)
 		return -EIO;
 	cuda_calls_prepare();
 	cuda_resources_prepare();
-	/* Those that are there already, and those that come: of no cost to a launch, so they stay on. */
+	/* Those that are there already, and those that come, in a window or not: switched on when a context was there they cost
+	 * a launch nothing (docs/measurements.md); whether that is so when they are on before is not measured. */
 	cupti->cuptiActivityEnable(CUPTI_KIND_DEVICE);
 	cupti->cuptiActivityEnable(CUPTI_KIND_CONTEXT);
 	cupti->cuptiActivityEnable(CUPTI_KIND_STREAM);

@@ -46,9 +46,9 @@ struct cuda_last_work {
 
 struct cuda_context {
 	uint32_t id;
+	uint32_t device;
 	uint64_t uid;
 	struct cuda_wire_context told;
-	uint32_t device;
 	int64_t time;
 	int64_t end;
 	uint8_t defined;
@@ -62,9 +62,9 @@ enum cuda_work { WORK_KERNEL, WORK_COPY, WORK_SET, WORK_SYNC, WORK_GRAPH, WORK_C
 
 struct cuda_stream {
 	uint32_t id;                 /* CUDA_NO_ID: stands for its context, or for a device's unified memory */
+	uint32_t device;
 	uint64_t uid;
 	struct cuda_context *context; /* NULL: unified memory */
-	uint32_t device;
 	int32_t priority;
 	uint32_t flag;
 	int64_t time;

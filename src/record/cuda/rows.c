@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROWS 64u
+#define FIRST_ROWS 8u
 #define KEPT_BYTES (32u << 20) /* of a process, while nothing waits */
 
 struct cuda_rows *cuda_rows_of(struct cuda_rows **rows, enum table_id table, enum track_kind kind, uint64_t thread,
