@@ -46,7 +46,6 @@ extern const char agent_driver_stubs[] __attribute__((visibility("hidden")));
 void *agent_driver_stub(uint64_t number) __attribute__((visibility("hidden")));
 void *agent_choose_dlsym(void *handle, const char *name) __attribute__((visibility("hidden")));
 
-ARCH_JUMP_ENTRY(dlsym, agent_choose_dlsym);
 ARCH_STUBS(agent_driver_stubs, 128, agent_driver_stub);
 
 /* Where a window is open from the beginning CUPTI has no reason to be away. */
