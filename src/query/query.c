@@ -9,12 +9,13 @@
 #include "query/nvtx_projection.h"
 #include "query/scan.h"
 #include "query/stack_tree.h"
+#include "query/torch_ops.h"
 
 static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
 	"sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
 	"frame_lines", "cuda_gpu_ops", "cuda_kernel_exec", "nvtx_projection", "nvtx_projection_stats",
-	"nvtx_kernel_stats",
+	"nvtx_kernel_stats", "torch_ops", "torch_op_stats",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -112,6 +113,8 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = nvtx_kernels_register(q);
 	if (r == SQLITE_OK)
+		r = torch_ops_register(q);
+	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;
 }
@@ -179,6 +182,7 @@ void query_close(struct query *q)
 	nvtx_projections_release(q->projections);
 	nvtx_ranges_release(q->ranges);
 	cuda_calls_release(q->calls);
+	torch_ops_release(q->torch);
 	pthread_mutex_destroy(&q->loading);
 	free(q->natives);
 	if (q->report)
