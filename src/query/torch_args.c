@@ -22,7 +22,7 @@ struct arguments {
 	} roles[CACHE];
 	struct {
 		int64_t id;
-		int64_t shapes;
+		int32_t shapes;
 	} shapes[CACHE];       /* those made last */
 };
 
@@ -49,7 +49,7 @@ static enum role role_of(struct arguments *a, int64_t key)
 	return a->roles[at].role;
 }
 
-static int shapes_of(struct arguments *a, int64_t text_id, int64_t *ret)
+static int shapes_of(struct arguments *a, int64_t text_id, int32_t *ret)
 {
 	size_t at = (uint64_t)text_id % CACHE, len;
 	const char *text;
@@ -68,18 +68,26 @@ static uint32_t narrow(int64_t value)
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static int take_of_event(struct arguments *a, struct torch_event *e, enum role role, int64_t number, int64_t text)
+static void take_detail(struct torch_detail *d, enum role role, int64_t number, int64_t text)
 {
-	if (role == ROLE_SHAPES)
-		return shapes_of(a, text, &e->shapes);
-	if (role == ROLE_EXTERNAL)
-		e->external = number;
-	else if (role == ROLE_SEQUENCE)
-		e->sequence = number;
+	if (role == ROLE_SEQUENCE)
+		d->sequence = number;
 	else if (role == ROLE_FORWARD_THREAD)
-		e->forward_thread = narrow(number);
+		d->forward_thread = narrow(number);
 	else if (role == ROLE_STACK)
-		e->stack = narrow(text);
+		d->stack = narrow(text);
+}
+
+static int take_of_event(struct arguments *a, uint32_t place, enum role role, int64_t number, int64_t text)
+{
+	struct torch_event *e = &a->l->ops->events[place];
+
+	if (a->l->ops->details)
+		take_detail(&a->l->ops->details[place], role, number, text);
+	else if (role == ROLE_SHAPES)
+		return shapes_of(a, text, &e->shapes);
+	else if (role == ROLE_EXTERNAL)
+		e->external = number;
 	return 0;
 }
 
@@ -101,7 +109,7 @@ static int take(struct arguments *a, uint32_t who, enum role role, int64_t numbe
 		number = digits ? strtoll(digits, NULL, 10) : 0;
 	}
 	if (!(who & OF_ALLOCATION))
-		return take_of_event(a, &a->l->ops->events[who - 1], role, number, text);
+		return take_of_event(a, who - 1, role, number, text);
 	take_of_allocation(&a->l->allocations[(who & ~OF_ALLOCATION) - 1], role, number);
 	return 0;
 }
@@ -175,5 +183,25 @@ int torch_load_args(struct torch_loading *l)
 	if (a)
 		free(a->of_set);
 	free(a);
+	return r;
+}
+
+int torch_load_details(struct torch_ops *t)
+{
+	struct torch_loading l = { .ops = t };
+	int r;
+
+	if (t->details)
+		return 0;
+	t->details = malloc(((size_t)t->count + 1) * sizeof(*t->details));
+	if (!t->details)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->count; i++)
+		t->details[i] = (struct torch_detail){ .sequence = -1 };
+	r = torch_load_args(&l);
+	if (r < 0) {
+		free(t->details);
+		t->details = NULL;
+	}
 	return r;
 }

@@ -13,7 +13,7 @@ enum name_class { NAME_PLAIN, NAME_HIDDEN, NAME_STEP, NAME_MEMORY, NAME_OUT_OF_M
 
 struct name {
 	int64_t id;
-	int64_t canon;
+	int32_t canon;
 	uint8_t class;
 	uint8_t category; /* enum category, when it is a category */
 };
@@ -69,25 +69,33 @@ static enum category categorize(const char *text)
 	return CATEGORY_NONE;
 }
 
+/* One number for equal texts. */
+static int number_name(struct reading *g, struct name *n, const char *text)
+{
+	int64_t id = n->id;
+	int r = canon_id(g->ops->q, &id);
+
+	n->canon = (int32_t)id;
+	if (n->class == NAME_STEP)
+		n->canon = torch_made_text(&g->ops->texts, "ProfilerStep*");
+	else if (id > INT32_MAX)
+		n->canon = torch_made_text(&g->ops->texts, text);
+	return r < 0 || (text && !n->canon) ? -ENOMEM : 0;
+}
+
 static int find_name(struct reading *g, int64_t id, const struct name **ret)
 {
 	struct name *n = &g->names[(uint64_t)id % NAME_CACHE];
 	const char *text;
 	size_t len;
-	int r;
 
 	*ret = n;
 	if (n->id == id && id)
 		return 0;
 	text = query_text(g->ops->q, id, &len);
-	*n = (struct name){ .id = id, .canon = id, .class = (uint8_t)classify(text ? text : ""),
+	*n = (struct name){ .id = id, .class = (uint8_t)classify(text ? text : ""),
 			    .category = (uint8_t)categorize(text ? text : "") };
-	r = canon_id(g->ops->q, &n->canon);
-	if (n->class == NAME_STEP) {
-		n->canon = torch_made_text(&g->ops->texts, "ProfilerStep*");
-		r = n->canon ? r : -ENOMEM;
-	}
-	return r;
+	return number_name(g, n, text);
 }
 
 struct torch_event *torch_add_event(struct torch_ops *t)
@@ -104,7 +112,7 @@ struct torch_event *torch_add_event(struct torch_ops *t)
 		t->events = grown;
 		t->cap = cap;
 	}
-	t->events[t->count] = (struct torch_event){ .sequence = -1 };
+	t->events[t->count] = (struct torch_event){ 0 };
 	return &t->events[t->count++];
 }
 
@@ -113,7 +121,7 @@ static uint32_t narrow(int64_t value)
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static struct torch_event *add(struct reading *g, enum torch_kind kind, uint32_t row, int64_t name, int64_t args)
+static struct torch_event *add(struct reading *g, enum torch_kind kind, uint32_t row, int32_t name, int64_t args)
 {
 	struct torch_event *e = torch_add_event(g->ops);
 
@@ -191,7 +199,7 @@ static const char *memory_word(int64_t kind)
 
 static int add_made(struct reading *g, enum torch_kind kind, uint32_t row, const char *text, int64_t args)
 {
-	int64_t name = torch_made_text(&g->ops->texts, text);
+	int32_t name = torch_made_text(&g->ops->texts, text);
 
 	return name && add(g, kind, row, name, args) ? 0 : -ENOMEM;
 }

@@ -31,6 +31,7 @@ void torch_ops_release(struct torch_ops *t)
 		return;
 	free(t->events);
 	free(t->memory);
+	free(t->details);
 	torch_texts_release(&t->texts);
 	free(t);
 }
@@ -88,7 +89,7 @@ void torch_figures(const struct torch_ops *t, uint32_t place, struct torch_figur
 	ret->self_device_memory = in_tree ? (int64_t)((uint64_t)m->device - (uint64_t)m->children_device) : 0;
 }
 
-const char *torch_text(const struct torch_ops *t, int64_t id)
+const char *torch_text(const struct torch_ops *t, int32_t id)
 {
 	size_t len;
 
@@ -154,6 +155,8 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	sqlite3_int64 id = plan && argc ? sqlite3_value_int64(argv[0]) : 0;
 	int r = torch_ops_of(((struct function_vtab *)base->pVtab)->q, &c->ops);
 
+	if (r >= 0)
+		r = torch_load_details(c->ops);
 	if (r < 0)
 		return r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
 	c->at = 0;
@@ -182,7 +185,7 @@ static int64_t level_of(const struct torch_ops *t, const struct torch_event *e)
 	return level;
 }
 
-static void result_torch_text(sqlite3_context *context, const struct torch_ops *t, int64_t id)
+void torch_result_text(sqlite3_context *context, const struct torch_ops *t, int32_t id)
 {
 	const char *text = id ? torch_text(t, id) : NULL;
 
@@ -217,21 +220,23 @@ static void result_memory(sqlite3_context *context, const struct cursor *c, int 
 
 static void result_detail(sqlite3_context *context, const struct cursor *c, const struct torch_event *e, int column)
 {
+	const struct torch_detail *detail = &c->ops->details[c->at];
+
 	switch (column) {
 	case COLUMN_EXTERNAL:
 		if (e->external && e->kind != TORCH_MEMORY)
 			sqlite3_result_int64(context, e->external);
 		break;
 	case COLUMN_SEQUENCE:
-		if (e->sequence >= 0)
-			sqlite3_result_int64(context, e->sequence);
+		if (detail->sequence >= 0)
+			sqlite3_result_int64(context, detail->sequence);
 		break;
 	case COLUMN_FORWARD_THREAD:
-		if (e->forward_thread)
-			sqlite3_result_int64(context, e->forward_thread);
+		if (detail->forward_thread)
+			sqlite3_result_int64(context, detail->forward_thread);
 		break;
 	case COLUMN_ASYNC: sqlite3_result_int64(context, e->flags & TORCH_ASYNC ? 1 : 0); break;
-	case COLUMN_STACK: result_torch_text(context, c->ops, e->stack); break;
+	case COLUMN_STACK: result_text(context, c->ops->q, detail->stack); break;
 	case COLUMN_ARGS:
 		if (e->args)
 			sqlite3_result_int64(context, e->args);
@@ -258,9 +263,9 @@ static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 			sqlite3_result_int64(context, e->parent);
 		break;
 	case COLUMN_LEVEL: sqlite3_result_int64(context, level_of(c->ops, e)); break;
-	case COLUMN_NAME: result_torch_text(context, c->ops, e->name); break;
+	case COLUMN_NAME: torch_result_text(context, c->ops, e->name); break;
 	case COLUMN_KIND: sqlite3_result_text(context, kinds[e->kind], -1, SQLITE_STATIC); break;
-	case COLUMN_SHAPES: result_torch_text(context, c->ops, e->shapes); break;
+	case COLUMN_SHAPES: torch_result_text(context, c->ops, e->shapes); break;
 	case COLUMN_PID:
 	case COLUMN_TID:
 	case COLUMN_THREAD: result_thread(context, c->ops, e, column); break;

@@ -23,26 +23,30 @@ enum torch_flag {
 	TORCH_MERGED = 2      /* stands in the row of its parent, which has the same name */
 };
 
-/* Names and shapes are canonical string ids; those below 0 are texts of the trace's reader. */
+/* Names and shapes are string ids, one for each text; those below 0 are of `texts`. */
 struct torch_event {
 	int64_t start;
 	int64_t end;
-	int64_t name;
-	int64_t shapes;
-	int64_t sequence;      /* links forward and backward operators; -1: none */
 	int64_t external;      /* the id that calls and kernels name their operator by; 0: none */
 	int64_t children_time;
 	int64_t device_self;
 	int64_t device_total;
+	int32_t name;
+	int32_t shapes;        /* 0: none told */
 	uint32_t parent;       /* place + 1; of work of a device: who started it. 0: none */
 	uint32_t children;
 	uint32_t args;
 	uint32_t thread;       /* uid */
-	uint32_t stack;        /* string id of what Python called; 0: not told */
-	uint32_t forward_thread; /* torch's own number, of a backward operator; 0: none */
 	uint16_t depth;        /* of its track */
 	uint8_t kind;
 	uint8_t flags;
+};
+
+/* What few ask about. */
+struct torch_detail {
+	int64_t sequence;        /* links forward and backward operators; -1: none */
+	uint32_t forward_thread; /* torch's own number, of a backward operator; 0: none */
+	uint32_t stack;          /* string id of what Python called; 0: not told */
 };
 
 /* Bytes allocated less those released. */
@@ -69,8 +73,9 @@ struct torch_ops {
 	uint32_t cap;
 	uint32_t host_count;
 	struct torch_memory *memory; /* of those on CPUs; NULL: the trace tells of no memory */
+	struct torch_detail *details; /* of all; NULL until asked for */
 	struct torch_texts texts;
-	int64_t no_shapes;     /* as torch prints it: [] */
+	int32_t no_shapes;     /* as torch prints it: [] */
 	uint32_t stopper;      /* thread that stopped the profiler, 0: not known */
 };
 
@@ -88,16 +93,18 @@ struct torch_figures {
 
 void torch_figures(const struct torch_ops *t, uint32_t place, struct torch_figures *ret);
 
-const char *torch_text(const struct torch_ops *t, int64_t id);
+const char *torch_text(const struct torch_ops *t, int32_t id);
+/* Null where there is no text. */
+void torch_result_text(sqlite3_context *context, const struct torch_ops *t, int32_t id);
 static inline int torch_on_device(const struct torch_event *e)
 {
 	return e->kind >= TORCH_KERNEL;
 }
 
 /* torch_texts.c: an id below 0, the same for equal texts. 0: no memory. */
-int64_t torch_made_text(struct torch_texts *texts, const char *text);
+int32_t torch_made_text(struct torch_texts *texts, const char *text);
 /* The same for JSON text of "Input Dims", written as torch prints shapes. */
-int64_t torch_shapes_text(struct torch_texts *texts, const char *json);
+int32_t torch_shapes_text(struct torch_texts *texts, const char *json);
 void torch_texts_release(struct torch_texts *texts);
 
 /* torch_load.c */
@@ -120,8 +127,9 @@ struct torch_loading {
 int torch_load(struct torch_loading *l);
 struct torch_event *torch_add_event(struct torch_ops *t);
 
-/* torch_args.c: what the events' arguments tell. */
+/* torch_args.c: what the events' arguments tell; the second also when all is loaded. */
 int torch_load_args(struct torch_loading *l);
+int torch_load_details(struct torch_ops *t);
 
 /* torch_tree.c */
 int torch_link(struct torch_loading *l);

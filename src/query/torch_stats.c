@@ -168,14 +168,6 @@ static int at_end(sqlite3_vtab_cursor *base)
 	return c->at >= c->groups.count;
 }
 
-static void result_torch_text(sqlite3_context *context, const struct torch_ops *t, int64_t id)
-{
-	const char *text = id ? torch_text(t, id) : NULL;
-
-	if (text)
-		sqlite3_result_text(context, text, -1, SQLITE_STATIC);
-}
-
 static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct cursor *c = (struct cursor *)base;
@@ -183,9 +175,9 @@ static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	int figure = column - COLUMN_FIGURES;
 
 	switch (column) {
-	case COLUMN_NAME: result_torch_text(context, c->ops, key[KEY_NAME]); break;
-	case COLUMN_SHAPES: result_torch_text(context, c->ops, key[KEY_SHAPES]); break;
-	case COLUMN_STARTED_BY: result_torch_text(context, c->ops, key[KEY_STARTED_BY]); break;
+	case COLUMN_NAME: torch_result_text(context, c->ops, (int32_t)key[KEY_NAME]); break;
+	case COLUMN_SHAPES: torch_result_text(context, c->ops, (int32_t)key[KEY_SHAPES]); break;
+	case COLUMN_STARTED_BY: torch_result_text(context, c->ops, (int32_t)key[KEY_STARTED_BY]); break;
 	case COLUMN_ON_DEVICE: sqlite3_result_int64(context, key[KEY_SIDE] & SIDE_DEVICE ? 1 : 0); break;
 	case COLUMN_ANNOTATION: sqlite3_result_int64(context, key[KEY_SIDE] & SIDE_ANNOTATION ? 1 : 0); break;
 	case COLUMN_COUNT: sqlite3_result_int64(context, c->sums[c->at].count); break;

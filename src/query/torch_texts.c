@@ -44,7 +44,7 @@ static int grow(struct torch_texts *t)
 	return 1;
 }
 
-int64_t torch_made_text(struct torch_texts *t, const char *text)
+int32_t torch_made_text(struct torch_texts *t, const char *text)
 {
 	uint32_t *slot;
 	char *copy;
@@ -59,16 +59,16 @@ int64_t torch_made_text(struct torch_texts *t, const char *text)
 		t->texts[t->count++] = copy;
 		*slot = (uint32_t)t->count;
 	}
-	return -(int64_t)*slot;
+	return -(int32_t)*slot;
 }
 
 /* "[[64,3],[],[[2],[3]]]" becomes "[[64, 3], [], []]": torch has no shapes of lists of tensors. */
-int64_t torch_shapes_text(struct torch_texts *t, const char *json)
+int32_t torch_shapes_text(struct torch_texts *t, const char *json)
 {
 	struct buf text = BUF_INIT;
 	size_t argument = 0; /* where the current one begins in the text */
 	unsigned depth = 0, is_list = 0;
-	int64_t id = 0;
+	int32_t id = 0;
 	int r = 0;
 
 	for (; *json && r >= 0; json++) {

@@ -3,15 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/hash.h"
 #include "query/torch_ops.h"
 
 /* DeviceType of torch. */
 enum { ON_CPU = 0, ON_CUDA = 1, ON_MKLDNN = 2, ON_IDEEP = 5, ON_HIP = 6, ON_PRIVATE = 20 };
-
-struct owner {
-	int64_t external;
-	uint32_t place;
-};
 
 struct order {
 	int64_t start;
@@ -22,58 +18,53 @@ struct order {
 
 struct linking {
 	struct torch_ops *ops;
-	struct owner *owners; /* by external id */
-	size_t owner_count;
+	uint32_t *owners; /* place + 1, found by external id */
+	size_t slot_count;
 };
-
-static int compare_owners(const void *a, const void *b)
-{
-	const struct owner *x = a, *y = b;
-
-	if (x->external != y->external)
-		return x->external < y->external ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
 
 static int is_owner(const struct torch_event *e)
 {
 	return (e->kind == TORCH_OPERATOR || e->kind == TORCH_ANNOTATION) && e->external && !(e->flags & TORCH_ASYNC);
 }
 
+/* Where the operator of that id is, or would be. */
+static uint32_t *owner_slot(const struct linking *k, int64_t external)
+{
+	size_t at = hash_mix((uint64_t)external) & (k->slot_count - 1);
+
+	while (k->owners[at] && k->ops->events[k->owners[at] - 1].external != external)
+		at = (at + 1) & (k->slot_count - 1);
+	return &k->owners[at];
+}
+
 static int list_owners(struct linking *k)
 {
 	const struct torch_ops *t = k->ops;
+	uint32_t *slot;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < t->count; i++)
 		count += (size_t)is_owner(&t->events[i]);
+	for (k->slot_count = 64; k->slot_count < count * 2; k->slot_count *= 2)
+		;
 	free(k->owners);
-	k->owner_count = 0;
-	k->owners = malloc((count + 1) * sizeof(*k->owners));
+	k->owners = calloc(k->slot_count, sizeof(*k->owners));
 	if (!k->owners)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->count; i++)
-		if (is_owner(&t->events[i]))
-			k->owners[k->owner_count++] = (struct owner){ t->events[i].external, i };
-	qsort(k->owners, k->owner_count, sizeof(*k->owners), compare_owners);
+	for (uint32_t i = 0; i < t->count; i++) {
+		slot = is_owner(&t->events[i]) ? owner_slot(k, t->events[i].external) : NULL;
+		if (slot && !*slot)
+			*slot = i + 1;
+	}
 	return 0;
 }
 
 /* The operator of that id; NULL when there is none. */
 static struct torch_event *owner_of(const struct linking *k, int64_t external)
 {
-	size_t low = 0, high = k->owner_count, middle;
+	uint32_t place = external ? *owner_slot(k, external) : 0;
 
-	while (external && low < high) {
-		middle = low + (high - low) / 2;
-		if (k->owners[middle].external < external)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!external || low == k->owner_count || k->owners[low].external != external)
-		return NULL;
-	return &k->ops->events[k->owners[low].place];
+	return place ? &k->ops->events[place - 1] : NULL;
 }
 
 /* Without a step, the thread that waited for the device at the end is the one that stopped the profiler. */
@@ -276,14 +267,28 @@ static int64_t device_bytes(const struct torch_allocation *a)
 	return a->device_type == ON_CUDA || a->device_type == ON_HIP || a->device_type == ON_PRIVATE ? a->bytes : 0;
 }
 
-/* The first allocation at `time` or later; with `behind`, later. */
-static uint32_t first_allocation(const struct torch_loading *l, int64_t time, int behind)
+static int is_before(const struct torch_loading *l, uint32_t at, int64_t time, int behind)
 {
-	uint32_t low = 0, high = l->allocation_count, middle;
+	return l->allocations[at].time < time || (behind && l->allocations[at].time == time);
+}
 
+/* The first allocation at `time` or later; with `behind`, later. Mostly it is near the one found before, `near`. */
+static uint32_t first_allocation(const struct torch_loading *l, int64_t time, int behind, uint32_t near)
+{
+	uint32_t low = 0, high = l->allocation_count, middle, step = 1;
+
+	if (near < high && is_before(l, near, time, behind)) {
+		for (low = near + 1; high - low > step && is_before(l, low + step, time, behind); step *= 2)
+			low += step + 1;
+		high = high - low > step ? low + step : high;
+	} else {
+		for (high = near; high > step && !is_before(l, high - step, time, behind); step *= 2)
+			high -= step;
+		low = high > step ? high - step : 0;
+	}
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (l->allocations[middle].time < time || (behind && l->allocations[middle].time == time))
+		if (is_before(l, middle, time, behind))
 			low = middle + 1;
 		else
 			high = middle;
@@ -315,14 +320,18 @@ static int is_covering(const struct torch_event *e)
 static int add_lone_allocations(struct torch_loading *l, struct sums *sums)
 {
 	struct torch_ops *t = l->ops;
-	int64_t name = torch_made_text(&t->texts, "[memory]"), covered = 0;
+	int32_t name = torch_made_text(&t->texts, "[memory]");
+	uint32_t first = 0, last;
+	int64_t covered = 0;
 	struct torch_event *e;
 
 	for (uint32_t i = 0; i < t->count; i++) {
 		if (!is_covering(&t->events[i]))
 			continue;
-		sums[first_allocation(l, t->events[i].start, 0)].covers++;
-		sums[first_allocation(l, t->events[i].end, 1)].covers--;
+		first = first_allocation(l, t->events[i].start, 0, first);
+		last = first_allocation(l, t->events[i].end, 1, first);
+		sums[first].covers++;
+		sums[last].covers--;
 	}
 	for (uint32_t i = 0; i < l->allocation_count; i++) {
 		covered += sums[i].covers;
@@ -333,7 +342,7 @@ static int add_lone_allocations(struct torch_loading *l, struct sums *sums)
 			return -ENOMEM;
 		*e = (struct torch_event){ .start = l->allocations[i].time, .end = l->allocations[i].time, .name = name,
 					   .thread = l->allocations[i].thread, .kind = TORCH_MEMORY,
-					   .external = (int64_t)i + 1, .sequence = -1, .args = l->allocations[i].args };
+					   .external = (int64_t)i + 1, .args = l->allocations[i].args };
 	}
 	return 0;
 }
@@ -342,17 +351,18 @@ static int add_lone_allocations(struct torch_loading *l, struct sums *sums)
 static int count_memory(struct torch_loading *l, const struct sums *sums)
 {
 	struct torch_ops *t = l->ops;
+	uint32_t near = 0, first, last;
 
 	t->memory = calloc((size_t)t->host_count + 1, sizeof(*t->memory));
 	if (!t->memory)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->host_count; i++) {
 		const struct torch_event *e = &t->events[i];
-		uint32_t first = 0, last = 0;
 
+		first = last = 0;
 		if (is_covering(e)) {
-			first = first_allocation(l, e->start, 0);
-			last = first_allocation(l, e->end, 1);
+			first = near = first_allocation(l, e->start, 0, near);
+			last = first_allocation(l, e->end, 1, first);
 		} else if (e->external) {
 			first = (uint32_t)e->external - 1;
 			last = first + 1;
