@@ -164,7 +164,7 @@ static int take_slice(struct reading *g, uint32_t row)
 	if (category == CATEGORY_ANNOTATION && name->class == NAME_STEP && !g->ops->stopper)
 		g->ops->stopper = e->thread;
 	/* Kineto makes them a nanosecond longer at both ends, so that they enclose their kernels. */
-	if (category == CATEGORY_GPU_ANNOTATION && e->end - e->start >= 2) {
+	if (category == CATEGORY_GPU_ANNOTATION && torch_difference(e->end, e->start) >= 2) {
 		e->start++;
 		e->end--;
 	}

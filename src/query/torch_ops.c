@@ -79,14 +79,14 @@ void torch_figures(const struct torch_ops *t, uint32_t place, struct torch_figur
 	*ret = (struct torch_figures){ .device = e->device_total, .self_device = e->device_self };
 	if (torch_on_device(e))
 		return;
-	ret->cpu = e->end - e->start;
-	ret->self_cpu = in_tree ? ret->cpu - e->children_time : 0;
+	ret->cpu = torch_difference(e->end, e->start);
+	ret->self_cpu = in_tree ? torch_difference(ret->cpu, e->children_time) : 0;
 	if (!m)
 		return;
 	ret->cpu_memory = m->host;
 	ret->device_memory = m->device;
-	ret->self_cpu_memory = in_tree ? (int64_t)((uint64_t)m->host - (uint64_t)m->children_host) : 0;
-	ret->self_device_memory = in_tree ? (int64_t)((uint64_t)m->device - (uint64_t)m->children_device) : 0;
+	ret->self_cpu_memory = in_tree ? torch_difference(m->host, m->children_host) : 0;
+	ret->self_device_memory = in_tree ? torch_difference(m->device, m->children_device) : 0;
 }
 
 const char *torch_text(const struct torch_ops *t, int32_t id)
@@ -271,7 +271,7 @@ static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	case COLUMN_THREAD: result_thread(context, c->ops, e, column); break;
 	case COLUMN_START: sqlite3_result_int64(context, e->start); break;
 	case COLUMN_END: sqlite3_result_int64(context, e->end); break;
-	case COLUMN_DURATION: sqlite3_result_int64(context, e->end - e->start); break;
+	case COLUMN_DURATION: sqlite3_result_int64(context, torch_difference(e->end, e->start)); break;
 	case COLUMN_CPU: sqlite3_result_int64(context, f.cpu); break;
 	case COLUMN_SELF_CPU: sqlite3_result_int64(context, f.self_cpu); break;
 	case COLUMN_DEVICE: sqlite3_result_int64(context, f.device); break;

@@ -94,6 +94,17 @@ struct torch_figures {
 void torch_figures(const struct torch_ops *t, uint32_t place, struct torch_figures *ret);
 
 const char *torch_text(const struct torch_ops *t, int32_t id);
+/* Figures of a hostile trace may wrap. */
+static inline int64_t torch_sum(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t torch_difference(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 /* Null where there is no text. */
 void torch_result_text(sqlite3_context *context, const struct torch_ops *t, int32_t id);
 static inline int torch_on_device(const struct torch_event *e)

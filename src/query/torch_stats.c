@@ -121,7 +121,7 @@ static int gather(struct cursor *c)
 		memcpy(figures, &f, sizeof(f));
 		sum->count++;
 		for (unsigned k = 0; k < 8; k++)
-			sum->figures[k] = (int64_t)((uint64_t)sum->figures[k] + (uint64_t)figures[k]);
+			sum->figures[k] = torch_sum(sum->figures[k], figures[k]);
 	}
 	return 0;
 }

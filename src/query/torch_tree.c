@@ -162,7 +162,7 @@ static int sort_events(struct torch_ops *t)
 
 static int64_t duration(const struct torch_event *e)
 {
-	return e->end - e->start;
+	return torch_difference(e->end, e->start);
 }
 
 /* Those around an event are its parent and the parents of that; one that only overlaps is around nobody after it. */
@@ -199,7 +199,7 @@ static void attach_work(struct linking *k)
 			continue;
 		e->parent = (uint32_t)(owner - k->ops->events) + 1;
 		if (e->kind != TORCH_GPU_ANNOTATION)
-			owner->device_self += duration(e);
+			owner->device_self = torch_sum(owner->device_self, duration(e));
 	}
 }
 
@@ -229,24 +229,30 @@ static void merge(struct torch_ops *t)
 	}
 }
 
+static void add_memory(struct torch_memory *parent, const struct torch_memory *child)
+{
+	parent->children_host = torch_sum(parent->children_host, child->host);
+	parent->children_device = torch_sum(parent->children_device, child->device);
+}
+
 static void add_up(struct torch_ops *t)
 {
-	for (uint32_t i = t->host_count; i-- > 0;) {
-		struct torch_event *e = &t->events[i];
+	struct torch_event *e, *parent;
 
+	for (uint32_t i = t->host_count; i-- > 0;) {
+		e = &t->events[i];
 		if (e->flags & TORCH_MERGED)
 			continue;
 		if (e->flags & TORCH_ASYNC)
 			e->device_self = 0;
-		e->device_total += e->device_self;
+		e->device_total = torch_sum(e->device_total, e->device_self);
 		if (!e->parent)
 			continue;
-		t->events[e->parent - 1].children_time += duration(e);
-		t->events[e->parent - 1].device_total += e->device_total;
-		if (t->memory) {
-			t->memory[e->parent - 1].children_host += t->memory[i].host;
-			t->memory[e->parent - 1].children_device += t->memory[i].device;
-		}
+		parent = &t->events[e->parent - 1];
+		parent->children_time = torch_sum(parent->children_time, duration(e));
+		parent->device_total = torch_sum(parent->device_total, e->device_total);
+		if (t->memory)
+			add_memory(&t->memory[e->parent - 1], &t->memory[i]);
 	}
 }
 
@@ -305,9 +311,8 @@ struct sums {
 static void sum_up(const struct torch_loading *l, struct sums *sums)
 {
 	for (uint32_t i = 0; i < l->allocation_count; i++) {
-		/* Sizes of a hostile trace may wrap. */
-		sums[i + 1].host = (int64_t)((uint64_t)sums[i].host + (uint64_t)host_bytes(&l->allocations[i]));
-		sums[i + 1].device = (int64_t)((uint64_t)sums[i].device + (uint64_t)device_bytes(&l->allocations[i]));
+		sums[i + 1].host = torch_sum(sums[i].host, host_bytes(&l->allocations[i]));
+		sums[i + 1].device = torch_sum(sums[i].device, device_bytes(&l->allocations[i]));
 	}
 }
 
@@ -367,8 +372,8 @@ static int count_memory(struct torch_loading *l, const struct sums *sums)
 			first = (uint32_t)e->external - 1;
 			last = first + 1;
 		}
-		t->memory[i].host = (int64_t)((uint64_t)sums[last].host - (uint64_t)sums[first].host);
-		t->memory[i].device = (int64_t)((uint64_t)sums[last].device - (uint64_t)sums[first].device);
+		t->memory[i].host = torch_difference(sums[last].host, sums[first].host);
+		t->memory[i].device = torch_difference(sums[last].device, sums[first].device);
 	}
 	return 0;
 }
