@@ -67,7 +67,7 @@ int32_t torch_shapes_text(struct torch_texts *t, const char *json)
 {
 	struct buf text = BUF_INIT;
 	size_t argument = 0; /* where the current one begins in the text */
-	unsigned depth = 0, is_list = 0;
+	unsigned depth = 0, is_list = 0, closes;
 	int32_t id = 0;
 	int r = 0;
 
@@ -75,7 +75,9 @@ int32_t torch_shapes_text(struct torch_texts *t, const char *json)
 		if (*json == '[' && ++depth == 2)
 			argument = text.len;
 		is_list = depth > 2 || (is_list && depth == 2);
-		if (*json == ']' && depth-- == 2 && is_list) {
+		closes = *json == ']' && depth == 2 && is_list;
+		depth -= *json == ']' && depth > 0;
+		if (closes) {
 			text.len = argument;
 			is_list = 0;
 			r = buf_puts(&text, "[]");
