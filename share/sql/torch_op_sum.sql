@@ -3,6 +3,7 @@
 -- skipped: PyTorch operators
 -- option: shapes one row for each name and the shapes of its inputs
 -- option: mem memory that was allocated less what was released, where the trace has it
+-- option: flops floating-point operations, of those operators that torch has a formula for
 -- option: rows=-1 at most so many rows
 -- column: Name = text
 -- column: Self CPU = percent
@@ -20,6 +21,7 @@
 -- column: Self CUDA Mem = number if mem
 -- column: # of Calls = number
 -- column: Input Shapes = text if shapes
+-- column: Total FLOPs = number if flops
 -- help: What torch.profiler's key_averages().table() shows, from an imported trace: operators, annotations, calls of CUDA, and the work of GPUs.
 -- help: Total includes what an operator called and the kernels that started; Self does not. Self CPU (%) and CPU total (%) are shares of all Self CPU;
 -- help: Self CUDA (%) of the time of all work on GPUs. That work has rows of its own, and counts for the operator that started it, too.
@@ -37,7 +39,8 @@ SELECT
 	1.0 * deviceTime / count,
 	cpuMemory, selfCpuMemory, deviceMemory, selfDeviceMemory,
 	count,
-	inputShapes
+	inputShapes,
+	flops
 FROM torch_op_stats(CASE WHEN :shapes THEN 'shapes' ELSE 'name' END)
 ORDER BY selfDeviceTime DESC, selfCpuTime DESC, cpuTime DESC, name, onDevice, inputShapes
 LIMIT :rows

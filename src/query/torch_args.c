@@ -9,7 +9,7 @@
 #define OF_ALLOCATION (UINT32_C(1) << 31)
 
 enum role { ROLE_NONE, ROLE_EXTERNAL, ROLE_SHAPES, ROLE_BYTES, ROLE_DEVICE_TYPE, ROLE_SEQUENCE, ROLE_FORWARD_THREAD,
-	    ROLE_STACK };
+	    ROLE_STACK, ROLE_INPUTS };
 enum { PART_SET, PART_KEY, PART_INTEGER, PART_TEXT, PART_COUNT };
 
 struct arguments {
@@ -34,7 +34,7 @@ static enum role role_of(struct arguments *a, int64_t key)
 	} roles[] = { { "External id", ROLE_EXTERNAL }, { "external id", ROLE_EXTERNAL }, { "Input Dims", ROLE_SHAPES },
 		      { "Input dims", ROLE_SHAPES }, { "Bytes", ROLE_BYTES }, { "Device Type", ROLE_DEVICE_TYPE },
 		      { "Sequence number", ROLE_SEQUENCE }, { "Fwd thread id", ROLE_FORWARD_THREAD },
-		      { "Call stack", ROLE_STACK } };
+		      { "Call stack", ROLE_STACK }, { "Concrete Inputs", ROLE_INPUTS } };
 	size_t at = (uint64_t)key % CACHE, len;
 	const char *text;
 
@@ -88,6 +88,8 @@ static int take_of_event(struct arguments *a, uint32_t place, enum role role, in
 		return shapes_of(a, text, &e->shapes);
 	else if (role == ROLE_EXTERNAL)
 		e->external = number;
+	else if (role == ROLE_INPUTS)
+		e->inputs = narrow(text);
 	return 0;
 }
 
@@ -104,7 +106,7 @@ static int take(struct arguments *a, uint32_t who, enum role role, int64_t numbe
 	const char *digits;
 	size_t len;
 
-	if (text && role != ROLE_SHAPES && role != ROLE_STACK) { /* numbers in quotes */
+	if (text && role != ROLE_SHAPES && role != ROLE_STACK && role != ROLE_INPUTS) { /* numbers in quotes */
 		digits = query_text(a->l->ops->q, text, &len);
 		number = digits ? strtoll(digits, NULL, 10) : 0;
 	}

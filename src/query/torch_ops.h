@@ -37,6 +37,7 @@ struct torch_event {
 	uint32_t children;
 	uint32_t args;
 	uint32_t thread;       /* uid */
+	uint32_t inputs;       /* string id of the values of inputs that are no tensors; 0: not told */
 	uint16_t depth;        /* of its track */
 	uint8_t kind;
 	uint8_t flags;
@@ -117,6 +118,12 @@ int32_t torch_made_text(struct torch_texts *texts, const char *text);
 /* The same for JSON text of "Input Dims", written as torch prints shapes. */
 int32_t torch_shapes_text(struct torch_texts *texts, const char *json);
 void torch_texts_release(struct torch_texts *texts);
+
+/* torch_flops.c */
+enum torch_formula { TORCH_NO_FORMULA, TORCH_CONV2D, TORCH_MM, TORCH_ADDMM, TORCH_ELEMENTS };
+enum torch_formula torch_formula_of(const char *name);
+/* `shapes` as torch prints them, `inputs` as the trace has them (NULL: not told). 0 where it cannot be said. */
+int64_t torch_flops(enum torch_formula formula, const char *shapes, const char *inputs);
 
 /* torch_load.c */
 struct torch_allocation {

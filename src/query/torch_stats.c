@@ -9,11 +9,11 @@
 #include "query/torch_ops.h"
 
 enum { COLUMN_NAME, COLUMN_SHAPES, COLUMN_STARTED_BY, COLUMN_ON_DEVICE, COLUMN_ANNOTATION, COLUMN_COUNT,
-       COLUMN_FIGURES /* of struct torch_figures, in its order */, COLUMN_BY = COLUMN_FIGURES + 8 };
+       COLUMN_FIGURES /* of struct torch_figures, in its order */, COLUMN_FLOPS = COLUMN_FIGURES + 8, COLUMN_BY };
 #define DECLARATION                                                                                          \
 	"CREATE TABLE x(name TEXT, inputShapes TEXT, op TEXT, onDevice INTEGER, isAnnotation INTEGER, "      \
 	"count INTEGER, cpuTime INTEGER, selfCpuTime INTEGER, deviceTime INTEGER, selfDeviceTime INTEGER, "  \
-	"cpuMemory INTEGER, selfCpuMemory INTEGER, deviceMemory INTEGER, selfDeviceMemory INTEGER, by HIDDEN)"
+	"cpuMemory INTEGER, selfCpuMemory INTEGER, deviceMemory INTEGER, selfDeviceMemory INTEGER, flops INTEGER, by HIDDEN)"
 #define FIRST_MEMORY 4
 
 enum { KEY_NAME, KEY_SIDE, KEY_SHAPES, KEY_STARTED_BY };
@@ -23,6 +23,8 @@ enum by { BY_NAME, BY_SHAPES, BY_KERNEL };
 struct sum {
 	int64_t count;
 	int64_t figures[8];
+	int64_t flops;
+	enum torch_formula formula;
 };
 
 _Static_assert(sizeof(struct torch_figures) == 8 * sizeof(int64_t), "figures are added up one by one");
@@ -102,6 +104,15 @@ static int key_of(const struct cursor *c, const struct torch_event *e, int64_t *
 	return 1;
 }
 
+static int64_t flops_of(const struct torch_ops *t, const struct torch_event *e, enum torch_formula formula)
+{
+	size_t len;
+
+	if (formula == TORCH_NO_FORMULA || e->kind != TORCH_OPERATOR)
+		return 0;
+	return torch_flops(formula, torch_text(t, e->shapes), query_text(t->q, e->inputs, &len));
+}
+
 static int gather(struct cursor *c)
 {
 	int64_t key[REQUEST_MAX_KEYS] = { 0 }, figures[8];
@@ -119,7 +130,9 @@ static int gather(struct cursor *c)
 			return -ENOMEM;
 		torch_figures(c->ops, i, &f);
 		memcpy(figures, &f, sizeof(f));
-		sum->count++;
+		if (!sum->count++)
+			sum->formula = torch_formula_of(torch_text(c->ops, c->ops->events[i].name));
+		sum->flops = torch_sum(sum->flops, flops_of(c->ops, &c->ops->events[i], sum->formula));
 		for (unsigned k = 0; k < 8; k++)
 			sum->figures[k] = torch_sum(sum->figures[k], figures[k]);
 	}
@@ -181,6 +194,7 @@ static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	case COLUMN_ON_DEVICE: sqlite3_result_int64(context, key[KEY_SIDE] & SIDE_DEVICE ? 1 : 0); break;
 	case COLUMN_ANNOTATION: sqlite3_result_int64(context, key[KEY_SIDE] & SIDE_ANNOTATION ? 1 : 0); break;
 	case COLUMN_COUNT: sqlite3_result_int64(context, c->sums[c->at].count); break;
+	case COLUMN_FLOPS: sqlite3_result_int64(context, c->sums[c->at].flops); break;
 	case COLUMN_BY: break;
 	default:
 		if (figure < FIRST_MEMORY || c->ops->memory)

@@ -64,12 +64,55 @@ static void test_equal_texts_have_one_number(void **state)
 	torch_texts_release(&texts);
 }
 
+static void assert_flops(const char *name, const char *shapes, const char *inputs, int64_t want)
+{
+	assert_int_equal(torch_flops(torch_formula_of(name), shapes, inputs), want);
+}
+
+static void test_flops(void **state)
+{
+	const char *plain = "[\"\", \"\", \"\", \"[1, 1]\", \"[0, 0]\", \"[1, 1]\", \"1\"]";
+	const char *odd = "[\"\",\"\",\"\",\"[2, 3]\",\"[1]\",\"[2, 1]\",\"2\"]";
+
+	assert_flops("aten::mm", "[[3, 4], [4, 5]]", NULL, 2 * 3 * 4 * 5);
+	assert_flops("aten::bmm", "[[7, 3, 4], [7, 4, 5]]", NULL, 2 * 7 * 3 * 4 * 5);
+	assert_flops("aten::addmm", "[[5], [3, 4], [4, 5], [], []]", NULL, 2 * 3 * 4 * 5);
+	assert_flops("aten::baddbmm", "[[5], [7, 3, 4], [7, 4, 5]]", NULL, 2 * 7 * 3 * 4 * 5);
+	assert_flops("aten::mul", "[[3, 4], []]", NULL, 12);
+	assert_flops("aten::add", "[[6], [6], []]", NULL, 6);
+	assert_flops("aten::relu", "[[6]]", NULL, 0);
+	/* 8 x 8 inputs under 3 x 3: 6 x 6 places. */
+	assert_flops("aten::conv2d", "[[2, 4, 8, 8], [5, 4, 3, 3], [5], [], [], [], []]", plain, 2 * 2 * 6 * 6 * 3 * 3 * 4 * 5);
+	/* Dilated by 2 the kernel covers 5 of 10 rows, every second: 3; of 10 columns 3, every third: 3. */
+	assert_flops("aten::conv2d", "[[2, 4, 8, 8], [6, 2, 3, 3], [], [], [], [], []]", odd, 2 * 2 * 3 * 3 * 3 * 3 * 4 * 6 / 2);
+}
+
+static void test_flops_that_cannot_be_said(void **state)
+{
+	const char *shapes = "[[2, 4, 8, 8], [5, 4, 3, 3]]";
+
+	assert_flops("aten::mm", NULL, NULL, 0);
+	assert_flops("aten::mm", "[]", NULL, 0);
+	assert_flops("aten::mm", "[[3, 4]]", NULL, 0);
+	assert_flops("aten::mm", "[[3], [4]]", NULL, 0);
+	assert_flops("aten::mm", "[[-3, 4], [4, 5]]", NULL, 0);
+	assert_flops("aten::mm", "[[4294967296, 4294967296], [4294967296, 4]]", NULL, 0);
+	assert_flops("aten::mul", "[[18446744073709551615]]", NULL, 0);
+	assert_flops("aten::conv2d", shapes, NULL, 0);
+	assert_flops("aten::conv2d", shapes, "[\"\", \"\"", 0);
+	assert_flops("aten::conv2d", shapes, "[\"\",\"\",\"\",\"[0, 0]\",\"[0, 0]\",\"[1, 1]\",\"1\"]", 0);
+	assert_flops("aten::conv2d", shapes, "[\"\",\"\",\"\",\"[1, 1]\",\"[0, 0]\",\"[9, 9]\",\"1\"]", 0);
+	assert_flops("aten::conv2d", shapes, "[\"\",\"\",\"\",\"[1, 1]\",\"[0, 0]\",\"[1, 1]\",\"0\"]", 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shapes_as_torch_prints_them),
 		cmocka_unit_test(test_shapes_that_are_none),
 		cmocka_unit_test(test_equal_texts_have_one_number),
+		cmocka_unit_test(test_flops),
+		cmocka_unit_test(test_flops_that_cannot_be_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
