@@ -303,7 +303,7 @@ static int read_table(struct reading *g, const struct table_plan *p)
 
 	for (size_t i = 0; r >= 0 && i < report_group_count(g->ops->q->report, p->table); i++) {
 		track = index_find(&g->ops->q->index.tracks, report_group(g->ops->q->report, p->table, i)->track);
-		if ((p->table == TABLE_SLICE || p->table == TABLE_INSTANT) && (!track || track[TRACK_KIND] != TRACK_GENERIC))
+		if (p->table == TABLE_INSTANT && (!track || track[TRACK_KIND] != TRACK_GENERIC))
 			continue;
 		r = read_group(g, p, i);
 	}
