@@ -20,13 +20,13 @@ struct query {
 	struct native_table *natives;
 	unsigned native_count;
 	struct stack_tree *stacks; /* NULL until asked for */
+	struct torch_ops *torch;   /* the same */
 	struct column_lookup *lookups; /* indexes that joins asked for */
 	/* The same, by whichever thread comes first. */
 	pthread_mutex_t loading;
 	struct cuda_calls *calls;
 	struct nvtx_ranges *ranges;
 	struct nvtx_projections *projections;
-	struct torch_ops *torch;   /* of an imported trace; NULL until asked for */
 	/* Groups that turned out to be damaged when they were read; their rows are missing
 	 * in what was answered. */
 	_Atomic uint64_t damaged;
@@ -45,6 +45,7 @@ int group_stats_register(struct query *q);
 int intervals_register(struct query *q);
 int pushpop_tree_register(struct query *q);
 int frame_lines_register(struct query *q);
+int torch_ops_register(struct query *q);
 int thread_states_register(struct query *q);
 int sched_stats_register(struct query *q);
 int callchains_register(struct query *q);
@@ -53,7 +54,6 @@ int stack_stats_register(struct query *q);
 int cuda_labels_register(struct query *q);
 int nvtx_projection_register(struct query *q);
 int nvtx_kernels_register(struct query *q);
-int torch_ops_register(struct query *q);
 int fact_tables_create(struct query *q);
 
 /* The text of a string id, those of texts that the reader made too; NULL when there is none. */
