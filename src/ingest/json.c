@@ -20,10 +20,33 @@ void json_begin(struct json *j, const char *text, size_t len)
 		j->at += 3;
 }
 
+void json_begin_source(struct json *j, struct source *source)
+{
+	while (source->len < 3 && source_more(source))
+		;
+	json_begin(j, source->text, source->len);
+	j->source = source;
+}
+
+int json_more(struct json *j)
+{
+	if (!j->source || !source_more(j->source))
+		return 0;
+	j->end = j->source->text + j->source->len;
+	return 1;
+}
+
+static int trouble_at_end(struct json *j)
+{
+	if (j->source && j->source->len - j->source->released >= SOURCE_MOST_HELD)
+		return trouble(j, "a value is longer than can be kept");
+	return trouble(j, "the text ends here");
+}
+
 static int take(struct json *j, int wanted, const char *otherwise)
 {
 	if (json_peek(j) != wanted)
-		return trouble(j, j->at == j->end ? "the text ends here" : otherwise);
+		return j->at == j->end ? trouble_at_end(j) : trouble(j, otherwise);
 	j->at++;
 	return 0;
 }
@@ -63,8 +86,12 @@ static int take_string(struct json *j, struct json_value *ret)
 		p = string_mark(p, j->end);
 		if (p < j->end && *p == '"')
 			break;
-		if (j->end - p < 2)
-			return trouble(j, "a string does not end");
+		if (j->end - p < 2) {
+			if (json_more(j))
+				continue;
+			j->at = j->end;
+			return trouble_at_end(j);
+		}
 		ret->escaped = 1;
 		p += 2;
 	}
@@ -82,6 +109,8 @@ static int take_word(struct json *j, const char *word, enum json_kind kind, stru
 {
 	size_t len = strlen(word);
 
+	while ((size_t)(j->end - j->at) < len && json_more(j))
+		;
 	if ((size_t)(j->end - j->at) < len || memcmp(j->at, word, len) != 0)
 		return trouble(j, "a value is expected");
 	*ret = (struct json_value){ .kind = kind, .text = j->at, .len = len };
@@ -89,14 +118,23 @@ static int take_word(struct json *j, const char *word, enum json_kind kind, stru
 	return 0;
 }
 
+static int next_is(struct json *j, char c)
+{
+	while (j->end - j->at < 2 && json_more(j))
+		;
+	return j->end - j->at > 1 && j->at[1] == c;
+}
+
 static int take_number(struct json *j, struct json_value *ret)
 {
 	const char *from = j->at;
 
-	if (*j->at == '-' && j->end - j->at > 1 && j->at[1] == 'I')
+	if (*j->at == '-' && next_is(j, 'I'))
 		return take_word(j, "-Infinity", JSON_NUMBER, ret);
-	while (j->at < j->end && is_number_byte(*j->at))
-		j->at++;
+	do {
+		while (j->at < j->end && is_number_byte(*j->at))
+			j->at++;
+	} while (j->at == j->end && json_more(j));
 	if (j->at == from)
 		return trouble(j, "a value is expected");
 	*ret = (struct json_value){ .kind = JSON_NUMBER, .text = from, .len = (size_t)(j->at - from) };
@@ -153,7 +191,7 @@ static int take_value(struct json *j, struct json_value *ret, unsigned depth)
 	case 't': return take_word(j, "true", JSON_TRUE, ret);
 	case 'f': return take_word(j, "false", JSON_FALSE, ret);
 	case 'n':
-		if (j->end - j->at > 1 && j->at[1] == 'a')
+		if (next_is(j, 'a'))
 			return take_word(j, "nan", JSON_NUMBER, ret);
 		return take_word(j, "null", JSON_NULL, ret);
 	case 'N': return take_word(j, "NaN", JSON_NUMBER, ret);
@@ -161,7 +199,7 @@ static int take_value(struct json *j, struct json_value *ret, unsigned depth)
 	case 'i': return take_word(j, "inf", JSON_NUMBER, ret);
 	default:
 		if (j->at == j->end)
-			return trouble(j, "the text ends here");
+			return trouble_at_end(j);
 		return take_number(j, ret);
 	}
 }
@@ -196,7 +234,7 @@ int json_next_member(struct json *j, int *first, struct json_value *ret_key)
 	if (r <= 0)
 		return r;
 	if (json_peek(j) != '"')
-		return trouble(j, j->at == j->end ? "the text ends here" : "a name in quotes is expected");
+		return j->at == j->end ? trouble_at_end(j) : trouble(j, "a name in quotes is expected");
 	if (take_string(j, ret_key) < 0 || take(j, ':', "a colon is expected") < 0)
 		return -EBADMSG;
 	return 1;
@@ -370,13 +408,4 @@ int json_integer(const struct json_value *v, int64_t *ret)
 		return 0;
 	*ret = negative ? -(int64_t)value : (int64_t)value;
 	return 1;
-}
-
-size_t json_line(const struct json *j, const char *at)
-{
-	size_t line = 1;
-
-	for (const char *p = j->begin; p < at && (p = memchr(p, '\n', (size_t)(at - p))); p++)
-		line++;
-	return line;
 }

@@ -1,11 +1,14 @@
 /* JSON read in place: a cursor over bytes in memory, which hands out spans of them. Nothing is
- * allocated, nothing is copied, and no input leads to more than JSON_MAX_DEPTH nested calls. */
+ * allocated, nothing is copied, and no input leads to more than JSON_MAX_DEPTH nested calls. Text
+ * of a source comes in windows: where one ends in the middle of a value, the cursor waits for the next. */
 #ifndef SONDE_INGEST_JSON_H
 #define SONDE_INGEST_JSON_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "ingest/source.h"
 
 #define JSON_MAX_DEPTH 128
 
@@ -32,15 +35,22 @@ struct json {
 	const char *at;
 	const char *end;
 	const char *trouble; /* what is wrong at `at`; NULL while all is well */
+	struct source *source; /* of more text; NULL: there is none */
 };
 
 void json_begin(struct json *j, const char *text, size_t len);
+void json_begin_source(struct json *j, struct source *source);
+
+/* Moves `end`: 1, or 0 where there is no more text, or where too much of it is held. */
+int json_more(struct json *j);
 
 /* The next byte that is not white space, without taking it; 0 at the end. */
 static inline int json_peek(struct json *j)
 {
-	while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r'))
-		j->at++;
+	do {
+		while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r'))
+			j->at++;
+	} while (j->at == j->end && json_more(j));
 	return j->at < j->end ? (unsigned char)*j->at : 0;
 }
 
@@ -69,8 +79,5 @@ static inline int json_equals(const struct json_value *string, const char *text)
 int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret);
 int json_integer(const struct json_value *v, int64_t *ret);
 int json_real(const struct json_value *v, double *ret);
-
-/* Line (from 1) of a place in the text. */
-size_t json_line(const struct json *j, const char *at);
 
 #endif

@@ -45,6 +45,10 @@ int kineto_read_members(struct json *j, struct kineto_members *ret)
 		r = json_value(j, &member.value);
 		if (r < 0)
 			return r;
+		if (ret->count == KINETO_MAX_MEMBERS) {
+			ret->lost++;
+			continue;
+		}
 		if (ret->count == ret->capacity) {
 			grown = reallocarray(ret->list, ret->capacity * 2 + 32, sizeof(*grown));
 			if (!grown)

@@ -317,5 +317,6 @@ void kineto_events_finish(struct kineto *k)
 	told(k, k->unended, "slices have no end in the trace: they end with it.");
 	told(k, k->unopened, "ends of slices (\"E\") have no begin and are left out.");
 	told(k, k->untimed, "events have no time that can be read and are left out.");
-	told(k, k->odd, "events have members that could not be kept.");
+	told(k, k->odd + k->members.lost, "members of events could not be kept.");
+	told(k, k->cut, "texts were longer than 4 MB and are cut.");
 }

@@ -8,6 +8,8 @@
 #include "ingest/sink.h"
 
 #define KINETO_MAX_EXTRAS 16
+#define KINETO_MAX_MEMBERS 65536u
+#define KINETO_MAX_TEXT (4u << 20) /* longer ones are cut */
 #define KINETO_TIME_LIMIT (INT64_C(1) << 61) /* ns: sums and differences of two stay in range */
 
 struct kineto_member {
@@ -19,6 +21,7 @@ struct kineto_member {
 struct kineto_members {
 	struct kineto_member *list;
 	size_t count, capacity;
+	uint64_t lost;      /* beyond KINETO_MAX_MEMBERS */
 };
 
 /* One element of traceEvents, as it stands. */
@@ -52,7 +55,6 @@ struct kineto_place {
 	uint64_t name;
 	int has_events;
 	int on_gpu;
-	struct json_value pid_text, tid_text;
 	struct sink_track *slices, *instants, *calls;
 	struct kineto_open *open;
 	size_t open_count, open_capacity;
@@ -72,6 +74,8 @@ struct kineto_device {
 struct kineto {
 	struct sink sink;
 	struct json json;
+	const char *resume; /* where to look for the next event when the one being read is malformed */
+	int in_object;      /* the events are a member of an object */
 	struct kineto_members members;
 	struct buf text;    /* for strings without their escapes */
 	struct keymap pids, place_keys, stream_keys, context_keys, device_keys, function_keys, launch_keys, counter_keys;
@@ -83,7 +87,7 @@ struct kineto {
 	struct sink_track **counters;
 	uint64_t next_thread;
 	int64_t base;       /* ns since 1970 that times count from; -1: not told */
-	uint64_t unended, unopened, untimed, odd;
+	uint64_t unended, unopened, untimed, odd, cut;
 	struct kineto_result *result;
 };
 

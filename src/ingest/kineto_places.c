@@ -32,7 +32,7 @@ static struct kineto_place *new_place(struct kineto *k, uint32_t number, const s
 	}
 	k->place_count = number + 1;
 	p = &k->places[number];
-	*p = (struct kineto_place){ .process = process, .on_gpu = on_gpu, .pid_text = e->pid, .tid_text = e->tid };
+	*p = (struct kineto_place){ .process = process, .on_gpu = on_gpu };
 	if (!json_integer(&e->tid, &p->tid) || p->tid < 0)
 		p->tid = -1;
 	if (p->tid >= 0 && !on_gpu && k->processes[process].pid >= 0)
@@ -87,15 +87,20 @@ static void thread_row(struct kineto *k, const struct kineto_place *p)
 	sink_row(&k->sink, TABLE_THREAD, v, present);
 }
 
-/* What is no thread is known by the name of its track: the row's own, or pid and tid as they stand. */
+/* What is no thread is known by the name of its track: the row's own, or pid and tid as they stand (in the
+ * key of the place, behind its side and apart by a zero). */
 static uint64_t track_name(struct kineto *k, const struct kineto_place *p)
 {
+	const struct keymap_key *key = &k->place_keys.keys[p - k->places];
+	const char *pid = key->bytes + 1;
+	size_t len = strnlen(pid, key->len - 1);
+
 	if (p->name)
 		return p->name;
 	buf_clear(&k->text);
-	buf_append(&k->text, p->pid_text.text ? p->pid_text.text : "", p->pid_text.len);
+	buf_append(&k->text, pid, len);
 	buf_puts(&k->text, " / ");
-	buf_append(&k->text, p->tid_text.text ? p->tid_text.text : "", p->tid_text.len);
+	buf_append(&k->text, pid + len + 1, key->len - len - 2);
 	return k->text.data ? report_string(k->sink.writer, k->text.data, k->text.len) : 0;
 }
 

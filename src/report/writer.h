@@ -60,6 +60,12 @@ int report_append_provisional(struct report_track *track, const int64_t *values,
 int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context,
 		       struct error *err);
 
+/* Without ticks: encodes what is held in memory where that is more than `bytes`. */
+int report_writer_relieve(struct report_writer *w, uint64_t bytes);
+
+/* The final name, as it was given. */
+const char *report_writer_path(const struct report_writer *w);
+
 /* Rows appended so far. */
 uint64_t report_writer_rows(const struct report_writer *w);
 

@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char folder[] = "/dev/shm/sonde-fuzz-XXXXXX", path[128];
 	struct report_writer *writer;
 	struct kineto_result result;
+	struct source source;
 	struct error err;
 
 	if (!mkdtemp(folder))
@@ -30,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "%s/t.sonde", folder);
 	if (report_writer_open(&writer, path, 0, NULL, 0, &err) == 0) {
 		/* Whatever the bytes are, rows must be such that the writer takes them. */
-		if (kineto_import((const char *)data, size, writer, &result, &err) < 0)
+		source_of_text(&source, (const char *)data, size);
+		if (kineto_import(&source, writer, &result, &err) < 0)
 			abort();
 		report_writer_abandon(writer);
 	}

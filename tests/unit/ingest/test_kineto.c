@@ -24,13 +24,15 @@ static uint64_t import(const char *text, size_t len, int *ret_whole)
 	char folder[] = "/tmp/sonde-ingest-XXXXXX", path[64], *copy = malloc(len ? len : 1);
 	struct report_writer *writer;
 	struct kineto_result result;
+	struct source source;
 	struct error err;
 
 	memcpy(copy, text, len);
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/t.sonde", folder);
 	assert_int_equal(report_writer_open(&writer, path, 0, NULL, 0, &err), 0);
-	assert_int_equal(kineto_import(copy, len, writer, &result, &err), 0);
+	source_of_text(&source, copy, len);
+	assert_int_equal(kineto_import(&source, writer, &result, &err), 0);
 	report_writer_abandon(writer);
 	snprintf(path, sizeof(path), "%s/t.sonde.part", folder);
 	unlink(path);
