@@ -1,10 +1,11 @@
 #include "ingest/json.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/arch.h"
 
 static int trouble(struct json *j, const char *what)
 {
@@ -51,39 +52,13 @@ static int take(struct json *j, int wanted, const char *otherwise)
 	return 0;
 }
 
-#define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
-
-/* A bit in each byte that is zero, and perhaps in those above the lowest of them. */
-static uint64_t zero_bytes(uint64_t word)
-{
-	return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
-}
-
-/* The next quote or backslash, `end` where there is none. Names are short: eight bytes at a time
- * beat a call of memchr for each of the two. */
-static const char *string_mark(const char *p, const char *end)
-{
-	uint64_t word, found;
-
-	for (; end - p >= 8; p += 8) {
-		memcpy(&word, p, sizeof(word));
-		word = le64toh(word);
-		found = zero_bytes(word ^ EACH_BYTE('"')) | zero_bytes(word ^ EACH_BYTE('\\'));
-		if (found)
-			return p + (__builtin_ctzll(found) >> 3);
-	}
-	while (p < end && *p != '"' && *p != '\\')
-		p++;
-	return p;
-}
-
 static int take_string(struct json *j, struct json_value *ret)
 {
 	const char *from = j->at + 1, *p = from;
 
 	*ret = (struct json_value){ .kind = JSON_STRING, .text = from };
 	for (;;) {
-		p = string_mark(p, j->end);
+		p = arch_find_either(p, j->end, '"', '\\');
 		if (p < j->end && *p == '"')
 			break;
 		if (j->end - p < 2) {
@@ -102,7 +77,7 @@ static int take_string(struct json *j, struct json_value *ret)
 
 static int is_number_byte(char c)
 {
-	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+	return (unsigned)(c - '0') < 10 || c == '.' || c == '-' || c == '+' || (c | 0x20) == 'e';
 }
 
 static int take_word(struct json *j, const char *word, enum json_kind kind, struct json_value *ret)
@@ -141,53 +116,11 @@ static int take_number(struct json *j, struct json_value *ret)
 	return 0;
 }
 
-static int take_value(struct json *j, struct json_value *ret, unsigned depth);
-
-static int take_object(struct json *j, unsigned depth)
+/* A string, a number or a word. */
+static int take_simple(struct json *j, int c, struct json_value *ret)
 {
-	struct json_value inner;
-	int first = 1, r;
-
-	while ((r = json_next_member(j, &first, &inner)) > 0) {
-		r = take_value(j, &inner, depth);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-static int take_array(struct json *j, unsigned depth)
-{
-	struct json_value inner;
-	int first = 1, r;
-
-	while ((r = json_next_element(j, &first)) > 0) {
-		r = take_value(j, &inner, depth);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-static int take_compound(struct json *j, struct json_value *ret, unsigned depth)
-{
-	const char *from = j->at;
-	enum json_kind kind = *from == '{' ? JSON_OBJECT : JSON_ARRAY;
-	int r;
-
-	if (depth == JSON_MAX_DEPTH)
-		return trouble(j, "objects and arrays are nested too deep");
-	r = kind == JSON_OBJECT ? take_object(j, depth + 1) : take_array(j, depth + 1);
-	*ret = (struct json_value){ .kind = kind, .text = from, .len = (size_t)(j->at - from) };
-	return r;
-}
-
-static int take_value(struct json *j, struct json_value *ret, unsigned depth)
-{
-	switch (json_peek(j)) {
+	switch (c) {
 	case '"': return take_string(j, ret);
-	case '{':
-	case '[': return take_compound(j, ret, depth);
 	case 't': return take_word(j, "true", JSON_TRUE, ret);
 	case 'f': return take_word(j, "false", JSON_FALSE, ret);
 	case 'n':
@@ -204,9 +137,74 @@ static int take_value(struct json *j, struct json_value *ret, unsigned depth)
 	}
 }
 
+static int take_key(struct json *j, struct json_value *ret)
+{
+	if (json_peek(j) != '"')
+		return j->at == j->end ? trouble_at_end(j) : trouble(j, "a name in quotes is expected");
+	return take_string(j, ret) < 0 ? -EBADMSG : take(j, ':', "a colon is expected");
+}
+
+/* Behind a value inside `depth` brackets, of which it closes those that end here. 1: another value
+ * follows, in front of the cursor; 0: the outermost is closed. */
+static int to_next_value(struct json *j, const char *closing, unsigned *depth)
+{
+	struct json_value key;
+	int c;
+
+	while ((c = json_peek(j)) == closing[*depth - 1] && c) {
+		j->at++;
+		if (!--*depth)
+			return 0;
+	}
+	if (take(j, ',', "a comma or a closing bracket is expected") < 0)
+		return -EBADMSG;
+	return closing[*depth - 1] == ']' || take_key(j, &key) >= 0 ? 1 : -EBADMSG;
+}
+
+/* Opens brackets up to a value that has none, or that is empty. 1: the value is in front of the cursor. */
+static int open_brackets(struct json *j, char *closing, unsigned *depth)
+{
+	struct json_value key;
+	int c;
+
+	while ((c = json_peek(j)) == '{' || c == '[') {
+		if (*depth == JSON_MAX_DEPTH)
+			return trouble(j, "objects and arrays are nested too deep");
+		closing[(*depth)++] = c == '{' ? '}' : ']';
+		j->at++;
+		if (json_peek(j) == closing[*depth - 1])
+			return 0;
+		if (c == '{' && take_key(j, &key) < 0)
+			return -EBADMSG;
+	}
+	return 1;
+}
+
+static int take_compound(struct json *j, struct json_value *ret)
+{
+	const char *from = j->at;
+	enum json_kind kind = *from == '{' ? JSON_OBJECT : JSON_ARRAY;
+	char closing[JSON_MAX_DEPTH];
+	struct json_value inner;
+	unsigned depth = 0;
+	int r;
+
+	do {
+		r = open_brackets(j, closing, &depth);
+		if (r > 0)
+			r = take_simple(j, json_peek(j), &inner);
+		if (r >= 0)
+			r = to_next_value(j, closing, &depth);
+	} while (r > 0);
+	*ret = (struct json_value){ .kind = kind, .text = from, .len = (size_t)(j->at - from) };
+	return r;
+}
+
 int json_value(struct json *j, struct json_value *ret)
 {
-	return take_value(j, ret, 0);
+	int c = json_peek(j);
+
+	return c == '{' || c == '[' ? take_compound(j, ret) : take_simple(j, c, ret);
 }
 
 /* Takes what stands before the next value: the bracket, a comma, or the closing bracket. */
@@ -233,11 +231,7 @@ int json_next_member(struct json *j, int *first, struct json_value *ret_key)
 
 	if (r <= 0)
 		return r;
-	if (json_peek(j) != '"')
-		return j->at == j->end ? trouble_at_end(j) : trouble(j, "a name in quotes is expected");
-	if (take_string(j, ret_key) < 0 || take(j, ':', "a colon is expected") < 0)
-		return -EBADMSG;
-	return 1;
+	return take_key(j, ret_key) < 0 ? -EBADMSG : 1;
 }
 
 int json_next_element(struct json *j, int *first)

@@ -1,5 +1,5 @@
 /* JSON read in place: a cursor over bytes in memory, which hands out spans of them. Nothing is
- * allocated, nothing is copied, and no input leads to more than JSON_MAX_DEPTH nested calls. Text
+ * allocated, nothing is copied, and no input leads to nested calls. Text
  * of a source comes in windows: where one ends in the middle of a value, the cursor waits for the next. */
 #ifndef SONDE_INGEST_JSON_H
 #define SONDE_INGEST_JSON_H
@@ -11,6 +11,8 @@
 #include "ingest/source.h"
 
 #define JSON_MAX_DEPTH 128
+/* A bit for each byte, up to the blank itself, that is white space. */
+#define JSON_SPACES (UINT64_C(1) << ' ' | UINT64_C(1) << '\n' | UINT64_C(1) << '\t' | UINT64_C(1) << '\r')
 
 enum json_kind {
 	JSON_NONE = 0,
@@ -47,11 +49,16 @@ int json_more(struct json *j);
 /* The next byte that is not white space, without taking it; 0 at the end. */
 static inline int json_peek(struct json *j)
 {
-	do {
-		while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r'))
+	for (;;) {
+		if (j->at == j->end) {
+			if (!json_more(j))
+				return 0;
+		} else if ((unsigned char)*j->at > ' ' || !(JSON_SPACES >> *j->at & 1)) {
+			return (unsigned char)*j->at;
+		} else {
 			j->at++;
-	} while (j->at == j->end && json_more(j));
-	return j->at < j->end ? (unsigned char)*j->at : 0;
+		}
+	}
 }
 
 /* Takes a whole value. Negative (and j->trouble) where it is not well-formed. */

@@ -49,10 +49,67 @@ const char *kineto_cstr(struct kineto *k, const struct json_value *v)
 	return buf_cstr(&k->text);
 }
 
+static uint64_t load8(const char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static uint64_t load4(const char *p)
+{
+	uint32_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* Begin and end of a text tell it from most others. */
+static struct kineto_said *said_place(struct kineto *k, const char *text, size_t len)
+{
+	uint64_t ends;
+
+	if (len >= 8)
+		ends = load8(text) ^ load8(text + len - 8) * 31;
+	else if (len >= 4)
+		ends = load4(text) | load4(text + len - 4) << 32;
+	else
+		ends = (unsigned char)text[0] | (unsigned)(unsigned char)text[len / 2] << 8 |
+		       (unsigned)(unsigned char)text[len - 1] << 16;
+	return &k->said[((ends ^ len) * UINT64_C(0x9e3779b97f4a7c15) >> 54) % KINETO_TEXTS];
+}
+
+static int same_text(const char *a, const char *b, size_t len)
+{
+	size_t i = 0;
+
+	if (len < 8)
+		return memcmp(a, b, len) == 0;
+	for (; i + 8 < len; i += 8)
+		if (load8(a + i) != load8(b + i))
+			return 0;
+	return load8(a + len - 8) == load8(b + len - 8);
+}
+
+static uint64_t short_text(struct kineto *k, const char *text, size_t len)
+{
+	struct kineto_said *s = said_place(k, text, len);
+
+	if (s->len == len && same_text(s->text, text, len))
+		return s->id;
+	s->id = (uint32_t)report_string(k->sink.writer, text, len);
+	s->len = s->id ? (uint32_t)len : 0;
+	memcpy(s->text, text, len);
+	return s->id;
+}
+
 uint64_t kineto_text(struct kineto *k, const struct json_value *v)
 {
 	if (v->kind == JSON_NONE)
 		return 0;
+	if (!v->escaped && v->len && v->len <= sizeof(k->said[0].text))
+		return short_text(k, v->text, v->len);
 	if (!v->escaped && v->len <= KINETO_MAX_TEXT)
 		return report_string(k->sink.writer, v->text, v->len);
 	kineto_cstr(k, v);
@@ -355,7 +412,7 @@ static void release(struct kineto *k)
 
 int kineto_import(struct source *source, struct report_writer *writer, struct kineto_result *ret, struct error *err)
 {
-	struct kineto k = { .base = -1, .result = ret };
+	struct kineto k = { .base = -1, .result = ret, .last_place = { UINT32_MAX, UINT32_MAX } };
 	int r;
 
 	*ret = (struct kineto_result){ 0 };

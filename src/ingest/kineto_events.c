@@ -77,7 +77,7 @@ static void slice(struct kineto *k, const struct kineto_event *e)
 static void call(struct kineto *k, const struct kineto_event *e, int class)
 {
 	struct json_value correlation = { 0 };
-	const struct kineto_known known[] = { { "correlation", &correlation }, { NULL, NULL } };
+	const struct kineto_known known[] = { KINETO_KNOWN("correlation", &correlation), KINETO_KNOWN_END };
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_place *p = place_with_event(k, e);
 	int64_t v[TABLE_MAX_COLUMNS];

@@ -71,8 +71,17 @@ struct kineto_device {
 	int64_t sm_count;   /* -1: not told */
 };
 
+/* Texts said lately, by a cheap hash: most of a trace says the same few over and over. */
+#define KINETO_TEXTS 1024u
+struct kineto_said {
+	char text[56];
+	uint32_t id;
+	uint32_t len;       /* 0: none */
+};
+
 struct kineto {
 	struct sink sink;
+	struct kineto_said said[KINETO_TEXTS];
 	struct json json;
 	const char *resume; /* where to look for the next event when the one being read is malformed */
 	int in_object;      /* the events are a member of an object */
@@ -82,6 +91,7 @@ struct kineto {
 	struct kineto_process *processes;
 	struct kineto_place *places;
 	uint32_t place_count;
+	uint32_t last_place[2]; /* on the side of the CPU, of the GPU */
 	struct kineto_stream *streams;
 	struct kineto_device *devices;
 	struct sink_track **counters;
@@ -103,9 +113,12 @@ const char *kineto_cstr(struct kineto *k, const struct json_value *v);
 int kineto_read_members(struct json *j, struct kineto_members *ret);
 struct kineto_known {
 	const char *key;
+	size_t len;
 	struct json_value *value;
 };
-/* Splits the arguments: those in `known` (ended by a NULL key) go there, each other becomes a row.
+#define KINETO_KNOWN(name, place) { name, sizeof(name) - 1, place }
+#define KINETO_KNOWN_END { NULL, 0, NULL }
+/* Splits the arguments: those in `known` go there, each other becomes a row.
  * Returns the set of the rows, 0 where there are none. */
 uint64_t kineto_args(struct kineto *k, const struct kineto_event *e, const struct kineto_known *known);
 

@@ -40,18 +40,35 @@ static struct kineto_place *new_place(struct kineto *k, uint32_t number, const s
 	return p;
 }
 
-struct kineto_place *kineto_place(struct kineto *k, const struct kineto_event *e, int on_gpu)
+/* Events of a thread mostly follow each other. */
+static int is_place(const struct kineto *k, uint32_t number, const struct kineto_event *e)
 {
-	uint32_t count = k->place_keys.count, number;
+	const struct keymap_key *key = &k->place_keys.keys[number];
 
+	return key->len == e->pid.len + e->tid.len + 2 && memcmp(key->bytes + 1, e->pid.text, e->pid.len) == 0 &&
+	       !key->bytes[1 + e->pid.len] && memcmp(key->bytes + 2 + e->pid.len, e->tid.text, e->tid.len) == 0;
+}
+
+static uint32_t place_number(struct kineto *k, const struct kineto_event *e, int on_gpu)
+{
 	buf_clear(&k->text);
 	if (buf_append(&k->text, on_gpu ? "G" : "C", 1) < 0 ||
 	    buf_append(&k->text, e->pid.text ? e->pid.text : "", e->pid.len) < 0 ||
 	    buf_append(&k->text, "", 1) < 0 || buf_append(&k->text, e->tid.text ? e->tid.text : "", e->tid.len) < 0)
-		return NULL;
-	number = keymap_number(&k->place_keys, k->text.data, k->text.len);
+		return KEYMAP_NONE;
+	return keymap_number(&k->place_keys, k->text.data, k->text.len);
+}
+
+struct kineto_place *kineto_place(struct kineto *k, const struct kineto_event *e, int on_gpu)
+{
+	uint32_t count = k->place_keys.count, last = k->last_place[on_gpu], number;
+
+	if (last < k->place_count && e->pid.text && e->tid.text && is_place(k, last, e))
+		return &k->places[last];
+	number = place_number(k, e, on_gpu);
 	if (number == KEYMAP_NONE)
 		return NULL;
+	k->last_place[on_gpu] = number;
 	return number == count ? new_place(k, number, e, on_gpu) : &k->places[number];
 }
 

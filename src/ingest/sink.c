@@ -31,9 +31,11 @@ uint64_t sink_text(struct sink *s, const char *text)
 
 void sink_row(struct sink *s, enum table_id table, const int64_t *values, uint32_t present)
 {
-	struct report_track *track = report_track(s->writer, table, 0);
+	struct report_track **track = &s->plain[table];
 
-	fail(s, track ? report_append(track, values, present) : -ENOMEM);
+	if (!*track)
+		*track = report_track(s->writer, table, 0);
+	fail(s, *track ? report_append(*track, values, present) : -ENOMEM);
 }
 
 void sink_meta(struct sink *s, const char *key, const char *text)

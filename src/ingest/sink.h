@@ -30,6 +30,7 @@ struct sink_track {
 struct sink {
 	struct report_writer *writer;
 	struct store store;  /* rows of the tracks */
+	struct report_track *plain[TABLE_ID_LIMIT]; /* of the tables without tracks, once used */
 	struct sink_track *tracks, **tail; /* in order of arrival */
 	uint32_t next_track;
 	uint64_t next_set;   /* arg.set */

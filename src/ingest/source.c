@@ -8,9 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "ingest/unpack.h"
 
 #define PAGE 4096u
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14 */
+#endif
 
 static int map_file(struct source *s, int fd, const char *path, struct error *err)
 {
@@ -89,16 +93,10 @@ int source_more(struct source *s)
 		s->len = unpack_more(s->unpacker, s->len, &s->trouble);
 	else
 		s->len = s->size - s->len > SOURCE_WINDOW ? s->len + SOURCE_WINDOW : s->size;
+	/* At once, instead of fault by fault; where the kernel does not know this they come one by one. */
+	if (s->mapped && s->len > before)
+		madvise((void *)(uintptr_t)(s->text + before), s->len - before, MADV_POPULATE_READ);
 	return s->len > before;
-}
-
-static size_t count_lines(const char *from, const char *to)
-{
-	size_t lines = 0;
-
-	for (; from < to && (from = memchr(from, '\n', (size_t)(to - from))); from++)
-		lines++;
-	return lines;
 }
 
 void source_release(struct source *s, const char *at)
@@ -107,7 +105,7 @@ void source_release(struct source *s, const char *at)
 
 	if (upto < s->released + SOURCE_WINDOW)
 		return;
-	s->lines += count_lines(s->text + s->released, s->text + upto);
+	s->lines += arch_count_bytes(s->text + s->released, s->text + upto, '\n');
 	if (s->unpacker)
 		unpack_release(s->unpacker, upto);
 	else if (s->mapped)
@@ -117,5 +115,5 @@ void source_release(struct source *s, const char *at)
 
 size_t source_line(const struct source *s, const char *at)
 {
-	return 1 + s->lines + count_lines(s->text + s->released, at);
+	return 1 + s->lines + arch_count_bytes(s->text + s->released, at, '\n');
 }
