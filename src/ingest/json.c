@@ -1,7 +1,6 @@
 #include "ingest/json.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -338,51 +337,82 @@ int json_real(const struct json_value *v, double *ret)
 	return *end == '\0';
 }
 
-/* With an exponent, or longer than any we know how to keep. */
-static int scaled_by_real(const struct json_value *v, unsigned scale, int64_t *ret)
-{
-	double value;
+/* Digits of a number without its sign, point and exponent. */
+struct digits {
+	uint64_t value;
+	int power;     /* of ten, that the value is to be multiplied with */
+	int seen, dropped; /* digits there are; that did not fit, and whether the first of them rounds up */
+	int round;
+};
 
-	if (!json_real(v, &value) || !isfinite(value))
+static void put_digit(struct digits *d, int digit, int behind_point)
+{
+	d->seen = 1;
+	if (d->value <= (UINT64_MAX - 9) / 10 && !d->dropped) {
+		d->value = d->value * 10 + (unsigned)digit;
+		d->power -= behind_point;
+		return;
+	}
+	if (!d->dropped++)
+		d->round = digit >= 5;
+	d->power += !behind_point;
+}
+
+/* "e-12"; 0 where it is none. */
+static int take_exponent(const char *p, const char *end, int *ret)
+{
+	int value = 0, negative = p < end && *p == '-';
+
+	p += p < end && (*p == '-' || *p == '+');
+	if (p == end)
 		return 0;
-	while (scale--)
-		value *= 10;
-	if (!(fabs(value) < 9.2e18))
-		return 0;
-	*ret = (int64_t)llround(value);
+	for (; p < end; p++) {
+		if (*p < '0' || *p > '9')
+			return 0;
+		if (value < 10000)
+			value = value * 10 + (*p - '0');
+	}
+	*ret = negative ? -value : value;
 	return 1;
 }
 
+static int scale_digits(struct digits *d)
+{
+	for (; d->power > 0 && d->value; d->power--)
+		if (__builtin_mul_overflow(d->value, UINT64_C(10), &d->value))
+			return 0;
+	for (; d->power < 0 && (d->value || d->round); d->power++) {
+		d->round = d->value % 10 >= 5;
+		d->value /= 10;
+	}
+	return d->value <= (uint64_t)INT64_MAX - 1;
+}
+
+/* In integers all the way: a double would lose nanoseconds of times since 1970. */
 int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret)
 {
-	const char *p, *end;
-	int negative, round = 0, seen = 0, decimals = -1;
-	int64_t value = 0;
+	struct digits d = { .power = (int)scale };
+	const char *p = v->text, *end = p + v->len;
+	int negative, point = 0, exponent = 0;
 
 	if ((v->kind != JSON_NUMBER && v->kind != JSON_STRING) || v->len > 64)
 		return 0;
-	p = v->text;
-	end = p + v->len;
 	negative = p < end && *p == '-';
 	for (p += negative; p < end; p++) {
-		if (*p == '.' && decimals < 0) {
-			decimals = 0;
-			continue;
-		}
-		if (*p < '0' || *p > '9' || value > (INT64_MAX - 9) / 10)
-			return scaled_by_real(v, scale, ret);
-		seen = 1;
-		if (decimals == (int)scale)
-			round = *p >= '5';
-		if (decimals < (int)scale)
-			value = value * 10 + (*p - '0');
-		decimals += decimals >= 0;
-	}
-	for (int i = decimals < 0 ? 0 : decimals; i < (int)scale; i++)
-		if (__builtin_mul_overflow(value, 10, &value))
+		if ((unsigned)(*p - '0') < 10)
+			put_digit(&d, *p - '0', point);
+		else if (*p == '.' && !point)
+			point = 1;
+		else if ((*p | 0x20) == 'e' && take_exponent(p + 1, end, &exponent))
+			break;
+		else
 			return 0;
-	*ret = negative ? -(value + round) : value + round;
-	return seen;
+	}
+	d.power += exponent;
+	if (!d.seen || !scale_digits(&d))
+		return 0;
+	*ret = negative ? -(int64_t)(d.value + (unsigned)d.round) : (int64_t)(d.value + (unsigned)d.round);
+	return 1;
 }
 
 /* Addresses above half of the range keep their bits. */

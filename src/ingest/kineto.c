@@ -92,28 +92,38 @@ static int same_text(const char *a, const char *b, size_t len)
 	return load8(a + len - 8) == load8(b + len - 8);
 }
 
-static uint64_t short_text(struct kineto *k, const char *text, size_t len)
+static uint64_t short_text(struct kineto *k, const char *text, size_t len, uint32_t most)
 {
 	struct kineto_said *s = said_place(k, text, len);
 
 	if (s->len == len && same_text(s->text, text, len))
 		return s->id;
-	s->id = (uint32_t)report_string(k->sink.writer, text, len);
+	s->id = (uint32_t)report_string_of(k->sink.writer, text, len, most);
 	s->len = s->id ? (uint32_t)len : 0;
 	memcpy(s->text, text, len);
 	return s->id;
 }
 
-uint64_t kineto_text(struct kineto *k, const struct json_value *v)
+static uint64_t text_id(struct kineto *k, const struct json_value *v, uint32_t most)
 {
 	if (v->kind == JSON_NONE)
 		return 0;
 	if (!v->escaped && v->len && v->len <= sizeof(k->said[0].text))
-		return short_text(k, v->text, v->len);
+		return short_text(k, v->text, v->len, most);
 	if (!v->escaped && v->len <= KINETO_MAX_TEXT)
-		return report_string(k->sink.writer, v->text, v->len);
+		return report_string_of(k->sink.writer, v->text, v->len, most);
 	kineto_cstr(k, v);
-	return report_string(k->sink.writer, k->text.data, k->text.len);
+	return report_string_of(k->sink.writer, k->text.data, k->text.len, most);
+}
+
+uint64_t kineto_text(struct kineto *k, const struct json_value *v)
+{
+	return text_id(k, v, UINT32_MAX);
+}
+
+uint64_t kineto_argument_text(struct kineto *k, const struct json_value *v)
+{
+	return text_id(k, v, KINETO_MAX_TEXTS);
 }
 
 /* Where a member of an event goes; NULL: among the extras. */
@@ -394,7 +404,7 @@ static void say_trouble(struct kineto *k)
 static void release(struct kineto *k)
 {
 	struct keymap *const maps[] = { &k->pids, &k->place_keys, &k->stream_keys, &k->context_keys, &k->device_keys,
-					&k->function_keys, &k->launch_keys, &k->counter_keys };
+					&k->function_keys, &k->launch_keys, &k->counter_keys, &k->async_keys, &k->owner_keys };
 
 	for (uint32_t i = 0; i < k->place_count; i++)
 		free(k->places[i].open);
@@ -405,6 +415,11 @@ static void release(struct kineto *k)
 	free(k->streams);
 	free(k->devices);
 	free(k->counters);
+	free(k->async_tracks);
+	free(k->async);
+	free(k->async_chains);
+	free(k->calls);
+	free(k->work);
 	free(k->members.list);
 	buf_release(&k->text);
 	sink_release(&k->sink);
@@ -412,7 +427,8 @@ static void release(struct kineto *k)
 
 int kineto_import(struct source *source, struct report_writer *writer, struct kineto_result *ret, struct error *err)
 {
-	struct kineto k = { .base = -1, .result = ret, .last_place = { UINT32_MAX, UINT32_MAX } };
+	struct kineto k = { .base = -1, .first_launch = 1, .result = ret,
+			     .last_place = { UINT32_MAX, UINT32_MAX } };
 	int r;
 
 	*ret = (struct kineto_result){ 0 };

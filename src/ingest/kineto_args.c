@@ -21,7 +21,7 @@ static void arg_row(struct kineto *k, uint64_t *set, const struct json_value *ke
 		memcpy(&v[COLUMN_ARG_REAL], &real, sizeof(real));
 		present |= SINK_BIT(COLUMN_ARG_REAL);
 	} else if (value->kind != JSON_NULL) {
-		v[COLUMN_ARG_TEXT] = (int64_t)kineto_text(k, value);
+		v[COLUMN_ARG_TEXT] = (int64_t)kineto_argument_text(k, value);
 		present |= SINK_BIT(COLUMN_ARG_TEXT);
 	}
 	sink_row(&k->sink, TABLE_ARG, v, present);

@@ -7,6 +7,7 @@
 #include "symbol/demangle.h"
 
 #define NOT_TOLD INT64_MIN
+#define MAX_LAUNCHES 65536u /* remembered at once */
 
 /* What all records of a device's work have in common. */
 struct work {
@@ -48,19 +49,28 @@ struct kineto_device *kineto_device(struct kineto *k, int64_t id)
 /* The row's own numbers stand in where the arguments have none. */
 static struct kineto_stream *stream_of(struct kineto *k, const struct kineto_event *e, const struct work *w)
 {
+	uint32_t row = kineto_process(k, &e->pid), count = k->stream_keys.count, number;
 	int64_t key[] = { number_or(&w->device, number_or(&e->pid, NOT_TOLD)), number_or(&w->context, NOT_TOLD),
-			  number_or(&w->stream, number_or(&e->tid, NOT_TOLD)) };
-	uint32_t count = k->stream_keys.count, number = keymap_number(&k->stream_keys, key, sizeof(key));
+			  number_or(&w->stream, number_or(&e->tid, NOT_TOLD)), row }, correlation;
+	struct kineto_device *device;
 
-	if (number == KEYMAP_NONE)
+	number = count < KINETO_MAX_TRACKS ? keymap_number(&k->stream_keys, key, sizeof(key)) :
+					     keymap_find(&k->stream_keys, key, sizeof(key));
+	if (number == KEYMAP_NONE || row == KEYMAP_NONE) {
+		k->odd++;
 		return NULL;
+	}
 	if (number == count) {
 		if (kineto_room(k, &k->streams, number, sizeof(*k->streams)) < 0)
 			return NULL;
-		k->streams[number] = (struct kineto_stream){ .device = key[0], .context = key[1], .id = key[2] };
-		if (key[0] != NOT_TOLD)
-			kineto_device(k, key[0]);
+		k->streams[number] = (struct kineto_stream){ .device = key[0], .context = key[1], .id = key[2],
+							   .row = row };
+		device = key[0] != NOT_TOLD ? kineto_device(k, key[0]) : NULL;
+		if (device)
+			device->has_streams = 1;
 	}
+	if (json_scaled(&w->correlation, 0, &correlation) && correlation)
+		kineto_owner_work(k, &k->streams[number], correlation, e->start);
 	return &k->streams[number];
 }
 
@@ -130,13 +140,19 @@ static int64_t launch_of(struct kineto *k, const struct kineto_event *e, const s
 	put(v, &present, COLUMN_CUDA_LAUNCH_REGISTERS, &l->registers);
 	put(v, &present, COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED, &l->shared);
 	put(v, &present, COLUMN_CUDA_LAUNCH_PRIORITY, &l->priority);
-	v[TABLE_MAX_COLUMNS - 1] = present;
-	number = keymap_number(&k->launch_keys, v, sizeof(v));
-	if (number == KEYMAP_NONE || number < count)
-		return (int64_t)number + 1;
-	v[COLUMN_CUDA_LAUNCH_ID] = (int64_t)number + 1;
-	sink_row(&k->sink, TABLE_CUDA_LAUNCH, v, present | SINK_BIT(COLUMN_CUDA_LAUNCH_ID));
-	return (int64_t)number + 1;
+	v[COLUMN_CUDA_LAUNCH_ID] = present;
+	number = keymap_number(&k->launch_keys, v, (COLUMN_CUDA_LAUNCH_PRIORITY + 1) * sizeof(*v));
+	if (number == KEYMAP_NONE)
+		return 0;
+	v[COLUMN_CUDA_LAUNCH_ID] = k->first_launch + number;
+	if (number == count)
+		sink_row(&k->sink, TABLE_CUDA_LAUNCH, v, present | SINK_BIT(COLUMN_CUDA_LAUNCH_ID));
+	/* A launch that is written twice does no harm. */
+	if (k->launch_keys.count == MAX_LAUNCHES) {
+		k->first_launch += MAX_LAUNCHES;
+		keymap_release(&k->launch_keys);
+	}
+	return v[COLUMN_CUDA_LAUNCH_ID];
 }
 
 /* 0 stands for "not in a graph". */

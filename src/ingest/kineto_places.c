@@ -5,11 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t process_of(struct kineto *k, const struct json_value *pid)
+#define CROWD "further threads"
+
+uint32_t kineto_process(struct kineto *k, const struct json_value *pid)
 {
-	uint32_t count = k->pids.count, number = keymap_number(&k->pids, pid->text ? pid->text : "", pid->len);
+	static const struct json_value crowd = { .kind = JSON_STRING, .text = CROWD, .len = sizeof(CROWD) - 1 };
+	uint32_t count = k->pids.count, number;
 	struct kineto_process *p;
 
+	if (count >= KINETO_MAX_TRACKS && keymap_find(&k->pids, pid->text ? pid->text : "", pid->len) == KEYMAP_NONE)
+		pid = &crowd;
+	number = keymap_number(&k->pids, pid->text ? pid->text : "", pid->len);
 	if (number == KEYMAP_NONE || number < count)
 		return number;
 	if (kineto_room(k, &k->processes, number, sizeof(*k->processes)) < 0)
@@ -23,7 +29,7 @@ static uint32_t process_of(struct kineto *k, const struct json_value *pid)
 
 static struct kineto_place *new_place(struct kineto *k, uint32_t number, const struct kineto_event *e, int on_gpu)
 {
-	uint32_t process = process_of(k, &e->pid);
+	uint32_t process = kineto_process(k, &e->pid);
 	struct kineto_place *p;
 
 	if (process == KEYMAP_NONE || kineto_room(k, &k->places, number, sizeof(*k->places)) < 0) {
@@ -56,11 +62,16 @@ static uint32_t place_number(struct kineto *k, const struct kineto_event *e, int
 	    buf_append(&k->text, e->pid.text ? e->pid.text : "", e->pid.len) < 0 ||
 	    buf_append(&k->text, "", 1) < 0 || buf_append(&k->text, e->tid.text ? e->tid.text : "", e->tid.len) < 0)
 		return KEYMAP_NONE;
-	return keymap_number(&k->place_keys, k->text.data, k->text.len);
+	if (k->place_keys.count < KINETO_MAX_TRACKS || keymap_find(&k->place_keys, k->text.data, k->text.len) != KEYMAP_NONE)
+		return keymap_number(&k->place_keys, k->text.data, k->text.len);
+	k->crowded++;
+	return keymap_number(&k->place_keys, "C" CROWD "\0" CROWD, sizeof("C" CROWD "\0" CROWD) - 1);
 }
 
 struct kineto_place *kineto_place(struct kineto *k, const struct kineto_event *e, int on_gpu)
 {
+	static const struct kineto_event crowd = { .pid = { .kind = JSON_STRING, .text = CROWD, .len = sizeof(CROWD) - 1 },
+						   .tid = { .kind = JSON_STRING, .text = CROWD, .len = sizeof(CROWD) - 1 } };
 	uint32_t count = k->place_keys.count, last = k->last_place[on_gpu], number;
 
 	if (last < k->place_count && e->pid.text && e->tid.text && is_place(k, last, e))
@@ -69,7 +80,9 @@ struct kineto_place *kineto_place(struct kineto *k, const struct kineto_event *e
 	if (number == KEYMAP_NONE)
 		return NULL;
 	k->last_place[on_gpu] = number;
-	return number == count ? new_place(k, number, e, on_gpu) : &k->places[number];
+	if (number < count)
+		return &k->places[number];
+	return new_place(k, number, count < KINETO_MAX_TRACKS ? e : &crowd, on_gpu && count < KINETO_MAX_TRACKS);
 }
 
 static void process_row(struct kineto *k, const struct kineto_process *p)
@@ -121,12 +134,12 @@ static uint64_t track_name(struct kineto *k, const struct kineto_place *p)
 	return k->text.data ? report_string(k->sink.writer, k->text.data, k->text.len) : 0;
 }
 
-static void describe(struct kineto *k, struct kineto_place *p, struct sink_track *t, uint64_t gpu_process)
+static void describe(struct kineto *k, struct kineto_place *p, struct sink_track *t)
 {
 	if (!t)
 		return;
 	if (p->on_gpu)
-		t->process = gpu_process;
+		t->process = k->processes[p->process].gpu_owner ? k->processes[p->process].gpu_owner : k->likely_owner;
 	else if (k->processes[p->process].pid >= 0)
 		t->process = k->processes[p->process].uid;
 	t->thread = p->thread;
@@ -134,8 +147,8 @@ static void describe(struct kineto *k, struct kineto_place *p, struct sink_track
 		t->name = track_name(k, p);
 }
 
-/* A trace is of one process; the devices' work is that process's. */
-static uint64_t owner_of_gpu_work(const struct kineto *k)
+/* Most traces are of one process; the devices' work is that process's. */
+static uint64_t likely_owner(const struct kineto *k)
 {
 	uint64_t uid = 0;
 
@@ -151,8 +164,8 @@ static uint64_t owner_of_gpu_work(const struct kineto *k)
 
 void kineto_places_finish(struct kineto *k)
 {
-	uint64_t owner = owner_of_gpu_work(k);
-
+	k->likely_owner = likely_owner(k);
+	kineto_owners_finish(k);
 	for (uint32_t i = 0; i < k->pids.count; i++)
 		if (k->processes[i].has_events && k->processes[i].pid >= 0)
 			process_row(k, &k->processes[i]);
@@ -163,9 +176,9 @@ void kineto_places_finish(struct kineto *k)
 			continue;
 		if (p->thread)
 			thread_row(k, p);
-		describe(k, p, p->slices, owner);
-		describe(k, p, p->instants, owner);
-		describe(k, p, p->calls, owner);
+		describe(k, p, p->slices);
+		describe(k, p, p->instants);
+		describe(k, p, p->calls);
 	}
-	kineto_gpu_finish(k, owner);
+	kineto_gpu_finish(k);
 }

@@ -26,6 +26,10 @@ int report_writer_open(struct report_writer **ret, const char *path, int overwri
  * kept in memory. Returns 0 on allocation failure (the event then has no name). */
 uint64_t report_string(struct report_writer *w, const char *text, size_t len);
 
+/* The same, but once `most` strings are known a new one is not remembered: memory stays bounded, and the same
+ * bytes may get several ids. */
+uint64_t report_string_of(struct report_writer *w, const char *text, size_t len, uint32_t most);
+
 /* A string id whose text is not known yet; define it once, later. Ids never
  * defined read as NULL. */
 uint64_t report_string_later(struct report_writer *w);
