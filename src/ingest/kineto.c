@@ -321,9 +321,9 @@ static int seek_brace(struct json *j)
 	const char *brace;
 
 	do {
-		source_release(j->source, j->at);
 		brace = memchr(j->at, '{', (size_t)(j->end - j->at));
 		j->at = brace ? brace : j->end;
+		source_release(j->source, j->at);
 	} while (!brace && json_more(j));
 	return brace != NULL;
 }

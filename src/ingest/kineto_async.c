@@ -132,23 +132,24 @@ static uint32_t take_open(struct kineto *k, const uint64_t *key)
 	return number;
 }
 
-static void end(struct kineto *k, const struct kineto_event *e, struct kineto_async_track *t, const uint64_t *key)
+static void instant(struct kineto *k, struct kineto_event *e, struct kineto_async_track *t)
+{
+	kineto_instant(k, e, &t->instants);
+	name_track(k, e, t->instants);
+}
+
+/* Arguments of the end are kept as a mark: those of the begin are written already. */
+static void end(struct kineto *k, struct kineto_event *e, struct kineto_async_track *t, const uint64_t *key)
 {
 	uint32_t number = take_open(k, key);
-	struct kineto_open *open;
 
 	if (!number) {
 		k->unopened++;
 		return;
 	}
-	open = &k->async[number - 1].slice;
-	if (e->members && e->members->count) {
-		if (!open->args)
-			open->args = kineto_args(k, e, NULL);
-		else
-			k->odd += e->members->count;
-	}
-	kineto_end_slice(k, slices_of(k, e, t), open, e->start, 1);
+	kineto_end_slice(k, slices_of(k, e, t), &k->async[number - 1].slice, e->start, 1);
+	if (e->members && e->members->count)
+		instant(k, e, t);
 }
 
 int kineto_async_event(struct kineto *k, struct kineto_event *e)
@@ -166,8 +167,7 @@ int kineto_async_event(struct kineto *k, struct kineto_event *e)
 		return 1;
 	hash = XXH3_128bits(k->text.data, k->text.len);
 	if (phase == 'n') {
-		kineto_instant(k, e, &t->instants);
-		name_track(k, e, t->instants);
+		instant(k, e, t);
 	} else if (phase == 'b') {
 		slices_of(k, e, t);
 		begin(k, e, number, (const uint64_t[]){ hash.low64, hash.high64 });
