@@ -38,7 +38,7 @@ int json_more(struct json *j)
 
 static int trouble_at_end(struct json *j)
 {
-	if (j->source && j->source->len - j->source->released >= SOURCE_MOST_HELD)
+	if (j->source && j->source->len - j->source->released >= j->source->most_held)
 		return trouble(j, "a value is longer than can be kept");
 	return trouble(j, "the text ends here");
 }

@@ -57,7 +57,7 @@ int source_open(struct source *ret, const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 
-	*ret = (struct source){ .text = "" };
+	source_of_text(ret, "", 0);
 	if (fd < 0)
 		return error_set_errno(err, errno, "'%s' cannot be opened", path);
 	r = map_file(ret, fd, path, err);
@@ -71,7 +71,7 @@ int source_open(struct source *ret, const char *path, struct error *err)
 
 void source_of_text(struct source *ret, const char *text, size_t len)
 {
-	*ret = (struct source){ .text = text, .size = len };
+	*ret = (struct source){ .text = text, .size = len, .window = SOURCE_WINDOW, .most_held = SOURCE_MOST_HELD };
 }
 
 void source_close(struct source *s)
@@ -87,12 +87,12 @@ int source_more(struct source *s)
 {
 	size_t before = s->len;
 
-	if (s->len - s->released >= SOURCE_MOST_HELD)
+	if (s->len - s->released >= s->most_held)
 		return 0;
 	if (s->unpacker)
 		s->len = unpack_more(s->unpacker, s->len, &s->trouble);
 	else
-		s->len = s->size - s->len > SOURCE_WINDOW ? s->len + SOURCE_WINDOW : s->size;
+		s->len = s->size - s->len > s->window ? s->len + s->window : s->size;
 	/* At once, instead of fault by fault; where the kernel does not know this they come one by one. */
 	if (s->mapped && s->len > before)
 		madvise((void *)(uintptr_t)(s->text + before), s->len - before, MADV_POPULATE_READ);
@@ -103,7 +103,7 @@ void source_release(struct source *s, const char *at)
 {
 	size_t upto = (size_t)(at - s->text) & ~(size_t)(PAGE - 1);
 
-	if (upto < s->released + SOURCE_WINDOW)
+	if (upto < s->released + (s->window < SOURCE_WINDOW ? PAGE : SOURCE_WINDOW))
 		return;
 	s->lines += arch_count_bytes(s->text + s->released, s->text + upto, '\n');
 	if (s->unpacker)
