@@ -392,11 +392,13 @@ static int scale_digits(struct digits *d)
 int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret)
 {
 	struct digits d = { .power = (int)scale };
-	const char *p = v->text, *end = p + v->len;
+	const char *p, *end;
 	int negative, point = 0, exponent = 0;
 
 	if ((v->kind != JSON_NUMBER && v->kind != JSON_STRING) || v->len > 64)
 		return 0;
+	p = v->text;
+	end = p + v->len;
 	negative = p < end && *p == '-';
 	for (p += negative; p < end; p++) {
 		if ((unsigned)(*p - '0') < 10)

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "ingest/sink_store.h"
+#include "report/varint.h"
 
 #define OUTPUT_BYTES (1u << 20)
-#define WIDEST_ROW 33u /* words */
+#define WIDEST_ROW ((STORE_COLUMNS + 1) * VARINT_MAX) /* bytes, in the file */
 
 static int open_unnamed(const char *folder)
 {
@@ -65,14 +66,24 @@ static void write_out(struct store_output *out)
 	out->used = 0;
 }
 
-void store_output_row(struct store_output *out, const int64_t *row)
+void store_output_row(struct store_output *out, const int64_t *row, int is_span)
 {
-	size_t size = store_row_words(row) * sizeof(*row);
+	uint32_t present = (uint32_t)row[0];
+	const int64_t *value = row + 1;
+	uint8_t *at;
 
-	if (out->used + size > OUTPUT_BYTES)
+	if (out->used + WIDEST_ROW > OUTPUT_BYTES)
 		write_out(out);
-	memcpy(out->bytes + out->used, row, size);
-	out->used += size;
+	at = out->bytes + out->used;
+	at += varint_write(at, present);
+	for (; present; present &= present - 1, value++) {
+		unsigned column = (unsigned)__builtin_ctz(present);
+		int64_t before = column == 1 && is_span ? row[1] : out->before[column];
+
+		at += varint_write(at, zigzag((int64_t)((uint64_t)*value - (uint64_t)before)));
+		out->before[column] = *value;
+	}
+	out->used = (size_t)(at - out->bytes);
 }
 
 void store_output_run(struct store_output *out, struct store_run **runs, uint32_t *count, uint32_t *capacity)
@@ -92,6 +103,7 @@ void store_output_run(struct store_output *out, struct store_run **runs, uint32_
 	}
 	(*runs)[(*count)++] = (struct store_run){ out->begin, end - out->begin };
 	out->begin = end;
+	memset(out->before, 0, sizeof(out->before));
 }
 
 int store_output_end(struct store_output *out)
@@ -103,9 +115,11 @@ int store_output_end(struct store_output *out)
 
 /* A run being read: a part of the store's memory holds what comes next of it. */
 struct input {
-	int64_t *words;
-	size_t at, count, room; /* in words */
-	uint64_t offset, left;  /* in the file, bytes */
+	uint8_t *bytes;
+	size_t at, count, room;
+	uint64_t offset, left; /* in the file */
+	int64_t before[STORE_COLUMNS];
+	int64_t row[STORE_COLUMNS + 1];
 };
 
 struct merge {
@@ -118,7 +132,7 @@ struct merge {
 
 static const int64_t *head(const struct merge *m, uint32_t input)
 {
-	return m->inputs[input].words + m->inputs[input].at;
+	return m->inputs[input].row;
 }
 
 static int refill(struct merge *m, struct input *in)
@@ -126,23 +140,51 @@ static int refill(struct merge *m, struct input *in)
 	size_t kept = in->count - in->at, room;
 	ssize_t n;
 
-	memmove(in->words, in->words + in->at, kept * sizeof(*in->words));
+	memmove(in->bytes, in->bytes + in->at, kept);
 	in->at = 0;
 	in->count = kept;
 	while (in->left && in->count < in->room) {
-		room = (in->room - in->count) * sizeof(*in->words);
-		n = pread(m->store->fd, in->words + in->count, room < in->left ? room : (size_t)in->left,
+		room = in->room - in->count;
+		n = pread(m->store->fd, in->bytes + in->count, room < in->left ? room : (size_t)in->left,
 			  (off_t)in->offset);
 		if (n < 0 && errno == EINTR)
 			continue;
-		n -= n > 0 ? n % (ssize_t)sizeof(*in->words) : 0;
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
-		in->count += (size_t)n / sizeof(*in->words);
+		in->count += (size_t)n;
 		in->offset += (uint64_t)n;
 		in->left -= (uint64_t)n;
 	}
 	return 0;
+}
+
+/* 1: the next row is there, 0: there is none. */
+static int read_row(struct merge *m, struct input *in)
+{
+	struct cursor c;
+	uint32_t present;
+	int64_t *value = in->row + 1, before;
+	int r;
+
+	if (in->left && in->count - in->at < WIDEST_ROW) {
+		r = refill(m, in);
+		if (r < 0)
+			return r;
+	}
+	if (in->at == in->count)
+		return 0;
+	c = (struct cursor){ in->bytes + in->at, in->bytes + in->count, 0 };
+	present = (uint32_t)get_varint(&c);
+	in->row[0] = present;
+	for (; present; present &= present - 1, value++) {
+		unsigned column = (unsigned)__builtin_ctz(present);
+
+		before = column == 1 && m->is_span ? in->row[1] : in->before[column];
+		*value = (int64_t)((uint64_t)before + (uint64_t)get_zigzag(&c));
+		in->before[column] = *value;
+	}
+	in->at = (size_t)(c.at - in->bytes);
+	return c.failed ? -EIO : 1;
 }
 
 /* Runs are numbered in order of arrival. */
@@ -172,35 +214,37 @@ static void sift_down(struct merge *m, uint32_t at)
 
 static int open_inputs(struct merge *m, const struct store_run *runs, uint32_t count)
 {
-	size_t room = m->store->capacity / count;
-	int r = 0;
+	size_t room = m->store->capacity * sizeof(*m->store->words) / count;
+	struct input *in;
+	int r = 1;
 
 	m->count = count;
-	for (uint32_t i = 0; i < count && r == 0; i++) {
-		m->inputs[i] = (struct input){ .words = m->store->words + i * room, .room = room,
-					       .offset = runs[i].offset, .left = runs[i].bytes };
+	for (uint32_t i = 0; i < count && r > 0; i++) {
+		in = &m->inputs[i];
+		memset(in, 0, sizeof(*in));
+		in->bytes = (uint8_t *)m->store->words + i * room;
+		in->room = room;
+		in->offset = runs[i].offset;
+		in->left = runs[i].bytes;
 		m->heap[i] = i;
-		r = refill(m, &m->inputs[i]);
+		r = read_row(m, in);
 	}
-	for (uint32_t i = count / 2; i-- && r == 0;)
+	for (uint32_t i = count / 2; i-- && r > 0;)
 		sift_down(m, i);
-	return r;
+	/* A run has at least one row. */
+	return r > 0 ? 0 : r < 0 ? r : -EIO;
 }
 
 /* Behind the row that was taken; a run that has ended leaves the heap. */
 static int step(struct merge *m)
 {
-	struct input *in = &m->inputs[m->heap[0]];
-	int r = 0;
+	int r = read_row(m, &m->inputs[m->heap[0]]);
 
-	in->at += store_row_words(in->words + in->at);
-	if (in->left && in->count - in->at < WIDEST_ROW)
-		r = refill(m, in);
-	if (in->at >= in->count)
+	if (r == 0)
 		m->heap[0] = m->heap[--m->count];
-	if (m->count)
+	if (m->count && r >= 0)
 		sift_down(m, 0);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 static int merge_runs(struct store *s, const struct store_run *runs, uint32_t count, int is_span, store_fn take,
@@ -222,9 +266,14 @@ static int merge_runs(struct store *s, const struct store_run *runs, uint32_t co
 	return r;
 }
 
-static void write_row(void *context, const int64_t *row)
+static void write_span(void *context, const int64_t *row)
 {
-	store_output_row(context, row);
+	store_output_row(context, row, 1);
+}
+
+static void write_point(void *context, const int64_t *row)
+{
+	store_output_row(context, row, 0);
 }
 
 /* Of each STORE_FAN runs that follow each other one is made. */
@@ -239,7 +288,7 @@ static int make_fewer(struct store *s, struct store_track *t)
 	t->run_count = t->run_capacity = 0;
 	for (uint32_t i = 0; i < count && r == 0; i += part) {
 		part = count - i < STORE_FAN ? count - i : STORE_FAN;
-		r = merge_runs(s, runs + i, part, t->is_span, write_row, &out);
+		r = merge_runs(s, runs + i, part, t->is_span, t->is_span ? write_span : write_point, &out);
 		store_output_run(&out, &t->runs, &t->run_count, &t->run_capacity);
 		r = r < 0 ? r : out.result;
 	}

@@ -127,7 +127,7 @@ static int spill(struct store *s)
 		return r;
 	for (struct store_track *t = s->tracks; t; t = t->next) {
 		for (uint32_t i = 0; i < t->waiting; i++)
-			store_output_row(&out, s->words + s->order[t->first + i]);
+			store_output_row(&out, s->words + s->order[t->first + i], t->is_span);
 		if (t->waiting)
 			store_output_run(&out, &t->runs, &t->run_count, &t->run_capacity);
 		t->waiting = 0;

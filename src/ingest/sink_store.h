@@ -9,6 +9,7 @@
 
 #define STORE_BYTES (48u << 20) /* of rows in memory; two more words per row are taken for sorting */
 #define STORE_FAN 192u          /* runs merged at once: each has a part of that memory */
+#define STORE_COLUMNS 32u
 
 /* Sorted rows of one track: in the file. */
 struct store_run {
@@ -71,16 +72,18 @@ static inline int store_out_of_order(const int64_t *a, const int64_t *b, int is_
 
 /* sink_merge.c */
 int store_merge(struct store *s, struct store_track *t, store_fn take, void *context);
-/* Appends to the file; what was appended is a run of the track. */
+/* Appends to the file; what was appended is a run of the track. Each value is written as its difference to the
+ * row before (the end of a span: to its start), in as many bytes as that takes: a quarter of what rows take in memory. */
 struct store_output {
 	struct store *store;
-	char *bytes;
+	uint8_t *bytes;
 	size_t used;
 	uint64_t begin;
+	int64_t before[STORE_COLUMNS]; /* of the run */
 	int result;
 };
 int store_output_begin(struct store_output *out, struct store *s);
-void store_output_row(struct store_output *out, const int64_t *row);
+void store_output_row(struct store_output *out, const int64_t *row, int is_span);
 /* The run since the last one, added to a list. */
 void store_output_run(struct store_output *out, struct store_run **runs, uint32_t *count, uint32_t *capacity);
 int store_output_end(struct store_output *out);
