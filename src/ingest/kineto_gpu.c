@@ -14,10 +14,11 @@ struct work {
 	struct json_value device, context, stream, correlation, bytes, graph, node, channel, channel_type;
 };
 
-#define WORK_ARGS(w)                                                                             \
-	KINETO_KNOWN("device", &(w).device), KINETO_KNOWN("context", &(w).context), KINETO_KNOWN("stream", &(w).stream),       \
-	KINETO_KNOWN("correlation", &(w).correlation), KINETO_KNOWN("graph id", &(w).graph),                         \
-	KINETO_KNOWN("graph node id", &(w).node), KINETO_KNOWN("channel", &(w).channel), KINETO_KNOWN("channel_type", &(w).channel_type)
+#define WORK_ARGS(w)                                                                                     \
+	KINETO_KNOWN("device", &(w).device), KINETO_KNOWN("context", &(w).context),                      \
+	KINETO_KNOWN("stream", &(w).stream), KINETO_KNOWN("correlation", &(w).correlation),              \
+	KINETO_KNOWN("graph id", &(w).graph), KINETO_KNOWN("graph node id", &(w).node),                  \
+	KINETO_KNOWN("channel", &(w).channel), KINETO_KNOWN("channel_type", &(w).channel_type)
 
 static int64_t number_or(const struct json_value *v, int64_t otherwise)
 {
@@ -190,9 +191,11 @@ static void kernel(struct kineto *k, const struct kineto_event *e)
 {
 	struct launch l = { 0 };
 	struct work w = { 0 };
-	const struct kineto_known known[] = { WORK_ARGS(w), KINETO_KNOWN("grid", &l.grid), KINETO_KNOWN("block", &l.block),
-					      KINETO_KNOWN("registers per thread", &l.registers), KINETO_KNOWN("shared memory", &l.shared),
-					      KINETO_KNOWN("priority", &l.priority), KINETO_KNOWN_END };
+	const struct kineto_known known[] = {
+		WORK_ARGS(w), KINETO_KNOWN("grid", &l.grid), KINETO_KNOWN("block", &l.block),
+		KINETO_KNOWN("registers per thread", &l.registers), KINETO_KNOWN("shared memory", &l.shared),
+		KINETO_KNOWN("priority", &l.priority), KINETO_KNOWN_END
+	};
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_stream *s = stream_of(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -251,10 +254,12 @@ static void copy(struct kineto *k, const struct kineto_event *e)
 {
 	struct json_value from = { 0 }, in = { 0 }, to = { 0 }, from_context = { 0 }, in_context = { 0 }, to_context = { 0 };
 	struct work w = { 0 };
-	const struct kineto_known known[] = { WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN("fromDevice", &from),
-					      KINETO_KNOWN("inDevice", &in), KINETO_KNOWN("toDevice", &to),
-					      KINETO_KNOWN("fromContext", &from_context), KINETO_KNOWN("inContext", &in_context),
-					      KINETO_KNOWN("toContext", &to_context), KINETO_KNOWN_END };
+	const struct kineto_known known[] = {
+		WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN("fromDevice", &from),
+		KINETO_KNOWN("inDevice", &in), KINETO_KNOWN("toDevice", &to),
+		KINETO_KNOWN("fromContext", &from_context), KINETO_KNOWN("inContext", &in_context),
+		KINETO_KNOWN("toContext", &to_context), KINETO_KNOWN_END
+	};
 	uint64_t set = kineto_args(k, e, known);
 	const char *name = kineto_cstr(k, &e->name);
 	struct kineto_stream *s;
@@ -286,7 +291,9 @@ static void copy(struct kineto *k, const struct kineto_event *e)
 static void set_memory(struct kineto *k, const struct kineto_event *e)
 {
 	struct work w = { 0 };
-	const struct kineto_known known[] = { WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN_END };
+	const struct kineto_known known[] = {
+		WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN_END
+	};
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_stream *s = stream_of(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -320,7 +327,9 @@ static void synchronisation(struct kineto *k, const struct kineto_event *e)
 {
 	struct json_value event = { 0 };
 	struct work w = { 0 };
-	const struct kineto_known known[] = { WORK_ARGS(w), KINETO_KNOWN("wait_on_cuda_event_id", &event), KINETO_KNOWN_END };
+	const struct kineto_known known[] = {
+		WORK_ARGS(w), KINETO_KNOWN("wait_on_cuda_event_id", &event), KINETO_KNOWN_END
+	};
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_stream *s = stream_of(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];

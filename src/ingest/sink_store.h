@@ -72,8 +72,9 @@ static inline int store_out_of_order(const int64_t *a, const int64_t *b, int is_
 
 /* sink_merge.c */
 int store_merge(struct store *s, struct store_track *t, store_fn take, void *context);
-/* Appends to the file; what was appended is a run of the track. Each value is written as its difference to the
- * row before (the end of a span: to its start), in as many bytes as that takes: a quarter of what rows take in memory. */
+/* Appends to the file; what was appended is a run of the track. Each value is written as its difference
+ * to the row before (the end of a span: to its start), in as many bytes as that takes: about a
+ * quarter of what rows take in memory. */
 struct store_output {
 	struct store *store;
 	uint8_t *bytes;
