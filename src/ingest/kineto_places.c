@@ -7,6 +7,17 @@
 
 #define CROWD "further threads"
 
+/* -1: it is no number. Some writers put numbers in quotes. */
+static int64_t number_of(const struct json_value *v)
+{
+	struct json_value number = *v;
+	int64_t value;
+
+	if (v->kind == JSON_STRING)
+		number.kind = JSON_NUMBER;
+	return json_integer(&number, &value) && value >= 0 ? value : -1;
+}
+
 uint32_t kineto_process(struct kineto *k, const struct json_value *pid)
 {
 	static const struct json_value crowd = { .kind = JSON_STRING, .text = CROWD, .len = sizeof(CROWD) - 1 };
@@ -21,9 +32,7 @@ uint32_t kineto_process(struct kineto *k, const struct json_value *pid)
 	if (kineto_room(k, &k->processes, number, sizeof(*k->processes)) < 0)
 		return KEYMAP_NONE;
 	p = &k->processes[number];
-	*p = (struct kineto_process){ .uid = number + 1 };
-	if (!json_integer(pid, &p->pid) || p->pid < 0)
-		p->pid = -1;
+	*p = (struct kineto_process){ .uid = number + 1, .pid = number_of(pid) };
 	return number;
 }
 
@@ -38,9 +47,7 @@ static struct kineto_place *new_place(struct kineto *k, uint32_t number, const s
 	}
 	k->place_count = number + 1;
 	p = &k->places[number];
-	*p = (struct kineto_place){ .process = process, .on_gpu = on_gpu };
-	if (!json_integer(&e->tid, &p->tid) || p->tid < 0)
-		p->tid = -1;
+	*p = (struct kineto_place){ .process = process, .on_gpu = on_gpu, .tid = number_of(&e->tid) };
 	if (p->tid >= 0 && !on_gpu && k->processes[process].pid >= 0)
 		p->thread = ++k->next_thread;
 	return p;
