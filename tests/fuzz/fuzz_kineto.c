@@ -20,7 +20,7 @@ static void remove_ending(const char *folder, const char *ending)
 
 static void import(const uint8_t *data, size_t size, size_t window, struct kineto_result *ret)
 {
-	char folder[] = "/dev/shm/sonde-fuzz-XXXXXX", path[128];
+	char folder[] = "/tmp/sonde-fuzz-XXXXXX", path[128];
 	struct report_writer *writer;
 	struct source source;
 	struct error err;
