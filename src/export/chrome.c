@@ -1,0 +1,2 @@
+#include "export/internal.h"
+const struct export_format export_chrome, export_folded, export_speedscope;

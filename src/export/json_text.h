@@ -1,0 +1,13 @@
+#ifndef SONDE_EXPORT_JSON_TEXT_H
+#define SONDE_EXPORT_JSON_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* In quotes. */
+void json_put_text(FILE *f, const char *text, size_t len);
+void json_put_integer(FILE *f, int64_t value);
+void json_put_real(FILE *f, double value);
+
+#endif
