@@ -1,6 +1,7 @@
 /* Values as JSON, and numbers as all texts have them. */
 #include "export/json_text.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,4 +82,129 @@ void json_put_real(FILE *f, double value)
 	fputs(digits, f);
 	if (!strpbrk(digits, ".eE"))
 		fputs(".0", f);
+}
+
+struct checked {
+	const char *at;
+	const char *end;
+	unsigned depth;
+};
+
+#define MAX_DEPTH 128
+
+static void skip_space(struct checked *c)
+{
+	while (c->at < c->end && memchr(" \t\r\n", *c->at, 4))
+		c->at++;
+}
+
+static bool take(struct checked *c, const char *word)
+{
+	size_t len = strlen(word);
+
+	if ((size_t)(c->end - c->at) < len || memcmp(c->at, word, len) != 0)
+		return false;
+	c->at += len;
+	return true;
+}
+
+static size_t take_digits(struct checked *c)
+{
+	const char *begin = c->at;
+
+	while (c->at < c->end && *c->at >= '0' && *c->at <= '9')
+		c->at++;
+	return (size_t)(c->at - begin);
+}
+
+static bool take_number(struct checked *c)
+{
+	take(c, "-");
+	if (!take(c, "0") && take_digits(c) == 0)
+		return false;
+	if (take(c, ".") && take_digits(c) == 0)
+		return false;
+	if (!take(c, "e") && !take(c, "E"))
+		return true;
+	if (!take(c, "+"))
+		take(c, "-");
+	return take_digits(c) > 0;
+}
+
+static bool take_string(struct checked *c)
+{
+	size_t step;
+
+	if (!take(c, "\""))
+		return false;
+	while (c->at < c->end && *c->at != '"') {
+		if (*c->at == '\\') {
+			c->at++;
+			if (c->at == c->end || !memchr("\"\\/bfnrtu", *c->at, 9))
+				return false;
+			if (*c->at == 'u')
+				for (unsigned i = 0; i < 4; i++)
+					if (++c->at == c->end || !isxdigit((unsigned char)*c->at))
+						return false;
+			c->at++;
+			continue;
+		}
+		step = utf8_length((const unsigned char *)c->at, (size_t)(c->end - c->at));
+		if (step == 0 || (unsigned char)*c->at < ' ')
+			return false;
+		c->at += step;
+	}
+	return take(c, "\"");
+}
+
+static bool take_value(struct checked *c);
+
+static bool take_list(struct checked *c, bool is_object)
+{
+	const char *end = is_object ? "}" : "]";
+
+	skip_space(c);
+	if (take(c, end))
+		return true;
+	do {
+		skip_space(c);
+		if (is_object) {
+			if (!take_string(c))
+				return false;
+			skip_space(c);
+			if (!take(c, ":"))
+				return false;
+		}
+		if (!take_value(c))
+			return false;
+		skip_space(c);
+	} while (take(c, ","));
+	return take(c, end);
+}
+
+static bool take_value(struct checked *c)
+{
+	bool good;
+
+	skip_space(c);
+	if (c->at == c->end || c->depth == MAX_DEPTH)
+		return false;
+	if (*c->at == '[' || *c->at == '{') {
+		c->depth++;
+		good = take_list(c, *c->at++ == '{');
+		c->depth--;
+		return good;
+	}
+	return *c->at == '"' ? take_string(c) :
+	       take(c, "true") || take(c, "false") || take(c, "null") || take_number(c);
+}
+
+bool json_is_valid(const char *text, size_t len)
+{
+	struct checked c = { text, text + len, 0 };
+
+	if (!take_value(&c))
+		return false;
+	skip_space(&c);
+	return c.at == c.end;
 }

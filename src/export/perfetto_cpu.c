@@ -4,42 +4,13 @@
 #include "export/perfetto.h"
 #include "query/run_walk.h"
 
-enum { NAMED_TRACK, NAMED_NAME, NAMED_UNIT, NAMED_OWNER, NAMED_WIDTH };
-
-/* Names of counters by track. */
-struct counter_names {
-	struct index_table nvtx;
-	struct index_table metrics;
-};
-
-static int load_counter_names(struct perfetto *p, struct counter_names *ret)
+static uint64_t counter_track(struct perfetto *p, const int64_t *track)
 {
-	static const uint8_t nvtx[] = { COLUMN_NVTX_COUNTER_TRACK, COLUMN_NVTX_COUNTER_NAME, COLUMN_NVTX_COUNTER_TRACK,
-					COLUMN_NVTX_COUNTER_PROCESS };
-	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_NAME, COLUMN_GPU_METRIC_UNIT,
-					   COLUMN_GPU_METRIC_GPU };
-	int r = index_load(&ret->nvtx, p->t.report, TABLE_NVTX_COUNTER, NAMED_WIDTH, nvtx);
+	struct counter_name name;
 
-	if (r >= 0)
-		r = index_load(&ret->metrics, p->t.report, TABLE_GPU_METRIC, NAMED_WIDTH, metrics);
-	if (r >= 0) {
-		index_sort(&ret->nvtx);
-		index_sort(&ret->metrics);
-	}
-	return r;
-}
-
-static uint64_t counter_track(struct perfetto *p, const struct counter_names *names, const int64_t *track)
-{
-	const int64_t *metric = index_find(&names->metrics, track[TRACK_ID]);
-	const int64_t *nvtx = index_find(&names->nvtx, track[TRACK_ID]);
-
-	if (metric)
-		return perfetto_counter_track(p, perfetto_gpu(p, metric[NAMED_OWNER]),
-					      timeline_text(&p->t, metric[NAMED_NAME], NULL),
-					      timeline_text(&p->t, metric[NAMED_UNIT], NULL));
-	return perfetto_counter_track(p, perfetto_process(p, track[TRACK_PROCESS]),
-				      timeline_text(&p->t, nvtx ? nvtx[NAMED_NAME] : track[TRACK_TEXT], NULL), "");
+	timeline_counter_name(&p->t, track, &name);
+	return perfetto_counter_track(p, name.gpu ? perfetto_gpu(p, name.gpu) : perfetto_process(p, track[TRACK_PROCESS]),
+				      name.text, name.unit);
 }
 
 static void put_counter(struct perfetto *p, uint64_t uuid, const struct event_reader *r)
@@ -83,8 +54,7 @@ static void put_memory(struct perfetto *p, struct held_memory *held, const struc
 	perfetto_packet(p, event_value(r, EVENT_START), PACKET_TRACK_EVENT);
 }
 
-static int put_points(struct perfetto *p, const struct counter_names *names, const struct track_groups *groups,
-		      const int64_t *track, struct error *err)
+static int put_points(struct perfetto *p, const struct track_groups *groups, const int64_t *track, struct error *err)
 {
 	struct held_memory held = { 0 };
 	struct event_reader r;
@@ -94,7 +64,7 @@ static int put_points(struct perfetto *p, const struct counter_names *names, con
 	event_reader_init(&r, &p->t, groups->table, groups, (uint32_t)track[TRACK_ID]);
 	while ((result = event_reader_load(&r)) > 0) {
 		if (groups->table == TABLE_COUNTER && !uuid)
-			uuid = counter_track(p, names, track);
+			uuid = counter_track(p, track);
 		/* What was held before the range counts in it. */
 		if (groups->table == TABLE_GPU_MEMORY)
 			put_memory(p, &held, &r);
@@ -112,22 +82,21 @@ static int put_points(struct perfetto *p, const struct counter_names *names, con
 int perfetto_counters(struct perfetto *p, struct error *err)
 {
 	static const enum table_id tables[] = { TABLE_COUNTER, TABLE_GPU_MEMORY };
-	struct counter_names names = { 0 };
 	struct track_groups groups;
-	int r = load_counter_names(p, &names);
+	int r = 0;
 
 	for (unsigned i = 0; r >= 0 && i < 2; i++) {
 		r = track_groups_load(&groups, p->t.q, tables[i]);
+		if (r < 0)
+			return error_set(err, ENOMEM, "Not enough memory");
 		for (size_t k = 0; r >= 0 && k < p->t.tracks.count; k++) {
 			const int64_t *track = p->t.tracks.rows + k * p->t.tracks.width;
 
 			if (track_groups_has(&groups, (uint32_t)track[TRACK_ID]))
-				r = put_points(p, &names, &groups, track, err);
+				r = put_points(p, &groups, track, err);
 		}
 		track_groups_release(&groups);
 	}
-	free(names.nvtx.rows);
-	free(names.metrics.rows);
 	return r;
 }
 

@@ -8,16 +8,16 @@
 
 enum row_class {
 	ROW_NONE, ROW_GENERIC, ROW_NVTX, ROW_NVTX_RANGES, ROW_API, ROW_OSRT, ROW_JIT, ROW_STREAM, ROW_SYNC, ROW_GRAPH,
-	ROW_OVERHEAD, ROW_MARKS
+	ROW_OVERHEAD
 };
 
 static enum row_class class_of(const int64_t *track)
 {
 	switch (track[TRACK_KIND]) {
 	case TRACK_GENERIC: return ROW_GENERIC;
-	case TRACK_NVTX_PUSHPOP: return ROW_NVTX;
+	case TRACK_NVTX_PUSHPOP:
+	case TRACK_NVTX_MARK: return ROW_NVTX;
 	case TRACK_NVTX_STARTEND: return ROW_NVTX_RANGES;
-	case TRACK_NVTX_MARK: return ROW_MARKS;
 	case TRACK_CUDA_API: return ROW_API;
 	case TRACK_OSRT: return ROW_OSRT;
 	case TRACK_CUDA_JIT: return ROW_JIT;
@@ -127,8 +127,7 @@ static void name_row(struct row *row, const int64_t *track)
 		snprintf(row->name, sizeof(row->name), "%s", track[TRACK_THREAD] ? "Slices" :
 			 timeline_text(&p->t, track[TRACK_TEXT], NULL));
 		break;
-	case ROW_NVTX:
-	case ROW_MARKS: snprintf(row->name, sizeof(row->name), "%s", domain[0] ? domain : "NVTX"); break;
+	case ROW_NVTX: snprintf(row->name, sizeof(row->name), "%s", domain[0] ? domain : "NVTX"); break;
 	case ROW_NVTX_RANGES:
 		row->nests = false;
 		snprintf(row->name, sizeof(row->name), "%s ranges", domain[0] ? domain : "NVTX");

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/json_text.h"
+
 #define LINK_PAGES 65536u /* of 65536 correlations */
 
 enum { LINK_CALL, LINK_WORK, LINK_SIDES };
@@ -311,8 +313,7 @@ int timeline_args(struct timeline *t, int64_t set, arg_fn take, void *context)
 
 bool timeline_is_json(const char *text, size_t len)
 {
-	return (len >= 2 && ((text[0] == '[' && text[len - 1] == ']') || (text[0] == '{' && text[len - 1] == '}'))) ||
-	       (len == 4 && memcmp(text, "true", 4) == 0) || (len == 5 && memcmp(text, "false", 5) == 0);
+	return len >= 2 && (text[0] == '[' || text[0] == '{' || text[0] == 't' || text[0] == 'f') && json_is_valid(text, len);
 }
 
 int64_t timeline_meta(const struct timeline *t, const char *key, int64_t otherwise)
@@ -349,23 +350,74 @@ const char *timeline_domain_name(const struct timeline *t, int64_t domain)
 	return timeline_text(t, row ? row[DOMAIN_NAME] : 0, NULL);
 }
 
+enum { COUNTER_TRACK, COUNTER_NAME, COUNTER_UNIT, COUNTER_GPU, COUNTER_WIDTH };
+enum { COUNTERS_NVTX, COUNTERS_GPU };
+
+void timeline_counter_name(const struct timeline *t, const int64_t *track, struct counter_name *ret)
+{
+	const int64_t *metric = index_find(&t->counters[COUNTERS_GPU], track[TRACK_ID]), *gpu;
+	const int64_t *nvtx = index_find(&t->counters[COUNTERS_NVTX], track[TRACK_ID]);
+
+	*ret = (struct counter_name){ .track = track[TRACK_ID], .unit = "" };
+	if (!metric) {
+		ret->text = timeline_text(t, nvtx ? nvtx[COUNTER_NAME] : track[TRACK_TEXT], NULL);
+		return;
+	}
+	gpu = index_find(&t->gpus, metric[COUNTER_GPU]);
+	ret->text = timeline_text(t, metric[COUNTER_NAME], NULL);
+	ret->unit = timeline_text(t, metric[COUNTER_UNIT], NULL);
+	ret->gpu = metric[COUNTER_GPU];
+	ret->gpu_index = gpu ? gpu[GPU_INDEX] : 0;
+}
+
+int64_t timeline_sm_count(const struct timeline *t, const int64_t *stream)
+{
+	int64_t key[] = { stream[STREAM_PROCESS], stream[STREAM_DEVICE] };
+	const int64_t *row = index_find_last(&t->devices, key, 2);
+
+	return row ? row[DEVICE_SM_COUNT] : 0;
+}
+
+static int load_tables(struct timeline *t)
+{
+	static const uint8_t tracks[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
+					  COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH, COLUMN_TRACK_NAME };
+	static const uint8_t gpus[] = { COLUMN_GPU_UID, COLUMN_GPU_NAME, COLUMN_GPU_INDEX };
+	static const uint8_t devices[] = { COLUMN_CUDA_DEVICE_PROCESS, COLUMN_CUDA_DEVICE_ID, COLUMN_CUDA_DEVICE_GPU,
+					   COLUMN_CUDA_DEVICE_SM_COUNT };
+	static const uint8_t nvtx[] = { COLUMN_NVTX_COUNTER_TRACK, COLUMN_NVTX_COUNTER_NAME, COLUMN_NVTX_COUNTER_TRACK,
+					COLUMN_NVTX_COUNTER_TRACK };
+	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_NAME, COLUMN_GPU_METRIC_UNIT,
+					   COLUMN_GPU_METRIC_GPU };
+	const struct {
+		struct index_table *to;
+		enum table_id table;
+		unsigned width;
+		const uint8_t *columns;
+	} tables[] = {
+		{ &t->tracks, TABLE_TRACK, TIMELINE_TRACK_WIDTH, tracks }, { &t->gpus, TABLE_GPU, GPU_WIDTH, gpus },
+		{ &t->devices, TABLE_CUDA_DEVICE, TIMELINE_DEVICE_WIDTH, devices },
+		{ &t->counters[COUNTERS_NVTX], TABLE_NVTX_COUNTER, COUNTER_WIDTH, nvtx },
+		{ &t->counters[COUNTERS_GPU], TABLE_GPU_METRIC, COUNTER_WIDTH, metrics },
+	};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
+		r = index_load(tables[i].to, t->report, tables[i].table, tables[i].width, tables[i].columns);
+		if (r >= 0)
+			index_sort(tables[i].to);
+	}
+	return r;
+}
+
 int timeline_open(struct timeline *t, struct export *e, struct error *err)
 {
-	static const uint8_t track_columns[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS,
-						 COLUMN_TRACK_THREAD, COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH,
-						 COLUMN_TRACK_NAME };
-	static const uint8_t gpu_columns[] = { COLUMN_GPU_UID, COLUMN_GPU_NAME, COLUMN_GPU_INDEX };
 	int r;
 
 	*t = (struct timeline){ .e = e, .q = e->q, .report = query_report(e->q) };
-	r = index_load(&t->tracks, t->report, TABLE_TRACK, TIMELINE_TRACK_WIDTH, track_columns);
+	r = load_tables(t);
 	if (r >= 0)
-		r = index_load(&t->gpus, t->report, TABLE_GPU, GPU_WIDTH, gpu_columns);
-	if (r >= 0) {
-		index_sort(&t->tracks);
-		index_sort(&t->gpus);
 		r = load_links(t);
-	}
 	if (r >= 0)
 		r = load_args(t);
 	return r < 0 ? error_set(err, ENOMEM, "Not enough memory to read the tracks of the report") : 0;
@@ -375,6 +427,9 @@ void timeline_close(struct timeline *t)
 {
 	free(t->tracks.rows);
 	free(t->gpus.rows);
+	free(t->devices.rows);
+	free(t->counters[COUNTERS_NVTX].rows);
+	free(t->counters[COUNTERS_GPU].rows);
 	release_links(t);
 	release_args(t->args);
 }

@@ -11,6 +11,7 @@
 enum { TRACK_TEXT = TRACK_WIDTH, TIMELINE_TRACK_WIDTH };
 
 enum { GPU_UID, GPU_NAME, GPU_INDEX, GPU_WIDTH };
+enum { DEVICE_SM_COUNT = DEVICE_WIDTH, TIMELINE_DEVICE_WIDTH };
 
 struct link_set;
 struct arg_groups;
@@ -21,6 +22,8 @@ struct timeline {
 	struct report *report;
 	struct index_table tracks; /* by id */
 	struct index_table gpus;   /* by uid */
+	struct index_table devices; /* by process and number */
+	struct index_table counters[2]; /* NVTX's, and metrics of GPUs, by track */
 	struct link_set *links;    /* a process each */
 	size_t link_count;
 	struct arg_groups *args;
@@ -128,6 +131,19 @@ void event_name(const struct event_reader *r, struct event_name *ret);
 const char *event_category(const struct event_reader *r, int64_t *ret_id);
 /* CUPTI's kinds of synchronisation, as Kineto names them. */
 const char *event_sync_kind(int64_t kind);
+
+/* What a counter is called and whose it is. */
+struct counter_name {
+	int64_t track;
+	const char *text;
+	const char *unit;
+	int64_t gpu;       /* uid; 0: it is a process's */
+	int64_t gpu_index;
+};
+
+void timeline_counter_name(const struct timeline *t, const int64_t *track, struct counter_name *ret);
+/* The number of multiprocessors; 0 where it is not known. */
+int64_t timeline_sm_count(const struct timeline *t, const int64_t *stream);
 
 /* How a process, thread, domain or GPU is called; "" for none. */
 const char *timeline_text(const struct timeline *t, int64_t id, size_t *ret_len);
