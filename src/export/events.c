@@ -131,6 +131,56 @@ int event_reader_load(struct event_reader *r)
 	return 1;
 }
 
+int event_merge_add(struct event_merge *m, struct timeline *t, const struct track_groups *groups, uint32_t track_id)
+{
+	struct event_reader *grown;
+
+	if (m->count == m->cap) {
+		grown = reallocarray(m->readers, m->cap * 2 + 8, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		m->readers = grown;
+		m->cap = m->cap * 2 + 8;
+	}
+	event_reader_init(&m->readers[m->count++], t, groups->table, groups, track_id);
+	return 0;
+}
+
+int event_merge_next(struct event_merge *m, struct event_reader **ret)
+{
+	struct event_reader *r, *best = NULL;
+	int64_t start, least = 0;
+	int result;
+
+	for (size_t i = 0; i < m->count; i++) {
+		r = &m->readers[i];
+		result = r->row < r->rows ? 1 : event_reader_load(r);
+		if (result < 0)
+			return result;
+		if (result == 0) {
+			m->count--;
+			memmove(r, r + 1, (m->count - i) * sizeof(*r));
+			i--;
+			continue;
+		}
+		start = event_value(r, EVENT_START);
+		if (!best || start < least || (start == least && event_end(r) > event_end(best))) {
+			best = r;
+			least = start;
+		}
+	}
+	*ret = best;
+	return 0;
+}
+
+void event_merge_release(struct event_merge *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		event_reader_release(&m->readers[i]);
+	free(m->readers);
+	*m = (struct event_merge){ 0 };
+}
+
 static const char *memory_name(int64_t kind)
 {
 	static const char *const names[] = { "Unknown", "Pageable", "Pinned", "Device", "Array", "Managed",

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 
-#include "query/hash.h"
-
 #define FLUSH_SIZE (1u << 20)
 #define SEQUENCE 1u
 #define STATE_CLEARED 1u
@@ -18,61 +16,19 @@ static void no_memory(struct perfetto *p)
 	p->result = -ENOMEM;
 }
 
-static size_t slot_of(const struct id_map *map, uint64_t key)
+uint32_t perfetto_number(struct perfetto *p, struct id_map *map, uint64_t key, bool *ret_new)
 {
-	size_t at = hash_mix(key * 0x9e3779b97f4a7c15ull) & (map->slots - 1);
+	uint32_t number = id_map_number(map, key, ret_new);
 
-	while (map->numbers[at] && map->keys[at] != key)
-		at = (at + 1) & (map->slots - 1);
-	return at;
-}
-
-static int grow_map(struct id_map *map)
-{
-	struct id_map grown = { .slots = map->slots ? map->slots * 2 : 64, .count = map->count };
-	size_t at;
-
-	grown.keys = malloc(grown.slots * sizeof(*grown.keys));
-	grown.numbers = calloc(grown.slots, sizeof(*grown.numbers));
-	if (!grown.keys || !grown.numbers) {
-		free(grown.keys);
-		free(grown.numbers);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < map->slots; i++)
-		if (map->numbers[i]) {
-			at = slot_of(&grown, map->keys[i]);
-			grown.keys[at] = map->keys[i];
-			grown.numbers[at] = map->numbers[i];
-		}
-	free(map->keys);
-	free(map->numbers);
-	*map = grown;
-	return 0;
-}
-
-uint32_t id_map_number(struct perfetto *p, struct id_map *map, uint64_t key, bool *ret_new)
-{
-	size_t at;
-
-	*ret_new = false;
-	if ((size_t)map->count * 2 >= map->slots && grow_map(map) < 0) {
+	if (!number)
 		no_memory(p);
-		return 0;
-	}
-	at = slot_of(map, key);
-	if (!map->numbers[at]) {
-		map->keys[at] = key;
-		map->numbers[at] = ++map->count;
-		*ret_new = true;
-	}
-	return map->numbers[at];
+	return number;
 }
 
 uint64_t perfetto_intern(struct perfetto *p, unsigned kind, uint64_t key, const char *text, size_t len)
 {
 	bool is_new;
-	uint32_t number = id_map_number(p, &p->ids[kind], key, &is_new);
+	uint32_t number = perfetto_number(p, &p->ids[kind], key, &is_new);
 	size_t entry;
 
 	if (is_new) {
@@ -155,7 +111,7 @@ static void descriptor_packet(struct perfetto *p, const struct proto *descriptor
 
 static uint64_t parent_uuid(struct perfetto *p, unsigned kind, uint64_t key, bool *ret_new)
 {
-	return 2ull * id_map_number(p, &p->tracks, (uint64_t)kind << 56 ^ key, ret_new);
+	return 2ull * perfetto_number(p, &p->tracks, (uint64_t)kind << 56 ^ key, ret_new);
 }
 
 uint64_t perfetto_process(struct perfetto *p, int64_t process)
@@ -364,12 +320,9 @@ static int whole(struct export *e, struct error *err)
 	if (r >= 0)
 		r = write_all(p, err);
 	timeline_close(&p->t);
-	for (unsigned i = 0; i < INTERNED_KINDS; i++) {
-		free(p->ids[i].keys);
-		free(p->ids[i].numbers);
-	}
-	free(p->tracks.keys);
-	free(p->tracks.numbers);
+	for (unsigned i = 0; i < INTERNED_KINDS; i++)
+		id_map_release(&p->ids[i]);
+	id_map_release(&p->tracks);
 	proto_release(&p->out);
 	proto_release(&p->event);
 	proto_release(&p->interned);

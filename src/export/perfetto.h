@@ -3,6 +3,7 @@
 #ifndef SONDE_EXPORT_PERFETTO_H
 #define SONDE_EXPORT_PERFETTO_H
 
+#include "export/id_map.h"
 #include "export/protobuf.h"
 #include "export/timeline.h"
 
@@ -28,14 +29,6 @@ enum { ANNOTATION_NAME = 1, ANNOTATION_UINT = 3, ANNOTATION_INT = 4, ANNOTATION_
 enum { TRACK_FIELD_UUID = 1, TRACK_FIELD_NAME = 2, TRACK_FIELD_PROCESS = 3, TRACK_FIELD_THREAD = 4, TRACK_FIELD_PARENT = 5,
        TRACK_FIELD_COUNTER = 8 };
 
-/* Numbers from 1 for keys, in the order in which they are first asked for. */
-struct id_map {
-	uint64_t *keys;
-	uint32_t *numbers; /* 0 = free */
-	size_t slots;
-	uint32_t count;
-};
-
 struct perfetto {
 	struct export *e;
 	struct timeline t;
@@ -51,7 +44,7 @@ struct perfetto {
 };
 
 /* 0: no memory (and `result` is set). */
-uint32_t id_map_number(struct perfetto *p, struct id_map *map, uint64_t key, bool *ret_new);
+uint32_t perfetto_number(struct perfetto *p, struct id_map *map, uint64_t key, bool *ret_new);
 
 /* Interning ids; the text is only looked at when it is new. */
 uint64_t perfetto_intern(struct perfetto *p, unsigned kind, uint64_t key, const char *text, size_t len);

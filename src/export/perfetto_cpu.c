@@ -113,7 +113,7 @@ static uint64_t intern_mapping(struct perfetto *p, const struct code_function *f
 		return 0;
 	path = timeline_text(&p->t, f->path, &len);
 	path_id = perfetto_intern(p, INTERNED_PATH, (uint64_t)f->path, path + (path[0] == '/'), len - (path[0] == '/'));
-	number = id_map_number(p, &p->ids[INTERNED_MAPPING], (uint64_t)f->path, &is_new);
+	number = perfetto_number(p, &p->ids[INTERNED_MAPPING], (uint64_t)f->path, &is_new);
 	if (is_new) {
 		entry = proto_begin(&p->interned, INTERNED_MAPPING);
 		proto_number(&p->interned, 1, number);
@@ -133,7 +133,7 @@ static uint64_t intern_frame(struct perfetto *p, const struct stack_tree *tree, 
 	size_t entry;
 	bool is_new;
 
-	number = id_map_number(p, &p->ids[INTERNED_FRAME], frame, &is_new);
+	number = perfetto_number(p, &p->ids[INTERNED_FRAME], frame, &is_new);
 	if (!is_new)
 		return number;
 	if (code_function_text(p->t.q, f, &text) < 0)
@@ -163,7 +163,7 @@ static uint64_t intern_stack(struct perfetto *p, const struct stack_tree *tree, 
 
 	if (stack <= 0 || stack >= (int64_t)tree->stack_count)
 		return 0;
-	number = id_map_number(p, &p->ids[INTERNED_CALLSTACK], (uint64_t)stack, &is_new);
+	number = perfetto_number(p, &p->ids[INTERNED_CALLSTACK], (uint64_t)stack, &is_new);
 	if (!is_new)
 		return number;
 	for (at = (uint32_t)stack; at && count < STACK_MAX_DEPTH; at = tree->parents[at])

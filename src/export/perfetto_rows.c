@@ -55,8 +55,7 @@ struct row {
 	uint64_t parent;
 	uint64_t first; /* track of the first lane, where it is there already; 0: it is made */
 	char name[200];
-	struct event_reader *readers;
-	size_t reader_count;
+	struct event_merge events;
 	struct lane *lanes;
 	unsigned lane_count;
 };
@@ -212,40 +211,12 @@ static void put_instant(struct row *row, const struct event_reader *r)
 	perfetto_packet(row->p, event_value(r, EVENT_START), PACKET_TRACK_EVENT);
 }
 
-/* The reader whose row comes next: that which starts first, the longer of two. NULL behind the last. */
-static int next_reader(struct row *row, struct event_reader **ret)
-{
-	struct event_reader *r, *best = NULL;
-	int64_t start, least = 0;
-	int result;
-
-	for (size_t i = 0; i < row->reader_count; i++) {
-		r = &row->readers[i];
-		result = event_reader_load(r);
-		if (result < 0)
-			return result;
-		if (result == 0) {
-			row->reader_count--;
-			memmove(r, r + 1, (row->reader_count - i) * sizeof(*r));
-			i--;
-			continue;
-		}
-		start = event_value(r, EVENT_START);
-		if (!best || start < least || (start == least && event_end(r) > event_end(best))) {
-			best = r;
-			least = start;
-		}
-	}
-	*ret = best;
-	return 0;
-}
-
 static int put_events(struct row *row, struct error *err)
 {
 	struct event_reader *r;
 	int result;
 
-	while ((result = next_reader(row, &r)) >= 0 && r) {
+	while ((result = event_merge_next(&row->events, &r)) >= 0 && r) {
 		if (export_keeps(row->p->e, event_value(r, EVENT_START), event_end(r))) {
 			if (r->table == TABLE_INSTANT)
 				put_instant(row, r);
@@ -266,12 +237,10 @@ static int put_events(struct row *row, struct error *err)
 
 static void release_row(struct row *row)
 {
-	for (size_t i = 0; i < row->reader_count; i++)
-		event_reader_release(&row->readers[i]);
+	event_merge_release(&row->events);
 	for (unsigned i = 0; i < row->lane_count; i++)
 		free(row->lanes[i].ends);
 	free(row->lanes);
-	free(row->readers);
 }
 
 static int put_row(struct perfetto *p, const struct part *parts, size_t count, const struct track_groups *groups,
@@ -280,12 +249,11 @@ static int put_row(struct perfetto *p, const struct part *parts, size_t count, c
 	struct row row = { .p = p, .class = class_of(parts[0].track) };
 	int r;
 
-	row.readers = calloc(count, sizeof(*row.readers));
-	if (!row.readers)
-		return error_set(err, ENOMEM, "Not enough memory");
 	for (size_t i = 0; i < count; i++)
-		event_reader_init(&row.readers[row.reader_count++], &p->t, row_tables[parts[i].table],
-				  &groups[parts[i].table], (uint32_t)parts[i].track[TRACK_ID]);
+		if (event_merge_add(&row.events, &p->t, &groups[parts[i].table], (uint32_t)parts[i].track[TRACK_ID]) < 0) {
+			release_row(&row);
+			return error_set(err, ENOMEM, "Not enough memory");
+		}
 	name_row(&row, parts[0].track);
 	r = put_events(&row, err);
 	release_row(&row);

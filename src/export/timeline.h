@@ -105,6 +105,17 @@ void event_reader_release(struct event_reader *r);
 /* Makes the current row readable: 1, or 0 behind the last; -ENOMEM. The caller counts `row` up. */
 int event_reader_load(struct event_reader *r);
 
+/* Rows of several tracks together, in order of start; of two that start together the longer first. */
+struct event_merge {
+	struct event_reader *readers;
+	size_t count, cap;
+};
+
+int event_merge_add(struct event_merge *m, struct timeline *t, const struct track_groups *groups, uint32_t track_id);
+/* The reader whose row comes next; the caller counts its `row` up. NULL behind the last. -ENOMEM. */
+int event_merge_next(struct event_merge *m, struct event_reader **ret);
+void event_merge_release(struct event_merge *m);
+
 static inline int64_t event_value(const struct event_reader *r, unsigned column)
 {
 	return r->values[(size_t)column * r->rows + r->row];
