@@ -26,6 +26,9 @@ enum export_type {
 /* The names of the types, in their order, separated by '|'. */
 #define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv|perfetto|chrome|folded|speedscope"
 
+/* Names of nsys's types that are not written; the first is another name of jsonlines. */
+#define EXPORT_OTHER_NAMES "json|text|info|hdf|arrow|arrowdir|parquetdir"
+
 /* What folded and speedscope show of a report. */
 enum export_stacks {
 	EXPORT_STACKS_ANY, /* CPU samples where there are some, else GPU time; speedscope: both */
