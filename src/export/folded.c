@@ -46,7 +46,7 @@ static void put_owner(const struct timeline *t, FILE *f, int64_t thread)
 
 static int put_threads(struct timeline *t, struct stack_weights *w, bool counts, struct error *err)
 {
-	struct stack_view view;
+	struct stack_view view = { 0 };
 	struct stack_sums sums = { 0 };
 	FILE *f = t->e->stream;
 	int r = stack_view_open(&view, t->q, STACK_FUNCTIONS, w);
@@ -84,7 +84,7 @@ static void time_filter(const struct export *e, const char *last, char *text, si
 static int put_cpu(struct timeline *t, const char *source, struct error *err)
 {
 	bool samples = strcmp(source, "samples") == 0;
-	struct stack_weights w;
+	struct stack_weights w = { 0 };
 	char filter[160];
 	int r;
 

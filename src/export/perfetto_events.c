@@ -36,16 +36,24 @@ void perfetto_annotate_text(struct perfetto *p, const char *name, const char *te
 /* Grid and block are the same for all kernels of a launch. */
 static void annotate_triple(struct perfetto *p, const char *name, const int64_t *launch, unsigned column)
 {
-	uint64_t key = (uint64_t)launch[COLUMN_CUDA_LAUNCH_ID] << 6 | column;
+	uint64_t number;
 	char text[80];
-	int len = snprintf(text, sizeof(text), "[%lld, %lld, %lld]", (long long)launch[column], (long long)launch[column + 1],
-			   (long long)launch[column + 2]);
 	size_t begin;
+	bool is_new;
 
 	if (!((uint64_t)launch[LAUNCH_PRESENT] >> column & 1))
 		return;
+	number = perfetto_number(p, &p->ids[INTERNED_VALUE], (uint64_t)launch[COLUMN_CUDA_LAUNCH_ID] << 6 | column, &is_new);
+	if (is_new) {
+		snprintf(text, sizeof(text), "[%lld, %lld, %lld]", (long long)launch[column], (long long)launch[column + 1],
+			 (long long)launch[column + 2]);
+		begin = proto_begin(&p->interned, INTERNED_VALUE);
+		proto_number(&p->interned, 1, number);
+		proto_text(&p->interned, 2, text);
+		proto_end(&p->interned, begin);
+	}
 	begin = annotation_begin(p, intern_own(p, INTERNED_ANNOTATION, name));
-	proto_number(&p->event, ANNOTATION_VALUE, perfetto_intern(p, INTERNED_VALUE, key, text, (size_t)len));
+	proto_number(&p->event, ANNOTATION_VALUE, number);
 	proto_end(&p->event, begin);
 }
 
