@@ -116,9 +116,10 @@ static void release_links(struct timeline *t)
 	free(t->links);
 }
 
-#define ARG_CACHED 8u
+#define ARG_CACHED_GROUPS 256u
+#define ARG_CACHED_ROWS (2u << 20) /* some 40 MB */
 
-/* Rows of `arg`, found by set: the groups' least and largest sets, and some groups decoded. */
+/* Rows of `arg`, found by set: the groups' least and largest sets, and the groups that were read last. */
 struct arg_groups {
 	size_t count;
 	int64_t *least;
@@ -129,13 +130,17 @@ struct arg_groups {
 		uint64_t used;
 		uint32_t rows;
 		bool sorted;
-		int64_t *values; /* COLUMN_ARG_SET ... COLUMN_ARG_BLOB */
-		uint8_t *nulls;
-	} cached[ARG_CACHED];
+		int64_t *sets;
+		int64_t *values; /* whole number, bits of a real one, or string id */
+		uint32_t *keys;  /* string ids */
+		uint8_t *kinds;  /* enum arg_kind; ARG_LEFT_OUT for binary payloads */
+	} cached[ARG_CACHED_GROUPS];
+	struct arg_group *last; /* events that follow each other have their arguments in one group, most often */
+	uint64_t cached_rows;
 	uint64_t clock;
 };
 
-#define ARG_READ (COLUMN_ARG_BLOB + 1)
+#define ARG_LEFT_OUT 0xff
 
 static int load_arg_bounds(struct timeline *t, struct arg_groups *a, size_t i)
 {
@@ -175,34 +180,67 @@ static int load_args(struct timeline *t)
 	return r;
 }
 
+static void drop_arg_group(struct arg_groups *a, struct arg_group *g)
+{
+	a->cached_rows -= g->group ? g->rows : 0;
+	free(g->sets);
+	free(g->values);
+	free(g->keys);
+	free(g->kinds);
+	*g = (struct arg_group){ 0 };
+}
+
 static void release_args(struct arg_groups *a)
 {
 	if (!a)
 		return;
-	for (unsigned i = 0; i < ARG_CACHED; i++) {
-		free(a->cached[i].values);
-		free(a->cached[i].nulls);
-	}
+	for (unsigned i = 0; i < ARG_CACHED_GROUPS; i++)
+		drop_arg_group(a, &a->cached[i]);
 	free(a->least);
 	free(a->largest);
 	free(a);
 }
 
+/* The first of the columns that has a value gives the kind. */
+static int read_arg_values(struct timeline *t, struct arg_group *g, size_t group)
+{
+	static const struct {
+		uint8_t column, kind;
+	} order[] = { { COLUMN_ARG_BLOB, ARG_LEFT_OUT }, { COLUMN_ARG_INTEGER, ARG_INTEGER }, { COLUMN_ARG_REAL, ARG_REAL },
+		      { COLUMN_ARG_TEXT, ARG_TEXT } };
+	int64_t *values = malloc(g->rows * sizeof(*values) + 1);
+	uint8_t *nulls = malloc(g->rows + 1u);
+	int r = values && nulls ? report_column(t->report, TABLE_ARG, group, COLUMN_ARG_KEY, values, NULL) : -ENOMEM;
+
+	for (uint32_t i = 0; r >= 0 && i < g->rows; i++)
+		g->keys[i] = values[i] > 0 && values[i] <= UINT32_MAX ? (uint32_t)values[i] : 0;
+	for (unsigned c = 0; r >= 0 && c < sizeof(order) / sizeof(order[0]); c++) {
+		r = report_column(t->report, TABLE_ARG, group, order[c].column, values, nulls);
+		for (uint32_t i = 0; r >= 0 && i < g->rows; i++)
+			if (!nulls[i] && g->kinds[i] == ARG_NOTHING) {
+				g->kinds[i] = order[c].kind;
+				g->values[i] = values[i];
+			}
+	}
+	free(values);
+	free(nulls);
+	return r;
+}
+
 static int read_arg_group(struct timeline *t, struct arg_group *g, size_t group)
 {
-	int r = 0;
+	int r;
 
-	g->group = 0;
 	g->rows = report_group(t->report, TABLE_ARG, group)->rows;
-	free(g->values);
-	free(g->nulls);
-	g->values = malloc((size_t)g->rows * ARG_READ * sizeof(*g->values) + 1);
-	g->nulls = malloc((size_t)g->rows * ARG_READ + 1);
-	if (!g->values || !g->nulls)
+	g->sets = malloc(g->rows * sizeof(*g->sets) + 1);
+	g->values = malloc(g->rows * sizeof(*g->values) + 1);
+	g->keys = malloc(g->rows * sizeof(*g->keys) + 1);
+	g->kinds = calloc(g->rows + 1u, 1);
+	if (!g->sets || !g->values || !g->keys || !g->kinds)
 		return -ENOMEM;
-	for (unsigned c = 0; r >= 0 && c < ARG_READ; c++)
-		r = report_column(t->report, TABLE_ARG, group, c, g->values + (size_t)c * g->rows,
-				  g->nulls + (size_t)c * g->rows);
+	r = report_column(t->report, TABLE_ARG, group, COLUMN_ARG_SET, g->sets, NULL);
+	if (r >= 0)
+		r = read_arg_values(t, g, group);
 	if (r == -EBADMSG) {
 		atomic_fetch_add(&t->q->damaged, 1);
 		g->rows = 0;
@@ -211,54 +249,76 @@ static int read_arg_group(struct timeline *t, struct arg_group *g, size_t group)
 	}
 	g->sorted = true;
 	for (uint32_t i = 1; i < g->rows; i++)
-		g->sorted &= g->values[i - 1] <= g->values[i];
-	g->group = group + 1;
+		g->sorted &= g->sets[i - 1] <= g->sets[i];
 	return 0;
+}
+
+static struct arg_group *oldest_arg_group(struct arg_groups *a)
+{
+	struct arg_group *oldest = NULL;
+
+	for (unsigned i = 0; i < ARG_CACHED_GROUPS; i++)
+		if (a->cached[i].group && (!oldest || a->cached[i].used < oldest->used))
+			oldest = &a->cached[i];
+	return oldest;
+}
+
+static struct arg_group *free_arg_group(struct arg_groups *a, uint32_t rows)
+{
+	struct arg_group *oldest;
+
+	while ((oldest = oldest_arg_group(a)) != NULL && a->cached_rows + rows > ARG_CACHED_ROWS)
+		drop_arg_group(a, oldest);
+	for (unsigned i = 0; i < ARG_CACHED_GROUPS; i++)
+		if (!a->cached[i].group)
+			return &a->cached[i];
+	drop_arg_group(a, oldest);
+	return oldest;
 }
 
 static int arg_group(struct timeline *t, size_t group, struct arg_group **ret)
 {
 	struct arg_groups *a = t->args;
-	struct arg_group *oldest = &a->cached[0];
 	int r;
 
-	for (unsigned i = 0; i < ARG_CACHED; i++) {
+	*ret = a->last;
+	if (*ret && (*ret)->group == group + 1)
+		return 0;
+	for (unsigned i = 0; i < ARG_CACHED_GROUPS; i++) {
 		*ret = &a->cached[i];
 		if ((*ret)->group == group + 1) {
 			(*ret)->used = ++a->clock;
+			a->last = *ret;
 			return 0;
 		}
-		if ((*ret)->used < oldest->used)
-			oldest = *ret;
 	}
-	*ret = oldest;
-	r = read_arg_group(t, oldest, group);
-	oldest->used = ++a->clock;
-	return r;
+	*ret = free_arg_group(a, report_group(t->report, TABLE_ARG, group)->rows);
+	r = read_arg_group(t, *ret, group);
+	if (r < 0) {
+		drop_arg_group(a, *ret);
+		return r;
+	}
+	(*ret)->group = group + 1;
+	(*ret)->used = ++a->clock;
+	a->last = *ret;
+	a->cached_rows += (*ret)->rows;
+	return 0;
 }
 
 static void take_arg(struct timeline *t, const struct arg_group *g, uint32_t row, arg_fn take, void *context)
 {
-	struct arg_value v = { .kind = ARG_NOTHING };
+	struct arg_value v = { .kind = (enum arg_kind)g->kinds[row] };
 
-#define ARG(column) g->values[(size_t)(column) * g->rows + row]
-#define IS_NULL(column) g->nulls[(size_t)(column) * g->rows + row]
-	if (!IS_NULL(COLUMN_ARG_BLOB))
+	if (g->kinds[row] == ARG_LEFT_OUT)
 		return;
-	v.key_id = ARG(COLUMN_ARG_KEY);
+	v.key_id = g->keys[row];
 	v.key = timeline_text(t, v.key_id, &v.key_len);
-	if (!IS_NULL(COLUMN_ARG_INTEGER)) {
-		v.kind = ARG_INTEGER;
-		v.integer = ARG(COLUMN_ARG_INTEGER);
-	} else if (!IS_NULL(COLUMN_ARG_REAL)) {
-		v.kind = ARG_REAL;
-		memcpy(&v.real, &ARG(COLUMN_ARG_REAL), sizeof(v.real));
-	} else if (!IS_NULL(COLUMN_ARG_TEXT)) {
-		v.kind = ARG_TEXT;
-		v.text = timeline_text(t, ARG(COLUMN_ARG_TEXT), &v.text_len);
-	}
-#undef ARG
-#undef IS_NULL
+	if (v.kind == ARG_INTEGER)
+		v.integer = g->values[row];
+	else if (v.kind == ARG_REAL)
+		memcpy(&v.real, &g->values[row], sizeof(v.real));
+	else if (v.kind == ARG_TEXT)
+		v.text = timeline_text(t, g->values[row], &v.text_len);
 	take(context, &v);
 }
 
@@ -268,7 +328,7 @@ static uint32_t first_row(const struct arg_group *g, int64_t set)
 
 	while (g->sorted && low < high) {
 		middle = low + (high - low) / 2;
-		if (g->values[middle] < set)
+		if (g->sets[middle] < set)
 			low = middle + 1;
 		else
 			high = middle;
@@ -304,8 +364,8 @@ int timeline_args(struct timeline *t, int64_t set, arg_fn take, void *context)
 		r = arg_group(t, i, &g);
 		if (r < 0)
 			return r;
-		for (uint32_t row = first_row(g, set); row < g->rows && (!g->sorted || g->values[row] == set); row++)
-			if (g->values[row] == set)
+		for (uint32_t row = first_row(g, set); row < g->rows && (!g->sorted || g->sets[row] == set); row++)
+			if (g->sets[row] == set)
 				take_arg(t, g, row, take, context);
 	}
 	return 0;
