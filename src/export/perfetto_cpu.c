@@ -100,23 +100,23 @@ int perfetto_counters(struct perfetto *p, struct error *err)
 	return r;
 }
 
-/* The file that code is in; 0 for none. Perfetto puts the first slash itself. */
+/* The file that code is in. Perfetto leaves out stacks with a frame that is in none; it puts the first slash itself. */
 static uint64_t intern_mapping(struct perfetto *p, const struct code_function *f)
 {
-	bool is_new;
-	uint32_t number;
+	const char *path = "[unknown]";
+	size_t len = strlen(path), entry;
 	uint64_t path_id;
-	const char *path;
-	size_t len, entry;
+	uint32_t number;
+	bool is_new;
 
-	if (!f->path)
-		return 0;
-	path = timeline_text(&p->t, f->path, &len);
+	if (f->path)
+		path = timeline_text(&p->t, f->path, &len);
 	path_id = perfetto_intern(p, INTERNED_PATH, (uint64_t)f->path, path + (path[0] == '/'), len - (path[0] == '/'));
 	number = perfetto_number(p, &p->ids[INTERNED_MAPPING], (uint64_t)f->path, &is_new);
 	if (is_new) {
 		entry = proto_begin(&p->interned, INTERNED_MAPPING);
 		proto_number(&p->interned, 1, number);
+		proto_number(&p->interned, 5, UINT64_MAX);
 		proto_number(&p->interned, 7, path_id);
 		proto_end(&p->interned, entry);
 	}
@@ -143,10 +143,8 @@ static uint64_t intern_frame(struct perfetto *p, const struct stack_tree *tree, 
 	entry = proto_begin(&p->interned, INTERNED_FRAME);
 	proto_number(&p->interned, 1, number);
 	proto_number(&p->interned, 2, name);
-	if (mapping) {
-		proto_number(&p->interned, 3, mapping);
-		proto_number(&p->interned, 4, (uint64_t)code->offset);
-	}
+	proto_number(&p->interned, 3, mapping);
+	proto_number(&p->interned, 4, (uint64_t)code->offset);
 	proto_end(&p->interned, entry);
 	buf_release(&text);
 	return number;

@@ -113,7 +113,9 @@ class Trace:
         self.primary = one(found, 2)
 
     def intern(self, found):
-        for kind, entries in found.items():
+        # All of a packet is known before any of it is used: texts first, then what refers to them.
+        order = {self.MAPPINGS: 1, self.FRAMES: 2, self.STACKS: 3}
+        for kind, entries in sorted(found.items(), key=lambda item: order.get(item[0], 0)):
             for entry in entries:
                 entry = message(entry)
                 number = one(entry, 1)
@@ -123,10 +125,11 @@ class Trace:
 
     def entry(self, kind, entry):
         if kind == self.FRAMES:
-            mapping = one(entry, 3)
-            return (self.interned[self.FUNCTIONS][one(entry, 2)],
-                    self.interned[self.MAPPINGS][mapping] if mapping else None, one(entry, 4))
+            return (self.interned[self.FUNCTIONS][one(entry, 2)], self.interned[self.MAPPINGS][one(entry, 3)],
+                    one(entry, 4))
         if kind == self.STACKS:
+            if not entry[2]:
+                raise ValueError("a stack without frames")
             return [self.interned[self.FRAMES][frame] for frame in entry[2]]
         if kind == self.MAPPINGS:
             return "/" + "/".join(self.interned[self.PATHS][path] for path in entry[7])
