@@ -117,15 +117,18 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 {
 	struct display display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
 	struct export_request request = {
-		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .input = input, .output = fields->output, .stream = cli->out,
+		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .input = input,
+		.output = fields->output, .stream = cli->out,
 		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
 		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
 		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display,
 	};
 	char path[PATH_MAX], *absolute;
+	uint64_t left_out = 0;
 	struct error err;
 	int r = 0;
 
+	request.left_out = &left_out;
 	display.last = time(NULL);
 	if (fields->times)
 		r = export_times_parse(fields->times, &request.times, &err);
@@ -138,6 +141,9 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 	if (query_damaged(q))
 		return command_fail(cli, &export_command, "%s is damaged: what could not be read is missing in %s", input,
 				    path);
+	if (left_out)
+		fprintf(cli->err, "sonde export: %llu events are not in %s: there are too many at one time\n",
+			(unsigned long long)left_out, path);
 	absolute = realpath(path, NULL);
 	if (!fields->quiet && absolute)
 		fprintf(cli->err, "Generated:\n    %s\n", absolute);

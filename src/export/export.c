@@ -259,6 +259,8 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 	if (r >= 0)
 		r = write_all(&e, format, &names, err);
 	free(names.items);
+	if (request->left_out)
+		*request->left_out = e.left_out;
 	snprintf(ret_path, path_size, "%s", e.path);
 	return r;
 }

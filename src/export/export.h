@@ -67,6 +67,8 @@ struct export_request {
 	/* Called now and then; the export ends with -EINTR if it does not return 0. May be NULL. */
 	int (*progress)(void *arg, const char *table, size_t done, size_t count);
 	void *progress_arg;
+	/* Set to how many events are missing in the output: more at one time, or nested deeper, than it has room for. */
+	uint64_t *left_out;
 };
 
 /* The path is written to ret_path. Nothing is left behind, and nothing replaced, when it fails. */

@@ -34,6 +34,7 @@ struct export {
 	FILE *stream;             /* of formats that are one stream */
 	const char *now;          /* table being written */
 	size_t done, count;       /* tables */
+	uint64_t left_out;        /* events */
 };
 
 /* A format: begin, every table (or all at once), end. Each returns a negative errno with *err set. */

@@ -39,7 +39,6 @@ struct perfetto {
 	struct id_map ids[INTERNED_KINDS]; /* interning ids by kind and key */
 	struct id_map tracks;   /* uuids of processes, threads, GPUs, contexts */
 	uint64_t last_uuid;
-	uint64_t left_out;      /* events with more others at the same time than there are lanes */
 	int result;
 };
 

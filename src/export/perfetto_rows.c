@@ -186,7 +186,7 @@ static void put_slice(struct row *row, const struct event_reader *r)
 	struct lane *lane = find_lane(row, start, end);
 
 	if (!lane) {
-		row->p->left_out++;
+		row->p->e->left_out++;
 		return;
 	}
 	if (lane->open == lane->cap) {

@@ -213,8 +213,10 @@ static int put_range(struct speedscope *s, struct open_slices *open, const struc
 	uint32_t number;
 
 	close_slices(s, open, start);
-	if (open->count == MAX_OPEN)
+	if (open->count == MAX_OPEN) {
+		s->t.e->left_out++;
 		return 0;
+	}
 	if (open->count && open->list[open->count - 1].end < end)
 		end = open->list[open->count - 1].end;
 	event_name(r, &name);
