@@ -10,6 +10,7 @@
 #include "query/group.h"
 #include "query/nvtx_ranges.h"
 #include "query/parallel.h"
+#include "query/scope.h"
 #include "query/select.h"
 
 enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN_RANGES, COLUMN_COUNT, COLUMN_SUM,
@@ -20,6 +21,8 @@ enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN
 	"stddev REAL, name TEXT, by HIDDEN)"
 
 enum { STYLE_NONE = 2 };
+
+#define SCOPE_HIDDEN UINT32_MAX /* of ranges that the query's scope leaves out */
 
 /* Kernels of one name in ranges of one name, or outside of ranges. */
 enum { KEY_SCOPE, KEY_KERNEL };
@@ -168,6 +171,9 @@ static int name_scopes(struct cursor *c)
 						  [SCOPE_STYLE] = nvtx_range_style(range),
 						  [SCOPE_WHO] = range->track[TRACK_THREAD] };
 
+		c->scope_of_range[i] = SCOPE_HIDDEN;
+		if (!scope_has(c->q, range->track, range->start, range->end))
+			continue;
 		r = group_table_find(&c->scopes, key, 0, &scope);
 		c->scope_of_range[i] = (uint32_t)scope;
 	}
@@ -262,12 +268,15 @@ static int add_row(struct cursor *c, struct part *p, const int64_t *track, const
 	uint32_t call = cuda_call_find(process, row[PART_CORRELATION]), at;
 	int r = 0;
 
+	if (!scope_has_work(c->q, call, row[PART_START], row[PART_END]))
+		return 0;
 	if (call == CUDA_NO_CALL || !(at = c->ranges->of_call[call])) {
 		call_track = call == CUDA_NO_CALL ? NULL : cuda_call_track(c->calls, call, hint);
 		return add_outside(c, p, call_track ? call_track[TRACK_THREAD] : -track[TRACK_PROCESS], kernel, duration);
 	}
 	for (; r >= 0 && at; at = nvtx_range_outer(c->ranges, at, c->calls->ends[call]))
-		r = add_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
+		if (c->scope_of_range[at - 1] != SCOPE_HIDDEN)
+			r = add_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
 	return r;
 }
 

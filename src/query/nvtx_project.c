@@ -3,6 +3,7 @@
 
 #include "query/nvtx_projection.h"
 #include "query/parallel.h"
+#include "query/scope.h"
 
 /* Where GPU work is, and which columns tell of it. */
 static const struct work_table {
@@ -72,7 +73,7 @@ static int project_group(const struct projecting *p, const struct work_table *wo
 		r = report_column(p->q->report, work->table, group, work->correlation, correlations, NULL);
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++) {
 		call = cuda_call_find(process, correlations[i]);
-		if (call != CUDA_NO_CALL)
+		if (call != CUDA_NO_CALL && scope_has_work(p->q, call, starts[i], ends[i]))
 			add_work(p, to, call, starts[i], ends[i]);
 	}
 	return r;

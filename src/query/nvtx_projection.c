@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "query/function.h"
 #include "query/group.h"
+#include "query/scope.h"
 #include "query/select.h"
 
 enum { ROW_NAME, ROW_DOMAIN, ROW_STYLE, ROW_PROJ_START, ROW_PROJ_END, ROW_PROJ_DURATION, ROW_START, ROW_END,
@@ -54,7 +55,8 @@ struct row_cursor {
 	struct query *q;
 	struct nvtx_ranges *ranges;
 	struct nvtx_projections *projections;
-	uint32_t *order; /* by id - 1: place - 1 */
+	uint32_t *order; /* places - 1 by id; those shown */
+	uint32_t count;
 	uint32_t at;
 };
 
@@ -81,19 +83,32 @@ static int row_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
+static int is_shown(const struct query *q, const struct nvtx_range *range)
+{
+	return scope_has(q, range->track, range->start, range->end);
+}
+
+static int make_order(struct row_cursor *c)
+{
+	c->order = malloc(((size_t)c->ranges->count + 1) * sizeof(*c->order));
+	if (!c->order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->ranges->count; i++)
+		c->order[c->ranges->ranges[i].id - 1] = i;
+	for (uint32_t i = 0; i < c->ranges->count; i++)
+		if (is_shown(c->q, &c->ranges->ranges[c->order[i]]))
+			c->order[c->count++] = c->order[i];
+	return 0;
+}
+
 static int row_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct row_cursor *c = (struct row_cursor *)base;
 	int r = load_both(c->q, &c->ranges, &c->projections);
 
 	c->at = 0;
-	if (r >= 0 && !c->order) {
-		c->order = malloc(((size_t)c->ranges->count + 1) * sizeof(*c->order));
-		if (!c->order)
-			return SQLITE_NOMEM;
-		for (uint32_t i = 0; i < c->ranges->count; i++)
-			c->order[c->ranges->ranges[i].id - 1] = i;
-	}
+	if (r >= 0 && !c->order)
+		r = make_order(c);
 	return code_of(r);
 }
 
@@ -107,7 +122,7 @@ static int row_eof(sqlite3_vtab_cursor *base)
 {
 	struct row_cursor *c = (struct row_cursor *)base;
 
-	return c->at >= c->ranges->count;
+	return c->at >= c->count;
 }
 
 static int64_t row_number(const struct row_cursor *c, const struct nvtx_range *range,
@@ -320,7 +335,7 @@ static int sum_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 	sum_forget(c);
 	r = load_both(c->q, &ranges, &projections);
 	for (uint32_t i = 0; r >= 0 && i < ranges->count; i++)
-		if (projections->of_range[i].ops)
+		if (projections->of_range[i].ops && is_shown(c->q, &ranges->ranges[i]))
 			r = add_range(c, &ranges->ranges[i], &projections->of_range[i]);
 	compute(c);
 	return code_of(r);

@@ -8,6 +8,7 @@
 #include "query/call_values.h"
 #include "query/nvtx_projection.h"
 #include "query/scan.h"
+#include "query/scope.h"
 #include "query/stack_tree.h"
 
 static const char *const function_names[] = {
@@ -112,6 +113,8 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = nvtx_kernels_register(q);
 	if (r == SQLITE_OK)
+		r = fold_register(q);
+	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;
 }
@@ -179,6 +182,7 @@ void query_close(struct query *q)
 	nvtx_projections_release(q->projections);
 	nvtx_ranges_release(q->ranges);
 	cuda_calls_release(q->calls);
+	scope_free(q->scope);
 	pthread_mutex_destroy(&q->loading);
 	free(q->natives);
 	if (q->report)

@@ -182,7 +182,7 @@ int request_needs_row_check(const struct scan *s)
 	const struct mapped_source *source = &s->table->sources[s->source];
 	uint8_t convert;
 
-	if (source->filter != FILTER_NONE)
+	if (source->filter != FILTER_NONE || s->q->scope)
 		return 1;
 	for (unsigned i = 0; i < s->condition_count; i++) {
 		convert = source->cells[s->conditions[i].column].convert;
