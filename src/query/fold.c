@@ -10,12 +10,12 @@
 
 size_t fold_text(const char *text, size_t len, char *ret)
 {
+	int digit, before = 0;
 	size_t to = 0;
 
-	for (size_t i = 0; i < len; i++) {
-		int digit = isdigit((unsigned char)text[i]);
-
-		if (!digit || i == 0 || !isdigit((unsigned char)text[i - 1]))
+	for (size_t i = 0; i < len; i++, before = digit) {
+		digit = isdigit((unsigned char)text[i]);
+		if (!digit || !before)
 			ret[to++] = digit ? '#' : text[i];
 	}
 	return to;

@@ -15,7 +15,7 @@ struct fold_memo {
 	} entries[1024];
 };
 
-/* Writes at most len characters; returns how many. */
+/* Writes at most len characters, in place if need be; returns how many. */
 size_t fold_text(const char *text, size_t len, char *ret);
 /* Replaces a string id by the one of its folded text; 0 where there is no text. -ENOMEM. */
 int fold_id(struct query *q, int64_t *id);

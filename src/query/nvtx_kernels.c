@@ -1,11 +1,12 @@
 /* nvtx_kernel_stats([by]): kernels by the NVTX ranges their calls were made in and by name; a kernel counts for
  * every range around its call. Kernels outside of all ranges are rows without a range. `by` is name (the default), base
- * or mangled. */
+ * or mangled; with # behind it numbers in the names of kernels and ranges are folded. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "query/cuda_index.h"
+#include "query/fold.h"
 #include "query/function.h"
 #include "query/group.h"
 #include "query/nvtx_ranges.h"
@@ -63,6 +64,7 @@ struct cursor {
 	const struct cuda_index *index;
 	struct nvtx_ranges *ranges;
 	unsigned by;                /* LAUNCH_NAME ... */
+	struct fold_memo *fold;     /* NULL: names as they are */
 	uint32_t *kernels;          /* by row of index->launches: its place among the names */
 	struct group_table names;   /* of kernels: string ids, one for all with the same text */
 	struct group_table scopes;  /* SCOPE_* */
@@ -114,6 +116,8 @@ static void forget(struct cursor *c)
 	free(c->kernels);
 	group_table_release(&c->names);
 	free(c->rows);
+	free(c->fold);
+	c->fold = NULL;
 	c->scope_of_range = NULL;
 	c->kernels = NULL;
 	c->rows = NULL;
@@ -131,7 +135,7 @@ static int name_kernel(struct cursor *c, int64_t name, uint32_t *ret)
 {
 	int64_t key[REQUEST_MAX_KEYS] = { name };
 	size_t found = 0;
-	int r = canon_id(c->q, &key[0]);
+	int r = c->fold ? fold_id_again(c->q, c->fold, &key[0]) : canon_id(c->q, &key[0]);
 
 	if (r >= 0)
 		r = group_table_find(&c->names, key, 0, &found);
@@ -174,7 +178,10 @@ static int name_scopes(struct cursor *c)
 		c->scope_of_range[i] = SCOPE_HIDDEN;
 		if (!scope_has(c->q, range->track, range->start, range->end))
 			continue;
-		r = group_table_find(&c->scopes, key, 0, &scope);
+		if (c->fold)
+			r = fold_id_again(c->q, c->fold, &key[SCOPE_NAME]);
+		if (r >= 0)
+			r = group_table_find(&c->scopes, key, 0, &scope);
 		c->scope_of_range[i] = (uint32_t)scope;
 	}
 	return r;
@@ -449,13 +456,19 @@ static int run(struct cursor *c)
 
 static int parse_by(struct cursor *c, const char *by, struct error *err)
 {
-	c->by = LAUNCH_NAME;
-	if (!by || strcmp(by, "name") == 0)
-		return 0;
-	c->by = strcmp(by, "base") == 0 ? LAUNCH_SHORT_NAME : LAUNCH_MANGLED;
-	if (c->by == LAUNCH_MANGLED && strcmp(by, "mangled") != 0)
+	static const struct {
+		const char *name;
+		unsigned by;
+	} ways[] = { { "name", LAUNCH_NAME }, { "base", LAUNCH_SHORT_NAME }, { "mangled", LAUNCH_MANGLED } };
+	size_t len = strcspn(by ? by : (by = "name"), "#"), i = 0;
+
+	while (i < 3 && (strlen(ways[i].name) != len || strncmp(ways[i].name, by, len) != 0))
+		i++;
+	if (i == 3 || strlen(by + len) > 1)
 		return error_set(err, EINVAL, "Kernels are told apart by name, base or mangled, not by '%s'", by);
-	return 0;
+	c->by = ways[i].by;
+	c->fold = by[len] ? calloc(1, sizeof(*c->fold)) : NULL;
+	return by[len] && !c->fold ? error_set(err, ENOMEM, "Not enough memory") : 0;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
