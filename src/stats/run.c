@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/slice_class.h"
 #include "stats/output.h"
 #include "stats/stats.h"
 
@@ -72,13 +73,15 @@ static const char *list_at(const struct list *list, size_t i, const char *otherw
 	return list->items[i < list->count ? i : list->count - 1];
 }
 
-static int has_table(struct run *run, const char *name)
+static int has_data(struct run *run, const char *name)
 {
 	sqlite3_stmt *statement;
 	int found = 0;
 
 	if (!name)
 		return 1;
+	if (strncmp(name, "class ", 6) == 0)
+		return query_has_class(run->query, name + 6);
 	if (sqlite3_prepare_v2(query_db(run->query), "SELECT 1 FROM sqlite_master WHERE name = ?", -1, &statement,
 			       NULL) != SQLITE_OK)
 		return 0;
@@ -289,7 +292,7 @@ static int run_piece(struct run *run, struct piece *piece, struct error *err)
 	sqlite3_stmt *statement;
 	int r, step;
 
-	if (!has_table(run, piece->file->requires)) {
+	if (!has_data(run, piece->file->requires)) {
 		if (!piece->of_set)
 			say_skipped(run, piece);
 		return 0;
