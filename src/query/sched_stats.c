@@ -65,6 +65,8 @@ static int next_any(struct placing *p, struct placed_run *ret)
 	ret->gap = !ret->waited && p->has_last && p->last.after == RUN_BLOCKED && run->start > p->last.end ?
 		   scope_length(p->q, p->track, p->last.end, run->start) : 0;
 	ret->busy = run->end > run->start ? scope_length(p->q, p->track, run->start, run->end) : 0;
+	if (p->q->scope && ret->wait == 0)
+		ret->waited = 0; /* outside */
 	p->last = *run;
 	p->has_last = 1;
 	return 1;
