@@ -188,7 +188,7 @@ def golden():
         csv(["key", "count", "min", "max", "med"], sql_quantiles())
     yield from cpu_expected.golden(read_rows("cpu.txt"), csv, column)
     yield from cuda_expected.golden(read_rows("cuda.txt"), csv, column)
-    yield from filters_expected.golden(read_rows, csv)
+    yield from filters_expected.golden(read_rows, csv, TRACE, trace())
 
 
 def sql_quantiles():

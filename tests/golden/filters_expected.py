@@ -347,6 +347,43 @@ def imported_cases(tables, csv):
                [[6000, 7000, 1000, 40 / 1000 * 1e6, "0x1234", "Port Send Wait"]])
 
 
+# NVTX ranges
+
+def nvtx_rows(tables, filter, name=lambda n: n):
+    domains = {d["uid"]: d["name"] for d in tables["nvtx_domain"] if "name" in d}
+    groups = {}
+    for s in tables["slice"]:
+        track = filter.tracks[s["track"]]
+        if track["kind"] in RANGE_KINDS and not s["flags"] & 1 and filter.event(s):
+            key = ("PushPop" if track["kind"] == 1 else "StartEnd", domains.get(track["domain"], "") + ":" + name(s["name"]))
+            groups.setdefault(key, []).append(s["end"] - s["start"])
+    return stat_rows(groups, lambda r: (r[-2], r[-1]))
+
+
+def nvtx_golden(tables, csv, titles, trace):
+    """Traces keep the ids and levels of the whole recording."""
+    whole, domains = Filter(tables), {d["uid"]: d["name"] for d in tables["nvtx_domain"] if "name" in d}
+    for tag, options, filter in (
+            ("nvtx_by_range", "--filter-nvtx step/1", Filter(tables, ranges=chosen(tables, named("step"), {1}))),
+            ("nvtx_by_crossing", "--filter-nvtx request/0", Filter(tables, ranges=chosen(tables, named("request"), {0}))),
+            ("nvtx_by_domain", "--filter-nvtx read@i*", Filter(tables, ranges=chosen(tables, named("read"), domain="io"))),
+            ("nvtx_by_any_domain", "--filter-nvtx r*@*/2-", Filter(tables, ranges=chosen(
+                tables, lambda n: n.startswith("r"), range(2, 99), None))),
+            ("nvtx_by_time", "--filter-time 450/600", Filter(tables, (450, 600)))):
+        yield tag + "_sum", f"stats -q -r nvtx_sum {options} -f csv REPORT", csv(
+            stat("Instances", "Style", "Range"), nvtx_rows(tables, filter))
+        shown = {(s["start"], domains.get(whole.tracks[s["track"]]["domain"], "") + ":" + s["name"]) for s in tables["slice"]
+                 if whole.tracks[s["track"]]["kind"] == 1 and filter.event(s)}
+        yield tag + "_trace", f"stats -q -r nvtx_pushpop_trace {options} -f csv REPORT", csv(
+            titles, [r for r in trace if (r[0], r[5]) in shown])
+    yield "group_nvtx_pushpop_sum", "stats -q -r nvtx_pushpop_sum:group -f csv --filter-nvtx step/0 REPORT", csv(
+        stat("Instances", "Range"), [r[:8] + r[9:] for r in nvtx_rows(dict(tables, slice=[
+            s for s in tables["slice"] if whole.tracks[s["track"]]["kind"] == 1]), Filter(tables, ranges=chosen(tables, named("step"), {0})))])
+
+
+CHILDREN = cuda_expected.children
+
+
 def named(exact):
     return lambda name: name == exact
 
@@ -410,9 +447,8 @@ def steps_golden(tables, csv):
     yield from cpu_cases("window", "--filter-time 5us/16us", tables, Filter(tables, (5000, 16000)), csv, "STEPS_REPORT")
     crossing = Filter(tables, ranges=chosen(tables, named("request 7")))
     yield from cpu_cases("crossing", "--filter-nvtx \"request 7\"", tables, crossing, csv, "STEPS_REPORT")
-    rec = CudaFiltered(nvtx, Filter(tables, ranges=chosen(tables, named("a/b@c*"))))
-    yield "escaped_range", "stats -q -r cuda_gpu_kern_sum --filter-nvtx a\\/b\\@c\\* -f csv STEPS_REPORT", csv(
-        stat("Instances", "Name"), stat_rows(grouped(rec.kernels(), lambda w: (rec.name(w),)))) if rec.kernels() else ""
+    yield "escaped_range", "stats -q -r nvtx_sum --filter-nvtx a\\/b\\@c\\* -f csv STEPS_REPORT", csv(
+        stat("Instances", "Style", "Range"), nvtx_rows(tables, Filter(tables, ranges=chosen(tables, named("a/b@c*")))))
     group = cpu_expected.Recording(dict(tables, symbol=[dict(s, name=fold(s["name"])) for s in tables["symbol"]]))
     c = cpu_expected
     yield "group_cpu_sample_sum", "stats -q -r cpu_sample_sum:group -f csv STEPS_REPORT", \
@@ -421,10 +457,19 @@ def steps_golden(tables, csv):
     osrt = c.Recording(dict(tables, osrt=[dict(o, name=fold(o["name"])) for o in tables["osrt"]]))
     yield "group_osrt_sum", "stats -q -r osrt_sum:group -f csv STEPS_REPORT", csv(
         ["Time (%)", "Total Time (ns)", "Num Calls", "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)", "Name"], c.osrt_rows(osrt))
+    grouped_names = cuda_expected.Recording(dict(nvtx, slice=[dict(s, name=fold(s["name"])) for s in nvtx["slice"]]))
+    cuda_expected.children = CHILDREN
+    yield "group_nvtx_gpu_proj_sum", "stats -q -r nvtx_gpu_proj_sum:group -f csv STEPS_REPORT", \
+        csv(cuda_expected.PROJ_SUM, cuda_expected.proj_sum(grouped_names))
+    yield "group_nvtx_gpu_proj_trace", "stats -q -r nvtx_gpu_proj_trace:group -f csv STEPS_REPORT", \
+        csv(cuda_expected.PROJ, cuda_expected.proj_trace(grouped_names))
+    yield "group_nvtx_sum", "stats -q -r nvtx_sum:group -f csv STEPS_REPORT", csv(
+        stat("Instances", "Style", "Range"), nvtx_rows(tables, Filter(tables), fold))
     yield from imported_cases(tables, csv)
     yield from messages()
 
 
-def golden(read_rows, csv):
+def golden(read_rows, csv, titles, trace):
+    yield from nvtx_golden(read_rows("recording.txt"), csv, titles, trace)
     yield from cuda_golden(read_rows("cuda.txt"), csv)
     yield from steps_golden(read_rows("steps.txt"), csv)
