@@ -42,6 +42,8 @@ struct report_file {
 	struct report_option *options;
 	size_t option_count;
 	char *sql;
+	unsigned sql_line;  /* of the file, where the statement begins */
+	unsigned note_line;
 };
 
 struct report_files {

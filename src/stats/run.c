@@ -146,11 +146,25 @@ static int bind_options(const struct piece *piece, sqlite3_stmt *statement)
 	return r;
 }
 
+/* Where SQLite says at what place of the statement, the line of the file is told. */
+static int sql_error(struct run *run, const struct piece *piece, const char *sql, struct error *err)
+{
+	const struct report_file *file = piece->file;
+	unsigned line = sql == file->note ? file->note_line : file->sql_line;
+	int offset = sqlite3_error_offset(query_db(run->query));
+
+	if (offset < 0)
+		return error_set(err, EINVAL, "%s: %s", file->path, sqlite3_errmsg(query_db(run->query)));
+	for (int i = 0; i < offset && sql[i]; i++)
+		line += sql[i] == '\n';
+	return error_set(err, EINVAL, "%s line %u: %s", file->path, line, sqlite3_errmsg(query_db(run->query)));
+}
+
 static int prepare(struct run *run, const struct piece *piece, const char *sql, sqlite3_stmt **ret,
 		   struct error *err)
 {
 	if (sqlite3_prepare_v2(query_db(run->query), sql, -1, ret, NULL) != SQLITE_OK)
-		return error_set(err, EINVAL, "%s: %s", piece->file->path, sqlite3_errmsg(query_db(run->query)));
+		return sql_error(run, piece, sql, err);
 	if (bind_options(piece, *ret) != SQLITE_OK) {
 		sqlite3_finalize(*ret);
 		return error_set(err, ENOMEM, "Not enough memory");
@@ -281,7 +295,7 @@ static int write_notes(struct run *run, const struct piece *piece, struct error 
 	if (any && out == run->out)
 		fputs("\n", out);
 	if (step != SQLITE_DONE)
-		r = error_set(err, EINVAL, "%s: %s", file->path, sqlite3_errmsg(query_db(run->query)));
+		r = sql_error(run, piece, file->note, err);
 	sqlite3_finalize(statement);
 	return r;
 }
@@ -300,12 +314,18 @@ static int run_piece(struct run *run, struct piece *piece, struct error *err)
 	r = prepare(run, piece, piece->file->sql, &statement, err);
 	if (r < 0)
 		return r;
+	if ((size_t)sqlite3_column_count(statement) != piece->file->column_count) {
+		r = error_set(err, EINVAL, "%s line %u: the statement gives %d columns, %zu are declared", piece->file->path,
+			      piece->file->sql_line, sqlite3_column_count(statement), piece->file->column_count);
+		sqlite3_finalize(statement);
+		return r;
+	}
 	step = sqlite3_step(statement);
 	if (step == SQLITE_ROW) {
 		piece->shown = 1;
 		r = write_table(run, piece, statement, err);
 	} else if (step != SQLITE_DONE) {
-		r = error_set(err, EINVAL, "%s: %s", piece->file->path, sqlite3_errmsg(query_db(run->query)));
+		r = sql_error(run, piece, piece->file->sql, err);
 	} else if (!piece->of_set) {
 		say_skipped(run, piece);
 	}
