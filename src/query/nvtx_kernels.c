@@ -486,6 +486,8 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	if (r >= 0)
 		r = nvtx_ranges_of(c->q, &c->ranges);
 	if (r >= 0)
+		r = scope_prepare_work(c->q);
+	if (r >= 0)
 		r = run(c);
 	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
 }

@@ -164,6 +164,9 @@ int nvtx_projections_of(struct query *q, const struct nvtx_ranges *ranges, struc
 	if (r < 0)
 		return r;
 	p.calls = calls;
+	r = scope_prepare_work(q);
+	if (r < 0)
+		return r;
 	made = calloc(1, sizeof(*made));
 	r = made ? project_all(&p) : -ENOMEM;
 	if (r < 0) {

@@ -116,6 +116,7 @@ void scope_free(struct scope *scope)
 	if (!scope)
 		return;
 	free(scope->spans);
+	free(scope->calls);
 	free(scope);
 }
 
@@ -216,26 +217,49 @@ int scope_has(const struct query *q, const int64_t *track, int64_t start, int64_
 	return is_inside(&lists, start, end);
 }
 
-/* Whether the call lies in a chosen range. */
-static int has_call(const struct scope *scope, const struct cuda_calls *calls, uint32_t call, size_t *hint)
+static void mark_group(const struct scope *scope, const struct cuda_calls *calls, size_t group, uint8_t *counts)
 {
-	const int64_t *track = call == CUDA_NO_CALL ? NULL : cuda_call_track(calls, call, hint);
-	struct span_lists lists;
+	struct span_lists lists = lists_of_track(scope, calls->group_tracks[group]);
 
-	if (!track)
-		return 0;
-	lists = lists_of_track(scope, track);
-	return is_inside(&lists, calls->starts[call], calls->ends[call]);
+	for (uint32_t i = calls->group_first[group]; i < calls->group_first[group + 1]; i++)
+		counts[i] = (uint8_t)is_inside(&lists, calls->starts[i], calls->ends[i]);
 }
 
-int scope_has_work(const struct query *q, uint32_t call, int64_t start, int64_t end)
+/* By row of cuda_calls: whether the call lies in a chosen range. Made by whichever thread comes first. */
+static int calls_that_count(struct query *q, const uint8_t **ret)
+{
+	struct scope *scope = q->scope;
+	struct cuda_calls *calls;
+	int r = cuda_calls_of(q, &calls);
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&q->loading);
+	if (!scope->calls) {
+		scope->calls = calloc((size_t)calls->count + 1, 1);
+		for (size_t g = 0; scope->calls && g < calls->group_count; g++)
+			if (calls->group_tracks[g])
+				mark_group(scope, calls, g, scope->calls);
+	}
+	*ret = scope->calls;
+	pthread_mutex_unlock(&q->loading);
+	return *ret ? 0 : -ENOMEM;
+}
+
+int scope_has_work(struct query *q, uint32_t call, int64_t start, int64_t end)
 {
 	const struct scope *scope = q->scope;
-	size_t hint = 0;
 
 	if (!scope || !in_time(scope, start, end))
 		return !scope;
-	return !scope->by_ranges || has_call(scope, q->calls, call, &hint);
+	return !scope->by_ranges || (call != CUDA_NO_CALL && scope->calls[call]);
+}
+
+int scope_prepare_work(struct query *q)
+{
+	const uint8_t *ignored;
+
+	return q->scope && q->scope->by_ranges ? calls_that_count(q, &ignored) : 0;
 }
 
 /* Of the spans of both lists that end behind `from`, the one that begins first. */
@@ -361,10 +385,9 @@ struct marking {
 	struct scan_column *end;
 	struct scan_column *correlation;
 	struct scan_column *process;
-	struct cuda_calls *calls;
+	const uint8_t *calls;
 	const struct cuda_process *callers;
 	struct span_lists lists;
-	size_t hint;
 };
 
 static int prepare(struct marking *m, struct scan *s)
@@ -385,19 +408,23 @@ static int prepare(struct marking *m, struct scan *s)
 		return 0;
 	r = scan_raw(s, m->timed.correlation, &m->correlation);
 	if (r >= 0)
-		r = cuda_calls_of(s->q, &m->calls);
+		r = calls_that_count(s->q, &m->calls);
 	if (r >= 0)
-		m->callers = cuda_calls_process(m->calls, process);
+		m->callers = cuda_calls_process(s->q->calls, process);
 	return r;
 }
 
 static int row_is_inside(struct marking *m, const struct scope *scope, uint32_t row, int64_t start, int64_t end)
 {
+	uint32_t call;
+
 	if (m->process)
 		m->lists = lists_of(scope, m->process->values[row], 0);
 	/* Unified memory moves without a call: then by time. */
-	if (m->correlation && m->correlation->values[row])
-		return has_call(scope, m->calls, cuda_call_find(m->callers, m->correlation->values[row]), &m->hint);
+	if (m->correlation && m->correlation->values[row]) {
+		call = cuda_call_find(m->callers, m->correlation->values[row]);
+		return call != CUDA_NO_CALL && m->calls[call];
+	}
 	if (m->timed.touching)
 		return touches(&m->lists.own, start, end) || touches(&m->lists.shared, start, end);
 	return is_inside(&m->lists, start, end);
@@ -406,7 +433,7 @@ static int row_is_inside(struct marking *m, const struct scope *scope, uint32_t 
 int scope_mark_rows(struct scan *s, uint8_t *counts)
 {
 	const struct scope *scope = s->q->scope;
-	struct marking m = { .hint = 0 };
+	struct marking m = { 0 };
 	int64_t start, end;
 	int r;
 

@@ -31,8 +31,10 @@ int scope_mark_rows(struct scan *s, uint8_t *counts);
 
 /* Whether something that happened on a track (row of the index) counts. Without a scope everything does. */
 int scope_has(const struct query *q, const int64_t *track, int64_t start, int64_t end);
-/* The same of GPU work, by row of cuda_calls of the call that started it; CUDA_NO_CALL: not known. */
-int scope_has_work(const struct query *q, uint32_t call, int64_t start, int64_t end);
+/* The same of GPU work, by row of cuda_calls of the call that started it; CUDA_NO_CALL: not known. To be prepared once
+ * before: -ENOMEM. */
+int scope_prepare_work(struct query *q);
+int scope_has_work(struct query *q, uint32_t call, int64_t start, int64_t end);
 
 /* States of threads are cut at the edges: the first part of [*start, *end) that counts. 0 when there is none. */
 int scope_cut(const struct query *q, const int64_t *track, int64_t *start, int64_t *end);

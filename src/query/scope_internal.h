@@ -51,6 +51,7 @@ struct scope {
 	int by_ranges;
 	struct scope_span *spans;
 	size_t count;
+	uint8_t *calls; /* by row of cuda_calls: it lies in a chosen range; NULL until asked for */
 	char note[512];
 };
 
