@@ -564,8 +564,10 @@ static int in_scope(struct scan *s, uint32_t row)
 		s->counts = grown;
 		s->counts_cap = s->rows;
 	}
-	if (scope_mark_rows(s, s->counts) < 0)
+	if (scope_mark_rows(s, s->counts) < 0) {
+		atomic_fetch_add(&s->q->damaged, 1);
 		memset(s->counts, 0, s->rows);
+	}
 	s->counted = 1;
 	return s->counts[row];
 }
