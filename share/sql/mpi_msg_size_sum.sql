@@ -27,7 +27,7 @@ ordered AS (
 	FROM messages
 	WINDOW same AS (PARTITION BY source, name ORDER BY value), whole AS (PARTITION BY source, name)
 )
-SELECT sum(value) AS sum, count(*), avg(value),
+SELECT total(value) AS sum, count(*), avg(value),
 	avg(value) FILTER (WHERE place IN ((number + 1) / 2, (number + 2) / 2)), min(value), max(value),
 	CASE WHEN count(*) > 1 THEN sqrt(sum((value - mean) * (value - mean)) / (count(*) - 1)) ELSE 0.0 END, source, name
 FROM ordered
