@@ -18,15 +18,24 @@
 -- help: Every call of MPI in order of start. As an imported trace has them. Size: of a message between two ranks; CollSendSize
 -- help: and CollRecvSize: of what a rank gave to, and got from, a collective operation.
 WITH
+ranks AS MATERIALIZED (
+	SELECT pid, min(rank) AS rank
+	FROM (
+		SELECT max(a.integer) FILTER (WHERE a.key = 'globalTid') / 0x1000000 % 0x1000000 AS pid,
+			max(a.integer) FILTER (WHERE a.key = 'rank') AS rank
+		FROM sonde_meta m JOIN sonde_arg a ON a."set" = m.number
+		WHERE m.key = 'nsys.MPI_RANKS' GROUP BY a."set"
+	)
+	GROUP BY pid
+),
 facts AS MATERIALIZED (
 	SELECT "set" AS args,
 		max(integer) FILTER (WHERE key = 'tag') AS tag,
-		max(integer) FILTER (WHERE key = 'rank') AS rank,
 		max(integer) FILTER (WHERE key = 'remoteRank') AS peer,
 		max(integer) FILTER (WHERE key = 'rootRank') AS root,
 		max(integer) FILTER (WHERE key = 'size') AS size,
 		max(integer) FILTER (WHERE key = 'recvSize') AS received
-	FROM sonde_arg WHERE key IN ('tag', 'rank', 'remoteRank', 'rootRank', 'size', 'recvSize') GROUP BY "set"
+	FROM sonde_arg WHERE key IN ('tag', 'remoteRank', 'rootRank', 'size', 'recvSize') GROUP BY "set"
 ),
 threads AS MATERIALIZED (
 	SELECT t.id AS track, p.pid, h.tid, h.name
@@ -35,8 +44,8 @@ threads AS MATERIALIZED (
 )
 SELECT
 	s.start, CASE WHEN s.flags & 1 THEN NULL ELSE s.end END, s.duration, CASE WHEN :group THEN fold_numbers(s.name) ELSE s.name END,
-	t.pid, t.tid, f.tag, f.rank, f.peer, f.root, CASE s.class WHEN 'MPI_P2P_EVENTS' THEN f.size END,
+	t.pid, t.tid, f.tag, k.rank, f.peer, f.root, CASE s.class WHEN 'MPI_P2P_EVENTS' THEN f.size END,
 	CASE s.class WHEN 'MPI_COLLECTIVES_EVENTS' THEN f.size END, f.received
-FROM sonde_slice s LEFT JOIN facts f ON f.args = s.args LEFT JOIN threads t ON t.track = s.track
+FROM sonde_slice s LEFT JOIN facts f ON f.args = s.args LEFT JOIN threads t ON t.track = s.track LEFT JOIN ranks k ON k.pid = t.pid
 WHERE s.class GLOB 'MPI_*_EVENTS'
 ORDER BY s.start, s.end, t.tid

@@ -325,7 +325,7 @@ def imported_cases(tables, csv):
     rows = []
     for s in calls:
         a, between = of(s), s["class"] == "MPI_P2P_EVENTS"
-        rows.append([s["start"], s["end"], s["end"] - s["start"], s["name"], 100, 100, a.get("tag"), None, a.get("remoteRank"),
+        rows.append([s["start"], s["end"], s["end"] - s["start"], s["name"], 100, 100, a.get("tag"), 3, a.get("remoteRank"),
                      a.get("rootRank"), million(a.get("size") if between else None), million(None if between else a.get("size")),
                      million(a.get("recvSize"))])
     yield case("mpi_event_trace", ["Start (ns)", "End (ns)", "Duration (ns)", "Event", "Pid", "Tid", "Tag", "Rank", "PeerRank", "RootRank",
@@ -344,7 +344,7 @@ def imported_cases(tables, csv):
                [[s["start"], s["end"] - s["start"], s["name"], of(s)["eventClass"], of(s)["contextId"], of(s)["correlationId"], 100, 100, None,
                  "train"] for s in tables["slice"] if s.get("class") == "VULKAN_API"])
     yield case("network_congestion", ["Start (ns)", "End (ns)", "Duration (ns)", "Send wait rate", "GUID", "Name"],
-               [[6000, 7000, 1000, 40 / 1000 * 1e6, "0x1234", "Port Send Wait"]])
+               [[6000, 7000, 1000, 40 / 1000 * 1e6, "0x1234", "mlx5_0"]])
 
 
 # NVTX ranges
