@@ -275,8 +275,6 @@ static int add_row(struct cursor *c, struct part *p, const int64_t *track, const
 	uint32_t call = cuda_call_find(process, row[PART_CORRELATION]), at;
 	int r = 0;
 
-	if (!scope_has_work(c->q, call, row[PART_START], row[PART_END]))
-		return 0;
 	if (call == CUDA_NO_CALL || !(at = c->ranges->of_call[call])) {
 		call_track = call == CUDA_NO_CALL ? NULL : cuda_call_track(c->calls, call, hint);
 		return add_outside(c, p, call_track ? call_track[TRACK_THREAD] : -track[TRACK_PROCESS], kernel, duration);
@@ -295,18 +293,24 @@ static int add_group(struct cursor *c, struct part *p, size_t group)
 	const int64_t *track = index_find(&c->q->index.tracks, g->track);
 	const struct cuda_process *process;
 	int64_t *values, row[PART_COUNT];
+	uint8_t *counts;
 	size_t hint = 0;
 	int r = 0;
 
 	if (!track || track[TRACK_KIND] != TRACK_GPU_KERNEL)
 		return 0;
 	process = cuda_calls_process(c->calls, track[TRACK_PROCESS]);
-	values = malloc((size_t)g->rows * PART_COUNT * sizeof(*values) + 1);
+	values = malloc((size_t)g->rows * PART_COUNT * sizeof(*values) + g->rows + 1);
 	if (!values)
 		return -ENOMEM;
+	counts = (uint8_t *)(values + (size_t)g->rows * PART_COUNT);
 	for (unsigned i = 0; r >= 0 && i < PART_COUNT; i++)
 		r = report_column(c->q->report, TABLE_GPU_KERNEL, group, columns[i], values + (size_t)i * g->rows, NULL);
+	if (r >= 0)
+		r = scope_mark_group(c->q, TABLE_GPU_KERNEL, group, counts);
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++) {
+		if (!counts[i])
+			continue;
 		for (unsigned part = 0; part < PART_COUNT; part++)
 			row[part] = values[(size_t)part * g->rows + i];
 		r = add_row(c, p, track, process, row, &hint);
@@ -485,8 +489,6 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	r = cuda_calls_of(c->q, &c->calls);
 	if (r >= 0)
 		r = nvtx_ranges_of(c->q, &c->ranges);
-	if (r >= 0)
-		r = scope_prepare_work(c->q);
 	if (r >= 0)
 		r = run(c);
 	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;

@@ -1,6 +1,7 @@
 #include "query/scope.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,22 +247,6 @@ static int calls_that_count(struct query *q, const uint8_t **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-int scope_has_work(struct query *q, uint32_t call, int64_t start, int64_t end)
-{
-	const struct scope *scope = q->scope;
-
-	if (!scope || !in_time(scope, start, end))
-		return !scope;
-	return !scope->by_ranges || (call != CUDA_NO_CALL && scope->calls[call]);
-}
-
-int scope_prepare_work(struct query *q)
-{
-	const uint8_t *ignored;
-
-	return q->scope && q->scope->by_ranges ? calls_that_count(q, &ignored) : 0;
-}
-
 /* Of the spans of both lists that end behind `from`, the one that begins first. */
 static const struct scope_span *next_span(const struct span_lists *lists, int64_t from)
 {
@@ -448,4 +433,23 @@ int scope_mark_rows(struct scan *s, uint8_t *counts)
 			      (!scope->by_ranges || row_is_inside(&m, scope, row, start, end));
 	}
 	return r;
+}
+
+int scope_mark_group(struct query *q, enum table_id table, size_t group, uint8_t *counts)
+{
+	uint32_t rows = report_group(q->report, table, group)->rows;
+	char name[64];
+	struct scan s;
+	int r;
+
+	memset(counts, !q->scope, rows);
+	if (!q->scope)
+		return 0;
+	snprintf(name, sizeof(name), "sonde_%s", table_schema(table)->name);
+	scan_init(&s, q, query_table(q, name));
+	r = scan_enter(&s, 0, group);
+	if (r > 0)
+		r = scope_mark_rows(&s, counts);
+	scan_release(&s);
+	return r < 0 ? r : 0;
 }

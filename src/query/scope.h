@@ -29,12 +29,11 @@ int scope_may_enter(const struct scan *s);
 /* Fills counts[rows] for the scan's group. Negative errno on trouble. */
 int scope_mark_rows(struct scan *s, uint8_t *counts);
 
+/* The same for what reads a table of the report by itself: all 1 without a scope. */
+int scope_mark_group(struct query *q, enum table_id table, size_t group, uint8_t *counts);
+
 /* Whether something that happened on a track (row of the index) counts. Without a scope everything does. */
 int scope_has(const struct query *q, const int64_t *track, int64_t start, int64_t end);
-/* The same of GPU work, by row of cuda_calls of the call that started it; CUDA_NO_CALL: not known. To be prepared once
- * before: -ENOMEM. */
-int scope_prepare_work(struct query *q);
-int scope_has_work(struct query *q, uint32_t call, int64_t start, int64_t end);
 
 /* States of threads are cut at the edges: the first part of [*start, *end) that counts. 0 when there is none. */
 int scope_cut(const struct query *q, const int64_t *track, int64_t *start, int64_t *end);
