@@ -41,6 +41,7 @@ static int string_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		    info->aConstraint[i].iColumn > 0)
 			continue;
 		info->aConstraintUsage[i].argvIndex = 1;
+		info->aConstraintUsage[i].omit = 1;
 		info->idxNum = STRING_BY_ID;
 		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 		info->estimatedRows = 1;
