@@ -13,6 +13,7 @@
 #include "query/mapped_order.h"
 #include "query/result.h"
 #include "query/stack_tree.h"
+#include "query/view_values.h"
 
 /* Looking through the table a few times is cheaper than making an index; a key will be asked for again. */
 #define INDEX_PAYS 4
@@ -485,6 +486,8 @@ static int register_natives(struct query *q)
 		r = register_native(q, &q->natives[i].table);
 	for (unsigned i = 0; i < call_table_count && r == SQLITE_OK; i++)
 		r = register_native(q, call_tables[i]);
+	for (unsigned i = 0; i < view_table_count && r == SQLITE_OK; i++)
+		r = register_native(q, view_tables[i]);
 	return r;
 }
 

@@ -20,7 +20,7 @@ struct report *query_report(struct query *q);
 /* Parts that could not be read so far: their rows or names are missing in the answers. */
 uint64_t query_damaged(const struct query *q);
 
-/* What can be queried besides what sqlite_master lists: the report's own tables, then
+/* What can be queried besides what sqlite_master lists: the readable tables, the report's own, then
  * the table-valued functions. NULL behind the last. */
 const char *query_native_name(const struct query *q, unsigned i);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "query/call_values.h"
+#include "query/view_values.h"
 
 void scan_init(struct scan *s, struct query *q, const struct mapped_table *table)
 {
@@ -136,6 +137,7 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 	case CONVERT_TRACK_DEPTH: *ret = t[TRACK_DEPTH]; return 1;
 	case CONVERT_TRACK_DOMAIN_ID: *ret = domain ? domain[DOMAIN_ID] : 0; return 1;
 	case CONVERT_TRACK_DOMAIN_NAME: *ret = domain ? domain[DOMAIN_NAME] : 0; return *ret != 0;
+	case CONVERT_TRACK_VIEW: return view_constant(s, cell, ret);
 	default: return scan_cuda_constant(s, cell, ret);
 	}
 }
@@ -147,7 +149,9 @@ int scan_constant(const struct scan *s, unsigned column, int64_t *ret)
 
 static int is_text(const struct mapped_cell *cell)
 {
-	return cell->convert == CONVERT_TRACK_DOMAIN_NAME || cell->convert == CONVERT_LABEL_TEXT;
+	return cell->convert == CONVERT_TRACK_DOMAIN_NAME || cell->convert == CONVERT_LABEL_TEXT ||
+	       (cell->convert == CONVERT_TRACK_VIEW &&
+		(cell->other == VIEW_TRACK_PROCESS || cell->other == VIEW_TRACK_THREAD));
 }
 
 static void make_constant(struct scan *s, struct scan_vector *v, const struct mapped_cell *cell)
@@ -342,8 +346,8 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 		v->made = 1;
 		return 0;
 	}
-	if (cell->convert == CONVERT_CALL) {
-		r = call_vector(s, cell, v);
+	if (cell->convert == CONVERT_CALL || cell->convert == CONVERT_VIEW) {
+		r = cell->convert == CONVERT_CALL ? call_vector(s, cell, v) : view_vector(s, cell, v);
 		v->made = r >= 0;
 		return r;
 	}

@@ -3,10 +3,12 @@
  * that have no name: what is shown for them is made here. */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "query/function.h"
 #include "query/internal.h"
 #include "query/stack_tree.h"
+#include "query/view_values.h"
 
 struct string_cursor {
 	sqlite3_vtab_cursor base;
@@ -14,13 +16,21 @@ struct string_cursor {
 	uint64_t end; /* one past the last id to show */
 	int then_labels; /* texts of the reader come behind, then places in code */
 	int then_places;
-	struct buf place; /* text of the current one */
+	const char *text; /* of the current one */
+	size_t len;
+	struct buf place; /* holds it when it was made */
 };
 
 enum { STRING_ALL, STRING_BY_ID };
 
 const char *query_text(struct query *q, int64_t id, size_t *ret_len)
 {
+	const char *word = view_word_text(id);
+
+	if (word) {
+		*ret_len = strlen(word);
+		return word;
+	}
 	return id >= STRING_ID_MADE ? cuda_made_text(q->index.cuda, id, ret_len) :
 				      report_text(q->report, (uint64_t)id, ret_len);
 }
@@ -96,7 +106,7 @@ static const char *text_of(struct string_cursor *c, size_t *ret_len)
 	struct query *q = query_of(&c->base);
 	uint64_t limit = report_string_limit(q->report);
 
-	if (c->id < limit || (c->id >= (uint64_t)STRING_ID_MADE && c->id < (uint64_t)STRING_ID_FRAME))
+	if (c->id < limit || (c->id >= (uint64_t)STRING_ID_MADE && c->id < (uint64_t)STRING_ID_VIEW))
 		return query_text(q, (int64_t)c->id, ret_len);
 	if (c->id >= (uint64_t)STRING_ID_FRAME)
 		return place_text(c, ret_len);
@@ -128,10 +138,8 @@ static int begin_labels(struct string_cursor *c)
 
 static void skip_undefined(struct string_cursor *c)
 {
-	size_t len;
-
 	do {
-		while (c->id < c->end && !text_of(c, &len))
+		while (c->id < c->end && !(c->text = text_of(c, &c->len)))
 			c->id++;
 	} while (c->id >= c->end && (begin_labels(c) || begin_places(c)));
 }
@@ -173,17 +181,12 @@ static int string_eof(sqlite3_vtab_cursor *base)
 static int string_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct string_cursor *c = (struct string_cursor *)base;
-	const char *text;
-	size_t len = 0;
 
-	if (column == 0) {
+	if (column == 0)
 		sqlite3_result_int64(context, (sqlite3_int64)c->id);
-		return SQLITE_OK;
-	}
-	text = text_of(c, &len);
-	if (text && len <= INT_MAX)
-		sqlite3_result_text(context, text, (int)len,
-				    text == c->place.data ? SQLITE_TRANSIENT : SQLITE_STATIC);
+	else if (c->len <= INT_MAX)
+		sqlite3_result_text(context, c->text, (int)c->len,
+				    c->text == c->place.data ? SQLITE_TRANSIENT : SQLITE_STATIC);
 	return SQLITE_OK;
 }
 
