@@ -351,9 +351,16 @@ static int take_conditions(struct mapped_cursor *c, const char *plan, int argc, 
 	return 1;
 }
 
-static int is_time_column(const struct mapped_table *t, unsigned column)
+/* What is asked for besides may leave out more rows than a value that is in many; of a key, few rows have the same. */
+static int can_be_looked_up(const struct mapped_cursor *c, const struct condition *condition)
 {
-	return cell_time_edge(&t->sources[0], &t->sources[0].cells[column]) >= 0;
+	const struct mapped_table *t = c->probe.table;
+	const struct mapped_cell *cell = &t->sources[0].cells[condition->column];
+
+	if (condition->comparison != COMPARE_EQ)
+		return 0;
+	return t->columns[condition->column].is_key ||
+	       (c->probe.condition_count == 1 && !cell_is_constant(cell) && cell_time_edge(&t->sources[0], cell) < 0);
 }
 
 /* Who asks for one value after the other is a join: an index pays then. */
@@ -366,8 +373,7 @@ static int find_by_key(struct mapped_cursor *c)
 	c->lookup = NULL;
 	for (unsigned i = 0; i < c->probe.condition_count && !c->lookup; i++) {
 		key = &c->probe.conditions[i];
-		if (key->comparison != COMPARE_EQ || is_constant_column(v->table, key->column) ||
-		    is_time_column(v->table, key->column) || ++v->key_questions <
+		if (!can_be_looked_up(c, key) || ++v->key_questions <
 		    (v->table->columns[key->column].is_key ? INDEX_PAYS : INDEX_PAYS_FOR_ANY))
 			continue;
 		r = lookup_of(v->q, v->table, key->column, &c->lookup);

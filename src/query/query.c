@@ -116,6 +116,8 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = nvtx_kernels_register(q);
 	if (r == SQLITE_OK)
+		r = sql_functions_register(q);
+	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;
 }
