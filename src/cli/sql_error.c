@@ -1,4 +1,5 @@
 /* An error of SQL: what is wrong, the line with a mark below the place, and what may have been meant. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,11 @@
 #define NO_TABLE "no such table: "
 #define MOST_BEFORE 60 /* bytes of a long line shown before the place, and behind it */
 #define MOST_BEHIND 40
+
+static int is_of_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
 
 static int is_inside_character(char c)
 {
@@ -86,20 +92,41 @@ static void hint_table(struct sql_shell *shell, const char *name)
 		is_of_nsys(name) || *hint ? "" : "Which tables there are: .tables, or SELECT name FROM sqlite_master");
 }
 
+/* SQLite does not say where a table that is not there was named. */
+static int find_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+	const char *found = text;
+
+	if (strncmp(word, "main.", 5) == 0) {
+		word += 5;
+		len -= 5;
+	}
+	while ((found = strcasestr(found, word)) != NULL) {
+		if ((found == text || !is_of_word(found[-1])) && !is_of_word(found[len]))
+			return (int)(found - text);
+		found++;
+	}
+	return -1;
+}
+
 int sql_shell_show_error(struct sql_shell *shell, const char *text)
 {
 	int at = sqlite3_error_offset(query_db(shell->query));
 	char *message = strdup(sqlite3_errmsg(query_db(shell->query)));
 	unsigned line = shell->text_line;
 	int status = sql_shell_fail(shell, message ? message : "Not enough memory");
+	const char *table = message && strncmp(message, NO_TABLE, strlen(NO_TABLE)) == 0 ? message + strlen(NO_TABLE) : NULL;
 
+	if (at < 0 && table)
+		at = find_word(text, table);
 	if (at >= 0 && (size_t)at <= strlen(text)) {
 		for (int i = 0; line && i < at; i++)
 			line += text[i] == '\n';
 		show_place(shell->cli->err, text, (size_t)at, line);
 	}
-	if (message && strncmp(message, NO_TABLE, strlen(NO_TABLE)) == 0)
-		hint_table(shell, message + strlen(NO_TABLE));
+	if (table)
+		hint_table(shell, table);
 	free(message);
 	return status;
 }
