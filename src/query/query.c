@@ -128,9 +128,9 @@ static int open_database(struct query *q, struct error *err)
 	int r = sqlite3_open_v2(":memory:", &q->db,
 				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 
-	/* Sorts of more than this go through files; with SQLite's 2 MiB they take a quarter longer. */
+	/* Sorts go through files in runs of 4 MiB, page by page: less makes too many runs, more does not fit a CPU's cache. */
 	if (r == SQLITE_OK)
-		r = sqlite3_exec(q->db, "PRAGMA cache_size = -16384", NULL, NULL, NULL);
+		r = sqlite3_exec(q->db, "PRAGMA page_size = 16384; PRAGMA cache_size = -4096", NULL, NULL, NULL);
 	if (r == SQLITE_OK)
 		r = register_all(q);
 	if (r != SQLITE_OK)

@@ -355,6 +355,8 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 	if (r < 0)
 		return r;
 	kind = direct_kind((enum convert)cell->convert);
+	if (cell->convert == CONVERT_NUMBER_OR && !raw->has_nulls)
+		kind = VECTOR_NUMBER;
 	if (kind == VECTOR_JSON)
 		r = load_companions(s, cell);
 	if (kind >= 0)

@@ -14,6 +14,8 @@ struct string_cursor {
 	sqlite3_vtab_cursor base;
 	uint64_t id;
 	uint64_t end; /* one past the last id to show */
+	int by_id;    /* only one is asked for */
+	int at_end;
 	int then_labels; /* texts of the reader come behind, then places in code */
 	int then_places;
 	const char *text; /* of the current one */
@@ -142,22 +144,34 @@ static void skip_undefined(struct string_cursor *c)
 		while (c->id < c->end && !(c->text = text_of(c, &c->len)))
 			c->id++;
 	} while (c->id >= c->end && (begin_labels(c) || begin_places(c)));
+	c->at_end = c->id >= c->end;
+}
+
+/* Joins ask for the same name again and again. */
+static void find_one(struct string_cursor *c, sqlite3_value *id)
+{
+	c->at_end = 1;
+	if (sqlite3_value_numeric_type(id) != SQLITE_INTEGER || sqlite3_value_int64(id) < 0)
+		return;
+	if (!c->text || c->id != (uint64_t)sqlite3_value_int64(id)) {
+		c->id = (uint64_t)sqlite3_value_int64(id);
+		c->text = text_of(c, &c->len);
+	}
+	c->at_end = !c->text;
 }
 
 static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct string_cursor *c = (struct string_cursor *)base;
 
+	c->by_id = plan == STRING_BY_ID;
+	if (c->by_id) {
+		find_one(c, argv[0]);
+		return SQLITE_OK;
+	}
 	c->id = 0;
 	c->end = report_string_limit(query_of(base)->report);
-	c->then_labels = c->then_places = plan == STRING_ALL;
-	if (plan == STRING_BY_ID) {
-		c->end = 0;
-		if (sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER && sqlite3_value_int64(argv[0]) >= 0) {
-			c->id = (uint64_t)sqlite3_value_int64(argv[0]);
-			c->end = c->id + 1;
-		}
-	}
+	c->then_labels = c->then_places = 1;
 	skip_undefined(c);
 	return SQLITE_OK;
 }
@@ -166,6 +180,10 @@ static int string_next(sqlite3_vtab_cursor *base)
 {
 	struct string_cursor *c = (struct string_cursor *)base;
 
+	if (c->by_id) {
+		c->at_end = 1;
+		return SQLITE_OK;
+	}
 	c->id++;
 	skip_undefined(c);
 	return SQLITE_OK;
@@ -173,9 +191,7 @@ static int string_next(sqlite3_vtab_cursor *base)
 
 static int string_eof(sqlite3_vtab_cursor *base)
 {
-	struct string_cursor *c = (struct string_cursor *)base;
-
-	return c->id >= c->end;
+	return ((struct string_cursor *)base)->at_end;
 }
 
 static int string_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
