@@ -1,5 +1,5 @@
-/* What the prompt of sonde sql, a script on its standard input and words of its command line share: statements are run, errors
- * shown where they are, lines that begin with a dot obeyed. */
+/* What the prompt of sonde sql, a script on its standard input and words of its command line share: statements
+ * are run, errors shown where they are, lines that begin with a dot obeyed. */
 #ifndef SONDE_CLI_SQL_SHELL_H
 #define SONDE_CLI_SQL_SHELL_H
 

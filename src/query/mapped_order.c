@@ -20,6 +20,8 @@ struct lane {
 	unsigned rank;              /* place among the values of the order's columns */
 	int64_t key;                /* least that the next row can have; its own when `ready` */
 	int ready;
+	unsigned source;
+	uint32_t track;
 	struct scan *scan;          /* NULL until it is this lane's turn */
 	int time_column;            /* of the report's table */
 	uint32_t row;
@@ -52,7 +54,7 @@ static int is_before(const struct lane *a, const struct lane *b)
 	return a < b;
 }
 
-/* Every column but the last is one value per track, or the order ends before it in any case. */
+/* Columns of which a track has one value, then a time or nothing. */
 static int take_terms(const struct mapped_table *table, const struct mapped_source *source,
 		      const sqlite3_index_info *info, struct row_order *ret)
 {
@@ -269,6 +271,8 @@ static void make_lanes(struct ordered_rows *rows, size_t count)
 
 			lane = &rows->lanes[rows->lane_count++];
 			lane->pieces = &rows->pieces[i];
+			lane->source = lane->pieces->source;
+			lane->track = lane->pieces->track;
 			if (rows->order.time_column >= 0)
 				lane->time_column = source->cells[rows->order.time_column].column;
 		}
@@ -283,7 +287,18 @@ static void make_lanes(struct ordered_rows *rows, size_t count)
 		sink(rows, i);
 }
 
-int ordered_rows_open(struct ordered_rows **ret, struct scan *probe, const struct row_order *order)
+/* A subquery asks again for each row of what is around it, mostly for what is near. */
+static void take_decoded(struct ordered_rows *rows, struct ordered_rows *earlier)
+{
+	for (size_t i = 0; i < rows->lane_count; i++)
+		for (size_t k = 0; k < earlier->lane_count && !rows->lanes[i].scan; k++)
+			if (rows->lanes[i].source == earlier->lanes[k].source && rows->lanes[i].track == earlier->lanes[k].track) {
+				rows->lanes[i].scan = earlier->lanes[k].scan;
+				earlier->lanes[k].scan = NULL;
+			}
+}
+
+static int open_rows(struct ordered_rows **ret, struct scan *probe, const struct row_order *order)
 {
 	struct ordered_rows *rows = calloc(1, sizeof(*rows));
 	size_t count;
@@ -307,12 +322,18 @@ int ordered_rows_open(struct ordered_rows **ret, struct scan *probe, const struc
 	return 0;
 }
 
-static void free_scan(struct lane *lane)
+int ordered_rows_open(struct ordered_rows **rows, struct scan *probe, const struct row_order *order)
 {
-	if (lane->scan)
-		scan_release(lane->scan);
-	free(lane->scan);
-	lane->scan = NULL;
+	struct ordered_rows *opened;
+	int r = open_rows(&opened, probe, order);
+
+	if (r < 0)
+		return r;
+	if (*rows)
+		take_decoded(opened, *rows);
+	ordered_rows_free(*rows);
+	*rows = opened;
+	return 0;
 }
 
 void ordered_rows_free(struct ordered_rows *rows)
@@ -320,7 +341,10 @@ void ordered_rows_free(struct ordered_rows *rows)
 	if (!rows)
 		return;
 	for (size_t i = 0; i < rows->lane_count; i++)
-		free_scan(&rows->lanes[i]);
+		if (rows->lanes[i].scan) {
+			scan_release(rows->lanes[i].scan);
+			free(rows->lanes[i].scan);
+		}
 	free(rows->lanes);
 	free(rows->heap);
 	free(rows->pieces);
@@ -340,9 +364,9 @@ static int enter(struct ordered_rows *rows, struct lane *lane)
 		if (!lane->scan)
 			return -ENOMEM;
 		scan_init(lane->scan, rows->probe->q, rows->probe->table);
-		lane->scan->condition_count = rows->probe->condition_count;
-		memcpy(lane->scan->conditions, rows->probe->conditions, sizeof(lane->scan->conditions));
 	}
+	lane->scan->condition_count = rows->probe->condition_count;
+	memcpy(lane->scan->conditions, rows->probe->conditions, sizeof(lane->scan->conditions));
 	r = scan_enter(lane->scan, p->source, p->group);
 	if (r > 0 && rows->order.time_column >= 0 && scan_raw(lane->scan, (unsigned)lane->time_column, &ignored) < 0)
 		r = -EBADMSG;
@@ -397,7 +421,6 @@ static int advance(struct ordered_rows *rows, struct lane *lane)
 				return 0;
 		}
 	}
-	free_scan(lane);
 	rows->heap[0] = rows->heap[--rows->heap_count];
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* Rows of a mapped table in an order that a statement asks for. Tracks are sorted by time, and what a row inherits from its
- * track is one value for all of them: a merge of the tracks takes the place of a sort. */
+/* Rows of a mapped table in an order that a statement asks for. Tracks are sorted by time, and what a row
+ * inherits from its track is one value for all of them: a merge of the tracks takes the place of a sort. */
 #ifndef SONDE_QUERY_MAPPED_ORDER_H
 #define SONDE_QUERY_MAPPED_ORDER_H
 
@@ -25,8 +25,9 @@ void row_order_read(struct row_order *ret, const char *text);
 
 struct ordered_rows;
 
-/* Rows that the probe's conditions let through. -ENOMEM. */
-int ordered_rows_open(struct ordered_rows **ret, struct scan *probe, const struct row_order *order);
+/* Rows that the probe's conditions let through. *rows may be those of an earlier question: what was decoded for it is
+ * used again. -ENOMEM. */
+int ordered_rows_open(struct ordered_rows **rows, struct scan *probe, const struct row_order *order);
 /* 1 and the place of the next row, 0 at the end; negative errno. */
 int ordered_rows_next(struct ordered_rows *rows, struct scan **ret_scan, uint32_t *ret_row);
 void ordered_rows_free(struct ordered_rows *rows);

@@ -24,6 +24,7 @@ struct mapped_vtab {
 	struct query *q;
 	const struct mapped_table *table;
 	struct group_cache *spare; /* of the cursor closed last */
+	struct ordered_rows *spare_ordered;
 	uint64_t questions;        /* asked so far */
 	uint64_t key_questions;    /* those for a key */
 };
@@ -40,7 +41,8 @@ struct mapped_cursor {
 	int at_end;
 	struct row_check checks[SCAN_MAX_CONDITIONS];
 	unsigned check_count;
-	struct ordered_rows *ordered; /* rows come in an order that was asked for */
+	int is_ordered;            /* rows come in an order that was asked for: from `ordered` */
+	struct ordered_rows *ordered;
 	const struct column_lookup *lookup; /* rows come from an index: [found, found_end) */
 	size_t found;
 	size_t found_end;
@@ -209,7 +211,10 @@ static int mapped_close(sqlite3_vtab_cursor *base)
 		group_cache_free(c->cache);
 	else
 		v->spare = c->cache;
-	ordered_rows_free(c->ordered);
+	if (c->ordered) {
+		ordered_rows_free(v->spare_ordered);
+		v->spare_ordered = c->ordered;
+	}
 	scan_release(&c->probe);
 	free(c);
 	return SQLITE_OK;
@@ -218,6 +223,7 @@ static int mapped_close(sqlite3_vtab_cursor *base)
 static int mapped_disconnect(sqlite3_vtab *base)
 {
 	group_cache_free(((struct mapped_vtab *)base)->spare);
+	ordered_rows_free(((struct mapped_vtab *)base)->spare_ordered);
 	return vtab_disconnect(base);
 }
 
@@ -384,6 +390,21 @@ static int find_by_key(struct mapped_cursor *c)
 	return 0;
 }
 
+static int open_ordered(struct mapped_cursor *c, const char *order_text)
+{
+	struct mapped_vtab *v = (struct mapped_vtab *)c->base.pVtab;
+	struct row_order order;
+	int r;
+
+	if (!c->ordered) {
+		c->ordered = v->spare_ordered;
+		v->spare_ordered = NULL;
+	}
+	row_order_read(&order, order_text);
+	r = ordered_rows_open(&c->ordered, &c->probe, &order);
+	return r < 0 ? sqlite_code(r) : settle_ordered(c);
+}
+
 static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char *plan, int argc,
 			 sqlite3_value **argv)
 {
@@ -395,15 +416,9 @@ static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char 
 		return SQLITE_OK;
 	c->repeats = ((struct mapped_vtab *)base->pVtab)->questions++ > 0;
 	c->lookup = NULL;
-	if (plan_number) {
-		struct row_order order;
-
-		ordered_rows_free(c->ordered);
-		c->ordered = NULL;
-		row_order_read(&order, plan + 2 * argc);
-		r = ordered_rows_open(&c->ordered, &c->probe, &order);
-		return r < 0 ? sqlite_code(r) : settle_ordered(c);
-	}
+	c->is_ordered = plan_number;
+	if (plan_number)
+		return open_ordered(c, plan + 2 * argc);
 	r = find_by_key(c);
 	if (r < 0)
 		return sqlite_code(r);
@@ -423,7 +438,7 @@ static int mapped_next(sqlite3_vtab_cursor *base)
 		c->found++;
 		return settle_found(c);
 	}
-	if (c->ordered)
+	if (c->is_ordered)
 		return settle_ordered(c);
 	c->row++;
 	if (c->is_plain && c->row < c->now->limit)

@@ -89,7 +89,8 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret);
 int scan_raw(struct scan *s, unsigned column, struct scan_column **ret);
 /* Whether the source shows that row at all. */
 int scan_row_visible(struct scan *s, uint32_t row);
-/* Conditions (SCAN_MAX_CONDITIONS at most) that entering the group did not settle: times were narrowed, values of the whole group compared. */
+/* Conditions (SCAN_MAX_CONDITIONS at most) that entering the group did not settle: times were narrowed, values of the
+ * whole group compared. */
 struct row_check {
 	const struct condition *condition;
 	const struct vector *vector;
