@@ -69,6 +69,10 @@ static int call_value(struct look_up *l, enum call_value value, uint32_t row, in
 	case CALL_DURATION: *ret = between(start, end); return 1;
 	case CALL_NAME: *ret = clean_name(l, l->calls->names[call]); return *ret != 0;
 	case CALL_TID: *ret = global_tid(l, call); return *ret != 0;
+	case CALL_TID_NUMBER: *ret = global_tid(l, call) & 0xffffff; return *ret != 0;
+	case CALL_THREAD_NAME:
+		*ret = global_tid(l, call) ? index_thread_name(&l->s->q->index, l->thread) : 0;
+		return *ret != 0;
 	case CALL_QUEUE_START: *ret = end; return l->starts[row] > end;
 	case CALL_QUEUE_DURATION: *ret = between(end, l->starts[row]); return l->starts[row] > end;
 	default: *ret = between(start, l->ends[row] > end ? l->ends[row] : end); return 1;
@@ -124,7 +128,8 @@ static int prepare(struct look_up *l)
 
 static enum vector_kind kind_of(enum call_value value)
 {
-	return value == CALL_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ? VECTOR_STRING : VECTOR_NUMBER;
+	return value == CALL_NAME || value == CALL_THREAD_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ?
+	       VECTOR_STRING : VECTOR_NUMBER;
 }
 
 int call_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v)

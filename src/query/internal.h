@@ -56,6 +56,7 @@ int cuda_labels_register(struct query *q);
 int nvtx_projection_register(struct query *q);
 int nvtx_kernels_register(struct query *q);
 int fold_register(struct query *q);
+int sql_functions_register(struct query *q);
 int fact_tables_create(struct query *q);
 
 /* The text of a string id, those of texts that the reader made too; NULL when there is none. */
