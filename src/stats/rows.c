@@ -21,7 +21,8 @@ static void read_cell(sqlite3_stmt *statement, int column, struct cell *ret)
 		break;
 	default:
 		ret->kind = CELL_TEXT;
-		ret->text = (const char *)sqlite3_column_text(statement, column);
+		/* The same bytes as its text, without a copy to put a NUL behind them. */
+		ret->text = sqlite3_column_blob(statement, column);
 		ret->len = (size_t)sqlite3_column_bytes(statement, column);
 	}
 }
