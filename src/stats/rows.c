@@ -5,25 +5,28 @@
 
 #include "stats/stats.h"
 
+/* A connection belongs to one thread, so that values can be read without asking the statement for each anew. */
 static void read_cell(sqlite3_stmt *statement, int column, struct cell *ret)
 {
-	*ret = (struct cell){ 0 };
-	switch (sqlite3_column_type(statement, column)) {
+	sqlite3_value *value = sqlite3_column_value(statement, column);
+
+	switch (sqlite3_value_type(value)) {
 	case SQLITE_INTEGER:
 		ret->kind = CELL_NUMBER;
-		ret->number = sqlite3_column_int64(statement, column);
+		ret->number = sqlite3_value_int64(value);
 		break;
 	case SQLITE_FLOAT:
 		ret->kind = CELL_REAL;
-		ret->real = sqlite3_column_double(statement, column);
+		ret->real = sqlite3_value_double(value);
 		break;
 	case SQLITE_NULL:
+		ret->kind = CELL_NULL;
 		break;
 	default:
 		ret->kind = CELL_TEXT;
 		/* The same bytes as its text, without a copy to put a NUL behind them. */
-		ret->text = sqlite3_column_blob(statement, column);
-		ret->len = (size_t)sqlite3_column_bytes(statement, column);
+		ret->text = sqlite3_value_blob(value);
+		ret->len = (size_t)sqlite3_value_bytes(value);
 	}
 }
 
