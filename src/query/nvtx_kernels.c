@@ -411,7 +411,7 @@ static int compute(void *context, unsigned worker)
 		struct group *group = &c->parts[0].groups.groups[i];
 
 		group_figures(&kind, group, &c->rows[i].figures);
-		select_quantiles(group->values, group->count, half, 1, &middle);
+		group_quantiles(group, half, 1, &middle);
 		c->rows[i].median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
 		c->rows[i].ranges = count_distinct(&c->parts[0].ranges[i]);
 	}

@@ -306,7 +306,7 @@ static void compute(struct sum_cursor *c)
 		return;
 	group = &c->groups.groups[c->at];
 	group_figures(&kind, group, &c->figures);
-	select_quantiles(group->values, group->count, half, 1, &middle);
+	group_quantiles(group, half, 1, &middle);
 	c->median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
 }
 
@@ -318,6 +318,7 @@ static int sum_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 	int r;
 
 	sum_forget(c);
+	c->groups.narrow = 1;
 	r = load_both(c->q, &ranges, &projections);
 	for (uint32_t i = 0; r >= 0 && i < ranges->count; i++)
 		if (projections->of_range[i].ops)
