@@ -259,14 +259,14 @@ static int add_row(struct cursor *c, struct part *p, const int64_t *track, const
 	const int64_t *launch = cuda_launch(c->index, row[PART_LAUNCH]), *call_track;
 	uint32_t kernel = launch ? c->kernels[(size_t)(launch - c->index->launches.rows) / LAUNCH_WIDTH] : 0;
 	int64_t duration = (int64_t)((uint64_t)row[PART_END] - (uint64_t)row[PART_START]);
-	uint32_t call = cuda_call_find(process, row[PART_CORRELATION]), at;
+	uint32_t call = cuda_call_find(c->calls, process, row[PART_CORRELATION]), at;
 	int r = 0;
 
 	if (call == CUDA_NO_CALL || !(at = c->ranges->of_call[call])) {
 		call_track = call == CUDA_NO_CALL ? NULL : cuda_call_track(c->calls, call, hint);
 		return add_outside(c, p, call_track ? call_track[TRACK_THREAD] : -track[TRACK_PROCESS], kernel, duration);
 	}
-	for (; r >= 0 && at; at = nvtx_range_outer(c->ranges, at, c->calls->ends[call]))
+	for (; r >= 0 && at; at = nvtx_range_outer(c->ranges, at, cuda_call_end(c->calls, call)))
 		r = add_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
 	return r;
 }
@@ -460,7 +460,7 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	if (r < 0)
 		return function_fail(base, r, &err);
 	c->index = c->q->index.cuda;
-	r = cuda_calls_of(c->q, &c->calls);
+	r = cuda_calls_of(c->q, CALL_PART_ENDS, &c->calls);
 	if (r >= 0)
 		r = nvtx_ranges_of(c->q, &c->ranges);
 	if (r >= 0)
