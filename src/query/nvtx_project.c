@@ -35,7 +35,7 @@ struct projecting {
 static void add_work(const struct projecting *p, struct nvtx_projection *to, uint32_t call, int64_t start, int64_t end)
 {
 	const struct nvtx_ranges *ranges = p->ranges;
-	int64_t returned = cuda_call_end(p->calls, call);
+	int64_t returned = ranges->crossing ? cuda_call_end(p->calls, call) : INT64_MIN;
 
 	for (uint32_t at = ranges->of_call[call]; at; at = nvtx_range_outer(ranges, at, returned)) {
 		struct nvtx_projection *sum = &to[at - 1];
@@ -159,7 +159,7 @@ int nvtx_projections_of(struct query *q, const struct nvtx_ranges *ranges, struc
 	*ret = q->projections;
 	if (q->projections)
 		return 0;
-	r = cuda_calls_of(q, CALL_PART_ENDS, &calls);
+	r = cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls);
 	if (r < 0)
 		return r;
 	p.calls = calls;

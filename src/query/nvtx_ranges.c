@@ -172,6 +172,7 @@ static void nest(struct nvtx_ranges *r, const struct range_thread *thread)
 		while (at && r->ranges[at - 1].end < range->end)
 			at = r->ranges[at - 1].container;
 		range->container = at;
+		r->crossing |= range->container != range->previous;
 		find_parent(r, range);
 	}
 }

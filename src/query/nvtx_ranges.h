@@ -33,6 +33,7 @@ struct nvtx_ranges {
 	struct nvtx_range *ranges; /* by thread, start, outer before inner */
 	uint32_t count;
 	uint32_t never_ended;      /* left out */
+	int crossing;              /* some begin in another and end behind it: what is around a call depends on its end */
 	struct range_thread *threads; /* by uid */
 	size_t thread_count;
 	uint32_t *of_call;         /* by call: the innermost range that contains it */
