@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/row_pipe.h"
 #include "stats/stats.h"
 
 /* A connection belongs to one thread, so that values can be read without asking the statement for each anew. */
@@ -62,14 +63,19 @@ static int write_error(int r, struct error *err)
 static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, struct cell *cells,
 		     const struct layout *layout, uint64_t *rows, struct error *err)
 {
-	int r = 0;
+	struct row_pipe *pipe;
+	int r = row_pipe_open(&pipe, f, layout->count), closed;
 
+	if (r < 0)
+		return write_error(r, err);
 	for (; r >= 0 && step == SQLITE_ROW; step = r < 0 ? SQLITE_DONE : sqlite3_step(statement)) {
 		for (size_t i = 0; i < layout->count; i++)
 			read_cell(statement, layout->places[i], &cells[i]);
-		r = formatter_row(f, cells);
+		r = row_pipe_add(pipe, cells);
 		(*rows)++;
 	}
+	closed = row_pipe_close(pipe);
+	r = r < 0 ? r : closed;
 	if (r < 0)
 		return write_error(r, err);
 	if (step != SQLITE_DONE)
