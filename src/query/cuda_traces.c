@@ -1,5 +1,6 @@
 /* cuda_gpu_trace([by [, nvtx]]): kernels, copies, sets and graphs in order of start, end, kind, stream and the name shown.
- * cuda_api_trace: calls in order of start, the longer first. What reports with a row per event are made of: rows come
+ * cuda_api_trace: calls in order of start, the longer first.
+ * cuda_kern_exec_trace([by [, nvtx]]): kernels in order of the start of their call, of their own, and of the name shown. What reports with a row per event are made of: rows come
  * merged, and values that are found by way of another are looked up when they are shown. */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "query/row_merge.h"
 
 /* Values that no column of the merged table has. */
-enum made { MADE_NOT, MADE_THROUGHPUT, MADE_SOURCE, MADE_TARGET, MADE_DEVICE, MADE_GREEN, MADE_SHOWN, MADE_PID, MADE_TID,
+enum made { MADE_NOT, MADE_GRID, MADE_BLOCK, MADE_THROUGHPUT, MADE_SOURCE, MADE_TARGET, MADE_DEVICE, MADE_GREEN, MADE_SHOWN, MADE_PID, MADE_TID,
 	    MADE_THREAD_NAME, MADE_ARGUMENT };
 
 struct trace_column {
@@ -50,8 +51,21 @@ static const struct trace_column api_columns[] = {
 	{ "pid", "INTEGER", "globalTid", MADE_PID }, { "tid", "INTEGER", "globalTid", MADE_TID },
 	{ "threadName", "TEXT", "globalTid", MADE_THREAD_NAME }, { "globalTid", "INTEGER", "globalTid", MADE_NOT },
 };
+static const struct trace_column exec_columns[] = {
+	{ "apiStart", "INTEGER", "apiStart", MADE_NOT }, { "apiDuration", "INTEGER", "apiDuration", MADE_NOT },
+	{ "queueStart", "INTEGER", "queueStart", MADE_NOT }, { "queueDuration", "INTEGER", "queueDuration", MADE_NOT },
+	{ "kernelStart", "INTEGER", "kernelStart", MADE_NOT }, { "kernelDuration", "INTEGER", "kernelDuration", MADE_NOT },
+	{ "totalDuration", "INTEGER", "totalDuration", MADE_NOT }, { "pid", "INTEGER", "globalTid", MADE_PID },
+	{ "tid", "INTEGER", "globalTid", MADE_TID }, { "deviceId", "INTEGER", "deviceId", MADE_NOT },
+	{ "apiName", "TEXT", "apiName", MADE_NOT }, { "grid", "TEXT", "gridX", MADE_GRID }, { "block", "TEXT", "blockX", MADE_BLOCK },
+	{ "shown", "TEXT", NULL, MADE_SHOWN }, { "name", "TEXT", "name", MADE_NOT }, { "base", "TEXT", "base", MADE_NOT },
+	{ "mangled", "TEXT", "mangled", MADE_NOT }, { "nvtxName", "TEXT", "nvtxName", MADE_NOT },
+	{ "nvtxDomain", "TEXT", "nvtxDomain", MADE_NOT },
+	{ "by", "HIDDEN", NULL, MADE_ARGUMENT }, { "nvtx", "HIDDEN", NULL, MADE_ARGUMENT },
+};
 #define TRACE_MAX_COLUMNS 32
-_Static_assert(COUNT(gpu_columns) <= TRACE_MAX_COLUMNS && COUNT(api_columns) <= TRACE_MAX_COLUMNS, "room for them");
+_Static_assert(COUNT(gpu_columns) <= TRACE_MAX_COLUMNS && COUNT(api_columns) <= TRACE_MAX_COLUMNS &&
+	       COUNT(exec_columns) <= TRACE_MAX_COLUMNS, "room for them");
 
 struct trace_kind {
 	const char *name;
@@ -59,6 +73,7 @@ struct trace_kind {
 	const struct trace_column *columns;
 	unsigned count;
 	unsigned arguments; /* the last columns */
+	const char *key;    /* column that rows are ordered by; NULL: the start */
 	int (*compare)(const void *a, const void *b, void *context);
 };
 
@@ -86,7 +101,7 @@ struct trace_cursor {
 	/* How kernels are shown. */
 	int name_column;
 	int with_nvtx;
-	int end_column, stream_column, kind_column, copy_column, nvtx_column, domain_column;
+	int start_column, end_column, stream_column, kind_column, copy_column, nvtx_column, domain_column;
 	struct buf shown, other; /* texts put together */
 	struct index_table gpus;
 	struct device_label *devices;
@@ -149,10 +164,11 @@ static int append_range(struct trace_cursor *c, const struct merged_row *at, str
 /* What the row is called; in `made` where that has to be put together. NULL: nothing, or no memory. */
 static const char *shown_name(struct trace_cursor *c, const struct merged_row *at, struct buf *made, size_t *ret_len)
 {
-	int64_t kind = 0, copy = 0, id;
+	int64_t kind = OP_KERNEL, copy = 0, id;
 	const char *text;
 
-	value_of(at, c->kind_column, &kind);
+	if (c->kind_column >= 0)
+		value_of(at, c->kind_column, &kind);
 	if (kind != OP_KERNEL) {
 		value_of(at, c->copy_column, &copy);
 		text = cuda_op_label(kind, copy);
@@ -196,23 +212,33 @@ static int compare_values(const struct merged_row *a, const struct merged_row *b
 	return has_x && x != y ? (x < y ? -1 : 1) : 0;
 }
 
+static int compare_shown(struct trace_cursor *c, const struct merged_row *a, const struct merged_row *b)
+{
+	size_t a_len = 0, b_len = 0;
+	const char *x = shown_name(c, a, &c->shown, &a_len), *y = shown_name(c, b, &c->other, &b_len);
+	int r = compare_texts(x, a_len, y, b_len);
+
+	return r ? r : merged_row_compare_places(a, b);
+}
+
 static int compare_work(const void *a, const void *b, void *context)
 {
 	struct trace_cursor *c = context;
-	size_t a_len = 0, b_len = 0;
-	const char *x, *y;
 	int r = compare_values(a, b, c->end_column);
 
 	if (r == 0)
 		r = compare_values(a, b, c->kind_column);
 	if (r == 0)
 		r = compare_values(a, b, c->stream_column);
-	if (r)
-		return r;
-	x = shown_name(c, a, &c->shown, &a_len);
-	y = shown_name(c, b, &c->other, &b_len);
-	r = compare_texts(x, a_len, y, b_len);
-	return r ? r : merged_row_compare_places(a, b);
+	return r ? r : compare_shown(c, a, b);
+}
+
+static int compare_kernels(const void *a, const void *b, void *context)
+{
+	struct trace_cursor *c = context;
+	int r = compare_values(a, b, c->start_column);
+
+	return r ? r : compare_shown(c, a, b);
 }
 
 static int compare_calls(const void *a, const void *b, void *context)
@@ -224,8 +250,9 @@ static int compare_calls(const void *a, const void *b, void *context)
 }
 
 static const struct trace_kind kinds[] = {
-	{ "cuda_gpu_trace", "cuda_gpu_ops", gpu_columns, COUNT(gpu_columns), 2, compare_work },
-	{ "cuda_api_trace", "CUPTI_ACTIVITY_KIND_RUNTIME", api_columns, COUNT(api_columns), 0, compare_calls },
+	{ "cuda_gpu_trace", "cuda_gpu_ops", gpu_columns, COUNT(gpu_columns), 2, NULL, compare_work },
+	{ "cuda_api_trace", "CUPTI_ACTIVITY_KIND_RUNTIME", api_columns, COUNT(api_columns), 0, NULL, compare_calls },
+	{ "cuda_kern_exec_trace", "cuda_kernel_exec", exec_columns, COUNT(exec_columns), 2, "apiStart", compare_kernels },
 };
 
 struct trace_aux {
@@ -276,6 +303,7 @@ static int trace_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 		return SQLITE_NOMEM;
 	c->v = (const struct trace_vtab *)base;
 	c->q = c->v->base.q;
+	c->start_column = mapped_column_find(c->v->table, "kernelStart");
 	c->end_column = mapped_column_find(c->v->table, "end");
 	c->kind_column = mapped_column_find(c->v->table, "kind");
 	c->stream_column = mapped_column_find(c->v->table, "streamId");
@@ -346,6 +374,7 @@ static int trace_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 	r = take_arguments(c, plan, argc, argv);
 	if (r != SQLITE_OK)
 		return r;
+	request.key_column = c->v->kind->key ? mapped_column_find(c->v->table, c->v->kind->key) : -1;
 	if (c->kind_column >= 0) /* waiting is no work */
 		request.conditions[request.condition_count++] = (struct condition){ (uint8_t)c->kind_column, COMPARE_LE, OP_GRAPH };
 	if (index_load(&c->gpus, c->q->report, TABLE_GPU, GPU_WIDTH, gpu_names) < 0 ||
@@ -443,9 +472,41 @@ static void result_thread_name(sqlite3_context *context, struct trace_cursor *c,
 		result_text(context, c->q, name);
 }
 
-static int result_made(sqlite3_context *context, struct trace_cursor *c, enum made made, int64_t value)
+/* As "%4d", behind a blank. */
+static int append_padded(struct buf *to, int64_t number, int blank)
 {
-	switch (made) {
+	char digits[4];
+	int at = 4;
+
+	if (number < 0 || number > 9999)
+		return buf_printf(to, "%s%4lld", blank ? " " : "", (long long)number);
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (at > 0)
+		digits[--at] = ' ';
+	return blank && buf_append(to, " ", 1) < 0 ? -ENOMEM : buf_append(to, digits, sizeof(digits));
+}
+
+/* "  12    1    1"; columns of y and z are behind that of x. */
+static int result_shape(sqlite3_context *context, struct trace_cursor *c, int column)
+{
+	struct buf *text = &c->other;
+	int64_t number;
+	int r = 0;
+
+	buf_clear(text);
+	for (int i = 0; r >= 0 && i < 3; i++) {
+		if (!value_of(&c->at, column + i, &number))
+			number = 0;
+		r = append_padded(text, number, i > 0);
+	}
+	return r < 0 ? SQLITE_NOMEM : result_copied(context, text);
+}
+
+static int result_made(sqlite3_context *context, struct trace_cursor *c, int column, int64_t value)
+{
+	switch (c->v->kind->columns[column].made) {
 	case MADE_THROUGHPUT: result_throughput(context, &c->at, value); break;
 	case MADE_SOURCE:
 	case MADE_TARGET: sqlite3_result_text(context, cuda_memory_label(value), -1, SQLITE_STATIC); break;
@@ -470,10 +531,12 @@ static int trace_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 
 	if (shown->made == MADE_SHOWN)
 		return result_shown(context, c);
+	if (shown->made == MADE_GRID || shown->made == MADE_BLOCK)
+		return result_shape(context, c, c->v->from[column]);
 	if (shown->made == MADE_ARGUMENT || !value_of(&c->at, c->v->from[column], &value))
 		return SQLITE_OK; /* null */
 	if (shown->made != MADE_NOT)
-		return result_made(context, c, shown->made, value);
+		return result_made(context, c, column, value);
 	if (shown->declaration[0] == 'T')
 		result_text(context, c->q, value);
 	else

@@ -14,7 +14,7 @@ static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
 	"sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
 	"frame_lines", "cuda_gpu_ops", "cuda_kernel_exec", "nvtx_projection", "nvtx_projection_stats",
-	"nvtx_kernel_stats", "cuda_gpu_trace", "cuda_api_trace",
+	"nvtx_kernel_stats", "cuda_gpu_trace", "cuda_api_trace", "cuda_kern_exec_trace",
 };
 
 sqlite3 *query_db(struct query *q)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/parallel.h"
+
 /* Groups of a track follow each other; where a file has them otherwise, so many of them are kept apart before
  * every further one is a lane of its own. */
 #define LANES_TRIED 8
@@ -12,8 +14,8 @@ struct piece {
 	unsigned source;
 	uint32_t track;
 	size_t group;
-	int64_t first; /* no row starts before it, none after `last` */
-	int64_t last;
+	int64_t first; /* the least key, or less */
+	int64_t last;  /* the largest, or more */
 	size_t next;   /* of its lane; SIZE_MAX: it is the last */
 };
 
@@ -21,9 +23,13 @@ struct piece {
 struct lane {
 	size_t piece;       /* entered next; SIZE_MAX: none */
 	struct scan *scan;
-	const int64_t *starts;
+	struct vector starts;
+	const struct vector *keys;
+	uint32_t *order;    /* rows by key */
+	int sorted;         /* rows come in that order */
+	uint32_t at;        /* in that order, or the row */
 	uint32_t row;
-	int64_t start;      /* of the row; of the piece to come where `ready` is not set */
+	int64_t key;        /* of the row; of the piece to come where `ready` is not set */
 	int ready;
 };
 
@@ -36,7 +42,8 @@ struct row_merge {
 	size_t lane_count;
 	struct lane **heap; /* the earliest on top */
 	size_t heap_count;
-	/* Rows that start together. */
+	/* Rows with the same key. */
+	int64_t key;
 	struct merged_row *rows;
 	size_t row_count;
 	size_t row_cap;
@@ -45,6 +52,7 @@ struct row_merge {
 	struct scan **left;
 	size_t left_count;
 	size_t left_cap;
+	_Atomic size_t next; /* work shared by threads */
 };
 
 static int compare_pieces(const void *a, const void *b)
@@ -80,8 +88,60 @@ static int list_pieces(struct row_merge *m, struct scan *probe)
 				m->pieces[m->piece_count++] = (struct piece){ i, group->track, g, group->time_min,
 									      group->time_max, SIZE_MAX };
 		}
-	qsort(m->pieces, m->piece_count, sizeof(*m->pieces), compare_pieces);
 	return 0;
+}
+
+/* The least and the largest key of a piece; none: it goes. */
+static int measure_piece(struct row_merge *m, struct scan *s, struct piece *p)
+{
+	const struct vector *keys;
+	int64_t key;
+	int r = scan_enter(s, p->source, p->group);
+
+	p->first = INT64_MAX;
+	p->last = INT64_MIN;
+	if (r > 0)
+		r = scan_vector(s, (unsigned)m->request.key_column, &keys);
+	else
+		return r == -EBADMSG ? 0 : r;
+	for (uint32_t row = s->first; r >= 0 && row < s->limit; row++) {
+		if (vector_is_null(keys, row))
+			continue;
+		key = vector_value(keys, row);
+		p->first = key < p->first ? key : p->first;
+		p->last = key > p->last ? key : p->last;
+	}
+	if (r != -EBADMSG)
+		return r;
+	atomic_fetch_add(&m->q->damaged, 1);
+	return 0;
+}
+
+static int measure_pieces(void *context, unsigned worker)
+{
+	struct row_merge *m = context;
+	struct scan s;
+	size_t piece;
+	int r = 0;
+
+	scan_init(&s, m->q, m->request.table);
+	while (r >= 0 && (piece = atomic_fetch_add(&m->next, 1)) < m->piece_count)
+		r = measure_piece(m, &s, &m->pieces[piece]);
+	scan_release(&s);
+	return r;
+}
+
+/* Where rows are not ordered by their start, each group is read once to know what is in it. */
+static int measure_keys(struct row_merge *m)
+{
+	size_t kept = 0;
+	int r = parallel_run(measure_pieces, m, parallel_width(m->piece_count));
+
+	for (size_t i = 0; r >= 0 && i < m->piece_count; i++)
+		if (m->pieces[i].first <= m->pieces[i].last)
+			m->pieces[kept++] = m->pieces[i];
+	m->piece_count = r < 0 ? m->piece_count : kept;
+	return r;
 }
 
 /* The last pieces of the track's lanes are in lasts[]; puts the piece behind one that ends before it begins. */
@@ -110,14 +170,14 @@ static void make_lanes(struct row_merge *m)
 		if (count < LANES_TRIED)
 			lasts[count] = i;
 		count++;
-		m->lanes[m->lane_count] = (struct lane){ .piece = i, .start = p->first };
+		m->lanes[m->lane_count] = (struct lane){ .piece = i, .key = p->first };
 		m->heap[m->heap_count++] = &m->lanes[m->lane_count++];
 	}
 }
 
 static int is_before(const struct lane *a, const struct lane *b)
 {
-	return a->start != b->start ? a->start < b->start : a < b;
+	return a->key != b->key ? a->key < b->key : a < b;
 }
 
 static void sink(struct row_merge *m, size_t at)
@@ -151,10 +211,13 @@ int row_merge_open(struct row_merge **ret, struct query *q, const struct row_mer
 	probe.condition_count = request->condition_count;
 	r = list_pieces(m, &probe);
 	scan_release(&probe);
+	if (r >= 0 && request->key_column >= 0)
+		r = measure_keys(m);
 	if (r < 0) {
 		row_merge_free(m);
 		return r;
 	}
+	qsort(m->pieces, m->piece_count, sizeof(*m->pieces), compare_pieces);
 	make_lanes(m);
 	for (size_t i = m->heap_count / 2; i-- > 0; )
 		sink(m, i);
@@ -169,6 +232,14 @@ static void free_scan(struct scan *s)
 	free(s);
 }
 
+static void free_lane(struct lane *lane)
+{
+	free_scan(lane->scan);
+	free(lane->order);
+	lane->scan = NULL;
+	lane->order = NULL;
+}
+
 static void free_left(struct row_merge *m)
 {
 	while (m->left_count)
@@ -180,7 +251,7 @@ void row_merge_free(struct row_merge *m)
 	if (!m)
 		return;
 	for (size_t i = 0; i < m->lane_count; i++)
-		free_scan(m->lanes[i].scan);
+		free_lane(&m->lanes[i]);
 	free_left(m);
 	free(m->left);
 	free(m->rows);
@@ -211,19 +282,69 @@ static int leave_scan(struct row_merge *m, struct lane *lane)
 /* Goes on to the next row that the table shows; 0 behind the group's last. */
 static int find_row(struct lane *lane)
 {
-	while (lane->row < lane->scan->limit && !scan_row_visible(lane->scan, lane->row))
-		lane->row++;
-	lane->ready = lane->row < lane->scan->limit;
-	if (lane->ready)
-		lane->start = lane->starts[lane->row];
+	for (lane->ready = 0; lane->at < lane->scan->limit; lane->at++) {
+		lane->row = lane->sorted ? lane->order[lane->at] : lane->at;
+		if (vector_is_null(lane->keys, lane->row) || !scan_row_visible(lane->scan, lane->row))
+			continue;
+		lane->key = vector_value(lane->keys, lane->row);
+		lane->ready = 1;
+		break;
+	}
 	return lane->ready;
+}
+
+static int64_t key_of(const struct vector *keys, uint32_t row)
+{
+	return vector_is_null(keys, row) ? INT64_MIN : vector_value(keys, row);
+}
+
+static int compare_keys(const void *a, const void *b, void *context)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct vector *keys = context;
+
+	if (key_of(keys, x) != key_of(keys, y))
+		return key_of(keys, x) < key_of(keys, y) ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int sort_group(struct lane *lane)
+{
+	const struct scan *s = lane->scan;
+	uint32_t row = s->first + 1;
+
+	lane->sorted = 0;
+	while (row < s->limit && key_of(lane->keys, row - 1) <= key_of(lane->keys, row))
+		row++;
+	if (row >= s->limit)
+		return 0;
+	free(lane->order);
+	lane->order = malloc(s->limit * sizeof(*lane->order));
+	if (!lane->order)
+		return -ENOMEM;
+	lane->sorted = 1;
+	for (row = 0; row < s->limit; row++)
+		lane->order[row] = row;
+	qsort_r(lane->order + s->first, s->limit - s->first, sizeof(*lane->order), compare_keys,
+		(void *)(uintptr_t)lane->keys);
+	return 0;
+}
+
+static int start_vector(struct scan *s, struct lane *lane)
+{
+	struct scan_column *starts;
+	int r = scan_raw(s, 0, &starts);
+
+	if (r >= 0)
+		lane->starts = (struct vector){ VECTOR_NUMBER, 0, starts->values, NULL };
+	lane->keys = &lane->starts;
+	return r;
 }
 
 /* Reads the lane's next group. 0 where it has no row to show. */
 static int enter_group(struct row_merge *m, struct lane *lane)
 {
 	const struct piece *p = &m->pieces[lane->piece];
-	struct scan_column *starts;
 	int r;
 
 	lane->piece = p->next;
@@ -234,16 +355,20 @@ static int enter_group(struct row_merge *m, struct lane *lane)
 		scan_init(lane->scan, m->q, m->request.table);
 	}
 	r = scan_enter(lane->scan, p->source, p->group);
-	if (r > 0)
-		r = scan_raw(lane->scan, 0, &starts) < 0 ? -EBADMSG : 1;
+	if (r > 0) {
+		r = m->request.key_column < 0 ? start_vector(lane->scan, lane) :
+						scan_vector(lane->scan, (unsigned)m->request.key_column, &lane->keys);
+		if (r >= 0 && m->request.key_column >= 0)
+			r = sort_group(lane);
+		r = r < 0 ? r : 1;
+	}
 	if (r == -EBADMSG) {
 		atomic_fetch_add(&m->q->damaged, 1);
 		return 0;
 	}
 	if (r <= 0)
 		return r;
-	lane->starts = starts->values;
-	lane->row = lane->scan->first;
+	lane->at = lane->scan->first;
 	return find_row(lane);
 }
 
@@ -256,9 +381,10 @@ static int settle_top(struct row_merge *m)
 	if (!lane->ready && lane->piece == SIZE_MAX) {
 		if (lane->scan)
 			r = leave_scan(m, lane);
+		free_lane(lane);
 		m->heap[0] = m->heap[--m->heap_count];
 	} else if (!lane->ready) {
-		lane->start = m->pieces[lane->piece].first;
+		lane->key = m->pieces[lane->piece].first;
 	}
 	if (m->heap_count)
 		sink(m, 0);
@@ -274,7 +400,7 @@ static int ready_top(struct row_merge *m)
 	while (r >= 0 && m->heap_count && !m->heap[0]->ready) {
 		lane = m->heap[0];
 		/* Behind the rows already taken: it is for the next time. */
-		if (m->row_count && lane->start > m->rows[0].scan->raw[0].values[m->rows[0].row])
+		if (m->row_count && lane->key > m->key)
 			return 0;
 		if (m->row_count && lane->scan)
 			r = leave_scan(m, lane);
@@ -302,11 +428,10 @@ static int take_row(struct row_merge *m, struct lane *lane)
 	return 0;
 }
 
-/* Takes all rows that start with the next one. */
+/* Takes all rows that have the key of the next one. */
 static int gather(struct row_merge *m)
 {
 	struct lane *lane;
-	int64_t start = 0;
 	int r = 0;
 
 	m->row_count = m->at = 0;
@@ -316,13 +441,13 @@ static int gather(struct row_merge *m)
 		if (r < 0 || m->heap_count == 0)
 			break;
 		lane = m->heap[0];
-		if (m->row_count && (!lane->ready || lane->start != start))
+		if (m->row_count && (!lane->ready || lane->key != m->key))
 			break;
-		start = lane->start;
+		m->key = lane->key;
 		r = take_row(m, lane);
 		if (r < 0)
 			break;
-		lane->row++;
+		lane->at++;
 		find_row(lane);
 		r = settle_top(m);
 	}

@@ -1,5 +1,5 @@
-/* Rows of a mapped table in order of start. Tracks are sorted by it, so they are merged: a decoded group per track is in
- * memory, nothing is sorted but rows that start together. */
+/* Rows of a mapped table in order of start, or of another number that mostly grows along a track. Groups are merged: as many
+ * are decoded at a time as have rows of the same time, and only what stands out of order within one is sorted. */
 #ifndef SONDE_QUERY_ROW_MERGE_H
 #define SONDE_QUERY_ROW_MERGE_H
 
@@ -12,9 +12,10 @@ struct merged_row {
 
 struct row_merge_request {
 	const struct mapped_table *table; /* the first column of its sources' tables is the start */
+	int key_column; /* the number rows are ordered by, those without it left out; -1: the start */
 	struct condition conditions[SCAN_MAX_CONDITIONS]; /* about whole tracks: rows are not looked at */
 	unsigned condition_count;
-	/* As qsort_r() wants it, over struct merged_row: the order of rows that start together. */
+	/* As qsort_r() wants it, over struct merged_row: the order of rows with the same number. */
 	int (*compare)(const void *a, const void *b, void *context);
 	void *context;
 };
