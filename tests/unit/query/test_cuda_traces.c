@@ -171,8 +171,10 @@ static void make_calls(struct world *world, int count, int64_t step, int64_t sca
 			append(w, TABLE_CUDA_API, (uint32_t)(CALL_TRACK + thread),
 			       (int64_t[]){ start, start + 1 + (int64_t)(next_random(&random) % (uint64_t)step), names[i % 2], 0, 0,
 					    i % 11 == 0 && i ? correlation - scatter : correlation, 0, 0 }, 0xbf);
-		if (i % 3 == 0)
-			append(w, TABLE_GPU_KERNEL, KERNEL_TRACK, (int64_t[]){ start + step / 2, start + step / 2 + 1, 1, correlation, i }, 0x1f);
+		if (i % 3 == 0) /* not always in the order of their calls, and some of the same */
+			append(w, TABLE_GPU_KERNEL, KERNEL_TRACK + (uint32_t)(i % 2), (int64_t[]){ start + step / 2, start + step / 2 + 1,
+			       1 + (int64_t)(next_random(&random) % KERNELS),
+			       i < 40 ? correlation : 1 + (i - (int64_t)(next_random(&random) % 40)) * scatter, i }, 0x1f);
 	}
 	end(world, w, path);
 }
@@ -189,6 +191,13 @@ static void check_calls(struct world *world, long kernels)
 		  " max(k.end, r.end) - r.start, r.globalTid, r.apiName FROM (SELECT start, end, correlationId, " FIRST_CALL " AS call"
 		  " FROM CUPTI_ACTIVITY_KIND_KERNEL k) k LEFT JOIN (SELECT rowid AS place, start, end, globalTid, apiName FROM"
 		  " CUPTI_ACTIVITY_KIND_RUNTIME) r ON r.place = k.call", kernels);
+	same_rows(world->query, "SELECT apiStart, apiDuration, queueStart, kernelStart, totalDuration, tid, grid, block, shown"
+		  " FROM cuda_kern_exec_trace('name', 1)",
+		  "SELECT apiStart, apiDuration, queueStart, kernelStart, totalDuration, globalTid % 0x1000000,"
+		  " printf('%4d %4d %4d', gridX, gridY, gridZ), printf('%4d %4d %4d', blockX, blockY, blockZ),"
+		  " CASE WHEN nvtxName IS NULL THEN '' ELSE coalesce(nvtxDomain, '') || ':' || nvtxName || '/' END || name AS shown"
+		  " FROM cuda_kernel_exec WHERE apiStart IS NOT NULL ORDER BY apiStart, kernelStart, shown",
+		  strtol(ask(world->query, "SELECT count(apiStart) FROM cuda_kernel_exec"), NULL, 10));
 	same_rows(world->query, "SELECT start, end, name, correlationId, pid, tid FROM cuda_api_trace",
 		  "SELECT start, end, apiName, correlationId, globalTid / 0x1000000 % 0x1000000, globalTid % 0x1000000"
 		  " FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start, end DESC",
