@@ -117,6 +117,24 @@ void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t 
 	}
 }
 
+static void tell_trouble(struct foreign_result *ret, const struct source *source, const struct kineto_result *kineto,
+			 const struct ncu_result *ncu)
+{
+	size_t len = 0;
+
+	if (source->trouble)
+		len = (size_t)snprintf(ret->trouble, sizeof(ret->trouble), "%.200s%s", source->trouble,
+				       kineto->trouble || ncu->trouble ? "; " : "");
+	if (kineto->trouble)
+		snprintf(ret->trouble + len, sizeof(ret->trouble) - len,
+			 "line %zu, byte %zu: %.200s. The %llu events before it are in the report", kineto->line, kineto->offset,
+			 kineto->trouble, (unsigned long long)kineto->events);
+	if (ncu->trouble)
+		snprintf(ret->trouble + len, sizeof(ret->trouble) - len,
+			 "line %zu: %.200s. The %llu kernels before it are in the report", ncu->line, ncu->trouble,
+			 (unsigned long long)ncu->kernels);
+}
+
 static int import_text(const char *path, enum foreign_kind kind, struct report_writer *writer, struct foreign_result *ret,
 		       struct error *err)
 {
@@ -128,14 +146,8 @@ static int import_text(const char *path, enum foreign_kind kind, struct report_w
 	if (r >= 0)
 		r = kind == FOREIGN_CSV ? ncu_import(source.text, source.len, writer, &ncu, err) :
 					  kineto_import(source.text, source.len, writer, &kineto, err);
-	if (r >= 0 && kineto.trouble)
-		snprintf(ret->trouble, sizeof(ret->trouble), "line %zu, byte %zu: %s. The %llu events before it are in the report",
-			 kineto.line, kineto.offset, kineto.trouble, (unsigned long long)kineto.events);
-	else if (r >= 0 && ncu.trouble)
-		snprintf(ret->trouble, sizeof(ret->trouble), "line %zu: %s. The %llu kernels before it are in the report", ncu.line,
-			 ncu.trouble, (unsigned long long)ncu.kernels);
-	else if (r >= 0 && source.trouble)
-		snprintf(ret->trouble, sizeof(ret->trouble), "%s", source.trouble);
+	if (r >= 0)
+		tell_trouble(ret, &source, &kineto, &ncu);
 	source_close(&source);
 	return r;
 }

@@ -85,7 +85,7 @@ int nsys_file_open(sqlite3 **ret, const char *path, struct error *err)
 		r = try_open(ret, path, 1);
 	}
 	if (r != SQLITE_OK) {
-		r = error_set(err, r == SQLITE_NOMEM ? ENOMEM : EBADMSG, "'%s' cannot be read: %s", path,
+		r = error_set(err, r == SQLITE_NOMEM ? ENOMEM : EBADMSG, "'%s' cannot be read as an SQLite file: %s", path,
 			      *ret ? sqlite3_errmsg(*ret) : sqlite3_errstr(r));
 		sqlite3_close(*ret);
 		*ret = NULL;

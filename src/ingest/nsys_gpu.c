@@ -86,6 +86,7 @@ static int64_t launch_of(const struct nsys_rows *rows)
 
 	_Static_assert(COLUMN_CUDA_LAUNCH_FROM_DEVICE < TABLE_MAX_COLUMNS - 1, "the last place is free");
 	nsys_fill(rows, v, &present);
+	v[COLUMN_CUDA_LAUNCH_CACHE_CONFIG] = (v[COLUMN_CUDA_LAUNCH_CACHE_CONFIG] & 15) << 4; /* the one in force */
 	v[COLUMN_CUDA_LAUNCH_FUNCTION] = nsys_function(n, nsys_string(rows, KERNEL_NAME), nsys_string(rows, KERNEL_SHORT_NAME),
 						       nsys_string(rows, KERNEL_MANGLED));
 	v[TABLE_MAX_COLUMNS - 1] = present;

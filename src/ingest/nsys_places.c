@@ -203,8 +203,10 @@ static void thread_row(struct nsys *n, const struct nsys_thread *t)
 
 void nsys_places_finish(struct nsys *n)
 {
+	/* Threads of the kernel are of no process. */
 	for (uint32_t i = 0; i < n->process_count; i++)
-		process_row(n, &n->processes[i]);
+		if (PID_OF(n->processes[i].id) || n->processes[i].name)
+			process_row(n, &n->processes[i]);
 	for (uint32_t i = 0; i < n->thread_count; i++)
 		thread_row(n, &n->threads[i]);
 }
