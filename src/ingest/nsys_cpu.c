@@ -136,6 +136,8 @@ static void osrt(struct nsys_rows *rows, const struct accesses *accesses)
 	if (!nsys_times(rows, v, &present))
 		return;
 	nsys_fill(rows, v, &present);
+	v[COLUMN_OSRT_FLAGS] = nsys_call_flags(n, v[1]);
+	present |= v[COLUMN_OSRT_FLAGS] ? SINK_BIT(COLUMN_OSRT_FLAGS) : 0;
 	stack = nsys_number(rows, OSRT_CHAIN, &chain) ? nsys_map_find(&n->osrt_stacks, chain) : 0;
 	v[COLUMN_OSRT_STACK] = (int64_t)stack;
 	present |= stack ? SINK_BIT(COLUMN_OSRT_STACK) : 0;

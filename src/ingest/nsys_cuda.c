@@ -27,6 +27,8 @@ static void call(struct nsys_rows *rows, int64_t class)
 	v[COLUMN_CUDA_API_CLASS] = class;
 	present |= SINK_BIT(COLUMN_CUDA_API_CLASS);
 	nsys_fill(rows, v, &present);
+	v[COLUMN_CUDA_API_FLAGS] = nsys_call_flags(n, v[1]);
+	present |= v[COLUMN_CUDA_API_FLAGS] ? SINK_BIT(COLUMN_CUDA_API_FLAGS) : 0;
 	stack = nsys_number(rows, CALL_CHAIN, &chain) ? nsys_map_find(&n->cuda_stacks, chain) : 0;
 	v[COLUMN_CUDA_API_STACK] = (int64_t)stack;
 	present |= stack ? SINK_BIT(COLUMN_CUDA_API_STACK) : 0;

@@ -322,6 +322,11 @@ int nsys_time(const struct nsys_rows *rows, unsigned column, int64_t *ret)
 	return nsys_number(rows, column, ret) && *ret > -NSYS_TIME_LIMIT && *ret < NSYS_TIME_LIMIT;
 }
 
+int64_t nsys_call_flags(const struct nsys *n, int64_t end)
+{
+	return n->is_ours && n->duration >= 0 && end == n->duration ? SLICE_OPEN : 0;
+}
+
 int nsys_times(const struct nsys_rows *rows, int64_t *values, uint32_t *present)
 {
 	if (!nsys_time(rows, 0, &values[0])) {

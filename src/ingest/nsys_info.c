@@ -40,6 +40,7 @@ static void read_pairs(struct nsys *n, const char *table)
 		buf_clear(&n->text);
 		if (buf_printf(&n->text, "%s:%s", table, name) >= 0)
 			meta_text(n, buf_cstr(&n->text), value, len);
+		n->is_ours |= value && strcmp(name, "EXPORT_PRODUCT_NAME") == 0 && strcmp(value, "Sonde") == 0;
 		for (unsigned i = 0; value && i < NSYS_COUNT(samplings); i++)
 			if (strcmp(name, samplings[i][0]) == 0)
 				meta_text(n, samplings[i][1], value, len);

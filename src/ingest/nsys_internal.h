@@ -79,6 +79,7 @@ struct nsys {
 		struct sink_track *track;
 	} last;
 	int64_t duration;            /* of the session; -1: not told */
+	int is_ours;                 /* sonde export wrote the file */
 	uint64_t untimed, backwards, odd, unpaired, deep, unkept;
 	struct buf unkept_tables;
 };
@@ -135,6 +136,8 @@ void nsys_fill(const struct nsys_rows *rows, int64_t *values, uint32_t *present)
  * (counted), or none, is the start. */
 int nsys_times(const struct nsys_rows *rows, int64_t *values, uint32_t *present);
 int nsys_time(const struct nsys_rows *rows, unsigned column, int64_t *ret);
+/* A call that had not returned ends with the recording where Sonde wrote the file: SLICE_OPEN, or 0. */
+int64_t nsys_call_flags(const struct nsys *n, int64_t end);
 /* Columns of no meaning to us as rows of arg: their set, 0 where there are none. */
 uint64_t nsys_extras(struct nsys_rows *rows);
 /* One row of arg; opens the set where it is 0. */

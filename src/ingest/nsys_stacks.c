@@ -20,8 +20,6 @@ static void string_text(struct nsys *n, int64_t id, struct buf *ret)
 	sqlite3_stmt *statement;
 	const char *text;
 
-	buf_clear(ret);
-	buf_cstr(ret);
 	if (sqlite3_prepare_v2(n->db, "SELECT value FROM StringIds WHERE id = ?", -1, &statement, NULL) != SQLITE_OK)
 		return;
 	sqlite3_bind_int64(statement, 1, id);
@@ -30,17 +28,16 @@ static void string_text(struct nsys *n, int64_t id, struct buf *ret)
 	sqlite3_finalize(statement);
 }
 
-static uint64_t module_of(struct nsys *n, int64_t id, const char *path, int in_kernel)
+static uint64_t module_of(struct nsys *n, int64_t id, const char *path, enum module_kind kind)
 {
-	const int64_t key[] = { id, in_kernel };
+	const int64_t key[] = { id, kind };
 	uint32_t count = n->module_keys.count, number = keymap_number(&n->module_keys, key, sizeof(key));
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	if (number == KEYMAP_NONE || number < count)
 		return (uint64_t)number + 1;
 	v[COLUMN_MODULE_UID] = number + 1;
-	v[COLUMN_MODULE_KIND] = in_kernel ? path[0] == '[' && strcmp(path, "[kernel]") != 0 && strcmp(path, "[kernel.kallsyms]") != 0 ?
-					    MODULE_KERNEL_MODULE : MODULE_KERNEL : MODULE_FILE;
+	v[COLUMN_MODULE_KIND] = kind;
 	v[COLUMN_MODULE_PATH] = (int64_t)sink_text(&n->sink, path);
 	sink_row(&n->sink, TABLE_MODULE, v, SINK_BIT(COLUMN_MODULE_UID) | SINK_BIT(COLUMN_MODULE_KIND) |
 					    SINK_BIT(COLUMN_MODULE_PATH));
@@ -62,6 +59,15 @@ static uint64_t symbol_of(struct nsys *n, uint64_t module, const char *name)
 	present |= module ? SINK_BIT(COLUMN_SYMBOL_MODULE) : 0;
 	sink_row(&n->sink, TABLE_SYMBOL, v, present);
 	return (uint64_t)number + 1;
+}
+
+/* "[kernel]" is the kernel itself, every other word in brackets a module of it. An address in a file that is not
+ * counted from the file's begin is shown as it is: so are those of code made while running. */
+static enum module_kind kind_of(const char *path, int in_kernel, int is_address)
+{
+	if (in_kernel)
+		return path[0] == '[' && strncmp(path, "[kernel", 7) != 0 ? MODULE_KERNEL_MODULE : MODULE_KERNEL;
+	return is_address ? MODULE_JIT : MODULE_FILE;
 }
 
 /* A place without a name is written as "0x12" or "file+0x12". */
@@ -107,24 +113,29 @@ uint64_t nsys_frame(struct nsys *n, int64_t symbol, int64_t module, int64_t addr
 {
 	const int64_t key[] = { symbol, module, address, in_kernel != 0, unresolved != 0 };
 	uint32_t count = n->frame_keys.count, number = keymap_number(&n->frame_keys, key, sizeof(key));
-	struct buf name = BUF_INIT, path = BUF_INIT;
+	struct buf name_text = BUF_INIT, path_text = BUF_INIT;
+	const char *name, *path;
 	uint64_t uid = 0, named = 0;
+	int is_place;
 
 	if (number == KEYMAP_NONE)
 		return 0;
 	if (number < count)
 		return (uint64_t)number + 1;
-	string_text(n, symbol, &name);
-	string_text(n, module, &path);
-	if (name.data && path.data) {
-		if (is_known_module(path.data) || in_kernel)
-			uid = module_of(n, module, path.data, in_kernel != 0);
-		if (!(unresolved && (place_of(name.data, path.data, &address) || strcmp(name.data, path.data) == 0)))
-			named = symbol_of(n, uid, name.data);
+	string_text(n, symbol, &name_text);
+	string_text(n, module, &path_text);
+	name = buf_cstr(&name_text);
+	path = buf_cstr(&path_text);
+	if (name && path) {
+		is_place = unresolved && (place_of(name, path, &address) || strcmp(name, path) == 0);
+		if (is_known_module(path) || in_kernel)
+			uid = module_of(n, module, path, kind_of(path, in_kernel, is_place && strncmp(name, "0x", 2) == 0));
+		if (!is_place)
+			named = symbol_of(n, uid, name);
 		frame_rows(n, (uint64_t)number + 1, uid, address, named);
 	}
-	buf_release(&name);
-	buf_release(&path);
+	buf_release(&name_text);
+	buf_release(&path_text);
 	return (uint64_t)number + 1;
 }
 
