@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,11 +88,13 @@ static void release(struct nsys *n)
 int nsys_import(const char *path, struct report_writer *writer, struct nsys_result *ret, struct error *err)
 {
 	struct nsys n = { .result = ret, .duration = -1 };
-	int r = nsys_file_open(&n.db, path, err);
+	int is_cut, r = nsys_file_open(&n.db, path, &is_cut, err);
 
 	*ret = (struct nsys_result){ 0 };
 	if (r < 0)
 		return r;
+	if (is_cut)
+		snprintf(ret->trouble, sizeof(ret->trouble), "The file is cut off, or damaged");
 	sink_begin(&n.sink, writer);
 	read_all(&n);
 	tell_all(&n);

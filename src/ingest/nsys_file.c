@@ -19,7 +19,7 @@ static int authorize(void *context, int action, const char *a, const char *b, co
 	return action == SQLITE_PRAGMA && strcmp(a, "table_info") == 0 ? SQLITE_OK : SQLITE_DENY;
 }
 
-static void restrict_file(sqlite3 *db)
+static void restrict_file(sqlite3 *db, int is_cut)
 {
 	static const int limits[][2] = {
 		{ SQLITE_LIMIT_LENGTH, MOST_BYTES }, { SQLITE_LIMIT_COLUMN, 1000 }, { SQLITE_LIMIT_EXPR_DEPTH, 100 },
@@ -29,7 +29,7 @@ static void restrict_file(sqlite3 *db)
 
 	for (unsigned i = 0; i < NSYS_COUNT(limits); i++)
 		sqlite3_limit(db, limits[i][0], limits[i][1]);
-	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, !is_cut, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
@@ -62,27 +62,36 @@ static int has_journal(const char *path)
 	return found;
 }
 
-static int try_open(sqlite3 **ret, const char *path, int immutable)
+/* A file shorter than it says is refused by SQLite unless its schema could be changed; it is open for reading only. */
+static int try_open(sqlite3 **ret, const char *path, int immutable, int is_cut)
 {
 	char *uri = make_uri(path, immutable);
 	int r = uri ? sqlite3_open_v2(uri, ret, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) :
 		      SQLITE_NOMEM;
 
 	free(uri);
+	if (r == SQLITE_OK && is_cut)
+		r = sqlite3_exec(*ret, "PRAGMA writable_schema = on", NULL, NULL, NULL);
 	if (r == SQLITE_OK)
 		r = sqlite3_exec(*ret, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
 	return r;
 }
 
-int nsys_file_open(sqlite3 **ret, const char *path, struct error *err)
+int nsys_file_open(sqlite3 **ret, const char *path, int *ret_is_cut, struct error *err)
 {
 	int waits = has_journal(path), r;
 
 	*ret = NULL;
-	r = try_open(ret, path, !waits);
+	*ret_is_cut = 0;
+	r = try_open(ret, path, !waits, 0);
 	if (r != SQLITE_OK && waits) {
 		sqlite3_close(*ret);
-		r = try_open(ret, path, 1);
+		r = try_open(ret, path, 1, 0);
+	}
+	if (r == SQLITE_CORRUPT) {
+		*ret_is_cut = 1;
+		sqlite3_close(*ret);
+		r = try_open(ret, path, 1, 1);
 	}
 	if (r != SQLITE_OK) {
 		r = error_set(err, r == SQLITE_NOMEM ? ENOMEM : EBADMSG, "'%s' cannot be read as an SQLite file: %s", path,
@@ -91,7 +100,7 @@ int nsys_file_open(sqlite3 **ret, const char *path, struct error *err)
 		*ret = NULL;
 		return r;
 	}
-	restrict_file(*ret);
+	restrict_file(*ret, *ret_is_cut);
 	return 0;
 }
 

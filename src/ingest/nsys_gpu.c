@@ -14,11 +14,13 @@ enum { START, END, DEVICE, CONTEXT, GREEN, STREAM, PROCESS, OWN };
 
 static uint64_t stream_of(const struct nsys_rows *rows, uint64_t process)
 {
-	int64_t id = nsys_number_or(rows, STREAM, NSYS_NOT_TOLD);
+	int64_t id = nsys_number_or(rows, STREAM, NSYS_NOT_TOLD), context = nsys_number_or(rows, CONTEXT, NSYS_NOT_TOLD);
 
-	return nsys_stream(rows->n, process, nsys_number_or(rows, DEVICE, NSYS_NOT_TOLD),
-			   nsys_number_or(rows, CONTEXT, NSYS_NOT_TOLD), nsys_number_or(rows, GREEN, 0),
-			   id == NSYS_NO_NUMBER ? NSYS_NOT_TOLD : id);
+	/* Unified memory moves outside of all contexts. */
+	if (id == NSYS_NO_NUMBER || (id == 0 && context == 0))
+		id = NSYS_NOT_TOLD;
+	return nsys_stream(rows->n, process, nsys_number_or(rows, DEVICE, NSYS_NOT_TOLD), context ? context : NSYS_NOT_TOLD,
+			   nsys_number_or(rows, GREEN, 0), id);
 }
 
 static void put_work(struct nsys_rows *rows, enum track_kind kind, enum table_id table, const int64_t *values,

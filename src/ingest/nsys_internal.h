@@ -88,7 +88,8 @@ struct nsys {
 int nsys_room(struct nsys *n, void *array, uint32_t count, size_t size);
 
 /* nsys_file.c */
-int nsys_file_open(sqlite3 **ret, const char *path, struct error *err);
+/* *ret_is_cut: it is shorter than it says. */
+int nsys_file_open(sqlite3 **ret, const char *path, int *ret_is_cut, struct error *err);
 /* 0: there is no such table with rows to read. */
 int nsys_has_table(struct nsys *n, const char *table);
 

@@ -93,8 +93,8 @@ static void read_values(struct nsys *n, const struct nsys_map *names)
 	if (!nsys_rows_open(&rows, n, "GPU_METRICS", columns, NSYS_COUNT(columns), "typeId, metricId, timestamp"))
 		return;
 	while (nsys_rows_next(&rows)) {
-		its_type = nsys_number_or(&rows, TYPE, 0);
-		its_metric = nsys_number_or(&rows, METRIC, 0);
+		its_type = nsys_number_or(&rows, TYPE, -1);
+		its_metric = nsys_number_or(&rows, METRIC, -1);
 		if (!nsys_time(&rows, TIME, &time)) {
 			n->untimed++;
 			continue;
