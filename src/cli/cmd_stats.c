@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/open_report.h"
 #include "stats/stats.h"
 
 struct stats_fields {
@@ -141,15 +142,21 @@ static int run_reports(struct cli *cli, const struct stats_fields *fields, const
 		.folders = (const char *const *)folders->names, .folder_count = folders->count,
 		.scope = { .time = fields->filter_time, .nvtx = fields->filter_nvtx, .steps = fields->steps },
 	};
+	struct opened_report opened;
 	struct error err;
-	int r;
+	int r, status;
 
+	if (!open_report(cli, &stats_command, path, &opened, &status))
+		return status;
+	if (opened.file >= 0)
+		options.opened = opened.path; /* the name that was given stays the one to show */
+	else
+		path = opened.path;
 	/* A reader of the table that goes away is noticed at the write, and no error. */
 	signal(SIGPIPE, SIG_IGN);
 	r = stats_run(&options, path, cli->out, cli->err, &err);
-	if (r < 0 && r != -EPIPE)
-		return command_fail(cli, &stats_command, "%s", err.text);
-	return 0;
+	status = r < 0 && r != -EPIPE ? command_fail(cli, &stats_command, "%s", err.text) : 0;
+	return close_report(&opened, status);
 }
 
 static int answer(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed)
