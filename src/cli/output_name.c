@@ -16,6 +16,7 @@
 
 /* What a name is expanded with. */
 struct expansion {
+	enum output_style style;
 	pid_t pid;
 	int number;
 	bool has_macro;  /* other than %% */
@@ -92,7 +93,7 @@ static int expand(const char *name, struct expansion *e, struct buf *out, struct
 
 /* Launchers set these; the more specific ones come first (a launcher may run
  * inside a Slurm step whose SLURM_PROCID is then the same for all). */
-static const char *rank_of_environment(void)
+static const char *rank_of_environment(enum output_style style)
 {
 	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID" };
 	const char *value;
@@ -101,7 +102,7 @@ static const char *rank_of_environment(void)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		value = getenv(names[i]);
 		if (value && *value && strspn(value, "0123456789") == strlen(value))
-			return value;
+			return style != OUTPUT_SONDE && strcmp(value, "0") == 0 ? NULL : value;
 	}
 	return NULL;
 }
@@ -116,6 +117,13 @@ static const char *extension_of(const char *name)
 		if (len > strlen(known[i]) && strcmp(name + len - strlen(known[i]), known[i]) == 0)
 			return name + len - strlen(known[i]);
 	return "";
+}
+
+static const char *added_extension(enum output_style style, const char *name)
+{
+	if (style == OUTPUT_SONDE)
+		return ".sonde";
+	return style == OUTPUT_NVPROF && name ? "" : ".nsys-rep";
 }
 
 static int add_rank(struct buf *out, const char *rank)
@@ -141,7 +149,7 @@ static int put_folder(const char *name, struct buf *out, struct error *err)
 /* One path, for one pid and number. */
 static int make_path(const char *name, struct expansion *e, struct buf *out, struct error *err)
 {
-	const char *given = name ? name : DEFAULT_NAME, *rank = rank_of_environment();
+	const char *given = name ? name : DEFAULT_NAME, *rank = rank_of_environment(e->style);
 	const char *extension = extension_of(given);
 	char *stem = strndup(given, strlen(given) - strlen(extension));
 	bool own_name;
@@ -160,7 +168,7 @@ static int make_path(const char *name, struct expansion *e, struct buf *out, str
 	if (r >= 0 && rank && !own_name)
 		r = add_rank(out, rank);
 	if (r >= 0)
-		r = buf_puts(out, *extension ? extension : ".sonde");
+		r = buf_puts(out, *extension ? extension : added_extension(e->style, name));
 	free(stem);
 	return r;
 }
@@ -190,10 +198,10 @@ static int find_path(const char *name, struct expansion *e, struct buf *path, st
 	return error_set(err, EEXIST, "All numbers for '%s' are taken.", name ? name : DEFAULT_NAME);
 }
 
-int output_name_path(const char *name, pid_t pid, int first_number, char *ret_path,
+int output_name_path(const char *name, enum output_style style, pid_t pid, int first_number, char *ret_path,
 		     size_t path_size, struct error *err)
 {
-	struct expansion e = { pid, first_number > 0 ? first_number : 1, false, false };
+	struct expansion e = { style, pid, first_number > 0 ? first_number : 1, false, false };
 	struct buf path = BUF_INIT;
 	int r = find_path(name && *name ? name : NULL, &e, &path, err);
 
@@ -205,17 +213,47 @@ int output_name_path(const char *name, pid_t pid, int first_number, char *ret_pa
 	return r < 0 ? r : e.has_number ? e.number : 0;
 }
 
-int output_name_of_profile(const struct profile_options *options, pid_t pid, int first_number,
-			   char *ret_path, size_t path_size, struct error *err)
+static int name_for_sonde(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
+			  size_t path_size, struct error *err)
 {
-	return output_name_path(options->output, pid, first_number, ret_path, path_size, err);
+	return output_name_path(options->output, OUTPUT_SONDE, pid, first_number, ret_path, path_size, err);
 }
 
-int output_name_check(const char *name, struct error *err)
+static int name_for_nsys(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
+			 size_t path_size, struct error *err)
+{
+	return output_name_path(options->output, OUTPUT_NSYS, pid, first_number, ret_path, path_size, err);
+}
+
+static int name_for_nvprof(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
+			   size_t path_size, struct error *err)
+{
+	return output_name_path(options->output, OUTPUT_NVPROF, pid, first_number, ret_path, path_size, err);
+}
+
+output_name_fn *const output_names[OUTPUT_STYLES] = {
+	[OUTPUT_SONDE] = name_for_sonde, [OUTPUT_NSYS] = name_for_nsys, [OUTPUT_NVPROF] = name_for_nvprof,
+};
+
+int output_name_expand(const char *name, pid_t pid, char *ret, size_t size, struct error *err)
+{
+	struct expansion e = { OUTPUT_SONDE, pid, 1, false, false };
+	struct buf text = BUF_INIT;
+	int r = expand(name, &e, &text, err);
+
+	if (r >= 0 && text.len >= size)
+		r = error_set(err, ENAMETOOLONG, "The output name is too long.");
+	if (r >= 0)
+		memcpy(ret, buf_cstr(&text), text.len + 1);
+	buf_release(&text);
+	return r < 0 ? r : 0;
+}
+
+int output_name_check(const char *name, enum output_style style, struct error *err)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int r = output_name_path(name, 1, 1, path, sizeof(path), err);
+	int r = output_name_path(name, style, 1, 1, path, sizeof(path), err);
 
 	if (r < 0)
 		return r;

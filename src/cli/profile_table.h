@@ -33,6 +33,7 @@ struct profile_fields {
 	bool discard_environment;
 	struct option_texts env;
 	bool stats;
+	struct option_texts exports;
 	const char *session_name;
 	struct option_texts command_files;
 };
