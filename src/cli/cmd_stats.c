@@ -1,9 +1,11 @@
 /* sonde stats: named reports over a recording. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/nsys_sqlite.h"
 #include "stats/stats.h"
 
 struct stats_fields {
@@ -124,14 +126,14 @@ static int help_formats(struct cli *cli, const char *wanted)
 	return 0;
 }
 
-static int run_reports(struct cli *cli, const struct stats_fields *fields, const char *path,
+static int run_reports(struct cli *cli, const struct stats_fields *fields, const char *path, const char *shown,
 		       const struct stats_folders *folders)
 {
 	struct stats_options options = {
 		.reports = fields->reports.items, .report_count = fields->reports.count,
 		.formats = fields->formats.items, .format_count = fields->formats.count,
 		.outputs = fields->outputs.items, .output_count = fields->outputs.count,
-		.time_unit = fields->time_unit, .quiet = fields->quiet, .overwrite = fields->overwrite,
+		.shown_path = *shown ? shown : NULL, .time_unit = fields->time_unit, .quiet = fields->quiet, .overwrite = fields->overwrite,
 		.folders = (const char *const *)folders->names, .folder_count = folders->count,
 	};
 	struct error err;
@@ -158,6 +160,7 @@ static int answer(struct cli *cli, const struct stats_fields *fields, const stru
 {
 	const char *path = parsed->word_count ? parsed->words[0] : fields->input;
 	struct stats_folders folders;
+	char shown[PATH_MAX];
 	struct error err;
 	int status;
 
@@ -174,7 +177,8 @@ static int answer(struct cli *cli, const struct stats_fields *fields, const stru
 				      parsed->words[1]);
 	else {
 		warn_of_ignored(cli, parsed);
-		status = run_reports(cli, fields, path, &folders);
+		nsys_stats_sqlite(cli, parsed, path, shown, sizeof(shown));
+		status = run_reports(cli, fields, path, shown, &folders);
 	}
 	stats_folders_release(&folders);
 	return status;

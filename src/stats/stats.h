@@ -18,6 +18,7 @@ struct stats_options {
 	size_t format_count;
 	const char *const *outputs;
 	size_t output_count;
+	const char *shown_path; /* named in remarks instead of the path; NULL: the path */
 	const char *time_unit;  /* NULL: ns */
 	int quiet;
 	int overwrite;
