@@ -131,10 +131,8 @@ static int run_command_line(struct cli *cli, int argc, char **argv)
 		help_print_overview(cli->err, cli);
 		return 1;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		help_print_overview(cli->out, cli);
-		return 0;
-	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return help_command.run(cli, argc - 2, argv + 2);
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-v") == 0) {
 		print_version(cli);
 		return 0;
