@@ -26,8 +26,8 @@ static int add_trace(struct string_list *words, const struct nvprof_fields *fiel
 				fields->openacc == NVPROF_ON ? ",openacc" : "");
 }
 
-/* The words of the `profile` command that does the same. */
-static int make_profile_words(struct string_list *words, const struct nvprof_fields *fields, char *const *program)
+/* The words of the `profile` command that does the same. `nsys nvprof` leaves an SQLite file beside the report. */
+static int make_profile_words(struct string_list *words, const struct nvprof_fields *fields, bool export, char *const *program)
 {
 	int r = add_trace(words, fields);
 
@@ -39,6 +39,8 @@ static int make_profile_words(struct string_list *words, const struct nvprof_fie
 		r = string_list_addf(words, "--duration=%.9f", (double)fields->timeout_ns / 1e9);
 	if (r >= 0 && fields->allocations == NVPROF_ON)
 		r = add(words, "--cuda-memory-usage=true");
+	if (r >= 0 && export)
+		r = add(words, "--export=sqlite");
 	if (r >= 0 && fields->output)
 		r = string_list_addf(words, "--output=%s", fields->output);
 	if (r >= 0 && fields->overwrite)
@@ -168,7 +170,7 @@ static int record(struct cli *cli, const struct nvprof_fields *fields, char *con
 	/* Standard output belongs to the program alone. */
 	if (cli->role == CLI_NVPROF)
 		inner.out = cli->err;
-	if (!result || make_profile_words(&words, fields, program) < 0) {
+	if (!result || make_profile_words(&words, fields, cli->role == CLI_NSYS, program) < 0) {
 		command_fail(cli, &nvprof_command, "Out of memory.");
 	} else {
 		status = profile_run(&inner, (int)words.count, words.items, result);

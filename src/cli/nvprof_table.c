@@ -1,5 +1,5 @@
-/* The options of nvprof. Those that are on here anyway, or without meaning, are OBSOLETE and silent; those
- * that ask for hardware counters are ELSEWHERE. */
+/* The options of nvprof. Those that are on here anyway, or without meaning, are OBSOLETE and silent, whatever
+ * their value; those that ask for hardware counters are ELSEWHERE. */
 #include "cli/nvprof_table.h"
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct nvprof_fields, field)
@@ -28,13 +28,13 @@ static const struct option_spec nvprof_specs[] = {
 	  .help = "Processes that the program starts are always recorded, into the same report." },
 	{ .name = "profile-all-processes", PLANNED(BOOL), .tag = "recording",
 	  .help = "Record every process of this user." },
-	{ .name = "profile-api-trace", SILENT(CHOICE), .values = "none|runtime|driver|all", .tag = "recording",
+	{ .name = "profile-api-trace", SILENT(TEXT), .arg = "none|runtime|driver|all", .tag = "recording",
 	  .help = "Calls of the CUDA runtime and driver are always traced." },
-	{ .name = "trace", SILENT(TEXT), .flags = OPTION_COMMAS, .values = "api|gpu", .tag = "recording",
+	{ .name = "trace", SILENT(TEXT), .arg = "api|gpu", .tag = "recording",
 	  .help = "Both are always traced." },
-	{ .name = "unified-memory-profiling", SILENT(CHOICE), .values = "per-process-device|off", .tag = "recording",
+	{ .name = "unified-memory-profiling", SILENT(TEXT), .arg = "per-process-device|off", .tag = "recording",
 	  .help = "Transfers of unified memory are always traced." },
-	{ .name = "concurrent-kernels", SILENT(CHOICE), SWITCH, .tag = "recording",
+	{ .name = "concurrent-kernels", SILENT(TEXT), .arg = "on|off", .tag = "recording",
 	  .help = "Kernels always run as they would without a profiler." },
 	{ .name = "system-profiling", PLANNED(CHOICE), SWITCH, .off = "off", .tag = "recording",
 	  .help = "Power, clocks and temperature; 'sonde profile' records them with CUDA." },
@@ -50,18 +50,18 @@ static const struct option_spec nvprof_specs[] = {
 	{ .name = "cpu-profiling-frequency", SILENT(INTEGER), .arg = "Hz", .tag = "recording",
 	  .help = "Samples are taken a thousand times per second." },
 	{ .name = "cpu-profiling-max-depth", SILENT(INTEGER), .tag = "recording", .help = "Stacks are recorded whole." },
-	{ .name = "cpu-profiling-mode", SILENT(CHOICE), .values = "flat|top-down|bottom-up", .tag = "recording",
+	{ .name = "cpu-profiling-mode", SILENT(TEXT), .arg = "flat|top-down|bottom-up", .tag = "recording",
 	  .help = "'sonde stats -r cpu_stack_sum' shows the tree." },
 	{ .name = "cpu-profiling-percentage-threshold", SILENT(TEXT), .tag = "recording",
 	  .help = "All functions are shown." },
-	{ .name = "cpu-profiling-scope", SILENT(CHOICE), .values = "function|instruction", .tag = "recording",
+	{ .name = "cpu-profiling-scope", SILENT(TEXT), .arg = "function|instruction", .tag = "recording",
 	  .help = "Samples are kept by instruction." },
-	{ .name = "cpu-profiling-show-ccff", SILENT(CHOICE), SWITCH, .tag = "recording", .help = "Compiler feedback." },
-	{ .name = "cpu-profiling-show-library", SILENT(CHOICE), SWITCH, .tag = "recording",
+	{ .name = "cpu-profiling-show-ccff", SILENT(TEXT), .arg = "on|off", .tag = "recording", .help = "Compiler feedback." },
+	{ .name = "cpu-profiling-show-library", SILENT(TEXT), .arg = "on|off", .tag = "recording",
 	  .help = "Libraries are always shown." },
-	{ .name = "cpu-profiling-thread-mode", SILENT(CHOICE), .values = "separated|aggregated", .tag = "recording",
+	{ .name = "cpu-profiling-thread-mode", SILENT(TEXT), .arg = "separated|aggregated", .tag = "recording",
 	  .help = "Threads are always told apart." },
-	{ .name = "cpu-profiling-unwind-stack", SILENT(CHOICE), SWITCH, .tag = "recording",
+	{ .name = "cpu-profiling-unwind-stack", SILENT(TEXT), .arg = "on|off", .tag = "recording",
 	  .help = "Stacks are always unwound." },
 
 	{ .name = "events", .letter = 'e', COUNTERS(TEXTS), .arg = "names", .tag = "counters", .help = "Hardware events." },

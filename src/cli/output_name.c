@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@ struct expansion {
 	int number;
 	bool has_macro;  /* other than %% */
 	bool has_number; /* %n */
+	bool may_clash;  /* without the rank, as another tool has it: there may be a second choice */
 };
 
 static int expand_variable(const char **at, struct buf *out, struct error *err)
@@ -146,26 +148,54 @@ static int put_folder(const char *name, struct buf *out, struct error *err)
 	return buf_printf(out, "%s/", cwd);
 }
 
+/* Has a script put the rank into the name? "rank12" is of rank 12, not of 1 or 2. */
+static bool names_rank(const char *name, const char *rank)
+{
+	const char *slash = strrchr(name, '/'), *at = slash ? slash + 1 : name;
+	size_t len;
+
+	for (; *at; at += len ? len : 1) {
+		len = strspn(at, "0123456789");
+		if (len == strlen(rank) && strncmp(at, rank, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Every rank gets a name of its own. In place of another tool a name that need not clash stays as it is:
+ * numbers are free ones, and one that holds the rank is changed only when it turns out to be taken. */
+static bool rank_is_added(const char *name, const char *rank, struct expansion *e)
+{
+	if (!rank || (name && e->has_macro))
+		return false;
+	if (e->style == OUTPUT_SONDE)
+		return true;
+	if (!name)
+		return false;
+	e->may_clash = e->number == 1 && names_rank(name, rank);
+	return !e->may_clash;
+}
+
 /* One path, for one pid and number. */
 static int make_path(const char *name, struct expansion *e, struct buf *out, struct error *err)
 {
 	const char *given = name ? name : DEFAULT_NAME, *rank = rank_of_environment(e->style);
 	const char *extension = extension_of(given);
 	char *stem = strndup(given, strlen(given) - strlen(extension));
-	bool own_name;
+	bool added;
 	int r;
 
 	buf_clear(out);
 	if (!stem)
 		return error_set(err, ENOMEM, "Out of memory.");
-	e->has_macro = e->has_number = false;
+	e->has_macro = e->has_number = e->may_clash = false;
 	r = put_folder(given, out, err);
 	if (r >= 0)
 		r = expand(stem, e, out, err);
-	own_name = name && e->has_macro;
+	added = rank_is_added(name, rank, e);
 	if (r >= 0 && given[strlen(given) - 1] == '/')
 		r = expand(DEFAULT_NAME, e, out, err);
-	if (r >= 0 && rank && !own_name)
+	if (r >= 0 && added)
 		r = add_rank(out, rank);
 	if (r >= 0)
 		r = buf_puts(out, *extension ? extension : added_extension(e->style, name));
@@ -173,17 +203,24 @@ static int make_path(const char *name, struct expansion *e, struct buf *out, str
 	return r;
 }
 
-static bool is_free(struct buf *path)
+static bool exists(const char *path, size_t len, const char *ending)
 {
+	char name[PATH_MAX];
 	struct stat st;
-	size_t len = path->len;
-	bool taken = lstat(buf_cstr(path), &st) == 0;
 
-	/* A recording under way has only its .part so far. */
-	if (!taken && buf_puts(path, ".part") >= 0)
-		taken = lstat(buf_cstr(path), &st) == 0;
-	path->len = len;
-	return !taken;
+	snprintf(name, sizeof(name), "%.*s%s", (int)len, path, ending);
+	return lstat(name, &st) == 0;
+}
+
+/* A recording under way has only its .part so far. nsys writes an SQLite file beside the report: one that is
+ * left of another report takes the number, too. */
+static bool is_free(const char *path, enum output_style style)
+{
+	size_t len = strlen(path);
+
+	if (exists(path, len, "") || exists(path, len, ".part"))
+		return false;
+	return style != OUTPUT_NSYS || !exists(path, len - strlen(extension_of(path)), ".sqlite");
 }
 
 static int find_path(const char *name, struct expansion *e, struct buf *path, struct error *err)
@@ -192,7 +229,7 @@ static int find_path(const char *name, struct expansion *e, struct buf *path, st
 
 	for (; e->number <= HIGHEST_NUMBER; e->number++) {
 		r = make_path(name, e, path, err);
-		if (r < 0 || !e->has_number || is_free(path))
+		if (r < 0 || !e->has_number || is_free(buf_cstr(path), e->style))
 			return r;
 	}
 	return error_set(err, EEXIST, "All numbers for '%s' are taken.", name ? name : DEFAULT_NAME);
@@ -201,7 +238,7 @@ static int find_path(const char *name, struct expansion *e, struct buf *path, st
 int output_name_path(const char *name, enum output_style style, pid_t pid, int first_number, char *ret_path,
 		     size_t path_size, struct error *err)
 {
-	struct expansion e = { style, pid, first_number > 0 ? first_number : 1, false, false };
+	struct expansion e = { .style = style, .pid = pid, .number = first_number > 0 ? first_number : 1 };
 	struct buf path = BUF_INIT;
 	int r = find_path(name && *name ? name : NULL, &e, &path, err);
 
@@ -210,7 +247,7 @@ int output_name_path(const char *name, enum output_style style, pid_t pid, int f
 	if (r >= 0)
 		memcpy(ret_path, buf_cstr(&path), path.len + 1);
 	buf_release(&path);
-	return r < 0 ? r : e.has_number ? e.number : 0;
+	return r < 0 ? r : e.has_number || e.may_clash ? e.number : 0;
 }
 
 static int name_for_sonde(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
@@ -237,7 +274,7 @@ output_name_fn *const output_names[OUTPUT_STYLES] = {
 
 int output_name_expand(const char *name, pid_t pid, char *ret, size_t size, struct error *err)
 {
-	struct expansion e = { OUTPUT_SONDE, pid, 1, false, false };
+	struct expansion e = { .pid = pid, .number = 1 };
 	struct buf text = BUF_INIT;
 	int r = expand(name, &e, &text, err);
 

@@ -4,7 +4,8 @@
  * number, %% a percent sign. A name without a macro gets host and rank when the
  * environment says that this is one rank of many; a name that ends in neither .sonde
  * nor .nsys-rep gets .sonde. Called as nsys, it gets .nsys-rep, and called as nvprof,
- * nothing; rank 0 then has the name as it was given: scripts look for it. */
+ * nothing; the name is then kept as it was given where scripts look for it: of rank 0,
+ * and where it holds the rank already. */
 #ifndef SONDE_CLI_OUTPUT_NAME_H
 #define SONDE_CLI_OUTPUT_NAME_H
 

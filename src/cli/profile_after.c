@@ -23,6 +23,7 @@ struct after {
 	bool types[EXPORT_TYPE_COUNT];
 	bool overwrite;
 	bool stats;
+	bool sqlite_asked; /* not only as the source of nsys's statistics */
 	unsigned step, steps; /* nsys numbers them */
 	struct string_list files;
 	int failed;
@@ -77,7 +78,8 @@ static void export_as(struct after *after, struct query *q, enum export_type typ
 
 	if (export_run(q, &request, path, sizeof(path), &err) < 0) {
 		fprintf(after->cli->err, "%s: --export: %s\n", cli_name(after->cli), err.text);
-		after->failed = -EIO;
+		if (type != EXPORT_SQLITE || after->sqlite_asked)
+			after->failed = -EIO;
 		return;
 	}
 	say_step(after, path);
@@ -229,6 +231,7 @@ int profile_after(struct cli *cli, const struct profile_fields *fields, const st
 			       .stats = fields->stats };
 
 	read_types(&after, &fields->exports);
+	after.sqlite_asked = after.types[EXPORT_SQLITE];
 	if (cli_is_link(cli))
 		after_as_nsys(&after);
 	else

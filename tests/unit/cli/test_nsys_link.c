@@ -100,6 +100,9 @@ static void assert_path(const char *name, enum output_style style, const char *e
 
 static void test_names_of_reports(void **state)
 {
+	char path[4096];
+	struct error err = { "" };
+
 	unsetenv("RANK");
 	unsetenv("OMPI_COMM_WORLD_RANK");
 	unsetenv("SLURM_PROCID");
@@ -116,6 +119,16 @@ static void test_names_of_reports(void **state)
 	assert_path("x", OUTPUT_SONDE, ".rank0.sonde");
 	setenv("RANK", "2", 1);
 	assert_path("x", OUTPUT_NSYS, ".rank2.nsys-rep");
+	assert_path("x12", OUTPUT_NSYS, ".rank2.nsys-rep");
+	assert_path("2/x", OUTPUT_NSYS, ".rank2.nsys-rep");
+	assert_path("x_rank2.nsys-rep", OUTPUT_NSYS, "/x_rank2.nsys-rep");
+	assert_path("x_rank2", OUTPUT_SONDE, ".rank2.sonde");
+	assert_path(NULL, OUTPUT_NSYS, "/report1.nsys-rep");
+	/* The recorder asks for the next one when the first is taken; then there is one more. */
+	assert_int_equal(output_name_path("x2", OUTPUT_NSYS, 7, 1, path, sizeof(path), &err), 1);
+	assert_string_equal(strrchr(path, '/'), "/x2.nsys-rep");
+	assert_int_equal(output_name_path("x2", OUTPUT_NSYS, 7, 2, path, sizeof(path), &err), 0);
+	assert_non_null(strstr(path, ".rank2.nsys-rep"));
 	assert_path("x.nvvp", OUTPUT_NVPROF, ".rank2");
 	unsetenv("RANK");
 }
