@@ -126,19 +126,24 @@ static int help_formats(struct cli *cli, const char *wanted)
 	return 0;
 }
 
-static int run_reports(struct cli *cli, const struct stats_fields *fields, const char *path, const char *shown,
-		       const struct stats_folders *folders)
+static int run_reports(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed,
+		       const char *path, const struct stats_folders *folders)
 {
 	struct stats_options options = {
 		.reports = fields->reports.items, .report_count = fields->reports.count,
 		.formats = fields->formats.items, .format_count = fields->formats.count,
 		.outputs = fields->outputs.items, .output_count = fields->outputs.count,
-		.shown_path = *shown ? shown : NULL, .time_unit = fields->time_unit, .quiet = fields->quiet, .overwrite = fields->overwrite,
+		.time_unit = fields->time_unit, .quiet = fields->quiet, .overwrite = fields->overwrite,
 		.folders = (const char *const *)folders->names, .folder_count = folders->count,
 	};
+	char shown[PATH_MAX];
 	struct error err;
 	int r;
 
+	if (nsys_stats_sqlite(cli, parsed, path, shown, sizeof(shown))) {
+		options.report_path = path;
+		path = shown;
+	}
 	/* A reader of the table that goes away is noticed at the write, and no error. */
 	signal(SIGPIPE, SIG_IGN);
 	r = stats_run(&options, path, cli->out, cli->err, &err);
@@ -160,7 +165,6 @@ static int answer(struct cli *cli, const struct stats_fields *fields, const stru
 {
 	const char *path = parsed->word_count ? parsed->words[0] : fields->input;
 	struct stats_folders folders;
-	char shown[PATH_MAX];
 	struct error err;
 	int status;
 
@@ -177,8 +181,7 @@ static int answer(struct cli *cli, const struct stats_fields *fields, const stru
 				      parsed->words[1]);
 	else {
 		warn_of_ignored(cli, parsed);
-		nsys_stats_sqlite(cli, parsed, path, shown, sizeof(shown));
-		status = run_reports(cli, fields, path, shown, &folders);
+		status = run_reports(cli, fields, parsed, path, &folders);
 	}
 	stats_folders_release(&folders);
 	return status;

@@ -86,16 +86,15 @@ static void write_export(struct cli *cli, const char *report, const char *path)
 	query_close(q);
 }
 
-void nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, const char *report, char *ret_shown,
+bool nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, const char *report, char *ret_shown,
 		       size_t shown_size)
 {
 	const struct option_use *named = options_find_use(parsed, "sqlite");
 	FILE *out = stream_of(cli, parsed);
 	struct stat st;
 
-	ret_shown[0] = '\0';
 	if (cli->role != CLI_NSYS || !is_report(report))
-		return;
+		return false;
 	if (named)
 		snprintf(ret_shown, shown_size, "%s", named->value);
 	else
@@ -103,10 +102,11 @@ void nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, con
 	if (stat(ret_shown, &st) == 0 && !asked(parsed, "force-export")) {
 		if (!asked(parsed, "quiet"))
 			say_existing(out, ret_shown, report);
-		return;
+		return true;
 	}
 	if (!asked(parsed, "quiet"))
 		fprintf(out, "Generating SQLite file %s from %s\n", ret_shown, report);
 	fflush(out);
 	write_export(cli, report, ret_shown);
+	return true;
 }

@@ -150,15 +150,10 @@ static FILE *remark_stream(struct run *run, const struct piece *piece)
 	return stats_output_is_console(piece->target) && format_is_for_people(piece->format.kind) ? run->out : run->remarks;
 }
 
-static const char *shown_path(const struct run *run)
-{
-	return run->options->shown_path ? run->options->shown_path : run->path;
-}
-
 static void say_skipped(struct run *run, const struct piece *piece)
 {
 	if (!run->options->quiet)
-		fprintf(remark_stream(run, piece), "SKIPPED: %s does not contain %s.\n\n", base_name(shown_path(run)),
+		fprintf(remark_stream(run, piece), "SKIPPED: %s does not contain %s.\n\n", base_name(run->path),
 			piece->file->skipped ? piece->file->skipped : "the data this report shows");
 }
 
@@ -166,7 +161,7 @@ static void say_processing(struct run *run, const struct piece *piece, const str
 {
 	if (run->options->quiet)
 		return;
-	fprintf(remark_stream(run, piece), "Processing [%s] with [%s]", shown_path(run), piece->file->path);
+	fprintf(remark_stream(run, piece), "Processing [%s] with [%s]", run->path, piece->file->path);
 	if (output->path[0])
 		fprintf(remark_stream(run, piece), " to [%s]", output->path);
 	else if (!output->is_console)
@@ -400,7 +395,7 @@ static int open_all(struct run *run, struct error *err)
 	for (size_t i = 0; r >= 0 && i < run->reports.count; i++)
 		r = report_files_find(&run->files, run->reports.items[i], err) ? 0 : -EINVAL;
 	if (r >= 0)
-		r = query_open(&run->query, run->path, err);
+		r = query_open(&run->query, o->report_path ? o->report_path : run->path, err);
 	return r;
 }
 

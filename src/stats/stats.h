@@ -18,8 +18,8 @@ struct stats_options {
 	size_t format_count;
 	const char *const *outputs;
 	size_t output_count;
-	const char *shown_path; /* named in remarks instead of the path; NULL: the path */
 	const char *time_unit;  /* NULL: ns */
+	const char *report_path; /* what is read, where it is shown under another name; NULL: the path */
 	int quiet;
 	int overwrite;
 	const char *const *folders; /* of .sql files, first wins */
