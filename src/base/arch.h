@@ -285,6 +285,30 @@ static inline void arch_copy(void *to, const void *from, size_t size)
 	}
 }
 
+/* Defines function `name`, which asks `choose` (a hidden function with the same first two arguments) where to go on, and jumps there:
+ * whoever is jumped to sees our caller as its own. */
+#define ARCH_JUMP_ENTRY(name, choose)                                                                         \
+	__asm__(".pushsection .text\n"                                                                        \
+		".globl " #name "\n.type " #name ", @function\n.balign 16\n" #name ":\n.cfi_startproc\nendbr64\n" \
+		"pushq %rdi\n.cfi_adjust_cfa_offset 8\npushq %rsi\n.cfi_adjust_cfa_offset 8\n"               \
+		"subq $8, %rsp\n.cfi_adjust_cfa_offset 8\ncall " #choose "\n"                                 \
+		"addq $8, %rsp\n.cfi_adjust_cfa_offset -8\npopq %rsi\n.cfi_adjust_cfa_offset -8\n"           \
+		"popq %rdi\n.cfi_adjust_cfa_offset -8\njmp *%rax\n"                                           \
+		".cfi_endproc\n.size " #name ", . - " #name "\n.popsection\n")
+
+/* Defines `count` hidden functions of ARCH_STUB_SIZE bytes each, one behind the other from `name` on. Each asks `choose` (a hidden function
+ * of the stub's number) where to go on, and jumps there with the arguments it got, as long as those are whole numbers or addresses. */
+#define ARCH_STUB_SIZE 16
+#define ARCH_STUBS(name, count, choose)                                                                      \
+	__asm__(".pushsection .text\n.hidden " #name "\n.globl " #name "\n.balign 16\n" #name ":\n"             \
+		".set .Lstub, 0\n.rept " #count "\n.balign 16\n.cfi_startproc\nendbr64\npushq $.Lstub\n"     \
+		"jmp .Lcommon_" #name "\n.cfi_endproc\n.set .Lstub, .Lstub + 1\n.endr\n"                      \
+		".Lcommon_" #name ":\n.cfi_startproc\n.cfi_def_cfa_offset 16\n"                               \
+		"pushq %rdi\npushq %rsi\npushq %rdx\npushq %rcx\npushq %r8\npushq %r9\n"                      \
+		".cfi_adjust_cfa_offset 48\nmovq 48(%rsp), %rdi\ncall " #choose "\n"                          \
+		"popq %r9\npopq %r8\npopq %rcx\npopq %rdx\npopq %rsi\npopq %rdi\naddq $8, %rsp\n"            \
+		".cfi_adjust_cfa_offset -56\njmp *%rax\n.cfi_endproc\n.popsection\n")
+
 #else
 #error "src/base/arch.h: this CPU has not been filled in yet"
 #endif

@@ -56,18 +56,66 @@ static void initialise(struct script_line *line)
 		play_in_double(line);
 }
 
-static void use_cupti(const char *what)
+/* A library beside this program. */
+static void *load(const char *name)
 {
 	char path[4096];
 	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 32);
+
+	path[size < 0 ? 0 : size] = '\0';
+	strcpy(strrchr(path, '/') + 1, name);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* The driver's functions, as the runtime finds them. */
+static struct {
+	int (*start)(void);
+	int (*stop)(void);
+	int (*make_stream)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+	int (*make_graph)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+	void (*counts)(int *);
+} driver;
+
+static void look_up_driver(void)
+{
+	void *library = load("libdriver_double.so");
+	int (*get)(const char *, void **, int, uint64_t, int *) = library ? dlsym(library, "cuGetProcAddress_v2") : NULL;
+	int status;
+
+	if (!get || get("cuProfilerStart", (void **)&driver.start, 12000, 0, &status) ||
+	    get("cuProfilerStop", (void **)&driver.stop, 12000, 0, &status) ||
+	    get("cuStreamCreateWithPriority", (void **)&driver.make_stream, 12000, 0, &status) ||
+	    get("cuGraphAddKernelNode", (void **)&driver.make_graph, 12000, 0, &status))
+		exit(96);
+	driver.counts = dlsym(library, "driver_double_counts");
+}
+
+/* What of a line is also a call of the driver. */
+static void call_driver(const struct script_line *line)
+{
+	int result = 0;
+
+	if (!driver.start)
+		return;
+	if (line->action == ACTION_CONTEXT || line->action == ACTION_STREAM || line->action == ACTION_MODULE)
+		result = driver.make_stream(1, 2, 3, 4, 5, 6, 7);
+	else if (line->action == ACTION_GRAPH || line->action == ACTION_NODE)
+		result = driver.make_graph(1, 2, 3, 4, 5, 6, 7);
+	else if (line->action == ACTION_CALL && !strcmp(line->text, "cudaProfilerStart"))
+		result = driver.start();
+	else if (line->action == ACTION_CALL && !strcmp(line->text, "cudaProfilerStop"))
+		result = driver.stop();
+	if (result)
+		exit(97);
+}
+
+static void use_cupti(const char *what)
+{
 	void *symbol;
 	void (*function)(void);
 
-	if (!user_library) {
-		path[size < 0 ? 0 : size] = '\0';
-		strcpy(strrchr(path, '/'), "/libcupti_user.so");
-		user_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
+	if (!user_library)
+		user_library = load("libcupti_user.so");
 	symbol = user_library ? dlsym(user_library, what) : NULL;
 	if (!symbol) {
 		fprintf(stderr, "%s\n", dlerror());
@@ -201,7 +249,9 @@ static void play(struct script_line *line)
 	case ACTION_KILL: kill(getpid(), atoi(line->text)); break;
 	case ACTION_USER_BEGIN: use_cupti("cupti_user_begin"); break;
 	case ACTION_USER_END: use_cupti("cupti_user_end"); break;
+	case ACTION_DRIVER: look_up_driver(); break;
 	default:
+		call_driver(line);
 		if (play_in_double)
 			play_in_double(line);
 	}
@@ -236,5 +286,11 @@ int main(void)
 	}
 	script_read(&script, path);
 	play_section(script_find(&script, "main"));
+	if (driver.counts) {
+		int counts[3];
+
+		driver.counts(counts);
+		printf("driver %d %d %d\n", counts[0], counts[1], counts[2]);
+	}
 	return 0;
 }

@@ -322,5 +322,6 @@ int cuptiFinalize(void)
 	double_flush(true);
 	memset(&cupti_double.client, 0, sizeof(cupti_double.client));
 	double_streams_forget();
+	cupti_double.correlation = 0;
 	return CUPTI_OK;
 }

@@ -50,6 +50,7 @@ static const struct agent_interface interface = {
 	.cuda_is = cuda_is,
 	.on_leaving = agent_on_leaving,
 	.on_cupti_use = agent_on_cupti_use,
+	.on_driver_calls = agent_on_driver_calls,
 };
 
 AGENT_EXPORT const struct agent_interface *sonde_agent_interface(uint32_t version)

@@ -10,13 +10,21 @@
 #include "fmt/record.h"
 #include "ring/ring_layout.h"
 
-#define AGENT_INTERFACE_VERSION 1u
+#define AGENT_INTERFACE_VERSION 2u
 
 /* The program uses CUPTI itself. `used` is called before its call goes on, on its thread;
  * `released` behind a call by which it may have let go of CUPTI. */
 struct agent_cupti_listener {
 	void (*used)(const char *function, const char *library);
 	void (*released)(void);
+};
+
+/* Calls of the CUDA driver, on the thread that makes them: behind cuProfilerStart, before cuProfilerStop, and before a context, a
+ * stream, a module, a graph or managed memory is made. */
+struct agent_driver_listener {
+	void (*start)(void);
+	void (*stop)(void);
+	void (*making)(void);
 };
 
 struct agent_interface {
@@ -54,10 +62,16 @@ struct agent_interface {
 	 * (_exit, exec*), never in a forked child of it. One for each library. */
 	int (*on_leaving)(void (*leaving)(void));
 	void (*on_cupti_use)(const struct agent_cupti_listener *listener);
+	/* Returns whether such calls are seen in this process: not all ways to the driver lead past us. */
+	int (*on_driver_calls)(const struct agent_driver_listener *listener);
 };
 
 /* cupti_use.c */
 void agent_on_cupti_use(const struct agent_cupti_listener *listener)
+	__attribute__((visibility("hidden")));
+
+/* driver_calls.c */
+int agent_on_driver_calls(const struct agent_driver_listener *listener)
 	__attribute__((visibility("hidden")));
 
 /* Exported by libsonde.so: NULL when it has another version. */

@@ -16,6 +16,7 @@ struct agent_part {
 	void (*attached)(void); /* a program has begun, and is recorded; may be NULL */
 };
 
+extern const struct agent_part agent_part_driver __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_exec __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_leave __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_osrt __attribute__((visibility("hidden")));

@@ -7,13 +7,11 @@
 #include "agent/cuda/driver.h"
 #include "agent/cuda/resources.h"
 
-/* Unified memory is traced whenever CUDA is; 0 leaves it to those who ask for page faults. */
-#define UNIFIED_MEMORY_ALWAYS 1
-
 #define NO_UNIFIED_DEVICE 0u
 
 static struct {
 	_Atomic int driver_ready;
+	_Atomic int managed; /* the program has memory that moves by itself */
 	_Atomic int unified; /* 0 not yet, 1 on, -1 CUPTI cannot */
 } activities;
 
@@ -100,14 +98,14 @@ static uint32_t unified_kinds(struct cupti_unified_config *configs)
 	return count;
 }
 
-/* Once the driver is initialised, not before. */
+/* Once the driver is initialised, not before; and for those who use it, or ask for page faults: CUPTI takes two seconds to stop watching. */
 static int configure_unified(void)
 {
 	struct cupti_unified_config configs[8];
 	uint32_t count = unified_kinds(configs);
 	int asked = (flags() & (RING_CUDA_CPU_FAULTS | RING_CUDA_GPU_FAULTS)) != 0, expected = 0, result = -1;
 
-	if (!UNIFIED_MEMORY_ALWAYS && !asked)
+	if (!asked && !atomic_load(&activities.managed))
 		return 0;
 	if (!atomic_load(&activities.driver_ready) ||
 	    !cuda_agent.cupti.cuptiActivityConfigureUnifiedMemoryCounter)
@@ -123,12 +121,30 @@ static int configure_unified(void)
 	return 1;
 }
 
+static void enable_unified(void)
+{
+	if (configure_unified())
+		cuda_agent.cupti.cuptiActivityEnable(CUPTI_KIND_UNIFIED_MEMORY_COUNTER);
+}
+
 void cuda_activities_driver_ready(void)
 {
-	if (atomic_exchange(&activities.driver_ready, 1))
+	if (!atomic_exchange(&activities.driver_ready, 1) && atomic_load(&cuda_agent.state) == CUDA_OPEN)
+		enable_unified();
+}
+
+void cuda_activities_managed(void)
+{
+	if (atomic_exchange(&activities.managed, 1))
 		return;
-	if (atomic_load(&cuda_agent.state) == CUDA_OPEN && configure_unified())
-		cuda_agent.cupti.cuptiActivityEnable(CUPTI_KIND_UNIFIED_MEMORY_COUNTER);
+	cuda_calls_enable_managed(0);
+	if (atomic_load(&cuda_agent.state) == CUDA_OPEN)
+		enable_unified();
+}
+
+int cuda_activities_unified(void)
+{
+	return atomic_load(&activities.unified) == 1;
 }
 
 int cuda_activities_prepare(void)
@@ -145,9 +161,10 @@ int cuda_activities_prepare(void)
 	if (cupti->cuptiActivityRegisterCallbacks(cuda_buffer_requested, cuda_buffer_completed) != CUPTI_OK)
 		return -EIO;
 	cuda_calls_prepare();
+	if (!atomic_load(&activities.managed))
+		cuda_calls_enable_managed(1);
 	cuda_resources_prepare();
-	/* Those that are there already, and those that come, in a window or not: switched on when a context was there they cost
-	 * a launch nothing (docs/measurements.md); whether that is so when they are on before is not measured. */
+	/* Those that are there already, and those that come, in a window or not. */
 	cupti->cuptiActivityEnable(CUPTI_KIND_DEVICE);
 	cupti->cuptiActivityEnable(CUPTI_KIND_CONTEXT);
 	cupti->cuptiActivityEnable(CUPTI_KIND_STREAM);
@@ -165,8 +182,7 @@ void cuda_activities_open(void)
 	if (cupti->cuptiActivityEnableAllSyncRecords)
 		cupti->cuptiActivityEnableAllSyncRecords(0);
 	enable_kinds(1);
-	if (configure_unified())
-		cupti->cuptiActivityEnable(CUPTI_KIND_UNIFIED_MEMORY_COUNTER);
+	enable_unified();
 	cuda_calls_enable(1);
 	cuda_calls_enable_stacks(1);
 	errno = saved;
@@ -178,9 +194,8 @@ void cuda_activities_close(void)
 
 	cuda_calls_enable_stacks(0);
 	cuda_calls_enable(0);
+	/* Unified memory goes on: its records from outside of windows are left out (decode_memory.c). */
 	enable_kinds(0);
-	if (atomic_load(&activities.unified) == 1)
-		cuda_agent.cupti.cuptiActivityDisable(CUPTI_KIND_UNIFIED_MEMORY_COUNTER);
 	errno = saved;
 }
 
@@ -198,6 +213,16 @@ void cuda_activities_release(void)
 {
 	cuda_clock_give_back();
 	atomic_store(&activities.unified, 0);
+	cuda_correlation_restart();
+}
+
+static void call_made(int domain, uint32_t id, const struct cupti_call_data *data)
+{
+	enum cuda_api_class class = domain == CUPTI_DOMAIN_DRIVER ? CUDA_CLASS_DRIVER : CUDA_CLASS_RUNTIME;
+
+	if (cuda_call_is_managed(class, id))
+		cuda_activities_managed();
+	cuda_stack_callback(domain, id, data);
 }
 
 void cuda_callback(int domain, uint32_t id, const void *data)
@@ -208,7 +233,7 @@ void cuda_callback(int domain, uint32_t id, const void *data)
 		if (domain == CUPTI_DOMAIN_RESOURCE)
 			cuda_resource_callback(id, data);
 		else if (domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER)
-			cuda_stack_callback(domain, id, data);
+			call_made(domain, id, data);
 	}
 	errno = saved;
 }

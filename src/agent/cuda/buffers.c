@@ -16,6 +16,7 @@ struct buffer {
 
 static struct buffer buffers[CUDA_BUFFERS + CUDA_SPARE_BUFFERS];
 static _Atomic int kept;
+static _Atomic uint64_t decoded;
 static _Atomic int full_reported, unknown_reported;
 
 void cuda_buffers_prepare(void)
@@ -102,6 +103,11 @@ static void give_back(uint8_t *memory, size_t valid)
 	atomic_store_explicit(&buffer->state, BUFFER_NONE, memory_order_release);
 }
 
+uint64_t cuda_buffers_records(void)
+{
+	return atomic_load_explicit(&decoded, memory_order_relaxed);
+}
+
 void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	struct buffer *taken = take_buffer();
@@ -162,6 +168,7 @@ void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size
 		cuda_clock_compare();
 		cuda_clock_get(&decoding.clock);
 		decode_all(&decoding, buffer, valid);
+		atomic_fetch_add_explicit(&decoded, decoding.records, memory_order_relaxed);
 		cuda_agent.cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
 		write_batch(&decoding, dropped);
 		if (decoding.unknown)

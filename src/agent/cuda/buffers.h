@@ -21,6 +21,8 @@ void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 	__attribute__((visibility("hidden")));
 void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 	__attribute__((visibility("hidden")));
+/* Records seen so far. */
+uint64_t cuda_buffers_records(void) __attribute__((visibility("hidden")));
 /* Tells CUPTI that buffers are zeroed already, so that it does not do that on the way of a launch. */
 void cuda_buffers_prepare(void) __attribute__((visibility("hidden")));
 

@@ -15,6 +15,7 @@ struct call {
 	const char *name; /* CUPTI's own; NULL = there is none of this number */
 	uint8_t choice;
 	uint8_t kind;
+	uint8_t managed;
 	_Atomic uint8_t told;
 };
 
@@ -94,6 +95,14 @@ static int domain_of(enum cuda_api_class class)
 	return class == CUDA_CLASS_DRIVER ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME;
 }
 
+static uint8_t is_managed(enum cuda_api_class class, const char *name)
+{
+	const char *want = class == CUDA_CLASS_DRIVER ? "cuMemAllocManaged" : "cudaMallocManaged";
+	uint32_t size = cuda_call_name_size(name);
+
+	return size == strlen(want) && memcmp(name, want, size) == 0;
+}
+
 void cuda_calls_prepare(void)
 {
 	enum ring_cuda_call kind;
@@ -110,6 +119,7 @@ void cuda_calls_prepare(void)
 				continue;
 			call->choice = (uint8_t)cuda_call_choose(class, name, &kind);
 			call->kind = (uint8_t)kind;
+			call->managed = is_managed(class, name);
 			call->name = name;
 		}
 }
@@ -153,6 +163,20 @@ uint64_t cuda_call_stack_threshold(enum cuda_api_class class, uint32_t id)
 int cuda_call_stack_possible(enum cuda_api_class class, uint32_t id)
 {
 	return cuda_call_stack_threshold(class, id) != NEVER;
+}
+
+int cuda_call_is_managed(enum cuda_api_class class, uint32_t id)
+{
+	return id < MOST_CALLS && calls[class][id].name && calls[class][id].managed;
+}
+
+void cuda_calls_enable_managed(int on)
+{
+	for (unsigned class = 0; class < CUDA_CLASSES; class++)
+		for (uint32_t id = 1; id < MOST_CALLS; id++)
+			if (cuda_call_is_managed(class, id) && (on || !cuda_call_stack_possible(class, id)))
+				cuda_agent.cupti.cuptiEnableCallback((uint32_t)on, cuda_agent.subscriber,
+								     domain_of(class), id);
 }
 
 void cuda_calls_enable_stacks(int on)

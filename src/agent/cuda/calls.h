@@ -19,6 +19,9 @@ int cuda_call_wanted(enum cuda_api_class class, uint32_t id) __attribute__((visi
 uint64_t cuda_call_stack_threshold(enum cuda_api_class class, uint32_t id)
 	__attribute__((visibility("hidden")));
 int cuda_call_stack_possible(enum cuda_api_class class, uint32_t id) __attribute__((visibility("hidden")));
+/* Switches the callbacks of the calls that make managed memory. */
+void cuda_calls_enable_managed(int on) __attribute__((visibility("hidden")));
+int cuda_call_is_managed(enum cuda_api_class class, uint32_t id) __attribute__((visibility("hidden")));
 /* Switches the callbacks that stacks come from. */
 void cuda_calls_enable_stacks(int on) __attribute__((visibility("hidden")));
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "agent/core/syscalls.h"
 #include "agent/cuda/life.h"
 #include "vendor/cupti_callbacks.h"
 
@@ -54,7 +55,7 @@ static void enable(int domain)
 
 void cuda_capture_prepare(void)
 {
-	if (!(cuda_agent.core->session->cuda_flags & RING_CUDA_PROFILER_API))
+	if (!(cuda_agent.core->session->cuda_flags & RING_CUDA_PROFILER_API) || cuda_life.heard)
 		return;
 	find_calls(CUPTI_DOMAIN_RUNTIME, "cudaProfilerStart", "cudaProfilerStop");
 	find_calls(CUPTI_DOMAIN_DRIVER, "cuProfilerStart", "cuProfilerStop");
@@ -82,18 +83,27 @@ static void ask_recorder(enum capture_request request)
 		cuda_wait(gate, seen, 5 * MS);
 }
 
-static void start(void)
+static int is_armed(void)
 {
+	const struct ring_session *session = cuda_agent.core->session;
+
+	return session->cuda_flags & RING_CUDA_ARMED && cuda_life.pid == (uint32_t)raw_getpid();
+}
+
+void cuda_capture_start(void)
+{
+	if (!is_armed())
+		return;
 	if (atomic_load(&cuda_agent.core->session->gate) == 0)
 		ask_recorder(CAPTURE_START);
 	cuda_follow();
 }
 
-static void stop(void)
+void cuda_capture_stop(void)
 {
 	const struct ring_session *session = cuda_agent.core->session;
 
-	if (session->cuda_flags & RING_CUDA_KEEP_OPEN || atomic_load(&session->gate) == 0)
+	if (!is_armed() || session->cuda_flags & RING_CUDA_KEEP_OPEN || atomic_load(&session->gate) == 0)
 		return;
 	ask_recorder(CAPTURE_STOP);
 	cuda_follow();
@@ -108,11 +118,9 @@ int cuda_capture_callback(int domain, uint32_t id, const void *data)
 	if ((domain != CUPTI_DOMAIN_RUNTIME && domain != CUPTI_DOMAIN_DRIVER) || !id ||
 	    (id != calls[domain].start && id != calls[domain].stop))
 		return 0;
-	if (!(cuda_agent.core->session->cuda_flags & RING_CUDA_ARMED))
-		return 1;
 	if (id == calls[domain].start && call->site == CUPTI_SITE_EXIT)
-		start();
+		cuda_capture_start();
 	else if (id == calls[domain].stop && call->site == CUPTI_SITE_ENTER)
-		stop();
+		cuda_capture_stop();
 	return 1;
 }

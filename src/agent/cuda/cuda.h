@@ -1,7 +1,7 @@
 /* libsonde-cuda.so: the state of the agent in a CUDA process, and who does what in this folder.
  *
- * inject.c (entry point, who is first), watch.c (thread that follows the gate and flushes), leave.c (exit, _exit, exec, fork,
- * the program using CUPTI itself) decide when; activities.c and what it uses does the work. */
+ * inject.c (entry point, who is first), watch.c (thread that follows the gate and flushes), away.c (between windows), leave.c (exit,
+ * _exit, exec, fork, the program using CUPTI itself) decide when; activities.c and what it uses does the work. */
 #ifndef SONDE_AGENT_CUDA_CUDA_H
 #define SONDE_AGENT_CUDA_CUDA_H
 
@@ -15,7 +15,8 @@
 enum cuda_state {
 	CUDA_OFF = 0,     /* nothing of CUPTI is ours */
 	CUDA_CLOSED = 1,  /* subscribed; no window is open */
-	CUDA_OPEN = 2     /* activities are enabled */
+	CUDA_OPEN = 2,    /* activities are enabled */
+	CUDA_AWAY = 3     /* nothing of CUPTI is ours until a window opens, or the program makes something */
 };
 
 struct cuda_agent {
@@ -23,6 +24,8 @@ struct cuda_agent {
 	struct cupti cupti;
 	void *subscriber;
 	_Atomic uint32_t state;
+	_Atomic uint64_t closed_ticks; /* when the last window closed */
+	_Atomic uint64_t opened_ticks; /* and the next one opened; all ones: it has not */
 };
 
 extern struct cuda_agent cuda_agent __attribute__((visibility("hidden")));
@@ -36,6 +39,10 @@ void cuda_activities_close(void) __attribute__((visibility("hidden")));
 void cuda_activities_flush(int all) __attribute__((visibility("hidden")));
 /* After unsubscribing, where the program goes on to use CUPTI itself: what cannot be taken back from CUPTI does no harm from now on. */
 void cuda_activities_release(void) __attribute__((visibility("hidden")));
+/* The program makes managed memory. */
+void cuda_activities_managed(void) __attribute__((visibility("hidden")));
+/* Whether CUPTI watches unified memory, which it takes seconds to stop doing. */
+int cuda_activities_unified(void) __attribute__((visibility("hidden")));
 /* The subscriber's callback, but for the calls of the profiler API, which inject.c takes for itself. */
 void cuda_callback(int domain, uint32_t id, const void *data) __attribute__((visibility("hidden")));
 

@@ -5,6 +5,28 @@
 /* Bytes of each kind that are read, by the version found; 0 = a kind we do not know. */
 static uint16_t sizes[CUPTI_KINDS];
 
+static struct {
+	_Atomic uint32_t base;
+	_Atomic uint32_t highest;
+} correlation;
+
+uint32_t cuda_correlation(uint32_t theirs)
+{
+	uint32_t seen = atomic_load_explicit(&correlation.highest, memory_order_relaxed);
+
+	if (theirs == 0 || theirs == CUDA_NO_ID)
+		return theirs;
+	while (theirs > seen && !atomic_compare_exchange_weak_explicit(&correlation.highest, &seen, theirs,
+								       memory_order_relaxed, memory_order_relaxed))
+		;
+	return theirs + atomic_load_explicit(&correlation.base, memory_order_relaxed);
+}
+
+void cuda_correlation_restart(void)
+{
+	atomic_fetch_add(&correlation.base, atomic_exchange(&correlation.highest, 0));
+}
+
 static void (*const decoders[CUPTI_KINDS])(const struct cuda_source *source) = {
 	[CUPTI_KIND_MEMCPY] = cuda_decode_copy,
 	[CUPTI_KIND_MEMSET] = cuda_decode_set,

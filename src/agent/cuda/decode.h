@@ -72,6 +72,11 @@ void cuda_decode_stream(const struct cuda_source *source) __attribute__((visibil
 /* Asks the driver where the device is, once it can; on a thread of the program, in a callback. */
 void cuda_device_seen(uint32_t device) __attribute__((visibility("hidden")));
 
+/* CUPTI counts calls from 1 again each time it has been away: ours go on. 0 and CUDA_NO_ID stay. */
+uint32_t cuda_correlation(uint32_t theirs) __attribute__((visibility("hidden")));
+/* CUPTI is gone, and all its records have been seen. */
+void cuda_correlation_restart(void) __attribute__((visibility("hidden")));
+
 static inline uint64_t cuda_at(const struct cuda_source *source, uint64_t time)
 {
 	return cuda_clock_ticks(&source->decoding->clock, time);

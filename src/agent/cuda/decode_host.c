@@ -20,7 +20,7 @@ static void decode_call(const struct cuda_source *s, enum cuda_api_class class)
 	record->time = cuda_at(s, a->start);
 	record->end = cuda_at(s, a->end);
 	record->tid = a->thread;
-	record->correlation = a->correlation;
+	record->correlation = cuda_correlation(a->correlation);
 	record->result = a->result;
 	record->pad = 0;
 	cuda_end(record, RECORD_CUDA_API, flags, a->id, sizeof(*record));
@@ -45,7 +45,7 @@ void cuda_decode_sync(const struct cuda_source *s)
 		return;
 	record->time = cuda_at(s, y->start);
 	record->end = cuda_at(s, y->end);
-	record->place = (struct cuda_place){ CUDA_NO_ID, y->context, y->stream, y->correlation };
+	record->place = (struct cuda_place){ CUDA_NO_ID, y->context, y->stream, cuda_correlation(y->correlation) };
 	record->event_sync = y->event_sync;
 	record->kind = y->type;
 	record->event = y->event;
@@ -63,7 +63,7 @@ void cuda_decode_event(const struct cuda_source *s)
 	if (!record)
 		return;
 	record->time = cuda_at(s, e->device_time);
-	record->place = (struct cuda_place){ device, e->context, e->stream, e->correlation };
+	record->place = (struct cuda_place){ device, e->context, e->stream, cuda_correlation(e->correlation) };
 	record->event_sync = e->event_sync;
 	record->event = e->event;
 	record->pad = 0;
@@ -81,7 +81,7 @@ void cuda_decode_overhead(const struct cuda_source *s)
 	record->end = cuda_at(s, o->end);
 	record->kind = o->overhead_kind;
 	record->tid = o->object_kind == CUPTI_OBJECT_THREAD ? o->object[1] : 0;
-	record->correlation = o->correlation;
+	record->correlation = cuda_correlation(o->correlation);
 	record->pad = 0;
 	cuda_end(record, RECORD_CUDA_OVERHEAD, 0, 0, sizeof(*record));
 }
@@ -102,7 +102,7 @@ void cuda_decode_jit(const struct cuda_source *s)
 	record->entry = j->entry;
 	record->operation = j->operation;
 	record->device = j->device;
-	record->correlation = j->correlation;
+	record->correlation = cuda_correlation(j->correlation);
 	record->tid = j->thread;
 	record->pad = 0;
 	memcpy(record + 1, j->path ? j->path : "", path_size);

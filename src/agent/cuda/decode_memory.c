@@ -14,7 +14,7 @@ void cuda_decode_memory(const struct cuda_source *s)
 		return;
 	record->time = cuda_at(s, m->time);
 	record->place =
-		(struct cuda_place){ m->device, m->context, m->async ? m->stream : CUDA_NO_ID, m->correlation };
+		(struct cuda_place){ m->device, m->context, m->async ? m->stream : CUDA_NO_ID, cuda_correlation(m->correlation) };
 	record->address = m->address;
 	record->bytes = m->bytes;
 	record->pc = m->pc;
@@ -39,7 +39,7 @@ void cuda_decode_pool(const struct cuda_source *s)
 		return;
 	record->time = cuda_at(s, p->time);
 	record->device = p->device;
-	record->correlation = p->correlation;
+	record->correlation = cuda_correlation(p->correlation);
 	record->operation = p->operation;
 	record->type = p->type;
 	record->address = p->address;
@@ -48,6 +48,13 @@ void cuda_decode_pool(const struct cuda_source *s)
 	record->size = p->size;
 	record->used = p->used;
 	cuda_end(record, RECORD_CUDA_POOL, 0, 0, sizeof(*record));
+}
+
+/* Unified memory is watched between windows, too: to stop and start again takes CUPTI seconds. */
+static int is_between_windows(uint64_t ticks)
+{
+	return ticks >= atomic_load_explicit(&cuda_agent.closed_ticks, memory_order_relaxed) &&
+	       ticks < atomic_load_explicit(&cuda_agent.opened_ticks, memory_order_relaxed);
 }
 
 /* CUPTI numbers the CPU as it likes; which side of a migration it is on follows from the kind. */
@@ -59,11 +66,12 @@ void cuda_decode_unified(const struct cuda_source *s)
 	int to_host = kind == CUPTI_UNIFIED_DTOH || kind == CUPTI_UNIFIED_CPU_FAULT ||
 		      kind == CUPTI_UNIFIED_GPU_FAULT || kind == CUPTI_UNIFIED_THRASHING ||
 		      kind == CUPTI_UNIFIED_THROTTLING;
-	struct record_cuda_unified *record = cuda_begin(sizeof(*record));
+	uint64_t time = cuda_at(s, u->start);
+	struct record_cuda_unified *record = is_between_windows(time) ? NULL : cuda_begin(sizeof(*record));
 
 	if (!record)
 		return;
-	record->time = cuda_at(s, u->start);
+	record->time = time;
 	record->end = kind == CUPTI_UNIFIED_CPU_FAULT ? 0 : cuda_at(s, u->end);
 	record->value = kind == CUPTI_UNIFIED_CPU_FAULT ? 1 : u->value;
 	record->address = u->address;

@@ -51,7 +51,7 @@ void cuda_decode_kernel(const struct cuda_source *s)
 		return;
 	record->time = cuda_at(s, k->start);
 	record->end = cuda_at(s, k->end);
-	record->place = (struct cuda_place){ k->device, k->context, k->stream, k->correlation };
+	record->place = (struct cuda_place){ k->device, k->context, k->stream, cuda_correlation(k->correlation) };
 	record->graph = graph_place(k->graph_node, k->graph, k->channel, k->channel_type);
 	record->grid = (uint64_t)k->grid_id;
 	record->queued = cuda_at(s, k->queued);
@@ -70,7 +70,7 @@ void cuda_decode_copy(const struct cuda_source *s)
 		return;
 	record->time = cuda_at(s, c->start);
 	record->end = cuda_at(s, c->end);
-	record->place = (struct cuda_place){ c->device, c->context, c->stream, c->correlation };
+	record->place = (struct cuda_place){ c->device, c->context, c->stream, cuda_correlation(c->correlation) };
 	record->graph = graph_place(c->graph_node, c->graph, c->channel, c->channel_type);
 	record->bytes = c->bytes;
 	record->count = c->count;
@@ -93,7 +93,7 @@ void cuda_decode_peer(const struct cuda_source *s)
 		return;
 	record->time = cuda_at(s, c->start);
 	record->end = cuda_at(s, c->end);
-	record->place = (struct cuda_place){ c->device, c->context, c->stream, c->correlation };
+	record->place = (struct cuda_place){ c->device, c->context, c->stream, cuda_correlation(c->correlation) };
 	record->graph = graph_place(c->graph_node, c->graph, c->channel, c->channel_type);
 	record->bytes = c->bytes;
 	record->count = 0;
@@ -118,7 +118,7 @@ void cuda_decode_set(const struct cuda_source *s)
 		return;
 	record->time = cuda_at(s, m->start);
 	record->end = cuda_at(s, m->end);
-	record->place = (struct cuda_place){ m->device, m->context, m->stream, m->correlation };
+	record->place = (struct cuda_place){ m->device, m->context, m->stream, cuda_correlation(m->correlation) };
 	record->graph = graph_place(m->graph_node, m->graph, m->channel, m->channel_type);
 	record->bytes = m->bytes;
 	record->value = m->value;
@@ -136,7 +136,7 @@ void cuda_decode_graph(const struct cuda_source *s)
 		return;
 	record->time = cuda_at(s, g->start);
 	record->end = cuda_at(s, g->end);
-	record->place = (struct cuda_place){ g->device, g->context, g->stream, g->correlation };
+	record->place = (struct cuda_place){ g->device, g->context, g->stream, cuda_correlation(g->correlation) };
 	record->graph = g->graph;
 	record->exec = CUDA_NO_ID;
 	cuda_end(record, RECORD_CUDA_GRAPH, 0, 0, sizeof(*record));

@@ -53,11 +53,18 @@ void cuda_give_turn(void)
 
 int cuda_is_ours(void)
 {
-	return cuda_life.pid == (uint32_t)raw_getpid() &&
-	       atomic_load(&cuda_agent.state) != CUDA_OFF;
+	uint32_t state = atomic_load(&cuda_agent.state);
+
+	return cuda_life.pid == (uint32_t)raw_getpid() && (state == CUDA_CLOSED || state == CUDA_OPEN);
 }
 
-static int wants_open(void)
+/* Or could be. */
+static int is_within_reach(void)
+{
+	return cuda_life.pid == (uint32_t)raw_getpid() && atomic_load(&cuda_agent.state) != CUDA_OFF;
+}
+
+int cuda_wants_open(void)
 {
 	return !atomic_load(&cuda_life.holds) && cuda_agent.core->on(RING_GATE_CUDA);
 }
@@ -65,11 +72,15 @@ static int wants_open(void)
 static void change(int open)
 {
 	if (open) {
+		cuda_away_cancel();
 		cuda_agent.core->cuda_is(RING_CUDA_HERE | RING_CUDA_UNFINISHED);
 		atomic_store(&cuda_life.closed_at, 0);
+		atomic_store(&cuda_agent.opened_ticks, cuda_agent.core->now());
 		cuda_activities_open();
 	} else {
 		cuda_activities_close();
+		atomic_store(&cuda_agent.closed_ticks, cuda_agent.core->now());
+		atomic_store(&cuda_agent.opened_ticks, UINT64_MAX);
 		atomic_store(&cuda_life.closed_at, cuda_milliseconds());
 	}
 	atomic_store(&cuda_agent.state, open ? CUDA_OPEN : CUDA_CLOSED);
@@ -79,12 +90,15 @@ void cuda_follow(void)
 {
 	int open;
 
-	if (!cuda_is_ours() || !cuda_take_turn(FOLLOW_PATIENCE))
+	if (!is_within_reach() || !cuda_take_turn(FOLLOW_PATIENCE))
 		return;
 	/* The gate may move on while activities are changed. */
-	while (cuda_is_ours() &&
-	       (open = wants_open()) != (atomic_load(&cuda_agent.state) == CUDA_OPEN))
+	while (is_within_reach() &&
+	       (open = cuda_wants_open()) != (atomic_load(&cuda_agent.state) == CUDA_OPEN)) {
+		if (atomic_load(&cuda_agent.state) == CUDA_AWAY && cuda_take() < 0)
+			break;
 		change(open);
+	}
 	cuda_give_turn();
 }
 

@@ -26,7 +26,7 @@ static void callback(void *user, int domain, uint32_t id, const void *data)
 	(void)user;
 	if (atomic_load_explicit(&cuda_agent.state, memory_order_relaxed) == CUDA_OFF)
 		return;
-	if (!cuda_capture_callback(domain, id, data))
+	if (!cuda_away_callback(domain, data) && !cuda_capture_callback(domain, id, data))
 		cuda_callback(domain, id, data);
 }
 
@@ -140,6 +140,7 @@ int cuda_take(void)
 		cuda_capture_prepare();
 		return 0;
 	}
+	atomic_store(&cuda_agent.state, CUDA_OFF);
 	snprintf(text, sizeof(text), "CUDA is not recorded: %s.", why);
 	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, text);
 	return -1;
@@ -149,6 +150,7 @@ static void begin(void)
 {
 	cuda_life.pid = (uint32_t)raw_getpid();
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
+	cuda_away_prepare();
 	if (cuda_take() < 0)
 		return;
 	/* Before there is another thread that would: the driver may hold locks while it is being

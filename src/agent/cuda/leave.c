@@ -42,14 +42,14 @@ static const char *file_name(const char *path)
 }
 
 /* CUPTI begins anew for its next user: with its own clock, its own settings. */
-static void let_go(void)
+void cuda_let_go(enum cuda_state next)
 {
 	struct cupti *c = &cuda_agent.cupti;
 
 	if (atomic_load(&cuda_agent.state) == CUDA_OPEN)
 		cuda_activities_close();
 	cuda_activities_flush(1);
-	atomic_store(&cuda_agent.state, CUDA_OFF);
+	atomic_store(&cuda_agent.state, next);
 	atomic_store(&cuda_life.closed_at, 0);
 	c->cuptiUnsubscribe(cuda_agent.subscriber);
 	cuda_agent.subscriber = NULL;
@@ -69,9 +69,10 @@ static void used(const char *function, const char *library)
 		return;
 	atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER);
 	atomic_store(&cuda_life.released_at, 0);
-	ours = atomic_load(&cuda_agent.state) != CUDA_OFF;
+	ours = cuda_is_ours();
 	if (ours)
-		let_go();
+		cuda_let_go(CUDA_OFF);
+	atomic_store(&cuda_agent.state, CUDA_OFF);
 	cuda_give_turn();
 	if (!ours)
 		return;

@@ -18,6 +18,9 @@ struct cuda_life {
 	_Atomic uint32_t holds;        /* enum cuda_hold */
 	_Atomic uint64_t released_at;  /* ms: the program let go of CUPTI; 0 = it has not */
 	_Atomic uint64_t closed_at;    /* ms: the last window's end; 0 = all of it was fetched */
+	int heard;                     /* what opens windows and what makes things is seen without CUPTI */
+	_Atomic uint64_t made_at;      /* ms: the program made a context, a stream ... */
+	_Atomic uint32_t leaving;      /* the next call that ends takes CUPTI away */
 };
 
 extern struct cuda_life cuda_life CUDA_HIDDEN;
@@ -34,7 +37,9 @@ void cuda_give_turn(void) CUDA_HIDDEN;
 void cuda_follow(void) CUDA_HIDDEN;
 /* As cuda_activities_flush(), at one's turn. */
 void cuda_flush(int all) CUDA_HIDDEN;
+/* Whether CUPTI is ours at this moment. */
 int cuda_is_ours(void) CUDA_HIDDEN;
+int cuda_wants_open(void) CUDA_HIDDEN;
 uint64_t cuda_milliseconds(void) CUDA_HIDDEN;
 /* Waits until the word is not `value` any more; 0 ns: for ever. */
 void cuda_wait(const _Atomic uint32_t *word, uint32_t value, int64_t ns) CUDA_HIDDEN;
@@ -44,10 +49,21 @@ void cuda_wait(const _Atomic uint32_t *word, uint32_t value, int64_t ns) CUDA_HI
 int cuda_watch_start(void) CUDA_HIDDEN;
 void cuda_watch_flush(int64_t ns) CUDA_HIDDEN;
 
-/* leave.c */
+/* leave.c. Letting go: at one's turn; CUPTI begins anew for its next user. */
 void cuda_leave_prepare(void) CUDA_HIDDEN;
+void cuda_let_go(enum cuda_state next) CUDA_HIDDEN;
 
-/* capture.c: the calls that open and close a window. Returns whether the call was one of them. */
+/* away.c: CUPTI is away while no window is open and nothing is made. `next`: when to look again, ms. */
+void cuda_away_prepare(void) CUDA_HIDDEN;
+void cuda_away_look(uint64_t now, uint64_t *next) CUDA_HIDDEN;
+void cuda_away_cancel(void) CUDA_HIDDEN;
+/* Returns whether the call belongs to it. */
+int cuda_away_callback(int domain, const void *data) CUDA_HIDDEN;
+
+/* capture.c: the calls that open and close a window, as CUPTI or the driver's own functions tell of them. Returns whether the call was
+ * one of them. */
+void cuda_capture_start(void) CUDA_HIDDEN;
+void cuda_capture_stop(void) CUDA_HIDDEN;
 void cuda_capture_prepare(void) CUDA_HIDDEN;
 int cuda_capture_callback(int domain, uint32_t id, const void *data) CUDA_HIDDEN;
 

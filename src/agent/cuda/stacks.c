@@ -1,5 +1,6 @@
 /* --cudabacktrace: the stack of a call that lasted long enough, taken as it ends, on its own thread. */
 #include "agent/cuda/calls.h"
+#include "agent/cuda/decode.h"
 #include "agent/cuda/resources.h"
 #include "agent/cuda/tell.h"
 
@@ -8,7 +9,7 @@ void cuda_stack_callback(int domain, uint32_t id, const struct cupti_call_data *
 	enum cuda_api_class class = domain == CUPTI_DOMAIN_DRIVER ? CUDA_CLASS_DRIVER : CUDA_CLASS_RUNTIME;
 	uint64_t now = cuda_agent.core->now(), start;
 
-	if (!data->kept)
+	if (!data->kept || !cuda_call_stack_possible(class, id))
 		return;
 	if (data->site == CUPTI_SITE_ENTER) {
 		*data->kept = now;
@@ -22,6 +23,6 @@ void cuda_stack_callback(int domain, uint32_t id, const struct cupti_call_data *
 	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_STACK,
 					     .teller = CUDA_TELLER_PROGRAM,
 					     .time = now,
-					     .id = data->correlation,
+					     .id = cuda_correlation(data->correlation),
 					     .extra = start });
 }

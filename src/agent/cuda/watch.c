@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include "agent/core/syscalls.h"
+#include "agent/cuda/buffers.h"
 #include "agent/cuda/life.h"
 
 #define MS 1000000ll
@@ -25,6 +26,7 @@ struct watcher {
 	uint64_t next_flush;    /* ms; 0 = none is due */
 	uint64_t close_seen;    /* the end of a window that is being fetched */
 	unsigned close_step;
+	uint64_t close_records; /* decoded when the window was first fetched */
 	uint32_t rounds;        /* of the recorder */
 	uint64_t rounds_at;
 };
@@ -59,13 +61,25 @@ static void flush_while_open(struct watcher *w, uint64_t now)
 	w->next_flush = now + interval();
 }
 
+/* Where nothing has come since the first fetch, nothing is under way. */
+static unsigned next_step(struct watcher *w)
+{
+	uint64_t records = cuda_buffers_records();
+
+	if (w->close_step == 0)
+		w->close_records = records;
+	return w->close_step == 2 && records == w->close_records ? AFTER_CLOSE : w->close_step + 1;
+}
+
 static void flush_after_close(struct watcher *w, uint64_t now)
 {
 	uint64_t closed = atomic_load(&cuda_life.closed_at);
 
 	w->next_flush = 0;
-	if (!closed)
+	if (!closed) {
+		cuda_away_look(now, &w->next_flush);
 		return;
+	}
 	if (closed != w->close_seen) {
 		w->close_seen = closed;
 		w->close_step = 0;
@@ -74,12 +88,14 @@ static void flush_after_close(struct watcher *w, uint64_t now)
 	if (w->close_step < AFTER_CLOSE && now - closed >= after_close_ms[w->close_step]) {
 		cuda_flush(0);
 		cuda_agent.core->cuda_is(RING_CUDA_HERE);
-		w->close_step++;
+		w->close_step = next_step(w);
 	}
 	if (w->close_step < AFTER_CLOSE)
 		w->next_flush = closed + after_close_ms[w->close_step];
 	else
 		atomic_store(&cuda_life.closed_at, 0);
+	if (w->close_step >= AFTER_CLOSE)
+		cuda_away_look(now, &w->next_flush);
 }
 
 static void come_back(struct watcher *w, uint64_t now)
@@ -114,6 +130,8 @@ static void look(struct watcher *w, uint64_t now)
 		flush_while_open(w, now);
 	else if (state == CUDA_CLOSED)
 		flush_after_close(w, now);
+	else if (state == CUDA_AWAY)
+		w->next_flush = 0;
 	else
 		come_back(w, now);
 	if (atomic_load(&cuda_life.holds) & CUDA_HOLD_SILENCE)

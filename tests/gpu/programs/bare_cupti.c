@@ -2,7 +2,7 @@
  * thrown away. Loaded by CUDA_INJECTION64_PATH.
  *   BARE_CUPTI         path of the library
  *   BARE_CUPTI_CALLS   "all" or "none" of the API's calls, in place of those that the agent takes
- *   BARE_CUPTI_WINDOW  nothing is enabled until bare_cupti_window(1)
+ *   BARE_CUPTI_WINDOW  CUPTI is not used until bare_cupti_window(1)
  *   BARE_CUPTI_SAY     what it did, on stderr */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -38,6 +38,7 @@ enum {
 };
 
 static struct cupti cupti;
+static void *subscriber;
 static uint8_t *spare[BUFFERS];
 static unsigned spare_count;
 static size_t delivered;
@@ -154,14 +155,41 @@ static void enable_calls(int domain, int kind, int (*enable)(uint32_t, uint8_t),
 		fprintf(stderr, "bare CUPTI: %u calls of domain %d\n", count, domain);
 }
 
-EXPORT void bare_cupti_window(int on)
+static void enable(int on)
 {
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		(on ? cupti.cuptiActivityEnable : cupti.cuptiActivityDisable)(kinds[i]);
 	enable_calls(RUNTIME_DOMAIN, KIND_RUNTIME, cupti.cuptiActivityEnableRuntimeApi, (uint8_t)on);
 	enable_calls(DRIVER_DOMAIN, KIND_DRIVER, cupti.cuptiActivityEnableDriverApi, (uint8_t)on);
-	if (!on)
-		cupti.cuptiActivityFlushAll(0);
+}
+
+static void attach(void)
+{
+	int r = cupti.cuptiSubscribe(&subscriber, called, NULL);
+
+	if (r)
+		fprintf(stderr, "bare CUPTI: cuptiSubscribe: %d\n", r);
+	cupti.cuptiActivityRegisterCallbacks(requested, completed);
+	cupti.cuptiActivityEnable(KIND_DEVICE);
+	cupti.cuptiActivityEnable(KIND_CONTEXT);
+	cupti.cuptiActivityEnable(KIND_STREAM);
+	if (cupti.cuptiActivityEnableAllSyncRecords)
+		cupti.cuptiActivityEnableAllSyncRecords(0);
+}
+
+/* Outside of it CUPTI is not there. */
+EXPORT void bare_cupti_window(int on)
+{
+	if (on) {
+		attach();
+		enable(1);
+		return;
+	}
+	enable(0);
+	cupti.cuptiActivityFlushAll(1);
+	cupti.cuptiUnsubscribe(subscriber);
+	if (cupti.cuptiFinalize)
+		cupti.cuptiFinalize();
 }
 
 static int load(const char *path)
@@ -190,22 +218,12 @@ static void at_end(void)
 EXPORT int InitializeInjection(void)
 {
 	const char *path = getenv("BARE_CUPTI");
-	void *subscriber;
-	int r;
 
 	if (load(path ? path : "libcupti.so"))
 		return 1;
-	r = cupti.cuptiSubscribe(&subscriber, called, NULL);
-	if (r)
-		fprintf(stderr, "bare CUPTI: cuptiSubscribe: %d\n", r);
-	cupti.cuptiActivityRegisterCallbacks(requested, completed);
-	cupti.cuptiActivityEnable(KIND_DEVICE);
-	cupti.cuptiActivityEnable(KIND_CONTEXT);
-	cupti.cuptiActivityEnable(KIND_STREAM);
-	if (cupti.cuptiActivityEnableAllSyncRecords)
-		cupti.cuptiActivityEnableAllSyncRecords(0);
-	if (!getenv("BARE_CUPTI_WINDOW"))
-		bare_cupti_window(1);
+	if (getenv("BARE_CUPTI_WINDOW"))
+		return 1;
+	bare_cupti_window(1);
 	atexit(at_end);
 	return 1;
 }

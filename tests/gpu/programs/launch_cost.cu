@@ -1,10 +1,8 @@
 /* launch_cost [BATCHES]: what a launch costs its thread. Prints ns per launch: least batch, median batch, and of the
  *     whole run, waits included.
  * launch_cost work: a fixed amount of work for the GPU; prints the ns it took, least of five and median.
- * launch_cost toggle [PAIRS]: batches outside and inside of a window in turn; prints the medians outside and inside,
- *     and of the differences. */
+ * launch_cost after [BATCHES]: as the first, in a program that has had a window, and some time since. */
 #include <cuda_profiler_api.h>
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include "tell.h"
@@ -75,41 +73,18 @@ static void work(void)
 	printf("%.0f %.0f 0\n", values[0], middle);
 }
 
-/* A library that has the window to itself (bare_cupti.c), or the profiler API. */
-static void window(int open)
+/* By the end of this nothing of the window is under way any more, and a tool has seen calls from which it can tell. */
+static void window_behind_us(cudaStream_t stream)
 {
-	void (*other)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "bare_cupti_window");
-	const char *library = getenv("CUDA_INJECTION64_PATH");
-	void *handle = !other && library ? dlopen(library, RTLD_NOW | RTLD_NOLOAD) : NULL;
-
-	if (handle)
-		other = (void (*)(int))dlsym(handle, "bare_cupti_window");
-	if (other)
-		other(open);
-	else if (open)
-		MUST(cudaProfilerStart());
-	else
-		MUST(cudaProfilerStop());
-	usleep(20000);
-}
-
-static void toggle(unsigned pairs, cudaStream_t stream)
-{
-	double *outside = (double *)calloc(pairs, sizeof(double)), *inside = (double *)calloc(pairs, sizeof(double));
-	double *difference = (double *)calloc(pairs, sizeof(double)), values[20];
-
-	for (unsigned i = 0; i < pairs; i++) {
-		for (unsigned j = 0; j < 20; j++)
-			values[j] = batch(stream);
-		outside[i] = median(values, 20);
-		window(1);
-		for (unsigned j = 0; j < 20; j++)
-			values[j] = batch(stream);
-		inside[i] = median(values, 20);
-		window(0);
-		difference[i] = inside[i] - outside[i];
-	}
-	printf("%.2f %.2f %.2f\n", median(outside, pairs), median(inside, pairs), median(difference, pairs));
+	MUST(cudaProfilerStart());
+	for (unsigned i = 0; i < 20; i++)
+		batch(stream);
+	MUST(cudaProfilerStop());
+	usleep(2600000);
+	batch(stream);
+	usleep(200000);
+	for (unsigned i = 0; i < 20; i++)
+		batch(stream);
 }
 
 int main(int argc, char **argv)
@@ -124,9 +99,11 @@ int main(int argc, char **argv)
 	MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	for (unsigned i = 0; i < 20; i++)
 		batch(stream);
-	if (!strcmp(mode, "toggle"))
-		toggle(argc > 2 ? (unsigned)atoi(argv[2]) : 20, stream);
-	else
+	if (!strcmp(mode, "after")) {
+		window_behind_us(stream);
+		batches(argc > 2 ? (unsigned)atoi(argv[2]) : 300, stream);
+	} else {
 		batches((unsigned)atoi(mode), stream);
+	}
 	return 0;
 }

@@ -50,6 +50,13 @@ def switch():
     return lambda on: runtime.cudaProfilerStart() if on else runtime.cudaProfilerStop()
 
 
+def leave(step):
+    """Long enough for a tool to have fetched all of the window, with calls from which it can tell that it may go."""
+    time.sleep(1.3)
+    chunk(step)
+    time.sleep(0.05)
+
+
 def toggled(step, count):
     window, result = switch(), {"outside": [], "inside": []}
     for _ in range(count):
@@ -61,7 +68,7 @@ def toggled(step, count):
             result[name].append(min(chunk(step) for _ in range(3)))
             if on:
                 window(0)
-                time.sleep(0.02)
+                leave(step)
     return result
 
 
