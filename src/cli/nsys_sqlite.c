@@ -61,8 +61,8 @@ static bool is_older(const char *path, const char *report)
 static void say_existing(FILE *out, const char *path, const char *report)
 {
 	if (is_older(path, report))
-		fprintf(out, "WARNING: Existing SQLite export found: %s\n         It is older than %s, from which the tables are "
-			"read.\n         --force-export=true replaces it.\n\n", path, report);
+		fprintf(out, "WARNING: Existing SQLite export found: %s\n         It is older than %s, from which the "
+			"tables are read.\n         --force-export=true replaces it.\n\n", path, report);
 	else
 		fprintf(out, "NOTICE: Existing SQLite export found: %s\n        It is assumed to be of: %s\n        "
 			"--force-export=true replaces it.\n\n", path, report);

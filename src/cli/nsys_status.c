@@ -73,7 +73,8 @@ static void print_environment(struct cli *cli)
 		fprintf(cli->out, "Linux Kernel Version = %s: OK\n", kernel.release);
 	/* Without cycles the CPU clock triggers samples, wherever perf_event_open works. */
 	fprintf(cli->out, "Linux perf_event_open syscall available: %s\nSampling trigger event available: %s\n", own, own);
-	fprintf(cli->out, "CPU Profiling Environment (process-tree): %s\nCPU Profiling Environment (system-wide): %s\n", own,
+	fprintf(cli->out, "CPU Profiling Environment (process-tree): %s\n", own);
+	fprintf(cli->out, "CPU Profiling Environment (system-wide): %s\n",
 		word(verdict(doctor_probe_perf_system, &host)));
 	fputs("\n'sonde doctor' says more, and how to allow what is not.\n", cli->out);
 }

@@ -27,7 +27,8 @@ static int add_trace(struct string_list *words, const struct nvprof_fields *fiel
 }
 
 /* The words of the `profile` command that does the same. `nsys nvprof` leaves an SQLite file beside the report. */
-static int make_profile_words(struct string_list *words, const struct nvprof_fields *fields, bool export, char *const *program)
+static int make_profile_words(struct string_list *words, const struct nvprof_fields *fields, bool export,
+			      char *const *program)
 {
 	int r = add_trace(words, fields);
 
@@ -193,12 +194,13 @@ static void print_notes(struct cli *cli, const struct options_parsed *parsed)
 		if (option_use_is_off(use))
 			continue;
 		if (use->spec->state == OPTION_PLANNED)
-			command_fail(cli, &nvprof_command, "--%s is not built yet; the run goes on without it", use->spec->name);
+			command_fail(cli, &nvprof_command, "--%s is not built yet; the run goes on without it",
+				     use->spec->name);
 		counters |= use->spec->state == OPTION_ELSEWHERE;
 	}
 	if (counters)
-		command_fail(cli, &nvprof_command, "Hardware counters of kernels are not read here ('ncu' does); the run goes "
-			     "on without them");
+		command_fail(cli, &nvprof_command, "Hardware counters of kernels are not read here ('ncu' does); the "
+			     "run goes on without them");
 }
 
 static int answer(struct cli *cli, const struct nvprof_fields *fields, const struct options_parsed *parsed)

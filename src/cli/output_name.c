@@ -176,10 +176,17 @@ static bool rank_is_added(const char *name, const char *rank, struct expansion *
 	return !e->may_clash;
 }
 
+static const char *skip_here(const char *name)
+{
+	while (strncmp(name, "./", 2) == 0 && name[2])
+		name += 2 + strspn(name + 2, "/");
+	return name;
+}
+
 /* One path, for one pid and number. */
 static int make_path(const char *name, struct expansion *e, struct buf *out, struct error *err)
 {
-	const char *given = name ? name : DEFAULT_NAME, *rank = rank_of_environment(e->style);
+	const char *given = name ? skip_here(name) : DEFAULT_NAME, *rank = rank_of_environment(e->style);
 	const char *extension = extension_of(given);
 	char *stem = strndup(given, strlen(given) - strlen(extension));
 	bool added;

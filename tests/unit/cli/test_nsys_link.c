@@ -112,6 +112,9 @@ static void test_names_of_reports(void **state)
 	assert_path("x.nsys-rep", OUTPUT_SONDE, "/x.nsys-rep");
 	assert_path("x.sonde", OUTPUT_NSYS, "/x.sonde");
 	assert_path("x.qdrep", OUTPUT_NSYS, "/x.qdrep.nsys-rep");
+	assert_true(output_name_path(".//./x", OUTPUT_NSYS, 7, 1, path, sizeof(path), &err) >= 0);
+	assert_null(strstr(path, "/./"));
+	assert_null(strstr(path, "//"));
 	assert_path(NULL, OUTPUT_NVPROF, "/report1.nsys-rep");
 	assert_path("x.nvvp", OUTPUT_NVPROF, "/x.nvvp");
 	setenv("RANK", "0", 1);

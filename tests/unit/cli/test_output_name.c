@@ -46,7 +46,7 @@ static void test_extension(void **state)
 	assert_name("run.nsys-rep", 1, 1, "run.nsys-rep", 0);
 	assert_name("run.txt", 1, 1, "run.txt.sonde", 0);
 	assert_name(".sonde", 1, 1, ".sonde.sonde", 0);
-	assert_name("./run24", 1, 1, "./run24.sonde", 0);
+	assert_name("./run24", 1, 1, "run24.sonde", 0);
 }
 
 static void test_absolute(void **state)
