@@ -24,7 +24,6 @@ struct export_fields {
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct export_fields, field)
-#define PLANNED(type_) .type = OPTION_##type_, .state = OPTION_PLANNED
 /* Times of a recording and of the calendar fit beside it. */
 #define MOST_SHIFT (INT64_MAX / 4)
 
@@ -52,9 +51,6 @@ static const struct option_spec export_specs[] = {
 	  .help = "Write times as nanoseconds since 1970 (UTC) instead of since the start of the recording." },
 	{ .name = "ts-shift", FIELD(INTEGER, ts_shift), .initial = "0", .min = -MOST_SHIFT, .max = MOST_SHIFT,
 	  .arg = "ns", .tag = "selection", .help = "Add so many nanoseconds to every time." },
-	{ .name = "append", PLANNED(BOOL), .tag = "selection", .help = "Add to a file that exists." },
-	{ .name = "include-json", PLANNED(BOOL), .tag = "selection", .help = "Write NVTX payloads as JSON, too." },
-	{ .name = "include-blobs", PLANNED(BOOL), .tag = "selection", .help = "Write NVTX payloads as bytes, too." },
 };
 
 static const struct option_table export_options = OPTION_TABLE(export_specs);
@@ -160,14 +156,6 @@ static int export_report(struct cli *cli, const struct export_fields *fields, co
 	return status;
 }
 
-static void warn_of_ignored(struct cli *cli, const struct options_parsed *parsed)
-{
-	for (size_t i = 0; i < parsed->use_count; i++)
-		if (parsed->uses[i].spec->state == OPTION_PLANNED && !option_use_is_off(&parsed->uses[i]))
-			command_fail(cli, &export_command, "--%s is not built yet; the export goes on without it",
-				     parsed->uses[i].spec->name);
-}
-
 static int run_export(struct cli *cli, int argc, char **argv)
 {
 	struct export_fields fields = { 0 };
@@ -176,7 +164,6 @@ static int run_export(struct cli *cli, int argc, char **argv)
 
 	if (!command_parse(cli, &export_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	warn_of_ignored(cli, &parsed);
 	if (parsed.word_count != 1)
 		status = command_fail(cli, &export_command, "One report must be named: sonde export FILE.sonde.");
 	else

@@ -91,8 +91,8 @@ static enum output_style name_style(const struct cli *cli)
 	return cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE;
 }
 
-static int run_parsed(struct cli *cli, const struct profile_fields *fields,
-		      const struct options_parsed *parsed, struct record_result *result)
+static int run_parsed(struct cli *cli, struct profile_fields *fields, const struct options_parsed *parsed,
+		      struct record_result *result)
 {
 	struct profile_setup setup = { .style = name_style(cli) };
 	struct error err = { "" };
@@ -100,6 +100,7 @@ static int run_parsed(struct cli *cli, const struct profile_fields *fields,
 
 	if (answer_value_help(cli, fields, parsed))
 		return 0;
+	fields->exports = profile_exports(parsed);
 	setup.options.command_line = cli->command_line;
 	if (profile_setup_fill(&setup, fields, parsed, parsed->words, &err) < 0) {
 		status = command_fail(cli, &profile_command, "%s", err.text);

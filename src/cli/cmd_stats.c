@@ -141,7 +141,7 @@ static int run_reports(struct cli *cli, const struct stats_fields *fields, const
 	int r;
 
 	if (nsys_stats_sqlite(cli, parsed, path, shown, sizeof(shown))) {
-		options.report_path = path;
+		options.opened = path;
 		path = shown;
 	}
 	/* A reader of the table that goes away is noticed at the write, and no error. */

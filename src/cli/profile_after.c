@@ -29,29 +29,41 @@ struct after {
 	int failed;
 };
 
-static int type_of(const char *name, size_t len)
+int profile_export_type(const char *name, size_t len)
 {
+	if (len == 4 && memcmp(name, "json", 4) == 0) /* as nsys once called it */
+		return EXPORT_JSONLINES;
 	return option_match(EXPORT_TYPE_NAMES, name, len);
 }
 
-bool profile_export_is_built(const char *name, size_t len)
-{
-	return type_of(name, len) >= 0;
-}
-
-static void read_types(struct after *after, const struct option_texts *lists)
+uint64_t profile_exports(const struct options_parsed *parsed)
 {
 	const char *text;
+	uint64_t bits = 0;
 	size_t i, len;
+
+	for (i = 0; i < parsed->use_count; i++) {
+		if (strcmp(parsed->uses[i].spec->name, "export") != 0)
+			continue;
+		for (text = parsed->uses[i].value; *text; text += len + (text[len] == ',')) {
+			len = strcspn(text, ",");
+			bits |= (uint64_t)1 << option_match(EXPORT_VALUES, text, len);
+		}
+	}
+	return bits;
+}
+
+static void read_types(struct after *after, uint64_t exports)
+{
+	const char *list = EXPORT_VALUES, *name;
+	size_t len;
 	int type;
 
-	for (i = 0; i < lists->count; i++)
-		for (text = lists->items[i]; *text; text += len + (text[len] == ',')) {
-			len = strcspn(text, ",");
-			type = type_of(text, len);
-			if (type >= 0)
-				after->types[type] = true;
-		}
+	for (; (len = option_next_value(&list, &name)); exports >>= 1) {
+		type = exports & 1 ? profile_export_type(name, len) : -1;
+		if (type >= 0)
+			after->types[type] = true;
+	}
 }
 
 static const char *base_of(const char *path)
@@ -230,7 +242,7 @@ int profile_after(struct cli *cli, const struct profile_fields *fields, const st
 	struct after after = { .cli = cli, .result = result, .overwrite = fields->force_overwrite,
 			       .stats = fields->stats };
 
-	read_types(&after, &fields->exports);
+	read_types(&after, fields->exports);
 	after.sqlite_asked = after.types[EXPORT_SQLITE];
 	if (cli_is_link(cli))
 		after_as_nsys(&after);

@@ -13,7 +13,9 @@ int profile_run(struct cli *cli, int argc, char **argv, struct record_result *re
  * negative errno if an export failed; it has been told of. */
 int profile_after(struct cli *cli, const struct profile_fields *fields, const struct record_result *result);
 
-/* Is it the name of an export there is? */
-bool profile_export_is_built(const char *name, size_t len);
+/* The bits of all uses of --export: it can be repeated. */
+uint64_t profile_exports(const struct options_parsed *parsed);
+/* The type of export of this name, or -1 if there is none such. */
+int profile_export_type(const char *name, size_t len);
 
 #endif

@@ -61,19 +61,16 @@ static int note_sources(uint64_t mask, enum trace_state state, const char *what_
 	return r;
 }
 
-static int note_exports(const struct option_texts *lists, struct string_list *notes)
+static int note_exports(uint64_t exports, struct string_list *notes)
 {
-	const char *text;
-	size_t i, len;
+	const char *list = EXPORT_VALUES, *name;
+	size_t len;
 	int r = 0;
 
-	for (i = 0; i < lists->count; i++)
-		for (text = lists->items[i]; *text && r >= 0; text += len + (text[len] == ',')) {
-			len = strcspn(text, ",");
-			if (strncmp(text, "none", len) != 0 && !profile_export_is_built(text, len))
-				r = string_list_addf(notes, "--export=%.*s is not built yet; the run goes on without "
-						     "it", (int)len, text);
-		}
+	for (; r >= 0 && (len = option_next_value(&list, &name)); exports >>= 1)
+		if (exports & 1 && strncmp(name, "none", len) != 0 && profile_export_type(name, len) < 0)
+			r = string_list_addf(notes, "--export=%.*s is not built yet; the run goes on without it", (int)len,
+					     name);
 	return r;
 }
 
@@ -96,7 +93,7 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 	if (r >= 0)
 		r = profile_cuda_notes(fields, notes);
 	if (r >= 0)
-		r = note_exports(&fields->exports, notes);
+		r = note_exports(fields->exports, notes);
 	for (i = 0; i < parsed->use_count && r >= 0; i++) {
 		use = options_find_use(parsed, parsed->uses[i].spec->name);
 		/* One line for the two: --capture-range has its own. */

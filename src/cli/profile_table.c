@@ -2,8 +2,6 @@
  * fills a field; the rest is checked and answered with a warning. */
 #include "cli/profile_table.h"
 
-#include "export/export.h"
-
 #define FIELD(type_, field_) .type = OPTION_##type_, .offset = offsetof(struct profile_fields, field_)
 #define PLANNED(type_) .type = OPTION_##type_, .state = OPTION_PLANNED
 #define ELSEWHERE(type_) .type = OPTION_##type_, .state = OPTION_ELSEWHERE
@@ -238,10 +236,9 @@ static const struct option_spec profile_specs[] = {
 		  "names of their own when there is no macro." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false",
 	  .tag = "output", .help = "Replace a report of the same name." },
-	{ .name = "export", FIELD(TEXTS, exports), .flags = OPTION_COMMAS, .off = "none", .shown = "none",
-	  .values = EXPORT_TYPE_NAMES "|hdf|arrow|arrowdir|parquetdir|json|text|none", .tag = "output",
-	  .help = "Write the report in another format too, beside it, as 'sonde export' does. Can be repeated. "
-		  "What that command does not know is answered with a warning." },
+	{ .name = "export", FIELD(CHOICES, exports), .initial = "none", .off = "none", .arg = "type,...",
+	  .values = EXPORT_VALUES, .tag = "output",
+	  .help = "Write the report in other formats too, when it is ready: sonde export says more about each." },
 	{ .name = "stats", FIELD(BOOL, stats), .initial = "false", .tag = "output",
 	  .help = "Print the default statistics when the report is ready." },
 	{ .name = "auto-report-name", PLANNED(BOOL), .shown = "false", .tag = "output",

@@ -395,7 +395,7 @@ static int open_all(struct run *run, struct error *err)
 	for (size_t i = 0; r >= 0 && i < run->reports.count; i++)
 		r = report_files_find(&run->files, run->reports.items[i], err) ? 0 : -EINVAL;
 	if (r >= 0)
-		r = query_open(&run->query, o->report_path ? o->report_path : run->path, err);
+		r = query_open(&run->query, run->options->opened ? run->options->opened : run->path, err);
 	return r;
 }
 

@@ -19,11 +19,11 @@ struct stats_options {
 	const char *const *outputs;
 	size_t output_count;
 	const char *time_unit;  /* NULL: ns */
-	const char *report_path; /* what is read, where it is shown under another name; NULL: the path */
 	int quiet;
 	int overwrite;
 	const char *const *folders; /* of .sql files, first wins */
 	size_t folder_count;
+	const char *opened;     /* the report to read where `path` is what it was made of; NULL: `path` */
 };
 
 /* Runs the reports. Tables for the console go to `out`, remarks to `remarks`. The caller ignores
