@@ -49,6 +49,14 @@ static struct sink_track *track_of(struct kineto *k, struct sink_track **track, 
 	return *track;
 }
 
+/* Annotations (record_function, ProfilerStep#5) are ranges like those of NVTX, in its default domain. */
+static struct sink_track *slice_track(struct kineto *k, struct kineto_place *p, const struct kineto_event *e)
+{
+	if (p->thread && !p->on_gpu && json_equals(&e->category, "user_annotation"))
+		return track_of(k, &p->ranges, TRACK_NVTX_PUSHPOP, TABLE_SLICE, SLICE_COLUMNS);
+	return track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, SLICE_COLUMNS);
+}
+
 static uint32_t slice_values(struct kineto *k, const struct kineto_event *e, int64_t *v)
 {
 	uint64_t set = kineto_args(k, e, NULL), category = kineto_text(k, &e->category);
@@ -71,7 +79,7 @@ static void slice(struct kineto *k, const struct kineto_event *e)
 	if (!p)
 		return;
 	present = slice_values(k, e, v);
-	sink_event(&k->sink, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, SLICE_COLUMNS), v, present);
+	sink_event(&k->sink, slice_track(k, p, e), v, present);
 }
 
 static void call(struct kineto *k, const struct kineto_event *e, int class)

@@ -54,6 +54,7 @@ struct kineto_place {
 	int on_gpu;
 	struct json_value pid_text, tid_text;
 	struct sink_track *slices, *instants, *calls;
+	struct sink_track *ranges; /* annotations: what NVTX's push and pop are elsewhere */
 	struct kineto_open *open;
 	size_t open_count, open_capacity;
 };

@@ -142,6 +142,7 @@ void kineto_places_finish(struct kineto *k)
 		if (p->thread)
 			thread_row(k, p);
 		describe(k, p, p->slices, owner);
+		describe(k, p, p->ranges, owner);
 		describe(k, p, p->instants, owner);
 		describe(k, p, p->calls, owner);
 	}
