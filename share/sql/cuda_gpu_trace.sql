@@ -4,6 +4,7 @@
 -- option: nvtx-name the name of the innermost NVTX range around the launch stands before the kernel's, RANGE/KERNEL
 -- option: base names of kernels without templates and parameters
 -- option: mangled names of kernels as the linker writes them
+-- option: group numbers in names are folded as shown: layer_12_ffn is layer_#_ffn
 -- column: Start = time
 -- column: Duration = time
 -- column: CorrId = id
@@ -29,5 +30,5 @@
 SELECT
 	start, duration, correlationId, gridX, gridY, gridZ, blockX, blockY, blockZ,
 	registersPerThread, staticSharedMemory, dynamicSharedMemory,
-	bytes, throughput, srcMemory, dstMemory, device, contextId, greenContextId, streamId, shown
+	bytes, throughput, srcMemory, dstMemory, device, contextId, greenContextId, streamId, CASE WHEN :group THEN fold_numbers(shown) ELSE shown END
 FROM cuda_gpu_trace(CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END, :nvtx_name)

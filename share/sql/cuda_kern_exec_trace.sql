@@ -5,6 +5,7 @@
 -- option: nvtx-name the name of the innermost NVTX range around the launch stands before the kernel's, RANGE/KERNEL
 -- option: base names of kernels without templates and parameters
 -- option: mangled names of kernels as the linker writes them
+-- option: group numbers in names are folded as shown: layer_12_ffn is layer_#_ffn
 -- column: API Start = time
 -- column: API Dur = time
 -- column: Queue Start = time
@@ -24,5 +25,5 @@
 -- help: kernel, where that is later. Total: from the begin of the call to the end of the later of both.
 SELECT
 	apiStart, apiDuration, queueStart, queueDuration, kernelStart, kernelDuration, totalDuration,
-	pid, tid, deviceId, apiName, grid, block, shown
+	pid, tid, deviceId, apiName, grid, block, CASE WHEN :group THEN fold_numbers(shown) ELSE shown END
 FROM cuda_kern_exec_trace(CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END, :nvtx_name)

@@ -64,6 +64,10 @@ static int call_value(struct look_up *l, enum call_value value, uint32_t row, in
 	switch (value) {
 	case CALL_NAME: *ret = clean_name(l, cuda_call_name(l->calls, call)); return *ret != 0;
 	case CALL_TID: *ret = global_tid(l, call); return *ret != 0;
+	case CALL_TID_NUMBER: *ret = global_tid(l, call) & 0xffffff; return *ret != 0;
+	case CALL_THREAD_NAME:
+		*ret = global_tid(l, call) ? index_thread_name(&l->s->q->index, l->thread) : 0;
+		return *ret != 0;
 	case CALL_START: *ret = cuda_call_start(l->calls, call); return 1;
 	default: end = cuda_call_end(l->calls, call);
 	}
@@ -142,7 +146,8 @@ static int prepare(struct look_up *l)
 
 static enum vector_kind kind_of(enum call_value value)
 {
-	return value == CALL_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ? VECTOR_STRING : VECTOR_NUMBER;
+	return value == CALL_NAME || value == CALL_THREAD_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ?
+	       VECTOR_STRING : VECTOR_NUMBER;
 }
 
 int call_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v)
