@@ -47,6 +47,14 @@ static struct sink_track *track_of(struct kineto *k, struct sink_track **track, 
 	return *track;
 }
 
+/* Annotations (record_function, ProfilerStep#5) are ranges like those of NVTX, in its default domain. */
+static struct sink_track *slice_track(struct kineto *k, struct kineto_place *p, const struct kineto_event *e)
+{
+	if (p->thread && !p->on_gpu && json_equals(&e->category, "user_annotation"))
+		return track_of(k, &p->ranges, TRACK_NVTX_PUSHPOP, TABLE_SLICE, KINETO_SLICE_COLUMNS);
+	return track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS);
+}
+
 void kineto_begin_slice(struct kineto *k, const struct kineto_event *e, struct kineto_open *ret)
 {
 	*ret = (struct kineto_open){ .start = e->start, .args = kineto_args(k, e, NULL),
@@ -77,7 +85,7 @@ static void slice(struct kineto *k, const struct kineto_event *e)
 	if (!p)
 		return;
 	kineto_begin_slice(k, e, &whole);
-	kineto_end_slice(k, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS), &whole, e->end, 1);
+	kineto_end_slice(k, slice_track(k, p, e), &whole, e->end, 1);
 }
 
 static void call(struct kineto *k, const struct kineto_event *e, int class)

@@ -71,6 +71,7 @@ struct kineto_place {
 	int has_events;
 	int on_gpu;
 	struct sink_track *slices, *instants, *calls;
+	struct sink_track *ranges; /* annotations: what NVTX's push and pop are elsewhere */
 	struct kineto_open *open;
 	size_t open_count, open_capacity;
 };

@@ -184,6 +184,7 @@ void kineto_places_finish(struct kineto *k)
 		if (p->thread)
 			thread_row(k, p);
 		describe(k, p, p->slices);
+		describe(k, p, p->ranges);
 		describe(k, p, p->instants);
 		describe(k, p, p->calls);
 	}

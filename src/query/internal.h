@@ -20,6 +20,7 @@ struct query {
 	struct native_table *natives;
 	unsigned native_count;
 	struct stack_tree *stacks; /* NULL until asked for */
+	struct torch_ops *torch;   /* the same */
 	struct column_lookup *lookups; /* indexes that joins asked for */
 	/* The same, by whichever thread comes first. */
 	pthread_mutex_t loading;
@@ -44,6 +45,7 @@ int group_stats_register(struct query *q);
 int intervals_register(struct query *q);
 int pushpop_tree_register(struct query *q);
 int frame_lines_register(struct query *q);
+int torch_ops_register(struct query *q);
 int thread_states_register(struct query *q);
 int sched_stats_register(struct query *q);
 int callchains_register(struct query *q);

@@ -9,10 +9,11 @@
 #include "query/nvtx_projection.h"
 #include "query/scan.h"
 #include "query/stack_tree.h"
+#include "query/torch_ops.h"
 
 static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
-	"sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
+	"torch_ops", "torch_op_stats", "sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
 	"frame_lines", "cuda_gpu_ops", "cuda_kernel_exec", "nvtx_projection", "nvtx_projection_stats",
 	"nvtx_kernel_stats",
 };
@@ -96,6 +97,8 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = frame_lines_register(q);
 	if (r == SQLITE_OK)
+		r = torch_ops_register(q);
+	if (r == SQLITE_OK)
 		r = thread_states_register(q);
 	if (r == SQLITE_OK)
 		r = sched_stats_register(q);
@@ -175,6 +178,7 @@ void query_close(struct query *q)
 	query_index_release(&q->index);
 	canon_release(&q->canon);
 	stack_tree_release(q->stacks);
+	torch_ops_release(q->torch);
 	lookups_free(q->lookups);
 	nvtx_projections_release(q->projections);
 	nvtx_ranges_release(q->ranges);

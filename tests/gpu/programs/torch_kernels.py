@@ -1,13 +1,17 @@
-"""The same training twice: `torch_kernels.py plain STEPS` in an NVTX range and under torch.profiler for the CPU alone, `torch_kernels.py profile STEPS TRACE` under torch.profiler,
+"""The same training twice: `torch_kernels.py plain STEPS` in an NVTX range, `torch_kernels.py profile STEPS TRACE` under torch.profiler,
 which writes its trace."""
 import os
 import sys
+import time
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 # Each kernel begins on an idle GPU: otherwise what a tool costs the CPU decides how warm the caches are, and times are compared here.
 os.environ.setdefault("CUDA_LAUNCH_BLOCKING", "1")
 
 import torch  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+PAUSE = 0.0001  # s
 
 
 def model():
@@ -15,6 +19,16 @@ def model():
         torch.nn.Conv2d(3, 32, 3), torch.nn.BatchNorm2d(32), torch.nn.ReLU(), torch.nn.Conv2d(32, 64, 3), torch.nn.GELU(),
         torch.nn.AdaptiveAvgPool2d(4), torch.nn.Flatten(), torch.nn.Linear(1024, 512), torch.nn.LayerNorm(512),
         torch.nn.Linear(512, 10)).cuda()
+
+
+class Paced(TorchDispatchMode):
+    """Operators at the same pace, whatever a tool costs the CPU: how long the GPU was idle before a kernel shows in the kernel's time."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        until = time.perf_counter() + PAUSE
+        while time.perf_counter() < until:
+            pass
+        return func(*args, **(kwargs or {}))
 
 
 class Training:
@@ -48,15 +62,14 @@ class Training:
 def main(mode, steps):
     training = Training()
     training.steps(30)
-    from torch.profiler import ProfilerActivity, profile
     if mode == "plain":
-        # At the pace of the other run: how long the GPU was idle before a kernel shows in its time. On the CPU torch.profiler has no use for CUPTI.
-        with profile(activities=[ProfilerActivity.CPU]):
+        with Paced():
             torch.cuda.nvtx.range_push("measured")
             training.steps(steps)
             torch.cuda.nvtx.range_pop()
         return
-    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+    from torch.profiler import ProfilerActivity, profile
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler, Paced():
         training.steps(steps)
     profiler.export_chrome_trace(sys.argv[3])
 

@@ -1,0 +1,221 @@
+/* torch_op_stats([by]): torch's table. `by` is name (the default), shapes (input shapes, too) or kernel: then rows are kernels,
+ * copies and sets by name and by the operator that started them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/function.h"
+#include "query/group.h"
+#include "query/torch_ops.h"
+
+enum { COLUMN_NAME, COLUMN_SHAPES, COLUMN_STARTED_BY, COLUMN_ON_DEVICE, COLUMN_ANNOTATION, COLUMN_COUNT,
+       COLUMN_FIGURES /* of struct torch_figures, in its order */, COLUMN_FLOPS = COLUMN_FIGURES + 8, COLUMN_BY };
+#define DECLARATION                                                                                          \
+	"CREATE TABLE x(name TEXT, inputShapes TEXT, op TEXT, onDevice INTEGER, isAnnotation INTEGER, "      \
+	"count INTEGER, cpuTime INTEGER, selfCpuTime INTEGER, deviceTime INTEGER, selfDeviceTime INTEGER, "  \
+	"cpuMemory INTEGER, selfCpuMemory INTEGER, deviceMemory INTEGER, selfDeviceMemory INTEGER, flops INTEGER, by HIDDEN)"
+#define FIRST_MEMORY 4
+
+enum { KEY_NAME, KEY_SIDE, KEY_SHAPES, KEY_STARTED_BY };
+enum { SIDE_DEVICE = 1, SIDE_ANNOTATION = 2 };
+enum by { BY_NAME, BY_SHAPES, BY_KERNEL };
+
+struct sum {
+	int64_t count;
+	int64_t figures[8];
+	int64_t flops;
+	enum torch_formula formula;
+};
+
+_Static_assert(sizeof(struct torch_figures) == 8 * sizeof(int64_t), "figures are added up one by one");
+
+struct cursor {
+	sqlite3_vtab_cursor base;
+	struct torch_ops *ops;
+	enum by by;
+	struct group_table groups;
+	struct sum *sums;
+	size_t sum_cap;
+	size_t at;
+};
+
+static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+{
+	return function_connect(db, aux, DECLARATION, ret);
+}
+
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	return function_best_index(info, COLUMN_BY, 1, 0);
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct cursor *c = calloc(1, sizeof(*c));
+
+	*ret = c ? &c->base : NULL;
+	return c ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static void forget(struct cursor *c)
+{
+	group_table_release(&c->groups);
+	free(c->sums);
+	c->sums = NULL;
+	c->sum_cap = 0;
+	c->at = 0;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+	forget((struct cursor *)base);
+	free(base);
+	return SQLITE_OK;
+}
+
+static struct sum *sum_of(struct cursor *c, size_t group)
+{
+	size_t cap = group * 2 + 64;
+	struct sum *grown;
+
+	if (group >= c->sum_cap) {
+		grown = realloc(c->sums, cap * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + c->sum_cap, 0, (cap - c->sum_cap) * sizeof(*grown));
+		c->sums = grown;
+		c->sum_cap = cap;
+	}
+	return &c->sums[group];
+}
+
+/* False where the event is in no row. */
+static int key_of(const struct cursor *c, const struct torch_event *e, int64_t *key)
+{
+	if (e->flags & TORCH_MERGED)
+		return 0;
+	if (c->by == BY_KERNEL && (!torch_on_device(e) || e->kind == TORCH_GPU_ANNOTATION))
+		return 0;
+	key[KEY_NAME] = e->name;
+	key[KEY_SIDE] = (torch_on_device(e) ? SIDE_DEVICE : 0) |
+			(e->kind == TORCH_ANNOTATION || e->kind == TORCH_GPU_ANNOTATION ? SIDE_ANNOTATION : 0);
+	key[KEY_SHAPES] = c->by != BY_SHAPES ? 0 : e->shapes ? e->shapes : c->ops->no_shapes;
+	key[KEY_STARTED_BY] = c->by == BY_KERNEL && e->parent ? c->ops->events[e->parent - 1].name : 0;
+	return 1;
+}
+
+static int64_t flops_of(const struct torch_ops *t, const struct torch_event *e, enum torch_formula formula)
+{
+	size_t len;
+
+	if (formula == TORCH_NO_FORMULA || e->kind != TORCH_OPERATOR)
+		return 0;
+	return torch_flops(formula, torch_text(t, e->shapes), query_text(t->q, e->inputs, &len));
+}
+
+static int gather(struct cursor *c)
+{
+	int64_t key[REQUEST_MAX_KEYS] = { 0 }, figures[8];
+	struct torch_figures f;
+	struct sum *sum;
+	size_t group;
+	int r;
+
+	for (uint32_t i = 0; i < c->ops->count; i++) {
+		if (!key_of(c, &c->ops->events[i], key))
+			continue;
+		r = group_table_find(&c->groups, key, 0, &group);
+		sum = r < 0 ? NULL : sum_of(c, group);
+		if (!sum)
+			return -ENOMEM;
+		torch_figures(c->ops, i, &f);
+		memcpy(figures, &f, sizeof(f));
+		if (!sum->count++)
+			sum->formula = torch_formula_of(torch_text(c->ops, c->ops->events[i].name));
+		sum->flops = torch_sum(sum->flops, flops_of(c->ops, &c->ops->events[i], sum->formula));
+		for (unsigned k = 0; k < 8; k++)
+			sum->figures[k] = torch_sum(sum->figures[k], figures[k]);
+	}
+	return 0;
+}
+
+static int parse_by(struct cursor *c, const char *by, struct error *err)
+{
+	static const char *const names[] = { [BY_NAME] = "name", [BY_SHAPES] = "shapes", [BY_KERNEL] = "kernel" };
+
+	c->by = BY_NAME;
+	for (unsigned i = 0; by && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(by, names[i]) == 0) {
+			c->by = (enum by)i;
+			return 0;
+		}
+	return by ? error_set(err, EINVAL, "Operators are told apart by name, shapes or kernel, not by '%s'", by) : 0;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+{
+	struct cursor *c = (struct cursor *)base;
+	struct error err = { "" };
+	int r;
+
+	forget(c);
+	r = parse_by(c, function_argument(plan, 0, argc, argv), &err);
+	if (r < 0)
+		return function_fail(base, r, &err);
+	r = torch_ops_of(((struct function_vtab *)base->pVtab)->q, &c->ops);
+	if (r >= 0)
+		r = gather(c);
+	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
+}
+
+static int next_row(sqlite3_vtab_cursor *base)
+{
+	((struct cursor *)base)->at++;
+	return SQLITE_OK;
+}
+
+static int at_end(sqlite3_vtab_cursor *base)
+{
+	struct cursor *c = (struct cursor *)base;
+
+	return c->at >= c->groups.count;
+}
+
+static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct cursor *c = (struct cursor *)base;
+	const int64_t *key = c->groups.groups[c->at].key;
+	int figure = column - COLUMN_FIGURES;
+
+	switch (column) {
+	case COLUMN_NAME: torch_result_text(context, c->ops, (int32_t)key[KEY_NAME]); break;
+	case COLUMN_SHAPES: torch_result_text(context, c->ops, (int32_t)key[KEY_SHAPES]); break;
+	case COLUMN_STARTED_BY: torch_result_text(context, c->ops, (int32_t)key[KEY_STARTED_BY]); break;
+	case COLUMN_ON_DEVICE: sqlite3_result_int64(context, key[KEY_SIDE] & SIDE_DEVICE ? 1 : 0); break;
+	case COLUMN_ANNOTATION: sqlite3_result_int64(context, key[KEY_SIDE] & SIDE_ANNOTATION ? 1 : 0); break;
+	case COLUMN_COUNT: sqlite3_result_int64(context, c->sums[c->at].count); break;
+	case COLUMN_FLOPS: sqlite3_result_int64(context, c->sums[c->at].flops); break;
+	case COLUMN_BY: break;
+	default:
+		if (figure < FIRST_MEMORY || c->ops->memory)
+			sqlite3_result_int64(context, c->sums[c->at].figures[figure]);
+	}
+	return SQLITE_OK;
+}
+
+static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = (sqlite3_int64)((struct cursor *)base)->at + 1;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+	.iVersion = 1, .xConnect = connect_table, .xBestIndex = best_index,
+	.xDisconnect = vtab_disconnect, .xOpen = open_cursor, .xClose = close_cursor,
+	.xFilter = filter, .xNext = next_row, .xEof = at_end, .xColumn = show_column, .xRowid = row_id,
+};
+
+int torch_stats_register(struct query *q)
+{
+	return sqlite3_create_module_v2(q->db, "torch_op_stats", &module, q, NULL);
+}
