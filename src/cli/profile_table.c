@@ -236,9 +236,9 @@ static const struct option_spec profile_specs[] = {
 		  "names of their own when there is no macro." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false",
 	  .tag = "output", .help = "Replace a report of the same name." },
-	{ .name = "export", PLANNED(TEXTS), .flags = OPTION_COMMAS, .off = "none", .shown = "none",
-	  .values = "sqlite|hdf|arrow|arrowdir|parquetdir|jsonlines|json|text|none", .tag = "output",
-	  .help = "Write the report in another format too." },
+	{ .name = "export", FIELD(CHOICES, exports), .initial = "none", .off = "none", .arg = "type,...",
+	  .values = EXPORT_VALUES, .tag = "output",
+	  .help = "Write the report in other formats too, when it is ready: sonde export says more about each." },
 	{ .name = "stats", FIELD(BOOL, stats), .initial = "false", .tag = "output",
 	  .help = "Print the default statistics when the report is ready." },
 	{ .name = "auto-report-name", PLANNED(BOOL), .shown = "false", .tag = "output",
@@ -258,6 +258,8 @@ static const struct option_spec profile_specs[] = {
 	{ .name = "command-file", FIELD(TEXTS, command_files), .arg = "file", .tag = "environment",
 	  .help = "Read options from a file: words as in a shell, '#' begins a comment. The command "
 		  "line wins. Can be repeated." },
+	{ .name = "session", PLANNED(TEXT), .flags = OPTION_HIDDEN, .arg = "name", .tag = "environment",
+	  .help = "Name of the session that 'launch' and 'start' of nsys join." },
 	{ .name = "run-as", PLANNED(TEXT), .arg = "user", .tag = "environment",
 	  .help = "Run the program as another user." },
 
