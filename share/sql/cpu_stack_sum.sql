@@ -4,6 +4,7 @@
 -- option: min=1 leave out what has less than so many percent; 0: all
 -- option: osrt time in calls of the OS runtime, by who called them
 -- option: offcpu time spent waiting, by where a thread left the CPU
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: Time = percent
 -- column: Time = time
 -- column: Samples = number
@@ -23,7 +24,7 @@ FROM (
 		CASE WHEN :folded THEN coalesce(self_time, self_count) ELSE coalesce(total_time, total_count) END AS part,
 		nullif(sum(coalesce(self_time, self_count)) OVER (), 0) AS whole, s.rowid AS place
 	FROM stack_stats(CASE WHEN :osrt THEN 'osrt' WHEN :offcpu THEN 'offcpu' ELSE 'samples' END,
-		CASE WHEN :folded THEN 'folded' ELSE 'tree' END) s
+		CASE WHEN :folded THEN 'folded' ELSE 'tree' END || CASE WHEN :group THEN '#' ELSE '' END) s
 )
 WHERE 100.0 * part >= :min * whole
 ORDER BY place

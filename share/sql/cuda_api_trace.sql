@@ -2,6 +2,7 @@
 -- alias: cudaapitrace
 -- requires: CUPTI_ACTIVITY_KIND_RUNTIME
 -- skipped: CUDA trace data
+-- option: group numbers in names are folded as shown: layer_12_ffn is layer_#_ffn
 -- column: Start = time
 -- column: Duration = time
 -- column: Name = text
@@ -17,7 +18,7 @@ WITH names AS MATERIALIZED (
 	SELECT t.globalTid, s.value FROM ThreadNames t JOIN StringIds s ON s.id = t.nameId
 )
 SELECT
-	c.start, c.apiDuration, c.apiName, c.returnValue, c.correlationId,
+	c.start, c.apiDuration, CASE WHEN :group THEN fold_numbers(c.apiName) ELSE c.apiName END, c.returnValue, c.correlationId,
 	c.globalTid / 0x1000000 % 0x1000000, c.globalTid % 0x1000000, NULL, n.value
 FROM CUPTI_ACTIVITY_KIND_RUNTIME c LEFT JOIN names n ON n.globalTid = c.globalTid
 ORDER BY c.start, c.end DESC

@@ -4,6 +4,7 @@
 -- option: nvtx-name the name of the innermost NVTX range around the launch stands before the kernel's, RANGE/KERNEL
 -- option: base names of kernels without templates and parameters
 -- option: mangled names of kernels as the linker writes them
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: Time = percent
 -- column: Total Time = time
 -- column: Instances = number
@@ -21,8 +22,8 @@ FROM (
 	SELECT sum, count, avg, med, min, max, stddev, 'CUDA_KERNEL' AS category,
 		CASE WHEN key3 IS NULL THEN '' ELSE coalesce(key2, '') || ':' || key3 || '/' END || coalesce(key, '[Unknown]') AS name
 	FROM group_stats('cuda_gpu_ops',
-		CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END ||
-		CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' ELSE '' END, 'duration', 'kind = 1')
+		CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :group THEN '#' ELSE '' END ||
+		CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' || CASE WHEN :group THEN '#' ELSE '' END ELSE '' END, 'duration', 'kind = 1')
 	UNION ALL
 	SELECT sum, count, avg, med, min, max, stddev, CASE key WHEN 4 THEN 'CUDA_GRAPH' ELSE 'MEMORY_OPER' END,
 		cuda_op_label(key, key2)

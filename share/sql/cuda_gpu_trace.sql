@@ -4,6 +4,7 @@
 -- option: nvtx-name the name of the innermost NVTX range around the launch stands before the kernel's, RANGE/KERNEL
 -- option: base names of kernels without templates and parameters
 -- option: mangled names of kernels as the linker writes them
+-- option: group numbers in names are folded as shown: layer_12_ffn is layer_#_ffn
 -- column: Start = time
 -- column: Duration = time
 -- column: CorrId = id
@@ -35,8 +36,9 @@ SELECT
 	o.bytes, o.bytes * 1e9 / nullif(o.duration, 0), cuda_memory_label(o.srcKind), cuda_memory_label(o.dstKind),
 	coalesce(d.name || ' ', '') || '(' || o.deviceId || ')', o.contextId, nullif(o.greenContextId, 0), o.streamId,
 	CASE WHEN o.kind = 1 THEN
-		CASE WHEN :nvtx_name AND o.nvtxName IS NOT NULL THEN coalesce(o.nvtxDomain, '') || ':' || o.nvtxName || '/' ELSE '' END ||
-		coalesce(CASE WHEN :base THEN o.base WHEN :mangled THEN o.mangled ELSE o.name END, '[Unknown]')
+		CASE WHEN :nvtx_name AND o.nvtxName IS NOT NULL THEN coalesce(o.nvtxDomain, '') || ':' || CASE WHEN :group THEN fold_numbers(o.nvtxName) ELSE o.nvtxName END || '/' ELSE '' END ||
+		coalesce(CASE WHEN :group THEN fold_numbers(CASE WHEN :base THEN o.base WHEN :mangled THEN o.mangled ELSE o.name END)
+			WHEN :base THEN o.base WHEN :mangled THEN o.mangled ELSE o.name END, '[Unknown]')
 	ELSE cuda_op_label(o.kind, o.copyKind) END AS shown
 FROM cuda_gpu_ops o LEFT JOIN devices d ON d.process = o.processUid AND d.id = o.deviceId
 WHERE o.kind <= 4

@@ -5,6 +5,7 @@
 -- option: nvtx-name the name of the innermost NVTX range around the launch stands before the kernel's, RANGE/KERNEL
 -- option: base names of kernels without templates and parameters
 -- option: mangled names of kernels as the linker writes them
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: PID = id
 -- column: TID = id
 -- column: DevId = id
@@ -37,16 +38,16 @@
 -- help: A: the call. Q: from the end of the call to the begin of the kernel, where that is later (QCount of them). K: the kernel.
 WITH
 t AS MATERIALIZED (
-	SELECT * FROM group_stats('cuda_kernel_exec', 'globalTid, deviceId, apiName, ' || CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' ELSE '' END, 'totalDuration')
+	SELECT * FROM group_stats('cuda_kernel_exec', 'globalTid, deviceId, apiName, ' || CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :group THEN '#' ELSE '' END || CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' || CASE WHEN :group THEN '#' ELSE '' END ELSE '' END, 'totalDuration')
 ),
 a AS MATERIALIZED (
-	SELECT * FROM group_stats('cuda_kernel_exec', 'globalTid, deviceId, apiName, ' || CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' ELSE '' END, 'apiDuration')
+	SELECT * FROM group_stats('cuda_kernel_exec', 'globalTid, deviceId, apiName, ' || CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :group THEN '#' ELSE '' END || CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' || CASE WHEN :group THEN '#' ELSE '' END ELSE '' END, 'apiDuration')
 ),
 q AS MATERIALIZED (
-	SELECT * FROM group_stats('cuda_kernel_exec', 'globalTid, deviceId, apiName, ' || CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' ELSE '' END, 'queueDuration')
+	SELECT * FROM group_stats('cuda_kernel_exec', 'globalTid, deviceId, apiName, ' || CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :group THEN '#' ELSE '' END || CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' || CASE WHEN :group THEN '#' ELSE '' END ELSE '' END, 'queueDuration')
 ),
 k AS MATERIALIZED (
-	SELECT * FROM group_stats('cuda_kernel_exec', 'globalTid, deviceId, apiName, ' || CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' ELSE '' END, 'kernelDuration')
+	SELECT * FROM group_stats('cuda_kernel_exec', 'globalTid, deviceId, apiName, ' || CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :group THEN '#' ELSE '' END || CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' || CASE WHEN :group THEN '#' ELSE '' END ELSE '' END, 'kernelDuration')
 )
 SELECT
 	t.key / 0x1000000 % 0x1000000, t.key % 0x1000000, t.key2, t.count, coalesce(q.count, 0),

@@ -5,6 +5,7 @@
 -- option: nvtx-name the name of the innermost NVTX range around the launch stands before the kernel's, RANGE/KERNEL
 -- option: base names of kernels without templates and parameters
 -- option: mangled names of kernels as the linker writes them
+-- option: group numbers in names are folded as shown: layer_12_ffn is layer_#_ffn
 -- column: API Start = time
 -- column: API Dur = time
 -- column: Queue Start = time
@@ -26,8 +27,9 @@ SELECT
 	apiStart, apiDuration, queueStart, queueDuration, kernelStart, kernelDuration, totalDuration,
 	globalTid / 0x1000000 % 0x1000000, globalTid % 0x1000000, deviceId, apiName,
 	printf('%4d %4d %4d', gridX, gridY, gridZ), printf('%4d %4d %4d', blockX, blockY, blockZ),
-	CASE WHEN :nvtx_name AND nvtxName IS NOT NULL THEN coalesce(nvtxDomain, '') || ':' || nvtxName || '/' ELSE '' END ||
-	coalesce(CASE WHEN :base THEN base WHEN :mangled THEN mangled ELSE name END, '[Unknown]') AS shown
+	CASE WHEN :nvtx_name AND nvtxName IS NOT NULL THEN coalesce(nvtxDomain, '') || ':' || CASE WHEN :group THEN fold_numbers(nvtxName) ELSE nvtxName END || '/' ELSE '' END ||
+	coalesce(CASE WHEN :group THEN fold_numbers(CASE WHEN :base THEN base WHEN :mangled THEN mangled ELSE name END)
+		WHEN :base THEN base WHEN :mangled THEN mangled ELSE name END, '[Unknown]') AS shown
 FROM cuda_kernel_exec
 WHERE apiStart IS NOT NULL
 ORDER BY apiStart, kernelStart, shown

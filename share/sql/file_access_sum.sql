@@ -2,6 +2,7 @@
 -- default: 40
 -- requires: OSRT_FILE_ACCESS_EVENTS
 -- skipped: file accesses (record with --osrt-file-access=true)
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: Time = percent
 -- column: Total Time = time
 -- column: Opens = number
@@ -34,11 +35,11 @@ WITH
 		FROM volumes GROUP BY file
 	),
 	by_path AS (
-		SELECT f.path AS path, sum(f.opened) AS opens, total(c.time) AS time, total(c.reads) AS reads,
+		SELECT CASE WHEN :group THEN fold_numbers(f.path) ELSE f.path END AS path, sum(f.opened) AS opens, total(c.time) AS time, total(c.reads) AS reads,
 			total(c.writes) AS writes, total(c.moving) AS moving, total(v.bytes_read) AS bytes_read,
 			total(v.bytes_written) AS bytes_written
 		FROM files f JOIN by_file c ON c.file = f.id LEFT JOIN bytes_by_file v ON v.file = f.id
-		GROUP BY f.path
+		GROUP BY 1
 	)
 SELECT
 	100.0 * time / nullif(sum(time) OVER (), 0), CAST(time AS INTEGER), opens, CAST(reads AS INTEGER),

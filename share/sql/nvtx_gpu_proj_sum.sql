@@ -2,6 +2,7 @@
 -- alias: nvtxgpuprojsum
 -- requires: NVTX_EVENTS
 -- skipped: NV Tools Extension (NVTX) data with GPU work
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: Range = text
 -- column: Style = text
 -- column: Total Proj Time = time
@@ -22,5 +23,5 @@
 SELECT
 	coalesce(domainName, '') || ':' || coalesce(name, '') AS range, style, projTotal, rangeTotal, count,
 	avg, med, min, max, stddev, gpuOps, 1.0 * gpuOps / count, 1.0 * levels / count, 1.0 * children / count
-FROM nvtx_projection_stats
+FROM nvtx_projection_stats(CASE WHEN :group THEN 'name#' ELSE 'name' END)
 ORDER BY projTotal DESC, range, style

@@ -2,6 +2,7 @@
 -- alias: nvtxgpuproj, nvtxgpuprojtrace
 -- requires: NVTX_EVENTS
 -- skipped: NV Tools Extension (NVTX) data with GPU work
+-- option: group numbers in names are folded as shown: layer_12_ffn is layer_#_ffn
 -- column: Name = text
 -- column: Projected Start = time
 -- column: Projected Duration = time
@@ -20,7 +21,7 @@
 -- help: NVTX ranges projected onto the GPUs, in order of their GPU work: from the begin of the first to the end of the last
 -- help: whose call was made in the range, on its thread. Ranges that end on another thread and ranges without GPU work are left out.
 SELECT
-	coalesce(domainName, '') || ':' || coalesce(name, ''), projStart, projDuration, start, duration, style, pid, tid,
+	coalesce(domainName, '') || ':' || coalesce(CASE WHEN :group THEN fold_numbers(name) ELSE name END, ''), projStart, projDuration, start, duration, style, pid, tid,
 	gpuOps, level, numChild, rangeId, parentId, rangeStack
 FROM nvtx_projection
 WHERE gpuOps > 0

@@ -4,6 +4,7 @@
 -- skipped: CUDA kernel data
 -- option: base names of kernels without templates and parameters
 -- option: mangled names of kernels as the linker writes them
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: NVTX Range = text
 -- column: Style = text
 -- column: PID = id
@@ -22,5 +23,5 @@
 SELECT
 	CASE WHEN style IS NULL THEN NULL ELSE coalesce(domainName, '') || ':' || coalesce(rangeName, '') END AS range,
 	style, pid, tid, ranges, count, sum, avg, med, min, max, stddev, coalesce(name, '[Unknown]') AS kernel
-FROM nvtx_kernel_stats(CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END)
+FROM nvtx_kernel_stats(CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :group THEN '#' ELSE '' END)
 ORDER BY sum DESC, range, style, pid, tid, kernel

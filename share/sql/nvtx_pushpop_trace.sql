@@ -2,6 +2,7 @@
 -- alias: nvtxpptrace
 -- requires: NVTX_EVENTS
 -- skipped: NV Tools Extension (NVTX) data
+-- option: group numbers in names are folded as shown: layer_12_ffn is layer_#_ffn
 -- column: Start = time
 -- column: End = time
 -- column: Duration = time
@@ -21,7 +22,7 @@
 -- help: DurChild is the time in ranges directly inside, RangeStack the ids from the outermost range in.
 SELECT
 	start, end, duration, durChild, duration - durChild,
-	coalesce(domainName, '') || ':' || coalesce(name, ''),
+	coalesce(domainName, '') || ':' || coalesce(CASE WHEN :group THEN fold_numbers(name) ELSE name END, ''),
 	pid, tid, level, numChild, rangeId, parentId, rangeStack,
-	replace(hex(zeroblob(level)), '00', '--') || coalesce(domainName, '') || ':' || coalesce(name, '')
+	replace(hex(zeroblob(level)), '00', '--') || coalesce(domainName, '') || ':' || coalesce(CASE WHEN :group THEN fold_numbers(name) ELSE name END, '')
 FROM nvtx_pushpop_tree

@@ -2,6 +2,7 @@
 -- alias: nvtxsesum, nvtxsssum
 -- requires: NVTX_EVENTS
 -- skipped: NV Tools Extension (NVTX) data
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: Time = percent
 -- column: Total Time = time
 -- column: Instances = number
@@ -17,5 +18,5 @@ SELECT
 	100.0 * sum / nullif(sum(sum) OVER (), 0),
 	sum, count, avg, med, min, max, stddev,
 	coalesce(key, '') || ':' || coalesce(key2, '')
-FROM group_stats('NVTX_EVENTS', 'domainName, name', 'duration', 'eventType = 60')
+FROM group_stats('NVTX_EVENTS', 'domainName, name' || CASE WHEN :group THEN '#' ELSE '' END, 'duration', 'eventType = 60')
 ORDER BY sum DESC, key, key2

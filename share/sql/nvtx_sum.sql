@@ -3,6 +3,7 @@
 -- default: 10
 -- requires: NVTX_EVENTS
 -- skipped: NV Tools Extension (NVTX) data
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: Time = percent
 -- column: Total Time = time
 -- column: Instances = number
@@ -21,5 +22,5 @@ SELECT
 	sum, count, avg, med, min, max, stddev,
 	CASE key WHEN 59 THEN 'PushPop' ELSE 'StartEnd' END,
 	coalesce(key2, '') || ':' || coalesce(key3, '')
-FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name', 'duration')
+FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name' || CASE WHEN :group THEN '#' ELSE '' END, 'duration')
 ORDER BY sum DESC, key, key2, key3

@@ -3,6 +3,7 @@
 -- default: 20
 -- requires: OSRT_API
 -- skipped: OS Runtime trace data
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: Time = percent
 -- column: Total Time = time
 -- column: Num Calls = number
@@ -18,5 +19,5 @@
 SELECT
 	100.0 * sum / nullif(sum(sum) OVER (), 0),
 	sum, count, avg, med, min, max, stddev, key
-FROM group_stats('OSRT_API', 'name', 'duration')
+FROM group_stats('OSRT_API', 'name' || CASE WHEN :group THEN '#' ELSE '' END, 'duration')
 ORDER BY sum DESC, key

@@ -193,6 +193,47 @@ ARCH_UNCHECKED static inline unsigned arch_zero_bytes(arch_block block)
 	return (unsigned)__builtin_ia32_pmovmskb128((arch_block)(block == (arch_block){ 0 }));
 }
 
+static inline arch_block arch_each(char c)
+{
+	return (arch_block){ c, c, c, c, c, c, c, c, c, c, c, c, c, c, c, c };
+}
+
+/* The first byte of [p, end) that is `a` or `b`; `end` where there is none. */
+static inline const char *arch_find_either(const char *p, const char *end, char a, char b)
+{
+	for (; end - p >= 16; p += 16) {
+		arch_block block = *(const arch_block *)p;
+		unsigned found = (unsigned)__builtin_ia32_pmovmskb128((arch_block)((block == arch_each(a)) |
+										   (block == arch_each(b))));
+
+		if (found)
+			return p + __builtin_ctz(found);
+	}
+	while (p < end && *p != a && *p != b)
+		p++;
+	return p;
+}
+
+/* How many bytes of [p, end) are `c`. */
+static inline size_t arch_count_bytes(const char *p, const char *end, char c)
+{
+	size_t count = 0;
+
+	while (end - p >= 16) {
+		/* A byte of the sums holds up to 255; comparing gives -1 where it is true. */
+		size_t blocks = (size_t)(end - p) / 16 < 255 ? (size_t)(end - p) / 16 : 255;
+		arch_block sums = { 0 };
+
+		for (; blocks--; p += 16)
+			sums -= (arch_block)(*(const arch_block *)p == arch_each(c));
+		for (unsigned i = 0; i < 16; i++)
+			count += (unsigned char)sums[i];
+	}
+	for (; p < end; p++)
+		count += *p == c;
+	return count;
+}
+
 /* Copies a text of less than ARCH_SHORT_TEXT bytes; `to` must have room for that
  * many. Returns its length, or -1 when it is longer or a block of it lies across the end
  * of a page: then nothing of `to` is to be used. */

@@ -12,7 +12,8 @@
 #include "query/query.h"
 
 struct export_fields {
-	int type;
+	int type; /* enum export_type, then those of EXPORT_OTHER_NAMES */
+	int stacks;
 	const char *output;
 	bool force_overwrite;
 	bool lazy;
@@ -28,13 +29,19 @@ struct export_fields {
 #define MOST_SHIFT (INT64_MAX / 4)
 
 static const struct option_spec export_specs[] = {
-	{ .name = "type", .letter = 't', FIELD(CHOICE, type), .initial = "sqlite", .values = EXPORT_TYPE_NAMES,
-	  .arg = "type", .tag = "output",
-	  .help = "An SQLite file with the tables of nsys's export, a line of JSON per row, or a folder with a CSV "
-		  "file per table." },
+	{ .name = "type", .letter = 't', FIELD(CHOICE, type), .initial = "sqlite", .arg = "type",
+	  .values = EXPORT_TYPE_NAMES "|" EXPORT_OTHER_NAMES, .tag = "output",
+	  .help = "Tables: an SQLite file as nsys's export, a line of JSON per row (json is the same), or a folder with a CSV "
+		  "file per table. Timelines: a Perfetto trace, or JSON as torch.profiler writes it (chrome). Stacks: folded lines "
+		  "for flame graphs, or speedscope's format. The others of nsys are answered with what to take instead." },
+	{ .name = "stacks", FIELD(CHOICE, stacks), .initial = "any", .values = EXPORT_STACKS_NAMES, .arg = "what",
+	  .tag = "selection",
+	  .help = "For folded and speedscope: samples of the CPU (cpu), GPU time by the NVTX ranges and operators it was launched in "
+		  "(gpu), and for folded also time off the CPU (offcpu) or in calls of the OS runtime (osrt). any: CPU samples "
+		  "where there are some, else GPU time; speedscope has both." },
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
-	  .shown = "the report's name with .sqlite, .jsonl or _csv",
-	  .help = "What to write; - is standard output (jsonlines)." },
+	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded or .speedscope.json",
+	  .help = "What to write; - is standard output (not for sqlite and csv). A name that ends in .gz is packed." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false", .tag = "output",
 	  .help = "Replace an export of the same name." },
 	{ .name = "lazy", .letter = 'l', FIELD(BOOL, lazy), .initial = "true", .tag = "output",
@@ -49,6 +56,12 @@ static const struct option_spec export_specs[] = {
 		  "that edge as well." },
 	{ .name = "ts-normalize", FIELD(BOOL, ts_normalize), .initial = "false", .tag = "selection",
 	  .help = "Write times as nanoseconds since 1970 (UTC) instead of since the start of the recording." },
+	{ .name = "append", .type = OPTION_BOOL, .state = OPTION_PLANNED, .bare = "true", .off = "false", .tag = "output",
+	  .help = "Add to an export that exists." },
+	{ .name = "include-json", .type = OPTION_BOOL, .state = OPTION_OBSOLETE, .bare = "true", .tag = "selection",
+	  .help = "Columns of JSON are always written." },
+	{ .name = "include-blobs", .type = OPTION_BOOL, .state = OPTION_OBSOLETE, .bare = "true", .tag = "selection",
+	  .help = "Columns of binary data are always written." },
 	{ .name = "ts-shift", FIELD(INTEGER, ts_shift), .initial = "0", .min = -MOST_SHIFT, .max = MOST_SHIFT,
 	  .arg = "ns", .tag = "selection", .help = "Add so many nanoseconds to every time." },
 };
@@ -104,15 +117,18 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 {
 	struct display display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
 	struct export_request request = {
-		.type = (enum export_type)fields->type, .input = input, .output = fields->output, .stream = cli->out,
+		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .input = input,
+		.output = fields->output, .stream = cli->out,
 		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
 		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
 		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display,
 	};
 	char path[PATH_MAX], *absolute;
+	uint64_t left_out = 0;
 	struct error err;
 	int r = 0;
 
+	request.left_out = &left_out;
 	display.last = time(NULL);
 	if (fields->times)
 		r = export_times_parse(fields->times, &request.times, &err);
@@ -125,6 +141,9 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 	if (query_damaged(q))
 		return command_fail(cli, &export_command, "%s is damaged: what could not be read is missing in %s", input,
 				    path);
+	if (left_out)
+		fprintf(cli->err, "sonde export: %llu events are not in %s: there are too many at one time\n",
+			(unsigned long long)left_out, path);
 	absolute = realpath(path, NULL);
 	if (!fields->quiet && absolute)
 		fprintf(cli->err, "Generated:\n    %s\n", absolute);
@@ -156,6 +175,26 @@ static int export_report(struct cli *cli, const struct export_fields *fields, co
 	return status;
 }
 
+/* Types of nsys that are not written. */
+static int take_other_name(struct cli *cli, struct export_fields *fields)
+{
+	if (fields->type < EXPORT_TYPE_COUNT)
+		return 0;
+	switch (fields->type - EXPORT_TYPE_COUNT) {
+	case 0:
+		fields->type = EXPORT_JSONLINES;
+		return 0;
+	case 1:
+		return command_fail(cli, &export_command, "text is not written (nsys gave it up, too): take -t jsonlines or csv");
+	case 2:
+		return command_fail(cli, &export_command, "info is no format: sonde sql FILE 'select * from META_DATA_CAPTURE' "
+				    "says how it was recorded");
+	default:
+		return command_fail(cli, &export_command, "Arrow, Parquet and HDF5 are not written: take -t sqlite or csv, which "
+				    "pandas, Polars and DuckDB read");
+	}
+}
+
 static int run_export(struct cli *cli, int argc, char **argv)
 {
 	struct export_fields fields = { 0 };
@@ -164,7 +203,12 @@ static int run_export(struct cli *cli, int argc, char **argv)
 
 	if (!command_parse(cli, &export_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	if (parsed.word_count != 1)
+	status = take_other_name(cli, &fields);
+	if (status == 0 && options_find_use(&parsed, "append") && !option_use_is_off(options_find_use(&parsed, "append")))
+		status = command_fail(cli, &export_command, "--append is not built yet");
+	if (status != 0)
+		;
+	else if (parsed.word_count != 1)
 		status = command_fail(cli, &export_command, "One report must be named: sonde export FILE.sonde.");
 	else
 		status = export_report(cli, &fields, parsed.words[0]);
@@ -175,15 +219,19 @@ static int run_export(struct cli *cli, int argc, char **argv)
 static const char *const export_examples[] = {
 	"sonde export run.sonde", "write run.sqlite, for scripts made for nsys's export",
 	"sonde export -t csv --tables='CUPTI.*,StringIds' run.sonde", "the CUDA tables as CSV files in run_csv",
+	"sonde export -t perfetto run.sonde", "write run.pftrace, for ui.perfetto.dev",
+	"sonde export -t chrome -o run.json.gz run.sonde", "JSON as torch.profiler writes it, packed",
+	"sonde export -t folded --stacks=gpu -o - run.sonde | flamegraph.pl > gpu.svg", "GPU time by NVTX range",
 	"sonde export --times=:2s/3s: -o second.sqlite run.sonde", "what was going on in the third second",
 	NULL,
 };
 
 const struct command export_command = {
 	.name = "export",
-	.summary = "Write the tables of a report as SQLite, JSON lines or CSV",
+	.summary = "Write a report as SQLite, CSV, Perfetto, Kineto JSON or stacks",
 	.synopsis = "[options] FILE.sonde",
-	.description = "Writes the tables of a report, with the names and columns of nsys's export, for other tools. "
+	.description = "Writes a report for other tools: its tables with the names and columns of nsys's export, its timeline for "
+		       "viewers, or its stacks. "
 		       "The output appears under its name when it is complete.",
 	.examples = export_examples,
 	.options = &export_options,

@@ -82,12 +82,14 @@ static int finish(struct cli *cli, const char *file, const char *path, struct re
 		command_fail(cli, &import_command, "'%s': %s.", file, source->trouble);
 	if (result->trouble)
 		command_fail(cli, &import_command, "'%s', line %zu, byte %zu: %s. The %llu events before it are in the "
-			     "report.", file, result->line, result->offset, result->trouble,
-			     (unsigned long long)result->events);
+			     "report, and %llu behind it; %llu %s malformed.", file, result->line, result->offset,
+			     result->trouble, (unsigned long long)result->before,
+			     (unsigned long long)(result->events - result->before), (unsigned long long)result->troubles,
+			     result->troubles == 1 ? "place is" : "places are");
 	return source->trouble || result->trouble;
 }
 
-static int import_source(struct cli *cli, const char *file, const struct source *source, const char *path,
+static int import_source(struct cli *cli, const char *file, struct source *source, const char *path,
 			 bool overwrite)
 {
 	struct report_writer *writer;
@@ -96,7 +98,7 @@ static int import_source(struct cli *cli, const char *file, const struct source 
 
 	if (report_writer_open(&writer, path, overwrite, NULL, 0, &err) < 0)
 		return command_fail(cli, &import_command, "%s", err.text);
-	if (kineto_import(source->text, source->len, writer, &result, &err) < 0) {
+	if (kineto_import(source, writer, &result, &err) < 0) {
 		report_writer_abandon(writer);
 		return command_fail(cli, &import_command, "%s", err.text);
 	}

@@ -71,8 +71,26 @@ static int print_stats(struct cli *cli, const char *path)
 	return status;
 }
 
+/* What cannot be written is said; the report is there all the same. */
+static void write_exports(struct cli *cli, const char *path, const struct profile_fields *fields)
+{
+	const struct command *export = command_find("export");
+	const char *list = EXPORT_VALUES, *piece;
+	char type[32], dash_t[] = "-t", replace[] = "-ftrue", keep[] = "-ffalse", *file = strdup(path);
+	size_t len;
+
+	for (unsigned i = 0; file && export && (len = option_next_value(&list, &piece)) > 0; i++) {
+		char *argv[] = { dash_t, type, fields->force_overwrite ? replace : keep, file, NULL };
+
+		snprintf(type, sizeof(type), "%.*s", (int)len, piece);
+		if ((fields->exports >> i & 1) && strcmp(type, "none") != 0)
+			export->run(cli, 4, argv);
+	}
+	free(file);
+}
+
 /* Records; the status is the program's own. */
-static int record(struct cli *cli, const struct profile_setup *setup, bool stats)
+static int record(struct cli *cli, const struct profile_setup *setup, const struct profile_fields *fields)
 {
 	struct record_result *result = calloc(1, sizeof(*result));
 	struct error err = { "" };
@@ -86,8 +104,10 @@ static int record(struct cli *cli, const struct profile_setup *setup, bool stats
 	if (r < 0) {
 		command_fail(cli, &profile_command, "%s", err.text);
 		status = status ? status : 1;
-	} else if (stats) {
-		print_stats(cli, result->path);
+	} else {
+		write_exports(cli, result->path, fields);
+		if (fields->stats)
+			print_stats(cli, result->path);
 	}
 	free(result);
 	return status;
@@ -145,7 +165,7 @@ static int run_parsed(struct cli *cli, const struct profile_fields *fields,
 		status = command_fail(cli, &profile_command, "%s", err.text);
 	} else {
 		print_notes(cli, &setup.notes);
-		status = record(cli, &setup, fields->stats);
+		status = record(cli, &setup, fields);
 	}
 	profile_setup_release(&setup);
 	return status;

@@ -13,6 +13,9 @@ struct stats_fields {
 	struct option_texts folders;
 	const char *input;
 	const char *time_unit;
+	const char *filter_time;
+	const char *filter_nvtx;
+	const char *steps;
 	const char *help_reports;
 	const char *help_formats;
 	bool quiet;
@@ -33,10 +36,13 @@ static const struct option_spec stats_specs[] = {
 	{ .name = "help-reports", FIELD(TEXT, help_reports), .arg = "name|ALL",
 	  .values = "ALL|TEXT", .bare = "ALL", .tag = "reports",
 	  .help = "Say what a report shows, or list all." },
-	{ .name = "filter-time", .type = OPTION_TEXT, .state = OPTION_PLANNED, .arg = "[start]/[end]", .tag = "reports",
-	  .help = "Only what happened between two times." },
-	{ .name = "filter-nvtx", .type = OPTION_TEXT, .state = OPTION_PLANNED, .arg = "range[@domain][/index]",
-	  .tag = "reports", .help = "Only what happened inside an NVTX range." },
+	{ .name = "filter-time", FIELD(TEXT, filter_time), .arg = "[start]/[end]", .tag = "reports",
+	  .help = "Only events that touch this time, in ns or with ns, us, ms or s: 1.5s/2s. Events are not cut." },
+	{ .name = "filter-nvtx", FIELD(TEXT, filter_nvtx), .arg = "range[@domain][/index]", .tag = "reports",
+	  .help = "Only what a thread did inside ranges of this name, and the GPU work of its calls there. * and ? stand for "
+		  "anything; /0,2-4 chooses some of the ranges; \\ before @, / or * means the character." },
+	{ .name = "steps", FIELD(TEXT, steps), .arg = "A-B[,C]", .tag = "reports",
+	  .help = "Only what happened in these steps of a training: numbered ranges such as 'step 12' or ProfilerStep#12." },
 	{ .name = "sqlite", .type = OPTION_TEXT, .state = OPTION_OBSOLETE, .arg = "file", .tag = "reports",
 	  .help = "Recordings are read directly; there is no file to export." },
 	{ .name = "force-export", .type = OPTION_BOOL, .state = OPTION_OBSOLETE, .bare = "true", .tag = "reports",
@@ -133,6 +139,7 @@ static int run_reports(struct cli *cli, const struct stats_fields *fields, const
 		.outputs = fields->outputs.items, .output_count = fields->outputs.count,
 		.time_unit = fields->time_unit, .quiet = fields->quiet, .overwrite = fields->overwrite,
 		.folders = (const char *const *)folders->names, .folder_count = folders->count,
+		.scope = { .time = fields->filter_time, .nvtx = fields->filter_nvtx, .steps = fields->steps },
 	};
 	struct error err;
 	int r;
@@ -143,15 +150,6 @@ static int run_reports(struct cli *cli, const struct stats_fields *fields, const
 	if (r < 0 && r != -EPIPE)
 		return command_fail(cli, &stats_command, "%s", err.text);
 	return 0;
-}
-
-/* Options that are understood but cannot be served change what the tables say: it is told. */
-static void warn_of_ignored(struct cli *cli, const struct options_parsed *parsed)
-{
-	for (size_t i = 0; i < parsed->use_count; i++)
-		if (parsed->uses[i].spec->state == OPTION_PLANNED)
-			fprintf(cli->err, "sonde stats: --%s is not built yet; the tables show the whole recording\n",
-				parsed->uses[i].spec->name);
 }
 
 static int answer(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed)
@@ -172,10 +170,8 @@ static int answer(struct cli *cli, const struct stats_fields *fields, const stru
 	else if (parsed->word_count > 1)
 		status = command_fail(cli, &stats_command, "One recording at a time: '%s' is one too many",
 				      parsed->words[1]);
-	else {
-		warn_of_ignored(cli, parsed);
+	else
 		status = run_reports(cli, fields, path, &folders);
-	}
 	stats_folders_release(&folders);
 	return status;
 }
@@ -197,6 +193,7 @@ static const char *const stats_examples[] = {
 	"sonde stats run.sonde", "what the recording has, as tables",
 	"sonde stats -r nvtx_sum --timeunit msec run.sonde", "time in NVTX ranges, in milliseconds",
 	"sonde stats -r nvtx_pushpop_trace -f csv -o run run.sonde", "every range into run_nvtx_pushpop_trace.csv",
+	"sonde stats -r cuda_gpu_kern_sum --steps 10-12 run.sonde", "kernels of three steps of a training",
 	NULL,
 };
 

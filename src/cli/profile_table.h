@@ -3,11 +3,15 @@
 #define SONDE_CLI_PROFILE_TABLE_H
 
 #include "base/options.h"
+#include "export/export.h"
 #include "record/profile_options.h"
 
 /* Bits of `trace` behind those of the sources. */
 #define TRACE_NONE_BIT TRACE_BIT(TRACE_SOURCE_COUNT)
 #define TRACE_HELP_BIT TRACE_BIT(TRACE_SOURCE_COUNT + 1)
+
+/* Bits of `exports`. */
+#define EXPORT_VALUES EXPORT_TYPE_NAMES "|" EXPORT_OTHER_NAMES "|none"
 
 struct profile_fields {
 	uint64_t trace;
@@ -33,6 +37,7 @@ struct profile_fields {
 	bool discard_environment;
 	struct option_texts env;
 	bool stats;
+	uint64_t exports;
 	const char *session_name;
 	struct option_texts command_files;
 };

@@ -17,6 +17,10 @@ static const struct export_format *const formats[] = {
 	[EXPORT_SQLITE] = &export_sqlite,
 	[EXPORT_JSONLINES] = &export_jsonlines,
 	[EXPORT_CSV] = &export_csv,
+	[EXPORT_PERFETTO] = &export_perfetto,
+	[EXPORT_CHROME] = &export_chrome,
+	[EXPORT_FOLDED] = &export_folded,
+	[EXPORT_SPEEDSCOPE] = &export_speedscope,
 };
 
 _Static_assert(sizeof(formats) / sizeof(formats[0]) == EXPORT_TYPE_COUNT, "a format per type");
@@ -164,6 +168,22 @@ static int on_progress(void *arg)
 	return e->request->progress ? e->request->progress(e->request->progress_arg, e->now, e->done, e->count) : 0;
 }
 
+bool export_keeps(const struct export *e, int64_t start, int64_t end)
+{
+	const struct export_times *times = &e->request->times;
+
+	return !times->given || ((times->start_overlaps ? end : start) >= times->start &&
+				 (times->end_overlaps ? start : end) <= times->end);
+}
+
+int export_poll(struct export *e, const char *doing, struct error *err)
+{
+	e->now = doing;
+	if (on_progress(e) != 0)
+		return error_set(err, EINTR, "Interrupted");
+	return ferror(e->stream) ? export_write_failed(e, err) : 0;
+}
+
 static int write_tables(struct export *e, const struct export_format *format, const struct export_names *names,
 			struct error *err)
 {
@@ -197,7 +217,7 @@ static int write_all(struct export *e, const struct export_format *format, const
 
 	sqlite3_progress_handler(e->db, PROGRESS_STEPS, on_progress, e);
 	if (r >= 0)
-		r = write_tables(e, format, names, err);
+		r = format->whole ? format->whole(e, err) : write_tables(e, format, names, err);
 	sqlite3_progress_handler(e->db, 0, NULL, NULL);
 	if (r >= 0)
 		r = format->end(e, err);
@@ -215,28 +235,32 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 	       struct error *err)
 {
 	const struct export_format *format = formats[request->type];
-	struct export e = { .request = request, .db = query_db(q) };
+	struct export e = { .request = request, .q = q, .db = query_db(q), .count = 1 };
 	struct export_names names = { NULL, 0 };
 	int r = 0;
 
 	if (request->output && strcmp(request->output, "-") == 0) {
-		if (request->type != EXPORT_JSONLINES)
-			return error_set(err, EINVAL, "Only jsonlines can be written to standard output");
+		if (!format->streams)
+			return error_set(err, EINVAL, "%s cannot be written to standard output", format->name);
 		snprintf(e.path, sizeof(e.path), "standard output");
 	} else {
 		r = export_place_choose(&e, format, err);
 	}
 	if (r >= 0)
 		r = choose_shift(&e, err);
-	if (r >= 0)
+	if (r >= 0 && format->whole && request->table_count > 0)
+		r = error_set(err, EINVAL, "--tables is of exports that are tables: sqlite, jsonlines and csv");
+	if (r >= 0 && !format->whole)
 		r = add_facts(&e, format, err);
-	if (r >= 0)
+	if (r >= 0 && !format->whole)
 		r = export_names_load(&e, &names, err);
-	if (r >= 0 && names.count == 0)
+	if (r >= 0 && !format->whole && names.count == 0)
 		r = error_set(err, ENOENT, "No table of %s is one of those that --tables names", request->input);
 	if (r >= 0)
 		r = write_all(&e, format, &names, err);
 	free(names.items);
+	if (request->left_out)
+		*request->left_out = e.left_out;
 	snprintf(ret_path, path_size, "%s", e.path);
 	return r;
 }

@@ -16,11 +16,29 @@ enum export_type {
 	EXPORT_SQLITE,
 	EXPORT_JSONLINES,
 	EXPORT_CSV, /* a folder */
+	EXPORT_PERFETTO,
+	EXPORT_CHROME,
+	EXPORT_FOLDED,
+	EXPORT_SPEEDSCOPE,
 	EXPORT_TYPE_COUNT
 };
 
 /* The names of the types, in their order, separated by '|'. */
-#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv"
+#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv|perfetto|chrome|folded|speedscope"
+
+/* Names of nsys's types that are not written; the first is another name of jsonlines. */
+#define EXPORT_OTHER_NAMES "json|text|info|hdf|arrow|arrowdir|parquetdir"
+
+/* What folded and speedscope show of a report. */
+enum export_stacks {
+	EXPORT_STACKS_ANY, /* CPU samples where there are some, else GPU time; speedscope: both */
+	EXPORT_STACKS_CPU,
+	EXPORT_STACKS_GPU, /* GPU time by the ranges and operators it was launched in */
+	EXPORT_STACKS_OFFCPU,
+	EXPORT_STACKS_OSRT
+};
+
+#define EXPORT_STACKS_NAMES "any|cpu|gpu|offcpu|osrt"
 
 /* Events from start to end, in nanoseconds of the recording. An edge that overlaps keeps the events across it. */
 struct export_times {
@@ -34,6 +52,7 @@ int export_times_parse(const char *text, struct export_times *ret, struct error 
 
 struct export_request {
 	enum export_type type;
+	enum export_stacks stacks;
 	const char *input;  /* the report's path */
 	const char *output; /* NULL: the input's name with the type's ending; "-": `stream` */
 	FILE *stream;
@@ -48,6 +67,8 @@ struct export_request {
 	/* Called now and then; the export ends with -EINTR if it does not return 0. May be NULL. */
 	int (*progress)(void *arg, const char *table, size_t done, size_t count);
 	void *progress_arg;
+	/* Set to how many events are missing in the output: more at one time, or nested deeper, than it has room for. */
+	uint64_t *left_out;
 };
 
 /* The path is written to ret_path. Nothing is left behind, and nothing replaced, when it fails. */

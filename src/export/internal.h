@@ -26,27 +26,43 @@ struct export_table {
 
 struct export {
 	const struct export_request *request;
+	struct query *q;
 	sqlite3 *db; /* the query's */
 	int64_t shift; /* of all times */
 	char path[PATH_MAX];      /* when complete */
 	char part_path[PATH_MAX]; /* until then */
-	FILE *stream;             /* jsonlines */
+	FILE *stream;             /* of formats that are one stream */
 	const char *now;          /* table being written */
 	size_t done, count;       /* tables */
+	uint64_t left_out;        /* events */
 };
 
-/* A format: begin, every table, end. Each returns a negative errno with *err set. */
+/* A format: begin, every table (or all at once), end. Each returns a negative errno with *err set. */
 struct export_format {
 	const char *name;   /* as META_DATA_EXPORT has it */
 	const char *ending; /* of the output's name */
 	bool is_folder;
+	bool streams;       /* may go to standard output */
+	int (*whole)(struct export *e, struct error *err); /* instead of tables */
 	int (*begin)(struct export *e, struct error *err);
 	int (*table)(struct export *e, const struct export_table *t, struct error *err);
 	int (*end)(struct export *e, struct error *err);
 	void (*give_up)(struct export *e); /* instead of end */
 };
 
-extern const struct export_format export_sqlite, export_jsonlines, export_csv;
+extern const struct export_format export_sqlite, export_jsonlines, export_csv, export_perfetto, export_chrome,
+	export_folded, export_speedscope;
+
+/* stream.c: an output that is written from begin to end; packed where its name ends in .gz. */
+int export_stream_begin(struct export *e, struct error *err);
+int export_stream_end(struct export *e, struct error *err);
+void export_stream_give_up(struct export *e);
+int export_write_failed(struct export *e, struct error *err);
+
+/* export.c: whether the request's times keep what happened from start to end. */
+bool export_keeps(const struct export *e, int64_t start, int64_t end);
+/* -EINTR when it is to end, or an error of writing. Called every few thousand rows. */
+int export_poll(struct export *e, const char *doing, struct error *err);
 
 /* tables.c: what there is to export. */
 struct export_names {

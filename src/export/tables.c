@@ -158,6 +158,8 @@ static int create_empty_tables(struct export *e, struct error *err)
 	sqlite3_stmt *statement;
 	int r = 0, found;
 
+	if (query_all_enums(e->q) != SQLITE_OK)
+		return error_set(err, ENOMEM, "Not enough memory for the names of values");
 	for (unsigned i = 0; r >= 0 && i < mapped_table_count; i++) {
 		if (sqlite3_prepare_v2(e->db, "SELECT 1 FROM main.sqlite_master WHERE name = ?", -1, &statement, NULL))
 			return error_set(err, ENOMEM, "Not enough memory to list the tables");

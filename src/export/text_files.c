@@ -7,101 +7,19 @@
 #include <sys/stat.h>
 
 #include "export/internal.h"
+#include "export/json_text.h"
 
 #define WRITE_SIZE (256 * 1024)
-
-static int write_failed(struct export *e, struct error *err)
-{
-	return error_set_errno(err, errno ? errno : EIO, "'%s' cannot be written", e->path);
-}
-
-/* How many bytes of valid UTF-8 begin here; 0 for none. */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-
-	if (len == 0 || len > left)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
-static void put_json_control(FILE *f, unsigned char c)
-{
-	static const char named[] = "\bb\tt\nn\ff\rr";
-	const char *found = c ? strchr(named, c) : NULL;
-
-	if (found)
-		fprintf(f, "\\%c", found[1]);
-	else
-		fprintf(f, "\\u%04x", c);
-}
-
-/* Bytes that are no text become U+FFFD: JSON cannot hold them. */
-static void put_json_text(FILE *f, const unsigned char *text, size_t len)
-{
-	size_t plain = 0, step;
-
-	putc_unlocked('"', f);
-	for (size_t i = 0; i < len; i += step ? step : 1) {
-		step = utf8_length(text + i, len - i);
-		if (step && text[i] >= 0x20 && text[i] != '"' && text[i] != '\\') {
-			plain += step;
-			continue;
-		}
-		fwrite_unlocked(text + i - plain, 1, plain, f);
-		plain = 0;
-		if (step == 0)
-			fputs("\xef\xbf\xbd", f);
-		else if (text[i] < 0x20)
-			put_json_control(f, text[i]);
-		else
-			fprintf(f, "\\%c", text[i]);
-	}
-	fwrite_unlocked(text + len - plain, 1, plain, f);
-	putc_unlocked('"', f);
-}
-
-static void put_integer(FILE *f, int64_t value)
-{
-	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-	char digits[24], *at = digits + sizeof(digits);
-
-	do
-		*--at = (char)('0' + left % 10);
-	while ((left /= 10) != 0);
-	if (value < 0)
-		*--at = '-';
-	fwrite_unlocked(at, 1, (size_t)(digits + sizeof(digits) - at), f);
-}
-
-/* As few digits as give the same number again. */
-static void put_real(FILE *f, double value)
-{
-	char digits[32];
-
-	snprintf(digits, sizeof(digits), "%.15g", value);
-	if (strtod(digits, NULL) != value)
-		snprintf(digits, sizeof(digits), "%.17g", value);
-	fputs(digits, f);
-	if (!strpbrk(digits, ".eE"))
-		fputs(".0", f);
-}
 
 static void put_json_value(FILE *f, sqlite3_stmt *row, int column)
 {
 	switch (sqlite3_column_type(row, column)) {
 	case SQLITE_INTEGER:
-		put_integer(f, sqlite3_column_int64(row, column));
+		json_put_integer(f, sqlite3_column_int64(row, column));
 		break;
 	case SQLITE_FLOAT:
 		if (isfinite(sqlite3_column_double(row, column)))
-			put_real(f, sqlite3_column_double(row, column));
+			json_put_real(f, sqlite3_column_double(row, column));
 		else
 			fputs_unlocked("null", f);
 		break;
@@ -111,7 +29,7 @@ static void put_json_value(FILE *f, sqlite3_stmt *row, int column)
 	default: {
 		const unsigned char *text = sqlite3_column_text(row, column);
 
-		put_json_text(f, text, (size_t)sqlite3_column_bytes(row, column));
+		json_put_text(f, (const char *)text, (size_t)sqlite3_column_bytes(row, column));
 	}
 	}
 }
@@ -168,9 +86,9 @@ static void put_csv_row(FILE *f, const struct export_table *t, sqlite3_stmt *row
 		if (i)
 			putc_unlocked(',', f);
 		if (type == SQLITE_INTEGER)
-			put_integer(f, sqlite3_column_int64(row, (int)i));
+			json_put_integer(f, sqlite3_column_int64(row, (int)i));
 		else if (type == SQLITE_FLOAT)
-			put_real(f, sqlite3_column_double(row, (int)i));
+			json_put_real(f, sqlite3_column_double(row, (int)i));
 		else if (type != SQLITE_NULL) {
 			const char *text = (const char *)sqlite3_column_text(row, (int)i);
 
@@ -190,14 +108,6 @@ static int prepare_rows(struct export *e, const struct export_table *t, sqlite3_
 	return r == SQLITE_OK ? 0 : export_sqlite_error(e, r, err);
 }
 
-static int begin_jsonlines(struct export *e, struct error *err)
-{
-	e->stream = e->part_path[0] ? fopen(e->part_path, "we") : e->request->stream;
-	if (e->stream && e->part_path[0])
-		setvbuf(e->stream, NULL, _IOFBF, WRITE_SIZE);
-	return e->stream ? 0 : write_failed(e, err);
-}
-
 static int jsonlines_table(struct export *e, const struct export_table *t, struct error *err)
 {
 	struct json_keys keys;
@@ -212,26 +122,12 @@ static int jsonlines_table(struct export *e, const struct export_table *t, struc
 	r = sqlite3_finalize(row);
 	if (r != SQLITE_OK)
 		return export_sqlite_error(e, r, err);
-	return ferror(e->stream) ? write_failed(e, err) : 0;
-}
-
-static int end_jsonlines(struct export *e, struct error *err)
-{
-	int r = e->part_path[0] ? fclose(e->stream) : fflush(e->stream);
-
-	e->stream = NULL;
-	return r == 0 ? 0 : write_failed(e, err);
-}
-
-static void give_up_jsonlines(struct export *e)
-{
-	if (e->part_path[0] && e->stream)
-		fclose(e->stream);
+	return ferror(e->stream) ? export_write_failed(e, err) : 0;
 }
 
 static int begin_csv(struct export *e, struct error *err)
 {
-	return mkdir(e->part_path, 0777) < 0 ? write_failed(e, err) : 0;
+	return mkdir(e->part_path, 0777) < 0 ? export_write_failed(e, err) : 0;
 }
 
 static int write_csv(struct export *e, const struct export_table *t, sqlite3_stmt *row, int step, struct error *err)
@@ -243,7 +139,7 @@ static int write_csv(struct export *e, const struct export_table *t, sqlite3_stm
 	snprintf(path, sizeof(path), "%s/%s.csv", e->part_path, t->name);
 	f = fopen(path, "we");
 	if (!f)
-		return write_failed(e, err);
+		return export_write_failed(e, err);
 	setvbuf(f, NULL, _IOFBF, WRITE_SIZE);
 	for (unsigned i = 0; i < t->column_count; i++)
 		fprintf(f, "%s%s", i ? "," : "", t->columns[i].name);
@@ -251,7 +147,7 @@ static int write_csv(struct export *e, const struct export_table *t, sqlite3_stm
 	for (; step == SQLITE_ROW && !ferror(f); step = sqlite3_step(row))
 		put_csv_row(f, t, row);
 	r = ferror(f);
-	return fclose(f) != 0 || r ? write_failed(e, err) : 0;
+	return fclose(f) != 0 || r ? export_write_failed(e, err) : 0;
 }
 
 static int csv_table(struct export *e, const struct export_table *t, struct error *err)
@@ -280,8 +176,8 @@ static void give_up_csv(struct export *e)
 }
 
 const struct export_format export_jsonlines = {
-	.name = "JsonLines", .ending = ".jsonl", .begin = begin_jsonlines, .table = jsonlines_table,
-	.end = end_jsonlines, .give_up = give_up_jsonlines,
+	.name = "JsonLines", .ending = ".jsonl", .streams = true, .begin = export_stream_begin,
+	.table = jsonlines_table, .end = export_stream_end, .give_up = export_stream_give_up,
 };
 
 const struct export_format export_csv = {

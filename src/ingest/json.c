@@ -1,10 +1,10 @@
 #include "ingest/json.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/arch.h"
 
 static int trouble(struct json *j, const char *what)
 {
@@ -20,38 +20,35 @@ void json_begin(struct json *j, const char *text, size_t len)
 		j->at += 3;
 }
 
+void json_begin_source(struct json *j, struct source *source)
+{
+	while (source->len < 3 && source_more(source))
+		;
+	json_begin(j, source->text, source->len);
+	j->source = source;
+}
+
+int json_more(struct json *j)
+{
+	if (!j->source || !source_more(j->source))
+		return 0;
+	j->end = j->source->text + j->source->len;
+	return 1;
+}
+
+static int trouble_at_end(struct json *j)
+{
+	if (j->source && j->source->len - j->source->released >= j->source->most_held)
+		return trouble(j, "a value is longer than can be kept");
+	return trouble(j, "the text ends here");
+}
+
 static int take(struct json *j, int wanted, const char *otherwise)
 {
 	if (json_peek(j) != wanted)
-		return trouble(j, j->at == j->end ? "the text ends here" : otherwise);
+		return j->at == j->end ? trouble_at_end(j) : trouble(j, otherwise);
 	j->at++;
 	return 0;
-}
-
-#define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
-
-/* A bit in each byte that is zero, and perhaps in those above the lowest of them. */
-static uint64_t zero_bytes(uint64_t word)
-{
-	return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
-}
-
-/* The next quote or backslash, `end` where there is none. Names are short: eight bytes at a time
- * beat a call of memchr for each of the two. */
-static const char *string_mark(const char *p, const char *end)
-{
-	uint64_t word, found;
-
-	for (; end - p >= 8; p += 8) {
-		memcpy(&word, p, sizeof(word));
-		word = le64toh(word);
-		found = zero_bytes(word ^ EACH_BYTE('"')) | zero_bytes(word ^ EACH_BYTE('\\'));
-		if (found)
-			return p + (__builtin_ctzll(found) >> 3);
-	}
-	while (p < end && *p != '"' && *p != '\\')
-		p++;
-	return p;
 }
 
 static int take_string(struct json *j, struct json_value *ret)
@@ -60,11 +57,15 @@ static int take_string(struct json *j, struct json_value *ret)
 
 	*ret = (struct json_value){ .kind = JSON_STRING, .text = from };
 	for (;;) {
-		p = string_mark(p, j->end);
+		p = arch_find_either(p, j->end, '"', '\\');
 		if (p < j->end && *p == '"')
 			break;
-		if (j->end - p < 2)
-			return trouble(j, "a string does not end");
+		if (j->end - p < 2) {
+			if (json_more(j))
+				continue;
+			j->at = j->end;
+			return trouble_at_end(j);
+		}
 		ret->escaped = 1;
 		p += 2;
 	}
@@ -75,13 +76,15 @@ static int take_string(struct json *j, struct json_value *ret)
 
 static int is_number_byte(char c)
 {
-	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+	return (unsigned)(c - '0') < 10 || c == '.' || c == '-' || c == '+' || (c | 0x20) == 'e';
 }
 
 static int take_word(struct json *j, const char *word, enum json_kind kind, struct json_value *ret)
 {
 	size_t len = strlen(word);
 
+	while ((size_t)(j->end - j->at) < len && json_more(j))
+		;
 	if ((size_t)(j->end - j->at) < len || memcmp(j->at, word, len) != 0)
 		return trouble(j, "a value is expected");
 	*ret = (struct json_value){ .kind = kind, .text = j->at, .len = len };
@@ -89,71 +92,38 @@ static int take_word(struct json *j, const char *word, enum json_kind kind, stru
 	return 0;
 }
 
+static int next_is(struct json *j, char c)
+{
+	while (j->end - j->at < 2 && json_more(j))
+		;
+	return j->end - j->at > 1 && j->at[1] == c;
+}
+
 static int take_number(struct json *j, struct json_value *ret)
 {
 	const char *from = j->at;
 
-	if (*j->at == '-' && j->end - j->at > 1 && j->at[1] == 'I')
+	if (*j->at == '-' && next_is(j, 'I'))
 		return take_word(j, "-Infinity", JSON_NUMBER, ret);
-	while (j->at < j->end && is_number_byte(*j->at))
-		j->at++;
+	do {
+		while (j->at < j->end && is_number_byte(*j->at))
+			j->at++;
+	} while (j->at == j->end && json_more(j));
 	if (j->at == from)
 		return trouble(j, "a value is expected");
 	*ret = (struct json_value){ .kind = JSON_NUMBER, .text = from, .len = (size_t)(j->at - from) };
 	return 0;
 }
 
-static int take_value(struct json *j, struct json_value *ret, unsigned depth);
-
-static int take_object(struct json *j, unsigned depth)
+/* A string, a number or a word. */
+static int take_simple(struct json *j, int c, struct json_value *ret)
 {
-	struct json_value inner;
-	int first = 1, r;
-
-	while ((r = json_next_member(j, &first, &inner)) > 0) {
-		r = take_value(j, &inner, depth);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-static int take_array(struct json *j, unsigned depth)
-{
-	struct json_value inner;
-	int first = 1, r;
-
-	while ((r = json_next_element(j, &first)) > 0) {
-		r = take_value(j, &inner, depth);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-static int take_compound(struct json *j, struct json_value *ret, unsigned depth)
-{
-	const char *from = j->at;
-	enum json_kind kind = *from == '{' ? JSON_OBJECT : JSON_ARRAY;
-	int r;
-
-	if (depth == JSON_MAX_DEPTH)
-		return trouble(j, "objects and arrays are nested too deep");
-	r = kind == JSON_OBJECT ? take_object(j, depth + 1) : take_array(j, depth + 1);
-	*ret = (struct json_value){ .kind = kind, .text = from, .len = (size_t)(j->at - from) };
-	return r;
-}
-
-static int take_value(struct json *j, struct json_value *ret, unsigned depth)
-{
-	switch (json_peek(j)) {
+	switch (c) {
 	case '"': return take_string(j, ret);
-	case '{':
-	case '[': return take_compound(j, ret, depth);
 	case 't': return take_word(j, "true", JSON_TRUE, ret);
 	case 'f': return take_word(j, "false", JSON_FALSE, ret);
 	case 'n':
-		if (j->end - j->at > 1 && j->at[1] == 'a')
+		if (next_is(j, 'a'))
 			return take_word(j, "nan", JSON_NUMBER, ret);
 		return take_word(j, "null", JSON_NULL, ret);
 	case 'N': return take_word(j, "NaN", JSON_NUMBER, ret);
@@ -161,14 +131,79 @@ static int take_value(struct json *j, struct json_value *ret, unsigned depth)
 	case 'i': return take_word(j, "inf", JSON_NUMBER, ret);
 	default:
 		if (j->at == j->end)
-			return trouble(j, "the text ends here");
+			return trouble_at_end(j);
 		return take_number(j, ret);
 	}
 }
 
+static int take_key(struct json *j, struct json_value *ret)
+{
+	if (json_peek(j) != '"')
+		return j->at == j->end ? trouble_at_end(j) : trouble(j, "a name in quotes is expected");
+	return take_string(j, ret) < 0 ? -EBADMSG : take(j, ':', "a colon is expected");
+}
+
+/* Behind a value inside `depth` brackets, of which it closes those that end here. 1: another value
+ * follows, in front of the cursor; 0: the outermost is closed. */
+static int to_next_value(struct json *j, const char *closing, unsigned *depth)
+{
+	struct json_value key;
+	int c;
+
+	while ((c = json_peek(j)) == closing[*depth - 1] && c) {
+		j->at++;
+		if (!--*depth)
+			return 0;
+	}
+	if (take(j, ',', "a comma or a closing bracket is expected") < 0)
+		return -EBADMSG;
+	return closing[*depth - 1] == ']' || take_key(j, &key) >= 0 ? 1 : -EBADMSG;
+}
+
+/* Opens brackets up to a value that has none, or that is empty. 1: the value is in front of the cursor. */
+static int open_brackets(struct json *j, char *closing, unsigned *depth)
+{
+	struct json_value key;
+	int c;
+
+	while ((c = json_peek(j)) == '{' || c == '[') {
+		if (*depth == JSON_MAX_DEPTH)
+			return trouble(j, "objects and arrays are nested too deep");
+		closing[(*depth)++] = c == '{' ? '}' : ']';
+		j->at++;
+		if (json_peek(j) == closing[*depth - 1])
+			return 0;
+		if (c == '{' && take_key(j, &key) < 0)
+			return -EBADMSG;
+	}
+	return 1;
+}
+
+static int take_compound(struct json *j, struct json_value *ret)
+{
+	const char *from = j->at;
+	enum json_kind kind = *from == '{' ? JSON_OBJECT : JSON_ARRAY;
+	char closing[JSON_MAX_DEPTH];
+	struct json_value inner;
+	unsigned depth = 0;
+	int r;
+
+	do {
+		r = open_brackets(j, closing, &depth);
+		if (r > 0)
+			r = take_simple(j, json_peek(j), &inner);
+		if (r >= 0)
+			r = to_next_value(j, closing, &depth);
+	} while (r > 0);
+	*ret = (struct json_value){ .kind = kind, .text = from, .len = (size_t)(j->at - from) };
+	return r;
+}
+
 int json_value(struct json *j, struct json_value *ret)
 {
-	return take_value(j, ret, 0);
+	int c = json_peek(j);
+
+	return c == '{' || c == '[' ? take_compound(j, ret) : take_simple(j, c, ret);
 }
 
 /* Takes what stands before the next value: the bracket, a comma, or the closing bracket. */
@@ -195,11 +230,7 @@ int json_next_member(struct json *j, int *first, struct json_value *ret_key)
 
 	if (r <= 0)
 		return r;
-	if (json_peek(j) != '"')
-		return trouble(j, j->at == j->end ? "the text ends here" : "a name in quotes is expected");
-	if (take_string(j, ret_key) < 0 || take(j, ':', "a colon is expected") < 0)
-		return -EBADMSG;
-	return 1;
+	return take_key(j, ret_key) < 0 ? -EBADMSG : 1;
 }
 
 int json_next_element(struct json *j, int *first)
@@ -306,26 +337,63 @@ int json_real(const struct json_value *v, double *ret)
 	return *end == '\0';
 }
 
-/* With an exponent, or longer than any we know how to keep. */
-static int scaled_by_real(const struct json_value *v, unsigned scale, int64_t *ret)
-{
-	double value;
+/* Digits of a number without its sign, point and exponent. */
+struct digits {
+	uint64_t value;
+	int power;     /* of ten, that the value is to be multiplied with */
+	int seen, dropped; /* digits there are; that did not fit, and whether the first of them rounds up */
+	int round;
+};
 
-	if (!json_real(v, &value) || !isfinite(value))
+static void put_digit(struct digits *d, int digit, int behind_point)
+{
+	d->seen = 1;
+	if (d->value <= (UINT64_MAX - 9) / 10 && !d->dropped) {
+		d->value = d->value * 10 + (unsigned)digit;
+		d->power -= behind_point;
+		return;
+	}
+	if (!d->dropped++)
+		d->round = digit >= 5;
+	d->power += !behind_point;
+}
+
+/* "e-12"; 0 where it is none. */
+static int take_exponent(const char *p, const char *end, int *ret)
+{
+	int value = 0, negative = p < end && *p == '-';
+
+	p += p < end && (*p == '-' || *p == '+');
+	if (p == end)
 		return 0;
-	while (scale--)
-		value *= 10;
-	if (!(fabs(value) < 9.2e18))
-		return 0;
-	*ret = (int64_t)llround(value);
+	for (; p < end; p++) {
+		if (*p < '0' || *p > '9')
+			return 0;
+		if (value < 10000)
+			value = value * 10 + (*p - '0');
+	}
+	*ret = negative ? -value : value;
 	return 1;
 }
 
+static int scale_digits(struct digits *d)
+{
+	for (; d->power > 0 && d->value; d->power--)
+		if (__builtin_mul_overflow(d->value, UINT64_C(10), &d->value))
+			return 0;
+	for (; d->power < 0 && (d->value || d->round); d->power++) {
+		d->round = d->value % 10 >= 5;
+		d->value /= 10;
+	}
+	return d->value <= (uint64_t)INT64_MAX - 1;
+}
+
+/* In integers all the way: a double would lose nanoseconds of times since 1970. */
 int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret)
 {
+	struct digits d = { .power = (int)scale };
 	const char *p, *end;
-	int negative, round = 0, seen = 0, decimals = -1;
-	int64_t value = 0;
+	int negative, point = 0, exponent = 0;
 
 	if ((v->kind != JSON_NUMBER && v->kind != JSON_STRING) || v->len > 64)
 		return 0;
@@ -333,24 +401,20 @@ int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret)
 	end = p + v->len;
 	negative = p < end && *p == '-';
 	for (p += negative; p < end; p++) {
-		if (*p == '.' && decimals < 0) {
-			decimals = 0;
-			continue;
-		}
-		if (*p < '0' || *p > '9' || value > (INT64_MAX - 9) / 10)
-			return scaled_by_real(v, scale, ret);
-		seen = 1;
-		if (decimals == (int)scale)
-			round = *p >= '5';
-		if (decimals < (int)scale)
-			value = value * 10 + (*p - '0');
-		decimals += decimals >= 0;
-	}
-	for (int i = decimals < 0 ? 0 : decimals; i < (int)scale; i++)
-		if (__builtin_mul_overflow(value, 10, &value))
+		if ((unsigned)(*p - '0') < 10)
+			put_digit(&d, *p - '0', point);
+		else if (*p == '.' && !point)
+			point = 1;
+		else if ((*p | 0x20) == 'e' && take_exponent(p + 1, end, &exponent))
+			break;
+		else
 			return 0;
-	*ret = negative ? -(value + round) : value + round;
-	return seen;
+	}
+	d.power += exponent;
+	if (!d.seen || !scale_digits(&d))
+		return 0;
+	*ret = negative ? -(int64_t)(d.value + (unsigned)d.round) : (int64_t)(d.value + (unsigned)d.round);
+	return 1;
 }
 
 /* Addresses above half of the range keep their bits. */
@@ -370,13 +434,4 @@ int json_integer(const struct json_value *v, int64_t *ret)
 		return 0;
 	*ret = negative ? -(int64_t)value : (int64_t)value;
 	return 1;
-}
-
-size_t json_line(const struct json *j, const char *at)
-{
-	size_t line = 1;
-
-	for (const char *p = j->begin; p < at && (p = memchr(p, '\n', (size_t)(at - p))); p++)
-		line++;
-	return line;
 }

@@ -1,5 +1,6 @@
 /* JSON read in place: a cursor over bytes in memory, which hands out spans of them. Nothing is
- * allocated, nothing is copied, and no input leads to more than JSON_MAX_DEPTH nested calls. */
+ * allocated, nothing is copied, and no input leads to nested calls. Text
+ * of a source comes in windows: where one ends in the middle of a value, the cursor waits for the next. */
 #ifndef SONDE_INGEST_JSON_H
 #define SONDE_INGEST_JSON_H
 
@@ -7,7 +8,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "ingest/source.h"
+
 #define JSON_MAX_DEPTH 128
+/* A bit for each byte, up to the blank itself, that is white space. */
+#define JSON_SPACES (UINT64_C(1) << ' ' | UINT64_C(1) << '\n' | UINT64_C(1) << '\t' | UINT64_C(1) << '\r')
 
 enum json_kind {
 	JSON_NONE = 0,
@@ -32,16 +37,28 @@ struct json {
 	const char *at;
 	const char *end;
 	const char *trouble; /* what is wrong at `at`; NULL while all is well */
+	struct source *source; /* of more text; NULL: there is none */
 };
 
 void json_begin(struct json *j, const char *text, size_t len);
+void json_begin_source(struct json *j, struct source *source);
+
+/* Moves `end`: 1, or 0 where there is no more text, or where too much of it is held. */
+int json_more(struct json *j);
 
 /* The next byte that is not white space, without taking it; 0 at the end. */
 static inline int json_peek(struct json *j)
 {
-	while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r'))
-		j->at++;
-	return j->at < j->end ? (unsigned char)*j->at : 0;
+	for (;;) {
+		if (j->at == j->end) {
+			if (!json_more(j))
+				return 0;
+		} else if ((unsigned char)*j->at > ' ' || !(JSON_SPACES >> *j->at & 1)) {
+			return (unsigned char)*j->at;
+		} else {
+			j->at++;
+		}
+	}
 }
 
 /* Takes a whole value. Negative (and j->trouble) where it is not well-formed. */
@@ -69,8 +86,5 @@ static inline int json_equals(const struct json_value *string, const char *text)
 int json_scaled(const struct json_value *v, unsigned scale, int64_t *ret);
 int json_integer(const struct json_value *v, int64_t *ret);
 int json_real(const struct json_value *v, double *ret);
-
-/* Line (from 1) of a place in the text. */
-size_t json_line(const struct json *j, const char *at);
 
 #endif

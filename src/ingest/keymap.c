@@ -53,6 +53,11 @@ static uint32_t find(const struct keymap *m, uint64_t hash, const void *key, siz
 	return KEYMAP_NONE;
 }
 
+uint32_t keymap_find(const struct keymap *m, const void *key, size_t len)
+{
+	return find(m, XXH3_64bits(key, len), key, len);
+}
+
 uint32_t keymap_number(struct keymap *m, const void *key, size_t len)
 {
 	uint64_t hash = XXH3_64bits(key, len);

@@ -24,6 +24,8 @@ struct keymap_key {
 /* The number of a key, which is added if it is new (then the number is the old count).
  * KEYMAP_NONE without memory. */
 uint32_t keymap_number(struct keymap *m, const void *key, size_t len);
+/* The number of a key that is known, or KEYMAP_NONE. */
+uint32_t keymap_find(const struct keymap *m, const void *key, size_t len);
 void keymap_release(struct keymap *m);
 
 #endif

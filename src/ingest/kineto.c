@@ -19,28 +19,111 @@ int kineto_room(struct kineto *k, void *array, uint32_t count, size_t size)
 	return 0;
 }
 
+/* No longer than what is kept, and not in the middle of a character. */
+static struct json_value shortened(struct kineto *k, const struct json_value *v)
+{
+	struct json_value kept = *v;
+
+	if (v->len <= KINETO_MAX_TEXT)
+		return kept;
+	kept.len = KINETO_MAX_TEXT;
+	while (kept.len && (kept.text[kept.len] & 0xc0) == 0x80)
+		kept.len--;
+	k->cut++;
+	return kept;
+}
+
 const char *kineto_cstr(struct kineto *k, const struct json_value *v)
 {
+	struct json_value kept = shortened(k, v);
+
 	buf_clear(&k->text);
-	if (buf_reserve(&k->text, v->len + 8) < 0) {
+	if (buf_reserve(&k->text, kept.len + 8) < 0) {
 		k->sink.result = -ENOMEM;
 		return "";
 	}
-	if (v->escaped)
-		k->text.len = json_unescape(v, k->text.data, v->len + 1);
-	else if (v->len)
-		buf_append(&k->text, v->text, v->len);
+	if (kept.escaped)
+		k->text.len = json_unescape(&kept, k->text.data, kept.len + 1);
+	else if (kept.len)
+		buf_append(&k->text, kept.text, kept.len);
 	return buf_cstr(&k->text);
+}
+
+static uint64_t load8(const char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static uint64_t load4(const char *p)
+{
+	uint32_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* Begin and end of a text tell it from most others. */
+static struct kineto_said *said_place(struct kineto *k, const char *text, size_t len)
+{
+	uint64_t ends;
+
+	if (len >= 8)
+		ends = load8(text) ^ load8(text + len - 8) * 31;
+	else if (len >= 4)
+		ends = load4(text) | load4(text + len - 4) << 32;
+	else
+		ends = (unsigned char)text[0] | (unsigned)(unsigned char)text[len / 2] << 8 |
+		       (unsigned)(unsigned char)text[len - 1] << 16;
+	return &k->said[((ends ^ len) * UINT64_C(0x9e3779b97f4a7c15) >> 54) % KINETO_TEXTS];
+}
+
+static int same_text(const char *a, const char *b, size_t len)
+{
+	size_t i = 0;
+
+	if (len < 8)
+		return memcmp(a, b, len) == 0;
+	for (; i + 8 < len; i += 8)
+		if (load8(a + i) != load8(b + i))
+			return 0;
+	return load8(a + len - 8) == load8(b + len - 8);
+}
+
+static uint64_t short_text(struct kineto *k, const char *text, size_t len, uint32_t most)
+{
+	struct kineto_said *s = said_place(k, text, len);
+
+	if (s->len == len && same_text(s->text, text, len))
+		return s->id;
+	s->id = (uint32_t)report_string_of(k->sink.writer, text, len, most);
+	s->len = s->id ? (uint32_t)len : 0;
+	memcpy(s->text, text, len);
+	return s->id;
+}
+
+static uint64_t text_id(struct kineto *k, const struct json_value *v, uint32_t most)
+{
+	if (v->kind == JSON_NONE)
+		return 0;
+	if (!v->escaped && v->len && v->len <= sizeof(k->said[0].text))
+		return short_text(k, v->text, v->len, most);
+	if (!v->escaped && v->len <= KINETO_MAX_TEXT)
+		return report_string_of(k->sink.writer, v->text, v->len, most);
+	kineto_cstr(k, v);
+	return report_string_of(k->sink.writer, k->text.data, k->text.len, most);
 }
 
 uint64_t kineto_text(struct kineto *k, const struct json_value *v)
 {
-	if (v->kind == JSON_NONE)
-		return 0;
-	if (!v->escaped)
-		return report_string(k->sink.writer, v->text, v->len);
-	kineto_cstr(k, v);
-	return report_string(k->sink.writer, k->text.data, k->text.len);
+	return text_id(k, v, UINT32_MAX);
+}
+
+uint64_t kineto_argument_text(struct kineto *k, const struct json_value *v)
+{
+	return text_id(k, v, KINETO_MAX_TEXTS);
 }
 
 /* Where a member of an event goes; NULL: among the extras. */
@@ -96,7 +179,8 @@ static int read_member(struct kineto *k, struct kineto_event *e, const struct js
 	return 0;
 }
 
-static int read_event(struct kineto *k)
+/* 1: taken, 0: it is no event. Only what has a phase can be told from other objects. */
+static int read_event(struct kineto *k, int with_phase)
 {
 	struct json_value key;
 	struct kineto_event e;
@@ -104,33 +188,44 @@ static int read_event(struct kineto *k)
 
 	memset(&e, 0, offsetof(struct kineto_event, extras));
 	e.extra_count = 0;
+	k->resume = k->json.at + 1;
 	while ((r = json_next_member(&k->json, &first, &key)) > 0) {
 		r = read_member(k, &e, &key);
 		if (r < 0)
 			return r;
 	}
-	if (r == 0)
-		kineto_event(k, &e);
+	if (r < 0 || (with_phase && e.phase.kind != JSON_STRING))
+		return r;
+	kineto_event(k, &e);
+	return 1;
+}
+
+static int read_element(struct kineto *k)
+{
+	struct json_value other;
+	int r;
+
+	source_release(k->json.source, k->json.at);
+	switch (json_peek(&k->json)) {
+	/* Chrome's own writer leaves a comma behind the last, and may leave out the bracket. */
+	case ']': return 0;
+	case '{': return read_event(k, 0);
+	}
+	k->resume = k->json.at;
+	r = json_value(&k->json, &other);
+	k->odd += r >= 0;
 	return r;
 }
 
-static int read_events(struct kineto *k)
+static int read_events(struct kineto *k, int first)
 {
-	struct json_value other;
-	int first = 1, r;
+	int r;
 
 	while ((r = json_next_element(&k->json, &first)) > 0 && !k->sink.result) {
-		/* Chrome's own writer leaves a comma behind the last, and may leave out the bracket. */
-		if (json_peek(&k->json) == ']')
-			continue;
-		if (json_peek(&k->json) == '{') {
-			r = read_event(k);
-		} else {
-			r = json_value(&k->json, &other);
-			k->odd += r >= 0;
-		}
+		r = read_element(k);
 		if (r < 0)
 			return r;
+		k->resume = NULL;
 	}
 	return k->sink.result ? k->sink.result : r;
 }
@@ -153,14 +248,14 @@ static void top_level(struct kineto *k, const struct json_value *key, const stru
 	buf_release(&name);
 }
 
-static int read_object(struct kineto *k)
+static int read_object(struct kineto *k, int first)
 {
 	struct json_value key, value;
-	int first = 1, r;
+	int r;
 
 	while ((r = json_next_member(&k->json, &first, &key)) > 0 && !k->sink.result) {
 		if (json_equals(&key, "traceEvents") && json_peek(&k->json) == '[') {
-			r = read_events(k);
+			r = read_events(k, 1);
 		} else {
 			r = json_value(&k->json, &value);
 			if (r >= 0)
@@ -168,24 +263,113 @@ static int read_object(struct kineto *k)
 		}
 		if (r < 0)
 			return r;
+		source_release(k->json.source, k->json.at);
 	}
-	return r;
+	return k->sink.result ? k->sink.result : r;
+}
+
+static int trouble(struct kineto *k, const char *what)
+{
+	k->json.trouble = what;
+	return -EBADMSG;
+}
+
+static int read_end(struct kineto *k)
+{
+	return json_peek(&k->json) ? trouble(k, "there is more behind the end of the trace") : 0;
+}
+
+static int read_from_begin(struct kineto *k)
+{
+	int first = json_peek(&k->json), r;
+
+	k->in_object = first == '{';
+	if (first != '{' && first != '[')
+		return trouble(k, "this is no JSON object or array");
+	r = first == '{' ? read_object(k, 1) : read_events(k, 1);
+	return r < 0 ? r : read_end(k);
+}
+
+static int read_on(struct kineto *k)
+{
+	int r = read_events(k, 0);
+
+	if (r == 0 && k->in_object)
+		r = read_object(k, 0);
+	return r < 0 ? r : read_end(k);
+}
+
+/* The first member tells an event from most objects within one. */
+static int looks_like_event(struct json *j)
+{
+	static const char *const members[] = { "ph", "name", "cat", "pid", "tid", "ts", "dur", "args", "id", "s", "bp",
+					       "tts", "tdur", "sf", "cname", "id2", "bind_id" };
+	const char *from = j->at;
+	struct json_value key;
+	int first = 1, found = 0, r = json_next_member(j, &first, &key);
+
+	for (unsigned i = 0; r > 0 && i < sizeof(members) / sizeof(members[0]) && !found; i++)
+		found = json_equals(&key, members[i]);
+	j->at = from;
+	j->trouble = NULL;
+	return found;
+}
+
+/* The next brace, as the cursor's place; 0 where there is none. */
+static int seek_brace(struct json *j)
+{
+	const char *brace;
+
+	do {
+		brace = memchr(j->at, '{', (size_t)(j->end - j->at));
+		j->at = brace ? brace : j->end;
+		source_release(j->source, j->at);
+	} while (!brace && json_more(j));
+	return brace != NULL;
+}
+
+/* Behind what is malformed: looks for an event that is not, and takes it. 0: there is none. */
+static int resume(struct kineto *k)
+{
+	const char *brace;
+	int r = 0;
+
+	if (k->resume)
+		k->json.at = k->resume;
+	while (seek_brace(&k->json) && !k->sink.result) {
+		brace = k->json.at;
+		r = looks_like_event(&k->json) ? read_event(k, 1) : 0;
+		if (r > 0)
+			return r;
+		k->json.at = brace + 1;
+		k->json.trouble = NULL;
+	}
+	return k->sink.result;
+}
+
+static void note_trouble(struct kineto *k)
+{
+	struct kineto_result *ret = k->result;
+
+	if (!ret->troubles++) {
+		ret->trouble = k->json.trouble;
+		ret->line = source_line(k->json.source, k->json.at);
+		ret->offset = (size_t)(k->json.at - k->json.begin);
+		ret->before = ret->events;
+	}
+	k->json.trouble = NULL;
 }
 
 static int read_trace(struct kineto *k)
 {
-	int r;
+	int r = read_from_begin(k);
 
-	switch (json_peek(&k->json)) {
-	case '{': r = read_object(k); break;
-	case '[': r = read_events(k); break;
-	default:
-		k->json.trouble = "this is no JSON object or array";
-		return -EBADMSG;
-	}
-	if (r == 0 && json_peek(&k->json)) {
-		k->json.trouble = "there is more behind the end of the trace";
-		return -EBADMSG;
+	while (r == -EBADMSG && k->json.trouble && !k->sink.result) {
+		note_trouble(k);
+		r = resume(k);
+		k->resume = NULL;
+		if (r > 0)
+			r = read_on(k);
 	}
 	return r;
 }
@@ -207,19 +391,20 @@ static void facts(struct kineto *k)
 		sink_meta_number(&k->sink, "duration_ns", s->last - first);
 }
 
-static void say_trouble(struct kineto *k, struct kineto_result *ret)
+static void say_trouble(struct kineto *k)
 {
-	ret->trouble = k->json.trouble;
-	ret->line = json_line(&k->json, k->json.at);
-	ret->offset = (size_t)(k->json.at - k->json.begin);
-	sink_diagnose(&k->sink, 3, "Line %zu, byte %zu: %s. What comes before is in this report, the rest is not.",
-		      ret->line, ret->offset, ret->trouble);
+	const struct kineto_result *r = k->result;
+
+	sink_diagnose(&k->sink, 3, "The trace is malformed in %llu places. The first: line %zu, byte %zu: %s. %llu events "
+		      "before it and %llu behind it are in this report.", (unsigned long long)r->troubles, r->line,
+		      r->offset, r->trouble, (unsigned long long)r->before,
+		      (unsigned long long)(r->events - r->before));
 }
 
 static void release(struct kineto *k)
 {
 	struct keymap *const maps[] = { &k->pids, &k->place_keys, &k->stream_keys, &k->context_keys, &k->device_keys,
-					&k->function_keys, &k->launch_keys, &k->counter_keys };
+					&k->function_keys, &k->launch_keys, &k->counter_keys, &k->async_keys, &k->owner_keys };
 
 	for (uint32_t i = 0; i < k->place_count; i++)
 		free(k->places[i].open);
@@ -230,23 +415,29 @@ static void release(struct kineto *k)
 	free(k->streams);
 	free(k->devices);
 	free(k->counters);
+	free(k->async_tracks);
+	free(k->async);
+	free(k->async_chains);
+	free(k->calls);
+	free(k->work);
 	free(k->members.list);
 	buf_release(&k->text);
 	sink_release(&k->sink);
 }
 
-int kineto_import(const char *text, size_t len, struct report_writer *writer, struct kineto_result *ret,
-		  struct error *err)
+int kineto_import(struct source *source, struct report_writer *writer, struct kineto_result *ret, struct error *err)
 {
-	struct kineto k = { .base = -1, .result = ret };
+	struct kineto k = { .base = -1, .first_launch = 1, .result = ret,
+			     .last_place = { UINT32_MAX, UINT32_MAX } };
 	int r;
 
 	*ret = (struct kineto_result){ 0 };
 	sink_begin(&k.sink, writer);
-	json_begin(&k.json, text, len);
-	r = read_trace(&k);
-	if (r < 0 && k.json.trouble && !k.sink.result)
-		say_trouble(&k, ret);
+	json_begin_source(&k.json, source);
+	if (!k.sink.result)
+		read_trace(&k);
+	if (ret->trouble)
+		say_trouble(&k);
 	if (!k.sink.result) {
 		kineto_events_finish(&k);
 		kineto_places_finish(&k);

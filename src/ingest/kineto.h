@@ -3,17 +3,19 @@
 #define SONDE_INGEST_KINETO_H
 
 #include "base/error.h"
+#include "ingest/source.h"
 #include "report/writer.h"
 
 struct kineto_result {
 	uint64_t events;     /* in the report */
 	uint64_t flows;      /* arrows left out because correlation ids say the same */
-	const char *trouble; /* NULL: all of it was read */
+	const char *trouble; /* the first; NULL: all of it was read */
 	size_t line, offset; /* where it was met; the offset counts from 0 */
+	uint64_t before;     /* events before it; reading goes on with the next event that can be read */
+	uint64_t troubles;   /* places like this */
 };
 
-/* Fills the writer, which stays the caller's. What was read before trouble is met is kept. */
-int kineto_import(const char *text, size_t len, struct report_writer *writer, struct kineto_result *ret,
-		  struct error *err);
+/* Fills the writer, which stays the caller's. What can be read is kept. */
+int kineto_import(struct source *source, struct report_writer *writer, struct kineto_result *ret, struct error *err);
 
 #endif

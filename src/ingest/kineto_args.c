@@ -21,7 +21,7 @@ static void arg_row(struct kineto *k, uint64_t *set, const struct json_value *ke
 		memcpy(&v[COLUMN_ARG_REAL], &real, sizeof(real));
 		present |= SINK_BIT(COLUMN_ARG_REAL);
 	} else if (value->kind != JSON_NULL) {
-		v[COLUMN_ARG_TEXT] = (int64_t)kineto_text(k, value);
+		v[COLUMN_ARG_TEXT] = (int64_t)kineto_argument_text(k, value);
 		present |= SINK_BIT(COLUMN_ARG_TEXT);
 	}
 	sink_row(&k->sink, TABLE_ARG, v, present);
@@ -30,7 +30,7 @@ static void arg_row(struct kineto *k, uint64_t *set, const struct json_value *ke
 static struct json_value *known_value(const struct kineto_known *known, const struct json_value *key)
 {
 	for (; known && known->key; known++)
-		if (json_equals(key, known->key))
+		if (key->len == known->len && memcmp(key->text, known->key, known->len) == 0)
 			return known->value;
 	return NULL;
 }
@@ -45,6 +45,10 @@ int kineto_read_members(struct json *j, struct kineto_members *ret)
 		r = json_value(j, &member.value);
 		if (r < 0)
 			return r;
+		if (ret->count == KINETO_MAX_MEMBERS) {
+			ret->lost++;
+			continue;
+		}
 		if (ret->count == ret->capacity) {
 			grown = reallocarray(ret->list, ret->capacity * 2 + 32, sizeof(*grown));
 			if (!grown)

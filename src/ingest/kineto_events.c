@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE_COLUMNS (3 | SINK_BIT(COLUMN_SLICE_NAME) | SINK_BIT(COLUMN_SLICE_FLAGS) | \
-		       SINK_BIT(COLUMN_SLICE_CLASS) | SINK_BIT(COLUMN_SLICE_ARGS))
 #define INSTANT_COLUMNS (1 | SINK_BIT(COLUMN_INSTANT_NAME) | SINK_BIT(COLUMN_INSTANT_CLASS) | \
 			 SINK_BIT(COLUMN_INSTANT_ARGS))
 #define CALL_COLUMNS (3 | SINK_BIT(COLUMN_CUDA_API_NAME) | SINK_BIT(COLUMN_CUDA_API_CLASS) | \
@@ -53,39 +51,47 @@ static struct sink_track *track_of(struct kineto *k, struct sink_track **track, 
 static struct sink_track *slice_track(struct kineto *k, struct kineto_place *p, const struct kineto_event *e)
 {
 	if (p->thread && !p->on_gpu && json_equals(&e->category, "user_annotation"))
-		return track_of(k, &p->ranges, TRACK_NVTX_PUSHPOP, TABLE_SLICE, SLICE_COLUMNS);
-	return track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, SLICE_COLUMNS);
+		return track_of(k, &p->ranges, TRACK_NVTX_PUSHPOP, TABLE_SLICE, KINETO_SLICE_COLUMNS);
+	return track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS);
 }
 
-static uint32_t slice_values(struct kineto *k, const struct kineto_event *e, int64_t *v)
+void kineto_begin_slice(struct kineto *k, const struct kineto_event *e, struct kineto_open *ret)
 {
-	uint64_t set = kineto_args(k, e, NULL), category = kineto_text(k, &e->category);
+	*ret = (struct kineto_open){ .start = e->start, .args = kineto_args(k, e, NULL),
+				     .class = kineto_text(k, &e->category), .name = kineto_text(k, &e->name) };
+}
 
-	v[COLUMN_SLICE_START] = e->start;
-	v[COLUMN_SLICE_END] = e->end;
-	v[COLUMN_SLICE_NAME] = (int64_t)kineto_text(k, &e->name);
-	v[COLUMN_SLICE_CLASS] = (int64_t)category;
-	v[COLUMN_SLICE_ARGS] = (int64_t)set;
-	return 3 | (e->name.kind ? SINK_BIT(COLUMN_SLICE_NAME) : 0) | (category ? SINK_BIT(COLUMN_SLICE_CLASS) : 0) |
-	       (set ? SINK_BIT(COLUMN_SLICE_ARGS) : 0);
+void kineto_end_slice(struct kineto *k, struct sink_track *t, const struct kineto_open *open, int64_t end, int has_end)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_SLICE_START] = open->start;
+	v[COLUMN_SLICE_END] = end > open->start ? end : open->start;
+	v[COLUMN_SLICE_NAME] = (int64_t)open->name;
+	v[COLUMN_SLICE_CLASS] = (int64_t)open->class;
+	v[COLUMN_SLICE_ARGS] = (int64_t)open->args;
+	v[COLUMN_SLICE_FLAGS] = SLICE_OPEN;
+	sink_event(&k->sink, t, v, 3 | (open->name ? SINK_BIT(COLUMN_SLICE_NAME) : 0) |
+				   (open->class ? SINK_BIT(COLUMN_SLICE_CLASS) : 0) |
+				   (open->args ? SINK_BIT(COLUMN_SLICE_ARGS) : 0) |
+				   (has_end ? 0 : SINK_BIT(COLUMN_SLICE_FLAGS)));
 }
 
 static void slice(struct kineto *k, const struct kineto_event *e)
 {
 	struct kineto_place *p = place_with_event(k, e);
-	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present;
+	struct kineto_open whole;
 
 	if (!p)
 		return;
-	present = slice_values(k, e, v);
-	sink_event(&k->sink, slice_track(k, p, e), v, present);
+	kineto_begin_slice(k, e, &whole);
+	kineto_end_slice(k, slice_track(k, p, e), &whole, e->end, 1);
 }
 
 static void call(struct kineto *k, const struct kineto_event *e, int class)
 {
 	struct json_value correlation = { 0 };
-	const struct kineto_known known[] = { { "correlation", &correlation }, { NULL, NULL } };
+	const struct kineto_known known[] = { KINETO_KNOWN("correlation", &correlation), KINETO_KNOWN_END };
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_place *p = place_with_event(k, e);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -100,21 +106,20 @@ static void call(struct kineto *k, const struct kineto_event *e, int class)
 	v[COLUMN_CUDA_API_CLASS] = class;
 	v[COLUMN_CUDA_API_ARGS] = (int64_t)set;
 	present |= set ? SINK_BIT(COLUMN_CUDA_API_ARGS) : 0;
-	if (json_scaled(&correlation, 0, &v[COLUMN_CUDA_API_CORRELATION]))
+	if (json_scaled(&correlation, 0, &v[COLUMN_CUDA_API_CORRELATION])) {
 		present |= SINK_BIT(COLUMN_CUDA_API_CORRELATION);
+		kineto_owner_call(k, k->processes[p->process].uid, v[COLUMN_CUDA_API_CORRELATION], e->start);
+	}
 	sink_event(&k->sink, track_of(k, &p->calls, TRACK_CUDA_API, TABLE_CUDA_API, CALL_COLUMNS), v, present);
 }
 
 /* Events of phases without a table of their own keep their phase among the arguments. */
-static void instant(struct kineto *k, struct kineto_event *e)
+void kineto_instant(struct kineto *k, struct kineto_event *e, struct sink_track **track)
 {
 	static const struct json_value key = { .kind = JSON_STRING, .text = "ph", .len = 2 };
-	struct kineto_place *p = place_with_event(k, e);
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint64_t set, category = kineto_text(k, &e->category);
 
-	if (!p)
-		return;
 	if (!json_equals(&e->phase, "i") && e->phase.kind && e->extra_count < KINETO_MAX_EXTRAS)
 		e->extras[e->extra_count++] = (struct kineto_member){ key, e->phase };
 	set = kineto_args(k, e, NULL);
@@ -122,9 +127,17 @@ static void instant(struct kineto *k, struct kineto_event *e)
 	v[COLUMN_INSTANT_NAME] = (int64_t)kineto_text(k, &e->name);
 	v[COLUMN_INSTANT_CLASS] = (int64_t)category;
 	v[COLUMN_INSTANT_ARGS] = (int64_t)set;
-	sink_event(&k->sink, track_of(k, &p->instants, TRACK_GENERIC, TABLE_INSTANT, INSTANT_COLUMNS), v,
+	sink_event(&k->sink, track_of(k, track, TRACK_GENERIC, TABLE_INSTANT, INSTANT_COLUMNS), v,
 		   1 | (e->name.kind ? SINK_BIT(COLUMN_INSTANT_NAME) : 0) |
 		   (category ? SINK_BIT(COLUMN_INSTANT_CLASS) : 0) | (set ? SINK_BIT(COLUMN_INSTANT_ARGS) : 0));
+}
+
+static void instant(struct kineto *k, struct kineto_event *e)
+{
+	struct kineto_place *p = place_with_event(k, e);
+
+	if (p)
+		kineto_instant(k, e, &p->instants);
 }
 
 static void begin(struct kineto *k, const struct kineto_event *e)
@@ -148,25 +161,23 @@ static void begin(struct kineto *k, const struct kineto_event *e)
 		p->open = open;
 		p->open_capacity = capacity;
 	}
-	open = &p->open[p->open_count++];
-	open->present = slice_values(k, e, open->values);
+	kineto_begin_slice(k, e, &p->open[p->open_count++]);
+}
+
+static void end_latest(struct kineto *k, struct kineto_place *p, int64_t time, int has_end)
+{
+	kineto_end_slice(k, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS),
+			 &p->open[--p->open_count], time, has_end);
 }
 
 static void end(struct kineto *k, const struct kineto_event *e)
 {
 	struct kineto_place *p = place_with_event(k, e);
-	struct kineto_open *open;
 
-	if (!p)
-		return;
-	if (!p->open_count) {
+	if (p && p->open_count)
+		end_latest(k, p, e->start, 1);
+	else if (p)
 		k->unopened++;
-		return;
-	}
-	open = &p->open[--p->open_count];
-	open->values[COLUMN_SLICE_END] = e->start > open->values[0] ? e->start : open->values[0];
-	sink_event(&k->sink, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, SLICE_COLUMNS), open->values,
-		   open->present);
 }
 
 /* One track per process, counter and series. */
@@ -181,9 +192,12 @@ static struct sink_track *counter_track(struct kineto *k, const struct kineto_ev
 	}
 	buf_append(&k->text, "", 1);
 	buf_append(&k->text, e->pid.text ? e->pid.text : "", e->pid.len);
-	number = keymap_number(&k->counter_keys, k->text.data, k->text.len);
-	if (number == KEYMAP_NONE)
+	number = count < KINETO_MAX_TRACKS ? keymap_number(&k->counter_keys, k->text.data, k->text.len) :
+					     keymap_find(&k->counter_keys, k->text.data, k->text.len);
+	if (number == KEYMAP_NONE) {
+		k->odd++;
 		return NULL;
+	}
 	if (number == count) {
 		if (kineto_room(k, &k->counters, number, sizeof(*k->counters)) < 0)
 			return NULL;
@@ -293,23 +307,14 @@ void kineto_event(struct kineto *k, struct kineto_event *e)
 		end(k, e);
 	else if (json_equals(&e->phase, "C") && e->members)
 		counter(k, e);
-	else
+	else if (!kineto_async_event(k, e))
 		instant(k, e);
 }
 
 static void close_open(struct kineto *k, struct kineto_place *p)
 {
-	struct kineto_open *open;
-
-	while (p->open_count) {
-		open = &p->open[--p->open_count];
-		open->values[COLUMN_SLICE_END] =
-			k->sink.last > open->values[0] ? k->sink.last : open->values[0];
-		open->values[COLUMN_SLICE_FLAGS] = SLICE_OPEN;
-		sink_event(&k->sink, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, SLICE_COLUMNS), open->values,
-			   open->present | SINK_BIT(COLUMN_SLICE_FLAGS));
-		k->unended++;
-	}
+	for (; p->open_count; k->unended++)
+		end_latest(k, p, k->sink.last, 0);
 }
 
 static void told(struct kineto *k, uint64_t count, const char *what)
@@ -322,8 +327,11 @@ void kineto_events_finish(struct kineto *k)
 {
 	for (uint32_t i = 0; i < k->place_count; i++)
 		close_open(k, &k->places[i]);
+	kineto_async_finish(k);
 	told(k, k->unended, "slices have no end in the trace: they end with it.");
 	told(k, k->unopened, "ends of slices (\"E\") have no begin and are left out.");
 	told(k, k->untimed, "events have no time that can be read and are left out.");
-	told(k, k->odd, "events have members that could not be kept.");
+	told(k, k->odd + k->members.lost, "members of events could not be kept.");
+	told(k, k->crowded, "events are of further threads than are told apart, and share a track.");
+	told(k, k->cut, "texts were longer than 4 MB and are cut.");
 }

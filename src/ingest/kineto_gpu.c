@@ -7,16 +7,18 @@
 #include "symbol/demangle.h"
 
 #define NOT_TOLD INT64_MIN
+#define MAX_LAUNCHES 65536u /* remembered at once */
 
 /* What all records of a device's work have in common. */
 struct work {
 	struct json_value device, context, stream, correlation, bytes, graph, node, channel, channel_type;
 };
 
-#define WORK_ARGS(w)                                                                             \
-	{ "device", &(w).device }, { "context", &(w).context }, { "stream", &(w).stream },       \
-	{ "correlation", &(w).correlation }, { "graph id", &(w).graph },                         \
-	{ "graph node id", &(w).node }, { "channel", &(w).channel }, { "channel_type", &(w).channel_type }
+#define WORK_ARGS(w)                                                                                     \
+	KINETO_KNOWN("device", &(w).device), KINETO_KNOWN("context", &(w).context),                      \
+	KINETO_KNOWN("stream", &(w).stream), KINETO_KNOWN("correlation", &(w).correlation),              \
+	KINETO_KNOWN("graph id", &(w).graph), KINETO_KNOWN("graph node id", &(w).node),                  \
+	KINETO_KNOWN("channel", &(w).channel), KINETO_KNOWN("channel_type", &(w).channel_type)
 
 static int64_t number_or(const struct json_value *v, int64_t otherwise)
 {
@@ -48,19 +50,28 @@ struct kineto_device *kineto_device(struct kineto *k, int64_t id)
 /* The row's own numbers stand in where the arguments have none. */
 static struct kineto_stream *stream_of(struct kineto *k, const struct kineto_event *e, const struct work *w)
 {
+	uint32_t row = kineto_process(k, &e->pid), count = k->stream_keys.count, number;
 	int64_t key[] = { number_or(&w->device, number_or(&e->pid, NOT_TOLD)), number_or(&w->context, NOT_TOLD),
-			  number_or(&w->stream, number_or(&e->tid, NOT_TOLD)) };
-	uint32_t count = k->stream_keys.count, number = keymap_number(&k->stream_keys, key, sizeof(key));
+			  number_or(&w->stream, number_or(&e->tid, NOT_TOLD)), row }, correlation;
+	struct kineto_device *device;
 
-	if (number == KEYMAP_NONE)
+	number = count < KINETO_MAX_TRACKS ? keymap_number(&k->stream_keys, key, sizeof(key)) :
+					     keymap_find(&k->stream_keys, key, sizeof(key));
+	if (number == KEYMAP_NONE || row == KEYMAP_NONE) {
+		k->odd++;
 		return NULL;
+	}
 	if (number == count) {
 		if (kineto_room(k, &k->streams, number, sizeof(*k->streams)) < 0)
 			return NULL;
-		k->streams[number] = (struct kineto_stream){ .device = key[0], .context = key[1], .id = key[2] };
-		if (key[0] != NOT_TOLD)
-			kineto_device(k, key[0]);
+		k->streams[number] = (struct kineto_stream){ .device = key[0], .context = key[1], .id = key[2],
+							   .row = row };
+		device = key[0] != NOT_TOLD ? kineto_device(k, key[0]) : NULL;
+		if (device)
+			device->has_streams = 1;
 	}
+	if (json_scaled(&w->correlation, 0, &correlation) && correlation)
+		kineto_owner_work(k, &k->streams[number], correlation, e->start);
 	return &k->streams[number];
 }
 
@@ -130,13 +141,19 @@ static int64_t launch_of(struct kineto *k, const struct kineto_event *e, const s
 	put(v, &present, COLUMN_CUDA_LAUNCH_REGISTERS, &l->registers);
 	put(v, &present, COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED, &l->shared);
 	put(v, &present, COLUMN_CUDA_LAUNCH_PRIORITY, &l->priority);
-	v[TABLE_MAX_COLUMNS - 1] = present;
-	number = keymap_number(&k->launch_keys, v, sizeof(v));
-	if (number == KEYMAP_NONE || number < count)
-		return (int64_t)number + 1;
-	v[COLUMN_CUDA_LAUNCH_ID] = (int64_t)number + 1;
-	sink_row(&k->sink, TABLE_CUDA_LAUNCH, v, present | SINK_BIT(COLUMN_CUDA_LAUNCH_ID));
-	return (int64_t)number + 1;
+	v[COLUMN_CUDA_LAUNCH_ID] = present;
+	number = keymap_number(&k->launch_keys, v, (COLUMN_CUDA_LAUNCH_PRIORITY + 1) * sizeof(*v));
+	if (number == KEYMAP_NONE)
+		return 0;
+	v[COLUMN_CUDA_LAUNCH_ID] = k->first_launch + number;
+	if (number == count)
+		sink_row(&k->sink, TABLE_CUDA_LAUNCH, v, present | SINK_BIT(COLUMN_CUDA_LAUNCH_ID));
+	/* A launch that is written twice does no harm. */
+	if (k->launch_keys.count == MAX_LAUNCHES) {
+		k->first_launch += MAX_LAUNCHES;
+		keymap_release(&k->launch_keys);
+	}
+	return v[COLUMN_CUDA_LAUNCH_ID];
 }
 
 /* 0 stands for "not in a graph". */
@@ -174,9 +191,11 @@ static void kernel(struct kineto *k, const struct kineto_event *e)
 {
 	struct launch l = { 0 };
 	struct work w = { 0 };
-	const struct kineto_known known[] = { WORK_ARGS(w), { "grid", &l.grid }, { "block", &l.block },
-					      { "registers per thread", &l.registers }, { "shared memory", &l.shared },
-					      { "priority", &l.priority }, { NULL, NULL } };
+	const struct kineto_known known[] = {
+		WORK_ARGS(w), KINETO_KNOWN("grid", &l.grid), KINETO_KNOWN("block", &l.block),
+		KINETO_KNOWN("registers per thread", &l.registers), KINETO_KNOWN("shared memory", &l.shared),
+		KINETO_KNOWN("priority", &l.priority), KINETO_KNOWN_END
+	};
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_stream *s = stream_of(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -235,10 +254,12 @@ static void copy(struct kineto *k, const struct kineto_event *e)
 {
 	struct json_value from = { 0 }, in = { 0 }, to = { 0 }, from_context = { 0 }, in_context = { 0 }, to_context = { 0 };
 	struct work w = { 0 };
-	const struct kineto_known known[] = { WORK_ARGS(w), { "bytes", &w.bytes }, { "fromDevice", &from },
-					      { "inDevice", &in }, { "toDevice", &to },
-					      { "fromContext", &from_context }, { "inContext", &in_context },
-					      { "toContext", &to_context }, { NULL, NULL } };
+	const struct kineto_known known[] = {
+		WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN("fromDevice", &from),
+		KINETO_KNOWN("inDevice", &in), KINETO_KNOWN("toDevice", &to),
+		KINETO_KNOWN("fromContext", &from_context), KINETO_KNOWN("inContext", &in_context),
+		KINETO_KNOWN("toContext", &to_context), KINETO_KNOWN_END
+	};
 	uint64_t set = kineto_args(k, e, known);
 	const char *name = kineto_cstr(k, &e->name);
 	struct kineto_stream *s;
@@ -270,7 +291,9 @@ static void copy(struct kineto *k, const struct kineto_event *e)
 static void set_memory(struct kineto *k, const struct kineto_event *e)
 {
 	struct work w = { 0 };
-	const struct kineto_known known[] = { WORK_ARGS(w), { "bytes", &w.bytes }, { NULL, NULL } };
+	const struct kineto_known known[] = {
+		WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN_END
+	};
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_stream *s = stream_of(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -304,7 +327,9 @@ static void synchronisation(struct kineto *k, const struct kineto_event *e)
 {
 	struct json_value event = { 0 };
 	struct work w = { 0 };
-	const struct kineto_known known[] = { WORK_ARGS(w), { "wait_on_cuda_event_id", &event }, { NULL, NULL } };
+	const struct kineto_known known[] = {
+		WORK_ARGS(w), KINETO_KNOWN("wait_on_cuda_event_id", &event), KINETO_KNOWN_END
+	};
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_stream *s = stream_of(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];

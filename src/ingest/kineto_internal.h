@@ -8,6 +8,9 @@
 #include "ingest/sink.h"
 
 #define KINETO_MAX_EXTRAS 16
+#define KINETO_MAX_MEMBERS 65536u
+#define KINETO_MAX_TRACKS 65536u /* of each kind; hostile traces have no end of threads */
+#define KINETO_MAX_TEXT (4u << 20) /* longer ones are cut */
 #define KINETO_TIME_LIMIT (INT64_C(1) << 61) /* ns: sums and differences of two stay in range */
 
 struct kineto_member {
@@ -19,6 +22,7 @@ struct kineto_member {
 struct kineto_members {
 	struct kineto_member *list;
 	size_t count, capacity;
+	uint64_t lost;      /* beyond KINETO_MAX_MEMBERS */
 };
 
 /* One element of traceEvents, as it stands. */
@@ -36,12 +40,26 @@ struct kineto_process {
 	uint64_t name;      /* string id */
 	int has_events;
 	int has_calls;      /* of CUDA */
+	uint64_t gpu_owner; /* where it is a device's row: uid of the process whose work is there; 0: not known */
 };
 
-/* A slice whose end is still to come ("B" without "E"). */
+/* A slice whose end is still to come. */
 struct kineto_open {
-	int64_t values[TABLE_MAX_COLUMNS];
-	uint32_t present;
+	int64_t start;
+	uint64_t name, class, args; /* ids; 0: none */
+};
+
+/* The same for one that is of no thread ("b"), found by process, category and id. */
+struct kineto_async {
+	struct kineto_open slice;
+	uint64_t key[2];    /* hash of them */
+	uint32_t track;
+	uint32_t next;      /* of its chain, or of those that are free: number + 1 */
+};
+
+/* Slices and marks of a process and category that are of no thread. */
+struct kineto_async_track {
+	struct sink_track *slices, *instants;
 };
 
 /* A row of the trace: pid and tid, on the side of the CPU or of the GPU. */
@@ -52,7 +70,6 @@ struct kineto_place {
 	uint64_t name;
 	int has_events;
 	int on_gpu;
-	struct json_value pid_text, tid_text;
 	struct sink_track *slices, *instants, *calls;
 	struct sink_track *ranges; /* annotations: what NVTX's push and pop are elsewhere */
 	struct kineto_open *open;
@@ -61,6 +78,8 @@ struct kineto_place {
 
 struct kineto_stream {
 	int64_t device, context, id;
+	uint32_t row;       /* process number of the trace's own row for it */
+	uint64_t process;   /* uid of whose it is, once that is known; 0: not */
 	struct sink_track *kernels, *copies, *sets, *syncs;
 };
 
@@ -68,29 +87,55 @@ struct kineto_device {
 	int64_t id;
 	uint64_t gpu;       /* uid */
 	int64_t sm_count;   /* -1: not told */
+	int has_streams;
+};
+
+/* Texts said lately, by a cheap hash: most of a trace says the same few over and over. */
+#define KINETO_TEXTS 1024u
+struct kineto_said {
+	char text[56];
+	uint32_t id;
+	uint32_t len;       /* 0: none */
 };
 
 struct kineto {
 	struct sink sink;
+	struct kineto_said said[KINETO_TEXTS];
 	struct json json;
+	const char *resume; /* where to look for the next event when the one being read is malformed */
+	int in_object;      /* the events are a member of an object */
 	struct kineto_members members;
 	struct buf text;    /* for strings without their escapes */
 	struct keymap pids, place_keys, stream_keys, context_keys, device_keys, function_keys, launch_keys, counter_keys;
+	struct keymap async_keys, owner_keys;
+	int64_t first_launch; /* id of the first in launch_keys, which starts over when it is full */
 	struct kineto_process *processes;
 	struct kineto_place *places;
 	uint32_t place_count;
+	uint32_t last_place[2]; /* on the side of the CPU, of the GPU */
 	struct kineto_stream *streams;
 	struct kineto_device *devices;
 	struct sink_track **counters;
+	struct kineto_async_track *async_tracks;
+	struct kineto_async *async;
+	uint32_t *async_chains; /* number + 1 */
+	uint32_t async_count, async_free, async_open;
+	struct kineto_sample *calls, *work; /* kineto_owners.c */
+	uint32_t call_count, work_count;
+	unsigned sample_shift;
+	uint64_t likely_owner; /* uid of the process whose a device's work is where nothing says so; 0: none */
 	uint64_t next_thread;
 	int64_t base;       /* ns since 1970 that times count from; -1: not told */
-	uint64_t unended, unopened, untimed, odd;
+	uint64_t unended, unopened, untimed, odd, cut, foreign, crowded;
 	struct kineto_result *result;
 };
 
 /* Room for one more in an array (`array` is the address of its pointer) of `count`. Without memory the import ends. */
 int kineto_room(struct kineto *k, void *array, uint32_t count, size_t size);
 
+/* Arguments differ without end: once KINETO_MAX_TEXTS are known, a new one may be written again and again. */
+#define KINETO_MAX_TEXTS 2500000u
+uint64_t kineto_argument_text(struct kineto *k, const struct json_value *v);
 /* String id of a JSON string or, for other values, of their text. */
 uint64_t kineto_text(struct kineto *k, const struct json_value *v);
 const char *kineto_cstr(struct kineto *k, const struct json_value *v);
@@ -100,14 +145,18 @@ const char *kineto_cstr(struct kineto *k, const struct json_value *v);
 int kineto_read_members(struct json *j, struct kineto_members *ret);
 struct kineto_known {
 	const char *key;
+	size_t len;
 	struct json_value *value;
 };
-/* Splits the arguments: those in `known` (ended by a NULL key) go there, each other becomes a row.
+#define KINETO_KNOWN(name, place) { name, sizeof(name) - 1, place }
+#define KINETO_KNOWN_END { NULL, 0, NULL }
+/* Splits the arguments: those in `known` go there, each other becomes a row.
  * Returns the set of the rows, 0 where there are none. */
 uint64_t kineto_args(struct kineto *k, const struct kineto_event *e, const struct kineto_known *known);
 
 /* kineto_places.c */
 struct kineto_place *kineto_place(struct kineto *k, const struct kineto_event *e, int on_gpu);
+uint32_t kineto_process(struct kineto *k, const struct json_value *pid);
 void kineto_places_finish(struct kineto *k);
 
 /* kineto_gpu.c */
@@ -116,12 +165,27 @@ struct kineto_device *kineto_device(struct kineto *k, int64_t id);
 
 /* kineto_devices.c */
 void kineto_device_properties(struct kineto *k, const struct json_value *list);
-void kineto_gpu_finish(struct kineto *k, uint64_t process);
+void kineto_gpu_finish(struct kineto *k);
 
 /* kineto_names.c: a function's own name from how people write it. Not terminated: `*ret_len` bytes. */
 const char *kineto_short_name(const char *name, size_t *ret_len);
 
+/* kineto_owners.c: which process a device's work is of, by the calls that started it. */
+void kineto_owner_call(struct kineto *k, uint64_t process, int64_t correlation, int64_t time);
+void kineto_owner_work(struct kineto *k, const struct kineto_stream *s, int64_t correlation, int64_t time);
+/* Fills in the streams' process. */
+void kineto_owners_finish(struct kineto *k);
+
+/* kineto_async.c: events of no thread. 0: it is none. */
+int kineto_async_event(struct kineto *k, struct kineto_event *e);
+void kineto_async_finish(struct kineto *k);
+
 /* kineto_events.c */
+#define KINETO_SLICE_COLUMNS (3 | SINK_BIT(COLUMN_SLICE_NAME) | SINK_BIT(COLUMN_SLICE_FLAGS) | \
+			      SINK_BIT(COLUMN_SLICE_CLASS) | SINK_BIT(COLUMN_SLICE_ARGS))
+void kineto_begin_slice(struct kineto *k, const struct kineto_event *e, struct kineto_open *ret);
+void kineto_end_slice(struct kineto *k, struct sink_track *t, const struct kineto_open *open, int64_t end, int has_end);
+void kineto_instant(struct kineto *k, struct kineto_event *e, struct sink_track **track);
 void kineto_event(struct kineto *k, struct kineto_event *e);
 void kineto_events_finish(struct kineto *k);
 

@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RELIEF_ROWS 4096u
+#define BUILDER_BYTES (48u << 20) /* of rows that wait to be encoded */
+
 enum { SOURCE_READER = 3 };
 
 void sink_begin(struct sink *s, struct report_writer *writer)
 {
 	*s = (struct sink){ .writer = writer, .first = INT64_MAX, .last = INT64_MIN };
 	s->tail = &s->tracks;
+	s->result = store_begin(&s->store, report_writer_path(writer), STORE_BYTES);
 }
 
 static void fail(struct sink *s, int result)
@@ -27,9 +31,11 @@ uint64_t sink_text(struct sink *s, const char *text)
 
 void sink_row(struct sink *s, enum table_id table, const int64_t *values, uint32_t present)
 {
-	struct report_track *track = report_track(s->writer, table, 0);
+	struct report_track **track = &s->plain[table];
 
-	fail(s, track ? report_append(track, values, present) : -ENOMEM);
+	if (!*track)
+		*track = report_track(s->writer, table, 0);
+	fail(s, *track ? report_append(*track, values, present) : -ENOMEM);
 }
 
 void sink_meta(struct sink *s, const char *key, const char *text)
@@ -70,6 +76,11 @@ void sink_diagnose(struct sink *s, int severity, const char *format, ...)
 	sink_row(s, TABLE_DIAGNOSTIC, v, SINK_BIT(COLUMN_DIAGNOSTIC_TEXT + 1) - 1);
 }
 
+static int is_span(const struct sink_track *t)
+{
+	return table_schema(t->table)->kind == TABLE_KIND_SPAN;
+}
+
 struct sink_track *sink_track(struct sink *s, enum track_kind kind, enum table_id table, uint32_t columns)
 {
 	struct sink_track *t = calloc(1, sizeof(*t));
@@ -81,80 +92,28 @@ struct sink_track *sink_track(struct sink *s, enum track_kind kind, enum table_i
 	t->kind = kind;
 	t->table = table;
 	t->columns = columns;
-	t->width = 1 + (unsigned)__builtin_popcount(columns);
+	store_add_track(&s->store, &t->rows, is_span(t));
 	*s->tail = t;
 	s->tail = &t->next;
 	return t;
 }
 
-static int is_span(const struct sink_track *t)
-{
-	return table_schema(t->table)->kind == TABLE_KIND_SPAN;
-}
-
-static int64_t *new_row(struct sink *s, struct sink_track *t)
-{
-	size_t capacity = t->capacity ? t->capacity + t->capacity / 2 : 32;
-	int64_t *rows;
-
-	if (t->count == t->capacity) {
-		rows = reallocarray(t->rows, capacity, t->width * sizeof(*rows));
-		if (!rows) {
-			fail(s, -ENOMEM);
-			return NULL;
-		}
-		t->rows = rows;
-		t->capacity = capacity;
-	}
-	return t->rows + t->count++ * t->width;
-}
-
 void sink_event(struct sink *s, struct sink_track *t, const int64_t *values, uint32_t present)
 {
-	int64_t *row = t && !s->result ? new_row(s, t) : NULL;
-	uint32_t left = t ? t->columns : 0;
+	int64_t *row;
 
+	if (!t || s->result)
+		return;
+	present &= t->columns;
+	row = store_row(&s->store, &t->rows, present, &s->result);
 	if (!row)
 		return;
-	*row++ = present & left;
-	for (; left; left &= left - 1) {
-		unsigned column = (unsigned)__builtin_ctz(left);
-
-		*row++ = present >> column & 1 ? values[column] : 0;
-	}
+	for (uint32_t left = present; left; left &= left - 1)
+		*++row = values[__builtin_ctz(left)];
 	if (values[0] < s->first)
 		s->first = values[0];
-	if (values[is_span(t)] > s->last)
-		s->last = values[is_span(t)];
-}
-
-/* By start; of those that start together, the longest first: it encloses the others. */
-static int compare_spans(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	if (x[1] != y[1])
-		return x[1] < y[1] ? -1 : 1;
-	return (x[2] < y[2]) - (x[2] > y[2]);
-}
-
-static int compare_points(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (x[1] > y[1]) - (x[1] < y[1]);
-}
-
-static void sort(struct sink_track *t)
-{
-	int (*compare)(const void *, const void *) = is_span(t) ? compare_spans : compare_points;
-
-	for (size_t i = 1; i < t->count; i++) {
-		if (compare(t->rows + (i - 1) * t->width, t->rows + i * t->width) > 0) {
-			qsort(t->rows, t->count, t->width * sizeof(*t->rows), compare);
-			return;
-		}
-	}
+	if (values[t->rows.is_span] > s->last)
+		s->last = values[t->rows.is_span];
 }
 
 /* A track of its own in the report. */
@@ -182,7 +141,10 @@ static struct report_track *open_lane(struct sink *s, const struct sink_track *t
 	return track;
 }
 
+/* A track on its way into the report. */
 struct lanes {
+	struct sink *sink;
+	const struct sink_track *track;
 	struct report_track *tracks[SINK_MAX_LANES];
 	int64_t ends[SINK_MAX_LANES];
 	unsigned opened;
@@ -190,14 +152,11 @@ struct lanes {
 };
 
 /* Within what is under way, or beside it. NULL where there is no lane left. */
-static struct report_track *lane_of(struct sink *s, const struct sink_track *t, struct lanes *lanes,
-				    const int64_t *row)
+static struct report_track *lane_of(struct lanes *lanes, const int64_t *row)
 {
-	unsigned lane;
+	unsigned lane = 0;
 
-	if (!is_span(t)) {
-		lane = 0;
-	} else {
+	if (lanes->track->rows.is_span) {
 		while (lanes->depth && lanes->ends[lanes->depth - 1] <= row[1])
 			lanes->depth--;
 		if (lanes->depth == SINK_MAX_LANES)
@@ -206,53 +165,63 @@ static struct report_track *lane_of(struct sink *s, const struct sink_track *t, 
 		lanes->ends[lane] = row[2];
 	}
 	if (lane == lanes->opened)
-		lanes->tracks[lanes->opened++] = open_lane(s, t, lane);
+		lanes->tracks[lanes->opened++] = open_lane(lanes->sink, lanes->track, lane);
 	return lanes->tracks[lane];
 }
 
-static void append(struct sink *s, const struct sink_track *t, struct report_track *track, const int64_t *row)
+static void append(struct sink *s, struct report_track *track, const int64_t *row, int is_span)
 {
-	uint32_t present = (uint32_t)row[0], left = t->columns;
+	uint32_t present = (uint32_t)row[0];
 	int64_t v[TABLE_MAX_COLUMNS];
 
-	for (row++; left; left &= left - 1)
-		v[__builtin_ctz(left)] = *row++;
+	for (uint32_t left = present; left; left &= left - 1)
+		v[__builtin_ctz(left)] = *++row;
 	v[0] -= s->first;
-	if (is_span(t))
+	if (is_span)
 		v[1] -= s->first;
 	fail(s, report_append(track, v, present));
+	/* Hundreds of lanes at once would hold hundreds of megabytes. */
+	if (!(++s->placed % RELIEF_ROWS))
+		fail(s, report_writer_relieve(s->writer, BUILDER_BYTES));
+}
+
+static void place_row(void *context, const int64_t *row)
+{
+	struct lanes *lanes = context;
+	struct report_track *track;
+
+	if (lanes->sink->result)
+		return;
+	track = lane_of(lanes, row);
+	if (track)
+		append(lanes->sink, track, row, lanes->track->rows.is_span);
+	else
+		lanes->sink->unplaced++;
 }
 
 static int finish_track(struct sink *s, struct sink_track *t)
 {
 	struct lanes *lanes = calloc(1, sizeof(*lanes));
-	struct report_track *track;
+	int r;
 
 	if (!lanes)
 		return -ENOMEM;
-	sort(t);
-	for (size_t i = 0; i < t->count && !s->result; i++) {
-		track = lane_of(s, t, lanes, t->rows + i * t->width);
-		if (track)
-			append(s, t, track, t->rows + i * t->width);
-		else
-			s->unplaced++;
-	}
+	lanes->sink = s;
+	lanes->track = t;
+	r = store_each(&s->store, &t->rows, place_row, lanes);
 	for (unsigned i = 0; i < lanes->opened; i++)
 		if (lanes->tracks[i])
 			report_track_close(lanes->tracks[i]);
 	free(lanes);
-	free(t->rows);
-	t->rows = NULL;
-	t->count = t->capacity = 0;
-	return 0;
+	return r;
 }
 
 int sink_finish(struct sink *s)
 {
-	for (struct sink_track *t = s->tracks; t; t = t->next)
-		if (t->count)
-			fail(s, finish_track(s, t));
+	if (!s->result)
+		fail(s, store_end(&s->store));
+	for (struct sink_track *t = s->tracks; t && !s->result; t = t->next)
+		fail(s, finish_track(s, t));
 	if (s->unplaced)
 		sink_diagnose(s, 2, "%llu slices were nested deeper than %u levels and are left out.",
 			      (unsigned long long)s->unplaced, SINK_MAX_LANES);
@@ -263,9 +232,9 @@ void sink_release(struct sink *s)
 {
 	struct sink_track *t = s->tracks, *next;
 
+	store_release(&s->store);
 	for (; t; t = next) {
 		next = t->next;
-		free(t->rows);
 		free(t);
 	}
 	s->tracks = NULL;

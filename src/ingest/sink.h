@@ -1,6 +1,7 @@
 /* Where imported rows go: a report, written row by row for plain tables, and track by track for
  * what has times. Traces are in no particular order, so the rows of a track are kept until the
- * end, sorted, and spread over lanes such that none overlaps another of its lane. */
+ * end (sink_store.h: in memory up to a limit, then in a file), sorted, and spread over lanes such
+ * that none overlaps another of its lane. */
 #ifndef SONDE_INGEST_SINK_H
 #define SONDE_INGEST_SINK_H
 
@@ -9,6 +10,7 @@
 
 #include "base/error.h"
 #include "fmt/tables.h"
+#include "ingest/sink_store.h"
 #include "report/writer.h"
 
 #define SINK_BIT(column) (1u << (column))
@@ -19,21 +21,22 @@ struct sink_track {
 	enum track_kind kind;
 	enum table_id table;
 	uint32_t columns;    /* those that rows may have */
-	unsigned width;      /* values per row: which are present, then one per column */
 	uint64_t process, thread, domain; /* uids; 0: none */
 	uint64_t name;       /* string id; 0: none */
-	int64_t *rows;
-	size_t count, capacity;
+	struct store_track rows;
 	struct sink_track *next;
 };
 
 struct sink {
 	struct report_writer *writer;
+	struct store store;  /* rows of the tracks */
+	struct report_track *plain[TABLE_ID_LIMIT]; /* of the tables without tracks, once used */
 	struct sink_track *tracks, **tail; /* in order of arrival */
 	uint32_t next_track;
 	uint64_t next_set;   /* arg.set */
 	int64_t first;       /* least time seen; INT64_MAX before */
 	int64_t last;
+	uint64_t placed;     /* rows given to the report's tracks */
 	uint64_t unplaced;   /* slices nested deeper than there are lanes */
 	int result;          /* first error; later rows are refused */
 };

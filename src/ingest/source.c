@@ -3,15 +3,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#define PIECE (1u << 20)
-#define INPUT_STEP (1u << 30) /* zlib counts in unsigned int */
+#include "base/arch.h"
+#include "ingest/unpack.h"
+
+#define PAGE 4096u
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14 */
+#endif
 
 static int map_file(struct source *s, int fd, const char *path, struct error *err)
 {
@@ -22,96 +25,95 @@ static int map_file(struct source *s, int fd, const char *path, struct error *er
 		return error_set_errno(err, errno, "'%s' cannot be read", path);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, EINVAL, "'%s' is no file.", path);
-	s->len = (size_t)st.st_size;
-	s->text = "";
-	if (!s->len)
+	s->size = (size_t)st.st_size;
+	if (!s->size)
 		return 0;
-	text = mmap(NULL, s->len, PROT_READ, MAP_PRIVATE, fd, 0);
+	text = mmap(NULL, s->size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (text == MAP_FAILED)
 		return error_set_errno(err, errno, "'%s' cannot be mapped", path);
-	madvise(text, s->len, MADV_SEQUENTIAL);
+	madvise(text, s->size, MADV_SEQUENTIAL);
 	s->text = text;
+	s->mapped = 1;
 	return 0;
 }
 
-static int write_all(int fd, const char *data, size_t len)
+/* The packed file's mapping is the unpacker's from here on. */
+static int begin_unpacking(struct source *s, const char *path, struct error *err)
 {
-	ssize_t n;
+	struct source packed = *s;
+	int r = unpack_begin(&s->unpacker, packed.text, packed.size, &s->text);
 
-	for (; len; data += n, len -= (size_t)n) {
-		n = write(fd, data, len);
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n <= 0)
-			return n < 0 ? -errno : -EIO;
+	s->size = 0;
+	s->mapped = 0;
+	if (r < 0) {
+		munmap((void *)(uintptr_t)packed.text, packed.size);
+		s->text = "";
+		return error_set_errno(err, -r, "'%s' cannot be unpacked", path);
 	}
 	return 0;
-}
-
-/* One stream behind the other, as gzip allows. */
-static int unpack(const struct source *packed, int fd, char *piece, const char **ret_trouble)
-{
-	size_t left = packed->len;
-	z_stream z = { .next_in = (Bytef *)(uintptr_t)packed->text };
-	int status = inflateInit2(&z, 15 + 16), r = 0;
-
-	if (status != Z_OK)
-		return -ENOMEM;
-	do {
-		if (!z.avail_in) {
-			z.avail_in = left < INPUT_STEP ? (unsigned)left : INPUT_STEP;
-			left -= z.avail_in;
-		}
-		z.next_out = (Bytef *)piece;
-		z.avail_out = PIECE;
-		status = inflate(&z, Z_NO_FLUSH);
-		r = write_all(fd, piece, PIECE - z.avail_out);
-		if (status == Z_STREAM_END && (z.avail_in || left) && *z.next_in == 0x1f)
-			status = inflateReset(&z);
-	} while (r == 0 && status == Z_OK && (z.avail_in || left || !z.avail_out));
-	if (status != Z_STREAM_END)
-		*ret_trouble = status == Z_DATA_ERROR ? "the gzip data is damaged" : "the gzip data ends early";
-	inflateEnd(&z);
-	return r;
-}
-
-static int open_unpacked(struct source *s, const char *path, struct error *err)
-{
-	const char *folder = getenv("TMPDIR");
-	int fd = open(folder && folder[0] ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), r = -errno;
-	struct source packed = *s;
-	char *piece = malloc(PIECE);
-
-	if (fd < 0)
-		fd = memfd_create("unpacked", MFD_CLOEXEC);
-	if (fd >= 0 && piece)
-		r = unpack(&packed, fd, piece, &s->trouble);
-	source_close(&packed);
-	*s = (struct source){ .text = "", .trouble = s->trouble };
-	r = r < 0 ? error_set_errno(err, -r, "'%s' cannot be unpacked", path) : map_file(s, fd, path, err);
-	if (fd >= 0)
-		close(fd);
-	free(piece);
-	return r;
 }
 
 int source_open(struct source *ret, const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 
-	*ret = (struct source){ .text = "" };
+	source_of_text(ret, "", 0);
 	if (fd < 0)
 		return error_set_errno(err, errno, "'%s' cannot be opened", path);
 	r = map_file(ret, fd, path, err);
 	close(fd);
-	if (r == 0 && ret->len > 2 && memcmp(ret->text, "\x1f\x8b", 2) == 0)
-		r = open_unpacked(ret, path, err);
+	if (r == 0 && ret->size > 2 && memcmp(ret->text, "\x1f\x8b", 2) == 0)
+		r = begin_unpacking(ret, path, err);
+	if (r == 0)
+		source_more(ret);
 	return r;
+}
+
+void source_of_text(struct source *ret, const char *text, size_t len)
+{
+	*ret = (struct source){ .text = text, .size = len, .window = SOURCE_WINDOW, .most_held = SOURCE_MOST_HELD };
 }
 
 void source_close(struct source *s)
 {
-	if (s->len)
-		munmap((void *)(uintptr_t)s->text, s->len);
+	if (s->unpacker)
+		unpack_end(s->unpacker);
+	if (s->mapped)
+		munmap((void *)(uintptr_t)s->text, s->size);
 	*s = (struct source){ .text = "" };
+}
+
+int source_more(struct source *s)
+{
+	size_t before = s->len;
+
+	if (s->len - s->released >= s->most_held)
+		return 0;
+	if (s->unpacker)
+		s->len = unpack_more(s->unpacker, s->len, &s->trouble);
+	else
+		s->len = s->size - s->len > s->window ? s->len + s->window : s->size;
+	/* At once, instead of fault by fault; where the kernel does not know this they come one by one. */
+	if (s->mapped && s->len > before)
+		madvise((void *)(uintptr_t)(s->text + before), s->len - before, MADV_POPULATE_READ);
+	return s->len > before;
+}
+
+void source_release(struct source *s, const char *at)
+{
+	size_t upto = (size_t)(at - s->text) & ~(size_t)(PAGE - 1);
+
+	if (upto < s->released + (s->window < SOURCE_WINDOW ? PAGE : SOURCE_WINDOW))
+		return;
+	s->lines += arch_count_bytes(s->text + s->released, s->text + upto, '\n');
+	if (s->unpacker)
+		unpack_release(s->unpacker, upto);
+	else if (s->mapped)
+		madvise((void *)(uintptr_t)(s->text + s->released), upto - s->released, MADV_DONTNEED);
+	s->released = upto;
+}
+
+size_t source_line(const struct source *s, const char *at)
+{
+	return 1 + s->lines + arch_count_bytes(s->text + s->released, at, '\n');
 }

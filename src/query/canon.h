@@ -17,6 +17,8 @@ struct canon {
 
 /* Replaces *id; an id without text becomes 0. -ENOMEM. */
 int canon_id(struct query *q, int64_t *id);
+/* The id of a text that need not be in the report. -ENOMEM. */
+int canon_text(struct query *q, const char *text, size_t len, int64_t *ret);
 void canon_release(struct canon *c);
 
 #endif

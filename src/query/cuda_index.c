@@ -199,8 +199,7 @@ size_t cuda_clean_length(const char *name, size_t len)
 	return len > 6 && memcmp(name + len - 6, "_v", 2) == 0 ? len - 6 : len;
 }
 
-/* Its id; -ENOMEM. */
-static int64_t add_text(struct cuda_index *x, const char *text, size_t len)
+int64_t cuda_add_text(struct cuda_index *x, const char *text, size_t len)
 {
 	size_t cap = x->text_cap ? x->text_cap * 2 : 64;
 	char *copy = strndup(text, len), **grown;
@@ -221,7 +220,7 @@ static int64_t add_text(struct cuda_index *x, const char *text, size_t len)
 /* A pair of numbers, the second a text. */
 static int add_pair(struct cuda_index *x, struct index_table *t, int64_t number, const char *text, size_t len)
 {
-	int64_t id = add_text(x, text, len);
+	int64_t id = cuda_add_text(x, text, len);
 
 	if (id < 0)
 		return (int)id;

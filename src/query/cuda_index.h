@@ -47,7 +47,7 @@ struct cuda_index {
 	struct index_table metrics;    /* by track */
 	struct index_table api_names;  /* those that are printed otherwise */
 	struct index_table addresses;  /* of instructions that are in no frame: where CPUs had a fault */
-	char **texts;                  /* of ids STRING_ID_MADE + LABEL_COUNT ...: addresses, then names of calls */
+	char **texts;                  /* of ids STRING_ID_MADE + LABEL_COUNT ...: addresses, names of calls, then others */
 	size_t text_count;
 	size_t text_cap;
 	int uses_labels;               /* some row shows a label */
@@ -59,6 +59,8 @@ void cuda_index_free(struct cuda_index *x);
 
 /* One past the last made id that rows may show: the labels and addresses. */
 int64_t cuda_made_end(const struct cuda_index *x);
+/* A text of our own; its id, or -ENOMEM. */
+int64_t cuda_add_text(struct cuda_index *x, const char *text, size_t len);
 /* The text of an id from STRING_ID_MADE; NULL when there is none. */
 const char *cuda_made_text(const struct cuda_index *x, int64_t id, size_t *ret_len);
 /* A call's name as nsys's reports print it: without a version of four digits. Returns its length, `len` as it is. */

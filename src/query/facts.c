@@ -188,10 +188,10 @@ int facts_have(struct query *q, const char *table)
 
 int facts_create_enum(struct query *q, const char *table, const struct enum_name *names, size_t count)
 {
-	int r = facts_execute(q, "CREATE TABLE %s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", table);
+	int r = facts_execute(q, "CREATE TABLE IF NOT EXISTS %s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", table);
 
 	for (size_t i = 0; r == SQLITE_OK && i < count; i++)
-		r = facts_execute(q, "INSERT INTO %s VALUES(%d, %Q, %Q)", table, names[i].id, names[i].name,
+		r = facts_execute(q, "INSERT OR IGNORE INTO %s VALUES(%d, %Q, %Q)", table, names[i].id, names[i].name,
 			    names[i].label);
 	return r;
 }
@@ -199,7 +199,7 @@ int facts_create_enum(struct query *q, const char *table, const struct enum_name
 #define CREATE_ENUM(q, table, names) facts_create_enum(q, table, names, sizeof(names) / sizeof((names)[0]))
 
 /* nsys does not document the values of these. */
-static int create_cpu_enums(struct query *q)
+static int create_cpu_enums(struct query *q, int all)
 {
 	static const struct enum_name methods[] = {
 		{ 0, "Unknown", "Unknown" }, { 1, "FramePointers", "Frame pointers" },
@@ -219,8 +219,8 @@ static int create_cpu_enums(struct query *q)
 		{ FILE_CALL_CLOSE, "Close", "Close" }, { FILE_CALL_READ, "Read", "Read" },
 		{ FILE_CALL_WRITE, "Write", "Write" },
 	};
-	int samples = facts_have(q, "COMPOSITE_EVENTS");
-	int switches = facts_have(q, "SCHED_EVENTS");
+	int samples = all || facts_have(q, "COMPOSITE_EVENTS");
+	int switches = all || facts_have(q, "SCHED_EVENTS");
 	int r = SQLITE_OK;
 
 	if (samples || facts_have(q, "OSRT_API"))
@@ -229,12 +229,13 @@ static int create_cpu_enums(struct query *q)
 		r = CREATE_ENUM(q, "ENUM_SAMPLING_THREAD_STATE", states);
 	if (r == SQLITE_OK && switches)
 		r = CREATE_ENUM(q, "ENUM_SCHEDULING_THREAD_BLOCK", blocks);
-	if (r == SQLITE_OK && facts_have(q, "OSRT_FILE_ACCESS_EVENTS"))
+	if (r == SQLITE_OK && (all || facts_have(q, "OSRT_FILE_ACCESS_EVENTS")))
 		r = CREATE_ENUM(q, "ENUM_OSRT_FILE_ACCESS_EVENT_TYPE", accesses);
 	return r;
 }
 
-static int create_enums(struct query *q)
+/* Those of tables with rows, or all. */
+static int create_enums(struct query *q, int all)
 {
 	static const struct enum_name events[] = {
 		{ 33, "NvtxCategory", "NvtxCategory" }, { 34, "NvtxMark", "NvtxMark" },
@@ -254,11 +255,11 @@ static int create_enums(struct query *q)
 		{ 0, "UnknownTimestamp", "Unknown timestamp" }, { 1, "TargetTimestamp", "Target timestamp" },
 		{ 2, "HostTimestamp", "Host timestamp" },
 	};
-	int r = create_cpu_enums(q);
+	int r = create_cpu_enums(q, all);
 
-	if (r == SQLITE_OK && facts_have(q, "NVTX_EVENTS"))
+	if (r == SQLITE_OK && (all || facts_have(q, "NVTX_EVENTS")))
 		r = CREATE_ENUM(q, "ENUM_NSYS_EVENT_TYPE", events);
-	if (r == SQLITE_OK && facts_have(q, "DIAGNOSTIC_EVENT")) {
+	if (r == SQLITE_OK && (all || facts_have(q, "DIAGNOSTIC_EVENT"))) {
 		r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SEVERITY_LEVEL", severities);
 		if (r == SQLITE_OK)
 			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SOURCE_TYPE", sources);
@@ -309,7 +310,7 @@ int fact_tables_create(struct query *q)
 	if (r == SQLITE_OK)
 		r = create_session(q);
 	if (r == SQLITE_OK)
-		r = create_enums(q);
+		r = create_enums(q, 0);
 	if (r == SQLITE_OK)
 		r = facts_create_cuda(q);
 	if (r == SQLITE_OK)
@@ -319,4 +320,11 @@ int fact_tables_create(struct query *q)
 	if (r == SQLITE_OK)
 		r = facts_drop_if_empty(q, "TARGET_INFO_SYSTEM_ENV");
 	return r;
+}
+
+int query_all_enums(struct query *q)
+{
+	int r = create_enums(q, 1);
+
+	return r == SQLITE_OK ? facts_create_cuda_enums(q, 1) : r;
 }

@@ -21,5 +21,6 @@ int facts_have(struct query *q, const char *table);
 
 /* Devices, contexts, streams, metrics, and names of CUDA's enumerations: facts_cuda.c. */
 int facts_create_cuda(struct query *q);
+int facts_create_cuda_enums(struct query *q, int all);
 
 #endif

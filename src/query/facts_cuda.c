@@ -245,6 +245,16 @@ static int is_used(struct query *q, const char *const *users)
 	return 0;
 }
 
+int facts_create_cuda_enums(struct query *q, int all)
+{
+	int r = SQLITE_OK;
+
+	for (size_t i = 0; r == SQLITE_OK && i < sizeof(enums) / sizeof(enums[0]); i++)
+		if (all || is_used(q, enums[i].users))
+			r = facts_create_enum(q, enums[i].name, enums[i].names, enums[i].count);
+	return r;
+}
+
 int facts_create_cuda(struct query *q)
 {
 	int r = create_infos(q);
@@ -253,8 +263,5 @@ int facts_create_cuda(struct query *q)
 		r = facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
 				     "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1",
 				  (long long)index_global_id(0, 0));
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(enums) / sizeof(enums[0]); i++)
-		if (is_used(q, enums[i].users))
-			r = facts_create_enum(q, enums[i].name, enums[i].names, enums[i].count);
-	return r;
+	return r == SQLITE_OK ? facts_create_cuda_enums(q, 0) : r;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "query/canon.h"
+#include "query/fold.h"
 #include "query/hash.h"
 #include "query/parallel.h"
 
@@ -273,16 +274,15 @@ static int work(void *context, unsigned number)
 }
 
 /* Moves a worker's group into the result. */
-static int merge_group(struct group_table *to, struct group *from, struct query *q,
-		       const enum vector_kind *kinds)
+static int merge_group(struct group_table *to, struct group *from, const struct grouping *g)
 {
 	struct group *target;
 	size_t index = 0;
 	int r;
 
 	for (unsigned i = 0; i < REQUEST_MAX_KEYS; i++)
-		if (kinds[i] == VECTOR_STRING && !(from->key_null >> i & 1)) {
-			r = canon_id(q, &from->key[i]);
+		if (g->key_kind[i] == VECTOR_STRING && !(from->key_null >> i & 1)) {
+			r = g->request.folded >> i & 1 ? fold_id(g->q, &from->key[i]) : canon_id(g->q, &from->key[i]);
 			if (r < 0)
 				return r;
 			if (from->key[i] == 0)
@@ -321,7 +321,7 @@ static int merge_workers(struct grouping *g, struct worker *workers, unsigned wi
 	}
 	for (unsigned w = 0; w < width; w++)
 		for (size_t i = 0; r >= 0 && i < workers[w].table.count; i++)
-			r = merge_group(&result, &workers[w].table.groups[i], g->q, g->key_kind);
+			r = merge_group(&result, &workers[w].table.groups[i], g);
 	free(result.slots);
 	g->groups = result.groups;
 	g->count = result.count;

@@ -27,6 +27,7 @@ struct query {
 	struct cuda_calls *calls;
 	struct nvtx_ranges *ranges;
 	struct nvtx_projections *projections;
+	struct scope *scope; /* NULL: everything counts */
 	/* Groups that turned out to be damaged when they were read; their rows are missing
 	 * in what was answered. */
 	_Atomic uint64_t damaged;
@@ -54,6 +55,7 @@ int stack_stats_register(struct query *q);
 int cuda_labels_register(struct query *q);
 int nvtx_projection_register(struct query *q);
 int nvtx_kernels_register(struct query *q);
+int fold_register(struct query *q);
 int sql_functions_register(struct query *q);
 int fact_tables_create(struct query *q);
 

@@ -1,15 +1,17 @@
 /* nvtx_kernel_stats([by]): kernels by the NVTX ranges their calls were made in and by name; a kernel counts for
  * every range around its call. Kernels outside of all ranges are rows without a range. `by` is name (the default), base
- * or mangled. */
+ * or mangled; with # behind it numbers in the names of kernels and ranges are folded. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "query/cuda_index.h"
+#include "query/fold.h"
 #include "query/function.h"
 #include "query/group.h"
 #include "query/nvtx_ranges.h"
 #include "query/parallel.h"
+#include "query/scope.h"
 #include "query/select.h"
 
 enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN_RANGES, COLUMN_COUNT, COLUMN_SUM,
@@ -20,6 +22,8 @@ enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN
 	"stddev REAL, name TEXT, by HIDDEN)"
 
 enum { STYLE_NONE = 2 };
+
+#define SCOPE_HIDDEN UINT32_MAX /* of ranges that the query's scope leaves out */
 
 /* Kernels of one name in ranges of one name, or outside of ranges. */
 enum { KEY_SCOPE, KEY_KERNEL };
@@ -60,6 +64,7 @@ struct cursor {
 	const struct cuda_index *index;
 	struct nvtx_ranges *ranges;
 	unsigned by;                /* LAUNCH_NAME ... */
+	struct fold_memo *fold;     /* NULL: names as they are */
 	uint32_t *kernels;          /* by row of index->launches: its place among the names */
 	struct group_table names;   /* of kernels: string ids, one for all with the same text */
 	struct group_table scopes;  /* SCOPE_* */
@@ -111,6 +116,8 @@ static void forget(struct cursor *c)
 	free(c->kernels);
 	group_table_release(&c->names);
 	free(c->rows);
+	free(c->fold);
+	c->fold = NULL;
 	c->scope_of_range = NULL;
 	c->kernels = NULL;
 	c->rows = NULL;
@@ -128,7 +135,7 @@ static int name_kernel(struct cursor *c, int64_t name, uint32_t *ret)
 {
 	int64_t key[REQUEST_MAX_KEYS] = { name };
 	size_t found = 0;
-	int r = canon_id(c->q, &key[0]);
+	int r = c->fold ? fold_id_again(c->q, c->fold, &key[0]) : canon_id(c->q, &key[0]);
 
 	if (r >= 0)
 		r = group_table_find(&c->names, key, 0, &found);
@@ -168,7 +175,13 @@ static int name_scopes(struct cursor *c)
 						  [SCOPE_STYLE] = nvtx_range_style(range),
 						  [SCOPE_WHO] = range->track[TRACK_THREAD] };
 
-		r = group_table_find(&c->scopes, key, 0, &scope);
+		c->scope_of_range[i] = SCOPE_HIDDEN;
+		if (!scope_has(c->q, range->track, range->start, range->end))
+			continue;
+		if (c->fold)
+			r = fold_id_again(c->q, c->fold, &key[SCOPE_NAME]);
+		if (r >= 0)
+			r = group_table_find(&c->scopes, key, 0, &scope);
 		c->scope_of_range[i] = (uint32_t)scope;
 	}
 	return r;
@@ -267,7 +280,8 @@ static int add_row(struct cursor *c, struct part *p, const int64_t *track, const
 		return add_outside(c, p, call_track ? call_track[TRACK_THREAD] : -track[TRACK_PROCESS], kernel, duration);
 	}
 	for (; r >= 0 && at; at = nvtx_range_outer(c->ranges, at, c->calls->ends[call]))
-		r = add_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
+		if (c->scope_of_range[at - 1] != SCOPE_HIDDEN)
+			r = add_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
 	return r;
 }
 
@@ -279,18 +293,24 @@ static int add_group(struct cursor *c, struct part *p, size_t group)
 	const int64_t *track = index_find(&c->q->index.tracks, g->track);
 	const struct cuda_process *process;
 	int64_t *values, row[PART_COUNT];
+	uint8_t *counts;
 	size_t hint = 0;
 	int r = 0;
 
 	if (!track || track[TRACK_KIND] != TRACK_GPU_KERNEL)
 		return 0;
 	process = cuda_calls_process(c->calls, track[TRACK_PROCESS]);
-	values = malloc((size_t)g->rows * PART_COUNT * sizeof(*values) + 1);
+	values = malloc((size_t)g->rows * PART_COUNT * sizeof(*values) + g->rows + 1);
 	if (!values)
 		return -ENOMEM;
+	counts = (uint8_t *)(values + (size_t)g->rows * PART_COUNT);
 	for (unsigned i = 0; r >= 0 && i < PART_COUNT; i++)
 		r = report_column(c->q->report, TABLE_GPU_KERNEL, group, columns[i], values + (size_t)i * g->rows, NULL);
+	if (r >= 0)
+		r = scope_mark_group(c->q, TABLE_GPU_KERNEL, group, counts);
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++) {
+		if (!counts[i])
+			continue;
 		for (unsigned part = 0; part < PART_COUNT; part++)
 			row[part] = values[(size_t)part * g->rows + i];
 		r = add_row(c, p, track, process, row, &hint);
@@ -440,13 +460,19 @@ static int run(struct cursor *c)
 
 static int parse_by(struct cursor *c, const char *by, struct error *err)
 {
-	c->by = LAUNCH_NAME;
-	if (!by || strcmp(by, "name") == 0)
-		return 0;
-	c->by = strcmp(by, "base") == 0 ? LAUNCH_SHORT_NAME : LAUNCH_MANGLED;
-	if (c->by == LAUNCH_MANGLED && strcmp(by, "mangled") != 0)
+	static const struct {
+		const char *name;
+		unsigned by;
+	} ways[] = { { "name", LAUNCH_NAME }, { "base", LAUNCH_SHORT_NAME }, { "mangled", LAUNCH_MANGLED } };
+	size_t len = strcspn(by ? by : (by = "name"), "#"), i = 0;
+
+	while (i < 3 && (strlen(ways[i].name) != len || strncmp(ways[i].name, by, len) != 0))
+		i++;
+	if (i == 3 || strlen(by + len) > 1)
 		return error_set(err, EINVAL, "Kernels are told apart by name, base or mangled, not by '%s'", by);
-	return 0;
+	c->by = ways[i].by;
+	c->fold = by[len] ? calloc(1, sizeof(*c->fold)) : NULL;
+	return by[len] && !c->fold ? error_set(err, ENOMEM, "Not enough memory") : 0;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)

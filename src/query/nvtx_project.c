@@ -3,6 +3,7 @@
 
 #include "query/nvtx_projection.h"
 #include "query/parallel.h"
+#include "query/scope.h"
 
 /* Where GPU work is, and which columns tell of it. */
 static const struct work_table {
@@ -56,6 +57,7 @@ static int project_group(const struct projecting *p, const struct work_table *wo
 	const struct report_group *g = report_group(p->q->report, work->table, group);
 	const int64_t *track = index_find(&p->q->index.tracks, g->track);
 	int64_t *starts = values, *ends = values + g->rows, *correlations = values + 2 * (size_t)g->rows;
+	uint8_t *counts = (uint8_t *)(values + 3 * (size_t)g->rows);
 	const struct cuda_process *process;
 	uint32_t call;
 	int r;
@@ -70,9 +72,11 @@ static int project_group(const struct projecting *p, const struct work_table *wo
 		r = report_column(p->q->report, work->table, group, work->end, ends, NULL);
 	if (r >= 0)
 		r = report_column(p->q->report, work->table, group, work->correlation, correlations, NULL);
+	if (r >= 0)
+		r = scope_mark_group(p->q, work->table, group, counts);
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++) {
 		call = cuda_call_find(process, correlations[i]);
-		if (call != CUDA_NO_CALL)
+		if (call != CUDA_NO_CALL && counts[i])
 			add_work(p, to, call, starts[i], ends[i]);
 	}
 	return r;
@@ -102,7 +106,7 @@ static int project(void *context, unsigned worker)
 	int r = 0;
 
 	while (r >= 0 && find_piece(p, atomic_fetch_add(&p->next, 1), &work, &group)) {
-		values = malloc(3 * ((size_t)report_group(p->q->report, work->table, group)->rows + 1) * sizeof(*values));
+		values = malloc(4 * ((size_t)report_group(p->q->report, work->table, group)->rows + 1) * sizeof(*values));
 		r = values ? project_group(p, work, group, values, p->workers[worker]) : -ENOMEM;
 		free(values);
 		if (r == -EBADMSG) {

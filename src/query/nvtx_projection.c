@@ -1,6 +1,6 @@
 /* nvtx_projection: every NVTX range that begins and ends on one thread, in order of start, with its place
- * among the others and the GPU work of the calls made in it. nvtx_projection_stats: those with work, added up by
- * name and style. */
+ * among the others and the GPU work of the calls made in it. nvtx_projection_stats([by]): those with work, added up by
+ * name and style; by 'name#' folds the numbers in names. */
 #include "query/nvtx_projection.h"
 
 #include <errno.h>
@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "query/fold.h"
 #include "query/function.h"
 #include "query/group.h"
+#include "query/scope.h"
 #include "query/select.h"
 
 enum { ROW_NAME, ROW_DOMAIN, ROW_STYLE, ROW_PROJ_START, ROW_PROJ_END, ROW_PROJ_DURATION, ROW_START, ROW_END,
@@ -54,7 +56,8 @@ struct row_cursor {
 	struct query *q;
 	struct nvtx_ranges *ranges;
 	struct nvtx_projections *projections;
-	uint32_t *order; /* by id - 1: place - 1 */
+	uint32_t *order; /* places - 1 by id; those shown */
+	uint32_t count;
 	uint32_t at;
 };
 
@@ -81,19 +84,32 @@ static int row_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
+static int is_shown(const struct query *q, const struct nvtx_range *range)
+{
+	return scope_has(q, range->track, range->start, range->end);
+}
+
+static int make_order(struct row_cursor *c)
+{
+	c->order = malloc(((size_t)c->ranges->count + 1) * sizeof(*c->order));
+	if (!c->order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->ranges->count; i++)
+		c->order[c->ranges->ranges[i].id - 1] = i;
+	for (uint32_t i = 0; i < c->ranges->count; i++)
+		if (is_shown(c->q, &c->ranges->ranges[c->order[i]]))
+			c->order[c->count++] = c->order[i];
+	return 0;
+}
+
 static int row_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct row_cursor *c = (struct row_cursor *)base;
 	int r = load_both(c->q, &c->ranges, &c->projections);
 
 	c->at = 0;
-	if (r >= 0 && !c->order) {
-		c->order = malloc(((size_t)c->ranges->count + 1) * sizeof(*c->order));
-		if (!c->order)
-			return SQLITE_NOMEM;
-		for (uint32_t i = 0; i < c->ranges->count; i++)
-			c->order[c->ranges->ranges[i].id - 1] = i;
-	}
+	if (r >= 0 && !c->order)
+		r = make_order(c);
 	return code_of(r);
 }
 
@@ -107,7 +123,7 @@ static int row_eof(sqlite3_vtab_cursor *base)
 {
 	struct row_cursor *c = (struct row_cursor *)base;
 
-	return c->at >= c->ranges->count;
+	return c->at >= c->count;
 }
 
 static int64_t row_number(const struct row_cursor *c, const struct nvtx_range *range,
@@ -200,11 +216,11 @@ static const sqlite3_module row_module = {
 /* nvtx_projection_stats */
 
 enum { SUM_NAME, SUM_DOMAIN, SUM_STYLE, SUM_PROJ_TOTAL, SUM_RANGE_TOTAL, SUM_COUNT, SUM_AVG, SUM_MED, SUM_MIN, SUM_MAX,
-       SUM_STDDEV, SUM_OPS, SUM_LEVELS, SUM_CHILDREN };
+       SUM_STDDEV, SUM_OPS, SUM_LEVELS, SUM_CHILDREN, SUM_BY };
 #define SUM_DECLARATION                                                                                     \
 	"CREATE TABLE x(name TEXT, domainName TEXT, style TEXT, projTotal INTEGER, rangeTotal INTEGER, "    \
 	"count INTEGER, avg REAL, med REAL, min INTEGER, max INTEGER, stddev REAL, gpuOps INTEGER, "        \
-	"levels INTEGER, children INTEGER)"
+	"levels INTEGER, children INTEGER, by HIDDEN)"
 
 enum { KEY_NAME, KEY_DOMAIN, KEY_STYLE };
 
@@ -218,6 +234,7 @@ struct sum_extra {
 struct sum_cursor {
 	sqlite3_vtab_cursor base;
 	struct query *q;
+	struct fold_memo *fold;    /* NULL: names as they are */
 	struct group_table groups; /* of the lengths of projections */
 	struct sum_extra *extra;
 	size_t extra_cap;
@@ -246,6 +263,8 @@ static void sum_forget(struct sum_cursor *c)
 {
 	group_table_release(&c->groups);
 	free(c->extra);
+	free(c->fold);
+	c->fold = NULL;
 	c->extra = NULL;
 	c->extra_cap = c->at = 0;
 }
@@ -280,8 +299,10 @@ static int add_range(struct sum_cursor *c, const struct nvtx_range *range, const
 					  [KEY_STYLE] = nvtx_range_style(range) };
 	struct sum_extra *extra;
 	size_t group;
-	int r = group_table_find(&c->groups, key, 0, &group);
+	int r = c->fold ? fold_id_again(c->q, c->fold, &key[KEY_NAME]) : 0;
 
+	if (r >= 0)
+		r = group_table_find(&c->groups, key, 0, &group);
 	if (r < 0)
 		return r;
 	extra = extra_of(c, group);
@@ -310,17 +331,36 @@ static void compute(struct sum_cursor *c)
 	c->median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
 }
 
+static int parse_by(struct sum_cursor *c, const char *by, struct error *err)
+{
+	if (!by || strcmp(by, "name") == 0)
+		return 0;
+	if (strcmp(by, "name#") != 0)
+		return error_set(err, EINVAL, "Ranges are told apart by name or name#, not by '%s'", by);
+	c->fold = calloc(1, sizeof(*c->fold));
+	return c->fold ? 0 : error_set(err, ENOMEM, "Not enough memory");
+}
+
+static int sum_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	return function_best_index(info, SUM_BY, 1, 0);
+}
+
 static int sum_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct sum_cursor *c = (struct sum_cursor *)base;
 	struct nvtx_ranges *ranges;
 	struct nvtx_projections *projections;
+	struct error err;
 	int r;
 
 	sum_forget(c);
+	r = parse_by(c, function_argument(plan, 0, argc, argv), &err);
+	if (r < 0)
+		return function_fail(base, r, &err);
 	r = load_both(c->q, &ranges, &projections);
 	for (uint32_t i = 0; r >= 0 && i < ranges->count; i++)
-		if (projections->of_range[i].ops)
+		if (projections->of_range[i].ops && is_shown(c->q, &ranges->ranges[i]))
 			r = add_range(c, &ranges->ranges[i], &projections->of_range[i]);
 	compute(c);
 	return code_of(r);
@@ -373,7 +413,7 @@ static int sum_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 		sqlite3_result_double(context, c->median);
 	else if (column == SUM_STDDEV)
 		sqlite3_result_double(context, c->figures.deviation);
-	else
+	else if (column != SUM_BY)
 		sqlite3_result_int64(context, sum_number(c, column));
 	return SQLITE_OK;
 }
@@ -385,7 +425,7 @@ static int sum_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 }
 
 static const sqlite3_module sum_module = {
-	.iVersion = 1, .xConnect = sum_connect, .xBestIndex = plain_best_index,
+	.iVersion = 1, .xConnect = sum_connect, .xBestIndex = sum_best_index,
 	.xDisconnect = vtab_disconnect, .xOpen = sum_open, .xClose = sum_close,
 	.xFilter = sum_filter, .xNext = sum_next, .xEof = sum_eof, .xColumn = sum_column,
 	.xRowid = sum_rowid,

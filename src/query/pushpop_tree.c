@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "query/function.h"
+#include "query/scope.h"
 #include "query/track_reader.h"
 
 enum {
@@ -233,9 +234,9 @@ static int describe_stack(struct tree_cursor *c)
 	return r < 0 ? r : buf_printf(&c->stack, ":%" PRId64, c->id);
 }
 
-/* Takes the next row off the heap. The directory's time of a group may be too early for
+/* Takes the next row off the heap, shown or not. The directory's time of a group may be too early for
  * its first row, so the level is put in its place again once the group is read. */
-static int step(struct tree_cursor *c)
+static int step_any(struct tree_cursor *c)
 {
 	struct level *level;
 	int64_t before = 0, after = 0;
@@ -271,6 +272,17 @@ static int step(struct tree_cursor *c)
 	level->current = c->row;
 	level->current_id = c->id;
 	sift_down(c, 0);
+	return r;
+}
+
+/* Ids and levels are those of the whole recording. */
+static int step(struct tree_cursor *c)
+{
+	int r;
+
+	do
+		r = step_any(c);
+	while (r >= 0 && !c->at_end && !scope_has(c->q, c->levels[c->shown].track, c->row.start, c->row.end));
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include "query/call_values.h"
 #include "query/nvtx_projection.h"
 #include "query/scan.h"
+#include "query/scope.h"
 #include "query/stack_tree.h"
 #include "query/torch_ops.h"
 #include "query/view_values.h"
@@ -119,6 +120,8 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = nvtx_kernels_register(q);
 	if (r == SQLITE_OK)
+		r = fold_register(q);
+	if (r == SQLITE_OK)
 		r = sql_functions_register(q);
 	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
@@ -192,6 +195,7 @@ void query_close(struct query *q)
 	nvtx_projections_release(q->projections);
 	nvtx_ranges_release(q->ranges);
 	cuda_calls_release(q->calls);
+	scope_free(q->scope);
 	pthread_mutex_destroy(&q->loading);
 	free(q->natives);
 	if (q->report)

@@ -63,9 +63,10 @@ static int parse_keys(struct request *request, const char *keys, struct error *e
 			break;
 		if (request->key_count == REQUEST_MAX_KEYS)
 			return error_set(err, EINVAL, "At most %d key columns can be given", REQUEST_MAX_KEYS);
-		column = request_column(request->table, keys, len, err);
+		column = request_column(request->table, keys, len - (keys[len - 1] == '#'), err);
 		if (column < 0)
 			return column;
+		request->folded |= (uint8_t)((keys[len - 1] == '#') << request->key_count);
 		request->keys[request->key_count++] = (uint8_t)column;
 		keys += len;
 	}
@@ -185,7 +186,7 @@ int request_needs_row_check(const struct scan *s)
 	const struct mapped_source *source = &s->table->sources[s->source];
 	uint8_t convert;
 
-	if (source->filter != FILTER_NONE)
+	if (source->filter != FILTER_NONE || s->q->scope)
 		return 1;
 	for (unsigned i = 0; i < s->condition_count; i++) {
 		convert = source->cells[s->conditions[i].column].convert;

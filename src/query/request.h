@@ -10,11 +10,12 @@ struct request {
 	const struct mapped_table *table;
 	unsigned key_count;
 	uint8_t keys[REQUEST_MAX_KEYS];
+	uint8_t folded; /* a bit for each key whose numbers are folded */
 	struct condition conditions[SCAN_MAX_CONDITIONS];
 	unsigned condition_count;
 };
 
-/* keys: comma list of columns, may be empty. filter: "column op number and ..." with
+/* keys: comma list of columns, may be empty; "name#" folds the numbers in a name (fold.h). filter: "column op number and ..." with
  * op one of = != < <= > >=; NULL or empty for all rows. -EINVAL and a sentence. */
 int request_parse(struct request *ret, struct query *q, const char *table, const char *keys,
 		  const char *filter, struct error *err);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/scope.h"
+
 const char *const thread_state_names[STATE_COUNT] = {
 	"Running", "Runnable", "Preempted", "Blocked", "Not split", "Unknown",
 };
@@ -139,6 +141,7 @@ void run_walk_init(struct run_walk *w, const struct run_threads *threads, size_t
 
 	memset(w, 0, sizeof(*w));
 	w->threads = threads;
+	w->track = threads->tracks[thread];
 	run_reader_init(threads, thread, &w->runs);
 	for (size_t i = first_call_track(threads, uid); i < threads->call_count &&
 	     threads->call_tracks[i][TRACK_THREAD] == uid && w->level_count < RUN_WALK_LEVELS; i++)
@@ -253,7 +256,7 @@ static int queue_next(struct run_walk *w)
 	return r < 0 ? r : 1;
 }
 
-int run_walk_next(struct run_walk *w, struct state_interval *ret)
+static int next_whole(struct run_walk *w, struct state_interval *ret)
 {
 	int r = 1;
 
@@ -262,6 +265,24 @@ int run_walk_next(struct run_walk *w, struct state_interval *ret)
 	if (r > 0)
 		*ret = w->queue[w->at++];
 	return r;
+}
+
+int run_walk_next(struct run_walk *w, struct state_interval *ret)
+{
+	int r;
+
+	if (!w->threads->q->scope)
+		return next_whole(w, ret);
+	for (;;) {
+		if (!w->has_rest && (r = next_whole(w, &w->rest)) <= 0)
+			return r;
+		*ret = w->rest;
+		w->has_rest = scope_cut(w->threads->q, w->track, &ret->start, &ret->end);
+		if (w->has_rest) {
+			w->rest.start = ret->end;
+			return 1;
+		}
+	}
 }
 
 void result_who(sqlite3_context *context, struct query *q, const int64_t *track, int which)

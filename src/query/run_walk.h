@@ -61,11 +61,14 @@ int run_reader_next(struct track_reader *t, struct run *ret);
 
 struct run_walk {
 	const struct run_threads *threads;
+	const int64_t *track;
 	struct track_reader runs;
 	struct track_reader levels[RUN_WALK_LEVELS]; /* OS runtime calls by depth */
 	unsigned level_count;
 	struct run last;
 	int has_last;
+	struct state_interval rest; /* of the interval shown last, what the query's scope has yet to cut */
+	int has_rest;
 	struct state_interval queue[3];
 	unsigned queued;
 	unsigned at;

@@ -1,6 +1,7 @@
 /* sample_stats(source [, by [, filter]]): for each function (or module) how often it was executing itself,
  * and how often it was on the stack at all; recursion counts once. source: samples, osrt (time in calls of
- * the OS runtime) or offcpu. by: function or module, and thread or process for each apart. */
+ * the OS runtime) or offcpu. by: function, function# (numbers in names are folded) or module, and thread or process for
+ * each apart. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static int parse_by(struct stats_cursor *c, const char *by, struct error *err)
 		const char *name;
 		int labels, owner;
 	} words[] = {
-		{ "function", STACK_FUNCTIONS, -1 }, { "module", STACK_MODULES, -1 },
+		{ "function", STACK_FUNCTIONS, -1 }, { "module", STACK_MODULES, -1 }, { "function#", STACK_ALIKE, -1 },
 		{ "thread", -1, OWNER_THREAD }, { "process", -1, OWNER_PROCESS },
 	};
 	size_t len, i;
@@ -89,9 +90,9 @@ static int parse_by(struct stats_cursor *c, const char *by, struct error *err)
 	for (by = by ? by : ""; *by; by += len) {
 		by += strspn(by, " ,");
 		len = strcspn(by, " ,");
-		for (i = 0; i < 4 && (strlen(words[i].name) != len || strncmp(words[i].name, by, len) != 0); i++)
+		for (i = 0; i < 5 && (strlen(words[i].name) != len || strncmp(words[i].name, by, len) != 0); i++)
 			;
-		if (len && i == 4)
+		if (len && i == 5)
 			return error_set(err, EINVAL, "Cannot group by '%.*s': write function or module, and thread or "
 					 "process", (int)len, by);
 		if (len && words[i].labels >= 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "query/call_values.h"
+#include "query/scope.h"
 #include "query/view_values.h"
 
 void scan_init(struct scan *s, struct query *q, const struct mapped_table *table)
@@ -25,6 +26,7 @@ void scan_release(struct scan *s)
 		free(s->made[i].values);
 		free(s->made[i].nulls);
 	}
+	free(s->counts);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -481,6 +483,7 @@ static void forget_columns(struct scan *s)
 		s->raw[i].loaded = 0;
 	for (unsigned i = 0; i < s->table->column_count; i++)
 		s->made[i].made = 0;
+	s->counted = 0;
 }
 
 int scan_may_enter(struct scan *s, unsigned source, size_t group)
@@ -495,7 +498,7 @@ int scan_may_enter(struct scan *s, unsigned source, size_t group)
 	if (current_source(s)->track_kind &&
 	    (!s->track || s->track[TRACK_KIND] != current_source(s)->track_kind))
 		return 0;
-	if (!filter_may_match(current_source(s), g))
+	if (!filter_may_match(current_source(s), g) || (s->q->scope && !scope_may_enter(s)))
 		return 0;
 	for (unsigned i = 0; i < s->condition_count; i++)
 		if (!group_may_match(s, g, &s->conditions[i]))
@@ -549,6 +552,27 @@ static int is_last_given_name(const struct scan *s, int64_t process, int64_t tid
 	return last && (uint64_t)last[GIVEN_ORDER] == first + row;
 }
 
+static int in_scope(struct scan *s, uint32_t row)
+{
+	uint8_t *grown;
+
+	if (s->counted)
+		return s->counts[row];
+	if (s->counts_cap < s->rows) {
+		grown = realloc(s->counts, s->rows);
+		if (!grown)
+			return 0;
+		s->counts = grown;
+		s->counts_cap = s->rows;
+	}
+	if (scope_mark_rows(s, s->counts) < 0) {
+		atomic_fetch_add(&s->q->damaged, 1);
+		memset(s->counts, 0, s->rows);
+	}
+	s->counted = 1;
+	return s->counts[row];
+}
+
 int scan_row_visible(struct scan *s, uint32_t row)
 {
 	const struct mapped_source *source = current_source(s);
@@ -557,6 +581,8 @@ int scan_row_visible(struct scan *s, uint32_t row)
 	const int64_t *last;
 	int64_t key;
 
+	if (s->q->scope && !in_scope(s, row))
+		return 0;
 	if (source->filter == FILTER_NONE)
 		return 1;
 	if (scan_raw(s, source->filter_column, &column) < 0)

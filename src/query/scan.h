@@ -50,6 +50,10 @@ struct scan {
 	uint32_t first;   /* rows [first, limit) can match the conditions */
 	uint32_t limit;
 	const int64_t *track; /* row of the index, NULL for none */
+	/* Which of the group's rows the query's scope has; filled when first asked for. */
+	uint8_t *counts;
+	size_t counts_cap;
+	int counted;
 	/* Columns of the report, decoded; by column of the source's table. */
 	struct scan_column {
 		int64_t *values;

@@ -6,6 +6,7 @@
 
 #include "query/function.h"
 #include "query/run_walk.h"
+#include "query/scope.h"
 
 /* No machine has more; a report may say anything. */
 #define MAX_CORES 65536
@@ -34,15 +35,24 @@ struct placed_run {
 	int waited;      /* how long it waited for its CPU is known */
 	int64_t wait;
 	int64_t gap;     /* blocked and waiting, not split; 0 = none */
+	int64_t busy;
 };
 
 struct placing {
 	struct track_reader reader;
 	struct run last;
 	int has_last;
+	struct query *q;
+	const int64_t *track;
 };
 
-static int next_placed(struct placing *p, struct placed_run *ret)
+static void begin_placing(struct placing *p, const struct run_threads *threads, size_t thread)
+{
+	*p = (struct placing){ .q = threads->q, .track = threads->tracks[thread] };
+	run_reader_init(threads, thread, &p->reader);
+}
+
+static int next_any(struct placing *p, struct placed_run *ret)
 {
 	int r = run_reader_next(&p->reader, &ret->run);
 	const struct run *run = &ret->run;
@@ -51,12 +61,26 @@ static int next_placed(struct placing *p, struct placed_run *ret)
 		return r;
 	ret->migrated = p->has_last && p->last.cpu != run->cpu;
 	ret->waited = run->ready && run->ready <= run->start && (!p->has_last || run->ready >= p->last.end);
-	ret->wait = ret->waited ? time_between(run->ready, run->start) : 0;
+	ret->wait = ret->waited ? scope_length(p->q, p->track, run->ready, run->start) : 0;
 	ret->gap = !ret->waited && p->has_last && p->last.after == RUN_BLOCKED && run->start > p->last.end ?
-		   time_between(p->last.end, run->start) : 0;
+		   scope_length(p->q, p->track, p->last.end, run->start) : 0;
+	ret->busy = run->end > run->start ? scope_length(p->q, p->track, run->start, run->end) : 0;
+	if (p->q->scope && ret->wait == 0)
+		ret->waited = 0; /* outside */
 	p->last = *run;
 	p->has_last = 1;
 	return 1;
+}
+
+/* With a scope: the runs of which some part is in it. */
+static int next_placed(struct placing *p, struct placed_run *ret)
+{
+	int r;
+
+	do
+		r = next_any(p, ret);
+	while (r > 0 && p->q->scope && ret->busy == 0);
+	return r;
 }
 
 /* sched_stats */
@@ -85,8 +109,7 @@ struct sum_cursor {
 static void add_run(struct sched_sum *sum, const struct placed_run *p)
 {
 	sum->runs++;
-	if (p->run.end > p->run.start)
-		sum->busy = time_sum(sum->busy, time_between(p->run.start, p->run.end));
+	sum->busy = time_sum(sum->busy, p->busy);
 	sum->voluntary += p->run.after == RUN_BLOCKED;
 	sum->forced += p->run.after == RUN_PREEMPTED;
 	sum->migrations += p->migrated;
@@ -118,12 +141,12 @@ static struct sched_sum *core_sum(struct sum_cursor *c, int64_t cpu)
 
 static int sum_thread(struct sum_cursor *c, size_t thread)
 {
-	struct placing placing = { .has_last = 0 };
+	struct placing placing;
 	struct placed_run placed;
 	struct sched_sum *core;
 	int r;
 
-	run_reader_init(&c->threads, thread, &placing.reader);
+	begin_placing(&placing, &c->threads, thread);
 	while ((r = next_placed(&placing, &placed)) > 0) {
 		add_run(&c->sums[thread], &placed);
 		core = core_sum(c, placed.run.cpu);
@@ -174,9 +197,11 @@ static int sum_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-/* Cores nothing ran on are not shown. */
+/* Cores nothing ran on are not shown, nor are threads that did not run in the query's scope. */
 static void skip_empty(struct sum_cursor *c)
 {
+	while (c->threads.q->scope && c->at < c->threads.count && !c->sums[c->at].runs)
+		c->at++;
 	while (c->at >= c->threads.count && c->at - c->threads.count < c->core_count &&
 	       !c->cores[c->at - c->threads.count].runs)
 		c->at++;
@@ -293,11 +318,11 @@ static int compare_core_runs(const void *a, const void *b)
 
 static int collect_thread(struct runs_cursor *c, size_t thread, size_t cap)
 {
-	struct placing placing = { .has_last = 0 };
+	struct placing placing;
 	struct placed_run p;
 	int r;
 
-	run_reader_init(&c->threads, thread, &placing.reader);
+	begin_placing(&placing, &c->threads, thread);
 	while ((r = next_placed(&placing, &p)) > 0 && c->count < cap)
 		if (p.run.cpu >= 0 && p.run.cpu < MAX_CORES)
 			c->runs[c->count++] = (struct core_run){ p.run.start, p.run.end, (uint32_t)thread,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/fold.h"
+#include "query/group.h"
 #include "query/hash.h"
 #include "query/stack_tree.h"
 
@@ -10,7 +12,40 @@ static uint32_t label_of(const struct stack_tree *tree, enum stack_labels by, ui
 {
 	uint32_t function = tree->code[tree->frames[stack]].function;
 
+	if (by == STACK_ALIKE)
+		return tree->alike[function];
 	return by == STACK_MODULES ? tree->modules[function] : function;
+}
+
+/* Places in code without a name are like no other. */
+static int find_alike(struct query *q, struct stack_tree *tree)
+{
+	struct group_table names = { 0 };
+	uint32_t *alike = calloc((size_t)tree->function_count + 1, sizeof(*alike));
+	int r = alike ? 0 : -ENOMEM;
+	size_t found, before;
+
+	for (uint32_t i = 0; r >= 0 && i < tree->function_count; i++) {
+		int64_t key[REQUEST_MAX_KEYS] = { tree->functions[i].name, tree->functions[i].path };
+
+		alike[i] = i;
+		if (!key[0])
+			continue;
+		before = names.count;
+		r = fold_id(q, &key[0]);
+		if (r >= 0)
+			r = group_table_find(&names, key, 0, &found);
+		if (r >= 0 && names.count > before)
+			names.groups[found].cap = i; /* it has no values: the function is kept there */
+		else if (r >= 0)
+			alike[i] = (uint32_t)names.groups[found].cap;
+	}
+	group_table_release(&names);
+	if (r < 0)
+		free(alike);
+	else
+		tree->alike = alike;
+	return r;
 }
 
 /* Nodes found by parent and label. */
@@ -110,15 +145,18 @@ void stack_fold_release(struct stack_fold *fold)
 	*fold = (struct stack_fold){ 0 };
 }
 
-int stack_fold_of(struct stack_tree *tree, enum stack_labels by, struct stack_fold **ret)
+int stack_fold_of(struct query *q, struct stack_tree *tree, enum stack_labels by, struct stack_fold **ret)
 {
 	struct stack_fold *fold = &tree->folds[by];
-	int r;
+	int r = 0;
 
 	*ret = fold;
 	if (fold->count)
 		return 0;
-	r = make_fold(tree, by, fold);
+	if (by == STACK_ALIKE && !tree->alike)
+		r = find_alike(q, tree);
+	if (r >= 0)
+		r = make_fold(tree, by, fold);
 	if (r < 0)
 		stack_fold_release(fold);
 	return r;

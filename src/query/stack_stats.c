@@ -167,23 +167,34 @@ static int choose_rows(struct stacks_cursor *c)
 	return 0;
 }
 
+/* With # behind it, functions whose names differ in numbers only are one. */
+static int parse_form(struct stacks_cursor *c, const char *form, enum stack_labels *ret_by, struct error *err)
+{
+	size_t len = strcspn(form, "#");
+
+	c->folded = len == 6 && strncmp(form, "folded", len) == 0;
+	*ret_by = form[len] ? STACK_ALIKE : STACK_FUNCTIONS;
+	if ((!c->folded && (len != 4 || strncmp(form, "tree", len) != 0)) || strlen(form + len) > 1)
+		return error_set(err, EINVAL, "There is no form '%s': write folded or tree", form);
+	return 0;
+}
+
 static int stacks_filter(sqlite3_vtab_cursor *base, int given, const char *text, int argc, sqlite3_value **argv)
 {
 	struct stacks_cursor *c = (struct stacks_cursor *)base;
 	struct query *q = ((struct function_vtab *)base->pVtab)->q;
 	const char *form = function_argument(given, 1, argc, argv);
+	enum stack_labels by;
 	struct error err = { "" };
-	int r = 0;
+	int r;
 
 	forget(c);
-	c->folded = !form || strcmp(form, "folded") == 0;
-	if (!c->folded && strcmp(form, "tree") != 0)
-		r = error_set(&err, EINVAL, "There is no form '%s': write folded or tree", form);
+	r = parse_form(c, form ? form : "folded", &by, &err);
 	if (r >= 0)
 		r = stack_weights_collect(&c->weights, q, function_argument(given, 0, argc, argv), OWNER_ALL,
 					  function_argument(given, 2, argc, argv), &err);
 	if (r >= 0)
-		r = stack_view_open(&c->view, q, STACK_FUNCTIONS, &c->weights);
+		r = stack_view_open(&c->view, q, by, &c->weights);
 	if (r >= 0)
 		r = add_up(c);
 	if (r >= 0)

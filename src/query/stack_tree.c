@@ -335,6 +335,7 @@ void stack_tree_release(struct stack_tree *tree)
 {
 	if (!tree)
 		return;
+	free(tree->alike);
 	for (unsigned i = 0; i < STACK_LABELS_COUNT; i++)
 		stack_fold_release(&tree->folds[i]);
 	free(tree->parents);

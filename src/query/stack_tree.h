@@ -34,7 +34,8 @@ struct stack_fold {
 	uint32_t label_count;
 };
 
-enum stack_labels { STACK_FUNCTIONS, STACK_MODULES, STACK_LABELS_COUNT };
+/* Functions whose names differ in numbers only may be taken as one. */
+enum stack_labels { STACK_FUNCTIONS, STACK_MODULES, STACK_ALIKE, STACK_LABELS_COUNT };
 
 struct stack_tree {
 	uint32_t stack_count;  /* ids are below this; 0 = none */
@@ -47,6 +48,7 @@ struct stack_tree {
 	uint32_t *modules;     /* label of a function's module */
 	uint32_t module_count;
 	int64_t *module_paths; /* by label: string id */
+	uint32_t *alike;       /* the first function of the module whose name is the same but for numbers; NULL: not asked for */
 	struct stack_fold folds[STACK_LABELS_COUNT];
 };
 
@@ -55,7 +57,7 @@ int stack_tree_of(struct query *q, struct stack_tree **ret);
 void stack_tree_release(struct stack_tree *tree);
 
 /* -ENOMEM. */
-int stack_fold_of(struct stack_tree *tree, enum stack_labels by, struct stack_fold **ret);
+int stack_fold_of(struct query *q, struct stack_tree *tree, enum stack_labels by, struct stack_fold **ret);
 void stack_fold_release(struct stack_fold *fold);
 
 /* The name of a function to show: "name", "file+0x12", "0x7f12". */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/fold.h"
 #include "query/hash.h"
 #include "query/stack_weights.h"
 
@@ -113,7 +114,7 @@ int stack_view_open(struct stack_view *v, struct query *q, enum stack_labels by,
 
 	v->by = by;
 	if (r >= 0)
-		r = stack_fold_of(v->tree, by, &fold);
+		r = stack_fold_of(q, v->tree, by, &fold);
 	if (r < 0)
 		return r;
 	v->fold = *fold;
@@ -149,7 +150,17 @@ uint32_t stack_view_label(const struct stack_view *v, uint32_t node)
 
 const struct code_function *stack_view_function(const struct stack_view *v, uint32_t label)
 {
-	return v->by == STACK_FUNCTIONS && label && label < v->frame_labels ? &v->tree->functions[label] : NULL;
+	return v->by != STACK_MODULES && label && label < v->frame_labels ? &v->tree->functions[label] : NULL;
+}
+
+static int function_text(struct query *q, const struct stack_view *v, uint32_t label, struct buf *ret)
+{
+	size_t before = ret->len;
+	int r = code_function_text(q, &v->tree->functions[label], ret);
+
+	if (r >= 0 && v->by == STACK_ALIKE && v->tree->functions[label].name)
+		ret->len = before + fold_text(ret->data + before, ret->len - before, ret->data + before);
+	return r;
 }
 
 int stack_view_text(struct query *q, const struct stack_view *v, uint32_t label, struct buf *ret)
@@ -161,8 +172,8 @@ int stack_view_text(struct query *q, const struct stack_view *v, uint32_t label,
 		return buf_puts(ret, "[no stack]");
 	if (label == 0)
 		return buf_puts(ret, "[Unknown]");
-	if (label < v->frame_labels && v->by == STACK_FUNCTIONS)
-		return code_function_text(q, &v->tree->functions[label], ret);
+	if (label < v->frame_labels && v->by != STACK_MODULES)
+		return function_text(q, v, label, ret);
 	text = report_text(q->report, (uint64_t)(label < v->frame_labels ? v->tree->module_paths[label] :
 							    v->calls[label - v->frame_labels]), &len);
 	return text ? buf_append(ret, text, len) : 0;

@@ -7,6 +7,7 @@
 
 #include "query/hash.h"
 #include "query/parallel.h"
+#include "query/scope.h"
 
 /* Rows under construction, found by owner and stack. */
 struct weight_table {
@@ -187,12 +188,13 @@ struct absence {
 	int counts;
 };
 
-static int end_absence(struct collecting *c, struct absence *a, uint32_t owner, int64_t until)
+static int end_absence(struct collecting *c, struct absence *a, uint32_t owner, const int64_t *track, int64_t until)
 {
-	if (!a->counts || until <= a->since)
+	int64_t length = a->counts && until > a->since ? scope_length(c->q, track, a->since, until) : 0;
+
+	if (length == 0)
 		return 0;
-	return add_weight(&c->workers[0], &(struct stack_weight){ owner, a->stack, a->call, 1,
-								  (uint64_t)until - (uint64_t)a->since });
+	return add_weight(&c->workers[0], &(struct stack_weight){ owner, a->stack, a->call, 1, (uint64_t)length });
 }
 
 /* The rows of one group; `a` goes on from the group before of the same track. */
@@ -209,7 +211,7 @@ static int fold_absences(struct collecting *c, struct scan *s, struct absence *a
 		r = scan_vector(s, columns[i], &v[i]);
 	for (uint32_t row = 0; r >= 0 && row < s->rows; row++) {
 		until = vector_is_null(v[2], row) ? vector_value(v[0], row) : vector_value(v[2], row);
-		r = end_absence(c, a, owner, until);
+		r = end_absence(c, a, owner, s->track, until);
 		a->stack = known_stack(c, stack, row);
 		a->call = call_of(call, row);
 		a->since = vector_value(v[1], row);

@@ -148,7 +148,19 @@ static int grow_table(struct intern_table *table)
 	return 0;
 }
 
-uint64_t report_string(struct report_writer *w, const char *text, size_t len)
+/* Its id, which is 0 without memory. */
+static uint64_t write_string(struct report_writer *w, const char *text, size_t len)
+{
+	uint64_t id = w->next_string;
+
+	if (id > UINT32_MAX || pending_add(&w->strings, id, text, len) < 0)
+		return 0;
+	w->next_string++;
+	pending_flush_if_large(w, &w->strings, STRINGS_FLUSH);
+	return id;
+}
+
+uint64_t report_string_of(struct report_writer *w, const char *text, size_t len, uint32_t most)
 {
 	struct intern_table *table = &w->interned;
 	XXH128_hash_t hash = XXH3_128bits_withSeed(text, len, table->seed);
@@ -159,14 +171,20 @@ uint64_t report_string(struct report_writer *w, const char *text, size_t len)
 	slot = find_slot(table, hash.low64, (uint32_t)hash.high64);
 	if (slot->id)
 		return slot->id;
-	if (w->next_string > UINT32_MAX || pending_add(&w->strings, w->next_string, text, len) < 0)
+	if (table->used >= most)
+		return write_string(w, text, len);
+	slot->id = (uint32_t)write_string(w, text, len);
+	if (!slot->id)
 		return 0;
 	slot->hash_low = hash.low64;
 	slot->hash_high = (uint32_t)hash.high64;
-	slot->id = (uint32_t)w->next_string++;
 	table->used++;
-	pending_flush_if_large(w, &w->strings, STRINGS_FLUSH);
-	return w->next_string - 1;
+	return slot->id;
+}
+
+uint64_t report_string(struct report_writer *w, const char *text, size_t len)
+{
+	return report_string_of(w, text, len, UINT32_MAX);
 }
 
 uint64_t report_string_later(struct report_writer *w)

@@ -213,6 +213,18 @@ int report_writer_tick(struct report_writer *w, report_provisional_fn provisiona
 	return r;
 }
 
+int report_writer_relieve(struct report_writer *w, uint64_t bytes)
+{
+	if (!w->stopped && w->builder_bytes > bytes)
+		w->stopped = flush_all(w, 1);
+	return w->stopped;
+}
+
+const char *report_writer_path(const struct report_writer *w)
+{
+	return w->path;
+}
+
 uint64_t report_writer_rows(const struct report_writer *w)
 {
 	return w->rows;

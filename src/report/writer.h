@@ -26,6 +26,10 @@ int report_writer_open(struct report_writer **ret, const char *path, int overwri
  * kept in memory. Returns 0 on allocation failure (the event then has no name). */
 uint64_t report_string(struct report_writer *w, const char *text, size_t len);
 
+/* The same, but once `most` strings are known a new one is not remembered: memory stays bounded, and the same
+ * bytes may get several ids. */
+uint64_t report_string_of(struct report_writer *w, const char *text, size_t len, uint32_t most);
+
 /* A string id whose text is not known yet; define it once, later. Ids never
  * defined read as NULL. */
 uint64_t report_string_later(struct report_writer *w);
@@ -59,6 +63,12 @@ int report_append_provisional(struct report_track *track, const int64_t *values,
  * a few rows of tables that describe the recording (how it ended, what was lost) are still taken. */
 int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context,
 		       struct error *err);
+
+/* Without ticks: encodes what is held in memory where that is more than `bytes`. */
+int report_writer_relieve(struct report_writer *w, uint64_t bytes);
+
+/* The final name, as it was given. */
+const char *report_writer_path(const struct report_writer *w);
 
 /* Rows appended so far. */
 uint64_t report_writer_rows(const struct report_writer *w);

@@ -175,14 +175,17 @@ static int parse_text(struct report_file *file, char *text, struct error *err)
 	char *line = text, *end, *next;
 	struct error inner;
 	unsigned number = 0;
-	int r = 1;
+	int r = 1, has_note;
 
 	while (r > 0 && (strncmp(line, "--", 2) == 0 || *line == '\n')) {
 		end = strchrnul(line, '\n');
 		next = *end ? end + 1 : end;
 		*end = '\0';
 		number++;
+		has_note = file->note != NULL;
 		r = *line ? parse_line(file, line, &inner) : 1;
+		if (!has_note && file->note)
+			file->note_line = number;
 		line = next;
 	}
 	if (r < 0)
@@ -190,6 +193,7 @@ static int parse_text(struct report_file *file, char *text, struct error *err)
 	if (!*line || !file->title || !file->column_count)
 		return error_set(err, EINVAL, "%s is not a report: it needs title, column lines and a statement",
 				 file->path);
+	file->sql_line = number + 1;
 	file->sql = strdup(line);
 	return file->sql ? 0 : error_set(err, ENOMEM, "Not enough memory");
 }

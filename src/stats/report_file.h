@@ -4,6 +4,7 @@
  *   -- alias: nvtxsum
  *   -- default: 10            place in the set shown when no report is named
  *   -- requires: NVTX_EVENTS  table without which the report is skipped
+ *   -- requires: class MPI_*  the same of slices of an imported trace
  *   -- skipped: NV Tools Extension (NVTX) data
  *   -- column: Total Time = time
  *   -- column: TID = id if thread          shown only with that option (if !thread: without it)
@@ -41,6 +42,8 @@ struct report_file {
 	struct report_option *options;
 	size_t option_count;
 	char *sql;
+	unsigned sql_line;  /* of the file, where the statement begins */
+	unsigned note_line;
 };
 
 struct report_files {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/slice_class.h"
 #include "stats/output.h"
 #include "stats/stats.h"
 
@@ -9,6 +10,12 @@
 struct list {
 	char **items;
 	size_t count;
+};
+
+struct asked_report {
+	const struct report_file *file;
+	const char *text; /* name and options as given */
+	int of_set;
 };
 
 struct run {
@@ -20,6 +27,8 @@ struct run {
 	struct report_files files;
 	enum time_unit unit;
 	struct list reports, formats, outputs;
+	struct asked_report *asked;
+	size_t asked_count;
 };
 
 static int list_add(struct list *list, const char *text, size_t len)
@@ -64,13 +73,15 @@ static const char *list_at(const struct list *list, size_t i, const char *otherw
 	return list->items[i < list->count ? i : list->count - 1];
 }
 
-static int has_table(struct run *run, const char *name)
+static int has_data(struct run *run, const char *name)
 {
 	sqlite3_stmt *statement;
 	int found = 0;
 
 	if (!name)
 		return 1;
+	if (strncmp(name, "class ", 6) == 0)
+		return query_has_class(run->query, name + 6);
 	if (sqlite3_prepare_v2(query_db(run->query), "SELECT 1 FROM sqlite_master WHERE name = ?", -1, &statement,
 			       NULL) != SQLITE_OK)
 		return 0;
@@ -90,6 +101,8 @@ static const char *base_name(const char *path)
 struct piece {
 	const struct report_file *file;
 	const char *asked; /* name and options as given */
+	int of_set;        /* not asked for by its own name: skipped without a word */
+	int shown;
 	struct format_spec format;
 	const char *target;
 };
@@ -133,11 +146,25 @@ static int bind_options(const struct piece *piece, sqlite3_stmt *statement)
 	return r;
 }
 
+/* Where SQLite says at what place of the statement, the line of the file is told. */
+static int sql_error(struct run *run, const struct piece *piece, const char *sql, struct error *err)
+{
+	const struct report_file *file = piece->file;
+	unsigned line = sql == file->note ? file->note_line : file->sql_line;
+	int offset = sqlite3_error_offset(query_db(run->query));
+
+	if (offset < 0)
+		return error_set(err, EINVAL, "%s: %s", file->path, sqlite3_errmsg(query_db(run->query)));
+	for (int i = 0; i < offset && sql[i]; i++)
+		line += sql[i] == '\n';
+	return error_set(err, EINVAL, "%s line %u: %s", file->path, line, sqlite3_errmsg(query_db(run->query)));
+}
+
 static int prepare(struct run *run, const struct piece *piece, const char *sql, sqlite3_stmt **ret,
 		   struct error *err)
 {
 	if (sqlite3_prepare_v2(query_db(run->query), sql, -1, ret, NULL) != SQLITE_OK)
-		return error_set(err, EINVAL, "%s: %s", piece->file->path, sqlite3_errmsg(query_db(run->query)));
+		return sql_error(run, piece, sql, err);
 	if (bind_options(piece, *ret) != SQLITE_OK) {
 		sqlite3_finalize(*ret);
 		return error_set(err, ENOMEM, "Not enough memory");
@@ -150,11 +177,19 @@ static FILE *remark_stream(struct run *run, const struct piece *piece)
 	return stats_output_is_console(piece->target) && format_is_for_people(piece->format.kind) ? run->out : run->remarks;
 }
 
+static int is_filtered(const struct run *run)
+{
+	const struct scope_request *scope = &run->options->scope;
+
+	return scope->time || scope->nvtx || scope->steps;
+}
+
 static void say_skipped(struct run *run, const struct piece *piece)
 {
 	if (!run->options->quiet)
-		fprintf(remark_stream(run, piece), "SKIPPED: %s does not contain %s.\n\n", base_name(run->path),
-			piece->file->skipped ? piece->file->skipped : "the data this report shows");
+		fprintf(remark_stream(run, piece), "SKIPPED: %s does not contain %s%s.\n\n", base_name(run->path),
+			piece->file->skipped ? piece->file->skipped : "the data this report shows",
+			is_filtered(run) ? " that the filter lets through" : "");
 }
 
 static void say_processing(struct run *run, const struct piece *piece, const struct stats_output *output)
@@ -182,18 +217,31 @@ static struct table_column *shown_columns(const struct piece *piece)
 	return columns;
 }
 
-/* As part of a file's name: report_option_other=5. */
-static void name_with_options(const struct piece *piece, char *ret, size_t size)
+static void replace_all(char *text, const char *these, char with)
 {
-	snprintf(ret, size, "%s%s", piece->file->name, piece->asked + strcspn(piece->asked, ":"));
-	for (; *ret; ret++)
-		if (*ret == ':' || *ret == '/')
-			*ret = '_';
+	for (text += strcspn(text, these); *text; text += strcspn(text, these))
+		*text = with;
+}
+
+/* As part of a file's name: report_option_other=5_nvtx=step-3. */
+static void name_with_options(const struct run *run, const struct piece *piece, char *ret, size_t size)
+{
+	const struct scope_request *scope = &run->options->scope;
+	int len = snprintf(ret, size, "%s%s", piece->file->name, piece->asked + strcspn(piece->asked, ":"));
+	char filters[256];
+
+	replace_all(ret, ":/", '_');
+	snprintf(filters, sizeof(filters), "%s%s%s%s%s%s", scope->time ? "_time=" : "", scope->time ? scope->time : "",
+		 scope->nvtx ? "_nvtx=" : "", scope->nvtx ? scope->nvtx : "", scope->steps ? "_steps=" : "",
+		 scope->steps ? scope->steps : "");
+	replace_all(filters, "/", '-');
+	if (len >= 0 && (size_t)len < size)
+		snprintf(ret + len, size - (size_t)len, "%s", filters);
 }
 
 static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt *statement, struct error *err)
 {
-	char name[256];
+	char name[512];
 	struct stats_output_place place = { piece->target, run->path, name, piece->format.kind,
 				      run->options->overwrite, run->out };
 	struct format_target target = { NULL, run->unit, piece->file->title };
@@ -202,7 +250,7 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 	struct error ignored;
 	int heading, closed, r;
 
-	name_with_options(piece, name, sizeof(name));
+	name_with_options(run, piece, name, sizeof(name));
 	r = columns ? stats_output_open(&output, &place, err) : error_set(err, ENOMEM, "Not enough memory");
 	if (r < 0) {
 		free(columns);
@@ -247,60 +295,72 @@ static int write_notes(struct run *run, const struct piece *piece, struct error 
 	if (any && out == run->out)
 		fputs("\n", out);
 	if (step != SQLITE_DONE)
-		r = error_set(err, EINVAL, "%s: %s", file->path, sqlite3_errmsg(query_db(run->query)));
+		r = sql_error(run, piece, file->note, err);
 	sqlite3_finalize(statement);
 	return r;
 }
 
 /* The first row is looked at before anything is written: a report without rows is skipped. */
-static int run_piece(struct run *run, const struct piece *piece, int skip_silently, int *ret_shown,
-		     struct error *err)
+static int run_piece(struct run *run, struct piece *piece, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int r, step;
 
-	*ret_shown = 0;
-	if (!has_table(run, piece->file->requires)) {
-		if (!skip_silently)
+	if (!has_data(run, piece->file->requires)) {
+		if (!piece->of_set)
 			say_skipped(run, piece);
 		return 0;
 	}
 	r = prepare(run, piece, piece->file->sql, &statement, err);
 	if (r < 0)
 		return r;
+	if ((size_t)sqlite3_column_count(statement) != piece->file->column_count) {
+		r = error_set(err, EINVAL, "%s line %u: the statement gives %d columns, %zu are declared", piece->file->path,
+			      piece->file->sql_line, sqlite3_column_count(statement), piece->file->column_count);
+		sqlite3_finalize(statement);
+		return r;
+	}
 	step = sqlite3_step(statement);
 	if (step == SQLITE_ROW) {
-		*ret_shown = 1;
+		piece->shown = 1;
 		r = write_table(run, piece, statement, err);
 	} else if (step != SQLITE_DONE) {
-		r = error_set(err, EINVAL, "%s: %s", piece->file->path, sqlite3_errmsg(query_db(run->query)));
-	} else if (!skip_silently) {
+		r = sql_error(run, piece, piece->file->sql, err);
+	} else if (!piece->of_set) {
 		say_skipped(run, piece);
 	}
 	sqlite3_finalize(statement);
 	return r < 0 ? r : write_notes(run, piece, err);
 }
 
-static int make_piece(struct run *run, size_t i, const struct report_file *file, const char *asked,
-		      struct piece *ret, struct error *err)
+static int make_piece(struct run *run, size_t i, struct piece *ret, struct error *err)
 {
+	const struct asked_report *asked = &run->asked[i < run->asked_count ? i : run->asked_count - 1];
 	const char *format;
 
-	ret->file = file;
-	ret->asked = asked;
+	*ret = (struct piece){ .file = asked->file, .asked = asked->text, .of_set = asked->of_set };
 	ret->target = list_at(&run->outputs, i, "-");
 	format = list_at(&run->formats, i, stats_output_is_console(ret->target) ? "column" : "csv");
 	return format_parse(&ret->format, format, err);
 }
 
-/* Every name, format and output is checked before the first table is written. */
-static int run_named(struct run *run, struct error *err)
+/* The default set shows what has data; where nothing has, it says so. */
+static void say_all_skipped(struct run *run, const struct piece *pieces, size_t count)
 {
-	size_t count = run->reports.count;
+	for (size_t i = 0; i < count; i++)
+		if (pieces[i].shown)
+			return;
+	for (size_t i = 0; i < count; i++)
+		if (pieces[i].of_set)
+			say_skipped(run, &pieces[i]);
+}
+
+/* Every format and output is checked before the first table is written. */
+static int run_all(struct run *run, struct error *err)
+{
+	size_t count = run->asked_count;
 	struct piece *pieces;
-	const struct report_file *file;
-	const char *asked;
-	int r = 0, shown;
+	int r = 0;
 
 	if (run->outputs.count > count)
 		count = run->outputs.count;
@@ -309,53 +369,62 @@ static int run_named(struct run *run, struct error *err)
 	pieces = calloc(count + 1, sizeof(*pieces));
 	if (!pieces)
 		return error_set(err, ENOMEM, "Not enough memory");
-	for (size_t i = 0; r >= 0 && i < count; i++) {
-		asked = list_at(&run->reports, i, "");
-		file = report_files_find(&run->files, asked, err);
-		r = file ? make_piece(run, i, file, asked, &pieces[i], err) : -EINVAL;
-	}
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = run_piece(run, &pieces[i], 0, &shown, err);
+		r = make_piece(run, i, &pieces[i], err);
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		r = run_piece(run, &pieces[i], err);
+	if (r >= 0)
+		say_all_skipped(run, pieces, count);
 	free(pieces);
 	return r;
 }
 
-static int compare_places(const void *a, const void *b)
+static int ask(struct run *run, const struct report_file *file, const char *text, int of_set, struct error *err)
 {
-	return (*(const struct report_file *const *)a)->default_place -
-	       (*(const struct report_file *const *)b)->default_place;
+	struct asked_report *grown = realloc(run->asked, (run->asked_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return error_set(err, ENOMEM, "Not enough memory");
+	run->asked = grown;
+	grown[run->asked_count++] = (struct asked_report){ file, text, of_set };
+	return 0;
 }
 
-/* The default set shows what has data; where nothing has, it says so. */
-static int run_default(struct run *run, struct error *err)
+static int compare_places(const void *a, const void *b)
 {
-	const struct report_file **set = calloc(run->files.count + 1, sizeof(*set));
-	struct piece piece;
-	size_t count = 0, any = 0;
-	int r = 0, shown;
+	return ((const struct asked_report *)a)->file->default_place - ((const struct asked_report *)b)->file->default_place;
+}
 
-	if (!set)
-		return error_set(err, ENOMEM, "Not enough memory");
-	for (size_t i = 0; i < run->files.count; i++)
+static int ask_default(struct run *run, struct error *err)
+{
+	size_t first = run->asked_count;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < run->files.count; i++)
 		if (run->files.files[i].default_place)
-			set[count++] = &run->files.files[i];
-	if (count == 0 && !report_files_find(&run->files, "", err))
-		r = -EINVAL;
-	if (count)
-		qsort(set, count, sizeof(*set), compare_places);
-	for (size_t i = 0; r >= 0 && i < count; i++) {
-		r = make_piece(run, i, set[i], set[i]->name, &piece, err);
-		if (r >= 0)
-			r = run_piece(run, &piece, 1, &shown, err);
-		any += r >= 0 && shown;
-	}
-	for (size_t i = 0; r >= 0 && !any && i < count; i++) {
-		r = make_piece(run, i, set[i], set[i]->name, &piece, err);
-		if (r >= 0)
-			say_skipped(run, &piece);
-	}
-	free(set);
+			r = ask(run, &run->files.files[i], run->files.files[i].name, 1, err);
+	if (r >= 0 && run->asked_count == first)
+		return report_files_find(&run->files, "", err) ? 0 : -EINVAL;
+	if (r >= 0)
+		qsort(run->asked + first, run->asked_count - first, sizeof(*run->asked), compare_places);
 	return r;
+}
+
+static int ask_named(struct run *run, const char *text, struct error *err)
+{
+	static const char *const memop[] = { "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum" };
+	const struct report_file *file;
+	int r = 0;
+
+	if (strcmp(text, "summary") == 0)
+		return ask_default(run, err);
+	if (strcmp(text, "memop") == 0) {
+		for (size_t i = 0; r >= 0 && i < 2; i++)
+			r = ask_named(run, memop[i], err);
+		return r;
+	}
+	file = report_files_find(&run->files, text, err);
+	return file ? ask(run, file, text, 0, err) : -EINVAL;
 }
 
 static int check_damage(struct run *run, struct error *err)
@@ -372,6 +441,8 @@ static void say_notes(struct run *run)
 
 	if (run->options->quiet)
 		return;
+	if (query_scope_note(run->query))
+		fprintf(run->remarks, "NOTE: %s: %s.\n", base_name(run->path), query_scope_note(run->query));
 	for (size_t i = 0; i < report_note_count(report); i++)
 		fprintf(run->remarks, "NOTE: %s: %s\n", base_name(run->path), report_note(report, i));
 	if (report_is_partial(report))
@@ -393,10 +464,12 @@ static int open_all(struct run *run, struct error *err)
 		r = report_files_load(&run->files, o->folders, o->folder_count, err);
 	/* Names are checked before a large report is opened. */
 	for (size_t i = 0; r >= 0 && i < run->reports.count; i++)
-		r = report_files_find(&run->files, run->reports.items[i], err) ? 0 : -EINVAL;
+		r = ask_named(run, run->reports.items[i], err);
+	if (r >= 0 && run->reports.count == 0)
+		r = ask_default(run, err);
 	if (r >= 0)
 		r = query_open(&run->query, run->path, err);
-	return r;
+	return r < 0 ? r : query_set_scope(run->query, &o->scope, err);
 }
 
 int stats_run(const struct stats_options *options, const char *path, FILE *out, FILE *remarks,
@@ -406,12 +479,13 @@ int stats_run(const struct stats_options *options, const char *path, FILE *out, 
 	int r = open_all(&run, err);
 
 	if (r >= 0)
-		r = run.reports.count ? run_named(&run, err) : run_default(&run, err);
+		r = run_all(&run, err);
 	if (r >= 0)
 		r = check_damage(&run, err);
 	if (r >= 0)
 		say_notes(&run);
 	query_close(run.query);
+	free(run.asked);
 	report_files_release(&run.files);
 	list_release(&run.reports);
 	list_release(&run.formats);

@@ -5,13 +5,14 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "query/query.h"
+#include "query/scope.h"
 #include "stats/format.h"
 #include "stats/report_file.h"
 
 struct stats_options {
 	/* Comma lists as given; report i goes with format i and output i, the shorter lists
-	 * repeat their last. Empty: the default set, on the console. */
+	 * repeat their last. "summary" stands for the default set, "memop" for both reports of memory operations.
+	 * Empty: the default set, on the console. */
 	const char *const *reports;
 	size_t report_count;
 	const char *const *formats;
@@ -23,6 +24,7 @@ struct stats_options {
 	int overwrite;
 	const char *const *folders; /* of .sql files, first wins */
 	size_t folder_count;
+	struct scope_request scope; /* what counts; zeroes: everything */
 };
 
 /* Runs the reports. Tables for the console go to `out`, remarks to `remarks`. The caller ignores

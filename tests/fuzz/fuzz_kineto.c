@@ -18,24 +18,39 @@ static void remove_ending(const char *folder, const char *ending)
 	unlink(path);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void import(const uint8_t *data, size_t size, size_t window, struct kineto_result *ret)
 {
-	char folder[] = "/dev/shm/sonde-fuzz-XXXXXX", path[128];
+	char folder[] = "/tmp/sonde-fuzz-XXXXXX", path[128];
 	struct report_writer *writer;
-	struct kineto_result result;
+	struct source source;
 	struct error err;
 
+	memset(ret, 0, sizeof(*ret));
 	if (!mkdtemp(folder))
-		return 0;
+		return;
 	snprintf(path, sizeof(path), "%s/t.sonde", folder);
 	if (report_writer_open(&writer, path, 0, NULL, 0, &err) == 0) {
+		source_of_text(&source, (const char *)data, size);
+		source.window = window;
 		/* Whatever the bytes are, rows must be such that the writer takes them. */
-		if (kineto_import((const char *)data, size, writer, &result, &err) < 0)
+		if (kineto_import(&source, writer, ret, &err) < 0)
 			abort();
 		report_writer_abandon(writer);
 	}
 	remove_ending(folder, ".part");
 	remove_ending(folder, ".journal");
 	rmdir(folder);
+}
+
+/* Where windows end must make no difference. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct kineto_result whole, parts;
+
+	import(data, size, size + 1, &whole);
+	import(data, size, size ? 1 + data[size / 2] % 13 : 1, &parts);
+	if (whole.events != parts.events || whole.troubles != parts.troubles || whole.offset != parts.offset ||
+	    whole.line != parts.line || whole.before != parts.before)
+		abort();
 	return 0;
 }

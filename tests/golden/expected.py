@@ -13,6 +13,7 @@ import sys
 
 import cpu_expected
 import cuda_expected
+import filters_expected
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PUSH_POP, START_END = 1, 2
@@ -187,6 +188,7 @@ def golden():
         csv(["key", "count", "min", "max", "med"], sql_quantiles())
     yield from cpu_expected.golden(read_rows("cpu.txt"), csv, column)
     yield from cuda_expected.golden(read_rows("cuda.txt"), csv, column)
+    yield from filters_expected.golden(read_rows, csv, TRACE, trace())
 
 
 def sql_quantiles():

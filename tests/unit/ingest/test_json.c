@@ -38,6 +38,13 @@ static void times_keep_every_nanosecond(void **state)
 	assert_int_equal(scaled("0.0005"), 1);
 	assert_int_equal(scaled("-7"), -7000);
 	assert_int_equal(scaled("1.5e3"), 1500000);
+	assert_int_equal(scaled("1.790857026000000123e15"), 1790857026000000123);
+	assert_int_equal(scaled("1790857026000000123E-3"), 1790857026000000123);
+	assert_int_equal(scaled("12345678901234567890123e-10"), 1234567890123457);
+	assert_int_equal(scaled("0e99999999999"), 0);
+	assert_int_equal(scaled("5e-99999"), 0);
+	assert_int_equal(scaled("1e"), -1);
+	assert_int_equal(scaled("\"1e5x\""), -1);
 	assert_int_equal(scaled("NaN"), -1);
 	assert_int_equal(scaled("1e400"), -1);
 	assert_int_equal(scaled("99999999999999999999"), -1);

@@ -1,6 +1,6 @@
 /* Golden tests: every tests/golden/NAME.golden has a command line in its first line and
  * below it what the command must print, byte for byte. The recordings are written from
- * tests/golden/recording.txt, cpu.txt and cuda.txt; expected.py beside it computed the texts. */
+ * tests/golden/recording.txt, cpu.txt, cuda.txt and steps.txt; expected.py beside it computed the texts. */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -25,6 +25,7 @@ struct world {
 	char report[128];
 	char cpu_report[128];
 	char cuda_report[128];
+	char steps_report[128];
 };
 
 static int set_up(void **state)
@@ -38,9 +39,11 @@ static int set_up(void **state)
 	snprintf(world.report, sizeof(world.report), "%s/run.sonde", world.folder);
 	snprintf(world.cpu_report, sizeof(world.cpu_report), "%s/cpu.sonde", world.folder);
 	snprintf(world.cuda_report, sizeof(world.cuda_report), "%s/cuda.sonde", world.folder);
+	snprintf(world.steps_report, sizeof(world.steps_report), "%s/steps.sonde", world.folder);
 	if (text_report_write(GOLDEN_FOLDER "/recording.txt", world.report, &err) < 0 ||
 	    text_report_write(GOLDEN_FOLDER "/cpu.txt", world.cpu_report, &err) < 0 ||
-	    text_report_write(GOLDEN_FOLDER "/cuda.txt", world.cuda_report, &err) < 0) {
+	    text_report_write(GOLDEN_FOLDER "/cuda.txt", world.cuda_report, &err) < 0 ||
+	    text_report_write(GOLDEN_FOLDER "/steps.txt", world.steps_report, &err) < 0) {
 		print_error("%s\n", err.text);
 		return -1;
 	}
@@ -55,6 +58,7 @@ static int tear_down(void **state)
 	unlink(world->report);
 	unlink(world->cpu_report);
 	unlink(world->cuda_report);
+	unlink(world->steps_report);
 	rmdir(world->folder);
 	return 0;
 }
@@ -99,7 +103,7 @@ static void run_command(const struct world *world, char *line, struct buf *ret)
 	char *words[MAX_WORDS] = { (char *)"sonde" }, *out = NULL, *err = NULL;
 	size_t out_len, err_len;
 	struct cli cli = { open_memstream(&out, &out_len), open_memstream(&err, &err_len), "", words };
-	struct buf all = BUF_INIT, once = BUF_INIT, twice = BUF_INIT, thrice = BUF_INIT;
+	struct buf all = BUF_INIT, once = BUF_INIT, twice = BUF_INIT, thrice = BUF_INIT, last = BUF_INIT;
 	int count = 1 + split(line, words + 1), status;
 
 	for (int i = 1; i < count; i++) {
@@ -109,6 +113,8 @@ static void run_command(const struct world *world, char *line, struct buf *ret)
 			words[i] = (char *)(uintptr_t)world->cpu_report;
 		if (strcmp(words[i], "CUDA_REPORT") == 0)
 			words[i] = (char *)(uintptr_t)world->cuda_report;
+		if (strcmp(words[i], "STEPS_REPORT") == 0)
+			words[i] = (char *)(uintptr_t)world->steps_report;
 	}
 	if (strcmp(words[1], "stats") == 0) {
 		words[count++] = (char *)"--report-dir";
@@ -126,11 +132,13 @@ static void run_command(const struct world *world, char *line, struct buf *ret)
 	append_replaced(&once, buf_cstr(&all), REPORTS_FOLDER, "REPORTS");
 	append_replaced(&twice, buf_cstr(&once), world->cpu_report, "CPU_REPORT");
 	append_replaced(&thrice, buf_cstr(&twice), world->cuda_report, "CUDA_REPORT");
-	append_replaced(ret, buf_cstr(&thrice), world->report, "REPORT");
+	append_replaced(&last, buf_cstr(&thrice), world->steps_report, "STEPS_REPORT");
+	append_replaced(ret, buf_cstr(&last), world->report, "REPORT");
 	buf_release(&all);
 	buf_release(&once);
 	buf_release(&twice);
 	buf_release(&thrice);
+	buf_release(&last);
 	free(out);
 	free(err);
 }

@@ -1,0 +1,35 @@
+-- title: MPI Message Size Summary
+-- requires: class MPI_*_EVENTS
+-- skipped: MPI message sizes
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
+-- column: Total Message Volume = size
+-- column: Instances = number
+-- column: Avg = size
+-- column: Med = size
+-- column: Min = size
+-- column: Max = size
+-- column: StdDev = size
+-- column: Source = text
+-- column: Name = text
+-- help: How much was sent and received by calls of MPI: between two ranks (p2p), and given to and got from
+-- help: collective operations (coll_send, coll_recv). As an imported trace has them. 1 MB is a million bytes.
+WITH
+sizes AS MATERIALIZED (SELECT "set" AS args, key, integer AS size FROM sonde_arg WHERE key IN ('size', 'recvSize')),
+messages AS (
+	SELECT CASE WHEN :group THEN fold_numbers(s.name) ELSE s.name END AS name,
+		CASE WHEN s.class = 'MPI_P2P_EVENTS' THEN 'p2p' WHEN z.key = 'size' THEN 'coll_send' ELSE 'coll_recv' END AS source,
+		z.size AS value
+	FROM sonde_slice s JOIN sizes z ON z.args = s.args
+	WHERE s.class IN ('MPI_P2P_EVENTS', 'MPI_COLLECTIVES_EVENTS') AND z.size IS NOT NULL
+),
+ordered AS (
+	SELECT source, name, value, row_number() OVER same AS place, count(*) OVER whole AS number, avg(value) OVER whole AS mean
+	FROM messages
+	WINDOW same AS (PARTITION BY source, name ORDER BY value), whole AS (PARTITION BY source, name)
+)
+SELECT total(value) AS sum, count(*), avg(value),
+	avg(value) FILTER (WHERE place IN ((number + 1) / 2, (number + 2) / 2)), min(value), max(value),
+	CASE WHEN count(*) > 1 THEN sqrt(sum((value - mean) * (value - mean)) / (count(*) - 1)) ELSE 0.0 END, source, name
+FROM ordered
+GROUP BY source, name
+ORDER BY sum DESC, source, name

@@ -1,0 +1,22 @@
+-- title: WDDM Queue Utilization Summary
+-- alias: wddmqueuesdetails
+-- default: 73
+-- requires: class WDDM_*_EVENTS
+-- skipped: queues of the Windows display driver, which do not apply on Linux
+-- column: Utilization = percent
+-- column: Instances = number
+-- column: Avg = average
+-- column: Med = average
+-- column: Min = time
+-- column: Max = time
+-- column: StdDev = average
+-- column: Name = text
+-- column: Q Type = text
+-- column: Q Name = text
+-- column: PID = id
+-- column: GPU ID = id
+-- column: Context = id
+-- column: Engine = text
+-- column: Node Ord = id
+-- help: Windows only: on Linux there are no such queues.
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0

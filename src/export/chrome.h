@@ -1,0 +1,35 @@
+/* The JSON that torch.profiler (Kineto) writes, which Chrome's trace viewer, Perfetto and HTA read. */
+#ifndef SONDE_EXPORT_CHROME_H
+#define SONDE_EXPORT_CHROME_H
+
+#include "export/json_text.h"
+#include "export/timeline.h"
+
+struct chrome {
+	struct export *e;
+	struct timeline t;
+	FILE *out;
+	int64_t base;      /* added to times, so that they count from baseTimeNanoseconds */
+	bool any_event;    /* the next one needs a comma */
+	bool any_arg;
+	/* Processes with GPU work: devices of all but the first have numbers of their own. */
+	int64_t *gpu_processes;
+	size_t gpu_process_count;
+};
+
+/* Places between which Kineto tells devices of one process apart. */
+#define CHROME_DEVICES 64
+
+/* chrome_head.c: what stands before and behind the events, and the events that give names. */
+int chrome_begin(struct chrome *c);
+void chrome_names(struct chrome *c);
+void chrome_finish(struct chrome *c);
+/* Which number a device has among those of all processes. */
+int64_t chrome_device(const struct chrome *c, const int64_t *stream);
+
+/* chrome.c */
+void chrome_event_begin(struct chrome *c, const char *phase);
+void chrome_key(struct chrome *c, const char *key);
+void chrome_time(struct chrome *c, const char *key, int64_t ns);
+
+#endif

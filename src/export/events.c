@@ -1,0 +1,309 @@
+/* Rows of the report's tables as events: their columns, names and categories. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/timeline.h"
+
+#define NONE 0xff
+
+#define GPU_WORK(T, what)                                                                       \
+	COLUMN_##T##_START, COLUMN_##T##_END, COLUMN_##T##_##what, COLUMN_##T##_CORRELATION,    \
+		COLUMN_##T##_ARGS, COLUMN_##T##_GRAPH_NODE, COLUMN_##T##_GRAPH
+
+static const struct event_columns {
+	enum table_id table;
+	uint8_t columns[EVENT_WIDTH];
+} event_tables[] = {
+	{ TABLE_SLICE, { COLUMN_SLICE_START, COLUMN_SLICE_END, COLUMN_SLICE_NAME, COLUMN_SLICE_CORRELATION, COLUMN_SLICE_ARGS,
+			 COLUMN_SLICE_CLASS, COLUMN_SLICE_FLAGS, COLUMN_SLICE_COLOR, COLUMN_SLICE_PAYLOAD_KIND,
+			 COLUMN_SLICE_PAYLOAD, NONE } },
+	{ TABLE_INSTANT, { COLUMN_INSTANT_TIME, COLUMN_INSTANT_TIME, COLUMN_INSTANT_NAME, NONE, COLUMN_INSTANT_ARGS,
+			   COLUMN_INSTANT_CLASS, COLUMN_INSTANT_FLAGS, COLUMN_INSTANT_COLOR, COLUMN_INSTANT_PAYLOAD_KIND,
+			   COLUMN_INSTANT_PAYLOAD, NONE } },
+	{ TABLE_CUDA_API, { COLUMN_CUDA_API_START, COLUMN_CUDA_API_END, COLUMN_CUDA_API_NAME, COLUMN_CUDA_API_CORRELATION,
+			    COLUMN_CUDA_API_ARGS, COLUMN_CUDA_API_CLASS, COLUMN_CUDA_API_FLAGS, COLUMN_CUDA_API_RESULT,
+			    NONE, NONE, NONE } },
+	{ TABLE_OSRT, { COLUMN_OSRT_START, COLUMN_OSRT_END, COLUMN_OSRT_NAME, NONE, NONE, NONE, COLUMN_OSRT_FLAGS,
+			COLUMN_OSRT_RESULT, NONE, NONE, NONE } },
+	{ TABLE_GPU_KERNEL, { GPU_WORK(GPU_KERNEL, LAUNCH), NONE, NONE, NONE, COLUMN_GPU_KERNEL_CHANNEL } },
+	{ TABLE_GPU_COPY, { GPU_WORK(GPU_COPY, KIND), COLUMN_GPU_COPY_BYTES, COLUMN_GPU_COPY_SOURCE, COLUMN_GPU_COPY_TARGET,
+			    COLUMN_GPU_COPY_CHANNEL } },
+	{ TABLE_GPU_SET, { GPU_WORK(GPU_SET, MEMORY), COLUMN_GPU_SET_BYTES, NONE, NONE, COLUMN_GPU_SET_CHANNEL } },
+	{ TABLE_GPU_SYNC, { COLUMN_GPU_SYNC_START, COLUMN_GPU_SYNC_END, COLUMN_GPU_SYNC_KIND, COLUMN_GPU_SYNC_CORRELATION,
+			    COLUMN_GPU_SYNC_ARGS, NONE, NONE, NONE, NONE, NONE, NONE } },
+	{ TABLE_GPU_GRAPH, { COLUMN_GPU_GRAPH_START, COLUMN_GPU_GRAPH_END, COLUMN_GPU_GRAPH_GRAPH,
+			     COLUMN_GPU_GRAPH_CORRELATION, NONE, NONE, NONE, NONE, NONE, NONE, NONE } },
+	{ TABLE_CUDA_OVERHEAD, { COLUMN_CUDA_OVERHEAD_START, COLUMN_CUDA_OVERHEAD_END, COLUMN_CUDA_OVERHEAD_KIND,
+				 COLUMN_CUDA_OVERHEAD_CORRELATION, NONE, NONE, NONE, NONE, NONE, NONE, NONE } },
+	{ TABLE_CUDA_JIT, { COLUMN_CUDA_JIT_START, COLUMN_CUDA_JIT_END, COLUMN_CUDA_JIT_OPERATION,
+			    COLUMN_CUDA_JIT_CORRELATION, NONE, NONE, NONE, NONE, NONE, NONE, NONE } },
+	/* Points with a value: a counter's, and what was allocated or released. */
+	{ TABLE_COUNTER, { COLUMN_COUNTER_TIME, COLUMN_COUNTER_TIME, COLUMN_COUNTER_INTEGER, COLUMN_COUNTER_REAL, NONE, NONE,
+			   NONE, NONE, NONE, NONE, NONE } },
+	{ TABLE_GPU_MEMORY, { COLUMN_GPU_MEMORY_TIME, COLUMN_GPU_MEMORY_TIME, COLUMN_GPU_MEMORY_OPERATION, NONE, NONE, NONE,
+			      NONE, COLUMN_GPU_MEMORY_BYTES, COLUMN_GPU_MEMORY_KIND, NONE, NONE } },
+	{ TABLE_SAMPLE, { COLUMN_SAMPLE_TIME, COLUMN_SAMPLE_TIME, COLUMN_SAMPLE_STACK, COLUMN_SAMPLE_CPU, NONE, NONE,
+			  COLUMN_SAMPLE_KERNEL, COLUMN_SAMPLE_WEIGHT, NONE, NONE, NONE } },
+};
+
+static const struct event_columns *columns_of(enum table_id table)
+{
+	for (size_t i = 0; i < sizeof(event_tables) / sizeof(event_tables[0]); i++)
+		if (event_tables[i].table == table)
+			return &event_tables[i];
+	return NULL;
+}
+
+bool event_table_known(enum table_id table)
+{
+	return columns_of(table) != NULL;
+}
+
+void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id table,
+		       const struct track_groups *groups, uint32_t track_id)
+{
+	*r = (struct event_reader){ .t = t, .table = table, .groups = groups, .track_id = track_id };
+	if (groups)
+		r->at = track_groups_find(groups, track_id);
+}
+
+void event_reader_release(struct event_reader *r)
+{
+	free(r->values);
+	r->values = NULL;
+	r->rows = 0;
+}
+
+static bool at_end(const struct event_reader *r)
+{
+	if (r->groups)
+		return r->at >= r->groups->count || r->groups->groups[r->at].track != r->track_id;
+	return r->at >= report_group_count(r->t->report, r->table);
+}
+
+static int read_columns(struct event_reader *r, size_t group)
+{
+	const uint8_t *columns = columns_of(r->table)->columns;
+	size_t size = (size_t)r->rows * sizeof(*r->values);
+	int result = 0;
+
+	if (r->cap < r->rows) {
+		free(r->values);
+		r->values = malloc(size * EVENT_WIDTH);
+		r->cap = r->values ? r->rows : 0;
+	}
+	for (unsigned i = 0; r->values && result >= 0 && i < EVENT_WIDTH; i++)
+		if (columns[i] == NONE)
+			memset(r->values + (size_t)i * r->rows, 0, size);
+		else
+			result = report_column(r->t->report, r->table, group, columns[i],
+					       r->values + (size_t)i * r->rows, NULL);
+	return r->values ? result : -ENOMEM;
+}
+
+int event_reader_load(struct event_reader *r)
+{
+	const struct report_group *g;
+	size_t group;
+	int result;
+
+	while (r->row >= r->rows) {
+		if (at_end(r)) {
+			event_reader_release(r);
+			return 0;
+		}
+		group = r->groups ? r->groups->groups[r->at].group : r->at;
+		r->at++;
+		g = report_group(r->t->report, r->table, group);
+		r->row = 0;
+		r->rows = g->rows;
+		r->track = timeline_track(r->t, g->track);
+		result = read_columns(r, group);
+		if (result == -EBADMSG) {
+			atomic_fetch_add(&r->t->q->damaged, 1);
+			r->rows = 0;
+		} else if (result < 0) {
+			r->rows = 0;
+			return result;
+		}
+	}
+	return 1;
+}
+
+int event_merge_add(struct event_merge *m, struct timeline *t, const struct track_groups *groups, uint32_t track_id)
+{
+	struct event_reader *grown;
+
+	if (m->count == m->cap) {
+		grown = reallocarray(m->readers, m->cap * 2 + 8, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		m->readers = grown;
+		m->cap = m->cap * 2 + 8;
+	}
+	event_reader_init(&m->readers[m->count++], t, groups->table, groups, track_id);
+	return 0;
+}
+
+int event_merge_next(struct event_merge *m, struct event_reader **ret)
+{
+	struct event_reader *r, *best = NULL;
+	int64_t start, least = 0;
+	int result;
+
+	for (size_t i = 0; i < m->count; i++) {
+		r = &m->readers[i];
+		result = r->row < r->rows ? 1 : event_reader_load(r);
+		if (result < 0)
+			return result;
+		if (result == 0) {
+			m->count--;
+			memmove(r, r + 1, (m->count - i) * sizeof(*r));
+			i--;
+			continue;
+		}
+		start = event_value(r, EVENT_START);
+		if (!best || start < least || (start == least && event_end(r) > event_end(best))) {
+			best = r;
+			least = start;
+		}
+	}
+	*ret = best;
+	return 0;
+}
+
+void event_merge_release(struct event_merge *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		event_reader_release(&m->readers[i]);
+	free(m->readers);
+	*m = (struct event_merge){ 0 };
+}
+
+static const char *memory_name(int64_t kind)
+{
+	static const char *const names[] = { "Unknown", "Pageable", "Pinned", "Device", "Array", "Managed",
+					     "Device Static", "Managed Static" };
+
+	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
+}
+
+static const char *copy_name(int64_t kind)
+{
+	static const char *const names[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD",
+					     "HtoH", "PtoP", "Unified HtoD", "Unified DtoH", "Unified DtoD" };
+
+	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
+}
+
+const char *event_sync_kind(int64_t kind)
+{
+	static const char *const names[] = { "Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync" };
+
+	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
+}
+
+/* Ids of made names lie above those of strings. */
+static void make_name(struct event_name *ret, enum table_id table, int64_t number)
+{
+	ret->text = ret->made;
+	ret->len = strlen(ret->made);
+	ret->id = 1ull << 62 | (uint64_t)table << 48 | ((uint64_t)number & 0xffffffffffff);
+}
+
+static void string_name(const struct event_reader *r, int64_t id, struct event_name *ret)
+{
+	ret->text = timeline_text(r->t, id, &ret->len);
+	ret->id = (uint64_t)id;
+}
+
+static void kernel_name(const struct event_reader *r, struct event_name *ret)
+{
+	const int64_t *launch = cuda_launch(r->t->q->index.cuda, event_value(r, EVENT_WHAT));
+
+	if (launch && launch[LAUNCH_NAME]) {
+		string_name(r, launch[LAUNCH_NAME], ret);
+		return;
+	}
+	snprintf(ret->made, sizeof(ret->made), "kernel without a name");
+	make_name(ret, r->table, 0);
+}
+
+static void made_name(const struct event_reader *r, struct event_name *ret)
+{
+	int64_t what = event_value(r, EVENT_WHAT), from = event_value(r, EVENT_SOURCE), to = event_value(r, EVENT_TARGET);
+
+	switch (r->table) {
+	case TABLE_GPU_COPY:
+		snprintf(ret->made, sizeof(ret->made), "Memcpy %s (%s -> %s)", copy_name(what), memory_name(from),
+			 memory_name(to));
+		what = (what & 0xffff) << 32 | (from & 0xffff) << 16 | (to & 0xffff);
+		break;
+	case TABLE_GPU_SET: snprintf(ret->made, sizeof(ret->made), "Memset (%s)", memory_name(what)); break;
+	case TABLE_GPU_SYNC: snprintf(ret->made, sizeof(ret->made), "%s", event_sync_kind(what)); break;
+	case TABLE_GPU_GRAPH: snprintf(ret->made, sizeof(ret->made), "Graph %lld", (long long)what); break;
+	case TABLE_CUDA_JIT:
+		snprintf(ret->made, sizeof(ret->made), "%s", what == 1 ? "JIT cache load" : what == 2 ? "JIT cache store" :
+			 "JIT compilation");
+		break;
+	default: snprintf(ret->made, sizeof(ret->made), "%d", (int)r->table);
+	}
+	make_name(ret, r->table, what);
+}
+
+static void overhead_name(const struct event_reader *r, struct event_name *ret)
+{
+	int64_t number = event_value(r, EVENT_WHAT) >> 16;
+	int64_t last = LABEL_OVERHEAD_UNIFIED_MEMORY - LABEL_OVERHEAD_UNKNOWN;
+	size_t len = 0;
+	const char *text = cuda_made_text(r->t->q->index.cuda, STRING_ID_MADE + LABEL_OVERHEAD_UNKNOWN +
+					  (number > 0 && number <= last ? number : 0), &len);
+
+	snprintf(ret->made, sizeof(ret->made), "%.*s", (int)len, text ? text : "");
+	make_name(ret, r->table, number);
+}
+
+void event_name(const struct event_reader *r, struct event_name *ret)
+{
+	size_t len;
+
+	switch (r->table) {
+	case TABLE_GPU_KERNEL: kernel_name(r, ret); return;
+	case TABLE_CUDA_API:
+		string_name(r, event_value(r, EVENT_WHAT), ret);
+		len = cuda_clean_length(ret->text, ret->len);
+		if (len != ret->len)
+			ret->id |= 1ull << 63;
+		ret->len = len;
+		return;
+	case TABLE_SLICE:
+	case TABLE_INSTANT:
+	case TABLE_OSRT: string_name(r, event_value(r, EVENT_WHAT), ret); return;
+	case TABLE_CUDA_OVERHEAD: overhead_name(r, ret); return;
+	default: made_name(r, ret);
+	}
+}
+
+const char *event_category(const struct event_reader *r, int64_t *ret_id)
+{
+	*ret_id = 0;
+	switch (r->table) {
+	case TABLE_SLICE:
+	case TABLE_INSTANT:
+		*ret_id = event_value(r, EVENT_CLASS);
+		if (r->track && r->track[TRACK_KIND] == TRACK_GENERIC)
+			return NULL;
+		return r->table == TABLE_SLICE ? "user_annotation" : "cpu_instant_event";
+	case TABLE_CUDA_API: return event_value(r, EVENT_CLASS) == 1 ? "cuda_driver" : "cuda_runtime";
+	case TABLE_OSRT: return "osrt";
+	case TABLE_GPU_KERNEL: return "kernel";
+	case TABLE_GPU_COPY: return "gpu_memcpy";
+	case TABLE_GPU_SET: return "gpu_memset";
+	case TABLE_GPU_SYNC: return "cuda_sync";
+	case TABLE_GPU_GRAPH: return "cuda_graph";
+	case TABLE_CUDA_OVERHEAD: return "overhead";
+	case TABLE_CUDA_JIT: return "cuda_jit";
+	default: return "";
+	}
+}

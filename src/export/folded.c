@@ -1,0 +1,162 @@
+/* Folded stacks, a line each: frames from the outermost on, joined by ';', and a number. Flame graphs are made of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/work_stacks.h"
+#include "query/stack_weights.h"
+
+/* What separates frames, and lines, does not occur in them. */
+static void put_frame(FILE *f, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		putc_unlocked(text[i] == ';' ? ':' : text[i] == '\n' || text[i] == '\r' ? ' ' : text[i], f);
+}
+
+static int put_node(struct query *q, FILE *f, const struct stack_view *view, uint32_t node)
+{
+	uint32_t depth = view->fold.depths[node], *path = calloc((size_t)depth + 1, sizeof(*path));
+	struct buf text = BUF_INIT;
+	int r = path ? 0 : -ENOMEM;
+
+	for (uint32_t i = depth + 1; r >= 0 && i-- > 0; node = view->fold.parents[node])
+		path[i] = node;
+	for (uint32_t i = 0; r >= 0 && i <= depth; i++) {
+		buf_clear(&text);
+		r = stack_view_text(q, view, stack_view_label(view, path[i]), &text);
+		putc_unlocked(';', f);
+		put_frame(f, text.data, text.len);
+	}
+	buf_release(&text);
+	free(path);
+	return r;
+}
+
+static void put_owner(const struct timeline *t, FILE *f, int64_t thread)
+{
+	const int64_t *row = index_find(&t->q->index.threads, thread);
+	char text[160];
+
+	place_text(t, false, row ? row[THREAD_PROCESS] : 0, text, sizeof(text));
+	put_frame(f, text, strlen(text));
+	place_text(t, true, thread, text, sizeof(text));
+	putc_unlocked(';', f);
+	put_frame(f, text, strlen(text));
+}
+
+static int put_threads(struct timeline *t, struct stack_weights *w, bool counts, struct error *err)
+{
+	struct stack_view view = { 0 };
+	struct stack_sums sums = { 0 };
+	FILE *f = t->e->stream;
+	int r = stack_view_open(&view, t->q, STACK_FUNCTIONS, w);
+
+	if (r >= 0)
+		r = stack_sums_init(&sums, &view.fold);
+	for (size_t begin = 0, end; r >= 0 && begin < w->count; begin = end) {
+		end = stack_weights_end(w, begin);
+		stack_sums_add(&sums, w, view.nodes, begin, end);
+		for (uint32_t n = stack_sums_next(&sums, 0); r >= 0 && n < view.fold.count;
+		     n = stack_sums_next(&sums, n + 1)) {
+			if (!sums.self[n].count)
+				continue;
+			put_owner(t, f, w->owners[w->rows[begin].owner]);
+			r = put_node(t->q, f, &view, n);
+			fprintf(f, " %llu\n", (unsigned long long)(counts ? sums.self[n].count : sums.self[n].weight));
+		}
+	}
+	stack_sums_release(&sums);
+	stack_view_release(&view);
+	return r < 0 ? error_set(err, ENOMEM, "Not enough memory") : export_poll(t->e, "stacks", err);
+}
+
+/* Samples have a time; what took long is kept as other events are. */
+static void time_filter(const struct export *e, const char *last, char *text, size_t size)
+{
+	const struct export_times *times = &e->request->times;
+
+	text[0] = '\0';
+	if (times->given)
+		snprintf(text, size, "%s >= %lld and %s <= %lld", times->start_overlaps ? last : "start",
+			 (long long)times->start, times->end_overlaps ? "start" : last, (long long)times->end);
+}
+
+static int put_cpu(struct timeline *t, const char *source, struct error *err)
+{
+	bool samples = strcmp(source, "samples") == 0;
+	struct stack_weights w = { 0 };
+	char filter[160];
+	int r;
+
+	time_filter(t->e, samples ? "start" : "end", filter, sizeof(filter));
+	r = stack_weights_collect(&w, t->q, source, OWNER_THREAD, filter, err);
+	if (r < 0)
+		return r;
+	r = put_threads(t, &w, samples, err);
+	stack_weights_release(&w);
+	return r;
+}
+
+static int put_gpu(struct timeline *t, struct error *err)
+{
+	uint32_t *path = NULL, depth, at;
+	struct work_stacks w;
+	FILE *f = t->e->stream;
+	int r = work_stacks_load(&w, t, err);
+
+	if (r >= 0 && !(path = calloc((size_t)w.node_count + 1, sizeof(*path))))
+		r = error_set(err, ENOMEM, "Not enough memory");
+	for (uint32_t node = 1; r >= 0 && node < w.node_count; node++) {
+		if (!w.nodes[node].count)
+			continue;
+		for (at = node, depth = 0; at; at = w.nodes[at].parent)
+			path[depth++] = w.nodes[at].name;
+		while (depth > 0) {
+			put_frame(f, w.texts[path[depth - 1] - 1], strlen(w.texts[path[depth - 1] - 1]));
+			if (--depth)
+				putc_unlocked(';', f);
+		}
+		fprintf(f, " %llu\n", (unsigned long long)w.nodes[node].ns);
+	}
+	free(path);
+	work_stacks_release(&w);
+	return r < 0 ? r : export_poll(t->e, "stacks", err);
+}
+
+static bool has_work(const struct timeline *t)
+{
+	return report_row_count(t->report, TABLE_GPU_KERNEL) || report_row_count(t->report, TABLE_GPU_COPY) ||
+	       report_row_count(t->report, TABLE_GPU_SET);
+}
+
+static int put_all(struct timeline *t, struct error *err)
+{
+	switch (t->e->request->stacks) {
+	case EXPORT_STACKS_CPU: return put_cpu(t, "samples", err);
+	case EXPORT_STACKS_GPU: return put_gpu(t, err);
+	case EXPORT_STACKS_OFFCPU: return put_cpu(t, "offcpu", err);
+	case EXPORT_STACKS_OSRT: return put_cpu(t, "osrt", err);
+	case EXPORT_STACKS_ANY: break;
+	}
+	if (report_row_count(t->report, TABLE_SAMPLE))
+		return put_cpu(t, "samples", err);
+	if (has_work(t))
+		return put_gpu(t, err);
+	return error_set(err, ENODATA, "%s has no CPU samples and no GPU work", t->e->request->input);
+}
+
+static int whole(struct export *e, struct error *err)
+{
+	struct timeline t;
+	int r = timeline_open(&t, e, err);
+
+	if (r >= 0)
+		r = put_all(&t, err);
+	timeline_close(&t);
+	return r;
+}
+
+const struct export_format export_folded = {
+	.name = "Folded", .ending = ".folded", .streams = true, .whole = whole, .begin = export_stream_begin,
+	.end = export_stream_end, .give_up = export_stream_give_up,
+};

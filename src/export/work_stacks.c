@@ -1,0 +1,293 @@
+#include "export/work_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_PAGES 65536u
+#define MAX_OPEN 4096u
+/* Names that are places, above string ids and made names. */
+#define PLACE_PROCESS (3ull << 61)
+#define PLACE_THREAD (3ull << 61 | 1ull << 60)
+
+/* The node of each call of a process, by correlation; the process's own node for work of calls that are not known. */
+struct call_nodes {
+	int64_t uid;
+	uint32_t node;
+	uint32_t **pages;
+};
+
+void place_text(const struct timeline *t, bool is_thread, int64_t uid, char *text, size_t size)
+{
+	const struct index_table *table = is_thread ? &t->q->index.threads : &t->q->index.processes;
+	const int64_t *row = index_find(table, uid);
+	const char *name = "";
+
+	if (row)
+		name = is_thread ? timeline_thread_name(t, uid) : timeline_text(t, row[PROCESS_NAME], NULL);
+	snprintf(text, size, "%s-%lld", name[0] ? name : is_thread ? "thread" : "process",
+		 row ? (long long)row[is_thread ? THREAD_TID : PROCESS_PID] : 0);
+}
+
+uint32_t work_name(struct work_stacks *w, uint64_t id, const char *text, size_t len)
+{
+	bool is_new;
+	uint32_t number = id_map_number(&w->names, id, &is_new);
+	char **grown;
+
+	if (!is_new)
+		return number;
+	if (number > w->text_cap) {
+		grown = reallocarray(w->texts, (size_t)w->text_cap * 2 + 64, sizeof(*grown));
+		if (!grown)
+			return 0;
+		memset(grown + w->text_cap, 0, (w->text_cap + 64) * sizeof(*grown));
+		w->texts = grown;
+		w->text_cap = w->text_cap * 2 + 64;
+	}
+	w->texts[number - 1] = strndup(text, len);
+	return w->texts[number - 1] ? number : 0;
+}
+
+static uint32_t child_node(struct work_stacks *w, uint32_t parent, uint32_t name)
+{
+	bool is_new;
+	uint32_t number = name ? id_map_number(&w->edges, (uint64_t)parent << 32 | name, &is_new) : 0;
+	struct work_node *grown;
+
+	if (!number || !is_new)
+		return number;
+	if (number >= w->node_cap) {
+		grown = reallocarray(w->nodes, (size_t)number * 2 + 64, sizeof(*grown));
+		if (!grown)
+			return 0;
+		w->nodes = grown;
+		w->node_cap = number * 2 + 64;
+	}
+	w->nodes[number] = (struct work_node){ .parent = parent, .name = name };
+	w->node_count = number + 1;
+	return number;
+}
+
+static uint32_t place_node(struct work_stacks *w, uint32_t parent, bool is_thread, int64_t uid)
+{
+	char text[160];
+
+	place_text(w->t, is_thread, uid, text, sizeof(text));
+	return child_node(w, parent, work_name(w, (is_thread ? PLACE_THREAD : PLACE_PROCESS) | (uint64_t)uid, text,
+					       strlen(text)));
+}
+
+static struct call_nodes *process_calls(struct work_stacks *w, int64_t uid)
+{
+	struct call_nodes *grown;
+
+	for (size_t i = 0; i < w->process_count; i++)
+		if (w->processes[i].uid == uid)
+			return &w->processes[i];
+	grown = reallocarray(w->processes, w->process_count + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	w->processes = grown;
+	grown += w->process_count;
+	*grown = (struct call_nodes){ .uid = uid, .node = place_node(w, 0, false, uid),
+				      .pages = calloc(CALL_PAGES, sizeof(*grown->pages)) };
+	w->process_count++;
+	return grown->node && grown->pages ? grown : NULL;
+}
+
+static int set_call(struct call_nodes *calls, int64_t correlation, uint32_t node)
+{
+	uint32_t **page;
+
+	if (correlation <= 0 || correlation > UINT32_MAX)
+		return 0;
+	page = &calls->pages[correlation >> 16];
+	if (!*page)
+		*page = calloc(65536, sizeof(**page));
+	if (!*page)
+		return -ENOMEM;
+	(*page)[correlation & 0xffff] = node;
+	return 0;
+}
+
+static uint32_t call_node(const struct call_nodes *calls, int64_t correlation)
+{
+	const uint32_t *page = correlation > 0 && correlation <= UINT32_MAX ? calls->pages[correlation >> 16] : NULL;
+
+	return page && page[correlation & 0xffff] ? page[correlation & 0xffff] : calls->node;
+}
+
+/* What is open on a thread. Ranges need not nest, so that one may end below others. */
+struct open_ranges {
+	struct open_range {
+		int64_t end;
+		uint32_t name;
+		uint32_t node; /* 0: those below it have changed */
+	} list[MAX_OPEN];
+	unsigned count;
+	uint32_t thread;       /* node */
+};
+
+static void close_ranges(struct open_ranges *open, int64_t time)
+{
+	unsigned kept = 0;
+
+	while (kept < open->count && open->list[kept].end > time)
+		kept++;
+	for (unsigned i = kept; i < open->count; i++)
+		if (open->list[i].end > time) {
+			open->list[kept] = open->list[i];
+			open->list[kept++].node = 0;
+		}
+	open->count = kept;
+}
+
+static uint32_t innermost(struct work_stacks *w, struct open_ranges *open)
+{
+	uint32_t node = open->thread;
+
+	for (unsigned i = 0; i < open->count; i++) {
+		if (!open->list[i].node)
+			open->list[i].node = child_node(w, node, open->list[i].name);
+		node = open->list[i].node;
+		if (!node)
+			return 0;
+	}
+	return node;
+}
+
+static int take_event(struct work_stacks *w, struct call_nodes *calls, struct open_ranges *open,
+		      const struct event_reader *r)
+{
+	struct event_name name;
+	uint32_t node;
+
+	close_ranges(open, event_value(r, EVENT_START));
+	if (r->table == TABLE_CUDA_API) {
+		node = innermost(w, open);
+		return node ? set_call(calls, event_value(r, EVENT_CORRELATION), node) : -ENOMEM;
+	}
+	if (open->count == MAX_OPEN)
+		return 0;
+	event_name(r, &name);
+	open->list[open->count] = (struct open_range){ event_end(r), work_name(w, name.id, name.text, name.len), 0 };
+	return open->list[open->count++].name ? 0 : -ENOMEM;
+}
+
+static int read_thread(struct work_stacks *w, const int64_t *thread, const struct track_groups *groups, struct error *err)
+{
+	struct open_ranges *open = calloc(1, sizeof(*open));
+	struct call_nodes *calls = process_calls(w, thread[THREAD_PROCESS]);
+	struct event_merge events = { 0 };
+	struct event_reader *r = NULL;
+	uint32_t rows = 0;
+	int result = open && calls ? 0 : -ENOMEM;
+
+	if (result >= 0)
+		open->thread = place_node(w, calls->node, true, thread[THREAD_UID]);
+	for (size_t i = 0; result >= 0 && i < w->t->tracks.count; i++) {
+		const int64_t *track = w->t->tracks.rows + i * w->t->tracks.width;
+
+		for (unsigned g = 0; result >= 0 && g < 2 && track[TRACK_THREAD] == thread[THREAD_UID]; g++)
+			if (track_groups_has(&groups[g], (uint32_t)track[TRACK_ID]))
+				result = event_merge_add(&events, w->t, &groups[g], (uint32_t)track[TRACK_ID]);
+	}
+	while (result >= 0 && (result = event_merge_next(&events, &r)) >= 0 && r) {
+		result = take_event(w, calls, open, r);
+		r->row++;
+		if (result >= 0 && ++rows % 65536 == 0 && (result = export_poll(w->t->e, "calls", err)) < 0)
+			break;
+	}
+	event_merge_release(&events);
+	free(open);
+	return result == -ENOMEM ? error_set(err, ENOMEM, "Not enough memory") : result;
+}
+
+static int read_calls(struct work_stacks *w, struct error *err)
+{
+	static const enum table_id tables[] = { TABLE_SLICE, TABLE_CUDA_API };
+	const struct index_table *threads = &w->t->q->index.threads;
+	struct track_groups groups[2] = { 0 };
+	int r = 0;
+
+	for (unsigned i = 0; r >= 0 && i < 2; i++)
+		if (track_groups_load(&groups[i], w->t->q, tables[i]) < 0)
+			r = error_set(err, ENOMEM, "Not enough memory");
+	for (size_t i = 0; r >= 0 && i < threads->count; i++)
+		r = read_thread(w, threads->rows + i * threads->width, groups, err);
+	for (unsigned i = 0; i < 2; i++)
+		track_groups_release(&groups[i]);
+	return r;
+}
+
+static int add_work(struct work_stacks *w, const struct event_reader *r)
+{
+	int64_t start = event_value(r, EVENT_START), end = event_end(r);
+	struct call_nodes *calls;
+	struct event_name name;
+	uint32_t node;
+
+	if (!r->track || !export_keeps(w->t->e, start, end))
+		return 0;
+	calls = process_calls(w, r->track[TRACK_PROCESS]);
+	if (!calls)
+		return -ENOMEM;
+	event_name(r, &name);
+	node = child_node(w, call_node(calls, event_value(r, EVENT_CORRELATION)),
+			  work_name(w, name.id, name.text, name.len));
+	if (!node)
+		return -ENOMEM;
+	w->nodes[node].count++;
+	w->nodes[node].ns += (uint64_t)end - (uint64_t)start;
+	return 0;
+}
+
+static int read_work(struct work_stacks *w, enum table_id table, struct error *err)
+{
+	struct event_reader r;
+	uint32_t rows = 0;
+	int result;
+
+	event_reader_init(&r, w->t, table, NULL, 0);
+	while ((result = event_reader_load(&r)) > 0) {
+		result = add_work(w, &r);
+		r.row++;
+		if (result >= 0 && ++rows % 65536 == 0)
+			result = export_poll(w->t->e, "GPU work", err);
+		if (result < 0)
+			break;
+	}
+	event_reader_release(&r);
+	return result == -ENOMEM ? error_set(err, ENOMEM, "Not enough memory") : result;
+}
+
+int work_stacks_load(struct work_stacks *w, struct timeline *t, struct error *err)
+{
+	int r;
+
+	*w = (struct work_stacks){ .t = t };
+	r = read_calls(w, err);
+	if (r >= 0)
+		r = read_work(w, TABLE_GPU_KERNEL, err);
+	if (r >= 0)
+		r = read_work(w, TABLE_GPU_COPY, err);
+	return r < 0 ? r : read_work(w, TABLE_GPU_SET, err);
+}
+
+void work_stacks_release(struct work_stacks *w)
+{
+	for (size_t i = 0; i < w->process_count; i++) {
+		for (size_t page = 0; w->processes[i].pages && page < CALL_PAGES; page++)
+			free(w->processes[i].pages[page]);
+		free(w->processes[i].pages);
+	}
+	for (uint32_t i = 0; i < w->text_cap; i++)
+		free(w->texts[i]);
+	free(w->texts);
+	free(w->processes);
+	free(w->nodes);
+	id_map_release(&w->edges);
+	id_map_release(&w->names);
+	*w = (struct work_stacks){ 0 };
+}

@@ -1,0 +1,36 @@
+/* GPU time by where it was launched: the NVTX ranges and operators that were open on the thread around the call, and the
+ * kernel, copy or set at the end. Four bytes per call are in memory, and the tree. */
+#ifndef SONDE_EXPORT_WORK_STACKS_H
+#define SONDE_EXPORT_WORK_STACKS_H
+
+#include "export/id_map.h"
+#include "export/timeline.h"
+
+struct work_node {
+	uint32_t parent; /* below the node itself; 0 = the root, which has no name */
+	uint32_t name;
+	uint64_t count;  /* of work that is this node, without what is below */
+	uint64_t ns;
+};
+
+struct work_stacks {
+	struct timeline *t;
+	struct work_node *nodes;
+	uint32_t node_count, node_cap;
+	struct id_map edges;    /* parent and name to node */
+	struct id_map names;
+	char **texts;           /* by number, less 1 */
+	uint32_t text_cap;
+	struct call_nodes *processes;
+	size_t process_count;
+};
+
+int work_stacks_load(struct work_stacks *w, struct timeline *t, struct error *err);
+void work_stacks_release(struct work_stacks *w);
+
+/* "name-number" of a process or thread. */
+void place_text(const struct timeline *t, bool is_thread, int64_t uid, char *text, size_t size);
+/* The number of a name, kept with its text. 0: no memory. */
+uint32_t work_name(struct work_stacks *w, uint64_t id, const char *text, size_t len);
+
+#endif
