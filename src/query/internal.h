@@ -53,6 +53,7 @@ int callchains_register(struct query *q);
 int sample_stats_register(struct query *q);
 int stack_stats_register(struct query *q);
 int cuda_labels_register(struct query *q);
+int cuda_traces_register(struct query *q);
 int nvtx_projection_register(struct query *q);
 int nvtx_kernels_register(struct query *q);
 int fold_register(struct query *q);

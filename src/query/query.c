@@ -17,7 +17,7 @@ static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
 	"torch_ops", "torch_op_stats", "sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
 	"frame_lines", "cuda_gpu_ops", "cuda_kernel_exec", "nvtx_projection", "nvtx_projection_stats",
-	"nvtx_kernel_stats",
+	"nvtx_kernel_stats", "cuda_gpu_trace", "cuda_api_trace", "cuda_kern_exec_trace",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -115,6 +115,8 @@ static int register_all(struct query *q)
 		r = stack_stats_register(q);
 	if (r == SQLITE_OK)
 		r = cuda_labels_register(q);
+	if (r == SQLITE_OK)
+		r = cuda_traces_register(q);
 	if (r == SQLITE_OK)
 		r = nvtx_projection_register(q);
 	if (r == SQLITE_OK)
