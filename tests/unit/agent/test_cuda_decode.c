@@ -763,13 +763,13 @@ int main(void)
 		cmocka_unit_test(memory),
 		cmocka_unit_test(pool),
 		cmocka_unit_test(unified),
-		cmocka_unit_test(windows),
 		cmocka_unit_test(graph),
 		cmocka_unit_test(jit),
 		cmocka_unit_test(device),
 		cmocka_unit_test(contexts_and_streams),
 		cmocka_unit_test(what_is_left_out),
 		cmocka_unit_test(full_ring),
+		cmocka_unit_test(windows), /* correlations go on from here */
 	};
 
 	return cmocka_run_group_tests(tests, make_edge, NULL);
