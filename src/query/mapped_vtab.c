@@ -251,7 +251,7 @@ static int enter_piece(struct mapped_cursor *c, uint64_t piece, unsigned source,
 		return 0;
 	}
 	c->now = s;
-	c->is_plain = c->check_count == 0 && v->table->sources[source].filter == FILTER_NONE;
+	c->is_plain = c->check_count == 0 && v->table->sources[source].filter == FILTER_NONE && !v->q->scope;
 	return r;
 }
 
