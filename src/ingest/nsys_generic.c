@@ -108,10 +108,11 @@ static uint64_t arguments(struct nsys_rows *rows, unsigned first)
 
 static uint64_t name_of(const struct nsys_rows *rows, uint64_t otherwise)
 {
-	uint64_t name = nsys_string(rows, NAME_ID);
+	/* What a marker says comes before the function that made it. */
+	uint64_t name = nsys_string(rows, TEXT_ID);
 
 	if (!name)
-		name = nsys_string(rows, TEXT_ID);
+		name = nsys_string(rows, NAME_ID);
 	if (!name)
 		name = nsys_text(rows, TEXT);
 	if (!name)
