@@ -14,11 +14,5 @@
 -- column: Thread Name = text
 -- note: SELECT count || CASE count WHEN 1 THEN ' call' ELSE ' calls' END || ' had not returned at the end: Duration is empty.' FROM group_stats('CUPTI_ACTIVITY_KIND_RUNTIME', '', 'start', 'open = 1')
 -- help: Every call of the CUDA runtime and driver in order of start.
-WITH names AS MATERIALIZED (
-	SELECT t.globalTid, s.value FROM ThreadNames t JOIN StringIds s ON s.id = t.nameId
-)
-SELECT
-	c.start, c.apiDuration, CASE WHEN :group THEN fold_numbers(c.apiName) ELSE c.apiName END, c.returnValue, c.correlationId,
-	c.globalTid / 0x1000000 % 0x1000000, c.globalTid % 0x1000000, NULL, n.value
-FROM CUPTI_ACTIVITY_KIND_RUNTIME c LEFT JOIN names n ON n.globalTid = c.globalTid
-ORDER BY c.start, c.end DESC
+SELECT start, duration, CASE WHEN :group THEN fold_numbers(name) ELSE name END, returnValue, correlationId, pid, tid, NULL, threadName
+FROM cuda_api_trace

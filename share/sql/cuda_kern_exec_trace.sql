@@ -25,11 +25,5 @@
 -- help: kernel, where that is later. Total: from the begin of the call to the end of the later of both.
 SELECT
 	apiStart, apiDuration, queueStart, queueDuration, kernelStart, kernelDuration, totalDuration,
-	globalTid / 0x1000000 % 0x1000000, globalTid % 0x1000000, deviceId, apiName,
-	printf('%4d %4d %4d', gridX, gridY, gridZ), printf('%4d %4d %4d', blockX, blockY, blockZ),
-	CASE WHEN :nvtx_name AND nvtxName IS NOT NULL THEN coalesce(nvtxDomain, '') || ':' || CASE WHEN :group THEN fold_numbers(nvtxName) ELSE nvtxName END || '/' ELSE '' END ||
-	coalesce(CASE WHEN :group THEN fold_numbers(CASE WHEN :base THEN base WHEN :mangled THEN mangled ELSE name END)
-		WHEN :base THEN base WHEN :mangled THEN mangled ELSE name END, '[Unknown]') AS shown
-FROM cuda_kernel_exec
-WHERE apiStart IS NOT NULL
-ORDER BY apiStart, kernelStart, shown
+	pid, tid, deviceId, apiName, grid, block, CASE WHEN :group THEN fold_numbers(shown) ELSE shown END
+FROM cuda_kern_exec_trace(CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END, :nvtx_name)

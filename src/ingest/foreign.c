@@ -128,14 +128,23 @@ static void tell_trouble(struct foreign_result *ret, const struct source *source
 				       kineto->trouble || ncu->trouble ? "; " : "");
 	if (kineto->trouble)
 		snprintf(ret->trouble + len, sizeof(ret->trouble) - len,
-			 "line %zu, byte %zu: %.200s. The %llu events before it are in the report, and %llu behind it; "
-			 "%llu %s malformed", kineto->line, kineto->offset, kineto->trouble, (unsigned long long)kineto->before,
+			 "line %zu, byte %zu: %.200s. The %llu events before it are in the report, and %llu behind it; %llu %s malformed",
+			 kineto->line, kineto->offset, kineto->trouble, (unsigned long long)kineto->before,
 			 (unsigned long long)(kineto->events - kineto->before), (unsigned long long)kineto->troubles,
 			 kineto->troubles == 1 ? "place is" : "places are");
 	if (ncu->trouble)
 		snprintf(ret->trouble + len, sizeof(ret->trouble) - len,
 			 "line %zu: %.200s. The %llu kernels before it are in the report", ncu->line, ncu->trouble,
 			 (unsigned long long)ncu->kernels);
+}
+
+/* Tables are read as a whole. */
+static int import_table(struct source *source, struct report_writer *writer, struct ncu_result *ret, struct error *err)
+{
+	source->most_held = SIZE_MAX;
+	while (source_more(source))
+		;
+	return ncu_import(source->text, source->len, writer, ret, err);
 }
 
 static int import_text(const char *path, enum foreign_kind kind, struct report_writer *writer, struct foreign_result *ret,
@@ -146,15 +155,8 @@ static int import_text(const char *path, enum foreign_kind kind, struct report_w
 	struct source source;
 	int r = source_open(&source, path, err);
 
-	if (r >= 0 && kind == FOREIGN_CSV) {
-		/* Tables of ncu are small: all of it at once. */
-		source.most_held = SIZE_MAX;
-		while (source_more(&source) > 0)
-			;
-		r = ncu_import(source.text, source.len, writer, &ncu, err);
-	} else if (r >= 0) {
-		r = kineto_import(&source, writer, &kineto, err);
-	}
+	if (r >= 0)
+		r = kind == FOREIGN_CSV ? import_table(&source, writer, &ncu, err) : kineto_import(&source, writer, &kineto, err);
 	if (r >= 0)
 		tell_trouble(ret, &source, &kineto, &ncu);
 	source_close(&source);

@@ -20,7 +20,7 @@ struct look_up {
 	size_t group;          /* of the call */
 	int64_t thread;
 	int64_t tid;
-	uint32_t name;
+	int64_t name;
 	int64_t clean_name;
 };
 
@@ -42,7 +42,7 @@ static int64_t global_tid(struct look_up *l, uint32_t call)
 	return l->tid;
 }
 
-static int64_t clean_name(struct look_up *l, uint32_t name)
+static int64_t clean_name(struct look_up *l, int64_t name)
 {
 	const int64_t *row;
 
@@ -56,28 +56,50 @@ static int64_t clean_name(struct look_up *l, uint32_t name)
 
 static int call_value(struct look_up *l, enum call_value value, uint32_t row, int64_t *ret)
 {
-	uint32_t call = cuda_call_find(l->process, l->correlations[row]);
-	int64_t start, end;
+	uint32_t call = cuda_call_find(l->calls, l->process, l->correlations[row]);
+	int64_t end;
 
 	if (call == CUDA_NO_CALL)
 		return 0;
-	start = l->calls->starts[call];
-	end = l->calls->ends[call];
 	switch (value) {
-	case CALL_START: *ret = start; return 1;
-	case CALL_END: *ret = end; return 1;
-	case CALL_DURATION: *ret = between(start, end); return 1;
-	case CALL_NAME: *ret = clean_name(l, l->calls->names[call]); return *ret != 0;
+	case CALL_NAME: *ret = clean_name(l, cuda_call_name(l->calls, call)); return *ret != 0;
 	case CALL_TID: *ret = global_tid(l, call); return *ret != 0;
+	case CALL_TID_NUMBER: *ret = global_tid(l, call) & 0xffffff; return *ret != 0;
+	case CALL_THREAD_NAME:
+		*ret = global_tid(l, call) ? index_thread_name(&l->s->q->index, l->thread) : 0;
+		return *ret != 0;
+	case CALL_START: *ret = cuda_call_start(l->calls, call); return 1;
+	default: end = cuda_call_end(l->calls, call);
+	}
+	switch (value) {
+	case CALL_END: *ret = end; return 1;
+	case CALL_DURATION: *ret = between(cuda_call_start(l->calls, call), end); return 1;
 	case CALL_QUEUE_START: *ret = end; return l->starts[row] > end;
 	case CALL_QUEUE_DURATION: *ret = between(end, l->starts[row]); return l->starts[row] > end;
-	default: *ret = between(start, l->ends[row] > end ? l->ends[row] : end); return 1;
+	default:
+		*ret = between(cuda_call_start(l->calls, call), l->ends[row] > end ? l->ends[row] : end);
+		return 1;
+	}
+}
+
+/* What has to be known of the calls. */
+static unsigned parts_of(enum call_value value)
+{
+	switch (value) {
+	case CALL_START: return CALL_PART_STARTS;
+	case CALL_NAME: return CALL_PART_NAMES;
+	case CALL_END:
+	case CALL_QUEUE_START:
+	case CALL_QUEUE_DURATION: return CALL_PART_ENDS;
+	case CALL_DURATION:
+	case CALL_TOTAL_DURATION: return CALL_PART_STARTS | CALL_PART_ENDS;
+	default: return 0;
 	}
 }
 
 static int range_value(const struct look_up *l, enum call_value value, uint32_t row, int64_t *ret)
 {
-	uint32_t call = value == CALL_CAPTURE_RANGE ? CUDA_NO_CALL : cuda_call_find(l->process, l->correlations[row]);
+	uint32_t call = value == CALL_CAPTURE_RANGE ? CUDA_NO_CALL : cuda_call_find(l->calls, l->process, l->correlations[row]);
 	uint32_t place = call == CUDA_NO_CALL ? 0 : l->ranges->of_call[call];
 	const struct nvtx_range *range;
 
@@ -107,7 +129,7 @@ static int prepare(struct look_up *l)
 	int r = load_column(s, l->cell->column, &l->correlations);
 
 	if (r >= 0)
-		r = cuda_calls_of(s->q, &l->calls);
+		r = cuda_calls_of(s->q, parts_of(value), &l->calls);
 	if (r >= 0 && value >= CALL_NVTX_NAME)
 		r = nvtx_ranges_of(s->q, &l->ranges);
 	if (r >= 0 && value >= CALL_QUEUE_START && value <= CALL_TOTAL_DURATION) {
@@ -124,7 +146,8 @@ static int prepare(struct look_up *l)
 
 static enum vector_kind kind_of(enum call_value value)
 {
-	return value == CALL_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ? VECTOR_STRING : VECTOR_NUMBER;
+	return value == CALL_NAME || value == CALL_THREAD_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ?
+	       VECTOR_STRING : VECTOR_NUMBER;
 }
 
 int call_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v)

@@ -14,6 +14,8 @@ enum call_value {
 	CALL_DURATION,
 	CALL_NAME,           /* as nsys's reports print it */
 	CALL_TID,            /* globalTid */
+	CALL_TID_NUMBER,
+	CALL_THREAD_NAME,
 	CALL_QUEUE_START,    /* null unless the work began after the call had ended */
 	CALL_QUEUE_DURATION,
 	CALL_TOTAL_DURATION, /* from the begin of the call to the end of the later of both */

@@ -1,9 +1,8 @@
 /* cuda_gpu_ops: all work of the GPUs in one shape, with the call that started it and the NVTX range around that.
  * cuda_kernel_exec: each kernel from its call to its end. */
-#include <stdio.h>
-
 #include "query/call_values.h"
 #include "query/cuda_index.h"
+#include "query/cuda_labels.h"
 #include "query/mapping_words.h"
 
 #define LAUNCH(from) { .convert = CONVERT_LAUNCH, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = (from) }
@@ -12,9 +11,6 @@
 #define CALL(what, correlation) { .convert = CONVERT_CALL, .column = (correlation), .other = CALL_##what }
 #define RANGE(what, correlation, node)                                                           \
 	{ .convert = CONVERT_CALL, .column = (correlation), .other = CALL_##what, .constant = (node) }
-
-/* As they are in column `kind`. */
-enum { OP_KERNEL = 1, OP_COPY = 2, OP_SET = 3, OP_GRAPH = 4, OP_SYNC = 5 };
 
 static const struct mapped_column ops_columns[] = {
 	SHOWN("start", "INTEGER"), SHOWN("end", "INTEGER"), SHOWN("duration", "INTEGER"), SHOWN("kind", "INTEGER"),
@@ -129,37 +125,44 @@ _Static_assert(COUNT(sync_cells) == COUNT(ops_columns), "a cell per column");
 _Static_assert(COUNT(exec_cells) == COUNT(exec_columns), "a cell per column");
 _Static_assert(COUNT(ops_columns) <= MAPPED_MAX_COLUMNS, "a scan has room for them");
 
-/* cuda_op_label(kind, copyKind): what nsys calls work that is no kernel. */
-static void op_label(sqlite3_context *context, int argc, sqlite3_value **argv)
+const char *cuda_op_label(int64_t kind, int64_t copy)
 {
 	static const char *const copies[] = {
-		"Unknown", "Host-to-Device", "Device-to-Host", "Host-to-Array", "Array-to-Host", "Array-to-Array",
-		"Array-to-Device", "Device-to-Array", "Device-to-Device", "Host-to-Host", "Peer-to-Peer",
-		"Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device",
+		"[CUDA memcpy Unknown]", "[CUDA memcpy Host-to-Device]", "[CUDA memcpy Device-to-Host]",
+		"[CUDA memcpy Host-to-Array]", "[CUDA memcpy Array-to-Host]", "[CUDA memcpy Array-to-Array]",
+		"[CUDA memcpy Array-to-Device]", "[CUDA memcpy Device-to-Array]", "[CUDA memcpy Device-to-Device]",
+		"[CUDA memcpy Host-to-Host]", "[CUDA memcpy Peer-to-Peer]", "[CUDA memcpy Unified Host-to-Device]",
+		"[CUDA memcpy Unified Device-to-Host]", "[CUDA memcpy Unified Device-to-Device]",
 	};
-	sqlite3_int64 copy = sqlite3_value_int64(argv[1]);
-	char text[64];
 
-	switch (sqlite3_value_int64(argv[0])) {
-	case OP_COPY:
-		snprintf(text, sizeof(text), "[CUDA memcpy %s]", copies[copy >= 0 && copy < (int)COUNT(copies) ? copy : 0]);
-		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
-		break;
-	case OP_SET: sqlite3_result_text(context, "[CUDA memset]", -1, SQLITE_STATIC); break;
-	case OP_GRAPH: sqlite3_result_text(context, "[CUDA Graph]", -1, SQLITE_STATIC); break;
-	default: break; /* null */
+	switch (kind) {
+	case OP_COPY: return copies[copy >= 0 && copy < (int64_t)COUNT(copies) ? copy : 0];
+	case OP_SET: return "[CUDA memset]";
+	case OP_GRAPH: return "[CUDA Graph]";
+	default: return NULL;
 	}
 }
 
-/* cuda_memory_label(kind): nsys's names of its numbers of kinds of memory. */
-static void memory_label(sqlite3_context *context, int argc, sqlite3_value **argv)
+const char *cuda_memory_label(int64_t kind)
 {
 	static const char *const kinds[] = { "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static",
 					     "Managed Static", "Unknown" };
-	sqlite3_int64 kind = sqlite3_value_int64(argv[0]);
 
+	return kinds[kind >= 0 && kind < (int64_t)COUNT(kinds) ? kind : 7];
+}
+
+/* cuda_op_label(kind, copyKind) */
+static void op_label(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	sqlite3_result_text(context, cuda_op_label(sqlite3_value_int64(argv[0]), sqlite3_value_int64(argv[1])), -1,
+			    SQLITE_STATIC);
+}
+
+/* cuda_memory_label(kind) */
+static void memory_label(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
 	if (sqlite3_value_type(argv[0]) != SQLITE_NULL)
-		sqlite3_result_text(context, kinds[kind >= 0 && kind < (int)COUNT(kinds) ? kind : 7], -1, SQLITE_STATIC);
+		sqlite3_result_text(context, cuda_memory_label(sqlite3_value_int64(argv[0])), -1, SQLITE_STATIC);
 }
 
 int cuda_labels_register(struct query *q)

@@ -77,7 +77,7 @@ static int add_group(struct group_table *t, const int64_t *key, uint8_t key_null
 		t->groups = grown;
 		t->cap = cap;
 	}
-	t->groups[t->count] = (struct group){ .key_null = key_null };
+	t->groups[t->count] = (struct group){ .key_null = key_null, .is_narrow = t->narrow != 0 };
 	memcpy(t->groups[t->count].key, key, sizeof(t->groups[0].key));
 	t->count++;
 	return 0;
@@ -111,7 +111,7 @@ int group_table_find(struct group_table *t, const int64_t *key, uint8_t key_null
 void group_table_release(struct group_table *t)
 {
 	for (size_t i = 0; i < t->count; i++)
-		free(t->groups[i].values);
+		group_forget_values(&t->groups[i]);
 	free(t->groups);
 	free(t->slots);
 	*t = (struct group_table){ 0 };
@@ -120,15 +120,37 @@ void group_table_release(struct group_table *t)
 static int grow_values(struct group *group, size_t needed)
 {
 	size_t cap = group->cap ? group->cap : 8;
-	int64_t *grown;
+	void *grown;
 
 	while (cap < needed)
 		cap *= 2;
-	grown = realloc(group->values, cap * sizeof(*grown));
+	if (group->is_narrow)
+		grown = realloc(group->narrow, cap * sizeof(*group->narrow));
+	else
+		grown = realloc(group->values, cap * sizeof(*group->values));
 	if (!grown)
 		return -ENOMEM;
-	group->values = grown;
+	if (group->is_narrow)
+		group->narrow = grown;
+	else
+		group->values = grown;
 	group->cap = cap;
+	return 0;
+}
+
+/* From here on the group keeps numbers in full. */
+static int widen(struct group *group)
+{
+	int64_t *values = malloc((group->cap + 1) * sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < group->count; i++)
+		values[i] = group->narrow[i];
+	free(group->narrow);
+	group->narrow = NULL;
+	group->values = values;
+	group->is_narrow = 0;
 	return 0;
 }
 
@@ -136,9 +158,64 @@ int group_add_value(struct group *group, int64_t value)
 {
 	int r = group->count == group->cap ? grow_values(group, group->count + 1) : 0;
 
+	if (r >= 0 && group->is_narrow) {
+		if ((uint64_t)value <= UINT32_MAX) {
+			group->narrow[group->count++] = (uint32_t)value;
+			return 0;
+		}
+		r = widen(group);
+	}
 	if (r >= 0)
 		group->values[group->count++] = value;
 	return r;
+}
+
+int group_take_values(struct group *to, struct group *from)
+{
+	int r = 0;
+
+	if (to->count == 0) {
+		group_forget_values(to);
+		to->values = from->values;
+		to->narrow = from->narrow;
+		to->is_narrow = from->is_narrow;
+		to->count = from->count;
+		to->cap = from->cap;
+		from->values = NULL;
+		from->narrow = NULL;
+		from->count = from->cap = 0;
+		return 0;
+	}
+	if (to->is_narrow != from->is_narrow)
+		r = widen(to->is_narrow ? to : from);
+	if (r >= 0 && to->cap - to->count < from->count)
+		r = grow_values(to, to->count + from->count);
+	if (r < 0)
+		return r;
+	if (to->is_narrow)
+		memcpy(to->narrow + to->count, from->narrow, from->count * sizeof(*from->narrow));
+	else
+		memcpy(to->values + to->count, from->values, from->count * sizeof(*from->values));
+	to->count += from->count;
+	group_forget_values(from);
+	return 0;
+}
+
+void group_forget_values(struct group *group)
+{
+	free(group->values);
+	free(group->narrow);
+	group->values = NULL;
+	group->narrow = NULL;
+	group->cap = 0;
+}
+
+void group_quantiles(struct group *group, const double *fractions, size_t fraction_count, struct quantile *ret)
+{
+	if (group->is_narrow)
+		select_quantiles_narrow(group->narrow, group->count, fractions, fraction_count, ret);
+	else
+		select_quantiles(group->values, group->count, fractions, fraction_count, ret);
 }
 
 int64_t group_sortable(int64_t bits)
@@ -276,7 +353,6 @@ static int work(void *context, unsigned number)
 /* Moves a worker's group into the result. */
 static int merge_group(struct group_table *to, struct group *from, const struct grouping *g)
 {
-	struct group *target;
 	size_t index = 0;
 	int r;
 
@@ -291,25 +367,12 @@ static int merge_group(struct group_table *to, struct group *from, const struct 
 	r = group_table_find(to, from->key, from->key_null, &index);
 	if (r < 0)
 		return r;
-	target = &to->groups[index];
-	if (!target->values) {
-		target->values = from->values;
-		target->count = from->count;
-		target->cap = from->cap;
-		from->values = NULL;
-		return 0;
-	}
-	if (target->cap - target->count < from->count &&
-	    (r = grow_values(target, target->count + from->count)) < 0)
-		return r;
-	memcpy(target->values + target->count, from->values, from->count * sizeof(*from->values));
-	target->count += from->count;
-	return 0;
+	return group_take_values(&to->groups[index], from);
 }
 
 static int merge_workers(struct grouping *g, struct worker *workers, unsigned width)
 {
-	struct group_table result = { 0 };
+	struct group_table result = { .narrow = g->narrow };
 	int r = 0;
 
 	for (unsigned w = 0; w < width; w++) {
@@ -339,6 +402,8 @@ int grouping_run(struct grouping *g, struct error *err)
 	run.workers = calloc(width, sizeof(*run.workers));
 	if (!run.workers)
 		return error_set(err, ENOMEM, "Not enough memory");
+	for (unsigned i = 0; i < width; i++)
+		run.workers[i].table.narrow = g->narrow;
 	r = parallel_run(work, &run, width);
 	if (r >= 0)
 		r = merge_workers(g, run.workers, width);
@@ -355,21 +420,27 @@ int grouping_run(struct grouping *g, struct error *err)
 void grouping_release(struct grouping *g)
 {
 	for (size_t i = 0; i < g->count; i++)
-		free(g->groups[i].values);
+		group_forget_values(&g->groups[i]);
 	free(g->groups);
 	g->groups = NULL;
 	g->count = 0;
 }
 
+static int64_t value_at(const struct group *group, size_t i)
+{
+	return group->is_narrow ? (int64_t)group->narrow[i] : group->values[i];
+}
+
 static void whole_figures(const struct group *group, struct group_figures *ret)
 {
-	int64_t least = group->values[0], largest = group->values[0];
+	int64_t least = value_at(group, 0), largest = least, value;
 	__int128 sum = 0;
 
 	for (size_t i = 0; i < group->count; i++) {
-		sum += group->values[i];
-		least = group->values[i] < least ? group->values[i] : least;
-		largest = group->values[i] > largest ? group->values[i] : largest;
+		value = value_at(group, i);
+		sum += value;
+		least = value < least ? value : least;
+		largest = value > largest ? value : largest;
 	}
 	ret->sum = (long double)sum;
 	ret->sum_overflow = sum > INT64_MAX || sum < INT64_MIN;
@@ -380,11 +451,14 @@ static void whole_figures(const struct group *group, struct group_figures *ret)
 
 static void real_figures(const struct group *group, struct group_figures *ret)
 {
-	ret->least = ret->largest = group->values[0];
+	int64_t value;
+
+	ret->least = ret->largest = value_at(group, 0);
 	for (size_t i = 0; i < group->count; i++) {
-		ret->sum += (long double)group_real(group->values[i]);
-		ret->least = group->values[i] < ret->least ? group->values[i] : ret->least;
-		ret->largest = group->values[i] > ret->largest ? group->values[i] : ret->largest;
+		value = value_at(group, i);
+		ret->sum += (long double)group_real(value);
+		ret->least = value < ret->least ? value : ret->least;
+		ret->largest = value > ret->largest ? value : ret->largest;
 	}
 }
 
@@ -399,8 +473,8 @@ void group_figures(const struct grouping *g, const struct group *group, struct g
 		whole_figures(group, ret);
 	ret->average = average = (double)(ret->sum / (long double)group->count);
 	for (size_t i = 0; i < group->count; i++) {
-		difference = (g->value_kind == VECTOR_REAL ? group_real(group->values[i]) :
-							   (double)group->values[i]) - average;
+		difference = (g->value_kind == VECTOR_REAL ? group_real(value_at(group, i)) :
+							   (double)value_at(group, i)) - average;
 		squares += difference * difference;
 	}
 	ret->deviation = group->count > 1 ? sqrt(squares / (double)(group->count - 1)) : 0;

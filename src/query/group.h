@@ -3,11 +3,14 @@
 #define SONDE_QUERY_GROUP_H
 
 #include "query/request.h"
+#include "query/select.h"
 
 struct group {
 	int64_t key[REQUEST_MAX_KEYS];
 	uint8_t key_null; /* a bit for each key that is null */
+	uint8_t is_narrow; /* values are in `narrow`: all fit into half so far */
 	int64_t *values;
+	uint32_t *narrow;
 	size_t count;
 	size_t cap;
 };
@@ -19,17 +22,24 @@ struct group_table {
 	size_t cap;
 	uint32_t *slots; /* group + 1; size is a power of two */
 	size_t slot_count;
+	int narrow;      /* small values of new groups take half the memory: they are read by the functions below */
 };
 
 /* The group with that key, made if it is new. -ENOMEM. */
 int group_table_find(struct group_table *t, const int64_t *key, uint8_t key_null, size_t *ret);
 int group_add_value(struct group *group, int64_t value);
+/* Moves all values of `from` behind those of `to`; its memory is given back. -ENOMEM. */
+int group_take_values(struct group *to, struct group *from);
+void group_forget_values(struct group *group);
+/* As select_quantiles(). */
+void group_quantiles(struct group *group, const double *fractions, size_t fraction_count, struct quantile *ret);
 void group_table_release(struct group_table *t);
 
 struct grouping {
 	struct query *q;
 	struct request request;
 	uint8_t value_column;
+	int narrow; /* as in struct group_table */
 	enum vector_kind key_kind[REQUEST_MAX_KEYS];
 	enum vector_kind value_kind; /* VECTOR_NUMBER or VECTOR_REAL */
 	struct group *groups;

@@ -9,7 +9,6 @@
 #include "query/group.h"
 #include "query/parallel.h"
 #include "query/result.h"
-#include "query/select.h"
 
 enum {
 	STATS_KEY, STATS_KEY2, STATS_KEY3, STATS_KEY4, STATS_KEY5, STATS_KEY6, STATS_COUNT, STATS_SUM, STATS_AVG, STATS_MED,
@@ -105,7 +104,7 @@ static void select_wanted(struct stats_cursor *c, struct group *group, struct st
 	for (unsigned i = 0; i < QUANTILE_COUNT; i++)
 		if (c->wanted >> i & 1)
 			fractions[count++] = quantile_fractions[i];
-	select_quantiles(group->values, group->count, fractions, count, found);
+	group_quantiles(group, fractions, count, found);
 	count = 0;
 	for (unsigned i = 0; i < QUANTILE_COUNT; i++)
 		if (c->wanted >> i & 1)
@@ -120,6 +119,7 @@ static int compute(void *context, unsigned worker)
 	while ((i = atomic_fetch_add(&c->next, 1)) < c->grouping.count) {
 		group_figures(&c->grouping, &c->grouping.groups[i], &c->rows[i].figures);
 		select_wanted(c, &c->grouping.groups[i], &c->rows[i]);
+		group_forget_values(&c->grouping.groups[i]); /* a statement may keep its tables open while it fills others */
 	}
 	return 0;
 }
@@ -152,6 +152,7 @@ static int stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 	forget(c);
 	memset(&c->grouping, 0, sizeof(c->grouping));
 	c->grouping.q = ((struct function_vtab *)base->pVtab)->q;
+	c->grouping.narrow = 1;
 	c->wanted = (unsigned)plan >> 4;
 	r = parse(c, plan & 15, argc, argv, &err);
 	if (r >= 0)

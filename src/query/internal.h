@@ -53,9 +53,11 @@ int callchains_register(struct query *q);
 int sample_stats_register(struct query *q);
 int stack_stats_register(struct query *q);
 int cuda_labels_register(struct query *q);
+int cuda_traces_register(struct query *q);
 int nvtx_projection_register(struct query *q);
 int nvtx_kernels_register(struct query *q);
 int fold_register(struct query *q);
+int sql_functions_register(struct query *q);
 int fact_tables_create(struct query *q);
 
 /* The text of a string id, those of texts that the reader made too; NULL when there is none. */

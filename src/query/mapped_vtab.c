@@ -10,17 +10,21 @@
 #include "query/call_values.h"
 #include "query/function.h"
 #include "query/lookup.h"
+#include "query/mapped_order.h"
 #include "query/result.h"
 #include "query/stack_tree.h"
+#include "query/view_values.h"
 
-/* Looking through the table a few times is cheaper than making an index. */
+/* Looking through the table a few times is cheaper than making an index; a key will be asked for again. */
 #define INDEX_PAYS 4
+#define INDEX_PAYS_FOR_ANY 16
 
 struct mapped_vtab {
 	sqlite3_vtab base;
 	struct query *q;
 	const struct mapped_table *table;
 	struct group_cache *spare; /* of the cursor closed last */
+	struct ordered_rows *spare_ordered;
 	uint64_t questions;        /* asked so far */
 	uint64_t key_questions;    /* those for a key */
 };
@@ -33,7 +37,12 @@ struct mapped_cursor {
 	struct scan *now;          /* where `row` is; one of the cache's */
 	uint64_t piece;            /* behind it */
 	uint32_t row;
+	int is_plain;              /* every row of the group up to its limit is shown */
 	int at_end;
+	struct row_check checks[SCAN_MAX_CONDITIONS];
+	unsigned check_count;
+	int is_ordered;            /* rows come in an order that was asked for: from `ordered` */
+	struct ordered_rows *ordered;
 	const struct column_lookup *lookup; /* rows come from an index: [found, found_end) */
 	size_t found;
 	size_t found_end;
@@ -112,29 +121,59 @@ static double row_count(const struct mapped_vtab *v)
 	return rows;
 }
 
-/* The plan is a string of (column + 'A', comparison + '0') pairs, one per argument. SQLite
+static int is_constant_column(const struct mapped_table *t, int column)
+{
+	for (unsigned i = 0; i < t->source_count; i++)
+		if (!cell_is_constant(&t->sources[i].cells[column]))
+			return 0;
+	return 1;
+}
+
+/* The comparison to make for that constraint; -1 for none. Values of an IN are asked for one by one: that is for keys,
+ * and for what whole groups are left out by. */
+static int usable_comparison(const struct mapped_table *t, sqlite3_index_info *info, int i)
+{
+	int column = info->aConstraint[i].iColumn, comparison = comparison_of(info->aConstraint[i].op);
+
+	if (!info->aConstraint[i].usable || comparison < 0 || !is_number_column(t, column))
+		return -1;
+	if (comparison == COMPARE_EQ && sqlite3_vtab_in(info, i, -1) && !t->columns[column].is_key &&
+	    !is_constant_column(t, column))
+		return -1;
+	return comparison;
+}
+
+/* The plan is a string of (column + 'A', comparison + '0') pairs, one per argument, and then the order. SQLite
  * checks each row again, so a plan only has to leave out what cannot match. */
 static int mapped_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	struct mapped_vtab *v = (struct mapped_vtab *)base;
-	char plan[2 * SCAN_MAX_CONDITIONS + 1];
+	char plan[2 * SCAN_MAX_CONDITIONS + ORDER_MAX_COLUMNS + 4];
 	double rows = row_count(v);
+	struct row_order order;
 	unsigned used = 0;
+	int by_key = 0;
 
 	for (int i = 0; i < info->nConstraint && used < SCAN_MAX_CONDITIONS; i++) {
-		int comparison = comparison_of(info->aConstraint[i].op);
+		int comparison = usable_comparison(v->table, info, i);
 
-		if (!info->aConstraint[i].usable || comparison < 0 ||
-		    !is_number_column(v->table, info->aConstraint[i].iColumn))
+		if (comparison < 0)
 			continue;
 		plan[2 * used] = (char)('A' + info->aConstraint[i].iColumn);
 		plan[2 * used + 1] = (char)('0' + comparison);
 		info->aConstraintUsage[i].argvIndex = (int)++used;
 		rows /= comparison == COMPARE_EQ ? 8 : 2;
-		if (comparison == COMPARE_EQ && v->table->columns[info->aConstraint[i].iColumn].is_key)
+		if (comparison == COMPARE_EQ && v->table->columns[info->aConstraint[i].iColumn].is_key) {
 			rows = rows < 2 ? rows : 2;
+			by_key = 1;
+		}
 	}
 	plan[2 * used] = '\0';
+	if (info->nOrderBy > 0 && !by_key && row_order_of(v->q, v->table, info, &order)) {
+		row_order_write(&order, plan + 2 * used, sizeof(plan) - 2 * used);
+		info->orderByConsumed = 1;
+	}
+	info->idxNum = info->orderByConsumed;
 	info->idxStr = sqlite3_mprintf("%s", plan);
 	info->needToFreeIdxStr = 1;
 	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
@@ -172,6 +211,10 @@ static int mapped_close(sqlite3_vtab_cursor *base)
 		group_cache_free(c->cache);
 	else
 		v->spare = c->cache;
+	if (c->ordered) {
+		ordered_rows_free(v->spare_ordered);
+		v->spare_ordered = c->ordered;
+	}
 	scan_release(&c->probe);
 	free(c);
 	return SQLITE_OK;
@@ -180,6 +223,7 @@ static int mapped_close(sqlite3_vtab_cursor *base)
 static int mapped_disconnect(sqlite3_vtab *base)
 {
 	group_cache_free(((struct mapped_vtab *)base)->spare);
+	ordered_rows_free(((struct mapped_vtab *)base)->spare_ordered);
 	return vtab_disconnect(base);
 }
 
@@ -200,11 +244,14 @@ static int enter_piece(struct mapped_cursor *c, uint64_t piece, unsigned source,
 	s->condition_count = with_conditions ? c->probe.condition_count : 0;
 	memcpy(s->conditions, c->probe.conditions, sizeof(s->conditions));
 	r = scan_enter(s, source, group);
+	if (r > 0 && scan_checks(s, c->checks, &c->check_count) < 0)
+		r = -EBADMSG;
 	if (r == -EBADMSG) {
 		atomic_fetch_add(&v->q->damaged, 1);
 		return 0;
 	}
 	c->now = s;
+	c->is_plain = c->check_count == 0 && v->table->sources[source].filter == FILTER_NONE && !v->q->scope;
 	return r;
 }
 
@@ -218,7 +265,7 @@ static int settle(struct mapped_cursor *c)
 
 	for (;; c->piece++) {
 		for (; c->now && c->row < c->now->limit; c->row++)
-			if (scan_row_visible(c->now, c->row))
+			if (row_checks_hold(c->checks, c->check_count, c->row) && scan_row_visible(c->now, c->row))
 				return SQLITE_OK;
 		c->now = NULL;
 		if (!mapped_piece(v->q, v->table, c->piece, &source, &group)) {
@@ -259,6 +306,14 @@ static int settle_found(struct mapped_cursor *c)
 	}
 	c->at_end = 1;
 	return SQLITE_OK;
+}
+
+static int settle_ordered(struct mapped_cursor *c)
+{
+	int r = ordered_rows_next(c->ordered, &c->now, &c->row);
+
+	c->at_end = r == 0;
+	return sqlite_code(r);
 }
 
 /* An argument as a whole number such that no row that matches is left out. Returns 0 when it cannot
@@ -302,7 +357,19 @@ static int take_conditions(struct mapped_cursor *c, const char *plan, int argc, 
 	return 1;
 }
 
-/* Who asks for a key often is a join: an index pays then. */
+/* What is asked for besides may leave out more rows than a value that is in many; of a key, few rows have the same. */
+static int can_be_looked_up(const struct mapped_cursor *c, const struct condition *condition)
+{
+	const struct mapped_table *t = c->probe.table;
+	const struct mapped_cell *cell = &t->sources[0].cells[condition->column];
+
+	if (condition->comparison != COMPARE_EQ)
+		return 0;
+	return t->columns[condition->column].is_key ||
+	       (c->probe.condition_count == 1 && !cell_is_constant(cell) && cell_time_edge(&t->sources[0], cell) < 0);
+}
+
+/* Who asks for one value after the other is a join: an index pays then. */
 static int find_by_key(struct mapped_cursor *c)
 {
 	struct mapped_vtab *v = (struct mapped_vtab *)c->base.pVtab;
@@ -312,8 +379,8 @@ static int find_by_key(struct mapped_cursor *c)
 	c->lookup = NULL;
 	for (unsigned i = 0; i < c->probe.condition_count && !c->lookup; i++) {
 		key = &c->probe.conditions[i];
-		if (key->comparison != COMPARE_EQ || !v->table->columns[key->column].is_key ||
-		    ++v->key_questions < INDEX_PAYS)
+		if (!can_be_looked_up(c, key) || ++v->key_questions <
+		    (v->table->columns[key->column].is_key ? INDEX_PAYS : INDEX_PAYS_FOR_ANY))
 			continue;
 		r = lookup_of(v->q, v->table, key->column, &c->lookup);
 		if (r < 0)
@@ -321,6 +388,21 @@ static int find_by_key(struct mapped_cursor *c)
 		lookup_find(c->lookup, key->value, &c->found, &c->found_end);
 	}
 	return 0;
+}
+
+static int open_ordered(struct mapped_cursor *c, const char *order_text)
+{
+	struct mapped_vtab *v = (struct mapped_vtab *)c->base.pVtab;
+	struct row_order order;
+	int r;
+
+	if (!c->ordered) {
+		c->ordered = v->spare_ordered;
+		v->spare_ordered = NULL;
+	}
+	row_order_read(&order, order_text);
+	r = ordered_rows_open(&c->ordered, &c->probe, &order);
+	return r < 0 ? sqlite_code(r) : settle_ordered(c);
 }
 
 static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char *plan, int argc,
@@ -333,6 +415,10 @@ static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char 
 	if (c->at_end)
 		return SQLITE_OK;
 	c->repeats = ((struct mapped_vtab *)base->pVtab)->questions++ > 0;
+	c->lookup = NULL;
+	c->is_ordered = plan_number;
+	if (plan_number)
+		return open_ordered(c, plan + 2 * argc);
 	r = find_by_key(c);
 	if (r < 0)
 		return sqlite_code(r);
@@ -352,7 +438,11 @@ static int mapped_next(sqlite3_vtab_cursor *base)
 		c->found++;
 		return settle_found(c);
 	}
+	if (c->is_ordered)
+		return settle_ordered(c);
 	c->row++;
+	if (c->is_plain && c->row < c->now->limit)
+		return SQLITE_OK;
 	return settle(c);
 }
 
@@ -364,8 +454,13 @@ static int mapped_eof(sqlite3_vtab_cursor *base)
 static int mapped_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct mapped_cursor *c = (struct mapped_cursor *)base;
+	const struct scan_vector *made = &c->now->made[column];
 
-	result_cell(context, c->now, (unsigned)column, c->row);
+	/* Most of what is asked for is a number that was decoded already. */
+	if (made->made && made->vector.kind == VECTOR_NUMBER && !made->vector.nulls)
+		sqlite3_result_int64(context, vector_value(&made->vector, c->row));
+	else
+		result_cell(context, c->now, (unsigned)column, c->row);
 	return SQLITE_OK;
 }
 
@@ -412,6 +507,8 @@ static int register_natives(struct query *q)
 		r = register_native(q, &q->natives[i].table);
 	for (unsigned i = 0; i < call_table_count && r == SQLITE_OK; i++)
 		r = register_native(q, call_tables[i]);
+	for (unsigned i = 0; i < view_table_count && r == SQLITE_OK; i++)
+		r = register_native(q, view_tables[i]);
 	return r;
 }
 

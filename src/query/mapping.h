@@ -62,6 +62,7 @@ enum convert {
 	CONVERT_PID,             /* globalPid of a pid; null for 0 */
 	CONVERT_FRAME_NAME,      /* string id of a frame's function; of address `other` without one */
 	CONVERT_FRAME_MODULE,
+	CONVERT_VIEW,            /* enum view_value `other` of the column: view_values.h */
 	CONVERT_CALL,            /* enum call_value `other` of the call that started the row: call_values.h */
 	/* What a row inherits from its track. */
 	CONVERT_TRACK,
@@ -75,6 +76,7 @@ enum convert {
 	CONVERT_TRACK_PID,       /* globalPid */
 	CONVERT_TRACK_STREAM,    /* number `other` (STREAM_*) of the stream; `constant` where it has none */
 	CONVERT_TRACK_CONTEXT,   /* number `other` (CONTEXT_*) of the context */
+	CONVERT_TRACK_VIEW,      /* enum view_value `other` of the track: view_values.h */
 	CONVERT_TRACK_METRIC,    /* number `other` (METRIC_*) of the GPU metric */
 	CONVERT_LABEL,           /* id of text `constant` (enum made_label) */
 	CONVERT_LABEL_TEXT       /* the text itself */

@@ -12,7 +12,6 @@
 #include "query/nvtx_ranges.h"
 #include "query/parallel.h"
 #include "query/scope.h"
-#include "query/select.h"
 
 enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN_RANGES, COLUMN_COUNT, COLUMN_SUM,
        COLUMN_AVG, COLUMN_MED, COLUMN_MIN, COLUMN_MAX, COLUMN_STDDEV, COLUMN_NAME, COLUMN_BY };
@@ -32,21 +31,16 @@ enum { KEY_SCOPE, KEY_KERNEL };
  * process's, negative. */
 enum { SCOPE_NAME, SCOPE_DOMAIN, SCOPE_STYLE, SCOPE_WHO };
 
-struct range_list {
-	uint32_t *places;   /* some more than once */
-	uint32_t count;
-	uint32_t cap;
-	uint32_t last;
-};
-
 /* Where there are few scopes and kernels, groups are found in an array by both. */
 #define CELLS_MAX (4u << 20)
+/* Kernels are looked at by name, as many names at a time as these allow. */
+#define VALUES_MAX (16u << 20)
+#define BITS_MAX (256u << 20)
+#define WORD_BITS 64u
 
 /* What a worker has found. */
 struct part {
 	struct group_table groups;    /* of durations */
-	struct range_list *ranges;    /* by group */
-	size_t range_cap;
 	uint32_t *cells;              /* group + 1; NULL: too many */
 	struct group_table outside;   /* scopes without a range: SCOPE_* */
 };
@@ -69,8 +63,17 @@ struct cursor {
 	struct group_table names;   /* of kernels: string ids, one for all with the same text */
 	struct group_table scopes;  /* SCOPE_* */
 	uint32_t *scope_of_range;   /* by place, less 1 */
+	/* The names that are looked at now: [first, limit). */
+	uint32_t first;
+	uint32_t limit;
+	_Atomic uint64_t *launched; /* for each of them a bit by place: there was such a kernel in that range */
+	size_t words;               /* of bits, for each name */
 	struct part parts[PARALLEL_MAX];
-	struct row *rows;
+	struct group_table groups;  /* of all names so far; their values only until they are added up */
+	size_t added_up;
+	uint32_t *next_of_name;     /* group - added_up: the next of the same name, from 1 */
+	uint32_t *first_of_name;    /* by name - first */
+	struct row *rows;           /* by group */
 	size_t at;
 	_Atomic size_t next;        /* work shared by threads */
 };
@@ -98,19 +101,28 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 
 static void forget_part(struct part *p)
 {
-	for (size_t i = 0; i < p->range_cap; i++)
-		free(p->ranges[i].places);
-	free(p->ranges);
 	free(p->cells);
 	group_table_release(&p->groups);
 	group_table_release(&p->outside);
 	*p = (struct part){ 0 };
 }
 
-static void forget(struct cursor *c)
+static void forget_pass(struct cursor *c)
 {
 	for (unsigned i = 0; i < PARALLEL_MAX; i++)
 		forget_part(&c->parts[i]);
+	free((void *)c->launched);
+	free(c->next_of_name);
+	free(c->first_of_name);
+	c->launched = NULL;
+	c->next_of_name = c->first_of_name = NULL;
+}
+
+static void forget(struct cursor *c)
+{
+	forget_pass(c);
+	group_table_release(&c->groups);
+	c->added_up = 0;
 	group_table_release(&c->scopes);
 	free(c->scope_of_range);
 	free(c->kernels);
@@ -187,38 +199,13 @@ static int name_scopes(struct cursor *c)
 	return r;
 }
 
-static struct range_list *ranges_of(struct part *p, size_t group)
+static void mark(const struct cursor *c, uint32_t kernel, uint32_t place)
 {
-	struct range_list *grown;
-	size_t cap;
+	_Atomic uint64_t *word = &c->launched[(size_t)(kernel - c->first) * c->words + place / WORD_BITS];
+	uint64_t bit = 1ull << place % WORD_BITS;
 
-	if (group >= p->range_cap) {
-		cap = group * 2 + 64;
-		grown = realloc(p->ranges, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + p->range_cap, 0, (cap - p->range_cap) * sizeof(*grown));
-		p->ranges = grown;
-		p->range_cap = cap;
-	}
-	return &p->ranges[group];
-}
-
-static int add_place(struct range_list *list, uint32_t place)
-{
-	uint32_t cap = list->cap ? list->cap * 2 : 8, *grown;
-
-	if (list->last == place || list->count == UINT32_MAX / 4)
-		return 0;
-	if (list->count == list->cap) {
-		grown = realloc(list->places, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		list->places = grown;
-		list->cap = cap;
-	}
-	list->places[list->count++] = list->last = place;
-	return 0;
+	if (!(atomic_load_explicit(word, memory_order_relaxed) & bit))
+		atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
 }
 
 static int find_group(const struct cursor *c, struct part *p, int64_t scope, uint32_t kernel, size_t *ret)
@@ -241,18 +228,14 @@ static int find_group(const struct cursor *c, struct part *p, int64_t scope, uin
 static int add_kernel(const struct cursor *c, struct part *p, int64_t scope, uint32_t place, uint32_t kernel,
 		      int64_t duration)
 {
-	struct range_list *list;
 	size_t group;
 	int r = find_group(c, p, scope, kernel, &group);
 
 	if (r < 0)
 		return r;
-	list = ranges_of(p, group);
-	if (!list)
-		return -ENOMEM;
 	if (place)
-		r = add_place(list, place);
-	return r < 0 ? r : group_add_value(&p->groups.groups[group], duration);
+		mark(c, kernel, place);
+	return group_add_value(&p->groups.groups[group], duration);
 }
 
 static int add_outside(const struct cursor *c, struct part *p, int64_t who, uint32_t kernel, int64_t duration)
@@ -272,14 +255,19 @@ static int add_row(struct cursor *c, struct part *p, const int64_t *track, const
 	const int64_t *launch = cuda_launch(c->index, row[PART_LAUNCH]), *call_track;
 	uint32_t kernel = launch ? c->kernels[(size_t)(launch - c->index->launches.rows) / LAUNCH_WIDTH] : 0;
 	int64_t duration = (int64_t)((uint64_t)row[PART_END] - (uint64_t)row[PART_START]);
-	uint32_t call = cuda_call_find(process, row[PART_CORRELATION]), at;
+	uint32_t call, at;
+	int64_t end;
 	int r = 0;
 
+	if (kernel < c->first || kernel >= c->limit)
+		return 0;
+	call = cuda_call_find(c->calls, process, row[PART_CORRELATION]);
 	if (call == CUDA_NO_CALL || !(at = c->ranges->of_call[call])) {
 		call_track = call == CUDA_NO_CALL ? NULL : cuda_call_track(c->calls, call, hint);
 		return add_outside(c, p, call_track ? call_track[TRACK_THREAD] : -track[TRACK_PROCESS], kernel, duration);
 	}
-	for (; r >= 0 && at; at = nvtx_range_outer(c->ranges, at, c->calls->ends[call]))
+	end = c->ranges->crossing ? cuda_call_end(c->calls, call) : INT64_MIN;
+	for (; r >= 0 && at; at = nvtx_range_outer(c->ranges, at, end))
 		if (c->scope_of_range[at - 1] != SCOPE_HIDDEN)
 			r = add_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
 	return r;
@@ -325,6 +313,7 @@ static int gather(void *context, unsigned worker)
 	size_t group, cells = c->names.count * c->scopes.count;
 	int r = 0;
 
+	c->parts[worker].groups.narrow = 1;
 	if (cells > 0 && cells <= CELLS_MAX)
 		c->parts[worker].cells = calloc(cells, sizeof(*c->parts[worker].cells));
 	while (r >= 0 && (group = atomic_fetch_add(&c->next, 1)) < report_group_count(c->q->report, TABLE_GPU_KERNEL)) {
@@ -351,39 +340,12 @@ static int common_scope(struct cursor *c, const struct part *from, int64_t scope
 	return r;
 }
 
-static int merge_group(struct part *to, struct group *from, struct range_list *ranges, const int64_t *key)
-{
-	struct range_list *list;
-	size_t group;
-	int r = group_table_find(&to->groups, key, 0, &group);
-
-	if (r < 0)
-		return r;
-	list = ranges_of(to, group);
-	if (!list)
-		return -ENOMEM;
-	if (!to->groups.groups[group].values) {
-		to->groups.groups[group].values = from->values;
-		to->groups.groups[group].count = from->count;
-		to->groups.groups[group].cap = from->cap;
-		*list = *ranges;
-		from->values = NULL;
-		*ranges = (struct range_list){ 0 };
-		return 0;
-	}
-	for (size_t i = 0; r >= 0 && i < from->count; i++)
-		r = group_add_value(&to->groups.groups[group], from->values[i]);
-	for (uint32_t i = 0; r >= 0 && i < ranges->count; i++)
-		r = add_place(list, ranges->places[i]);
-	return r;
-}
-
-/* All into a part of their own, which becomes the first. */
 static int merge_parts(struct cursor *c)
 {
-	struct part all = { 0 };
+	size_t found = 0;
 	int r = 0;
 
+	c->groups.narrow = 1;
 	for (unsigned w = 0; w < PARALLEL_MAX; w++) {
 		struct part *from = &c->parts[w];
 
@@ -393,69 +355,135 @@ static int merge_parts(struct cursor *c)
 
 			r = common_scope(c, from, group->key[KEY_SCOPE], &key[KEY_SCOPE]);
 			if (r >= 0)
-				r = merge_group(&all, group, &from->ranges[i], key);
+				r = group_table_find(&c->groups, key, 0, &found);
+			if (r >= 0)
+				r = group_take_values(&c->groups.groups[found], group);
 		}
 		forget_part(from);
 	}
-	c->parts[0] = all;
 	return r;
 }
 
-static int compare_places(const void *a, const void *b)
+static int make_rows(struct cursor *c)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	size_t names = c->limit - c->first, added = c->groups.count - c->added_up;
+	struct row *grown = realloc(c->rows, (c->groups.count + 1) * sizeof(*grown));
 
-	return x < y ? -1 : x > y;
-}
+	if (!grown)
+		return -ENOMEM;
+	c->rows = grown;
+	memset(grown + c->added_up, 0, added * sizeof(*grown));
+	c->first_of_name = calloc(names + 1, sizeof(*c->first_of_name));
+	c->next_of_name = calloc(added + 1, sizeof(*c->next_of_name));
+	if (!c->first_of_name || !c->next_of_name)
+		return -ENOMEM;
+	for (size_t i = 0; i < added; i++) {
+		size_t name = (size_t)c->groups.groups[c->added_up + i].key[KEY_KERNEL] - c->first;
 
-static uint64_t count_distinct(struct range_list *list)
-{
-	uint64_t count = 0;
-
-	if (list->count)
-		qsort(list->places, list->count, sizeof(*list->places), compare_places);
-	for (uint32_t i = 0; i < list->count; i++)
-		count += i == 0 || list->places[i - 1] != list->places[i];
-	return count;
-}
-
-static int compute(void *context, unsigned worker)
-{
-	static const double half[] = { 0.5 };
-	struct grouping kind = { .value_kind = VECTOR_NUMBER };
-	struct cursor *c = context;
-	struct quantile middle;
-	size_t i;
-
-	while ((i = atomic_fetch_add(&c->next, 1)) < c->parts[0].groups.count) {
-		struct group *group = &c->parts[0].groups.groups[i];
-
-		group_figures(&kind, group, &c->rows[i].figures);
-		select_quantiles(group->values, group->count, half, 1, &middle);
-		c->rows[i].median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
-		c->rows[i].ranges = count_distinct(&c->parts[0].ranges[i]);
+		c->next_of_name[i] = c->first_of_name[name];
+		c->first_of_name[name] = (uint32_t)i + 1;
 	}
 	return 0;
 }
 
+static void add_up(struct cursor *c, size_t i)
+{
+	static const double half[] = { 0.5 };
+	struct grouping kind = { .value_kind = VECTOR_NUMBER };
+	struct group *group = &c->groups.groups[i];
+	struct quantile middle;
+
+	group_figures(&kind, group, &c->rows[i].figures);
+	group_quantiles(group, half, 1, &middle);
+	c->rows[i].median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
+	group_forget_values(group);
+}
+
+/* Ranges of each scope that had a kernel of the name. */
+static void count_ranges(const struct cursor *c, size_t name, uint64_t *counts)
+{
+	const _Atomic uint64_t *bits = c->launched + name * c->words;
+
+	memset(counts, 0, c->scopes.count * sizeof(*counts));
+	for (size_t i = 0; i < c->words; i++)
+		for (uint64_t word = bits[i]; word; word &= word - 1)
+			counts[c->scope_of_range[i * WORD_BITS + (unsigned)__builtin_ctzll(word) - 1]]++;
+}
+
+/* The rows of one name after the other. */
+static int compute(void *context, unsigned worker)
+{
+	struct cursor *c = context;
+	uint64_t *counts = malloc((c->scopes.count + 1) * sizeof(*counts));
+	size_t name, group;
+
+	if (!counts)
+		return -ENOMEM;
+	while ((name = atomic_fetch_add(&c->next, 1)) < c->limit - c->first) {
+		if (c->first_of_name[name])
+			count_ranges(c, name, counts);
+		for (uint32_t i = c->first_of_name[name]; i; i = c->next_of_name[i - 1]) {
+			group = c->added_up + i - 1;
+			add_up(c, group);
+			c->rows[group].ranges = counts[c->groups.groups[group].key[KEY_SCOPE]];
+		}
+	}
+	free(counts);
+	return 0;
+}
+
+static int run_pass(struct cursor *c)
+{
+	size_t names = c->limit - c->first;
+	int r = 0;
+
+	c->words = c->ranges->count / WORD_BITS + 1;
+	c->launched = calloc(names * c->words + 1, sizeof(*c->launched));
+	if (!c->launched)
+		return -ENOMEM;
+	atomic_store(&c->next, 0);
+	r = parallel_run(gather, c, parallel_width(report_group_count(c->q->report, TABLE_GPU_KERNEL)));
+	if (r >= 0)
+		r = merge_parts(c);
+	if (r >= 0)
+		r = make_rows(c);
+	atomic_store(&c->next, 0);
+	if (r >= 0)
+		r = parallel_run(compute, c, parallel_width(names));
+	c->added_up = c->groups.count;
+	forget_pass(c);
+	return r;
+}
+
+/* Names to look at together, so that durations (one for each range around a kernel) and bits take little memory. */
+static uint32_t names_at_a_time(const struct cursor *c)
+{
+	uint64_t values, names = c->names.count, depth = 1, most = BITS_MAX / ((uint64_t)c->ranges->count + 1);
+
+	for (uint32_t i = 0; i < c->ranges->count; i++)
+		depth = c->ranges->ranges[i].level >= depth ? c->ranges->ranges[i].level + 1 : depth;
+	values = report_row_count(c->q->report, TABLE_GPU_KERNEL) * depth;
+	if (values > VALUES_MAX)
+		names = (names + values / VALUES_MAX) / (values / VALUES_MAX + 1);
+	names = names > most ? most : names;
+	return names ? (uint32_t)names : 1;
+}
+
 static int run(struct cursor *c)
 {
+	uint32_t together;
 	int r = name_kernels(c);
 
 	if (r >= 0)
 		r = name_scopes(c);
-	atomic_store(&c->next, 0);
-	if (r >= 0)
-		r = parallel_run(gather, c, parallel_width(report_group_count(c->q->report, TABLE_GPU_KERNEL)));
-	if (r >= 0)
-		r = merge_parts(c);
-	if (r < 0)
-		return r;
-	c->rows = calloc(c->parts[0].groups.count + 1, sizeof(*c->rows));
-	if (!c->rows)
-		return -ENOMEM;
-	atomic_store(&c->next, 0);
-	return parallel_run(compute, c, parallel_width(c->parts[0].groups.count));
+	together = names_at_a_time(c);
+	for (c->first = 0; r >= 0 && c->first < c->names.count; c->first = c->limit) {
+		c->limit = (uint32_t)c->names.count;
+		if (c->limit - c->first > together)
+			c->limit = c->first + together;
+		r = run_pass(c);
+	}
+	return r;
 }
 
 static int parse_by(struct cursor *c, const char *by, struct error *err)
@@ -486,9 +514,9 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	if (r < 0)
 		return function_fail(base, r, &err);
 	c->index = c->q->index.cuda;
-	r = cuda_calls_of(c->q, &c->calls);
+	r = nvtx_ranges_of(c->q, &c->ranges);
 	if (r >= 0)
-		r = nvtx_ranges_of(c->q, &c->ranges);
+		r = cuda_calls_of(c->q, c->ranges->crossing ? CALL_PART_ENDS : 0, &c->calls);
 	if (r >= 0)
 		r = run(c);
 	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
@@ -504,7 +532,7 @@ static int at_end(sqlite3_vtab_cursor *base)
 {
 	struct cursor *c = (struct cursor *)base;
 
-	return c->at >= c->parts[0].groups.count;
+	return c->at >= c->groups.count;
 }
 
 static void result_who(sqlite3_context *context, const struct cursor *c, int64_t who, int column)
@@ -537,7 +565,7 @@ static void result_range(sqlite3_context *context, const struct cursor *c, const
 static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct cursor *c = (struct cursor *)base;
-	const struct group *group = &c->parts[0].groups.groups[c->at];
+	const struct group *group = &c->groups.groups[c->at];
 	const int64_t *scope = c->scopes.groups[group->key[KEY_SCOPE]].key;
 	const struct group_figures *figures = &c->rows[c->at].figures;
 

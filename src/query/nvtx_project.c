@@ -36,7 +36,7 @@ struct projecting {
 static void add_work(const struct projecting *p, struct nvtx_projection *to, uint32_t call, int64_t start, int64_t end)
 {
 	const struct nvtx_ranges *ranges = p->ranges;
-	int64_t returned = p->calls->ends[call];
+	int64_t returned = ranges->crossing ? cuda_call_end(p->calls, call) : INT64_MIN;
 
 	for (uint32_t at = ranges->of_call[call]; at; at = nvtx_range_outer(ranges, at, returned)) {
 		struct nvtx_projection *sum = &to[at - 1];
@@ -75,7 +75,7 @@ static int project_group(const struct projecting *p, const struct work_table *wo
 	if (r >= 0)
 		r = scope_mark_group(p->q, work->table, group, counts);
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++) {
-		call = cuda_call_find(process, correlations[i]);
+		call = cuda_call_find(p->calls, process, correlations[i]);
 		if (call != CUDA_NO_CALL && counts[i])
 			add_work(p, to, call, starts[i], ends[i]);
 	}
@@ -163,7 +163,7 @@ int nvtx_projections_of(struct query *q, const struct nvtx_ranges *ranges, struc
 	*ret = q->projections;
 	if (q->projections)
 		return 0;
-	r = cuda_calls_of(q, &calls);
+	r = cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls);
 	if (r < 0)
 		return r;
 	p.calls = calls;

@@ -327,7 +327,7 @@ static void compute(struct sum_cursor *c)
 		return;
 	group = &c->groups.groups[c->at];
 	group_figures(&kind, group, &c->figures);
-	select_quantiles(group->values, group->count, half, 1, &middle);
+	group_quantiles(group, half, 1, &middle);
 	c->median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
 }
 
@@ -355,6 +355,7 @@ static int sum_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 	int r;
 
 	sum_forget(c);
+	c->groups.narrow = 1;
 	r = parse_by(c, function_argument(plan, 0, argc, argv), &err);
 	if (r < 0)
 		return function_fail(base, r, &err);

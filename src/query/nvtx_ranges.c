@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/parallel.h"
+
 #define CLONES_MAX 16 /* a node is the clone of a clone ...: further than this nobody goes */
 
 static const int64_t *range_track(struct query *q, uint32_t track)
@@ -36,14 +38,14 @@ struct known_names {
 	} entries[1024];
 };
 
-static int canonical(struct query *q, struct known_names *known, int64_t id, int64_t *ret)
+static int canonical(struct query *q, struct known_names *known, int64_t id, uint32_t *ret)
 {
 	size_t slot = (size_t)id % (sizeof(known->entries) / sizeof(known->entries[0]));
 	int64_t canon = id;
 	int r;
 
 	*ret = 0;
-	if (id <= 0)
+	if (id <= 0 || id > UINT32_MAX)
 		return 0;
 	if (known->entries[slot].id != id) {
 		r = canon_id(q, &canon);
@@ -52,7 +54,7 @@ static int canonical(struct query *q, struct known_names *known, int64_t id, int
 		known->entries[slot].id = id;
 		known->entries[slot].canon = canon;
 	}
-	*ret = known->entries[slot].canon;
+	*ret = (uint32_t)known->entries[slot].canon;
 	return 0;
 }
 
@@ -85,7 +87,7 @@ static void add_rows(struct nvtx_ranges *r, const int64_t *track, int64_t *const
 			continue;
 		r->ranges[r->count++] = (struct nvtx_range){
 			.start = parts[PART_START][i], .end = parts[PART_END][i], .track = track,
-			.name = parts[PART_NAME][i] };
+			.name = parts[PART_NAME][i] > 0 && parts[PART_NAME][i] < UINT32_MAX ? (uint32_t)parts[PART_NAME][i] : 0 };
 	}
 }
 
@@ -170,6 +172,7 @@ static void nest(struct nvtx_ranges *r, const struct range_thread *thread)
 		while (at && r->ranges[at - 1].end < range->end)
 			at = r->ranges[at - 1].container;
 		range->container = at;
+		r->crossing |= range->container != range->previous;
 		find_parent(r, range);
 	}
 }
@@ -265,37 +268,74 @@ uint32_t nvtx_range_at(const struct nvtx_ranges *r, int64_t thread_uid, int64_t 
 	return thread ? containing(r, last_begun(r, thread, time), time) : 0;
 }
 
-/* Calls of a group are in order of start: one walk along the ranges. */
-static void place_calls(struct nvtx_ranges *r, const struct cuda_calls *calls, size_t group,
-			const struct range_thread *thread)
-{
-	uint32_t first = calls->group_first[group], limit = calls->group_first[group + 1];
-	uint32_t at = thread->first, behind = thread->first + thread->count;
+struct placing {
+	struct nvtx_ranges *ranges;
+	const struct cuda_calls *calls;
+	struct query *q;
+	_Atomic size_t next;
+};
 
-	if (first < limit)
-		at = last_begun(r, thread, calls->starts[first]);
+/* Calls of a group are in order of start: one walk along the ranges. */
+static void place_calls(struct nvtx_ranges *r, const struct range_thread *thread, const int64_t *starts,
+			const int64_t *ends, const uint32_t *calls, uint32_t rows)
+{
+	uint32_t at = rows ? last_begun(r, thread, starts[0]) : 0, behind = thread->first + thread->count;
+
 	at = at ? at : thread->first; /* so many have begun */
-	for (uint32_t row = first; row < limit; row++) {
-		while (at < behind && r->ranges[at].start <= calls->starts[row])
+	for (uint32_t row = 0; row < rows; row++) {
+		while (at < behind && r->ranges[at].start <= starts[row])
 			at++;
-		if (at > thread->first)
-			r->of_call[row] = containing(r, at, calls->ends[row]);
+		if (at > thread->first && calls[row] != CUDA_NO_CALL)
+			r->of_call[calls[row]] = containing(r, at, ends[row]);
 	}
 }
 
-static int place_all_calls(struct nvtx_ranges *r, const struct cuda_calls *calls)
+static int place_group(const struct placing *p, size_t group, const struct range_thread *thread)
 {
+	uint32_t rows = p->calls->group_first[group + 1] - p->calls->group_first[group];
+	int64_t *times = malloc(2 * ((size_t)rows + 1) * sizeof(*times)), *ends = times + rows;
+	uint32_t *calls = malloc(((size_t)rows + 1) * sizeof(*calls));
+	int r = times && calls ? cuda_group_calls(p->q, p->calls, group, calls) : -ENOMEM;
+
+	if (r >= 0)
+		r = report_column(p->q->report, TABLE_CUDA_API, group, COLUMN_CUDA_API_START, times, NULL);
+	if (r >= 0)
+		r = report_column(p->q->report, TABLE_CUDA_API, group, COLUMN_CUDA_API_END, ends, NULL);
+	if (r >= 0)
+		place_calls(p->ranges, thread, times, ends, calls, rows);
+	free(times);
+	free(calls);
+	if (r == -EBADMSG) {
+		atomic_fetch_add(&p->q->damaged, 1);
+		return 0;
+	}
+	return r;
+}
+
+static int place_groups(void *context, unsigned worker)
+{
+	struct placing *p = context;
+	const struct cuda_calls *calls = p->calls;
 	const struct range_thread *thread;
+	size_t group;
+	int r = 0;
+
+	while (r >= 0 && (group = atomic_fetch_add(&p->next, 1)) < calls->group_count) {
+		thread = calls->group_tracks[group] ? find_thread(p->ranges, calls->group_tracks[group][TRACK_THREAD]) : NULL;
+		if (thread)
+			r = place_group(p, group, thread);
+	}
+	return r;
+}
+
+static int place_all_calls(struct nvtx_ranges *r, struct query *q, const struct cuda_calls *calls)
+{
+	struct placing p = { r, calls, q, 0 };
 
 	r->of_call = calloc((size_t)calls->count + 1, sizeof(*r->of_call));
 	if (!r->of_call)
 		return -ENOMEM;
-	for (size_t g = 0; g < calls->group_count; g++) {
-		thread = calls->group_tracks[g] ? find_thread(r, calls->group_tracks[g][TRACK_THREAD]) : NULL;
-		if (thread)
-			place_calls(r, calls, g, thread);
-	}
-	return 0;
+	return parallel_run(place_groups, &p, parallel_width(calls->group_count));
 }
 
 static const int64_t *find_node(const struct nvtx_ranges *r, int64_t process, int64_t node)
@@ -341,7 +381,7 @@ static int load_all(struct query *q, const struct cuda_calls *calls, struct nvtx
 	int result = r ? load_ranges(r, q) : -ENOMEM;
 
 	if (result >= 0)
-		result = place_all_calls(r, calls);
+		result = place_all_calls(r, q, calls);
 	if (result >= 0)
 		result = place_nodes(r, q);
 	if (result < 0)
@@ -354,7 +394,7 @@ static int load_all(struct query *q, const struct cuda_calls *calls, struct nvtx
 int nvtx_ranges_of(struct query *q, struct nvtx_ranges **ret)
 {
 	struct cuda_calls *calls;
-	int r = cuda_calls_of(q, &calls);
+	int r = cuda_calls_of(q, 0, &calls);
 
 	if (r < 0)
 		return r;

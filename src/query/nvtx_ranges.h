@@ -13,8 +13,8 @@ struct nvtx_range {
 	int64_t start;
 	int64_t end;
 	const int64_t *track; /* row of the index */
-	int64_t name;         /* string id, one for all with the same text; 0 = none */
-	int64_t domain;       /* the same of its domain's name; 0 = the default domain */
+	uint32_t name;        /* string id, one for all with the same text; 0 = none */
+	uint32_t domain;      /* the same of its domain's name; 0 = the default domain */
 	uint32_t previous;    /* the last that began before it and had not ended when it began */
 	uint32_t container;   /* the last that began before it and contains it */
 	uint32_t parent;      /* the same among push/pop ranges: start/end ranges are no levels of a stack */
@@ -33,9 +33,10 @@ struct nvtx_ranges {
 	struct nvtx_range *ranges; /* by thread, start, outer before inner */
 	uint32_t count;
 	uint32_t never_ended;      /* left out */
+	int crossing;              /* some begin in another and end behind it: what is around a call depends on its end */
 	struct range_thread *threads; /* by uid */
 	size_t thread_count;
-	uint32_t *of_call;         /* by row of CUDA_API: the innermost range that contains the call */
+	uint32_t *of_call;         /* by call: the innermost range that contains it */
 	struct index_table nodes;  /* NODE_* */
 };
 

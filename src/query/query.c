@@ -11,12 +11,13 @@
 #include "query/scope.h"
 #include "query/stack_tree.h"
 #include "query/torch_ops.h"
+#include "query/view_values.h"
 
 static const char *const function_names[] = {
 	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
 	"torch_ops", "torch_op_stats", "sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
 	"frame_lines", "cuda_gpu_ops", "cuda_kernel_exec", "nvtx_projection", "nvtx_projection_stats",
-	"nvtx_kernel_stats",
+	"nvtx_kernel_stats", "cuda_gpu_trace", "cuda_api_trace", "cuda_kern_exec_trace",
 };
 
 sqlite3 *query_db(struct query *q)
@@ -47,6 +48,9 @@ const struct mapped_table *query_table(const struct query *q, const char *name)
 	for (unsigned i = 0; i < call_table_count; i++)
 		if (sqlite3_stricmp(call_tables[i]->name, name) == 0)
 			return call_tables[i];
+	for (unsigned i = 0; i < view_table_count; i++)
+		if (sqlite3_stricmp(view_tables[i]->name, name) == 0)
+			return view_tables[i];
 	return NULL;
 }
 
@@ -112,11 +116,15 @@ static int register_all(struct query *q)
 	if (r == SQLITE_OK)
 		r = cuda_labels_register(q);
 	if (r == SQLITE_OK)
+		r = cuda_traces_register(q);
+	if (r == SQLITE_OK)
 		r = nvtx_projection_register(q);
 	if (r == SQLITE_OK)
 		r = nvtx_kernels_register(q);
 	if (r == SQLITE_OK)
 		r = fold_register(q);
+	if (r == SQLITE_OK)
+		r = sql_functions_register(q);
 	if (r == SQLITE_OK)
 		r = fact_tables_create(q);
 	return r;
@@ -128,6 +136,9 @@ static int open_database(struct query *q, struct error *err)
 	int r = sqlite3_open_v2(":memory:", &q->db,
 				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 
+	/* Sorts go through files in runs of 4 MiB, page by page: less makes too many runs, more does not fit a CPU's cache. */
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(q->db, "PRAGMA page_size = 16384; PRAGMA cache_size = -4096", NULL, NULL, NULL);
 	if (r == SQLITE_OK)
 		r = register_all(q);
 	if (r != SQLITE_OK)
@@ -196,6 +207,9 @@ void query_close(struct query *q)
 
 const char *query_native_name(const struct query *q, unsigned i)
 {
+	if (i < view_table_count)
+		return view_tables[i]->name;
+	i -= view_table_count;
 	if (i < q->native_count)
 		return q->natives[i].name;
 	i -= q->native_count;

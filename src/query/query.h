@@ -23,7 +23,7 @@ uint64_t query_damaged(const struct query *q);
 /* Makes all ENUM_ tables, those that no table with rows refers to as well. An SQLite result code. */
 int query_all_enums(struct query *q);
 
-/* What can be queried besides what sqlite_master lists: the report's own tables, then
+/* What can be queried besides what sqlite_master lists: the readable tables, the report's own, then
  * the table-valued functions. NULL behind the last. */
 const char *query_native_name(const struct query *q, unsigned i);
 

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "query/call_values.h"
 #include "query/stack_tree.h"
+#include "query/view_values.h"
 
 static int unknown_table(struct query *q, const char *name, struct error *err)
 {
@@ -21,6 +22,8 @@ static int unknown_table(struct query *q, const char *name, struct error *err)
 		nearest_offer(&nearest, q->natives[i].name, strlen(q->natives[i].name));
 	for (unsigned i = 0; i < call_table_count; i++)
 		nearest_offer(&nearest, call_tables[i]->name, strlen(call_tables[i]->name));
+	for (unsigned i = 0; i < view_table_count; i++)
+		nearest_offer(&nearest, view_tables[i]->name, strlen(view_tables[i]->name));
 	return error_set(err, EINVAL, "There is no table '%s'.%s", name,
 			 nearest_hint(&nearest, "", hint, sizeof(hint)));
 }

@@ -6,12 +6,30 @@
 
 #include "base/buf.h"
 #include "query/payload.h"
+#include "query/stack_tree.h"
+
+/* A place in code without a name. */
+static void result_place(sqlite3_context *context, struct query *q, int64_t id)
+{
+	struct buf text = BUF_INIT;
+
+	if (q->stacks && code_string_text(q, q->stacks, id, &text) > 0 && text.len <= INT_MAX)
+		sqlite3_result_text(context, buf_cstr(&text), (int)text.len, SQLITE_TRANSIENT);
+	else
+		sqlite3_result_null(context);
+	buf_release(&text);
+}
 
 void result_text(sqlite3_context *context, struct query *q, int64_t id)
 {
 	size_t len;
-	const char *text = query_text(q, id, &len);
+	const char *text;
 
+	if (id >= STRING_ID_FRAME) {
+		result_place(context, q, id);
+		return;
+	}
+	text = query_text(q, id, &len);
 	/* Texts live as long as the report does. */
 	if (text && len <= INT_MAX)
 		sqlite3_result_text(context, text, (int)len, SQLITE_STATIC);

@@ -6,6 +6,7 @@
 
 #include "query/call_values.h"
 #include "query/scope.h"
+#include "query/view_values.h"
 
 void scan_init(struct scan *s, struct query *q, const struct mapped_table *table)
 {
@@ -33,19 +34,6 @@ void scan_rewind(struct scan *s)
 {
 	s->source = 0;
 	s->group = SIZE_MAX; /* + 1 = 0 */
-}
-
-int condition_holds(const struct condition *c, int64_t value)
-{
-	switch ((enum comparison)c->comparison) {
-	case COMPARE_EQ: return value == c->value;
-	case COMPARE_NE: return value != c->value;
-	case COMPARE_LT: return value < c->value;
-	case COMPARE_LE: return value <= c->value;
-	case COMPARE_GT: return value > c->value;
-	case COMPARE_GE: return value >= c->value;
-	}
-	return 0;
 }
 
 static int grow(int64_t **values, uint8_t **nulls, size_t *cap, size_t rows)
@@ -104,11 +92,15 @@ int scan_raw(struct scan *s, unsigned column, struct scan_column **ret)
 	return 0;
 }
 
-/* Conversions whose value is one for the whole group. */
 static int is_constant(const struct mapped_cell *cell)
 {
 	return cell->convert == CONVERT_NULL || cell->convert == CONVERT_CONSTANT ||
 	       cell->convert >= CONVERT_TRACK;
+}
+
+int cell_is_constant(const struct mapped_cell *cell)
+{
+	return is_constant(cell);
 }
 
 static const int64_t *find_domain(const struct query *q, int64_t uid)
@@ -147,13 +139,21 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 	case CONVERT_TRACK_DEPTH: *ret = t[TRACK_DEPTH]; return 1;
 	case CONVERT_TRACK_DOMAIN_ID: *ret = domain ? domain[DOMAIN_ID] : 0; return 1;
 	case CONVERT_TRACK_DOMAIN_NAME: *ret = domain ? domain[DOMAIN_NAME] : 0; return *ret != 0;
+	case CONVERT_TRACK_VIEW: return view_constant(s, cell, ret);
 	default: return scan_cuda_constant(s, cell, ret);
 	}
 }
 
+int scan_constant(const struct scan *s, unsigned column, int64_t *ret)
+{
+	return constant_of(s, &current_source(s)->cells[column], ret);
+}
+
 static int is_text(const struct mapped_cell *cell)
 {
-	return cell->convert == CONVERT_TRACK_DOMAIN_NAME || cell->convert == CONVERT_LABEL_TEXT;
+	return cell->convert == CONVERT_TRACK_DOMAIN_NAME || cell->convert == CONVERT_LABEL_TEXT ||
+	       (cell->convert == CONVERT_TRACK_VIEW &&
+		(cell->other == VIEW_TRACK_PROCESS || cell->other == VIEW_TRACK_THREAD));
 }
 
 static void make_constant(struct scan *s, struct scan_vector *v, const struct mapped_cell *cell)
@@ -348,8 +348,8 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 		v->made = 1;
 		return 0;
 	}
-	if (cell->convert == CONVERT_CALL) {
-		r = call_vector(s, cell, v);
+	if (cell->convert == CONVERT_CALL || cell->convert == CONVERT_VIEW) {
+		r = cell->convert == CONVERT_CALL ? call_vector(s, cell, v) : view_vector(s, cell, v);
 		v->made = r >= 0;
 		return r;
 	}
@@ -357,6 +357,8 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 	if (r < 0)
 		return r;
 	kind = direct_kind((enum convert)cell->convert);
+	if (cell->convert == CONVERT_NUMBER_OR && !raw->has_nulls)
+		kind = VECTOR_NUMBER;
 	if (kind == VECTOR_JSON || kind == VECTOR_HEX)
 		r = load_companions(s, cell);
 	if (kind >= 0)
@@ -373,8 +375,7 @@ static enum table_kind kind_of(const struct mapped_source *source)
 	return table_schema(source->table)->kind;
 }
 
-/* Whether the cell shows the start (0) or end (1) of rows with times; -1 otherwise. */
-static int time_edge(const struct mapped_source *source, const struct mapped_cell *cell)
+int cell_time_edge(const struct mapped_source *source, const struct mapped_cell *cell)
 {
 	enum table_kind kind = kind_of(source);
 
@@ -411,7 +412,7 @@ static int group_may_match(const struct scan *s, const struct report_group *grou
 		return constant_of(s, cell, &value) && condition_holds(c, value);
 	if (cell->convert == CONVERT_ROW_ID)
 		return span_may_match(c, first_row_id(s), first_row_id(s) + group->rows - 1);
-	if (time_edge(source, cell) < 0)
+	if (cell_time_edge(source, cell) < 0)
 		return 1;
 	return span_may_match(c, group->time_min, group->time_max);
 }
@@ -461,7 +462,7 @@ static int narrow_rows(struct scan *s, const struct condition *c)
 		return 0;
 	}
 
-	edge = time_edge(source, &source->cells[c->column]);
+	edge = cell_time_edge(source, &source->cells[c->column]);
 	if (edge < 0 || c->comparison == COMPARE_NE)
 		return 0;
 	r = scan_raw(s, (unsigned)edge, &times);
@@ -613,6 +614,24 @@ int scan_row_visible(struct scan *s, uint32_t row)
 		break;
 	}
 	return 1;
+}
+
+int scan_checks(struct scan *s, struct row_check *ret, unsigned *ret_count)
+{
+	const struct mapped_source *source = current_source(s);
+	const struct mapped_cell *cell;
+	int r = 0;
+
+	*ret_count = 0;
+	for (unsigned i = 0; r >= 0 && i < s->condition_count; i++) {
+		cell = &source->cells[s->conditions[i].column];
+		if (is_constant(cell) || cell_time_edge(source, cell) >= 0)
+			continue;
+		ret[*ret_count].condition = &s->conditions[i];
+		r = scan_vector(s, s->conditions[i].column, &ret[*ret_count].vector);
+		(*ret_count)++;
+	}
+	return r;
 }
 
 int scan_row_matches(struct scan *s, uint32_t row)

@@ -93,6 +93,13 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret);
 int scan_raw(struct scan *s, unsigned column, struct scan_column **ret);
 /* Whether the source shows that row at all. */
 int scan_row_visible(struct scan *s, uint32_t row);
+/* Conditions (SCAN_MAX_CONDITIONS at most) that entering the group did not settle: times were narrowed, values of the
+ * whole group compared. */
+struct row_check {
+	const struct condition *condition;
+	const struct vector *vector;
+};
+int scan_checks(struct scan *s, struct row_check *ret, unsigned *ret_count);
 /* Whether the row meets every condition. */
 int scan_row_matches(struct scan *s, uint32_t row);
 
@@ -106,12 +113,39 @@ static inline int64_t vector_value(const struct vector *v, uint32_t row)
 	return v->values[v->constant ? 0 : row];
 }
 
+static inline int condition_holds(const struct condition *c, int64_t value)
+{
+	switch ((enum comparison)c->comparison) {
+	case COMPARE_EQ: return value == c->value;
+	case COMPARE_NE: return value != c->value;
+	case COMPARE_LT: return value < c->value;
+	case COMPARE_LE: return value <= c->value;
+	case COMPARE_GT: return value > c->value;
+	case COMPARE_GE: return value >= c->value;
+	}
+	return 0;
+}
+
+static inline int row_checks_hold(const struct row_check *checks, unsigned count, uint32_t row)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (vector_is_null(checks[i].vector, row) ||
+		    !condition_holds(checks[i].condition, vector_value(checks[i].vector, row)))
+			return 0;
+	return 1;
+}
+
 /* In scan_cuda.c: what one group has, 0 when that is null; and a vector of its rows. */
 int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int64_t *ret);
 int scan_cuda_rows(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v);
 /* For conversions made elsewhere: room for a vector's values. */
 int scan_grow(struct scan_vector *v, uint32_t rows);
 
-int condition_holds(const struct condition *c, int64_t value);
+/* Whether the value is one for the whole group. */
+int cell_is_constant(const struct mapped_cell *cell);
+/* Whether the cell shows the start (0) or end (1) of rows with times; -1 otherwise. */
+int cell_time_edge(const struct mapped_source *source, const struct mapped_cell *cell);
+/* The value of such a column in the group of the last scan_may_enter(); 0 when it is null. */
+int scan_constant(const struct scan *s, unsigned column, int64_t *ret);
 
 #endif

@@ -218,29 +218,37 @@ int scope_has(const struct query *q, const int64_t *track, int64_t start, int64_
 	return is_inside(&lists, start, end);
 }
 
-static void mark_group(const struct scope *scope, const struct cuda_calls *calls, size_t group, uint8_t *counts)
+static void mark_calls(const struct scope *scope, const struct cuda_calls *calls, uint8_t *counts)
 {
-	struct span_lists lists = lists_of_track(scope, calls->group_tracks[group]);
+	const int64_t *track, *last = NULL;
+	struct span_lists lists = { 0 };
+	size_t hint = 0;
 
-	for (uint32_t i = calls->group_first[group]; i < calls->group_first[group + 1]; i++)
-		counts[i] = (uint8_t)is_inside(&lists, calls->starts[i], calls->ends[i]);
+	for (uint32_t i = 0; i < calls->count; i++) {
+		track = cuda_call_track(calls, i, &hint);
+		if (!track)
+			continue;
+		if (track != last)
+			lists = lists_of_track(scope, track);
+		last = track;
+		counts[i] = (uint8_t)is_inside(&lists, cuda_call_start(calls, i), cuda_call_end(calls, i));
+	}
 }
 
-/* By row of cuda_calls: whether the call lies in a chosen range. Made by whichever thread comes first. */
+/* By call of cuda_calls: whether the call lies in a chosen range. Made by whichever thread comes first. */
 static int calls_that_count(struct query *q, const uint8_t **ret)
 {
 	struct scope *scope = q->scope;
 	struct cuda_calls *calls;
-	int r = cuda_calls_of(q, &calls);
+	int r = cuda_calls_of(q, CALL_PART_STARTS | CALL_PART_ENDS, &calls);
 
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&q->loading);
 	if (!scope->calls) {
 		scope->calls = calloc((size_t)calls->count + 1, 1);
-		for (size_t g = 0; scope->calls && g < calls->group_count; g++)
-			if (calls->group_tracks[g])
-				mark_group(scope, calls, g, scope->calls);
+		if (scope->calls)
+			mark_calls(scope, calls, scope->calls);
 	}
 	*ret = scope->calls;
 	pthread_mutex_unlock(&q->loading);
@@ -399,15 +407,16 @@ static int prepare(struct marking *m, struct scan *s)
 	return r;
 }
 
-static int row_is_inside(struct marking *m, const struct scope *scope, uint32_t row, int64_t start, int64_t end)
+static int row_is_inside(struct marking *m, const struct scan *s, uint32_t row, int64_t start, int64_t end)
 {
+	const struct scope *scope = s->q->scope;
 	uint32_t call;
 
 	if (m->process)
 		m->lists = lists_of(scope, m->process->values[row], 0);
 	/* Unified memory moves without a call: then by time. */
 	if (m->correlation && m->correlation->values[row]) {
-		call = cuda_call_find(m->callers, m->correlation->values[row]);
+		call = cuda_call_find(s->q->calls, m->callers, m->correlation->values[row]);
 		return call != CUDA_NO_CALL && m->calls[call];
 	}
 	if (m->timed.touching)
@@ -430,7 +439,7 @@ int scope_mark_rows(struct scan *s, uint8_t *counts)
 		start = m.start->values[row];
 		end = m.end->nulls[row] || m.end->values[row] < start ? start : m.end->values[row];
 		counts[row] = in_time(scope, start, end) &&
-			      (!scope->by_ranges || row_is_inside(&m, scope, row, start, end));
+			      (!scope->by_ranges || row_is_inside(&m, s, row, start, end));
 	}
 	return r;
 }

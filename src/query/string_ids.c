@@ -3,24 +3,36 @@
  * that have no name: what is shown for them is made here. */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "query/function.h"
 #include "query/internal.h"
 #include "query/stack_tree.h"
+#include "query/view_values.h"
 
 struct string_cursor {
 	sqlite3_vtab_cursor base;
 	uint64_t id;
 	uint64_t end; /* one past the last id to show */
+	int by_id;    /* only one is asked for */
+	int at_end;
 	int then_labels; /* texts of the reader come behind, then places in code */
 	int then_places;
-	struct buf place; /* text of the current one */
+	const char *text; /* of the current one */
+	size_t len;
+	struct buf place; /* holds it when it was made */
 };
 
 enum { STRING_ALL, STRING_BY_ID };
 
 const char *query_text(struct query *q, int64_t id, size_t *ret_len)
 {
+	const char *word = view_word_text(id);
+
+	if (word) {
+		*ret_len = strlen(word);
+		return word;
+	}
 	return id >= STRING_ID_MADE ? cuda_made_text(q->index.cuda, id, ret_len) :
 				      report_text(q->report, (uint64_t)id, ret_len);
 }
@@ -41,6 +53,7 @@ static int string_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		    info->aConstraint[i].iColumn > 0)
 			continue;
 		info->aConstraintUsage[i].argvIndex = 1;
+		info->aConstraintUsage[i].omit = 1;
 		info->idxNum = STRING_BY_ID;
 		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 		info->estimatedRows = 1;
@@ -95,7 +108,7 @@ static const char *text_of(struct string_cursor *c, size_t *ret_len)
 	struct query *q = query_of(&c->base);
 	uint64_t limit = report_string_limit(q->report);
 
-	if (c->id < limit || (c->id >= (uint64_t)STRING_ID_MADE && c->id < (uint64_t)STRING_ID_FRAME))
+	if (c->id < limit || (c->id >= (uint64_t)STRING_ID_MADE && c->id < (uint64_t)STRING_ID_VIEW))
 		return query_text(q, (int64_t)c->id, ret_len);
 	if (c->id >= (uint64_t)STRING_ID_FRAME)
 		return place_text(c, ret_len);
@@ -127,28 +140,38 @@ static int begin_labels(struct string_cursor *c)
 
 static void skip_undefined(struct string_cursor *c)
 {
-	size_t len;
-
 	do {
-		while (c->id < c->end && !text_of(c, &len))
+		while (c->id < c->end && !(c->text = text_of(c, &c->len)))
 			c->id++;
 	} while (c->id >= c->end && (begin_labels(c) || begin_places(c)));
+	c->at_end = c->id >= c->end;
+}
+
+/* Joins ask for the same name again and again. */
+static void find_one(struct string_cursor *c, sqlite3_value *id)
+{
+	c->at_end = 1;
+	if (sqlite3_value_numeric_type(id) != SQLITE_INTEGER || sqlite3_value_int64(id) < 0)
+		return;
+	if (!c->text || c->id != (uint64_t)sqlite3_value_int64(id)) {
+		c->id = (uint64_t)sqlite3_value_int64(id);
+		c->text = text_of(c, &c->len);
+	}
+	c->at_end = !c->text;
 }
 
 static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct string_cursor *c = (struct string_cursor *)base;
 
+	c->by_id = plan == STRING_BY_ID;
+	if (c->by_id) {
+		find_one(c, argv[0]);
+		return SQLITE_OK;
+	}
 	c->id = 0;
 	c->end = report_string_limit(query_of(base)->report);
-	c->then_labels = c->then_places = plan == STRING_ALL;
-	if (plan == STRING_BY_ID) {
-		c->end = 0;
-		if (sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER && sqlite3_value_int64(argv[0]) >= 0) {
-			c->id = (uint64_t)sqlite3_value_int64(argv[0]);
-			c->end = c->id + 1;
-		}
-	}
+	c->then_labels = c->then_places = 1;
 	skip_undefined(c);
 	return SQLITE_OK;
 }
@@ -157,6 +180,10 @@ static int string_next(sqlite3_vtab_cursor *base)
 {
 	struct string_cursor *c = (struct string_cursor *)base;
 
+	if (c->by_id) {
+		c->at_end = 1;
+		return SQLITE_OK;
+	}
 	c->id++;
 	skip_undefined(c);
 	return SQLITE_OK;
@@ -164,25 +191,18 @@ static int string_next(sqlite3_vtab_cursor *base)
 
 static int string_eof(sqlite3_vtab_cursor *base)
 {
-	struct string_cursor *c = (struct string_cursor *)base;
-
-	return c->id >= c->end;
+	return ((struct string_cursor *)base)->at_end;
 }
 
 static int string_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct string_cursor *c = (struct string_cursor *)base;
-	const char *text;
-	size_t len = 0;
 
-	if (column == 0) {
+	if (column == 0)
 		sqlite3_result_int64(context, (sqlite3_int64)c->id);
-		return SQLITE_OK;
-	}
-	text = text_of(c, &len);
-	if (text && len <= INT_MAX)
-		sqlite3_result_text(context, text, (int)len,
-				    text == c->place.data ? SQLITE_TRANSIENT : SQLITE_STATIC);
+	else if (c->len <= INT_MAX)
+		sqlite3_result_text(context, c->text, (int)c->len,
+				    c->text == c->place.data ? SQLITE_TRANSIENT : SQLITE_STATIC);
 	return SQLITE_OK;
 }
 

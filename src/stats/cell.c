@@ -85,22 +85,71 @@ static int append_digits(struct buf *buf, const char *digits, int separators)
 	return separators ? append_separated(buf, digits) : buf_puts(buf, digits);
 }
 
+/* Digits of a number, at least `width` of them, in front of `end`; returns where they begin. */
+static char *digits_before(char *end, uint64_t number, unsigned width)
+{
+	char *at = end;
+
+	for (; number || width; number /= 10) {
+		*--at = (char)('0' + number % 10);
+		width -= width > 0;
+	}
+	return at;
+}
+
+/* Traces have dozens of numbers in a row: no detour over a format. */
+static int append_whole(struct buf *buf, int64_t number, int separators)
+{
+	uint64_t magnitude = number < 0 ? -(uint64_t)number : (uint64_t)number;
+	char text[24], *end = text + sizeof(text) - 1, *at = digits_before(end, magnitude, 1);
+
+	*end = '\0';
+	if (number < 0)
+		*--at = '-';
+	return separators ? append_separated(buf, at) : buf_append(buf, at, (size_t)(end - at));
+}
+
 static double as_real(const struct cell *cell)
 {
 	return cell->kind == CELL_REAL ? cell->real : (double)cell->number;
 }
 
-/* Nanoseconds in another unit, exactly: no detour over a double. */
+/* Nanoseconds in a larger unit, exactly: no detour over a double. */
 static void whole_time(char *text, size_t size, int64_t ns, enum time_unit unit)
 {
 	static const uint64_t scale[] = { 1, 1000, 1000000, 1000000000 };
 	uint64_t magnitude = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 
-	if (unit == TIME_NSEC)
-		snprintf(text, size, "%" PRId64, ns);
-	else
-		snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale[unit],
-			 (int)units[unit].decimals, magnitude % scale[unit]);
+	snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale[unit],
+		 (int)units[unit].decimals, magnitude % scale[unit]);
+}
+
+#define QUICK_DECIMALS 3
+#define QUICK_MOST 1e11 /* beyond, a product's error is too large to tell on which side of a half it is */
+
+/* As "%.*f" prints it. Returns 0 for what has to be looked at more closely: other numbers of decimals, and values so
+ * near to the middle of two results that multiplying could move them across. */
+static int quick_real(char *text, size_t size, double value, int decimals)
+{
+	static const unsigned scales[] = { 1, 10, 100, 1000 };
+	double scaled, rest;
+	uint64_t number;
+	char *end = text + size - 1, *at;
+
+	if (signbit(value) || value >= QUICK_MOST || decimals < 1 || decimals > QUICK_DECIMALS)
+		return 0;
+	scaled = value * scales[decimals];
+	number = (uint64_t)scaled;
+	rest = scaled - (double)number;
+	if (fabs(rest - 0.5) < 0.125)
+		return 0;
+	number += rest > 0.5;
+	*end = '\0';
+	at = digits_before(end, number % scales[decimals], (unsigned)decimals);
+	*--at = '.';
+	at = digits_before(at, number / scales[decimals], 1);
+	memmove(text, at, (size_t)(end - at) + 1);
+	return 1;
 }
 
 static int append_real(struct buf *buf, double value, int decimals, int separators)
@@ -109,6 +158,8 @@ static int append_real(struct buf *buf, double value, int decimals, int separato
 
 	if (!isfinite(value))
 		return 0;
+	if (quick_real(text, 32, value, decimals))
+		return append_digits(buf, text, separators);
 	snprintf(text, sizeof(text), "%.*f", decimals, value);
 	return append_digits(buf, text, separators);
 }
@@ -122,6 +173,8 @@ static int append_time(struct buf *buf, const struct cell *cell, enum display di
 
 	if (display == DISPLAY_AVERAGE || cell->kind == CELL_REAL)
 		return append_real(buf, as_real(cell) / scale[unit], decimals, separators);
+	if (unit == TIME_NSEC)
+		return append_whole(buf, cell->number, separators);
 	whole_time(text, sizeof(text), cell->number, unit);
 	return append_digits(buf, text, separators);
 }
@@ -136,8 +189,7 @@ static int append_plain(struct buf *buf, const struct cell *cell, int separators
 			snprintf(text, sizeof(text), "%.17g", cell->real);
 		return buf_puts(buf, text);
 	}
-	snprintf(text, sizeof(text), "%" PRId64, cell->number);
-	return append_digits(buf, text, separators);
+	return append_whole(buf, cell->number, separators);
 }
 
 int cell_format(struct buf *buf, const struct cell *cell, enum display display, enum time_unit unit,

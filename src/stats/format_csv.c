@@ -3,17 +3,26 @@
 
 #include "stats/format_internal.h"
 
+#define BLOCK 32768 /* bytes are written together */
+
+/* From one quote to the next. */
 static int append_quoted(struct buf *line, const char *text, size_t len)
 {
-	int r = buf_puts(line, "\"");
+	const char *quote;
+	size_t part;
+	int r = buf_append(line, "\"", 1);
 
-	for (size_t i = 0; r >= 0 && i < len; i++) {
-		if (text[i] == '"')
-			r = buf_puts(line, "\"");
+	while (r >= 0 && (quote = memchr(text, '"', len))) {
+		part = (size_t)(quote - text) + 1;
+		r = buf_append(line, text, part);
 		if (r >= 0)
-			r = buf_append(line, &text[i], 1);
+			r = buf_append(line, "\"", 1);
+		text += part;
+		len -= part;
 	}
-	return r < 0 ? r : buf_puts(line, "\"");
+	if (r >= 0)
+		r = buf_append(line, text, len);
+	return r < 0 ? r : buf_append(line, "\"", 1);
 }
 
 static int needs_quotes(const char *text, size_t len)
@@ -42,25 +51,20 @@ static int append_tab_safe(struct formatter *f, const char *text, size_t len)
 	return r;
 }
 
-static int append_field(struct formatter *f, size_t column, const char *text, size_t len)
+static int append_separator(struct formatter *f, size_t column)
 {
-	int tabs = f->spec.kind == FORMAT_TSV;
-	int r = column ? buf_puts(&f->line, tabs ? "\t" : ",") : 0;
+	if (column == 0)
+		return 0;
+	return buf_append(&f->line, f->spec.kind == FORMAT_TSV ? "\t" : ",", 1);
+}
 
-	if (r < 0)
-		return r;
-	if (tabs)
+static int append_text(struct formatter *f, const char *text, size_t len)
+{
+	if (f->spec.kind == FORMAT_TSV)
 		return append_tab_safe(f, text, len);
 	if (needs_quotes(text, len))
 		return append_quoted(&f->line, text, len);
 	return buf_append(&f->line, text, len);
-}
-
-static int end_line(struct formatter *f)
-{
-	int r = buf_puts(&f->line, "\n");
-
-	return r < 0 ? r : format_flush_line(f);
 }
 
 static int begin(struct formatter *f)
@@ -74,25 +78,36 @@ static int begin(struct formatter *f)
 		buf_clear(&title);
 		r = column_title(&title, &f->columns[i], f->unit);
 		if (r >= 0)
-			r = append_field(f, i, title.data, title.len);
+			r = append_separator(f, i);
+		if (r >= 0)
+			r = append_text(f, title.data, title.len);
 	}
 	buf_release(&title);
-	return r < 0 ? r : end_line(f);
+	return r < 0 ? r : buf_append(&f->line, "\n", 1);
 }
 
+/* Numbers have nothing in them that would have to be quoted. */
 static int row(struct formatter *f, const struct cell *cells)
 {
-	struct buf text = BUF_INIT;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < f->column_count; i++) {
-		buf_clear(&text);
-		r = cell_format(&text, &cells[i], f->columns[i].display, f->unit, 0);
-		if (r >= 0)
-			r = append_field(f, i, text.data, text.len);
+		r = append_separator(f, i);
+		if (r < 0)
+			break;
+		if (cells[i].kind == CELL_TEXT)
+			r = append_text(f, cells[i].text, cells[i].len);
+		else
+			r = cell_format(&f->line, &cells[i], f->columns[i].display, f->unit, 0);
 	}
-	buf_release(&text);
-	return r < 0 ? r : end_line(f);
+	if (r >= 0)
+		r = buf_append(&f->line, "\n", 1);
+	return r < 0 || f->line.len < BLOCK ? r : format_flush_line(f);
 }
 
-const struct format_ops format_csv_ops = { begin, row, NULL };
+static int end(struct formatter *f)
+{
+	return format_flush_line(f);
+}
+
+const struct format_ops format_csv_ops = { begin, row, end };

@@ -3,26 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/row_pipe.h"
 #include "stats/stats.h"
 
+/* A connection belongs to one thread, so that values can be read without asking the statement for each anew. */
 static void read_cell(sqlite3_stmt *statement, int column, struct cell *ret)
 {
-	*ret = (struct cell){ 0 };
-	switch (sqlite3_column_type(statement, column)) {
+	sqlite3_value *value = sqlite3_column_value(statement, column);
+
+	switch (sqlite3_value_type(value)) {
 	case SQLITE_INTEGER:
 		ret->kind = CELL_NUMBER;
-		ret->number = sqlite3_column_int64(statement, column);
+		ret->number = sqlite3_value_int64(value);
 		break;
 	case SQLITE_FLOAT:
 		ret->kind = CELL_REAL;
-		ret->real = sqlite3_column_double(statement, column);
+		ret->real = sqlite3_value_double(value);
 		break;
 	case SQLITE_NULL:
+		ret->kind = CELL_NULL;
 		break;
 	default:
 		ret->kind = CELL_TEXT;
-		ret->text = (const char *)sqlite3_column_text(statement, column);
-		ret->len = (size_t)sqlite3_column_bytes(statement, column);
+		/* The same bytes as its text, without a copy to put a NUL behind them. */
+		ret->text = sqlite3_value_blob(value);
+		ret->len = (size_t)sqlite3_value_bytes(value);
 	}
 }
 
@@ -58,14 +63,19 @@ static int write_error(int r, struct error *err)
 static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, struct cell *cells,
 		     const struct layout *layout, uint64_t *rows, struct error *err)
 {
-	int r = 0;
+	struct row_pipe *pipe;
+	int r = row_pipe_open(&pipe, f, layout->count), closed;
 
+	if (r < 0)
+		return write_error(r, err);
 	for (; r >= 0 && step == SQLITE_ROW; step = r < 0 ? SQLITE_DONE : sqlite3_step(statement)) {
 		for (size_t i = 0; i < layout->count; i++)
 			read_cell(statement, layout->places[i], &cells[i]);
-		r = formatter_row(f, cells);
+		r = row_pipe_add(pipe, cells);
 		(*rows)++;
 	}
+	closed = row_pipe_close(pipe);
+	r = r < 0 ? r : closed;
 	if (r < 0)
 		return write_error(r, err);
 	if (step != SQLITE_DONE)

@@ -1,5 +1,6 @@
-/* Statistics over a large recording of CUDA: kernels launched one by one by four threads onto eight streams, NVTX ranges three
- * deep around every ten launches. Prints the seconds each statement took, with opening the report.
+/* Statistics over a large recording of CUDA: kernels launched one by one by four threads onto eight streams, two calls for each,
+ * every hundredth with a copy or a set, NVTX ranges three deep around every ten launches. Prints the seconds each statement
+ * took, with opening the report.
  * Usage: bench_cuda_stats [MILLION_KERNELS [FOLDER [keep]]]: `keep` only writes the recording. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +14,13 @@
 
 #define THREADS 4
 #define STREAMS 8
-#define LAUNCHES 500
+#define LAUNCHES 200 /* of 50 kernels */
 #define CALL_NAMES 8
+#define PER_COPY 100
 #define PER_RANGE 10 /* launches in an innermost range */
 
 /* Tracks. */
-enum { CALL_TRACK = 1, KERNEL_TRACK = 11, RANGE_TRACK = 21, DEPTH = 3 };
+enum { CALL_TRACK = 1, KERNEL_TRACK = 11, RANGE_TRACK = 21, COPY_TRACK = 41, SET_TRACK = 51, DEPTH = 3 };
 
 static void die(const char *what, const struct error *err)
 {
@@ -42,6 +44,7 @@ static int64_t text(struct report_writer *w, const char *format, int number)
 static void write_world(struct report_writer *w)
 {
 	append(w, TABLE_PROCESS, (int64_t[]){ 1, 100, 0, 0, 0, 0, 0, 0, text(w, "bench", 0) }, 0x103);
+	append(w, TABLE_GPU, (int64_t[]){ 1, text(w, "NVIDIA H200", 0) }, 3);
 	append(w, TABLE_CUDA_DEVICE, (int64_t[]){ 1, 0, 1 }, 7);
 	append(w, TABLE_CUDA_CONTEXT, (int64_t[]){ 1, 1, 1, 0, 7 }, 0x1f);
 	for (int i = 0; i < THREADS; i++) {
@@ -54,6 +57,8 @@ static void write_world(struct report_writer *w)
 	for (int i = 0; i < STREAMS; i++) {
 		append(w, TABLE_CUDA_STREAM, (int64_t[]){ i + 1, 1, 7 + i, 1, 0 }, 0x1f);
 		append(w, TABLE_TRACK, (int64_t[]){ KERNEL_TRACK + i, TRACK_GPU_KERNEL, 1, 0, i + 1, 0 }, 0x37);
+		append(w, TABLE_TRACK, (int64_t[]){ COPY_TRACK + i, TRACK_GPU_COPY, 1, 0, i + 1, 0 }, 0x37);
+		append(w, TABLE_TRACK, (int64_t[]){ SET_TRACK + i, TRACK_GPU_SET, 1, 0, i + 1, 0 }, 0x37);
 	}
 	for (int i = 0; i < LAUNCHES; i++) {
 		int64_t name = text(w, "void kernel<%d>(float*, float const*, unsigned long)", i / 4);
@@ -76,36 +81,80 @@ static void write_ranges(struct report_writer *w, int thread, int64_t n, int64_t
 						   names[(number + depth) % 100], 0 }, 15);
 }
 
-/* A call every 5 us, its kernel 8 us behind it. */
+/* Names of calls, the launch first. */
+static const char *const call_names[CALL_NAMES] = {
+	"cudaLaunchKernel_v7000", "cudaGetLastError_v3020", "cudaEventRecord_v3020", "cudaStreamIsCapturing_v10000",
+	"cudaPeekAtLastError_v3020", "cudaEventQuery_v3020", "cudaMemcpyAsync_v3020", "cudaMemsetAsync_v3020",
+};
+
+struct making {
+	struct report_writer *w;
+	struct report_track *calls[THREADS], *kernels[STREAMS], *copies[STREAMS], *sets[STREAMS];
+	int64_t calls_named[CALL_NAMES], ranges_named[100], stream_clock[STREAMS];
+	uint64_t state;
+};
+
+static void begin_making(struct making *m, struct report_writer *w)
+{
+	*m = (struct making){ .w = w, .state = 1 };
+	for (int i = 0; i < CALL_NAMES; i++)
+		m->calls_named[i] = (int64_t)report_string(w, call_names[i], strlen(call_names[i]));
+	for (int i = 0; i < 100; i++)
+		m->ranges_named[i] = text(w, "range %d", i);
+	for (int i = 0; i < THREADS; i++)
+		m->calls[i] = report_track(w, TABLE_CUDA_API, (uint32_t)(CALL_TRACK + i));
+	for (int i = 0; i < STREAMS; i++) {
+		m->kernels[i] = report_track(w, TABLE_GPU_KERNEL, (uint32_t)(KERNEL_TRACK + i));
+		m->copies[i] = report_track(w, TABLE_GPU_COPY, (uint32_t)(COPY_TRACK + i));
+		m->sets[i] = report_track(w, TABLE_GPU_SET, (uint32_t)(SET_TRACK + i));
+	}
+}
+
+/* Work begins when it is due, or when the stream is free. */
+static int64_t enqueue(struct making *m, int stream, int64_t due, int64_t length)
+{
+	int64_t start = due > m->stream_clock[stream] ? due : m->stream_clock[stream];
+
+	m->stream_clock[stream] = start + length;
+	return start;
+}
+
+/* The second call of a launch; some copy or set memory. */
+static void write_second_call(struct making *m, int64_t n, int thread, int stream, int64_t clock)
+{
+	int64_t correlation = 2 * n + 2, length = 300 + (int64_t)(m->state >> 54), bytes = 4096 << (m->state >> 40 & 7), start;
+	int name = n % PER_COPY ? 1 + (int)(m->state >> 33 & 3) : n / PER_COPY % 4 ? 6 : 7;
+
+	report_append(m->calls[thread], (int64_t[]){ clock, clock + length, m->calls_named[name], 0, 0, correlation, 0, 0 }, 0xbf);
+	if (name < 6)
+		return;
+	start = enqueue(m, stream, clock + 3000, 500 + bytes / 50);
+	if (name == 6)
+		report_append(m->copies[stream], (int64_t[]){ start, m->stream_clock[stream], bytes, 1 + (int)(m->state >> 50 & 1), 1, 3,
+							      correlation }, 0x7f);
+	else
+		report_append(m->sets[stream], (int64_t[]){ start, m->stream_clock[stream], bytes, 0, 3, correlation }, 0x3f);
+}
+
+/* Two calls every 5 us, the kernel 8 us behind the first. */
 static void write_launches(struct report_writer *w, int64_t count, struct error *err)
 {
-	struct report_track *calls[THREADS], *kernels[STREAMS];
-	int64_t call_names[CALL_NAMES], range_names[100], stream_clock[STREAMS] = { 0 };
-	uint64_t state = 1;
+	struct making m;
 
-	for (int i = 0; i < CALL_NAMES; i++)
-		call_names[i] = text(w, i ? "cudaMemcpyAsync%d_v3020" : "cudaLaunchKernel_v7000", i);
-	for (int i = 0; i < 100; i++)
-		range_names[i] = text(w, "range %d", i);
-	for (int i = 0; i < THREADS; i++)
-		calls[i] = report_track(w, TABLE_CUDA_API, (uint32_t)(CALL_TRACK + i));
-	for (int i = 0; i < STREAMS; i++)
-		kernels[i] = report_track(w, TABLE_GPU_KERNEL, (uint32_t)(KERNEL_TRACK + i));
+	begin_making(&m, w);
 	for (int64_t n = 0; n < count; n++) {
 		int thread = (int)(n % THREADS), stream = (int)(n / THREADS % STREAMS);
 		int64_t own = n / THREADS, clock = own * 5000 + thread * 700, start;
 
-		state = state * 6364136223846793005ull + 1442695040888963407ull;
+		m.state = m.state * 6364136223846793005ull + 1442695040888963407ull;
 		if (own % PER_RANGE == 0)
-			write_ranges(w, thread, own, clock, range_names);
-		report_append(calls[thread], (int64_t[]){ clock, clock + 2000 + (int64_t)(state >> 55),
-							  call_names[state >> 33 & 15 ? 0 : state >> 40 & 7], 0, 0, n + 1, 0, 0 }, 0xbf);
-		start = clock + 8000 + (int64_t)(state >> 56);
-		if (start < stream_clock[stream])
-			start = stream_clock[stream];
-		stream_clock[stream] = start + 2000 + (int64_t)(state >> 57);
-		report_append(kernels[stream], (int64_t[]){ start, stream_clock[stream],
-							    1 + (int64_t)(state >> 34) % LAUNCHES, n + 1, n + 1 }, 0x1f);
+			write_ranges(w, thread, own, clock, m.ranges_named);
+		report_append(m.calls[thread], (int64_t[]){ clock, clock + 2000 + (int64_t)(m.state >> 55), m.calls_named[0], 0, 0,
+							    2 * n + 1, 0, 0 }, 0xbf);
+		start = enqueue(&m, stream, clock + 8000 + (int64_t)(m.state >> 56), 2000 + (int64_t)(m.state >> 57));
+		report_append(m.kernels[stream], (int64_t[]){ start, m.stream_clock[stream], 1 + (int64_t)(m.state >> 34) % LAUNCHES,
+							      2 * n + 1, 2 * n + 1 }, 0x1f);
+		write_second_call(&m, n, thread, stream, clock + 2700);
 		if (n % 500000 == 0 && report_writer_tick(w, NULL, NULL, err) < 0)
 			die("writing", err);
 	}

@@ -216,6 +216,10 @@ static void test_nonsense(void **state)
 		snprintf(sql, sizeof(sql), "SELECT count(*) > 0 FROM (SELECT * FROM %s)", next);
 		assert_string_equal(ask(world.query, sql), "1");
 	}
+	for (unsigned i = 0; i < 9; i++) {
+		snprintf(sql, sizeof(sql), "SELECT count(*) >= 0 FROM (SELECT * FROM %s)", query_native_name(world.query, i));
+		assert_string_equal(ask(world.query, sql), "1");
+	}
 	/* The second row with id 5 or the first: one of them; the rest have no name. */
 	assert_string_equal(ask(world.query, "SELECT count(*), count(demangledName), count(kernelName), count(gridX) <= 1 FROM "
 					     "CUPTI_ACTIVITY_KIND_KERNEL"), "6|1|0|1");

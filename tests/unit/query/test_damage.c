@@ -45,6 +45,10 @@ static void ask_everything(struct query *q)
 		"SELECT * FROM cuda_gpu_ops", "SELECT * FROM cuda_kernel_exec", "SELECT * FROM nvtx_projection",
 		"SELECT * FROM nvtx_projection_stats", "SELECT * FROM nvtx_kernel_stats('base')",
 		"SELECT * FROM group_stats('cuda_gpu_ops', 'kind, name, apiName, nvtxDomain, nvtxName, globalTid', 'duration')",
+		"SELECT * FROM kernels ORDER BY device, stream, start", "SELECT * FROM memcpys ORDER BY start DESC",
+		"SELECT * FROM memsets", "SELECT * FROM syncs", "SELECT * FROM apis WHERE duration > 5 ORDER BY start",
+		"SELECT * FROM ranges ORDER BY start", "SELECT * FROM samples ORDER BY tid, time", "SELECT * FROM threads",
+		"SELECT * FROM gpus", "SELECT union_ns(start, end), percentile(duration, 90) FROM apis",
 		"SELECT * FROM stack_stats('offcpu', 'tree')", "SELECT * FROM stack_stats('samples')",
 	};
 

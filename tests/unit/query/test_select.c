@@ -38,6 +38,23 @@ static void fill(int64_t *values, size_t count, unsigned kind)
 		}
 }
 
+/* The same numbers in half the width give the same. */
+static void check_narrow(const int64_t *sorted, size_t n, const double *fractions, const struct quantile *wide)
+{
+	uint32_t *narrow = malloc(n * sizeof(*narrow));
+	struct quantile found[7];
+
+	for (size_t i = 0; i < n; i++)
+		narrow[i] = (uint32_t)sorted[(i * 7919) % n];
+	select_quantiles_narrow(narrow, n, fractions, 7, found);
+	for (unsigned i = 0; i < 7; i++) {
+		assert_int_equal(found[i].low, wide[i].low);
+		assert_int_equal(found[i].high, wide[i].high);
+		assert_true(found[i].between == wide[i].between);
+	}
+	free(narrow);
+}
+
 static void test_every_kind_against_sorting(void **state)
 {
 	static const size_t counts[] = { 1, 2, 3, 10, 599, 601, 5000, 100000 };
@@ -63,6 +80,8 @@ static void test_every_kind_against_sorting(void **state)
 				if (found[i].between > 0)
 					assert_int_equal(found[i].high, sorted[k + 1]);
 			}
+			if (kind >= 1 && kind <= 4)
+				check_narrow(sorted, n, fractions, found);
 			qsort(values, n, sizeof(*values), compare);
 			assert_memory_equal(values, sorted, n * sizeof(*sorted));
 			free(values);

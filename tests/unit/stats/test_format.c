@@ -73,6 +73,50 @@ static void test_csv_and_tsv(void **state)
 	assert_string_equal(format_rows("tsv:nohdr:esc", two_rows, 1), "66.7\t1234567\t1234.6\ta, \"b\"\\tc\n");
 }
 
+/* Numbers are put together without printf(): they must look as if they were not. */
+static void check_number(enum display display, double real, const char *form, double shown)
+{
+	struct cell cell = REAL(real);
+	struct buf made = BUF_INIT;
+	char expected[400];
+
+	snprintf(expected, sizeof(expected), form, shown);
+	assert_int_equal(cell_format(&made, &cell, display, TIME_NSEC, 0), 0);
+	assert_string_equal(buf_cstr(&made), expected);
+	buf_release(&made);
+}
+
+static void test_numbers_as_printed(void **state)
+{
+	static const double odd[] = { 0, -0.0, 0.05, 0.25, 0.0005, 0.0015, 0.9995, 2.5, 1e11, 1e300, -3.25, 99.95, 0.125, 1e-320 };
+	static const int64_t whole[] = { 0, 7, -7, 10, 999999999999, INT64_MAX, INT64_MIN };
+	uint64_t random = 11;
+
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		check_number(DISPLAY_DECIMAL, odd[i], "%.1f", odd[i]);
+		check_number(DISPLAY_SIZE, odd[i], "%.3f", odd[i] / 1e6);
+	}
+	for (int i = 0; i < 200000; i++) {
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		/* Bytes, halves and quarters of small numbers, and others. */
+		double value = i % 3 == 0 ? (double)(random >> 34) * 500 : i % 3 == 1 ? (double)(random >> 44) / 8 :
+			       (double)(random >> 12) / 1e7;
+
+		check_number(DISPLAY_DECIMAL, value, "%.1f", value);
+		check_number(DISPLAY_SIZE, value, "%.3f", value / 1e6);
+	}
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		struct cell cell = NUMBER(whole[i]);
+		struct buf made = BUF_INIT;
+		char expected[32];
+
+		snprintf(expected, sizeof(expected), "%lld", (long long)whole[i]);
+		assert_int_equal(cell_format(&made, &cell, DISPLAY_ID, TIME_NSEC, 0), 0);
+		assert_string_equal(buf_cstr(&made), expected);
+		buf_release(&made);
+	}
+}
+
 static void test_units(void **state)
 {
 	assert_string_equal(format_rows("csv:time=usec", two_rows, 2), "Share (%),Total Time (us),Avg (us),Name\n"
@@ -160,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_column), cmocka_unit_test(test_column_arguments), cmocka_unit_test(test_csv_and_tsv),
+		cmocka_unit_test(test_numbers_as_printed),
 		cmocka_unit_test(test_units), cmocka_unit_test(test_json_is_valid_whatever_comes),
 		cmocka_unit_test(test_html), cmocka_unit_test(test_streaming),
 		cmocka_unit_test(test_errors_name_the_nearest), cmocka_unit_test(test_time_units_by_prefix),

@@ -1,0 +1,199 @@
+/* Lines of sonde sql that begin with a dot. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/sql_shell.h"
+
+/* A word and what follows it. */
+struct dot_line {
+	char word[24];
+	char argument[4096];
+};
+
+static void split(struct dot_line *ret, const char *line)
+{
+	size_t len = strcspn(line, " \t\r\n"), end;
+
+	snprintf(ret->word, sizeof(ret->word), "%.*s", (int)len, line);
+	line += len;
+	line += strspn(line, " \t");
+	end = strlen(line);
+	while (end > 0 && strchr(" \t\r\n;", line[end - 1]))
+		end--;
+	snprintf(ret->argument, sizeof(ret->argument), "%.*s", (int)end, line);
+}
+
+static enum sql_answer fail(struct sql_shell *shell, const char *text)
+{
+	sql_shell_fail(shell, text);
+	return SQL_FAILED;
+}
+
+typedef void (*name_fn)(struct sql_shell *shell, const char *name);
+
+/* Calls `take` for what can be queried under a name that is like the pattern (as SQL's LIKE; empty: all). */
+static int each_table(struct sql_shell *shell, const char *pattern, name_fn take)
+{
+	sqlite3_stmt *statement;
+	const char *name;
+	int count = 0;
+
+	if (sqlite3_prepare_v2(query_db(shell->query), "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+			       "ORDER BY name", -1, &statement, NULL) != SQLITE_OK)
+		return 0;
+	while (sqlite3_step(statement) == SQLITE_ROW) {
+		name = (const char *)sqlite3_column_text(statement, 0);
+		if (name && (!*pattern || sqlite3_strlike(pattern, name, 0) == 0)) {
+			take(shell, name);
+			count++;
+		}
+	}
+	sqlite3_finalize(statement);
+	for (unsigned i = 0; (name = query_native_name(shell->query, i)) != NULL; i++)
+		if (!*pattern || sqlite3_strlike(pattern, name, 0) == 0) {
+			take(shell, name);
+			count++;
+		}
+	return count;
+}
+
+static void print_name(struct sql_shell *shell, const char *name)
+{
+	fprintf(sql_shell_out(shell), "%s\n", name);
+}
+
+static enum sql_answer list_tables(struct sql_shell *shell, const char *pattern)
+{
+	each_table(shell, pattern, print_name);
+	return SQL_GO_ON;
+}
+
+/* Hidden columns are the arguments of a function, or what SELECT * leaves out. */
+static void print_columns(struct sql_shell *shell, const char *name)
+{
+	FILE *out = sql_shell_out(shell);
+	sqlite3_stmt *statement;
+	int count = 0;
+
+	if (sqlite3_prepare_v2(query_db(shell->query), "SELECT name, type, hidden FROM pragma_table_xinfo(?)", -1, &statement,
+			       NULL) != SQLITE_OK)
+		return;
+	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+	fprintf(out, "%s(", name);
+	while (sqlite3_step(statement) == SQLITE_ROW) {
+		const char *type = (const char *)sqlite3_column_text(statement, 1);
+
+		fprintf(out, "%s\n  %s%s%s%s", count++ ? "," : "", (const char *)sqlite3_column_text(statement, 0),
+			type && *type ? " " : "", type ? type : "", sqlite3_column_int(statement, 2) ? " -- hidden" : "");
+	}
+	sqlite3_finalize(statement);
+	fputs("\n)\n", out);
+}
+
+static enum sql_answer show_schema(struct sql_shell *shell, const char *pattern)
+{
+	char text[256];
+
+	if (each_table(shell, pattern, print_columns))
+		return SQL_GO_ON;
+	snprintf(text, sizeof(text), "There is no table '%.100s': .tables lists them", pattern);
+	return fail(shell, text);
+}
+
+static enum sql_answer set_mode(struct sql_shell *shell, const char *argument)
+{
+	struct format_spec format;
+	struct error err;
+
+	if (format_parse(&format, *argument ? argument : "column:nofmt", &err) < 0)
+		return fail(shell, err.text);
+	shell->format = format;
+	return SQL_GO_ON;
+}
+
+static enum sql_answer set_output(struct sql_shell *shell, const char *argument)
+{
+	char text[256];
+	FILE *file = NULL;
+
+	if (*argument && strcmp(argument, "stdout") != 0) {
+		file = fopen(argument, "we");
+		if (!file) {
+			snprintf(text, sizeof(text), "%.150s: %s", argument, strerror(errno));
+			return fail(shell, text);
+		}
+	}
+	if (shell->output && fclose(shell->output) != 0)
+		sql_shell_fail(shell, "The output could not be written to its end");
+	shell->output = file;
+	return SQL_GO_ON;
+}
+
+static enum sql_answer set_timer(struct sql_shell *shell, const char *argument)
+{
+	if (strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
+		return fail(shell, ".timer on, or .timer off");
+	shell->timer = strcmp(argument, "on") == 0;
+	return SQL_GO_ON;
+}
+
+static enum sql_answer leave(struct sql_shell *shell, const char *argument)
+{
+	return SQL_LEAVE;
+}
+
+static enum sql_answer show_help(struct sql_shell *shell, const char *argument);
+
+static const struct {
+	const char *word;
+	const char *argument;
+	const char *help;
+	enum sql_answer (*run)(struct sql_shell *shell, const char *argument);
+} dot_commands[] = {
+	{ ".help", "", "this list", show_help },
+	{ ".tables", "[pattern]", "what can be queried; % stands for any characters", list_tables },
+	{ ".schema", "[pattern]", "its columns", show_schema },
+	{ ".mode", "[format]", "column, table, csv, tsv, json, hdoc or htable, with the arguments of sonde stats", set_mode },
+	{ ".output", "[file]", "where rows go from here on; without a file: back here", set_output },
+	{ ".timer", "on|off", "how long each statement takes", set_timer },
+	{ ".quit", "", "leaves; so does .exit, and the end of the input", leave },
+	{ ".exit", "", NULL, leave },
+};
+#define DOT_COMMANDS (sizeof(dot_commands) / sizeof(dot_commands[0]))
+
+static enum sql_answer show_help(struct sql_shell *shell, const char *argument)
+{
+	FILE *out = sql_shell_out(shell);
+
+	for (size_t i = 0; i < DOT_COMMANDS; i++)
+		if (dot_commands[i].help)
+			fprintf(out, "%-8s %-10s %s\n", dot_commands[i].word, dot_commands[i].argument, dot_commands[i].help);
+	fputs("Everything else is SQL, up to a semicolon; Ctrl-C ends a statement.\n", out);
+	return SQL_GO_ON;
+}
+
+static enum sql_answer unknown(struct sql_shell *shell, const char *word)
+{
+	struct nearest nearest;
+	char text[256], hint[160];
+
+	nearest_begin(&nearest, word);
+	for (size_t i = 0; i < DOT_COMMANDS; i++)
+		nearest_offer(&nearest, dot_commands[i].word, strlen(dot_commands[i].word));
+	snprintf(text, sizeof(text), "There is no command '%s'.%s .help lists them.", word,
+		 nearest_hint(&nearest, "", hint, sizeof(hint)));
+	return fail(shell, text);
+}
+
+enum sql_answer sql_shell_command(struct sql_shell *shell, const char *line)
+{
+	struct dot_line dot;
+
+	split(&dot, line);
+	for (size_t i = 0; i < DOT_COMMANDS; i++)
+		if (strcmp(dot.word, dot_commands[i].word) == 0)
+			return dot_commands[i].run(shell, dot.argument);
+	return unknown(shell, dot.word);
+}

@@ -1,0 +1,154 @@
+/* The prompt of sonde sql: lines are edited and remembered by libedit. */
+#include <errno.h>
+#include <fcntl.h>
+#include <histedit.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/sql_shell.h"
+
+#define HISTORY_LINES 1000
+
+struct prompt {
+	struct sql_shell *shell;
+	EditLine *editor;
+	History *history;
+	HistEvent event;
+	char *history_path; /* NULL: nothing is kept */
+};
+
+static char *prompt_text(EditLine *editor)
+{
+	struct prompt *p = NULL;
+	const char *text;
+
+	el_get(editor, EL_CLIENTDATA, &p);
+	text = p && p->shell->text.len ? "  ...> " : "sonde> ";
+	return (char *)(uintptr_t)text;
+}
+
+/* Makes the folders above the last part of the path, for their owner only. */
+static void make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+}
+
+static char *history_path(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	struct buf path = BUF_INIT;
+	int r;
+
+	/* Relative ones are to be ignored (XDG Base Directory Specification). */
+	if (state && *state == '/')
+		r = buf_printf(&path, "%s/sonde/sql_history", state);
+	else if (home && *home == '/')
+		r = buf_printf(&path, "%s/.local/state/sonde/sql_history", home);
+	else
+		return NULL;
+	if (r >= 0)
+		make_folders(path.data);
+	return r < 0 ? NULL : path.data;
+}
+
+/* What people ask is theirs alone. */
+static void save_history(struct prompt *p)
+{
+	int fd = p->history_path ? open(p->history_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+	FILE *file = fd >= 0 && fchmod(fd, 0600) == 0 ? fdopen(fd, "w") : NULL;
+
+	if (file) {
+		history(p->history, &p->event, H_SAVE_FP, file);
+		fclose(file);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+}
+
+static int open_editor(struct prompt *p)
+{
+	struct cli *cli = p->shell->cli;
+
+	p->editor = el_init("sonde", stdin, isatty(fileno(cli->out)) ? cli->out : cli->err, cli->err);
+	p->history = history_init();
+	if (!p->editor || !p->history)
+		return -ENOMEM;
+	history(p->history, &p->event, H_SETSIZE, HISTORY_LINES);
+	history(p->history, &p->event, H_SETUNIQUE, 1);
+	p->history_path = history_path();
+	if (p->history_path)
+		history(p->history, &p->event, H_LOAD, p->history_path);
+	el_set(p->editor, EL_CLIENTDATA, p);
+	el_set(p->editor, EL_PROMPT, prompt_text);
+	el_set(p->editor, EL_EDITOR, "emacs");
+	el_set(p->editor, EL_HIST, history, p->history);
+	el_set(p->editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
+	el_source(p->editor, NULL); /* the user's ~/.editrc */
+	return 0;
+}
+
+static void close_editor(struct prompt *p)
+{
+	if (p->history && p->editor)
+		save_history(p);
+	if (p->editor)
+		el_end(p->editor);
+	if (p->history)
+		history_end(p->history);
+	free(p->history_path);
+}
+
+/* Reading is interrupted because there is a handler. */
+static void on_interrupt(int number)
+{
+}
+
+static void read_lines(struct prompt *p)
+{
+	struct sql_shell *shell = p->shell;
+	enum sql_answer answer = SQL_GO_ON;
+	const char *line;
+	int length;
+
+	while (answer != SQL_LEAVE) {
+		errno = 0;
+		line = el_gets(p->editor, &length);
+		if (!line && length < 0 && errno == EINTR) {
+			/* Ctrl-C: the statement begun is forgotten. */
+			buf_clear(&shell->text);
+			fputc('\n', shell->cli->err);
+			continue;
+		}
+		if (!line || length <= 0)
+			break;
+		if (line[strspn(line, " \t\r\n")])
+			history(p->history, &p->event, H_ENTER, line);
+		answer = sql_shell_line(shell, line); /* an error was told; the next statement may do */
+	}
+}
+
+int sql_prompt(struct sql_shell *shell)
+{
+	struct sigaction action = { .sa_handler = on_interrupt }, before;
+	struct prompt p = { .shell = shell };
+
+	fputs("Statements end with a semicolon; .tables lists what can be queried, .help what else there is.\n",
+	      shell->cli->out);
+	fflush(shell->cli->out);
+	shell->takes_interrupts = 1;
+	sigaction(SIGINT, &action, &before);
+	if (open_editor(&p) >= 0)
+		read_lines(&p);
+	else
+		sql_shell_fail(shell, "Not enough memory");
+	close_editor(&p);
+	sigaction(SIGINT, &before, NULL);
+	return 0;
+}
