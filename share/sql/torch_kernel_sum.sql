@@ -1,6 +1,7 @@
 -- title: PyTorch Operator to Kernel Summary
 -- alias: torchkernsum
 -- skipped: PyTorch operators with work on a GPU
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- option: rows=-1 at most so many rows
 -- column: Time = percent
 -- column: Total Time = time
@@ -13,6 +14,6 @@
 SELECT
 	100.0 * deviceTime / nullif(sum(deviceTime) OVER (), 0),
 	deviceTime, count, 1.0 * deviceTime / count, op, coalesce(name, '[Unknown]')
-FROM torch_op_stats('kernel')
+FROM torch_op_stats('kernel' || CASE WHEN :group THEN '#' ELSE '' END)
 ORDER BY deviceTime DESC, op, name
 LIMIT :rows

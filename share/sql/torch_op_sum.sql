@@ -4,6 +4,7 @@
 -- option: shapes one row for each name and the shapes of its inputs
 -- option: mem memory that was allocated less what was released, where the trace has it
 -- option: flops floating-point operations, of those operators that torch has a formula for
+-- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- option: rows=-1 at most so many rows
 -- column: Name = text
 -- column: Self CPU = percent
@@ -41,6 +42,6 @@ SELECT
 	count,
 	inputShapes,
 	flops
-FROM torch_op_stats(CASE WHEN :shapes THEN 'shapes' ELSE 'name' END)
+FROM torch_op_stats(CASE WHEN :shapes THEN 'shapes' ELSE 'name' END || CASE WHEN :group THEN '#' ELSE '' END)
 ORDER BY selfDeviceTime DESC, selfCpuTime DESC, cpuTime DESC, name, onDevice, inputShapes
 LIMIT :rows

@@ -67,6 +67,21 @@ const struct option_spec *options_find(const struct option_table *table, const c
 	return NULL;
 }
 
+static bool begins(const struct option_spec *spec, const char *name, size_t len)
+{
+	const char *aliases = spec->aliases, *piece;
+	size_t piece_len;
+
+	if (spec->flags & OPTION_HIDDEN || !len)
+		return false;
+	if (strncmp(spec->name, name, len) == 0)
+		return true;
+	while ((piece_len = option_next_value(&aliases, &piece)))
+		if (piece_len > len && memcmp(piece, name, len) == 0)
+			return true;
+	return false;
+}
+
 static const struct option_spec *find_letter(const struct option_table *table, char letter)
 {
 	size_t i;
@@ -162,11 +177,29 @@ static int unknown_long(struct walk *w, const char *name, size_t len)
 			 nearest_hint(&nearest, "--", hint, sizeof(hint)));
 }
 
+/* The option whose name begins so: there must be one, and one only. */
+static int find_beginning(struct walk *w, const char *name, size_t len, const struct option_spec **ret)
+{
+	size_t i;
+
+	*ret = NULL;
+	for (i = 0; i < w->table->count; i++) {
+		if (!begins(&w->table->specs[i], name, len))
+			continue;
+		if (*ret)
+			return error_set(w->err, EINVAL, "--%.*s may be --%s or --%s; write more of it.", (int)len, name,
+					 (*ret)->name, w->table->specs[i].name);
+		*ret = &w->table->specs[i];
+	}
+	return *ret ? 0 : unknown_long(w, name, len);
+}
+
 static int parse_long(struct walk *w, const char *name)
 {
 	const char *equals = strchr(name, '=');
 	size_t len = equals ? (size_t)(equals - name) : strlen(name);
 	const struct option_spec *spec = options_find(w->table, name, len);
+	int r = 0;
 
 	if (!spec && len == 4 && memcmp(name, "help", 4) == 0) {
 		w->parsed->help = true;
@@ -174,7 +207,9 @@ static int parse_long(struct walk *w, const char *name)
 		return 0;
 	}
 	if (!spec)
-		return unknown_long(w, name, len);
+		r = find_beginning(w, name, len, &spec);
+	if (r < 0)
+		return r;
 	return equals ? use_option(w, spec, equals + 1) : use_with_next(w, spec);
 }
 

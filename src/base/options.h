@@ -3,7 +3,8 @@
  *
  * `--name=value`, `--name value`, `-n value`, `-nvalue`; an option with a `bare` value
  * may stand alone and takes the following word only if that is one of its values.
- * `--` ends the options. The last use of an option wins, unless it collects. */
+ * A name may be cut short as long as only one option begins so. `--` ends the options.
+ * The last use of an option wins, unless it collects. */
 #ifndef SONDE_BASE_OPTIONS_H
 #define SONDE_BASE_OPTIONS_H
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/open_report.h"
 #include "export/export.h"
 #include "query/query.h"
 
@@ -153,14 +154,19 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 
 static int export_report(struct cli *cli, const struct export_fields *fields, const char *input)
 {
+	struct opened_report opened;
 	struct query *q;
 	struct error err;
 	sigset_t before;
 	bool to_pipe;
 	int status;
 
-	if (query_open(&q, input, &err) < 0)
-		return command_fail(cli, &export_command, "%s", err.text);
+	if (!open_report(cli, &export_command, input, &opened, &status))
+		return status;
+	if (opened.file < 0)
+		input = opened.path;
+	if (query_open(&q, opened.path, &err) < 0)
+		return close_report(&opened, command_fail(cli, &export_command, "%s", err.text));
 	/* A limit on sizes and a reader that went away are errors of writing. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
@@ -172,7 +178,7 @@ static int export_report(struct cli *cli, const struct export_fields *fields, co
 	if (!to_pipe)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	query_close(q);
-	return status;
+	return close_report(&opened, status);
 }
 
 /* Types of nsys that are not written. */

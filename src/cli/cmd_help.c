@@ -52,9 +52,9 @@ static int show(struct cli *cli, const struct help_fields *fields, const char *n
 	if (fields->man)
 		help_print_man(cli->out, command);
 	else if (command)
-		help_print_command(cli->out, command, NULL, NULL);
+		help_print_command(cli->out, cli, command, NULL, NULL);
 	else
-		help_print_overview(cli->out);
+		help_print_overview(cli->out, cli);
 	return 0;
 }
 

@@ -3,10 +3,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
-#include "ingest/kineto.h"
-#include "ingest/source.h"
+#include "ingest/foreign.h"
 #include "report/writer.h"
 
 struct import_fields {
@@ -47,28 +47,26 @@ static void name_report(const char *file, const char *output, char *ret, size_t 
 		cut_ending(ret, ".sonde");
 	} else {
 		cut_ending(ret, ".gz");
-		cut_ending(ret, ".json");
+		if (!cut_ending(ret, ".json") && !cut_ending(ret, ".sqlite"))
+			cut_ending(ret, ".csv");
 	}
 	strcat(ret, ".sonde");
 }
 
-/* Formats of other tools that their own exporters must open. */
-static const char *what_to_do(const char *file, const struct source *s)
+/* Of a trace that cannot be read at all nothing is left. */
+static void remove_begun(const char *path)
 {
-	char name[PATH_MAX];
+	static const char *const endings[] = { ".part", ".journal" };
+	char name[PATH_MAX + 16];
 
-	snprintf(name, sizeof(name), "%s", file);
-	if (s->len >= 16 && memcmp(s->text, "SQLite format 3", 16) == 0)
-		return "is an SQLite file; only traces in JSON can be imported";
-	if (cut_ending(name, ".nsys-rep") || cut_ending(name, ".qdrep"))
-		return "is in a format of its own; 'nsys export -t sqlite' writes one that other tools read";
-	if (cut_ending(name, ".ncu-rep"))
-		return "is in a format of its own; 'ncu --import FILE --page raw --csv' writes one that other tools read";
-	return s->len ? NULL : "is empty";
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "%s%s", path, endings[i]);
+		unlink(name);
+	}
 }
 
 static int finish(struct cli *cli, const char *file, const char *path, struct report_writer *writer,
-		  const struct source *source, const struct kineto_result *result)
+		  const struct foreign_result *result)
 {
 	char *absolute;
 	struct error err;
@@ -78,53 +76,41 @@ static int finish(struct cli *cli, const char *file, const char *path, struct re
 	absolute = realpath(path, NULL);
 	fprintf(cli->err, "Generated:\n    %s\n", absolute ? absolute : path);
 	free(absolute);
-	if (source->trouble)
-		command_fail(cli, &import_command, "'%s': %s.", file, source->trouble);
-	if (result->trouble)
-		command_fail(cli, &import_command, "'%s', line %zu, byte %zu: %s. The %llu events before it are in the "
-			     "report, and %llu behind it; %llu %s malformed.", file, result->line, result->offset,
-			     result->trouble, (unsigned long long)result->before,
-			     (unsigned long long)(result->events - result->before), (unsigned long long)result->troubles,
-			     result->troubles == 1 ? "place is" : "places are");
-	return source->trouble || result->trouble;
+	if (result->trouble[0])
+		command_fail(cli, &import_command, "'%s', %s.", file, result->trouble);
+	return result->trouble[0] != '\0';
 }
 
-static int import_source(struct cli *cli, const char *file, struct source *source, const char *path,
-			 bool overwrite)
+static int write_report(struct cli *cli, const char *file, enum foreign_kind kind, const char *path, bool overwrite)
 {
 	struct report_writer *writer;
-	struct kineto_result result;
+	struct foreign_result result;
 	struct error err = { "" };
 
 	if (report_writer_open(&writer, path, overwrite, NULL, 0, &err) < 0)
 		return command_fail(cli, &import_command, "%s", err.text);
-	if (kineto_import(source, writer, &result, &err) < 0) {
+	if (foreign_import(file, kind, writer, &result, &err) < 0) {
 		report_writer_abandon(writer);
+		remove_begun(path);
 		return command_fail(cli, &import_command, "%s", err.text);
 	}
-	return finish(cli, file, path, writer, source, &result);
+	return finish(cli, file, path, writer, &result);
 }
 
 static int import_file(struct cli *cli, const char *file, const struct import_fields *fields)
 {
-	char path[PATH_MAX];
-	struct source source;
+	char path[PATH_MAX], advice[PATH_MAX];
+	enum foreign_kind kind;
 	struct error err = { "" };
-	const char *refused;
-	int status;
 
-	if (source_open(&source, file, &err) < 0) {
-		source_close(&source);
+	if (foreign_recognize(file, &kind, &err) < 0)
 		return command_fail(cli, &import_command, "%s", err.text);
+	if (!foreign_is_readable(kind)) {
+		foreign_advice(file, kind, advice, sizeof(advice));
+		return command_fail(cli, &import_command, "'%s' %s.", file, advice);
 	}
-	refused = what_to_do(file, &source);
 	name_report(file, fields->output, path, sizeof(path));
-	if (refused)
-		status = command_fail(cli, &import_command, "'%s' %s.", file, refused);
-	else
-		status = import_source(cli, file, &source, path, fields->force_overwrite);
-	source_close(&source);
-	return status;
+	return write_report(cli, file, kind, path, fields->force_overwrite);
 }
 
 static int run_import(struct cli *cli, int argc, char **argv)
@@ -136,7 +122,7 @@ static int run_import(struct cli *cli, int argc, char **argv)
 	if (!command_parse(cli, &import_command, argc, argv, &fields, &parsed, &status))
 		return status;
 	if (parsed.word_count != 1)
-		status = command_fail(cli, &import_command, "One trace must be named: sonde import TRACE.json.");
+		status = command_fail(cli, &import_command, "One trace must be named: sonde import TRACE.");
 	else
 		status = import_file(cli, parsed.words[0], &fields);
 	options_release(&parsed);
@@ -145,6 +131,8 @@ static int run_import(struct cli *cli, int argc, char **argv)
 
 static const char *const import_examples[] = {
 	"sonde import trace.json.gz -o step.sonde", "make a report of a torch.profiler trace",
+	"sonde import run.sqlite", "run.sonde of what 'nsys export -t sqlite' wrote",
+	"sonde import -o kernels.sonde ncu.csv", "of what 'ncu --csv --page raw' printed",
 	"sonde stats -r cuda_gpu_kern_sum step.sonde", "ask it as any other report",
 	NULL,
 };
@@ -155,7 +143,8 @@ const struct command import_command = {
 	.synopsis = "[options] TRACE",
 	.description =
 		"Reads a trace of torch.profiler (Kineto), or another in the JSON format of Chrome's trace viewer, "
-		"plain or packed by gzip. A trace that is damaged or cut off gives a report of what could be read; "
+		"plain or packed by gzip; the SQLite file that nsys export writes; the CSV that ncu --page raw prints. What it "
+		"is, its content tells. A trace that is damaged or cut off gives a report of what could be read; "
 		"the exit status is then 1 and a line says where reading ended.",
 	.examples = import_examples,
 	.options = &import_options,

@@ -1,12 +1,12 @@
 /* sonde profile: run a program, record it, leave a report. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/command_file.h"
 #include "cli/help.h"
+#include "cli/profile_after.h"
 #include "cli/profile_setup.h"
 #include "cli/trace_list.h"
 #include "record/gpu/monitor.h"
@@ -19,97 +19,30 @@ static void print_notes(struct cli *cli, const struct string_list *notes)
 	size_t i;
 
 	for (i = 0; i < notes->count; i++)
-		fprintf(cli->err, "sonde: %s\n", notes->items[i]);
+		fprintf(cli->err, "%s: %s\n", cli_name(cli), notes->items[i]);
 	fflush(cli->err);
 }
 
-static void print_size(FILE *out, uint64_t bytes)
-{
-	if (bytes < 1000000)
-		fprintf(out, "%.1f kB", (double)bytes / 1e3);
-	else
-		fprintf(out, "%.1f MB", (double)bytes / 1e6);
-}
-
-/* What recording cost the program: the agent times its own push and pop where it runs. */
-static void print_cost(FILE *out, const struct record_result *result)
-{
-	double pair_ns = result->cost_pair_ps / 1e3;
-	double all_ms = pair_ns * (double)result->events / 2 / 1e6;
-
-	if (!result->events || pair_ns <= 0)
-		return;
-	fprintf(out, "; recording cost %.1f ns per range", pair_ns);
-	if (all_ms >= 1)
-		fprintf(out, ", about %.0f ms in all", all_ms);
-}
-
-static void print_result(struct cli *cli, const struct record_result *result)
-{
-	fputs(result->notes, cli->err);
-	if (!result->finished)
-		return;
-	fprintf(cli->err, "Generated:\n    %s\n", result->path);
-	fprintf(cli->err, "    %" PRIu64 " events, %" PRIu64 " dropped, ", result->events,
-		result->dropped);
-	print_size(cli->err, result->bytes);
-	print_cost(cli->err, result);
-	fputc('\n', cli->err);
-}
-
-static int print_stats(struct cli *cli, const char *path)
-{
-	const struct command *stats = command_find("stats");
-	char *argv[] = { strdup(path), NULL };
-	int status = 1;
-
-	if (!stats)
-		status = command_fail(cli, &profile_command, "This build has no statistics.");
-	else if (argv[0])
-		status = stats->run(cli, 1, argv);
-	free(argv[0]);
-	return status;
-}
-
-/* What cannot be written is said; the report is there all the same. */
-static void write_exports(struct cli *cli, const char *path, const struct profile_fields *fields)
-{
-	const struct command *export = command_find("export");
-	const char *list = EXPORT_VALUES, *piece;
-	char type[32], dash_t[] = "-t", replace[] = "-ftrue", keep[] = "-ffalse", *file = strdup(path);
-	size_t len;
-
-	for (unsigned i = 0; file && export && (len = option_next_value(&list, &piece)) > 0; i++) {
-		char *argv[] = { dash_t, type, fields->force_overwrite ? replace : keep, file, NULL };
-
-		snprintf(type, sizeof(type), "%.*s", (int)len, piece);
-		if ((fields->exports >> i & 1) && strcmp(type, "none") != 0)
-			export->run(cli, 4, argv);
-	}
-	free(file);
-}
-
 /* Records; the status is the program's own. */
-static int record(struct cli *cli, const struct profile_setup *setup, const struct profile_fields *fields)
+static int record(struct cli *cli, const struct profile_setup *setup, const struct profile_fields *fields,
+		  struct record_result *result)
 {
-	struct record_result *result = calloc(1, sizeof(*result));
 	struct error err = { "" };
 	int r, status;
 
-	if (!result)
-		return command_fail(cli, &profile_command, "Out of memory.");
+	if (cli_is_link(cli)) {
+		fputs("Collecting data...\n", cli->out);
+		fflush(cli->out);
+	}
 	r = record_run(&setup->options, result, &err);
 	status = result->started ? result->exit_status : 1;
-	print_result(cli, result);
+	fputs(result->notes, cli->err);
+	if (result->finished && profile_after(cli, fields, result) < 0)
+		status = status ? status : 1;
 	if (r < 0) {
 		command_fail(cli, &profile_command, "%s", err.text);
 		status = status ? status : 1;
-	} else {
-		write_exports(cli, result->path, fields);
-		if (fields->stats)
-			print_stats(cli, result->path);
 	}
-	free(result);
 	return status;
 }
 
@@ -151,21 +84,29 @@ static bool answer_value_help(struct cli *cli, const struct profile_fields *fiel
 	return false;
 }
 
-static int run_parsed(struct cli *cli, const struct profile_fields *fields,
-		      const struct options_parsed *parsed)
+static enum output_style name_style(const struct cli *cli)
 {
-	struct profile_setup setup = { 0 };
+	if (cli->role == CLI_NVPROF)
+		return OUTPUT_NVPROF;
+	return cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE;
+}
+
+static int run_parsed(struct cli *cli, struct profile_fields *fields, const struct options_parsed *parsed,
+		      struct record_result *result)
+{
+	struct profile_setup setup = { .style = name_style(cli) };
 	struct error err = { "" };
 	int status;
 
 	if (answer_value_help(cli, fields, parsed))
 		return 0;
+	fields->exports = profile_exports(parsed);
 	setup.options.command_line = cli->command_line;
 	if (profile_setup_fill(&setup, fields, parsed, parsed->words, &err) < 0) {
 		status = command_fail(cli, &profile_command, "%s", err.text);
 	} else {
 		print_notes(cli, &setup.notes);
-		status = record(cli, &setup, fields);
+		status = record(cli, &setup, fields, result);
 	}
 	profile_setup_release(&setup);
 	return status;
@@ -191,7 +132,8 @@ static int read_command_file(const char *path, struct string_list *words, struct
 }
 
 /* The words of all command files, then those of the command line: the last one wins. */
-static int run_with_files(struct cli *cli, const struct option_texts *files, int argc, char **argv)
+static int run_with_files(struct cli *cli, const struct option_texts *files, int argc, char **argv,
+			  struct record_result *result)
 {
 	struct options_parsed parsed = OPTIONS_PARSED_INIT;
 	struct string_list words = STRING_LIST_INIT;
@@ -208,13 +150,13 @@ static int run_with_files(struct cli *cli, const struct option_texts *files, int
 		command_fail(cli, &profile_command, "%s", err.text);
 	else if (command_parse(cli, &profile_command, (int)words.count, words.items, &fields, &parsed,
 			       &status))
-		status = run_parsed(cli, &fields, &parsed);
+		status = run_parsed(cli, &fields, &parsed, result);
 	options_release(&parsed);
 	string_list_release(&words);
 	return status;
 }
 
-static int run_profile(struct cli *cli, int argc, char **argv)
+int profile_run(struct cli *cli, int argc, char **argv, struct record_result *result)
 {
 	struct options_parsed parsed;
 	struct profile_fields fields = { 0 };
@@ -223,10 +165,22 @@ static int run_profile(struct cli *cli, int argc, char **argv)
 	if (!command_parse(cli, &profile_command, argc, argv, &fields, &parsed, &status))
 		return status;
 	if (fields.command_files.count)
-		status = run_with_files(cli, &fields.command_files, argc, argv);
+		status = run_with_files(cli, &fields.command_files, argc, argv, result);
 	else
-		status = run_parsed(cli, &fields, &parsed);
+		status = run_parsed(cli, &fields, &parsed, result);
 	options_release(&parsed);
+	return status;
+}
+
+static int run_profile(struct cli *cli, int argc, char **argv)
+{
+	struct record_result *result = calloc(1, sizeof(*result));
+	int status;
+
+	if (!result)
+		return command_fail(cli, &profile_command, "Out of memory.");
+	status = profile_run(cli, argc, argv, result);
+	free(result);
 	return status;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/open_report.h"
 #include "cli/sql_shell.h"
 
 struct sql_fields {
@@ -50,6 +51,7 @@ static int answer(struct cli *cli, const struct sql_fields *fields, const struct
 {
 	const char *format = fields->format;
 	struct sql_shell shell = { .cli = cli, .text = BUF_INIT };
+	struct opened_report opened;
 	struct error err;
 	int status;
 
@@ -57,8 +59,12 @@ static int answer(struct cli *cli, const struct sql_fields *fields, const struct
 		return command_fail(cli, &sql_command, "Which recording? sonde sql FILE.sonde [statement]");
 	if (!format)
 		format = isatty(fileno(cli->out)) ? "column:nofmt" : "csv";
-	if (format_parse(&shell.format, format, &err) < 0 || query_open(&shell.query, parsed->words[0], &err) < 0)
+	if (format_parse(&shell.format, format, &err) < 0)
 		return command_fail(cli, &sql_command, "%s", err.text);
+	if (!open_report(cli, &sql_command, parsed->words[0], &opened, &status))
+		return status;
+	if (query_open(&shell.query, opened.path, &err) < 0)
+		return close_report(&opened, command_fail(cli, &sql_command, "%s", err.text));
 	signal(SIGPIPE, SIG_IGN);
 	status = run_words(&shell, parsed);
 	sql_shell_release(&shell);
@@ -66,7 +72,7 @@ static int answer(struct cli *cli, const struct sql_fields *fields, const struct
 		status = command_fail(cli, &sql_command, "%s is damaged: what could not be read is missing above",
 				      parsed->words[0]);
 	query_close(shell.query);
-	return status;
+	return close_report(&opened, status);
 }
 
 static int run_sql(struct cli *cli, int argc, char **argv)

@@ -1,9 +1,12 @@
 /* sonde stats: named reports over a recording. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/nsys_sqlite.h"
+#include "cli/open_report.h"
 #include "stats/stats.h"
 
 struct stats_fields {
@@ -130,8 +133,8 @@ static int help_formats(struct cli *cli, const char *wanted)
 	return 0;
 }
 
-static int run_reports(struct cli *cli, const struct stats_fields *fields, const char *path,
-		       const struct stats_folders *folders)
+static int run_reports(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed,
+		       const char *path, const struct stats_folders *folders)
 {
 	struct stats_options options = {
 		.reports = fields->reports.items, .report_count = fields->reports.count,
@@ -141,15 +144,27 @@ static int run_reports(struct cli *cli, const struct stats_fields *fields, const
 		.folders = (const char *const *)folders->names, .folder_count = folders->count,
 		.scope = { .time = fields->filter_time, .nvtx = fields->filter_nvtx, .steps = fields->steps },
 	};
+	struct opened_report opened;
+	char shown[PATH_MAX];
 	struct error err;
-	int r;
+	int r, status;
 
+	if (!open_report(cli, &stats_command, path, &opened, &status))
+		return status;
+	if (opened.file >= 0) {
+		options.opened = opened.path; /* the name that was given stays the one to show */
+	} else {
+		path = opened.path;
+		if (nsys_stats_sqlite(cli, parsed, path, shown, sizeof(shown))) {
+			options.opened = path;
+			path = shown;
+		}
+	}
 	/* A reader of the table that goes away is noticed at the write, and no error. */
 	signal(SIGPIPE, SIG_IGN);
 	r = stats_run(&options, path, cli->out, cli->err, &err);
-	if (r < 0 && r != -EPIPE)
-		return command_fail(cli, &stats_command, "%s", err.text);
-	return 0;
+	status = r < 0 && r != -EPIPE ? command_fail(cli, &stats_command, "%s", err.text) : 0;
+	return close_report(&opened, status);
 }
 
 static int answer(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed)
@@ -171,7 +186,7 @@ static int answer(struct cli *cli, const struct stats_fields *fields, const stru
 		status = command_fail(cli, &stats_command, "One recording at a time: '%s' is one too many",
 				      parsed->words[1]);
 	else
-		status = run_reports(cli, fields, path, &folders);
+		status = run_reports(cli, fields, parsed, path, &folders);
 	stats_folders_release(&folders);
 	return status;
 }

@@ -8,12 +8,16 @@
 
 #include "base/options.h"
 
+/* By which name the program was called: docs/nsys.md. */
+enum cli_role { CLI_SONDE, CLI_NSYS, CLI_NSYS_UI, CLI_NVPROF };
+
 /* What a command is run with; tests give it their own streams. */
 struct cli {
 	FILE *out;
 	FILE *err;
 	const char *root;    /* put before /proc, /sys, /dev ...: "" but for tests */
 	char *const *command_line; /* all of it, as typed */
+	enum cli_role role;
 };
 
 /* What the words that are not options are, for completion. */
@@ -32,6 +36,7 @@ struct command {
 	const char *const *examples; /* "command line", "what it does", ..., NULL */
 	const struct option_table *options;
 	enum command_words words;
+	bool planned; /* known from nsys, but not built: it warns */
 	/* argv is what follows the command's name. Returns the exit status. */
 	int (*run)(struct cli *cli, int argc, char **argv);
 };
@@ -46,6 +51,13 @@ const struct command *command_find(const char *name);
  * exit status. On true the caller releases *ret. */
 bool command_parse(struct cli *cli, const struct command *command, int argc, char **argv,
 		   void *fields, struct options_parsed *ret, int *ret_status);
+
+/* The role of a program called `path`: by its last part, with or without "-VERSION". */
+enum cli_role cli_role_of(const char *path);
+/* "sonde", "nsys" ..., for messages. */
+const char *cli_name(const struct cli *cli);
+/* Reports get nsys's names, and lines that scripts look for are printed. */
+bool cli_is_link(const struct cli *cli);
 
 /* Prints "sonde NAME: text" on the error stream; returns 1, the exit status of
  * usage and data errors. */

@@ -1,12 +1,17 @@
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/nsys_link.h"
 
 extern const struct command profile_command, stats_command, sql_command, export_command, import_command,
-	recover_command, symbolize_command, doctor_command, help_command;
+	recover_command, symbolize_command, doctor_command, help_command, nvprof_command;
+/* Not built yet: nsys_planned.c and nsys_status.c. */
+extern const struct command launch_command, start_command, stop_command, cancel_command, shutdown_command,
+	sessions_command, status_command, analyze_command, recipe_command, view_command;
 
 static const struct command *const all_commands[] = {
 	&profile_command,
@@ -17,7 +22,18 @@ static const struct command *const all_commands[] = {
 	&recover_command,
 	&symbolize_command,
 	&doctor_command,
+	&nvprof_command,
 	&help_command,
+	&launch_command,
+	&start_command,
+	&stop_command,
+	&cancel_command,
+	&shutdown_command,
+	&sessions_command,
+	&status_command,
+	&analyze_command,
+	&recipe_command,
+	&view_command,
 };
 
 const struct command *const *commands(size_t *ret_count)
@@ -42,7 +58,10 @@ int command_fail(struct cli *cli, const struct command *command, const char *for
 	va_list args;
 
 	va_start(args, format);
-	fprintf(cli->err, "sonde %s: ", command->name);
+	if (cli->role == CLI_SONDE || cli->role == CLI_NSYS)
+		fprintf(cli->err, "%s %s: ", cli_name(cli), command->name);
+	else
+		fprintf(cli->err, "%s: ", cli_name(cli));
 	vfprintf(cli->err, format, args);
 	fputc('\n', cli->err);
 	va_end(args);
@@ -54,7 +73,7 @@ static int answer_help(struct cli *cli, const struct command *command,
 {
 	struct error err;
 
-	if (help_print_command(cli->out, command, parsed->help_tag, &err) < 0)
+	if (help_print_command(cli->out, cli, command, parsed->help_tag, &err) < 0)
 		return command_fail(cli, command, "%s", err.text);
 	return 0;
 }
@@ -85,34 +104,50 @@ static int unknown_command(struct cli *cli, const char *name)
 	size_t count, i;
 	const struct command *const *all = commands(&count);
 	struct nearest nearest;
-	char hint[160];
+	char hint[160], prefix[16];
 
 	nearest_begin(&nearest, name);
 	for (i = 0; i < count; i++)
 		nearest_offer(&nearest, all[i]->name, strlen(all[i]->name));
-	fprintf(cli->err, "sonde: There is no command '%s'.%s 'sonde --help' lists them.\n", name,
-		nearest_hint(&nearest, "sonde ", hint, sizeof(hint)));
+	snprintf(prefix, sizeof(prefix), "%s ", cli_name(cli));
+	fprintf(cli->err, "%s: There is no command '%s'.%s '%s --help' lists them.\n", cli_name(cli), name,
+		nearest_hint(&nearest, prefix, hint, sizeof(hint)), cli_name(cli));
 	return 1;
 }
 
-int cli_main(struct cli *cli, int argc, char **argv)
+static void print_version(struct cli *cli)
+{
+	if (cli->role == CLI_SONDE)
+		fprintf(cli->out, "sonde %s\n", SONDE_VERSION);
+	else
+		nsys_print_version(cli);
+}
+
+static int run_command_line(struct cli *cli, int argc, char **argv)
 {
 	const struct command *command;
 
 	if (argc < 2) {
-		help_print_overview(cli->err);
+		help_print_overview(cli->err, cli);
 		return 1;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		help_print_overview(cli->out);
-		return 0;
-	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return help_command.run(cli, argc - 2, argv + 2);
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-v") == 0) {
-		fprintf(cli->out, "sonde %s\n", SONDE_VERSION);
+		print_version(cli);
 		return 0;
 	}
 	command = command_find(argv[1]);
 	if (!command)
 		return unknown_command(cli, argv[1]);
 	return command->run(cli, argc - 2, argv + 2);
+}
+
+int cli_main(struct cli *cli, int argc, char **argv)
+{
+	if (cli->role == CLI_NVPROF)
+		return nvprof_command.run(cli, argc - 1, argv + 1);
+	if (cli->role == CLI_NSYS_UI)
+		return view_command.run(cli, argc - 1, argv + 1);
+	return run_command_line(cli, argc, argv);
 }

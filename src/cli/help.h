@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "cli/command.h"
 
-/* `sonde --help`. */
-void help_print_overview(FILE *out);
+/* `sonde --help`, under the name the program was called by. */
+void help_print_overview(FILE *out, const struct cli *cli);
 /* `sonde COMMAND --help[=TAG]`; -EINVAL if no option carries the tag. */
-int help_print_command(FILE *out, const struct command *command, const char *tag,
+int help_print_command(FILE *out, const struct cli *cli, const struct command *command, const char *tag,
 		       struct error *err);
 
 /* A man page in roff: sonde-COMMAND(1), or sonde(1) for NULL. */

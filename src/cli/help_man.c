@@ -167,6 +167,9 @@ static void print_program_page(FILE *out)
 		print_roff(out, all[i]->summary);
 		fputs(".\n", out);
 	}
+	fputs(".SH LINKS\nCalled through a link with the name \\fBnsys\\fR, \\fBnsys\\-ui\\fR or \\fBnvprof\\fR, sonde takes the "
+	      "command lines of these tools, names files as they do and prints the lines that scripts look for. "
+	      "\\fBmake install LINKS=1\\fR makes the links.\n", out);
 	print_exit_status(out);
 }
 

@@ -142,12 +142,21 @@ static void print_examples(FILE *out, const char *const *examples)
 		fprintf(out, "  %s\n        %s\n", examples[0], examples[1]);
 }
 
-int help_print_command(FILE *out, const struct command *command, const char *tag,
+/* "sonde stats", "nsys stats"; the names that are one command have no second word. */
+static void print_usage(FILE *out, const struct cli *cli, const struct command *command)
+{
+	bool alone = cli->role == CLI_NVPROF || cli->role == CLI_NSYS_UI;
+
+	fprintf(out, "usage: %s%s%s %s\n\n", cli_name(cli), alone ? "" : " ", alone ? "" : command->name,
+		command->synopsis);
+}
+
+int help_print_command(FILE *out, const struct cli *cli, const struct command *command, const char *tag,
 		       struct error *err)
 {
 	if (tag && check_tag(command->options, tag, err) < 0)
 		return -EINVAL;
-	fprintf(out, "usage: sonde %s %s\n\n", command->name, command->synopsis);
+	print_usage(out, cli, command);
 	if (!tag)
 		help_print_wrapped(out, command->description, 0);
 	print_options(out, command->options, tag);
@@ -158,15 +167,27 @@ int help_print_command(FILE *out, const struct command *command, const char *tag
 	return 0;
 }
 
-void help_print_overview(FILE *out)
+static void print_commands(FILE *out, bool planned)
 {
 	const struct command *const *all;
 	size_t count, i;
 
-	fputs("usage: sonde [--help] [--version] <command> [options] [arguments]\n\n"
-	      "Records what a program does and shows it.\n\nCommands:\n", out);
 	all = commands(&count);
 	for (i = 0; i < count; i++)
-		fprintf(out, "  %-10s %s\n", all[i]->name, all[i]->summary);
-	fputs("\n'sonde <command> --help' tells what a command does and which options it has.\n", out);
+		if (all[i]->planned == planned)
+			fprintf(out, "  %-10s %s\n", all[i]->name, all[i]->summary);
+}
+
+void help_print_overview(FILE *out, const struct cli *cli)
+{
+	const char *name = cli_name(cli);
+
+	fprintf(out, "usage: %s [--help] [--version] <command> [options] [arguments]\n\n"
+		"Records what a program does and shows it.\n\nCommands:\n", name);
+	print_commands(out, false);
+	fputs("\nNot built yet; accepted with a warning:\n", out);
+	print_commands(out, true);
+	fprintf(out, "\n'%s <command> --help' tells what a command does and which options it has.\n", name);
+	if (cli->role == CLI_SONDE)
+		fputs("Linked as nsys, nsys-ui or nvprof, sonde takes the command lines of these tools.\n", out);
 }

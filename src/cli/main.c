@@ -2,7 +2,7 @@
 
 int main(int argc, char **argv)
 {
-	struct cli cli = { stdout, stderr, "", argv };
+	struct cli cli = { stdout, stderr, "", argv, cli_role_of(argc ? argv[0] : "") };
 
 	return cli_main(&cli, argc, argv);
 }

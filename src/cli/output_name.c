@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,10 +17,12 @@
 
 /* What a name is expanded with. */
 struct expansion {
+	enum output_style style;
 	pid_t pid;
 	int number;
 	bool has_macro;  /* other than %% */
 	bool has_number; /* %n */
+	bool may_clash;  /* without the rank, as another tool has it: there may be a second choice */
 };
 
 static int expand_variable(const char **at, struct buf *out, struct error *err)
@@ -92,7 +95,7 @@ static int expand(const char *name, struct expansion *e, struct buf *out, struct
 
 /* Launchers set these; the more specific ones come first (a launcher may run
  * inside a Slurm step whose SLURM_PROCID is then the same for all). */
-static const char *rank_of_environment(void)
+static const char *rank_of_environment(enum output_style style)
 {
 	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID" };
 	const char *value;
@@ -101,7 +104,7 @@ static const char *rank_of_environment(void)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		value = getenv(names[i]);
 		if (value && *value && strspn(value, "0123456789") == strlen(value))
-			return value;
+			return style != OUTPUT_SONDE && strcmp(value, "0") == 0 ? NULL : value;
 	}
 	return NULL;
 }
@@ -116,6 +119,13 @@ static const char *extension_of(const char *name)
 		if (len > strlen(known[i]) && strcmp(name + len - strlen(known[i]), known[i]) == 0)
 			return name + len - strlen(known[i]);
 	return "";
+}
+
+static const char *added_extension(enum output_style style, const char *name)
+{
+	if (style == OUTPUT_SONDE)
+		return ".sonde";
+	return style == OUTPUT_NVPROF && name ? "" : ".nsys-rep";
 }
 
 static int add_rank(struct buf *out, const char *rank)
@@ -138,44 +148,86 @@ static int put_folder(const char *name, struct buf *out, struct error *err)
 	return buf_printf(out, "%s/", cwd);
 }
 
+/* Has a script put the rank into the name? "rank12" is of rank 12, not of 1 or 2. */
+static bool names_rank(const char *name, const char *rank)
+{
+	const char *slash = strrchr(name, '/'), *at = slash ? slash + 1 : name;
+	size_t len;
+
+	for (; *at; at += len ? len : 1) {
+		len = strspn(at, "0123456789");
+		if (len == strlen(rank) && strncmp(at, rank, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Every rank gets a name of its own. In place of another tool a name that need not clash stays as it is:
+ * numbers are free ones, and one that holds the rank is changed only when it turns out to be taken. */
+static bool rank_is_added(const char *name, const char *rank, struct expansion *e)
+{
+	if (!rank || (name && e->has_macro))
+		return false;
+	if (e->style == OUTPUT_SONDE)
+		return true;
+	if (!name)
+		return false;
+	e->may_clash = e->number == 1 && names_rank(name, rank);
+	return !e->may_clash;
+}
+
+static const char *skip_here(const char *name)
+{
+	while (strncmp(name, "./", 2) == 0 && name[2])
+		name += 2 + strspn(name + 2, "/");
+	return name;
+}
+
 /* One path, for one pid and number. */
 static int make_path(const char *name, struct expansion *e, struct buf *out, struct error *err)
 {
-	const char *given = name ? name : DEFAULT_NAME, *rank = rank_of_environment();
+	const char *given = name ? skip_here(name) : DEFAULT_NAME, *rank = rank_of_environment(e->style);
 	const char *extension = extension_of(given);
 	char *stem = strndup(given, strlen(given) - strlen(extension));
-	bool own_name;
+	bool added;
 	int r;
 
 	buf_clear(out);
 	if (!stem)
 		return error_set(err, ENOMEM, "Out of memory.");
-	e->has_macro = e->has_number = false;
+	e->has_macro = e->has_number = e->may_clash = false;
 	r = put_folder(given, out, err);
 	if (r >= 0)
 		r = expand(stem, e, out, err);
-	own_name = name && e->has_macro;
+	added = rank_is_added(name, rank, e);
 	if (r >= 0 && given[strlen(given) - 1] == '/')
 		r = expand(DEFAULT_NAME, e, out, err);
-	if (r >= 0 && rank && !own_name)
+	if (r >= 0 && added)
 		r = add_rank(out, rank);
 	if (r >= 0)
-		r = buf_puts(out, *extension ? extension : ".sonde");
+		r = buf_puts(out, *extension ? extension : added_extension(e->style, name));
 	free(stem);
 	return r;
 }
 
-static bool is_free(struct buf *path)
+static bool exists(const char *path, size_t len, const char *ending)
 {
+	char name[PATH_MAX];
 	struct stat st;
-	size_t len = path->len;
-	bool taken = lstat(buf_cstr(path), &st) == 0;
 
-	/* A recording under way has only its .part so far. */
-	if (!taken && buf_puts(path, ".part") >= 0)
-		taken = lstat(buf_cstr(path), &st) == 0;
-	path->len = len;
-	return !taken;
+	snprintf(name, sizeof(name), "%.*s%s", (int)len, path, ending);
+	return lstat(name, &st) == 0;
+}
+
+/* A recording under way has only its .part so far. nsys writes an SQLite file beside the report: one that is
+ * left of another report takes the number, too. */
+static bool is_free(const char *path, enum output_style style)
+{
+	size_t len = strlen(path);
+
+	if (exists(path, len, "") || exists(path, len, ".part"))
+		return false;
+	return style != OUTPUT_NSYS || !exists(path, len - strlen(extension_of(path)), ".sqlite");
 }
 
 static int find_path(const char *name, struct expansion *e, struct buf *path, struct error *err)
@@ -184,16 +236,16 @@ static int find_path(const char *name, struct expansion *e, struct buf *path, st
 
 	for (; e->number <= HIGHEST_NUMBER; e->number++) {
 		r = make_path(name, e, path, err);
-		if (r < 0 || !e->has_number || is_free(path))
+		if (r < 0 || !e->has_number || is_free(buf_cstr(path), e->style))
 			return r;
 	}
 	return error_set(err, EEXIST, "All numbers for '%s' are taken.", name ? name : DEFAULT_NAME);
 }
 
-int output_name_path(const char *name, pid_t pid, int first_number, char *ret_path,
+int output_name_path(const char *name, enum output_style style, pid_t pid, int first_number, char *ret_path,
 		     size_t path_size, struct error *err)
 {
-	struct expansion e = { pid, first_number > 0 ? first_number : 1, false, false };
+	struct expansion e = { .style = style, .pid = pid, .number = first_number > 0 ? first_number : 1 };
 	struct buf path = BUF_INIT;
 	int r = find_path(name && *name ? name : NULL, &e, &path, err);
 
@@ -202,20 +254,50 @@ int output_name_path(const char *name, pid_t pid, int first_number, char *ret_pa
 	if (r >= 0)
 		memcpy(ret_path, buf_cstr(&path), path.len + 1);
 	buf_release(&path);
-	return r < 0 ? r : e.has_number ? e.number : 0;
+	return r < 0 ? r : e.has_number || e.may_clash ? e.number : 0;
 }
 
-int output_name_of_profile(const struct profile_options *options, pid_t pid, int first_number,
-			   char *ret_path, size_t path_size, struct error *err)
+static int name_for_sonde(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
+			  size_t path_size, struct error *err)
 {
-	return output_name_path(options->output, pid, first_number, ret_path, path_size, err);
+	return output_name_path(options->output, OUTPUT_SONDE, pid, first_number, ret_path, path_size, err);
 }
 
-int output_name_check(const char *name, struct error *err)
+static int name_for_nsys(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
+			 size_t path_size, struct error *err)
+{
+	return output_name_path(options->output, OUTPUT_NSYS, pid, first_number, ret_path, path_size, err);
+}
+
+static int name_for_nvprof(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
+			   size_t path_size, struct error *err)
+{
+	return output_name_path(options->output, OUTPUT_NVPROF, pid, first_number, ret_path, path_size, err);
+}
+
+output_name_fn *const output_names[OUTPUT_STYLES] = {
+	[OUTPUT_SONDE] = name_for_sonde, [OUTPUT_NSYS] = name_for_nsys, [OUTPUT_NVPROF] = name_for_nvprof,
+};
+
+int output_name_expand(const char *name, pid_t pid, char *ret, size_t size, struct error *err)
+{
+	struct expansion e = { .pid = pid, .number = 1 };
+	struct buf text = BUF_INIT;
+	int r = expand(name, &e, &text, err);
+
+	if (r >= 0 && text.len >= size)
+		r = error_set(err, ENAMETOOLONG, "The output name is too long.");
+	if (r >= 0)
+		memcpy(ret, buf_cstr(&text), text.len + 1);
+	buf_release(&text);
+	return r < 0 ? r : 0;
+}
+
+int output_name_check(const char *name, enum output_style style, struct error *err)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int r = output_name_path(name, 1, 1, path, sizeof(path), err);
+	int r = output_name_path(name, style, 1, 1, path, sizeof(path), err);
 
 	if (r < 0)
 		return r;

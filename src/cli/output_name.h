@@ -3,7 +3,9 @@
  * %h host, %p pid of the program, %q{NAME} environment variable, %n smallest free
  * number, %% a percent sign. A name without a macro gets host and rank when the
  * environment says that this is one rank of many; a name that ends in neither .sonde
- * nor .nsys-rep gets .sonde. */
+ * nor .nsys-rep gets .sonde. Called as nsys, it gets .nsys-rep, and called as nvprof,
+ * nothing; the name is then kept as it was given where scripts look for it: of rank 0,
+ * and where it holds the rank already. */
 #ifndef SONDE_CLI_OUTPUT_NAME_H
 #define SONDE_CLI_OUTPUT_NAME_H
 
@@ -14,16 +16,22 @@
 
 struct profile_options;
 
+enum output_style { OUTPUT_SONDE, OUTPUT_NSYS, OUTPUT_NVPROF, OUTPUT_STYLES };
+
 /* Says what is wrong with a name before anything is started: an unknown macro, an
  * unset variable, a folder that is not there or not writable. NULL is the default name. */
-int output_name_check(const char *name, struct error *err);
+int output_name_check(const char *name, enum output_style style, struct error *err);
 
 /* The absolute path for a name; see output_path in record/profile_options.h. */
-int output_name_path(const char *name, pid_t pid, int first_number, char *ret_path,
+int output_name_path(const char *name, enum output_style style, pid_t pid, int first_number, char *ret_path,
 		     size_t path_size, struct error *err);
 
-/* The same, as profile_options.output_path. */
-int output_name_of_profile(const struct profile_options *options, pid_t pid, int first_number,
-			   char *ret_path, size_t path_size, struct error *err);
+/* The same, for profile_options.output_path. */
+typedef int output_name_fn(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
+			   size_t path_size, struct error *err);
+extern output_name_fn *const output_names[OUTPUT_STYLES];
+
+/* The name with macros replaced and nothing added, for other outputs. */
+int output_name_expand(const char *name, pid_t pid, char *ret, size_t size, struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "cli/profile_after.h"
 #include "cli/profile_cuda.h"
 #include "cli/profile_setup.h"
 #include "cli/trace_list.h"
@@ -60,6 +61,19 @@ static int note_sources(uint64_t mask, enum trace_state state, const char *what_
 	return r;
 }
 
+static int note_exports(uint64_t exports, struct string_list *notes)
+{
+	const char *list = EXPORT_VALUES, *name;
+	size_t len;
+	int r = 0;
+
+	for (; r >= 0 && (len = option_next_value(&list, &name)); exports >>= 1)
+		if (exports & 1 && strncmp(name, "none", len) != 0 && profile_export_type(name, len) < 0)
+			r = string_list_addf(notes, "--export=%.*s is not built yet; the run goes on without it", (int)len,
+					     name);
+	return r;
+}
+
 int profile_add_notes(const struct profile_fields *fields, const struct options_parsed *parsed,
 		      struct string_list *notes)
 {
@@ -78,8 +92,13 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 	}
 	if (r >= 0)
 		r = profile_cuda_notes(fields, notes);
+	if (r >= 0)
+		r = note_exports(fields->exports, notes);
 	for (i = 0; i < parsed->use_count && r >= 0; i++) {
 		use = options_find_use(parsed, parsed->uses[i].spec->name);
+		/* One line for the two: --capture-range has its own. */
+		if (strcmp(use->spec->name, "nvtx-capture") == 0 && options_find_use(parsed, "capture-range"))
+			continue;
 		if (!seen_before(parsed, i) && !option_use_is_off(use))
 			r = note_option(use->spec, notes);
 	}

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/find_program.h"
-#include "cli/output_name.h"
 #include "cli/profile_cuda.h"
 #include "cli/trace_list.h"
 
@@ -73,7 +72,7 @@ static int fill_environment(struct profile_setup *setup, const struct option_tex
 }
 
 static int check_together(const struct profile_fields *fields, const struct options_parsed *parsed,
-			  struct error *err)
+			  enum output_style style, struct error *err)
 {
 	uint64_t others = fields->trace & ~(TRACE_NONE_BIT | TRACE_HELP_BIT);
 
@@ -85,7 +84,7 @@ static int check_together(const struct profile_fields *fields, const struct opti
 	    options_find_use(parsed, "nvtx-domain-exclude"))
 		return error_set(err, EINVAL,
 				 "--nvtx-domain-include and --nvtx-domain-exclude exclude each other.");
-	return output_name_check(fields->output, err);
+	return output_name_check(fields->output, style, err);
 }
 
 static uint64_t built_sources(void)
@@ -137,7 +136,6 @@ static void copy_fields(struct profile_options *o, const struct profile_fields *
 	o->discard_environment = fields->discard_environment;
 	o->force_overwrite = fields->force_overwrite;
 	o->output = fields->output;
-	o->output_path = output_name_of_profile;
 	o->session_name = fields->session_name;
 }
 
@@ -161,11 +159,12 @@ static int fill_program(struct profile_setup *setup, char *const *argv, struct e
 int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields,
 		       const struct options_parsed *parsed, char *const *argv, struct error *err)
 {
-	int r = check_together(fields, parsed, err);
+	int r = check_together(fields, parsed, setup->style, err);
 
 	if (r < 0)
 		return r;
 	copy_fields(&setup->options, fields, parsed);
+	setup->options.output_path = output_names[setup->style];
 	r = profile_cuda_fill(&setup->options, fields, options_find_use(parsed, "trace") != NULL, err);
 	if (r < 0)
 		return r;

@@ -5,10 +5,12 @@
 
 #include <limits.h>
 
+#include "cli/output_name.h"
 #include "cli/profile_table.h"
 #include "cli/string_list.h"
 
 struct profile_setup {
+	enum output_style style; /* of the report's name; set before profile_setup_fill() */
 	struct profile_options options;
 	struct string_list env;
 	struct string_list notes;

@@ -98,12 +98,21 @@ enum run_after {
 	RUN_STILL = 4            /* it runs on: the recording, or its window, ended */
 };
 
+enum kernel_metric_kind {
+	KERNEL_METRIC_VALUE = 1,
+	KERNEL_METRIC_RULE = 2   /* what a rule made of the values */
+};
+
 enum slice_flags {
 	SLICE_OPEN = 1,       /* no end was seen; end is the end of the thread or of the recording */
 	SLICE_HAS_COLOR = 2,
 	SLICE_REGISTERED = 4, /* the name was a registered string */
 	SLICE_BLOB_LOST = 8   /* its binary payload was dropped, whole or in part */
 };
+
+/* A payload schema from here downwards is none: the blob is NVTX_SCHEMA_TEXT - schema bytes of a payload whose layout
+ * is not known, and then what it says as JSON. */
+#define NVTX_SCHEMA_TEXT INT64_C(-1)
 
 enum loss_reason {
 	LOSS_POOL_EMPTY = 1,      /* rings full up to the cap */

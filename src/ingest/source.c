@@ -99,6 +99,13 @@ int source_more(struct source *s)
 	return s->len > before;
 }
 
+void source_hold_all(struct source *s)
+{
+	s->most_held = SIZE_MAX;
+	while (source_more(s))
+		;
+}
+
 void source_release(struct source *s, const char *at)
 {
 	size_t upto = (size_t)(at - s->text) & ~(size_t)(PAGE - 1);

@@ -37,6 +37,8 @@ void source_close(struct source *s);
 
 /* Waits for more text: 1, or 0 at the end, or when SOURCE_MOST_HELD bytes are held. */
 int source_more(struct source *s);
+/* All of it at once, for readers of small files: len is then that of the file. */
+void source_hold_all(struct source *s);
 /* What lies before `at` is not needed any more. Cheap when called often. */
 void source_release(struct source *s, const char *at);
 /* Line (from 1) of a place that was not released. */

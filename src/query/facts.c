@@ -88,9 +88,19 @@ static int create_capture(struct query *q)
 		{ "CAPTURE_PRODUCT_VERSION", "sonde_version" },
 		{ "COST_PER_RANGE_PS", "cost_pair_ps" },
 		{ "COST_OF_CLOCK_PS", "cost_clock_ps" },
+		{ "SAMPLING_EVENT", "sampling.event" },
+		{ "SAMPLING_UNIT", "sampling.unit" },
+		{ "SAMPLING_PERIOD", "sampling.period" },
+		{ "SAMPLING_FREQUENCY", "sampling.frequency" },
+		{ "SAMPLING_BACKTRACE", "sampling.backtrace" },
 	};
 	int r = facts_execute(q, "CREATE TABLE META_DATA_CAPTURE(name TEXT NOT NULL, value TEXT)");
 
+	if (r == SQLITE_OK)
+		r = facts_execute(q, "INSERT INTO META_DATA_CAPTURE SELECT substr(key, 19), value FROM sonde_meta "
+				     "WHERE substr(key, 1, 18) = 'META_DATA_CAPTURE:'");
+	if (r != SQLITE_OK || sqlite3_changes(q->db) > 0)
+		return r; /* an imported report says how it was recorded in nsys's words */
 	if (r == SQLITE_OK)
 		r = add_sources(q, report_meta(q->report, "trace"));
 	if (r == SQLITE_OK)
@@ -137,6 +147,13 @@ static int create_system(struct query *q)
 	int r = facts_execute(q, "CREATE TABLE TARGET_INFO_SYSTEM_ENV(globalVid INTEGER, devStateName TEXT NOT NULL, "
 			   "name TEXT NOT NULL, nameEnum INTEGER NOT NULL, value TEXT NOT NULL)");
 
+	if (r == SQLITE_OK)
+		r = facts_execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', substr(rest, instr(rest, ':') + 1), "
+				     "CAST(rest AS INTEGER), ifnull(value, '') FROM (SELECT substr(key, 24) AS rest, value FROM "
+				     "sonde_meta WHERE substr(key, 1, 23) = 'TARGET_INFO_SYSTEM_ENV:')",
+				  (long long)index_global_id(0, 0));
+	if (r != SQLITE_OK || sqlite3_changes(q->db) > 0)
+		return r; /* an imported report has all of it in nsys's words */
 	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++) {
 		value = report_meta(q->report, facts[i].key);
 		if (value)

@@ -50,7 +50,7 @@ static const struct mapped_column nvtx_events_columns[] = {
 	PAYLOAD(PAYLOAD, table, INT32), PAYLOAD(PAYLOAD_FLOAT, table, FLOAT), NOTHING,           \
 	{ .convert = CONVERT_JSON, .column = COLUMN_##table##_BLOB,                              \
 	  .other = COLUMN_##table##_SCHEMA, .constant = COLUMN_##table##_ARGS },                 \
-	FROM(HEX, COLUMN_##table##_BLOB)
+	WITH(HEX, COLUMN_##table##_BLOB, COLUMN_##table##_SCHEMA)
 #define EVENT_TRACK FROM(TRACK_DEPTH, 0), FROM(TRACK, 0), FROM(TRACK_THREAD, 0), FROM(TRACK_PROCESS, 0)
 
 #define RANGE_CELLS(type)                                                                        \

@@ -104,6 +104,38 @@ static int collect_payloads(struct scan *s, const struct event_payload *first, i
 	return r;
 }
 
+/* Bytes of a payload that stand before a text, if that is what the blob is. */
+static size_t bytes_before_text(int64_t schema, size_t len)
+{
+	uint64_t bytes = (uint64_t)NVTX_SCHEMA_TEXT - (uint64_t)schema;
+
+	return bytes < len ? (size_t)bytes : len;
+}
+
+static void result_text_behind(sqlite3_context *context, const struct event_payload *payload)
+{
+	size_t bytes = bytes_before_text(payload->schema, payload->len);
+
+	if (bytes < payload->len && payload->len <= INT_MAX)
+		sqlite3_result_text(context, (const char *)payload->data + bytes, (int)(payload->len - bytes), SQLITE_STATIC);
+	else
+		sqlite3_result_null(context);
+}
+
+static void result_payload_hex(sqlite3_context *context, struct scan *s, unsigned column, uint32_t row, const uint8_t *data,
+			       size_t len)
+{
+	const struct mapped_cell *cell = &s->table->sources[s->source].cells[column];
+	int64_t schema = s->raw[cell->other].loaded ? s->raw[cell->other].values[row] : 0;
+
+	if (data && schema <= NVTX_SCHEMA_TEXT)
+		len = bytes_before_text(schema, len);
+	if (len)
+		result_hex(context, data, len);
+	else
+		sqlite3_result_null(context);
+}
+
 static void result_json(sqlite3_context *context, struct scan *s, unsigned column, uint32_t row,
 			const uint8_t *data, size_t len)
 {
@@ -112,6 +144,11 @@ static void result_json(sqlite3_context *context, struct scan *s, unsigned colum
 	struct buf payloads = BUF_INIT, json = BUF_INIT;
 	int r = -ENOENT;
 
+	/* What an imported trace says of a payload whose layout is not known. */
+	if (data && first.schema <= NVTX_SCHEMA_TEXT) {
+		result_text_behind(context, &first);
+		return;
+	}
 	if (data && s->track)
 		r = collect_payloads(s, &first, s->raw[cell->constant].values[row], &payloads);
 	if (r >= 0)
@@ -149,7 +186,7 @@ void result_cell(sqlite3_context *context, struct scan *s, unsigned column, uint
 	if (v->kind == VECTOR_BLOB)
 		result_blob(context, data, len);
 	else if (v->kind == VECTOR_HEX)
-		result_hex(context, data, len);
+		result_payload_hex(context, s, column, row, data, len);
 	else
 		result_json(context, s, column, row, data, len);
 }

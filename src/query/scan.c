@@ -305,7 +305,7 @@ static int load_companions(struct scan *s, const struct mapped_cell *cell)
 		r = scan_raw(s, 0, &ignored);
 	if (cell->convert == CONVERT_JSON)
 		r = scan_raw(s, (unsigned)cell->constant, &ignored);
-	if (r >= 0 && cell->convert == CONVERT_JSON)
+	if (r >= 0 && (cell->convert == CONVERT_JSON || cell->convert == CONVERT_HEX))
 		r = scan_raw(s, cell->other, &ignored);
 	if (r >= 0 && cell->convert >= CONVERT_END && cell->convert <= CONVERT_PAYLOAD_FLOAT &&
 	    cell->convert != CONVERT_OPEN && cell->other < TABLE_MAX_COLUMNS)
@@ -359,7 +359,7 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 	kind = direct_kind((enum convert)cell->convert);
 	if (cell->convert == CONVERT_NUMBER_OR && !raw->has_nulls)
 		kind = VECTOR_NUMBER;
-	if (kind == VECTOR_JSON)
+	if (kind == VECTOR_JSON || kind == VECTOR_HEX)
 		r = load_companions(s, cell);
 	if (kind >= 0)
 		v->vector = (struct vector){ (enum vector_kind)kind, 0, raw->values,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/scope.h"
 #include "query/torch_ops.h"
 
 #define GROUP_COLUMNS 6
@@ -28,6 +29,7 @@ struct reading {
 	uint32_t rows;
 	const int64_t *track;
 	int64_t *columns[GROUP_COLUMNS];
+	uint8_t *counts; /* by row: whether it does (query/scope.h); NULL: all do */
 };
 
 static enum name_class classify(const char *text)
@@ -121,6 +123,11 @@ static uint32_t narrow(int64_t value)
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
+static uint8_t flags_of(const struct reading *g, uint32_t row)
+{
+	return g->counts && !g->counts[row] ? TORCH_OUTSIDE : 0;
+}
+
 static struct torch_event *add(struct reading *g, enum torch_kind kind, uint32_t row, int32_t name, int64_t args)
 {
 	struct torch_event *e = torch_add_event(g->ops);
@@ -132,6 +139,7 @@ static struct torch_event *add(struct reading *g, enum torch_kind kind, uint32_t
 	e->end = g->columns[1][row] >= e->start ? g->columns[1][row] : e->start;
 	e->name = name;
 	e->args = narrow(args);
+	e->flags = flags_of(g, row);
 	if (!torch_on_device(e) && g->track) {
 		e->thread = narrow(g->track[TRACK_THREAD]);
 		e->depth = (uint16_t)(g->track[TRACK_DEPTH] < UINT16_MAX ? g->track[TRACK_DEPTH] : UINT16_MAX);
@@ -260,6 +268,7 @@ static int take_instant(struct reading *g, uint32_t row)
 
 	if (r < 0)
 		return r;
+	a.flags = flags_of(g, row);
 	if (name->class == NAME_MEMORY)
 		return add_allocation(g->loading, &a);
 	if (name->class == NAME_OUT_OF_MEMORY)
@@ -276,6 +285,14 @@ struct table_plan {
 	uint8_t column_count;
 };
 
+static int mark_rows(struct reading *g, enum table_id table, size_t group, uint32_t rows)
+{
+	if (!g->ops->q->scope)
+		return 0;
+	g->counts = calloc((size_t)rows + 1, 1);
+	return g->counts ? scope_mark_group(g->ops->q, table, group, g->counts) : -ENOMEM;
+}
+
 static int read_group(struct reading *g, const struct table_plan *p, size_t group)
 {
 	const struct report_group *info = report_group(g->ops->q->report, p->table, group);
@@ -287,9 +304,13 @@ static int read_group(struct reading *g, const struct table_plan *p, size_t grou
 		g->columns[i] = values + (size_t)i * info->rows;
 		r = report_column(g->ops->q->report, p->table, group, p->columns[i], g->columns[i], NULL);
 	}
+	if (r >= 0)
+		r = mark_rows(g, p->table, group, info->rows);
 	for (uint32_t row = 0; r >= 0 && row < info->rows; row++)
 		r = p->take(g, row);
 	free(values);
+	free(g->counts);
+	g->counts = NULL;
 	if (r != -EBADMSG)
 		return r;
 	atomic_fetch_add(&g->ops->q->damaged, 1);

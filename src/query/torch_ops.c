@@ -134,9 +134,9 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static void skip_merged(struct cursor *c)
+static void skip_hidden(struct cursor *c)
 {
-	while (c->at < c->limit && c->ops->events[c->at].flags & TORCH_MERGED)
+	while (c->at < c->limit && !torch_is_shown(&c->ops->events[c->at]))
 		c->at++;
 }
 
@@ -145,7 +145,7 @@ static int next_row(sqlite3_vtab_cursor *base)
 	struct cursor *c = (struct cursor *)base;
 
 	c->at++;
-	skip_merged(c);
+	skip_hidden(c);
 	return SQLITE_OK;
 }
 
@@ -165,7 +165,7 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 		c->at = id > 0 && id <= c->limit ? (uint32_t)id - 1 : c->limit;
 		c->limit = c->at < c->limit ? c->at + 1 : c->limit;
 	}
-	skip_merged(c);
+	skip_hidden(c);
 	return SQLITE_OK;
 }
 

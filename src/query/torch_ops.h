@@ -20,7 +20,8 @@ enum torch_kind {
 
 enum torch_flag {
 	TORCH_ASYNC = 1,      /* ends somewhere else: in no tree, without times of its own */
-	TORCH_MERGED = 2      /* stands in the row of its parent, which has the same name */
+	TORCH_MERGED = 2,     /* stands in the row of its parent, which has the same name */
+	TORCH_OUTSIDE = 4     /* does not count: query/scope.h */
 };
 
 /* Names and shapes are string ids, one for each text; those below 0 are of `texts`. */
@@ -108,6 +109,11 @@ static inline int64_t torch_difference(int64_t a, int64_t b)
 
 /* Null where there is no text. */
 void torch_result_text(sqlite3_context *context, const struct torch_ops *t, int32_t id);
+static inline int torch_is_shown(const struct torch_event *e)
+{
+	return !(e->flags & (TORCH_MERGED | TORCH_OUTSIDE));
+}
+
 static inline int torch_on_device(const struct torch_event *e)
 {
 	return e->kind >= TORCH_KERNEL;
@@ -132,6 +138,7 @@ struct torch_allocation {
 	uint32_t args;
 	uint32_t thread;
 	int32_t device_type;   /* -1: not told */
+	uint8_t flags;         /* as of events */
 };
 
 struct torch_loading {

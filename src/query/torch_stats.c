@@ -1,9 +1,10 @@
 /* torch_op_stats([by]): torch's table. `by` is name (the default), shapes (input shapes, too) or kernel: then rows are kernels,
- * copies and sets by name and by the operator that started them. */
+ * copies and sets by name and by the operator that started them. With # behind it numbers in names are folded. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/fold.h"
 #include "query/function.h"
 #include "query/group.h"
 #include "query/torch_ops.h"
@@ -24,6 +25,14 @@ struct sum {
 	int64_t count;
 	int64_t figures[8];
 	int64_t flops;
+};
+
+#define NAMES 1024
+
+/* What is known of a name; those asked about last. */
+struct shown_name {
+	int32_t name;
+	int32_t shown;
 	enum torch_formula formula;
 };
 
@@ -33,6 +42,8 @@ struct cursor {
 	sqlite3_vtab_cursor base;
 	struct torch_ops *ops;
 	enum by by;
+	int folds;
+	struct shown_name names[NAMES];
 	struct group_table groups;
 	struct sum *sums;
 	size_t sum_cap;
@@ -89,18 +100,47 @@ static struct sum *sum_of(struct cursor *c, size_t group)
 	return &c->sums[group];
 }
 
-/* False where the event is in no row. */
-static int key_of(const struct cursor *c, const struct torch_event *e, int64_t *key)
+/* The name with its numbers folded; 0 without memory. */
+static int32_t folded_name(struct cursor *c, const char *text)
 {
-	if (e->flags & TORCH_MERGED)
+	size_t len = text ? strlen(text) : 0;
+	char *folded = malloc(len + 1);
+	int32_t id = 0;
+
+	if (folded) {
+		folded[fold_text(text ? text : "", len, folded)] = '\0';
+		id = torch_made_text(&c->ops->texts, folded);
+	}
+	free(folded);
+	return id;
+}
+
+static const struct shown_name *find_name(struct cursor *c, int32_t name)
+{
+	struct shown_name *n = &c->names[(uint32_t)name % NAMES];
+	const char *text;
+
+	if (n->name != name || !n->shown) {
+		text = name ? torch_text(c->ops, name) : NULL;
+		n->name = name;
+		n->formula = torch_formula_of(text);
+		n->shown = c->folds && text ? folded_name(c, text) : name;
+	}
+	return n;
+}
+
+/* False where the event is in no row. */
+static int key_of(struct cursor *c, const struct torch_event *e, int64_t *key)
+{
+	if (!torch_is_shown(e))
 		return 0;
 	if (c->by == BY_KERNEL && (!torch_on_device(e) || e->kind == TORCH_GPU_ANNOTATION))
 		return 0;
-	key[KEY_NAME] = e->name;
+	key[KEY_NAME] = find_name(c, e->name)->shown;
 	key[KEY_SIDE] = (torch_on_device(e) ? SIDE_DEVICE : 0) |
 			(e->kind == TORCH_ANNOTATION || e->kind == TORCH_GPU_ANNOTATION ? SIDE_ANNOTATION : 0);
 	key[KEY_SHAPES] = c->by != BY_SHAPES ? 0 : e->shapes ? e->shapes : c->ops->no_shapes;
-	key[KEY_STARTED_BY] = c->by == BY_KERNEL && e->parent ? c->ops->events[e->parent - 1].name : 0;
+	key[KEY_STARTED_BY] = c->by == BY_KERNEL && e->parent ? find_name(c, c->ops->events[e->parent - 1].name)->shown : 0;
 	return 1;
 }
 
@@ -130,9 +170,9 @@ static int gather(struct cursor *c)
 			return -ENOMEM;
 		torch_figures(c->ops, i, &f);
 		memcpy(figures, &f, sizeof(f));
-		if (!sum->count++)
-			sum->formula = torch_formula_of(torch_text(c->ops, c->ops->events[i].name));
-		sum->flops = torch_sum(sum->flops, flops_of(c->ops, &c->ops->events[i], sum->formula));
+		sum->count++;
+		sum->flops = torch_sum(sum->flops, flops_of(c->ops, &c->ops->events[i],
+							    find_name(c, c->ops->events[i].name)->formula));
 		for (unsigned k = 0; k < 8; k++)
 			sum->figures[k] = torch_sum(sum->figures[k], figures[k]);
 	}
@@ -143,9 +183,13 @@ static int parse_by(struct cursor *c, const char *by, struct error *err)
 {
 	static const char *const names[] = { [BY_NAME] = "name", [BY_SHAPES] = "shapes", [BY_KERNEL] = "kernel" };
 
+	size_t len = by ? strcspn(by, "#") : 0;
+
 	c->by = BY_NAME;
+	c->folds = by && strcmp(by + len, "#") == 0;
+	memset(c->names, 0, sizeof(c->names));
 	for (unsigned i = 0; by && i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(by, names[i]) == 0) {
+		if (strlen(names[i]) == len && strncmp(by, names[i], len) == 0 && (c->folds || !by[len])) {
 			c->by = (enum by)i;
 			return 0;
 		}

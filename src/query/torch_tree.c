@@ -347,7 +347,7 @@ static int add_lone_allocations(struct torch_loading *l, struct sums *sums)
 			return -ENOMEM;
 		*e = (struct torch_event){ .start = l->allocations[i].time, .end = l->allocations[i].time, .name = name,
 					   .thread = l->allocations[i].thread, .kind = TORCH_MEMORY,
-					   .external = (int64_t)i + 1, .args = l->allocations[i].args };
+					   .flags = l->allocations[i].flags, .external = (int64_t)i + 1, .args = l->allocations[i].args };
 	}
 	return 0;
 }

@@ -468,7 +468,7 @@ static int open_all(struct run *run, struct error *err)
 	if (r >= 0 && run->reports.count == 0)
 		r = ask_default(run, err);
 	if (r >= 0)
-		r = query_open(&run->query, run->path, err);
+		r = query_open(&run->query, run->options->opened ? run->options->opened : run->path, err);
 	return r < 0 ? r : query_set_scope(run->query, &o->scope, err);
 }
 

@@ -25,6 +25,7 @@ struct stats_options {
 	const char *const *folders; /* of .sql files, first wins */
 	size_t folder_count;
 	struct scope_request scope; /* what counts; zeroes: everything */
+	const char *opened;     /* the report to read where `path` is what it was made of; NULL: `path` */
 };
 
 /* Runs the reports. Tables for the console go to `out`, remarks to `remarks`. The caller ignores

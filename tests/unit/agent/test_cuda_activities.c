@@ -19,6 +19,8 @@ static void prepare(uint32_t flags)
 	atomic_store(&cuda_agent.state, CUDA_CLOSED);
 }
 
+#define MANAGED 30 /* a number that no call has */
+
 static void open_window(void)
 {
 	cuda_activities_open();
@@ -121,10 +123,30 @@ static void unified_memory(void **state)
 	assert_int_equal(fake_cuda.unified_count, 7);
 	for (unsigned i = 0; i < fake_cuda.unified_count; i++)
 		assert_int_not_equal(fake_cuda.unified_kinds[i], CUPTI_UNIFIED_CPU_FAULT);
+	/* To stop watching takes CUPTI seconds, in which the program would wait. */
 	cuda_activities_close();
-	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_UNIFIED_MEMORY_COUNTER], 0);
-	open_window();
 	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_UNIFIED_MEMORY_COUNTER], 1);
+	assert_true(cuda_activities_unified());
+	cuda_activities_release();
+	assert_false(cuda_activities_unified());
+}
+
+/* A program that asks for no page faults and has no managed memory is not watched. */
+static void managed_memory(void **state)
+{
+	struct cupti_call_data call = { .site = CUPTI_SITE_ENTER };
+
+	(void)state;
+	prepare(0);
+	fake_cuda.runtime_names[MANAGED] = "cudaMallocManaged_v6000";
+	assert_int_equal(cuda_activities_prepare(), 0);
+	assert_int_equal(fake_cuda.runtime_callbacks[MANAGED], 1);
+	open_window();
+	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_UNIFIED_MEMORY_COUNTER], 0);
+	cuda_callback(CUPTI_DOMAIN_RUNTIME, MANAGED, &call);
+	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_UNIFIED_MEMORY_COUNTER], 1);
+	assert_int_equal(fake_cuda.unified_count, 3);
+	assert_int_equal(fake_cuda.runtime_callbacks[MANAGED], 0);
 }
 
 static void contexts(void **state)
@@ -245,6 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unified_memory),
+		cmocka_unit_test(managed_memory),
 		cmocka_unit_test(prepared),
 		cmocka_unit_test(window),
 		cmocka_unit_test(options),

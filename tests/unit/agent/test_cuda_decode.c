@@ -517,6 +517,39 @@ static void unified(void **state)
 	assert_int_equal(r->end, 37);
 }
 
+/* Unified memory is watched between windows, too; correlations go on where CUPTI begins anew. */
+static void windows(void **state)
+{
+	struct cupti_unified u = { .kind = CUPTI_KIND_UNIFIED_MEMORY_COUNTER, .counter_kind = CUPTI_UNIFIED_HTOD };
+	struct cuda_decoding decoding = { .records = 0 };
+	union cuda_any_record any;
+	struct cuda_source source = { &decoding, &any, sizeof(u) };
+	static const struct {
+		uint64_t start;
+		unsigned records;
+	} cases[] = { { 99, 1 }, { 100, 0 }, { 199, 0 }, { 200, 1 } };
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		u.start = u.end = cases[i].start;
+		fake_cuda_reset(130001);
+		atomic_store(&cuda_agent.closed_ticks, 100);
+		atomic_store(&cuda_agent.opened_ticks, 200);
+		any.unified = u;
+		cuda_decode_unified(&source);
+		assert_int_equal(fake_cuda_count(RECORD_CUDA_UNIFIED), cases[i].records);
+	}
+	atomic_store(&cuda_agent.closed_ticks, 0);
+	atomic_store(&cuda_agent.opened_ticks, 0);
+	cuda_correlation_restart();
+	uint32_t first = cuda_correlation(1);
+	assert_int_equal(cuda_correlation(7), first + 6);
+	cuda_correlation_restart();
+	assert_int_equal(cuda_correlation(1), first + 7);
+	assert_int_equal(cuda_correlation(0), 0);
+	assert_int_equal(cuda_correlation(CUDA_NO_ID), CUDA_NO_ID);
+}
+
 static void graph(void **state)
 {
 	struct cupti_graph_trace g = { .kind = CUPTI_KIND_GRAPH_TRACE,
@@ -730,6 +763,7 @@ int main(void)
 		cmocka_unit_test(memory),
 		cmocka_unit_test(pool),
 		cmocka_unit_test(unified),
+		cmocka_unit_test(windows),
 		cmocka_unit_test(graph),
 		cmocka_unit_test(jit),
 		cmocka_unit_test(device),

@@ -317,6 +317,28 @@ static void test_planned_options_are_checked_not_stored(void **state)
 	assert_refused(&p, "repeat");
 }
 
+static void test_names_cut_short(void **state)
+{
+	struct parse p;
+
+	(void)state;
+	PARSE(&p, "--outp=x", "app");
+	assert_int_equal(p.result, 0);
+	assert_string_equal(p.fields.output, "x");
+	options_release(&p.parsed);
+	PARSE(&p, "--gpu-m", "0", "app"); /* begins the name and the alias of one option */
+	assert_int_equal(p.result, 0);
+	assert_string_equal(p.parsed.uses[0].spec->name, "gpu-metrics-devices");
+	options_release(&p.parsed);
+	PARSE(&p, "--k", "9", "app");
+	assert_int_equal(p.result, 0);
+	options_release(&p.parsed);
+	PARSE(&p, "--d=1", "app");
+	assert_refused(&p, "--d may be --delay or --duration");
+	PARSE(&p, "--outputs=x", "app");
+	assert_refused(&p, "There is no option --outputs");
+}
+
 static void test_unknown(void **state)
 {
 	struct parse p;
@@ -387,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_numbered_values),
 		cmocka_unit_test(test_planned_options_are_checked_not_stored),
+		cmocka_unit_test(test_names_cut_short),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_words_of_values),

@@ -100,12 +100,13 @@ static void test_defaults_are_valid(void **state)
 
 static char *generated(const struct command *command, const char *what)
 {
+	const struct cli cli = { .role = CLI_SONDE };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (strcmp(what, "help") == 0)
-		help_print_command(out, command, NULL, NULL);
+		help_print_command(out, &cli, command, NULL, NULL);
 	else if (strcmp(what, "man") == 0)
 		help_print_man(out, command);
 	else

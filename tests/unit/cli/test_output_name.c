@@ -33,7 +33,7 @@ static void assert_name(const char *name, pid_t pid, int first, const char *expe
 	char path[PATH_MAX], cwd[PATH_MAX], whole[PATH_MAX * 2];
 	struct error err = { "" };
 
-	assert_int_equal(output_name_path(name, pid, first, path, sizeof(path), &err), number);
+	assert_int_equal(output_name_path(name, OUTPUT_SONDE, pid, first, path, sizeof(path), &err), number);
 	assert_non_null(getcwd(cwd, sizeof(cwd)));
 	snprintf(whole, sizeof(whole), "%s/%s", cwd, expected);
 	assert_string_equal(path, whole);
@@ -46,7 +46,7 @@ static void test_extension(void **state)
 	assert_name("run.nsys-rep", 1, 1, "run.nsys-rep", 0);
 	assert_name("run.txt", 1, 1, "run.txt.sonde", 0);
 	assert_name(".sonde", 1, 1, ".sonde.sonde", 0);
-	assert_name("./run24", 1, 1, "./run24.sonde", 0);
+	assert_name("./run24", 1, 1, "run24.sonde", 0);
 }
 
 static void test_absolute(void **state)
@@ -54,7 +54,7 @@ static void test_absolute(void **state)
 	char path[PATH_MAX];
 	struct error err;
 
-	assert_int_equal(output_name_path("/reports/x", 1, 1, path, sizeof(path), &err), 0);
+	assert_int_equal(output_name_path("/reports/x", OUTPUT_SONDE, 1, 1, path, sizeof(path), &err), 0);
 	assert_string_equal(path, "/reports/x.sonde");
 }
 
@@ -99,7 +99,7 @@ static void test_bad_macros(void **state)
 	unsetenv("SONDE_NOT_SET");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		err.text[0] = '\0';
-		assert_int_equal(output_name_check(bad[i], &err), -EINVAL);
+		assert_int_equal(output_name_check(bad[i], OUTPUT_SONDE, &err), -EINVAL);
 		assert_true(err.text[0] != '\0');
 		assert_int_equal(count_lines(err.text), 0);
 	}
@@ -136,16 +136,16 @@ static void test_folder_is_checked(void **state)
 {
 	struct error err;
 
-	assert_int_equal(output_name_check("run", &err), 0);
-	assert_int_equal(output_name_check(NULL, &err), 0);
-	assert_int_equal(output_name_check("missing/run", &err), -ENOENT);
+	assert_int_equal(output_name_check("run", OUTPUT_SONDE, &err), 0);
+	assert_int_equal(output_name_check(NULL, OUTPUT_SONDE, &err), 0);
+	assert_int_equal(output_name_check("missing/run", OUTPUT_SONDE, &err), -ENOENT);
 	assert_contains(err.text, "missing");
 	write_under(".", "/file", "");
-	assert_int_equal(output_name_check("file/run", &err), -ENOTDIR);
+	assert_int_equal(output_name_check("file/run", OUTPUT_SONDE, &err), -ENOTDIR);
 	write_under(".", "/sub/file", "");
 	assert_name("sub/", 1, 1, "sub/report1.sonde", 1);
 	write_under(".", "/dir.sonde/file", "");
-	assert_int_equal(output_name_check("dir.sonde", &err), -EISDIR);
+	assert_int_equal(output_name_check("dir.sonde", OUTPUT_SONDE, &err), -EISDIR);
 }
 
 static void test_too_long(void **state)
@@ -155,7 +155,7 @@ static void test_too_long(void **state)
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	assert_int_equal(output_name_check(name, &err), -ENAMETOOLONG);
+	assert_int_equal(output_name_check(name, OUTPUT_SONDE, &err), -ENAMETOOLONG);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, enter, leave)

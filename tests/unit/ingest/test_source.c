@@ -160,6 +160,11 @@ static void limits(void **state)
 	source_close(&s);
 	assert_int_equal(source_open(&s, path, &err), 0);
 	source_close(&s);
+	assert_int_equal(source_open(&s, path, &err), 0);
+	source_hold_all(&s);
+	assert_int_equal(s.len, SIZE);
+	assert_memory_equal(s.text, text, SIZE);
+	source_close(&s);
 	unlink(path);
 	assert_true(source_open(&s, path, &err) < 0);
 	source_close(&s);

@@ -1,0 +1,46 @@
+#include "cli/nsys_link.h"
+
+#include <string.h>
+
+/* The release of nsys whose options and tables are spoken here. */
+#define SPOKEN_VERSION "2026.2.0"
+
+static bool is_called(const char *base, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(base, name, len) == 0 && (base[len] == '\0' || base[len] == '-');
+}
+
+enum cli_role cli_role_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	if (is_called(base, "nsys-ui"))
+		return CLI_NSYS_UI;
+	if (is_called(base, "nsys"))
+		return CLI_NSYS;
+	return is_called(base, "nvprof") ? CLI_NVPROF : CLI_SONDE;
+}
+
+const char *cli_name(const struct cli *cli)
+{
+	static const char *const names[] = {
+		[CLI_SONDE] = "sonde", [CLI_NSYS] = "nsys", [CLI_NSYS_UI] = "nsys-ui", [CLI_NVPROF] = "nvprof",
+	};
+
+	return names[cli->role];
+}
+
+bool cli_is_link(const struct cli *cli)
+{
+	return cli->role != CLI_SONDE;
+}
+
+/* Scripts take the first number with dots, what follows "version", or the fifth word. */
+void nsys_print_version(struct cli *cli)
+{
+	fprintf(cli->out, "Sonde, called %s, version " SPOKEN_VERSION " (Sonde " SONDE_VERSION " in place of NVIDIA "
+		"Nsight Systems)\n", cli_name(cli));
+}

@@ -1,0 +1,24 @@
+/* The report that a command is to read. A file of another tool is imported first, into a file that has no name. */
+#ifndef SONDE_CLI_OPEN_REPORT_H
+#define SONDE_CLI_OPEN_REPORT_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "cli/command.h"
+
+struct opened_report {
+	char path[PATH_MAX]; /* to read */
+	int file;            /* keeps what was imported; -1: nothing was */
+	bool is_partial;     /* not all of the other tool's file could be read; it was told */
+};
+
+/* False where the command is to end with *ret_status: what is wrong was told. A report that is not there is left to
+ * its reader to tell. */
+bool open_report(struct cli *cli, const struct command *command, const char *name, struct opened_report *ret,
+		 int *ret_status);
+
+/* The status to end with, given the one that reading gave. */
+int close_report(struct opened_report *report, int status);
+
+#endif

@@ -1,0 +1,211 @@
+/* Calls of CUDA, what CUPTI cost, and how graphs were made. */
+#include <string.h>
+
+#include "ingest/nsys_internal.h"
+
+#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
+#define PUT(name, target) { name, NSYS_NUMBER, COLUMN_##target, 0 }
+#define OVERHEAD_SHIFT 16
+enum { CLASS_RUNTIME, CLASS_DRIVER };
+
+enum { CALL_START, CALL_END, CALL_TID, CALL_CHAIN };
+static const struct nsys_column call_columns[] = {
+	OTHER("start"), OTHER("end"), OTHER("globalTid"), OTHER("callchainId"), PUT("eventClass", CUDA_API_CLASS),
+	PUT("correlationId", CUDA_API_CORRELATION), { "nameId", NSYS_STRING, COLUMN_CUDA_API_NAME, 0 },
+	PUT("returnValue", CUDA_API_RESULT),
+};
+
+static void call(struct nsys_rows *rows, int64_t class)
+{
+	struct nsys *n = rows->n;
+	int64_t v[TABLE_MAX_COLUMNS], chain;
+	uint64_t stack, set;
+	uint32_t present;
+
+	if (!nsys_times(rows, v, &present))
+		return;
+	v[COLUMN_CUDA_API_CLASS] = class;
+	present |= SINK_BIT(COLUMN_CUDA_API_CLASS);
+	nsys_fill(rows, v, &present);
+	v[COLUMN_CUDA_API_FLAGS] = nsys_call_flags(n, v[1]);
+	present |= v[COLUMN_CUDA_API_FLAGS] ? SINK_BIT(COLUMN_CUDA_API_FLAGS) : 0;
+	stack = nsys_number(rows, CALL_CHAIN, &chain) ? nsys_map_find(&n->cuda_stacks, chain) : 0;
+	v[COLUMN_CUDA_API_STACK] = (int64_t)stack;
+	present |= stack ? SINK_BIT(COLUMN_CUDA_API_STACK) : 0;
+	set = nsys_extras(rows);
+	v[COLUMN_CUDA_API_ARGS] = (int64_t)set;
+	present |= set ? SINK_BIT(COLUMN_CUDA_API_ARGS) : 0;
+	sink_event(&n->sink, nsys_thread_track(n, TRACK_CUDA_API, TABLE_CUDA_API, nsys_row_thread(rows, CALL_TID), 0, 0), v,
+		   present);
+}
+
+/* Old exports have the driver's calls in a table of their own. */
+static void read_calls(struct nsys *n, const char *table, int64_t class)
+{
+	struct nsys_rows rows;
+
+	if (!nsys_rows_open(&rows, n, table, call_columns, NSYS_COUNT(call_columns), NULL))
+		return;
+	while (nsys_rows_next(&rows))
+		call(&rows, class);
+	nsys_rows_close(&rows);
+}
+
+enum { OVERHEAD_START, OVERHEAD_END, OVERHEAD_TID, OVERHEAD_KIND };
+static const struct nsys_column overhead_columns[] = {
+	OTHER("start"), OTHER("end"), OTHER("globalTid"), OTHER("overheadType"), OTHER("eventClass"), OTHER("nameId"),
+	PUT("correlationId", CUDA_OVERHEAD_CORRELATION),
+};
+
+/* 1 unknown, 2 the compiler, then CUPTI's own from 1 << 16; 0 is one that has no number there. */
+static int64_t cupti_overhead(int64_t kind)
+{
+	if (kind == 1 || kind == 2)
+		return kind - 1;
+	return kind >= 3 && kind <= 8 ? (kind - 2) << OVERHEAD_SHIFT : INT64_C(9) << OVERHEAD_SHIFT;
+}
+
+static int is_new_overhead(struct nsys *n, const int64_t *times, int64_t tid)
+{
+	const int64_t key[] = { times[0], times[1], tid };
+	uint32_t count = n->overhead_keys.count;
+
+	return keymap_number(&n->overhead_keys, key, sizeof(key)) == count;
+}
+
+static void overhead(struct nsys_rows *rows, int is_profilers, int has_profilers)
+{
+	struct nsys *n = rows->n;
+	int64_t v[TABLE_MAX_COLUMNS];
+	uint32_t present;
+	int is_new;
+
+	if (!nsys_times(rows, v, &present))
+		return;
+	is_new = !has_profilers || is_new_overhead(n, v, nsys_number_or(rows, OVERHEAD_TID, 0));
+	if (is_profilers && !is_new)
+		return;
+	nsys_fill(rows, v, &present);
+	v[COLUMN_CUDA_OVERHEAD_KIND] = cupti_overhead(nsys_number_or(rows, OVERHEAD_KIND, 0));
+	present |= SINK_BIT(COLUMN_CUDA_OVERHEAD_KIND);
+	sink_event(&n->sink, nsys_thread_track(n, TRACK_CUDA_OVERHEAD, TABLE_CUDA_OVERHEAD, nsys_row_thread(rows, OVERHEAD_TID),
+					       0, 0), v, present);
+}
+
+/* What a profiler is to blame for may be listed twice. */
+static void read_overhead(struct nsys *n)
+{
+	static const char *const tables[] = { "CUPTI_ACTIVITY_KIND_OVERHEAD", "PROFILER_OVERHEAD" };
+	int has_profilers = nsys_has_table(n, tables[1]);
+	struct nsys_rows rows;
+
+	for (int i = 0; i < 2; i++) {
+		if (!nsys_rows_open(&rows, n, tables[i], overhead_columns, NSYS_COUNT(overhead_columns), NULL))
+			continue;
+		while (nsys_rows_next(&rows))
+			overhead(&rows, i, has_profilers);
+		nsys_rows_close(&rows);
+	}
+}
+
+enum { MADE_TIME, MADE_END, MADE_TID, MADE_NAME, MADE_CLASS };
+#define MADE_COLUMNS OTHER("start"), OTHER("end"), OTHER("globalTid"), OTHER("nameId"), OTHER("eventClass")
+static const struct nsys_column node_columns[] = {
+	MADE_COLUMNS, PUT("graphNodeId", CUDA_GRAPH_NODE_NODE), PUT("originalGraphNodeId", CUDA_GRAPH_NODE_ORIGINAL),
+};
+static const struct nsys_column graph_columns[] = {
+	MADE_COLUMNS, PUT("graphId", CUDA_GRAPH_GRAPH), PUT("originalGraphId", CUDA_GRAPH_ORIGINAL),
+	PUT("graphExecId", CUDA_GRAPH_EXEC),
+};
+
+static void put_maker(const struct nsys_rows *rows, int64_t *values, uint32_t *present, unsigned process, unsigned thread)
+{
+	const struct nsys_thread *t = nsys_row_thread(rows, MADE_TID);
+
+	if (!t)
+		return;
+	values[process] = t->process + 1;
+	values[thread] = (int64_t)nsys_thread_uid(rows->n, t);
+	*present |= SINK_BIT(process) | SINK_BIT(thread);
+}
+
+/* The name is that of a kernel's function, or says what kind of node it is. */
+static void put_node_name(const struct nsys_rows *rows, int64_t *values, uint32_t *present)
+{
+	static const char *const types[] = {
+		"Kernel", "Memcpy", "Memset", "Host function", "Child graph", "Empty", "Event wait", "Event record",
+		"Semaphore signal", "Semaphore wait", "Memory allocation", "Memory release", "Batch of memory operations",
+		"Conditional",
+	};
+	uint64_t name = nsys_string(rows, MADE_NAME);
+
+	if (!name || name == sink_text(&rows->n->sink, "Unknown node"))
+		return;
+	for (unsigned i = 0; i < NSYS_COUNT(types); i++)
+		if (name == sink_text(&rows->n->sink, types[i])) {
+			values[COLUMN_CUDA_GRAPH_NODE_TYPE] = i;
+			*present |= SINK_BIT(COLUMN_CUDA_GRAPH_NODE_TYPE);
+			return;
+		}
+	values[COLUMN_CUDA_GRAPH_NODE_TYPE] = 0;
+	values[COLUMN_CUDA_GRAPH_NODE_FUNCTION] = nsys_function(rows->n, name, name, 0);
+	*present |= SINK_BIT(COLUMN_CUDA_GRAPH_NODE_TYPE) | SINK_BIT(COLUMN_CUDA_GRAPH_NODE_FUNCTION);
+}
+
+static void node(struct nsys_rows *rows)
+{
+	int64_t v[TABLE_MAX_COLUMNS], time;
+	uint32_t present = SINK_BIT(COLUMN_CUDA_GRAPH_NODE_TIME);
+
+	if (!nsys_time(rows, MADE_TIME, &time)) {
+		rows->n->untimed++;
+		return;
+	}
+	v[COLUMN_CUDA_GRAPH_NODE_TIME] = time;
+	nsys_fill(rows, v, &present);
+	put_maker(rows, v, &present, COLUMN_CUDA_GRAPH_NODE_PROCESS, COLUMN_CUDA_GRAPH_NODE_THREAD);
+	put_node_name(rows, v, &present);
+	sink_row(&rows->n->sink, TABLE_CUDA_GRAPH_NODE, v, present);
+}
+
+static void graph(struct nsys_rows *rows)
+{
+	enum { MADE = 1, CLONED = 2, MADE_EXECUTABLE = 3 };
+	uint32_t present = SINK_BIT(COLUMN_CUDA_GRAPH_TIME) | SINK_BIT(COLUMN_CUDA_GRAPH_KIND);
+	int64_t v[TABLE_MAX_COLUMNS], class = nsys_number_or(rows, MADE_CLASS, 95), time;
+
+	if (!nsys_time(rows, MADE_TIME, &time)) {
+		rows->n->untimed++;
+		return;
+	}
+	v[COLUMN_CUDA_GRAPH_TIME] = time;
+	v[COLUMN_CUDA_GRAPH_KIND] = class == 94 ? MADE_EXECUTABLE : class == 96 ? CLONED : MADE;
+	nsys_fill(rows, v, &present);
+	put_maker(rows, v, &present, COLUMN_CUDA_GRAPH_PROCESS, COLUMN_CUDA_GRAPH_THREAD);
+	sink_row(&rows->n->sink, TABLE_CUDA_GRAPH, v, present);
+}
+
+static void read_graphs(struct nsys *n)
+{
+	struct nsys_rows rows;
+
+	if (nsys_rows_open(&rows, n, "CUDA_GRAPH_NODE_EVENTS", node_columns, NSYS_COUNT(node_columns), NULL)) {
+		while (nsys_rows_next(&rows))
+			node(&rows);
+		nsys_rows_close(&rows);
+	}
+	if (nsys_rows_open(&rows, n, "CUDA_GRAPH_EVENTS", graph_columns, NSYS_COUNT(graph_columns), NULL)) {
+		while (nsys_rows_next(&rows))
+			graph(&rows);
+		nsys_rows_close(&rows);
+	}
+}
+
+void nsys_read_calls(struct nsys *n)
+{
+	nsys_read_chains(n, "CUDA_CALLCHAINS", &n->cuda_stacks);
+	read_calls(n, "CUPTI_ACTIVITY_KIND_RUNTIME", CLASS_RUNTIME);
+	read_calls(n, "CUPTI_ACTIVITY_KIND_DRIVER", CLASS_DRIVER);
+	read_overhead(n);
+	read_graphs(n);
+}

@@ -1,0 +1,377 @@
+/* GPUs, and the devices, contexts and streams of processes. */
+#include <string.h>
+
+#include "ingest/nsys_internal.h"
+
+#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
+#define PUT(name, target) { name, NSYS_NUMBER, COLUMN_##target, 0 }
+#define MOST_GPUS 4096
+/* NVTX's types of what may have a name. */
+enum { NVTX_DEVICE = 262145, NVTX_CONTEXT = 262146, NVTX_STREAM = 262147 };
+enum { RESOURCE_NAMED = 1 };
+
+static uint32_t number_in(struct keymap *keys, const int64_t *key, size_t size, uint32_t *ret_count)
+{
+	*ret_count = keys->count;
+	return keymap_number(keys, key, size);
+}
+
+static int64_t context_key(uint64_t process, int64_t context)
+{
+	return (int64_t)(process << 40 ^ (uint64_t)context);
+}
+
+uint64_t nsys_context(struct nsys *n, uint64_t process, int64_t device, int64_t id)
+{
+	const int64_t key[] = { (int64_t)process, id };
+	uint32_t count, number = number_in(&n->context_keys, key, sizeof(key), &count);
+
+	if (number == KEYMAP_NONE)
+		return 0;
+	if (number == count) {
+		if (nsys_room(n, &n->contexts, number, sizeof(*n->contexts)) < 0)
+			return 0;
+		n->contexts[number] = (struct nsys_context){ process, NSYS_NOT_TOLD, id, NSYS_NOT_TOLD, NSYS_NOT_TOLD, NSYS_NOT_TOLD,
+							     NSYS_NOT_TOLD, NSYS_NOT_TOLD };
+	}
+	if (n->contexts[number].device == NSYS_NOT_TOLD) {
+		n->contexts[number].device = device;
+		if (device >= 0)
+			nsys_map_put(&n->context_devices, context_key(process, id), (uint64_t)device + 1);
+	}
+	return number + 1;
+}
+
+static struct nsys_device *device_of(struct nsys *n, uint64_t process, int64_t id)
+{
+	const int64_t key[] = { (int64_t)process, id };
+	uint32_t count, number = number_in(&n->device_keys, key, sizeof(key), &count);
+
+	if (number == KEYMAP_NONE)
+		return NULL;
+	if (number == count) {
+		if (nsys_room(n, &n->devices, number, sizeof(*n->devices)) < 0)
+			return NULL;
+		n->devices[number] = (struct nsys_device){ process, id, 0, 0, NSYS_NOT_TOLD };
+	}
+	return &n->devices[number];
+}
+
+/* Streams are listed without their device: the first of that number is it. */
+static void note_any_device(struct nsys *n, uint32_t stream)
+{
+	const struct nsys_stream *s = &n->streams[stream];
+	const int64_t key[] = { (int64_t)s->process, s->context, s->id };
+	uint32_t count, number = number_in(&n->any_device_keys, key, sizeof(key), &count);
+
+	if (number == count && nsys_room(n, &n->of_any_device, number, sizeof(*n->of_any_device)) == 0)
+		n->of_any_device[number] = stream;
+}
+
+static uint64_t find_stream(struct nsys *n, uint64_t process, int64_t device, int64_t context, int64_t id)
+{
+	const int64_t key[] = { (int64_t)process, device, context, id };
+	uint32_t count, number = number_in(&n->stream_keys, key, sizeof(key), &count);
+
+	if (number == KEYMAP_NONE)
+		return 0;
+	if (number == count) {
+		if (nsys_room(n, &n->streams, number, sizeof(*n->streams)) < 0)
+			return 0;
+		n->streams[number] = (struct nsys_stream){ process, device, context, id, NSYS_NOT_TOLD, NSYS_NOT_TOLD, NSYS_NOT_TOLD };
+		note_any_device(n, number);
+	}
+	return number + 1;
+}
+
+uint64_t nsys_stream(struct nsys *n, uint64_t process, int64_t device, int64_t context, int64_t green, int64_t id)
+{
+	uint64_t uid;
+
+	if (green > 0) {
+		uid = nsys_context(n, process, device, green);
+		if (uid) {
+			n->contexts[uid - 1].green = 1;
+			n->contexts[uid - 1].parent = context;
+		}
+		context = green;
+	}
+	if (device != NSYS_NOT_TOLD)
+		device_of(n, process, device);
+	return find_stream(n, process, device, context, id);
+}
+
+static int64_t global_pid(const struct nsys_rows *rows, unsigned hardware, unsigned vm, unsigned pid)
+{
+	uint64_t h = (uint64_t)nsys_number_or(rows, hardware, 0) & 255, v = (uint64_t)nsys_number_or(rows, vm, 1);
+
+	/* Some tables have it in its place, some as a number. */
+	v = v >> 48 ? v >> 48 & 255 : v & 255;
+	return (int64_t)(h << 56 | v << 48 | ((uint64_t)nsys_number_or(rows, pid, 0) & 0xffffff) << 24);
+}
+
+enum { GPU_ID, GPU_DEVICE };
+static const struct nsys_column gpu_columns[] = {
+	OTHER("id"), OTHER("cuDevice"), { "name", NSYS_TEXT, COLUMN_GPU_NAME, 0 }, { "uuid", NSYS_TEXT, COLUMN_GPU_UUID, 0 },
+	{ "busLocation", NSYS_TEXT, COLUMN_GPU_BUS, 0 }, { "chipName", NSYS_TEXT, COLUMN_GPU_CHIP, 0 },
+	PUT("totalMemory", GPU_MEMORY), PUT("memoryBandwidth", GPU_BANDWIDTH), PUT("clockRate", GPU_CLOCK),
+	PUT("smCount", GPU_SM_COUNT), PUT("l2CacheSize", GPU_L2), PUT("smMajor", GPU_MAJOR), PUT("smMinor", GPU_MINOR),
+	PUT("computeMajor", GPU_MAJOR), PUT("computeMinor", GPU_MINOR),
+	OTHER("isDiscrete"), OTHER("vmId"), OTHER("pwGpuId"),
+};
+#define GPU_DISCRETE 15
+
+static void gpu(struct nsys_rows *rows)
+{
+	uint32_t present = SINK_BIT(COLUMN_GPU_UID) | SINK_BIT(COLUMN_GPU_INDEX);
+	int64_t v[TABLE_MAX_COLUMNS], id = nsys_number_or(rows, GPU_ID, -1), device;
+	uint64_t set;
+
+	if (id < 0 || id >= MOST_GPUS) {
+		rows->n->odd++;
+		return;
+	}
+	nsys_fill(rows, v, &present);
+	v[COLUMN_GPU_UID] = id + 1;
+	v[COLUMN_GPU_INDEX] = id;
+	set = nsys_extras(rows);
+	if (nsys_number_or(rows, GPU_DISCRETE, 1) == 0)
+		nsys_arg_number(rows->n, &set, "integrated", 1);
+	v[COLUMN_GPU_ATTRIBUTES] = (int64_t)set;
+	present |= set ? SINK_BIT(COLUMN_GPU_ATTRIBUTES) : 0;
+	sink_row(&rows->n->sink, TABLE_GPU, v, present);
+	device = nsys_number_or(rows, GPU_DEVICE, id);
+	if (!nsys_map_find(&rows->n->gpus, device))
+		nsys_map_put(&rows->n->gpus, device, (uint64_t)id + 1);
+}
+
+enum { DEVICE_GPU, DEVICE_ID, DEVICE_PID, DEVICE_UUID, DEVICE_SMS, DEVICE_HARDWARE, DEVICE_VM };
+static const struct nsys_column device_columns[] = {
+	OTHER("gpuId"), OTHER("cudaId"), OTHER("pid"), OTHER("uuid"), OTHER("numMultiprocessors"), OTHER("hwId"), OTHER("vmId"),
+};
+
+static void device(struct nsys_rows *rows)
+{
+	uint64_t process = nsys_process_uid(rows->n, global_pid(rows, DEVICE_HARDWARE, DEVICE_VM, DEVICE_PID));
+	struct nsys_device *d = device_of(rows->n, process, nsys_number_or(rows, DEVICE_ID, 0));
+	int64_t of;
+
+	if (!d)
+		return;
+	if (nsys_number(rows, DEVICE_GPU, &of) && of >= 0 && of < MOST_GPUS)
+		d->gpu = of + 1;
+	d->uuid = nsys_text(rows, DEVICE_UUID);
+	d->sm_count = nsys_number_or(rows, DEVICE_SMS, NSYS_NOT_TOLD);
+}
+
+enum { IN_HARDWARE, IN_VM, IN_PID, IN_CONTEXT, IN_DEVICE, IN_OWN };
+#define IN_COLUMNS OTHER("hwId"), OTHER("vmId"), OTHER("processId"), OTHER("contextId"), OTHER("deviceId")
+enum { CONTEXT_NULL_STREAM = IN_OWN, CONTEXT_PARENT, CONTEXT_GREEN, CONTEXT_SMS };
+static const struct nsys_column context_columns[] = {
+	IN_COLUMNS, OTHER("nullStreamId"), OTHER("parentContextId"), OTHER("isGreenContext"), OTHER("numMultiprocessors"),
+};
+
+static uint64_t process_of(const struct nsys_rows *rows)
+{
+	return nsys_process_uid(rows->n, global_pid(rows, IN_HARDWARE, IN_VM, IN_PID));
+}
+
+static void context(struct nsys_rows *rows)
+{
+	uint64_t uid = nsys_context(rows->n, process_of(rows), nsys_number_or(rows, IN_DEVICE, NSYS_NOT_TOLD),
+				    nsys_number_or(rows, IN_CONTEXT, 0));
+	struct nsys_context *c;
+
+	if (!uid)
+		return;
+	c = &rows->n->contexts[uid - 1];
+	c->null_stream = nsys_number_or(rows, CONTEXT_NULL_STREAM, NSYS_NOT_TOLD);
+	c->parent = nsys_number_or(rows, CONTEXT_PARENT, c->parent);
+	c->green = nsys_number_or(rows, CONTEXT_GREEN, c->green);
+	c->sm_count = nsys_number_or(rows, CONTEXT_SMS, NSYS_NOT_TOLD);
+}
+
+/* A context that only streams name is not made up: readers would see it listed. */
+static int64_t device_of_context(const struct nsys *n, uint64_t process, int64_t context)
+{
+	uint64_t found = nsys_map_find(&n->context_devices, context_key(process, context));
+
+	return found ? (int64_t)found - 1 : NSYS_NOT_TOLD;
+}
+
+static struct nsys_stream *listed_stream(struct nsys *n, uint64_t process, int64_t context, int64_t id)
+{
+	const int64_t key[] = { (int64_t)process, context, id };
+	uint32_t count = n->any_device_keys.count, number = keymap_number(&n->any_device_keys, key, sizeof(key));
+	uint64_t uid;
+
+	if (number == KEYMAP_NONE)
+		return NULL;
+	if (number < count)
+		return &n->streams[n->of_any_device[number]];
+	if (nsys_room(n, &n->of_any_device, number, sizeof(*n->of_any_device)) < 0)
+		return NULL;
+	n->of_any_device[number] = n->stream_keys.count;
+	uid = find_stream(n, process, device_of_context(n, process, context), context, id);
+	return uid ? &n->streams[uid - 1] : NULL;
+}
+
+enum { STREAM_ID = IN_OWN, STREAM_PRIORITY, STREAM_FLAG };
+static const struct nsys_column stream_columns[] = {
+	IN_COLUMNS, OTHER("streamId"), OTHER("priority"), OTHER("flag"),
+};
+
+static void stream(struct nsys_rows *rows)
+{
+	struct nsys_stream *s = listed_stream(rows->n, process_of(rows), nsys_number_or(rows, IN_CONTEXT, 0),
+					      nsys_number_or(rows, STREAM_ID, 0));
+
+	if (!s)
+		return;
+	/* Without a sign: what looks like 4294967295 is -1. */
+	s->priority = (int32_t)nsys_number_or(rows, STREAM_PRIORITY, 0);
+	s->flag = nsys_number_or(rows, STREAM_FLAG, NSYS_NOT_TOLD);
+}
+
+/* Names that a program gave. Its handles are not in the file: a number of our own stands in. */
+static void resource(struct nsys *n, uint64_t process, int64_t type, int64_t handle, uint64_t name)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_NVTX_RESOURCE_PROCESS] = (int64_t)process;
+	v[COLUMN_NVTX_RESOURCE_DOMAIN] = 0;
+	v[COLUMN_NVTX_RESOURCE_IDENTIFIER_TYPE] = type;
+	v[COLUMN_NVTX_RESOURCE_IDENTIFIER] = handle;
+	v[COLUMN_NVTX_RESOURCE_NAME] = (int64_t)name;
+	v[COLUMN_NVTX_RESOURCE_KIND] = RESOURCE_NAMED;
+	sink_row(&n->sink, TABLE_NVTX_RESOURCE, v,
+		 SINK_BIT(COLUMN_NVTX_RESOURCE_DOMAIN) | SINK_BIT(COLUMN_NVTX_RESOURCE_IDENTIFIER_TYPE) |
+		 SINK_BIT(COLUMN_NVTX_RESOURCE_IDENTIFIER) | SINK_BIT(COLUMN_NVTX_RESOURCE_NAME) |
+		 SINK_BIT(COLUMN_NVTX_RESOURCE_KIND) | (process ? SINK_BIT(COLUMN_NVTX_RESOURCE_PROCESS) : 0));
+}
+
+enum { NAMED_TEXT = IN_OWN, NAMED_STREAM };
+static const struct nsys_column named_columns[] = { IN_COLUMNS, OTHER("name"), OTHER("streamId") };
+
+static void named_device(struct nsys_rows *rows)
+{
+	resource(rows->n, 0, NVTX_DEVICE, nsys_number_or(rows, IN_DEVICE, 0), nsys_text(rows, NAMED_TEXT));
+}
+
+static void named_context(struct nsys_rows *rows)
+{
+	uint64_t process = process_of(rows), uid;
+
+	uid = nsys_context(rows->n, process, nsys_number_or(rows, IN_DEVICE, NSYS_NOT_TOLD), nsys_number_or(rows, IN_CONTEXT, 0));
+	if (!uid)
+		return;
+	rows->n->contexts[uid - 1].handle = (int64_t)uid;
+	resource(rows->n, process, NVTX_CONTEXT, (int64_t)uid, nsys_text(rows, NAMED_TEXT));
+}
+
+static void named_stream(struct nsys_rows *rows)
+{
+	uint64_t process = process_of(rows);
+	struct nsys_stream *s = listed_stream(rows->n, process, nsys_number_or(rows, IN_CONTEXT, 0),
+					      nsys_number_or(rows, NAMED_STREAM, 0));
+
+	if (!s)
+		return;
+	s->handle = s - rows->n->streams + 1;
+	if (s->device == NSYS_NOT_TOLD)
+		s->device = nsys_number_or(rows, IN_DEVICE, NSYS_NOT_TOLD);
+	resource(rows->n, process, NVTX_STREAM, s->handle, nsys_text(rows, NAMED_TEXT));
+}
+
+/* After the work, which says on which device a stream is. */
+void nsys_read_devices(struct nsys *n)
+{
+	static const struct {
+		const char *table;
+		const struct nsys_column *columns;
+		unsigned count;
+		void (*take)(struct nsys_rows *rows);
+	} tables[] = {
+		{ "TARGET_INFO_GPU", gpu_columns, NSYS_COUNT(gpu_columns), gpu },
+		{ "TARGET_INFO_CUDA_DEVICE", device_columns, NSYS_COUNT(device_columns), device },
+		{ "TARGET_INFO_CUDA_CONTEXT_INFO", context_columns, NSYS_COUNT(context_columns), context },
+		{ "TARGET_INFO_CUDA_STREAM", stream_columns, NSYS_COUNT(stream_columns), stream },
+		{ "TARGET_INFO_NVTX_CUDA_DEVICE", named_columns, NSYS_COUNT(named_columns), named_device },
+		{ "TARGET_INFO_NVTX_CUDA_CONTEXT", named_columns, NSYS_COUNT(named_columns), named_context },
+		{ "TARGET_INFO_NVTX_CUDA_STREAM", named_columns, NSYS_COUNT(named_columns), named_stream },
+	};
+	struct nsys_rows rows;
+
+	for (unsigned i = 0; i < NSYS_COUNT(tables); i++) {
+		if (!nsys_rows_open(&rows, n, tables[i].table, tables[i].columns, tables[i].count, NULL))
+			continue;
+		while (nsys_rows_next(&rows))
+			tables[i].take(&rows);
+		nsys_rows_close(&rows);
+	}
+}
+
+static void put_told(int64_t *values, uint32_t *present, unsigned column, int64_t value)
+{
+	values[column] = value;
+	*present |= value != NSYS_NOT_TOLD ? SINK_BIT(column) : 0;
+}
+
+static void device_row(struct nsys *n, const struct nsys_device *d)
+{
+	int64_t v[TABLE_MAX_COLUMNS], gpu_uid = d->gpu ? d->gpu : (int64_t)nsys_map_find(&n->gpus, d->id);
+	uint32_t present = SINK_BIT(COLUMN_CUDA_DEVICE_ID);
+
+	/* A number alone is no device that readers could name. */
+	if (!gpu_uid && !d->uuid && d->sm_count == NSYS_NOT_TOLD)
+		return;
+	v[COLUMN_CUDA_DEVICE_ID] = d->id;
+	put_told(v, &present, COLUMN_CUDA_DEVICE_PROCESS, d->process ? (int64_t)d->process : NSYS_NOT_TOLD);
+	put_told(v, &present, COLUMN_CUDA_DEVICE_GPU, gpu_uid ? gpu_uid : NSYS_NOT_TOLD);
+	put_told(v, &present, COLUMN_CUDA_DEVICE_UUID, d->uuid ? (int64_t)d->uuid : NSYS_NOT_TOLD);
+	put_told(v, &present, COLUMN_CUDA_DEVICE_SM_COUNT, d->sm_count);
+	sink_row(&n->sink, TABLE_CUDA_DEVICE, v, present);
+}
+
+static void context_row(struct nsys *n, const struct nsys_context *c)
+{
+	uint32_t present = SINK_BIT(COLUMN_CUDA_CONTEXT_UID) | SINK_BIT(COLUMN_CUDA_CONTEXT_ID);
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_CUDA_CONTEXT_UID] = c - n->contexts + 1;
+	v[COLUMN_CUDA_CONTEXT_ID] = c->id;
+	put_told(v, &present, COLUMN_CUDA_CONTEXT_PROCESS, c->process ? (int64_t)c->process : NSYS_NOT_TOLD);
+	put_told(v, &present, COLUMN_CUDA_CONTEXT_DEVICE, c->device);
+	put_told(v, &present, COLUMN_CUDA_CONTEXT_NULL_STREAM, c->null_stream);
+	put_told(v, &present, COLUMN_CUDA_CONTEXT_PARENT, c->parent);
+	put_told(v, &present, COLUMN_CUDA_CONTEXT_GREEN, c->green);
+	put_told(v, &present, COLUMN_CUDA_CONTEXT_SM_COUNT, c->sm_count);
+	put_told(v, &present, COLUMN_CUDA_CONTEXT_HANDLE, c->handle);
+	sink_row(&n->sink, TABLE_CUDA_CONTEXT, v, present);
+}
+
+static void stream_row(struct nsys *n, const struct nsys_stream *s)
+{
+	uint32_t present = SINK_BIT(COLUMN_CUDA_STREAM_UID);
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_CUDA_STREAM_UID] = s - n->streams + 1;
+	put_told(v, &present, COLUMN_CUDA_STREAM_PROCESS, s->process ? (int64_t)s->process : NSYS_NOT_TOLD);
+	put_told(v, &present, COLUMN_CUDA_STREAM_ID, s->id);
+	put_told(v, &present, COLUMN_CUDA_STREAM_CONTEXT, s->context);
+	put_told(v, &present, COLUMN_CUDA_STREAM_DEVICE, s->device);
+	put_told(v, &present, COLUMN_CUDA_STREAM_PRIORITY, s->priority);
+	put_told(v, &present, COLUMN_CUDA_STREAM_FLAG, s->flag);
+	put_told(v, &present, COLUMN_CUDA_STREAM_HANDLE, s->handle);
+	sink_row(&n->sink, TABLE_CUDA_STREAM, v, present);
+}
+
+void nsys_devices_finish(struct nsys *n)
+{
+	for (uint32_t i = 0; i < n->device_keys.count && !n->sink.result; i++)
+		device_row(n, &n->devices[i]);
+	for (uint32_t i = 0; i < n->context_keys.count && !n->sink.result; i++)
+		context_row(n, &n->contexts[i]);
+	for (uint32_t i = 0; i < n->stream_keys.count && !n->sink.result; i++)
+		stream_row(n, &n->streams[i]);
+}
