@@ -217,17 +217,18 @@ static inline const char *arch_find_either(const char *p, const char *end, char 
 /* How many bytes of [p, end) are `c`. */
 static inline size_t arch_count_bytes(const char *p, const char *end, char c)
 {
+	typedef unsigned char sums_of_bytes __attribute__((vector_size(16)));
 	size_t count = 0;
 
 	while (end - p >= 16) {
 		/* A byte of the sums holds up to 255; comparing gives -1 where it is true. */
 		size_t blocks = (size_t)(end - p) / 16 < 255 ? (size_t)(end - p) / 16 : 255;
-		arch_block sums = { 0 };
+		sums_of_bytes sums = { 0 };
 
 		for (; blocks--; p += 16)
-			sums -= (arch_block)(*(const arch_block *)p == arch_each(c));
+			sums -= (sums_of_bytes)(*(const arch_block *)p == arch_each(c));
 		for (unsigned i = 0; i < 16; i++)
-			count += (unsigned char)sums[i];
+			count += sums[i];
 	}
 	for (; p < end; p++)
 		count += *p == c;

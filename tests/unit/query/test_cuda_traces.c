@@ -129,12 +129,13 @@ static void test_ties(void **state)
 		int stream = i % STREAMS == 4 ? 0 : i % STREAMS;
 		int64_t start = clock[stream] += next_random(&random) % 8 == 0, length = 0;
 
+		correlation++;
 		if (i % 100 == 99)
 			append(w, TABLE_GPU_COPY, (uint32_t)(COPY_TRACK + stream), (int64_t[]){ start, start + length, 4096, i % 3, 1, 3,
-										      ++correlation }, 0x7f);
+										      correlation }, 0x7f);
 		else
 			append(w, TABLE_GPU_KERNEL, (uint32_t)(KERNEL_TRACK + stream),
-			       (int64_t[]){ start, start + length, (int64_t)(next_random(&random) % (KERNELS + 1)) + 1, ++correlation,
+			       (int64_t[]){ start, start + length, (int64_t)(next_random(&random) % (KERNELS + 1)) + 1, correlation,
 					    correlation }, 0x1f);
 		if (i % 1000 == 0)
 			append(w, TABLE_GPU_SYNC, (uint32_t)(SYNC_TRACK + stream), (int64_t[]){ start, start, 3 }, 7);

@@ -48,7 +48,7 @@ static void test_equal_texts_have_one_number(void **state)
 {
 	struct torch_texts texts = { 0 };
 	int32_t ids[1000];
-	char text[16];
+	char text[32];
 
 	for (int i = 0; i < 1000; i++) {
 		snprintf(text, sizeof(text), "text %d", i);
