@@ -143,14 +143,17 @@ static const struct option_spec profile_specs[] = {
 	  .help = "Wait for the program alone, or for all processes it has started." },
 	{ .name = "capture-range", .letter = 'c', FIELD(CHOICE, capture_range), .off = "none", .initial = "none",
 	  .values = "none|cudaProfilerApi|hotkey|nvtx", .tag = "control",
-	  .help = "Record only between the program's own start and stop marks: its calls of cudaProfilerStart and cudaProfilerStop." },
+	  .help = "Record only between the program's own start and stop marks: its calls of cudaProfilerStart and "
+		  "cudaProfilerStop, or the NVTX range that --nvtx-capture names." },
 	{ .name = "capture-range-end", FIELD(TEXT, capture_end), .initial = "stop-shutdown", .tag = "control",
 	  .values = "none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N",
 	  .help = "What happens at the end of a capture range: nothing (none); recording ends (stop); recording ends and the report is "
 		  "written at once, while the program goes on unless --kill is given (stop-shutdown); it begins again with the "
 		  "next range, N times (repeat, repeat-shutdown). All ranges go into one report." },
-	{ .name = "nvtx-capture", .letter = 'p', PLANNED(TEXT), .arg = "range@domain", .tag = "control",
-	  .help = "The NVTX range that --capture-range=nvtx waits for." },
+	{ .name = "nvtx-capture", .letter = 'p', FIELD(TEXT, nvtx_capture), .arg = "range@domain", .tag = "control",
+	  .help = "The NVTX range that --capture-range=nvtx waits for: 'range' in the default domain, 'range@domain', or 'range@*' in "
+		  "any; '\\@' stands for an @ in a name. The first such range opens the window and its end closes it. Names need "
+		  "not be registered strings." },
 	{ .name = "stop-on-range-end", OBSOLETE(BOOL), .tag = "control",
 	  .help = "Replaced by --capture-range-end." },
 	{ .name = "hotkey-capture", PLANNED(CHOICE), .shown = "F12", .tag = "control",

@@ -23,6 +23,7 @@ struct profile_fields {
 	int capture_range;
 	const char *cuda_backtrace;
 	const char *capture_end;
+	const char *nvtx_capture;
 	struct gpu_options gpu;
 	struct option_texts enable;
 	const char *output;

@@ -1,5 +1,7 @@
 #include "fake_agent.h"
 
+#include "fmt/cuda_wire.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +108,28 @@ void agent_new_window(uint32_t gate)
 	memset(agent_memory()->levels, 0, sizeof(agent_memory()->levels));
 	agent_tls.ranges = 0;
 	agent_memory()->window = gate;
+	agent_memory()->capture = 0;
+}
+
+int agent_ask_window(uint32_t request, uint32_t source)
+{
+	(void)source;
+	if (request == CAPTURE_START)
+		fake_agent.asked_start++;
+	else
+		fake_agent.asked_stop++;
+	if (fake_agent.deaf)
+		return 0;
+	if (request == CAPTURE_START)
+		agent_pages.session.gate = ring_gate(RING_GATE_NVTX, fake_agent.asked_start);
+	else
+		agent_pages.session.gate = 0;
+	return 1;
+}
+
+int agent_owns_window(void)
+{
+	return !fake_agent.others;
 }
 
 static void *begin(uint32_t size)
