@@ -151,8 +151,11 @@ static void look_at(uint32_t domain, int32_t type, union nvtx_message message)
 			tell_seen(domain, name);
 			return;
 		}
-		if (atomic_load_explicit(&nvtx_state.seen[i].what, memory_order_relaxed) == what)
+		if (atomic_load_explicit(&nvtx_state.seen[i].what, memory_order_relaxed) == what) {
+			/* Likely to be here the next time. */
+			atomic_store_explicit(&nvtx_state.seen[i].key, message.ascii, memory_order_relaxed);
 			return;
+		}
 	}
 	atomic_store_explicit(&nvtx_state.seen_looks, SEEN_LOOKS, memory_order_relaxed);
 }

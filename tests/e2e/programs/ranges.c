@@ -30,10 +30,10 @@ static void rest(long ms)
 	nanosleep(&pause, NULL);
 }
 
-/* Splits "NAME@DOMAIN"; the default domain is NULL. */
+/* Splits "NAME@DOMAIN" at the last @; the default domain is NULL. */
 static sonde_domain domain_of(const char *text, char *name, size_t size)
 {
-	const char *at = strchr(text, '@');
+	const char *at = strrchr(text, '@');
 
 	snprintf(name, size, "%.*s", (int)(at ? at - text : (long)strlen(text)), text);
 	return at ? sonde_domain_create(at + 1) : NULL;
@@ -72,7 +72,7 @@ static void fork_rest(void)
 
 	if (child > 0) {
 		waitpid(child, NULL, 0);
-		_exit(0);
+		_exit(5);
 	}
 }
 
