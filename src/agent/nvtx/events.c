@@ -348,22 +348,15 @@ static inline int is_push_recorded(uint32_t domain, int32_t type, union nvtx_mes
 	       (nvtx_window_is_awaited() && nvtx_window_opens_by_push(domain, type, message));
 }
 
-static inline struct nvtx_attributes message_of(const struct nvtx_attributes *attributes)
+static inline int has_message(const struct nvtx_attributes *attributes)
 {
-	struct nvtx_attributes message = { 0 };
-
-	if (attributes && attributes->size >= offsetof(struct nvtx_attributes, message) + sizeof(message.message)) {
-		message.message_type = attributes->message_type;
-		message.message = attributes->message;
-	}
-	return message;
+	return attributes && attributes->size >= sizeof(*attributes);
 }
 
-static AGENT_COLD int push_ex_opens(uint32_t domain, const struct nvtx_attributes *attributes)
+static inline int push_ex_opens(uint32_t domain, const struct nvtx_attributes *attributes)
 {
-	struct nvtx_attributes event = message_of(attributes);
-
-	return nvtx_window_opens_by_push(domain, event.message_type, event.message);
+	return nvtx_window_is_awaited() && has_message(attributes) &&
+	       nvtx_window_opens_by_push(domain, attributes->message_type, attributes->message);
 }
 
 static __attribute__((noinline)) int push_a_otherwise(const char *message)
@@ -450,7 +443,7 @@ static __attribute__((noinline)) int push_ex_otherwise(uint32_t domain,
 	uint64_t *record;
 	int prepared;
 
-	if (!agent_on(RING_GATE_NVTX) && !(nvtx_window_is_awaited() && push_ex_opens(domain, attributes)))
+	if (!agent_on(RING_GATE_NVTX) && !push_ex_opens(domain, attributes))
 		return NVTX_UNTRACKED;
 	if (!plain_attributes(domain, attributes))
 		return push_any(domain, attributes);
@@ -556,8 +549,9 @@ static uint64_t start_event(uint32_t domain, const struct nvtx_event *event, enu
 
 static uint64_t start_ex(uint32_t domain, const struct nvtx_attributes *attributes)
 {
-	struct nvtx_attributes message = message_of(attributes);
-	enum nvtx_opens opens = start_is_recorded(domain, message.message_type, message.message);
+	int named = has_message(attributes);
+	enum nvtx_opens opens = start_is_recorded(domain, named ? attributes->message_type : NVTX_MESSAGE_NONE,
+						  named ? attributes->message : (union nvtx_message){ .ascii = NULL });
 	struct nvtx_event event;
 
 	if (opens == NVTX_OPENS_NOTHING)
