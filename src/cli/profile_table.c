@@ -163,10 +163,12 @@ static const struct option_spec profile_specs[] = {
 	  .help = "Begin recording at this frame of a graphics program." },
 	{ .name = "duration-frames", PLANNED(INTEGER), .min = 60, .tag = "control",
 	  .help = "Record this many frames." },
-	{ .name = "after-collection-start", PLANNED(TEXT), .arg = "command", .tag = "control",
-	  .help = "Run a command when the recording has begun." },
-	{ .name = "after-report-ready", PLANNED(TEXT), .arg = "command", .tag = "control",
-	  .help = "Run a command when the report has been written." },
+	{ .name = "after-collection-start", FIELD(TEXT, after_start), .arg = "command", .tag = "control",
+	  .help = "Run a command, by the shell, each time recording has begun. It finds the report's path in NSYS_REPORT_PATH, the "
+		  "session's name in NSYS_SESSION_NAME and the name of this option in NSYS_CALLBACK_NAME. Neither it nor the next one "
+		  "changes the exit status." },
+	{ .name = "after-report-ready", FIELD(TEXT, after_report), .arg = "command", .tag = "control",
+	  .help = "Run a command, with the same variables, when the report has been written, and wait for its end." },
 
 	{ .name = "gpu-metrics-devices", FIELD(TEXT, gpu.metrics_devices), .flags = OPTION_COMMAS, .off = "none",
 	  .values = "N|all|cuda-visible|help|none", .shown = "none", .tag = "gpu",

@@ -127,6 +127,11 @@ struct profile_options {
 			   char *ret_path, size_t path_size, struct error *err);
 	const char *output; /* as given with -o, NULL if not given */
 
+	/* Told in the process that called record_run() each time a window has opened, the program's run being under way. It must not
+	 * wait for anything. NULL: nobody wants to know. */
+	void (*window_opened)(void *listener, const char *path);
+	void *window_listener;
+
 	const char *session_name; /* NULL: none was given */
 	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */
 
