@@ -543,7 +543,7 @@ static uint64_t start_event(uint32_t domain, const struct nvtx_event *event, enu
 	uint64_t range = nvtx_start_event(domain, event);
 
 	if (agent_unlikely(opens == NVTX_OPENS_OWN))
-		atomic_store(&nvtx_state.window_range, range);
+		nvtx_window_is(range);
 	return range;
 }
 

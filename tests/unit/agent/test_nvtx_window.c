@@ -189,6 +189,11 @@ static void start_opens_and_its_end_closes(void **state)
 	assert_int_equal(count(RECORD_NVTX_START), 2);
 	assert_int_equal(count(RECORD_NVTX_END), 2);
 	assert_int_equal(nvtx_range_start_a("x"), 0);
+	/* An end that comes in a later window, which others opened, is not that window's. */
+	window = nvtx_range_start_a("step");
+	agent_pages.session.gate = ring_gate(RING_GATE_NVTX, 77);
+	nvtx_range_end(window);
+	assert_int_equal(fake_agent.asked_stop, 1);
 }
 
 static void ends_without_meaning(void **state)
