@@ -10,8 +10,18 @@
 #include "query/stack_tree.h"
 #include "query/view_values.h"
 
+/* Joins ask for the same few names again and again: those found last are at hand. A power of two. */
+#define TEXTS_AT_HAND 64u
+
+struct found_text {
+	uint64_t id;
+	const char *text;
+	size_t len;
+};
+
 struct string_cursor {
 	sqlite3_vtab_cursor base;
+	struct found_text found[TEXTS_AT_HAND];
 	uint64_t id;
 	uint64_t end; /* one past the last id to show */
 	int by_id;    /* only one is asked for */
@@ -147,17 +157,25 @@ static void skip_undefined(struct string_cursor *c)
 	c->at_end = c->id >= c->end;
 }
 
-/* Joins ask for the same name again and again. */
 static void find_one(struct string_cursor *c, sqlite3_value *id)
 {
+	struct found_text *found;
+
 	c->at_end = 1;
 	if (sqlite3_value_numeric_type(id) != SQLITE_INTEGER || sqlite3_value_int64(id) < 0)
 		return;
-	if (!c->text || c->id != (uint64_t)sqlite3_value_int64(id)) {
-		c->id = (uint64_t)sqlite3_value_int64(id);
-		c->text = text_of(c, &c->len);
+	c->id = (uint64_t)sqlite3_value_int64(id);
+	found = &c->found[c->id % TEXTS_AT_HAND];
+	if (!found->text || found->id != c->id) {
+		found->text = text_of(c, &found->len);
+		found->id = c->id;
 	}
+	c->text = found->text;
+	c->len = found->len;
 	c->at_end = !c->text;
+	/* One that was made is gone with the next. */
+	if (c->id >= (uint64_t)STRING_ID_FRAME)
+		found->text = NULL;
 }
 
 static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
