@@ -526,6 +526,12 @@ const char nvtx_cost_name[] = "twenty characters ab";
 /* Whether a window is open or not: what it would cost if it were. */
 void nvtx_cost_pair(void)
 {
+	struct nvtx_look look = { .key = nvtx_cost_name };
+	struct agent_thread_memory *memory = agent_memory();
+
+	/* A closed gate keeps the other way from giving the name its number. */
+	if (memory && nvtx_recent_at(memory, nvtx_recent_number(look.key, 0))->key != look.key)
+		prepare_short(&look);
 	push_a(nvtx_cost_name);
 	pop(0);
 }

@@ -224,6 +224,24 @@ static void nobody_answers(void **state)
 	assert_int_equal(pushes(), 0);
 }
 
+/* The cost that is told is that of a recorded range, whether a window is open or not. */
+static void cost_is_measured_with_the_gate_closed(void **state)
+{
+	unsigned before;
+
+	(void)state;
+	await("step", "", RING_NVTX_TELL);
+	nvtx_range_push_a("step");
+	nvtx_range_pop();
+	assert_int_equal(agent_pages.session.gate, 0);
+	before = pushes();
+	nvtx_cost_pair();
+	nvtx_cost_pair();
+	assert_int_equal(pushes(), before + 2);
+	assert_int_equal(agent_memory()->levels[0], 0);
+	assert_int_equal(fake_agent.asked_start, 1);
+}
+
 static void other_names_are_told_once(void **state)
 {
 	struct nvtx_attributes event = with_text("in a domain");
@@ -261,6 +279,7 @@ int main(void)
 		cmocka_unit_test_teardown(start_opens_and_its_end_closes, stop_waiting),
 		cmocka_unit_test_teardown(ends_without_meaning, stop_waiting),
 		cmocka_unit_test_teardown(nobody_answers, stop_waiting),
+		cmocka_unit_test_teardown(cost_is_measured_with_the_gate_closed, stop_waiting),
 		cmocka_unit_test_teardown(other_names_are_told_once, stop_waiting),
 	};
 
