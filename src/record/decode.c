@@ -30,7 +30,7 @@ struct record {
 };
 
 /* Half of what an agent waits. */
-#define CAPTURE_STALE_NS 250000000ll
+#define CAPTURE_STALE_NS 1000000000ll
 
 struct decoder {
 	struct session *s;

@@ -144,7 +144,8 @@ static void nvtx_request(struct recorder *r, const struct capture_message *messa
 	struct ring_session *page = r->page;
 
 	if (message->request == CAPTURE_STOP) {
-		if (message->owner == atomic_load(&page->window_owner))
+		/* A range may be ended by another thread than began it. */
+		if (message->owner >> 32 == atomic_load(&page->window_owner) >> 32)
 			stop(r);
 		return;
 	}

@@ -186,7 +186,7 @@ static inline int agent_attached(void)
  * this process is recorded. Thread-safe, idempotent. */
 int agent_start(void) __attribute__((visibility("hidden")));
 
-/* Asks the recorder to open or close the window, and waits for that, half a second at most. Returns whether it has
+/* Asks the recorder to open or close the window, and waits for that, two seconds at most. Returns whether it has
  * happened. Not while an event is being written. */
 int agent_ask_window(uint32_t request, uint32_t source) __attribute__((visibility("hidden")));
 /* Whether the open window was opened by this thread's request. */

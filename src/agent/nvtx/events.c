@@ -526,6 +526,12 @@ const char nvtx_cost_name[] = "twenty characters ab";
 /* Whether a window is open or not: what it would cost if it were. */
 void nvtx_cost_pair(void)
 {
+	struct nvtx_look look = { .key = nvtx_cost_name };
+	struct agent_thread_memory *memory = agent_memory();
+
+	/* A closed gate keeps the other way from giving the name its number. */
+	if (memory && nvtx_recent_at(memory, nvtx_recent_number(look.key, 0))->key != look.key)
+		prepare_short(&look);
 	push_a(nvtx_cost_name);
 	pop(0);
 }
@@ -543,7 +549,7 @@ static uint64_t start_event(uint32_t domain, const struct nvtx_event *event, enu
 	uint64_t range = nvtx_start_event(domain, event);
 
 	if (agent_unlikely(opens == NVTX_OPENS_OWN))
-		atomic_store(&nvtx_state.window_range, range);
+		nvtx_window_is(range);
 	return range;
 }
 

@@ -134,6 +134,7 @@ struct nvtx_state {
 	_Atomic uint32_t times_reported;
 	_Atomic uint32_t awaited_domain; /* its id, once there is one of the name that the window waits for */
 	_Atomic uint64_t window_range;   /* the window lasts until this range's end; 0 = until none's */
+	_Atomic uint32_t window_gate;    /* of that window */
 	_Atomic uint32_t seen_looks;     /* at names while a window is waited for */
 	struct nvtx_seen seen[NVTX_SEEN];
 	_Atomic(struct nvtx_node *) strings[NVTX_STRING_BUCKETS];
@@ -233,6 +234,7 @@ AGENT_COLD int nvtx_window_opens_by_push(uint32_t domain, int32_t type, union nv
 /* The end of the range that opened the window: after its own record. Returns its level. */
 AGENT_COLD int nvtx_window_popped(void);
 AGENT_COLD void nvtx_window_ended(void);
+AGENT_COLD void nvtx_window_is(uint64_t range);
 /* A domain or a registered string of this name has come. */
 void nvtx_window_domain(const struct nvtx_domain *domain);
 int nvtx_window_awaits(const char *name, uint32_t size);

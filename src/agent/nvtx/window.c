@@ -218,8 +218,18 @@ int nvtx_window_popped(void)
 	return 0;
 }
 
+void nvtx_window_is(uint64_t range)
+{
+	atomic_store(&nvtx_state.window_gate, atomic_load(&agent_pages.session.gate));
+	atomic_store(&nvtx_state.window_range, range);
+}
+
 void nvtx_window_ended(void)
 {
+	uint32_t gate = atomic_load(&nvtx_state.window_gate);
+
 	atomic_store(&nvtx_state.window_range, 0);
-	agent_ask_window(CAPTURE_STOP, CAPTURE_NVTX);
+	/* Its time may have been over, and another window open now. */
+	if (gate == atomic_load(&agent_pages.session.gate))
+		agent_ask_window(CAPTURE_STOP, CAPTURE_NVTX);
 }

@@ -2,7 +2,7 @@
  *
  *   +NAME           push                 +NAME@DOMAIN    push in a domain
  *   -               pop                  -@DOMAIN        pop in a domain
- *   [NAME           start                ]               end of the last start
+ *   [NAME           start                ]               end of the last start, of any thread
  *   =NAME@DOMAIN    push of a registered string
  *   *N              the words up to '/' N times
  *   &N              the words up to '/' in N threads at once
@@ -76,8 +76,9 @@ static void fork_rest(void)
 	}
 }
 
-static void run_word(const char *word, sonde_range_id *range)
+static void run_word(const char *word)
 {
+	static _Atomic sonde_range_id range;
 	struct sonde_event event;
 	char name[256];
 	sonde_domain domain = domain_of(word + 1, name, sizeof(name));
@@ -100,10 +101,10 @@ static void run_word(const char *word, sonde_range_id *range)
 			sonde_range_pop();
 		break;
 	case '[':
-		*range = domain ? sonde_domain_range_start(domain, name) : sonde_range_start(name);
+		range = domain ? sonde_domain_range_start(domain, name) : sonde_range_start(name);
 		break;
 	case ']':
-		sonde_range_end(*range);
+		sonde_range_end(range);
 		break;
 	case 's':
 		rest(atol(word + strlen("sleep:")));
@@ -119,15 +120,13 @@ static void run_word(const char *word, sonde_range_id *range)
 
 static void run(struct script script)
 {
-	sonde_range_id range = 0;
-
 	for (int i = 0; i < script.count; i++) {
 		char *word = script.words[i];
 
 		if (word[0] == '*' || word[0] == '&')
 			i += run_block(word[0], atoi(word + 1), (struct script){ script.words + i + 1, script.count - i - 1 });
 		else
-			run_word(word, &range);
+			run_word(word);
 	}
 }
 

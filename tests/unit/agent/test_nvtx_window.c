@@ -189,6 +189,11 @@ static void start_opens_and_its_end_closes(void **state)
 	assert_int_equal(count(RECORD_NVTX_START), 2);
 	assert_int_equal(count(RECORD_NVTX_END), 2);
 	assert_int_equal(nvtx_range_start_a("x"), 0);
+	/* An end that comes in a later window, which others opened, is not that window's. */
+	window = nvtx_range_start_a("step");
+	agent_pages.session.gate = ring_gate(RING_GATE_NVTX, 77);
+	nvtx_range_end(window);
+	assert_int_equal(fake_agent.asked_stop, 1);
 }
 
 static void ends_without_meaning(void **state)
@@ -217,6 +222,24 @@ static void nobody_answers(void **state)
 	assert_int_equal(nvtx_range_start_a("step"), 0);
 	assert_int_equal(fake_agent.asked_stop, 0);
 	assert_int_equal(pushes(), 0);
+}
+
+/* The cost that is told is that of a recorded range, whether a window is open or not. */
+static void cost_is_measured_with_the_gate_closed(void **state)
+{
+	unsigned before;
+
+	(void)state;
+	await("step", "", RING_NVTX_TELL);
+	nvtx_range_push_a("step");
+	nvtx_range_pop();
+	assert_int_equal(agent_pages.session.gate, 0);
+	before = pushes();
+	nvtx_cost_pair();
+	nvtx_cost_pair();
+	assert_int_equal(pushes(), before + 2);
+	assert_int_equal(agent_memory()->levels[0], 0);
+	assert_int_equal(fake_agent.asked_start, 1);
 }
 
 static void other_names_are_told_once(void **state)
@@ -256,6 +279,7 @@ int main(void)
 		cmocka_unit_test_teardown(start_opens_and_its_end_closes, stop_waiting),
 		cmocka_unit_test_teardown(ends_without_meaning, stop_waiting),
 		cmocka_unit_test_teardown(nobody_answers, stop_waiting),
+		cmocka_unit_test_teardown(cost_is_measured_with_the_gate_closed, stop_waiting),
 		cmocka_unit_test_teardown(other_names_are_told_once, stop_waiting),
 	};
 
