@@ -474,11 +474,12 @@ static int condition_value(sqlite3_value *argument, struct condition *c)
 /* 0, or -ENOMEM. What is not a text is left to SQLite. */
 static int take_text(struct mapped_cursor *c, unsigned column, sqlite3_value *argument)
 {
-	const void *text = sqlite3_value_text(argument);
+	const void *text;
 
 	c->text.asked = sqlite3_value_type(argument) == SQLITE_TEXT;
 	if (!c->text.asked)
 		return 0;
+	text = sqlite3_value_text(argument);
 	c->text.column = column;
 	memset(c->text.verdicts, 0, sizeof(c->text.verdicts));
 	buf_clear(&c->text.text);

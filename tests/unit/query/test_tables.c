@@ -190,6 +190,11 @@ static void test_string_look_up(void **state)
 	expect(state, "SELECT count(*) FROM StringIds a JOIN StringIds b ON a.id = b.id WHERE a.value = b.value AND "
 		      "a.value = 'gemm, big'", "1");
 	expect(state, "SELECT value FROM StringIds WHERE id IN (0, -1, 999999999, 'x', NULL)", "");
+	expect(state, "WITH asked(t) AS (VALUES('load'), ('no such'), (NULL), (5), ('step'), ('')) SELECT t, (SELECT count(*) FROM "
+		      "StringIds WHERE value = t) FROM asked", "load|1;no such|0;|0;5|0;step|1;|0");
+	expect(state, "SELECT count(*) FROM StringIds WHERE value = 'LOAD'", "0");
+	expect(state, "SELECT count(*) FROM StringIds WHERE value = 'LOAD' COLLATE NOCASE", "1");
+	expect(state, "SELECT count(*) FROM NVTX_EVENTS WHERE textId IN (SELECT id FROM StringIds WHERE value = 'step')", "1");
 	assert_non_null(strstr(ask(*state, "EXPLAIN QUERY PLAN SELECT * FROM StringIds WHERE id = 5"), "INDEX 1"));
 }
 
