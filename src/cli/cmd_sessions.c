@@ -460,7 +460,7 @@ static const char *const launch_examples[] = {
 
 const struct command launch_command = {
 	.name = "launch",
-	.summary = "Run a program that 'start' and 'stop' record",
+	.summary = "Run a program that start and stop record",
 	.synopsis = "[options] program [arguments]",
 	.description =
 		"Runs the program with its own input, output and arguments, ready to be recorded but not recorded. "

@@ -34,6 +34,7 @@ int capture_begin(struct recorder *r, const struct steer_request *request, struc
 	st->options.force_overwrite = request->flags & STEER_OVERWRITE;
 	r->options = &st->options;
 	drain_hold(&r->drain);
+	drain_forget_open(&r->drain);
 	result = recorder_open_output(r, (pid_t)r->target_pid, err);
 	if (result == 0)
 		start_counting(r);

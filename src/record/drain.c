@@ -19,6 +19,7 @@
 #include "record/perf/sched.h"
 #include "record/osrt.h"
 #include "record/ranges.h"
+#include "record/slices.h"
 #include "record/space.h"
 #include "record/stacks.h"
 #include "record/window.h"
@@ -437,6 +438,25 @@ void drain_let_go(struct drain *d)
 	d->hold = 0;
 	pthread_cond_broadcast(&d->changed);
 	pthread_mutex_unlock(&d->lock);
+}
+
+static void forget_thread(struct session *s, struct traced_process *p, struct traced_thread *t)
+{
+	for (uint32_t i = 0; i < t->domain_count; i++)
+		slices_end_all(s, p, t, t->domains[i], s->now);
+}
+
+void drain_forget_open(struct drain *d)
+{
+	struct session *s = &d->session;
+
+	for (struct traced_process *p = s->processes; p; p = p->next) {
+		process_tell_losses(s, p);
+		for (uint32_t i = 0; i < p->thread_cap; i++)
+			if (p->threads[i])
+				forget_thread(s, p, p->threads[i]);
+		ranges_end_all(s, p, s->now);
+	}
 }
 
 void drain_finish_copy(struct drain *d)

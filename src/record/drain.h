@@ -64,6 +64,8 @@ void drain_diagnose(struct drain *d, int severity, const char *format, ...)
 /* Everything written by now is read, and the thread waits until it is let go. */
 void drain_hold(struct drain *d);
 void drain_let_go(struct drain *d);
+/* While it is held: what is open belongs to the report before, where it has its end. */
+void drain_forget_open(struct drain *d);
 /* In a copy of the process made while the thread was held: all processes end now. The rings are not touched, they
  * are the original's. */
 void drain_finish_copy(struct drain *d);
