@@ -259,7 +259,7 @@ static const struct option_spec profile_specs[] = {
 	  .help = "Read options from a file: words as in a shell, '#' begins a comment. The command "
 		  "line wins. Can be repeated." },
 	{ .name = "session", FIELD(TEXT, session), .flags = OPTION_HIDDEN, .arg = "name", .tag = "environment",
-	  .help = "Name of the session that 'launch' and 'start' of nsys join." },
+	  .help = "Name of the session that 'start' means." },
 	{ .name = "run-as", PLANNED(TEXT), .arg = "user", .tag = "environment",
 	  .help = "Run the program as another user." },
 

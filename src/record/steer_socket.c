@@ -10,11 +10,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/steer.h"
 
 #define STATUS_TIMEOUT_MS 2000
+#define CONNECT_TRIES 100
 
 static int make_folder_name(char *ret, size_t size)
 {
@@ -71,17 +73,24 @@ static void socket_address(int folder, uint32_t id, struct sockaddr_un *ret)
 	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%u.socket", folder, id);
 }
 
+/* Where many connect at once the recorder needs a moment (EAGAIN). */
 static int connect_to(int folder, uint32_t id)
 {
+	const struct timespec moment = { .tv_nsec = 10000000 };
 	struct sockaddr_un address;
 	int r, fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return -errno;
 	socket_address(folder, id, &address);
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+	for (int i = 0; i < CONNECT_TRIES; i++) {
+		r = connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+		if (r != -EAGAIN)
+			break;
+		nanosleep(&moment, NULL);
+	}
+	if (r == 0)
 		return fd;
-	r = -errno;
 	close(fd);
 	return r;
 }
