@@ -94,6 +94,7 @@ static int fork_copy(struct recorder *r, struct error *err)
 	if (st->copy_pid == 0) {
 		close(pair[0]);
 		/* The session ends with its recorder, not with this copy. */
+		close(r->control.fd);
 		close(st->listener.fd);
 		close(r->listener.fd);
 		complete_in_copy(r, pair[1]);

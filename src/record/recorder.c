@@ -162,6 +162,12 @@ static int wait_for(struct recorder *r, struct source *source)
 	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, source->fd, &event);
 }
 
+void recorder_close_source(struct recorder *r, const struct source *source)
+{
+	epoll_ctl(r->epoll, EPOLL_CTL_DEL, source->fd, NULL);
+	close(source->fd);
+}
+
 static uint64_t ticks_since_boot(void)
 {
 	long per_second = sysconf(_SC_CLK_TCK);

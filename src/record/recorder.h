@@ -115,6 +115,9 @@ int64_t recorder_now(void);     /* CLOCK_MONOTONIC, for deadlines */
 int64_t recorder_raw_now(void); /* CLOCK_MONOTONIC_RAW, for the report */
 void recorder_note(struct recorder *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* No more events of this descriptor, and closed. A copy of the process may have it open (record/capture.c): closing alone
+ * would not end the events. */
+void recorder_close_source(struct recorder *r, const struct source *source);
 /* Begins the report that the options name. */
 int recorder_open_output(struct recorder *r, pid_t pid, struct error *err);
 /* Ends the session, and its processes with a signal other than 0. */

@@ -50,7 +50,7 @@ static void drop_client(struct recorder *r, struct steer_client *client)
 
 	if (st->waiting == client)
 		st->waiting = NULL;
-	close(client->source.fd);
+	recorder_close_source(r, &client->source);
 	*client->link = client->next;
 	if (client->next)
 		client->next->link = client->link;
@@ -259,8 +259,7 @@ void steering_copy_done(struct recorder *r)
 		snprintf(message->error.text, sizeof(message->error.text),
 			 "the process that completed the report was killed; 'sonde recover' saves what is in its .part file");
 	}
-	epoll_ctl(r->epoll, EPOLL_CTL_DEL, st->copy.fd, NULL);
-	close(st->copy.fd);
+	recorder_close_source(r, &st->copy);
 	st->copy.fd = -1;
 	while (waitpid(st->copy_pid, NULL, 0) < 0 && errno == EINTR)
 		;
