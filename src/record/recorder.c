@@ -448,7 +448,7 @@ static int timeout_ms(const struct recorder *r)
 			next = times[i];
 	if ((r->recording_over || r->steering) && !window_is_settled(r, now))
 		next = now + SETTLE_STEP_NS;
-	if ((r->notices || r->connections) && next > now + SECOND / 5)
+	if ((r->notices || r->connections || (r->steering && r->steering->clients)) && next > now + SECOND / 5)
 		next = now + SECOND / 5;
 	if (next == INT64_MAX)
 		return -1;
