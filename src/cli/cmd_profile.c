@@ -7,6 +7,7 @@
 #include "cli/command_file.h"
 #include "cli/help.h"
 #include "cli/profile_after.h"
+#include "cli/profile_hooks.h"
 #include "cli/profile_setup.h"
 #include "cli/trace_list.h"
 #include "record/gpu/monitor.h"
@@ -24,9 +25,10 @@ static void print_notes(struct cli *cli, const struct string_list *notes)
 }
 
 /* Records; the status is the program's own. */
-static int record(struct cli *cli, const struct profile_setup *setup, const struct profile_fields *fields,
+static int record(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields,
 		  struct record_result *result)
 {
+	struct profile_hooks hooks = { .cli = cli, .fields = fields };
 	struct error err = { "" };
 	int r, status;
 
@@ -34,11 +36,16 @@ static int record(struct cli *cli, const struct profile_setup *setup, const stru
 		fputs("Collecting data...\n", cli->out);
 		fflush(cli->out);
 	}
+	if (fields->after_start) {
+		setup->options.window_opened = profile_hooks_started;
+		setup->options.window_listener = &hooks;
+	}
 	r = record_run(&setup->options, result, &err);
 	status = result->started ? result->exit_status : 1;
 	fputs(result->notes, cli->err);
 	if (result->finished && profile_after(cli, fields, result) < 0)
 		status = status ? status : 1;
+	profile_hooks_finish(&hooks, result->finished ? result->path : NULL);
 	if (r < 0) {
 		command_fail(cli, &profile_command, "%s", err.text);
 		status = status ? status : 1;

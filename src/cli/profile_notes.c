@@ -96,9 +96,6 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 		r = note_exports(fields->exports, notes);
 	for (i = 0; i < parsed->use_count && r >= 0; i++) {
 		use = options_find_use(parsed, parsed->uses[i].spec->name);
-		/* One line for the two: --capture-range has its own. */
-		if (strcmp(use->spec->name, "nvtx-capture") == 0 && options_find_use(parsed, "capture-range"))
-			continue;
 		if (!seen_before(parsed, i) && !option_use_is_off(use))
 			r = note_option(use->spec, notes);
 	}

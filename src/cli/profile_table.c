@@ -143,14 +143,17 @@ static const struct option_spec profile_specs[] = {
 	  .help = "Wait for the program alone, or for all processes it has started." },
 	{ .name = "capture-range", .letter = 'c', FIELD(CHOICE, capture_range), .off = "none", .initial = "none",
 	  .values = "none|cudaProfilerApi|hotkey|nvtx", .tag = "control",
-	  .help = "Record only between the program's own start and stop marks: its calls of cudaProfilerStart and cudaProfilerStop." },
+	  .help = "Record only between the program's own start and stop marks: its calls of cudaProfilerStart and "
+		  "cudaProfilerStop, or the NVTX range that --nvtx-capture names." },
 	{ .name = "capture-range-end", FIELD(TEXT, capture_end), .initial = "stop-shutdown", .tag = "control",
 	  .values = "none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N",
 	  .help = "What happens at the end of a capture range: nothing (none); recording ends (stop); recording ends and the report is "
 		  "written at once, while the program goes on unless --kill is given (stop-shutdown); it begins again with the "
 		  "next range, N times (repeat, repeat-shutdown). All ranges go into one report." },
-	{ .name = "nvtx-capture", .letter = 'p', PLANNED(TEXT), .arg = "range@domain", .tag = "control",
-	  .help = "The NVTX range that --capture-range=nvtx waits for." },
+	{ .name = "nvtx-capture", .letter = 'p', FIELD(TEXT, nvtx_capture), .arg = "range@domain", .tag = "control",
+	  .help = "The NVTX range that --capture-range=nvtx waits for: 'range' in the default domain, 'range@domain', or 'range@*' in "
+		  "any; '\\@' stands for an @ in a name. The first such range opens the window and its end closes it. Names need "
+		  "not be registered strings." },
 	{ .name = "stop-on-range-end", OBSOLETE(BOOL), .tag = "control",
 	  .help = "Replaced by --capture-range-end." },
 	{ .name = "hotkey-capture", PLANNED(CHOICE), .shown = "F12", .tag = "control",
@@ -160,10 +163,12 @@ static const struct option_spec profile_specs[] = {
 	  .help = "Begin recording at this frame of a graphics program." },
 	{ .name = "duration-frames", PLANNED(INTEGER), .min = 60, .tag = "control",
 	  .help = "Record this many frames." },
-	{ .name = "after-collection-start", PLANNED(TEXT), .arg = "command", .tag = "control",
-	  .help = "Run a command when the recording has begun." },
-	{ .name = "after-report-ready", PLANNED(TEXT), .arg = "command", .tag = "control",
-	  .help = "Run a command when the report has been written." },
+	{ .name = "after-collection-start", FIELD(TEXT, after_start), .arg = "command", .tag = "control",
+	  .help = "Run a command, by the shell, each time recording has begun. It finds the report's path in NSYS_REPORT_PATH, the "
+		  "session's name in NSYS_SESSION_NAME and the name of this option in NSYS_CALLBACK_NAME. Neither it nor the next one "
+		  "changes the exit status." },
+	{ .name = "after-report-ready", FIELD(TEXT, after_report), .arg = "command", .tag = "control",
+	  .help = "Run a command, with the same variables, when the report has been written, and wait for its end." },
 
 	{ .name = "gpu-metrics-devices", FIELD(TEXT, gpu.metrics_devices), .flags = OPTION_COMMAS, .off = "none",
 	  .values = "N|all|cuda-visible|help|none", .shown = "none", .tag = "gpu",

@@ -23,6 +23,9 @@ struct profile_fields {
 	int capture_range;
 	const char *cuda_backtrace;
 	const char *capture_end;
+	const char *nvtx_capture;
+	const char *after_start;
+	const char *after_report;
 	struct gpu_options gpu;
 	struct option_texts enable;
 	const char *output;

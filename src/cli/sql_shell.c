@@ -79,7 +79,7 @@ static int run_all(struct sql_shell *shell, const char *text)
 	int status = 0;
 
 	while (status == 0 && *text) {
-		if (sqlite3_prepare_v2(query_db(shell->query), text, -1, &statement, &rest) != SQLITE_OK)
+		if (query_prepare(shell->query, text, &statement, &rest) != SQLITE_OK)
 			return sql_shell_show_error(shell, text);
 		if (statement)
 			status = run_statement(shell, statement, text);

@@ -195,8 +195,9 @@ struct record_cuda_batch {
 	uint64_t dropped;     /* by CUPTI, since the last batch */
 };
 
-/* RECORD_CAPTURE: the program asks for its window to open or close. */
-enum capture_request { CAPTURE_START = 1, CAPTURE_STOP = 2 };
+/* RECORD_CAPTURE: the program asks for its window to open or close. CAPTURE_SEEN: the name of a range, behind the
+ * record, that is not the one waited for. */
+enum capture_request { CAPTURE_START = 1, CAPTURE_STOP = 2, CAPTURE_SEEN = 3 };
 enum capture_source { CAPTURE_CUDA_PROFILER = 1, CAPTURE_NVTX = 2 };
 struct record_capture {
 	uint64_t head;        /* flags = enum capture_request, level = enum capture_source */

@@ -6,6 +6,9 @@
 
 #include "base/arch.h"
 
+#define NAME_PLACES 8u       /* where one name may be kept */
+#define EXPECTED_BLANKS 64u  /* before a name that is expected, at most */
+
 static int trouble(struct json *j, const char *what)
 {
 	if (!j->trouble)
@@ -51,7 +54,7 @@ static int take(struct json *j, int wanted, const char *otherwise)
 	return 0;
 }
 
-static int take_string(struct json *j, struct json_value *ret)
+static inline __attribute__((always_inline)) int take_string(struct json *j, struct json_value *ret)
 {
 	const char *from = j->at + 1, *p = from;
 
@@ -74,9 +77,12 @@ static int take_string(struct json *j, struct json_value *ret)
 	return 0;
 }
 
-static int is_number_byte(char c)
+static inline int is_number_byte(char c)
 {
-	return (unsigned)(c - '0') < 10 || c == '.' || c == '-' || c == '+' || (c | 0x20) == 'e';
+	static const uint8_t part[256] = { ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1,
+					   ['8'] = 1, ['9'] = 1, ['.'] = 1, ['-'] = 1, ['+'] = 1, ['e'] = 1, ['E'] = 1 };
+
+	return part[(unsigned char)c];
 }
 
 static int take_word(struct json *j, const char *word, enum json_kind kind, struct json_value *ret)
@@ -136,11 +142,108 @@ static int take_simple(struct json *j, int c, struct json_value *ret)
 	}
 }
 
+/* take_simple(), the most common ones first. */
+static inline __attribute__((always_inline)) int take_plain(struct json *j, int c, struct json_value *ret)
+{
+	const char *from = j->at, *p = from;
+
+	if (c == '"')
+		return take_string(j, ret);
+	if ((unsigned)(c - '0') >= 10)
+		return take_simple(j, c, ret);
+	while (p < j->end && is_number_byte(*p))
+		p++;
+	if (p == j->end)
+		return take_number(j, ret);
+	*ret = (struct json_value){ .kind = JSON_NUMBER, .text = from, .len = (size_t)(p - from) };
+	j->at = p;
+	return 0;
+}
+
 static int take_key(struct json *j, struct json_value *ret)
 {
 	if (json_peek(j) != '"')
 		return j->at == j->end ? trouble_at_end(j) : trouble(j, "a name in quotes is expected");
 	return take_string(j, ret) < 0 ? -EBADMSG : take(j, ':', "a colon is expected");
+}
+
+static uint64_t load8(const char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* `text` has JSON_NAME_BYTES that can be read. */
+static int is_name(const struct json_name *name, const char *text)
+{
+	uint32_t i = 0;
+
+	for (; i + 8 < name->len; i += 8)
+		if (load8(name->text + i) != load8(text + i))
+			return 0;
+	return name->len && (load8(name->text + i) ^ load8(text + i)) << (64 - 8 * (name->len - i)) == 0;
+}
+
+/* Where a name is kept, or can be; NULL: there is no room. Names that are kept stay. */
+static struct json_name *place_of_name(struct json *j, const char *text, size_t len)
+{
+	size_t hash = len * 31 + (unsigned char)text[1] * 7u + (unsigned char)text[len / 2] * 5u +
+		      (unsigned char)text[len - 3];
+	struct json_name *name;
+
+	for (unsigned i = 0; i < NAME_PLACES; i++) {
+		name = &j->names[(hash + i) % JSON_NAMES];
+		if (!name->len || (name->len == len && memcmp(name->text, text, len) == 0))
+			return name;
+	}
+	return NULL;
+}
+
+/* The cursor is behind the colon of `key`. */
+static void learn_name(struct json *j, struct json_value *key)
+{
+	size_t len = key->len + 3;
+	struct json_name *name, *before = &j->names[j->name];
+
+	if (len > JSON_NAME_BYTES || key->escaped || key->text + key->len + 2 != j->at)
+		return;
+	name = place_of_name(j, key->text - 1, len);
+	if (!name)
+		return;
+	memcpy(name->text, key->text - 1, len);
+	name->len = (uint32_t)len;
+	j->name = (uint16_t)(name - j->names);
+	before->next[1] = before->next[0];
+	before->next[0] = j->name;
+	key->name = (uint16_t)(j->name + 1);
+}
+
+/* A comma (a brace before the first), white space and one of the names that are expected. 0: it is something else, and nothing
+ * was taken. */
+static int take_expected(struct json *j, char before, struct json_value *ret)
+{
+	const struct json_name *name;
+	const char *p = j->at, *most = p + EXPECTED_BLANKS;
+
+	if (j->end - p < (ptrdiff_t)(EXPECTED_BLANKS + JSON_NAME_BYTES) || *p++ != before)
+		return 0;
+	while (p < most && (*p == ' ' || *p == '\n'))
+		p++;
+	for (unsigned i = 0; i < 2; i++) {
+		uint16_t number = j->names[j->name].next[i];
+
+		name = &j->names[number];
+		if (!is_name(name, p))
+			continue;
+		*ret = (struct json_value){ .kind = JSON_STRING, .name = (uint16_t)(number + 1), .text = p + 1,
+					    .len = name->len - 3 };
+		j->at = p + name->len;
+		j->name = number;
+		return 1;
+	}
+	return 0;
 }
 
 /* Behind a value inside `depth` brackets, of which it closes those that end here. 1: another value
@@ -191,7 +294,7 @@ static int take_compound(struct json *j, struct json_value *ret)
 	do {
 		r = open_brackets(j, closing, &depth);
 		if (r > 0)
-			r = take_simple(j, json_peek(j), &inner);
+			r = take_plain(j, json_peek(j), &inner);
 		if (r >= 0)
 			r = to_next_value(j, closing, &depth);
 	} while (r > 0);
@@ -203,7 +306,7 @@ int json_value(struct json *j, struct json_value *ret)
 {
 	int c = json_peek(j);
 
-	return c == '{' || c == '[' ? take_compound(j, ret) : take_simple(j, c, ret);
+	return c == '{' || c == '[' ? take_compound(j, ret) : take_plain(j, c, ret);
 }
 
 /* Takes what stands before the next value: the bracket, a comma, or the closing bracket. */
@@ -226,11 +329,20 @@ static int step(struct json *j, int *first, int close)
 
 int json_next_member(struct json *j, int *first, struct json_value *ret_key)
 {
-	int r = step(j, first, '}');
+	int r;
 
+	if (j->names && take_expected(j, *first ? '{' : ',', ret_key)) {
+		*first = 0;
+		return 1;
+	}
+	r = step(j, first, '}');
 	if (r <= 0)
 		return r;
-	return take_key(j, ret_key) < 0 ? -EBADMSG : 1;
+	if (take_key(j, ret_key) < 0)
+		return -EBADMSG;
+	if (j->names)
+		learn_name(j, ret_key);
+	return 1;
 }
 
 int json_next_element(struct json *j, int *first)

@@ -27,9 +27,21 @@ enum json_kind {
 
 struct json_value {
 	enum json_kind kind;
-	int escaped;   /* a string that has escapes */
+	uint16_t escaped; /* a string that has escapes */
+	uint16_t name; /* of a member, where it is among the names its cursor knows: its number + 1 */
 	const char *text;
 	size_t len;
+};
+
+/* Names of members, the first few hundred. Objects are mostly like one before: each name knows which came behind it, so
+ * that a name is compared to one that is expected instead of being searched for its end. */
+#define JSON_NAMES 512u
+#define JSON_NAME_BYTES 48u
+struct json_name {
+	char text[JSON_NAME_BYTES]; /* quotes and colon included */
+	uint32_t len;     /* of all that; 0: none */
+	uint16_t next[2]; /* what came behind it */
+	uint64_t tag;     /* the reader's own; 0 at first */
 };
 
 struct json {
@@ -38,6 +50,8 @@ struct json {
 	const char *end;
 	const char *trouble; /* what is wrong at `at`; NULL while all is well */
 	struct source *source; /* of more text; NULL: there is none */
+	struct json_name *names; /* JSON_NAMES of them; NULL: none are kept */
+	uint16_t name;       /* the last one */
 };
 
 void json_begin(struct json *j, const char *text, size_t len);

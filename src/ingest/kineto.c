@@ -121,6 +121,17 @@ uint64_t kineto_text(struct kineto *k, const struct json_value *v)
 	return text_id(k, v, UINT32_MAX);
 }
 
+uint64_t kineto_name(struct kineto *k, const struct json_value *name)
+{
+	struct json_name *known = name->name ? &k->names[name->name - 1] : NULL;
+
+	if (!known)
+		return kineto_text(k, name);
+	if (!known->tag)
+		known->tag = kineto_text(k, name);
+	return known->tag;
+}
+
 uint64_t kineto_argument_text(struct kineto *k, const struct json_value *v)
 {
 	return text_id(k, v, KINETO_MAX_TEXTS);
@@ -434,6 +445,7 @@ int kineto_import(struct source *source, struct report_writer *writer, struct ki
 	*ret = (struct kineto_result){ 0 };
 	sink_begin(&k.sink, writer);
 	json_begin_source(&k.json, source);
+	k.json.names = k.names;
 	if (!k.sink.result)
 		read_trace(&k);
 	if (ret->trouble)

@@ -14,7 +14,7 @@ static void arg_row(struct kineto *k, uint64_t *set, const struct json_value *ke
 	if (!*set)
 		*set = ++k->sink.next_set;
 	v[COLUMN_ARG_SET] = (int64_t)*set;
-	v[COLUMN_ARG_KEY] = (int64_t)kineto_text(k, key);
+	v[COLUMN_ARG_KEY] = (int64_t)kineto_name(k, key);
 	if (value->kind == JSON_NUMBER && json_integer(value, &v[COLUMN_ARG_INTEGER])) {
 		present |= SINK_BIT(COLUMN_ARG_INTEGER);
 	} else if (value->kind == JSON_NUMBER && json_real(value, &real)) {

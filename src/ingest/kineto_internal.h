@@ -102,6 +102,7 @@ struct kineto {
 	struct sink sink;
 	struct kineto_said said[KINETO_TEXTS];
 	struct json json;
+	struct json_name names[JSON_NAMES];
 	const char *resume; /* where to look for the next event when the one being read is malformed */
 	int in_object;      /* the events are a member of an object */
 	struct kineto_members members;
@@ -138,6 +139,8 @@ int kineto_room(struct kineto *k, void *array, uint32_t count, size_t size);
 uint64_t kineto_argument_text(struct kineto *k, const struct json_value *v);
 /* String id of a JSON string or, for other values, of their text. */
 uint64_t kineto_text(struct kineto *k, const struct json_value *v);
+/* The same of a member's name. */
+uint64_t kineto_name(struct kineto *k, const struct json_value *name);
 const char *kineto_cstr(struct kineto *k, const struct json_value *v);
 
 /* kineto_args.c */

@@ -286,12 +286,7 @@ static void named_stream(struct nsys_rows *rows)
 /* After the work, which says on which device a stream is. */
 void nsys_read_devices(struct nsys *n)
 {
-	static const struct {
-		const char *table;
-		const struct nsys_column *columns;
-		unsigned count;
-		void (*take)(struct nsys_rows *rows);
-	} tables[] = {
+	static const struct nsys_table tables[] = {
 		{ "TARGET_INFO_GPU", gpu_columns, NSYS_COUNT(gpu_columns), gpu },
 		{ "TARGET_INFO_CUDA_DEVICE", device_columns, NSYS_COUNT(device_columns), device },
 		{ "TARGET_INFO_CUDA_CONTEXT_INFO", context_columns, NSYS_COUNT(context_columns), context },
@@ -300,15 +295,8 @@ void nsys_read_devices(struct nsys *n)
 		{ "TARGET_INFO_NVTX_CUDA_CONTEXT", named_columns, NSYS_COUNT(named_columns), named_context },
 		{ "TARGET_INFO_NVTX_CUDA_STREAM", named_columns, NSYS_COUNT(named_columns), named_stream },
 	};
-	struct nsys_rows rows;
 
-	for (unsigned i = 0; i < NSYS_COUNT(tables); i++) {
-		if (!nsys_rows_open(&rows, n, tables[i].table, tables[i].columns, tables[i].count, NULL))
-			continue;
-		while (nsys_rows_next(&rows))
-			tables[i].take(&rows);
-		nsys_rows_close(&rows);
-	}
+	nsys_read_tables(n, tables, NSYS_COUNT(tables));
 }
 
 static void put_told(int64_t *values, uint32_t *present, unsigned column, int64_t value)

@@ -217,6 +217,19 @@ void nsys_rows_close(struct nsys_rows *rows)
 	rows->extra_count = 0;
 }
 
+void nsys_read_tables(struct nsys *n, const struct nsys_table *tables, unsigned count)
+{
+	struct nsys_rows rows;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!nsys_rows_open(&rows, n, tables[i].name, tables[i].columns, tables[i].count, NULL))
+			continue;
+		while (nsys_rows_next(&rows))
+			tables[i].take(&rows);
+		nsys_rows_close(&rows);
+	}
+}
+
 static int number_of_text(sqlite3_value *value, int64_t *ret)
 {
 	const char *text = (const char *)sqlite3_value_text(value);

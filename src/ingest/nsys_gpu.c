@@ -251,12 +251,7 @@ static void event(struct nsys_rows *rows)
 
 void nsys_read_work(struct nsys *n)
 {
-	static const struct {
-		const char *table;
-		const struct nsys_column *columns;
-		unsigned count;
-		void (*take)(struct nsys_rows *rows);
-	} tables[] = {
+	static const struct nsys_table tables[] = {
 		{ "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, NSYS_COUNT(kernel_columns), kernel },
 		{ "CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, NSYS_COUNT(copy_columns), copy },
 		{ "CUPTI_ACTIVITY_KIND_MEMSET", set_columns, NSYS_COUNT(set_columns), set },
@@ -264,13 +259,6 @@ void nsys_read_work(struct nsys *n)
 		{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph_columns, NSYS_COUNT(graph_columns), graph },
 		{ "CUPTI_ACTIVITY_KIND_CUDA_EVENT", event_columns, NSYS_COUNT(event_columns), event },
 	};
-	struct nsys_rows rows;
 
-	for (unsigned i = 0; i < NSYS_COUNT(tables); i++) {
-		if (!nsys_rows_open(&rows, n, tables[i].table, tables[i].columns, tables[i].count, NULL))
-			continue;
-		while (nsys_rows_next(&rows))
-			tables[i].take(&rows);
-		nsys_rows_close(&rows);
-	}
+	nsys_read_tables(n, tables, NSYS_COUNT(tables));
 }

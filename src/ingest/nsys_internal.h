@@ -122,6 +122,14 @@ int nsys_rows_open(struct nsys_rows *ret, struct nsys *n, const char *table, con
 		   unsigned count, const char *order);
 int nsys_rows_next(struct nsys_rows *rows);
 void nsys_rows_close(struct nsys_rows *rows);
+/* Tables that are read one after the other, row by row. */
+struct nsys_table {
+	const char *name;
+	const struct nsys_column *columns;
+	unsigned count;
+	void (*take)(struct nsys_rows *rows);
+};
+void nsys_read_tables(struct nsys *n, const struct nsys_table *tables, unsigned count);
 /* 0 where it is null, or nothing of the kind. */
 int nsys_number(const struct nsys_rows *rows, unsigned column, int64_t *ret);
 int64_t nsys_number_or(const struct nsys_rows *rows, unsigned column, int64_t otherwise);

@@ -137,24 +137,12 @@ static void fault_of_gpu(struct nsys_rows *rows)
 
 void nsys_read_memory(struct nsys *n)
 {
-	static const struct {
-		const char *table;
-		const struct nsys_column *columns;
-		unsigned count;
-		void (*take)(struct nsys_rows *rows);
-	} tables[] = {
+	static const struct nsys_table tables[] = {
 		{ "CUDA_GPU_MEMORY_USAGE_EVENTS", usage_columns, NSYS_COUNT(usage_columns), usage },
 		{ "CUDA_GPU_MEMORY_POOL_EVENTS", pool_columns, NSYS_COUNT(pool_columns), pool },
 		{ "CUDA_UM_CPU_PAGE_FAULT_EVENTS", fault_columns, NSYS_COUNT(fault_columns), fault_of_cpu },
 		{ "CUDA_UM_GPU_PAGE_FAULT_EVENTS", fault_columns, NSYS_COUNT(fault_columns), fault_of_gpu },
 	};
-	struct nsys_rows rows;
 
-	for (unsigned i = 0; i < NSYS_COUNT(tables); i++) {
-		if (!nsys_rows_open(&rows, n, tables[i].table, tables[i].columns, tables[i].count, NULL))
-			continue;
-		while (nsys_rows_next(&rows))
-			tables[i].take(&rows);
-		nsys_rows_close(&rows);
-	}
+	nsys_read_tables(n, tables, NSYS_COUNT(tables));
 }

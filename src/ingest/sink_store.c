@@ -15,7 +15,11 @@ static void *map_pages(size_t size)
 {
 	void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return pages == MAP_FAILED ? NULL : pages;
+	if (pages == MAP_FAILED)
+		return NULL;
+	/* They are filled from begin to end: fewer faults. Where the kernel does not know this there are more. */
+	madvise(pages, size, MADV_HUGEPAGE);
+	return pages;
 }
 
 static void unmap_pages(void *pages, size_t size)

@@ -203,13 +203,35 @@ int facts_have(struct query *q, const char *table)
 	return mapped_table_has_rows(q, query_table(q, table));
 }
 
+static int insert_name(sqlite3_stmt *insert, const struct enum_name *name)
+{
+	int r = sqlite3_bind_int64(insert, 1, name->id);
+
+	if (r == SQLITE_OK)
+		r = sqlite3_bind_text(insert, 2, name->name, -1, SQLITE_STATIC);
+	if (r == SQLITE_OK)
+		r = sqlite3_bind_text(insert, 3, name->label, -1, SQLITE_STATIC);
+	if (r == SQLITE_OK) {
+		sqlite3_step(insert);
+		r = sqlite3_reset(insert); /* says what went wrong in the step */
+	}
+	return r;
+}
+
 int facts_create_enum(struct query *q, const char *table, const struct enum_name *names, size_t count)
 {
 	int r = facts_execute(q, "CREATE TABLE IF NOT EXISTS %s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", table);
+	char *sql = sqlite3_mprintf("INSERT OR IGNORE INTO %s VALUES(?, ?, ?)", table);
+	sqlite3_stmt *insert = NULL;
 
+	if (!sql)
+		return SQLITE_NOMEM;
+	if (r == SQLITE_OK)
+		r = sqlite3_prepare_v2(q->db, sql, -1, &insert, NULL);
 	for (size_t i = 0; r == SQLITE_OK && i < count; i++)
-		r = facts_execute(q, "INSERT OR IGNORE INTO %s VALUES(%d, %Q, %Q)", table, names[i].id, names[i].name,
-			    names[i].label);
+		r = insert_name(insert, &names[i]);
+	sqlite3_finalize(insert);
+	sqlite3_free(sql);
 	return r;
 }
 

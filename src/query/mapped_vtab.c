@@ -2,6 +2,7 @@
  * in the database; those of the report itself exist under their names without being
  * listed (eponymous modules). */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,11 @@
 #define INDEX_PAYS 4
 #define INDEX_PAYS_FOR_ANY 16
 
+/* In a plan, the place of a comparison: equal to a text. */
+#define PLAN_TEXT 'T'
+/* A column has few different texts: those seen last are at hand by their ids. A power of two. */
+#define TEXTS_AT_HAND 64u
+
 struct mapped_vtab {
 	sqlite3_vtab base;
 	struct query *q;
@@ -29,6 +35,25 @@ struct mapped_vtab {
 	uint64_t key_questions;    /* those for a key */
 };
 
+struct known_text {
+	int64_t id;
+	const char *text;
+	size_t len;
+};
+
+/* "column = text": leaves out rows, SQLite checks those that are left. */
+struct text_check {
+	int asked;
+	unsigned column;
+	struct buf text;
+	const struct vector *vector; /* of the current group; NULL where every row is let through */
+	struct {
+		int64_t id;
+		int known;
+		int holds;
+	} verdicts[TEXTS_AT_HAND];
+};
+
 struct mapped_cursor {
 	sqlite3_vtab_cursor base;
 	struct scan probe;         /* has the conditions; reads nothing */
@@ -37,10 +62,12 @@ struct mapped_cursor {
 	struct scan *now;          /* where `row` is; one of the cache's */
 	uint64_t piece;            /* behind it */
 	uint32_t row;
-	int is_plain;              /* every row of the group up to its limit is shown */
+	uint32_t plain_limit;      /* every row of the group up to here is shown; 0 where each is looked at */
 	int at_end;
 	struct row_check checks[SCAN_MAX_CONDITIONS];
 	unsigned check_count;
+	struct text_check text;
+	struct known_text known[TEXTS_AT_HAND];
 	int is_ordered;            /* rows come in an order that was asked for: from `ordered` */
 	struct ordered_rows *ordered;
 	const struct column_lookup *lookup; /* rows come from an index: [found, found_end) */
@@ -112,6 +139,11 @@ static int is_number_column(const struct mapped_table *t, int column)
 	return column >= 0 && strncmp(t->columns[column].declaration, "INTEGER", 7) == 0;
 }
 
+static int is_text_column(const struct mapped_table *t, int column)
+{
+	return column >= 0 && strncmp(t->columns[column].declaration, "TEXT", 4) == 0;
+}
+
 static double row_count(const struct mapped_vtab *v)
 {
 	double rows = 0;
@@ -143,8 +175,35 @@ static int usable_comparison(const struct mapped_table *t, sqlite3_index_info *i
 	return comparison;
 }
 
+static int is_usable_text(const struct mapped_table *t, sqlite3_index_info *info, int i)
+{
+	return info->aConstraint[i].usable && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+	       is_text_column(t, info->aConstraint[i].iColumn) && !sqlite3_vtab_in(info, i, -1) &&
+	       sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
+}
+
+/* Whether no row is let through that does not meet the condition: of times that is not said, rows may have no end. */
+static int is_exact(const struct mapped_table *t, int column)
+{
+	for (unsigned i = 0; i < t->source_count; i++)
+		if (cell_time_edge(&t->sources[i], &t->sources[i].cells[column]) >= 0)
+			return 0;
+	return is_number_column(t, column);
+}
+
+/* A comparison with a whole number that is written in the statement need not be made twice. */
+static void omit_exact_checks(const struct mapped_table *t, sqlite3_index_info *info)
+{
+	sqlite3_value *value;
+
+	for (int i = 0; i < info->nConstraint; i++)
+		if (info->aConstraintUsage[i].argvIndex && is_exact(t, info->aConstraint[i].iColumn) &&
+		    sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK && sqlite3_value_type(value) == SQLITE_INTEGER)
+			info->aConstraintUsage[i].omit = 1;
+}
+
 /* The plan is a string of (column + 'A', comparison + '0') pairs, one per argument, and then the order. SQLite
- * checks each row again, so a plan only has to leave out what cannot match. */
+ * checks each row again where it is not told otherwise, so a plan only has to leave out what cannot match. */
 static int mapped_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	struct mapped_vtab *v = (struct mapped_vtab *)base;
@@ -152,23 +211,28 @@ static int mapped_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	double rows = row_count(v);
 	struct row_order order;
 	unsigned used = 0;
-	int by_key = 0;
+	int by_key = 0, by_text = 0;
 
 	for (int i = 0; i < info->nConstraint && used < SCAN_MAX_CONDITIONS; i++) {
 		int comparison = usable_comparison(v->table, info, i);
+		int is_text = !by_text && is_usable_text(v->table, info, i);
 
-		if (comparison < 0)
+		if (comparison < 0 && !is_text)
 			continue;
 		plan[2 * used] = (char)('A' + info->aConstraint[i].iColumn);
-		plan[2 * used + 1] = (char)('0' + comparison);
+		plan[2 * used + 1] = is_text ? PLAN_TEXT : (char)('0' + comparison);
 		info->aConstraintUsage[i].argvIndex = (int)++used;
-		rows /= comparison == COMPARE_EQ ? 8 : 2;
+		by_text |= is_text;
+		rows /= comparison == COMPARE_EQ || is_text ? 8 : 2;
 		if (comparison == COMPARE_EQ && v->table->columns[info->aConstraint[i].iColumn].is_key) {
 			rows = rows < 2 ? rows : 2;
 			by_key = 1;
 		}
 	}
 	plan[2 * used] = '\0';
+	/* Rows found by a key are not compared with anything else. */
+	if (!by_key)
+		omit_exact_checks(v->table, info);
 	if (info->nOrderBy > 0 && !by_key && row_order_of(v->q, v->table, info, &order)) {
 		row_order_write(&order, plan + 2 * used, sizeof(plan) - 2 * used);
 		info->orderByConsumed = 1;
@@ -216,6 +280,7 @@ static int mapped_close(sqlite3_vtab_cursor *base)
 		v->spare_ordered = c->ordered;
 	}
 	scan_release(&c->probe);
+	buf_release(&c->text.text);
 	free(c);
 	return SQLITE_OK;
 }
@@ -232,6 +297,64 @@ static int sqlite_code(int r)
 	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
 }
 
+/* A text that is in the report, or made by the reader once. */
+static const struct known_text *known_text(struct mapped_cursor *c, int64_t id)
+{
+	struct known_text *known = &c->known[(uint64_t)id % TEXTS_AT_HAND];
+
+	if (!known->text || known->id != id) {
+		known->id = id;
+		known->text = query_text(c->probe.q, id, &known->len);
+	}
+	return known;
+}
+
+/* Whether the text is the one asked for. Places in code without a name are left to SQLite. */
+static int compare_text(struct mapped_cursor *c, int64_t id)
+{
+	const struct known_text *known;
+
+	if (id >= STRING_ID_FRAME)
+		return 1;
+	known = known_text(c, id);
+	return known->text && known->len == c->text.text.len &&
+	       (known->len == 0 || memcmp(known->text, c->text.text.data, known->len) == 0);
+}
+
+static int text_holds(struct mapped_cursor *c, uint32_t row)
+{
+	struct text_check *t = &c->text;
+	unsigned at;
+	int64_t id;
+
+	if (!t->vector)
+		return 1;
+	if (vector_is_null(t->vector, row))
+		return 0;
+	id = vector_value(t->vector, row);
+	at = (unsigned)((uint64_t)id % TEXTS_AT_HAND);
+	if (!t->verdicts[at].known || t->verdicts[at].id != id) {
+		t->verdicts[at].id = id;
+		t->verdicts[at].known = 1;
+		t->verdicts[at].holds = compare_text(c, id);
+	}
+	return t->verdicts[at].holds;
+}
+
+static int begin_text_check(struct mapped_cursor *c, struct scan *s)
+{
+	const struct vector *v;
+	int r;
+
+	c->text.vector = NULL;
+	if (!c->text.asked)
+		return 0;
+	r = scan_vector(s, c->text.column, &v);
+	if (r >= 0 && (v->kind == VECTOR_STRING || v->kind == VECTOR_NULL))
+		c->text.vector = v;
+	return r;
+}
+
 /* Makes the piece the current one. 1, or 0 where it has no row to show. */
 static int enter_piece(struct mapped_cursor *c, uint64_t piece, unsigned source, size_t group, int with_conditions)
 {
@@ -244,14 +367,15 @@ static int enter_piece(struct mapped_cursor *c, uint64_t piece, unsigned source,
 	s->condition_count = with_conditions ? c->probe.condition_count : 0;
 	memcpy(s->conditions, c->probe.conditions, sizeof(s->conditions));
 	r = scan_enter(s, source, group);
-	if (r > 0 && scan_checks(s, c->checks, &c->check_count) < 0)
+	if (r > 0 && (scan_checks(s, c->checks, &c->check_count) < 0 || begin_text_check(c, s) < 0))
 		r = -EBADMSG;
 	if (r == -EBADMSG) {
 		atomic_fetch_add(&v->q->damaged, 1);
 		return 0;
 	}
 	c->now = s;
-	c->is_plain = c->check_count == 0 && v->table->sources[source].filter == FILTER_NONE && !v->q->scope;
+	c->plain_limit = with_conditions && c->check_count == 0 && !c->text.vector &&
+			 v->table->sources[source].filter == FILTER_NONE && !v->q->scope ? s->limit : 0;
 	return r;
 }
 
@@ -265,7 +389,8 @@ static int settle(struct mapped_cursor *c)
 
 	for (;; c->piece++) {
 		for (; c->now && c->row < c->now->limit; c->row++)
-			if (row_checks_hold(c->checks, c->check_count, c->row) && scan_row_visible(c->now, c->row))
+			if (row_checks_hold(c->checks, c->check_count, c->row) && text_holds(c, c->row) &&
+			    scan_row_visible(c->now, c->row))
 				return SQLITE_OK;
 		c->now = NULL;
 		if (!mapped_piece(v->q, v->table, c->piece, &source, &group)) {
@@ -310,8 +435,11 @@ static int settle_found(struct mapped_cursor *c)
 
 static int settle_ordered(struct mapped_cursor *c)
 {
-	int r = ordered_rows_next(c->ordered, &c->now, &c->row);
+	int r;
 
+	do
+		r = ordered_rows_next(c->ordered, &c->now, &c->row);
+	while (r > 0 && c->text.asked && begin_text_check(c, c->now) >= 0 && !text_holds(c, c->row));
 	c->at_end = r == 0;
 	return sqlite_code(r);
 }
@@ -326,12 +454,14 @@ static int condition_value(sqlite3_value *argument, struct condition *c)
 		c->value = sqlite3_value_int64(argument);
 		return 1;
 	}
-	if (sqlite3_value_type(argument) != SQLITE_FLOAT || c->comparison == COMPARE_EQ)
+	if (sqlite3_value_type(argument) != SQLITE_FLOAT)
 		return 0;
 	real = sqlite3_value_double(argument);
-	if (!(fabs(real) < 9e18))
+	if (!(fabs(real) < 0x1p63) || (c->comparison == COMPARE_EQ && real != floor(real)))
 		return 0;
-	if (c->comparison == COMPARE_LT || c->comparison == COMPARE_LE) {
+	if (real == floor(real)) {
+		c->value = (int64_t)real;
+	} else if (c->comparison == COMPARE_LT || c->comparison == COMPARE_LE) {
 		c->comparison = COMPARE_LE;
 		c->value = (int64_t)floor(real);
 	} else {
@@ -341,16 +471,37 @@ static int condition_value(sqlite3_value *argument, struct condition *c)
 	return 1;
 }
 
-/* Reads the plan. Returns 0 where nothing can match: no comparison holds for null. */
+/* 0, or -ENOMEM. What is not a text is left to SQLite. */
+static int take_text(struct mapped_cursor *c, unsigned column, sqlite3_value *argument)
+{
+	const void *text;
+
+	c->text.asked = sqlite3_value_type(argument) == SQLITE_TEXT;
+	if (!c->text.asked)
+		return 0;
+	text = sqlite3_value_text(argument);
+	c->text.column = column;
+	memset(c->text.verdicts, 0, sizeof(c->text.verdicts));
+	buf_clear(&c->text.text);
+	return text ? buf_append(&c->text.text, text, (size_t)sqlite3_value_bytes(argument)) : -ENOMEM;
+}
+
+/* Reads the plan. Returns 0 where nothing can match: no comparison holds for null. -ENOMEM. */
 static int take_conditions(struct mapped_cursor *c, const char *plan, int argc, sqlite3_value **argv)
 {
 	c->probe.condition_count = 0;
+	c->text.asked = 0;
 	for (int i = 0; i < argc; i++) {
 		struct condition condition = { .column = (uint8_t)(plan[2 * i] - 'A'),
 					       .comparison = (uint8_t)(plan[2 * i + 1] - '0') };
 
 		if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
 			return 0;
+		if (plan[2 * i + 1] == PLAN_TEXT) {
+			if (take_text(c, condition.column, argv[i]) < 0)
+				return -ENOMEM;
+			continue;
+		}
 		if (condition_value(argv[i], &condition))
 			c->probe.conditions[c->probe.condition_count++] = condition;
 	}
@@ -409,11 +560,12 @@ static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char 
 			 sqlite3_value **argv)
 {
 	struct mapped_cursor *c = (struct mapped_cursor *)base;
-	int r;
+	int r = take_conditions(c, plan, argc, argv);
 
-	c->at_end = !take_conditions(c, plan, argc, argv);
-	if (c->at_end)
-		return SQLITE_OK;
+	c->plain_limit = 0;
+	c->at_end = r == 0;
+	if (r <= 0)
+		return sqlite_code(r);
 	c->repeats = ((struct mapped_vtab *)base->pVtab)->questions++ > 0;
 	c->lookup = NULL;
 	c->is_ordered = plan_number;
@@ -434,16 +586,13 @@ static int mapped_next(sqlite3_vtab_cursor *base)
 {
 	struct mapped_cursor *c = (struct mapped_cursor *)base;
 
+	if (++c->row < c->plain_limit)
+		return SQLITE_OK;
 	if (c->lookup) {
 		c->found++;
 		return settle_found(c);
 	}
-	if (c->is_ordered)
-		return settle_ordered(c);
-	c->row++;
-	if (c->is_plain && c->row < c->now->limit)
-		return SQLITE_OK;
-	return settle(c);
+	return c->is_ordered ? settle_ordered(c) : settle(c);
 }
 
 static int mapped_eof(sqlite3_vtab_cursor *base)
@@ -451,16 +600,35 @@ static int mapped_eof(sqlite3_vtab_cursor *base)
 	return ((struct mapped_cursor *)base)->at_end;
 }
 
+static void result_decoded(sqlite3_context *context, struct mapped_cursor *c, enum vector_kind kind, int64_t value)
+{
+	const struct known_text *known;
+
+	if (kind == VECTOR_NUMBER) {
+		sqlite3_result_int64(context, value);
+		return;
+	}
+	if (kind != VECTOR_STRING || value >= STRING_ID_FRAME) {
+		result_value(context, c->probe.q, kind, value);
+		return;
+	}
+	/* Texts live as long as the report does. */
+	known = known_text(c, value);
+	if (known->text && known->len <= INT_MAX)
+		sqlite3_result_text(context, known->text, (int)known->len, SQLITE_STATIC);
+}
+
 static int mapped_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct mapped_cursor *c = (struct mapped_cursor *)base;
 	const struct scan_vector *made = &c->now->made[column];
+	const struct vector *v = &made->vector;
 
-	/* Most of what is asked for is a number that was decoded already. */
-	if (made->made && made->vector.kind == VECTOR_NUMBER && !made->vector.nulls)
-		sqlite3_result_int64(context, vector_value(&made->vector, c->row));
-	else
+	/* Most of what is asked for was decoded already. No result is null. */
+	if (!made->made || v->kind > VECTOR_STRING)
 		result_cell(context, c->now, (unsigned)column, c->row);
+	else if (!vector_is_null(v, c->row))
+		result_decoded(context, c, v->kind, vector_value(v, c->row));
 	return SQLITE_OK;
 }
 

@@ -17,6 +17,9 @@ void query_close(struct query *q);
 sqlite3 *query_db(struct query *q);
 struct report *query_report(struct query *q);
 
+/* sqlite3_prepare_v2(), with what the report knows better than a virtual table can say. */
+int query_prepare(struct query *q, const char *text, sqlite3_stmt **ret, const char **ret_rest);
+
 /* Parts that could not be read so far: their rows or names are missing in the answers. */
 uint64_t query_damaged(const struct query *q);
 

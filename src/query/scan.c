@@ -250,12 +250,7 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 		*ret = found ? found[DOMAIN_NAME] : 0;
 		return *ret != 0;
 	case CONVERT_THREAD_NAME_ID: *ret = index_thread_name(index, value); return *ret != 0;
-	case CONVERT_END: return present && !(other & SLICE_OPEN);
-	case CONVERT_DURATION: *ret = value - s->raw[0].values[row]; return present && !(other & SLICE_OPEN);
 	case CONVERT_OPEN: *ret = value & SLICE_OPEN; return 1;
-	case CONVERT_FREE_TEXT: return present && !(other & SLICE_REGISTERED);
-	case CONVERT_REGISTERED_ID: return present && (other & SLICE_REGISTERED);
-	case CONVERT_COLOR: return present && (other & SLICE_HAS_COLOR);
 	case CONVERT_PAYLOAD:
 	case CONVERT_PAYLOAD_REAL:
 	case CONVERT_PAYLOAD_FLOAT: *ret = payload_of(cell, value); return present && other == cell->constant;
@@ -293,6 +288,34 @@ static void convert_durations(const struct scan *s, const struct mapped_cell *ce
 		memcpy(v->nulls, end_null, s->rows);
 }
 
+/* Values that flags (column `other`) make null: no call per row, and no copy. */
+static int convert_by_flags(const struct scan *s, const struct mapped_cell *cell, struct scan_vector *v)
+{
+	static const struct {
+		uint8_t convert;
+		int64_t mask;
+		int64_t wanted;
+	} rules[] = {
+		{ CONVERT_END, SLICE_OPEN, 0 },
+		{ CONVERT_FREE_TEXT, SLICE_REGISTERED, 0 },
+		{ CONVERT_REGISTERED_ID, SLICE_REGISTERED, SLICE_REGISTERED },
+		{ CONVERT_COLOR, SLICE_HAS_COLOR, SLICE_HAS_COLOR },
+	};
+	const struct scan_column *raw = &s->raw[cell->column];
+	const struct scan_column *flags = cell->other < TABLE_MAX_COLUMNS ? &s->raw[cell->other] : NULL;
+	unsigned rule = 0;
+
+	while (rule < sizeof(rules) / sizeof(rules[0]) && rules[rule].convert != cell->convert)
+		rule++;
+	if (rule == sizeof(rules) / sizeof(rules[0]))
+		return 0;
+	for (uint32_t i = 0; i < s->rows; i++)
+		v->nulls[i] = raw->nulls[i] |
+			      (((flags ? flags->values[i] : 0) & rules[rule].mask) != rules[rule].wanted);
+	v->vector.values = raw->values;
+	return 1;
+}
+
 /* Decodes what the conversion reads besides its own column. */
 static int load_companions(struct scan *s, const struct mapped_cell *cell)
 {
@@ -321,14 +344,15 @@ static int make_converted(struct scan *s, struct scan_vector *v, const struct ma
 		r = grow(&v->values, &v->nulls, &v->cap, s->rows);
 	if (r < 0)
 		return r;
+	v->vector.values = v->values;
 	if (cell->convert >= CONVERT_LAUNCH)
 		r = scan_cuda_rows(s, cell, v);
 	else if (cell->convert == CONVERT_DURATION)
 		convert_durations(s, cell, v);
-	else
+	else if (!convert_by_flags(s, cell, v))
 		for (uint32_t i = 0; i < s->rows; i++)
 			v->nulls[i] = !convert_row(s, cell, i, &v->values[i]);
-	v->vector = (struct vector){ converted_kind((enum convert)cell->convert), 0, v->values,
+	v->vector = (struct vector){ converted_kind((enum convert)cell->convert), 0, v->vector.values,
 				     memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };
 	return r;
 }

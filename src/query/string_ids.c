@@ -1,6 +1,7 @@
 /* StringIds: every string of the report by its id, found directly. Contents of
  * captured output streams are blobs; they have ids above those of the strings. So have places in code
  * that have no name: what is shown for them is made here. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +11,32 @@
 #include "query/stack_tree.h"
 #include "query/view_values.h"
 
+/* Joins ask for the same few names again and again: those found last are at hand. A power of two. */
+#define TEXTS_AT_HAND 64u
+
+struct found_text {
+	uint64_t id;
+	const char *text;
+	size_t len;
+};
+
 struct string_cursor {
 	sqlite3_vtab_cursor base;
+	struct found_text found[TEXTS_AT_HAND];
 	uint64_t id;
 	uint64_t end; /* one past the last id to show */
 	int by_id;    /* only one is asked for */
 	int at_end;
 	int then_labels; /* texts of the reader come behind, then places in code */
 	int then_places;
+	int by_value;     /* only those with this text */
+	struct buf value;
 	const char *text; /* of the current one */
 	size_t len;
 	struct buf place; /* holds it when it was made */
 };
 
-enum { STRING_ALL, STRING_BY_ID };
+enum { STRING_ALL, STRING_BY_ID, STRING_BY_VALUE };
 
 const char *query_text(struct query *q, int64_t id, size_t *ret_len)
 {
@@ -44,9 +57,17 @@ static int string_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 				"CREATE TABLE x(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)", ret);
 }
 
+static int is_text_wanted(sqlite3_index_info *info, int i)
+{
+	return info->aConstraint[i].usable && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+	       info->aConstraint[i].iColumn == 1 && !sqlite3_vtab_in(info, i, -1) &&
+	       sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
+}
+
 static int string_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	struct query *q = ((struct function_vtab *)base)->q;
+	double rows = (double)report_string_limit(q->report);
 
 	for (int i = 0; i < info->nConstraint; i++) {
 		if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ ||
@@ -61,8 +82,16 @@ static int string_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		return SQLITE_OK;
 	}
 	info->idxNum = STRING_ALL;
-	info->estimatedRows = (sqlite3_int64)report_string_limit(q->report);
-	info->estimatedCost = (double)info->estimatedRows + 10;
+	info->estimatedRows = (sqlite3_int64)rows;
+	info->estimatedCost = rows + 10;
+	for (int i = 0; i < info->nConstraint && info->idxNum == STRING_ALL; i++) {
+		if (!is_text_wanted(info, i))
+			continue;
+		info->aConstraintUsage[i].argvIndex = 1;
+		info->idxNum = STRING_BY_VALUE;
+		info->estimatedRows = 1;
+		info->estimatedCost = rows / 2 + 10; /* all are compared, but here */
+	}
 	/* Ids come in order. */
 	info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn <= 0 && !info->aOrderBy[0].desc;
 	return SQLITE_OK;
@@ -81,6 +110,7 @@ static int string_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 static int string_close(sqlite3_vtab_cursor *base)
 {
 	buf_release(&((struct string_cursor *)base)->place);
+	buf_release(&((struct string_cursor *)base)->value);
 	free(base);
 	return SQLITE_OK;
 }
@@ -138,26 +168,53 @@ static int begin_labels(struct string_cursor *c)
 	return 1;
 }
 
-static void skip_undefined(struct string_cursor *c)
+static int is_shown(struct string_cursor *c)
+{
+	c->text = text_of(c, &c->len);
+	return c->text && (!c->by_value || (c->len == c->value.len && (c->len == 0 || memcmp(c->text, c->value.data, c->len) == 0)));
+}
+
+static void skip_others(struct string_cursor *c)
 {
 	do {
-		while (c->id < c->end && !(c->text = text_of(c, &c->len)))
+		while (c->id < c->end && !is_shown(c))
 			c->id++;
 	} while (c->id >= c->end && (begin_labels(c) || begin_places(c)));
 	c->at_end = c->id >= c->end;
 }
 
-/* Joins ask for the same name again and again. */
 static void find_one(struct string_cursor *c, sqlite3_value *id)
 {
+	struct found_text *found;
+
 	c->at_end = 1;
 	if (sqlite3_value_numeric_type(id) != SQLITE_INTEGER || sqlite3_value_int64(id) < 0)
 		return;
-	if (!c->text || c->id != (uint64_t)sqlite3_value_int64(id)) {
-		c->id = (uint64_t)sqlite3_value_int64(id);
-		c->text = text_of(c, &c->len);
+	c->id = (uint64_t)sqlite3_value_int64(id);
+	found = &c->found[c->id % TEXTS_AT_HAND];
+	if (!found->text || found->id != c->id) {
+		found->text = text_of(c, &found->len);
+		found->id = c->id;
 	}
+	c->text = found->text;
+	c->len = found->len;
 	c->at_end = !c->text;
+	/* One that was made is gone with the next. */
+	if (c->id >= (uint64_t)STRING_ID_FRAME)
+		found->text = NULL;
+}
+
+/* What is not a text is left to SQLite. 0, or -ENOMEM. */
+static int take_value(struct string_cursor *c, sqlite3_value *value)
+{
+	const void *text;
+
+	c->by_value = sqlite3_value_type(value) == SQLITE_TEXT;
+	buf_clear(&c->value);
+	if (!c->by_value)
+		return 0;
+	text = sqlite3_value_text(value);
+	return text ? buf_append(&c->value, text, (size_t)sqlite3_value_bytes(value)) : -ENOMEM;
 }
 
 static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
@@ -169,10 +226,13 @@ static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 		find_one(c, argv[0]);
 		return SQLITE_OK;
 	}
+	c->by_value = 0;
+	if (plan == STRING_BY_VALUE && take_value(c, argv[0]) < 0)
+		return SQLITE_NOMEM;
 	c->id = 0;
 	c->end = report_string_limit(query_of(base)->report);
 	c->then_labels = c->then_places = 1;
-	skip_undefined(c);
+	skip_others(c);
 	return SQLITE_OK;
 }
 
@@ -185,7 +245,7 @@ static int string_next(sqlite3_vtab_cursor *base)
 		return SQLITE_OK;
 	}
 	c->id++;
-	skip_undefined(c);
+	skip_others(c);
 	return SQLITE_OK;
 }
 

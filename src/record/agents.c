@@ -14,6 +14,7 @@
 #include "record/cuda_page.h"
 #include "record/osrt.h"
 #include "record/recorder.h"
+#include "record/window.h"
 
 #define POOL_CHUNKS 8192u       /* 64 MiB per process */
 #define POOL_SLOTS 16384u
@@ -50,6 +51,7 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 		r->page->modules |= RING_GATE_OSRT;
 		osrt_fill_page(r->page, &r->options->osrt, r->drain.session.time.use_tsc);
 	}
+	window_fill_page(r->page, r->options);
 	cuda_fill_page(r->page, r->options, r->drain.session.time.use_tsc);
 	r->drain.session.osrt_depth = (uint32_t)r->options->osrt.backtrace_depth;
 	r->drain.page = r->page;

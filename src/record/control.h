@@ -17,6 +17,7 @@ enum control_kind {
 	/* from the recorder */
 	CONTROL_READY = 10,
 	CONTROL_REFUSED = 11, /* value: errno, error: why */
+	CONTROL_WINDOW = 13,  /* value: number of the window that has opened; where the options want to know */
 	CONTROL_RESULT = 12   /* value: 0 or a negative errno, result and error filled */
 };
 

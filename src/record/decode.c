@@ -29,6 +29,9 @@ struct record {
 	uint32_t size;
 };
 
+/* Half of what an agent waits. */
+#define CAPTURE_STALE_NS 1000000000ll
+
 struct decoder {
 	struct session *s;
 	struct traced_process *p;
@@ -303,11 +306,21 @@ static int decode_osrt(struct decoder *d, const struct record *r)
 
 static int decode_capture(struct decoder *d, const struct record *r)
 {
-	struct capture_message message = { record_flags(r->head), record_level(r->head), d->p->uid };
+	struct capture_message message = { record_flags(r->head), record_level(r->head),
+					   ring_owner(d->p->uid, d->t->inner_tid), r->ticks };
 
-	if (r->size < sizeof(struct record_capture) ||
-	    (message.request != CAPTURE_START && message.request != CAPTURE_STOP))
+	if (r->size < sizeof(struct record_capture))
 		return -EBADMSG;
+	if (message.request == CAPTURE_SEEN) {
+		window_saw(&d->s->seen, (const char *)r->bytes + sizeof(struct record_capture),
+			   r->size - sizeof(struct record_capture));
+		return 0;
+	}
+	if (message.request != CAPTURE_START && message.request != CAPTURE_STOP)
+		return -EBADMSG;
+	/* Nobody waits for the answer any more. */
+	if (message.request == CAPTURE_START && d->s->now - r->time > CAPTURE_STALE_NS)
+		return 0;
 	if (process_unfinished(d->s, d->p))
 		atomic_store(&d->s->unfinished, 1);
 	/* A program that asks faster than it can be served is not heard. */

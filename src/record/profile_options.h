@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "ring/ring_layout.h"
 
 enum trace_source {
 #define TRACE_SOURCE(id, name, state, implies, description) TRACE_##id,
@@ -73,8 +74,15 @@ struct gpu_options {
 	bool context_switches;
 };
 
-enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER };
+enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER, CAPTURE_RANGE_NVTX };
 enum capture_end { CAPTURE_END_NONE, CAPTURE_END_STOP, CAPTURE_END_STOP_SHUTDOWN };
+
+/* --nvtx-capture=range@domain */
+struct nvtx_capture {
+	char range[RING_NVTX_RANGE + 1];
+	char domain[RING_NVTX_DOMAIN + 1]; /* empty: the default domain */
+	bool any_domain;
+};
 
 struct profile_options {
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
@@ -90,6 +98,7 @@ struct profile_options {
 
 	enum capture_range capture_range;
 	enum capture_end capture_end;
+	struct nvtx_capture nvtx_capture;
 	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
 	bool interactive;    /* nothing is recorded until another command says so: record/steering.h */
@@ -118,6 +127,11 @@ struct profile_options {
 	int (*output_path)(const struct profile_options *options, pid_t pid, int first_number,
 			   char *ret_path, size_t path_size, struct error *err);
 	const char *output; /* as given with -o, NULL if not given */
+
+	/* Told in the process that called record_run() each time a window has opened, the program's run being under way. It must not
+	 * wait for anything. NULL: nobody wants to know. */
+	void (*window_opened)(void *listener, const char *path);
+	void *window_listener;
 
 	const char *session_name; /* NULL: none was given */
 	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */

@@ -457,6 +457,23 @@ static int timeout_ms(const struct recorder *r)
 	return (next - now) / 1000000 < 60000 ? (int)((next - now + 999999) / 1000000) : 60000;
 }
 
+/* Not waited for: a command line that is stopped must not stop the recording. */
+static void tell_of_window(struct recorder *r)
+{
+	struct control_message *message;
+
+	if (!r->options->window_opened || !r->started || r->windows_told == r->windows || r->command_line_gone)
+		return;
+	r->windows_told = r->windows;
+	message = calloc(1, sizeof(*message));
+	if (!message)
+		return;
+	message->kind = CONTROL_WINDOW;
+	message->value = (int32_t)r->windows;
+	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
+	free(message);
+}
+
 static void run(struct recorder *r)
 {
 	struct epoll_event event;
@@ -468,6 +485,7 @@ static void run(struct recorder *r)
 		notices_check(r, 0);
 		agents_timeout(r);
 		decide(r);
+		tell_of_window(r);
 	}
 }
 

@@ -76,6 +76,8 @@ struct recorder {
 	int session_fd;
 	struct ring_session *page;
 	uint32_t windows;             /* opened so far */
+	uint32_t windows_told;        /* to the command line's process */
+	uint64_t closed_ticks;        /* the end of the last one */
 	int64_t settle_by;            /* how long to wait for what belongs to the last one */
 	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
 	struct steering *steering;    /* record/steering.h; NULL: no other command has a say */

@@ -223,9 +223,14 @@ static void on_signal(struct run *run)
 static void on_control(struct run *run, struct error *err)
 {
 	int interrupted = run->result->interrupted, exit_status = run->result->exit_status;
+	int came = receive_message(run);
 
+	if (came && run->message.kind == CONTROL_WINDOW) {
+		run->options->window_opened(run->options->window_listener, run->result->path);
+		return;
+	}
 	run->recorder_done = 1;
-	if (!receive_message(run) || run->message.kind != CONTROL_RESULT)
+	if (!came || run->message.kind != CONTROL_RESULT)
 		return;
 	run->got_result = 1;
 	run->report = run->message.value;

@@ -11,6 +11,7 @@
 #include "record/idmap.h"
 #include "record/roster.h"
 #include "record/timebase.h"
+#include "record/window.h"
 #include "report/writer.h"
 #include "ring/ring_reader.h"
 
@@ -268,6 +269,7 @@ struct session {
 	uint32_t cost_clock_ps;
 	int64_t now;                  /* newest snapshot: no record can be younger */
 	int full;                     /* the writer takes no more rows */
+	struct window_seen seen;
 	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
 	uint32_t whole_rounds;        /* over all rings, each to its end */
 	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */

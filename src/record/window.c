@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "fmt/cuda_wire.h"
 #include "record/recorder.h"
 
@@ -18,6 +21,20 @@ void gate_set(struct ring_session *page, uint32_t gate)
 {
 	atomic_store(&page->gate, gate);
 	syscall(SYS_futex, &page->gate, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void fill_text(char *to, uint32_t *size, const char *text, size_t room)
+{
+	*size = (uint32_t)strnlen(text, room);
+	memcpy(to, text, *size);
+}
+
+void window_fill_page(struct ring_session *page, const struct profile_options *o)
+{
+	if (o->capture_range != CAPTURE_RANGE_NVTX)
+		return;
+	fill_text(page->nvtx_range, &page->nvtx_range_size, o->nvtx_capture.range, sizeof(page->nvtx_range));
+	fill_text(page->nvtx_domain, &page->nvtx_domain_size, o->nvtx_capture.domain, sizeof(page->nvtx_domain));
 }
 
 int window_prepare(struct recorder *r)
@@ -44,23 +61,45 @@ void window_release(struct recorder *r)
 /* A window that is open stays the same one: writers take another number for a pause. */
 static void window_open(struct recorder *r)
 {
-	if (atomic_load(&r->page->gate) == 0)
-		gate_set(r->page, ring_gate(r->page->modules, ++r->windows));
+	if (atomic_load(&r->page->gate) == 0) {
+		atomic_store(&r->page->windows, ++r->windows);
+		gate_set(r->page, ring_gate(r->page->modules, r->windows));
+	}
 	perf_window(&r->drain.perf, 1);
 	if (r->options->duration_ns && r->started && !r->stop_at)
 		r->stop_at = recorder_now() + r->options->duration_ns;
 }
 
+static uint32_t awaited_range(const struct profile_options *o)
+{
+	return RING_NVTX_ARMED | RING_NVTX_TELL | (o->nvtx_capture.any_domain ? RING_NVTX_ANY_DOMAIN : 0) |
+	       (o->capture_end == CAPTURE_END_NONE ? RING_NVTX_KEEP_OPEN : 0);
+}
+
 void window_begin(struct recorder *r)
 {
-	if (r->options->capture_range == CAPTURE_RANGE_NONE)
+	switch (r->options->capture_range) {
+	case CAPTURE_RANGE_NONE:
 		window_open(r);
-	else
+		return;
+	case CAPTURE_RANGE_CUDA_PROFILER:
 		r->page->cuda_flags |= RING_CUDA_ARMED;
+		return;
+	case CAPTURE_RANGE_NVTX:
+		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
+		return;
+	}
+}
+
+/* Of the clock that agents stamp their requests with. */
+static uint64_t ticks_now(const struct recorder *r)
+{
+	return r->drain.session.time.use_tsc ? arch_cycles() : (uint64_t)recorder_raw_now();
 }
 
 void window_close(struct recorder *r)
 {
+	r->closed_ticks = ticks_now(r);
 	gate_set(r->page, 0);
 	perf_window(&r->drain.perf, 0);
 	r->settle_by = recorder_now() + SETTLE_NS;
@@ -70,6 +109,7 @@ void window_close(struct recorder *r)
 static void disarm(struct recorder *r)
 {
 	r->page->cuda_flags &= ~(uint32_t)RING_CUDA_ARMED;
+	atomic_store(&r->page->nvtx_wait, 0);
 }
 
 static void stop(struct recorder *r)
@@ -87,18 +127,45 @@ static void stop(struct recorder *r)
 	}
 }
 
+static void cuda_request(struct recorder *r, const struct capture_message *message)
+{
+	if (!(r->page->cuda_flags & RING_CUDA_ARMED))
+		return;
+	if (message->request == CAPTURE_START)
+		window_open(r);
+	else
+		stop(r);
+}
+
+/* The first range opens, and its own end closes. A request from before the end of a window has been answered by that
+ * window: its thread is not waiting for another. */
+static void nvtx_request(struct recorder *r, const struct capture_message *message)
+{
+	struct ring_session *page = r->page;
+
+	if (message->request == CAPTURE_STOP) {
+		/* A range may be ended by another thread than began it. */
+		if (message->owner >> 32 == atomic_load(&page->window_owner) >> 32)
+			stop(r);
+		return;
+	}
+	if (!atomic_load(&page->nvtx_wait) || atomic_load(&page->gate) || message->ticks <= r->closed_ticks)
+		return;
+	atomic_fetch_and(&page->nvtx_wait, ~(uint32_t)RING_NVTX_TELL);
+	atomic_store(&page->window_owner, message->owner);
+	window_open(r);
+}
+
 void window_requests(struct recorder *r)
 {
 	struct capture_message message;
 
 	while (read(r->capture.fd, &message, sizeof(message)) == (ssize_t)sizeof(message)) {
-		if (!(r->page->cuda_flags & RING_CUDA_ARMED) ||
-		    message.source != CAPTURE_CUDA_PROFILER)
-			continue;
-		if (message.request == CAPTURE_START)
-			window_open(r);
-		else
-			stop(r);
+		if (message.source == CAPTURE_CUDA_PROFILER &&
+		    r->options->capture_range == CAPTURE_RANGE_CUDA_PROFILER)
+			cuda_request(r, &message);
+		else if (message.source == CAPTURE_NVTX && r->options->capture_range == CAPTURE_RANGE_NVTX)
+			nvtx_request(r, &message);
 	}
 }
 
@@ -107,13 +174,50 @@ int window_is_settled(const struct recorder *r, int64_t now)
 	return now >= r->settle_by || !atomic_load(&r->drain.session.unfinished);
 }
 
+void window_saw(struct window_seen *seen, const char *name, size_t size)
+{
+	char text[sizeof(seen->names[0])] = "";
+
+	snprintf(text, sizeof(text), "%.*s", (int)(size < sizeof(text) ? size : sizeof(text)), name);
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	for (uint32_t i = 0; i < seen->count; i++)
+		if (strcmp(seen->names[i], text) == 0)
+			return;
+	if (seen->count < WINDOW_SEEN)
+		memcpy(seen->names[seen->count++], text, sizeof(text));
+	else
+		seen->more = 1;
+}
+
+static void explain_nvtx(struct recorder *r, struct buf *why)
+{
+	const struct nvtx_capture *capture = &r->options->nvtx_capture;
+	const struct window_seen *seen = &r->drain.session.seen;
+
+	buf_printf(why, "Nothing was recorded: no NVTX range '%s' began in %s%s%s, as --capture-range=nvtx waits for",
+		   capture->range, capture->any_domain ? "any domain" : capture->domain[0] ? "domain '" : "the default domain",
+		   capture->any_domain ? "" : capture->domain, !capture->any_domain && capture->domain[0] ? "'" : "");
+	if (!seen->count)
+		buf_printf(why, "; no other NVTX ranges were seen either");
+	for (uint32_t i = 0; i < seen->count; i++)
+		buf_printf(why, "%s%s", i ? ", " : "; these NVTX ranges were seen: ", seen->names[i]);
+	buf_printf(why, "%s.", seen->more ? ", and others" : "");
+}
+
 void window_explain(struct recorder *r)
 {
-	static const char why[] = "Nothing was recorded: the program did not call cudaProfilerStart, "
-				  "as --capture-range=cudaProfilerApi waits for.";
+	struct buf why = BUF_INIT;
 
 	if (r->options->capture_range == CAPTURE_RANGE_NONE || r->windows)
 		return;
-	recorder_note(r, "%s", why);
-	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s", why);
+	if (r->options->capture_range == CAPTURE_RANGE_NVTX)
+		explain_nvtx(r, &why);
+	else
+		buf_printf(&why, "Nothing was recorded: the program did not call cudaProfilerStart, "
+				 "as --capture-range=cudaProfilerApi waits for.");
+	recorder_note(r, "%s", buf_cstr(&why));
+	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s", buf_cstr(&why));
+	buf_release(&why);
 }

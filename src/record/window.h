@@ -2,22 +2,36 @@
 #ifndef SONDE_RECORD_WINDOW_H
 #define SONDE_RECORD_WINDOW_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ring/ring_layout.h"
 
 struct recorder;
+struct profile_options;
 
 /* A program asks for the window to open or close: from the drain thread to the other. */
 struct capture_message {
 	uint32_t request;   /* enum capture_request */
 	uint32_t source;    /* enum capture_source */
-	uint64_t process;   /* uid */
+	uint64_t owner;     /* ring_owner() of the thread that asks */
+	uint64_t ticks;     /* when */
 };
+
+/* Names of ranges that came while another was waited for, by the drain thread. */
+#define WINDOW_SEEN 8
+struct window_seen {
+	char names[WINDOW_SEEN][96];
+	uint32_t count;
+	uint32_t more;      /* there were others */
+};
+void window_saw(struct window_seen *seen, const char *name, size_t size);
 
 /* Agents that wait for the gate are woken. */
 void gate_set(struct ring_session *page, uint32_t gate);
 
+/* What agents compare ranges with. */
+void window_fill_page(struct ring_session *page, const struct profile_options *o);
 /* Readies the way for requests; 0 or a negative errno. */
 int window_prepare(struct recorder *r);
 void window_release(struct recorder *r);

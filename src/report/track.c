@@ -37,6 +37,7 @@ static void free_buffers_of(struct report_track *t)
 		free(t->columns);
 		t->columns = NULL;
 	}
+	t->with_room = 0;
 	free(t->masks);
 	t->masks = NULL;
 	t->capacity = 0;
@@ -130,6 +131,7 @@ static int track_prepare(struct report_track *t, uint32_t present)
 		t->columns[c].values = malloc(t->capacity * sizeof(int64_t));
 		if (!t->columns[c].values)
 			return -ENOMEM;
+		t->with_room |= 1u << c;
 		t->writer->builder_bytes += t->capacity * sizeof(int64_t);
 	}
 	if (r == 0 && t->rows && t->mask != present && !t->masks)
@@ -144,9 +146,11 @@ static int put_slowly(struct report_track *t, const int64_t *values, uint32_t pr
 
 	if (!present || (uint64_t)present >> t->column_count)
 		return -EINVAL;
-	r = track_prepare(t, present);
-	if (r < 0)
-		return r;
+	if (!t->masks || t->rows == t->capacity || present & ~t->with_room) {
+		r = track_prepare(t, present);
+		if (r < 0)
+			return r;
+	}
 	if (t->rows == 0)
 		t->mask = present;
 	for (uint32_t left = present; left; left &= left - 1) {

@@ -64,6 +64,7 @@ struct report_track {
 	uint32_t mask;
 	uint32_t rows;
 	uint32_t capacity;
+	uint32_t with_room; /* columns that have an array */
 	uint32_t last_tick; /* when a row was last seen */
 	uint8_t table;
 	uint8_t kind;

@@ -68,6 +68,16 @@ enum ring_cuda {
 	RING_CUDA_ARMED = 1u << 10           /* they have a meaning now */
 };
 
+/* -c nvtx: what makes a range the one that opens the window. */
+enum ring_nvtx {
+	RING_NVTX_ARMED = 1u << 0,
+	RING_NVTX_ANY_DOMAIN = 1u << 1,
+	RING_NVTX_KEEP_OPEN = 1u << 2,       /* its end changes nothing */
+	RING_NVTX_TELL = 1u << 3             /* the recorder wants to know a few of the others, too */
+};
+#define RING_NVTX_RANGE 1024u
+#define RING_NVTX_DOMAIN 512u
+
 /* Kinds of calls, for --cudabacktrace. */
 enum ring_cuda_call {
 	RING_CUDA_CALL_KERNEL, RING_CUDA_CALL_MEMORY, RING_CUDA_CALL_SYNC, RING_CUDA_CALL_OTHER,
@@ -77,6 +87,11 @@ enum ring_cuda_call {
 static inline uint32_t ring_gate(uint32_t modules, uint32_t window)
 {
 	return modules | (window & 0xffff) << 8;
+}
+
+static inline uint64_t ring_owner(uint64_t process, uint32_t tid)
+{
+	return process << 32 | tid;
 }
 
 struct ring_session {
@@ -96,6 +111,14 @@ struct ring_session {
 	/* With --cudabacktrace, ticks by kind of call: longer ones come with their stack. All ones: never. */
 	uint64_t cuda_stack_threshold[RING_CUDA_CALL_KINDS];
 	uint32_t cuda_stack_size;
+	_Atomic uint32_t nvtx_wait;   /* enum ring_nvtx; 0: no range is waited for */
+	_Atomic uint32_t windows;     /* opened so far */
+	_Atomic uint64_t window_owner; /* ring_owner() of the thread whose range the open window is; 0: of none */
+	/* -c nvtx, -p range@domain: the same all the time. Without a domain's name: the default domain. */
+	uint32_t nvtx_range_size;
+	uint32_t nvtx_domain_size;
+	char nvtx_range[RING_NVTX_RANGE];
+	char nvtx_domain[RING_NVTX_DOMAIN];
 	/* Set by the recorder before it sleeps long; the writer that fills a chunk
 	 * clears it and wakes the recorder. On a page of its own, writable. */
 };
@@ -171,6 +194,7 @@ struct ring_chunk {
 
 _Static_assert(sizeof(struct ring_chunk) == RING_CHUNK_SIZE, "a chunk is one unit of the pool");
 _Static_assert(sizeof(struct ring_slot) == 128, "a slot owns its cache lines");
+_Static_assert(sizeof(struct ring_session) <= RING_PAGE_SIZE, "the session is one page");
 _Static_assert(sizeof(struct ring_pool) <= RING_PAGE_SIZE, "the pool header is one page");
 
 static inline uint32_t ring_list_index(uint64_t head) { return (uint32_t)head; }

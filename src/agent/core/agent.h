@@ -50,6 +50,7 @@ struct agent_thread_memory {
 	int32_t levels[AGENT_LEVEL_DOMAINS]; /* zero when a thread begins */
 	uint32_t life;                       /* another number for each thread that had this memory */
 	uint32_t window;                     /* the gate in which `levels` were counted */
+	uint32_t capture;                    /* domain + 1 whose outermost range here is the window; 0 = none */
 	struct agent_sample_thread sample;   /* zero when a thread begins */
 	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
 };
@@ -184,6 +185,12 @@ static inline int agent_attached(void)
 /* Attaches if that has not happened (the library may have come by dlopen); 0 when
  * this process is recorded. Thread-safe, idempotent. */
 int agent_start(void) __attribute__((visibility("hidden")));
+
+/* Asks the recorder to open or close the window, and waits for that, two seconds at most. Returns whether it has
+ * happened. Not while an event is being written. */
+int agent_ask_window(uint32_t request, uint32_t source) __attribute__((visibility("hidden")));
+/* Whether the open window was opened by this thread's request. */
+int agent_owns_window(void) __attribute__((visibility("hidden")));
 
 /* The program goes where the agent's system calls, or reading the clock, would kill it: `why` is the last that is
  * written, by any thread. Returns 0 when there is nothing to leave. agent_return() takes it back. */

@@ -51,6 +51,8 @@ static const struct agent_interface interface = {
 	.on_leaving = agent_on_leaving,
 	.on_cupti_use = agent_on_cupti_use,
 	.on_driver_calls = agent_on_driver_calls,
+	.ask_window = agent_ask_window,
+	.on_window = agent_on_window,
 };
 
 AGENT_EXPORT const struct agent_interface *sonde_agent_interface(uint32_t version)

@@ -10,7 +10,7 @@
 #include "fmt/record.h"
 #include "ring/ring_layout.h"
 
-#define AGENT_INTERFACE_VERSION 2u
+#define AGENT_INTERFACE_VERSION 3u
 
 /* The program uses CUPTI itself. `used` is called before its call goes on, on its thread;
  * `released` behind a call by which it may have let go of CUPTI. */
@@ -64,7 +64,15 @@ struct agent_interface {
 	void (*on_cupti_use)(const struct agent_cupti_listener *listener);
 	/* Returns whether such calls are seen in this process: not all ways to the driver lead past us. */
 	int (*on_driver_calls)(const struct agent_driver_listener *listener);
+	/* As agent_ask_window(). */
+	int (*ask_window)(uint32_t request, uint32_t source);
+	/* `follow` is called when a window has opened or closed at the program's request, on the thread that asked
+	 * and before it goes on. */
+	void (*on_window)(void (*follow)(void));
 };
+
+/* capture.c */
+void agent_on_window(void (*follow)(void)) __attribute__((visibility("hidden")));
 
 /* cupti_use.c */
 void agent_on_cupti_use(const struct agent_cupti_listener *listener)

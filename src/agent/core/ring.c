@@ -104,6 +104,7 @@ static struct agent_thread_memory *memory_for_slot(uint32_t index)
 	memory->life++;
 	memory->sample = (struct agent_sample_thread){ 0 };
 	memory->window = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
+	memory->capture = 0;
 	return memory;
 }
 
@@ -115,6 +116,7 @@ void agent_new_window(uint32_t gate)
 		memory->levels[i] = 0;
 	agent_tls.ranges = 0; /* levels kept elsewhere go by this number */
 	memory->window = gate;
+	memory->capture = 0;
 }
 
 static int take_slot(struct ring_pool *pool, struct agent_tls *tls)

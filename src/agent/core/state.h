@@ -31,6 +31,8 @@ struct agent_state {
 	_Atomic uint64_t next_string;
 	_Atomic uint64_t next_domain;
 	_Atomic uintptr_t arena;    /* current block of agent_permanent */
+	_Atomic uint64_t unanswered; /* the recorder's rounds + 1 when it did not answer; 0 = it did */
+	_Atomic(void (*)(void)) follow_window;
 };
 
 extern struct agent_state agent_state __attribute__((visibility("hidden")));

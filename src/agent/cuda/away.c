@@ -38,6 +38,7 @@ void cuda_away_prepare(void)
 	static const struct agent_driver_listener listener = { cuda_capture_start, cuda_capture_stop, making };
 
 	atomic_store(&cuda_life.made_at, cuda_milliseconds());
+	cuda_agent.core->on_window(cuda_follow);
 	cuda_life.heard = cuda_agent.core->on_driver_calls(&listener);
 }
 

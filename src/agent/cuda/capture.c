@@ -7,9 +7,6 @@
 #include "agent/cuda/life.h"
 #include "vendor/cupti_callbacks.h"
 
-#define MS 1000000ll
-/* The recorder answers within milliseconds; where it does not, the program goes on. */
-#define ANSWER_MS 200u
 /* Above any number of a call so far. */
 #define CALLS 4096u
 
@@ -63,26 +60,6 @@ void cuda_capture_prepare(void)
 	enable(CUPTI_DOMAIN_DRIVER);
 }
 
-static void ask_recorder(enum capture_request request)
-{
-	const struct agent_interface *core = cuda_agent.core;
-	const _Atomic uint32_t *gate = &core->session->gate;
-	struct record_capture *record = core->begin_definition(sizeof(*record));
-	uint64_t until = cuda_milliseconds() + ANSWER_MS;
-	uint32_t seen;
-
-	if (!record)
-		return;
-	record->time = core->now();
-	core->end(record,
-		  record_head(RECORD_CAPTURE, request, sizeof(*record), CAPTURE_CUDA_PROFILER, 0),
-		  sizeof(*record));
-	core->ring_doorbell();
-	while (seen = atomic_load(gate),
-	       (seen != 0) != (request == CAPTURE_START) && cuda_milliseconds() < until)
-		cuda_wait(gate, seen, 5 * MS);
-}
-
 static int is_armed(void)
 {
 	const struct ring_session *session = cuda_agent.core->session;
@@ -95,7 +72,7 @@ void cuda_capture_start(void)
 	if (!is_armed())
 		return;
 	if (atomic_load(&cuda_agent.core->session->gate) == 0)
-		ask_recorder(CAPTURE_START);
+		cuda_agent.core->ask_window(CAPTURE_START, CAPTURE_CUDA_PROFILER);
 	cuda_follow();
 }
 
@@ -105,7 +82,7 @@ void cuda_capture_stop(void)
 
 	if (!is_armed() || session->cuda_flags & RING_CUDA_KEEP_OPEN || atomic_load(&session->gate) == 0)
 		return;
-	ask_recorder(CAPTURE_STOP);
+	cuda_agent.core->ask_window(CAPTURE_STOP, CAPTURE_CUDA_PROFILER);
 	cuda_follow();
 	if (session->cuda_flags & RING_CUDA_FLUSH_ON_STOP)
 		cuda_flush(0);

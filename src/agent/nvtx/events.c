@@ -89,6 +89,12 @@ static AGENT_COLD int pop_unmatched(void)
 	return NVTX_FAILED;
 }
 
+/* The outermost range of this thread in its domain opened the window. */
+static inline int is_end_of_window(uint32_t domain, int32_t level)
+{
+	return level == 0 && agent_memory()->capture == domain + 1;
+}
+
 static inline uint64_t time_or_now(uint64_t time)
 {
 	return time ? time : agent_now();
@@ -155,12 +161,12 @@ int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
 		return pop_unmatched();
 	record = flags & NVTX_EVENT_LOST ? NULL : agent_begin(sizeof(*record));
 	ended = --*level;
-	if (agent_unlikely(!record))
-		return ended;
-	record->time = time_or_now(time);
-	agent_end(record, record_head(RECORD_NVTX_POP, flags, sizeof(*record), head_level(ended), domain),
-		  sizeof(*record));
-	return ended;
+	if (agent_likely(record)) {
+		record->time = time_or_now(time);
+		agent_end(record, record_head(RECORD_NVTX_POP, flags, sizeof(*record), head_level(ended), domain),
+			  sizeof(*record));
+	}
+	return agent_unlikely(is_end_of_window(domain, ended)) ? nvtx_window_popped() : ended;
 }
 
 uint64_t nvtx_start_event(uint32_t domain, const struct nvtx_event *event)
@@ -190,12 +196,14 @@ void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t ti
 		return;
 	}
 	record = flags & NVTX_EVENT_LOST ? NULL : agent_begin(sizeof(*record));
-	if (!record)
-		return;
-	record->range_id = range;
-	record->time = time_or_now(time);
-	agent_end(record, record_head(RECORD_NVTX_END, flags, sizeof(*record), 0, domain),
-		  sizeof(*record));
+	if (record) {
+		record->range_id = range;
+		record->time = time_or_now(time);
+		agent_end(record, record_head(RECORD_NVTX_END, flags, sizeof(*record), 0, domain),
+			  sizeof(*record));
+	}
+	if (agent_unlikely(range == atomic_load_explicit(&nvtx_state.window_range, memory_order_relaxed)))
+		nvtx_window_ended();
 }
 
 void nvtx_mark_event(uint32_t domain, const struct nvtx_event *event)
@@ -333,13 +341,31 @@ static inline int straight(void)
 			    agent_pages.session.clock == RING_CLOCK_TSC);
 }
 
+/* Recording is on, or this range turns it on. */
+static inline int is_push_recorded(uint32_t domain, int32_t type, union nvtx_message message)
+{
+	return agent_on(RING_GATE_NVTX) ||
+	       (nvtx_window_is_awaited() && nvtx_window_opens_by_push(domain, type, message));
+}
+
+static inline int has_message(const struct nvtx_attributes *attributes)
+{
+	return attributes && attributes->size >= sizeof(*attributes);
+}
+
+static inline int push_ex_opens(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	return nvtx_window_is_awaited() && has_message(attributes) &&
+	       nvtx_window_opens_by_push(domain, attributes->message_type, attributes->message);
+}
+
 static __attribute__((noinline)) int push_a_otherwise(const char *message)
 {
 	struct nvtx_look look = { .key = message };
 	uint64_t *record;
 	int prepared;
 
-	if (!agent_on(RING_GATE_NVTX))
+	if (!is_push_recorded(0, NVTX_MESSAGE_ASCII, (union nvtx_message){ .ascii = message }))
 		return NVTX_UNTRACKED;
 	if (!message)
 		return push_text(nvtx_text_ascii(NULL));
@@ -417,7 +443,7 @@ static __attribute__((noinline)) int push_ex_otherwise(uint32_t domain,
 	uint64_t *record;
 	int prepared;
 
-	if (!agent_on(RING_GATE_NVTX))
+	if (!agent_on(RING_GATE_NVTX) && !push_ex_opens(domain, attributes))
 		return NVTX_UNTRACKED;
 	if (!plain_attributes(domain, attributes))
 		return push_any(domain, attributes);
@@ -457,7 +483,7 @@ int nvtx_domain_range_push_ex(struct nvtx_domain *domain, const struct nvtx_attr
 
 int nvtx_range_push_w(const wchar_t *message)
 {
-	if (!agent_on(RING_GATE_NVTX))
+	if (!is_push_recorded(0, NVTX_MESSAGE_WIDE, (union nvtx_message){ .wide = message }))
 		return NVTX_UNTRACKED;
 	return push_text(nvtx_text_wide(message));
 }
@@ -482,7 +508,7 @@ static inline __attribute__((always_inline)) int pop(uint32_t domain)
 	agent_tls.levels[domain] = level;
 	agent_end(record, record_short(RECORD_SHORT_POP, (unsigned)level, domain, arch_cycles()),
 		  sizeof(*record));
-	return level;
+	return agent_unlikely(is_end_of_window(domain, level)) ? nvtx_window_popped() : level;
 }
 
 int nvtx_range_pop(void)
@@ -495,21 +521,49 @@ int nvtx_domain_range_pop(struct nvtx_domain *domain)
 	return straight() ? pop(nvtx_domain_id(domain)) : pop_otherwise(nvtx_domain_id(domain));
 }
 
+const char nvtx_cost_name[] = "twenty characters ab";
+
 /* Whether a window is open or not: what it would cost if it were. */
 void nvtx_cost_pair(void)
 {
-	push_a("twenty characters ab");
+	struct nvtx_look look = { .key = nvtx_cost_name };
+	struct agent_thread_memory *memory = agent_memory();
+
+	/* A closed gate keeps the other way from giving the name its number. */
+	if (memory && nvtx_recent_at(memory, nvtx_recent_number(look.key, 0))->key != look.key)
+		prepare_short(&look);
+	push_a(nvtx_cost_name);
 	pop(0);
+}
+
+/* Whether a range that starts is recorded; NVTX_OPENS_OWN: its end closes the window. */
+static inline enum nvtx_opens start_is_recorded(uint32_t domain, int32_t type, union nvtx_message message)
+{
+	if (agent_on(RING_GATE_NVTX))
+		return NVTX_OPENS_ANOTHERS;
+	return nvtx_window_is_awaited() ? nvtx_window_opens(domain, type, message) : NVTX_OPENS_NOTHING;
+}
+
+static uint64_t start_event(uint32_t domain, const struct nvtx_event *event, enum nvtx_opens opens)
+{
+	uint64_t range = nvtx_start_event(domain, event);
+
+	if (agent_unlikely(opens == NVTX_OPENS_OWN))
+		nvtx_window_is(range);
+	return range;
 }
 
 static uint64_t start_ex(uint32_t domain, const struct nvtx_attributes *attributes)
 {
+	int named = has_message(attributes);
+	enum nvtx_opens opens = start_is_recorded(domain, named ? attributes->message_type : NVTX_MESSAGE_NONE,
+						  named ? attributes->message : (union nvtx_message){ .ascii = NULL });
 	struct nvtx_event event;
 
-	if (!agent_on(RING_GATE_NVTX))
+	if (opens == NVTX_OPENS_NOTHING)
 		return 0;
 	event = event_from(domain, attributes);
-	return nvtx_start_event(domain, &event);
+	return start_event(domain, &event, opens);
 }
 
 uint64_t nvtx_range_start_ex(const struct nvtx_attributes *attributes)
@@ -523,21 +577,25 @@ uint64_t nvtx_domain_range_start_ex(struct nvtx_domain *domain,
 	return start_ex(nvtx_domain_id(domain), attributes);
 }
 
-static uint64_t start_text(struct nvtx_text text)
+static uint64_t start_text(int32_t type, union nvtx_message message)
 {
-	struct nvtx_event event = { .text = text };
+	enum nvtx_opens opens = start_is_recorded(0, type, message);
+	struct nvtx_event event = { .time = 0 };
 
-	return nvtx_start_event(0, &event);
+	if (opens == NVTX_OPENS_NOTHING)
+		return 0;
+	event.text = nvtx_text_message(type, message);
+	return start_event(0, &event, opens);
 }
 
 uint64_t nvtx_range_start_a(const char *message)
 {
-	return agent_on(RING_GATE_NVTX) ? start_text(nvtx_text_ascii(message)) : 0;
+	return start_text(NVTX_MESSAGE_ASCII, (union nvtx_message){ .ascii = message });
 }
 
 uint64_t nvtx_range_start_w(const wchar_t *message)
 {
-	return agent_on(RING_GATE_NVTX) ? start_text(nvtx_text_wide(message)) : 0;
+	return start_text(NVTX_MESSAGE_WIDE, (union nvtx_message){ .wide = message });
 }
 
 void nvtx_range_end(uint64_t range)

@@ -12,6 +12,7 @@
  *   layout.c    where the entries of a payload lie
  *   payload.c   events with binary payloads
  *   counters.c  counters and their samples
+ *   window.c    ranges that open and close the capture window
  */
 #ifndef SONDE_AGENT_NVTX_H
 #define SONDE_AGENT_NVTX_H
@@ -62,6 +63,7 @@ struct nvtx_domain {
 struct nvtx_string {
 	struct nvtx_node node;
 	uint64_t id;
+	uint32_t awaited; /* the window may wait for a range of this name */
 	char text[];
 };
 
@@ -111,6 +113,15 @@ struct nvtx_level {
 	int32_t level;
 };
 
+/* A name that is not the one a window waits for: the recorder was told of it. */
+#define NVTX_SEEN 8u
+#define NVTX_SEEN_TEXT 32u
+struct nvtx_seen {
+	_Atomic(const void *) key; /* where the program keeps it; NULL = none yet */
+	_Atomic uint64_t what;     /* hash and domain */
+	char text[NVTX_SEEN_TEXT]; /* its begin, if it is ASCII */
+};
+
 #define NVTX_STRING_BUCKETS (1u << 17)
 #define NVTX_OTHER_BUCKETS (1u << 12)
 
@@ -121,6 +132,11 @@ struct nvtx_state {
 	_Atomic uint32_t cut_reported;
 	_Atomic uint32_t domains_reported;
 	_Atomic uint32_t times_reported;
+	_Atomic uint32_t awaited_domain; /* its id, once there is one of the name that the window waits for */
+	_Atomic uint64_t window_range;   /* the window lasts until this range's end; 0 = until none's */
+	_Atomic uint32_t window_gate;    /* of that window */
+	_Atomic uint32_t seen_looks;     /* at names while a window is waited for */
+	struct nvtx_seen seen[NVTX_SEEN];
 	_Atomic(struct nvtx_node *) strings[NVTX_STRING_BUCKETS];
 	_Atomic(struct nvtx_node *) others[NVTX_OTHER_BUCKETS];
 };
@@ -209,8 +225,28 @@ uint64_t nvtx_start_event(uint32_t domain, const struct nvtx_event *event);
 void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t time);
 void nvtx_mark_event(uint32_t domain, const struct nvtx_event *event);
 
+/* While a window is closed: whether a range is the one that opens it. It is open then, and belongs to this thread's
+ * range unless another's was quicker, or its end is without meaning. */
+enum nvtx_opens { NVTX_OPENS_NOTHING, NVTX_OPENS_ANOTHERS, NVTX_OPENS_OWN };
+AGENT_COLD enum nvtx_opens nvtx_window_opens(uint32_t domain, int32_t type, union nvtx_message message);
+/* The same for a push, whose pop will be the end. */
+AGENT_COLD int nvtx_window_opens_by_push(uint32_t domain, int32_t type, union nvtx_message message);
+/* The end of the range that opened the window: after its own record. Returns its level. */
+AGENT_COLD int nvtx_window_popped(void);
+AGENT_COLD void nvtx_window_ended(void);
+AGENT_COLD void nvtx_window_is(uint64_t range);
+/* A domain or a registered string of this name has come. */
+void nvtx_window_domain(const struct nvtx_domain *domain);
+int nvtx_window_awaits(const char *name, uint32_t size);
+
+static inline int nvtx_window_is_awaited(void)
+{
+	return agent_unlikely(atomic_load_explicit(&agent_pages.session.nvtx_wait, memory_order_relaxed) != 0);
+}
+
 /* A push and a pop whether a window is open or not, for measuring what they cost. */
 void nvtx_cost_pair(void);
+extern const char nvtx_cost_name[]; /* of its range */
 
 /* A number for this life of this thread, unique in the process. */
 uint64_t nvtx_thread_life(void);

@@ -1,9 +1,12 @@
 #include "fake_agent.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fmt/cuda_wire.h"
 
 struct fake_chunk {
 	struct ring_chunk chunk;
@@ -106,6 +109,12 @@ void agent_new_window(uint32_t gate)
 	memset(agent_memory()->levels, 0, sizeof(agent_memory()->levels));
 	agent_tls.ranges = 0;
 	agent_memory()->window = gate;
+	agent_memory()->capture = 0;
+}
+
+int agent_owns_window(void)
+{
+	return !fake_agent.others;
 }
 
 static void *begin(uint32_t size)
@@ -249,5 +258,25 @@ void fake_agent_each(void (*visit)(const uint64_t *record, void *data), void *da
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
+	return 1;
+}
+
+int agent_ask_window(uint32_t request, uint32_t source)
+{
+	struct record_capture *record = agent_begin_definition(sizeof(*record));
+
+	assert(record);
+	record->time = agent_now();
+	agent_end(record, record_head(RECORD_CAPTURE, request, sizeof(*record), source, 0), sizeof(*record));
+	if (request == CAPTURE_START)
+		fake_agent.asked_start++;
+	else
+		fake_agent.asked_stop++;
+	if (fake_agent.deaf)
+		return 0;
+	if (request == CAPTURE_START)
+		agent_pages.session.gate = ring_gate(RING_GATE_NVTX, fake_agent.asked_start);
+	else
+		agent_pages.session.gate = 0;
 	return 1;
 }

@@ -14,6 +14,9 @@ struct fake_agent {
 	_Atomic int no_slots;
 	int recycle;
 	_Atomic uint64_t revived, measured;
+	int deaf;                        /* nobody answers when a window is asked for */
+	int others;                      /* another thread's window opens */
+	unsigned asked_start, asked_stop;
 	char last_diagnostic[512];
 };
 

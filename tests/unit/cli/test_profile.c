@@ -213,6 +213,43 @@ static void test_nothing_asked_for_is_no_loss(void **state)
 	cli_run_release(&run);
 }
 
+/* The last @ divides, unless a backslash stands before it. */
+static void test_nvtx_capture(void **state)
+{
+	static const struct {
+		const char *text, *range, *domain;
+		bool any;
+	} cases[] = {
+		{ "step", "step", "", false },
+		{ "step@ml", "step", "ml", false },
+		{ "step@*", "step", "", true },
+		{ "step@", "step", "", false },
+		{ "a@b@c", "a@b", "c", false },
+		{ "a\\@b", "a@b", "", false },
+		{ "a\\@b@c\\@d", "a@b", "c@d", false },
+		{ "*@*", "*", "", true },
+		{ "back\\slash", "back\\slash", "", false },
+	};
+	const struct nvtx_capture *capture = &record_double.options.nvtx_capture;
+	struct cli_run run;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CLI_RUN(&run, "profile", "-t", "osrt", "-c", "nvtx", "-p", cases[i].text, "true");
+		assert_int_equal(run.status, 0);
+		assert_string_equal(capture->range, cases[i].range);
+		assert_string_equal(capture->domain, cases[i].domain);
+		assert_int_equal(capture->any_domain, cases[i].any);
+		assert_int_equal(record_double.options.capture_range, CAPTURE_RANGE_NVTX);
+		assert_true(record_double.options.trace & TRACE_BIT(TRACE_NVTX));
+		cli_run_release(&run);
+	}
+	CLI_RUN(&run, "profile", "-c", "nvtx", "true");
+	assert_int_equal(run.status, 1);
+	assert_non_null(strstr(run.err, "--nvtx-capture"));
+	cli_run_release(&run);
+}
+
 /* Command lines that people's scripts hold today. */
 static void test_lines_in_use(void **state)
 {
@@ -323,8 +360,8 @@ static void test_capture_ranges(void **state)
 	record_double.calls = 0;
 	CLI_RUN(&run, "profile", "-c", "cudaProfilerApi", "--capture-range-end=repeat:0", "true");
 	assert_not_started(&run, "1 or more");
-	CLI_RUN(&run, "profile", "-c", "nvtx", "true");
-	assert_contains(run.err, "--capture-range=nvtx is not built yet; everything is recorded");
+	CLI_RUN(&run, "profile", "-c", "hotkey", "true");
+	assert_contains(run.err, "--capture-range=hotkey is not built yet; everything is recorded");
 	assert_int_equal(o->capture_range, CAPTURE_RANGE_NONE);
 	cli_run_release(&run);
 }
@@ -426,6 +463,7 @@ int main(void)
 		TEST(test_usage_errors),
 		TEST(test_notes),
 		TEST(test_nothing_asked_for_is_no_loss),
+		TEST(test_nvtx_capture),
 		TEST(test_lines_in_use),
 		TEST(test_cuda_options),
 		TEST(test_capture_ranges),

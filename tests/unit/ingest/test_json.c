@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,101 @@ static void nesting_is_bounded(void **state)
 	assert_false(reads(text, sizeof(text)));
 }
 
+/* An object whose members are named after `names`, each with its place as the value, is read back; `blank` stands around the colons
+ * and behind commas. */
+static void assert_names(struct json_name *kept, const char *const *names, unsigned count, const char *blank)
+{
+	struct json_value key, value;
+	struct buf text = BUF_INIT;
+	struct json j;
+	int64_t place;
+	int first = 1;
+
+	buf_puts(&text, "{");
+	for (unsigned i = 0; i < count; i++)
+		buf_printf(&text, "%s%s\"%s\"%s:%s%u", i ? "," : "", blank, names[i], blank, blank, i);
+	/* Names are only expected where enough text follows. */
+	buf_printf(&text, "}%200s", "");
+	json_begin(&j, text.data, text.len);
+	j.names = kept;
+	for (unsigned i = 0; i < count; i++) {
+		assert_int_equal(json_next_member(&j, &first, &key), 1);
+		assert_true(json_equals(&key, names[i]));
+		assert_int_equal(json_value(&j, &value), 0);
+		assert_true(json_integer(&value, &place));
+		assert_int_equal(place, i);
+		if (key.name)
+			assert_memory_equal(kept[key.name - 1].text + 1, names[i], key.len);
+	}
+	assert_int_equal(json_next_member(&j, &first, &key), 0);
+	assert_int_equal(json_peek(&j), 0);
+	buf_release(&text);
+}
+
+static void names_are_told_apart(void **state)
+{
+	static const char *const these[] = { "a", "ab", "", "abcdef", "abcdefg", "abcdefgh", "a", "a name of three words and more" };
+	static const char *const those[] = { "a", "b", "", "abcdeg", "abcdefg:", "abcdefghi", "ab",
+					     "a name that is longer than all of those that are kept, by some" };
+	static const char *const blanks[] = { "", " ", "\n    ", "\t", "\r\n" };
+	struct json_name *kept = calloc(JSON_NAMES, sizeof(*kept));
+
+	assert_non_null(kept);
+	for (unsigned i = 0; i < 30; i++)
+		assert_names(kept, i % 3 ? these : those, 8, blanks[i / 2 % 5]);
+	free(kept);
+}
+
+static void names_without_end(void **state)
+{
+	struct json_name *kept = calloc(JSON_NAMES, sizeof(*kept));
+	char text[64];
+	const char *name = text;
+
+	assert_non_null(kept);
+	for (unsigned i = 0; i < 4 * JSON_NAMES; i++) {
+		snprintf(text, sizeof(text), "name %u", i);
+		assert_names(kept, &name, 1, "");
+		assert_names(kept, &name, 1, " ");
+	}
+	free(kept);
+}
+
+static int members_of(const char *text, struct json_name *kept)
+{
+	struct json_value key, value;
+	struct json j;
+	int first = 1, count = 0, r;
+
+	json_begin(&j, text, strlen(text));
+	j.names = kept;
+	while ((r = json_next_member(&j, &first, &key)) > 0) {
+		if (json_value(&j, &value) < 0)
+			return -1;
+		count++;
+	}
+	return r < 0 ? -1 : count;
+}
+
+/* What is expected does not make up for what is wrong. */
+static void malformed_with_names(void **state)
+{
+#define BEHIND "                                                                                                                        "
+	struct json_name *kept = calloc(JSON_NAMES, sizeof(*kept));
+
+	assert_non_null(kept);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(members_of("{\"a\": 1, \"b\": 2}" BEHIND, kept), 2);
+		assert_int_equal(members_of("{\"a\": 1 \"b\": 2}" BEHIND, kept), -1);
+		assert_int_equal(members_of("{\"a\": 1,, \"b\": 2}" BEHIND, kept), -1);
+		assert_int_equal(members_of("{, \"a\": 1}" BEHIND, kept), -1);
+		assert_int_equal(members_of("{\"a\" 1}" BEHIND, kept), -1);
+		assert_int_equal(members_of("{\"a\": 1, \"b\": }" BEHIND, kept), -1);
+		assert_int_equal(members_of("{\"a\": 1, \"b\": 2", kept), -1);
+	}
+	free(kept);
+}
+
 static void assert_short(const char *name, const char *want)
 {
 	size_t len;
@@ -157,6 +253,9 @@ int main(void)
 		cmocka_unit_test(escapes_are_taken_apart),
 		cmocka_unit_test(cut_anywhere_it_is_refused),
 		cmocka_unit_test(nesting_is_bounded),
+		cmocka_unit_test(names_are_told_apart),
+		cmocka_unit_test(names_without_end),
+		cmocka_unit_test(malformed_with_names),
 		cmocka_unit_test(short_names),
 	};
 

@@ -121,6 +121,9 @@ static void test_time_conditions(void **state)
 		"end < 300", "start > 499.5", "start <= 1200.5", "start >= 100 AND end <= 1100", "start > 'x'",
 		"start >= '1200'", "start IS NULL", "start > 9e99", "end > -1e30", "start IN (100, 2000, 7)",
 		"eventType = 59.0", "eventType > 59", "globalTid < 5", "start = 1500.5",
+		"eventType < 60.0", "eventType <= 59.5", "eventType = 59.5", "eventType > 9.1e18", "eventType < 9.3e18",
+		"eventType = '59'", "eventType = 59 AND start > 500", "eventType = 59 AND start = 1500",
+		"globalTid = 5 AND eventType = 59", "eventType = -59",
 	};
 	char fast[512], slow[512], expected[64];
 
@@ -133,6 +136,33 @@ static void test_time_conditions(void **state)
 		snprintf(expected, sizeof(expected), "%s", ask(*state, slow));
 		assert_string_equal(ask(*state, fast), expected);
 	}
+}
+
+/* Texts are compared before SQLite sees the rows: with its own answer they must agree. */
+static void test_text_conditions(void **state)
+{
+	static const char *const conditions[] = {
+		"text = 'step'", "text = 'STEP'", "text = 'STEP' COLLATE NOCASE", "text = ''", "text = 'no such'", "text = NULL",
+		"text = 59", "text = x'73746570'", "text IN ('step', 'load')", "text = 'step' AND text = 'load'",
+		"text = 'step' AND start > 100 AND eventType = 59", "text = 'step' OR text = 'load'", "text > 'load'",
+		"'load' = text", "jsonText = '{}'", "text = 'ste' || 'p'", "text IS NULL",
+	};
+	char fast[512], slow[512], expected[256];
+
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+		snprintf(slow, sizeof(slow), "SELECT group_concat(start) FROM (SELECT start, eventType, text, jsonText FROM NVTX_EVENTS "
+			 "ORDER BY start LIMIT -1) WHERE %s", conditions[i]);
+		snprintf(expected, sizeof(expected), "%s", ask(*state, slow));
+		snprintf(fast, sizeof(fast), "SELECT group_concat(start) FROM (SELECT start FROM NVTX_EVENTS WHERE %s ORDER BY start)",
+			 conditions[i]);
+		assert_string_equal(ask(*state, fast), expected);
+		snprintf(fast, sizeof(fast), "SELECT group_concat(start) FROM (SELECT start FROM NVTX_EVENTS WHERE %s ORDER BY +start)",
+			 conditions[i]);
+		assert_string_equal(ask(*state, fast), expected);
+	}
+	/* One question after the other, each with its own text. */
+	expect(state, "WITH asked(t) AS (VALUES('step'), ('load'), ('no such'), (NULL), ('step')) SELECT t, (SELECT count(*) FROM "
+		      "NVTX_EVENTS WHERE text = t) FROM asked", "step|3;load|2;no such|0;|0;step|3");
 }
 
 static void test_rowids_are_stable(void **state)
@@ -160,6 +190,11 @@ static void test_string_look_up(void **state)
 	expect(state, "SELECT count(*) FROM StringIds a JOIN StringIds b ON a.id = b.id WHERE a.value = b.value AND "
 		      "a.value = 'gemm, big'", "1");
 	expect(state, "SELECT value FROM StringIds WHERE id IN (0, -1, 999999999, 'x', NULL)", "");
+	expect(state, "WITH asked(t) AS (VALUES('load'), ('no such'), (NULL), (5), ('step'), ('')) SELECT t, (SELECT count(*) FROM "
+		      "StringIds WHERE value = t) FROM asked", "load|1;no such|0;|0;5|0;step|1;|0");
+	expect(state, "SELECT count(*) FROM StringIds WHERE value = 'LOAD'", "0");
+	expect(state, "SELECT count(*) FROM StringIds WHERE value = 'LOAD' COLLATE NOCASE", "1");
+	expect(state, "SELECT count(*) FROM NVTX_EVENTS WHERE textId IN (SELECT id FROM StringIds WHERE value = 'step')", "1");
 	assert_non_null(strstr(ask(*state, "EXPLAIN QUERY PLAN SELECT * FROM StringIds WHERE id = 5"), "INDEX 1"));
 }
 
@@ -209,7 +244,8 @@ int main(void)
 		cmocka_unit_test(test_payloads), cmocka_unit_test(test_open_range_has_no_end),
 		cmocka_unit_test(test_domains_and_categories), cmocka_unit_test(test_processes_and_threads),
 		cmocka_unit_test(test_lives_do_not_mix), cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_time_conditions), cmocka_unit_test(test_rowids_are_stable),
+		cmocka_unit_test(test_time_conditions), cmocka_unit_test(test_text_conditions),
+		cmocka_unit_test(test_rowids_are_stable),
 		cmocka_unit_test(test_joins_written_for_nsys),
 		cmocka_unit_test(test_string_look_up), cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_group_stats_errors), cmocka_unit_test(test_group_stats_of_reals),
