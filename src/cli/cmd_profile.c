@@ -107,6 +107,8 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 
 	if (answer_value_help(cli, fields, parsed))
 		return 0;
+	if (fields->session)
+		fprintf(cli->err, "%s: --session is of 'launch' and 'start'; the run goes on without it\n", cli_name(cli));
 	fields->exports = profile_exports(parsed);
 	setup.options.command_line = cli->command_line;
 	if (profile_setup_fill(&setup, fields, parsed, parsed->words, &err) < 0) {

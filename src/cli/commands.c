@@ -8,10 +8,10 @@
 #include "cli/nsys_link.h"
 
 extern const struct command profile_command, stats_command, sql_command, export_command, import_command,
-	recover_command, symbolize_command, doctor_command, help_command, nvprof_command;
-/* Not built yet: nsys_planned.c and nsys_status.c. */
-extern const struct command launch_command, start_command, stop_command, cancel_command, shutdown_command,
-	sessions_command, status_command, analyze_command, recipe_command, view_command;
+	recover_command, symbolize_command, doctor_command, help_command, nvprof_command, launch_command, start_command,
+	stop_command, cancel_command, shutdown_command, sessions_command, status_command;
+/* Not built yet: nsys_planned.c. */
+extern const struct command analyze_command, recipe_command, view_command;
 
 static const struct command *const all_commands[] = {
 	&profile_command,

@@ -5,11 +5,13 @@
 
 #include "cli/command.h"
 #include "cli/doctor.h"
+#include "cli/session_commands.h"
 
 struct status_fields {
 	bool environment;
 	bool network;
 	bool all;
+	const char *session;
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct status_fields, field)
@@ -20,7 +22,7 @@ static const struct option_spec status_specs[] = {
 	{ .name = "network", .letter = 'n', FIELD(BOOL, network), .initial = "false", .tag = "what",
 	  .help = "Whether network cards can be sampled. Not built yet." },
 	{ .name = "all", FIELD(BOOL, all), .initial = "false", .tag = "what", .help = "All of these." },
-	{ .name = "session", .type = OPTION_TEXT, .state = OPTION_PLANNED, .arg = "name", .tag = "what",
+	{ .name = "session", FIELD(TEXT, session), .arg = "name", .tag = "what",
 	  .help = "The session asked about." },
 };
 
@@ -83,7 +85,7 @@ static int run_status(struct cli *cli, int argc, char **argv)
 {
 	struct status_fields fields = { 0 };
 	struct options_parsed parsed;
-	int status;
+	int status = 0;
 
 	if (!command_parse(cli, &status_command, argc, argv, &fields, &parsed, &status))
 		return status;
@@ -92,10 +94,9 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	if (fields.network || fields.all)
 		command_fail(cli, &status_command, "The network is not sampled yet");
 	if (!fields.environment && !fields.network && !fields.all)
-		command_fail(cli, &status_command, "Sessions are not built yet; there is none ('%s status -e' tells what "
-			     "this machine allows)", cli_name(cli));
+		status = sessions_print_status(cli, &status_command, fields.session);
 	options_release(&parsed);
-	return 0;
+	return status;
 }
 
 const struct command status_command = {
@@ -103,9 +104,8 @@ const struct command status_command = {
 	.summary = "Say what sessions do, or what this machine allows (-e)",
 	.synopsis = "[options]",
 	.description = "With -e: whether this machine lets CPU time be sampled, in nsys's words; 'sonde doctor' tells "
-		       "more. Sessions are not built yet.",
+		       "more. Without options: the sessions there are, as 'sessions list' has them.",
 	.options = &status_options,
 	.words = COMMAND_NO_WORDS,
-	.planned = true,
 	.run = run_status,
 };

@@ -263,8 +263,8 @@ static const struct option_spec profile_specs[] = {
 	{ .name = "command-file", FIELD(TEXTS, command_files), .arg = "file", .tag = "environment",
 	  .help = "Read options from a file: words as in a shell, '#' begins a comment. The command "
 		  "line wins. Can be repeated." },
-	{ .name = "session", PLANNED(TEXT), .flags = OPTION_HIDDEN, .arg = "name", .tag = "environment",
-	  .help = "Name of the session that 'launch' and 'start' of nsys join." },
+	{ .name = "session", FIELD(TEXT, session), .flags = OPTION_HIDDEN, .arg = "name", .tag = "environment",
+	  .help = "Name of the session that 'start' means." },
 	{ .name = "run-as", PLANNED(TEXT), .arg = "user", .tag = "environment",
 	  .help = "Run the program as another user." },
 

@@ -42,6 +42,7 @@ struct profile_fields {
 	bool stats;
 	uint64_t exports;
 	const char *session_name;
+	const char *session;        /* of launch and start */
 	struct option_texts command_files;
 };
 

@@ -78,7 +78,7 @@ int agents_listen(struct recorder *r, struct error *err)
 
 static void drop_connection(struct recorder *r, struct connection *c)
 {
-	close(c->source.fd);
+	recorder_close_source(r, &c->source);
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;

@@ -19,6 +19,7 @@
 #include "record/perf/sched.h"
 #include "record/osrt.h"
 #include "record/ranges.h"
+#include "record/slices.h"
 #include "record/space.h"
 #include "record/stacks.h"
 #include "record/window.h"
@@ -306,7 +307,7 @@ static int mail_waiting(struct drain *d)
 	int waiting;
 
 	pthread_mutex_lock(&d->lock);
-	waiting = d->first || d->finish;
+	waiting = d->first || d->finish || d->hold;
 	pthread_mutex_unlock(&d->lock);
 	return waiting;
 }
@@ -348,6 +349,35 @@ static void pause_between_rounds(struct drain *d)
 	nanosleep(&t, NULL);
 }
 
+/* A program may write faster than this reads: then what came so far is enough. */
+#define HOLD_ROUNDS 100
+
+static void hold_if_asked(struct drain *d)
+{
+	int asked;
+
+	pthread_mutex_lock(&d->lock);
+	asked = d->hold;
+	pthread_mutex_unlock(&d->lock);
+	if (!asked)
+		return;
+	/* One whole round at least that began after it was asked for. */
+	for (int i = 0; i < HOLD_ROUNDS; i++) {
+		round_over_rings(d);
+		if (!d->more)
+			break;
+	}
+	perf_hold(&d->perf);
+	session_snapshot(&d->session, 1);
+	pthread_mutex_lock(&d->lock);
+	d->held = 1;
+	pthread_cond_broadcast(&d->changed);
+	while (d->hold)
+		pthread_cond_wait(&d->changed, &d->lock);
+	d->held = 0;
+	pthread_mutex_unlock(&d->lock);
+}
+
 static void *drain_main(void *argument)
 {
 	struct drain *d = argument;
@@ -358,6 +388,7 @@ static void *drain_main(void *argument)
 	while (!finish) {
 		atomic_fetch_add_explicit(&d->doorbell->rounds, 1, memory_order_relaxed);
 		finish = read_mailbox(d);
+		hold_if_asked(d);
 		round_over_rings(d);
 		end_dead(d, finish);
 		if (finish)
@@ -381,11 +412,60 @@ int drain_start(struct drain *d, struct error *err)
 	d->last = &d->first;
 	d->pause_ns = PAUSE_LONGEST;
 	pthread_mutex_init(&d->lock, NULL);
+	pthread_cond_init(&d->changed, NULL);
 	session_snapshot(&d->session, 1);
 	r = pthread_create(&d->thread, NULL, drain_main, d);
 	if (r)
 		return error_set_errno(err, r, "cannot start the drain thread");
 	return 0;
+}
+
+void drain_hold(struct drain *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->hold = 1;
+	pthread_mutex_unlock(&d->lock);
+	wake(d);
+	pthread_mutex_lock(&d->lock);
+	while (!d->held)
+		pthread_cond_wait(&d->changed, &d->lock);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void drain_let_go(struct drain *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->hold = 0;
+	pthread_cond_broadcast(&d->changed);
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void forget_thread(struct session *s, struct traced_process *p, struct traced_thread *t)
+{
+	for (uint32_t i = 0; i < t->domain_count; i++)
+		slices_end_all(s, p, t, t->domains[i], s->now);
+}
+
+void drain_forget_open(struct drain *d)
+{
+	struct session *s = &d->session;
+
+	for (struct traced_process *p = s->processes; p; p = p->next) {
+		process_tell_losses(s, p);
+		for (uint32_t i = 0; i < p->thread_cap; i++)
+			if (p->threads[i])
+				forget_thread(s, p, p->threads[i]);
+		ranges_end_all(s, p, s->now);
+	}
+}
+
+void drain_finish_copy(struct drain *d)
+{
+	struct session *s = &d->session;
+
+	while (s->processes)
+		process_end(s, s->processes, s->now);
+	perf_finish_copy(&d->perf);
 }
 
 void drain_finish(struct drain *d)
@@ -415,5 +495,6 @@ void drain_release(struct drain *d)
 	roster_release(&s->roster);
 	timebase_release(&s->time);
 	ring_batch_free(d->batch);
+	pthread_cond_destroy(&d->changed);
 	pthread_mutex_destroy(&d->lock);
 }

@@ -42,6 +42,9 @@ struct drain {
 	pthread_mutex_t lock;
 	struct mail *first, **last;     /* under lock */
 	int finish;                     /* under lock: read the rest, then stop */
+	int hold;                       /* under lock: the thread is to wait, all rings read */
+	int held;                       /* under lock: it does */
+	pthread_cond_t changed;         /* of these two */
 	int full;                       /* under lock: the disk is full */
 	struct error write_error;       /* under lock, with full */
 	int64_t last_tick;
@@ -58,6 +61,14 @@ void drain_post(struct drain *d, struct mail *mail);
 struct mail *drain_mail(enum mail_kind kind);
 void drain_diagnose(struct drain *d, int severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Everything written by now is read, and the thread waits until it is let go. */
+void drain_hold(struct drain *d);
+void drain_let_go(struct drain *d);
+/* While it is held: what is open belongs to the report before, where it has its end. */
+void drain_forget_open(struct drain *d);
+/* In a copy of the process made while the thread was held: all processes end now. The rings are not touched, they
+ * are the original's. */
+void drain_finish_copy(struct drain *d);
 /* Reads everything that is left, ends all processes and returns when the thread has. */
 void drain_finish(struct drain *d);
 void drain_release(struct drain *d);

@@ -103,10 +103,8 @@ static void fill_result(struct recorder *r, struct record_result *result, int fi
 	result->bytes = stat(result->path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-void recorder_finish(struct recorder *r, struct control_message *ret)
+static void stop_all(struct recorder *r)
 {
-	int result;
-
 	gate_set(r->page, 0);
 	perf_window(&r->drain.perf, 0);
 	/* Who comes now is turned away at once instead of waiting for an answer. */
@@ -116,6 +114,12 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 		watch_find_strays(r);
 	watch_name_leftovers(r);
 	drain_finish(&r->drain);
+}
+
+void recorder_write_report(struct recorder *r, struct control_message *ret)
+{
+	int result;
+
 	if (r->drain.gpu.notes.len)
 		recorder_note(r, "%s", buf_cstr(&r->drain.gpu.notes));
 	if (r->options->cpu.resolve_symbols)
@@ -136,7 +140,21 @@ void recorder_finish(struct recorder *r, struct control_message *ret)
 	result = report_writer_finish(r->drain.session.writer, &ret->error);
 	ret->value = result;
 	fill_result(r, &ret->result, result == 0);
+}
+
+void recorder_finish(struct recorder *r, struct control_message *ret)
+{
+	stop_all(r);
+	recorder_write_report(r, ret);
 	/* The report is safe: now those who did not listen may be ended. */
 	if (r->watches && r->options->kill_signal && r->interrupts && !r->killed)
 		watch_kill_all(r, r->options->kill_signal);
+}
+
+void recorder_finish_idle(struct recorder *r, struct control_message *ret)
+{
+	stop_all(r);
+	report_writer_abandon(r->drain.session.writer);
+	*ret = (struct control_message){ .kind = CONTROL_RESULT };
+	snprintf(ret->result.notes, sizeof(ret->result.notes), "%s", buf_cstr(&r->notes));
 }

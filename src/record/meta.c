@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "record/recorder.h"
+#include "record/steering.h"
 
 extern char **environ;
 
@@ -150,7 +151,8 @@ void meta_begin(struct recorder *r)
 	if (getcwd(cwd, sizeof(cwd)))
 		put(s, "cwd", cwd);
 	put(s, "sonde_version", SONDE_VERSION);
-	put(s, "output", r->path);
+	if (!r->steering)
+		put(s, "output", r->path);
 	put_sources(s, o->trace);
 	put(s, "clock", s->time.use_tsc ? "tsc" : "monotonic_raw");
 	if (!o->discard_environment)
@@ -204,7 +206,9 @@ void meta_end(struct recorder *r)
 	struct session *s = &r->drain.session;
 
 	session_fact(s, "duration_ns", s->now);
-	session_fact(s, "windows", r->windows);
+	if (r->steering)
+		put(s, "output", r->path);
+	session_fact(s, "windows", r->windows - (r->steering ? r->steering->windows_before : 0));
 	session_fact(s, "tsc_hz", tick_rate(s));
 	session_fact(s, "cost_pair_ps", s->cost_pair_ps);
 	session_fact(s, "cost_clock_ps", s->cost_clock_ps);

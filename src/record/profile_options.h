@@ -101,6 +101,7 @@ struct profile_options {
 	struct nvtx_capture nvtx_capture;
 	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
+	bool interactive;    /* nothing is recorded until another command says so: record/steering.h */
 	int64_t delay_ns;    /* recording begins this long after the program */
 	int64_t duration_ns; /* and ends this long after it began; 0: no limit */
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "record/finish.h"
+#include "record/steering.h"
 #include "record/window.h"
 
 #define SECOND 1000000000ll
@@ -114,7 +115,17 @@ static int send_control(struct recorder *r, const struct control_message *messag
 	return send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static int open_output(struct recorder *r, pid_t pid, struct error *err)
+/* A session's writer takes a name only for a capture. */
+static int begin_report(struct recorder *r, char *ret_note, size_t note_size, struct error *err)
+{
+	struct session *s = &r->drain.session;
+
+	if (r->steering)
+		return report_writer_unpark(s->writer, r->path, r->options->force_overwrite, ret_note, note_size, err);
+	return report_writer_open(&s->writer, r->path, r->options->force_overwrite, ret_note, note_size, err);
+}
+
+int recorder_open_output(struct recorder *r, pid_t pid, struct error *err)
 {
 	const struct profile_options *o = r->options;
 	char note[1024] = "";
@@ -124,8 +135,7 @@ static int open_output(struct recorder *r, pid_t pid, struct error *err)
 		number = o->output_path(o, pid, number, r->path, sizeof(r->path), err);
 		if (number < 0)
 			return number;
-		result = report_writer_open(&r->drain.session.writer, r->path, o->force_overwrite,
-					    note, sizeof(note), err);
+		result = begin_report(r, note, sizeof(note), err);
 		/* Somebody else took the number in the meantime. */
 		if (number == 0 || (result != -EEXIST && result != -EBUSY))
 			break;
@@ -150,6 +160,12 @@ static int wait_for(struct recorder *r, struct source *source)
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
 
 	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, source->fd, &event);
+}
+
+void recorder_close_source(struct recorder *r, const struct source *source)
+{
+	epoll_ctl(r->epoll, EPOLL_CTL_DEL, source->fd, NULL);
+	close(source->fd);
 }
 
 static uint64_t ticks_since_boot(void)
@@ -184,7 +200,8 @@ static void open_perf(struct recorder *r)
 static int set_up(struct recorder *r, pid_t pid, struct error *err)
 {
 	struct clock_snapshot first;
-	int result = open_output(r, pid, err);
+	int result = r->options->interactive ? report_writer_open_parked(&r->drain.session.writer, err) :
+					       recorder_open_output(r, pid, err);
 
 	if (result < 0)
 		return result;
@@ -196,6 +213,8 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	clock_take_snapshot(clock_tsc_trusted(), &first);
 	timebase_init(&r->drain.session.time, clock_tsc_trusted(), first.raw);
 	roster_init(&r->drain.session.roster);
+	if (r->options->interactive && (result = steering_begin(r, err)) < 0)
+		return result;
 	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
 		return result;
 	if (window_prepare(r) < 0 || (r->capture.fd && wait_for(r, &r->capture) < 0))
@@ -206,7 +225,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	meta_begin(r);
 	open_perf(r);
 	meta_sampling(r);
-	if (r->options->delay_ns == 0)
+	if (r->options->delay_ns == 0 && !r->options->interactive)
 		window_begin(r);
 	gpu_monitor_wait(&r->drain.gpu, &r->options->gpu);
 	perf_start_poller(&r->drain.perf, r->drain.doorbell);
@@ -221,6 +240,8 @@ static void discard(struct recorder *r)
 	if (!r->drain.session.writer)
 		return;
 	report_writer_abandon(r->drain.session.writer);
+	if (r->options->interactive)
+		return; /* its file has no name */
 	snprintf(path, sizeof(path), "%s.part", r->path);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s.journal", r->path);
@@ -269,7 +290,8 @@ static void on_control(struct recorder *r)
 	switch (message.kind) {
 	case CONTROL_STARTED:
 		r->started = 1;
-		r->start_at = recorder_now() + r->options->delay_ns;
+		if (!r->options->interactive)
+			r->start_at = recorder_now() + r->options->delay_ns;
 		return;
 	case CONTROL_FAILED:
 		r->finish = -1;
@@ -316,6 +338,15 @@ static void on_event(struct recorder *r, struct source *source)
 	case SOURCE_CAPTURE:
 		window_requests(r);
 		return;
+	case SOURCE_STEER:
+		steering_accept(r);
+		return;
+	case SOURCE_STEER_CLIENT:
+		steering_readable(r, (struct steer_client *)source);
+		return;
+	case SOURCE_COPY:
+		steering_copy_done(r);
+		return;
 	case SOURCE_SIGNAL:
 		r->finish = 1;
 		return;
@@ -335,15 +366,15 @@ static void run_clock(struct recorder *r, int64_t now)
 	}
 }
 
-static void end_processes(struct recorder *r, int64_t now, int64_t grace)
+static void end_processes(struct recorder *r, int signal, int64_t now, int64_t grace)
 {
 	if (r->killed)
 		return;
 	r->killed = 1;
 	watch_find_strays(r);
 	if (r->target_gone)
-		watch_name_ended(r, r->options->kill_signal);
-	watch_kill_all(r, r->options->kill_signal);
+		watch_name_ended(r, signal);
+	watch_kill_all(r, signal);
 	if (!r->give_up_at || r->give_up_at > now + grace)
 		r->give_up_at = now + grace;
 }
@@ -363,7 +394,7 @@ static void after_target(struct recorder *r, int64_t now)
 	}
 	if (o->wait == PROFILE_WAIT_PRIMARY) {
 		if (o->kill_signal)
-			end_processes(r, now, CHILD_GRACE_NS);
+			end_processes(r, o->kill_signal, now, CHILD_GRACE_NS);
 		else
 			r->finish = 1;
 	} else if (r->interrupts && !r->give_up_at) {
@@ -379,7 +410,15 @@ static void after_recording(struct recorder *r, int64_t now)
 	if (!o->kill_signal || (r->recording_over == RECORDING_ENDED_BY_PROGRAM && !o->kill_given))
 		r->finish = 1;
 	else
-		end_processes(r, now, GRACE_NS);
+		end_processes(r, o->kill_signal, now, GRACE_NS);
+}
+
+void recorder_shut_down(struct recorder *r, int signal)
+{
+	if (signal)
+		end_processes(r, signal, recorder_now(), GRACE_NS);
+	else
+		r->finish = 1;
 }
 
 static void decide(struct recorder *r)
@@ -388,6 +427,7 @@ static void decide(struct recorder *r)
 	int target_ended = r->target_gone && !watch_find(r, r->target_pid);
 
 	run_clock(r, now);
+	steering_step(r, now);
 	if (r->finish)
 		return;
 	if (r->recording_over && window_is_settled(r, now))
@@ -406,9 +446,9 @@ static int timeout_ms(const struct recorder *r)
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		if (times[i] && times[i] < next)
 			next = times[i];
-	if (r->recording_over && !window_is_settled(r, now))
+	if ((r->recording_over || r->steering) && !window_is_settled(r, now))
 		next = now + SETTLE_STEP_NS;
-	if ((r->notices || r->connections) && next > now + SECOND / 5)
+	if ((r->notices || r->connections || (r->steering && r->steering->clients)) && next > now + SECOND / 5)
 		next = now + SECOND / 5;
 	if (next == INT64_MAX)
 		return -1;
@@ -485,16 +525,23 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 	send_control(r, message);
 	if (result < 0) {
 		discard(r);
+		if (r->steering)
+			steering_end(r, NULL);
 		return 1;
 	}
 	run(r);
 	if (r->finish < 0) {
 		drain_finish(&r->drain);
 		discard(r);
+	} else if (r->steering && !steering_owns_report(r)) {
+		recorder_finish_idle(r, message);
+		send_control(r, message);
 	} else {
 		recorder_finish(r, message);
 		send_control(r, message);
 	}
+	if (r->steering)
+		steering_end(r, message);
 	tear_down(r);
 	free(message);
 	free(r);

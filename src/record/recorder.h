@@ -17,7 +17,7 @@
 
 /* What an epoll event is about: first member of everything that is watched. */
 enum source_kind { SOURCE_CONTROL, SOURCE_LISTENER, SOURCE_CONNECTION, SOURCE_PROCESS,
-		   SOURCE_SIGNAL, SOURCE_CAPTURE };
+		   SOURCE_SIGNAL, SOURCE_CAPTURE, SOURCE_STEER, SOURCE_STEER_CLIENT, SOURCE_COPY };
 
 struct source {
 	enum source_kind kind;
@@ -80,6 +80,7 @@ struct recorder {
 	uint64_t closed_ticks;        /* the end of the last one */
 	int64_t settle_by;            /* how long to wait for what belongs to the last one */
 	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
+	struct steering *steering;    /* record/steering.h; NULL: no other command has a say */
 	struct drain drain;
 	char path[RECORD_PATH_SIZE];
 	struct connection *connections;
@@ -115,6 +116,14 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 int64_t recorder_now(void);     /* CLOCK_MONOTONIC, for deadlines */
 int64_t recorder_raw_now(void); /* CLOCK_MONOTONIC_RAW, for the report */
 void recorder_note(struct recorder *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* No more events of this descriptor, and closed. A copy of the process may have it open (record/capture.c): closing alone
+ * would not end the events. */
+void recorder_close_source(struct recorder *r, const struct source *source);
+/* Begins the report that the options name. */
+int recorder_open_output(struct recorder *r, pid_t pid, struct error *err);
+/* Ends the session, and its processes with a signal other than 0. */
+void recorder_shut_down(struct recorder *r, int signal);
 
 /* agents.c */
 int agents_listen(struct recorder *r, struct error *err);

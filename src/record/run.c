@@ -276,6 +276,9 @@ static int outcome(struct run *run, struct error *err)
 
 	if (run->got_result)
 		return run->report;
+	if (run->options->interactive)
+		return error_set(err, EPIPE, "the recorder was killed; if a capture was under way, `sonde recover` saves what it "
+				 "had written to the report's .part file");
 	snprintf(path, sizeof(path), "%s", run->result->path);
 	snprintf(run->result->path, sizeof(run->result->path), "%.*s.part",
 		 (int)sizeof(path) - 8, path);

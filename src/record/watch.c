@@ -51,7 +51,7 @@ static void watch_remove(struct recorder *r, struct watch *w)
 	*w->link = w->next;
 	if (w->next)
 		w->next->link = w->link;
-	close(w->source.fd);
+	recorder_close_source(r, &w->source);
 	r->watch_count--;
 	free(w);
 }

@@ -213,6 +213,11 @@ static int begin_file(struct report_writer *w, struct error *err)
 	return r;
 }
 
+int output_begin(struct report_writer *w, struct error *err)
+{
+	return write_header(w, err);
+}
+
 static int check_target(const struct report_writer *w, struct error *err)
 {
 	struct stat st;
@@ -298,9 +303,11 @@ int output_append(struct report_writer *w)
  * file. Best effort: where the filesystem cannot, the floor of free space has to do. */
 int output_reserve(struct report_writer *w)
 {
-	uint64_t want = w->size + FINISH_RESERVE + w->builder_bytes / 4 +
-			w->entry_count * sizeof(struct entry) / 2;
+	uint64_t want;
 
+	if (w->parked)
+		return 0;
+	want = w->size + FINISH_RESERVE + w->builder_bytes / 4 + w->entry_count * sizeof(struct entry) / 2;
 	if (want <= w->reserved)
 		return 0;
 	want += RESERVE_STEP;

@@ -203,6 +203,10 @@ int report_writer_tick(struct report_writer *w, report_provisional_fn provisiona
 		return error_set_errno(err, -w->stopped, "%s takes no more rows", w->part_path);
 	w->tick++;
 	r = reclaim_memory(w);
+	if (w->parked) {
+		w->stopped = r;
+		return r < 0 ? error_set_errno(err, -r, "cannot write between two reports") : 0;
+	}
 	r = r < 0 ? r : journal_tick(w, provisional, context);
 	r = r < 0 ? r : output_reserve(w);
 	if (r < 0)

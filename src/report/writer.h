@@ -67,6 +67,17 @@ int report_writer_tick(struct report_writer *w, report_provisional_fn provisiona
 /* Without ticks: encodes what is held in memory where that is more than `bytes`. */
 int report_writer_relieve(struct report_writer *w, uint64_t bytes);
 
+/* Several reports from one writer, one after the other (report/park.c). Parked, it takes rows as always; of what has
+ * come so far a report that begins has all that describes the recording (PLAIN tables, texts), and no events. */
+int report_writer_open_parked(struct report_writer **ret, struct error *err);
+/* Everything appended so far is in the file. */
+int report_writer_flush(struct report_writer *w);
+/* Begins a report, as report_writer_open() does. On failure the writer is parked as before. */
+int report_writer_unpark(struct report_writer *w, const char *path, int overwrite, char *ret_note, size_t note_size,
+			 struct error *err);
+/* Leaves the report's file, flushed before, to a forked copy of this process, which finishes it. */
+int report_writer_park(struct report_writer *w, struct error *err);
+
 /* The final name, as it was given. */
 const char *report_writer_path(const struct report_writer *w);
 

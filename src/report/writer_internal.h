@@ -89,6 +89,7 @@ struct report_writer {
 	char *journal_path;
 	int overwrite;
 	int extends; /* rows are added to those of another report */
+	int parked;  /* between reports: the file has no name, nothing of it need survive */
 	int fd;
 	int journal_fd;
 	int fill_journal; /* inside the provisional callback */
@@ -144,6 +145,8 @@ void report_writer_set_disk_floor(struct report_writer *w, uint64_t bytes, unsig
 
 /* output.c: the file itself */
 int output_open(struct report_writer *w, char *ret_note, size_t note_size, struct error *err);
+/* The header of a file that is open already. */
+int output_begin(struct report_writer *w, struct error *err);
 /* A file under a name of its own that becomes `path` when finished. */
 int output_open_temporary(struct report_writer *w, struct error *err);
 /* Appends the blocks in w->block; on failure the file is as before. */

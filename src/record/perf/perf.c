@@ -34,7 +34,7 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 {
 	*p = (struct perf){
 		.session = s, .options = &options->cpu, .target = target, .poller_stop = -1,
-		.at_exec = options->delay_ns == 0,
+		.at_exec = options->delay_ns == 0 && !options->interactive,
 		.way = { .scope = wanted_scope(options), .backtrace = options->cpu.backtrace,
 			 .samples = options->cpu.sample != SCOPE_NONE,
 			 .switches = options->cpu.switches != SCOPE_NONE },
@@ -174,7 +174,7 @@ static int take_record(struct perf *p, const struct perf_event_header *header,
 	return 0;
 }
 
-uint64_t perf_round(struct perf *p, int last)
+static uint64_t take_records(struct perf *p, int all)
 {
 	int64_t start = raw_now(), limit = start - HOLD_BACK_NS;
 	const struct perf_event_header *header;
@@ -183,23 +183,45 @@ uint64_t perf_round(struct perf *p, int last)
 	int filling;
 
 	p->more = 0;
-	if (p->way.scope == SCOPE_NONE)
-		return 0;
 	filling = perf_order_begin(p);
 	if (filling)
 		limit += HOLD_BACK_NS - HOLD_BACK_FULL_NS;
-	if (last)
+	if (all)
 		limit = INT64_MAX;
 	while (!p->more && (header = perf_order_next(p, (uint64_t)limit, &stamp))) {
 		count += (uint64_t)take_record(p, header, &stamp);
 		perf_order_done(p, header);
-		p->more = !last && raw_now() - start > LONGEST_ROUND_NS;
+		p->more = !all && raw_now() - start > LONGEST_ROUND_NS;
 	}
 	perf_order_end(p);
+	return count;
+}
+
+uint64_t perf_round(struct perf *p, int last)
+{
+	uint64_t count;
+
+	if (p->way.scope == SCOPE_NONE)
+		return 0;
+	count = take_records(p, last);
 	if (last)
 		sched_source_end(p);
 	sched_source_name(p, last);
 	return count;
+}
+
+void perf_hold(struct perf *p)
+{
+	if (p->way.scope == SCOPE_NONE)
+		return;
+	take_records(p, 1);
+	sched_source_name(p, 1);
+}
+
+void perf_finish_copy(struct perf *p)
+{
+	if (p->way.scope != SCOPE_NONE)
+		sched_source_end(p);
 }
 
 void perf_release(struct perf *p)

@@ -82,6 +82,10 @@ void perf_start_poller(struct perf *p, struct ring_doorbell *doorbell);
 /* Drain thread: uses everything old enough that nothing older can come, for some milliseconds
  * (see `more`); all with `last`. Returns the number of records used, without wakeups. */
 uint64_t perf_round(struct perf *p, int last);
+/* Uses everything there is; more will come. */
+void perf_hold(struct perf *p);
+/* In a copy of the process made behind perf_hold(): the rings are the original's, and all that was in them is known. */
+void perf_finish_copy(struct perf *p);
 /* Facts and diagnostics of the end. */
 void perf_end(struct perf *p);
 void perf_release(struct perf *p);

@@ -1,0 +1,124 @@
+/* One capture of a session: from parked to a report and back. The report is completed by a copy of the process, in
+ * which everything ends as if the recording did; the original goes on with all it knows. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "record/finish.h"
+#include "record/steering.h"
+#include "record/window.h"
+
+static void start_counting(struct recorder *r)
+{
+	struct session *s = &r->drain.session;
+
+	s->events = s->dropped = s->unwritten = 0;
+	s->full = 0;
+	r->drain.full = 0;
+	r->steering->windows_before = r->windows;
+}
+
+int capture_begin(struct recorder *r, const struct steer_request *request, struct error *err)
+{
+	struct steering *st = r->steering;
+	int result;
+
+	snprintf(st->output, sizeof(st->output), "%s", request->output);
+	st->options = *r->options;
+	st->options.output = st->output;
+	st->options.force_overwrite = request->flags & STEER_OVERWRITE;
+	r->options = &st->options;
+	drain_hold(&r->drain);
+	drain_forget_open(&r->drain);
+	result = recorder_open_output(r, (pid_t)r->target_pid, err);
+	if (result == 0)
+		start_counting(r);
+	drain_let_go(&r->drain);
+	if (result == 0)
+		window_begin(r);
+	return result;
+}
+
+static int park(struct recorder *r, struct error *err)
+{
+	int result = report_writer_park(r->drain.session.writer, err);
+
+	buf_clear(&r->notes);
+	r->path[0] = '\0';
+	return result;
+}
+
+int capture_drop(struct recorder *r, struct error *err)
+{
+	char path[RECORD_PATH_SIZE + 16];
+	int result;
+
+	drain_hold(&r->drain);
+	report_writer_flush(r->drain.session.writer);
+	snprintf(path, sizeof(path), "%s.part", r->path);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s.journal", r->path);
+	unlink(path);
+	result = park(r, err);
+	drain_let_go(&r->drain);
+	return result;
+}
+
+static void complete_in_copy(struct recorder *r, int to)
+{
+	struct control_message *message = calloc(1, sizeof(*message));
+
+	prctl(PR_SET_NAME, "sonde-report");
+	if (!message)
+		_exit(1);
+	drain_finish_copy(&r->drain);
+	recorder_write_report(r, message);
+	send(to, message, sizeof(*message), MSG_NOSIGNAL);
+	_exit(0);
+}
+
+static int fork_copy(struct recorder *r, struct error *err)
+{
+	struct steering *st = r->steering;
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &st->copy };
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_set_errno(err, errno, "cannot make a socket");
+	st->copy_pid = fork();
+	if (st->copy_pid == 0) {
+		close(pair[0]);
+		/* The session ends with its recorder, not with this copy. */
+		close(r->control.fd);
+		close(st->listener.fd);
+		close(r->listener.fd);
+		complete_in_copy(r, pair[1]);
+	}
+	close(pair[1]);
+	if (st->copy_pid < 0) {
+		close(pair[0]);
+		return error_set_errno(err, errno, "cannot start the process that completes the report");
+	}
+	st->copy.fd = pair[0];
+	epoll_ctl(r->epoll, EPOLL_CTL_ADD, st->copy.fd, &event);
+	return 0;
+}
+
+int capture_end(struct recorder *r, struct error *err)
+{
+	int result;
+
+	notices_check(r, 0);
+	drain_hold(&r->drain);
+	report_writer_flush(r->drain.session.writer);
+	result = fork_copy(r, err);
+	if (result == 0)
+		result = park(r, err);
+	drain_let_go(&r->drain);
+	return result;
+}

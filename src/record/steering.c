@@ -1,0 +1,329 @@
+#include "record/steering.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/window.h"
+
+#define MAX_CLIENTS 32u
+/* One that connects and says nothing is not waited for. */
+#define CLIENT_NS (5 * 1000000000ll)
+
+static int watch_source(struct recorder *r, struct source *source)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
+
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
+}
+
+int steering_begin(struct recorder *r, struct error *err)
+{
+	struct steering *st = calloc(1, sizeof(*st));
+	int fd;
+
+	if (!st)
+		return error_set(err, ENOMEM, "no memory for the session");
+	r->steering = st;
+	st->copy = (struct source){ SOURCE_COPY, -1 };
+	st->listener = (struct source){ SOURCE_STEER, -1 };
+	st->began = (int64_t)time(NULL);
+	fd = steer_listen(r->options->session_name, r->options->argv[0], &st->id, st->name, err);
+	if (fd < 0)
+		return fd;
+	st->listener.fd = fd;
+	if (watch_source(r, &st->listener) < 0)
+		return error_set_errno(err, errno, "cannot wait for commands");
+	return 0;
+}
+
+static void drop_client(struct recorder *r, struct steer_client *client)
+{
+	struct steering *st = r->steering;
+
+	if (st->waiting == client)
+		st->waiting = NULL;
+	recorder_close_source(r, &client->source);
+	*client->link = client->next;
+	if (client->next)
+		client->next->link = client->link;
+	st->client_count--;
+	free(client);
+}
+
+static int is_allowed(int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == geteuid() || peer.uid == 0);
+}
+
+void steering_accept(struct recorder *r)
+{
+	struct steering *st = r->steering;
+	int fd = accept4(st->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct steer_client *client;
+
+	if (fd < 0)
+		return;
+	client = is_allowed(fd) && st->client_count < MAX_CLIENTS ? calloc(1, sizeof(*client)) : NULL;
+	if (!client) {
+		close(fd);
+		return;
+	}
+	client->source = (struct source){ SOURCE_STEER_CLIENT, fd };
+	client->since = recorder_now();
+	client->link = &st->clients;
+	client->next = st->clients;
+	if (client->next)
+		client->next->link = &client->next;
+	st->clients = client;
+	st->client_count++;
+	if (watch_source(r, &client->source) < 0)
+		drop_client(r, client);
+}
+
+static struct steer_reply *new_reply(struct recorder *r)
+{
+	struct steering *st = r->steering;
+	struct steer_reply *reply = &st->reply;
+
+	memset(reply, 0, sizeof(*reply));
+	reply->magic = STEER_MAGIC;
+	reply->state = st->state;
+	reply->id = st->id;
+	reply->target = r->target_pid;
+	reply->captures = st->captures;
+	reply->began = st->began;
+	snprintf(reply->name, sizeof(reply->name), "%s", st->name);
+	snprintf(reply->program, sizeof(reply->program), "%s", r->options->program);
+	return reply;
+}
+
+/* Who does not take the answer at once has none: the recorder never waits. */
+static void answer(struct recorder *r, struct steer_client *client, int status, const char *text)
+{
+	struct steer_reply *reply = &r->steering->reply;
+
+	reply->status = status;
+	snprintf(reply->text, sizeof(reply->text), "%s", text);
+	if (client && send(client->source.fd, reply, sizeof(*reply), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		reply->status = errno;
+	if (client)
+		drop_client(r, client);
+}
+
+static const char *why_not_now(const struct steering *st, enum steer_state wanted)
+{
+	if (st->state == wanted)
+		return NULL;
+	if (st->state == STEER_SETTLING || st->state == STEER_WRITING)
+		return "the report of the last capture is still being written";
+	return wanted == STEER_IDLE ? "it is being recorded already; 'stop' ends that" :
+				      "it is not being recorded; 'start' begins";
+}
+
+static void on_start(struct recorder *r, struct steer_client *client, const struct steer_request *request)
+{
+	struct steering *st = r->steering;
+	struct error err = { "" };
+	int result = capture_begin(r, request, &err);
+
+	if (result == 0) {
+		st->state = STEER_CAPTURING;
+		st->captures++;
+	}
+	snprintf(new_reply(r)->result.path, RECORD_PATH_SIZE, "%s", result == 0 ? r->path : "");
+	snprintf(st->reply.result.notes, RECORD_NOTES_SIZE, "%s", buf_cstr(&r->notes));
+	answer(r, client, result == 0 ? 0 : -result, err.text);
+}
+
+static void on_stop(struct recorder *r, struct steer_client *client)
+{
+	window_close(r);
+	r->steering->state = STEER_SETTLING;
+	r->steering->waiting = client;
+}
+
+static int cancel(struct recorder *r, struct error *err)
+{
+	window_close(r);
+	r->steering->state = STEER_IDLE;
+	return capture_drop(r, err);
+}
+
+static void on_cancel(struct recorder *r, struct steer_client *client)
+{
+	struct error err = { "" };
+	int result = cancel(r, &err);
+
+	new_reply(r);
+	answer(r, client, -result, err.text);
+}
+
+static void on_shutdown(struct recorder *r, struct steer_client *client, int signal)
+{
+	struct error err = { "" };
+
+	if (r->steering->state == STEER_CAPTURING)
+		cancel(r, &err);
+	new_reply(r);
+	answer(r, client, 0, "");
+	recorder_shut_down(r, signal);
+}
+
+static void obey(struct recorder *r, struct steer_client *client, const struct steer_request *request)
+{
+	struct steering *st = r->steering;
+	const char *why = NULL;
+
+	new_reply(r);
+	if (request->command == STEER_START)
+		why = why_not_now(st, STEER_IDLE);
+	else if (request->command == STEER_STOP || request->command == STEER_CANCEL)
+		why = why_not_now(st, STEER_CAPTURING);
+	if (why) {
+		answer(r, client, EBUSY, why);
+		return;
+	}
+	switch (request->command) {
+	case STEER_STATUS:
+		answer(r, client, 0, "");
+		return;
+	case STEER_START:
+		on_start(r, client, request);
+		return;
+	case STEER_STOP:
+		on_stop(r, client);
+		return;
+	case STEER_CANCEL:
+		on_cancel(r, client);
+		return;
+	case STEER_SHUTDOWN:
+		on_shutdown(r, client, request->signal);
+		return;
+	default:
+		answer(r, client, EINVAL, "the session does not know that command");
+	}
+}
+
+static int makes_sense(const struct steer_request *request, ssize_t size)
+{
+	if (size != (ssize_t)sizeof(*request) || request->magic != STEER_MAGIC)
+		return 0;
+	if (!memchr(request->output, '\0', sizeof(request->output)))
+		return 0;
+	if (request->signal < 0 || request->signal > 64)
+		return 0;
+	return request->command != STEER_START || request->output[0] == '/';
+}
+
+void steering_readable(struct recorder *r, struct steer_client *client)
+{
+	struct steer_request request;
+	ssize_t n = recv(client->source.fd, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	/* Also when who waits for a report goes away: it is written all the same. */
+	if (client == r->steering->waiting || !makes_sense(&request, n))
+		drop_client(r, client);
+	else
+		obey(r, client, &request);
+}
+
+static void give_result(struct recorder *r, const struct control_message *message)
+{
+	struct steering *st = r->steering;
+
+	new_reply(r)->result = message->result;
+	answer(r, st->waiting, message->value < 0 ? -message->value : 0, message->error.text);
+	st->waiting = NULL;
+}
+
+void steering_copy_done(struct recorder *r)
+{
+	struct steering *st = r->steering;
+	struct control_message *message = calloc(1, sizeof(*message));
+
+	if (message && recv(st->copy.fd, message, sizeof(*message), 0) != (ssize_t)sizeof(*message)) {
+		message->value = -EPIPE;
+		snprintf(message->error.text, sizeof(message->error.text),
+			 "the process that completed the report was killed; 'sonde recover' saves what is in its .part file");
+	}
+	recorder_close_source(r, &st->copy);
+	st->copy.fd = -1;
+	while (waitpid(st->copy_pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	st->state = STEER_IDLE;
+	if (message)
+		give_result(r, message);
+	free(message);
+}
+
+static void end_capture(struct recorder *r)
+{
+	struct steering *st = r->steering;
+	struct error err = { "" };
+	int result = capture_end(r, &err);
+
+	st->state = st->copy.fd >= 0 ? STEER_WRITING : STEER_SETTLING;
+	/* Without a copy the recorder completes the report itself; without a file for what comes next it cannot go on. */
+	if (result < 0) {
+		recorder_note(r, "The session ends: %s.", err.text);
+		r->finish = 1;
+	}
+}
+
+static void drop_silent(struct recorder *r, int64_t now)
+{
+	struct steer_client *client, *next;
+
+	for (client = r->steering->clients; client; client = next) {
+		next = client->next;
+		if (client != r->steering->waiting && now - client->since > CLIENT_NS)
+			drop_client(r, client);
+	}
+}
+
+void steering_step(struct recorder *r, int64_t now)
+{
+	struct steering *st = r->steering;
+
+	if (!st)
+		return;
+	drop_silent(r, now);
+	if (st->state == STEER_SETTLING && !r->finish && window_is_settled(r, now))
+		end_capture(r);
+}
+
+int steering_owns_report(const struct recorder *r)
+{
+	return r->steering->state == STEER_CAPTURING || r->steering->state == STEER_SETTLING;
+}
+
+void steering_end(struct recorder *r, const struct control_message *result)
+{
+	struct steering *st = r->steering;
+
+	if (st->copy.fd >= 0)
+		steering_copy_done(r);
+	if (st->waiting && result)
+		give_result(r, result);
+	if (st->listener.fd >= 0) {
+		steer_unlisten(st->id);
+		close(st->listener.fd);
+	}
+	while (st->clients)
+		drop_client(r, st->clients);
+	free(st);
+	r->steering = NULL;
+}
