@@ -32,7 +32,7 @@ static void each_name_once(void **state)
 static void no_more_than_a_few(void **state)
 {
 	struct window_seen seen = { .count = 0 };
-	char name[16];
+	char name[32];
 
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
