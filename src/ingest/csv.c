@@ -70,7 +70,7 @@ static int add_cell(struct csv *c, size_t begin)
 		c->cells = grown;
 		c->capacity = capacity;
 	}
-	/* The text may still move: places for now. */
+	/* The text may still move, so places are kept. */
 	c->cells[c->count++] = (struct csv_cell){ NULL, begin };
 	return buf_append(&c->text, "", 1);
 }
