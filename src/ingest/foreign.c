@@ -141,9 +141,7 @@ static void tell_trouble(struct foreign_result *ret, const struct source *source
 /* Tables are read as a whole. */
 static int import_table(struct source *source, struct report_writer *writer, struct ncu_result *ret, struct error *err)
 {
-	source->most_held = SIZE_MAX;
-	while (source_more(source))
-		;
+	source_hold_all(source);
 	return ncu_import(source->text, source->len, writer, ret, err);
 }
 
