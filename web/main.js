@@ -43,6 +43,7 @@ export class App {
     this.link = null;
     /** @type {import("./rows.js").Row | null} */
     this.row = null;
+    this.started = false;
     this.takeTheme();
     this.overview = new Overview(this);
     this.search = new Search(this);
@@ -74,7 +75,8 @@ export class App {
       this.pick(this.view.picked, true);
     this.side.showFindings();
     this.bottom.open("events");
-    this.timeline.redraw();
+    this.timeline.draw();
+    this.started = true;
   }
 
   showHead() {
@@ -295,7 +297,7 @@ export class App {
 
   /** Everything that was asked for has come and was drawn. */
   get settled() {
-    return !this.timeline.frame && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
+    return this.started && !this.timeline.frame && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
   }
 }
 
