@@ -1,6 +1,7 @@
 """Sessions of Sonde in a runtime folder of their own."""
 import json
 import socket
+import struct
 
 from cuda_double import *
 
@@ -49,7 +50,7 @@ def first_event(path):
 
 def recorder_of(process):
     children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(process.pid)], capture_output=True, text=True).stdout
-    return next((int(line.split()[0]) for line in children.splitlines() if "sonde-recorder" in line), 0)
+    return next(int(line.split()[0]) for line in children.splitlines() if "sonde-recorder" in line)
 
 
 def connect(number):
@@ -90,3 +91,68 @@ def shut_down(process, *options):
 def words_of(text):
     """Lines of a command without those about the report's size."""
     return [line for line in text.splitlines() if "events," not in line]
+
+
+NUMBERED = program("numbered")
+
+
+class Numbered:
+    """A session around the program that numbers its ranges."""
+
+    def __init__(self, name, threads=4, pause_us=500, options=("-t", "nvtx")):
+        self.file = os.path.join(WORK, name + ".progress")
+        if os.path.exists(self.file):
+            os.unlink(self.file)
+        self.threads = threads
+        self.process = subprocess.Popen([SONDE, "launch", *options, "--session-new=" + name, NUMBERED, self.file, str(threads), str(pause_us)],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=WORK)
+        until(lambda: min(self.progress()) > 0 and sessions())
+        self.target = next((s["pid"] for s in sessions() if s["name"] == name), 0)
+        self.recorder = recorder_of(self.process)
+
+    def progress(self):
+        """Ranges each thread has ended."""
+        try:
+            with open(self.file, "rb") as f:
+                return struct.unpack_from(f"{self.threads}Q", f.read(), 8)
+        except (OSError, struct.error):
+            return (0,) * self.threads
+
+    def until_further(self, by=1):
+        """Until each thread has got so much further; whether it has."""
+        before = self.progress()
+        return until(lambda: all(n >= b + by for n, b in zip(self.progress(), before)))
+
+    def end(self):
+        """Ends the program; what it printed and its status."""
+        with open(self.file, "r+b") as f:
+            f.write(b"\1")
+        out, err = self.process.communicate(timeout=60)
+        return out, self.process.returncode, err
+
+
+def numbers(path):
+    """First and last number of each thread's ranges in a report, and whether there are gaps or doubles."""
+    rows = sql(path, "select min(int64Value), max(int64Value), count(*), count(distinct int64Value) from NVTX_EVENTS where eventType = 59"
+                     " and int64Value is not null group by globalTid order by 1")
+    return [(int(a), int(b), int(b) - int(a) + 1 != int(n) or n != distinct) for a, b, n, distinct in rows]
+
+
+def memory_kb(pid, what="VmRSS"):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+        return next((int(line.split()[1]) for line in f if line.startswith(what)), 0)
+
+
+def descriptors(pid):
+    """Without the programs and libraries whose symbols are looked at: those stay open."""
+    count = 0
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            count += not os.path.isfile(os.readlink(f"/proc/{pid}/fd/{fd}"))
+        except OSError:
+            pass
+    return count
+
+
+def threads_of(pid):
+    return len(os.listdir(f"/proc/{pid}/task"))
