@@ -168,7 +168,8 @@ static void stop_capture(struct recorder *r, struct steer_client *client)
 {
 	r->start_at = r->stop_at = 0;
 	r->recording_over = RECORDING_GOES_ON;
-	window_end(r);
+	window_disarm(r);
+	window_close(r);
 	r->steering->state = STEER_SETTLING;
 	r->steering->waiting = client;
 }
@@ -177,7 +178,8 @@ static int cancel(struct recorder *r, struct error *err)
 {
 	r->start_at = r->stop_at = 0;
 	r->recording_over = RECORDING_GOES_ON;
-	window_end(r);
+	window_disarm(r);
+	window_close(r);
 	r->steering->state = STEER_IDLE;
 	return capture_drop(r, err);
 }

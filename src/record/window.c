@@ -108,17 +108,10 @@ void window_close(struct recorder *r)
 	r->settle_by = recorder_now() + SETTLE_NS;
 }
 
-/* There will be no other window: the calls that would open one cost nothing any more. */
-static void disarm(struct recorder *r)
+void window_disarm(struct recorder *r)
 {
 	r->page->cuda_flags &= ~(uint32_t)RING_CUDA_ARMED;
 	atomic_store(&r->page->nvtx_wait, 0);
-}
-
-void window_end(struct recorder *r)
-{
-	disarm(r);
-	window_close(r);
 }
 
 /* Of this recording, or of this capture of a session. */
@@ -137,7 +130,7 @@ static void stop(struct recorder *r)
 	window_close(r);
 	if (!last)
 		return;
-	disarm(r);
+	window_disarm(r);
 	/* A session's report is complete then in any case, and another can begin. */
 	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || r->steering)
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;

@@ -38,8 +38,8 @@ void window_release(struct recorder *r);
 /* The time has come at which recording begins, unless the program itself is to say when. */
 void window_begin(struct recorder *r);
 void window_close(struct recorder *r);
-/* Closes it, and none opens before window_begin(). */
-void window_end(struct recorder *r);
+/* No window opens before window_begin(): the calls that would open one cost nothing any more. */
+void window_disarm(struct recorder *r);
 /* Requests have come. */
 void window_requests(struct recorder *r);
 /* At the end: one line where the program was to open a window and did not. */
