@@ -9,6 +9,7 @@
 #include "query/canon.h"
 #include "query/cuda_index.h"
 #include "query/index.h"
+#include "query/listed.h"
 #include "query/mapping.h"
 #include "query/query.h"
 
@@ -58,7 +59,6 @@ int nvtx_projection_register(struct query *q);
 int nvtx_kernels_register(struct query *q);
 int fold_register(struct query *q);
 int sql_functions_register(struct query *q);
-int fact_tables_create(struct query *q);
 
 /* The text of a string id, those of texts that the reader made too; NULL when there is none. */
 const char *query_text(struct query *q, int64_t id, size_t *ret_len);

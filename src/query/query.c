@@ -125,8 +125,6 @@ static int register_all(struct query *q)
 		r = fold_register(q);
 	if (r == SQLITE_OK)
 		r = sql_functions_register(q);
-	if (r == SQLITE_OK)
-		r = fact_tables_create(q);
 	return r;
 }
 
@@ -139,13 +137,8 @@ static int open_database(struct query *q, struct error *err)
 	/* Sorts go through files in runs of 4 MiB, page by page: less makes too many runs, more does not fit a CPU's cache. */
 	if (r == SQLITE_OK)
 		r = sqlite3_exec(q->db, "PRAGMA page_size = 16384; PRAGMA cache_size = -4096", NULL, NULL, NULL);
-	/* One transaction: each of its own would copy pages for a rollback. */
-	if (r == SQLITE_OK)
-		r = sqlite3_exec(q->db, "BEGIN", NULL, NULL, NULL);
 	if (r == SQLITE_OK)
 		r = register_all(q);
-	if (r == SQLITE_OK)
-		r = sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
 	if (r != SQLITE_OK)
 		return error_set(err, r == SQLITE_NOMEM ? ENOMEM : EIO, "The report's tables could not be set up: %s",
 				 q->db ? sqlite3_errmsg(q->db) : sqlite3_errstr(r));
