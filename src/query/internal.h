@@ -18,8 +18,7 @@ struct query {
 	sqlite3 *db;
 	struct query_index index;
 	struct canon canon;
-	struct native_table *natives;
-	unsigned native_count;
+	struct native_tables natives;
 	struct stack_tree *stacks; /* NULL until asked for */
 	struct torch_ops *torch;   /* the same */
 	struct column_lookup *lookups; /* indexes that joins asked for */

@@ -671,8 +671,8 @@ static int register_natives(struct query *q)
 {
 	int r = SQLITE_OK;
 
-	for (unsigned i = 0; i < q->native_count && r == SQLITE_OK; i++)
-		r = register_native(q, &q->natives[i].table);
+	for (unsigned i = 0; i < q->natives.count && r == SQLITE_OK; i++)
+		r = register_native(q, &q->natives.tables[i].table);
 	for (unsigned i = 0; i < call_table_count && r == SQLITE_OK; i++)
 		r = register_native(q, call_tables[i]);
 	for (unsigned i = 0; i < view_table_count && r == SQLITE_OK; i++)
