@@ -24,6 +24,8 @@ struct profile_fields {
 	const char *cuda_backtrace;
 	const char *capture_end;
 	const char *nvtx_capture;
+	const char *schedule;
+	const char *step_range;
 	const char *after_start;
 	const char *after_report;
 	struct gpu_options gpu;

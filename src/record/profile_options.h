@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "record/record.h"
+#include "record/schedule.h"
 #include "ring/ring_layout.h"
 
 enum trace_source {
@@ -75,10 +76,10 @@ struct gpu_options {
 	bool context_switches;
 };
 
-enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER, CAPTURE_RANGE_NVTX };
+enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER, CAPTURE_RANGE_NVTX, CAPTURE_RANGE_SCHEDULE };
 enum capture_end { CAPTURE_END_NONE, CAPTURE_END_STOP, CAPTURE_END_STOP_SHUTDOWN };
 
-/* --nvtx-capture=range@domain */
+/* --nvtx-capture=range@domain, --step-range=range@domain */
 struct nvtx_capture {
 	char range[RING_NVTX_RANGE + 1];
 	char domain[RING_NVTX_DOMAIN + 1]; /* empty: the default domain */
@@ -102,6 +103,7 @@ struct profile_options {
 	enum capture_range capture_range;
 	enum capture_end capture_end;
 	struct nvtx_capture nvtx_capture;
+	struct schedule schedule; /* of CAPTURE_RANGE_SCHEDULE */
 	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
 	bool interactive;    /* nothing is recorded until another command says so: record/steering.h */

@@ -78,6 +78,8 @@ struct recorder {
 	uint32_t windows;             /* opened so far */
 	uint32_t windows_told;        /* to the command line's process */
 	uint64_t closed_ticks;        /* the end of the last one */
+	uint64_t steps;               /* --schedule: one above the last that was asked about */
+	uint64_t cycle;               /* of the schedule, in which the last window opened */
 	int64_t settle_by;            /* how long to wait for what belongs to the last one */
 	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
 	struct steering *steering;    /* record/steering.h; NULL: no other command has a say */

@@ -271,6 +271,8 @@ struct session {
 	int full;                     /* the writer takes no more rows */
 	struct window_seen seen;
 	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
+	struct ring_session *page;    /* NULL: nobody counts steps */
+	_Atomic uint64_t steps_seen;  /* of a schedule; for the other thread */
 	uint32_t whole_rounds;        /* over all rings, each to its end */
 	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */
 	int cuda_seen;                /* a process has initialised CUDA */

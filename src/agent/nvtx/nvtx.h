@@ -223,8 +223,8 @@ uint64_t nvtx_start_event(uint32_t domain, const struct nvtx_event *event);
 void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t time);
 void nvtx_mark_event(uint32_t domain, const struct nvtx_event *event);
 
-/* While a window is closed: whether a range is the one that opens it. It is open then, and belongs to this thread's
- * range unless another's was quicker, or its end is without meaning. */
+/* While a range is waited for: whether one that begins is recorded, because a window is open or it is the one that opens it. It is open
+ * then, and belongs to this thread's range unless another's was quicker, or its end is without meaning. */
 enum nvtx_opens { NVTX_OPENS_NOTHING, NVTX_OPENS_ANOTHERS, NVTX_OPENS_OWN };
 AGENT_COLD enum nvtx_opens nvtx_window_opens(uint32_t domain, int32_t type, union nvtx_message message);
 /* The same for a push, whose pop will be the end. */
@@ -233,6 +233,8 @@ AGENT_COLD int nvtx_window_opens_by_push(uint32_t domain, int32_t type, union nv
 AGENT_COLD int nvtx_window_popped(void);
 AGENT_COLD void nvtx_window_ended(void);
 AGENT_COLD void nvtx_window_is(uint64_t range);
+/* Whether ranges of this name, ASCII or a registered string, are steps that are counted. */
+AGENT_COLD int nvtx_window_counts(int registered, const void *name);
 
 static inline int nvtx_window_is_awaited(void)
 {

@@ -1,6 +1,7 @@
-/* Ranges that open the capture window (-c nvtx). While one is waited for, each range that begins is compared with its name: a
- * registered string by its length first. A session may wait for another name with each capture. A few of the other names are
- * told to the recorder, so that it can say what there was when none came. */
+/* Ranges that open the capture window (-c nvtx), or are steps that are counted (--schedule). While one is waited for, each range that
+ * begins is compared with its name: a session may wait for another name with each capture. Of steps those in a window
+ * count, too: their name is kept out of the names that have a number (recent.h), so that the straight ways never see it. A
+ * few of the other names are told to the recorder, so that it can say what there was when none came. */
 #include "agent/nvtx/nvtx.h"
 #include "fmt/cuda_wire.h"
 
@@ -16,12 +17,38 @@ static int same_bytes(const char *a, const char *b, uint32_t size)
 	return 1;
 }
 
+static int is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static int may_precede_number(char c)
+{
+	return c == ' ' || c == '_' || c == '-' || c == '#' || c == ':';
+}
+
+/* "", "12", " 12", "#12" ..., up to `end` or a NUL. */
+static int is_number(const char *rest, const char *end)
+{
+	if (rest == end || !*rest)
+		return 1;
+	if (may_precede_number(*rest))
+		rest++;
+	if (rest == end || !is_digit(*rest))
+		return 0;
+	while (rest != end && is_digit(*rest))
+		rest++;
+	return rest == end || !*rest;
+}
+
 static int is_awaited_name(const char *name, uint32_t size)
 {
 	const struct ring_session *session = &agent_pages.session;
+	uint32_t awaited = session->nvtx_range_size;
 
-	return size && size == session->nvtx_range_size && size <= RING_NVTX_RANGE &&
-	       same_bytes(name, session->nvtx_range, size);
+	if (!awaited || awaited > RING_NVTX_RANGE || size < awaited || !same_bytes(name, session->nvtx_range, awaited))
+		return 0;
+	return size == awaited || (session->nvtx_numbered && is_number(name + awaited, name + size));
 }
 
 /* Asked only where the name of the range is right. */
@@ -50,7 +77,9 @@ static int is_awaited_ascii(const char *name)
 
 	while (i < session->nvtx_range_size && name[i] == session->nvtx_range[i] && name[i])
 		i++;
-	return i == session->nvtx_range_size && name[i] == '\0';
+	if (i != session->nvtx_range_size)
+		return 0;
+	return name[i] == '\0' || (session->nvtx_numbered && is_number(name + i, NULL));
 }
 
 static int is_awaited_wide(const wchar_t *name)
@@ -58,7 +87,7 @@ static int is_awaited_wide(const wchar_t *name)
 	struct nvtx_text text = nvtx_text_wide(name);
 	char bytes[RING_NVTX_RANGE];
 
-	if (text.size != agent_pages.session.nvtx_range_size || text.size > sizeof(bytes))
+	if (text.size > sizeof(bytes))
 		return 0;
 	nvtx_text_put(bytes, &text);
 	return is_awaited_name(bytes, text.size);
@@ -185,16 +214,37 @@ static void keep_seen(uint32_t domain, int32_t type, union nvtx_message message)
 	look_at(domain, type, message);
 }
 
+int nvtx_window_counts(int registered, const void *name)
+{
+	if (!(atomic_load_explicit(&agent_pages.session.nvtx_wait, memory_order_relaxed) & RING_NVTX_STEPS))
+		return 0;
+	if (!registered)
+		return is_awaited_ascii(name);
+	return is_awaited_name(((const struct nvtx_string *)name)->text, ((const struct nvtx_string *)name)->node.size);
+}
+
+static enum nvtx_opens as_it_is(void)
+{
+	return agent_on(RING_GATE_NVTX) ? NVTX_OPENS_ANOTHERS : NVTX_OPENS_NOTHING;
+}
+
 enum nvtx_opens nvtx_window_opens(uint32_t domain, int32_t type, union nvtx_message message)
 {
 	uint32_t wait = atomic_load_explicit(&agent_pages.session.nvtx_wait, memory_order_relaxed);
+	enum nvtx_opens now = as_it_is();
 
-	if (!wait || type == NVTX_MESSAGE_NONE || !message.ascii || message.ascii == nvtx_cost_name)
-		return NVTX_OPENS_NOTHING;
+	if (!wait || (now == NVTX_OPENS_ANOTHERS && !(wait & RING_NVTX_STEPS)))
+		return now;
+	if (type == NVTX_MESSAGE_NONE || !message.ascii || message.ascii == nvtx_cost_name)
+		return now;
 	if (agent_likely(!is_awaited(type, message) || !is_awaited_domain(domain, wait))) {
 		if (wait & RING_NVTX_TELL)
 			keep_seen(domain, type, message);
-		return NVTX_OPENS_NOTHING;
+		return now;
+	}
+	if (wait & RING_NVTX_STEPS) {
+		agent_step();
+		return as_it_is();
 	}
 	if (!agent_ask_window(CAPTURE_START, CAPTURE_NVTX) || !agent_on(RING_GATE_NVTX))
 		return NVTX_OPENS_NOTHING;
