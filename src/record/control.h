@@ -18,6 +18,8 @@ enum control_kind {
 	CONTROL_READY = 10,
 	CONTROL_REFUSED = 11, /* value: errno, error: why */
 	CONTROL_WINDOW = 13,  /* value: number of the window that has opened; where the options want to know */
+	CONTROL_STAYS = 15,   /* the session goes on without its program; nobody need wait for it */
+	CONTROL_REPORT = 14,  /* a report of a session that goes on; as CONTROL_RESULT */
 	CONTROL_RESULT = 12   /* value: 0 or a negative errno, result and error filled */
 };
 

@@ -12,6 +12,7 @@
 #include "record/gpus.h"
 #include "record/launch.h"
 #include "record/stacks.h"
+#include "record/steering.h"
 #include "record/timer_samples.h"
 #include "record/window.h"
 
@@ -100,6 +101,8 @@ static void fill_result(struct recorder *r, struct record_result *result, int fi
 	result->events = s->events;
 	result->dropped = s->dropped;
 	result->cost_pair_ps = s->cost_pair_ps;
+	if (r->steering)
+		result->after = r->steering->after;
 	result->bytes = stat(result->path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 

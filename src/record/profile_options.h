@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "record/record.h"
 #include "record/schedule.h"
 #include "ring/ring_layout.h"
 
@@ -85,6 +86,8 @@ struct nvtx_capture {
 	bool any_domain;
 };
 
+struct steer_request;
+
 struct profile_options {
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
 	char *const *argv;
@@ -104,6 +107,7 @@ struct profile_options {
 	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
 	bool interactive;    /* nothing is recorded until another command says so: record/steering.h */
+	const struct steer_request *first_start; /* ... but for the first capture, which begins with the program; NULL: none */
 	int64_t delay_ns;    /* recording begins this long after the program */
 	int64_t duration_ns; /* and ends this long after it began; 0: no limit */
 
@@ -134,6 +138,10 @@ struct profile_options {
 	 * wait for anything. NULL: nobody wants to know. */
 	void (*window_opened)(void *listener, const char *path);
 	void *window_listener;
+	/* The same for a report of a session that goes on, where no other command waits for it. One that could not be completed comes
+	 * with `finished` 0 and a sentence. */
+	void (*report_ready)(void *listener, const struct record_result *result, const struct error *why);
+	void *report_listener;
 
 	const char *session_name; /* NULL: none was given */
 	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */

@@ -229,7 +229,13 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 		window_begin(r);
 	gpu_monitor_wait(&r->drain.gpu, &r->options->gpu);
 	perf_start_poller(&r->drain.perf, r->drain.doorbell);
-	return drain_start(&r->drain, err);
+	result = drain_start(&r->drain, err);
+	if (result < 0 || !r->steering)
+		return result;
+	result = steering_first(r, err);
+	if (result < 0)
+		drain_finish(&r->drain);
+	return result;
 }
 
 /* Removes what an attempt left that recorded nothing. */
@@ -240,8 +246,8 @@ static void discard(struct recorder *r)
 	if (!r->drain.session.writer)
 		return;
 	report_writer_abandon(r->drain.session.writer);
-	if (r->options->interactive)
-		return; /* its file has no name */
+	if (!r->path[0])
+		return; /* a session's, between captures: its file has no name */
 	snprintf(path, sizeof(path), "%s.part", r->path);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s.journal", r->path);
@@ -290,7 +296,7 @@ static void on_control(struct recorder *r)
 	switch (message.kind) {
 	case CONTROL_STARTED:
 		r->started = 1;
-		if (!r->options->interactive)
+		if (!r->steering || r->steering->state == STEER_CAPTURING)
 			r->start_at = recorder_now() + r->options->delay_ns;
 		return;
 	case CONTROL_FAILED:
@@ -384,8 +390,11 @@ static void after_target(struct recorder *r, int64_t now)
 {
 	const struct profile_options *o = r->options;
 
-	if (!o->stop_on_exit && r->stop_at)
-		return; /* the recording lasts its time, whatever exits */
+	/* The recording lasts its time, or until 'stop', whatever exits. */
+	if (!o->stop_on_exit && (r->stop_at || (r->steering && steering_owns_report(r)))) {
+		steering_stay(r);
+		return;
+	}
 	if (!r->watches)
 		watch_find_strays(r);
 	if (!r->watches) {
@@ -470,6 +479,7 @@ static void tell_of_window(struct recorder *r)
 		return;
 	message->kind = CONTROL_WINDOW;
 	message->value = (int32_t)r->windows;
+	snprintf(message->result.path, sizeof(message->result.path), "%s", r->path);
 	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
 	free(message);
 }

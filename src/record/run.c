@@ -35,6 +35,7 @@ struct run {
 	int target_fd;      /* pidfd */
 	int target_ended;
 	int recorder_done;  /* its result came, or it is gone */
+	int recorder_stays; /* the session goes on after its program */
 	int got_result;
 	int report;         /* 0 or a negative errno, as its result said */
 	int last_signal;
@@ -226,10 +227,16 @@ static void on_control(struct run *run, struct error *err)
 	int came = receive_message(run);
 
 	if (came && run->message.kind == CONTROL_WINDOW) {
-		run->options->window_opened(run->options->window_listener, run->result->path);
+		run->options->window_opened(run->options->window_listener, run->message.result.path);
+		return;
+	}
+	if (came && run->message.kind == CONTROL_REPORT) {
+		if (run->options->report_ready)
+			run->options->report_ready(run->options->report_listener, &run->message.result, &run->message.error);
 		return;
 	}
 	run->recorder_done = 1;
+	run->recorder_stays = came && run->message.kind == CONTROL_STAYS;
 	if (!came || run->message.kind != CONTROL_RESULT)
 		return;
 	run->got_result = 1;
@@ -276,6 +283,8 @@ static int outcome(struct run *run, struct error *err)
 
 	if (run->got_result)
 		return run->report;
+	if (run->recorder_stays)
+		return 0;
 	if (run->options->interactive)
 		return error_set(err, EPIPE, "the recorder was killed; if a capture was under way, `sonde recover` saves what it "
 				 "had written to the report's .part file");
@@ -296,7 +305,7 @@ static void close_all(struct run *run)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	/* It has said all it had to say: it ends by itself. */
-	while (run->recorder > 0 && waitpid(run->recorder, NULL, 0) < 0 && errno == EINTR)
+	while (run->recorder > 0 && !run->recorder_stays && waitpid(run->recorder, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 

@@ -12,6 +12,7 @@
 #include "base/arch.h"
 #include "fmt/cuda_wire.h"
 #include "record/recorder.h"
+#include "record/steering.h"
 
 #define SECOND 1000000000ll
 /* CUPTI gives its records late; the agent asks it for them when the window closes. */
@@ -42,7 +43,8 @@ int window_prepare(struct recorder *r)
 {
 	int ends[2];
 
-	if (r->options->capture_range == CAPTURE_RANGE_NONE)
+	/* A session's captures say each for itself what opens a window. */
+	if (r->options->capture_range == CAPTURE_RANGE_NONE && !r->options->interactive)
 		return 0;
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
@@ -67,7 +69,8 @@ void window_open(struct recorder *r)
 		atomic_store(&r->page->windows, ++r->windows);
 		gate_set(r->page, ring_gate(r->page->modules, r->windows));
 	}
-	perf_window(&r->drain.perf, 1);
+	if (r->options->cpu.sample != SCOPE_NONE || r->options->cpu.switches != SCOPE_NONE)
+		perf_window(&r->drain.perf, 1);
 	if (r->options->duration_ns && r->started && !r->stop_at)
 		r->stop_at = recorder_now() + r->options->duration_ns;
 }
@@ -115,19 +118,31 @@ void window_disarm(struct recorder *r)
 	atomic_store(&r->page->nvtx_wait, 0);
 }
 
+void window_end(struct recorder *r)
+{
+	window_disarm(r);
+	window_close(r);
+}
+
+uint32_t windows_so_far(const struct recorder *r)
+{
+	return r->windows - (r->steering ? r->steering->windows_before : 0);
+}
+
 static void stop(struct recorder *r)
 {
 	const struct profile_options *o = r->options;
+	int last = windows_so_far(r) >= o->capture_repeats;
 
 	if (o->capture_end == CAPTURE_END_NONE || atomic_load(&r->page->gate) == 0)
 		return;
 	window_close(r);
-	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN && r->windows >= o->capture_repeats) {
-		window_disarm(r);
+	if (!last)
+		return;
+	window_disarm(r);
+	/* A session's report is complete then in any case, and another can begin. */
+	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || r->steering)
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
-	} else if (o->capture_end == CAPTURE_END_STOP && r->windows >= o->capture_repeats) {
-		window_disarm(r);
-	}
 }
 
 static void cuda_request(struct recorder *r, const struct capture_message *message)

@@ -43,6 +43,10 @@ void window_open(struct recorder *r);
 void window_close(struct recorder *r);
 /* There will be no other window: what would open one costs nothing any more. */
 void window_disarm(struct recorder *r);
+/* Closes it, and none opens before window_begin(). */
+void window_end(struct recorder *r);
+/* Windows of this recording, or of this capture of a session. */
+uint32_t windows_so_far(const struct recorder *r);
 /* Requests have come. */
 void window_requests(struct recorder *r);
 /* --schedule: a step has begun (window_steps.c). */
