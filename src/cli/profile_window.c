@@ -33,22 +33,29 @@ static int unescape(char *to, size_t room, const char *text, const char *end)
 	return 0;
 }
 
-int profile_nvtx_capture(struct profile_options *o, const char *text, struct error *err)
+int profile_nvtx_name(struct nvtx_capture *capture, const char *option, const char *text, struct error *err)
 {
-	struct nvtx_capture *capture = &o->nvtx_capture;
-	const char *at, *end;
+	const char *at = divider(text), *end = text + strlen(text);
 
-	if (!text || !*text)
-		return error_set(err, EINVAL, "--capture-range=nvtx needs the range that it waits for: --nvtx-capture=range@domain.");
-	end = text + strlen(text);
-	at = divider(text);
 	capture->any_domain = at && strcmp(at, "@*") == 0;
 	if (unescape(capture->range, sizeof(capture->range), text, at ? at : end) < 0 ||
 	    (at && !capture->any_domain && unescape(capture->domain, sizeof(capture->domain), at + 1, end) < 0))
-		return error_set(err, EINVAL, "--nvtx-capture: a range may have %u bytes and a domain %u.", RING_NVTX_RANGE,
+		return error_set(err, EINVAL, "--%s: a range may have %u bytes and a domain %u.", option, RING_NVTX_RANGE,
 				 RING_NVTX_DOMAIN);
 	if (!capture->range[0])
-		return error_set(err, EINVAL, "--nvtx-capture=%s names no range.", text);
+		return error_set(err, EINVAL, "--%s=%s names no range.", option, text);
+	return 0;
+}
+
+int profile_nvtx_capture(struct profile_options *o, const char *text, struct error *err)
+{
+	int r;
+
+	if (!text || !*text)
+		return error_set(err, EINVAL, "--capture-range=nvtx needs the range that it waits for: --nvtx-capture=range@domain.");
+	r = profile_nvtx_name(&o->nvtx_capture, "nvtx-capture", text, err);
+	if (r < 0)
+		return r;
 	o->capture_range = CAPTURE_RANGE_NVTX;
 	o->trace |= TRACE_BIT(TRACE_NVTX);
 	return 0;

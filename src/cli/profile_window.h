@@ -8,4 +8,7 @@
  * -EINVAL. NVTX is recorded then, asked for or not: the range is part of the report. */
 int profile_nvtx_capture(struct profile_options *o, const char *text, struct error *err);
 
+/* The same for a name that another option gives. */
+int profile_nvtx_name(struct nvtx_capture *capture, const char *option, const char *text, struct error *err);
+
 #endif

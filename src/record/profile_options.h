@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "ring/ring_layout.h"
 
+struct record_result;
+
 enum trace_source {
 #define TRACE_SOURCE(id, name, state, implies, description) TRACE_##id,
 #include "record/trace_sources.def"
@@ -84,6 +86,25 @@ struct nvtx_capture {
 	bool any_domain;
 };
 
+/* --flight-recorder: docs/flight.md */
+#define FLIGHT_NAMES 8
+
+struct flight_slow {
+	struct nvtx_capture range;
+	double factor;
+};
+
+struct flight_options {
+	bool on;
+	int64_t keep_ns;          /* 0: as much as goes into keep_bytes */
+	uint64_t keep_bytes;
+	int64_t trigger_max;
+	struct nvtx_capture marks[FLIGHT_NAMES];
+	uint32_t mark_count;
+	struct flight_slow slow[FLIGHT_NAMES];
+	uint32_t slow_count;
+};
+
 struct profile_options {
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
 	char *const *argv;
@@ -101,6 +122,7 @@ struct profile_options {
 	struct nvtx_capture nvtx_capture;
 	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
+	struct flight_options flight;
 	bool interactive;    /* nothing is recorded until another command says so: record/steering.h */
 	int64_t delay_ns;    /* recording begins this long after the program */
 	int64_t duration_ns; /* and ends this long after it began; 0: no limit */
@@ -132,6 +154,9 @@ struct profile_options {
 	 * wait for anything. NULL: nobody wants to know. */
 	void (*window_opened)(void *listener, const char *path);
 	void *window_listener;
+	/* The same for each report of the flight recorder, and once, with `finished` 0, when it has begun. */
+	void (*flight_report)(void *listener, const struct record_result *result);
+	void *flight_listener;
 
 	const char *session_name; /* NULL: none was given */
 	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/flight.h"
 #include "record/window.h"
 
 #define MAX_CLIENTS 32u
@@ -121,6 +122,12 @@ static void answer(struct recorder *r, struct steer_client *client, int status, 
 		drop_client(r, client);
 }
 
+void steering_refuse(struct recorder *r, struct steer_client *client, const char *why)
+{
+	new_reply(r);
+	answer(r, client, EBUSY, why);
+}
+
 static const char *why_not_now(const struct steering *st, enum steer_state wanted)
 {
 	if (st->state == wanted)
@@ -148,6 +155,10 @@ static void on_start(struct recorder *r, struct steer_client *client, const stru
 
 static void on_stop(struct recorder *r, struct steer_client *client)
 {
+	if (r->flight) {
+		flight_trigger(r, TRIGGER_COMMAND, "'stop' asked for it", client);
+		return;
+	}
 	window_close(r);
 	r->steering->state = STEER_SETTLING;
 	r->steering->waiting = client;
@@ -173,7 +184,7 @@ static void on_shutdown(struct recorder *r, struct steer_client *client, int sig
 {
 	struct error err = { "" };
 
-	if (r->steering->state == STEER_CAPTURING)
+	if (r->steering->state == STEER_CAPTURING && !r->flight)
 		cancel(r, &err);
 	new_reply(r);
 	answer(r, client, 0, "");
@@ -190,6 +201,8 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		why = why_not_now(st, STEER_IDLE);
 	else if (request->command == STEER_STOP || request->command == STEER_CANCEL)
 		why = why_not_now(st, STEER_CAPTURING);
+	if (r->flight && request->command == STEER_CANCEL)
+		why = "it is a flight recording: 'stop' writes a report of its last part, 'shutdown' ends it";
 	if (why) {
 		answer(r, client, EBUSY, why);
 		return;
@@ -240,7 +253,7 @@ void steering_readable(struct recorder *r, struct steer_client *client)
 		obey(r, client, &request);
 }
 
-static void give_result(struct recorder *r, const struct control_message *message)
+void steering_give_result(struct recorder *r, const struct control_message *message)
 {
 	struct steering *st = r->steering;
 
@@ -265,7 +278,7 @@ void steering_copy_done(struct recorder *r)
 		;
 	st->state = STEER_IDLE;
 	if (message)
-		give_result(r, message);
+		steering_give_result(r, message);
 	free(message);
 }
 
@@ -317,7 +330,7 @@ void steering_end(struct recorder *r, const struct control_message *result)
 	if (st->copy.fd >= 0)
 		steering_copy_done(r);
 	if (st->waiting && result)
-		give_result(r, result);
+		steering_give_result(r, result);
 	if (st->listener.fd >= 0) {
 		steer_unlisten(st->id);
 		close(st->listener.fd);

@@ -37,6 +37,9 @@ void steering_accept(struct recorder *r);
 void steering_readable(struct recorder *r, struct steer_client *client);
 /* The report of a capture is complete. */
 void steering_copy_done(struct recorder *r);
+/* To who waits for a report, or asked for one in vain: of the flight recorder. */
+void steering_give_result(struct recorder *r, const struct control_message *message);
+void steering_refuse(struct recorder *r, struct steer_client *client, const char *why);
 /* After every event. */
 void steering_step(struct recorder *r, int64_t now);
 /* Whether there is a report to be completed by the recorder itself, as it ends. */

@@ -228,7 +228,7 @@ static int flush_old(struct report_writer *w, int64_t now)
 	return r < 0 ? r : journal_restart(w);
 }
 
-int report_writer_trim(struct report_writer *w, int64_t now)
+int report_writer_trim(struct report_writer *w, int64_t now, int may_drop)
 {
 	uint64_t bytes, limit = ring_limit(w);
 	int r;
@@ -238,7 +238,7 @@ int report_writer_trim(struct report_writer *w, int64_t now)
 		return w->stopped;
 	r = flush_old(w, now);
 	bytes = ring_bytes(w);
-	if (r == 0 && (bytes > limit || now - w->ring.last_pass >= SECOND)) {
+	if (r == 0 && may_drop && (bytes > limit || now - w->ring.last_pass >= SECOND)) {
 		w->ring.last_pass = now;
 		r = drop(w, w->ring.keep_ns ? now - w->ring.keep_ns : INT64_MIN, bytes > limit ? bytes - limit : 0);
 	}

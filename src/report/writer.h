@@ -81,8 +81,8 @@ int report_writer_park(struct report_writer *w, struct error *err);
 /* The last part of a recording (report/drop.c). From now on the file keeps events of the last `keep_ns`, or as many as
  * go into `keep_bytes` together with the journal; 0: no limit of that kind. What was appended before stays. */
 int report_writer_keep_last(struct report_writer *w, int64_t keep_ns, uint64_t keep_bytes);
-/* Now and then, with every tick: gives up what is too old. `now` is the time that rows have come to. */
-int report_writer_trim(struct report_writer *w, int64_t now);
+/* With every tick: `now` is the time that rows have come to. Gives up what is too old then, if it may. */
+int report_writer_trim(struct report_writer *w, int64_t now, int may_drop);
 /* Whether the disk cannot take back what was given up. */
 int report_writer_cannot_trim(const struct report_writer *w);
 /* Goes on in a file of its own, to which all is copied but events that ended before `from` (report/cut.c). Under the

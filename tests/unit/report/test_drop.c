@@ -101,7 +101,7 @@ static void turn(struct model *m, unsigned rows)
 		add_fact(m);
 	if (report_writer_tick(m->w, NULL, NULL, &err) < 0)
 		fail_msg("%s", err.text);
-	assert_int_equal(report_writer_trim(m->w, m->now), 0);
+	assert_int_equal(report_writer_trim(m->w, m->now, 1), 0);
 }
 
 /* The rows of a track from the first one on that did not end before `from`. */
