@@ -8,6 +8,8 @@
 #include "record/session.h"
 
 #define CHECK_NS 100000000ll
+/* One that is merely slow may still end, so that the report has all of it. */
+#define HANG_NS 1000000000ll
 
 static void name_begin(struct session *s, struct trigger_name *name, const struct nvtx_capture *wanted)
 {
@@ -183,6 +185,13 @@ void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t st
 	}
 }
 
+static int hangs(const struct trigger_slow *slow, int64_t lasted)
+{
+	int64_t median = trigger_median(slow);
+
+	return is_slow(slow, lasted - (median > HANG_NS ? median : HANG_NS));
+}
+
 /* Returns whether a report was asked for. */
 static uint8_t check_one(struct session *s, uint64_t domain, uint64_t name, int64_t lasted)
 {
@@ -192,7 +201,7 @@ static uint8_t check_one(struct session *s, uint64_t domain, uint64_t name, int6
 	for (uint32_t i = 0; i < t->slow_count; i++) {
 		struct trigger_slow *slow = &t->slow[i];
 
-		if (!is_meant(&slow->name, domain, name) || !is_slow(slow, lasted))
+		if (!is_meant(&slow->name, domain, name) || !hangs(slow, lasted))
 			continue;
 		tell_slow(t, slow, lasted, "has lasted");
 		told = 1;
