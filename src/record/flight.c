@@ -116,18 +116,26 @@ static int choose_path(struct recorder *r)
 static int64_t window_begin_time(const struct recorder *r)
 {
 	const struct flight_options *o = &r->options->flight;
-	int64_t now = r->drain.session.now;
+	int64_t now = r->drain.session.now, keep = o->keep_ns;
 
-	return o->keep_ns && now > o->keep_ns ? now - o->keep_ns : 0;
+	if (r->flight->asked_ns && (!keep || r->flight->asked_ns < keep))
+		keep = r->flight->asked_ns;
+	return keep && now > keep ? now - keep : 0;
 }
 
-/* As the other reports count them: a push and its pop are two. */
-static uint64_t events_of(const struct report_writer *w)
+uint64_t flight_events(const struct session *s)
 {
-	return 2 * report_writer_table_rows(w, TABLE_SLICE) + report_writer_table_rows(w, TABLE_INSTANT) +
-	       report_writer_table_rows(w, TABLE_COUNTER) + report_writer_table_rows(w, TABLE_OSRT) +
-	       report_writer_table_rows(w, TABLE_CUDA_API) + report_writer_table_rows(w, TABLE_GPU_KERNEL) +
-	       report_writer_table_rows(w, TABLE_GPU_COPY) + report_writer_table_rows(w, TABLE_GPU_SET);
+	const struct table_schema *schema;
+	uint64_t rows, events = 0;
+
+	for (unsigned table = 1; table < TABLE_ID_LIMIT; table++) {
+		schema = table_schema(table);
+		if (!schema || schema->kind == TABLE_KIND_PLAIN)
+			continue;
+		rows = report_writer_table_rows(s->writer, (enum table_id)table);
+		events += table == TABLE_SLICE ? 2 * rows : rows;
+	}
+	return events;
 }
 
 /* Facts of a report that has a part of the run. */
@@ -135,7 +143,7 @@ static void describe(struct recorder *r, int64_t begins)
 {
 	struct session *s = &r->drain.session;
 
-	s->events = events_of(s->writer);
+	s->events = flight_events(s);
 	session_fact(s, "flight.begin_ns", begins);
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "The flight recorder wrote the last %.3f s: %s.",
 			 (double)(s->now - begins) / 1e9, r->flight->reason);
@@ -260,6 +268,7 @@ void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reas
 
 	if (!why) {
 		snprintf(f->reason, sizeof(f->reason), "%s", reason);
+		f->asked_ns = client ? r->steering->keep_ns : 0;
 		if (begin_report(r, &err) < 0)
 			why = err.text;
 	}
@@ -385,6 +394,7 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 		return 0;
 	}
 	snprintf(f->reason, sizeof(f->reason), "the recording ended");
+	f->asked_ns = 0;
 	if (crashed)
 		say_crash(r, f->reason, sizeof(f->reason));
 	*ret = (struct control_message){ .kind = CONTROL_RESULT };

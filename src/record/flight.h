@@ -16,6 +16,7 @@ struct flight {
 	int64_t number;           /* of the last report */
 	int64_t written;          /* reports begun */
 	int64_t ignored;          /* triggers that came too soon, or too late */
+	int64_t asked_ns;         /* a report is to have less than is kept: stop --keep */
 	int64_t quiet_until;      /* a series of slow ranges is one trigger */
 	int crash_told;
 	char reason[256];         /* of the report being written */
@@ -37,5 +38,8 @@ void flight_step(struct recorder *r);
 /* All has been read: whether a report is to be completed now. The file is left as one of the last part, or removed. */
 int flight_finish(struct recorder *r, struct control_message *ret);
 void flight_end(struct recorder *r);
+
+/* Events that are in the file, as others count them: a push and its pop are two. */
+uint64_t flight_events(const struct session *s);
 
 #endif

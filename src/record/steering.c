@@ -153,8 +153,9 @@ static void on_start(struct recorder *r, struct steer_client *client, const stru
 	answer(r, client, result == 0 ? 0 : -result, err.text);
 }
 
-static void on_stop(struct recorder *r, struct steer_client *client)
+static void on_stop(struct recorder *r, struct steer_client *client, int64_t keep_ns)
 {
+	r->steering->keep_ns = keep_ns;
 	if (r->flight) {
 		flight_trigger(r, TRIGGER_COMMAND, "'stop' asked for it", client);
 		return;
@@ -215,7 +216,7 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		on_start(r, client, request);
 		return;
 	case STEER_STOP:
-		on_stop(r, client);
+		on_stop(r, client, request->keep_ns);
 		return;
 	case STEER_CANCEL:
 		on_cancel(r, client);
@@ -234,7 +235,7 @@ static int makes_sense(const struct steer_request *request, ssize_t size)
 		return 0;
 	if (!memchr(request->output, '\0', sizeof(request->output)))
 		return 0;
-	if (request->signal < 0 || request->signal > 64)
+	if (request->signal < 0 || request->signal > 64 || request->keep_ns < 0)
 		return 0;
 	return request->command != STEER_START || request->output[0] == '/';
 }

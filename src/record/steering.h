@@ -29,6 +29,7 @@ struct steering {
 	uint32_t captures;
 	uint32_t windows_before;       /* of captures that are over */
 	int64_t began;
+	int64_t keep_ns;               /* of the report being completed: its last part; 0 = all */
 };
 
 /* Listens; 0 or a negative errno. */
