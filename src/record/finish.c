@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/cuda_page.h"
+#include "record/flight.h"
 #include "record/gpus.h"
 #include "record/launch.h"
 #include "record/stacks.h"
@@ -148,7 +149,8 @@ void recorder_write_report(struct recorder *r, struct control_message *ret)
 void recorder_finish(struct recorder *r, struct control_message *ret)
 {
 	stop_all(r);
-	recorder_write_report(r, ret);
+	if (!r->flight || flight_finish(r, ret))
+		recorder_write_report(r, ret);
 	/* The report is safe: now those who did not listen may be ended. */
 	if (r->watches && r->options->kill_signal && r->interrupts && !r->killed)
 		watch_kill_all(r, r->options->kill_signal);

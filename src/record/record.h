@@ -38,6 +38,8 @@ struct record_result {
 	uint64_t events;              /* recorded; a push and its pop are two */
 	uint64_t dropped;             /* events lost, but not pops and ends without a beginning */
 	uint64_t bytes;               /* size of the report */
+	char reason[256];             /* flight recorder: why the report was written */
+	int64_t covered_ns;           /* and how much of the run it has */
 	uint32_t cost_pair_ps;        /* what a push and pop cost the target, measured in it; 0: was not */
 	struct record_after after;
 };

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "record/finish.h"
+#include "record/flight.h"
 #include "record/steering.h"
 #include "record/window.h"
 
@@ -106,6 +107,8 @@ static void set_signals(struct recorder *r)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	if (r->options->flight.on)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	r->signals = (struct source){ SOURCE_SIGNAL, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK) };
 }
@@ -215,6 +218,8 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	roster_init(&r->drain.session.roster);
 	if (r->options->interactive && (result = steering_begin(r, err)) < 0)
 		return result;
+	if (r->options->flight.on && (result = flight_begin(r, err)) < 0)
+		return result;
 	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
 		return result;
 	if (window_prepare(r) < 0 || (r->capture.fd && wait_for(r, &r->capture) < 0))
@@ -225,6 +230,8 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	meta_begin(r);
 	open_perf(r);
 	meta_sampling(r);
+	if (r->flight && (result = flight_start(r, err)) < 0)
+		return result;
 	if (r->options->delay_ns == 0 && !r->options->interactive)
 		window_begin(r);
 	gpu_monitor_wait(&r->drain.gpu, &r->options->gpu);
@@ -307,6 +314,10 @@ static void on_control(struct recorder *r)
 		if (message.value == SIGTERM && !r->give_up_at)
 			r->give_up_at = recorder_now() + GRACE_NS;
 		return;
+	case CONTROL_TRIGGER:
+		if (r->flight)
+			flight_trigger(r, TRIGGER_SIGNAL, "a signal asked for it", NULL);
+		return;
 	case CONTROL_EXITED:
 		r->exit_known = 1;
 		r->exit_status = message.value;
@@ -324,6 +335,16 @@ static void on_process(struct recorder *r, struct watch *w)
 		return;
 	}
 	watch_ended(r, w);
+}
+
+static void on_signal(struct recorder *r)
+{
+	struct signalfd_siginfo info;
+
+	if (read(r->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info) && info.ssi_signo == SIGUSR2)
+		flight_trigger(r, TRIGGER_SIGNAL, "a signal asked for it", NULL);
+	else
+		r->finish = 1;
 }
 
 static void on_event(struct recorder *r, struct source *source)
@@ -353,8 +374,14 @@ static void on_event(struct recorder *r, struct source *source)
 	case SOURCE_COPY:
 		steering_copy_done(r);
 		return;
+	case SOURCE_TRIGGER:
+		flight_triggers(r);
+		return;
+	case SOURCE_FLIGHT_COPY:
+		flight_copy_readable(r);
+		return;
 	case SOURCE_SIGNAL:
-		r->finish = 1;
+		on_signal(r);
 		return;
 	}
 }
@@ -437,6 +464,7 @@ static void decide(struct recorder *r)
 
 	run_clock(r, now);
 	steering_step(r, now);
+	flight_step(r);
 	if (r->finish)
 		return;
 	if (r->recording_over && window_is_settled(r, now))
@@ -539,6 +567,8 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 			steering_end(r, NULL);
 		return 1;
 	}
+	if (r->flight)
+		flight_announce(r);
 	run(r);
 	if (r->finish < 0) {
 		drain_finish(&r->drain);
@@ -552,6 +582,7 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 	}
 	if (r->steering)
 		steering_end(r, message);
+	flight_end(r);
 	tear_down(r);
 	free(message);
 	free(r);

@@ -17,7 +17,8 @@
 
 /* What an epoll event is about: first member of everything that is watched. */
 enum source_kind { SOURCE_CONTROL, SOURCE_LISTENER, SOURCE_CONNECTION, SOURCE_PROCESS,
-		   SOURCE_SIGNAL, SOURCE_CAPTURE, SOURCE_STEER, SOURCE_STEER_CLIENT, SOURCE_COPY };
+		   SOURCE_SIGNAL, SOURCE_CAPTURE, SOURCE_STEER, SOURCE_STEER_CLIENT, SOURCE_COPY,
+		   SOURCE_TRIGGER, SOURCE_FLIGHT_COPY };
 
 struct source {
 	enum source_kind kind;
@@ -83,6 +84,7 @@ struct recorder {
 	int64_t settle_by;            /* how long to wait for what belongs to the last one */
 	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
 	struct steering *steering;    /* record/steering.h; NULL: no other command has a say */
+	struct flight *flight;        /* record/flight.h; NULL: everything is kept */
 	struct drain drain;
 	char path[RECORD_PATH_SIZE];
 	struct connection *connections;

@@ -66,6 +66,8 @@ static int take_signals(struct run *run, struct error *err)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
+	if (run->options->flight.on)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &run->signals.mask);
 	/* With SIGCHLD ignored no exit status would come. */
 	sigaction(SIGCHLD, &normal, &run->signals.child);
@@ -209,6 +211,10 @@ static void on_signal(struct run *run)
 
 	if (read(run->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
+	if (info.ssi_signo == SIGUSR2) {
+		send_message(run, CONTROL_TRIGGER, 0);
+		return;
+	}
 	/* From the terminal it went to the whole group already; that the terminal is gone only a
 	 * session's leader is told. */
 	if ((info.ssi_code != SI_KERNEL || (info.ssi_signo == SIGHUP && getsid(0) == getpid())) &&
@@ -233,6 +239,12 @@ static void on_control(struct run *run, struct error *err)
 	if (came && run->message.kind == CONTROL_REPORT) {
 		if (run->options->report_ready)
 			run->options->report_ready(run->options->report_listener, &run->message.result, &run->message.error);
+		return;
+	}
+	if (came && run->message.kind == CONTROL_FLIGHT) {
+		if (run->message.value < 0)
+			snprintf(run->message.result.notes, sizeof(run->message.result.notes), "%s\n", run->message.error.text);
+		run->options->flight_report(run->options->flight_listener, &run->message.result);
 		return;
 	}
 	run->recorder_done = 1;
