@@ -225,7 +225,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	meta_begin(r);
 	open_perf(r);
 	meta_sampling(r);
-	if (r->options->delay_ns == 0 && !r->options->interactive)
+	if (r->options->delay_ns == 0 && !r->options->interactive && !r->options->attach_pid)
 		window_begin(r);
 	gpu_monitor_wait(&r->drain.gpu, &r->options->gpu);
 	perf_start_poller(&r->drain.perf, r->drain.doorbell);
@@ -284,6 +284,8 @@ static void on_control(struct recorder *r)
 		r->command_line_gone = 1;
 		if (!r->started)
 			r->finish = -1; /* it died before the target ran */
+		else if (r->options->attach_pid)
+			r->finish = 1;
 		settle_target(r);
 		return;
 	}
@@ -311,7 +313,7 @@ static void on_control(struct recorder *r)
 
 static void on_process(struct recorder *r, struct watch *w)
 {
-	if (w->pid == r->target_pid && !r->exit_known && !r->command_line_gone) {
+	if (w->pid == r->target_pid && !r->exit_known && !r->command_line_gone && !r->options->attach_pid) {
 		/* Its status is on its way through the command line's process. */
 		epoll_ctl(r->epoll, EPOLL_CTL_DEL, w->source.fd, NULL);
 		r->target_gone = 1;
@@ -432,7 +434,7 @@ static void decide(struct recorder *r)
 		return;
 	if (r->recording_over && window_is_settled(r, now))
 		after_recording(r, now);
-	if (r->interrupts >= 2 || (r->give_up_at && now >= r->give_up_at))
+	if (r->interrupts >= (r->options->attach_pid ? 1 : 2) || (r->give_up_at && now >= r->give_up_at))
 		r->finish = 1;
 	if (!r->finish && target_ended)
 		after_target(r, now);
