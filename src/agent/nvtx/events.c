@@ -336,8 +336,7 @@ static inline int straight(void)
 	uint32_t gate = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 
 	/* The thread's own copy of the gate is that of a window in which it made events. */
-	return agent_likely(agent_tls.levels && attached == AGENT_ATTACHED &&
-			    gate == agent_memory()->window && (gate & RING_GATE_NVTX) &&
+	return agent_likely(attached == agent_tls.attached && gate == agent_tls.gate && (gate & RING_GATE_NVTX) &&
 			    agent_pages.session.clock == RING_CLOCK_TSC);
 }
 
