@@ -152,6 +152,7 @@ static int attach(struct cli *cli, const struct profile_fields *fields, const st
 		setup.options.argv = words.items;
 		setup.options.attach_pid = pid;
 		setup.options.children = fields->children;
+		setup.options.trace_given = options_find_use(parsed, "trace") != NULL;
 		leave_it_alone(&setup.options);
 		for (size_t i = 0; i < setup.notes.count; i++)
 			fprintf(cli->err, "%s: %s\n", cli_name(cli), setup.notes.items[i]);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/attach.h"
 #include "record/finish.h"
 #include "record/steering.h"
 #include "record/window.h"
@@ -179,14 +180,17 @@ static uint64_t ticks_since_boot(void)
 }
 
 /* Samples without perf are taken by timers in the target. */
-static void open_perf(struct recorder *r)
+static int open_perf(struct recorder *r, struct error *err)
 {
 	struct session *s = &r->drain.session;
 	const struct cpu_options *cpu = &r->options->cpu;
 	struct error why;
 
 	if (!perf_begin(&r->drain.perf, s, r->options, r->target_pid, &why))
-		return;
+		return 0;
+	if (r->options->attach_pid && !attach_wants_agents(r->options))
+		return error_set(err, EPERM, "nothing can be recorded of process %u: perf events are refused (%s), and agents are not "
+				 "wanted or cannot be loaded; 'sonde doctor' says what would allow perf events", r->target_pid, why.text);
 	r->page->modules |= RING_GATE_SAMPLE;
 	r->page->sample_hz = (uint32_t)cpu->frequency;
 	r->page->sample_stack_size = cpu->backtrace == BACKTRACE_NONE ? 0 : cpu->stack_size < TIMER_STACK ?
@@ -195,6 +199,7 @@ static void open_perf(struct recorder *r)
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf "
 			 "events are refused (%s). 'sonde doctor' says what would allow them.", why.text);
+	return 0;
 }
 
 static int set_up(struct recorder *r, pid_t pid, struct error *err)
@@ -219,11 +224,14 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 		return result;
 	if (window_prepare(r) < 0 || (r->capture.fd && wait_for(r, &r->capture) < 0))
 		return error_set_errno(err, errno, "cannot wait for the program's window");
+	if (r->options->attach_pid && (result = attach_prepare(r, err)) < 0)
+		return result;
 	/* Before there are threads: it forks. */
 	gpu_monitor_begin(&r->drain.gpu, &r->drain.session, &r->options->gpu, r->page, r->drain.doorbell);
 	watch_target(r);
 	meta_begin(r);
-	open_perf(r);
+	if ((result = open_perf(r, err)) < 0 || (result = attach_start_helper(r, err)) < 0)
+		return result;
 	meta_sampling(r);
 	if (r->options->delay_ns == 0 && !r->options->interactive && !r->options->attach_pid)
 		window_begin(r);
@@ -275,7 +283,7 @@ static void settle_target(struct recorder *r)
 	watch_ended(r, w);
 }
 
-static void on_control(struct recorder *r)
+void recorder_on_control(struct recorder *r)
 {
 	struct control_message message;
 
@@ -292,6 +300,7 @@ static void on_control(struct recorder *r)
 	switch (message.kind) {
 	case CONTROL_STARTED:
 		r->started = 1;
+		attach_begin(r);
 		if (!r->options->interactive)
 			r->start_at = recorder_now() + r->options->delay_ns;
 		return;
@@ -326,7 +335,7 @@ static void on_event(struct recorder *r, struct source *source)
 {
 	switch (source->kind) {
 	case SOURCE_CONTROL:
-		on_control(r);
+		recorder_on_control(r);
 		return;
 	case SOURCE_LISTENER:
 		agents_accept(r);
@@ -345,6 +354,9 @@ static void on_event(struct recorder *r, struct source *source)
 		return;
 	case SOURCE_STEER_CLIENT:
 		steering_readable(r, (struct steer_client *)source);
+		return;
+	case SOURCE_ATTACH:
+		attach_readable(r);
 		return;
 	case SOURCE_COPY:
 		steering_copy_done(r);
@@ -494,6 +506,7 @@ static void run(struct recorder *r)
 static void tear_down(struct recorder *r)
 {
 	agents_release(r);
+	attach_release(r);
 	notices_release(r);
 	watch_release(r);
 	window_release(r);
@@ -532,6 +545,7 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 		return 1;
 	}
 	run(r);
+	attach_end(r);
 	if (r->finish < 0) {
 		drain_finish(&r->drain);
 		discard(r);

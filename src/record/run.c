@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/attach.h"
 #include "record/launch.h"
 #include "record/profile_options.h"
 #include "record/record.h"
@@ -354,5 +355,16 @@ int record_run(const struct profile_options *options, struct record_result *ret,
 
 int record_attach(const struct profile_options *options, struct record_result *ret, struct error *err)
 {
-	return record(options, ELF_PEEK_OK, ret, err);
+	struct profile_options own = *options;
+	char without[sizeof(err->text)];
+	int r = attach_examine(options, without, sizeof(without), err);
+
+	memset(ret, 0, sizeof(*ret));
+	if (r < 0)
+		return r;
+	if (without[0]) {
+		own.attach_without = without;
+		own.trace = 0;
+	}
+	return record(&own, ELF_PEEK_OK, ret, err);
 }

@@ -11,6 +11,7 @@
 
 #include "base/arch.h"
 #include "fmt/cuda_wire.h"
+#include "record/attach.h"
 #include "record/recorder.h"
 
 #define SECOND 1000000000ll
@@ -66,7 +67,7 @@ static void window_open(struct recorder *r)
 		gate_set(r->page, ring_gate(r->page->modules, r->windows));
 	}
 	perf_window(&r->drain.perf, 1);
-	if (r->options->duration_ns && r->started && !r->stop_at)
+	if (r->options->duration_ns && r->started && !r->stop_at && !attach_is_entering(r))
 		r->stop_at = recorder_now() + r->options->duration_ns;
 }
 
