@@ -286,6 +286,8 @@ static const struct option_spec profile_specs[] = {
 		  "line wins. Can be repeated." },
 	{ .name = "session", FIELD(TEXT, session), .flags = OPTION_HIDDEN, .arg = "name", .tag = "environment",
 	  .help = "Name of the session that 'start' means." },
+	{ .name = "children", FIELD(BOOL, children), .flags = OPTION_HIDDEN, .initial = "true", .tag = "control",
+	  .help = "Record the processes below the one attached to." },
 	{ .name = "run-as", PLANNED(TEXT), .arg = "user", .tag = "environment",
 	  .help = "Run the program as another user." },
 

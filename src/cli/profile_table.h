@@ -50,6 +50,7 @@ struct profile_fields {
 	const char *session_name;
 	const char *session;        /* of launch and start */
 	struct option_texts command_files;
+	bool children;              /* of attach */
 };
 
 extern const struct option_table profile_option_table;

@@ -63,6 +63,10 @@ static void explain_silence(struct recorder *r)
 
 	if (r->target_attached || !r->started)
 		return;
+	if (r->options->attach_pid) {
+		tell_exit(r, program);
+		return;
+	}
 	if (r->target_kind != ELF_PEEK_OK)
 		why = elf_peek_reason(r->target_kind);
 	else if (!agent)
@@ -116,7 +120,8 @@ static void stop_all(struct recorder *r)
 	notices_check(r, 1);
 	if (r->watches && !r->killed)
 		watch_find_strays(r);
-	watch_name_leftovers(r);
+	if (!r->options->attach_pid)
+		watch_name_leftovers(r);
 	drain_finish(&r->drain);
 }
 

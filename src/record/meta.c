@@ -126,7 +126,7 @@ static void user_variable_diagnostics(struct recorder *r)
 {
 	const char *own = getenv("NVTX_INJECTION64_PATH");
 
-	if (own && r->options->inherit_environment)
+	if (own && r->options->inherit_environment && !r->options->attach_pid)
 		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "NVTX_INJECTION64_PATH was set already (%s) and is left as it is: NVTX ranges go there.",
 				 own);
@@ -156,7 +156,9 @@ void meta_begin(struct recorder *r)
 		put(s, "output", r->path);
 	put_sources(s, o->trace);
 	put(s, "clock", s->time.use_tsc ? "tsc" : "monotonic_raw");
-	if (!o->discard_environment)
+	if (o->attach_pid)
+		session_fact(s, "attach.pid", o->attach_pid);
+	else if (!o->discard_environment)
 		put_list(s, "environment", environ);
 	clock_domain_row(s);
 	user_variable_diagnostics(r);

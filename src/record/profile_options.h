@@ -111,8 +111,12 @@ struct profile_options {
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
 	char *const *argv;
 	const char *program;
+	pid_t attach_pid;    /* it runs already; 0: it is started */
+	const char *attach_without; /* why it gets no agents; NULL: it does */
+	bool children;       /* ... and processes below it, present and to come, are recorded too */
 
 	uint64_t trace; /* TRACE_BIT()s of what to record */
+	bool trace_given; /* on the command line, not by default */
 
 	struct osrt_options osrt;
 	struct cpu_options cpu;

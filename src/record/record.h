@@ -51,4 +51,8 @@ struct record_result {
 int record_run(const struct profile_options *options, struct record_result *ret,
 	       struct error *err);
 
+/* The same for a process that runs already (options->attach_pid) and goes on when the recording ends: after duration_ns, by a
+ * signal to the caller, or with the process. */
+int record_attach(const struct profile_options *options, struct record_result *ret, struct error *err);
+
 #endif

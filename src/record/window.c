@@ -11,6 +11,7 @@
 
 #include "base/arch.h"
 #include "fmt/cuda_wire.h"
+#include "record/attach.h"
 #include "record/recorder.h"
 #include "record/steering.h"
 
@@ -71,7 +72,7 @@ void window_open(struct recorder *r)
 	}
 	if (r->options->cpu.sample != SCOPE_NONE || r->options->cpu.switches != SCOPE_NONE)
 		perf_window(&r->drain.perf, 1);
-	if (r->options->duration_ns && r->started && !r->stop_at)
+	if (r->options->duration_ns && r->started && !r->stop_at && !attach_is_entering(r))
 		r->stop_at = recorder_now() + r->options->duration_ns;
 }
 
