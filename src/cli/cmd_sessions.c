@@ -46,11 +46,12 @@ int session_report_after(struct cli *cli, const struct record_result *result)
 struct session_fields {
 	const char *session;
 	const char *kill;
+	int64_t keep_ns;
 };
 
 static int stop(struct cli *cli, const struct session_fields *fields)
 {
-	struct steer_request request = { .command = STEER_STOP };
+	struct steer_request request = { .command = STEER_STOP, .keep_ns = fields->keep_ns };
 	struct steer_reply *reply = calloc(1, sizeof(*reply));
 	int status;
 
@@ -99,8 +100,6 @@ static int run_for_session(struct cli *cli, const struct command *command, int a
 	if (!command_parse(cli, command, argc, argv, &fields, &parsed, &status))
 		return status;
 	status = session_no_words(cli, command, &parsed);
-	if (!status && options_find_use(&parsed, "keep"))
-		fprintf(cli->err, "%s: --keep is not built yet; the report holds all of it\n", cli_name(cli));
 	if (!status)
 		status = act(cli, &fields);
 	options_release(&parsed);
@@ -128,7 +127,7 @@ static int run_shutdown(struct cli *cli, int argc, char **argv)
 
 static const struct option_spec stop_specs[] = {
 	SESSION_OPTION,
-	{ .name = "keep", .type = OPTION_SECONDS, .state = OPTION_PLANNED, .shown = "0", .tag = "session",
+	{ .name = "keep", .type = OPTION_SECONDS, .offset = offsetof(struct session_fields, keep_ns), .initial = "0", .tag = "session",
 	  .help = "Keep only what was recorded in so many seconds before the end; 0 keeps all." },
 };
 static const struct option_spec cancel_specs[] = { SESSION_OPTION };

@@ -11,6 +11,7 @@
 
 #include "record/cuda_page.h"
 #include "record/finish.h"
+#include "record/flight.h"
 #include "record/steering.h"
 #include "record/window.h"
 
@@ -125,6 +126,20 @@ int capture_drop(struct recorder *r, struct error *err)
 	return result;
 }
 
+/* Of the time before the window closed; the program's last records may have come later. */
+static int cut(struct recorder *r, struct error *err)
+{
+	struct session *s = &r->drain.session;
+	int64_t end = timebase_convert(&s->time, r->closed_ticks), begins = 0;
+	int result;
+
+	end = end < s->now ? end : s->now;
+	result = report_writer_cut(s->writer, NULL, 0, end - r->steering->keep_ns, &begins, err);
+	if (result == 0)
+		s->events = flight_events(s);
+	return result;
+}
+
 static void complete_in_copy(struct recorder *r, int to)
 {
 	struct control_message *message = calloc(1, sizeof(*message));
@@ -132,8 +147,11 @@ static void complete_in_copy(struct recorder *r, int to)
 	prctl(PR_SET_NAME, "sonde-report");
 	if (!message)
 		_exit(1);
-	drain_finish_copy(&r->drain);
-	recorder_write_report(r, message);
+	message->value = r->steering->keep_ns ? cut(r, &message->error) : 0;
+	if (message->value == 0) {
+		drain_finish_copy(&r->drain);
+		recorder_write_report(r, message);
+	}
 	send(to, message, sizeof(*message), MSG_NOSIGNAL);
 	_exit(0);
 }

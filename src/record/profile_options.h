@@ -88,12 +88,35 @@ struct nvtx_capture {
 
 struct steer_request;
 
+/* --flight-recorder: docs/flight.md */
+#define FLIGHT_NAMES 8
+
+struct flight_slow {
+	struct nvtx_capture range;
+	double factor;
+};
+
+struct flight_options {
+	bool on;
+	int64_t keep_ns;          /* 0: as much as goes into keep_bytes */
+	uint64_t keep_bytes;
+	int64_t trigger_max;
+	struct nvtx_capture marks[FLIGHT_NAMES];
+	uint32_t mark_count;
+	struct flight_slow slow[FLIGHT_NAMES];
+	uint32_t slow_count;
+};
+
 struct profile_options {
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
 	char *const *argv;
 	const char *program;
+	pid_t attach_pid;    /* it runs already; 0: it is started */
+	const char *attach_without; /* why it gets no agents; NULL: it does */
+	bool children;       /* ... and processes below it, present and to come, are recorded too */
 
 	uint64_t trace; /* TRACE_BIT()s of what to record */
+	bool trace_given; /* on the command line, not by default */
 
 	struct osrt_options osrt;
 	struct cpu_options cpu;
@@ -106,6 +129,7 @@ struct profile_options {
 	struct schedule schedule; /* of CAPTURE_RANGE_SCHEDULE */
 	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
+	struct flight_options flight;
 	bool interactive;    /* nothing is recorded until another command says so: record/steering.h */
 	const struct steer_request *first_start; /* ... but for the first capture, which begins with the program; NULL: none */
 	int64_t delay_ns;    /* recording begins this long after the program */
@@ -142,6 +166,9 @@ struct profile_options {
 	 * with `finished` 0 and a sentence. */
 	void (*report_ready)(void *listener, const struct record_result *result, const struct error *why);
 	void *report_listener;
+	/* The same for each report of the flight recorder, and once, with `finished` 0, when it has begun. */
+	void (*flight_report)(void *listener, const struct record_result *result);
+	void *flight_listener;
 
 	const char *session_name; /* NULL: none was given */
 	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */

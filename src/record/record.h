@@ -38,6 +38,8 @@ struct record_result {
 	uint64_t events;              /* recorded; a push and its pop are two */
 	uint64_t dropped;             /* events lost, but not pops and ends without a beginning */
 	uint64_t bytes;               /* size of the report */
+	char reason[256];             /* flight recorder: why the report was written */
+	int64_t covered_ns;           /* and how much of the run it has */
 	uint32_t cost_pair_ps;        /* what a push and pop cost the target, measured in it; 0: was not */
 	struct record_after after;
 };
@@ -48,5 +50,9 @@ struct record_result {
  * ret->exit_status holds). */
 int record_run(const struct profile_options *options, struct record_result *ret,
 	       struct error *err);
+
+/* The same for a process that runs already (options->attach_pid) and goes on when the recording ends: after duration_ns, by a
+ * signal to the caller, or with the process. */
+int record_attach(const struct profile_options *options, struct record_result *ret, struct error *err);
 
 #endif

@@ -73,6 +73,7 @@ struct steer_request {
 	uint32_t command;     /* enum steer_command */
 	uint32_t flags;       /* enum steer_flags */
 	int32_t signal;       /* STEER_SHUTDOWN: sent to the program; 0 = none */
+	int64_t keep_ns;      /* STEER_STOP: of so much before the end; 0 = all */
 	char output[RECORD_PATH_SIZE]; /* STEER_START: absolute, macros not yet replaced */
 	struct steer_capture capture;  /* STEER_START */
 };

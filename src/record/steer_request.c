@@ -51,7 +51,7 @@ int steer_request_check(const struct steer_request *request, size_t size)
 		return 0;
 	if (!is_text(request->output, sizeof(request->output)))
 		return 0;
-	if (request->signal < 0 || request->signal > 64)
+	if (request->signal < 0 || request->signal > 64 || request->keep_ns < 0 || request->keep_ns > STEER_LONGEST_NS)
 		return 0;
 	return request->command != STEER_START || (request->output[0] == '/' && makes_sense(&request->capture));
 }

@@ -159,9 +159,11 @@ static int find_numbers(int folder, struct numbers *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	if (!dir) {
+		int r = -errno;
+
 		if (fd >= 0)
 			close(fd);
-		return -errno;
+		return r;
 	}
 	while ((entry = readdir(dir))) {
 		id = strtoul(entry->d_name, &end, 10);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/flight.h"
 #include "record/window.h"
 
 #define MAX_CLIENTS 32u
@@ -124,6 +125,12 @@ static void answer(struct recorder *r, struct steer_client *client, int status, 
 		drop_client(r, client);
 }
 
+void steering_refuse(struct recorder *r, struct steer_client *client, const char *why)
+{
+	new_reply(r);
+	answer(r, client, EBUSY, why);
+}
+
 static const char *why_not_now(const struct steering *st, enum steer_state wanted)
 {
 	if (st->state == wanted)
@@ -168,8 +175,7 @@ static void stop_capture(struct recorder *r, struct steer_client *client)
 {
 	r->start_at = r->stop_at = 0;
 	r->recording_over = RECORDING_GOES_ON;
-	window_disarm(r);
-	window_close(r);
+	window_end(r);
 	r->steering->state = STEER_SETTLING;
 	r->steering->waiting = client;
 }
@@ -178,8 +184,7 @@ static int cancel(struct recorder *r, struct error *err)
 {
 	r->start_at = r->stop_at = 0;
 	r->recording_over = RECORDING_GOES_ON;
-	window_disarm(r);
-	window_close(r);
+	window_end(r);
 	r->steering->state = STEER_IDLE;
 	return capture_drop(r, err);
 }
@@ -197,7 +202,7 @@ static void on_shutdown(struct recorder *r, struct steer_client *client, int sig
 {
 	struct error err = { "" };
 
-	if (r->steering->state == STEER_CAPTURING)
+	if (r->steering->state == STEER_CAPTURING && !r->flight)
 		cancel(r, &err);
 	new_reply(r);
 	answer(r, client, 0, "");
@@ -214,6 +219,8 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		why = why_not_now(st, STEER_IDLE);
 	else if (request->command == STEER_STOP || request->command == STEER_CANCEL)
 		why = why_not_now(st, STEER_CAPTURING);
+	if (r->flight && request->command == STEER_CANCEL)
+		why = "it is a flight recording: 'stop' writes a report of its last part, 'shutdown' ends it";
 	if (why) {
 		answer(r, client, EBUSY, why);
 		return;
@@ -226,7 +233,11 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		on_start(r, client, request);
 		return;
 	case STEER_STOP:
-		stop_capture(r, client);
+		r->steering->keep_ns = request->keep_ns;
+		if (r->flight)
+			flight_trigger(r, TRIGGER_COMMAND, "'stop' asked for it", client);
+		else
+			stop_capture(r, client);
 		return;
 	case STEER_CANCEL:
 		on_cancel(r, client);
@@ -253,7 +264,7 @@ void steering_readable(struct recorder *r, struct steer_client *client)
 		obey(r, client, &request);
 }
 
-static void give_result(struct recorder *r, const struct control_message *message)
+void steering_give_result(struct recorder *r, const struct control_message *message)
 {
 	struct steering *st = r->steering;
 
@@ -297,7 +308,7 @@ void steering_copy_done(struct recorder *r)
 		;
 	st->state = STEER_IDLE;
 	if (message && st->waiting)
-		give_result(r, message);
+		steering_give_result(r, message);
 	else if (message)
 		tell_command_line(r, message);
 	free(message);
@@ -337,9 +348,10 @@ void steering_step(struct recorder *r, int64_t now)
 	if (!st)
 		return;
 	drop_silent(r, now);
-	if (r->recording_over && st->state == STEER_CAPTURING) {
+	if (r->recording_over && st->state == STEER_CAPTURING && !r->flight) {
 		st->shut_down = r->recording_over == RECORDING_ENDED_BY_PROGRAM &&
 				r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN;
+		st->keep_ns = 0;
 		stop_capture(r, NULL);
 	}
 	if (st->state == STEER_SETTLING && !r->finish && window_is_settled(r, now))
@@ -358,7 +370,7 @@ void steering_end(struct recorder *r, const struct control_message *result)
 	if (st->copy.fd >= 0)
 		steering_copy_done(r);
 	if (st->waiting && result)
-		give_result(r, result);
+		steering_give_result(r, result);
 	if (st->listener.fd >= 0) {
 		steer_unlisten(st->id);
 		close(st->listener.fd);

@@ -33,6 +33,7 @@ struct steering {
 	uint32_t captures;
 	uint32_t windows_before;       /* of captures that are over */
 	int64_t began;
+	int64_t keep_ns;               /* of the report being completed: its last part; 0 = all */
 };
 
 /* Listens; 0 or a negative errno. */
@@ -43,6 +44,9 @@ void steering_accept(struct recorder *r);
 void steering_readable(struct recorder *r, struct steer_client *client);
 /* The report of a capture is complete. */
 void steering_copy_done(struct recorder *r);
+/* To who waits for a report, or asked for one in vain: of the flight recorder. */
+void steering_give_result(struct recorder *r, const struct control_message *message);
+void steering_refuse(struct recorder *r, struct steer_client *client, const char *why);
 /* After every event. */
 void steering_step(struct recorder *r, int64_t now);
 /* The program has ended and its capture has not: who launched it need not wait. */

@@ -11,6 +11,7 @@
 
 #include "base/arch.h"
 #include "fmt/cuda_wire.h"
+#include "record/attach.h"
 #include "record/recorder.h"
 #include "record/steering.h"
 
@@ -71,7 +72,7 @@ void window_open(struct recorder *r)
 	}
 	if (r->options->cpu.sample != SCOPE_NONE || r->options->cpu.switches != SCOPE_NONE)
 		perf_window(&r->drain.perf, 1);
-	if (r->options->duration_ns && r->started && !r->stop_at)
+	if (r->options->duration_ns && r->started && !r->stop_at && !attach_is_entering(r))
 		r->stop_at = recorder_now() + r->options->duration_ns;
 }
 
@@ -118,7 +119,13 @@ void window_disarm(struct recorder *r)
 	atomic_store(&r->page->nvtx_wait, 0);
 }
 
-uint32_t window_count(const struct recorder *r)
+void window_end(struct recorder *r)
+{
+	window_disarm(r);
+	window_close(r);
+}
+
+uint32_t windows_so_far(const struct recorder *r)
 {
 	return r->windows - (r->steering ? r->steering->windows_before : 0);
 }
@@ -126,7 +133,7 @@ uint32_t window_count(const struct recorder *r)
 static void stop(struct recorder *r)
 {
 	const struct profile_options *o = r->options;
-	int last = window_count(r) >= o->capture_repeats;
+	int last = windows_so_far(r) >= o->capture_repeats;
 
 	if (o->capture_end == CAPTURE_END_NONE || atomic_load(&r->page->gate) == 0)
 		return;
@@ -135,7 +142,7 @@ static void stop(struct recorder *r)
 		return;
 	window_disarm(r);
 	/* A session's report is complete then in any case, and another can begin. */
-	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || r->steering)
+	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || (r->steering && !r->flight))
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
 }
 

@@ -41,10 +41,12 @@ void window_begin(struct recorder *r);
 /* A window that is open stays the same one. */
 void window_open(struct recorder *r);
 void window_close(struct recorder *r);
-/* No window opens before window_begin(): the calls that would open one cost nothing any more. */
+/* There will be no other window: what would open one costs nothing any more. */
 void window_disarm(struct recorder *r);
-/* Those so far, of this recording or of this capture of a session. */
-uint32_t window_count(const struct recorder *r);
+/* Closes it, and none opens before window_begin(). */
+void window_end(struct recorder *r);
+/* Windows of this recording, or of this capture of a session. */
+uint32_t windows_so_far(const struct recorder *r);
 /* Requests have come. */
 void window_requests(struct recorder *r);
 /* --schedule: a step has begun (window_steps.c). */

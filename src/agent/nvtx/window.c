@@ -1,7 +1,7 @@
 /* Ranges that open the capture window (-c nvtx), or are steps that are counted (--schedule). While one is waited for, each range that
- * begins is compared with its name: a session may wait for another name with each capture. Of steps those in a window
- * count, too: their name is kept out of the names that have a number (recent.h), so that the straight ways never see it. A
- * few of the other names are told to the recorder, so that it can say what there was when none came. */
+ * begins is compared with its name, a registered string by its length first; a session may wait for another name with each capture. Of
+ * steps those in a window count, too: their name is kept out of the names that have a number (recent.h), so that the straight ways never
+ * see it. A few of the other names are told to the recorder, so that it can say what there was when none came. */
 #include "agent/nvtx/nvtx.h"
 #include "fmt/cuda_wire.h"
 
