@@ -27,6 +27,8 @@ struct piece {
 	int64_t time_max;
 };
 #define NO_SUMMARY SIZE_MAX
+/* 2^50 ns are 13 days. */
+#define SUMMARY_MAX_LEVEL 50u
 
 /* All rows of a track. */
 struct lane {

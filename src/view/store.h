@@ -19,9 +19,6 @@ struct chunk {
 	const double *values;    /* of counters; NaN where there is none */
 };
 
-/* Times in a summary are rounded to this many bits of a bucket's length. */
-#define SUMMARY_BITS 10u
-
 enum { CHUNK_OPEN = 1, CHUNK_ERROR = 2 };
 
 /* The same rows summed up by buckets of 2^level ns (level 0 of the lod table); in order of time. */
@@ -29,13 +26,17 @@ struct summary {
 	uint32_t count;
 	unsigned level;
 	const int64_t *start;    /* of the bucket */
-	const int64_t *busy;     /* ns within it */
-	const uint64_t *first;   /* index in the track of the first row that begins there, or would */
+	const uint64_t *busy;    /* ns within it, rounded */
 	const uint32_t *rows;    /* that begin there */
 	const uint32_t *names;   /* of the longest of them; 0: none */
-	const int64_t *long_start; /* where that is at least as long as the bucket */
-	const int64_t *longest;    /* its length */
-	const uint64_t *long_row;  /* its index in the track */
+	/* Rows that are as long as a bucket, or longer: at most one begins in each. */
+	uint32_t long_count;
+	const struct summary_long {
+		int64_t start;
+		int64_t end;
+		uint64_t row;    /* index in the track */
+		uint32_t bucket; /* it begins in: place in the arrays above */
+	} *longs;
 };
 
 int store_open(struct store **ret, size_t limit);

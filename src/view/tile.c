@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "report/detail.h"
+
 /* Heat lines are exact up to so many rows. */
 #define HEAT_EXACT_ROWS 262144u
 
@@ -118,18 +120,33 @@ static void add_rows(struct tile *t, const struct chunk *c, uint64_t first)
 static void add_bucket(struct tile *t, const struct summary *s, uint32_t i, uint64_t first)
 {
 	struct bucket *b = &t->buckets[bucket_at(t, s->start[i])];
-	uint32_t begins = s->rows[i];
-	bool is_long = !t->heat && (uint64_t)s->longest[i] >> t->level;
 
-	b->busy += (uint64_t)s->busy[i];
-	begins -= is_long && begins;
-	if (begins && (b->begins == 0 || first < b->first))
+	b->busy += s->busy[i];
+	if (s->rows[i] && b->begins == 0)
 		b->first = first;
-	b->begins += begins;
-	if (begins && !is_long && (!b->name || (uint64_t)s->busy[i] > b->longest)) {
-		b->longest = (uint64_t)s->busy[i];
+	b->begins += s->rows[i];
+	if (s->names[i] && (!b->name || s->busy[i] > b->longest)) {
+		b->longest = s->busy[i];
 		b->name = s->names[i];
 	}
+}
+
+/* What is listed is not summed up. */
+static void take_out(struct tile *t, const struct summary *s, const struct summary_long *l)
+{
+	struct listed event = { .start = l->start, .end = l->end, .index = l->row, .name = s->names[l->bucket] };
+	struct bucket *b;
+
+	if (!(span(l->start, l->end) >> t->level) || event.start >= t->to || (event.end <= t->from && event.start < t->from))
+		return;
+	add_time(t, event.start, event.end, true);
+	list(t, &event);
+	if (event.start < t->from)
+		return;
+	b = &t->buckets[bucket_at(t, event.start)];
+	b->begins -= b->begins > 0;
+	if (b->first == event.index)
+		b->first++;
 }
 
 /* Coarser than the tile: spread evenly. */
@@ -141,7 +158,7 @@ static void spread_bucket(struct tile *t, const struct summary *s, uint32_t i)
 	for (int64_t at = from; at < to; at += INT64_C(1) << t->level) {
 		struct bucket *b = &t->buckets[bucket_at(t, at)];
 
-		b->busy += (uint64_t)s->busy[i] >> (s->level - t->level);
+		b->busy += s->busy[i] >> (s->level - t->level);
 		b->touched = true;
 	}
 }
@@ -149,7 +166,7 @@ static void spread_bucket(struct tile *t, const struct summary *s, uint32_t i)
 /* What a summary rounds its times to may be left over where a listed event was taken out. */
 static void mark_touched(struct tile *t, const struct summary *s)
 {
-	uint64_t least = s->level > SUMMARY_BITS ? UINT64_C(1) << (s->level - SUMMARY_BITS) : 1;
+	uint64_t least = s->level > DETAIL_BITS ? UINT64_C(1) << (s->level - DETAIL_BITS) : 1;
 
 	for (unsigned i = 0; i < TILE_BUCKETS; i++)
 		t->buckets[i].touched |= t->buckets[i].begins || t->buckets[i].busy >= least;
@@ -166,15 +183,8 @@ void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first)
 			spread_bucket(t, s, i);
 		first += s->rows[i];
 	}
-	for (uint32_t i = 0; !t->heat && i < s->count && s->start[i] < t->to; i++) {
-		struct listed event = { .start = s->long_start[i], .end = s->long_start[i] + s->longest[i],
-					.index = s->long_row[i], .name = s->names[i] };
-
-		if (!((uint64_t)s->longest[i] >> t->level) || (event.end <= t->from && event.start < t->from))
-			continue;
-		add_time(t, event.start, event.end, true);
-		list(t, &event);
-	}
+	for (uint32_t i = 0; !t->heat && i < s->long_count; i++)
+		take_out(t, s, &s->longs[i]);
 	mark_touched(t, s);
 }
 
@@ -189,7 +199,7 @@ static int add_piece(struct tile *t, struct recording *r, const struct piece *p,
 	const struct chunk *c;
 	int rc;
 
-	if (p->summary != NO_SUMMARY && p->summary_level <= TILE_MAX_LEVEL && (coarse || p->summary_level <= t->level) &&
+	if (p->summary != NO_SUMMARY && (coarse || p->summary_level <= t->level) &&
 	    !(table_schema(p->table)->kind == TABLE_KIND_POINT && t->level <= TILE_POINT_LEVEL) &&
 	    store_summary(r, p, &s) == 0) {
 		tile_add_summary(t, s, p->first);

@@ -9,7 +9,7 @@
 
 #define TILE_BUCKETS 256u
 #define TILE_SHIFT 8u
-#define TILE_MAX_LEVEL 50u
+#define TILE_MAX_LEVEL SUMMARY_MAX_LEVEL
 /* Tracks without overlaps have at most two more than buckets; others are broken. */
 #define TILE_MAX_LISTED 1024u
 /* Points are listed where a bucket is at most this: 1 us. */
