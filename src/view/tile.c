@@ -26,6 +26,7 @@ void tile_clear(struct tile *t)
 {
 	memset(t->buckets, 0, sizeof(t->buckets));
 	t->listed_count = 0;
+	t->least = 0;
 }
 
 static uint64_t span(int64_t start, int64_t end)
@@ -163,15 +164,6 @@ static void spread_bucket(struct tile *t, const struct summary *s, uint32_t i)
 	}
 }
 
-/* What a summary rounds its times to may be left over where a listed event was taken out. */
-static void mark_touched(struct tile *t, const struct summary *s)
-{
-	uint64_t least = s->level > DETAIL_BITS ? UINT64_C(1) << (s->level - DETAIL_BITS) : 1;
-
-	for (unsigned i = 0; i < TILE_BUCKETS; i++)
-		t->buckets[i].touched |= t->buckets[i].begins || t->buckets[i].busy >= least;
-}
-
 void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first)
 {
 	bool finer = s->level <= t->level;
@@ -185,7 +177,9 @@ void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first)
 	}
 	for (uint32_t i = 0; !t->heat && i < s->long_count; i++)
 		take_out(t, s, &s->longs[i]);
-	mark_touched(t, s);
+	/* What was rounded may be left over where a listed event was taken out. */
+	if (s->level > DETAIL_BITS && UINT64_C(1) << (s->level - DETAIL_BITS) > t->least)
+		t->least = UINT64_C(1) << (s->level - DETAIL_BITS);
 }
 
 static bool piece_is_near(const struct tile *t, const struct piece *p)
@@ -261,12 +255,19 @@ int tile_add_heat(struct tile *t, struct recording *r, const struct lane *const 
 	return rc;
 }
 
+bool tile_has(const struct tile *t, unsigned bucket)
+{
+	const struct bucket *b = &t->buckets[bucket];
+
+	return b->touched || b->begins || b->busy > t->least;
+}
+
 uint8_t tile_share(const struct tile *t, unsigned bucket)
 {
 	const struct bucket *b = &t->buckets[bucket];
 	uint64_t width = UINT64_C(1) << t->level, busy = b->busy < width ? b->busy : width, share;
 
-	if (!b->touched)
+	if (!tile_has(t, bucket))
 		return 0;
 	/* Up to 2^50 ns: no overflow. */
 	share = (busy * 255 + width - 1) >> t->level;

@@ -38,6 +38,7 @@ struct tile {
 	unsigned level;
 	uint8_t table;
 	bool heat;        /* everything is summed up, nothing listed */
+	uint64_t least;   /* busy times up to this may be nothing */
 	struct bucket buckets[TILE_BUCKETS];
 	struct listed listed[TILE_MAX_LISTED];
 	uint32_t listed_count;
@@ -52,6 +53,7 @@ int tile_add_lane(struct tile *t, struct recording *r, const struct lane *lane);
 /* The same for heat lines: where that is many rows, from summaries that may be coarser than the buckets. */
 int tile_add_heat(struct tile *t, struct recording *r, const struct lane *const *lanes, size_t count);
 
+bool tile_has(const struct tile *t, unsigned bucket);
 /* The busy share of a bucket: 1 to 255, 0 only where nothing is there. */
 uint8_t tile_share(const struct tile *t, unsigned bucket);
 

@@ -90,7 +90,7 @@ static uint32_t touched_buckets(const struct tile *t, uint16_t *ret)
 	uint32_t count = 0;
 
 	for (unsigned i = 0; i < TILE_BUCKETS; i++)
-		if (t->buckets[i].touched)
+		if (tile_has(t, i))
 			ret[count++] = (uint16_t)i;
 	return count;
 }
