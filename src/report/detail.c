@@ -204,14 +204,13 @@ int detail_flush(struct report_writer *w)
 	struct entry *entries = (struct entry *)(void *)w->detail.entries.data;
 	size_t count = w->detail.entries.len / sizeof(*entries);
 	struct block_header h = { .kind = BLOCK_GROUP, .segment = w->segment, .items = (uint32_t)count,
-				  .first = w->detail.rows };
+				  .table = TABLE_LOD, .first = w->detail.rows };
 	uint64_t offset = w->size;
 	int r;
 
 	follow_file(w);
 	if (w->detail.payload.len == 0)
 		return 0;
-	h.table = count == 1 ? TABLE_LOD : 0;
 	h.last = count == 1 ? entries[0].track : 0;
 	h.time_min = entries[0].time_min;
 	for (size_t i = 0; i < count; i++) {
