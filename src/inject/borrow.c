@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -12,7 +13,8 @@
 
 #include "inject/restart.h"
 
-#define STOP_POLLS 2000u          /* of STOP_PAUSE_NS: a fifth of a second */
+#define STOP_EAGER_POLLS 2000u    /* the thread stands until it is seen to: at first without sleeping */
+#define STOP_POLLS 4000u          /* then with pauses: a fifth of a second */
 #define STOP_PAUSE_NS 100000
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 /* SIGSETXID of the C library: a thread that changes the user waits for all others to take it. */
@@ -66,7 +68,10 @@ static int wait_briefly(pid_t thread, int *ret)
 			return -ESRCH;
 		if (r)
 			return 0;
-		nanosleep(&pause, NULL);
+		if (i < STOP_EAGER_POLLS)
+			sched_yield();
+		else
+			nanosleep(&pause, NULL);
 	}
 	return -EAGAIN;
 }

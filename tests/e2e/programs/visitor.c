@@ -1,5 +1,5 @@
 /* Visits another process, as a command: `visitor PID LIBRARY FUNCTION TEXT [COUNT [nothread]]` prints one line a visit, "value N" or "error ERRNO
- * TEXT". `visitor PID` examines it. `visitor hold PID` traces it until its input ends. */
+ * TEXT"; VISIT_MS is how long it may take. `visitor PID` examines it. `visitor hold PID` traces it until its input ends. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +39,12 @@ static int visit_once(pid_t pid, char **words, int nothread)
 {
 	struct visit_request request = { .pid = pid, .library = words[0], .function = words[1], .argument = words[2],
 					 .size = strlen(words[2]) + 1, .no_thread = 1 };
+	const char *limit = getenv("VISIT_MS");
+	int ms = limit ? atoi(limit) : 10000;
 	struct error err;
 	int64_t value = 0;
-	int r = nothread ? inject_call_as(&request, 10000, &value, &err)
-			 : inject_call(pid, words[0], words[1], words[2], strlen(words[2]) + 1, 10000, &value, &err);
+	int r = nothread ? inject_call_as(&request, ms, &value, &err)
+			 : inject_call(pid, words[0], words[1], words[2], strlen(words[2]) + 1, ms, &value, &err);
 
 	if (r < 0)
 		printf("error %d %s\n", -r, err.text);
