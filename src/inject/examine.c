@@ -1,10 +1,12 @@
 /* Whether a process may be visited, and if not, what is in the way. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/elf_peek.h"
@@ -125,6 +127,8 @@ static void check_surroundings(pid_t living, const struct proc_status *status, s
 		obstacle(ret, INJECT_STOPPED, "is stopped (kill -CONT continues it)");
 	if (status->shadow_stack)
 		obstacle(ret, INJECT_SHADOW_STACK, "runs with a shadow stack");
+	if (status->parent && syscall(SYS_kcmp, living, status->parent, KCMP_VM, 0, 0) == 0)
+		obstacle(ret, INJECT_SHARED_MEMORY, "runs in the memory of its parent (vfork)");
 	if (is_locked(status))
 		obstacle(ret, INJECT_SECCOMP, status->seccomp == 1 ? "is in strict seccomp mode" :
 			 "has a seccomp filter on its system calls");

@@ -268,7 +268,8 @@ static int await_answer(struct visitor *v, int64_t *ret_value, struct error *err
 	int r;
 
 	while (visit_now() < v->request->deadline) {
-		if (image_read(&v->image, v->data, &visit, sizeof(visit)) < 0)
+		/* Another program may have come into its place (exec), with something else there. */
+		if (image_read(&v->image, v->data, &visit, sizeof(visit)) < 0 || visit.pages != v->code || visit.pages_size != v->size)
 			return error_set(err, ESRCH, "process %d has ended, or has become another program", (int)v->request->pid);
 		if (visit.state >= VISIT_DONE) {
 			r = read_answer(v, &visit, ret_value, err);
