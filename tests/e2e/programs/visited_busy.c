@@ -147,6 +147,17 @@ static int ticking(void)
 	return 0;
 }
 
+/* No system call until SIGTERM comes. */
+static int spinning(void)
+{
+	signal(SIGTERM, tick);
+	ready();
+	while (!ticks)
+		;
+	puts("right");
+	return 0;
+}
+
 /* What it had done with SIGTRAP is still so. */
 static int trapping(void)
 {
@@ -292,6 +303,8 @@ int main(int argc, char **argv)
 		return hammering(8);
 	if (strcmp(what, "ticks") == 0)
 		return ticking();
+	if (strcmp(what, "spin") == 0)
+		return spinning();
 	if (strcmp(what, "traps") == 0)
 		return trapping();
 	if (strcmp(what, "registers") == 0)

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECONDS 3
+#define SECONDS 4
 
 /* What both processes see. */
 struct shared {
