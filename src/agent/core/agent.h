@@ -230,6 +230,9 @@ int agent_start_thread(void *(*routine)(void *), void *argument) __attribute__((
 uint64_t agent_next_string_id(void) __attribute__((visibility("hidden")));
 uint64_t agent_next_domain_id(void) __attribute__((visibility("hidden")));
 
+/* Whether recordings may follow on this one, as where the program was attached to. */
+int agent_comes_again(void) __attribute__((visibility("hidden")));
+
 /* Ticks: what began before is no part of this recording. */
 uint64_t agent_attached_since(void) __attribute__((visibility("hidden")));
 
