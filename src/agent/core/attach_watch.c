@@ -83,6 +83,8 @@ static void *watch(void *argument)
 
 	raw_syscall(SYS_prctl, PR_SET_NAME, (long)"sonde-attach", 0, 0, 0, 0);
 	agent_walk_objects(read_loads, &seen.loads);
+	if (watching.modules & RING_GATE_NVTX)
+		agent_nvtx_units();
 	for (;;) {
 		raw_syscall(SYS_futex, (long)&watching.turn, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, number, (long)&pause, 0, 0);
 		if (atomic_load(&watching.turn) != number)
