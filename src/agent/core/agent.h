@@ -191,6 +191,8 @@ static inline void agent_end(void *record, uint64_t head, uint32_t size)
 struct agent_thread_memory *agent_each_memory(uint32_t *position) __attribute__((visibility("hidden")));
 /* Whether an instruction is the agent's own. */
 int agent_owns_code(uintptr_t address) __attribute__((visibility("hidden")));
+/* The calling thread begins anew: not while it writes an event. */
+void agent_forget_thread(void) __attribute__((visibility("hidden")));
 /* A slot for a thread that has no event yet: agent_tls.slot is set unless there is none left. */
 void agent_take_slot(void) __attribute__((visibility("hidden")));
 

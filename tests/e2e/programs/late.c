@@ -311,6 +311,24 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* So many milliseconds of this thread's CPU time. */
+static long cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void burn(long ms)
+{
+	long until = cpu_ms() + ms;
+
+	while (cpu_ms() < until)
+		;
+	printf("%ld\n", ms);
+}
+
 #define ROUNDS 200000
 
 /* Nanoseconds of a lock and its unlock, of a read, of a push and its pop: the best of five. */
@@ -398,6 +416,8 @@ static void obey(const char *word, const char *argument)
 		printf("%s\n", getenv(argument) ? getenv(argument) : "-");
 	else if (!strcmp(word, "setenv"))
 		printf("%d\n", setenv(argument, "1", 1));
+	else if (!strcmp(word, "burn"))
+		burn(atol(argument));
 	else if (!strcmp(word, "measure"))
 		measure();
 	else
