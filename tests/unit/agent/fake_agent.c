@@ -157,7 +157,7 @@ void *agent_begin_patiently(uint32_t size)
 
 void *agent_begin_definition(uint32_t size)
 {
-	return begin(size);
+	return agent_attached() ? begin(size) : NULL;
 }
 
 uint64_t agent_next_string_id(void)
