@@ -11,9 +11,10 @@ class Running:
         self.process = subprocess.Popen(command or [RUNNING, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
         self.said = {}
-        line = ""
-        while line != "ready":
-            line = self.process.stdout.readline().strip()
+        line, ready = "x", False
+        while line and not (ready and (not self.said or {"running", "below", "worker-0", "worker-1"} <= self.said.keys())):
+            line = self.process.stdout.readline()
+            ready |= line == "ready\n"
             self.note(line)
 
     def note(self, line):
