@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_NS 100000
+#define SLICE_NS 25000
 
 struct common {
 	_Atomic int stop;
