@@ -7,6 +7,8 @@
 
 #include "cli/find_program.h"
 #include "cli/profile_cuda.h"
+#include "cli/profile_flight.h"
+#include "cli/profile_window.h"
 #include "cli/trace_list.h"
 
 int profile_kill_signal(const char *text, struct error *err)
@@ -169,7 +171,10 @@ int profile_setup_fill(struct profile_setup *setup, const struct profile_fields 
 		return r;
 	copy_fields(&setup->options, fields, parsed);
 	setup->options.output_path = output_names[setup->style];
-	r = profile_cuda_fill(&setup->options, fields, options_find_use(parsed, "trace") != NULL, err);
+	profile_cuda_fill(&setup->options, fields, options_find_use(parsed, "trace") != NULL);
+	r = profile_window_fill(&setup->options, fields, err);
+	if (r == 0)
+		r = profile_flight_fill(&setup->options, fields, parsed, err);
 	if (r < 0)
 		return r;
 	r = profile_kill_signal(fields->kill, err);

@@ -9,6 +9,7 @@
 
 #include "record/recorder.h"
 #include "record/steering.h"
+#include "record/window.h"
 
 extern char **environ;
 
@@ -210,7 +211,7 @@ void meta_end(struct recorder *r)
 	session_fact(s, "duration_ns", s->now);
 	if (r->steering)
 		put(s, "output", r->path);
-	session_fact(s, "windows", r->windows - (r->steering ? r->steering->windows_before : 0));
+	session_fact(s, "windows", windows_so_far(r));
 	session_fact(s, "tsc_hz", tick_rate(s));
 	session_fact(s, "cost_pair_ps", s->cost_pair_ps);
 	session_fact(s, "cost_clock_ps", s->cost_clock_ps);

@@ -18,6 +18,7 @@
 
 #include "record/attach.h"
 #include "record/finish.h"
+#include "record/flight.h"
 #include "record/steering.h"
 #include "record/window.h"
 
@@ -107,6 +108,8 @@ static void set_signals(struct recorder *r)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	if (r->options->flight.on)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	r->signals = (struct source){ SOURCE_SIGNAL, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK) };
 }
@@ -220,6 +223,8 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	roster_init(&r->drain.session.roster);
 	if (r->options->interactive && (result = steering_begin(r, err)) < 0)
 		return result;
+	if (r->options->flight.on && (result = flight_begin(r, err)) < 0)
+		return result;
 	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
 		return result;
 	if (window_prepare(r) < 0 || (r->capture.fd && wait_for(r, &r->capture) < 0))
@@ -233,11 +238,19 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	if ((result = open_perf(r, err)) < 0 || (result = attach_start_helper(r, err)) < 0)
 		return result;
 	meta_sampling(r);
+	if (r->flight && (result = flight_start(r, err)) < 0)
+		return result;
 	if (r->options->delay_ns == 0 && !r->options->interactive && !r->options->attach_pid)
 		window_begin(r);
 	gpu_monitor_wait(&r->drain.gpu, &r->options->gpu);
 	perf_start_poller(&r->drain.perf, r->drain.doorbell);
-	return drain_start(&r->drain, err);
+	result = drain_start(&r->drain, err);
+	if (result < 0 || !r->steering)
+		return result;
+	result = steering_first(r, err);
+	if (result < 0)
+		drain_finish(&r->drain);
+	return result;
 }
 
 /* Removes what an attempt left that recorded nothing. */
@@ -248,8 +261,8 @@ static void discard(struct recorder *r)
 	if (!r->drain.session.writer)
 		return;
 	report_writer_abandon(r->drain.session.writer);
-	if (r->options->interactive)
-		return; /* its file has no name */
+	if (!r->path[0])
+		return; /* a session's, between captures: its file has no name */
 	snprintf(path, sizeof(path), "%s.part", r->path);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s.journal", r->path);
@@ -301,7 +314,7 @@ void recorder_on_control(struct recorder *r)
 	case CONTROL_STARTED:
 		r->started = 1;
 		attach_begin(r);
-		if (!r->options->interactive)
+		if (!r->steering || r->steering->state == STEER_CAPTURING)
 			r->start_at = recorder_now() + r->options->delay_ns;
 		return;
 	case CONTROL_FAILED:
@@ -311,6 +324,10 @@ void recorder_on_control(struct recorder *r)
 		r->interrupts++;
 		if (message.value == SIGTERM && !r->give_up_at)
 			r->give_up_at = recorder_now() + GRACE_NS;
+		return;
+	case CONTROL_TRIGGER:
+		if (r->flight)
+			flight_trigger(r, TRIGGER_SIGNAL, "a signal asked for it", NULL);
 		return;
 	case CONTROL_EXITED:
 		r->exit_known = 1;
@@ -329,6 +346,16 @@ static void on_process(struct recorder *r, struct watch *w)
 		return;
 	}
 	watch_ended(r, w);
+}
+
+static void on_signal(struct recorder *r)
+{
+	struct signalfd_siginfo info;
+
+	if (read(r->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info) && info.ssi_signo == SIGUSR2)
+		flight_trigger(r, TRIGGER_SIGNAL, "a signal asked for it", NULL);
+	else
+		r->finish = 1;
 }
 
 static void on_event(struct recorder *r, struct source *source)
@@ -361,8 +388,14 @@ static void on_event(struct recorder *r, struct source *source)
 	case SOURCE_COPY:
 		steering_copy_done(r);
 		return;
+	case SOURCE_TRIGGER:
+		flight_triggers(r);
+		return;
+	case SOURCE_FLIGHT_COPY:
+		flight_copy_readable(r);
+		return;
 	case SOURCE_SIGNAL:
-		r->finish = 1;
+		on_signal(r);
 		return;
 	}
 }
@@ -398,8 +431,11 @@ static void after_target(struct recorder *r, int64_t now)
 {
 	const struct profile_options *o = r->options;
 
-	if (!o->stop_on_exit && r->stop_at)
-		return; /* the recording lasts its time, whatever exits */
+	/* The recording lasts its time, or until 'stop', whatever exits. */
+	if (!o->stop_on_exit && (r->stop_at || (r->steering && steering_owns_report(r)))) {
+		steering_stay(r);
+		return;
+	}
 	if (!r->watches)
 		watch_find_strays(r);
 	if (!r->watches) {
@@ -442,6 +478,7 @@ static void decide(struct recorder *r)
 
 	run_clock(r, now);
 	steering_step(r, now);
+	flight_step(r);
 	if (r->finish)
 		return;
 	if (r->recording_over && window_is_settled(r, now))
@@ -484,6 +521,7 @@ static void tell_of_window(struct recorder *r)
 		return;
 	message->kind = CONTROL_WINDOW;
 	message->value = (int32_t)r->windows;
+	snprintf(message->result.path, sizeof(message->result.path), "%s", r->path);
 	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
 	free(message);
 }
@@ -544,6 +582,8 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 			steering_end(r, NULL);
 		return 1;
 	}
+	if (r->flight)
+		flight_announce(r);
 	run(r);
 	attach_end(r);
 	if (r->finish < 0) {
@@ -558,6 +598,7 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 	}
 	if (r->steering)
 		steering_end(r, message);
+	flight_end(r);
 	tear_down(r);
 	free(message);
 	free(r);

@@ -17,7 +17,8 @@
 
 /* What an epoll event is about: first member of everything that is watched. */
 enum source_kind { SOURCE_CONTROL, SOURCE_LISTENER, SOURCE_CONNECTION, SOURCE_PROCESS,
-		   SOURCE_SIGNAL, SOURCE_CAPTURE, SOURCE_STEER, SOURCE_STEER_CLIENT, SOURCE_COPY, SOURCE_ATTACH };
+		   SOURCE_SIGNAL, SOURCE_CAPTURE, SOURCE_STEER, SOURCE_STEER_CLIENT, SOURCE_COPY,
+		   SOURCE_TRIGGER, SOURCE_FLIGHT_COPY, SOURCE_ATTACH };
 
 struct source {
 	enum source_kind kind;
@@ -78,9 +79,12 @@ struct recorder {
 	uint32_t windows;             /* opened so far */
 	uint32_t windows_told;        /* to the command line's process */
 	uint64_t closed_ticks;        /* the end of the last one */
+	uint64_t steps;               /* --schedule: one above the last that was asked about */
+	uint64_t cycle;               /* of the schedule, in which the last window opened */
 	int64_t settle_by;            /* how long to wait for what belongs to the last one */
 	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
 	struct steering *steering;    /* record/steering.h; NULL: no other command has a say */
+	struct flight *flight;        /* record/flight.h; NULL: everything is kept */
 	struct attach *attach;        /* record/attach.h; NULL: the target was started for us */
 	struct drain drain;
 	char path[RECORD_PATH_SIZE];

@@ -36,6 +36,7 @@ struct run {
 	int target_fd;      /* pidfd */
 	int target_ended;
 	int recorder_done;  /* its result came, or it is gone */
+	int recorder_stays; /* the session goes on after its program */
 	int got_result;
 	int report;         /* 0 or a negative errno, as its result said */
 	int last_signal;
@@ -66,6 +67,8 @@ static int take_signals(struct run *run, struct error *err)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
+	if (run->options->flight.on)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &run->signals.mask);
 	/* With SIGCHLD ignored no exit status would come. */
 	sigaction(SIGCHLD, &normal, &run->signals.child);
@@ -224,6 +227,10 @@ static void on_signal(struct run *run)
 
 	if (read(run->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
+	if (info.ssi_signo == SIGUSR2) {
+		send_message(run, CONTROL_TRIGGER, 0);
+		return;
+	}
 	/* From the terminal it went to the whole group already; that the terminal is gone only a
 	 * session's leader is told. */
 	if ((info.ssi_code != SI_KERNEL || (info.ssi_signo == SIGHUP && getsid(0) == getpid())) &&
@@ -243,10 +250,22 @@ static void on_control(struct run *run, struct error *err)
 	int came = receive_message(run);
 
 	if (came && run->message.kind == CONTROL_WINDOW) {
-		run->options->window_opened(run->options->window_listener, run->result->path);
+		run->options->window_opened(run->options->window_listener, run->message.result.path);
+		return;
+	}
+	if (came && run->message.kind == CONTROL_REPORT) {
+		if (run->options->report_ready)
+			run->options->report_ready(run->options->report_listener, &run->message.result, &run->message.error);
+		return;
+	}
+	if (came && run->message.kind == CONTROL_FLIGHT) {
+		if (run->message.value < 0)
+			snprintf(run->message.result.notes, sizeof(run->message.result.notes), "%s\n", run->message.error.text);
+		run->options->flight_report(run->options->flight_listener, &run->message.result);
 		return;
 	}
 	run->recorder_done = 1;
+	run->recorder_stays = came && run->message.kind == CONTROL_STAYS;
 	if (!came || run->message.kind != CONTROL_RESULT)
 		return;
 	run->got_result = 1;
@@ -293,6 +312,8 @@ static int outcome(struct run *run, struct error *err)
 
 	if (run->got_result)
 		return run->report;
+	if (run->recorder_stays)
+		return 0;
 	if (run->options->interactive)
 		return error_set(err, EPIPE, "the recorder was killed; if a capture was under way, `sonde recover` saves what it "
 				 "had written to the report's .part file");
@@ -313,7 +334,7 @@ static void close_all(struct run *run)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	/* It has said all it had to say: it ends by itself. */
-	while (run->recorder > 0 && waitpid(run->recorder, NULL, 0) < 0 && errno == EINTR)
+	while (run->recorder > 0 && !run->recorder_stays && waitpid(run->recorder, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
