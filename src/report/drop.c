@@ -16,6 +16,7 @@
 #define PLAIN_GRACE SECOND
 /* Without holes the file is copied when it is twice as large as it need be, and worth the copying. */
 #define ROTATE_MIN (4ull << 20)
+#define MANY_TRACKS 1024
 
 int table_passes(unsigned table)
 {
@@ -210,6 +211,10 @@ static int drop(struct report_writer *w, int64_t before, uint64_t too_much)
 	for (size_t i = 0; i < w->entry_count && r == 0; i++)
 		if (w->entries[i].kind == BLOCK_SKIP && w->entries[i].items)
 			r = write_skip(w, &w->entries[i]);
+	if (r == 0 && w->track_count > 2 * w->ring.tracks + MANY_TRACKS) {
+		r = forget_tracks(w);
+		w->ring.tracks = w->track_count;
+	}
 	if (r == 0 && w->ring.cannot_punch && w->size > 2 * (w->size - w->ring.skipped) + ROTATE_MIN)
 		r = ring_rotate(w);
 	return r;

@@ -89,6 +89,7 @@ struct ring {
 	int64_t last_flush;
 	int64_t dropped_until;   /* nothing later has been dropped */
 	uint64_t skipped;        /* bytes of the file that are given up */
+	size_t tracks;           /* that were left when they were last looked through */
 };
 
 struct report_writer {
@@ -239,6 +240,8 @@ int finish_file(struct report_writer *w, struct error *err);
 /* Keeps the builders within their limits. */
 int reclaim_memory(struct report_writer *w);
 void writer_free(struct report_writer *w);
+/* Frees tracks that are closed and of which nothing is left in the directory. */
+int forget_tracks(struct report_writer *w);
 struct report_writer *writer_new(const char *path, int overwrite);
 
 #endif

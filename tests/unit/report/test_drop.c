@@ -367,6 +367,45 @@ static void test_plain_rows_pass(void **state)
 	end(&m);
 }
 
+/* Threads come and go: builders of those that are gone and forgotten take no memory. */
+static void test_tracks_pass(void **state)
+{
+	const char *path = *state;
+	int64_t begins, last = 0;
+	struct report *r;
+	struct model m;
+
+	begin(&m, path, 2 * SECOND, 0, 11);
+	for (uint32_t i = 0; i < 20000; i++) {
+		struct report_track *t = report_track(m.w, TABLE_SLICE, 1000 + i);
+		int64_t v[] = { m.now, m.now + 1, (int64_t)m.names[0] };
+
+		assert_int_equal(report_append(t, v, 7), 0);
+		report_track_close(t);
+		last = m.now + 1;
+		if (i % 20 == 19)
+			turn(&m, 3);
+	}
+	assert_in_range(m.w->track_count, 400, 4000);
+	write_report(&m, beside(path, ".1.sonde"), m.now - 2 * SECOND);
+	begins = m.now - 2 * SECOND;
+	r = open_report(beside(path, ".1.sonde"));
+	assert_int_equal(report_note_count(r), 0);
+	for (uint32_t i = 1000; i < 21000; i++) {
+		int64_t end = (int64_t)((i - 1000) / 20) * (SECOND / 10 / 3 * 3) + 1;
+		struct found f = { 0 };
+
+		if (i % 500 && i != 20999)
+			continue;
+		for (size_t k = 0; k < report_group_count(r, TABLE_SLICE); k++)
+			f.rows += report_group(r, TABLE_SLICE, k)->track == i;
+		assert_int_equal(f.rows, end >= begins);
+	}
+	assert_true(last > begins);
+	report_close(r);
+	end(&m);
+}
+
 /* Ids of blobs go on for ever; those that are left are far from 1. */
 static void test_blobs_pass(void **state)
 {
@@ -463,6 +502,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_disk_that_keeps, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_size_is_kept, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_plain_rows_pass, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(test_tracks_pass, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_blobs_pass, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_end_under_own_name, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_skip, folder_setup, folder_teardown),
