@@ -277,7 +277,7 @@ struct session {
 	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
 	uint32_t whole_rounds;        /* over all rings, each to its end */
 	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */
-	int cuda_seen;                /* a process has initialised CUDA */
+	_Atomic int cuda_seen;        /* a process has initialised CUDA */
 	char cuda_trouble[400];       /* the first that kept one from being recorded */
 };
 
