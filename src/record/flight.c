@@ -126,6 +126,7 @@ static int64_t window_begin_time(const struct recorder *r)
 
 	if (r->flight->asked_ns && (!keep || r->flight->asked_ns < keep))
 		keep = r->flight->asked_ns;
+	moment = moment < r->drain.session.now ? moment : r->drain.session.now;
 	return keep && moment > keep ? moment - keep : 0;
 }
 

@@ -15,7 +15,7 @@
 /* Rows of a PLAIN table belong to events that may come a little after them. */
 #define PLAIN_GRACE SECOND
 /* Without holes the file is copied when it is twice as large as it need be, and worth the copying. */
-#define ROTATE_MIN (4ull << 20)
+#define ROTATE_MIN (1ull << 20)
 #define MANY_TRACKS 1024
 
 int table_passes(unsigned table)
