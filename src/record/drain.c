@@ -302,8 +302,10 @@ static void round_over_rings(struct drain *d)
 	d->active |= gpu > 0;
 	d->bytes += gpu;
 	roster_age(s);
-	if (s->triggers)
+	if (s->triggers) {
 		timebase_forget(&s->time, COARSE_SNAPSHOTS);
+		trigger_renew_names(s);
+	}
 	if (s->triggers && whole)
 		trigger_check_open(s, began);
 	/* Behind perf: what it told is as old as what was in the rings. */

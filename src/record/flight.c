@@ -17,6 +17,7 @@
 
 #define SECOND 1000000000ll
 #define MOST_NUMBERS 100000
+#define MOST_TOLD 100
 /* CUPTI's records come once a second: a report waits for those of its trigger's time, and what it covers is kept longer. */
 #define CUDA_WAIT_NS (SECOND + SECOND / 5)
 #define CUDA_KEEP_NS (2 * SECOND)
@@ -258,9 +259,10 @@ static const char *why_not(const struct recorder *r, enum trigger_kind kind)
 
 static void refuse(struct recorder *r, const char *reason, const char *why, struct steer_client *client)
 {
-	r->flight->ignored++;
-	drain_diagnose(&r->drain, DIAGNOSTIC_INFO, "No report was written for a trigger of the flight recorder (%s): %s.", reason,
-		       why);
+	/* A program may pull for ever. */
+	if (r->flight->ignored++ < MOST_TOLD)
+		drain_diagnose(&r->drain, DIAGNOSTIC_INFO, "No report was written for a trigger of the flight recorder (%s): %s.",
+			       reason, why);
 	if (client)
 		steering_refuse(r, client, why);
 }

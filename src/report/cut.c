@@ -32,7 +32,7 @@ static int is_too_old(const struct cut *c, const struct entry *e)
 {
 	if (e->kind == BLOCK_SKIP)
 		return 1;
-	if (e->kind == BLOCK_STRINGS || e->flags & BLOCK_META)
+	if (e->flags & BLOCK_META)
 		return 0;
 	return needed_until(e) < c->from;
 }

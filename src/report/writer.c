@@ -28,6 +28,7 @@ struct report_writer *writer_new(const char *path, int overwrite)
 	pending_init(&w->strings, BLOCK_STRINGS, BLOCK_META);
 	pending_init(&w->late, BLOCK_STRINGS, BLOCK_META | BLOCK_LATE);
 	pending_init(&w->blobs, BLOCK_BLOBS, 0);
+	pending_init(&w->passing.texts, BLOCK_STRINGS, BLOCK_LATE);
 	w->path = path_with(path, "");
 	w->part_path = path_with(path, ".part");
 	w->journal_path = path_with(path, ".journal");
@@ -56,6 +57,7 @@ void writer_free(struct report_writer *w)
 	pending_release(&w->strings);
 	pending_release(&w->late);
 	pending_release(&w->blobs);
+	passing_release(w);
 	encoder_release(&w->encoder);
 	buf_release(&w->block);
 	buf_release(&w->payload);
