@@ -16,6 +16,12 @@ static const struct route routes[] = {
 	{ "/api/find", answer_find, true },
 	{ "/api/sums", answer_sums, true },
 	{ "/api/events", answer_events, true },
+	{ "/api/stats", answer_stats, true },
+	{ "/api/flame", answer_flame, true },
+	{ "/api/stack", answer_stack, true },
+	{ "/api/session", answer_session, false },
+	{ "/api/diagnostics", answer_diagnostics, false },
+	{ "/api/findings", answer_findings, false },
 };
 
 const struct route *route_find(const char *path)

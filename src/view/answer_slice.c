@@ -152,8 +152,10 @@ static bool is_shown(enum table_id table, unsigned column)
 {
 	const char *name = table_schema(table)->columns[column].name;
 
+	if (table == TABLE_GPU_KERNEL && column == COLUMN_GPU_KERNEL_GRID)
+		return false; /* a number of CUPTI's, not the shape */
 	return strcmp(name, "args") && strcmp(name, "stack") && strcmp(name, "launch") && strcmp(name, "correlation") &&
-	       strcmp(name, "blob") && (int)column != (table == TABLE_GPU_KERNEL ? -1 : name_column(table));
+	       strcmp(name, "blob") && strcmp(name, "channel") && (int)column != (table == TABLE_GPU_KERNEL ? -1 : name_column(table));
 }
 
 static void put_columns(struct json_out *j, struct recording *r, const struct place *p)

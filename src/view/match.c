@@ -38,14 +38,20 @@ void match_release(struct match *m)
 	free(m->bits);
 }
 
-bool match_has(const struct match *m, uint32_t name)
+bool match_has(struct match *m, uint32_t name)
 {
+	_Atomic uint64_t *slot = &m->remembered[(name ^ name >> 24) % MATCH_REMEMBERED];
+	uint64_t known;
 	struct buf made = BUF_INIT;
 	bool has;
 
 	if (name < NAME_MADE)
 		return name < m->limit && m->bits[name / 64] >> (name % 64) & 1;
+	known = atomic_load_explicit(slot, memory_order_relaxed);
+	if (known >> 32 && (uint32_t)known == name)
+		return known >> 33;
 	has = name_text(m->r, name, &made) == 0 && made.data && has_text(m, buf_cstr(&made));
 	buf_release(&made);
+	atomic_store_explicit(slot, UINT64_C(1) << 32 | (uint64_t)has << 33 | name, memory_order_relaxed);
 	return has;
 }
