@@ -94,6 +94,8 @@ def words_of(text):
 
 
 NUMBERED = program("numbered")
+# Without stacks of each sleep: those fill the rings where the recorder does not get its turn.
+NVTX_AND_OSRT = ("-t", "nvtx,osrt", "--osrt-backtrace-threshold=1000000000")
 
 
 class Numbered:
