@@ -35,9 +35,12 @@ struct safety {
 	struct unwinder *unwinder;
 	struct function *functions; /* rising */
 	size_t function_count, function_room;
-	uint64_t libc;              /* its base, when the functions were read */
-	uint8_t *stack;
 	uint64_t *frames;
+	/* What was seen of a thread. */
+	const char *obvious;        /* a reason that needs no walk */
+	arch_thread_registers registers;
+	uint8_t *stack;
+	size_t stack_size;
 };
 
 /* What allocates, starts or ends threads and processes, loads libraries, or changes the user of all threads; without the
@@ -248,18 +251,12 @@ static const struct image_mapping *own_stack(const struct safety *s, const arch_
 	return m->stack || (local > stack && local < m->end) ? m : NULL;
 }
 
-static uint32_t walk(struct safety *s, const arch_thread_registers *r, const struct image_mapping *m, uint8_t *ret_cut)
+static uint32_t walk(struct safety *s, uint8_t *ret_cut)
 {
 	struct unwind_source source = { s->image, s->image->generation, find_code };
-	struct stack_copy copy = { .bytes = s->stack };
+	struct stack_copy copy = { .bytes = s->stack, .size = s->stack_size };
 
-	arch_thread_dwarf(r, copy.registers);
-	copy.size = m->end - arch_thread_stack(r);
-	if (copy.size > STACK_LIMIT)
-		copy.size = STACK_LIMIT;
-	*ret_cut = 1;
-	if (image_read(s->image, arch_thread_stack(r), s->stack, copy.size) < 0)
-		return 0;
+	arch_thread_dwarf(&s->registers, copy.registers);
 	return unwind(s->unwinder, &source, &copy, s->frames, FRAMES_LIMIT, ret_cut);
 }
 
@@ -316,20 +313,33 @@ static const char *check_frames(const struct safety *s, uint32_t count, struct w
 	return why;
 }
 
-const char *safety_check(struct safety *s, pid_t thread, const arch_thread_registers *r, size_t frame_room)
+void safety_look(struct safety *s, pid_t thread, const arch_thread_registers *r, size_t frame_room)
 {
-	const struct image_mapping *stack = own_stack(s, r);
-	struct waiting w = is_waiting(s, r);
-	uint8_t cut;
-	uint32_t count;
+	const struct image_mapping *m = own_stack(s, r);
+	uint64_t size = m ? m->end - arch_thread_stack(r) : 0;
 
+	s->registers = *r;
+	s->stack_size = size < STACK_LIMIT ? size : STACK_LIMIT;
+	s->obvious = NULL;
 	if (!arch_thread_native(r))
-		return "runs 32-bit code";
-	if (!stack || arch_thread_stack(r) - stack->start < frame_room)
-		return "is not on its own stack, or deep in it";
-	if (in_restartable_section(s, thread, arch_thread_pc(r)))
-		return "is in a restartable section";
-	count = walk(s, r, stack, &cut);
+		s->obvious = "runs 32-bit code";
+	else if (!m || arch_thread_stack(r) - m->start < frame_room)
+		s->obvious = "is not on its own stack, or deep in it";
+	else if (in_restartable_section(s, thread, arch_thread_pc(r)))
+		s->obvious = "is in a restartable sequence";
+	else if (image_read(s->image, arch_thread_stack(r), s->stack, s->stack_size) < 0)
+		s->obvious = "has a stack that cannot be read";
+}
+
+const char *safety_judge(struct safety *s)
+{
+	struct waiting w = is_waiting(s, &s->registers);
+	uint32_t count;
+	uint8_t cut;
+
+	if (s->obvious)
+		return s->obvious;
+	count = walk(s, &cut);
 	if (!count || (cut && (!w.waits || (count < 2 && w.for_lock))))
 		return "has a stack that cannot be read to its end";
 	return check_frames(s, count, w, cut);

@@ -63,19 +63,38 @@ static void shuffle(pid_t *threads, size_t count)
 	}
 }
 
-/* Stops a thread; 0 when it may be borrowed, and then it stays stopped. */
+/* Stops a thread and takes down where it is. */
+static int look(struct visitor *v, pid_t thread)
+{
+	int r = borrow_stop(&v->borrowed, &v->image, thread);
+
+	if (r == 0) {
+		v->last_tried = thread;
+		safety_look(v->safety, thread, &v->borrowed.original, BORROW_STACK);
+	}
+	return r;
+}
+
+/* 0 when it may be borrowed, and then it stays stopped. It is judged twice: the first time, which reads files, while it goes on; the second
+ * time it is stopped, and where it is needs little time then. */
 static int try_thread(struct visitor *v, pid_t thread)
 {
 	int r = image_refresh(&v->image, NULL);
 
-	r = r < 0 ? r : borrow_stop(&v->borrowed, &v->image, thread);
+	r = r < 0 ? r : look(v, thread);
 	if (r < 0)
 		return r;
-	v->last_tried = thread;
-	v->last_reason = safety_check(v->safety, thread, &v->borrowed.original, BORROW_STACK);
+	borrow_release(&v->borrowed);
+	v->last_reason = safety_judge(v->safety);
+	if (v->last_reason)
+		return -EAGAIN;
+	r = look(v, thread);
+	if (r < 0)
+		return r;
+	v->last_reason = safety_judge(v->safety);
 	/* What is mapped may have changed since it was read: only what is known for certain counts. */
 	if (!v->last_reason && image_refresh(&v->image, NULL) != 0)
-		v->last_reason = safety_check(v->safety, thread, &v->borrowed.original, BORROW_STACK);
+		v->last_reason = safety_judge(v->safety);
 	if (!v->last_reason && borrow_prepare(&v->borrowed, v->functions.trampoline) == 0)
 		return 0;
 	borrow_release(&v->borrowed);
@@ -328,21 +347,36 @@ static int make_visit(struct visitor *v, int64_t *ret_value, struct error *err)
 	return r < 0 || !v->thread ? r : await_answer(v, ret_value, err);
 }
 
-int visit(const struct visit_request *request, int64_t *ret_value, struct error *err)
+/* `living`: a thread of the process whose /proc entry is complete. */
+static int visit_by(const struct visit_request *request, pid_t living, int *ret_started, int64_t *ret_value, struct error *err)
 {
 	struct visitor *v = calloc(1, sizeof(*v));
-	pid_t living = proc_living_thread(request->pid);
 	int r;
 
 	if (!v)
 		return error_set(err, ENOMEM, "out of memory");
 	v->request = request;
-	srandom((unsigned)visit_now());
-	r = living < 0 ? error_set(err, ESRCH, "process %d has ended", (int)request->pid) : image_open(&v->image, living, err);
+	r = image_open(&v->image, living, err);
 	if (r == 0)
 		r = make_visit(v, ret_value, err);
+	*ret_started = v->thread != 0;
 	safety_free(v->safety);
 	image_close(&v->image);
 	free(v);
 	return r;
+}
+
+int visit(const struct visit_request *request, int64_t *ret_value, struct error *err)
+{
+	pid_t living = proc_living_thread(request->pid), other;
+	int started = 0, r = -ESRCH;
+
+	srandom((unsigned)visit_now());
+	if (living > 0)
+		r = visit_by(request, living, &started, ret_value, err);
+	/* That thread may have ended meanwhile, and the process not. */
+	other = r == -ESRCH && !started ? proc_living_thread(request->pid) : -ESRCH;
+	if (other > 0 && other != living)
+		r = visit_by(request, other, &started, ret_value, err);
+	return living > 0 ? r : error_set(err, ESRCH, "process %d has ended", (int)request->pid);
 }
