@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,6 +34,8 @@ static void child(const struct visit_request *request, pid_t parent, struct outc
 	/* Ctrl-C is for the caller to decide about. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	/* While it does not run, a thread of the other process may stand still; where this is not allowed, it must do without. */
+	setpriority(PRIO_PROCESS, 0, -20);
 	prctl(PR_SET_NAME, "sonde-inject");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
