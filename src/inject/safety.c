@@ -1,5 +1,6 @@
-/* Starting a thread allocates memory and takes locks of the C library and of the dynamic linker. A thread that holds one of them would wait
- * for itself. What it holds is not written anywhere, but where it is can be seen: on its stack. */
+/* Starting a thread allocates memory and takes locks of the C library and of the dynamic linker. A
+ * thread that holds one of them would wait for itself. What it holds is not written anywhere, but
+ * where it is can be seen: on its stack. */
 #include "inject/safety.h"
 
 #include <errno.h>
@@ -17,6 +18,12 @@
 #define FRAMES_LIMIT 4096u
 #define STACK_LIMIT (1u << 20)
 #define FUNCTIONS_LIMIT (1u << 20)
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+#ifndef PTRACE_GET_RSEQ_CONFIGURATION
+#define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
+#endif
 
 enum danger {
 	DANGER_NONE,
@@ -43,24 +50,27 @@ struct safety {
 	size_t stack_size;
 };
 
-/* What allocates, starts or ends threads and processes, loads libraries, or changes the user of all threads; without the
- * underscores and "libc_" that some of their names begin with; as patterns. */
-static const struct { const char *name; enum danger danger; } dangers[] = {
-	{ "malloc*", DANGER_ALWAYS }, { "free", DANGER_ALWAYS }, { "cfree", DANGER_ALWAYS }, { "calloc", DANGER_ALWAYS },
-	{ "realloc*", DANGER_ALWAYS }, { "memalign", DANGER_ALWAYS }, { "aligned_alloc", DANGER_ALWAYS },
-	{ "posix_memalign", DANGER_ALWAYS }, { "valloc", DANGER_ALWAYS }, { "pvalloc", DANGER_ALWAYS },
-	{ "mallinfo*", DANGER_ALWAYS }, { "mallopt", DANGER_ALWAYS }, { "freeres*", DANGER_ALWAYS }, { "morecore", DANGER_ALWAYS },
-	{ "fork", DANGER_ALWAYS }, { "Fork", DANGER_ALWAYS }, { "vfork", DANGER_ALWAYS }, { "clone", DANGER_ALWAYS },
-	{ "posix_spawn*", DANGER_ALWAYS }, { "exit", DANGER_ALWAYS }, { "quick_exit", DANGER_ALWAYS }, { "execve*", DANGER_ALWAYS },
-	{ "dl*", DANGER_ALWAYS }, { "pthread_create", DANGER_ALWAYS }, { "pthread_exit", DANGER_ALWAYS },
-	{ "thrd_create", DANGER_ALWAYS }, { "thrd_exit", DANGER_ALWAYS }, { "pthread_getattr_np", DANGER_ALWAYS },
-	{ "pthread_setattr_default_np", DANGER_ALWAYS }, { "pthread_getattr_default_np", DANGER_ALWAYS },
-	{ "pthread_detach", DANGER_ALWAYS }, { "thrd_detach", DANGER_ALWAYS },
-	{ "set*id", DANGER_ALWAYS }, { "setgroups", DANGER_ALWAYS }, { "initgroups", DANGER_ALWAYS },
-	{ "pthread_*join*", DANGER_UNLESS_WAITING }, { "thrd_join", DANGER_UNLESS_WAITING },
-	{ "longjmp", DANGER_ALWAYS }, { "siglongjmp", DANGER_ALWAYS }, { "swapcontext", DANGER_ALWAYS },
-	{ "setcontext", DANGER_ALWAYS }, { "makecontext", DANGER_ALWAYS },
+/* What allocates, starts or ends threads and processes, loads libraries, or changes the user of all
+ * threads; without the underscores and "libc_" that some of their names begin with; as patterns. */
+static const char *const dangerous[] = {
+	"malloc*", "free", "cfree", "calloc", "realloc*", "memalign", "aligned_alloc", "posix_memalign",
+	"valloc", "pvalloc", "mallinfo*", "mallopt", "freeres*", "morecore",
+	"fork", "Fork", "vfork", "clone", "posix_spawn*", "execve*", "exit", "quick_exit",
+	"dl*",
+	"pthread_create", "pthread_exit", "pthread_detach", "thrd_create", "thrd_exit", "thrd_detach",
+	"pthread_getattr_np", "pthread_setattr_default_np", "pthread_getattr_default_np",
+	"set*id", "setgroups", "initgroups",
+	"longjmp", "siglongjmp", "swapcontext", "setcontext", "makecontext",
 };
+static const char *const dangerous_unless_waiting[] = { "pthread_*join*", "thrd_join" };
+
+static int is_one_of(const char *name, const char *const *patterns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fnmatch(patterns[i], name, 0) == 0)
+			return 1;
+	return 0;
+}
 
 static enum danger danger_of(const char *name)
 {
@@ -68,9 +78,10 @@ static enum danger danger_of(const char *name)
 	if (strncmp(name, "libc_", 5) == 0)
 		name += 5;
 	name += strspn(name, "_");
-	for (size_t i = 0; i < sizeof(dangers) / sizeof(*dangers); i++)
-		if (fnmatch(dangers[i].name, name, 0) == 0)
-			return dangers[i].danger;
+	if (is_one_of(name, dangerous, COUNT(dangerous)))
+		return DANGER_ALWAYS;
+	if (is_one_of(name, dangerous_unless_waiting, COUNT(dangerous_unless_waiting)))
+		return DANGER_UNLESS_WAITING;
 	return DANGER_NONE;
 }
 
@@ -89,7 +100,8 @@ static void take_function(void *context, const char *name, uint64_t start, uint6
 		s->functions = more;
 		s->function_room = room;
 	}
-	s->functions[s->function_count++] = (struct function){ start, start + size, danger_of(name) };
+	s->functions[s->function_count++] =
+		(struct function){ start, start + size, danger_of(name) };
 }
 
 static int by_start(const void *a, const void *b)
@@ -106,7 +118,8 @@ static void merge_functions(struct safety *s)
 
 	qsort(s->functions, s->function_count, sizeof(*s->functions), by_start);
 	for (size_t i = 0; i < s->function_count; i++) {
-		struct function *f = &s->functions[i], *last = kept ? &s->functions[kept - 1] : NULL;
+		struct function *f = &s->functions[i],
+				*last = kept ? &s->functions[kept - 1] : NULL;
 
 		if (!last || last->start != f->start) {
 			s->functions[kept++] = *f;
@@ -160,7 +173,8 @@ int safety_new(struct safety **ret, struct image *image, struct error *err)
 		safety_free(s);
 		return error_set(err, ENOMEM, "out of memory");
 	}
-	if (!libc || dynsym_open(&symbols, image, libc->base) < 0 || dynsym_each(&symbols, take_function, s) < 0) {
+	if (!libc || dynsym_open(&symbols, image, libc->base) < 0 ||
+	    dynsym_each(&symbols, take_function, s) < 0) {
 		safety_free(s);
 		return error_set(err, ENOEXEC, "no symbols of the C library are found in it");
 	}
@@ -188,7 +202,8 @@ static int find_code(void *context, uint64_t address, int sure, struct unwind_pl
 	ret->row = NULL;
 	ret->cfi = object ? object->cfi : NULL;
 	if (file && object->cfi &&
-	    elf_file_address(file, (object->path[0] == '[' ? 0 : m->offset) + (address - m->start), &elf_address) == 0)
+	    elf_file_address(file, (object->path[0] == '[' ? 0 : m->offset) + (address - m->start),
+			     &elf_address) == 0)
 		ret->row = cfi_read(object->cfi, file, elf_address);
 	return 0;
 }
@@ -199,7 +214,8 @@ struct waiting {
 	int for_lock;  /* or for another thread: it may hold something meanwhile */
 };
 
-/* The allocator and the linker sleep for locks only, with FUTEX_WAIT; condition variables, semaphores and joining use FUTEX_WAIT_BITSET. */
+/* The allocator and the linker sleep for locks only, with FUTEX_WAIT; condition variables,
+ * semaphores and joining use FUTEX_WAIT_BITSET. */
 static struct waiting is_waiting(const struct safety *s, const arch_thread_registers *r)
 {
 	long call = arch_thread_call(r);
@@ -215,23 +231,23 @@ static struct waiting is_waiting(const struct safety *s, const arch_thread_regis
 		if (object && object->role != OBJECT_PLAIN &&
 		    (arch_thread_call_argument(r, 1) & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
 			w.waits = 0;
-	} else if (call == SYS_nanosleep || call == SYS_clock_nanosleep || call == SYS_sched_yield) {
+	} else if (call == SYS_nanosleep || call == SYS_clock_nanosleep ||
+		   call == SYS_sched_yield) {
 		w.for_lock = 1;
 	}
 	return w;
 }
 
-/* A section that the kernel lets begin anew when the thread was interrupted in it: it must not be interrupted by us unseen. */
+/* A section that the kernel lets begin anew when the thread was interrupted in it: it must not be
+ * interrupted by us unseen. */
 static int in_restartable_section(const struct safety *s, pid_t thread, uint64_t pc)
 {
 	struct { uint64_t area; uint32_t size, signature, flags, padding; } configuration = { 0 };
 	struct { uint32_t version, flags; uint64_t start, length, abort; } section;
+	const size_t size = sizeof(configuration);
 	uint64_t current = 0;
 
-#ifndef PTRACE_GET_RSEQ_CONFIGURATION
-#define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
-#endif
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, thread, sizeof(configuration), &configuration) < 0 || !configuration.area)
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, thread, size, &configuration) < 0 || !configuration.area)
 		return 0;
 	if (image_read(s->image, configuration.area + 8, &current, sizeof(current)) < 0 || !current)
 		return 0;
@@ -240,7 +256,8 @@ static int in_restartable_section(const struct safety *s, pid_t thread, uint64_t
 	return pc - section.start < section.length;
 }
 
-/* Its own stack, as the kernel or the C library made it: not one for signals, not a coroutine's, whose size nobody knows. */
+/* Its own stack, as the kernel or the C library made it: not one for signals, not a coroutine's,
+ * whose size nobody knows. */
 static const struct image_mapping *own_stack(const struct safety *s, const arch_thread_registers *r)
 {
 	uint64_t stack = arch_thread_stack(r), local = arch_thread_local(r);
@@ -273,9 +290,11 @@ static int in_libc(const struct safety *s, uint32_t i)
 	return object && object->role == OBJECT_LIBC;
 }
 
-/* Consecutive frames of the C library, from `from` on; returns how many. Those without a name may be anything: they are harmless where every
- * thread begins (the first one in _start, which is the program's), or when the thread waits. */
-static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count, struct waiting w, uint8_t cut, const char **why)
+/* Consecutive frames of the C library, from `from` on; returns how many. Those without a name may
+ * be anything: they are harmless where every thread begins (the first one in _start, which is the
+ * program's), or when the thread waits. */
+static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count, struct waiting w,
+			   uint8_t cut, const char **why)
 {
 	int waits = from == 0 && w.waits, unknown = 0;
 	uint32_t end = from;
@@ -292,7 +311,8 @@ static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count
 	return end - from;
 }
 
-static const char *check_frames(const struct safety *s, uint32_t count, struct waiting w, uint8_t cut)
+static const char *check_frames(const struct safety *s, uint32_t count, struct waiting w,
+				uint8_t cut)
 {
 	const char *why = NULL;
 
@@ -305,8 +325,10 @@ static const char *check_frames(const struct safety *s, uint32_t count, struct w
 		}
 		if (object && object->role == OBJECT_LINKER)
 			why = "is in the dynamic linker";
-		/* A program with an allocator of its own: nothing is known of its parts, but allocators do not wait for events. */
-		if (object && object->role == OBJECT_ALLOCATOR && !(object->program && w.waits && !w.for_lock))
+		/* A program with an allocator of its own: nothing is known of its parts, but
+		 * allocators do not wait for events. */
+		if (object && object->role == OBJECT_ALLOCATOR &&
+		    !(object->program && w.waits && !w.for_lock))
 			why = "is in an allocator";
 		i++;
 	}
