@@ -50,6 +50,7 @@ struct agent_thread_memory {
 	int32_t levels[AGENT_LEVEL_DOMAINS]; /* zero when a thread begins */
 	uint32_t life;                       /* another number for each thread that had this memory */
 	uint32_t capture;                    /* domain + 1 whose outermost range here is the window; 0 = none */
+	uint64_t steps;                      /* counted since this thread's first */
 	struct agent_sample_thread sample;   /* zero when a thread begins */
 	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
 };
@@ -211,6 +212,9 @@ int agent_start(void) __attribute__((visibility("hidden")));
 /* Asks the recorder to open or close the window, and waits for that, two seconds at most. Returns whether it has
  * happened. Not while an event is being written. */
 int agent_ask_window(uint32_t request, uint32_t source) __attribute__((visibility("hidden")));
+/* A step begins here (--schedule): it is counted if steps are counted in this thread, and the window is what the step's number
+ * wants. As agent_ask_window(). */
+void agent_step(void) __attribute__((visibility("hidden")));
 /* Whether the open window was opened by this thread's request. */
 int agent_owns_window(void) __attribute__((visibility("hidden")));
 

@@ -63,7 +63,6 @@ struct nvtx_domain {
 struct nvtx_string {
 	struct nvtx_node node;
 	uint64_t id;
-	uint32_t awaited; /* the window may wait for a range of this name */
 	char text[];
 };
 
@@ -133,7 +132,6 @@ struct nvtx_state {
 	_Atomic uint32_t cut_reported;
 	_Atomic uint32_t domains_reported;
 	_Atomic uint32_t times_reported;
-	_Atomic uint32_t awaited_domain; /* its id, once there is one of the name that the window waits for */
 	_Atomic uint64_t window_range;   /* the window lasts until this range's end; 0 = until none's */
 	_Atomic uint32_t window_gate;    /* of that window */
 	_Atomic uint32_t seen_looks;     /* at names while a window is waited for */
@@ -231,8 +229,8 @@ uint64_t nvtx_start_event(uint32_t domain, const struct nvtx_event *event);
 void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t time);
 void nvtx_mark_event(uint32_t domain, const struct nvtx_event *event);
 
-/* While a window is closed: whether a range is the one that opens it. It is open then, and belongs to this thread's
- * range unless another's was quicker, or its end is without meaning. */
+/* While a range is waited for: whether one that begins is recorded, because a window is open or it is the one that opens it. It is open
+ * then, and belongs to this thread's range unless another's was quicker, or its end is without meaning. */
 enum nvtx_opens { NVTX_OPENS_NOTHING, NVTX_OPENS_ANOTHERS, NVTX_OPENS_OWN };
 AGENT_COLD enum nvtx_opens nvtx_window_opens(uint32_t domain, int32_t type, union nvtx_message message);
 /* The same for a push, whose pop will be the end. */
@@ -241,9 +239,8 @@ AGENT_COLD int nvtx_window_opens_by_push(uint32_t domain, int32_t type, union nv
 AGENT_COLD int nvtx_window_popped(void);
 AGENT_COLD void nvtx_window_ended(void);
 AGENT_COLD void nvtx_window_is(uint64_t range);
-/* A domain or a registered string of this name has come. */
-void nvtx_window_domain(const struct nvtx_domain *domain);
-int nvtx_window_awaits(const char *name, uint32_t size);
+/* Whether ranges of this name, ASCII or a registered string, are steps that are counted. */
+AGENT_COLD int nvtx_window_counts(int registered, const void *name);
 
 static inline int nvtx_window_is_awaited(void)
 {

@@ -293,3 +293,10 @@ int agent_ask_window(uint32_t request, uint32_t source)
 		agent_pages.session.gate = 0;
 	return 1;
 }
+
+void agent_step(void)
+{
+	unsigned step = fake_agent.steps++;
+
+	agent_pages.session.gate = fake_agent.recorded_steps >> step & 1 ? ring_gate(RING_GATE_NVTX, 1) : 0;
+}

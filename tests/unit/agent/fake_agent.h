@@ -18,6 +18,8 @@ struct fake_agent {
 	int deaf;                        /* nobody answers when a window is asked for */
 	int others;                      /* another thread's window opens */
 	unsigned asked_start, asked_stop;
+	unsigned steps;                  /* counted */
+	uint32_t recorded_steps;         /* a bit for each of the first 32 in which the window is open */
 	char last_diagnostic[512];
 };
 
