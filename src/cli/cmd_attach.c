@@ -107,6 +107,8 @@ static int read_words(pid_t pid, struct string_list *words)
 	free(line);
 	if (f)
 		fclose(f);
+	if (r >= 0 && !words->count)
+		r = string_list_addf(words, "process %d", (int)pid);
 	return r;
 }
 
