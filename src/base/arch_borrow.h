@@ -71,11 +71,11 @@ static inline uint64_t arch_thread_call_argument(const arch_thread_registers *r,
 	return arguments[i];
 }
 
-/* Lets the system call begin anew by itself: the instruction is executed once more. */
-static inline void arch_thread_repeat_call(arch_thread_registers *r)
+/* Lets a system call begin anew by itself: the instruction is executed once more. */
+static inline void arch_thread_repeat_call(arch_thread_registers *r, long call)
 {
-	r->rax = r->orig_rax;
-	r->rip -= 2;
+	r->rax = (uint64_t)call;
+	r->rip -= ARCH_CALL_SIZE;
 	r->orig_rax = (uint64_t)-1;
 }
 

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -12,7 +13,8 @@
 
 #include "inject/restart.h"
 
-#define STOP_POLLS 2000u          /* of STOP_PAUSE_NS: a fifth of a second */
+#define STOP_EAGER_POLLS 2000u    /* the thread stands until it is seen to: at first without sleeping */
+#define STOP_POLLS 4000u          /* then with pauses: a fifth of a second */
 #define STOP_PAUSE_NS 100000
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 /* SIGSETXID of the C library: a thread that changes the user waits for all others to take it. */
@@ -66,7 +68,10 @@ static int wait_briefly(pid_t thread, int *ret)
 			return -ESRCH;
 		if (r)
 			return 0;
-		nanosleep(&pause, NULL);
+		if (i < STOP_EAGER_POLLS)
+			sched_yield();
+		else
+			nanosleep(&pause, NULL);
 	}
 	return -EAGAIN;
 }
@@ -115,13 +120,26 @@ void borrow_release(struct borrowed *b)
 	ptrace(PTRACE_DETACH, b->thread, 0, 0);
 }
 
-/* The registers with which the thread goes on by itself, without the kernel's knowing about an interrupted call. */
+/* A call that was interrupted before goes by another number since then; the code knows the real one. */
+static long real_call(const struct borrowed *b)
+{
+	uint64_t instruction = arch_thread_pc(&b->original) - ARCH_CALL_SIZE;
+	long call = arch_thread_call(&b->original), found = -1;
+	uint8_t code[ARCH_CALL_CODE];
+
+	if (call == SYS_restart_syscall && image_read(b->image, instruction - sizeof(code), code, sizeof(code)) == 0)
+		found = arch_number_before(code + sizeof(code), code);
+	return found >= 0 ? found : call;
+}
+
+/* The registers with which the thread goes on by itself, without the kernel's knowing about an interrupted call: one with a time limit begins
+ * anew with the whole of it then. */
 static arch_thread_registers resumed(const struct borrowed *b)
 {
 	arch_thread_registers r = b->original;
 
 	if (arch_thread_call(&r) >= 0 && restart_pending(arch_thread_result(&r)))
-		arch_thread_repeat_call(&r);
+		arch_thread_repeat_call(&r, real_call(b));
 	arch_thread_no_call(&r);
 	return r;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "inject/inject.h"
+#include "inject/proc_status.h"
 #include "inject/visit.h"
 
 #define GRACE_NS 1000000000ll
@@ -102,7 +103,7 @@ static int check_library(pid_t pid, const char *library, struct error *err)
 		return error_set(err, EINVAL, "%s: the path of a library must begin with /", library);
 	if (stat(library, &own) < 0)
 		return error_set_errno(err, errno, "%s", library);
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)proc_living_thread(pid), library);
 	if (stat(path, &other) == 0 && (own.st_ino != other.st_ino || own.st_dev != other.st_dev))
 		return error_set(err, ENOEXEC, "process %d sees another file than %s there (chroot?)", (int)pid, library);
 	if (stat(path, &other) < 0 && errno == ENOENT)

@@ -1,11 +1,12 @@
 /* Whether a process may be visited, and if not, what is in the way. */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/elf_peek.h"
@@ -126,6 +127,8 @@ static void check_surroundings(pid_t living, const struct proc_status *status, s
 		obstacle(ret, INJECT_STOPPED, "is stopped (kill -CONT continues it)");
 	if (status->shadow_stack)
 		obstacle(ret, INJECT_SHADOW_STACK, "runs with a shadow stack");
+	if (status->parent && syscall(SYS_kcmp, living, status->parent, KCMP_VM, 0, 0) == 0)
+		obstacle(ret, INJECT_SHARED_MEMORY, "runs in the memory of its parent (vfork)");
 	if (is_locked(status))
 		obstacle(ret, INJECT_SECCOMP, status->seccomp == 1 ? "is in strict seccomp mode" :
 			 "has a seccomp filter on its system calls");
@@ -147,34 +150,10 @@ static int has_sanitizer(const struct image *image)
 	return 0;
 }
 
-static int is_other_libc(const struct image *image)
-{
-	for (size_t i = 0; i < image->object_count; i++)
-		if (strstr(image->objects[i]->path, "/ld-musl-") || strstr(image->objects[i]->path, "/libc.musl-") ||
-		    strstr(image->objects[i]->path, "/bionic/"))
-			return 1;
-	return 0;
-}
-
-static int is_32bit(pid_t living)
-{
-	unsigned char ident[EI_NIDENT];
-	char path[64];
-	int fd;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)living);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, ident, sizeof(ident));
-	close(fd);
-	return n == sizeof(ident) && memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS32;
-}
-
-/* By what is mapped: a program may have been started by hand through its linker, or be a copy. */
+/* By what is mapped rather than by the program's file: it may have been started by hand through its linker. */
 static int check_contents(pid_t living, struct inject_report *ret, struct error *err)
 {
+	enum elf_peek_kind kind;
 	struct image image;
 	char path[64];
 	int r = image_open(&image, living, err);
@@ -182,14 +161,17 @@ static int check_contents(pid_t living, struct inject_report *ret, struct error 
 	if (r < 0)
 		return r;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)living);
-	if (is_32bit(living))
+	kind = elf_peek_path(path);
+	if (kind == ELF_PEEK_32BIT)
 		obstacle(ret, INJECT_32BIT, "is a 32-bit program");
-	else if (is_other_libc(&image))
-		obstacle(ret, INJECT_OTHER_LIBC, "uses another C library than glibc");
-	else if (!image_object_of(&image, OBJECT_LIBC))
-		obstacle(ret, INJECT_STATIC, "is statically linked");
-	else if (has_sanitizer(&image) || elf_peek_path(path) == ELF_PEEK_ASAN)
+	else if (kind == ELF_PEEK_ASAN || has_sanitizer(&image))
 		obstacle(ret, INJECT_SANITIZER, "is built with a sanitizer");
+	else if (image_object_of(&image, OBJECT_LIBC))
+		ret->obstacle = INJECT_NO_OBSTACLE;
+	else if (kind == ELF_PEEK_OTHER_LIBC)
+		obstacle(ret, INJECT_OTHER_LIBC, "uses another C library than glibc");
+	else
+		obstacle(ret, INJECT_STATIC, "is statically linked");
 	image_close(&image);
 	return 0;
 }

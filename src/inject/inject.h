@@ -18,6 +18,7 @@ enum inject_obstacle {
 	INJECT_SECCOMP,       /* system calls are filtered, and not as ours are */
 	INJECT_NAMESPACE,     /* it sees other files, another network or other processes */
 	INJECT_SHADOW_STACK,  /* the CPU checks where functions return to */
+	INJECT_SHARED_MEMORY, /* it runs in its parent's, between vfork() and exec() */
 	INJECT_STOPPED        /* by job control: nothing in it runs */
 };
 

@@ -277,23 +277,20 @@ static int in_libc(const struct safety *s, uint32_t i)
 }
 
 /* Consecutive frames of the C library, from `from` on; returns how many. Those without a name may be anything: they are harmless where every
- * thread begins (the first one in _start, which is the program's), or when the thread waits and the one that was called from outside is
- * known. */
+ * thread begins (the first one in _start, which is the program's), or when the thread waits. */
 static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count, struct waiting w, uint8_t cut, const char **why)
 {
-	uint32_t end = from, unknown = 0;
-	int entered_known = 0, root;
+	int waits = from == 0 && w.waits, unknown = 0;
+	uint32_t end = from;
 
 	for (; end < count && in_libc(s, end); end++) {
 		const struct function *f = find_function(s, code_of(s, end));
 
-		entered_known = f != NULL;
-		unknown += f == NULL;
-		if (f && (f->danger == DANGER_ALWAYS || (f->danger && !(from == 0 && w.waits))))
+		unknown |= f == NULL;
+		if (f && (f->danger == DANGER_ALWAYS || (f->danger && !waits)))
 			*why = "allocates, starts something or loads a library";
 	}
-	root = end + 1 >= count && !cut;
-	if (unknown && !(root && from) && !(from == 0 && w.waits && (entered_known || root)))
+	if (unknown && !waits && !(from && !cut && end + 1 >= count))
 		*why = "is somewhere in the C library";
 	return end - from;
 }

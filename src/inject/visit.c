@@ -124,8 +124,8 @@ static int choose_thread(struct visitor *v, struct error *err)
 	if (r < 0 && !v->last_reason && v->refused)
 		return error_set(err, EPERM, "process %d may not be traced (another tracer, or no CAP_SYS_PTRACE)", (int)v->request->pid);
 	if (r < 0 && v->last_reason)
-		return error_set(err, EAGAIN, "no thread of process %d could be borrowed in time: thread %d %s, and so do the others, each time "
-				 "they are looked at", (int)v->request->pid, (int)v->last_tried, v->last_reason);
+		return error_set(err, EAGAIN, "no thread of process %d could be borrowed in time: the last one looked at, %d, %s",
+				 (int)v->request->pid, (int)v->last_tried, v->last_reason);
 	if (r < 0)
 		return error_set(err, EAGAIN, "no thread of process %d could be stopped in time", (int)v->request->pid);
 	return 0;
@@ -268,7 +268,8 @@ static int await_answer(struct visitor *v, int64_t *ret_value, struct error *err
 	int r;
 
 	while (visit_now() < v->request->deadline) {
-		if (image_read(&v->image, v->data, &visit, sizeof(visit)) < 0)
+		/* Another program may have come into its place (exec), with something else there. */
+		if (image_read(&v->image, v->data, &visit, sizeof(visit)) < 0 || visit.pages != v->code || visit.pages_size != v->size)
 			return error_set(err, ESRCH, "process %d has ended, or has become another program", (int)v->request->pid);
 		if (visit.state >= VISIT_DONE) {
 			r = read_answer(v, &visit, ret_value, err);

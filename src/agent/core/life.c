@@ -94,6 +94,11 @@ int agent_revive(unsigned module)
 	return module == 0 || (atomic_load(&agent_pages.session.gate) & module) != 0;
 }
 
+int agent_comes_again(void)
+{
+	return agent_state.late != 0;
+}
+
 uint64_t agent_attached_since(void)
 {
 	return agent_state.since;
