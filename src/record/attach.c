@@ -114,7 +114,11 @@ int attach_start_helper(struct recorder *r, struct error *err)
 	struct epoll_event event = { .events = EPOLLIN };
 	int result;
 
-	if (!r->attach || !attach_wants_agents(r->options))
+	if (!r->attach)
+		return 0;
+	if (!watch_find(r, r->target_pid))
+		return error_set(err, ESRCH, "process %u has ended", r->target_pid);
+	if (!attach_wants_agents(r->options))
 		return 0;
 	result = fork_helper(r, err);
 	if (result < 0)
