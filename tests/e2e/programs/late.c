@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "fmt/attach.h"
 #include "sonde/annotate.h"
 
@@ -129,7 +130,7 @@ static void show_table(FILE *out, uintptr_t base, const ElfW(Rela) *first, size_
 		void **slot = (void **)(base + first[i].r_offset);
 		Dl_info info = { 0 };
 
-		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+		if (type != ARCH_RELOC_JUMP_SLOT && type != ARCH_RELOC_GLOB_DAT)
 			continue;
 		dladdr(*slot, &info);
 		fprintf(out, "%p %s %p %s\n", (void *)slot, strings + symbols[ELF64_R_SYM(first[i].r_info)].st_name, *slot,
@@ -209,7 +210,8 @@ static void *hammer_away(void *unused)
 static void start_hammer(void)
 {
 	hammer.stop = 0;
-	hammer.shared = hammer.own = 0;
+	hammer.shared = 0;
+	hammer.own = 0;
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&hammer.threads[i], NULL, hammer_away, NULL);
 	printf("%d\n", THREADS);
