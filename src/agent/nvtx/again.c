@@ -86,7 +86,6 @@ static void tell_domain(struct nvtx_domain *domain)
 
 	tell(&what, domain->name, domain->node.size);
 	atomic_store_explicit(&domain->node.defined, 1, memory_order_relaxed);
-	nvtx_window_domain(domain);
 }
 
 static void tell_string(struct nvtx_string *string)
@@ -94,7 +93,6 @@ static void tell_string(struct nvtx_string *string)
 	struct nvtx_definition what = { .kind = DEFINE_STRING, .domain = (uint32_t)string->node.key, .id = string->id,
 					.extra = (uint64_t)(uintptr_t)string };
 
-	string->awaited = (uint32_t)nvtx_window_awaits(string->text, string->node.size);
 	tell(&what, string->text, string->node.size);
 	atomic_store_explicit(&string->node.defined, 1, memory_order_relaxed);
 }
@@ -102,7 +100,6 @@ static void tell_string(struct nvtx_string *string)
 /* What a window waits for is another thing in each recording. */
 static void begin_anew(void)
 {
-	atomic_store(&nvtx_state.awaited_domain, 0);
 	atomic_store(&nvtx_state.window_range, 0);
 	atomic_store(&nvtx_state.window_gate, 0);
 	atomic_store(&nvtx_state.seen_looks, 0);
