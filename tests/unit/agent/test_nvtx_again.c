@@ -95,14 +95,16 @@ static void awaited_names_are_those_of_this_recording(void **state)
 	struct nvtx_string *string = nvtx_register_string_a(NULL, "awaited later");
 
 	(void)state;
-	assert_int_equal(string->awaited, 0);
+	atomic_store(&agent_pages.session.nvtx_wait, RING_NVTX_STEPS);
+	assert_false(nvtx_window_counts(1, string));
 	memcpy(agent_pages.session.nvtx_range, "awaited later", 13);
 	agent_pages.session.nvtx_range_size = 13;
 	begin_next_recording();
-	assert_int_equal(string->awaited, 1);
+	assert_true(nvtx_window_counts(1, string));
 	agent_pages.session.nvtx_range_size = 0;
 	begin_next_recording();
-	assert_int_equal(string->awaited, 0);
+	assert_false(nvtx_window_counts(1, string));
+	atomic_store(&agent_pages.session.nvtx_wait, 0);
 }
 
 /* A program that was recorded from its beginning has one recording. */
