@@ -24,6 +24,8 @@ struct profile_fields {
 	const char *cuda_backtrace;
 	const char *capture_end;
 	const char *nvtx_capture;
+	const char *schedule;
+	const char *step_range;
 	const char *flight;         /* as given; NULL: no flight recorder */
 	struct option_texts trigger_marks;
 	struct option_texts trigger_slow;
@@ -48,6 +50,7 @@ struct profile_fields {
 	const char *session_name;
 	const char *session;        /* of launch and start */
 	struct option_texts command_files;
+	bool children;              /* of attach */
 };
 
 extern const struct option_table profile_option_table;

@@ -333,8 +333,8 @@ static int decode_osrt(struct decoder *d, const struct record *r)
 
 static int decode_capture(struct decoder *d, const struct record *r)
 {
-	struct capture_message message = { record_flags(r->head), record_level(r->head),
-					   ring_owner(d->p->uid, d->t->inner_tid), r->ticks };
+	struct capture_message message = { .request = record_flags(r->head), .source = record_level(r->head),
+					   .owner = ring_owner(d->p->uid, d->t->inner_tid), .ticks = r->ticks };
 
 	if (r->size < sizeof(struct record_capture))
 		return -EBADMSG;
@@ -343,10 +343,19 @@ static int decode_capture(struct decoder *d, const struct record *r)
 			   r->size - sizeof(struct record_capture));
 		return 0;
 	}
-	if (message.request != CAPTURE_START && message.request != CAPTURE_STOP)
+	if (message.request == CAPTURE_STEP || message.request == CAPTURE_STEP_SEEN) {
+		if (r->size < sizeof(struct record_capture) + sizeof(message.step))
+			return -EBADMSG;
+		memcpy(&message.step, r->bytes + sizeof(struct record_capture), sizeof(message.step));
+	}
+	if (message.request == CAPTURE_STEP_SEEN) {
+		atomic_store(&d->s->steps_seen, message.step + 1);
+		return 0;
+	}
+	if (message.request != CAPTURE_START && message.request != CAPTURE_STOP && message.request != CAPTURE_STEP)
 		return -EBADMSG;
 	/* Nobody waits for the answer any more. */
-	if (message.request == CAPTURE_START && d->s->now - r->time > CAPTURE_STALE_NS)
+	if (message.request != CAPTURE_STOP && d->s->now - r->time > CAPTURE_STALE_NS)
 		return 0;
 	if (process_unfinished(d->s, d->p))
 		atomic_store(&d->s->unfinished, 1);

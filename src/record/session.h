@@ -280,6 +280,8 @@ struct session {
 	struct triggers *triggers;    /* record/trigger.h; NULL: nobody waits for anything */
 	_Atomic int keep_all;         /* for the other thread: nothing is dropped from the file */
 	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
+	struct ring_session *page;    /* NULL: nobody counts steps */
+	_Atomic uint64_t steps_seen;  /* of a schedule; for the other thread */
 	uint32_t whole_rounds;        /* over all rings, each to its end */
 	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */
 	_Atomic int cuda_seen;        /* a process has initialised CUDA */

@@ -22,7 +22,11 @@ struct steering {
 	unsigned client_count;
 	struct steer_client *waiting;  /* asked for the stop; NULL: went away */
 	struct steer_reply reply;      /* the one being made */
-	struct profile_options options; /* those of the recorder, with the output of this capture */
+	const struct profile_options *launched;
+	struct profile_options options; /* the same, with what this capture says differently */
+	struct record_after after;
+	int stay_told;
+	int shut_down;                 /* when the report is complete */
 	char output[RECORD_PATH_SIZE];
 	char name[STEER_NAME_SIZE];
 	uint32_t id;
@@ -34,6 +38,8 @@ struct steering {
 
 /* Listens; 0 or a negative errno. */
 int steering_begin(struct recorder *r, struct error *err);
+/* The capture that begins with the program. */
+int steering_first(struct recorder *r, struct error *err);
 void steering_accept(struct recorder *r);
 void steering_readable(struct recorder *r, struct steer_client *client);
 /* The report of a capture is complete. */
@@ -43,6 +49,8 @@ void steering_give_result(struct recorder *r, const struct control_message *mess
 void steering_refuse(struct recorder *r, struct steer_client *client, const char *why);
 /* After every event. */
 void steering_step(struct recorder *r, int64_t now);
+/* The program has ended and its capture has not: who launched it need not wait. */
+void steering_stay(struct recorder *r);
 /* Whether there is a report to be completed by the recorder itself, as it ends. */
 int steering_owns_report(const struct recorder *r);
 /* The recorder ends: its last report goes to who asked for it, and nobody finds the session any more. */

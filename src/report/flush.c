@@ -58,12 +58,16 @@ int flush_pending(struct report_writer *w)
 	return r < 0 ? r : pending_flush(w, &w->blobs);
 }
 
-static void rotate_segment(struct report_writer *w)
+static int rotate_segment(struct report_writer *w)
 {
+	int r;
+
 	if (w->size - w->segment_start < w->segment_bytes)
-		return;
+		return 0;
+	r = detail_flush(w);
 	w->segment++;
 	w->segment_start = w->size;
+	return r;
 }
 
 /* Strings and blobs go first: a group never names one that comes after it, except
@@ -77,7 +81,9 @@ int flush_track(struct report_writer *w, struct report_track *t)
 
 	if (r < 0 || t->rows == 0)
 		return r;
-	rotate_segment(w);
+	r = rotate_segment(w);
+	if (r < 0)
+		return r;
 	track_view(t, 1, &rows);
 	entry_describe(&entry, w, &rows, track_is_meta(t));
 	buf_clear(&w->payload);
@@ -93,8 +99,10 @@ int flush_track(struct report_writer *w, struct report_track *t)
 	r = r < 0 ? r : block_append(&w->block, &h, w->payload.data, w->payload.len, NULL, w->seed);
 	r = r < 0 ? r : output_append(w);
 	r = r < 0 ? r : entry_add(w, &entry);
-	if (r == 0)
+	if (r == 0) {
+		detail_add(w, &rows);
 		track_written(t, 0);
+	}
 	return r;
 }
 
@@ -208,7 +216,7 @@ static int flush_both(struct report_writer *w, struct report_track **tracks, siz
 {
 	int r = flush_pending(w);
 
-	rotate_segment(w);
+	r = r < 0 ? r : rotate_segment(w);
 	r = r < 0 ? r : flush_some(w, tracks, count, 1, free_buffers);
 	return r < 0 ? r : flush_some(w, tracks, count, 0, free_buffers);
 }

@@ -53,6 +53,7 @@ void writer_free(struct report_writer *w)
 	free(w->closed);
 	free(w->provisional);
 	free(w->entries);
+	detail_release(&w->detail);
 	free(w->interned.slots);
 	pending_release(&w->strings);
 	pending_release(&w->late);

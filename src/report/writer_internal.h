@@ -110,6 +110,14 @@ struct ring {
 	size_t tracks;           /* that were left when they were last looked through */
 };
 
+/* Level 0 of the levels of detail, on its way into a block. */
+struct detail {
+	struct buf payload;
+	struct buf entries; /* struct entry, one per set */
+	uint64_t rows;
+	uint64_t seed;      /* of the file it belongs to */
+};
+
 struct report_writer {
 	uint64_t rows;
 	uint32_t tick;
@@ -156,6 +164,7 @@ struct report_writer {
 	uint64_t closed_rows;
 	uint64_t builder_bytes;
 
+	struct detail detail;
 	struct entry *entries; /* the directory to be */
 	size_t entry_count;
 	size_t entry_capacity;
@@ -259,6 +268,13 @@ int ring_rotate(struct report_writer *w);
 /* lod.c */
 void lod_summarise(const struct set_rows *rows, struct entry *entry);
 int lod_write(struct report_writer *w);
+
+/* detail.c */
+/* Sums up rows that are in the file now. What cannot be had is left out: a reader then reads the rows. */
+void detail_add(struct report_writer *w, const struct set_rows *rows);
+/* Writes what has come together in this segment. */
+int detail_flush(struct report_writer *w);
+void detail_release(struct detail *d);
 
 /* finish.c */
 int finish_file(struct report_writer *w, struct error *err);
