@@ -86,15 +86,18 @@ static int take_waiting(const struct profile_fields *fields, struct steer_reply 
 	return r;
 }
 
-static void report_ready(void *listener, const struct record_result *result, const struct error *why)
+static void report_ready(void *listener, const struct record_result *result, bool told, const struct error *why)
 {
 	struct profile_hooks *hooks = listener;
 
-	fputs(result->notes, hooks->cli->err);
-	if (result->finished)
+	if (!told)
+		fputs(result->notes, hooks->cli->err);
+	if (!told && result->finished)
 		session_report_after(hooks->cli, result);
-	else
+	else if (!told)
 		command_fail(hooks->cli, &launch_command, "%s", why->text);
+	if (result->finished)
+		profile_hooks_report(hooks, result->path);
 }
 
 static int record_session(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields)

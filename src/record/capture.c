@@ -58,8 +58,15 @@ static void fill_page(struct recorder *r)
 {
 	window_fill_page(r->page, r->options);
 	cuda_page_window(r->page, r->options);
-	if (r->options->capture_range == CAPTURE_RANGE_NVTX)
+	if (r->options->capture_range == CAPTURE_RANGE_NVTX || r->options->capture_range == CAPTURE_RANGE_SCHEDULE)
 		r->page->modules |= RING_GATE_NVTX;
+	/* Steps count from this capture on. */
+	r->steps = r->cycle = 0;
+	atomic_store(&r->drain.session.steps_seen, 0);
+	atomic_store(&r->page->step_first, 0);
+	atomic_store(&r->page->step_next, 0);
+	atomic_store(&r->page->steps_answered, 0);
+	atomic_store(&r->page->step_owner, 0);
 }
 
 /* Before the program runs the time has not begun. */

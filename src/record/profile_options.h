@@ -162,9 +162,9 @@ struct profile_options {
 	 * wait for anything. NULL: nobody wants to know. */
 	void (*window_opened)(void *listener, const char *path);
 	void *window_listener;
-	/* The same for a report of a session that goes on, where no other command waits for it. One that could not be completed comes
-	 * with `finished` 0 and a sentence. */
-	void (*report_ready)(void *listener, const struct record_result *result, const struct error *why);
+	/* The same for a report of a session that goes on. `told`: another command has waited for it and tells of it. One that could not
+	 * be completed comes with `finished` 0 and a sentence. */
+	void (*report_ready)(void *listener, const struct record_result *result, bool told, const struct error *why);
 	void *report_listener;
 	/* The same for each report of the flight recorder, and once, with `finished` 0, when it has begun. */
 	void (*flight_report)(void *listener, const struct record_result *result);

@@ -255,7 +255,8 @@ static void on_control(struct run *run, struct error *err)
 	}
 	if (came && run->message.kind == CONTROL_REPORT) {
 		if (run->options->report_ready)
-			run->options->report_ready(run->options->report_listener, &run->message.result, &run->message.error);
+			run->options->report_ready(run->options->report_listener, &run->message.result, run->message.told != 0,
+						   &run->message.error);
 		return;
 	}
 	if (came && run->message.kind == CONTROL_FLIGHT) {

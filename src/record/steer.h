@@ -38,7 +38,7 @@ enum steer_flags { STEER_OVERWRITE = 1 };
 
 /* Which members of steer_capture were said; the others are as 'launch' said. */
 enum steer_given {
-	STEER_GIVEN_RANGE = 1 << 0,    /* range, names */
+	STEER_GIVEN_RANGE = 1 << 0,    /* range, schedule, names */
 	STEER_GIVEN_END = 1 << 1,      /* end, repeats */
 	STEER_GIVEN_DELAY = 1 << 2,
 	STEER_GIVEN_DURATION = 1 << 3,
@@ -62,6 +62,7 @@ struct steer_capture {
 	int64_t delay_ns;
 	int64_t duration_ns;
 	struct record_after after;
+	struct schedule schedule; /* with CAPTURE_RANGE_SCHEDULE */
 	uint32_t any_domain;
 	char range_name[RING_NVTX_RANGE + 1];
 	char domain_name[RING_NVTX_DOMAIN + 1];

@@ -142,7 +142,7 @@ static void stop(struct recorder *r)
 		return;
 	window_disarm(r);
 	/* A session's report is complete then in any case, and another can begin. */
-	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || r->steering)
+	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || (r->steering && !r->flight))
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
 }
 

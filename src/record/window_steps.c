@@ -29,7 +29,7 @@ static void activate(struct recorder *r, uint64_t cycle)
 static void end_schedule(struct recorder *r)
 {
 	window_disarm(r);
-	if (r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN)
+	if (r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN || (r->steering && !r->flight))
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
 }
 
