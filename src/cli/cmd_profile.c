@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/command_file.h"
 #include "cli/help.h"
+#include "cli/hotkey.h"
 #include "cli/profile_after.h"
 #include "cli/profile_hooks.h"
 #include "cli/profile_setup.h"
@@ -24,11 +26,28 @@ static void print_notes(struct cli *cli, const struct string_list *notes)
 	fflush(cli->err);
 }
 
+/* The window opens and closes by a key, where the terminal's keys are not the program's own, and by a signal. */
+static void use_hotkey(struct cli *cli, struct profile_options *options, struct hotkey *hotkey, int key)
+{
+	hotkey_open(hotkey, (unsigned)key + 1);
+	options->key_fd = hotkey->fd;
+	options->key_pressed = hotkey_pressed;
+	options->key_listener = hotkey;
+	if (hotkey->fd >= 0)
+		fprintf(cli->err, "%s: %s in this terminal, or 'kill -USR1 %d', opens and closes the window\n", cli_name(cli), options->hotkey,
+			(int)getpid());
+	else
+		fprintf(cli->err, "%s: 'kill -USR1 %d' opens and closes the window: keys are %s\n", cli_name(cli), (int)getpid(),
+			isatty(STDIN_FILENO) ? "the program's own input" : "not to be had without a terminal");
+	fflush(cli->err);
+}
+
 /* Records; the status is the program's own. */
 static int record(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields,
 		  struct record_result *result)
 {
 	struct profile_hooks hooks = { .cli = cli, .fields = fields };
+	struct hotkey hotkey = { .fd = -1 };
 	struct error err = { "" };
 	int r, status;
 
@@ -40,7 +59,10 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 		setup->options.window_opened = profile_hooks_started;
 		setup->options.window_listener = &hooks;
 	}
+	if (setup->options.capture_range == CAPTURE_RANGE_HOTKEY)
+		use_hotkey(cli, &setup->options, &hotkey, fields->hotkey);
 	r = record_run(&setup->options, result, &err);
+	hotkey_close(&hotkey);
 	status = result->started ? result->exit_status : 1;
 	fputs(result->notes, cli->err);
 	if (result->finished && profile_after(cli, fields, result) < 0)

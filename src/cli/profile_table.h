@@ -24,6 +24,7 @@ struct profile_fields {
 	const char *cuda_backtrace;
 	const char *capture_end;
 	const char *nvtx_capture;
+	int hotkey;                 /* of the values of --hotkey-capture: F1 is 0 */
 	const char *schedule;
 	const char *step_range;
 	const char *after_start;

@@ -14,6 +14,7 @@ enum control_kind {
 	CONTROL_FAILED = 3,   /* it could not be started: remove everything */
 	CONTROL_INTERRUPT = 4,/* value: the signal */
 	CONTROL_EXITED = 5,   /* value: wait status */
+	CONTROL_TOGGLE = 6,   /* -c hotkey: opens the window, or closes it */
 	/* from the recorder */
 	CONTROL_READY = 10,
 	CONTROL_REFUSED = 11, /* value: errno, error: why */

@@ -301,6 +301,9 @@ static void on_control(struct recorder *r)
 		if (message.value == SIGTERM && !r->give_up_at)
 			r->give_up_at = recorder_now() + GRACE_NS;
 		return;
+	case CONTROL_TOGGLE:
+		window_toggle(r);
+		return;
 	case CONTROL_EXITED:
 		r->exit_known = 1;
 		r->exit_status = message.value;

@@ -88,9 +88,15 @@ void window_begin(struct recorder *r)
 	case CAPTURE_RANGE_CUDA_PROFILER:
 		r->page->cuda_flags |= RING_CUDA_ARMED;
 		return;
-	case CAPTURE_RANGE_NVTX:
 	case CAPTURE_RANGE_SCHEDULE:
+		window_steps_begin(r);
 		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
+		return;
+	case CAPTURE_RANGE_NVTX:
+		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
+		return;
+	case CAPTURE_RANGE_HOTKEY:
+		r->hotkey_armed = 1;
 		return;
 	}
 }
@@ -113,6 +119,7 @@ void window_disarm(struct recorder *r)
 {
 	r->page->cuda_flags &= ~(uint32_t)RING_CUDA_ARMED;
 	atomic_store(&r->page->nvtx_wait, 0);
+	r->hotkey_armed = 0;
 }
 
 static void stop(struct recorder *r)
@@ -128,6 +135,16 @@ static void stop(struct recorder *r)
 	} else if (o->capture_end == CAPTURE_END_STOP && r->windows >= o->capture_repeats) {
 		window_disarm(r);
 	}
+}
+
+void window_toggle(struct recorder *r)
+{
+	if (!r->hotkey_armed)
+		return;
+	if (atomic_load(&r->page->gate) == 0)
+		window_open(r);
+	else
+		stop(r);
 }
 
 static void cuda_request(struct recorder *r, const struct capture_message *message)

@@ -45,7 +45,10 @@ void window_close(struct recorder *r);
 void window_disarm(struct recorder *r);
 /* Requests have come. */
 void window_requests(struct recorder *r);
-/* --schedule: a step has begun (window_steps.c). */
+/* -c hotkey: the key was pressed. */
+void window_toggle(struct recorder *r);
+/* --schedule (window_steps.c): steps are counted from now on; one has begun. */
+void window_steps_begin(struct recorder *r);
 void window_step(struct recorder *r, const struct capture_message *message);
 /* Steps of a schedule that were seen. */
 uint64_t window_steps_seen(const struct recorder *r);

@@ -91,6 +91,16 @@ void window_step(struct recorder *r, const struct capture_message *message)
 	gate_set(page, atomic_load(&page->gate));
 }
 
+void window_steps_begin(struct recorder *r)
+{
+	r->steps = r->cycle = 0;
+	atomic_store(&r->drain.session.steps_seen, 0);
+	atomic_store(&r->page->step_owner, 0);
+	atomic_store(&r->page->step_first, 0);
+	atomic_store(&r->page->step_next, 0);
+	atomic_store(&r->page->steps_answered, 0);
+}
+
 void window_thread_ended(struct ring_session *page, uint64_t owner)
 {
 	if (page)
