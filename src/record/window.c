@@ -109,8 +109,13 @@ static uint64_t ticks_now(const struct recorder *r)
 
 void window_close(struct recorder *r)
 {
+	window_close_to(r, 0);
+}
+
+void window_close_to(struct recorder *r, uint32_t gate)
+{
 	r->closed_ticks = ticks_now(r);
-	gate_set(r->page, 0);
+	gate_set(r->page, gate);
 	perf_window(&r->drain.perf, 0);
 	r->settle_by = recorder_now() + SETTLE_NS;
 }

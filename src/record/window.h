@@ -41,6 +41,7 @@ void window_begin(struct recorder *r);
 /* A window that is open stays the same one. */
 void window_open(struct recorder *r);
 void window_close(struct recorder *r);
+void window_close_to(struct recorder *r, uint32_t gate);
 /* There will be no other window: what would open one costs nothing any more. */
 void window_disarm(struct recorder *r);
 /* Requests have come. */

@@ -11,10 +11,11 @@ static int is_open(const struct recorder *r)
 
 static void make_warm(struct recorder *r)
 {
-	if (is_open(r))
-		window_close(r);
 	/* Not a window: nobody records. */
-	gate_set(r->page, RING_GATE_WARM);
+	if (is_open(r))
+		window_close_to(r, RING_GATE_WARM);
+	else
+		gate_set(r->page, RING_GATE_WARM);
 }
 
 static void activate(struct recorder *r, uint64_t cycle)
