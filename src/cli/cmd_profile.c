@@ -9,8 +9,10 @@
 #include "cli/help.h"
 #include "cli/hotkey.h"
 #include "cli/profile_after.h"
+#include "cli/profile_flight.h"
 #include "cli/profile_hooks.h"
 #include "cli/profile_setup.h"
+#include "cli/session_commands.h"
 #include "cli/trace_list.h"
 #include "record/gpu/monitor.h"
 #include "record/record.h"
@@ -42,6 +44,15 @@ static void use_hotkey(struct cli *cli, struct profile_options *options, struct 
 	fflush(cli->err);
 }
 
+static void report_of_flight(void *listener, const struct record_result *result)
+{
+	struct profile_hooks *hooks = listener;
+
+	profile_flight_print(hooks->cli, result);
+	if (result->finished)
+		profile_hooks_report(hooks, result->path);
+}
+
 /* Records; the status is the program's own. */
 static int record(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields,
 		  struct record_result *result)
@@ -61,6 +72,10 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 	}
 	if (setup->options.capture_range == CAPTURE_RANGE_HOTKEY)
 		use_hotkey(cli, &setup->options, &hotkey, fields->hotkey);
+	if (setup->options.flight.on) {
+		setup->options.flight_report = report_of_flight;
+		setup->options.flight_listener = &hooks;
+	}
 	r = record_run(&setup->options, result, &err);
 	hotkey_close(&hotkey);
 	status = result->started ? result->exit_status : 1;
@@ -129,6 +144,8 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 
 	if (answer_value_help(cli, fields, parsed))
 		return 0;
+	if (fields->start_later)
+		return session_launch(cli, &profile_command, fields, parsed);
 	if (fields->session)
 		fprintf(cli->err, "%s: --session is of 'launch' and 'start'; the run goes on without it\n", cli_name(cli));
 	fields->exports = profile_exports(parsed);

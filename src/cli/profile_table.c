@@ -130,8 +130,8 @@ static const struct option_spec profile_specs[] = {
 	{ .name = "duration", .letter = 'd', FIELD(SECONDS, duration_ns), .min = 1, .tag = "control",
 	  .help = "Record this long, then end the program as --kill says. Without it the recording "
 		  "lasts as long as the program." },
-	{ .name = "start-later", .letter = 'Y', PLANNED(BOOL), .shown = "false", .tag = "control",
-	  .help = "Wait for a start command from another terminal." },
+	{ .name = "start-later", .letter = 'Y', FIELD(BOOL, start_later), .initial = "false", .tag = "control",
+	  .help = "Wait for 'start' from another terminal, as 'launch' does; --delay means nothing then." },
 	{ .name = "stop-on-exit", .letter = 'x', FIELD(BOOL, stop_on_exit), .initial = "true",
 	  .tag = "control",
 	  .help = "End the recording when the program ends. 'false' needs a --duration." },
@@ -179,6 +179,18 @@ static const struct option_spec profile_specs[] = {
 		  "changes the exit status." },
 	{ .name = "after-report-ready", FIELD(TEXT, after_report), .arg = "command", .tag = "control",
 	  .help = "Run a command, with the same variables, when the report has been written, and wait for its end." },
+
+	{ .name = "flight-recorder", FIELD(TEXT, flight), .bare = "30s", .arg = "30s|500M", .tag = "flight",
+	  .help = "Keep the last part of the run only: so many seconds (30, 30s, 5m, 1h) or bytes (500M, 2G; 16M at least). It is written to "
+		  "NAME.1.sonde, NAME.2.sonde ... each time something asks for it, while recording goes on: 'sonde stop', SIGUSR2 to "
+		  "sonde, the options below, or the program's death by a signal." },
+	{ .name = "trigger-mark", FIELD(TEXTS, trigger_marks), .arg = "text@domain", .tag = "flight",
+	  .help = "Write a report when the program sets this NVTX mark; the domain is as for --nvtx-capture. Can be repeated." },
+	{ .name = "trigger-slow", FIELD(TEXTS, trigger_slow), .arg = "range@domain:factor", .tag = "flight",
+	  .help = "Write a report when an NVTX range of this name takes longer than so many times the median of the 127 before it, "
+		  "or does not end for so long. Can be repeated." },
+	{ .name = "trigger-max", FIELD(INTEGER, trigger_max), .min = 1, .max = 100000, .initial = "10", .arg = "N", .tag = "flight",
+	  .help = "Write so many reports at most." },
 
 	{ .name = "gpu-metrics-devices", FIELD(TEXT, gpu.metrics_devices), .flags = OPTION_COMMAS, .off = "none",
 	  .values = "N|all|cuda-visible|help|none", .shown = "none", .tag = "gpu",
@@ -275,6 +287,8 @@ static const struct option_spec profile_specs[] = {
 		  "line wins. Can be repeated." },
 	{ .name = "session", FIELD(TEXT, session), .flags = OPTION_HIDDEN, .arg = "name", .tag = "environment",
 	  .help = "Name of the session that 'start' means." },
+	{ .name = "children", FIELD(BOOL, children), .flags = OPTION_HIDDEN, .initial = "true", .tag = "control",
+	  .help = "Record the processes below the one attached to." },
 	{ .name = "run-as", PLANNED(TEXT), .arg = "user", .tag = "environment",
 	  .help = "Run the program as another user." },
 

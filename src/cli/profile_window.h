@@ -13,4 +13,7 @@ int profile_nvtx_name(struct nvtx_capture *capture, const char *option, const ch
 /* "wait=1,active=3": 0 or -EINVAL. */
 int profile_schedule(struct schedule *ret, const char *text, struct error *err);
 
+/* The same for a name that another option gives. */
+int profile_nvtx_name(struct nvtx_capture *capture, const char *option, const char *text, struct error *err);
+
 #endif

@@ -52,7 +52,8 @@ struct event_attributes {
 
 struct open_slice {
 	uint32_t level;
-	uint32_t plain;        /* start and name are all there is */
+	uint8_t hang_told;     /* it lasts so long that a report was written */
+	uint8_t plain;         /* start and name are all there is */
 	struct event_attributes event;
 };
 
@@ -168,7 +169,8 @@ struct open_range {
 	uint64_t id;
 	struct lane_set *lanes;
 	uint32_t lane;
-	uint32_t used;
+	uint8_t used;
+	uint8_t hang_told;
 	struct event_attributes event;
 };
 
@@ -270,6 +272,8 @@ struct session {
 	int64_t now;                  /* newest snapshot: no record can be younger */
 	int full;                     /* the writer takes no more rows */
 	struct window_seen seen;
+	struct triggers *triggers;    /* record/trigger.h; NULL: nobody waits for anything */
+	_Atomic int keep_all;         /* for the other thread: nothing is dropped from the file */
 	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
 	struct ring_session *page;    /* NULL: nobody counts steps */
 	_Atomic uint64_t steps_seen;  /* of a schedule; for the other thread */

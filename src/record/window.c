@@ -5,13 +5,16 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/arch.h"
 #include "fmt/cuda_wire.h"
+#include "record/attach.h"
 #include "record/recorder.h"
+#include "record/steering.h"
 
 #define SECOND 1000000000ll
 /* CUPTI gives its records late; the agent asks it for them when the window closes. */
@@ -42,7 +45,8 @@ int window_prepare(struct recorder *r)
 {
 	int ends[2];
 
-	if (r->options->capture_range == CAPTURE_RANGE_NONE)
+	/* A session's captures say each for itself what opens a window. */
+	if (r->options->capture_range == CAPTURE_RANGE_NONE && !r->options->interactive)
 		return 0;
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
@@ -54,21 +58,52 @@ int window_prepare(struct recorder *r)
 
 void window_release(struct recorder *r)
 {
+	free(r->spans);
 	if (!r->drain.session.capture_fd)
 		return;
 	close(r->drain.session.capture_fd);
 	close(r->capture.fd);
 }
 
+static int64_t time_now(const struct recorder *r)
+{
+	return recorder_raw_now() - r->drain.session.time.start;
+}
+
+static void begin_span(struct recorder *r)
+{
+	r->windows++;
+	if (windows_so_far(r) == 1)
+		r->span_count = 0;
+	if (!r->spans)
+		r->spans = calloc(WINDOW_SPANS, sizeof(*r->spans));
+	if (r->spans && r->span_count < WINDOW_SPANS)
+		r->spans[r->span_count++] = (struct window_span){ time_now(r), 0, r->cycle, r->steps ? r->steps - 1 : 0 };
+}
+
+static void end_span(struct recorder *r)
+{
+	if (r->span_count && !r->spans[r->span_count - 1].end)
+		r->spans[r->span_count - 1].end = time_now(r);
+}
+
+void window_next(struct recorder *r)
+{
+	end_span(r);
+	begin_span(r);
+}
+
 /* Writers take another number of a window for a pause. */
 void window_open(struct recorder *r)
 {
 	if ((atomic_load(&r->page->gate) & r->page->modules) == 0) {
-		atomic_store(&r->page->windows, ++r->windows);
+		begin_span(r);
+		atomic_store(&r->page->windows, r->windows);
 		gate_set(r->page, ring_gate(r->page->modules, r->windows));
 	}
-	perf_window(&r->drain.perf, 1);
-	if (r->options->duration_ns && r->started && !r->stop_at)
+	if (r->options->cpu.sample != SCOPE_NONE || r->options->cpu.switches != SCOPE_NONE)
+		perf_window(&r->drain.perf, 1);
+	if (r->options->duration_ns && r->started && !r->stop_at && !attach_is_entering(r))
 		r->stop_at = recorder_now() + r->options->duration_ns;
 }
 
@@ -116,6 +151,7 @@ void window_close_to(struct recorder *r, uint32_t gate)
 {
 	r->closed_ticks = ticks_now(r);
 	gate_set(r->page, gate);
+	end_span(r);
 	perf_window(&r->drain.perf, 0);
 	r->settle_by = recorder_now() + SETTLE_NS;
 }
@@ -127,19 +163,31 @@ void window_disarm(struct recorder *r)
 	r->hotkey_armed = 0;
 }
 
+void window_end(struct recorder *r)
+{
+	window_disarm(r);
+	window_close(r);
+}
+
+uint32_t windows_so_far(const struct recorder *r)
+{
+	return r->windows - (r->steering ? r->steering->windows_before : 0);
+}
+
 static void stop(struct recorder *r)
 {
 	const struct profile_options *o = r->options;
+	int last = windows_so_far(r) >= o->capture_repeats;
 
 	if (o->capture_end == CAPTURE_END_NONE || atomic_load(&r->page->gate) == 0)
 		return;
 	window_close(r);
-	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN && r->windows >= o->capture_repeats) {
-		window_disarm(r);
+	if (!last)
+		return;
+	window_disarm(r);
+	/* A session's report is complete then in any case, and another can begin. */
+	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || r->steering)
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
-	} else if (o->capture_end == CAPTURE_END_STOP && r->windows >= o->capture_repeats) {
-		window_disarm(r);
-	}
 }
 
 void window_toggle(struct recorder *r)

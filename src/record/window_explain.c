@@ -44,7 +44,7 @@ void window_explain(struct recorder *r)
 {
 	struct buf why = BUF_INIT;
 
-	if (r->windows)
+	if (windows_so_far(r))
 		return;
 	switch (r->options->capture_range) {
 	case CAPTURE_RANGE_NONE:

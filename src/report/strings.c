@@ -88,7 +88,8 @@ int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, 
 
 int pending_flush(struct report_writer *w, struct pending *p)
 {
-	struct entry entry = { .kind = p->kind, .segment = w->segment, .offset = w->size };
+	struct entry entry = { .kind = p->kind, .segment = w->segment, .offset = w->size,
+			       .written = w->ring.now };
 	struct block_header h;
 	int r;
 
@@ -184,7 +185,7 @@ uint64_t report_string_of(struct report_writer *w, const char *text, size_t len,
 
 uint64_t report_string(struct report_writer *w, const char *text, size_t len)
 {
-	return report_string_of(w, text, len, UINT32_MAX);
+	return report_string_of(w, text, len, w->string_limit);
 }
 
 uint64_t report_string_later(struct report_writer *w)

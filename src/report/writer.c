@@ -21,6 +21,7 @@ struct report_writer *writer_new(const char *path, int overwrite)
 	w->overwrite = overwrite;
 	w->next_string = w->next_blob = 1;
 	w->tick = 1;
+	w->string_limit = UINT32_MAX;
 	w->journal_limit = JOURNAL_LIMIT;
 	w->segment_bytes = SEGMENT_BYTES;
 	report_writer_set_disk_floor(w, DEFAULT_FLOOR_BYTES, DEFAULT_FLOOR_PERCENT);
@@ -51,6 +52,7 @@ void writer_free(struct report_writer *w)
 	free(w->closed);
 	free(w->provisional);
 	free(w->entries);
+	detail_release(&w->detail);
 	free(w->interned.slots);
 	pending_release(&w->strings);
 	pending_release(&w->late);
@@ -65,6 +67,7 @@ void writer_free(struct report_writer *w)
 	free(w->path);
 	free(w->part_path);
 	free(w->journal_path);
+	free(w->left_part);
 	free(w);
 }
 

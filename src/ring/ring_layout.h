@@ -116,7 +116,7 @@ struct ring_session {
 	_Atomic uint32_t nvtx_wait;   /* enum ring_nvtx; 0: no range is waited for */
 	_Atomic uint32_t windows;     /* opened so far */
 	_Atomic uint64_t window_owner; /* ring_owner() of the thread whose range the open window is; 0: of none */
-	/* -c nvtx, -p range@domain: the same all the time. Without a domain's name: the default domain. */
+	/* -c nvtx, -p range@domain: changed only while none is waited for. Without a domain's name: the default domain. */
 	uint32_t nvtx_range_size;
 	uint32_t nvtx_domain_size;
 	char nvtx_range[RING_NVTX_RANGE];

@@ -63,7 +63,6 @@ struct nvtx_domain {
 struct nvtx_string {
 	struct nvtx_node node;
 	uint64_t id;
-	uint32_t awaited; /* the window may wait for a range of this name */
 	char text[];
 };
 
@@ -132,7 +131,6 @@ struct nvtx_state {
 	_Atomic uint32_t cut_reported;
 	_Atomic uint32_t domains_reported;
 	_Atomic uint32_t times_reported;
-	_Atomic uint32_t awaited_domain; /* its id, once there is one of the name that the window waits for */
 	_Atomic uint64_t window_range;   /* the window lasts until this range's end; 0 = until none's */
 	_Atomic uint32_t window_gate;    /* of that window */
 	_Atomic uint32_t seen_looks;     /* at names while a window is waited for */
@@ -235,9 +233,6 @@ AGENT_COLD int nvtx_window_opens_by_push(uint32_t domain, int32_t type, union nv
 AGENT_COLD int nvtx_window_popped(void);
 AGENT_COLD void nvtx_window_ended(void);
 AGENT_COLD void nvtx_window_is(uint64_t range);
-/* A domain or a registered string of this name has come. */
-void nvtx_window_domain(const struct nvtx_domain *domain);
-int nvtx_window_awaits(const char *name, uint32_t size);
 /* Whether ranges of this name, ASCII or a registered string, are steps that are counted. */
 AGENT_COLD int nvtx_window_counts(int registered, const void *name);
 

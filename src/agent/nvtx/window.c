@@ -1,7 +1,7 @@
 /* Ranges that open the capture window (-c nvtx), or are steps that are counted (--schedule). While one is waited for, each range that
- * begins is compared with its name: a registered string knows since it was registered whether it is the one. Of steps those in a
- * window count, too: their name is kept out of the names that have a number (recent.h), so that the straight ways never see it. A
- * few of the other names are told to the recorder, so that it can say what there was when none came. */
+ * begins is compared with its name, a registered string by its length first; a session may wait for another name with each capture. Of
+ * steps those in a window count, too: their name is kept out of the names that have a number (recent.h), so that the straight ways never
+ * see it. A few of the other names are told to the recorder, so that it can say what there was when none came. */
 #include "agent/nvtx/nvtx.h"
 #include "fmt/cuda_wire.h"
 
@@ -41,7 +41,7 @@ static int is_number(const char *rest, const char *end)
 	return rest == end || !*rest;
 }
 
-int nvtx_window_awaits(const char *name, uint32_t size)
+static int is_awaited_name(const char *name, uint32_t size)
 {
 	const struct ring_session *session = &agent_pages.session;
 	uint32_t awaited = session->nvtx_range_size;
@@ -51,23 +51,22 @@ int nvtx_window_awaits(const char *name, uint32_t size)
 	return size == awaited || (session->nvtx_numbered && is_number(name + awaited, name + size));
 }
 
-void nvtx_window_domain(const struct nvtx_domain *domain)
-{
-	const struct ring_session *session = &agent_pages.session;
-	uint32_t size = domain->node.size;
-
-	if (size && size == session->nvtx_domain_size && size <= RING_NVTX_DOMAIN &&
-	    same_bytes(domain->name, session->nvtx_domain, size))
-		atomic_store_explicit(&nvtx_state.awaited_domain, domain->id, memory_order_relaxed);
-}
-
+/* Asked only where the name of the range is right. */
 static int is_awaited_domain(uint32_t domain, uint32_t wait)
 {
+	const struct ring_session *session = &agent_pages.session;
+	uint64_t key = (uint64_t)NVTX_NODE_DOMAIN << 32;
+	uint32_t hash, size = session->nvtx_domain_size;
+	const struct nvtx_domain *found;
+
 	if (wait & RING_NVTX_ANY_DOMAIN)
 		return 1;
-	if (agent_pages.session.nvtx_domain_size == 0)
-		return domain == 0;
-	return domain && domain == atomic_load_explicit(&nvtx_state.awaited_domain, memory_order_relaxed);
+	if (size == 0 || domain == 0 || size > RING_NVTX_DOMAIN)
+		return size == 0 && domain == 0;
+	hash = nvtx_hash(key, session->nvtx_domain, size);
+	found = (const struct nvtx_domain *)nvtx_find(&nvtx_state.others[hash % NVTX_OTHER_BUCKETS], key, hash,
+						      session->nvtx_domain, size, offsetof(struct nvtx_domain, name));
+	return found && found->id == domain;
 }
 
 /* Ends at the first byte that differs, which is most often the first. */
@@ -91,7 +90,7 @@ static int is_awaited_wide(const wchar_t *name)
 	if (text.size > sizeof(bytes))
 		return 0;
 	nvtx_text_put(bytes, &text);
-	return nvtx_window_awaits(bytes, text.size);
+	return is_awaited_name(bytes, text.size);
 }
 
 static int is_awaited(int32_t type, union nvtx_message message)
@@ -100,7 +99,7 @@ static int is_awaited(int32_t type, union nvtx_message message)
 	case NVTX_MESSAGE_ASCII:
 		return is_awaited_ascii(message.ascii);
 	case NVTX_MESSAGE_REGISTERED:
-		return (int)message.string->awaited;
+		return is_awaited_name(message.string->text, message.string->node.size);
 	case NVTX_MESSAGE_WIDE:
 		return is_awaited_wide(message.wide);
 	default:
@@ -219,7 +218,9 @@ int nvtx_window_counts(int registered, const void *name)
 {
 	if (!(atomic_load_explicit(&agent_pages.session.nvtx_wait, memory_order_relaxed) & RING_NVTX_STEPS))
 		return 0;
-	return registered ? (int)((const struct nvtx_string *)name)->awaited : is_awaited_ascii(name);
+	if (!registered)
+		return is_awaited_ascii(name);
+	return is_awaited_name(((const struct nvtx_string *)name)->text, ((const struct nvtx_string *)name)->node.size);
 }
 
 static enum nvtx_opens as_it_is(void)

@@ -17,7 +17,6 @@ static void await(const char *range, const char *domain, uint32_t how)
 	fake_agent_reset();
 	memset(nvtx_state.seen, 0, sizeof(nvtx_state.seen));
 	nvtx_state.seen_looks = 0;
-	nvtx_state.awaited_domain = 0;
 	session->gate = 0;
 	session->nvtx_wait = RING_NVTX_ARMED | how;
 	session->nvtx_range_size = (uint32_t)strlen(range);

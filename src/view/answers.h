@@ -1,0 +1,12 @@
+/* The requests of docs/view.md. */
+#ifndef SONDE_VIEW_ANSWERS_H
+#define SONDE_VIEW_ANSWERS_H
+
+#include "view/answer.h"
+
+int answer_reports(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_rows(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_tiles(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_names(struct view *v, struct params *p, struct answer *a, struct error *err);
+
+#endif
