@@ -20,17 +20,20 @@ static void make_warm(struct recorder *r)
 
 static void activate(struct recorder *r, uint64_t cycle)
 {
-	/* A cycle right behind another: the window stays open, what lasts from one to the other is not cut. */
-	if (is_open(r) && cycle != r->cycle)
-		r->windows++;
+	int is_next = is_open(r) && cycle != r->cycle;
+
 	r->cycle = cycle;
-	window_open(r);
+	/* A cycle right behind another: what lasts from one to the other is not cut. */
+	if (is_next)
+		window_next(r);
+	else
+		window_open(r);
 }
 
 static void end_schedule(struct recorder *r)
 {
 	window_disarm(r);
-	if (r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN)
+	if (r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN || r->steering)
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
 }
 
