@@ -39,6 +39,8 @@
 #define PAUSE_SHORTEST (1 * MS)
 #define BYTES_IN_FLIGHT (512 * 1024)
 #define BYTES_IDLE 4096
+/* Ten minutes of them, for a recording that may last for days. */
+#define COARSE_SNAPSHOTS 12000
 #define SESSION_CHUNKS (128u * 1024 * 1024 / RING_CHUNK_SIZE)
 
 struct mail *drain_mail(enum mail_kind kind)
@@ -300,6 +302,10 @@ static void round_over_rings(struct drain *d)
 	d->active |= gpu > 0;
 	d->bytes += gpu;
 	roster_age(s);
+	if (s->triggers) {
+		timebase_forget(&s->time, COARSE_SNAPSHOTS);
+		trigger_renew_names(s);
+	}
 	if (s->triggers && whole)
 		trigger_check_open(s, began);
 	/* Behind perf: what it told is as old as what was in the rings. */

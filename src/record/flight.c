@@ -17,6 +17,12 @@
 
 #define SECOND 1000000000ll
 #define MOST_NUMBERS 100000
+#define MOST_TOLD 100
+/* CUPTI's records come once a second: a report waits for those of its trigger's time, and what it covers is kept longer. */
+#define CUDA_WAIT_NS (SECOND + SECOND / 5)
+#define CUDA_KEEP_NS (2 * SECOND)
+/* From a trigger to its report. */
+#define KEEP_MORE_NS (SECOND / 2)
 
 static int watch_source(struct recorder *r, struct source *source)
 {
@@ -64,12 +70,13 @@ int flight_start(struct recorder *r, struct error *err)
 {
 	const struct flight_options *o = &r->options->flight;
 	struct session *s = &r->drain.session;
+	int64_t more = r->options->trace & TRACE_BIT(TRACE_CUDA) ? CUDA_KEEP_NS : KEEP_MORE_NS;
 	int result;
 
 	s->triggers = triggers_new(s, o, r->flight->pipe_end);
 	if (!s->triggers)
 		return error_set(err, ENOMEM, "no memory for the flight recorder");
-	result = report_writer_keep_last(s->writer, o->keep_ns, o->keep_bytes);
+	result = report_writer_keep_last(s->writer, o->keep_ns ? o->keep_ns + more : 0, o->keep_bytes);
 	return result < 0 ? error_set_errno(err, -result, "cannot write %s.part", r->path) : 0;
 }
 
@@ -116,11 +123,12 @@ static int choose_path(struct recorder *r)
 static int64_t window_begin_time(const struct recorder *r)
 {
 	const struct flight_options *o = &r->options->flight;
-	int64_t now = r->drain.session.now, keep = o->keep_ns;
+	int64_t moment = r->flight->moment, keep = o->keep_ns;
 
 	if (r->flight->asked_ns && (!keep || r->flight->asked_ns < keep))
 		keep = r->flight->asked_ns;
-	return keep && now > keep ? now - keep : 0;
+	moment = moment < r->drain.session.now ? moment : r->drain.session.now;
+	return keep && moment > keep ? moment - keep : 0;
 }
 
 uint64_t flight_events(const struct session *s)
@@ -145,6 +153,9 @@ static void describe(struct recorder *r, int64_t begins)
 
 	s->events = flight_events(s);
 	session_fact(s, "flight.begin_ns", begins);
+	if (report_writer_cannot_trim(s->writer))
+		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "The disk cannot give back what the flight recorder dropped: its file was rewritten from time to time.");
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "The flight recorder wrote the last %.3f s: %s.",
 			 (double)(s->now - begins) / 1e9, r->flight->reason);
 }
@@ -173,7 +184,8 @@ static void write_in_copy(struct recorder *r, int to)
 		message->kind = CONTROL_COPIED;
 		send(to, message, sizeof(*message), MSG_NOSIGNAL);
 		describe(r, begins);
-		drain_finish_copy(&r->drain);
+		if (!r->flight->over)
+			drain_finish_copy(&r->drain);
 		recorder_write_report(r, message);
 	}
 	fill_reason(r, &message->result, begins);
@@ -216,7 +228,8 @@ static int begin_report(struct recorder *r, struct error *err)
 	if (result < 0)
 		return error_set_errno(err, -result, "no name is free for the report");
 	notices_check(r, 0);
-	drain_hold(&r->drain);
+	if (!r->flight->over)
+		drain_hold(&r->drain);
 	result = report_writer_flush(s->writer);
 	if (result == 0) {
 		atomic_store(&s->keep_all, 1);
@@ -224,7 +237,8 @@ static int begin_report(struct recorder *r, struct error *err)
 	} else {
 		error_set_errno(err, -result, "cannot write %s.part", r->path);
 	}
-	drain_let_go(&r->drain);
+	if (!r->flight->over)
+		drain_let_go(&r->drain);
 	if (result < 0)
 		atomic_store(&s->keep_all, 0);
 	return result;
@@ -234,7 +248,7 @@ static const char *why_not(const struct recorder *r, enum trigger_kind kind)
 {
 	const struct flight *f = r->flight;
 
-	if (f->copy.fd >= 0)
+	if (f->copy.fd >= 0 || f->due)
 		return "the report before was still being written";
 	if (f->written >= r->options->flight.trigger_max)
 		return "--trigger-max reports have been written";
@@ -245,9 +259,10 @@ static const char *why_not(const struct recorder *r, enum trigger_kind kind)
 
 static void refuse(struct recorder *r, const char *reason, const char *why, struct steer_client *client)
 {
-	r->flight->ignored++;
-	drain_diagnose(&r->drain, DIAGNOSTIC_INFO, "No report was written for a trigger of the flight recorder (%s): %s.", reason,
-		       why);
+	/* A program may pull for ever. */
+	if (r->flight->ignored++ < MOST_TOLD)
+		drain_diagnose(&r->drain, DIAGNOSTIC_INFO, "No report was written for a trigger of the flight recorder (%s): %s.",
+			       reason, why);
 	if (client)
 		steering_refuse(r, client, why);
 }
@@ -260,24 +275,34 @@ static int64_t quiet_time(const struct recorder *r)
 	return keep ? keep : 30 * SECOND;
 }
 
-void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reason, struct steer_client *client)
+/* The report that is due. */
+static void serve(struct recorder *r)
 {
 	struct flight *f = r->flight;
-	const char *why = why_not(r, kind);
 	struct error err = { "" };
 
-	if (!why) {
-		snprintf(f->reason, sizeof(f->reason), "%s", reason);
-		f->asked_ns = client ? r->steering->keep_ns : 0;
-		if (begin_report(r, &err) < 0)
-			why = err.text;
-	}
-	if (why) {
-		refuse(r, reason, why, client);
+	f->due = 0;
+	if (begin_report(r, &err) < 0) {
+		refuse(r, f->reason, err.text, r->steering ? r->steering->waiting : NULL);
 		return;
 	}
 	f->written++;
 	f->quiet_until = recorder_now() + quiet_time(r);
+}
+
+void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reason, struct steer_client *client)
+{
+	struct flight *f = r->flight;
+	const char *why = why_not(r, kind);
+
+	if (why) {
+		refuse(r, reason, why, client);
+		return;
+	}
+	snprintf(f->reason, sizeof(f->reason), "%s", reason);
+	f->asked_ns = client ? r->steering->keep_ns : 0;
+	f->moment = recorder_raw_now() - r->drain.session.time.start;
+	f->due = recorder_now() + (atomic_load(&r->drain.session.cuda_seen) ? CUDA_WAIT_NS : 0);
 	if (client)
 		r->steering->waiting = client;
 }
@@ -344,12 +369,14 @@ static void say_crash(const struct recorder *r, char *ret, size_t size)
 		 name ? ")" : "");
 }
 
-/* Where others of its tree go on, the end of the recording may be far away. */
-void flight_step(struct recorder *r)
+void flight_step(struct recorder *r, int64_t now)
 {
 	struct flight *f = r->flight;
 	char reason[128];
 
+	if (f && f->due && now >= f->due)
+		serve(r);
+	/* Where others of its tree go on, the end of the recording may be far away. */
 	if (!f || f->crash_told || !has_crashed(r) || !r->target_gone || watch_find(r, r->target_pid) || !r->watches)
 		return;
 	f->crash_told = 1;
@@ -382,8 +409,14 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 	int crashed = has_crashed(r) && !f->crash_told, result;
 	int64_t begins = 0;
 
+	/* What the last round saw. */
+	f->over = 1;
+	flight_triggers(r);
+	if (f->due)
+		serve(r);
 	while (f->copy.fd >= 0)
 		flight_copy_readable(r);
+	f->ignored += s->triggers->unheard;
 	if (f->ignored)
 		recorder_note(r, "%lld trigger(s) of the flight recorder wrote no report: they came while another was being written, soon "
 				 "after one, or after --trigger-max.", (long long)f->ignored);
@@ -395,6 +428,7 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 	}
 	snprintf(f->reason, sizeof(f->reason), "the recording ended");
 	f->asked_ns = 0;
+	f->moment = s->now;
 	if (crashed)
 		say_crash(r, f->reason, sizeof(f->reason));
 	*ret = (struct control_message){ .kind = CONTROL_RESULT };

@@ -16,9 +16,12 @@ struct flight {
 	int64_t number;           /* of the last report */
 	int64_t written;          /* reports begun */
 	int64_t ignored;          /* triggers that came too soon, or too late */
+	int64_t due;              /* when the report that is asked for is begun; 0: none is */
+	int64_t moment;           /* of its trigger, ns since the session began */
 	int64_t asked_ns;         /* a report is to have less than is kept: stop --keep */
 	int64_t quiet_until;      /* a series of slow ranges is one trigger */
 	int crash_told;
+	int over;                 /* the drain thread has read everything and ended */
 	char reason[256];         /* of the report being written */
 	char path[RECORD_PATH_SIZE];
 };
@@ -34,7 +37,7 @@ void flight_triggers(struct recorder *r);
 void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reason, struct steer_client *client);
 void flight_copy_readable(struct recorder *r);
 /* After every event. */
-void flight_step(struct recorder *r);
+void flight_step(struct recorder *r, int64_t now);
 /* All has been read: whether a report is to be completed now. The file is left as one of the last part, or removed. */
 int flight_finish(struct recorder *r, struct control_message *ret);
 void flight_end(struct recorder *r);

@@ -184,7 +184,7 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 		return;
 	}
 	*range = (struct open_range){ .id = range_id, .lanes = set, .lane = lane, .used = 1,
-				      .event = *event };
+				      .named = event->start, .event = *event };
 	set->refs++;
 	if (take_early(p, range_id, &early)) {
 		idmap_take(&p->range_index, range_id);

@@ -481,7 +481,7 @@ static void decide(struct recorder *r)
 
 	run_clock(r, now);
 	steering_step(r, now);
-	flight_step(r);
+	flight_step(r, now);
 	if (r->finish)
 		return;
 	if (r->recording_over && window_is_settled(r, now))
@@ -495,7 +495,7 @@ static void decide(struct recorder *r)
 static int timeout_ms(const struct recorder *r)
 {
 	int64_t now = recorder_now(), next = INT64_MAX;
-	int64_t times[] = { r->start_at, r->stop_at, r->give_up_at };
+	int64_t times[] = { r->start_at, r->stop_at, r->give_up_at, r->flight ? r->flight->due : 0 };
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		if (times[i] && times[i] < next)

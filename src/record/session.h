@@ -53,6 +53,7 @@ struct event_attributes {
 struct open_slice {
 	uint32_t level;
 	uint8_t hang_told;     /* it lasts so long that a report was written */
+	int64_t named;         /* when its name got its id */
 	uint8_t plain;         /* start and name are all there is */
 	struct event_attributes event;
 };
@@ -116,6 +117,9 @@ struct numbered_name {
 	uint8_t payload_kind;
 	uint8_t known;
 	uint8_t plain;          /* nothing but the name */
+	int64_t since;          /* a name that passes: when it got this id */
+	char *text;             /* and what it says; NULL: it stays */
+	uint32_t text_size;
 };
 
 struct traced_thread {
@@ -171,6 +175,7 @@ struct open_range {
 	uint32_t lane;
 	uint8_t used;
 	uint8_t hang_told;
+	int64_t named;
 	struct event_attributes event;
 };
 
@@ -279,7 +284,7 @@ struct session {
 	_Atomic uint64_t steps_seen;  /* of a schedule; for the other thread */
 	uint32_t whole_rounds;        /* over all rings, each to its end */
 	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */
-	int cuda_seen;                /* a process has initialised CUDA */
+	_Atomic int cuda_seen;        /* a process has initialised CUDA */
 	char cuda_trouble[400];       /* the first that kept one from being recorded */
 };
 

@@ -135,6 +135,7 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 	d->open[d->depth].level = level;
 	d->open[d->depth].plain = (uint8_t)plain;
 	d->open[d->depth].hang_told = 0;
+	d->open[d->depth].named = event->start;
 	if (plain) {
 		d->open[d->depth].event.start = event->start;
 		d->open[d->depth].event.name = event->name;

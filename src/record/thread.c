@@ -238,6 +238,8 @@ static void thread_free(struct traced_thread *t)
 	payloads_release(&t->payloads);
 	osrt_thread_end(t);
 	call_stack_release(t);
+	for (uint32_t i = 0; t->names && i < RECORD_SHORT_NAMES; i++)
+		free(t->names[i].text);
 	free(t->names);
 	free(t);
 }

@@ -10,6 +10,7 @@
 #define CHECK_NS 100000000ll
 /* One that is merely slow may still end, so that the report has all of it. */
 #define HANG_NS 1000000000ll
+#define RENEW_NS (PASSING_SECONDS * 1000000000ll / 5)
 
 static void name_begin(struct session *s, struct trigger_name *name, const struct nvtx_capture *wanted)
 {
@@ -238,4 +239,35 @@ void trigger_check_open(struct session *s, int64_t time)
 	t->last_check = time;
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		check_process(s, p, time);
+}
+
+static void renew(struct session *s, uint64_t *name, int64_t *named)
+{
+	if (s->now - *named < RENEW_NS || !report_string_passes(s->writer, *name))
+		return;
+	*name = report_string_again(s->writer, *name);
+	*named = s->now;
+}
+
+static void renew_in_domain(struct session *s, struct domain_state *d)
+{
+	for (uint32_t i = 0; i < d->depth; i++)
+		renew(s, &d->open[i].event.name, &d->open[i].named);
+}
+
+void trigger_renew_names(struct session *s)
+{
+	struct triggers *t = s->triggers;
+
+	if (s->now - t->last_renewal < RENEW_NS / 2)
+		return;
+	t->last_renewal = s->now;
+	for (struct traced_process *p = s->processes; p; p = p->next) {
+		for (uint32_t i = 0; i < p->thread_cap; i++)
+			for (uint32_t k = 0; p->threads[i] && k < p->threads[i]->domain_count; k++)
+				renew_in_domain(s, p->threads[i]->domains[k]);
+		for (uint32_t i = 0; i < p->range_cap; i++)
+			if (p->ranges[i].used)
+				renew(s, &p->ranges[i].event.name, &p->ranges[i].named);
+	}
 }

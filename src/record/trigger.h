@@ -43,6 +43,7 @@ struct trigger_slow {
 struct triggers {
 	int fd;
 	int64_t last_check;
+	int64_t last_renewal;
 	uint32_t unheard;   /* messages that found the pipe full */
 	struct trigger_name marks[FLIGHT_NAMES];
 	uint32_t mark_count;
@@ -61,6 +62,9 @@ void trigger_string(struct session *s, uint64_t id, const char *text, size_t siz
 void trigger_domain(struct session *s, uint64_t uid, const char *text, size_t size);
 /* When all rings have been read to where they stood at `time`: ranges that were open for too long then. */
 void trigger_check_open(struct session *s, int64_t time);
+
+/* Now and then: names that pass (report/writer.h) get new ids while their ranges are open. */
+void trigger_renew_names(struct session *s);
 
 /* The median of what came last; 0 while there are too few. */
 int64_t trigger_median(const struct trigger_slow *slow);

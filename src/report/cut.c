@@ -30,9 +30,10 @@ static int is_event(const struct entry *e)
 
 static int is_too_old(const struct cut *c, const struct entry *e)
 {
-	if (e->kind == BLOCK_SKIP)
+	/* Level 0 of the levels of detail names rows by their old numbers. */
+	if (e->kind == BLOCK_SKIP || (c->number && e->kind == BLOCK_GROUP && e->table == TABLE_LOD))
 		return 1;
-	if (e->kind == BLOCK_STRINGS || e->flags & BLOCK_META)
+	if (e->flags & BLOCK_META)
 		return 0;
 	return needed_until(e) < c->from;
 }

@@ -15,7 +15,8 @@
 /* Rows of a PLAIN table belong to events that may come a little after them. */
 #define PLAIN_GRACE SECOND
 /* Without holes the file is copied when it is twice as large as it need be, and worth the copying. */
-#define ROTATE_MIN (4ull << 20)
+#define ROTATE_MIN (1ull << 20)
+#define MANY_TRACKS 1024
 
 int table_passes(unsigned table)
 {
@@ -46,6 +47,9 @@ int report_writer_keep_last(struct report_writer *w, int64_t keep_ns, uint64_t k
 	if (ftruncate(w->fd, (off_t)w->size) < 0)
 		return -errno;
 	w->reserved = 0;
+	r = passing_begin(w);
+	if (r < 0)
+		return r;
 	if (keep_bytes && keep_bytes / 8 < w->journal_limit)
 		w->journal_limit = keep_bytes / 8;
 	return journal_restart(w);
@@ -84,7 +88,7 @@ int64_t needed_until(const struct entry *e)
 
 	if (schema && schema->kind != TABLE_KIND_PLAIN)
 		return e->time_max;
-	return e->written + PLAIN_GRACE;
+	return e->written + (e->kind == BLOCK_STRINGS ? PASSING_SECONDS * SECOND : PLAIN_GRACE);
 }
 
 struct pass {
@@ -92,6 +96,8 @@ struct pass {
 	int64_t before;
 	uint64_t too_much; /* bytes to be given up, however young */
 	size_t kept;
+	int in_journal;    /* something was dropped that the journal has, too */
+	int result;
 };
 
 /* The entries of one block, [from, to), which ends at `end`. */
@@ -100,11 +106,14 @@ static int is_over(const struct pass *p, size_t from, size_t to, int64_t *ret_un
 	const struct entry *e = p->w->entries;
 	int64_t until = INT64_MIN;
 
-	if (e[from].kind == BLOCK_STRINGS || e[from].flags & BLOCK_META)
+	if (e[from].flags & BLOCK_META)
 		return 0;
 	for (size_t i = from; i < to; i++)
 		until = needed_until(&e[i]) > until ? needed_until(&e[i]) : until;
 	*ret_until = until;
+	/* Ranges that are open may bear such a name. */
+	if (e[from].kind == BLOCK_STRINGS && until >= p->w->ring.now)
+		return 0;
 	return until < p->before || p->too_much;
 }
 
@@ -138,6 +147,9 @@ static void drop_block(struct pass *p, size_t from, size_t to, uint64_t end, int
 
 	if (until > w->ring.dropped_until)
 		w->ring.dropped_until = until;
+	if (w->entries[from].kind == BLOCK_STRINGS && p->result == 0)
+		p->result = passing_return(w, w->entries[from].first, w->entries[from].last);
+	p->in_journal |= w->entries[from].written >= w->ring.journal_began;
 	w->ring.skipped += end - offset;
 	p->too_much -= freed < p->too_much ? freed : p->too_much;
 	give_up(p, offset, end);
@@ -204,12 +216,21 @@ static int write_skip(struct report_writer *w, struct entry *skip)
 static int drop(struct report_writer *w, int64_t before, uint64_t too_much)
 {
 	struct pass p = { .w = w, .before = before, .too_much = too_much };
-	int r = 0;
+	int r;
 
 	drop_blocks(&p);
+	r = p.result;
 	for (size_t i = 0; i < w->entry_count && r == 0; i++)
 		if (w->entries[i].kind == BLOCK_SKIP && w->entries[i].items)
 			r = write_skip(w, &w->entries[i]);
+	if (r == 0 && p.in_journal) {
+		r = flush_all(w, 0);
+		r = r < 0 ? r : journal_restart(w);
+	}
+	if (r == 0 && w->track_count > 2 * w->ring.tracks + MANY_TRACKS) {
+		r = forget_tracks(w);
+		w->ring.tracks = w->track_count;
+	}
 	if (r == 0 && w->ring.cannot_punch && w->size > 2 * (w->size - w->ring.skipped) + ROTATE_MIN)
 		r = ring_rotate(w);
 	return r;

@@ -54,6 +54,7 @@ int flush_pending(struct report_writer *w)
 	int r = pending_flush(w, &w->strings);
 
 	r = r < 0 ? r : pending_flush(w, &w->late);
+	r = r < 0 ? r : pending_flush(w, &w->passing.texts);
 	return r < 0 ? r : pending_flush(w, &w->blobs);
 }
 

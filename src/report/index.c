@@ -109,7 +109,7 @@ static int ids_possible(const struct text_store *s, const struct entry *e, uint6
 
 	return e->items && e->items <= left * MAX_RATIO + RATIO_ALLOWANCE && e->first &&
 	       e->first <= e->last && e->last < UINT32_MAX &&
-	       (high - low) / 16 <= s->items + e->items + (1u << 16);
+	       (high - low) / 16 <= s->items + e->items + (1u << 20);
 }
 
 int index_texts(struct report *r, uint32_t block, const struct entry *e)

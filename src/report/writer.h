@@ -30,6 +30,14 @@ uint64_t report_string(struct report_writer *w, const char *text, size_t len);
  * bytes may get several ids. */
 uint64_t report_string_of(struct report_writer *w, const char *text, size_t len, uint32_t most);
 
+/* The same for the name of an event. Once many are known, those that are new pass with the events of a file that keeps the last
+ * part (report/passing.c): the id is good for rows that are appended within the next PASSING_SECONDS. */
+#define PASSING_SECONDS 10
+uint64_t report_string_passing(struct report_writer *w, const char *text, size_t len);
+int report_string_passes(const struct report_writer *w, uint64_t id);
+/* Another id of the same text, good for as long again. */
+uint64_t report_string_again(struct report_writer *w, uint64_t id);
+
 /* A string id whose text is not known yet; define it once, later. Ids never
  * defined read as NULL. */
 uint64_t report_string_later(struct report_writer *w);

@@ -78,6 +78,23 @@ struct report_track {
 	struct report_track *peer; /* builder of provisional rows during a tick; and back */
 };
 
+/* Ids of texts that are dropped with their events, to be given again: passing.c. Others go on behind them. */
+#define PASSING_FIRST (1u << 19)
+#define PASSING_END (PASSING_FIRST + (1u << 23))
+
+struct id_run {
+	uint32_t first;
+	uint32_t end;
+};
+
+struct passing {
+	struct pending texts;
+	struct id_run *free;  /* sorted, no two adjacent */
+	size_t free_count;
+	size_t free_capacity;
+	struct id_run run;    /* being given out */
+};
+
 /* A file that keeps the last part of a recording: drop.c */
 struct ring {
 	int on;
@@ -87,8 +104,10 @@ struct ring {
 	int64_t now;
 	int64_t last_pass;
 	int64_t last_flush;
+	int64_t journal_began;
 	int64_t dropped_until;   /* nothing later has been dropped */
 	uint64_t skipped;        /* bytes of the file that are given up */
+	size_t tracks;           /* that were left when they were last looked through */
 };
 
 /* Level 0 of the levels of detail, on its way into a block. */
@@ -132,6 +151,7 @@ struct report_writer {
 	struct pending strings;
 	struct pending late;
 	struct pending blobs;
+	struct passing passing;
 
 	struct report_track **tracks; /* all, in order of creation */
 	size_t track_count;
@@ -217,6 +237,8 @@ int pending_add(struct pending *p, uint64_t id, const void *data, size_t size);
 int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, uint32_t segment,
 		   ZSTD_CCtx *cctx, uint64_t seed, struct buf *out, struct block_header *ret_header);
 int pending_flush(struct report_writer *w, struct pending *p);
+/* The id of a text that is remembered; 0: it is not. */
+uint64_t string_known(const struct report_writer *w, const char *text, size_t len);
 int string_put(struct report_writer *w, uint64_t id, const char *text, size_t len);
 int blob_put(struct report_writer *w, uint64_t id, const void *data, size_t len);
 
@@ -233,6 +255,12 @@ int take_paths(struct report_writer *w, const char *path);
 int table_passes(unsigned table);
 /* When the last event was that needs this. */
 int64_t needed_until(const struct entry *e);
+
+/* passing.c */
+int passing_begin(struct report_writer *w);
+void passing_release(struct report_writer *w);
+/* The block with these ids was dropped. */
+int passing_return(struct report_writer *w, uint64_t first, uint64_t last);
 
 /* cut.c: what is alive goes to a file of its own, which takes the place of the one before. */
 int ring_rotate(struct report_writer *w);
@@ -255,6 +283,8 @@ int finish_file(struct report_writer *w, struct error *err);
 /* Keeps the builders within their limits. */
 int reclaim_memory(struct report_writer *w);
 void writer_free(struct report_writer *w);
+/* Frees tracks that are closed and of which nothing is left in the directory. */
+int forget_tracks(struct report_writer *w);
 struct report_writer *writer_new(const char *path, int overwrite);
 
 #endif

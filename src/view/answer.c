@@ -11,6 +11,17 @@ static const struct route routes[] = {
 	{ "/api/rows", answer_rows, false },
 	{ "/api/tiles", answer_tiles, false },
 	{ "/api/names", answer_names, false },
+	{ "/api/slice", answer_slice, false },
+	{ "/api/alike", answer_alike, true },
+	{ "/api/find", answer_find, true },
+	{ "/api/sums", answer_sums, true },
+	{ "/api/events", answer_events, true },
+	{ "/api/stats", answer_stats, true },
+	{ "/api/flame", answer_flame, true },
+	{ "/api/stack", answer_stack, true },
+	{ "/api/session", answer_session, false },
+	{ "/api/diagnostics", answer_diagnostics, false },
+	{ "/api/findings", answer_findings, false },
 };
 
 const struct route *route_find(const char *path)

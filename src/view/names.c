@@ -45,10 +45,22 @@ static uint32_t launch_name(const struct recording *r, int64_t launch)
 	return r->launch_names[(size_t)(row - r->index.cuda->launches.rows) / LAUNCH_WIDTH];
 }
 
+/* Calls are called without their version, as nsys prints them. */
+static uint32_t call_name(const struct recording *r, int64_t name)
+{
+	const struct index_table *names = &r->index.cuda->api_names;
+	const int64_t *row = index_find(names, name);
+
+	if (row)
+		return made(MADE_CALL, (row - names->rows) / API_NAME_WIDTH);
+	return name > 0 && name < (int64_t)NAME_MADE ? (uint32_t)name : 0;
+}
+
 uint32_t name_of(const struct recording *r, enum table_id table, int64_t value)
 {
 	switch ((int)table) {
 	case TABLE_GPU_KERNEL: return launch_name(r, value);
+	case TABLE_CUDA_API: return call_name(r, value);
 	case TABLE_GPU_COPY: return made(MADE_COPY, value);
 	case TABLE_GPU_SET: return made(MADE_SET, 0);
 	case TABLE_GPU_SYNC: return made(MADE_SYNC, value);
@@ -164,7 +176,17 @@ static const char *made_word(enum made_name kind, uint32_t number)
 	}
 }
 
-static int made_text(uint32_t name, struct buf *ret)
+static int call_text(const struct recording *r, uint32_t number, struct buf *ret)
+{
+	const struct index_table *names = &r->index.cuda->api_names;
+	size_t len = 0;
+	const char *text = number < names->count ? cuda_made_text(r->index.cuda, names->rows[number * API_NAME_WIDTH + API_CLEAN_NAME],
+								  &len) : NULL;
+
+	return text ? buf_append(ret, text, len) : 0;
+}
+
+static int made_text(const struct recording *r, uint32_t name, struct buf *ret)
 {
 	static const char *const words[] = { "copy", "memset", "synchronisation", "graph", "CPU", "overhead", "JIT", "memory",
 					     "context switch", "kernel" };
@@ -172,6 +194,8 @@ static int made_text(uint32_t name, struct buf *ret)
 	uint32_t number = name & MADE_NUMBER_MASK;
 	const char *word;
 
+	if (kind == MADE_CALL)
+		return call_text(r, number, ret);
 	if (kind >= sizeof(words) / sizeof(words[0]))
 		return 0;
 	word = made_word((enum made_name)kind, number);
@@ -186,7 +210,7 @@ int name_text(struct recording *r, uint32_t name, struct buf *ret)
 	size_t len;
 
 	if (name >= NAME_MADE)
-		return made_text(name, ret);
+		return made_text(r, name, ret);
 	text = recording_text(r, name, &len);
 	return text ? buf_append(ret, text, len) : 0;
 }

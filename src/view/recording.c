@@ -71,6 +71,7 @@ int recording_open(struct recording **ret, const char *path, const char *name, s
 	if (!r)
 		return error_set(err, ENOMEM, "Not enough memory to open %s", name);
 	pthread_mutex_init(&r->text_lock, NULL);
+	pthread_mutex_init(&r->bounds_lock, NULL);
 	r->path = strdup(path);
 	r->name = strdup(name);
 	rc = r->path && r->name ? report_open(&r->report, path, err) : error_set(err, ENOMEM, "Not enough memory");
@@ -96,12 +97,14 @@ void recording_close(struct recording *r)
 	free(r->metrics.rows);
 	free(r->counters.rows);
 	free(r->pieces);
+	free(r->bounds);
 	free(r->lanes);
 	free(r->launch_names);
 	free(r->communication);
 	if (r->report)
 		report_close(r->report);
 	pthread_mutex_destroy(&r->text_lock);
+	pthread_mutex_destroy(&r->bounds_lock);
 	free(r->path);
 	free(r->name);
 	free(r);

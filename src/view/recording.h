@@ -72,6 +72,12 @@ struct row {
 	double least, most; /* plots */
 };
 
+/* Least and largest correlation of a piece. */
+struct bounds {
+	bool known;
+	int64_t least, largest;
+};
+
 struct recording {
 	char *path;
 	char *name;
@@ -86,6 +92,10 @@ struct recording {
 	size_t piece_count;
 	struct lane *lanes;        /* by table and track */
 	size_t lane_count;
+	struct lane_row {
+		uint32_t row;
+		uint32_t lane;         /* of that row */
+	} *lane_rows;              /* by lane */
 	struct row *rows;
 	size_t row_count;
 	int64_t begin, end;        /* of all that was recorded; begin is 0 where nothing is before */
@@ -94,6 +104,8 @@ struct recording {
 	uint32_t *communication;   /* name ids of kernels that communicate, in order */
 	size_t communication_count;
 	struct store *store;
+	pthread_mutex_t bounds_lock;
+	struct bounds *bounds;     /* by piece; NULL until asked for */
 	struct query *query;       /* of the thread that answers slow questions; NULL until then */
 };
 

@@ -98,6 +98,7 @@ static int take_lanes(struct recording *r, struct row *row, const struct lane_ke
 		return -ENOMEM;
 	row->lane_count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
+		r->lane_rows[keys[i].lane] = (struct lane_row){ (uint32_t)(row - r->rows), (uint32_t)i };
 		row->lanes[i] = keys[i].lane;
 		row->count += r->lanes[keys[i].lane].rows;
 	}
@@ -198,8 +199,10 @@ int recording_make_rows(struct recording *r)
 	struct row_maker m = { .r = r, .place_row = ROW_NO_PARENT, .owner_row = ROW_NO_PARENT };
 	struct lane_key *keys = calloc(r->lane_count + 1, sizeof(*keys));
 	size_t count, from = 0;
-	int rc = keys ? 0 : -ENOMEM;
+	int rc;
 
+	r->lane_rows = calloc(r->lane_count + 1, sizeof(*r->lane_rows));
+	rc = keys && r->lane_rows ? 0 : -ENOMEM;
 	count = rc == 0 ? make_keys(r, keys) : 0;
 	for (size_t i = 1; i <= count && rc == 0; i++) {
 		if (i < count && compare_rows(&keys[i], &keys[from]) == 0)
@@ -221,4 +224,5 @@ void recording_free_rows(struct recording *r)
 		free(r->rows[i].lanes);
 	}
 	free(r->rows);
+	free(r->lane_rows);
 }

@@ -19,11 +19,6 @@ struct store {
 	struct store_item ends;
 };
 
-static struct store_item *item_of(const void *content)
-{
-	return (struct store_item *)((char *)(uintptr_t)content - offsetof(struct store_item, content));
-}
-
 int store_open(struct store **ret, size_t limit)
 {
 	struct store *s = calloc(1, sizeof(*s));

@@ -16,6 +16,12 @@ struct store_item {
 	} content; /* its arrays lie behind it */
 };
 
+/* The item a chunk or summary is in. */
+static inline struct store_item *item_of(const void *content)
+{
+	return (struct store_item *)((char *)(uintptr_t)content - offsetof(struct store_item, content));
+}
+
 /* chunk.c, summary.c */
 int chunk_make(struct recording *r, const struct piece *p, struct store_item **ret);
 int summary_make(struct recording *r, const struct piece *p, struct store_item **ret);

@@ -192,6 +192,8 @@ static inline void agent_end(void *record, uint64_t head, uint32_t size)
 struct agent_thread_memory *agent_each_memory(uint32_t *position) __attribute__((visibility("hidden")));
 /* Whether an instruction is the agent's own. */
 int agent_owns_code(uintptr_t address) __attribute__((visibility("hidden")));
+/* The calling thread begins anew: not while it writes an event. */
+void agent_forget_thread(void) __attribute__((visibility("hidden")));
 /* A slot for a thread that has no event yet: agent_tls.slot is set unless there is none left. */
 void agent_take_slot(void) __attribute__((visibility("hidden")));
 
@@ -233,6 +235,9 @@ int agent_start_thread(void *(*routine)(void *), void *argument) __attribute__((
 /* Ids of definitions, unique in the process and its forked children's past. */
 uint64_t agent_next_string_id(void) __attribute__((visibility("hidden")));
 uint64_t agent_next_domain_id(void) __attribute__((visibility("hidden")));
+
+/* Whether recordings may follow on this one, as where the program was attached to. */
+int agent_comes_again(void) __attribute__((visibility("hidden")));
 
 /* Ticks: what began before is no part of this recording. */
 uint64_t agent_attached_since(void) __attribute__((visibility("hidden")));

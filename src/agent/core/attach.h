@@ -21,6 +21,9 @@ void agent_environment_leave(void);
 void agent_watch_start(uint32_t modules);
 void agent_watch_stop(void);
 
+/* nvtx_units.c: names the libraries whose NVTX is out of our reach. */
+void agent_nvtx_units(void);
+
 /* attach_cuda.c: the CUDA agent, where there is CUDA. */
 void agent_cuda_enter(const struct attach_request *request);
 void agent_cuda_leave(void);

@@ -51,6 +51,9 @@ void agent_cuda_enter(const struct attach_request *request)
 		told->enter();
 	else if (request->cuda_path[0] && dlopen && dlsym && dlclose && driver_is_loaded())
 		load(request->cuda_path);
+	told = atomic_load(&listener);
+	if (told)
+		told->ready();
 }
 
 void agent_cuda_leave(void)

@@ -13,6 +13,7 @@
 /* So many looks without a sign of life, and it is asked for. */
 #define SILENT_LOOKS 20u
 #define STOP_LOOKS 20u
+#define LOOKS_AT_NEW 3u
 
 /* Each thread has a number; one whose number is not that of `turn` ends. */
 static struct {
@@ -36,14 +37,23 @@ static int read_loads(struct dl_phdr_info *info, size_t size, void *context)
 	return 1;
 }
 
-static void look_for_objects(struct loads *seen)
-{
-	struct loads now = *seen;
+struct seen {
+	struct loads loads;
+	unsigned again; /* what has just come may not be whole yet: it is looked at again */
+};
 
-	if (!agent_walk_objects(read_loads, &now) || (now.added == seen->added && now.removed == seen->removed))
+static void look_for_objects(struct seen *seen)
+{
+	struct loads now = seen->loads;
+
+	if (!agent_walk_objects(read_loads, &now))
 		return;
+	if (now.added != seen->loads.added || now.removed != seen->loads.removed)
+		*seen = (struct seen){ now, LOOKS_AT_NEW };
+	if (!seen->again)
+		return;
+	seen->again--;
 	agent_got_patch(watching.modules);
-	*seen = now;
 }
 
 struct signs {
@@ -68,11 +78,13 @@ static void *watch(void *argument)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
 	uint32_t number = (uint32_t)(uintptr_t)argument;
-	struct loads seen = { 0 };
+	struct seen seen = { .again = 1 };
 	struct signs signs = { 0 };
 
 	raw_syscall(SYS_prctl, PR_SET_NAME, (long)"sonde-attach", 0, 0, 0, 0);
-	agent_walk_objects(read_loads, &seen);
+	agent_walk_objects(read_loads, &seen.loads);
+	if (watching.modules & RING_GATE_NVTX)
+		agent_nvtx_units();
 	for (;;) {
 		raw_syscall(SYS_futex, (long)&watching.turn, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, number, (long)&pause, 0, 0);
 		if (atomic_load(&watching.turn) != number)

@@ -291,9 +291,22 @@ static void make_key(void)
 	agent_state.has_key = agent_state.key_made && (!agent_state.late || agent_state.key < KEYS_WITH_ROOM);
 }
 
+/* A session in which nothing is recorded. The clock stays what it was: others may have been given it for theirs. */
+static void leave_session(void)
+{
+	struct ring_session *none = raw_mmap(NULL, RING_SESSION_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (raw_failed(none))
+		return; /* the old one does no harm */
+	none->clock = agent_pages.session.clock;
+	if (raw_syscall(SYS_mremap, (long)none, RING_SESSION_SIZE, RING_SESSION_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
+			(long)&agent_pages.session, 0) < 0)
+		raw_syscall(SYS_munmap, (long)none, RING_SESSION_SIZE, 0, 0, 0, 0);
+}
+
 void agent_leave_pool(void)
 {
-	forget_mapping(&agent_pages.session, RING_SESSION_SIZE);
+	leave_session();
 	if (agent_state.pool)
 		forget_mapping(agent_state.pool, agent_state.pool_size);
 }

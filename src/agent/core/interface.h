@@ -27,10 +27,12 @@ struct agent_driver_listener {
 	void (*making)(void);
 };
 
-/* The program is attached to, again: a recording begins, or is about to end. Never at the same time. */
+/* The program is attached to, again: a recording begins, or is about to end. Never at the same time. `ready` follows on the
+ * beginning, also of the first one, where the driver may have been initialised long ago. */
 struct agent_attach_listener {
 	void (*enter)(void);
 	void (*leave)(void);
+	void (*ready)(void);
 };
 
 struct agent_interface {

@@ -139,7 +139,7 @@ static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
 	struct agent_thread_memory *memory;
 
 	if (!(attached & AGENT_ATTACHED))
-		return -EAGAIN;
+		return -ESHUTDOWN; /* meanwhile: nothing is lost that was to be recorded */
 	if (!index)
 		index = take_fresh(&pool->fresh_slots, pool->slot_count);
 	if (!index)
@@ -276,7 +276,8 @@ static void *begin(uint32_t size, enum want want)
 	errno = saved_errno;
 	if (result == 0)
 		return tls->write;
-	count_dropped(tls, agent_state.pool);
+	if (result != -ESHUTDOWN)
+		count_dropped(tls, agent_state.pool);
 	atomic_signal_fence(memory_order_seq_cst);
 	tls->busy = 0;
 	return NULL;

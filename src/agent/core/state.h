@@ -64,7 +64,6 @@ void *agent_permanent_lines(size_t size) __attribute__((visibility("hidden")));
 
 /* ring.c */
 void agent_thread_ends(void *unused) __attribute__((visibility("hidden")));
-void agent_forget_thread(void) __attribute__((visibility("hidden")));
 
 /* objects.c */
 void agent_objects_before_fork(void) __attribute__((visibility("hidden")));

@@ -125,6 +125,7 @@ struct nvtx_seen {
 #define NVTX_OTHER_BUCKETS (1u << 12)
 
 struct nvtx_state {
+	_Atomic uint32_t used;         /* some library has got our functions */
 	_Atomic uint64_t lives;        /* threads that needed a number of their own */
 	_Atomic uint64_t resources;
 	_Atomic uint64_t dynamic_ids;  /* of schemas, scopes and counters */
@@ -172,7 +173,7 @@ void nvtx_resource_define(uint32_t domain, uint64_t id, uint32_t type, uint64_t 
 /* True when definitions are kept; brings a forked child to life if need be. */
 static inline int nvtx_defining(void)
 {
-	return agent_on(RING_GATE_NVTX) || agent_attached();
+	return agent_on(RING_GATE_NVTX) || agent_attached() || agent_comes_again();
 }
 
 struct nvtx_definition {
@@ -189,6 +190,11 @@ int nvtx_define(const struct nvtx_definition *what, const void *fixed, uint32_t 
  * with nvtx_define_end(). */
 void *nvtx_define_begin(const struct nvtx_definition *what, uint32_t size);
 void nvtx_define_end(const struct nvtx_definition *what, void *body, uint32_t size);
+
+/* again.c: definitions that are kept for recordings to come, too. */
+int nvtx_is_kept(const struct nvtx_definition *what);
+void *nvtx_keep_begin(const struct nvtx_definition *what, uint32_t size);
+void nvtx_keep_end(void *body, uint32_t size);
 
 static inline uint32_t nvtx_domain_id(const struct nvtx_domain *domain)
 {

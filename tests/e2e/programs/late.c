@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "fmt/attach.h"
 #include "sonde/annotate.h"
 
@@ -24,6 +25,10 @@
 static struct attach_request request = { .magic = ATTACH_MAGIC, .version = ATTACH_VERSION };
 static int zero;
 static void *plugin;
+
+#ifdef MUCH_TLS
+static __thread volatile char much[1 << 20];
+#endif
 
 struct visit {
 	const char *function;
@@ -129,7 +134,7 @@ static void show_table(FILE *out, uintptr_t base, const ElfW(Rela) *first, size_
 		void **slot = (void **)(base + first[i].r_offset);
 		Dl_info info = { 0 };
 
-		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+		if (type != ARCH_RELOC_JUMP_SLOT && type != ARCH_RELOC_GLOB_DAT)
 			continue;
 		dladdr(*slot, &info);
 		fprintf(out, "%p %s %p %s\n", (void *)slot, strings + symbols[ELF64_R_SYM(first[i].r_info)].st_name, *slot,
@@ -209,9 +214,20 @@ static void *hammer_away(void *unused)
 static void start_hammer(void)
 {
 	hammer.stop = 0;
-	hammer.shared = hammer.own = 0;
+	hammer.shared = 0;
+	hammer.own = 0;
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&hammer.threads[i], NULL, hammer_away, NULL);
+	printf("%d\n", THREADS);
+}
+
+/* Until they have made some turns. */
+static void await_hammer(void)
+{
+	uint64_t until = hammer.own + 200;
+
+	while (hammer.own < until)
+		usleep(100);
 	printf("%d\n", THREADS);
 }
 
@@ -221,6 +237,46 @@ static void stop_hammer(void)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(hammer.threads[i], NULL);
 	printf("%s\n", hammer.wrong || hammer.shared != hammer.own || !hammer.own ? "wrong" : "right");
+}
+
+/* A thread that waits in a call, and makes some more when it is over. */
+static struct {
+	pthread_t thread;
+	int pipes[2];
+	_Atomic long more;
+} waiter;
+
+static void *wait_for_byte(void *unused)
+{
+	char byte;
+
+	(void)unused;
+	pthread_setname_np(pthread_self(), "waiter");
+	if (read(waiter.pipes[0], &byte, 1) != 1)
+		abort();
+	for (long i = 0; i < waiter.more; i++)
+		if (read(zero, &byte, 1) != 1)
+			abort();
+	return NULL;
+}
+
+static void start_waiter(void)
+{
+	if (pipe(waiter.pipes) != 0)
+		abort();
+	pthread_create(&waiter.thread, NULL, wait_for_byte, NULL);
+	printf("waits\n");
+}
+
+static void end_waiter(long more)
+{
+	waiter.more = more;
+	if (write(waiter.pipes[1], "", 1) != 1)
+		abort();
+	pthread_join(waiter.thread, NULL);
+	close(waiter.pipes[0]);
+	close(waiter.pipes[1]);
+	printf("%ld\n", more);
 }
 
 static void load_plugin(const char *path)
@@ -259,6 +315,24 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* So many milliseconds of this thread's CPU time. */
+static long cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void burn(long ms)
+{
+	long until = cpu_ms() + ms;
+
+	while (cpu_ms() < until)
+		;
+	printf("%ld\n", ms);
 }
 
 #define ROUNDS 200000
@@ -330,8 +404,14 @@ static void obey(const char *word, const char *argument)
 		show_slots(argument);
 	else if (!strcmp(word, "hammer"))
 		start_hammer();
+	else if (!strcmp(word, "progress"))
+		await_hammer();
 	else if (!strcmp(word, "calm"))
 		stop_hammer();
+	else if (!strcmp(word, "wait"))
+		start_waiter();
+	else if (!strcmp(word, "wake"))
+		end_waiter(atol(argument));
 	else if (!strcmp(word, "load"))
 		load_plugin(argument);
 	else if (!strcmp(word, "unload"))
@@ -342,6 +422,8 @@ static void obey(const char *word, const char *argument)
 		printf("%s\n", getenv(argument) ? getenv(argument) : "-");
 	else if (!strcmp(word, "setenv"))
 		printf("%d\n", setenv(argument, "1", 1));
+	else if (!strcmp(word, "burn"))
+		burn(atol(argument));
 	else if (!strcmp(word, "measure"))
 		measure();
 	else
@@ -353,6 +435,9 @@ int main(void)
 	char line[8192], *argument;
 
 	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+#ifdef MUCH_TLS
+	much[sizeof(much) - 1] = 1;
+#endif
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
 		argument = strchr(line, ' ');

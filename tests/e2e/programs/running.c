@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_NS 100000
+#define SLICE_NS 25000
 
 struct common {
 	_Atomic int stop;
@@ -70,10 +70,16 @@ static int is_over(struct common *common, int64_t end)
 static void work(struct common *common, int64_t end)
 {
 	uint64_t seven = work_seventy(0), three = work_thirty(0);
+	uint32_t random = 2463534242u;
 
-	while (!is_over(common, end))
-		if (work_seventy(7 * SLICE_NS) != seven || work_thirty(3 * SLICE_NS) != three)
+	/* Of changing length, so that they keep no step with samples. */
+	while (!is_over(common, end)) {
+		int64_t slice = SLICE_NS + (int64_t)(random % (2 * SLICE_NS));
+
+		random ^= random << 13, random ^= random >> 17, random ^= random << 5;
+		if (work_seventy(7 * slice) != seven || work_thirty(3 * slice) != three)
 			atomic_fetch_add(&common->wrong, 1);
+	}
 }
 
 struct worker {

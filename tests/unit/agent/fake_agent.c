@@ -145,9 +145,19 @@ void *agent_begin_slow(uint32_t size)
 	return begin(size);
 }
 
-void *agent_begin_definition(uint32_t size)
+int agent_comes_again(void)
+{
+	return fake_agent.comes_again;
+}
+
+void *agent_begin_patiently(uint32_t size)
 {
 	return begin(size);
+}
+
+void *agent_begin_definition(uint32_t size)
+{
+	return agent_attached() ? begin(size) : NULL;
 }
 
 uint64_t agent_next_string_id(void)

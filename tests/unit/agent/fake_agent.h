@@ -12,6 +12,7 @@ struct fake_agent {
 	_Atomic uint64_t refused, dropped, unmatched, diagnostics;
 	_Atomic int64_t chunks_left;     /* -1 = no limit */
 	_Atomic int no_slots;
+	int comes_again;
 	int recycle;
 	_Atomic uint64_t revived, measured;
 	int deaf;                        /* nobody answers when a window is asked for */

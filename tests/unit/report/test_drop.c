@@ -367,6 +367,165 @@ static void test_plain_rows_pass(void **state)
 	end(&m);
 }
 
+/* Threads come and go: builders of those that are gone and forgotten take no memory. */
+static void test_tracks_pass(void **state)
+{
+	const char *path = *state;
+	int64_t begins, last = 0;
+	struct report *r;
+	struct model m;
+
+	begin(&m, path, 2 * SECOND, 0, 11);
+	for (uint32_t i = 0; i < 20000; i++) {
+		struct report_track *t = report_track(m.w, TABLE_SLICE, 1000 + i);
+		int64_t v[] = { m.now, m.now + 1, (int64_t)m.names[0] };
+
+		assert_int_equal(report_append(t, v, 7), 0);
+		report_track_close(t);
+		last = m.now + 1;
+		if (i % 20 == 19)
+			turn(&m, 3);
+	}
+	assert_in_range(m.w->track_count, 400, 4000);
+	write_report(&m, beside(path, ".1.sonde"), m.now - 2 * SECOND);
+	begins = m.now - 2 * SECOND;
+	r = open_report(beside(path, ".1.sonde"));
+	assert_int_equal(report_note_count(r), 0);
+	for (uint32_t i = 1000; i < 21000; i++) {
+		int64_t end = (int64_t)((i - 1000) / 20) * (SECOND / 10 / 3 * 3) + 1;
+		struct found f = { 0 };
+
+		if (i % 500 && i != 20999)
+			continue;
+		for (size_t k = 0; k < report_group_count(r, TABLE_SLICE); k++)
+			f.rows += report_group(r, TABLE_SLICE, k)->track == i;
+		assert_int_equal(f.rows, end >= begins);
+	}
+	assert_true(last > begins);
+	report_close(r);
+	end(&m);
+}
+
+/* Every row has a name of its own, which tells its number. */
+static void add_named(struct model *m, int64_t number)
+{
+	char text[40];
+	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
+
+	snprintf(text, sizeof(text), "a name that never comes again %lld", (long long)number);
+	v[COLUMN_SLICE_START] = v[COLUMN_SLICE_END] = m->now;
+	v[COLUMN_SLICE_NAME] = (int64_t)report_string_passing(m->w, text, strlen(text));
+	v[COLUMN_SLICE_PAYLOAD] = number;
+	assert_int_equal(report_append(report_track(m->w, TABLE_SLICE, 99), v,
+				       1u << COLUMN_SLICE_START | 1u << COLUMN_SLICE_END | 1u << COLUMN_SLICE_NAME |
+				       1u << COLUMN_SLICE_PAYLOAD), 0);
+}
+
+static void check_named(const char *path, int64_t last, int64_t least)
+{
+	struct report *r = open_report(path);
+	int64_t *numbers = malloc(SET_MAX_ROWS * sizeof(int64_t)), *names = malloc(SET_MAX_ROWS * sizeof(int64_t)), rows = 0;
+	char text[40];
+
+	assert_int_equal(report_note_count(r), 0);
+	for (size_t i = 0; i < report_group_count(r, TABLE_SLICE); i++) {
+		const struct report_group *g = report_group(r, TABLE_SLICE, i);
+
+		if (g->track != 99)
+			continue;
+		assert_int_equal(report_column(r, TABLE_SLICE, i, COLUMN_SLICE_PAYLOAD, numbers, NULL), 0);
+		assert_int_equal(report_column(r, TABLE_SLICE, i, COLUMN_SLICE_NAME, names, NULL), 0);
+		for (uint32_t k = 0; k < g->rows; k++, rows++) {
+			snprintf(text, sizeof(text), "a name that never comes again %lld", (long long)numbers[k]);
+			if (!report_text(r, (uint64_t)names[k], NULL))
+				fail_msg("row %lld of %lld has no name", (long long)numbers[k], (long long)last);
+			assert_string_equal(report_text(r, (uint64_t)names[k], NULL), text);
+		}
+	}
+	assert_int_equal(numbers[0] >= 0, 1);
+	assert_true(rows >= least);
+	free(numbers);
+	free(names);
+	report_close(r);
+}
+
+static void named_run(const char *path, int64_t keep_ns, uint64_t keep_bytes)
+{
+	uint64_t held, most = 0;
+	char part[4096], result[4096];
+	struct error err = { "" };
+	int64_t number = 0;
+	struct model m;
+
+	begin(&m, path, keep_ns, keep_bytes, 12);
+	m.w->string_limit = m.w->interned.used;
+	held = report_string_passing(m.w, "held open", 9);
+	assert_true(report_string_passes(m.w, held));
+	for (int i = 0; i < 600; i++) {
+		for (int k = 0; k < 300; k++)
+			add_named(&m, number++);
+		turn(&m, 3);
+		if (i % 15 == 14)
+			held = report_string_again(m.w, held);
+		most = m.w->passing.run.end > most ? m.w->passing.run.end : most;
+	}
+	/* Ids are given again: far fewer than names. */
+	assert_in_range(most - PASSING_FIRST, 1000, 140000);
+	assert_int_equal(report_string_passing(m.w, "step", 4), m.names[0]);
+	write_report(&m, beside(path, ".1.sonde"), keep_ns ? m.now - keep_ns : 0);
+	check_named(beside(path, ".1.sonde"), number, 3000);
+	turn(&m, 3);
+	snprintf(part, sizeof(part), "%s.copy.part", path);
+	copy_file(beside(path, ".part"), part);
+	copy_file(beside(path, ".journal"), beside(path, ".copy.journal"));
+	if (report_recover(part, 0, result, sizeof(result), &err) < 0)
+		fail_msg("%s", err.text);
+	check_named(result, number, 3000);
+	write_report(&m, beside(path, ".2.sonde"), 0);
+	struct report *r = open_report(beside(path, ".2.sonde"));
+	assert_string_equal(report_text(r, held, NULL), "held open");
+	report_close(r);
+	end(&m);
+}
+
+static void test_names_pass_by_time(void **state)
+{
+	named_run(*state, 2 * SECOND, 0);
+}
+
+static void test_names_pass_by_size(void **state)
+{
+	named_run(*state, 0, 1u << 18);
+}
+
+/* Runs of ids, given back in any order, become one again. */
+static void test_ids_are_given_back(void **state)
+{
+	struct report_writer *w = open_writer(*state);
+	uint64_t random = 3, at = PASSING_FIRST;
+	struct id_run runs[200];
+	int left = 200;
+
+	assert_int_equal(report_writer_keep_last(w, SECOND, 0), 0);
+	for (int i = 0; i < 200; i++) {
+		runs[i] = (struct id_run){ (uint32_t)at, (uint32_t)(at + 1 + next_random(&random) % 50) };
+		at = runs[i].end;
+	}
+	w->passing.free[0].first = (uint32_t)at;
+	while (left) {
+		unsigned i = (unsigned)(next_random(&random) % (unsigned)left);
+
+		assert_int_equal(passing_return(w, runs[i].first, runs[i].end - 1), 0);
+		runs[i] = runs[--left];
+		for (size_t k = 1; k < w->passing.free_count; k++)
+			assert_true(w->passing.free[k - 1].end < w->passing.free[k].first);
+	}
+	assert_int_equal(w->passing.free_count, 1);
+	assert_int_equal(w->passing.free[0].first, PASSING_FIRST);
+	assert_int_equal(w->passing.free[0].end, PASSING_END);
+	report_writer_abandon(w);
+}
+
 /* Ids of blobs go on for ever; those that are left are far from 1. */
 static void test_blobs_pass(void **state)
 {
@@ -463,6 +622,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_disk_that_keeps, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_size_is_kept, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_plain_rows_pass, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(test_tracks_pass, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(test_names_pass_by_time, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(test_names_pass_by_size, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(test_ids_are_given_back, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_blobs_pass, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_end_under_own_name, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_skip, folder_setup, folder_teardown),
