@@ -63,7 +63,7 @@ static void make_seed(const char *folder, const char *name, int rows, int finish
 	report_writer_tick(w, provisional, NULL, NULL);
 	if (!finish)
 		flush_track(w, report_track(w, TABLE_SLICE, 2));
-	size = report_writer_bytes(w);
+	size = w->size;
 	out = fopen(path, "w");
 	if (!out)
 		exit(1);
