@@ -112,7 +112,7 @@ static int fill_request(struct cli *cli, struct steer_request *request, const st
 
 	request->magic = STEER_MAGIC;
 	request->command = STEER_START;
-	request->flags = fields->force_overwrite ? STEER_OVERWRITE : 0;
+	request->flags = (fields->force_overwrite ? STEER_OVERWRITE : 0) | (fields->output ? 0 : STEER_UNNAMED);
 	request->capture.given = what_was_said(cli, parsed);
 	return r < 0 ? r : fill_capture(&request->capture, fields, err);
 }

@@ -33,6 +33,10 @@ static void take_options(struct recorder *r, const struct steer_request *request
 	st->options = *st->launched;
 	st->options.output = st->output;
 	st->options.force_overwrite = request->flags & STEER_OVERWRITE;
+	if (request->flags & STEER_UNNAMED && st->launched->output) {
+		st->options.output = st->launched->output;
+		st->options.force_overwrite |= st->launched->force_overwrite;
+	}
 	steer_capture_apply(&request->capture, &st->options);
 	st->after = request->capture.after;
 	r->options = &st->options;

@@ -478,6 +478,7 @@ void drain_finish_copy(struct drain *d)
 {
 	struct session *s = &d->session;
 
+	s->page = NULL; /* the original's threads go on counting steps */
 	while (s->processes)
 		process_end(s, s->processes, s->now);
 	perf_finish_copy(&d->perf);

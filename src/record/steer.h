@@ -34,7 +34,10 @@ enum steer_state {
 	STEER_WAITING = 6     /* begun by 'start'; no program was launched yet */
 };
 
-enum steer_flags { STEER_OVERWRITE = 1 };
+enum steer_flags {
+	STEER_OVERWRITE = 1,
+	STEER_UNNAMED = 2     /* the report has no name of its own: one given with the program goes first */
+};
 
 /* Which members of steer_capture were said; the others are as 'launch' said. */
 enum steer_given {
