@@ -7,6 +7,7 @@
 #include "cli/command_file.h"
 #include "cli/help.h"
 #include "cli/profile_after.h"
+#include "cli/profile_flight.h"
 #include "cli/profile_hooks.h"
 #include "cli/profile_setup.h"
 #include "cli/trace_list.h"
@@ -24,6 +25,15 @@ static void print_notes(struct cli *cli, const struct string_list *notes)
 	fflush(cli->err);
 }
 
+static void report_of_flight(void *listener, const struct record_result *result)
+{
+	struct profile_hooks *hooks = listener;
+
+	profile_flight_print(hooks->cli, result);
+	if (result->finished)
+		profile_hooks_report(hooks, result->path);
+}
+
 /* Records; the status is the program's own. */
 static int record(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields,
 		  struct record_result *result)
@@ -39,6 +49,10 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 	if (fields->after_start) {
 		setup->options.window_opened = profile_hooks_started;
 		setup->options.window_listener = &hooks;
+	}
+	if (setup->options.flight.on) {
+		setup->options.flight_report = report_of_flight;
+		setup->options.flight_listener = &hooks;
 	}
 	r = record_run(&setup->options, result, &err);
 	status = result->started ? result->exit_status : 1;

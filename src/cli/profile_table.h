@@ -24,6 +24,12 @@ struct profile_fields {
 	const char *cuda_backtrace;
 	const char *capture_end;
 	const char *nvtx_capture;
+	const char *schedule;
+	const char *step_range;
+	const char *flight;         /* as given; NULL: no flight recorder */
+	struct option_texts trigger_marks;
+	struct option_texts trigger_slow;
+	int64_t trigger_max;
 	const char *after_start;
 	const char *after_report;
 	struct gpu_options gpu;
@@ -44,6 +50,7 @@ struct profile_fields {
 	const char *session_name;
 	const char *session;        /* of launch and start */
 	struct option_texts command_files;
+	bool children;              /* of attach */
 };
 
 extern const struct option_table profile_option_table;

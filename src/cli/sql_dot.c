@@ -40,8 +40,8 @@ static int each_table(struct sql_shell *shell, const char *pattern, name_fn take
 	const char *name;
 	int count = 0;
 
-	if (sqlite3_prepare_v2(query_db(shell->query), "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
-			       "ORDER BY name", -1, &statement, NULL) != SQLITE_OK)
+	if (query_prepare(shell->query, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name",
+			  &statement, NULL) != SQLITE_OK)
 		return 0;
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		name = (const char *)sqlite3_column_text(statement, 0);
@@ -77,8 +77,7 @@ static void print_columns(struct sql_shell *shell, const char *name)
 	sqlite3_stmt *statement;
 	int count = 0;
 
-	if (sqlite3_prepare_v2(query_db(shell->query), "SELECT name, type, hidden FROM pragma_table_xinfo(?)", -1, &statement,
-			       NULL) != SQLITE_OK)
+	if (query_prepare(shell->query, "SELECT name, type, hidden FROM pragma_table_xinfo(?)", &statement, NULL) != SQLITE_OK)
 		return;
 	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
 	fprintf(out, "%s(", name);

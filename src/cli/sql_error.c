@@ -65,7 +65,7 @@ static void offer_tables(struct sql_shell *shell, struct nearest *nearest)
 	sqlite3_stmt *statement;
 	const char *name;
 
-	if (sqlite3_prepare_v2(query_db(shell->query), "SELECT name FROM sqlite_master", -1, &statement, NULL) == SQLITE_OK)
+	if (query_prepare(shell->query, "SELECT name FROM sqlite_master", &statement, NULL) == SQLITE_OK)
 		while (sqlite3_step(statement) == SQLITE_ROW) {
 			name = (const char *)sqlite3_column_text(statement, 0);
 			if (name)

@@ -2,15 +2,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <histedit.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "cli/sql_shell.h"
 
 #define HISTORY_LINES 1000
+#define CTRL_D 4
 
 struct prompt {
 	struct sql_shell *shell;
@@ -72,6 +75,41 @@ static void save_history(struct prompt *p)
 	}
 }
 
+/* A byte, once there is one: Ctrl-C is let through while waiting alone, so that one typed before counts. As read(). */
+static ssize_t read_byte(char *ret)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	sigset_t open_mask;
+
+	sigprocmask(SIG_SETMASK, NULL, &open_mask);
+	sigdelset(&open_mask, SIGINT);
+	if (ppoll(&input, 1, NULL, &open_mask) < 0)
+		return -1;
+	return read(STDIN_FILENO, ret, 1);
+}
+
+/* The next character, for libedit: 1, 0 at the end, -1. */
+static int read_character(EditLine *editor, wchar_t *ret)
+{
+	mbstate_t state = { 0 };
+	char byte;
+	ssize_t r;
+	size_t len;
+
+	do {
+		r = read_byte(&byte);
+		if (r <= 0)
+			return (int)r;
+		/* What Ctrl-D became when it was typed while a statement ran: the terminal took it for the end of a line. */
+		if (byte == '\0')
+			byte = CTRL_D;
+		len = mbrtowc(ret, &byte, 1, &state);
+		if (len == (size_t)-1)
+			state = (mbstate_t){ 0 }; /* no character: the next byte may begin one */
+	} while (len == (size_t)-1 || len == (size_t)-2);
+	return 1;
+}
+
 static int open_editor(struct prompt *p)
 {
 	struct cli *cli = p->shell->cli;
@@ -88,6 +126,7 @@ static int open_editor(struct prompt *p)
 	el_set(p->editor, EL_CLIENTDATA, p);
 	el_set(p->editor, EL_PROMPT, prompt_text);
 	el_set(p->editor, EL_EDITOR, "emacs");
+	el_set(p->editor, EL_GETCFN, read_character);
 	el_set(p->editor, EL_HIST, history, p->history);
 	el_set(p->editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	el_source(p->editor, NULL); /* the user's ~/.editrc */
@@ -105,7 +144,7 @@ static void close_editor(struct prompt *p)
 	free(p->history_path);
 }
 
-/* Reading is interrupted because there is a handler. */
+/* Waiting is interrupted because there is a handler. */
 static void on_interrupt(int number)
 {
 }
@@ -138,11 +177,15 @@ int sql_prompt(struct sql_shell *shell)
 {
 	struct sigaction action = { .sa_handler = on_interrupt }, before;
 	struct prompt p = { .shell = shell };
+	sigset_t interrupt, mask;
 
 	fputs("Statements end with a semicolon; .tables lists what can be queried, .help what else there is.\n",
 	      shell->cli->out);
 	fflush(shell->cli->out);
 	shell->takes_interrupts = 1;
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, &mask);
 	sigaction(SIGINT, &action, &before);
 	if (open_editor(&p) >= 0)
 		read_lines(&p);
@@ -150,5 +193,6 @@ int sql_prompt(struct sql_shell *shell)
 		sql_shell_fail(shell, "Not enough memory");
 	close_editor(&p);
 	sigaction(SIGINT, &before, NULL);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return 0;
 }

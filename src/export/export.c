@@ -239,6 +239,8 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 	struct export_names names = { NULL, 0 };
 	int r = 0;
 
+	if (query_make_all(q) != SQLITE_OK)
+		return error_set(err, EIO, "The report's tables could not be set up: %s", sqlite3_errmsg(e.db));
 	if (request->output && strcmp(request->output, "-") == 0) {
 		if (!format->streams)
 			return error_set(err, EINVAL, "%s cannot be written to standard output", format->name);

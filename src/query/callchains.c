@@ -460,13 +460,17 @@ static int has_stacks(struct query *q, const struct chains_kind *kind)
 
 int callchains_register(struct query *q)
 {
-	int r = sqlite3_create_module_v2(q->db, "sonde_callchains", &chains_module, q, NULL);
-	char sql[96];
-
-	for (size_t i = 0; r == SQLITE_OK && i < KIND_COUNT; i++) {
-		snprintf(sql, sizeof(sql), "CREATE VIRTUAL TABLE %s USING sonde_callchains", kinds[i].name);
-		if (has_stacks(q, &kinds[i]))
-			r = sqlite3_exec(q->db, sql, NULL, NULL, NULL);
-	}
-	return r;
+	return sqlite3_create_module_v2(q->db, "sonde_callchains", &chains_module, q, NULL);
 }
+
+static const char *chains_name(unsigned i)
+{
+	return i < KIND_COUNT ? kinds[i].name : NULL;
+}
+
+static int make_chains(struct query *q, unsigned i)
+{
+	return has_stacks(q, &kinds[i]) ? listed_create(q, kinds[i].name, "sonde_callchains") : SQLITE_OK;
+}
+
+const struct listed_family callchain_family = { "main", chains_name, make_chains };

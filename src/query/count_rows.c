@@ -117,15 +117,30 @@ static sqlite3_stmt *prepare_count(struct query *q, const char *text, const char
 	return statement;
 }
 
+/* SQLite says where the statement ends, unless it fails; if it needs tables that are not there yet, it is tried again. */
+static int prepare_with_tables(struct query *q, const char *text, sqlite3_stmt **ret, const char **ret_rest)
+{
+	int r = sqlite3_prepare_v2(q->db, text, -1, ret, ret_rest), any;
+	int made = listed_make_named(q, text, r == SQLITE_OK ? *ret_rest : text + strlen(text), &any);
+
+	if (r == SQLITE_OK && made == SQLITE_OK && !any)
+		return r;
+	sqlite3_finalize(*ret); /* an error is told anew: others came between */
+	return sqlite3_prepare_v2(q->db, text, -1, ret, ret_rest);
+}
+
 int query_prepare(struct query *q, const char *text, sqlite3_stmt **ret, const char **ret_rest)
 {
-	/* Prepared in any case: SQLite says whether the statement is right, and where it ends. */
-	int r = sqlite3_prepare_v2(q->db, text, -1, ret, ret_rest);
-	sqlite3_stmt *count = r == SQLITE_OK && *ret ? prepare_count(q, text, *ret_rest) : NULL;
+	const char *rest;
+	/* Prepared in any case: SQLite says whether the statement is right. */
+	int r = prepare_with_tables(q, text, ret, &rest);
+	sqlite3_stmt *count = r == SQLITE_OK && *ret ? prepare_count(q, text, rest) : NULL;
 
 	if (count) {
 		sqlite3_finalize(*ret);
 		*ret = count;
 	}
+	if (ret_rest)
+		*ret_rest = rest;
 	return r;
 }

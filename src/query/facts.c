@@ -1,5 +1,4 @@
-/* The handful of tables that say how, where and when the recording was made, and
- * the names of enumerated values. They are small: ordinary tables in memory. */
+/* The handful of tables that say how, where and when the recording was made. They are small: ordinary tables in memory. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +7,6 @@
 #include <time.h>
 
 #include "query/facts.h"
-#include "query/file_calls.h"
 
 /* The schema of nsys whose shape the tables follow. */
 #define SCHEMA_MAJOR "3"
@@ -163,6 +161,17 @@ static int create_system(struct query *q)
 	return r;
 }
 
+static int create_system_and_driver(struct query *q)
+{
+	int r = create_system(q);
+
+	if (r == SQLITE_OK)
+		r = facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
+				     "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1",
+				  (long long)index_global_id(0, 0));
+	return r;
+}
+
 static void format_time(int64_t utc_ns, int local, char *text, size_t size)
 {
 	time_t seconds = (time_t)(utc_ns / 1000000000);
@@ -173,151 +182,45 @@ static void format_time(int64_t utc_ns, int local, char *text, size_t size)
 		text[0] = '\0';
 }
 
-static int create_session(struct query *q)
+static int create_start_time(struct query *q)
 {
 	int64_t utc = meta_number(q, "start_utc_ns", -1);
+	char utc_text[32], local_text[32];
+
+	if (utc < 0)
+		return SQLITE_OK;
+	format_time(utc, 0, utc_text, sizeof(utc_text));
+	format_time(utc, 1, local_text, sizeof(local_text));
+	return facts_execute(q, "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, utcTime TEXT, localTime TEXT, "
+				"systemClockNs INTEGER); INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(%lld, %Q, %Q, %lld)",
+			     (long long)utc, utc_text, local_text, (long long)meta_number(q, "session_start_raw_ns", 0));
+}
+
+static int create_details(struct query *q)
+{
 	int64_t begin = meta_number(q, "session_start_raw_ns", 0);
 	int64_t duration = meta_number(q, "duration_ns", -1);
-	char utc_text[32], local_text[32];
-	int r = SQLITE_OK;
 
-	if (utc >= 0) {
-		format_time(utc, 0, utc_text, sizeof(utc_text));
-		format_time(utc, 1, local_text, sizeof(local_text));
-		r = facts_execute(q, "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, utcTime TEXT, "
-			       "localTime TEXT, systemClockNs INTEGER); INSERT INTO "
-			       "TARGET_INFO_SESSION_START_TIME VALUES(%lld, %Q, %Q, %lld)",
-			    (long long)utc, utc_text, local_text, (long long)begin);
-	}
-	if (r == SQLITE_OK && duration >= 0)
-		r = facts_execute(q, "CREATE TABLE ANALYSIS_DETAILS(globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, "
-			       "startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL); "
-			       "INSERT INTO ANALYSIS_DETAILS VALUES(%lld, %lld, %lld, %lld)",
-			    (long long)index_global_id(0, 0), (long long)duration, (long long)begin,
-			    (long long)(begin + duration));
-	return r;
+	if (duration < 0)
+		return SQLITE_OK;
+	return facts_execute(q, "CREATE TABLE ANALYSIS_DETAILS(globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, "
+				"startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL); "
+				"INSERT INTO ANALYSIS_DETAILS VALUES(%lld, %lld, %lld, %lld)",
+			     (long long)index_global_id(0, 0), (long long)duration, (long long)begin,
+			     (long long)(begin + duration));
 }
 
-int facts_have(struct query *q, const char *table)
-{
-	return mapped_table_has_rows(q, query_table(q, table));
-}
-
-static int insert_name(sqlite3_stmt *insert, const struct enum_name *name)
-{
-	int r = sqlite3_bind_int64(insert, 1, name->id);
-
-	if (r == SQLITE_OK)
-		r = sqlite3_bind_text(insert, 2, name->name, -1, SQLITE_STATIC);
-	if (r == SQLITE_OK)
-		r = sqlite3_bind_text(insert, 3, name->label, -1, SQLITE_STATIC);
-	if (r == SQLITE_OK) {
-		sqlite3_step(insert);
-		r = sqlite3_reset(insert); /* says what went wrong in the step */
-	}
-	return r;
-}
-
-int facts_create_enum(struct query *q, const char *table, const struct enum_name *names, size_t count)
-{
-	int r = facts_execute(q, "CREATE TABLE IF NOT EXISTS %s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", table);
-	char *sql = sqlite3_mprintf("INSERT OR IGNORE INTO %s VALUES(?, ?, ?)", table);
-	sqlite3_stmt *insert = NULL;
-
-	if (!sql)
-		return SQLITE_NOMEM;
-	if (r == SQLITE_OK)
-		r = sqlite3_prepare_v2(q->db, sql, -1, &insert, NULL);
-	for (size_t i = 0; r == SQLITE_OK && i < count; i++)
-		r = insert_name(insert, &names[i]);
-	sqlite3_finalize(insert);
-	sqlite3_free(sql);
-	return r;
-}
-
-#define CREATE_ENUM(q, table, names) facts_create_enum(q, table, names, sizeof(names) / sizeof((names)[0]))
-
-/* nsys does not document the values of these. */
-static int create_cpu_enums(struct query *q, int all)
-{
-	static const struct enum_name methods[] = {
-		{ 0, "Unknown", "Unknown" }, { 1, "FramePointers", "Frame pointers" },
-		{ 2, "UnwindTables", "Unwind tables" }, { 3, "BranchRecords", "Branch records" },
-	};
-	/* Values are those of enum run_after; a sample is of a thread that runs on. */
-	static const struct enum_name states[] = {
-		{ RUN_AFTER_UNKNOWN, "Unknown", "Unknown" }, { RUN_PREEMPTED, "Preempted", "Preempted" },
-		{ RUN_BLOCKED, "Blocked", "Blocked" }, { RUN_EXITED, "Exited", "Exited" },
-		{ RUN_STILL, "Running", "Running" },
-	};
-	static const struct enum_name blocks[] = {
-		{ 0, "Unknown", "Unknown" }, { 1, "SystemCall", "System call" },
-	};
-	static const struct enum_name accesses[] = {
-		{ FILE_CALL_OTHER, "Other", "Other" }, { FILE_CALL_OPEN, "Open", "Open" },
-		{ FILE_CALL_CLOSE, "Close", "Close" }, { FILE_CALL_READ, "Read", "Read" },
-		{ FILE_CALL_WRITE, "Write", "Write" },
-	};
-	int samples = all || facts_have(q, "COMPOSITE_EVENTS");
-	int switches = all || facts_have(q, "SCHED_EVENTS");
-	int r = SQLITE_OK;
-
-	if (samples || facts_have(q, "OSRT_API"))
-		r = CREATE_ENUM(q, "ENUM_STACK_UNWIND_METHOD", methods);
-	if (r == SQLITE_OK && (samples || switches))
-		r = CREATE_ENUM(q, "ENUM_SAMPLING_THREAD_STATE", states);
-	if (r == SQLITE_OK && switches)
-		r = CREATE_ENUM(q, "ENUM_SCHEDULING_THREAD_BLOCK", blocks);
-	if (r == SQLITE_OK && (all || facts_have(q, "OSRT_FILE_ACCESS_EVENTS")))
-		r = CREATE_ENUM(q, "ENUM_OSRT_FILE_ACCESS_EVENT_TYPE", accesses);
-	return r;
-}
-
-/* Those of tables with rows, or all. */
-static int create_enums(struct query *q, int all)
-{
-	static const struct enum_name events[] = {
-		{ 33, "NvtxCategory", "NvtxCategory" }, { 34, "NvtxMark", "NvtxMark" },
-		{ 39, "NvtxThread", "NvtxThread" }, { 59, "NvtxPushPopRange", "NvtxPushPopRange" },
-		{ 60, "NvtxStartEndRange", "NvtxStartEndRange" },
-		{ 75, "NvtxDomainCreate", "NvtxDomainCreate" }, { 76, "NvtxDomainDestroy", "NvtxDomainDestroy" },
-	};
-	static const struct enum_name severities[] = {
-		{ 0, "UnknownLevel", "Unknown" }, { 1, "Info", "Info" }, { 2, "Warning", "Warning" },
-		{ 3, "Error", "Error" }, { 4, "Verbose", "Verbose" },
-	};
-	static const struct enum_name sources[] = {
-		{ 0, "UnknownSource", "Unknown source" }, { 1, "Injection", "Injection" },
-		{ 2, "Daemon", "Daemon" }, { 3, "Analysis", "Analysis" },
-	};
-	static const struct enum_name stamps[] = {
-		{ 0, "UnknownTimestamp", "Unknown timestamp" }, { 1, "TargetTimestamp", "Target timestamp" },
-		{ 2, "HostTimestamp", "Host timestamp" },
-	};
-	int r = create_cpu_enums(q, all);
-
-	if (r == SQLITE_OK && (all || facts_have(q, "NVTX_EVENTS")))
-		r = CREATE_ENUM(q, "ENUM_NSYS_EVENT_TYPE", events);
-	if (r == SQLITE_OK && (all || facts_have(q, "DIAGNOSTIC_EVENT"))) {
-		r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SEVERITY_LEVEL", severities);
-		if (r == SQLITE_OK)
-			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_SOURCE_TYPE", sources);
-		if (r == SQLITE_OK)
-			r = CREATE_ENUM(q, "ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", stamps);
-	}
-	return r;
-}
-
-/* Only tables with rows are listed. */
 int facts_drop_if_empty(struct query *q, const char *table)
 {
 	sqlite3_stmt *statement;
-	char *sql = sqlite3_mprintf("SELECT 1 FROM %s", table);
-	int r = sql ? sqlite3_prepare_v2(q->db, sql, -1, &statement, NULL) : SQLITE_NOMEM, step;
+	char *sql;
+	int r, step;
 
+	if (!listed_exists(q, "main", table))
+		return SQLITE_OK;
+	sql = sqlite3_mprintf("SELECT 1 FROM %s", table);
+	r = sql ? sqlite3_prepare_v2(q->db, sql, -1, &statement, NULL) : SQLITE_NOMEM;
 	sqlite3_free(sql);
-	if (r == SQLITE_ERROR)
-		return SQLITE_OK; /* there is no such table */
 	if (r != SQLITE_OK)
 		return r;
 	step = sqlite3_step(statement);
@@ -325,8 +228,38 @@ int facts_drop_if_empty(struct query *q, const char *table)
 	return step == SQLITE_DONE ? facts_execute(q, "DROP TABLE %s", table) : SQLITE_OK;
 }
 
+static const struct {
+	const char *name;
+	int (*create)(struct query *q);
+} tables[] = {
+	{ "META_DATA_CAPTURE", create_capture },
+	{ "META_DATA_EXPORT", create_export },
+	{ "TARGET_INFO_SYSTEM_ENV", create_system_and_driver },
+	{ "TARGET_INFO_SESSION_START_TIME", create_start_time },
+	{ "ANALYSIS_DETAILS", create_details },
+};
+
+static const char *fact_name(unsigned i)
+{
+	return i < sizeof(tables) / sizeof(tables[0]) ? tables[i].name : NULL;
+}
+
+static int make_fact(struct query *q, unsigned i)
+{
+	int r = tables[i].create(q);
+
+	return r == SQLITE_OK ? facts_drop_if_empty(q, tables[i].name) : r;
+}
+
+const struct listed_family fact_family = { "main", fact_name, make_fact };
+
+static const char *note_name(unsigned i)
+{
+	return i == 0 ? "sonde_note" : NULL;
+}
+
 /* What the reader itself had to leave out; a temporary table, so that it is not listed. */
-static int create_notes(struct query *q)
+static int make_notes(struct query *q, unsigned number)
 {
 	int r = facts_execute(q, "CREATE TEMP TABLE sonde_note(text TEXT NOT NULL)");
 
@@ -338,32 +271,4 @@ static int create_notes(struct query *q)
 	return r;
 }
 
-int fact_tables_create(struct query *q)
-{
-	int r = create_capture(q);
-
-	if (r == SQLITE_OK)
-		r = create_export(q);
-	if (r == SQLITE_OK)
-		r = create_system(q);
-	if (r == SQLITE_OK)
-		r = create_session(q);
-	if (r == SQLITE_OK)
-		r = create_enums(q, 0);
-	if (r == SQLITE_OK)
-		r = facts_create_cuda(q);
-	if (r == SQLITE_OK)
-		r = create_notes(q);
-	if (r == SQLITE_OK)
-		r = facts_drop_if_empty(q, "META_DATA_CAPTURE");
-	if (r == SQLITE_OK)
-		r = facts_drop_if_empty(q, "TARGET_INFO_SYSTEM_ENV");
-	return r;
-}
-
-int query_all_enums(struct query *q)
-{
-	int r = create_enums(q, 1);
-
-	return r == SQLITE_OK ? facts_create_cuda_enums(q, 1) : r;
-}
+const struct listed_family note_family = { "temp", note_name, make_notes };

@@ -1,4 +1,4 @@
-/* GPUs and what CUDA made on them, one row each; and the names of CUDA's enumerated values. */
+/* GPUs and what CUDA made on them, one row each. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -132,14 +132,15 @@ static int create_gpus(struct query *q)
 /* Tables that a statement makes from those of the report. */
 static const struct {
 	enum table_id from;
+	const char *name;
 	const char *sql;
 } made_tables[] = {
-	{ TABLE_CUDA_DEVICE,
+	{ TABLE_CUDA_DEVICE, "TARGET_INFO_CUDA_DEVICE",
 	  "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, "
 	  "uuid TEXT, numMultiprocessors INTEGER);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_DEVICE SELECT gpu - 1, id, pid, uuid, sm_count FROM sonde_cuda_device d "
 	  "JOIN sonde_process p ON p.uid = d.process" },
-	{ TABLE_CUDA_CONTEXT,
+	{ TABLE_CUDA_CONTEXT, "TARGET_INFO_CUDA_CONTEXT_INFO",
 	  "CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO(nullStreamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "parentContextId INTEGER, isGreenContext INTEGER, numMultiprocessors INTEGER, numTpcs INTEGER, tpcMask TEXT, "
@@ -148,13 +149,13 @@ static const struct {
 	  "ifnull(green, 0), sm_count, NULL, NULL, NULL, NULL, NULL FROM sonde_cuda_context c "
 	  "JOIN sonde_process p ON p.uid = c.process" },
 	/* Priorities are shown as CUPTI has them, without a sign. What stands for all streams of a context has no id and is none. */
-	{ TABLE_CUDA_STREAM,
+	{ TABLE_CUDA_STREAM, "TARGET_INFO_CUDA_STREAM",
 	  "CREATE TABLE TARGET_INFO_CUDA_STREAM(streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL, "
 	  "flag INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, 0, 1, pid, context, ifnull(priority, 0) & 4294967295, "
 	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE id IS NOT NULL" },
-	{ TABLE_CUDA_STREAM,
+	{ TABLE_CUDA_STREAM, "TARGET_INFO_NVTX_CUDA_STREAM",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "streamId INTEGER NOT NULL);"
@@ -162,20 +163,20 @@ static const struct {
 	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_stream s ON s.process = r.process AND s.handle = r.identifier "
 	  "JOIN sonde_process p ON p.uid = s.process "
 	  "WHERE r.identifier_type IN (" NVTX_STREAMS ") AND r.kind = 1 AND r.name IS NOT NULL AND s.id IS NOT NULL" },
-	{ TABLE_CUDA_CONTEXT,
+	{ TABLE_CUDA_CONTEXT, "TARGET_INFO_NVTX_CUDA_CONTEXT",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_CONTEXT(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_CONTEXT SELECT r.name, 0, 1, pid, device, c.id "
 	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_context c ON c.process = r.process AND c.handle = r.identifier "
 	  "JOIN sonde_process p ON p.uid = c.process "
 	  "WHERE r.identifier_type IN (" NVTX_CONTEXTS ") AND r.kind = 1 AND r.name IS NOT NULL AND c.id IS NOT NULL" },
-	{ TABLE_NVTX_RESOURCE,
+	{ TABLE_NVTX_RESOURCE, "TARGET_INFO_NVTX_CUDA_DEVICE",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_DEVICE(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "deviceId INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_DEVICE SELECT name, 0, 1, identifier FROM sonde_nvtx_resource "
 	  "WHERE identifier_type IN (" NVTX_DEVICES ") AND kind = 1 AND name IS NOT NULL" },
 	/* The same number as GPU_METRICS.typeId: cuda_index.c. */
-	{ TABLE_GPU_METRIC,
+	{ TABLE_GPU_METRIC, "TARGET_INFO_GPU_METRICS",
 	  "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, "
 	  "typeName TEXT NOT NULL, metricId INTEGER NOT NULL, metricName TEXT NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_GPU_METRICS SELECT (1 << 48) | ((source & 65535) << 32) | (gpu - 1 & 255), "
@@ -184,84 +185,22 @@ static const struct {
 	  "LEFT JOIN sonde_gpu g ON g.uid = m.gpu" },
 };
 
-/* Tables are listed only where they have rows: these may turn out not to. */
-static const char *const may_be_empty[] = {
-	"TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_CONTEXT_INFO", "TARGET_INFO_CUDA_STREAM",
-	"TARGET_INFO_NVTX_CUDA_STREAM", "TARGET_INFO_NVTX_CUDA_CONTEXT", "TARGET_INFO_NVTX_CUDA_DEVICE", "TARGET_INFO_GPU_METRICS",
-};
-
-static int create_infos(struct query *q)
+static const char *cuda_fact_name(unsigned i)
 {
-	int r = report_row_count(q->report, TABLE_GPU) ? create_gpus(q) : SQLITE_OK;
-
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(made_tables) / sizeof(made_tables[0]); i++)
-		if (report_row_count(q->report, made_tables[i].from))
-			r = sqlite3_exec(q->db, made_tables[i].sql, NULL, NULL, NULL);
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(may_be_empty) / sizeof(may_be_empty[0]); i++)
-		r = facts_drop_if_empty(q, may_be_empty[i]);
-	return r;
+	return i == 0 ? "TARGET_INFO_GPU" : i <= sizeof(made_tables) / sizeof(made_tables[0]) ? made_tables[i - 1].name : NULL;
 }
 
-#define ENUM(table) static const struct enum_name table##_names[] = {
-#define VALUE(id, name, label) { id, name, label },
-#define END };
-#include "query/nsys_enums.def"
-#undef ENUM
-#undef VALUE
-#undef END
-
-#define NAMES(table) #table, table##_names, sizeof(table##_names) / sizeof(table##_names[0])
-
-/* Each with the tables that use it. */
-static const struct {
-	const char *name;
-	const struct enum_name *names;
-	size_t count;
-	const char *users[8];
-} enums[] = {
-	{ NAMES(ENUM_NSYS_EVENT_CLASS), { "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_OVERHEAD",
-	  "CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS", "OSRT_API" } },
-	{ NAMES(ENUM_CUDA_MEMCPY_OPER), { "CUPTI_ACTIVITY_KIND_MEMCPY" } },
-	{ NAMES(ENUM_CUDA_MEM_KIND), { "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
-	  "CUDA_GPU_MEMORY_USAGE_EVENTS" } },
-	{ NAMES(ENUM_CUDA_UNIF_MEM_MIGRATION), { "CUPTI_ACTIVITY_KIND_MEMCPY" } },
-	{ NAMES(ENUM_CUDA_UNIF_MEM_ACCESS_TYPE), { "CUDA_UM_GPU_PAGE_FAULT_EVENTS" } },
-	{ NAMES(ENUM_CUDA_KERNEL_LAUNCH_TYPE), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
-	{ NAMES(ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
-	{ NAMES(ENUM_CUDA_FUNC_CACHE_CONFIG), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
-	{ NAMES(ENUM_CUDA_DEV_MEM_EVENT_OPER), { "CUDA_GPU_MEMORY_USAGE_EVENTS" } },
-	{ NAMES(ENUM_CUDA_MEMPOOL_OPER), { "CUDA_GPU_MEMORY_POOL_EVENTS" } },
-	{ NAMES(ENUM_CUDA_MEMPOOL_TYPE), { "CUDA_GPU_MEMORY_POOL_EVENTS" } },
-	{ NAMES(ENUM_CUPTI_SYNC_TYPE), { "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" } },
-	{ NAMES(ENUM_CUPTI_STREAM_TYPE), { "sonde_cuda_stream" } },
-	{ NAMES(ENUM_CUPTI_OVERHEAD_TYPE), { "CUPTI_ACTIVITY_KIND_OVERHEAD" } },
-};
-
-static int is_used(struct query *q, const char *const *users)
+static int make_cuda_fact(struct query *q, unsigned i)
 {
-	for (; *users; users++)
-		if (facts_have(q, *users))
-			return 1;
-	return 0;
+	int r;
+
+	if (i == 0)
+		return report_row_count(q->report, TABLE_GPU) ? create_gpus(q) : SQLITE_OK;
+	i--;
+	if (!report_row_count(q->report, made_tables[i].from))
+		return SQLITE_OK;
+	r = sqlite3_exec(q->db, made_tables[i].sql, NULL, NULL, NULL);
+	return r == SQLITE_OK ? facts_drop_if_empty(q, made_tables[i].name) : r;
 }
 
-int facts_create_cuda_enums(struct query *q, int all)
-{
-	int r = SQLITE_OK;
-
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(enums) / sizeof(enums[0]); i++)
-		if (all || is_used(q, enums[i].users))
-			r = facts_create_enum(q, enums[i].name, enums[i].names, enums[i].count);
-	return r;
-}
-
-int facts_create_cuda(struct query *q)
-{
-	int r = create_infos(q);
-
-	if (r == SQLITE_OK)
-		r = facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
-				     "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1",
-				  (long long)index_global_id(0, 0));
-	return r == SQLITE_OK ? facts_create_cuda_enums(q, 0) : r;
-}
+const struct listed_family cuda_fact_family = { "main", cuda_fact_name, make_cuda_fact };

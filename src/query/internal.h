@@ -9,6 +9,7 @@
 #include "query/canon.h"
 #include "query/cuda_index.h"
 #include "query/index.h"
+#include "query/listed.h"
 #include "query/mapping.h"
 #include "query/query.h"
 
@@ -17,8 +18,7 @@ struct query {
 	sqlite3 *db;
 	struct query_index index;
 	struct canon canon;
-	struct native_table *natives;
-	unsigned native_count;
+	struct native_tables natives;
 	struct stack_tree *stacks; /* NULL until asked for */
 	struct torch_ops *torch;   /* the same */
 	struct column_lookup *lookups; /* indexes that joins asked for */
@@ -58,7 +58,6 @@ int nvtx_projection_register(struct query *q);
 int nvtx_kernels_register(struct query *q);
 int fold_register(struct query *q);
 int sql_functions_register(struct query *q);
-int fact_tables_create(struct query *q);
 
 /* The text of a string id, those of texts that the reader made too; NULL when there is none. */
 const char *query_text(struct query *q, int64_t id, size_t *ret_len);

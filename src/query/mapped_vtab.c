@@ -671,8 +671,8 @@ static int register_natives(struct query *q)
 {
 	int r = SQLITE_OK;
 
-	for (unsigned i = 0; i < q->native_count && r == SQLITE_OK; i++)
-		r = register_native(q, &q->natives[i].table);
+	for (unsigned i = 0; i < q->natives.count && r == SQLITE_OK; i++)
+		r = register_native(q, &q->natives.tables[i].table);
 	for (unsigned i = 0; i < call_table_count && r == SQLITE_OK; i++)
 		r = register_native(q, call_tables[i]);
 	for (unsigned i = 0; i < view_table_count && r == SQLITE_OK; i++)
@@ -682,17 +682,21 @@ static int register_natives(struct query *q)
 
 int mapped_module_register(struct query *q)
 {
-	char *sql;
 	int r = sqlite3_create_module_v2(q->db, "sonde_columns", &created_module, q, NULL);
 
-	if (r == SQLITE_OK)
-		r = register_natives(q);
-	for (unsigned i = 0; i < mapped_table_count && r == SQLITE_OK; i++) {
-		if (!mapped_table_has_rows(q, mapped_tables[i]))
-			continue;
-		sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING sonde_columns", mapped_tables[i]->name);
-		r = sql ? sqlite3_exec(q->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
-		sqlite3_free(sql);
-	}
-	return r;
+	return r == SQLITE_OK ? register_natives(q) : r;
 }
+
+static const char *mapped_name(unsigned i)
+{
+	return i < mapped_table_count ? mapped_tables[i]->name : NULL;
+}
+
+static int make_mapped(struct query *q, unsigned i)
+{
+	if (!mapped_table_has_rows(q, mapped_tables[i]))
+		return SQLITE_OK;
+	return listed_create(q, mapped_tables[i]->name, "sonde_columns");
+}
+
+const struct listed_family mapped_family = { "main", mapped_name, make_mapped };

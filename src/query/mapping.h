@@ -133,15 +133,21 @@ extern const struct mapped_table *const mapped_tables[];
 extern const unsigned mapped_table_count;
 extern const struct mapped_table mapped_sched_events; /* mapping_sched.c */
 
-/* A table of the report as it is, under the name sonde_<name>. The caller owns the storage. */
+/* A table of the report as it is, under the name sonde_<name>. */
 struct native_table {
 	char name[32];
 	struct mapped_table table;
 	struct mapped_source source;
-	struct mapped_column columns[MAPPED_MAX_COLUMNS];
-	struct mapped_cell cells[MAPPED_MAX_COLUMNS];
 };
 
-void native_table_init(struct native_table *ret, const struct table_schema *schema);
+struct native_tables {
+	struct native_table *tables;
+	unsigned count;
+	struct mapped_column *columns; /* of all of them */
+	struct mapped_cell *cells;
+};
+
+int native_tables_make(struct native_tables *ret);
+void native_tables_release(struct native_tables *n);
 
 #endif

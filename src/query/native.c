@@ -1,8 +1,9 @@
 /* Every table of the report under its own name, straight from the schema. */
 #include "query/mapping.h"
 
+#include <errno.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 static const struct {
 	const char *declaration;
@@ -18,35 +19,74 @@ static const struct {
 	[COLUMN_TYPE_FLAG] = { "INTEGER", CONVERT_NUMBER },
 };
 
-static void add_column(struct native_table *n, const char *name, const char *declaration,
-		       enum convert convert, unsigned column)
-{
-	unsigned i = n->table.column_count++;
+/* Beside those of the schema: the track, and the duration. */
+#define MORE_COLUMNS 2
 
-	n->columns[i] = (struct mapped_column){ name, declaration, NULL, 0 };
-	n->cells[i] = (struct mapped_cell){ .convert = (uint8_t)convert, .column = (uint8_t)column };
+struct column_writer {
+	struct mapped_column *column;
+	struct mapped_cell *cell;
+};
+
+static void add_column(struct native_table *n, struct column_writer *w, const char *name, const char *declaration,
+		       struct mapped_cell cell)
+{
+	*w->column++ = (struct mapped_column){ name, declaration, NULL, 0 };
+	*w->cell++ = cell;
+	n->table.column_count++;
 }
 
-void native_table_init(struct native_table *n, const struct table_schema *schema)
+static uint8_t flags_column(unsigned table)
 {
-	memset(n, 0, sizeof(*n));
+	return table == TABLE_SLICE ? COLUMN_SLICE_FLAGS : table == TABLE_OSRT ? COLUMN_OSRT_FLAGS :
+	       table == TABLE_CUDA_API ? COLUMN_CUDA_API_FLAGS : UINT8_MAX;
+}
+
+static void init_table(struct native_table *n, struct column_writer *w, const struct table_schema *schema)
+{
 	snprintf(n->name, sizeof(n->name), "sonde_%s", schema->name);
 	n->source.table = (enum table_id)schema->id;
-	n->source.cells = n->cells;
+	n->source.cells = w->cell;
 	n->table.name = n->name;
-	n->table.columns = n->columns;
+	n->table.columns = w->column;
 	n->table.sources = &n->source;
 	n->table.source_count = 1;
 	for (unsigned c = 0; c < schema->column_count; c++)
-		add_column(n, schema->columns[c].name, by_type[schema->columns[c].type].declaration,
-			   by_type[schema->columns[c].type].convert, c);
+		add_column(n, w, schema->columns[c].name, by_type[schema->columns[c].type].declaration,
+			   (struct mapped_cell){ .convert = (uint8_t)by_type[schema->columns[c].type].convert,
+						 .column = (uint8_t)c });
 	if (schema->kind != TABLE_KIND_PLAIN)
-		add_column(n, "track", "INTEGER", CONVERT_TRACK, 0);
-	if (schema->kind == TABLE_KIND_SPAN) {
-		add_column(n, "duration", "INTEGER HIDDEN", CONVERT_DURATION, 1);
-		n->cells[n->table.column_count - 1].other =
-			schema->id == TABLE_SLICE ? COLUMN_SLICE_FLAGS :
-			schema->id == TABLE_OSRT ? COLUMN_OSRT_FLAGS :
-			schema->id == TABLE_CUDA_API ? COLUMN_CUDA_API_FLAGS : UINT8_MAX;
-	}
+		add_column(n, w, "track", "INTEGER", (struct mapped_cell){ .convert = CONVERT_TRACK });
+	if (schema->kind == TABLE_KIND_SPAN)
+		add_column(n, w, "duration", "INTEGER HIDDEN",
+			   (struct mapped_cell){ .convert = CONVERT_DURATION, .column = 1,
+						 .other = flags_column(schema->id) });
+}
+
+int native_tables_make(struct native_tables *ret)
+{
+	unsigned tables = 0, columns = 0;
+	struct column_writer w;
+
+	for (unsigned id = 0; id < TABLE_ID_LIMIT; id++)
+		if (table_schema(id)) {
+			tables++;
+			columns += table_schema(id)->column_count + MORE_COLUMNS;
+		}
+	ret->tables = calloc(tables, sizeof(*ret->tables));
+	ret->columns = calloc(columns, sizeof(*ret->columns));
+	ret->cells = calloc(columns, sizeof(*ret->cells));
+	if (!ret->tables || !ret->columns || !ret->cells)
+		return -ENOMEM;
+	w = (struct column_writer){ ret->columns, ret->cells };
+	for (unsigned id = 0; id < TABLE_ID_LIMIT; id++)
+		if (table_schema(id))
+			init_table(&ret->tables[ret->count++], &w, table_schema(id));
+	return 0;
+}
+
+void native_tables_release(struct native_tables *n)
+{
+	free(n->tables);
+	free(n->columns);
+	free(n->cells);
 }

@@ -42,9 +42,9 @@ const struct mapped_table *query_table(const struct query *q, const char *name)
 	for (unsigned i = 0; i < mapped_table_count; i++)
 		if (sqlite3_stricmp(mapped_tables[i]->name, name) == 0)
 			return mapped_tables[i];
-	for (unsigned i = 0; i < q->native_count; i++)
-		if (sqlite3_stricmp(q->natives[i].name, name) == 0)
-			return &q->natives[i].table;
+	for (unsigned i = 0; i < q->natives.count; i++)
+		if (sqlite3_stricmp(q->natives.tables[i].name, name) == 0)
+			return &q->natives.tables[i].table;
 	for (unsigned i = 0; i < call_table_count; i++)
 		if (sqlite3_stricmp(call_tables[i]->name, name) == 0)
 			return call_tables[i];
@@ -74,17 +74,6 @@ int mapped_table_has_rows(struct query *q, const struct mapped_table *t)
 			found = scan_row_visible(&s, row);
 	scan_release(&s);
 	return found;
-}
-
-static int make_natives(struct query *q)
-{
-	q->natives = calloc(TABLE_ID_LIMIT, sizeof(*q->natives));
-	if (!q->natives)
-		return -ENOMEM;
-	for (unsigned id = 0; id < TABLE_ID_LIMIT; id++)
-		if (table_schema(id))
-			native_table_init(&q->natives[q->native_count++], table_schema(id));
-	return 0;
 }
 
 static int register_all(struct query *q)
@@ -125,8 +114,6 @@ static int register_all(struct query *q)
 		r = fold_register(q);
 	if (r == SQLITE_OK)
 		r = sql_functions_register(q);
-	if (r == SQLITE_OK)
-		r = fact_tables_create(q);
 	return r;
 }
 
@@ -139,13 +126,8 @@ static int open_database(struct query *q, struct error *err)
 	/* Sorts go through files in runs of 4 MiB, page by page: less makes too many runs, more does not fit a CPU's cache. */
 	if (r == SQLITE_OK)
 		r = sqlite3_exec(q->db, "PRAGMA page_size = 16384; PRAGMA cache_size = -4096", NULL, NULL, NULL);
-	/* One transaction: each of its own would copy pages for a rollback. */
-	if (r == SQLITE_OK)
-		r = sqlite3_exec(q->db, "BEGIN", NULL, NULL, NULL);
 	if (r == SQLITE_OK)
 		r = register_all(q);
-	if (r == SQLITE_OK)
-		r = sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
 	if (r != SQLITE_OK)
 		return error_set(err, r == SQLITE_NOMEM ? ENOMEM : EIO, "The report's tables could not be set up: %s",
 				 q->db ? sqlite3_errmsg(q->db) : sqlite3_errstr(r));
@@ -177,7 +159,7 @@ int query_open(struct query **ret, const char *path, struct error *err)
 		r = check_whole(q->report, path, err);
 	if (r >= 0)
 		r = query_index_load(&q->index, q->report, err);
-	if (r >= 0 && make_natives(q) < 0)
+	if (r >= 0 && native_tables_make(&q->natives) < 0)
 		r = error_set(err, ENOMEM, "Not enough memory to open %s", path);
 	if (r >= 0)
 		r = open_database(q, err);
@@ -204,7 +186,7 @@ void query_close(struct query *q)
 	cuda_calls_release(q->calls);
 	scope_free(q->scope);
 	pthread_mutex_destroy(&q->loading);
-	free(q->natives);
+	native_tables_release(&q->natives);
 	if (q->report)
 		report_close(q->report);
 	free(q);
@@ -215,8 +197,8 @@ const char *query_native_name(const struct query *q, unsigned i)
 	if (i < view_table_count)
 		return view_tables[i]->name;
 	i -= view_table_count;
-	if (i < q->native_count)
-		return q->natives[i].name;
-	i -= q->native_count;
+	if (i < q->natives.count)
+		return q->natives.tables[i].name;
+	i -= q->natives.count;
 	return i < sizeof(function_names) / sizeof(function_names[0]) ? function_names[i] : NULL;
 }

@@ -17,12 +17,17 @@ void query_close(struct query *q);
 sqlite3 *query_db(struct query *q);
 struct report *query_report(struct query *q);
 
-/* sqlite3_prepare_v2(), with what the report knows better than a virtual table can say. */
+/* sqlite3_prepare_v2(), with what the report knows better than a virtual table can say; tables that the statement names
+ * are made before it. What is prepared in another way finds those made so far. */
 int query_prepare(struct query *q, const char *text, sqlite3_stmt **ret, const char **ret_rest);
 
 /* Parts that could not be read so far: their rows or names are missing in the answers. */
 uint64_t query_damaged(const struct query *q);
 
+/* Makes all tables that sqlite_master lists. An SQLite result code. */
+int query_make_all(struct query *q);
+/* Whether sqlite_master lists the table: the report has something for it. */
+int query_has_table(struct query *q, const char *name);
 /* Makes all ENUM_ tables, those that no table with rows refers to as well. An SQLite result code. */
 int query_all_enums(struct query *q);
 

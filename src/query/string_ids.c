@@ -281,9 +281,17 @@ static const sqlite3_module string_module = {
 
 int string_ids_register(struct query *q)
 {
-	int r = sqlite3_create_module_v2(q->db, "sonde_strings", &string_module, q, NULL);
-
-	if (r == SQLITE_OK && report_string_limit(q->report) > 1)
-		r = sqlite3_exec(q->db, "CREATE VIRTUAL TABLE StringIds USING sonde_strings", NULL, NULL, NULL);
-	return r;
+	return sqlite3_create_module_v2(q->db, "sonde_strings", &string_module, q, NULL);
 }
+
+static const char *strings_name(unsigned i)
+{
+	return i == 0 ? "StringIds" : NULL;
+}
+
+static int make_strings(struct query *q, unsigned i)
+{
+	return report_string_limit(q->report) > 1 ? listed_create(q, "StringIds", "sonde_strings") : SQLITE_OK;
+}
+
+const struct listed_family string_family = { "main", strings_name, make_strings };

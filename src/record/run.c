@@ -1,4 +1,4 @@
-/* record_run(): the part of a recording that happens in the caller's process. */
+/* record_run() and record_attach(): the part of a recording that happens in the caller's process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/attach.h"
 #include "record/launch.h"
 #include "record/profile_options.h"
 #include "record/record.h"
@@ -35,6 +36,7 @@ struct run {
 	int target_fd;      /* pidfd */
 	int target_ended;
 	int recorder_done;  /* its result came, or it is gone */
+	int recorder_stays; /* the session goes on after its program */
 	int got_result;
 	int report;         /* 0 or a negative errno, as its result said */
 	int last_signal;
@@ -65,6 +67,8 @@ static int take_signals(struct run *run, struct error *err)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
+	if (run->options->flight.on)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &run->signals.mask);
 	/* With SIGCHLD ignored no exit status would come. */
 	sigaction(SIGCHLD, &normal, &run->signals.child);
@@ -185,6 +189,21 @@ static int start_target(struct run *run, enum elf_peek_kind kind, struct error *
 	return 0;
 }
 
+/* The target runs already and has a parent of its own: only the recorder is waited for. */
+static int start_attached(struct run *run, struct error *err)
+{
+	int r;
+
+	run->launch.pid = run->options->attach_pid;
+	r = wait_until_ready(run, err);
+	if (r < 0)
+		return r;
+	run->result->started = 1;
+	run->target_ended = 1;
+	send_message(run, CONTROL_STARTED, 0);
+	return 0;
+}
+
 static int shell_status(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -208,12 +227,17 @@ static void on_signal(struct run *run)
 
 	if (read(run->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
+	if (info.ssi_signo == SIGUSR2) {
+		send_message(run, CONTROL_TRIGGER, 0);
+		return;
+	}
 	/* From the terminal it went to the whole group already; that the terminal is gone only a
 	 * session's leader is told. */
 	if ((info.ssi_code != SI_KERNEL || (info.ssi_signo == SIGHUP && getsid(0) == getpid())) &&
 	    !run->target_ended)
 		kill(run->launch.pid, (int)info.ssi_signo);
-	if (info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT)
+	/* They are the program's alone, unless it is not ours. */
+	if ((info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT) && !run->options->attach_pid)
 		return;
 	run->result->interrupted++;
 	run->last_signal = (int)info.ssi_signo;
@@ -226,10 +250,22 @@ static void on_control(struct run *run, struct error *err)
 	int came = receive_message(run);
 
 	if (came && run->message.kind == CONTROL_WINDOW) {
-		run->options->window_opened(run->options->window_listener, run->result->path);
+		run->options->window_opened(run->options->window_listener, run->message.result.path);
+		return;
+	}
+	if (came && run->message.kind == CONTROL_REPORT) {
+		if (run->options->report_ready)
+			run->options->report_ready(run->options->report_listener, &run->message.result, &run->message.error);
+		return;
+	}
+	if (came && run->message.kind == CONTROL_FLIGHT) {
+		if (run->message.value < 0)
+			snprintf(run->message.result.notes, sizeof(run->message.result.notes), "%s\n", run->message.error.text);
+		run->options->flight_report(run->options->flight_listener, &run->message.result);
 		return;
 	}
 	run->recorder_done = 1;
+	run->recorder_stays = came && run->message.kind == CONTROL_STAYS;
 	if (!came || run->message.kind != CONTROL_RESULT)
 		return;
 	run->got_result = 1;
@@ -276,6 +312,8 @@ static int outcome(struct run *run, struct error *err)
 
 	if (run->got_result)
 		return run->report;
+	if (run->recorder_stays)
+		return 0;
 	if (run->options->interactive)
 		return error_set(err, EPIPE, "the recorder was killed; if a capture was under way, `sonde recover` saves what it "
 				 "had written to the report's .part file");
@@ -296,13 +334,13 @@ static void close_all(struct run *run)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	/* It has said all it had to say: it ends by itself. */
-	while (run->recorder > 0 && waitpid(run->recorder, NULL, 0) < 0 && errno == EINTR)
+	while (run->recorder > 0 && !run->recorder_stays && waitpid(run->recorder, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-int record_run(const struct profile_options *options, struct record_result *ret, struct error *err)
+static int record(const struct profile_options *options, enum elf_peek_kind kind, struct record_result *ret,
+		  struct error *err)
 {
-	enum elf_peek_kind kind = elf_peek_path(options->program);
 	struct run *run = calloc(1, sizeof(*run));
 	int r;
 
@@ -319,7 +357,7 @@ int record_run(const struct profile_options *options, struct record_result *ret,
 		if (r == 0)
 			r = start_recorder(run, kind, err);
 		if (r == 0)
-			r = start_target(run, kind, err);
+			r = options->attach_pid ? start_attached(run, err) : start_target(run, kind, err);
 		if (r == 0) {
 			wait_for_both(run, err);
 			r = outcome(run, err);
@@ -329,4 +367,25 @@ int record_run(const struct profile_options *options, struct record_result *ret,
 	}
 	free(run);
 	return r;
+}
+
+int record_run(const struct profile_options *options, struct record_result *ret, struct error *err)
+{
+	return record(options, elf_peek_path(options->program), ret, err);
+}
+
+int record_attach(const struct profile_options *options, struct record_result *ret, struct error *err)
+{
+	struct profile_options own = *options;
+	char without[sizeof(err->text)];
+	int r = attach_examine(options, without, sizeof(without), err);
+
+	memset(ret, 0, sizeof(*ret));
+	if (r < 0)
+		return r;
+	if (without[0]) {
+		own.attach_without = without;
+		own.trace = 0;
+	}
+	return record(&own, ELF_PEEK_OK, ret, err);
 }

@@ -203,7 +203,7 @@ int steer_find(const char *name, struct steer_reply *ret, struct error *err)
 	if (!search.count && name)
 		return error_set(err, ENOENT, "There is no session '%s'; 'sonde sessions list' shows those there are.", name);
 	if (!search.count)
-		return error_set(err, ENOENT, "There is no session; 'sonde launch program' begins one.");
+		return error_set(err, ENOENT, "There is no session; 'sonde launch program' or 'sonde start' begins one.");
 	if (search.count > 1)
 		return error_set(err, EINVAL, "There are %u sessions; say which one with --session=NAME.", search.count);
 	return 0;
@@ -270,7 +270,7 @@ static int listen_in(int folder, const char *name, char *ret_name, const char *p
 	if (name)
 		snprintf(ret_name, STEER_NAME_SIZE, "%s", name);
 	else
-		snprintf(ret_name, STEER_NAME_SIZE, "profile-%u-%s", *ret_id, slash ? slash + 1 : program);
+		snprintf(ret_name, STEER_NAME_SIZE, "profile-%u%s%s", *ret_id, *program ? "-" : "", slash ? slash + 1 : program);
 	return fd;
 }
 
@@ -285,6 +285,14 @@ int steer_listen(const char *name, const char *program, uint32_t *ret_id, char *
 	fd = listen_in(folder, name, ret_name, program, ret_id, err);
 	close(folder);
 	return fd;
+}
+
+int steer_is_allowed(int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == geteuid() || peer.uid == 0);
 }
 
 void steer_unlisten(uint32_t id)

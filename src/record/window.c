@@ -11,7 +11,9 @@
 
 #include "base/arch.h"
 #include "fmt/cuda_wire.h"
+#include "record/attach.h"
 #include "record/recorder.h"
+#include "record/steering.h"
 
 #define SECOND 1000000000ll
 /* CUPTI gives its records late; the agent asks it for them when the window closes. */
@@ -31,8 +33,9 @@ static void fill_text(char *to, uint32_t *size, const char *text, size_t room)
 
 void window_fill_page(struct ring_session *page, const struct profile_options *o)
 {
-	if (o->capture_range != CAPTURE_RANGE_NVTX)
+	if (o->capture_range != CAPTURE_RANGE_NVTX && o->capture_range != CAPTURE_RANGE_SCHEDULE)
 		return;
+	page->nvtx_numbered = o->capture_range == CAPTURE_RANGE_SCHEDULE;
 	fill_text(page->nvtx_range, &page->nvtx_range_size, o->nvtx_capture.range, sizeof(page->nvtx_range));
 	fill_text(page->nvtx_domain, &page->nvtx_domain_size, o->nvtx_capture.domain, sizeof(page->nvtx_domain));
 }
@@ -41,12 +44,14 @@ int window_prepare(struct recorder *r)
 {
 	int ends[2];
 
-	if (r->options->capture_range == CAPTURE_RANGE_NONE)
+	/* A session's captures say each for itself what opens a window. */
+	if (r->options->capture_range == CAPTURE_RANGE_NONE && !r->options->interactive)
 		return 0;
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
 	r->capture = (struct source){ SOURCE_CAPTURE, ends[0] };
 	r->drain.session.capture_fd = ends[1];
+	r->drain.session.page = r->page;
 	return 0;
 }
 
@@ -58,22 +63,24 @@ void window_release(struct recorder *r)
 	close(r->capture.fd);
 }
 
-/* A window that is open stays the same one: writers take another number for a pause. */
-static void window_open(struct recorder *r)
+/* Writers take another number of a window for a pause. */
+void window_open(struct recorder *r)
 {
-	if (atomic_load(&r->page->gate) == 0) {
+	if ((atomic_load(&r->page->gate) & r->page->modules) == 0) {
 		atomic_store(&r->page->windows, ++r->windows);
 		gate_set(r->page, ring_gate(r->page->modules, r->windows));
 	}
-	perf_window(&r->drain.perf, 1);
-	if (r->options->duration_ns && r->started && !r->stop_at)
+	if (r->options->cpu.sample != SCOPE_NONE || r->options->cpu.switches != SCOPE_NONE)
+		perf_window(&r->drain.perf, 1);
+	if (r->options->duration_ns && r->started && !r->stop_at && !attach_is_entering(r))
 		r->stop_at = recorder_now() + r->options->duration_ns;
 }
 
 static uint32_t awaited_range(const struct profile_options *o)
 {
 	return RING_NVTX_ARMED | RING_NVTX_TELL | (o->nvtx_capture.any_domain ? RING_NVTX_ANY_DOMAIN : 0) |
-	       (o->capture_end == CAPTURE_END_NONE ? RING_NVTX_KEEP_OPEN : 0);
+	       (o->capture_end == CAPTURE_END_NONE ? RING_NVTX_KEEP_OPEN : 0) |
+	       (o->capture_range == CAPTURE_RANGE_SCHEDULE ? RING_NVTX_STEPS : 0);
 }
 
 void window_begin(struct recorder *r)
@@ -86,6 +93,7 @@ void window_begin(struct recorder *r)
 		r->page->cuda_flags |= RING_CUDA_ARMED;
 		return;
 	case CAPTURE_RANGE_NVTX:
+	case CAPTURE_RANGE_SCHEDULE:
 		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
 		return;
 	}
@@ -105,26 +113,37 @@ void window_close(struct recorder *r)
 	r->settle_by = recorder_now() + SETTLE_NS;
 }
 
-/* There will be no other window: the calls that would open one cost nothing any more. */
-static void disarm(struct recorder *r)
+void window_disarm(struct recorder *r)
 {
 	r->page->cuda_flags &= ~(uint32_t)RING_CUDA_ARMED;
 	atomic_store(&r->page->nvtx_wait, 0);
 }
 
+void window_end(struct recorder *r)
+{
+	window_disarm(r);
+	window_close(r);
+}
+
+uint32_t windows_so_far(const struct recorder *r)
+{
+	return r->windows - (r->steering ? r->steering->windows_before : 0);
+}
+
 static void stop(struct recorder *r)
 {
 	const struct profile_options *o = r->options;
+	int last = windows_so_far(r) >= o->capture_repeats;
 
 	if (o->capture_end == CAPTURE_END_NONE || atomic_load(&r->page->gate) == 0)
 		return;
 	window_close(r);
-	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN && r->windows >= o->capture_repeats) {
-		disarm(r);
+	if (!last)
+		return;
+	window_disarm(r);
+	/* A session's report is complete then in any case, and another can begin. */
+	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || r->steering)
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
-	} else if (o->capture_end == CAPTURE_END_STOP && r->windows >= o->capture_repeats) {
-		disarm(r);
-	}
 }
 
 static void cuda_request(struct recorder *r, const struct capture_message *message)
@@ -166,6 +185,8 @@ void window_requests(struct recorder *r)
 			cuda_request(r, &message);
 		else if (message.source == CAPTURE_NVTX && r->options->capture_range == CAPTURE_RANGE_NVTX)
 			nvtx_request(r, &message);
+		else if (message.source == CAPTURE_NVTX && r->options->capture_range == CAPTURE_RANGE_SCHEDULE)
+			window_step(r, &message);
 	}
 }
 
@@ -189,35 +210,4 @@ void window_saw(struct window_seen *seen, const char *name, size_t size)
 		memcpy(seen->names[seen->count++], text, sizeof(text));
 	else
 		seen->more = 1;
-}
-
-static void explain_nvtx(struct recorder *r, struct buf *why)
-{
-	const struct nvtx_capture *capture = &r->options->nvtx_capture;
-	const struct window_seen *seen = &r->drain.session.seen;
-
-	buf_printf(why, "Nothing was recorded: no NVTX range '%s' began in %s%s%s, as --capture-range=nvtx waits for",
-		   capture->range, capture->any_domain ? "any domain" : capture->domain[0] ? "domain '" : "the default domain",
-		   capture->any_domain ? "" : capture->domain, !capture->any_domain && capture->domain[0] ? "'" : "");
-	if (!seen->count)
-		buf_printf(why, "; no other NVTX ranges were seen either");
-	for (uint32_t i = 0; i < seen->count; i++)
-		buf_printf(why, "%s%s", i ? ", " : "; these NVTX ranges were seen: ", seen->names[i]);
-	buf_printf(why, "%s.", seen->more ? ", and others" : "");
-}
-
-void window_explain(struct recorder *r)
-{
-	struct buf why = BUF_INIT;
-
-	if (r->options->capture_range == CAPTURE_RANGE_NONE || r->windows)
-		return;
-	if (r->options->capture_range == CAPTURE_RANGE_NVTX)
-		explain_nvtx(r, &why);
-	else
-		buf_printf(&why, "Nothing was recorded: the program did not call cudaProfilerStart, "
-				 "as --capture-range=cudaProfilerApi waits for.");
-	recorder_note(r, "%s", buf_cstr(&why));
-	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s", buf_cstr(&why));
-	buf_release(&why);
 }

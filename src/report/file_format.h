@@ -31,7 +31,8 @@ enum block_kind {
 	BLOCK_STRINGS = 2, /* texts */
 	BLOCK_BLOBS = 3,   /* the same layout, bytes */
 	BLOCK_DIRECTORY = 4,
-	BLOCK_FOOTER = 5
+	BLOCK_FOOTER = 5,
+	BLOCK_SKIP = 6 /* blocks that were given up: only the header counts */
 };
 
 enum block_flags {
@@ -140,6 +141,7 @@ struct entry {
 	int64_t busy;
 	int64_t longest;
 	uint64_t name;
+	int64_t written; /* report_writer_trim()'s time when it came to the file */
 };
 
 static inline uint64_t align8(uint64_t n)

@@ -38,6 +38,7 @@ static void entry_describe(struct entry *entry, const struct report_writer *w,
 	entry->time_min = rows->head.time_min;
 	entry->time_max = rows->head.time_max;
 	entry->present = rows->head.present;
+	entry->written = w->ring.now;
 	lod_summarise(rows, entry);
 }
 
@@ -53,6 +54,7 @@ int flush_pending(struct report_writer *w)
 	int r = pending_flush(w, &w->strings);
 
 	r = r < 0 ? r : pending_flush(w, &w->late);
+	r = r < 0 ? r : pending_flush(w, &w->passing.texts);
 	return r < 0 ? r : pending_flush(w, &w->blobs);
 }
 
@@ -237,6 +239,13 @@ int flush_closed(struct report_writer *w)
 	if (r == 0)
 		w->closed_count = w->closed_rows = 0;
 	return r;
+}
+
+int flush_tracks(struct report_writer *w, struct report_track **tracks, size_t count)
+{
+	int r = flush_some(w, tracks, count, 1, 1);
+
+	return r < 0 ? r : flush_some(w, tracks, count, 0, 1);
 }
 
 int flush_idle(struct report_writer *w)

@@ -75,20 +75,11 @@ static const char *list_at(const struct list *list, size_t i, const char *otherw
 
 static int has_data(struct run *run, const char *name)
 {
-	sqlite3_stmt *statement;
-	int found = 0;
-
 	if (!name)
 		return 1;
 	if (strncmp(name, "class ", 6) == 0)
 		return query_has_class(run->query, name + 6);
-	if (sqlite3_prepare_v2(query_db(run->query), "SELECT 1 FROM sqlite_master WHERE name = ?", -1, &statement,
-			       NULL) != SQLITE_OK)
-		return 0;
-	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-	found = sqlite3_step(statement) == SQLITE_ROW;
-	sqlite3_finalize(statement);
-	return found;
+	return query_has_table(run->query, name);
 }
 
 static const char *base_name(const char *path)
@@ -163,7 +154,7 @@ static int sql_error(struct run *run, const struct piece *piece, const char *sql
 static int prepare(struct run *run, const struct piece *piece, const char *sql, sqlite3_stmt **ret,
 		   struct error *err)
 {
-	if (sqlite3_prepare_v2(query_db(run->query), sql, -1, ret, NULL) != SQLITE_OK)
+	if (query_prepare(run->query, sql, ret, NULL) != SQLITE_OK)
 		return sql_error(run, piece, sql, err);
 	if (bind_options(piece, *ret) != SQLITE_OK) {
 		sqlite3_finalize(*ret);

@@ -170,7 +170,7 @@ static void measure(const char *path, const char *name, const char *sql)
 
 	if (query_open(&q, path, &err) < 0)
 		die("opening", &err);
-	if (sqlite3_prepare_v2(query_db(q), sql, -1, &statement, NULL) != SQLITE_OK) {
+	if (query_prepare(q, sql, &statement, NULL) != SQLITE_OK) {
 		snprintf(err.text, sizeof(err.text), "%s", sqlite3_errmsg(query_db(q)));
 		die(sql, &err);
 	}

@@ -206,7 +206,7 @@ static void run(const char *path, const char *label, const char *sql)
 	if (query_open(&q, path, &err) < 0)
 		die("opening", &err);
 	opened = seconds_of(CLOCK_MONOTONIC);
-	if (sqlite3_prepare_v2(query_db(q), sql, -1, &statement, NULL) != SQLITE_OK) {
+	if (query_prepare(q, sql, &statement, NULL) != SQLITE_OK) {
 		fprintf(stderr, "bench_query: %s\n", sqlite3_errmsg(query_db(q)));
 		exit(1);
 	}

@@ -71,6 +71,10 @@ void cuda_decode_context(const struct cuda_source *source) __attribute__((visibi
 void cuda_decode_stream(const struct cuda_source *source) __attribute__((visibility("hidden")));
 /* Asks the driver where the device is, once it can; on a thread of the program, in a callback. */
 void cuda_device_seen(uint32_t device) __attribute__((visibility("hidden")));
+/* All that the driver knows; returns whether there are some. */
+int cuda_devices_look(void) __attribute__((visibility("hidden")));
+/* They are told anew, by another recorder. */
+void cuda_devices_forget(void) __attribute__((visibility("hidden")));
 
 /* CUPTI counts calls from 1 again each time it has been away: ours go on. 0 and CUDA_NO_ID stay. */
 uint32_t cuda_correlation(uint32_t theirs) __attribute__((visibility("hidden")));

@@ -24,7 +24,7 @@ const char *ask(struct query *q, const char *sql)
 	int step;
 
 	buf_clear(&answer);
-	if (sqlite3_prepare_v2(query_db(q), sql, -1, &statement, NULL) != SQLITE_OK) {
+	if (query_prepare(q, sql, &statement, NULL) != SQLITE_OK) {
 		buf_printf(&answer, "error: %s", sqlite3_errmsg(query_db(q)));
 		return buf_cstr(&answer);
 	}

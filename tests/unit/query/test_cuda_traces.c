@@ -92,8 +92,8 @@ static void same_rows(struct query *q, const char *one, const char *other, long 
 	long rows = 0;
 	int step;
 
-	assert_int_equal(sqlite3_prepare_v2(query_db(q), one, -1, &a, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(query_db(q), other, -1, &b, NULL), SQLITE_OK);
+	assert_int_equal(query_prepare(q, one, &a, NULL), SQLITE_OK);
+	assert_int_equal(query_prepare(q, other, &b, NULL), SQLITE_OK);
 	while ((step = sqlite3_step(a)) == SQLITE_ROW) {
 		assert_int_equal(sqlite3_step(b), SQLITE_ROW);
 		for (int i = 0; i < sqlite3_column_count(a); i++) {

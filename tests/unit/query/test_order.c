@@ -67,7 +67,7 @@ static int64_t rows_in_order(struct world *world, const char *sql, int down, int
 	int64_t last = 0, value, count = 0;
 
 	*ret_sum = 0;
-	assert_int_equal(sqlite3_prepare_v2(query_db(world->query), sql, -1, &statement, NULL), SQLITE_OK);
+	assert_int_equal(query_prepare(world->query, sql, &statement, NULL), SQLITE_OK);
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		value = sqlite3_column_int64(statement, 0);
 		if (count++ && (down ? value > last : value < last))

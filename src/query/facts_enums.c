@@ -1,0 +1,135 @@
+/* The ENUM_ tables: names of enumerated values. */
+#include "query/facts.h"
+#include "query/file_calls.h"
+
+struct enum_name {
+	int id;
+	const char *name;
+	const char *label;
+};
+
+#define ENUM(table) static const struct enum_name table##_names[] = {
+#define VALUE(id, name, label) { id, name, label },
+#define END };
+#include "query/nsys_enums.def"
+#undef ENUM
+#undef VALUE
+#undef END
+
+/* nsys does not document the values of these. */
+static const struct enum_name ENUM_STACK_UNWIND_METHOD_names[] = {
+	{ 0, "Unknown", "Unknown" }, { 1, "FramePointers", "Frame pointers" },
+	{ 2, "UnwindTables", "Unwind tables" }, { 3, "BranchRecords", "Branch records" },
+};
+/* Values are those of enum run_after; a sample is of a thread that runs on. */
+static const struct enum_name ENUM_SAMPLING_THREAD_STATE_names[] = {
+	{ RUN_AFTER_UNKNOWN, "Unknown", "Unknown" }, { RUN_PREEMPTED, "Preempted", "Preempted" },
+	{ RUN_BLOCKED, "Blocked", "Blocked" }, { RUN_EXITED, "Exited", "Exited" },
+	{ RUN_STILL, "Running", "Running" },
+};
+static const struct enum_name ENUM_SCHEDULING_THREAD_BLOCK_names[] = {
+	{ 0, "Unknown", "Unknown" }, { 1, "SystemCall", "System call" },
+};
+static const struct enum_name ENUM_OSRT_FILE_ACCESS_EVENT_TYPE_names[] = {
+	{ FILE_CALL_OTHER, "Other", "Other" }, { FILE_CALL_OPEN, "Open", "Open" },
+	{ FILE_CALL_CLOSE, "Close", "Close" }, { FILE_CALL_READ, "Read", "Read" },
+	{ FILE_CALL_WRITE, "Write", "Write" },
+};
+
+#define NAMES(table) #table, table##_names, sizeof(table##_names) / sizeof(table##_names[0])
+
+/* Each with the tables that use it. */
+static const struct {
+	const char *table;
+	const struct enum_name *names;
+	size_t count;
+	const char *users[8];
+} enums[] = {
+	{ NAMES(ENUM_STACK_UNWIND_METHOD), { "COMPOSITE_EVENTS", "OSRT_API" } },
+	{ NAMES(ENUM_SAMPLING_THREAD_STATE), { "COMPOSITE_EVENTS", "SCHED_EVENTS" } },
+	{ NAMES(ENUM_SCHEDULING_THREAD_BLOCK), { "SCHED_EVENTS" } },
+	{ NAMES(ENUM_OSRT_FILE_ACCESS_EVENT_TYPE), { "OSRT_FILE_ACCESS_EVENTS" } },
+	{ NAMES(ENUM_NSYS_EVENT_TYPE), { "NVTX_EVENTS" } },
+	{ NAMES(ENUM_DIAGNOSTIC_SEVERITY_LEVEL), { "DIAGNOSTIC_EVENT" } },
+	{ NAMES(ENUM_DIAGNOSTIC_SOURCE_TYPE), { "DIAGNOSTIC_EVENT" } },
+	{ NAMES(ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE), { "DIAGNOSTIC_EVENT" } },
+	{ NAMES(ENUM_NSYS_EVENT_CLASS), { "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_OVERHEAD",
+	  "CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS", "OSRT_API" } },
+	{ NAMES(ENUM_CUDA_MEMCPY_OPER), { "CUPTI_ACTIVITY_KIND_MEMCPY" } },
+	{ NAMES(ENUM_CUDA_MEM_KIND), { "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+	  "CUDA_GPU_MEMORY_USAGE_EVENTS" } },
+	{ NAMES(ENUM_CUDA_UNIF_MEM_MIGRATION), { "CUPTI_ACTIVITY_KIND_MEMCPY" } },
+	{ NAMES(ENUM_CUDA_UNIF_MEM_ACCESS_TYPE), { "CUDA_UM_GPU_PAGE_FAULT_EVENTS" } },
+	{ NAMES(ENUM_CUDA_KERNEL_LAUNCH_TYPE), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
+	{ NAMES(ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
+	{ NAMES(ENUM_CUDA_FUNC_CACHE_CONFIG), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
+	{ NAMES(ENUM_CUDA_DEV_MEM_EVENT_OPER), { "CUDA_GPU_MEMORY_USAGE_EVENTS" } },
+	{ NAMES(ENUM_CUDA_MEMPOOL_OPER), { "CUDA_GPU_MEMORY_POOL_EVENTS" } },
+	{ NAMES(ENUM_CUDA_MEMPOOL_TYPE), { "CUDA_GPU_MEMORY_POOL_EVENTS" } },
+	{ NAMES(ENUM_CUPTI_SYNC_TYPE), { "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" } },
+	{ NAMES(ENUM_CUPTI_STREAM_TYPE), { "sonde_cuda_stream" } },
+	{ NAMES(ENUM_CUPTI_OVERHEAD_TYPE), { "CUPTI_ACTIVITY_KIND_OVERHEAD" } },
+};
+#define ENUM_COUNT (sizeof(enums) / sizeof(enums[0]))
+
+static int insert_name(sqlite3_stmt *insert, const struct enum_name *name)
+{
+	int r = sqlite3_bind_int64(insert, 1, name->id);
+
+	if (r == SQLITE_OK)
+		r = sqlite3_bind_text(insert, 2, name->name, -1, SQLITE_STATIC);
+	if (r == SQLITE_OK)
+		r = sqlite3_bind_text(insert, 3, name->label, -1, SQLITE_STATIC);
+	if (r == SQLITE_OK) {
+		sqlite3_step(insert);
+		r = sqlite3_reset(insert); /* says what went wrong in the step */
+	}
+	return r;
+}
+
+static int create_enum(struct query *q, unsigned i)
+{
+	int r = facts_execute(q, "CREATE TABLE %s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", enums[i].table);
+	char *sql = sqlite3_mprintf("INSERT INTO %s VALUES(?, ?, ?)", enums[i].table);
+	sqlite3_stmt *insert = NULL;
+
+	if (!sql)
+		return SQLITE_NOMEM;
+	if (r == SQLITE_OK)
+		r = sqlite3_prepare_v2(q->db, sql, -1, &insert, NULL);
+	for (size_t n = 0; r == SQLITE_OK && n < enums[i].count; n++)
+		r = insert_name(insert, &enums[i].names[n]);
+	sqlite3_finalize(insert);
+	sqlite3_free(sql);
+	return r;
+}
+
+static int is_used(struct query *q, const char *const *users)
+{
+	for (; *users; users++)
+		if (mapped_table_has_rows(q, query_table(q, *users)))
+			return 1;
+	return 0;
+}
+
+static const char *enum_table(unsigned i)
+{
+	return i < ENUM_COUNT ? enums[i].table : NULL;
+}
+
+static int make_enum(struct query *q, unsigned i)
+{
+	return is_used(q, enums[i].users) ? create_enum(q, i) : SQLITE_OK;
+}
+
+const struct listed_family enum_family = { "main", enum_table, make_enum };
+
+int query_all_enums(struct query *q)
+{
+	int r = SQLITE_OK;
+
+	for (unsigned i = 0; r == SQLITE_OK && i < ENUM_COUNT; i++)
+		if (!listed_exists(q, "main", enums[i].table))
+			r = create_enum(q, i);
+	return r;
+}
