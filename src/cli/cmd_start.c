@@ -85,6 +85,8 @@ static int fill_capture(struct steer_capture *c, const struct profile_fields *fi
 	struct profile_options *o = calloc(1, sizeof(*o));
 	int r = o ? profile_window_fill(o, fields, err) : error_set(err, ENOMEM, "Out of memory.");
 
+	if (r == 0 && o->capture_range == CAPTURE_RANGE_HOTKEY)
+		r = error_set(err, EINVAL, "--capture-range=hotkey is for 'profile'; a session has 'start' and 'stop'.");
 	if (r == 0) {
 		c->range = o->capture_range;
 		c->end = o->capture_end;
