@@ -107,6 +107,8 @@ void steer_capture_apply(const struct steer_capture *capture, struct profile_opt
 int steer_listen(const char *name, const char *program, uint32_t *ret_id, char *ret_name, struct error *err);
 /* Takes the socket's name away. */
 void steer_unlisten(uint32_t id);
+/* Whether its name is still there: folders of a login go with it. */
+int steer_is_there(uint32_t id);
 /* Whether who connected may give commands: the same user, or root. */
 int steer_is_allowed(int fd);
 

@@ -318,6 +318,20 @@ int steer_listen(const char *name, const char *program, uint32_t *ret_id, char *
 	return fd;
 }
 
+int steer_is_there(uint32_t id)
+{
+	struct error err;
+	char name[32];
+	int there, folder = open_folder(0, &err);
+
+	if (folder < 0)
+		return 0;
+	socket_name(id, name, sizeof(name));
+	there = faccessat(folder, name, F_OK, 0) == 0;
+	close(folder);
+	return there;
+}
+
 int steer_is_allowed(int fd)
 {
 	struct ucred peer = { 0 };
