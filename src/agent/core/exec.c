@@ -202,18 +202,14 @@ static int run_execve(execve_fn function, const char *file, const char *path, ch
 	return function(file, argv, choose_environment(kind, environment, copy, preload));
 }
 
-AGENT_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
+/* Not by the names of those that are exported: where we came late, these are the C library's. */
+static int by_path(const char *path, char *const argv[], char *const environment[])
 {
 	agent_wrappers_resolve();
 	return run_execve(real.execve, path, path, argv, environment);
 }
 
-AGENT_EXPORT int execv(const char *path, char *const argv[])
-{
-	return execve(path, argv, environ);
-}
-
-AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
+static int by_name(const char *file, char *const argv[], char *const environment[])
 {
 	char found[PATH_MAX];
 
@@ -221,9 +217,24 @@ AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const envir
 	return run_execve(real.execvpe, file, search_path(file, found), argv, environment);
 }
 
+AGENT_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
+{
+	return by_path(path, argv, environment);
+}
+
+AGENT_EXPORT int execv(const char *path, char *const argv[])
+{
+	return by_path(path, argv, environ);
+}
+
+AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
+{
+	return by_name(file, argv, environment);
+}
+
 AGENT_EXPORT int execvp(const char *file, char *const argv[])
 {
-	return execvpe(file, argv, environ);
+	return by_name(file, argv, environ);
 }
 
 /* "/proc/self/fd/N", without stdio. */
@@ -290,7 +301,7 @@ AGENT_EXPORT int execl(const char *path, const char *first, ...)
 	char **argv;
 
 	GATHER(argv, first);
-	return execve(path, argv, environ);
+	return by_path(path, argv, environ);
 }
 
 AGENT_EXPORT int execlp(const char *file, const char *first, ...)
@@ -298,7 +309,7 @@ AGENT_EXPORT int execlp(const char *file, const char *first, ...)
 	char **argv;
 
 	GATHER(argv, first);
-	return execvpe(file, argv, environ);
+	return by_name(file, argv, environ);
 }
 
 AGENT_EXPORT int execle(const char *path, const char *first, ...)
@@ -313,7 +324,7 @@ AGENT_EXPORT int execle(const char *path, const char *first, ...)
 		;
 	environment = va_arg(arguments, char *const *);
 	va_end(arguments);
-	return execve(path, argv, environment);
+	return by_path(path, argv, environment);
 }
 
 static int run_spawn(spawn_fn function, pid_t *child, const char *file, const char *path,

@@ -309,6 +309,21 @@ static void in_child(long count)
 	printf("%d\n", status);
 }
 
+/* What another program finds in its environment. */
+static void show_variable(const char *name)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		dup2(zero, 1); /* the answer is its status */
+		execlp("printenv", "printenv", name, (char *)NULL);
+		_exit(9);
+	}
+	waitpid(child, &status, 0);
+	printf("%d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
 static uint64_t now(void)
 {
 	struct timespec t;
@@ -420,6 +435,8 @@ static void obey(const char *word, const char *argument)
 		use_plugin(word, atol(argument));
 	else if (!strcmp(word, "getenv"))
 		printf("%s\n", getenv(argument) ? getenv(argument) : "-");
+	else if (!strcmp(word, "printenv"))
+		show_variable(argument);
 	else if (!strcmp(word, "setenv"))
 		printf("%d\n", setenv(argument, "1", 1));
 	else if (!strcmp(word, "burn"))
@@ -434,7 +451,7 @@ int main(void)
 {
 	char line[8192], *argument;
 
-	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
 #ifdef MUCH_TLS
 	much[sizeof(much) - 1] = 1;
 #endif
