@@ -2,5 +2,5 @@
 #include "agent/core/wrappers.h"
 
 const struct agent_part *const agent_parts[] = { &agent_part_driver, &agent_part_exec, &agent_part_leave,
-						 &agent_part_osrt, &agent_part_sample, &agent_part_threads };
+						 &agent_part_nvtx, &agent_part_osrt, &agent_part_sample, &agent_part_threads };
 const unsigned agent_part_count = sizeof(agent_parts) / sizeof(agent_parts[0]);

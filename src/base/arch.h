@@ -131,15 +131,16 @@ static inline unsigned arch_move_length(const uint8_t *code)
 	return rex + (mode >> 6 == 0 ? 3 : mode >> 6 == 1 ? 4 : 7);
 }
 
-/* The number of that call, from "mov $number, %eax" and at most a few moves before the
- * instruction; -1 where the code looks otherwise. */
-static inline long arch_interrupted_number(const ucontext_t *context)
+/* The number of the system call made by the instruction at `call`, from "mov $number, %eax" and at most a few moves before it; -1
+ * where the code looks otherwise. Nothing before `first` is looked at. */
+#define ARCH_CALL_CODE 32u /* so many bytes are enough */
+#define ARCH_CALL_SIZE 2u  /* of the instruction itself */
+static inline long arch_number_before(const uint8_t *call, const uint8_t *first)
 {
-	const uint8_t *call = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP] - 2;
-	const uint8_t *page = (const uint8_t *)((uintptr_t)call & ~(uintptr_t)4095), *at;
+	const uint8_t *at;
 	unsigned length;
 
-	for (const uint8_t *load = call - 5; load >= page && load > call - 32; load--) {
+	for (const uint8_t *load = call - 5; load >= first && load > call - ARCH_CALL_CODE; load--) {
 		if (load[0] != 0xb8 || load[3] || load[4])
 			continue;
 		for (at = load + 5; at < call && (length = arch_move_length(at)) != 0; at += length)
@@ -148,6 +149,14 @@ static inline long arch_interrupted_number(const ucontext_t *context)
 			return load[1] | load[2] << 8;
 	}
 	return -1;
+}
+
+/* The number of that call. */
+static inline long arch_interrupted_number(const ucontext_t *context)
+{
+	const uint8_t *call = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP] - ARCH_CALL_SIZE;
+
+	return arch_number_before(call, (const uint8_t *)((uintptr_t)call & ~(uintptr_t)4095));
 }
 
 /* Lets the call begin anew when the handler returns; its arguments are still in their registers. */

@@ -8,13 +8,15 @@
 #include "cli/nsys_link.h"
 
 extern const struct command profile_command, stats_command, sql_command, export_command, import_command,
-	recover_command, symbolize_command, doctor_command, help_command, nvprof_command, launch_command, start_command,
-	stop_command, cancel_command, shutdown_command, sessions_command, status_command;
+	recover_command, symbolize_command, view_command, doctor_command, help_command, nvprof_command, launch_command, start_command,
+	stop_command, cancel_command, shutdown_command, sessions_command, status_command, attach_command;
 /* Not built yet: nsys_planned.c. */
-extern const struct command analyze_command, recipe_command, view_command;
+extern const struct command analyze_command, recipe_command;
 
 static const struct command *const all_commands[] = {
 	&profile_command,
+	&attach_command,
+	&view_command,
 	&stats_command,
 	&sql_command,
 	&export_command,
@@ -33,7 +35,6 @@ static const struct command *const all_commands[] = {
 	&status_command,
 	&analyze_command,
 	&recipe_command,
-	&view_command,
 };
 
 const struct command *const *commands(size_t *ret_count)

@@ -1,9 +1,6 @@
 /* Commands of nsys that are not built yet. Their options are checked and one line says what does not
  * happen; the status is 0, so that scripts go on. */
-#include <string.h>
-
 #include "cli/command.h"
-#include "cli/nsys_link.h"
 
 #define PLANNED(type_) .type = OPTION_##type_, .state = OPTION_PLANNED
 
@@ -92,53 +89,4 @@ const struct command recipe_command = {
 	.words = COMMAND_PROGRAM,
 	.planned = true,
 	.run = run_recipe,
-};
-
-/* view, which is what nsys-ui does. */
-
-extern const struct command view_command;
-
-static int show_way(struct cli *cli, const struct options_parsed *parsed)
-{
-	int i;
-
-	if (!parsed->word_count)
-		return command_fail(cli, &view_command, "The viewer is not built yet; 'sonde stats REPORT' shows tables.");
-	fprintf(cli->err, "%s: The viewer is not built yet; for the tables:", cli_name(cli));
-	for (i = 0; i < parsed->word_count; i++)
-		fprintf(cli->err, "%s sonde stats %s", i ? ";" : "", parsed->words[i]);
-	fputc('\n', cli->err);
-	return 0;
-}
-
-static int run_view(struct cli *cli, int argc, char **argv)
-{
-	struct options_parsed parsed;
-	int status;
-
-	if (argc == 1 && (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-v") == 0)) {
-		nsys_print_version(cli);
-		return 0;
-	}
-	if (!parse_only(cli, &view_command, argc, argv, &parsed, &status))
-		return status;
-	status = show_way(cli, &parsed);
-	options_release(&parsed);
-	return status;
-}
-
-static const struct option_spec view_specs[] = {
-	{ .name = "screenshot", PLANNED(BOOL), .tag = "output", .help = "Write a picture of the timeline." },
-};
-static const struct option_table view_options = OPTION_TABLE(view_specs);
-
-const struct command view_command = {
-	.name = "view",
-	.summary = "Show recordings on a timeline",
-	.synopsis = "[options] FILE.sonde [FILE.sonde ...]",
-	.description = "The viewer is not built yet: the command that shows a recording's tables is named.",
-	.options = &view_options,
-	.words = COMMAND_FILES,
-	.planned = true,
-	.run = run_view,
 };

@@ -11,6 +11,7 @@ struct status_fields {
 	bool environment;
 	bool network;
 	bool all;
+	int format;
 	const char *session;
 };
 
@@ -24,6 +25,9 @@ static const struct option_spec status_specs[] = {
 	{ .name = "all", FIELD(BOOL, all), .initial = "false", .tag = "what", .help = "All of these." },
 	{ .name = "session", FIELD(TEXT, session), .arg = "name", .tag = "what",
 	  .help = "The session asked about." },
+	{ .name = "output-format", .letter = 'f', .type = OPTION_CHOICE, .values = "plain|json",
+	  .offset = offsetof(struct status_fields, format), .initial = "plain", .tag = "what",
+	  .help = "Sessions as a list for people or for programs." },
 };
 
 static const struct option_table status_options = OPTION_TABLE(status_specs);
@@ -94,7 +98,7 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	if (fields.network || fields.all)
 		command_fail(cli, &status_command, "The network is not sampled yet");
 	if (!fields.environment && !fields.network && !fields.all)
-		status = sessions_print_status(cli, &status_command, fields.session);
+		status = sessions_print_status(cli, &status_command, fields.session, fields.format != 0);
 	options_release(&parsed);
 	return status;
 }

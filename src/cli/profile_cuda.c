@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/profile_window.h"
 #include "ring/ring_layout.h"
 
 #define USUAL_BACKTRACE_NS 1000
@@ -12,7 +11,6 @@
 /* Places in the values of the options in profile_table.c. */
 enum { GRAPH_NODE = 1, GRAPH_NODE_HOST = 4, GRAPH_NODE_DEVICE = 5 };
 enum { EVENTS_FALSE = 2 };
-enum { RANGE_NONE, RANGE_CUDA_PROFILER, RANGE_HOTKEY, RANGE_NVTX };
 
 static bool is_word(const char *text, size_t length, const char *word)
 {
@@ -48,42 +46,8 @@ static void fill_backtraces(struct cuda_options *cuda, const char *text)
 	}
 }
 
-static int fill_capture(struct profile_options *o, const struct profile_fields *fields,
-			struct error *err)
+void profile_cuda_fill(struct profile_options *o, const struct profile_fields *fields, bool trace_given)
 {
-	if (fields->capture_range == RANGE_CUDA_PROFILER)
-		o->capture_range = CAPTURE_RANGE_CUDA_PROFILER;
-	else if (fields->capture_range == RANGE_NVTX)
-		return profile_nvtx_capture(o, fields->nvtx_capture, err);
-	return 0;
-}
-
-static int fill_capture_end(struct profile_options *o, const char *end, struct error *err)
-{
-	const char *colon = strchr(end, ':');
-	long long repeats = colon ? strtoll(colon + 1, NULL, 10) : 1;
-
-	if (strcmp(end, "none") == 0)
-		o->capture_end = CAPTURE_END_NONE;
-	else if (strcmp(end, "stop") == 0 || strncmp(end, "repeat:", 7) == 0 ||
-		 strcmp(end, "repeat") == 0)
-		o->capture_end = CAPTURE_END_STOP;
-	else
-		o->capture_end = CAPTURE_END_STOP_SHUTDOWN;
-	if (strcmp(end, "repeat") == 0)
-		repeats = UINT32_MAX;
-	if (repeats < 1 || repeats > UINT32_MAX)
-		return error_set(err, EINVAL,
-				 "--capture-range-end=%s: the number must be 1 or more.", end);
-	o->capture_repeats = (uint32_t)repeats;
-	return 0;
-}
-
-int profile_cuda_fill(struct profile_options *o, const struct profile_fields *fields,
-		      bool trace_given, struct error *err)
-{
-	int r;
-
 	o->cuda = fields->cuda;
 	o->cuda.asked = trace_given && o->trace & TRACE_BIT(TRACE_CUDA);
 	o->cuda.graph_nodes = fields->cuda_graph == GRAPH_NODE ||
@@ -91,24 +55,11 @@ int profile_cuda_fill(struct profile_options *o, const struct profile_fields *fi
 			      fields->cuda_graph == GRAPH_NODE_DEVICE;
 	o->cuda.event_times = fields->cuda_events != EVENTS_FALSE;
 	fill_backtraces(&o->cuda, fields->cuda_backtrace);
-	r = fill_capture_end(o, fields->capture_end, err);
-	return r < 0 ? r : fill_capture(o, fields, err);
 }
 
 int profile_cuda_notes(const struct profile_fields *fields, struct string_list *notes)
 {
-	int r = 0;
-
-	if (fields->capture_range == RANGE_HOTKEY)
-		r = string_list_addf(notes, "--capture-range=hotkey is not built yet; everything is recorded");
-	if (r >= 0 && fields->nvtx_capture && fields->capture_range != RANGE_NVTX)
-		r = string_list_addf(notes, "--nvtx-capture means something with --capture-range=nvtx only");
-	if (r >= 0 && fields->trace & (TRACE_BIT(TRACE_CUDA_HW) | TRACE_BIT(TRACE_CUDA_SW)))
-		r = string_list_addf(notes, "--trace: cuda-hw and cuda-sw are cuda here: kernels "
-					    "have the times that CUPTI takes");
-	if (r >= 0 && (fields->capture_range == RANGE_CUDA_PROFILER || fields->capture_range == RANGE_NVTX) &&
-	    strncmp(fields->capture_end, "repeat", 6) == 0)
-		r = string_list_addf(notes, "--capture-range-end=%s: all ranges go into one report",
-				     fields->capture_end);
-	return r;
+	if (!(fields->trace & (TRACE_BIT(TRACE_CUDA_HW) | TRACE_BIT(TRACE_CUDA_SW))))
+		return 0;
+	return string_list_addf(notes, "--trace: cuda-hw and cuda-sw are cuda here: kernels have the times that CUPTI takes");
 }

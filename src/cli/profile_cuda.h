@@ -1,13 +1,11 @@
-/* The options of CUDA and of capture ranges, from text to what the recorder is given. */
+/* The options of CUDA, from text to what the recorder is given. */
 #ifndef SONDE_CLI_PROFILE_CUDA_H
 #define SONDE_CLI_PROFILE_CUDA_H
 
 #include "cli/profile_table.h"
 #include "cli/string_list.h"
 
-/* Returns 0 or -EINVAL. */
-int profile_cuda_fill(struct profile_options *o, const struct profile_fields *fields,
-		      bool trace_given, struct error *err);
+void profile_cuda_fill(struct profile_options *o, const struct profile_fields *fields, bool trace_given);
 /* What to say about values that are understood and not served. */
 int profile_cuda_notes(const struct profile_fields *fields, struct string_list *notes);
 

@@ -85,6 +85,11 @@ static void tell_status(const struct profile_hooks *hooks, const char *option, c
 			WEXITSTATUS(status));
 }
 
+static const char *command_of(const struct profile_hooks *hooks, const char *option)
+{
+	return strcmp(option, AFTER_START) == 0 ? hooks->fields->after_start : hooks->fields->after_report;
+}
+
 /* Those that have ended. */
 static void reap(struct profile_hooks *hooks)
 {
@@ -94,23 +99,36 @@ static void reap(struct profile_hooks *hooks)
 		if (!hooks->running[i] || waitpid(hooks->running[i], &status, WNOHANG) == 0)
 			continue;
 		hooks->running[i] = 0;
-		tell_status(hooks, AFTER_START, hooks->fields->after_start, status);
+		tell_status(hooks, hooks->options[i], command_of(hooks, hooks->options[i]), status);
 	}
 }
 
-void profile_hooks_started(void *listener, const char *path)
+static void start_beside(struct profile_hooks *hooks, const char *option, const char *path)
 {
-	struct profile_hooks *hooks = listener;
 	int i = 0;
 
 	reap(hooks);
 	while (i < HOOKS_AT_ONCE && hooks->running[i])
 		i++;
-	if (i == HOOKS_AT_ONCE)
-		fprintf(hooks->cli->err, "%s: --%s: not run again: %d of them are still running\n", cli_name(hooks->cli), AFTER_START,
+	if (i == HOOKS_AT_ONCE) {
+		fprintf(hooks->cli->err, "%s: --%s: not run again: %d of them are still running\n", cli_name(hooks->cli), option,
 			HOOKS_AT_ONCE);
-	else if (start(hooks, AFTER_START, hooks->fields->after_start, path, &hooks->running[i]) < 0)
+		return;
+	}
+	hooks->options[i] = option;
+	if (start(hooks, option, command_of(hooks, option), path, &hooks->running[i]) < 0)
 		hooks->running[i] = 0;
+}
+
+void profile_hooks_started(void *listener, const char *path)
+{
+	start_beside(listener, AFTER_START, path);
+}
+
+void profile_hooks_report(struct profile_hooks *hooks, const char *path)
+{
+	if (hooks->fields->after_report)
+		start_beside(hooks, AFTER_REPORT, path);
 }
 
 void profile_hooks_finish(struct profile_hooks *hooks, const char *path)

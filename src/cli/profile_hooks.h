@@ -12,11 +12,14 @@
 struct profile_hooks {
 	struct cli *cli;
 	const struct profile_fields *fields;
-	pid_t running[HOOKS_AT_ONCE]; /* --after-collection-start: nobody waits for them; 0 = none */
+	pid_t running[HOOKS_AT_ONCE]; /* nobody waits for them; 0 = none */
+	const char *options[HOOKS_AT_ONCE]; /* which option each is of */
 };
 
 /* For profile_options.window_opened: `hooks` is a struct profile_hooks. */
 void profile_hooks_started(void *hooks, const char *path);
+/* A report is there and the recording goes on. */
+void profile_hooks_report(struct profile_hooks *hooks, const char *path);
 /* The recording is over. `path`: the report, NULL where there is none. What went wrong is told; it does not matter to anybody else. */
 void profile_hooks_finish(struct profile_hooks *hooks, const char *path);
 

@@ -5,6 +5,7 @@
 #include "cli/profile_after.h"
 #include "cli/profile_cuda.h"
 #include "cli/profile_setup.h"
+#include "cli/profile_window.h"
 #include "cli/trace_list.h"
 
 static bool seen_before(const struct options_parsed *parsed, size_t index)
@@ -92,6 +93,8 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 	}
 	if (r >= 0)
 		r = profile_cuda_notes(fields, notes);
+	if (r >= 0)
+		r = profile_window_notes(fields, notes);
 	if (r >= 0)
 		r = note_exports(fields->exports, notes);
 	for (i = 0; i < parsed->use_count && r >= 0; i++) {

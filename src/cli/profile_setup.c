@@ -7,6 +7,8 @@
 
 #include "cli/find_program.h"
 #include "cli/profile_cuda.h"
+#include "cli/profile_flight.h"
+#include "cli/profile_window.h"
 #include "cli/trace_list.h"
 
 int profile_kill_signal(const char *text, struct error *err)
@@ -149,11 +151,15 @@ static int fill_program(struct profile_setup *setup, char *const *argv, struct e
 	r = find_program(argv[0], setup->program, sizeof(setup->program), err);
 	setup->options.argv = argv;
 	setup->options.program = setup->program;
+	return r;
+}
+
+static void find_agents(struct profile_setup *setup)
+{
 	if (find_agent("libsonde.so", setup->agent, sizeof(setup->agent)) == 0)
 		setup->options.agent_path = setup->agent;
 	if (find_agent("libsonde-cuda.so", setup->cuda_agent, sizeof(setup->cuda_agent)) == 0)
 		setup->options.cuda.agent_path = setup->cuda_agent;
-	return r;
 }
 
 int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields,
@@ -165,7 +171,10 @@ int profile_setup_fill(struct profile_setup *setup, const struct profile_fields 
 		return r;
 	copy_fields(&setup->options, fields, parsed);
 	setup->options.output_path = output_names[setup->style];
-	r = profile_cuda_fill(&setup->options, fields, options_find_use(parsed, "trace") != NULL, err);
+	profile_cuda_fill(&setup->options, fields, options_find_use(parsed, "trace") != NULL);
+	r = profile_window_fill(&setup->options, fields, err);
+	if (r == 0)
+		r = profile_flight_fill(&setup->options, fields, parsed, err);
 	if (r < 0)
 		return r;
 	r = profile_kill_signal(fields->kill, err);
@@ -175,7 +184,8 @@ int profile_setup_fill(struct profile_setup *setup, const struct profile_fields 
 	r = fill_environment(setup, &fields->env, err);
 	if (r == 0)
 		r = profile_gpu_options(&setup->options.gpu, fields, &setup->notes, err);
-	if (r == 0)
+	find_agents(setup);
+	if (r == 0 && argv)
 		r = fill_program(setup, argv, err);
 	if (r == 0 && profile_add_notes(fields, parsed, &setup->notes) < 0)
 		r = error_set(err, ENOMEM, "Out of memory.");

@@ -19,7 +19,7 @@ struct profile_setup {
 	char cuda_agent[PATH_MAX];
 };
 
-/* `argv` is the program and its arguments. Release in any case. */
+/* `argv` is the program and its arguments, NULL for one that runs already. Release in any case. */
 int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields,
 		       const struct options_parsed *parsed, char *const *argv, struct error *err);
 void profile_setup_release(struct profile_setup *setup);

@@ -130,8 +130,8 @@ static const struct option_spec profile_specs[] = {
 	{ .name = "duration", .letter = 'd', FIELD(SECONDS, duration_ns), .min = 1, .tag = "control",
 	  .help = "Record this long, then end the program as --kill says. Without it the recording "
 		  "lasts as long as the program." },
-	{ .name = "start-later", .letter = 'Y', PLANNED(BOOL), .shown = "false", .tag = "control",
-	  .help = "Wait for a start command from another terminal." },
+	{ .name = "start-later", .letter = 'Y', FIELD(BOOL, start_later), .initial = "false", .tag = "control",
+	  .help = "Wait for 'start' from another terminal, as 'launch' does; --delay means nothing then." },
 	{ .name = "stop-on-exit", .letter = 'x', FIELD(BOOL, stop_on_exit), .initial = "true",
 	  .tag = "control",
 	  .help = "End the recording when the program ends. 'false' needs a --duration." },
@@ -144,7 +144,7 @@ static const struct option_spec profile_specs[] = {
 	{ .name = "capture-range", .letter = 'c', FIELD(CHOICE, capture_range), .off = "none", .initial = "none",
 	  .values = "none|cudaProfilerApi|hotkey|nvtx", .tag = "control",
 	  .help = "Record only between the program's own start and stop marks: its calls of cudaProfilerStart and "
-		  "cudaProfilerStop, or the NVTX range that --nvtx-capture names." },
+		  "cudaProfilerStop, or the NVTX range that --nvtx-capture names; or between two strokes of a key (hotkey)." },
 	{ .name = "capture-range-end", FIELD(TEXT, capture_end), .initial = "stop-shutdown", .tag = "control",
 	  .values = "none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N",
 	  .help = "What happens at the end of a capture range: nothing (none); recording ends (stop); recording ends and the report is "
@@ -154,11 +154,21 @@ static const struct option_spec profile_specs[] = {
 	  .help = "The NVTX range that --capture-range=nvtx waits for: 'range' in the default domain, 'range@domain', or 'range@*' in "
 		  "any; '\\@' stands for an @ in a name. The first such range opens the window and its end closes it. Names need "
 		  "not be registered strings." },
+	{ .name = "schedule", FIELD(TEXT, schedule), .arg = "active=N,...", .tag = "control",
+	  .help = "Record some steps of the program, as torch.profiler's schedule does: after skip_first steps come cycles of wait steps "
+		  "without recording, warmup steps that make ready what takes long, and active steps that are recorded; repeat=0 goes "
+		  "on for ever. Example: skip_first=3,wait=1,warmup=1,active=3,repeat=2. Keys that are missing are 0. All cycles go into "
+		  "one report, which is written after the last one." },
+	{ .name = "step-range", FIELD(TEXT, step_range), .arg = "range@domain", .shown = "step", .tag = "control",
+	  .help = "The NVTX range whose begins divide the program into the steps of --schedule, named as with --nvtx-capture. A number "
+		  "may stand behind its name: 'step' means 'step 12' and 'step#12', too. Those of one thread count, the first that "
+		  "has one." },
 	{ .name = "stop-on-range-end", OBSOLETE(BOOL), .tag = "control",
 	  .help = "Replaced by --capture-range-end." },
-	{ .name = "hotkey-capture", PLANNED(CHOICE), .shown = "F12", .tag = "control",
+	{ .name = "hotkey-capture", FIELD(CHOICE, hotkey), .initial = "F12", .tag = "control",
 	  .values = "F1|F2|F3|F4|F5|F6|F7|F8|F9|F10|F11|F12",
-	  .help = "The key that --capture-range=hotkey waits for." },
+	  .help = "The key that opens and closes the window of --capture-range=hotkey, pressed in the terminal of this command; where that "
+		  "is the program's own input, 'kill -USR1' on this command does the same." },
 	{ .name = "start-frame-index", PLANNED(INTEGER), .min = 1, .tag = "control",
 	  .help = "Begin recording at this frame of a graphics program." },
 	{ .name = "duration-frames", PLANNED(INTEGER), .min = 60, .tag = "control",
@@ -169,6 +179,18 @@ static const struct option_spec profile_specs[] = {
 		  "changes the exit status." },
 	{ .name = "after-report-ready", FIELD(TEXT, after_report), .arg = "command", .tag = "control",
 	  .help = "Run a command, with the same variables, when the report has been written, and wait for its end." },
+
+	{ .name = "flight-recorder", FIELD(TEXT, flight), .bare = "30s", .arg = "30s|500M", .tag = "flight",
+	  .help = "Keep the last part of the run only: so many seconds (30, 30s, 5m, 1h) or bytes (500M, 2G; 16M at least). It is written to "
+		  "NAME.1.sonde, NAME.2.sonde ... each time something asks for it, while recording goes on: 'sonde stop', SIGUSR2 to "
+		  "sonde, the options below, or the program's death by a signal." },
+	{ .name = "trigger-mark", FIELD(TEXTS, trigger_marks), .arg = "text@domain", .tag = "flight",
+	  .help = "Write a report when the program sets this NVTX mark; the domain is as for --nvtx-capture. Can be repeated." },
+	{ .name = "trigger-slow", FIELD(TEXTS, trigger_slow), .arg = "range@domain:factor", .tag = "flight",
+	  .help = "Write a report when an NVTX range of this name takes longer than so many times the median of the 127 before it, "
+		  "or does not end for so long. Can be repeated." },
+	{ .name = "trigger-max", FIELD(INTEGER, trigger_max), .min = 1, .max = 100000, .initial = "10", .arg = "N", .tag = "flight",
+	  .help = "Write so many reports at most." },
 
 	{ .name = "gpu-metrics-devices", FIELD(TEXT, gpu.metrics_devices), .flags = OPTION_COMMAS, .off = "none",
 	  .values = "N|all|cuda-visible|help|none", .shown = "none", .tag = "gpu",
@@ -265,6 +287,8 @@ static const struct option_spec profile_specs[] = {
 		  "line wins. Can be repeated." },
 	{ .name = "session", FIELD(TEXT, session), .flags = OPTION_HIDDEN, .arg = "name", .tag = "environment",
 	  .help = "Name of the session that 'start' means." },
+	{ .name = "children", FIELD(BOOL, children), .flags = OPTION_HIDDEN, .initial = "true", .tag = "control",
+	  .help = "Record the processes below the one attached to." },
 	{ .name = "run-as", PLANNED(TEXT), .arg = "user", .tag = "environment",
 	  .help = "Run the program as another user." },
 

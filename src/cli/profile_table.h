@@ -24,12 +24,20 @@ struct profile_fields {
 	const char *cuda_backtrace;
 	const char *capture_end;
 	const char *nvtx_capture;
+	int hotkey;                 /* of the values of --hotkey-capture: F1 is 0 */
+	const char *schedule;
+	const char *step_range;
+	const char *flight;         /* as given; NULL: no flight recorder */
+	struct option_texts trigger_marks;
+	struct option_texts trigger_slow;
+	int64_t trigger_max;
 	const char *after_start;
 	const char *after_report;
 	struct gpu_options gpu;
 	struct option_texts enable;
 	const char *output;
 	bool force_overwrite;
+	bool start_later;
 	int64_t delay_ns;
 	int64_t duration_ns;
 	bool stop_on_exit;
@@ -44,6 +52,7 @@ struct profile_fields {
 	const char *session_name;
 	const char *session;        /* of launch and start */
 	struct option_texts command_files;
+	bool children;              /* of attach */
 };
 
 extern const struct option_table profile_option_table;

@@ -1,11 +1,19 @@
-/* The options of windows that need more than a table. */
+/* The options that say when is recorded: --capture-range, --capture-range-end, --nvtx-capture, --schedule, --step-range. */
 #ifndef SONDE_CLI_PROFILE_WINDOW_H
 #define SONDE_CLI_PROFILE_WINDOW_H
 
-#include "record/profile_options.h"
+#include "cli/profile_table.h"
+#include "cli/string_list.h"
 
-/* "range", "range@domain", "range@*": the last @ divides, unless a backslash stands before it. NULL: none was given. Returns 0 or
- * -EINVAL. NVTX is recorded then, asked for or not: the range is part of the report. */
-int profile_nvtx_capture(struct profile_options *o, const char *text, struct error *err);
+/* 0 or -EINVAL. */
+int profile_window_fill(struct profile_options *o, const struct profile_fields *fields, struct error *err);
+int profile_window_notes(const struct profile_fields *fields, struct string_list *notes);
+/* "range", "range@domain", "range@*": the last @ divides, unless a backslash stands before it. */
+int profile_nvtx_name(struct nvtx_capture *capture, const char *option, const char *text, struct error *err);
+/* "wait=1,active=3": 0 or -EINVAL. */
+int profile_schedule(struct schedule *ret, const char *text, struct error *err);
+
+/* The same for a name that another option gives. */
+int profile_nvtx_name(struct nvtx_capture *capture, const char *option, const char *text, struct error *err);
 
 #endif

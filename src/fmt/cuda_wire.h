@@ -196,8 +196,9 @@ struct record_cuda_batch {
 };
 
 /* RECORD_CAPTURE: the program asks for its window to open or close. CAPTURE_SEEN: the name of a range, behind the
- * record, that is not the one waited for. */
-enum capture_request { CAPTURE_START = 1, CAPTURE_STOP = 2, CAPTURE_SEEN = 3 };
+ * record, that is not the one waited for. CAPTURE_STEP and CAPTURE_STEP_SEEN: a step has begun, its number (uint64_t) is
+ * behind the record; for the first the thread waits. */
+enum capture_request { CAPTURE_START = 1, CAPTURE_STOP = 2, CAPTURE_SEEN = 3, CAPTURE_STEP = 4, CAPTURE_STEP_SEEN = 5 };
 enum capture_source { CAPTURE_CUDA_PROFILER = 1, CAPTURE_NVTX = 2 };
 struct record_capture {
 	uint64_t head;        /* flags = enum capture_request, level = enum capture_source */

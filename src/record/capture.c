@@ -9,7 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "record/cuda_page.h"
 #include "record/finish.h"
+#include "record/flight.h"
 #include "record/steering.h"
 #include "record/window.h"
 
@@ -23,25 +25,83 @@ static void start_counting(struct recorder *r)
 	r->steering->windows_before = r->windows;
 }
 
-int capture_begin(struct recorder *r, const struct steer_request *request, struct error *err)
+static void take_options(struct recorder *r, const struct steer_request *request)
 {
 	struct steering *st = r->steering;
-	int result;
 
 	snprintf(st->output, sizeof(st->output), "%s", request->output);
-	st->options = *r->options;
+	st->options = *st->launched;
 	st->options.output = st->output;
 	st->options.force_overwrite = request->flags & STEER_OVERWRITE;
+	if (request->flags & STEER_UNNAMED && st->launched->output) {
+		st->options.output = st->launched->output;
+		st->options.force_overwrite |= st->launched->force_overwrite;
+	}
+	steer_capture_apply(&request->capture, &st->options);
+	st->after = request->capture.after;
 	r->options = &st->options;
+}
+
+/* What was not arranged for before the program began. */
+static void name_missing(struct recorder *r, const struct steer_request *request)
+{
+	const struct steer_capture *c = &request->capture;
+	const struct profile_options *o = r->options, *launched = r->steering->launched;
+
+	if (o->capture_range == CAPTURE_RANGE_CUDA_PROFILER && !(r->page->cuda_flags & RING_CUDA_PROFILER_API))
+		recorder_note(r, "The program's calls of cudaProfilerStart are not seen: it was launched without -t cuda.");
+	if ((c->given & STEER_GIVEN_SAMPLE && c->sample != SCOPE_NONE && c->sample != launched->cpu.sample) ||
+	    (c->given & STEER_GIVEN_SWITCHES && c->switches != SCOPE_NONE && c->switches != launched->cpu.switches))
+		recorder_note(r, "CPU samples and switches are taken as 'launch' said, not as 'start' says.");
+	else if (launched->cpu.sample != SCOPE_NONE && o->cpu.sample == SCOPE_NONE && o->cpu.switches != SCOPE_NONE)
+		recorder_note(r, "CPU samples are taken together with switches; --cpuctxsw=none leaves out both.");
+}
+
+/* Agents look at what they wait for only while a window can open. */
+static void fill_page(struct recorder *r)
+{
+	window_fill_page(r->page, r->options);
+	cuda_page_window(r->page, r->options);
+	if (r->options->capture_range == CAPTURE_RANGE_NVTX || r->options->capture_range == CAPTURE_RANGE_SCHEDULE)
+		r->page->modules |= RING_GATE_NVTX;
+	/* Steps count from this capture on. */
+	r->steps = r->cycle = 0;
+	atomic_store(&r->drain.session.steps_seen, 0);
+	atomic_store(&r->page->step_first, 0);
+	atomic_store(&r->page->step_next, 0);
+	atomic_store(&r->page->steps_answered, 0);
+	atomic_store(&r->page->step_owner, 0);
+}
+
+/* Before the program runs the time has not begun. */
+static void begin_window(struct recorder *r)
+{
+	r->recording_over = RECORDING_GOES_ON;
+	r->stop_at = 0;
+	r->start_at = r->options->delay_ns && r->started ? recorder_now() + r->options->delay_ns : 0;
+	if (!r->options->delay_ns)
+		window_begin(r);
+}
+
+int capture_begin(struct recorder *r, const struct steer_request *request, struct error *err)
+{
+	int result;
+
+	take_options(r, request);
 	drain_hold(&r->drain);
 	drain_forget_open(&r->drain);
 	result = recorder_open_output(r, (pid_t)r->target_pid, err);
 	if (result == 0)
 		start_counting(r);
 	drain_let_go(&r->drain);
-	if (result == 0)
-		window_begin(r);
-	return result;
+	if (result < 0) {
+		r->options = r->steering->launched;
+		return result;
+	}
+	name_missing(r, request);
+	fill_page(r);
+	begin_window(r);
+	return 0;
 }
 
 static int park(struct recorder *r, struct error *err)
@@ -50,6 +110,7 @@ static int park(struct recorder *r, struct error *err)
 
 	buf_clear(&r->notes);
 	r->path[0] = '\0';
+	r->options = r->steering->launched;
 	return result;
 }
 
@@ -69,6 +130,20 @@ int capture_drop(struct recorder *r, struct error *err)
 	return result;
 }
 
+/* Of the time before the window closed; the program's last records may have come later. */
+static int cut(struct recorder *r, struct error *err)
+{
+	struct session *s = &r->drain.session;
+	int64_t end = timebase_convert(&s->time, r->closed_ticks), begins = 0;
+	int result;
+
+	end = end < s->now ? end : s->now;
+	result = report_writer_cut(s->writer, NULL, 0, end - r->steering->keep_ns, &begins, err);
+	if (result == 0)
+		s->events = flight_events(s);
+	return result;
+}
+
 static void complete_in_copy(struct recorder *r, int to)
 {
 	struct control_message *message = calloc(1, sizeof(*message));
@@ -76,8 +151,11 @@ static void complete_in_copy(struct recorder *r, int to)
 	prctl(PR_SET_NAME, "sonde-report");
 	if (!message)
 		_exit(1);
-	drain_finish_copy(&r->drain);
-	recorder_write_report(r, message);
+	message->value = r->steering->keep_ns ? cut(r, &message->error) : 0;
+	if (message->value == 0) {
+		drain_finish_copy(&r->drain);
+		recorder_write_report(r, message);
+	}
 	send(to, message, sizeof(*message), MSG_NOSIGNAL);
 	_exit(0);
 }

@@ -21,13 +21,21 @@ static uint32_t cuda_flags(const struct profile_options *o)
 	flags |= cuda->gpu_faults ? RING_CUDA_GPU_FAULTS : 0;
 	flags |= cuda->event_times ? RING_CUDA_EVENT_TIMES : 0;
 	flags |= cuda->flush_on_stop ? RING_CUDA_FLUSH_ON_STOP : 0;
-	if (o->capture_range == CAPTURE_RANGE_CUDA_PROFILER) {
+	/* A session's capture may want it later. */
+	if (o->capture_range == CAPTURE_RANGE_CUDA_PROFILER || (o->interactive && o->trace & TRACE_BIT(TRACE_CUDA)))
 		flags |= RING_CUDA_PROFILER_API;
-		flags |= o->capture_end == CAPTURE_END_NONE ? RING_CUDA_KEEP_OPEN : 0;
-	}
+	if (o->capture_range == CAPTURE_RANGE_CUDA_PROFILER && o->capture_end == CAPTURE_END_NONE)
+		flags |= RING_CUDA_KEEP_OPEN;
 	for (unsigned i = 0; i < RING_CUDA_CALL_KINDS; i++)
 		flags |= cuda->backtrace_ns[i] >= 0 ? RING_CUDA_BACKTRACES : 0;
 	return flags;
+}
+
+void cuda_page_window(struct ring_session *page, const struct profile_options *o)
+{
+	const uint32_t of_window = RING_CUDA_KEEP_OPEN | RING_CUDA_FLUSH_ON_STOP;
+
+	page->cuda_flags = (page->cuda_flags & ~of_window) | (cuda_flags(o) & of_window);
 }
 
 void cuda_fill_page(struct ring_session *page, const struct profile_options *o, int use_tsc)

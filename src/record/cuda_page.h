@@ -9,6 +9,8 @@ struct recorder;
 
 /* Fills the session page with what the options ask for. */
 void cuda_fill_page(struct ring_session *page, const struct profile_options *options, int use_tsc);
+/* The part of it that one capture of a session may say differently. */
+void cuda_page_window(struct ring_session *page, const struct profile_options *options);
 /* At the end: one line where CUDA was asked for and nothing of it came. */
 void cuda_explain(struct recorder *r);
 

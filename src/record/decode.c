@@ -31,6 +31,8 @@ struct record {
 
 /* Half of what an agent waits. */
 #define CAPTURE_STALE_NS 1000000000ll
+/* Half of how long an id of a passing name is good for is left to the range that bears it. */
+#define NAME_NS (PASSING_SECONDS * 1000000000ll / 5)
 
 struct decoder {
 	struct session *s;
@@ -99,8 +101,8 @@ static int decode_event(struct decoder *d, const struct record *r, uint32_t fixe
 		ret->name = definitions_string(d->s, d->p->definitions, string_id);
 		ret->flags |= SLICE_REGISTERED;
 	} else if (!(flags & NVTX_FLAG_NO_MESSAGE)) {
-		ret->name = report_string(d->s->writer, (const char *)r->bytes + fixed,
-					  r->size - fixed);
+		ret->name = report_string_passing(d->s->writer, (const char *)r->bytes + fixed,
+						  r->size - fixed);
 	}
 	if (flags & NVTX_FLAG_BLOB)
 		payloads_attach(d->s, ret, payloads_before(d, r));
@@ -116,9 +118,20 @@ static int decode_push(struct decoder *d, const struct record *r)
 		return -ENOMEM;
 	event.start = r->time;
 	event.flags = 0;
-	event.name = report_string(d->s->writer, (const char *)r->bytes + sizeof(struct record_plain),
-				   r->size - sizeof(struct record_plain));
+	event.name = report_string_passing(d->s->writer, (const char *)r->bytes + sizeof(struct record_plain),
+					   r->size - sizeof(struct record_plain));
 	slices_push(d->s, d->p, d->t, domain, record_level(r->head), &event, 1);
+	return 0;
+}
+
+static int keep_text(struct decoder *d, const struct record *r, struct numbered_name *name)
+{
+	name->text_size = r->size - (uint32_t)sizeof(struct record_nvtx_event);
+	name->text = malloc(name->text_size + 1);
+	if (!name->text)
+		return -ENOMEM;
+	memcpy(name->text, r->bytes + sizeof(struct record_nvtx_event), name->text_size);
+	name->since = d->s->now;
 	return 0;
 }
 
@@ -138,24 +151,38 @@ static int decode_name(struct decoder *d, const struct record *r)
 	if (decode_event(d, r, sizeof(struct record_nvtx_event), &event) < 0)
 		return -EBADMSG;
 	name = &d->t->names[number];
+	free(name->text);
 	*name = (struct numbered_name){ .name = event.name, .color = event.color,
 					.category = event.category, .domain = (uint16_t)record_domain(r->head),
 					.flags = (uint8_t)event.flags,
 					.payload_kind = (uint8_t)event.payload_kind, .known = 1 };
 	name->plain = event.name && !event.color && !event.category && !event.flags;
+	if (__builtin_expect(report_string_passes(d->s->writer, event.name), 0))
+		return keep_text(d, r, name);
 	return 0;
+}
+
+/* A name that passes needs a new id from time to time. */
+static void renew(struct decoder *d, struct numbered_name *name)
+{
+	if (d->s->now - name->since < NAME_NS)
+		return;
+	name->name = report_string_passing(d->s->writer, name->text, name->text_size);
+	name->since = d->s->now;
 }
 
 static int decode_short_push(struct decoder *d, uint64_t head, int64_t time, const uint64_t *payload)
 {
 	unsigned number = record_short_which(head);
-	const struct numbered_name *name;
+	struct numbered_name *name;
 	struct event_attributes event;
 	struct domain_state *domain;
 
 	if (number >= RECORD_SHORT_NAMES || !d->t->names || !d->t->names[number].known)
 		return -EBADMSG;
 	name = &d->t->names[number];
+	if (__builtin_expect(name->text != NULL, 0))
+		renew(d, name);
 	domain = thread_domain(d->s, d->p, d->t, name->domain);
 	if (!domain)
 		return -ENOMEM;
@@ -306,8 +333,8 @@ static int decode_osrt(struct decoder *d, const struct record *r)
 
 static int decode_capture(struct decoder *d, const struct record *r)
 {
-	struct capture_message message = { record_flags(r->head), record_level(r->head),
-					   ring_owner(d->p->uid, d->t->inner_tid), r->ticks };
+	struct capture_message message = { .request = record_flags(r->head), .source = record_level(r->head),
+					   .owner = ring_owner(d->p->uid, d->t->inner_tid), .ticks = r->ticks };
 
 	if (r->size < sizeof(struct record_capture))
 		return -EBADMSG;
@@ -316,10 +343,19 @@ static int decode_capture(struct decoder *d, const struct record *r)
 			   r->size - sizeof(struct record_capture));
 		return 0;
 	}
-	if (message.request != CAPTURE_START && message.request != CAPTURE_STOP)
+	if (message.request == CAPTURE_STEP || message.request == CAPTURE_STEP_SEEN) {
+		if (r->size < sizeof(struct record_capture) + sizeof(message.step))
+			return -EBADMSG;
+		memcpy(&message.step, r->bytes + sizeof(struct record_capture), sizeof(message.step));
+	}
+	if (message.request == CAPTURE_STEP_SEEN) {
+		atomic_store(&d->s->steps_seen, message.step + 1);
+		return 0;
+	}
+	if (message.request != CAPTURE_START && message.request != CAPTURE_STOP && message.request != CAPTURE_STEP)
 		return -EBADMSG;
 	/* Nobody waits for the answer any more. */
-	if (message.request == CAPTURE_START && d->s->now - r->time > CAPTURE_STALE_NS)
+	if (message.request != CAPTURE_STOP && d->s->now - r->time > CAPTURE_STALE_NS)
 		return 0;
 	if (process_unfinished(d->s, d->p))
 		atomic_store(&d->s->unfinished, 1);

@@ -8,6 +8,7 @@
 #include "record/cuda/cuda.h"
 #include "record/osrt.h"
 #include "record/thread.h"
+#include "record/trigger.h"
 
 #define BIT(column) (1u << (column))
 #define ALL(last) ((1u << ((last) + 1)) - 1)
@@ -98,6 +99,8 @@ static void define_string(struct session *s, struct definitions *d, uint64_t id,
 	} else if (known & PLACEHOLDER) {
 		known &= ~PLACEHOLDER;
 		report_string_define(s->writer, known, text, size);
+		if (s->triggers)
+			trigger_string(s, known, text, size);
 	} else {
 		return;
 	}
@@ -166,6 +169,8 @@ static void domain_row(const struct definition *d, int kind)
 	if (kind != 1)
 		present &= ~BIT(COLUMN_NVTX_DOMAIN_NAME);
 	session_row(d->s, TABLE_NVTX_DOMAIN, v, present);
+	if (d->s->triggers && kind == 1)
+		trigger_domain(d->s, (uint64_t)v[COLUMN_NVTX_DOMAIN_UID], d->text, d->size);
 }
 
 static void category_row(const struct definition *d)

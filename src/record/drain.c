@@ -22,6 +22,7 @@
 #include "record/slices.h"
 #include "record/space.h"
 #include "record/stacks.h"
+#include "record/trigger.h"
 #include "record/window.h"
 
 #define MS 1000000ll
@@ -38,6 +39,8 @@
 #define PAUSE_SHORTEST (1 * MS)
 #define BYTES_IN_FLIGHT (512 * 1024)
 #define BYTES_IDLE 4096
+/* Ten minutes of them, for a recording that may last for days. */
+#define COARSE_SNAPSHOTS 12000
 #define SESSION_CHUNKS (128u * 1024 * 1024 / RING_CHUNK_SIZE)
 
 struct mail *drain_mail(enum mail_kind kind)
@@ -121,6 +124,8 @@ static void tick(struct drain *d)
 		process_tell_losses(s, p);
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		cuda_tick(s, p);
+	if (!s->full)
+		report_writer_trim(s->writer, s->now, !atomic_load(&s->keep_all));
 	if (!s->full && report_writer_tick(s->writer, provisional, s, &err) < 0)
 		stop_writing(d, &err);
 }
@@ -270,8 +275,9 @@ static void round_over_rings(struct drain *d)
 {
 	struct session *s = &d->session;
 	uint64_t gpu;
-
+	int64_t began = s->now;
 	uint32_t unfinished = 0;
+	int whole;
 
 	d->bytes = 0;
 	d->more = 0;
@@ -283,7 +289,8 @@ static void round_over_rings(struct drain *d)
 		grow(d, p);
 	}
 	decode(d);
-	s->whole_rounds += !d->more;
+	whole = !d->more;
+	s->whole_rounds += whole;
 	atomic_store(&s->unfinished, unfinished);
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		if (p->early_count)
@@ -295,6 +302,12 @@ static void round_over_rings(struct drain *d)
 	d->active |= gpu > 0;
 	d->bytes += gpu;
 	roster_age(s);
+	if (s->triggers) {
+		timebase_forget(&s->time, COARSE_SNAPSHOTS);
+		trigger_renew_names(s);
+	}
+	if (s->triggers && whole)
+		trigger_check_open(s, began);
 	/* Behind perf: what it told is as old as what was in the rings. */
 	session_snapshot(s, 0);
 	if (tick_is_due(d))
@@ -354,7 +367,7 @@ static void pause_between_rounds(struct drain *d)
 
 static void hold_if_asked(struct drain *d)
 {
-	int asked;
+	uint32_t asked;
 
 	pthread_mutex_lock(&d->lock);
 	asked = d->hold;
@@ -370,11 +383,10 @@ static void hold_if_asked(struct drain *d)
 	perf_hold(&d->perf);
 	session_snapshot(&d->session, 1);
 	pthread_mutex_lock(&d->lock);
-	d->held = 1;
+	d->held = asked;
 	pthread_cond_broadcast(&d->changed);
-	while (d->hold)
+	while (d->hold == asked)
 		pthread_cond_wait(&d->changed, &d->lock);
-	d->held = 0;
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -422,12 +434,15 @@ int drain_start(struct drain *d, struct error *err)
 
 void drain_hold(struct drain *d)
 {
+	uint32_t number;
+
 	pthread_mutex_lock(&d->lock);
-	d->hold = 1;
+	d->holds = d->holds == UINT32_MAX ? 1 : d->holds + 1;
+	number = d->hold = d->holds;
 	pthread_mutex_unlock(&d->lock);
 	wake(d);
 	pthread_mutex_lock(&d->lock);
-	while (!d->held)
+	while (d->held != number)
 		pthread_cond_wait(&d->changed, &d->lock);
 	pthread_mutex_unlock(&d->lock);
 }
@@ -463,6 +478,7 @@ void drain_finish_copy(struct drain *d)
 {
 	struct session *s = &d->session;
 
+	s->page = NULL; /* the original's threads go on counting steps */
 	while (s->processes)
 		process_end(s, s->processes, s->now);
 	perf_finish_copy(&d->perf);

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "record/cuda_page.h"
+#include "record/flight.h"
 #include "record/gpus.h"
 #include "record/launch.h"
 #include "record/stacks.h"
+#include "record/steering.h"
 #include "record/timer_samples.h"
 #include "record/window.h"
 
@@ -61,6 +63,10 @@ static void explain_silence(struct recorder *r)
 
 	if (r->target_attached || !r->started)
 		return;
+	if (r->options->attach_pid) {
+		tell_exit(r, program);
+		return;
+	}
 	if (r->target_kind != ELF_PEEK_OK)
 		why = elf_peek_reason(r->target_kind);
 	else if (!agent)
@@ -100,6 +106,8 @@ static void fill_result(struct recorder *r, struct record_result *result, int fi
 	result->events = s->events;
 	result->dropped = s->dropped;
 	result->cost_pair_ps = s->cost_pair_ps;
+	if (r->steering)
+		result->after = r->steering->after;
 	result->bytes = stat(result->path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
@@ -112,7 +120,8 @@ static void stop_all(struct recorder *r)
 	notices_check(r, 1);
 	if (r->watches && !r->killed)
 		watch_find_strays(r);
-	watch_name_leftovers(r);
+	if (!r->options->attach_pid)
+		watch_name_leftovers(r);
 	drain_finish(&r->drain);
 }
 
@@ -145,7 +154,8 @@ void recorder_write_report(struct recorder *r, struct control_message *ret)
 void recorder_finish(struct recorder *r, struct control_message *ret)
 {
 	stop_all(r);
-	recorder_write_report(r, ret);
+	if (!r->flight || flight_finish(r, ret))
+		recorder_write_report(r, ret);
 	/* The report is safe: now those who did not listen may be ended. */
 	if (r->watches && r->options->kill_signal && r->interrupts && !r->killed)
 		watch_kill_all(r, r->options->kill_signal);

@@ -82,13 +82,21 @@ static int add_preload(struct variables *v, const char *agent)
 				      own ? own : ""));
 }
 
-static int add_session(struct variables *v, const struct secret *secret)
+void launch_session_text(const struct secret *secret, char *ret, size_t size)
 {
 	char token[2 * WIRE_TOKEN_SIZE + 1];
 
 	for (size_t i = 0; i < WIRE_TOKEN_SIZE; i++)
 		snprintf(token + 2 * i, 3, "%02x", secret->token[i]);
-	return set_variable(v, format(WIRE_ENV "=1:%s:%s%s", secret->name, token, ""));
+	snprintf(ret, size, "1:%s:%s", secret->name, token);
+}
+
+static int add_session(struct variables *v, const struct secret *secret)
+{
+	char text[LAUNCH_SESSION_SIZE];
+
+	launch_session_text(secret, text, sizeof(text));
+	return set_variable(v, format(WIRE_ENV "=%s%s%s", text, "", ""));
 }
 
 /* Libraries that NVTX and the CUDA driver load by themselves: in programs that cannot be preloaded too. A variable of the

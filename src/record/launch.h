@@ -25,6 +25,10 @@ char **launch_environment(const struct profile_options *options, const struct se
 			  enum elf_peek_kind kind);
 void launch_free_environment(char **environment);
 
+/* How agents find the recorder: the value of WIRE_ENV. */
+#define LAUNCH_SESSION_SIZE (4 + WIRE_NAME_HEX + 2 * WIRE_TOKEN_SIZE)
+void launch_session_text(const struct secret *secret, char *ret, size_t size);
+
 /* LD_PRELOAD is a list: a path with a space or colon in it cannot be said. */
 int launch_can_preload(const char *agent);
 

@@ -9,6 +9,7 @@
 
 #include "record/recorder.h"
 #include "record/steering.h"
+#include "record/window.h"
 
 extern char **environ;
 
@@ -125,7 +126,7 @@ static void user_variable_diagnostics(struct recorder *r)
 {
 	const char *own = getenv("NVTX_INJECTION64_PATH");
 
-	if (own && r->options->inherit_environment)
+	if (own && r->options->inherit_environment && !r->options->attach_pid)
 		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "NVTX_INJECTION64_PATH was set already (%s) and is left as it is: NVTX ranges go there.",
 				 own);
@@ -155,7 +156,9 @@ void meta_begin(struct recorder *r)
 		put(s, "output", r->path);
 	put_sources(s, o->trace);
 	put(s, "clock", s->time.use_tsc ? "tsc" : "monotonic_raw");
-	if (!o->discard_environment)
+	if (o->attach_pid)
+		session_fact(s, "attach.pid", o->attach_pid);
+	else if (!o->discard_environment)
 		put_list(s, "environment", environ);
 	clock_domain_row(s);
 	user_variable_diagnostics(r);
@@ -208,7 +211,8 @@ void meta_end(struct recorder *r)
 	session_fact(s, "duration_ns", s->now);
 	if (r->steering)
 		put(s, "output", r->path);
-	session_fact(s, "windows", r->windows - (r->steering ? r->steering->windows_before : 0));
+	session_fact(s, "windows", windows_so_far(r));
+	window_tell_spans(r);
 	session_fact(s, "tsc_hz", tick_rate(s));
 	session_fact(s, "cost_pair_ps", s->cost_pair_ps);
 	session_fact(s, "cost_clock_ps", s->cost_clock_ps);

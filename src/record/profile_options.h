@@ -9,6 +9,8 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "record/record.h"
+#include "record/schedule.h"
 #include "ring/ring_layout.h"
 
 enum trace_source {
@@ -74,22 +76,47 @@ struct gpu_options {
 	bool context_switches;
 };
 
-enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER, CAPTURE_RANGE_NVTX };
+enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER, CAPTURE_RANGE_NVTX, CAPTURE_RANGE_SCHEDULE, CAPTURE_RANGE_HOTKEY };
 enum capture_end { CAPTURE_END_NONE, CAPTURE_END_STOP, CAPTURE_END_STOP_SHUTDOWN };
 
-/* --nvtx-capture=range@domain */
+/* --nvtx-capture=range@domain, --step-range=range@domain */
 struct nvtx_capture {
 	char range[RING_NVTX_RANGE + 1];
 	char domain[RING_NVTX_DOMAIN + 1]; /* empty: the default domain */
 	bool any_domain;
 };
 
+struct steer_request;
+
+/* --flight-recorder: docs/flight.md */
+#define FLIGHT_NAMES 8
+
+struct flight_slow {
+	struct nvtx_capture range;
+	double factor;
+};
+
+struct flight_options {
+	bool on;
+	int64_t keep_ns;          /* 0: as much as goes into keep_bytes */
+	uint64_t keep_bytes;
+	int64_t trigger_max;
+	struct nvtx_capture marks[FLIGHT_NAMES];
+	uint32_t mark_count;
+	struct flight_slow slow[FLIGHT_NAMES];
+	uint32_t slow_count;
+};
+
 struct profile_options {
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
 	char *const *argv;
 	const char *program;
+	pid_t attach_pid;    /* it runs already; 0: it is started */
+	const char *attach_without; /* why it gets no agents; NULL: it does */
+	bool children;       /* ... and processes below it, present and to come, are recorded too */
 
 	uint64_t trace; /* TRACE_BIT()s of what to record */
+	bool trace_given; /* on the command line, not by default */
 
 	struct osrt_options osrt;
 	struct cpu_options cpu;
@@ -99,9 +126,12 @@ struct profile_options {
 	enum capture_range capture_range;
 	enum capture_end capture_end;
 	struct nvtx_capture nvtx_capture;
+	struct schedule schedule; /* of CAPTURE_RANGE_SCHEDULE */
 	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
+	struct flight_options flight;
 	bool interactive;    /* nothing is recorded until another command says so: record/steering.h */
+	const struct steer_request *first_start; /* ... but for the first capture, which begins with the program; NULL: none */
 	int64_t delay_ns;    /* recording begins this long after the program */
 	int64_t duration_ns; /* and ends this long after it began; 0: no limit */
 
@@ -132,6 +162,21 @@ struct profile_options {
 	 * wait for anything. NULL: nobody wants to know. */
 	void (*window_opened)(void *listener, const char *path);
 	void *window_listener;
+	/* The same for a report of a session that goes on. `told`: another command has waited for it and tells of it. One that could not
+	 * be completed comes with `finished` 0 and a sentence. */
+	void (*report_ready)(void *listener, const struct record_result *result, bool told, const struct error *why);
+	void *report_listener;
+	/* The same for each report of the flight recorder, and once, with `finished` 0, when it has begun. */
+	void (*flight_report)(void *listener, const struct record_result *result);
+	void *flight_listener;
+
+	/* -c hotkey: SIGUSR1 opens and closes the window, and the key of that name, if a terminal can be asked for keys. `key_pressed` is
+	 * called in the process that called record_run() when `key_fd` is readable, or the process has been continued; returns how often
+	 * the key was pressed, -1 when there will be no more. */
+	const char *hotkey;
+	int key_fd;               /* -1: none */
+	int (*key_pressed)(void *listener);
+	void *key_listener;
 
 	const char *session_name; /* NULL: none was given */
 	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */

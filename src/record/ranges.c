@@ -5,6 +5,7 @@
 
 #include "record/payloads.h"
 #include "record/slices.h"
+#include "record/trigger.h"
 
 /* Rounds an end waits for its start: every ring is read once per round. */
 #define EARLY_ROUNDS 3
@@ -134,6 +135,8 @@ static void finish_range(struct session *s, struct traced_process *p, uint32_t i
 		s->events -= range->event.flags & SLICE_OPEN ? 1 : 2;
 		s->unwritten += range->event.flags & SLICE_OPEN ? 1 : 2;
 	}
+	if (s->triggers && !(range->event.flags & SLICE_OPEN))
+		trigger_range(s, range->lanes->domain, range->event.name, range->event.start, end, range->hang_told);
 	lane->last_end = end;
 	range->lanes->free_lanes[range->lane / 64] |= UINT64_C(1) << range->lane % 64;
 	lanes_unref(range->lanes);
@@ -181,7 +184,7 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 		return;
 	}
 	*range = (struct open_range){ .id = range_id, .lanes = set, .lane = lane, .used = 1,
-				      .event = *event };
+				      .named = event->start, .event = *event };
 	set->refs++;
 	if (take_early(p, range_id, &early)) {
 		idmap_take(&p->range_index, range_id);

@@ -17,6 +17,13 @@ struct profile_options;
 #define RECORD_PATH_SIZE 4096
 #define RECORD_NOTES_SIZE 8192
 
+/* What 'start' wants done with a report that is complete. The recorder only hands it on to who tells of the report. */
+struct record_after {
+	uint64_t exports;             /* bits, as the command line counts types */
+	uint32_t stats;
+	uint32_t overwrite;
+};
+
 struct record_result {
 	/* What to exit with: the target's own status, or 128 + N when signal N
 	 * ended it. Valid when `started`. */
@@ -31,7 +38,10 @@ struct record_result {
 	uint64_t events;              /* recorded; a push and its pop are two */
 	uint64_t dropped;             /* events lost, but not pops and ends without a beginning */
 	uint64_t bytes;               /* size of the report */
+	char reason[256];             /* flight recorder: why the report was written */
+	int64_t covered_ns;           /* and how much of the run it has */
 	uint32_t cost_pair_ps;        /* what a push and pop cost the target, measured in it; 0: was not */
+	struct record_after after;
 };
 
 /* Returns 0 when a report was written, whatever the target's status. A negative errno
@@ -40,5 +50,9 @@ struct record_result {
  * ret->exit_status holds). */
 int record_run(const struct profile_options *options, struct record_result *ret,
 	       struct error *err);
+
+/* The same for a process that runs already (options->attach_pid) and goes on when the recording ends: after duration_ns, by a
+ * signal to the caller, or with the process. */
+int record_attach(const struct profile_options *options, struct record_result *ret, struct error *err);
 
 #endif

@@ -16,7 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/attach.h"
 #include "record/finish.h"
+#include "record/flight.h"
 #include "record/steering.h"
 #include "record/window.h"
 
@@ -106,6 +108,8 @@ static void set_signals(struct recorder *r)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	if (r->options->flight.on)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	r->signals = (struct source){ SOURCE_SIGNAL, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK) };
 }
@@ -179,14 +183,17 @@ static uint64_t ticks_since_boot(void)
 }
 
 /* Samples without perf are taken by timers in the target. */
-static void open_perf(struct recorder *r)
+static int open_perf(struct recorder *r, struct error *err)
 {
 	struct session *s = &r->drain.session;
 	const struct cpu_options *cpu = &r->options->cpu;
 	struct error why;
 
 	if (!perf_begin(&r->drain.perf, s, r->options, r->target_pid, &why))
-		return;
+		return 0;
+	if (r->options->attach_pid && !attach_wants_agents(r->options))
+		return error_set(err, EPERM, "nothing can be recorded of process %u: perf events are refused (%s), and agents are not "
+				 "wanted or cannot be loaded; 'sonde doctor' says what would allow perf events", r->target_pid, why.text);
 	r->page->modules |= RING_GATE_SAMPLE;
 	r->page->sample_hz = (uint32_t)cpu->frequency;
 	r->page->sample_stack_size = cpu->backtrace == BACKTRACE_NONE ? 0 : cpu->stack_size < TIMER_STACK ?
@@ -195,6 +202,7 @@ static void open_perf(struct recorder *r)
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf "
 			 "events are refused (%s). 'sonde doctor' says what would allow them.", why.text);
+	return 0;
 }
 
 static int set_up(struct recorder *r, pid_t pid, struct error *err)
@@ -215,21 +223,34 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	roster_init(&r->drain.session.roster);
 	if (r->options->interactive && (result = steering_begin(r, err)) < 0)
 		return result;
+	if (r->options->flight.on && (result = flight_begin(r, err)) < 0)
+		return result;
 	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
 		return result;
 	if (window_prepare(r) < 0 || (r->capture.fd && wait_for(r, &r->capture) < 0))
 		return error_set_errno(err, errno, "cannot wait for the program's window");
+	if (r->options->attach_pid && (result = attach_prepare(r, err)) < 0)
+		return result;
 	/* Before there are threads: it forks. */
 	gpu_monitor_begin(&r->drain.gpu, &r->drain.session, &r->options->gpu, r->page, r->drain.doorbell);
 	watch_target(r);
 	meta_begin(r);
-	open_perf(r);
+	if ((result = open_perf(r, err)) < 0 || (result = attach_start_helper(r, err)) < 0)
+		return result;
 	meta_sampling(r);
-	if (r->options->delay_ns == 0 && !r->options->interactive)
+	if (r->flight && (result = flight_start(r, err)) < 0)
+		return result;
+	if (r->options->delay_ns == 0 && !r->options->interactive && !r->options->attach_pid)
 		window_begin(r);
 	gpu_monitor_wait(&r->drain.gpu, &r->options->gpu);
 	perf_start_poller(&r->drain.perf, r->drain.doorbell);
-	return drain_start(&r->drain, err);
+	result = drain_start(&r->drain, err);
+	if (result < 0 || !r->steering)
+		return result;
+	result = steering_first(r, err);
+	if (result < 0)
+		drain_finish(&r->drain);
+	return result;
 }
 
 /* Removes what an attempt left that recorded nothing. */
@@ -240,8 +261,8 @@ static void discard(struct recorder *r)
 	if (!r->drain.session.writer)
 		return;
 	report_writer_abandon(r->drain.session.writer);
-	if (r->options->interactive)
-		return; /* its file has no name */
+	if (!r->path[0])
+		return; /* a session's, between captures: its file has no name */
 	snprintf(path, sizeof(path), "%s.part", r->path);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s.journal", r->path);
@@ -275,7 +296,7 @@ static void settle_target(struct recorder *r)
 	watch_ended(r, w);
 }
 
-static void on_control(struct recorder *r)
+void recorder_on_control(struct recorder *r)
 {
 	struct control_message message;
 
@@ -284,13 +305,16 @@ static void on_control(struct recorder *r)
 		r->command_line_gone = 1;
 		if (!r->started)
 			r->finish = -1; /* it died before the target ran */
+		else if (r->options->attach_pid)
+			r->finish = 1;
 		settle_target(r);
 		return;
 	}
 	switch (message.kind) {
 	case CONTROL_STARTED:
 		r->started = 1;
-		if (!r->options->interactive)
+		attach_begin(r);
+		if (!r->steering || r->steering->state == STEER_CAPTURING)
 			r->start_at = recorder_now() + r->options->delay_ns;
 		return;
 	case CONTROL_FAILED:
@@ -300,6 +324,13 @@ static void on_control(struct recorder *r)
 		r->interrupts++;
 		if (message.value == SIGTERM && !r->give_up_at)
 			r->give_up_at = recorder_now() + GRACE_NS;
+		return;
+	case CONTROL_TOGGLE:
+		window_toggle(r);
+		return;
+	case CONTROL_TRIGGER:
+		if (r->flight)
+			flight_trigger(r, TRIGGER_SIGNAL, "a signal asked for it", NULL);
 		return;
 	case CONTROL_EXITED:
 		r->exit_known = 1;
@@ -311,7 +342,7 @@ static void on_control(struct recorder *r)
 
 static void on_process(struct recorder *r, struct watch *w)
 {
-	if (w->pid == r->target_pid && !r->exit_known && !r->command_line_gone) {
+	if (w->pid == r->target_pid && !r->exit_known && !r->command_line_gone && !r->options->attach_pid) {
 		/* Its status is on its way through the command line's process. */
 		epoll_ctl(r->epoll, EPOLL_CTL_DEL, w->source.fd, NULL);
 		r->target_gone = 1;
@@ -320,11 +351,21 @@ static void on_process(struct recorder *r, struct watch *w)
 	watch_ended(r, w);
 }
 
+static void on_signal(struct recorder *r)
+{
+	struct signalfd_siginfo info;
+
+	if (read(r->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info) && info.ssi_signo == SIGUSR2)
+		flight_trigger(r, TRIGGER_SIGNAL, "a signal asked for it", NULL);
+	else
+		r->finish = 1;
+}
+
 static void on_event(struct recorder *r, struct source *source)
 {
 	switch (source->kind) {
 	case SOURCE_CONTROL:
-		on_control(r);
+		recorder_on_control(r);
 		return;
 	case SOURCE_LISTENER:
 		agents_accept(r);
@@ -344,11 +385,20 @@ static void on_event(struct recorder *r, struct source *source)
 	case SOURCE_STEER_CLIENT:
 		steering_readable(r, (struct steer_client *)source);
 		return;
+	case SOURCE_ATTACH:
+		attach_readable(r);
+		return;
 	case SOURCE_COPY:
 		steering_copy_done(r);
 		return;
+	case SOURCE_TRIGGER:
+		flight_triggers(r);
+		return;
+	case SOURCE_FLIGHT_COPY:
+		flight_copy_readable(r);
+		return;
 	case SOURCE_SIGNAL:
-		r->finish = 1;
+		on_signal(r);
 		return;
 	}
 }
@@ -384,8 +434,11 @@ static void after_target(struct recorder *r, int64_t now)
 {
 	const struct profile_options *o = r->options;
 
-	if (!o->stop_on_exit && r->stop_at)
-		return; /* the recording lasts its time, whatever exits */
+	/* The recording lasts its time, or until 'stop', whatever exits. */
+	if (!o->stop_on_exit && (r->stop_at || (r->steering && steering_owns_report(r)))) {
+		steering_stay(r);
+		return;
+	}
 	if (!r->watches)
 		watch_find_strays(r);
 	if (!r->watches) {
@@ -428,11 +481,12 @@ static void decide(struct recorder *r)
 
 	run_clock(r, now);
 	steering_step(r, now);
+	flight_step(r, now);
 	if (r->finish)
 		return;
 	if (r->recording_over && window_is_settled(r, now))
 		after_recording(r, now);
-	if (r->interrupts >= 2 || (r->give_up_at && now >= r->give_up_at))
+	if (r->interrupts >= (r->options->attach_pid ? 1 : 2) || (r->give_up_at && now >= r->give_up_at))
 		r->finish = 1;
 	if (!r->finish && target_ended)
 		after_target(r, now);
@@ -441,7 +495,7 @@ static void decide(struct recorder *r)
 static int timeout_ms(const struct recorder *r)
 {
 	int64_t now = recorder_now(), next = INT64_MAX;
-	int64_t times[] = { r->start_at, r->stop_at, r->give_up_at };
+	int64_t times[] = { r->start_at, r->stop_at, r->give_up_at, r->flight ? r->flight->due : 0 };
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		if (times[i] && times[i] < next)
@@ -470,6 +524,7 @@ static void tell_of_window(struct recorder *r)
 		return;
 	message->kind = CONTROL_WINDOW;
 	message->value = (int32_t)r->windows;
+	snprintf(message->result.path, sizeof(message->result.path), "%s", r->path);
 	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
 	free(message);
 }
@@ -492,6 +547,7 @@ static void run(struct recorder *r)
 static void tear_down(struct recorder *r)
 {
 	agents_release(r);
+	attach_release(r);
 	notices_release(r);
 	watch_release(r);
 	window_release(r);
@@ -529,7 +585,10 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 			steering_end(r, NULL);
 		return 1;
 	}
+	if (r->flight)
+		flight_announce(r);
 	run(r);
+	attach_end(r);
 	if (r->finish < 0) {
 		drain_finish(&r->drain);
 		discard(r);
@@ -542,6 +601,7 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 	}
 	if (r->steering)
 		steering_end(r, message);
+	flight_end(r);
 	tear_down(r);
 	free(message);
 	free(r);

@@ -17,7 +17,8 @@
 
 /* What an epoll event is about: first member of everything that is watched. */
 enum source_kind { SOURCE_CONTROL, SOURCE_LISTENER, SOURCE_CONNECTION, SOURCE_PROCESS,
-		   SOURCE_SIGNAL, SOURCE_CAPTURE, SOURCE_STEER, SOURCE_STEER_CLIENT, SOURCE_COPY };
+		   SOURCE_SIGNAL, SOURCE_CAPTURE, SOURCE_STEER, SOURCE_STEER_CLIENT, SOURCE_COPY,
+		   SOURCE_TRIGGER, SOURCE_FLIGHT_COPY, SOURCE_ATTACH };
 
 struct source {
 	enum source_kind kind;
@@ -76,11 +77,18 @@ struct recorder {
 	int session_fd;
 	struct ring_session *page;
 	uint32_t windows;             /* opened so far */
+	struct window_span *spans;    /* WINDOW_SPANS of them */
+	uint32_t span_count;
 	uint32_t windows_told;        /* to the command line's process */
 	uint64_t closed_ticks;        /* the end of the last one */
+	int hotkey_armed;             /* -c hotkey: the key has a meaning now */
+	uint64_t steps;               /* --schedule: one above the last that was asked about */
+	uint64_t cycle;               /* of the schedule, in which the last window opened */
 	int64_t settle_by;            /* how long to wait for what belongs to the last one */
 	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
 	struct steering *steering;    /* record/steering.h; NULL: no other command has a say */
+	struct flight *flight;        /* record/flight.h; NULL: everything is kept */
+	struct attach *attach;        /* record/attach.h; NULL: the target was started for us */
 	struct drain drain;
 	char path[RECORD_PATH_SIZE];
 	struct connection *connections;
@@ -120,6 +128,8 @@ void recorder_note(struct recorder *r, const char *format, ...) __attribute__((f
 /* No more events of this descriptor, and closed. A copy of the process may have it open (record/capture.c): closing alone
  * would not end the events. */
 void recorder_close_source(struct recorder *r, const struct source *source);
+/* The command line's process has said something, or is gone. */
+void recorder_on_control(struct recorder *r);
 /* Begins the report that the options name. */
 int recorder_open_output(struct recorder *r, pid_t pid, struct error *err);
 /* Ends the session, and its processes with a signal other than 0. */

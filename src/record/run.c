@@ -1,4 +1,4 @@
-/* record_run(): the part of a recording that happens in the caller's process. */
+/* record_run() and record_attach(): the part of a recording that happens in the caller's process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/attach.h"
 #include "record/launch.h"
 #include "record/profile_options.h"
 #include "record/record.h"
@@ -34,7 +35,9 @@ struct run {
 	int signal_fd;
 	int target_fd;      /* pidfd */
 	int target_ended;
+	int keys_gone;      /* with their terminal */
 	int recorder_done;  /* its result came, or it is gone */
+	int recorder_stays; /* the session goes on after its program */
 	int got_result;
 	int report;         /* 0 or a negative errno, as its result said */
 	int last_signal;
@@ -53,6 +56,11 @@ static int make_secret(struct secret *secret, struct error *err)
 	return 0;
 }
 
+static int has_hotkey(const struct run *run)
+{
+	return run->options->capture_range == CAPTURE_RANGE_HOTKEY;
+}
+
 /* Signals are read from a descriptor; no handler is set, so nothing leaks into the
  * target. Ignored ones (nohup) stay ignored. */
 static int take_signals(struct run *run, struct error *err)
@@ -65,6 +73,12 @@ static int take_signals(struct run *run, struct error *err)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
+	if (has_hotkey(run)) {
+		sigaddset(&set, SIGUSR1);
+		sigaddset(&set, SIGCONT);
+	}
+	if (run->options->flight.on)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &run->signals.mask);
 	/* With SIGCHLD ignored no exit status would come. */
 	sigaction(SIGCHLD, &normal, &run->signals.child);
@@ -185,6 +199,21 @@ static int start_target(struct run *run, enum elf_peek_kind kind, struct error *
 	return 0;
 }
 
+/* The target runs already and has a parent of its own: only the recorder is waited for. */
+static int start_attached(struct run *run, struct error *err)
+{
+	int r;
+
+	run->launch.pid = run->options->attach_pid;
+	r = wait_until_ready(run, err);
+	if (r < 0)
+		return r;
+	run->result->started = 1;
+	run->target_ended = 1;
+	send_message(run, CONTROL_STARTED, 0);
+	return 0;
+}
+
 static int shell_status(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -202,18 +231,43 @@ static void on_target(struct run *run)
 	send_message(run, CONTROL_EXITED, status);
 }
 
+static int can_ask_for_keys(const struct run *run)
+{
+	return has_hotkey(run) && run->options->key_fd >= 0 && !run->keys_gone;
+}
+
+static void on_keys(struct run *run)
+{
+	int presses = run->options->key_pressed(run->options->key_listener);
+
+	run->keys_gone = presses < 0;
+	while (presses-- > 0)
+		send_message(run, CONTROL_TOGGLE, 0);
+}
+
 static void on_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
 
 	if (read(run->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
+	if (info.ssi_signo == SIGUSR1)
+		send_message(run, CONTROL_TOGGLE, 0);
+	if (info.ssi_signo == SIGCONT && can_ask_for_keys(run))
+		on_keys(run);
+	if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGCONT)
+		return;
+	if (info.ssi_signo == SIGUSR2) {
+		send_message(run, CONTROL_TRIGGER, 0);
+		return;
+	}
 	/* From the terminal it went to the whole group already; that the terminal is gone only a
 	 * session's leader is told. */
 	if ((info.ssi_code != SI_KERNEL || (info.ssi_signo == SIGHUP && getsid(0) == getpid())) &&
 	    !run->target_ended)
 		kill(run->launch.pid, (int)info.ssi_signo);
-	if (info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT)
+	/* They are the program's alone, unless it is not ours. */
+	if ((info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT) && !run->options->attach_pid)
 		return;
 	run->result->interrupted++;
 	run->last_signal = (int)info.ssi_signo;
@@ -226,10 +280,23 @@ static void on_control(struct run *run, struct error *err)
 	int came = receive_message(run);
 
 	if (came && run->message.kind == CONTROL_WINDOW) {
-		run->options->window_opened(run->options->window_listener, run->result->path);
+		run->options->window_opened(run->options->window_listener, run->message.result.path);
+		return;
+	}
+	if (came && run->message.kind == CONTROL_REPORT) {
+		if (run->options->report_ready)
+			run->options->report_ready(run->options->report_listener, &run->message.result, run->message.told != 0,
+						   &run->message.error);
+		return;
+	}
+	if (came && run->message.kind == CONTROL_FLIGHT) {
+		if (run->message.value < 0)
+			snprintf(run->message.result.notes, sizeof(run->message.result.notes), "%s\n", run->message.error.text);
+		run->options->flight_report(run->options->flight_listener, &run->message.result);
 		return;
 	}
 	run->recorder_done = 1;
+	run->recorder_stays = came && run->message.kind == CONTROL_STAYS;
 	if (!came || run->message.kind != CONTROL_RESULT)
 		return;
 	run->got_result = 1;
@@ -246,15 +313,16 @@ static void on_control(struct run *run, struct error *err)
  * for long once the report is there. */
 static void wait_for_both(struct run *run, struct error *err)
 {
-	struct pollfd fds[3];
+	struct pollfd fds[4];
 	int timeout, n;
 
 	while (!run->target_ended || !run->recorder_done) {
 		fds[0] = (struct pollfd){ .fd = run->signal_fd, .events = POLLIN };
 		fds[1] = (struct pollfd){ .fd = run->target_ended ? -1 : run->target_fd, .events = POLLIN };
 		fds[2] = (struct pollfd){ .fd = run->recorder_done ? -1 : run->control, .events = POLLIN };
+		fds[3] = (struct pollfd){ .fd = can_ask_for_keys(run) ? run->options->key_fd : -1, .events = POLLIN };
 		timeout = run->recorder_done && run->result->interrupted ? LAST_WAIT_MS : -1;
-		n = poll(fds, 3, timeout);
+		n = poll(fds, 4, timeout);
 		if (n == 0)
 			break;
 		if (n < 0)
@@ -265,6 +333,8 @@ static void wait_for_both(struct run *run, struct error *err)
 			on_signal(run);
 		if (fds[2].revents)
 			on_control(run, err);
+		if (fds[3].revents)
+			on_keys(run);
 	}
 	if (!run->target_ended)
 		run->result->exit_status = 128 + run->last_signal;
@@ -276,6 +346,8 @@ static int outcome(struct run *run, struct error *err)
 
 	if (run->got_result)
 		return run->report;
+	if (run->recorder_stays)
+		return 0;
 	if (run->options->interactive)
 		return error_set(err, EPIPE, "the recorder was killed; if a capture was under way, `sonde recover` saves what it "
 				 "had written to the report's .part file");
@@ -296,13 +368,13 @@ static void close_all(struct run *run)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	/* It has said all it had to say: it ends by itself. */
-	while (run->recorder > 0 && waitpid(run->recorder, NULL, 0) < 0 && errno == EINTR)
+	while (run->recorder > 0 && !run->recorder_stays && waitpid(run->recorder, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-int record_run(const struct profile_options *options, struct record_result *ret, struct error *err)
+static int record(const struct profile_options *options, enum elf_peek_kind kind, struct record_result *ret,
+		  struct error *err)
 {
-	enum elf_peek_kind kind = elf_peek_path(options->program);
 	struct run *run = calloc(1, sizeof(*run));
 	int r;
 
@@ -319,7 +391,7 @@ int record_run(const struct profile_options *options, struct record_result *ret,
 		if (r == 0)
 			r = start_recorder(run, kind, err);
 		if (r == 0)
-			r = start_target(run, kind, err);
+			r = options->attach_pid ? start_attached(run, err) : start_target(run, kind, err);
 		if (r == 0) {
 			wait_for_both(run, err);
 			r = outcome(run, err);
@@ -329,4 +401,25 @@ int record_run(const struct profile_options *options, struct record_result *ret,
 	}
 	free(run);
 	return r;
+}
+
+int record_run(const struct profile_options *options, struct record_result *ret, struct error *err)
+{
+	return record(options, elf_peek_path(options->program), ret, err);
+}
+
+int record_attach(const struct profile_options *options, struct record_result *ret, struct error *err)
+{
+	struct profile_options own = *options;
+	char without[sizeof(err->text)];
+	int r = attach_examine(options, without, sizeof(without), err);
+
+	memset(ret, 0, sizeof(*ret));
+	if (r < 0)
+		return r;
+	if (without[0]) {
+		own.attach_without = without;
+		own.trace = 0;
+	}
+	return record(&own, ELF_PEEK_OK, ret, err);
 }

@@ -52,7 +52,9 @@ struct event_attributes {
 
 struct open_slice {
 	uint32_t level;
-	uint32_t plain;        /* start and name are all there is */
+	uint8_t hang_told;     /* it lasts so long that a report was written */
+	int64_t named;         /* when its name got its id */
+	uint8_t plain;         /* start and name are all there is */
 	struct event_attributes event;
 };
 
@@ -115,6 +117,9 @@ struct numbered_name {
 	uint8_t payload_kind;
 	uint8_t known;
 	uint8_t plain;          /* nothing but the name */
+	int64_t since;          /* a name that passes: when it got this id */
+	char *text;             /* and what it says; NULL: it stays */
+	uint32_t text_size;
 };
 
 struct traced_thread {
@@ -168,7 +173,9 @@ struct open_range {
 	uint64_t id;
 	struct lane_set *lanes;
 	uint32_t lane;
-	uint32_t used;
+	uint8_t used;
+	uint8_t hang_told;
+	int64_t named;
 	struct event_attributes event;
 };
 
@@ -270,10 +277,14 @@ struct session {
 	int64_t now;                  /* newest snapshot: no record can be younger */
 	int full;                     /* the writer takes no more rows */
 	struct window_seen seen;
+	struct triggers *triggers;    /* record/trigger.h; NULL: nobody waits for anything */
+	_Atomic int keep_all;         /* for the other thread: nothing is dropped from the file */
 	int capture_fd;               /* where requests for a window go; 0 = nobody wants them */
+	struct ring_session *page;    /* NULL: nobody counts steps */
+	_Atomic uint64_t steps_seen;  /* of a schedule; for the other thread */
 	uint32_t whole_rounds;        /* over all rings, each to its end */
 	_Atomic uint32_t unfinished;  /* processes that have more to tell of a window; for the other thread */
-	int cuda_seen;                /* a process has initialised CUDA */
+	_Atomic int cuda_seen;        /* a process has initialised CUDA */
 	char cuda_trouble[400];       /* the first that kept one from being recorded */
 };
 

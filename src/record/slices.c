@@ -5,6 +5,7 @@
 
 #include "fmt/nvtx_wire.h"
 #include "record/payloads.h"
+#include "record/trigger.h"
 
 #define BIT(column) (1u << (column))
 
@@ -84,6 +85,8 @@ static void append(struct session *s, struct traced_process *p, struct traced_th
 		events = open->event.flags & SLICE_OPEN ? 1 : 2;
 	}
 	session_event_row(s, t, track, values, present, events);
+	if (__builtin_expect(s->triggers != NULL, 0) && (open->plain || !(open->event.flags & SLICE_OPEN)))
+		trigger_range(s, d->uid, open->event.name, open->event.start, end, open->hang_told);
 }
 
 /* A plain one has only start and name filled in; give the rest its values. */
@@ -130,7 +133,9 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 		d->open_cap = cap;
 	}
 	d->open[d->depth].level = level;
-	d->open[d->depth].plain = (uint32_t)plain;
+	d->open[d->depth].plain = (uint8_t)plain;
+	d->open[d->depth].hang_told = 0;
+	d->open[d->depth].named = event->start;
 	if (plain) {
 		d->open[d->depth].event.start = event->start;
 		d->open[d->depth].event.name = event->name;
@@ -194,6 +199,8 @@ void slices_mark(struct session *s, struct traced_process *p, struct traced_thre
 		d->marks = session_track(s, TABLE_INSTANT, TRACK_NVTX_MARK, p->uid, t->uid,
 					 d->uid, 0);
 	session_event_row(s, t, d->marks, values, instant_values(event, values), 1);
+	if (s->triggers)
+		trigger_mark(s, d->uid, event->name);
 }
 
 void slices_end_all(struct session *s, struct traced_process *p, struct traced_thread *t,

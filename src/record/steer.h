@@ -6,35 +6,79 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "record/profile_options.h"
 #include "record/record.h"
 
 #define STEER_MAGIC 0x31545353u
 #define STEER_NAME_SIZE 128
 #define STEER_MAX_SESSIONS 1000
+#define STEER_LONGEST_NS (INT64_MAX / 4) /* centuries; times may be added to it */
 
 enum steer_command {
 	STEER_STATUS = 1,
 	STEER_START = 2,
 	STEER_STOP = 3,
 	STEER_CANCEL = 4,
-	STEER_SHUTDOWN = 5
+	STEER_SHUTDOWN = 5,
+	STEER_TAKE = 6        /* 'launch' takes over a session that waits for a program */
 };
 
 enum steer_state {
 	STEER_IDLE = 0,       /* nothing is recorded */
 	STEER_CAPTURING = 1,
 	STEER_SETTLING = 2,   /* stopped; the last events are on their way */
-	STEER_WRITING = 3     /* the report is being completed */
+	STEER_WRITING = 3,    /* the report is being completed */
+	/* As told, not as kept: */
+	STEER_DELAYED = 4,    /* a capture whose time has not come */
+	STEER_ARMED = 5,      /* one that waits for the program to open its window */
+	STEER_WAITING = 6     /* begun by 'start'; no program was launched yet */
 };
 
-enum steer_flags { STEER_OVERWRITE = 1 };
+enum steer_flags {
+	STEER_OVERWRITE = 1,
+	STEER_UNNAMED = 2     /* the report has no name of its own: one given with the program goes first */
+};
+
+/* Which members of steer_capture were said; the others are as 'launch' said. */
+enum steer_given {
+	STEER_GIVEN_RANGE = 1 << 0,    /* range, schedule, names */
+	STEER_GIVEN_END = 1 << 1,      /* end, repeats */
+	STEER_GIVEN_DELAY = 1 << 2,
+	STEER_GIVEN_DURATION = 1 << 3,
+	STEER_GIVEN_SAMPLE = 1 << 4,
+	STEER_GIVEN_SWITCHES = 1 << 5,
+	STEER_GIVEN_STAY = 1 << 6,
+	STEER_GIVEN_FLUSH = 1 << 7,
+	STEER_GIVEN_ALL = (1 << 8) - 1
+};
+
+/* What 'start' says about one capture. */
+struct steer_capture {
+	uint32_t given;       /* enum steer_given */
+	uint32_t range;       /* enum capture_range */
+	uint32_t end;         /* enum capture_end */
+	uint32_t repeats;
+	uint32_t sample;      /* enum profile_scope, both */
+	uint32_t switches;
+	uint32_t stay;        /* --stop-on-exit=false */
+	uint32_t flush;       /* --flush-on-cudaprofilerstop */
+	int64_t delay_ns;
+	int64_t duration_ns;
+	struct record_after after;
+	struct schedule schedule; /* with CAPTURE_RANGE_SCHEDULE */
+	uint32_t any_domain;
+	char range_name[RING_NVTX_RANGE + 1];
+	char domain_name[RING_NVTX_DOMAIN + 1];
+};
 
 struct steer_request {
 	uint32_t magic;
 	uint32_t command;     /* enum steer_command */
 	uint32_t flags;       /* enum steer_flags */
 	int32_t signal;       /* STEER_SHUTDOWN: sent to the program; 0 = none */
+	int64_t keep_ns;      /* STEER_STOP: of so much before the end; 0 = all */
 	char output[RECORD_PATH_SIZE]; /* STEER_START: absolute, macros not yet replaced */
+	struct steer_capture capture;  /* STEER_START */
 };
 
 struct steer_reply {
@@ -44,18 +88,32 @@ struct steer_reply {
 	uint32_t id;
 	uint32_t target;      /* pid */
 	uint32_t captures;    /* begun so far */
+	uint32_t launches;    /* programs */
 	int64_t began;        /* the session; REALTIME seconds */
 	char name[STEER_NAME_SIZE];
 	char program[256];
 	char text[512];
-	struct record_result result; /* STEER_STOP; `path` also for STEER_START */
+	struct record_result result; /* STEER_STOP; `path`: of the capture under way */
+	struct steer_request start;  /* STEER_TAKE: what 'start' was told */
 };
+
+/* Whether a packet of this size makes sense; whoever may write to a socket may write anything. */
+int steer_request_check(const struct steer_request *request, size_t size);
+/* What a capture records: the options of 'launch' with what 'start' said. */
+void steer_capture_apply(const struct steer_capture *capture, struct profile_options *options);
 
 /* The recorder's end: listens under the smallest free number. Without `name` it is made of number and program.
  * Returns the descriptor. -EEXIST when a living session has that name. */
 int steer_listen(const char *name, const char *program, uint32_t *ret_id, char *ret_name, struct error *err);
 /* Takes the socket's name away. */
 void steer_unlisten(uint32_t id);
+/* Whether who connected may give commands: the same user, or root. */
+int steer_is_allowed(int fd);
+
+/* A session without a program: a process of its own keeps what 'start' was told until 'launch' takes it, or until another
+ * command ends it. *ret tells its name and number. */
+int steer_wait_for_launch(const char *name, const struct steer_request *start, struct steer_reply *ret,
+			  struct error *err);
 
 /* Asks one session. -ENOENT and -ECONNREFUSED: there is none (any more); -ETIMEDOUT. */
 int steer_ask(uint32_t id, const struct steer_request *request, int timeout_ms, struct steer_reply *ret,

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/flight.h"
 #include "record/window.h"
 
 #define MAX_CLIENTS 32u
@@ -35,6 +36,7 @@ int steering_begin(struct recorder *r, struct error *err)
 	st->copy = (struct source){ SOURCE_COPY, -1 };
 	st->listener = (struct source){ SOURCE_STEER, -1 };
 	st->began = (int64_t)time(NULL);
+	st->launched = r->options;
 	fd = steer_listen(r->options->session_name, r->options->argv[0], &st->id, st->name, err);
 	if (fd < 0)
 		return fd;
@@ -58,14 +60,6 @@ static void drop_client(struct recorder *r, struct steer_client *client)
 	free(client);
 }
 
-static int is_allowed(int fd)
-{
-	struct ucred peer = { 0 };
-	socklen_t size = sizeof(peer);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == geteuid() || peer.uid == 0);
-}
-
 void steering_accept(struct recorder *r)
 {
 	struct steering *st = r->steering;
@@ -74,7 +68,7 @@ void steering_accept(struct recorder *r)
 
 	if (fd < 0)
 		return;
-	client = is_allowed(fd) && st->client_count < MAX_CLIENTS ? calloc(1, sizeof(*client)) : NULL;
+	client = steer_is_allowed(fd) && st->client_count < MAX_CLIENTS ? calloc(1, sizeof(*client)) : NULL;
 	if (!client) {
 		close(fd);
 		return;
@@ -91,6 +85,14 @@ void steering_accept(struct recorder *r)
 		drop_client(r, client);
 }
 
+/* As others see it: a capture may wait for its time, or for the program. */
+static enum steer_state told_state(const struct recorder *r)
+{
+	if (r->steering->state != STEER_CAPTURING || atomic_load(&r->page->gate))
+		return r->steering->state;
+	return r->start_at || !r->started ? STEER_DELAYED : STEER_ARMED;
+}
+
 static struct steer_reply *new_reply(struct recorder *r)
 {
 	struct steering *st = r->steering;
@@ -98,13 +100,15 @@ static struct steer_reply *new_reply(struct recorder *r)
 
 	memset(reply, 0, sizeof(*reply));
 	reply->magic = STEER_MAGIC;
-	reply->state = st->state;
+	reply->state = told_state(r);
 	reply->id = st->id;
 	reply->target = r->target_pid;
 	reply->captures = st->captures;
+	reply->launches = 1;
 	reply->began = st->began;
 	snprintf(reply->name, sizeof(reply->name), "%s", st->name);
 	snprintf(reply->program, sizeof(reply->program), "%s", r->options->program);
+	snprintf(reply->result.path, sizeof(reply->result.path), "%s", r->path);
 	return reply;
 }
 
@@ -121,6 +125,12 @@ static void answer(struct recorder *r, struct steer_client *client, int status, 
 		drop_client(r, client);
 }
 
+void steering_refuse(struct recorder *r, struct steer_client *client, const char *why)
+{
+	new_reply(r);
+	answer(r, client, EBUSY, why);
+}
+
 static const char *why_not_now(const struct steering *st, enum steer_state wanted)
 {
 	if (st->state == wanted)
@@ -131,31 +141,50 @@ static const char *why_not_now(const struct steering *st, enum steer_state wante
 				      "it is not being recorded; 'start' begins";
 }
 
+static int begin_capture(struct recorder *r, const struct steer_request *request, struct error *err)
+{
+	int result = capture_begin(r, request, err);
+
+	if (result < 0)
+		return result;
+	r->steering->state = STEER_CAPTURING;
+	r->steering->captures++;
+	return 0;
+}
+
+int steering_first(struct recorder *r, struct error *err)
+{
+	const struct steer_request *request = r->options->first_start;
+
+	return request ? begin_capture(r, request, err) : 0;
+}
+
 static void on_start(struct recorder *r, struct steer_client *client, const struct steer_request *request)
 {
 	struct steering *st = r->steering;
 	struct error err = { "" };
-	int result = capture_begin(r, request, &err);
+	int result = begin_capture(r, request, &err);
 
-	if (result == 0) {
-		st->state = STEER_CAPTURING;
-		st->captures++;
-	}
-	snprintf(new_reply(r)->result.path, RECORD_PATH_SIZE, "%s", result == 0 ? r->path : "");
+	new_reply(r);
 	snprintf(st->reply.result.notes, RECORD_NOTES_SIZE, "%s", buf_cstr(&r->notes));
 	answer(r, client, result == 0 ? 0 : -result, err.text);
 }
 
-static void on_stop(struct recorder *r, struct steer_client *client)
+/* Nobody may wait for it: then the command line's process is told. */
+static void stop_capture(struct recorder *r, struct steer_client *client)
 {
-	window_close(r);
+	r->start_at = r->stop_at = 0;
+	r->recording_over = RECORDING_GOES_ON;
+	window_end(r);
 	r->steering->state = STEER_SETTLING;
 	r->steering->waiting = client;
 }
 
 static int cancel(struct recorder *r, struct error *err)
 {
-	window_close(r);
+	r->start_at = r->stop_at = 0;
+	r->recording_over = RECORDING_GOES_ON;
+	window_end(r);
 	r->steering->state = STEER_IDLE;
 	return capture_drop(r, err);
 }
@@ -173,11 +202,23 @@ static void on_shutdown(struct recorder *r, struct steer_client *client, int sig
 {
 	struct error err = { "" };
 
-	if (r->steering->state == STEER_CAPTURING)
+	if (r->steering->state == STEER_CAPTURING && !r->flight && !r->attach)
 		cancel(r, &err);
 	new_reply(r);
 	answer(r, client, 0, "");
-	recorder_shut_down(r, signal);
+	/* A program that was there before stays. */
+	recorder_shut_down(r, r->attach ? 0 : signal);
+}
+
+/* A recording of a process that was there before ends as a whole, with its report. */
+static const char *why_not_attached(const struct recorder *r, const struct steer_request *request)
+{
+	if (!r->attach || r->flight)
+		return NULL;
+	if (request->command == STEER_CANCEL)
+		return "it is attached to a process: 'stop' ends that, and writes the report";
+	return request->command == STEER_STOP && request->keep_ns ?
+		"it is attached to a process: --keep is for programs that were launched, and for flight recordings" : NULL;
 }
 
 static void obey(struct recorder *r, struct steer_client *client, const struct steer_request *request)
@@ -190,6 +231,9 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		why = why_not_now(st, STEER_IDLE);
 	else if (request->command == STEER_STOP || request->command == STEER_CANCEL)
 		why = why_not_now(st, STEER_CAPTURING);
+	if (r->flight && request->command == STEER_CANCEL)
+		why = "it is a flight recording: 'stop' writes a report of its last part, 'shutdown' ends it";
+	why = why ? why : why_not_attached(r, request);
 	if (why) {
 		answer(r, client, EBUSY, why);
 		return;
@@ -202,7 +246,13 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		on_start(r, client, request);
 		return;
 	case STEER_STOP:
-		on_stop(r, client);
+		r->steering->keep_ns = request->keep_ns;
+		if (r->flight)
+			flight_trigger(r, TRIGGER_COMMAND, "'stop' asked for it", client);
+		else if (r->attach)
+			st->waiting = client, recorder_shut_down(r, 0);
+		else
+			stop_capture(r, client);
 		return;
 	case STEER_CANCEL:
 		on_cancel(r, client);
@@ -215,17 +265,6 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 	}
 }
 
-static int makes_sense(const struct steer_request *request, ssize_t size)
-{
-	if (size != (ssize_t)sizeof(*request) || request->magic != STEER_MAGIC)
-		return 0;
-	if (!memchr(request->output, '\0', sizeof(request->output)))
-		return 0;
-	if (request->signal < 0 || request->signal > 64)
-		return 0;
-	return request->command != STEER_START || request->output[0] == '/';
-}
-
 void steering_readable(struct recorder *r, struct steer_client *client)
 {
 	struct steer_request request;
@@ -234,19 +273,39 @@ void steering_readable(struct recorder *r, struct steer_client *client)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	/* Also when who waits for a report goes away: it is written all the same. */
-	if (client == r->steering->waiting || !makes_sense(&request, n))
+	if (client == r->steering->waiting || n < 0 || !steer_request_check(&request, (size_t)n))
 		drop_client(r, client);
 	else
 		obey(r, client, &request);
 }
 
-static void give_result(struct recorder *r, const struct control_message *message)
+void steering_give_result(struct recorder *r, const struct control_message *message)
 {
 	struct steering *st = r->steering;
 
 	new_reply(r)->result = message->result;
 	answer(r, st->waiting, message->value < 0 ? -message->value : 0, message->error.text);
 	st->waiting = NULL;
+}
+
+/* Not waited for: a command line that is stopped must not stop the session. */
+static void tell_command_line(struct recorder *r, struct control_message *message, int told)
+{
+	if (r->command_line_gone)
+		return;
+	message->kind = CONTROL_REPORT;
+	message->told = (uint32_t)told;
+	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void steering_stay(struct recorder *r)
+{
+	struct control_message message = { .kind = CONTROL_STAYS };
+
+	if (!r->steering || r->steering->stay_told || r->command_line_gone)
+		return;
+	r->steering->stay_told = 1;
+	send(r->control.fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void steering_copy_done(struct recorder *r)
@@ -264,9 +323,16 @@ void steering_copy_done(struct recorder *r)
 	while (waitpid(st->copy_pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	st->state = STEER_IDLE;
-	if (message)
-		give_result(r, message);
+	if (message) {
+		int told = st->waiting != NULL;
+
+		if (told)
+			steering_give_result(r, message);
+		tell_command_line(r, message, told);
+	}
 	free(message);
+	if (st->shut_down)
+		recorder_shut_down(r, st->launched->kill_given ? st->launched->kill_signal : 0);
 }
 
 static void end_capture(struct recorder *r)
@@ -301,6 +367,12 @@ void steering_step(struct recorder *r, int64_t now)
 	if (!st)
 		return;
 	drop_silent(r, now);
+	if (r->recording_over && st->state == STEER_CAPTURING && !r->flight && !r->attach) {
+		st->shut_down = r->recording_over == RECORDING_ENDED_BY_PROGRAM &&
+				r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN;
+		st->keep_ns = 0;
+		stop_capture(r, NULL);
+	}
 	if (st->state == STEER_SETTLING && !r->finish && window_is_settled(r, now))
 		end_capture(r);
 }
@@ -317,7 +389,7 @@ void steering_end(struct recorder *r, const struct control_message *result)
 	if (st->copy.fd >= 0)
 		steering_copy_done(r);
 	if (st->waiting && result)
-		give_result(r, result);
+		steering_give_result(r, result);
 	if (st->listener.fd >= 0) {
 		steer_unlisten(st->id);
 		close(st->listener.fd);

@@ -22,23 +22,35 @@ struct steering {
 	unsigned client_count;
 	struct steer_client *waiting;  /* asked for the stop; NULL: went away */
 	struct steer_reply reply;      /* the one being made */
-	struct profile_options options; /* those of the recorder, with the output of this capture */
+	const struct profile_options *launched;
+	struct profile_options options; /* the same, with what this capture says differently */
+	struct record_after after;
+	int stay_told;
+	int shut_down;                 /* when the report is complete */
 	char output[RECORD_PATH_SIZE];
 	char name[STEER_NAME_SIZE];
 	uint32_t id;
 	uint32_t captures;
 	uint32_t windows_before;       /* of captures that are over */
 	int64_t began;
+	int64_t keep_ns;               /* of the report being completed: its last part; 0 = all */
 };
 
 /* Listens; 0 or a negative errno. */
 int steering_begin(struct recorder *r, struct error *err);
+/* The capture that begins with the program. */
+int steering_first(struct recorder *r, struct error *err);
 void steering_accept(struct recorder *r);
 void steering_readable(struct recorder *r, struct steer_client *client);
 /* The report of a capture is complete. */
 void steering_copy_done(struct recorder *r);
+/* To who waits for a report, or asked for one in vain: of the flight recorder. */
+void steering_give_result(struct recorder *r, const struct control_message *message);
+void steering_refuse(struct recorder *r, struct steer_client *client, const char *why);
 /* After every event. */
 void steering_step(struct recorder *r, int64_t now);
+/* The program has ended and its capture has not: who launched it need not wait. */
+void steering_stay(struct recorder *r);
 /* Whether there is a report to be completed by the recorder itself, as it ends. */
 int steering_owns_report(const struct recorder *r);
 /* The recorder ends: its last report goes to who asked for it, and nobody finds the session any more. */

@@ -238,6 +238,8 @@ static void thread_free(struct traced_thread *t)
 	payloads_release(&t->payloads);
 	osrt_thread_end(t);
 	call_stack_release(t);
+	for (uint32_t i = 0; t->names && i < RECORD_SHORT_NAMES; i++)
+		free(t->names[i].text);
 	free(t->names);
 	free(t);
 }
@@ -268,6 +270,7 @@ void thread_close(struct session *s, struct traced_process *p, struct traced_thr
 		roster_ring_closed(s, t->shared, end, t->name);
 	else
 		session_row(s, TABLE_THREAD, values, thread_row(s, p, t, end, values));
+	window_thread_ended(s->page, ring_owner(p->uid, t->inner_tid));
 	p->threads[t->slot] = NULL;
 	thread_free(t);
 }

@@ -34,6 +34,12 @@ int timebase_add(struct timebase *t, const struct clock_snapshot *snapshot)
 	return clock_map_add(&t->coarse, snapshot) < 0 ? 0 : 1;
 }
 
+void timebase_forget(struct timebase *t, size_t keep)
+{
+	if (t->coarse.count > 2 * keep)
+		clock_map_trim(&t->coarse, keep);
+}
+
 int timebase_snap(struct timebase *t, struct clock_snapshot *ret)
 {
 	clock_take_snapshot(t->use_tsc, ret);

@@ -39,6 +39,9 @@ int timebase_add(struct timebase *t, const struct clock_snapshot *snapshot);
 /* Takes one now and adds it; *ret is filled in any case. */
 int timebase_snap(struct timebase *t, struct clock_snapshot *ret);
 
+/* Keeps about the last `keep` of the coarse snapshots: stamps that came later than that are converted less exactly. */
+void timebase_forget(struct timebase *t, size_t keep);
+
 int64_t timebase_convert_slow(struct timebase *t, uint64_t ticks);
 
 /* Ticks to ns since the session started; within 1 ns of clock_map_to_raw(). */

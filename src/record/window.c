@@ -5,13 +5,16 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/arch.h"
 #include "fmt/cuda_wire.h"
+#include "record/attach.h"
 #include "record/recorder.h"
+#include "record/steering.h"
 
 #define SECOND 1000000000ll
 /* CUPTI gives its records late; the agent asks it for them when the window closes. */
@@ -31,8 +34,9 @@ static void fill_text(char *to, uint32_t *size, const char *text, size_t room)
 
 void window_fill_page(struct ring_session *page, const struct profile_options *o)
 {
-	if (o->capture_range != CAPTURE_RANGE_NVTX)
+	if (o->capture_range != CAPTURE_RANGE_NVTX && o->capture_range != CAPTURE_RANGE_SCHEDULE)
 		return;
+	page->nvtx_numbered = o->capture_range == CAPTURE_RANGE_SCHEDULE;
 	fill_text(page->nvtx_range, &page->nvtx_range_size, o->nvtx_capture.range, sizeof(page->nvtx_range));
 	fill_text(page->nvtx_domain, &page->nvtx_domain_size, o->nvtx_capture.domain, sizeof(page->nvtx_domain));
 }
@@ -41,39 +45,73 @@ int window_prepare(struct recorder *r)
 {
 	int ends[2];
 
-	if (r->options->capture_range == CAPTURE_RANGE_NONE)
+	/* A session's captures say each for itself what opens a window. */
+	if (r->options->capture_range == CAPTURE_RANGE_NONE && !r->options->interactive)
 		return 0;
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
 	r->capture = (struct source){ SOURCE_CAPTURE, ends[0] };
 	r->drain.session.capture_fd = ends[1];
+	r->drain.session.page = r->page;
 	return 0;
 }
 
 void window_release(struct recorder *r)
 {
+	free(r->spans);
 	if (!r->drain.session.capture_fd)
 		return;
 	close(r->drain.session.capture_fd);
 	close(r->capture.fd);
 }
 
-/* A window that is open stays the same one: writers take another number for a pause. */
-static void window_open(struct recorder *r)
+static int64_t time_now(const struct recorder *r)
 {
-	if (atomic_load(&r->page->gate) == 0) {
-		atomic_store(&r->page->windows, ++r->windows);
+	return recorder_raw_now() - r->drain.session.time.start;
+}
+
+static void begin_span(struct recorder *r)
+{
+	r->windows++;
+	if (windows_so_far(r) == 1)
+		r->span_count = 0;
+	if (!r->spans)
+		r->spans = calloc(WINDOW_SPANS, sizeof(*r->spans));
+	if (r->spans && r->span_count < WINDOW_SPANS)
+		r->spans[r->span_count++] = (struct window_span){ time_now(r), 0, r->cycle, r->steps ? r->steps - 1 : 0 };
+}
+
+static void end_span(struct recorder *r)
+{
+	if (r->span_count && !r->spans[r->span_count - 1].end)
+		r->spans[r->span_count - 1].end = time_now(r);
+}
+
+void window_next(struct recorder *r)
+{
+	end_span(r);
+	begin_span(r);
+}
+
+/* Writers take another number of a window for a pause. */
+void window_open(struct recorder *r)
+{
+	if ((atomic_load(&r->page->gate) & r->page->modules) == 0) {
+		begin_span(r);
+		atomic_store(&r->page->windows, r->windows);
 		gate_set(r->page, ring_gate(r->page->modules, r->windows));
 	}
-	perf_window(&r->drain.perf, 1);
-	if (r->options->duration_ns && r->started && !r->stop_at)
+	if (r->options->cpu.sample != SCOPE_NONE || r->options->cpu.switches != SCOPE_NONE)
+		perf_window(&r->drain.perf, 1);
+	if (r->options->duration_ns && r->started && !r->stop_at && !attach_is_entering(r))
 		r->stop_at = recorder_now() + r->options->duration_ns;
 }
 
 static uint32_t awaited_range(const struct profile_options *o)
 {
 	return RING_NVTX_ARMED | RING_NVTX_TELL | (o->nvtx_capture.any_domain ? RING_NVTX_ANY_DOMAIN : 0) |
-	       (o->capture_end == CAPTURE_END_NONE ? RING_NVTX_KEEP_OPEN : 0);
+	       (o->capture_end == CAPTURE_END_NONE ? RING_NVTX_KEEP_OPEN : 0) |
+	       (o->capture_range == CAPTURE_RANGE_SCHEDULE ? RING_NVTX_STEPS : 0);
 }
 
 void window_begin(struct recorder *r)
@@ -85,8 +123,15 @@ void window_begin(struct recorder *r)
 	case CAPTURE_RANGE_CUDA_PROFILER:
 		r->page->cuda_flags |= RING_CUDA_ARMED;
 		return;
+	case CAPTURE_RANGE_SCHEDULE:
+		window_steps_begin(r);
+		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
+		return;
 	case CAPTURE_RANGE_NVTX:
 		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
+		return;
+	case CAPTURE_RANGE_HOTKEY:
+		r->hotkey_armed = 1;
 		return;
 	}
 }
@@ -99,32 +144,60 @@ static uint64_t ticks_now(const struct recorder *r)
 
 void window_close(struct recorder *r)
 {
+	window_close_to(r, 0);
+}
+
+void window_close_to(struct recorder *r, uint32_t gate)
+{
 	r->closed_ticks = ticks_now(r);
-	gate_set(r->page, 0);
+	gate_set(r->page, gate);
+	end_span(r);
 	perf_window(&r->drain.perf, 0);
 	r->settle_by = recorder_now() + SETTLE_NS;
 }
 
-/* There will be no other window: the calls that would open one cost nothing any more. */
-static void disarm(struct recorder *r)
+void window_disarm(struct recorder *r)
 {
 	r->page->cuda_flags &= ~(uint32_t)RING_CUDA_ARMED;
 	atomic_store(&r->page->nvtx_wait, 0);
+	r->hotkey_armed = 0;
+}
+
+void window_end(struct recorder *r)
+{
+	window_disarm(r);
+	window_close(r);
+}
+
+uint32_t windows_so_far(const struct recorder *r)
+{
+	return r->windows - (r->steering ? r->steering->windows_before : 0);
 }
 
 static void stop(struct recorder *r)
 {
 	const struct profile_options *o = r->options;
+	int last = windows_so_far(r) >= o->capture_repeats;
 
 	if (o->capture_end == CAPTURE_END_NONE || atomic_load(&r->page->gate) == 0)
 		return;
 	window_close(r);
-	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN && r->windows >= o->capture_repeats) {
-		disarm(r);
+	if (!last)
+		return;
+	window_disarm(r);
+	/* A session's report is complete then in any case, and another can begin. */
+	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || (r->steering && !r->flight))
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
-	} else if (o->capture_end == CAPTURE_END_STOP && r->windows >= o->capture_repeats) {
-		disarm(r);
-	}
+}
+
+void window_toggle(struct recorder *r)
+{
+	if (!r->hotkey_armed)
+		return;
+	if (atomic_load(&r->page->gate) == 0)
+		window_open(r);
+	else
+		stop(r);
 }
 
 static void cuda_request(struct recorder *r, const struct capture_message *message)
@@ -166,6 +239,8 @@ void window_requests(struct recorder *r)
 			cuda_request(r, &message);
 		else if (message.source == CAPTURE_NVTX && r->options->capture_range == CAPTURE_RANGE_NVTX)
 			nvtx_request(r, &message);
+		else if (message.source == CAPTURE_NVTX && r->options->capture_range == CAPTURE_RANGE_SCHEDULE)
+			window_step(r, &message);
 	}
 }
 
@@ -191,33 +266,24 @@ void window_saw(struct window_seen *seen, const char *name, size_t size)
 		seen->more = 1;
 }
 
-static void explain_nvtx(struct recorder *r, struct buf *why)
+static void tell_span(struct recorder *r, uint32_t number, const char *what, uint64_t value)
 {
-	const struct nvtx_capture *capture = &r->options->nvtx_capture;
-	const struct window_seen *seen = &r->drain.session.seen;
+	char key[64];
 
-	buf_printf(why, "Nothing was recorded: no NVTX range '%s' began in %s%s%s, as --capture-range=nvtx waits for",
-		   capture->range, capture->any_domain ? "any domain" : capture->domain[0] ? "domain '" : "the default domain",
-		   capture->any_domain ? "" : capture->domain, !capture->any_domain && capture->domain[0] ? "'" : "");
-	if (!seen->count)
-		buf_printf(why, "; no other NVTX ranges were seen either");
-	for (uint32_t i = 0; i < seen->count; i++)
-		buf_printf(why, "%s%s", i ? ", " : "; these NVTX ranges were seen: ", seen->names[i]);
-	buf_printf(why, "%s.", seen->more ? ", and others" : "");
+	snprintf(key, sizeof(key), "window.%u.%s", number, what);
+	session_fact(&r->drain.session, key, (int64_t)value);
 }
 
-void window_explain(struct recorder *r)
+void window_tell_spans(struct recorder *r)
 {
-	struct buf why = BUF_INIT;
+	for (uint32_t i = 0; i < r->span_count && windows_so_far(r); i++) {
+		const struct window_span *span = &r->spans[i];
 
-	if (r->options->capture_range == CAPTURE_RANGE_NONE || r->windows)
-		return;
-	if (r->options->capture_range == CAPTURE_RANGE_NVTX)
-		explain_nvtx(r, &why);
-	else
-		buf_printf(&why, "Nothing was recorded: the program did not call cudaProfilerStart, "
-				 "as --capture-range=cudaProfilerApi waits for.");
-	recorder_note(r, "%s", buf_cstr(&why));
-	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s", buf_cstr(&why));
-	buf_release(&why);
+		tell_span(r, i + 1, "start", (uint64_t)span->start);
+		tell_span(r, i + 1, "end", (uint64_t)(span->end ? span->end : r->drain.session.now));
+		if (r->options->capture_range != CAPTURE_RANGE_SCHEDULE)
+			continue;
+		tell_span(r, i + 1, "cycle", span->cycle);
+		tell_span(r, i + 1, "first_step", span->step);
+	}
 }

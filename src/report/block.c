@@ -36,7 +36,7 @@ static uint64_t block_checksum(const struct block_header *h, const void *payload
 {
 	struct block_header copy = *h;
 
-	copy.checksum = XXH3_64bits_withSeed(payload, h->size, seed);
+	copy.checksum = h->kind == BLOCK_SKIP ? 0 : XXH3_64bits_withSeed(payload, h->size, seed);
 	return XXH3_64bits_withSeed(&copy, sizeof(copy), seed);
 }
 
@@ -94,6 +94,13 @@ int block_append(struct buf *out, struct block_header *h, const void *payload, s
 		return r;
 	memcpy(out->data + start, h, sizeof(*h));
 	return 0;
+}
+
+void block_skip(struct block_header *h, uint64_t span, uint64_t seed)
+{
+	*h = (struct block_header){ .magic = BLOCK_MAGIC, .kind = BLOCK_SKIP, .flags = BLOCK_META,
+				    .size = span - sizeof(*h), .raw_size = span - sizeof(*h) };
+	h->checksum = block_checksum(h, NULL, seed);
 }
 
 uint64_t block_span(const struct block_header *h)

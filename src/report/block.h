@@ -22,6 +22,9 @@ int file_header_sound(const struct file_header *h);
 int block_append(struct buf *out, struct block_header *h, const void *payload, size_t size,
 		 ZSTD_CCtx *cctx, uint64_t seed);
 
+/* The header in place of `span` bytes of blocks that were given up; what follows it is not looked at. */
+void block_skip(struct block_header *h, uint64_t span, uint64_t seed);
+
 /* The bytes a block takes in the file. */
 uint64_t block_span(const struct block_header *h);
 

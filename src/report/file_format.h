@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define FORMAT_MAJOR 1 /* raised when an old reader could misread the file */
-#define FORMAT_MINOR 0 /* raised when something skippable is added */
+#define FORMAT_MINOR 1 /* raised when something skippable is added */
 
 #define FILE_MAGIC "SONDE\r\n\x1a"
 #define JOURNAL_MAGIC "SONDEJ\r\n"
@@ -31,7 +31,8 @@ enum block_kind {
 	BLOCK_STRINGS = 2, /* texts */
 	BLOCK_BLOBS = 3,   /* the same layout, bytes */
 	BLOCK_DIRECTORY = 4,
-	BLOCK_FOOTER = 5
+	BLOCK_FOOTER = 5,
+	BLOCK_SKIP = 6 /* blocks that were given up: only the header counts */
 };
 
 enum block_flags {
@@ -140,6 +141,7 @@ struct entry {
 	int64_t busy;
 	int64_t longest;
 	uint64_t name;
+	int64_t written; /* report_writer_trim()'s time when it came to the file */
 };
 
 static inline uint64_t align8(uint64_t n)

@@ -38,6 +38,7 @@ static void entry_describe(struct entry *entry, const struct report_writer *w,
 	entry->time_min = rows->head.time_min;
 	entry->time_max = rows->head.time_max;
 	entry->present = rows->head.present;
+	entry->written = w->ring.now;
 	lod_summarise(rows, entry);
 }
 
@@ -53,15 +54,20 @@ int flush_pending(struct report_writer *w)
 	int r = pending_flush(w, &w->strings);
 
 	r = r < 0 ? r : pending_flush(w, &w->late);
+	r = r < 0 ? r : pending_flush(w, &w->passing.texts);
 	return r < 0 ? r : pending_flush(w, &w->blobs);
 }
 
-static void rotate_segment(struct report_writer *w)
+static int rotate_segment(struct report_writer *w)
 {
+	int r;
+
 	if (w->size - w->segment_start < w->segment_bytes)
-		return;
+		return 0;
+	r = detail_flush(w);
 	w->segment++;
 	w->segment_start = w->size;
+	return r;
 }
 
 /* Strings and blobs go first: a group never names one that comes after it, except
@@ -75,7 +81,9 @@ int flush_track(struct report_writer *w, struct report_track *t)
 
 	if (r < 0 || t->rows == 0)
 		return r;
-	rotate_segment(w);
+	r = rotate_segment(w);
+	if (r < 0)
+		return r;
 	track_view(t, 1, &rows);
 	entry_describe(&entry, w, &rows, track_is_meta(t));
 	buf_clear(&w->payload);
@@ -91,8 +99,10 @@ int flush_track(struct report_writer *w, struct report_track *t)
 	r = r < 0 ? r : block_append(&w->block, &h, w->payload.data, w->payload.len, NULL, w->seed);
 	r = r < 0 ? r : output_append(w);
 	r = r < 0 ? r : entry_add(w, &entry);
-	if (r == 0)
+	if (r == 0) {
+		detail_add(w, &rows);
 		track_written(t, 0);
+	}
 	return r;
 }
 
@@ -206,7 +216,7 @@ static int flush_both(struct report_writer *w, struct report_track **tracks, siz
 {
 	int r = flush_pending(w);
 
-	rotate_segment(w);
+	r = r < 0 ? r : rotate_segment(w);
 	r = r < 0 ? r : flush_some(w, tracks, count, 1, free_buffers);
 	return r < 0 ? r : flush_some(w, tracks, count, 0, free_buffers);
 }
@@ -229,6 +239,13 @@ int flush_closed(struct report_writer *w)
 	if (r == 0)
 		w->closed_count = w->closed_rows = 0;
 	return r;
+}
+
+int flush_tracks(struct report_writer *w, struct report_track **tracks, size_t count)
+{
+	int r = flush_some(w, tracks, count, 1, 1);
+
+	return r < 0 ? r : flush_some(w, tracks, count, 0, 1);
 }
 
 int flush_idle(struct report_writer *w)

@@ -101,12 +101,15 @@ int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_
 }
 
 /* Ids far beyond the number of texts, or more texts than fit, would make readers
- * allocate for nothing. */
+ * allocate for nothing. Blobs may begin anywhere: those before were dropped. */
 static int ids_possible(const struct text_store *s, const struct entry *e, uint64_t left)
 {
+	uint64_t low = e->kind == BLOCK_STRINGS ? 0 : s->items && s->lowest < e->first ? s->lowest : e->first;
+	uint64_t high = e->last < s->limit ? s->limit - 1 : e->last;
+
 	return e->items && e->items <= left * MAX_RATIO + RATIO_ALLOWANCE && e->first &&
 	       e->first <= e->last && e->last < UINT32_MAX &&
-	       e->last / 16 <= s->items + e->items + (1u << 16);
+	       (high - low) / 16 <= s->items + e->items + (1u << 20);
 }
 
 int index_texts(struct report *r, uint32_t block, const struct entry *e)
@@ -130,6 +133,8 @@ int index_texts(struct report *r, uint32_t block, const struct entry *e)
 		s->ordered[s->ordered_count++] = added;
 	else
 		s->late[s->late_count++] = added;
+	if (!s->items || e->first < s->lowest)
+		s->lowest = e->first;
 	s->items += e->items;
 	if (e->last + 1 > s->limit)
 		s->limit = e->last + 1;

@@ -47,6 +47,7 @@ int journal_restart(struct report_writer *w)
 	if (w->journal_fd < 0)
 		return 0;
 	h.generation = ++w->generation;
+	w->ring.journal_began = w->ring.now;
 	memcpy(h.id, w->id, sizeof(h.id));
 	file_header_seal(&h);
 	if (ftruncate(w->journal_fd, 0) < 0)
@@ -159,6 +160,7 @@ static void mark_journaled(struct report_writer *w)
 	pending_journaled(&w->strings);
 	pending_journaled(&w->late);
 	pending_journaled(&w->blobs);
+	pending_journaled(&w->passing.texts);
 }
 
 static void drop_provisional(struct report_writer *w)
@@ -250,6 +252,7 @@ int journal_tick(struct report_writer *w, report_provisional_fn provisional, voi
 	r = journal_pending(w, &w->strings);
 	r = r < 0 ? r : journal_pending(w, &w->late);
 	r = r < 0 ? r : journal_pending(w, &w->blobs);
+	r = r < 0 ? r : journal_pending(w, &w->passing.texts);
 	r = r < 0 ? r : journal_rows(w, hash_provisional(w));
 	if (r == 0 && w->block.len)
 		r = write_journal(w, &w->block);

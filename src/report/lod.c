@@ -1,4 +1,4 @@
-/* Levels of detail: level 1 has one row per group, each further level one per sixteen
+/* Levels of detail: level 0 is in detail.c; level 1 has one row per group, each further level one per sixteen
  * rows of the level below, until one is left. Kept per group while writing, so that
  * finishing need not read the data again. */
 #include <errno.h>
@@ -166,7 +166,7 @@ int lod_write(struct report_writer *w)
 	struct report_track *lod = report_track(w, TABLE_LOD, 0);
 	struct entry *copy = malloc((w->entry_count + 1) * sizeof(*copy));
 	size_t count, from = 0;
-	int r = lod && copy ? 0 : -ENOMEM;
+	int r = lod && copy ? detail_flush(w) : -ENOMEM;
 
 	count = r == 0 ? copy_entries(w, copy) : 0;
 	for (size_t i = 1; i <= count && r == 0; i++) {

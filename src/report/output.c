@@ -248,14 +248,40 @@ int output_open_temporary(struct report_writer *w, struct error *err)
 
 	if (r < 0)
 		return r;
-	fd = create_random(w->path, &temporary);
+	fd = output_create_beside(w->path, &temporary);
 	if (fd < 0)
 		return error_set_errno(err, -fd, "cannot create a file beside %s", w->path);
 	free(w->part_path);
 	w->part_path = temporary;
 	w->fd = fd;
-	lock_file(fd);
 	return begin_file(w, err);
+}
+
+int output_create_beside(const char *path, char **ret_name)
+{
+	int fd = create_random(path, ret_name);
+
+	if (fd >= 0)
+		lock_file(fd);
+	return fd;
+}
+
+int output_read(int fd, void *data, size_t size, uint64_t offset)
+{
+	uint8_t *at = data;
+	ssize_t n;
+
+	while (size) {
+		n = pread(fd, at, size, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		at += n;
+		size -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
 }
 
 static int write_all(int fd, const char *data, size_t size, uint64_t offset)
@@ -299,13 +325,18 @@ int output_append(struct report_writer *w)
 	return 0;
 }
 
+int output_overwrite(struct report_writer *w, const void *data, size_t size, uint64_t offset)
+{
+	return write_all(w->fd, data, size, offset);
+}
+
 /* Keeps room for the directory and the rest of the rows allocated behind the end of the
  * file. Best effort: where the filesystem cannot, the floor of free space has to do. */
 int output_reserve(struct report_writer *w)
 {
 	uint64_t want;
 
-	if (w->parked)
+	if (w->parked || w->ring.on)
 		return 0;
 	want = w->size + FINISH_RESERVE + w->builder_bytes / 4 + w->entry_count * sizeof(struct entry) / 2;
 	if (want <= w->reserved)

@@ -21,45 +21,27 @@ static int nameless_file(void)
 	return fd < 0 ? memfd_create("sonde-parked", MFD_CLOEXEC) : fd;
 }
 
-/* Rows of events stay with the report they were recorded for, and so do blobs, which only events have. */
+/* Rows of events and readings of clocks stay with the report they were made for, and so do blobs, which only events have. */
 static int is_kept(const struct entry *e)
 {
 	if (e->kind == BLOCK_STRINGS)
 		return 1;
 	return e->kind == BLOCK_GROUP && e->flags & BLOCK_META && e->table != TABLE_LOSS && e->table != TABLE_LOD &&
-	       e->table != TABLE_GPU_FAULT && e->table != TABLE_OUTPUT_STREAM;
-}
-
-static int read_all(int fd, void *data, size_t size, uint64_t offset)
-{
-	uint8_t *at = data;
-	ssize_t n;
-
-	while (size) {
-		n = pread(fd, at, size, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += n;
-		size -= (size_t)n;
-		offset += (uint64_t)n;
-	}
-	return 0;
+	       e->table != TABLE_GPU_FAULT && e->table != TABLE_OUTPUT_STREAM && e->table != TABLE_CLOCK;
 }
 
 static int copy_block(struct report_writer *w, int from, uint64_t offset)
 {
 	struct block_header h;
 	uint64_t span;
-	int r = read_all(from, &h, sizeof(h), offset);
+	int r = output_read(from, &h, sizeof(h), offset);
 
 	if (r < 0)
 		return r;
 	span = block_span(&h);
 	buf_clear(&w->block);
 	r = buf_reserve(&w->block, span);
-	r = r < 0 ? r : read_all(from, w->block.data, span, offset);
+	r = r < 0 ? r : output_read(from, w->block.data, span, offset);
 	if (r < 0)
 		return r;
 	w->block.len = span;
@@ -181,7 +163,7 @@ int report_writer_park(struct report_writer *w, struct error *err)
 	return r;
 }
 
-static int take_paths(struct report_writer *w, const char *path)
+int take_paths(struct report_writer *w, const char *path)
 {
 	char *names[] = { path_with(path, ""), path_with(path, ".part"), path_with(path, ".journal") };
 

@@ -77,6 +77,7 @@ struct text_store {
 	size_t merged_count;
 	int is_merged;
 	uint64_t limit;
+	uint64_t lowest; /* blobs: those of dropped blocks are not counted below it */
 	uint64_t items;
 };
 

@@ -99,7 +99,7 @@ static int copy_texts(struct report *r, struct report_writer *w)
 		if (data)
 			rc = string_put(w, id, data, size);
 	}
-	for (uint64_t id = 1; id < r->blobs.limit && rc == 0; id++) {
+	for (uint64_t id = r->blobs.lowest; id < r->blobs.limit && rc == 0; id++) {
 		data = report_blob_data(r, id, &size);
 		if (data)
 			rc = blob_put(w, id, data, size);

@@ -213,14 +213,16 @@ static uint64_t find_block(struct scan *s, uint64_t from, uint64_t *budget)
 {
 	struct block_header h;
 	uint32_t magic;
+	uint64_t hashed;
 
 	for (; from + sizeof(h) <= s->size && *budget; from += 8) {
 		memcpy(&magic, s->base + from, sizeof(magic));
 		if (magic != BLOCK_MAGIC || block_peek(s->base + from, s->size - from, &h) < 0)
 			continue;
-		if (h.size > *budget)
+		hashed = h.kind == BLOCK_SKIP ? 0 : h.size;
+		if (hashed > *budget)
 			break;
-		*budget -= h.size + 1 > *budget ? *budget : h.size + 1;
+		*budget -= hashed + 1 > *budget ? *budget : hashed + 1;
 		if (block_sound(s->base + from, &h, s->r->seed))
 			return from;
 	}

@@ -88,7 +88,8 @@ int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, 
 
 int pending_flush(struct report_writer *w, struct pending *p)
 {
-	struct entry entry = { .kind = p->kind, .segment = w->segment, .offset = w->size };
+	struct entry entry = { .kind = p->kind, .segment = w->segment, .offset = w->size,
+			       .written = w->ring.now };
 	struct block_header h;
 	int r;
 
@@ -151,8 +152,11 @@ static int grow_table(struct intern_table *table)
 /* Its id, which is 0 without memory. */
 static uint64_t write_string(struct report_writer *w, const char *text, size_t len)
 {
-	uint64_t id = w->next_string;
+	uint64_t id;
 
+	if (w->passing.free_capacity && w->next_string == PASSING_FIRST)
+		w->next_string = PASSING_END;
+	id = w->next_string;
 	if (id > UINT32_MAX || pending_add(&w->strings, id, text, len) < 0)
 		return 0;
 	w->next_string++;
@@ -182,13 +186,23 @@ uint64_t report_string_of(struct report_writer *w, const char *text, size_t len,
 	return slot->id;
 }
 
+uint64_t string_known(const struct report_writer *w, const char *text, size_t len)
+{
+	const struct intern_table *table = &w->interned;
+	XXH128_hash_t hash = XXH3_128bits_withSeed(text, len, table->seed);
+
+	return table->capacity ? find_slot(table, hash.low64, (uint32_t)hash.high64)->id : 0;
+}
+
 uint64_t report_string(struct report_writer *w, const char *text, size_t len)
 {
-	return report_string_of(w, text, len, UINT32_MAX);
+	return report_string_of(w, text, len, w->string_limit);
 }
 
 uint64_t report_string_later(struct report_writer *w)
 {
+	if (w->passing.free_capacity && w->next_string == PASSING_FIRST)
+		w->next_string = PASSING_END;
 	return w->next_string > UINT32_MAX ? 0 : w->next_string++;
 }
 

@@ -64,7 +64,7 @@ void track_clear(struct report_track *t, int free_buffers)
 
 int track_is_meta(const struct report_track *t)
 {
-	return t->kind == TABLE_KIND_PLAIN && t->table != TABLE_ARG;
+	return t->kind == TABLE_KIND_PLAIN && t->table != TABLE_ARG && !(t->writer->ring.on && table_passes(t->table));
 }
 
 static int grow_array(void **array, uint32_t capacity, size_t item)

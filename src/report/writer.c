@@ -21,12 +21,14 @@ struct report_writer *writer_new(const char *path, int overwrite)
 	w->overwrite = overwrite;
 	w->next_string = w->next_blob = 1;
 	w->tick = 1;
+	w->string_limit = UINT32_MAX;
 	w->journal_limit = JOURNAL_LIMIT;
 	w->segment_bytes = SEGMENT_BYTES;
 	report_writer_set_disk_floor(w, DEFAULT_FLOOR_BYTES, DEFAULT_FLOOR_PERCENT);
 	pending_init(&w->strings, BLOCK_STRINGS, BLOCK_META);
 	pending_init(&w->late, BLOCK_STRINGS, BLOCK_META | BLOCK_LATE);
 	pending_init(&w->blobs, BLOCK_BLOBS, 0);
+	pending_init(&w->passing.texts, BLOCK_STRINGS, BLOCK_LATE);
 	w->path = path_with(path, "");
 	w->part_path = path_with(path, ".part");
 	w->journal_path = path_with(path, ".journal");
@@ -51,10 +53,12 @@ void writer_free(struct report_writer *w)
 	free(w->closed);
 	free(w->provisional);
 	free(w->entries);
+	detail_release(&w->detail);
 	free(w->interned.slots);
 	pending_release(&w->strings);
 	pending_release(&w->late);
 	pending_release(&w->blobs);
+	passing_release(w);
 	encoder_release(&w->encoder);
 	buf_release(&w->block);
 	buf_release(&w->payload);
@@ -65,6 +69,7 @@ void writer_free(struct report_writer *w)
 	free(w->path);
 	free(w->part_path);
 	free(w->journal_path);
+	free(w->left_part);
 	free(w);
 }
 
@@ -149,6 +154,40 @@ struct report_track *report_track(struct report_writer *w, enum table_id table, 
 	w->tracks[w->track_count++] = t;
 	*slot = (uint32_t)w->track_count;
 	return t;
+}
+
+/* Indexes and slots of those that are left. */
+static void number_tracks(struct report_writer *w)
+{
+	memset(w->track_slots, 0, w->slot_count * sizeof(*w->track_slots));
+	for (size_t i = 0; i < w->track_count; i++)
+		*track_slot(w, w->tracks[i]->table, w->tracks[i]->track) = (uint32_t)i + 1;
+}
+
+int forget_tracks(struct report_writer *w)
+{
+	uint8_t *needed = calloc(w->track_count + 1, 1);
+	size_t kept = 0;
+
+	if (!needed)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->entry_count; i++)
+		if (w->entries[i].kind == BLOCK_GROUP)
+			needed[*track_slot(w, w->entries[i].table, w->entries[i].track)] = 1;
+	for (size_t i = 0; i < w->closed_count; i++)
+		needed[*track_slot(w, w->closed[i]->table, w->closed[i]->track)] = 1;
+	for (size_t i = 0; i < w->track_count; i++) {
+		struct report_track *t = w->tracks[i];
+
+		if (!needed[i + 1] && t->closed && !t->rows && !t->dirty && !t->peer)
+			track_destroy(t);
+		else
+			w->tracks[kept++] = t;
+	}
+	w->track_count = kept;
+	number_tracks(w);
+	free(needed);
+	return 0;
 }
 
 static int closed_room(struct report_writer *w)

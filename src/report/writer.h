@@ -30,6 +30,14 @@ uint64_t report_string(struct report_writer *w, const char *text, size_t len);
  * bytes may get several ids. */
 uint64_t report_string_of(struct report_writer *w, const char *text, size_t len, uint32_t most);
 
+/* The same for the name of an event. Once many are known, those that are new pass with the events of a file that keeps the last
+ * part (report/passing.c): the id is good for rows that are appended within the next PASSING_SECONDS. */
+#define PASSING_SECONDS 10
+uint64_t report_string_passing(struct report_writer *w, const char *text, size_t len);
+int report_string_passes(const struct report_writer *w, uint64_t id);
+/* Another id of the same text, good for as long again. */
+uint64_t report_string_again(struct report_writer *w, uint64_t id);
+
 /* A string id whose text is not known yet; define it once, later. Ids never
  * defined read as NULL. */
 uint64_t report_string_later(struct report_writer *w);
@@ -77,6 +85,22 @@ int report_writer_unpark(struct report_writer *w, const char *path, int overwrit
 			 struct error *err);
 /* Leaves the report's file, flushed before, to a forked copy of this process, which finishes it. */
 int report_writer_park(struct report_writer *w, struct error *err);
+
+/* The last part of a recording (report/drop.c). From now on the file keeps events of the last `keep_ns`, or as many as
+ * go into `keep_bytes` together with the journal; 0: no limit of that kind. What was appended before stays. */
+int report_writer_keep_last(struct report_writer *w, int64_t keep_ns, uint64_t keep_bytes);
+/* With every tick: `now` is the time that rows have come to. Gives up what is too old then, if it may. */
+int report_writer_trim(struct report_writer *w, int64_t now, int may_drop);
+/* Whether the disk cannot take back what was given up. */
+int report_writer_cannot_trim(const struct report_writer *w);
+/* Goes on in a file of its own, to which all is copied but events that ended before `from` (report/cut.c). Under the
+ * writer's own name (`path` NULL) the file before stays until the report is finished; under another it is left alone, so
+ * that a forked copy of this process can do this. Rows that were not flushed before are all in it. `ret_from` is where the report
+ * begins, which is later than asked for if that was dropped already. */
+int report_writer_cut(struct report_writer *w, const char *path, int overwrite, int64_t from, int64_t *ret_from,
+		      struct error *err);
+/* Rows of a table that are in the file. */
+uint64_t report_writer_table_rows(const struct report_writer *w, enum table_id table);
 
 /* The final name, as it was given. */
 const char *report_writer_path(const struct report_writer *w);

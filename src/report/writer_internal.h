@@ -78,6 +78,46 @@ struct report_track {
 	struct report_track *peer; /* builder of provisional rows during a tick; and back */
 };
 
+/* Ids of texts that are dropped with their events, to be given again: passing.c. Others go on behind them. */
+#define PASSING_FIRST (1u << 19)
+#define PASSING_END (PASSING_FIRST + (1u << 23))
+
+struct id_run {
+	uint32_t first;
+	uint32_t end;
+};
+
+struct passing {
+	struct pending texts;
+	struct id_run *free;  /* sorted, no two adjacent */
+	size_t free_count;
+	size_t free_capacity;
+	struct id_run run;    /* being given out */
+};
+
+/* A file that keeps the last part of a recording: drop.c */
+struct ring {
+	int on;
+	int cannot_punch;        /* the filesystem does not take bytes back */
+	int64_t keep_ns;         /* 0: by size alone */
+	uint64_t keep_bytes;     /* 0: by time alone */
+	int64_t now;
+	int64_t last_pass;
+	int64_t last_flush;
+	int64_t journal_began;
+	int64_t dropped_until;   /* nothing later has been dropped */
+	uint64_t skipped;        /* bytes of the file that are given up */
+	size_t tracks;           /* that were left when they were last looked through */
+};
+
+/* Level 0 of the levels of detail, on its way into a block. */
+struct detail {
+	struct buf payload;
+	struct buf entries; /* struct entry, one per set */
+	uint64_t rows;
+	uint64_t seed;      /* of the file it belongs to */
+};
+
 struct report_writer {
 	uint64_t rows;
 	uint32_t tick;
@@ -111,6 +151,7 @@ struct report_writer {
 	struct pending strings;
 	struct pending late;
 	struct pending blobs;
+	struct passing passing;
 
 	struct report_track **tracks; /* all, in order of creation */
 	size_t track_count;
@@ -123,6 +164,7 @@ struct report_writer {
 	uint64_t closed_rows;
 	uint64_t builder_bytes;
 
+	struct detail detail;
 	struct entry *entries; /* the directory to be */
 	size_t entry_count;
 	size_t entry_capacity;
@@ -135,6 +177,10 @@ struct report_writer {
 	size_t provisional_capacity;
 	uint64_t provisional_hash; /* of the set in the journal; 0: none there */
 	uint32_t provisional_age;
+
+	struct ring ring;
+	char *left_part; /* what a report of the last part was made from: it goes when that is complete */
+	uint32_t string_limit; /* texts that are remembered */
 
 	uint64_t floor_bytes; /* free space below which recording stops */
 	unsigned floor_percent;
@@ -152,6 +198,10 @@ int output_open_temporary(struct report_writer *w, struct error *err);
 /* Appends the blocks in w->block; on failure the file is as before. */
 int output_append(struct report_writer *w);
 int output_reserve(struct report_writer *w);
+/* A file beside `path`, locked; returns its descriptor. The name is to be freed. */
+int output_create_beside(const char *path, char **ret_name);
+int output_read(int fd, void *data, size_t size, uint64_t offset);
+int output_overwrite(struct report_writer *w, const void *data, size_t size, uint64_t offset);
 int output_check_disk(struct report_writer *w, struct error *err);
 int output_publish(struct report_writer *w, struct error *err);
 char *path_with(const char *path, const char *suffix);
@@ -175,6 +225,8 @@ int flush_pending(struct report_writer *w);
 int flush_all(struct report_writer *w, int free_buffers);
 int flush_idle(struct report_writer *w);
 int flush_closed(struct report_writer *w);
+/* The rows held by these. */
+int flush_tracks(struct report_writer *w, struct report_track **tracks, size_t count);
 int entry_add(struct report_writer *w, const struct entry *entry);
 
 /* strings.c */
@@ -185,6 +237,8 @@ int pending_add(struct pending *p, uint64_t id, const void *data, size_t size);
 int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, uint32_t segment,
 		   ZSTD_CCtx *cctx, uint64_t seed, struct buf *out, struct block_header *ret_header);
 int pending_flush(struct report_writer *w, struct pending *p);
+/* The id of a text that is remembered; 0: it is not. */
+uint64_t string_known(const struct report_writer *w, const char *text, size_t len);
 int string_put(struct report_writer *w, uint64_t id, const char *text, size_t len);
 int blob_put(struct report_writer *w, uint64_t id, const void *data, size_t len);
 
@@ -193,9 +247,34 @@ int journal_open(struct report_writer *w, struct error *err);
 int journal_tick(struct report_writer *w, report_provisional_fn provisional, void *context);
 int journal_restart(struct report_writer *w);
 
+/* park.c */
+int take_paths(struct report_writer *w, const char *path);
+
+/* drop.c */
+/* Whether rows of a PLAIN table are events of a time, which need not be kept for ever. */
+int table_passes(unsigned table);
+/* When the last event was that needs this. */
+int64_t needed_until(const struct entry *e);
+
+/* passing.c */
+int passing_begin(struct report_writer *w);
+void passing_release(struct report_writer *w);
+/* The block with these ids was dropped. */
+int passing_return(struct report_writer *w, uint64_t first, uint64_t last);
+
+/* cut.c: what is alive goes to a file of its own, which takes the place of the one before. */
+int ring_rotate(struct report_writer *w);
+
 /* lod.c */
 void lod_summarise(const struct set_rows *rows, struct entry *entry);
 int lod_write(struct report_writer *w);
+
+/* detail.c */
+/* Sums up rows that are in the file now. What cannot be had is left out: a reader then reads the rows. */
+void detail_add(struct report_writer *w, const struct set_rows *rows);
+/* Writes what has come together in this segment. */
+int detail_flush(struct report_writer *w);
+void detail_release(struct detail *d);
 
 /* finish.c */
 int finish_file(struct report_writer *w, struct error *err);
@@ -204,6 +283,8 @@ int finish_file(struct report_writer *w, struct error *err);
 /* Keeps the builders within their limits. */
 int reclaim_memory(struct report_writer *w);
 void writer_free(struct report_writer *w);
+/* Frees tracks that are closed and of which nothing is left in the directory. */
+int forget_tracks(struct report_writer *w);
 struct report_writer *writer_new(const char *path, int overwrite);
 
 #endif

@@ -51,7 +51,8 @@ enum ring_gate {
 	RING_GATE_NVTX = 1u << 0,
 	RING_GATE_OSRT = 1u << 1,
 	RING_GATE_CUDA = 1u << 2,
-	RING_GATE_SAMPLE = 1u << 3 /* timers in the target, where perf is forbidden */
+	RING_GATE_SAMPLE = 1u << 3, /* timers in the target, where perf is forbidden */
+	RING_GATE_WARM = 1u << 4   /* alone: what takes long to set up is made ready, and nothing is recorded */
 };
 
 enum ring_cuda {
@@ -73,7 +74,8 @@ enum ring_nvtx {
 	RING_NVTX_ARMED = 1u << 0,
 	RING_NVTX_ANY_DOMAIN = 1u << 1,
 	RING_NVTX_KEEP_OPEN = 1u << 2,       /* its end changes nothing */
-	RING_NVTX_TELL = 1u << 3             /* the recorder wants to know a few of the others, too */
+	RING_NVTX_TELL = 1u << 3,            /* the recorder wants to know a few of the others, too */
+	RING_NVTX_STEPS = 1u << 4            /* they are steps, which are counted (--schedule) */
 };
 #define RING_NVTX_RANGE 1024u
 #define RING_NVTX_DOMAIN 512u
@@ -114,11 +116,17 @@ struct ring_session {
 	_Atomic uint32_t nvtx_wait;   /* enum ring_nvtx; 0: no range is waited for */
 	_Atomic uint32_t windows;     /* opened so far */
 	_Atomic uint64_t window_owner; /* ring_owner() of the thread whose range the open window is; 0: of none */
-	/* -c nvtx, -p range@domain: the same all the time. Without a domain's name: the default domain. */
+	/* -c nvtx, -p range@domain: changed only while none is waited for. Without a domain's name: the default domain. */
 	uint32_t nvtx_range_size;
 	uint32_t nvtx_domain_size;
 	char nvtx_range[RING_NVTX_RANGE];
 	char nvtx_domain[RING_NVTX_DOMAIN];
+	uint32_t nvtx_numbered;       /* 1: a number may stand behind that name; the same all the time, too */
+	/* --schedule: begins of ranges are counted in one thread. */
+	_Atomic uint64_t step_owner;     /* ring_owner() of that thread; 0: of the first that comes */
+	_Atomic uint64_t step_first;     /* number of its first step */
+	_Atomic uint64_t step_next;      /* from this number on the recorder is asked */
+	_Atomic uint64_t steps_answered; /* one above the last it was asked about */
 	/* Set by the recorder before it sleeps long; the writer that fills a chunk
 	 * clears it and wakes the recorder. On a page of its own, writable. */
 };

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fmt/attach.h"
+#include "ring/ring_layout.h"
 #include "script.h"
 #include "sonde/annotate.h"
 
@@ -124,6 +126,48 @@ static void use_cupti(const char *what)
 	memcpy(&function, &symbol, sizeof(symbol));
 	function();
 	bind_double();
+}
+
+/* What an injected thread would do, with the libraries that the environment names. */
+static struct attach_request request = { .magic = ATTACH_MAGIC, .version = ATTACH_VERSION, .modules = RING_GATE_CUDA };
+
+static void fill_request(const char *session)
+{
+	FILE *file = fopen(session, "r");
+
+	if (!file || !fgets(request.session, sizeof(request.session), file))
+		exit(98);
+	request.session[strcspn(request.session, "\n")] = '\0';
+	fclose(file);
+	snprintf(request.agent_path, sizeof(request.agent_path), "%s", getenv("LATE_AGENT"));
+	snprintf(request.cuda_path, sizeof(request.cuda_path), "%s", getenv("LATE_CUDA_AGENT"));
+}
+
+static void *visit(void *name)
+{
+	void *library = dlopen(request.agent_path, RTLD_NOW);
+	int (*function)(const struct attach_request *) =
+		library ? (int (*)(const struct attach_request *))dlsym(library, name) : NULL;
+
+	return (void *)(intptr_t)(function ? function(&request) : 1);
+}
+
+static void call_agent(const char *name)
+{
+	pthread_t thread;
+	void *result;
+
+	if (pthread_create(&thread, NULL, visit, (void *)name) || pthread_join(thread, &result))
+		exit(99);
+	printf("%s %d\n", name, (int)(intptr_t)result);
+	fflush(stdout);
+	bind_double();
+}
+
+static void enter(const char *session)
+{
+	fill_request(session);
+	call_agent(ATTACH_ENTER);
 }
 
 static void sleep_ms(long ms)
@@ -250,6 +294,9 @@ static void play(struct script_line *line)
 	case ACTION_USER_BEGIN: use_cupti("cupti_user_begin"); break;
 	case ACTION_USER_END: use_cupti("cupti_user_end"); break;
 	case ACTION_DRIVER: look_up_driver(); break;
+	case ACTION_LIBCUDA: load("libcuda.so.1"); break;
+	case ACTION_ENTER: enter(line->text); break;
+	case ACTION_LEAVE: call_agent(ATTACH_LEAVE); break;
 	default:
 		call_driver(line);
 		if (play_in_double)

@@ -27,7 +27,7 @@ static void mend_header(uint8_t *data, size_t size)
 /* The checksum a block should have; as in the format's description. */
 static void mend_block(uint8_t *at, struct block_header *h, uint64_t seed)
 {
-	h->checksum = XXH3_64bits_withSeed(at + sizeof(*h), h->size, seed);
+	h->checksum = h->kind == BLOCK_SKIP ? 0 : XXH3_64bits_withSeed(at + sizeof(*h), h->size, seed);
 	h->checksum = XXH3_64bits_withSeed(h, sizeof(*h), seed);
 	memcpy(at, h, sizeof(*h));
 }

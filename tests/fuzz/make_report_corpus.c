@@ -45,8 +45,23 @@ static void copy_file(const char *path, FILE *out)
 	fclose(f);
 }
 
+/* The file of a flight recorder: most of it is given up. */
+static void make_ring(struct report_writer *w)
+{
+	int64_t slice[] = { 0, 0 };
+
+	report_writer_keep_last(w, 1000000000, 0);
+	for (int64_t i = 0; i < 60; i++) {
+		slice[0] = slice[1] = 1000000 + i * 100000000;
+		report_append(report_track(w, TABLE_SLICE, 7), slice, 3);
+		report_blob(w, "passing", 7);
+		report_writer_tick(w, provisional, NULL, NULL);
+		report_writer_trim(w, slice[1], 1);
+	}
+}
+
 /* Puts the file and its journal together as the target expects them. */
-static void make_seed(const char *folder, const char *name, int rows, int finish)
+static void make_seed(const char *folder, const char *name, int rows, int finish, int ring)
 {
 	char report[4096], part[4200], journal[4200], path[4200];
 	struct report_writer *w;
@@ -61,7 +76,9 @@ static void make_seed(const char *folder, const char *name, int rows, int finish
 		exit(1);
 	fill(w, rows);
 	report_writer_tick(w, provisional, NULL, NULL);
-	if (!finish)
+	if (ring)
+		make_ring(w);
+	else if (!finish)
 		flush_track(w, report_track(w, TABLE_SLICE, 2));
 	size = w->size;
 	out = fopen(path, "w");
@@ -89,10 +106,12 @@ int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 1;
-	make_seed(argv[1], "finished-empty", 0, 1);
-	make_seed(argv[1], "finished-small", 20, 1);
-	make_seed(argv[1], "finished-groups", 2000, 1);
-	make_seed(argv[1], "part-small", 20, 0);
-	make_seed(argv[1], "part-groups", 2000, 0);
+	make_seed(argv[1], "finished-empty", 0, 1, 0);
+	make_seed(argv[1], "finished-small", 20, 1, 0);
+	make_seed(argv[1], "finished-groups", 2000, 1, 0);
+	make_seed(argv[1], "part-small", 20, 0, 0);
+	make_seed(argv[1], "part-groups", 2000, 0, 0);
+	make_seed(argv[1], "part-skips", 2000, 0, 1);
+	make_seed(argv[1], "part-skips-small", 20, 0, 1);
 	return 0;
 }

@@ -49,8 +49,8 @@ struct agent_sample_thread {
 struct agent_thread_memory {
 	int32_t levels[AGENT_LEVEL_DOMAINS]; /* zero when a thread begins */
 	uint32_t life;                       /* another number for each thread that had this memory */
-	uint32_t window;                     /* the gate in which `levels` were counted */
 	uint32_t capture;                    /* domain + 1 whose outermost range here is the window; 0 = none */
+	uint64_t steps;                      /* counted since this thread's first */
 	struct agent_sample_thread sample;   /* zero when a thread begins */
 	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
 };
@@ -60,7 +60,9 @@ struct agent_tls {
 	uint8_t *write;            /* next record */
 	uint8_t *end;              /* of the chunk; NULL before the first event */
 	uintptr_t busy;            /* stack pointer of the event being written; 0 = none */
-	struct ring_chunk *chunk;
+	/* Whose pool the pointers here are in, and the window in which levels were counted; 0 before the first event. */
+	uint32_t attached;         /* as agent_pages.attached was */
+	uint32_t gate;
 	int32_t *levels;           /* first member of agent_thread_memory; set once agent_begin succeeded */
 	struct ring_slot *slot;
 	uint64_t ranges;           /* start/end ranges begun by this thread, for their ids */
@@ -78,7 +80,7 @@ static inline struct agent_thread_memory *agent_memory(void)
  * until it has a pool of its own), the second is the session page, mapped over
  * it when the agent attaches, the third the doorbell. */
 struct agent_pages {
-	_Alignas(4096) _Atomic uint32_t attached; /* AGENT_OFF or all ones; 0 = wiped, or not yet attached */
+	_Alignas(4096) _Atomic uint32_t attached; /* AGENT_OFF or agent_attached_word(); 0 = wiped, or not yet attached */
 	_Atomic uint32_t files_known;             /* the table of open files is this process's own */
 	_Alignas(4096) struct ring_session session;
 	_Alignas(4096) struct ring_doorbell doorbell;
@@ -86,16 +88,28 @@ struct agent_pages {
 };
 extern struct agent_pages agent_pages __attribute__((visibility("hidden")));
 
+/* Whether this thread's pointers are into the pool that is in use. */
+static inline int agent_thread_is_current(void)
+{
+	return agent_tls.attached == atomic_load_explicit(&agent_pages.attached, memory_order_relaxed);
+}
+
 /* In `attached`, when the agent is off for good: no module bit is set. */
 #define AGENT_OFF 0x80000000u
-#define AGENT_ATTACHED 0x7fffffffu
+#define AGENT_ATTACHED 0x7fffffffu /* some of these are set while it is on */
+
+/* All modules, and another number for each pool this process has had: threads see by it that theirs is gone. */
+static inline uint32_t agent_attached_word(uint32_t generation)
+{
+	return 0x7f | (generation & 0x7fffff) << 8;
+}
 
 /* A child that came without our fork handler tries once to get a pool. */
 AGENT_COLD int agent_revive(unsigned module) __attribute__((visibility("hidden")));
 
 /* The first event of a thread in another capture window: what was open in the one before counts
- * no more. */
-AGENT_COLD void agent_new_window(uint32_t gate) __attribute__((visibility("hidden")));
+ * no more. With another pool the thread begins anew. */
+AGENT_COLD void agent_new_window(uint32_t attached, uint32_t gate) __attribute__((visibility("hidden")));
 
 /* Off: one load and one branch (the second load hits the same way, no branch). */
 static inline int agent_on(unsigned module)
@@ -104,8 +118,8 @@ static inline int agent_on(unsigned module)
 	uint32_t gate = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 
 	if (agent_likely(attached & gate & module)) {
-		if (agent_unlikely(agent_tls.levels && agent_memory()->window != gate))
-			agent_new_window(gate);
+		if (agent_unlikely(agent_tls.gate != gate || agent_tls.attached != attached))
+			agent_new_window(attached, gate);
 		return 1;
 	}
 	return agent_unlikely(attached == 0) ? agent_revive(module) : 0;
@@ -154,15 +168,22 @@ static inline int agent_has_room(uint32_t size)
 	return agent_likely(!tls->busy && (size_t)(tls->end - tls->write) >= record_stride(size));
 }
 
+/* The chunk that ends here. */
+static inline struct ring_chunk *agent_chunk_at(uint8_t *end)
+{
+	return (struct ring_chunk *)(void *)(end - RING_CHUNK_SIZE);
+}
+
 static inline void agent_end(void *record, uint64_t head, uint32_t size)
 {
 	struct agent_tls *tls = &agent_tls;
 	uint8_t *next = (uint8_t *)record + record_stride(size);
 
+	struct ring_chunk *chunk = agent_chunk_at(tls->end);
+
 	*(uint64_t *)record = head;
 	tls->write = next;
-	atomic_store_explicit(&tls->chunk->committed, (uint32_t)(next - tls->chunk->data),
-			      memory_order_release);
+	atomic_store_explicit(&chunk->committed, (uint32_t)(next - chunk->data), memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 	tls->busy = 0;
 }
@@ -171,6 +192,8 @@ static inline void agent_end(void *record, uint64_t head, uint32_t size)
 struct agent_thread_memory *agent_each_memory(uint32_t *position) __attribute__((visibility("hidden")));
 /* Whether an instruction is the agent's own. */
 int agent_owns_code(uintptr_t address) __attribute__((visibility("hidden")));
+/* The calling thread begins anew: not while it writes an event. */
+void agent_forget_thread(void) __attribute__((visibility("hidden")));
 /* A slot for a thread that has no event yet: agent_tls.slot is set unless there is none left. */
 void agent_take_slot(void) __attribute__((visibility("hidden")));
 
@@ -189,6 +212,9 @@ int agent_start(void) __attribute__((visibility("hidden")));
 /* Asks the recorder to open or close the window, and waits for that, two seconds at most. Returns whether it has
  * happened. Not while an event is being written. */
 int agent_ask_window(uint32_t request, uint32_t source) __attribute__((visibility("hidden")));
+/* A step begins here (--schedule): it is counted if steps are counted in this thread, and the window is what the step's number
+ * wants. As agent_ask_window(). */
+void agent_step(void) __attribute__((visibility("hidden")));
 /* Whether the open window was opened by this thread's request. */
 int agent_owns_window(void) __attribute__((visibility("hidden")));
 
@@ -209,6 +235,12 @@ int agent_start_thread(void *(*routine)(void *), void *argument) __attribute__((
 /* Ids of definitions, unique in the process and its forked children's past. */
 uint64_t agent_next_string_id(void) __attribute__((visibility("hidden")));
 uint64_t agent_next_domain_id(void) __attribute__((visibility("hidden")));
+
+/* Whether recordings may follow on this one, as where the program was attached to. */
+int agent_comes_again(void) __attribute__((visibility("hidden")));
+
+/* Ticks: what began before is no part of this recording. */
+uint64_t agent_attached_since(void) __attribute__((visibility("hidden")));
 
 /* A pop without a push in this thread. */
 AGENT_COLD void agent_count_unmatched(void) __attribute__((visibility("hidden")));

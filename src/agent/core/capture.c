@@ -34,51 +34,88 @@ static int is_silent(void)
 	return 1;
 }
 
-struct before {
+/* What is asked, and how things were before. */
+struct question {
+	uint32_t request;
+	uint32_t source;
 	uint32_t gate;
 	uint32_t windows;
+	uint64_t step;
 };
 
-static int has_answered(uint32_t request, const struct before *before)
+static uint64_t own_number(void)
+{
+	return agent_tls.slot ? ring_owner(agent_state.process, agent_tls.slot->tid) : 0;
+}
+
+static int step_has_answer(const struct question *q)
+{
+	const struct ring_session *session = &agent_pages.session;
+	uint64_t owner = atomic_load(&session->step_owner);
+
+	/* There may be no more of them to be counted, or another thread's count. */
+	return !atomic_load(&session->nvtx_wait) || (owner && owner != own_number()) ||
+	       (owner && atomic_load(&session->steps_answered) > q->step + atomic_load(&session->step_first));
+}
+
+static int has_answered(const struct question *q)
 {
 	const struct ring_session *session = &agent_pages.session;
 
-	if (request == CAPTURE_STOP)
-		return atomic_load(&session->gate) != before->gate;
-	return atomic_load(&session->gate) != 0 || atomic_load(&session->windows) != before->windows;
+	if (q->request == CAPTURE_STEP)
+		return step_has_answer(q);
+	if (q->request == CAPTURE_STOP)
+		return atomic_load(&session->gate) != q->gate;
+	return atomic_load(&session->gate) != 0 || atomic_load(&session->windows) != q->windows;
 }
 
-static int wait_for_answer(uint32_t request, const struct before *before)
+static int wait_for_answer(const struct question *q)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
 	int64_t until = milliseconds() + ANSWER_MS;
 
 	/* Not FUTEX_PRIVATE: the gate is shared with the recorder. */
-	while (!has_answered(request, before)) {
+	while (!has_answered(q)) {
 		if (milliseconds() >= until)
 			return 0;
-		raw_syscall(SYS_futex, (long)&agent_pages.session.gate, FUTEX_WAIT,
-			    request == CAPTURE_STOP ? before->gate : 0, (long)&step, 0, 0);
+		raw_syscall(SYS_futex, (long)&agent_pages.session.gate, FUTEX_WAIT, q->gate, (long)&step, 0, 0);
 	}
 	return 1;
 }
 
-int agent_ask_window(uint32_t request, uint32_t source)
+struct step_record {
+	struct record_capture head;
+	uint64_t step;
+};
+
+static int put_request(struct question *q)
 {
-	struct record_capture *record = is_silent() ? NULL : agent_begin_definition(sizeof(*record));
-	struct before before;
-	void (*follow)(void);
-	int answered, saved_errno = errno;
+	const struct ring_session *session = &agent_pages.session;
+	int is_step = q->request == CAPTURE_STEP || q->request == CAPTURE_STEP_SEEN;
+	uint32_t size = is_step ? sizeof(struct step_record) : sizeof(struct record_capture);
+	struct record_capture *record = agent_begin_definition(size);
 
 	if (!record)
 		return 0;
 	/* In this order: a request that is older than the end of a window is not served. */
 	record->time = agent_now();
-	before.windows = atomic_load(&agent_pages.session.windows);
-	before.gate = atomic_load(&agent_pages.session.gate);
-	agent_end(record, record_head(RECORD_CAPTURE, request, sizeof(*record), source, 0), sizeof(*record));
+	q->windows = atomic_load(&session->windows);
+	q->gate = atomic_load(&session->gate);
+	if (is_step)
+		((struct step_record *)record)->step = q->step + atomic_load(&session->step_first);
+	agent_end(record, record_head(RECORD_CAPTURE, q->request, size, q->source, 0), size);
+	return 1;
+}
+
+static int ask(struct question *q)
+{
+	void (*follow)(void);
+	int answered, saved_errno = errno;
+
+	if (is_silent() || !put_request(q))
+		return 0;
 	agent_ring_doorbell();
-	answered = wait_for_answer(request, &before);
+	answered = wait_for_answer(q);
 	atomic_store(&agent_state.unanswered, answered ? 0 : recorder_state());
 	follow = atomic_load(&agent_state.follow_window);
 	if (answered && follow)
@@ -87,10 +124,39 @@ int agent_ask_window(uint32_t request, uint32_t source)
 	return answered;
 }
 
+int agent_ask_window(uint32_t request, uint32_t source)
+{
+	struct question q = { .request = request, .source = source };
+
+	return ask(&q);
+}
+
+void agent_step(void)
+{
+	const struct ring_session *session = &agent_pages.session;
+	uint64_t owner = atomic_load(&session->step_owner);
+	struct question q = { .request = CAPTURE_STEP, .source = CAPTURE_NVTX };
+
+	if (owner && owner != own_number())
+		return;
+	if (!owner) {
+		ask(&q);
+		if (agent_memory())
+			agent_memory()->steps = 0;
+		return;
+	}
+	q.step = ++agent_memory()->steps;
+	if (atomic_load(&session->step_first) + q.step >= atomic_load(&session->step_next)) {
+		ask(&q);
+	} else {
+		q.request = CAPTURE_STEP_SEEN;
+		put_request(&q);
+	}
+}
+
 int agent_owns_window(void)
 {
-	return agent_tls.slot && atomic_load(&agent_pages.session.window_owner) ==
-					 ring_owner(agent_state.process, agent_tls.slot->tid);
+	return agent_tls.slot && atomic_load(&agent_pages.session.window_owner) == own_number();
 }
 
 void agent_on_window(void (*follow)(void))

@@ -42,6 +42,14 @@ static int parse_session(const char *text)
 	return 0;
 }
 
+int agent_configure_as(const char *session)
+{
+	int result = parse_session(session);
+
+	agent_state.configured = result == 0;
+	return result;
+}
+
 int agent_configure(void)
 {
 	const char *session;
@@ -52,10 +60,7 @@ int agent_configure(void)
 	if (getauxval(AT_SECURE))
 		return -EPERM;
 	session = getenv(WIRE_ENV);
-	if (!session || parse_session(session) < 0)
-		return -ENOENT;
-	agent_state.configured = 1;
-	return 0;
+	return session ? agent_configure_as(session) : -ENOENT;
 }
 
 static int open_connection(void)
@@ -79,6 +84,15 @@ static int open_connection(void)
 		return result;
 	}
 	return fd;
+}
+
+int agent_recorder_lives(void)
+{
+	int fd = agent_state.configured ? open_connection() : -1;
+
+	if (fd >= 0)
+		raw_close(fd);
+	return fd >= 0;
 }
 
 static int send_request(int fd, const struct wire_request *request)
@@ -165,6 +179,13 @@ static int map_session(int fd)
 	return 0;
 }
 
+/* Writes that other threads may still make, into the pool of a forked child's parent or of a recording that is over, must not
+ * reach it. */
+static void forget_mapping(void *start, size_t size)
+{
+	raw_mmap(start, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
 static int pool_is_sane(const struct ring_pool *pool, uint64_t size)
 {
 	return pool->magic == RING_POOL_MAGIC && pool->abi == RING_ABI_VERSION &&
@@ -173,15 +194,30 @@ static int pool_is_sane(const struct ring_pool *pool, uint64_t size)
 	       pool->chunk_offset + (uint64_t)pool->chunk_cap * RING_CHUNK_SIZE <= size;
 }
 
+/* Attached again and again, a program must not use up its address space. The pool before the last one
+ * lay where nobody writes any more. */
+static struct ring_pool *map_somewhere(int fd, size_t size)
+{
+	struct agent_range *range = &agent_state.pools[agent_state.generation % 2];
+	int fits = agent_state.late && range->size >= size;
+	void *pool = raw_mmap(fits ? range->start : NULL, size, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | (fits ? MAP_FIXED : 0), fd, 0);
+
+	if (!raw_failed(pool) && !fits)
+		*range = (struct agent_range){ pool, size };
+	return pool;
+}
+
 static int map_pool(int fd, const struct wire_attach_reply *reply)
 {
-	struct ring_pool *pool = raw_mmap(NULL, reply->pool_size, PROT_READ | PROT_WRITE,
-					  MAP_SHARED, fd, 0);
+	struct ring_pool *pool = map_somewhere(fd, reply->pool_size);
 
 	if (raw_failed(pool))
 		return -ENOMEM;
-	if (!pool_is_sane(pool, reply->pool_size))
+	if (!pool_is_sane(pool, reply->pool_size)) {
+		forget_mapping(pool, reply->pool_size);
 		return -EPROTO;
+	}
 	/* Faults are taken now, not inside the program's first events. Older kernels
 	 * lack the call; they take the faults later. */
 	raw_madvise(agent_slot(pool, 0), RING_PAGE_SIZE, MADV_POPULATE_WRITE);
@@ -194,15 +230,20 @@ static int map_pool(int fd, const struct wire_attach_reply *reply)
 }
 
 /* The slots' memory; a forked child starts with none. */
-static int prepare_memory(void)
+static int prepare_memory(enum wire_origin origin)
 {
-	size_t size = agent_state.pool->slot_count * sizeof(*agent_state.memory);
-	void *table = raw_mmap(NULL, size, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint32_t count = agent_state.pool->slot_count;
+	size_t size = count * sizeof(*agent_state.memory);
+	void *table;
 
+	if (origin == WIRE_ORIGIN_LATE && agent_state.memory && count <= agent_state.memory_count)
+		return 0;
+	table = raw_mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (raw_failed(table))
 		return -ENOMEM;
 	agent_state.memory = table;
+	agent_state.memory_count = count;
 	return 0;
 }
 
@@ -238,12 +279,36 @@ static int exchange(enum wire_origin origin)
 	return result;
 }
 
-/* Writes that other threads of a forked child may still make into the parent's
- * pool must not reach it. */
-static void leave_pool_of_parent(struct ring_pool *pool, size_t size)
+/* Values of further keys are kept in memory that is allocated when a thread first has one: an allocator may be the one who makes
+ * that thread's first event. In a program that runs already the first keys may be taken; then ends of threads are not seen. */
+#define KEYS_WITH_ROOM 32u
+
+static void make_key(void)
 {
-	raw_mmap(pool, size, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	if (agent_state.key_made || !pthread_key_create)
+		return;
+	agent_state.key_made = pthread_key_create(&agent_state.key, agent_thread_ends) == 0;
+	agent_state.has_key = agent_state.key_made && (!agent_state.late || agent_state.key < KEYS_WITH_ROOM);
+}
+
+/* A session in which nothing is recorded. The clock stays what it was: others may have been given it for theirs. */
+static void leave_session(void)
+{
+	struct ring_session *none = raw_mmap(NULL, RING_SESSION_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (raw_failed(none))
+		return; /* the old one does no harm */
+	none->clock = agent_pages.session.clock;
+	if (raw_syscall(SYS_mremap, (long)none, RING_SESSION_SIZE, RING_SESSION_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
+			(long)&agent_pages.session, 0) < 0)
+		raw_syscall(SYS_munmap, (long)none, RING_SESSION_SIZE, 0, 0, 0, 0);
+}
+
+void agent_leave_pool(void)
+{
+	leave_session();
+	if (agent_state.pool)
+		forget_mapping(agent_state.pool, agent_state.pool_size);
 }
 
 int agent_attach(enum wire_origin origin)
@@ -255,17 +320,17 @@ int agent_attach(enum wire_origin origin)
 	if (parent && result < 0)
 		count_unreachable(parent);
 	if (parent)
-		leave_pool_of_parent(parent, parent_size);
+		forget_mapping(parent, parent_size);
 	if (result == 0)
-		result = prepare_memory();
+		result = prepare_memory(origin);
 	if (result < 0) {
 		atomic_store(&agent_pages.attached, AGENT_OFF);
 		return result;
 	}
 	agent_state.pid = (uint32_t)raw_getpid();
-	if (!agent_state.has_key && pthread_key_create)
-		agent_state.has_key = pthread_key_create(&agent_state.key, agent_thread_ends) == 0;
+	agent_state.since = agent_now();
+	make_key();
 	raw_madvise(&agent_pages, RING_PAGE_SIZE, MADV_WIPEONFORK);
-	atomic_store(&agent_pages.attached, AGENT_ATTACHED);
+	atomic_store(&agent_pages.attached, agent_attached_word(++agent_state.generation));
 	return 0;
 }

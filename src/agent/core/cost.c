@@ -50,8 +50,9 @@ void agent_measure_cost(void (*pair)(void))
 	if (!scratch || !memory)
 		return;
 	memory->life = 1;
-	memory->window = atomic_load(&agent_pages.session.gate);
-	agent_tls = (struct agent_tls){ .end = scratch->data + RING_CHUNK_DATA, .chunk = scratch,
+	agent_tls = (struct agent_tls){ .end = scratch->data + RING_CHUNK_DATA,
+					.attached = atomic_load(&agent_pages.attached),
+					.gate = atomic_load(&agent_pages.session.gate),
 					.levels = memory->levels, .slot = saved.slot };
 	for (int i = 0; i < COST_ROUNDS; i++) {
 		round = time_round(pair, scratch);

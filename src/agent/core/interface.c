@@ -53,6 +53,7 @@ static const struct agent_interface interface = {
 	.on_driver_calls = agent_on_driver_calls,
 	.ask_window = agent_ask_window,
 	.on_window = agent_on_window,
+	.on_attach = agent_on_attach,
 };
 
 AGENT_EXPORT const struct agent_interface *sonde_agent_interface(uint32_t version)

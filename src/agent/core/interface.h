@@ -10,7 +10,7 @@
 #include "fmt/record.h"
 #include "ring/ring_layout.h"
 
-#define AGENT_INTERFACE_VERSION 3u
+#define AGENT_INTERFACE_VERSION 4u
 
 /* The program uses CUPTI itself. `used` is called before its call goes on, on its thread;
  * `released` behind a call by which it may have let go of CUPTI. */
@@ -25,6 +25,14 @@ struct agent_driver_listener {
 	void (*start)(void);
 	void (*stop)(void);
 	void (*making)(void);
+};
+
+/* The program is attached to, again: a recording begins, or is about to end. Never at the same time. `ready` follows on the
+ * beginning, also of the first one, where the driver may have been initialised long ago. */
+struct agent_attach_listener {
+	void (*enter)(void);
+	void (*leave)(void);
+	void (*ready)(void);
 };
 
 struct agent_interface {
@@ -69,10 +77,14 @@ struct agent_interface {
 	/* `follow` is called when a window has opened or closed at the program's request, on the thread that asked
 	 * and before it goes on. */
 	void (*on_window)(void (*follow)(void));
+	void (*on_attach)(const struct agent_attach_listener *listener);
 };
 
 /* capture.c */
 void agent_on_window(void (*follow)(void)) __attribute__((visibility("hidden")));
+
+/* attach_cuda.c */
+void agent_on_attach(const struct agent_attach_listener *listener) __attribute__((visibility("hidden")));
 
 /* cupti_use.c */
 void agent_on_cupti_use(const struct agent_cupti_listener *listener)

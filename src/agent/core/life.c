@@ -15,7 +15,14 @@ struct agent_state agent_state;
  * of one) must find its pointers, so that child stays off. */
 static void after_fork_in_child(void)
 {
+	uint32_t busy = AGENT_PHASE_BUSY;
+
 	agent_objects_in_child();
+	/* Another thread was just attaching; here it is not. */
+	if (atomic_compare_exchange_strong(&agent_state.phase, &busy, AGENT_PHASE_DONE)) {
+		agent_state.configured = 0;
+		atomic_store(&agent_pages.attached, AGENT_OFF);
+	}
 	if (atomic_load(&agent_state.phase) != AGENT_PHASE_DONE || !agent_state.pool)
 		return;
 	if (agent_tls.busy) {
@@ -26,6 +33,16 @@ static void after_fork_in_child(void)
 	agent_forget_thread();
 }
 
+void agent_begin_parts(void)
+{
+	if (!agent_state.fork_handlers)
+		agent_state.fork_handlers = 1 + (uint32_t)!!pthread_atfork(
+			agent_objects_before_fork, agent_objects_after_fork, after_fork_in_child);
+	for (unsigned i = 0; i < agent_part_count; i++)
+		if (agent_parts[i]->attached)
+			agent_parts[i]->attached();
+}
+
 static int start_once(enum wire_origin origin)
 {
 	int result = agent_configure();
@@ -33,13 +50,9 @@ static int start_once(enum wire_origin origin)
 	if (result < 0)
 		return result;
 	result = agent_attach(origin);
-	if (result < 0)
-		return result;
-	pthread_atfork(agent_objects_before_fork, agent_objects_after_fork, after_fork_in_child);
-	for (unsigned i = 0; i < agent_part_count; i++)
-		if (agent_parts[i]->attached)
-			agent_parts[i]->attached();
-	return 0;
+	if (result == 0)
+		agent_begin_parts();
+	return result;
 }
 
 static int start_with(enum wire_origin origin)
@@ -68,6 +81,9 @@ int agent_revive(unsigned module)
 	uint32_t done = AGENT_PHASE_DONE;
 	int saved_errno = errno;
 
+	/* Forked when the recording was over. */
+	if (!agent_state.configured && atomic_load(&agent_pages.attached) == 0)
+		atomic_store(&agent_pages.attached, AGENT_OFF);
 	/* No system call before it is known that there may be one. */
 	if (atomic_load(&agent_pages.attached) != 0 || !agent_state.pool ||
 	    atomic_load(&agent_state.phase) != AGENT_PHASE_DONE || (uint32_t)raw_getpid() == agent_state.pid)
@@ -83,6 +99,16 @@ int agent_revive(unsigned module)
 	if (!agent_attached())
 		return 0;
 	return module == 0 || (atomic_load(&agent_pages.session.gate) & module) != 0;
+}
+
+int agent_comes_again(void)
+{
+	return agent_state.late != 0;
+}
+
+uint64_t agent_attached_since(void)
+{
+	return agent_state.since;
 }
 
 void agent_diagnose(enum diagnostic_severity severity, const char *text)
@@ -119,7 +145,7 @@ int agent_leave(const char *why)
 void agent_return(void)
 {
 	agent_state.configured = 1;
-	atomic_store(&agent_pages.attached, AGENT_ATTACHED);
+	atomic_store(&agent_pages.attached, agent_attached_word(agent_state.generation));
 	atomic_store(&agent_state.phase, AGENT_PHASE_DONE);
 	agent_sample_start();
 }

@@ -146,14 +146,30 @@ void agent_objects_in_child(void)
 	atomic_store(&forking, UINT32_MAX / 2);
 }
 
+int agent_walk_objects(int (*visit)(struct dl_phdr_info *, size_t, void *), void *context)
+{
+	int may;
+
+	atomic_fetch_add(&walking, 1);
+	may = !atomic_load(&forking);
+	if (may)
+		dl_iterate_phdr(visit, context);
+	atomic_fetch_sub(&walking, 1);
+	return may;
+}
+
 void agent_tell_objects(uint64_t time)
 {
 	struct telling telling = { .time = time };
 
-	atomic_fetch_add(&walking, 1);
-	if (!atomic_load(&forking)) {
-		dl_iterate_phdr(tell_object, &telling);
+	if (agent_walk_objects(tell_object, &telling))
 		atomic_store_explicit(&told, telling.loads, memory_order_relaxed);
-	}
-	atomic_fetch_sub(&walking, 1);
+}
+
+/* Whoever is attached to has just loaded something: a child, too, found the loader's lock free. */
+void agent_objects_forget(void)
+{
+	atomic_store_explicit(&told, 0, memory_order_relaxed);
+	if (atomic_load(&forking) >= UINT32_MAX / 4)
+		atomic_store(&forking, 0);
 }

@@ -103,28 +103,43 @@ static struct agent_thread_memory *memory_for_slot(uint32_t index)
 		memory->levels[i] = 0;
 	memory->life++;
 	memory->sample = (struct agent_sample_thread){ 0 };
-	memory->window = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 	memory->capture = 0;
 	return memory;
 }
 
-void agent_new_window(uint32_t gate)
+/* An event under way, further out on this stack, needs its pointers: what comes now is refused by the guard. */
+static void begin_anew(void)
+{
+	if (!agent_tls.busy || agent_guard_is_stale(agent_tls.busy))
+		agent_forget_thread();
+}
+
+void agent_new_window(uint32_t attached, uint32_t gate)
 {
 	struct agent_thread_memory *memory = agent_memory();
 
+	if (!memory)
+		return;
+	if (agent_tls.attached != attached) {
+		begin_anew();
+		return;
+	}
 	for (uint32_t i = 0; i < AGENT_LEVEL_DOMAINS; i++)
 		memory->levels[i] = 0;
 	agent_tls.ranges = 0; /* levels kept elsewhere go by this number */
-	memory->window = gate;
+	agent_tls.gate = gate;
 	memory->capture = 0;
 }
 
 static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
 {
-	uint32_t index = pop_slot(pool);
+	uint32_t attached = atomic_load_explicit(&agent_pages.attached, memory_order_acquire);
+	uint32_t index = attached & AGENT_ATTACHED ? pop_slot(pool) : 0;
 	struct ring_slot *slot;
 	struct agent_thread_memory *memory;
 
+	if (!(attached & AGENT_ATTACHED))
+		return -ESHUTDOWN; /* meanwhile: nothing is lost that was to be recorded */
 	if (!index)
 		index = take_fresh(&pool->fresh_slots, pool->slot_count);
 	if (!index)
@@ -145,7 +160,8 @@ static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
 	tls->levels = memory->levels;
 	tls->slot = slot;
 	tls->write = tls->end = NULL;
-	tls->chunk = NULL;
+	tls->attached = attached;
+	tls->gate = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 	atomic_store_explicit(&slot->state, RING_SLOT_LIVE, memory_order_release);
 	if (agent_state.has_key)
 		pthread_setspecific(agent_state.key, slot);
@@ -168,24 +184,15 @@ static int take_chunk(struct ring_pool *pool, struct agent_tls *tls, int use_res
 	chunk->slot = (uint32_t)(tls->slot - agent_slot(pool, 0));
 	atomic_store_explicit(&chunk->committed, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
-	if (tls->chunk) {
-		atomic_store_explicit(&tls->chunk->next, index, memory_order_release);
+	if (tls->end) {
+		atomic_store_explicit(&agent_chunk_at(tls->end)->next, index, memory_order_release);
 		agent_ring_doorbell();
 	} else {
 		atomic_store_explicit(&tls->slot->first_chunk, index, memory_order_release);
 	}
-	tls->chunk = chunk;
 	tls->write = chunk->data;
 	tls->end = chunk->data + RING_CHUNK_DATA;
 	return 0;
-}
-
-/* After a fork whose child was started by another thread than the one that goes on, a thread may
- * still hold pointers into the parent's pool. */
-static int belongs_to_pool(const struct ring_pool *pool, const struct ring_slot *slot)
-{
-	return (const uint8_t *)slot >= (const uint8_t *)pool &&
-	       (const uint8_t *)slot < (const uint8_t *)pool + agent_state.pool_size;
 }
 
 /* An event refused by the guard, in a signal handler that may be interrupted by another one. */
@@ -215,7 +222,8 @@ static int make_room(uint32_t size, int use_reserve)
 
 	if (size > RING_CHUNK_DATA)
 		return -ENOSPC;
-	if (tls->slot && !belongs_to_pool(pool, tls->slot))
+	/* A pool of a recording that is over, or of the parent after a fork by another thread. */
+	if (tls->slot && !agent_thread_is_current())
 		agent_forget_thread();
 	if (!tls->slot)
 		result = take_slot(pool, tls);
@@ -268,7 +276,8 @@ static void *begin(uint32_t size, enum want want)
 	errno = saved_errno;
 	if (result == 0)
 		return tls->write;
-	count_dropped(tls, agent_state.pool);
+	if (result != -ESHUTDOWN)
+		count_dropped(tls, agent_state.pool);
 	atomic_signal_fence(memory_order_seq_cst);
 	tls->busy = 0;
 	return NULL;
@@ -281,7 +290,7 @@ void *agent_begin_slow(uint32_t size)
 
 void *agent_begin_patiently(uint32_t size)
 {
-	if (agent_has_room(size))
+	if (agent_has_room(size) && agent_thread_is_current())
 		return agent_begin_here();
 	return agent_attached() ? begin(size, WANT_PATIENCE) : NULL;
 }
@@ -348,7 +357,7 @@ void agent_thread_ends(void *unused)
 	struct ring_slot *slot = agent_tls.slot;
 
 	(void)unused;
-	if (!slot || !agent_attached() || !belongs_to_pool(agent_state.pool, slot))
+	if (!slot || !agent_attached() || !agent_thread_is_current())
 		return;
 	agent_sample_thread_ends();
 	raw_thread_name(slot->comm);

@@ -147,6 +147,23 @@ int cuda_activities_unified(void)
 	return atomic_load(&activities.unified) == 1;
 }
 
+void cuda_activities_stop_unified(void)
+{
+	if (atomic_load(&activities.unified) != 1)
+		return;
+	cuda_agent.cupti.cuptiActivityDisable(CUPTI_KIND_UNIFIED_MEMORY_COUNTER);
+	atomic_store(&activities.unified, 0);
+}
+
+void cuda_activities_tell_again(void)
+{
+	const struct cupti *cupti = &cuda_agent.cupti;
+
+	cupti->cuptiActivityDisable(CUPTI_KIND_DEVICE);
+	cupti->cuptiActivityDisable(CUPTI_KIND_CONTEXT);
+	cupti->cuptiActivityDisable(CUPTI_KIND_STREAM);
+}
+
 int cuda_activities_prepare(void)
 {
 	const struct cupti *cupti = &cuda_agent.cupti;

@@ -48,6 +48,12 @@ static void enable_calls(int on)
 	cuda_agent.cupti.cuptiEnableDomain((uint32_t)on, cuda_agent.subscriber, CUPTI_DOMAIN_DRIVER);
 }
 
+void cuda_away_begin(void)
+{
+	atomic_store(&cuda_life.leaving, 1);
+	enable_calls(1);
+}
+
 void cuda_away_look(uint64_t now, uint64_t *next)
 {
 	uint64_t due = atomic_load(&cuda_life.made_at) + QUIET_MS;
@@ -61,10 +67,8 @@ void cuda_away_look(uint64_t now, uint64_t *next)
 	}
 	if (!cuda_take_turn(PATIENCE))
 		return;
-	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED && !cuda_wants_open()) {
-		atomic_store(&cuda_life.leaving, 1);
-		enable_calls(1);
-	}
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED && !cuda_wants_open())
+		cuda_away_begin();
 	cuda_give_turn();
 }
 

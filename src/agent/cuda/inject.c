@@ -174,6 +174,12 @@ static int is_wanted(const struct ring_session *session)
 	return session->modules & RING_GATE_CUDA || session->cuda_flags & RING_CUDA_PROFILER_API;
 }
 
+static void begin_if_wanted(void)
+{
+	if (cuda_agent.core->start() == 0 && is_wanted(cuda_agent.core->session))
+		begin();
+}
+
 /* Called by the driver in cuInit, on whichever thread comes first. Whatever happens here, the
  * program goes on. */
 EXPORT int InitializeInjection(void)
@@ -184,8 +190,10 @@ EXPORT int InitializeInjection(void)
 	if (atomic_exchange(&begun, 1))
 		return 1;
 	cuda_agent.core = sonde_agent_interface(AGENT_INTERFACE_VERSION);
-	if (cuda_agent.core && cuda_agent.core->start() == 0 && is_wanted(cuda_agent.core->session))
-		begin();
+	if (cuda_agent.core) {
+		cuda_attach_prepare(begin_if_wanted);
+		begin_if_wanted();
+	}
 	errno = saved_errno;
 	return 1;
 }

@@ -26,7 +26,7 @@ static void at_exit(void)
 {
 	int saved_errno = errno;
 
-	if (cuda_life.pid != (uint32_t)raw_getpid() ||
+	if (cuda_life.pid != (uint32_t)raw_getpid() || atomic_load(&cuda_life.holds) & CUDA_HOLD_DETACHED ||
 	    atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_EXIT) & CUDA_HOLD_EXIT)
 		return;
 	if (cuda_is_ours())

@@ -10,7 +10,8 @@
 enum cuda_hold {
 	CUDA_HOLD_EXIT = 1u << 0,      /* exit handlers run: CUPTI is about to be gone */
 	CUDA_HOLD_OTHER = 1u << 1,     /* the program uses CUPTI itself */
-	CUDA_HOLD_SILENCE = 1u << 2    /* the recorder does not read */
+	CUDA_HOLD_SILENCE = 1u << 2,   /* the recorder does not read */
+	CUDA_HOLD_DETACHED = 1u << 3   /* there is none: the program was attached to, and is not any more */
 };
 
 struct cuda_life {
@@ -20,6 +21,7 @@ struct cuda_life {
 	_Atomic uint64_t closed_at;    /* ms: the last window's end; 0 = all of it was fetched */
 	int heard;                     /* what opens windows and what makes things is seen without CUPTI */
 	_Atomic uint64_t made_at;      /* ms: the program made a context, a stream ... */
+	uint64_t warm_from;            /* ticks: since when there is a warm-up; 0 = there is none. At one's turn */
 	_Atomic uint32_t leaving;      /* the next call that ends takes CUPTI away */
 };
 
@@ -47,7 +49,12 @@ void cuda_wait(const _Atomic uint32_t *word, uint32_t value, int64_t ns) CUDA_HI
 /* watch.c. The thread is asked to fetch everything, and waited for: a process may be ended from a
  * signal handler, in which CUPTI must not be called. */
 int cuda_watch_start(void) CUDA_HIDDEN;
+/* Ends the thread, while a hold wants that; returns whether it has ended. */
+int cuda_watch_stop(void) CUDA_HIDDEN;
 void cuda_watch_flush(int64_t ns) CUDA_HIDDEN;
+
+/* attach.c: recordings come and go. */
+void cuda_attach_prepare(void (*begin)(void)) CUDA_HIDDEN;
 
 /* leave.c. Letting go: at one's turn; CUPTI begins anew for its next user. */
 void cuda_leave_prepare(void) CUDA_HIDDEN;
@@ -57,6 +64,8 @@ void cuda_let_go(enum cuda_state next) CUDA_HIDDEN;
 void cuda_away_prepare(void) CUDA_HIDDEN;
 void cuda_away_look(uint64_t now, uint64_t *next) CUDA_HIDDEN;
 void cuda_away_cancel(void) CUDA_HIDDEN;
+/* At one's turn: the next call that ends takes CUPTI away. */
+void cuda_away_begin(void) CUDA_HIDDEN;
 /* Returns whether the call belongs to it. */
 int cuda_away_callback(int domain, const void *data) CUDA_HIDDEN;
 

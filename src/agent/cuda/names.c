@@ -208,3 +208,22 @@ uint32_t cuda_launch_number(const struct cuda_wire_launch *launch)
 
 	return known ? number(&launches, known) : number_of_unknown(&launches, launch, sizeof(*launch));
 }
+
+static void forget(struct numbers *n)
+{
+	struct table *table = atomic_load_explicit(&n->table, memory_order_acquire);
+
+	for (uint32_t i = 0; table && i <= table->mask; i++) {
+		struct known *known = atomic_load_explicit(&table->slots[i], memory_order_acquire);
+
+		if (known)
+			atomic_store_explicit(&known->told, 0, memory_order_relaxed);
+	}
+	atomic_store(&n->reported, 0);
+}
+
+void cuda_names_forget(void)
+{
+	forget(&functions);
+	forget(&launches);
+}

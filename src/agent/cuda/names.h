@@ -8,4 +8,7 @@
 uint32_t cuda_function_number(const char *name) __attribute__((visibility("hidden")));
 uint32_t cuda_launch_number(const struct cuda_wire_launch *launch) __attribute__((visibility("hidden")));
 
+/* All are told again: another recorder. */
+void cuda_names_forget(void) __attribute__((visibility("hidden")));
+
 #endif

@@ -21,6 +21,9 @@ static const uint32_t after_close_ms[] = { 50, 500, 1000, 2000 };
 
 /* Flushes asked for, and done. */
 static _Atomic uint32_t asked, done;
+static _Atomic uint32_t running;
+
+#define STOP_MS 2000u
 
 struct watcher {
 	uint64_t next_flush;    /* ms; 0 = none is due */
@@ -176,8 +179,8 @@ static void *watch(void *unused)
 	for (;;) {
 		seen = atomic_load(gate);
 		serve();
-		if (atomic_load(&cuda_life.holds) & CUDA_HOLD_EXIT)
-			return NULL;
+		if (atomic_load(&cuda_life.holds) & (CUDA_HOLD_EXIT | CUDA_HOLD_DETACHED))
+			break;
 		now = cuda_milliseconds();
 		look(&w, now);
 		now = cuda_milliseconds();
@@ -186,9 +189,30 @@ static void *watch(void *unused)
 		else if (w.next_flush > now)
 			cuda_wait(gate, seen, (int64_t)(w.next_flush - now) * MS);
 	}
+	atomic_store(&running, 0);
+	raw_futex_wake(&running);
+	return NULL;
 }
 
 int cuda_watch_start(void)
 {
-	return cuda_agent.core->start_thread(watch, NULL);
+	int result;
+
+	atomic_store(&running, 1);
+	result = cuda_agent.core->start_thread(watch, NULL);
+	if (result)
+		atomic_store(&running, 0);
+	return result;
+}
+
+int cuda_watch_stop(void)
+{
+	const _Atomic uint32_t *gate = &cuda_agent.core->session->gate;
+	uint64_t until = cuda_milliseconds() + STOP_MS;
+
+	while (atomic_load(&running) && cuda_milliseconds() < until) {
+		raw_syscall(SYS_futex, (long)gate, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+		cuda_wait(&running, 1, 2 * MS);
+	}
+	return !atomic_load(&running);
 }

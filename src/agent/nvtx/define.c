@@ -6,6 +6,8 @@ void *nvtx_define_begin(const struct nvtx_definition *what, uint32_t size)
 
 	if (!nvtx_defining())
 		return NULL;
+	if (agent_unlikely(nvtx_is_kept(what)))
+		return nvtx_keep_begin(what, size);
 	record = agent_begin_definition((uint32_t)sizeof(*record) + size);
 	if (!record)
 		return NULL;
@@ -18,6 +20,10 @@ void nvtx_define_end(const struct nvtx_definition *what, void *body, uint32_t si
 {
 	struct record_define *record = (struct record_define *)body - 1;
 
+	if (agent_unlikely(nvtx_is_kept(what))) {
+		nvtx_keep_end(body, size);
+		return;
+	}
 	size += (uint32_t)sizeof(*record);
 	record->time = agent_now();
 	agent_end(record, record_head(RECORD_DEFINE, what->kind, size, 0, what->domain), size);

@@ -316,6 +316,12 @@ static int prepare_short(const struct nvtx_look *look)
 	if (!memory || memory->levels[look->domain] >= (int32_t)RECORD_SHORT_LEVELS)
 		return 0;
 	entry = nvtx_recent_at(memory, number);
+	if (nvtx_window_is_awaited() && nvtx_window_counts(look->flags & NVTX_FLAG_REGISTERED, look->key)) {
+		/* It may have a number since a capture that did not count. */
+		if (nvtx_recent_is(entry, memory->life, look))
+			entry->key = NULL;
+		return 0;
+	}
 	return nvtx_recent_is(entry, memory->life, look) ? 1 : nvtx_recent_learn(entry, number, look);
 }
 
@@ -336,16 +342,14 @@ static inline int straight(void)
 	uint32_t gate = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 
 	/* The thread's own copy of the gate is that of a window in which it made events. */
-	return agent_likely(agent_tls.levels && attached == AGENT_ATTACHED &&
-			    gate == agent_memory()->window && (gate & RING_GATE_NVTX) &&
+	return agent_likely(attached == agent_tls.attached && gate == agent_tls.gate && (gate & RING_GATE_NVTX) &&
 			    agent_pages.session.clock == RING_CLOCK_TSC);
 }
 
 /* Recording is on, or this range turns it on. */
 static inline int is_push_recorded(uint32_t domain, int32_t type, union nvtx_message message)
 {
-	return agent_on(RING_GATE_NVTX) ||
-	       (nvtx_window_is_awaited() && nvtx_window_opens_by_push(domain, type, message));
+	return nvtx_window_is_awaited() ? nvtx_window_opens_by_push(domain, type, message) : agent_on(RING_GATE_NVTX);
 }
 
 static inline int has_message(const struct nvtx_attributes *attributes)
@@ -353,10 +357,10 @@ static inline int has_message(const struct nvtx_attributes *attributes)
 	return attributes && attributes->size >= sizeof(*attributes);
 }
 
-static inline int push_ex_opens(uint32_t domain, const struct nvtx_attributes *attributes)
+static inline int is_push_ex_recorded(uint32_t domain, const struct nvtx_attributes *attributes)
 {
-	return nvtx_window_is_awaited() && has_message(attributes) &&
-	       nvtx_window_opens_by_push(domain, attributes->message_type, attributes->message);
+	return has_message(attributes) ? is_push_recorded(domain, attributes->message_type, attributes->message) :
+					 agent_on(RING_GATE_NVTX);
 }
 
 static __attribute__((noinline)) int push_a_otherwise(const char *message)
@@ -443,7 +447,7 @@ static __attribute__((noinline)) int push_ex_otherwise(uint32_t domain,
 	uint64_t *record;
 	int prepared;
 
-	if (!agent_on(RING_GATE_NVTX) && !push_ex_opens(domain, attributes))
+	if (!is_push_ex_recorded(domain, attributes))
 		return NVTX_UNTRACKED;
 	if (!plain_attributes(domain, attributes))
 		return push_any(domain, attributes);
@@ -539,9 +543,9 @@ void nvtx_cost_pair(void)
 /* Whether a range that starts is recorded; NVTX_OPENS_OWN: its end closes the window. */
 static inline enum nvtx_opens start_is_recorded(uint32_t domain, int32_t type, union nvtx_message message)
 {
-	if (agent_on(RING_GATE_NVTX))
-		return NVTX_OPENS_ANOTHERS;
-	return nvtx_window_is_awaited() ? nvtx_window_opens(domain, type, message) : NVTX_OPENS_NOTHING;
+	if (nvtx_window_is_awaited())
+		return nvtx_window_opens(domain, type, message);
+	return agent_on(RING_GATE_NVTX) ? NVTX_OPENS_ANOTHERS : NVTX_OPENS_NOTHING;
 }
 
 static uint64_t start_event(uint32_t domain, const struct nvtx_event *event, enum nvtx_opens opens)

@@ -73,7 +73,6 @@ static struct nvtx_domain *create_domain(const struct nvtx_text *text)
 		domain = (struct nvtx_domain *)nvtx_insert(bucket, &fresh->node,
 							   offsetof(struct nvtx_domain, name));
 	}
-	nvtx_window_domain(domain);
 	define_domain(domain, text->cut);
 	return domain;
 }
@@ -139,7 +138,6 @@ static struct nvtx_string *register_flat(uint32_t domain, const struct flat_name
 	fresh->node.size = name->size;
 	fresh->id = agent_next_string_id();
 	arch_copy(fresh->text, name->bytes, name->size);
-	fresh->awaited = (uint32_t)nvtx_window_awaits(fresh->text, name->size);
 	node = nvtx_insert(bucket, &fresh->node, offsetof(struct nvtx_string, text));
 	return (struct nvtx_string *)node;
 }

@@ -63,7 +63,6 @@ struct nvtx_domain {
 struct nvtx_string {
 	struct nvtx_node node;
 	uint64_t id;
-	uint32_t awaited; /* the window may wait for a range of this name */
 	char text[];
 };
 
@@ -126,13 +125,13 @@ struct nvtx_seen {
 #define NVTX_OTHER_BUCKETS (1u << 12)
 
 struct nvtx_state {
+	_Atomic uint32_t used;         /* some library has got our functions */
 	_Atomic uint64_t lives;        /* threads that needed a number of their own */
 	_Atomic uint64_t resources;
 	_Atomic uint64_t dynamic_ids;  /* of schemas, scopes and counters */
 	_Atomic uint32_t cut_reported;
 	_Atomic uint32_t domains_reported;
 	_Atomic uint32_t times_reported;
-	_Atomic uint32_t awaited_domain; /* its id, once there is one of the name that the window waits for */
 	_Atomic uint64_t window_range;   /* the window lasts until this range's end; 0 = until none's */
 	_Atomic uint32_t window_gate;    /* of that window */
 	_Atomic uint32_t seen_looks;     /* at names while a window is waited for */
@@ -174,7 +173,7 @@ void nvtx_resource_define(uint32_t domain, uint64_t id, uint32_t type, uint64_t 
 /* True when definitions are kept; brings a forked child to life if need be. */
 static inline int nvtx_defining(void)
 {
-	return agent_on(RING_GATE_NVTX) || agent_attached();
+	return agent_on(RING_GATE_NVTX) || agent_attached() || agent_comes_again();
 }
 
 struct nvtx_definition {
@@ -191,6 +190,11 @@ int nvtx_define(const struct nvtx_definition *what, const void *fixed, uint32_t 
  * with nvtx_define_end(). */
 void *nvtx_define_begin(const struct nvtx_definition *what, uint32_t size);
 void nvtx_define_end(const struct nvtx_definition *what, void *body, uint32_t size);
+
+/* again.c: definitions that are kept for recordings to come, too. */
+int nvtx_is_kept(const struct nvtx_definition *what);
+void *nvtx_keep_begin(const struct nvtx_definition *what, uint32_t size);
+void nvtx_keep_end(void *body, uint32_t size);
 
 static inline uint32_t nvtx_domain_id(const struct nvtx_domain *domain)
 {
@@ -225,8 +229,8 @@ uint64_t nvtx_start_event(uint32_t domain, const struct nvtx_event *event);
 void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t time);
 void nvtx_mark_event(uint32_t domain, const struct nvtx_event *event);
 
-/* While a window is closed: whether a range is the one that opens it. It is open then, and belongs to this thread's
- * range unless another's was quicker, or its end is without meaning. */
+/* While a range is waited for: whether one that begins is recorded, because a window is open or it is the one that opens it. It is open
+ * then, and belongs to this thread's range unless another's was quicker, or its end is without meaning. */
 enum nvtx_opens { NVTX_OPENS_NOTHING, NVTX_OPENS_ANOTHERS, NVTX_OPENS_OWN };
 AGENT_COLD enum nvtx_opens nvtx_window_opens(uint32_t domain, int32_t type, union nvtx_message message);
 /* The same for a push, whose pop will be the end. */
@@ -235,9 +239,8 @@ AGENT_COLD int nvtx_window_opens_by_push(uint32_t domain, int32_t type, union nv
 AGENT_COLD int nvtx_window_popped(void);
 AGENT_COLD void nvtx_window_ended(void);
 AGENT_COLD void nvtx_window_is(uint64_t range);
-/* A domain or a registered string of this name has come. */
-void nvtx_window_domain(const struct nvtx_domain *domain);
-int nvtx_window_awaits(const char *name, uint32_t size);
+/* Whether ranges of this name, ASCII or a registered string, are steps that are counted. */
+AGENT_COLD int nvtx_window_counts(int registered, const void *name);
 
 static inline int nvtx_window_is_awaited(void)
 {

@@ -1,6 +1,7 @@
-/* Ranges that open the capture window (-c nvtx). While one is waited for, each range that begins is compared with its name: a
- * registered string knows since it was registered whether it is the one. A few of the other names are told to the
- * recorder, so that it can say what there was when none came. */
+/* Ranges that open the capture window (-c nvtx), or are steps that are counted (--schedule). While one is waited for, each range that
+ * begins is compared with its name, a registered string by its length first; a session may wait for another name with each capture. Of
+ * steps those in a window count, too: their name is kept out of the names that have a number (recent.h), so that the straight ways never
+ * see it. A few of the other names are told to the recorder, so that it can say what there was when none came. */
 #include "agent/nvtx/nvtx.h"
 #include "fmt/cuda_wire.h"
 
@@ -16,31 +17,56 @@ static int same_bytes(const char *a, const char *b, uint32_t size)
 	return 1;
 }
 
-int nvtx_window_awaits(const char *name, uint32_t size)
+static int is_digit(char c)
 {
-	const struct ring_session *session = &agent_pages.session;
-
-	return size && size == session->nvtx_range_size && size <= RING_NVTX_RANGE &&
-	       same_bytes(name, session->nvtx_range, size);
+	return c >= '0' && c <= '9';
 }
 
-void nvtx_window_domain(const struct nvtx_domain *domain)
+static int may_precede_number(char c)
 {
-	const struct ring_session *session = &agent_pages.session;
-	uint32_t size = domain->node.size;
-
-	if (size && size == session->nvtx_domain_size && size <= RING_NVTX_DOMAIN &&
-	    same_bytes(domain->name, session->nvtx_domain, size))
-		atomic_store_explicit(&nvtx_state.awaited_domain, domain->id, memory_order_relaxed);
+	return c == ' ' || c == '_' || c == '-' || c == '#' || c == ':';
 }
 
+/* "", "12", " 12", "#12" ..., up to `end` or a NUL. */
+static int is_number(const char *rest, const char *end)
+{
+	if (rest == end || !*rest)
+		return 1;
+	if (may_precede_number(*rest))
+		rest++;
+	if (rest == end || !is_digit(*rest))
+		return 0;
+	while (rest != end && is_digit(*rest))
+		rest++;
+	return rest == end || !*rest;
+}
+
+static int is_awaited_name(const char *name, uint32_t size)
+{
+	const struct ring_session *session = &agent_pages.session;
+	uint32_t awaited = session->nvtx_range_size;
+
+	if (!awaited || awaited > RING_NVTX_RANGE || size < awaited || !same_bytes(name, session->nvtx_range, awaited))
+		return 0;
+	return size == awaited || (session->nvtx_numbered && is_number(name + awaited, name + size));
+}
+
+/* Asked only where the name of the range is right. */
 static int is_awaited_domain(uint32_t domain, uint32_t wait)
 {
+	const struct ring_session *session = &agent_pages.session;
+	uint64_t key = (uint64_t)NVTX_NODE_DOMAIN << 32;
+	uint32_t hash, size = session->nvtx_domain_size;
+	const struct nvtx_domain *found;
+
 	if (wait & RING_NVTX_ANY_DOMAIN)
 		return 1;
-	if (agent_pages.session.nvtx_domain_size == 0)
-		return domain == 0;
-	return domain && domain == atomic_load_explicit(&nvtx_state.awaited_domain, memory_order_relaxed);
+	if (size == 0 || domain == 0 || size > RING_NVTX_DOMAIN)
+		return size == 0 && domain == 0;
+	hash = nvtx_hash(key, session->nvtx_domain, size);
+	found = (const struct nvtx_domain *)nvtx_find(&nvtx_state.others[hash % NVTX_OTHER_BUCKETS], key, hash,
+						      session->nvtx_domain, size, offsetof(struct nvtx_domain, name));
+	return found && found->id == domain;
 }
 
 /* Ends at the first byte that differs, which is most often the first. */
@@ -51,7 +77,9 @@ static int is_awaited_ascii(const char *name)
 
 	while (i < session->nvtx_range_size && name[i] == session->nvtx_range[i] && name[i])
 		i++;
-	return i == session->nvtx_range_size && name[i] == '\0';
+	if (i != session->nvtx_range_size)
+		return 0;
+	return name[i] == '\0' || (session->nvtx_numbered && is_number(name + i, NULL));
 }
 
 static int is_awaited_wide(const wchar_t *name)
@@ -59,10 +87,10 @@ static int is_awaited_wide(const wchar_t *name)
 	struct nvtx_text text = nvtx_text_wide(name);
 	char bytes[RING_NVTX_RANGE];
 
-	if (text.size != agent_pages.session.nvtx_range_size || text.size > sizeof(bytes))
+	if (text.size > sizeof(bytes))
 		return 0;
 	nvtx_text_put(bytes, &text);
-	return nvtx_window_awaits(bytes, text.size);
+	return is_awaited_name(bytes, text.size);
 }
 
 static int is_awaited(int32_t type, union nvtx_message message)
@@ -71,7 +99,7 @@ static int is_awaited(int32_t type, union nvtx_message message)
 	case NVTX_MESSAGE_ASCII:
 		return is_awaited_ascii(message.ascii);
 	case NVTX_MESSAGE_REGISTERED:
-		return (int)message.string->awaited;
+		return is_awaited_name(message.string->text, message.string->node.size);
 	case NVTX_MESSAGE_WIDE:
 		return is_awaited_wide(message.wide);
 	default:
@@ -186,16 +214,37 @@ static void keep_seen(uint32_t domain, int32_t type, union nvtx_message message)
 	look_at(domain, type, message);
 }
 
+int nvtx_window_counts(int registered, const void *name)
+{
+	if (!(atomic_load_explicit(&agent_pages.session.nvtx_wait, memory_order_relaxed) & RING_NVTX_STEPS))
+		return 0;
+	if (!registered)
+		return is_awaited_ascii(name);
+	return is_awaited_name(((const struct nvtx_string *)name)->text, ((const struct nvtx_string *)name)->node.size);
+}
+
+static enum nvtx_opens as_it_is(void)
+{
+	return agent_on(RING_GATE_NVTX) ? NVTX_OPENS_ANOTHERS : NVTX_OPENS_NOTHING;
+}
+
 enum nvtx_opens nvtx_window_opens(uint32_t domain, int32_t type, union nvtx_message message)
 {
 	uint32_t wait = atomic_load_explicit(&agent_pages.session.nvtx_wait, memory_order_relaxed);
+	enum nvtx_opens now = as_it_is();
 
-	if (!wait || type == NVTX_MESSAGE_NONE || !message.ascii || message.ascii == nvtx_cost_name)
-		return NVTX_OPENS_NOTHING;
+	if (!wait || (now == NVTX_OPENS_ANOTHERS && !(wait & RING_NVTX_STEPS)))
+		return now;
+	if (type == NVTX_MESSAGE_NONE || !message.ascii || message.ascii == nvtx_cost_name)
+		return now;
 	if (agent_likely(!is_awaited(type, message) || !is_awaited_domain(domain, wait))) {
 		if (wait & RING_NVTX_TELL)
 			keep_seen(domain, type, message);
-		return NVTX_OPENS_NOTHING;
+		return now;
+	}
+	if (wait & RING_NVTX_STEPS) {
+		agent_step();
+		return as_it_is();
 	}
 	if (!agent_ask_window(CAPTURE_START, CAPTURE_NVTX) || !agent_on(RING_GATE_NVTX))
 		return NVTX_OPENS_NOTHING;

@@ -14,13 +14,19 @@ enum define_file { FILE_FOUND_OPEN = 0, FILE_OPENED = 1, FILE_CLOSED = 2 };
 static _Atomic(uint32_t) next_file;
 static _Atomic(_Atomic uint32_t *) pages[PAGES]; /* by descriptor: id of the file; 0 = not known */
 
-/* A forked child's files have the same descriptors, but are told of as its own. */
-static void begin_in_child(void)
+/* A forked child's files have the same descriptors, but are told of as its own; so are those of another recording. */
+static void begin_anew(void)
 {
+	_Atomic uint32_t *page;
+
 	if (agent_likely(atomic_load_explicit(&agent_pages.files_known, memory_order_relaxed)))
 		return;
-	for (unsigned i = 0; i < PAGES; i++)
-		atomic_store_explicit(&pages[i], NULL, memory_order_relaxed);
+	for (unsigned i = 0; i < PAGES; i++) {
+		page = atomic_load_explicit(&pages[i], memory_order_acquire);
+		for (unsigned j = 0; page && j < PAGE_ENTRIES; j++)
+			if (atomic_load_explicit(&page[j], memory_order_relaxed))
+				atomic_store_explicit(&page[j], 0, memory_order_relaxed);
+	}
 	atomic_store_explicit(&agent_pages.files_known, 1, memory_order_relaxed);
 }
 
@@ -30,7 +36,7 @@ static _Atomic uint32_t *entry_of(long fd)
 
 	if (fd < 0 || fd >= (long)PAGES * PAGE_ENTRIES)
 		return NULL;
-	begin_in_child();
+	begin_anew();
 	page = atomic_load_explicit(&pages[fd / PAGE_ENTRIES], memory_order_acquire);
 	if (!page) {
 		page = agent_permanent(PAGE_ENTRIES * sizeof(*page));

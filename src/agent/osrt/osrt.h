@@ -61,8 +61,11 @@ static inline __attribute__((always_inline)) int osrt_on(void)
 	uint32_t attached = atomic_load_explicit(&agent_pages.attached, memory_order_relaxed);
 	uint32_t gate = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
 
-	if (agent_likely(attached & gate & RING_GATE_OSRT))
+	if (agent_likely(attached & gate & RING_GATE_OSRT)) {
+		if (agent_unlikely(agent_tls.attached != attached))
+			agent_new_window(attached, gate);
 		return 1;
+	}
 	return agent_unlikely(attached == 0) ? osrt_revive() : 0;
 }
 
@@ -105,11 +108,19 @@ AGENT_COLD void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t resu
 			    const long *arguments) OSRT_HIDDEN;
 AGENT_COLD void osrt_leave_outer(struct osrt_frame *frame) OSRT_HIDDEN;
 
+/* The thread has no ring, or the recording it has one in is over. */
+AGENT_COLD void osrt_end_elsewhere(struct osrt_frame *frame, int64_t result, unsigned role, const long *arguments) OSRT_HIDDEN;
+
 /* `arguments`: as many as the file's role speaks of. */
 static inline __attribute__((always_inline)) void osrt_end(struct osrt_frame *frame, int64_t result, unsigned role, const long *arguments)
 {
-	uint64_t end = agent_now();
+	uint64_t end;
 
+	if (agent_unlikely(!agent_thread_is_current())) {
+		osrt_end_elsewhere(frame, result, role, arguments);
+		return;
+	}
+	end = agent_now();
 	if (agent_unlikely(end - frame->start >= agent_pages.session.osrt_threshold) || osrt_files(role))
 		osrt_finish(frame, end, result, role, arguments);
 	frame->live = 0;

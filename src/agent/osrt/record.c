@@ -68,8 +68,9 @@ void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t result, unsigne
 	struct whole_record whole = { .call = { .time = end, .start = frame->start, .result = result } };
 	unsigned flags = 0;
 
-	/* A child forked by a signal handler comes back into its parent's call. */
-	if (!agent_attached())
+	/* A child forked by a signal handler comes back into its parent's call; a thread that waited for long may
+	 * come back into another recording. */
+	if (!agent_attached() || frame->start < agent_attached_since())
 		return;
 	if (osrt_files(role))
 		whole.file.file = osrt_file_after(frame, end, result, role, arguments, &whole.file.bytes);
@@ -78,6 +79,16 @@ void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t result, unsigne
 	if (end - frame->start >= agent_pages.session.osrt_stack_threshold && agent_write_stack(end, agent_pages.session.osrt_stack_size))
 		flags |= OSRT_FLAG_STACK;
 	write_call(frame, &whole, flags);
+}
+
+void osrt_end_elsewhere(struct osrt_frame *frame, int64_t result, unsigned role, const long *arguments)
+{
+	uint64_t end = agent_now();
+
+	if (!agent_tls.slot && end - frame->start >= agent_pages.session.osrt_threshold)
+		osrt_finish(frame, end, result, role, arguments);
+	frame->live = 0;
+	agent_tls.call = (uintptr_t)frame->outer;
 }
 
 _Static_assert(sizeof(struct agent_call) == sizeof(struct osrt_frame), "a call is its frame");

@@ -2,6 +2,7 @@
  *
  * The handler runs with all signals blocked, calls nothing outside the agent and makes no system call
  * but the one that wakes the recorder (a program may have forbidden itself the others). */
+#include <errno.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -72,18 +73,31 @@ static int signal_blocked(void)
 	return blocked >> (SAMPLE_SIGNAL - 1) & 1;
 }
 
-/* A timer for the calling thread; its ticks begin at once unless it blocks the signal. */
-static int make_timer(struct agent_sample_thread *mine)
+static int new_timer(long clock, int tid, int *ret)
 {
 	struct sigevent event = { .sigev_signo = SAMPLE_SIGNAL, .sigev_notify = SIGEV_THREAD_ID,
 				  .sigev_value = { .sival_ptr = (void *)&mark } };
-	int timer = 0;
-	long result;
 
-	event._sigev_un._tid = raw_gettid();
-	result = raw_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event, (long)&timer, 0, 0, 0);
+	event._sigev_un._tid = tid;
+	return (int)raw_syscall(SYS_timer_create, clock, (long)&event, (long)ret, 0, 0, 0);
+}
+
+int sample_make_timer(long clock, int tid, int *ret_timer)
+{
+	int result = new_timer(clock, tid, ret_timer);
+
+	if (result == 0)
+		set_timer(&(struct agent_sample_thread){ .timer = (uint32_t)*ret_timer + 1 }, sampling.period);
+	return result;
+}
+
+/* A timer for the calling thread; its ticks begin at once unless it blocks the signal. */
+static int make_timer(struct agent_sample_thread *mine)
+{
+	int timer = 0, result = new_timer(CLOCK_THREAD_CPUTIME_ID, raw_gettid(), &timer);
+
 	if (result < 0)
-		return (int)result;
+		return result;
 	mine->timer = (uint32_t)timer + 1;
 	mine->spent = 0;
 	mine->paused = 1;
@@ -134,6 +148,7 @@ static void delete_timers(void)
 	uint32_t position = 0;
 
 	delete_timer(&sampling.forked);
+	sample_late_leave();
 	while (agent_attached() && (memory = agent_each_memory(&position)))
 		delete_timer(&memory->sample);
 }
@@ -172,13 +187,30 @@ void sample_resume(void)
 		run_timer(mine);
 }
 
+/* A thread that was there before us takes its timer over. */
+static struct agent_sample_thread *adopt_late(uint32_t timer)
+{
+	struct agent_sample_thread *mine;
+
+	/* What it has may be of a recording that is over. */
+	if (!agent_thread_is_current())
+		agent_forget_thread();
+	mine = this_thread();
+	if ((mine && mine->timer) || !sample_is_late(timer))
+		return mine;
+	mine = this_thread_with_slot();
+	if (mine)
+		*mine = (struct agent_sample_thread){ .timer = timer, .next = sampling.period, .counted = cpu_time() };
+	return mine;
+}
+
 /* A forked child joins the recording at its first tick: most run another program before. */
 static struct agent_sample_thread *adopt(const siginfo_t *info)
 {
 	struct agent_sample_thread *mine;
 
 	if (!sampling.forked.timer || sampling.forked.timer != (uint32_t)info->si_timerid + 1)
-		return this_thread();
+		return agent_comes_again() && agent_attached() ? adopt_late((uint32_t)info->si_timerid + 1) : this_thread();
 	if (!agent_attached() && !agent_revive(0))
 		return NULL;
 	mine = this_thread_with_slot();
@@ -324,27 +356,33 @@ static void find_stack(struct agent_sample_thread *mine, size_t size)
 								   mine->stack_end;
 }
 
+/* The calling thread has the first timer. */
+static int start_here(void)
+{
+	struct agent_sample_thread *mine = this_thread_with_slot();
+
+	if (mine && raw_gettid() == raw_getpid())
+		find_main_stack(mine);
+	return mine ? make_timer(mine) : -EAGAIN;
+}
+
 void agent_sample_start(void)
 {
 	const struct ring_session *session = &agent_pages.session;
 	size_t frame = getauxval(51 /* AT_MINSIGSTKSZ */);
-	struct agent_sample_thread *mine;
 
 	if (!(session->modules & RING_GATE_SAMPLE) || session->sample_hz == 0 ||
 	    session->sample_hz > SECOND)
 		return;
-	mine = this_thread_with_slot();
-	if (!mine)
-		return;
 	sampling.period = SECOND / session->sample_hz;
 	sampling.smallest_stack = (frame ? frame : USUAL_SIGNAL_FRAME) + STACK_BESIDES_FRAME;
-	if (raw_gettid() == raw_getpid())
-		find_main_stack(mine);
-	if (sample_install(on_signal) < 0 || make_timer(mine) < 0) {
+	if (sample_install(on_signal) < 0 || (!agent_comes_again() && start_here() < 0)) {
 		agent_diagnose(DIAGNOSTIC_WARNING, "No samples of this process: the kernel gives no timers.");
 		return;
 	}
 	atomic_store(&sampling.running, 1);
+	if (agent_comes_again())
+		sample_late_start();
 }
 
 void agent_sample_forked(void)

@@ -25,6 +25,10 @@ static uint64_t sampled_ns(const struct perf *p)
 		if (p->cpus[i].fds[PERF_KIND_SAMPLE] >= 0 &&
 		    read(p->cpus[i].fds[PERF_KIND_SAMPLE], &counter, sizeof(counter)) == sizeof(counter))
 			sum += counter.running;
+	for (size_t i = 0; i < p->tasks.count; i++)
+		if (p->tasks.events[i].kind == PERF_KIND_SAMPLE &&
+		    read(p->tasks.events[i].fd, &counter, sizeof(counter)) == sizeof(counter))
+			sum += counter.running;
 	return sum;
 }
 
@@ -32,7 +36,8 @@ static uint64_t sampled_ns(const struct perf *p)
  * a CPU is idle, no sample is what there should be. */
 static double wanted_samples(const struct perf *p)
 {
-	if (!p->way.samples || !p->way.frequency || p->way.user_only || p->way.scope != SCOPE_PROCESS_TREE)
+	if (!p->way.samples || !p->way.frequency || p->way.user_only || p->way.scope != SCOPE_PROCESS_TREE ||
+	    p->tasks.doubled)
 		return 0;
 	return (double)sampled_ns(p) / 1e9 * (double)p->options->frequency;
 }

@@ -22,9 +22,10 @@
 /* What a ring must hold: the drain thread may come late. */
 #define RING_MS 120
 #define MAX_CPUS 8192
-#define MANY_FILES 65536
+#define MANY_FILES (1u << 20)
+#define ENOUGH_FILES (1u << 16)
 
-static int open_event(struct perf_event_attr *attr, int pid, int cpu)
+int perf_open_event(struct perf_event_attr *attr, int pid, int cpu)
 {
 	struct rlimit files;
 	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -32,10 +33,14 @@ static int open_event(struct perf_event_attr *attr, int pid, int cpu)
 	if (fd >= 0 || errno != EMFILE)
 		return fd >= 0 ? fd : -errno;
 	/* Several per CPU: more than a default limit has room for. Only the privileged can raise it. */
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < MANY_FILES) {
-		files.rlim_cur = files.rlim_max = MANY_FILES;
-		setrlimit(RLIMIT_NOFILE, &files);
-		fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	for (rlim_t many = MANY_FILES; many >= ENOUGH_FILES && fd < 0; many /= 4) {
+		if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_max >= many)
+			break;
+		files.rlim_cur = files.rlim_max = many;
+		if (setrlimit(RLIMIT_NOFILE, &files) == 0)
+			fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		else
+			errno = EMFILE;
 	}
 	return fd >= 0 ? fd : -errno;
 }
@@ -98,7 +103,9 @@ static int is_of_system(const struct perf *p, const struct perf_event_attr *attr
 
 static int event_pid(const struct perf *p, const struct perf_event_attr *attr)
 {
-	return is_of_system(p, attr) ? -1 : (int)p->target;
+	if (is_of_system(p, attr))
+		return -1;
+	return (int)(p->tasks.first ? p->tasks.first : p->target);
 }
 
 static void set_scope(const struct perf *p, struct perf_event_attr *attr)
@@ -106,6 +113,7 @@ static void set_scope(const struct perf *p, struct perf_event_attr *attr)
 	int at_exec = attr->disabled && p->at_exec && p->way.scope == SCOPE_PROCESS_TREE;
 
 	attr->inherit = !is_of_system(p, attr);
+	attr->inherit_thread = attr->inherit && p->only_threads;
 	attr->enable_on_exec = at_exec && attr->inherit;
 	/* What is not of the target cannot wait for its exec. */
 	if (at_exec && !attr->inherit)
@@ -119,7 +127,7 @@ static int try_event(const struct perf *p, struct perf_event_attr *attr)
 	int fd;
 
 	set_scope(p, attr);
-	fd = open_event(attr, event_pid(p, attr), p->cpus[0].cpu);
+	fd = perf_open_event(attr, event_pid(p, attr), p->cpus[0].cpu);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
@@ -246,12 +254,12 @@ static int map_ring(struct perf_cpu *c, size_t size)
 static int open_kind(struct perf *p, struct perf_cpu *c, enum perf_kind kind, size_t size)
 {
 	uint64_t id;
-	int fd = open_event(&p->attrs[kind], event_pid(p, &p->attrs[kind]), c->cpu);
+	int fd = perf_open_event(&p->attrs[kind], event_pid(p, &p->attrs[kind]), c->cpu);
 
 	if (fd < 0)
 		return fd;
 	c->fds[kind] = fd;
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 || idmap_put(&p->kinds, id, kind) < 0)
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 || idmap_put(&p->kinds, id, PERF_SOURCE(kind, p->tasks.first)) < 0)
 		return -errno;
 	if (c->owner >= 0)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->owner) < 0 ? -errno : 0;
@@ -375,6 +383,12 @@ int perf_open_all(struct perf *p, struct error *why)
 	p->affordable.stack_size = affordable_stack(p);
 	p->options = &p->affordable;
 	result = settle(p, why);
+	if (result == -EINVAL && p->only_threads) {
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "Processes that the program starts from now on are recorded, too: leaving them out takes Linux 5.13.");
+		p->only_threads = 0;
+		result = settle(p, why);
+	}
 	if (is_refusal(result) && p->way.scope == SCOPE_SYSTEM_WIDE) {
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "Only the program and its children are recorded, not the whole system: kernel.perf_event_paranoid "

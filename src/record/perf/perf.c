@@ -34,7 +34,8 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 {
 	*p = (struct perf){
 		.session = s, .options = &options->cpu, .target = target, .poller_stop = -1,
-		.at_exec = options->delay_ns == 0 && !options->interactive,
+		.at_exec = options->delay_ns == 0 && !options->interactive && !options->attach_pid,
+		.only_threads = options->attach_pid && !options->children, .tasks.children = options->children,
 		.way = { .scope = wanted_scope(options), .backtrace = options->cpu.backtrace,
 			 .samples = options->cpu.sample != SCOPE_NONE,
 			 .switches = options->cpu.switches != SCOPE_NONE },
@@ -43,7 +44,7 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 		p->way.backtrace = BACKTRACE_DWARF;
 	if (p->way.scope == SCOPE_NONE)
 		return 0;
-	if (perf_open_all(p, why) < 0) {
+	if ((options->attach_pid && perf_tasks_find(p, why) < 0) || perf_open_all(p, why) < 0) {
 		if (p->way.switches && !p->way.samples)
 			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 					 "Switches are not recorded: perf events are refused (%s). 'sonde doctor' says what "
@@ -56,6 +57,8 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 	s->roster.whole_system = p->way.scope == SCOPE_SYSTEM_WIDE;
 	s->roster.target_pid = target;
 	p->heap = calloc(p->cpu_count, sizeof(struct perf_cpu *));
+	if (options->attach_pid)
+		perf_tasks_open(p);
 	return 0;
 }
 
@@ -80,6 +83,7 @@ void perf_window(struct perf *p, int open)
 			if (p->cpus[i].fds[kind] >= 0)
 				ioctl(p->cpus[i].fds[kind],
 				      open ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	perf_tasks_window(p, open);
 	if (open)
 		sched_source_window(p, 1, raw_now());
 }
@@ -87,7 +91,7 @@ void perf_window(struct perf *p, int open)
 static void take_lost(struct perf *p, const struct perf_event_header *header,
 		      const struct perf_stamp *stamp)
 {
-	uint64_t kind = idmap_get(&p->kinds, stamp->id);
+	uint64_t kind = PERF_SOURCE_KIND(idmap_get(&p->kinds, stamp->id));
 	uint64_t count;
 
 	if (perf_event_lost(header, &count) < 0) {
@@ -117,7 +121,7 @@ static void take_seen(struct perf *p, const struct perf_stamp *stamp, int64_t ti
 static int take_by_kind(struct perf *p, const struct perf_event_header *header,
 			const struct perf_stamp *stamp, int64_t time)
 {
-	switch (idmap_get(&p->kinds, stamp->id)) {
+	switch (PERF_SOURCE_KIND(idmap_get(&p->kinds, stamp->id))) {
 	case PERF_KIND_SAMPLE:
 		perf_take_sample(p, header, stamp, time);
 		take_seen(p, stamp, time);
@@ -146,6 +150,8 @@ static int take_record(struct perf *p, const struct perf_event_header *header,
 	int64_t time = (int64_t)stamp->time - p->session->time.start;
 
 	sched_source_reach(p, (int64_t)stamp->time);
+	if (header->type != PERF_RECORD_LOST && perf_tasks_is_copy(p, stamp))
+		return 0;
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
 		return take_by_kind(p, header, stamp, time);
@@ -227,6 +233,7 @@ void perf_finish_copy(struct perf *p)
 void perf_release(struct perf *p)
 {
 	perf_stop_poller(p);
+	perf_tasks_release(p);
 	perf_close_all(p);
 	sched_source_release(p);
 	free(p->heap);

@@ -15,6 +15,7 @@
 #include "record/perf/ring.h"
 #include "record/perf/sched_source.h"
 #include "record/profile_options.h"
+#include "record/tree.h"
 
 struct session;
 struct ring_doorbell;
@@ -41,6 +42,30 @@ struct perf_way {
 	int64_t period;
 };
 
+/* Events on threads that were there before (tasks.c), beside those of the first, which are in perf_cpu. */
+struct perf_task_event {
+	int fd;
+	uint8_t kind;
+};
+
+struct perf_tasks {
+	struct tree found;          /* until all have their events */
+	int children;               /* processes below the target count */
+	uint32_t first;             /* tid; 0: the target has not run yet */
+	struct perf_task_event *events;
+	size_t count;
+	size_t cap;
+	struct idmap opened;        /* tid -> 1 */
+	int doubled;                /* a thread may have two events of a kind */
+	struct idmap sources;       /* (tid, CPU, kind) -> the event whose records are taken */
+	uint32_t refused;           /* threads */
+	int refusal;                /* negative errno of the last */
+};
+
+/* Values of perf.kinds: what kind of event it is, and of which thread. */
+#define PERF_SOURCE(kind, tid) ((uint64_t)(tid) << 8 | (uint64_t)(kind))
+#define PERF_SOURCE_KIND(source) ((source) & 0xff)
+
 struct perf {
 	struct session *session;
 	const struct cpu_options *options;
@@ -48,11 +73,13 @@ struct perf {
 	uint32_t target;
 	struct perf_way way;
 	int at_exec;                      /* the first window opens with the target's program */
+	int only_threads;                 /* processes below the target are not followed */
+	struct perf_tasks tasks;
 	struct perf_event_attr attrs[PERF_KINDS];
 	struct perf_cpu *cpus;
 	uint32_t cpu_count;
 	struct sched_source sched;
-	struct idmap kinds;               /* event id -> enum perf_kind */
+	struct idmap kinds;               /* event id -> PERF_SOURCE() */
 	struct perf_cpu **heap;           /* the CPUs with something to read, oldest first */
 	uint32_t heap_count;
 	pthread_t poller;
@@ -68,8 +95,8 @@ struct perf {
 	uint64_t backtrace_turn;          /* for samples_per_backtrace */
 };
 
-/* Opens what the options ask for, on the target (which has not executed its program yet) or on
- * all processes. Returns 1 when samples are asked for and perf cannot take them: `why` says what
+/* Opens what the options ask for, on the target (which has not executed its program yet, unless they say that it
+ * runs already) or on all processes. Returns 1 when samples are asked for and perf cannot take them: `why` says what
  * the kernel answered. Diagnostics for all that is less than asked go to the report. */
 int perf_begin(struct perf *p, struct session *s, const struct profile_options *options,
 	       uint32_t target, struct error *why);
@@ -92,9 +119,19 @@ void perf_release(struct perf *p);
 
 /* open.c */
 int perf_open_all(struct perf *p, struct error *why);
+/* A descriptor or a negative errno. */
+int perf_open_event(struct perf_event_attr *attr, int pid, int cpu);
 /* Whether the kernel would open it, on the first CPU: 0 or negative errno. */
 int perf_try_event(const struct perf *p, struct perf_event_attr *attr);
 void perf_close_all(struct perf *p);
+/* tasks.c: a target that runs already. Finds its threads; 0 or a negative errno. */
+int perf_tasks_find(struct perf *p, struct error *why);
+/* Opens events on all of them, and says who they are. */
+void perf_tasks_open(struct perf *p);
+void perf_tasks_window(const struct perf *p, int open);
+/* Whether another event tells the same of this thread. */
+int perf_tasks_is_copy(struct perf *p, const struct perf_stamp *stamp);
+void perf_tasks_release(struct perf *p);
 /* poll.c */
 void perf_stop_poller(struct perf *p);
 /* samples.c */

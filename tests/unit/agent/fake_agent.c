@@ -88,7 +88,6 @@ static int next_chunk(void)
 		slot_index = slots++;
 	}
 	last_chunk = chunk;
-	agent_tls.chunk = &chunk->chunk;
 	agent_tls.write = chunk->chunk.data;
 	agent_tls.end = chunk->chunk.data + RING_CHUNK_DATA;
 	return 0;
@@ -100,15 +99,19 @@ static struct agent_thread_memory *new_memory(void)
 
 	memset(memory, 0, sizeof(*memory));
 	memory->life = 1;
-	memory->window = agent_pages.session.gate;
+	agent_tls.attached = agent_pages.attached;
+	agent_tls.gate = agent_pages.session.gate;
 	return memory;
 }
 
-void agent_new_window(uint32_t gate)
+void agent_new_window(uint32_t attached, uint32_t gate)
 {
+	if (!agent_tls.levels)
+		return;
+	agent_tls.attached = attached;
+	agent_tls.gate = gate;
 	memset(agent_memory()->levels, 0, sizeof(agent_memory()->levels));
 	agent_tls.ranges = 0;
-	agent_memory()->window = gate;
 	agent_memory()->capture = 0;
 }
 
@@ -142,9 +145,19 @@ void *agent_begin_slow(uint32_t size)
 	return begin(size);
 }
 
-void *agent_begin_definition(uint32_t size)
+int agent_comes_again(void)
+{
+	return fake_agent.comes_again;
+}
+
+void *agent_begin_patiently(uint32_t size)
 {
 	return begin(size);
+}
+
+void *agent_begin_definition(uint32_t size)
+{
+	return agent_attached() ? begin(size) : NULL;
 }
 
 uint64_t agent_next_string_id(void)
@@ -195,7 +208,7 @@ void agent_measure_cost(void (*pair)(void))
 	struct agent_thread_memory *memory = new_memory();
 	struct fake_chunk scratch;
 
-	agent_tls = (struct agent_tls){ .write = scratch.chunk.data, .chunk = &scratch.chunk,
+	agent_tls = (struct agent_tls){ .write = scratch.chunk.data, .attached = agent_tls.attached, .gate = agent_tls.gate,
 					.end = scratch.chunk.data + RING_CHUNK_DATA, .levels = memory->levels };
 	pair();
 	free(memory);
@@ -279,4 +292,11 @@ int agent_ask_window(uint32_t request, uint32_t source)
 	else
 		agent_pages.session.gate = 0;
 	return 1;
+}
+
+void agent_step(void)
+{
+	unsigned step = fake_agent.steps++;
+
+	agent_pages.session.gate = fake_agent.recorded_steps >> step & 1 ? ring_gate(RING_GATE_NVTX, 1) : 0;
 }

@@ -12,11 +12,14 @@ struct fake_agent {
 	_Atomic uint64_t refused, dropped, unmatched, diagnostics;
 	_Atomic int64_t chunks_left;     /* -1 = no limit */
 	_Atomic int no_slots;
+	int comes_again;
 	int recycle;
 	_Atomic uint64_t revived, measured;
 	int deaf;                        /* nobody answers when a window is asked for */
 	int others;                      /* another thread's window opens */
 	unsigned asked_start, asked_stop;
+	unsigned steps;                  /* counted */
+	uint32_t recorded_steps;         /* a bit for each of the first 32 in which the window is open */
 	char last_diagnostic[512];
 };
 

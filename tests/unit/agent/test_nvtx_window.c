@@ -17,7 +17,6 @@ static void await(const char *range, const char *domain, uint32_t how)
 	fake_agent_reset();
 	memset(nvtx_state.seen, 0, sizeof(nvtx_state.seen));
 	nvtx_state.seen_looks = 0;
-	nvtx_state.awaited_domain = 0;
 	session->gate = 0;
 	session->nvtx_wait = RING_NVTX_ARMED | how;
 	session->nvtx_range_size = (uint32_t)strlen(range);
@@ -32,6 +31,7 @@ static int stop_waiting(void **state)
 	agent_pages.session.nvtx_wait = 0;
 	agent_pages.session.nvtx_range_size = 0;
 	agent_pages.session.nvtx_domain_size = 0;
+	agent_pages.session.nvtx_numbered = 0;
 	return 0;
 }
 
@@ -268,6 +268,72 @@ static void other_names_are_told_once(void **state)
 	assert_null(strstr(all, "number 2"));
 }
 
+static void await_steps(const char *range, uint32_t recorded)
+{
+	await(range, "", RING_NVTX_STEPS);
+	agent_pages.session.nvtx_numbered = 1;
+	fake_agent.recorded_steps = recorded;
+}
+
+/* In a window, too, and though all names have been used before. */
+static void every_begin_is_a_step(void **state)
+{
+	struct nvtx_attributes event = with_text("step");
+	unsigned i;
+
+	(void)state;
+	await_steps("step", 0x1c);
+	for (i = 0; i < 8; i++) {
+		if (i % 2)
+			nvtx_range_push_a("step");
+		else
+			nvtx_range_push_ex(&event);
+		for (int k = 0; k < 5; k++) {
+			nvtx_range_push_a("within");
+			nvtx_range_pop();
+		}
+		nvtx_range_pop();
+		assert_int_equal(fake_agent.steps, i + 1);
+	}
+	assert_int_equal(pushes(), 3 * 6);
+	assert_int_equal(count(RECORD_NVTX_POP), 3 * 6);
+	assert_int_equal(fake_agent.asked_start + fake_agent.asked_stop, 0);
+	nvtx_range_start_a("step");
+	nvtx_range_push_w(L"step");
+	assert_int_equal(fake_agent.steps, i + 2);
+}
+
+static void numbers_behind_the_name(void **state)
+{
+	static const char *const steps[] = { "step", "step12", "step 12", "step_12", "step-1", "step#0", "step:7", "step 000" };
+	static const char *const others[] = { "ste", "steps", "step ", "step #1", "step 1a", "step 1 2", "step_", "step  1", "step.1", "1step", "" };
+	struct nvtx_attributes event = with_text(NULL);
+	wchar_t wide[32];
+
+	(void)state;
+	for (uint32_t recorded = 0; recorded <= 1; recorded++) {
+		await_steps("step", recorded ? ~0u : 0);
+		agent_pages.session.gate = recorded ? ring_gate(RING_GATE_NVTX, 1) : 0;
+		for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+			nvtx_range_push_a(others[i]);
+			swprintf(wide, 32, L"%s", others[i]);
+			nvtx_range_push_w(wide);
+			event.message_type = NVTX_MESSAGE_REGISTERED;
+			event.message.string = nvtx_register_string_a(NULL, others[i]);
+			nvtx_range_push_ex(&event);
+		}
+		assert_int_equal(fake_agent.steps, 0);
+	}
+	for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		nvtx_range_push_a(steps[i]);
+		swprintf(wide, 32, L"%s", steps[i]);
+		nvtx_range_push_w(wide);
+		event.message.string = nvtx_register_string_a(NULL, steps[i]);
+		nvtx_range_push_ex(&event);
+		assert_int_equal(fake_agent.steps, 3 * i + 3);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +347,8 @@ int main(void)
 		cmocka_unit_test_teardown(nobody_answers, stop_waiting),
 		cmocka_unit_test_teardown(cost_is_measured_with_the_gate_closed, stop_waiting),
 		cmocka_unit_test_teardown(other_names_are_told_once, stop_waiting),
+		cmocka_unit_test_teardown(every_begin_is_a_step, stop_waiting),
+		cmocka_unit_test_teardown(numbers_behind_the_name, stop_waiting),
 	};
 
 	return cmocka_run_group_tests_name("nvtx_window", tests, NULL, NULL);

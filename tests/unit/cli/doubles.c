@@ -38,6 +38,11 @@ int record_run(const struct profile_options *options, struct record_result *ret,
 	return 0;
 }
 
+int record_attach(const struct profile_options *options, struct record_result *ret, struct error *err)
+{
+	return record_run(options, ret, err);
+}
+
 int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
 		   struct error *err)
 {

@@ -53,7 +53,7 @@ static void check_texts(const struct command *command, const struct option_spec 
 	if (!spec->help || strlen(spec->help) < 5 || !spec->tag || !*spec->tag)
 		fail_msg("sonde %s --%s is not explained", command->name, spec->name);
 	assert_null(strchr(spec->tag, '='));
-	if (spec->bare && option_match(values, spec->bare, strlen(spec->bare)) < 0)
+	if (spec->bare && values && option_match(values, spec->bare, strlen(spec->bare)) < 0)
 		fail_msg("--%s: the bare value is not a value", spec->name);
 	if (spec->type == OPTION_CHOICE && shown && option_match(values, shown, strlen(shown)) < 0)
 		fail_msg("--%s: the default is not a value", spec->name);

@@ -326,10 +326,10 @@ static void dropped_segment(void **state)
 	for (size_t i = 0; i < count; i++) {
 		memcpy(&h, data + offsets[i], sizeof(h));
 		if (h.segment == 1 && !(h.flags & BLOCK_META)) {
-			dropped += h.kind == BLOCK_GROUP ? h.first : 0;
+			dropped += h.kind == BLOCK_GROUP && h.table != TABLE_LOD ? h.first : 0;
 			continue;
 		}
-		kept += h.kind == BLOCK_GROUP ? h.first : 0;
+		kept += h.kind == BLOCK_GROUP && h.table != TABLE_LOD ? h.first : 0;
 		memcpy(copy + size_kept, data + offsets[i], block_span(&h));
 		size_kept += block_span(&h);
 	}

@@ -251,6 +251,7 @@ static void levels_of_detail(void **state)
 	uint64_t name = report_string(w, "short", 5), longest = report_string(w, "long", 4);
 	int64_t *level, *busy, *rows, *names, *longs, time = 0;
 	int64_t sum[4] = { 0 }, covered[4] = { 0 }, total = 0;
+	size_t count, of_level[4] = { 0 };
 	struct report *r;
 
 	for (uint32_t i = 0; i < 16384 * 20; i++, time += 10) {
@@ -267,23 +268,75 @@ static void levels_of_detail(void **state)
 	rows = whole_column(r, TABLE_LOD, COLUMN_LOD_ROWS, NULL);
 	names = whole_column(r, TABLE_LOD, COLUMN_LOD_NAME, NULL);
 	longs = whole_column(r, TABLE_LOD, COLUMN_LOD_LONGEST, NULL);
-	assert_int_equal(report_row_count(r, TABLE_LOD), 20 + 2 + 1);
-	for (size_t i = 0; i < 23; i++) {
-		assert_in_range(level[i], 1, 3);
+	count = report_row_count(r, TABLE_LOD);
+	for (size_t i = 0; i < count; i++) {
+		assert_in_range(level[i], 0, 3);
 		sum[level[i]] += busy[i];
 		covered[level[i]] += rows[i];
+		of_level[level[i]]++;
 	}
-	for (int i = 1; i <= 3; i++) {
-		assert_int_equal(sum[i], total);
+	assert_int_equal(of_level[1], 20);
+	assert_int_equal(of_level[2], 2);
+	assert_int_equal(of_level[3], 1);
+	for (int i = 0; i <= 3; i++)
 		assert_int_equal(covered[i], 16384 * 20);
-	}
-	assert_int_equal(longs[22], 5000);
-	assert_int_equal(names[22], longest);
+	for (int i = 1; i <= 3; i++)
+		assert_int_equal(sum[i], total);
+	assert_int_equal(longs[count - 1], 5000);
+	assert_int_equal(names[count - 1], longest);
 	free(level);
 	free(busy);
 	free(rows);
 	free(names);
 	free(longs);
+	report_close(r);
+}
+
+/* Level 0 against what the rows come to, bucket by bucket. */
+static void details_by_time(void **state)
+{
+	struct report_writer *w = open_writer(*state);
+	uint64_t name = report_string(w, "x", 1), seed = 11;
+	int64_t *width, *start, *busy, *rows, *longs, *at, *row, starts[5000], ends[5000], time = -12345;
+	struct report *r;
+
+	for (uint32_t i = 0; i < 5000; i++) {
+		starts[i] = time += (int64_t)(next_random(&seed) % 100);
+		ends[i] = time += (int64_t)(next_random(&seed) % (i % 500 == 7 ? 100000 : 50));
+		add_slice(w, 1, starts[i], ends[i], name);
+	}
+	assert_int_equal(report_writer_finish(w, NULL), 0);
+	r = open_report(*state);
+	width = whole_column(r, TABLE_LOD, COLUMN_LOD_WIDTH, NULL);
+	start = whole_column(r, TABLE_LOD, COLUMN_LOD_START, NULL);
+	busy = whole_column(r, TABLE_LOD, COLUMN_LOD_BUSY, NULL);
+	rows = whole_column(r, TABLE_LOD, COLUMN_LOD_ROWS, NULL);
+	longs = whole_column(r, TABLE_LOD, COLUMN_LOD_LONGEST, NULL);
+	at = whole_column(r, TABLE_LOD, COLUMN_LOD_AT, NULL);
+	row = whole_column(r, TABLE_LOD, COLUMN_LOD_ROW, NULL);
+	for (size_t b = 0; b < report_row_count(r, TABLE_LOD); b++) {
+		int64_t sum = 0, begins = 0, is_long = -1, from, to;
+
+		if (!width[b])
+			continue;
+		assert_int_equal(start[b] % width[b], 0);
+		for (int i = 0; i < 5000; i++) {
+			from = starts[i] > start[b] ? starts[i] : start[b];
+			to = ends[i] < start[b] + width[b] ? ends[i] : start[b] + width[b];
+			sum += to > from ? to - from : 0;
+			if (starts[i] < start[b] || starts[i] >= start[b] + width[b])
+				continue;
+			begins++;
+			is_long = ends[i] - starts[i] >= width[b] ? i : is_long;
+		}
+		assert_int_equal(rows[b], begins);
+		assert_in_range(busy[b] - sum + width[b] / 1024 + 1, 0, width[b] / 512 + 2);
+		assert_int_equal(longs[b], is_long < 0 ? 0 : ends[is_long] - starts[is_long]);
+		assert_int_equal(at[b], is_long < 0 ? 0 : starts[is_long]);
+		assert_int_equal(row[b], is_long < 0 ? 0 : is_long);
+	}
+	for (size_t i = 0; i < 7; i++)
+		free((int64_t *[]){ width, start, busy, rows, longs, at, row }[i]);
 	report_close(r);
 }
 
@@ -331,6 +384,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(order_is_kept, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(columns_alone, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(levels_of_detail, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(details_by_time, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(many_tiny_tracks, folder_setup, folder_teardown),
 	};
 

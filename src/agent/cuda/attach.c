@@ -1,0 +1,102 @@
+/* A program that is attached to: CUPTI is there while it is recorded. At the end it is left where its makers ask for that, at the end
+ * of a call of the program's; one that makes no calls has it until it makes one, or is attached to again. */
+#include <time.h>
+
+#include "agent/core/syscalls.h"
+#include "agent/cuda/decode.h"
+#include "agent/cuda/life.h"
+#include "agent/cuda/names.h"
+#include "agent/cuda/resources.h"
+
+#define MS 1000000ll
+#define PATIENCE (2000 * MS)
+/* For a call of the program's. */
+#define CALL_MS 300u
+
+static void (*begin)(void);
+
+/* It may be there still from the last time: then it is prepared for another recorder. */
+static int take(void)
+{
+	int result = 0;
+
+	if (!cuda_take_turn(PATIENCE))
+		return -1;
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED) {
+		cuda_away_cancel();
+		cuda_activities_tell_again();
+		cuda_activities_prepare();
+		cuda_capture_prepare();
+	} else {
+		result = cuda_take();
+	}
+	cuda_give_turn();
+	return result;
+}
+
+static void begin_again(void)
+{
+	cuda_names_forget();
+	cuda_devices_forget();
+	cuda_agent.core->cuda_is(RING_CUDA_HERE);
+	atomic_fetch_and(&cuda_life.holds, ~(uint32_t)(CUDA_HOLD_DETACHED | CUDA_HOLD_SILENCE));
+	if (take() < 0)
+		return;
+	if (cuda_watch_start() != 0) {
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is not recorded: no thread could be started.");
+		return;
+	}
+	cuda_follow();
+}
+
+static void enter(void)
+{
+	if (!cuda_life.pid)
+		begin();
+	else if (cuda_life.pid == (uint32_t)raw_getpid() && cuda_watch_stop())
+		begin_again();
+}
+
+static void wait_for_call(void)
+{
+	uint64_t until = cuda_milliseconds() + CALL_MS;
+	const struct timespec pause = { .tv_nsec = MS };
+
+	while (atomic_load(&cuda_life.leaving) && cuda_milliseconds() < until)
+		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+}
+
+static void leave(void)
+{
+	if (cuda_life.pid != (uint32_t)raw_getpid() ||
+	    atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_DETACHED) & CUDA_HOLD_DETACHED)
+		return;
+	cuda_follow();
+	cuda_watch_stop();
+	if (!cuda_is_ours() || !cuda_take_turn(PATIENCE))
+		return;
+	cuda_activities_flush(1);
+	cuda_agent.core->cuda_is(RING_CUDA_HERE); /* that was all */
+	cuda_activities_stop_unified();
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED && cuda_agent.cupti.cuptiFinalize) {
+		atomic_store(&cuda_life.made_at, 0);
+		cuda_away_begin();
+	}
+	cuda_give_turn();
+	wait_for_call();
+}
+
+/* What callbacks tell of when it happens has happened before. */
+static void ready(void)
+{
+	if (cuda_is_ours() && cuda_devices_look())
+		cuda_activities_driver_ready();
+}
+
+void cuda_attach_prepare(void (*how_to_begin)(void))
+{
+	static const struct agent_attach_listener listener = { enter, leave, ready };
+
+	begin = how_to_begin;
+	cuda_agent.core->on_attach(&listener);
+}

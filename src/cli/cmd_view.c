@@ -1,0 +1,237 @@
+/* sonde view: reports in a browser. Called as nsys-ui, the same. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/nsys_link.h"
+#include "cli/open_report.h"
+#include "view/guard.h"
+#include "view/view.h"
+
+struct view_fields {
+	int64_t port;
+	bool no_open;
+	const char *bind;
+	const char *web_folder;
+};
+
+#define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct view_fields, field)
+
+static const struct option_spec view_specs[] = {
+	{ .name = "port", FIELD(INTEGER, port), .initial = "-1", .shown = "7300, or the next that is free", .min = -1, .max = 65535,
+	  .arg = "number", .tag = "server", .help = "Listen on this port; 0 takes any that is free." },
+	{ .name = "no-open", FIELD(BOOL, no_open), .initial = "false", .bare = "true", .tag = "server",
+	  .help = "Do not open a browser, only print the address." },
+	{ .name = "bind", FIELD(TEXT, bind), .arg = "address", .tag = "server", .shown = "127.0.0.1",
+	  .help = "Listen on this address. Whoever has the address with its token, and can reach the machine, can then read the "
+		  "reports; what is sent is not encrypted." },
+	{ .name = "web-folder", FIELD(TEXT, web_folder), .flags = OPTION_HIDDEN, .arg = "folder", .tag = "server",
+	  .help = "Serve the page from this folder." },
+	{ .name = "screenshot", .type = OPTION_BOOL, .state = OPTION_PLANNED, .tag = "output",
+	  .help = "Write a picture of the timeline." },
+};
+static const struct option_table view_options = OPTION_TABLE(view_specs);
+
+extern const struct command view_command;
+
+struct viewing {
+	struct cli *cli;
+	const struct view_fields *fields;
+	struct opened_report *opened;
+	struct view_source *sources;
+	size_t count;
+	char leader[4096]; /* a file that leads a browser to the address; empty: none */
+};
+
+static bool exists(const struct cli *cli, const char *path)
+{
+	char name[4096];
+
+	snprintf(name, sizeof(name), "%s%s", cli->root, path);
+	return access(name, F_OK) == 0;
+}
+
+/* How to reach the server from elsewhere. */
+static void print_ways(const struct viewing *w, int port)
+{
+	const char *user = getenv("USER");
+	char host[256] = "HOST";
+	FILE *out = w->cli->out;
+
+	gethostname(host, sizeof(host) - 1);
+	if (exists(w->cli, "/var/run/secrets/kubernetes.io"))
+		fprintf(out, "From your machine:  kubectl port-forward pod/%s %d:%d\n", host, port, port);
+	else if (exists(w->cli, "/.dockerenv") || exists(w->cli, "/run/.containerenv"))
+		fprintf(out, "From outside:  start the container with -p 127.0.0.1:%d:%d, and sonde view with --bind 0.0.0.0\n", port,
+			port);
+	else
+		fprintf(out, "From your machine:  ssh -L %d:127.0.0.1:%d %s%s%s\n", port, port, user ? user : "", user ? "@" : "", host);
+}
+
+static void print_url(struct view *v, void *context)
+{
+	struct viewing *w = context;
+	char url[512];
+
+	if (view_url(v, url, sizeof(url)) == 0)
+		fprintf(w->cli->out, "%s\n", url);
+	fflush(w->cli->out);
+}
+
+/* Others see the words of a command: the address goes into a file that is ours alone. */
+static bool write_leader(struct viewing *w, struct view *v)
+{
+	const char *folder = getenv("XDG_RUNTIME_DIR");
+	char url[512];
+	FILE *f;
+	int fd;
+
+	snprintf(w->leader, sizeof(w->leader), "%s/sonde-XXXXXX.html", folder && *folder == '/' ? folder : "/tmp");
+	fd = mkostemps(w->leader, 5, O_CLOEXEC);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!f || view_url(v, url, sizeof(url)) < 0) {
+		if (f)
+			fclose(f);
+		w->leader[0] = '\0';
+		return false;
+	}
+	fprintf(f, "<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=%s\"><title>Sonde</title>\n", url);
+	return fclose(f) == 0;
+}
+
+static bool has_desktop(void)
+{
+	const char *display = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+
+	return ((display && *display) || (wayland && *wayland)) && !getenv("SSH_CONNECTION") && !getenv("SSH_TTY");
+}
+
+static void open_browser(struct viewing *w, struct view *v)
+{
+	sigset_t none;
+	pid_t pid;
+
+	if (w->fields->no_open || !has_desktop() || !write_leader(w, v))
+		return;
+	signal(SIGCHLD, SIG_IGN);
+	pid = fork();
+	if (pid != 0)
+		return;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+	for (int fd = 0, null = open("/dev/null", O_RDWR); fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	execlp("xdg-open", "xdg-open", w->leader, (char *)NULL);
+	_exit(127);
+}
+
+/* A descriptor that is readable when the program is to end. */
+static int end_signals(void)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int serve(struct viewing *w)
+{
+	struct view_options options = {
+		.sources = w->sources, .source_count = w->count, .bind = w->fields->bind, .port = (int)w->fields->port,
+		.web_folder = w->fields->web_folder, .input_fd = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
+		.on_input = print_url, .context = w,
+	};
+	struct view *v;
+	struct error err;
+	int status = 0;
+
+	options.stop_fd = end_signals();
+	if (options.stop_fd < 0)
+		return command_fail(w->cli, &view_command, "Signals cannot be waited for: %s", strerror(errno));
+	if (view_open(&v, &options, &err) < 0)
+		return command_fail(w->cli, &view_command, "%s", err.text);
+	print_url(v, w);
+	print_ways(w, view_port(v));
+	if (w->fields->bind && !guard_is_loopback(w->fields->bind))
+		fprintf(w->cli->out, "Others can reach this port. The address is good for one browser; nothing is encrypted.\n");
+	fprintf(w->cli->out, "%sCtrl-C ends it.\n", options.input_fd >= 0 ? "Return prints a new address, " : "");
+	fflush(w->cli->out);
+	open_browser(w, v);
+	if (view_run(v, &err) < 0)
+		status = command_fail(w->cli, &view_command, "%s", err.text);
+	view_close(v);
+	if (w->leader[0])
+		unlink(w->leader);
+	return status;
+}
+
+static int open_and_serve(struct viewing *w, char **words, size_t count)
+{
+	int status = 0;
+
+	w->opened = calloc(count, sizeof(*w->opened));
+	w->sources = calloc(count, sizeof(*w->sources));
+	if (!w->opened || !w->sources)
+		return command_fail(w->cli, &view_command, "Not enough memory");
+	for (size_t i = 0; i < count; i++, w->count++) {
+		if (!open_report(w->cli, &view_command, words[i], &w->opened[i], &status))
+			return status;
+		w->sources[i] = (struct view_source){ .path = w->opened[i].path, .name = words[i] };
+	}
+	return serve(w);
+}
+
+static int run_view(struct cli *cli, int argc, char **argv)
+{
+	struct view_fields fields = { 0 };
+	struct viewing w = { .cli = cli, .fields = &fields };
+	struct options_parsed parsed;
+	int status;
+
+	if (argc == 1 && cli->role == CLI_NSYS_UI && (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-v") == 0)) {
+		nsys_print_version(cli);
+		return 0;
+	}
+	if (!command_parse(cli, &view_command, argc, argv, &fields, &parsed, &status))
+		return status;
+	if (parsed.word_count < 1)
+		status = command_fail(cli, &view_command, "A report must be named: sonde view FILE.sonde.");
+	else
+		status = open_and_serve(&w, parsed.words, (size_t)parsed.word_count);
+	for (size_t i = 0; i < w.count; i++)
+		status = close_report(&w.opened[i], status);
+	free(w.opened);
+	free(w.sources);
+	options_release(&parsed);
+	return status;
+}
+
+static const char *const view_examples[] = {
+	"sonde view run.sonde", "open the recording in a browser",
+	"sonde view before.sonde after.sonde", "two recordings on one time axis",
+	"sonde view --no-open --port 8000 run.sonde", "on a server, for a tunnel: ssh -L 8000:127.0.0.1:8000 server",
+	NULL,
+};
+
+const struct command view_command = {
+	.name = "view",
+	.summary = "Show recordings on a timeline, in a browser",
+	.synopsis = "[options] FILE.sonde [FILE.sonde ...]",
+	.description = "Serves recordings to a browser on this machine, and to nobody else: the address printed carries a token that "
+		       "is good for one use. Nothing is loaded from elsewhere. Ctrl-C ends it.",
+	.examples = view_examples,
+	.options = &view_options,
+	.words = COMMAND_FILES,
+	.run = run_view,
+};

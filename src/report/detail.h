@@ -1,0 +1,26 @@
+/* Level 0 of the levels of detail: the rows of a set summed up in buckets of time (docs/formats/report.md). */
+#ifndef SONDE_REPORT_DETAIL_H
+#define SONDE_REPORT_DETAIL_H
+
+#include <stdint.h>
+
+/* Smaller sets have none. */
+#define DETAIL_MIN_ROWS 1024u
+/* Rows to a bucket, at least, if they were evenly spread. */
+#define DETAIL_ROWS 24u
+/* Busy times are rounded to this many bits of a bucket's width. */
+#define DETAIL_BITS 10u
+
+/* A bucket is 2^level ns: the least for which so many cover the rows. Readers know by it what a set has without reading
+ * it. */
+static inline unsigned detail_level(uint32_t rows, int64_t time_min, int64_t time_max)
+{
+	uint64_t length = (uint64_t)time_max - (uint64_t)time_min;
+	unsigned level = 0;
+
+	while (level < 63 && length >> level >= rows / DETAIL_ROWS)
+		level++;
+	return level;
+}
+
+#endif

@@ -1,0 +1,176 @@
+/* /api/reports, /api/rows and /api/names. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "view/answers.h"
+#include "view/internal.h"
+#include "view/json_out.h"
+#include "view/names.h"
+
+#define MAX_NAMES 4096
+
+static const char *meta(struct recording *r, const char *key)
+{
+	const char *text;
+
+	pthread_mutex_lock(&r->text_lock);
+	text = report_meta(r->report, key);
+	pthread_mutex_unlock(&r->text_lock);
+	return text;
+}
+
+static void put_gpus(struct json_out *j, struct recording *r)
+{
+	out_key(j, "gpus");
+	out_open(j, '[');
+	for (size_t i = 0; i < r->gpus.count; i++) {
+		const int64_t *gpu = r->gpus.rows + i * VIEW_GPU_WIDTH;
+		size_t len = 0;
+		const char *name = recording_text(r, (uint64_t)gpu[VIEW_GPU_NAME], &len);
+
+		out_text(j, name ? name : "GPU", name ? len : 3);
+	}
+	out_close(j, ']');
+}
+
+static void put_notes(struct json_out *j, struct recording *r)
+{
+	out_key(j, "notes");
+	out_open(j, '[');
+	pthread_mutex_lock(&r->text_lock);
+	for (size_t i = 0; i < report_note_count(r->report); i++)
+		out_string(j, report_note(r->report, i));
+	pthread_mutex_unlock(&r->text_lock);
+	out_close(j, ']');
+}
+
+static void put_report(struct json_out *j, struct recording *r)
+{
+	static const char *const facts[][2] = { { "host", "host" }, { "started", "start_utc_ns" }, { "command", "command" },
+						{ "trace", "trace" }, { "version", "sonde_version" } };
+	const char *slash = strrchr(r->name, '/');
+
+	out_open(j, '{');
+	out_put_text(j, "name", slash ? slash + 1 : r->name);
+	out_put_text(j, "path", r->name);
+	out_key(j, "begin");
+	out_exact(j, r->begin);
+	out_key(j, "end");
+	out_exact(j, r->end);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		out_put_text(j, facts[i][0], meta(r, facts[i][1]));
+	out_put_integer(j, "events", (int64_t)r->events);
+	out_put_integer(j, "processes", (int64_t)r->index.processes.count);
+	out_put_integer(j, "threads", (int64_t)r->index.threads.count);
+	out_put_bool(j, "partial", report_is_partial(r->report));
+	out_put_bool(j, "damaged", report_is_damaged(r->report));
+	put_gpus(j, r);
+	put_notes(j, r);
+	out_close(j, '}');
+}
+
+int answer_reports(struct view *v, struct params *p, struct answer *a, struct error *err)
+{
+	struct json_out j;
+	int r = params_all_used(p, err);
+
+	if (r < 0)
+		return r;
+	out_begin(&j, &a->body);
+	out_open(&j, '{');
+	out_key(&j, "reports");
+	out_open(&j, '[');
+	for (size_t i = 0; i < v->recording_count; i++)
+		put_report(&j, v->recordings[i]);
+	out_close(&j, ']');
+	out_close(&j, '}');
+	return j.r;
+}
+
+static void put_row(struct json_out *j, struct recording *r, size_t id)
+{
+	const struct row *row = &r->rows[id];
+	size_t len;
+
+	out_open(j, '{');
+	out_put_integer(j, "id", (int64_t)id);
+	out_key(j, "parent");
+	if (row->parent == ROW_NO_PARENT)
+		out_null(j);
+	else
+		out_integer(j, row->parent);
+	out_put_text(j, "kind", row_kind_names[row->kind]);
+	out_put_text(j, "label", row->label);
+	if (row->detail)
+		out_put_text(j, "detail", row->detail);
+	out_put_text(j, "draw", row_draw_names[row->draw]);
+	out_put_integer(j, "lanes", row->draw == DRAW_GROUP ? 1 : row->lane_count);
+	out_key(j, "share");
+	if (row->share < 0)
+		out_null(j);
+	else
+		out_real(j, row->share);
+	out_put_integer(j, "count", (int64_t)row->count);
+	out_put_bool(j, "quiet", row->quiet);
+	if (row->draw == DRAW_PLOT) {
+		out_key(j, "unit");
+		out_text(j, recording_text(r, (uint64_t)row->unit, &len), len);
+	}
+	out_close(j, '}');
+}
+
+int answer_rows(struct view *v, struct params *p, struct answer *a, struct error *err)
+{
+	struct recording *recording;
+	struct json_out j;
+	int r = view_recording(v, p, &recording, err);
+
+	r = r < 0 ? r : params_all_used(p, err);
+	if (r < 0)
+		return r;
+	out_begin(&j, &a->body);
+	out_open(&j, '{');
+	out_key(&j, "rows");
+	out_open(&j, '[');
+	for (size_t i = 0; i < recording->row_count; i++)
+		put_row(&j, recording, i);
+	out_close(&j, ']');
+	out_close(&j, '}');
+	return j.r;
+}
+
+static int put_name(struct json_out *j, struct recording *r, uint32_t id)
+{
+	struct buf text = BUF_INIT;
+	char key[16];
+	int rc = name_text(r, id, &text);
+
+	snprintf(key, sizeof(key), "%u", id);
+	out_key(j, key);
+	out_text(j, text.data ? text.data : "", text.len);
+	buf_release(&text);
+	return rc < 0 ? rc : j->r;
+}
+
+int answer_names(struct view *v, struct params *p, struct answer *a, struct error *err)
+{
+	const char *ids = params_text(p, "ids");
+	struct recording *recording;
+	struct json_out j;
+	int64_t id;
+	int r = view_recording(v, p, &recording, err);
+
+	r = r < 0 ? r : params_all_used(p, err);
+	if (r == 0 && !ids)
+		r = error_set(err, EINVAL, "ids is missing");
+	out_begin(&j, &a->body);
+	out_open(&j, '{');
+	for (unsigned count = 0; r == 0 && *ids; count++) {
+		if (count == MAX_NAMES || !params_number(&ids, 0, UINT32_MAX, &id) || (*ids && *ids++ != ','))
+			return error_set(err, EINVAL, "ids is not a list of at most %d numbers", MAX_NAMES);
+		r = put_name(&j, recording, (uint32_t)id);
+	}
+	out_close(&j, '}');
+	return r < 0 ? r : j.r;
+}

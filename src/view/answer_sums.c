@@ -1,0 +1,154 @@
+/* /api/sums: what lies in a selection, by row and by name. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/answers.h"
+#include "view/chosen.h"
+#include "view/internal.h"
+#include "view/name_sums.h"
+#include "view/names.h"
+#include "view/place.h"
+#include "view/walk.h"
+
+#define MAX_NAMES 500
+
+struct lane_sum {
+	uint64_t count;
+	uint64_t time;
+};
+
+/* What each worker adds up for itself. */
+struct worker_sums {
+	struct lane_sum *lanes; /* by lane */
+	struct name_sums names;
+};
+
+static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
+{
+	struct worker_sums *sums = (struct worker_sums *)w->context + worker;
+	const struct chunk *c = rows->chunk;
+	uint32_t kind = w->r->rows[w->r->lane_rows[lane].row].kind;
+	int r = 0;
+
+	for (uint32_t i = rows->begin; i < rows->end && r == 0; i++) {
+		uint64_t time = event_within(c->start[i], c->end[i], w->from, w->to);
+
+		if (!event_touches(c->start[i], c->end[i], w->from, w->to))
+			continue;
+		sums->lanes[lane].count++;
+		sums->lanes[lane].time += time;
+		r = name_sums_add(&sums->names, name_key(kind, c->names ? c->names[i] : 0), 1, time);
+	}
+	return r;
+}
+
+/* Nested lanes: the outermost is the time that something went on. Lanes beside each other may overlap: at most all of it. */
+static uint64_t row_busy(const struct row *row, const struct lane_sum *lanes, int64_t from, int64_t to)
+{
+	uint64_t busy = 0, all = (uint64_t)to - (uint64_t)from;
+
+	if (row->kind >= ROW_PROCESS)
+		return lanes[row->lanes[0]].time;
+	for (uint32_t i = 0; i < row->lane_count; i++)
+		busy += lanes[row->lanes[i]].time;
+	return busy < all ? busy : all;
+}
+
+static void put_row(struct json_out *j, const struct recording *r, uint32_t id, const struct worker_sums *sums, int64_t from,
+		    int64_t to)
+{
+	const struct row *row = &r->rows[id];
+	uint64_t count = 0, time = 0;
+
+	for (uint32_t i = 0; i < row->lane_count; i++) {
+		count += sums->lanes[row->lanes[i]].count;
+		time += sums->lanes[row->lanes[i]].time;
+	}
+	if (!count)
+		return;
+	out_open(j, '{');
+	out_put_integer(j, "row", id);
+	out_put_integer(j, "count", (int64_t)count);
+	out_put_integer(j, "time", (int64_t)time);
+	out_put_integer(j, "busy", (int64_t)row_busy(row, sums->lanes, from, to));
+	out_close(j, '}');
+}
+
+static void put_names(struct json_out *j, struct recording *r, struct name_sums *names)
+{
+	name_sums_sort(names);
+	out_key(j, "names");
+	out_open(j, '[');
+	for (size_t i = 0; i < names->used && i < MAX_NAMES; i++) {
+		uint64_t key = names->slots[i].key - 1;
+
+		out_open(j, '{');
+		out_put_text(j, "kind", row_kind_names[key >> 32]);
+		out_put_integer(j, "id", (int64_t)(uint32_t)key);
+		out_key(j, "name");
+		place_put_name(j, r, (uint32_t)key);
+		out_put_integer(j, "count", (int64_t)names->slots[i].count);
+		out_put_integer(j, "time", (int64_t)names->slots[i].time);
+		out_close(j, '}');
+	}
+	out_close(j, ']');
+	out_put_integer(j, "different", (int64_t)names->used);
+}
+
+static int put_sums(struct recording *r, const struct walk *w, const uint8_t *chosen, struct worker_sums *sums, struct buf *out)
+{
+	struct json_out j;
+	int rc = 0;
+
+	for (unsigned i = 1; i < WALK_WORKERS && rc == 0; i++) {
+		for (size_t l = 0; l < r->lane_count; l++) {
+			sums[0].lanes[l].count += sums[i].lanes[l].count;
+			sums[0].lanes[l].time += sums[i].lanes[l].time;
+		}
+		rc = name_sums_merge(&sums[0].names, &sums[i].names);
+	}
+	if (rc < 0)
+		return rc;
+	out_begin(&j, out);
+	out_open(&j, '{');
+	out_key(&j, "rows");
+	out_open(&j, '[');
+	for (size_t i = 0; i < r->row_count; i++)
+		if (chosen[i])
+			put_row(&j, r, (uint32_t)i, &sums[0], w->from, w->to);
+	out_close(&j, ']');
+	put_names(&j, r, &sums[0].names);
+	out_close(&j, '}');
+	return j.r;
+}
+
+int answer_sums(struct view *v, struct params *p, struct answer *a, struct error *err)
+{
+	struct worker_sums sums[WALK_WORKERS] = { 0 };
+	struct walk w = { .take = take_piece, .context = sums };
+	uint32_t *lanes = NULL;
+	uint8_t *chosen = NULL;
+	int r = view_recording(v, p, &w.r, err);
+
+	r = r < 0 ? r : param_times(p, w.r, &w.from, &w.to, err);
+	r = r < 0 ? r : rows_chosen(w.r, params_text(p, "rows"), &chosen, err);
+	r = r < 0 ? r : params_all_used(p, err);
+	if (r == 0) {
+		w.lanes = lanes = chosen_lanes(w.r, chosen, &w.lane_count);
+		r = lanes ? 0 : -ENOMEM;
+	}
+	for (unsigned i = 0; i < WALK_WORKERS && r == 0; i++) {
+		sums[i].lanes = calloc(w.r->lane_count + 1, sizeof(*sums[i].lanes));
+		r = sums[i].lanes ? 0 : -ENOMEM;
+	}
+	r = r < 0 ? r : walk_lanes(&w);
+	r = r < 0 ? r : put_sums(w.r, &w, chosen, sums, &a->body);
+	for (unsigned i = 0; i < WALK_WORKERS; i++) {
+		free(sums[i].lanes);
+		name_sums_release(&sums[i].names);
+	}
+	free(lanes);
+	free(chosen);
+	return r;
+}

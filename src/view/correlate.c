@@ -1,0 +1,85 @@
+/* Which call started which work. Correlations rise with time, so a group has few of them all: their bounds are read once,
+ * and then only the groups that can have a number are looked through. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "view/place.h"
+
+int correlation_column(enum table_id table)
+{
+	switch ((int)table) {
+	case TABLE_CUDA_API: return COLUMN_CUDA_API_CORRELATION;
+	case TABLE_GPU_KERNEL: return COLUMN_GPU_KERNEL_CORRELATION;
+	case TABLE_GPU_COPY: return COLUMN_GPU_COPY_CORRELATION;
+	case TABLE_GPU_SET: return COLUMN_GPU_SET_CORRELATION;
+	case TABLE_GPU_SYNC: return COLUMN_GPU_SYNC_CORRELATION;
+	case TABLE_GPU_GRAPH: return COLUMN_GPU_GRAPH_CORRELATION;
+	case TABLE_SLICE: return COLUMN_SLICE_CORRELATION;
+	default: return -1;
+	}
+}
+
+static int64_t *read_correlations(struct recording *r, const struct piece *p)
+{
+	int64_t *values = malloc(p->rows * sizeof(*values) + 1);
+
+	if (values && report_column(r->report, p->table, p->group, (unsigned)correlation_column(p->table), values, NULL) < 0) {
+		free(values);
+		return NULL;
+	}
+	return values;
+}
+
+static void read_bounds(struct recording *r, const struct piece *p, struct bounds *ret)
+{
+	int64_t *values = read_correlations(r, p);
+
+	*ret = (struct bounds){ .known = true, .least = INT64_MAX, .largest = INT64_MIN };
+	for (uint32_t i = 0; values && i < p->rows; i++) {
+		if (!values[i])
+			continue;
+		ret->least = values[i] < ret->least ? values[i] : ret->least;
+		ret->largest = values[i] > ret->largest ? values[i] : ret->largest;
+	}
+	free(values);
+}
+
+static bool find_in_piece(struct recording *r, uint32_t lane, size_t piece, int64_t correlation, struct place *ret)
+{
+	const struct piece *p = &r->pieces[piece];
+	struct bounds *b = &r->bounds[piece];
+	bool found = false;
+	int64_t *values;
+
+	if (!b->known)
+		read_bounds(r, p, b);
+	if (correlation < b->least || correlation > b->largest)
+		return false;
+	values = read_correlations(r, p);
+	for (uint32_t i = 0; values && i < p->rows && !found; i++)
+		if (values[i] == correlation) {
+			*ret = (struct place){ .lane = lane, .index = p->first + i };
+			found = place_load(r, ret) == 0;
+		}
+	free(values);
+	return found;
+}
+
+bool place_correlated(struct recording *r, enum table_id table, int64_t process, int64_t correlation, struct place *ret)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&r->bounds_lock);
+	if (!r->bounds)
+		r->bounds = calloc(r->piece_count + 1, sizeof(*r->bounds));
+	for (size_t i = 0; r->bounds && i < r->lane_count && !found; i++) {
+		const struct lane *lane = &r->lanes[i];
+
+		if (lane->table != table || lane_process(r, (uint32_t)i) != process)
+			continue;
+		for (size_t k = 0; k < lane->piece_count && !found; k++)
+			found = find_in_piece(r, (uint32_t)i, lane->piece + k, correlation, ret);
+	}
+	pthread_mutex_unlock(&r->bounds_lock);
+	return found;
+}

@@ -1,0 +1,31 @@
+/* Shared by the files of this folder. */
+#ifndef SONDE_VIEW_INTERNAL_H
+#define SONDE_VIEW_INTERNAL_H
+
+#include "view/answer.h"
+#include "view/guard.h"
+#include "view/recording.h"
+#include "view/view.h"
+
+struct view {
+	struct view_options options;
+	struct recording **recordings;
+	size_t recording_count;
+	struct server *server;
+};
+
+/* server.c */
+int server_open(struct server **ret, struct view *v, struct error *err);
+int server_run(struct server *s, struct error *err);
+/* False where a thread is still at work: nothing it may use can be freed then. */
+bool server_close(struct server *s);
+int server_port(const struct server *s);
+struct guard *server_guard(struct server *s);
+
+/* listen.c: a socket bound to the address and port; *port is what it got. */
+int listen_on(const char *address, int *port, struct error *err);
+
+/* The recording of the parameter "report". */
+int view_recording(struct view *v, struct params *p, struct recording **ret, struct error *err);
+
+#endif

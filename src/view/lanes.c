@@ -1,0 +1,179 @@
+/* Which tracks have rows, and where those lie. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/detail.h"
+#include "view/recording.h"
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->table != y->table)
+		return x->table < y->table ? -1 : 1;
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	return x->group < y->group ? -1 : x->group > y->group;
+}
+
+static bool has_events(unsigned table)
+{
+	const struct table_schema *schema = table_schema(table);
+
+	return schema && schema->kind != TABLE_KIND_PLAIN;
+}
+
+static int list_pieces(struct recording *r)
+{
+	size_t count = 0;
+
+	for (unsigned table = 1; table < TABLE_ID_LIMIT; table++)
+		count += has_events(table) ? report_group_count(r->report, table) : 0;
+	r->pieces = calloc(count + 1, sizeof(*r->pieces));
+	if (!r->pieces)
+		return -ENOMEM;
+	for (unsigned table = 1; table < TABLE_ID_LIMIT; table++)
+		for (size_t i = 0; has_events(table) && i < report_group_count(r->report, table); i++) {
+			const struct report_group *g = report_group(r->report, table, i);
+
+			r->pieces[r->piece_count++] = (struct piece){ .table = (uint8_t)table, .track = g->track, .rows = g->rows,
+				.group = i, .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
+		}
+	qsort(r->pieces, r->piece_count, sizeof(*r->pieces), compare_pieces);
+	return 0;
+}
+
+static int list_lanes(struct recording *r)
+{
+	struct lane *lane = NULL;
+
+	r->lanes = calloc(r->piece_count + 1, sizeof(*r->lanes));
+	if (!r->lanes)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->piece_count; i++) {
+		struct piece *p = &r->pieces[i];
+
+		if (!lane || lane->table != p->table || lane->track != p->track) {
+			lane = &r->lanes[r->lane_count++];
+			*lane = (struct lane){ .table = p->table, .track = p->track, .piece = i, .busy = -1 };
+		}
+		p->first = lane->rows;
+		lane->rows += p->rows;
+		lane->piece_count++;
+		r->events += p->rows;
+		r->end = p->time_max > r->end ? p->time_max : r->end;
+		r->begin = p->time_min < r->begin ? p->time_min : r->begin;
+	}
+	return 0;
+}
+
+static struct lane *find_lane(struct recording *r, int64_t table, int64_t track)
+{
+	size_t low = 0, high = r->lane_count, middle;
+
+	while (low < high) {
+		const struct lane *lane = &r->lanes[middle = low + (high - low) / 2];
+
+		if (lane->table < table || (lane->table == table && lane->track < track))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == r->lane_count || r->lanes[low].table != table || r->lanes[low].track != track)
+		return NULL;
+	return &r->lanes[low];
+}
+
+/* Level 1 has a row for each group, with the sum of its durations. */
+static void take_sum(struct recording *r, int64_t table, int64_t track, int64_t busy)
+{
+	struct lane *lane = find_lane(r, table, track);
+
+	if (!lane || busy < 0)
+		return;
+	lane->busy = lane->busy < 0 ? 0 : lane->busy;
+	if (__builtin_add_overflow(lane->busy, busy, &lane->busy))
+		lane->busy = INT64_MAX;
+}
+
+static int add_group_sums(struct recording *r, size_t group)
+{
+	static const uint8_t columns[] = { COLUMN_LOD_TABLE, COLUMN_LOD_TRACK, COLUMN_LOD_LEVEL, COLUMN_LOD_BUSY };
+	uint32_t rows = report_group(r->report, TABLE_LOD, group)->rows;
+	int64_t *values = malloc(rows * sizeof(columns) * sizeof(*values) + 1);
+	int rc = values ? 0 : -ENOMEM;
+
+	for (unsigned c = 0; c < sizeof(columns) && rc >= 0; c++)
+		rc = report_column(r->report, TABLE_LOD, group, columns[c], values + (size_t)c * rows, NULL);
+	for (uint32_t i = 0; i < rows && rc >= 0; i++)
+		if (values[2 * (size_t)rows + i] == 1)
+			take_sum(r, values[i], values[rows + (size_t)i], values[3 * (size_t)rows + i]);
+	free(values);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+static int compare_details(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	if (x->time_min != y->time_min)
+		return x->time_min < y->time_min ? -1 : 1;
+	return x->time_max < y->time_max ? -1 : x->time_max > y->time_max;
+}
+
+static void join_piece(struct piece *p, const struct piece *details, size_t count)
+{
+	const struct piece *found;
+
+	if (p->rows < DETAIL_MIN_ROWS || p->table == TABLE_COUNTER)
+		return;
+	found = bsearch(p, details, count, sizeof(*details), compare_details);
+	p->summary_level = detail_level(p->rows, p->time_min, p->time_max);
+	if (found && p->summary_level <= SUMMARY_MAX_LEVEL)
+		p->summary = found->group;
+}
+
+/* Level 0 has a group for each group of events, with its track and times. Whether it is the right one is seen when it is
+ * read. */
+static int join_details(struct recording *r)
+{
+	size_t count = 0, all = report_group_count(r->report, TABLE_LOD);
+	struct piece *details = calloc(all + 1, sizeof(*details));
+
+	if (!details)
+		return -ENOMEM;
+	for (size_t i = 0; i < all; i++) {
+		const struct report_group *g = report_group(r->report, TABLE_LOD, i);
+
+		if (g->track)
+			details[count++] = (struct piece){ .track = g->track, .group = i, .time_min = g->time_min,
+							   .time_max = g->time_max };
+	}
+	qsort(details, count, sizeof(*details), compare_details);
+	for (size_t i = 0; i < r->piece_count; i++)
+		join_piece(&r->pieces[i], details, count);
+	free(details);
+	return 0;
+}
+
+/* Groups of level 0 are left alone: they are many. */
+static int add_sums(struct recording *r)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < report_group_count(r->report, TABLE_LOD) && rc == 0; i++)
+		if (report_group(r->report, TABLE_LOD, i)->track == 0)
+			rc = add_group_sums(r, i);
+	return rc;
+}
+
+int recording_find_lanes(struct recording *r)
+{
+	int rc = list_pieces(r);
+
+	rc = rc < 0 ? rc : list_lanes(r);
+	rc = rc < 0 ? rc : join_details(r);
+	return rc < 0 ? rc : add_sums(r);
+}

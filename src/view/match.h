@@ -1,0 +1,26 @@
+/* Names that have a text in them, whatever its letters' case. */
+#ifndef SONDE_VIEW_MATCH_H
+#define SONDE_VIEW_MATCH_H
+
+#include <stdatomic.h>
+
+#include "view/recording.h"
+
+#define MATCH_REMEMBERED 256u
+
+struct match {
+	struct recording *r;
+	char *text;
+	uint64_t *bits;   /* by string id */
+	uint64_t limit;
+	uint64_t count;   /* strings that have it */
+	/* Made names asked for last: name, and above it 1 for no, 3 for yes. */
+	_Atomic uint64_t remembered[MATCH_REMEMBERED];
+};
+
+/* Looks through all strings. -ENOMEM. */
+int match_open(struct match *m, struct recording *r, const char *text);
+void match_release(struct match *m);
+bool match_has(struct match *m, uint32_t name);
+
+#endif

@@ -1,0 +1,216 @@
+#include "view/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/recording.h"
+
+#define MADE_NUMBER_BITS 24
+#define MADE_NUMBER_MASK ((1u << MADE_NUMBER_BITS) - 1)
+
+static uint32_t made(enum made_name kind, int64_t number)
+{
+	if (number < 0 || number > (int64_t)MADE_NUMBER_MASK)
+		number = MADE_NUMBER_MASK;
+	return NAME_MADE | (uint32_t)kind << MADE_NUMBER_BITS | (uint32_t)number;
+}
+
+int name_column(enum table_id table)
+{
+	switch ((int)table) {
+	case TABLE_SLICE: return COLUMN_SLICE_NAME;
+	case TABLE_INSTANT: return COLUMN_INSTANT_NAME;
+	case TABLE_OSRT: return COLUMN_OSRT_NAME;
+	case TABLE_CUDA_API: return COLUMN_CUDA_API_NAME;
+	case TABLE_GPU_KERNEL: return COLUMN_GPU_KERNEL_LAUNCH;
+	case TABLE_GPU_COPY: return COLUMN_GPU_COPY_KIND;
+	case TABLE_GPU_SYNC: return COLUMN_GPU_SYNC_KIND;
+	case TABLE_GPU_GRAPH: return COLUMN_GPU_GRAPH_GRAPH;
+	case TABLE_RUN: return COLUMN_RUN_CPU;
+	case TABLE_CUDA_OVERHEAD: return COLUMN_CUDA_OVERHEAD_KIND;
+	case TABLE_CUDA_JIT: return COLUMN_CUDA_JIT_OPERATION;
+	case TABLE_GPU_MEMORY: return COLUMN_GPU_MEMORY_OPERATION;
+	case TABLE_GPU_SWITCH: return COLUMN_GPU_SWITCH_TAG;
+	default: return -1;
+	}
+}
+
+static uint32_t launch_name(const struct recording *r, int64_t launch)
+{
+	const int64_t *row = cuda_launch(r->index.cuda, launch);
+
+	if (!row)
+		return made(MADE_KERNEL, 0);
+	return r->launch_names[(size_t)(row - r->index.cuda->launches.rows) / LAUNCH_WIDTH];
+}
+
+/* Calls are called without their version, as nsys prints them. */
+static uint32_t call_name(const struct recording *r, int64_t name)
+{
+	const struct index_table *names = &r->index.cuda->api_names;
+	const int64_t *row = index_find(names, name);
+
+	if (row)
+		return made(MADE_CALL, (row - names->rows) / API_NAME_WIDTH);
+	return name > 0 && name < (int64_t)NAME_MADE ? (uint32_t)name : 0;
+}
+
+uint32_t name_of(const struct recording *r, enum table_id table, int64_t value)
+{
+	switch ((int)table) {
+	case TABLE_GPU_KERNEL: return launch_name(r, value);
+	case TABLE_CUDA_API: return call_name(r, value);
+	case TABLE_GPU_COPY: return made(MADE_COPY, value);
+	case TABLE_GPU_SET: return made(MADE_SET, 0);
+	case TABLE_GPU_SYNC: return made(MADE_SYNC, value);
+	case TABLE_GPU_GRAPH: return made(MADE_GRAPH, value);
+	case TABLE_RUN: return made(MADE_CPU, value);
+	case TABLE_CUDA_OVERHEAD: return made(MADE_OVERHEAD, value);
+	case TABLE_CUDA_JIT: return made(MADE_JIT, value);
+	case TABLE_GPU_MEMORY: return made(MADE_MEMORY, value);
+	case TABLE_GPU_SWITCH: return made(MADE_SWITCH, value);
+	default: return value > 0 && value < (int64_t)NAME_MADE ? (uint32_t)value : 0;
+	}
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool is_communication(const struct recording *r, uint32_t name)
+{
+	return r->communication_count &&
+	       bsearch(&name, r->communication, r->communication_count, sizeof(name), compare_names) != NULL;
+}
+
+enum color_class name_class(const struct recording *r, enum table_id table, uint32_t name)
+{
+	switch ((int)table) {
+	case TABLE_GPU_KERNEL: return is_communication(r, name) ? CLASS_COMMUNICATION : CLASS_COMPUTE;
+	case TABLE_GPU_GRAPH: return CLASS_COMPUTE;
+	case TABLE_GPU_COPY:
+	case TABLE_GPU_SET: return CLASS_COPY;
+	case TABLE_GPU_SYNC: return CLASS_WAIT;
+	case TABLE_OSRT: return CLASS_OS;
+	case TABLE_CUDA_API: return CLASS_API;
+	case TABLE_SLICE:
+	case TABLE_INSTANT: return CLASS_RANGE;
+	case TABLE_RUN: return CLASS_RUNNING;
+	case TABLE_CUDA_OVERHEAD:
+	case TABLE_CUDA_JIT: return CLASS_OVERHEAD;
+	default: return CLASS_OTHER;
+	}
+}
+
+static bool says_communication(struct recording *r, uint32_t name)
+{
+	static const char *const words[] = { "nccl", "nvshmem", "AllReduce", "all_reduce", "rccl" };
+	size_t len;
+	const char *text = name < NAME_MADE ? recording_text(r, name, &len) : NULL;
+
+	for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(text, words[i]))
+			return true;
+	return false;
+}
+
+int name_load_launches(struct recording *r)
+{
+	const struct index_table *launches = &r->index.cuda->launches;
+	const int64_t *row = launches->rows;
+	size_t count = launches->count;
+	uint32_t *names = r->launch_names = calloc(count + 1, sizeof(*names));
+	uint32_t *sorted = r->communication = calloc(count + 1, sizeof(*sorted));
+
+	if (!names || !sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++, row += LAUNCH_WIDTH) {
+		int64_t id = row[LAUNCH_SHORT_NAME] ? row[LAUNCH_SHORT_NAME] : row[LAUNCH_NAME];
+
+		names[i] = sorted[i] = id > 0 && id < (int64_t)NAME_MADE ? (uint32_t)id : made(MADE_KERNEL, 0);
+	}
+	qsort(sorted, count, sizeof(*sorted), compare_names);
+	for (size_t i = 0; i < count; i++)
+		if (sorted[i] != names[count] && says_communication(r, sorted[i])) {
+			names[count] = sorted[i]; /* the last one taken */
+			sorted[r->communication_count++] = sorted[i];
+		}
+	return 0;
+}
+
+static const char *listed(const char *const *names, size_t count, uint32_t number)
+{
+	return number < count && names[number] ? names[number] : NULL;
+}
+
+/* In the order of CUPTI's numbers. */
+static const char *made_word(enum made_name kind, uint32_t number)
+{
+	static const char *const copies[] = { NULL, "copy HtoD", "copy DtoH", "copy HtoA", "copy AtoH", "copy AtoA", "copy AtoD",
+					      "copy DtoA", "copy DtoD", "copy HtoH", "copy PtoP", "unified memory HtoD",
+					      "unified memory DtoH", "unified memory DtoD" };
+	static const char *const syncs[] = { NULL, "event synchronisation", "stream waits for event",
+					     "stream synchronisation", "context synchronisation" };
+	static const char *const memory[] = { NULL, "allocation", "release" };
+	static const char *const jits[] = { NULL, "cache load", "cache store", "compile" };
+	/* The second and those behind it are numbered in steps of 65536. */
+	static const char *const overheads[] = { "overhead", "driver compiler", "buffer flush", "instrumentation", "resource",
+						 "module loading", "lazy function loading", "command buffer full",
+						 "activity buffer request", "unified memory activation" };
+
+	switch (kind) {
+	case MADE_COPY: return listed(copies, sizeof(copies) / sizeof(copies[0]), number);
+	case MADE_SYNC: return listed(syncs, sizeof(syncs) / sizeof(syncs[0]), number);
+	case MADE_MEMORY: return listed(memory, sizeof(memory) / sizeof(memory[0]), number);
+	case MADE_JIT: return listed(jits, sizeof(jits) / sizeof(jits[0]), number);
+	case MADE_OVERHEAD:
+		return listed(overheads, sizeof(overheads) / sizeof(overheads[0]), number > 1 ? 1 + (number >> 16) : number);
+	case MADE_SET: return "memset";
+	case MADE_KERNEL: return "kernel";
+	case MADE_SWITCH: return number == 8 ? "context begins" : number == 7 ? "context ends" : NULL;
+	default: return NULL;
+	}
+}
+
+static int call_text(const struct recording *r, uint32_t number, struct buf *ret)
+{
+	const struct index_table *names = &r->index.cuda->api_names;
+	size_t len = 0;
+	const char *text = number < names->count ? cuda_made_text(r->index.cuda, names->rows[number * API_NAME_WIDTH + API_CLEAN_NAME],
+								  &len) : NULL;
+
+	return text ? buf_append(ret, text, len) : 0;
+}
+
+static int made_text(const struct recording *r, uint32_t name, struct buf *ret)
+{
+	static const char *const words[] = { "copy", "memset", "synchronisation", "graph", "CPU", "overhead", "JIT", "memory",
+					     "context switch", "kernel" };
+	unsigned kind = (name & ~NAME_MADE) >> MADE_NUMBER_BITS;
+	uint32_t number = name & MADE_NUMBER_MASK;
+	const char *word;
+
+	if (kind == MADE_CALL)
+		return call_text(r, number, ret);
+	if (kind >= sizeof(words) / sizeof(words[0]))
+		return 0;
+	word = made_word((enum made_name)kind, number);
+	if (word || number == MADE_NUMBER_MASK)
+		return buf_puts(ret, word ? word : words[kind]);
+	return buf_printf(ret, "%s %u", words[kind], number);
+}
+
+int name_text(struct recording *r, uint32_t name, struct buf *ret)
+{
+	const char *text;
+	size_t len;
+
+	if (name >= NAME_MADE)
+		return made_text(r, name, ret);
+	text = recording_text(r, name, &len);
+	return text ? buf_append(ret, text, len) : 0;
+}

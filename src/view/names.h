@@ -1,0 +1,36 @@
+/* What events are called, as 32-bit ids: string ids of the report below NAME_MADE; above, texts made from a kind and a
+ * number. */
+#ifndef SONDE_VIEW_NAMES_H
+#define SONDE_VIEW_NAMES_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "fmt/tables.h"
+
+struct recording;
+
+#define NAME_MADE 0x80000000u
+
+enum made_name {
+	MADE_COPY, MADE_SET, MADE_SYNC, MADE_GRAPH, MADE_CPU, MADE_OVERHEAD, MADE_JIT, MADE_MEMORY, MADE_SWITCH, MADE_KERNEL,
+	MADE_CALL /* row of the index's names of calls */
+};
+
+enum color_class {
+	CLASS_OTHER, CLASS_COMPUTE, CLASS_COMMUNICATION, CLASS_COPY, CLASS_WAIT, CLASS_OS, CLASS_API, CLASS_RANGE,
+	CLASS_RUNNING, CLASS_OVERHEAD
+};
+
+/* The column that says what an event of a table is; -1: none does. */
+int name_column(enum table_id table);
+/* The id of an event with that value in the column. */
+uint32_t name_of(const struct recording *r, enum table_id table, int64_t value);
+enum color_class name_class(const struct recording *r, enum table_id table, uint32_t name);
+/* Appends the text; nothing for ids without one. */
+int name_text(struct recording *r, uint32_t name, struct buf *ret);
+
+/* What launches are called, and which of the names are of communication. */
+int name_load_launches(struct recording *r);
+
+#endif

@@ -1,0 +1,44 @@
+/* Single events: where they are, and finding them. */
+#ifndef SONDE_VIEW_PLACE_H
+#define SONDE_VIEW_PLACE_H
+
+#include "view/answer.h"
+#include "view/json_out.h"
+#include "view/recording.h"
+
+/* An event by its lane (number in the recording) and index. */
+struct place {
+	uint32_t lane;
+	uint64_t index;
+	int64_t start;
+	int64_t end;
+	uint32_t name;
+};
+
+/* The piece that has the row of that index; NULL: none. */
+const struct piece *lane_piece(const struct recording *r, const struct lane *lane, uint64_t index);
+/* Fills in times and name. -ENOENT. */
+int place_load(struct recording *r, struct place *p);
+/* The event of the lane that is going on at a time; false: none. */
+bool place_at(struct recording *r, uint32_t lane, int64_t time, struct place *ret);
+
+/* One value of one row; false where it is null. */
+bool place_value(struct recording *r, const struct place *p, unsigned column, int64_t *ret);
+int64_t lane_process(const struct recording *r, uint32_t lane);
+
+/* correlate.c: the event of a table in a process that has the correlation. */
+bool place_correlated(struct recording *r, enum table_id table, int64_t process, int64_t correlation, struct place *ret);
+/* The column that has it; -1: none. */
+int correlation_column(enum table_id table);
+
+/* {"row":, "lane":, "index":, "start":, "end":, "name":} */
+void place_put(struct json_out *j, struct recording *r, const struct place *p);
+void place_put_name(struct json_out *j, struct recording *r, uint32_t name);
+
+/* Parameters row and lane, or row alone. -EINVAL. */
+int param_row(struct params *p, const struct recording *r, const struct row **ret, struct error *err);
+int param_lane(struct params *p, const struct recording *r, uint32_t *ret, struct error *err);
+/* from and to; all of the recording where they are not given. */
+int param_times(struct params *p, const struct recording *r, int64_t *from, int64_t *to, struct error *err);
+
+#endif

@@ -1,0 +1,111 @@
+#include "view/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/query.h"
+#include "view/names.h"
+
+#define STORE_BYTES (128u << 20)
+
+const char *recording_text(struct recording *r, uint64_t id, size_t *ret_len)
+{
+	const char *text;
+
+	pthread_mutex_lock(&r->text_lock);
+	text = id ? report_text(r->report, id, ret_len) : NULL;
+	pthread_mutex_unlock(&r->text_lock);
+	if (!text)
+		*ret_len = 0;
+	return text;
+}
+
+static int load_tables(struct recording *r)
+{
+	static const uint8_t tracks[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
+					  COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH, COLUMN_TRACK_NAME };
+	static const uint8_t gpus[] = { COLUMN_GPU_UID, COLUMN_GPU_NAME, COLUMN_GPU_INDEX };
+	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_GPU, COLUMN_GPU_METRIC_NAME,
+					   COLUMN_GPU_METRIC_UNIT, COLUMN_GPU_METRIC_PROCESS };
+	static const uint8_t counters[] = { COLUMN_NVTX_COUNTER_TRACK, COLUMN_NVTX_COUNTER_NAME };
+	const struct {
+		struct index_table *to;
+		enum table_id table;
+		unsigned width;
+		const uint8_t *columns;
+	} tables[] = {
+		{ &r->tracks, TABLE_TRACK, VIEW_TRACK_WIDTH, tracks }, { &r->gpus, TABLE_GPU, VIEW_GPU_WIDTH, gpus },
+		{ &r->metrics, TABLE_GPU_METRIC, VIEW_METRIC_WIDTH, metrics },
+		{ &r->counters, TABLE_NVTX_COUNTER, VIEW_COUNTER_WIDTH, counters },
+	};
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
+		rc = index_load(tables[i].to, r->report, tables[i].table, tables[i].width, tables[i].columns);
+		if (rc >= 0)
+			index_sort(tables[i].to);
+	}
+	return rc;
+}
+
+static int load(struct recording *r, struct error *err)
+{
+	int rc = query_index_load(&r->index, r->report, err);
+
+	if (rc < 0)
+		return rc;
+	rc = load_tables(r);
+	rc = rc < 0 ? rc : name_load_launches(r);
+	rc = rc < 0 ? rc : recording_find_lanes(r);
+	rc = rc < 0 ? rc : recording_make_rows(r);
+	rc = rc < 0 ? rc : store_open(&r->store, STORE_BYTES);
+	return rc < 0 ? error_set_errno(err, -rc, "%s cannot be shown", r->name) : 0;
+}
+
+int recording_open(struct recording **ret, const char *path, const char *name, struct error *err)
+{
+	struct recording *r = calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return error_set(err, ENOMEM, "Not enough memory to open %s", name);
+	pthread_mutex_init(&r->text_lock, NULL);
+	pthread_mutex_init(&r->bounds_lock, NULL);
+	r->path = strdup(path);
+	r->name = strdup(name);
+	rc = r->path && r->name ? report_open(&r->report, path, err) : error_set(err, ENOMEM, "Not enough memory");
+	rc = rc < 0 ? rc : load(r, err);
+	if (rc < 0) {
+		recording_close(r);
+		return rc;
+	}
+	*ret = r;
+	return 0;
+}
+
+void recording_close(struct recording *r)
+{
+	if (!r)
+		return;
+	query_close(r->query);
+	recording_free_rows(r);
+	store_close(r->store);
+	query_index_release(&r->index);
+	free(r->tracks.rows);
+	free(r->gpus.rows);
+	free(r->metrics.rows);
+	free(r->counters.rows);
+	free(r->pieces);
+	free(r->bounds);
+	free(r->lanes);
+	free(r->launch_names);
+	free(r->communication);
+	if (r->report)
+		report_close(r->report);
+	pthread_mutex_destroy(&r->text_lock);
+	pthread_mutex_destroy(&r->bounds_lock);
+	free(r->path);
+	free(r->name);
+	free(r);
+}

@@ -1,0 +1,134 @@
+/* A report as the viewer has it: which tracks have rows, where those lie, and how they are put together. What stands here
+ * is made when the report is opened and does not change; several threads read it. */
+#ifndef SONDE_VIEW_RECORDING_H
+#define SONDE_VIEW_RECORDING_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "query/cuda_index.h"
+#include "query/index.h"
+#include "report/reader.h"
+#include "view/store.h"
+
+struct query;
+
+/* A group of rows of a track. */
+struct piece {
+	uint8_t table;
+	uint32_t track;
+	uint32_t rows;
+	size_t group;
+	size_t summary;    /* group of the lod table that has its buckets; NO_SUMMARY: none */
+	unsigned summary_level;
+	uint64_t first;    /* index of its first row in the track */
+	int64_t time_min;
+	int64_t time_max;
+};
+#define NO_SUMMARY SIZE_MAX
+/* 2^50 ns are 13 days. */
+#define SUMMARY_MAX_LEVEL 50u
+
+/* All rows of a track. */
+struct lane {
+	uint8_t table;
+	uint32_t track;
+	size_t piece;       /* the first */
+	size_t piece_count;
+	uint64_t rows;
+	int64_t busy;       /* sum of durations; -1: not known */
+};
+
+/* Rows of the table of tracks; the first are as those of the index. */
+enum { TRACK_LABEL = TRACK_WIDTH, VIEW_TRACK_WIDTH };
+
+enum row_kind {
+	ROW_GPU, ROW_COMPUTE, ROW_COPIES, ROW_STREAM, ROW_GPU_SYNC, ROW_GPU_MEMORY, ROW_GPU_SWITCH, ROW_GPU_METRICS,
+	ROW_PROCESS, ROW_THREAD, ROW_STATE, ROW_SAMPLES, ROW_OSRT, ROW_NVTX, ROW_MARKS, ROW_CUDA_API, ROW_OVERHEAD,
+	ROW_COUNTER, ROW_GENERIC, ROW_KIND_COUNT
+};
+enum row_draw { DRAW_GROUP, DRAW_SLICES, DRAW_POINTS, DRAW_PLOT };
+
+extern const char *const row_kind_names[ROW_KIND_COUNT];
+extern const char *const row_draw_names[];
+
+#define ROW_NO_PARENT UINT32_MAX
+
+/* Ids are places in the list: a parent is before its children. */
+struct row {
+	uint32_t parent;
+	enum row_kind kind;
+	enum row_draw draw;
+	char *label;
+	char *detail;
+	uint32_t *lanes;  /* numbers of lanes; of a group: those its heat line is made of */
+	uint32_t lane_count;
+	uint64_t count;
+	double share;     /* of the recording's length; below 0: not known */
+	bool quiet;
+	int64_t unit;     /* string id; 0: none */
+	int64_t uid;      /* of the process, thread, stream ... it is */
+	double least, most; /* plots */
+};
+
+/* Least and largest correlation of a piece. */
+struct bounds {
+	bool known;
+	int64_t least, largest;
+};
+
+struct recording {
+	char *path;
+	char *name;
+	struct report *report;
+	pthread_mutex_t text_lock;
+	struct query_index index;
+	struct index_table tracks; /* by id */
+	struct index_table gpus;   /* uid, name, index */
+	struct index_table metrics; /* of GPUs: track, gpu, name, unit, process */
+	struct index_table counters; /* of NVTX: track, name */
+	struct piece *pieces;
+	size_t piece_count;
+	struct lane *lanes;        /* by table and track */
+	size_t lane_count;
+	struct lane_row {
+		uint32_t row;
+		uint32_t lane;         /* of that row */
+	} *lane_rows;              /* by lane */
+	struct row *rows;
+	size_t row_count;
+	int64_t begin, end;        /* of all that was recorded; begin is 0 where nothing is before */
+	uint64_t events;
+	uint32_t *launch_names;    /* by number of launch in the index: name id */
+	uint32_t *communication;   /* name ids of kernels that communicate, in order */
+	size_t communication_count;
+	struct store *store;
+	pthread_mutex_t bounds_lock;
+	struct bounds *bounds;     /* by piece; NULL until asked for */
+	struct query *query;       /* of the thread that answers slow questions; NULL until then */
+};
+
+int recording_open(struct recording **ret, const char *path, const char *name, struct error *err);
+void recording_close(struct recording *r);
+
+/* NULL and 0 for ids without a text. */
+const char *recording_text(struct recording *r, uint64_t id, size_t *ret_len);
+
+static inline const int64_t *recording_track(const struct recording *r, uint32_t id)
+{
+	return index_find(&r->tracks, id);
+}
+
+enum { VIEW_GPU_UID, VIEW_GPU_NAME, VIEW_GPU_INDEX, VIEW_GPU_WIDTH };
+enum { VIEW_METRIC_TRACK, VIEW_METRIC_GPU, VIEW_METRIC_NAME, VIEW_METRIC_UNIT, VIEW_METRIC_PROCESS, VIEW_METRIC_WIDTH };
+enum { VIEW_COUNTER_TRACK, VIEW_COUNTER_NAME, VIEW_COUNTER_WIDTH };
+
+/* rows.c */
+int recording_make_rows(struct recording *r);
+void recording_free_rows(struct recording *r);
+
+/* lanes.c */
+int recording_find_lanes(struct recording *r);
+
+#endif

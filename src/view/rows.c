@@ -1,0 +1,228 @@
+#include "view/rows.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/json_out.h"
+
+/* Threads with less than this are folded away. */
+#define QUIET_SHARE 0.001
+#define QUIET_COUNT 100
+
+const char *const row_kind_names[ROW_KIND_COUNT] = {
+	"gpu", "compute", "copies", "stream", "gpu-sync", "gpu-memory", "gpu-switch", "gpu-metrics", "process", "thread", "state",
+	"samples", "osrt", "nvtx", "marks", "cuda-api", "overhead", "counter", "generic",
+};
+const char *const row_draw_names[] = { "group", "slices", "points", "plot" };
+
+struct row *row_add(struct row_maker *m, uint32_t parent, enum row_kind kind, enum row_draw draw)
+{
+	struct recording *r = m->r;
+	struct row *grown, *row;
+
+	if (r->row_count == m->capacity) {
+		m->capacity = m->capacity ? m->capacity * 2 : 64;
+		grown = reallocarray(r->rows, m->capacity, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		r->rows = grown;
+	}
+	row = &r->rows[r->row_count++];
+	*row = (struct row){ .parent = parent, .kind = kind, .draw = draw, .share = -1 };
+	return row;
+}
+
+int row_print(char **to, const char *format, ...)
+{
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	r = vasprintf(to, format, args);
+	va_end(args);
+	if (r < 0)
+		*to = NULL;
+	return r < 0 ? -ENOMEM : 0;
+}
+
+const char *row_text(struct recording *r, int64_t id)
+{
+	size_t len;
+	const char *text = id > 0 ? recording_text(r, (uint64_t)id, &len) : NULL;
+
+	return text ? text : "";
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* All but the depth and the lane. */
+static int compare_rows(const struct lane_key *x, const struct lane_key *y)
+{
+	const int64_t a[] = { x->section, x->place, x->order, x->owner, x->kind, x->domain, x->label };
+	const int64_t b[] = { y->section, y->place, y->order, y->owner, y->kind, y->domain, y->label };
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(a) / sizeof(a[0]) && r == 0; i++)
+		r = compare_numbers(a[i], b[i]);
+	return r;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct lane_key *x = a, *y = b;
+	int r = compare_rows(x, y);
+
+	r = r ? r : compare_numbers(x->depth, y->depth);
+	return r ? r : compare_numbers(x->lane, y->lane);
+}
+
+static enum row_draw draw_of(const struct recording *r, const struct lane_key *key)
+{
+	unsigned table = r->lanes[key->lane].table;
+
+	if (table == TABLE_COUNTER)
+		return DRAW_PLOT;
+	return table_schema(table)->kind == TABLE_KIND_SPAN ? DRAW_SLICES : DRAW_POINTS;
+}
+
+static int take_lanes(struct recording *r, struct row *row, const struct lane_key *keys, size_t count)
+{
+	row->lanes = calloc(count, sizeof(*row->lanes));
+	if (!row->lanes)
+		return -ENOMEM;
+	row->lane_count = (uint32_t)count;
+	for (size_t i = 0; i < count; i++) {
+		r->lane_rows[keys[i].lane] = (struct lane_row){ (uint32_t)(row - r->rows), (uint32_t)i };
+		row->lanes[i] = keys[i].lane;
+		row->count += r->lanes[keys[i].lane].rows;
+	}
+	return 0;
+}
+
+/* Nested lanes: the outermost is the time. Lanes beside each other (GPU work): their sum. */
+static double busy_share(const struct recording *r, const struct row *row)
+{
+	bool nested = row->kind >= ROW_PROCESS && row->draw != DRAW_GROUP;
+	double length = (double)r->end - (double)(r->begin), busy = 0;
+
+	if (row->draw == DRAW_POINTS || row->draw == DRAW_PLOT || !row->lane_count || !(length > 0))
+		return -1;
+	for (uint32_t i = 0; i < (nested ? 1 : row->lane_count); i++) {
+		if (r->lanes[row->lanes[i]].busy < 0)
+			return -1;
+		busy += (double)r->lanes[row->lanes[i]].busy;
+	}
+	return busy / length > 1 ? 1 : busy / length;
+}
+
+static int add_heat(struct row *group, const uint32_t *lanes, uint32_t count)
+{
+	uint32_t *grown = reallocarray(group->lanes, group->lane_count + count + 1u, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + group->lane_count, lanes, count * sizeof(*lanes));
+	group->lanes = grown;
+	group->lane_count += count;
+	return 0;
+}
+
+/* A thread's heat line is its first row of slices; a GPU's is all of its work. */
+static int warm_parents(struct row_maker *m, size_t id)
+{
+	struct recording *r = m->r;
+	struct row *row = &r->rows[id];
+	bool nested = row->kind >= ROW_PROCESS;
+	bool warm = row->draw == DRAW_SLICES && (nested ? !m->owner_has_heat : row->kind == ROW_STREAM);
+	int rc = 0;
+
+	if (warm && nested && row->kind != ROW_OVERHEAD)
+		m->owner_has_heat = true;
+	for (uint32_t up = row->parent; up != ROW_NO_PARENT && rc == 0; up = r->rows[up].parent) {
+		r->rows[up].count += row->count;
+		if (warm)
+			rc = add_heat(&r->rows[up], row->lanes, nested ? 1 : row->lane_count);
+	}
+	return rc;
+}
+
+static int add_row(struct row_maker *m, const struct lane_key *before, const struct lane_key *keys, size_t count)
+{
+	bool of_gpu = keys->section == SECTION_GPU;
+	int r = of_gpu ? gpu_headings(m, before, keys) : process_headings(m, before, keys);
+	struct row *row = r < 0 ? NULL : row_add(m, m->owner_row, keys->kind, draw_of(m->r, keys));
+
+	if (!row)
+		return r < 0 ? r : -ENOMEM;
+	row->uid = keys->owner;
+	r = take_lanes(m->r, row, keys, count);
+	r = r < 0 ? r : of_gpu ? gpu_label(m->r, keys, row) : process_label(m->r, keys, row);
+	return r < 0 ? r : warm_parents(m, m->r->row_count - 1);
+}
+
+static size_t make_keys(struct recording *r, struct lane_key *keys)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->lane_count; i++) {
+		const int64_t *track = recording_track(r, r->lanes[i].track);
+		static const int64_t nobody[VIEW_TRACK_WIDTH];
+		struct lane_key *key = &keys[count];
+
+		*key = (struct lane_key){ .lane = (uint32_t)i };
+		track = track ? track : nobody;
+		if (gpu_lane_key(r, track, key) || process_lane_key(r, track, key))
+			count++;
+	}
+	qsort(keys, count, sizeof(*keys), compare_keys);
+	return count;
+}
+
+static void sum_up(struct recording *r)
+{
+	for (size_t i = 0; i < r->row_count; i++) {
+		struct row *row = &r->rows[i];
+
+		row->share = busy_share(r, row);
+		row->quiet = row->kind == ROW_THREAD && row->count < QUIET_COUNT && row->share < QUIET_SHARE;
+	}
+}
+
+int recording_make_rows(struct recording *r)
+{
+	struct row_maker m = { .r = r, .place_row = ROW_NO_PARENT, .owner_row = ROW_NO_PARENT };
+	struct lane_key *keys = calloc(r->lane_count + 1, sizeof(*keys));
+	size_t count, from = 0;
+	int rc;
+
+	r->lane_rows = calloc(r->lane_count + 1, sizeof(*r->lane_rows));
+	rc = keys && r->lane_rows ? 0 : -ENOMEM;
+	count = rc == 0 ? make_keys(r, keys) : 0;
+	for (size_t i = 1; i <= count && rc == 0; i++) {
+		if (i < count && compare_rows(&keys[i], &keys[from]) == 0)
+			continue;
+		rc = add_row(&m, from ? &keys[from - 1] : NULL, &keys[from], i - from);
+		from = i;
+	}
+	free(keys);
+	if (rc == 0)
+		sum_up(r);
+	return rc;
+}
+
+void recording_free_rows(struct recording *r)
+{
+	for (size_t i = 0; i < r->row_count; i++) {
+		free(r->rows[i].label);
+		free(r->rows[i].detail);
+		free(r->rows[i].lanes);
+	}
+	free(r->rows);
+	free(r->lane_rows);
+}

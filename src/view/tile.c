@@ -1,0 +1,275 @@
+#include "view/tile.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "report/detail.h"
+
+/* Heat lines are exact up to so many rows. */
+#define HEAT_EXACT_ROWS 262144u
+
+bool tile_init(struct tile *t, unsigned level, int64_t index)
+{
+	int64_t most = INT64_MAX >> (level + TILE_SHIFT + 1);
+
+	if (level > TILE_MAX_LEVEL || index > most || index < -most)
+		return false;
+	memset(t, 0, sizeof(*t));
+	t->level = level;
+	t->index = index;
+	t->from = index * (INT64_C(1) << (level + TILE_SHIFT));
+	t->to = t->from + (INT64_C(1) << (level + TILE_SHIFT));
+	return true;
+}
+
+void tile_clear(struct tile *t)
+{
+	memset(t->buckets, 0, sizeof(t->buckets));
+	t->listed_count = 0;
+	t->least = 0;
+}
+
+static uint64_t span(int64_t start, int64_t end)
+{
+	return (uint64_t)end - (uint64_t)start;
+}
+
+static unsigned bucket_at(const struct tile *t, int64_t time)
+{
+	return (unsigned)(span(t->from, time) >> t->level);
+}
+
+static int64_t bucket_start(const struct tile *t, unsigned bucket)
+{
+	return t->from + ((int64_t)bucket << t->level);
+}
+
+/* Gives or takes the time from start to end, which may lie outside. */
+static void add_time(struct tile *t, int64_t start, int64_t end, bool take)
+{
+	int64_t from = start > t->from ? start : t->from, to = end < t->to ? end : t->to, edge;
+
+	for (unsigned b; from < to; from = edge) {
+		b = bucket_at(t, from);
+		edge = bucket_start(t, b) + (INT64_C(1) << t->level);
+		edge = edge < to ? edge : to;
+		if (take)
+			t->buckets[b].busy -= span(from, edge) < t->buckets[b].busy ? span(from, edge) : t->buckets[b].busy;
+		else
+			t->buckets[b].busy += span(from, edge);
+		t->buckets[b].touched |= !take;
+	}
+}
+
+static void list(struct tile *t, const struct listed *event)
+{
+	if (t->listed_count < TILE_MAX_LISTED)
+		t->listed[t->listed_count++] = *event;
+}
+
+static void sum_up(struct tile *t, const struct listed *event)
+{
+	struct bucket *b;
+
+	add_time(t, event->start, event->end, false);
+	if (event->start < t->from)
+		return;
+	b = &t->buckets[bucket_at(t, event->start)];
+	b->touched = true;
+	if (b->begins++ == 0)
+		b->first = event->index;
+	if (!b->name || span(event->start, event->end) > b->longest) {
+		b->longest = span(event->start, event->end);
+		b->name = event->name;
+	}
+}
+
+void tile_add_event(struct tile *t, const struct listed *event)
+{
+	bool is_point = event->start == event->end;
+
+	if (event->start >= t->to || (event->end <= t->from && event->start < t->from))
+		return;
+	if (!t->heat && (span(event->start, event->end) >> t->level || (is_point && t->level <= TILE_POINT_LEVEL &&
+									 table_schema(t->table)->kind == TABLE_KIND_POINT)))
+		list(t, event);
+	else
+		sum_up(t, event);
+}
+
+static void add_rows(struct tile *t, const struct chunk *c, uint64_t first)
+{
+	uint32_t low = 0, high = c->rows, middle;
+
+	/* The first that may reach into the tile: rows are in order and do not overlap. */
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (c->end[middle] < t->from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t i = low; i < c->rows && c->start[i] < t->to; i++) {
+		struct listed event = { .start = c->start[i], .end = c->end[i], .index = first + i,
+					.name = c->names ? c->names[i] : 0, .flags = c->flags ? c->flags[i] : 0 };
+
+		tile_add_event(t, &event);
+	}
+}
+
+/* A bucket of a summary that is not wider than the tile's: it lies in one of them. */
+static void add_bucket(struct tile *t, const struct summary *s, uint32_t i, uint64_t first)
+{
+	struct bucket *b = &t->buckets[bucket_at(t, s->start[i])];
+
+	b->busy += s->busy[i];
+	if (s->rows[i] && b->begins == 0)
+		b->first = first;
+	b->begins += s->rows[i];
+	if (s->names[i] && (!b->name || s->busy[i] > b->longest)) {
+		b->longest = s->busy[i];
+		b->name = s->names[i];
+	}
+}
+
+/* What is listed is not summed up. */
+static void take_out(struct tile *t, const struct summary *s, const struct summary_long *l)
+{
+	struct listed event = { .start = l->start, .end = l->end, .index = l->row, .name = s->names[l->bucket] };
+	struct bucket *b;
+
+	if (!(span(l->start, l->end) >> t->level) || event.start >= t->to || (event.end <= t->from && event.start < t->from))
+		return;
+	add_time(t, event.start, event.end, true);
+	list(t, &event);
+	if (event.start < t->from)
+		return;
+	b = &t->buckets[bucket_at(t, event.start)];
+	b->begins -= b->begins > 0;
+	if (b->first == event.index)
+		b->first++;
+}
+
+/* Coarser than the tile: spread evenly. */
+static void spread_bucket(struct tile *t, const struct summary *s, uint32_t i)
+{
+	int64_t start = s->start[i], end = start + (INT64_C(1) << s->level);
+	int64_t from = start > t->from ? start : t->from, to = end < t->to ? end : t->to;
+
+	for (int64_t at = from; at < to; at += INT64_C(1) << t->level) {
+		struct bucket *b = &t->buckets[bucket_at(t, at)];
+
+		b->busy += s->busy[i] >> (s->level - t->level);
+		b->touched = true;
+	}
+}
+
+void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first)
+{
+	bool finer = s->level <= t->level;
+
+	for (uint32_t i = 0; i < s->count && s->start[i] < t->to; i++) {
+		if (finer && s->start[i] >= t->from)
+			add_bucket(t, s, i, first);
+		else if (!finer && s->start[i] + (INT64_C(1) << s->level) > t->from)
+			spread_bucket(t, s, i);
+		first += s->rows[i];
+	}
+	for (uint32_t i = 0; !t->heat && i < s->long_count; i++)
+		take_out(t, s, &s->longs[i]);
+	/* What was rounded may be left over where a listed event was taken out. */
+	if (s->level > DETAIL_BITS && UINT64_C(1) << (s->level - DETAIL_BITS) > t->least)
+		t->least = UINT64_C(1) << (s->level - DETAIL_BITS);
+}
+
+static bool piece_is_near(const struct tile *t, const struct piece *p)
+{
+	return p->time_min < t->to && p->time_max >= t->from;
+}
+
+static int add_piece(struct tile *t, struct recording *r, const struct piece *p, bool coarse)
+{
+	const struct summary *s = NULL;
+	const struct chunk *c;
+	int rc;
+
+	if (p->summary != NO_SUMMARY && (coarse || p->summary_level <= t->level) &&
+	    !(table_schema(p->table)->kind == TABLE_KIND_POINT && t->level <= TILE_POINT_LEVEL) &&
+	    store_summary(r, p, &s) == 0) {
+		tile_add_summary(t, s, p->first);
+		store_give(r->store, s);
+		return 0;
+	}
+	rc = store_chunk(r, p, &c);
+	if (rc < 0)
+		return rc;
+	add_rows(t, c, p->first);
+	store_give(r->store, c);
+	return 0;
+}
+
+static int add_lane(struct tile *t, struct recording *r, const struct lane *lane, bool coarse)
+{
+	int rc = 0;
+
+	t->table = lane->table;
+	for (size_t i = 0; i < lane->piece_count && rc == 0; i++) {
+		const struct piece *p = &r->pieces[lane->piece + i];
+
+		if (piece_is_near(t, p))
+			rc = add_piece(t, r, p, coarse);
+	}
+	return rc;
+}
+
+int tile_add_lane(struct tile *t, struct recording *r, const struct lane *lane)
+{
+	t->heat = false;
+	return add_lane(t, r, lane, false);
+}
+
+/* Rows that would have to be decoded. */
+static uint64_t rows_to_decode(const struct tile *t, const struct recording *r, const struct lane *lane)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < lane->piece_count; i++) {
+		const struct piece *p = &r->pieces[lane->piece + i];
+
+		if (piece_is_near(t, p) && (p->summary == NO_SUMMARY || p->summary_level > t->level))
+			rows += p->rows;
+	}
+	return rows;
+}
+
+int tile_add_heat(struct tile *t, struct recording *r, const struct lane *const *lanes, size_t count)
+{
+	uint64_t rows = 0;
+	int rc = 0;
+
+	t->heat = true;
+	for (size_t i = 0; i < count; i++)
+		rows += rows_to_decode(t, r, lanes[i]);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = add_lane(t, r, lanes[i], rows > HEAT_EXACT_ROWS);
+	return rc;
+}
+
+bool tile_has(const struct tile *t, unsigned bucket)
+{
+	const struct bucket *b = &t->buckets[bucket];
+
+	return b->touched || b->begins || b->busy > t->least;
+}
+
+uint8_t tile_share(const struct tile *t, unsigned bucket)
+{
+	const struct bucket *b = &t->buckets[bucket];
+	uint64_t width = UINT64_C(1) << t->level, busy = b->busy < width ? b->busy : width, share;
+
+	if (!tile_has(t, bucket))
+		return 0;
+	/* Up to 2^50 ns: no overflow. */
+	share = (busy * 255 + width - 1) >> t->level;
+	return share ? (uint8_t)share : 1;
+}

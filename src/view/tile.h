@@ -1,0 +1,71 @@
+/* What a lane looks like in 256 buckets of 2^level ns: docs/view.md, "Tiles". */
+#ifndef SONDE_VIEW_TILE_H
+#define SONDE_VIEW_TILE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "view/recording.h"
+
+#define TILE_BUCKETS 256u
+#define TILE_SHIFT 8u
+#define TILE_MAX_LEVEL SUMMARY_MAX_LEVEL
+/* Tracks without overlaps have at most two more than buckets; others are broken. */
+#define TILE_MAX_LISTED 1024u
+/* Points are listed where a bucket is at most this: 1 us. */
+#define TILE_POINT_LEVEL 10u
+
+struct listed {
+	int64_t start;
+	int64_t end;
+	uint64_t index; /* in its track */
+	uint32_t name;
+	uint8_t flags;  /* CHUNK_* */
+};
+
+struct bucket {
+	uint64_t busy;     /* ns */
+	uint64_t longest;  /* what the name was chosen by */
+	uint64_t first;    /* index of the first event that begins here */
+	uint32_t begins;
+	uint32_t name;
+	bool touched;
+};
+
+struct tile {
+	int64_t index;
+	int64_t from, to; /* [from, to) */
+	unsigned level;
+	uint8_t table;
+	bool heat;        /* everything is summed up, nothing listed */
+	uint64_t least;   /* busy times up to this may be nothing */
+	struct bucket buckets[TILE_BUCKETS];
+	struct listed listed[TILE_MAX_LISTED];
+	uint32_t listed_count;
+};
+
+/* False where the tile would lie outside of what times can be. */
+bool tile_init(struct tile *t, unsigned level, int64_t index);
+void tile_clear(struct tile *t);
+
+/* Adds what the lane has there. -ENOMEM. */
+int tile_add_lane(struct tile *t, struct recording *r, const struct lane *lane);
+/* The same for heat lines: where that is many rows, from summaries that may be coarser than the buckets. */
+int tile_add_heat(struct tile *t, struct recording *r, const struct lane *const *lanes, size_t count);
+
+bool tile_has(const struct tile *t, unsigned bucket);
+/* The busy share of a bucket: 1 to 255, 0 only where nothing is there. */
+uint8_t tile_share(const struct tile *t, unsigned bucket);
+
+/* One event or bucket. */
+void tile_add_event(struct tile *t, const struct listed *event);
+void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first);
+
+/* Appends the lane as docs/view.md says. -ENOMEM. */
+int tile_write(const struct tile *t, struct recording *r, struct buf *out);
+int tile_write_head(struct buf *out, uint32_t row, uint32_t lanes, int64_t index);
+
+/* plot.c */
+int plot_write(struct tile *t, struct recording *r, const struct lane *lane, struct buf *out);
+
+#endif

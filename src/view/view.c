@@ -1,0 +1,90 @@
+#include "view/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/internal.h"
+
+static int open_all(struct view *v, struct error *err)
+{
+	int r = 0;
+
+	v->recordings = calloc(v->options.source_count + 1, sizeof(*v->recordings));
+	if (!v->recordings)
+		return error_set(err, ENOMEM, "Not enough memory");
+	for (size_t i = 0; i < v->options.source_count && r == 0; i++) {
+		r = recording_open(&v->recordings[i], v->options.sources[i].path, v->options.sources[i].name, err);
+		v->recording_count += r == 0;
+	}
+	return r;
+}
+
+int view_open(struct view **ret, const struct view_options *options, struct error *err)
+{
+	struct view *v = calloc(1, sizeof(*v));
+	int r;
+
+	if (!v)
+		return error_set(err, ENOMEM, "Not enough memory");
+	v->options = *options;
+	r = open_all(v, err);
+	r = r < 0 ? r : server_open(&v->server, v, err);
+	if (r < 0) {
+		view_close(v);
+		return r;
+	}
+	*ret = v;
+	return 0;
+}
+
+int view_run(struct view *v, struct error *err)
+{
+	return server_run(v->server, err);
+}
+
+void view_close(struct view *v)
+{
+	if (v->server && !server_close(v->server))
+		return; /* a thread still reads all of it; the program ends */
+	for (size_t i = 0; i < v->recording_count; i++)
+		recording_close(v->recordings[i]);
+	free(v->recordings);
+	free(v);
+}
+
+int view_port(const struct view *v)
+{
+	return server_port(v->server);
+}
+
+int view_url(struct view *v, char *ret, size_t size)
+{
+	const char *address = v->options.bind;
+	struct guard *guard = server_guard(v->server);
+	char token[GUARD_SECRET_SIZE];
+	int r = guard_token(guard, token);
+	bool brackets;
+
+	if (r < 0)
+		return r;
+	/* By number: somebody else may have the port at another address that localhost means. */
+	if (!address || strcasecmp(address, "localhost") == 0)
+		address = "127.0.0.1";
+	if (strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0)
+		address = guard->host_name;
+	brackets = strchr(address, ':') != NULL;
+	snprintf(ret, size, "http://%s%s%s:%d/?token=%s", brackets ? "[" : "", address, brackets ? "]" : "", view_port(v), token);
+	return 0;
+}
+
+int view_recording(struct view *v, struct params *p, struct recording **ret, struct error *err)
+{
+	int64_t number;
+	int r = params_integer(p, "report", 0, (int64_t)v->recording_count - 1, &number, err);
+
+	if (r == 0)
+		*ret = v->recordings[number];
+	return r;
+}

@@ -1,0 +1,39 @@
+/* Reports shown in a browser: the work of `sonde view`. docs/view.md says what is served and to whom. */
+#ifndef SONDE_VIEW_VIEW_H
+#define SONDE_VIEW_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct view;
+
+struct view_source {
+	const char *path; /* to read */
+	const char *name; /* to show */
+};
+
+struct view_options {
+	const struct view_source *sources;
+	size_t source_count;
+	const char *bind;       /* NULL: loopback */
+	int port;               /* 0: any; -1: the usual one, or the next that is free */
+	const char *web_folder; /* files of the page instead of those in the binary; NULL: none */
+	int stop_fd;            /* readable: the end */
+	int input_fd;           /* readable: on_input() is called; -1: none. At its end it is left alone */
+	void (*on_input)(struct view *v, void *context);
+	void *context;
+};
+
+/* Opens the reports and the port. -EADDRINUSE, or what is wrong with a report, with a sentence. */
+int view_open(struct view **ret, const struct view_options *options, struct error *err);
+/* Serves until stop_fd says so. */
+int view_run(struct view *v, struct error *err);
+void view_close(struct view *v);
+
+int view_port(const struct view *v);
+/* An address with a token of its own. -errno. */
+int view_url(struct view *v, char *ret, size_t size);
+
+#endif

@@ -1,0 +1,243 @@
+/* Tiles of random tracks against what a loop over all events gives. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "report/writer.h"
+#include "view/tile.h"
+
+#define EVENTS 60000
+/* In the folder of the test, which may run twice at once. */
+#define PATH view_path()
+
+static const char *view_path(void)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "./view-test-%d.sonde", (int)getpid());
+	return path;
+}
+
+struct truth {
+	int64_t start[EVENTS];
+	int64_t end[EVENTS];
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t x = *state += 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+/* Bursts and pauses; lengths from nothing to much longer than all others. */
+static void make_truth(struct truth *t, uint64_t seed)
+{
+	int64_t time = -100000;
+
+	for (int i = 0; i < EVENTS; i++) {
+		uint64_t x = next_random(&seed);
+
+		time += (int64_t)(x % 64 == 0 ? next_random(&seed) % 500000 : x % 700);
+		t->start[i] = time;
+		x = next_random(&seed);
+		time += (int64_t)(x % 512 == 0 ? next_random(&seed) % 3000000 : x % 8 == 0 ? 0 : x % 900);
+		t->end[i] = time;
+	}
+}
+
+static struct recording *write_and_open(const struct truth *t)
+{
+	struct report_writer *w;
+	struct recording *r;
+	struct error err;
+	int64_t track[] = { 1, TRACK_NVTX_PUSHPOP, 1, 1, 0, 0 };
+
+	unlink(PATH);
+	assert_int_equal(report_writer_open(&w, PATH, 1, NULL, 0, &err), 0);
+	report_append(report_track(w, TABLE_TRACK, 0), track, 0x3f);
+	for (int i = 0; i < EVENTS; i++) {
+		int64_t row[] = { t->start[i], t->end[i], (int64_t)report_string(w, i % 2 ? "odd" : "even", i % 2 ? 3 : 4) };
+
+		assert_int_equal(report_append(report_track(w, TABLE_SLICE, 1), row, 7), 0);
+	}
+	assert_int_equal(report_writer_finish(w, &err), 0);
+	assert_int_equal(recording_open(&r, PATH, PATH, &err), 0);
+	return r;
+}
+
+static void compare_tile(const struct tile *t, const struct truth *truth, bool summed)
+{
+	uint64_t width = UINT64_C(1) << t->level, busy[TILE_BUCKETS] = { 0 };
+	uint32_t begins[TILE_BUCKETS] = { 0 }, listed = 0;
+
+	for (int i = 0; i < EVENTS; i++) {
+		int64_t start = truth->start[i], end = truth->end[i];
+
+		if (start >= t->to || (end <= t->from && start < t->from))
+			continue;
+		if ((uint64_t)(end - start) >= width) {
+			assert_true(listed < t->listed_count);
+			assert_int_equal(t->listed[listed].start, start);
+			assert_int_equal(t->listed[listed].end, end);
+			assert_int_equal(t->listed[listed++].index, i);
+			continue;
+		}
+		if (start >= t->from)
+			begins[(uint64_t)(start - t->from) >> t->level]++;
+		for (unsigned b = 0; b < TILE_BUCKETS; b++) {
+			int64_t from = t->from + (int64_t)(b * width), to = from + (int64_t)width;
+
+			from = start > from ? start : from;
+			to = end < to ? end : to;
+			busy[b] += to > from ? (uint64_t)(to - from) : 0;
+		}
+	}
+	assert_int_equal(listed, t->listed_count);
+	for (unsigned b = 0; b < TILE_BUCKETS; b++) {
+		unsigned share = tile_share(t, b);
+		double wanted = (double)busy[b] * 255 / (double)width;
+
+		assert_int_equal(t->buckets[b].begins, begins[b]);
+		if (begins[b])
+			assert_true(share > 0);
+		if (!begins[b] && !busy[b])
+			assert_int_equal(share, 0);
+		if (!summed)
+			assert_int_equal(share, begins[b] || busy[b] ? (wanted < 1 ? 1 : (unsigned)((busy[b] * 255 + width - 1) / width)) : 0);
+		assert_true((double)share >= wanted - 1 && (double)share <= wanted + 2);
+	}
+}
+
+static struct truth *new_truth(uint64_t seed)
+{
+	struct truth *t = malloc(sizeof(*t));
+
+	make_truth(t, seed);
+	return t;
+}
+
+static void exact_at_every_level(void **state)
+{
+	struct truth *truth = new_truth(1);
+	struct recording *r = write_and_open(truth);
+	struct tile *t = malloc(sizeof(*t));
+	uint64_t seed = 3;
+
+	assert_int_equal(r->lane_count, 1);
+	assert_int_equal(r->lanes[0].rows, EVENTS);
+	for (unsigned level = 0; level <= 28; level++)
+		for (int i = 0; i < (level > 20 ? 2 : 6); i++) {
+			int64_t at = truth->start[next_random(&seed) % EVENTS], index = at >> (level + TILE_SHIFT);
+			bool summed = level >= r->pieces[0].summary_level;
+
+			assert_true(tile_init(t, level, index));
+			assert_true(at >= t->from && at < t->to);
+			assert_int_equal(tile_add_lane(t, r, &r->lanes[0]), 0);
+			compare_tile(t, truth, summed);
+		}
+	/* The summaries were there, and used. */
+	assert_true(r->pieces[0].summary != NO_SUMMARY);
+	assert_in_range(r->pieces[0].summary_level, 8, 24);
+	free(t);
+	free(truth);
+	recording_close(r);
+	unlink(PATH);
+}
+
+/* Heat lines sum up everything, whatever its length. */
+static void heat(void **state)
+{
+	struct truth *truth = new_truth(2);
+	struct recording *r = write_and_open(truth);
+	const struct lane *lane = &r->lanes[0];
+	struct tile *t = malloc(sizeof(*t));
+
+	for (unsigned level = 10; level <= 26; level += 4) {
+		uint64_t sum = 0, wanted = 0;
+
+		assert_true(tile_init(t, level, truth->start[EVENTS / 2] >> (level + TILE_SHIFT)));
+		assert_int_equal(tile_add_heat(t, r, &lane, 1), 0);
+		assert_int_equal(t->listed_count, 0);
+		for (unsigned b = 0; b < TILE_BUCKETS; b++)
+			sum += t->buckets[b].busy;
+		for (int i = 0; i < EVENTS; i++) {
+			int64_t from = truth->start[i] > t->from ? truth->start[i] : t->from, to = truth->end[i] < t->to ? truth->end[i] : t->to;
+
+			wanted += to > from ? (uint64_t)(to - from) : 0;
+		}
+		assert_true(sum >= wanted - wanted / 100 && sum <= wanted + wanted / 100 + 1);
+	}
+	free(t);
+	free(truth);
+	recording_close(r);
+	unlink(PATH);
+}
+
+static void borders_of_time(void **state)
+{
+	struct tile *t = malloc(sizeof(*t));
+	struct listed event = { .start = INT64_MIN, .end = INT64_MAX };
+
+	assert_false(tile_init(t, TILE_MAX_LEVEL + 1, 0));
+	assert_false(tile_init(t, 0, INT64_MAX));
+	assert_false(tile_init(t, TILE_MAX_LEVEL, INT64_MIN));
+	for (unsigned level = 0; level <= TILE_MAX_LEVEL; level += 10) {
+		int64_t most = INT64_MAX >> (level + TILE_SHIFT + 1);
+
+		assert_true(tile_init(t, level, most));
+		assert_true(t->to > t->from);
+		assert_true(tile_init(t, level, -most));
+		assert_true(t->to > t->from);
+		t->table = TABLE_SLICE;
+		tile_add_event(t, &event);
+		assert_int_equal(t->listed_count, 1);
+		t->heat = true;
+		tile_add_event(t, &event);
+		assert_int_equal(tile_share(t, 0), 255);
+		assert_int_equal(tile_share(t, 255), 255);
+	}
+	free(t);
+}
+
+/* What is kept is bounded, and given back. */
+static void store_is_bounded(void **state)
+{
+	struct truth *truth = new_truth(3);
+	struct recording *r = write_and_open(truth);
+	const struct chunk *held, *c;
+
+	store_close(r->store);
+	assert_int_equal(store_open(&r->store, 700000), 0);
+	assert_int_equal(store_chunk(r, &r->pieces[0], &held), 0);
+	for (size_t i = 0; i < r->piece_count; i++) {
+		assert_int_equal(store_chunk(r, &r->pieces[i], &c), 0);
+		assert_int_equal(c->start[0], truth->start[r->pieces[i].first]);
+		store_give(r->store, c);
+	}
+	assert_true(store_size(r->store) <= 700000);
+	/* The one held is as it was. */
+	assert_int_equal(held->start[100], truth->start[100]);
+	store_give(r->store, held);
+	free(truth);
+	recording_close(r);
+	unlink(PATH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exact_at_every_level), cmocka_unit_test(heat), cmocka_unit_test(borders_of_time),
+		cmocka_unit_test(store_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,64 @@
+// The panels below the timeline.
+import { DiagnosticsPanel } from "./panels/diagnostics.js";
+import { EventsPanel } from "./panels/events.js";
+import { FlamePanel } from "./panels/flame.js";
+import { SessionPanel } from "./panels/session.js";
+import { StatisticsPanel } from "./panels/statistics.js";
+
+/** @typedef {import("./main.js").App} App */
+/** @typedef {{ show: () => void | Promise<void>, spanChosen?: () => void, rowChosen?: () => void }} Panel */
+
+export class Bottom {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.tabs = /** @type {HTMLElement} */ (document.getElementById("tabs"));
+    this.place = /** @type {HTMLElement} */ (document.getElementById("panel"));
+    /** @type {Record<string, [string, Panel]>} */
+    this.panels = {
+      events: ["Events", new EventsPanel(app, this.place)],
+      statistics: ["Statistics", new StatisticsPanel(app, this.place)],
+      flame: ["Flame graph", new FlamePanel(app, this.place, "/api/flame")],
+      tree: ["GPU time by range", new FlamePanel(app, this.place, "/api/tree")],
+      diagnostics: ["Diagnostics", new DiagnosticsPanel(app, this.place)],
+      session: ["Session", new SessionPanel(app, this.place)],
+    };
+    this.current = "";
+    this.tabs.innerHTML = Object.entries(this.panels).map(([key, [title]]) => `<button role="tab" data-tab="${key}">${title}</button>`).join("");
+    this.tabs.addEventListener("click", (event) => {
+      const key = /** @type {HTMLElement} */ (event.target).dataset.tab;
+      if (key)
+        this.open(key);
+    });
+    this.tabs.addEventListener("keydown", (event) => this.step(event));
+  }
+
+  /** @param {KeyboardEvent} event */
+  step(event) {
+    const keys = Object.keys(this.panels);
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!by)
+      return;
+    this.open(keys[(keys.indexOf(this.current) + by + keys.length) % keys.length]);
+    /** @type {HTMLElement} */ (this.tabs.querySelector("[aria-selected=true]")).focus();
+  }
+
+  /** @param {string} key */
+  open(key) {
+    this.current = key;
+    for (const tab of this.tabs.querySelectorAll("button")) {
+      tab.setAttribute("aria-selected", String(tab.dataset.tab === key));
+      tab.tabIndex = tab.dataset.tab === key ? 0 : -1;
+    }
+    this.place.replaceChildren();
+    this.panels[key][1].show();
+  }
+
+  spanChosen() {
+    this.panels[this.current]?.[1].spanChosen?.();
+  }
+
+  rowChosen() {
+    this.panels[this.current]?.[1].rowChosen?.();
+  }
+}

@@ -1,0 +1,26 @@
+// What panels have in common.
+import * as format from "../format.js";
+
+/** @typedef {import("../main.js").App} App */
+
+/** The span that panels tell of: the measured one, or everything. @param {App} app @param {import("../main.js").Loaded} loaded @returns {[number, number]} */
+export function spanOf(app, loaded) {
+  const [from, to] = app.view.span || [app.view.first, app.view.last];
+  return [Math.max(0, Math.round(from - loaded.offset)), Math.round(to - loaded.offset)];
+}
+
+/** @param {App} app */
+export function spanText(app) {
+  return app.view.span ? `of the measured ${format.duration(app.view.span[1] - app.view.span[0])}` : "of the whole recording";
+}
+
+/** @param {string} text */
+export function empty(text) {
+  return `<p class="empty">${format.escapeHtml(text)}</p>`;
+}
+
+/** Rows as tab-separated text, for spreadsheets. @param {string[]} columns @param {any[][]} rows */
+export function tsv(columns, rows) {
+  const clean = (/** @type {any} */ cell) => String(cell ?? "").replace(/[\t\n]/g, " ");
+  return [columns, ...rows].map((row) => row.map(clean).join("\t")).join("\n");
+}
