@@ -29,7 +29,7 @@ static int prepare(struct recording *r, const char *text, sqlite3_stmt **ret, st
 
 	if (rc < 0)
 		return rc;
-	if (sqlite3_prepare_v2(query_db(q), text, -1, ret, NULL) != SQLITE_OK)
+	if (query_prepare(q, text, ret, NULL) != SQLITE_OK)
 		return error_set(err, EIO, "%s", sqlite3_errmsg(query_db(q)));
 	return 0;
 }
