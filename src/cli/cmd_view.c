@@ -1,6 +1,7 @@
 /* sonde view: reports in a browser. Called as nsys-ui, the same. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,9 @@ static int serve(struct viewing *w)
 	struct error err;
 	int status = 0;
 
+	/* Decoded groups come and go: their pages are kept. */
+	mallopt(M_MMAP_THRESHOLD, 16 << 20);
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	options.stop_fd = end_signals();
 	if (options.stop_fd < 0)
 		return command_fail(w->cli, &view_command, "Signals cannot be waited for: %s", strerror(errno));

@@ -15,6 +15,7 @@
 
 #include "fmt/attach.h"
 #include "record/launch.h"
+#include "record/steering.h"
 #include "record/tree.h"
 #include "record/window.h"
 
@@ -76,6 +77,22 @@ static int fork_helper(struct recorder *r, struct error *err)
 	return 0;
 }
 
+/* So that 'sonde stop' finds it. Without, unless a name was asked for, there is Ctrl-C. */
+static int begin_session(struct recorder *r, struct error *err)
+{
+	struct error why = { "" };
+
+	if (r->flight)
+		return 0;
+	if (steering_begin(r, &why) < 0) {
+		steering_end(r, NULL);
+		return r->options->session_name ? error_set(err, EINVAL, "%s", why.text) : 0;
+	}
+	r->steering->state = STEER_CAPTURING;
+	r->steering->captures = 1;
+	return 0;
+}
+
 int attach_prepare(struct recorder *r, struct error *err)
 {
 	r->attach = calloc(1, sizeof(*r->attach));
@@ -89,7 +106,7 @@ int attach_prepare(struct recorder *r, struct error *err)
 		recorder_note(r, "%s", r->options->attach_without);
 		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s", r->options->attach_without);
 	}
-	return 0;
+	return begin_session(r, err);
 }
 
 int attach_start_helper(struct recorder *r, struct error *err)
@@ -97,7 +114,11 @@ int attach_start_helper(struct recorder *r, struct error *err)
 	struct epoll_event event = { .events = EPOLLIN };
 	int result;
 
-	if (!r->attach || !attach_wants_agents(r->options))
+	if (!r->attach)
+		return 0;
+	if (!watch_find(r, r->target_pid))
+		return error_set(err, ESRCH, "process %u has ended", r->target_pid);
+	if (!attach_wants_agents(r->options))
 		return 0;
 	result = fork_helper(r, err);
 	if (result < 0)

@@ -91,6 +91,7 @@ int answer_reports(struct view *v, struct params *p, struct answer *a, struct er
 static void put_row(struct json_out *j, struct recording *r, size_t id)
 {
 	const struct row *row = &r->rows[id];
+	const char *unit;
 	size_t len;
 
 	out_open(j, '{');
@@ -114,8 +115,9 @@ static void put_row(struct json_out *j, struct recording *r, size_t id)
 	out_put_integer(j, "count", (int64_t)row->count);
 	out_put_bool(j, "quiet", row->quiet);
 	if (row->draw == DRAW_PLOT) {
+		unit = recording_text(r, (uint64_t)row->unit, &len);
 		out_key(j, "unit");
-		out_text(j, recording_text(r, (uint64_t)row->unit, &len), len);
+		out_text(j, unit, len);
 	}
 	out_close(j, '}');
 }

@@ -14,7 +14,7 @@
 
 const char *const row_kind_names[ROW_KIND_COUNT] = {
 	"gpu", "compute", "copies", "stream", "gpu-sync", "gpu-memory", "gpu-switch", "gpu-metrics", "process", "thread", "state",
-	"samples", "osrt", "nvtx", "marks", "cuda-api", "overhead", "counter", "generic",
+	"nvtx", "marks", "generic", "cuda-api", "osrt", "overhead", "samples", "counter",
 };
 const char *const row_draw_names[] = { "group", "slices", "points", "plot" };
 

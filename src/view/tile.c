@@ -97,6 +97,25 @@ void tile_add_event(struct tile *t, const struct listed *event)
 		sum_up(t, event);
 }
 
+/* Most are: short, and within one bucket. */
+static inline bool add_plain(struct tile *t, const struct listed *event)
+{
+	uint64_t length = span(event->start, event->end), at = span(t->from, event->start);
+	struct bucket *b;
+
+	if (event->start < t->from || length >> t->level || length == 0 || at >> t->level != (at + length - 1) >> t->level)
+		return false;
+	b = &t->buckets[at >> t->level];
+	b->busy += length;
+	if (b->begins++ == 0)
+		b->first = event->index;
+	if (!b->name || length > b->longest) {
+		b->longest = length;
+		b->name = event->name;
+	}
+	return true;
+}
+
 static void add_rows(struct tile *t, const struct chunk *c, uint64_t first)
 {
 	uint32_t low = 0, high = c->rows, middle;
@@ -113,7 +132,8 @@ static void add_rows(struct tile *t, const struct chunk *c, uint64_t first)
 		struct listed event = { .start = c->start[i], .end = c->end[i], .index = first + i,
 					.name = c->names ? c->names[i] : 0, .flags = c->flags ? c->flags[i] : 0 };
 
-		tile_add_event(t, &event);
+		if (!add_plain(t, &event))
+			tile_add_event(t, &event);
 	}
 }
 

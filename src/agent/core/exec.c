@@ -96,10 +96,11 @@ static enum wire_injected carries_agent(char *const environment[])
 	return WIRE_INJECTED_NOT;
 }
 
-/* Whether the dynamic loader of this program could not take our library. */
+/* Whether the dynamic loader of this program could not take our library. Variables that were put there when this program was attached
+ * to are not for others. */
 static int must_strip(enum elf_peek_kind kind, char *const environment[])
 {
-	return kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
+	return agent_state.late || kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
 	       kind == ELF_PEEK_ASAN || carries_agent(environment) == WIRE_INJECTED_OUT_OF_REACH;
 }
 
@@ -158,16 +159,17 @@ static int is_injection(const char *variable)
 static char *const *choose_environment(enum elf_peek_kind kind, char *const given[], char **copy,
 				       char *preload)
 {
-	int out_of_reach = carries_agent(given) == WIRE_INJECTED_OUT_OF_REACH;
+	enum wire_injected carried = carries_agent(given);
+	int without_injection = agent_state.late || carried == WIRE_INJECTED_OUT_OF_REACH;
 	size_t n = 0;
 
-	if (!copy || !must_strip(kind, given))
+	if (!given || !copy || !must_strip(kind, given))
 		return given;
 	for (size_t i = 0; given[i]; i++) {
-		if (strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) == 0) {
+		if (carried && strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) == 0) {
 			if (strip_preload(preload, given[i]))
 				copy[n++] = preload;
-		} else if (!out_of_reach || !is_injection(given[i])) {
+		} else if (!without_injection || !is_injection(given[i])) {
 			copy[n++] = given[i];
 		}
 	}
