@@ -289,11 +289,12 @@ void steering_give_result(struct recorder *r, const struct control_message *mess
 }
 
 /* Not waited for: a command line that is stopped must not stop the session. */
-static void tell_command_line(struct recorder *r, struct control_message *message)
+static void tell_command_line(struct recorder *r, struct control_message *message, int told)
 {
 	if (r->command_line_gone)
 		return;
 	message->kind = CONTROL_REPORT;
+	message->told = (uint32_t)told;
 	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -322,10 +323,13 @@ void steering_copy_done(struct recorder *r)
 	while (waitpid(st->copy_pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	st->state = STEER_IDLE;
-	if (message && st->waiting)
-		steering_give_result(r, message);
-	else if (message)
-		tell_command_line(r, message);
+	if (message) {
+		int told = st->waiting != NULL;
+
+		if (told)
+			steering_give_result(r, message);
+		tell_command_line(r, message, told);
+	}
 	free(message);
 	if (st->shut_down)
 		recorder_shut_down(r, st->launched->kill_given ? st->launched->kill_signal : 0);

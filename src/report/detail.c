@@ -184,7 +184,8 @@ void detail_add(struct report_writer *w, const struct set_rows *rows)
 	struct detail_set *set;
 
 	follow_file(w);
-	if (w->parked || !has_detail(rows))
+	/* Rows of a file that keeps the last part get other numbers in a report. */
+	if (w->parked || w->ring.on || !has_detail(rows))
 		return;
 	b = malloc(sizeof(*b));
 	set = malloc(sizeof(*set));

@@ -11,7 +11,7 @@
 
 #define SECOND 1000000000ll
 #define PAGE 4096ull
-#define REMEMBERED_STRINGS (1u << 19)
+#define REMEMBERED_STRINGS (1u << 17)
 /* Rows of a PLAIN table belong to events that may come a little after them. */
 #define PLAIN_GRACE SECOND
 /* Without holes the file is copied when it is twice as large as it need be, and worth the copying. */

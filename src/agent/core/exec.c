@@ -159,13 +159,14 @@ static int is_injection(const char *variable)
 static char *const *choose_environment(enum elf_peek_kind kind, char *const given[], char **copy,
 				       char *preload)
 {
-	int without_injection = agent_state.late || carries_agent(given) == WIRE_INJECTED_OUT_OF_REACH;
+	enum wire_injected carried = carries_agent(given);
+	int without_injection = agent_state.late || carried == WIRE_INJECTED_OUT_OF_REACH;
 	size_t n = 0;
 
-	if (!copy || !must_strip(kind, given))
+	if (!given || !copy || !must_strip(kind, given))
 		return given;
 	for (size_t i = 0; given[i]; i++) {
-		if (strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) == 0) {
+		if (carried && strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) == 0) {
 			if (strip_preload(preload, given[i]))
 				copy[n++] = preload;
 		} else if (!without_injection || !is_injection(given[i])) {

@@ -26,6 +26,10 @@ static struct attach_request request = { .magic = ATTACH_MAGIC, .version = ATTAC
 static int zero;
 static void *plugin;
 
+#ifdef MUCH_TLS
+static __thread volatile char much[1 << 20];
+#endif
+
 struct visit {
 	const char *function;
 	char answer[600];
@@ -431,6 +435,9 @@ int main(void)
 	char line[8192], *argument;
 
 	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+#ifdef MUCH_TLS
+	much[sizeof(much) - 1] = 1;
+#endif
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
 		argument = strchr(line, ' ');

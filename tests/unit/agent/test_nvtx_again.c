@@ -89,24 +89,6 @@ static void order_stays(void **state)
 	assert_string_equal(last, "newer");
 }
 
-/* What a window waits for is another thing in each recording. */
-static void awaited_names_are_those_of_this_recording(void **state)
-{
-	struct nvtx_string *string = nvtx_register_string_a(NULL, "awaited later");
-
-	(void)state;
-	atomic_store(&agent_pages.session.nvtx_wait, RING_NVTX_STEPS);
-	assert_false(nvtx_window_counts(1, string));
-	memcpy(agent_pages.session.nvtx_range, "awaited later", 13);
-	agent_pages.session.nvtx_range_size = 13;
-	begin_next_recording();
-	assert_true(nvtx_window_counts(1, string));
-	agent_pages.session.nvtx_range_size = 0;
-	begin_next_recording();
-	assert_false(nvtx_window_counts(1, string));
-	atomic_store(&agent_pages.session.nvtx_wait, 0);
-}
-
 /* A program that was recorded from its beginning has one recording. */
 static void nothing_is_kept_otherwise(void **state)
 {
@@ -124,7 +106,6 @@ int main(void)
 		cmocka_unit_test_setup(names_given_in_one, reset),
 		cmocka_unit_test_setup(names_given_between, reset),
 		cmocka_unit_test_setup(order_stays, reset),
-		cmocka_unit_test_setup(awaited_names_are_those_of_this_recording, reset),
 		cmocka_unit_test_setup(nothing_is_kept_otherwise, reset),
 	};
 
