@@ -1,4 +1,5 @@
 /* Whether a process that runs can be recorded, and by whom it is already. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -147,6 +148,7 @@ static int without_agents(const struct profile_options *o, char *ret_without, si
 	if (o->trace_given || waits_for_program(o))
 		return error_set(err, code, "%s. Nothing was touched; with -t none CPU samples and switches are recorded", why);
 	snprintf(ret_without, size, "%s. Only CPU samples and switches are recorded.", why);
+	ret_without[0] = (char)toupper((unsigned char)ret_without[0]);
 	return 0;
 }
 
