@@ -65,6 +65,8 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 	setup->options.window_listener = &watcher;
 	setup->options.flight_report = report_of_flight;
 	setup->options.flight_listener = &watcher;
+	if (setup->options.capture_range == CAPTURE_RANGE_HOTKEY)
+		fprintf(cli->err, "%s: 'kill -USR1 %d' opens and closes the window\n", cli_name(cli), (int)getpid());
 	if (record_attach(&setup->options, result, &err) < 0)
 		status = 1;
 	fputs(result->notes, cli->err);
@@ -94,7 +96,7 @@ static int parse_pid(const char *text, pid_t *ret, struct error *err)
 static int note_senseless(const struct options_parsed *parsed, struct string_list *notes)
 {
 	static const char *const names[] = { "show-output", "env-var", "inherit-environment", "wait", "kill", "stop-on-exit",
-					     "run-as", "session" };
+					     "run-as", "session", "start-later" };
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && r >= 0; i++)

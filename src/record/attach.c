@@ -22,6 +22,8 @@
 /* Children that are born meanwhile are looked for again; those of processes with agents bring their own. */
 #define ROUNDS 8
 #define SETTLE_STEP_MS 10
+/* --duration does not wait longer than this for processes that cannot be visited. */
+#define ENTER_NS 10000000000ll
 /* A little more than the helper takes for one process. */
 #define LEAVE_MS 20000
 
@@ -150,6 +152,8 @@ static void visit(struct recorder *r, uint32_t pid)
 		return;
 	if (send(r->attach->helper.fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(message))
 		r->attach->waiting++;
+	else
+		idmap_take(&r->attach->visited, pid); /* in the next round */
 }
 
 void attach_begin(struct recorder *r)
@@ -157,6 +161,7 @@ void attach_begin(struct recorder *r)
 	if (!r->attach || r->attach->helper.fd < 0)
 		return;
 	r->attach->entering = 1;
+	r->attach->enter_by = recorder_now() + ENTER_NS;
 	visit(r, r->target_pid);
 	if (!r->attach->waiting)
 		entered(r);
@@ -241,7 +246,7 @@ void attach_readable(struct recorder *r)
 	} else if (!a->waiting) {
 		visit_children(r);
 	}
-	if (!a->waiting && a->entering)
+	if (a->entering && (!a->waiting || recorder_now() > a->enter_by))
 		entered(r);
 }
 

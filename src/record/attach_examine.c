@@ -1,4 +1,5 @@
 /* Whether a process that runs can be recorded, and by whom it is already. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,9 +21,15 @@
 #define ENVIRON_LIMIT (1u << 20)
 #define AGENT_SOURCES (TRACE_BIT(TRACE_NVTX) | TRACE_BIT(TRACE_OSRT) | TRACE_BIT(TRACE_CUDA))
 
+/* The program itself says when to record. */
+static int waits_for_program(const struct profile_options *options)
+{
+	return options->capture_range != CAPTURE_RANGE_NONE && options->capture_range != CAPTURE_RANGE_HOTKEY;
+}
+
 int attach_wants_agents(const struct profile_options *options)
 {
-	return (options->trace & AGENT_SOURCES) || options->capture_range != CAPTURE_RANGE_NONE;
+	return (options->trace & AGENT_SOURCES) || waits_for_program(options);
 }
 
 /* An address without a file: the leading NUL is no part of the text. */
@@ -138,9 +145,10 @@ static int without_agents(const struct profile_options *o, char *ret_without, si
 {
 	if (!attach_wants_agents(o))
 		return 0;
-	if (o->trace_given || o->capture_range != CAPTURE_RANGE_NONE)
+	if (o->trace_given || waits_for_program(o))
 		return error_set(err, code, "%s. Nothing was touched; with -t none CPU samples and switches are recorded", why);
 	snprintf(ret_without, size, "%s. Only CPU samples and switches are recorded.", why);
+	ret_without[0] = (char)toupper((unsigned char)ret_without[0]);
 	return 0;
 }
 
