@@ -28,6 +28,10 @@ int64_t lane_process(const struct recording *r, uint32_t lane);
 
 /* correlate.c: the event of a table in a process that has the correlation. */
 bool place_correlated(struct recording *r, enum table_id table, int64_t process, int64_t correlation, struct place *ret);
+/* Correlations of a piece's rows, to be freed; NULL where they cannot be read. */
+int64_t *place_correlations(struct recording *r, const struct piece *p);
+/* False where no row of the piece (by number) has one from least to largest. */
+bool piece_may_have(struct recording *r, size_t piece, int64_t least, int64_t largest);
 /* The column that has it; -1: none. */
 int correlation_column(enum table_id table);
 

@@ -37,6 +37,7 @@ static void ask_all(struct view *v)
 	ask(v, "/api/diagnostics?report=0");
 	ask(v, "/api/findings?report=0");
 	ask(v, "/api/sums?report=0");
+	ask(v, "/api/tree?report=0");
 	ask(v, "/api/find?report=0&text=a&limit=5");
 	ask(v, "/api/events?report=0&limit=5&sort=duration");
 	for (size_t i = 0; i < r->row_count && i < MAX_ROWS; i++) {
