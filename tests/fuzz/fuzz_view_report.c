@@ -66,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 8)
 		return 0;
 	copy = malloc(size);
+	if (!copy)
+		abort();
 	memcpy(copy, data + 8, size - 8);
 	mend(copy, size - 8);
 	fd = memfd_create("fuzz", 0);
