@@ -12,7 +12,8 @@
 #include "view/statistics.h"
 
 #define INSTEAD_TABLES 2
-#define INSTEAD_ROWS 5
+#define SHORT_ROWS 5
+#define SHORT_COLUMNS 4
 
 struct catalogue {
 	struct stats_folders folders;
@@ -78,11 +79,26 @@ static int run_report(struct recording *r, const struct catalogue *c, const char
 	return rc;
 }
 
-static void put_columns(struct json_out *j, const struct csv_table *t)
+/* Which columns are shown, in which order. A short form begins with the last one, which is the name. */
+static size_t column_at(const struct csv_table *t, size_t i, bool is_short)
+{
+	if (!is_short)
+		return i;
+	return i == 0 ? t->columns - 1 : i - 1;
+}
+
+static size_t column_count(const struct csv_table *t, bool is_short)
+{
+	return is_short && t->columns > SHORT_COLUMNS ? SHORT_COLUMNS : t->columns;
+}
+
+static void put_columns(struct json_out *j, const struct csv_table *t, bool is_short)
 {
 	out_key(j, "columns");
 	out_open(j, '[');
-	for (size_t c = 0; c < t->columns; c++) {
+	for (size_t i = 0; i < column_count(t, is_short); i++) {
+		size_t c = column_at(t, i, is_short);
+
 		out_open(j, '{');
 		out_put_text(j, "name", t->cells[c]);
 		out_put_bool(j, "number", csv_column_is_number(t, c));
@@ -91,13 +107,14 @@ static void put_columns(struct json_out *j, const struct csv_table *t)
 	out_close(j, ']');
 }
 
-static void put_rows(struct json_out *j, const struct csv_table *t, size_t most)
+static void put_rows(struct json_out *j, const struct csv_table *t, bool is_short)
 {
 	out_key(j, "rows");
 	out_open(j, '[');
-	for (size_t i = 0; i < t->rows && i < most; i++) {
+	for (size_t i = 0; i < t->rows && (!is_short || i < SHORT_ROWS); i++) {
 		out_open(j, '[');
-		for (size_t c = 0; c < t->columns; c++) {
+		for (size_t k = 0; k < column_count(t, is_short); k++) {
+			size_t c = column_at(t, k, is_short);
 			const char *cell = csv_cell(t, i, c);
 
 			if (csv_is_number(cell) && csv_column_is_number(t, c))
@@ -110,23 +127,23 @@ static void put_rows(struct json_out *j, const struct csv_table *t, size_t most)
 	out_close(j, ']');
 }
 
-static void put_table(struct json_out *j, const struct report_file *file, const struct csv_table *t, size_t most)
+static void put_table(struct json_out *j, const struct report_file *file, const struct csv_table *t, bool is_short)
 {
 	char why[512];
 
 	out_open(j, '{');
 	out_put_text(j, "name", file->name);
 	out_put_text(j, "title", file->title);
-	put_columns(j, t);
-	put_rows(j, t, most);
+	put_columns(j, t, is_short);
+	put_rows(j, t, is_short);
 	snprintf(why, sizeof(why), "The recording has no %s.", file->skipped ? file->skipped : "data for it");
 	out_put_text(j, "skipped", t->columns ? NULL : why);
 	out_close(j, '}');
 }
 
-/* Without rows nothing is put where they are what is wanted. */
+/* With ret_has_rows: in short, and only if there are any. */
 static int put_report(struct json_out *j, struct recording *r, const struct catalogue *c, const struct report_file *file,
-		      const char *asked, const char *time, size_t most, bool *ret_has_rows, struct error *err)
+		      const char *asked, const char *time, bool *ret_has_rows, struct error *err)
 {
 	struct csv_table t = { 0 };
 	char *text = NULL;
@@ -134,7 +151,7 @@ static int put_report(struct json_out *j, struct recording *r, const struct cata
 
 	rc = rc < 0 || !text ? rc : csv_table_read(&t, text);
 	if (rc >= 0 && (!ret_has_rows || t.rows))
-		put_table(j, file, &t, most);
+		put_table(j, file, &t, ret_has_rows != NULL);
 	if (ret_has_rows)
 		*ret_has_rows = t.rows > 0;
 	csv_table_release(&t);
@@ -158,7 +175,7 @@ int stats_put_instead(struct json_out *j, struct recording *r, struct error *err
 		if (!file)
 			continue;
 		has_rows = false;
-		rc = put_report(j, r, &c, file, names[i], NULL, INSTEAD_ROWS, &has_rows, err);
+		rc = put_report(j, r, &c, file, names[i], NULL, &has_rows, err);
 		shown += has_rows;
 	}
 	out_close(j, ']');
@@ -175,7 +192,7 @@ static int put_one(struct recording *r, const struct catalogue *c, const char *n
 	if (!file)
 		return -EINVAL;
 	out_begin(&j, out);
-	return put_report(&j, r, c, file, name, time, SIZE_MAX, NULL, err);
+	return put_report(&j, r, c, file, name, time, NULL, err);
 }
 
 int answer_stats(struct view *v, struct params *p, struct answer *a, struct error *err)

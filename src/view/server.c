@@ -45,7 +45,7 @@ static void add_headers(struct evhttp_request *request, const char *type)
 {
 	static const char *const headers[][2] = {
 		{ "Cache-Control", "no-store" },
-		{ "Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
+		{ "Content-Security-Policy", "default-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'; "
 					     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
 		{ "Cross-Origin-Opener-Policy", "same-origin" },
 		{ "Cross-Origin-Resource-Policy", "same-origin" },
