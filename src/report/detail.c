@@ -11,9 +11,7 @@
 struct bucket {
 	uint64_t busy;
 	uint64_t longest; /* of those that begin here */
-	int64_t at;       /* its start, name and index */
-	int64_t name;
-	uint32_t row;
+	uint32_t row;     /* its number in the set */
 	uint32_t rows;
 };
 
@@ -29,8 +27,15 @@ enum { DETAIL_COLUMNS = COLUMN_LOD_ROW + 1 };
 /* The set to encode. */
 struct detail_set {
 	struct set_rows rows;
+	uint32_t which[MAX_BUCKETS]; /* buckets that have something */
 	uint32_t masks[MAX_BUCKETS];
 	int64_t values[DETAIL_COLUMNS][MAX_BUCKETS];
+};
+
+/* What is worked in, kept from one set to the next. */
+struct detail_room {
+	struct buckets buckets;
+	struct detail_set set;
 };
 
 static int has_detail(const struct set_rows *rows)
@@ -50,23 +55,12 @@ static int name_column(unsigned table)
 	}
 }
 
-static void add_row(struct buckets *b, int64_t start, int64_t end, int64_t name, uint32_t row)
+/* What lies in several buckets. */
+static void spread(struct buckets *b, int64_t start, int64_t end)
 {
-	uint64_t length = (uint64_t)end - (uint64_t)start;
-	size_t at = (size_t)((start >> b->level) - b->base);
-	struct bucket *first = &b->items[at];
 	int64_t edge;
 
-	if (at >= b->count || end < start)
-		return;
-	if (!first->rows || length > first->longest) {
-		first->longest = length;
-		first->at = start;
-		first->name = name;
-		first->row = row;
-	}
-	first->rows++;
-	for (; start < end && at < b->count; start = edge, at++) {
+	for (size_t at = (size_t)((start >> b->level) - b->base); start < end && at < b->count; start = edge, at++) {
 		/* Behind the last bucket of all times is no edge. */
 		edge = (start >> b->level) == INT64_MAX >> b->level ? end : ((start >> b->level) + 1) << b->level;
 		edge = edge < end ? edge : end;
@@ -74,77 +68,176 @@ static void add_row(struct buckets *b, int64_t start, int64_t end, int64_t name,
 	}
 }
 
+/* A row that ends before it begins, or that is out of bounds, is none. */
 static void sum_up(struct buckets *b, const struct set_rows *rows)
 {
 	const int64_t *start = rows->columns[0], *end = rows->kind == TABLE_KIND_SPAN ? rows->columns[1] : start;
-	int column = name_column(rows->head.table);
-	uint32_t at = 0; /* names are dense */
 
 	b->count = rows->head.rows / DETAIL_ROWS + 2;
 	memset(b->items, 0, b->count * sizeof(b->items[0]));
 	b->level = detail_level(rows->head.rows, rows->head.time_min, rows->head.time_max);
 	b->base = rows->head.time_min >> b->level;
 	for (uint32_t i = 0; i < rows->head.rows; i++) {
-		int named = column >= 0 && (rows->masks ? rows->masks[i] >> column & 1 : rows->counts[column] > 0);
+		size_t at = (size_t)((start[i] >> b->level) - b->base);
+		uint64_t length = (uint64_t)end[i] - (uint64_t)start[i];
+		struct bucket *bucket = &b->items[at];
 
-		add_row(b, start[i], end[i], named ? rows->columns[column][at] : 0, i);
+		if (at >= b->count || end[i] < start[i])
+			continue;
+		if (!bucket->rows++ || length > bucket->longest) {
+			bucket->longest = length;
+			bucket->row = i;
+		}
+		if (end[i] >> b->level == start[i] >> b->level)
+			bucket->busy += length;
+		else
+			spread(b, start[i], end[i]);
+	}
+}
+
+/* Where the names of rows are among those that have one; NULL: they are at the rows' own numbers. */
+static uint32_t *name_places(const struct set_rows *rows, int column)
+{
+	uint32_t *places, at = 0;
+
+	if (column < 0 || !rows->masks)
+		return NULL;
+	places = malloc(rows->head.rows * sizeof(*places));
+	for (uint32_t i = 0; places && i < rows->head.rows; i++) {
+		int named = rows->masks[i] >> column & 1;
+
+		places[i] = named ? at : UINT32_MAX;
 		at += (uint32_t)named;
 	}
+	return places;
 }
 
-static void put(struct detail_set *set, unsigned column, uint32_t row, int64_t value)
+static int64_t name_of(const struct set_rows *rows, const uint32_t *places, uint32_t row)
 {
-	set->values[column][set->rows.counts[column]++] = value;
-	set->masks[row] |= 1u << column;
-	set->rows.head.present |= 1u << column;
+	int column = name_column(rows->head.table);
+	uint32_t at = places ? places[row] : row;
+
+	if (column < 0 || at >= rows->counts[column] || (rows->masks && !places))
+		return 0;
+	return rows->columns[column][at];
 }
 
-static void put_bucket(struct detail_set *set, const struct set_rows *rows, const struct buckets *b, size_t i)
+/* Columns are filled one after the other. */
+static int64_t *begin_column(struct detail_set *set, unsigned column, uint32_t count)
 {
-	const struct bucket *from = &b->items[i];
-	uint64_t unit = b->level > DETAIL_BITS ? UINT64_C(1) << (b->level - DETAIL_BITS) : 1;
-	uint32_t row = set->rows.head.rows++;
+	set->rows.columns[column] = set->values[column];
+	set->rows.counts[column] = count;
+	if (count)
+		set->rows.head.present |= 1u << column;
+	return set->values[column];
+}
 
-	put(set, COLUMN_LOD_TABLE, row, rows->head.table);
-	put(set, COLUMN_LOD_TRACK, row, rows->head.track);
-	put(set, COLUMN_LOD_LEVEL, row, 0);
-	put(set, COLUMN_LOD_ROWS, row, from->rows);
-	put(set, COLUMN_LOD_START, row, (int64_t)((uint64_t)(b->base + (int64_t)i) << b->level));
-	put(set, COLUMN_LOD_BUSY, row, (int64_t)((from->busy + unit / 2) / unit * unit));
-	put(set, COLUMN_LOD_WIDTH, row, (int64_t)(UINT64_C(1) << b->level));
-	if (from->rows && from->name)
-		put(set, rows->head.table == TABLE_GPU_KERNEL ? COLUMN_LOD_LAUNCH : COLUMN_LOD_NAME, row, from->name);
-	if (from->rows && from->longest >> b->level) {
-		put(set, COLUMN_LOD_LONGEST, row, (int64_t)from->longest);
-		put(set, COLUMN_LOD_AT, row, from->at);
-		put(set, COLUMN_LOD_ROW, row, (int64_t)(rows->head.first + from->row));
+static void fill_constant(struct detail_set *set, unsigned column, int64_t value)
+{
+	uint32_t count = set->rows.head.rows;
+	int64_t *values = begin_column(set, column, count);
+
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = value;
+}
+
+static void fill_sums(struct detail_set *set, const struct buckets *b)
+{
+	unsigned shift = b->level > DETAIL_BITS ? b->level - DETAIL_BITS : 0;
+	uint64_t half = shift ? UINT64_C(1) << (shift - 1) : 0;
+	uint32_t count = set->rows.head.rows;
+	int64_t *rows = begin_column(set, COLUMN_LOD_ROWS, count), *start = begin_column(set, COLUMN_LOD_START, count);
+	int64_t *busy = begin_column(set, COLUMN_LOD_BUSY, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bucket *from = &b->items[set->which[i]];
+
+		rows[i] = from->rows;
+		start[i] = (int64_t)((uint64_t)(b->base + set->which[i]) << b->level);
+		busy[i] = (int64_t)((from->busy + half) >> shift << shift);
 	}
+}
+
+static void fill_names(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
+{
+	unsigned column = rows->head.table == TABLE_GPU_KERNEL ? COLUMN_LOD_LAUNCH : COLUMN_LOD_NAME;
+	uint32_t *places = name_places(rows, name_column(rows->head.table)), count = 0;
+	int64_t name;
+
+	for (uint32_t i = 0; i < set->rows.head.rows; i++) {
+		const struct bucket *from = &b->items[set->which[i]];
+
+		name = from->rows ? name_of(rows, places, from->row) : 0;
+		if (!name)
+			continue;
+		set->values[column][count++] = name;
+		set->masks[i] |= 1u << column;
+	}
+	begin_column(set, column, count);
+	free(places);
+}
+
+/* Rows that are as long as a bucket: at most one begins in each. */
+static void fill_longs(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
+{
+	uint32_t count = 0, columns = 1u << COLUMN_LOD_LONGEST | 1u << COLUMN_LOD_AT | 1u << COLUMN_LOD_ROW;
+
+	for (uint32_t i = 0; i < set->rows.head.rows; i++) {
+		const struct bucket *from = &b->items[set->which[i]];
+
+		if (!from->rows || !(from->longest >> b->level))
+			continue;
+		set->values[COLUMN_LOD_LONGEST][count] = (int64_t)from->longest;
+		set->values[COLUMN_LOD_AT][count] = rows->columns[0][from->row];
+		set->values[COLUMN_LOD_ROW][count++] = (int64_t)(rows->head.first + from->row);
+		set->masks[i] |= columns;
+	}
+	begin_column(set, COLUMN_LOD_LONGEST, count);
+	begin_column(set, COLUMN_LOD_AT, count);
+	begin_column(set, COLUMN_LOD_ROW, count);
 }
 
 /* The masks are needed only where some rows lack what others have. */
-static void fill_set(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
+static void fill_masks(struct detail_set *set)
 {
+	uint32_t always = 0;
 	int mixed = 0;
 
+	for (unsigned c = 0; c < DETAIL_COLUMNS; c++) {
+		always |= set->rows.counts[c] == set->rows.head.rows ? 1u << c : 0;
+		mixed |= set->rows.counts[c] && set->rows.counts[c] < set->rows.head.rows;
+	}
+	for (uint32_t i = 0; mixed && i < set->rows.head.rows; i++)
+		set->masks[i] |= always;
+	set->rows.masks = mixed ? set->masks : NULL;
+}
+
+static void fill_set(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
+{
 	memset(&set->rows, 0, sizeof(set->rows));
 	memset(set->masks, 0, b->count * sizeof(set->masks[0]));
 	set->rows.kind = TABLE_KIND_PLAIN;
 	set->rows.head = (struct set_head){ .table = TABLE_LOD, .track = rows->head.track, .first = rows->head.first,
 					    .time_min = rows->head.time_min, .time_max = rows->head.time_max };
-	for (size_t i = 0; i < b->count; i++)
+	for (uint32_t i = 0; i < b->count; i++)
 		if (b->items[i].rows || b->items[i].busy)
-			put_bucket(set, rows, b, i);
-	for (unsigned c = 0; c < DETAIL_COLUMNS; c++) {
-		set->rows.columns[c] = set->values[c];
-		mixed |= set->rows.counts[c] && set->rows.counts[c] < set->rows.head.rows;
-	}
-	set->rows.masks = mixed ? set->masks : NULL;
+			set->which[set->rows.head.rows++] = i;
+	fill_constant(set, COLUMN_LOD_TABLE, rows->head.table);
+	fill_constant(set, COLUMN_LOD_TRACK, rows->head.track);
+	fill_constant(set, COLUMN_LOD_LEVEL, 0);
+	fill_constant(set, COLUMN_LOD_WIDTH, (int64_t)(UINT64_C(1) << b->level));
+	fill_sums(set, b);
+	fill_names(set, rows, b);
+	fill_longs(set, rows, b);
+	fill_masks(set);
 }
 
 void detail_release(struct detail *d)
 {
 	buf_release(&d->payload);
 	buf_release(&d->entries);
+	free(d->room);
+	d->room = NULL;
 	d->rows = 0;
 }
 
@@ -180,22 +273,20 @@ static int add_set(struct report_writer *w, const struct set_rows *rows)
 
 void detail_add(struct report_writer *w, const struct set_rows *rows)
 {
-	struct buckets *b;
-	struct detail_set *set;
+	struct detail_room *room;
 
 	follow_file(w);
 	/* Rows of a file that keeps the last part get other numbers in a report. */
 	if (w->parked || w->ring.on || !has_detail(rows))
 		return;
-	b = malloc(sizeof(*b));
-	set = malloc(sizeof(*set));
-	if (b && set) {
-		sum_up(b, rows);
-		fill_set(set, rows, b);
-		add_set(w, &set->rows);
-	}
-	free(b);
-	free(set);
+	if (!w->detail.room)
+		w->detail.room = malloc(sizeof(*w->detail.room));
+	room = w->detail.room;
+	if (!room)
+		return;
+	sum_up(&room->buckets, rows);
+	fill_set(&room->set, rows, &room->buckets);
+	add_set(w, &room->set.rows);
 	if (w->detail.payload.len >= PACK_BYTES)
 		detail_flush(w);
 }

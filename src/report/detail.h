@@ -7,7 +7,7 @@
 /* Smaller sets have none. */
 #define DETAIL_MIN_ROWS 1024u
 /* Rows to a bucket, at least, if they were evenly spread. */
-#define DETAIL_ROWS 24u
+#define DETAIL_ROWS 48u
 /* Busy times are rounded to this many bits of a bucket's width. */
 #define DETAIL_BITS 10u
 

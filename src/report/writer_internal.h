@@ -116,6 +116,7 @@ struct detail {
 	struct buf entries; /* struct entry, one per set */
 	uint64_t rows;
 	uint64_t seed;      /* of the file it belongs to */
+	struct detail_room *room;
 };
 
 struct report_writer {

@@ -18,10 +18,10 @@ static const struct route routes[] = {
 	{ "/api/events", answer_events, true },
 	{ "/api/stats", answer_stats, true },
 	{ "/api/flame", answer_flame, true },
-	{ "/api/stack", answer_stack, true },
+	{ "/api/tree", answer_tree, true },
 	{ "/api/session", answer_session, false },
 	{ "/api/diagnostics", answer_diagnostics, false },
-	{ "/api/findings", answer_findings, false },
+	{ "/api/findings", answer_findings, true },
 };
 
 const struct route *route_find(const char *path)

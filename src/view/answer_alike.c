@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/alike.h"
 #include "view/answers.h"
 #include "view/internal.h"
-#include "view/place.h"
+#include "view/names.h"
 #include "view/walk.h"
 
 #define BINS 32
@@ -17,7 +18,8 @@ struct alike {
 	struct place self;
 	struct alike_part {
 		uint64_t count, sum, least, largest;
-		uint64_t shorter; /* than this one */
+		uint64_t longer;  /* than this one */
+		uint64_t earlier;
 		struct place before, after; /* the nearest in time */
 		bool has_before, has_after;
 		uint64_t slots[FINE_SLOTS];
@@ -64,7 +66,8 @@ static void take_event(struct alike_part *a, const struct place *self, const str
 	a->largest = duration > a->largest ? duration : a->largest;
 	a->count++;
 	a->sum += duration;
-	a->shorter += duration < (uint64_t)self->end - (uint64_t)self->start;
+	a->longer += duration > (uint64_t)self->end - (uint64_t)self->start;
+	a->earlier += starts_before(p, self);
 	a->slots[slot_of(duration)]++;
 	take_neighbour(a, self, p);
 }
@@ -92,7 +95,8 @@ static void merge(struct alike_part *to, const struct alike_part *from, const st
 	to->largest = from->largest > to->largest ? from->largest : to->largest;
 	to->count += from->count;
 	to->sum += from->sum;
-	to->shorter += from->shorter;
+	to->longer += from->longer;
+	to->earlier += from->earlier;
 	for (unsigned i = 0; i < FINE_SLOTS; i++)
 		to->slots[i] += from->slots[i];
 	if (from->has_before)
@@ -126,45 +130,63 @@ static void put_histogram(struct json_out *j, const struct alike_part *a)
 
 		for (unsigned i = at; i < at + width && i < FINE_SLOTS; i++)
 			count += a->slots[i];
-		out_open(j, '{');
-		out_put_real(j, "from", slot_value(at));
-		out_put_real(j, "to", slot_value(at + width));
-		out_put_integer(j, "count", (int64_t)count);
-		out_close(j, '}');
+		out_open(j, '[');
+		out_real(j, slot_value(at));
+		out_real(j, slot_value(at + width));
+		out_integer(j, (int64_t)count);
+		out_close(j, ']');
 	}
 	out_close(j, ']');
 }
 
-static int put_alike(struct alike *a, struct recording *r, struct buf *out)
+static void put_statistics(struct json_out *j, const struct alike_part *all)
+{
+	out_key(j, "statistics");
+	out_open(j, '{');
+	out_put_integer(j, "count", (int64_t)all->count);
+	out_put_integer(j, "total", (int64_t)all->sum);
+	out_put_integer(j, "least", (int64_t)all->least);
+	out_put_integer(j, "most", (int64_t)all->largest);
+	out_put_integer(j, "rank", (int64_t)all->longer + 1);
+	if (all->count) {
+		out_put_real(j, "mean", (double)all->sum / (double)all->count);
+		out_put_real(j, "median", quantile(all, 0.5));
+		out_put_real(j, "p95", quantile(all, 0.95));
+		put_histogram(j, all);
+	}
+	out_close(j, '}');
+}
+
+/* How the hardware counters of this kernel could be had: it is the one behind so many of its name. */
+static void put_command(struct json_out *j, struct recording *r, const struct alike *a)
+{
+	struct buf name = BUF_INIT, line = BUF_INIT;
+
+	if (r->lanes[a->self.lane].table != TABLE_GPU_KERNEL || name_text(r, a->self.name, &name) < 0 ||
+	    buf_printf(&line, "sonde kernel -k %s -s %llu -c 1 ...", buf_cstr(&name), (unsigned long long)a->parts[0].earlier) < 0)
+		out_put_text(j, "command", NULL);
+	else
+		out_put_text(j, "command", buf_cstr(&line));
+	buf_release(&name);
+	buf_release(&line);
+}
+
+static void put_alike(struct json_out *j, struct recording *r, struct alike *a)
 {
 	struct alike_part *all = &a->parts[0];
-	struct json_out j;
 
 	for (unsigned i = 1; i < WALK_WORKERS; i++)
 		merge(all, &a->parts[i], &a->self);
-	out_begin(&j, out);
-	out_open(&j, '{');
-	out_put_integer(&j, "count", (int64_t)all->count);
-	out_put_integer(&j, "total", (int64_t)all->sum);
-	out_put_integer(&j, "least", (int64_t)all->least);
-	out_put_integer(&j, "largest", (int64_t)all->largest);
-	out_put_integer(&j, "shorter", (int64_t)all->shorter);
-	if (all->count) {
-		out_put_real(&j, "average", (double)all->sum / (double)all->count);
-		out_put_real(&j, "median", quantile(all, 0.5));
-		out_put_real(&j, "p95", quantile(all, 0.95));
-		put_histogram(&j, all);
-	}
+	put_statistics(j, all);
 	if (all->has_before) {
-		out_key(&j, "previous");
-		place_put(&j, r, &all->before);
+		out_key(j, "previous");
+		place_put(j, r, &all->before);
 	}
 	if (all->has_after) {
-		out_key(&j, "next");
-		place_put(&j, r, &all->after);
+		out_key(j, "next");
+		place_put(j, r, &all->after);
 	}
-	out_close(&j, '}');
-	return j.r;
+	put_command(j, r, a);
 }
 
 /* Rows of the same kind: the same name on a stream and in a call is something else. */
@@ -180,29 +202,42 @@ static uint32_t *lanes_alike(const struct recording *r, uint32_t lane, size_t *r
 	return lanes;
 }
 
+int alike_put(struct json_out *j, struct recording *r, const struct place *self, uint64_t most)
+{
+	struct alike *a = calloc(1, sizeof(*a));
+	struct walk w = { .r = r, .take = take_piece, .context = a, .from = INT64_MIN, .to = INT64_MAX };
+	uint32_t *lanes = lanes_alike(r, self->lane, &w.lane_count);
+	uint64_t rows = 0;
+	int rc = a && lanes ? 0 : -ENOMEM;
+
+	for (size_t i = 0; rc == 0 && i < w.lane_count; i++)
+		rows += r->lanes[lanes[i]].rows;
+	if (rc == 0 && rows <= most) {
+		a->self = *self;
+		w.lanes = lanes;
+		rc = walk_lanes(&w);
+		if (rc == 0)
+			put_alike(j, r, a);
+	}
+	free(lanes);
+	free(a);
+	return rc < 0 ? rc : j->r;
+}
+
 int answer_alike(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct alike *all = calloc(1, sizeof(*all));
-	struct walk w = { .take = take_piece, .context = all, .from = INT64_MIN, .to = INT64_MAX };
-	uint32_t *lanes = NULL;
-	int64_t index = 0;
-	int r = all ? view_recording(v, p, &w.r, err) : -ENOMEM;
+	struct recording *recording;
+	struct place place;
+	struct json_out j;
+	int r = view_recording(v, p, &recording, err);
 
-	r = r < 0 ? r : param_lane(p, w.r, &all->self.lane, err);
-	r = r < 0 ? r : params_integer(p, "index", 0, INT64_MAX, &index, err);
+	r = r < 0 ? r : param_place(p, recording, &place, err);
 	r = r < 0 ? r : params_all_used(p, err);
-	if (r == 0) {
-		all->self.index = (uint64_t)index;
-		r = place_load(w.r, &all->self);
-		if (r == -ENOENT)
-			error_set(err, ENOENT, "There is no such event");
-	}
-	if (r == 0) {
-		w.lanes = lanes = lanes_alike(w.r, all->self.lane, &w.lane_count);
-		r = lanes ? walk_lanes(&w) : -ENOMEM;
-	}
-	r = r < 0 ? r : put_alike(all, w.r, &a->body);
-	free(lanes);
-	free(all);
-	return r;
+	if (r < 0)
+		return r;
+	out_begin(&j, &a->body);
+	out_open(&j, '{');
+	r = alike_put(&j, recording, &place, UINT64_MAX);
+	out_close(&j, '}');
+	return r < 0 ? r : j.r;
 }

@@ -14,7 +14,7 @@
 #define MAX_EVENTS (2u << 20)
 #define MAX_PAGE 1000
 
-enum sort_by { SORT_START, SORT_DURATION, SORT_NAME };
+enum sort_by { SORT_START, SORT_DURATION, SORT_NAME, SORT_ROW };
 
 struct collection {
 	struct match match;
@@ -23,6 +23,8 @@ struct collection {
 	struct place *places;
 	size_t count, capacity;
 	bool cut;
+	enum sort_by sort;
+	bool backwards;
 };
 
 static int add_place(struct collection *e, const struct place *p)
@@ -73,13 +75,12 @@ static int by_start(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The longest first. */
 static int by_duration(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 	uint64_t dx = (uint64_t)x->end - (uint64_t)x->start, dy = (uint64_t)y->end - (uint64_t)y->start;
 
-	return dx != dy ? (dx > dy ? -1 : 1) : by_start(a, b);
+	return dx != dy ? (dx < dy ? -1 : 1) : by_start(a, b);
 }
 
 /* Names that are equal are together. */
@@ -90,35 +91,87 @@ static int by_name(const void *a, const void *b)
 	return x->name != y->name ? (x->name < y->name ? -1 : 1) : by_start(a, b);
 }
 
+static int by_row(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->lane != y->lane ? (x->lane < y->lane ? -1 : 1) : by_start(a, b);
+}
+
+static void put_cells(struct json_out *j, struct recording *r, const struct place *p)
+{
+	uint32_t row = r->lane_rows[p->lane].row;
+
+	out_key(j, "cells");
+	out_open(j, '[');
+	out_exact(j, p->start);
+	out_exact(j, (int64_t)((uint64_t)p->end - (uint64_t)p->start));
+	place_put_name(j, r, p->name);
+	out_string(j, r->rows[row].label);
+	out_integer(j, r->lane_rows[p->lane].lane);
+	out_close(j, ']');
+}
+
 static int put_events(struct collection *e, struct recording *r, size_t offset, size_t limit, struct buf *out)
 {
+	static const char *const columns[] = { "Start (ns)", "Duration (ns)", "Name", "Row", "Lane" };
 	struct json_out j;
 
 	out_begin(&j, out);
 	out_open(&j, '{');
-	out_put_integer(&j, "count", (int64_t)e->count);
+	out_put_integer(&j, "total", (int64_t)e->count);
 	out_put_bool(&j, "cut", e->cut);
-	out_key(&j, "events");
+	out_key(&j, "columns");
 	out_open(&j, '[');
-	for (size_t i = offset; i < e->count && i - offset < limit; i++)
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		out_string(&j, columns[i]);
+	out_close(&j, ']');
+	out_key(&j, "rows");
+	out_open(&j, '[');
+	for (size_t i = offset; i < e->count && i - offset < limit; i++) {
+		out_open(&j, '{');
+		out_key(&j, "event");
 		place_put(&j, r, &e->places[i]);
+		put_cells(&j, r, &e->places[i]);
+		out_close(&j, '}');
+	}
 	out_close(&j, ']');
 	out_close(&j, '}');
 	return j.r;
 }
 
-static int param_sort(struct params *p, enum sort_by *ret, struct error *err)
+/* A column, with '-' for the other way round; the row and the lane go together. */
+static int param_sort(struct params *p, struct collection *e, struct error *err)
 {
-	static const char *const names[] = { "start", "duration", "name" };
 	const char *text = params_text(p, "sort");
+	int64_t column = 0;
 
-	*ret = SORT_START;
-	for (unsigned i = 0; text && i < 3; i++)
-		if (strcmp(text, names[i]) == 0) {
-			*ret = (enum sort_by)i;
-			return 0;
-		}
-	return text ? error_set(err, EINVAL, "sort is none of start, duration and name") : 0;
+	e->backwards = text && *text == '-';
+	text = text ? text + e->backwards : "0";
+	if (!params_number(&text, 0, 4, &column) || *text)
+		return error_set(err, EINVAL, "sort is no number of a column");
+	e->sort = column > 3 ? SORT_ROW : (enum sort_by)column;
+	return 0;
+}
+
+static void reverse(struct collection *e)
+{
+	for (size_t i = 0; i < e->count / 2; i++) {
+		struct place other = e->places[i];
+
+		e->places[i] = e->places[e->count - 1 - i];
+		e->places[e->count - 1 - i] = other;
+	}
+}
+
+static void put_in_order(struct collection *e)
+{
+	static int (*const orders[])(const void *, const void *) = { by_start, by_duration, by_name, by_row };
+
+	if (e->count)
+		qsort(e->places, e->count, sizeof(*e->places), orders[e->sort]);
+	if (e->backwards)
+		reverse(e);
 }
 
 static int collect(struct collection *e, struct walk *w, const uint8_t *chosen, const char *filter)
@@ -137,24 +190,22 @@ static int collect(struct collection *e, struct walk *w, const uint8_t *chosen, 
 
 int answer_events(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	static int (*const orders[])(const void *, const void *) = { by_start, by_duration, by_name };
 	const char *filter = params_text(p, "filter");
 	struct collection e = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct walk w = { .take = take_piece, .context = &e };
 	uint8_t *chosen = NULL;
-	enum sort_by sort;
 	int64_t offset = 0, limit = 0;
 	int r = view_recording(v, p, &w.r, err);
 
 	r = r < 0 ? r : param_times(p, w.r, &w.from, &w.to, err);
 	r = r < 0 ? r : params_integer_or(p, "offset", 0, MAX_EVENTS, 0, &offset, err);
 	r = r < 0 ? r : params_integer_or(p, "limit", 0, MAX_PAGE, 100, &limit, err);
-	r = r < 0 ? r : param_sort(p, &sort, err);
-	r = r < 0 ? r : rows_chosen(w.r, params_text(p, "rows"), &chosen, err);
+	r = r < 0 ? r : param_sort(p, &e, err);
+	r = r < 0 ? r : param_rows(p, w.r, &chosen, err);
 	r = r < 0 ? r : params_all_used(p, err);
 	r = r < 0 ? r : collect(&e, &w, chosen, filter);
-	if (r == 0 && e.count)
-		qsort(e.places, e.count, sizeof(*e.places), orders[sort]);
+	if (r == 0)
+		put_in_order(&e);
 	r = r < 0 ? r : put_events(&e, w.r, (size_t)offset, (size_t)limit, &a->body);
 	match_release(&e.match);
 	free(e.places);

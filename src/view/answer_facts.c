@@ -4,19 +4,25 @@
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"
+#include "view/statistics.h"
 
 struct facts {
 	struct recording *r;
 	struct json_out j;
 };
 
-static void put_text_of(struct facts *f, const char *key, int64_t id)
+static void put_text(struct facts *f, int64_t id)
 {
 	size_t len = 0;
 	const char *text = id > 0 ? recording_text(f->r, (uint64_t)id, &len) : NULL;
 
-	out_key(&f->j, key);
 	out_text(&f->j, text, len);
+}
+
+static void put_text_of(struct facts *f, const char *key, int64_t id)
+{
+	out_key(&f->j, key);
+	put_text(f, id);
 }
 
 static void put_time(struct facts *f, const char *key, int64_t time, bool known)
@@ -49,10 +55,10 @@ static int take_meta(void *context, const int64_t *v, uint32_t present)
 {
 	struct facts *f = context;
 
-	out_open(&f->j, '{');
-	put_text_of(f, "key", v[COLUMN_META_KEY]);
-	put_text_of(f, "value", v[COLUMN_META_VALUE]);
-	out_close(&f->j, '}');
+	out_open(&f->j, '[');
+	put_text(f, v[COLUMN_META_KEY]);
+	put_text(f, v[COLUMN_META_VALUE]);
+	out_close(&f->j, ']');
 	return f->j.r;
 }
 
@@ -71,15 +77,32 @@ static int take_process(void *context, const int64_t *v, uint32_t present)
 	return f->j.r;
 }
 
+/* What the program has printed, as far as it was kept. */
+static int take_output(void *context, const int64_t *v, uint32_t present)
+{
+	struct facts *f = context;
+	size_t len = 0;
+	const void *data;
+
+	pthread_mutex_lock(&f->r->text_lock);
+	data = report_blob_data(f->r->report, (uint64_t)v[COLUMN_OUTPUT_STREAM_BLOB], &len);
+	pthread_mutex_unlock(&f->r->text_lock);
+	out_open(&f->j, '{');
+	put_text_of(f, "name", v[COLUMN_OUTPUT_STREAM_NAME]);
+	out_key(&f->j, "text");
+	out_text(&f->j, data, len);
+	out_close(&f->j, '}');
+	return f->j.r;
+}
+
 static int take_diagnostic(void *context, const int64_t *v, uint32_t present)
 {
-	static const char *const severities[] = { "info", "info", "warning", "error" };
 	static const char *const sources[] = { "", "agent", "recorder", "reader" };
 	struct facts *f = context;
 
 	out_open(&f->j, '{');
 	put_time(f, "time", v[COLUMN_DIAGNOSTIC_TIME], present >> COLUMN_DIAGNOSTIC_TIME & 1);
-	out_put_text(&f->j, "severity", severities[v[COLUMN_DIAGNOSTIC_SEVERITY] & 3]);
+	out_put_integer(&f->j, "severity", v[COLUMN_DIAGNOSTIC_SEVERITY]);
 	out_put_text(&f->j, "source", sources[v[COLUMN_DIAGNOSTIC_SOURCE] & 3]);
 	put_text_of(f, "text", v[COLUMN_DIAGNOSTIC_TEXT]);
 	put_row_of(f, 0, v[COLUMN_DIAGNOSTIC_PROCESS]);
@@ -155,6 +178,7 @@ int answer_session(struct view *v, struct params *p, struct answer *a, struct er
 		return r;
 	put_list(&f, "facts", TABLE_META, take_meta);
 	put_list(&f, "processes", TABLE_PROCESS, take_process);
+	put_list(&f, "output", TABLE_OUTPUT_STREAM, take_output);
 	return finish(&f);
 }
 
@@ -178,5 +202,7 @@ int answer_findings(struct view *v, struct params *p, struct answer *a, struct e
 	if (r < 0)
 		return r;
 	put_list(&f, "findings", TABLE_FINDING, take_finding);
-	return finish(&f);
+	if (report_row_count(f.r->report, TABLE_FINDING) == 0)
+		r = stats_put_instead(&f.j, f.r, err);
+	return r < 0 ? r : finish(&f);
 }

@@ -10,7 +10,7 @@
 #include "view/place.h"
 #include "view/walk.h"
 
-#define MAX_FOUND 1000
+#define MAX_FOUND 2000
 
 /* The earliest so far, in a heap whose top is the latest of them. */
 struct found {
@@ -119,13 +119,13 @@ static int put_found(struct search *s, struct recording *r, struct buf *out)
 		if (!f->rows[i])
 			continue;
 		all += f->rows[i];
-		out_open(&j, '{');
-		out_put_integer(&j, "row", (int64_t)i);
-		out_put_integer(&j, "count", (int64_t)f->rows[i]);
-		out_close(&j, '}');
+		out_open(&j, '[');
+		out_integer(&j, (int64_t)i);
+		out_integer(&j, (int64_t)f->rows[i]);
+		out_close(&j, ']');
 	}
 	out_close(&j, ']');
-	out_put_integer(&j, "count", (int64_t)all);
+	out_put_integer(&j, "total", (int64_t)all);
 	out_close(&j, '}');
 	return j.r;
 }
@@ -160,7 +160,7 @@ int answer_find(struct view *v, struct params *p, struct answer *a, struct error
 
 	r = r < 0 ? r : param_times(p, w.r, &w.from, &w.to, err);
 	r = r < 0 ? r : params_integer_or(p, "limit", 0, MAX_FOUND, 100, &limit, err);
-	r = r < 0 ? r : rows_chosen(w.r, params_text(p, "rows"), &chosen, err);
+	r = r < 0 ? r : param_rows(p, w.r, &chosen, err);
 	r = r < 0 ? r : params_all_used(p, err);
 	if (r == 0 && (!text || !*text))
 		r = error_set(err, EINVAL, "text is missing");

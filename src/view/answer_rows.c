@@ -1,7 +1,9 @@
 /* /api/reports, /api/rows and /api/names. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "view/answers.h"
 #include "view/internal.h"
@@ -29,7 +31,10 @@ static void put_gpus(struct json_out *j, struct recording *r)
 		size_t len = 0;
 		const char *name = recording_text(r, (uint64_t)gpu[VIEW_GPU_NAME], &len);
 
+		out_open(j, '{');
+		out_key(j, "name");
 		out_text(j, name ? name : "GPU", name ? len : 3);
+		out_close(j, '}');
 	}
 	out_close(j, ']');
 }
@@ -45,10 +50,22 @@ static void put_notes(struct json_out *j, struct recording *r)
 	out_close(j, ']');
 }
 
+static void put_time_of_day(struct json_out *j, struct recording *r)
+{
+	const char *text = meta(r, "start_utc_ns");
+	time_t seconds = text ? (time_t)(strtoll(text, NULL, 10) / 1000000000) : 0;
+	char day[64] = "";
+	struct tm tm;
+
+	if (seconds > 0 && gmtime_r(&seconds, &tm))
+		strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	out_put_text(j, "time_of_day", day[0] ? day : NULL);
+}
+
 static void put_report(struct json_out *j, struct recording *r)
 {
-	static const char *const facts[][2] = { { "host", "host" }, { "started", "start_utc_ns" }, { "command", "command" },
-						{ "trace", "trace" }, { "version", "sonde_version" } };
+	static const char *const facts[][2] = { { "host", "host" }, { "command", "command" }, { "trace", "trace" },
+						 { "version", "sonde_version" } };
 	const char *slash = strrchr(r->name, '/');
 
 	out_open(j, '{');
@@ -58,6 +75,9 @@ static void put_report(struct json_out *j, struct recording *r)
 	out_exact(j, r->begin);
 	out_key(j, "end");
 	out_exact(j, r->end);
+	out_key(j, "length");
+	out_exact(j, r->end);
+	put_time_of_day(j, r);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		out_put_text(j, facts[i][0], meta(r, facts[i][1]));
 	out_put_integer(j, "events", (int64_t)r->events);
@@ -118,6 +138,8 @@ static void put_row(struct json_out *j, struct recording *r, size_t id)
 		unit = recording_text(r, (uint64_t)row->unit, &len);
 		out_key(j, "unit");
 		out_text(j, unit, len);
+		out_put_real(j, "least", row->least);
+		out_put_real(j, "most", row->most);
 	}
 	out_close(j, '}');
 }
@@ -168,11 +190,14 @@ int answer_names(struct view *v, struct params *p, struct answer *a, struct erro
 		r = error_set(err, EINVAL, "ids is missing");
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
+	out_key(&j, "names");
+	out_open(&j, '{');
 	for (unsigned count = 0; r == 0 && *ids; count++) {
 		if (count == MAX_NAMES || !params_number(&ids, 0, UINT32_MAX, &id) || (*ids && *ids++ != ','))
 			return error_set(err, EINVAL, "ids is not a list of at most %d numbers", MAX_NAMES);
 		r = put_name(&j, recording, (uint32_t)id);
 	}
+	out_close(&j, '}');
 	out_close(&j, '}');
 	return r < 0 ? r : j.r;
 }

@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/alike.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/names.h"
-#include "view/place.h"
+#include "view/stacks.h"
 
 #define MAX_PARENTS 64
+/* Statistics of more events than this are asked for by themselves. */
+#define ALIKE_AT_ONCE (8u << 20)
 
 static void put_pair(struct json_out *j, const char *key, const char *value)
 {
@@ -164,7 +167,7 @@ static void put_columns(struct json_out *j, struct recording *r, const struct pl
 	const struct table_schema *schema = table_schema(table);
 	int64_t value;
 
-	out_key(j, "args");
+	out_key(j, "arguments");
 	out_open(j, '[');
 	if (table == TABLE_GPU_KERNEL && place_value(r, p, COLUMN_GPU_KERNEL_LAUNCH, &value))
 		put_launch(j, r, value);
@@ -182,6 +185,14 @@ static void put_columns(struct json_out *j, struct recording *r, const struct pl
 	out_close(j, ']');
 }
 
+static void put_linked(struct json_out *j, struct recording *r, const struct place *p, const char *role)
+{
+	out_open(j, '{');
+	place_put_keys(j, r, p);
+	out_put_text(j, "role", role);
+	out_close(j, '}');
+}
+
 /* The call of a work, or the work of a call. Returns the call. */
 static bool put_links(struct json_out *j, struct recording *r, const struct place *p, struct place *ret_call)
 {
@@ -192,17 +203,17 @@ static bool put_links(struct json_out *j, struct recording *r, const struct plac
 	int64_t correlation, process = lane_process(r, p->lane);
 	bool has_call = false;
 
-	out_key(j, "links");
+	out_key(j, "linked");
 	out_open(j, '[');
 	if (column >= 0 && table != TABLE_SLICE && place_value(r, p, (unsigned)column, &correlation) && correlation) {
 		if (table != TABLE_CUDA_API) {
 			has_call = place_correlated(r, TABLE_CUDA_API, process, correlation, ret_call);
 			if (has_call)
-				place_put(j, r, ret_call);
+				put_linked(j, r, ret_call, "caller");
 		}
 		for (size_t i = 0; table == TABLE_CUDA_API && i < sizeof(work) / sizeof(work[0]); i++)
 			if (place_correlated(r, work[i], process, correlation, &found))
-				place_put(j, r, &found);
+				put_linked(j, r, &found, "work");
 	}
 	out_close(j, ']');
 	return has_call;
@@ -217,7 +228,7 @@ static int compare_starts(const void *a, const void *b)
 	return x->end > y->end ? -1 : x->end < y->end;
 }
 
-/* Ranges of the thread that are around the event. */
+/* The innermost first: ranges of the thread that are around the event. */
 static void put_parents(struct json_out *j, struct recording *r, const struct place *p, bool with_itself)
 {
 	const int64_t *track = recording_track(r, r->lanes[p->lane].track);
@@ -242,8 +253,8 @@ static void put_parents(struct json_out *j, struct recording *r, const struct pl
 	qsort(parents, count, sizeof(parents[0]), compare_starts);
 	out_key(j, "parents");
 	out_open(j, '[');
-	for (size_t i = 0; i < count; i++)
-		place_put(j, r, &parents[i]);
+	while (count)
+		place_put(j, r, &parents[--count]);
 	out_close(j, ']');
 }
 
@@ -258,46 +269,40 @@ static int stack_column(enum table_id table)
 	}
 }
 
-static void put_slice(struct json_out *j, struct recording *r, const struct place *p)
+static int put_slice(struct json_out *j, struct recording *r, const struct place *p)
 {
 	enum table_id table = r->lanes[p->lane].table;
 	struct place call;
 	int64_t stack;
 	bool has_call;
+	int rc = 0;
 
 	out_open(j, '{');
-	out_key(j, "event");
-	place_put(j, r, p);
+	place_put_keys(j, r, p);
+	out_put_text(j, "kind", row_kind_names[r->rows[r->lane_rows[p->lane].row].kind]);
 	out_put_text(j, "table", table_schema(table)->name);
 	out_put_integer(j, "class", (int64_t)name_class(r, table, p->name));
-	out_key(j, "duration");
-	out_exact(j, (int64_t)((uint64_t)p->end - (uint64_t)p->start));
 	put_columns(j, r, p);
 	has_call = put_links(j, r, p, &call);
 	put_parents(j, r, has_call ? &call : p, has_call);
 	if (stack_column(table) >= 0 && place_value(r, p, (unsigned)stack_column(table), &stack))
-		out_put_integer(j, "stack", stack);
+		rc = stack_put(j, r, stack);
+	rc = rc < 0 ? rc : alike_put(j, r, p, ALIKE_AT_ONCE);
 	out_close(j, '}');
+	return rc < 0 ? rc : j->r;
 }
 
 int answer_slice(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	struct recording *recording;
-	struct place place = { 0 };
+	struct place place;
 	struct json_out j;
-	int64_t index;
 	int r = view_recording(v, p, &recording, err);
 
-	r = r < 0 ? r : param_lane(p, recording, &place.lane, err);
-	r = r < 0 ? r : params_integer(p, "index", 0, INT64_MAX, &index, err);
+	r = r < 0 ? r : param_place(p, recording, &place, err);
 	r = r < 0 ? r : params_all_used(p, err);
 	if (r < 0)
 		return r;
-	place.index = (uint64_t)index;
-	r = place_load(recording, &place);
-	if (r < 0)
-		return r == -ENOENT ? error_set(err, ENOENT, "There is no such event") : r;
 	out_begin(&j, &a->body);
-	put_slice(&j, recording, &place);
-	return j.r;
+	return put_slice(&j, recording, &place);
 }

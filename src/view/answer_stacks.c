@@ -1,64 +1,34 @@
-/* /api/flame and /api/stack: the stacks of samples, through the tables of src/query. */
+/* /api/flame, and stacks of events: through the tables of src/query. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "query/stack_tree.h"
 #include "view/answers.h"
+#include "view/call_tree.h"
 #include "view/internal.h"
-#include "view/json_out.h"
 #include "view/place.h"
+#include "view/stacks.h"
 
-/* A tree deeper into details than this is not looked at. */
-#define MAX_NODES 20000
 #define MAX_FRAMES 1000
 
-/* Used by the one thread that answers slow questions. */
-static int query_of(struct recording *r, struct query **ret, struct error *err)
+/* The lock is held until query_done(). */
+static int query_begin(struct recording *r, struct query **ret, struct error *err)
 {
-	int rc = r->query ? 0 : query_open(&r->query, r->path, err);
+	int rc;
 
+	pthread_mutex_lock(&r->query_lock);
+	rc = r->query ? 0 : query_open(&r->query, r->path, err);
 	*ret = r->query;
-	return rc;
-}
-
-static int prepare(struct recording *r, const char *text, sqlite3_stmt **ret, struct error *err)
-{
-	struct query *q;
-	int rc = query_of(r, &q, err);
-
 	if (rc < 0)
-		return rc;
-	if (query_prepare(q, text, ret, NULL) != SQLITE_OK)
-		return error_set(err, EIO, "%s", sqlite3_errmsg(query_db(q)));
-	return 0;
-}
-
-static int finish(struct recording *r, sqlite3_stmt *s, int step, struct error *err)
-{
-	int rc = 0;
-
-	if (step != SQLITE_DONE && step != SQLITE_ROW)
-		rc = error_set(err, step == SQLITE_NOMEM ? ENOMEM : EIO, "%s", sqlite3_errmsg(query_db(r->query)));
-	sqlite3_finalize(s);
+		pthread_mutex_unlock(&r->query_lock);
 	return rc;
 }
 
-static void put_node(struct json_out *j, sqlite3_stmt *s)
+static void query_done(struct recording *r)
 {
-	static const char *const keys[] = { "id", "parent", "name", "selfCount", "self", "count", "time" };
-
-	out_open(j, '{');
-	for (int i = 0; i < (int)(sizeof(keys) / sizeof(keys[0])); i++) {
-		out_key(j, keys[i]);
-		if (sqlite3_column_type(s, i) == SQLITE_TEXT)
-			out_text(j, (const char *)sqlite3_column_text(s, i), (size_t)sqlite3_column_bytes(s, i));
-		else if (sqlite3_column_type(s, i) == SQLITE_NULL)
-			out_null(j);
-		else
-			out_integer(j, sqlite3_column_int64(s, i));
-	}
-	out_close(j, '}');
+	pthread_mutex_unlock(&r->query_lock);
 }
 
 /* Which samples count: those of a time, and perhaps of one thread. */
@@ -83,35 +53,128 @@ static int make_filter(struct params *p, struct recording *r, bool has_threads, 
 	return 0;
 }
 
-static int put_tree(struct recording *r, const char *source, const char *filter, struct buf *out, struct error *err)
-{
-	sqlite3_stmt *s = NULL;
-	struct json_out j;
-	unsigned nodes = 0;
-	int step, rc = prepare(r, "select id, parent, name, self_count, self_time, total_count, total_time "
-			       "from stack_stats(?1, 'tree', ?2)", &s, err);
+/* Nodes of the report's tree as they are in ours. */
+struct node_map {
+	uint32_t *nodes;
+	size_t count;
+};
 
-	if (rc < 0)
-		return rc;
+static int map_set(struct node_map *m, int64_t id, uint32_t node)
+{
+	uint32_t *grown;
+	size_t wanted = (size_t)id + 1;
+
+	if (id < 0 || id > UINT32_MAX)
+		return -EBADMSG;
+	if (wanted > m->count) {
+		wanted = wanted * 2 + 64;
+		grown = reallocarray(m->nodes, wanted, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + m->count, 0, (wanted - m->count) * sizeof(*grown));
+		m->nodes = grown;
+		m->count = wanted;
+	}
+	m->nodes[id] = node;
+	return 0;
+}
+
+enum { NODE_ID, NODE_PARENT, NODE_NAME, NODE_COUNT, NODE_TIME };
+
+static int take_node(struct call_tree *t, struct node_map *m, sqlite3_stmt *s, bool *has_times)
+{
+	int64_t parent = sqlite3_column_int64(s, NODE_PARENT);
+	const char *name = (const char *)sqlite3_column_text(s, NODE_NAME);
+	uint32_t text = call_tree_text(t, name ? name : "?", name ? strlen(name) : 1), node;
+	bool is_root = sqlite3_column_type(s, NODE_PARENT) == SQLITE_NULL;
+
+	if (text == UINT32_MAX)
+		return -ENOMEM;
+	node = call_tree_child(t, !is_root && parent >= 0 && (uint64_t)parent < m->count ? m->nodes[parent] : 0, text);
+	if (!node)
+		return -ENOMEM;
+	*has_times &= sqlite3_column_type(s, NODE_TIME) != SQLITE_NULL;
+	t->nodes[node].self += (uint64_t)sqlite3_column_int64(s, *has_times ? NODE_TIME : NODE_COUNT);
+	return map_set(m, sqlite3_column_int64(s, NODE_ID), node);
+}
+
+static int read_tree(struct query *q, const char *source, const char *filter, struct call_tree *t, bool *ret_times,
+		     struct error *err)
+{
+	static const char text[] = "select id, parent, name, self_count, self_time from stack_stats(?1, 'tree', ?2)";
+	struct node_map map = { 0 };
+	sqlite3_stmt *s = NULL;
+	int step = SQLITE_DONE, r = 0;
+
+	*ret_times = true;
+	if (query_prepare(q, text, &s, NULL) != SQLITE_OK)
+		return error_set(err, EIO, "%s", sqlite3_errmsg(query_db(q)));
 	sqlite3_bind_text(s, 1, source, -1, SQLITE_STATIC);
 	sqlite3_bind_text(s, 2, filter, -1, SQLITE_STATIC);
+	while (r == 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
+		r = take_node(t, &map, s, ret_times);
+	if (r == 0 && step != SQLITE_DONE)
+		r = error_set(err, EIO, "%s", sqlite3_errmsg(query_db(q)));
+	sqlite3_finalize(s);
+	free(map.nodes);
+	return r;
+}
+
+/* Callees first: every function that was executing, and below it who called it. */
+static int turn_over(const struct call_tree *from, struct call_tree *to)
+{
+	for (uint32_t i = 1; i < from->count; i++) {
+		uint32_t at = 0;
+
+		for (uint32_t up = i, depth = 0; from->nodes[i].self && up && depth < MAX_FRAMES; up = from->nodes[up].parent, depth++) {
+			const char *name = from->texts[from->nodes[up].name];
+			uint32_t text = call_tree_text(to, name, strlen(name));
+
+			at = text == UINT32_MAX ? 0 : call_tree_child(to, at, text);
+			if (!at)
+				return -ENOMEM;
+		}
+		to->nodes[at].self += from->nodes[i].self;
+	}
+	return 0;
+}
+
+static int put_flame(struct recording *r, const char *source, const char *filter, bool bottom_up, struct buf *out,
+		     struct error *err)
+{
+	struct call_tree tree, turned;
+	struct json_out j;
+	struct query *q;
+	bool times = true;
+	int rc = call_tree_open(&tree) | call_tree_open(&turned);
+
+	if (rc == 0) {
+		rc = query_begin(r, &q, err);
+		if (rc == 0) {
+			rc = read_tree(q, source, filter, &tree, &times, err);
+			query_done(r);
+		}
+	}
+	if (rc == 0 && bottom_up)
+		rc = turn_over(&tree, &turned);
 	out_begin(&j, out);
-	out_open(&j, '{');
-	out_key(&j, "nodes");
-	out_open(&j, '[');
-	while ((step = sqlite3_step(s)) == SQLITE_ROW && nodes++ < MAX_NODES)
-		put_node(&j, s);
-	out_close(&j, ']');
-	out_put_bool(&j, "cut", step == SQLITE_ROW);
-	out_close(&j, '}');
-	rc = finish(r, s, step, err);
-	return rc < 0 ? rc : j.r;
+	if (rc == 0) {
+		out_open(&j, '{');
+		out_put_text(&j, "unit", times ? "ns" : "samples");
+		out_key(&j, "root");
+		call_tree_put(&j, bottom_up ? &turned : &tree);
+		out_close(&j, '}');
+		rc = j.r;
+	}
+	call_tree_release(&tree);
+	call_tree_release(&turned);
+	return rc;
 }
 
 int answer_flame(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	static const char *const sources[] = { "samples", "offcpu", "osrt" };
-	const char *given = params_text(p, "source"), *source = given ? NULL : sources[0];
+	const char *given = params_text(p, "source"), *source = given ? NULL : sources[0], *order = params_text(p, "order");
 	struct recording *recording;
 	char filter[160];
 	int r = view_recording(v, p, &recording, err);
@@ -120,53 +183,40 @@ int answer_flame(struct view *v, struct params *p, struct answer *a, struct erro
 		source = strcmp(given, sources[i]) == 0 ? sources[i] : source;
 	if (r == 0 && !source)
 		r = error_set(err, EINVAL, "source is none of samples, offcpu and osrt");
+	if (r == 0 && order && strcmp(order, "top-down") && strcmp(order, "bottom-up"))
+		r = error_set(err, EINVAL, "order is neither top-down nor bottom-up");
 	r = r < 0 ? r : make_filter(p, recording, strcmp(source, "offcpu") != 0, filter, sizeof(filter), err);
 	r = r < 0 ? r : params_all_used(p, err);
-	return r < 0 ? r : put_tree(recording, source, filter, &a->body, err);
+	return r < 0 ? r : put_flame(recording, source, filter, order && strcmp(order, "bottom-up") == 0, &a->body, err);
 }
 
 static int put_frame(struct json_out *j, struct query *q, const struct stack_tree *tree, uint32_t frame)
 {
 	const struct code_function *f = &tree->functions[frame < tree->frame_count ? tree->code[frame].function : 0];
 	struct buf name = BUF_INIT;
-	size_t len = 0;
-	const char *path = f->path ? query_text(q, f->path, &len) : NULL;
 	int r = code_function_text(q, f, &name);
 
-	out_open(j, '{');
-	out_key(j, "name");
 	out_text(j, name.data ? name.data : "", name.len);
-	out_key(j, "module");
-	out_text(j, path, len);
-	out_close(j, '}');
 	buf_release(&name);
 	return r < 0 ? r : j->r;
 }
 
-/* The innermost first. */
-int answer_stack(struct view *v, struct params *p, struct answer *a, struct error *err)
+int stack_put(struct json_out *j, struct recording *r, int64_t id)
 {
-	struct recording *recording;
 	struct stack_tree *tree = NULL;
 	struct query *q;
-	struct json_out j;
-	int64_t id;
-	int r = view_recording(v, p, &recording, err);
+	int rc = query_begin(r, &q, NULL);
 
-	r = r < 0 ? r : params_integer(p, "id", 1, UINT32_MAX, &id, err);
-	r = r < 0 ? r : params_all_used(p, err);
-	r = r < 0 ? r : query_of(recording, &q, err);
-	r = r < 0 ? r : stack_tree_of(q, &tree);
-	if (r < 0)
-		return r;
-	out_begin(&j, &a->body);
-	out_open(&j, '{');
-	out_key(&j, "frames");
-	out_open(&j, '[');
+	if (rc < 0)
+		return rc == -ENOMEM ? rc : 0;
+	rc = stack_tree_of(q, &tree);
+	out_key(j, "stack");
+	out_open(j, '[');
 	/* A parent is before its children: this ends. */
-	for (uint32_t at = (uint32_t)id, n = 0; at && at < tree->stack_count && n < MAX_FRAMES && r == 0; at = tree->parents[at], n++)
-		r = put_frame(&j, q, tree, tree->frames[at]);
-	out_close(&j, ']');
-	out_close(&j, '}');
-	return r < 0 ? r : j.r;
+	for (uint32_t at = id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0, n = 0;
+	     rc == 0 && at && at < tree->stack_count && n < MAX_FRAMES; at = tree->parents[at], n++)
+		rc = put_frame(j, q, tree, tree->frames[at]);
+	out_close(j, ']');
+	query_done(r);
+	return rc;
 }

@@ -6,101 +6,200 @@
 
 #include "stats/stats.h"
 #include "view/answers.h"
+#include "view/csv_table.h"
 #include "view/internal.h"
-#include "view/json_out.h"
 #include "view/place.h"
+#include "view/statistics.h"
 
-static int put_list(const struct stats_folders *folders, struct buf *out, struct error *err)
+#define INSTEAD_TABLES 2
+#define SHORT_ROWS 5
+#define SHORT_COLUMNS 4
+
+struct catalogue {
+	struct stats_folders folders;
+	struct report_files files;
+};
+
+static int catalogue_open(struct catalogue *c, struct error *err)
 {
-	struct report_files files = { 0 };
-	struct json_out j;
-	int r = report_files_load(&files, (const char *const *)folders->names, folders->count, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	memset(c, 0, sizeof(*c));
+	r = stats_folders_find(&c->folders, NULL, 0, err);
+	return r < 0 ? r : report_files_load(&c->files, (const char *const *)c->folders.names, c->folders.count, err);
+}
+
+static void catalogue_close(struct catalogue *c)
+{
+	report_files_release(&c->files);
+	stats_folders_release(&c->folders);
+}
+
+static int put_list(const struct catalogue *c, struct buf *out)
+{
+	struct json_out j;
+
 	out_begin(&j, out);
 	out_open(&j, '{');
 	out_key(&j, "reports");
 	out_open(&j, '[');
-	for (size_t i = 0; i < files.count; i++) {
+	for (size_t i = 0; i < c->files.count; i++) {
 		out_open(&j, '{');
-		out_put_text(&j, "name", files.files[i].name);
-		out_put_text(&j, "title", files.files[i].title);
-		out_put_integer(&j, "place", files.files[i].default_place);
-		out_put_text(&j, "help", files.files[i].help);
+		out_put_text(&j, "name", c->files.files[i].name);
+		out_put_text(&j, "title", c->files.files[i].title);
+		out_put_integer(&j, "place", c->files.files[i].default_place);
+		out_put_text(&j, "help", c->files.files[i].help);
 		out_close(&j, '}');
 	}
 	out_close(&j, ']');
 	out_close(&j, '}');
-	report_files_release(&files);
 	return j.r;
 }
 
-struct texts {
-	FILE *stream;
-	char *data;
-	size_t size;
-};
-
-static int texts_open(struct texts *t)
+/* The report's rows as CSV, to be freed. */
+static int run_report(struct recording *r, const struct catalogue *c, const char *name, const char *time, char **ret,
+		      struct error *err)
 {
-	t->stream = open_memstream(&t->data, &t->size);
-	return t->stream ? 0 : -ENOMEM;
+	const char *format = "csv", *console = "-";
+	struct stats_options options = {
+		.reports = &name, .report_count = 1, .formats = &format, .format_count = 1, .outputs = &console, .output_count = 1,
+		.quiet = 1, .folders = (const char *const *)c->folders.names, .folder_count = c->folders.count, .scope.time = time,
+		.opened = r->path,
+	};
+	char *remarks_text = NULL;
+	size_t size, remarks_size;
+	FILE *out = open_memstream(ret, &size), *remarks = open_memstream(&remarks_text, &remarks_size);
+	int rc = out && remarks ? stats_run(&options, r->name, out, remarks, err) : -ENOMEM;
+
+	if (out)
+		fclose(out);
+	if (remarks)
+		fclose(remarks);
+	free(remarks_text);
+	return rc;
 }
 
-static void texts_close(struct texts *t)
+/* Which columns are shown, in which order. A short form begins with the last one, which is the name. */
+static size_t column_at(const struct csv_table *t, size_t i, bool is_short)
 {
-	if (t->stream)
-		fclose(t->stream);
-	t->stream = NULL;
+	if (!is_short)
+		return i;
+	return i == 0 ? t->columns - 1 : i - 1;
 }
 
-static void put_result(struct json_out *j, const char *name, struct texts *table, struct texts *remarks)
+static size_t column_count(const struct csv_table *t, bool is_short)
 {
-	const char *from = table->data ? strchr(table->data, '[') : NULL;
-	const char *to = from ? strrchr(from, ']') : NULL;
+	return is_short && t->columns > SHORT_COLUMNS ? SHORT_COLUMNS : t->columns;
+}
+
+static void put_columns(struct json_out *j, const struct csv_table *t, bool is_short)
+{
+	out_key(j, "columns");
+	out_open(j, '[');
+	for (size_t i = 0; i < column_count(t, is_short); i++) {
+		size_t c = column_at(t, i, is_short);
+
+		out_open(j, '{');
+		out_put_text(j, "name", t->cells[c]);
+		out_put_bool(j, "number", csv_column_is_number(t, c));
+		out_close(j, '}');
+	}
+	out_close(j, ']');
+}
+
+static void put_rows(struct json_out *j, const struct csv_table *t, bool is_short)
+{
+	out_key(j, "rows");
+	out_open(j, '[');
+	for (size_t i = 0; i < t->rows && (!is_short || i < SHORT_ROWS); i++) {
+		out_open(j, '[');
+		for (size_t k = 0; k < column_count(t, is_short); k++) {
+			size_t c = column_at(t, k, is_short);
+			const char *cell = csv_cell(t, i, c);
+
+			if (csv_is_number(cell) && csv_column_is_number(t, c))
+				out_raw(j, cell, strlen(cell));
+			else
+				out_string(j, *cell ? cell : NULL);
+		}
+		out_close(j, ']');
+	}
+	out_close(j, ']');
+}
+
+static void put_table(struct json_out *j, const struct report_file *file, const struct csv_table *t, bool is_short)
+{
+	char why[512];
 
 	out_open(j, '{');
-	out_put_text(j, "name", name);
-	out_key(j, "rows");
-	if (to)
-		out_raw(j, from, (size_t)(to - from) + 1);
-	else
-		out_raw(j, "[]", 2);
-	out_key(j, "remarks");
-	out_text(j, remarks->data, remarks->size);
+	out_put_text(j, "name", file->name);
+	out_put_text(j, "title", file->title);
+	put_columns(j, t, is_short);
+	put_rows(j, t, is_short);
+	snprintf(why, sizeof(why), "The recording has no %s.", file->skipped ? file->skipped : "data for it");
+	out_put_text(j, "skipped", t->columns ? NULL : why);
 	out_close(j, '}');
 }
 
-static int run_report(struct recording *r, const struct stats_folders *folders, const char *name, const char *time,
-		      struct buf *out, struct error *err)
+/* With ret_has_rows: in short, and only if there are any. */
+static int put_report(struct json_out *j, struct recording *r, const struct catalogue *c, const struct report_file *file,
+		      const char *asked, const char *time, bool *ret_has_rows, struct error *err)
 {
-	const char *format = "json", *console = "-";
-	struct stats_options options = {
-		.reports = &name, .report_count = 1, .formats = &format, .format_count = 1, .outputs = &console, .output_count = 1,
-		.folders = (const char *const *)folders->names, .folder_count = folders->count, .scope.time = time, .opened = r->path,
-	};
-	struct texts table = { 0 }, remarks = { 0 };
-	struct json_out j;
-	int rc = texts_open(&table);
+	struct csv_table t = { 0 };
+	char *text = NULL;
+	int rc = run_report(r, c, asked, time, &text, err);
 
-	rc = rc < 0 ? rc : texts_open(&remarks);
-	rc = rc < 0 ? rc : stats_run(&options, r->name, table.stream, remarks.stream, err);
-	texts_close(&table);
-	texts_close(&remarks);
+	rc = rc < 0 || !text ? rc : csv_table_read(&t, text);
+	if (rc >= 0 && (!ret_has_rows || t.rows))
+		put_table(j, file, &t, ret_has_rows != NULL);
+	if (ret_has_rows)
+		*ret_has_rows = t.rows > 0;
+	csv_table_release(&t);
+	free(text);
+	return rc < 0 ? rc : j->r;
+}
+
+int stats_put_instead(struct json_out *j, struct recording *r, struct error *err)
+{
+	static const char *const names[] = { "cuda_gpu_kern_sum", "nvtx_sum", "cpu_sample_sum", "cuda_api_sum", "osrt_sum" };
+	const struct report_file *file;
+	struct catalogue c;
+	unsigned shown = 0;
+	bool has_rows;
+	int rc = catalogue_open(&c, err);
+
+	out_key(j, "instead");
+	out_open(j, '[');
+	for (size_t i = 0; rc >= 0 && i < sizeof(names) / sizeof(names[0]) && shown < INSTEAD_TABLES; i++) {
+		file = report_files_find(&c.files, names[i], NULL);
+		if (!file)
+			continue;
+		has_rows = false;
+		rc = put_report(j, r, &c, file, names[i], NULL, &has_rows, err);
+		shown += has_rows;
+	}
+	out_close(j, ']');
+	catalogue_close(&c);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+static int put_one(struct recording *r, const struct catalogue *c, const char *name, const char *time, struct buf *out,
+		   struct error *err)
+{
+	const struct report_file *file = report_files_find(&c->files, name, err);
+	struct json_out j;
+
+	if (!file)
+		return -EINVAL;
 	out_begin(&j, out);
-	if (rc >= 0)
-		put_result(&j, name, &table, &remarks);
-	free(table.data);
-	free(remarks.data);
-	return rc < 0 ? rc : j.r;
+	return put_report(&j, r, c, file, name, time, NULL, err);
 }
 
 int answer_stats(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *name = params_text(p, "name");
-	struct stats_folders folders = { 0 };
 	struct recording *recording;
+	struct catalogue c;
 	int64_t from, to;
 	char time[64];
 	int r = view_recording(v, p, &recording, err);
@@ -109,14 +208,14 @@ int answer_stats(struct view *v, struct params *p, struct answer *a, struct erro
 	r = r < 0 ? r : params_all_used(p, err);
 	if (r == 0 && name && (strchr(name, ',') || !*name))
 		r = error_set(err, EINVAL, "name is not the name of one report");
-	r = r < 0 ? r : stats_folders_find(&folders, NULL, 0, err);
 	if (r < 0)
 		return r;
+	r = catalogue_open(&c, err);
 	snprintf(time, sizeof(time), "%lldns/%lldns", (long long)(from < 0 ? 0 : from), (long long)(to < 0 ? 0 : to));
-	if (name)
-		r = run_report(recording, &folders, name, from == INT64_MIN && to == INT64_MAX ? NULL : time, &a->body, err);
-	else
-		r = put_list(&folders, &a->body, err);
-	stats_folders_release(&folders);
+	if (r >= 0 && name)
+		r = put_one(recording, &c, name, from == INT64_MIN && to == INT64_MAX ? NULL : time, &a->body, err);
+	else if (r >= 0)
+		r = put_list(&c, &a->body);
+	catalogue_close(&c);
 	return r;
 }

@@ -55,24 +55,48 @@ static uint64_t row_busy(const struct row *row, const struct lane_sum *lanes, in
 	return busy < all ? busy : all;
 }
 
-static void put_row(struct json_out *j, const struct recording *r, uint32_t id, const struct worker_sums *sums, int64_t from,
-		    int64_t to)
+struct kind_sum {
+	uint64_t count, busy;
+};
+
+static void put_row(struct json_out *j, const struct recording *r, uint32_t id, const struct worker_sums *sums,
+		    const struct walk *w, struct kind_sum *kinds)
 {
 	const struct row *row = &r->rows[id];
-	uint64_t count = 0, time = 0;
+	uint64_t count = 0, total = 0, busy = row_busy(row, sums->lanes, w->from, w->to);
 
 	for (uint32_t i = 0; i < row->lane_count; i++) {
 		count += sums->lanes[row->lanes[i]].count;
-		time += sums->lanes[row->lanes[i]].time;
+		total += sums->lanes[row->lanes[i]].time;
 	}
 	if (!count)
 		return;
+	kinds[row->kind].count += count;
+	kinds[row->kind].busy += busy;
 	out_open(j, '{');
 	out_put_integer(j, "row", id);
+	out_put_text(j, "label", row->label);
+	out_put_text(j, "kind", row_kind_names[row->kind]);
+	out_put_integer(j, "busy", (int64_t)busy);
+	out_put_integer(j, "total", (int64_t)total);
 	out_put_integer(j, "count", (int64_t)count);
-	out_put_integer(j, "time", (int64_t)time);
-	out_put_integer(j, "busy", (int64_t)row_busy(row, sums->lanes, from, to));
 	out_close(j, '}');
+}
+
+static void put_kinds(struct json_out *j, const struct kind_sum *kinds)
+{
+	out_key(j, "kinds");
+	out_open(j, '[');
+	for (unsigned i = 0; i < ROW_KIND_COUNT; i++) {
+		if (!kinds[i].count)
+			continue;
+		out_open(j, '{');
+		out_put_text(j, "kind", row_kind_names[i]);
+		out_put_integer(j, "busy", (int64_t)kinds[i].busy);
+		out_put_integer(j, "count", (int64_t)kinds[i].count);
+		out_close(j, '}');
+	}
+	out_close(j, ']');
 }
 
 static void put_names(struct json_out *j, struct recording *r, struct name_sums *names)
@@ -85,11 +109,12 @@ static void put_names(struct json_out *j, struct recording *r, struct name_sums 
 
 		out_open(j, '{');
 		out_put_text(j, "kind", row_kind_names[key >> 32]);
-		out_put_integer(j, "id", (int64_t)(uint32_t)key);
+		out_put_integer(j, "name_id", (int64_t)(uint32_t)key);
 		out_key(j, "name");
 		place_put_name(j, r, (uint32_t)key);
 		out_put_integer(j, "count", (int64_t)names->slots[i].count);
-		out_put_integer(j, "time", (int64_t)names->slots[i].time);
+		out_put_integer(j, "total", (int64_t)names->slots[i].time);
+		out_put_real(j, "mean", (double)names->slots[i].time / (double)names->slots[i].count);
 		out_close(j, '}');
 	}
 	out_close(j, ']');
@@ -98,6 +123,7 @@ static void put_names(struct json_out *j, struct recording *r, struct name_sums 
 
 static int put_sums(struct recording *r, const struct walk *w, const uint8_t *chosen, struct worker_sums *sums, struct buf *out)
 {
+	struct kind_sum kinds[ROW_KIND_COUNT] = { 0 };
 	struct json_out j;
 	int rc = 0;
 
@@ -112,12 +138,17 @@ static int put_sums(struct recording *r, const struct walk *w, const uint8_t *ch
 		return rc;
 	out_begin(&j, out);
 	out_open(&j, '{');
-	out_key(&j, "rows");
+	out_key(&j, "from");
+	out_exact(&j, w->from);
+	out_key(&j, "to");
+	out_exact(&j, w->to);
+	out_key(&j, "busy");
 	out_open(&j, '[');
 	for (size_t i = 0; i < r->row_count; i++)
 		if (chosen[i])
-			put_row(&j, r, (uint32_t)i, &sums[0], w->from, w->to);
+			put_row(&j, r, (uint32_t)i, &sums[0], w, kinds);
 	out_close(&j, ']');
+	put_kinds(&j, kinds);
 	put_names(&j, r, &sums[0].names);
 	out_close(&j, '}');
 	return j.r;
@@ -132,7 +163,7 @@ int answer_sums(struct view *v, struct params *p, struct answer *a, struct error
 	int r = view_recording(v, p, &w.r, err);
 
 	r = r < 0 ? r : param_times(p, w.r, &w.from, &w.to, err);
-	r = r < 0 ? r : rows_chosen(w.r, params_text(p, "rows"), &chosen, err);
+	r = r < 0 ? r : param_rows(p, w.r, &chosen, err);
 	r = r < 0 ? r : params_all_used(p, err);
 	if (r == 0) {
 		w.lanes = lanes = chosen_lanes(w.r, chosen, &w.lane_count);

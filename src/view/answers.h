@@ -15,7 +15,7 @@ int answer_sums(struct view *v, struct params *p, struct answer *a, struct error
 int answer_events(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_stats(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_flame(struct view *v, struct params *p, struct answer *a, struct error *err);
-int answer_stack(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_tree(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_session(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_diagnostics(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_findings(struct view *v, struct params *p, struct answer *a, struct error *err);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "view/params.h"
 
 int rows_chosen(struct recording *r, const char *list, uint8_t **ret, struct error *err)
 {
@@ -26,6 +25,15 @@ int rows_chosen(struct recording *r, const char *list, uint8_t **ret, struct err
 		chosen[i] &= r->rows[i].draw == DRAW_SLICES || r->rows[i].draw == DRAW_POINTS;
 	*ret = chosen;
 	return 0;
+}
+
+int param_rows(struct params *p, struct recording *r, uint8_t **ret, struct error *err)
+{
+	const char *rows = params_text(p, "rows"), *row = params_text(p, "row");
+
+	if (rows && row)
+		return error_set(err, EINVAL, "Either row or rows");
+	return rows_chosen(r, rows ? rows : row, ret, err);
 }
 
 uint32_t *chosen_lanes(const struct recording *r, const uint8_t *chosen, size_t *ret_count)

@@ -19,7 +19,7 @@ int correlation_column(enum table_id table)
 	}
 }
 
-static int64_t *read_correlations(struct recording *r, const struct piece *p)
+int64_t *place_correlations(struct recording *r, const struct piece *p)
 {
 	int64_t *values = malloc(p->rows * sizeof(*values) + 1);
 
@@ -32,7 +32,7 @@ static int64_t *read_correlations(struct recording *r, const struct piece *p)
 
 static void read_bounds(struct recording *r, const struct piece *p, struct bounds *ret)
 {
-	int64_t *values = read_correlations(r, p);
+	int64_t *values = place_correlations(r, p);
 
 	*ret = (struct bounds){ .known = true, .least = INT64_MAX, .largest = INT64_MIN };
 	for (uint32_t i = 0; values && i < p->rows; i++) {
@@ -44,18 +44,38 @@ static void read_bounds(struct recording *r, const struct piece *p, struct bound
 	free(values);
 }
 
+/* With the lock. */
+static const struct bounds *bounds_of(struct recording *r, size_t piece)
+{
+	if (!r->bounds)
+		r->bounds = calloc(r->piece_count + 1, sizeof(*r->bounds));
+	if (r->bounds && !r->bounds[piece].known)
+		read_bounds(r, &r->pieces[piece], &r->bounds[piece]);
+	return r->bounds ? &r->bounds[piece] : NULL;
+}
+
+bool piece_may_have(struct recording *r, size_t piece, int64_t least, int64_t largest)
+{
+	const struct bounds *b;
+	bool may;
+
+	pthread_mutex_lock(&r->bounds_lock);
+	b = bounds_of(r, piece);
+	may = !b || (b->least <= largest && b->largest >= least);
+	pthread_mutex_unlock(&r->bounds_lock);
+	return may;
+}
+
 static bool find_in_piece(struct recording *r, uint32_t lane, size_t piece, int64_t correlation, struct place *ret)
 {
 	const struct piece *p = &r->pieces[piece];
-	struct bounds *b = &r->bounds[piece];
+	const struct bounds *b = bounds_of(r, piece);
 	bool found = false;
 	int64_t *values;
 
-	if (!b->known)
-		read_bounds(r, p, b);
-	if (correlation < b->least || correlation > b->largest)
+	if (!b || correlation < b->least || correlation > b->largest)
 		return false;
-	values = read_correlations(r, p);
+	values = place_correlations(r, p);
 	for (uint32_t i = 0; values && i < p->rows && !found; i++)
 		if (values[i] == correlation) {
 			*ret = (struct place){ .lane = lane, .index = p->first + i };
@@ -70,9 +90,7 @@ bool place_correlated(struct recording *r, enum table_id table, int64_t process,
 	bool found = false;
 
 	pthread_mutex_lock(&r->bounds_lock);
-	if (!r->bounds)
-		r->bounds = calloc(r->piece_count + 1, sizeof(*r->bounds));
-	for (size_t i = 0; r->bounds && i < r->lane_count && !found; i++) {
+	for (size_t i = 0; i < r->lane_count && !found; i++) {
 		const struct lane *lane = &r->lanes[i];
 
 		if (lane->table != table || lane_process(r, (uint32_t)i) != process)

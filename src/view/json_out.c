@@ -1,5 +1,6 @@
 #include "view/json_out.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,30 +13,34 @@ static void put(struct json_out *j, const char *text, size_t len)
 
 static void begin_value(struct json_out *j)
 {
-	uint64_t bit = 1ull << (j->depth & 63);
-
-	if (!j->after_key && j->filled & bit)
+	if (!j->after_key && j->filled[j->depth])
 		put(j, ",", 1);
-	j->filled |= bit;
+	j->filled[j->depth] = true;
 	j->after_key = false;
 }
 
 void out_begin(struct json_out *j, struct buf *out)
 {
-	*j = (struct json_out){ .out = out };
+	j->out = out;
+	j->r = 0;
+	j->depth = 0;
+	j->filled[0] = j->after_key = false;
 }
 
 void out_open(struct json_out *j, char bracket)
 {
 	begin_value(j);
 	put(j, &bracket, 1);
-	j->depth++;
-	j->filled &= ~(1ull << (j->depth & 63));
+	if (j->depth + 1 == OUT_MAX_DEPTH) {
+		j->r = j->r < 0 ? j->r : -E2BIG;
+		return;
+	}
+	j->filled[++j->depth] = false;
 }
 
 void out_close(struct json_out *j, char bracket)
 {
-	j->depth--;
+	j->depth -= j->depth > 0;
 	put(j, &bracket, 1);
 }
 

@@ -7,12 +7,14 @@
 
 #include "base/buf.h"
 
+#define OUT_MAX_DEPTH 2048u
+
 struct json_out {
 	struct buf *out;
 	int r;
 	unsigned depth;
-	uint64_t filled; /* a bit for each level: something stands there already */
 	bool after_key;
+	bool filled[OUT_MAX_DEPTH]; /* by level: something stands there already */
 };
 
 void out_begin(struct json_out *j, struct buf *out);

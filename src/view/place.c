@@ -127,9 +127,8 @@ void place_put_name(struct json_out *j, struct recording *r, uint32_t name)
 	buf_release(&text);
 }
 
-void place_put(struct json_out *j, struct recording *r, const struct place *p)
+void place_put_keys(struct json_out *j, struct recording *r, const struct place *p)
 {
-	out_open(j, '{');
 	out_put_integer(j, "row", r->lane_rows[p->lane].row);
 	out_put_integer(j, "lane", r->lane_rows[p->lane].lane);
 	out_put_integer(j, "index", (int64_t)p->index);
@@ -139,6 +138,13 @@ void place_put(struct json_out *j, struct recording *r, const struct place *p)
 	out_exact(j, p->end);
 	out_key(j, "name");
 	place_put_name(j, r, p->name);
+	out_put_integer(j, "name_id", p->name);
+}
+
+void place_put(struct json_out *j, struct recording *r, const struct place *p)
+{
+	out_open(j, '{');
+	place_put_keys(j, r, p);
 	out_close(j, '}');
 }
 
@@ -164,6 +170,21 @@ int param_lane(struct params *p, const struct recording *r, uint32_t *ret, struc
 	if (rc == 0)
 		*ret = row->lanes[lane];
 	return rc;
+}
+
+int param_place(struct params *p, struct recording *r, struct place *ret, struct error *err)
+{
+	int64_t index = 0;
+	int rc;
+
+	*ret = (struct place){ 0 };
+	rc = param_lane(p, r, &ret->lane, err);
+	rc = rc < 0 ? rc : params_integer(p, "index", 0, INT64_MAX, &index, err);
+	if (rc < 0)
+		return rc;
+	ret->index = (uint64_t)index;
+	rc = place_load(r, ret);
+	return rc == -ENOENT ? error_set(err, ENOENT, "There is no such event") : rc;
 }
 
 int param_times(struct params *p, const struct recording *r, int64_t *from, int64_t *to, struct error *err)

@@ -28,16 +28,23 @@ int64_t lane_process(const struct recording *r, uint32_t lane);
 
 /* correlate.c: the event of a table in a process that has the correlation. */
 bool place_correlated(struct recording *r, enum table_id table, int64_t process, int64_t correlation, struct place *ret);
+/* Correlations of a piece's rows, to be freed; NULL where they cannot be read. */
+int64_t *place_correlations(struct recording *r, const struct piece *p);
+/* False where no row of the piece (by number) has one from least to largest. */
+bool piece_may_have(struct recording *r, size_t piece, int64_t least, int64_t largest);
 /* The column that has it; -1: none. */
 int correlation_column(enum table_id table);
 
-/* {"row":, "lane":, "index":, "start":, "end":, "name":} */
+/* {"row":, "lane":, "index":, "start":, "end":, "name":, "name_id":}; or these keys alone. */
+void place_put_keys(struct json_out *j, struct recording *r, const struct place *p);
 void place_put(struct json_out *j, struct recording *r, const struct place *p);
 void place_put_name(struct json_out *j, struct recording *r, uint32_t name);
 
 /* Parameters row and lane, or row alone. -EINVAL. */
 int param_row(struct params *p, const struct recording *r, const struct row **ret, struct error *err);
 int param_lane(struct params *p, const struct recording *r, uint32_t *ret, struct error *err);
+/* Parameters row, lane and index. -ENOENT where there is no such event. */
+int param_place(struct params *p, struct recording *r, struct place *ret, struct error *err);
 /* from and to; all of the recording where they are not given. */
 int param_times(struct params *p, const struct recording *r, int64_t *from, int64_t *to, struct error *err);
 

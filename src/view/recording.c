@@ -58,8 +58,8 @@ static int load(struct recording *r, struct error *err)
 	rc = load_tables(r);
 	rc = rc < 0 ? rc : name_load_launches(r);
 	rc = rc < 0 ? rc : recording_find_lanes(r);
-	rc = rc < 0 ? rc : recording_make_rows(r);
 	rc = rc < 0 ? rc : store_open(&r->store, STORE_BYTES);
+	rc = rc < 0 ? rc : recording_make_rows(r);
 	return rc < 0 ? error_set_errno(err, -rc, "%s cannot be shown", r->name) : 0;
 }
 
@@ -72,6 +72,7 @@ int recording_open(struct recording **ret, const char *path, const char *name, s
 		return error_set(err, ENOMEM, "Not enough memory to open %s", name);
 	pthread_mutex_init(&r->text_lock, NULL);
 	pthread_mutex_init(&r->bounds_lock, NULL);
+	pthread_mutex_init(&r->query_lock, NULL);
 	r->path = strdup(path);
 	r->name = strdup(name);
 	rc = r->path && r->name ? report_open(&r->report, path, err) : error_set(err, ENOMEM, "Not enough memory");
@@ -105,6 +106,7 @@ void recording_close(struct recording *r)
 		report_close(r->report);
 	pthread_mutex_destroy(&r->text_lock);
 	pthread_mutex_destroy(&r->bounds_lock);
+	pthread_mutex_destroy(&r->query_lock);
 	free(r->path);
 	free(r->name);
 	free(r);

@@ -107,7 +107,8 @@ struct recording {
 	struct store *store;
 	pthread_mutex_t bounds_lock;
 	struct bounds *bounds;     /* by piece; NULL until asked for */
-	struct query *query;       /* of the thread that answers slow questions; NULL until then */
+	pthread_mutex_t query_lock; /* one thread at a time */
+	struct query *query;       /* NULL until asked for */
 };
 
 int recording_open(struct recording **ret, const char *path, const char *name, struct error *err);

@@ -11,6 +11,8 @@
 /* Threads with less than this are folded away. */
 #define QUIET_SHARE 0.001
 #define QUIET_COUNT 100
+/* Points of a plot that its range is found by, about. */
+#define PLOT_LOOKED_AT 65536
 
 const char *const row_kind_names[ROW_KIND_COUNT] = {
 	"gpu", "compute", "copies", "stream", "gpu-sync", "gpu-memory", "gpu-switch", "gpu-metrics", "process", "thread", "state",
@@ -184,12 +186,37 @@ static size_t make_keys(struct recording *r, struct lane_key *keys)
 	return count;
 }
 
+static void widen(struct row *row, const struct chunk *c)
+{
+	for (uint32_t i = 0; i < c->rows; i++) {
+		row->least = c->values[i] < row->least ? c->values[i] : row->least;
+		row->most = c->values[i] > row->most ? c->values[i] : row->most;
+	}
+}
+
+/* Axes begin at zero, and shares end at a hundred. Long plots are looked at here and there. */
+static void find_range(struct recording *r, struct row *row)
+{
+	const struct lane *lane = &r->lanes[row->lanes[0]];
+	size_t step = lane->rows / PLOT_LOOKED_AT + 1;
+	const struct chunk *c;
+
+	row->most = strcmp(row_text(r, row->unit), "%") == 0 ? 100 : 0;
+	for (size_t i = 0; i < lane->piece_count; i += step)
+		if (store_chunk(r, &r->pieces[lane->piece + i], &c) == 0) {
+			widen(row, c);
+			store_give(r->store, c);
+		}
+}
+
 static void sum_up(struct recording *r)
 {
 	for (size_t i = 0; i < r->row_count; i++) {
 		struct row *row = &r->rows[i];
 
 		row->share = busy_share(r, row);
+		if (row->draw == DRAW_PLOT)
+			find_range(r, row);
 		row->quiet = row->kind == ROW_THREAD && row->count < QUIET_COUNT && row->share < QUIET_SHARE;
 	}
 }

@@ -4,6 +4,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static void add_headers(struct evhttp_request *request, const char *type)
 {
 	static const char *const headers[][2] = {
 		{ "Cache-Control", "no-store" },
-		{ "Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
+		{ "Content-Security-Policy", "default-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'; "
 					     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
 		{ "Cross-Origin-Opener-Policy", "same-origin" },
 		{ "Cross-Origin-Resource-Policy", "same-origin" },
@@ -244,6 +245,20 @@ static void on_input(evutil_socket_t fd, short what, void *context)
 		s->view->options.on_input(s->view, s->view->options.context);
 }
 
+static void on_retry(evutil_socket_t fd, short what, void *listener)
+{
+	evconnlistener_enable(listener);
+}
+
+/* No descriptor is left: those who wait get one when others have gone. The context is evhttp's. */
+static void on_accept_error(struct evconnlistener *listener, void *context)
+{
+	static const struct timeval later = { .tv_sec = 1 };
+
+	evconnlistener_disable(listener);
+	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_retry, listener, &later);
+}
+
 static int watch(struct server *s, struct event **ret, int fd, event_callback_fn fn)
 {
 	*ret = event_new(s->base, fd, EV_READ | EV_PERSIST, fn, s);
@@ -252,6 +267,8 @@ static int watch(struct server *s, struct event **ret, int fd, event_callback_fn
 
 static int set_up_http(struct server *s)
 {
+	struct evhttp_bound_socket *bound;
+
 	s->base = event_base_new();
 	s->http = s->base ? evhttp_new(s->base) : NULL;
 	if (!s->http)
@@ -261,9 +278,11 @@ static int set_up_http(struct server *s)
 	evhttp_set_max_body_size(s->http, 0);
 	evhttp_set_timeout(s->http, IDLE_SECONDS);
 	evhttp_set_gencb(s->http, on_request, s);
-	if (evhttp_accept_socket(s->http, s->fd) < 0)
+	bound = evhttp_accept_socket_with_handle(s->http, s->fd);
+	if (!bound)
 		return -ENOMEM;
 	s->fd = -1; /* its now */
+	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
 	return watch(s, &s->done, pool_fd(s->pool), on_done);
 }
 

@@ -272,6 +272,8 @@ int tile_add_heat(struct tile *t, struct recording *r, const struct lane *const 
 		rows += rows_to_decode(t, r, lanes[i]);
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_lane(t, r, lanes[i], rows > HEAT_EXACT_ROWS);
+	/* The line has one colour: of what stands first. */
+	t->table = count ? lanes[0]->table : 0;
 	return rc;
 }
 

@@ -37,6 +37,7 @@ static void ask_all(struct view *v)
 	ask(v, "/api/diagnostics?report=0");
 	ask(v, "/api/findings?report=0");
 	ask(v, "/api/sums?report=0");
+	ask(v, "/api/tree?report=0");
 	ask(v, "/api/find?report=0&text=a&limit=5");
 	ask(v, "/api/events?report=0&limit=5&sort=duration");
 	for (size_t i = 0; i < r->row_count && i < MAX_ROWS; i++) {
@@ -65,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 8)
 		return 0;
 	copy = malloc(size);
+	if (!copy)
+		abort();
 	memcpy(copy, data + 8, size - 8);
 	mend(copy, size - 8);
 	fd = memfd_create("fuzz", 0);

@@ -1,0 +1,106 @@
+#include "view/csv_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add_cell(struct csv_table *t, char *cell)
+{
+	char **grown;
+
+	if (t->count == t->capacity) {
+		t->capacity = t->capacity ? t->capacity * 2 : 256;
+		grown = reallocarray(t->cells, t->capacity, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		t->cells = grown;
+	}
+	t->cells[t->count++] = cell;
+	return 0;
+}
+
+/* Ends the cell at *at with a NUL; returns what stood behind it. */
+static char take_cell(char **at)
+{
+	char *to = *at, *from = *at, end;
+
+	if (*from == '"') {
+		for (from++; *from && (*from != '"' || from[1] == '"'); from++) {
+			from += *from == '"';
+			*to++ = *from;
+		}
+		from += *from == '"';
+	} else {
+		from = to += strcspn(from, ",\r\n");
+	}
+	from += *from == '\r';
+	end = *from;
+	*to = '\0';
+	*at = from + (end != '\0');
+	return end;
+}
+
+int csv_table_read(struct csv_table *t, char *text)
+{
+	size_t in_row = 0;
+	char *at = text;
+	int r = 0;
+
+	*t = (struct csv_table){ 0 };
+	while (*at && r == 0) {
+		char *cell = at, end;
+
+		if (in_row == 0 && (*at == '\n' || *at == '\r')) {
+			at++;
+			continue;
+		}
+		end = take_cell(&at);
+		/* A cell too many belongs nowhere, one that lacks is empty. */
+		if (!t->columns || in_row < t->columns)
+			r = add_cell(t, cell);
+		in_row++;
+		if (end == ',')
+			continue;
+		t->columns = t->columns ? t->columns : in_row;
+		for (; r == 0 && in_row < t->columns; in_row++)
+			r = add_cell(t, at + strlen(at)); /* the NUL at the end */
+		in_row = 0;
+	}
+	t->rows = t->columns ? t->count / t->columns : 0;
+	t->rows -= t->rows > 0;
+	return r;
+}
+
+void csv_table_release(struct csv_table *t)
+{
+	free(t->cells);
+}
+
+bool csv_is_number(const char *cell)
+{
+	size_t digits = strspn(cell + (*cell == '-'), "0123456789"), rest;
+	const char *at = cell + (*cell == '-') + digits;
+
+	if (!digits || (digits > 1 && at[-(ptrdiff_t)digits] == '0'))
+		return false;
+	if (*at == '.') {
+		rest = strspn(at + 1, "0123456789");
+		at += 1 + rest;
+		return rest && !*at;
+	}
+	return !*at;
+}
+
+bool csv_column_is_number(const struct csv_table *t, size_t column)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->rows; i++) {
+		const char *cell = csv_cell(t, i, column);
+
+		if (*cell && !csv_is_number(cell))
+			return false;
+		any |= *cell != '\0';
+	}
+	return any;
+}
