@@ -108,10 +108,28 @@ function pictureOf(scene, row, tile, lane) {
   return lane.picture;
 }
 
-/** A short name: without parameters and templates. @param {string} name */
+/** What stands between brackets, and the brackets, are left out. @param {string} text @param {string} open @param {string} close */
+function without(text, open, close) {
+  let depth = 0;
+  let kept = "";
+  for (const c of text) {
+    if (c === open)
+      depth++;
+    if (depth === 0)
+      kept += c;
+    if (c === close && depth > 0)
+      depth--;
+  }
+  return kept;
+}
+
+/** A short name: without parameters, templates and name spaces. @param {string} name */
 export function shortName(name) {
-  const bare = name.replace(/^void /, "").replace(/<.*>/, "<>").replace(/\(.*\)$/, "");
-  return bare.length > 2 ? bare : name;
+  if (!/[(<]/.test(name) || name.length < 20 || /operator/.test(name))
+    return name;
+  const bare = without(without(name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, ""), "<", ">"), "(", ")").trim();
+  const last = bare.slice(bare.lastIndexOf("::") + 2 || 0).replace(/^:+/, "");
+  return (bare.includes("::") ? last : bare) || name;
 }
 
 /** @param {Scene} scene @param {string} text @param {number} x @param {number} y @param {number} width @param {string} ink */
@@ -153,26 +171,34 @@ function drawSlice(scene, row, laneNumber, lane, i, x, y, width, height) {
   }
 }
 
-/** @param {Scene} scene @param {Row} row @param {Tile} tile @param {number} laneNumber @param {number} y @param {number} height @param {number} cutFrom @param {number} cutTo in ns */
-function drawLane(scene, row, tile, laneNumber, y, height, cutFrom, cutTo) {
+/** Where a time of a report lies. @param {Scene} scene @param {Row} row @param {number} time */
+function xOf(scene, row, time) {
+  return (time + scene.report(row.report).offset - scene.from) / scene.perPixel;
+}
+
+/** What is too narrow to be drawn by itself. @param {Scene} scene @param {Row} row @param {Tile} tile @param {number} laneNumber @param {number} y @param {number} height
+ * @param {number} cutFrom @param {number} cutTo in ns */
+function drawPicture(scene, row, tile, laneNumber, y, height, cutFrom, cutTo) {
   const lane = tile.lanes[laneNumber];
-  const { context } = scene;
-  const offset = scene.report(row.report).offset;
-  const x = (/** @type {number} */ t) => (t + offset - scene.from) / scene.perPixel;
   const bucket = 2 ** tile.level;
-  const begin = tile.index * tileSpan(tile.level);
+  const source = (cutFrom - tile.index * tileSpan(tile.level)) / bucket;
   if (!lane || (!lane.start.length && !lane.bucket.length))
     return;
-  const source = (cutFrom - begin) / bucket;
-  context.drawImage(pictureOf(scene, row, tile, lane), source, 0, (cutTo - cutFrom) / bucket, 1, x(cutFrom), y, (cutTo - cutFrom) / scene.perPixel, height);
-  for (let i = 0; i < lane.start.length; i++) {
+  scene.context.drawImage(pictureOf(scene, row, tile, lane), source, 0, (cutTo - cutFrom) / bucket, 1, xOf(scene, row, cutFrom), y,
+    (cutTo - cutFrom) / scene.perPixel, height);
+}
+
+/** @param {Scene} scene @param {Row} row @param {Tile} tile @param {number} laneNumber @param {number} y @param {number} height @param {number} cutFrom @param {number} cutTo in ns */
+function drawSlices(scene, row, tile, laneNumber, y, height, cutFrom, cutTo) {
+  const lane = tile.lanes[laneNumber];
+  for (let i = 0; lane && i < lane.start.length; i++) {
     const width = (lane.end[i] - lane.start[i]) / scene.perPixel;
     if (width < EXACT_PIXELS || lane.end[i] <= cutFrom || lane.start[i] >= cutTo)
       continue;
     /* A slice over several tiles is in each of them; the first one shown draws it. */
-    if (lane.start[i] < cutFrom && x(cutFrom) > 0)
+    if (lane.start[i] < cutFrom && xOf(scene, row, cutFrom) > 0)
       continue;
-    drawSlice(scene, row, laneNumber, lane, i, x(lane.start[i]), y, width, height);
+    drawSlice(scene, row, laneNumber, lane, i, xOf(scene, row, lane.start[i]), y, width, height);
   }
 }
 
@@ -219,6 +245,8 @@ export function drawRow(scene, row, y) {
   const lanes = Math.min(Math.max(row.lanes, 1), Math.max(1, Math.floor((row.height - 2) / LANE)));
   /** @type {Array<[number, number]>} */
   const wanted = [];
+  /** @type {Array<[Tile, number]>} */
+  const shown = [];
   if (row.id < 0 || row.lanes === 0)
     return wanted;
   for (let index = Math.max(0, Math.floor(from / span)); index * span < to && index * span <= loaded.length; index++) {
@@ -230,11 +258,14 @@ export function drawRow(scene, row, y) {
       drawPlot(scene, row, tile, y, row.height);
       continue;
     }
-    for (let lane = 0; lane < Math.min(lanes, tile.lanes.length); lane++) {
-      const height = row.draw === "slices" ? LANE - 1 : row.height - 6;
-      drawLane(scene, row, tile, lane, y + 2 + lane * LANE, height, index * span, (index + 1) * span);
-    }
+    shown.push([tile, index * span]);
   }
+  const height = row.draw === "slices" ? LANE - 1 : row.height - 6;
+  /* Names go over the borders of tiles: all pictures first. */
+  for (const draw of [drawPicture, drawSlices])
+    for (const [tile, begin] of shown)
+      for (let lane = 0; lane < Math.min(lanes, tile.lanes.length); lane++)
+        draw(scene, row, tile, lane, y + 2 + lane * LANE, height, begin, begin + span);
   if (row.draw === "plot")
     drawAxis(scene, row, y);
   return wanted;

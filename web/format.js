@@ -47,6 +47,11 @@ export function count(count) {
   return count.toLocaleString("en-US");
 }
 
+/** "1 thread", "2 threads". @param {number} number @param {string} plural @returns {string} */
+export function some(number, plural) {
+  return `${count(number)} ${number === 1 ? plural.replace(/(sses|s)$/, (end) => (end === "sses" ? "ss" : "")) : plural}`;
+}
+
 /** @param {number} share of 1 @returns {string} */
 export function percent(share) {
   const value = share * 100;

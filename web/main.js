@@ -85,8 +85,7 @@ export class App {
     const gpus = facts.flatMap((report) => report.gpus || []).map((gpu) => gpu.name);
     element("title").textContent = facts.map((report) => report.name).join(" + ");
     document.title = `${facts.map((report) => report.name).join(" + ")} - Sonde`;
-    const said = [format.duration(this.view.last), ...new Set(gpus), `${format.count(sum("processes"))} processes`, `${format.count(sum("threads"))} threads`,
-      `${format.count(sum("events"))} events`];
+    const said = [format.duration(this.view.last), ...new Set(gpus), ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
     element("facts").textContent = said.join("  |  ");
     if (facts.some((report) => report.partial))
       this.complain(new ServerError("This recording is not finished: what was there when it was opened is shown. Reload for more."));

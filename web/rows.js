@@ -2,7 +2,7 @@
 import * as format from "./format.js";
 
 export const LANE = 18;
-const HEIGHTS = { group: 22, slices: LANE, points: 16, plot: 44 };
+const HEIGHTS = { group: 22, slices: LANE, points: 20, plot: 44 };
 /** Rows of these kinds are closed at first. */
 const CLOSED = new Set(["thread", "cpu", "quiet"]);
 const MOST_LANES = 12;

@@ -101,7 +101,7 @@ export class Side {
       details.name && shortName(details.name) !== details.name ? `<div class="whole">${escape(details.name)}</div>` : "",
       `<table class="facts"><tr><td>Duration</td><td>${format.duration(length)} <span class="faint">${format.exact(length)}</span></td></tr>`,
       `<tr><td>Start</td><td>${format.moment(details.start, 1)}</td></tr><tr><td>Row</td><td>${escape(row?.label || "")}</td></tr>`,
-      ...(details.arguments || []).map((/** @type {string[]} */ [key, value]) => `<tr><td>${escape(key)}</td><td>${escape(String(value))}</td></tr>`), `</table>`,
+      ...(details.arguments || []).filter((/** @type {string[]} */ [key]) => key !== "full name").map((/** @type {string[]} */ [key, value]) => `<tr><td>${escape(key)}</td><td>${escape(String(value))}</td></tr>`), `</table>`,
       this.linked(details), this.parents(details), details.statistics ? this.statistics(details, length) : "", this.stack(details), this.command(details),
     ];
     this.set(parts.join(""));

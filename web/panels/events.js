@@ -77,6 +77,7 @@ export class EventsPanel {
     const label = this.place.querySelector("#event-count");
     if (!lines || !head || !label)
       return;
+    this.place.style.setProperty("--columns", this.columns.map((name) => (name === "Name" ? "minmax(200px, 4fr)" : "minmax(70px, 1fr)")).join(" "));
     label.textContent = `${format.count(this.total)} events`;
     head.innerHTML = this.columns.map((name, i) => `<span data-column="${i}" class="c${i}">${format.escapeHtml(name)}${this.sort === `${i}` ? " ▴" : this.sort === `-${i}` ? " ▾" : ""}</span>`).join("");
     /** @type {HTMLElement} */ (lines.querySelector(".size")).style.height = `${Math.min(this.total * LINE, 8e6)}px`;

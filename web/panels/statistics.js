@@ -5,13 +5,16 @@ import { empty, spanOf, spanText, tsv } from "./panel.js";
 
 /** @typedef {import("../main.js").App} App */
 
+/** What is shown at first: the first of these that has something to tell. */
+const FIRST = ["cuda_gpu_kern_sum", "nvtx_sum", "cpu_sample_sum", "osrt_sum"];
+
 export class StatisticsPanel {
   /** @param {App} app @param {HTMLElement} place */
   constructor(app, place) {
     this.app = app;
     this.place = place;
     this.name = "";
-    /** @type {Array<{ name: string, title: string }>} */
+    /** @type {Array<{ name: string, title: string, empty?: boolean }>} */
     this.reports = [];
     /** @type {any} */
     this.answer = null;
@@ -21,7 +24,7 @@ export class StatisticsPanel {
   async show() {
     if (!this.reports.length)
       this.reports = (await this.app.attempt(() => json("/api/stats", { report: 0 })))?.reports || [];
-    this.name ||= this.reports[0]?.name || "";
+    this.name ||= (FIRST.map((name) => this.reports.find((report) => report.name === name)).find((report) => report && !report.empty) || this.reports[0])?.name || "";
     const options = this.reports.map((r) => `<option value="${r.name}"${r.name === this.name ? " selected" : ""}>${format.escapeHtml(r.title)} (${r.name})</option>`).join("");
     this.place.innerHTML = `<div class="bar"><select aria-label="Report">${options}</select> <span class="faint">${spanText(this.app)}</span><button>Copy as TSV</button></div><div class="tables"></div>`;
     const select = /** @type {HTMLSelectElement} */ (this.place.querySelector("select"));
