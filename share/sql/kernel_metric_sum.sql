@@ -1,4 +1,5 @@
 -- title: Kernel Metrics Summary
+-- default: 25
 -- skipped: hardware counters of kernels
 -- column: Time = percent
 -- column: Total Time = time

@@ -21,15 +21,8 @@ messages AS (
 		z.size AS value
 	FROM sonde_slice s JOIN sizes z ON z.args = s.args
 	WHERE s.class IN ('MPI_P2P_EVENTS', 'MPI_COLLECTIVES_EVENTS') AND z.size IS NOT NULL
-),
-ordered AS (
-	SELECT source, name, value, row_number() OVER same AS place, count(*) OVER whole AS number, avg(value) OVER whole AS mean
-	FROM messages
-	WINDOW same AS (PARTITION BY source, name ORDER BY value), whole AS (PARTITION BY source, name)
 )
-SELECT total(value) AS sum, count(*), avg(value),
-	avg(value) FILTER (WHERE place IN ((number + 1) / 2, (number + 2) / 2)), min(value), max(value),
-	CASE WHEN count(*) > 1 THEN sqrt(sum((value - mean) * (value - mean)) / (count(*) - 1)) ELSE 0.0 END, source, name
-FROM ordered
+SELECT total(value) AS sum, count(*), avg(value), median(value), min(value), max(value), stddev(value), source, name
+FROM messages
 GROUP BY source, name
 ORDER BY sum DESC, source, name

@@ -21,18 +21,11 @@ ranges AS (
 	SELECT CASE WHEN :group THEN fold_numbers(s.name) ELSE s.name END AS name, s.duration AS value
 	FROM sonde_slice s JOIN kinds k ON k.args = s.args
 	WHERE s.class = 'KHR_DEBUG_EVENTS' AND k.class = 63 AND s.duration IS NOT NULL
-),
-ordered AS (
-	SELECT name, value, row_number() OVER same AS place, count(*) OVER whole AS number, avg(value) OVER whole AS mean
-	FROM ranges
-	WINDOW same AS (PARTITION BY name ORDER BY value), whole AS (PARTITION BY name)
 )
 SELECT 100.0 * sum / nullif(sum(sum) OVER (), 0), *
 FROM (
-	SELECT sum(value) AS sum, count(*), avg(value),
-		avg(value) FILTER (WHERE place IN ((number + 1) / 2, (number + 2) / 2)), min(value), max(value),
-		CASE WHEN count(*) > 1 THEN sqrt(sum((value - mean) * (value - mean)) / (count(*) - 1)) ELSE 0.0 END, name
-	FROM ordered
+	SELECT sum(value) AS sum, count(*), avg(value), median(value), min(value), max(value), stddev(value), name
+	FROM ranges
 	GROUP BY name
 )
 ORDER BY sum DESC, name

@@ -1,4 +1,5 @@
-/* The part of arch.h about a thread of another process: its registers, calling a function in it, and what runs there. */
+/* The part of arch.h about a thread of another process: its registers, calling a function in it,
+ * and what runs there. */
 #ifndef SONDE_BASE_ARCH_BORROW_H
 #define SONDE_BASE_ARCH_BORROW_H
 
@@ -85,7 +86,8 @@ static inline void arch_thread_no_call(arch_thread_registers *r)
 	r->orig_rax = (uint64_t)-1;
 }
 
-/* As if function(a[0] ... a[5]) had been called by what `stack` points to: its first word is where it returns to. */
+/* As if function(a[0] ... a[5]) had been called by what `stack` points to: its first word is where
+ * it returns to. */
 static inline void arch_thread_enter(arch_thread_registers *r, uint64_t function, uint64_t stack, const uint64_t a[6])
 {
 	r->rdi = a[0];
@@ -102,8 +104,8 @@ static inline void arch_thread_enter(arch_thread_registers *r, uint64_t function
 	r->orig_rax = (uint64_t)-1;
 }
 
-/* What the kernel reads when a signal handler returns (struct rt_sigframe). The C library's trampoline, which the handler
- * returns to, is "mov $SYS_rt_sigreturn, %rax; syscall". */
+/* What the kernel reads when a signal handler returns (struct rt_sigframe). The C library's
+ * trampoline, which the handler returns to, is "mov $SYS_rt_sigreturn, %rax; syscall". */
 #define ARCH_TRAMPOLINE { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 }
 #define ARCH_TRAMPOLINE_SIZE 9u
 
@@ -121,7 +123,8 @@ struct arch_signal_frame {
 	uint64_t mask;
 };
 
-/* Where one that fits below `top` lies, so that a function that returns to it finds the stack as it expects it. */
+/* Where one that fits below `top` lies, so that a function that returns to it finds the stack as it
+ * expects it. */
 static inline uint64_t arch_frame_place(uint64_t top)
 {
 	return (top & ~(uint64_t)15) - 8;
@@ -166,7 +169,8 @@ static inline uint32_t arch_vectors_extent(uint64_t parts)
 	return extent;
 }
 
-/* From what ptrace gives (NT_X86_XSTATE) to what a signal frame holds, in place. Its size; 0 when it does not look as expected. */
+/* From what ptrace gives (NT_X86_XSTATE) to what a signal frame holds, in place. Its size; 0 when
+ * it does not look as expected. */
 static inline uint32_t arch_vectors_for_frame(uint8_t *vectors, size_t size)
 {
 	struct {
@@ -191,9 +195,11 @@ static inline uint32_t arch_vectors_for_frame(uint8_t *vectors, size_t size)
 	return head.extended_size;
 }
 
-/* What the thread of ours does in the other process: struct arch_visit is its only argument. It ends by unmapping the pages it ran in
- * when whoever sent it has said `leave`; where nobody does it leaves them, after `patience` pauses. With `leave` set before the call is
- * made, nothing is called. Without `detach` it is a borrowed thread that runs here: no name, no waiting, nothing unmapped. */
+/* What the thread of ours does in the other process: struct arch_visit is its only argument. It
+ * ends by unmapping the pages it ran in when whoever sent it has said `leave`; where nobody does it
+ * leaves them, after `patience` pauses. With `leave` set before the call is made, nothing is
+ * called. Without `detach` it is a borrowed thread that runs here: no name, no waiting, nothing
+ * unmapped. */
 struct arch_visit {
 	uint64_t detach, self;           /* functions of the C library, in that process */
 	uint64_t dlopen, dlsym, dlerror, munmap;
@@ -215,7 +221,8 @@ _Static_assert(offsetof(struct arch_visit, library) == 48 && offsetof(struct arc
 	       offsetof(struct arch_visit, pages) == 104 && offsetof(struct arch_visit, patience) == 136 &&
 	       offsetof(struct arch_visit, name) == 144, "the assembly below counts on it");
 
-/* The last bytes of the code: a function that returns nothing, for one that the C library does not have. */
+/* The last bytes of the code: a function that returns nothing, for one that the C library does not
+ * have. */
 #define ARCH_VISIT_NOTHING 3u
 
 /* Defines the bytes [name_begin, name_end), to be copied: they refer to nothing but their argument. */

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/profile_after.h"
+#include "cli/profile_flight.h"
 #include "cli/profile_hooks.h"
 #include "cli/profile_setup.h"
 #include "cli/trace_list.h"
@@ -42,6 +43,15 @@ static void on_window(void *listener, const char *path)
 		profile_hooks_started(&w->hooks, path);
 }
 
+static void report_of_flight(void *listener, const struct record_result *result)
+{
+	struct watcher *w = listener;
+
+	profile_flight_print(w->cli, result);
+	if (result->finished)
+		profile_hooks_report(&w->hooks, result->path);
+}
+
 static int record(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields)
 {
 	struct record_result *result = calloc(1, sizeof(*result));
@@ -53,6 +63,10 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 		return command_fail(cli, &attach_command, "Out of memory.");
 	setup->options.window_opened = on_window;
 	setup->options.window_listener = &watcher;
+	setup->options.flight_report = report_of_flight;
+	setup->options.flight_listener = &watcher;
+	if (setup->options.capture_range == CAPTURE_RANGE_HOTKEY)
+		fprintf(cli->err, "%s: 'kill -USR1 %d' opens and closes the window\n", cli_name(cli), (int)getpid());
 	if (record_attach(&setup->options, result, &err) < 0)
 		status = 1;
 	fputs(result->notes, cli->err);
@@ -82,7 +96,7 @@ static int parse_pid(const char *text, pid_t *ret, struct error *err)
 static int note_senseless(const struct options_parsed *parsed, struct string_list *notes)
 {
 	static const char *const names[] = { "show-output", "env-var", "inherit-environment", "wait", "kill", "stop-on-exit",
-					     "run-as", "session" };
+					     "run-as", "session", "start-later" };
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && r >= 0; i++)
@@ -107,6 +121,8 @@ static int read_words(pid_t pid, struct string_list *words)
 	free(line);
 	if (f)
 		fclose(f);
+	if (r >= 0 && !words->count)
+		r = string_list_addf(words, "process %d", (int)pid);
 	return r;
 }
 

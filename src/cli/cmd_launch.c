@@ -86,18 +86,22 @@ static int take_waiting(const struct profile_fields *fields, struct steer_reply 
 	return r;
 }
 
-static void report_ready(void *listener, const struct record_result *result, const struct error *why)
+static void report_ready(void *listener, const struct record_result *result, bool told, const struct error *why)
 {
 	struct profile_hooks *hooks = listener;
 
-	fputs(result->notes, hooks->cli->err);
-	if (result->finished)
+	if (!told)
+		fputs(result->notes, hooks->cli->err);
+	if (!told && result->finished)
 		session_report_after(hooks->cli, result);
-	else
+	else if (!told)
 		command_fail(hooks->cli, &launch_command, "%s", why->text);
+	if (result->finished)
+		profile_hooks_report(hooks, result->path);
 }
 
-static int record_session(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields)
+static int record_session(struct cli *cli, const struct command *command, struct profile_setup *setup,
+			  const struct profile_fields *fields)
 {
 	struct profile_hooks hooks = { .cli = cli, .fields = fields };
 	struct record_result *result = calloc(1, sizeof(*result));
@@ -105,7 +109,7 @@ static int record_session(struct cli *cli, struct profile_setup *setup, const st
 	int r, status;
 
 	if (!result)
-		return command_fail(cli, &launch_command, "Out of memory.");
+		return command_fail(cli, command, "Out of memory.");
 	if (fields->after_start) {
 		setup->options.window_opened = profile_hooks_started;
 		setup->options.window_listener = &hooks;
@@ -119,7 +123,7 @@ static int record_session(struct cli *cli, struct profile_setup *setup, const st
 		status = status ? status : 1;
 	profile_hooks_finish(&hooks, result->finished ? result->path : NULL);
 	if (r < 0) {
-		command_fail(cli, &launch_command, "%s", err.text);
+		command_fail(cli, command, "%s", err.text);
 		status = status ? status : 1;
 	}
 	free(result);
@@ -133,35 +137,40 @@ static void print_notes(struct cli *cli, const struct string_list *notes)
 	fflush(cli->err);
 }
 
-static int launch(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields,
-		  const struct options_parsed *parsed)
+int session_launch(struct cli *cli, const struct command *command, const struct profile_fields *fields,
+		   const struct options_parsed *parsed)
 {
+	struct profile_setup setup = { .style = cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE };
 	struct steer_reply *taken = calloc(1, sizeof(*taken));
-	struct profile_options *o = &setup->options;
+	struct profile_options *o = &setup.options;
 	struct error err = { "" };
 	char name[PATH_MAX];
 	int status, r = taken ? 0 : error_set(&err, ENOMEM, "Out of memory.");
 
 	o->command_line = cli->command_line;
 	r = r < 0 ? r : session_name_expand(fields->session_name, name, sizeof(name), &err);
-	r = r < 0 ? r : profile_setup_fill(setup, fields, parsed, parsed->words, &err);
-	r = r < 0 ? r : take_waiting(fields, taken, &err);
+	r = r < 0 ? r : profile_setup_fill(&setup, fields, parsed, parsed->words, &err);
+	if (r == 0 && o->capture_range == CAPTURE_RANGE_HOTKEY)
+		r = error_set(&err, EINVAL, "--capture-range=hotkey is for 'profile' alone; 'start' and 'stop' do what the key does.");
+	r = r < 0 || fields->start_later ? r : take_waiting(fields, taken, &err);
 	if (r < 0) {
-		status = command_fail(cli, &launch_command, "%s", err.text);
+		status = command_fail(cli, command, "%s", err.text);
 	} else {
-		print_notes(cli, &setup->notes);
+		print_notes(cli, &setup.notes);
 		o->interactive = true;
+		if (fields->start_later)
+			o->delay_ns = 0; /* 'start' says when */
 		o->session_name = r == 1 ? taken->name : name[0] ? name : NULL;
 		o->first_start = r == 1 ? &taken->start : NULL;
-		status = record_session(cli, setup, fields);
+		status = record_session(cli, command, &setup, fields);
 	}
 	free(taken);
+	profile_setup_release(&setup);
 	return status;
 }
 
 static int run_launch(struct cli *cli, int argc, char **argv)
 {
-	struct profile_setup setup = { .style = cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE };
 	struct profile_fields fields = { 0 };
 	struct options_parsed parsed;
 	int status;
@@ -176,8 +185,7 @@ static int run_launch(struct cli *cli, int argc, char **argv)
 		status = command_fail(cli, &launch_command, "No program was given: %s launch [options] program [arguments].",
 				      cli_name(cli));
 	else
-		status = launch(cli, &setup, &fields, &parsed);
-	profile_setup_release(&setup);
+		status = session_launch(cli, &launch_command, &fields, &parsed);
 	options_release(&parsed);
 	return status;
 }

@@ -2,14 +2,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/command_file.h"
 #include "cli/help.h"
+#include "cli/hotkey.h"
 #include "cli/profile_after.h"
 #include "cli/profile_flight.h"
 #include "cli/profile_hooks.h"
 #include "cli/profile_setup.h"
+#include "cli/session_commands.h"
 #include "cli/trace_list.h"
 #include "record/gpu/monitor.h"
 #include "record/record.h"
@@ -22,6 +25,22 @@ static void print_notes(struct cli *cli, const struct string_list *notes)
 
 	for (i = 0; i < notes->count; i++)
 		fprintf(cli->err, "%s: %s\n", cli_name(cli), notes->items[i]);
+	fflush(cli->err);
+}
+
+/* The window opens and closes by a key, where the terminal's keys are not the program's own, and by a signal. */
+static void use_hotkey(struct cli *cli, struct profile_options *options, struct hotkey *hotkey, int key)
+{
+	hotkey_open(hotkey, (unsigned)key + 1);
+	options->key_fd = hotkey->fd;
+	options->key_pressed = hotkey_pressed;
+	options->key_listener = hotkey;
+	if (hotkey->fd >= 0)
+		fprintf(cli->err, "%s: %s in this terminal, or 'kill -USR1 %d', opens and closes the window\n", cli_name(cli), options->hotkey,
+			(int)getpid());
+	else
+		fprintf(cli->err, "%s: 'kill -USR1 %d' opens and closes the window: keys are %s\n", cli_name(cli), (int)getpid(),
+			isatty(STDIN_FILENO) ? "the program's own input" : "not to be had without a terminal");
 	fflush(cli->err);
 }
 
@@ -39,6 +58,7 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 		  struct record_result *result)
 {
 	struct profile_hooks hooks = { .cli = cli, .fields = fields };
+	struct hotkey hotkey = { .fd = -1 };
 	struct error err = { "" };
 	int r, status;
 
@@ -50,11 +70,14 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 		setup->options.window_opened = profile_hooks_started;
 		setup->options.window_listener = &hooks;
 	}
+	if (setup->options.capture_range == CAPTURE_RANGE_HOTKEY)
+		use_hotkey(cli, &setup->options, &hotkey, fields->hotkey);
 	if (setup->options.flight.on) {
 		setup->options.flight_report = report_of_flight;
 		setup->options.flight_listener = &hooks;
 	}
 	r = record_run(&setup->options, result, &err);
+	hotkey_close(&hotkey);
 	status = result->started ? result->exit_status : 1;
 	fputs(result->notes, cli->err);
 	if (result->finished && profile_after(cli, fields, result) < 0)
@@ -121,6 +144,8 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 
 	if (answer_value_help(cli, fields, parsed))
 		return 0;
+	if (fields->start_later)
+		return session_launch(cli, &profile_command, fields, parsed);
 	if (fields->session)
 		fprintf(cli->err, "%s: --session is of 'launch' and 'start'; the run goes on without it\n", cli_name(cli));
 	fields->exports = profile_exports(parsed);

@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "cli/profile_after.h"
-#include "cli/profile_window.h"
 #include "cli/profile_setup.h"
+#include "cli/profile_window.h"
 #include "cli/session_commands.h"
 
 extern const struct command start_command;
@@ -53,7 +53,8 @@ static const struct {
 	uint32_t given;
 } heard[] = {
 	{ "output", 0 }, { "force-overwrite", 0 }, { "session", 0 }, { "session-new", 0 }, { "export", 0 }, { "stats", 0 },
-	{ "capture-range", STEER_GIVEN_RANGE }, { "nvtx-capture", STEER_GIVEN_RANGE }, { "capture-range-end", STEER_GIVEN_END },
+	{ "capture-range", STEER_GIVEN_RANGE }, { "nvtx-capture", STEER_GIVEN_RANGE }, { "schedule", STEER_GIVEN_RANGE },
+	{ "step-range", STEER_GIVEN_RANGE }, { "capture-range-end", STEER_GIVEN_END },
 	{ "delay", STEER_GIVEN_DELAY }, { "duration", STEER_GIVEN_DURATION }, { "sample", STEER_GIVEN_SAMPLE },
 	{ "cpuctxsw", STEER_GIVEN_SWITCHES }, { "stop-on-exit", STEER_GIVEN_STAY },
 	{ "flush-on-cudaprofilerstop", STEER_GIVEN_FLUSH },
@@ -84,10 +85,13 @@ static int fill_capture(struct steer_capture *c, const struct profile_fields *fi
 	struct profile_options *o = calloc(1, sizeof(*o));
 	int r = o ? profile_window_fill(o, fields, err) : error_set(err, ENOMEM, "Out of memory.");
 
+	if (r == 0 && o->capture_range == CAPTURE_RANGE_HOTKEY)
+		r = error_set(err, EINVAL, "--capture-range=hotkey is for 'profile'; a session has 'start' and 'stop'.");
 	if (r == 0) {
 		c->range = o->capture_range;
 		c->end = o->capture_end;
 		c->repeats = o->capture_repeats;
+		c->schedule = o->schedule;
 		c->any_domain = o->nvtx_capture.any_domain;
 		snprintf(c->range_name, sizeof(c->range_name), "%s", o->nvtx_capture.range);
 		snprintf(c->domain_name, sizeof(c->domain_name), "%s", o->nvtx_capture.domain);
@@ -110,7 +114,7 @@ static int fill_request(struct cli *cli, struct steer_request *request, const st
 
 	request->magic = STEER_MAGIC;
 	request->command = STEER_START;
-	request->flags = fields->force_overwrite ? STEER_OVERWRITE : 0;
+	request->flags = (fields->force_overwrite ? STEER_OVERWRITE : 0) | (fields->output ? 0 : STEER_UNNAMED);
 	request->capture.given = what_was_said(cli, parsed);
 	return r < 0 ? r : fill_capture(&request->capture, fields, err);
 }

@@ -107,6 +107,8 @@ int profile_flight_fill(struct profile_options *o, const struct profile_fields *
 		return without_recorder(parsed, err);
 	if (o->capture_range != CAPTURE_RANGE_NONE)
 		return error_set(err, EINVAL, "--flight-recorder records all the time; --capture-range says when to: one of them only.");
+	if (fields->start_later)
+		return error_set(err, EINVAL, "--flight-recorder records from the beginning; --start-later waits: one of them only.");
 	o->flight.on = true;
 	o->flight.trigger_max = fields->trigger_max;
 	r = fill_size(&o->flight, fields->flight, err);

@@ -130,8 +130,8 @@ static const struct option_spec profile_specs[] = {
 	{ .name = "duration", .letter = 'd', FIELD(SECONDS, duration_ns), .min = 1, .tag = "control",
 	  .help = "Record this long, then end the program as --kill says. Without it the recording "
 		  "lasts as long as the program." },
-	{ .name = "start-later", .letter = 'Y', PLANNED(BOOL), .shown = "false", .tag = "control",
-	  .help = "Wait for a start command from another terminal." },
+	{ .name = "start-later", .letter = 'Y', FIELD(BOOL, start_later), .initial = "false", .tag = "control",
+	  .help = "Wait for 'start' from another terminal, as 'launch' does; --delay means nothing then." },
 	{ .name = "stop-on-exit", .letter = 'x', FIELD(BOOL, stop_on_exit), .initial = "true",
 	  .tag = "control",
 	  .help = "End the recording when the program ends. 'false' needs a --duration." },
@@ -144,7 +144,7 @@ static const struct option_spec profile_specs[] = {
 	{ .name = "capture-range", .letter = 'c', FIELD(CHOICE, capture_range), .off = "none", .initial = "none",
 	  .values = "none|cudaProfilerApi|hotkey|nvtx", .tag = "control",
 	  .help = "Record only between the program's own start and stop marks: its calls of cudaProfilerStart and "
-		  "cudaProfilerStop, or the NVTX range that --nvtx-capture names." },
+		  "cudaProfilerStop, or the NVTX range that --nvtx-capture names; or between two strokes of a key (hotkey)." },
 	{ .name = "capture-range-end", FIELD(TEXT, capture_end), .initial = "stop-shutdown", .tag = "control",
 	  .values = "none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N",
 	  .help = "What happens at the end of a capture range: nothing (none); recording ends (stop); recording ends and the report is "
@@ -165,9 +165,10 @@ static const struct option_spec profile_specs[] = {
 		  "has one." },
 	{ .name = "stop-on-range-end", OBSOLETE(BOOL), .tag = "control",
 	  .help = "Replaced by --capture-range-end." },
-	{ .name = "hotkey-capture", PLANNED(CHOICE), .shown = "F12", .tag = "control",
+	{ .name = "hotkey-capture", FIELD(CHOICE, hotkey), .initial = "F12", .tag = "control",
 	  .values = "F1|F2|F3|F4|F5|F6|F7|F8|F9|F10|F11|F12",
-	  .help = "The key that --capture-range=hotkey waits for." },
+	  .help = "The key that opens and closes the window of --capture-range=hotkey, pressed in the terminal of this command; where that "
+		  "is the program's own input, 'kill -USR1' on this command does the same." },
 	{ .name = "start-frame-index", PLANNED(INTEGER), .min = 1, .tag = "control",
 	  .help = "Begin recording at this frame of a graphics program." },
 	{ .name = "duration-frames", PLANNED(INTEGER), .min = 60, .tag = "control",

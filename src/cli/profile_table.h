@@ -24,6 +24,7 @@ struct profile_fields {
 	const char *cuda_backtrace;
 	const char *capture_end;
 	const char *nvtx_capture;
+	int hotkey;                 /* of the values of --hotkey-capture: F1 is 0 */
 	const char *schedule;
 	const char *step_range;
 	const char *flight;         /* as given; NULL: no flight recorder */
@@ -36,6 +37,7 @@ struct profile_fields {
 	struct option_texts enable;
 	const char *output;
 	bool force_overwrite;
+	bool start_later;
 	int64_t delay_ns;
 	int64_t duration_ns;
 	bool stop_on_exit;

@@ -175,6 +175,15 @@ static int fill_end(struct profile_options *o, const char *end, struct error *er
 	return 0;
 }
 
+static void fill_hotkey(struct profile_options *o, int key)
+{
+	static const char *const names[] = { "F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12" };
+
+	o->capture_range = CAPTURE_RANGE_HOTKEY;
+	o->hotkey = names[key];
+	o->key_fd = -1;
+}
+
 int profile_window_fill(struct profile_options *o, const struct profile_fields *fields, struct error *err)
 {
 	int r = fill_end(o, fields->capture_end, err);
@@ -187,6 +196,8 @@ int profile_window_fill(struct profile_options *o, const struct profile_fields *
 		return fill_nvtx(o, fields->nvtx_capture, err);
 	if (fields->capture_range == RANGE_CUDA_PROFILER)
 		o->capture_range = CAPTURE_RANGE_CUDA_PROFILER;
+	if (fields->capture_range == RANGE_HOTKEY)
+		fill_hotkey(o, fields->hotkey);
 	return 0;
 }
 
@@ -194,14 +205,11 @@ int profile_window_notes(const struct profile_fields *fields, struct string_list
 {
 	int r = 0;
 
-	if (fields->capture_range == RANGE_HOTKEY)
-		r = string_list_addf(notes, "--capture-range=hotkey is not built yet; everything is recorded");
-	if (r >= 0 && fields->nvtx_capture && fields->capture_range != RANGE_NVTX)
+	if (fields->nvtx_capture && fields->capture_range != RANGE_NVTX)
 		r = string_list_addf(notes, "--nvtx-capture means something with --capture-range=nvtx only");
 	if (r >= 0 && fields->step_range && !fields->schedule)
 		r = string_list_addf(notes, "--step-range means something with --schedule only");
-	if (r >= 0 && (fields->capture_range == RANGE_CUDA_PROFILER || fields->capture_range == RANGE_NVTX) &&
-	    strncmp(fields->capture_end, "repeat", 6) == 0)
+	if (r >= 0 && fields->capture_range != RANGE_NONE && strncmp(fields->capture_end, "repeat", 6) == 0)
 		r = string_list_addf(notes, "--capture-range-end=%s: all ranges go into one report", fields->capture_end);
 	return r;
 }

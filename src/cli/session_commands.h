@@ -3,6 +3,7 @@
 #define SONDE_CLI_SESSION_COMMANDS_H
 
 #include "cli/command.h"
+#include "cli/profile_setup.h"
 #include "record/steer.h"
 
 /* Asks the session of that name, or the only one. Returns an exit status; what went wrong has been told. */
@@ -12,6 +13,9 @@ int session_ask(struct cli *cli, const struct command *command, const char *sess
 int session_no_words(struct cli *cli, const struct command *command, const struct options_parsed *parsed);
 /* Tells of a report, with the exports and statistics that 'start' asked for. A negative errno if an export failed. */
 int session_report_after(struct cli *cli, const struct record_result *result);
+/* Runs the program as 'launch' does, for a command of its kind. Returns the exit status. */
+int session_launch(struct cli *cli, const struct command *command, const struct profile_fields *fields,
+		   const struct options_parsed *parsed);
 /* The name for a new session; empty where none was given. */
 int session_name_expand(const char *given, char *ret, size_t size, struct error *err);
 

@@ -13,8 +13,10 @@
 
 #include "inject/restart.h"
 
-#define STOP_EAGER_POLLS 2000u    /* the thread stands until it is seen to: at first without sleeping */
-#define STOP_POLLS 4000u          /* then with pauses: a fifth of a second */
+/* The thread stands until it is seen to: at first we do not sleep between looks, then briefly, a fifth
+ * of a second in all. */
+#define STOP_EAGER_POLLS 2000u
+#define STOP_POLLS 4000u
 #define STOP_PAUSE_NS 100000
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 /* SIGSETXID of the C library: a thread that changes the user waits for all others to take it. */
@@ -56,13 +58,55 @@ static void set_mask(const struct borrowed *b, uint64_t mask)
 	ptrace(PTRACE_SETSIGMASK, b->thread, sizeof(mask), &mask);
 }
 
-/* The next change of the thread's state. -EAGAIN: none within a while, and a stop is still to come. */
+/* The kernel makes those calls again that say so; these would return, without a reason that the program
+ * knows. */
+static void mend_call(struct borrowed *b)
+{
+	arch_thread_registers *r = &b->original;
+
+	if (arch_thread_call(r) >= 0 && arch_thread_result(r) == -EINTR && restart_allowed(arch_thread_call(r))) {
+		arch_thread_set_result(r, -ERESTARTNOHAND);
+		set_registers(b, r);
+	}
+}
+
+/* One that did not stop in time, and now has: it must not stand while another is borrowed, which may need
+ * what it holds. */
+static void let_stray_go(pid_t thread, int status)
+{
+	struct borrowed stray = { .thread = thread };
+
+	if (!WIFSTOPPED(status))
+		return;
+	if (get_registers(&stray, &stray.original) == 0)
+		mend_call(&stray);
+	ptrace(PTRACE_DETACH, thread, 0, status >> 16 ? 0 : WSTOPSIG(status));
+}
+
+/* The next change of the thread's state; as waitpid(). */
+static pid_t wait_for(pid_t thread, int *ret, int flags)
+{
+	pid_t r;
+
+	while ((r = waitpid(-1, ret, __WALL | flags)) > 0 && r != thread)
+		let_stray_go(r, *ret);
+	return r;
+}
+
+void borrow_let_strays_go(void)
+{
+	int status;
+
+	wait_for(0, &status, WNOHANG);
+}
+
+/* -EAGAIN: it has not stopped within a while, and will do so some time. */
 static int wait_briefly(pid_t thread, int *ret)
 {
 	struct timespec pause = { 0, STOP_PAUSE_NS };
 
 	for (unsigned i = 0; i < STOP_POLLS; i++) {
-		pid_t r = waitpid(thread, ret, __WALL | WNOHANG);
+		pid_t r = wait_for(thread, ret, WNOHANG);
 
 		if (r < 0)
 			return -ESRCH;
@@ -106,12 +150,7 @@ int borrow_stop(struct borrowed *ret, const struct image *image, pid_t thread)
 		ptrace(PTRACE_DETACH, thread, 0, 0);
 		return r;
 	}
-	/* The kernel makes those calls again that say so; these would return, without a reason that the program knows. */
-	if (arch_thread_call(&ret->original) >= 0 && arch_thread_result(&ret->original) == -EINTR &&
-	    restart_allowed(arch_thread_call(&ret->original))) {
-		arch_thread_set_result(&ret->original, -ERESTARTNOHAND);
-		set_registers(ret, &ret->original);
-	}
+	mend_call(ret);
 	return 0;
 }
 
@@ -120,20 +159,22 @@ void borrow_release(struct borrowed *b)
 	ptrace(PTRACE_DETACH, b->thread, 0, 0);
 }
 
-/* A call that was interrupted before goes by another number since then; the code knows the real one. */
+/* A call that was interrupted before goes by another number since then; the code knows the real
+ * one. */
 static long real_call(const struct borrowed *b)
 {
 	uint64_t instruction = arch_thread_pc(&b->original) - ARCH_CALL_SIZE;
 	long call = arch_thread_call(&b->original), found = -1;
 	uint8_t code[ARCH_CALL_CODE];
 
-	if (call == SYS_restart_syscall && image_read(b->image, instruction - sizeof(code), code, sizeof(code)) == 0)
+	if (call == SYS_restart_syscall &&
+	    image_read(b->image, instruction - sizeof(code), code, sizeof(code)) == 0)
 		found = arch_number_before(code + sizeof(code), code);
 	return found >= 0 ? found : call;
 }
 
-/* The registers with which the thread goes on by itself, without the kernel's knowing about an interrupted call: one with a time limit begins
- * anew with the whole of it then. */
+/* The registers with which the thread goes on by itself, without the kernel's knowing about an
+ * interrupted call: one with a time limit begins anew with the whole of it then. */
 static arch_thread_registers resumed(const struct borrowed *b)
 {
 	arch_thread_registers r = b->original;
@@ -144,10 +185,12 @@ static arch_thread_registers resumed(const struct borrowed *b)
 	return r;
 }
 
-/* What a signal handler would return to. Until we take the thread back by ourselves it is its way home: also when we are killed. */
+/* What a signal handler would return to. Until we take the thread back by ourselves it is its way
+ * home: also when we are killed. */
 int borrow_prepare(struct borrowed *b, uint64_t trampoline)
 {
-	uint64_t top = (arch_thread_stack(&b->original) - ARCH_RED_ZONE) & ~(uint64_t)(ARCH_VECTORS_ALIGN - 1);
+	uint64_t top = (arch_thread_stack(&b->original) - ARCH_RED_ZONE) &
+		       ~(uint64_t)(ARCH_VECTORS_ALIGN - 1);
 	uint8_t image[ARCH_VECTORS_LIMIT + ARCH_VECTORS_END];
 	arch_thread_registers r = resumed(b);
 	struct arch_signal_frame frame;
@@ -163,14 +206,16 @@ int borrow_prepare(struct borrowed *b, uint64_t trampoline)
 	top -= (size + ARCH_VECTORS_ALIGN - 1) & ~(uint64_t)(ARCH_VECTORS_ALIGN - 1);
 	b->frame = arch_frame_place(top - sizeof(frame));
 	arch_frame_fill(&frame, &r, trampoline, top, b->mask);
-	if (image_write(b->image, top, image, size) < 0 || image_write(b->image, b->frame, &frame, sizeof(frame)) < 0)
+	if (image_write(b->image, top, image, size) < 0 ||
+	    image_write(b->image, b->frame, &frame, sizeof(frame)) < 0)
 		return -EFAULT;
 	return 0;
 }
 
 static int is_fault(int number)
 {
-	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGTRAP || number == SIGSYS;
+	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
+	       number == SIGTRAP || number == SIGSYS;
 }
 
 /* It stands where signals are looked for: the kernel itself sees to an interrupted call. */
@@ -187,8 +232,8 @@ static int run_to_call(struct borrowed *b, arch_thread_registers *r)
 	int status, pass_on = 0;
 
 	for (;;) {
-		if (ptrace(PTRACE_SYSCALL, b->thread, 0, pass_on) < 0 || waitpid(b->thread, &status, __WALL) < 0 ||
-		    !WIFSTOPPED(status)) {
+		if (ptrace(PTRACE_SYSCALL, b->thread, 0, pass_on) < 0 ||
+		    wait_for(b->thread, &status, 0) < 0 || !WIFSTOPPED(status)) {
 			b->gone = 1;
 			return -ESRCH;
 		}
@@ -209,7 +254,8 @@ static int run_to_call(struct borrowed *b, arch_thread_registers *r)
 	}
 }
 
-int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[6], long call, long or_call, int64_t *ret)
+int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[6], long call,
+		long or_call, int64_t *ret)
 {
 	arch_thread_registers r = b->original;
 	int e;
@@ -224,7 +270,8 @@ int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[
 
 		e = run_to_call(b, &r);
 		number = arch_thread_call(&r);
-		if (e == 0 && b->in_call && number == SYS_rt_sigreturn && arch_frame_returned(&r, b->frame))
+		if (e == 0 && b->in_call && number == SYS_rt_sigreturn &&
+		    arch_frame_returned(&r, b->frame))
 			return 0;
 		if (e == 0 && !b->in_call && (number == call || number == or_call))
 			*ret = arch_thread_result(&r);
@@ -232,9 +279,10 @@ int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[
 	return e;
 }
 
-/* It stands before the call that would bring it home. That call is left out, because it would also forget how an interrupted sleep goes on,
- * and the thread is brought to where signals are looked for: if one has come meanwhile, the kernel decides whether an interrupted call returns
- * or begins again. At every moment its registers are such that it could go on without us. */
+/* It stands before the call that would bring it home. That call is left out, because it would also
+ * forget how an interrupted sleep goes on, and the thread is brought to where signals are looked
+ * for: if one has come meanwhile, the kernel decides whether an interrupted call returns or begins
+ * again. At every moment its registers are such that it could go on without us. */
 void borrow_end(struct borrowed *b)
 {
 	arch_thread_registers r = resumed(b);
@@ -251,7 +299,7 @@ void borrow_end(struct borrowed *b)
 	set_registers(b, &r);
 	ptrace(PTRACE_INTERRUPT, b->thread, 0, 0);
 	ptrace(PTRACE_CONT, b->thread, 0, 0);
-	if (waitpid(b->thread, &status, __WALL) < 0 || !WIFSTOPPED(status)) {
+	if (wait_for(b->thread, &status, 0) < 0 || !WIFSTOPPED(status)) {
 		b->gone = 1;
 		return;
 	}

@@ -14,8 +14,8 @@ struct borrowed {
 	uint64_t trampoline;             /* the C library's way back from a signal handler */
 	arch_thread_registers original;  /* as they are to be when the thread goes on */
 	uint64_t mask;                   /* of signals */
-	uint64_t frame;                  /* in its stack: the way back without us; 0 = not written yet */
-	uint8_t in_call;                 /* stopped between the entry and the exit of a system call */
+	uint64_t frame;	 /* in its stack: the way back without us; 0 = not written yet */
+	uint8_t in_call; /* stopped between the entry and the exit of a system call */
 	uint8_t gone;                    /* it has ended */
 	uint32_t vectors_size;
 	uint8_t vectors[ARCH_VECTORS_LIMIT];
@@ -24,15 +24,20 @@ struct borrowed {
 /* How much of the thread's stack is needed. */
 #define BORROW_STACK (ARCH_VECTORS_LIMIT + 48u * 1024)
 
-/* Stops the thread and reads its registers. -EAGAIN: not now (a signal was on its way, it does not stop); -ESRCH, -EPERM. */
+/* Stops the thread and reads its registers. -EAGAIN: not now (a signal was on its way, it does not
+ * stop); -ESRCH, -EPERM. */
 int borrow_stop(struct borrowed *ret, const struct image *image, pid_t thread);
+/* Those that did not stop when they should have, and may have since: to be called now and then. */
+void borrow_let_strays_go(void);
 /* Lets a thread go that was only looked at. */
 void borrow_release(struct borrowed *b);
 /* Prepares it to call functions. -EFAULT: its stack cannot be written; it must be released then. */
 int borrow_prepare(struct borrowed *b, uint64_t trampoline);
-/* Calls a function and waits until it returns. *ret is what the last of the function's system calls with this number returned
- * (`or_call`: or with that one), -ENOSYS when there was none. -ESRCH: the thread has ended. -EFAULT: it crashed, and is as it was. */
-int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[6], long call, long or_call, int64_t *ret);
+/* Calls a function and waits until it returns. *ret is what the last of the function's system calls
+ * with this number returned (`or_call`: or with that one), -ENOSYS when there was none. -ESRCH: the
+ * thread has ended. -EFAULT: it crashed, and is as it was. */
+int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[6], long call,
+		long or_call, int64_t *ret);
 /* The thread goes on where it was. */
 void borrow_end(struct borrowed *b);
 

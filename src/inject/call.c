@@ -1,11 +1,12 @@
-/* A visit is made by a child process: waiting for stopped threads disturbs no other waiting of the caller's, and whatever happens to it, the
- * kernel lets go of the other process when it ends. */
+/* A visit is made by a child process: waiting for stopped threads disturbs no other waiting of the
+ * caller's, and whatever happens to it, the kernel lets go of the other process when it ends. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,6 +34,9 @@ static void child(const struct visit_request *request, pid_t parent, struct outc
 	/* Ctrl-C is for the caller to decide about. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	/* While it does not run, a thread of the other process may stand still; where this is not
+	 * allowed, it must do without. */
+	setpriority(PRIO_PROCESS, 0, -20);
 	prctl(PR_SET_NAME, "sonde-inject");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -58,7 +62,8 @@ static int await_child(pid_t pid, int64_t end)
 	return -ETIMEDOUT;
 }
 
-static int run_child(struct visit_request *request, struct outcome *shared, int timeout_ms, struct error *err)
+static int run_child(struct visit_request *request, struct outcome *shared, int timeout_ms,
+		     struct error *err)
 {
 	pid_t parent = getpid(), pid;
 	int r;
@@ -76,13 +81,17 @@ static int run_child(struct visit_request *request, struct outcome *shared, int 
 		return shared->code;
 	}
 	if (r < 0)
-		return error_set(err, ETIMEDOUT, "process %d does not answer: a call in it does not return", (int)request->pid);
+		return error_set(err, ETIMEDOUT,
+				 "process %d does not answer: a call in it does not return",
+				 (int)request->pid);
 	return error_set(err, EIO, "the visit to process %d was broken off", (int)request->pid);
 }
 
-int inject_call_as(struct visit_request *request, int timeout_ms, int64_t *ret_value, struct error *err)
+int inject_call_as(struct visit_request *request, int timeout_ms, int64_t *ret_value,
+		   struct error *err)
 {
-	struct outcome *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct outcome *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int r;
 
 	if (shared == MAP_FAILED)
@@ -100,31 +109,41 @@ static int check_library(pid_t pid, const char *library, struct error *err)
 	struct stat own, other;
 
 	if (library[0] != '/')
-		return error_set(err, EINVAL, "%s: the path of a library must begin with /", library);
+		return error_set(err, EINVAL, "%s: the path of a library must begin with /",
+				 library);
 	if (stat(library, &own) < 0)
 		return error_set_errno(err, errno, "%s", library);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)proc_living_thread(pid), library);
 	if (stat(path, &other) == 0 && (own.st_ino != other.st_ino || own.st_dev != other.st_dev))
-		return error_set(err, ENOEXEC, "process %d sees another file than %s there (chroot?)", (int)pid, library);
+		return error_set(err, ENOEXEC,
+				 "process %d sees another file than %s there (chroot?)", (int)pid,
+				 library);
 	if (stat(path, &other) < 0 && errno == ENOENT)
-		return error_set(err, ENOEXEC, "process %d does not see %s (chroot?)", (int)pid, library);
+		return error_set(err, ENOEXEC, "process %d does not see %s (chroot?)", (int)pid,
+				 library);
 	return 0;
 }
 
-int inject_call(pid_t pid, const char *library, const char *function, const void *argument, size_t size, int timeout_ms,
-		int64_t *ret_value, struct error *err)
+int inject_call(pid_t pid, const char *library, const char *function, const void *argument,
+		size_t size, int timeout_ms, int64_t *ret_value, struct error *err)
 {
-	struct visit_request request = { .pid = pid, .library = library, .function = function, .argument = argument, .size = size };
+	struct visit_request request = { .pid = pid,
+					 .library = library,
+					 .function = function,
+					 .argument = argument,
+					 .size = size };
 	struct inject_report report;
 	int r;
 
 	if (size > ARGUMENT_LIMIT)
-		return error_set(err, EINVAL, "the argument has %zu bytes, and may have %u", size, ARGUMENT_LIMIT);
+		return error_set(err, EINVAL, "the argument has %zu bytes, and may have %u", size,
+				 ARGUMENT_LIMIT);
 	r = inject_examine(pid, &report, err);
 	if (r < 0)
 		return r;
 	if (report.obstacle)
-		return error_set(err, ENOEXEC, "no library can be loaded into process %d, which %s", (int)pid, report.reason);
+		return error_set(err, ENOEXEC, "no library can be loaded into process %d, which %s",
+				 (int)pid, report.reason);
 	r = check_library(pid, library, err);
 	return r < 0 ? r : inject_call_as(&request, timeout_ms, ret_value, err);
 }

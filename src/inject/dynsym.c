@@ -63,11 +63,14 @@ int dynsym_open(struct dynsym *ret, const struct image *image, uint64_t base)
 	Elf64_Phdr phdr;
 
 	*ret = (struct dynsym){ .image = image };
-	if (!base || image_read(image, base, &header, sizeof(header)) < 0 || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(phdr) || header.e_phnum > SEGMENTS_LIMIT)
+	if (!base || image_read(image, base, &header, sizeof(header)) < 0 ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(phdr) ||
+	    header.e_phnum > SEGMENTS_LIMIT)
 		return -ENOENT;
 	for (unsigned i = 0; i < header.e_phnum; i++) {
-		if (image_read(image, base + header.e_phoff + i * sizeof(phdr), &phdr, sizeof(phdr)) < 0)
+		if (image_read(image, base + header.e_phoff + i * sizeof(phdr), &phdr,
+			       sizeof(phdr)) < 0)
 			return -ENOENT;
 		if (phdr.p_type == PT_LOAD && first == UINT64_MAX)
 			first = phdr.p_vaddr - phdr.p_offset;
@@ -82,7 +85,8 @@ int dynsym_open(struct dynsym *ret, const struct image *image, uint64_t base)
 
 static int is_function(const Elf64_Sym *symbol)
 {
-	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF && symbol->st_value;
+	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
+	       symbol->st_value;
 }
 
 static int has_name(const struct dynsym *d, const Elf64_Sym *symbol, const char *name)
@@ -90,7 +94,8 @@ static int has_name(const struct dynsym *d, const Elf64_Sym *symbol, const char 
 	char text[64];
 	size_t length = strlen(name) + 1;
 
-	if (length > sizeof(text) || symbol->st_name >= d->strings_size || d->strings_size - symbol->st_name < length ||
+	if (length > sizeof(text) || symbol->st_name >= d->strings_size ||
+	    d->strings_size - symbol->st_name < length ||
 	    image_read(d->image, d->strings + symbol->st_name, text, length) < 0)
 		return 0;
 	return memcmp(text, name, length) == 0;
@@ -98,7 +103,13 @@ static int has_name(const struct dynsym *d, const Elf64_Sym *symbol, const char 
 
 static int read_symbol(const struct dynsym *d, uint32_t number, Elf64_Sym *ret)
 {
-	return image_read(d->image, d->symbols + (uint64_t)number * sizeof(*ret), ret, sizeof(*ret));
+	return image_read(d->image, d->symbols + (uint64_t)number * sizeof(*ret), ret,
+			  sizeof(*ret));
+}
+
+static int read_word(const struct dynsym *d, uint64_t address, uint32_t *ret)
+{
+	return image_read(d->image, address, ret, sizeof(*ret));
 }
 
 struct gnu_hash {
@@ -122,8 +133,8 @@ static uint32_t gnu_hash_of(const char *name)
 
 static int read_gnu_head(const struct dynsym *d, struct gnu_hash *ret)
 {
-	if (image_read(d->image, d->gnu_hash, ret, sizeof(*ret)) < 0 || !ret->buckets || ret->buckets > SYMBOLS_LIMIT ||
-	    ret->filter_words > SYMBOLS_LIMIT)
+	if (image_read(d->image, d->gnu_hash, ret, sizeof(*ret)) < 0 || !ret->buckets ||
+	    ret->buckets > SYMBOLS_LIMIT || ret->filter_words > SYMBOLS_LIMIT)
 		return -ENOENT;
 	return 0;
 }
@@ -139,13 +150,13 @@ static int find_by_gnu_hash(const struct dynsym *d, const char *name, uint64_t *
 		return -ENOENT;
 	buckets = gnu_buckets(d, &head);
 	chains = buckets + 4ull * head.buckets;
-	if (image_read(d->image, buckets + 4ull * (hash % head.buckets), &number, sizeof(number)) < 0 || number < head.first)
+	if (read_word(d, buckets + 4ull * (hash % head.buckets), &number) < 0 || number < head.first)
 		return -ENOENT;
 	for (unsigned i = 0; i < CHAIN_LIMIT; i++, number++) {
-		if (image_read(d->image, chains + 4ull * (number - head.first), &value, sizeof(value)) < 0)
+		if (read_word(d, chains + 4ull * (number - head.first), &value) < 0)
 			return -ENOENT;
-		if ((value | 1) == (hash | 1) && read_symbol(d, number, &symbol) == 0 && is_function(&symbol) &&
-		    has_name(d, &symbol, name)) {
+		if ((value | 1) == (hash | 1) && read_symbol(d, number, &symbol) == 0 &&
+		    is_function(&symbol) && has_name(d, &symbol, name)) {
 			*ret = d->bias + symbol.st_value;
 			return 0;
 		}
@@ -171,8 +182,9 @@ static uint32_t count_by_gnu_hash(const struct dynsym *d)
 				last = buckets[i];
 	free(buckets);
 	at += 4ull * head.buckets;
-	for (unsigned i = 0; last >= head.first && i < CHAIN_LIMIT && last < SYMBOLS_LIMIT; i++, last++)
-		if (image_read(d->image, at + 4ull * (last - head.first), &value, sizeof(value)) < 0 || (value & 1))
+	for (unsigned i = 0; last >= head.first && i < CHAIN_LIMIT && last < SYMBOLS_LIMIT;
+	     i++, last++)
+		if (read_word(d, at + 4ull * (last - head.first), &value) < 0 || (value & 1))
 			return last + 1;
 	return 0;
 }
@@ -188,7 +200,8 @@ static uint32_t count_symbols(const struct dynsym *d)
 	return head[1];
 }
 
-int dynsym_each(const struct dynsym *d, void (*take)(void *context, const char *name, uint64_t start, uint64_t size),
+int dynsym_each(const struct dynsym *d,
+		void (*take)(void *context, const char *name, uint64_t start, uint64_t size),
 		void *context)
 {
 	uint32_t count = count_symbols(d);
@@ -201,12 +214,14 @@ int dynsym_each(const struct dynsym *d, void (*take)(void *context, const char *
 		return -ENOENT;
 	symbols = malloc(count * sizeof(*symbols));
 	strings = malloc(strings_size);
-	if (symbols && strings && image_read(d->image, d->symbols, symbols, count * sizeof(*symbols)) == 0 &&
+	if (symbols && strings &&
+	    image_read(d->image, d->symbols, symbols, count * sizeof(*symbols)) == 0 &&
 	    image_read(d->image, d->strings, strings, strings_size) == 0) {
 		strings[strings_size - 1] = '\0';
 		for (uint32_t i = 0; i < count; i++)
 			if (is_function(&symbols[i]) && symbols[i].st_name < strings_size)
-				take(context, strings + symbols[i].st_name, d->bias + symbols[i].st_value, symbols[i].st_size);
+				take(context, strings + symbols[i].st_name,
+				     d->bias + symbols[i].st_value, symbols[i].st_size);
 		r = 0;
 	}
 	free(symbols);

@@ -1,4 +1,5 @@
-/* The functions a loaded library offers, read from the memory it is loaded in: its file may be gone or replaced. Nothing read is believed. */
+/* The functions a loaded library offers, read from the memory it is loaded in: its file may be gone
+ * or replaced. Nothing read is believed. */
 #ifndef SONDE_INJECT_DYNSYM_H
 #define SONDE_INJECT_DYNSYM_H
 
@@ -19,7 +20,8 @@ int dynsym_open(struct dynsym *ret, const struct image *image, uint64_t base);
 /* The address of a function that it defines: 0, or -ENOENT. */
 int dynsym_find(const struct dynsym *d, const char *name, uint64_t *ret);
 /* Calls `take` for every function that it defines. */
-int dynsym_each(const struct dynsym *d, void (*take)(void *context, const char *name, uint64_t start, uint64_t size),
+int dynsym_each(const struct dynsym *d,
+		void (*take)(void *context, const char *name, uint64_t start, uint64_t size),
 		void *context);
 
 #endif

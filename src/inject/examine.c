@@ -45,20 +45,22 @@ static int no_permission(pid_t pid, const struct proc_status *status, struct err
 	long scope = yama_scope();
 
 	if (status->user != geteuid())
-		return error_set(err, EPERM, "process %d (%s) belongs to user %u: that takes root or CAP_SYS_PTRACE", (int)pid,
-				 status->name, status->user);
+		return error_set(err, EPERM, "process %d (%s) belongs to user %u: that takes root or "
+				 "CAP_SYS_PTRACE", (int)pid, status->name, status->user);
 	if (scope == 1 || scope == 2)
-		return error_set(err, EPERM, "process %d (%s) may not be traced: kernel.yama.ptrace_scope is %ld, which takes root or "
-				 "CAP_SYS_PTRACE (sysctl kernel.yama.ptrace_scope=0 allows it to its user)", (int)pid, status->name, scope);
+		return error_set(err, EPERM, "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
+				 "%ld, which takes root or CAP_SYS_PTRACE (sysctl kernel.yama.ptrace_scope=0 "
+				 "allows it to its user)", (int)pid, status->name, scope);
 	if (scope == 3)
-		return error_set(err, EPERM, "process %d (%s) may not be traced: kernel.yama.ptrace_scope is 3, which forbids it to all until "
-				 "the next boot", (int)pid, status->name);
-	return error_set(err, EPERM, "process %d (%s) may not be traced: it has made itself undumpable, or has privileges that we have not "
-			 "(CAP_SYS_PTRACE)", (int)pid, status->name);
+		return error_set(err, EPERM, "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
+				 "3, which forbids it to all until the next boot", (int)pid, status->name);
+	return error_set(err, EPERM, "process %d (%s) may not be traced: it has made itself undumpable, or "
+			 "has privileges that we have not (CAP_SYS_PTRACE)", (int)pid, status->name);
 }
 
 /* Opening its memory takes the permission that ptrace takes, and disturbs nobody. */
-static int check_permission(pid_t pid, pid_t living, const struct proc_status *status, struct error *err)
+static int check_permission(pid_t pid, pid_t living, const struct proc_status *status,
+			    struct error *err)
 {
 	char path[64];
 	int fd;
@@ -73,25 +75,29 @@ static int check_permission(pid_t pid, pid_t living, const struct proc_status *s
 	return 0;
 }
 
-static int check_process(pid_t pid, struct proc_status *status, struct inject_report *ret, struct error *err)
+static int check_process(pid_t pid, struct proc_status *status, struct inject_report *ret,
+			 struct error *err)
 {
 	struct proc_status tracer;
 
 	if (proc_status_read(pid, status) < 0)
 		return error_set(err, ESRCH, "there is no process %d", (int)pid);
 	if (status->group != (uint32_t)pid)
-		return error_set(err, EINVAL, "%d is a thread of process %u (%s)", (int)pid, status->group, status->name);
+		return error_set(err, EINVAL, "%d is a thread of process %u (%s)", (int)pid,
+				 status->group, status->name);
 	if (pid == getpid())
 		return error_set(err, EINVAL, "%d is this process itself", (int)pid);
 	if (status->kernel)
-		return error_set(err, ENOTSUP, "%d (%s) is a thread of the kernel", (int)pid, status->name);
+		return error_set(err, ENOTSUP, "%d (%s) is a thread of the kernel", (int)pid,
+				 status->name);
 	ret->threads = status->threads;
 	ret->tracer = status->tracer;
 	if (!status->tracer)
 		return 0;
 	proc_status_read((pid_t)status->tracer, &tracer);
 	snprintf(ret->tracer_name, sizeof(ret->tracer_name), "%.31s", tracer.name);
-	return error_set(err, EBUSY, "process %d (%s) is traced by %u (%s) already", (int)pid, status->name, status->tracer, tracer.name);
+	return error_set(err, EBUSY, "process %d (%s) is traced by %u (%s) already", (int)pid,
+			 status->name, status->tracer, tracer.name);
 }
 
 static int differs(pid_t living, const char *name)
@@ -113,11 +119,12 @@ static int is_locked(const struct proc_status *status)
 
 	if (!status->seccomp)
 		return 0;
-	return status->seccomp == 1 || proc_status_read(getpid(), &own) < 0 || own.seccomp != status->seccomp ||
-	       own.filters != status->filters;
+	return status->seccomp == 1 || proc_status_read(getpid(), &own) < 0 ||
+	       own.seccomp != status->seccomp || own.filters != status->filters;
 }
 
-static void check_surroundings(pid_t living, const struct proc_status *status, struct inject_report *ret)
+static void check_surroundings(pid_t living, const struct proc_status *status,
+			       struct inject_report *ret)
 {
 	static const struct { const char *name, *what; } spaces[] = {
 		{ "mnt", "mount" }, { "net", "network" }, { "pid", "PID" },
@@ -134,7 +141,8 @@ static void check_surroundings(pid_t living, const struct proc_status *status, s
 			 "has a seccomp filter on its system calls");
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(*spaces); i++)
 		if (differs(living, spaces[i].name)) {
-			obstacle(ret, INJECT_NAMESPACE, "is in another %s namespace: run this inside it (nsenter -t PID -a)", spaces[i].what);
+			obstacle(ret, INJECT_NAMESPACE, "is in another %s namespace: run this inside it "
+				 "(nsenter -t PID -a)", spaces[i].what);
 			return;
 		}
 }
@@ -150,7 +158,8 @@ static int has_sanitizer(const struct image *image)
 	return 0;
 }
 
-/* By what is mapped rather than by the program's file: it may have been started by hand through its linker. */
+/* By what is mapped rather than by the program's file: it may have been started by hand through its
+ * linker. */
 static int check_contents(pid_t living, struct inject_report *ret, struct error *err)
 {
 	enum elf_peek_kind kind;
@@ -188,8 +197,9 @@ int inject_examine(pid_t pid, struct inject_report *ret, struct error *err)
 		return r;
 	living = proc_living_thread(pid);
 	if (living < 0)
-		return error_set(err, ECHILD, "process %d (%s) has ended and waits for its parent %u (a zombie)", (int)pid, status.name,
-				 status.parent);
+		return error_set(err, ECHILD,
+				 "process %d (%s) has ended and waits for its parent %u (a zombie)",
+				 (int)pid, status.name, status.parent);
 	r = check_permission(pid, living, &status, err);
 	if (r < 0)
 		return r;

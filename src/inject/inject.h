@@ -1,4 +1,5 @@
-/* Calling a function in a program that runs and was not prepared for it (docs/attach.md, "How a thread is borrowed"). */
+/* Calling a function in a program that runs and was not prepared for it (docs/attach.md, "How a
+ * thread is borrowed"). */
 #ifndef SONDE_INJECT_INJECT_H
 #define SONDE_INJECT_INJECT_H
 
@@ -24,13 +25,14 @@ enum inject_obstacle {
 
 struct inject_report {
 	enum inject_obstacle obstacle;
-	char reason[256];     /* half a sentence: "is statically linked"; empty without an obstacle */
+	char reason[256]; /* half a sentence: "is statically linked"; empty without an obstacle */
 	uint32_t tracer;      /* 0: none */
 	char tracer_name[32];
 	uint32_t threads;
 };
 
-/* May this process be visited? 0: *ret says whether a library can be loaded. Otherwise, with one sentence in *err:
+/* May this process be visited? 0: *ret says whether a library can be loaded. Otherwise, with one
+ * sentence in *err:
  *   -ESRCH    there is none, or it has ended
  *   -ECHILD   it has ended and waits for its parent (a zombie)
  *   -EINVAL   the number is that of one of its threads, or of the caller
@@ -39,10 +41,11 @@ struct inject_report {
  *   -EBUSY    it is traced by another (ret->tracer) */
 int inject_examine(pid_t pid, struct inject_report *ret, struct error *err);
 
-/* In the process: dlopen(library), then function(copy of the argument), an `int function(const void *)`, in a thread of its own that ends
- * afterwards. *ret_value is what it returned. The library stays loaded. Other errors than those of inject_examine():
+/* In the process: dlopen(library), then function(copy of the argument), an `int function(const void
+ * *)`, in a thread of its own that ends afterwards. *ret_value is what it returned. The library stays
+ * loaded. Other errors than those of inject_examine():
  *   -ENOEXEC    a library cannot be loaded (the obstacle)
- *   -EAGAIN     no thread could be borrowed in time: all were always in the dynamic linker or in the allocator
+ *   -EAGAIN     no thread could be borrowed in time: each was in the linker, the allocator or so
  *   -ELIBACC    dlopen() or dlsym() failed; the sentence holds what dlerror() said
  *   -ETIMEDOUT  the function did not return in time; it may do so later
  *   -ESRCH      the process ended meanwhile

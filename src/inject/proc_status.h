@@ -26,7 +26,8 @@ int proc_status_read(pid_t pid, struct proc_status *ret);
 /* The numbers of its threads, to be freed; how many, or a negative errno. */
 ssize_t proc_threads(pid_t pid, pid_t **ret);
 
-/* A thread of the process that has not ended: the first may have, before the others, and /proc tells little of it then. -ESRCH: none. */
+/* A thread of the process that has not ended: the first may have, before the others, and /proc
+ * tells little of it then. -ESRCH: none. */
 pid_t proc_living_thread(pid_t pid);
 
 #endif

@@ -1,5 +1,6 @@
-/* Starting a thread allocates memory and takes locks of the C library and of the dynamic linker. A thread that holds one of them would wait
- * for itself. What it holds is not written anywhere, but where it is can be seen: on its stack. */
+/* Starting a thread allocates memory and takes locks of the C library and of the dynamic linker. A
+ * thread that holds one of them would wait for itself. What it holds is not written anywhere, but
+ * where it is can be seen: on its stack. */
 #include "inject/safety.h"
 
 #include <errno.h>
@@ -18,6 +19,12 @@
 #define STACK_LIMIT (1u << 20)
 #define FUNCTIONS_LIMIT (1u << 20)
 
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+#ifndef PTRACE_GET_RSEQ_CONFIGURATION
+#define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
+#endif
+
 enum danger {
 	DANGER_NONE,
 	DANGER_UNLESS_WAITING, /* it has locks only while it does something */
@@ -35,29 +42,35 @@ struct safety {
 	struct unwinder *unwinder;
 	struct function *functions; /* rising */
 	size_t function_count, function_room;
-	uint64_t libc;              /* its base, when the functions were read */
-	uint8_t *stack;
 	uint64_t *frames;
+	/* What was seen of a thread. */
+	const char *obvious;        /* a reason that needs no walk */
+	arch_thread_registers registers;
+	uint8_t *stack;
+	size_t stack_size;
 };
 
-/* What allocates, starts or ends threads and processes, loads libraries, or changes the user of all threads; without the
- * underscores and "libc_" that some of their names begin with; as patterns. */
-static const struct { const char *name; enum danger danger; } dangers[] = {
-	{ "malloc*", DANGER_ALWAYS }, { "free", DANGER_ALWAYS }, { "cfree", DANGER_ALWAYS }, { "calloc", DANGER_ALWAYS },
-	{ "realloc*", DANGER_ALWAYS }, { "memalign", DANGER_ALWAYS }, { "aligned_alloc", DANGER_ALWAYS },
-	{ "posix_memalign", DANGER_ALWAYS }, { "valloc", DANGER_ALWAYS }, { "pvalloc", DANGER_ALWAYS },
-	{ "mallinfo*", DANGER_ALWAYS }, { "mallopt", DANGER_ALWAYS }, { "freeres*", DANGER_ALWAYS }, { "morecore", DANGER_ALWAYS },
-	{ "fork", DANGER_ALWAYS }, { "Fork", DANGER_ALWAYS }, { "vfork", DANGER_ALWAYS }, { "clone", DANGER_ALWAYS },
-	{ "posix_spawn*", DANGER_ALWAYS }, { "exit", DANGER_ALWAYS }, { "quick_exit", DANGER_ALWAYS }, { "execve*", DANGER_ALWAYS },
-	{ "dl*", DANGER_ALWAYS }, { "pthread_create", DANGER_ALWAYS }, { "pthread_exit", DANGER_ALWAYS },
-	{ "thrd_create", DANGER_ALWAYS }, { "thrd_exit", DANGER_ALWAYS }, { "pthread_getattr_np", DANGER_ALWAYS },
-	{ "pthread_setattr_default_np", DANGER_ALWAYS }, { "pthread_getattr_default_np", DANGER_ALWAYS },
-	{ "pthread_detach", DANGER_ALWAYS }, { "thrd_detach", DANGER_ALWAYS },
-	{ "set*id", DANGER_ALWAYS }, { "setgroups", DANGER_ALWAYS }, { "initgroups", DANGER_ALWAYS },
-	{ "pthread_*join*", DANGER_UNLESS_WAITING }, { "thrd_join", DANGER_UNLESS_WAITING },
-	{ "longjmp", DANGER_ALWAYS }, { "siglongjmp", DANGER_ALWAYS }, { "swapcontext", DANGER_ALWAYS },
-	{ "setcontext", DANGER_ALWAYS }, { "makecontext", DANGER_ALWAYS },
+/* What allocates, starts or ends threads and processes, loads libraries, or changes the user of all
+ * threads; without the underscores and "libc_" that some of their names begin with; as patterns. */
+static const char *const dangerous[] = {
+	"malloc*", "free", "cfree", "calloc", "realloc*", "memalign", "aligned_alloc", "posix_memalign",
+	"valloc", "pvalloc", "mallinfo*", "mallopt", "freeres*", "morecore",
+	"fork", "Fork", "vfork", "clone", "posix_spawn*", "execve*", "exit", "quick_exit",
+	"dl*",
+	"pthread_create", "pthread_exit", "pthread_detach", "thrd_create", "thrd_exit", "thrd_detach",
+	"pthread_getattr_np", "pthread_setattr_default_np", "pthread_getattr_default_np",
+	"set*id", "setgroups", "initgroups",
+	"longjmp", "siglongjmp", "swapcontext", "setcontext", "makecontext",
 };
+static const char *const dangerous_unless_waiting[] = { "pthread_*join*", "thrd_join" };
+
+static int is_one_of(const char *name, const char *const *patterns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fnmatch(patterns[i], name, 0) == 0)
+			return 1;
+	return 0;
+}
 
 static enum danger danger_of(const char *name)
 {
@@ -65,9 +78,10 @@ static enum danger danger_of(const char *name)
 	if (strncmp(name, "libc_", 5) == 0)
 		name += 5;
 	name += strspn(name, "_");
-	for (size_t i = 0; i < sizeof(dangers) / sizeof(*dangers); i++)
-		if (fnmatch(dangers[i].name, name, 0) == 0)
-			return dangers[i].danger;
+	if (is_one_of(name, dangerous, COUNT(dangerous)))
+		return DANGER_ALWAYS;
+	if (is_one_of(name, dangerous_unless_waiting, COUNT(dangerous_unless_waiting)))
+		return DANGER_UNLESS_WAITING;
 	return DANGER_NONE;
 }
 
@@ -86,7 +100,8 @@ static void take_function(void *context, const char *name, uint64_t start, uint6
 		s->functions = more;
 		s->function_room = room;
 	}
-	s->functions[s->function_count++] = (struct function){ start, start + size, danger_of(name) };
+	s->functions[s->function_count++] =
+		(struct function){ start, start + size, danger_of(name) };
 }
 
 static int by_start(const void *a, const void *b)
@@ -103,7 +118,8 @@ static void merge_functions(struct safety *s)
 
 	qsort(s->functions, s->function_count, sizeof(*s->functions), by_start);
 	for (size_t i = 0; i < s->function_count; i++) {
-		struct function *f = &s->functions[i], *last = kept ? &s->functions[kept - 1] : NULL;
+		struct function *f = &s->functions[i],
+				*last = kept ? &s->functions[kept - 1] : NULL;
 
 		if (!last || last->start != f->start) {
 			s->functions[kept++] = *f;
@@ -157,7 +173,8 @@ int safety_new(struct safety **ret, struct image *image, struct error *err)
 		safety_free(s);
 		return error_set(err, ENOMEM, "out of memory");
 	}
-	if (!libc || dynsym_open(&symbols, image, libc->base) < 0 || dynsym_each(&symbols, take_function, s) < 0) {
+	if (!libc || dynsym_open(&symbols, image, libc->base) < 0 ||
+	    dynsym_each(&symbols, take_function, s) < 0) {
 		safety_free(s);
 		return error_set(err, ENOEXEC, "no symbols of the C library are found in it");
 	}
@@ -185,7 +202,8 @@ static int find_code(void *context, uint64_t address, int sure, struct unwind_pl
 	ret->row = NULL;
 	ret->cfi = object ? object->cfi : NULL;
 	if (file && object->cfi &&
-	    elf_file_address(file, (object->path[0] == '[' ? 0 : m->offset) + (address - m->start), &elf_address) == 0)
+	    elf_file_address(file, (object->path[0] == '[' ? 0 : m->offset) + (address - m->start),
+			     &elf_address) == 0)
 		ret->row = cfi_read(object->cfi, file, elf_address);
 	return 0;
 }
@@ -196,7 +214,8 @@ struct waiting {
 	int for_lock;  /* or for another thread: it may hold something meanwhile */
 };
 
-/* The allocator and the linker sleep for locks only, with FUTEX_WAIT; condition variables, semaphores and joining use FUTEX_WAIT_BITSET. */
+/* The allocator and the linker sleep for locks only, with FUTEX_WAIT; condition variables,
+ * semaphores and joining use FUTEX_WAIT_BITSET. */
 static struct waiting is_waiting(const struct safety *s, const arch_thread_registers *r)
 {
 	long call = arch_thread_call(r);
@@ -212,23 +231,23 @@ static struct waiting is_waiting(const struct safety *s, const arch_thread_regis
 		if (object && object->role != OBJECT_PLAIN &&
 		    (arch_thread_call_argument(r, 1) & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
 			w.waits = 0;
-	} else if (call == SYS_nanosleep || call == SYS_clock_nanosleep || call == SYS_sched_yield) {
+	} else if (call == SYS_nanosleep || call == SYS_clock_nanosleep ||
+		   call == SYS_sched_yield) {
 		w.for_lock = 1;
 	}
 	return w;
 }
 
-/* A section that the kernel lets begin anew when the thread was interrupted in it: it must not be interrupted by us unseen. */
+/* A section that the kernel lets begin anew when the thread was interrupted in it: it must not be
+ * interrupted by us unseen. */
 static int in_restartable_section(const struct safety *s, pid_t thread, uint64_t pc)
 {
 	struct { uint64_t area; uint32_t size, signature, flags, padding; } configuration = { 0 };
 	struct { uint32_t version, flags; uint64_t start, length, abort; } section;
+	const size_t size = sizeof(configuration);
 	uint64_t current = 0;
 
-#ifndef PTRACE_GET_RSEQ_CONFIGURATION
-#define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
-#endif
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, thread, sizeof(configuration), &configuration) < 0 || !configuration.area)
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, thread, size, &configuration) < 0 || !configuration.area)
 		return 0;
 	if (image_read(s->image, configuration.area + 8, &current, sizeof(current)) < 0 || !current)
 		return 0;
@@ -237,7 +256,8 @@ static int in_restartable_section(const struct safety *s, pid_t thread, uint64_t
 	return pc - section.start < section.length;
 }
 
-/* Its own stack, as the kernel or the C library made it: not one for signals, not a coroutine's, whose size nobody knows. */
+/* Its own stack, as the kernel or the C library made it: not one for signals, not a coroutine's,
+ * whose size nobody knows. */
 static const struct image_mapping *own_stack(const struct safety *s, const arch_thread_registers *r)
 {
 	uint64_t stack = arch_thread_stack(r), local = arch_thread_local(r);
@@ -248,18 +268,12 @@ static const struct image_mapping *own_stack(const struct safety *s, const arch_
 	return m->stack || (local > stack && local < m->end) ? m : NULL;
 }
 
-static uint32_t walk(struct safety *s, const arch_thread_registers *r, const struct image_mapping *m, uint8_t *ret_cut)
+static uint32_t walk(struct safety *s, uint8_t *ret_cut)
 {
 	struct unwind_source source = { s->image, s->image->generation, find_code };
-	struct stack_copy copy = { .bytes = s->stack };
+	struct stack_copy copy = { .bytes = s->stack, .size = s->stack_size };
 
-	arch_thread_dwarf(r, copy.registers);
-	copy.size = m->end - arch_thread_stack(r);
-	if (copy.size > STACK_LIMIT)
-		copy.size = STACK_LIMIT;
-	*ret_cut = 1;
-	if (image_read(s->image, arch_thread_stack(r), s->stack, copy.size) < 0)
-		return 0;
+	arch_thread_dwarf(&s->registers, copy.registers);
 	return unwind(s->unwinder, &source, &copy, s->frames, FRAMES_LIMIT, ret_cut);
 }
 
@@ -276,9 +290,11 @@ static int in_libc(const struct safety *s, uint32_t i)
 	return object && object->role == OBJECT_LIBC;
 }
 
-/* Consecutive frames of the C library, from `from` on; returns how many. Those without a name may be anything: they are harmless where every
- * thread begins (the first one in _start, which is the program's), or when the thread waits. */
-static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count, struct waiting w, uint8_t cut, const char **why)
+/* Consecutive frames of the C library, from `from` on; returns how many. Those without a name may
+ * be anything: they are harmless where every thread begins (the first one in _start, which is the
+ * program's), or when the thread waits. */
+static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count, struct waiting w,
+			   uint8_t cut, const char **why)
 {
 	int waits = from == 0 && w.waits, unknown = 0;
 	uint32_t end = from;
@@ -295,7 +311,8 @@ static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count
 	return end - from;
 }
 
-static const char *check_frames(const struct safety *s, uint32_t count, struct waiting w, uint8_t cut)
+static const char *check_frames(const struct safety *s, uint32_t count, struct waiting w,
+				uint8_t cut)
 {
 	const char *why = NULL;
 
@@ -308,28 +325,43 @@ static const char *check_frames(const struct safety *s, uint32_t count, struct w
 		}
 		if (object && object->role == OBJECT_LINKER)
 			why = "is in the dynamic linker";
-		/* A program with an allocator of its own: nothing is known of its parts, but allocators do not wait for events. */
-		if (object && object->role == OBJECT_ALLOCATOR && !(object->program && w.waits && !w.for_lock))
+		/* A program with an allocator of its own: nothing is known of its parts, but
+		 * allocators do not wait for events. */
+		if (object && object->role == OBJECT_ALLOCATOR &&
+		    !(object->program && w.waits && !w.for_lock))
 			why = "is in an allocator";
 		i++;
 	}
 	return why;
 }
 
-const char *safety_check(struct safety *s, pid_t thread, const arch_thread_registers *r, size_t frame_room)
+void safety_look(struct safety *s, pid_t thread, const arch_thread_registers *r, size_t frame_room)
 {
-	const struct image_mapping *stack = own_stack(s, r);
-	struct waiting w = is_waiting(s, r);
-	uint8_t cut;
-	uint32_t count;
+	const struct image_mapping *m = own_stack(s, r);
+	uint64_t size = m ? m->end - arch_thread_stack(r) : 0;
 
+	s->registers = *r;
+	s->stack_size = size < STACK_LIMIT ? size : STACK_LIMIT;
+	s->obvious = NULL;
 	if (!arch_thread_native(r))
-		return "runs 32-bit code";
-	if (!stack || arch_thread_stack(r) - stack->start < frame_room)
-		return "is not on its own stack, or deep in it";
-	if (in_restartable_section(s, thread, arch_thread_pc(r)))
-		return "is in a restartable section";
-	count = walk(s, r, stack, &cut);
+		s->obvious = "runs 32-bit code";
+	else if (!m || arch_thread_stack(r) - m->start < frame_room)
+		s->obvious = "is not on its own stack, or deep in it";
+	else if (in_restartable_section(s, thread, arch_thread_pc(r)))
+		s->obvious = "is in a restartable sequence";
+	else if (image_read(s->image, arch_thread_stack(r), s->stack, s->stack_size) < 0)
+		s->obvious = "has a stack that cannot be read";
+}
+
+const char *safety_judge(struct safety *s)
+{
+	struct waiting w = is_waiting(s, &s->registers);
+	uint32_t count;
+	uint8_t cut;
+
+	if (s->obvious)
+		return s->obvious;
+	count = walk(s, &cut);
 	if (!count || (cut && (!w.waits || (count < 2 && w.for_lock))))
 		return "has a stack that cannot be read to its end";
 	return check_frames(s, count, w, cut);

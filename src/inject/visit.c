@@ -50,6 +50,7 @@ static void pause_ns(int64_t ns)
 	struct timespec pause = { 0, ns };
 
 	nanosleep(&pause, NULL);
+	borrow_let_strays_go();
 }
 
 static void shuffle(pid_t *threads, size_t count)
@@ -63,19 +64,39 @@ static void shuffle(pid_t *threads, size_t count)
 	}
 }
 
-/* Stops a thread; 0 when it may be borrowed, and then it stays stopped. */
+/* Stops a thread and takes down where it is. */
+static int look(struct visitor *v, pid_t thread)
+{
+	int r = borrow_stop(&v->borrowed, &v->image, thread);
+
+	if (r == 0) {
+		v->last_tried = thread;
+		safety_look(v->safety, thread, &v->borrowed.original, BORROW_STACK);
+	}
+	return r;
+}
+
+/* 0 when it may be borrowed, and then it stays stopped. It is judged twice: the first time, which
+ * reads files, while it goes on; the second time it is stopped, and where it is needs little time
+ * then. */
 static int try_thread(struct visitor *v, pid_t thread)
 {
 	int r = image_refresh(&v->image, NULL);
 
-	r = r < 0 ? r : borrow_stop(&v->borrowed, &v->image, thread);
+	r = r < 0 ? r : look(v, thread);
 	if (r < 0)
 		return r;
-	v->last_tried = thread;
-	v->last_reason = safety_check(v->safety, thread, &v->borrowed.original, BORROW_STACK);
+	borrow_release(&v->borrowed);
+	v->last_reason = safety_judge(v->safety);
+	if (v->last_reason)
+		return -EAGAIN;
+	r = look(v, thread);
+	if (r < 0)
+		return r;
+	v->last_reason = safety_judge(v->safety);
 	/* What is mapped may have changed since it was read: only what is known for certain counts. */
 	if (!v->last_reason && image_refresh(&v->image, NULL) != 0)
-		v->last_reason = safety_check(v->safety, thread, &v->borrowed.original, BORROW_STACK);
+		v->last_reason = safety_judge(v->safety);
 	if (!v->last_reason && borrow_prepare(&v->borrowed, v->functions.trampoline) == 0)
 		return 0;
 	borrow_release(&v->borrowed);
@@ -122,23 +143,27 @@ static int choose_thread(struct visitor *v, struct error *err)
 	if (r == -ESRCH)
 		return error_set(err, ESRCH, "process %d has ended", (int)v->request->pid);
 	if (r < 0 && !v->last_reason && v->refused)
-		return error_set(err, EPERM, "process %d may not be traced (another tracer, or no CAP_SYS_PTRACE)", (int)v->request->pid);
+		return error_set(err, EPERM, "process %d may not be traced (another tracer, or no "
+				 "CAP_SYS_PTRACE)", (int)v->request->pid);
 	if (r < 0 && v->last_reason)
-		return error_set(err, EAGAIN, "no thread of process %d could be borrowed in time: the last one looked at, %d, %s",
-				 (int)v->request->pid, (int)v->last_tried, v->last_reason);
+		return error_set(err, EAGAIN, "no thread of process %d could be borrowed in time: the last one "
+				 "looked at, %d, %s", (int)v->request->pid, (int)v->last_tried,
+				 v->last_reason);
 	if (r < 0)
-		return error_set(err, EAGAIN, "no thread of process %d could be stopped in time", (int)v->request->pid);
+		return error_set(err, EAGAIN, "no thread of process %d could be stopped in time",
+				 (int)v->request->pid);
 	return 0;
 }
 
-static int call(struct visitor *v, uint64_t function, const uint64_t arguments[6], long number, long or_number, int64_t *ret,
-		struct error *err)
+static int call(struct visitor *v, uint64_t function, const uint64_t arguments[6], long number,
+		long or_number, int64_t *ret, struct error *err)
 {
 	int r = borrow_call(&v->borrowed, function, arguments, number, or_number, ret);
 
 	if (r == -EFAULT)
-		return error_set(err, EFAULT, "a call in process %d failed; its thread %d is as it was", (int)v->request->pid,
-				 (int)v->borrowed.thread);
+		return error_set(err, EFAULT,
+				 "a call in process %d failed; its thread %d is as it was",
+				 (int)v->request->pid, (int)v->borrowed.thread);
 	return r < 0 ? error_set(err, ESRCH, "process %d has ended", (int)v->request->pid) : 0;
 }
 
@@ -150,17 +175,21 @@ static uint64_t round_up(uint64_t size, uint64_t to)
 static int make_room(struct visitor *v, struct error *err)
 {
 	const struct visit_request *q = v->request;
-	uint64_t size = PAGE + sizeof(struct arch_visit) + strlen(q->library) + strlen(q->function) + q->size + 64;
+	uint64_t size = PAGE + sizeof(struct arch_visit) + strlen(q->library) +
+			strlen(q->function) + q->size + 64;
 	int64_t address;
 	int r;
 
 	v->size = round_up(size, PAGE);
-	r = call(v, v->functions.mmap, (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 },
+	r = call(v, v->functions.mmap,
+		 (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				(uint64_t)-1, 0 },
 		 SYS_mmap, SYS_mmap, &address, err);
 	if (r < 0)
 		return r;
 	if (address < 0)
-		return error_set_errno(err, (int)-address, "process %d gets no memory", (int)q->pid);
+		return error_set_errno(err, (int)-address, "process %d gets no memory",
+				       (int)q->pid);
 	v->code = (uint64_t)address;
 	v->data = v->code + PAGE;
 	return 0;
@@ -171,7 +200,8 @@ static int drop_room(struct visitor *v, int r)
 	int64_t ignored;
 
 	if (!v->borrowed.gone)
-		call(v, v->functions.munmap, (uint64_t[6]){ v->code, v->size }, SYS_munmap, SYS_munmap, &ignored, NULL);
+		call(v, v->functions.munmap, (uint64_t[6]){ v->code, v->size }, SYS_munmap,
+		     SYS_munmap, &ignored, NULL);
 	return r;
 }
 
@@ -179,20 +209,32 @@ static int drop_room(struct visitor *v, int r)
 static int fill_room(struct visitor *v, struct error *err)
 {
 	const struct visit_request *q = v->request;
-	size_t code_size = (size_t)(visit_code_end - visit_code_begin), at = sizeof(struct arch_visit);
+	size_t code_size = (size_t)(visit_code_end - visit_code_begin),
+	       at = sizeof(struct arch_visit);
 	uint8_t *data = calloc(1, v->size - PAGE);
 	struct arch_visit visit = {
-		.detach = q->no_thread || !v->functions.pthread_create ? 0 : v->functions.pthread_detach,
-		.self = v->functions.pthread_self, .dlopen = v->functions.dlopen, .dlsym = v->functions.dlsym,
-		.dlerror = v->functions.dlerror ? v->functions.dlerror : v->code + code_size - ARCH_VISIT_NOTHING,
-		.munmap = v->functions.munmap, .mode = v->functions.mode, .pages = v->code, .pages_size = v->size,
-		.pause = { 0, VISITOR_PAUSE_NS }, .patience = VISITOR_PATIENCE, .name = "sonde",
+		.detach = q->no_thread || !v->functions.pthread_create
+				  ? 0
+				  : v->functions.pthread_detach,
+		.self = v->functions.pthread_self,
+		.dlopen = v->functions.dlopen,
+		.dlsym = v->functions.dlsym,
+		.dlerror = v->functions.dlerror ? v->functions.dlerror
+						: v->code + code_size - ARCH_VISIT_NOTHING,
+		.munmap = v->functions.munmap,
+		.mode = v->functions.mode,
+		.pages = v->code,
+		.pages_size = v->size,
+		.pause = { 0, VISITOR_PAUSE_NS },
+		.patience = VISITOR_PATIENCE,
+		.name = "sonde",
 	};
 	int r = -ENOMEM;
 
 	if (data) {
 		visit.argument = v->data + at;
-		memcpy(data + at, q->argument, q->size);
+		if (q->size)
+			memcpy(data + at, q->argument, q->size);
 		at += q->size;
 		visit.library = v->data + at;
 		memcpy(data + at, q->library, strlen(q->library) + 1);
@@ -211,10 +253,14 @@ static int fill_room(struct visitor *v, struct error *err)
 static int make_executable(struct visitor *v, struct error *err)
 {
 	int64_t result;
-	int r = call(v, v->functions.mprotect, (uint64_t[6]){ v->code, PAGE, PROT_READ | PROT_EXEC }, SYS_mprotect, SYS_mprotect, &result, err);
+	int r = call(v, v->functions.mprotect,
+		     (uint64_t[6]){ v->code, PAGE, PROT_READ | PROT_EXEC }, SYS_mprotect,
+		     SYS_mprotect, &result, err);
 
 	if (r == 0 && result < 0)
-		return error_set_errno(err, (int)-result, "process %d may not have executable memory (SELinux?)", (int)v->request->pid);
+		return error_set_errno(err, (int)-result,
+				       "process %d may not have executable memory (SELinux?)",
+				       (int)v->request->pid);
 	return r;
 }
 
@@ -222,19 +268,21 @@ static int make_executable(struct visitor *v, struct error *err)
 static int start_thread(struct visitor *v, struct error *err)
 {
 	int64_t thread;
-	int r = call(v, v->functions.pthread_create, (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data }, SYS_clone, SYS_clone3,
-		     &thread, err);
+	int r = call(v, v->functions.pthread_create,
+		     (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data }, SYS_clone,
+		     SYS_clone3, &thread, err);
 
 	if (r < 0)
 		return r;
 	if (thread <= 0)
-		return error_set_errno(err, thread == -ENOSYS ? EAGAIN : (int)-thread, "process %d can start no thread",
-				       (int)v->request->pid);
+		return error_set_errno(err, thread == -ENOSYS ? EAGAIN : (int)-thread,
+				       "process %d can start no thread", (int)v->request->pid);
 	v->thread = (pid_t)thread;
 	return 0;
 }
 
-static int read_answer(struct visitor *v, const struct arch_visit *visit, int64_t *ret_value, struct error *err)
+static int read_answer(struct visitor *v, const struct arch_visit *visit, int64_t *ret_value,
+		       struct error *err)
 {
 	char text[512] = "";
 
@@ -269,8 +317,11 @@ static int await_answer(struct visitor *v, int64_t *ret_value, struct error *err
 
 	while (visit_now() < v->request->deadline) {
 		/* Another program may have come into its place (exec), with something else there. */
-		if (image_read(&v->image, v->data, &visit, sizeof(visit)) < 0 || visit.pages != v->code || visit.pages_size != v->size)
-			return error_set(err, ESRCH, "process %d has ended, or has become another program", (int)v->request->pid);
+		if (image_read(&v->image, v->data, &visit, sizeof(visit)) < 0 ||
+		    visit.pages != v->code || visit.pages_size != v->size)
+			return error_set(err, ESRCH,
+					 "process %d has ended, or has become another program",
+					 (int)v->request->pid);
 		if (visit.state >= VISIT_DONE) {
 			r = read_answer(v, &visit, ret_value, err);
 			let_visitor_go(v);
@@ -279,8 +330,11 @@ static int await_answer(struct visitor *v, int64_t *ret_value, struct error *err
 		pause_ns(ANSWER_PAUSE_NS);
 	}
 	image_write(&v->image, v->data + offsetof(struct arch_visit, leave), &leave, sizeof(leave));
-	return error_set(err, ETIMEDOUT, "process %d has not loaded %s in time: %s", (int)v->request->pid, v->request->library,
-			 visit.state == VISIT_BEGUN ? "the dynamic linker or the function does not return" : "its new thread does not run");
+	return error_set(err, ETIMEDOUT, "process %d has not loaded %s in time: %s",
+			 (int)v->request->pid, v->request->library,
+			 visit.state == VISIT_BEGUN
+				 ? "the dynamic linker or the function does not return"
+				 : "its new thread does not run");
 }
 
 static int call_in_borrowed_thread(struct visitor *v, int64_t *ret_value, struct error *err)
@@ -293,7 +347,8 @@ static int call_in_borrowed_thread(struct visitor *v, int64_t *ret_value, struct
 		return r;
 	r = image_read(&v->image, v->data, &visit, sizeof(visit));
 	if (r < 0)
-		return error_set_errno(err, -r, "cannot read from process %d", (int)v->request->pid);
+		return error_set_errno(err, -r, "cannot read from process %d",
+				       (int)v->request->pid);
 	return read_answer(v, &visit, ret_value, err);
 }
 
@@ -328,21 +383,37 @@ static int make_visit(struct visitor *v, int64_t *ret_value, struct error *err)
 	return r < 0 || !v->thread ? r : await_answer(v, ret_value, err);
 }
 
-int visit(const struct visit_request *request, int64_t *ret_value, struct error *err)
+/* `living`: a thread of the process whose /proc entry is complete. */
+static int visit_by(const struct visit_request *request, pid_t living, int *ret_started,
+		    int64_t *ret_value, struct error *err)
 {
 	struct visitor *v = calloc(1, sizeof(*v));
-	pid_t living = proc_living_thread(request->pid);
 	int r;
 
 	if (!v)
 		return error_set(err, ENOMEM, "out of memory");
 	v->request = request;
-	srandom((unsigned)visit_now());
-	r = living < 0 ? error_set(err, ESRCH, "process %d has ended", (int)request->pid) : image_open(&v->image, living, err);
+	r = image_open(&v->image, living, err);
 	if (r == 0)
 		r = make_visit(v, ret_value, err);
+	*ret_started = v->thread != 0;
 	safety_free(v->safety);
 	image_close(&v->image);
 	free(v);
 	return r;
+}
+
+int visit(const struct visit_request *request, int64_t *ret_value, struct error *err)
+{
+	pid_t living = proc_living_thread(request->pid), other;
+	int started = 0, r = -ESRCH;
+
+	srandom((unsigned)visit_now());
+	if (living > 0)
+		r = visit_by(request, living, &started, ret_value, err);
+	/* That thread may have ended meanwhile, and the process not. */
+	other = r == -ESRCH && !started ? proc_living_thread(request->pid) : -ESRCH;
+	if (other > 0 && other != living)
+		r = visit_by(request, other, &started, ret_value, err);
+	return living > 0 ? r : error_set(err, ESRCH, "process %d has ended", (int)request->pid);
 }

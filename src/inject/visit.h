@@ -1,4 +1,5 @@
-/* One visit to another process: from choosing a thread to the answer. Made in a process of its own (call.c). */
+/* One visit to another process: from choosing a thread to the answer. Made in a process of its own
+ * (call.c). */
 #ifndef SONDE_INJECT_VISIT_H
 #define SONDE_INJECT_VISIT_H
 
@@ -15,7 +16,7 @@ struct visit_request {
 	const void *argument;
 	size_t size;
 	int64_t deadline;        /* ns of CLOCK_MONOTONIC */
-	uint8_t no_thread;       /* the borrowed thread itself makes the call, as where threads cannot be started */
+	uint8_t no_thread;       /* the borrowed thread itself makes the call: none can be started */
 };
 
 int64_t visit_now(void);
@@ -23,6 +24,7 @@ int64_t visit_now(void);
 int visit(const struct visit_request *request, int64_t *ret_value, struct error *err);
 
 /* call.c: inject_call() with a choice. */
-int inject_call_as(struct visit_request *request, int timeout_ms, int64_t *ret_value, struct error *err);
+int inject_call_as(struct visit_request *request, int timeout_ms, int64_t *ret_value,
+		   struct error *err);
 
 #endif

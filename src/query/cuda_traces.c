@@ -554,12 +554,7 @@ static int trace_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module trace_module = {
-	.iVersion = 1, .xConnect = trace_connect, .xBestIndex = trace_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = trace_open, .xClose = trace_close,
-	.xFilter = trace_filter, .xNext = trace_next, .xEof = trace_eof, .xColumn = trace_column,
-	.xRowid = trace_rowid,
-};
+static const sqlite3_module trace_module = FUNCTION_MODULE(trace, trace_best_index);
 
 int cuda_traces_register(struct query *q)
 {

@@ -252,11 +252,7 @@ static int lines_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module lines_module = {
-	.iVersion = 1, .xConnect = lines_connect, .xBestIndex = lines_best_index, .xDisconnect = vtab_disconnect,
-	.xOpen = lines_open, .xClose = lines_close, .xFilter = lines_filter, .xNext = lines_next, .xEof = lines_eof,
-	.xColumn = lines_column, .xRowid = lines_rowid,
-};
+static const sqlite3_module lines_module = FUNCTION_MODULE(lines, lines_best_index);
 
 int frame_lines_register(struct query *q)
 {

@@ -14,6 +14,13 @@ struct function_vtab {
 int vtab_connect(sqlite3 *db, const char *declaration, size_t size, sqlite3_vtab **ret);
 int vtab_disconnect(sqlite3_vtab *base);
 
+/* The module whose methods are called prefix_connect(), prefix_open() ...; several may plan alike. */
+#define FUNCTION_MODULE(prefix, best_index)                                                      \
+	{ .iVersion = 1, .xConnect = prefix##_connect, .xBestIndex = (best_index),               \
+	  .xDisconnect = vtab_disconnect, .xOpen = prefix##_open, .xClose = prefix##_close,      \
+	  .xFilter = prefix##_filter, .xNext = prefix##_next, .xEof = prefix##_eof,              \
+	  .xColumn = prefix##_column, .xRowid = prefix##_rowid }
+
 int function_connect(sqlite3 *db, struct query *q, const char *declaration, sqlite3_vtab **ret);
 
 /* Takes `column = value` for the hidden columns from `first` on as arguments; the

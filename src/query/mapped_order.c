@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/merge_heap.h"
+
 /* A decoded group is held for each track that is merged. */
 #define MOST_TRACKS 64
 
@@ -15,10 +17,10 @@ struct piece {
 
 /* The groups of one track. */
 struct lane {
+	/* rank: among the values of the order's columns; key: least that the next row can have, its own when `ready` */
+	struct merge_place place;
 	const struct piece *pieces; /* those left: read from the front, or from the back when descending */
 	size_t count;
-	unsigned rank;              /* place among the values of the order's columns */
-	int64_t key;                /* least that the next row can have; its own when `ready` */
 	int ready;
 	unsigned source;
 	uint32_t track;
@@ -34,9 +36,8 @@ struct ordered_rows {
 	struct row_order order;
 	struct piece *pieces;
 	struct lane *lanes;
-	struct lane **heap;  /* least first */
 	size_t lane_count;
-	size_t heap_count;
+	struct merge_heap heap;
 	int begun;
 };
 
@@ -45,13 +46,9 @@ static int64_t key_of(const struct row_order *order, int64_t time)
 	return order->descending ? ~time : time;
 }
 
-static int is_before(const struct lane *a, const struct lane *b)
+static struct lane *top_lane(const struct ordered_rows *rows)
 {
-	if (a->rank != b->rank)
-		return a->rank < b->rank;
-	if (a->key != b->key)
-		return a->key < b->key;
-	return a < b;
+	return (struct lane *)rows->heap.items[0];
 }
 
 /* Columns of which a track has one value, then a time or nothing. */
@@ -212,7 +209,7 @@ static void bound_key(const struct ordered_rows *rows, struct lane *lane)
 							rows->probe->table->sources[p->source].table, p->group);
 
 	lane->ready = 0;
-	lane->key = rows->order.time_column < 0 ? 0 :
+	lane->place.key = rows->order.time_column < 0 ? 0 :
 		    key_of(&rows->order, rows->order.descending ? group->time_max : group->time_min);
 }
 
@@ -242,23 +239,7 @@ static void rank_lanes(struct ordered_rows *rows)
 		return;
 	for (size_t i = 0; i < rows->lane_count; i++)
 		for (size_t k = 0; k < rows->lane_count; k++)
-			rows->lanes[i].rank += compare_values(rows, &rows->lanes[k], &rows->lanes[i]) < 0;
-}
-
-static void sink(struct ordered_rows *rows, size_t at)
-{
-	struct lane **heap = rows->heap, *moved = heap[at];
-	size_t child;
-
-	while ((child = 2 * at + 1) < rows->heap_count) {
-		if (child + 1 < rows->heap_count && is_before(heap[child + 1], heap[child]))
-			child++;
-		if (!is_before(heap[child], moved))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moved;
+			rows->lanes[i].place.rank += compare_values(rows, &rows->lanes[k], &rows->lanes[i]) < 0;
 }
 
 static void make_lanes(struct ordered_rows *rows, size_t count)
@@ -281,10 +262,9 @@ static void make_lanes(struct ordered_rows *rows, size_t count)
 	rank_lanes(rows);
 	for (size_t i = 0; i < rows->lane_count; i++) {
 		bound_key(rows, &rows->lanes[i]);
-		rows->heap[rows->heap_count++] = &rows->lanes[i];
+		rows->heap.items[rows->heap.count++] = &rows->lanes[i].place;
 	}
-	for (size_t i = rows->heap_count / 2; i-- > 0;)
-		sink(rows, i);
+	merge_heap_build(&rows->heap);
 }
 
 /* A subquery asks again for each row of what is around it, mostly for what is near. */
@@ -312,8 +292,8 @@ static int open_rows(struct ordered_rows **ret, struct scan *probe, const struct
 		return -ENOMEM;
 	}
 	rows->lanes = calloc(count + 1, sizeof(*rows->lanes));
-	rows->heap = calloc(count + 1, sizeof(*rows->heap));
-	if (!rows->lanes || !rows->heap) {
+	rows->heap.items = calloc(count + 1, sizeof(struct merge_place *));
+	if (!rows->lanes || !rows->heap.items) {
 		ordered_rows_free(rows);
 		return -ENOMEM;
 	}
@@ -346,7 +326,7 @@ void ordered_rows_free(struct ordered_rows *rows)
 			free(rows->lanes[i].scan);
 		}
 	free(rows->lanes);
-	free(rows->heap);
+	free(rows->heap.items);
 	free(rows->pieces);
 	free(rows);
 }
@@ -394,7 +374,7 @@ static int step(const struct ordered_rows *rows, struct lane *lane)
 			break;
 	}
 	if (rows->order.time_column >= 0)
-		lane->key = key_of(&rows->order, s->raw[lane->time_column].values[lane->row]);
+		lane->place.key = key_of(&rows->order, s->raw[lane->time_column].values[lane->row]);
 	lane->ready = 1;
 	return 1;
 }
@@ -421,7 +401,7 @@ static int advance(struct ordered_rows *rows, struct lane *lane)
 				return 0;
 		}
 	}
-	rows->heap[0] = rows->heap[--rows->heap_count];
+	merge_heap_drop_top(&rows->heap);
 	return 0;
 }
 
@@ -430,20 +410,20 @@ int ordered_rows_next(struct ordered_rows *rows, struct scan **ret_scan, uint32_
 	int r = 0;
 
 	/* The lane on top gave the row before. */
-	if (rows->begun && rows->heap_count) {
-		r = advance(rows, rows->heap[0]);
-		if (r >= 0 && rows->heap_count)
-			sink(rows, 0);
+	if (rows->begun && rows->heap.count) {
+		r = advance(rows, top_lane(rows));
+		if (r >= 0 && rows->heap.count)
+			merge_heap_sink(&rows->heap, 0);
 	}
 	rows->begun = 1;
-	while (r >= 0 && rows->heap_count && !rows->heap[0]->ready) {
-		r = advance(rows, rows->heap[0]);
-		if (r >= 0 && rows->heap_count)
-			sink(rows, 0);
+	while (r >= 0 && rows->heap.count && !top_lane(rows)->ready) {
+		r = advance(rows, top_lane(rows));
+		if (r >= 0 && rows->heap.count)
+			merge_heap_sink(&rows->heap, 0);
 	}
-	if (r < 0 || rows->heap_count == 0)
+	if (r < 0 || rows->heap.count == 0)
 		return r;
-	*ret_scan = rows->heap[0]->scan;
-	*ret_row = rows->heap[0]->row;
+	*ret_scan = top_lane(rows)->scan;
+	*ret_row = top_lane(rows)->row;
 	return 1;
 }

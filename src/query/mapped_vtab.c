@@ -23,7 +23,7 @@
 /* In a plan, the place of a comparison: equal to a text. */
 #define PLAN_TEXT 'T'
 /* A column has few different texts: those seen last are at hand by their ids. A power of two. */
-#define TEXTS_AT_HAND 64u
+#define TEXTS_AT_HAND 256u
 
 struct mapped_vtab {
 	sqlite3_vtab base;

@@ -206,12 +206,7 @@ static int row_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module row_module = {
-	.iVersion = 1, .xConnect = row_connect, .xBestIndex = plain_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = row_open, .xClose = row_close,
-	.xFilter = row_filter, .xNext = row_next, .xEof = row_eof, .xColumn = row_column,
-	.xRowid = row_rowid,
-};
+static const sqlite3_module row_module = FUNCTION_MODULE(row, plain_best_index);
 
 /* nvtx_projection_stats */
 
@@ -425,12 +420,7 @@ static int sum_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module sum_module = {
-	.iVersion = 1, .xConnect = sum_connect, .xBestIndex = sum_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = sum_open, .xClose = sum_close,
-	.xFilter = sum_filter, .xNext = sum_next, .xEof = sum_eof, .xColumn = sum_column,
-	.xRowid = sum_rowid,
-};
+static const sqlite3_module sum_module = FUNCTION_MODULE(sum, sum_best_index);
 
 int nvtx_projection_register(struct query *q)
 {

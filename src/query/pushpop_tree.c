@@ -379,12 +379,7 @@ static int tree_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module tree_module = {
-	.iVersion = 1, .xConnect = tree_connect, .xBestIndex = tree_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = tree_open, .xClose = tree_close,
-	.xFilter = tree_filter, .xNext = tree_next, .xEof = tree_eof, .xColumn = tree_column,
-	.xRowid = tree_rowid,
-};
+static const sqlite3_module tree_module = FUNCTION_MODULE(tree, tree_best_index);
 
 int pushpop_tree_register(struct query *q)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/merge_heap.h"
 #include "query/parallel.h"
 
 /* Groups of a track follow each other; where a file has them otherwise, so many of them are kept apart before
@@ -21,6 +22,7 @@ struct piece {
 
 /* Groups one behind the other. */
 struct lane {
+	struct merge_place place; /* key: of the row; of the piece to come where `ready` is not set */
 	size_t piece;       /* entered next; SIZE_MAX: none */
 	struct scan *scan;
 	struct vector starts;
@@ -29,7 +31,6 @@ struct lane {
 	int sorted;         /* rows come in that order */
 	uint32_t at;        /* in that order, or the row */
 	uint32_t row;
-	int64_t key;        /* of the row; of the piece to come where `ready` is not set */
 	int ready;
 };
 
@@ -40,8 +41,7 @@ struct row_merge {
 	size_t piece_count;
 	struct lane *lanes;
 	size_t lane_count;
-	struct lane **heap; /* the earliest on top */
-	size_t heap_count;
+	struct merge_heap heap;
 	/* Rows with the same key. */
 	int64_t key;
 	struct merged_row *rows;
@@ -77,8 +77,8 @@ static int list_pieces(struct row_merge *m, struct scan *probe)
 		all += report_group_count(m->q->report, t->sources[i].table);
 	m->pieces = calloc(all + 1, sizeof(*m->pieces));
 	m->lanes = calloc(all + 1, sizeof(*m->lanes));
-	m->heap = calloc(all + 1, sizeof(*m->heap));
-	if (!m->pieces || !m->lanes || !m->heap)
+	m->heap.items = calloc(all + 1, sizeof(struct merge_place *));
+	if (!m->pieces || !m->lanes || !m->heap.items)
 		return -ENOMEM;
 	for (unsigned i = 0; i < t->source_count; i++)
 		for (size_t g = 0; g < report_group_count(m->q->report, t->sources[i].table); g++) {
@@ -170,30 +170,14 @@ static void make_lanes(struct row_merge *m)
 		if (count < LANES_TRIED)
 			lasts[count] = i;
 		count++;
-		m->lanes[m->lane_count] = (struct lane){ .piece = i, .key = p->first };
-		m->heap[m->heap_count++] = &m->lanes[m->lane_count++];
+		m->lanes[m->lane_count] = (struct lane){ .place = { 0, p->first }, .piece = i };
+		m->heap.items[m->heap.count++] = &m->lanes[m->lane_count++].place;
 	}
 }
 
-static int is_before(const struct lane *a, const struct lane *b)
+static struct lane *top_lane(const struct row_merge *m)
 {
-	return a->key != b->key ? a->key < b->key : a < b;
-}
-
-static void sink(struct row_merge *m, size_t at)
-{
-	struct lane **heap = m->heap, *moved = heap[at];
-	size_t child;
-
-	while ((child = 2 * at + 1) < m->heap_count) {
-		if (child + 1 < m->heap_count && is_before(heap[child + 1], heap[child]))
-			child++;
-		if (!is_before(heap[child], moved))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moved;
+	return (struct lane *)m->heap.items[0];
 }
 
 int row_merge_open(struct row_merge **ret, struct query *q, const struct row_merge_request *request)
@@ -219,8 +203,7 @@ int row_merge_open(struct row_merge **ret, struct query *q, const struct row_mer
 	}
 	qsort(m->pieces, m->piece_count, sizeof(*m->pieces), compare_pieces);
 	make_lanes(m);
-	for (size_t i = m->heap_count / 2; i-- > 0; )
-		sink(m, i);
+	merge_heap_build(&m->heap);
 	*ret = m;
 	return 0;
 }
@@ -257,7 +240,7 @@ void row_merge_free(struct row_merge *m)
 	free(m->rows);
 	free(m->pieces);
 	free(m->lanes);
-	free(m->heap);
+	free(m->heap.items);
 	free(m);
 }
 
@@ -286,7 +269,7 @@ static int find_row(struct lane *lane)
 		lane->row = lane->sorted ? lane->order[lane->at] : lane->at;
 		if (vector_is_null(lane->keys, lane->row) || !scan_row_visible(lane->scan, lane->row))
 			continue;
-		lane->key = vector_value(lane->keys, lane->row);
+		lane->place.key = vector_value(lane->keys, lane->row);
 		lane->ready = 1;
 		break;
 	}
@@ -375,19 +358,19 @@ static int enter_group(struct row_merge *m, struct lane *lane)
 /* Puts the lane on top where it belongs now, or takes it out at its end. */
 static int settle_top(struct row_merge *m)
 {
-	struct lane *lane = m->heap[0];
+	struct lane *lane = top_lane(m);
 	int r = 0;
 
 	if (!lane->ready && lane->piece == SIZE_MAX) {
 		if (lane->scan)
 			r = leave_scan(m, lane);
 		free_lane(lane);
-		m->heap[0] = m->heap[--m->heap_count];
+		merge_heap_drop_top(&m->heap);
 	} else if (!lane->ready) {
-		lane->key = m->pieces[lane->piece].first;
+		lane->place.key = m->pieces[lane->piece].first;
 	}
-	if (m->heap_count)
-		sink(m, 0);
+	if (m->heap.count)
+		merge_heap_sink(&m->heap, 0);
 	return r;
 }
 
@@ -397,10 +380,10 @@ static int ready_top(struct row_merge *m)
 	struct lane *lane;
 	int r = 0;
 
-	while (r >= 0 && m->heap_count && !m->heap[0]->ready) {
-		lane = m->heap[0];
+	while (r >= 0 && m->heap.count && !top_lane(m)->ready) {
+		lane = top_lane(m);
 		/* Behind the rows already taken: it is for the next time. */
-		if (m->row_count && lane->key > m->key)
+		if (m->row_count && lane->place.key > m->key)
 			return 0;
 		if (m->row_count && lane->scan)
 			r = leave_scan(m, lane);
@@ -438,12 +421,12 @@ static int gather(struct row_merge *m)
 	free_left(m);
 	while (r >= 0) {
 		r = ready_top(m);
-		if (r < 0 || m->heap_count == 0)
+		if (r < 0 || m->heap.count == 0)
 			break;
-		lane = m->heap[0];
-		if (m->row_count && (!lane->ready || lane->key != m->key))
+		lane = top_lane(m);
+		if (m->row_count && (!lane->ready || lane->place.key != m->key))
 			break;
-		m->key = lane->key;
+		m->key = lane->place.key;
 		r = take_row(m, lane);
 		if (r < 0)
 			break;

@@ -279,12 +279,7 @@ static int stats_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module stats_module = {
-	.iVersion = 1, .xConnect = stats_connect, .xBestIndex = stats_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = stats_open, .xClose = stats_close,
-	.xFilter = stats_filter, .xNext = stats_next, .xEof = stats_eof, .xColumn = stats_column,
-	.xRowid = stats_rowid,
-};
+static const sqlite3_module stats_module = FUNCTION_MODULE(stats, stats_best_index);
 
 int sample_stats_register(struct query *q)
 {

@@ -279,12 +279,7 @@ static int sum_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module sum_module = {
-	.iVersion = 1, .xConnect = sum_connect, .xBestIndex = plain_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = sum_open, .xClose = sum_close,
-	.xFilter = sum_filter, .xNext = sum_next, .xEof = sum_eof, .xColumn = sum_column,
-	.xRowid = sum_rowid,
-};
+static const sqlite3_module sum_module = FUNCTION_MODULE(sum, plain_best_index);
 
 /* cpu_runs */
 
@@ -432,12 +427,7 @@ static int runs_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module runs_module = {
-	.iVersion = 1, .xConnect = runs_connect, .xBestIndex = plain_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = runs_open, .xClose = runs_close,
-	.xFilter = runs_filter, .xNext = runs_next, .xEof = runs_eof, .xColumn = runs_column,
-	.xRowid = runs_rowid,
-};
+static const sqlite3_module runs_module = FUNCTION_MODULE(runs, plain_best_index);
 
 int sched_stats_register(struct query *q)
 {

@@ -290,12 +290,7 @@ static int stacks_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module stacks_module = {
-	.iVersion = 1, .xConnect = stacks_connect, .xBestIndex = stacks_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = stacks_open, .xClose = stacks_close,
-	.xFilter = stacks_filter, .xNext = stacks_next, .xEof = stacks_eof, .xColumn = stacks_column,
-	.xRowid = stacks_rowid,
-};
+static const sqlite3_module stacks_module = FUNCTION_MODULE(stacks, stacks_best_index);
 
 int stack_stats_register(struct query *q)
 {

@@ -165,12 +165,7 @@ static int states_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module states_module = {
-	.iVersion = 1, .xConnect = states_connect, .xBestIndex = plain_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = states_open, .xClose = states_close,
-	.xFilter = states_filter, .xNext = states_next, .xEof = states_eof, .xColumn = states_column,
-	.xRowid = states_rowid,
-};
+static const sqlite3_module states_module = FUNCTION_MODULE(states, plain_best_index);
 
 /* thread_state_stats */
 
@@ -407,12 +402,7 @@ static int stats_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module stats_module = {
-	.iVersion = 1, .xConnect = stats_connect, .xBestIndex = plain_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = stats_open, .xClose = stats_close,
-	.xFilter = stats_filter, .xNext = stats_next, .xEof = stats_eof, .xColumn = stats_column,
-	.xRowid = stats_rowid,
-};
+static const sqlite3_module stats_module = FUNCTION_MODULE(stats, plain_best_index);
 
 int thread_states_register(struct query *q)
 {

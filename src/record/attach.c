@@ -15,12 +15,15 @@
 
 #include "fmt/attach.h"
 #include "record/launch.h"
+#include "record/steering.h"
 #include "record/tree.h"
 #include "record/window.h"
 
 /* Children that are born meanwhile are looked for again; those of processes with agents bring their own. */
 #define ROUNDS 8
 #define SETTLE_STEP_MS 10
+/* --duration does not wait longer than this for processes that cannot be visited. */
+#define ENTER_NS 10000000000ll
 /* A little more than the helper takes for one process. */
 #define LEAVE_MS 20000
 
@@ -76,6 +79,22 @@ static int fork_helper(struct recorder *r, struct error *err)
 	return 0;
 }
 
+/* So that 'sonde stop' finds it. Without, unless a name was asked for, there is Ctrl-C. */
+static int begin_session(struct recorder *r, struct error *err)
+{
+	struct error why = { "" };
+
+	if (r->flight)
+		return 0;
+	if (steering_begin(r, &why) < 0) {
+		steering_end(r, NULL);
+		return r->options->session_name ? error_set(err, EINVAL, "%s", why.text) : 0;
+	}
+	r->steering->state = STEER_CAPTURING;
+	r->steering->captures = 1;
+	return 0;
+}
+
 int attach_prepare(struct recorder *r, struct error *err)
 {
 	r->attach = calloc(1, sizeof(*r->attach));
@@ -89,7 +108,7 @@ int attach_prepare(struct recorder *r, struct error *err)
 		recorder_note(r, "%s", r->options->attach_without);
 		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s", r->options->attach_without);
 	}
-	return 0;
+	return begin_session(r, err);
 }
 
 int attach_start_helper(struct recorder *r, struct error *err)
@@ -97,7 +116,11 @@ int attach_start_helper(struct recorder *r, struct error *err)
 	struct epoll_event event = { .events = EPOLLIN };
 	int result;
 
-	if (!r->attach || !attach_wants_agents(r->options))
+	if (!r->attach)
+		return 0;
+	if (!watch_find(r, r->target_pid))
+		return error_set(err, ESRCH, "process %u has ended", r->target_pid);
+	if (!attach_wants_agents(r->options))
 		return 0;
 	result = fork_helper(r, err);
 	if (result < 0)
@@ -129,6 +152,8 @@ static void visit(struct recorder *r, uint32_t pid)
 		return;
 	if (send(r->attach->helper.fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(message))
 		r->attach->waiting++;
+	else
+		idmap_take(&r->attach->visited, pid); /* in the next round */
 }
 
 void attach_begin(struct recorder *r)
@@ -136,6 +161,7 @@ void attach_begin(struct recorder *r)
 	if (!r->attach || r->attach->helper.fd < 0)
 		return;
 	r->attach->entering = 1;
+	r->attach->enter_by = recorder_now() + ENTER_NS;
 	visit(r, r->target_pid);
 	if (!r->attach->waiting)
 		entered(r);
@@ -220,7 +246,7 @@ void attach_readable(struct recorder *r)
 	} else if (!a->waiting) {
 		visit_children(r);
 	}
-	if (!a->waiting && a->entering)
+	if (a->entering && (!a->waiting || recorder_now() > a->enter_by))
 		entered(r);
 }
 

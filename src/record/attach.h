@@ -33,7 +33,8 @@ struct attach {
 	uint32_t waiting;       /* visits that were asked for and not answered */
 	struct idmap visited;   /* pid -> 1 */
 	uint32_t rounds;
-	int entering;           /* not all processes were visited yet */
+	int entering;           /* not all processes were visited yet ... */
+	int64_t enter_by;       /* ... which is not waited for any longer then */
 };
 
 /* In the process that asks: 0 when it can be recorded. *ret_without says, where agents are wanted by default and cannot go in, why; else

@@ -1,25 +1,35 @@
 /* Whether a process that runs can be recorded, and by whom it is already. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "inject/inject.h"
 #include "record/attach.h"
 #include "record/tree.h"
 
+#define LEAVING_TRIES 500 /* of 20 ms */
 #define ENVIRON_LIMIT (1u << 20)
 #define AGENT_SOURCES (TRACE_BIT(TRACE_NVTX) | TRACE_BIT(TRACE_OSRT) | TRACE_BIT(TRACE_CUDA))
 
+/* The program itself says when to record. */
+static int waits_for_program(const struct profile_options *options)
+{
+	return options->capture_range != CAPTURE_RANGE_NONE && options->capture_range != CAPTURE_RANGE_HOTKEY;
+}
+
 int attach_wants_agents(const struct profile_options *options)
 {
-	return (options->trace & AGENT_SOURCES) || options->capture_range != CAPTURE_RANGE_NONE;
+	return (options->trace & AGENT_SOURCES) || waits_for_program(options);
 }
 
 /* An address without a file: the leading NUL is no part of the text. */
@@ -47,28 +57,51 @@ static uint32_t listener_of(const char *name, size_t length)
 	return (uint32_t)peer.pid;
 }
 
-int attach_lock(uint32_t pid, struct error *err)
+/* A descriptor or a negative errno. */
+static int hold_name(const char *name)
 {
 	struct sockaddr_un address;
+	socklen_t size = abstract_address(&address, name, strlen(name));
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), code;
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, 1) == 0)
+		return fd;
+	code = errno;
+	if (fd >= 0)
+		close(fd);
+	return -code;
+}
+
+/* A recorder that was killed is outlived, for a moment, by the process that fetches its agents out. */
+static int is_being_left(const char *name)
+{
+	uint32_t holder = listener_of(name, strlen(name));
+
+	return holder == 0 || (kill((pid_t)holder, 0) < 0 && errno == ESRCH);
+}
+
+int attach_lock(uint32_t pid, struct error *err)
+{
+	const struct timespec moment = { .tv_nsec = 20000000 };
 	struct tree_stat stat;
 	char name[80];
-	socklen_t size;
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
 	if (tree_read_stat(name, &stat) < 0)
 		return error_set(err, ESRCH, "there is no process %u", pid);
 	snprintf(name, sizeof(name), "sonde-attach-%u-%" PRIu64, pid, stat.start);
-	size = abstract_address(&address, name, strlen(name));
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, 1) == 0)
-		return fd;
+	fd = hold_name(name);
+	for (int i = 0; i < LEAVING_TRIES && fd == -EADDRINUSE && is_being_left(name); i++) {
+		nanosleep(&moment, NULL);
+		fd = hold_name(name);
+	}
 	if (fd >= 0)
-		close(fd);
-	if (errno == EADDRINUSE)
+		return fd;
+	if (fd == -EADDRINUSE)
 		return error_set(err, EBUSY, "process %u is being recorded already, by process %u (sonde attach)", pid,
 				 listener_of(name, strlen(name)));
-	return error_set_errno(err, errno, "cannot make a socket");
+	return error_set_errno(err, -fd, "cannot make a socket");
 }
 
 /* A program that was started with Sonde is recorded as long as its recorder lives. */
@@ -112,9 +145,10 @@ static int without_agents(const struct profile_options *o, char *ret_without, si
 {
 	if (!attach_wants_agents(o))
 		return 0;
-	if (o->trace_given || o->capture_range != CAPTURE_RANGE_NONE)
+	if (o->trace_given || waits_for_program(o))
 		return error_set(err, code, "%s. Nothing was touched; with -t none CPU samples and switches are recorded", why);
 	snprintf(ret_without, size, "%s. Only CPU samples and switches are recorded.", why);
+	ret_without[0] = (char)toupper((unsigned char)ret_without[0]);
 	return 0;
 }
 

@@ -76,6 +76,24 @@ static void enter(struct helper *h, uint32_t pid)
 	reply(h, ATTACH_VISITED, pid, result, err.text);
 }
 
+/* Not where another program was executed since: it would get the agents only to have them go. */
+static int has_library(const struct helper *h, const struct visited *v)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	FILE *maps;
+	int found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", v->pid);
+	maps = start_of(v->pid) == v->start ? fopen(path, "re") : NULL;
+	while (maps && !found && getline(&line, &room, maps) > 0)
+		found = strstr(line, h->library) != NULL;
+	free(line);
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
 /* -ESRCH: it has ended, or its agent saw that nobody records any more. */
 static void leave_all(struct helper *h)
 {
@@ -85,7 +103,7 @@ static void leave_all(struct helper *h)
 
 	while ((v = h->list)) {
 		h->list = v->next;
-		result = start_of(v->pid) == v->start ? call(h, v->pid, ATTACH_LEAVE, LEAVE_MS, &err) : 0;
+		result = has_library(h, v) ? call(h, v->pid, ATTACH_LEAVE, LEAVE_MS, &err) : 0;
 		reply(h, ATTACH_LEFT, v->pid, result == -ESRCH ? 0 : result, err.text);
 		free(v);
 	}

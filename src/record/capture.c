@@ -33,6 +33,10 @@ static void take_options(struct recorder *r, const struct steer_request *request
 	st->options = *st->launched;
 	st->options.output = st->output;
 	st->options.force_overwrite = request->flags & STEER_OVERWRITE;
+	if (request->flags & STEER_UNNAMED && st->launched->output) {
+		st->options.output = st->launched->output;
+		st->options.force_overwrite |= st->launched->force_overwrite;
+	}
 	steer_capture_apply(&request->capture, &st->options);
 	st->after = request->capture.after;
 	r->options = &st->options;
@@ -58,8 +62,15 @@ static void fill_page(struct recorder *r)
 {
 	window_fill_page(r->page, r->options);
 	cuda_page_window(r->page, r->options);
-	if (r->options->capture_range == CAPTURE_RANGE_NVTX)
+	if (r->options->capture_range == CAPTURE_RANGE_NVTX || r->options->capture_range == CAPTURE_RANGE_SCHEDULE)
 		r->page->modules |= RING_GATE_NVTX;
+	/* Steps count from this capture on. */
+	r->steps = r->cycle = 0;
+	atomic_store(&r->drain.session.steps_seen, 0);
+	atomic_store(&r->page->step_first, 0);
+	atomic_store(&r->page->step_next, 0);
+	atomic_store(&r->page->steps_answered, 0);
+	atomic_store(&r->page->step_owner, 0);
 }
 
 /* Before the program runs the time has not begun. */

@@ -367,7 +367,7 @@ static void pause_between_rounds(struct drain *d)
 
 static void hold_if_asked(struct drain *d)
 {
-	int asked;
+	uint32_t asked;
 
 	pthread_mutex_lock(&d->lock);
 	asked = d->hold;
@@ -383,11 +383,10 @@ static void hold_if_asked(struct drain *d)
 	perf_hold(&d->perf);
 	session_snapshot(&d->session, 1);
 	pthread_mutex_lock(&d->lock);
-	d->held = 1;
+	d->held = asked;
 	pthread_cond_broadcast(&d->changed);
-	while (d->hold)
+	while (d->hold == asked)
 		pthread_cond_wait(&d->changed, &d->lock);
-	d->held = 0;
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -435,12 +434,15 @@ int drain_start(struct drain *d, struct error *err)
 
 void drain_hold(struct drain *d)
 {
+	uint32_t number;
+
 	pthread_mutex_lock(&d->lock);
-	d->hold = 1;
+	d->holds = d->holds == UINT32_MAX ? 1 : d->holds + 1;
+	number = d->hold = d->holds;
 	pthread_mutex_unlock(&d->lock);
 	wake(d);
 	pthread_mutex_lock(&d->lock);
-	while (!d->held)
+	while (d->held != number)
 		pthread_cond_wait(&d->changed, &d->lock);
 	pthread_mutex_unlock(&d->lock);
 }
@@ -476,6 +478,7 @@ void drain_finish_copy(struct drain *d)
 {
 	struct session *s = &d->session;
 
+	s->page = NULL; /* the original's threads go on counting steps */
 	while (s->processes)
 		process_end(s, s->processes, s->now);
 	perf_finish_copy(&d->perf);

@@ -42,9 +42,11 @@ struct drain {
 	pthread_mutex_t lock;
 	struct mail *first, **last;     /* under lock */
 	int finish;                     /* under lock: read the rest, then stop */
-	int hold;                       /* under lock: the thread is to wait, all rings read */
-	int held;                       /* under lock: it does */
-	pthread_cond_t changed;         /* of these two */
+	/* Under lock. Each hold has a number: one that has ended is not taken for the next, however late the thread wakes up. */
+	uint32_t holds;                 /* asked for so far */
+	uint32_t hold;                  /* the one that is asked for: the thread is to wait, all rings read; 0: none */
+	uint32_t held;                  /* the one it waits for */
+	pthread_cond_t changed;         /* of these */
 	int full;                       /* under lock: the disk is full */
 	struct error write_error;       /* under lock, with full */
 	int64_t last_tick;

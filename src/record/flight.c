@@ -230,13 +230,10 @@ static int begin_report(struct recorder *r, struct error *err)
 	notices_check(r, 0);
 	if (!r->flight->over)
 		drain_hold(&r->drain);
-	result = report_writer_flush(s->writer);
-	if (result == 0) {
-		atomic_store(&s->keep_all, 1);
-		result = fork_copy(r, err);
-	} else {
-		error_set_errno(err, -result, "cannot write %s.part", r->path);
-	}
+	/* Where the disk is full, what is not in the file goes to the report from memory. */
+	report_writer_flush(s->writer);
+	atomic_store(&s->keep_all, 1);
+	result = fork_copy(r, err);
 	if (!r->flight->over)
 		drain_let_go(&r->drain);
 	if (result < 0)
@@ -331,6 +328,7 @@ static void copy_done(struct recorder *r, struct control_message *message, int c
 		;
 	message->kind = CONTROL_FLIGHT;
 	tell(r, message);
+	f->complete += message->value == 0;
 	if (message->value < 0)
 		drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "No report was written for a trigger of the flight recorder (%s): %s.",
 			       f->reason, message->error.text);
@@ -422,7 +420,7 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 				 "after one, or after --trigger-max.", (long long)f->ignored);
 	if (report_writer_cannot_trim(s->writer))
 		recorder_note(r, "The disk of %s cannot give back what was dropped: the file was rewritten from time to time.", r->path);
-	if (f->written && !crashed) {
+	if (f->complete && !crashed) {
 		leave_nothing(r, ret);
 		return 0;
 	}
@@ -432,11 +430,8 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 	if (crashed)
 		say_crash(r, f->reason, sizeof(f->reason));
 	*ret = (struct control_message){ .kind = CONTROL_RESULT };
-	result = report_writer_flush(s->writer);
-	if (result == 0)
-		result = report_writer_cut(s->writer, NULL, 0, window_begin_time(r), &begins, &ret->error);
-	else
-		error_set_errno(&ret->error, -result, "cannot write %s.part", r->path);
+	report_writer_flush(s->writer);
+	result = report_writer_cut(s->writer, NULL, 0, window_begin_time(r), &begins, &ret->error);
 	if (result < 0) {
 		ret->value = result;
 		snprintf(ret->result.path, sizeof(ret->result.path), "%.*s.part", (int)sizeof(ret->result.path) - 8, r->path);

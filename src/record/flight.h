@@ -15,6 +15,7 @@ struct flight {
 	int pipe_end;             /* the drain thread's */
 	int64_t number;           /* of the last report */
 	int64_t written;          /* reports begun */
+	int64_t complete;         /* and completed */
 	int64_t ignored;          /* triggers that came too soon, or too late */
 	int64_t due;              /* when the report that is asked for is begun; 0: none is */
 	int64_t moment;           /* of its trigger, ns since the session began */

@@ -76,7 +76,7 @@ struct gpu_options {
 	bool context_switches;
 };
 
-enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER, CAPTURE_RANGE_NVTX, CAPTURE_RANGE_SCHEDULE };
+enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER, CAPTURE_RANGE_NVTX, CAPTURE_RANGE_SCHEDULE, CAPTURE_RANGE_HOTKEY };
 enum capture_end { CAPTURE_END_NONE, CAPTURE_END_STOP, CAPTURE_END_STOP_SHUTDOWN };
 
 /* --nvtx-capture=range@domain, --step-range=range@domain */
@@ -162,13 +162,21 @@ struct profile_options {
 	 * wait for anything. NULL: nobody wants to know. */
 	void (*window_opened)(void *listener, const char *path);
 	void *window_listener;
-	/* The same for a report of a session that goes on, where no other command waits for it. One that could not be completed comes
-	 * with `finished` 0 and a sentence. */
-	void (*report_ready)(void *listener, const struct record_result *result, const struct error *why);
+	/* The same for a report of a session that goes on. `told`: another command has waited for it and tells of it. One that could not
+	 * be completed comes with `finished` 0 and a sentence. */
+	void (*report_ready)(void *listener, const struct record_result *result, bool told, const struct error *why);
 	void *report_listener;
 	/* The same for each report of the flight recorder, and once, with `finished` 0, when it has begun. */
 	void (*flight_report)(void *listener, const struct record_result *result);
 	void *flight_listener;
+
+	/* -c hotkey: SIGUSR1 opens and closes the window, and the key of that name, if a terminal can be asked for keys. `key_pressed` is
+	 * called in the process that called record_run() when `key_fd` is readable, or the process has been continued; returns how often
+	 * the key was pressed, -1 when there will be no more. */
+	const char *hotkey;
+	int key_fd;               /* -1: none */
+	int (*key_pressed)(void *listener);
+	void *key_listener;
 
 	const char *session_name; /* NULL: none was given */
 	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */

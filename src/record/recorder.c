@@ -325,6 +325,9 @@ void recorder_on_control(struct recorder *r)
 		if (message.value == SIGTERM && !r->give_up_at)
 			r->give_up_at = recorder_now() + GRACE_NS;
 		return;
+	case CONTROL_TOGGLE:
+		window_toggle(r);
+		return;
 	case CONTROL_TRIGGER:
 		if (r->flight)
 			flight_trigger(r, TRIGGER_SIGNAL, "a signal asked for it", NULL);

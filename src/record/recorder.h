@@ -77,8 +77,11 @@ struct recorder {
 	int session_fd;
 	struct ring_session *page;
 	uint32_t windows;             /* opened so far */
+	struct window_span *spans;    /* WINDOW_SPANS of them */
+	uint32_t span_count;
 	uint32_t windows_told;        /* to the command line's process */
 	uint64_t closed_ticks;        /* the end of the last one */
+	int hotkey_armed;             /* -c hotkey: the key has a meaning now */
 	uint64_t steps;               /* --schedule: one above the last that was asked about */
 	uint64_t cycle;               /* of the schedule, in which the last window opened */
 	int64_t settle_by;            /* how long to wait for what belongs to the last one */

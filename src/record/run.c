@@ -35,6 +35,7 @@ struct run {
 	int signal_fd;
 	int target_fd;      /* pidfd */
 	int target_ended;
+	int keys_gone;      /* with their terminal */
 	int recorder_done;  /* its result came, or it is gone */
 	int recorder_stays; /* the session goes on after its program */
 	int got_result;
@@ -55,6 +56,11 @@ static int make_secret(struct secret *secret, struct error *err)
 	return 0;
 }
 
+static int has_hotkey(const struct run *run)
+{
+	return run->options->capture_range == CAPTURE_RANGE_HOTKEY;
+}
+
 /* Signals are read from a descriptor; no handler is set, so nothing leaks into the
  * target. Ignored ones (nohup) stay ignored. */
 static int take_signals(struct run *run, struct error *err)
@@ -67,6 +73,10 @@ static int take_signals(struct run *run, struct error *err)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
+	if (has_hotkey(run)) {
+		sigaddset(&set, SIGUSR1);
+		sigaddset(&set, SIGCONT);
+	}
 	if (run->options->flight.on)
 		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &run->signals.mask);
@@ -221,11 +231,31 @@ static void on_target(struct run *run)
 	send_message(run, CONTROL_EXITED, status);
 }
 
+static int can_ask_for_keys(const struct run *run)
+{
+	return has_hotkey(run) && run->options->key_fd >= 0 && !run->keys_gone;
+}
+
+static void on_keys(struct run *run)
+{
+	int presses = run->options->key_pressed(run->options->key_listener);
+
+	run->keys_gone = presses < 0;
+	while (presses-- > 0)
+		send_message(run, CONTROL_TOGGLE, 0);
+}
+
 static void on_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
 
 	if (read(run->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return;
+	if (info.ssi_signo == SIGUSR1)
+		send_message(run, CONTROL_TOGGLE, 0);
+	if (info.ssi_signo == SIGCONT && can_ask_for_keys(run))
+		on_keys(run);
+	if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGCONT)
 		return;
 	if (info.ssi_signo == SIGUSR2) {
 		send_message(run, CONTROL_TRIGGER, 0);
@@ -255,7 +285,8 @@ static void on_control(struct run *run, struct error *err)
 	}
 	if (came && run->message.kind == CONTROL_REPORT) {
 		if (run->options->report_ready)
-			run->options->report_ready(run->options->report_listener, &run->message.result, &run->message.error);
+			run->options->report_ready(run->options->report_listener, &run->message.result, run->message.told != 0,
+						   &run->message.error);
 		return;
 	}
 	if (came && run->message.kind == CONTROL_FLIGHT) {
@@ -282,15 +313,16 @@ static void on_control(struct run *run, struct error *err)
  * for long once the report is there. */
 static void wait_for_both(struct run *run, struct error *err)
 {
-	struct pollfd fds[3];
+	struct pollfd fds[4];
 	int timeout, n;
 
 	while (!run->target_ended || !run->recorder_done) {
 		fds[0] = (struct pollfd){ .fd = run->signal_fd, .events = POLLIN };
 		fds[1] = (struct pollfd){ .fd = run->target_ended ? -1 : run->target_fd, .events = POLLIN };
 		fds[2] = (struct pollfd){ .fd = run->recorder_done ? -1 : run->control, .events = POLLIN };
+		fds[3] = (struct pollfd){ .fd = can_ask_for_keys(run) ? run->options->key_fd : -1, .events = POLLIN };
 		timeout = run->recorder_done && run->result->interrupted ? LAST_WAIT_MS : -1;
-		n = poll(fds, 3, timeout);
+		n = poll(fds, 4, timeout);
 		if (n == 0)
 			break;
 		if (n < 0)
@@ -301,6 +333,8 @@ static void wait_for_both(struct run *run, struct error *err)
 			on_signal(run);
 		if (fds[2].revents)
 			on_control(run, err);
+		if (fds[3].revents)
+			on_keys(run);
 	}
 	if (!run->target_ended)
 		run->result->exit_status = 128 + run->last_signal;

@@ -34,11 +34,14 @@ enum steer_state {
 	STEER_WAITING = 6     /* begun by 'start'; no program was launched yet */
 };
 
-enum steer_flags { STEER_OVERWRITE = 1 };
+enum steer_flags {
+	STEER_OVERWRITE = 1,
+	STEER_UNNAMED = 2     /* the report has no name of its own: one given with the program goes first */
+};
 
 /* Which members of steer_capture were said; the others are as 'launch' said. */
 enum steer_given {
-	STEER_GIVEN_RANGE = 1 << 0,    /* range, names */
+	STEER_GIVEN_RANGE = 1 << 0,    /* range, schedule, names */
 	STEER_GIVEN_END = 1 << 1,      /* end, repeats */
 	STEER_GIVEN_DELAY = 1 << 2,
 	STEER_GIVEN_DURATION = 1 << 3,
@@ -62,6 +65,7 @@ struct steer_capture {
 	int64_t delay_ns;
 	int64_t duration_ns;
 	struct record_after after;
+	struct schedule schedule; /* with CAPTURE_RANGE_SCHEDULE */
 	uint32_t any_domain;
 	char range_name[RING_NVTX_RANGE + 1];
 	char domain_name[RING_NVTX_DOMAIN + 1];
@@ -103,6 +107,8 @@ void steer_capture_apply(const struct steer_capture *capture, struct profile_opt
 int steer_listen(const char *name, const char *program, uint32_t *ret_id, char *ret_name, struct error *err);
 /* Takes the socket's name away. */
 void steer_unlisten(uint32_t id);
+/* Whether its name is still there: folders of a login go with it. */
+int steer_is_there(uint32_t id);
 /* Whether who connected may give commands: the same user, or root. */
 int steer_is_allowed(int fd);
 

@@ -9,9 +9,30 @@ static int is_text(const char *text, size_t size)
 	return memchr(text, '\0', size) != NULL;
 }
 
+static int is_schedule(const struct schedule *s)
+{
+	return s->skip_first <= SCHEDULE_MAX && s->wait <= SCHEDULE_MAX && s->warmup <= SCHEDULE_MAX && s->active &&
+	       s->active <= SCHEDULE_MAX && s->repeat <= SCHEDULE_MAX && s->skip_first_wait <= SCHEDULE_MAX;
+}
+
+static int is_range(const struct steer_capture *c)
+{
+	switch (c->range) {
+	case CAPTURE_RANGE_NONE:
+	case CAPTURE_RANGE_CUDA_PROFILER:
+		return 1;
+	case CAPTURE_RANGE_NVTX:
+		return c->range_name[0] != '\0';
+	case CAPTURE_RANGE_SCHEDULE:
+		return c->range_name[0] && is_schedule(&c->schedule);
+	default:
+		return 0;
+	}
+}
+
 static int makes_sense(const struct steer_capture *c)
 {
-	if (c->given & ~(uint32_t)STEER_GIVEN_ALL || c->range > CAPTURE_RANGE_NVTX || c->end > CAPTURE_END_STOP_SHUTDOWN)
+	if (c->given & ~(uint32_t)STEER_GIVEN_ALL || c->end > CAPTURE_END_STOP_SHUTDOWN)
 		return 0;
 	if (c->sample > SCOPE_NONE || c->switches > SCOPE_NONE || c->delay_ns < 0 || c->duration_ns < 0)
 		return 0;
@@ -21,7 +42,7 @@ static int makes_sense(const struct steer_capture *c)
 		return 0;
 	if (c->given & STEER_GIVEN_END && !c->repeats)
 		return 0;
-	return !(c->given & STEER_GIVEN_RANGE) || c->range != CAPTURE_RANGE_NVTX || c->range_name[0];
+	return !(c->given & STEER_GIVEN_RANGE) || is_range(c);
 }
 
 int steer_request_check(const struct steer_request *request, size_t size)
@@ -38,8 +59,9 @@ int steer_request_check(const struct steer_request *request, size_t size)
 static void apply_range(const struct steer_capture *c, struct profile_options *o)
 {
 	o->capture_range = (enum capture_range)c->range;
-	if (o->capture_range != CAPTURE_RANGE_NVTX)
+	if (!c->range_name[0])
 		return;
+	o->schedule = c->schedule;
 	snprintf(o->nvtx_capture.range, sizeof(o->nvtx_capture.range), "%s", c->range_name);
 	snprintf(o->nvtx_capture.domain, sizeof(o->nvtx_capture.domain), "%s", c->domain_name);
 	o->nvtx_capture.any_domain = c->any_domain != 0;

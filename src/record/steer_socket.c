@@ -144,14 +144,45 @@ int steer_ask(uint32_t id, const struct steer_request *request, int timeout_ms, 
 	return 0;
 }
 
+/* Numbers of the sockets in the folder, whether somebody listens or not. */
+struct numbers {
+	uint8_t there[STEER_MAX_SESSIONS + 1];
+};
+
+static int find_numbers(int folder, struct numbers *ret)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	unsigned long id;
+	char *end;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!dir) {
+		int r = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	while ((entry = readdir(dir))) {
+		id = strtoul(entry->d_name, &end, 10);
+		if (id <= STEER_MAX_SESSIONS && strcmp(end, ".socket") == 0)
+			ret->there[id] = 1;
+	}
+	closedir(dir);
+	return 0;
+}
+
 static int each_in(int folder, int (*callback)(const struct steer_reply *session, void *context), void *context)
 {
 	struct steer_request request = { .magic = STEER_MAGIC, .command = STEER_STATUS };
 	struct steer_reply *reply = malloc(sizeof(*reply));
-	int r = reply ? 0 : -ENOMEM;
+	struct numbers numbers;
+	int r = reply ? find_numbers(folder, &numbers) : -ENOMEM;
 
 	for (uint32_t id = 1; id <= STEER_MAX_SESSIONS && r == 0; id++)
-		if (ask_in(folder, id, &request, STATUS_TIMEOUT_MS, reply) == 0)
+		if (numbers.there[id] && ask_in(folder, id, &request, STATUS_TIMEOUT_MS, reply) == 0)
 			r = callback(reply, context);
 	free(reply);
 	return r;
@@ -285,6 +316,20 @@ int steer_listen(const char *name, const char *program, uint32_t *ret_id, char *
 	fd = listen_in(folder, name, ret_name, program, ret_id, err);
 	close(folder);
 	return fd;
+}
+
+int steer_is_there(uint32_t id)
+{
+	struct error err;
+	char name[32];
+	int there, folder = open_folder(0, &err);
+
+	if (folder < 0)
+		return 0;
+	socket_name(id, name, sizeof(name));
+	there = faccessat(folder, name, F_OK, 0) == 0;
+	close(folder);
+	return there;
 }
 
 int steer_is_allowed(int fd)

@@ -15,6 +15,8 @@
 
 /* Commands say what they want at once. */
 #define CLIENT_MS 100
+/* How often it is looked whether anybody can still find the session. */
+#define LOOK_MS 5000
 
 struct waiting {
 	int listener;
@@ -100,7 +102,8 @@ static void answer_commands(struct waiting *w)
 	if (chdir("/") < 0)
 		_exit(1);
 	while (!w->over) {
-		poll(&wait, 1, -1);
+		if (poll(&wait, 1, LOOK_MS) == 0 && !steer_is_there(w->state.id))
+			return;
 		fd = accept4(w->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0)
 			continue;

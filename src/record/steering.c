@@ -202,11 +202,23 @@ static void on_shutdown(struct recorder *r, struct steer_client *client, int sig
 {
 	struct error err = { "" };
 
-	if (r->steering->state == STEER_CAPTURING && !r->flight)
+	if (r->steering->state == STEER_CAPTURING && !r->flight && !r->attach)
 		cancel(r, &err);
 	new_reply(r);
 	answer(r, client, 0, "");
-	recorder_shut_down(r, signal);
+	/* A program that was there before stays. */
+	recorder_shut_down(r, r->attach ? 0 : signal);
+}
+
+/* A recording of a process that was there before ends as a whole, with its report. */
+static const char *why_not_attached(const struct recorder *r, const struct steer_request *request)
+{
+	if (!r->attach || r->flight)
+		return NULL;
+	if (request->command == STEER_CANCEL)
+		return "it is attached to a process: 'stop' ends that, and writes the report";
+	return request->command == STEER_STOP && request->keep_ns ?
+		"it is attached to a process: --keep is for programs that were launched, and for flight recordings" : NULL;
 }
 
 static void obey(struct recorder *r, struct steer_client *client, const struct steer_request *request)
@@ -221,6 +233,7 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		why = why_not_now(st, STEER_CAPTURING);
 	if (r->flight && request->command == STEER_CANCEL)
 		why = "it is a flight recording: 'stop' writes a report of its last part, 'shutdown' ends it";
+	why = why ? why : why_not_attached(r, request);
 	if (why) {
 		answer(r, client, EBUSY, why);
 		return;
@@ -236,6 +249,8 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		r->steering->keep_ns = request->keep_ns;
 		if (r->flight)
 			flight_trigger(r, TRIGGER_COMMAND, "'stop' asked for it", client);
+		else if (r->attach)
+			st->waiting = client, recorder_shut_down(r, 0);
 		else
 			stop_capture(r, client);
 		return;
@@ -274,11 +289,12 @@ void steering_give_result(struct recorder *r, const struct control_message *mess
 }
 
 /* Not waited for: a command line that is stopped must not stop the session. */
-static void tell_command_line(struct recorder *r, struct control_message *message)
+static void tell_command_line(struct recorder *r, struct control_message *message, int told)
 {
 	if (r->command_line_gone)
 		return;
 	message->kind = CONTROL_REPORT;
+	message->told = (uint32_t)told;
 	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -307,10 +323,13 @@ void steering_copy_done(struct recorder *r)
 	while (waitpid(st->copy_pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	st->state = STEER_IDLE;
-	if (message && st->waiting)
-		steering_give_result(r, message);
-	else if (message)
-		tell_command_line(r, message);
+	if (message) {
+		int told = st->waiting != NULL;
+
+		if (told)
+			steering_give_result(r, message);
+		tell_command_line(r, message, told);
+	}
 	free(message);
 	if (st->shut_down)
 		recorder_shut_down(r, st->launched->kill_given ? st->launched->kill_signal : 0);
@@ -348,7 +367,7 @@ void steering_step(struct recorder *r, int64_t now)
 	if (!st)
 		return;
 	drop_silent(r, now);
-	if (r->recording_over && st->state == STEER_CAPTURING && !r->flight) {
+	if (r->recording_over && st->state == STEER_CAPTURING && !r->flight && !r->attach) {
 		st->shut_down = r->recording_over == RECORDING_ENDED_BY_PROGRAM &&
 				r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN;
 		st->keep_ns = 0;

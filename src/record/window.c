@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,17 +58,47 @@ int window_prepare(struct recorder *r)
 
 void window_release(struct recorder *r)
 {
+	free(r->spans);
 	if (!r->drain.session.capture_fd)
 		return;
 	close(r->drain.session.capture_fd);
 	close(r->capture.fd);
 }
 
+static int64_t time_now(const struct recorder *r)
+{
+	return recorder_raw_now() - r->drain.session.time.start;
+}
+
+static void begin_span(struct recorder *r)
+{
+	r->windows++;
+	if (windows_so_far(r) == 1)
+		r->span_count = 0;
+	if (!r->spans)
+		r->spans = calloc(WINDOW_SPANS, sizeof(*r->spans));
+	if (r->spans && r->span_count < WINDOW_SPANS)
+		r->spans[r->span_count++] = (struct window_span){ time_now(r), 0, r->cycle, r->steps ? r->steps - 1 : 0 };
+}
+
+static void end_span(struct recorder *r)
+{
+	if (r->span_count && !r->spans[r->span_count - 1].end)
+		r->spans[r->span_count - 1].end = time_now(r);
+}
+
+void window_next(struct recorder *r)
+{
+	end_span(r);
+	begin_span(r);
+}
+
 /* Writers take another number of a window for a pause. */
 void window_open(struct recorder *r)
 {
 	if ((atomic_load(&r->page->gate) & r->page->modules) == 0) {
-		atomic_store(&r->page->windows, ++r->windows);
+		begin_span(r);
+		atomic_store(&r->page->windows, r->windows);
 		gate_set(r->page, ring_gate(r->page->modules, r->windows));
 	}
 	if (r->options->cpu.sample != SCOPE_NONE || r->options->cpu.switches != SCOPE_NONE)
@@ -92,9 +123,15 @@ void window_begin(struct recorder *r)
 	case CAPTURE_RANGE_CUDA_PROFILER:
 		r->page->cuda_flags |= RING_CUDA_ARMED;
 		return;
-	case CAPTURE_RANGE_NVTX:
 	case CAPTURE_RANGE_SCHEDULE:
+		window_steps_begin(r);
 		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
+		return;
+	case CAPTURE_RANGE_NVTX:
+		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
+		return;
+	case CAPTURE_RANGE_HOTKEY:
+		r->hotkey_armed = 1;
 		return;
 	}
 }
@@ -107,8 +144,14 @@ static uint64_t ticks_now(const struct recorder *r)
 
 void window_close(struct recorder *r)
 {
+	window_close_to(r, 0);
+}
+
+void window_close_to(struct recorder *r, uint32_t gate)
+{
 	r->closed_ticks = ticks_now(r);
-	gate_set(r->page, 0);
+	gate_set(r->page, gate);
+	end_span(r);
 	perf_window(&r->drain.perf, 0);
 	r->settle_by = recorder_now() + SETTLE_NS;
 }
@@ -117,6 +160,7 @@ void window_disarm(struct recorder *r)
 {
 	r->page->cuda_flags &= ~(uint32_t)RING_CUDA_ARMED;
 	atomic_store(&r->page->nvtx_wait, 0);
+	r->hotkey_armed = 0;
 }
 
 void window_end(struct recorder *r)
@@ -142,8 +186,18 @@ static void stop(struct recorder *r)
 		return;
 	window_disarm(r);
 	/* A session's report is complete then in any case, and another can begin. */
-	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || r->steering)
+	if (o->capture_end == CAPTURE_END_STOP_SHUTDOWN || (r->steering && !r->flight))
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
+}
+
+void window_toggle(struct recorder *r)
+{
+	if (!r->hotkey_armed)
+		return;
+	if (atomic_load(&r->page->gate) == 0)
+		window_open(r);
+	else
+		stop(r);
 }
 
 static void cuda_request(struct recorder *r, const struct capture_message *message)
@@ -210,4 +264,26 @@ void window_saw(struct window_seen *seen, const char *name, size_t size)
 		memcpy(seen->names[seen->count++], text, sizeof(text));
 	else
 		seen->more = 1;
+}
+
+static void tell_span(struct recorder *r, uint32_t number, const char *what, uint64_t value)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "window.%u.%s", number, what);
+	session_fact(&r->drain.session, key, (int64_t)value);
+}
+
+void window_tell_spans(struct recorder *r)
+{
+	for (uint32_t i = 0; i < r->span_count && windows_so_far(r); i++) {
+		const struct window_span *span = &r->spans[i];
+
+		tell_span(r, i + 1, "start", (uint64_t)span->start);
+		tell_span(r, i + 1, "end", (uint64_t)(span->end ? span->end : r->drain.session.now));
+		if (r->options->capture_range != CAPTURE_RANGE_SCHEDULE)
+			continue;
+		tell_span(r, i + 1, "cycle", span->cycle);
+		tell_span(r, i + 1, "first_step", span->step);
+	}
 }

@@ -28,6 +28,17 @@ struct window_seen {
 };
 void window_saw(struct window_seen *seen, const char *name, size_t size);
 
+/* When a window was open, ns since the recording began. The first so many of a report are told in it. */
+#define WINDOW_SPANS 1000u
+struct window_span {
+	int64_t start;
+	int64_t end;        /* 0: it is open */
+	uint64_t cycle;     /* --schedule: from 0, as steps */
+	uint64_t step;
+};
+/* At the end: facts of the report about each. */
+void window_tell_spans(struct recorder *r);
+
 /* Agents that wait for the gate are woken. */
 void gate_set(struct ring_session *page, uint32_t gate);
 
@@ -40,7 +51,10 @@ void window_release(struct recorder *r);
 void window_begin(struct recorder *r);
 /* A window that is open stays the same one. */
 void window_open(struct recorder *r);
+/* One that follows another at once, without a pause for agents. */
+void window_next(struct recorder *r);
 void window_close(struct recorder *r);
+void window_close_to(struct recorder *r, uint32_t gate);
 /* There will be no other window: what would open one costs nothing any more. */
 void window_disarm(struct recorder *r);
 /* Closes it, and none opens before window_begin(). */
@@ -49,7 +63,10 @@ void window_end(struct recorder *r);
 uint32_t windows_so_far(const struct recorder *r);
 /* Requests have come. */
 void window_requests(struct recorder *r);
-/* --schedule: a step has begun (window_steps.c). */
+/* -c hotkey: the key was pressed. */
+void window_toggle(struct recorder *r);
+/* --schedule (window_steps.c): steps are counted from now on; one has begun. */
+void window_steps_begin(struct recorder *r);
 void window_step(struct recorder *r, const struct capture_message *message);
 /* Steps of a schedule that were seen. */
 uint64_t window_steps_seen(const struct recorder *r);

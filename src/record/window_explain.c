@@ -55,6 +55,10 @@ void window_explain(struct recorder *r)
 	case CAPTURE_RANGE_SCHEDULE:
 		explain_schedule(r, &why);
 		break;
+	case CAPTURE_RANGE_HOTKEY:
+		buf_printf(&why, "Nothing was recorded: neither the key %s nor a SIGUSR1 came, as --capture-range=hotkey waits for.",
+			   r->options->hotkey);
+		break;
 	case CAPTURE_RANGE_CUDA_PROFILER:
 		buf_puts(&why, "Nothing was recorded: the program did not call cudaProfilerStart, "
 			       "as --capture-range=cudaProfilerApi waits for.");

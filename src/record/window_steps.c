@@ -11,25 +11,29 @@ static int is_open(const struct recorder *r)
 
 static void make_warm(struct recorder *r)
 {
-	if (is_open(r))
-		window_close(r);
 	/* Not a window: nobody records. */
-	gate_set(r->page, RING_GATE_WARM);
+	if (is_open(r))
+		window_close_to(r, RING_GATE_WARM);
+	else
+		gate_set(r->page, RING_GATE_WARM);
 }
 
 static void activate(struct recorder *r, uint64_t cycle)
 {
-	/* A cycle right behind another: the window stays open, what lasts from one to the other is not cut. */
-	if (is_open(r) && cycle != r->cycle)
-		r->windows++;
+	int is_next = is_open(r) && cycle != r->cycle;
+
 	r->cycle = cycle;
-	window_open(r);
+	/* A cycle right behind another: what lasts from one to the other is not cut. */
+	if (is_next)
+		window_next(r);
+	else
+		window_open(r);
 }
 
 static void end_schedule(struct recorder *r)
 {
 	window_disarm(r);
-	if (r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN)
+	if (r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN || (r->steering && !r->flight))
 		r->recording_over = RECORDING_ENDED_BY_PROGRAM;
 }
 
@@ -89,6 +93,16 @@ void window_step(struct recorder *r, const struct capture_message *message)
 	follow_schedule(r, step);
 	atomic_store(&page->steps_answered, r->steps);
 	gate_set(page, atomic_load(&page->gate));
+}
+
+void window_steps_begin(struct recorder *r)
+{
+	r->steps = r->cycle = 0;
+	atomic_store(&r->drain.session.steps_seen, 0);
+	atomic_store(&r->page->step_owner, 0);
+	atomic_store(&r->page->step_first, 0);
+	atomic_store(&r->page->step_next, 0);
+	atomic_store(&r->page->steps_answered, 0);
 }
 
 void window_thread_ended(struct ring_session *page, uint64_t owner)

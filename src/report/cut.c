@@ -314,6 +314,7 @@ int report_writer_cut(struct report_writer *w, const char *path, int overwrite, 
 	*ret_from = from;
 	w->fd = -1;
 	w->ring.on = 0;
+	detail_release(&w->detail);
 	r = open_cut(w, path, overwrite, err);
 	if (r == 0) {
 		r = copy_alive(w, old, from, 1, &before);

@@ -276,7 +276,8 @@ void detail_add(struct report_writer *w, const struct set_rows *rows)
 	struct detail_room *room;
 
 	follow_file(w);
-	if (w->parked || !has_detail(rows))
+	/* Rows of a file that keeps the last part get other numbers in a report. */
+	if (w->parked || w->ring.on || !has_detail(rows))
 		return;
 	if (!w->detail.room)
 		w->detail.room = malloc(sizeof(*w->detail.room));

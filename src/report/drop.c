@@ -11,7 +11,7 @@
 
 #define SECOND 1000000000ll
 #define PAGE 4096ull
-#define REMEMBERED_STRINGS (1u << 19)
+#define REMEMBERED_STRINGS (1u << 17)
 /* Rows of a PLAIN table belong to events that may come a little after them. */
 #define PLAIN_GRACE SECOND
 /* Without holes the file is copied when it is twice as large as it need be, and worth the copying. */
@@ -111,9 +111,9 @@ static int is_over(const struct pass *p, size_t from, size_t to, int64_t *ret_un
 	for (size_t i = from; i < to; i++)
 		until = needed_until(&e[i]) > until ? needed_until(&e[i]) : until;
 	*ret_until = until;
-	/* Ranges that are open may bear such a name. */
-	if (e[from].kind == BLOCK_STRINGS && until >= p->w->ring.now)
-		return 0;
+	/* Names go when all events have gone that may bear them, however large they are. */
+	if (e[from].kind == BLOCK_STRINGS)
+		return until < p->before || until < p->w->ring.dropped_until;
 	return until < p->before || p->too_much;
 }
 
@@ -145,9 +145,9 @@ static void drop_block(struct pass *p, size_t from, size_t to, uint64_t end, int
 	struct report_writer *w = p->w;
 	uint64_t offset = w->entries[from].offset, freed = end - offset + (to - from) * sizeof(struct entry);
 
-	if (until > w->ring.dropped_until)
-		w->ring.dropped_until = until;
-	if (w->entries[from].kind == BLOCK_STRINGS && p->result == 0)
+	if (w->entries[from].kind != BLOCK_STRINGS)
+		w->ring.dropped_until = until > w->ring.dropped_until ? until : w->ring.dropped_until;
+	else if (p->result == 0)
 		p->result = passing_return(w, w->entries[from].first, w->entries[from].last);
 	p->in_journal |= w->entries[from].written >= w->ring.journal_began;
 	w->ring.skipped += end - offset;

@@ -21,13 +21,13 @@ static int nameless_file(void)
 	return fd < 0 ? memfd_create("sonde-parked", MFD_CLOEXEC) : fd;
 }
 
-/* Rows of events stay with the report they were recorded for, and so do blobs, which only events have. */
+/* Rows of events and readings of clocks stay with the report they were made for, and so do blobs, which only events have. */
 static int is_kept(const struct entry *e)
 {
 	if (e->kind == BLOCK_STRINGS)
 		return 1;
 	return e->kind == BLOCK_GROUP && e->flags & BLOCK_META && e->table != TABLE_LOSS && e->table != TABLE_LOD &&
-	       e->table != TABLE_GPU_FAULT && e->table != TABLE_OUTPUT_STREAM;
+	       e->table != TABLE_GPU_FAULT && e->table != TABLE_OUTPUT_STREAM && e->table != TABLE_CLOCK;
 }
 
 static int copy_block(struct report_writer *w, int from, uint64_t offset)

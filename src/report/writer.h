@@ -95,7 +95,7 @@ int report_writer_trim(struct report_writer *w, int64_t now, int may_drop);
 int report_writer_cannot_trim(const struct report_writer *w);
 /* Goes on in a file of its own, to which all is copied but events that ended before `from` (report/cut.c). Under the
  * writer's own name (`path` NULL) the file before stays until the report is finished; under another it is left alone, so
- * that a forked copy of this process can do this. Everything must have been flushed. `ret_from` is where the report
+ * that a forked copy of this process can do this. Rows that were not flushed before are all in it. `ret_from` is where the report
  * begins, which is later than asked for if that was dropped already. */
 int report_writer_cut(struct report_writer *w, const char *path, int overwrite, int64_t from, int64_t *ret_from,
 		      struct error *err);

@@ -107,7 +107,7 @@ static int read_tree(struct query *q, const char *source, const char *filter, st
 	int step = SQLITE_DONE, r = 0;
 
 	*ret_times = true;
-	if (sqlite3_prepare_v2(query_db(q), text, -1, &s, NULL) != SQLITE_OK)
+	if (query_prepare(q, text, &s, NULL) != SQLITE_OK)
 		return error_set(err, EIO, "%s", sqlite3_errmsg(query_db(q)));
 	sqlite3_bind_text(s, 1, source, -1, SQLITE_STATIC);
 	sqlite3_bind_text(s, 2, filter, -1, SQLITE_STATIC);

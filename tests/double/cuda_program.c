@@ -246,6 +246,9 @@ static void await_file(const char *path)
 {
 	while (access(path, F_OK))
 		sleep_ms(2);
+	/* Somebody may have brought it meanwhile. */
+	if (!play_in_double)
+		bind_double();
 }
 
 static void say(const char *text)

@@ -3,6 +3,15 @@ int cuDriverGetVersion(int *version);
 int cuDeviceGet(int *device, int ordinal);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 
+int cuDeviceGetName(char *name, int size, int device);
+
+int cuDeviceGetName(char *name, int size, int device)
+{
+	(void)device;
+	__builtin_strncpy(name, "Late GPU", (unsigned)size);
+	return 0;
+}
+
 int cuDriverGetVersion(int *version)
 {
 	*version = 12080;

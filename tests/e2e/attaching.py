@@ -2,6 +2,8 @@
 from harness import *
 
 RUNNING = program("running")
+os.environ["XDG_RUNTIME_DIR"] = os.path.join(WORK, "runtime")
+os.mkdir(os.environ["XDG_RUNTIME_DIR"])
 
 
 class Running:

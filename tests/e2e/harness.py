@@ -65,10 +65,10 @@ def profile(name, command, options=(), env=None, timeout=60, **kwargs):
     return run, path
 
 
-def sql(path, statement):
+def sql(path, statement, timeout=60):
     """Rows of a query, as lists of strings."""
     run = subprocess.run([SONDE, "sql", path, statement, "-f", "csv:nohdr"],
-                         capture_output=True, text=True, timeout=60)
+                         capture_output=True, text=True, timeout=timeout)
     if run.returncode != 0:
         raise RuntimeError(f"sonde sql failed: {run.stderr.strip()}")
     return [row for row in csv.reader(io.StringIO(run.stdout)) if row]

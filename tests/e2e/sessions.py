@@ -94,6 +94,8 @@ def words_of(text):
 
 
 NUMBERED = program("numbered")
+# Without stacks of each sleep: those fill the rings where the recorder does not get its turn.
+NVTX_AND_OSRT = ("-t", "nvtx,osrt", "--osrt-backtrace-threshold=1000000000")
 
 
 class Numbered:
@@ -132,9 +134,9 @@ class Numbered:
 
 
 def numbers(path):
-    """First and last number of each thread's ranges in a report, and whether there are gaps or doubles."""
-    rows = sql(path, "select min(int64Value), max(int64Value), count(*), count(distinct int64Value) from NVTX_EVENTS where eventType = 59"
-                     " and int64Value is not null group by globalTid order by 1")
+    """First and last number of each thread's ranges in a report, thread by thread, and whether there are gaps or doubles."""
+    rows = sql(path, "select min(int64Value) & 0xffffffffff, max(int64Value) & 0xffffffffff, count(*), count(distinct int64Value) from NVTX_EVENTS"
+                     " where eventType = 59 and int64Value is not null group by int64Value >> 40 order by int64Value >> 40")
     return [(int(a), int(b), int(b) - int(a) + 1 != int(n) or n != distinct) for a, b, n, distinct in rows]
 
 

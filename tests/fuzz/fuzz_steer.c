@@ -58,8 +58,11 @@ static void use(const struct steer_request *request)
 		return;
 	require(request->output[0] == '/');
 	steer_capture_apply(&request->capture, &o);
-	require(o.capture_range <= CAPTURE_RANGE_NVTX && o.capture_end <= CAPTURE_END_STOP_SHUTDOWN && o.capture_repeats > 0);
-	require(o.capture_range != CAPTURE_RANGE_NVTX || o.nvtx_capture.range[0]);
+	require(o.capture_end <= CAPTURE_END_STOP_SHUTDOWN && o.capture_repeats > 0);
+	require(o.capture_range == CAPTURE_RANGE_NONE || o.capture_range == CAPTURE_RANGE_CUDA_PROFILER || o.nvtx_capture.range[0]);
+	/* A schedule must come to an end of its own sums. */
+	if (o.capture_range == CAPTURE_RANGE_SCHEDULE)
+		require(o.schedule.active && schedule_next(&o.schedule, 0) > 0 && schedule_first_active(&o.schedule) < INT64_MAX);
 	require(strlen(o.nvtx_capture.range) <= RING_NVTX_RANGE && strlen(o.nvtx_capture.domain) <= RING_NVTX_DOMAIN);
 	require(o.cpu.sample <= SCOPE_NONE && o.cpu.switches <= SCOPE_NONE);
 	/* Times of a clock that has run for a while are added to them. */

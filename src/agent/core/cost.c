@@ -35,32 +35,49 @@ static uint64_t time_clock(void)
 	return nanoseconds() - start + (sum == 1);
 }
 
+/* Where it is measured: kept for the next recording. */
+struct scratch {
+	struct ring_chunk chunk;
+	struct agent_thread_memory memory;
+};
+
+static _Atomic(struct scratch *) kept;
+
+static struct scratch *take_scratch(void)
+{
+	struct scratch *scratch = atomic_exchange(&kept, NULL);
+
+	if (!scratch)
+		scratch = agent_permanent_lines(sizeof(*scratch));
+	if (scratch)
+		scratch->memory.life++;
+	return scratch;
+}
+
 void agent_measure_cost(void (*pair)(void))
 {
 	struct ring_pool *pool = agent_state.pool;
-	struct ring_chunk *scratch;
 	struct agent_tls saved = agent_tls;
-	struct agent_thread_memory *memory;
+	struct scratch *scratch;
 	uint64_t best = UINT64_MAX, clock = UINT64_MAX, round;
 
 	if (!agent_attached() || saved.busy || pool->cost_pair_ps)
 		return;
-	scratch = agent_permanent_lines(sizeof(*scratch));
-	memory = agent_permanent_lines(sizeof(*memory));
-	if (!scratch || !memory)
+	scratch = take_scratch();
+	if (!scratch)
 		return;
-	memory->life = 1;
-	agent_tls = (struct agent_tls){ .end = scratch->data + RING_CHUNK_DATA,
+	agent_tls = (struct agent_tls){ .end = scratch->chunk.data + RING_CHUNK_DATA,
 					.attached = atomic_load(&agent_pages.attached),
 					.gate = atomic_load(&agent_pages.session.gate),
-					.levels = memory->levels, .slot = saved.slot };
+					.levels = scratch->memory.levels, .slot = saved.slot };
 	for (int i = 0; i < COST_ROUNDS; i++) {
-		round = time_round(pair, scratch);
+		round = time_round(pair, &scratch->chunk);
 		best = round < best ? round : best;
 		round = time_clock();
 		clock = round < clock ? round : clock;
 	}
 	agent_tls = saved;
+	atomic_store(&kept, scratch);
 	pool->cost_pair_ps = (uint32_t)(best * 1000 / COST_PAIRS);
 	pool->cost_clock_ps = (uint32_t)(clock * 1000 / COST_PAIRS);
 }

@@ -96,10 +96,11 @@ static enum wire_injected carries_agent(char *const environment[])
 	return WIRE_INJECTED_NOT;
 }
 
-/* Whether the dynamic loader of this program could not take our library. */
+/* Whether the dynamic loader of this program could not take our library. Variables that were put there when this program was attached
+ * to are not for others. */
 static int must_strip(enum elf_peek_kind kind, char *const environment[])
 {
-	return kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
+	return agent_state.late || kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
 	       kind == ELF_PEEK_ASAN || carries_agent(environment) == WIRE_INJECTED_OUT_OF_REACH;
 }
 
@@ -158,16 +159,17 @@ static int is_injection(const char *variable)
 static char *const *choose_environment(enum elf_peek_kind kind, char *const given[], char **copy,
 				       char *preload)
 {
-	int out_of_reach = carries_agent(given) == WIRE_INJECTED_OUT_OF_REACH;
+	enum wire_injected carried = carries_agent(given);
+	int without_injection = agent_state.late || carried == WIRE_INJECTED_OUT_OF_REACH;
 	size_t n = 0;
 
-	if (!copy || !must_strip(kind, given))
+	if (!given || !copy || !must_strip(kind, given))
 		return given;
 	for (size_t i = 0; given[i]; i++) {
-		if (strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) == 0) {
+		if (carried && strncmp(given[i], PRELOAD, sizeof(PRELOAD) - 1) == 0) {
 			if (strip_preload(preload, given[i]))
 				copy[n++] = preload;
-		} else if (!out_of_reach || !is_injection(given[i])) {
+		} else if (!without_injection || !is_injection(given[i])) {
 			copy[n++] = given[i];
 		}
 	}
@@ -200,18 +202,14 @@ static int run_execve(execve_fn function, const char *file, const char *path, ch
 	return function(file, argv, choose_environment(kind, environment, copy, preload));
 }
 
-AGENT_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
+/* Not by the names of those that are exported: where we came late, these are the C library's. */
+static int by_path(const char *path, char *const argv[], char *const environment[])
 {
 	agent_wrappers_resolve();
 	return run_execve(real.execve, path, path, argv, environment);
 }
 
-AGENT_EXPORT int execv(const char *path, char *const argv[])
-{
-	return execve(path, argv, environ);
-}
-
-AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
+static int by_name(const char *file, char *const argv[], char *const environment[])
 {
 	char found[PATH_MAX];
 
@@ -219,9 +217,24 @@ AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const envir
 	return run_execve(real.execvpe, file, search_path(file, found), argv, environment);
 }
 
+AGENT_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
+{
+	return by_path(path, argv, environment);
+}
+
+AGENT_EXPORT int execv(const char *path, char *const argv[])
+{
+	return by_path(path, argv, environ);
+}
+
+AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
+{
+	return by_name(file, argv, environment);
+}
+
 AGENT_EXPORT int execvp(const char *file, char *const argv[])
 {
-	return execvpe(file, argv, environ);
+	return by_name(file, argv, environ);
 }
 
 /* "/proc/self/fd/N", without stdio. */
@@ -288,7 +301,7 @@ AGENT_EXPORT int execl(const char *path, const char *first, ...)
 	char **argv;
 
 	GATHER(argv, first);
-	return execve(path, argv, environ);
+	return by_path(path, argv, environ);
 }
 
 AGENT_EXPORT int execlp(const char *file, const char *first, ...)
@@ -296,7 +309,7 @@ AGENT_EXPORT int execlp(const char *file, const char *first, ...)
 	char **argv;
 
 	GATHER(argv, first);
-	return execvpe(file, argv, environ);
+	return by_name(file, argv, environ);
 }
 
 AGENT_EXPORT int execle(const char *path, const char *first, ...)
@@ -311,7 +324,7 @@ AGENT_EXPORT int execle(const char *path, const char *first, ...)
 		;
 	environment = va_arg(arguments, char *const *);
 	va_end(arguments);
-	return execve(path, argv, environment);
+	return by_path(path, argv, environment);
 }
 
 static int run_spawn(spawn_fn function, pid_t *child, const char *file, const char *path,

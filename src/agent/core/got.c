@@ -40,6 +40,7 @@ static struct {
 struct work {
 	uint32_t modules;
 	int restores;
+	unsigned refused; /* objects that the kernel lets nobody change */
 	struct agent_maps maps;
 };
 
@@ -277,7 +278,7 @@ static int is_other_agent(const char *path)
 
 static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
 {
-	const struct work *work = context;
+	struct work *work = context;
 	struct agent_object object;
 	struct protected_range protected;
 	size_t length;
@@ -292,8 +293,10 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
 	if (!protected.is_read_only)
 		return 0;
 	length = protected.end - protected.start;
-	if (raw_syscall(SYS_mprotect, (long)protected.start, (long)length, PROT_READ | PROT_WRITE, 0, 0, 0) < 0)
+	if (raw_syscall(SYS_mprotect, (long)protected.start, (long)length, PROT_READ | PROT_WRITE, 0, 0, 0) < 0) {
+		work->refused++;
 		return 0;
+	}
 	visit_tables(work, &object, &protected, 1);
 	raw_syscall(SYS_mprotect, (long)protected.start, (long)length, PROT_READ, 0, 0, 0);
 	return 0;
@@ -318,6 +321,8 @@ static void patch(uint32_t modules)
 	/* Others may have been loaded since, and something else be wanted. */
 	memset(known.symbols, 0, sizeof(known.symbols));
 	visit_all(&work);
+	if (work.refused && modules & RING_GATE_OSRT)
+		agent_diagnose(DIAGNOSTIC_WARNING, "Calls of some libraries are not seen: the kernel does not let their import tables be changed.");
 }
 
 /* Attaching and the thread that looks for new objects; one of them may have been copied by a fork in the middle of it. */

@@ -15,7 +15,14 @@ struct agent_state agent_state;
  * of one) must find its pointers, so that child stays off. */
 static void after_fork_in_child(void)
 {
+	uint32_t busy = AGENT_PHASE_BUSY;
+
 	agent_objects_in_child();
+	/* Another thread was just attaching; here it is not. */
+	if (atomic_compare_exchange_strong(&agent_state.phase, &busy, AGENT_PHASE_DONE)) {
+		agent_state.configured = 0;
+		atomic_store(&agent_pages.attached, AGENT_OFF);
+	}
 	if (atomic_load(&agent_state.phase) != AGENT_PHASE_DONE || !agent_state.pool)
 		return;
 	if (agent_tls.busy) {

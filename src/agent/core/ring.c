@@ -278,6 +278,8 @@ static void *begin(uint32_t size, enum want want)
 		return tls->write;
 	if (result != -ESHUTDOWN)
 		count_dropped(tls, agent_state.pool);
+	if (result == -ENOSPC && agent_state.late)
+		agent_doubt_recorder();
 	atomic_signal_fence(memory_order_seq_cst);
 	tls->busy = 0;
 	return NULL;

@@ -87,6 +87,9 @@ int agent_configure(void) __attribute__((visibility("hidden")));
 int agent_configure_as(const char *session) __attribute__((visibility("hidden")));
 /* Whether the recorder of the session is there. */
 int agent_recorder_lives(void) __attribute__((visibility("hidden")));
+/* The pool is full. A child that was forked while its parent was attached to has no thread that looks after the recorder: one that is
+ * gone is noticed here, now and then. */
+void agent_doubt_recorder(void) __attribute__((visibility("hidden")));
 /* What other threads still write goes nowhere; the recorder's memory is given back. */
 void agent_leave_pool(void) __attribute__((visibility("hidden")));
 int agent_attach(enum wire_origin origin) __attribute__((visibility("hidden")));

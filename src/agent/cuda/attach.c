@@ -76,6 +76,7 @@ static void leave(void)
 	if (!cuda_is_ours() || !cuda_take_turn(PATIENCE))
 		return;
 	cuda_activities_flush(1);
+	cuda_agent.core->cuda_is(RING_CUDA_HERE); /* that was all */
 	cuda_activities_stop_unified();
 	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED && cuda_agent.cupti.cuptiFinalize) {
 		atomic_store(&cuda_life.made_at, 0);

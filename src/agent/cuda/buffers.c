@@ -121,7 +121,8 @@ void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 			"CUDA: no memory for more of CUPTI's records; some are lost, see the counts of losses");
 }
 
-static void decode_all(struct cuda_decoding *decoding, uint8_t *buffer, size_t valid)
+static void each_record(struct cuda_decoding *decoding, uint8_t *buffer, size_t valid,
+			void (*visit)(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room))
 {
 	struct cupti_record *record = NULL;
 
@@ -130,8 +131,16 @@ static void decode_all(struct cuda_decoding *decoding, uint8_t *buffer, size_t v
 
 		if (at + sizeof(*record) > valid)
 			return;
-		cuda_decode(decoding, record, valid - at);
+		visit(decoding, record, valid - at);
 	}
+}
+
+/* Work may stand before the call it belongs to. */
+static void decode_all(struct cuda_decoding *decoding, uint8_t *buffer, size_t valid)
+{
+	if (cuda_warm_is_used())
+		each_record(decoding, buffer, valid, cuda_decode_look);
+	each_record(decoding, buffer, valid, cuda_decode);
 }
 
 static void write_batch(const struct cuda_decoding *decoding, uint64_t dropped)

@@ -27,6 +27,59 @@ void cuda_correlation_restart(void)
 	atomic_fetch_add(&correlation.base, atomic_exchange(&correlation.highest, 0));
 }
 
+static struct {
+	_Atomic uint64_t from;
+	_Atomic uint64_t until;
+	_Atomic uint32_t newest; /* correlation of the last call that was kept */
+	_Atomic uint32_t last;   /* of the last before the warm-up */
+} warm;
+
+void cuda_warm_set(uint64_t from, uint64_t until)
+{
+	if (until == UINT64_MAX)
+		atomic_store(&warm.last, atomic_load(&warm.newest));
+	atomic_store(&warm.from, from);
+	atomic_store(&warm.until, until);
+}
+
+int cuda_warm_is_used(void)
+{
+	return atomic_load_explicit(&warm.from, memory_order_relaxed) != 0;
+}
+
+static int is_warm(uint64_t ticks)
+{
+	return ticks < atomic_load_explicit(&warm.until, memory_order_relaxed) &&
+	       ticks >= atomic_load_explicit(&warm.from, memory_order_relaxed);
+}
+
+static int is_after(uint32_t call, uint32_t other)
+{
+	return (int32_t)(call - other) > 0;
+}
+
+static void keep_highest(_Atomic uint32_t *highest, uint32_t call)
+{
+	if (is_after(call, atomic_load_explicit(highest, memory_order_relaxed)))
+		atomic_store_explicit(highest, call, memory_order_relaxed);
+}
+
+int cuda_call_is_left_out(uint64_t ticks, uint32_t call)
+{
+	if (is_warm(ticks))
+		return 1;
+	keep_highest(&warm.newest, call);
+	if (ticks < atomic_load_explicit(&warm.from, memory_order_relaxed))
+		keep_highest(&warm.last, call);
+	return 0;
+}
+
+int cuda_work_is_left_out(uint64_t ticks, uint32_t call)
+{
+	return is_warm(ticks) && (call == 0 || call == CUDA_NO_ID ||
+				  is_after(call, atomic_load_explicit(&warm.last, memory_order_relaxed)));
+}
+
 static void (*const decoders[CUPTI_KINDS])(const struct cuda_source *source) = {
 	[CUPTI_KIND_MEMCPY] = cuda_decode_copy,
 	[CUPTI_KIND_MEMSET] = cuda_decode_set,
@@ -78,4 +131,16 @@ void cuda_decode(struct cuda_decoding *decoding, const struct cupti_record *reco
 	memcpy(&copy, record, size);
 	memset((uint8_t *)&copy + size, 0, sizeof(copy) - size);
 	decoders[kind](&source);
+}
+
+void cuda_decode_look(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room)
+{
+	struct cuda_source source = { .decoding = decoding };
+	struct cupti_api api;
+
+	if ((record->kind != CUPTI_KIND_RUNTIME && record->kind != CUPTI_KIND_DRIVER) || sizes[record->kind] > room ||
+	    sizes[record->kind] < sizeof(api))
+		return;
+	memcpy(&api, record, sizeof(api));
+	cuda_call_is_left_out(cuda_at(&source, api.start), cuda_correlation(api.correlation));
 }

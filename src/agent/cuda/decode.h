@@ -81,6 +81,17 @@ uint32_t cuda_correlation(uint32_t theirs) __attribute__((visibility("hidden")))
 /* CUPTI is gone, and all its records have been seen. */
 void cuda_correlation_restart(void) __attribute__((visibility("hidden")));
 
+/* Of a schedule's warm-up CUPTI records everything, and nothing is kept: what began from `from` on, up to `until`, all ones while it
+ * lasts. */
+void cuda_warm_set(uint64_t from, uint64_t until) __attribute__((visibility("hidden")));
+int cuda_warm_is_used(void) __attribute__((visibility("hidden")));
+/* Calls that are kept are known from now on, and nothing is written. */
+void cuda_decode_look(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room)
+	__attribute__((visibility("hidden")));
+/* Whether a call, or what runs on the device for one, is left out. Work is not if its call was made before. */
+int cuda_call_is_left_out(uint64_t ticks, uint32_t call) __attribute__((visibility("hidden")));
+int cuda_work_is_left_out(uint64_t ticks, uint32_t call) __attribute__((visibility("hidden")));
+
 static inline uint64_t cuda_at(const struct cuda_source *source, uint64_t time)
 {
 	return cuda_clock_ticks(&source->decoding->clock, time);

@@ -10,7 +10,7 @@ static void decode_call(const struct cuda_source *s, enum cuda_api_class class)
 	struct record_cuda_api *record;
 	unsigned flags = class == CUDA_CLASS_DRIVER ? CUDA_API_DRIVER : 0;
 
-	if (!cuda_call_wanted(class, a->id))
+	if (cuda_call_is_left_out(cuda_at(s, a->start), cuda_correlation(a->correlation)) || !cuda_call_wanted(class, a->id))
 		return;
 	if (cuda_call_stack_possible(class, a->id))
 		flags |= CUDA_API_STACK;
@@ -39,8 +39,11 @@ void cuda_decode_driver(const struct cuda_source *s)
 void cuda_decode_sync(const struct cuda_source *s)
 {
 	const struct cupti_synchronization *y = &s->record->sync;
-	struct record_cuda_sync *record = cuda_begin(sizeof(*record));
+	struct record_cuda_sync *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, y->start), cuda_correlation(y->correlation)))
+		return;
+	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, y->start);
@@ -58,8 +61,11 @@ void cuda_decode_event(const struct cuda_source *s)
 {
 	const struct cupti_cuda_event *e = &s->record->event;
 	uint32_t device = CUDA_HAS(s, cupti_cuda_event, device) ? e->device : CUDA_NO_ID;
-	struct record_cuda_event *record = cuda_begin(sizeof(*record));
+	struct record_cuda_event *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, e->device_time), cuda_correlation(e->correlation)))
+		return;
+	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, e->device_time);
@@ -73,8 +79,11 @@ void cuda_decode_event(const struct cuda_source *s)
 void cuda_decode_overhead(const struct cuda_source *s)
 {
 	const struct cupti_overhead *o = &s->record->overhead;
-	struct record_cuda_overhead *record = cuda_begin(sizeof(*record));
+	struct record_cuda_overhead *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, o->start), cuda_correlation(o->correlation)))
+		return;
+	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, o->start);
@@ -91,8 +100,11 @@ void cuda_decode_jit(const struct cuda_source *s)
 	const struct cupti_jit *j = &s->record->jit;
 	uint32_t path_size = cuda_text_room(sizeof(struct record_cuda_jit), j->path);
 	uint32_t size = (uint32_t)sizeof(struct record_cuda_jit) + path_size;
-	struct record_cuda_jit *record = cuda_begin(size);
+	struct record_cuda_jit *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, j->start), cuda_correlation(j->correlation)))
+		return;
+	record = cuda_begin(size);
 	if (!record)
 		return;
 	record->time = cuda_at(s, j->start);

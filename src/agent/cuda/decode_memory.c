@@ -8,8 +8,11 @@ void cuda_decode_memory(const struct cuda_source *s)
 	const struct cupti_memory *m = &s->record->memory;
 	uint32_t name_size = cuda_text_room(sizeof(struct record_cuda_memory), m->name);
 	uint32_t size = (uint32_t)sizeof(struct record_cuda_memory) + name_size;
-	struct record_cuda_memory *record = cuda_begin(size);
+	struct record_cuda_memory *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, m->time), cuda_correlation(m->correlation)))
+		return;
+	record = cuda_begin(size);
 	if (!record)
 		return;
 	record->time = cuda_at(s, m->time);
@@ -33,8 +36,11 @@ void cuda_decode_memory(const struct cuda_source *s)
 void cuda_decode_pool(const struct cuda_source *s)
 {
 	const struct cupti_memory_pool *p = &s->record->pool;
-	struct record_cuda_pool *record = cuda_begin(sizeof(*record));
+	struct record_cuda_pool *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, p->time), cuda_correlation(p->correlation)))
+		return;
+	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, p->time);

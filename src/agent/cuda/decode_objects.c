@@ -129,13 +129,27 @@ void cuda_device_seen(uint32_t id)
 		atomic_store_explicit(&asked[id], 0, memory_order_relaxed);
 }
 
+/* CUPTI may tell of a device only when the driver is initialised. */
+static void describe_device(uint32_t id)
+{
+	struct device fresh = { .recorded = 1 };
+
+	if (cuda_driver_describe(id, &fresh.wire, fresh.name, NAME_BYTES) < 0 || !cuda_lock_take(&devices_lock))
+		return;
+	if (!devices[id].recorded)
+		devices[id] = fresh;
+	cuda_lock_release(&devices_lock);
+}
+
 int cuda_devices_look(void)
 {
 	struct cuda_driver_device driver;
 	uint32_t count = 0;
 
-	while (count < DEVICES && cuda_driver_device(count, &driver) == 0)
+	while (count < DEVICES && cuda_driver_device(count, &driver) == 0) {
+		describe_device(count);
 		cuda_device_seen(count++);
+	}
 	return count > 0;
 }
 

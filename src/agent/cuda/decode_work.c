@@ -44,9 +44,13 @@ static uint32_t launch_number(const struct cuda_source *s)
 void cuda_decode_kernel(const struct cuda_source *s)
 {
 	const struct cupti_kernel *k = &s->record->kernel;
-	uint32_t launch = launch_number(s);
-	struct record_cuda_kernel *record = cuda_begin(sizeof(*record));
+	struct record_cuda_kernel *record;
+	uint32_t launch;
 
+	if (cuda_work_is_left_out(cuda_at(s, k->start), cuda_correlation(k->correlation)))
+		return;
+	launch = launch_number(s);
+	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, k->start);
@@ -64,8 +68,11 @@ void cuda_decode_kernel(const struct cuda_source *s)
 void cuda_decode_copy(const struct cuda_source *s)
 {
 	const struct cupti_memcpy *c = &s->record->copy;
-	struct record_cuda_copy *record = cuda_begin(sizeof(*record));
+	struct record_cuda_copy *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, c->start), cuda_correlation(c->correlation)))
+		return;
+	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, c->start);
@@ -87,8 +94,11 @@ void cuda_decode_copy(const struct cuda_source *s)
 void cuda_decode_peer(const struct cuda_source *s)
 {
 	const struct cupti_memcpy2 *c = &s->record->peer;
-	struct record_cuda_copy *record = cuda_begin(sizeof(*record));
+	struct record_cuda_copy *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, c->start), cuda_correlation(c->correlation)))
+		return;
+	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, c->start);
@@ -112,8 +122,11 @@ void cuda_decode_peer(const struct cuda_source *s)
 void cuda_decode_set(const struct cuda_source *s)
 {
 	const struct cupti_memset *m = &s->record->set;
-	struct record_cuda_set *record = cuda_begin(sizeof(*record));
+	struct record_cuda_set *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, m->start), cuda_correlation(m->correlation)))
+		return;
+	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, m->start);
@@ -130,8 +143,11 @@ void cuda_decode_set(const struct cuda_source *s)
 void cuda_decode_graph(const struct cuda_source *s)
 {
 	const struct cupti_graph_trace *g = &s->record->graph;
-	struct record_cuda_graph *record = cuda_begin(sizeof(*record));
+	struct record_cuda_graph *record;
 
+	if (cuda_work_is_left_out(cuda_at(s, g->start), cuda_correlation(g->correlation)))
+		return;
+	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, g->start);

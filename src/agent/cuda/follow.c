@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "agent/core/syscalls.h"
+#include "agent/cuda/decode.h"
 #include "agent/cuda/life.h"
 
 #define MS 1000000ll
@@ -64,9 +65,59 @@ static int is_within_reach(void)
 	return cuda_life.pid == (uint32_t)raw_getpid() && atomic_load(&cuda_agent.state) != CUDA_OFF;
 }
 
+/* In a warm-up activities are enabled as in a window. */
+static int is_warm_up(void)
+{
+	return cuda_agent.core->session->modules & RING_GATE_CUDA && cuda_agent.core->on(RING_GATE_WARM);
+}
+
 int cuda_wants_open(void)
 {
-	return !atomic_load(&cuda_life.holds) && cuda_agent.core->on(RING_GATE_CUDA);
+	return !atomic_load(&cuda_life.holds) && (cuda_agent.core->on(RING_GATE_CUDA) || is_warm_up());
+}
+
+static void end_window(void)
+{
+	atomic_store(&cuda_agent.closed_ticks, cuda_agent.core->now());
+	atomic_store(&cuda_agent.opened_ticks, UINT64_MAX);
+}
+
+static void begin_window(void)
+{
+	uint64_t now = cuda_agent.core->now();
+
+	if (cuda_life.warm_from)
+		cuda_warm_set(cuda_life.warm_from, now);
+	cuda_life.warm_from = 0;
+	atomic_store(&cuda_agent.opened_ticks, now);
+}
+
+/* What is late of the window before has to be told from what comes now: its calls are fetched first. Not by force, work that is under way
+ * would be lost. */
+static void begin_warm_up(void)
+{
+	if (atomic_load(&cuda_agent.closed_ticks))
+		cuda_activities_flush(0);
+	cuda_life.warm_from = cuda_agent.core->now();
+	cuda_warm_set(cuda_life.warm_from, UINT64_MAX);
+}
+
+static void begin(void)
+{
+	if (is_warm_up())
+		begin_warm_up();
+	else
+		begin_window();
+}
+
+/* From a warm-up to its window, or from a window to the next warm-up: nothing is switched. */
+static void turn_over(void)
+{
+	if (is_warm_up() == (cuda_life.warm_from != 0))
+		return;
+	if (!cuda_life.warm_from)
+		end_window();
+	begin();
 }
 
 static void change(int open)
@@ -75,12 +126,12 @@ static void change(int open)
 		cuda_away_cancel();
 		cuda_agent.core->cuda_is(RING_CUDA_HERE | RING_CUDA_UNFINISHED);
 		atomic_store(&cuda_life.closed_at, 0);
-		atomic_store(&cuda_agent.opened_ticks, cuda_agent.core->now());
+		begin();
 		cuda_activities_open();
 	} else {
 		cuda_activities_close();
-		atomic_store(&cuda_agent.closed_ticks, cuda_agent.core->now());
-		atomic_store(&cuda_agent.opened_ticks, UINT64_MAX);
+		end_window();
+		cuda_life.warm_from = 0;
 		atomic_store(&cuda_life.closed_at, cuda_milliseconds());
 	}
 	atomic_store(&cuda_agent.state, open ? CUDA_OPEN : CUDA_CLOSED);
@@ -99,6 +150,8 @@ void cuda_follow(void)
 			break;
 		change(open);
 	}
+	if (is_within_reach() && atomic_load(&cuda_agent.state) == CUDA_OPEN && cuda_wants_open())
+		turn_over();
 	cuda_give_turn();
 }
 

@@ -21,6 +21,7 @@ struct cuda_life {
 	_Atomic uint64_t closed_at;    /* ms: the last window's end; 0 = all of it was fetched */
 	int heard;                     /* what opens windows and what makes things is seen without CUPTI */
 	_Atomic uint64_t made_at;      /* ms: the program made a context, a stream ... */
+	uint64_t warm_from;            /* ticks: since when there is a warm-up; 0 = there is none. At one's turn */
 	_Atomic uint32_t leaving;      /* the next call that ends takes CUPTI away */
 };
 

@@ -19,6 +19,8 @@ void cuda_stack_callback(int domain, uint32_t id, const struct cupti_call_data *
 	/* 0: the window opened during the call. */
 	if (start == 0 || now < start || now - start < cuda_call_stack_threshold(class, id))
 		return;
+	if (!cuda_agent.core->on(RING_GATE_CUDA))
+		return; /* a warm-up */
 	cuda_agent.core->stack(start, cuda_agent.core->session->cuda_stack_size);
 	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_STACK,
 					     .teller = CUDA_TELLER_PROGRAM,

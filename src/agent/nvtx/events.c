@@ -316,11 +316,13 @@ static int prepare_short(const struct nvtx_look *look)
 	if (!memory || memory->levels[look->domain] >= (int32_t)RECORD_SHORT_LEVELS)
 		return 0;
 	entry = nvtx_recent_at(memory, number);
-	if (nvtx_recent_is(entry, memory->life, look))
-		return 1;
-	if (nvtx_window_is_awaited() && nvtx_window_counts(look->flags & NVTX_FLAG_REGISTERED, look->key))
+	if (nvtx_window_is_awaited() && nvtx_window_counts(look->flags & NVTX_FLAG_REGISTERED, look->key)) {
+		/* It may have a number since a capture that did not count. */
+		if (nvtx_recent_is(entry, memory->life, look))
+			entry->key = NULL;
 		return 0;
-	return nvtx_recent_learn(entry, number, look);
+	}
+	return nvtx_recent_is(entry, memory->life, look) ? 1 : nvtx_recent_learn(entry, number, look);
 }
 
 static inline int put_short_push(uint64_t *record, unsigned kind, uint32_t domain, unsigned number,

@@ -57,7 +57,7 @@ static void tell_version(nvtx_get_export get_export)
 		version->set_injection_version(NVTX_ABI_VERSION);
 }
 
-int InitializeInjectionNvtx2(nvtx_get_export get_export)
+static int initialize(nvtx_get_export get_export)
 {
 	const struct nvtx_callbacks *callbacks;
 
@@ -73,10 +73,15 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 	return 1;
 }
 
+int InitializeInjectionNvtx2(nvtx_get_export get_export)
+{
+	return initialize(get_export);
+}
+
 /* The older name of the same entry, tried by the library of NVTX version 2. */
 int InitializeInjectionNvtx(nvtx_get_export get_export)
 {
-	return InitializeInjectionNvtx2(get_export);
+	return initialize(get_export);
 }
 
 static void fill_extension(const struct nvtx_module_info *info)

@@ -306,7 +306,7 @@ static int change_mask(int (*function)(int, const sigset_t *, sigset_t *), int h
 	return result;
 }
 
-AGENT_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+static int change_process_mask(int how, const sigset_t *set, sigset_t *old)
 {
 	agent_wrappers_resolve();
 	if (agent_likely(real.sigprocmask && !state.handler))
@@ -315,6 +315,11 @@ AGENT_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 		return change_mask(real.sigprocmask, how, set, old);
 	errno = ENOSYS;
 	return -1;
+}
+
+AGENT_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return change_process_mask(how, set, old);
 }
 
 AGENT_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
@@ -336,7 +341,7 @@ AGENT_EXPORT handler_fn sigset(int number, handler_fn handler)
 	sigemptyset(&only);
 	sigaddset(&only, number);
 	was = handler == SIG_HOLD ? program_action().sa_handler : set_handler(handler, SA_NODEFER);
-	if (sigprocmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &only, &old) < 0)
+	if (change_process_mask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &only, &old) < 0)
 		return SIG_ERR;
 	return has_signal(&old) ? SIG_HOLD : was;
 }

@@ -383,6 +383,12 @@ int perf_open_all(struct perf *p, struct error *why)
 	p->affordable.stack_size = affordable_stack(p);
 	p->options = &p->affordable;
 	result = settle(p, why);
+	if (result == -EINVAL && p->only_threads) {
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
+				 "Processes that the program starts from now on are recorded, too: leaving them out takes Linux 5.13.");
+		p->only_threads = 0;
+		result = settle(p, why);
+	}
 	if (is_refusal(result) && p->way.scope == SCOPE_SYSTEM_WIDE) {
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "Only the program and its children are recorded, not the whole system: kernel.perf_event_paranoid "

@@ -35,7 +35,7 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 	*p = (struct perf){
 		.session = s, .options = &options->cpu, .target = target, .poller_stop = -1,
 		.at_exec = options->delay_ns == 0 && !options->interactive && !options->attach_pid,
-		.only_threads = options->attach_pid && !options->children,
+		.only_threads = options->attach_pid && !options->children, .tasks.children = options->children,
 		.way = { .scope = wanted_scope(options), .backtrace = options->cpu.backtrace,
 			 .samples = options->cpu.sample != SCOPE_NONE,
 			 .switches = options->cpu.switches != SCOPE_NONE },

@@ -50,6 +50,7 @@ struct perf_task_event {
 
 struct perf_tasks {
 	struct tree found;          /* until all have their events */
+	int children;               /* processes below the target count */
 	uint32_t first;             /* tid; 0: the target has not run yet */
 	struct perf_task_event *events;
 	size_t count;

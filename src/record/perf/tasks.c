@@ -35,7 +35,7 @@ static uint64_t ticks_since_boot(void)
 
 static int list(const struct perf *p, struct tree *ret)
 {
-	return tree_read(ret, p->target, !p->only_threads);
+	return tree_read(ret, p->target, p->tasks.children);
 }
 
 int perf_tasks_find(struct perf *p, struct error *why)

@@ -2,7 +2,9 @@
  * keeps up and the cost is that of the steady state. Prints nanoseconds per pair:
  * minimum and median over the bursts.
  *
- *   nvtx_cost push|pushex|rdtsc [bursts] */
+ *   nvtx_cost push|pushex|rdtsc [bursts]
+ *
+ * Two steps come first, so that a schedule may have had a window by then. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +73,10 @@ int main(int argc, char **argv)
 
 	if (!cost)
 		return 1;
+	for (int i = 0; i < 2; i++) {
+		sonde_range_push("step");
+		sonde_range_pop();
+	}
 	for (int i = -50; i < bursts; i++) {
 		start = now();
 		burst();

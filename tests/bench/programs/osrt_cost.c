@@ -1,7 +1,9 @@
 /* What calls of the OS runtime cost that are not recorded, in a process of two threads. Prints nanoseconds per call:
  * minimum and median over bursts.
  *
- *   osrt_cost mutex|rwlock|semaphore|read|getc|rdtsc [bursts] */
+ *   osrt_cost mutex|rwlock|semaphore|read|getc|rdtsc [bursts]
+ *
+ * Two steps come first, so that a schedule may have had a window by then. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -12,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
+
+#include "sonde/annotate.h"
 
 #define CALLS 1000
 
@@ -108,6 +112,10 @@ int main(int argc, char **argv)
 	if (!cost || !burst || zero < 0 || !zeros || sem_init(&semaphore, 0, 1) ||
 	    pthread_create(&other, NULL, wait_for_ever, NULL))
 		return 1;
+	for (int i = 0; i < 2; i++) {
+		sonde_range_push("step");
+		sonde_range_pop();
+	}
 	for (int i = -50; i < bursts; i++) {
 		int64_t start = now();
 

@@ -8,7 +8,8 @@
  *   mark TEXT       a mark; "mark TEXT@DOMAIN" one in a domain of that name, "mark !TEXT" one of a registered string
  *   slow MS         one step that takes so long
  *   apart MS        the same as a start/end range
- *   names MS        ranges whose name was never there before
+ *   names COUNT     ranges whose name was never there before
+ *   hold MS         a range that lasts so long, with some of those in it
  *   crash, exit STATUS
  *
  * What was obeyed is told in a line with the time of the session clock's base (MONOTONIC_RAW). */
@@ -79,19 +80,33 @@ static void mark(char *text)
 	}
 }
 
-static void names(uint64_t ms)
+/* Each tells its number twice. */
+static void names(uint64_t count)
 {
 	static uint64_t number;
+	struct sonde_event event;
 	char text[48];
 
-	for (uint64_t i = 0; i < ms; i++) {
-		for (int k = 0; k < 20; k++) {
-			snprintf(text, sizeof(text), "name %llu", (unsigned long long)number++);
-			sonde_range_push(text);
-			sonde_range_pop();
-		}
-		rest(1);
+	for (uint64_t i = 0; i < count; i++) {
+		snprintf(text, sizeof(text), "name %llu", (unsigned long long)number);
+		event = sonde_event_named(text);
+		sonde_event_uint64(&event, number++);
+		sonde_domain_push_event(NULL, &event);
+		sonde_domain_range_pop(NULL);
+		if (i % 2000 == 1999)
+			rest(2);
 	}
+}
+
+/* A name of its own, too, and open for long. */
+static void hold(uint64_t ms)
+{
+	sonde_range_push("held open");
+	for (uint64_t i = 0; i < ms; i += 10) {
+		names(10);
+		rest(10);
+	}
+	sonde_range_pop();
 }
 
 static void apart(uint64_t ms)
@@ -115,6 +130,8 @@ static void obey(char *line)
 		apart(number);
 	else if (strcmp(word, "names") == 0)
 		names(number);
+	else if (strcmp(word, "hold") == 0)
+		hold(number);
 	else if (strcmp(word, "crash") == 0)
 		abort();
 	else if (strcmp(word, "exit") == 0)

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "fmt/attach.h"
 #include "sonde/annotate.h"
 
@@ -24,6 +25,10 @@
 static struct attach_request request = { .magic = ATTACH_MAGIC, .version = ATTACH_VERSION };
 static int zero;
 static void *plugin;
+
+#ifdef MUCH_TLS
+static __thread volatile char much[1 << 20];
+#endif
 
 struct visit {
 	const char *function;
@@ -129,7 +134,7 @@ static void show_table(FILE *out, uintptr_t base, const ElfW(Rela) *first, size_
 		void **slot = (void **)(base + first[i].r_offset);
 		Dl_info info = { 0 };
 
-		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+		if (type != ARCH_RELOC_JUMP_SLOT && type != ARCH_RELOC_GLOB_DAT)
 			continue;
 		dladdr(*slot, &info);
 		fprintf(out, "%p %s %p %s\n", (void *)slot, strings + symbols[ELF64_R_SYM(first[i].r_info)].st_name, *slot,
@@ -209,7 +214,8 @@ static void *hammer_away(void *unused)
 static void start_hammer(void)
 {
 	hammer.stop = 0;
-	hammer.shared = hammer.own = 0;
+	hammer.shared = 0;
+	hammer.own = 0;
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&hammer.threads[i], NULL, hammer_away, NULL);
 	printf("%d\n", THREADS);
@@ -301,6 +307,21 @@ static void in_child(long count)
 	}
 	waitpid(child, &status, 0);
 	printf("%d\n", status);
+}
+
+/* What another program finds in its environment. */
+static void show_variable(const char *name)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		dup2(zero, 1); /* the answer is its status */
+		execlp("printenv", "printenv", name, (char *)NULL);
+		_exit(9);
+	}
+	waitpid(child, &status, 0);
+	printf("%d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
 static uint64_t now(void)
@@ -414,6 +435,8 @@ static void obey(const char *word, const char *argument)
 		use_plugin(word, atol(argument));
 	else if (!strcmp(word, "getenv"))
 		printf("%s\n", getenv(argument) ? getenv(argument) : "-");
+	else if (!strcmp(word, "printenv"))
+		show_variable(argument);
 	else if (!strcmp(word, "setenv"))
 		printf("%d\n", setenv(argument, "1", 1));
 	else if (!strcmp(word, "burn"))
@@ -428,7 +451,10 @@ int main(void)
 {
 	char line[8192], *argument;
 
-	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
+#ifdef MUCH_TLS
+	much[sizeof(much) - 1] = 1;
+#endif
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
 		argument = strchr(line, ' ');

@@ -3,7 +3,7 @@
  *   numbered FILE THREADS MICROSECONDS
  *
  * FILE: 8-byte words; the first ends the program when it is not 0, the others are the ranges that each thread has ended. The
- * number of a range is in its payload. */
+ * number of a range is in its payload, with that of its thread from bit 40 on. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,6 +23,7 @@ struct worker {
 	_Atomic uint64_t *stop;
 	_Atomic uint64_t *ended;
 	long pause_ns;
+	uint64_t tag;
 	uint64_t sum;
 };
 
@@ -33,7 +34,7 @@ static void *work(void *argument)
 	struct sonde_event event = sonde_event_of(sonde_register_string(NULL, "step"));
 
 	for (uint64_t i = 1; !atomic_load(w->stop); i++) {
-		sonde_event_int64(&event, (int64_t)i);
+		sonde_event_int64(&event, (int64_t)(w->tag | i));
 		sonde_domain_push_event(NULL, &event);
 		w->sum += i;
 		sonde_domain_range_pop(NULL);
@@ -56,7 +57,8 @@ int main(int argc, char **argv)
 	if (words == MAP_FAILED)
 		return 1;
 	for (int i = 0; i < count; i++) {
-		workers[i] = (struct worker){ .stop = words, .ended = words + 1 + i, .pause_ns = argc > 3 ? atol(argv[3]) * 1000 : 1000000 };
+		workers[i] = (struct worker){ .stop = words, .ended = words + 1 + i, .tag = (uint64_t)i << 40,
+					     .pause_ns = argc > 3 ? atol(argv[3]) * 1000 : 1000000 };
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
 			return 1;
 	}

@@ -15,6 +15,11 @@ static int attached(void)
 {
 	return 1;
 }
+static int on(unsigned module)
+{
+	(void)module;
+	return !fake_cuda.closed;
+}
 static uint64_t now(void)
 {
 	return ++fake_cuda.now;
@@ -44,6 +49,7 @@ static const struct agent_interface core = {
 	.size = sizeof(core),
 	.session = &fake_cuda.session,
 	.attached = attached,
+	.on = on,
 	.now = now,
 	.begin = begin,
 	.begin_definition = begin,

@@ -25,6 +25,7 @@ struct fake_cuda {
 	_Atomic size_t dropped;           /* told and reset by the next buffer */
 	unsigned flushes, forced_flushes;
 	int no_permanent;                 /* core->permanent() fails */
+	int closed;                       /* core->on() */
 	unsigned stacks;
 	uint64_t stack_time;
 	unsigned unified_count;

@@ -275,6 +275,10 @@ static void stacks_of_long_calls(void **state)
 	define = fake_cuda_definition(DEFINE_CUDA_STACK, 1);
 	assert_int_equal(define->id, 22);
 	assert_int_equal(define->extra, fake_cuda.stack_time);
+	fake_cuda.closed = 1; /* a warm-up */
+	call(CUPTI_DOMAIN_RUNTIME, LAUNCH, 1500, 23);
+	assert_int_equal(fake_cuda.stacks, 2);
+	fake_cuda.closed = 0;
 	/* The records say for which calls to look. */
 	deliver(CUPTI_KIND_RUNTIME, LAUNCH, 21);
 	assert_int_equal(record_flags(((const struct record_cuda_api *)fake_cuda_only(RECORD_CUDA_API))->head),

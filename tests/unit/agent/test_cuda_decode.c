@@ -747,6 +747,49 @@ static void full_ring(void **state)
 	check_kernel("_Z4fullv");
 }
 
+static unsigned kept(const void *record, size_t size, unsigned type)
+{
+	decode(130001, record, size);
+	return fake_cuda_count(type);
+}
+
+/* What began in a warm-up is left out; what runs there for a call from before it is not. */
+static void warm_up(void **state)
+{
+	static const struct {
+		uint64_t start;
+		uint32_t correlation;
+		unsigned call, work;
+	} cases[] = {
+		{ 999, 50, 1, 1 },  { 1000, 51, 0, 0 }, { 1500, 52, 0, 0 }, { 1999, 53, 0, 0 },
+		{ 1200, 49, 0, 1 }, { 1200, 50, 0, 1 }, { 1200, 0, 0, 0 },  { 2000, 54, 1, 1 }, { 2000, 53, 1, 1 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t at = cases[i].start, end = at + 5;
+		uint32_t c = cases[i].correlation ? 5000 + cases[i].correlation : 0;
+		struct cupti_kernel kernel = { .kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = at, .end = end, .correlation = c, .name = "k" };
+		struct cupti_memcpy copy = { .kind = CUPTI_KIND_MEMCPY, .start = at, .end = end, .correlation = c };
+		struct cupti_memcpy2 peer = { .kind = CUPTI_KIND_MEMCPY2, .start = at, .end = end, .correlation = c };
+		struct cupti_memset set = { .kind = CUPTI_KIND_MEMSET, .start = at, .end = end, .correlation = c };
+		struct cupti_graph_trace graph_run = { .kind = CUPTI_KIND_GRAPH_TRACE, .start = at, .end = end, .correlation = c };
+		struct cupti_synchronization sync = { .kind = CUPTI_KIND_SYNCHRONIZATION, .start = at, .end = end, .correlation = c };
+		struct cupti_memory memory = { .kind = CUPTI_KIND_MEMORY2, .time = at, .correlation = c };
+
+		cuda_warm_set(1000, 2000);
+		assert_int_equal(!cuda_call_is_left_out(at, cuda_correlation(c)), cases[i].call);
+		assert_int_equal(kept(&kernel, sizeof(kernel), RECORD_CUDA_KERNEL), cases[i].work);
+		assert_int_equal(kept(&copy, sizeof(copy), RECORD_CUDA_COPY), cases[i].work);
+		assert_int_equal(kept(&peer, sizeof(peer), RECORD_CUDA_COPY), cases[i].work);
+		assert_int_equal(kept(&set, sizeof(set), RECORD_CUDA_SET), cases[i].work);
+		assert_int_equal(kept(&graph_run, sizeof(graph_run), RECORD_CUDA_GRAPH), cases[i].work);
+		assert_int_equal(kept(&sync, sizeof(sync), RECORD_CUDA_SYNC), cases[i].work);
+		assert_int_equal(kept(&memory, sizeof(memory), RECORD_CUDA_MEMORY), cases[i].work);
+	}
+	cuda_warm_set(0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -769,7 +812,7 @@ int main(void)
 		cmocka_unit_test(contexts_and_streams),
 		cmocka_unit_test(what_is_left_out),
 		cmocka_unit_test(full_ring),
-		cmocka_unit_test(windows), /* correlations go on from here */
+		cmocka_unit_test(warm_up), cmocka_unit_test(windows), /* correlations go on from here */
 	};
 
 	return cmocka_run_group_tests(tests, make_edge, NULL);

@@ -361,8 +361,12 @@ static void test_capture_ranges(void **state)
 	CLI_RUN(&run, "profile", "-c", "cudaProfilerApi", "--capture-range-end=repeat:0", "true");
 	assert_not_started(&run, "1 or more");
 	CLI_RUN(&run, "profile", "-c", "hotkey", "true");
-	assert_contains(run.err, "--capture-range=hotkey is not built yet; everything is recorded");
-	assert_int_equal(o->capture_range, CAPTURE_RANGE_NONE);
+	assert_contains(run.err, "kill -USR1");
+	assert_int_equal(o->capture_range, CAPTURE_RANGE_HOTKEY);
+	assert_string_equal(o->hotkey, "F12");
+	cli_run_release(&run);
+	CLI_RUN(&run, "profile", "-c", "hotkey", "--hotkey-capture=F3", "true");
+	assert_string_equal(o->hotkey, "F3");
 	cli_run_release(&run);
 }
 

@@ -193,6 +193,23 @@ static void strangers_get_nothing(void **state)
 	expect_refusal(f, "hello", 5, 0);
 }
 
+/* However soon one follows the other: what the thread did for the last does not count. */
+static void each_hold_reads_all_rings(void **state)
+{
+	struct fixture *f = *state;
+	struct drain *d = &f->r.drain;
+	uint32_t rounds;
+
+	drain_hold(d);
+	for (int i = 0; i < 500; i++) {
+		rounds = d->session.whole_rounds;
+		drain_let_go(d);
+		drain_hold(d);
+		assert_true(d->session.whole_rounds > rounds);
+	}
+	drain_let_go(d);
+}
+
 /* Silent ones wait, but neither for ever nor in any number. */
 static void silent_connections(void **state)
 {
@@ -221,6 +238,7 @@ int main(void)
 		TEST(the_right_token_gets_a_pool),
 		TEST(a_second_attach_is_a_new_life),
 		TEST(strangers_get_nothing),
+		TEST(each_hold_reads_all_rings),
 		TEST(silent_connections),
 	};
 

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "fmt/cuda_wire.h"
 #include "fmt/nvtx_wire.h"
 #include "fmt/record.h"
 #include "ring/wire.h"
@@ -522,6 +524,54 @@ static void a_short_event_is_damage(void **state)
 	expect_damaged(*state, &r, sizeof(r));
 }
 
+static void a_step_without_its_number_is_damage(void **state)
+{
+	struct record_capture r = { record_head(RECORD_CAPTURE, CAPTURE_STEP, sizeof(r), CAPTURE_NVTX, 0), 55 };
+
+	expect_damaged(*state, &r, sizeof(r));
+}
+
+static void a_request_of_no_kind_is_damage(void **state)
+{
+	struct record_capture r = { record_head(RECORD_CAPTURE, CAPTURE_STEP_SEEN + 1, sizeof(r), CAPTURE_NVTX, 0), 55 };
+
+	expect_damaged(*state, &r, sizeof(r));
+}
+
+/* Those that wait go on to who opens windows, the others are counted. The thread's end lets another one count. */
+static void steps_are_told(void **state)
+{
+	struct bench *b = *state;
+	static struct ring_session page;
+	struct {
+		struct record_capture head;
+		uint64_t step;
+	} seen = { { record_head(RECORD_CAPTURE, CAPTURE_STEP_SEEN, sizeof(seen), CAPTURE_NVTX, 0), 50 }, 41 },
+	  asked = { { record_head(RECORD_CAPTURE, CAPTURE_STEP, sizeof(asked), CAPTURE_NVTX, 0), 60 }, 42 };
+	struct capture_message message = { 0 };
+	struct fake_writer w;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	b->session.capture_fd = ends[1];
+	b->session.page = &page;
+	assert_true(fake_open(&w, b->pool, 1001, 10));
+	assert_true(fake_write(&w, &seen, sizeof(seen)));
+	assert_true(fake_write(&w, &asked, sizeof(asked)));
+	atomic_store(&page.step_owner, ring_owner(b->process->uid, 1001));
+	bench_drain(b);
+	assert_int_equal(b->session.steps_seen, 42);
+	assert_int_equal(read(ends[0], &message, sizeof(message)), sizeof(message));
+	assert_int_equal(message.request, CAPTURE_STEP);
+	assert_int_equal(message.source, CAPTURE_NVTX);
+	assert_int_equal(message.step, 42);
+	assert_int_equal(message.owner, page.step_owner);
+	bench_finish(b);
+	assert_int_equal(page.step_owner, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void a_schema_with_wild_counts_is_damage(void **state)
 {
 	struct {
@@ -600,6 +650,9 @@ int main(void)
 		TEST(a_size_of_zero_is_damage),
 		TEST(a_size_beyond_the_data_is_damage),
 		TEST(a_short_event_is_damage),
+		TEST(a_step_without_its_number_is_damage),
+		TEST(a_request_of_no_kind_is_damage),
+		TEST(steps_are_told),
 		TEST(a_schema_with_wild_counts_is_damage),
 		TEST(wild_times_stay_in_order),
 		TEST(losses_are_told_exactly),

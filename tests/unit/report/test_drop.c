@@ -461,7 +461,7 @@ static void named_run(const char *path, int64_t keep_ns, uint64_t keep_bytes)
 	m.w->string_limit = m.w->interned.used;
 	held = report_string_passing(m.w, "held open", 9);
 	assert_true(report_string_passes(m.w, held));
-	for (int i = 0; i < 600; i++) {
+	for (int i = 0; i < 400; i++) {
 		for (int k = 0; k < 300; k++)
 			add_named(&m, number++);
 		turn(&m, 3);
@@ -470,7 +470,7 @@ static void named_run(const char *path, int64_t keep_ns, uint64_t keep_bytes)
 		most = m.w->passing.run.end > most ? m.w->passing.run.end : most;
 	}
 	/* Ids are given again: far fewer than names. */
-	assert_in_range(most - PASSING_FIRST, 1000, 140000);
+	assert_in_range(most - PASSING_FIRST, 1000, 116000);
 	assert_int_equal(report_string_passing(m.w, "step", 4), m.names[0]);
 	write_report(&m, beside(path, ".1.sonde"), keep_ns ? m.now - keep_ns : 0);
 	check_named(beside(path, ".1.sonde"), number, 3000);
