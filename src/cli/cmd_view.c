@@ -209,6 +209,8 @@ static int run_view(struct cli *cli, int argc, char **argv)
 	}
 	if (!command_parse(cli, &view_command, argc, argv, &fields, &parsed, &status))
 		return status;
+	if (options_find_use(&parsed, "screenshot") && !option_use_is_off(options_find_use(&parsed, "screenshot")))
+		command_fail(cli, &view_command, "--screenshot is not built yet; the report is served");
 	if (parsed.word_count < 1)
 		status = command_fail(cli, &view_command, "A report must be named: sonde view FILE.sonde.");
 	else

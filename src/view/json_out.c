@@ -76,13 +76,14 @@ static void put_special(struct json_out *j, unsigned char c)
 
 void out_text(struct json_out *j, const char *text, size_t len)
 {
-	const unsigned char *at = (const unsigned char *)text, *end = at + len, *plain = at;
+	const unsigned char *at = (const unsigned char *)text, *end, *plain = at;
 	size_t length;
 
 	if (!text) {
 		out_null(j);
 		return;
 	}
+	end = at + len;
 	begin_value(j);
 	put(j, "\"", 1);
 	while (at < end) {

@@ -10,8 +10,8 @@ from harness import SONDE
 
 
 class Viewer:
-    def __init__(self, *reports, options=(), admit=True):
-        self.process = subprocess.Popen([SONDE, "view", "--no-open", "--port", "0", *options, *reports], stdin=subprocess.DEVNULL,
+    def __init__(self, *reports, options=(), admit=True, stdin=subprocess.DEVNULL):
+        self.process = subprocess.Popen([SONDE, "view", "--no-open", "--port", "0", *options, *reports], stdin=stdin,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
         found = re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", self.url)
