@@ -112,16 +112,17 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *context)
 	return 1;
 }
 
-/* The version a program wants is the one it was linked with. */
+/* The version a program wants is the one it was linked with. Of a function that no sanitizer has another one of. */
 static void versions_wanted(void **state)
 {
 	struct agent_object program;
 	const char *version = NULL;
 
 	(void)state;
+	assert_true(getppid() > 0);
 	dl_iterate_phdr(find_program, &program);
 	for (uint32_t i = 1; i < (program.gnu_hash ? program.gnu_hash[1] : program.hash[1]); i++)
-		if (strcmp(program.strings + program.symbols[i].st_name, "dl_iterate_phdr") == 0)
+		if (strcmp(program.strings + program.symbols[i].st_name, "getppid") == 0)
 			version = agent_object_version(&program, i);
 	assert_non_null(version);
 	assert_string_equal(version, "GLIBC_2.2.5");
