@@ -141,17 +141,14 @@ int row_pipe_add(struct row_pipe *p, const struct cell *cells)
 
 static int finish(struct row_pipe *p)
 {
-	int r = p->result;
-
 	if (p->started) {
 		pthread_mutex_lock(&p->lock);
 		p->over = 1;
 		pthread_cond_signal(&p->changed);
 		pthread_mutex_unlock(&p->lock);
 		pthread_join(p->thread, NULL);
-		r = p->result;
 	}
-	return r < 0 ? r : format_batch(p, &p->batches[p->filling]);
+	return p->result < 0 ? p->result : format_batch(p, &p->batches[p->filling]);
 }
 
 int row_pipe_close(struct row_pipe *p)
