@@ -16,6 +16,8 @@ export class Search {
     this.total = 0;
     this.at = -1;
     this.timer = 0;
+    /** @type {Promise<void>} */
+    this.answer = Promise.resolve();
     this.field.addEventListener("input", () => {
       window.clearTimeout(this.timer);
       this.timer = window.setTimeout(() => this.look(), 150);
@@ -31,10 +33,16 @@ export class Search {
     this.field.select();
   }
 
-  async look() {
+  /** Whoever asks again for the same waits for the same answer. */
+  look() {
     const text = this.field.value.trim().toLowerCase();
-    if (text === this.text)
-      return;
+    if (text !== this.text)
+      this.answer = this.ask(text);
+    return this.answer;
+  }
+
+  /** @param {string} text @returns {Promise<void>} */
+  async ask(text) {
     this.text = text;
     this.matches = [];
     this.at = -1;
