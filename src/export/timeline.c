@@ -449,25 +449,14 @@ static int load_tables(struct timeline *t)
 					COLUMN_NVTX_COUNTER_TRACK };
 	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_NAME, COLUMN_GPU_METRIC_UNIT,
 					   COLUMN_GPU_METRIC_GPU };
-	const struct {
-		struct index_table *to;
-		enum table_id table;
-		unsigned width;
-		const uint8_t *columns;
-	} tables[] = {
+	const struct index_source tables[] = {
 		{ &t->tracks, TABLE_TRACK, TIMELINE_TRACK_WIDTH, tracks }, { &t->gpus, TABLE_GPU, GPU_WIDTH, gpus },
 		{ &t->devices, TABLE_CUDA_DEVICE, TIMELINE_DEVICE_WIDTH, devices },
 		{ &t->counters[COUNTERS_NVTX], TABLE_NVTX_COUNTER, COUNTER_WIDTH, nvtx },
 		{ &t->counters[COUNTERS_GPU], TABLE_GPU_METRIC, COUNTER_WIDTH, metrics },
 	};
-	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
-		r = index_load(tables[i].to, t->report, tables[i].table, tables[i].width, tables[i].columns);
-		if (r >= 0)
-			index_sort(tables[i].to);
-	}
-	return r;
+	return index_load_sorted(tables, sizeof(tables) / sizeof(tables[0]), t->report);
 }
 
 int timeline_open(struct timeline *t, struct export *e, struct error *err)

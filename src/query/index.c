@@ -89,6 +89,18 @@ int index_load(struct index_table *t, struct report *report, enum table_id table
 	return r;
 }
 
+int index_load_sorted(const struct index_source *sources, size_t count, struct report *report)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < count; i++) {
+		r = index_load(sources[i].to, report, sources[i].table, sources[i].width, sources[i].columns);
+		if (r >= 0)
+			index_sort(sources[i].to);
+	}
+	return r;
+}
+
 static int load_processes(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_PROCESS_UID, COLUMN_PROCESS_PID, COLUMN_PROCESS_NAME,

@@ -66,6 +66,15 @@ int index_load(struct index_table *ret, struct report *report, enum table_id tab
 /* Sorts rows by their numbers. */
 void index_sort(struct index_table *t);
 
+/* Several tables, each sorted. */
+struct index_source {
+	struct index_table *to;
+	enum table_id table;
+	unsigned width;
+	const uint8_t *columns;
+};
+int index_load_sorted(const struct index_source *sources, size_t count, struct report *report);
+
 /* Fills `args`. -ENOMEM. */
 int index_load_args(struct query_index *index, struct report *report);
 

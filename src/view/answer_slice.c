@@ -297,10 +297,8 @@ int answer_slice(struct view *v, struct params *p, struct answer *a, struct erro
 	struct recording *recording;
 	struct place place;
 	struct json_out j;
-	int r = view_recording(v, p, &recording, err);
+	int r = params_event(v, p, &recording, &place, err);
 
-	r = r < 0 ? r : param_place(p, recording, &place, err);
-	r = r < 0 ? r : params_all_used(p, err);
 	if (r < 0)
 		return r;
 	out_begin(&j, &a->body);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "view/internal.h"
 #include "view/names.h"
 
 const struct piece *lane_piece(const struct recording *r, const struct lane *lane, uint64_t index)
@@ -172,7 +173,7 @@ int param_lane(struct params *p, const struct recording *r, uint32_t *ret, struc
 	return rc;
 }
 
-int param_place(struct params *p, struct recording *r, struct place *ret, struct error *err)
+static int param_place(struct params *p, struct recording *r, struct place *ret, struct error *err)
 {
 	int64_t index = 0;
 	int rc;
@@ -195,4 +196,12 @@ int param_times(struct params *p, const struct recording *r, int64_t *from, int6
 	if (rc == 0 && *to < *from)
 		rc = error_set(err, EINVAL, "to is before from");
 	return rc;
+}
+
+int params_event(struct view *v, struct params *p, struct recording **ret, struct place *ret_place, struct error *err)
+{
+	int r = view_recording(v, p, ret, err);
+
+	r = r < 0 ? r : param_place(p, *ret, ret_place, err);
+	return r < 0 ? r : params_all_used(p, err);
 }

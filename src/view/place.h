@@ -43,8 +43,9 @@ void place_put_name(struct json_out *j, struct recording *r, uint32_t name);
 /* Parameters row and lane, or row alone. -EINVAL. */
 int param_row(struct params *p, const struct recording *r, const struct row **ret, struct error *err);
 int param_lane(struct params *p, const struct recording *r, uint32_t *ret, struct error *err);
-/* Parameters row, lane and index. -ENOENT where there is no such event. */
-int param_place(struct params *p, struct recording *r, struct place *ret, struct error *err);
+/* A request for one event: parameters report, row, lane and index, and no others. -ENOENT where there is no such event. */
+struct view;
+int params_event(struct view *v, struct params *p, struct recording **ret, struct place *ret_place, struct error *err);
 /* from and to; all of the recording where they are not given. */
 int param_times(struct params *p, const struct recording *r, int64_t *from, int64_t *to, struct error *err);
 

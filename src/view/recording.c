@@ -29,24 +29,13 @@ static int load_tables(struct recording *r)
 	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_GPU, COLUMN_GPU_METRIC_NAME,
 					   COLUMN_GPU_METRIC_UNIT, COLUMN_GPU_METRIC_PROCESS };
 	static const uint8_t counters[] = { COLUMN_NVTX_COUNTER_TRACK, COLUMN_NVTX_COUNTER_NAME };
-	const struct {
-		struct index_table *to;
-		enum table_id table;
-		unsigned width;
-		const uint8_t *columns;
-	} tables[] = {
+	const struct index_source tables[] = {
 		{ &r->tracks, TABLE_TRACK, VIEW_TRACK_WIDTH, tracks }, { &r->gpus, TABLE_GPU, VIEW_GPU_WIDTH, gpus },
 		{ &r->metrics, TABLE_GPU_METRIC, VIEW_METRIC_WIDTH, metrics },
 		{ &r->counters, TABLE_NVTX_COUNTER, VIEW_COUNTER_WIDTH, counters },
 	};
-	int rc = 0;
 
-	for (size_t i = 0; rc >= 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
-		rc = index_load(tables[i].to, r->report, tables[i].table, tables[i].width, tables[i].columns);
-		if (rc >= 0)
-			index_sort(tables[i].to);
-	}
-	return rc;
+	return index_load_sorted(tables, sizeof(tables) / sizeof(tables[0]), r->report);
 }
 
 static int load(struct recording *r, struct error *err)

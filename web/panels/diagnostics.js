@@ -1,7 +1,6 @@
 // What the recording said about itself.
-import { json } from "../api.js";
 import * as format from "../format.js";
-import { empty } from "./panel.js";
+import { empty, ofEachReport } from "./panel.js";
 
 /** @typedef {import("../main.js").App} App */
 
@@ -15,13 +14,7 @@ export class DiagnosticsPanel {
   }
 
   async show() {
-    const parts = [];
-    for (const loaded of this.app.loaded) {
-      const answer = await this.app.attempt(() => json("/api/diagnostics", { report: loaded.number }));
-      if (answer)
-        parts.push((this.app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + this.table(answer));
-    }
-    this.place.innerHTML = parts.join("");
+    this.place.innerHTML = await ofEachReport(this.app, "/api/diagnostics", (answer) => this.table(answer));
   }
 
   /** @param {any} answer */

@@ -1,4 +1,5 @@
 // What panels have in common.
+import { json } from "../api.js";
 import * as format from "../format.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -23,4 +24,15 @@ export function empty(text) {
 export function tsv(columns, rows) {
   const clean = (/** @type {any} */ cell) => String(cell ?? "").replace(/[\t\n]/g, " ");
   return [columns, ...rows].map((row) => row.map(clean).join("\t")).join("\n");
+}
+
+/** What the server tells of each report, one below the other. @param {App} app @param {string} path @param {(answer: any) => string} draw */
+export async function ofEachReport(app, path, draw) {
+  const parts = [];
+  for (const loaded of app.loaded) {
+    const answer = await app.attempt(() => json(path, { report: loaded.number }));
+    if (answer)
+      parts.push((app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + draw(answer));
+  }
+  return parts.join("");
 }

@@ -1,8 +1,15 @@
 // How the recording was made, and what the program printed where that was kept.
-import { json } from "../api.js";
 import * as format from "../format.js";
+import { ofEachReport } from "./panel.js";
 
 /** @typedef {import("../main.js").App} App */
+
+/** @param {any} answer */
+function draw(answer) {
+  const facts = answer.facts.map((/** @type {string[]} */ [key, value]) => `<tr><td>${format.escapeHtml(key)}</td><td>${format.escapeHtml(String(value))}</td></tr>`).join("");
+  const output = (answer.output || []).map((/** @type {any} */ o) => `<h3>${format.escapeHtml(o.name)}</h3><pre>${format.escapeHtml(o.text)}</pre>`).join("");
+  return `<table class="facts">${facts}</table>${output}`;
+}
 
 export class SessionPanel {
   /** @param {App} app @param {HTMLElement} place */
@@ -12,15 +19,6 @@ export class SessionPanel {
   }
 
   async show() {
-    const parts = [];
-    for (const loaded of this.app.loaded) {
-      const answer = await this.app.attempt(() => json("/api/session", { report: loaded.number }));
-      if (!answer)
-        continue;
-      const facts = answer.facts.map((/** @type {string[]} */ [key, value]) => `<tr><td>${format.escapeHtml(key)}</td><td>${format.escapeHtml(String(value))}</td></tr>`).join("");
-      const output = (answer.output || []).map((/** @type {any} */ o) => `<h3>${format.escapeHtml(o.name)}</h3><pre>${format.escapeHtml(o.text)}</pre>`).join("");
-      parts.push(`<h3>${format.escapeHtml(loaded.facts.name)}</h3><table class="facts">${facts}</table>${output}`);
-    }
-    this.place.innerHTML = parts.join("");
+    this.place.innerHTML = await ofEachReport(this.app, "/api/session", draw);
   }
 }
