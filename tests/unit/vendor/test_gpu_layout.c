@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "vendor/cupti_pm.h"
+#include "vendor/cupti_range.h"
 #include "vendor/nvml.h"
 
 #if __has_include(<cupti_pmsampling.h>) && __has_include(<cupti_profiler_host.h>)
@@ -17,6 +18,12 @@
 #define HAS_PM 1
 #else
 #define HAS_PM 0
+#endif
+#if HAS_PM && __has_include(<cupti_range_profiler.h>)
+#include <cupti_range_profiler.h>
+#define HAS_RANGE 1
+#else
+#define HAS_RANGE 0
 #endif
 #if __has_include(<nvml.h>)
 #include <nvml.h>
@@ -110,6 +117,44 @@ SAME(pm_counters_info, populated, CUpti_PmSampling_GetCounterDataInfo_Params, nu
 SAME_SIZE(pm_sample_info, end, CUpti_PmSampling_CounterData_GetSampleInfo_Params);
 SAME(pm_sample_info, index, CUpti_PmSampling_CounterData_GetSampleInfo_Params, sampleIndex);
 SAME(pm_sample_info, start, CUpti_PmSampling_CounterData_GetSampleInfo_Params, startTimestamp);
+#endif
+
+#if HAS_RANGE
+SAME_NUMBER(RANGE_PROFILER_TYPE, CUPTI_PROFILER_TYPE_RANGE_PROFILER);
+SAME_NUMBER(RANGE_PROFILER_API, CUPTI_PROFILER_RANGE_PROFILING);
+SAME_NUMBER(RANGE_AUTO, CUPTI_AutoRange);
+SAME_NUMBER(RANGE_REPLAYED_BY_USER, CUPTI_UserReplay);
+SAME_SIZE(range_availability, image, CUpti_Profiler_GetCounterAvailability_Params);
+SAME(range_availability, context, CUpti_Profiler_GetCounterAvailability_Params, ctx);
+SAME(range_availability, image_size, CUpti_Profiler_GetCounterAvailability_Params, counterAvailabilityImageSize);
+SAME_SIZE(range_enable, profiler, CUpti_RangeProfiler_Enable_Params);
+SAME(range_enable, context, CUpti_RangeProfiler_Enable_Params, ctx);
+SAME_SIZE(range_command, profiler, CUpti_RangeProfiler_Disable_Params);
+SAME_SIZE(range_command, profiler, CUpti_RangeProfiler_Start_Params);
+SAME_SIZE(range_command, profiler, CUpti_RangeProfiler_PopRange_Params);
+SAME_SIZE(range_set_config, target_level, CUpti_RangeProfiler_SetConfig_Params);
+SAME(range_set_config, profiler, CUpti_RangeProfiler_SetConfig_Params, pRangeProfilerObject);
+SAME(range_set_config, image_size, CUpti_RangeProfiler_SetConfig_Params, configSize);
+SAME(range_set_config, image, CUpti_RangeProfiler_SetConfig_Params, pConfig);
+SAME(range_set_config, counters_size, CUpti_RangeProfiler_SetConfig_Params, counterDataImageSize);
+SAME(range_set_config, counters, CUpti_RangeProfiler_SetConfig_Params, pCounterDataImage);
+SAME(range_set_config, range, CUpti_RangeProfiler_SetConfig_Params, range);
+SAME(range_set_config, replay, CUpti_RangeProfiler_SetConfig_Params, replayMode);
+SAME(range_set_config, max_ranges, CUpti_RangeProfiler_SetConfig_Params, maxRangesPerPass);
+SAME(range_set_config, levels, CUpti_RangeProfiler_SetConfig_Params, numNestingLevels);
+SAME(range_set_config, least_level, CUpti_RangeProfiler_SetConfig_Params, minNestingLevel);
+SAME(range_set_config, pass, CUpti_RangeProfiler_SetConfig_Params, passIndex);
+SAME_SIZE(range_stop, all_submitted, CUpti_RangeProfiler_Stop_Params);
+SAME(range_stop, pass, CUpti_RangeProfiler_Stop_Params, passIndex);
+SAME(range_stop, target_level, CUpti_RangeProfiler_Stop_Params, targetNestingLevel);
+SAME_SIZE(range_push, name, CUpti_RangeProfiler_PushRange_Params);
+SAME_SIZE(range_decode, dropped, CUpti_RangeProfiler_DecodeData_Params);
+SAME_SIZE(range_counters_size, counters_size, CUpti_RangeProfiler_GetCounterDataSize_Params);
+SAME(range_counters_size, names, CUpti_RangeProfiler_GetCounterDataSize_Params, pMetricNames);
+SAME(range_counters_size, max_ranges, CUpti_RangeProfiler_GetCounterDataSize_Params, maxNumOfRanges);
+SAME(range_counters_size, max_nodes, CUpti_RangeProfiler_GetCounterDataSize_Params, maxNumRangeTreeNodes);
+SAME_SIZE(range_counters_initialize, counters, CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+SAME_SIZE(range_counters_info, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params);
 #endif
 
 #if HAS_NVML
