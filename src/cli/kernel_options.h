@@ -15,6 +15,15 @@ struct kernel_fields {
 	struct option_texts chips;
 	struct option_texts metrics;
 	bool csv;
+	const char *output;
+	bool overwrite;
+	const char *name;
+	int name_base;
+	int64_t skip_before;
+	int64_t skip;
+	int64_t count;
+	bool kill;
+	int cache_control;
 };
 
 extern const struct option_table kernel_options_table;

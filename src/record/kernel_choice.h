@@ -17,7 +17,6 @@ struct kernel_choice {
 /* One write, smaller than PIPE_BUF: never torn. */
 struct kernel_progress {
 	uint32_t state;               /* enum kernel_state */
-	uint32_t pid;
 	uint32_t number;              /* of all processes together */
 	uint32_t passes;
 	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why */

@@ -1,7 +1,6 @@
 /* Caches as another kernel leaves them: what is dirty in L2 is written back and what the kernel will read is not there, by reading
  * more than L2 holds. The lines that takes are clean, so that nothing of them is written back while the kernel is measured. L1 is
- * emptied by any launch. The kernel that reads is a range of its own to CUPTI: counters are started before it, as starting them
- * writes to memory, too. */
+ * emptied by any launch. */
 #include <stdio.h>
 
 #include "agent/kernel/kernel.h"
@@ -26,7 +25,6 @@ static const char code[] =
 	"done:\nsetp.eq.u32 %odd, %all, -1;\n@%odd bra out;\nst.global.u32 [%base], %all;\nout:\nret;\n}\n";
 
 struct reader {
-	void *context;
 	void *function;
 	uint64_t memory;
 	uint64_t size;
@@ -52,13 +50,18 @@ static int prepare(struct reader *r, int device, char *why)
 	return 0;
 }
 
+int kernel_caches_prepare(int device, char *why)
+{
+	struct reader *r = &readers[device & (MOST_DEVICES - 1)];
+
+	return r->function ? 0 : prepare(r, device, why);
+}
+
 int kernel_caches_flush(int device, char *why)
 {
 	struct reader *r = &readers[device & (MOST_DEVICES - 1)];
 	void *parameters[] = { &r->memory, &r->size };
 
-	if (!r->function && prepare(r, device, why) < 0)
-		return -1;
 	if (kernel_agent.driver.cuLaunchKernel(r->function, GRID, 1, 1, BLOCK, 1, 1, 0, NULL, parameters, NULL) != 0 ||
 	    kernel_agent.driver.cuCtxSynchronize() != 0) {
 		snprintf(why, KERNEL_WHY_SIZE, "the caches could not be emptied");

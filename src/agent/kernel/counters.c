@@ -73,8 +73,7 @@ static int add(void *host, const char **names, size_t count)
 	return kernel_agent.range.cuptiProfilerHostConfigAddMetrics(&p);
 }
 
-/* All at once: one by one, each would have passes of its own. Where that is refused, the half with the one that this GPU has not is
- * found, until it is alone. What was tried makes a host unusable. */
+/* Where one of many is refused, the half that has it is found, until it is alone. What was tried makes a host unusable. */
 static void keep_known(struct kernel_counters *c, const char *chip, const uint8_t *available, const struct kernel_request *r,
 		       size_t first, size_t count)
 {
@@ -93,14 +92,41 @@ static void keep_known(struct kernel_counters *c, const char *chip, const uint8_
 	}
 }
 
-static int configure(struct kernel_counters *c, char *why)
+static void keep_all(struct kernel_counters *c, const struct kernel_request *r)
+{
+	for (size_t i = 0; i < r->metric_count; i++) {
+		c->metrics[i] = r->metrics[i];
+		c->numbers[i] = (uint32_t)i;
+	}
+	c->metric_count = r->metric_count;
+}
+
+/* All at once: one by one, each would have passes of its own. */
+static int schedule(struct kernel_counters *c, const char *chip, const uint8_t *available, const struct kernel_request *r, char *why)
+{
+	c->host = new_host(chip, available);
+	if (!c->host) {
+		snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not know the chip %.40s", chip);
+		return -1;
+	}
+	if (!r->metric_count || add(c->host, r->metrics, r->metric_count) == CUPTI_OK) {
+		keep_all(c, r);
+		return 0;
+	}
+	end_host(c->host);
+	keep_known(c, chip, available, r, 0, r->metric_count);
+	c->host = new_host(chip, available);
+	if (!c->host || !c->metric_count)
+		return c->host ? 0 : -1;
+	return failed(add(c->host, c->metrics, c->metric_count), "scheduling the metrics", why);
+}
+
+static int make_config(struct kernel_counters *c, char *why)
 {
 	struct pm_image_size size = PM_PARAMETERS(pm_image_size, image_size);
 	struct pm_image image = PM_PARAMETERS(pm_image, image);
 	struct pm_passes passes = PM_PARAMETERS(pm_passes, passes);
 
-	if (failed(add(c->host, c->metrics, c->metric_count), "scheduling the metrics", why) < 0)
-		return -1;
 	size.host = c->host;
 	if (failed(kernel_agent.range.cuptiProfilerHostGetConfigImageSize(&size), "scheduling the metrics", why) < 0)
 		return -1;
@@ -126,8 +152,8 @@ static int make_image(struct kernel_counters *c, char *why)
 	size.profiler = c->profiler;
 	size.names = c->metrics;
 	size.count = c->metric_count;
-	size.max_ranges = c->ranges;
-	size.max_nodes = c->ranges;
+	size.max_ranges = 1;
+	size.max_nodes = 1;
 	if (failed(kernel_agent.range.cuptiRangeProfilerGetCounterDataSize(&size), "sizing the counters", why) < 0)
 		return -1;
 	c->image_size = size.counters_size;
@@ -153,6 +179,12 @@ static int enable(struct kernel_counters *c, char *why)
 	return 0;
 }
 
+/* The first start takes longer, and leaves more behind in the caches: not before a kernel. */
+static int warm_up(struct kernel_counters *c, char *why)
+{
+	return kernel_counters_configure(c, why) < 0 || kernel_counters_start(c, why) < 0 ? -1 : kernel_counters_stop(c, why);
+}
+
 static int prepare(struct kernel_counters *c, const struct kernel_request *request, char *why)
 {
 	struct pm_initialize begin = PM_PARAMETERS(pm_initialize, priv);
@@ -170,20 +202,14 @@ static int prepare(struct kernel_counters *c, const struct kernel_request *reque
 	c->metrics = malloc((count + 1) * sizeof(*c->metrics));
 	c->numbers = malloc((count + 1) * sizeof(*c->numbers));
 	c->values = malloc((count + 1) * sizeof(*c->values));
-	available = availability(c->context);
-	c->host = new_host(chip.chip, available);
-	if (!c->metrics || !c->numbers || !c->values || !c->host) {
-		snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not know the chip %.40s", chip.chip ? chip.chip : "");
-		free(available);
+	if (!c->metrics || !c->numbers || !c->values || !chip.chip)
 		return -1;
-	}
-	c->ranges = request->flush_caches ? 2 : 1;
-	keep_known(c, chip.chip, available, request, 0, count);
+	available = availability(c->context);
+	result = schedule(c, chip.chip, available, request, why);
 	free(available);
-	result = c->metric_count ? configure(c, why) : 0;
-	if (result == 0 && c->metric_count)
-		result = enable(c, why) < 0 || make_image(c, why) < 0 ? -1 : 0;
-	return result;
+	if (result < 0 || !c->metric_count)
+		return result;
+	return make_config(c, why) < 0 || enable(c, why) < 0 || make_image(c, why) < 0 || warm_up(c, why) < 0 ? -1 : 0;
 }
 
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why)
@@ -218,7 +244,7 @@ int kernel_counters_configure(struct kernel_counters *c, char *why)
 	p.counters = c->image;
 	p.range = RANGE_AUTO;
 	p.replay = RANGE_REPLAYED_BY_USER;
-	p.max_ranges = c->ranges;
+	p.max_ranges = 1;
 	p.levels = 1;
 	p.least_level = 1;
 	p.target_level = 1;
@@ -254,14 +280,13 @@ int kernel_counters_evaluate(struct kernel_counters *c, char *why)
 	info.counters_size = c->image_size;
 	if (failed(kernel_agent.range.cuptiRangeProfilerGetCounterDataInfo(&info), "decoding the counters", why) < 0)
 		return -1;
-	if (info.ranges != c->ranges) {
-		snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu kernels instead of %u", info.ranges, c->ranges);
+	if (info.ranges != 1) {
+		snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu kernels instead of one", info.ranges);
 		return -1;
 	}
 	p.host = c->host;
 	p.counters = c->image;
 	p.counters_size = c->image_size;
-	p.index = c->ranges - 1;
 	p.names = c->metrics;
 	p.count = c->metric_count;
 	p.values = c->values;

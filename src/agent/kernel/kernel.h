@@ -81,7 +81,6 @@ struct kernel_counters {
 	uint8_t *empty_image;
 	size_t image_size;
 	size_t passes;
-	uint32_t ranges;              /* in each pass: the kernel is the last */
 	size_t metric_count;          /* those that this chip has */
 	const char **metrics;
 	uint32_t *numbers;            /* of each, in the request */
@@ -101,7 +100,8 @@ int kernel_memory_save(void *context, char *why) KERNEL_HIDDEN;
 int kernel_memory_restore(char *why) KERNEL_HIDDEN;
 void kernel_memory_forget(void) KERNEL_HIDDEN;
 
-/* caches.c: the context is current, and idle. */
+/* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
+int kernel_caches_prepare(int device, char *why) KERNEL_HIDDEN;
 int kernel_caches_flush(int device, char *why) KERNEL_HIDDEN;
 
 /* replay.c: around the program's own call, which is the last pass. enter() returns whether leave() is to be called. */

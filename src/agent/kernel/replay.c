@@ -49,10 +49,12 @@ static int launch_again(const struct kernel_launch *l, char *why)
 
 static int begin_pass(const struct kernel_request *request)
 {
+	if (request->flush_caches && kernel_caches_flush(now.counters->device, now.why) < 0)
+		return -1;
 	if (kernel_counters_start(now.counters, now.why) < 0)
 		return -1;
 	now.running = 1;
-	return request->flush_caches ? kernel_caches_flush(now.counters->device, now.why) : 0;
+	return 0;
 }
 
 static int end_pass(void)
@@ -132,6 +134,8 @@ static int prepare(const struct kernel_launch *launch, const struct kernel_reque
 	if (!now.counters || !now.counters->metric_count)
 		return now.counters ? 0 : -1;
 	now.record.passes = (uint32_t)now.counters->passes;
+	if (request->flush_caches && kernel_caches_prepare(now.counters->device, now.why) < 0)
+		return -1;
 	if (kernel_counters_configure(now.counters, now.why) < 0)
 		return -1;
 	if (now.counters->passes > 1) {
@@ -147,7 +151,7 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 	now.begun = cuda_agent.core->now();
 	now.why[0] = '\0';
 	describe(launch);
-	kernel_tell(&now.record, KERNEL_BEGUN, NULL);
+	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
 	if (kernel_agent.driver.cuCtxSynchronize() != 0) {
 		snprintf(now.why, sizeof(now.why), "the context has had an error before");
 		give_up();

@@ -117,7 +117,7 @@ static void result_row(struct cuda_decoder *d, uint64_t result, const struct rec
 static void tell(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
 {
 	const struct kernel_choice *choice = d->s->kernels;
-	struct kernel_progress p = { .state = record_flags(k->head), .pid = d->p->pid, .number = (uint32_t)result - 1, .passes = k->passes };
+	struct kernel_progress p = { .state = record_flags(k->head), .number = (uint32_t)result - 1, .passes = k->passes };
 
 	if (!choice || choice->progress < 0)
 		return;
@@ -125,6 +125,18 @@ static void tell(struct cuda_decoder *d, const struct record_kernel *k, uint64_t
 	/* Nobody reads any more: no reason to stop. */
 	if (write(choice->progress, &p, sizeof(p)) < 0)
 		return;
+}
+
+static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, const char *text, size_t size)
+{
+	char *linkage = strndup(text, size), *name = linkage ? demangle_short(linkage) : NULL;
+
+	if (name)
+		tell(d, k, d->c->kernel, name, strlen(name));
+	else
+		tell(d, k, d->c->kernel, text, size);
+	free(name);
+	free(linkage);
 }
 
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
@@ -143,7 +155,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	if (record_flags(k.head) == KERNEL_BEGUN) {
 		d.c->kernel = ++all->next_kernel;
 		d.c->kernel_number = k.number;
-		tell(&d, &k, d.c->kernel, text, size);
+		tell_name(&d, &k, text, size);
 		return 0;
 	}
 	if (!d.c->kernel || d.c->kernel_number != k.number)
