@@ -40,8 +40,8 @@ class Machine:
         done = subprocess.run([suite.program("launch_cost"), "20"], capture_output=True, text=True, timeout=suite.limit(60), check=False,
                               env=self.bare_environment(BARE_CUPTI_SAY="1"))
         print("; ".join(done.stderr.split("\n")), flush=True)
-        found = re.search(r"(\d+) bytes of records", done.stderr)
-        if not found or int(found.group(1)) < 40 * 500 * 200:
+        found = re.search(r"(\d+) bytes of records, (\d+) calls", done.stderr)
+        if not found or int(found.group(1)) < 40 * 500 * 200 or int(found.group(2)) < 40 * 500:
             print("bare CUPTI gets no records: it is left out", flush=True)
             self.cupti = None
 
@@ -374,12 +374,14 @@ def toggled_steps(machine):
 
 def metrics(_):
     """GPU metrics at 10 kHz: what the target loses."""
-    for mode, what, which in (("work", "work of the GPU", 1), ("200", "launches", 2)):
-        command = [suite.program("launch_cost"), mode]
+    began = time.monotonic()
+    until = began + suite.time_left()
+    for mode, what, which, part in (("200", "launches", 2, 0.6), ("work", "work of the GPU", 1, 0.9)):
+        command = pinned([suite.program("launch_cost"), mode])
         options = ("--gpu-metrics-devices=all",)
         ways = {"alone": lambda c=command: three(run(c)), "metrics": lambda c=command: three(sonde(c, trace="none", options=options)),
                 "again": lambda c=command: three(run(c)), "none": lambda c=command: three(sonde(c, trace="none"))}
-        series = rounds(ways, slow=("none",))
+        series = rounds(ways, slow=("none",), until=until - (1 - part) * (until - began))
         there = sampled()
         base = column(series, "alone", which)
         if not base:

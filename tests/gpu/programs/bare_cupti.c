@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "vendor/cupti.h"
+#include "vendor/cupti_activity.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define BUFFER_SIZE ((size_t)2 << 20) /* as the agent's */
@@ -41,7 +42,8 @@ static struct cupti cupti;
 static void *subscriber;
 static uint8_t *spare[BUFFERS];
 static unsigned spare_count;
-static size_t delivered;
+static int say;
+static size_t delivered, delivered_calls;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const int kinds[] = { KIND_KERNEL,     KIND_MEMCPY,          KIND_MEMCPY2, KIND_MEMSET,     KIND_OVERHEAD,
 			     KIND_CUDA_EVENT, KIND_SYNCHRONIZATION, KIND_JIT,     KIND_GRAPH_TRACE };
@@ -57,11 +59,24 @@ static void requested(uint8_t **buffer, size_t *size, size_t *max_records)
 	*max_records = 0;
 }
 
+static size_t calls_in(uint8_t *buffer, size_t valid)
+{
+	struct cupti_record *record = NULL;
+	size_t count = 0;
+
+	while (valid && !cupti.cuptiActivityGetNextRecord(buffer, valid, &record))
+		count += record->kind == KIND_RUNTIME || record->kind == KIND_DRIVER;
+	return count;
+}
+
 static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
+	size_t calls = say ? calls_in(buffer, valid) : 0;
+
 	(void)context, (void)stream, (void)size;
 	pthread_mutex_lock(&lock);
 	delivered += valid;
+	delivered_calls += calls;
 	if (spare_count < BUFFERS) {
 		spare[spare_count++] = buffer;
 		buffer = NULL;
@@ -134,24 +149,26 @@ static int chosen(int domain, const char *name)
 	return 0;
 }
 
-static void enable_calls(int domain, int kind, int (*enable)(uint32_t, uint8_t), uint8_t on)
+/* As the agent: the whole kind, less what is not chosen. */
+static void enable_calls(int domain, int kind, int (*choose)(uint32_t, uint8_t), int on)
 {
 	const char *how = getenv("BARE_CUPTI_CALLS");
 	unsigned count = 0;
 
 	if (how && !strcmp(how, "none"))
 		return;
-	if (!enable || (how && !strcmp(how, "all"))) {
-		(on ? cupti.cuptiActivityEnable : cupti.cuptiActivityDisable)(kind);
+	(on ? cupti.cuptiActivityEnable : cupti.cuptiActivityDisable)(kind);
+	if (!on || !choose || (how && !strcmp(how, "all")))
 		return;
-	}
 	for (uint32_t id = 1; id < CALLBACK_IDS; id++) {
 		const char *name = NULL;
 
-		if (!cupti.cuptiGetCallbackName(domain, id, &name) && name && chosen(domain, name))
-			count += !enable(id, on);
+		if (cupti.cuptiGetCallbackName(domain, id, &name) || !name)
+			continue;
+		choose(id, (uint8_t)chosen(domain, name));
+		count += chosen(domain, name) != 0;
 	}
-	if (getenv("BARE_CUPTI_SAY"))
+	if (say)
 		fprintf(stderr, "bare CUPTI: %u calls of domain %d\n", count, domain);
 }
 
@@ -159,8 +176,8 @@ static void enable(int on)
 {
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		(on ? cupti.cuptiActivityEnable : cupti.cuptiActivityDisable)(kinds[i]);
-	enable_calls(RUNTIME_DOMAIN, KIND_RUNTIME, cupti.cuptiActivityEnableRuntimeApi, (uint8_t)on);
-	enable_calls(DRIVER_DOMAIN, KIND_DRIVER, cupti.cuptiActivityEnableDriverApi, (uint8_t)on);
+	enable_calls(RUNTIME_DOMAIN, KIND_RUNTIME, cupti.cuptiActivityEnableRuntimeApi, on);
+	enable_calls(DRIVER_DOMAIN, KIND_DRIVER, cupti.cuptiActivityEnableDriverApi, on);
 }
 
 static void attach(void)
@@ -188,6 +205,7 @@ EXPORT void bare_cupti_window(int on)
 	enable(0);
 	cupti.cuptiActivityFlushAll(1);
 	cupti.cuptiUnsubscribe(subscriber);
+	subscriber = NULL;
 	if (cupti.cuptiFinalize)
 		cupti.cuptiFinalize();
 }
@@ -210,20 +228,21 @@ static int load(const char *path)
 
 static void at_end(void)
 {
-	cupti.cuptiActivityFlushAll(1);
-	if (getenv("BARE_CUPTI_SAY"))
-		fprintf(stderr, "bare CUPTI: %zu bytes of records\n", delivered);
+	if (subscriber)
+		cupti.cuptiActivityFlushAll(1);
+	if (say)
+		fprintf(stderr, "bare CUPTI: %zu bytes of records, %zu calls\n", delivered, delivered_calls);
 }
 
 EXPORT int InitializeInjection(void)
 {
 	const char *path = getenv("BARE_CUPTI");
 
+	say = getenv("BARE_CUPTI_SAY") != NULL;
 	if (load(path ? path : "libcupti.so"))
 		return 1;
-	if (getenv("BARE_CUPTI_WINDOW"))
-		return 1;
-	bare_cupti_window(1);
 	atexit(at_end);
+	if (!getenv("BARE_CUPTI_WINDOW"))
+		bare_cupti_window(1);
 	return 1;
 }
