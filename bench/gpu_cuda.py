@@ -163,6 +163,11 @@ def kernels(path=None):
     return int(bench.ask(path or os.path.join(bench.WORK, "bench.sonde"), "select count(*) from sonde_gpu_kernel")[0])
 
 
+def launch_calls():
+    path = os.path.join(bench.WORK, "bench.sonde")
+    return int(bench.ask(path, "select count(*) from sonde_cuda_api where name like 'cuda%Launch%' or name like 'cuLaunch%'")[0])
+
+
 def against_nsys(added, kind, spread, good):
     """Less than what CUPTI takes for kernels alone no tool can do that has them from CUPTI."""
     limit, floor = 0.4 * added["nsys"], added.get("bare, no API")
@@ -321,8 +326,9 @@ def training_step(machine):
             "torch.profiler": lambda: chunk_summary(run(step_command("profiler", 60)))}
     if machine.nsys:
         once["nsys -t cuda,nvtx"] = lambda: chunk_summary(nsys(machine, whole, "cuda,nvtx"))
-    good = kernels() > 0
-    report_steps(series, good)
+    report_steps(series, bool(series["sonde"]) and kernels() > 0)
+    if not column(series, "alone", 1):
+        return
     base = statistics.median(column(series, "alone", 1))
     for name, way in once.items():
         if suite.time_left() < 20:
@@ -354,8 +360,8 @@ def report_steps(series, good):
 
 
 def toggled_steps(machine):
-    """The same in one process each: windows opened and closed, 20 pairs; outside CUPTI is not there."""
-    toggle = step_command("toggle", 20)
+    """The same in one process each: windows opened and closed, 12 pairs; outside CUPTI is not there."""
+    toggle = step_command("toggle", 12)
     added = {}
     windows = ("-c", "cudaProfilerApi", "--capture-range-end=repeat")
     ways = {"alone": lambda: run(toggle), "Sonde": lambda: sonde(toggle, trace="cuda,nvtx", options=windows)}
@@ -363,10 +369,14 @@ def toggled_steps(machine):
         ways["bare CUPTI"] = lambda: run(toggle, machine.bare_environment(BARE_CUPTI_WINDOW="1"))
     for name, way in ways.items():
         found = numbers(way()) if suite.time_left() > 15 else None
+        if name == "Sonde":
+            print(f"windows in one process: {kernels()} kernels and {launch_calls()} calls of launches in the report", flush=True)
         if found:
             pairs = list(zip(found["inside"], found["outside"]))
             added[name] = statistics.median((a / b - 1) * 100 for a, b in pairs)
+            inside, outside = (statistics.median(found[side]) for side in ("inside", "outside"))
             row(f"training step, windows in one process: added, {name}", added[name], unit="%")
+            print(f"  a step inside {inside:.0f} us, outside {outside:.0f} us", flush=True)
     if len(added) == 3:
         judged("training step, windows in one process: Sonde over bare CUPTI", added["Sonde"] - added["bare CUPTI"], 3.0, "points",
                abs(added["alone"]), kernels() > 0)
