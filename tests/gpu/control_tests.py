@@ -110,6 +110,7 @@ def check_last(what, path, seconds):
     holds(f"{what}: steps", len(ended) > 100, f"{len(ended)} steps; {cuda_report.diagnostics(path, 0)}")
     same(f"{what}: kernels of all of them", {n: steps.get(n, 0) for n in ended[1:] if steps.get(n, 0) != KERNELS_A_STEP}, {})
     same(f"{what}: no gap", ended, list(range(ended[0], ended[-1] + 1)) if ended else [])
+    check_launches(what, path, KERNELS_A_STEP)
     return ended
 
 
