@@ -1,7 +1,10 @@
-"""The same training twice: `torch_kernels.py plain STEPS` in an NVTX range, `torch_kernels.py profile STEPS TRACE` under torch.profiler,
-which writes its trace."""
+"""`torch_kernels.py ROUNDS STEPS FOLDER`: the same training steps in windows of torch.profiler and of the profiler's API in turn, in one
+process: what a kernel takes depends on where its memory lies, too. torch.profiler writes a trace of each of its windows into the folder;
+those of the API are NVTX ranges, `measured`."""
+import ctypes
 import os
 import sys
+import time
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
@@ -49,18 +52,40 @@ class Training:
         return loss.item()
 
 
-def main(mode, steps):
-    training = Training()
-    training.steps(30)
-    if mode == "plain":
-        torch.cuda.nvtx.range_push("measured")
-        training.steps(steps)
-        torch.cuda.nvtx.range_pop()
-        return
+def torch_window(training, steps, trace):
     from torch.profiler import ProfilerActivity, profile
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
         training.steps(steps)
-    profiler.export_chrome_trace(sys.argv[3])
+    profiler.export_chrome_trace(trace)
 
 
-main(sys.argv[1], int(sys.argv[2]))
+def let_go():
+    """torch.profiler keeps CUPTI; another tool takes it a second after it was given back."""
+    try:
+        ctypes.CDLL(None).cuptiFinalize()
+    except AttributeError:
+        return
+    time.sleep(1.6)
+
+
+def api_window(training, steps):
+    runtime = torch.cuda.cudart()
+    runtime.cudaProfilerStart()
+    torch.cuda.nvtx.range_push("measured")
+    training.steps(steps)
+    torch.cuda.nvtx.range_pop()
+    runtime.cudaProfilerStop()
+
+
+def main(rounds, steps, folder):
+    training = Training()
+    training.steps(30)
+    for number in range(rounds):
+        training.steps(3)
+        torch_window(training, steps, os.path.join(folder, f"{number}.json"))
+        let_go()
+        training.steps(3)
+        api_window(training, steps)
+
+
+main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
