@@ -110,7 +110,8 @@ def farthest(ours, theirs):
     differences = [(abs(ours[name] - theirs[name]), theirs[name]) for name in set(ours) & set(theirs)]
     if not differences:
         return "nothing to compare"
-    return f"at most {max(d for d, _ in differences):.0f} ns and {max(d / of for d, of in differences) * 100:.2f} %, {len(apart(ours, theirs))} too far"
+    return (f"at most {max(d for d, _ in differences):.0f} ns and {max(d / of for d, of in differences) * 100:.2f} %, "
+            f"{len(apart(ours, theirs))} of {len(differences)} too far")
 
 
 def check_durations(ours, theirs):
@@ -132,7 +133,8 @@ def test_training():
     shutil.rmtree(folder)
     told = cuda_report.diagnostics(recorded.path)
     same("torch: windows", len(ours), len(theirs), told)
-    note(f"{len(ours)} windows, in the first {sum(ours[0][0].values()) if ours else 0} kernels of {len(ours[0][1]) if ours else 0} names")
+    note(f"kernels in each window of Sonde's {[sum(window[0].values()) for window in ours]}, of torch.profiler's "
+         f"{[sum(window[0].values()) for window in theirs]}, of {len(medians(ours))} and {len(medians(theirs))} names")
     for number, (mine, other) in enumerate(zip(ours, theirs)):
         if by_rank(mine[0]) != by_rank(other[0]) or mine[2] != dict(other[2]) or number == len(theirs) - 1:
             same("torch: kernels, names, grids, blocks, streams", by_rank(mine[0]), by_rank(other[0]), (f"in window {number}", told))

@@ -65,7 +65,7 @@ def let_go():
         ctypes.CDLL(None).cuptiFinalize()
     except AttributeError:
         return
-    time.sleep(1.6)
+    time.sleep(2.6)
 
 
 def api_window(training, steps):
