@@ -190,7 +190,7 @@ int kernel_begin(void)
 		kernel_calls_enable(1);
 		return 0;
 	}
-	snprintf(text, sizeof(text), "Counters of kernels are not read: %s.", why);
+	snprintf(text, sizeof(text), "CUDA is not counted: %s.", why);
 	cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, text);
 	return -1;
 }
