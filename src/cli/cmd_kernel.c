@@ -107,6 +107,8 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 		return kernel_list_sections(cli, fields);
 	if (fields->list_metrics)
 		return kernel_list_metrics(cli, fields);
+	if (fields->explain)
+		return kernel_explain(cli, fields);
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "Counting is not built yet; --query-metrics, --list-chips and the other lists are");
 	return command_fail(cli, &kernel_command, "What is to be done? 'sonde kernel --help' says what there is");
@@ -129,6 +131,7 @@ static const char *const kernel_examples[] = {
 	"sonde kernel --list-sets --chips gh100", "sets of sections, and the passes they take on an H100",
 	"sonde kernel --query-metrics --chips gh100", "metrics of an H100, on any machine with CUPTI",
 	"sonde kernel --query-metrics-mode suffix --metrics dram__bytes --query-metrics --chips gh100", "what may follow a name",
+	"sonde kernel --explain long_scoreboard", "what the warp state means and what to do about it",
 	NULL,
 };
 
