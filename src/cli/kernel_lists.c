@@ -1,10 +1,11 @@
-/* sonde kernel --list-sets, --list-sections, --list-metrics, --explain. */
+/* sonde kernel --list-sets, --list-sections, --list-metrics, --list-rules, --explain. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "cli/kernel_options.h"
 #include "kernel/explain.h"
+#include "kernel/rules/rule.h"
 #include "kernel/schedule.h"
 
 #define MOST_CHIPS 64
@@ -244,6 +245,18 @@ int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields)
 	}
 	free(chips);
 	return ok ? 0 : 1;
+}
+
+int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields)
+{
+	size_t count;
+	const struct rule *all = rules(&count);
+
+	fprintf(cli->out, fields->csv ? "Identifier,Display Name,Section,Description\n" : "%-26s %-22s %-31s %s\n", "Identifier", "Display Name", "Section",
+		"Description");
+	for (size_t i = 0; i < count; i++)
+		fprintf(cli->out, fields->csv ? "%s,\"%s\",%s,\"%s\"\n" : "%-26s %-22s %-31s %s\n", all[i].id, all[i].title, all[i].section, all[i].about);
+	return 0;
 }
 
 int kernel_explain(struct cli *cli, const struct kernel_fields *fields)

@@ -21,6 +21,7 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Only the rollups that sections show: not also the average, least, most and sum of each." },
 	{ .name = "list-sets", FLAG(list_sets), .tag = "lists", .help = "Sets, with the metrics and passes they take on this GPU, or on --chips." },
 	{ .name = "list-sections", FLAG(list_sections), .tag = "lists", .help = "Sections, and which of them the options choose." },
+	{ .name = "list-rules", FLAG(list_rules), .tag = "lists", .help = "Rules that say what the values mean, and the section each needs." },
 	{ .name = "list-metrics", FLAG(list_metrics), .tag = "lists", .help = "Metrics that the options choose, and the passes they take." },
 	{ .name = "list-chips", FLAG(list_chips), .tag = "lists", .help = "Chips that --chips takes." },
 	{ .name = "query-metrics", FLAG(query), .tag = "lists", .help = "Metrics of this machine's GPUs, or of --chips." },

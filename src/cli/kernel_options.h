@@ -22,6 +22,7 @@ struct kernel_fields {
 	bool list_sets;
 	bool list_sections;
 	bool list_metrics;
+	bool list_rules;
 	const char *explain;
 	bool csv;
 };
@@ -62,7 +63,8 @@ void kernel_release_choice(struct kernel_choice *choice);
 int kernel_list_sets(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_sections(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields);
-/* --explain. */
+/* --list-rules and --explain. */
+int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields);
 int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
 
 /* --list-chips and --query-metrics: the exit status. */
