@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/kernel_options.h"
+#include "cli/kernel_run.h"
 #include "vendor/cuda_driver.h"
 #include "vendor/cupti_pm.h"
 
@@ -95,6 +96,38 @@ bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**r
 	return true;
 }
 
+static int count_kernels(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
+{
+	static const char *const bases[] = { "function", "demangled", "mangled" };
+	const char *names[4096], *text = NULL;
+	char piece[512];
+	size_t at = 0;
+	struct kernel_run run = { .metrics = names,
+				  .pattern = fields->name,
+				  .name_base = bases[fields->name_base],
+				  .skip_before = (uint64_t)fields->skip_before,
+				  .skip = (uint64_t)fields->skip,
+				  .count = (uint64_t)fields->count,
+				  .flush_caches = fields->cache_control == 0,
+				  .kill = fields->kill,
+				  .output = fields->output ? fields->output : "/tmp/sonde-kernel-out.sonde",
+				  .overwrite = fields->overwrite,
+				  .argv = parsed->words,
+				  .argc = parsed->word_count };
+	struct record_result *result = calloc(1, sizeof(*result));
+	int status;
+
+	while (run.metric_count < 4096 && next_piece(&fields->metrics, &at, &text, piece, sizeof(piece)))
+		names[run.metric_count++] = strdup(piece);
+	if (fields->name && strncmp(fields->name, "regex:", 6) == 0) {
+		run.pattern = fields->name + 6;
+		run.pattern_is_regex = true;
+	}
+	status = kernel_run(cli, &run, result);
+	free(result);
+	return status;
+}
+
 static int answer(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
 {
 	if (fields->list_chips)
@@ -112,7 +145,7 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 	if (fields->explain)
 		return kernel_explain(cli, fields);
 	if (parsed->word_count)
-		return command_fail(cli, &kernel_command, "Counting is not built yet; --query-metrics, --list-chips and the other lists are");
+		return count_kernels(cli, fields, parsed);
 	return command_fail(cli, &kernel_command, "What is to be done? 'sonde kernel --help' says what there is");
 }
 

@@ -35,6 +35,22 @@ static const struct option_spec kernel_specs[] = {
 	{ .name = "explain", FIELD(TEXT, explain), .arg = "name", .tag = "lists",
 	  .help = "Say in plain words what a metric, a unit (sm, lts, sector), a pipeline (alu, xu), a warp state (long_scoreboard), a section or a row is." },
 	{ .name = "csv", FLAG(csv), .tag = "output", .help = "Write CSV." },
+	{ .name = "export", .letter = 'o', FIELD(TEXT, output), .arg = "file", .tag = "output", .shown = "none is kept",
+	  .help = "Keep the results in this report." },
+	{ .name = "force-overwrite", .letter = 'f', FLAG(overwrite), .tag = "output", .help = "Replace a report that is there." },
+	{ .name = "kernel-name", .letter = 'k', FIELD(TEXT, name), .arg = "name|regex:expression", .shown = "all", .tag = "filter",
+	  .help = "Only kernels of this name." },
+	{ .name = "kernel-name-base", FIELD(CHOICE, name_base), .values = "function|demangled|mangled", .initial = "function", .tag = "filter",
+	  .help = "Which form of the name that is: without parameters and templates, with them, or as the linker has it." },
+	{ .name = "launch-skip-before-match", FIELD(INTEGER, skip_before), .initial = "0", .min = 0, .max = INT64_MAX, .arg = "n", .tag = "filter",
+	  .help = "Pass over so many launches first, whatever their names." },
+	{ .name = "launch-skip", .letter = 's', FIELD(INTEGER, skip), .initial = "0", .min = 0, .max = INT64_MAX, .arg = "n", .tag = "filter",
+	  .help = "Pass over so many launches that match." },
+	{ .name = "launch-count", .letter = 'c', FIELD(INTEGER, count), .initial = "0", .min = 0, .max = INT64_MAX, .arg = "n", .shown = "all",
+	  .tag = "filter", .help = "Read so many." },
+	{ .name = "kill", FIELD(BOOL, kill), .initial = "false", .bare = "true", .tag = "filter", .help = "End the program when they were read." },
+	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none", .initial = "all", .tag = "replay",
+	  .help = "Empty the caches before each pass, or leave them as they are." },
 };
 
 const struct option_table kernel_options_table = OPTION_TABLE(kernel_specs);

@@ -25,6 +25,15 @@ struct kernel_fields {
 	bool list_rules;
 	const char *explain;
 	bool csv;
+	const char *output;
+	bool overwrite;
+	const char *name;
+	int name_base;
+	int64_t skip_before;
+	int64_t skip;
+	int64_t count;
+	bool kill;
+	int cache_control;
 };
 
 extern const struct option_table kernel_options_table;
