@@ -15,7 +15,7 @@ struct cost {
 	size_t metrics, passes;
 };
 
-static bool cost_of(struct cli *cli, const struct kernel_choice *chosen, struct cost *ret)
+static bool cost_of(struct cli *cli, const struct kernel_chosen *chosen, struct cost *ret)
 {
 	size_t count;
 	const char **names = choice_names(&chosen->choice, METRIC_COUNTED, &count);
@@ -37,7 +37,7 @@ static bool set_cost(struct cli *cli, const struct kernel_fields *fields, const 
 		     const char *chip, const char *set, struct cost *ret)
 {
 	struct kernel_fields only = *fields;
-	struct kernel_choice chosen;
+	struct kernel_chosen chosen;
 	bool ok;
 
 	only.sets = (struct option_texts){ &set, 1 };
@@ -45,7 +45,7 @@ static bool set_cost(struct cli *cli, const struct kernel_fields *fields, const 
 	if (!kernel_choose(cli, &only, texts, cupti, chip, &chosen))
 		return false;
 	ok = cost_of(cli, &chosen, ret);
-	kernel_release_choice(&chosen);
+	kernel_release_chosen(&chosen);
 	return ok;
 }
 
@@ -194,7 +194,7 @@ int kernel_list_sections(struct cli *cli, const struct kernel_fields *fields)
 	return 0;
 }
 
-static void print_chosen(struct cli *cli, const struct kernel_fields *fields, const struct kernel_choice *chosen)
+static void print_chosen(struct cli *cli, const struct kernel_fields *fields, const struct kernel_chosen *chosen)
 {
 	static const char *const origins[METRIC_ORIGINS] = { "counted", "sampled", "own" };
 	const struct choice *choice = &chosen->choice;
@@ -212,7 +212,7 @@ static void print_chosen(struct cli *cli, const struct kernel_fields *fields, co
 static bool list_metrics(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts,
 			 const struct cupti_host *cupti, const char *chip)
 {
-	struct kernel_choice chosen;
+	struct kernel_chosen chosen;
 	struct cost cost;
 	bool ok;
 
@@ -222,7 +222,7 @@ static bool list_metrics(struct cli *cli, const struct kernel_fields *fields, co
 	ok = cost_of(cli, &chosen, &cost);
 	if (ok)
 		fprintf(cli->err, "%s: %zu metrics, %zu pass%s\n", chosen.counted.chip, cost.metrics, cost.passes, cost.passes == 1 ? "" : "es");
-	kernel_release_choice(&chosen);
+	kernel_release_chosen(&chosen);
 	return ok;
 }
 

@@ -60,13 +60,13 @@ bool kernel_load_texts(struct cli *cli, const struct kernel_fields *fields, stru
 void kernel_release_texts(struct kernel_texts *texts);
 
 /* What the options choose for one chip; false after an error was printed. Notes go to the error stream. */
-struct kernel_choice {
+struct kernel_chosen {
 	struct catalog counted, sampled;
 	struct choice choice;
 };
 bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
-		   const char *chip, struct kernel_choice *ret);
-void kernel_release_choice(struct kernel_choice *choice);
+		   const char *chip, struct kernel_chosen *ret);
+void kernel_release_chosen(struct kernel_chosen *choice);
 
 /* --list-sets, --list-sections and --list-metrics. */
 int kernel_list_sets(struct cli *cli, const struct kernel_fields *fields);
