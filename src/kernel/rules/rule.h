@@ -70,6 +70,8 @@ void rule_achieved_occupancy(struct rule_run *run);
 void rule_divergence(struct rule_run *run);
 void rule_imbalance(struct rule_run *run);
 void rule_launch(struct rule_run *run);
+void rule_roofline(struct rule_run *run);
+void rule_tensor_unused(struct rule_run *run);
 void rule_access_pattern(struct rule_run *run);
 void rule_shared_conflicts(struct rule_run *run);
 void rule_aperture(struct rule_run *run);

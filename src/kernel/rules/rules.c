@@ -8,6 +8,8 @@
 static const struct rule all_rules[] = {
 	{ "SOLBottleneck", "Bottleneck", "SpeedOfLight", "Is it arithmetic, memory, waiting, or too small a grid?", rule_speed_of_light },
 	{ "HighPipeUtilization", "Busiest Pipeline", "ComputeWorkloadAnalysis", "Which pipeline works most, and how much.", rule_high_pipe },
+	{ "SOLFPRoofline", "Roofline", "SpeedOfLight_RooflineChart", "How near floating point comes to its peak.", rule_roofline },
+	{ "TensorUnused", "Tensor Cores", "ComputeWorkloadAnalysis", "Multiply-adds that tensor cores might do.", rule_tensor_unused },
 	{ "SlowPipeLimiter", "Slow Pipeline", "ComputeWorkloadAnalysis", "One slow pipeline keeps the others from issuing.", rule_slow_pipe },
 	{ "IssueSlotUtilization", "Issue Slots", "SchedulerStats", "How often schedulers have nothing to issue.", rule_issue_slots },
 	{ "CPIStall", "Warp Stalls", "WarpStateStats", "What warps wait for most.", rule_stalls },

@@ -121,6 +121,8 @@ static void vecadd(void **state)
 	assert_null(find(&run, "Access Pattern"));
 	assert_int_equal(count_rule(&run, "LaunchConfiguration"), 0);
 	assert_int_equal(count_rule(&run, "SharedMemoryConflicts"), 0);
+	/* Additions only. */
+	assert_null(find(&run, "Tensor Cores Unused"));
 }
 
 /* Each thread walks a row and a column in global memory: its queue is full, and half of the loads are the same for a whole warp. */
@@ -138,6 +140,11 @@ static void matmul_naive(void **state)
 	gains(&run, "Access Pattern", RULE_GLOBAL, (1 - 26.40 / 32) * 75.42);
 	assert_non_null(strstr(find(&run, "Access Pattern")->text, "L1"));
 	assert_null(find(&run, "Achieved Occupancy"));
+	/* 2 x 2048^3 operations in 2.729568 ms, of 2 x 128 lanes x 132 multiprocessors at 1.979 GHz or a little less. */
+	assert_non_null(find(&run, "Roofline"));
+	assert_float_equal(strtod(find(&run, "Roofline")->text + strlen("The kernel reaches "), NULL),
+			   100 * 2 * pow(2048, 3) / 2.729568e-3 / (2.0 * 128 * 132 * measured(cells[1], "sm__cycles_elapsed.avg.per_second")), 0.2);
+	assert_non_null(find(&run, "Tensor Cores Unused"));
 }
 
 /* Tiles in shared memory: its queue is full, and a tenth of the stores conflict. */
@@ -256,6 +263,21 @@ static void other_faults(void **state)
 	assert_non_null(find(&run, "Slow Pipe Limiting Compute"));
 }
 
+static void double_precision(void **state)
+{
+#define COUNT(op) "smsp__sass_thread_inst_executed_op_" op "_pred_on.sum.per_cycle_elapsed"
+#define PEAK(op) "sm__sass_thread_inst_executed_op_" op "_pred_on.sum.peak_sustained"
+	struct planted values[] = { { COUNT("fadd"), 0 }, { COUNT("fmul"), 0 }, { COUNT("ffma"), 0 }, { COUNT("dadd"), 40 }, { COUNT("dmul"), 40 },
+				    { COUNT("dfma"), 60 }, { PEAK("ffma"), 6400 }, { PEAK("dfma"), 100 }, { "smsp__cycles_elapsed.avg.per_second", 1e9 },
+				    { "sm__cycles_elapsed.avg.per_second", 1e9 },
+				    { "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active", 50 }, { NULL, 0 } };
+
+	/* 200 of 200 operations a cycle, a 64th of single precision. */
+	rules_apply(&run, from_list, values, NULL);
+	gains(&run, "FP64/32 Utilization", RULE_LOCAL, 100 * (1 - 1.0 / 64) * 0.5);
+	assert_non_null(strstr(find(&run, "FP64/32 Utilization")->text, "64th"));
+}
+
 static bool only_launch(void *context, const char *section)
 {
 	return strcmp(section, "LaunchStats") == 0;
@@ -276,7 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vecadd),       cmocka_unit_test(matmul_naive), cmocka_unit_test(matmul_tiled), cmocka_unit_test(nothing_known),
 		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
-		cmocka_unit_test(chosen_sections),
+		cmocka_unit_test(double_precision), cmocka_unit_test(chosen_sections),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
