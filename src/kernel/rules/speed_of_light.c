@@ -56,8 +56,8 @@ static void say_low(struct rule_run *run, double sm, double memory, double waves
 
 static void say_one_sided(struct rule_run *run, double sm, double memory)
 {
-	struct rule_result *result = rule_result(run, RULE_OPTIMIZE, sm > memory ? "High Compute Throughput" : "High "
-		 "Memory Throughput");
+	const char *title = sm > memory ? "High Compute Throughput" : "High Memory Throughput";
+	struct rule_result *result = rule_result(run, RULE_OPTIMIZE, title);
 
 	if (sm > memory)
 		rule_say(result, "Arithmetic is used more (%.1f %%) than memory (%.1f %%): see which pipeline is "
