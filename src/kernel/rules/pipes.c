@@ -53,8 +53,8 @@ void rule_high_pipe(struct rule_run *run)
 		rule_gain(result, RULE_LOCAL, 1 - most / 100);
 		return;
 	}
-	result = rule_result(run, RULE_INFORM, most < 60 ? "Balanced" : most < 80 ? "High Utilization" : "Very High "
-		 "Utilization");
+	result = rule_result(run, RULE_INFORM,
+			     most < 60 ? "Balanced" : most < 80 ? "High Utilization" : "Very High Utilization");
 	rule_say(result, "%s is the busiest pipeline, at work in %.1f %% of the active cycles.%s", name, most,
 		 most >= 80 ? " It is likely what limits the kernel: do less of its kind of work, or another kind." : "");
 }

@@ -6,36 +6,23 @@
 #include <string.h>
 
 static const struct rule all_rules[] = {
-	{ "SOLBottleneck", "Bottleneck", "SpeedOfLight", "Is it arithmetic, memory, waiting, or too small a "
-		 "grid?", rule_speed_of_light },
-	{ "HighPipeUtilization", "Busiest Pipeline", "ComputeWorkloadAnalysis", "Which pipeline works most, and how "
-		 "much.", rule_high_pipe },
-	{ "SOLFPRoofline", "Roofline", "SpeedOfLight_RooflineChart", "How near floating point comes to its "
-		 "peak.", rule_roofline },
-	{ "TensorUnused", "Tensor Cores", "ComputeWorkloadAnalysis", "Multiply-adds that tensor cores might "
-		 "do.", rule_tensor_unused },
-	{ "SlowPipeLimiter", "Slow Pipeline", "ComputeWorkloadAnalysis", "One slow pipeline keeps the others from "
-		 "issuing.", rule_slow_pipe },
-	{ "IssueSlotUtilization", "Issue Slots", "SchedulerStats", "How often schedulers have nothing to "
-		 "issue.", rule_issue_slots },
+	{ "SOLBottleneck", "Bottleneck", "SpeedOfLight", "Is it arithmetic, memory, waiting, or too small a grid?", rule_speed_of_light },
+	{ "HighPipeUtilization", "Busiest Pipeline", "ComputeWorkloadAnalysis", "Which pipeline works most, and how much.", rule_high_pipe },
+	{ "SOLFPRoofline", "Roofline", "SpeedOfLight_RooflineChart", "How near floating point comes to its peak.", rule_roofline },
+	{ "TensorUnused", "Tensor Cores", "ComputeWorkloadAnalysis", "Multiply-adds that tensor cores might do.", rule_tensor_unused },
+	{ "SlowPipeLimiter", "Slow Pipeline", "ComputeWorkloadAnalysis", "One slow pipeline keeps the others from issuing.", rule_slow_pipe },
+	{ "IssueSlotUtilization", "Issue Slots", "SchedulerStats", "How often schedulers have nothing to issue.", rule_issue_slots },
 	{ "CPIStall", "Warp Stalls", "WarpStateStats", "What warps wait for most.", rule_stalls },
-	{ "TheoreticalOccupancy", "Theoretical Occupancy", "Occupancy", "What keeps more warps off a "
-		 "multiprocessor.", rule_theoretical_occupancy },
+	{ "TheoreticalOccupancy", "Theoretical Occupancy", "Occupancy", "What keeps more warps off a multiprocessor.", rule_theoretical_occupancy },
 	{ "AchievedOccupancy", "Achieved Occupancy", "Occupancy", "Fewer warps than there could be.", rule_achieved_occupancy },
-	{ "ThreadDivergence", "Thread Divergence", "WarpStateStats", "Threads of a warp that do not take "
-		 "part.", rule_divergence },
-	{ "WorkloadImbalance", "Imbalance", "WorkloadDistribution", "Parts of the chip that work longer than "
-		 "others.", rule_imbalance },
+	{ "ThreadDivergence", "Thread Divergence", "WarpStateStats", "Threads of a warp that do not take part.", rule_divergence },
+	{ "WorkloadImbalance", "Imbalance", "WorkloadDistribution", "Parts of the chip that work longer than others.", rule_imbalance },
 	{ "LaunchConfiguration", "Launch", "LaunchStats", "Block size, grid size and the tail of the last wave.", rule_launch },
-	{ "MemoryCacheAccessPattern", "Access Pattern", "MemoryWorkloadAnalysis_Tables", "Bytes of sectors that nobody "
-		 "uses.", rule_access_pattern },
-	{ "SharedMemoryConflicts", "Bank Conflicts", "MemoryWorkloadAnalysis_Tables", "Rounds of shared memory that "
-		 "conflicts add.", rule_shared_conflicts },
-	{ "MemoryApertureUsage", "Memory Elsewhere", "MemoryWorkloadAnalysis_Chart", "Traffic to memory of the host or "
-		 "of peers.", rule_aperture },
+	{ "MemoryCacheAccessPattern", "Access Pattern", "MemoryWorkloadAnalysis_Tables", "Bytes of sectors that nobody uses.", rule_access_pattern },
+	{ "SharedMemoryConflicts", "Bank Conflicts", "MemoryWorkloadAnalysis_Tables", "Rounds of shared memory that conflicts add.", rule_shared_conflicts },
+	{ "MemoryApertureUsage", "Memory Elsewhere", "MemoryWorkloadAnalysis_Chart", "Traffic to memory of the host or of peers.", rule_aperture },
 	{ "LocalMemoryUsage", "Spilled Registers", "MemoryWorkloadAnalysis", "Registers that do not suffice.", rule_spills },
-	{ "PMSamplingData", "Sampling Interval", "PmSampling", "Too few samples for a kernel this "
-		 "short.", rule_sampling_interval },
+	{ "PMSamplingData", "Sampling Interval", "PmSampling", "Too few samples for a kernel this short.", rule_sampling_interval },
 };
 
 const struct rule *rules(size_t *ret_count)
