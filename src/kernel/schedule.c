@@ -1,8 +1,11 @@
 #include "kernel/schedule.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define WORTH_A_TRIAL 12
 
 static void *open_host(const struct catalog *c)
 {
@@ -103,7 +106,65 @@ static int without_refused(struct schedule *s, const struct catalog *c, struct s
 			part->names[kept++] = part->names[i];
 	part->count = kept;
 	free(is_refused);
-	return kept ? configure(c, part) : 0;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int compare_throughputs_last(const void *a, const void *b)
+{
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+	int order = (strstr(x, "throughput") != NULL) - (strstr(y, "throughput") != NULL);
+
+	return order ? order : strcmp(x, y);
+}
+
+static int compare_backwards(const void *a, const void *b)
+{
+	return compare_names(b, a);
+}
+
+/* Takes the other order if it is better. */
+static int try_order(const struct catalog *c, struct schedule_part *part, const char *const *names,
+		     int (*compare)(const void *, const void *))
+{
+	struct schedule_part other = { .count = part->count, .names = malloc((part->count + 1) * sizeof(*other.names)) };
+
+	if (!other.names)
+		return -ENOMEM;
+	memcpy(other.names, names, part->count * sizeof(*other.names));
+	if (compare)
+		qsort(other.names, other.count, sizeof(*other.names), compare);
+	if (configure(c, &other) == 0 && (!part->image || other.passes < part->passes)) {
+		free(part->image);
+		free(part->names);
+		*part = other;
+		return 0;
+	}
+	free(other.image);
+	free(other.names);
+	return part->image ? 0 : -EIO;
+}
+
+/* CUPTI packs metrics in the order in which they come. By name, those of one unit come together: over sets and chips that took up to
+ * four passes less than the order of sections. Others are better by a pass or two now and then: worth a trial where there are many. */
+static int find_order(const struct catalog *c, struct schedule_part *part)
+{
+	static int (*const orders[])(const void *, const void *) = { compare_throughputs_last, compare_backwards, NULL };
+	const char **given = malloc((part->count + 1) * sizeof(*given));
+	int r;
+
+	if (!given)
+		return -ENOMEM;
+	memcpy(given, part->names, part->count * sizeof(*given));
+	r = try_order(c, part, given, compare_names);
+	for (size_t i = 0; r == 0 && part->passes > WORTH_A_TRIAL && i < sizeof(orders) / sizeof(orders[0]); i++)
+		r = try_order(c, part, given, orders[i]);
+	free(given);
+	return r;
 }
 
 static int make_part(struct schedule *s, const struct catalog *c, struct schedule_part *part)
@@ -112,11 +173,57 @@ static int make_part(struct schedule *s, const struct catalog *c, struct schedul
 
 	if (!part->count)
 		return 0;
-	r = configure(c, part);
-	if (r == -EIO)
+	r = find_order(c, part);
+	if (r == -EIO) {
 		r = without_refused(s, c, part);
+		if (r == 0 && part->count)
+			r = find_order(c, part);
+	}
 	s->passes += part->passes;
 	return r;
+}
+
+static unsigned part_of(const struct catalog *c, const char *metric)
+{
+	static const struct {
+		const char *unit;
+		unsigned part;
+	} links[] = { { "pcie__", SCHEDULE_PCIE }, { "nvlrx__", SCHEDULE_NVLINK }, { "nvltx__", SCHEDULE_NVLINK }, { "ctc__", SCHEDULE_C2C } };
+
+	for (size_t i = 0; c->profiler == HOST_PROFILER_RANGE && i < sizeof(links) / sizeof(links[0]); i++)
+		if (strncmp(metric, links[i].unit, strlen(links[i].unit)) == 0)
+			return links[i].part;
+	return SCHEDULE_MAIN;
+}
+
+/* "a__b.per_second" of "a__b.sum.per_second": rollups are made of the same counters, and more names only take CUPTI longer. */
+static void without_rollup(const char *metric, char *ret, size_t size)
+{
+	static const char *const rollups[] = { ".avg", ".max", ".min", ".sum" };
+	size_t len = metric_base_len(metric), skipped = 0;
+
+	for (size_t i = 0; i < 4; i++)
+		if (strncmp(metric + len, rollups[i], 4) == 0)
+			skipped = 4;
+	snprintf(ret, size, "%.*s%s", (int)len, metric, metric + len + skipped);
+}
+
+static bool same_counters(const char *a, const char *b)
+{
+	char x[320], y[320];
+
+	without_rollup(a, x, sizeof(x));
+	without_rollup(b, y, sizeof(y));
+	return strcmp(x, y) == 0;
+}
+
+/* Those of the same base mostly come one after the other: a look at the last few is enough. */
+static bool is_there(const struct schedule_part *part, const char *metric)
+{
+	for (size_t i = part->count; i > 0 && part->count - i < 8; i--)
+		if (same_counters(part->names[i - 1], metric))
+			return true;
+	return false;
 }
 
 int schedule_make(struct schedule *ret, const struct catalog *c, const char *const *names, size_t count, struct error *err)
@@ -132,8 +239,9 @@ int schedule_make(struct schedule *ret, const struct catalog *c, const char *con
 			r = -ENOMEM;
 	}
 	for (size_t i = 0; r == 0 && i < count; i++) {
-		part = &ret->parts[c->profiler == HOST_PROFILER_RANGE && strncmp(names[i], "pcie__", 6) == 0 ? SCHEDULE_PCIE : SCHEDULE_MAIN];
-		part->names[part->count++] = names[i];
+		part = &ret->parts[part_of(c, names[i])];
+		if (!is_there(part, names[i]))
+			part->names[part->count++] = names[i];
 	}
 	for (unsigned i = 0; r == 0 && i < SCHEDULE_PARTS; i++)
 		r = make_part(ret, c, &ret->parts[i]);

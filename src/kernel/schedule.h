@@ -4,16 +4,16 @@
 
 #include "kernel/catalog.h"
 
-/* What is counted together: metrics of PCIe cannot be with others. */
+/* What is counted together: metrics of links to the outside cannot be with others. */
 struct schedule_part {
-	const char **names; /* the caller's texts */
+	const char **names; /* the caller's texts; of several rollups of a metric only one, as the others come from the same counters */
 	size_t count;
 	uint8_t *image;
 	size_t image_size;
 	size_t passes;
 };
 
-enum { SCHEDULE_MAIN, SCHEDULE_PCIE, SCHEDULE_PARTS };
+enum { SCHEDULE_MAIN, SCHEDULE_PCIE, SCHEDULE_NVLINK, SCHEDULE_C2C, SCHEDULE_PARTS };
 
 struct schedule {
 	struct schedule_part parts[SCHEDULE_PARTS]; /* those without metrics have a count of 0 */
