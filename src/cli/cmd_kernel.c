@@ -64,22 +64,28 @@ static size_t chips_here(char (*names)[CHIP_NAME_MAX], size_t capacity, char *wh
 	return found;
 }
 
+size_t kernel_find_chips(const struct kernel_fields *fields, char (*names)[CHIP_NAME_MAX], size_t capacity, char *why, size_t why_size)
+{
+	const char *text = NULL;
+	size_t at = 0, count = 0;
+
+	while (count < capacity && next_piece(&fields->chips, &at, &text, names[count], CHIP_NAME_MAX))
+		count++;
+	return count ? count : chips_here(names, capacity, why, why_size);
+}
+
 #define MOST_CHIPS 64
 
 bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**ret)[CHIP_NAME_MAX], size_t *ret_count)
 {
 	char(*names)[CHIP_NAME_MAX] = calloc(MOST_CHIPS, sizeof(*names)), why[512] = "";
-	const char *text = NULL;
-	size_t at = 0, count = 0;
+	size_t count;
 
 	if (!names) {
 		command_fail(cli, &kernel_command, "Not enough memory");
 		return false;
 	}
-	while (count < MOST_CHIPS && next_piece(&fields->chips, &at, &text, names[count], CHIP_NAME_MAX))
-		count++;
-	if (!count)
-		count = chips_here(names, MOST_CHIPS, why, sizeof(why));
+	count = kernel_find_chips(fields, names, MOST_CHIPS, why, sizeof(why));
 	if (!count) {
 		command_fail(cli, &kernel_command, "There is no GPU here (%s): name a chip, as in --chips gh100 (--list-chips lists them)", why);
 		free(names);
@@ -128,6 +134,12 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 		return kernel_list_chips(cli, fields);
 	if (fields->query)
 		return kernel_query(cli, fields);
+	if (fields->list_sets)
+		return kernel_list_sets(cli, fields);
+	if (fields->list_sections)
+		return kernel_list_sections(cli, fields);
+	if (fields->list_metrics)
+		return kernel_list_metrics(cli, fields);
 	if (parsed->word_count)
 		return count_kernels(cli, fields, parsed);
 	return command_fail(cli, &kernel_command, "What is to be done? 'sonde kernel --help' says what there is");
@@ -147,6 +159,7 @@ static int run_kernel(struct cli *cli, int argc, char **argv)
 }
 
 static const char *const kernel_examples[] = {
+	"sonde kernel --list-sets --chips gh100", "sets of sections, and the passes they take on an H100",
 	"sonde kernel --query-metrics --chips gh100", "metrics of an H100, on any machine with CUPTI",
 	"sonde kernel --query-metrics-mode suffix --metrics dram__bytes --query-metrics --chips gh100", "what may follow a name",
 	NULL,

@@ -6,8 +6,22 @@
 #define FLAG(field) FIELD(BOOL, field), .initial = "false", .bare = "true"
 
 static const struct option_spec kernel_specs[] = {
+	{ .name = "set", FIELD(TEXTS, sets), .arg = "name[,name]", .shown = "basic", .tag = "choice",
+	  .help = "Sections by the dozen: basic, detailed, full, roofline, source, nvlink or pmsampling." },
+	{ .name = "section", FIELD(TEXTS, sections), .arg = "id|regex:expression", .tag = "choice",
+	  .help = "A section; may be repeated." },
 	{ .name = "metrics", FIELD(TEXTS, metrics), .arg = "name[,name]", .tag = "choice",
-	  .help = "Metrics, with or without rollup (sm__cycles_active.avg)." },
+	  .help = "Metrics, with or without rollup (sm__cycles_active.avg); regex:EXPRESSION for all whose name matches, group:NAME, breakdown:THROUGHPUT "
+		  "for what it is the largest of, pmsampling:NAME for one over time." },
+	{ .name = "section-folder", FIELD(TEXTS, folders), .arg = "folder", .tag = "choice",
+	  .help = "Also take sections (NAME.section), sets (NAME.set) and descriptions (NAME.txt) of this folder; they go before Sonde's own." },
+	{ .name = "section-folder-recursive", FIELD(TEXTS, deep_folders), .arg = "folder", .tag = "choice",
+	  .help = "The same with all folders below it." },
+	{ .name = "disable-extra-suffixes", FLAG(only_named), .tag = "choice",
+	  .help = "Only the rollups that sections show: not also the average, least, most and sum of each." },
+	{ .name = "list-sets", FLAG(list_sets), .tag = "lists", .help = "Sets, with the metrics and passes they take on this GPU, or on --chips." },
+	{ .name = "list-sections", FLAG(list_sections), .tag = "lists", .help = "Sections, and which of them the options choose." },
+	{ .name = "list-metrics", FLAG(list_metrics), .tag = "lists", .help = "Metrics that the options choose, and the passes they take." },
 	{ .name = "list-chips", FLAG(list_chips), .tag = "lists", .help = "Chips that --chips takes." },
 	{ .name = "query-metrics", FLAG(query), .tag = "lists", .help = "Metrics of this machine's GPUs, or of --chips." },
 	{ .name = "query-metrics-mode", FIELD(CHOICE, query_mode), .values = "base|suffix|all", .initial = "base", .tag = "lists",

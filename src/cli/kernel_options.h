@@ -3,7 +3,7 @@
 #define SONDE_CLI_KERNEL_OPTIONS_H
 
 #include "cli/command.h"
-#include "kernel/catalog.h"
+#include "kernel/choice.h"
 
 enum query_mode { QUERY_BASE, QUERY_SUFFIX, QUERY_ALL };
 
@@ -14,6 +14,14 @@ struct kernel_fields {
 	const char *collection;
 	struct option_texts chips;
 	struct option_texts metrics;
+	struct option_texts sets;
+	struct option_texts sections;
+	struct option_texts folders;
+	struct option_texts deep_folders;
+	bool only_named;
+	bool list_sets;
+	bool list_sections;
+	bool list_metrics;
 	bool csv;
 	const char *output;
 	bool overwrite;
@@ -36,6 +44,32 @@ bool next_piece(const struct option_texts *texts, size_t *at, const char **text,
 bool kernel_load_cupti(struct cli *cli, struct cupti_host *ret);
 /* Those of --chips, or of the GPUs here; false after an error. The caller frees what is in it. */
 bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**ret)[CHIP_NAME_MAX], size_t *ret_count);
+/* The same without an error: 0 where there is no GPU and no --chips, with the reason in `why`. */
+size_t kernel_find_chips(const struct kernel_fields *fields, char (*names)[CHIP_NAME_MAX], size_t capacity, char *why, size_t why_size);
+
+/* Text files of all folders. */
+struct kernel_texts {
+	struct sections sections;
+	struct glossary glossary;
+};
+
+/* False after an error was printed. */
+bool kernel_load_texts(struct cli *cli, const struct kernel_fields *fields, struct kernel_texts *ret);
+void kernel_release_texts(struct kernel_texts *texts);
+
+/* What the options choose for one chip; false after an error was printed. Notes go to the error stream. */
+struct kernel_choice {
+	struct catalog counted, sampled;
+	struct choice choice;
+};
+bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
+		   const char *chip, struct kernel_choice *ret);
+void kernel_release_choice(struct kernel_choice *choice);
+
+/* --list-sets, --list-sections and --list-metrics. */
+int kernel_list_sets(struct cli *cli, const struct kernel_fields *fields);
+int kernel_list_sections(struct cli *cli, const struct kernel_fields *fields);
+int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields);
 
 /* --list-chips and --query-metrics: the exit status. */
 int kernel_list_chips(struct cli *cli, const struct kernel_fields *fields);

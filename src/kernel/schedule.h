@@ -4,7 +4,7 @@
 
 #include "kernel/catalog.h"
 
-/* What is counted together: metrics of PCIe cannot be with others. */
+/* What is counted together: metrics of links to the outside cannot be with others. */
 struct schedule_part {
 	const char **names; /* the caller's texts */
 	size_t count;
@@ -13,7 +13,7 @@ struct schedule_part {
 	size_t passes;
 };
 
-enum { SCHEDULE_MAIN, SCHEDULE_PCIE, SCHEDULE_PARTS };
+enum { SCHEDULE_MAIN, SCHEDULE_PCIE, SCHEDULE_NVLINK, SCHEDULE_C2C, SCHEDULE_PARTS };
 
 struct schedule {
 	struct schedule_part parts[SCHEDULE_PARTS]; /* those without metrics have a count of 0 */

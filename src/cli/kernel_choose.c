@@ -1,0 +1,157 @@
+/* From the options of `sonde kernel` to text files and chosen metrics. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/kernel_options.h"
+#include "cli/string_list.h"
+#include "kernel/share.h"
+
+#define MAX_DEPTH 8
+
+static int add_below(struct string_list *folders, const char *folder, unsigned depth)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	struct stat status;
+	DIR *d = opendir(folder);
+	int r = string_list_addf(folders, "%s", folder);
+
+	while (d && r >= 0 && depth < MAX_DEPTH && (entry = readdir(d))) {
+		if (entry->d_name[0] == '.' || (size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >= sizeof(path))
+			continue;
+		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+			r = add_below(folders, path, depth + 1);
+	}
+	if (d)
+		closedir(d);
+	return r;
+}
+
+static int add_given(struct string_list *folders, const struct kernel_fields *fields)
+{
+	const char *text = NULL;
+	char piece[PATH_MAX];
+	size_t at = 0;
+	int r = 0;
+
+	while (r >= 0 && next_piece(&fields->folders, &at, &text, piece, sizeof(piece)))
+		r = string_list_addf(folders, "%s", piece);
+	text = NULL;
+	at = 0;
+	while (r >= 0 && next_piece(&fields->deep_folders, &at, &text, piece, sizeof(piece)))
+		r = add_below(folders, piece, 0);
+	return r;
+}
+
+/* Users' own, then Sonde's. */
+static bool find_folders(struct cli *cli, const struct kernel_fields *fields, struct string_list *ret)
+{
+	static const char *const own[] = { "sections", "sets", "metrics" };
+	char path[PATH_MAX];
+
+	if (add_given(ret, fields) < 0) {
+		command_fail(cli, &kernel_command, "Not enough memory");
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		if (share_folder(own[i], path, sizeof(path)) < 0) {
+			command_fail(cli, &kernel_command, "share/%s is missing beside the program", own[i]);
+			return false;
+		}
+		if (string_list_addf(ret, "%s", path) < 0)
+			return false;
+	}
+	return true;
+}
+
+bool kernel_load_texts(struct cli *cli, const struct kernel_fields *fields, struct kernel_texts *ret)
+{
+	struct string_list folders = STRING_LIST_INIT;
+	struct error err;
+	size_t given;
+	bool ok = find_folders(cli, fields, &folders);
+
+	memset(ret, 0, sizeof(*ret));
+	/* Sonde's own metrics folder also has sets, of another kind. */
+	given = ok ? folders.count - 1 : 0;
+	if (ok && (sections_load(&ret->sections, (const char *const *)folders.items, given, &err) < 0 ||
+		   glossary_load(&ret->glossary, (const char *const *)folders.items, folders.count, &err) < 0)) {
+		command_fail(cli, &kernel_command, "%s", err.text);
+		kernel_release_texts(ret);
+		ok = false;
+	}
+	string_list_release(&folders);
+	return ok;
+}
+
+void kernel_release_texts(struct kernel_texts *texts)
+{
+	sections_release(&texts->sections);
+	glossary_release(&texts->glossary);
+}
+
+static int split(const struct option_texts *texts, struct string_list *ret)
+{
+	const char *text = NULL;
+	char piece[512];
+	size_t at = 0;
+	int r = 0;
+
+	while (r >= 0 && next_piece(texts, &at, &text, piece, sizeof(piece)))
+		r = string_list_addf(ret, "%s", piece);
+	return r;
+}
+
+static int make(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_choice *c, struct error *err)
+{
+	struct string_list sets = STRING_LIST_INIT, sections = STRING_LIST_INIT, metrics = STRING_LIST_INIT;
+	struct choice_sources sources = { &texts->sections, &texts->glossary, &c->counted, c->sampled.host ? &c->sampled : NULL,
+					  chip_capability(c->counted.chip) };
+	struct choice_request request;
+	int r = -1;
+
+	if (split(&fields->sets, &sets) < 0 || split(&fields->sections, &sections) < 0 || split(&fields->metrics, &metrics) < 0) {
+		error_set(err, ENOMEM, "Not enough memory");
+	} else {
+		request = (struct choice_request){ (const char *const *)sets.items, sets.count, (const char *const *)sections.items,
+						   sections.count, (const char *const *)metrics.items, metrics.count, !fields->only_named };
+		r = choice_make(&c->choice, &sources, &request, err);
+	}
+	string_list_release(&sets);
+	string_list_release(&sections);
+	string_list_release(&metrics);
+	return r;
+}
+
+bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
+		   const char *chip, struct kernel_choice *ret)
+{
+	struct error err, ignored;
+
+	memset(ret, 0, sizeof(*ret));
+	if (catalog_open(&ret->counted, cupti, chip, HOST_PROFILER_RANGE, NULL, &err) < 0) {
+		command_fail(cli, &kernel_command, "%s", err.text);
+		return false;
+	}
+	if (catalog_open(&ret->sampled, cupti, chip, HOST_PROFILER_PM, NULL, &ignored) < 0)
+		memset(&ret->sampled, 0, sizeof(ret->sampled));
+	if (make(fields, texts, ret, &err) < 0) {
+		command_fail(cli, &kernel_command, "%s", err.text);
+		kernel_release_choice(ret);
+		return false;
+	}
+	for (size_t i = 0; i < ret->choice.note_count; i++)
+		fprintf(cli->err, "%s %s: note: %s\n", cli_name(cli), kernel_command.name, ret->choice.notes[i]);
+	return true;
+}
+
+void kernel_release_choice(struct kernel_choice *choice)
+{
+	choice_release(&choice->choice);
+	catalog_close(&choice->counted);
+	catalog_close(&choice->sampled);
+}
