@@ -109,6 +109,8 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 		return kernel_list_metrics(cli, fields);
 	if (fields->import)
 		return kernel_show(cli, fields, parsed);
+	if (fields->explain)
+		return kernel_explain(cli, fields);
 	if (parsed->word_count)
 		return kernel_count(cli, fields, parsed);
 	return command_fail(cli, &kernel_command, "What is to be done? 'sonde kernel --help' says what there is");
@@ -133,6 +135,7 @@ static const char *const kernel_examples[] = {
 	"sonde kernel --list-sets --chips gh100", "sets of sections, and the passes they take on an H100",
 	"sonde kernel --query-metrics --chips gh100", "metrics of an H100, on any machine with CUPTI",
 	"sonde kernel --query-metrics-mode suffix --metrics dram__bytes --query-metrics --chips gh100", "what may follow a name",
+	"sonde kernel --explain long_scoreboard", "what the warp state means and what to do about it",
 	NULL,
 };
 

@@ -1,9 +1,10 @@
-/* sonde kernel --list-sets, --list-sections, --list-metrics. */
+/* sonde kernel --list-sets, --list-sections, --list-metrics, --explain. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "cli/kernel_options.h"
+#include "kernel/explain.h"
 #include "kernel/schedule.h"
 
 #define MOST_CHIPS 64
@@ -243,4 +244,23 @@ int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields)
 	}
 	free(chips);
 	return ok ? 0 : 1;
+}
+
+int kernel_explain(struct cli *cli, const struct kernel_fields *fields)
+{
+	struct kernel_texts texts;
+	struct buf out = BUF_INIT;
+	struct error err;
+	int r;
+
+	if (!kernel_load_texts(cli, fields, &texts))
+		return 1;
+	r = explain(&out, &texts.glossary, &texts.sections, fields->explain, &err);
+	if (r < 0)
+		command_fail(cli, &kernel_command, "%s", err.text);
+	else
+		fputs(buf_cstr(&out), cli->out);
+	buf_release(&out);
+	kernel_release_texts(&texts);
+	return r < 0 ? 1 : 0;
 }

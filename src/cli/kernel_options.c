@@ -31,6 +31,8 @@ static const struct option_spec kernel_specs[] = {
 		  "nvlink, occupancy, source, stats, warpsampling." },
 	{ .name = "chips", FIELD(TEXTS, chips), .arg = "chip[,chip]", .tag = "lists", .shown = "those of this machine",
 	  .help = "Answer for these chips; no GPU is needed." },
+	{ .name = "explain", FIELD(TEXT, explain), .arg = "name", .tag = "lists",
+	  .help = "Say in plain words what a metric, a unit (sm, lts, sector), a pipeline (alu, xu), a warp state (long_scoreboard), a section or a row is." },
 	{ .name = "csv", FLAG(csv), .tag = "output", .help = "Write CSV, in base units. With -o X.csv, that file gets a row for each kernel and a column for each metric." },
 	{ .name = "json", FLAG(json), .tag = "output", .help = "Write JSON: all values in full." },
 	{ .name = "export", .letter = 'o', FIELD(TEXT, output), .arg = "file", .tag = "output", .shown = "none is kept",

@@ -22,6 +22,7 @@ struct kernel_fields {
 	bool list_sets;
 	bool list_sections;
 	bool list_metrics;
+	const char *explain;
 	bool csv;
 	const char *output;
 	bool overwrite;
@@ -81,6 +82,8 @@ void kernel_release_choice(struct kernel_choice *choice);
 int kernel_list_sets(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_sections(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields);
+/* --explain. */
+int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
 
 /* A program is run and its kernels are read, or results of a report are shown. */
 int kernel_count(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);

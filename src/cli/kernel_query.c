@@ -144,6 +144,57 @@ static int query_chip(struct cli *cli, const struct cupti_host *cupti, const cha
 	return status;
 }
 
+/* Metrics that Sonde itself makes, from its text files. */
+static size_t print_own(struct cli *cli, const struct kernel_fields *fields, const struct glossary *g)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct term *t = &g->terms[i];
+
+		if (t->kind != TERM_METRIC || strcmp(t->collection, fields->collection) != 0)
+			continue;
+		if (fields->csv && !count)
+			fputs("\"Metric Name\",\"Metric Unit\",\"Metric Description\"\n", cli->out);
+		if (!fields->csv)
+			fprintf(cli->out, "%-*s %-16s %s\n", NAME_WIDTH, t->name, t->unit, t->text);
+		else
+			fprintf(cli->out, "\"%s\",\"%s\",\"%s\"\n", t->name, t->unit, t->text);
+		count++;
+	}
+	return count;
+}
+
+static size_t print_groups(struct cli *cli, const struct sections *sections)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sections->count; i++) {
+		for (size_t k = 0; k < sections->items[i].block_count; k++) {
+			const struct section_block *b = &sections->items[i].blocks[k];
+
+			if (!b->group[0])
+				continue;
+			fprintf(cli->out, "%-40s %s: %s\n", b->group, sections->items[i].id, b->title);
+			count++;
+		}
+	}
+	return count;
+}
+
+static int query_texts(struct cli *cli, const struct kernel_fields *fields)
+{
+	struct kernel_texts texts;
+	size_t count;
+
+	if (!kernel_load_texts(cli, fields, &texts))
+		return 1;
+	count = strcmp(fields->collection, "groups") == 0 ? print_groups(cli, &texts.sections) : print_own(cli, fields, &texts.glossary);
+	kernel_release_texts(&texts);
+	return count ? 0 : command_fail(cli, &kernel_command, "There is no collection '%s' of metrics: profiling, pmsampling, device, groups, launch, numa, nvlink, "
+							      "occupancy, source, stats or warpsampling", fields->collection);
+}
+
 int kernel_query(struct cli *cli, const struct kernel_fields *fields)
 {
 	char(*chips)[CHIP_NAME_MAX];
@@ -151,6 +202,8 @@ int kernel_query(struct cli *cli, const struct kernel_fields *fields)
 	size_t count;
 	int status = 0;
 
+	if (strcmp(fields->collection, "profiling") != 0 && strcmp(fields->collection, "pmsampling") != 0)
+		return query_texts(cli, fields);
 	if (fields->query_mode == QUERY_SUFFIX && !fields->metrics.count)
 		return command_fail(cli, &kernel_command, "Suffixes of which metrics? --metrics dram__bytes,sm__throughput");
 	if (!kernel_chips(cli, fields, &chips, &count))

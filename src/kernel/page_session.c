@@ -19,7 +19,7 @@ static const char *shown(const struct kernel_result *k, const char *metric, cons
 	ret[0] = '\0';
 	if (!isfinite(number))
 		return ret;
-	scale = unit_scale(unit, number, scaled);
+	scale = unit_divisor(unit, number, scaled);
 	if (v->kind == VALUE_INTEGER && scale == 1)
 		integer_text(v->integer, ret);
 	else

@@ -65,7 +65,7 @@ char *page_value(const struct page_options *options, const struct kernel_results
 
 	snprintf(ret_unit, UNIT_MAX, "%s", row->unit);
 	if (!options->base_units && isfinite(number))
-		scale = unit_scale(row->unit, number, ret_unit);
+		scale = unit_divisor(row->unit, number, ret_unit);
 	plain_text(options, results, &row->value, scale, &text);
 	if (options->instances != INSTANCES_NONE)
 		add_instances(options, results, k, row->key, scale, &text);

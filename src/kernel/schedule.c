@@ -1,6 +1,7 @@
 #include "kernel/schedule.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +106,7 @@ static int without_refused(struct schedule *s, const struct catalog *c, struct s
 			part->names[kept++] = part->names[i];
 	part->count = kept;
 	free(is_refused);
-	return kept ? configure(c, part) : 0;
+	return 0;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -121,16 +122,23 @@ static int compare_throughputs_last(const void *a, const void *b)
 	return order ? order : strcmp(x, y);
 }
 
-/* Another order may be better by a pass or two: worth a trial where there are many. */
-static int try_other_order(const struct catalog *c, struct schedule_part *part)
+static int compare_backwards(const void *a, const void *b)
 {
-	struct schedule_part other = { .count = part->count, .names = malloc(part->count * sizeof(*other.names)) };
+	return compare_names(b, a);
+}
+
+/* Takes the other order if it is better. */
+static int try_order(const struct catalog *c, struct schedule_part *part, const char *const *names,
+		     int (*compare)(const void *, const void *))
+{
+	struct schedule_part other = { .count = part->count, .names = malloc((part->count + 1) * sizeof(*other.names)) };
 
 	if (!other.names)
 		return -ENOMEM;
-	memcpy(other.names, part->names, part->count * sizeof(*other.names));
-	qsort(other.names, other.count, sizeof(*other.names), compare_throughputs_last);
-	if (configure(c, &other) == 0 && other.passes < part->passes) {
+	memcpy(other.names, names, part->count * sizeof(*other.names));
+	if (compare)
+		qsort(other.names, other.count, sizeof(*other.names), compare);
+	if (configure(c, &other) == 0 && (!part->image || other.passes < part->passes)) {
 		free(part->image);
 		free(part->names);
 		*part = other;
@@ -138,23 +146,39 @@ static int try_other_order(const struct catalog *c, struct schedule_part *part)
 	}
 	free(other.image);
 	free(other.names);
-	return 0;
+	return part->image ? 0 : -EIO;
 }
 
 /* CUPTI packs metrics in the order in which they come. By name, those of one unit come together: over sets and chips that took up to
- * four passes less than the order of sections. */
+ * four passes less than the order of sections. Others are better by a pass or two now and then: worth a trial where there are many. */
+static int find_order(const struct catalog *c, struct schedule_part *part)
+{
+	static int (*const orders[])(const void *, const void *) = { compare_throughputs_last, compare_backwards, NULL };
+	const char **given = malloc((part->count + 1) * sizeof(*given));
+	int r;
+
+	if (!given)
+		return -ENOMEM;
+	memcpy(given, part->names, part->count * sizeof(*given));
+	r = try_order(c, part, given, compare_names);
+	for (size_t i = 0; r == 0 && part->passes > WORTH_A_TRIAL && i < sizeof(orders) / sizeof(orders[0]); i++)
+		r = try_order(c, part, given, orders[i]);
+	free(given);
+	return r;
+}
+
 static int make_part(struct schedule *s, const struct catalog *c, struct schedule_part *part)
 {
 	int r;
 
 	if (!part->count)
 		return 0;
-	qsort(part->names, part->count, sizeof(*part->names), compare_names);
-	r = configure(c, part);
-	if (r == -EIO)
+	r = find_order(c, part);
+	if (r == -EIO) {
 		r = without_refused(s, c, part);
-	if (r == 0 && part->passes > WORTH_A_TRIAL)
-		r = try_other_order(c, part);
+		if (r == 0 && part->count)
+			r = find_order(c, part);
+	}
 	s->passes += part->passes;
 	return r;
 }
@@ -172,6 +196,36 @@ static unsigned part_of(const struct catalog *c, const char *metric)
 	return SCHEDULE_MAIN;
 }
 
+/* "a__b.per_second" of "a__b.sum.per_second": rollups are made of the same counters, and more names only take CUPTI longer. */
+static void without_rollup(const char *metric, char *ret, size_t size)
+{
+	static const char *const rollups[] = { ".avg", ".max", ".min", ".sum" };
+	size_t len = metric_base_len(metric), skipped = 0;
+
+	for (size_t i = 0; i < 4; i++)
+		if (strncmp(metric + len, rollups[i], 4) == 0)
+			skipped = 4;
+	snprintf(ret, size, "%.*s%s", (int)len, metric, metric + len + skipped);
+}
+
+static bool same_counters(const char *a, const char *b)
+{
+	char x[320], y[320];
+
+	without_rollup(a, x, sizeof(x));
+	without_rollup(b, y, sizeof(y));
+	return strcmp(x, y) == 0;
+}
+
+/* Those of the same base mostly come one after the other: a look at the last few is enough. */
+static bool is_there(const struct schedule_part *part, const char *metric)
+{
+	for (size_t i = part->count; i > 0 && part->count - i < 8; i--)
+		if (same_counters(part->names[i - 1], metric))
+			return true;
+	return false;
+}
+
 int schedule_make(struct schedule *ret, const struct catalog *c, const char *const *names, size_t count, struct error *err)
 {
 	struct schedule_part *part;
@@ -186,7 +240,8 @@ int schedule_make(struct schedule *ret, const struct catalog *c, const char *con
 	}
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		part = &ret->parts[part_of(c, names[i])];
-		part->names[part->count++] = names[i];
+		if (!is_there(part, names[i]))
+			part->names[part->count++] = names[i];
 	}
 	for (unsigned i = 0; r == 0 && i < SCHEDULE_PARTS; i++)
 		r = make_part(ret, c, &ret->parts[i]);

@@ -6,7 +6,7 @@
 
 /* What is counted together: metrics of links to the outside cannot be with others. */
 struct schedule_part {
-	const char **names; /* the caller's texts */
+	const char **names; /* the caller's texts; of several rollups of a metric only one, as the others come from the same counters */
 	size_t count;
 	uint8_t *image;
 	size_t image_size;

@@ -288,6 +288,9 @@ static int add_row(struct reader *r, struct section_block *b, struct text_piece 
 		if (!text_split(label, ' ', &range, &label) || cc_parse(&cc, range.text + 1, range.len - 1) < 0)
 			return refuse(r, "compute capabilities are written @9.0, @9.0- or @8.0-8.9 before the name");
 	}
+	/* "\\# SMs": no comment. */
+	if (label.len && label.text[0] == '\\')
+		label = (struct text_piece){ label.text + 1, label.len - 1 };
 	if (!label.len)
 		return refuse(r, "a row needs a name");
 	if (r->rows++ == MAX_ROWS)

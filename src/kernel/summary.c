@@ -137,7 +137,7 @@ static int add_entry(struct text_table *t, const struct page_options *options, c
 
 	snprintf(unit, sizeof(unit), "%s", e->unit);
 	if (!options->base_units)
-		scale = unit_scale(e->unit, mean, unit);
+		scale = unit_divisor(e->unit, mean, unit);
 	r = text_table_add(t, e->label);
 	if (r >= 0)
 		r = text_table_add(t, unit);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/unit.h"
+
 /* Whether a name has this word between its underscores. */
 static bool has_word(const char *name, size_t len, const char *word)
 {
@@ -87,35 +89,13 @@ void unit_of_metric(const char *metric, char ret[UNIT_MAX])
 		snprintf(ret, UNIT_MAX, "%s%s", unit, *unit && strcmp(unit, "warp") != 0 ? "/cycle" : "");
 }
 
-static double scale_time(double value, char ret[UNIT_MAX])
+double unit_divisor(const char *unit, double value, char ret[UNIT_MAX])
 {
-	static const char *const names[] = { "ns", "us", "ms", "s" };
-	double scale = 1;
-	unsigned i = 0;
+	double scaled = unit_scale(value, unit, ret, UNIT_MAX), divisor = 1;
 
-	while (i < 3 && fabs(value) / scale >= 1000) {
-		scale *= 1000;
-		i++;
-	}
-	snprintf(ret, UNIT_MAX, "%s", names[i]);
-	return scale;
-}
-
-double unit_scale(const char *unit, double value, char ret[UNIT_MAX])
-{
-	static const char *const steps[] = { "", "K", "M", "G", "T", "P" };
-	bool scales = strncmp(unit, "byte", 4) == 0 || strcmp(unit, "hz") == 0;
-	double scale = 1;
-	unsigned i = 0;
-
-	if (strcmp(unit, "ns") == 0 && isfinite(value))
-		return scale_time(value, ret);
-	while (scales && isfinite(value) && i + 1 < sizeof(steps) / sizeof(steps[0]) && fabs(value) / scale >= 1000) {
-		scale *= 1000;
-		i++;
-	}
-	snprintf(ret, UNIT_MAX, "%s%s", steps[i], unit);
-	return scale;
+	while (isfinite(scaled) && fabs(value / divisor) > 2 * fabs(scaled))
+		divisor *= 1000;
+	return divisor;
 }
 
 /* Commas between thousands of the whole part. */

@@ -25,7 +25,7 @@ static const char good[] = "# A comment\n"
 			   "[rows]\n"
 			   "Time = gpu__time_duration.sum [ns]\n"
 			   "@9.0,10.0-10.3 Cluster Size = launch__cluster_size\r\n"
-			   "Per = 2 * a__b.sum / c__d.sum [%]\n"
+			   "\\# Per = 2 * a__b.sum / c__d.sum [%]\n"
 			   "[table Traffic]\n"
 			   "group = my__group\n"
 			   "columns = Bytes [byte] | Share [%]\n"
@@ -77,6 +77,7 @@ static void rows(void **state)
 	assert_string_equal(b->rows[1].label, "Cluster Size");
 	assert_string_equal(b->rows[1].unit, "");
 	assert_true(cc_fits(&b->rows[1].cc, 90) && cc_fits(&b->rows[1].cc, 103) && !cc_fits(&b->rows[1].cc, 110) && !cc_fits(&b->rows[1].cc, 89));
+	assert_string_equal(b->rows[2].label, "# Per");
 	b = &s.blocks[1];
 	assert_int_equal(b->kind, BLOCK_TABLE);
 	assert_string_equal(b->title, "Traffic");
