@@ -10,11 +10,13 @@
 #include "cli/kernel_output.h"
 #include "cli/kernel_run.h"
 #include "cli/string_list.h"
+#include "kernel/unit.h"
 
 struct counting {
 	struct cli *cli;
 	const struct kernel_fields *fields;
 	struct string_list metrics;
+	struct string_list units;  /* of each; none where chips are not known */
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
@@ -32,14 +34,20 @@ static int add_plain(struct counting *c)
 	return r;
 }
 
-static int add_chosen(struct counting *c, const struct choice *choice)
+static int add_chosen(struct counting *c, const struct kernel_choice *choice)
 {
 	size_t count;
-	const char **names = choice_names(choice, METRIC_COUNTED, &count);
+	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
+	struct metric_facts facts;
 	int r = names ? 0 : -1;
+	char unit[64];
 
-	for (size_t i = 0; i < count && r >= 0; i++)
+	for (size_t i = 0; i < count && r >= 0; i++) {
 		r = string_list_addf(&c->metrics, "%s", names[i]);
+		if (r >= 0)
+			r = string_list_addf(&c->units, "%s", catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
+							       unit_of_dimension(facts.dimension, unit, sizeof(unit)) : "");
+	}
 	free(names);
 	return r;
 }
@@ -66,7 +74,7 @@ static bool choose(struct counting *c)
 		return false;
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
-		ok = add_chosen(c, &choice.choice) >= 0;
+		ok = add_chosen(c, &choice) >= 0;
 		kernel_release_choice(&choice);
 	}
 	kernel_release_texts(&texts);
@@ -114,6 +122,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	bool is_regex = f->name && strncmp(f->name, "regex:", 6) == 0;
 	struct buf literal = BUF_INIT;
 	struct kernel_run run = { .metrics = (const char *const *)c->metrics.items,
+				  .units = c->units.count ? (const char *const *)c->units.items : NULL,
 				  .metric_count = (uint32_t)c->metrics.count,
 				  .pattern = is_regex ? f->name + 6 : f->name,
 				  .pattern_is_regex = is_regex,
@@ -171,6 +180,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 		if (c->folder[0])
 			kernel_output_remove(c->folder);
 		string_list_release(&c->metrics);
+		string_list_release(&c->units);
 	}
 	free(result);
 	free(c);

@@ -155,7 +155,7 @@ static int print_page(struct printing *p)
 					     page_write_details_csv(out, &p->results, &p->options);
 	if (f->page == PAGE_RAW)
 		return page_print_raw(out, &p->results, &p->options);
-	if (!called_as_ncu(p->cli))
+	if (p->results.count && !called_as_ncu(p->cli))
 		page_print_overview(out, &p->results, &p->options);
 	return page_print_details(out, &p->results, &p->options);
 }

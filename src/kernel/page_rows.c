@@ -323,6 +323,21 @@ static int add_printed(struct maker *m)
 	return r;
 }
 
+/* Sections of which only rules were printed. */
+static int add_ruled(struct maker *m)
+{
+	const struct sections *all = m->options->sections;
+	size_t printed = m->sections->count, j;
+
+	for (size_t i = 0; all && m->k->row_count && i < all->count; i++) {
+		for (j = 0; j < printed && strcmp(m->sections->items[j].id, all->items[i].id) != 0; j++)
+			;
+		if (j == printed && has_rule(m->k, all->items[i].id) && !add_section(m, all->items[i].id, all->items[i].title))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int page_sections_make(struct page_sections *ret, const struct page_options *options, const struct kernel_results *results,
 		       const struct kernel_result *k)
 {
@@ -332,6 +347,8 @@ int page_sections_make(struct page_sections *ret, const struct page_options *opt
 
 	*ret = (struct page_sections){ 0 };
 	r = add_printed(&m);
+	if (r >= 0)
+		r = add_ruled(&m);
 	for (size_t i = 0; r >= 0 && options->sections && !k->row_count && i < options->sections->count; i++) {
 		const struct section *s = &options->sections->items[i];
 

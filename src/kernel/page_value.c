@@ -8,11 +8,11 @@
 
 void page_unit(const struct kernel_results *results, const struct metric_value *value, const char *otherwise, char ret[UNIT_MAX])
 {
-	ret[0] = '\0';
-	if (!results->is_imported)
+	snprintf(ret, UNIT_MAX, "%s", value->unit);
+	if (!*ret && !results->is_imported)
 		unit_of_metric(value->name, ret);
 	if (!*ret)
-		snprintf(ret, UNIT_MAX, "%s", *value->unit ? value->unit : otherwise);
+		snprintf(ret, UNIT_MAX, "%s", otherwise);
 }
 
 const char *page_kernel_name(const struct page_options *options, const struct kernel_result *k)
