@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define UNIT_MAX 32
-#define NUMBER_MAX 384 /* the largest double in full, with separators */
+#define NUMBER_MAX 432 /* the largest double in full, with separators */
 
 /* The unit that a counter of this name has, "" where it has none: for reports that do not tell. */
 void unit_of_metric(const char *name, char ret[UNIT_MAX]);
