@@ -170,7 +170,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	struct error err;
 	int status = 1;
 
-	if (c && result) {
+	if (c && result && kernel_check_baseline(cli, fields)) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)

@@ -44,6 +44,8 @@ struct kernel_fields {
 	int kernel_base;
 	bool all_real;
 	int check_exit_code;
+	const char *baseline;
+	struct option_texts thresholds;
 };
 
 extern const struct option_table kernel_options_table;
@@ -88,6 +90,8 @@ int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
 /* A program is run and its kernels are read, or results of a report are shown. */
 int kernel_count(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
 int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
+/* --threshold and --baseline, before anything is done; false after an error. */
+bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields);
 /* The page that the options ask for, of the report at `path`; `csv_path` also gets the raw page, NULL: nothing does. */
 int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, const char *path, bool print, const char *csv_path);
 

@@ -1,5 +1,6 @@
 /* Results of kernels, printed as the options say. */
 #include <errno.h>
+#include <math.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,13 @@ struct printing {
 	struct kernel_fields recorded;
 	struct options_parsed recorded_uses;
 	bool is_recorded;              /* the two are there */
+	struct opened_report before_opened;
+	struct report *before_report;
+	struct baseline baseline;
 };
+
+#define STATUS_BEYOND 4 /* a threshold */
+#define MOST_THRESHOLDS 64
 
 static bool called_as_ncu(const struct cli *cli)
 {
@@ -192,6 +199,85 @@ static void tell_of_none(struct printing *p)
 	report_each_row(p->results.report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_NAME + 1, seen_function, p);
 }
 
+/* False after an error was printed. */
+static bool load_baseline(struct printing *p)
+{
+	struct kernel_results results;
+	struct error err;
+	int status;
+
+	if (!p->fields->baseline)
+		return true;
+	if (!open_report(p->cli, &kernel_command, p->fields->baseline, &p->before_opened, &status))
+		return false;
+	if (report_open(&p->before_report, p->before_opened.path, &err) < 0 || kernel_results_load(&results, p->before_report, &err) < 0) {
+		command_fail(p->cli, &kernel_command, "%s", err.text);
+		return false;
+	}
+	if (derive_values(&results) < 0 || baseline_begin(&p->baseline, &results) < 0) {
+		kernel_results_release(&results);
+		command_fail(p->cli, &kernel_command, "Not enough memory");
+		return false;
+	}
+	p->options.baseline = &p->baseline;
+	for (size_t i = 0; i < p->results.count; i++)
+		if (!baseline_matches(&p->baseline, &p->results.items[i]))
+			fprintf(p->cli->err, "==BASELINE== %s (%lld) is not in the baseline\n", p->results.items[i].function,
+				(long long)p->results.items[i].number);
+	return true;
+}
+
+/* How many; -1 after an error was printed. */
+static int read_thresholds(struct cli *cli, const struct kernel_fields *fields, struct threshold *ret)
+{
+	const char *text = NULL;
+	size_t at = 0;
+	char piece[512];
+	struct error err;
+	int count = 0;
+
+	while (next_piece(&fields->thresholds, &at, &text, piece, sizeof(piece))) {
+		if (count == MOST_THRESHOLDS) {
+			command_fail(cli, &kernel_command, "There are more than %d thresholds", MOST_THRESHOLDS);
+			return -1;
+		}
+		if (threshold_parse(&ret[count++], piece, &err) < 0) {
+			command_fail(cli, &kernel_command, "%s", err.text);
+			return -1;
+		}
+	}
+	return count;
+}
+
+bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields)
+{
+	struct threshold thresholds[MOST_THRESHOLDS];
+	int count = read_thresholds(cli, fields, thresholds);
+
+	if (count > 0 && !fields->baseline)
+		command_fail(cli, &kernel_command, "--threshold needs a --baseline");
+	return count == 0 || (count > 0 && fields->baseline);
+}
+
+/* The exit status. A threshold that is never looked at must not pass for one that holds. */
+static int check_thresholds(struct printing *p)
+{
+	struct threshold thresholds[MOST_THRESHOLDS];
+	int count = read_thresholds(p->cli, p->fields, thresholds), compared;
+
+	for (int i = 0; i < count; i++) {
+		compared = 0;
+		for (size_t j = 0; j < p->results.count; j++)
+			compared += isfinite(baseline_number(&p->baseline, &p->results.items[j], thresholds[i].metric)) &&
+				    isfinite(result_number(&p->results.items[j], thresholds[i].metric));
+		if (!compared)
+			return command_fail(p->cli, &kernel_command, "No kernel has %s in both reports", thresholds[i].metric);
+	}
+	if (count <= 0)
+		return count < 0;
+	return baseline_check(p->cli->err, &p->results, &p->baseline, thresholds, (size_t)count) ? STATUS_BEYOND : 0;
+}
+
 static int print_results(struct printing *p, bool print, const char *csv_path)
 {
 	const struct kernel_fields *f = p->fields;
@@ -209,6 +295,8 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	read_command_line(p);
 	if (derive_values(&p->results) < 0 || choose(p) < 0)
 		r = -ENOMEM;
+	if (r >= 0 && !load_baseline(p))
+		return 1;
 	if (r >= 0 && print)
 		r = print_page(p);
 	if (r >= 0 && fflush(p->cli->out) != 0)
@@ -217,7 +305,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 		command_fail(p->cli, &kernel_command, "%s", strerror(-r));
 	else if (csv_path)
 		r = write_csv(p, csv_path);
-	return r < 0;
+	return r < 0 ? 1 : check_thresholds(p);
 }
 
 static void release(struct printing *p)
@@ -227,13 +315,17 @@ static void release(struct printing *p)
 	string_list_release(&p->words);
 	if (p->is_recorded)
 		options_release(&p->recorded_uses);
+	baseline_release(&p->baseline);
+	if (p->before_report)
+		report_close(p->before_report);
+	close_report(&p->before_opened, 0);
 	kernel_results_release(&p->results);
 	kernel_release_texts(&p->texts);
 }
 
 int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, const char *path, bool print, const char *csv_path)
 {
-	struct printing p = { .cli = cli, .fields = fields };
+	struct printing p = { .cli = cli, .fields = fields, .before_opened.file = -1 };
 	struct report *report;
 	struct error err;
 	int status = 1;
@@ -266,6 +358,8 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
+	if (!kernel_check_baseline(cli, fields))
+		return 1;
 	if (fields->output && !fields->csv)
 		return command_fail(cli, &kernel_command, "-o with -i: only a table can be written, with --csv");
 	if (fields->output && kernel_output_path(fields->output, ".csv", fields->overwrite, csv_path, sizeof(csv_path), &err) < 0)

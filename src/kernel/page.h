@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "kernel/baseline.h"
 #include "kernel/results.h"
 #include "kernel/section.h"
 #include "kernel/units.h"
@@ -29,13 +30,14 @@ struct page_options {
 	const char *const *metrics;      /* asked for (names, or regex:EXPRESSION): a section of their own */
 	size_t metric_count;
 	bool only_named;                 /* on the raw page, too */
+	struct baseline *baseline;       /* shown beside each number; NULL: none */
 };
 
 /* A value, ready to be printed. */
 struct page_row {
 	const char *label;
 	const char *key;                 /* the metric, or the first of a formula's: rows are in its order */
-	bool is_formula;
+	const struct formula *formula;   /* NULL: it is the metric itself */
 	char unit[UNIT_MAX];             /* base */
 	struct metric_value value;
 };
@@ -70,6 +72,8 @@ void page_unit(const struct kernel_results *results, const struct metric_value *
 /* Unit and text of a row as they are printed. The caller frees the text; NULL: no memory. */
 char *page_value(const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		 const struct page_row *row, char ret_unit[UNIT_MAX]);
+/* The row's value in the baseline, and by how many percent it changed; not a number where that is not known. */
+double page_before(const struct page_options *options, const struct kernel_result *k, const struct page_row *row, double *ret_change);
 /* Whether a metric is one of those asked for. */
 bool page_is_named(const struct page_options *options, const char *name);
 const char *page_kernel_name(const struct page_options *options, const struct kernel_result *k);

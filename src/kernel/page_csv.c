@@ -7,6 +7,8 @@
 
 #include "kernel/page_text.h"
 
+#define RULE_COLUMNS 5u
+
 void csv_cell(FILE *out, const char *text, bool is_first)
 {
 	fputs(is_first ? "\"" : ",\"", out);
@@ -62,6 +64,23 @@ void csv_launch(FILE *out, const struct page_options *options, const struct kern
 	csv_cell(out, text, false);
 }
 
+/* Behind the columns of rules. */
+static void write_before(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
+{
+	double change, before = page_before(options, k, row, &change);
+	char text[NUMBER_MAX] = "";
+
+	for (unsigned i = 0; i < RULE_COLUMNS; i++)
+		csv_cell(out, "", false);
+	if (isfinite(before))
+		number_text(before, false, text);
+	csv_cell(out, text, false);
+	text[0] = '\0';
+	if (isfinite(change))
+		number_text(change, true, text);
+	csv_cell(out, text, false);
+}
+
 static int write_row(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		     const char *section, const struct page_row *row)
 {
@@ -74,7 +93,11 @@ static int write_row(FILE *out, const struct page_options *options, const struct
 	csv_cell(out, options->names == NAMES_METRIC ? row->key : row->label, false);
 	csv_cell(out, unit, false);
 	csv_cell(out, value, false);
-	fputs(",\n", out);
+	if (options->baseline)
+		write_before(out, options, k, row);
+	else
+		fputc(',', out);
+	fputc('\n', out);
 	free(value);
 	return 0;
 }
@@ -94,6 +117,8 @@ static void write_rule(FILE *out, const struct page_options *options, const stru
 	csv_cell(out, rule->text, false);
 	csv_cell(out, rule->gain_type, false);
 	csv_cell(out, gain, false);
+	if (options->baseline)
+		fputs(",\"\",\"\"", out);
 	fputc('\n', out);
 }
 
@@ -121,6 +146,8 @@ int page_write_details_csv(FILE *out, const struct kernel_results *results, cons
 	csv_launch_heading(out);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		csv_cell(out, names[i], false);
+	if (options->baseline)
+		fputs(",\"Baseline Value\",\"Change [%]\"", out);
 	fputc('\n', out);
 	for (size_t i = 0; i < results->count && r >= 0; i++) {
 		r = page_sections_make(&all, options, results, &results->items[i]);

@@ -87,7 +87,17 @@ static void write_metrics(FILE *out, const struct kernel_results *results, const
 	fputs("}", out);
 }
 
-static void write_section(FILE *out, const struct page_section *s)
+static void write_before(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
+{
+	double change, before = page_before(options, k, row, &change);
+
+	fputs(", \"baseline\": ", out);
+	json_number(out, before);
+	fputs(", \"change_percent\": ", out);
+	json_number(out, change);
+}
+
+static void write_section(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_section *s)
 {
 	bool any = false;
 
@@ -108,6 +118,8 @@ static void write_section(FILE *out, const struct page_section *s)
 			json_value(out, &row->value);
 			if (*row->unit)
 				json_member(out, "unit", row->unit);
+			if (options->baseline)
+				write_before(out, options, k, row);
 			fputc('}', out);
 		}
 	fputs("]}", out);
@@ -150,7 +162,7 @@ int page_write_json(FILE *out, const struct kernel_results *results, const struc
 		fputs(",\n   \"sections\": [", out);
 		for (size_t j = 0; j < all.count; j++) {
 			fputs(j ? ",\n    " : "\n    ", out);
-			write_section(out, &all.items[j]);
+			write_section(out, options, k, &all.items[j]);
 		}
 		fputs("]", out);
 		write_rules(out, k);

@@ -66,7 +66,7 @@ static bool cell_value(const struct maker *m, const struct formula *f, const cha
 	const struct metric_value *v;
 
 	row->key = metric;
-	row->is_formula = !metric;
+	row->formula = metric ? NULL : f;
 	for (size_t i = 0; i < f->count && !row->key; i++)
 		if (f->steps[i].code == FORMULA_METRIC)
 			row->key = f->steps[i].metric;
@@ -128,8 +128,8 @@ static int by_key(const void *a, const void *b)
 	const struct page_row *x = a, *y = b;
 
 	/* ncu's own formulas are metrics whose names begin so. */
-	if (x->is_formula != y->is_formula)
-		return strcmp(x->is_formula ? "derived__" : x->key, y->is_formula ? "derived__" : y->key);
+	if (!x->formula != !y->formula)
+		return strcmp(x->formula ? "derived__" : x->key, y->formula ? "derived__" : y->key);
 	return strcmp(x->key, y->key);
 }
 

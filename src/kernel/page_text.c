@@ -112,6 +112,24 @@ static void print_launch(FILE *out, const struct page_options *options, const st
 	fputc('\n', out);
 }
 
+/* In the unit of the value beside it. */
+static int add_before(struct text_table *t, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
+{
+	double change, before = page_before(options, k, row, &change), number = value_number(&row->value), divisor = 1;
+	char unit[UNIT_MAX], text[NUMBER_MAX] = "";
+	int r;
+
+	if (!options->base_units && isfinite(number))
+		divisor = unit_divisor(row->unit, number, unit);
+	if (isfinite(before))
+		number_text(before / divisor, divisor != 1 || options->all_real, text);
+	r = text_table_add(t, text);
+	text[0] = '\0';
+	if (isfinite(change))
+		snprintf(text, sizeof(text), "%+.2f%%", change);
+	return r < 0 ? r : text_table_add(t, text);
+}
+
 static int add_row(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
 		   const struct kernel_result *k, const struct page_row *row)
 {
@@ -126,6 +144,8 @@ static int add_row(struct text_table *t, const struct page_options *options, con
 		r = text_table_add(t, unit);
 	if (r >= 0)
 		r = text_table_add(t, value);
+	if (r >= 0 && options->baseline)
+		r = add_before(t, options, k, row);
 	free(label);
 	free(value);
 	return r;
@@ -134,8 +154,8 @@ static int add_row(struct text_table *t, const struct page_options *options, con
 static int print_group(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		       const struct page_group *g)
 {
-	static const char *const heading[] = { "Metric Name", "Metric Unit", "Metric Value" };
-	struct text_table t = { .columns = 3, .left = 1 };
+	static const char *const heading[] = { "Metric Name", "Metric Unit", "Metric Value", "Baseline", "Change" };
+	struct text_table t = { .columns = options->baseline ? 5 : 3, .left = 1 };
 	int r = 0;
 
 	for (size_t i = 0; i < g->count && r >= 0; i++)

@@ -56,6 +56,15 @@ static void add_instances(const struct page_options *options, const struct kerne
 		buf_puts(ret, ")");
 }
 
+double page_before(const struct page_options *options, const struct kernel_result *k, const struct page_row *row, double *ret_change)
+{
+	double before = !options->baseline ? NAN : row->formula ? baseline_formula(options->baseline, k, row->formula) :
+								  baseline_number(options->baseline, k, row->key);
+
+	*ret_change = baseline_change(before, value_number(&row->value));
+	return before;
+}
+
 char *page_value(const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		 const struct page_row *row, char ret_unit[UNIT_MAX])
 {
