@@ -38,6 +38,8 @@ struct page_row {
 	const char *label;
 	const char *key;                 /* the metric, or the first of a formula's: rows are in its order */
 	const struct formula *formula;   /* NULL: it is the metric itself */
+	const char *row;                 /* of a table: the label is made of it and the column */
+	size_t column;
 	char unit[UNIT_MAX];             /* base */
 	struct metric_value value;
 };
@@ -45,6 +47,7 @@ struct page_row {
 /* Rows of one table of a section. */
 struct page_group {
 	const char *title;               /* "" for the first */
+	const struct section_block *block; /* NULL for the first */
 	struct page_row *rows;
 	size_t count, capacity;
 };

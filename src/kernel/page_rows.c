@@ -118,6 +118,8 @@ static int add_section_row(struct maker *m, struct page_group *g, const struct s
 		if (!cell_value(m, &row->cells[i], unit, &made))
 			continue;
 		made.label = cell_label(m, block, row, i);
+		made.row = row->label;
+		made.column = i;
 		r = made.label ? add_row(g, made) : -ENOMEM;
 	}
 	return r;
@@ -157,12 +159,13 @@ static int add_blocks(struct maker *m, struct page_section *made, const struct s
 		g = block->kind == BLOCK_ROWS || block->kind == BLOCK_DETAILS ? &made->groups[0] : add_group(made, block->title);
 		if (!g)
 			return -ENOMEM;
+		g->block = g == made->groups ? NULL : block;
 		for (size_t j = 0; j < block->row_count && r >= 0; j++)
 			r = add_section_row(m, g, block, &block->rows[j]);
 	}
-	for (size_t i = 0; i < made->count; i++)
-		if (made->groups[i].count > 1)
-			qsort(made->groups[i].rows, made->groups[i].count, sizeof(*made->groups[i].rows), by_key);
+	/* Charts and tables keep the order of the file. */
+	if (made->count && made->groups[0].count > 1)
+		qsort(made->groups[0].rows, made->groups[0].count, sizeof(*made->groups[0].rows), by_key);
 	return r;
 }
 

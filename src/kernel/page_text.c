@@ -151,6 +151,63 @@ static int add_row(struct text_table *t, const struct page_options *options, con
 	return r;
 }
 
+/* A value with its unit where that is not the column's. */
+static int add_cell(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
+		    const struct kernel_result *k, const struct page_row *row)
+{
+	char unit[UNIT_MAX], *value = page_value(options, results, k, row, unit), *cell = NULL;
+	int r = -ENOMEM;
+
+	if (value && asprintf(&cell, "%s%s%s", value, strcmp(unit, row->unit) ? " " : "", strcmp(unit, row->unit) ? unit : "") >= 0)
+		r = text_table_add(t, cell);
+	free(cell);
+	free(value);
+	return r;
+}
+
+static int fill_table(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
+		      const struct kernel_result *k, const struct page_group *g)
+{
+	size_t at = 0;
+	int r = 0;
+
+	while (at < g->count && r >= 0) {
+		const char *row = g->rows[at].row;
+
+		r = text_table_add(t, row);
+		for (size_t column = 0; column + 1 < t->columns && r >= 0; column++) {
+			if (at < g->count && g->rows[at].row == row && g->rows[at].column == column)
+				r = add_cell(t, options, results, k, &g->rows[at++]);
+			else
+				r = text_table_add(t, "");
+		}
+	}
+	return r;
+}
+
+/* Rows and columns as the section has them. */
+static int print_table(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
+		       const struct page_group *g)
+{
+	struct text_table t = { .columns = (unsigned)g->block->column_count + 1, .left = 1 };
+	const char *heading[TABLE_COLUMNS] = { g->title };
+	char titles[TABLE_COLUMNS][64];
+	int r;
+
+	for (size_t i = 0; i < g->block->column_count; i++) {
+		const struct section_column *c = &g->block->columns[i];
+
+		snprintf(titles[i], sizeof(titles[i]), "%s%s%s%s", c->title, *c->unit ? " [" : "", c->unit, *c->unit ? "]" : "");
+		heading[i + 1] = titles[i];
+	}
+	r = fill_table(&t, options, results, k, g);
+	if (r >= 0)
+		text_table_print(out, &t, heading, NULL);
+	fputc('\n', out);
+	text_table_release(&t);
+	return r;
+}
+
 static int print_group(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		       const struct page_group *g)
 {
@@ -158,6 +215,8 @@ static int print_group(FILE *out, const struct page_options *options, const stru
 	struct text_table t = { .columns = options->baseline ? 5 : 3, .left = 1 };
 	int r = 0;
 
+	if (g->block && g->block->kind == BLOCK_TABLE && g->block->column_count < TABLE_COLUMNS && !options->baseline)
+		return print_table(out, options, results, k, g);
 	for (size_t i = 0; i < g->count && r >= 0; i++)
 		r = add_row(&t, options, results, k, &g->rows[i]);
 	if (*g->title)

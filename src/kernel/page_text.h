@@ -4,7 +4,7 @@
 
 #include "kernel/page.h"
 
-#define TABLE_COLUMNS 12
+#define TABLE_COLUMNS 20
 
 /* Cells of a table, row by row; the caller's texts are copied. */
 struct text_table {
