@@ -127,6 +127,8 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 		on_progress(progress);
 		fputs(result->notes, cli->err);
 		status = result->started ? result->exit_status : 1;
+		if (status > 128)
+			fprintf(cli->err, "==ERROR== The program was ended by signal %d.\n", status - 128);
 	}
 	if (err.text[0])
 		status = command_fail(cli, &kernel_command, "%s", err.text);

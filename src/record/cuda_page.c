@@ -88,7 +88,7 @@ void cuda_explain(struct recorder *r)
 
 	if (s->cuda_trouble[0])
 		recorder_note(r, "%s", s->cuda_trouble);
-	if (!r->options->cuda.asked || s->cuda_seen)
+	if ((!r->options->cuda.asked && !r->options->kernels) || s->cuda_seen)
 		return;
 	missing = what_is_missing(r->options);
 	if (missing) {

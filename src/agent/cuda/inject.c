@@ -172,7 +172,7 @@ static void begin_counters(void)
 	char why[WHY_SIZE] = "", text[WHY_SIZE + 100];
 
 	if (find_and_subscribe(why) < 0) {
-		snprintf(text, sizeof(text), "Counters of kernels are not read: %s.", why);
+		snprintf(text, sizeof(text), "CUDA is not counted: %s.", why);
 		cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, text);
 		return;
 	}

@@ -127,7 +127,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 	if (kernel_choose_done() || describe(&l, call, data) < 0 || is_captured(l.stream))
 		return;
 	begin_alone();
-	if (kernel_choose(&l)) {
+	if (!kernel_counters_hopeless(l.context) && kernel_choose(&l)) {
 		left_open = kernel_replay_enter(&l, &kernel_agent.request);
 		if (left_open)
 			return;
@@ -190,7 +190,7 @@ int kernel_begin(void)
 		kernel_calls_enable(1);
 		return 0;
 	}
-	snprintf(text, sizeof(text), "Counters of kernels are not read: %s.", why);
+	snprintf(text, sizeof(text), "CUDA is not counted: %s.", why);
 	cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, text);
 	return -1;
 }

@@ -5,7 +5,6 @@
 
 #include "agent/kernel/kernel.h"
 
-#define MOST_DEVICES 64
 #define GRID 1024
 #define BLOCK 512
 
@@ -24,45 +23,31 @@ static const char code[] =
 	"add.u64 %at, %at, %step;\nbra next;\n"
 	"done:\nsetp.eq.u32 %odd, %all, -1;\n@%odd bra out;\nst.global.u32 [%base], %all;\nout:\nret;\n}\n";
 
-struct reader {
-	void *function;
-	uint64_t memory;
-	uint64_t size;
-};
-
-static struct reader readers[MOST_DEVICES];
-
-static int prepare(struct reader *r, int device, char *why)
+int kernel_caches_prepare(struct kernel_caches *c, int device, char *why)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
 	void *module;
 	int l2 = 0;
 
+	if (c->function)
+		return 0;
 	if (d->cuDeviceGetAttribute(&l2, CUDA_DEVICE_L2, device) != 0 || l2 <= 0)
 		l2 = 64 << 20;
-	r->size = 2 * (uint64_t)l2;
-	if (d->cuModuleLoadData(&module, code) != 0 || d->cuModuleGetFunction(&r->function, module, "sonde_read") != 0 ||
-	    d->cuMemAlloc(&r->memory, r->size) != 0 || d->cuMemsetD8(r->memory, 0xff, r->size) != 0) {
+	c->size = 2 * (uint64_t)l2;
+	if (d->cuModuleLoadData(&module, code) != 0 || d->cuMemAlloc(&c->memory, c->size) != 0 ||
+	    d->cuMemsetD8(c->memory, 0xff, c->size) != 0 || d->cuModuleGetFunction(&c->function, module, "sonde_read") != 0) {
 		snprintf(why, KERNEL_WHY_SIZE, "there is no room on the GPU for emptying its caches (--cache-control none)");
-		r->function = NULL;
+		c->function = NULL;
 		return -1;
 	}
 	return 0;
 }
 
-int kernel_caches_prepare(int device, char *why)
+int kernel_caches_flush(struct kernel_caches *c, char *why)
 {
-	struct reader *r = &readers[device & (MOST_DEVICES - 1)];
+	void *parameters[] = { &c->memory, &c->size };
 
-	return r->function ? 0 : prepare(r, device, why);
-}
-
-int kernel_caches_flush(int device, char *why)
-{
-	struct reader *r = &readers[device & (MOST_DEVICES - 1)];
-	void *parameters[] = { &r->memory, &r->size };
-
-	if (kernel_agent.driver.cuLaunchKernel(r->function, GRID, 1, 1, BLOCK, 1, 1, 0, NULL, parameters, NULL) != 0 ||
+	if (kernel_agent.driver.cuLaunchKernel(c->function, GRID, 1, 1, BLOCK, 1, 1, 0, NULL, parameters, NULL) != 0 ||
 	    kernel_agent.driver.cuCtxSynchronize() != 0) {
 		snprintf(why, KERNEL_WHY_SIZE, "the caches could not be emptied");
 		return -1;

@@ -69,6 +69,13 @@ int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNE
 int kernel_choose(const struct kernel_launch *launch) KERNEL_HIDDEN;
 int kernel_choose_done(void) KERNEL_HIDDEN;
 
+/* caches.c */
+struct kernel_caches {
+	void *function;               /* that reads; NULL: not prepared */
+	uint64_t memory;
+	uint64_t size;
+};
+
 /* counters.c: one for each context. */
 struct kernel_counters {
 	void *context;
@@ -85,11 +92,16 @@ struct kernel_counters {
 	const char **metrics;
 	uint32_t *numbers;            /* of each, in the request */
 	double *values;
+	struct kernel_caches caches;
 };
 
-/* The context is current. NULL: `why` says what is in the way. */
+/* It has been said why there are none: kernels of this context are passed over. */
+int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
+/* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 int kernel_counters_configure(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+/* After passes that were not completed. */
+void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* Fills c->values. */
@@ -101,8 +113,8 @@ int kernel_memory_restore(char *why) KERNEL_HIDDEN;
 void kernel_memory_forget(void) KERNEL_HIDDEN;
 
 /* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
-int kernel_caches_prepare(int device, char *why) KERNEL_HIDDEN;
-int kernel_caches_flush(int device, char *why) KERNEL_HIDDEN;
+int kernel_caches_prepare(struct kernel_caches *c, int device, char *why) KERNEL_HIDDEN;
+int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 
 /* replay.c: around the program's own call, which is the last pass. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;

@@ -49,7 +49,7 @@ static int launch_again(const struct kernel_launch *l, char *why)
 
 static int begin_pass(const struct kernel_request *request)
 {
-	if (request->flush_caches && kernel_caches_flush(now.counters->device, now.why) < 0)
+	if (request->flush_caches && kernel_caches_flush(&now.counters->caches, now.why) < 0)
 		return -1;
 	if (kernel_counters_start(now.counters, now.why) < 0)
 		return -1;
@@ -119,6 +119,8 @@ static void give_up(void)
 		kernel_counters_stop(now.counters, ignored);
 	now.running = 0;
 	kernel_agent.driver.cuCtxSynchronize();
+	if (now.counters && now.counters->profiler)
+		kernel_counters_renew(now.counters);
 	if (now.kept) {
 		kernel_memory_restore(ignored);
 		kernel_memory_forget();
@@ -134,7 +136,7 @@ static int prepare(const struct kernel_launch *launch, const struct kernel_reque
 	if (!now.counters || !now.counters->metric_count)
 		return now.counters ? 0 : -1;
 	now.record.passes = (uint32_t)now.counters->passes;
-	if (request->flush_caches && kernel_caches_prepare(now.counters->device, now.why) < 0)
+	if (request->flush_caches && kernel_caches_prepare(&now.counters->caches, now.counters->device, now.why) < 0)
 		return -1;
 	if (kernel_counters_configure(now.counters, now.why) < 0)
 		return -1;

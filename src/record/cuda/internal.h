@@ -137,8 +137,7 @@ struct cuda_process {
 	int64_t node[COLUMN_CUDA_GRAPH_NODE_STACK + 1]; /* the graph node told of last: graphs.c */
 	uint32_t node_present;       /* 0: none waits */
 	struct cuda_clock clock;
-	uint64_t kernel;             /* kernel_result.id of the one being read; 0: none is */
-	uint32_t kernel_number;      /* the process's */
+	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
 	uint64_t unplaced;           /* records without a place in time or among the tracks */
 };
 

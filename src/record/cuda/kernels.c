@@ -11,7 +11,6 @@
 #include "record/kernel_choice.h"
 #include "symbol/demangle.h"
 
-#define MOST_VALUES (1u << 16)
 
 static uint64_t text_of(struct session *s, const char *text)
 {
@@ -99,7 +98,7 @@ static void result_row(struct cuda_decoder *d, uint64_t result, const struct rec
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
 	v[COLUMN_KERNEL_RESULT_ID] = (int64_t)result;
-	v[COLUMN_KERNEL_RESULT_NUMBER] = (int64_t)result - 1;
+	v[COLUMN_KERNEL_RESULT_NUMBER] = k->number;
 	v[COLUMN_KERNEL_RESULT_PROCESS] = (int64_t)d->p->uid;
 	v[COLUMN_KERNEL_RESULT_FUNCTION] = (int64_t)function;
 	v[COLUMN_KERNEL_RESULT_CONTEXT] = k->place.context;
@@ -127,14 +126,14 @@ static void tell(struct cuda_decoder *d, const struct record_kernel *k, uint64_t
 		return;
 }
 
-static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, const char *text, size_t size)
+static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
 {
 	char *linkage = strndup(text, size), *name = linkage ? demangle_short(linkage) : NULL;
 
 	if (name)
-		tell(d, k, d->c->kernel, name, strlen(name));
+		tell(d, k, result, name, strlen(name));
 	else
-		tell(d, k, d->c->kernel, text, size);
+		tell(d, k, result, text, size);
 	free(name);
 	free(linkage);
 }
@@ -145,6 +144,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	struct cuda_session *all = cuda_session(s);
 	const char *text = (const char *)bytes + sizeof(struct record_kernel);
 	struct record_kernel k;
+	uint64_t result;
 
 	if (!d.c || !all)
 		return -ENOMEM;
@@ -153,19 +153,19 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	memcpy(&k, bytes, sizeof(k));
 	size -= (uint32_t)sizeof(k);
 	if (record_flags(k.head) == KERNEL_BEGUN) {
-		d.c->kernel = ++all->next_kernel;
-		d.c->kernel_number = k.number;
-		tell_name(&d, &k, text, size);
+		if (d.c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d.c->kernels, k.number, ++all->next_kernel) < 0)
+			return -ENOMEM;
+		tell_name(&d, &k, all->next_kernel, text, size);
 		return 0;
 	}
-	if (!d.c->kernel || d.c->kernel_number != k.number)
+	result = idmap_get(&d.c->kernels, k.number);
+	if (result == IDMAP_NONE)
 		return -EBADMSG;
-	result_row(&d, d.c->kernel, &k);
-	launch_rows(s, d.c->kernel, &k);
+	result_row(&d, result, &k);
+	launch_rows(s, result, &k);
 	if (record_flags(k.head) == KERNEL_FAILED)
-		text_row(s, d.c->kernel, "profiler__error", text, size);
-	tell(&d, &k, d.c->kernel, text, size);
-	d.c->kernel = 0;
+		text_row(s, result, "profiler__error", text, size);
+	tell(&d, &k, result, text, size);
 	s->events++;
 	return 0;
 }
@@ -175,6 +175,7 @@ int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_
 	struct cuda_process *c = cuda_of(p);
 	const struct kernel_choice *choice = s->kernels;
 	struct record_kernel_values head;
+	uint64_t result;
 	double value;
 
 	if (!c)
@@ -182,11 +183,12 @@ int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_
 	if (size < sizeof(head) || (size - sizeof(head)) % sizeof(value) != 0 || !choice)
 		return -EBADMSG;
 	memcpy(&head, bytes, sizeof(head));
-	if (!c->kernel || c->kernel_number != head.number)
+	result = idmap_get(&c->kernels, head.number);
+	if (result == IDMAP_NONE)
 		return -EBADMSG;
 	for (uint32_t i = 0; i < (size - sizeof(head)) / sizeof(value) && head.first < choice->count && i < choice->count - head.first; i++) {
 		memcpy(&value, bytes + sizeof(head) + i * sizeof(value), sizeof(value));
-		metric_row(s, c->kernel, choice->metrics[head.first + i], choice->units ? choice->units[head.first + i] : NULL, value);
+		metric_row(s, result, choice->metrics[head.first + i], choice->units ? choice->units[head.first + i] : NULL, value);
 	}
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include "vendor/cupti_range.h"
 
 #if __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_profiler_host.h>) && __has_include(<cuda.h>)
+/* The parameters of calls name types of all their versions. */
+#define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
