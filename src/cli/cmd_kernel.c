@@ -107,6 +107,8 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 		return kernel_list_sections(cli, fields);
 	if (fields->list_metrics)
 		return kernel_list_metrics(cli, fields);
+	if (fields->list_rules)
+		return kernel_list_rules(cli, fields);
 	if (fields->import)
 		return kernel_show(cli, fields, parsed);
 	if (fields->explain)

@@ -106,7 +106,7 @@ static int split(const struct option_texts *texts, struct string_list *ret)
 	return r;
 }
 
-static int make(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_choice *c, struct error *err)
+static int make(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *c, struct error *err)
 {
 	struct string_list sets = STRING_LIST_INIT, sections = STRING_LIST_INIT, metrics = STRING_LIST_INIT;
 	struct choice_sources sources = { &texts->sections, &texts->glossary, &c->counted, c->sampled.host ? &c->sampled : NULL,
@@ -128,7 +128,7 @@ static int make(const struct kernel_fields *fields, const struct kernel_texts *t
 }
 
 bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
-		   const char *chip, struct kernel_choice *ret)
+		   const char *chip, struct kernel_chosen *ret)
 {
 	struct error err, ignored;
 
@@ -141,7 +141,7 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 		memset(&ret->sampled, 0, sizeof(ret->sampled));
 	if (make(fields, texts, ret, &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", err.text);
-		kernel_release_choice(ret);
+		kernel_release_chosen(ret);
 		return false;
 	}
 	for (size_t i = 0; i < ret->choice.note_count; i++)
@@ -149,7 +149,7 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 	return true;
 }
 
-void kernel_release_choice(struct kernel_choice *choice)
+void kernel_release_chosen(struct kernel_chosen *choice)
 {
 	choice_release(&choice->choice);
 	catalog_close(&choice->counted);

@@ -34,7 +34,7 @@ static int add_plain(struct counting *c)
 	return r;
 }
 
-static int add_chosen(struct counting *c, const struct kernel_choice *choice)
+static int add_chosen(struct counting *c, const struct kernel_chosen *choice)
 {
 	size_t count;
 	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
@@ -56,7 +56,7 @@ static int add_chosen(struct counting *c, const struct kernel_choice *choice)
 static bool choose(struct counting *c)
 {
 	char chips[1][CHIP_NAME_MAX], why[512];
-	struct kernel_choice choice;
+	struct kernel_chosen choice;
 	struct kernel_texts texts;
 	struct cupti_host cupti;
 	bool ok;
@@ -75,7 +75,7 @@ static bool choose(struct counting *c)
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
 		ok = add_chosen(c, &choice) >= 0;
-		kernel_release_choice(&choice);
+		kernel_release_chosen(&choice);
 	}
 	kernel_release_texts(&texts);
 	return ok;

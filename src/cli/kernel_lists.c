@@ -1,10 +1,11 @@
-/* sonde kernel --list-sets, --list-sections, --list-metrics, --explain. */
+/* sonde kernel --list-sets, --list-sections, --list-metrics, --list-rules, --explain. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "cli/kernel_options.h"
 #include "kernel/explain.h"
+#include "kernel/rules/rule.h"
 #include "kernel/schedule.h"
 
 #define MOST_CHIPS 64
@@ -14,7 +15,7 @@ struct cost {
 	size_t metrics, passes;
 };
 
-static bool cost_of(struct cli *cli, const struct kernel_choice *chosen, struct cost *ret)
+static bool cost_of(struct cli *cli, const struct kernel_chosen *chosen, struct cost *ret)
 {
 	size_t count;
 	const char **names = choice_names(&chosen->choice, METRIC_COUNTED, &count);
@@ -36,7 +37,7 @@ static bool set_cost(struct cli *cli, const struct kernel_fields *fields, const 
 		     const char *chip, const char *set, struct cost *ret)
 {
 	struct kernel_fields only = *fields;
-	struct kernel_choice chosen;
+	struct kernel_chosen chosen;
 	bool ok;
 
 	only.sets = (struct option_texts){ &set, 1 };
@@ -44,7 +45,7 @@ static bool set_cost(struct cli *cli, const struct kernel_fields *fields, const 
 	if (!kernel_choose(cli, &only, texts, cupti, chip, &chosen))
 		return false;
 	ok = cost_of(cli, &chosen, ret);
-	kernel_release_choice(&chosen);
+	kernel_release_chosen(&chosen);
 	return ok;
 }
 
@@ -193,7 +194,7 @@ int kernel_list_sections(struct cli *cli, const struct kernel_fields *fields)
 	return 0;
 }
 
-static void print_chosen(struct cli *cli, const struct kernel_fields *fields, const struct kernel_choice *chosen)
+static void print_chosen(struct cli *cli, const struct kernel_fields *fields, const struct kernel_chosen *chosen)
 {
 	static const char *const origins[METRIC_ORIGINS] = { "counted", "sampled", "own" };
 	const struct choice *choice = &chosen->choice;
@@ -211,7 +212,7 @@ static void print_chosen(struct cli *cli, const struct kernel_fields *fields, co
 static bool list_metrics(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts,
 			 const struct cupti_host *cupti, const char *chip)
 {
-	struct kernel_choice chosen;
+	struct kernel_chosen chosen;
 	struct cost cost;
 	bool ok;
 
@@ -221,7 +222,7 @@ static bool list_metrics(struct cli *cli, const struct kernel_fields *fields, co
 	ok = cost_of(cli, &chosen, &cost);
 	if (ok)
 		fprintf(cli->err, "%s: %zu metrics, %zu pass%s\n", chosen.counted.chip, cost.metrics, cost.passes, cost.passes == 1 ? "" : "es");
-	kernel_release_choice(&chosen);
+	kernel_release_chosen(&chosen);
 	return ok;
 }
 
@@ -244,6 +245,18 @@ int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields)
 	}
 	free(chips);
 	return ok ? 0 : 1;
+}
+
+int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields)
+{
+	size_t count;
+	const struct rule *all = rules(&count);
+
+	fprintf(cli->out, fields->csv ? "Identifier,Display Name,Section,Description\n" : "%-26s %-22s %-31s %s\n", "Identifier", "Display Name", "Section",
+		"Description");
+	for (size_t i = 0; i < count; i++)
+		fprintf(cli->out, fields->csv ? "%s,\"%s\",%s,\"%s\"\n" : "%-26s %-22s %-31s %s\n", all[i].id, all[i].title, all[i].section, all[i].about);
+	return 0;
 }
 
 int kernel_explain(struct cli *cli, const struct kernel_fields *fields)

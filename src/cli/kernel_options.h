@@ -22,6 +22,7 @@ struct kernel_fields {
 	bool list_sets;
 	bool list_sections;
 	bool list_metrics;
+	bool list_rules;
 	const char *explain;
 	bool csv;
 	const char *output;
@@ -44,6 +45,7 @@ struct kernel_fields {
 	int kernel_base;
 	bool all_real;
 	int check_exit_code;
+	int apply_rules;
 	const char *baseline;
 	struct option_texts thresholds;
 };
@@ -72,19 +74,20 @@ bool kernel_load_texts(struct cli *cli, const struct kernel_fields *fields, stru
 void kernel_release_texts(struct kernel_texts *texts);
 
 /* What the options choose for one chip; false after an error was printed. Notes go to the error stream. */
-struct kernel_choice {
+struct kernel_chosen {
 	struct catalog counted, sampled;
 	struct choice choice;
 };
 bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
-		   const char *chip, struct kernel_choice *ret);
-void kernel_release_choice(struct kernel_choice *choice);
+		   const char *chip, struct kernel_chosen *ret);
+void kernel_release_chosen(struct kernel_chosen *choice);
 
 /* --list-sets, --list-sections and --list-metrics. */
 int kernel_list_sets(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_sections(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields);
-/* --explain. */
+/* --list-rules and --explain. */
+int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields);
 int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
 
 /* A program is run and its kernels are read, or results of a report are shown. */

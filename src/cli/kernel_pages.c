@@ -293,7 +293,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	if (!p->results.count)
 		tell_of_none(p);
 	read_command_line(p);
-	if (derive_values(&p->results) < 0 || choose(p) < 0)
+	if (derive_values(&p->results) < 0 || (f->apply_rules == 0 && apply_rules(&p->results) < 0) || choose(p) < 0)
 		r = -ENOMEM;
 	if (r >= 0 && !load_baseline(p))
 		return 1;

@@ -102,7 +102,7 @@ static int write_row(FILE *out, const struct page_options *options, const struct
 	return 0;
 }
 
-static void write_rule(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct rule_result *rule)
+static void write_rule(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct kernel_rule *rule)
 {
 	char gain[32] = "";
 

@@ -67,6 +67,8 @@ static void write_launch(FILE *out, const struct kernel_result *k)
 		fprintf(out, ", \"device\": %" PRId64, k->device);
 	if (k->major)
 		fprintf(out, ", \"cc\": \"%u.%u\"", k->major, k->minor);
+	if (*k->verdict)
+		json_member(out, "verdict", k->verdict);
 }
 
 static void write_metrics(FILE *out, const struct kernel_results *results, const struct kernel_result *k)

@@ -181,6 +181,14 @@ static bool is_own(const char *metric)
 	return false;
 }
 
+static bool has_rule(const struct kernel_result *k, const char *id)
+{
+	for (size_t i = 0; i < k->rule_count; i++)
+		if (strcmp(k->rules[i].section, id) == 0)
+			return true;
+	return false;
+}
+
 static bool is_zero(const struct metric_value *v)
 {
 	return v->kind == VALUE_NONE || value_number(v) == 0;
@@ -200,7 +208,7 @@ static bool is_shown_before(const struct maker *m, const char *metric)
 /* Whether something was counted for the rows that a section always has, or is said by them without counters. */
 static bool was_collected(const struct maker *m, const struct section *s)
 {
-	bool counts = false, has = false, says = false;
+	bool counts = false, has = false, says = false, rows = false;
 
 	for (size_t i = 0; i < s->block_count; i++)
 		for (size_t j = 0; s->blocks[i].kind == BLOCK_ROWS && j < s->blocks[i].row_count; j++) {
@@ -209,11 +217,12 @@ static bool was_collected(const struct maker *m, const struct section *s)
 
 			if (!metric || (m->cc && !cc_fits(&s->blocks[i].rows[j].cc, m->cc)))
 				continue;
+			rows = true;
 			counts |= !is_own(metric);
 			has |= v && !is_own(metric);
 			says |= v && is_own(metric) && !is_zero(v) && !is_shown_before(m, metric);
 		}
-	return counts ? has : says;
+	return !rows ? has_rule(m->k, s->id) : counts ? has : says;
 }
 
 static bool is_wanted(const struct maker *m, const struct section *s)
@@ -226,14 +235,6 @@ static bool is_wanted(const struct maker *m, const struct section *s)
 		return was_collected(m, s);
 	for (size_t i = 0; i < o->chosen_count; i++)
 		if (o->chosen[i] == s)
-			return true;
-	return false;
-}
-
-static bool has_rule(const struct kernel_result *k, const char *id)
-{
-	for (size_t i = 0; i < k->rule_count; i++)
-		if (strcmp(k->rules[i].section, id) == 0)
 			return true;
 	return false;
 }

@@ -111,7 +111,7 @@ static void add_overview(struct text_table *t, const struct kernel_result *k)
 	snprintf(text, sizeof(text), "%u, %u, %u", k->block[0], k->block[1], k->block[2]);
 	text_table_add(t, text);
 	text_table_add(t, shown(k, "gpc__cycles_elapsed.max", "cycle", false, text));
-	text_table_add(t, "");
+	text_table_add(t, k->verdict);
 }
 
 void page_print_overview(FILE *out, const struct kernel_results *results, const struct page_options *options)

@@ -253,7 +253,7 @@ static void print_rules(FILE *out, const struct kernel_result *k, const char *se
 	char gain[80];
 
 	for (size_t i = 0; i < k->rule_count && *section; i++) {
-		const struct rule_result *rule = &k->rules[i];
+		const struct kernel_rule *rule = &k->rules[i];
 
 		if (strcmp(rule->section, section) != 0)
 			continue;

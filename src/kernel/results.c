@@ -146,7 +146,7 @@ static int take_result(void *context, const int64_t *v, uint32_t present)
 	if (!*k->host)
 		k->host = "127.0.0.1";
 	k->name = text_of(l, v, present, COLUMN_KERNEL_RESULT_NAME);
-	k->mangled = k->function = "";
+	k->mangled = k->function = k->verdict = "";
 	put_place(l, k, v, present);
 	k->function_id = HAS(present, COLUMN_KERNEL_RESULT_FUNCTION) ? v[COLUMN_KERNEL_RESULT_FUNCTION] : 0;
 	return 0;
@@ -192,11 +192,22 @@ static char *function_name(const char *name)
 	return strndup(start, (size_t)(end - start));
 }
 
+const char *results_keep(struct kernel_results *r, const char *text)
+{
+	char **names = grown(r->names, r->name_count, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	r->names = names;
+	names[r->name_count] = strdup(text);
+	return names[r->name_count] ? names[r->name_count++] : NULL;
+}
+
 static int name_functions(struct kernel_results *r)
 {
 	struct kernel_result *k = r->items;
-	char **names;
 	size_t same;
+	char *name;
 
 	for (size_t i = 0; i < r->count; i++, k++) {
 		if (*k->function)
@@ -207,14 +218,11 @@ static int name_functions(struct kernel_results *r)
 			k->function = r->items[same].function;
 			continue;
 		}
-		names = grown(r->names, r->name_count, sizeof(*names));
-		if (!names)
+		name = function_name(k->name);
+		k->function = name ? results_keep(r, name) : NULL;
+		free(name);
+		if (!k->function)
 			return -ENOMEM;
-		r->names = names;
-		r->names[r->name_count] = function_name(k->name);
-		if (!r->names[r->name_count])
-			return -ENOMEM;
-		k->function = r->names[r->name_count++];
 	}
 	return 0;
 }
@@ -252,20 +260,26 @@ static struct metric_value value_of(const struct loader *l, const int64_t *v, ui
 	return value;
 }
 
-static int add_rule(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
+int result_add_rule(struct kernel_result *k, struct kernel_rule rule)
 {
-	struct rule_result *all = grown(k->rules, k->rule_count, sizeof(*all)), *rule;
+	struct kernel_rule *all = grown(k->rules, k->rule_count, sizeof(*all));
 
 	if (!all)
 		return -ENOMEM;
 	k->rules = all;
-	rule = &all[k->rule_count++];
-	*rule = (struct rule_result){ text_of(l, v, present, COLUMN_KERNEL_METRIC_SECTION), text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME),
-				      text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL), text_of(l, v, present, COLUMN_KERNEL_METRIC_TEXT),
-				      text_of(l, v, present, COLUMN_KERNEL_METRIC_UNIT), NAN };
-	if (HAS(present, COLUMN_KERNEL_METRIC_REAL))
-		memcpy(&rule->gain, &v[COLUMN_KERNEL_METRIC_REAL], sizeof(rule->gain));
+	all[k->rule_count++] = rule;
 	return 0;
+}
+
+static int add_rule(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
+{
+	struct kernel_rule rule = { text_of(l, v, present, COLUMN_KERNEL_METRIC_SECTION), text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME),
+				    text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL), text_of(l, v, present, COLUMN_KERNEL_METRIC_TEXT),
+				    text_of(l, v, present, COLUMN_KERNEL_METRIC_UNIT), NAN };
+
+	if (HAS(present, COLUMN_KERNEL_METRIC_REAL))
+		memcpy(&rule.gain, &v[COLUMN_KERNEL_METRIC_REAL], sizeof(rule.gain));
+	return result_add_rule(k, rule);
 }
 
 static int add_row(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)

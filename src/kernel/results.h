@@ -42,7 +42,7 @@ struct metric_instance {
 };
 
 /* What a rule made of the values. */
-struct rule_result {
+struct kernel_rule {
 	const char *section;   /* id */
 	const char *name;
 	const char *type;      /* OPT, INF, WRN ... */
@@ -86,8 +86,9 @@ struct kernel_result {
 	size_t row_count;
 	struct metric_instance *instances; /* by name and number */
 	size_t instance_count;
-	struct rule_result *rules;
+	struct kernel_rule *rules;
 	size_t rule_count;
+	const char *verdict;   /* "" where there is none */
 };
 
 struct kernel_results {
@@ -115,6 +116,9 @@ double value_number(const struct metric_value *v);
 /* Those of one metric, in order. */
 const struct metric_instance *result_instances(const struct kernel_result *k, const char *name, size_t *ret_count);
 
+/* A text that lives as long as the results; NULL: no memory. */
+const char *results_keep(struct kernel_results *results, const char *text);
+int result_add_rule(struct kernel_result *k, struct kernel_rule rule);
 /* Adds values; names must outlive the results. -ENOMEM. After the last, result_sort(). */
 int result_add(struct kernel_result *k, struct metric_value value);
 void result_sort(struct kernel_result *k);

@@ -1,0 +1,305 @@
+/* Rules on values of real kernels (vecadd and two matrix products on an H200, as ncu counted them), and on values that are made up so that one
+ * thing is wrong. What must be said follows from the values by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/rules/rule.h"
+
+#define FIXTURE SHARE "/../../shared/fixtures/ncu-raw-h200-four-kernels.csv"
+#define COLUMNS 3000
+
+static char names_line[1 << 18], lines[3][1 << 18];
+static char *names[COLUMNS], *cells[3][COLUMNS];
+
+static size_t split(char *at, char **ret)
+{
+	size_t count = 0;
+	char *end;
+
+	while (*at == '"' && count < COLUMNS) {
+		end = strchr(at + 1, '"');
+		if (!end)
+			break;
+		ret[count++] = at + 1;
+		at = end[1] == ',' ? end + 2 : end + 1;
+		*end = '\0';
+	}
+	return count;
+}
+
+/* The first of each of the three kernels: vecadd, matmul_naive, matmul_tiled. */
+static bool read_fixture(void)
+{
+	FILE *file = fopen(FIXTURE, "r");
+	bool ok;
+
+	if (!file)
+		return false;
+	while (fgets(names_line, sizeof(names_line), file) && strncmp(names_line, "\"ID\"", 4) != 0)
+		;
+	ok = fgets(lines[0], sizeof(lines[0]), file) && fgets(lines[0], sizeof(lines[0]), file) && fgets(lines[1], sizeof(lines[1]), file) &&
+	     fgets(lines[2], sizeof(lines[2]), file);
+	fclose(file);
+	ok = ok && split(names_line, names) > 2000;
+	for (unsigned i = 0; ok && i < 3; i++)
+		ok = split(lines[i], cells[i]) > 2000;
+	return ok;
+}
+
+static double measured(void *context, const char *metric)
+{
+	char **row = context, plain[64];
+	size_t used = 0;
+
+	for (size_t i = 0; i < COLUMNS && names[i]; i++) {
+		if (strcmp(names[i], metric) != 0)
+			continue;
+		for (const char *c = row[i]; *c && used + 1 < sizeof(plain); c++)
+			if (*c != ',')
+				plain[used++] = *c;
+		plain[used] = '\0';
+		return used ? strtod(plain, NULL) : NAN;
+	}
+	return NAN;
+}
+
+static const struct rule_result *find(const struct rule_run *run, const char *title)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if (strcmp(run->results[i].title, title) == 0)
+			return &run->results[i];
+	return NULL;
+}
+
+static void gains(const struct rule_run *run, const char *title, enum rule_gain kind, double percent)
+{
+	const struct rule_result *result = find(run, title);
+
+	if (!result)
+		fail_msg("nothing is said of %s", title);
+	assert_int_equal(result->gain, kind);
+	if (fabs(result->percent - percent) > 0.05)
+		fail_msg("%s: %.3f instead of %.3f", title, result->percent, percent);
+}
+
+static size_t count_rule(const struct rule_run *run, const char *rule)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->count; i++)
+		count += strcmp(run->results[i].rule, rule) == 0;
+	return count;
+}
+
+static struct rule_run run;
+
+/* Reads two arrays and writes one: bound by device memory, warps wait for loads. */
+static void vecadd(void **state)
+{
+	if (!read_fixture())
+		skip();
+	rules_apply(&run, measured, cells[0], NULL);
+	assert_int_equal(rules_verdict(measured, cells[0]), VERDICT_MEMORY);
+	assert_non_null(find(&run, "High Memory Throughput"));
+	assert_non_null(strstr(find(&run, "High Memory Throughput")->text, "DRAM"));
+	/* Of 67.34 cycles 54.78 in long scoreboard, and nothing else above 30 %. Issuing could gain 1 - 0.6693. */
+	assert_int_equal(count_rule(&run, "CPIStall"), 1);
+	gains(&run, "Issue Slot Utilization", RULE_LOCAL, 33.07);
+	gains(&run, "Long Scoreboard Stalls", RULE_GLOBAL, 33.07);
+	/* 74.39 of 100 %. */
+	gains(&run, "Achieved Occupancy", RULE_GLOBAL, 25.61);
+	assert_null(find(&run, "Theoretical Occupancy"));
+	assert_null(find(&run, "Thread Divergence"));
+	assert_null(find(&run, "Access Pattern"));
+	assert_int_equal(count_rule(&run, "LaunchConfiguration"), 0);
+	assert_int_equal(count_rule(&run, "SharedMemoryConflicts"), 0);
+	/* Additions only. */
+	assert_null(find(&run, "Tensor Cores Unused"));
+}
+
+/* Each thread walks a row and a column in global memory: its queue is full, and half of the loads are the same for a whole warp. */
+static void matmul_naive(void **state)
+{
+	if (!read_fixture())
+		skip();
+	rules_apply(&run, measured, cells[1], NULL);
+	assert_int_equal(rules_verdict(measured, cells[1]), VERDICT_BALANCED);
+	assert_non_null(find(&run, "Balanced Throughput"));
+	assert_int_equal(count_rule(&run, "CPIStall"), 1);
+	/* 13.96 of 35.46 cycles are 39.4 %, but issuing could gain only 1 - 0.7542. */
+	gains(&run, "LG Throttle Stalls", RULE_GLOBAL, 24.58);
+	/* 26.4 of 32 bytes, at 75.42 % of L1. */
+	gains(&run, "Access Pattern", RULE_GLOBAL, (1 - 26.40 / 32) * 75.42);
+	assert_non_null(strstr(find(&run, "Access Pattern")->text, "L1"));
+	assert_null(find(&run, "Achieved Occupancy"));
+	/* 2 x 2048^3 operations in 2.729568 ms, of 2 x 128 lanes x 132 multiprocessors at 1.979 GHz or a little less. */
+	assert_non_null(find(&run, "Roofline"));
+	assert_float_equal(strtod(find(&run, "Roofline")->text + strlen("The kernel reaches "), NULL),
+			   100 * 2 * pow(2048, 3) / 2.729568e-3 / (2.0 * 128 * 132 * measured(cells[1], "sm__cycles_elapsed.avg.per_second")), 0.2);
+	assert_non_null(find(&run, "Tensor Cores Unused"));
+}
+
+/* Tiles in shared memory: its queue is full, and a tenth of the stores conflict. */
+static void matmul_tiled(void **state)
+{
+	if (!read_fixture())
+		skip();
+	rules_apply(&run, measured, cells[2], NULL);
+	assert_int_equal(rules_verdict(measured, cells[2]), VERDICT_MEMORY);
+	assert_non_null(find(&run, "High Throughput"));
+	assert_non_null(strstr(find(&run, "High Throughput")->text, "L1"));
+	assert_int_equal(count_rule(&run, "CPIStall"), 1);
+	gains(&run, "MIO Throttle Stalls", RULE_GLOBAL, 100 - 91.38);
+	/* Loads: 181,741 of 402,834,925; stores: 2,111,820 of 18,889,036. */
+	assert_int_equal(count_rule(&run, "SharedMemoryConflicts"), 1);
+	gains(&run, "Shared Memory Bank Conflicts", RULE_GLOBAL, 2111820.0 / 18889036 * 91.38);
+	assert_non_null(strstr(find(&run, "Shared Memory Bank Conflicts")->text, "stores"));
+	assert_null(find(&run, "Access Pattern"));
+}
+
+struct planted {
+	const char *metric;
+	double value;
+};
+
+/* What is not planted is not there. */
+static double from_list(void *context, const char *metric)
+{
+	const struct planted *list = context;
+
+	for (; list->metric; list++)
+		if (strcmp(list->metric, metric) == 0)
+			return list->value;
+	return NAN;
+}
+
+static void nothing_known(void **state)
+{
+	struct planted none[] = { { NULL, 0 } };
+
+	rules_apply(&run, from_list, none, NULL);
+	assert_int_equal(run.count, 0);
+	assert_int_equal(rules_verdict(from_list, none), VERDICT_UNKNOWN);
+}
+
+static void small_launch(void **state)
+{
+	struct planted launch[] = { { "launch__grid_size", 33 }, { "launch__block_size", 100 }, { "launch__sm_count", 132 },
+				    { "launch__waves_per_multiprocessor", 0.0625 }, { "sm__throughput.avg.pct_of_peak_sustained_elapsed", 5 },
+				    { "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 8 }, { NULL, 0 } };
+
+	rules_apply(&run, from_list, launch, NULL);
+	assert_int_equal(rules_verdict(from_list, launch), VERDICT_LAUNCH);
+	/* 4 of 32 threads in the last of four warps; 99 of 132 multiprocessors idle. */
+	gains(&run, "Block Size", RULE_GLOBAL, 100 * 0.25 * (1 - 4.0 / 32));
+	assert_int_equal(count_rule(&run, "LaunchConfiguration"), 2);
+	for (size_t i = 0; i < run.count; i++)
+		if (strcmp(run.results[i].rule, "LaunchConfiguration") == 0 && strcmp(run.results[i].title, "Small Grid") == 0)
+			assert_true(run.results[i].percent == 75.0);
+	assert_null(find(&run, "Tail Effect"));
+}
+
+static void tail(void **state)
+{
+	struct planted launch[] = { { "launch__grid_size", 300 }, { "launch__block_size", 128 }, { "launch__sm_count", 132 },
+				    { "launch__waves_per_multiprocessor", 1.25 }, { NULL, 0 } };
+
+	rules_apply(&run, from_list, launch, NULL);
+	gains(&run, "Tail Effect", RULE_GLOBAL, 50);
+	/* A fifth of 300 blocks. */
+	assert_non_null(strstr(find(&run, "Tail Effect")->text, "the last 60 run"));
+	launch[3].value = 5.5;
+	rules_apply(&run, from_list, launch, NULL);
+	assert_null(find(&run, "Tail Effect"));
+	launch[3].value = 2;
+	rules_apply(&run, from_list, launch, NULL);
+	assert_null(find(&run, "Tail Effect"));
+}
+
+static void occupancy(void **state)
+{
+	struct planted values[] = { { "sm__maximum_warps_per_active_cycle_pct", 50 }, { "sm__warps_active.avg.pct_of_peak_sustained_active", 45 },
+				    { "launch__occupancy_limit_blocks", 32 }, { "launch__occupancy_limit_registers", 4 },
+				    { "launch__occupancy_limit_shared_mem", 4 }, { "launch__occupancy_limit_warps", 8 }, { NULL, 0 } };
+
+	rules_apply(&run, from_list, values, NULL);
+	gains(&run, "Theoretical Occupancy", RULE_LOCAL, 50);
+	assert_non_null(strstr(find(&run, "Theoretical Occupancy")->text, "registers, shared memory."));
+	assert_null(find(&run, "Achieved Occupancy"));
+}
+
+static void other_faults(void **state)
+{
+	struct planted values[] = { { "smsp__thread_inst_executed_per_inst_executed.ratio", 16 },
+				    { "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", 8 },
+				    { "sm__cycles_active.avg", 500 }, { "sm__cycles_active.max", 1000 }, { "sm__cycles_active.min", 100 },
+				    { "sm__cycles_active.sum", 500 }, { "sm__cycles_elapsed.sum", 1000 },
+				    { "lts__t_sectors_srcunit_tex.avg.pct_of_peak_sustained_elapsed", 60 }, { "lts__t_sectors_srcunit_tex_lookup_miss.sum", 100 },
+				    { "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum", 50 },
+				    { "lts__t_sectors_srcunit_tex_aperture_peer_lookup_miss.sum", 10 }, { "derived__local_spilling_requests_pct", 30 },
+				    { "profiler__pmsampler_interval_time", 2000 }, { "gpu__time_duration.sum", 1000 },
+				    { "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active", 5 },
+				    { "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 15 },
+				    { "sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed", 90 },
+				    { "sm__inst_issued.avg.pct_of_peak_sustained_elapsed", 10 }, { "sm__inst_issued.max.pct_of_peak_sustained_elapsed", 40 },
+				    { NULL, 0 } };
+
+	rules_apply(&run, from_list, values, NULL);
+	gains(&run, "Thread Divergence", RULE_LOCAL, 75);
+	gains(&run, "Workload Imbalance", RULE_GLOBAL, 25);
+	assert_int_equal(count_rule(&run, "MemoryApertureUsage"), 1);
+	assert_non_null(find(&run, "Spilled Registers"));
+	assert_int_equal(find(&run, "Sampling Interval")->tag, RULE_WARN);
+	gains(&run, "Low Utilization", RULE_LOCAL, 85);
+	assert_non_null(strstr(find(&run, "Low Utilization")->text, "FMA"));
+	assert_non_null(find(&run, "Slow Pipe Limiting Compute"));
+}
+
+static void double_precision(void **state)
+{
+#define COUNT(op) "smsp__sass_thread_inst_executed_op_" op "_pred_on.sum.per_cycle_elapsed"
+#define PEAK(op) "sm__sass_thread_inst_executed_op_" op "_pred_on.sum.peak_sustained"
+	struct planted values[] = { { COUNT("fadd"), 0 }, { COUNT("fmul"), 0 }, { COUNT("ffma"), 0 }, { COUNT("dadd"), 40 }, { COUNT("dmul"), 40 },
+				    { COUNT("dfma"), 60 }, { PEAK("ffma"), 6400 }, { PEAK("dfma"), 100 }, { "smsp__cycles_elapsed.avg.per_second", 1e9 },
+				    { "sm__cycles_elapsed.avg.per_second", 1e9 },
+				    { "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active", 50 }, { NULL, 0 } };
+
+	/* 200 of 200 operations a cycle, a 64th of single precision. */
+	rules_apply(&run, from_list, values, NULL);
+	gains(&run, "FP64/32 Utilization", RULE_LOCAL, 100 * (1 - 1.0 / 64) * 0.5);
+	assert_non_null(strstr(find(&run, "FP64/32 Utilization")->text, "64th"));
+}
+
+static bool only_launch(void *context, const char *section)
+{
+	return strcmp(section, "LaunchStats") == 0;
+}
+
+/* A rule whose section was not counted says nothing. */
+static void chosen_sections(void **state)
+{
+	struct planted values[] = { { "launch__block_size", 33 }, { "derived__local_spilling_requests_pct", 30 }, { NULL, 0 } };
+
+	rules_apply(&run, from_list, values, only_launch);
+	assert_int_equal(run.count, 1);
+	assert_string_equal(run.results[0].title, "Block Size");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vecadd),       cmocka_unit_test(matmul_naive), cmocka_unit_test(matmul_tiled), cmocka_unit_test(nothing_known),
+		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
+		cmocka_unit_test(double_precision), cmocka_unit_test(chosen_sections),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
