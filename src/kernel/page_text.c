@@ -130,6 +130,15 @@ static int add_before(struct text_table *t, const struct page_options *options, 
 	return r < 0 ? r : text_table_add(t, text);
 }
 
+/* A kernel whose counters could not be read. */
+static void print_trouble(FILE *out, const struct kernel_result *k)
+{
+	const struct metric_value *v = result_find(k, "profiler__error");
+
+	if (v && v->kind == VALUE_TEXT)
+		fprintf(out, "    Error: %s.\n", v->text);
+}
+
 static int add_row(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
 		   const struct kernel_result *k, const struct page_row *row)
 {
@@ -281,6 +290,7 @@ static int print_kernel(FILE *out, const struct page_options *options, const str
 	if (r < 0)
 		return r;
 	print_launch(out, options, k);
+	print_trouble(out, k);
 	for (size_t i = 0; i < all.count && r >= 0; i++) {
 		fprintf(out, "    Section: %s\n", all.items[i].title);
 		for (size_t j = 0; j < all.items[i].count && r >= 0; j++)

@@ -16,6 +16,8 @@ struct entry {
 	size_t place;        /* as it came */
 	double min, max, sum;
 	size_t count;
+	double before; /* sum over those that the baseline has */
+	size_t before_count;
 };
 
 /* Kernels that are summed up together: they stand behind each other in `order`. */
@@ -45,9 +47,9 @@ static struct entry *entry_of(struct summary *s, const char *section, const char
 	return &all[s->count++];
 }
 
-static int take_row(struct summary *s, const char *section, const struct page_row *row)
+static int take_row(struct summary *s, const struct kernel_result *k, const char *section, const struct page_row *row)
 {
-	double number = value_number(&row->value);
+	double number = value_number(&row->value), before, change;
 	const char *label = s->options->names == NAMES_METRIC ? row->key : row->label;
 	struct entry *e;
 
@@ -60,6 +62,11 @@ static int take_row(struct summary *s, const char *section, const struct page_ro
 	e->max = fmax(e->max, number);
 	e->sum += number;
 	e->count++;
+	before = page_before(s->options, k, row, &change);
+	if (isfinite(before)) {
+		e->before += before;
+		e->before_count++;
+	}
 	return 0;
 }
 
@@ -71,7 +78,7 @@ static int take_kernel(struct summary *s, const struct kernel_result *k)
 	for (size_t i = 0; r >= 0 && i < all.count; i++)
 		for (size_t j = 0; j < all.items[i].count; j++)
 			for (size_t n = 0; n < all.items[i].groups[j].count && r >= 0; n++)
-				r = take_row(s, all.items[i].title, &all.items[i].groups[j].rows[n]);
+				r = take_row(s, k, all.items[i].title, &all.items[i].groups[j].rows[n]);
 	if (r >= 0)
 		page_sections_release(&all);
 	return r;
@@ -129,10 +136,22 @@ static void print_heading(FILE *out, const struct summary *s, const struct kerne
 	fprintf(out, "Invocations %zu\n", count);
 }
 
+/* The mean in the baseline, and by how much this one differs; empty where there is none. */
+static void before_texts(const struct entry *e, double scale, const char *percent, char ret_before[NUMBER_MAX], char ret_change[NUMBER_MAX])
+{
+	double before = e->before_count ? e->before / (double)e->before_count : NAN, change = baseline_change(before, e->sum / (double)e->count);
+
+	ret_before[0] = ret_change[0] = '\0';
+	if (isfinite(before))
+		number_text(before / scale, true, ret_before);
+	if (isfinite(change))
+		snprintf(ret_change, NUMBER_MAX, "%+.2f%s", change, percent);
+}
+
 static int add_entry(struct text_table *t, const struct page_options *options, const struct entry *e)
 {
 	double mean = e->sum / (double)e->count, numbers[] = { e->min, e->max, mean }, scale = 1;
-	char unit[UNIT_MAX], text[NUMBER_MAX];
+	char unit[UNIT_MAX], text[NUMBER_MAX], change[NUMBER_MAX];
 	int r;
 
 	snprintf(unit, sizeof(unit), "%s", e->unit);
@@ -145,17 +164,22 @@ static int add_entry(struct text_table *t, const struct page_options *options, c
 		number_text(numbers[i] / scale, true, text);
 		r = text_table_add(t, text);
 	}
+	if (r >= 0 && options->baseline) {
+		before_texts(e, scale, "%", text, change);
+		r = text_table_add(t, text);
+		r = r < 0 ? r : text_table_add(t, change);
+	}
 	return r;
 }
 
 /* The three columns of numbers are equally wide. */
 static void print_table(FILE *out, const struct text_table *t)
 {
-	static const char *const heading[] = { "Metric Name", "Metric Unit", "Minimum", "Maximum", "Average" };
-	unsigned widths[] = { 0, 0, NUMBER_WIDTH, NUMBER_WIDTH, NUMBER_WIDTH };
+	static const char *const heading[] = { "Metric Name", "Metric Unit", "Minimum", "Maximum", "Average", "Baseline", "Change" };
+	unsigned widths[] = { 0, 0, NUMBER_WIDTH, NUMBER_WIDTH, NUMBER_WIDTH, 0, 0 };
 
 	for (size_t i = 0; i < t->count; i++)
-		if (i % 5 > 1 && strlen(t->cells[i]) > widths[2])
+		if (i % t->columns > 1 && i % t->columns < 5 && strlen(t->cells[i]) > widths[2])
 			widths[2] = (unsigned)strlen(t->cells[i]);
 	widths[3] = widths[4] = widths[2];
 	text_table_print(out, t, heading, widths);
@@ -164,7 +188,7 @@ static void print_table(FILE *out, const struct text_table *t)
 
 static int print_entries(FILE *out, const struct summary *s)
 {
-	struct text_table t = { .columns = 5, .left = 1 };
+	struct text_table t = { .columns = s->options->baseline ? 7 : 5, .left = 1 };
 	int r = 0;
 
 	for (size_t i = 0; i < s->count && r >= 0; i++) {
@@ -174,7 +198,7 @@ static int print_entries(FILE *out, const struct summary *s)
 		if (r >= 0 && (i + 1 == s->count || strcmp(s->entries[i].section, s->entries[i + 1].section) != 0)) {
 			print_table(out, &t);
 			text_table_release(&t);
-			t = (struct text_table){ .columns = 5, .left = 1 };
+			t = (struct text_table){ .columns = s->options->baseline ? 7 : 5, .left = 1 };
 		}
 	}
 	text_table_release(&t);
@@ -183,7 +207,7 @@ static int print_entries(FILE *out, const struct summary *s)
 
 static void write_entries(FILE *out, const struct summary *s, const struct kernel_result *k, size_t count)
 {
-	char text[NUMBER_MAX];
+	char text[NUMBER_MAX], change[NUMBER_MAX];
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct entry *e = &s->entries[i];
@@ -209,11 +233,16 @@ static void write_entries(FILE *out, const struct summary *s, const struct kerne
 			number_text(numbers[j], true, text);
 			csv_cell(out, text, false);
 		}
+		if (s->options->baseline) {
+			before_texts(e, 1, "", text, change);
+			csv_cell(out, text, false);
+			csv_cell(out, change, false);
+		}
 		fputc('\n', out);
 	}
 }
 
-static void write_heading(FILE *out, enum page_summary by)
+static void write_heading(FILE *out, enum page_summary by, bool baseline)
 {
 	static const char *const names[] = { "Process ID", "Process Name", "Host Name", "Kernel Name", "Block Size", "Grid Size", "Device", "CC",
 					     "Invocations", "Section Name", "Metric Name", "Metric Unit", "Minimum", "Maximum", "Average" };
@@ -221,6 +250,8 @@ static void write_heading(FILE *out, enum page_summary by)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (by == SUMMARY_PER_KERNEL || i < 3 || i > 5)
 			csv_cell(out, names[i], i == 0);
+	if (baseline)
+		fputs(",\"Baseline Average\",\"Change [%]\"", out);
 	fputc('\n', out);
 }
 
@@ -260,7 +291,7 @@ int page_print_summary(FILE *out, const struct kernel_results *results, const st
 		order[i] = &results->items[i];
 	qsort_r(order, results->count, sizeof(*order), by_kernel, &by);
 	if (csv)
-		write_heading(out, by);
+		write_heading(out, by, options->baseline != NULL);
 	r = print_groups(out, &s, order, results->count, csv);
 	forget(&s);
 	free(order);
