@@ -6,7 +6,6 @@
 #include "agent/cuda/driver.h"
 #include "agent/cuda/life.h"
 #include "agent/cuda/resources.h"
-#include "agent/kernel/kernel.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define WHY_SIZE 300

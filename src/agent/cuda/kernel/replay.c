@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/cuda/names.h"
-#include "agent/kernel/kernel.h"
+#include "agent/cuda/kernel/kernel.h"
 
 static struct {
 	struct kernel_counters *counters;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/kernel/kernel.h"
+#include "agent/cuda/kernel/kernel.h"
 #include "vendor/cupti_checkpoint.h"
 #include "vendor/dl.h"
 

@@ -3,7 +3,7 @@
  * emptied by any launch. */
 #include <stdio.h>
 
-#include "agent/kernel/kernel.h"
+#include "agent/cuda/kernel/kernel.h"
 
 #define GRID 1024
 #define BLOCK 512

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/kernel/kernel.h"
+#include "agent/cuda/kernel/kernel.h"
 #include "vendor/dl.h"
 
 #define NAMES 4096u

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/kernel/kernel.h"
+#include "agent/cuda/kernel/kernel.h"
 
 #define MOST_CONTEXTS 32u
 

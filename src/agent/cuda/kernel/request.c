@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/core/syscalls.h"
-#include "agent/kernel/kernel.h"
+#include "agent/cuda/kernel/kernel.h"
 
 #define MOST_METRICS 65536u
 #define MOST_BYTES (16u << 20)

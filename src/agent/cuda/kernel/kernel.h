@@ -132,8 +132,4 @@ struct kernel_agent {
 };
 extern struct kernel_agent kernel_agent KERNEL_HIDDEN;
 
-/* inject.c of the folder: begins reading counters in this process; callbacks come from CUPTI's subscriber. */
-int kernel_begin(void) KERNEL_HIDDEN;
-void kernel_callback(uint32_t id, const struct cupti_call_data *data) KERNEL_HIDDEN;
-
 #endif

@@ -8,7 +8,7 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/cuda/life.h"
-#include "agent/kernel/kernel.h"
+#include "agent/cuda/kernel/kernel.h"
 
 struct kernel_agent kernel_agent;
 

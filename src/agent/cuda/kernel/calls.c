@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "agent/cuda/calls.h"
-#include "agent/kernel/kernel.h"
+#include "agent/cuda/kernel/kernel.h"
 
 #define MOST_CALLS 2048u
 
