@@ -2,13 +2,34 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A plain file; a pipe of that name would make us wait for its writer. */
+static FILE *open_plain(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+	FILE *file = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+		errno = EINVAL;
+	else
+		file = fdopen(fd, "r");
+	if (!file)
+		close(fd);
+	return file;
+}
 
 int text_file_read(const char *path, char **ret, size_t *ret_size, struct error *err)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = open_plain(path);
 	char *data;
 
 	if (!file)

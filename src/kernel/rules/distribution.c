@@ -27,7 +27,8 @@ void rule_imbalance(struct rule_run *run)
 		if (!(share >= 0.05))
 			continue;
 		result = rule_result(run, RULE_OPTIMIZE, "Workload Imbalance");
-		rule_say(result, "%s do not work evenly: the busiest is active %.1f %% longer than the average, the least busy %.1f %% shorter.", units[i][1],
+		rule_say(result, "%s do not work evenly: the busiest is active %.1f %% longer than the average, the "
+			 "least busy %.1f %% shorter.", units[i][1],
 			 100 * (most / average - 1), 100 * (1 - least / average));
 		rule_gain(result, RULE_GLOBAL, share);
 	}

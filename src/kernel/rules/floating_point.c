@@ -34,13 +34,15 @@ void rule_roofline(struct rule_run *run)
 		return;
 	if (single < 0.6 && twice > 0.15) {
 		result = rule_result(run, RULE_OPTIMIZE, "FP64/32 Utilization");
-		rule_say(result, "Double precision is used to %.0f %% of its peak, which is a %.0fth of that of single precision: where the accuracy allows, single "
+		rule_say(result, "Double precision is used to %.0f %% of its peak, which is a %.0fth of that of single "
+			 "precision: where the accuracy allows, single "
 			 "precision is faster.", 100 * twice, peak32 / peak64);
 		rule_gain(result, isnan(run->compute) ? RULE_LOCAL : RULE_GLOBAL, twice * (1 - peak64 / peak32) * (isnan(pipe) ? 1 : pipe / 100));
 		return;
 	}
 	result = rule_result(run, RULE_INFORM, single > 0.6 && twice > 0.6 ? "High FP Utilization" : "Roofline");
-	rule_say(result, "The kernel reaches %.1f %% of the peak of single precision and %.1f %% of that of double precision (%.0f to 1).", 100 * single,
+	rule_say(result, "The kernel reaches %.1f %% of the peak of single precision and %.1f %% of that of double "
+		 "precision (%.0f to 1).", 100 * single,
 		 100 * twice, peak32 / peak64);
 }
 
@@ -56,6 +58,7 @@ void rule_tensor_unused(struct rule_run *run)
 	if (!(tensor < 1) || !(fma > 10) || !(fused > 4 * other))
 		return;
 	result = rule_result(run, RULE_INFORM, "Tensor Cores Unused");
-	rule_say(result, "Nearly all floating-point work is multiply-adds, and tensor cores do nothing: if this is a product of matrices, a library or TF32, BF16 or FP16 "
+	rule_say(result, "Nearly all floating-point work is multiply-adds, and tensor cores do nothing: if this is a "
+		 "product of matrices, a library or TF32, BF16 or FP16 "
 		 "would run on them, many times as fast.");
 }

@@ -11,7 +11,8 @@ static void check_block(struct rule_run *run, double block)
 	if (!(block > 0) || last == 0)
 		return;
 	result = rule_result(run, RULE_OPTIMIZE, "Block Size");
-	rule_say(result, "Blocks of %.0f threads leave %.0f threads of their last warp without work: take a multiple of 32.", block, 32 - last);
+	rule_say(result, "Blocks of %.0f threads leave %.0f threads of their last warp without work: take a multiple "
+		 "of 32.", block, 32 - last);
 	rule_gain(result, RULE_GLOBAL, 1 / warps * (1 - last / 32));
 }
 
@@ -21,12 +22,14 @@ static void check_grid(struct rule_run *run, double grid, double sms)
 
 	if (grid < sms) {
 		result = rule_result(run, RULE_OPTIMIZE, "Small Grid");
-		rule_say(result, "%.0f blocks leave %.0f of %.0f multiprocessors without work: smaller blocks, more of them, or other kernels at the same time.", grid,
+		rule_say(result, "%.0f blocks leave %.0f of %.0f multiprocessors without work: smaller blocks, more of "
+			 "them, or other kernels at the same time.", grid,
 			 sms - grid, sms);
 		rule_gain(result, RULE_GLOBAL, (sms - grid) / sms);
 	} else if (grid < 2 * sms) {
 		result = rule_result(run, RULE_INFORM, "Small Grid");
-		rule_say(result, "With fewer than two blocks for each multiprocessor, it is idle while the threads of its only block wait at a barrier.");
+		rule_say(result, "With fewer than two blocks for each multiprocessor, it is idle while the threads of "
+			 "its only block wait at a barrier.");
 	}
 }
 
@@ -38,7 +41,8 @@ static void check_tail(struct rule_run *run, double grid, double waves)
 	if (!(left > 0) || !(whole >= 1) || share < 0.2)
 		return;
 	result = rule_result(run, RULE_OPTIMIZE, "Tail Effect");
-	rule_say(result, "After %.0f full wave%s of blocks, the last %.0f run with most of the GPU idle. A grid of whole waves, or much smaller blocks, would avoid it.", whole,
+	rule_say(result, "After %.0f full wave%s of blocks, the last %.0f run with most of the GPU idle. A grid of "
+		 "whole waves, or much smaller blocks, would avoid it.", whole,
 		 whole == 1 ? "" : "s", ceil(grid * left / waves));
 	rule_gain(result, RULE_GLOBAL, share);
 }

@@ -44,7 +44,8 @@ static void check_pattern(struct rule_run *run, const char *memory, const char *
 		return;
 	level = worst_level(run, memory, op);
 	result = rule_result(run, RULE_OPTIMIZE, "Access Pattern");
-	rule_say(result, "Of each sector that is %s in %s memory, threads use %.1f of %.0f bytes; it costs most in %s. Threads of a warp should access memory side by side.",
+	rule_say(result, "Of each sector that is %s in %s memory, threads use %.1f of %.0f bytes; it costs most in %s. "
+		 "Threads of a warp should access memory side by side.",
 		 op[0] == 'l' ? "loaded" : "stored", memory, used, most, level.name);
 	rule_gain(result, RULE_GLOBAL, (1 - used / most) * level.share * level.busy / 100);
 }
@@ -71,7 +72,8 @@ static void check_conflicts(struct rule_run *run, const char *op, const char *wh
 	if (!(share >= 0.1))
 		return;
 	result = rule_result(run, RULE_OPTIMIZE, "Shared Memory Bank Conflicts");
-	rule_say(result, "%.1f %% of the rounds that shared memory takes for %s come from bank conflicts: %.0f of %.0f. Pad rows of arrays, or exchange their indexes.",
+	rule_say(result, "%.1f %% of the rounds that shared memory takes for %s come from bank conflicts: %.0f of "
+		 "%.0f. Pad rows of arrays, or exchange their indexes.",
 		 100 * share, what, conflicts, rounds);
 	rule_gain(result, RULE_GLOBAL, share * rule_value(run, "l1tex__throughput.avg.pct_of_peak_sustained_elapsed") / 100);
 }
@@ -96,7 +98,8 @@ void rule_aperture(struct rule_run *run)
 		if (!(share > 0.4))
 			continue;
 		result = rule_result(run, RULE_OPTIMIZE, "Memory Elsewhere");
-		rule_say(result, "%.0f %% of what L2 does not have comes from memory of %s, which is far slower: copy it to the device first.", 100 * share, apertures[i][1]);
+		rule_say(result, "%.0f %% of what L2 does not have comes from memory of %s, which is far slower: copy "
+			 "it to the device first.", 100 * share, apertures[i][1]);
 	}
 }
 
@@ -108,7 +111,8 @@ void rule_spills(struct rule_run *run)
 	if (!(share > 10))
 		return;
 	result = rule_result(run, RULE_OPTIMIZE, "Spilled Registers");
-	rule_say(result, "%.0f %% of the requests to local memory are for registers that did not suffice: allow more registers for each thread, or keep less at a time.", share);
+	rule_say(result, "%.0f %% of the requests to local memory are for registers that did not suffice: allow more "
+		 "registers for each thread, or keep less at a time.", share);
 }
 
 void rule_sampling_interval(struct rule_run *run)

@@ -48,7 +48,8 @@ void rule_achieved_occupancy(struct rule_run *run)
 	if (!(theoretical - achieved > 10))
 		return;
 	result = rule_result(run, RULE_OPTIMIZE, "Achieved Occupancy");
-	rule_say(result, "There are fewer warps (%.1f %%) than would fit (%.1f %%): blocks are short or uneven, or the last wave leaves multiprocessors empty.", achieved,
+	rule_say(result, "There are fewer warps (%.1f %%) than would fit (%.1f %%): blocks are short or uneven, or the "
+		 "last wave leaves multiprocessors empty.", achieved,
 		 theoretical);
 	rule_gain(result, kind(run), capped(run, (theoretical - achieved) / theoretical));
 }

@@ -48,11 +48,13 @@ void rule_high_pipe(struct rule_run *run)
 		return;
 	if (most < 20) {
 		result = rule_result(run, RULE_OPTIMIZE, "Low Utilization");
-		rule_say(result, "All pipelines have little to do; the busiest, %s, works %.1f %% of the active cycles. Warps wait, or there are too few of them.", name, most);
+		rule_say(result, "All pipelines have little to do; the busiest, %s, works %.1f %% of the active "
+			 "cycles. Warps wait, or there are too few of them.", name, most);
 		rule_gain(result, RULE_LOCAL, 1 - most / 100);
 		return;
 	}
-	result = rule_result(run, RULE_INFORM, most < 60 ? "Balanced" : most < 80 ? "High Utilization" : "Very High Utilization");
+	result = rule_result(run, RULE_INFORM,
+			     most < 60 ? "Balanced" : most < 80 ? "High Utilization" : "Very High Utilization");
 	rule_say(result, "%s is the busiest pipeline, at work in %.1f %% of the active cycles.%s", name, most,
 		 most >= 80 ? " It is likely what limits the kernel: do less of its kind of work, or another kind." : "");
 }
@@ -67,7 +69,8 @@ void rule_slow_pipe(struct rule_run *run)
 	if (!(busy >= 80 && average < 20 && most - average > 25))
 		return;
 	result = rule_result(run, RULE_OPTIMIZE, "Slow Pipe Limiting Compute");
-	rule_say(result, "The multiprocessors are busy (%.1f %%) though they issue little (%.1f %% of their slots): one slow pipeline holds up the rest. Spread its work "
+	rule_say(result, "The multiprocessors are busy (%.1f %%) though they issue little (%.1f %% of their slots): "
+		 "one slow pipeline holds up the rest. Spread its work "
 		 "more evenly over the kernel.", busy, average);
 	rule_gain(result, RULE_GLOBAL, (most - average) / most * run->compute);
 }

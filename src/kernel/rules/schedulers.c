@@ -18,9 +18,11 @@ void rule_issue_slots(struct rule_run *run)
 	if (active < 1)
 		rule_say(result, "It has less than one warp (%.2f) to choose from: there is not enough work.", active);
 	else if (active / possible < 0.8)
-		rule_say(result, "Of %.1f warps it could hold there are %.1f, and %.2f are ready to issue: more warps would help.", possible, active, eligible);
+		rule_say(result, "Of %.1f warps it could hold there are %.1f, and %.2f are ready to issue: more warps "
+			 "would help.", possible, active, eligible);
 	else
-		rule_say(result, "It holds %.1f warps, of which %.2f are ready to issue: warp state statistics say what the others wait for.", active, eligible);
+		rule_say(result, "It holds %.1f warps, of which %.2f are ready to issue: warp state statistics say "
+			 "what the others wait for.", active, eligible);
 	run->issue = fmin(1 - issue, isnan(run->most) ? 1 : 1 - run->most);
 	rule_gain(result, RULE_LOCAL, run->issue);
 }
@@ -30,7 +32,8 @@ static void say_stall(struct rule_run *run, const char *name, const char *advice
 	struct rule_result *result = rule_result(run, RULE_OPTIMIZE, name);
 	double share = cycles / all;
 
-	rule_say(result, "Of the %.1f cycles between two instructions of a warp, %.1f (%.0f %%) go by in this state. %s", all, cycles, 100 * share, advice);
+	rule_say(result, "Of the %.1f cycles between two instructions of a warp, %.1f (%.0f %%) go by in this state. "
+		 "%s", all, cycles, 100 * share, advice);
 	if (isnan(run->issue))
 		rule_gain(result, RULE_LOCAL, share);
 	else
@@ -42,12 +45,18 @@ void rule_stalls(struct rule_run *run)
 	static const struct {
 		const char *state, *title, *advice;
 	} stalls[] = {
-		{ "long_scoreboard", "Long Scoreboard Stalls", "Warps wait for data of L1 or beyond: access memory side by side, reuse data, load earlier." },
-		{ "short_scoreboard", "Short Scoreboard Stalls", "Warps wait for shared memory or special functions: avoid bank conflicts, load earlier." },
-		{ "barrier", "Barrier Stalls", "Warps wait for others of their block: divide work evenly before barriers, or use smaller blocks." },
-		{ "mio_throttle", "MIO Throttle Stalls", "The queue to shared memory and special functions is full: fewer and wider accesses." },
-		{ "lg_throttle", "LG Throttle Stalls", "The queue to global and local memory is full: fewer and wider accesses, data in shared memory." },
-		{ "tex_throttle", "TEX Throttle Stalls", "The queue of the texture unit is full: fewer texture accesses in a row." },
+		{ "long_scoreboard", "Long Scoreboard Stalls", "Warps wait for data of L1 or beyond: access memory "
+			 "side by side, reuse data, load earlier." },
+		{ "short_scoreboard", "Short Scoreboard Stalls", "Warps wait for shared memory or special functions: "
+			 "avoid bank conflicts, load earlier." },
+		{ "barrier", "Barrier Stalls", "Warps wait for others of their block: divide work evenly before "
+			 "barriers, or use smaller blocks." },
+		{ "mio_throttle", "MIO Throttle Stalls", "The queue to shared memory and special functions is full: "
+			 "fewer and wider accesses." },
+		{ "lg_throttle", "LG Throttle Stalls", "The queue to global and local memory is full: fewer and wider "
+			 "accesses, data in shared memory." },
+		{ "tex_throttle", "TEX Throttle Stalls", "The queue of the texture unit is full: fewer texture "
+			 "accesses in a row." },
 		{ "math_pipe_throttle", "Math Pipe Throttle Stalls", "A pipeline is busy: spread work over pipelines." },
 		{ "membar", "Membar Stalls", "Warps wait at memory fences: fewer of them, and of a smaller scope." },
 		{ "branch_resolving", "Branch Resolving Stalls", "Warps wait for branches: fewer jumps." },
@@ -84,7 +93,8 @@ void rule_divergence(struct rule_run *run)
 	if (!(least < 24))
 		return;
 	result = rule_result(run, RULE_OPTIMIZE, "Thread Divergence");
-	rule_say(result, "Of the 32 threads of a warp, %.1f execute an instruction, %.1f with a true predicate: the others take other ways. Order data so that threads of a "
+	rule_say(result, "Of the 32 threads of a warp, %.1f execute an instruction, %.1f with a true predicate: the "
+		 "others take other ways. Order data so that threads of a "
 		 "warp go the same way.", threads, active);
 	rule_gain(result, isnan(run->compute) ? RULE_LOCAL : RULE_GLOBAL, (1 - least / 32) * (isnan(run->compute) ? 1 : run->compute));
 }

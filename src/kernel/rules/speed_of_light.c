@@ -43,24 +43,29 @@ static void say_low(struct rule_run *run, double sm, double memory, double waves
 
 	if (waves < 1) {
 		result = rule_result(run, RULE_OPTIMIZE, "Small Grid");
-		rule_say(result, "The grid fills the GPU only %.2f times: most of it has nothing to do. More blocks, or several kernels at once, would use it.",
+		rule_say(result, "The grid fills the GPU only %.2f times: most of it has nothing to do. More blocks, "
+			 "or several kernels at once, would use it.",
 			 waves);
 		return;
 	}
 	result = rule_result(run, RULE_OPTIMIZE, "Latency Issue");
-	rule_say(result, "Neither arithmetic (%.1f %%) nor memory (%.1f %%) reaches 60 %% of what it can do: warps wait. Scheduler and warp state statistics say for "
+	rule_say(result, "Neither arithmetic (%.1f %%) nor memory (%.1f %%) reaches 60 %% of what it can do: warps "
+		 "wait. Scheduler and warp state statistics say for "
 		 "what.", sm, memory);
 }
 
 static void say_one_sided(struct rule_run *run, double sm, double memory)
 {
-	struct rule_result *result = rule_result(run, RULE_OPTIMIZE, sm > memory ? "High Compute Throughput" : "High Memory Throughput");
+	const char *title = sm > memory ? "High Compute Throughput" : "High Memory Throughput";
+	struct rule_result *result = rule_result(run, RULE_OPTIMIZE, title);
 
 	if (sm > memory)
-		rule_say(result, "Arithmetic is used more (%.1f %%) than memory (%.1f %%): see which pipeline is busiest in the compute workload analysis, and whether it "
+		rule_say(result, "Arithmetic is used more (%.1f %%) than memory (%.1f %%): see which pipeline is "
+			 "busiest in the compute workload analysis, and whether it "
 			 "does needless work.", sm, memory);
 	else
-		rule_say(result, "Memory is used more (%.1f %%) than arithmetic (%.1f %%), %s the most: see the memory workload analysis for bytes that need not be moved.",
+		rule_say(result, "Memory is used more (%.1f %%) than arithmetic (%.1f %%), %s the most: see the memory "
+			 "workload analysis for bytes that need not be moved.",
 			 memory, sm, busiest_level(run));
 }
 
@@ -76,7 +81,8 @@ void rule_speed_of_light(struct rule_run *run)
 	run->most = fmax(sm, memory) / 100;
 	if (sm >= HIGH || memory >= HIGH) {
 		result = rule_result(run, RULE_INFORM, "High Throughput");
-		rule_say(result, "The kernel uses more than 80 %% of what %s can do. To be faster it must ask less of it, or more of other units.",
+		rule_say(result, "The kernel uses more than 80 %% of what %s can do. To be faster it must ask less of "
+			 "it, or more of other units.",
 			 memory >= sm ? busiest_level(run) : "the multiprocessors");
 	} else if (sm < LOW && memory < LOW) {
 		say_low(run, sm, memory, rule_value(run, "launch__waves_per_multiprocessor"));
@@ -84,7 +90,8 @@ void rule_speed_of_light(struct rule_run *run)
 		say_one_sided(run, sm, memory);
 	} else {
 		result = rule_result(run, RULE_INFORM, "Balanced Throughput");
-		rule_say(result, "Arithmetic (%.1f %%) and memory (%.1f %%) are used alike: to be faster, both must do less.", sm, memory);
+		rule_say(result, "Arithmetic (%.1f %%) and memory (%.1f %%) are used alike: to be faster, both must do "
+			 "less.", sm, memory);
 	}
 }
 

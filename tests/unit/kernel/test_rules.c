@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "kernel/rules/rule.h"
+#include "kernel/section.h"
 
 #define FIXTURE SHARE "/../../shared/fixtures/ncu-raw-h200-four-kernels.csv"
 #define COLUMNS 3000
@@ -165,6 +166,47 @@ static void matmul_tiled(void **state)
 	assert_null(find(&run, "Access Pattern"));
 }
 
+static const struct section_row *row_of(const struct section *s, const char *block, const char *label)
+{
+	for (size_t i = 0; i < s->block_count; i++)
+		for (size_t k = 0; strcmp(s->blocks[i].title, block) == 0 && k < s->blocks[i].row_count; k++)
+			if (strcmp(s->blocks[i].rows[k].label, label) == 0 && cc_fits(&s->blocks[i].rows[k].cc, 90))
+				return &s->blocks[i].rows[k];
+	fail_msg("no row %s in %s", label, block);
+	return NULL;
+}
+
+static double shown(const struct sections *all, const char *section, const char *block, const char *label, unsigned cell, unsigned kernel)
+{
+	return formula_value(&row_of(sections_find(all, section), block, label)->cells[cell], measured, cells[kernel]);
+}
+
+/* What sections make of the same values: against what the programs do, and against ncu's own sums. */
+static void formulas_of_sections(void **state)
+{
+	static const char *const folders[] = { SHARE "/sections" };
+	static const char roof[] = "Floating Point Operations Roofline", tables[] = "MemoryWorkloadAnalysis_Tables";
+	struct sections all;
+	struct error err = { "" };
+
+	if (!read_fixture())
+		skip();
+	if (sections_load(&all, folders, 1, &err) < 0)
+		fail_msg("%s", err.text);
+	/* 2 x 2048^3 operations in 2.729568 ms. */
+	assert_float_equal(shown(&all, "SpeedOfLight_RooflineChart", roof, "work Single Precision", 1, 1) / (2 * pow(2048, 3) / 2.729568e-3), 1, 0.002);
+	/* 16,777,216 additions in 58.784 us. */
+	assert_float_equal(shown(&all, "SpeedOfLight_RooflineChart", roof, "work Single Precision", 1, 0) / (16777216 / 58.784e-6), 1, 0.03);
+	/* An H200 has 4.8 TB/s. */
+	assert_float_equal(shown(&all, "SpeedOfLight_RooflineChart", roof, "traffic DRAM", 0, 1) / 4.8e12, 1, 0.05);
+	/* Two arrays of 2^24 numbers are read. */
+	assert_float_equal(shown(&all, tables, "L1/TEX Cache", "Global Load", 7, 0), 2.0 * 4 * 16777216, 0);
+	assert_float_equal(shown(&all, tables, "L1/TEX Cache", "Global Load", 5, 0), 4, 0);
+	assert_float_equal(shown(&all, tables, "L2 Cache", "GPU Total", 4, 0), measured(cells[0], "lts__t_sector_hit_rate.pct"), 0.5);
+	assert_float_equal(shown(&all, tables, "Shared Memory", "Shared Store", 3, 2), 2111820, 0);
+	sections_release(&all);
+}
+
 struct planted {
 	const char *metric;
 	double value;
@@ -297,6 +339,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vecadd),       cmocka_unit_test(matmul_naive), cmocka_unit_test(matmul_tiled), cmocka_unit_test(nothing_known),
+		cmocka_unit_test(formulas_of_sections),
 		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
 		cmocka_unit_test(double_precision), cmocka_unit_test(chosen_sections),
 	};

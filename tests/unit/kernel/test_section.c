@@ -202,6 +202,11 @@ static void folders(void **state)
 	assert_ptr_equal(sections_find_set(&all, "more"), sections_find_set(&all, "S"));
 	assert_null(sections_find_set(&all, "none"));
 	sections_release(&all);
+	snprintf(command, sizeof(command), "%s/P.section", second);
+	assert_int_equal(mkfifo(command, 0600), 0);
+	assert_true(sections_load(&all, list, 2, &err) < 0);
+	assert_non_null(strstr(err.text, "P.section cannot be read"));
+	unlink(command);
 	write_file(second, "C.section", "oops\n");
 	assert_true(sections_load(&all, list, 2, &err) < 0);
 	assert_non_null(strstr(err.text, "C.section:1:"));
