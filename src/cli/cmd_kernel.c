@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/kernel_options.h"
-#include "cli/kernel_run.h"
 #include "vendor/cuda_driver.h"
 #include "vendor/cupti_pm.h"
 
@@ -96,38 +95,6 @@ bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**r
 	return true;
 }
 
-static int count_kernels(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
-{
-	static const char *const bases[] = { "function", "demangled", "mangled" };
-	const char *names[4096], *text = NULL;
-	char piece[512];
-	size_t at = 0;
-	struct kernel_run run = { .metrics = names,
-				  .pattern = fields->name,
-				  .name_base = bases[fields->name_base],
-				  .skip_before = (uint64_t)fields->skip_before,
-				  .skip = (uint64_t)fields->skip,
-				  .count = (uint64_t)fields->count,
-				  .flush_caches = fields->cache_control == 0,
-				  .kill = fields->kill,
-				  .output = fields->output ? fields->output : "/tmp/sonde-kernel-out.sonde",
-				  .overwrite = fields->overwrite,
-				  .argv = parsed->words,
-				  .argc = parsed->word_count };
-	struct record_result *result = calloc(1, sizeof(*result));
-	int status;
-
-	while (run.metric_count < 4096 && next_piece(&fields->metrics, &at, &text, piece, sizeof(piece)))
-		names[run.metric_count++] = strdup(piece);
-	if (fields->name && strncmp(fields->name, "regex:", 6) == 0) {
-		run.pattern = fields->name + 6;
-		run.pattern_is_regex = true;
-	}
-	status = kernel_run(cli, &run, result);
-	free(result);
-	return status;
-}
-
 static int answer(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
 {
 	if (fields->list_chips)
@@ -142,10 +109,12 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 		return kernel_list_metrics(cli, fields);
 	if (fields->list_rules)
 		return kernel_list_rules(cli, fields);
+	if (fields->import)
+		return kernel_show(cli, fields, parsed);
 	if (fields->explain)
 		return kernel_explain(cli, fields);
 	if (parsed->word_count)
-		return count_kernels(cli, fields, parsed);
+		return kernel_count(cli, fields, parsed);
 	return command_fail(cli, &kernel_command, "What is to be done? 'sonde kernel --help' says what there is");
 }
 
@@ -163,6 +132,8 @@ static int run_kernel(struct cli *cli, int argc, char **argv)
 }
 
 static const char *const kernel_examples[] = {
+	"sonde kernel -k regex:gemm -c 3 --set full -o gemm ./program", "three launches of kernels called so, kept in gemm.sonde",
+	"sonde kernel -i gemm.sonde --page raw --csv", "all values of them, a row for each launch",
 	"sonde kernel --list-sets --chips gh100", "sets of sections, and the passes they take on an H100",
 	"sonde kernel --query-metrics --chips gh100", "metrics of an H100, on any machine with CUPTI",
 	"sonde kernel --query-metrics-mode suffix --metrics dram__bytes --query-metrics --chips gh100", "what may follow a name",
@@ -174,7 +145,8 @@ const struct command kernel_command = {
 	.name = "kernel",
 	.summary = "Count in hardware what kernels do",
 	.synopsis = "[options] [PROGRAM [arguments]]",
-	.description = "Lists of what the hardware can count, for any chip and without a GPU.",
+	.description = "Runs a program, reads hardware counters of its kernels and prints them in sections, or prints what a report has of them. "
+		       "Lists of what the hardware can count are there for any chip and without a GPU.",
 	.examples = kernel_examples,
 	.options = &kernel_options_table,
 	.words = COMMAND_PROGRAM,

@@ -34,6 +34,20 @@ struct kernel_fields {
 	int64_t count;
 	bool kill;
 	int cache_control;
+	const char *import;
+	int page;
+	bool json;
+	int summary;
+	int units;
+	int details;
+	int metric_name;
+	int instances;
+	int kernel_base;
+	bool all_real;
+	int check_exit_code;
+	int apply_rules;
+	const char *baseline;
+	struct option_texts thresholds;
 };
 
 extern const struct option_table kernel_options_table;
@@ -75,6 +89,14 @@ int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields);
 /* --list-rules and --explain. */
 int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields);
 int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
+
+/* A program is run and its kernels are read, or results of a report are shown. */
+int kernel_count(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
+int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
+/* --threshold and --baseline, before anything is done; false after an error. */
+bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields);
+/* The page that the options ask for, of the report at `path`; `csv_path` also gets the raw page, NULL: nothing does. */
+int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, const char *path, bool print, const char *csv_path);
 
 /* --list-chips and --query-metrics: the exit status. */
 int kernel_list_chips(struct cli *cli, const struct kernel_fields *fields);

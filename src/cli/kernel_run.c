@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/kernel_options.h"
 #include "cli/profile_setup.h"
 #include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
 
 #define TEMPORARY "/sonde-kernel-XXXXXX"
 
+extern const struct command kernel_command;
 extern const struct command profile_command;
 
 struct progress {

@@ -352,6 +352,13 @@ static void details_row(struct ncu *n)
 		put_rule(n);
 }
 
+/* ncu ends a row of the details page that is no rule's behind its value. */
+static int has_all_cells(const struct ncu *n)
+{
+	return n->csv.count == n->width || (n->places[NCU_METRIC] && n->places[NCU_VALUE] && n->csv.count < n->width &&
+					    n->csv.count >= n->places[NCU_VALUE]);
+}
+
 /* One row per kernel, or, on the details page, rows of one kernel behind each other. */
 static void take_row(struct ncu *n)
 {
@@ -364,7 +371,7 @@ static void take_row(struct ncu *n)
 		return;
 	}
 	n->may_be_units = 0;
-	if (n->csv.count != n->width || number_of(cell(n, NCU_ID)->text, cell(n, NCU_ID)->len, &number, &real) != 1) {
+	if (!has_all_cells(n) || number_of(cell(n, NCU_ID)->text, cell(n, NCU_ID)->len, &number, &real) != 1) {
 		n->odd += n->csv.count > 1 || n->csv.cells[0].len > 0;
 		return;
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/core/syscalls.h"
+#include "agent/cuda/decode.h"
 #include "agent/cuda/life.h"
 #include "agent/cuda/kernel/kernel.h"
 
@@ -120,6 +121,15 @@ static int is_captured(void *stream)
 	       status != CUDA_CAPTURE_NONE;
 }
 
+/* Pages of results need to know the devices; the driver answers by the time of a launch. Only while alone. */
+static void tell_devices(void)
+{
+	static int told;
+
+	if (!told)
+		told = cuda_devices_look();
+}
+
 static void launch(enum kernel_call call, const struct cupti_call_data *data)
 {
 	struct kernel_launch l;
@@ -128,6 +138,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 		return;
 	begin_alone();
 	if (!kernel_counters_hopeless(l.context) && kernel_choose(&l)) {
+		tell_devices();
 		left_open = kernel_replay_enter(&l, &kernel_agent.request);
 		if (left_open)
 			return;

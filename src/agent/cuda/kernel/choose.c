@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/cuda/kernel/kernel.h"
+#include "agent/cuda/names.h"
 #include "vendor/dl.h"
 
 #define NAMES 4096u
@@ -130,6 +131,9 @@ static int matches(const char *name)
 		known[slot].name = name;
 		known[slot].hash = hash;
 		known[slot].matches = look(name);
+		/* The report has its name, for those who look for one in vain. */
+		if (!known[slot].matches)
+			cuda_function_number(name);
 	}
 	return known[slot].matches;
 }

@@ -1,0 +1,188 @@
+/* A program is run, and the counters of its kernels are read. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cli/kernel_options.h"
+#include "cli/kernel_output.h"
+#include "cli/kernel_run.h"
+#include "cli/string_list.h"
+#include "kernel/unit.h"
+
+struct counting {
+	struct cli *cli;
+	const struct kernel_fields *fields;
+	struct string_list metrics;
+	struct string_list units;  /* of each; none where chips are not known */
+	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
+	char report[PATH_MAX];
+	char csv[PATH_MAX];      /* "" for none */
+};
+
+static int add_plain(struct counting *c)
+{
+	const char *text = NULL;
+	char piece[512];
+	size_t at = 0;
+	int r = 0;
+
+	while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece)))
+		r = string_list_addf(&c->metrics, "%s", piece);
+	return r;
+}
+
+static int add_chosen(struct counting *c, const struct kernel_chosen *choice)
+{
+	size_t count;
+	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
+	struct metric_facts facts;
+	int r = names ? 0 : -1;
+	char unit[64];
+
+	for (size_t i = 0; i < count && r >= 0; i++) {
+		r = string_list_addf(&c->metrics, "%s", names[i]);
+		if (r >= 0)
+			r = string_list_addf(&c->units, "%s", catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
+							       unit_of_dimension(facts.dimension, unit, sizeof(unit)) : "");
+	}
+	free(names);
+	return r;
+}
+
+/* Metrics by what the chip of the first GPU has. Where no chip is told, names are taken as they are. */
+static bool choose(struct counting *c)
+{
+	char chips[1][CHIP_NAME_MAX], why[512];
+	struct kernel_chosen choice;
+	struct kernel_texts texts;
+	struct cupti_host cupti;
+	bool ok;
+
+	if (c->fields->metrics.count && !c->fields->sets.count && !c->fields->sections.count &&
+	    !kernel_find_chips(c->fields, chips, 1, why, sizeof(why)))
+		return add_plain(c) >= 0;
+	if (!kernel_load_cupti(c->cli, &cupti))
+		return false;
+	if (!kernel_find_chips(c->fields, chips, 1, why, sizeof(why))) {
+		command_fail(c->cli, &kernel_command, "There is no GPU here (%s)", why);
+		return false;
+	}
+	if (!kernel_load_texts(c->cli, c->fields, &texts))
+		return false;
+	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
+	if (ok) {
+		ok = add_chosen(c, &choice) >= 0;
+		kernel_release_chosen(&choice);
+	}
+	kernel_release_texts(&texts);
+	return ok;
+}
+
+static bool ends_in(const char *name, const char *ending)
+{
+	size_t len = strlen(name), more = strlen(ending);
+
+	return len > more && strcmp(name + len - more, ending) == 0;
+}
+
+/* All names, before anything runs. */
+static int name_outputs(struct counting *c, struct error *err)
+{
+	const char *name = c->fields->output;
+	bool overwrite = c->fields->overwrite;
+	int r;
+
+	if (!name) {
+		r = kernel_output_folder(c->folder, sizeof(c->folder) - 32, err);
+		if (r >= 0)
+			snprintf(c->report, sizeof(c->report), "%.*s/kernels.sonde", PATH_MAX - 32, c->folder);
+		else
+			c->folder[0] = '\0';
+		return r;
+	}
+	if (!c->fields->csv || !ends_in(name, ".csv"))
+		return kernel_output_path(name, ".sonde", overwrite, c->report, sizeof(c->report), err);
+	r = kernel_output_path(name, ".csv", overwrite, c->csv, sizeof(c->csv), err);
+	if (r < 0)
+		return r;
+	/* The report lies beside it. */
+	snprintf(c->report, sizeof(c->report), "%.*s.sonde", (int)(strlen(c->csv) - 4 < PATH_MAX - 8 ? strlen(c->csv) - 4 : 0), c->csv);
+	if (!overwrite && access(c->report, F_OK) == 0)
+		return error_set(err, EEXIST, "%s exists: -f replaces it", c->report);
+	return 0;
+}
+
+static int run(struct counting *c, const struct options_parsed *parsed, struct record_result *result)
+{
+	static const char *const bases[] = { "function", "demangled", "mangled" };
+	const struct kernel_fields *f = c->fields;
+	bool is_regex = f->name && strncmp(f->name, "regex:", 6) == 0;
+	struct buf literal = BUF_INIT;
+	struct kernel_run run = { .metrics = (const char *const *)c->metrics.items,
+				  .units = c->units.count ? (const char *const *)c->units.items : NULL,
+				  .metric_count = (uint32_t)c->metrics.count,
+				  .pattern = is_regex ? f->name + 6 : f->name,
+				  .pattern_is_regex = is_regex,
+				  .name_base = bases[f->name_base],
+				  .skip_before = (uint64_t)f->skip_before,
+				  .skip = (uint64_t)f->skip,
+				  .count = (uint64_t)f->count,
+				  .flush_caches = f->cache_control == 0,
+				  .kill = f->kill,
+				  .overwrite = true,
+				  .argv = parsed->words,
+				  .argc = (size_t)parsed->word_count };
+	int status;
+
+	/* Macros were replaced: what is left stands for itself. */
+	for (const char *at = c->report; *at; at++)
+		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
+	run.output = buf_cstr(&literal);
+	status = kernel_run(c->cli, &run, result);
+	buf_release(&literal);
+	return status;
+}
+
+/* The program's status goes before that of printing. */
+static int finish(struct counting *c, const struct record_result *result, const struct options_parsed *parsed, int status)
+{
+	bool kept = c->fields->output != NULL;
+	bool print = !kept || options_find_use(parsed, "page") || c->fields->summary || c->fields->json;
+	int printed;
+
+	if (!result->finished)
+		return status ? status : 1;
+	printed = kernel_print_pages(c->cli, c->fields, result->path, print, c->csv[0] ? c->csv : NULL);
+	if (kept)
+		fprintf(c->cli->err, "==PROF== Report: %s\n", result->path);
+	if (status && c->fields->check_exit_code == 0)
+		return status;
+	return printed;
+}
+
+int kernel_count(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
+{
+	struct counting *c = calloc(1, sizeof(*c));
+	struct record_result *result = calloc(1, sizeof(*result));
+	struct error err;
+	int status = 1;
+
+	if (c && result && kernel_check_baseline(cli, fields)) {
+		c->cli = cli;
+		c->fields = fields;
+		if (name_outputs(c, &err) < 0)
+			command_fail(cli, &kernel_command, "%s", err.text);
+		else if (choose(c))
+			status = finish(c, result, parsed, run(c, parsed, result));
+		if (c->folder[0])
+			kernel_output_remove(c->folder);
+		string_list_release(&c->metrics);
+		string_list_release(&c->units);
+	}
+	free(result);
+	free(c);
+	return status;
+}

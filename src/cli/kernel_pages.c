@@ -1,0 +1,371 @@
+/* Results of kernels, printed as the options say. */
+#include <errno.h>
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/kernel_options.h"
+#include "cli/kernel_output.h"
+#include "cli/open_report.h"
+#include "cli/string_list.h"
+#include "kernel/derived.h"
+#include "kernel/page.h"
+
+#define MOST_WORDS 4096
+
+/* What one report is printed with. */
+struct printing {
+	struct cli *cli;
+	const struct kernel_fields *fields;
+	struct kernel_texts texts;
+	struct kernel_results results;
+	struct page_options options;
+	const struct section **chosen;
+	struct string_list metrics;
+	struct string_list words;      /* of the command line that recorded */
+	struct kernel_fields recorded;
+	struct options_parsed recorded_uses;
+	bool is_recorded;              /* the two are there */
+	struct opened_report before_opened;
+	struct report *before_report;
+	struct baseline baseline;
+};
+
+#define STATUS_BEYOND 4 /* a threshold */
+#define MOST_THRESHOLDS 64
+
+static bool called_as_ncu(const struct cli *cli)
+{
+	return strcmp(cli_name(cli), "ncu") == 0;
+}
+
+/* One text of a JSON array; NULL at the end. Escapes that a command line rarely has are left as they are. */
+static const char *next_text(const char *at, struct string_list *ret)
+{
+	char *text = malloc(strlen(at) + 1);
+	size_t len = 0;
+
+	at = text ? strchr(at, '"') : NULL;
+	if (!at) {
+		free(text);
+		return NULL;
+	}
+	for (at++; *at && *at != '"'; at++) {
+		if (*at == '\\' && at[1] && at[1] != 'u')
+			at++;
+		text[len++] = *at;
+	}
+	text[len] = '\0';
+	len = (size_t)string_list_addf(ret, "%s", text);
+	free(text);
+	return *at && (int)len >= 0 ? at + 1 : NULL;
+}
+
+/* The options by which a report was made say what is to be shown of it. */
+static void read_command_line(struct printing *p)
+{
+	const char *at = report_meta(p->results.report, "command_line");
+	struct error ignored;
+	size_t first = 1;
+
+	while (at && p->words.count < MOST_WORDS)
+		at = next_text(at, &p->words);
+	if (p->words.count < 2)
+		return;
+	if (strcmp(p->words.items[1], "kernel") == 0)
+		first = 2;
+	p->is_recorded = options_parse(&kernel_options_table, OPTIONS_THEN_WORDS, (int)(p->words.count - first), p->words.items + first,
+				       &p->recorded, &p->recorded_uses, &ignored) >= 0;
+}
+
+static bool matches(const char *wanted, const char *id)
+{
+	regex_t regex;
+	bool found;
+
+	if (strncmp(wanted, "regex:", 6) != 0)
+		return strcmp(wanted, id) == 0;
+	if (regcomp(&regex, wanted + 6, REG_EXTENDED | REG_NOSUB) != 0)
+		return false;
+	found = regexec(&regex, id, 0, NULL, 0) == 0;
+	regfree(&regex);
+	return found;
+}
+
+static bool is_chosen(const struct printing *p, const struct kernel_fields *fields, const struct section *s)
+{
+	const struct section_set *set;
+	const char *text = NULL;
+	char piece[512];
+	size_t at = 0;
+
+	if (!fields->sets.count && !fields->sections.count)
+		return !fields->metrics.count && section_in_set(s, "basic");
+	while (next_piece(&fields->sets, &at, &text, piece, sizeof(piece))) {
+		set = sections_find_set(&p->texts.sections, piece);
+		if (set && section_in_set(s, set->name))
+			return true;
+	}
+	at = 0;
+	text = NULL;
+	while (next_piece(&fields->sections, &at, &text, piece, sizeof(piece)))
+		if (matches(piece, s->id))
+			return true;
+	return false;
+}
+
+/* Those asked for now, or then; with neither the values tell. */
+static int choose(struct printing *p)
+{
+	const struct kernel_fields *f = p->fields;
+	bool asked = f->sets.count || f->sections.count || f->metrics.count;
+	const char *text = NULL;
+	char piece[512];
+	size_t at = 0;
+	int r = 0;
+
+	if (!asked && p->is_recorded)
+		f = &p->recorded;
+	else if (!asked && p->fields->import)
+		return 0;
+	p->chosen = calloc(p->texts.sections.count + 1, sizeof(*p->chosen));
+	if (!p->chosen)
+		return -ENOMEM;
+	p->options.chosen = p->chosen;
+	for (size_t i = 0; i < p->texts.sections.count; i++)
+		if (is_chosen(p, f, &p->texts.sections.items[i]))
+			p->chosen[p->options.chosen_count++] = &p->texts.sections.items[i];
+	while (r >= 0 && next_piece(&f->metrics, &at, &text, piece, sizeof(piece)))
+		r = string_list_addf(&p->metrics, "%s", piece);
+	p->options.metrics = (const char *const *)p->metrics.items;
+	p->options.metric_count = p->metrics.count;
+	p->options.only_named = p->fields->import && p->fields->metrics.count && !p->fields->sets.count && !p->fields->sections.count;
+	return r;
+}
+
+static int print_page(struct printing *p)
+{
+	const struct kernel_fields *f = p->fields;
+	FILE *out = p->cli->out;
+
+	if (f->json)
+		return page_write_json(out, &p->results, &p->options);
+	if (f->page == PAGE_SESSION) {
+		page_print_session(out, &p->results, f->csv);
+		return 0;
+	}
+	if (f->summary != SUMMARY_NONE)
+		return page_print_summary(out, &p->results, &p->options, (enum page_summary)f->summary, f->csv);
+	if (f->csv)
+		return f->page == PAGE_RAW ? page_write_raw_csv(out, &p->results, &p->options) :
+					     page_write_details_csv(out, &p->results, &p->options);
+	if (f->page == PAGE_RAW)
+		return page_print_raw(out, &p->results, &p->options);
+	if (p->results.count && !called_as_ncu(p->cli))
+		page_print_overview(out, &p->results, &p->options);
+	return page_print_details(out, &p->results, &p->options);
+}
+
+static int write_csv(struct printing *p, const char *path)
+{
+	FILE *file = fopen(path, "we");
+	int r = file ? page_write_raw_csv(file, &p->results, &p->options) : -errno;
+
+	if (file && fclose(file) != 0 && r >= 0)
+		r = -errno;
+	if (r < 0)
+		command_fail(p->cli, &kernel_command, "%s cannot be written: %s", path, strerror(-r));
+	return r;
+}
+
+static int seen_function(void *context, const int64_t *values, uint32_t present)
+{
+	struct printing *p = context;
+	const char *name = present >> COLUMN_CUDA_FUNCTION_NAME & 1 ?
+				   report_text(p->results.report, (uint64_t)values[COLUMN_CUDA_FUNCTION_NAME], NULL) : NULL;
+
+	if (name)
+		fprintf(p->cli->err, "  %s\n", name);
+	return 0;
+}
+
+static void tell_of_none(struct printing *p)
+{
+	fprintf(p->cli->err, "==WARNING== No kernels were profiled.\n");
+	if (p->fields->import || !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
+		return;
+	fprintf(p->cli->err, "==WARNING== Kernels that were launched:\n");
+	report_each_row(p->results.report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_NAME + 1, seen_function, p);
+}
+
+/* False after an error was printed. */
+static bool load_baseline(struct printing *p)
+{
+	struct kernel_results results;
+	struct error err;
+	int status;
+
+	if (!p->fields->baseline)
+		return true;
+	if (!open_report(p->cli, &kernel_command, p->fields->baseline, &p->before_opened, &status))
+		return false;
+	if (report_open(&p->before_report, p->before_opened.path, &err) < 0 || kernel_results_load(&results, p->before_report, &err) < 0) {
+		command_fail(p->cli, &kernel_command, "%s", err.text);
+		return false;
+	}
+	if (derive_values(&results) < 0 || baseline_begin(&p->baseline, &results) < 0) {
+		kernel_results_release(&results);
+		command_fail(p->cli, &kernel_command, "Not enough memory");
+		return false;
+	}
+	p->options.baseline = &p->baseline;
+	for (size_t i = 0; i < p->results.count; i++)
+		if (!baseline_matches(&p->baseline, &p->results.items[i]))
+			fprintf(p->cli->err, "==BASELINE== %s (%lld) is not in the baseline\n", p->results.items[i].function,
+				(long long)p->results.items[i].number);
+	return true;
+}
+
+/* How many; -1 after an error was printed. */
+static int read_thresholds(struct cli *cli, const struct kernel_fields *fields, struct threshold *ret)
+{
+	const char *text = NULL;
+	size_t at = 0;
+	char piece[512];
+	struct error err;
+	int count = 0;
+
+	while (next_piece(&fields->thresholds, &at, &text, piece, sizeof(piece))) {
+		if (count == MOST_THRESHOLDS) {
+			command_fail(cli, &kernel_command, "There are more than %d thresholds", MOST_THRESHOLDS);
+			return -1;
+		}
+		if (threshold_parse(&ret[count++], piece, &err) < 0) {
+			command_fail(cli, &kernel_command, "%s", err.text);
+			return -1;
+		}
+	}
+	return count;
+}
+
+bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields)
+{
+	struct threshold thresholds[MOST_THRESHOLDS];
+	int count = read_thresholds(cli, fields, thresholds);
+
+	if (count > 0 && !fields->baseline)
+		command_fail(cli, &kernel_command, "--threshold needs a --baseline");
+	return count == 0 || (count > 0 && fields->baseline);
+}
+
+/* The exit status. A threshold that is never looked at must not pass for one that holds. */
+static int check_thresholds(struct printing *p)
+{
+	struct threshold thresholds[MOST_THRESHOLDS];
+	int count = read_thresholds(p->cli, p->fields, thresholds), compared;
+
+	for (int i = 0; i < count; i++) {
+		compared = 0;
+		for (size_t j = 0; j < p->results.count; j++)
+			compared += isfinite(baseline_number(&p->baseline, &p->results.items[j], thresholds[i].metric)) &&
+				    isfinite(result_number(&p->results.items[j], thresholds[i].metric));
+		if (!compared)
+			return command_fail(p->cli, &kernel_command, "No kernel has %s in both reports", thresholds[i].metric);
+	}
+	if (count <= 0)
+		return count < 0;
+	return baseline_check(p->cli->err, &p->results, &p->baseline, thresholds, (size_t)count) ? STATUS_BEYOND : 0;
+}
+
+static int print_results(struct printing *p, bool print, const char *csv_path)
+{
+	const struct kernel_fields *f = p->fields;
+	int r = 0;
+
+	p->options = (struct page_options){ .base_units = f->units == 1 || f->csv,
+					    .all_real = f->all_real,
+					    .details = (enum page_details)f->details,
+					    .names = (enum page_names)f->metric_name,
+					    .kernel_base = (enum page_kernel_base)f->kernel_base,
+					    .instances = (enum page_instances)f->instances,
+					    .sections = &p->texts.sections };
+	if (!p->results.count)
+		tell_of_none(p);
+	read_command_line(p);
+	if (derive_values(&p->results) < 0 || (f->apply_rules == 0 && apply_rules(&p->results) < 0) || choose(p) < 0)
+		r = -ENOMEM;
+	if (r >= 0 && !load_baseline(p))
+		return 1;
+	if (r >= 0 && print)
+		r = print_page(p);
+	if (r >= 0 && fflush(p->cli->out) != 0)
+		r = -errno;
+	if (r < 0)
+		command_fail(p->cli, &kernel_command, "%s", strerror(-r));
+	else if (csv_path)
+		r = write_csv(p, csv_path);
+	return r < 0 ? 1 : check_thresholds(p);
+}
+
+static void release(struct printing *p)
+{
+	free(p->chosen);
+	string_list_release(&p->metrics);
+	string_list_release(&p->words);
+	if (p->is_recorded)
+		options_release(&p->recorded_uses);
+	baseline_release(&p->baseline);
+	if (p->before_report)
+		report_close(p->before_report);
+	close_report(&p->before_opened, 0);
+	kernel_results_release(&p->results);
+	kernel_release_texts(&p->texts);
+}
+
+int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, const char *path, bool print, const char *csv_path)
+{
+	struct printing p = { .cli = cli, .fields = fields, .before_opened.file = -1 };
+	struct report *report;
+	struct error err;
+	int status = 1;
+
+	if (fields->summary == SUMMARY_PER_NVTX)
+		return command_fail(cli, &kernel_command, "--print-summary per-nvtx: kernels of a report do not tell their NVTX ranges");
+	if (fields->page == PAGE_SOURCE)
+		return command_fail(cli, &kernel_command, "--page source: reports have no counters of instructions");
+	if (report_open(&report, path, &err) < 0)
+		return command_fail(cli, &kernel_command, "%s", err.text);
+	if (!kernel_load_texts(cli, fields, &p.texts)) {
+		report_close(report);
+		return 1;
+	}
+	if (kernel_results_load(&p.results, report, &err) < 0)
+		command_fail(cli, &kernel_command, "%s", err.text);
+	else
+		status = print_results(&p, print, csv_path);
+	release(&p);
+	report_close(report);
+	return status;
+}
+
+int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
+{
+	struct opened_report opened;
+	char csv_path[PATH_MAX];
+	struct error err;
+	int status;
+
+	if (parsed->word_count)
+		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
+	if (!kernel_check_baseline(cli, fields))
+		return 1;
+	if (fields->output && !fields->csv)
+		return command_fail(cli, &kernel_command, "-o with -i: only a table can be written, with --csv");
+	if (fields->output && kernel_output_path(fields->output, ".csv", fields->overwrite, csv_path, sizeof(csv_path), &err) < 0)
+		return command_fail(cli, &kernel_command, "%s", err.text);
+	if (!open_report(cli, &kernel_command, fields->import, &opened, &status))
+		return status;
+	status = kernel_print_pages(cli, fields, opened.path, !fields->output, fields->output ? csv_path : NULL);
+	return close_report(&opened, status);
+}

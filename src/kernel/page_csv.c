@@ -1,0 +1,250 @@
+/* Pages as CSV: all cells are quoted, units are the base ones. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/page_text.h"
+
+#define RULE_COLUMNS 5u
+
+void csv_cell(FILE *out, const char *text, bool is_first)
+{
+	fputs(is_first ? "\"" : ",\"", out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+void csv_integer(FILE *out, int64_t value, bool is_known)
+{
+	char text[24] = "";
+
+	if (is_known)
+		snprintf(text, sizeof(text), "%" PRId64, value);
+	csv_cell(out, text, false);
+}
+
+void csv_triple(FILE *out, const uint32_t size[3])
+{
+	fprintf(out, ",\"(%u, %u, %u)\"", size[0], size[1], size[2]);
+}
+
+void csv_launch_heading(FILE *out)
+{
+	static const char *const names[] = { "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size",
+					     "Grid Size", "Device", "CC" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		csv_cell(out, names[i], i == 0);
+}
+
+void csv_launch(FILE *out, const struct page_options *options, const struct kernel_result *k)
+{
+	char text[32] = "";
+
+	snprintf(text, sizeof(text), "%" PRId64, k->number);
+	csv_cell(out, text, true);
+	csv_integer(out, k->process ? k->process->pid : 0, k->process != NULL);
+	csv_cell(out, k->process ? k->process->name : "", false);
+	csv_cell(out, k->host, false);
+	csv_cell(out, page_kernel_name(options, k), false);
+	csv_integer(out, k->context, k->context >= 0);
+	csv_integer(out, k->stream, k->stream >= 0);
+	csv_triple(out, k->block);
+	csv_triple(out, k->grid);
+	csv_integer(out, k->device, k->device >= 0);
+	text[0] = '\0';
+	if (k->major)
+		snprintf(text, sizeof(text), "%u.%u", k->major, k->minor);
+	csv_cell(out, text, false);
+}
+
+/* Behind the columns of rules. */
+static void write_before(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
+{
+	double change, before = page_before(options, k, row, &change);
+	char text[NUMBER_MAX] = "";
+
+	for (unsigned i = 0; i < RULE_COLUMNS; i++)
+		csv_cell(out, "", false);
+	if (isfinite(before))
+		number_text(before, false, text);
+	csv_cell(out, text, false);
+	text[0] = '\0';
+	if (isfinite(change))
+		number_text(change, true, text);
+	csv_cell(out, text, false);
+}
+
+static int write_row(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
+		     const char *section, const struct page_row *row)
+{
+	char unit[UNIT_MAX], *value = page_value(options, results, k, row, unit);
+
+	if (!value)
+		return -ENOMEM;
+	csv_launch(out, options, k);
+	csv_cell(out, section, false);
+	csv_cell(out, options->names == NAMES_METRIC ? row->key : row->label, false);
+	csv_cell(out, unit, false);
+	csv_cell(out, value, false);
+	if (options->baseline)
+		write_before(out, options, k, row);
+	else
+		fputc(',', out);
+	fputc('\n', out);
+	free(value);
+	return 0;
+}
+
+static void write_rule(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct kernel_rule *rule)
+{
+	char gain[32] = "";
+
+	if (isfinite(rule->gain))
+		snprintf(gain, sizeof(gain), "%.4g", rule->gain);
+	csv_launch(out, options, k);
+	csv_cell(out, rule->section, false);
+	for (unsigned i = 0; i < 3; i++)
+		csv_cell(out, "", false);
+	csv_cell(out, rule->name, false);
+	csv_cell(out, rule->type, false);
+	csv_cell(out, rule->text, false);
+	csv_cell(out, rule->gain_type, false);
+	csv_cell(out, gain, false);
+	if (options->baseline)
+		fputs(",\"\",\"\"", out);
+	fputc('\n', out);
+}
+
+static int write_section(FILE *out, const struct page_options *options, const struct kernel_results *results,
+			 const struct kernel_result *k, const struct page_section *s)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		for (size_t j = 0; j < s->groups[i].count && r >= 0; j++)
+			r = write_row(out, options, results, k, s->title, &s->groups[i].rows[j]);
+	for (size_t i = 0; i < k->rule_count && *s->id; i++)
+		if (strcmp(k->rules[i].section, s->id) == 0)
+			write_rule(out, options, k, &k->rules[i]);
+	return r;
+}
+
+int page_write_details_csv(FILE *out, const struct kernel_results *results, const struct page_options *options)
+{
+	static const char *const names[] = { "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type",
+					     "Rule Description", "Estimated Speedup Type", "Estimated Speedup" };
+	struct page_sections all;
+	int r = 0;
+
+	csv_launch_heading(out);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		csv_cell(out, names[i], false);
+	if (options->baseline)
+		fputs(",\"Baseline Value\",\"Change [%]\"", out);
+	fputc('\n', out);
+	for (size_t i = 0; i < results->count && r >= 0; i++) {
+		r = page_sections_make(&all, options, results, &results->items[i]);
+		if (r < 0)
+			break;
+		for (size_t j = 0; j < all.count && r >= 0; j++)
+			r = write_section(out, options, results, &results->items[i], &all.items[j]);
+		page_sections_release(&all);
+	}
+	return r;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(const struct metric_value *const *)a)->name, (*(const struct metric_value *const *)b)->name);
+}
+
+/* Every metric that any kernel has, once and by name. */
+static const struct metric_value **all_metrics(const struct kernel_results *results, const struct page_options *options, size_t *ret_count)
+{
+	size_t total = 0, kept = 0;
+	const struct metric_value **all;
+
+	for (size_t i = 0; i < results->count; i++)
+		total += results->items[i].value_count;
+	all = calloc(total + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	total = 0;
+	for (size_t i = 0; i < results->count; i++)
+		for (size_t j = 0; j < results->items[i].value_count; j++)
+			all[total++] = &results->items[i].values[j];
+	qsort(all, total, sizeof(*all), by_name);
+	for (size_t i = 0; i < total; i++)
+		if ((!kept || strcmp(all[kept - 1]->name, all[i]->name) != 0) && (!options->only_named || page_is_named(options, all[i]->name)))
+			all[kept++] = all[i];
+	*ret_count = kept;
+	return all;
+}
+
+static void write_units(FILE *out, const struct kernel_results *results, const struct metric_value *const *metrics, size_t count)
+{
+	char unit[UNIT_MAX];
+
+	fputs("\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"", out);
+	for (size_t i = 0; i < count; i++) {
+		page_unit(results, metrics[i], "", unit);
+		csv_cell(out, unit, false);
+	}
+	fputc('\n', out);
+}
+
+static int write_values(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
+			const struct metric_value *const *metrics, size_t count)
+{
+	const struct metric_value *v;
+	char unit[UNIT_MAX], *text;
+
+	csv_launch(out, options, k);
+	for (size_t i = 0; i < count; i++) {
+		v = result_find(k, metrics[i]->name);
+		if (!v) {
+			csv_cell(out, "", false);
+			continue;
+		}
+		struct page_row row = { .label = v->name, .key = v->name, .value = *v };
+
+		page_unit(results, v, "", row.unit);
+		text = page_value(options, results, k, &row, unit);
+		if (!text)
+			return -ENOMEM;
+		csv_cell(out, text, false);
+		free(text);
+	}
+	fputc('\n', out);
+	return 0;
+}
+
+int page_write_raw_csv(FILE *out, const struct kernel_results *results, const struct page_options *options)
+{
+	struct page_options base = *options;
+	const struct metric_value **metrics;
+	size_t count;
+	int r = 0;
+
+	/* One heading for all rows: values cannot have units of their own. */
+	base.base_units = true;
+	metrics = all_metrics(results, options, &count);
+	if (!metrics)
+		return -ENOMEM;
+	csv_launch_heading(out);
+	for (size_t i = 0; i < count; i++)
+		csv_cell(out, metrics[i]->name, false);
+	fputc('\n', out);
+	write_units(out, results, metrics, count);
+	for (size_t i = 0; i < results->count && r >= 0; i++)
+		r = write_values(out, &base, results, &results->items[i], metrics, count);
+	free(metrics);
+	return r;
+}

@@ -1,0 +1,385 @@
+/* Which rows a kernel has in which section. */
+#include <errno.h>
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/page.h"
+
+#define NAMED_TITLE "Command line profiler metrics"
+
+struct maker {
+	const struct page_options *options;
+	const struct kernel_results *results;
+	const struct kernel_result *k;
+	struct page_sections *sections;
+	unsigned cc; /* 0: not known */
+};
+
+static struct page_section *add_section(struct maker *m, const char *id, const char *title)
+{
+	struct page_section *all = reallocarray(m->sections->items, m->sections->count + 1, sizeof(*all));
+
+	if (!all)
+		return NULL;
+	m->sections->items = all;
+	all[m->sections->count] = (struct page_section){ .id = id, .title = title };
+	return &all[m->sections->count++];
+}
+
+static struct page_group *add_group(struct page_section *s, const char *title)
+{
+	struct page_group *all = reallocarray(s->groups, s->count + 1, sizeof(*all));
+
+	if (!all)
+		return NULL;
+	s->groups = all;
+	all[s->count] = (struct page_group){ .title = title };
+	return &all[s->count++];
+}
+
+static int add_row(struct page_group *g, struct page_row row)
+{
+	struct page_row *all;
+
+	if (g->count == g->capacity) {
+		g->capacity = g->capacity ? 2 * g->capacity : 16;
+		all = reallocarray(g->rows, g->capacity, sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+		g->rows = all;
+	}
+	g->rows[g->count++] = row;
+	return 0;
+}
+
+static double number_of(void *context, const char *metric)
+{
+	return result_number(context, metric);
+}
+
+/* False where nothing of it was counted. */
+static bool cell_value(const struct maker *m, const struct formula *f, const char *unit, struct page_row *row)
+{
+	const char *metric = formula_metric(f);
+	const struct metric_value *v;
+
+	row->key = metric;
+	row->formula = metric ? NULL : f;
+	for (size_t i = 0; i < f->count && !row->key; i++)
+		if (f->steps[i].code == FORMULA_METRIC)
+			row->key = f->steps[i].metric;
+	if (!row->key)
+		return false;
+	v = result_find(m->k, row->key);
+	if (!v)
+		return false;
+	if (metric) {
+		row->value = *v;
+		page_unit(m->results, v, unit, row->unit);
+		return true;
+	}
+	row->value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_REAL,
+					    .real = formula_value(f, number_of, (void *)m->k) };
+	if (row->value.real == rint(row->value.real) && fabs(row->value.real) < 9e15)
+		row->value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_INTEGER, .integer = (int64_t)row->value.real };
+	snprintf(row->unit, UNIT_MAX, "%s", unit);
+	return isfinite(value_number(&row->value));
+}
+
+/* A cell of a table is called by its row and its column. */
+static const char *cell_label(struct maker *m, const struct section_block *block, const struct section_row *row, size_t cell)
+{
+	struct page_sections *s = m->sections;
+	char **all;
+
+	if (cell >= block->column_count)
+		return row->label;
+	all = reallocarray(s->labels, s->label_count + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	s->labels = all;
+	if (asprintf(&all[s->label_count], "%s: %s", row->label, block->columns[cell].title) < 0)
+		return NULL;
+	return all[s->label_count++];
+}
+
+static int add_section_row(struct maker *m, struct page_group *g, const struct section_block *block, const struct section_row *row)
+{
+	struct page_row made = { 0 };
+	int r = 0;
+
+	if (m->cc && !cc_fits(&row->cc, m->cc))
+		return 0;
+	for (size_t i = 0; i < row->cell_count && r >= 0; i++) {
+		const char *unit = *row->unit || i >= block->column_count ? row->unit : block->columns[i].unit;
+
+		if (!cell_value(m, &row->cells[i], unit, &made))
+			continue;
+		made.label = cell_label(m, block, row, i);
+		made.row = row->label;
+		made.column = i;
+		r = made.label ? add_row(g, made) : -ENOMEM;
+	}
+	return r;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct page_row *x = a, *y = b;
+
+	/* ncu's own formulas are metrics whose names begin so. */
+	if (!x->formula != !y->formula)
+		return strcmp(x->formula ? "derived__" : x->key, y->formula ? "derived__" : y->key);
+	return strcmp(x->key, y->key);
+}
+
+static bool is_shown(const struct page_options *options, const struct section_block *block)
+{
+	bool is_body = block->kind == BLOCK_BARS || block->kind == BLOCK_TABLE || block->kind == BLOCK_GRAPH;
+
+	if (block->kind == BLOCK_ROWS)
+		return options->details != DETAILS_BODY;
+	if (block->kind == BLOCK_DETAILS)
+		return options->details == DETAILS_ALL;
+	return is_body && options->details != DETAILS_HEADER;
+}
+
+static int add_blocks(struct maker *m, struct page_section *made, const struct section *s)
+{
+	struct page_group *g = add_group(made, "");
+	int r = g ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < s->block_count && r >= 0; i++) {
+		const struct section_block *block = &s->blocks[i];
+
+		if (!is_shown(m->options, block) || (m->cc && !cc_fits(&block->cc, m->cc)))
+			continue;
+		g = block->kind == BLOCK_ROWS || block->kind == BLOCK_DETAILS ? &made->groups[0] : add_group(made, block->title);
+		if (!g)
+			return -ENOMEM;
+		g->block = g == made->groups ? NULL : block;
+		for (size_t j = 0; j < block->row_count && r >= 0; j++)
+			r = add_section_row(m, g, block, &block->rows[j]);
+	}
+	/* Charts and tables keep the order of the file. */
+	if (made->count && made->groups[0].count > 1)
+		qsort(made->groups[0].rows, made->groups[0].count, sizeof(*made->groups[0].rows), by_key);
+	return r;
+}
+
+/* Values that are there without a counter. */
+static bool is_own(const char *metric)
+{
+	static const char *const starts[] = { "launch__", "device__", "derived__", "profiler__", "sm__maximum_warps", "smsp__maximum_warps",
+					      "nvlink__", "numa__", "c2clink__" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (strncmp(metric, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool has_rule(const struct kernel_result *k, const char *id)
+{
+	for (size_t i = 0; i < k->rule_count; i++)
+		if (strcmp(k->rules[i].section, id) == 0)
+			return true;
+	return false;
+}
+
+static bool is_zero(const struct metric_value *v)
+{
+	return v->kind == VALUE_NONE || value_number(v) == 0;
+}
+
+/* Of a section without counters: whether it says something that no section before it does. */
+static bool is_shown_before(const struct maker *m, const char *metric)
+{
+	for (size_t i = 0; i < m->sections->count; i++)
+		for (size_t j = 0; j < m->sections->items[i].count; j++)
+			for (size_t n = 0; n < m->sections->items[i].groups[j].count; n++)
+				if (strcmp(m->sections->items[i].groups[j].rows[n].key, metric) == 0)
+					return true;
+	return false;
+}
+
+/* Whether something was counted for the rows that a section always has, or is said by them without counters. */
+static bool was_collected(const struct maker *m, const struct section *s)
+{
+	bool counts = false, has = false, says = false, rows = false;
+
+	for (size_t i = 0; i < s->block_count; i++)
+		for (size_t j = 0; s->blocks[i].kind == BLOCK_ROWS && j < s->blocks[i].row_count; j++) {
+			const char *metric = formula_metric(&s->blocks[i].rows[j].cells[0]);
+			const struct metric_value *v = metric ? result_find(m->k, metric) : NULL;
+
+			if (!metric || (m->cc && !cc_fits(&s->blocks[i].rows[j].cc, m->cc)))
+				continue;
+			rows = true;
+			counts |= !is_own(metric);
+			has |= v && !is_own(metric);
+			says |= v && is_own(metric) && !is_zero(v) && !is_shown_before(m, metric);
+		}
+	return !rows ? has_rule(m->k, s->id) : counts ? has : says;
+}
+
+static bool is_wanted(const struct maker *m, const struct section *s)
+{
+	const struct page_options *o = m->options;
+
+	if (m->cc && !cc_fits(&s->cc, m->cc))
+		return false;
+	if (!o->chosen)
+		return was_collected(m, s);
+	for (size_t i = 0; i < o->chosen_count; i++)
+		if (o->chosen[i] == s)
+			return true;
+	return false;
+}
+
+static void drop_empty(struct maker *m, struct page_section *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->groups[i].count)
+			s->groups[kept++] = s->groups[i];
+		else
+			free(s->groups[i].rows);
+	}
+	s->count = kept;
+	if (!kept && !has_rule(m->k, s->id)) {
+		free(s->groups);
+		m->sections->count--;
+	}
+}
+
+/* A name without what follows it stands for all of that. */
+static bool is_meant(const char *asked, const char *name)
+{
+	size_t len = strlen(asked);
+	regex_t regex;
+	bool meant;
+
+	if (strncmp(asked, "regex:", 6) != 0)
+		return strncmp(asked, name, len) == 0 && (!name[len] || name[len] == '.');
+	if (regcomp(&regex, asked + 6, REG_EXTENDED | REG_NOSUB) != 0)
+		return false;
+	meant = regexec(&regex, name, 0, NULL, 0) == 0;
+	regfree(&regex);
+	return meant;
+}
+
+bool page_is_named(const struct page_options *options, const char *name)
+{
+	for (size_t i = 0; i < options->metric_count; i++)
+		if (is_meant(options->metrics[i], name))
+			return true;
+	return false;
+}
+
+/* Those of --metrics, by their own names. */
+static int add_named(struct maker *m)
+{
+	struct page_section *made = add_section(m, "", NAMED_TITLE);
+	struct page_group *g = made ? add_group(made, "") : NULL;
+	int r = g ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < m->k->value_count && r >= 0; i++) {
+		const struct metric_value *v = &m->k->values[i];
+		struct page_row row = { .label = v->name, .key = v->name, .value = *v };
+
+		if (!page_is_named(m->options, v->name))
+			continue;
+		page_unit(m->results, v, "", row.unit);
+		r = add_row(g, row);
+	}
+	if (made)
+		drop_empty(m, made);
+	return r;
+}
+
+/* Sections as another tool printed them. */
+static int add_printed(struct maker *m)
+{
+	struct page_section *made = NULL;
+	struct page_group *g = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < m->k->row_count && r >= 0; i++) {
+		const struct section_value *from = &m->k->rows[i];
+		struct page_row row = { .label = from->value.name, .key = from->value.name, .value = from->value };
+
+		if (!made || strcmp(made->title, from->section) != 0) {
+			made = add_section(m, "", from->section);
+			g = made ? add_group(made, "") : NULL;
+			if (!g)
+				return -ENOMEM;
+			for (size_t j = 0; m->options->sections && j < m->options->sections->count; j++)
+				if (strcmp(m->options->sections->items[j].title, from->section) == 0)
+					made->id = m->options->sections->items[j].id;
+		}
+		snprintf(row.unit, UNIT_MAX, "%s", from->value.unit);
+		r = add_row(g, row);
+	}
+	return r;
+}
+
+/* Sections of which only rules were printed. */
+static int add_ruled(struct maker *m)
+{
+	const struct sections *all = m->options->sections;
+	size_t printed = m->sections->count, j;
+
+	for (size_t i = 0; all && m->k->row_count && i < all->count; i++) {
+		for (j = 0; j < printed && strcmp(m->sections->items[j].id, all->items[i].id) != 0; j++)
+			;
+		if (j == printed && has_rule(m->k, all->items[i].id) && !add_section(m, all->items[i].id, all->items[i].title))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int page_sections_make(struct page_sections *ret, const struct page_options *options, const struct kernel_results *results,
+		       const struct kernel_result *k)
+{
+	struct maker m = { options, results, k, ret, 10 * k->major + k->minor };
+	struct page_section *made;
+	int r;
+
+	*ret = (struct page_sections){ 0 };
+	r = add_printed(&m);
+	if (r >= 0)
+		r = add_ruled(&m);
+	for (size_t i = 0; r >= 0 && options->sections && !k->row_count && i < options->sections->count; i++) {
+		const struct section *s = &options->sections->items[i];
+
+		if (!is_wanted(&m, s))
+			continue;
+		made = add_section(&m, s->id, s->title);
+		r = made ? add_blocks(&m, made, s) : -ENOMEM;
+		if (made)
+			drop_empty(&m, made);
+	}
+	if (r >= 0 && options->metric_count)
+		r = add_named(&m);
+	if (r < 0)
+		page_sections_release(ret);
+	return r;
+}
+
+void page_sections_release(struct page_sections *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		for (size_t j = 0; j < s->items[i].count; j++)
+			free(s->items[i].groups[j].rows);
+		free(s->items[i].groups);
+	}
+	for (size_t i = 0; i < s->label_count; i++)
+		free(s->labels[i]);
+	free(s->labels);
+	free(s->items);
+	*s = (struct page_sections){ 0 };
+}

@@ -1,0 +1,455 @@
+#include "kernel/results.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HAS(present, column) ((present) >> (column) & 1)
+
+struct loader {
+	struct kernel_results *results;
+	struct report *report;
+};
+
+static const char *text_of(const struct loader *l, const int64_t *v, uint32_t present, unsigned column)
+{
+	const char *text = HAS(present, column) ? report_text(l->report, (uint64_t)v[column], NULL) : NULL;
+
+	return text ? text : "";
+}
+
+static void *grown(void *items, size_t count, size_t size)
+{
+	if (count & (count - 1))
+		return items;
+	return reallocarray(items, count ? 2 * count : 1, size);
+}
+
+static int take_process(void *context, const int64_t *v, uint32_t present)
+{
+	struct loader *l = context;
+	struct kernel_results *r = l->results;
+	struct kernel_process *all = grown(r->processes, r->process_count, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	r->processes = all;
+	all[r->process_count++] = (struct kernel_process){ v[COLUMN_PROCESS_UID],
+							   HAS(present, COLUMN_PROCESS_PID) ? v[COLUMN_PROCESS_PID] : 0,
+							   text_of(l, v, present, COLUMN_PROCESS_NAME) };
+	return 0;
+}
+
+static int take_device(void *context, const int64_t *v, uint32_t present)
+{
+	struct kernel_results *r = ((struct loader *)context)->results;
+	struct kernel_device *all = grown(r->devices, r->device_count, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	r->devices = all;
+	all[r->device_count++] = (struct kernel_device){ .process = v[COLUMN_CUDA_DEVICE_PROCESS],
+							 .id = v[COLUMN_CUDA_DEVICE_ID],
+							 .gpu = v[COLUMN_CUDA_DEVICE_GPU],
+							 .name = "",
+							 .chip = "",
+							 .sm_count = HAS(present, COLUMN_CUDA_DEVICE_SM_COUNT) ?
+									     v[COLUMN_CUDA_DEVICE_SM_COUNT] : 0 };
+	return 0;
+}
+
+static int take_gpu(void *context, const int64_t *v, uint32_t present)
+{
+	struct loader *l = context;
+	struct kernel_device *d = l->results->devices;
+
+	for (size_t i = 0; i < l->results->device_count; i++, d++) {
+		if (d->gpu != v[COLUMN_GPU_UID])
+			continue;
+		d->name = text_of(l, v, present, COLUMN_GPU_NAME);
+		d->chip = text_of(l, v, present, COLUMN_GPU_CHIP);
+		if (!d->sm_count && HAS(present, COLUMN_GPU_SM_COUNT))
+			d->sm_count = v[COLUMN_GPU_SM_COUNT];
+		if (HAS(present, COLUMN_GPU_MAJOR) && v[COLUMN_GPU_MAJOR] > 0) {
+			d->major = (unsigned)v[COLUMN_GPU_MAJOR];
+			d->minor = (unsigned)v[COLUMN_GPU_MINOR];
+		}
+	}
+	return 0;
+}
+
+static int load_devices(struct loader *l)
+{
+	int r = report_each_row(l->report, TABLE_CUDA_DEVICE, COLUMN_CUDA_DEVICE_SM_COUNT + 1, take_device, l);
+
+	if (r >= 0)
+		r = report_each_row(l->report, TABLE_GPU, COLUMN_GPU_MINOR + 1, take_gpu, l);
+	return r;
+}
+
+static const struct kernel_device *device_of(const struct kernel_results *r, int64_t process, int64_t id)
+{
+	for (size_t i = 0; i < r->device_count; i++)
+		if (r->devices[i].process == process && r->devices[i].id == id)
+			return &r->devices[i];
+	return NULL;
+}
+
+static const struct kernel_process *process_of(const struct kernel_results *r, int64_t uid)
+{
+	for (size_t i = 0; i < r->process_count; i++)
+		if (r->processes[i].uid == uid)
+			return &r->processes[i];
+	return NULL;
+}
+
+static int64_t id_of(const int64_t *v, uint32_t present, unsigned column)
+{
+	return HAS(present, column) ? v[column] : -1;
+}
+
+static void put_place(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
+{
+	k->context = id_of(v, present, COLUMN_KERNEL_RESULT_CONTEXT);
+	k->stream = id_of(v, present, COLUMN_KERNEL_RESULT_STREAM);
+	k->device = id_of(v, present, COLUMN_KERNEL_RESULT_DEVICE);
+	if (HAS(present, COLUMN_KERNEL_RESULT_PROCESS)) {
+		k->process = process_of(l->results, v[COLUMN_KERNEL_RESULT_PROCESS]);
+		k->facts = device_of(l->results, v[COLUMN_KERNEL_RESULT_PROCESS], k->device);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		k->grid[i] = (uint32_t)v[COLUMN_KERNEL_RESULT_GRID_X + i];
+		k->block[i] = (uint32_t)v[COLUMN_KERNEL_RESULT_BLOCK_X + i];
+	}
+	if (HAS(present, COLUMN_KERNEL_RESULT_MAJOR)) {
+		k->major = (unsigned)v[COLUMN_KERNEL_RESULT_MAJOR];
+		k->minor = (unsigned)v[COLUMN_KERNEL_RESULT_MINOR];
+	} else if (k->facts) {
+		k->major = k->facts->major;
+		k->minor = k->facts->minor;
+	}
+}
+
+static int take_result(void *context, const int64_t *v, uint32_t present)
+{
+	struct loader *l = context;
+	struct kernel_results *r = l->results;
+	struct kernel_result *all = grown(r->items, r->count, sizeof(*all)), *k;
+
+	if (!all)
+		return -ENOMEM;
+	r->items = all;
+	k = &all[r->count++];
+	*k = (struct kernel_result){ .id = v[COLUMN_KERNEL_RESULT_ID], .number = v[COLUMN_KERNEL_RESULT_NUMBER] };
+	k->host = text_of(l, v, present, COLUMN_KERNEL_RESULT_HOST);
+	if (!*k->host)
+		k->host = "127.0.0.1";
+	k->name = text_of(l, v, present, COLUMN_KERNEL_RESULT_NAME);
+	k->mangled = k->function = k->verdict = "";
+	put_place(l, k, v, present);
+	k->function_id = HAS(present, COLUMN_KERNEL_RESULT_FUNCTION) ? v[COLUMN_KERNEL_RESULT_FUNCTION] : 0;
+	return 0;
+}
+
+static int take_function(void *context, const int64_t *v, uint32_t present)
+{
+	struct loader *l = context;
+	struct kernel_result *k = l->results->items;
+
+	for (size_t i = 0; i < l->results->count; i++, k++) {
+		if (k->function_id != v[COLUMN_CUDA_FUNCTION_ID])
+			continue;
+		k->name = text_of(l, v, present, COLUMN_CUDA_FUNCTION_NAME);
+		k->function = text_of(l, v, present, COLUMN_CUDA_FUNCTION_SHORT_NAME);
+		k->mangled = text_of(l, v, present, COLUMN_CUDA_FUNCTION_MANGLED);
+	}
+	return 0;
+}
+
+/* "void ns::f<int>(int)" -> "f": for tables that only have the whole name. */
+static char *function_name(const char *name)
+{
+	const char *end = name + strlen(name), *start, *at;
+	int depth = 0;
+
+	for (at = name; *at; at++) {
+		if (*at == '(' && depth == 0 && strncmp(at, "(anonymous", 10) != 0) {
+			end = at;
+			break;
+		}
+		depth += *at == '<' ? 1 : *at == '>' ? -1 : 0;
+	}
+	depth = 0;
+	for (start = end; start > name; start--) {
+		if (start[-1] == '>' && depth++ == 0)
+			end = start;
+		else if (start[-1] == '<' && --depth == 0)
+			end = start - 1;
+		else if (depth == 0 && (start[-1] == ':' || start[-1] == ' '))
+			break;
+	}
+	return strndup(start, (size_t)(end - start));
+}
+
+const char *results_keep(struct kernel_results *r, const char *text)
+{
+	char **names = grown(r->names, r->name_count, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	r->names = names;
+	names[r->name_count] = strdup(text);
+	return names[r->name_count] ? names[r->name_count++] : NULL;
+}
+
+static int name_functions(struct kernel_results *r)
+{
+	struct kernel_result *k = r->items;
+	size_t same;
+	char *name;
+
+	for (size_t i = 0; i < r->count; i++, k++) {
+		if (*k->function)
+			continue;
+		for (same = 0; same < i && strcmp(r->items[same].name, k->name) != 0; same++)
+			;
+		if (same < i) {
+			k->function = r->items[same].function;
+			continue;
+		}
+		name = function_name(k->name);
+		k->function = name ? results_keep(r, name) : NULL;
+		free(name);
+		if (!k->function)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static struct kernel_result *result_of(struct kernel_results *r, int64_t id)
+{
+	size_t low = 0, high = r->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (r->items[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->count && r->items[low].id == id ? &r->items[low] : NULL;
+}
+
+static struct metric_value value_of(const struct loader *l, const int64_t *v, uint32_t present)
+{
+	struct metric_value value = { .name = text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME),
+				      .unit = text_of(l, v, present, COLUMN_KERNEL_METRIC_UNIT) };
+
+	if (HAS(present, COLUMN_KERNEL_METRIC_INTEGER)) {
+		value.kind = VALUE_INTEGER;
+		value.integer = v[COLUMN_KERNEL_METRIC_INTEGER];
+	} else if (HAS(present, COLUMN_KERNEL_METRIC_REAL)) {
+		value.kind = VALUE_REAL;
+		memcpy(&value.real, &v[COLUMN_KERNEL_METRIC_REAL], sizeof(value.real));
+	} else if (HAS(present, COLUMN_KERNEL_METRIC_TEXT)) {
+		value.kind = VALUE_TEXT;
+		value.text = text_of(l, v, present, COLUMN_KERNEL_METRIC_TEXT);
+	}
+	return value;
+}
+
+int result_add_rule(struct kernel_result *k, struct kernel_rule rule)
+{
+	struct kernel_rule *all = grown(k->rules, k->rule_count, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	k->rules = all;
+	all[k->rule_count++] = rule;
+	return 0;
+}
+
+static int add_rule(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
+{
+	struct kernel_rule rule = { text_of(l, v, present, COLUMN_KERNEL_METRIC_SECTION), text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME),
+				    text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL), text_of(l, v, present, COLUMN_KERNEL_METRIC_TEXT),
+				    text_of(l, v, present, COLUMN_KERNEL_METRIC_UNIT), NAN };
+
+	if (HAS(present, COLUMN_KERNEL_METRIC_REAL))
+		memcpy(&rule.gain, &v[COLUMN_KERNEL_METRIC_REAL], sizeof(rule.gain));
+	return result_add_rule(k, rule);
+}
+
+static int add_row(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
+{
+	struct section_value *all = grown(k->rows, k->row_count, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	k->rows = all;
+	all[k->row_count++] = (struct section_value){ text_of(l, v, present, COLUMN_KERNEL_METRIC_SECTION), value_of(l, v, present) };
+	return 0;
+}
+
+static int add_instance(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
+{
+	struct metric_instance *all = grown(k->instances, k->instance_count, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	k->instances = all;
+	all[k->instance_count++] = (struct metric_instance){ text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
+							     text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL), value_of(l, v, present) };
+	return 0;
+}
+
+static int take_metric(void *context, const int64_t *v, uint32_t present)
+{
+	struct loader *l = context;
+	struct kernel_result *k = result_of(l->results, v[COLUMN_KERNEL_METRIC_RESULT]);
+
+	if (!k)
+		return 0;
+	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_RULE)
+		return add_rule(l, k, v, present);
+	if (v[COLUMN_KERNEL_METRIC_KIND] != KERNEL_METRIC_VALUE)
+		return 0;
+	if (HAS(present, COLUMN_KERNEL_METRIC_INSTANCE))
+		return add_instance(l, k, v, present);
+	if (HAS(present, COLUMN_KERNEL_METRIC_SECTION))
+		return add_row(l, k, v, present);
+	return result_add(k, value_of(l, v, present));
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct kernel_result *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct metric_value *)a)->name, ((const struct metric_value *)b)->name);
+}
+
+static int by_instance(const void *a, const void *b)
+{
+	const struct metric_instance *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+void result_sort(struct kernel_result *k)
+{
+	if (k->value_count)
+		qsort(k->values, k->value_count, sizeof(*k->values), by_name);
+}
+
+static int load(struct loader *l)
+{
+	struct kernel_results *r = l->results;
+	int result = report_each_row(l->report, TABLE_PROCESS, COLUMN_PROCESS_NAME + 1, take_process, l);
+
+	if (result >= 0)
+		result = load_devices(l);
+	if (result >= 0)
+		result = report_each_row(l->report, TABLE_KERNEL_RESULT, COLUMN_KERNEL_RESULT_CORRELATION + 1, take_result, l);
+	if (result >= 0)
+		result = report_each_row(l->report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_MANGLED + 1, take_function, l);
+	if (result >= 0)
+		result = name_functions(r);
+	if (result < 0)
+		return result;
+	if (r->count)
+		qsort(r->items, r->count, sizeof(*r->items), by_id);
+	result = report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_LABEL + 1, take_metric, l);
+	for (size_t i = 0; i < r->count; i++) {
+		result_sort(&r->items[i]);
+		if (r->items[i].instance_count)
+			qsort(r->items[i].instances, r->items[i].instance_count, sizeof(*r->items[i].instances), by_instance);
+	}
+	return result;
+}
+
+int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err)
+{
+	struct loader l = { .results = ret, .report = report };
+	int r;
+
+	*ret = (struct kernel_results){ .report = report, .is_imported = report_meta(report, "imported") != NULL };
+	r = load(&l);
+	if (r < 0) {
+		kernel_results_release(ret);
+		return error_set_errno(err, -r, "The kernels of the report cannot be read");
+	}
+	return 0;
+}
+
+void kernel_results_release(struct kernel_results *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		free(r->items[i].values);
+		free(r->items[i].rows);
+		free(r->items[i].instances);
+		free(r->items[i].rules);
+	}
+	for (size_t i = 0; i < r->name_count; i++)
+		free(r->names[i]);
+	free(r->names);
+	free(r->items);
+	free(r->processes);
+	free(r->devices);
+	*r = (struct kernel_results){ 0 };
+}
+
+int result_add(struct kernel_result *k, struct metric_value value)
+{
+	struct metric_value *all;
+
+	if (k->value_count == k->value_capacity) {
+		size_t capacity = k->value_capacity ? 2 * k->value_capacity : 64;
+
+		all = reallocarray(k->values, capacity, sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+		k->values = all;
+		k->value_capacity = capacity;
+	}
+	k->values[k->value_count++] = value;
+	return 0;
+}
+
+const struct metric_value *result_find(const struct kernel_result *k, const char *name)
+{
+	struct metric_value key = { .name = name };
+
+	return k->value_count ? bsearch(&key, k->values, k->value_count, sizeof(*k->values), by_name) : NULL;
+}
+
+double value_number(const struct metric_value *v)
+{
+	if (!v || (v->kind != VALUE_INTEGER && v->kind != VALUE_REAL))
+		return NAN;
+	return v->kind == VALUE_INTEGER ? (double)v->integer : v->real;
+}
+
+double result_number(const struct kernel_result *k, const char *name)
+{
+	return value_number(result_find(k, name));
+}
+
+const struct metric_instance *result_instances(const struct kernel_result *k, const char *name, size_t *ret_count)
+{
+	size_t first = 0, end;
+
+	while (first < k->instance_count && strcmp(k->instances[first].name, name) != 0)
+		first++;
+	for (end = first; end < k->instance_count && strcmp(k->instances[end].name, name) == 0; end++)
+		;
+	*ret_count = end - first;
+	return end > first ? &k->instances[first] : NULL;
+}

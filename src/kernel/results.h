@@ -1,0 +1,126 @@
+/* Kernels of a report whose counters were read: how each was launched, and what was counted. */
+#ifndef SONDE_KERNEL_RESULTS_H
+#define SONDE_KERNEL_RESULTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "report/reader.h"
+
+enum value_kind {
+	VALUE_NONE,    /* asked for, but there is none */
+	VALUE_INTEGER,
+	VALUE_REAL,
+	VALUE_TEXT
+};
+
+/* Texts are the report's, or constants. */
+struct metric_value {
+	const char *name;
+	const char *unit;      /* "" for none */
+	enum value_kind kind;
+	union {
+		int64_t integer;
+		double real;
+		const char *text;
+	};
+};
+
+/* A row of a section that another tool printed: its name is a label. */
+struct section_value {
+	const char *section;
+	struct metric_value value;
+};
+
+/* One of the values that a metric is made of. */
+struct metric_instance {
+	const char *name;      /* of the metric */
+	int64_t number;
+	const char *label;     /* "" for none */
+	struct metric_value value;
+};
+
+/* What a rule made of the values. */
+struct kernel_rule {
+	const char *section;   /* id */
+	const char *name;
+	const char *type;      /* OPT, INF, WRN ... */
+	const char *text;
+	const char *gain_type; /* "global", "local" or "" */
+	double gain;           /* percent; NaN for none */
+};
+
+struct kernel_process {
+	int64_t uid;
+	int64_t pid;
+	const char *name;
+};
+
+struct kernel_device {
+	int64_t process;       /* uid; 0: of all */
+	int64_t id;
+	int64_t gpu;           /* uid */
+	const char *name;      /* "" where it is not known */
+	const char *chip;
+	unsigned major, minor; /* 0.0: not known */
+	int64_t sm_count;      /* 0: not known */
+};
+
+struct kernel_result {
+	int64_t id;
+	int64_t number;
+	int64_t function_id;   /* 0: not known */
+	const struct kernel_process *process; /* NULL: not known */
+	const char *host;
+	const char *name;      /* demangled */
+	const char *function;  /* without name spaces, templates and parameters */
+	const char *mangled;
+	int64_t context, stream, device; /* -1: not known */
+	uint32_t grid[3], block[3];
+	const struct kernel_device *facts; /* NULL: not known */
+	unsigned major, minor;
+	struct metric_value *values; /* by name */
+	size_t value_count, value_capacity;
+	struct section_value *rows;  /* as they stood in the table that was imported */
+	size_t row_count;
+	struct metric_instance *instances; /* by name and number */
+	size_t instance_count;
+	struct kernel_rule *rules;
+	size_t rule_count;
+	const char *verdict;   /* "" where there is none */
+};
+
+struct kernel_results {
+	struct report *report;
+	int is_imported;
+	struct kernel_result *items; /* in the order of the launches */
+	size_t count;
+	struct kernel_process *processes;
+	size_t process_count;
+	struct kernel_device *devices;
+	size_t device_count;
+	char **names;          /* made here */
+	size_t name_count;
+};
+
+/* The report must stay open as long as the results are used. */
+int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err);
+void kernel_results_release(struct kernel_results *results);
+
+/* NULL where the kernel has none of this name. */
+const struct metric_value *result_find(const struct kernel_result *k, const char *name);
+/* Not a number where there is none. */
+double result_number(const struct kernel_result *k, const char *name);
+double value_number(const struct metric_value *v);
+/* Those of one metric, in order. */
+const struct metric_instance *result_instances(const struct kernel_result *k, const char *name, size_t *ret_count);
+
+/* A text that lives as long as the results; NULL: no memory. */
+const char *results_keep(struct kernel_results *results, const char *text);
+int result_add_rule(struct kernel_result *k, struct kernel_rule rule);
+/* Adds values; names must outlive the results. -ENOMEM. After the last, result_sort(). */
+int result_add(struct kernel_result *k, struct metric_value value);
+void result_sort(struct kernel_result *k);
+
+#endif
