@@ -124,8 +124,10 @@ int sections_load(struct sections *ret, const char *const *folders, size_t folde
 		sections_release(ret);
 		return r;
 	}
-	qsort(ret->items, ret->count, sizeof(*ret->items), compare_sections);
-	qsort(ret->sets, ret->set_count, sizeof(*ret->sets), compare_sets);
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_sections);
+	if (ret->set_count)
+		qsort(ret->sets, ret->set_count, sizeof(*ret->sets), compare_sets);
 	return 0;
 }
 
