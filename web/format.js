@@ -35,6 +35,13 @@ export function exact(ns) {
   return `${plain(Math.round(ns), 0)} ns`;
 }
 
+/** Without its unit's name where several stand beside each other: with as many digits as a step needs.
+ * @param {number} ns @param {[string, number]} unit @param {number} step @returns {string} */
+export function inUnit(ns, unit, step) {
+  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(unit[1] / step) - 1e-9)));
+  return `${plain(ns / unit[1], digits)} ${unit[0]}`;
+}
+
 /** A moment, in seconds, to the digit that matters when so many ns are a pixel.
  * @param {number} ns @param {number} step @returns {string} */
 export function moment(ns, step) {
@@ -52,10 +59,27 @@ export function some(number, plural) {
   return `${count(number)} ${number === 1 ? plural.replace(/(sses|s)$/, (end) => (end === "sses" ? "ss" : "")) : plural}`;
 }
 
+/** 1st, 2nd, 3rd, 4th ... @param {number} number @returns {string} */
+export function ordinal(number) {
+  const teen = number % 100 >= 11 && number % 100 <= 13;
+  return `${count(number)}${teen ? "th" : { 1: "st", 2: "nd", 3: "rd" }[number % 10] || "th"}`;
+}
+
 /** @param {number} share of 1 @returns {string} */
 export function percent(share) {
   const value = share * 100;
   return `${plain(value, value >= 10 || value === 0 ? 0 : 1)} %`;
+}
+
+/** A value with its unit: bytes and times by their size. @param {number} value @param {string} [unit] @returns {string} */
+export function amount(value, unit = "") {
+  if (/^(b|bytes?)$/i.test(unit))
+    return bytes(value);
+  if (unit === "ns")
+    return duration(value);
+  const size = Math.abs(value);
+  const text = size >= 1e6 ? `${(value / 1e6).toLocaleString("en-US", { maximumFractionDigits: 2 })} M` : value.toLocaleString("en-US", { maximumSignificantDigits: size >= 1000 ? 6 : 4 });
+  return unit ? `${text} ${unit}` : text;
 }
 
 /** @param {number} bytes @returns {string} */
@@ -71,4 +95,15 @@ export function bytes(bytes) {
 /** @param {string} text @returns {string} */
 export function escapeHtml(text) {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+/** The value of an argument, by what it is called. @param {string} key @param {any} value @returns {string} */
+export function argument(key, value) {
+  if (typeof value !== "number")
+    return String(value);
+  if (key === "bytes per second")
+    return `${bytes(value)}/s`;
+  if (key === "bytes" || /_bytes$|^(static|dynamic)_shared|^shared_executed|^local_/.test(key))
+    return value >= 1000 ? `${bytes(value)} (${count(value)} B)` : `${value} B`;
+  return value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 }

@@ -92,8 +92,8 @@ export class FlamePanel {
         return;
       const colour = colours.byName(at.name);
       nodes.push(at);
-      boxes.push(`<div class="box" data-node="${nodes.length - 1}" style="left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${Math.max(wide - 1, 1).toFixed(1)}px;background:${colours.css(colour)};` +
-        `color:${colours.inkOn(colour)}" title="${format.escapeHtml(at.name)}\n${this.amount(at.value)}, ${format.percent(at.value / /** @type {Node} */ (this.root).value)}; itself ${this.amount(at.self)}">` +
+      boxes.push(`<div class="box" data-node="${nodes.length - 1}" style="left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${Math.max(wide - 1, 1).toFixed(1)}px;background:${colour.css};` +
+        `color:${colour.ink}" title="${format.escapeHtml(at.name)}\n${this.amount(at.value)}, ${format.percent(at.value / /** @type {Node} */ (this.root).value)}; itself ${this.amount(at.self)}">` +
         `${wide > 24 ? format.escapeHtml(at.name) : ""}</div>`);
       let x = left;
       for (const child of [...at.children].sort((a, b) => b.value - a.value)) {

@@ -36,3 +36,27 @@ export async function ofEachReport(app, path, draw) {
   }
   return parts.join("");
 }
+
+/** A column's heading; lengths of time have their units in the cells. @param {{ name: string }} column */
+export function headText(column) {
+  return column.name.replace(/ ?\(ns\)/, "").replace(/ ?\(%\)/, " %");
+}
+
+/** A cell as people read it. @param {any} cell @param {{ name: string, number?: boolean }} column @returns {string} */
+export function cellText(cell, column) {
+  if (cell === null || cell === undefined)
+    return "";
+  if (!column.number || typeof cell !== "number")
+    return String(cell);
+  if (column.name.includes("(ns)"))
+    return format.duration(cell);
+  return cell.toLocaleString("en-US", { maximumFractionDigits: 1 });
+}
+
+/** @param {string} text @param {HTMLElement} button */
+export function copyText(text, button) {
+  navigator.clipboard?.writeText(text);
+  const before = button.textContent;
+  button.textContent = "Copied";
+  window.setTimeout(() => { button.textContent = before; }, 1500);
+}
