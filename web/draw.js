@@ -6,7 +6,7 @@ import { stripOf } from "./strips.js";
 import { levelFor, tileSpan } from "./tiles.js";
 
 /** Slices at least this wide, in pixels, are drawn by themselves. */
-const EXACT_PIXELS = 4;
+const EXACT_PIXELS = 6;
 const TEXT_PIXELS = 24;
 
 /** @typedef {import("./rows.js").Row} Row */

@@ -13,9 +13,14 @@ export function unitOf(ns) {
   return [String(found[0]), Number(found[1])];
 }
 
+/** Made once: making one takes longer than using it a hundred times. */
+const FORMATS = Array.from({ length: 10 }, (_, digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+const SIGNIFICANT = Array.from({ length: 7 }, (_, digits) => new Intl.NumberFormat("en-US", { maximumSignificantDigits: digits + 1 }));
+const LOOSE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
+
 /** @param {number} value @param {number} digits */
 function plain(value, digits) {
-  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return FORMATS[digits].format(value);
 }
 
 /** A length of time, four significant digits.
@@ -51,12 +56,22 @@ export function moment(ns, step) {
 
 /** @param {number} count @returns {string} */
 export function count(count) {
-  return count.toLocaleString("en-US");
+  return FORMATS[0].format(count);
 }
 
 /** "1 thread", "2 threads". @param {number} number @param {string} plural @returns {string} */
 export function some(number, plural) {
   return `${count(number)} ${number === 1 ? plural.replace(/(sses|s)$/, (end) => (end === "sses" ? "ss" : "")) : plural}`;
+}
+
+/** With at most so many significant digits, up to 7. @param {number} value @param {number} digits */
+export function significant(value, digits) {
+  return SIGNIFICANT[digits - 1].format(value);
+}
+
+/** With at most one digit behind the point. @param {number} value */
+export function rounded(value) {
+  return LOOSE.format(Math.round(value * 10) / 10);
 }
 
 /** 1st, 2nd, 3rd, 4th ... @param {number} number @returns {string} */
@@ -78,7 +93,7 @@ export function amount(value, unit = "") {
   if (unit === "ns")
     return duration(value);
   const size = Math.abs(value);
-  const text = size >= 1e6 ? `${(value / 1e6).toLocaleString("en-US", { maximumFractionDigits: 2 })} M` : value.toLocaleString("en-US", { maximumSignificantDigits: size >= 1000 ? 6 : 4 });
+  const text = size >= 1e6 ? `${SIGNIFICANT[3].format(value / 1e6)} M` : SIGNIFICANT[size >= 1000 ? 5 : 3].format(value);
   return unit ? `${text} ${unit}` : text;
 }
 
@@ -105,5 +120,5 @@ export function argument(key, value) {
     return `${bytes(value)}/s`;
   if (key === "bytes" || /_bytes$|^(static|dynamic)_shared|^shared_executed|^local_/.test(key))
     return value >= 1000 ? `${bytes(value)} (${count(value)} B)` : `${value} B`;
-  return value.toLocaleString("en-US", { maximumFractionDigits: 6 });
+  return LOOSE.format(value);
 }

@@ -41,7 +41,7 @@ function statistics(side, details, length) {
   if (!s)
     return `<h3>All of this name</h3><p class="faint">…</p>`;
   const step = [details.previous && side.link(details.previous, "‹ previous", "["), details.next && side.link(details.next, "next ›", "]")].filter(Boolean).join(" &nbsp; ");
-  const against = s.median ? ` <span class="faint">this one is ${(length / s.median).toLocaleString("en-US", { maximumSignificantDigits: 3 })} x</span>` : "";
+  const against = s.median ? ` <span class="faint">this one is ${format.significant(length / s.median, 3)} x</span>` : "";
   const durations = s.most > 0 ? `<tr><td>Total</td><td>${format.duration(s.total)}</td></tr><tr><td>Median, 95 %</td><td>${format.duration(s.median)}, ${format.duration(s.p95)}${against}</td></tr>` +
     `<tr><td>Least, most</td><td>${format.duration(s.least)}, ${format.duration(s.most)}</td></tr>` : "";
   return `<h3>All of this name</h3><table class="facts"><tr><td>Events</td><td>${format.count(s.count)}${s.rank && s.most > 0 ? `, this is the ${format.ordinal(s.rank)} longest` : ""}</td></tr>` +

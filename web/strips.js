@@ -110,21 +110,26 @@ function laneBuckets(scene, row, laneNumber, level, first, count) {
 /** @param {Scene} scene @param {Row} row @param {number} laneNumber @param {number} level @param {number} index @param {Uint8Array} out */
 function fillInstead(scene, row, laneNumber, level, index, out) {
   const { tiles } = scene.report(row.report);
-  /** @type {Tile | undefined} */
-  let tile;
+  const bucket = tileSpan(level) / TILE_BUCKETS;
+  const begin = index * tileSpan(level);
   let any = false;
-  for (let i = 0; i < TILE_BUCKETS; i++) {
-    const time = (index * TILE_BUCKETS + i + 0.5) * 2 ** level;
-    if (!tile || Math.floor(time / tileSpan(tile.level)) !== tile.index)
-      tile = tiles.instead(row.id, level, time);
-    const lane = tile?.lanes[laneNumber];
-    const pixels = tile && lane ? lanePixels(scene, row, tile, lane) : null;
-    if (!tile || !pixels)
-      continue;
-    const from = 4 * Math.min(TILE_BUCKETS - 1, Math.floor((time - tile.index * tileSpan(tile.level)) / 2 ** tile.level));
-    for (let c = 0; c < 4; c++)
-      out[4 * i + c] = pixels[from + c];
-    any = true;
+  for (let i = 0; i < TILE_BUCKETS;) {
+    const tile = tiles.instead(row.id, level, begin + (i + 0.5) * bucket);
+    if (!tile)
+      break;
+    const other = tileSpan(tile.level) / TILE_BUCKETS;
+    const lane = tile.lanes[laneNumber];
+    const pixels = lane ? lanePixels(scene, row, tile, lane) : null;
+    const from = (begin - tile.index * tileSpan(tile.level)) / other;
+    const step = bucket / other;
+    for (; i < TILE_BUCKETS; i++) {
+      const at = Math.floor(from + (i + 0.5) * step);
+      if (at >= TILE_BUCKETS)
+        break;
+      for (let c = 0; pixels && c < 4; c++)
+        out[4 * i + c] = pixels[4 * at + c];
+    }
+    any ||= pixels !== null;
   }
   return any;
 }

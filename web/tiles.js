@@ -31,12 +31,14 @@ const MOST_REQUESTS = 3;
 
 /** The level whose buckets are between half a pixel and a pixel wide. @param {number} nsPerPixel */
 export function levelFor(nsPerPixel) {
-  return Math.max(0, Math.floor(Math.log2(Math.max(nsPerPixel, 1))));
+  return Math.max(0, Math.min(50, Math.floor(Math.log2(Math.max(nsPerPixel, 1)))));
 }
+
+const SPANS = Array.from({ length: 51 }, (_, level) => TILE_BUCKETS * 2 ** level);
 
 /** @param {number} level */
 export function tileSpan(level) {
-  return TILE_BUCKETS * 2 ** level;
+  return SPANS[level];
 }
 
 const NOTHING = new ArrayBuffer(0);

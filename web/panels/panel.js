@@ -50,7 +50,7 @@ export function cellText(cell, column) {
     return String(cell);
   if (column.name.includes("(ns)"))
     return format.duration(cell);
-  return cell.toLocaleString("en-US", { maximumFractionDigits: 1 });
+  return format.rounded(cell);
 }
 
 /** @param {string} text @param {HTMLElement} button */
