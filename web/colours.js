@@ -66,7 +66,7 @@ export function byClass(kind, name) {
 export function byName(name) {
   return cached(`n${name}`, () => {
     const turn = hash(name);
-    return colour(HUES[turn % HUES.length], 34 + ((turn >>> 8) % 24), 44 + ((turn >>> 16) % 14));
+    return colour(HUES[turn % HUES.length], 30 + ((turn >>> 8) % 20), 46 + ((turn >>> 16) % 14));
   });
 }
 

@@ -15,9 +15,11 @@ function without(text, open, close) {
   return kept;
 }
 
-/** A name's last part, behind the last :: that stands at its outermost level. @param {string} name */
+/** A name's last part, behind the last :: that stands at its outermost level. Brackets of operators are no brackets: such names stay. @param {string} name */
 function bareName(name) {
-  const bare = without(without(name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, ""), "<", ">"), "(", ")").trim();
+  const bare = without(without(name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/operator\(\)/g, ""), "<", ">"), "(", ")").trim();
+  if (/operator/.test(bare))
+    return name;
   const last = bare.slice(bare.lastIndexOf("::") + 2 || 0).replace(/^:+/, "");
   return (bare.includes("::") ? last : bare) || name;
 }
@@ -27,7 +29,7 @@ const known = new Map();
 
 /** A short name: without parameters, templates and name spaces. @param {string} name */
 export function shortName(name) {
-  if (name.length < 20 || !/[(<]/.test(name) || /operator/.test(name))
+  if (name.length < 20 || !/[(<]/.test(name))
     return name;
   let found = known.get(name);
   if (found === undefined) {

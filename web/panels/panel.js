@@ -26,13 +26,13 @@ export function tsv(columns, rows) {
   return [columns, ...rows].map((row) => row.map(clean).join("\t")).join("\n");
 }
 
-/** What the server tells of each report, one below the other. @param {App} app @param {string} path @param {(answer: any) => string} draw */
+/** What the server tells of each report, one below the other. @param {App} app @param {string} path @param {(answer: any, loaded: import("../main.js").Loaded) => string} draw */
 export async function ofEachReport(app, path, draw) {
   const parts = [];
   for (const loaded of app.loaded) {
     const answer = await app.attempt(() => json(path, { report: loaded.number }));
     if (answer)
-      parts.push((app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + draw(answer));
+      parts.push((app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + draw(answer, loaded));
   }
   return parts.join("");
 }
