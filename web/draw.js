@@ -148,6 +148,8 @@ export function tilesOf(scene, row) {
 
 /** @param {Scene} scene @param {Row} row @param {number} y @param {number} lanes @param {number} height */
 function drawPicture(scene, row, y, lanes, height) {
+  /* A heading's line is a sum: thinner than what it sums up. */
+  const top = row.draw === "group" ? y + 6 : y + 2;
   const strip = stripOf(scene, row, lanes);
   if (!strip)
     return;
@@ -157,7 +159,7 @@ function drawPicture(scene, row, y, lanes, height) {
   const pixels = Math.ceil(scene.width * scene.ratio);
   context.imageSmoothingEnabled = false;
   for (let lane = 0; lane < lanes; lane++)
-    context.drawImage(strip.canvas, source, lane, pixels, 1, 0, y + 2 + lane * pitch, pixels / scene.ratio, height);
+    context.drawImage(strip.canvas, source, lane, pixels, 1, 0, top + lane * pitch, pixels / scene.ratio, height);
 }
 
 /** Draws a row at height y and says which tiles it needs. @param {Scene} scene @param {Row} row @param {number} y @returns {Array<[number, number]>} */
@@ -174,7 +176,7 @@ export function drawRow(scene, row, y) {
   const span = tileSpan(level);
   const pitch = laneHeight(row);
   const lanes = row.draw === "slices" ? Math.max(row.lanes, 1) : 1;
-  const height = row.draw === "slices" ? Math.max(pitch - 1, 2) : row.height - 5;
+  const height = row.draw === "slices" ? Math.max(pitch - 1, 2) : row.height - (row.draw === "group" ? 13 : 5);
   drawPicture(scene, row, y, lanes, height);
   if (row.draw === "group")
     return wanted;

@@ -60,7 +60,7 @@ function drawSpan(app, context, labels) {
   const middle = (Math.max(left, labels) + Math.min(right, labels + app.timeline.width)) / 2;
   context.fillStyle = app.ink.spanLine;
   context.fillRect(left, RULER - 4, Math.max(right - left, 1), 4);
-  context.fillStyle = app.ink.plate;
+  context.fillStyle = app.ink.plateStrong;
   context.fillRect(middle - wide / 2, 2, wide, 17);
   context.fillStyle = app.ink.spanLine;
   context.fillText(text, middle - wide / 2 + 5, 15);
