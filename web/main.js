@@ -95,6 +95,7 @@ export class App {
     this.side.showFindings();
     this.timeline.draw();
     this.live.start();
+    answers.forEach((answer, i) => answer.pending && this.live.await(this.loaded[i]));
     this.started = true;
   }
 

@@ -23,6 +23,7 @@ const OPEN_STREAMS = 6;
  * @property {number} [share]
  * @property {number} [count]
  * @property {boolean} [quiet]
+ * @property {boolean} [overlaid] all lanes in one line, the first on top
  * @property {string} [unit]
  * @property {number} [least]
  * @property {number} [most]
@@ -52,12 +53,22 @@ export function laneHeight(row) {
 export function heightOf(row) {
   if (row.draw !== "slices")
     return HEIGHTS[row.draw] || LANE;
-  return Math.max(Math.max(row.lanes, 1) * laneHeight(row) + 4, LANE + 4);
+  return Math.max(linesOf(row) * laneHeight(row) + 4, LANE + 4);
+}
+
+/** How many lanes stand below each other. @param {Row} row */
+export function linesOf(row) {
+  return row.draw !== "slices" || row.overlaid ? 1 : Math.max(row.lanes, 1);
+}
+
+/** How far below the row's top a lane is drawn. @param {Row} row @param {number} lane */
+export function laneTop(row, lane) {
+  return row.draw !== "slices" ? 2 : 2 + (row.overlaid ? 0 : lane) * laneHeight(row);
 }
 
 /** It can be opened and closed. @param {Row} row */
 export function isFolding(row) {
-  return row.children.length > 0 || (row.draw === "slices" && row.lanes > 1);
+  return row.children.length > 0 || linesOf(row) > 1;
 }
 
 /** The rows of all reports in one tree. */
