@@ -377,7 +377,7 @@ export class App {
 
   /** Everything that was asked for has come and was drawn. */
   get settled() {
-    return this.started && !this.timeline.frame && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
+    return this.started && !this.timeline.frame && !this.timeline.tooltip.timer && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
   }
 
   /** Resolves when nothing is on its way any more and all of it is drawn. @returns {Promise<void>} */

@@ -25,6 +25,7 @@ export class Tooltip {
 
   hide() {
     window.clearTimeout(this.timer);
+    this.timer = 0;
     this.element.hidden = true;
     this.key = "";
   }
@@ -53,6 +54,7 @@ export class Tooltip {
   askSoon(key, hit, index, event) {
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(async () => {
+      this.timer = 0;
       const details = await json("/api/slice", { report: hit.row.report, row: hit.row.id, lane: hit.laneNumber, index, brief: 1 }).catch(() => null);
       if (!details)
         return;
