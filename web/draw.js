@@ -163,13 +163,13 @@ function drawPicture(scene, row, y, lanes, height) {
 
 /** Draws a row at height y and says which tiles it needs. @param {Scene} scene @param {Row} row @param {number} y @returns {Array<[number, number]>} */
 export function drawRow(scene, row, y) {
+  if (row.draw === "plot") {
+    drawPlot(scene, row, y, row.height - 1);
+    return (row.series || [row]).flatMap((series) => tilesOf(scene, series));
+  }
   if (row.id < 0 || row.lanes === 0)
     return [];
   const wanted = tilesOf(scene, row);
-  if (row.draw === "plot") {
-    drawPlot(scene, row, y, row.height - 1);
-    return wanted;
-  }
   const { tiles } = scene.report(row.report);
   const level = levelFor(scene.pixel);
   const span = tileSpan(level);

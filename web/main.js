@@ -64,6 +64,7 @@ export class App {
     this.address = new Address(this);
     this.view.jumps.push(() => this.address.jump());
     this.view.listen(() => {
+      this.timeline.tooltip.hide();
       this.timeline.redraw();
       this.address.change();
     });

@@ -118,7 +118,7 @@ export class Timeline {
     const { app, ratio, perPixel } = this;
     return {
       context, width: this.width, ratio, from: this.origin, perPixel, pixel: perPixel / ratio, still: this.scale === perPixel, mode: app.colourMode, ink: app.ink,
-      report: (i) => app.loaded[i], picked: app.view.picked, pickedName: app.pickedName, search: app.search.text,
+      report: (i) => app.loaded[i], picked: app.view.picked, pickedName: app.pickedName, search: app.search.shade,
     };
   }
 
@@ -206,7 +206,7 @@ export class Timeline {
     const x = event.clientX - box.left;
     const y = event.clientY - box.top;
     const row = x >= 0 && x <= this.width && y >= 0 && y < this.height ? this.rowAt(y) : undefined;
-    if (!row || row.id < 0)
+    if (!row || (row.id < 0 && !row.series))
       return null;
     const line = linesOf(row) > 1 ? Math.max(0, Math.floor((y - this.yOf(row) - 2) / laneHeight(row))) : 0;
     const loaded = this.app.loaded[row.report];

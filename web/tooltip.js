@@ -76,8 +76,10 @@ export class Tooltip {
     return `${rows ? `<table class="facts">${rows}</table>` : ""}${within}${caller}${stack}`;
   }
 
-  /** @param {Row} row @param {number} time */
+  /** @param {Row} row @param {number} time @returns {string} */
   plotText(row, time) {
+    if (row.series)
+      return row.series.map((series) => `<div>${this.plotText(series, time)}</div>`).join("");
     const { timeline } = this.app;
     const context = /** @type {CanvasRenderingContext2D} */ (timeline.canvas.getContext("2d"));
     const value = valueAt(valuesBetween(timeline.scene(context), row, time - 300 * timeline.perPixel * timeline.ratio, time), time);
