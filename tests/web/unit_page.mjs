@@ -65,7 +65,7 @@ test("names", () => {
 });
 
 test("ink can be read on every colour: at least 4.5 to 1", () => {
-  const all = [...Array(10).keys()].flatMap((kind) => ["", "gemm", "ncclDevKernel_AllReduce", "aten::mm", "x", "cudaLaunchKernel"].map((name) => byClass(kind, name)));
+  const all = [...Array(11).keys()].flatMap((kind) => ["", "gemm", "ncclDevKernel_AllReduce", "aten::mm", "x", "cudaLaunchKernel"].map((name) => byClass(kind, name)));
   for (const colour of [...all, ...[..."abcdefghijklmnopqrstuvwxyz"].map((c) => byName(c))]) {
     const ground = luminance(colour.r, colour.g, colour.b);
     const ink = colour.ink === "#ffffff" ? 1 : 0;
