@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "view/answers.h"
+#include "view/internal.h"
 #include "view/json_out.h"
 
 static const struct route routes[] = {
@@ -51,7 +52,9 @@ void answer_make(struct view *v, const struct route *route, struct params *p, st
 	int r;
 
 	*a = (struct answer){ .status = 200, .type = "application/json" };
+	view_hold(v);
 	r = route->fn(v, p, a, &err);
+	view_let_go(v);
 	if (r == -ENOMEM)
 		answer_error(a, 503, "Not enough memory");
 	else if (r < 0)

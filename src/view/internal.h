@@ -11,6 +11,7 @@ struct view {
 	struct view_options options;
 	struct recording **recordings;
 	size_t recording_count;
+	struct maker **makers; /* of the recordings; NULL: none */
 	struct server *server;
 };
 
@@ -24,6 +25,10 @@ struct guard *server_guard(struct server *s);
 
 /* listen.c: a socket bound to the address and port; *port is what it got. */
 int listen_on(const char *address, int *port, struct error *err);
+
+/* While a request is answered its recordings do not change. */
+void view_hold(struct view *v);
+void view_let_go(struct view *v);
 
 /* The recording of the parameter "report". */
 int view_recording(struct view *v, struct params *p, struct recording **ret, struct error *err);

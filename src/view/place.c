@@ -89,11 +89,11 @@ bool place_value(struct recording *r, const struct place *p, unsigned column, in
 	uint8_t *nulls;
 	bool has = false;
 
-	if (!piece || !(report_group(r->report, lane->table, piece->group)->present >> column & 1))
+	if (!piece || !(report_group(piece_report(r, piece), lane->table, piece->group)->present >> column & 1))
 		return false;
 	values = malloc(piece->rows * sizeof(*values) + 1);
 	nulls = malloc(piece->rows + 1u);
-	if (values && nulls && report_column(r->report, lane->table, piece->group, column, values, nulls) >= 0) {
+	if (values && nulls && report_column(piece_report(r, piece), lane->table, piece->group, column, values, nulls) >= 0) {
 		has = !nulls[p->index - piece->first];
 		*ret = values[p->index - piece->first];
 	}

@@ -62,6 +62,7 @@ int recording_open(struct recording **ret, const char *path, const char *name, s
 	pthread_mutex_init(&r->text_lock, NULL);
 	pthread_mutex_init(&r->bounds_lock, NULL);
 	pthread_mutex_init(&r->query_lock, NULL);
+	pthread_rwlock_init(&r->changing, NULL);
 	r->path = strdup(path);
 	r->name = strdup(name);
 	rc = r->path && r->name ? report_open(&r->report, path, err) : error_set(err, ENOMEM, "Not enough memory");
@@ -91,8 +92,12 @@ void recording_close(struct recording *r)
 	free(r->lanes);
 	free(r->launch_names);
 	free(r->communication);
+	free(r->made_tracks);
+	if (r->made)
+		report_close(r->made);
 	if (r->report)
 		report_close(r->report);
+	pthread_rwlock_destroy(&r->changing);
 	pthread_mutex_destroy(&r->text_lock);
 	pthread_mutex_destroy(&r->bounds_lock);
 	pthread_mutex_destroy(&r->query_lock);

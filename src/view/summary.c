@@ -28,7 +28,7 @@ static int read_columns(struct recording *r, const struct piece *p, uint32_t row
 	ret->no_long = (uint8_t *)at + (size_t)rows * READ_COUNT * sizeof(int64_t);
 	for (unsigned c = 0; c < READ_COUNT && rc >= 0; c++, at += rows * sizeof(int64_t)) {
 		ret->values[c] = (int64_t *)(void *)at;
-		rc = report_column(r->report, TABLE_LOD, p->summary, columns[c], ret->values[c],
+		rc = report_column(piece_report(r, p), TABLE_LOD, p->summary, columns[c], ret->values[c],
 				   c == READ_LONGEST ? ret->no_long : NULL);
 	}
 	return rc;
@@ -87,7 +87,7 @@ static struct store_item *fill_item(struct recording *r, const struct piece *p, 
 		busy[i] = (uint64_t)c->values[READ_BUSY][i];
 		begins[i] = (uint32_t)c->values[READ_ROWS][i];
 		names[i] = begins[i] && (c->values[READ_NAME][i] || name_column(p->table) < 0)
-				   ? name_of(r, p->table, c->values[READ_NAME][i]) : 0;
+				   ? name_in(r, p, c->values[READ_NAME][i]) : 0;
 		if (!c->no_long[i])
 			*l++ = (struct summary_long){ .start = c->values[READ_AT][i],
 						      .end = c->values[READ_AT][i] + c->values[READ_LONGEST][i],
@@ -98,7 +98,7 @@ static struct store_item *fill_item(struct recording *r, const struct piece *p, 
 
 int summary_make(struct recording *r, const struct piece *p, struct store_item **ret)
 {
-	uint32_t rows = report_group(r->report, TABLE_LOD, p->summary)->rows, longs;
+	uint32_t rows = report_group(piece_report(r, p), TABLE_LOD, p->summary)->rows, longs;
 	struct read_columns c;
 	int rc = read_columns(r, p, rows, &c);
 

@@ -287,10 +287,11 @@ bool tile_has(const struct tile *t, unsigned bucket)
 uint8_t tile_share(const struct tile *t, unsigned bucket)
 {
 	const struct bucket *b = &t->buckets[bucket];
-	uint64_t width = UINT64_C(1) << t->level, busy = b->busy < width ? b->busy : width, share;
+	uint64_t width = UINT64_C(1) << t->level, busy = t->among > 1 ? b->busy / t->among : b->busy, share;
 
 	if (!tile_has(t, bucket))
 		return 0;
+	busy = busy < width ? busy : width;
 	/* Up to 2^50 ns: no overflow. */
 	share = (busy * 255 + width - 1) >> t->level;
 	return share ? (uint8_t)share : 1;

@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "view/internal.h"
+#include "view/made.h"
+
+/* So long, in ms, the first picture may wait to be complete. */
+#define MADE_AT_ONCE 250
 
 static int open_all(struct view *v, struct error *err)
 {
@@ -19,6 +23,37 @@ static int open_all(struct view *v, struct error *err)
 		v->recording_count += r == 0;
 	}
 	return r;
+}
+
+/* A recording without them can be shown all the same. */
+static void start_makers(struct view *v)
+{
+	v->makers = calloc(v->recording_count + 1, sizeof(*v->makers));
+	for (size_t i = 0; v->makers && i < v->recording_count; i++)
+		maker_start(&v->makers[i], v->recordings[i]);
+	for (size_t i = 0; v->makers && i < v->recording_count; i++)
+		if (v->makers[i])
+			maker_wait(v->makers[i], i ? 0 : MADE_AT_ONCE);
+}
+
+static void stop_makers(struct view *v)
+{
+	for (size_t i = 0; v->makers && i < v->recording_count; i++)
+		maker_stop(v->makers[i]);
+	free(v->makers);
+	v->makers = NULL;
+}
+
+void view_hold(struct view *v)
+{
+	for (size_t i = 0; i < v->recording_count; i++)
+		pthread_rwlock_rdlock(&v->recordings[i]->changing);
+}
+
+void view_let_go(struct view *v)
+{
+	for (size_t i = 0; i < v->recording_count; i++)
+		pthread_rwlock_unlock(&v->recordings[i]->changing);
 }
 
 int view_open(struct view **ret, const struct view_options *options, struct error *err)
@@ -35,6 +70,7 @@ int view_open(struct view **ret, const struct view_options *options, struct erro
 		view_close(v);
 		return r;
 	}
+	start_makers(v);
 	*ret = v;
 	return 0;
 }
@@ -46,6 +82,7 @@ int view_run(struct view *v, struct error *err)
 
 void view_close(struct view *v)
 {
+	stop_makers(v);
 	if (v->server && !server_close(v->server))
 		return; /* a thread still reads all of it; the program ends */
 	for (size_t i = 0; i < v->recording_count; i++)
