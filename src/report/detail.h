@@ -13,14 +13,19 @@
 
 /* A bucket is 2^level ns: the least for which so many cover the rows. Readers know by it what a set has without reading
  * it. */
-static inline unsigned detail_level(uint32_t rows, int64_t time_min, int64_t time_max)
+static inline unsigned detail_level_for(uint32_t buckets, int64_t time_min, int64_t time_max)
 {
 	uint64_t length = (uint64_t)time_max - (uint64_t)time_min;
 	unsigned level = 0;
 
-	while (level < 63 && length >> level >= rows / DETAIL_ROWS)
+	while (level < 63 && length >> level >= buckets)
 		level++;
 	return level;
+}
+
+static inline unsigned detail_level(uint32_t rows, int64_t time_min, int64_t time_max)
+{
+	return detail_level_for(rows / DETAIL_ROWS, time_min, time_max);
 }
 
 #endif

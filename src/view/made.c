@@ -1,18 +1,23 @@
 #include "view/made.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "query/query.h"
+#include "view/coarse.h"
 #include "view/place.h"
 
 #define FILE_NAME "made.sonde"
 #define HELD_BYTES (32u << 20)
 #define ROWS_TO_RELIEF 65536u
+/* Nice value. */
+#define BEHIND_OTHERS 10
 
 static int open_file(struct making *m)
 {
@@ -184,7 +189,13 @@ static void *work(void *context)
 {
 	struct maker *m = context;
 
+	/* Whoever waits for an answer comes first. */
+	setpriority(PRIO_PROCESS, (id_t)gettid(), BEHIND_OTHERS);
+	recording_sum_lanes(m->r, &m->stop);
 	recording_make(m->r, MADE_LIMITS, &m->stop);
+	recording_sum_lanes(m->r, &m->stop);
+	/* What was worked in is not needed again. */
+	malloc_trim(0);
 	atomic_store(&m->r->pending, false);
 	pthread_mutex_lock(&m->lock);
 	m->done = true;

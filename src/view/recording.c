@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "query/query.h"
+#include "view/coarse.h"
 #include "view/names.h"
 
-#define STORE_BYTES (128u << 20)
+#define STORE_BYTES (96u << 20)
 
 const char *recording_text(struct recording *r, uint64_t id, size_t *ret_len)
 {
@@ -89,6 +90,8 @@ void recording_close(struct recording *r)
 	free(r->counters.rows);
 	free(r->pieces);
 	free(r->bounds);
+	for (size_t i = 0; i < r->lane_count; i++)
+		coarse_free(r->lanes[i].coarse);
 	free(r->lanes);
 	free(r->launch_names);
 	free(r->communication);

@@ -14,6 +14,7 @@
 #include "view/store.h"
 
 struct query;
+struct coarse;
 
 /* A group of rows of a track. */
 struct piece {
@@ -41,6 +42,7 @@ struct lane {
 	size_t piece_count;
 	uint64_t rows;
 	int64_t busy;       /* sum of durations; -1: not known */
+	struct coarse *_Atomic coarse; /* all of it in buckets; NULL: not yet, or none */
 };
 
 /* Where the numbers of tracks that were made begin: no report has as many. */

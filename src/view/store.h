@@ -36,6 +36,7 @@ struct summary {
 		int64_t end;
 		uint64_t row;    /* index in the track */
 		uint32_t bucket; /* it begins in: place in the arrays above */
+		uint8_t flags;   /* CHUNK_* */
 	} *longs;
 };
 

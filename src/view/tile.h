@@ -40,9 +40,9 @@ struct tile {
 	uint32_t among;   /* heat lines: lanes that the busy time is of; 0: one */
 	bool heat;        /* everything is summed up, nothing listed */
 	uint64_t least;   /* busy times up to this may be nothing */
+	uint32_t listed_count;
 	struct bucket buckets[TILE_BUCKETS];
 	struct listed listed[TILE_MAX_LISTED];
-	uint32_t listed_count;
 };
 
 /* False where the tile would lie outside of what times can be. */
