@@ -7,7 +7,6 @@
 #include "view/alike.h"
 #include "view/answers.h"
 #include "view/internal.h"
-#include "view/made.h"
 #include "view/names.h"
 #include "view/stacks.h"
 
@@ -210,7 +209,7 @@ static bool put_links(struct json_out *j, struct recording *r, const struct plac
 
 	out_key(j, "linked");
 	out_open(j, '[');
-	if (made_from(r, p, &found))
+	if (place_source(r, p, &found))
 		put_linked(j, r, &found, "source");
 	if (column >= 0 && table != TABLE_SLICE && place_value(r, p, (unsigned)column, &correlation) && correlation) {
 		if (table != TABLE_CUDA_API) {

@@ -11,7 +11,6 @@ struct view {
 	struct view_options options;
 	struct recording **recordings;
 	size_t recording_count;
-	struct maker **makers; /* of the recordings; NULL: none */
 	struct server *server;
 };
 

@@ -98,17 +98,6 @@ int making_value(struct making *m, struct report_track *to, int64_t time, int64_
 	return append(m, to, values, 3);
 }
 
-bool made_from(struct recording *r, const struct place *p, struct place *ret)
-{
-	int64_t lane, index;
-
-	if (!r->lanes[p->lane].made || r->lanes[p->lane].table != TABLE_SLICE ||
-	    !place_value(r, p, COLUMN_SLICE_RANGE_ID, &lane) || !place_value(r, p, COLUMN_SLICE_CORRELATION, &index))
-		return false;
-	*ret = (struct place){ .lane = (uint32_t)lane, .index = (uint64_t)index };
-	return lane >= 0 && (uint64_t)lane < r->lane_count && place_load(r, ret) == 0;
-}
-
 /* Under its name it is seen only while it is written. */
 static int finish_file(struct making *m, struct report **ret)
 {
@@ -143,7 +132,9 @@ static int take_in(struct recording *r, struct making *m, struct report *made)
 {
 	int rc;
 
-	pthread_rwlock_wrlock(&r->changing);
+	pthread_mutex_lock(&r->use_lock);
+	while (r->readers)
+		pthread_cond_wait(&r->unused, &r->use_lock);
 	r->made = made;
 	r->made_tracks = m->tracks;
 	r->made_track_count = m->count;
@@ -152,7 +143,7 @@ static int take_in(struct recording *r, struct making *m, struct report *made)
 	r->bounds = NULL;
 	rc = recording_find_made_lanes(r);
 	rc = rc < 0 ? rc : recording_add_made_rows(r);
-	pthread_rwlock_unlock(&r->changing);
+	pthread_mutex_unlock(&r->use_lock);
 	return rc;
 }
 
@@ -204,7 +195,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-int maker_start(struct maker **ret, struct recording *r)
+int maker_start(struct recording *r)
 {
 	struct maker *m = calloc(1, sizeof(*m));
 	int rc;
@@ -221,14 +212,17 @@ int maker_start(struct maker **ret, struct recording *r)
 		free(m);
 		return rc;
 	}
-	*ret = m;
+	r->maker = m;
 	return 0;
 }
 
-void maker_wait(struct maker *m, unsigned milliseconds)
+void maker_wait(struct recording *r, unsigned milliseconds)
 {
+	struct maker *m = r->maker;
 	struct timespec until;
 
+	if (!m)
+		return;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_nsec += (long)milliseconds * 1000000;
 	until.tv_sec += until.tv_nsec / 1000000000;
@@ -239,8 +233,10 @@ void maker_wait(struct maker *m, unsigned milliseconds)
 	pthread_mutex_unlock(&m->lock);
 }
 
-void maker_stop(struct maker *m)
+void maker_stop(struct recording *r)
 {
+	struct maker *m = r->maker;
+
 	if (!m)
 		return;
 	atomic_store(&m->stop, true);
@@ -248,4 +244,5 @@ void maker_stop(struct maker *m)
 	pthread_mutex_destroy(&m->lock);
 	pthread_cond_destroy(&m->ended);
 	free(m);
+	r->maker = NULL;
 }

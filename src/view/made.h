@@ -11,16 +11,6 @@
 #include "report/writer.h"
 #include "view/recording.h"
 
-/* What a track is of; its id in the made report is its place in the list, from 1. */
-struct made_track {
-	enum row_kind kind;
-	int64_t place;    /* number of the core; uid of the GPU */
-	int64_t thread;   /* uid */
-	int64_t domain;   /* of ranges; of memory: its kind */
-	int64_t depth;
-	uint32_t of_lane; /* ROW_STATE: where the thread's runs are */
-};
-
 /* What is held at a time while ranges are put on the GPU: 36 and 40 bytes each. */
 struct made_limits {
 	uint32_t ranges;
@@ -53,10 +43,6 @@ struct made_event {
 /* Events that are out of order are cut or left out. */
 int making_event(struct making *m, struct report_track *to, enum table_id table, const struct made_event *e);
 int making_value(struct making *m, struct report_track *to, int64_t time, int64_t value);
-
-/* The event that a made one was made from; false: none. */
-struct place;
-bool made_from(struct recording *r, const struct place *p, struct place *ret);
 
 /* Rows of several tracks in order of time. */
 struct merged {
@@ -92,12 +78,11 @@ int make_projections(struct making *m);
 /* Makes and takes it in. Where that cannot be done the rows are missing: not an error of the recording. */
 int recording_make(struct recording *r, struct made_limits limits, const _Atomic bool *stop);
 
-/* The same by a thread of its own. */
-struct maker;
-int maker_start(struct maker **ret, struct recording *r);
+/* The same by a thread of its own, which is ended before the recording is closed. */
+int maker_start(struct recording *r);
 /* For at most that long. */
-void maker_wait(struct maker *m, unsigned milliseconds);
-/* Ends it, finished or not. */
-void maker_stop(struct maker *m);
+void maker_wait(struct recording *r, unsigned milliseconds);
+/* Ends it, finished or not; where there is one. */
+void maker_stop(struct recording *r);
 
 #endif

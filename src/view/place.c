@@ -102,6 +102,17 @@ bool place_value(struct recording *r, const struct place *p, unsigned column, in
 	return has;
 }
 
+bool place_source(struct recording *r, const struct place *p, struct place *ret)
+{
+	int64_t lane, index;
+
+	if (!r->lanes[p->lane].made || r->lanes[p->lane].table != TABLE_SLICE ||
+	    !place_value(r, p, COLUMN_SLICE_RANGE_ID, &lane) || !place_value(r, p, COLUMN_SLICE_CORRELATION, &index))
+		return false;
+	*ret = (struct place){ .lane = (uint32_t)lane, .index = (uint64_t)index };
+	return lane >= 0 && (uint64_t)lane < r->lane_count && place_load(r, ret) == 0;
+}
+
 int64_t lane_process(const struct recording *r, uint32_t lane)
 {
 	const int64_t *track = recording_track(r, r->lanes[lane].track);

@@ -22,6 +22,21 @@ const char *recording_text(struct recording *r, uint64_t id, size_t *ret_len)
 	return text;
 }
 
+void recording_hold(struct recording *r)
+{
+	pthread_mutex_lock(&r->use_lock);
+	r->readers++;
+	pthread_mutex_unlock(&r->use_lock);
+}
+
+void recording_let_go(struct recording *r)
+{
+	pthread_mutex_lock(&r->use_lock);
+	if (--r->readers == 0)
+		pthread_cond_signal(&r->unused);
+	pthread_mutex_unlock(&r->use_lock);
+}
+
 static int load_tables(struct recording *r)
 {
 	static const uint8_t tracks[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
@@ -63,7 +78,8 @@ int recording_open(struct recording **ret, const char *path, const char *name, s
 	pthread_mutex_init(&r->text_lock, NULL);
 	pthread_mutex_init(&r->bounds_lock, NULL);
 	pthread_mutex_init(&r->query_lock, NULL);
-	pthread_rwlock_init(&r->changing, NULL);
+	pthread_mutex_init(&r->use_lock, NULL);
+	pthread_cond_init(&r->unused, NULL);
 	r->path = strdup(path);
 	r->name = strdup(name);
 	rc = r->path && r->name ? report_open(&r->report, path, err) : error_set(err, ENOMEM, "Not enough memory");
@@ -100,7 +116,8 @@ void recording_close(struct recording *r)
 		report_close(r->made);
 	if (r->report)
 		report_close(r->report);
-	pthread_rwlock_destroy(&r->changing);
+	pthread_mutex_destroy(&r->use_lock);
+	pthread_cond_destroy(&r->unused);
 	pthread_mutex_destroy(&r->text_lock);
 	pthread_mutex_destroy(&r->bounds_lock);
 	pthread_mutex_destroy(&r->query_lock);

@@ -84,6 +84,16 @@ struct row {
 	double least, most; /* plots */
 };
 
+/* What a track is of; its id in the made report is its place in the list, from 1. */
+struct made_track {
+	enum row_kind kind;
+	int64_t place;    /* number of the core; uid of the GPU */
+	int64_t thread;   /* uid */
+	int64_t domain;   /* of ranges; of memory: its kind */
+	int64_t depth;
+	uint32_t of_lane; /* ROW_STATE: where the thread's runs are */
+};
+
 /* Least and largest correlation of a piece. */
 struct bounds {
 	bool known;
@@ -115,7 +125,10 @@ struct recording {
 	struct made_track *made_tracks;
 	size_t made_track_count;
 	_Atomic bool pending;      /* more rows are being made */
-	pthread_rwlock_t changing; /* read while a request is answered; written when what was made is taken in */
+	struct maker *maker;       /* that does; NULL: none */
+	pthread_mutex_t use_lock;  /* of what follows; held while what was made is taken in */
+	pthread_cond_t unused;
+	unsigned readers;          /* requests that are being answered */
 	int64_t begin, end;        /* of all that was recorded; begin is 0 where nothing is before */
 	uint64_t events;
 	uint32_t *launch_names;    /* by number of launch in the index: name id */
@@ -130,6 +143,10 @@ struct recording {
 
 int recording_open(struct recording **ret, const char *path, const char *name, struct error *err);
 void recording_close(struct recording *r);
+
+/* Between these it does not change. */
+void recording_hold(struct recording *r);
+void recording_let_go(struct recording *r);
 
 /* NULL and 0 for ids without a text. */
 const char *recording_text(struct recording *r, uint64_t id, size_t *ret_len);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/made.h"
 #include "view/rows.h"
 
 static const struct made_track *track_of(const struct recording *r, size_t lane)

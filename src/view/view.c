@@ -25,35 +25,25 @@ static int open_all(struct view *v, struct error *err)
 	return r;
 }
 
-/* A recording without them can be shown all the same. */
+/* A recording without what they make can be shown all the same. */
 static void start_makers(struct view *v)
 {
-	v->makers = calloc(v->recording_count + 1, sizeof(*v->makers));
-	for (size_t i = 0; v->makers && i < v->recording_count; i++)
-		maker_start(&v->makers[i], v->recordings[i]);
-	for (size_t i = 0; v->makers && i < v->recording_count; i++)
-		if (v->makers[i])
-			maker_wait(v->makers[i], i ? 0 : MADE_AT_ONCE);
-}
-
-static void stop_makers(struct view *v)
-{
-	for (size_t i = 0; v->makers && i < v->recording_count; i++)
-		maker_stop(v->makers[i]);
-	free(v->makers);
-	v->makers = NULL;
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_start(v->recordings[i]);
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_wait(v->recordings[i], i ? 0 : MADE_AT_ONCE);
 }
 
 void view_hold(struct view *v)
 {
 	for (size_t i = 0; i < v->recording_count; i++)
-		pthread_rwlock_rdlock(&v->recordings[i]->changing);
+		recording_hold(v->recordings[i]);
 }
 
 void view_let_go(struct view *v)
 {
 	for (size_t i = 0; i < v->recording_count; i++)
-		pthread_rwlock_unlock(&v->recordings[i]->changing);
+		recording_let_go(v->recordings[i]);
 }
 
 int view_open(struct view **ret, const struct view_options *options, struct error *err)
@@ -82,7 +72,8 @@ int view_run(struct view *v, struct error *err)
 
 void view_close(struct view *v)
 {
-	stop_makers(v);
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_stop(v->recordings[i]);
 	if (v->server && !server_close(v->server))
 		return; /* a thread still reads all of it; the program ends */
 	for (size_t i = 0; i < v->recording_count; i++)
