@@ -4,10 +4,13 @@
 
 #include <stdint.h>
 
+#include "fmt/tables.h"
+
 /* Smaller sets have none. */
 #define DETAIL_MIN_ROWS 1024u
-/* Rows to a bucket, at least, if they were evenly spread. */
-#define DETAIL_ROWS 48u
+/* Rows to a bucket, at least, if they were evenly spread; of counters, which take more room in it. */
+#define DETAIL_ROWS 96u
+#define DETAIL_COUNTER_ROWS 256u
 /* Busy times are rounded to this many bits of a bucket's width. */
 #define DETAIL_BITS 10u
 
@@ -23,9 +26,17 @@ static inline unsigned detail_level_for(uint32_t buckets, int64_t time_min, int6
 	return level;
 }
 
-static inline unsigned detail_level(uint32_t rows, int64_t time_min, int64_t time_max)
+static inline uint32_t detail_rows(enum table_id table)
 {
-	return detail_level_for(rows / DETAIL_ROWS, time_min, time_max);
+	return table == TABLE_COUNTER ? DETAIL_COUNTER_ROWS : DETAIL_ROWS;
 }
+
+static inline unsigned detail_level(enum table_id table, uint32_t rows, int64_t time_min, int64_t time_max)
+{
+	return detail_level_for(rows / detail_rows(table), time_min, time_max);
+}
+
+/* Flags of the longest row of a bucket. */
+enum detail_flags { DETAIL_OPEN = 1, DETAIL_ERROR = 2 };
 
 #endif

@@ -145,10 +145,10 @@ static void join_piece(struct piece *p, const struct piece *details, size_t coun
 {
 	const struct piece *found;
 
-	if (p->rows < DETAIL_MIN_ROWS || p->table == TABLE_COUNTER)
+	if (p->rows < DETAIL_MIN_ROWS)
 		return;
 	found = bsearch(p, details, count, sizeof(*details), compare_details);
-	p->summary_level = detail_level(p->rows, p->time_min, p->time_max);
+	p->summary_level = detail_level(p->table, p->rows, p->time_min, p->time_max);
 	if (found && p->summary_level <= SUMMARY_MAX_LEVEL)
 		p->summary = found->group;
 }

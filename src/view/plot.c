@@ -29,6 +29,43 @@ static void add_chunk(struct plot *plot, struct tile *t, const struct chunk *c, 
 	}
 }
 
+static void add_summary(struct plot *plot, struct tile *t, const struct plot_summary *s, double *before)
+{
+	for (uint32_t i = 0; i < s->count && s->start[i] < t->to; i++) {
+		struct plot_bucket *b;
+
+		if (s->start[i] < t->from) {
+			*before = s->last[i];
+			continue;
+		}
+		b = &plot->buckets[(uint64_t)(s->start[i] - t->from) >> t->level];
+		b->least = !b->count || s->least[i] < b->least ? s->least[i] : b->least;
+		b->most = !b->count || s->most[i] > b->most ? s->most[i] : b->most;
+		b->sum += s->mean[i] * s->rows[i];
+		b->last = s->last[i];
+		b->count += s->rows[i];
+	}
+}
+
+static int add_piece(struct plot *plot, struct tile *t, struct recording *r, const struct piece *p, double *before)
+{
+	const struct plot_summary *s;
+	const struct chunk *c;
+	int rc;
+
+	if (p->summary != NO_SUMMARY && p->summary_level <= t->level && store_plot_summary(r, p, &s) == 0) {
+		add_summary(plot, t, s, before);
+		store_give(r->store, s);
+		return 0;
+	}
+	rc = store_chunk(r, p, &c);
+	if (rc == 0) {
+		add_chunk(plot, t, c, before);
+		store_give(r->store, c);
+	}
+	return rc;
+}
+
 /* The piece with the last value in front of the tile, where the ones in it do not tell. */
 static size_t piece_before(const struct tile *t, const struct recording *r, const struct lane *lane)
 {
@@ -61,7 +98,6 @@ int plot_fill(struct plot *plot, struct tile *t, struct recording *r, const stru
 {
 	size_t first = held ? piece_before(t, r, lane) : 0;
 	double before = (double)NAN;
-	const struct chunk *c;
 	int rc = 0;
 
 	memset(plot, 0, sizeof(*plot));
@@ -71,11 +107,7 @@ int plot_fill(struct plot *plot, struct tile *t, struct recording *r, const stru
 
 		if (p->time_min >= t->to || (p->time_max < t->from && !(held && i == first)))
 			continue;
-		rc = store_chunk(r, p, &c);
-		if (rc == 0) {
-			add_chunk(plot, t, c, &before);
-			store_give(r->store, c);
-		}
+		rc = add_piece(plot, t, r, p, &before);
 	}
 	if (held)
 		hold_values(plot, t, r, before);

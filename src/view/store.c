@@ -137,9 +137,10 @@ static int fetch(struct recording *r, const struct piece *p, uint64_t key,
 	return rc;
 }
 
+/* With the table of the rows: groups of several may say that the same summary is theirs. */
 static uint64_t key_of(const struct piece *p, uint64_t table, uint64_t group)
 {
-	return (uint64_t)p->made << 63 | table << 48 | group;
+	return (uint64_t)p->made << 63 | table << 48 | (uint64_t)p->table << 40 | group;
 }
 
 int store_chunk(struct recording *r, const struct piece *p, const struct chunk **ret)
@@ -159,6 +160,16 @@ int store_summary(struct recording *r, const struct piece *p, const struct summa
 
 	if (rc == 0)
 		*ret = &item->content.summary;
+	return rc;
+}
+
+int store_plot_summary(struct recording *r, const struct piece *p, const struct plot_summary **ret)
+{
+	struct store_item *item;
+	int rc = p->summary == NO_SUMMARY ? -EBADMSG : fetch(r, p, key_of(p, TABLE_LOD, p->summary), plot_summary_make, &item);
+
+	if (rc == 0)
+		*ret = &item->content.plot;
 	return rc;
 }
 

@@ -40,6 +40,15 @@ struct summary {
 	} *longs;
 };
 
+/* The same of counters. */
+struct plot_summary {
+	uint32_t count;
+	unsigned level;
+	const int64_t *start;
+	const uint32_t *rows;
+	const double *least, *most, *mean, *last;
+};
+
 int store_open(struct store **ret, size_t limit);
 void store_close(struct store *s);
 
@@ -47,6 +56,7 @@ void store_close(struct store *s);
 int store_chunk(struct recording *r, const struct piece *p, const struct chunk **ret);
 /* -EBADMSG where it cannot be used. */
 int store_summary(struct recording *r, const struct piece *p, const struct summary **ret);
+int store_plot_summary(struct recording *r, const struct piece *p, const struct plot_summary **ret);
 void store_give(struct store *s, const void *item);
 /* Bytes held now. */
 size_t store_size(struct store *s);
