@@ -9,10 +9,10 @@
 /* Smaller sets have none. */
 #define DETAIL_MIN_ROWS 1024u
 /* Rows to a bucket, at least, if they were evenly spread; of counters, which take more room in it. */
-#define DETAIL_ROWS 96u
+#define DETAIL_ROWS 128u
 #define DETAIL_COUNTER_ROWS 256u
 /* Busy times are rounded to this many bits of a bucket's width. */
-#define DETAIL_BITS 10u
+#define DETAIL_BITS 8u
 
 /* A bucket is 2^level ns: the least for which so many cover the rows. Readers know by it what a set has without reading
  * it. */

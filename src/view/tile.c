@@ -1,6 +1,7 @@
 #include "view/tile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -365,14 +366,22 @@ bool tile_has(const struct tile *t, unsigned bucket)
 	return b->touched || b->begins || b->busy > t->least;
 }
 
+static uint8_t share_among(uint64_t busy, uint64_t width, uint32_t among)
+{
+	double share = ceil((double)busy * 255 / ((double)width * among));
+
+	return share < 1 ? 1 : share > 255 ? 255 : (uint8_t)share;
+}
+
 uint8_t tile_share(const struct tile *t, unsigned bucket)
 {
 	const struct bucket *b = &t->buckets[bucket];
-	uint64_t width = UINT64_C(1) << t->level, busy = t->among > 1 ? b->busy / t->among : b->busy, share;
+	uint64_t width = UINT64_C(1) << t->level, busy = b->busy < width ? b->busy : width, share;
 
 	if (!tile_has(t, bucket))
 		return 0;
-	busy = busy < width ? busy : width;
+	if (t->among > 1)
+		return share_among(b->busy, width, t->among);
 	/* Up to 2^50 ns: no overflow. */
 	share = (busy * 255 + width - 1) >> t->level;
 	return share ? (uint8_t)share : 1;
