@@ -52,9 +52,9 @@ void answer_make(struct view *v, const struct route *route, struct params *p, st
 	int r;
 
 	*a = (struct answer){ .status = 200, .type = "application/json" };
-	view_hold(v);
 	r = route->fn(v, p, a, &err);
-	view_let_go(v);
+	view_give(v, p->held);
+	p->held = NULL;
 	if (r == -ENOMEM)
 		answer_error(a, 503, "Not enough memory");
 	else if (r < 0)

@@ -203,6 +203,8 @@ int maker_start(struct recording *r)
 	if (!m)
 		return -ENOMEM;
 	m->r = r;
+	r->make = maker_start;
+	r->end_making = maker_stop;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->ended, NULL);
 	atomic_store(&r->pending, true);

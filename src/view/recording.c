@@ -96,6 +96,8 @@ void recording_close(struct recording *r)
 {
 	if (!r)
 		return;
+	if (r->end_making)
+		r->end_making(r);
 	query_close(r->query);
 	recording_free_rows(r);
 	store_close(r->store);

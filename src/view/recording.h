@@ -101,6 +101,10 @@ struct bounds {
 };
 
 struct recording {
+	unsigned users;            /* requests that read it (live.c) */
+	bool retired;              /* another one stands in its place: the last user closes it */
+	int64_t file_state;        /* what its files were like when it was opened again (live.c) */
+	int64_t renew_next;        /* not before this time */
 	char *path;
 	char *name;
 	struct report *report;
@@ -126,6 +130,9 @@ struct recording {
 	size_t made_track_count;
 	_Atomic bool pending;      /* more rows are being made */
 	struct maker *maker;       /* that does; NULL: none */
+	/* maker_start() and maker_stop(), where they were used: readers that only read have none of it. */
+	int (*make)(struct recording *r);
+	void (*end_making)(struct recording *r);
 	pthread_mutex_t use_lock;  /* of what follows; held while what was made is taken in */
 	pthread_cond_t unused;
 	unsigned readers;          /* requests that are being answered */
