@@ -29,6 +29,7 @@ struct recording *view_take(struct view *v, size_t number)
 	r = v->recordings[number];
 	r->users++;
 	pthread_mutex_unlock(&v->lock);
+	recording_hold(r);
 	return r;
 }
 
@@ -38,6 +39,7 @@ void view_give(struct view *v, struct recording *r)
 
 	if (!r)
 		return;
+	recording_let_go(r);
 	pthread_mutex_lock(&v->lock);
 	last = --r->users == 0 && r->retired;
 	pthread_mutex_unlock(&v->lock);
@@ -110,10 +112,13 @@ void view_renew(struct view *v, size_t number)
 	/* What it was like when it was opened is what is seen first. */
 	if (!old->file_state)
 		old->file_state = state;
-	if (report_is_partial(old->report) && began >= old->renew_next && (state != old->file_state || !state)) {
+	if (report_is_partial(old->report) && began >= old->renew_next && (state != old->file_state || !state) &&
+	    !atomic_load(&old->pending)) {
 		if (open_again(old, &fresh, &err) < 0)
 			fresh = old;
 		fresh->renew_next = now() + (now() - began) * PAUSE_SHARE + LEAST_PAUSE;
+		if (fresh != old && old->make)
+			old->make(fresh);
 		if (fresh != old)
 			replace(v, number, fresh, state);
 	}
