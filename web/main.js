@@ -76,8 +76,14 @@ export class App {
     const names = new Names(number, redraw);
     return {
       number, facts, first: facts.first ?? 0, length: facts.length, offset: 0, names, paint: new Paint((id) => names.get(id)),
-      tiles: new Tiles(number, (id) => this.rows.find(number, id)?.draw === "plot", redraw, (error) => this.complain(error)),
+      tiles: new Tiles(number, (id) => this.rows.find(number, id)?.draw === "plot", redraw, (error) => this.tilesFailed(number, error)),
     };
+  }
+
+  /** While a recording grows its rows may be others by the time they are asked for. @param {number} number @param {unknown} error */
+  tilesFailed(number, error) {
+    if (!this.loaded[number].facts.partial)
+      this.complain(error);
   }
 
   async start() {

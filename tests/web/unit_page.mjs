@@ -200,8 +200,10 @@ test("rows: what was opened stays so when more come", () => {
   rows.add(0, ROWS);
   rows.toggle(rows.find(0, 0));
   rows.toggle(rows.find(0, 3));
-  rows.renew(0, [...ROWS, { id: 5, parent: 3, kind: "osrt", label: "OS runtime", draw: "slices", lanes: 1 }]);
-  assert.deepEqual(rows.shown.map((row) => row.label), ["GPU 0", "train", "main", "ranges", "OS runtime"]);
+  const more = [{ id: 0, parent: null, kind: "cpus", label: "CPUs", draw: "group", lanes: 1 },
+    ...ROWS.map((row) => ({ ...row, id: row.id + 1, parent: row.parent === null ? null : row.parent + 1 })), { id: 6, parent: 4, kind: "osrt", label: "OS runtime", draw: "slices", lanes: 1 }];
+  assert.deepEqual([...rows.renew(0, more)], [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]);
+  assert.deepEqual(rows.shown.map((row) => row.label), ["CPUs", "GPU 0", "train", "main", "ranges", "OS runtime"]);
 });
 
 test("axes begin at 0 unless all values are far from it", () => {
