@@ -63,11 +63,12 @@ function pathOf(row) {
 function byPath(rows) {
   /** @type {Map<string, Row>} */
   const found = new Map();
+  /** @type {Map<string, number>} */
+  const counts = new Map();
   for (const row of [...rows].sort((a, b) => a.id - b.id)) {
     const path = pathOf(row);
-    let n = 0;
-    while (found.has(`${path}#${n}`))
-      n++;
+    const n = counts.get(path) || 0;
+    counts.set(path, n + 1);
     found.set(`${path}#${n}`, row);
   }
   return found;
