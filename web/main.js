@@ -219,6 +219,7 @@ export class App {
     this.pickedName = 0;
     if (!quiet)
       this.view.pick(picked);
+    this.side.spanFirst = false;
     if (!picked) {
       if (had || quiet)
         this.side.show();
@@ -317,6 +318,7 @@ export class App {
   }
 
   spanChosen() {
+    this.side.spanFirst = true;
     this.side.show();
     this.bottom.spanChosen();
   }

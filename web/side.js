@@ -22,6 +22,8 @@ export class Side {
     this.targets = [];
     /** @type {Array<[any, import("./main.js").Loaded]>} what each report's findings are */
     this.findings = [];
+    /** What was chosen last: a measured span goes before the event that was picked earlier. */
+    this.spanFirst = false;
   }
 
   /** @param {any} target @param {string} text @param {string} [title] */
@@ -68,7 +70,7 @@ export class Side {
   /** What matters most now: an event, a span, a search, else the findings. */
   show() {
     const { app } = this;
-    if (app.details && app.view.picked)
+    if (app.details && app.view.picked && !(this.spanFirst && app.view.span))
       this.showEvent();
     else if (app.view.span)
       this.showSpan();
@@ -146,7 +148,7 @@ export class Side {
       if (sums)
         all.push({ sums, loaded });
     }
-    if (this.app.view.span !== span || this.app.details)
+    if (this.app.view.span !== span || (this.app.details && !this.spanFirst))
       return;
     this.targets = [];
     const head = `<h2>${format.duration(span[1] - span[0])} <span class="faint">${format.exact(span[1] - span[0])}</span></h2><div class="faint">from ${format.moment(span[0], 1)}</div>`;
