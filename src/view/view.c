@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "view/internal.h"
+#include "view/made.h"
+
+/* So long, in ms, the first picture may wait to be complete. */
+#define MADE_AT_ONCE 250
 
 static int open_all(struct view *v, struct error *err)
 {
@@ -21,6 +25,15 @@ static int open_all(struct view *v, struct error *err)
 	return r;
 }
 
+/* A recording without what they make can be shown all the same. */
+static void start_makers(struct view *v)
+{
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_start(v->recordings[i]);
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_wait(v->recordings[i], i ? 0 : MADE_AT_ONCE);
+}
+
 int view_open(struct view **ret, const struct view_options *options, struct error *err)
 {
 	struct view *v = calloc(1, sizeof(*v));
@@ -29,12 +42,15 @@ int view_open(struct view **ret, const struct view_options *options, struct erro
 	if (!v)
 		return error_set(err, ENOMEM, "Not enough memory");
 	v->options = *options;
+	pthread_mutex_init(&v->lock, NULL);
+	pthread_mutex_init(&v->renewing, NULL);
 	r = open_all(v, err);
 	r = r < 0 ? r : server_open(&v->server, v, err);
 	if (r < 0) {
 		view_close(v);
 		return r;
 	}
+	start_makers(v);
 	*ret = v;
 	return 0;
 }
@@ -46,10 +62,15 @@ int view_run(struct view *v, struct error *err)
 
 void view_close(struct view *v)
 {
+	/* Also where it is not closed: files that are being made have to go. */
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_stop(v->recordings[i]);
 	if (v->server && !server_close(v->server))
 		return; /* a thread still reads all of it; the program ends */
 	for (size_t i = 0; i < v->recording_count; i++)
 		recording_close(v->recordings[i]);
+	pthread_mutex_destroy(&v->lock);
+	pthread_mutex_destroy(&v->renewing);
 	free(v->recordings);
 	free(v);
 }
@@ -84,7 +105,9 @@ int view_recording(struct view *v, struct params *p, struct recording **ret, str
 	int64_t number;
 	int r = params_integer(p, "report", 0, (int64_t)v->recording_count - 1, &number, err);
 
+	if (r == 0 && !p->held)
+		p->held = view_take(v, (size_t)number);
 	if (r == 0)
-		*ret = v->recordings[number];
+		*ret = p->held;
 	return r;
 }
