@@ -34,14 +34,14 @@ static const struct option_spec export_specs[] = {
 	  .values = EXPORT_TYPE_NAMES "|" EXPORT_OTHER_NAMES, .tag = "output",
 	  .help = "Tables: an SQLite file as nsys's export, a line of JSON per row (json is the same), or a folder with a CSV "
 		  "file per table. Timelines: a Perfetto trace, or JSON as torch.profiler writes it (chrome). Stacks: folded lines "
-		  "for flame graphs, or speedscope's format. The others of nsys are answered with what to take instead." },
+		  "for flame graphs, or speedscope's format. html is the viewer with the report in one file, for any browser. The others of nsys are answered with what to take instead." },
 	{ .name = "stacks", FIELD(CHOICE, stacks), .initial = "any", .values = EXPORT_STACKS_NAMES, .arg = "what",
 	  .tag = "selection",
 	  .help = "For folded and speedscope: samples of the CPU (cpu), GPU time by the NVTX ranges and operators it was launched in "
 		  "(gpu), and for folded also time off the CPU (offcpu) or in calls of the OS runtime (osrt). any: CPU samples "
 		  "where there are some, else GPU time; speedscope has both." },
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
-	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded or .speedscope.json",
+	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded, .speedscope.json or .html",
 	  .help = "What to write; - is standard output (not for sqlite and csv). A name that ends in .gz is packed." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false", .tag = "output",
 	  .help = "Replace an export of the same name." },
@@ -114,12 +114,13 @@ static int show_progress(void *arg, const char *table, size_t done, size_t count
 	return 0;
 }
 
-static int write_export(struct cli *cli, struct query *q, const struct export_fields *fields, const char *input)
+static int write_export(struct cli *cli, struct query *q, const struct export_fields *fields, const char *input,
+			const char *opened)
 {
 	struct display display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
 	struct export_request request = {
 		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .input = input,
-		.output = fields->output, .stream = cli->out,
+		.opened = opened, .output = fields->output, .stream = cli->out,
 		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
 		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
 		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display,
@@ -174,7 +175,7 @@ static int export_report(struct cli *cli, const struct export_fields *fields, co
 	to_pipe = fields->output && strcmp(fields->output, "-") == 0;
 	if (!to_pipe)
 		hold_signals(&before);
-	status = write_export(cli, q, fields, input);
+	status = write_export(cli, q, fields, input, opened.path);
 	if (!to_pipe)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	query_close(q);
@@ -228,13 +229,14 @@ static const char *const export_examples[] = {
 	"sonde export -t perfetto run.sonde", "write run.pftrace, for ui.perfetto.dev",
 	"sonde export -t chrome -o run.json.gz run.sonde", "JSON as torch.profiler writes it, packed",
 	"sonde export -t folded --stacks=gpu -o - run.sonde | flamegraph.pl > gpu.svg", "GPU time by NVTX range",
+	"sonde export -t html run.sonde", "write run.html, the viewer in one file that opens in any browser",
 	"sonde export --times=:2s/3s: -o second.sqlite run.sonde", "what was going on in the third second",
 	NULL,
 };
 
 const struct command export_command = {
 	.name = "export",
-	.summary = "Write a report as SQLite, CSV, Perfetto, Kineto JSON or stacks",
+	.summary = "Write a report as SQLite, CSV, Perfetto, Kineto JSON, stacks or a page",
 	.synopsis = "[options] FILE.sonde",
 	.description = "Writes a report for other tools: its tables with the names and columns of nsys's export, its timeline for "
 		       "viewers, or its stacks. "

@@ -20,11 +20,12 @@ enum export_type {
 	EXPORT_CHROME,
 	EXPORT_FOLDED,
 	EXPORT_SPEEDSCOPE,
+	EXPORT_HTML,
 	EXPORT_TYPE_COUNT
 };
 
 /* The names of the types, in their order, separated by '|'. */
-#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv|perfetto|chrome|folded|speedscope"
+#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv|perfetto|chrome|folded|speedscope|html"
 
 /* Names of nsys's types that are not written; the first is another name of jsonlines. */
 #define EXPORT_OTHER_NAMES "json|text|info|hdf|arrow|arrowdir|parquetdir"
@@ -54,6 +55,7 @@ struct export_request {
 	enum export_type type;
 	enum export_stacks stacks;
 	const char *input;  /* the report's path */
+	const char *opened; /* what is read, where the input was imported; NULL: the input */
 	const char *output; /* NULL: the input's name with the type's ending; "-": `stream` */
 	FILE *stream;
 	bool overwrite;
