@@ -23,6 +23,7 @@ struct export_fields {
 	const char *times;
 	bool ts_normalize;
 	int64_t ts_shift;
+	int64_t max_size;
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct export_fields, field)
@@ -55,6 +56,9 @@ static const struct option_spec export_specs[] = {
 	{ .name = "times", FIELD(TEXT, times), .arg = "[:]start/end[:]", .tag = "selection", .shown = "all",
 	  .help = "Only events that begin and end in this range, such as 1s/1s500ms; a colon keeps those that cross "
 		  "that edge as well." },
+	{ .name = "max-size", FIELD(INTEGER, max_size), .initial = "32", .min = 0, .max = 2000, .arg = "MB", .tag = "selection",
+	  .help = "For html: a report, or the part of it that --times gives, that is larger than this is shown by level of detail, "
+		  "without its single events; 0 is no limit." },
 	{ .name = "ts-normalize", FIELD(BOOL, ts_normalize), .initial = "false", .tag = "selection",
 	  .help = "Write times as nanoseconds since 1970 (UTC) instead of since the start of the recording." },
 	{ .name = "append", .type = OPTION_BOOL, .state = OPTION_PLANNED, .bare = "true", .off = "false", .tag = "output",
@@ -123,7 +127,7 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 		.opened = opened, .output = fields->output, .stream = cli->out,
 		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
 		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
-		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display,
+		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display, .most_bytes = (uint64_t)fields->max_size * 1000000,
 	};
 	char path[PATH_MAX], *absolute;
 	uint64_t left_out = 0;
@@ -143,7 +147,10 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 	if (query_damaged(q))
 		return command_fail(cli, &export_command, "%s is damaged: what could not be read is missing in %s", input,
 				    path);
-	if (left_out)
+	if (left_out && request.type == EXPORT_HTML)
+		fprintf(cli->err, "%llu events are in %s by level of detail only: --times shows a part exactly, --max-size 0 all of it\n",
+			(unsigned long long)left_out, path);
+	else if (left_out)
 		fprintf(cli->err, "sonde export: %llu events are not in %s: there are too many at one time\n",
 			(unsigned long long)left_out, path);
 	absolute = realpath(path, NULL);

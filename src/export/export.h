@@ -66,6 +66,7 @@ struct export_request {
 	const char *times_text; /* as given, for META_DATA_EXPORT */
 	bool normalize;         /* times since 1970 */
 	int64_t shift;          /* added to times */
+	uint64_t most_bytes;    /* html: of a report that is in the page with all its events; 0: any */
 	/* Called now and then; the export ends with -EINTR if it does not return 0. May be NULL. */
 	int (*progress)(void *arg, const char *table, size_t done, size_t count);
 	void *progress_arg;

@@ -56,17 +56,20 @@ static const char *shown_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int put_bytes(struct export *e, int fd, struct error *err)
+/* What goes into the page. */
+struct content {
+	int fd;
+	uint64_t size;
+	uint64_t left_out; /* events of which only the levels of detail tell */
+};
+
+static int content_measure(struct content *c, struct error *err)
 {
-	void *data = MAP_FAILED;
 	struct stat st;
 
-	if (fstat(fd, &st) == 0)
-		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED)
-		return error_set_errno(err, errno, "Cannot read %s", e->request->input);
-	put_base64(e->stream, data, (size_t)st.st_size);
-	munmap(data, (size_t)st.st_size);
+	if (fstat(c->fd, &st) < 0)
+		return error_set_errno(err, errno, "The report cannot be read");
+	c->size = (uint64_t)st.st_size;
 	return 0;
 }
 
@@ -75,61 +78,136 @@ static bool keeps(void *context, int64_t start, int64_t end)
 	return export_keeps(context, start, end);
 }
 
-/* What is to be shown as a report of its own: a file without a name. Returns its descriptor. */
-static int copy_part(struct export *e, struct error *err)
+static int write_part(struct export *e, struct report *r, const char *path, struct content *c, struct error *err)
 {
 	const struct export_times *times = &e->request->times;
 	struct report_part part = { .from = times->given ? times->start : INT64_MIN, .to = times->given ? times->end : INT64_MAX,
 				    .keeps = keeps, .context = e };
+
+	return report_copy(r, path, 0, &part, err);
+}
+
+static int write_outline(struct export *e, struct report *r, const char *path, struct content *c, struct error *err)
+{
+	return report_outline(r, path, &c->left_out, err);
+}
+
+/* A report made of another, in a file without a name that takes the place of what is there. */
+static int content_make(struct export *e, struct report *r, struct content *c,
+			int (*write)(struct export *, struct report *, const char *, struct content *, struct error *),
+			struct error *err)
+{
 	const char *place = getenv("TMPDIR");
 	char folder[PATH_MAX], path[PATH_MAX + 16];
-	int fd = -1, r;
+	int fd, rc;
 
 	snprintf(folder, sizeof(folder), "%s/sonde-html-XXXXXX", place && *place ? place : "/tmp");
 	if (!mkdtemp(folder))
-		return error_set_errno(err, errno, "No folder can be made in %s; TMPDIR may name a place", place && *place ? place : "/tmp");
+		return error_set_errno(err, errno, "No folder can be made for a copy of the report; TMPDIR may name a place");
 	snprintf(path, sizeof(path), "%s/part.sonde", folder);
-	r = report_copy(query_report(e->q), path, 0, &part, err);
-	if (r >= 0)
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (r >= 0 && fd < 0)
-		r = error_set_errno(err, errno, "Cannot read %s", path);
+	rc = write(e, r, path, c, err);
+	fd = rc < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	if (rc >= 0 && fd < 0)
+		rc = error_set_errno(err, errno, "Cannot read %s", path);
 	unlink(path);
 	rmdir(folder);
-	return r < 0 ? r : fd;
+	if (rc < 0)
+		return rc;
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = fd;
+	return content_measure(c, err);
 }
 
-/* A finished report goes into the page as it is. */
-static int open_content(struct export *e, struct error *err)
+/* By level of detail. */
+static int content_outline(struct export *e, struct content *c, struct error *err)
+{
+	struct report *r;
+	char path[64];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd);
+	rc = report_open(&r, path, err);
+	if (rc < 0)
+		return rc;
+	rc = content_make(e, r, c, write_outline, err);
+	report_close(r);
+	return rc;
+}
+
+/* A finished report goes into the page as it is, unless it is too large. */
+static int content_open(struct export *e, struct content *c, struct error *err)
 {
 	const char *path = e->request->opened ? e->request->opened : e->request->input;
-	int fd;
+	int r = 0;
 
-	if (e->request->times.given || report_is_partial(query_report(e->q)))
-		return copy_part(e, err);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? error_set_errno(err, errno, "Cannot read %s", path) : fd;
+	c->fd = -1;
+	if (e->request->times.given || report_is_partial(query_report(e->q))) {
+		r = content_make(e, query_report(e->q), c, write_part, err);
+	} else {
+		c->fd = open(path, O_RDONLY | O_CLOEXEC);
+		r = c->fd < 0 ? error_set_errno(err, errno, "Cannot read %s", path) : content_measure(c, err);
+	}
+	if (r == 0 && e->request->most_bytes && c->size > e->request->most_bytes)
+		r = content_outline(e, c, err);
+	return r;
+}
+
+static int put_bytes(struct export *e, const struct content *c, struct error *err)
+{
+	void *data = mmap(NULL, c->size, PROT_READ, MAP_PRIVATE, c->fd, 0);
+
+	if (data == MAP_FAILED)
+		return error_set_errno(err, errno, "The report cannot be read");
+	put_base64(e->stream, data, c->size);
+	munmap(data, c->size);
+	return 0;
+}
+
+/* What the page says of the report. */
+static void put_note(struct export *e, const struct content *c)
+{
+	if (!e->request->times.given && !c->left_out)
+		return;
+	fputs(" data-note=\"", e->stream);
+	if (e->request->times.given) {
+		fputs("Only events of ", e->stream);
+		put_escaped(e->stream, e->request->times_text);
+		fputs(" are in this file. ", e->stream);
+	}
+	if (c->left_out)
+		fprintf(e->stream, "By level of detail: %llu events are not in it one by one; a time range can be exported exactly.",
+			(unsigned long long)c->left_out);
+	fputs("\"", e->stream);
+}
+
+static int put_report(struct export *e, const struct content *c, struct error *err)
+{
+	int r;
+
+	fputs("<script type=\"text/plain\" class=\"offline-report\" data-name=\"", e->stream);
+	put_escaped(e->stream, shown_name(e->request->input));
+	fputs("\"", e->stream);
+	put_note(e, c);
+	fputs(">", e->stream);
+	r = put_bytes(e, c, err);
+	fputs("</script>\n", e->stream);
+	return r;
 }
 
 static int write_html(struct export *e, struct error *err)
 {
-	int r, fd = open_content(e, err);
+	struct content c = { .fd = -1 };
+	int r = content_open(e, &c, err);
 
-	if (fd < 0)
-		return fd;
-	fwrite(offline_page_head, 1, offline_page_head_size, e->stream);
-	fputs("<script type=\"text/plain\" class=\"offline-report\" data-name=\"", e->stream);
-	put_escaped(e->stream, shown_name(e->request->input));
-	if (e->request->times.given) {
-		fputs("\" data-note=\"Only events of ", e->stream);
-		put_escaped(e->stream, e->request->times_text);
-		fputs(" are in this file.", e->stream);
+	if (r == 0) {
+		fwrite(offline_page_head, 1, offline_page_head_size, e->stream);
+		r = put_report(e, &c, err);
+		fwrite(offline_page_tail, 1, offline_page_tail_size, e->stream);
 	}
-	fputs("\">", e->stream);
-	r = put_bytes(e, fd, err);
-	close(fd);
-	fputs("</script>\n", e->stream);
-	fwrite(offline_page_tail, 1, offline_page_tail_size, e->stream);
+	e->left_out = c.left_out;
+	if (c.fd >= 0)
+		close(c.fd);
 	return r < 0 ? r : export_poll(e, "page", err);
 }
 

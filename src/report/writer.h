@@ -130,6 +130,9 @@ struct report_part {
 };
 int report_copy(struct report *r, const char *path, int overwrite, const struct report_part *part, struct error *err);
 
+/* A finished report without the rows of large groups of events that the levels of detail tell of. `ret_left_out` is how many. */
+int report_outline(struct report *r, const char *path, uint64_t *ret_left_out, struct error *err);
+
 /* A finished report with rows added: everything of `r` is taken over as it is, under its old ids, into a file of
  * its own, which becomes `path` (perhaps the report itself) when it is finished. Rows may be added to PLAIN
  * tables. A report that is not finished is refused. */

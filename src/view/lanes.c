@@ -13,6 +13,8 @@ static int compare_pieces(const void *a, const void *b)
 		return x->table < y->table ? -1 : 1;
 	if (x->track != y->track)
 		return x->track < y->track ? -1 : 1;
+	if (x->time_min != y->time_min)
+		return x->time_min < y->time_min ? -1 : 1;
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
@@ -23,21 +25,27 @@ static bool has_events(unsigned table)
 	return schema && schema->kind != TABLE_KIND_PLAIN;
 }
 
+/* With those whose rows are left out. */
+static size_t group_count(const struct recording *r, unsigned table)
+{
+	return has_events(table) ? report_group_count(r->report, table) + report_absent_count(r->report, table) : 0;
+}
+
 static int list_pieces(struct recording *r)
 {
 	size_t count = 0;
 
 	for (unsigned table = 1; table < TABLE_ID_LIMIT; table++)
-		count += has_events(table) ? report_group_count(r->report, table) : 0;
+		count += group_count(r, table);
 	r->pieces = calloc(count + 1, sizeof(*r->pieces));
 	if (!r->pieces)
 		return -ENOMEM;
 	for (unsigned table = 1; table < TABLE_ID_LIMIT; table++)
-		for (size_t i = 0; has_events(table) && i < report_group_count(r->report, table); i++) {
+		for (size_t i = 0; i < group_count(r, table); i++) {
 			const struct report_group *g = report_group(r->report, table, i);
 
 			r->pieces[r->piece_count++] = (struct piece){ .table = (uint8_t)table, .track = g->track, .rows = g->rows,
-				.group = i, .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
+				.group = i, .absent = i >= report_group_count(r->report, table), .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
 		}
 	qsort(r->pieces, r->piece_count, sizeof(*r->pieces), compare_pieces);
 	return 0;

@@ -213,8 +213,9 @@ static int add_piece(struct tile *t, struct recording *r, const struct piece *p,
 	const struct chunk *c;
 	int rc;
 
-	if (p->summary != NO_SUMMARY && (coarse || p->summary_level <= t->level) &&
-	    !(table_schema(p->table)->kind == TABLE_KIND_POINT && t->level <= TILE_POINT_LEVEL) &&
+	if (p->summary != NO_SUMMARY &&
+	    (p->absent || ((coarse || p->summary_level <= t->level) &&
+			   !(table_schema(p->table)->kind == TABLE_KIND_POINT && t->level <= TILE_POINT_LEVEL))) &&
 	    store_summary(r, p, &s) == 0) {
 		tile_add_summary(t, s, p->first);
 		store_give(r->store, s);

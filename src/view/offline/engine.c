@@ -46,6 +46,28 @@ EXPORTED(engine_open) int engine_open(char *name, const void *data, size_t size)
 	return 0;
 }
 
+static bool has_absent(const struct recording *r)
+{
+	for (size_t i = 0; i < r->piece_count; i++)
+		if (r->pieces[i].absent)
+			return true;
+	return false;
+}
+
+/* Of a report by level of detail, what would have to look at single events is not answered wrongly. */
+static bool needs_events(const struct route *route, struct params *p)
+{
+	static const char *const without[] = { "/api/findings", "/api/session", "/api/diagnostics" };
+	struct error err;
+	int64_t report;
+
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		if (strcmp(route->path, without[i]) == 0)
+			return false;
+	return route->slow && params_integer(p, "report", 0, (int64_t)engine.view.recording_count - 1, &report, &err) == 0 &&
+	       has_absent(engine.recordings[report]);
+}
+
 /* Answers a request; returns its status. */
 EXPORTED(engine_ask) int engine_ask(char *uri)
 {
@@ -59,7 +81,10 @@ EXPORTED(engine_ask) int engine_ask(char *uri)
 		return fail(400, err.text);
 	}
 	route = route_find(params.path);
-	if (route)
+	if (route && needs_events(route, &params))
+		answer_error(&engine.answer, 400, "This file has the report by level of detail, without its single events: export a time "
+						  "range to see them, or open the report with sonde view.");
+	else if (route)
 		answer_make(&engine.view, route, &params, &engine.answer);
 	else
 		answer_error(&engine.answer, 404, "There is nothing here");
