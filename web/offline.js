@@ -2,7 +2,7 @@
 // requests runs in workers (offline_worker.js). Other reports can be dropped into it.
 import { askInstead } from "./api.js";
 
-/** @typedef {{ name: string, data: Blob, note?: string | null }} Source */
+/** @typedef {{ name: string, data: Blob, note?: string | null, span?: [number, number] }} Source */
 
 const PIECE = 1 << 20; // of base64, decoded at a time
 /** Requests that may take long; they have a worker of their own, so that tiles do not wait. */
@@ -75,6 +75,12 @@ async function decode(text) {
   return new Blob(parts);
 }
 
+/** @param {HTMLElement} element @returns {Promise<Source>} */
+async function takeSource(element) {
+  const { name, note, from, to } = element.dataset;
+  return { name: name || "", data: await decode(element.textContent || ""), note, span: from && to ? [Number(from), Number(to)] : undefined };
+}
+
 /** @param {Blob} packed */
 async function unpack(packed) {
   const stream = packed.stream().pipeThrough(new DecompressionStream("gzip"));
@@ -110,7 +116,7 @@ class Offline {
     this.clerks = [new Clerk(address, code), new Clerk(address, code)];
     const sources = [];
     for (const element of [...document.querySelectorAll("script.offline-report")]) {
-      sources.push({ name: element.getAttribute("data-name") || "", data: await decode(element.textContent || ""), note: element.getAttribute("data-note") });
+      sources.push(await takeSource(/** @type {HTMLElement} */ (element)));
       element.remove();
     }
     this.empty = document.body.cloneNode(true);
@@ -118,8 +124,22 @@ class Offline {
     askInstead((uri, signal) => this.ask(uri, signal));
     this.listenToDrops();
     bindListeners(() => this.life.signal);
-    this.begin = (await import("./main.js")).begin;
+    const hasPlace = location.hash.length > 1;
+    const main = await import("./main.js");
+    this.begin = main.begin;
     this.showNotes();
+    if (!hasPlace)
+      this.showSpan();
+  }
+
+  /** A part of a recording is shown from edge to edge, when the page has begun. */
+  showSpan() {
+    const span = this.sources[0]?.span;
+    const app = /** @type {any} */ (window).sonde;
+    if (span && app?.started)
+      app.view.show(span[0], span[1]);
+    else if (span)
+      requestAnimationFrame(() => this.showSpan());
   }
 
   /** What the reports lack, beside their facts. */

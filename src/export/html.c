@@ -167,10 +167,14 @@ static int put_bytes(struct export *e, const struct content *c, struct error *er
 /* What the page says of the report. */
 static void put_note(struct export *e, const struct content *c)
 {
-	if (!e->request->times.given && !c->left_out)
+	const struct export_times *times = &e->request->times;
+
+	if (!times->given && !c->left_out)
 		return;
+	if (times->given && times->start > INT64_MIN / 2 && times->end < INT64_MAX / 2)
+		fprintf(e->stream, " data-from=\"%lld\" data-to=\"%lld\"", (long long)times->start, (long long)times->end);
 	fputs(" data-note=\"", e->stream);
-	if (e->request->times.given) {
+	if (times->given) {
 		fputs("Only events of ", e->stream);
 		put_escaped(e->stream, e->request->times_text);
 		fputs(" are in this file. ", e->stream);
