@@ -67,6 +67,10 @@ struct export_request {
 	bool normalize;         /* times since 1970 */
 	int64_t shift;          /* added to times */
 	uint64_t most_bytes;    /* html: of a report that is in the page with all its events; 0: any */
+	/* html, where the events are not in the page: writes what requests for them are answered, as JSON without '<'. `path` is the
+	 * report with its events. May be NULL. */
+	int (*answers)(void *context, const char *path, FILE *out, struct error *err);
+	void *answers_context;
 	/* Called now and then; the export ends with -EINTR if it does not return 0. May be NULL. */
 	int (*progress)(void *arg, const char *table, size_t done, size_t count);
 	void *progress_arg;

@@ -61,6 +61,7 @@ struct content {
 	int fd;
 	uint64_t size;
 	uint64_t left_out; /* events of which only the levels of detail tell */
+	int exact_fd;      /* the report with them; -1: it is in the page itself */
 };
 
 static int content_measure(struct content *c, struct error *err)
@@ -113,8 +114,7 @@ static int content_make(struct export *e, struct report *r, struct content *c,
 	rmdir(folder);
 	if (rc < 0)
 		return rc;
-	if (c->fd >= 0)
-		close(c->fd);
+	c->exact_fd = c->fd;
 	c->fd = fd;
 	return content_measure(c, err);
 }
@@ -199,19 +199,37 @@ static int put_report(struct export *e, const struct content *c, struct error *e
 	return r;
 }
 
+/* What the page cannot compute without the events. */
+static int put_answers(struct export *e, const struct content *c, struct error *err)
+{
+	char path[64];
+	int r;
+
+	if (!c->left_out || !e->request->answers)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->exact_fd);
+	fputs("<script type=\"application/json\" id=\"offline-answers\">", e->stream);
+	r = e->request->answers(e->request->answers_context, path, e->stream, err);
+	fputs("</script>\n", e->stream);
+	return r;
+}
+
 static int write_html(struct export *e, struct error *err)
 {
-	struct content c = { .fd = -1 };
+	struct content c = { .fd = -1, .exact_fd = -1 };
 	int r = content_open(e, &c, err);
 
 	if (r == 0) {
 		fwrite(offline_page_head, 1, offline_page_head_size, e->stream);
 		r = put_report(e, &c, err);
+		r = r < 0 ? r : put_answers(e, &c, err);
 		fwrite(offline_page_tail, 1, offline_page_tail_size, e->stream);
 	}
 	e->left_out = c.left_out;
 	if (c.fd >= 0)
 		close(c.fd);
+	if (c.exact_fd >= 0)
+		close(c.exact_fd);
 	return r < 0 ? r : export_poll(e, "page", err);
 }
 

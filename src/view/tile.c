@@ -181,6 +181,8 @@ static void spread_bucket(struct tile *t, const struct summary *s, uint32_t i)
 
 		b->busy += s->busy[i] >> (s->level - t->level);
 		b->touched = true;
+		if (!t->heat && !b->name)
+			b->name = s->names[i];
 	}
 }
 

@@ -21,22 +21,56 @@ static int open_all(struct view *v, struct error *err)
 	return r;
 }
 
-int view_open(struct view **ret, const struct view_options *options, struct error *err)
+int view_open_reports(struct view **ret, const struct view_options *options, struct error *err)
 {
 	struct view *v = calloc(1, sizeof(*v));
 	int r;
 
+	*ret = NULL;
 	if (!v)
 		return error_set(err, ENOMEM, "Not enough memory");
 	v->options = *options;
 	r = open_all(v, err);
-	r = r < 0 ? r : server_open(&v->server, v, err);
 	if (r < 0) {
 		view_close(v);
 		return r;
 	}
 	*ret = v;
 	return 0;
+}
+
+int view_open(struct view **ret, const struct view_options *options, struct error *err)
+{
+	int r = view_open_reports(ret, options, err);
+
+	r = r < 0 ? r : server_open(&(*ret)->server, *ret, err);
+	if (r < 0 && *ret) {
+		view_close(*ret);
+		*ret = NULL;
+	}
+	return r;
+}
+
+int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *err)
+{
+	struct answer a = { 0 };
+	struct params params;
+	const struct route *route;
+	int r = params_parse(&params, uri, err);
+
+	if (r < 0)
+		return r;
+	route = route_find(params.path);
+	if (!route) {
+		r = error_set(err, ENOENT, "There is nothing here");
+	} else {
+		r = route->fn(v, &params, &a, err);
+		if (r >= 0)
+			buf_append(ret, a.body.data, a.body.len);
+		buf_release(&a.body);
+	}
+	params_release(&params);
+	return r < 0 ? r : 0;
 }
 
 int view_run(struct view *v, struct error *err)

@@ -57,13 +57,9 @@ static bool has_absent(const struct recording *r)
 /* Of a report by level of detail, what would have to look at single events is not answered wrongly. */
 static bool needs_events(const struct route *route, struct params *p)
 {
-	static const char *const without[] = { "/api/findings", "/api/session", "/api/diagnostics" };
 	struct error err;
 	int64_t report;
 
-	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
-		if (strcmp(route->path, without[i]) == 0)
-			return false;
 	return route->slow && params_integer(p, "report", 0, (int64_t)engine.view.recording_count - 1, &report, &err) == 0 &&
 	       has_absent(engine.recordings[report]);
 }
