@@ -30,6 +30,9 @@ enum export_type {
 /* Names of nsys's types that are not written; the first is another name of jsonlines. */
 #define EXPORT_OTHER_NAMES "json|text|info|hdf|arrow|arrowdir|parquetdir"
 
+/* A report of up to this size is in a page (html) with all its events, unless something else is asked for. */
+#define EXPORT_PAGE_BYTES 32000000u
+
 /* What folded and speedscope show of a report. */
 enum export_stacks {
 	EXPORT_STACKS_ANY, /* CPU samples where there are some, else GPU time; speedscope: both */
