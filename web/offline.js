@@ -157,6 +157,7 @@ class Offline {
     const notes = document.createElement("span");
     notes.id = "offline-notes";
     notes.textContent = this.sources.map((source) => source.note).filter(Boolean).join(" ");
+    notes.title = notes.textContent;
     document.getElementById("facts")?.after(notes);
   }
 

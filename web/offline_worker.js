@@ -80,29 +80,33 @@ async function openAll(module, sources) {
   return engine;
 }
 
-/** What the page asks for, one thing after the other. The engine is kept only while it is sound: after a trap the next set of
- * reports gets a new one. */
+/** What the page asks for, one thing after the other. An engine is kept only while it is sound: after a trap the reports get a new
+ * one. */
 class Desk {
   constructor() {
     /** @type {WebAssembly.Module | null} */
     this.module = null;
     /** @type {Engine | null} */
     this.engine = null;
+    /** @type {Source[]} */
+    this.sources = [];
   }
 
   /** @param {{ code?: Uint8Array, sources?: Source[], uri?: string }} wish */
   async answer(wish) {
     if (wish.code)
       this.module = await WebAssembly.compile(/** @type {BufferSource} */ (wish.code));
-    if (wish.sources)
+    if (wish.sources) {
       this.engine = await this.open(wish.sources);
+      this.sources = wish.sources;
+    }
     if (!wish.uri)
       return { status: 200, type: "", body: new Uint8Array(0) };
-    if (!this.engine)
-      throw new Error("No report is open");
+    this.engine ??= await this.open(this.sources);
     try {
       return this.engine.ask(wish.uri);
     } catch (error) {
+      this.engine = null;
       throw new Error(`This could not be computed (${error instanceof Error ? error.message : error})`);
     }
   }
