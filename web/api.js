@@ -3,6 +3,13 @@
 /** An answer that is none. */
 export class ServerError extends Error {}
 
+/** Requests that have not been answered. */
+const pending = new Set();
+
+export function asking() {
+  return pending.size;
+}
+
 /** Who is asked: the server, unless the page has what answers with it (offline.js).
  * @type {(uri: string, signal?: AbortSignal) => Promise<Response>} */
 let send = (uri, signal) => fetch(uri, { signal, credentials: "same-origin" });
@@ -36,13 +43,24 @@ async function get(path, parameters, signal) {
 }
 
 /** @param {string} path @param {Record<string, string | number | undefined>} parameters @param {AbortSignal} [signal] */
-export async function json(path, parameters = {}, signal) {
-  return (await get(path, parameters, signal)).json();
+export function json(path, parameters = {}, signal) {
+  return counted(async () => (await get(path, parameters, signal)).json());
 }
 
 /** @param {string} path @param {Record<string, string | number | undefined>} parameters @param {AbortSignal} [signal] */
-export async function binary(path, parameters, signal) {
-  return (await get(path, parameters, signal)).arrayBuffer();
+export function binary(path, parameters, signal) {
+  return counted(async () => (await get(path, parameters, signal)).arrayBuffer());
+}
+
+/** @template T @param {() => Promise<T>} ask @returns {Promise<T>} */
+async function counted(ask) {
+  const mark = {};
+  pending.add(mark);
+  try {
+    return await ask();
+  } finally {
+    pending.delete(mark);
+  }
 }
 
 /** Texts of name ids, kept once they came. Those asked for within a moment travel together. */
@@ -56,6 +74,8 @@ export class Names {
     /** @type {Set<number>} */
     this.wanted = new Set();
     this.timer = 0;
+    /** Changes when texts arrive. */
+    this.version = 0;
   }
 
   /** The text, or nothing yet. @param {number} id @returns {string | undefined} */
@@ -74,14 +94,15 @@ export class Names {
   async ask() {
     this.timer = 0;
     const ids = [...this.wanted].filter((id) => !this.texts.has(id));
-    for (let i = 0; i < ids.length; i += 500) {
-      const part = ids.slice(i, i + 500);
-      const answer = await json("/api/names", { report: this.report, ids: part.join(",") });
+    for (let i = 0; i < ids.length; i += 2000) {
+      const part = ids.slice(i, i + 2000);
+      const answer = await json("/api/names", { report: this.report, ids: part.join(",") }).catch(() => ({ names: {} }));
       for (const id of part) {
         this.texts.set(id, answer.names[id] ?? "");
         this.wanted.delete(id);
       }
     }
+    this.version++;
     this.arrived();
   }
 }

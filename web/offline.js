@@ -2,7 +2,7 @@
 // requests runs in workers (offline_worker.js). Other reports can be dropped into it.
 import { askInstead } from "./api.js";
 
-/** @typedef {{ name: string, data: Blob, note?: string | null, span?: [number, number] }} Source */
+/** @typedef {{ name: string, data: Blob, note?: string | null, span?: [number, number], made?: { report: Blob, tracks: Blob } }} Source */
 
 const PIECE = 1 << 20; // of base64, decoded at a time
 /** Requests that may take long; they have a worker of their own, so that tiles do not wait. */
@@ -127,6 +127,8 @@ class Offline {
       sources.push(await takeSource(/** @type {HTMLElement} */ (element)));
       element.remove();
     }
+    if (document.getElementById("offline-made"))
+      sources[0].made = { report: await decode(takeText("offline-made")), tracks: await decode(takeText("offline-made-tracks")) };
     if (document.getElementById("offline-answers"))
       this.answers = JSON.parse(takeText("offline-answers"));
     this.empty = document.body.cloneNode(true);

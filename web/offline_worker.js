@@ -1,9 +1,9 @@
 // A worker without a server: runs the engine (src/view/offline), compiled from the server's own sources, on reports in memory.
 // Not a module: its text is made into a worker by offline.js, in a page that may have no address.
 
-/** @typedef {{ memory: WebAssembly.Memory, _initialize(): void, engine_room(size: number): number, engine_open(name: number, data: number, size: number): number,
+/** @typedef {{ memory: WebAssembly.Memory, _initialize(): void, engine_room(size: number): number, engine_open(name: number, data: number, size: number): number, engine_take_made(tracks: number, tracksSize: number, data: number, size: number): number,
  *   engine_ask(uri: number): number, engine_body(): number, engine_body_size(): number, engine_type(): number }} Exports */
-/** @typedef {{ name: string, data: Blob | Uint8Array }} Source */
+/** @typedef {{ name: string, data: Blob, made?: { report: Blob, tracks: Blob } }} Source */
 
 const NOT_HERE = 52; // ENOSYS, as WASI numbers it
 const MOST_BYTES = 2 ** 31; // the engine can reach 4 GB, and needs some of it itself
@@ -44,7 +44,16 @@ class Engine {
 
   /** @param {string} name @param {Uint8Array} bytes */
   open(name, bytes) {
-    const status = this.exports.engine_open(this.putText(name), this.put(bytes), bytes.length);
+    this.demand(this.exports.engine_open(this.putText(name), this.put(bytes), bytes.length));
+  }
+
+  /** What was made of the report opened last. @param {Uint8Array} report @param {Uint8Array} tracks */
+  takeMade(report, tracks) {
+    this.demand(this.exports.engine_take_made(this.put(tracks), tracks.length, this.put(report), report.length));
+  }
+
+  /** @param {number} status */
+  demand(status) {
     if (status)
       throw new Error(JSON.parse(new TextDecoder().decode(this.body())).error);
   }
@@ -62,21 +71,21 @@ class Engine {
   }
 }
 
-/** @param {Source} source */
-async function bytesOf(source) {
-  const { data } = source;
-  if (data instanceof Uint8Array)
-    return data;
+/** @param {Blob} data @param {string} name */
+async function bytesOf(data, name) {
   if (data.size > MOST_BYTES)
-    throw new Error(`${source.name} is larger than a page can take: sonde view shows it`);
+    throw new Error(`${name} is larger than a page can take: sonde view shows it`);
   return new Uint8Array(await data.arrayBuffer());
 }
 
 /** @param {WebAssembly.Module} module @param {Source[]} sources */
 async function openAll(module, sources) {
   const engine = new Engine(module);
-  for (const source of sources)
-    engine.open(source.name, await bytesOf(source));
+  for (const { name, data, made } of sources) {
+    engine.open(name, await bytesOf(data, name));
+    if (made)
+      engine.takeMade(await bytesOf(made.report, name), await bytesOf(made.tracks, name));
+  }
   return engine;
 }
 

@@ -129,7 +129,7 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
 		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
 		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display, .most_bytes = (uint64_t)fields->max_size * 1000000,
-		.answers = export_answers,
+		.answers = export_answers, .made = export_made,
 	};
 	char path[PATH_MAX], *absolute;
 	uint64_t left_out = 0;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "stats/stats.h"
 #include "view/view.h"
 
@@ -82,4 +81,18 @@ int export_answers(void *context, const char *path, FILE *out, struct error *err
 	fputs("}\n", out);
 	view_close(a.view);
 	return r < 0 ? r : 0;
+}
+
+int export_made(void *context, const char *path, struct buf *ret_report, struct buf *ret_tracks, struct error *err)
+{
+	struct view_source source = { .path = path, .name = "report" };
+	struct view_options options = { .sources = &source, .source_count = 1 };
+	struct view *v;
+	int r = view_open_reports(&v, &options, err);
+
+	if (r < 0)
+		return r;
+	r = view_make(v, ret_report, ret_tracks);
+	view_close(v);
+	return r < 0 ? error_set_errno(err, -r, "Rows cannot be made") : 0;
 }

@@ -86,7 +86,7 @@ static void export_as(struct after *after, struct query *q, enum export_type typ
 {
 	struct export_request request = { .type = type, .input = after->result->path, .stream = after->cli->out,
 					  .overwrite = after->overwrite, .only_with_rows = true,
-					  .most_bytes = EXPORT_PAGE_BYTES, .answers = export_answers };
+					  .most_bytes = EXPORT_PAGE_BYTES, .answers = export_answers, .made = export_made };
 	struct error err = { "" };
 	char path[PATH_MAX];
 

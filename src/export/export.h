@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 
+struct buf;
 struct query;
 
 enum export_type {
@@ -73,6 +74,8 @@ struct export_request {
 	/* html, where the events are not in the page: writes what requests for them are answered, as JSON without '<'. `path` is the
 	 * report with its events. May be NULL. */
 	int (*answers)(void *context, const char *path, FILE *out, struct error *err);
+	/* html: what the viewer makes of a report when it opens it, which the page cannot; a report, and what its tracks are. */
+	int (*made)(void *context, const char *path, struct buf *ret_report, struct buf *ret_tracks, struct error *err);
 	void *answers_context;
 	/* Called now and then; the export ends with -EINTR if it does not return 0. May be NULL. */
 	int (*progress)(void *arg, const char *table, size_t done, size_t count);

@@ -214,6 +214,33 @@ static int put_answers(struct export *e, const struct content *c, struct error *
 	return r;
 }
 
+static void put_packed(struct export *e, const char *id, const struct buf *bytes)
+{
+	fprintf(e->stream, "<script type=\"text/plain\" id=\"%s\">", id);
+	put_base64(e->stream, (const uint8_t *)bytes->data, bytes->len);
+	fputs("</script>\n", e->stream);
+}
+
+/* Rows that the viewer makes; they cannot be made without the events. */
+static int put_made(struct export *e, const struct content *c, struct error *err)
+{
+	struct buf report = BUF_INIT, tracks = BUF_INIT;
+	char path[64];
+	int r;
+
+	if (c->left_out || !e->request->made)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd);
+	r = e->request->made(e->request->answers_context, path, &report, &tracks, err);
+	if (r == 0 && report.len) {
+		put_packed(e, "offline-made", &report);
+		put_packed(e, "offline-made-tracks", &tracks);
+	}
+	buf_release(&report);
+	buf_release(&tracks);
+	return r;
+}
+
 static int write_html(struct export *e, struct error *err)
 {
 	struct content c = { .fd = -1, .exact_fd = -1 };
@@ -223,6 +250,7 @@ static int write_html(struct export *e, struct error *err)
 		fwrite(offline_page_head, 1, offline_page_head_size, e->stream);
 		r = put_report(e, &c, err);
 		r = r < 0 ? r : put_answers(e, &c, err);
+		r = r < 0 ? r : put_made(e, &c, err);
 		fwrite(offline_page_tail, 1, offline_page_tail_size, e->stream);
 	}
 	e->left_out = c.left_out;

@@ -319,6 +319,12 @@ int report_open(struct report **ret, const char *path, struct error *err)
 	return rc;
 }
 
+const void *report_bytes(const struct report *r, size_t *ret_size)
+{
+	*ret_size = (size_t)r->size;
+	return r->map;
+}
+
 int report_is_partial(const struct report *r)
 {
 	return r->partial;

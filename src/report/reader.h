@@ -62,6 +62,9 @@ const char *report_text(struct report *r, uint64_t id, size_t *ret_len);
 uint64_t report_string_limit(const struct report *r);
 const void *report_blob_data(struct report *r, uint64_t id, size_t *ret_len);
 
+/* The file as it is mapped; valid until close. */
+const void *report_bytes(const struct report *r, size_t *ret_size);
+
 /* Name of the first META row with that key; NULL when there is none. */
 const char *report_meta(struct report *r, const char *key);
 

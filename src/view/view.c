@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "view/internal.h"
+#include "view/made.h"
+
+/* So long, in ms, the first picture may wait to be complete. */
+#define MADE_AT_ONCE 250
 
 static int open_all(struct view *v, struct error *err)
 {
@@ -21,6 +25,15 @@ static int open_all(struct view *v, struct error *err)
 	return r;
 }
 
+/* A recording without what they make can be shown all the same. */
+static void start_makers(struct view *v)
+{
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_start(v->recordings[i]);
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_wait(v->recordings[i], i ? 0 : MADE_AT_ONCE);
+}
+
 int view_open_reports(struct view **ret, const struct view_options *options, struct error *err)
 {
 	struct view *v = calloc(1, sizeof(*v));
@@ -30,6 +43,8 @@ int view_open_reports(struct view **ret, const struct view_options *options, str
 	if (!v)
 		return error_set(err, ENOMEM, "Not enough memory");
 	v->options = *options;
+	pthread_mutex_init(&v->lock, NULL);
+	pthread_mutex_init(&v->renewing, NULL);
 	r = open_all(v, err);
 	if (r < 0) {
 		view_close(v);
@@ -48,7 +63,24 @@ int view_open(struct view **ret, const struct view_options *options, struct erro
 		view_close(*ret);
 		*ret = NULL;
 	}
+	if (r == 0)
+		start_makers(*ret);
 	return r;
+}
+
+int view_make(struct view *v, struct buf *ret_report, struct buf *ret_tracks)
+{
+	struct recording *r = v->recordings[0];
+	_Atomic bool stop = false;
+	const void *bytes;
+	size_t size;
+	int rc = recording_make(r, MADE_LIMITS, &stop);
+
+	if (rc < 0 || !r->made)
+		return rc == -ENOMEM ? rc : 0;
+	bytes = report_bytes(r->made, &size);
+	rc = buf_append(ret_report, bytes, size);
+	return rc < 0 ? rc : buf_append(ret_tracks, r->made_tracks, r->made_track_count * sizeof(*r->made_tracks));
 }
 
 int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *err)
@@ -69,6 +101,7 @@ int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *
 			buf_append(ret, a.body.data, a.body.len);
 		buf_release(&a.body);
 	}
+	view_give(v, params.held);
 	params_release(&params);
 	return r < 0 ? r : 0;
 }
@@ -80,10 +113,15 @@ int view_run(struct view *v, struct error *err)
 
 void view_close(struct view *v)
 {
+	/* Also where it is not closed: files that are being made have to go. */
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_stop(v->recordings[i]);
 	if (v->server && !server_close(v->server))
 		return; /* a thread still reads all of it; the program ends */
 	for (size_t i = 0; i < v->recording_count; i++)
 		recording_close(v->recordings[i]);
+	pthread_mutex_destroy(&v->lock);
+	pthread_mutex_destroy(&v->renewing);
 	free(v->recordings);
 	free(v);
 }

@@ -18,6 +18,20 @@ static struct engine {
 	struct answer answer;
 } engine = { .view.recordings = engine.recordings };
 
+/* Nothing comes or goes while a request is answered. */
+struct recording *view_take(struct view *v, size_t number)
+{
+	return v->recordings[number];
+}
+
+void view_give(struct view *v, struct recording *r)
+{
+}
+
+void view_renew(struct view *v, size_t number)
+{
+}
+
 static int fail(int status, const char *text)
 {
 	answer_error(&engine.answer, status, text);
@@ -44,6 +58,21 @@ EXPORTED(engine_open) int engine_open(char *name, const void *data, size_t size)
 		return fail(400, err.text);
 	v->recording_count++;
 	return 0;
+}
+
+/* Rows that were made of the report opened last, when the page was written (made.h): 0, or the status of an answer. */
+EXPORTED(engine_take_made) int engine_take_made(struct made_track *tracks, size_t tracks_size, const void *data, size_t size)
+{
+	struct recording *r = engine.recordings[engine.view.recording_count - 1];
+	struct report *made;
+	struct error err;
+
+	if (memory_file_add("/made", data, size) < 0 || report_open(&made, "/made", &err) < 0)
+		return fail(400, "What was made of the report cannot be read");
+	r->made = made;
+	r->made_tracks = tracks;
+	r->made_track_count = tracks_size / sizeof(*tracks);
+	return recording_find_made_lanes(r) < 0 || recording_add_made_rows(r) < 0 ? fail(503, "Not enough memory") : 0;
 }
 
 static bool has_absent(const struct recording *r)
