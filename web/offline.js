@@ -242,12 +242,22 @@ class Offline {
     }
     if (!beside)
       this.answers = {};
+    await this.retire();
     this.life.abort();
     this.life = new AbortController();
     document.body.replaceWith(/** @type {Node} */ (this.empty).cloneNode(true));
     history.replaceState(null, "", location.pathname);
     await this.begin?.();
     this.showNotes();
+  }
+
+  /** The page that is shown has asked for all it wants, and draws no more. */
+  async retire() {
+    const app = /** @type {any} */ (window).sonde;
+    await app?.idle();
+    for (const part of [app?.timeline, app?.overview])
+      if (part)
+        part.draw = part.redraw = part.resize = () => { /* it is not there any more */ };
   }
 
   /** @param {string} text */
