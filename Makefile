@@ -31,6 +31,7 @@ build: deps
 
 deps:
 	@tools/install_deps build
+	@BUILD="$(abspath $(BUILD))" tools/offline/install
 
 test-deps:
 	@tools/install_deps build test

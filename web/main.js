@@ -392,7 +392,7 @@ export class App {
   }
 }
 
-async function begin() {
+export async function begin() {
   try {
     const { reports } = await json("/api/reports");
     const app = new App(reports);

@@ -39,6 +39,9 @@ struct report_group {
 
 size_t report_group_count(const struct report *r, enum table_id table);
 const struct report_group *report_group(const struct report *r, enum table_id table, size_t i);
+/* Groups whose rows are left out of the file (report_outline()), so that only level 0 of the levels of detail tells of them. They
+ * have the numbers from report_group_count() on, and no columns. */
+size_t report_absent_count(const struct report *r, enum table_id table);
 uint64_t report_row_count(const struct report *r, enum table_id table);
 
 /* Decodes one column of one group into values[rows]. `nulls` may be NULL; otherwise it receives
@@ -58,6 +61,9 @@ const char *report_text(struct report *r, uint64_t id, size_t *ret_len);
 /* All string ids are below this; not all need be defined. */
 uint64_t report_string_limit(const struct report *r);
 const void *report_blob_data(struct report *r, uint64_t id, size_t *ret_len);
+
+/* The file as it is mapped; valid until close. */
+const void *report_bytes(const struct report *r, size_t *ret_size);
 
 /* Name of the first META row with that key; NULL when there is none. */
 const char *report_meta(struct report *r, const char *key);
