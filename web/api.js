@@ -3,6 +3,13 @@
 /** An answer that is none. */
 export class ServerError extends Error {}
 
+/** Requests that have not been answered. */
+const pending = new Set();
+
+export function asking() {
+  return pending.size;
+}
+
 /** @param {string} path @param {Record<string, string | number | undefined>} parameters @param {AbortSignal} [signal] */
 async function get(path, parameters, signal) {
   const query = Object.entries(parameters).filter(([, value]) => value !== undefined)
@@ -27,13 +34,24 @@ async function get(path, parameters, signal) {
 }
 
 /** @param {string} path @param {Record<string, string | number | undefined>} parameters @param {AbortSignal} [signal] */
-export async function json(path, parameters = {}, signal) {
-  return (await get(path, parameters, signal)).json();
+export function json(path, parameters = {}, signal) {
+  return counted(async () => (await get(path, parameters, signal)).json());
 }
 
 /** @param {string} path @param {Record<string, string | number | undefined>} parameters @param {AbortSignal} [signal] */
-export async function binary(path, parameters, signal) {
-  return (await get(path, parameters, signal)).arrayBuffer();
+export function binary(path, parameters, signal) {
+  return counted(async () => (await get(path, parameters, signal)).arrayBuffer());
+}
+
+/** @template T @param {() => Promise<T>} ask @returns {Promise<T>} */
+async function counted(ask) {
+  const mark = {};
+  pending.add(mark);
+  try {
+    return await ask();
+  } finally {
+    pending.delete(mark);
+  }
 }
 
 /** Texts of name ids, kept once they came. Those asked for within a moment travel together. */

@@ -1,5 +1,5 @@
 // Sonde's viewer: loads what the reports are, builds the rows, and ties the parts together.
-import { Names, ServerError, json } from "./api.js";
+import { Names, ServerError, asking, json } from "./api.js";
 import { Bottom } from "./bottom.js";
 import * as format from "./format.js";
 import { KEYS, listenToKeys } from "./keys.js";
@@ -296,7 +296,27 @@ export class App {
 
   /** Everything that was asked for has come and was drawn. */
   get settled() {
-    return this.started && !this.timeline.frame && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
+    return this.started && !this.timeline.frame && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
+  }
+
+  /** Resolves when nothing is on its way any more and all of it is drawn. @returns {Promise<void>} */
+  idle() {
+    return new Promise((resolve) => {
+      let calm = 0;
+      const look = () => {
+        calm = this.settled ? calm + 1 : 0;
+        if (calm >= 2)
+          resolve();
+        else
+          requestAnimationFrame(look);
+      };
+      look();
+    });
+  }
+
+  /** How long the last frames (at most 240) took to draw, in ms, the oldest first. */
+  get frameTimes() {
+    return this.timeline.times;
   }
 }
 

@@ -80,6 +80,11 @@ export class Timeline {
     return (time - this.app.view.from) / this.perPixel;
   }
 
+  /** @param {Row} row */
+  yOf(row) {
+    return row.top - this.scroll.scrollTop;
+  }
+
   draw() {
     const began = performance.now();
     const { app } = this;
@@ -100,8 +105,8 @@ export class Timeline {
     this.drawRuler(ratio);
     app.overview.draw();
     this.times.push(performance.now() - began);
-    if (this.times.length > 400)
-      this.times.splice(0, 200);
+    if (this.times.length > 240)
+      this.times.shift();
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Row[]} rows @param {number} top @param {number} ratio */
