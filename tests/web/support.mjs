@@ -289,7 +289,9 @@ export class ViewerPage {
 
   /** What the picked event's details say, once they are those of this start. @param {number} start */
   async detailsOf(start) {
-    await this.until((at) => window.sonde.details?.start === at, start);
+    await this.until((at) => window.sonde.details?.start === at, start).catch(async () => {
+      throw new Error(`the event of ${start} is not picked: ${await this.tell(() => JSON.stringify([window.sonde.details?.start, window.sonde.view.picked, window.sonde.search.at, document.activeElement.id]))}`);
+    });
     await this.idle();
     return this.tell(() => window.sonde.details);
   }
