@@ -65,6 +65,8 @@ export class Names {
     /** @type {Set<number>} */
     this.wanted = new Set();
     this.timer = 0;
+    /** Changes when texts arrive. */
+    this.version = 0;
   }
 
   /** The text, or nothing yet. @param {number} id @returns {string | undefined} */
@@ -83,14 +85,15 @@ export class Names {
   async ask() {
     this.timer = 0;
     const ids = [...this.wanted].filter((id) => !this.texts.has(id));
-    for (let i = 0; i < ids.length; i += 500) {
-      const part = ids.slice(i, i + 500);
-      const answer = await json("/api/names", { report: this.report, ids: part.join(",") });
+    for (let i = 0; i < ids.length; i += 2000) {
+      const part = ids.slice(i, i + 2000);
+      const answer = await json("/api/names", { report: this.report, ids: part.join(",") }).catch(() => ({ names: {} }));
       for (const id of part) {
         this.texts.set(id, answer.names[id] ?? "");
         this.wanted.delete(id);
       }
     }
+    this.version++;
     this.arrived();
   }
 }

@@ -1,6 +1,7 @@
 // The panels below the timeline.
 import { DiagnosticsPanel } from "./panels/diagnostics.js";
 import { EventsPanel } from "./panels/events.js";
+import { FindingsPanel } from "./panels/findings.js";
 import { FlamePanel } from "./panels/flame.js";
 import { SessionPanel } from "./panels/session.js";
 import { StatisticsPanel } from "./panels/statistics.js";
@@ -20,6 +21,7 @@ export class Bottom {
       statistics: ["Statistics", new StatisticsPanel(app, this.place)],
       flame: ["Flame graph", new FlamePanel(app, this.place, "/api/flame")],
       tree: ["GPU time by range", new FlamePanel(app, this.place, "/api/tree")],
+      findings: ["Findings", new FindingsPanel(app, this.place)],
       diagnostics: ["Diagnostics", new DiagnosticsPanel(app, this.place)],
       session: ["Session", new SessionPanel(app, this.place)],
     };
@@ -45,13 +47,18 @@ export class Bottom {
 
   /** @param {string} key */
   open(key) {
+    if (!this.panels[key])
+      key = "events";
     this.current = key;
     for (const tab of this.tabs.querySelectorAll("button")) {
       tab.setAttribute("aria-selected", String(tab.dataset.tab === key));
       tab.tabIndex = tab.dataset.tab === key ? 0 : -1;
     }
     this.place.replaceChildren();
+    this.place.onclick = null;
+    this.place.setAttribute("aria-label", this.panels[key][0]);
     this.panels[key][1].show();
+    this.app.address?.change();
   }
 
   spanChosen() {

@@ -1,16 +1,13 @@
 // Calm, few, and told apart by colour-blind people: blue for compute, orange for communication, green for copies, grey for
 // the host; red only for trouble. A name has the same colour in every report.
 
-/** Classes as tiles name them (docs/view.md). */
-export const CLASS = Object.freeze({
-  none: 0, compute: 1, communication: 2, copy: 3, set: 4, wait: 5, call: 6, range: 7, runtime: 8, running: 9, sample: 10, graph: 11,
-});
+/** @typedef {{ r: number, g: number, b: number, css: string, ink: string }} Colour */
 
-/** Hue, saturation and lightness by class. */
+/** Hue, saturation and lightness by class, in the order of docs/view.md. */
 const BY_CLASS = [
-  [215, 10, 52], [212, 62, 50], [32, 82, 50], [158, 52, 40], [172, 38, 46], [215, 8, 60], [228, 28, 58], [262, 34, 56], [205, 14, 48],
-  [100, 30, 44], [24, 40, 55], [200, 58, 46],
+  [215, 10, 52], [212, 62, 50], [32, 82, 50], [162, 56, 38], [220, 9, 66], [205, 16, 50], [226, 26, 60], [262, 30, 60], [190, 30, 46], [20, 34, 52],
 ];
+export const CLASS_NAMES = ["other", "compute", "communication", "copies and sets", "waiting", "OS runtime", "CUDA calls", "ranges", "running", "overhead"];
 /** Hues that stay apart for the three common kinds of colour blindness. */
 const HUES = [212, 36, 168, 262, 195, 18, 228, 50, 148, 285, 205, 28];
 
@@ -24,20 +21,28 @@ export function hash(text) {
   return h >>> 0;
 }
 
-/** @param {number} h @param {number} s @param {number} l @returns {[number, number, number]} */
-function rgb(h, s, l) {
+/** Relative luminance as WCAG has it. @param {number} r @param {number} g @param {number} b */
+export function luminance(r, g, b) {
+  const [x, y, z] = [r, g, b].map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+}
+
+/** @param {number} h @param {number} s @param {number} l @returns {Colour} */
+function colour(h, s, l) {
   const a = (s / 100) * Math.min(l / 100, 1 - l / 100);
   const channel = (/** @type {number} */ n) => {
     const k = (n + h / 30) % 12;
     return Math.round(255 * (l / 100 - a * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
   };
-  return [channel(0), channel(8), channel(4)];
+  const [r, g, b] = [channel(0), channel(8), channel(4)];
+  /* Black or white, whichever is told apart better. */
+  return { r, g, b, css: `rgb(${r},${g},${b})`, ink: luminance(r, g, b) > 0.18 ? "#0b0f14" : "#ffffff" };
 }
 
-/** @type {Map<string, [number, number, number]>} */
+/** @type {Map<string, Colour>} */
 const cache = new Map();
 
-/** @param {string} key @param {() => [number, number, number]} make */
+/** @param {string} key @param {() => Colour} make */
 function cached(key, make) {
   let found = cache.get(key);
   if (!found) {
@@ -48,34 +53,58 @@ function cached(key, make) {
 }
 
 /** A class's colour; with a name, one of its family: lighter or darker, a little to the side.
- * @param {number} kind @param {string} name @returns {[number, number, number]} */
+ * @param {number} kind @param {string} name @returns {Colour} */
 export function byClass(kind, name) {
   return cached(`c${kind}${name}`, () => {
     const [h, s, l] = BY_CLASS[kind] || BY_CLASS[0];
     const turn = name ? hash(name) : 0;
-    return rgb(h + (turn % 25) - 12, s, l + ((turn >>> 8) % 17) - 8);
+    return colour(h + (name ? (turn % 25) - 12 : 0), s, l + (name ? ((turn >>> 8) % 17) - 8 : 0));
   });
 }
 
-/** @param {string} name @returns {[number, number, number]} */
+/** @param {string} name @returns {Colour} */
 export function byName(name) {
   return cached(`n${name}`, () => {
     const turn = hash(name);
-    return rgb(HUES[turn % HUES.length], 34 + ((turn >>> 8) % 24), 44 + ((turn >>> 16) % 14));
+    return colour(HUES[turn % HUES.length], 30 + ((turn >>> 8) % 20), 46 + ((turn >>> 16) % 14));
   });
 }
 
-/** @param {number} row @returns {[number, number, number]} */
+/** @param {number} row @returns {Colour} */
 export function byRow(row) {
-  return cached(`r${row}`, () => rgb(HUES[row % HUES.length], 42, 50));
+  return cached(`r${row % HUES.length}`, () => colour(HUES[row % HUES.length], 42, 50));
 }
 
-/** Black or white, whichever can be read on it. @param {[number, number, number]} colour */
-export function inkOn([r, g, b]) {
-  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#10151c" : "#ffffff";
-}
+/** The colours of one report's events: by kind, by name or by row; those of names are known once their texts have come. */
+export class Paint {
+  /** @param {(id: number) => string | undefined} textOf */
+  constructor(textOf) {
+    this.textOf = textOf;
+    this.mode = "";
+    /** @type {Map<number, Colour>} */
+    this.known = new Map();
+    this.missing = false;
+  }
 
-/** @param {[number, number, number]} colour */
-export function css([r, g, b]) {
-  return `rgb(${r},${g},${b})`;
+  /** @param {string} mode class, name or row @param {number} kind @param {number} name @param {number} row @returns {Colour} */
+  of(mode, kind, name, row) {
+    if (mode === "row")
+      return byRow(row);
+    if (mode !== this.mode) {
+      this.mode = mode;
+      this.known.clear();
+    }
+    const key = name * 16 + kind;
+    const found = this.known.get(key);
+    if (found)
+      return found;
+    const text = this.textOf(name);
+    if (text === undefined) {
+      this.missing = true;
+      return byClass(kind, "");
+    }
+    const made = mode === "name" && text ? byName(text) : byClass(kind, text);
+    this.known.set(key, made);
+    return made;
+  }
 }

@@ -13,9 +13,14 @@ export function unitOf(ns) {
   return [String(found[0]), Number(found[1])];
 }
 
+/** Made once: making one takes longer than using it a hundred times. */
+const FORMATS = Array.from({ length: 10 }, (_, digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+const SIGNIFICANT = Array.from({ length: 7 }, (_, digits) => new Intl.NumberFormat("en-US", { maximumSignificantDigits: digits + 1 }));
+const LOOSE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
+
 /** @param {number} value @param {number} digits */
 function plain(value, digits) {
-  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return FORMATS[digits].format(value);
 }
 
 /** A length of time, four significant digits.
@@ -35,6 +40,13 @@ export function exact(ns) {
   return `${plain(Math.round(ns), 0)} ns`;
 }
 
+/** Without its unit's name where several stand beside each other: with as many digits as a step needs.
+ * @param {number} ns @param {[string, number]} unit @param {number} step @returns {string} */
+export function inUnit(ns, unit, step) {
+  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(unit[1] / step) - 1e-9)));
+  return `${plain(ns / unit[1], digits)} ${unit[0]}`;
+}
+
 /** A moment, in seconds, to the digit that matters when so many ns are a pixel.
  * @param {number} ns @param {number} step @returns {string} */
 export function moment(ns, step) {
@@ -44,7 +56,7 @@ export function moment(ns, step) {
 
 /** @param {number} count @returns {string} */
 export function count(count) {
-  return count.toLocaleString("en-US");
+  return FORMATS[0].format(count);
 }
 
 /** "1 thread", "2 threads". @param {number} number @param {string} plural @returns {string} */
@@ -52,10 +64,37 @@ export function some(number, plural) {
   return `${count(number)} ${number === 1 ? plural.replace(/(sses|s)$/, (end) => (end === "sses" ? "ss" : "")) : plural}`;
 }
 
+/** With at most so many significant digits, up to 7. @param {number} value @param {number} digits */
+export function significant(value, digits) {
+  return SIGNIFICANT[digits - 1].format(value);
+}
+
+/** With at most one digit behind the point. @param {number} value */
+export function rounded(value) {
+  return LOOSE.format(Math.round(value * 10) / 10);
+}
+
+/** 1st, 2nd, 3rd, 4th ... @param {number} number @returns {string} */
+export function ordinal(number) {
+  const teen = number % 100 >= 11 && number % 100 <= 13;
+  return `${count(number)}${teen ? "th" : { 1: "st", 2: "nd", 3: "rd" }[number % 10] || "th"}`;
+}
+
 /** @param {number} share of 1 @returns {string} */
 export function percent(share) {
   const value = share * 100;
   return `${plain(value, value >= 10 || value === 0 ? 0 : 1)} %`;
+}
+
+/** A value with its unit: bytes and times by their size. @param {number} value @param {string} [unit] @returns {string} */
+export function amount(value, unit = "") {
+  if (/^(b|bytes?)$/i.test(unit))
+    return bytes(value);
+  if (unit === "ns")
+    return duration(value);
+  const size = Math.abs(value);
+  const text = size >= 1e6 ? `${SIGNIFICANT[3].format(value / 1e6)} M` : SIGNIFICANT[size >= 1000 ? 5 : 3].format(value);
+  return unit ? `${text} ${unit}` : text;
 }
 
 /** @param {number} bytes @returns {string} */
@@ -71,4 +110,15 @@ export function bytes(bytes) {
 /** @param {string} text @returns {string} */
 export function escapeHtml(text) {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+/** The value of an argument, by what it is called. @param {string} key @param {any} value @returns {string} */
+export function argument(key, value) {
+  if (typeof value !== "number")
+    return String(value);
+  if (key === "bytes per second")
+    return `${bytes(value)}/s`;
+  if (key === "bytes" || /_bytes$|^(static|dynamic)_shared|^shared_executed|^local_/.test(key))
+    return value >= 1000 ? `${bytes(value)} (${count(value)} B)` : `${value} B`;
+  return LOOSE.format(value);
 }

@@ -1,27 +1,36 @@
 // Sonde's viewer: loads what the reports are, builds the rows, and ties the parts together.
+import { Address, readState } from "./address.js";
+import { Alignment } from "./align.js";
 import { Names, ServerError, asking, json } from "./api.js";
 import { Bottom } from "./bottom.js";
+import { Paint } from "./colours.js";
 import * as format from "./format.js";
-import { KEYS, listenToKeys } from "./keys.js";
+import { listenToKeys } from "./keys.js";
+import { Live } from "./live.js";
 import { Overview } from "./overview.js";
-import { Rows } from "./rows.js";
+import { isFolding, Rows } from "./rows.js";
 import { Search } from "./search.js";
 import { Side } from "./side.js";
+import { Theme } from "./theme.js";
 import { Tiles } from "./tiles.js";
 import { Timeline } from "./timeline.js";
 import { View } from "./view.js";
 
 /** @typedef {{ report: number, row: number, lane: number, index: number }} Picked */
-/** @typedef {{ report: number, row: number, lane: number, time: number }} LinkEnd */
 /**
  * @typedef {object} Loaded one report
  * @property {number} number
  * @property {any} facts
+ * @property {number} first when its first event began
  * @property {number} length
  * @property {number} offset what is added to its times on the common axis
  * @property {Tiles} tiles
  * @property {Names} names
+ * @property {Paint} paint
  */
+
+/** Events that begin so late in their recording are looked at without what is before them. */
+const LATE = 0.3;
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -32,115 +41,153 @@ export class App {
     this.rows = new Rows();
     /** @type {Loaded[]} */
     this.loaded = reports.map((facts, number) => this.load(facts, number));
-    this.view = new View(0, Math.max(...this.loaded.map((report) => report.length + report.offset), 1000));
+    this.view = new View(0, 1000);
     this.colourMode = localStorage.getItem("colour") || "class";
     /** @type {Record<string, string>} */
     this.ink = {};
     this.pickedName = 0;
     /** @type {any} what the server told of the event that is picked */
     this.details = null;
-    /** @type {{ from: LinkEnd, to: LinkEnd } | null} */
-    this.link = null;
+    /** @type {[number, number] | null} the place of the finding that was gone to */
+    this.finding = null;
     /** @type {import("./rows.js").Row | null} */
     this.row = null;
     this.started = false;
-    this.takeTheme();
+    this.theme = new Theme(this);
     this.overview = new Overview(this);
     this.search = new Search(this);
     this.side = new Side(this);
     this.timeline = new Timeline(this);
     this.bottom = new Bottom(this);
-    this.view.listen(() => this.timeline.redraw());
+    this.alignment = new Alignment(this);
+    this.live = new Live(this);
+    this.address = new Address(this);
+    this.view.jumps.push(() => this.address.jump());
+    this.view.listen(() => {
+      this.timeline.redraw();
+      this.address.change();
+    });
   }
 
   /** @param {any} facts @param {number} number @returns {Loaded} */
   load(facts, number) {
     const redraw = () => this.timeline?.redraw();
+    const names = new Names(number, redraw);
     return {
-      number, facts, length: facts.length, offset: 0, names: new Names(number, redraw),
+      number, facts, first: facts.first ?? 0, length: facts.length, offset: 0, names, paint: new Paint((id) => names.get(id)),
       tiles: new Tiles(number, (id) => this.rows.find(number, id)?.draw === "plot", redraw, (error) => this.complain(error)),
     };
   }
 
   async start() {
     const several = this.loaded.length > 1;
-    for (const loaded of this.loaded) {
-      const answer = await json("/api/rows", { report: loaded.number });
-      this.rows.add(loaded.number, answer.rows, several ? loaded.facts.name : undefined);
-    }
+    const answers = await Promise.all(this.loaded.map((loaded) => json("/api/rows", { report: loaded.number })));
+    answers.forEach((answer, i) => this.rows.add(i, answer.rows, several ? this.loaded[i].facts.name : undefined));
+    this.rows.openAsFits(1.3 * this.timeline.height);
+    const state = readState(location.hash);
+    if (several && !state.offsets)
+      await this.alignment.apply();
+    this.findEnds();
+    this.view.show(this.view.first, this.view.last);
     this.showHead();
     this.listen();
-    this.view.restore(location.hash);
-    if (this.view.picked)
-      this.pick(this.view.picked, true);
+    this.restore(state);
     this.side.showFindings();
-    this.bottom.open("events");
     this.timeline.draw();
+    this.live.start();
     this.started = true;
+  }
+
+  /** Where the common axis begins and ends. */
+  findEnds() {
+    const firsts = this.loaded.map((report) => report.offset + (report.first > LATE * report.length ? report.first - 0.01 * (report.length - report.first) : 0));
+    const last = Math.max(...this.loaded.map((report) => report.length + report.offset), Math.min(...firsts) + 1000);
+    this.view.stretch(Math.min(...firsts), last);
+  }
+
+  offsetsChanged() {
+    this.findEnds();
+    this.timeline.redraw();
+    this.address.change();
+    this.bottom.spanChosen();
   }
 
   showHead() {
     const facts = this.loaded.map((report) => report.facts);
     const sum = (/** @type {string} */ key) => facts.reduce((all, report) => all + (report[key] || 0), 0);
     const gpus = facts.flatMap((report) => report.gpus || []).map((gpu) => gpu.name);
-    element("title").textContent = facts.map((report) => report.name).join(" + ");
-    document.title = `${facts.map((report) => report.name).join(" + ")} - Sonde`;
-    const said = [format.duration(this.view.last), ...new Set(gpus), ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
+    const counted = [...new Set(gpus)].map((name) => [name, gpus.filter((other) => other === name).length]).map(([name, n]) => (n === 1 ? name : `${n} x ${name}`));
+    const title = facts.map((report) => report.name).join(" + ");
+    element("title").textContent = title;
+    element("title").title = facts.map((report) => [report.path, report.command].filter(Boolean).join("\n")).join("\n\n");
+    document.title = `${title} - Sonde`;
+    const said = [format.duration(Math.max(...facts.map((report) => report.length))), ...counted, ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
     element("facts").textContent = said.join("  |  ");
-    if (facts.some((report) => report.partial))
-      this.complain(new ServerError("This recording is not finished: what was there when it was opened is shown. Reload for more."));
+    element("facts").title = said.join("\n");
   }
 
   listen() {
     listenToKeys(this);
-    window.addEventListener("popstate", () => this.view.restore(location.hash));
     const filter = /** @type {HTMLInputElement} */ (element("filter"));
-    filter.addEventListener("input", () => {
-      this.rows.filter = filter.value.trim().toLowerCase();
-      this.rows.lay();
-      this.timeline.redraw();
-    });
+    filter.addEventListener("input", () => this.setFilter(filter.value));
     const colour = /** @type {HTMLSelectElement} */ (element("colour"));
-    colour.value = this.colourMode;
-    colour.addEventListener("change", () => {
-      this.colourMode = colour.value;
-      localStorage.setItem("colour", colour.value);
-      this.timeline.redraw();
-    });
-    element("theme").addEventListener("click", () => this.turnTheme());
-    element("help").addEventListener("click", () => this.showKeys());
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.takeTheme());
-    for (const [grip, property, sign] of [["side-grip", "--side", "x"], ["bottom-grip", "--bottom", "y"]])
-      this.listenToGrip(grip, property, sign);
+    colour.addEventListener("change", () => this.setColour(colour.value));
   }
 
-  /** @param {string} id @param {string} property @param {string} direction */
-  listenToGrip(id, property, direction) {
-    const grip = element(id);
-    grip.addEventListener("pointerdown", (event) => {
-      grip.setPointerCapture(event.pointerId);
-      const move = (/** @type {PointerEvent} */ at) => {
-        const size = direction === "x" ? window.innerWidth - at.clientX : window.innerHeight - at.clientY;
-        document.documentElement.style.setProperty(property, `${Math.max(60, Math.min(size, 0.7 * (direction === "x" ? window.innerWidth : window.innerHeight)))}px`);
-      };
-      grip.addEventListener("pointermove", move);
-      grip.addEventListener("pointerup", () => grip.removeEventListener("pointermove", move), { once: true });
-    });
+  /** @param {string} text */
+  setFilter(text) {
+    this.rows.filter = text.trim().toLowerCase();
+    /** @type {HTMLInputElement} */ (element("filter")).value = text;
+    this.rows.lay();
+    this.rowsChanged();
   }
 
-  takeTheme() {
-    const chosen = localStorage.getItem("theme");
-    const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    document.documentElement.dataset.theme = dark ? "dark" : "light";
-    const style = getComputedStyle(document.documentElement);
-    for (const name of ["text", "faint", "strong", "line", "row", "groupRow", "span", "spanLine", "shade", "busy", "arrow", "like", "trouble", "plotArea", "plotLine"])
-      this.ink[name] = style.getPropertyValue(`--${name}`).trim();
-    this.timeline?.redraw();
+  /** @param {string} mode */
+  setColour(mode) {
+    this.colourMode = ["class", "name", "row"].includes(mode) ? mode : "class";
+    /** @type {HTMLSelectElement} */ (element("colour")).value = this.colourMode;
+    localStorage.setItem("colour", this.colourMode);
+    this.timeline.redraw();
+    this.address.change();
   }
 
-  turnTheme() {
-    localStorage.setItem("theme", document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-    this.takeTheme();
+  /** @returns {import("./address.js").State} */
+  state() {
+    const rows = [...this.rows.byKey.entries()];
+    const changed = rows.filter(([, row]) => row.open !== row.openAtFirst && isFolding(row));
+    return {
+      window: [this.view.from, this.view.to], span: this.view.span ?? undefined, picked: this.view.picked ?? undefined,
+      opened: changed.filter(([, row]) => row.open).map(([key]) => key), closed: changed.filter(([, row]) => !row.open).map(([key]) => key),
+      pinned: rows.filter(([, row]) => row.pinned).map(([key]) => key), colour: this.colourMode === "class" ? undefined : this.colourMode,
+      panel: this.bottom.current === "events" ? undefined : this.bottom.current, search: this.search.text || undefined, filter: this.rows.filter || undefined,
+      align: this.alignment.way === "start" ? undefined : this.alignment.way, offsets: this.loaded.map((report) => report.offset),
+    };
+  }
+
+  /** Shows what an address says. @param {import("./address.js").State} state */
+  restore(state) {
+    this.address.restoring = true;
+    if (state.offsets && this.loaded.length > 1) {
+      this.alignment.way = state.align || "start";
+      this.alignment.set(state.offsets);
+    }
+    for (const [key, row] of this.rows.byKey) {
+      row.open = state.opened.includes(key) || (row.openAtFirst && !state.closed.includes(key));
+      row.pinned = state.pinned.includes(key);
+    }
+    this.rows.filter = (state.filter || "").toLowerCase();
+    /** @type {HTMLInputElement} */ (element("filter")).value = state.filter || "";
+    this.rows.lay();
+    this.setColour(state.colour || this.colourMode);
+    this.view.span = state.span || null;
+    this.view.show(...(state.window || /** @type {[number, number]} */ ([this.view.first, this.view.last])));
+    this.search.restore(state.search || "");
+    const picked = state.picked && this.rows.find(state.picked.report, state.picked.row) ? state.picked : null;
+    this.view.picked = picked;
+    this.pick(picked, true);
+    if (this.bottom.current !== (state.panel || "events"))
+      this.bottom.open(state.panel || "events");
+    this.address.restoring = false;
   }
 
   /** @param {number} clientX */
@@ -156,45 +203,57 @@ export class App {
   }
 
   fitChosen() {
-    const { span } = this.view;
     if (this.details && this.view.picked) {
       const { offset } = this.loaded[this.view.picked.report];
       this.fit(this.details.start + offset, this.details.end + offset);
-    } else if (span) {
-      this.fit(span[0], span[1]);
+    } else {
+      this.zoomToSpan();
     }
+  }
+
+  zoomToSpan() {
+    const { span } = this.view;
+    if (span)
+      this.view.show(span[0] - 0.01 * (span[1] - span[0]), span[1] + 0.01 * (span[1] - span[0]), true);
+  }
+
+  showAll() {
+    this.view.show(this.view.first, this.view.last, true);
   }
 
   /** Picks an event: its details are fetched, the arrow to what belongs to it is drawn.
    * @param {Picked | null} picked @param {boolean} [quiet] */
   async pick(picked, quiet = false) {
-    this.link = null;
+    const had = Boolean(this.details);
     this.details = null;
     this.pickedName = 0;
     if (!quiet)
       this.view.pick(picked);
-    if (!picked)
-      return this.side.showEvent();
+    if (!picked) {
+      if (had || quiet)
+        this.side.show();
+      return;
+    }
+    const isStill = () => JSON.stringify(this.view.picked) === JSON.stringify(picked);
     const details = await this.attempt(() => json("/api/slice", { ...picked }));
-    if (!details || this.view.picked?.index !== picked.index || this.view.picked?.row !== picked.row)
-      return undefined;
+    if (!details || !isStill())
+      return;
     this.details = details;
     this.pickedName = details.name_id || 0;
-    this.link = this.linkOf(picked, details);
     this.row = this.rows.find(picked.report, picked.row) || null;
-    this.side.showEvent();
+    this.side.show();
     this.timeline.redraw();
-    return undefined;
+    if (!details.statistics)
+      await this.pickAlike(picked, isStill);
   }
 
-  /** @param {Picked} picked @param {any} details */
-  linkOf(picked, details) {
-    const other = details.linked && details.linked[0];
-    if (!other)
-      return null;
-    const here = { report: picked.report, row: picked.row, lane: picked.lane, time: details.start };
-    const there = { report: picked.report, row: other.row, lane: other.lane, time: other.start };
-    return other.role === "caller" ? { from: there, to: here } : { from: here, to: there };
+  /** The statistics of its name, where they take long. @param {Picked} picked @param {() => boolean} isStill */
+  async pickAlike(picked, isStill) {
+    const alike = await this.attempt(() => json("/api/alike", { ...picked }));
+    if (!alike || !isStill() || !this.details)
+      return;
+    Object.assign(this.details, alike);
+    this.side.show();
   }
 
   /** Goes to an event and picks it. @param {Picked & { start: number, end: number }} event */
@@ -203,13 +262,17 @@ export class App {
     if (!row)
       return;
     this.rows.reveal(row);
+    /** @type {HTMLInputElement} */ (element("filter")).value = this.rows.filter;
     const { offset } = this.loaded[event.report];
     const length = Math.max(event.end - event.start, 1);
-    const wide = Math.min(this.view.to - this.view.from, Math.max(length * 30, 1000));
+    const seen = this.view.to - this.view.from;
     const middle = (event.start + event.end) / 2 + offset;
-    const inSight = middle > this.view.from && middle < this.view.to && length > (this.view.to - this.view.from) / 400;
-    if (!inSight)
-      this.view.show(middle - Math.max(wide, length * 1.5) / 2, middle + Math.max(wide, length * 1.5) / 2, true);
+    const inSight = event.start + offset > this.view.from && event.end + offset < this.view.to && length > seen / 400;
+    const wide = Math.max(length * 1.5, Math.min(seen, Math.max(length * 30, 1000)));
+    if (inSight)
+      this.address.jump();
+    else
+      this.view.show(middle - wide / 2, middle + wide / 2, true);
     this.bringRow(row);
     this.pick({ report: event.report, row: event.row, lane: event.lane, index: event.index });
   }
@@ -217,61 +280,78 @@ export class App {
   /** @param {import("./rows.js").Row} row */
   bringRow(row) {
     const { scroll, height } = this.timeline;
-    this.timeline.space.style.height = `${this.rows.height + 40}px`;
-    if (row.top < scroll.scrollTop || row.top + row.height > scroll.scrollTop + height)
-      scroll.scrollTop = Math.max(0, row.top - height / 3);
+    const { pinsHeight } = this.rows;
+    this.timeline.space.style.height = `${this.rows.height + pinsHeight + 40}px`;
+    if (!row.pinned && (row.top < scroll.scrollTop || row.top + row.height > scroll.scrollTop + height - pinsHeight))
+      scroll.scrollTop = Math.max(0, row.top - (height - pinsHeight) / 3);
+    this.timeline.redraw();
   }
 
+  /** Where the arrow leads. */
   followArrow() {
-    const other = this.details?.linked?.[0];
-    if (other && this.view.picked)
-      this.go({ ...other, report: this.view.picked.report });
+    this.goFrom(this.details?.linked?.[0]);
   }
 
-  /** @param {number} by */
+  /** The next or previous event of the same name. @param {number} by */
   sibling(by) {
-    const other = by > 0 ? this.details?.next : this.details?.previous;
-    if (other && this.view.picked)
-      this.go({ ...other, report: this.view.picked.report });
+    this.goFrom(by > 0 ? this.details?.next : this.details?.previous);
+  }
+
+  /** @param {any} event of the report that the picked one is in */
+  goFrom(event) {
+    if (event && this.view.picked)
+      this.go({ ...event, report: this.view.picked.report });
+  }
+
+  /** Shows where a finding is. @param {[number, number]} span @param {import("./rows.js").Row | undefined} row */
+  goFinding(span, row) {
+    this.finding = span;
+    if (row) {
+      this.rows.reveal(row);
+      this.bringRow(row);
+    }
+    this.fit(span[0], span[1]);
   }
 
   /** @param {import("./rows.js").Row} row */
   rowChosen(row) {
     this.row = row;
     this.bottom.rowChosen();
+    this.timeline.redraw();
+  }
+
+  /** Rows were opened, closed, pinned or moved. */
+  rowsChanged() {
+    this.timeline.redraw();
+    this.address.change();
   }
 
   spanChosen() {
-    this.side.showSpan();
+    this.side.show();
     this.bottom.spanChosen();
   }
 
   pinChosen() {
     if (this.row)
       this.rows.pin(this.row);
-    this.timeline.redraw();
+    this.rowsChanged();
   }
 
   /** @param {number} by */
   moveChosen(by) {
     if (this.row)
       this.rows.move(this.row, by);
-    this.timeline.redraw();
+    this.rowsChanged();
   }
 
   clear() {
-    this.view.select(null);
+    this.finding = null;
+    this.view.span = null;
+    this.search.clear();
     this.pick(null);
     element("message").hidden = true;
-    this.side.showFindings();
+    this.side.show();
     this.bottom.spanChosen();
-  }
-
-  showKeys() {
-    const dialog = /** @type {HTMLDialogElement} */ (element("keys"));
-    dialog.innerHTML = `<h2>Keys</h2><table>${KEYS.map(([key, what]) => `<tr><td><kbd>${format.escapeHtml(key)}</kbd></td><td>${what}</td></tr>`).join("")}</table>` +
-      `<form method="dialog"><button>Close</button></form>`;
-    dialog.showModal();
   }
 
   /** @param {unknown} error */

@@ -2,10 +2,13 @@
 import * as format from "./format.js";
 
 export const LANE = 18;
-const HEIGHTS = { group: 22, slices: LANE, points: 20, plot: 44 };
+const THIN_LANE = 4;
+const HEIGHTS = { group: 22, slices: LANE, points: 20, plot: 58 };
 /** Rows of these kinds are closed at first. */
-const CLOSED = new Set(["thread", "cpu", "quiet"]);
-const MOST_LANES = 12;
+const CLOSED = new Set(["thread", "cpus", "quiet"]);
+/** With more GPUs than this all but the first are one line at first. */
+const OPEN_GPUS = 2;
+const OPEN_STREAMS = 6;
 
 /**
  * @typedef {object} Row
@@ -26,11 +29,36 @@ const MOST_LANES = 12;
  * @property {Row[]} children
  * @property {Row | null} above
  * @property {number} depth
- * @property {boolean} open
+ * @property {boolean} open of a row without children: its lanes have their full height
+ * @property {boolean} openAtFirst
  * @property {boolean} pinned
+ * @property {number} found matches of a search
  * @property {number} top
  * @property {number} height
+ * @property {import("./strips.js").Strip} [strip]
  */
+
+/** @param {Row} row */
+export function keyOf(row) {
+  return `${row.report}/${row.id}`;
+}
+
+/** @param {Row} row */
+export function laneHeight(row) {
+  return row.draw !== "slices" || row.open ? LANE : THIN_LANE;
+}
+
+/** @param {Row} row */
+export function heightOf(row) {
+  if (row.draw !== "slices")
+    return HEIGHTS[row.draw] || LANE;
+  return Math.max(Math.max(row.lanes, 1) * laneHeight(row) + 4, LANE + 4);
+}
+
+/** It can be opened and closed. @param {Row} row */
+export function isFolding(row) {
+  return row.children.length > 0 || (row.draw === "slices" && row.lanes > 1);
+}
 
 /** The rows of all reports in one tree. */
 export class Rows {
@@ -41,20 +69,25 @@ export class Rows {
     this.byKey = new Map();
     /** @type {Row[]} those that are shown, from the top */
     this.shown = [];
+    /** @type {Row[]} those that stay at the top */
+    this.pins = [];
+    this.pinsHeight = 0;
     this.height = 0;
     this.filter = "";
+    /** Changes with everything that is laid out anew. */
+    this.version = 0;
   }
 
   /** @param {number} report @param {any[]} list @param {string} [heading] where there are several reports */
   add(report, list, heading) {
-    const base = heading === undefined ? null : this.make({ id: -1, parent: 0, kind: "report", label: heading, draw: "group", lanes: 1 }, report);
+    const base = heading === undefined ? null : this.make({ id: -1, parent: null, kind: "report", label: heading, draw: "group", lanes: 0 }, report);
     if (base)
       this.roots.push(base);
     for (const item of list)
       this.make(item, report);
     for (const item of list) {
       const row = /** @type {Row} */ (this.byKey.get(`${report}/${item.id}`));
-      row.above = this.byKey.get(`${report}/${item.parent}`) || base;
+      row.above = item.parent === null ? base : this.byKey.get(`${report}/${item.parent}`) || base;
       (row.above ? row.above.children : this.roots).push(row);
     }
     this.foldQuiet(report);
@@ -63,10 +96,28 @@ export class Rows {
 
   /** @param {any} item @param {number} report @returns {Row} */
   make(item, report) {
+    const open = !CLOSED.has(item.kind);
     /** @type {Row} */
-    const row = { ...item, report, children: [], above: null, depth: 0, open: !CLOSED.has(item.kind), pinned: false, top: 0, height: 0 };
-    this.byKey.set(`${report}/${item.id}`, row);
+    const row = { ...item, report, children: [], above: null, depth: 0, open, openAtFirst: open, pinned: false, found: 0, top: 0, height: 0 };
+    this.byKey.set(keyOf(row), row);
     return row;
+  }
+
+  /** A recording that is still being made has more by now: rows that are known stay as they are. @param {number} report @param {any[]} list */
+  renew(report, list) {
+    const before = new Map([...this.byKey].filter(([, row]) => row.report === report));
+    const heading = before.get(`${report}/-1`);
+    for (const key of before.keys())
+      this.byKey.delete(key);
+    this.roots = this.roots.filter((row) => row.report !== report);
+    this.add(report, list, heading?.label);
+    for (const row of this.byKey.values()) {
+      const old = row.report === report ? before.get(keyOf(row)) : undefined;
+      if (old && old.kind === row.kind)
+        Object.assign(row, { open: old.open, openAtFirst: old.openAtFirst, pinned: old.pinned, strip: old.strip });
+    }
+    this.roots.sort((a, b) => a.report - b.report);
+    this.lay();
   }
 
   /** Threads that do little hide behind one line. @param {number} report */
@@ -85,48 +136,74 @@ export class Rows {
     }
   }
 
+  /** What is open at first: all of a small report, the first GPU and the main threads of a large one. @param {number} room in pixels */
+  openAsFits(room) {
+    const all = [...this.byKey.values()];
+    const gpus = all.filter((row) => row.kind === "gpu");
+    gpus.forEach((gpu, i) => {
+      gpu.open = gpus.length <= OPEN_GPUS || i === 0;
+      for (const group of gpu.children)
+        if (group.children.length > OPEN_STREAMS)
+          group.open = group.kind === "compute" && i === 0;
+    });
+    const threads = all.filter((row) => row.kind === "thread");
+    const mains = threads.filter((row) => row.above?.children[0] === row);
+    this.lay();
+    for (const thread of [...mains, ...threads.filter((row) => !mains.includes(row))]) {
+      if (!thread.above?.open || this.height + thread.children.reduce((sum, row) => sum + heightOf(row), 0) > room)
+        continue;
+      thread.open = true;
+      this.lay();
+    }
+    for (const row of all)
+      row.openAtFirst = row.open;
+    this.lay();
+  }
+
   /** @param {Row} row */
-  heightOf(row) {
-    if (row.draw !== "slices")
-      return HEIGHTS[row.draw] || LANE;
-    return Math.min(Math.max(row.lanes, 1), MOST_LANES) * LANE + 4;
+  hasText(row) {
+    return row.label.toLowerCase().includes(this.filter) || row.kind.includes(this.filter) || Boolean(row.detail?.toLowerCase().includes(this.filter));
   }
 
   /** @param {Row} row @returns {boolean} it, or something below it, has the text */
   matches(row) {
-    if (!this.filter)
-      return true;
-    return row.label.toLowerCase().includes(this.filter) || row.kind.includes(this.filter) || row.children.some((child) => this.matches(child));
+    return !this.filter || this.hasText(row) || row.children.some((child) => this.matches(child));
   }
 
-  /** @param {Row[]} rows @param {number} depth */
-  place(rows, depth) {
+  /** @param {Row[]} rows @param {number} depth @param {boolean} within a row that has the text of the filter: all below it is shown as it was */
+  place(rows, depth, within) {
     for (const row of rows) {
-      if (!this.matches(row))
+      if (!within && !this.matches(row))
         continue;
+      const has = within || (Boolean(this.filter) && this.hasText(row));
       row.depth = depth;
       if (!row.pinned)
         this.put(row);
-      if (row.open || this.filter)
-        this.place(row.children, depth + 1);
+      if (row.open || (this.filter && !has))
+        this.place(row.children, depth + 1, has);
     }
   }
 
   /** @param {Row} row */
   put(row) {
     row.top = this.height;
-    row.height = this.heightOf(row);
+    row.height = heightOf(row);
     this.height += row.height;
     this.shown.push(row);
   }
 
   lay() {
+    this.version++;
     this.shown = [];
+    this.pins = [...this.byKey.values()].filter((row) => row.pinned);
+    this.pinsHeight = 0;
+    for (const row of this.pins) {
+      row.top = this.pinsHeight;
+      row.height = heightOf(row);
+      this.pinsHeight += row.height;
+    }
     this.height = 0;
-    for (const row of this.byKey.values())
-      if (row.pinned)
-        this.put(row);
-    this.place(this.roots, 0);
+    this.place(this.roots, 0, false);
   }
 
   /** @param {Row} row */
@@ -141,9 +218,14 @@ export class Rows {
     this.lay();
   }
 
-  /** Among its siblings, by one place. @param {Row} row @param {number} by */
+  /** @param {Row} row */
+  siblings(row) {
+    return row.above ? row.above.children : this.roots;
+  }
+
+  /** Among its siblings, by some places. @param {Row} row @param {number} by */
   move(row, by) {
-    const list = row.above ? row.above.children : this.roots;
+    const list = this.siblings(row);
     const at = list.indexOf(row);
     const to = Math.max(0, Math.min(list.length - 1, at + by));
     list.splice(at, 1);
@@ -151,10 +233,27 @@ export class Rows {
     this.lay();
   }
 
+  /** To the place of another with the same heading. @param {Row} row @param {Row} place */
+  moveTo(row, place) {
+    const list = this.siblings(row);
+    if (list.includes(place))
+      this.move(row, list.indexOf(place) - list.indexOf(row));
+  }
+
   /** Opens everything above a row, so that it is shown. @param {Row} row */
   reveal(row) {
+    if (this.filter && !this.shown.includes(row))
+      this.filter = "";
     for (let above = row.above; above; above = above.above)
       above.open = true;
+    this.lay();
+  }
+
+  /** @param {boolean} open */
+  openAll(open) {
+    for (const row of this.byKey.values())
+      if (row.children.length && row.kind !== "report")
+        row.open = open;
     this.lay();
   }
 
@@ -163,8 +262,13 @@ export class Rows {
     return this.byKey.get(`${report}/${id}`);
   }
 
+  /** Whether a row is on the page, be it out of sight. @param {Row} row */
+  isShown(row) {
+    return row.pinned || this.shown[this.indexAt(row.top)] === row;
+  }
+
   /** @param {number} y */
-  at(y) {
+  indexAt(y) {
     let low = 0;
     let high = this.shown.length;
     while (low < high) {
@@ -174,16 +278,18 @@ export class Rows {
       else
         high = middle;
     }
-    return this.shown[low];
+    return low;
+  }
+
+  /** @param {number} y */
+  at(y) {
+    return y < 0 ? undefined : this.shown[this.indexAt(y)];
   }
 
   /** Those that lie, in part at least, between two heights. @param {number} from @param {number} to */
   between(from, to) {
-    const first = this.at(from);
-    if (!first)
-      return [];
     const rows = [];
-    for (let i = this.shown.indexOf(first); i < this.shown.length && this.shown[i].top < to; i++)
+    for (let i = this.indexAt(from); i < this.shown.length && this.shown[i].top < to; i++)
       rows.push(this.shown[i]);
     return rows;
   }

@@ -1,15 +1,19 @@
-// Finding events by name.
+// Finding events by name, also by the whole name and by what their arguments say.
 import { json } from "./api.js";
 import * as format from "./format.js";
 
 /** @typedef {import("./main.js").App} App */
-/** @typedef {{ report: number, row: number, lane: number, index: number, start: number, end: number }} Match */
+/** @typedef {{ report: number, row: number, lane: number, index: number, start: number, end: number, name?: string }} Match */
+
+const DELAY = 180;
+const MOST = 2000;
 
 export class Search {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.field = /** @type {HTMLInputElement} */ (document.getElementById("search"));
+    this.said = /** @type {HTMLElement} */ (document.getElementById("matches"));
     this.text = "";
     /** @type {Match[]} */
     this.matches = [];
@@ -18,9 +22,11 @@ export class Search {
     this.timer = 0;
     /** @type {Promise<void>} */
     this.answer = Promise.resolve();
+    /** @type {AbortController | null} */
+    this.asking = null;
     this.field.addEventListener("input", () => {
       window.clearTimeout(this.timer);
-      this.timer = window.setTimeout(() => this.look(), 150);
+      this.timer = window.setTimeout(() => this.look(), DELAY);
     });
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Enter")
@@ -33,6 +39,17 @@ export class Search {
     this.field.select();
   }
 
+  /** @param {string} text */
+  restore(text) {
+    this.field.value = text;
+    this.look();
+  }
+
+  clear() {
+    this.field.value = "";
+    this.look();
+  }
+
   /** Whoever asks again for the same waits for the same answer. */
   look() {
     const text = this.field.value.trim().toLowerCase();
@@ -43,36 +60,63 @@ export class Search {
 
   /** @param {string} text @returns {Promise<void>} */
   async ask(text) {
+    this.asking?.abort();
+    this.asking = new AbortController();
+    const { signal } = this.asking;
     this.text = text;
     this.matches = [];
     this.at = -1;
     this.total = 0;
-    this.app.timeline.redraw();
+    for (const row of this.app.rows.byKey.values())
+      row.found = 0;
+    this.app.rowsChanged();
     if (!text)
       return this.tell();
+    this.said.textContent = "…";
     for (const loaded of this.app.loaded) {
-      const answer = await this.app.attempt(() => json("/api/find", { report: loaded.number, text, limit: 2000 }));
+      const answer = await this.app.attempt(() => json("/api/find", { report: loaded.number, text, limit: MOST }, signal));
       if (!answer || this.text !== text)
         return;
-      this.total += answer.total;
-      this.matches.push(...answer.events.map((/** @type {Match} */ m) => ({ ...m, report: loaded.number })));
+      this.take(answer, loaded.number);
     }
+    this.matches.sort((a, b) => this.timeOf(a) - this.timeOf(b));
     this.tell();
   }
 
+  /** @param {Match} match */
+  timeOf(match) {
+    return match.start + this.app.loaded[match.report].offset;
+  }
+
+  /** Each row says how many it has, and so do those that it is hidden in. @param {any} answer @param {number} report */
+  take(answer, report) {
+    this.total += answer.total;
+    this.matches.push(...answer.events.map((/** @type {Match} */ m) => ({ ...m, report })));
+    for (const [id, count] of answer.rows)
+      for (let row = this.app.rows.find(report, id) || null; row; row = row.above)
+        row.found += count;
+  }
+
   tell() {
-    const field = this.field;
-    field.title = this.text ? `${format.count(this.total)} events${this.total > this.matches.length ? `, the first ${format.count(this.matches.length)} can be stepped through` : ""}` : "";
-    field.classList.toggle("nothing", Boolean(this.text) && this.total === 0);
+    const more = this.total > this.matches.length ? `, the first ${format.count(this.matches.length)} can be stepped through` : "";
+    this.field.title = this.text ? `${format.some(this.total, "events")}${more}` : "";
+    this.field.classList.toggle("nothing", Boolean(this.text) && this.total === 0);
+    this.said.textContent = !this.text ? "" : this.at >= 0 ? `${format.count(this.at + 1)} of ${format.count(this.total)}` : format.count(this.total);
+    this.app.timeline.redraw();
     this.app.side.showSearch();
   }
 
-  /** @param {number} by */
+  /** The first step leads to the first match in sight or behind it. @param {number} by */
   step(by) {
     if (!this.matches.length)
       return;
-    this.at = (this.at + by + this.matches.length) % this.matches.length;
+    if (this.at < 0) {
+      const ahead = this.matches.findIndex((match) => this.timeOf(match) >= this.app.view.from);
+      this.at = ahead < 0 ? 0 : ahead;
+    } else {
+      this.at = (this.at + by + this.matches.length) % this.matches.length;
+    }
     this.app.go(this.matches[this.at]);
-    this.app.side.showSearch();
+    this.tell();
   }
 }

@@ -1,25 +1,15 @@
 // The panel at the right: findings, the event that is picked, sums of a span, search results.
 import { json } from "./api.js";
 import * as format from "./format.js";
-import { shortName } from "./draw.js";
+import { shortName } from "./names.js";
+import { cellText, headText } from "./panels/panel.js";
+import { eventHtml } from "./side_event.js";
+import { sumsHtml } from "./side_span.js";
 
 /** @typedef {import("./main.js").App} App */
 
 const escape = format.escapeHtml;
-
-/** Bars of a histogram, the one with this duration marked. @param {number[][]} histogram @param {number} duration */
-export function histogram(histogram, duration) {
-  const most = Math.max(...histogram.map((bar) => bar[2]), 1);
-  const bars = histogram.map(([from, to, count], i) => {
-    const height = count ? Math.max(2, Math.round((40 * count) / most)) : 0;
-    const here = duration >= from && (duration < to || i === histogram.length - 1);
-    return `<span class="bar${here ? " here" : ""}" style="height:${height}px" title="${format.duration(from)} to ${format.duration(to)}: ${format.count(count)}"></span>`;
-  });
-  const first = histogram[0];
-  const last = histogram[histogram.length - 1];
-  return `<div class="histogram" role="img" aria-label="Durations of all events of this name">${bars.join("")}</div>` +
-    `<div class="axis"><span>${format.duration(first[0])}</span><span>${format.duration(last[1])}</span></div>`;
-}
+const MOST_MATCHES = 200;
 
 export class Side {
   /** @param {App} app */
@@ -29,6 +19,8 @@ export class Side {
     this.element.addEventListener("click", (event) => this.click(event));
     /** @type {any[]} what the links of the panel lead to */
     this.targets = [];
+    /** @type {Array<[any, import("./main.js").Loaded]>} what each report's findings are */
+    this.findings = [];
   }
 
   /** @param {any} target @param {string} text @param {string} [title] */
@@ -37,150 +29,140 @@ export class Side {
     return `<button class="link" data-target="${this.targets.length - 1}" title="${escape(title)}">${escape(text)}</button>`;
   }
 
+  /** @param {string} text */
+  copy(text) {
+    this.targets.push({ copy: text });
+    return `<button class="copy" data-target="${this.targets.length - 1}" title="Copy">copy</button>`;
+  }
+
   /** @param {MouseEvent} event */
   click(event) {
-    const target = /** @type {HTMLElement} */ (event.target).closest("[data-target]");
-    const what = target && this.targets[Number(/** @type {HTMLElement} */ (target).dataset.target)];
+    const target = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-target]"));
+    const what = target && this.targets[Number(target.dataset.target)];
     if (!what)
       return;
-    if (what.copy)
+    const { app } = this;
+    if (what.copy !== undefined) {
       navigator.clipboard?.writeText(what.copy);
-    else if (what.span)
-      this.app.fit(what.span[0], what.span[1]);
-    else
-      this.app.go({ report: this.app.view.picked?.report ?? 0, ...what });
+      target.textContent = "copied";
+    } else if (what.finding) {
+      app.goFinding(what.finding, what.row);
+    } else if (what.search) {
+      app.search.restore(what.search);
+    } else if (what.row?.label !== undefined) {
+      app.rows.reveal(what.row);
+      app.bringRow(what.row);
+      app.rowChosen(what.row);
+    } else {
+      app.go({ report: app.view.picked?.report ?? 0, ...what });
+    }
   }
 
   /** @param {string} html */
   set(html) {
     this.element.innerHTML = html;
+    this.element.scrollTop = 0;
+  }
+
+  /** What matters most now: an event, a span, a search, else the findings. */
+  show() {
+    const { app } = this;
+    if (app.details && app.view.picked)
+      this.showEvent();
+    else if (app.view.span)
+      this.showSpan();
+    else if (app.search.text)
+      this.showSearch();
+    else
+      this.putFindings();
   }
 
   async showFindings() {
-    this.targets = [];
-    const parts = [];
+    const found = [];
     for (const loaded of this.app.loaded) {
       const answer = await this.app.attempt(() => json("/api/findings", { report: loaded.number }));
       if (answer)
-        parts.push(this.findings(answer, loaded));
+        found.push(/** @type {[any, import("./main.js").Loaded]} */ ([answer, loaded]));
     }
-    if (!this.app.view.picked && !this.app.view.span)
-      this.set(parts.join(""));
+    this.findings = found;
+    this.app.overview.findings = found.flatMap(([answer, loaded]) => answer.findings.filter((/** @type {any} */ f) => f.start !== null && f.end !== null)
+      .map((/** @type {any} */ f) => [f.start + loaded.offset, f.end + loaded.offset]));
+    this.app.timeline.redraw();
+    if (!this.app.view.picked && !this.app.view.span && !this.app.search.text)
+      this.putFindings();
+  }
+
+  putFindings() {
+    this.targets = [];
+    this.set(this.findings.map(([answer, loaded]) => (this.app.loaded.length > 1 ? `<h2 class="of">${escape(loaded.facts.name)}</h2>` : "") + this.findingsHtml(answer, loaded)).join(""));
   }
 
   /** @param {any} answer @param {import("./main.js").Loaded} loaded */
-  findings(answer, loaded) {
+  findingsHtml(answer, loaded) {
     const list = answer.findings.map((/** @type {any} */ finding) => {
-      const span = finding.start !== null && finding.end !== null ? { span: [finding.start + loaded.offset, finding.end + loaded.offset] } : null;
+      const has = finding.start !== null && finding.end !== null;
+      const row = finding.row !== undefined ? this.app.rows.find(loaded.number, finding.row) : undefined;
+      const target = { finding: [finding.start + loaded.offset, finding.end + loaded.offset], row };
       const gain = finding.gain ? `<div class="gain">would give back up to ${format.duration(finding.gain)}</div>` : "";
-      return `<li class="severity${finding.severity}">${span ? this.link(span, finding.title) : `<b>${escape(finding.title)}</b>`}<div>${escape(finding.text || "")}</div>${gain}</li>`;
+      return `<li class="severity${finding.severity}">${has ? this.link(target, finding.title) : `<b>${escape(finding.title)}</b>`}<div>${escape(finding.text || "")}</div>${gain}</li>`;
     });
     if (list.length)
       return `<h2>Findings</h2><ol class="findings">${list.join("")}</ol>`;
     const tables = (answer.instead || []).map((/** @type {any} */ table) => this.smallTable(table)).join("");
-    return `<h2>What took the time</h2>${tables || `<p class="empty">Nothing was recorded that could be summed up.</p>`}`;
+    const notes = (loaded.facts.notes || []).map((/** @type {string} */ note) => `<p class="note">${escape(note)}</p>`).join("");
+    return `<h2>What took the time</h2>${notes}${tables || `<p class="empty">Nothing was recorded that could be summed up.</p>`}`;
   }
 
   /** @param {any} table */
   smallTable(table) {
-    const rows = table.rows.slice(0, 5).map((/** @type {any[]} */ row) => `<tr>${row.map((cell, i) =>
-      `<td class="${table.columns[i].number ? "number" : ""}" title="${escape(String(cell))}">${escape(table.columns[i].number ? String(cell) : shortName(String(cell)))}</td>`).join("")}</tr>`);
-    return `<h3>${escape(table.title)}</h3><table class="small"><thead><tr>${table.columns.map((/** @type {any} */ c) => `<th>${escape(c.name)}</th>`).join("")}</tr></thead>${rows.join("")}</table>`;
+    /* A column that has the whole in it, a name and two numbers are as much as there is room for. */
+    const columns = table.columns.slice(0, 4);
+    const head = columns.map((/** @type {any} */ c) => `<th class="${c.number ? "number" : ""}" title="${escape(c.name)}">${escape(headText(c))}</th>`).join("");
+    const rows = table.rows.slice(0, 5).map((/** @type {any[]} */ row) => `<tr>${columns.map((/** @type {any} */ column, /** @type {number} */ i) => {
+      const text = column.number ? cellText(row[i], column) : shortName(String(row[i] ?? "").replace(/^:/, ""));
+      return `<td class="${column.number ? "number" : ""}" title="${escape(String(row[i] ?? ""))}">${column.number || !row[i] ? escape(text) : this.link({ search: String(row[i]).replace(/^[^:]*:(?!:)/, "") }, text, String(row[i]))}</td>`;
+    }).join("")}</tr>`);
+    return `<h3>${escape(table.title)}</h3><table class="small"><thead><tr>${head}</tr></thead>${rows.join("")}</table>`;
   }
 
   showEvent() {
-    const details = this.app.details;
-    const picked = this.app.view.picked;
-    if (!details || !picked)
-      return this.app.view.span ? this.showSpan() : this.showFindings();
+    const { details, view, rows } = this.app;
+    if (!details || !view.picked)
+      return;
+    const row = rows.find(view.picked.report, view.picked.row);
     this.targets = [];
-    const length = details.end - details.start;
-    const row = this.app.rows.find(picked.report, picked.row);
-    const parts = [
-      `<h2 class="event" title="${escape(details.name || "")}">${escape(shortName(details.name || "?"))}</h2>`,
-      details.name && shortName(details.name) !== details.name ? `<div class="whole">${escape(details.name)}</div>` : "",
-      `<table class="facts"><tr><td>Duration</td><td>${format.duration(length)} <span class="faint">${format.exact(length)}</span></td></tr>`,
-      `<tr><td>Start</td><td>${format.moment(details.start, 1)}</td></tr><tr><td>Row</td><td>${escape(row?.label || "")}</td></tr>`,
-      ...(details.arguments || []).filter((/** @type {string[]} */ [key]) => key !== "full name").map((/** @type {string[]} */ [key, value]) => `<tr><td>${escape(key)}</td><td>${escape(String(value))}</td></tr>`), `</table>`,
-      this.linked(details), this.parents(details), details.statistics ? this.statistics(details, length) : "", this.stack(details), this.command(details),
-    ];
-    this.set(parts.join(""));
-    return undefined;
-  }
-
-  /** @param {any} details */
-  linked(details) {
-    const ROLES = /** @type {Record<string, string>} */ ({ caller: "Started by", work: "Started", waker: "Woken by" });
-    return (details.linked || []).map((/** @type {any} */ other) => `<div class="linked">${ROLES[other.role] || "Belongs to"} ${this.link(other, shortName(other.name || "?"), other.name)} ` +
-      `<span class="faint">${format.duration(Math.abs(other.start - details.start))} ${other.start < details.start ? "before" : "later"}</span></div>`).join("");
-  }
-
-  /** @param {any} details */
-  parents(details) {
-    if (!details.parents?.length)
-      return "";
-    return `<h3>Within</h3><ul class="parents">${details.parents.map((/** @type {any} */ p) => `<li>${this.link(p, p.name || "?")} <span class="faint">${format.duration(p.end - p.start)}</span></li>`).join("")}</ul>`;
-  }
-
-  /** @param {any} details @param {number} length */
-  statistics(details, length) {
-    const s = details.statistics;
-    const step = [details.previous && this.link(details.previous, "‹ previous"), details.next && this.link(details.next, "next ›")].filter(Boolean).join(" ");
-    return `<h3>All of this name</h3><table class="facts"><tr><td>Events</td><td>${format.count(s.count)}${s.rank ? `, this is the ${format.count(s.rank)}. longest` : ""}</td></tr>` +
-      `<tr><td>Total</td><td>${format.duration(s.total)}</td></tr><tr><td>Median</td><td>${format.duration(s.median)}</td></tr>` +
-      `<tr><td>Least, most</td><td>${format.duration(s.least)}, ${format.duration(s.most)}</td></tr></table>${s.histogram?.length ? histogram(s.histogram, length) : ""}<div>${step}</div>`;
-  }
-
-  /** @param {any} details */
-  stack(details) {
-    return details.stack?.length ? `<h3>Call stack</h3><ol class="stack">${details.stack.map((/** @type {string} */ frame) => `<li>${escape(frame)}</li>`).join("")}</ol>` : "";
-  }
-
-  /** @param {any} details */
-  command(details) {
-    if (!details.command)
-      return "";
-    this.targets.push({ copy: details.command });
-    return `<h3>Its hardware counters</h3><code class="command">${escape(details.command)}</code> <button class="link" data-target="${this.targets.length - 1}">copy</button>`;
+    this.set(eventHtml(this, details, [row?.above?.label, row?.label].filter(Boolean).join(" › ")));
   }
 
   async showSpan() {
     const { span } = this.app.view;
     if (!span)
       return;
-    const parts = [`<h2>${format.duration(span[1] - span[0])} <span class="faint">${format.exact(span[1] - span[0])}</span></h2>`];
+    const all = [];
     for (const loaded of this.app.loaded) {
-      const sums = await this.app.attempt(() => json("/api/sums", {
-        report: loaded.number, from: Math.round(span[0] - loaded.offset), to: Math.round(span[1] - loaded.offset) }));
+      const sums = await this.app.attempt(() => json("/api/sums", { report: loaded.number, from: Math.round(span[0] - loaded.offset), to: Math.round(span[1] - loaded.offset) }));
       if (sums)
-        parts.push(this.sums(sums, span[1] - span[0]));
+        all.push({ sums, loaded });
     }
-    if (this.app.view.span === span)
-      this.set(parts.join(""));
-  }
-
-  /** @param {any} sums @param {number} length */
-  sums(sums, length) {
-    const kinds = sums.kinds.map((/** @type {any} */ k) => `<tr><td>${escape(k.kind)}</td><td class="number">${format.duration(k.busy)}</td><td class="number">${format.percent(k.busy / length)}</td>` +
-      `<td class="number">${format.count(k.count)}</td></tr>`).join("");
-    const names = sums.names.slice(0, 30).map((/** @type {any} */ n) => `<tr><td title="${escape(n.name)}">${escape(shortName(n.name))}</td><td class="number">${format.duration(n.total)}</td>` +
-      `<td class="number">${format.count(n.count)}</td><td class="number">${format.duration(n.mean)}</td></tr>`).join("");
-    if (!kinds)
-      return `<p class="empty">Nothing lies in this span.</p>`;
-    return `<h3>By kind</h3><table class="small"><thead><tr><th>Kind</th><th>Busy</th><th>Share</th><th>Events</th></tr></thead>${kinds}</table>` +
-      `<h3>By name</h3><table class="small"><thead><tr><th>Name</th><th>Total</th><th>Events</th><th>Mean</th></tr></thead>${names}</table>`;
+    if (this.app.view.span !== span || this.app.details)
+      return;
+    this.targets = [];
+    const head = `<h2>${format.duration(span[1] - span[0])} <span class="faint">${format.exact(span[1] - span[0])}</span></h2><div class="faint">from ${format.moment(span[0], 1)}</div>`;
+    this.set(head + all.map(({ sums, loaded }) => (this.app.loaded.length > 1 ? `<h2 class="of">${escape(loaded.facts.name)}</h2>` : "") + sumsHtml(this, sums, span[1] - span[0], loaded.number)).join(""));
   }
 
   showSearch() {
-    const { search } = this.app;
+    const { search, view } = this.app;
     if (!search.text)
-      return this.app.view.picked ? this.showEvent() : this.showFindings();
-    if (this.app.view.picked && search.at >= 0)
+      return this.show();
+    if ((view.picked && search.at >= 0) || view.span)
       return undefined;
     this.targets = [];
-    const list = search.matches.slice(0, 200).map((match) => `<li>${this.link(match, shortName(this.app.loaded[match.report].names.get(/** @type {any} */ (match).name_id) || /** @type {any} */ (match).name || "?"))} ` +
-      `<span class="faint">${format.moment(match.start, 1000)}</span></li>`).join("");
-    this.set(`<h2>${format.count(search.total)} events with “${escape(search.text)}”</h2><ol class="matches">${list}</ol>`);
+    const list = search.matches.slice(0, MOST_MATCHES).map((match) => `<li>${this.link(match, shortName(match.name || "?"), match.name)} <span class="faint">${format.moment(match.start, 1000)}</span></li>`).join("");
+    const rows = [...this.app.rows.byKey.values()].filter((row) => row.found && !row.children.length).sort((a, b) => b.found - a.found).slice(0, 12)
+      .map((row) => `<tr><td>${this.link({ row }, [row.above?.label, row.label].filter(Boolean).join(" › "))}</td><td class="number">${format.count(row.found)}</td></tr>`).join("");
+    this.set(`<h2>${format.some(search.total, "events")} with “${escape(search.text)}”</h2>${search.total ? `<table class="small">${rows}</table><h3>In order of time</h3><ol class="matches">${list}</ol>` :
+      `<p class="empty">Neither names nor arguments have it.</p>`}`);
     return undefined;
   }
 }

@@ -1,6 +1,8 @@
-// What is looked at: the span of time, the selection, and how one came there.
+// What is looked at: the span of time, the selection, the event that was picked.
 
 const SHORTEST = 20;
+/** Beyond the ends one may look by so much of the whole. */
+const MARGIN = 0.02;
 
 /** Listens and tells. */
 export class View {
@@ -17,8 +19,8 @@ export class View {
     this.picked = null;
     /** @type {Array<() => void>} */
     this.listeners = [];
-    this.restoring = false;
-    this.timer = 0;
+    /** @type {Array<() => void>} told before a jump */
+    this.jumps = [];
   }
 
   /** @param {() => void} listener */
@@ -29,19 +31,18 @@ export class View {
   tell() {
     for (const listener of this.listeners)
       listener();
-    this.remember(false);
   }
 
   /** Shows a span, kept within what there is and wide enough to be drawn.
    * @param {number} from @param {number} to @param {boolean} [jump] one that the back button undoes */
   show(from, to, jump = false) {
     const whole = this.last - this.first;
-    const margin = whole * 0.02;
-    let length = Math.min(Math.max(to - from, SHORTEST), whole + 2 * margin);
-    let begin = (from + to) / 2 - length / 2;
-    begin = Math.max(this.first - margin, Math.min(begin, this.last + margin - length));
+    const margin = whole * MARGIN;
+    const length = Math.min(Math.max(to - from, SHORTEST), whole + 2 * margin);
+    const begin = Math.max(this.first - margin, Math.min((from + to) / 2 - length / 2, this.last + margin - length));
     if (jump)
-      this.remember(true);
+      for (const before of this.jumps)
+        before();
     this.from = begin;
     this.to = begin + length;
     this.tell();
@@ -49,12 +50,29 @@ export class View {
 
   /** @param {number} factor above 1 shows more @param {number} around */
   zoom(factor, around) {
-    this.show(around - (around - this.from) * factor, around + (this.to - around) * factor);
+    const length = Math.min(Math.max((this.to - this.from) * factor, SHORTEST), (this.last - this.first) * (1 + 2 * MARGIN));
+    const real = length / (this.to - this.from);
+    this.show(around - (around - this.from) * real, around + (this.to - around) * real);
   }
 
   /** @param {number} ns */
   pan(ns) {
     this.show(this.from + ns, this.to + ns);
+  }
+
+  /** Other ends of the whole; the window stays, or follows the end where it was there. @param {number} first @param {number} last */
+  stretch(first, last) {
+    const atEnd = this.to >= this.last;
+    const whole = atEnd && this.from <= this.first;
+    const length = this.to - this.from;
+    this.first = first;
+    this.last = last;
+    if (whole)
+      this.show(first, last);
+    else if (atEnd)
+      this.show(last - length, last);
+    else
+      this.tell();
   }
 
   /** @param {[number, number] | null} span */
@@ -67,52 +85,5 @@ export class View {
   pick(picked) {
     this.picked = picked;
     this.tell();
-  }
-
-  /** The address says what is looked at, so that it can be sent to somebody.
-   * @param {boolean} push */
-  remember(push) {
-    if (this.restoring)
-      return;
-    const write = () => {
-      this.timer = 0;
-      const address = `#${this.address()}`;
-      if (push)
-        history.pushState(null, "", address);
-      else if (location.hash !== address)
-        history.replaceState(null, "", address);
-    };
-    window.clearTimeout(this.timer);
-    if (push)
-      write();
-    else
-      this.timer = window.setTimeout(write, 200);
-  }
-
-  address() {
-    const parts = [`from=${Math.round(this.from)}`, `to=${Math.round(this.to)}`];
-    if (this.span)
-      parts.push(`span=${Math.round(this.span[0])}-${Math.round(this.span[1])}`);
-    if (this.picked)
-      parts.push(`event=${this.picked.report}.${this.picked.row}.${this.picked.lane}.${this.picked.index}`);
-    return parts.join("&");
-  }
-
-  /** @param {string} hash */
-  restore(hash) {
-    const values = new URLSearchParams(hash.replace(/^#/, ""));
-    const from = Number(values.get("from") ?? NaN);
-    const to = Number(values.get("to") ?? NaN);
-    const span = (values.get("span") || "").split("-").map(Number);
-    const event = (values.get("event") || "").split(".").map(Number);
-    this.restoring = true;
-    this.span = span.length === 2 && span.every(Number.isFinite) ? [span[0], span[1]] : null;
-    this.picked = event.length === 4 && event.every(Number.isInteger) ?
-      { report: event[0], row: event[1], lane: event[2], index: event[3] } : null;
-    if (Number.isFinite(from) && Number.isFinite(to) && to > from)
-      this.show(from, to);
-    else
-      this.show(this.first, this.last);
-    this.restoring = false;
   }
 }

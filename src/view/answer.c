@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "view/answers.h"
+#include "view/internal.h"
 #include "view/json_out.h"
 
 static const struct route routes[] = {
@@ -52,6 +53,8 @@ void answer_make(struct view *v, const struct route *route, struct params *p, st
 
 	*a = (struct answer){ .status = 200, .type = "application/json" };
 	r = route->fn(v, p, a, &err);
+	view_give(v, p->held);
+	p->held = NULL;
 	if (r == -ENOMEM)
 		answer_error(a, 503, "Not enough memory");
 	else if (r < 0)

@@ -157,17 +157,45 @@ static void put_statistics(struct json_out *j, const struct alike_part *all)
 	out_close(j, '}');
 }
 
+/* As a shell takes it for one word. */
+static int append_word(struct buf *line, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+	int r;
+
+	if (*word && word[strspn(word, plain)] == '\0')
+		return buf_puts(line, word);
+	r = buf_puts(line, "'");
+	for (; *word && r >= 0; word++)
+		r = *word == '\'' ? buf_puts(line, "'\\''") : buf_append(line, word, 1);
+	return r < 0 ? r : buf_puts(line, "'");
+}
+
+static int make_command(struct recording *r, const struct alike *a, struct buf *line)
+{
+	struct buf name = BUF_INIT;
+	const char *target;
+	int rc = name_text(r, a->self.name, &name);
+
+	pthread_mutex_lock(&r->text_lock);
+	target = report_meta(r->report, "command");
+	pthread_mutex_unlock(&r->text_lock);
+	rc = rc < 0 ? rc : buf_puts(line, "sonde kernel -k ");
+	rc = rc < 0 ? rc : append_word(line, buf_cstr(&name));
+	rc = rc < 0 ? rc : buf_printf(line, " -s %llu -c 1 -- %s", (unsigned long long)a->parts[0].earlier, target ? target : "PROGRAM");
+	buf_release(&name);
+	return rc;
+}
+
 /* How the hardware counters of this kernel could be had: it is the one behind so many of its name. */
 static void put_command(struct json_out *j, struct recording *r, const struct alike *a)
 {
-	struct buf name = BUF_INIT, line = BUF_INIT;
+	struct buf line = BUF_INIT;
 
-	if (r->lanes[a->self.lane].table != TABLE_GPU_KERNEL || name_text(r, a->self.name, &name) < 0 ||
-	    buf_printf(&line, "sonde kernel -k %s -s %llu -c 1 ...", buf_cstr(&name), (unsigned long long)a->parts[0].earlier) < 0)
+	if (r->lanes[a->self.lane].table != TABLE_GPU_KERNEL || make_command(r, a, &line) < 0)
 		out_put_text(j, "command", NULL);
 	else
 		out_put_text(j, "command", buf_cstr(&line));
-	buf_release(&name);
 	buf_release(&line);
 }
 

@@ -7,24 +7,32 @@
 #include "view/chosen.h"
 #include "view/internal.h"
 #include "view/match.h"
+#include "view/names.h"
 #include "view/place.h"
 #include "view/walk.h"
 
-/* More are not sorted: the page asks for less. */
+/* Equal to each other as far as bins tell, more are not put in order. */
 #define MAX_EVENTS (2u << 20)
 #define MAX_PAGE 1000
+#define BINS 65536u
 
 enum sort_by { SORT_START, SORT_DURATION, SORT_NAME, SORT_ROW };
 
+/* All events are counted by bins, which are in the order asked for; then those of the bins that the page lies in are
+ * collected and put in order. */
 struct collection {
 	struct match match;
 	bool filtered;
+	enum sort_by sort;
+	bool backwards;
+	uint64_t *bins[WALK_WORKERS];
+	uint64_t total;
+	bool collecting;
+	unsigned first_bin, last_bin;
 	pthread_mutex_t lock;
 	struct place *places;
 	size_t count, capacity;
 	bool cut;
-	enum sort_by sort;
-	bool backwards;
 };
 
 static int add_place(struct collection *e, const struct place *p)
@@ -46,21 +54,60 @@ static int add_place(struct collection *e, const struct place *p)
 	return 0;
 }
 
+static unsigned duration_bin(uint64_t duration)
+{
+	unsigned power = duration ? 63u - (unsigned)__builtin_clzll(duration) : 0;
+	uint64_t rest = power >= 10 ? duration >> (power - 10) : duration << (10 - power);
+
+	return power * 1024u + (unsigned)(rest & 1023);
+}
+
+static unsigned start_bin(const struct walk *w, int64_t start)
+{
+	int64_t from = w->from > w->r->begin ? w->from : w->r->begin, to = w->to < w->r->end ? w->to : w->r->end;
+	double part = to > from ? ((double)start - (double)from) / ((double)to - (double)from) : 0;
+
+	return part <= 0 ? 0 : part >= 1 ? BINS - 1 : (unsigned)(part * (BINS - 1));
+}
+
+static unsigned bin_of(const struct walk *w, enum sort_by sort, const struct place *p)
+{
+	switch (sort) {
+	case SORT_START: return start_bin(w, p->start);
+	case SORT_DURATION: return duration_bin((uint64_t)p->end - (uint64_t)p->start);
+	case SORT_NAME:
+		if (p->name < NAME_MADE)
+			return p->name < BINS / 2 ? p->name : BINS / 2 - 1;
+		return BINS / 2 + (p->name - NAME_MADE < BINS / 2 ? p->name - NAME_MADE : BINS / 2 - 1);
+	default: return p->lane < BINS ? p->lane : BINS - 1;
+	}
+}
+
 static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
 {
 	struct collection *e = w->context;
 	const struct chunk *c = rows->chunk;
-	int r = 0;
+	uint8_t *deep = NULL;
+	int r = e->filtered ? match_deep_rows(&e->match, p, &deep) : 0;
 
-	pthread_mutex_lock(&e->lock);
-	for (uint32_t i = rows->begin; i < rows->end && r == 0 && !e->cut; i++) {
+	for (uint32_t i = rows->begin; i < rows->end && r == 0; i++) {
 		struct place place = { .lane = lane, .index = p->first + i, .start = c->start[i], .end = c->end[i],
 				       .name = c->names ? c->names[i] : 0 };
+		unsigned bin;
 
-		if (event_touches(place.start, place.end, w->from, w->to) && (!e->filtered || match_has(&e->match, place.name)))
+		if (!event_touches(place.start, place.end, w->from, w->to) ||
+		    (e->filtered && !match_has(&e->match, place.name) && !(deep && deep[i])))
+			continue;
+		bin = bin_of(w, e->sort, &place);
+		if (!e->collecting) {
+			e->bins[worker][bin]++;
+		} else if (bin >= e->first_bin && bin <= e->last_bin) {
+			pthread_mutex_lock(&e->lock);
 			r = add_place(e, &place);
+			pthread_mutex_unlock(&e->lock);
+		}
 	}
-	pthread_mutex_unlock(&e->lock);
+	free(deep);
 	return r;
 }
 
@@ -119,7 +166,7 @@ static int put_events(struct collection *e, struct recording *r, size_t offset, 
 
 	out_begin(&j, out);
 	out_open(&j, '{');
-	out_put_integer(&j, "total", (int64_t)e->count);
+	out_put_integer(&j, "total", (int64_t)e->total);
 	out_put_bool(&j, "cut", e->cut);
 	out_key(&j, "columns");
 	out_open(&j, '[');
@@ -128,11 +175,13 @@ static int put_events(struct collection *e, struct recording *r, size_t offset, 
 	out_close(&j, ']');
 	out_key(&j, "rows");
 	out_open(&j, '[');
-	for (size_t i = offset; i < e->count && i - offset < limit; i++) {
+	for (size_t i = 0; i < limit && offset + i < e->count; i++) {
+		const struct place *p = &e->places[e->backwards ? e->count - 1 - offset - i : offset + i];
+
 		out_open(&j, '{');
 		out_key(&j, "event");
-		place_put(&j, r, &e->places[i]);
-		put_cells(&j, r, &e->places[i]);
+		place_put(&j, r, p);
+		put_cells(&j, r, p);
 		out_close(&j, '}');
 	}
 	out_close(&j, ']');
@@ -154,36 +203,72 @@ static int param_sort(struct params *p, struct collection *e, struct error *err)
 	return 0;
 }
 
-static void reverse(struct collection *e)
-{
-	for (size_t i = 0; i < e->count / 2; i++) {
-		struct place other = e->places[i];
-
-		e->places[i] = e->places[e->count - 1 - i];
-		e->places[e->count - 1 - i] = other;
-	}
-}
-
 static void put_in_order(struct collection *e)
 {
 	static int (*const orders[])(const void *, const void *) = { by_start, by_duration, by_name, by_row };
 
 	if (e->count)
 		qsort(e->places, e->count, sizeof(*e->places), orders[e->sort]);
-	if (e->backwards)
-		reverse(e);
 }
 
-static int collect(struct collection *e, struct walk *w, const uint8_t *chosen, const char *filter)
+/* The bins that have the events from `offset` on; returns how many of those in them come before. */
+static uint64_t choose_bins(struct collection *e, uint64_t offset, uint64_t limit)
+{
+	uint64_t before = 0, skipped = 0;
+	bool begun = false;
+
+	for (unsigned i = 0; i < BINS; i++) {
+		unsigned bin = e->backwards ? BINS - 1 - i : i;
+		uint64_t count = e->bins[0][bin];
+
+		if (count && before + count > offset && before < offset + limit) {
+			skipped = begun ? skipped : offset - before;
+			e->first_bin = begun && !e->backwards ? e->first_bin : bin;
+			e->last_bin = begun && e->backwards ? e->last_bin : bin;
+			begun = true;
+		}
+		before += count;
+	}
+	e->total = before;
+	if (!begun) {
+		e->first_bin = 1;
+		e->last_bin = 0;
+	}
+	return skipped;
+}
+
+static int count_all(struct collection *e, struct walk *w, const char *filter)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < WALK_WORKERS && r == 0; i++) {
+		e->bins[i] = calloc(BINS, sizeof(*e->bins[i]));
+		r = e->bins[i] ? 0 : -ENOMEM;
+	}
+	e->filtered = filter && *filter;
+	if (r == 0 && e->filtered)
+		r = match_open(&e->match, w->r, filter);
+	if (r == 0 && e->filtered)
+		r = match_look_deep(&e->match);
+	r = r < 0 ? r : walk_lanes(w);
+	for (unsigned i = 1; r == 0 && i < WALK_WORKERS; i++)
+		for (unsigned k = 0; k < BINS; k++)
+			e->bins[0][k] += e->bins[i][k];
+	return r;
+}
+
+static int collect(struct collection *e, struct walk *w, const uint8_t *chosen, const char *filter, uint64_t *offset, uint64_t limit)
 {
 	uint32_t *lanes = chosen_lanes(w->r, chosen, &w->lane_count);
 	int r = lanes ? 0 : -ENOMEM;
 
 	w->lanes = lanes;
-	e->filtered = filter && *filter;
-	if (r == 0 && e->filtered)
-		r = match_open(&e->match, w->r, filter);
-	r = r < 0 ? r : walk_lanes(w);
+	r = r < 0 ? r : count_all(e, w, filter);
+	if (r == 0) {
+		*offset = choose_bins(e, *offset, limit);
+		e->collecting = true;
+		r = e->first_bin <= e->last_bin ? walk_lanes(w) : 0;
+	}
 	free(lanes);
 	return r;
 }
@@ -195,19 +280,23 @@ int answer_events(struct view *v, struct params *p, struct answer *a, struct err
 	struct walk w = { .take = take_piece, .context = &e };
 	uint8_t *chosen = NULL;
 	int64_t offset = 0, limit = 0;
+	uint64_t skipped;
 	int r = view_recording(v, p, &w.r, err);
 
 	r = r < 0 ? r : param_times(p, w.r, &w.from, &w.to, err);
-	r = r < 0 ? r : params_integer_or(p, "offset", 0, MAX_EVENTS, 0, &offset, err);
+	r = r < 0 ? r : params_integer_or(p, "offset", 0, INT64_MAX / 2, 0, &offset, err);
 	r = r < 0 ? r : params_integer_or(p, "limit", 0, MAX_PAGE, 100, &limit, err);
 	r = r < 0 ? r : param_sort(p, &e, err);
 	r = r < 0 ? r : param_rows(p, w.r, &chosen, err);
 	r = r < 0 ? r : params_all_used(p, err);
-	r = r < 0 ? r : collect(&e, &w, chosen, filter);
+	skipped = (uint64_t)offset;
+	r = r < 0 ? r : collect(&e, &w, chosen, filter, &skipped, (uint64_t)limit);
 	if (r == 0)
 		put_in_order(&e);
-	r = r < 0 ? r : put_events(&e, w.r, (size_t)offset, (size_t)limit, &a->body);
+	r = r < 0 ? r : put_events(&e, w.r, (size_t)skipped, (size_t)limit, &a->body);
 	match_release(&e.match);
+	for (unsigned i = 0; i < WALK_WORKERS; i++)
+		free(e.bins[i]);
 	free(e.places);
 	free(chosen);
 	return r;

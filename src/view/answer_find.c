@@ -1,4 +1,4 @@
-/* /api/find: events whose name has a text. */
+/* /api/find: events that have a text in their name, their kernel's whole name or their arguments. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,20 +72,24 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 	const struct chunk *c = rows->chunk;
 	uint32_t last = 0;
 	bool last_has = false;
+	uint8_t *deep;
+	int r = match_deep_rows(&s->match, p, &deep);
 
-	for (uint32_t i = rows->begin; c->names && i < rows->end; i++) {
-		struct place place = { .lane = lane, .index = p->first + i, .start = c->start[i], .end = c->end[i], .name = c->names[i] };
+	for (uint32_t i = rows->begin; r == 0 && i < rows->end; i++) {
+		struct place place = { .lane = lane, .index = p->first + i, .start = c->start[i], .end = c->end[i],
+				       .name = c->names ? c->names[i] : 0 };
 
 		if (place.name != last) {
 			last = place.name;
 			last_has = match_has(&s->match, last);
 		}
-		if (!last_has || place.start < w->from)
+		if ((!last_has && !(deep && deep[i])) || place.start < w->from)
 			continue;
 		f->rows[w->r->lane_rows[lane].row]++;
 		keep(f, s->limit, &place);
 	}
-	return 0;
+	free(deep);
+	return r;
 }
 
 static int compare(const void *a, const void *b)
@@ -136,6 +140,7 @@ static int search(struct search *s, struct walk *w, const char *text, const uint
 	int r = lanes ? match_open(&s->match, w->r, text) : -ENOMEM;
 
 	w->lanes = lanes;
+	r = r < 0 ? r : match_look_deep(&s->match);
 	for (unsigned i = 0; i < WALK_WORKERS && r == 0; i++) {
 		s->found[i].rows = calloc(w->r->row_count + 1, sizeof(uint64_t));
 		r = s->found[i].rows ? 0 : -ENOMEM;

@@ -60,6 +60,18 @@ static void put_time_of_day(struct json_out *j, struct recording *r)
 	if (seconds > 0 && gmtime_r(&seconds, &tm))
 		strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	out_put_text(j, "time_of_day", day[0] ? day : NULL);
+	out_put_text(j, "started", text); /* ns since 1970: too many for a number */
+}
+
+/* When the first event began: much later than the recording where that has waited for it. */
+static int64_t first_event(const struct recording *r)
+{
+	int64_t first = r->end;
+
+	for (size_t i = 0; i < r->piece_count; i++)
+		if (r->pieces[i].time_min < first)
+			first = r->pieces[i].time_min;
+	return first;
 }
 
 static void put_report(struct json_out *j, struct recording *r)
@@ -75,6 +87,8 @@ static void put_report(struct json_out *j, struct recording *r)
 	out_exact(j, r->begin);
 	out_key(j, "end");
 	out_exact(j, r->end);
+	out_key(j, "first");
+	out_exact(j, first_event(r));
 	out_key(j, "length");
 	out_exact(j, r->end);
 	put_time_of_day(j, r);
@@ -101,8 +115,14 @@ int answer_reports(struct view *v, struct params *p, struct answer *a, struct er
 	out_open(&j, '{');
 	out_key(&j, "reports");
 	out_open(&j, '[');
-	for (size_t i = 0; i < v->recording_count; i++)
-		put_report(&j, v->recordings[i]);
+	for (size_t i = 0; i < v->recording_count; i++) {
+		struct recording *recording;
+
+		view_renew(v, i);
+		recording = view_take(v, i);
+		put_report(&j, recording);
+		view_give(v, recording);
+	}
 	out_close(&j, ']');
 	out_close(&j, '}');
 	return j.r;

@@ -269,7 +269,7 @@ static int stack_column(enum table_id table)
 	}
 }
 
-static int put_slice(struct json_out *j, struct recording *r, const struct place *p)
+static int put_slice(struct json_out *j, struct recording *r, const struct place *p, bool brief)
 {
 	enum table_id table = r->lanes[p->lane].table;
 	struct place call;
@@ -287,7 +287,8 @@ static int put_slice(struct json_out *j, struct recording *r, const struct place
 	put_parents(j, r, has_call ? &call : p, has_call);
 	if (stack_column(table) >= 0 && place_value(r, p, (unsigned)stack_column(table), &stack))
 		rc = stack_put(j, r, stack);
-	rc = rc < 0 ? rc : alike_put(j, r, p, ALIKE_AT_ONCE);
+	if (rc == 0 && !brief)
+		rc = alike_put(j, r, p, ALIKE_AT_ONCE);
 	out_close(j, '}');
 	return rc < 0 ? rc : j->r;
 }
@@ -297,10 +298,12 @@ int answer_slice(struct view *v, struct params *p, struct answer *a, struct erro
 	struct recording *recording;
 	struct place place;
 	struct json_out j;
-	int r = params_event(v, p, &recording, &place, err);
+	int64_t brief = 0;
+	int r = params_integer_or(p, "brief", 0, 1, 0, &brief, err);
 
+	r = r < 0 ? r : params_event(v, p, &recording, &place, err);
 	if (r < 0)
 		return r;
 	out_begin(&j, &a->body);
-	return put_slice(&j, recording, &place);
+	return put_slice(&j, recording, &place, brief);
 }

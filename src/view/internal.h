@@ -12,6 +12,8 @@ struct view {
 	struct recording **recordings;
 	size_t recording_count;
 	struct server *server;
+	pthread_mutex_t lock;      /* of the recordings and how many use them */
+	pthread_mutex_t renewing;  /* one at a time */
 };
 
 /* server.c */
@@ -25,7 +27,13 @@ struct guard *server_guard(struct server *s);
 /* listen.c: a socket bound to the address and port; *port is what it got. */
 int listen_on(const char *address, int *port, struct error *err);
 
-/* The recording of the parameter "report". */
+/* live.c: a recording stays as it is while it is taken. */
+struct recording *view_take(struct view *v, size_t number);
+void view_give(struct view *v, struct recording *r);
+/* Opens it again where it is still being made and has grown. */
+void view_renew(struct view *v, size_t number);
+
+/* The recording of the parameter "report"; taken until the request is answered. */
 int view_recording(struct view *v, struct params *p, struct recording **ret, struct error *err);
 
 #endif

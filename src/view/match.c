@@ -36,6 +36,8 @@ void match_release(struct match *m)
 {
 	free(m->text);
 	free(m->bits);
+	free(m->launches.ids);
+	free(m->sets.ids);
 }
 
 bool match_has(struct match *m, uint32_t name)

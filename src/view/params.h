@@ -10,6 +10,8 @@
 
 #define PARAMS_MAX 16
 
+struct recording;
+
 struct params {
 	char *path;  /* decoded, begins with '/' */
 	struct param {
@@ -19,6 +21,7 @@ struct params {
 	} items[PARAMS_MAX];
 	unsigned count;
 	char *room;
+	struct recording *held; /* taken for the request */
 };
 
 /* -EINVAL and a sentence: not a path, bad escapes, a parameter twice, too many. */

@@ -80,6 +80,10 @@ struct bounds {
 };
 
 struct recording {
+	unsigned users;            /* requests that read it (live.c) */
+	bool retired;              /* another one stands in its place: the last user closes it */
+	int64_t file_state;        /* what its files were like when it was opened again (live.c) */
+	int64_t renew_next;        /* not before this time */
 	char *path;
 	char *name;
 	struct report *report;

@@ -29,6 +29,8 @@ int view_open(struct view **ret, const struct view_options *options, struct erro
 	if (!v)
 		return error_set(err, ENOMEM, "Not enough memory");
 	v->options = *options;
+	pthread_mutex_init(&v->lock, NULL);
+	pthread_mutex_init(&v->renewing, NULL);
 	r = open_all(v, err);
 	r = r < 0 ? r : server_open(&v->server, v, err);
 	if (r < 0) {
@@ -50,6 +52,8 @@ void view_close(struct view *v)
 		return; /* a thread still reads all of it; the program ends */
 	for (size_t i = 0; i < v->recording_count; i++)
 		recording_close(v->recordings[i]);
+	pthread_mutex_destroy(&v->lock);
+	pthread_mutex_destroy(&v->renewing);
 	free(v->recordings);
 	free(v);
 }
@@ -84,7 +88,9 @@ int view_recording(struct view *v, struct params *p, struct recording **ret, str
 	int64_t number;
 	int r = params_integer(p, "report", 0, (int64_t)v->recording_count - 1, &number, err);
 
+	if (r == 0 && !p->held)
+		p->held = view_take(v, (size_t)number);
 	if (r == 0)
-		*ret = v->recordings[number];
+		*ret = p->held;
 	return r;
 }

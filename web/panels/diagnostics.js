@@ -5,6 +5,7 @@ import { empty, ofEachReport } from "./panel.js";
 /** @typedef {import("../main.js").App} App */
 
 const SEVERITY = ["", "info", "warning", "error"];
+const escape = format.escapeHtml;
 
 export class DiagnosticsPanel {
   /** @param {App} app @param {HTMLElement} place */
@@ -14,15 +15,35 @@ export class DiagnosticsPanel {
   }
 
   async show() {
-    this.place.innerHTML = await ofEachReport(this.app, "/api/diagnostics", (answer) => this.table(answer));
+    this.place.innerHTML = await ofEachReport(this.app, "/api/diagnostics", (answer, loaded) => this.notes(loaded) + this.table(answer, loaded) + this.losses(answer));
+    this.place.onclick = (event) => {
+      const target = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-time]"));
+      if (!target)
+        return;
+      const time = Number(target.dataset.time);
+      const wide = (this.app.view.last - this.app.view.first) / 50;
+      this.app.goFinding([time, time], undefined);
+      this.app.view.show(time - wide, time + wide);
+    };
+  }
+
+  /** @param {import("../main.js").Loaded} loaded */
+  notes(loaded) {
+    return (loaded.facts.notes || []).map((/** @type {string} */ note) => `<p class="note">${escape(note)}</p>`).join("");
+  }
+
+  /** @param {any} answer @param {import("../main.js").Loaded} loaded */
+  table(answer, loaded) {
+    if (!answer.diagnostics.length && !answer.losses.length)
+      return empty("Nothing to report: nothing was lost, nothing went wrong.");
+    const rows = answer.diagnostics.map((/** @type {any} */ d) => `<tr class="${SEVERITY[d.severity] || ""}"><td class="number">${d.time === null ? "" : `<button class="link" data-time="${d.time + loaded.offset}">${format.moment(d.time, 1e6)}</button>`}</td>` +
+      `<td>${SEVERITY[d.severity] || ""}</td><td>${escape(d.source || "")}</td><td class="text">${escape(d.text || "")}</td></tr>`);
+    return `<table class="statistics"><thead><tr><th class="number">Time</th><th>Severity</th><th>By</th><th>What</th></tr></thead>${rows.join("")}</table>`;
   }
 
   /** @param {any} answer */
-  table(answer) {
-    if (!answer.diagnostics.length)
-      return empty("Nothing to report: nothing was lost, nothing went wrong.");
-    const rows = answer.diagnostics.map((/** @type {any} */ d) => `<tr class="${SEVERITY[d.severity] || ""}"><td class="number">${format.moment(d.time, 1e6)}</td><td>${SEVERITY[d.severity] || ""}</td>` +
-      `<td>${format.escapeHtml(d.text)}</td></tr>`);
-    return `<table class="statistics"><thead><tr><th class="number">Time</th><th></th><th></th></tr></thead>${rows.join("")}</table>`;
+  losses(answer) {
+    const all = answer.losses.reduce((/** @type {number} */ sum, /** @type {any} */ loss) => sum + loss.count, 0);
+    return all ? `<p class="error">${format.some(all, "records")} were lost: the places are diagnostics above.</p>` : "";
   }
 }

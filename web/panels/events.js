@@ -1,72 +1,100 @@
 // All events of a row as a table; only the lines in sight are fetched.
 import { json } from "../api.js";
 import * as format from "../format.js";
-import { empty, spanOf, tsv } from "./panel.js";
+import { copyText, empty, spanOf, spanText, tsv } from "./panel.js";
 
 /** @typedef {import("../main.js").App} App */
 
 const LINE = 22;
 const PAGE = 200;
+const MOST_PAGES = 60;
+/** What is copied at most: a spreadsheet takes no more. */
+const MOST_COPIED = 100000;
+/** Browsers know no element higher than some million pixels: beyond, a pixel stands for several lines. */
+const MOST_HEIGHT = 8e6;
+const WIDTHS = ["150px", "130px", "minmax(160px, 4fr)", "minmax(90px, 1fr)", "50px"];
+const escape = format.escapeHtml;
 
 export class EventsPanel {
   /** @param {App} app @param {HTMLElement} place */
   constructor(app, place) {
     this.app = app;
     this.place = place;
-    this.sort = "";
+    this.sort = "0";
     this.filter = "";
     /** @type {Map<number, any[]>} */
     this.pages = new Map();
     this.total = 0;
+    this.cut = false;
     /** @type {string[]} */
     this.columns = [];
     this.asked = new Set();
     this.turn = 0;
+    this.chosen = 0;
+    /** @type {import("../rows.js").Row | undefined} */
+    this.row = undefined;
   }
 
-  row() {
-    return this.app.row && this.app.row.id >= 0 ? this.app.row : this.app.rows.shown.find((row) => row.draw === "slices" && (row.count || 0) > 0);
+  /** The chosen row, else the first that has events. */
+  rowNow() {
+    const { row, rows } = this.app;
+    const all = [...rows.byKey.values()];
+    return row && row.id >= 0 ? row : rows.shown.find((other) => other.draw === "slices" && (other.count || 0) > 0) || all.find((other) => other.draw !== "group" && (other.count || 0) > 0);
   }
 
   async show() {
-    const row = this.row();
+    this.row = this.rowNow();
     this.turn++;
     this.pages.clear();
     this.asked.clear();
-    if (!row) {
-      this.place.innerHTML = empty("No row has events.");
+    this.chosen = 0;
+    if (!this.row) {
+      this.place.innerHTML = empty("The recording has no events. sonde profile -t cuda,nvtx,osrt records calls, GPU work and ranges; sonde profile --help tells of more.");
       return;
     }
-    this.place.innerHTML = `<div class="bar"><b>${format.escapeHtml(row.label)}</b> <span class="faint" id="event-count"></span>` +
-      `<input type="search" placeholder="filter names" value="${format.escapeHtml(this.filter)}" aria-label="Filter events"><button>Copy as TSV</button></div>` +
-      `<div class="events" tabindex="0"><div class="head"></div><div class="lines"><div class="size"></div><div class="shown"></div></div></div>`;
+    const where = [this.row.above?.label, this.row.label].filter(Boolean).join(" › ");
+    this.place.innerHTML = `<div class="bar"><b>${escape(where)}</b> <span class="faint" id="event-count"></span>` +
+      `<input type="search" placeholder="filter names, arguments" value="${escape(this.filter)}" aria-label="Filter events"><span class="faint">${spanText(this.app)}</span><span class="spring"></span><button class="copy-all">Copy as TSV</button></div>` +
+      `<div class="events"><div class="head" role="row"></div><div class="lines" tabindex="0" role="grid" aria-label="Events"><div class="size"></div><div class="shown"></div></div></div>`;
     const input = /** @type {HTMLInputElement} */ (this.place.querySelector("input"));
     input.addEventListener("change", () => {
       this.filter = input.value;
       this.show();
     });
-    this.place.querySelector("button")?.addEventListener("click", () => this.copy());
-    this.place.querySelector(".lines")?.addEventListener("scroll", () => this.draw());
-    this.place.querySelector(".lines")?.addEventListener("dblclick", (event) => this.enter(/** @type {MouseEvent} */ (event)));
+    const copy = /** @type {HTMLElement} */ (this.place.querySelector(".copy-all"));
+    const lines = /** @type {HTMLElement} */ (this.place.querySelector(".lines"));
+    copy.addEventListener("click", () => this.copy(copy));
+    lines.addEventListener("scroll", () => this.draw());
+    lines.addEventListener("click", (event) => this.choose(this.lineOf(event)));
+    lines.addEventListener("dblclick", (event) => this.enter(this.lineOf(event)));
+    lines.addEventListener("keydown", (event) => this.key(event));
     this.place.querySelector(".head")?.addEventListener("click", (event) => this.order(/** @type {MouseEvent} */ (event)));
     await this.fetchPage(0);
-    this.draw();
+  }
+
+  /** @param {number} offset @param {number} limit */
+  ask(offset, limit) {
+    const row = /** @type {import("../rows.js").Row} */ (this.row);
+    const [from, to] = this.app.view.span ? spanOf(this.app, this.app.loaded[row.report]) : [undefined, undefined];
+    return this.app.attempt(() => json("/api/events", { report: row.report, row: row.id, from, to, sort: this.sort, filter: this.filter || undefined, offset, limit }));
   }
 
   /** @param {number} page */
   async fetchPage(page) {
-    const row = this.row();
-    if (!row || this.asked.has(page))
+    if (!this.row || this.asked.has(page))
       return;
     const turn = this.turn;
     this.asked.add(page);
-    const [from, to] = spanOf(this.app, this.app.loaded[row.report]);
-    const answer = await this.app.attempt(() => json("/api/events", {
-      report: row.report, row: row.id, from, to, sort: this.sort || undefined, filter: this.filter || undefined, offset: page * PAGE, limit: PAGE }));
+    const answer = await this.ask(page * PAGE, PAGE);
     if (!answer || turn !== this.turn)
       return;
+    if (this.pages.size > MOST_PAGES) {
+      this.pages.clear();
+      this.asked.clear();
+    }
     this.pages.set(page, answer.rows);
     this.total = answer.total;
+    this.cut = answer.cut;
     this.columns = answer.columns;
     this.draw();
   }
@@ -77,21 +105,25 @@ export class EventsPanel {
     const label = this.place.querySelector("#event-count");
     if (!lines || !head || !label)
       return;
-    this.place.style.setProperty("--columns", this.columns.map((name) => (name === "Name" ? "minmax(200px, 4fr)" : "minmax(70px, 1fr)")).join(" "));
-    label.textContent = `${format.count(this.total)} events`;
-    head.innerHTML = this.columns.map((name, i) => `<span data-column="${i}" class="c${i}">${format.escapeHtml(name)}${this.sort === `${i}` ? " ▴" : this.sort === `-${i}` ? " ▾" : ""}</span>`).join("");
-    /** @type {HTMLElement} */ (lines.querySelector(".size")).style.height = `${Math.min(this.total * LINE, 8e6)}px`;
+    this.place.style.setProperty("--columns", WIDTHS.slice(0, this.columns.length).join(" "));
+    label.textContent = `${format.some(this.total, "events")}${this.cut ? ": too many are equal in this order; some of them are left out" : ""}`;
+    head.innerHTML = this.columns.map((name, i) => `<button data-column="${i}" class="c${i}">${escape(name)}${this.sort === `${i}` ? " ▴" : this.sort === `-${i}` ? " ▾" : ""}</button>`).join("");
+    /** @type {HTMLElement} */ (lines.querySelector(".size")).style.height = `${Math.min(this.total * LINE, MOST_HEIGHT)}px`;
     const first = this.firstLine(lines);
     const count = Math.ceil(lines.clientHeight / LINE) + 1;
     const shown = /** @type {HTMLElement} */ (lines.querySelector(".shown"));
     shown.style.transform = `translateY(${lines.scrollTop}px)`;
     shown.innerHTML = Array.from({ length: Math.min(count, Math.max(this.total - first, 0)) }, (_, i) => this.line(first + i)).join("");
+    if (!this.total)
+      shown.innerHTML = empty(this.filter ? "No event of the row has this text." : this.app.view.span ? "No event of the row lies in the measured span." : "The row has no events.");
   }
 
-  /** Browsers know no element higher than some million pixels: beyond, a pixel stands for several lines. @param {HTMLElement} lines */
+  /** @param {HTMLElement} lines */
   firstLine(lines) {
-    const height = Math.min(this.total * LINE, 8e6);
-    return Math.floor((lines.scrollTop / Math.max(height, 1)) * this.total);
+    const height = Math.min(this.total * LINE, MOST_HEIGHT);
+    const last = Math.max(0, this.total - Math.floor(lines.clientHeight / LINE));
+    const room = Math.max(height - lines.clientHeight, 1);
+    return height < MOST_HEIGHT ? Math.floor(lines.scrollTop / LINE) : Math.round((lines.scrollTop / room) * last);
   }
 
   /** @param {number} i */
@@ -102,17 +134,49 @@ export class EventsPanel {
       this.fetchPage(page);
       return `<div class="line"></div>`;
     }
-    return `<div class="line" data-line="${i}">${row.cells.map((/** @type {any} */ cell, /** @type {number} */ c) => `<span class="c${c}" title="${format.escapeHtml(String(cell ?? ""))}">${format.escapeHtml(String(cell ?? ""))}</span>`).join("")}</div>`;
+    const cells = row.cells.map((/** @type {any} */ cell, /** @type {number} */ c) => {
+      const text = typeof cell === "number" ? format.count(cell) : String(cell ?? "");
+      return `<span role="gridcell" class="c${c}" title="${escape(text)}">${escape(text)}</span>`;
+    });
+    return `<div class="line${i === this.chosen ? " chosen" : ""}" role="row" data-line="${i}">${cells.join("")}</div>`;
   }
 
-  /** @param {MouseEvent} event */
-  enter(event) {
-    const line = /** @type {HTMLElement} */ (event.target).closest("[data-line]");
-    const i = Number(/** @type {HTMLElement | null} */ (line)?.dataset.line);
+  /** @param {Event} event */
+  lineOf(event) {
+    return Number(/** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-line]"))?.dataset.line ?? NaN);
+  }
+
+  /** @param {number} i */
+  choose(i) {
+    const lines = /** @type {HTMLElement | null} */ (this.place.querySelector(".lines"));
+    if (!lines || !(i >= 0 && i < this.total))
+      return;
+    const first = this.firstLine(lines);
+    const fit = Math.floor(lines.clientHeight / LINE);
+    this.chosen = i;
+    if (this.total * LINE < MOST_HEIGHT && (i < first || i >= first + fit))
+      lines.scrollTop = i < first ? i * LINE : (i - fit + 1) * LINE;
+    this.draw();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
+    if (by)
+      this.choose(Math.max(0, Math.min(this.total - 1, this.chosen + by)));
+    else if (event.key === "Enter")
+      this.enter(this.chosen);
+    else
+      return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Goes to the event; the table stays as it is. @param {number} i */
+  enter(i) {
     const found = this.pages.get(Math.floor(i / PAGE))?.[i % PAGE];
-    const row = this.row();
-    if (found && row)
-      this.app.go({ ...found.event, report: row.report });
+    if (found && this.row)
+      this.app.go({ ...found.event, report: this.row.report });
   }
 
   /** @param {MouseEvent} event */
@@ -124,9 +188,20 @@ export class EventsPanel {
     this.show();
   }
 
-  copy() {
-    const rows = [...this.pages.keys()].sort((a, b) => a - b).flatMap((page) => this.pages.get(page) || []);
-    navigator.clipboard?.writeText(tsv(this.columns, rows.map((row) => row.cells)));
+  /** @param {HTMLElement} button */
+  async copy(button) {
+    /** @type {any[][]} */
+    const rows = [];
+    const most = Math.min(this.total, MOST_COPIED);
+    while (rows.length < most) {
+      const answer = await this.ask(rows.length, Math.min(1000, most - rows.length));
+      if (!answer?.rows.length)
+        break;
+      rows.push(...answer.rows.map((/** @type {any} */ row) => row.cells));
+    }
+    copyText(tsv(this.columns, rows), button);
+    if (this.total > most)
+      this.app.complain(new Error(`The first ${format.count(most)} of ${format.count(this.total)} events were copied; sonde export -t csv writes all.`));
   }
 
   spanChosen() {
@@ -134,6 +209,7 @@ export class EventsPanel {
   }
 
   rowChosen() {
-    this.show();
+    if (this.rowNow() !== this.row)
+      this.show();
   }
 }

@@ -2,16 +2,20 @@
 import { json } from "../api.js";
 import * as colours from "../colours.js";
 import * as format from "../format.js";
+import { shortName } from "../names.js";
+import { byFunction, heaviestPath, treeLines } from "./call_table.js";
 import { empty, spanOf, spanText } from "./panel.js";
+import { nextSort, tableHtml } from "./table.js";
 
 /** @typedef {import("../main.js").App} App */
-/** @typedef {{ name: string, value: number, self: number, children: Node[] }} Node */
+/** @typedef {import("./call_table.js").Node} Node */
 
 const LINE = 19;
-const MISSING = /** @type {Record<string, string>} */ ({
-  "/api/flame": "No CPU samples in this span. Samples are taken unless -s none was given or perf was not permitted; `sonde doctor` tells what would allow them.",
-  "/api/tree": "No GPU work in this span. `-t cuda,nvtx` records it, with the ranges that it belongs to.",
-});
+const MOST_LINES = 2000;
+const escape = format.escapeHtml;
+
+/** @param {string} value @param {string} text @param {string} now */
+const option = (value, text, now) => `<option value="${escape(value)}"${value === now ? " selected" : ""}>${escape(text)}</option>`;
 
 export class FlamePanel {
   /** @param {App} app @param {HTMLElement} place @param {string} path */
@@ -21,47 +25,114 @@ export class FlamePanel {
     this.path = path;
     this.order = "top-down";
     this.mode = "flame";
+    this.source = "samples";
+    this.whose = "all";
+    this.report = "0";
+    this.sort = -2;
     /** @type {Node | null} */
     this.root = null;
     /** @type {Node[]} from the root to what is looked at */
     this.trail = [];
+    /** @type {Set<Node>} */
+    this.open = new Set();
+    /** @type {Node[]} those that are drawn, by number */
+    this.nodes = [];
     this.unit = "ns";
+    this.search = "";
+    this.turn = 0;
+  }
+
+  get samples() {
+    return this.path === "/api/flame";
+  }
+
+  /** The thread or process that the chosen row belongs to. */
+  owner() {
+    let { row } = this.app;
+    while (row && !["thread", "process"].includes(row.kind))
+      row = row.above;
+    return row;
+  }
+
+  controls() {
+    const { loaded } = this.app;
+    const owner = this.owner();
+    const reports = loaded.length > 1 ? `<select data-field="report" aria-label="Report">${loaded.map((report) => option(String(report.number), report.facts.name, this.report)).join("")}</select>` : "";
+    const forms = option("flame", "flame graph", this.mode) + option("tree", "call tree", this.mode) + option("table", "by function", this.mode);
+    const samples = !this.samples ? "" :
+      `<select data-field="order" aria-label="Order">${option("top-down", "top-down", this.order)}${option("bottom-up", "bottom-up", this.order)}</select>` +
+      `<select data-field="source" aria-label="Source">${option("samples", "CPU samples", this.source)}${option("offcpu", "off CPU", this.source)}${option("osrt", "OS runtime calls", this.source)}</select>` +
+      `<select data-field="whose" aria-label="Of which threads">${option("all", "all threads", this.whose)}${owner ? option("row", owner.kind === "thread" ? owner.label : `process ${owner.label}`, this.whose) : ""}</select>`;
+    return `<div class="bar">${reports}<select data-field="mode" aria-label="Form">${forms}</select>${samples}<input type="search" placeholder="mark functions" aria-label="Mark functions with this text" value="${escape(this.search)}">` +
+      `<span class="faint">${spanText(this.app)}</span> <span class="trail"></span></div><div class="flame" tabindex="0"></div>`;
   }
 
   async show() {
-    const samples = this.path === "/api/flame";
-    const option = (/** @type {string} */ value, /** @type {string} */ text, /** @type {string} */ now) => `<option value="${value}"${value === now ? " selected" : ""}>${text}</option>`;
-    this.place.innerHTML = `<div class="bar">${samples ? `<select class="order" aria-label="Order">${option("top-down", "top-down", this.order)}${option("bottom-up", "bottom-up", this.order)}</select>` : ""}` +
-      `<select class="mode" aria-label="Form">${option("flame", "flame graph", this.mode)}${option("tree", "call tree", this.mode)}</select>` +
-      ` <span class="faint">${spanText(this.app)}</span> <span class="trail"></span></div><div class="flame"></div>`;
-    for (const name of /** @type {const} */ (["order", "mode"]))
-      this.place.querySelector(`.${name}`)?.addEventListener("change", (event) => {
-        this[name] = /** @type {HTMLSelectElement} */ (event.target).value;
-        this.show();
+    this.place.innerHTML = this.controls();
+    for (const select of this.place.querySelectorAll("select"))
+      select.addEventListener("change", () => {
+        const field = /** @type {"order" | "mode" | "source" | "whose" | "report"} */ (select.dataset.field);
+        this[field] = select.value;
+        if (field === "mode")
+          this.draw();
+        else
+          this.fill();
       });
-    const loaded = this.app.loaded[this.app.row?.report ?? 0];
+    const input = /** @type {HTMLInputElement} */ (this.place.querySelector("input"));
+    input.addEventListener("input", () => {
+      this.search = input.value;
+      this.draw();
+    });
+    const area = /** @type {HTMLElement} */ (this.place.querySelector(".flame"));
+    area.addEventListener("click", (event) => this.click(event));
+    await this.fill();
+  }
+
+  async fill() {
+    const turn = ++this.turn;
+    const owner = this.whose === "row" ? this.owner() : null;
+    const loaded = this.app.loaded[owner ? owner.report : Number(this.report)];
     const [from, to] = spanOf(this.app, loaded);
-    const answer = await this.app.attempt(() => json(this.path, { report: loaded.number, from, to, order: samples ? this.order : undefined }));
-    if (!answer)
+    const more = this.samples ? { order: this.order, source: this.source, row: owner ? owner.id : undefined } : {};
+    const answer = await this.app.attempt(() => json(this.path, { report: loaded.number, from, to, ...more }));
+    if (!answer || turn !== this.turn)
       return;
     this.root = answer.root;
     this.unit = answer.unit;
     this.trail = [answer.root];
-    this.draw();
+    this.open = heaviestPath(answer.root);
+    if (!answer.root.value)
+      await this.explain(loaded);
+    else
+      this.draw();
+  }
+
+  /** Nothing is there: why, in the recording's own words where it has some. @param {import("../main.js").Loaded} loaded */
+  async explain(loaded) {
+    const area = this.place.querySelector(".flame");
+    const told = await json("/api/diagnostics", { report: loaded.number }).catch(() => ({ diagnostics: [] }));
+    const word = this.samples ? /sampl|perf_event|paranoid/i : /cuda|gpu|cupti/i;
+    const why = told.diagnostics.filter((/** @type {any} */ d) => word.test(d.text || "")).slice(0, 3).map((/** @type {any} */ d) => empty(d.text)).join("");
+    const texts = {
+      samples: "No CPU samples in this span. sonde profile takes them unless -s none was given or perf was not permitted; sonde doctor tells what would allow them.",
+      offcpu: "Nothing was recorded of threads that waited. --cpuctxsw process-tree (with -s) records when they left their CPU, and where.",
+      osrt: "No OS runtime calls with stacks in this span. -t osrt records calls that wait; those longer than --osrt-backtrace-threshold have stacks.",
+    };
+    if (area)
+      area.innerHTML = empty(this.samples ? texts[/** @type {"samples"} */ (this.source)] : "No GPU work in this span. -t cuda,nvtx records it, with the ranges that it belongs to.") + why;
   }
 
   draw() {
     const area = /** @type {HTMLElement | null} */ (this.place.querySelector(".flame"));
-    if (!area || !this.root)
+    if (!area || !this.root?.value)
       return;
-    if (!this.root.value) {
-      area.innerHTML = empty(MISSING[this.path]);
-      return;
-    }
-    if (this.mode === "tree")
-      area.innerHTML = `<table class="statistics"><thead><tr><th>Name</th><th class="number">Total</th><th class="number">Share</th><th class="number">Self</th></tr></thead>${this.treeRows(this.root, 0)}</table>`;
-    else
+    this.drawTrail();
+    if (this.mode === "flame")
       this.drawFlame(area);
+    else if (this.mode === "tree")
+      this.drawTree(area);
+    else
+      this.drawTable(area);
   }
 
   /** @param {number} value */
@@ -69,32 +140,51 @@ export class FlamePanel {
     return this.unit === "ns" ? format.duration(value) : `${format.count(value)} ${this.unit}`;
   }
 
-  /** @param {Node} node @param {number} depth @returns {string} */
-  treeRows(node, depth) {
+  /** @param {string} name */
+  isMarked(name) {
+    return Boolean(this.search) && name.toLowerCase().includes(this.search.toLowerCase());
+  }
+
+  /** @param {HTMLElement} area */
+  drawTree(area) {
     const all = /** @type {Node} */ (this.root).value;
-    const line = `<tr><td style="padding-left:${8 + depth * 14}px">${format.escapeHtml(node.name)}</td><td class="number">${this.amount(node.value)}</td>` +
-      `<td class="number">${format.percent(node.value / all)}</td><td class="number">${this.amount(node.self)}</td></tr>`;
-    const children = node.children.filter((child) => child.value >= all * 0.005).sort((a, b) => b.value - a.value);
-    return line + (depth < 60 ? children.map((child) => this.treeRows(child, depth + 1)).join("") : "");
+    const lines = treeLines(this.trail[this.trail.length - 1], this.open).slice(0, MOST_LINES);
+    this.nodes = lines.map(({ node }) => node);
+    const rows = lines.map(({ node, depth }, i) => {
+      const mark = node.children.length ? (this.open.has(node) ? "▾" : "▸") : "";
+      return `<tr class="${this.isMarked(node.name) ? "marked" : ""}"><td style="padding-left:${4 + Math.min(depth, 60) * 12}px" title="${escape(node.name)}"><button class="tree" data-node="${i}" aria-expanded="${this.open.has(node)}">` +
+        `<span class="mark">${mark}</span>${escape(shortName(node.name))}</button></td><td class="number">${this.amount(node.value)}</td><td class="number"><span class="share" style="width:${Math.round((60 * node.value) / all)}px"></span>` +
+        `${format.percent(node.value / all)}</td><td class="number">${node.self ? this.amount(node.self) : ""}</td></tr>`;
+    });
+    area.innerHTML = `<table class="statistics"><thead><tr><th>Name</th><th class="number">Total</th><th class="number">Share</th><th class="number">Self</th></tr></thead>${rows.join("")}</table>`;
+  }
+
+  /** @param {HTMLElement} area */
+  drawTable(area) {
+    const root = /** @type {Node} */ (this.root);
+    const unit = this.unit === "ns" ? " (ns)" : "";
+    const rows = byFunction(root).filter((line) => !this.search || this.isMarked(line.name)).map((line) => [(100 * line.self) / root.value, line.self, (100 * line.total) / root.value, line.total, line.name]);
+    const columns = [["Self (%)", true], [`Self${unit}`, true], ["Total (%)", true], [`Total${unit}`, true], ["Name", false]].map(([name, number]) => ({ name: String(name), number: Boolean(number) }));
+    area.innerHTML = tableHtml({ columns, rows }, this.sort);
   }
 
   /** @param {HTMLElement} area */
   drawFlame(area) {
     const node = this.trail[this.trail.length - 1];
-    const width = area.clientWidth || 800;
+    const root = /** @type {Node} */ (this.root);
+    const width = area.clientWidth - 4 || 800;
     /** @type {string[]} */
     const boxes = [];
-    /** @type {Node[]} */
-    const nodes = [];
+    this.nodes = [];
     const put = (/** @type {Node} */ at, /** @type {number} */ left, /** @type {number} */ depth) => {
       const wide = (at.value / node.value) * width;
       if (wide < 1)
         return;
       const colour = colours.byName(at.name);
-      nodes.push(at);
-      boxes.push(`<div class="box" data-node="${nodes.length - 1}" style="left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${Math.max(wide - 1, 1).toFixed(1)}px;background:${colours.css(colour)};` +
-        `color:${colours.inkOn(colour)}" title="${format.escapeHtml(at.name)}\n${this.amount(at.value)}, ${format.percent(at.value / /** @type {Node} */ (this.root).value)}; itself ${this.amount(at.self)}">` +
-        `${wide > 24 ? format.escapeHtml(at.name) : ""}</div>`);
+      const faded = this.search && !this.isMarked(at.name) ? ";opacity:.3" : "";
+      boxes.push(`<div class="box" data-node="${this.nodes.length}" style="left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${Math.max(wide - 1, 1).toFixed(1)}px;background:${colour.css};color:${colour.ink}${faded}" ` +
+        `title="${escape(at.name)}\n${this.amount(at.value)}, ${format.percent(at.value / root.value)}; itself ${this.amount(at.self)}">${wide > 24 ? escape(shortName(at.name)) : ""}</div>`);
+      this.nodes.push(at);
       let x = left;
       for (const child of [...at.children].sort((a, b) => b.value - a.value)) {
         put(child, x, depth + 1);
@@ -103,21 +193,29 @@ export class FlamePanel {
     };
     put(node, 0, 0);
     area.innerHTML = `<div class="boxes">${boxes.join("")}</div>`;
-    area.onclick = (event) => {
-      const i = /** @type {HTMLElement} */ (event.target).dataset.node;
-      if (i !== undefined)
-        this.zoom(nodes[Number(i)]);
-    };
-    this.drawTrail();
+  }
+
+  /** @param {MouseEvent} event */
+  click(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const node = this.nodes[Number(/** @type {HTMLElement | null} */ (target.closest("[data-node]"))?.dataset.node ?? NaN)];
+    if (this.mode === "table") {
+      this.sort = nextSort(event, this.sort, [{ name: "", number: true }, { name: "", number: true }, { name: "", number: true }, { name: "", number: true }, { name: "" }]);
+    } else if (node && this.mode === "tree") {
+      if (!this.open.delete(node))
+        this.open.add(node);
+    } else if (node) {
+      this.zoom(node);
+    }
+    this.draw();
   }
 
   /** Into a box; the one at the top leads back. @param {Node} node */
   zoom(node) {
     if (node === this.trail[this.trail.length - 1] && this.trail.length > 1)
       this.trail.pop();
-    else
+    else if (node !== this.root)
       this.trail.push(node);
-    this.draw();
   }
 
   drawTrail() {
@@ -131,5 +229,10 @@ export class FlamePanel {
 
   spanChosen() {
     this.show();
+  }
+
+  rowChosen() {
+    if (this.samples && this.owner())
+      this.show();
   }
 }

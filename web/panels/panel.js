@@ -26,13 +26,37 @@ export function tsv(columns, rows) {
   return [columns, ...rows].map((row) => row.map(clean).join("\t")).join("\n");
 }
 
-/** What the server tells of each report, one below the other. @param {App} app @param {string} path @param {(answer: any) => string} draw */
+/** What the server tells of each report, one below the other. @param {App} app @param {string} path @param {(answer: any, loaded: import("../main.js").Loaded) => string} draw */
 export async function ofEachReport(app, path, draw) {
   const parts = [];
   for (const loaded of app.loaded) {
     const answer = await app.attempt(() => json(path, { report: loaded.number }));
     if (answer)
-      parts.push((app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + draw(answer));
+      parts.push((app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + draw(answer, loaded));
   }
   return parts.join("");
+}
+
+/** A column's heading; lengths of time have their units in the cells. @param {{ name: string }} column */
+export function headText(column) {
+  return column.name.replace(/ ?\(ns\)/, "").replace(/ ?\(%\)/, " %");
+}
+
+/** A cell as people read it. @param {any} cell @param {{ name: string, number?: boolean }} column @returns {string} */
+export function cellText(cell, column) {
+  if (cell === null || cell === undefined)
+    return "";
+  if (!column.number || typeof cell !== "number")
+    return String(cell);
+  if (column.name.includes("(ns)"))
+    return format.duration(cell);
+  return format.rounded(cell);
+}
+
+/** @param {string} text @param {HTMLElement} button */
+export function copyText(text, button) {
+  navigator.clipboard?.writeText(text);
+  const before = button.textContent;
+  button.textContent = "Copied";
+  window.setTimeout(() => { button.textContent = before; }, 1500);
 }

@@ -1,7 +1,9 @@
-// Every report of `sonde stats`, for the measured span.
+// Every report of `sonde stats`, for the measured span; of two recordings, the difference.
 import { json } from "../api.js";
 import * as format from "../format.js";
-import { empty, spanOf, spanText, tsv } from "./panel.js";
+import { difference } from "./difference.js";
+import { copyText, empty, spanOf, spanText, tsv } from "./panel.js";
+import { nextSort, sorted, tableHtml } from "./table.js";
 
 /** @typedef {import("../main.js").App} App */
 
@@ -14,74 +16,104 @@ export class StatisticsPanel {
     this.app = app;
     this.place = place;
     this.name = "";
-    /** @type {Array<{ name: string, title: string, empty?: boolean }>} */
+    /** @type {Array<{ name: string, title: string, help?: string }>} */
     this.reports = [];
-    /** @type {any} */
-    this.answer = null;
+    /** @type {Array<import("./table.js").Table & { title: string, skipped?: string }>} */
+    this.tables = [];
     this.sort = 0;
+    this.compare = app.loaded.length > 1;
+    this.filter = "";
+    this.turn = 0;
   }
 
   async show() {
     if (!this.reports.length)
       this.reports = (await this.app.attempt(() => json("/api/stats", { report: 0 })))?.reports || [];
-    this.name ||= (FIRST.map((name) => this.reports.find((report) => report.name === name)).find((report) => report && !report.empty) || this.reports[0])?.name || "";
+    if (!this.name)
+      await this.chooseFirst();
+    this.reports.sort((a, b) => a.title.localeCompare(b.title));
     const options = this.reports.map((r) => `<option value="${r.name}"${r.name === this.name ? " selected" : ""}>${format.escapeHtml(r.title)} (${r.name})</option>`).join("");
-    this.place.innerHTML = `<div class="bar"><select aria-label="Report">${options}</select> <span class="faint">${spanText(this.app)}</span><button>Copy as TSV</button></div><div class="tables"></div>`;
-    const select = /** @type {HTMLSelectElement} */ (this.place.querySelector("select"));
-    select.addEventListener("change", () => {
-      this.name = select.value;
-      this.sort = 0;
-      this.show();
-    });
-    this.place.querySelector("button")?.addEventListener("click", () => this.copy());
+    const both = this.app.loaded.length > 1 ? `<label><input type="checkbox" class="compare"${this.compare ? " checked" : ""}> difference</label>` : "";
+    this.place.innerHTML = `<div class="bar"><select aria-label="Report">${options}</select><input type="search" class="lines-with" placeholder="filter lines" aria-label="Show only lines with this text" value="${format.escapeHtml(this.filter)}">` +
+      `${both}<span class="faint">${spanText(this.app)}</span><span class="spring"></span><button class="copy-all">Copy as TSV</button></div><div class="tables"></div>`;
+    this.listen();
     if (this.name)
       await this.fill();
   }
 
+  async chooseFirst() {
+    const there = FIRST.filter((name) => this.reports.some((report) => report.name === name));
+    for (const name of there) {
+      const answer = await this.app.attempt(() => json("/api/stats", { report: 0, name }));
+      if (answer?.rows.length) {
+        this.name = name;
+        return;
+      }
+    }
+    this.name = there[0] || this.reports[0]?.name || "";
+  }
+
+  listen() {
+    const select = /** @type {HTMLSelectElement} */ (this.place.querySelector("select"));
+    select.addEventListener("change", () => {
+      this.name = select.value;
+      this.sort = 0;
+      this.fill();
+    });
+    const filter = /** @type {HTMLInputElement} */ (this.place.querySelector(".lines-with"));
+    filter.addEventListener("input", () => {
+      this.filter = filter.value;
+      this.draw();
+    });
+    this.place.querySelector(".compare")?.addEventListener("change", (event) => {
+      this.compare = /** @type {HTMLInputElement} */ (event.target).checked;
+      this.sort = 0;
+      this.fill();
+    });
+    const copy = /** @type {HTMLElement} */ (this.place.querySelector(".copy-all"));
+    copy.addEventListener("click", () => copyText(this.tables.map((table) => tsv(table.columns.map((c) => c.name), sorted(this.lines(table), this.sort, table.columns))).join("\n\n"), copy));
+    this.place.querySelector(".tables")?.addEventListener("click", (event) => {
+      this.sort = nextSort(event, this.sort, this.tables[0]?.columns || []);
+      this.draw();
+    });
+  }
+
   async fill() {
-    const tables = /** @type {HTMLElement} */ (this.place.querySelector(".tables"));
-    /** @type {any[]} */
+    const turn = ++this.turn;
     const answers = [];
     for (const loaded of this.app.loaded) {
       const [from, to] = this.app.view.span ? spanOf(this.app, loaded) : [undefined, undefined];
       const answer = await this.app.attempt(() => json("/api/stats", { report: loaded.number, name: this.name, from, to }));
       if (answer)
-        answers.push({ ...answer, of: loaded.facts.name });
+        answers.push({ ...answer, title: loaded.facts.name });
     }
-    this.answer = answers[0];
-    tables.innerHTML = answers.map((answer) => (this.app.loaded.length > 1 ? `<h3>${format.escapeHtml(answer.of)}</h3>` : "") + this.table(answer)).join("");
-    tables.onclick = (event) => {
-      const column = Number(/** @type {HTMLElement} */ (event.target).dataset.column ?? NaN);
-      if (!Number.isNaN(column)) {
-        this.sort = this.sort === column + 1 ? -(column + 1) : column + 1;
-        tables.innerHTML = answers.map((answer) => this.table(answer)).join("");
-      }
-    };
+    if (turn !== this.turn)
+      return;
+    if (this.compare && answers.length > 1) {
+      const [a, ...others] = answers;
+      this.tables = others.map((b) => ({ ...difference(a, b), title: `A: ${a.title}   B: ${b.title}`, skipped: a.skipped && b.skipped }));
+    } else {
+      this.tables = answers;
+    }
+    this.draw();
   }
 
-  /** @param {any} answer */
-  table(answer) {
-    if (answer.skipped || !answer.rows.length)
-      return empty(answer.skipped || "Nothing in this span.");
-    const rows = [...answer.rows];
-    const by = Math.abs(this.sort) - 1;
-    if (this.sort)
-      rows.sort((a, b) => (this.sort < 0 ? 1 : -1) * (answer.columns[by].number ? Number(b[by]) - Number(a[by]) : String(b[by]).localeCompare(String(a[by]))));
-    const head = answer.columns.map((/** @type {any} */ column, /** @type {number} */ i) => `<th data-column="${i}" class="${column.number ? "number" : ""}">${format.escapeHtml(column.name)}</th>`).join("");
-    const body = rows.slice(0, 1000).map((row) => `<tr>${row.map((/** @type {any} */ cell, /** @type {number} */ i) => `<td class="${answer.columns[i].number ? "number" : ""}">${format.escapeHtml(this.cell(cell, answer.columns[i]))}</td>`).join("")}</tr>`).join("");
-    return `<table class="statistics"><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>${rows.length > 1000 ? `<p class="faint">The first 1,000 of ${format.count(rows.length)} lines.</p>` : ""}`;
+  /** @param {import("./table.js").Table} table */
+  lines(table) {
+    const wanted = this.filter.trim().toLowerCase();
+    return wanted ? table.rows.filter((row) => row.some((cell) => String(cell ?? "").toLowerCase().includes(wanted))) : table.rows;
   }
 
-  /** @param {any} cell @param {any} column */
-  cell(cell, column) {
-    if (cell === null || cell === undefined)
-      return "";
-    return column.number && typeof cell === "number" ? cell.toLocaleString("en-US", { maximumFractionDigits: 1 }) : String(cell);
-  }
-
-  copy() {
-    if (this.answer)
-      navigator.clipboard?.writeText(tsv(this.answer.columns.map((/** @type {any} */ c) => c.name), this.answer.rows));
+  draw() {
+    const place = this.place.querySelector(".tables");
+    if (!place)
+      return;
+    place.innerHTML = this.tables.map((table) => {
+      const heading = this.app.loaded.length > 1 ? `<h3>${format.escapeHtml(table.title)}</h3>` : "";
+      if (table.skipped || !table.rows.length)
+        return heading + empty(table.skipped || (this.app.view.span ? "Nothing in the measured span." : "Nothing was recorded of this."));
+      return heading + tableHtml({ columns: table.columns, rows: this.lines(table) }, this.sort);
+    }).join("");
   }
 
   spanChosen() {

@@ -1,0 +1,119 @@
+/* Recordings that are still being made: opened again when they have grown. Whoever reads the old one goes on with it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "view/internal.h"
+
+#define NS_PER_SECOND 1000000000
+#define LEAST_PAUSE NS_PER_SECOND
+/* Opening takes no more than this part of the time. */
+#define PAUSE_SHARE 4
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * NS_PER_SECOND + t.tv_nsec;
+}
+
+struct recording *view_take(struct view *v, size_t number)
+{
+	struct recording *r;
+
+	pthread_mutex_lock(&v->lock);
+	r = v->recordings[number];
+	r->users++;
+	pthread_mutex_unlock(&v->lock);
+	return r;
+}
+
+void view_give(struct view *v, struct recording *r)
+{
+	bool last;
+
+	if (!r)
+		return;
+	pthread_mutex_lock(&v->lock);
+	last = --r->users == 0 && r->retired;
+	pthread_mutex_unlock(&v->lock);
+	if (last)
+		recording_close(r);
+}
+
+/* The path without .part; NULL where it has none. To be freed. */
+static char *finished_path(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > 5 && strcmp(path + len - 5, ".part") == 0 ? strndup(path, len - 5) : NULL;
+}
+
+static int64_t changed(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 ? 0 : (int64_t)st.st_mtim.tv_sec * NS_PER_SECOND + st.st_mtim.tv_nsec + st.st_size;
+}
+
+/* A number that is another one when the file or its journal has grown. */
+static int64_t state_of(const char *path)
+{
+	char *stem = finished_path(path), *journal = NULL;
+	int64_t state = changed(path);
+
+	if (stem && asprintf(&journal, "%s.journal", stem) >= 0)
+		state ^= changed(journal);
+	free(journal);
+	free(stem);
+	return state;
+}
+
+static int open_again(const struct recording *old, struct recording **ret, struct error *err)
+{
+	char *finished = finished_path(old->path);
+	int r = recording_open(ret, old->path, old->name, err);
+
+	/* It has ended and has its own name now. */
+	if (r < 0 && finished)
+		r = recording_open(ret, finished, old->name, err);
+	free(finished);
+	return r;
+}
+
+static void replace(struct view *v, size_t number, struct recording *fresh, int64_t state)
+{
+	struct recording *old;
+
+	pthread_mutex_lock(&v->lock);
+	old = v->recordings[number];
+	fresh->file_state = state;
+	v->recordings[number] = fresh;
+	old->retired = true; /* whoever calls has taken it */
+	pthread_mutex_unlock(&v->lock);
+}
+
+void view_renew(struct view *v, size_t number)
+{
+	struct recording *old, *fresh;
+	int64_t began = now(), state;
+	struct error err;
+
+	if (pthread_mutex_trylock(&v->renewing) != 0)
+		return; /* somebody is at it */
+	old = view_take(v, number);
+	state = state_of(old->path);
+	if (report_is_partial(old->report) && began >= old->renew_next && state != old->file_state) {
+		if (open_again(old, &fresh, &err) < 0)
+			fresh = old;
+		fresh->renew_next = now() + (now() - began) * PAUSE_SHARE + LEAST_PAUSE;
+		if (fresh != old)
+			replace(v, number, fresh, state);
+	}
+	view_give(v, old);
+	pthread_mutex_unlock(&v->renewing);
+}

@@ -1,0 +1,165 @@
+// The names of rows at the left: a tree that mouse and keyboard open, close, pin and put in another order.
+import * as format from "./format.js";
+import { isFolding, keyOf, summary } from "./rows.js";
+
+/** @typedef {import("./rows.js").Row} Row */
+/** @typedef {import("./main.js").App} App */
+
+const escape = format.escapeHtml;
+const DRAG_PIXELS = 6;
+
+export class Labels {
+  /** @param {App} app @param {HTMLElement} element */
+  constructor(app, element) {
+    this.app = app;
+    this.element = element;
+    this.text = "";
+    /** @type {null | { row: Row, y: number, moved: boolean }} */
+    this.drag = null;
+    element.addEventListener("click", (event) => this.click(event));
+    element.addEventListener("keydown", (event) => this.key(event));
+    element.addEventListener("pointerdown", (event) => this.press(event));
+    element.addEventListener("pointermove", (event) => this.moved(event));
+    element.addEventListener("pointerup", (event) => this.release(event));
+    element.addEventListener("focusin", (event) => this.focused(event));
+  }
+
+  /** @param {Array<{ row: Row, y: number }>} placed */
+  draw(placed) {
+    const chosen = this.app.row;
+    const first = placed.some(({ row }) => row === chosen) ? chosen : placed.find(({ row }) => row)?.row;
+    const text = placed.map(({ row, y }) => this.label(row, y, row === first)).join("");
+    if (text === this.text)
+      return;
+    const focused = this.element.contains(document.activeElement);
+    this.text = text;
+    this.element.innerHTML = text;
+    if (focused)
+      this.focus(false);
+  }
+
+  /** @param {Row} row @param {number} y @param {boolean} reachable by the tab key */
+  label(row, y, reachable) {
+    const mark = isFolding(row) ? (row.open ? "▾" : "▸") : "";
+    const classes = ["label", row.draw, row.pinned && "pinned", row === this.app.row && "chosen", row.kind === "report" && "report"].filter(Boolean).join(" ");
+    const title = escape([row.label, row.detail, row.count ? format.some(row.count, row.draw === "plot" ? "values" : "events") : ""].filter(Boolean).join("\n"));
+    const found = row.found ? `<span class="found" title="${format.count(row.found)} matches">${format.count(row.found)}</span>` : "";
+    const said = escape(`${row.label} ${summary(row)}`);
+    return `<div class="${classes}" role="treeitem" aria-level="${row.depth + 1}" aria-selected="${row === this.app.row}" aria-label="${said}" data-key="${keyOf(row)}" tabindex="${reachable ? 0 : -1}" ` +
+      `style="top:${y}px;height:${row.height - 1}px;padding-left:${6 + Math.min(row.depth, 8) * 12}px" title="${title}"${isFolding(row) ? ` aria-expanded="${row.open}"` : ""}>` +
+      `<span class="mark">${mark}</span><span class="name">${escape(row.label)}</span>${found}<span class="sum">${escape(summary(row))}</span>` +
+      `<button class="pin" tabindex="-1" title="${row.pinned ? "Unpin" : "Pin to the top"} (p)" aria-label="${row.pinned ? "Unpin" : "Pin to the top"}">${row.pinned ? "●" : "○"}</button></div>`;
+  }
+
+  /** @param {EventTarget | null} target */
+  rowOf(target) {
+    const key = target instanceof Element ? /** @type {HTMLElement | null} */ (target.closest(".label"))?.dataset.key : undefined;
+    return key ? this.app.rows.byKey.get(key) : undefined;
+  }
+
+  /** @param {boolean} byKeys */
+  focus(byKeys) {
+    const key = this.app.row && keyOf(this.app.row);
+    const label = key && /** @type {HTMLElement | null} */ (this.element.querySelector(`[data-key="${key}"]`));
+    if (label)
+      label.focus({ preventScroll: true });
+    else if (byKeys)
+      this.element.focus({ preventScroll: true });
+  }
+
+  /** @param {FocusEvent} event */
+  focused(event) {
+    const row = this.rowOf(event.target);
+    if (row && row !== this.app.row && !this.drag)
+      this.app.rowChosen(row);
+  }
+
+  /** @param {MouseEvent} event */
+  click(event) {
+    const row = this.rowOf(event.target);
+    if (!row)
+      return;
+    if (/** @type {HTMLElement} */ (event.target).classList.contains("pin"))
+      this.app.rows.pin(row);
+    else if (isFolding(row))
+      this.app.rows.toggle(row);
+    this.app.rowChosen(row);
+    this.app.rowsChanged();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { rows, row } = this.app;
+    if (!row || event.ctrlKey || event.metaKey)
+      return;
+    const all = [...rows.pins, ...rows.shown];
+    const at = all.indexOf(row);
+    /** @type {Record<string, () => void>} */
+    const actions = {
+      ArrowDown: () => this.choose(all[Math.min(at + 1, all.length - 1)]), ArrowUp: () => this.choose(all[Math.max(at - 1, 0)]),
+      ArrowRight: () => (isFolding(row) && !row.open ? rows.toggle(row) : row.children.length && this.choose(all[at + 1])),
+      ArrowLeft: () => (isFolding(row) && row.open ? rows.toggle(row) : row.above && this.choose(row.above)),
+      Enter: () => isFolding(row) && rows.toggle(row), " ": () => isFolding(row) && rows.toggle(row),
+    };
+    const action = event.altKey ? null : actions[event.key];
+    if (!action)
+      return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+    this.app.rowsChanged();
+  }
+
+  /** @param {Row | undefined} row */
+  choose(row) {
+    if (!row)
+      return;
+    this.app.rowChosen(row);
+    this.app.bringRow(row);
+    this.app.timeline.draw();
+    this.focus(true);
+  }
+
+  /** @param {PointerEvent} event */
+  press(event) {
+    const row = this.rowOf(event.target);
+    if (row && event.button === 0 && !/** @type {HTMLElement} */ (event.target).classList.contains("pin"))
+      this.drag = { row, y: event.clientY, moved: false };
+  }
+
+  /** @param {PointerEvent} event */
+  moved(event) {
+    const { drag } = this;
+    if (!drag)
+      return;
+    if (!drag.moved && Math.abs(event.clientY - drag.y) > DRAG_PIXELS) {
+      drag.moved = true;
+      this.element.setPointerCapture(event.pointerId);
+      this.element.classList.add("dragging");
+    }
+    if (!drag.moved)
+      return;
+    const over = this.app.timeline.rowAt(event.clientY - this.element.getBoundingClientRect().top);
+    const { rows } = this.app;
+    /** @type {Row | null | undefined} */
+    let place = over;
+    while (place && place.above !== drag.row.above)
+      place = place.above;
+    if (place && place !== drag.row && rows.siblings(drag.row).includes(place)) {
+      rows.moveTo(drag.row, place);
+      this.app.row = drag.row;
+      this.app.rowsChanged();
+    }
+  }
+
+  /** A drag is no click. @param {PointerEvent} event */
+  release(event) {
+    const moved = this.drag?.moved;
+    this.drag = null;
+    this.element.classList.remove("dragging");
+    if (moved) {
+      event.preventDefault();
+      this.element.addEventListener("click", (click) => click.stopImmediatePropagation(), { once: true, capture: true });
+    }
+  }
+}

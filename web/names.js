@@ -1,0 +1,42 @@
+// How names are told: short, and whole.
+
+/** What stands between brackets, and the brackets, are left out. @param {string} text @param {string} open @param {string} close */
+function without(text, open, close) {
+  let depth = 0;
+  let kept = "";
+  for (const c of text) {
+    if (c === open)
+      depth++;
+    if (depth === 0)
+      kept += c;
+    if (c === close && depth > 0)
+      depth--;
+  }
+  return kept;
+}
+
+/** A name's last part, behind the last :: that stands at its outermost level. Brackets of operators are no brackets: such names stay. @param {string} name */
+function bareName(name) {
+  const bare = without(without(name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/operator\(\)/g, ""), "<", ">"), "(", ")").trim();
+  if (/operator/.test(bare))
+    return name;
+  const last = bare.slice(bare.lastIndexOf("::") + 2 || 0).replace(/^:+/, "");
+  return (bare.includes("::") ? last : bare) || name;
+}
+
+/** @type {Map<string, string>} */
+const known = new Map();
+
+/** A short name: without parameters, templates and name spaces. @param {string} name */
+export function shortName(name) {
+  if (name.length < 20 || !/[(<]/.test(name))
+    return name;
+  let found = known.get(name);
+  if (found === undefined) {
+    found = bareName(name);
+    if (known.size > 20000)
+      known.clear();
+    known.set(name, found);
+  }
+  return found;
+}

@@ -1,0 +1,50 @@
+// Two tables of the same report of statistics as one: what each has, and by how much the second differs.
+
+/** @typedef {{ name: string, number: boolean }} Column */
+/** @typedef {{ columns: Column[], rows: any[][] }} Table */
+
+/** What is compared where a table has it, in this order; else its first numbers. */
+const COMPARED = [/^(total|self) time/i, /^(instances|num calls|count|operations|samples|self samples)/i, /^avg/i];
+
+/** Columns that are compared, as places. @param {Column[]} columns @returns {number[]} */
+export function comparedColumns(columns) {
+  const found = COMPARED.map((pattern) => columns.findIndex((column) => column.number && pattern.test(column.name))).filter((i) => i >= 0);
+  return found.length ? found : columns.map((column, i) => (column.number ? i : -1)).filter((i) => i >= 0).slice(0, 3);
+}
+
+/** Rows are the same where all their texts are. @param {Table} table @returns {Map<string, any[]>} */
+function byTexts(table) {
+  const rows = new Map();
+  for (const row of table.rows) {
+    const key = table.columns.map((column, i) => (column.number ? "" : String(row[i] ?? ""))).join("\t");
+    if (!rows.has(key))
+      rows.set(key, row);
+  }
+  return rows;
+}
+
+/** The texts of a row, then for each column compared: of the first, of the second, the difference and its share of the first; the largest difference first.
+ * A row that one of them does not have counts as 0 there. @param {Table} a @param {Table} b @returns {Table} */
+export function difference(a, b) {
+  const shape = a.columns.length ? a : b;
+  const texts = shape.columns.map((column, i) => (column.number ? -1 : i)).filter((i) => i >= 0);
+  const compared = comparedColumns(shape.columns);
+  const columns = [
+    ...compared.flatMap((i) => {
+      const { name } = shape.columns[i];
+      return [`A ${name}`, `B ${name}`, `B - A ${name}`, "B - A (%)"].map((text) => ({ name: text, number: true }));
+    }),
+    ...texts.map((i) => shape.columns[i]),
+  ];
+  const [left, right] = [byTexts(a), byTexts(b)];
+  const rows = [...new Set([...left.keys(), ...right.keys()])].map((key) => {
+    const [x, y] = [left.get(key), right.get(key)];
+    const numbers = compared.flatMap((i) => {
+      const [p, q] = [Number(x?.[i] ?? 0), Number(y?.[i] ?? 0)];
+      return [x ? p : null, y ? q : null, q - p, p ? (100 * (q - p)) / p : null];
+    });
+    return [...numbers, ...texts.map((i) => (x || y)?.[i])];
+  });
+  rows.sort((p, q) => Math.abs(q[2] ?? 0) - Math.abs(p[2] ?? 0));
+  return { columns, rows };
+}
