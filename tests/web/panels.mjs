@@ -103,7 +103,7 @@ async function flame({ browser, sonde, configuration }) {
   // main: 10 ms of the first thread, all 7 of the second; walk below it 1 + 1 + 3 + 1 ms.
   check("flame graph: widths are the samples' weights", [near(shareOf("main"), 17 / 21.5), near(shareOf("walk"), 6 / 21.5), near(shareOf("hot"), 5 / 21.5), near(shareOf("qsort"), 3 / 21.5)], [true, true, true, true]);
   await viewer.picture("flame");
-  await viewer.page.selectOption("#panel select.order", "bottom-up").catch(() => viewer.page.click("#panel >> text=bottom-up"));
+  await viewer.page.selectOption("#panel [aria-label=Order]", "bottom-up");
   await viewer.idle();
   await viewer.until(() => [...document.querySelectorAll("#panel [data-node]")].some((box) => (box.title || box.innerText).startsWith("hot")));
   const up = await boxes(viewer);
@@ -111,7 +111,7 @@ async function flame({ browser, sonde, configuration }) {
   // 5 below walk, 4 and 1 in the worker (three functions of that name), 2 whose callers are missing.
   const self = sonde.numbers(configuration.cpu, "select sum(self_time), 0 from stack_stats('samples', 'tree') where name = 'hot'")[0][0];
   check("flame graph: bottom-up", near(most, self / 21.5e6), true);
-  await viewer.page.selectOption("#panel select.mode", "tree").catch(() => viewer.page.click("#panel >> text=call tree"));
+  await viewer.page.selectOption("#panel [aria-label=Form]", "tree");
   await viewer.idle();
   await viewer.until(() => document.querySelector("#panel table"));
   check("call tree: the whole", (await viewer.text("#panel")).includes("21.50 ms"), true);
@@ -134,7 +134,8 @@ async function theRest({ browser, sonde, server, report }) {
   await viewer.panel("diagnostics");
   check("diagnostics", (await viewer.text("#panel")).length > 10, true);
   await viewer.panel("session");
-  check("session: host and trace", ["testhost", "cuda,nvtx"].every((text) => text), (await viewer.text("#panel")).includes("testhost") && (await viewer.text("#panel")).includes("cuda,nvtx"));
+  const session = await viewer.text("#panel");
+  check("session: host and trace", ["testhost", "cuda,nvtx"].filter((text) => !session.includes(text)), []);
   await viewer.picture("session");
   check("the side: what took the time, where there are no findings", (await viewer.text("#side")).includes("gemm"), true);
   await viewer.panel("flame");

@@ -35,7 +35,8 @@ async function clicks({ browser, sonde, server, report }) {
   await viewer.idle();
   const tip = await viewer.text("#tooltip");
   check("the tooltip: name and duration to the nanosecond", [tip.includes("gemm"), tip.includes(`${grouped(kernel.end - kernel.start)} ns`)], [true, true]);
-  check("the tooltip: grid", tip.replaceAll("×", "x").includes(kernel.grid), true);
+  await viewer.until((/** @type {string} */ grid) => document.getElementById("tooltip").innerText.replaceAll("×", "x").includes(grid), kernel.grid);
+  check("the tooltip: grid, a moment later", true, true);
   await viewer.picture("tooltip");
   await viewer.mouse.click(at.x, at.y);
   const details = await viewer.detailsOf(kernel.start);
