@@ -142,7 +142,7 @@ export class Browser {
     mkdirSync(artefacts, { recursive: true });
     /** @type {string[]} what went wrong in any page */
     this.trouble = [];
-    /** @type {Map<string, any>} */
+    /** @type {Map<string, Promise<any>>} cookies by server: its address is good for one use */
     this.admitted = new Map();
   }
 
@@ -155,7 +155,7 @@ export class Browser {
   /** A page of a server's, with everything drawn. @param {Server} server
    * @param {{ width?: number, height?: number, scheme?: "dark" | "light", hash?: string, scale?: number, expectTrouble?: boolean }} [how] */
   async open(server, how = {}) {
-    const storageState = this.admitted.get(server.origin);
+    const storageState = await this.cookiesOf(server);
     const context = await this.chromium.newContext({
       viewport: { width: how.width ?? 1280, height: how.height ?? 720 }, colorScheme: how.scheme ?? "light", deviceScaleFactor: how.scale ?? 1, storageState,
     });
@@ -164,13 +164,31 @@ export class Browser {
     if (!how.expectTrouble)
       this.watch(page, server.origin);
     await page.addInitScript(listenToCanvas);
-    await page.goto((storageState ? `${server.origin}/` : server.url) + (how.hash ?? ""));
-    if (!storageState)
-      this.admitted.set(server.origin, await context.storageState());
+    await page.goto(`${server.origin}/${how.hash ?? ""}`);
     const viewer = new ViewerPage(page, this.artefacts);
     if (!how.expectTrouble)
       await viewer.idle();
     return viewer;
+  }
+
+  /** @param {Server} server */
+  cookiesOf(server) {
+    if (!this.admitted.has(server.origin))
+      this.admitted.set(server.origin, this.admit(server));
+    return this.admitted.get(server.origin);
+  }
+
+  /** As a person would: the page is opened by the address that was printed. @param {Server} server */
+  async admit(server) {
+    const context = await this.chromium.newContext();
+    const page = await context.newPage();
+    this.watch(page, server.origin);
+    await page.goto(server.url);
+    await page.waitForURL((/** @type {URL} */ url) => !url.search.includes("token"));
+    await page.waitForFunction(() => window.sonde?.started, null, { timeout: 60000 });
+    const state = await context.storageState();
+    await context.close();
+    return state;
   }
 
   /** @param {any} page @param {string} origin */
@@ -204,7 +222,7 @@ export class ViewerPage {
   }
 
   async idle() {
-    await this.page.waitForFunction(() => window.sonde?.started, null, { timeout: 30000 });
+    await this.page.waitForFunction(() => window.sonde?.started, null, { timeout: 60000 });
     await this.page.evaluate(() => window.sonde.idle());
   }
 
@@ -215,7 +233,7 @@ export class ViewerPage {
 
   /** @param {(argument: any) => unknown} what @param {any} [argument] */
   until(what, argument) {
-    return this.page.waitForFunction(what, argument, { timeout: 20000 });
+    return this.page.waitForFunction(what, argument, { timeout: 40000 });
   }
 
   /** @param {string} key */
