@@ -1,6 +1,6 @@
 // From a call to the work it started and back. Where the other end is out of sight a marker at the edge leads there.
 import * as format from "./format.js";
-import { laneHeight } from "./rows.js";
+import { laneHeight, laneTop } from "./rows.js";
 import { shortName } from "./names.js";
 
 /** @typedef {import("./main.js").App} App */
@@ -29,7 +29,7 @@ export class Arrows {
     if (!row)
       return null;
     const x = timeline.xOf(time + loaded[event.report].offset);
-    const y = timeline.yOf(row) + (row.draw === "slices" ? 2 + (lane + 0.5) * laneHeight(row) : row.height / 2);
+    const y = timeline.yOf(row) + (row.draw === "slices" ? laneTop(row, lane) + laneHeight(row) / 2 : row.height / 2);
     const top = row.pinned ? 0 : rows.pinsHeight;
     const aside = x < 0 ? "left" : x > timeline.width ? "right" : y < top ? "up" : y > timeline.height ? "down" : "";
     return { x: Math.max(6, Math.min(timeline.width - 6, x)), y: Math.max(top + 8, Math.min(timeline.height - 8, y)), aside };
@@ -63,7 +63,7 @@ export class Arrows {
     const left = Math.max(-4, timeline.xOf(details.start + offset));
     const right = Math.min(timeline.width + 4, timeline.xOf(details.end + offset));
     const height = row.draw === "slices" ? laneHeight(row) - 1 : row.height - 4;
-    const y = timeline.yOf(row) + 2 + (row.draw === "slices" ? picked.lane * laneHeight(row) : 0);
+    const y = timeline.yOf(row) + laneTop(row, picked.lane);
     if (right < -3 || left > timeline.width + 3 || (!row.pinned && y < rows.pinsHeight))
       return;
     context.lineWidth = 2;

@@ -36,7 +36,7 @@ function colour(h, s, l) {
   };
   const [r, g, b] = [channel(0), channel(8), channel(4)];
   /* Black or white, whichever is told apart better. */
-  return { r, g, b, css: `rgb(${r},${g},${b})`, ink: luminance(r, g, b) > 0.18 ? "#0b0f14" : "#ffffff" };
+  return { r, g, b, css: `rgb(${r},${g},${b})`, ink: luminance(r, g, b) > 0.179 ? "#000000" : "#ffffff" };
 }
 
 /** @type {Map<string, Colour>} */

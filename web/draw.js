@@ -1,5 +1,5 @@
 // Drawing rows on a canvas. What is narrower than a few pixels is part of the row's picture; what is wider is drawn exactly, with its name.
-import { laneHeight } from "./rows.js";
+import { laneHeight, laneTop } from "./rows.js";
 import { shortName } from "./names.js";
 import { drawPlot } from "./plot.js";
 import { stripOf } from "./strips.js";
@@ -149,44 +149,42 @@ export function tilesOf(scene, row) {
 /** @param {Scene} scene @param {Row} row @param {number} y @param {number} lanes @param {number} height */
 function drawPicture(scene, row, y, lanes, height) {
   /* A heading's line is a sum: thinner than what it sums up. */
-  const top = row.draw === "group" ? y + 6 : y + 2;
+  const top = row.draw === "group" ? y + 4 : y;
   const strip = stripOf(scene, row, lanes);
   if (!strip)
     return;
   const { context } = scene;
-  const pitch = laneHeight(row);
   const source = Math.round(scene.from / scene.pixel) - strip.first;
   const pixels = Math.ceil(scene.width * scene.ratio);
   context.imageSmoothingEnabled = false;
-  for (let lane = 0; lane < lanes; lane++)
-    context.drawImage(strip.canvas, source, lane, pixels, 1, 0, top + lane * pitch, pixels / scene.ratio, height);
+  for (let lane = lanes - 1; lane >= 0; lane--)
+    context.drawImage(strip.canvas, source, lane, pixels, 1, 0, top + laneTop(row, lane), pixels / scene.ratio, height);
 }
 
 /** Draws a row at height y and says which tiles it needs. @param {Scene} scene @param {Row} row @param {number} y @returns {Array<[number, number]>} */
 export function drawRow(scene, row, y) {
+  if (row.draw === "plot") {
+    drawPlot(scene, row, y, row.height - 1);
+    return (row.series || [row]).flatMap((series) => tilesOf(scene, series));
+  }
   if (row.id < 0 || row.lanes === 0)
     return [];
   const wanted = tilesOf(scene, row);
-  if (row.draw === "plot") {
-    drawPlot(scene, row, y, row.height - 1);
-    return wanted;
-  }
   const { tiles } = scene.report(row.report);
   const level = levelFor(scene.pixel);
   const span = tileSpan(level);
-  const pitch = laneHeight(row);
   const lanes = row.draw === "slices" ? Math.max(row.lanes, 1) : 1;
-  const height = row.draw === "slices" ? Math.max(pitch - 1, 2) : row.height - (row.draw === "group" ? 13 : 5);
+  const height = row.draw === "slices" ? Math.max(laneHeight(row) - 1, 2) : row.height - (row.draw === "group" ? 13 : 5);
   drawPicture(scene, row, y, lanes, height);
   if (row.draw === "group")
     return wanted;
   for (const [, index] of wanted) {
     const tile = tiles.find(row.id, level, index) || tiles.instead(row.id, level, (index + 0.5) * span);
-    for (let lane = 0; tile && lane < Math.min(lanes, tile.lanes.length); lane++) {
+    for (let lane = Math.min(lanes, tile?.lanes.length ?? 0) - 1; tile && lane >= 0; lane--) {
       if (row.draw === "points")
         drawPoints(scene, row, tile.lanes[lane], y + 2, height);
       else if (tile.lanes[lane].longest >= EXACT_PIXELS * scene.perPixel)
-        drawSlices(scene, row, tile.lanes[lane], y + 2 + lane * pitch, height, index * span, (index + 1) * span);
+        drawSlices(scene, row, tile.lanes[lane], y + laneTop(row, lane), height, index * span, (index + 1) * span);
     }
   }
   return wanted;

@@ -4,6 +4,7 @@ import { json } from "./api.js";
 /** @typedef {import("./main.js").App} App */
 
 const EVERY = 1500;
+const ROWS_EVERY = 700;
 
 export class Live {
   /** @param {App} app */
@@ -11,6 +12,19 @@ export class Live {
     this.app = app;
     this.timer = 0;
     this.mark = /** @type {HTMLElement} */ (document.getElementById("live"));
+  }
+
+  /** More rows are being made by the server: they appear when they are there. @param {import("./main.js").Loaded} loaded */
+  async await(loaded) {
+    for (let pending = true; pending;) {
+      await new Promise((resolve) => { window.setTimeout(resolve, ROWS_EVERY); });
+      const answer = await json("/api/rows", { report: loaded.number }).catch(() => null);
+      pending = Boolean(answer?.pending);
+      if (answer && !pending) {
+        this.app.rows.renew(loaded.number, answer.rows);
+        this.app.timeline.redraw();
+      }
+    }
   }
 
   start() {

@@ -64,6 +64,7 @@ export class App {
     this.address = new Address(this);
     this.view.jumps.push(() => this.address.jump());
     this.view.listen(() => {
+      this.timeline.tooltip.hide();
       this.timeline.redraw();
       this.address.change();
     });
@@ -95,6 +96,7 @@ export class App {
     this.side.showFindings();
     this.timeline.draw();
     this.live.start();
+    answers.forEach((answer, i) => answer.pending && this.live.await(this.loaded[i]));
     this.started = true;
   }
 
@@ -376,7 +378,7 @@ export class App {
 
   /** Everything that was asked for has come and was drawn. */
   get settled() {
-    return this.started && !this.timeline.frame && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
+    return this.started && !this.timeline.frame && !this.timeline.tooltip.timer && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
   }
 
   /** Resolves when nothing is on its way any more and all of it is drawn. @returns {Promise<void>} */

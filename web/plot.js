@@ -50,50 +50,85 @@ export function valueAt(values, time) {
   return found;
 }
 
+/** Lines of several series, told apart also by those who see few colours: blue, orange, green, purple, grey. */
+const SERIES = ["plotLine", "seriesB", "seriesC", "seriesD", "seriesE"];
+
 /** @param {Scene} scene @param {Row} row @param {number} y @param {number} height */
 export function drawPlot(scene, row, y, height) {
+  const [low, high] = axisEnds(row.least ?? 0, row.most ?? 1);
+  const up = (/** @type {number} */ value) => y + height - ROOM - (height - 2 * ROOM) * Math.max(0, Math.min(1, (value - low) / (high - low)));
+  drawGrid(scene, y, height);
+  (row.series || [row]).forEach((series, i) => drawSeries(scene, series, up, up(low), scene.ink[SERIES[i]], !row.series));
+  drawAxis(scene, row, low, high, y, height);
+  if (row.series)
+    drawLegend(scene, row.series, y);
+}
+
+/** @param {Scene} scene @param {Row} row @param {(value: number) => number} up @param {number} ground @param {string} ink @param {boolean} alone: with what lies below the line, and the band */
+function drawSeries(scene, row, up, ground, ink, alone) {
   const { context } = scene;
   const { offset } = scene.report(row.report);
   const from = scene.from - offset;
   const values = valuesBetween(scene, row, from - tileSpan(levelFor(scene.pixel)), from + scene.width * scene.perPixel);
-  const [low, high] = axisEnds(row.least ?? 0, row.most ?? 1);
-  const up = (/** @type {number} */ value) => y + height - ROOM - (height - 2 * ROOM) * Math.max(0, Math.min(1, (value - low) / (high - low)));
   const xs = values.map((value) => (value.time + offset - scene.from) / scene.perPixel);
-  drawGrid(scene, y, height);
   if (!values.length)
-    return drawAxis(scene, row, low, high, y, height);
+    return;
   const right = (/** @type {number} */ i) => (i + 1 < xs.length ? xs[i + 1] : Math.max(xs[i] + 1, (values[i].end + offset - scene.from) / scene.perPixel));
-  context.beginPath();
-  context.moveTo(xs[0], up(low));
-  for (let i = 0; i < xs.length; i++) {
-    context.lineTo(xs[i], up(values[i].mean));
-    context.lineTo(right(i), up(values[i].mean));
+  if (alone) {
+    context.beginPath();
+    context.moveTo(xs[0], ground);
+    values.forEach((value, i) => {
+      context.lineTo(xs[i], up(value.mean));
+      context.lineTo(right(i), up(value.mean));
+    });
+    context.lineTo(right(xs.length - 1), ground);
+    context.fillStyle = scene.ink.plotArea;
+    context.fill();
+    drawBand(scene, values, xs, right, up);
   }
-  context.lineTo(right(xs.length - 1), up(low));
-  context.fillStyle = scene.ink.plotArea;
-  context.fill();
   context.beginPath();
-  for (let i = 0; i < xs.length; i++) {
-    const top = up(values[i].most);
-    const bottom = up(values[i].least);
-    if (bottom - top >= 1)
-      context.rect(xs[i], top, Math.max(Math.min(right(i), xs[i] + 40) - xs[i], 0.75), bottom - top);
-  }
-  context.fillStyle = scene.ink.plotBand;
-  context.fill();
-  context.beginPath();
-  for (let i = 0; i < xs.length; i++) {
-    const at = up(values[i].mean);
+  values.forEach((value, i) => {
+    const at = up(value.mean);
     if (i === 0)
       context.moveTo(xs[i], at);
     else
       context.lineTo(xs[i], at);
     context.lineTo(right(i), at);
-  }
-  context.strokeStyle = scene.ink.plotLine;
+  });
+  context.strokeStyle = ink;
   context.lineWidth = 1.2;
   context.stroke();
-  return drawAxis(scene, row, low, high, y, height);
+}
+
+/** From the least to the most of each bucket. @param {Scene} scene @param {Value[]} values @param {number[]} xs @param {(i: number) => number} right @param {(value: number) => number} up */
+function drawBand(scene, values, xs, right, up) {
+  const { context } = scene;
+  context.beginPath();
+  values.forEach((value, i) => {
+    const top = up(value.most);
+    const bottom = up(value.least);
+    if (bottom - top >= 1)
+      context.rect(xs[i], top, Math.max(Math.min(right(i), xs[i] + 40) - xs[i], 0.75), bottom - top);
+  });
+  context.fillStyle = scene.ink.plotBand;
+  context.fill();
+}
+
+/** What each line is, at the right. @param {Scene} scene @param {Row[]} series @param {number} y */
+function drawLegend(scene, series, y) {
+  const { context } = scene;
+  let x = scene.width - 8;
+  for (let i = series.length - 1; i >= 0; i--) {
+    const text = series[i].label;
+    x -= context.measureText(text).width;
+    context.fillStyle = scene.ink.plate;
+    context.fillRect(x - 18, y + 2, context.measureText(text).width + 22, 15);
+    context.fillStyle = scene.ink[SERIES[i]];
+    context.fillRect(x - 14, y + 8, 10, 3);
+    context.fillStyle = scene.ink.text;
+    context.fillText(text, x, y + 13);
+    x -= 26;
+  }
 }
 
 /** @param {Scene} scene @param {number} y @param {number} height */

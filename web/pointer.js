@@ -17,9 +17,13 @@ class Pointer {
     this.drag = null;
     /** @type {Map<number, number>} fingers on the screen: where they are */
     this.fingers = new Map();
+    this.hairline = /** @type {HTMLElement} */ (document.getElementById("hairline"));
     const { canvas, ruler } = timeline;
     canvas.addEventListener("pointermove", (event) => this.hover(event));
-    canvas.addEventListener("pointerleave", () => timeline.tooltip.hide());
+    canvas.addEventListener("pointerleave", () => {
+      timeline.tooltip.hide();
+      this.hairline.hidden = true;
+    });
     for (const [element, kind] of /** @type {Array<[HTMLElement, "span" | undefined]>} */ ([[canvas, undefined], [ruler, "span"]])) {
       element.addEventListener("pointerdown", (event) => this.press(event, kind));
       element.addEventListener("pointermove", (event) => this.moved(event));
@@ -34,6 +38,8 @@ class Pointer {
   /** @param {PointerEvent} event */
   hover(event) {
     this.timeline.pointerX = event.clientX;
+    this.hairline.hidden = false;
+    this.hairline.style.left = `${event.clientX - this.timeline.pane.getBoundingClientRect().left}px`;
     if (this.drag || event.pointerType === "touch")
       return;
     const box = this.timeline.canvas.getBoundingClientRect();

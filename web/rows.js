@@ -9,6 +9,8 @@ const CLOSED = new Set(["thread", "cpus", "quiet"]);
 /** With more GPUs than this all but the first are one line at first. */
 const OPEN_GPUS = 2;
 const OPEN_STREAMS = 6;
+/** More lines in one plot are not told apart. */
+const MOST_SERIES = 5;
 
 /**
  * @typedef {object} Row
@@ -23,9 +25,11 @@ const OPEN_STREAMS = 6;
  * @property {number} [share]
  * @property {number} [count]
  * @property {boolean} [quiet]
+ * @property {boolean} [overlaid] all lanes in one line, the first on top
  * @property {string} [unit]
  * @property {number} [least]
  * @property {number} [most]
+ * @property {Row[]} [series] of a plot of several: the rows whose values it has
  * @property {Row[]} children
  * @property {Row | null} above
  * @property {number} depth
@@ -37,6 +41,11 @@ const OPEN_STREAMS = 6;
  * @property {number} height
  * @property {import("./strips.js").Strip} [strip]
  */
+
+/** @param {string} label */
+function familyOf(label) {
+  return label.split(/[\s_]/)[0];
+}
 
 /** @param {Row} row */
 export function keyOf(row) {
@@ -52,12 +61,22 @@ export function laneHeight(row) {
 export function heightOf(row) {
   if (row.draw !== "slices")
     return HEIGHTS[row.draw] || LANE;
-  return Math.max(Math.max(row.lanes, 1) * laneHeight(row) + 4, LANE + 4);
+  return Math.max(linesOf(row) * laneHeight(row) + 4, LANE + 4);
+}
+
+/** How many lanes stand below each other. @param {Row} row */
+export function linesOf(row) {
+  return row.draw !== "slices" || row.overlaid ? 1 : Math.max(row.lanes, 1);
+}
+
+/** How far below the row's top a lane is drawn. @param {Row} row @param {number} lane */
+export function laneTop(row, lane) {
+  return row.draw !== "slices" ? 2 : 2 + (row.overlaid ? 0 : lane) * laneHeight(row);
 }
 
 /** It can be opened and closed. @param {Row} row */
 export function isFolding(row) {
-  return row.children.length > 0 || (row.draw === "slices" && row.lanes > 1);
+  return row.children.length > 0 || linesOf(row) > 1;
 }
 
 /** The rows of all reports in one tree. */
@@ -91,6 +110,7 @@ export class Rows {
       (row.above ? row.above.children : this.roots).push(row);
     }
     this.foldQuiet(report);
+    this.gatherPlots(report);
     this.lay();
   }
 
@@ -134,6 +154,34 @@ export class Rows {
         row.above = fold;
       process.children = [...process.children.filter((row) => !quiet.includes(row)), fold];
     }
+  }
+
+  /** Plots of one family (the same unit, the same first word: DRAM read and write) are one row, which opens into them. @param {number} report */
+  gatherPlots(report) {
+    let number = -1000;
+    for (const above of [...this.byKey.values()].filter((row) => row.report === report && row.children.some((child) => child.draw === "plot"))) {
+      /** @type {Map<string, Row[]>} */
+      const families = new Map();
+      for (const row of above.children.filter((child) => child.draw === "plot")) {
+        const key = `${familyOf(row.label)}/${row.unit}`;
+        families.set(key, [...(families.get(key) || []), row]);
+      }
+      for (const members of families.values())
+        if (members.length >= 2 && members.length <= MOST_SERIES)
+          this.gather(above, members, number--);
+    }
+  }
+
+  /** @param {Row} above @param {Row[]} members @param {number} id */
+  gather(above, members, id) {
+    const [least, most] = [Math.min(...members.map((row) => row.least ?? 0)), Math.max(...members.map((row) => row.most ?? 1))];
+    const label = `${familyOf(members[0].label)} (${members.length})`;
+    const made = this.make({ id, parent: above.id, kind: "metrics", label, detail: members.map((row) => row.label).join("\n"), draw: "plot", lanes: 0, unit: members[0].unit, least, most }, above.report);
+    Object.assign(made, { above, children: members, series: members, open: false, openAtFirst: false });
+    above.children.splice(above.children.indexOf(members[0]), 0, made);
+    above.children = above.children.filter((row) => !members.includes(row));
+    for (const row of members)
+      row.above = made;
   }
 
   /** What is open at first: all of a small report, the first GPU and the main threads of a large one. @param {number} room in pixels */

@@ -20,6 +20,8 @@ export class Search {
     this.total = 0;
     this.at = -1;
     this.timer = 0;
+    /** What names must have so as not to fade. */
+    this.shade = "";
     /** @type {Promise<void>} */
     this.answer = Promise.resolve();
     /** @type {AbortController | null} */
@@ -67,6 +69,7 @@ export class Search {
     this.matches = [];
     this.at = -1;
     this.total = 0;
+    this.shade = "";
     for (const row of this.app.rows.byKey.values())
       row.found = 0;
     this.app.rowsChanged();
@@ -79,6 +82,8 @@ export class Search {
         return;
       this.take(answer, loaded.number);
     }
+    /* What was found by its arguments is not to fade with the rest. */
+    this.shade = this.matches.every((match) => (match.name || "").toLowerCase().includes(text)) ? text : "";
     this.matches.sort((a, b) => this.timeOf(a) - this.timeOf(b));
     this.tell();
   }

@@ -5,7 +5,7 @@ import { shortName } from "./names.js";
 /** @typedef {import("./side.js").Side} Side */
 
 const escape = format.escapeHtml;
-const ROLES = /** @type {Record<string, string>} */ ({ caller: "Started by", work: "Started", waker: "Woken by" });
+const ROLES = /** @type {Record<string, string>} */ ({ caller: "Started by", work: "Started", waker: "Woken by", source: "Comes from" });
 
 /** Bars of a histogram, the one with this duration marked. @param {number[][]} histogram @param {number} duration */
 export function histogram(histogram, duration) {

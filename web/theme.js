@@ -6,7 +6,7 @@ import { KEYS } from "./keys.js";
 
 /** Colours of the style sheet that are drawn with. */
 const INKS = ["text", "faint", "strong", "line", "row", "groupRow", "span", "spanLine", "shade", "busy", "arrow", "like", "trouble", "plotArea", "plotBand", "plotLine", "grid", "plate",
-  "plateStrong", "mark", "finding"];
+  "plateStrong", "mark", "finding", "seriesB", "seriesC", "seriesD", "seriesE"];
 const STEP = 24;
 
 /** @param {string} id */

@@ -3,7 +3,7 @@ import { Arrows } from "./arrows.js";
 import { drawRow } from "./draw.js";
 import { Labels } from "./labels.js";
 import { listenToPointer } from "./pointer.js";
-import { laneHeight } from "./rows.js";
+import { laneHeight, linesOf } from "./rows.js";
 import { RULER, drawRuler } from "./ruler.js";
 import { levelFor, tileSpan } from "./tiles.js";
 import { Tooltip } from "./tooltip.js";
@@ -118,7 +118,7 @@ export class Timeline {
     const { app, ratio, perPixel } = this;
     return {
       context, width: this.width, ratio, from: this.origin, perPixel, pixel: perPixel / ratio, still: this.scale === perPixel, mode: app.colourMode, ink: app.ink,
-      report: (i) => app.loaded[i], picked: app.view.picked, pickedName: app.pickedName, search: app.search.text,
+      report: (i) => app.loaded[i], picked: app.view.picked, pickedName: app.pickedName, search: app.search.shade,
     };
   }
 
@@ -206,14 +206,21 @@ export class Timeline {
     const x = event.clientX - box.left;
     const y = event.clientY - box.top;
     const row = x >= 0 && x <= this.width && y >= 0 && y < this.height ? this.rowAt(y) : undefined;
-    if (!row || row.id < 0)
+    if (!row || (row.id < 0 && !row.series))
       return null;
-    const laneNumber = row.draw === "slices" ? Math.max(0, Math.floor((y - this.yOf(row) - 2) / laneHeight(row))) : 0;
+    const line = linesOf(row) > 1 ? Math.max(0, Math.floor((y - this.yOf(row) - 2) / laneHeight(row))) : 0;
     const loaded = this.app.loaded[row.report];
     const time = this.timeAt(event.clientX) - loaded.offset;
     const level = levelFor(this.perPixel / this.ratio);
     const tile = loaded.tiles.find(row.id, level, Math.floor(time / tileSpan(level)));
-    return { row, laneNumber, time, lane: tile?.lanes[laneNumber], tile, slack: 2 * this.perPixel };
+    const hit = { row, laneNumber: line, time, lane: tile?.lanes[line], tile, slack: 2 * this.perPixel };
+    /* Lanes over each other: the one that is seen there. */
+    for (let lane = 0; tile && row.overlaid && lane < tile.lanes.length; lane++) {
+      const other = { ...hit, laneNumber: lane, lane: tile.lanes[lane], slack: 0 };
+      if (this.sliceAt(other))
+        return other;
+    }
+    return hit;
   }
 
   /** @param {NonNullable<ReturnType<Timeline["hit"]>>} hit */

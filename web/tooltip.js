@@ -25,6 +25,7 @@ export class Tooltip {
 
   hide() {
     window.clearTimeout(this.timer);
+    this.timer = 0;
     this.element.hidden = true;
     this.key = "";
   }
@@ -53,6 +54,7 @@ export class Tooltip {
   askSoon(key, hit, index, event) {
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(async () => {
+      this.timer = 0;
       const details = await json("/api/slice", { report: hit.row.report, row: hit.row.id, lane: hit.laneNumber, index, brief: 1 }).catch(() => null);
       if (!details)
         return;
@@ -74,8 +76,10 @@ export class Tooltip {
     return `${rows ? `<table class="facts">${rows}</table>` : ""}${within}${caller}${stack}`;
   }
 
-  /** @param {Row} row @param {number} time */
+  /** @param {Row} row @param {number} time @returns {string} */
   plotText(row, time) {
+    if (row.series)
+      return row.series.map((series) => `<div>${this.plotText(series, time)}</div>`).join("");
     const { timeline } = this.app;
     const context = /** @type {CanvasRenderingContext2D} */ (timeline.canvas.getContext("2d"));
     const value = valueAt(valuesBetween(timeline.scene(context), row, time - 300 * timeline.perPixel * timeline.ratio, time), time);

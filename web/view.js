@@ -1,7 +1,7 @@
 // What is looked at: the span of time, the selection, the event that was picked.
 
 const SHORTEST = 20;
-/** Beyond the ends one may look by so much of the whole. */
+/** Beyond the ends one may look by so much of the window. */
 const MARGIN = 0.02;
 
 /** Listens and tells. */
@@ -37,8 +37,8 @@ export class View {
    * @param {number} from @param {number} to @param {boolean} [jump] one that the back button undoes */
   show(from, to, jump = false) {
     const whole = this.last - this.first;
-    const margin = whole * MARGIN;
-    const length = Math.min(Math.max(to - from, SHORTEST), whole + 2 * margin);
+    const length = Math.min(Math.max(to - from, SHORTEST), whole * (1 + 2 * MARGIN));
+    const margin = length * MARGIN;
     const begin = Math.max(this.first - margin, Math.min((from + to) / 2 - length / 2, this.last + margin - length));
     if (jump)
       for (const before of this.jumps)

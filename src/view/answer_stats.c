@@ -79,12 +79,21 @@ static int run_report(struct recording *r, const struct catalogue *c, const char
 	return rc;
 }
 
-/* Which columns are shown, in which order. A short form begins with the last one, which is the name. */
+/* The column that says what a row is about: the last, unless functions are told with where they are. */
+static size_t name_column_of(const struct csv_table *t)
+{
+	for (size_t i = 0; i < t->columns; i++)
+		if (strcmp(t->cells[i], "Symbol") == 0 || strcmp(t->cells[i], "Function") == 0)
+			return i;
+	return t->columns - 1;
+}
+
+/* Which columns are shown, in which order. A short form begins with the name. */
 static size_t column_at(const struct csv_table *t, size_t i, bool is_short)
 {
 	if (!is_short)
 		return i;
-	return i == 0 ? t->columns - 1 : i - 1;
+	return i == 0 ? name_column_of(t) : i - 1;
 }
 
 static size_t column_count(const struct csv_table *t, bool is_short)

@@ -156,7 +156,9 @@ export class EventsPanel {
     this.chosen = i;
     if (this.total * LINE < MOST_HEIGHT && (i < first || i >= first + fit))
       lines.scrollTop = i < first ? i * LINE : (i - fit + 1) * LINE;
-    this.draw();
+    /* The lines stay: a double click must find what the first click was on. */
+    for (const line of lines.querySelectorAll("[data-line]"))
+      line.classList.toggle("chosen", Number(/** @type {HTMLElement} */ (line).dataset.line) === i);
   }
 
   /** @param {KeyboardEvent} event */

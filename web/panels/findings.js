@@ -4,7 +4,7 @@ import { empty } from "./panel.js";
 
 /** @typedef {import("../main.js").App} App */
 
-const SEVERITIES = ["", "note", "advice", "problem"];
+const SEVERITIES = ["", "note", "worth a look", "costly"];
 const escape = format.escapeHtml;
 
 export class FindingsPanel {
@@ -36,7 +36,7 @@ export class FindingsPanel {
       const has = f.start !== null && f.end !== null;
       if (has)
         this.targets.push({ span: [f.start + loaded.offset, f.end + loaded.offset], row: f.row === undefined ? undefined : this.app.rows.find(loaded.number, f.row) });
-      const place = has ? `<button class="link" data-finding="${this.targets.length - 1}">${format.moment(f.start, 1e6)}</button>` : "";
+      const place = has ? `<button class="link" data-finding="${this.targets.length - 1}">${format.moment(f.start, loaded.length / 1e4)}</button>` : "";
       return `<tr class="severity${f.severity}"><td>${SEVERITIES[f.severity] || ""}</td><td><b>${escape(f.title || "")}</b><div>${escape(f.text || "")}</div></td><td class="number">${f.gain ? format.duration(f.gain) : ""}</td><td class="number">${place}</td><td>${escape(f.rule || "")}</td></tr>`;
     });
     return `<table class="statistics findings-table"><thead><tr><th></th><th>Finding</th><th class="number">Would give back</th><th class="number">Where</th><th>Rule</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;

@@ -57,13 +57,13 @@ export class FlamePanel {
   controls() {
     const { loaded } = this.app;
     const owner = this.owner();
-    const reports = loaded.length > 1 ? `<select data-field="report" aria-label="Report">${loaded.map((report) => option(String(report.number), report.facts.name, this.report)).join("")}</select>` : "";
+    const reports = loaded.length > 1 ? `<select class="report" data-field="report" aria-label="Report">${loaded.map((report) => option(String(report.number), report.facts.name, this.report)).join("")}</select>` : "";
     const forms = option("flame", "flame graph", this.mode) + option("tree", "call tree", this.mode) + option("table", "by function", this.mode);
     const samples = !this.samples ? "" :
-      `<select data-field="order" aria-label="Order">${option("top-down", "top-down", this.order)}${option("bottom-up", "bottom-up", this.order)}</select>` +
-      `<select data-field="source" aria-label="Source">${option("samples", "CPU samples", this.source)}${option("offcpu", "off CPU", this.source)}${option("osrt", "OS runtime calls", this.source)}</select>` +
-      `<select data-field="whose" aria-label="Of which threads">${option("all", "all threads", this.whose)}${owner ? option("row", owner.kind === "thread" ? owner.label : `process ${owner.label}`, this.whose) : ""}</select>`;
-    return `<div class="bar">${reports}<select data-field="mode" aria-label="Form">${forms}</select>${samples}<input type="search" placeholder="mark functions" aria-label="Mark functions with this text" value="${escape(this.search)}">` +
+      `<select class="order" data-field="order" aria-label="Order">${option("top-down", "top-down", this.order)}${option("bottom-up", "bottom-up", this.order)}</select>` +
+      `<select class="source" data-field="source" aria-label="Source">${option("samples", "CPU samples", this.source)}${option("offcpu", "off CPU", this.source)}${option("osrt", "OS runtime calls", this.source)}</select>` +
+      `<select class="whose" data-field="whose" aria-label="Of which threads">${option("all", "all threads", this.whose)}${owner ? option("row", owner.kind === "thread" ? owner.label : `process ${owner.label}`, this.whose) : ""}</select>`;
+    return `<div class="bar">${reports}<select class="mode" data-field="mode" aria-label="Form">${forms}</select>${samples}<input type="search" placeholder="mark functions" aria-label="Mark functions with this text" value="${escape(this.search)}">` +
       `<span class="faint">${spanText(this.app)}</span> <span class="trail"></span></div><div class="flame" tabindex="0"></div>`;
   }
 

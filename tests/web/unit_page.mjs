@@ -1,0 +1,233 @@
+// node --test: the page's modules that need no browser, against values worked out by hand.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readState, writeState } from "../../web/address.js";
+import { clockOffsets, fromZero } from "../../web/align.js";
+import { luminance, byClass, byName } from "../../web/colours.js";
+import * as format from "../../web/format.js";
+import { shortName } from "../../web/names.js";
+import { byFunction, heaviestPath, treeLines } from "../../web/panels/call_table.js";
+import { comparedColumns, difference } from "../../web/panels/difference.js";
+import { sorted } from "../../web/panels/table.js";
+import { axisEnds, valueAt } from "../../web/plot.js";
+import { Rows } from "../../web/rows.js";
+import { rulerBase, rulerStep } from "../../web/ruler.js";
+import { resample } from "../../web/strips.js";
+import { Tiles, levelFor, readTiles, tileSpan } from "../../web/tiles.js";
+import { View } from "../../web/view.js";
+
+test("an address says what is looked at, and is read again", () => {
+  const state = {
+    window: [10, 2000], span: [20, 30], picked: { report: 1, row: 7, lane: 0, index: 12 }, opened: ["0/3"], closed: ["1/4", "0/-10"], pinned: ["0/2"], colour: "name", panel: "flame",
+    search: "a&b=c#d", filter: "stream 7", align: "range", offsets: [0, -5],
+  };
+  assert.deepEqual(readState(`#${writeState(state)}`), state);
+});
+
+test("hostile addresses are as none", () => {
+  const nothing = { opened: [], closed: [], pinned: [] };
+  for (const hash of ["", "#", "#from=5", "#from=9&to=3", "#from=1e400&to=2e400", "#from=NaN&to=x", "#event=1.2.3", "#event=1.-2.3.4", "#span=5", "#pinned=<b>,../..,1", "#offsets=1,x", "#%zz=%"])
+    assert.deepEqual(readState(hash), nothing, hash);
+});
+
+test("times of day beyond 2^53 are told apart to the nanosecond", () => {
+  assert.deepEqual(clockOffsets(["1763200000000000001", "1763200000000000004"]), [0, 3]);
+  assert.equal(clockOffsets(["1763200000000000001", null]), null);
+  assert.deepEqual(fromZero([-5, -9]), [4, 0]);
+});
+
+test("units and digits", () => {
+  assert.equal(format.duration(15800), "15.80 us");
+  assert.equal(format.duration(999), "999 ns");
+  assert.equal(format.exact(1234567), "1,234,567 ns");
+  assert.equal(format.inUnit(1500000, ["ms", 1e6], 500000), "1.5 ms");
+  assert.equal(format.inUnit(2000000, ["ms", 1e6], 1000000), "2 ms");
+  assert.deepEqual([1, 2, 3, 4, 11, 12, 13, 21, 101, 112].map(format.ordinal), ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "101st", "112th"]);
+  assert.equal(format.some(1, "processes"), "1 process");
+  assert.equal(format.escapeHtml(`<a href="x">'&`), "&#60;a href=&#34;x&#34;&#62;&#39;&#38;");
+});
+
+test("ruler: steps are 1, 2 or 5, at least 100 pixels apart, and long moments have a base", () => {
+  assert.equal(rulerStep(1), 100);
+  assert.equal(rulerStep(1.1), 200);
+  assert.equal(rulerStep(3), 500);
+  assert.equal(rulerBase(0, 1e6, 1e5), 0);
+  const base = rulerBase(4123456789, 4123457789, 100);
+  assert.ok(base <= 4123456789 && 4123457789 - base < 1e5, String(base));
+});
+
+test("names", () => {
+  assert.equal(shortName("void at::native::(anonymous namespace)::copy_kernel<float, 4>(float*, int)"), "copy_kernel");
+  assert.equal(shortName("void reduce_kernel<512, 1, Op<float>::operator()(int)>(int)"), "reduce_kernel");
+  assert.equal(shortName("bool std::operator<(A const&, B const&)"), "bool std::operator<(A const&, B const&)");
+  assert.equal(shortName("gemm_128x64"), "gemm_128x64");
+});
+
+test("ink can be read on every colour: at least 4.5 to 1", () => {
+  const all = [...Array(10).keys()].flatMap((kind) => ["", "gemm", "ncclDevKernel_AllReduce", "aten::mm", "x", "cudaLaunchKernel"].map((name) => byClass(kind, name)));
+  for (const colour of [...all, ...[..."abcdefghijklmnopqrstuvwxyz"].map((c) => byName(c))]) {
+    const ground = luminance(colour.r, colour.g, colour.b);
+    const ink = colour.ink === "#ffffff" ? 1 : 0;
+    const contrast = (Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05);
+    assert.ok(contrast >= 4.5, `${colour.css} ${colour.ink} ${contrast.toFixed(2)}`);
+  }
+});
+
+test("buckets become pixels: the mean of what a pixel spans, and nothing vanishes", () => {
+  const buckets = new Uint8Array(4 * 8);
+  buckets.set([10, 20, 30, 255], 4 * 1);
+  buckets.set([10, 20, 30, 51], 4 * 2);
+  buckets.set([200, 0, 0, 1], 4 * 5);
+  const pixels = new Uint8ClampedArray(4 * 4);
+  resample(buckets, 0, 2, pixels, 0, 4);
+  assert.deepEqual([...pixels.slice(0, 4)], [10, 20, 30, 128]);
+  assert.equal(pixels[7], 36, "26 of 255 are lifted to what can be seen");
+  assert.ok(pixels[11] > 0, "the shortest event is there");
+  assert.equal(pixels[15], 0);
+  const shifted = new Uint8ClampedArray(4);
+  resample(buckets, 1.5, 1, shifted, 0, 1);
+  assert.equal(shifted[3], Math.round((255 + 51) / 2));
+});
+
+/** A tile as the server writes it: lanes of [listed, buckets]. */
+function tileBytes(row, index, lanes) {
+  const parts = [];
+  const put = (size, method, value) => parts.push([size, method, value]);
+  put(4, "setUint32", row);
+  put(4, "setUint32", lanes.length);
+  put(8, "setFloat64", index);
+  for (const { listed, buckets } of lanes) {
+    put(4, "setUint32", listed.length);
+    put(4, "setUint32", buckets.length);
+    for (const column of [0, 1])
+      listed.forEach((event) => put(8, "setFloat64", event[column]));
+    for (const column of [2, 3, 4])
+      listed.forEach((event) => put(4, "setUint32", event[column]));
+    buckets.forEach((bucket) => put(2, "setUint16", bucket[0]));
+    parts.push([(4 - ((2 * buckets.length) % 4)) % 4]);
+    for (const column of [1, 2]) {
+      buckets.forEach((bucket) => put(1, "setUint8", bucket[column]));
+      parts.push([(4 - (buckets.length % 4)) % 4]);
+    }
+    for (const column of [3, 4, 5])
+      buckets.forEach((bucket) => put(4, "setUint32", bucket[column]));
+  }
+  const view = new DataView(new ArrayBuffer(parts.reduce((sum, [size]) => sum + size, 0)));
+  let at = 0;
+  for (const [size, method, value] of parts) {
+    if (method)
+      view[method](at, value, true);
+    at += size;
+  }
+  return view.buffer;
+}
+
+test("tiles are read as they are written, however they are aligned", () => {
+  const lanes = [{ listed: [[5, 9, 3, 0, 1]], buckets: [[1, 255, 1, 4, 7, 2], [9, 1, 2, 1, 8, 6], [200, 3, 2, 5, 8, 7]] }, { listed: [], buckets: [] }, { listed: [[1, 2, 3, 4, 5], [6, 70, 8, 9, 10]], buckets: [] }];
+  const [tile] = readTiles(tileBytes(12, 34, lanes), 3, () => false);
+  assert.deepEqual([tile.row, tile.index, tile.lanes.length], [12, 34, 3]);
+  assert.deepEqual([[...tile.lanes[0].bucket], [...tile.lanes[0].busy], [...tile.lanes[0].events], [...tile.lanes[0].bucketIndex]], [[1, 9, 200], [255, 1, 3], [4, 1, 5], [2, 6, 7]]);
+  assert.deepEqual([[...tile.lanes[2].start], [...tile.lanes[2].end], [...tile.lanes[2].flags], tile.lanes[2].longest], [[1, 6], [2, 70], [5, 10], 64]);
+  assert.equal(tile.lanes[1].start.length, 0);
+});
+
+test("a bucket is between half a pixel and a pixel wide", () => {
+  for (const perPixel of [1, 1.9, 2, 3, 1000, 123456789])
+    assert.ok(2 ** levelFor(perPixel) <= perPixel && 2 ** levelFor(perPixel) > perPixel / 2);
+  assert.equal(levelFor(0.01), 0);
+  assert.equal(tileSpan(10), 262144);
+});
+
+test("tiles kept are bounded, and the coarser one stands in", () => {
+  const tiles = new Tiles(0, () => false, () => undefined, () => undefined);
+  const make = (row, level, index, bytes) => ({ row, level, index, lanes: [], used: 0, bytes, stale: false });
+  tiles.keep(make(1, 5, 0, 100));
+  tiles.keep(make(1, 3, 0, 100));
+  assert.equal(tiles.instead(1, 4, 10)?.level, 5);
+  assert.equal(tiles.instead(1, 6, 10)?.level, 5);
+  for (let i = 0; i < 100; i++)
+    tiles.keep(make(2, 0, i, 4 << 20));
+  assert.ok(tiles.bytes <= 80 << 20);
+  assert.equal(tiles.find(1, 3, 0), undefined);
+  assert.equal(tiles.find(2, 0, 99)?.index, 99);
+});
+
+test("the window stays within the recording, and follows its end", () => {
+  const view = new View(0, 1000);
+  view.show(-5000, -4000);
+  assert.ok(view.from >= -20 && view.to <= 1020);
+  view.show(400, 401);
+  assert.equal(Math.round(view.to - view.from), 20);
+  view.show(900, 1000);
+  view.stretch(0, 2000);
+  assert.deepEqual([Math.round(view.from), Math.round(view.to)], [1900, 2000]);
+  view.show(0, 100);
+  view.stretch(0, 3000);
+  assert.deepEqual([Math.round(view.from), Math.round(view.to)], [0, 100]);
+  view.show(0, 3000);
+  view.zoom(0.5, 1000);
+  assert.deepEqual([Math.round(view.from), Math.round(view.to)], [500, 2000]);
+});
+
+const ROWS = [
+  { id: 0, parent: null, kind: "gpu", label: "GPU 0", draw: "group", lanes: 1 }, { id: 1, parent: 0, kind: "stream", label: "stream 7", draw: "slices", lanes: 2 },
+  { id: 2, parent: null, kind: "process", label: "train", draw: "group", lanes: 1 }, { id: 3, parent: 2, kind: "thread", label: "main", draw: "group", lanes: 1 },
+  { id: 4, parent: 3, kind: "nvtx", label: "ranges", draw: "slices", lanes: 3 },
+];
+
+test("rows: opened, closed, pinned, moved, filtered", () => {
+  const rows = new Rows();
+  const shown = () => rows.shown.map((row) => row.label);
+  rows.add(0, ROWS);
+  assert.deepEqual(shown(), ["GPU 0", "stream 7", "train", "main"]);
+  rows.openAsFits(10000);
+  assert.deepEqual(shown(), ["GPU 0", "stream 7", "train", "main", "ranges"]);
+  assert.equal(rows.find(0, 4).height, 3 * 18 + 4);
+  rows.pin(rows.find(0, 1));
+  assert.deepEqual([shown(), rows.pins.map((row) => row.label), rows.pinsHeight], [["GPU 0", "train", "main", "ranges"], ["stream 7"], 40]);
+  rows.moveTo(rows.find(0, 2), rows.find(0, 0));
+  assert.deepEqual(shown(), ["train", "main", "ranges", "GPU 0"]);
+  rows.filter = "rang";
+  rows.lay();
+  assert.deepEqual(shown(), ["train", "main", "ranges"]);
+  for (const row of rows.shown)
+    assert.equal(rows.at(row.top + 1), row);
+});
+
+test("rows: what was opened stays so when more come", () => {
+  const rows = new Rows();
+  rows.add(0, ROWS);
+  rows.toggle(rows.find(0, 0));
+  rows.toggle(rows.find(0, 3));
+  rows.renew(0, [...ROWS, { id: 5, parent: 3, kind: "osrt", label: "OS runtime", draw: "slices", lanes: 1 }]);
+  assert.deepEqual(rows.shown.map((row) => row.label), ["GPU 0", "train", "main", "ranges", "OS runtime"]);
+});
+
+test("axes begin at 0 unless all values are far from it", () => {
+  assert.deepEqual(axisEnds(0, 97), [0, 100]);
+  assert.deepEqual(axisEnds(10, 42), [0, 45]);
+  const [low, high] = axisEnds(1000, 1010);
+  assert.ok(low > 900 && low <= 1000 && high >= 1010);
+  const values = [1, 5, 9].map((time) => ({ time, end: time + 1, least: time, most: time, mean: time }));
+  assert.equal(valueAt(values, 6).time, 5);
+  assert.equal(valueAt(values, 0), undefined);
+});
+
+test("two tables become one with their difference", () => {
+  const columns = [["Time (%)", true], ["Total Time (ns)", true], ["Instances", true], ["Name", false]].map(([name, number]) => ({ name, number }));
+  assert.deepEqual(comparedColumns(columns), [1, 2]);
+  const table = difference({ columns, rows: [[60, 100, 2, "a"], [40, 50, 1, "b"]] }, { columns, rows: [[90, 300, 3, "c"], [10, 80, 2, "a"]] });
+  assert.deepEqual(table.columns.map((column) => column.name).slice(0, 4), ["A Total Time (ns)", "B Total Time (ns)", "B - A Total Time (ns)", "B - A (%)"]);
+  assert.deepEqual(table.rows, [[null, 300, 300, null, null, 3, 3, null, "c"], [50, null, -50, -100, 1, null, -1, -100, "b"], [100, 80, -20, -20, 2, 2, 0, 0, "a"]]);
+  assert.deepEqual(sorted(table.rows, -9, table.columns).map((row) => row[8]), ["c", "b", "a"]);
+  assert.deepEqual(sorted(table.rows, 2, table.columns).map((row) => row[8]), ["b", "a", "c"]);
+});
+
+test("a tree of calls by function: a function that calls itself counts once", () => {
+  const leaf = (name, self) => ({ name, value: self, self, children: [] });
+  const inner = { name: "f", value: 7, self: 3, children: [leaf("g", 4)] };
+  const outer = { name: "f", value: 10, self: 3, children: [inner] };
+  const root = { name: "all", value: 12, self: 0, children: [outer, leaf("g", 2)] };
+  assert.deepEqual(byFunction(root), [{ name: "f", self: 6, total: 10 }, { name: "g", self: 6, total: 6 }]);
+  assert.deepEqual(treeLines(root, heaviestPath(root)).map(({ node, depth }) => `${depth} ${node.name}`), ["0 all", "1 f", "2 f", "3 g", "1 g"]);
+});
