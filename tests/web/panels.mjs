@@ -143,10 +143,32 @@ async function theRest({ browser, sonde, server, report }) {
   await viewer.close();
 }
 
+/** Two findings and a diagnostic that t_view_page puts into the recording. @param {{ browser: any, sonde: any, configuration: any }} with_ */
+async function findings({ browser, sonde, configuration }) {
+  const server = await sonde.view(configuration.findings);
+  const viewer = await browser.open(server);
+  await viewer.until(() => document.querySelector("#side").innerText.includes("GPU idle"));
+  const side = await viewer.text("#side");
+  check("findings at the right, with what they would give back", ["GPU idle 41 %", "12.30 us", "Pageable copies"].filter((text) => !side.includes(text)), []);
+  await viewer.picture("findings");
+  await viewer.page.click("#side >> text=GPU idle");
+  await viewer.idle();
+  const [from, to] = await viewer.seen();
+  check("a finding leads to its place", [from <= 200000 && to >= 300000, to - from < 500000], [true, true]);
+  await viewer.panel("findings");
+  const text = await viewer.text("#panel");
+  check("findings in their panel", ["GPU idle 41 %", "Pageable copies", "idle-host"].filter((part) => !text.includes(part)), []);
+  await viewer.panel("diagnostics");
+  check("diagnostics as they were written", (await viewer.text("#panel")).includes("the clock of GPU 1 stepped back"), true);
+  await viewer.close();
+  await server.end();
+}
+
 /** @param {any} with_ */
 export async function panels(with_) {
   await scenario("statistics", () => statistics(with_));
   await scenario("events", () => events(with_));
   await scenario("flame graph", () => flame(with_));
+  await scenario("findings", () => findings(with_));
   await scenario("other panels", () => theRest(with_));
 }

@@ -87,17 +87,36 @@ async function followsTheArrow({ browser, sonde, server, report }) {
 /** The call is left of what is shown: a mark at the edge says so, and leads there. @param {any} viewer @param {any} kernel */
 async function offScreen(viewer, kernel) {
   await viewer.show(kernel.start + 1000, kernel.start + 50000);
-  const left = await viewer.tell(() => {
-    const { canvas } = window.sonde.timeline;
-    const strip = (x) => new Uint32Array(canvas.getContext("2d").getImageData(x, 0, 24, canvas.height).data.buffer);
-    const ink = document.createElement("canvas").getContext("2d");
-    ink.fillStyle = window.sonde.ink.arrow;
-    ink.fillRect(0, 0, 1, 1);
-    const colour = new Uint32Array(ink.getImageData(0, 0, 1, 1).data.buffer)[0];
-    return strip(0).filter((pixel) => pixel === colour).length;
-  });
-  check("an end that is off screen has a mark at the edge", left > 5, true);
+  const mark = (await viewer.drawn("canvas")).find(({ text }) => text.includes("cudaLaunchKernel") && text.includes("before"));
+  check("an end that is off screen has a mark at the edge, with how far it is", [mark?.text.includes("30.10 us"), mark && mark.x < 40], [true, true]);
   await viewer.picture("edge");
+  const box = await viewer.tell(() => window.sonde.timeline.canvas.getBoundingClientRect().toJSON());
+  await viewer.mouse.click(box.left + mark.x + 5, box.top + mark.y - 4);
+  await viewer.detailsOf(kernel.callStart);
+  const [from, to] = await viewer.seen();
+  check("a click on it leads there", from <= kernel.callStart && kernel.callStart <= to, true);
+}
+
+/** Counters of tests/golden/cuda.txt: 10 at 100 us, 75.6 at 200 us; 310.5 W at 100 us. @param {{ browser: any, server: any }} with_ */
+async function plots({ browser, server }) {
+  const viewer = await browser.open(server);
+  const { rows } = await viewer.ask("/api/rows?report=0");
+  for (const [label, time, want] of [["SMs Active", 150000, "10"], ["SMs Active", 200400, "75.6"], ["Power", 300000, "310.5"]]) {
+    const row = rows.find((/** @type {any} */ each) => each.draw === "plot" && each.label.startsWith(label));
+    const shown = await viewer.tell((/** @type {number} */ id) => {
+      const all = [...window.sonde.rows.byKey.values()];
+      return (all.find((each) => each.series?.some((/** @type {any} */ one) => one.id === id)) || window.sonde.rows.find(0, id)).id;
+    }, row.id);
+    await viewer.bring(shown);
+    const at = await viewer.spot(shown, 0, time);
+    await viewer.mouse.move(5, 5);
+    await viewer.mouse.move(at.x, at.y);
+    await viewer.until((/** @type {string} */ text) => !document.getElementById("tooltip").hidden && document.getElementById("tooltip").innerText.includes(text), label);
+    const tip = await viewer.text("#tooltip");
+    check(`${label} at ${time} ns`, tip.includes(`${want} ${row.unit}`) ? want : tip, want);
+  }
+  await viewer.picture("plots");
+  await viewer.close();
 }
 
 /** Sums of a measured span are those of SQL over the same span. @param {{ browser: any, sonde: any, server: any, report: string }} with_ */
@@ -165,4 +184,5 @@ export async function slices(with_) {
   await scenario("follows the arrow", () => followsTheArrow(with_));
   await scenario("measures", () => measures(with_));
   await scenario("fits", () => fits(with_));
+  await scenario("plots", () => plots(with_));
 }
