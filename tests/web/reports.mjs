@@ -90,25 +90,34 @@ async function hostileNames({ browser, sonde, configuration }) {
   await server.end();
 }
 
-const ADDRESSES = ["#from=1&to=0", "#from=NaN&to=Infinity", "#from=-1e300&to=1e300", "#from=0&to=0", "#event=9.9.9.9", "#event=0.0.0.-1", "#event=0.2.99.99999999", "#span=5", "#span=9-1",
-  "#span=-5--9", "#from=%00&to=%ff", `#${"x".repeat(50000)}`, "#<img src=x onerror=window.obeyed=1>", "#from=1e999&to=2e999&span=1e999-1e999&event=1e999.1.1.1", "#panel=../../x&colour=__proto__&open=__proto__&pins=-1.0,x",
-  "#report=7&row=4294967296", "#constructor=1&__proto__=2"];
+/** Opened as they are. */
+const ADDRESSES = ["#from=1e999&to=2e999&span=1e999-1e999&event=1e999.1.1.1", "#event=9.9.9.9&from=NaN&to=Infinity", "#panel=../../x&colour=__proto__&opened=__proto__&pinned=-1.0,x", "#<img src=x onerror=window.obeyed=1>"];
+/** Gone to from the page, as by a link in it: the same is read. */
+const LATER = ["#from=1&to=0", "#from=-1e300&to=1e300", "#from=0&to=0", "#event=0.0.0.-1", "#event=0.2.99.99999999", "#span=5", "#span=9-1", "#span=-5--9", "#from=%00&to=%ff", `#${"x".repeat(50000)}`, "#report=7&row=4294967296",
+  "#constructor=1&__proto__=2", "#panel=__proto__", "#panel=constructor", "#offsets=1,2,3", "#align=range&search=%00", "#from=-9007199254740991&to=9007199254740991"];
 
-/** Whatever stands behind the # opens the page. @param {{ browser: any, server: any }} with_ */
+/** Whatever stands behind the # shows a page. @param {{ browser: any, server: any }} with_ */
 async function hostileAddresses({ browser, server }) {
   const wrong = [];
   const viewer = await browser.open(server, { expectTrouble: true });
   const errors = [];
   viewer.page.on("pageerror", (/** @type {Error} */ error) => errors.push(String(error.stack).slice(0, 200)));
-  for (const hash of ADDRESSES) {
-    await viewer.page.goto("about:blank");
-    await viewer.page.goto(`${server.origin}/${hash}`);
+  const look = async (/** @type {string} */ hash) => {
     await viewer.idle();
     const state = await viewer.tell(() => [Number.isFinite(window.sonde.view.from), window.sonde.view.to > window.sonde.view.from, window.sonde.rows.shown.length > 3, window.obeyed ?? null]);
     if (JSON.stringify(state) !== "[true,true,true,null]")
       wrong.push(`${hash.slice(0, 60)}: ${JSON.stringify(state)}`);
+  };
+  for (const hash of ADDRESSES) {
+    await viewer.page.goto("about:blank");
+    await viewer.page.goto(`${server.origin}/${hash}`);
+    await look(hash);
   }
-  check("hostile addresses open the page", [wrong, errors], [[], []]);
+  for (const hash of LATER) {
+    await viewer.tell((text) => { location.hash = text; }, hash);
+    await look(hash);
+  }
+  check("hostile addresses show the page", [wrong, errors], [[], []]);
   await viewer.close();
 }
 
