@@ -83,11 +83,17 @@ const context = await browser.chromium.newContext({ viewport: { width: configura
 const page = await context.newPage();
 await page.addInitScript(noteFirstPicture);
 await page.goto("about:blank");
+const processes = await browser.chromium.newBrowserCDPSession();
+/** CPU seconds of all the browser's processes. */
+const spent = async () => (await processes.send("SystemInfo.getProcessInfo")).processInfo.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + each.cpuTime, 0);
+const before = await spent();
 const began = Date.now();
 const server = await sonde.view(configuration.report);
 await page.goto(server.url);
 await page.waitForFunction(() => window.firstPicture, null, { timeout: 60000 });
-const result = { firstPicture: ((await page.evaluate(() => window.firstPicture)) - began) / 1000 };
+// Words 14 and 15 behind the name: ticks of a hundredth of a second.
+const ticks = readFileSync(`/proc/${server.child.pid}/stat`, "utf8").replace(/^.*\) /, "").split(" ").slice(11, 13).map(Number);
+const result = { browserCpu: (await spent()) - before, serverCpu: (ticks[0] + ticks[1]) / 100, firstPicture: ((await page.evaluate(() => window.firstPicture)) - began) / 1000 };
 if (!configuration.firstOnly) {
   await page.evaluate(() => window.sonde.idle());
   await page.evaluate(() => performance.setResourceTimingBufferSize(100000));
