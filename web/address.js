@@ -1,5 +1,7 @@
 // The address says what is looked at, so that it can be sent to somebody, and the back button undoes a jump.
 
+import { isFolding } from "./rows.js";
+
 /** @typedef {import("./main.js").App} App */
 /**
  * @typedef {object} State what an address says; what is missing is as it is at first
@@ -74,6 +76,43 @@ export function readState(hash) {
   if (offsets.every(Number.isSafeInteger))
     state.offsets = offsets;
   return state;
+}
+
+/** What is looked at now. @param {App} app @returns {State} */
+export function stateOf(app) {
+  const rows = [...app.rows.byKey.entries()];
+  const changed = rows.filter(([, row]) => row.open !== row.openAtFirst && isFolding(row));
+  return {
+    window: [app.view.from, app.view.to], span: app.view.span ?? undefined, picked: app.view.picked ?? undefined,
+    opened: changed.filter(([, row]) => row.open).map(([key]) => key), closed: changed.filter(([, row]) => !row.open).map(([key]) => key),
+    pinned: rows.filter(([, row]) => row.pinned).map(([key]) => key), colour: app.colourMode === "class" ? undefined : app.colourMode,
+    panel: app.bottom.current === "events" ? undefined : app.bottom.current, search: app.search.text || undefined, filter: app.rows.filter || undefined,
+    align: app.alignment.way === "start" ? undefined : app.alignment.way, offsets: app.loaded.map((report) => report.offset),
+  };
+}
+
+/** Shows what an address says. @param {App} app @param {State} state */
+export function restoreState(app, state) {
+  app.address.restoring = true;
+  if (state.offsets && app.loaded.length > 1) {
+    app.alignment.way = state.align || "start";
+    app.alignment.set(state.offsets);
+  }
+  for (const [key, row] of app.rows.byKey) {
+    row.open = state.opened.includes(key) || (row.openAtFirst && !state.closed.includes(key));
+    row.pinned = state.pinned.includes(key);
+  }
+  app.setFilter(state.filter || "");
+  app.setColour(state.colour || app.colourMode);
+  app.view.span = state.span || null;
+  app.view.show(...(state.window || /** @type {[number, number]} */ ([app.view.first, app.view.last])));
+  app.search.restore(state.search || "");
+  const picked = state.picked && app.rows.find(state.picked.report, state.picked.row) ? state.picked : null;
+  app.view.picked = picked;
+  app.pick(picked, true);
+  if (app.bottom.current !== (state.panel || "events"))
+    app.bottom.open(state.panel || "events");
+  app.address.restoring = false;
 }
 
 export class Address {

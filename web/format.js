@@ -122,3 +122,24 @@ export function argument(key, value) {
     return value >= 1000 ? `${bytes(value)} (${count(value)} B)` : `${value} B`;
   return LOOSE.format(value);
 }
+
+/** A list kept as JSON (a report's command), or nothing where it is none. @param {any} text @returns {string[] | null} */
+export function listOf(text) {
+  try {
+    const list = JSON.parse(text);
+    return Array.isArray(list) && list.length && list.every((item) => typeof item === "string") ? list : null;
+  } catch {
+    return null;
+  }
+}
+
+/** As a shell takes them. @param {string[]} words @returns {string} */
+export function shellLine(words) {
+  return words.map((word) => (/^[\w\-+=./:,@%]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+}
+
+/** What was run, as one types it. @param {any} command @returns {string} */
+export function commandLine(command) {
+  const words = listOf(command);
+  return words ? shellLine(words) : String(command ?? "");
+}

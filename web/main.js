@@ -1,5 +1,5 @@
 // Sonde's viewer: loads what the reports are, builds the rows, and ties the parts together.
-import { Address, readState } from "./address.js";
+import { Address, readState, restoreState, stateOf } from "./address.js";
 import { Alignment } from "./align.js";
 import { Names, ServerError, asking, json } from "./api.js";
 import { Bottom } from "./bottom.js";
@@ -8,7 +8,7 @@ import * as format from "./format.js";
 import { listenToKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { Overview } from "./overview.js";
-import { isFolding, Rows } from "./rows.js";
+import { Rows } from "./rows.js";
 import { Search } from "./search.js";
 import { Side } from "./side.js";
 import { Theme } from "./theme.js";
@@ -121,7 +121,7 @@ export class App {
     const counted = [...new Set(gpus)].map((name) => [name, gpus.filter((other) => other === name).length]).map(([name, n]) => (n === 1 ? name : `${n} x ${name}`));
     const title = facts.map((report) => report.name).join(" + ");
     element("title").textContent = title;
-    element("title").title = facts.map((report) => [report.path, report.command].filter(Boolean).join("\n")).join("\n\n");
+    element("title").title = facts.map((report) => [report.path, format.commandLine(report.command)].filter(Boolean).join("\n")).join("\n\n");
     document.title = `${title} - Sonde`;
     const said = [format.duration(Math.max(...facts.map((report) => report.length))), ...counted, ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
     element("facts").textContent = said.join("  |  ");
@@ -153,43 +153,13 @@ export class App {
     this.address.change();
   }
 
-  /** @returns {import("./address.js").State} */
   state() {
-    const rows = [...this.rows.byKey.entries()];
-    const changed = rows.filter(([, row]) => row.open !== row.openAtFirst && isFolding(row));
-    return {
-      window: [this.view.from, this.view.to], span: this.view.span ?? undefined, picked: this.view.picked ?? undefined,
-      opened: changed.filter(([, row]) => row.open).map(([key]) => key), closed: changed.filter(([, row]) => !row.open).map(([key]) => key),
-      pinned: rows.filter(([, row]) => row.pinned).map(([key]) => key), colour: this.colourMode === "class" ? undefined : this.colourMode,
-      panel: this.bottom.current === "events" ? undefined : this.bottom.current, search: this.search.text || undefined, filter: this.rows.filter || undefined,
-      align: this.alignment.way === "start" ? undefined : this.alignment.way, offsets: this.loaded.map((report) => report.offset),
-    };
+    return stateOf(this);
   }
 
   /** Shows what an address says. @param {import("./address.js").State} state */
   restore(state) {
-    this.address.restoring = true;
-    if (state.offsets && this.loaded.length > 1) {
-      this.alignment.way = state.align || "start";
-      this.alignment.set(state.offsets);
-    }
-    for (const [key, row] of this.rows.byKey) {
-      row.open = state.opened.includes(key) || (row.openAtFirst && !state.closed.includes(key));
-      row.pinned = state.pinned.includes(key);
-    }
-    this.rows.filter = (state.filter || "").toLowerCase();
-    /** @type {HTMLInputElement} */ (element("filter")).value = state.filter || "";
-    this.rows.lay();
-    this.setColour(state.colour || this.colourMode);
-    this.view.span = state.span || null;
-    this.view.show(...(state.window || /** @type {[number, number]} */ ([this.view.first, this.view.last])));
-    this.search.restore(state.search || "");
-    const picked = state.picked && this.rows.find(state.picked.report, state.picked.row) ? state.picked : null;
-    this.view.picked = picked;
-    this.pick(picked, true);
-    if (this.bottom.current !== (state.panel || "events"))
-      this.bottom.open(state.panel || "events");
-    this.address.restoring = false;
+    restoreState(this, state);
   }
 
   /** @param {number} clientX */

@@ -20,6 +20,8 @@ export class Search {
     this.total = 0;
     this.at = -1;
     this.timer = 0;
+    /** The matches are not the first ones. */
+    this.partial = false;
     /** What names must have so as not to fade. */
     this.shade = "";
     /** @type {Promise<void>} */
@@ -70,6 +72,7 @@ export class Search {
     this.at = -1;
     this.total = 0;
     this.shade = "";
+    this.partial = false;
     for (const row of this.app.rows.byKey.values())
       row.found = 0;
     this.app.rowsChanged();
@@ -106,13 +109,36 @@ export class Search {
     const more = this.total > this.matches.length ? `, the first ${format.count(this.matches.length)} can be stepped through` : "";
     this.field.title = this.text ? `${format.some(this.total, "events")}${more}` : "";
     this.field.classList.toggle("nothing", Boolean(this.text) && this.total === 0);
-    this.said.textContent = !this.text ? "" : this.at >= 0 ? `${format.count(this.at + 1)} of ${format.count(this.total)}` : format.count(this.total);
+    this.said.textContent = !this.text ? "" : this.at >= 0 && !this.partial ? `${format.count(this.at + 1)} of ${format.count(this.total)}` : format.count(this.total);
     this.app.timeline.redraw();
     this.app.side.showSearch();
   }
 
-  /** The first step leads to the first match in sight or behind it. @param {number} by */
-  step(by) {
+  /** The matches from a time on, where there are more than are known. @param {number} time @returns {Promise<void>} */
+  async lookFrom(time) {
+    const { text } = this;
+    /** @type {Match[]} */
+    const matches = [];
+    for (const loaded of this.app.loaded) {
+      const answer = await this.app.attempt(() => json("/api/find", { report: loaded.number, text, limit: MOST, from: Math.max(0, Math.round(time - loaded.offset)) }));
+      if (!answer || this.text !== text)
+        return;
+      matches.push(...answer.events.map((/** @type {Match} */ m) => ({ ...m, report: loaded.number })));
+    }
+    this.matches = matches.sort((a, b) => this.timeOf(a) - this.timeOf(b)).slice(0, MOST);
+    this.at = -1;
+    this.partial = true;
+  }
+
+  /** The first step leads to the first match in sight or behind it. @param {number} by @returns {Promise<void>} */
+  async step(by) {
+    const last = this.matches[this.matches.length - 1];
+    if (!last)
+      return;
+    if (this.total > this.matches.length && this.at < 0 && this.timeOf(last) < this.app.view.from)
+      await this.lookFrom(this.app.view.from);
+    else if (this.total > this.matches.length && by > 0 && this.at === this.matches.length - 1)
+      await this.lookFrom(this.timeOf(last) + 1);
     if (!this.matches.length)
       return;
     if (this.at < 0) {

@@ -3,6 +3,7 @@ import { json } from "./api.js";
 import * as format from "./format.js";
 import { shortName } from "./names.js";
 import { cellText, headText } from "./panels/panel.js";
+import { missingHtml } from "./missing.js";
 import { eventHtml } from "./side_event.js";
 import { sumsHtml } from "./side_span.js";
 
@@ -109,8 +110,9 @@ export class Side {
     if (list.length)
       return `<h2>Findings</h2><ol class="findings">${list.join("")}</ol>`;
     const tables = (answer.instead || []).map((/** @type {any} */ table) => this.smallTable(table)).join("");
+    const missing = missingHtml(loaded, [...this.app.rows.byKey.values()].filter((row) => row.report === loaded.number));
     const notes = (loaded.facts.notes || []).map((/** @type {string} */ note) => `<p class="note">${escape(note)}</p>`).join("");
-    return `<h2>What took the time</h2>${notes}${tables || `<p class="empty">Nothing was recorded that could be summed up.</p>`}`;
+    return `<h2>What took the time</h2>${notes}${tables || `<p class="empty">Nothing was recorded that could be summed up.</p>`}${missing}`;
   }
 
   /** @param {any} table */

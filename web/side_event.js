@@ -55,7 +55,11 @@ function stack(details) {
 
 /** @param {Side} side @param {any} details */
 function command(side, details) {
-  return details.command ? `<h3>Its hardware counters</h3><code class="command">${escape(details.command)}</code> ${side.copy(details.command)}` : "";
+  if (!details.command)
+    return "";
+  const { facts } = side.app.loaded[side.app.view.picked?.report ?? 0];
+  const line = `${details.command} -- ${format.commandLine(facts.command) || "PROGRAM"}`;
+  return `<h3>Its hardware counters</h3><code class="command">${escape(line)}</code> ${side.copy(line)}`;
 }
 
 /** @param {Side} side @param {any} details @param {string} row @returns {string} */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/detail.h"
 #include "report/writer_internal.h"
 
 struct cut {
@@ -30,7 +31,7 @@ static int is_event(const struct entry *e)
 
 static int is_too_old(const struct cut *c, const struct entry *e)
 {
-	/* Level 0 of the levels of detail names rows by their old numbers. */
+	/* Level 0 of the levels of detail names rows by their old numbers; it is made anew. */
 	if (e->kind == BLOCK_SKIP || (c->number && e->kind == BLOCK_GROUP && e->table == TABLE_LOD))
 		return 1;
 	if (e->flags & BLOCK_META)
@@ -71,37 +72,105 @@ static int take_number(struct cut *c, struct entry *e)
 	return 0;
 }
 
-static int copy_whole(struct cut *c, const struct entry *entries, size_t count)
-{
-	struct report_writer *w = c->w;
-	struct block_header h;
-	uint64_t offset = w->size;
-	struct entry e;
-	int r = read_block(c, entries[0].offset, &h);
-
-	buf_clear(&w->block);
-	r = r < 0 ? r : buf_append(&w->block, c->raw.data, c->raw.len);
-	r = r < 0 ? r : output_append(w);
-	for (size_t i = 0; i < count && r == 0; i++) {
-		e = entries[i];
-		e.offset = offset;
-		r = take_number(c, &e);
-		r = r < 0 ? r : entry_add(w, &e);
-	}
-	return r;
-}
-
-static int decode_set(struct cut *c, const struct set_view *set)
+static int decode_columns(struct cut *c, const struct set_view *set, uint32_t columns)
 {
 	int r = 0;
 
 	if (set->head.rows > SET_MAX_ROWS)
 		return -EIO;
-	for (uint32_t left = set->head.present; left && r == 0; left &= left - 1) {
+	for (uint32_t left = set->head.present & columns; left && r == 0; left &= left - 1) {
 		size_t at = (size_t)__builtin_ctz(left) * SET_MAX_ROWS;
 
 		r = decode_column(&c->scratch, set, (unsigned)__builtin_ctz(left), c->values + at, c->nulls + at);
 	}
+	return r;
+}
+
+/* Decoded columns as an encoder has them: nulls take no place. */
+static void make_dense(struct cut *c, struct set_rows *rows, uint32_t *masks)
+{
+	memset(masks, 0, rows->head.rows * sizeof(*masks));
+	for (uint32_t left = rows->head.present; left; left &= left - 1) {
+		unsigned column = (unsigned)__builtin_ctz(left);
+		int64_t *values = c->values + column * (size_t)SET_MAX_ROWS;
+		const uint8_t *nulls = c->nulls + column * (size_t)SET_MAX_ROWS;
+		uint32_t count = 0;
+
+		for (uint32_t i = 0; i < rows->head.rows; i++) {
+			if (nulls[i])
+				continue;
+			values[count++] = values[i];
+			masks[i] |= 1u << column;
+		}
+		rows->columns[column] = values;
+		rows->counts[column] = count;
+	}
+	rows->masks = masks;
+}
+
+/* Level 0 of a set that was copied as it lies: in the file that keeps the last part there is none. */
+static int add_detail(struct cut *c, const struct entry *e, const uint8_t *payload, uint64_t size)
+{
+	struct cursor at = { payload + e->inside, payload + size, 0 };
+	struct set_rows rows = { 0 };
+	struct set_view set;
+	uint32_t *masks;
+	int r;
+
+	if (e->inside > size || set_parse(&at, &set) < 0)
+		return -EIO;
+	rows.head = set.head;
+	rows.head.first = e->first;
+	rows.head.present &= detail_columns(e->table);
+	rows.kind = table_schema(e->table)->kind;
+	masks = malloc((size_t)set.head.rows * sizeof(*masks) + 1);
+	r = masks ? decode_columns(c, &set, rows.head.present) : -ENOMEM;
+	if (r == 0) {
+		make_dense(c, &rows, masks);
+		detail_add(c->w, &rows);
+	}
+	free(masks);
+	return r;
+}
+
+static int add_details(struct cut *c, const struct block_header *h, const struct entry *entries, size_t count)
+{
+	const uint8_t *payload;
+	uint8_t *owned = NULL;
+	size_t large = 0;
+	int r;
+
+	for (size_t i = 0; i < count; i++)
+		large += is_event(&entries[i]) && entries[i].items >= DETAIL_MIN_ROWS;
+	if (!c->number || !large)
+		return 0;
+	r = block_payload((const uint8_t *)c->raw.data, h, &payload, &owned);
+	for (size_t i = 0; i < count && r == 0; i++)
+		if (is_event(&entries[i]) && entries[i].items >= DETAIL_MIN_ROWS)
+			r = add_detail(c, &entries[i], payload, h->raw_size);
+	free(owned);
+	return r;
+}
+
+static int copy_whole(struct cut *c, const struct entry *entries, size_t count)
+{
+	struct report_writer *w = c->w;
+	struct block_header h;
+	uint64_t offset = w->size;
+	struct entry *copies = malloc(count * sizeof(*copies));
+	int r = copies ? read_block(c, entries[0].offset, &h) : -ENOMEM;
+
+	buf_clear(&w->block);
+	r = r < 0 ? r : buf_append(&w->block, c->raw.data, c->raw.len);
+	r = r < 0 ? r : output_append(w);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		copies[i] = entries[i];
+		copies[i].offset = offset;
+		r = take_number(c, &copies[i]);
+		r = r < 0 ? r : entry_add(w, &copies[i]);
+	}
+	r = r < 0 ? r : add_details(c, &h, copies, count);
+	free(copies);
 	return r;
 }
 
@@ -140,7 +209,7 @@ static int cut_set(struct cut *c, const struct entry *e, const uint8_t *payload,
 		return -EIO;
 	t = track_create(c->w, (enum table_id)e->table, e->track);
 	numbered = report_track(c->w, (enum table_id)e->table, e->track);
-	r = t && numbered ? decode_set(c, &set) : -ENOMEM;
+	r = t && numbered ? decode_columns(c, &set, UINT32_MAX) : -ENOMEM;
 	r = r < 0 ? r : take_rows(c, &set, t);
 	if (r < 0) {
 		track_destroy(t);

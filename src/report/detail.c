@@ -1,5 +1,6 @@
 #include "report/detail.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct bucket {
 	uint64_t longest; /* of those that begin here */
 	uint32_t row;     /* its number in the set */
 	uint32_t rows;
+	double least, most, sum, last; /* of counters */
 };
 
 struct buckets {
@@ -22,7 +24,7 @@ struct buckets {
 	struct bucket items[MAX_BUCKETS];
 };
 
-enum { DETAIL_COLUMNS = COLUMN_LOD_ROW + 1 };
+enum { DETAIL_COLUMNS = COLUMN_LOD_LAST + 1 };
 
 /* The set to encode. */
 struct detail_set {
@@ -40,7 +42,7 @@ struct detail_room {
 
 static int has_detail(const struct set_rows *rows)
 {
-	return rows->kind != TABLE_KIND_PLAIN && rows->head.table != TABLE_COUNTER && rows->head.rows >= DETAIL_MIN_ROWS;
+	return rows->kind != TABLE_KIND_PLAIN && rows->head.rows >= DETAIL_MIN_ROWS;
 }
 
 static int name_column(unsigned table)
@@ -53,6 +55,32 @@ static int name_column(unsigned table)
 	case TABLE_GPU_KERNEL: return COLUMN_GPU_KERNEL_LAUNCH;
 	default: return -1;
 	}
+}
+
+/* Those that say that a row has no end, and that it failed; -1: none does. */
+static int flags_column(unsigned table)
+{
+	switch (table) {
+	case TABLE_SLICE: return COLUMN_SLICE_FLAGS;
+	case TABLE_OSRT: return COLUMN_OSRT_FLAGS;
+	case TABLE_CUDA_API: return COLUMN_CUDA_API_FLAGS;
+	default: return -1;
+	}
+}
+
+static int result_column(unsigned table)
+{
+	return table == TABLE_CUDA_API ? COLUMN_CUDA_API_RESULT : -1;
+}
+
+uint32_t detail_columns(unsigned table)
+{
+	const int columns[] = { name_column(table), flags_column(table), result_column(table) };
+	uint32_t bits = 1u | (table_schema(table)->kind == TABLE_KIND_SPAN ? 2u : 0);
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		bits |= columns[i] >= 0 ? 1u << columns[i] : 0;
+	return table == TABLE_COUNTER ? bits | 1u << COLUMN_COUNTER_INTEGER | 1u << COLUMN_COUNTER_REAL : bits;
 }
 
 /* What lies in several buckets. */
@@ -68,15 +96,19 @@ static void spread(struct buckets *b, int64_t start, int64_t end)
 	}
 }
 
+static void begin_buckets(struct buckets *b, const struct set_rows *rows)
+{
+	b->count = rows->head.rows / detail_rows(rows->head.table) + 2;
+	memset(b->items, 0, b->count * sizeof(b->items[0]));
+	b->level = detail_level(rows->head.table, rows->head.rows, rows->head.time_min, rows->head.time_max);
+	b->base = rows->head.time_min >> b->level;
+}
+
 /* A row that ends before it begins, or that is out of bounds, is none. */
 static void sum_up(struct buckets *b, const struct set_rows *rows)
 {
 	const int64_t *start = rows->columns[0], *end = rows->kind == TABLE_KIND_SPAN ? rows->columns[1] : start;
 
-	b->count = rows->head.rows / DETAIL_ROWS + 2;
-	memset(b->items, 0, b->count * sizeof(b->items[0]));
-	b->level = detail_level(rows->head.rows, rows->head.time_min, rows->head.time_max);
-	b->base = rows->head.time_min >> b->level;
 	for (uint32_t i = 0; i < rows->head.rows; i++) {
 		size_t at = (size_t)((start[i] >> b->level) - b->base);
 		uint64_t length = (uint64_t)end[i] - (uint64_t)start[i];
@@ -95,8 +127,40 @@ static void sum_up(struct buckets *b, const struct set_rows *rows)
 	}
 }
 
-/* Where the names of rows are among those that have one; NULL: they are at the rows' own numbers. */
-static uint32_t *name_places(const struct set_rows *rows, int column)
+/* The value of a counter's row: whole or real, whichever it has. */
+static int counter_value(const struct set_rows *rows, uint32_t row, uint32_t *integer, uint32_t *real, double *ret)
+{
+	uint32_t mask = rows->masks ? rows->masks[row] : rows->head.present;
+	int has_real = mask >> COLUMN_COUNTER_REAL & 1, has_integer = mask >> COLUMN_COUNTER_INTEGER & 1;
+
+	if (has_real)
+		memcpy(ret, &rows->columns[COLUMN_COUNTER_REAL][(*real)++], sizeof(*ret));
+	if (has_integer)
+		*ret = (double)rows->columns[COLUMN_COUNTER_INTEGER][(*integer)++];
+	return (has_integer || has_real) && isfinite(*ret);
+}
+
+static void sum_up_counter(struct buckets *b, const struct set_rows *rows)
+{
+	uint32_t integer = 0, real = 0;
+	double value;
+
+	for (uint32_t i = 0; i < rows->head.rows; i++) {
+		size_t at = (size_t)((rows->columns[0][i] >> b->level) - b->base);
+		struct bucket *to = &b->items[at];
+
+		if (!counter_value(rows, i, &integer, &real, &value) || at >= b->count)
+			continue;
+		to->least = !to->rows || value < to->least ? value : to->least;
+		to->most = !to->rows || value > to->most ? value : to->most;
+		to->sum += value;
+		to->last = value;
+		to->rows++;
+	}
+}
+
+/* Where the values of rows are among those that have one; NULL: they are at the rows' own numbers. */
+static uint32_t *value_places(const struct set_rows *rows, int column)
 {
 	uint32_t *places, at = 0;
 
@@ -104,17 +168,16 @@ static uint32_t *name_places(const struct set_rows *rows, int column)
 		return NULL;
 	places = malloc(rows->head.rows * sizeof(*places));
 	for (uint32_t i = 0; places && i < rows->head.rows; i++) {
-		int named = rows->masks[i] >> column & 1;
+		int has = rows->masks[i] >> column & 1;
 
-		places[i] = named ? at : UINT32_MAX;
-		at += (uint32_t)named;
+		places[i] = has ? at : UINT32_MAX;
+		at += (uint32_t)has;
 	}
 	return places;
 }
 
-static int64_t name_of(const struct set_rows *rows, const uint32_t *places, uint32_t row)
+static int64_t value_of(const struct set_rows *rows, int column, const uint32_t *places, uint32_t row)
 {
-	int column = name_column(rows->head.table);
 	uint32_t at = places ? places[row] : row;
 
 	if (column < 0 || at >= rows->counts[column] || (rows->masks && !places))
@@ -161,13 +224,14 @@ static void fill_sums(struct detail_set *set, const struct buckets *b)
 static void fill_names(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
 {
 	unsigned column = rows->head.table == TABLE_GPU_KERNEL ? COLUMN_LOD_LAUNCH : COLUMN_LOD_NAME;
-	uint32_t *places = name_places(rows, name_column(rows->head.table)), count = 0;
+	int from_column = name_column(rows->head.table);
+	uint32_t *places = value_places(rows, from_column), count = 0;
 	int64_t name;
 
 	for (uint32_t i = 0; i < set->rows.head.rows; i++) {
 		const struct bucket *from = &b->items[set->which[i]];
 
-		name = from->rows ? name_of(rows, places, from->row) : 0;
+		name = from->rows ? value_of(rows, from_column, places, from->row) : 0;
 		if (!name)
 			continue;
 		set->values[column][count++] = name;
@@ -175,6 +239,66 @@ static void fill_names(struct detail_set *set, const struct set_rows *rows, cons
 	}
 	begin_column(set, column, count);
 	free(places);
+}
+
+static int is_long(const struct buckets *b, const struct bucket *from)
+{
+	return from->rows && from->longest >> b->level;
+}
+
+/* Of a column of the rows that are as long as a bucket. */
+static void add_flags(uint8_t *flags, const struct detail_set *set, const struct set_rows *rows, const struct buckets *b, int column,
+		      int64_t mask, uint8_t flag)
+{
+	uint32_t *places = column < 0 || !rows->counts[column] ? NULL : value_places(rows, column);
+
+	for (uint32_t i = 0; column >= 0 && rows->counts[column] && i < set->rows.head.rows; i++) {
+		const struct bucket *from = &b->items[set->which[i]];
+
+		if (is_long(b, from) && value_of(rows, column, places, from->row) & mask)
+			flags[i] |= flag;
+	}
+	free(places);
+}
+
+static void fill_flags(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
+{
+	uint8_t flags[MAX_BUCKETS] = { 0 };
+	uint32_t count = 0;
+
+	add_flags(flags, set, rows, b, flags_column(rows->head.table), SLICE_OPEN, DETAIL_OPEN);
+	add_flags(flags, set, rows, b, result_column(rows->head.table), -1, DETAIL_ERROR);
+	for (uint32_t i = 0; i < set->rows.head.rows; i++) {
+		if (!flags[i])
+			continue;
+		set->values[COLUMN_LOD_FLAGS][count++] = flags[i];
+		set->masks[i] |= 1u << COLUMN_LOD_FLAGS;
+	}
+	begin_column(set, COLUMN_LOD_FLAGS, count);
+}
+
+static int64_t bits_of(double value)
+{
+	int64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static void fill_values(struct detail_set *set, const struct buckets *b)
+{
+	uint32_t count = set->rows.head.rows;
+	int64_t *least = begin_column(set, COLUMN_LOD_LEAST, count), *most = begin_column(set, COLUMN_LOD_MOST, count);
+	int64_t *mean = begin_column(set, COLUMN_LOD_MEAN, count), *last = begin_column(set, COLUMN_LOD_LAST, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bucket *from = &b->items[set->which[i]];
+
+		least[i] = bits_of(from->least);
+		most[i] = bits_of(from->most);
+		mean[i] = bits_of((double)(float)(from->sum / from->rows));
+		last[i] = bits_of(from->last);
+	}
 }
 
 /* Rows that are as long as a bucket: at most one begins in each. */
@@ -185,7 +309,7 @@ static void fill_longs(struct detail_set *set, const struct set_rows *rows, cons
 	for (uint32_t i = 0; i < set->rows.head.rows; i++) {
 		const struct bucket *from = &b->items[set->which[i]];
 
-		if (!from->rows || !(from->longest >> b->level))
+		if (!is_long(b, from))
 			continue;
 		set->values[COLUMN_LOD_LONGEST][count] = (int64_t)from->longest;
 		set->values[COLUMN_LOD_AT][count] = rows->columns[0][from->row];
@@ -227,8 +351,13 @@ static void fill_set(struct detail_set *set, const struct set_rows *rows, const 
 	fill_constant(set, COLUMN_LOD_LEVEL, 0);
 	fill_constant(set, COLUMN_LOD_WIDTH, (int64_t)(UINT64_C(1) << b->level));
 	fill_sums(set, b);
-	fill_names(set, rows, b);
-	fill_longs(set, rows, b);
+	if (rows->head.table == TABLE_COUNTER) {
+		fill_values(set, b);
+	} else {
+		fill_names(set, rows, b);
+		fill_longs(set, rows, b);
+		fill_flags(set, rows, b);
+	}
 	fill_masks(set);
 }
 
@@ -284,9 +413,14 @@ void detail_add(struct report_writer *w, const struct set_rows *rows)
 	room = w->detail.room;
 	if (!room)
 		return;
-	sum_up(&room->buckets, rows);
+	begin_buckets(&room->buckets, rows);
+	if (rows->head.table == TABLE_COUNTER)
+		sum_up_counter(&room->buckets, rows);
+	else
+		sum_up(&room->buckets, rows);
 	fill_set(&room->set, rows, &room->buckets);
-	add_set(w, &room->set.rows);
+	if (room->set.rows.head.rows)
+		add_set(w, &room->set.rows);
 	if (w->detail.payload.len >= PACK_BYTES)
 		detail_flush(w);
 }

@@ -4,23 +4,39 @@
 
 #include <stdint.h>
 
+#include "fmt/tables.h"
+
 /* Smaller sets have none. */
 #define DETAIL_MIN_ROWS 1024u
-/* Rows to a bucket, at least, if they were evenly spread. */
-#define DETAIL_ROWS 48u
+/* Rows to a bucket, at least, if they were evenly spread; of counters, which take more room in it. */
+#define DETAIL_ROWS 128u
+#define DETAIL_COUNTER_ROWS 256u
 /* Busy times are rounded to this many bits of a bucket's width. */
-#define DETAIL_BITS 10u
+#define DETAIL_BITS 8u
 
 /* A bucket is 2^level ns: the least for which so many cover the rows. Readers know by it what a set has without reading
  * it. */
-static inline unsigned detail_level(uint32_t rows, int64_t time_min, int64_t time_max)
+static inline unsigned detail_level_for(uint32_t buckets, int64_t time_min, int64_t time_max)
 {
 	uint64_t length = (uint64_t)time_max - (uint64_t)time_min;
 	unsigned level = 0;
 
-	while (level < 63 && length >> level >= rows / DETAIL_ROWS)
+	while (level < 63 && length >> level >= buckets)
 		level++;
 	return level;
 }
+
+static inline uint32_t detail_rows(enum table_id table)
+{
+	return table == TABLE_COUNTER ? DETAIL_COUNTER_ROWS : DETAIL_ROWS;
+}
+
+static inline unsigned detail_level(enum table_id table, uint32_t rows, int64_t time_min, int64_t time_max)
+{
+	return detail_level_for(rows / detail_rows(table), time_min, time_max);
+}
+
+/* Flags of the longest row of a bucket. */
+enum detail_flags { DETAIL_OPEN = 1, DETAIL_ERROR = 2 };
 
 #endif

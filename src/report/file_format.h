@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define FORMAT_MAJOR 1 /* raised when an old reader could misread the file */
-#define FORMAT_MINOR 1 /* raised when something skippable is added */
+#define FORMAT_MINOR 2 /* raised when something skippable is added */
 
 #define FILE_MAGIC "SONDE\r\n\x1a"
 #define JOURNAL_MAGIC "SONDEJ\r\n"

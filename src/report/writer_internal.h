@@ -273,6 +273,8 @@ int lod_write(struct report_writer *w);
 /* detail.c */
 /* Sums up rows that are in the file now. What cannot be had is left out: a reader then reads the rows. */
 void detail_add(struct report_writer *w, const struct set_rows *rows);
+/* The columns that it reads of a table, as bits. */
+uint32_t detail_columns(unsigned table);
 /* Writes what has come together in this segment. */
 int detail_flush(struct report_writer *w);
 void detail_release(struct detail *d);

@@ -174,15 +174,11 @@ static int append_word(struct buf *line, const char *word)
 static int make_command(struct recording *r, const struct alike *a, struct buf *line)
 {
 	struct buf name = BUF_INIT;
-	const char *target;
 	int rc = name_text(r, a->self.name, &name);
 
-	pthread_mutex_lock(&r->text_lock);
-	target = report_meta(r->report, "command");
-	pthread_mutex_unlock(&r->text_lock);
 	rc = rc < 0 ? rc : buf_puts(line, "sonde kernel -k ");
 	rc = rc < 0 ? rc : append_word(line, buf_cstr(&name));
-	rc = rc < 0 ? rc : buf_printf(line, " -s %llu -c 1 -- %s", (unsigned long long)a->parts[0].earlier, target ? target : "PROGRAM");
+	rc = rc < 0 ? rc : buf_printf(line, " -s %llu -c 1", (unsigned long long)a->parts[0].earlier);
 	buf_release(&name);
 	return rc;
 }

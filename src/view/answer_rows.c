@@ -154,10 +154,12 @@ static void put_row(struct json_out *j, struct recording *r, size_t id)
 		out_real(j, row->share);
 	out_put_integer(j, "count", (int64_t)row->count);
 	out_put_bool(j, "quiet", row->quiet);
+	if (row->overlaid)
+		out_put_bool(j, "overlaid", true);
 	if (row->draw == DRAW_PLOT) {
 		unit = recording_text(r, (uint64_t)row->unit, &len);
 		out_key(j, "unit");
-		out_text(j, unit, len);
+		out_text(j, row->unit_text ? row->unit_text : unit, row->unit_text ? strlen(row->unit_text) : len);
 		out_put_real(j, "least", row->least);
 		out_put_real(j, "most", row->most);
 	}
@@ -178,8 +180,9 @@ int answer_rows(struct view *v, struct params *p, struct answer *a, struct error
 	out_key(&j, "rows");
 	out_open(&j, '[');
 	for (size_t i = 0; i < recording->row_count; i++)
-		put_row(&j, recording, i);
+		put_row(&j, recording, recording->order[i]);
 	out_close(&j, ']');
+	out_put_bool(&j, "pending", atomic_load(&recording->pending));
 	out_close(&j, '}');
 	return j.r;
 }

@@ -169,6 +169,10 @@ static void put_columns(struct json_out *j, struct recording *r, const struct pl
 
 	out_key(j, "arguments");
 	out_open(j, '[');
+	if (r->lanes[p->lane].made) {
+		out_close(j, ']');
+		return;
+	}
 	if (table == TABLE_GPU_KERNEL && place_value(r, p, COLUMN_GPU_KERNEL_LAUNCH, &value))
 		put_launch(j, r, value);
 	for (unsigned c = schema->kind == TABLE_KIND_SPAN ? 2 : 1; c < schema->column_count; c++) {
@@ -205,6 +209,8 @@ static bool put_links(struct json_out *j, struct recording *r, const struct plac
 
 	out_key(j, "linked");
 	out_open(j, '[');
+	if (place_source(r, p, &found))
+		put_linked(j, r, &found, "source");
 	if (column >= 0 && table != TABLE_SLICE && place_value(r, p, (unsigned)column, &correlation) && correlation) {
 		if (table != TABLE_CUDA_API) {
 			has_call = place_correlated(r, TABLE_CUDA_API, process, correlation, ret_call);

@@ -48,7 +48,7 @@ static uint64_t row_busy(const struct row *row, const struct lane_sum *lanes, in
 {
 	uint64_t busy = 0, all = (uint64_t)to - (uint64_t)from;
 
-	if (row->kind >= ROW_PROCESS)
+	if (row_is_nested(row))
 		return lanes[row->lanes[0]].time;
 	for (uint32_t i = 0; i < row->lane_count; i++)
 		busy += lanes[row->lanes[i]].time;

@@ -15,6 +15,7 @@ static int write_heat(struct recording *r, const struct row *row, struct tile *t
 
 	for (uint32_t i = 0; rc == 0 && i < row->lane_count; i++)
 		lanes[i] = &r->lanes[row->lanes[i]];
+	t->among = row->kind == ROW_CPUS ? row->lane_count : 1;
 	rc = rc < 0 ? rc : tile_add_heat(t, r, lanes, row->lane_count);
 	free(lanes);
 	return rc < 0 ? rc : tile_write(t, r, out);
@@ -32,7 +33,7 @@ static int write_row(struct recording *r, uint32_t id, struct tile *t, struct bu
 
 		tile_clear(t);
 		if (row->draw == DRAW_PLOT) {
-			rc = plot_write(t, r, lane, out);
+			rc = plot_write(t, r, lane, row->held, out);
 			continue;
 		}
 		rc = tile_add_lane(t, r, lane);

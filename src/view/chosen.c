@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* What was made shows other rows once more: it counts where it is asked for. */
+enum { CHOSEN_AS_ALL = 1, CHOSEN_BY_NAME };
 
 int rows_chosen(struct recording *r, const char *list, uint8_t **ret, struct error *err)
 {
@@ -17,12 +19,16 @@ int rows_chosen(struct recording *r, const char *list, uint8_t **ret, struct err
 			free(chosen);
 			return error_set(err, EINVAL, "rows is not a list of numbers of rows");
 		}
-		chosen[row] = 1;
+		chosen[row] = CHOSEN_BY_NAME;
 	}
 	for (size_t i = 0; i < r->row_count; i++)
-		chosen[i] |= all || (r->rows[i].parent != ROW_NO_PARENT && chosen[r->rows[i].parent]);
+		if (r->rows[i].parent != ROW_NO_PARENT && chosen[r->rows[i].parent])
+			chosen[i] = chosen[r->rows[i].parent];
+		else if (all)
+			chosen[i] = CHOSEN_AS_ALL;
 	for (size_t i = 0; i < r->row_count; i++)
-		chosen[i] &= r->rows[i].draw == DRAW_SLICES || r->rows[i].draw == DRAW_POINTS;
+		if (r->rows[i].draw != DRAW_SLICES && r->rows[i].draw != DRAW_POINTS)
+			chosen[i] = 0;
 	*ret = chosen;
 	return 0;
 }
@@ -42,7 +48,7 @@ uint32_t *chosen_lanes(const struct recording *r, const uint8_t *chosen, size_t 
 
 	*ret_count = 0;
 	for (size_t i = 0; lanes && i < r->lane_count; i++)
-		if (chosen[r->lane_rows[i].row])
+		if (chosen[r->lane_rows[i].row] == CHOSEN_BY_NAME || (chosen[r->lane_rows[i].row] && !r->lanes[i].made))
 			lanes[(*ret_count)++] = (uint32_t)i;
 	return lanes;
 }

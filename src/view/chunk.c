@@ -62,24 +62,24 @@ static int read_names(struct recording *r, const struct piece *p, uint32_t *name
 	int column = name_column(p->table), rc = 0;
 
 	if (column >= 0)
-		rc = report_column(r->report, p->table, p->group, (unsigned)column, room, NULL);
+		rc = report_column(piece_report(r, p), p->table, p->group, (unsigned)column, room, NULL);
 	for (uint32_t i = 0; rc >= 0 && i < p->rows; i++) {
 		if (i && column >= 0 && room[i] == room[i - 1])
 			names[i] = names[i - 1];
 		else
-			names[i] = name_of(r, p->table, column >= 0 ? room[i] : 0);
+			names[i] = name_in(r, p, column >= 0 ? room[i] : 0);
 	}
 	return rc;
 }
 
 static int read_flags(struct recording *r, const struct piece *p, uint8_t *flags, int64_t *room)
 {
-	int rc = report_column(r->report, p->table, p->group, (unsigned)flags_column(p->table), room, NULL);
+	int rc = report_column(piece_report(r, p), p->table, p->group, (unsigned)flags_column(p->table), room, NULL);
 
 	for (uint32_t i = 0; rc >= 0 && i < p->rows; i++)
 		flags[i] = room[i] & SLICE_OPEN ? CHUNK_OPEN : 0;
 	if (rc >= 0 && p->table == TABLE_CUDA_API)
-		rc = report_column(r->report, p->table, p->group, COLUMN_CUDA_API_RESULT, room, NULL);
+		rc = report_column(piece_report(r, p), p->table, p->group, COLUMN_CUDA_API_RESULT, room, NULL);
 	for (uint32_t i = 0; rc >= 0 && p->table == TABLE_CUDA_API && i < p->rows; i++)
 		flags[i] |= room[i] ? CHUNK_ERROR : 0;
 	return rc;
@@ -89,14 +89,14 @@ static int read_flags(struct recording *r, const struct piece *p, uint8_t *flags
 static int read_values(struct recording *r, const struct piece *p, double *values, int64_t *room)
 {
 	uint8_t *nulls = malloc(p->rows + 1u);
-	int rc = nulls ? report_column(r->report, p->table, p->group, COLUMN_COUNTER_REAL, room, nulls) : -ENOMEM;
+	int rc = nulls ? report_column(piece_report(r, p), p->table, p->group, COLUMN_COUNTER_REAL, room, nulls) : -ENOMEM;
 
 	for (uint32_t i = 0; rc >= 0 && i < p->rows; i++) {
 		memcpy(&values[i], &room[i], sizeof(values[i]));
 		values[i] = nulls[i] ? (double)NAN : values[i];
 	}
 	if (rc >= 0)
-		rc = report_column(r->report, p->table, p->group, COLUMN_COUNTER_INTEGER, room, nulls);
+		rc = report_column(piece_report(r, p), p->table, p->group, COLUMN_COUNTER_INTEGER, room, nulls);
 	for (uint32_t i = 0; rc >= 0 && i < p->rows; i++)
 		if (!nulls[i])
 			values[i] = (double)room[i];
@@ -107,10 +107,10 @@ static int read_values(struct recording *r, const struct piece *p, double *value
 static int read_parts(struct recording *r, const struct piece *p, const struct parts *parts, bool is_span)
 {
 	int64_t *room = malloc(p->rows * sizeof(*room) + 1);
-	int rc = room ? report_column(r->report, p->table, p->group, 0, parts->start, NULL) : -ENOMEM;
+	int rc = room ? report_column(piece_report(r, p), p->table, p->group, 0, parts->start, NULL) : -ENOMEM;
 
 	if (rc >= 0 && is_span)
-		rc = report_column(r->report, p->table, p->group, 1, parts->end, NULL);
+		rc = report_column(piece_report(r, p), p->table, p->group, 1, parts->end, NULL);
 	for (uint32_t i = 0; rc >= 0 && is_span && i < p->rows; i++)
 		if (parts->end[i] < parts->start[i])
 			parts->end[i] = parts->start[i];

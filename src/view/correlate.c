@@ -23,7 +23,7 @@ int64_t *place_correlations(struct recording *r, const struct piece *p)
 {
 	int64_t *values = malloc(p->rows * sizeof(*values) + 1);
 
-	if (values && report_column(r->report, p->table, p->group, (unsigned)correlation_column(p->table), values, NULL) < 0) {
+	if (values && report_column(piece_report(r, p), p->table, p->group, (unsigned)correlation_column(p->table), values, NULL) < 0) {
 		free(values);
 		return NULL;
 	}

@@ -5,6 +5,14 @@
 #include "report/detail.h"
 #include "view/recording.h"
 
+/* A report whose lanes are listed: all of them, or those that were made, behind the others. */
+struct source {
+	struct recording *r;
+	const struct report *report;
+	bool made;
+	size_t first_piece, first_lane;
+};
+
 static int compare_pieces(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
@@ -23,43 +31,50 @@ static bool has_events(unsigned table)
 	return schema && schema->kind != TABLE_KIND_PLAIN;
 }
 
-static int list_pieces(struct recording *r)
+static int list_pieces(const struct source *s)
 {
-	size_t count = 0;
+	struct recording *r = s->r;
+	struct piece *grown;
+	size_t count = s->first_piece;
 
 	for (unsigned table = 1; table < TABLE_ID_LIMIT; table++)
-		count += has_events(table) ? report_group_count(r->report, table) : 0;
-	r->pieces = calloc(count + 1, sizeof(*r->pieces));
-	if (!r->pieces)
+		count += has_events(table) ? report_group_count(s->report, table) : 0;
+	grown = reallocarray(r->pieces, count + 1, sizeof(*grown));
+	if (!grown)
 		return -ENOMEM;
+	r->pieces = grown;
 	for (unsigned table = 1; table < TABLE_ID_LIMIT; table++)
-		for (size_t i = 0; has_events(table) && i < report_group_count(r->report, table); i++) {
-			const struct report_group *g = report_group(r->report, table, i);
+		for (size_t i = 0; has_events(table) && i < report_group_count(s->report, table); i++) {
+			const struct report_group *g = report_group(s->report, table, i);
 
-			r->pieces[r->piece_count++] = (struct piece){ .table = (uint8_t)table, .track = g->track, .rows = g->rows,
-				.group = i, .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
+			grown[r->piece_count++] = (struct piece){ .table = (uint8_t)table, .made = s->made, .track = g->track,
+				.rows = g->rows, .group = i, .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
 		}
-	qsort(r->pieces, r->piece_count, sizeof(*r->pieces), compare_pieces);
+	qsort(grown + s->first_piece, r->piece_count - s->first_piece, sizeof(*grown), compare_pieces);
 	return 0;
 }
 
-static int list_lanes(struct recording *r)
+static int list_lanes(const struct source *s)
 {
-	struct lane *lane = NULL;
+	struct recording *r = s->r;
+	struct lane *lane = NULL, *grown = reallocarray(r->lanes, s->first_lane + r->piece_count - s->first_piece + 1, sizeof(*grown));
 
-	r->lanes = calloc(r->piece_count + 1, sizeof(*r->lanes));
-	if (!r->lanes)
+	if (!grown)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->piece_count; i++) {
+	r->lanes = grown;
+	for (size_t i = s->first_piece; i < r->piece_count; i++) {
 		struct piece *p = &r->pieces[i];
+		uint32_t track = s->made ? MADE_TRACKS + p->track : p->track;
 
-		if (!lane || lane->table != p->table || lane->track != p->track) {
+		if (!lane || lane->table != p->table || lane->track != track) {
 			lane = &r->lanes[r->lane_count++];
-			*lane = (struct lane){ .table = p->table, .track = p->track, .piece = i, .busy = -1 };
+			*lane = (struct lane){ .table = p->table, .made = s->made, .track = track, .piece = i, .busy = -1 };
 		}
 		p->first = lane->rows;
 		lane->rows += p->rows;
 		lane->piece_count++;
+		if (s->made)
+			continue;
 		r->events += p->rows;
 		r->end = p->time_max > r->end ? p->time_max : r->end;
 		r->begin = p->time_min < r->begin ? p->time_min : r->begin;
@@ -67,9 +82,12 @@ static int list_lanes(struct recording *r)
 	return 0;
 }
 
-static struct lane *find_lane(struct recording *r, int64_t table, int64_t track)
+static struct lane *find_lane(const struct source *s, int64_t table, int64_t track)
 {
-	size_t low = 0, high = r->lane_count, middle;
+	struct recording *r = s->r;
+	size_t low = s->first_lane, high = r->lane_count, middle;
+
+	track += s->made ? MADE_TRACKS : 0;
 
 	while (low < high) {
 		const struct lane *lane = &r->lanes[middle = low + (high - low) / 2];
@@ -85,9 +103,9 @@ static struct lane *find_lane(struct recording *r, int64_t table, int64_t track)
 }
 
 /* Level 1 has a row for each group, with the sum of its durations. */
-static void take_sum(struct recording *r, int64_t table, int64_t track, int64_t busy)
+static void take_sum(const struct source *s, int64_t table, int64_t track, int64_t busy)
 {
-	struct lane *lane = find_lane(r, table, track);
+	struct lane *lane = find_lane(s, table, track);
 
 	if (!lane || busy < 0)
 		return;
@@ -96,18 +114,18 @@ static void take_sum(struct recording *r, int64_t table, int64_t track, int64_t 
 		lane->busy = INT64_MAX;
 }
 
-static int add_group_sums(struct recording *r, size_t group)
+static int add_group_sums(const struct source *s, size_t group)
 {
 	static const uint8_t columns[] = { COLUMN_LOD_TABLE, COLUMN_LOD_TRACK, COLUMN_LOD_LEVEL, COLUMN_LOD_BUSY };
-	uint32_t rows = report_group(r->report, TABLE_LOD, group)->rows;
+	uint32_t rows = report_group(s->report, TABLE_LOD, group)->rows;
 	int64_t *values = malloc(rows * sizeof(columns) * sizeof(*values) + 1);
 	int rc = values ? 0 : -ENOMEM;
 
 	for (unsigned c = 0; c < sizeof(columns) && rc >= 0; c++)
-		rc = report_column(r->report, TABLE_LOD, group, columns[c], values + (size_t)c * rows, NULL);
+		rc = report_column(s->report, TABLE_LOD, group, columns[c], values + (size_t)c * rows, NULL);
 	for (uint32_t i = 0; i < rows && rc >= 0; i++)
 		if (values[2 * (size_t)rows + i] == 1)
-			take_sum(r, values[i], values[rows + (size_t)i], values[3 * (size_t)rows + i]);
+			take_sum(s, values[i], values[rows + (size_t)i], values[3 * (size_t)rows + i]);
 	free(values);
 	return rc == -ENOMEM ? rc : 0;
 }
@@ -127,53 +145,75 @@ static void join_piece(struct piece *p, const struct piece *details, size_t coun
 {
 	const struct piece *found;
 
-	if (p->rows < DETAIL_MIN_ROWS || p->table == TABLE_COUNTER)
+	if (p->rows < DETAIL_MIN_ROWS)
 		return;
 	found = bsearch(p, details, count, sizeof(*details), compare_details);
-	p->summary_level = detail_level(p->rows, p->time_min, p->time_max);
+	p->summary_level = detail_level(p->table, p->rows, p->time_min, p->time_max);
 	if (found && p->summary_level <= SUMMARY_MAX_LEVEL)
 		p->summary = found->group;
 }
 
 /* Level 0 has a group for each group of events, with its track and times. Whether it is the right one is seen when it is
  * read. */
-static int join_details(struct recording *r)
+static int join_details(const struct source *s)
 {
-	size_t count = 0, all = report_group_count(r->report, TABLE_LOD);
+	struct recording *r = s->r;
+	size_t count = 0, all = report_group_count(s->report, TABLE_LOD);
 	struct piece *details = calloc(all + 1, sizeof(*details));
 
 	if (!details)
 		return -ENOMEM;
 	for (size_t i = 0; i < all; i++) {
-		const struct report_group *g = report_group(r->report, TABLE_LOD, i);
+		const struct report_group *g = report_group(s->report, TABLE_LOD, i);
 
 		if (g->track)
 			details[count++] = (struct piece){ .track = g->track, .group = i, .time_min = g->time_min,
 							   .time_max = g->time_max };
 	}
 	qsort(details, count, sizeof(*details), compare_details);
-	for (size_t i = 0; i < r->piece_count; i++)
+	for (size_t i = s->first_piece; i < r->piece_count; i++)
 		join_piece(&r->pieces[i], details, count);
 	free(details);
 	return 0;
 }
 
 /* Groups of level 0 are left alone: they are many. */
-static int add_sums(struct recording *r)
+static int add_sums(const struct source *s)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < report_group_count(r->report, TABLE_LOD) && rc == 0; i++)
-		if (report_group(r->report, TABLE_LOD, i)->track == 0)
-			rc = add_group_sums(r, i);
+	for (size_t i = 0; i < report_group_count(s->report, TABLE_LOD) && rc == 0; i++)
+		if (report_group(s->report, TABLE_LOD, i)->track == 0)
+			rc = add_group_sums(s, i);
 	return rc;
+}
+
+static int list_source(const struct source *s)
+{
+	int rc = list_pieces(s);
+
+	rc = rc < 0 ? rc : list_lanes(s);
+	rc = rc < 0 ? rc : join_details(s);
+	return rc < 0 ? rc : add_sums(s);
 }
 
 int recording_find_lanes(struct recording *r)
 {
-	int rc = list_pieces(r);
+	struct source s = { .r = r, .report = r->report };
 
-	rc = rc < 0 ? rc : list_lanes(r);
-	rc = rc < 0 ? rc : join_details(r);
-	return rc < 0 ? rc : add_sums(r);
+	return list_source(&s);
+}
+
+int recording_find_made_lanes(struct recording *r)
+{
+	struct source s = { .r = r, .report = r->made, .made = true, .first_piece = r->piece_count, .first_lane = r->lane_count };
+
+	return list_source(&s);
+}
+
+struct lane *recording_lane(struct recording *r, int64_t table, int64_t track)
+{
+	struct source s = { .r = r };
+
+	return find_lane(&s, table, track);
 }

@@ -29,6 +29,7 @@ struct recording *view_take(struct view *v, size_t number)
 	r = v->recordings[number];
 	r->users++;
 	pthread_mutex_unlock(&v->lock);
+	recording_hold(r);
 	return r;
 }
 
@@ -38,6 +39,7 @@ void view_give(struct view *v, struct recording *r)
 
 	if (!r)
 		return;
+	recording_let_go(r);
 	pthread_mutex_lock(&v->lock);
 	last = --r->users == 0 && r->retired;
 	pthread_mutex_unlock(&v->lock);
@@ -107,10 +109,12 @@ void view_renew(struct view *v, size_t number)
 		return; /* somebody is at it */
 	old = view_take(v, number);
 	state = state_of(old->path);
-	if (report_is_partial(old->report) && began >= old->renew_next && state != old->file_state) {
+	if (report_is_partial(old->report) && began >= old->renew_next && state != old->file_state && !atomic_load(&old->pending)) {
 		if (open_again(old, &fresh, &err) < 0)
 			fresh = old;
 		fresh->renew_next = now() + (now() - began) * PAUSE_SHARE + LEAST_PAUSE;
+		if (fresh != old && old->make)
+			old->make(fresh);
 		if (fresh != old)
 			replace(v, number, fresh, state);
 	}

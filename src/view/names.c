@@ -9,7 +9,7 @@
 #define MADE_NUMBER_BITS 24
 #define MADE_NUMBER_MASK ((1u << MADE_NUMBER_BITS) - 1)
 
-static uint32_t made(enum made_name kind, int64_t number)
+uint32_t name_make(enum made_name kind, int64_t number)
 {
 	if (number < 0 || number > (int64_t)MADE_NUMBER_MASK)
 		number = MADE_NUMBER_MASK;
@@ -41,7 +41,7 @@ static uint32_t launch_name(const struct recording *r, int64_t launch)
 	const int64_t *row = cuda_launch(r->index.cuda, launch);
 
 	if (!row)
-		return made(MADE_KERNEL, 0);
+		return name_make(MADE_KERNEL, 0);
 	return r->launch_names[(size_t)(row - r->index.cuda->launches.rows) / LAUNCH_WIDTH];
 }
 
@@ -52,7 +52,7 @@ static uint32_t call_name(const struct recording *r, int64_t name)
 	const int64_t *row = index_find(names, name);
 
 	if (row)
-		return made(MADE_CALL, (row - names->rows) / API_NAME_WIDTH);
+		return name_make(MADE_CALL, (row - names->rows) / API_NAME_WIDTH);
 	return name > 0 && name < (int64_t)NAME_MADE ? (uint32_t)name : 0;
 }
 
@@ -61,17 +61,24 @@ uint32_t name_of(const struct recording *r, enum table_id table, int64_t value)
 	switch ((int)table) {
 	case TABLE_GPU_KERNEL: return launch_name(r, value);
 	case TABLE_CUDA_API: return call_name(r, value);
-	case TABLE_GPU_COPY: return made(MADE_COPY, value);
-	case TABLE_GPU_SET: return made(MADE_SET, 0);
-	case TABLE_GPU_SYNC: return made(MADE_SYNC, value);
-	case TABLE_GPU_GRAPH: return made(MADE_GRAPH, value);
-	case TABLE_RUN: return made(MADE_CPU, value);
-	case TABLE_CUDA_OVERHEAD: return made(MADE_OVERHEAD, value);
-	case TABLE_CUDA_JIT: return made(MADE_JIT, value);
-	case TABLE_GPU_MEMORY: return made(MADE_MEMORY, value);
-	case TABLE_GPU_SWITCH: return made(MADE_SWITCH, value);
+	case TABLE_GPU_COPY: return name_make(MADE_COPY, value);
+	case TABLE_GPU_SET: return name_make(MADE_SET, 0);
+	case TABLE_GPU_SYNC: return name_make(MADE_SYNC, value);
+	case TABLE_GPU_GRAPH: return name_make(MADE_GRAPH, value);
+	case TABLE_RUN: return name_make(MADE_CPU, value);
+	case TABLE_CUDA_OVERHEAD: return name_make(MADE_OVERHEAD, value);
+	case TABLE_CUDA_JIT: return name_make(MADE_JIT, value);
+	case TABLE_GPU_MEMORY: return name_make(MADE_MEMORY, value);
+	case TABLE_GPU_SWITCH: return name_make(MADE_SWITCH, value);
 	default: return value > 0 && value < (int64_t)NAME_MADE ? (uint32_t)value : 0;
 	}
+}
+
+uint32_t name_in(const struct recording *r, const struct piece *p, int64_t value)
+{
+	if (p->made)
+		return value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
+	return name_of(r, p->table, value);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -87,8 +94,23 @@ static bool is_communication(const struct recording *r, uint32_t name)
 	       bsearch(&name, r->communication, r->communication_count, sizeof(name), compare_names) != NULL;
 }
 
+/* What was made tells its class by the kind of its name. */
+static enum color_class made_class(unsigned kind)
+{
+	switch (kind) {
+	case MADE_THREAD: return CLASS_RUNNING;
+	case MADE_RUNNABLE:
+	case MADE_PREEMPTED: return CLASS_READY;
+	case MADE_BLOCKED:
+	case MADE_NOT_SPLIT: return CLASS_WAIT;
+	default: return CLASS_OTHER;
+	}
+}
+
 enum color_class name_class(const struct recording *r, enum table_id table, uint32_t name)
 {
+	if (name >= NAME_MADE && (table == TABLE_SLICE || table == TABLE_INSTANT))
+		return made_class((name & ~NAME_MADE) >> MADE_NUMBER_BITS);
 	switch ((int)table) {
 	case TABLE_GPU_KERNEL: return is_communication(r, name) ? CLASS_COMMUNICATION : CLASS_COMPUTE;
 	case TABLE_GPU_GRAPH: return CLASS_COMPUTE;
@@ -131,7 +153,7 @@ int name_load_launches(struct recording *r)
 	for (size_t i = 0; i < count; i++, row += LAUNCH_WIDTH) {
 		int64_t id = row[LAUNCH_SHORT_NAME] ? row[LAUNCH_SHORT_NAME] : row[LAUNCH_NAME];
 
-		names[i] = sorted[i] = id > 0 && id < (int64_t)NAME_MADE ? (uint32_t)id : made(MADE_KERNEL, 0);
+		names[i] = sorted[i] = id > 0 && id < (int64_t)NAME_MADE ? (uint32_t)id : name_make(MADE_KERNEL, 0);
 	}
 	qsort(sorted, count, sizeof(*sorted), compare_names);
 	for (size_t i = 0; i < count; i++)
@@ -186,7 +208,40 @@ static int call_text(const struct recording *r, uint32_t number, struct buf *ret
 	return text ? buf_append(ret, text, len) : 0;
 }
 
-static int made_text(const struct recording *r, uint32_t name, struct buf *ret)
+/* Process and thread; the page colours by what is before the point. */
+static int thread_text(struct recording *r, uint32_t number, struct buf *ret)
+{
+	const struct index_table *threads = &r->index.threads;
+	const int64_t *thread = number < threads->count ? threads->rows + (size_t)number * threads->width : NULL;
+	const int64_t *process = thread ? index_find(&r->index.processes, thread[THREAD_PROCESS]) : NULL;
+	const char *name;
+	size_t len;
+	int rc;
+
+	if (!thread)
+		return buf_puts(ret, "thread");
+	name = process ? recording_text(r, (uint64_t)process[PROCESS_NAME], &len) : NULL;
+	rc = buf_printf(ret, "%s %lld \u00b7 ", name ? name : "process", process ? (long long)process[PROCESS_PID] : 0);
+	name = recording_text(r, (uint64_t)index_thread_name(&r->index, thread[THREAD_UID]), &len);
+	return rc < 0 ? rc : buf_printf(ret, "%s %lld", name ? name : "thread", (long long)thread[THREAD_TID]);
+}
+
+static int wait_text(struct recording *r, unsigned kind, uint32_t number, struct buf *ret)
+{
+	const char *reason;
+	size_t len;
+
+	switch (kind) {
+	case MADE_RUNNABLE: return buf_puts(ret, "woken, waits for a CPU");
+	case MADE_PREEMPTED: return buf_puts(ret, "preempted, waits for a CPU");
+	case MADE_UNKNOWN: return buf_puts(ret, "not known");
+	default: break;
+	}
+	reason = number && number != MADE_NUMBER_MASK ? recording_text(r, number, &len) : NULL;
+	return reason ? buf_printf(ret, "blocked in %s", reason) : buf_puts(ret, "blocked");
+}
+
+static int made_text(struct recording *r, uint32_t name, struct buf *ret)
 {
 	static const char *const words[] = { "copy", "memset", "synchronisation", "graph", "CPU", "overhead", "JIT", "memory",
 					     "context switch", "kernel" };
@@ -196,6 +251,10 @@ static int made_text(const struct recording *r, uint32_t name, struct buf *ret)
 
 	if (kind == MADE_CALL)
 		return call_text(r, number, ret);
+	if (kind == MADE_THREAD)
+		return thread_text(r, number, ret);
+	if (kind >= MADE_BLOCKED && kind <= MADE_UNKNOWN)
+		return wait_text(r, kind, number, ret);
 	if (kind >= sizeof(words) / sizeof(words[0]))
 		return 0;
 	word = made_word((enum made_name)kind, number);

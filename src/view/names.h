@@ -14,18 +14,26 @@ struct recording;
 
 enum made_name {
 	MADE_COPY, MADE_SET, MADE_SYNC, MADE_GRAPH, MADE_CPU, MADE_OVERHEAD, MADE_JIT, MADE_MEMORY, MADE_SWITCH, MADE_KERNEL,
-	MADE_CALL /* row of the index's names of calls */
+	MADE_CALL, /* row of the index's names of calls */
+	MADE_THREAD, /* row of the index's threads */
+	MADE_BLOCKED, MADE_NOT_SPLIT, /* string id of what it waits in */
+	MADE_RUNNABLE, MADE_PREEMPTED, MADE_UNKNOWN
 };
 
 enum color_class {
 	CLASS_OTHER, CLASS_COMPUTE, CLASS_COMMUNICATION, CLASS_COPY, CLASS_WAIT, CLASS_OS, CLASS_API, CLASS_RANGE,
-	CLASS_RUNNING, CLASS_OVERHEAD
+	CLASS_RUNNING, CLASS_OVERHEAD, CLASS_READY
 };
 
 /* The column that says what an event of a table is; -1: none does. */
 int name_column(enum table_id table);
 /* The id of an event with that value in the column. */
 uint32_t name_of(const struct recording *r, enum table_id table, int64_t value);
+/* The same for a row of a piece, which may be a made one: these have their ids in the column. */
+struct piece;
+uint32_t name_in(const struct recording *r, const struct piece *p, int64_t value);
+/* The id of a text that is made from a kind and a number; too large a number is left out of it. */
+uint32_t name_make(enum made_name kind, int64_t number);
 enum color_class name_class(const struct recording *r, enum table_id table, uint32_t name);
 /* Appends the text; nothing for ids without one. */
 int name_text(struct recording *r, uint32_t name, struct buf *ret);

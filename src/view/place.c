@@ -89,17 +89,28 @@ bool place_value(struct recording *r, const struct place *p, unsigned column, in
 	uint8_t *nulls;
 	bool has = false;
 
-	if (!piece || !(report_group(r->report, lane->table, piece->group)->present >> column & 1))
+	if (!piece || !(report_group(piece_report(r, piece), lane->table, piece->group)->present >> column & 1))
 		return false;
 	values = malloc(piece->rows * sizeof(*values) + 1);
 	nulls = malloc(piece->rows + 1u);
-	if (values && nulls && report_column(r->report, lane->table, piece->group, column, values, nulls) >= 0) {
+	if (values && nulls && report_column(piece_report(r, piece), lane->table, piece->group, column, values, nulls) >= 0) {
 		has = !nulls[p->index - piece->first];
 		*ret = values[p->index - piece->first];
 	}
 	free(values);
 	free(nulls);
 	return has;
+}
+
+bool place_source(struct recording *r, const struct place *p, struct place *ret)
+{
+	int64_t lane, index;
+
+	if (!r->lanes[p->lane].made || r->lanes[p->lane].table != TABLE_SLICE ||
+	    !place_value(r, p, COLUMN_SLICE_RANGE_ID, &lane) || !place_value(r, p, COLUMN_SLICE_CORRELATION, &index))
+		return false;
+	*ret = (struct place){ .lane = (uint32_t)lane, .index = (uint64_t)index };
+	return lane >= 0 && (uint64_t)lane < r->lane_count && place_load(r, ret) == 0;
 }
 
 int64_t lane_process(const struct recording *r, uint32_t lane)

@@ -26,6 +26,9 @@ bool place_at(struct recording *r, uint32_t lane, int64_t time, struct place *re
 bool place_value(struct recording *r, const struct place *p, unsigned column, int64_t *ret);
 int64_t lane_process(const struct recording *r, uint32_t lane);
 
+/* The event that a made one was made from (made.h); false: none. */
+bool place_source(struct recording *r, const struct place *p, struct place *ret);
+
 /* correlate.c: the event of a table in a process that has the correlation. */
 bool place_correlated(struct recording *r, enum table_id table, int64_t process, int64_t correlation, struct place *ret);
 /* Correlations of a piece's rows, to be freed; NULL where they cannot be read. */

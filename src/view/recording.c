@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "query/query.h"
+#include "view/coarse.h"
 #include "view/names.h"
 
-#define STORE_BYTES (128u << 20)
+#define STORE_BYTES (96u << 20)
 
 const char *recording_text(struct recording *r, uint64_t id, size_t *ret_len)
 {
@@ -19,6 +20,21 @@ const char *recording_text(struct recording *r, uint64_t id, size_t *ret_len)
 	if (!text)
 		*ret_len = 0;
 	return text;
+}
+
+void recording_hold(struct recording *r)
+{
+	pthread_mutex_lock(&r->use_lock);
+	r->readers++;
+	pthread_mutex_unlock(&r->use_lock);
+}
+
+void recording_let_go(struct recording *r)
+{
+	pthread_mutex_lock(&r->use_lock);
+	if (--r->readers == 0)
+		pthread_cond_signal(&r->unused);
+	pthread_mutex_unlock(&r->use_lock);
 }
 
 static int load_tables(struct recording *r)
@@ -62,6 +78,8 @@ int recording_open(struct recording **ret, const char *path, const char *name, s
 	pthread_mutex_init(&r->text_lock, NULL);
 	pthread_mutex_init(&r->bounds_lock, NULL);
 	pthread_mutex_init(&r->query_lock, NULL);
+	pthread_mutex_init(&r->use_lock, NULL);
+	pthread_cond_init(&r->unused, NULL);
 	r->path = strdup(path);
 	r->name = strdup(name);
 	rc = r->path && r->name ? report_open(&r->report, path, err) : error_set(err, ENOMEM, "Not enough memory");
@@ -78,6 +96,8 @@ void recording_close(struct recording *r)
 {
 	if (!r)
 		return;
+	if (r->end_making)
+		r->end_making(r);
 	query_close(r->query);
 	recording_free_rows(r);
 	store_close(r->store);
@@ -88,11 +108,18 @@ void recording_close(struct recording *r)
 	free(r->counters.rows);
 	free(r->pieces);
 	free(r->bounds);
+	for (size_t i = 0; i < r->lane_count; i++)
+		coarse_free(r->lanes[i].coarse);
 	free(r->lanes);
 	free(r->launch_names);
 	free(r->communication);
+	free(r->made_tracks);
+	if (r->made)
+		report_close(r->made);
 	if (r->report)
 		report_close(r->report);
+	pthread_mutex_destroy(&r->use_lock);
+	pthread_cond_destroy(&r->unused);
 	pthread_mutex_destroy(&r->text_lock);
 	pthread_mutex_destroy(&r->bounds_lock);
 	pthread_mutex_destroy(&r->query_lock);

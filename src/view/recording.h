@@ -4,6 +4,7 @@
 #define SONDE_VIEW_RECORDING_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -13,10 +14,12 @@
 #include "view/store.h"
 
 struct query;
+struct coarse;
 
 /* A group of rows of a track. */
 struct piece {
 	uint8_t table;
+	bool made;         /* in the report of what was made */
 	uint32_t track;
 	uint32_t rows;
 	size_t group;
@@ -33,20 +36,25 @@ struct piece {
 /* All rows of a track. */
 struct lane {
 	uint8_t table;
-	uint32_t track;
+	bool made;
+	uint32_t track;     /* of a made one: number in made_tracks, from 1, in a space of its own (MADE_TRACKS) */
 	size_t piece;       /* the first */
 	size_t piece_count;
 	uint64_t rows;
 	int64_t busy;       /* sum of durations; -1: not known */
+	struct coarse *_Atomic coarse; /* all of it in buckets; NULL: not yet, or none */
 };
+
+/* Where the numbers of tracks that were made begin: no report has as many. */
+#define MADE_TRACKS 0x80000000u
 
 /* Rows of the table of tracks; the first are as those of the index. */
 enum { TRACK_LABEL = TRACK_WIDTH, VIEW_TRACK_WIDTH };
 
 /* In the order of rows below one heading. */
 enum row_kind {
-	ROW_GPU, ROW_COMPUTE, ROW_COPIES, ROW_STREAM, ROW_GPU_SYNC, ROW_GPU_MEMORY, ROW_GPU_SWITCH, ROW_GPU_METRICS,
-	ROW_PROCESS, ROW_THREAD, ROW_STATE, ROW_NVTX, ROW_MARKS, ROW_GENERIC, ROW_CUDA_API, ROW_OSRT, ROW_OVERHEAD,
+	ROW_GPU, ROW_COMPUTE, ROW_COPIES, ROW_STREAM, ROW_GPU_NVTX, ROW_GPU_SYNC, ROW_GPU_MEMORY, ROW_GPU_SWITCH, ROW_GPU_METRICS,
+	ROW_CPUS, ROW_CPU, ROW_PROCESS, ROW_THREAD, ROW_STATE, ROW_NVTX, ROW_MARKS, ROW_GENERIC, ROW_CUDA_API, ROW_OSRT, ROW_OVERHEAD,
 	ROW_SAMPLES, ROW_COUNTER, ROW_KIND_COUNT
 };
 enum row_draw { DRAW_GROUP, DRAW_SLICES, DRAW_POINTS, DRAW_PLOT };
@@ -68,9 +76,22 @@ struct row {
 	uint64_t count;
 	double share;     /* of the recording's length; below 0: not known */
 	bool quiet;
+	bool overlaid;    /* its lanes are drawn in one line, the first on top */
+	bool held;        /* plots: a value is good until the next one */
 	int64_t unit;     /* string id; 0: none */
+	const char *unit_text; /* in its place */
 	int64_t uid;      /* of the process, thread, stream ... it is */
 	double least, most; /* plots */
+};
+
+/* What a track is of; its id in the made report is its place in the list, from 1. */
+struct made_track {
+	enum row_kind kind;
+	int64_t place;    /* number of the core; uid of the GPU */
+	int64_t thread;   /* uid */
+	int64_t domain;   /* of ranges; of memory: its kind */
+	int64_t depth;
+	uint32_t of_lane; /* ROW_STATE: where the thread's runs are */
 };
 
 /* Least and largest correlation of a piece. */
@@ -103,6 +124,18 @@ struct recording {
 	} *lane_rows;              /* by lane */
 	struct row *rows;
 	size_t row_count;
+	uint32_t *order;           /* of rows, as they are shown */
+	struct report *made;       /* what was made (made.h); NULL until it is there */
+	struct made_track *made_tracks;
+	size_t made_track_count;
+	_Atomic bool pending;      /* more rows are being made */
+	struct maker *maker;       /* that does; NULL: none */
+	/* maker_start() and maker_stop(), where they were used: readers that only read have none of it. */
+	int (*make)(struct recording *r);
+	void (*end_making)(struct recording *r);
+	pthread_mutex_t use_lock;  /* of what follows; held while what was made is taken in */
+	pthread_cond_t unused;
+	unsigned readers;          /* requests that are being answered */
 	int64_t begin, end;        /* of all that was recorded; begin is 0 where nothing is before */
 	uint64_t events;
 	uint32_t *launch_names;    /* by number of launch in the index: name id */
@@ -118,6 +151,10 @@ struct recording {
 int recording_open(struct recording **ret, const char *path, const char *name, struct error *err);
 void recording_close(struct recording *r);
 
+/* Between these it does not change. */
+void recording_hold(struct recording *r);
+void recording_let_go(struct recording *r);
+
 /* NULL and 0 for ids without a text. */
 const char *recording_text(struct recording *r, uint64_t id, size_t *ret_len);
 
@@ -130,11 +167,28 @@ enum { VIEW_GPU_UID, VIEW_GPU_NAME, VIEW_GPU_INDEX, VIEW_GPU_WIDTH };
 enum { VIEW_METRIC_TRACK, VIEW_METRIC_GPU, VIEW_METRIC_NAME, VIEW_METRIC_UNIT, VIEW_METRIC_PROCESS, VIEW_METRIC_WIDTH };
 enum { VIEW_COUNTER_TRACK, VIEW_COUNTER_NAME, VIEW_COUNTER_WIDTH };
 
+/* Nested lanes: the outermost is the time that something went on. Others lie beside each other. */
+static inline bool row_is_nested(const struct row *row)
+{
+	return row->kind >= ROW_PROCESS || row->kind == ROW_GPU_NVTX;
+}
+
+static inline struct report *piece_report(const struct recording *r, const struct piece *p)
+{
+	return p->made ? r->made : r->report;
+}
+
 /* rows.c */
 int recording_make_rows(struct recording *r);
+/* Rows of lanes that were made, behind the others: these keep their numbers. */
+int recording_add_made_rows(struct recording *r);
 void recording_free_rows(struct recording *r);
 
 /* lanes.c */
 int recording_find_lanes(struct recording *r);
+/* The same for what was made: behind the others. */
+int recording_find_made_lanes(struct recording *r);
+/* NULL where there is none. */
+struct lane *recording_lane(struct recording *r, int64_t table, int64_t track);
 
 #endif

@@ -15,8 +15,8 @@
 #define PLOT_LOOKED_AT 65536
 
 const char *const row_kind_names[ROW_KIND_COUNT] = {
-	"gpu", "compute", "copies", "stream", "gpu-sync", "gpu-memory", "gpu-switch", "gpu-metrics", "process", "thread", "state",
-	"nvtx", "marks", "generic", "cuda-api", "osrt", "overhead", "samples", "counter",
+	"gpu", "compute", "copies", "stream", "gpu-nvtx", "gpu-sync", "gpu-memory", "gpu-switch", "gpu-metrics", "cpus", "cpu", "process",
+	"thread", "state", "nvtx", "marks", "generic", "cuda-api", "osrt", "overhead", "samples", "counter",
 };
 const char *const row_draw_names[] = { "group", "slices", "points", "plot" };
 
@@ -93,24 +93,49 @@ static enum row_draw draw_of(const struct recording *r, const struct lane_key *k
 	return table_schema(table)->kind == TABLE_KIND_SPAN ? DRAW_SLICES : DRAW_POINTS;
 }
 
+static int append_lanes(struct row *row, const uint32_t *lanes, uint32_t count)
+{
+	uint32_t *grown = reallocarray(row->lanes, row->lane_count + count + 1u, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + row->lane_count, lanes, count * sizeof(*lanes));
+	row->lanes = grown;
+	row->lane_count += count;
+	return 0;
+}
+
+int row_add_heat(struct row *group, const uint32_t *lanes, uint32_t count)
+{
+	return append_lanes(group, lanes, count);
+}
+
+int row_add_lanes(struct recording *r, uint32_t id, const uint32_t *lanes, uint32_t count)
+{
+	struct row *row = &r->rows[id];
+	uint32_t before = row->lane_count;
+	int rc = append_lanes(row, lanes, count);
+
+	for (uint32_t i = 0; i < count && rc == 0; i++) {
+		r->lane_rows[lanes[i]] = (struct lane_row){ id, before + i };
+		row->count += r->lanes[lanes[i]].rows;
+	}
+	return rc;
+}
+
 static int take_lanes(struct recording *r, struct row *row, const struct lane_key *keys, size_t count)
 {
-	row->lanes = calloc(count, sizeof(*row->lanes));
-	if (!row->lanes)
-		return -ENOMEM;
-	row->lane_count = (uint32_t)count;
-	for (size_t i = 0; i < count; i++) {
-		r->lane_rows[keys[i].lane] = (struct lane_row){ (uint32_t)(row - r->rows), (uint32_t)i };
-		row->lanes[i] = keys[i].lane;
-		row->count += r->lanes[keys[i].lane].rows;
-	}
-	return 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = row_add_lanes(r, (uint32_t)(row - r->rows), &keys[i].lane, 1);
+	return rc;
 }
 
 /* Nested lanes: the outermost is the time. Lanes beside each other (GPU work): their sum. */
 static double busy_share(const struct recording *r, const struct row *row)
 {
-	bool nested = row->kind >= ROW_PROCESS && row->draw != DRAW_GROUP;
+	bool nested = row_is_nested(row) && row->draw != DRAW_GROUP;
 	double length = (double)r->end - (double)(r->begin), busy = 0;
 
 	if (row->draw == DRAW_POINTS || row->draw == DRAW_PLOT || !row->lane_count || !(length > 0))
@@ -120,19 +145,10 @@ static double busy_share(const struct recording *r, const struct row *row)
 			return -1;
 		busy += (double)r->lanes[row->lanes[i]].busy;
 	}
+	/* Of cores: of all that there are. */
+	if (row->kind == ROW_CPUS)
+		busy /= row->lane_count;
 	return busy / length > 1 ? 1 : busy / length;
-}
-
-static int add_heat(struct row *group, const uint32_t *lanes, uint32_t count)
-{
-	uint32_t *grown = reallocarray(group->lanes, group->lane_count + count + 1u, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	memcpy(grown + group->lane_count, lanes, count * sizeof(*lanes));
-	group->lanes = grown;
-	group->lane_count += count;
-	return 0;
 }
 
 /* A thread's heat line is its first row of slices; a GPU's is all of its work. */
@@ -149,7 +165,7 @@ static int warm_parents(struct row_maker *m, size_t id)
 	for (uint32_t up = row->parent; up != ROW_NO_PARENT && rc == 0; up = r->rows[up].parent) {
 		r->rows[up].count += row->count;
 		if (warm)
-			rc = add_heat(&r->rows[up], row->lanes, nested ? 1 : row->lane_count);
+			rc = row_add_heat(&r->rows[up], row->lanes, nested ? 1 : row->lane_count);
 	}
 	return rc;
 }
@@ -209,9 +225,9 @@ static void find_range(struct recording *r, struct row *row)
 		}
 }
 
-static void sum_up(struct recording *r)
+static void sum_up(struct recording *r, size_t from)
 {
-	for (size_t i = 0; i < r->row_count; i++) {
+	for (size_t i = from; i < r->row_count; i++) {
 		struct row *row = &r->rows[i];
 
 		row->share = busy_share(r, row);
@@ -219,6 +235,70 @@ static void sum_up(struct recording *r)
 			find_range(r, row);
 		row->quiet = row->kind == ROW_THREAD && row->count < QUIET_COUNT && row->share < QUIET_SHARE;
 	}
+}
+
+/* Rows below a GPU, and those below nothing, are ordered by their kinds; others as they were added. */
+static int64_t rank_of(const struct recording *r, const struct row *row)
+{
+	bool by_kind = row->parent == ROW_NO_PARENT || r->rows[row->parent].kind == ROW_GPU;
+
+	return by_kind ? (int64_t)row->kind : 0;
+}
+
+static int compare_siblings(const void *a, const void *b, void *context)
+{
+	const struct recording *r = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int c = compare_numbers(r->rows[x].parent, r->rows[y].parent);
+
+	c = c ? c : compare_numbers(rank_of(r, &r->rows[x]), rank_of(r, &r->rows[y]));
+	return c ? c : compare_numbers(x, y);
+}
+
+/* The first of those below a parent. */
+static size_t first_child(const struct recording *r, const uint32_t *sorted, uint32_t parent)
+{
+	size_t low = 0, high = r->row_count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (r->rows[sorted[middle]].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static size_t put_children(struct recording *r, const uint32_t *sorted, uint32_t parent, size_t at)
+{
+	for (size_t i = first_child(r, sorted, parent); i < r->row_count && r->rows[sorted[i]].parent == parent; i++) {
+		r->order[at++] = sorted[i];
+		if (r->rows[sorted[i]].draw == DRAW_GROUP)
+			at = put_children(r, sorted, sorted[i], at);
+	}
+	return at;
+}
+
+int rows_finish(struct recording *r, size_t from)
+{
+	uint32_t *sorted = calloc(r->row_count + 1, sizeof(*sorted));
+	uint32_t *order = calloc(r->row_count + 1, sizeof(*order));
+
+	sum_up(r, from);
+	if (!sorted || !order) {
+		free(sorted);
+		free(order);
+		return -ENOMEM;
+	}
+	free(r->order);
+	r->order = order;
+	for (size_t i = 0; i < r->row_count; i++)
+		sorted[i] = (uint32_t)i;
+	qsort_r(sorted, r->row_count, sizeof(*sorted), compare_siblings, r);
+	put_children(r, sorted, ROW_NO_PARENT, 0);
+	free(sorted);
+	return 0;
 }
 
 int recording_make_rows(struct recording *r)
@@ -238,9 +318,7 @@ int recording_make_rows(struct recording *r)
 		from = i;
 	}
 	free(keys);
-	if (rc == 0)
-		sum_up(r);
-	return rc;
+	return rc < 0 ? rc : rows_finish(r, 0);
 }
 
 void recording_free_rows(struct recording *r)
@@ -251,5 +329,6 @@ void recording_free_rows(struct recording *r)
 		free(r->rows[i].lanes);
 	}
 	free(r->rows);
+	free(r->order);
 	free(r->lane_rows);
 }

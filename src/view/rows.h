@@ -33,6 +33,16 @@ __attribute__((format(printf, 2, 3))) int row_print(char **to, const char *forma
 /* The text of a string id, "" for none; valid as long as the recording. */
 const char *row_text(struct recording *r, int64_t id);
 
+/* Lanes of a row, behind those it has; and those that a heading's heat line is made of. */
+int row_add_lanes(struct recording *r, uint32_t row, const uint32_t *lanes, uint32_t count);
+int row_add_heat(struct row *group, const uint32_t *lanes, uint32_t count);
+/* Shares, ranges of plots of the rows from there on, and the order they are shown in. */
+int rows_finish(struct recording *r, size_t from);
+
+int64_t gpu_of_context(const struct recording *r, int64_t uid);
+/* Of a lane of GPU work; 0: not known. */
+int64_t gpu_of_lane(const struct recording *r, uint32_t lane);
+
 /* rows_gpu.c, rows_process.c: false where the lane is none of theirs. */
 bool gpu_lane_key(const struct recording *r, const int64_t *track, struct lane_key *ret);
 bool process_lane_key(const struct recording *r, const int64_t *track, struct lane_key *ret);

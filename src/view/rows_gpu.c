@@ -10,7 +10,7 @@ static int64_t gpu_of_stream(const struct recording *r, int64_t uid)
 	return stream ? stream[STREAM_GPU] : 0;
 }
 
-static int64_t gpu_of_context(const struct recording *r, int64_t uid)
+int64_t gpu_of_context(const struct recording *r, int64_t uid)
 {
 	const int64_t *context = index_find(&r->index.cuda->contexts, uid), *device;
 	int64_t key[2];
@@ -21,6 +21,13 @@ static int64_t gpu_of_context(const struct recording *r, int64_t uid)
 	key[1] = context[CONTEXT_DEVICE];
 	device = index_find_last(&r->index.cuda->devices, key, 2);
 	return device ? device[DEVICE_GPU] : 0;
+}
+
+int64_t gpu_of_lane(const struct recording *r, uint32_t lane)
+{
+	const int64_t *track = recording_track(r, r->lanes[lane].track);
+
+	return track ? gpu_of_stream(r, track[TRACK_DOMAIN]) : 0;
 }
 
 static int64_t gpu_of_metric(const struct recording *r, int64_t track)
@@ -127,12 +134,15 @@ static int stream_label(struct recording *r, int64_t uid, struct row *row)
 
 int gpu_label(struct recording *r, const struct lane_key *key, struct row *row)
 {
-	const int64_t *metric;
+	const int64_t *metric, *process;
 
 	switch ((int)key->kind) {
 	case ROW_GPU_METRICS:
 		metric = index_find(&r->metrics, key->owner);
 		row->unit = metric ? metric[VIEW_METRIC_UNIT] : 0;
+		process = metric ? index_find(&r->index.processes, metric[VIEW_METRIC_PROCESS]) : NULL;
+		if (process)
+			row_print(&row->detail, "%s %lld", row_text(r, process[PROCESS_NAME]), (long long)process[PROCESS_PID]);
 		return row_print(&row->label, "%s", metric ? row_text(r, metric[VIEW_METRIC_NAME]) : "metric");
 	case ROW_GPU_MEMORY:
 		return row_print(&row->label, "memory");

@@ -178,7 +178,7 @@ static void admit(struct server *s, struct evhttp_request *request, bool set_coo
 	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/", s->guard.cookie_name, s->guard.cookie);
 	if (set_cookie)
 		evhttp_add_header(out, "Set-Cookie", cookie);
-	buf_puts(&a.body, "<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=/\"><link rel=\"icon\" href=\"icon.svg\"><title>Sonde</title>\n");
+	buf_puts(&a.body, "<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=/\"><link rel=\"icon\" href=\"data:,\"><title>Sonde</title>\n");
 	send_answer(request, &a);
 }
 

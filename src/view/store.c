@@ -137,10 +137,16 @@ static int fetch(struct recording *r, const struct piece *p, uint64_t key,
 	return rc;
 }
 
+/* With the table of the rows: groups of several may say that the same summary is theirs. */
+static uint64_t key_of(const struct piece *p, uint64_t table, uint64_t group)
+{
+	return (uint64_t)p->made << 63 | table << 48 | (uint64_t)p->table << 40 | group;
+}
+
 int store_chunk(struct recording *r, const struct piece *p, const struct chunk **ret)
 {
 	struct store_item *item;
-	int rc = fetch(r, p, (uint64_t)p->table << 48 | p->group, chunk_make, &item);
+	int rc = fetch(r, p, key_of(p, p->table, p->group), chunk_make, &item);
 
 	if (rc == 0)
 		*ret = &item->content.chunk;
@@ -150,10 +156,20 @@ int store_chunk(struct recording *r, const struct piece *p, const struct chunk *
 int store_summary(struct recording *r, const struct piece *p, const struct summary **ret)
 {
 	struct store_item *item;
-	int rc = p->summary == NO_SUMMARY ? -EBADMSG : fetch(r, p, (uint64_t)TABLE_LOD << 48 | p->summary, summary_make, &item);
+	int rc = p->summary == NO_SUMMARY ? -EBADMSG : fetch(r, p, key_of(p, TABLE_LOD, p->summary), summary_make, &item);
 
 	if (rc == 0)
 		*ret = &item->content.summary;
+	return rc;
+}
+
+int store_plot_summary(struct recording *r, const struct piece *p, const struct plot_summary **ret)
+{
+	struct store_item *item;
+	int rc = p->summary == NO_SUMMARY ? -EBADMSG : fetch(r, p, key_of(p, TABLE_LOD, p->summary), plot_summary_make, &item);
+
+	if (rc == 0)
+		*ret = &item->content.plot;
 	return rc;
 }
 

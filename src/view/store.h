@@ -36,7 +36,17 @@ struct summary {
 		int64_t end;
 		uint64_t row;    /* index in the track */
 		uint32_t bucket; /* it begins in: place in the arrays above */
+		uint8_t flags;   /* CHUNK_* */
 	} *longs;
+};
+
+/* The same of counters. */
+struct plot_summary {
+	uint32_t count;
+	unsigned level;
+	const int64_t *start;
+	const uint32_t *rows;
+	const double *least, *most, *mean, *last;
 };
 
 int store_open(struct store **ret, size_t limit);
@@ -46,6 +56,7 @@ void store_close(struct store *s);
 int store_chunk(struct recording *r, const struct piece *p, const struct chunk **ret);
 /* -EBADMSG where it cannot be used. */
 int store_summary(struct recording *r, const struct piece *p, const struct summary **ret);
+int store_plot_summary(struct recording *r, const struct piece *p, const struct plot_summary **ret);
 void store_give(struct store *s, const void *item);
 /* Bytes held now. */
 size_t store_size(struct store *s);

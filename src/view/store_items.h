@@ -13,6 +13,7 @@ struct store_item {
 	union {
 		struct chunk chunk;
 		struct summary summary;
+		struct plot_summary plot;
 	} content; /* its arrays lie behind it */
 };
 
@@ -25,5 +26,6 @@ static inline struct store_item *item_of(const void *content)
 /* chunk.c, summary.c */
 int chunk_make(struct recording *r, const struct piece *p, struct store_item **ret);
 int summary_make(struct recording *r, const struct piece *p, struct store_item **ret);
+int plot_summary_make(struct recording *r, const struct piece *p, struct store_item **ret);
 
 #endif

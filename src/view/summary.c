@@ -8,7 +8,7 @@
 #include "view/recording.h"
 #include "view/store_items.h"
 
-enum { READ_TABLE, READ_ROWS, READ_START, READ_BUSY, READ_WIDTH, READ_NAME, READ_LONGEST, READ_AT, READ_ROW, READ_COUNT };
+enum { READ_TABLE, READ_ROWS, READ_START, READ_BUSY, READ_WIDTH, READ_NAME, READ_LONGEST, READ_AT, READ_ROW, READ_FLAGS, READ_COUNT };
 
 struct read_columns {
 	int64_t *values[READ_COUNT];
@@ -21,6 +21,7 @@ static int read_columns(struct recording *r, const struct piece *p, uint32_t row
 	const uint8_t columns[READ_COUNT] = {
 		COLUMN_LOD_TABLE, COLUMN_LOD_ROWS, COLUMN_LOD_START, COLUMN_LOD_BUSY, COLUMN_LOD_WIDTH,
 		p->table == TABLE_GPU_KERNEL ? COLUMN_LOD_LAUNCH : COLUMN_LOD_NAME, COLUMN_LOD_LONGEST, COLUMN_LOD_AT, COLUMN_LOD_ROW,
+		COLUMN_LOD_FLAGS,
 	};
 	char *at = ret->room = malloc(rows * (READ_COUNT * sizeof(int64_t) + 1) + 1);
 	int rc = at ? 0 : -ENOMEM;
@@ -28,7 +29,7 @@ static int read_columns(struct recording *r, const struct piece *p, uint32_t row
 	ret->no_long = (uint8_t *)at + (size_t)rows * READ_COUNT * sizeof(int64_t);
 	for (unsigned c = 0; c < READ_COUNT && rc >= 0; c++, at += rows * sizeof(int64_t)) {
 		ret->values[c] = (int64_t *)(void *)at;
-		rc = report_column(r->report, TABLE_LOD, p->summary, columns[c], ret->values[c],
+		rc = report_column(piece_report(r, p), TABLE_LOD, p->summary, columns[c], ret->values[c],
 				   c == READ_LONGEST ? ret->no_long : NULL);
 	}
 	return rc;
@@ -67,6 +68,11 @@ static bool is_right(const struct piece *p, const struct read_columns *c, uint32
 	return sum == p->rows;
 }
 
+static uint8_t flags_of(int64_t flags)
+{
+	return (flags & DETAIL_OPEN ? CHUNK_OPEN : 0) | (flags & DETAIL_ERROR ? CHUNK_ERROR : 0);
+}
+
 static struct store_item *fill_item(struct recording *r, const struct piece *p, const struct read_columns *c, uint32_t rows,
 				    uint32_t longs)
 {
@@ -87,18 +93,19 @@ static struct store_item *fill_item(struct recording *r, const struct piece *p, 
 		busy[i] = (uint64_t)c->values[READ_BUSY][i];
 		begins[i] = (uint32_t)c->values[READ_ROWS][i];
 		names[i] = begins[i] && (c->values[READ_NAME][i] || name_column(p->table) < 0)
-				   ? name_of(r, p->table, c->values[READ_NAME][i]) : 0;
+				   ? name_in(r, p, c->values[READ_NAME][i]) : 0;
 		if (!c->no_long[i])
 			*l++ = (struct summary_long){ .start = c->values[READ_AT][i],
 						      .end = c->values[READ_AT][i] + c->values[READ_LONGEST][i],
-						      .row = (uint64_t)c->values[READ_ROW][i], .bucket = i };
+						      .row = (uint64_t)c->values[READ_ROW][i], .bucket = i,
+						      .flags = flags_of(c->values[READ_FLAGS][i]) };
 	}
 	return item;
 }
 
 int summary_make(struct recording *r, const struct piece *p, struct store_item **ret)
 {
-	uint32_t rows = report_group(r->report, TABLE_LOD, p->summary)->rows, longs;
+	uint32_t rows = report_group(piece_report(r, p), TABLE_LOD, p->summary)->rows, longs;
 	struct read_columns c;
 	int rc = read_columns(r, p, rows, &c);
 

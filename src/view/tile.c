@@ -1,9 +1,12 @@
 #include "view/tile.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "report/detail.h"
+#include "view/coarse.h"
 
 /* Heat lines are exact up to so many rows. */
 #define HEAT_EXACT_ROWS 262144u
@@ -14,7 +17,8 @@ bool tile_init(struct tile *t, unsigned level, int64_t index)
 
 	if (level > TILE_MAX_LEVEL || index > most || index < -most)
 		return false;
-	memset(t, 0, sizeof(*t));
+	/* What is listed is long, and counted. */
+	memset(t, 0, offsetof(struct tile, listed));
 	t->level = level;
 	t->index = index;
 	t->from = index * (INT64_C(1) << (level + TILE_SHIFT));
@@ -153,21 +157,38 @@ static void add_bucket(struct tile *t, const struct summary *s, uint32_t i, uint
 }
 
 /* What is listed is not summed up. */
-static void take_out(struct tile *t, const struct summary *s, const struct summary_long *l)
+static void take_out(struct tile *t, const struct listed *event)
 {
-	struct listed event = { .start = l->start, .end = l->end, .index = l->row, .name = s->names[l->bucket] };
 	struct bucket *b;
 
-	if (!(span(l->start, l->end) >> t->level) || event.start >= t->to || (event.end <= t->from && event.start < t->from))
+	if (!(span(event->start, event->end) >> t->level) || event->start >= t->to ||
+	    (event->end <= t->from && event->start < t->from))
 		return;
-	add_time(t, event.start, event.end, true);
-	list(t, &event);
-	if (event.start < t->from)
+	add_time(t, event->start, event->end, true);
+	list(t, event);
+	if (event->start < t->from)
 		return;
-	b = &t->buckets[bucket_at(t, event.start)];
+	b = &t->buckets[bucket_at(t, event->start)];
 	b->begins -= b->begins > 0;
-	if (b->first == event.index)
+	if (b->first == event->index)
 		b->first++;
+}
+
+static void take_out_of_summary(struct tile *t, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->long_count; i++) {
+		const struct summary_long *l = &s->longs[i];
+		struct listed event = { .start = l->start, .end = l->end, .index = l->row, .name = s->names[l->bucket], .flags = l->flags };
+
+		take_out(t, &event);
+	}
+}
+
+/* What was rounded may be left over where a listed event was taken out. */
+static void note_rounding(struct tile *t, unsigned level)
+{
+	if (level > DETAIL_BITS && UINT64_C(1) << (level - DETAIL_BITS) > t->least)
+		t->least = UINT64_C(1) << (level - DETAIL_BITS);
 }
 
 /* Coarser than the tile: spread evenly. */
@@ -195,16 +216,19 @@ void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first)
 			spread_bucket(t, s, i);
 		first += s->rows[i];
 	}
-	for (uint32_t i = 0; !t->heat && i < s->long_count; i++)
-		take_out(t, s, &s->longs[i]);
-	/* What was rounded may be left over where a listed event was taken out. */
-	if (s->level > DETAIL_BITS && UINT64_C(1) << (s->level - DETAIL_BITS) > t->least)
-		t->least = UINT64_C(1) << (s->level - DETAIL_BITS);
+	if (!t->heat)
+		take_out_of_summary(t, s);
+	note_rounding(t, s->level);
 }
 
 static bool piece_is_near(const struct tile *t, const struct piece *p)
 {
 	return p->time_min < t->to && p->time_max >= t->from;
+}
+
+static bool lists_points(const struct tile *t)
+{
+	return table_schema(t->table)->kind == TABLE_KIND_POINT && t->level <= TILE_POINT_LEVEL;
 }
 
 static int add_piece(struct tile *t, struct recording *r, const struct piece *p, bool coarse)
@@ -214,8 +238,7 @@ static int add_piece(struct tile *t, struct recording *r, const struct piece *p,
 	int rc;
 
 	if (p->summary != NO_SUMMARY && (coarse || p->summary_level <= t->level) &&
-	    !(table_schema(p->table)->kind == TABLE_KIND_POINT && t->level <= TILE_POINT_LEVEL) &&
-	    store_summary(r, p, &s) == 0) {
+	    !lists_points(t) && store_summary(r, p, &s) == 0) {
 		tile_add_summary(t, s, p->first);
 		store_give(r->store, s);
 		return 0;
@@ -228,11 +251,66 @@ static int add_piece(struct tile *t, struct recording *r, const struct piece *p,
 	return 0;
 }
 
+/* What is listed is not summed up. */
+static void list_long(struct tile *t, const struct coarse_long *l)
+{
+	struct listed event = { .start = l->start, .end = l->end, .index = l->row, .name = l->name, .flags = l->flags };
+
+	take_out(t, &event);
+}
+
+/* Rows do not overlap: the first long one that may reach into the tile. */
+static void list_longs(struct tile *t, const struct coarse *c)
+{
+	uint32_t low = 0, high = c->long_count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (c->longs[middle].end < t->from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < c->long_count && c->longs[low].start < t->to; low++)
+		list_long(t, &c->longs[low]);
+}
+
+static void add_coarse(struct tile *t, const struct coarse *c)
+{
+	int64_t from = (t->from >> c->level) - c->base, to = (t->to >> c->level) - c->base;
+
+	from = from > 0 ? from : 0;
+	to = to < (int64_t)c->count ? to : (int64_t)c->count;
+	for (int64_t i = from; i < to; i++) {
+		const struct coarse_bucket *s = &c->buckets[i];
+		struct bucket *b = &t->buckets[bucket_at(t, (int64_t)((uint64_t)(c->base + i) << c->level))];
+		uint64_t busy = coarse_busy(c, (uint32_t)i);
+		uint32_t rows = s[1].first - s->first;
+
+		b->busy += busy;
+		if (rows && b->begins == 0)
+			b->first = s->first;
+		b->begins += rows;
+		if (s->name && (!b->name || busy > b->longest)) {
+			b->longest = busy;
+			b->name = s->name;
+		}
+	}
+	if (!t->heat)
+		list_longs(t, c);
+	note_rounding(t, c->level);
+}
+
 static int add_lane(struct tile *t, struct recording *r, const struct lane *lane, bool coarse)
 {
+	const struct coarse *c = atomic_load_explicit(&lane->coarse, memory_order_acquire);
 	int rc = 0;
 
 	t->table = lane->table;
+	if (c && c->level <= t->level && !lists_points(t)) {
+		add_coarse(t, c);
+		return 0;
+	}
 	for (size_t i = 0; i < lane->piece_count && rc == 0; i++) {
 		const struct piece *p = &r->pieces[lane->piece + i];
 
@@ -253,6 +331,10 @@ static uint64_t rows_to_decode(const struct tile *t, const struct recording *r, 
 {
 	uint64_t rows = 0;
 
+	const struct coarse *c = atomic_load_explicit(&lane->coarse, memory_order_acquire);
+
+	if (c && c->level <= t->level)
+		return 0;
 	for (size_t i = 0; i < lane->piece_count; i++) {
 		const struct piece *p = &r->pieces[lane->piece + i];
 
@@ -284,6 +366,13 @@ bool tile_has(const struct tile *t, unsigned bucket)
 	return b->touched || b->begins || b->busy > t->least;
 }
 
+static uint8_t share_among(uint64_t busy, uint64_t width, uint32_t among)
+{
+	double share = ceil((double)busy * 255 / ((double)width * among));
+
+	return share < 1 ? 1 : share > 255 ? 255 : (uint8_t)share;
+}
+
 uint8_t tile_share(const struct tile *t, unsigned bucket)
 {
 	const struct bucket *b = &t->buckets[bucket];
@@ -291,6 +380,8 @@ uint8_t tile_share(const struct tile *t, unsigned bucket)
 
 	if (!tile_has(t, bucket))
 		return 0;
+	if (t->among > 1)
+		return share_among(b->busy, width, t->among);
 	/* Up to 2^50 ns: no overflow. */
 	share = (busy * 255 + width - 1) >> t->level;
 	return share ? (uint8_t)share : 1;

@@ -37,11 +37,12 @@ struct tile {
 	int64_t from, to; /* [from, to) */
 	unsigned level;
 	uint8_t table;
+	uint32_t among;   /* heat lines: lanes that the busy time is of; 0: one */
 	bool heat;        /* everything is summed up, nothing listed */
 	uint64_t least;   /* busy times up to this may be nothing */
+	uint32_t listed_count;
 	struct bucket buckets[TILE_BUCKETS];
 	struct listed listed[TILE_MAX_LISTED];
-	uint32_t listed_count;
 };
 
 /* False where the tile would lie outside of what times can be. */
@@ -65,7 +66,17 @@ void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first);
 int tile_write(const struct tile *t, struct recording *r, struct buf *out);
 int tile_write_head(struct buf *out, uint32_t row, uint32_t lanes, int64_t index);
 
+/* The same for a plot. `held`: a value is good until the next. */
+int plot_write(struct tile *t, struct recording *r, const struct lane *lane, bool held, struct buf *out);
+
 /* plot.c */
-int plot_write(struct tile *t, struct recording *r, const struct lane *lane, struct buf *out);
+struct plot {
+	struct plot_bucket {
+		double least, most, sum;
+		double last;    /* of those in it */
+		uint32_t count; /* 0: nothing is there */
+	} buckets[TILE_BUCKETS];
+};
+int plot_fill(struct plot *plot, struct tile *t, struct recording *r, const struct lane *lane, bool held);
 
 #endif

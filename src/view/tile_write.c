@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +37,6 @@ static void put_f64(void *to, size_t i, int64_t value)
 	double real = (double)value;
 
 	memcpy((char *)to + i * 8, &real, 8);
-}
-
-static void put_f32(void *to, size_t i, double value)
-{
-	float real = (float)value;
-
-	memcpy((char *)to + i * 4, &real, 4);
 }
 
 int tile_write_head(struct buf *out, uint32_t row, uint32_t lanes, int64_t index)
@@ -109,21 +101,40 @@ static void write_shares(struct writer *w, const struct tile *t, struct recordin
 			at[i] = (uint8_t)name_class(r, t->table, t->buckets[which[i]].name);
 }
 
-static void write_buckets(struct writer *w, const struct tile *t, const uint16_t *which, uint32_t n)
-{
-	void *at = room(w, n, 4);
+/* Three numbers for each bucket, one array after the other. */
+typedef uint32_t (*bucket_value_fn)(const void *of, unsigned bucket, unsigned part);
+enum { BUCKET_PARTS = 3 };
 
-	for (uint32_t i = 0; at && i < n; i++)
-		put_u32(at, i, t->buckets[which[i]].begins);
-	at = room(w, n, 4);
-	for (uint32_t i = 0; at && i < n; i++)
-		put_u32(at, i, t->buckets[which[i]].name);
-	at = room(w, n, 4);
-	for (uint32_t i = 0; at && i < n; i++)
-		put_u32(at, i, (uint32_t)t->buckets[which[i]].first);
+static void write_values(struct writer *w, const uint16_t *which, uint32_t n, bucket_value_fn value, const void *of)
+{
+	for (unsigned part = 0; part < BUCKET_PARTS; part++) {
+		void *at = room(w, n, 4);
+
+		for (uint32_t i = 0; at && i < n; i++)
+			put_u32(at, i, value(of, which[i], part));
+	}
 }
 
-int tile_write(const struct tile *t, struct recording *r, struct buf *out)
+static uint32_t bucket_value(const void *of, unsigned bucket, unsigned part)
+{
+	const struct bucket *b = &((const struct tile *)of)->buckets[bucket];
+	const uint32_t parts[BUCKET_PARTS] = { b->begins, b->name, (uint32_t)b->first };
+
+	return parts[part];
+}
+
+/* The bits of a float. */
+static uint32_t plot_value(const void *of, unsigned bucket, unsigned part)
+{
+	const struct plot_bucket *b = &((const struct plot *)of)->buckets[bucket];
+	const float parts[BUCKET_PARTS] = { (float)b->least, (float)b->most, (float)(b->sum / b->count) };
+	uint32_t bits;
+
+	memcpy(&bits, &parts[part], sizeof(bits));
+	return bits;
+}
+
+static int write_tile(const struct tile *t, struct recording *r, bucket_value_fn value, const void *of, struct buf *out)
 {
 	struct writer w = { .out = out };
 	uint16_t which[TILE_BUCKETS];
@@ -136,74 +147,21 @@ int tile_write(const struct tile *t, struct recording *r, struct buf *out)
 	}
 	write_listed(&w, t, r);
 	write_shares(&w, t, r, which, n);
-	write_buckets(&w, t, which, n);
+	write_values(&w, which, n, value, of);
 	return w.r;
 }
 
-struct plot {
-	struct { double least, most, sum; uint32_t count; } buckets[TILE_BUCKETS];
-};
-
-static void plot_chunk(struct plot *plot, struct tile *t, const struct chunk *c)
+int tile_write(const struct tile *t, struct recording *r, struct buf *out)
 {
-	for (uint32_t i = 0; i < c->rows; i++) {
-		unsigned b;
-
-		if (c->start[i] < t->from || c->start[i] >= t->to || !isfinite(c->values[i]))
-			continue;
-		b = (unsigned)((uint64_t)(c->start[i] - t->from) >> t->level);
-		if (!plot->buckets[b].count || c->values[i] < plot->buckets[b].least)
-			plot->buckets[b].least = c->values[i];
-		if (!plot->buckets[b].count || c->values[i] > plot->buckets[b].most)
-			plot->buckets[b].most = c->values[i];
-		plot->buckets[b].sum += c->values[i];
-		plot->buckets[b].count++;
-		t->buckets[b].touched = true;
-	}
+	return write_tile(t, r, bucket_value, t, out);
 }
 
-static void write_plot(struct writer *w, const struct plot *plot, const uint16_t *which, uint32_t n)
+int plot_write(struct tile *t, struct recording *r, const struct lane *lane, bool held, struct buf *out)
 {
-	void *at = room(w, n, 4);
+	struct plot *plot = malloc(sizeof(*plot));
+	int rc = plot ? plot_fill(plot, t, r, lane, held) : -ENOMEM;
 
-	for (uint32_t i = 0; at && i < n; i++)
-		put_f32(at, i, plot->buckets[which[i]].least);
-	at = room(w, n, 4);
-	for (uint32_t i = 0; at && i < n; i++)
-		put_f32(at, i, plot->buckets[which[i]].most);
-	at = room(w, n, 4);
-	for (uint32_t i = 0; at && i < n; i++)
-		put_f32(at, i, plot->buckets[which[i]].sum / plot->buckets[which[i]].count);
-}
-
-int plot_write(struct tile *t, struct recording *r, const struct lane *lane, struct buf *out)
-{
-	struct plot *plot = calloc(1, sizeof(*plot));
-	struct writer w = { .out = out, .r = plot ? 0 : -ENOMEM };
-	uint16_t which[TILE_BUCKETS];
-	const struct chunk *c;
-	uint32_t n;
-	void *at;
-
-	t->table = lane->table;
-	for (size_t i = 0; i < lane->piece_count && w.r == 0; i++) {
-		const struct piece *p = &r->pieces[lane->piece + i];
-
-		if (p->time_min >= t->to || p->time_max < t->from)
-			continue;
-		w.r = store_chunk(r, p, &c);
-		if (w.r == 0) {
-			plot_chunk(plot, t, c);
-			store_give(r->store, c);
-		}
-	}
-	n = touched_buckets(t, which);
-	at = room(&w, 2, 4);
-	if (at)
-		put_u32(at, 1, n);
-	write_shares(&w, t, r, which, n);
-	if (w.r == 0)
-		write_plot(&w, plot, which, n);
+	rc = rc < 0 ? rc : write_tile(t, r, plot_value, plot, out);
 	free(plot);
-	return w.r;
+	return rc;
 }

@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "view/internal.h"
+#include "view/made.h"
+
+/* So long, in ms, the first picture may wait to be complete. */
+#define MADE_AT_ONCE 250
 
 static int open_all(struct view *v, struct error *err)
 {
@@ -19,6 +23,15 @@ static int open_all(struct view *v, struct error *err)
 		v->recording_count += r == 0;
 	}
 	return r;
+}
+
+/* A recording without what they make can be shown all the same. */
+static void start_makers(struct view *v)
+{
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_start(v->recordings[i]);
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_wait(v->recordings[i], i ? 0 : MADE_AT_ONCE);
 }
 
 int view_open(struct view **ret, const struct view_options *options, struct error *err)
@@ -37,6 +50,7 @@ int view_open(struct view **ret, const struct view_options *options, struct erro
 		view_close(v);
 		return r;
 	}
+	start_makers(v);
 	*ret = v;
 	return 0;
 }
@@ -48,6 +62,9 @@ int view_run(struct view *v, struct error *err)
 
 void view_close(struct view *v)
 {
+	/* Also where it is not closed: files that are being made have to go. */
+	for (size_t i = 0; i < v->recording_count; i++)
+		maker_stop(v->recordings[i]);
 	if (v->server && !server_close(v->server))
 		return; /* a thread still reads all of it; the program ends */
 	for (size_t i = 0; i < v->recording_count; i++)

@@ -7,7 +7,9 @@
 
 #include "mend.h"
 #include "replay.h"
+#include "view/coarse.h"
 #include "view/internal.h"
+#include "view/made.h"
 
 #define MAX_ROWS 24
 
@@ -58,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct recording *recording = NULL;
 	struct view v = { .recordings = &recording, .recording_count = 1 };
+	_Atomic bool stop = false;
 	struct error err;
 	char path[64];
 	uint8_t *copy;
@@ -72,8 +75,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mend(copy, size - 8);
 	fd = memfd_create("fuzz", 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (write(fd, copy, size - 8) == (ssize_t)(size - 8) && recording_open(&recording, path, "x", &err) == 0)
+	if (write(fd, copy, size - 8) == (ssize_t)(size - 8) && recording_open(&recording, path, "x", &err) == 0) {
+		recording_sum_lanes(recording, &stop);
+		recording_make(recording, (struct made_limits){ 50, 20 }, &stop);
+		recording_sum_lanes(recording, &stop);
 		ask_all(&v);
+	}
 	recording_close(recording);
 	close(fd);
 	free(copy);

@@ -1,8 +1,8 @@
 /* Usage: make_big_report [--events N] [--seconds S] OUTPUT.sonde
  *
  * Writes a report of a training on 8 GPUs as a recorder would: 8 processes with 8 threads and 16 streams each, NVTX ranges
- * three deep, CUDA calls and the kernels and copies they start, OS runtime calls, GPU metrics. The same numbers give the
- * same rows. */
+ * three deep, CUDA calls and the kernels and copies they start, OS runtime calls, runs on CPUs between them, memory that is
+ * allocated and released, GPU metrics. The same numbers give the same rows. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,8 +24,9 @@
 #define LAYERS_PER_STEP 8
 #define COPY_EVERY 7
 #define OSRT_EVERY 3
-/* Events to an op: itself, its call and work, its part of layer, step and OS runtime. */
-#define EVENTS_PER_OP (3.0 + 1.0 / OPS_PER_LAYER + 1.0 / (OPS_PER_LAYER * LAYERS_PER_STEP) + 1.0 / OSRT_EVERY)
+#define PREEMPTED_EVERY 16
+/* Events to an op: itself, its call and work, its part of layer, step, OS runtime and run. */
+#define EVENTS_PER_OP (3.0 + 1.0 / OPS_PER_LAYER + 1.0 / (OPS_PER_LAYER * LAYERS_PER_STEP) + 2.0 / OSRT_EVERY)
 /* How much of its period an op takes, with what is around it: 1/20 + 1/3 + 1/6, some of them four times as long. */
 #define OP_PART 0.576
 #define SECOND INT64_C(1000000000)
@@ -38,8 +39,11 @@ struct thread {
 	int64_t layer_start;
 	int64_t step_start;
 	uint64_t ops;
+	int64_t run_start;
+	int64_t run_ready; /* 0: not known */
+	int64_t allocated; /* bytes that are to be released; 0: none */
 	int64_t stream_free[STREAMS_PER_THREAD]; /* when its last work ends */
-	struct report_track *nvtx[3], *calls, *osrt, *kernels[STREAMS_PER_THREAD], *copies[STREAMS_PER_THREAD];
+	struct report_track *nvtx[3], *calls, *osrt, *runs, *memory, *kernels[STREAMS_PER_THREAD], *copies[STREAMS_PER_THREAD];
 };
 
 struct big {
@@ -154,6 +158,9 @@ static void put_thread(struct big *b, int gpu, int index)
 		t->nvtx[depth] = new_track(b, TABLE_SLICE, TRACK_NVTX_PUSHPOP, process, number + 1, 0, depth);
 	t->calls = new_track(b, TABLE_CUDA_API, TRACK_CUDA_API, process, number + 1, 0, 0);
 	t->osrt = new_track(b, TABLE_OSRT, TRACK_OSRT, process, number + 1, 0, 0);
+	t->runs = new_track(b, TABLE_RUN, TRACK_RUN, process, number + 1, 0, 0);
+	if (index == 0)
+		t->memory = new_track(b, TABLE_GPU_MEMORY, TRACK_GPU_MEMORY, process, 0, process, 0);
 	for (int s = 0; s < STREAMS_PER_THREAD; s++) {
 		int uid = number * STREAMS_PER_THREAD + s + 1;
 		int64_t stream[] = { uid, process, 7 + index * STREAMS_PER_THREAD + s, 1, 0 };
@@ -223,6 +230,27 @@ static void put_range(struct big *b, struct thread *t, int depth, int64_t start,
 	append(b, t->nvtx[depth], row, 0xf);
 }
 
+/* A thread runs until it waits in a call; one in some is preempted there instead. Each has two cores to itself. */
+static void put_run(struct big *b, struct thread *t, int64_t until, int64_t next)
+{
+	int64_t turn = (int64_t)(t->ops / OSRT_EVERY), woken = next - (next - until) / 8;
+	int preempted = turn % PREEMPTED_EVERY == 0;
+	int64_t row[] = { t->run_start, until, (t - b->threads) * 2 + turn % 2, t->run_ready, preempted ? RUN_PREEMPTED : RUN_BLOCKED };
+
+	append(b, t->runs, row, t->run_ready ? 0x1f : 0x17);
+	t->run_start = next;
+	t->run_ready = preempted ? until : woken;
+}
+
+static void put_memory(struct big *b, struct thread *t, int64_t time)
+{
+	int64_t bytes = t->allocated ? t->allocated : (int64_t)(1 + next_random(&t->random) % 4096) << 12;
+	int64_t row[] = { time, t->allocated ? 2 : 1, 0x7f0000000000, bytes, 3 };
+
+	append(b, t->memory, row, 0x1f);
+	t->allocated = t->allocated ? 0 : bytes;
+}
+
 /* A range of an operator, the call in it and what that starts. */
 static void put_op(struct big *b, struct thread *t)
 {
@@ -235,11 +263,15 @@ static void put_op(struct big *b, struct thread *t)
 	put_range(b, t, 2, start, end, b->op_names[next_random(&t->random) % OPS]);
 	append(b, t->calls, api, 0x3f);
 	put_work(b, t, call_end, is_copy);
-	if (t->ops % OSRT_EVERY == 0)
+	if (t->ops % OSRT_EVERY == 0) {
 		append(b, t->osrt, wait, 0xf);
+		put_run(b, t, wait[0], wait[1]);
+	}
 	t->ops++;
 	if (t->ops % OPS_PER_LAYER == 0) {
 		put_range(b, t, 1, t->layer_start, end, b->layer_name);
+		if (t->memory)
+			put_memory(b, t, end);
 		t->layer_start = next;
 	}
 	if (t->ops % (OPS_PER_LAYER * LAYERS_PER_STEP) == 0) {
@@ -285,7 +317,8 @@ static int make(struct big *b, const char *path, struct error *err)
 		return r;
 	b->period = (int64_t)((double)b->length * THREADS * EVENTS_PER_OP / (double)b->events / OP_PART);
 	put_fact(b, "host", "bighost");
-	put_fact(b, "trace", "cuda,nvtx,osrt");
+	put_fact(b, "sched.wakeups", "1");
+	put_fact(b, "trace", "cuda,nvtx,osrt,sched");
 	put_names(b);
 	for (int gpu = 0; gpu < GPUS; gpu++)
 		put_gpu(b, gpu);

@@ -5,6 +5,7 @@ import { readState, writeState } from "../../web/address.js";
 import { clockOffsets, fromZero } from "../../web/align.js";
 import { luminance, byClass, byName } from "../../web/colours.js";
 import * as format from "../../web/format.js";
+import { missingSources } from "../../web/missing.js";
 import { shortName } from "../../web/names.js";
 import { byFunction, heaviestPath, treeLines } from "../../web/panels/call_table.js";
 import { comparedColumns, difference } from "../../web/panels/difference.js";
@@ -230,4 +231,17 @@ test("a tree of calls by function: a function that calls itself counts once", ()
   const root = { name: "all", value: 12, self: 0, children: [outer, leaf("g", 2)] };
   assert.deepEqual(byFunction(root), [{ name: "f", self: 6, total: 10 }, { name: "g", self: 6, total: 6 }]);
   assert.deepEqual(treeLines(root, heaviestPath(root)).map(({ node, depth }) => `${depth} ${node.name}`), ["0 all", "1 f", "2 f", "3 g", "1 g"]);
+});
+
+test("what is missing is told with the option that records it, of recordings of ours", () => {
+  const rows = [{ kind: "process" }, { kind: "osrt" }, { kind: "samples" }];
+  assert.deepEqual(missingSources({ facts: { trace: "nvtx,osrt", version: "0.1.0" } }, rows).map(([what, how]) => `${what}: ${how}`),
+    ["GPU work and CUDA calls: -t cuda records them", "NVTX ranges: was recorded, but there was none", "when threads ran: --cpuctxsw process-tree records them"]);
+  assert.deepEqual(missingSources({ facts: {} }, rows), []);
+});
+
+test("a command as a shell takes it", () => {
+  assert.equal(format.commandLine('["./a b","--x=1","it\'s","$HOME"]'), "'./a b' --x=1 'it'\\''s' '$HOME'");
+  assert.equal(format.commandLine("python train.py"), "python train.py");
+  assert.equal(format.commandLine(null), "");
 });

@@ -40,6 +40,7 @@ export class FlamePanel {
     this.unit = "ns";
     this.search = "";
     this.turn = 0;
+    this.cut = false;
   }
 
   get samples() {
@@ -98,6 +99,7 @@ export class FlamePanel {
     if (!answer || turn !== this.turn)
       return;
     this.root = answer.root;
+    this.cut = Boolean(answer.cut);
     this.unit = answer.unit;
     this.trail = [answer.root];
     this.open = heaviestPath(answer.root);
@@ -220,7 +222,7 @@ export class FlamePanel {
 
   drawTrail() {
     const trail = /** @type {HTMLElement} */ (this.place.querySelector(".trail"));
-    trail.innerHTML = this.trail.length > 1 ? `<button class="link">whole</button>` : "";
+    trail.innerHTML = (this.cut ? "more than 2 million kernels and copies: not all are in it; measure a span " : "") + (this.trail.length > 1 ? `<button class="link">whole</button>` : "");
     trail.onclick = () => {
       this.trail = this.trail.slice(0, 1);
       this.draw();

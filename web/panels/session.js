@@ -7,6 +7,14 @@ import { ofEachReport } from "./panel.js";
 const escape = format.escapeHtml;
 const MOST_PROCESSES = 500;
 
+/** @param {string} key @param {any} value */
+function factHtml(key, value) {
+  const list = format.listOf(value);
+  if (key === "environment" && list)
+    return `<details><summary>${format.some(list.length, "variables")}</summary><pre>${escape(list.join("\n"))}</pre></details>`;
+  return escape(list ? format.shellLine(list) : String(value));
+}
+
 export class SessionPanel {
   /** @param {App} app @param {HTMLElement} place */
   constructor(app, place) {
@@ -29,7 +37,7 @@ export class SessionPanel {
 
   /** @param {any} answer @param {import("../main.js").Loaded} loaded */
   draw(answer, loaded) {
-    const facts = answer.facts.map((/** @type {string[]} */ [key, value]) => `<tr><td>${escape(key)}</td><td>${escape(String(value))}</td></tr>`).join("");
+    const facts = answer.facts.map((/** @type {string[]} */ [key, value]) => `<tr><td>${escape(key)}</td><td>${factHtml(key, value)}</td></tr>`).join("");
     const output = (answer.output || []).map((/** @type {any} */ o) => `<h3>${escape(o.name)}</h3><pre>${escape(o.text)}</pre>`).join("");
     return `<div class="columns"><table class="facts">${facts}</table><div>${this.processes(answer.processes || [], loaded)}${output}</div></div>`;
   }

@@ -162,7 +162,22 @@ static void check_rows(const struct model *m, struct report *r, int64_t from, in
 	}
 }
 
-/* Level 1 of the levels of detail covers every row of a track, from its first on. */
+/* Whether the row of that index in its track starts then. */
+static int starts_at(struct report *r, const int64_t *starts, uint32_t track, int64_t index, int64_t time)
+{
+	for (size_t g = 0; g < report_group_count(r, TABLE_SLICE); g++) {
+		const struct report_group *group = report_group(r, TABLE_SLICE, g);
+
+		if (group->track != track)
+			continue;
+		if (index < group->rows)
+			return starts[group->first_row + (uint64_t)index] == time;
+		index -= group->rows;
+	}
+	return 0;
+}
+
+/* Level 0 of the levels of detail covers all rows of large groups; level 1 covers every row of a track, from its first on. */
 static void check_levels(struct report *r)
 {
 	int64_t *table = whole_column(r, TABLE_LOD, COLUMN_LOD_TABLE, NULL);
@@ -170,10 +185,20 @@ static void check_levels(struct report *r)
 	int64_t *level = whole_column(r, TABLE_LOD, COLUMN_LOD_LEVEL, NULL);
 	int64_t *first = whole_column(r, TABLE_LOD, COLUMN_LOD_FIRST, NULL);
 	int64_t *rows = whole_column(r, TABLE_LOD, COLUMN_LOD_ROWS, NULL);
-	uint64_t slices = 0;
+	int64_t *row = whole_column(r, TABLE_LOD, COLUMN_LOD_ROW, NULL), *at = whole_column(r, TABLE_LOD, COLUMN_LOD_AT, NULL);
+	int64_t *starts = whole_column(r, TABLE_SLICE, COLUMN_SLICE_START, NULL);
+	uint64_t slices = 0, detailed = 0, large = 0;
 	int64_t next[TRACKS + 2] = { 0 };
 
+	for (size_t g = 0; g < report_group_count(r, TABLE_SLICE); g++)
+		large += report_group(r, TABLE_SLICE, g)->rows >= 1024 ? report_group(r, TABLE_SLICE, g)->rows : 0;
 	for (uint64_t i = 0; i < report_row_count(r, TABLE_LOD); i++) {
+		if (level[i] == 0 && table[i] == TABLE_SLICE) {
+			detailed += (uint64_t)rows[i];
+			/* Numbers are those of this report. */
+			if (at[i])
+				assert_true(starts_at(r, starts, (uint32_t)track[i], row[i], at[i]));
+		}
 		if (level[i] != 1)
 			continue;
 		assert_int_equal(first[i], next[track[i]]);
@@ -181,6 +206,10 @@ static void check_levels(struct report *r)
 		slices += table[i] == TABLE_SLICE ? (uint64_t)rows[i] : 0;
 	}
 	assert_int_equal(slices, report_row_count(r, TABLE_SLICE));
+	assert_int_equal(detailed, large);
+	free(row);
+	free(at);
+	free(starts);
 	free(table);
 	free(track);
 	free(level);

@@ -330,7 +330,7 @@ static void details_by_time(void **state)
 			is_long = ends[i] - starts[i] >= width[b] ? i : is_long;
 		}
 		assert_int_equal(rows[b], begins);
-		assert_in_range(busy[b] - sum + width[b] / 1024 + 1, 0, width[b] / 512 + 2);
+		assert_in_range(busy[b] - sum + width[b] / 512 + 1, 0, width[b] / 256 + 2);
 		assert_int_equal(longs[b], is_long < 0 ? 0 : ends[is_long] - starts[is_long]);
 		assert_int_equal(at[b], is_long < 0 ? 0 : starts[is_long]);
 		assert_int_equal(row[b], is_long < 0 ? 0 : is_long);

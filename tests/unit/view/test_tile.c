@@ -1,4 +1,5 @@
 /* Tiles of random tracks against what a loop over all events gives. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "report/writer.h"
+#include "view/coarse.h"
 #include "view/tile.h"
 
 #define EVENTS 60000
@@ -54,6 +56,11 @@ static void make_truth(struct truth *t, uint64_t seed)
 	}
 }
 
+static bool is_open(int i)
+{
+	return i % 3 == 0;
+}
+
 static struct recording *write_and_open(const struct truth *t)
 {
 	struct report_writer *w;
@@ -65,9 +72,9 @@ static struct recording *write_and_open(const struct truth *t)
 	assert_int_equal(report_writer_open(&w, PATH, 1, NULL, 0, &err), 0);
 	report_append(report_track(w, TABLE_TRACK, 0), track, 0x3f);
 	for (int i = 0; i < EVENTS; i++) {
-		int64_t row[] = { t->start[i], t->end[i], (int64_t)report_string(w, i % 2 ? "odd" : "even", i % 2 ? 3 : 4) };
+		int64_t row[] = { t->start[i], t->end[i], (int64_t)report_string(w, i % 2 ? "odd" : "even", i % 2 ? 3 : 4), SLICE_OPEN };
 
-		assert_int_equal(report_append(report_track(w, TABLE_SLICE, 1), row, 7), 0);
+		assert_int_equal(report_append(report_track(w, TABLE_SLICE, 1), row, is_open(i) ? 15 : 7), 0);
 	}
 	assert_int_equal(report_writer_finish(w, &err), 0);
 	assert_int_equal(recording_open(&r, PATH, PATH, &err), 0);
@@ -88,6 +95,7 @@ static void compare_tile(const struct tile *t, const struct truth *truth, bool s
 			assert_true(listed < t->listed_count);
 			assert_int_equal(t->listed[listed].start, start);
 			assert_int_equal(t->listed[listed].end, end);
+			assert_int_equal(t->listed[listed].flags, is_open(i) ? CHUNK_OPEN : 0);
 			assert_int_equal(t->listed[listed++].index, i);
 			continue;
 		}
@@ -125,30 +133,141 @@ static struct truth *new_truth(uint64_t seed)
 	return t;
 }
 
-static void exact_at_every_level(void **state)
+static void compare_levels(struct recording *r, const struct truth *truth, unsigned summed_from)
 {
-	struct truth *truth = new_truth(1);
-	struct recording *r = write_and_open(truth);
 	struct tile *t = malloc(sizeof(*t));
 	uint64_t seed = 3;
 
-	assert_int_equal(r->lane_count, 1);
-	assert_int_equal(r->lanes[0].rows, EVENTS);
-	for (unsigned level = 0; level <= 28; level++)
+	for (unsigned level = 0; level <= 40; level++)
 		for (int i = 0; i < (level > 20 ? 2 : 6); i++) {
 			int64_t at = truth->start[next_random(&seed) % EVENTS], index = at >> (level + TILE_SHIFT);
-			bool summed = level >= r->pieces[0].summary_level;
 
 			assert_true(tile_init(t, level, index));
 			assert_true(at >= t->from && at < t->to);
 			assert_int_equal(tile_add_lane(t, r, &r->lanes[0]), 0);
-			compare_tile(t, truth, summed);
+			compare_tile(t, truth, level >= summed_from);
 		}
+	free(t);
+}
+
+static void exact_at_every_level(void **state)
+{
+	struct truth *truth = new_truth(1);
+	struct recording *r = write_and_open(truth);
+	_Atomic bool stop = false;
+
+	assert_int_equal(r->lane_count, 1);
+	assert_int_equal(r->lanes[0].rows, EVENTS);
+	assert_true(r->lanes[0].piece_count > 1);
+	compare_levels(r, truth, r->pieces[0].summary_level);
 	/* The summaries were there, and used. */
 	assert_true(r->pieces[0].summary != NO_SUMMARY);
 	assert_in_range(r->pieces[0].summary_level, 8, 24);
-	free(t);
+	/* And with the lane as a whole: finer than level 0, and exact. */
+	assert_int_equal(recording_sum_lanes(r, &stop), 0);
+	assert_non_null(r->lanes[0].coarse);
+	assert_true(r->lanes[0].coarse->level < r->pieces[0].summary_level);
+	compare_levels(r, truth, r->lanes[0].coarse->level);
 	free(truth);
+	recording_close(r);
+	unlink(PATH);
+}
+
+/* A tile has as much time in it as the two of the next finer level that lie in it, whatever these are made from. */
+static void borders_do_not_matter(void **state)
+{
+	struct truth *truth = new_truth(5);
+	struct recording *r = write_and_open(truth);
+	struct tile *wide = malloc(sizeof(*wide)), *half = malloc(sizeof(*half));
+	uint64_t seed = 9;
+
+	for (unsigned level = 1; level <= 40; level++) {
+		int64_t index = truth->start[next_random(&seed) % EVENTS] >> (level + TILE_SHIFT);
+		uint64_t busy = 0, halves = 0, width = UINT64_C(256) << level;
+
+		assert_true(tile_init(wide, level, index));
+		assert_int_equal(tile_add_heat(wide, r, (const struct lane *[]){ &r->lanes[0] }, 1), 0);
+		for (int side = 0; side < 2; side++) {
+			assert_true(tile_init(half, level - 1, index * 2 + side));
+			assert_int_equal(tile_add_heat(half, r, (const struct lane *[]){ &r->lanes[0] }, 1), 0);
+			for (unsigned b = 0; b < TILE_BUCKETS; b++)
+				halves += half->buckets[b].busy;
+		}
+		for (unsigned b = 0; b < TILE_BUCKETS; b++)
+			busy += wide->buckets[b].busy;
+		assert_true(busy <= halves + width / 512 && halves <= busy + width / 512);
+	}
+	free(wide);
+	free(half);
+	free(truth);
+	recording_close(r);
+	unlink(PATH);
+}
+
+#define VALUES 20000
+
+/* Plots at every level, from values and from level 0; held ones have a value everywhere behind the first. */
+static void plots_at_every_level(void **state)
+{
+	static int64_t times[VALUES], values[VALUES];
+	int64_t track[] = { 1, TRACK_COUNTER, 1, 1, 0, 0 }, time = 500, value = 0;
+	struct plot *plot = malloc(sizeof(*plot));
+	struct tile *t = malloc(sizeof(*t));
+	struct report_writer *w;
+	struct recording *r;
+	struct error err;
+	uint64_t seed = 4;
+
+	unlink(PATH);
+	assert_int_equal(report_writer_open(&w, PATH, 1, NULL, 0, &err), 0);
+	report_append(report_track(w, TABLE_TRACK, 0), track, 0x3f);
+	for (int i = 0; i < VALUES; i++) {
+		double real;
+		int64_t row[3] = { times[i] = time += (int64_t)(next_random(&seed) % (i % 100 ? 3000 : 1000000)),
+				   values[i] = value += (int64_t)(next_random(&seed) % 2001) - 1000 };
+
+		/* Whole numbers and real ones in one track. */
+		real = (double)row[1];
+		memcpy(&row[2], &real, sizeof(real));
+		assert_int_equal(report_append(report_track(w, TABLE_COUNTER, 1), row, i % 5 ? 3 : 5), 0);
+	}
+	assert_int_equal(report_writer_finish(w, &err), 0);
+	assert_int_equal(recording_open(&r, PATH, PATH, &err), 0);
+	assert_true(r->pieces[0].summary != NO_SUMMARY);
+	for (unsigned level = 0; level <= 40; level++)
+		for (int held = 0; held < 2; held++) {
+			assert_true(tile_init(t, level, times[next_random(&seed) % VALUES] >> (level + TILE_SHIFT)));
+			assert_int_equal(plot_fill(plot, t, r, &r->lanes[0], held), 0);
+			for (unsigned b = 0; b < TILE_BUCKETS; b++) {
+				int64_t from = t->from + ((int64_t)b << level), to = from + (INT64_C(1) << level), before = -1;
+				double least = 1e18, most = -1e18, sum = 0;
+				unsigned count = 0;
+
+				for (int i = 0; i < VALUES && times[i] < to; i++) {
+					before = times[i] < from ? i : before;
+					if (times[i] < from)
+						continue;
+					least = (double)values[i] < least ? (double)values[i] : least;
+					most = (double)values[i] > most ? (double)values[i] : most;
+					sum += (double)values[i];
+					count++;
+				}
+				if (held && before >= 0 && (count || from <= times[VALUES - 1])) {
+					least = (double)values[before] < least ? (double)values[before] : least;
+					most = (double)values[before] > most ? (double)values[before] : most;
+					sum = count ? sum : (double)values[before];
+					count = count ? count : 1;
+				}
+				assert_int_equal(plot->buckets[b].count, count);
+				assert_int_equal(t->buckets[b].touched, count > 0);
+				if (!count)
+					continue;
+				assert_true(plot->buckets[b].least == least && plot->buckets[b].most == most);
+				assert_true(fabs(plot->buckets[b].sum - sum) <= 1e-6 * count * 1e6);
+			}
+		}
+	free(plot);
+	free(t);
 	recording_close(r);
 	unlink(PATH);
 }
@@ -235,7 +354,8 @@ static void store_is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact_at_every_level), cmocka_unit_test(heat), cmocka_unit_test(borders_of_time),
+		cmocka_unit_test(exact_at_every_level), cmocka_unit_test(borders_do_not_matter),
+		cmocka_unit_test(plots_at_every_level), cmocka_unit_test(heat), cmocka_unit_test(borders_of_time),
 		cmocka_unit_test(store_is_bounded),
 	};
 

@@ -1,0 +1,181 @@
+/* Rows of what was made. They come behind all others in the list, whose numbers a page may have already. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/rows.h"
+
+static const struct made_track *track_of(const struct recording *r, size_t lane)
+{
+	size_t track = r->lanes[lane].track - MADE_TRACKS;
+
+	return track >= 1 && track <= r->made_track_count ? &r->made_tracks[track - 1] : NULL;
+}
+
+/* What rows are told apart by; depths of one are its lanes. */
+static int compare_tracks(const struct made_track *x, const struct made_track *y)
+{
+	const int64_t a[] = { x->kind, x->place, x->thread, x->domain }, b[] = { y->kind, y->place, y->thread, y->domain };
+
+	for (size_t i = 0; i < sizeof(a) / sizeof(a[0]); i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+static int compare_lanes(const void *a, const void *b, void *context)
+{
+	const struct made_track *x = track_of(context, *(const uint32_t *)a), *y = track_of(context, *(const uint32_t *)b);
+	int r = compare_tracks(x, y);
+
+	return r ? r : x->depth < y->depth ? -1 : x->depth > y->depth;
+}
+
+static uint32_t find_row(const struct recording *r, enum row_kind kind, int64_t uid, uint32_t parent)
+{
+	for (size_t i = 0; i < r->row_count; i++)
+		if (r->rows[i].kind == kind && r->rows[i].uid == uid && (parent == ROW_NO_PARENT || r->rows[i].parent == parent) &&
+		    r->rows[i].draw == DRAW_GROUP)
+			return (uint32_t)i;
+	return ROW_NO_PARENT;
+}
+
+static int add_heading(struct row_maker *m, uint32_t parent, enum row_kind kind, int64_t uid, const char *label, uint32_t *ret)
+{
+	struct row *row;
+
+	*ret = find_row(m->r, kind, uid, parent);
+	if (*ret != ROW_NO_PARENT)
+		return 0;
+	row = row_add(m, parent, kind, DRAW_GROUP);
+	if (!row)
+		return -ENOMEM;
+	*ret = (uint32_t)(m->r->row_count - 1);
+	row->uid = uid;
+	return row_print(&row->label, "%s", label);
+}
+
+/* The heading that rows of a kind are below. */
+static int find_parent(struct row_maker *m, const struct made_track *t, uint32_t *ret)
+{
+	uint32_t gpu;
+
+	if (t->kind == ROW_CPU)
+		return add_heading(m, ROW_NO_PARENT, ROW_CPUS, 0, "CPUs", ret);
+	gpu = find_row(m->r, ROW_GPU, t->place, ROW_NO_PARENT);
+	*ret = gpu;
+	return t->kind == ROW_GPU_NVTX ? add_heading(m, gpu, ROW_GPU_NVTX, t->place, "NVTX on the GPU", ret) : 0;
+}
+
+/* CUPTI's kinds of memory. */
+static const char *memory_kind(int64_t kind)
+{
+	static const char *const kinds[] = { "memory in use", "pageable memory in use", "pinned memory in use", "device memory in use",
+					     "arrays in use", "managed memory in use", "static memory in use",
+					     "managed static memory in use" };
+
+	return kind >= 0 && kind < (int64_t)(sizeof(kinds) / sizeof(kinds[0])) ? kinds[kind] : kinds[0];
+}
+
+static int label_ranges(struct recording *r, const struct made_track *t, struct row *row)
+{
+	const int64_t *domain = index_find(&r->index.domains, t->domain), *thread = index_find(&r->index.threads, t->thread);
+	const int64_t *process = thread ? index_find(&r->index.processes, thread[THREAD_PROCESS]) : NULL;
+	const char *name = domain ? row_text(r, domain[DOMAIN_NAME]) : "", *of;
+
+	if (thread) {
+		of = row_text(r, index_thread_name(&r->index, t->thread));
+		row_print(&row->detail, "%s %lld, %s %lld", process ? row_text(r, process[PROCESS_NAME]) : "process",
+			  process ? (long long)process[PROCESS_PID] : 0, *of ? of : "thread", (long long)thread[THREAD_TID]);
+	}
+	return row_print(&row->label, "%s", *name ? name : "NVTX");
+}
+
+static int label_row(struct recording *r, const struct made_track *t, struct row *row)
+{
+	switch ((int)t->kind) {
+	case ROW_CPU: return row_print(&row->label, "CPU %lld", (long long)t->place);
+	case ROW_GPU_MEMORY:
+		row->unit_text = "B";
+		row->held = true;
+		return row_print(&row->label, "%s", memory_kind(t->domain));
+	default: return label_ranges(r, t, row);
+	}
+}
+
+static enum row_draw draw_of(const struct recording *r, uint32_t lane)
+{
+	unsigned table = r->lanes[lane].table;
+
+	if (table == TABLE_COUNTER)
+		return DRAW_PLOT;
+	return table_schema(table)->kind == TABLE_KIND_SPAN ? DRAW_SLICES : DRAW_POINTS;
+}
+
+/* What a thread waited for lies in the same line as its runs. */
+static int join_state(struct row_maker *m, uint32_t lane)
+{
+	uint32_t id = m->r->lane_rows[track_of(m->r, lane)->of_lane].row;
+	struct row *row = &m->r->rows[id];
+	int rc = row_add_lanes(m->r, id, &lane, 1);
+
+	row->overlaid = true;
+	free(row->label);
+	row->label = NULL;
+	return rc < 0 ? rc : row_print(&row->label, "state");
+}
+
+static int add_row(struct row_maker *m, const uint32_t *lanes, size_t count)
+{
+	const struct made_track *t = track_of(m->r, lanes[0]);
+	struct row *row;
+	uint32_t parent;
+	int rc;
+
+	if (t->kind == ROW_STATE)
+		return join_state(m, lanes[0]);
+	rc = find_parent(m, t, &parent);
+	row = rc < 0 ? NULL : row_add(m, parent, t->kind, draw_of(m->r, lanes[0]));
+	if (!row)
+		return rc < 0 ? rc : -ENOMEM;
+	row->uid = t->kind == ROW_CPU ? t->place : t->thread;
+	rc = label_row(m->r, t, row);
+	rc = rc < 0 ? rc : row_add_lanes(m->r, (uint32_t)(row - m->r->rows), lanes, (uint32_t)count);
+	if (rc < 0 || t->kind == ROW_GPU_MEMORY)
+		return rc;
+	m->r->rows[parent].count += row->count;
+	return row->draw == DRAW_SLICES ? row_add_heat(&m->r->rows[parent], lanes, 1) : 0;
+}
+
+static int add_rows(struct row_maker *m, uint32_t *lanes, size_t count)
+{
+	size_t from = 0;
+	int rc = 0;
+
+	qsort_r(lanes, count, sizeof(*lanes), compare_lanes, m->r);
+	for (size_t i = 1; i <= count && rc == 0; i++) {
+		if (i < count && compare_tracks(track_of(m->r, lanes[i]), track_of(m->r, lanes[from])) == 0)
+			continue;
+		rc = add_row(m, lanes + from, i - from);
+		from = i;
+	}
+	return rc;
+}
+
+int recording_add_made_rows(struct recording *r)
+{
+	struct row_maker m = { .r = r, .capacity = r->row_count };
+	uint32_t *lanes = calloc(r->lane_count + 1, sizeof(*lanes));
+	struct lane_row *grown = reallocarray(r->lane_rows, r->lane_count + 1, sizeof(*grown));
+	size_t count = 0, before = r->row_count;
+	int rc = lanes && grown ? 0 : -ENOMEM;
+
+	if (grown)
+		r->lane_rows = grown;
+	for (size_t i = 0; i < r->lane_count && rc == 0; i++)
+		if (r->lanes[i].made && track_of(r, i))
+			lanes[count++] = (uint32_t)i;
+	rc = rc < 0 ? rc : add_rows(&m, lanes, count);
+	free(lanes);
+	return rc < 0 ? rc : rows_finish(r, before);
+}
