@@ -127,7 +127,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 	if (kernel_choose_done() || describe(&l, call, data) < 0 || is_captured(l.stream))
 		return;
 	begin_alone();
-	if (kernel_choose(&l)) {
+	if (!kernel_counters_hopeless(l.context) && kernel_choose(&l)) {
 		left_open = kernel_replay_enter(&l, &kernel_agent.request);
 		if (left_open)
 			return;

@@ -179,12 +179,6 @@ static int enable(struct kernel_counters *c, char *why)
 	return 0;
 }
 
-/* The first start takes longer, and leaves more behind in the caches: not before a kernel. */
-static int warm_up(struct kernel_counters *c, char *why)
-{
-	return kernel_counters_configure(c, why) < 0 || kernel_counters_start(c, why) < 0 ? -1 : kernel_counters_stop(c, why);
-}
-
 static int prepare(struct kernel_counters *c, const struct kernel_request *request, char *why)
 {
 	struct pm_initialize begin = PM_PARAMETERS(pm_initialize, priv);
@@ -209,7 +203,15 @@ static int prepare(struct kernel_counters *c, const struct kernel_request *reque
 	free(available);
 	if (result < 0 || !c->metric_count)
 		return result;
-	return make_config(c, why) < 0 || enable(c, why) < 0 || make_image(c, why) < 0 || warm_up(c, why) < 0 ? -1 : 0;
+	return make_config(c, why) < 0 || enable(c, why) < 0 || make_image(c, why) < 0 ? -1 : 0;
+}
+
+int kernel_counters_hopeless(const void *context)
+{
+	for (uint32_t i = 0; i < context_count; i++)
+		if (contexts[i].context == context)
+			return !contexts[i].values;
+	return 0;
 }
 
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why)
@@ -218,7 +220,7 @@ struct kernel_counters *kernel_counters_of(void *context, const struct kernel_re
 
 	for (uint32_t i = 0; i < context_count; i++)
 		if (contexts[i].context == context)
-			return contexts[i].values ? &contexts[i] : NULL;
+			return &contexts[i];
 	if (context_count == MOST_CONTEXTS) {
 		snprintf(why, KERNEL_WHY_SIZE, "more than %u contexts", MOST_CONTEXTS);
 		return NULL;
@@ -249,6 +251,23 @@ int kernel_counters_configure(struct kernel_counters *c, char *why)
 	p.least_level = 1;
 	p.target_level = 1;
 	return failed(kernel_agent.range.cuptiRangeProfilerSetConfig(&p), "setting up the counters", why);
+}
+
+/* CUPTI goes on counting passes from where it was, and a pass in which nothing ran spoils those that follow. */
+void kernel_counters_renew(struct kernel_counters *c)
+{
+	struct range_command p = PM_PARAMETERS(range_command, profiler);
+	char why[KERNEL_WHY_SIZE];
+
+	p.profiler = c->profiler;
+	kernel_agent.range.cuptiRangeProfilerDisable(&p);
+	free(c->image);
+	free(c->empty_image);
+	c->image = c->empty_image = NULL;
+	if (enable(c, why) < 0 || make_image(c, why) < 0) {
+		free(c->values);
+		c->values = NULL;
+	}
 }
 
 int kernel_counters_start(struct kernel_counters *c, char *why)

@@ -95,9 +95,13 @@ struct kernel_counters {
 	struct kernel_caches caches;
 };
 
-/* The context is current. NULL: `why` says what is in the way. */
+/* It has been said why there are none: kernels of this context are passed over. */
+int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
+/* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 int kernel_counters_configure(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+/* After passes that were not completed. */
+void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* Fills c->values. */

@@ -119,6 +119,8 @@ static void give_up(void)
 		kernel_counters_stop(now.counters, ignored);
 	now.running = 0;
 	kernel_agent.driver.cuCtxSynchronize();
+	if (now.counters && now.counters->profiler)
+		kernel_counters_renew(now.counters);
 	if (now.kept) {
 		kernel_memory_restore(ignored);
 		kernel_memory_forget();

@@ -45,6 +45,7 @@ static struct {
 	struct image *image;
 	size_t pass;
 	int started;
+	int spoilt;              /* for good */
 	unsigned kernels;
 	char kernel[NAME];
 } profiler;
@@ -260,6 +261,7 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 {
 	p->profiler = &profiler;
+	profiler.spoilt = 0;
 	return counted_fails("cuptiRangeProfilerEnable");
 }
 
@@ -288,7 +290,7 @@ EXPORT int cuptiRangeProfilerStart(struct range_command *p)
 	return 0;
 }
 
-/* A pass without a kernel is none. */
+/* As the real one does: a pass in which no kernel ran counts, and its metrics are lost. */
 EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 {
 	struct image *image = profiler.image;
@@ -297,12 +299,11 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 		return 7;
 	profiler.started = 0;
 	counted_log("stop %u", profiler.kernels);
-	if (profiler.kernels) {
-		if (profiler.kernels != 1 || (profiler.pass && strcmp(image->kernel, profiler.kernel) != 0))
-			image->spoilt = 1;
-		snprintf(image->kernel, sizeof(image->kernel), "%s", profiler.kernel);
-		profiler.pass++;
-	}
+	if (profiler.kernels != 1 || (profiler.pass && strcmp(image->kernel, profiler.kernel) != 0))
+		profiler.spoilt = 1;
+	snprintf(image->kernel, sizeof(image->kernel), "%s", profiler.kernel);
+	image->spoilt = profiler.spoilt;
+	profiler.pass++;
 	p->pass = profiler.pass;
 	p->all_submitted = profiler.pass == passes_of(profiler.config);
 	return counted_fails("cuptiRangeProfilerStop");
