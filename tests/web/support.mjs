@@ -42,6 +42,9 @@ export class Sonde {
   constructor(binary, webFolder) {
     this.binary = binary;
     this.options = webFolder ? ["--web-folder", webFolder] : [];
+    /** @type {Set<import("node:child_process").ChildProcess>} servers, also those of scenarios that broke off */
+    this.servers = new Set();
+    process.on("exit", () => this.servers.forEach((child) => child.kill("SIGKILL")));
   }
 
   /** @param {string[]} words */
@@ -68,6 +71,7 @@ export class Sonde {
   /** A server of these reports. @param {string[]} reports @returns {Promise<Server>} */
   view(...reports) {
     const child = spawn(this.binary, ["view", "--no-open", "--port", "0", ...this.options, ...reports], { stdio: ["ignore", "pipe", "pipe"] });
+    this.servers.add(child);
     let said = "";
     let complaint = "";
     child.stderr.on("data", (text) => { complaint += text; });
