@@ -50,6 +50,9 @@ export function listenToKeys(app) {
   window.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.key === "Escape" && isTaken(target, "x")) {
+      // A search field would forget its text, and n could not go on from match to match.
+      if (target instanceof HTMLInputElement)
+        event.preventDefault();
       target.blur();
       return;
     }
