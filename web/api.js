@@ -10,13 +10,22 @@ export function asking() {
   return pending.size;
 }
 
+/** Who is asked: the server, unless the page has what answers with it (offline.js).
+ * @type {(uri: string, signal?: AbortSignal) => Promise<Response>} */
+let send = (uri, signal) => fetch(uri, { signal, credentials: "same-origin" });
+
+/** @param {typeof send} other */
+export function askInstead(other) {
+  send = other;
+}
+
 /** @param {string} path @param {Record<string, string | number | undefined>} parameters @param {AbortSignal} [signal] */
 async function get(path, parameters, signal) {
   const query = Object.entries(parameters).filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`).join("&");
   let response;
   try {
-    response = await fetch(query ? `${path}?${query}` : path, { signal, credentials: "same-origin" });
+    response = await send(query ? `${path}?${query}` : path, signal);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError")
       throw error;

@@ -372,7 +372,7 @@ export class App {
   }
 }
 
-async function begin() {
+export async function begin() {
   try {
     const { reports } = await json("/api/reports");
     const app = new App(reports);

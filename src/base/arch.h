@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <ucontext.h>
 
 #if defined(__x86_64__)
 
 #include <cpuid.h>
+#include <ucontext.h>
 #include <x86intrin.h>
 
 #define ARCH_ELF_MACHINE 62 /* EM_X86_64 */
@@ -359,6 +359,12 @@ static inline void arch_copy(void *to, const void *from, size_t size)
 		".cfi_adjust_cfa_offset 48\nmovq 48(%rsp), %rdi\ncall " #choose "\n"                          \
 		"popq %r9\npopq %r8\npopq %rcx\npopq %rdx\npopq %rsi\npopq %rdi\naddq $8, %rsp\n"            \
 		".cfi_adjust_cfa_offset -56\njmp *%rax\n.cfi_endproc\n.popsection\n")
+
+#elif defined(__wasm32__)
+
+/* Readers only, in a browser (src/view/offline), of reports that other CPUs made. */
+#define ARCH_DWARF_REGISTERS 17
+#define ARCH_LONG_DOUBLE_X87 1
 
 #else
 #error "src/base/arch.h: this CPU has not been filled in yet"

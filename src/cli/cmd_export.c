@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/export_answers.h"
 #include "cli/open_report.h"
 #include "export/export.h"
 #include "query/query.h"
@@ -23,6 +24,7 @@ struct export_fields {
 	const char *times;
 	bool ts_normalize;
 	int64_t ts_shift;
+	int64_t max_size;
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct export_fields, field)
@@ -34,14 +36,14 @@ static const struct option_spec export_specs[] = {
 	  .values = EXPORT_TYPE_NAMES "|" EXPORT_OTHER_NAMES, .tag = "output",
 	  .help = "Tables: an SQLite file as nsys's export, a line of JSON per row (json is the same), or a folder with a CSV "
 		  "file per table. Timelines: a Perfetto trace, or JSON as torch.profiler writes it (chrome). Stacks: folded lines "
-		  "for flame graphs, or speedscope's format. The others of nsys are answered with what to take instead." },
+		  "for flame graphs, or speedscope's format. html is the viewer with the report in one file, for any browser. The others of nsys are answered with what to take instead." },
 	{ .name = "stacks", FIELD(CHOICE, stacks), .initial = "any", .values = EXPORT_STACKS_NAMES, .arg = "what",
 	  .tag = "selection",
 	  .help = "For folded and speedscope: samples of the CPU (cpu), GPU time by the NVTX ranges and operators it was launched in "
 		  "(gpu), and for folded also time off the CPU (offcpu) or in calls of the OS runtime (osrt). any: CPU samples "
 		  "where there are some, else GPU time; speedscope has both." },
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
-	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded or .speedscope.json",
+	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded, .speedscope.json or .html",
 	  .help = "What to write; - is standard output (not for sqlite and csv). A name that ends in .gz is packed." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false", .tag = "output",
 	  .help = "Replace an export of the same name." },
@@ -55,6 +57,9 @@ static const struct option_spec export_specs[] = {
 	{ .name = "times", FIELD(TEXT, times), .arg = "[:]start/end[:]", .tag = "selection", .shown = "all",
 	  .help = "Only events that begin and end in this range, such as 1s/1s500ms; a colon keeps those that cross "
 		  "that edge as well." },
+	{ .name = "max-size", FIELD(INTEGER, max_size), .initial = "32", .min = 0, .max = 2000, .arg = "MB", .tag = "selection",
+	  .help = "For html: a report, or the part of it that --times gives, that is larger than this is shown by level of detail, "
+		  "without its single events; 0 is no limit." },
 	{ .name = "ts-normalize", FIELD(BOOL, ts_normalize), .initial = "false", .tag = "selection",
 	  .help = "Write times as nanoseconds since 1970 (UTC) instead of since the start of the recording." },
 	{ .name = "append", .type = OPTION_BOOL, .state = OPTION_PLANNED, .bare = "true", .off = "false", .tag = "output",
@@ -114,15 +119,17 @@ static int show_progress(void *arg, const char *table, size_t done, size_t count
 	return 0;
 }
 
-static int write_export(struct cli *cli, struct query *q, const struct export_fields *fields, const char *input)
+static int write_export(struct cli *cli, struct query *q, const struct export_fields *fields, const char *input,
+			const char *opened)
 {
 	struct display display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
 	struct export_request request = {
 		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .input = input,
-		.output = fields->output, .stream = cli->out,
+		.opened = opened, .output = fields->output, .stream = cli->out,
 		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
 		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
-		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display,
+		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display, .most_bytes = (uint64_t)fields->max_size * 1000000,
+		.answers = export_answers,
 	};
 	char path[PATH_MAX], *absolute;
 	uint64_t left_out = 0;
@@ -142,7 +149,10 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 	if (query_damaged(q))
 		return command_fail(cli, &export_command, "%s is damaged: what could not be read is missing in %s", input,
 				    path);
-	if (left_out)
+	if (left_out && request.type == EXPORT_HTML)
+		fprintf(cli->err, "%llu events are in %s by level of detail only: --times shows a part exactly, --max-size 0 all of it\n",
+			(unsigned long long)left_out, path);
+	else if (left_out)
 		fprintf(cli->err, "sonde export: %llu events are not in %s: there are too many at one time\n",
 			(unsigned long long)left_out, path);
 	absolute = realpath(path, NULL);
@@ -174,7 +184,7 @@ static int export_report(struct cli *cli, const struct export_fields *fields, co
 	to_pipe = fields->output && strcmp(fields->output, "-") == 0;
 	if (!to_pipe)
 		hold_signals(&before);
-	status = write_export(cli, q, fields, input);
+	status = write_export(cli, q, fields, input, opened.path);
 	if (!to_pipe)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	query_close(q);
@@ -228,13 +238,14 @@ static const char *const export_examples[] = {
 	"sonde export -t perfetto run.sonde", "write run.pftrace, for ui.perfetto.dev",
 	"sonde export -t chrome -o run.json.gz run.sonde", "JSON as torch.profiler writes it, packed",
 	"sonde export -t folded --stacks=gpu -o - run.sonde | flamegraph.pl > gpu.svg", "GPU time by NVTX range",
+	"sonde export -t html run.sonde", "write run.html, the viewer in one file that opens in any browser",
 	"sonde export --times=:2s/3s: -o second.sqlite run.sonde", "what was going on in the third second",
 	NULL,
 };
 
 const struct command export_command = {
 	.name = "export",
-	.summary = "Write a report as SQLite, CSV, Perfetto, Kineto JSON or stacks",
+	.summary = "Write a report as SQLite, CSV, Perfetto, Kineto JSON, stacks or a page",
 	.synopsis = "[options] FILE.sonde",
 	.description = "Writes a report for other tools: its tables with the names and columns of nsys's export, its timeline for "
 		       "viewers, or its stacks. "

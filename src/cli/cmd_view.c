@@ -1,24 +1,34 @@
 /* sonde view: reports in a browser. Called as nsys-ui, the same. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/find_program.h"
 #include "cli/nsys_link.h"
 #include "cli/open_report.h"
+#include "export/export.h"
 #include "view/guard.h"
+#include "view/screenshot.h"
 #include "view/view.h"
+
+#define PICTURE_SECONDS 120
 
 struct view_fields {
 	int64_t port;
 	bool no_open;
 	const char *bind;
 	const char *web_folder;
+	const char *screenshot;
+	const char *size;
+	const char *times;
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct view_fields, field)
@@ -33,8 +43,11 @@ static const struct option_spec view_specs[] = {
 		  "reports; what is sent is not encrypted." },
 	{ .name = "web-folder", FIELD(TEXT, web_folder), .flags = OPTION_HIDDEN, .arg = "folder", .tag = "server",
 	  .help = "Serve the page from this folder." },
-	{ .name = "screenshot", .type = OPTION_BOOL, .state = OPTION_PLANNED, .tag = "output",
-	  .help = "Write a picture of the timeline." },
+	{ .name = "screenshot", FIELD(TEXT, screenshot), .arg = "file.png", .tag = "picture",
+	  .help = "Write a picture of the page, as Chromium or Chrome draws it without a window, and end." },
+	{ .name = "size", FIELD(TEXT, size), .initial = "1920x1080", .arg = "WxH", .tag = "picture", .help = "Its size in pixels." },
+	{ .name = "times", FIELD(TEXT, times), .arg = "start/end", .tag = "picture", .shown = "all",
+	  .help = "What part of the time axis it shows, such as 1s/1s500ms." },
 };
 static const struct option_table view_options = OPTION_TABLE(view_specs);
 
@@ -132,12 +145,14 @@ static void open_browser(struct viewing *w, struct view *v)
 	_exit(127);
 }
 
-/* A descriptor that is readable when the program is to end. */
-static int end_signals(void)
+/* A descriptor that is readable when the program is to end; also by the end of a child, where one is waited for. */
+static int end_signals(bool with_child)
 {
 	sigset_t ends;
 
 	sigemptyset(&ends);
+	if (with_child)
+		sigaddset(&ends, SIGCHLD);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
@@ -146,21 +161,31 @@ static int end_signals(void)
 	return signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int serve(struct viewing *w)
+static struct view_options view_options_of(struct viewing *w)
 {
-	struct view_options options = {
+	return (struct view_options){
 		.sources = w->sources, .source_count = w->count, .bind = w->fields->bind, .port = (int)w->fields->port,
 		.web_folder = w->fields->web_folder, .input_fd = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
 		.on_input = print_url, .context = w,
 	};
+}
+
+static void tune_memory(void)
+{
+	/* Decoded groups come and go: their pages are kept. */
+	mallopt(M_MMAP_THRESHOLD, 16 << 20);
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
+static int serve(struct viewing *w)
+{
+	struct view_options options = view_options_of(w);
 	struct view *v;
 	struct error err;
 	int status = 0;
 
-	/* Decoded groups come and go: their pages are kept. */
-	mallopt(M_MMAP_THRESHOLD, 16 << 20);
-	mallopt(M_TRIM_THRESHOLD, 64 << 20);
-	options.stop_fd = end_signals();
+	tune_memory();
+	options.stop_fd = end_signals(false);
 	if (options.stop_fd < 0)
 		return command_fail(w->cli, &view_command, "Signals cannot be waited for: %s", strerror(errno));
 	if (view_open(&v, &options, &err) < 0)
@@ -180,6 +205,107 @@ static int serve(struct viewing *w)
 	return status;
 }
 
+/* What the picture is to be; its browser's path goes into `browser`. */
+static int describe_picture(struct viewing *w, struct screenshot *ret, char *browser, size_t size, struct error *err)
+{
+	static const char *const names[] = { "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome" };
+	struct export_times times;
+	int r = -ENOENT;
+
+	*ret = (struct screenshot){ .browser = browser, .path = w->fields->screenshot, .seconds = PICTURE_SECONDS };
+	if (!screenshot_size(w->fields->size, &ret->width, &ret->height))
+		return error_set(err, EINVAL, "--size wants WIDTHxHEIGHT in pixels, from 100 to 16384");
+	if (w->fields->times) {
+		r = export_times_parse(w->fields->times, &times, err);
+		if (r < 0)
+			return r;
+		if (times.start < 0 || times.end >= INT64_MAX / 2)
+			return error_set(err, EINVAL, "--times wants a begin and an end");
+		ret->has_times = true;
+		ret->from = times.start;
+		ret->to = times.end;
+	}
+	for (size_t i = 0; r < 0 || i == 0; i++) {
+		if (i == sizeof(names) / sizeof(names[0]))
+			return error_set(err, ENOENT, "--screenshot needs chromium or google-chrome, and neither is on the PATH");
+		r = find_program(names[i], browser, size, &(struct error){ "" });
+	}
+	return 0;
+}
+
+/* In a process of its own, that the server goes on meanwhile; the address comes through a pipe. */
+static int take_picture(struct viewing *w, struct screenshot *picture, int url_fd)
+{
+	struct error err;
+	char url[512];
+	ssize_t n = read(url_fd, url, sizeof(url) - 1);
+
+	if (n <= 0)
+		return 1; /* the report could not be opened: it was told */
+	url[n] = '\0';
+	picture->url = url;
+	picture->stop_fd = end_signals(false);
+	if (screenshot_take(picture, &err) < 0)
+		return command_fail(w->cli, &view_command, "%s", err.text);
+	return 0;
+}
+
+static int serve_picture(struct viewing *w, pid_t child, int url_fd, int stop_fd)
+{
+	struct view_options options = view_options_of(w);
+	struct error err;
+	struct view *v;
+	char url[512];
+	int r;
+
+	options.stop_fd = stop_fd;
+	options.input_fd = -1;
+	options.port = w->fields->port < 0 ? 0 : options.port;
+	tune_memory();
+	if (view_open(&v, &options, &err) < 0) {
+		close(url_fd);
+		return command_fail(w->cli, &view_command, "%s", err.text);
+	}
+	r = view_url(v, url, sizeof(url));
+	if (r == 0 && write(url_fd, url, strlen(url)) != (ssize_t)strlen(url))
+		r = -EPIPE;
+	close(url_fd);
+	r = r < 0 ? r : view_run(v, &err);
+	kill(child, SIGTERM); /* it has ended already, unless we were told to */
+	view_close(v);
+	return r < 0 ? command_fail(w->cli, &view_command, "The page could not be served") : 0;
+}
+
+static int picture(struct viewing *w)
+{
+	int ends[2], stop_fd, status = 0, served;
+	struct screenshot what;
+	char browser[PATH_MAX];
+	struct error err;
+	pid_t child;
+
+	if (describe_picture(w, &what, browser, sizeof(browser), &err) < 0)
+		return command_fail(w->cli, &view_command, "%s", err.text);
+	stop_fd = end_signals(true);
+	if (stop_fd < 0 || pipe2(ends, O_CLOEXEC) < 0)
+		return command_fail(w->cli, &view_command, "No process can be started: %s", strerror(errno));
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		close(ends[1]);
+		status = take_picture(w, &what, ends[0]);
+		fflush(NULL);
+		_exit(status);
+	}
+	close(ends[0]);
+	if (child < 0)
+		return command_fail(w->cli, &view_command, "No process can be started: %s", strerror(errno));
+	served = serve_picture(w, child, ends[1], stop_fd);
+	waitpid(child, &status, 0);
+	close(stop_fd);
+	return served ? served : WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 static int open_and_serve(struct viewing *w, char **words, size_t count)
 {
 	int status = 0;
@@ -193,7 +319,7 @@ static int open_and_serve(struct viewing *w, char **words, size_t count)
 			return status;
 		w->sources[i] = (struct view_source){ .path = w->opened[i].path, .name = words[i] };
 	}
-	return serve(w);
+	return w->fields->screenshot ? picture(w) : serve(w);
 }
 
 static int run_view(struct cli *cli, int argc, char **argv)
@@ -209,8 +335,6 @@ static int run_view(struct cli *cli, int argc, char **argv)
 	}
 	if (!command_parse(cli, &view_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	if (options_find_use(&parsed, "screenshot") && !option_use_is_off(options_find_use(&parsed, "screenshot")))
-		command_fail(cli, &view_command, "--screenshot is not built yet; the report is served");
 	if (parsed.word_count < 1)
 		status = command_fail(cli, &view_command, "A report must be named: sonde view FILE.sonde.");
 	else
@@ -226,6 +350,7 @@ static int run_view(struct cli *cli, int argc, char **argv)
 static const char *const view_examples[] = {
 	"sonde view run.sonde", "open the recording in a browser",
 	"sonde view before.sonde after.sonde", "two recordings on one time axis",
+	"sonde view --screenshot run.png --times 1s/2s run.sonde", "a picture of the second second",
 	"sonde view --no-open --port 8000 run.sonde", "on a server, for a tunnel: ssh -L 8000:127.0.0.1:8000 server",
 	NULL,
 };

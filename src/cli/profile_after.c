@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/export_answers.h"
 #include "cli/string_list.h"
 #include "export/export.h"
 #include "query/query.h"
@@ -84,7 +85,8 @@ static void say_step(struct after *after, const char *path)
 static void export_as(struct after *after, struct query *q, enum export_type type)
 {
 	struct export_request request = { .type = type, .input = after->result->path, .stream = after->cli->out,
-					  .overwrite = after->overwrite, .only_with_rows = true };
+					  .overwrite = after->overwrite, .only_with_rows = true,
+					  .most_bytes = EXPORT_PAGE_BYTES, .answers = export_answers };
 	struct error err = { "" };
 	char path[PATH_MAX];
 

@@ -21,6 +21,7 @@ static const struct export_format *const formats[] = {
 	[EXPORT_CHROME] = &export_chrome,
 	[EXPORT_FOLDED] = &export_folded,
 	[EXPORT_SPEEDSCOPE] = &export_speedscope,
+	[EXPORT_HTML] = &export_html,
 };
 
 _Static_assert(sizeof(formats) / sizeof(formats[0]) == EXPORT_TYPE_COUNT, "a format per type");

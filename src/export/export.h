@@ -20,14 +20,18 @@ enum export_type {
 	EXPORT_CHROME,
 	EXPORT_FOLDED,
 	EXPORT_SPEEDSCOPE,
+	EXPORT_HTML,
 	EXPORT_TYPE_COUNT
 };
 
 /* The names of the types, in their order, separated by '|'. */
-#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv|perfetto|chrome|folded|speedscope"
+#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv|perfetto|chrome|folded|speedscope|html"
 
 /* Names of nsys's types that are not written; the first is another name of jsonlines. */
 #define EXPORT_OTHER_NAMES "json|text|info|hdf|arrow|arrowdir|parquetdir"
+
+/* A report of up to this size is in a page (html) with all its events, unless something else is asked for. */
+#define EXPORT_PAGE_BYTES 32000000u
 
 /* What folded and speedscope show of a report. */
 enum export_stacks {
@@ -54,6 +58,7 @@ struct export_request {
 	enum export_type type;
 	enum export_stacks stacks;
 	const char *input;  /* the report's path */
+	const char *opened; /* what is read, where the input was imported; NULL: the input */
 	const char *output; /* NULL: the input's name with the type's ending; "-": `stream` */
 	FILE *stream;
 	bool overwrite;
@@ -64,6 +69,11 @@ struct export_request {
 	const char *times_text; /* as given, for META_DATA_EXPORT */
 	bool normalize;         /* times since 1970 */
 	int64_t shift;          /* added to times */
+	uint64_t most_bytes;    /* html: of a report that is in the page with all its events; 0: any */
+	/* html, where the events are not in the page: writes what requests for them are answered, as JSON without '<'. `path` is the
+	 * report with its events. May be NULL. */
+	int (*answers)(void *context, const char *path, FILE *out, struct error *err);
+	void *answers_context;
 	/* Called now and then; the export ends with -EINTR if it does not return 0. May be NULL. */
 	int (*progress)(void *arg, const char *table, size_t done, size_t count);
 	void *progress_arg;

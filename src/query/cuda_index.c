@@ -262,7 +262,7 @@ static int load_api_names(struct cuda_index *x, struct report *report)
 	size_t len = 0;
 	int r;
 
-	if (report_row_count(report, TABLE_CUDA_API) == 0)
+	if (report_row_count(report, TABLE_CUDA_API) == 0 && report_absent_count(report, TABLE_CUDA_API) == 0)
 		return 0;
 	r = allocate(&x->api_names, API_NAME_WIDTH, API_NAME_MAX);
 	for (uint64_t id = 1; r >= 0 && id < report_string_limit(report) && x->api_names.count < API_NAME_MAX; id++) {

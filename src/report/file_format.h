@@ -32,7 +32,8 @@ enum block_kind {
 	BLOCK_BLOBS = 3,   /* the same layout, bytes */
 	BLOCK_DIRECTORY = 4,
 	BLOCK_FOOTER = 5,
-	BLOCK_SKIP = 6 /* blocks that were given up: only the header counts */
+	BLOCK_SKIP = 6, /* blocks that were given up: only the header counts */
+	BLOCK_ABSENT = 7 /* in a directory: a group whose rows are not in the file, only its level 0 is */
 };
 
 enum block_flags {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/detail.h"
 #include "report/reader_internal.h"
 
 static int grow(void **array, size_t *capacity, size_t count, size_t item)
@@ -166,12 +167,36 @@ static void entry_from_row(const struct directory_rows *d, uint32_t i, struct en
 	e->present = (uint32_t)d->columns[DIRECTORY_PRESENT][i];
 }
 
+/* Only level 0 tells of it: what cannot have one, or comes without an order, is none. */
+static int index_absent(struct report *r, const struct entry *e)
+{
+	const struct table_schema *schema = table_schema(e->table);
+	struct table_groups *t = &r->tables[e->table];
+	struct report_group *grown;
+
+	if (!schema || schema->kind == TABLE_KIND_PLAIN || e->items < DETAIL_MIN_ROWS || e->items > SET_MAX_ROWS || !e->track ||
+	    e->time_max < e->time_min)
+		return 0;
+	/* A power of two is full. */
+	if (!(t->absent_count & (t->absent_count - 1))) {
+		grown = realloc(t->absent, (t->absent_count ? t->absent_count * 2 : 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		t->absent = grown;
+	}
+	t->absent[t->absent_count++] = (struct report_group){ .track = e->track, .rows = e->items, .time_min = e->time_min,
+							      .time_max = e->time_max, .segment = e->segment };
+	return 0;
+}
+
 static int index_entry(struct report *r, const struct entry *e, void *context)
 {
 	uint32_t block;
 	int rc;
 
 	(void)context;
+	if (e->kind == BLOCK_ABSENT)
+		return index_absent(r, e);
 	if (e->kind < BLOCK_GROUP || e->kind > BLOCK_BLOBS)
 		return 0; /* of a newer minor version */
 	rc = index_block(r, r->map, r->size, e->offset, &block);

@@ -142,6 +142,7 @@ void report_close(struct report *r)
 	for (unsigned i = 0; i < TABLE_ID_LIMIT; i++) {
 		free(r->tables[i].groups);
 		free(r->tables[i].places);
+		free(r->tables[i].absent);
 	}
 	text_store_release(&r->strings);
 	text_store_release(&r->blobs);
@@ -198,7 +199,7 @@ int reader_footer(const struct report *r, struct footer *ret)
 static void forget(struct report *r)
 {
 	for (unsigned i = 0; i < TABLE_ID_LIMIT; i++)
-		r->tables[i].count = r->tables[i].rows = 0;
+		r->tables[i].count = r->tables[i].absent_count = r->tables[i].rows = 0;
 	text_store_release(&r->strings);
 	text_store_release(&r->blobs);
 	memset(&r->strings, 0, sizeof(r->strings));
@@ -328,9 +329,18 @@ size_t report_group_count(const struct report *r, enum table_id table)
 	return (unsigned)table < TABLE_ID_LIMIT ? r->tables[table].count : 0;
 }
 
+size_t report_absent_count(const struct report *r, enum table_id table)
+{
+	return (unsigned)table < TABLE_ID_LIMIT ? r->tables[table].absent_count : 0;
+}
+
 const struct report_group *report_group(const struct report *r, enum table_id table, size_t i)
 {
-	return i < report_group_count(r, table) ? &r->tables[table].groups[i] : NULL;
+	size_t count = report_group_count(r, table);
+
+	if (i < count)
+		return &r->tables[table].groups[i];
+	return i - count < report_absent_count(r, table) ? &r->tables[table].absent[i - count] : NULL;
 }
 
 uint64_t report_row_count(const struct report *r, enum table_id table)

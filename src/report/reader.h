@@ -39,6 +39,9 @@ struct report_group {
 
 size_t report_group_count(const struct report *r, enum table_id table);
 const struct report_group *report_group(const struct report *r, enum table_id table, size_t i);
+/* Groups whose rows are left out of the file (report_outline()), so that only level 0 of the levels of detail tells of them. They
+ * have the numbers from report_group_count() on, and no columns. */
+size_t report_absent_count(const struct report *r, enum table_id table);
 uint64_t report_row_count(const struct report *r, enum table_id table);
 
 /* Decodes one column of one group into values[rows]. `nulls` may be NULL; otherwise it receives

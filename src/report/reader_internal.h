@@ -39,6 +39,8 @@ struct table_groups {
 	size_t count;
 	size_t capacity;
 	uint64_t rows;
+	struct report_group *absent;
+	size_t absent_count;
 };
 
 /* The texts of one block, once decoded. */

@@ -5,6 +5,7 @@
 #ifndef SONDE_REPORT_WRITER_H
 #define SONDE_REPORT_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -120,10 +121,21 @@ void report_writer_abandon(struct report_writer *w);
 int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
 		   struct error *err);
 
+/* A report with the rows of another, under their old ids: all, or of tables with times those that a part keeps. */
+struct report;
+struct report_part {
+	int64_t from, to; /* groups of rows that lie outside are not looked at */
+	bool (*keeps)(void *context, int64_t start, int64_t end); /* instants: both the same */
+	void *context;
+};
+int report_copy(struct report *r, const char *path, int overwrite, const struct report_part *part, struct error *err);
+
+/* A finished report without the rows of large groups of events that the levels of detail tell of. `ret_left_out` is how many. */
+int report_outline(struct report *r, const char *path, uint64_t *ret_left_out, struct error *err);
+
 /* A finished report with rows added: everything of `r` is taken over as it is, under its old ids, into a file of
  * its own, which becomes `path` (perhaps the report itself) when it is finished. Rows may be added to PLAIN
  * tables. A report that is not finished is refused. */
-struct report;
 int report_extend_begin(struct report_writer **ret, struct report *r, const char *path, int overwrite,
 			struct error *err);
 /* Frees the writer in any case; on failure nothing is left of the new file. */

@@ -40,6 +40,35 @@ static char take_cell(char **at)
 	return end;
 }
 
+bool csv_is_number(const char *cell)
+{
+	size_t digits = strspn(cell + (*cell == '-'), "0123456789"), rest;
+	const char *at = cell + (*cell == '-') + digits;
+
+	if (!digits || (digits > 1 && at[-(ptrdiff_t)digits] == '0'))
+		return false;
+	if (*at == '.') {
+		rest = strspn(at + 1, "0123456789");
+		at += 1 + rest;
+		return rest && !*at;
+	}
+	return !*at;
+}
+
+static bool column_is_number(const struct csv_table *t, size_t column)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->rows; i++) {
+		const char *cell = csv_cell(t, i, column);
+
+		if (*cell && !csv_is_number(cell))
+			return false;
+		any |= *cell != '\0';
+	}
+	return any;
+}
+
 int csv_table_read(struct csv_table *t, char *text)
 {
 	size_t in_row = 0;
@@ -68,39 +97,14 @@ int csv_table_read(struct csv_table *t, char *text)
 	}
 	t->rows = t->columns ? t->count / t->columns : 0;
 	t->rows -= t->rows > 0;
-	return r;
+	t->numbers = calloc(t->columns + 1, sizeof(*t->numbers));
+	for (size_t i = 0; r == 0 && t->numbers && i < t->columns; i++)
+		t->numbers[i] = column_is_number(t, i);
+	return t->numbers ? r : -ENOMEM;
 }
 
 void csv_table_release(struct csv_table *t)
 {
 	free(t->cells);
-}
-
-bool csv_is_number(const char *cell)
-{
-	size_t digits = strspn(cell + (*cell == '-'), "0123456789"), rest;
-	const char *at = cell + (*cell == '-') + digits;
-
-	if (!digits || (digits > 1 && at[-(ptrdiff_t)digits] == '0'))
-		return false;
-	if (*at == '.') {
-		rest = strspn(at + 1, "0123456789");
-		at += 1 + rest;
-		return rest && !*at;
-	}
-	return !*at;
-}
-
-bool csv_column_is_number(const struct csv_table *t, size_t column)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < t->rows; i++) {
-		const char *cell = csv_cell(t, i, column);
-
-		if (*cell && !csv_is_number(cell))
-			return false;
-		any |= *cell != '\0';
-	}
-	return any;
+	free(t->numbers);
 }

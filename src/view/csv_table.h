@@ -10,6 +10,7 @@ struct csv_table {
 	size_t count, capacity;
 	size_t columns;
 	size_t rows;  /* without the titles */
+	bool *numbers; /* by column: all cells that have something are numbers */
 };
 
 /* Takes the text apart in place. -ENOMEM. */
@@ -22,7 +23,9 @@ static inline const char *csv_cell(const struct csv_table *t, size_t row, size_t
 }
 
 bool csv_is_number(const char *cell);
-/* All cells of it that have something are numbers. */
-bool csv_column_is_number(const struct csv_table *t, size_t column);
+static inline bool csv_column_is_number(const struct csv_table *t, size_t column)
+{
+	return t->numbers[column];
+}
 
 #endif

@@ -21,6 +21,8 @@ static int compare_pieces(const void *a, const void *b)
 		return x->table < y->table ? -1 : 1;
 	if (x->track != y->track)
 		return x->track < y->track ? -1 : 1;
+	if (x->time_min != y->time_min)
+		return x->time_min < y->time_min ? -1 : 1;
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
@@ -31,6 +33,12 @@ static bool has_events(unsigned table)
 	return schema && schema->kind != TABLE_KIND_PLAIN;
 }
 
+/* With those whose rows are left out. */
+static size_t group_count(const struct source *s, unsigned table)
+{
+	return has_events(table) ? report_group_count(s->report, table) + report_absent_count(s->report, table) : 0;
+}
+
 static int list_pieces(const struct source *s)
 {
 	struct recording *r = s->r;
@@ -38,17 +46,17 @@ static int list_pieces(const struct source *s)
 	size_t count = s->first_piece;
 
 	for (unsigned table = 1; table < TABLE_ID_LIMIT; table++)
-		count += has_events(table) ? report_group_count(s->report, table) : 0;
+		count += group_count(s, table);
 	grown = reallocarray(r->pieces, count + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	r->pieces = grown;
 	for (unsigned table = 1; table < TABLE_ID_LIMIT; table++)
-		for (size_t i = 0; has_events(table) && i < report_group_count(s->report, table); i++) {
+		for (size_t i = 0; i < group_count(s, table); i++) {
 			const struct report_group *g = report_group(s->report, table, i);
 
 			grown[r->piece_count++] = (struct piece){ .table = (uint8_t)table, .made = s->made, .track = g->track,
-				.rows = g->rows, .group = i, .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
+				.absent = i >= report_group_count(s->report, table), .rows = g->rows, .group = i, .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
 		}
 	qsort(grown + s->first_piece, r->piece_count - s->first_piece, sizeof(*grown), compare_pieces);
 	return 0;

@@ -23,6 +23,7 @@ struct piece {
 	uint32_t track;
 	uint32_t rows;
 	size_t group;
+	bool absent;       /* its rows are not in the file: the summary is all there is */
 	size_t summary;    /* group of the lod table that has its buckets; NO_SUMMARY: none */
 	unsigned summary_level;
 	uint64_t first;    /* index of its first row in the track */

@@ -202,6 +202,8 @@ static void spread_bucket(struct tile *t, const struct summary *s, uint32_t i)
 
 		b->busy += s->busy[i] >> (s->level - t->level);
 		b->touched = true;
+		if (!t->heat && !b->name)
+			b->name = s->names[i];
 	}
 }
 
@@ -237,8 +239,8 @@ static int add_piece(struct tile *t, struct recording *r, const struct piece *p,
 	const struct chunk *c;
 	int rc;
 
-	if (p->summary != NO_SUMMARY && (coarse || p->summary_level <= t->level) &&
-	    !lists_points(t) && store_summary(r, p, &s) == 0) {
+	if (p->summary != NO_SUMMARY && (p->absent || ((coarse || p->summary_level <= t->level) && !lists_points(t))) &&
+	    store_summary(r, p, &s) == 0) {
 		tile_add_summary(t, s, p->first);
 		store_give(r->store, s);
 		return 0;

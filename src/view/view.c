@@ -34,25 +34,62 @@ static void start_makers(struct view *v)
 		maker_wait(v->recordings[i], i ? 0 : MADE_AT_ONCE);
 }
 
-int view_open(struct view **ret, const struct view_options *options, struct error *err)
+int view_open_reports(struct view **ret, const struct view_options *options, struct error *err)
 {
 	struct view *v = calloc(1, sizeof(*v));
 	int r;
 
+	*ret = NULL;
 	if (!v)
 		return error_set(err, ENOMEM, "Not enough memory");
 	v->options = *options;
 	pthread_mutex_init(&v->lock, NULL);
 	pthread_mutex_init(&v->renewing, NULL);
 	r = open_all(v, err);
-	r = r < 0 ? r : server_open(&v->server, v, err);
 	if (r < 0) {
 		view_close(v);
 		return r;
 	}
-	start_makers(v);
 	*ret = v;
 	return 0;
+}
+
+int view_open(struct view **ret, const struct view_options *options, struct error *err)
+{
+	int r = view_open_reports(ret, options, err);
+
+	r = r < 0 ? r : server_open(&(*ret)->server, *ret, err);
+	if (r < 0 && *ret) {
+		view_close(*ret);
+		*ret = NULL;
+	}
+	if (r == 0)
+		start_makers(*ret);
+	return r;
+}
+
+int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *err)
+{
+	struct answer a = { 0 };
+	struct params params;
+	const struct route *route;
+	int r = params_parse(&params, uri, err);
+
+	if (r < 0)
+		return r;
+	route = route_find(params.path);
+	if (!route) {
+		r = error_set(err, ENOENT, "There is nothing here");
+	} else {
+		r = route->fn(v, &params, &a, err);
+		view_give(v, params.held);
+		params.held = NULL;
+		if (r >= 0)
+			buf_append(ret, a.body.data, a.body.len);
+		buf_release(&a.body);
+	}
+	params_release(&params);
+	return r < 0 ? r : 0;
 }
 
 int view_run(struct view *v, struct error *err)
@@ -98,16 +135,4 @@ int view_url(struct view *v, char *ret, size_t size)
 	brackets = strchr(address, ':') != NULL;
 	snprintf(ret, size, "http://%s%s%s:%d/?token=%s", brackets ? "[" : "", address, brackets ? "]" : "", view_port(v), token);
 	return 0;
-}
-
-int view_recording(struct view *v, struct params *p, struct recording **ret, struct error *err)
-{
-	int64_t number;
-	int r = params_integer(p, "report", 0, (int64_t)v->recording_count - 1, &number, err);
-
-	if (r == 0 && !p->held)
-		p->held = view_take(v, (size_t)number);
-	if (r == 0)
-		*ret = p->held;
-	return r;
 }

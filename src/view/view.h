@@ -28,6 +28,11 @@ struct view_options {
 
 /* Opens the reports and the port. -EADDRINUSE, or what is wrong with a report, with a sentence. */
 int view_open(struct view **ret, const struct view_options *options, struct error *err);
+/* The same without a port: for view_answer() alone. */
+int view_open_reports(struct view **ret, const struct view_options *options, struct error *err);
+/* What a request is answered (docs/view.md); -EINVAL, -ENOENT ... where it is refused. */
+struct buf;
+int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *err);
 /* Serves until stop_fd says so. */
 int view_run(struct view *v, struct error *err);
 void view_close(struct view *v);

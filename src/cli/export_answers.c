@@ -1,0 +1,85 @@
+#include "cli/export_answers.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "stats/stats.h"
+#include "view/view.h"
+
+struct answering {
+	struct view *view;
+	FILE *out;
+	unsigned count;
+};
+
+/* In JSON a '<' stands in texts only. */
+static void put_json(FILE *out, const char *text, size_t len)
+{
+	const char *mark;
+
+	while (len && (mark = memchr(text, '<', len))) {
+		fwrite(text, 1, (size_t)(mark - text), out);
+		fputs("\\u003c", out);
+		len -= (size_t)(mark - text) + 1;
+		text = mark + 1;
+	}
+	fwrite(text, 1, len, out);
+}
+
+/* What cannot be answered is not in it: the page then says why. */
+static int put_answer(struct answering *a, const char *uri, struct error *err)
+{
+	struct buf body = BUF_INIT;
+	int r = view_answer(a->view, uri, &body, err);
+
+	if (r == 0) {
+		fprintf(a->out, "%s\n\"%s\": ", a->count++ ? "," : "", uri);
+		put_json(a->out, body.data, body.len);
+	}
+	buf_release(&body);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* The statistics of the default set. */
+static int put_statistics(struct answering *a, struct error *err)
+{
+	struct stats_folders folders;
+	struct report_files files;
+	char uri[256];
+	int r = stats_folders_find(&folders, NULL, 0, err);
+
+	if (r < 0)
+		return r;
+	r = report_files_load(&files, (const char *const *)folders.names, folders.count, err);
+	for (size_t i = 0; r >= 0 && i < files.count; i++) {
+		if (!files.files[i].default_place)
+			continue;
+		snprintf(uri, sizeof(uri), "/api/stats?name=%s&report=0", files.files[i].name);
+		r = put_answer(a, uri, err);
+	}
+	report_files_release(&files);
+	stats_folders_release(&folders);
+	return r;
+}
+
+int export_answers(void *context, const char *path, FILE *out, struct error *err)
+{
+	static const char *const uris[] = { "/api/findings?report=0", "/api/stats?report=0", "/api/tree?report=0",
+					    "/api/flame?report=0", "/api/flame?order=top-down&report=0",
+					    "/api/flame?order=bottom-up&report=0" };
+	struct view_source source = { .path = path, .name = "report" };
+	struct view_options options = { .sources = &source, .source_count = 1 };
+	struct answering a = { .out = out };
+	int r = view_open_reports(&a.view, &options, err);
+
+	if (r < 0)
+		return r;
+	fputs("{", out);
+	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]) && r >= 0; i++)
+		r = put_answer(&a, uris[i], err);
+	r = r < 0 ? r : put_statistics(&a, err);
+	fputs("}\n", out);
+	view_close(a.view);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,111 @@
+/* The functions that a page calls (web/offline_worker.js). Texts end with a NUL; what the page hands over was made by
+ * engine_room() and is the engine's from then on. */
+#include "view/offline/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/internal.h"
+
+#define MOST_REPORTS 16
+#define EXPORTED(name) __attribute__((export_name(#name)))
+
+/* There is one page, and one thread. */
+static struct engine {
+	struct view view;
+	struct recording *recordings[MOST_REPORTS];
+	struct answer answer;
+} engine = { .view.recordings = engine.recordings };
+
+/* What is in a page does not grow. */
+void view_renew(struct view *v, size_t number)
+{
+}
+
+static int fail(int status, const char *text)
+{
+	answer_error(&engine.answer, status, text);
+	return status;
+}
+
+/* NULL: no memory. */
+EXPORTED(engine_room) void *engine_room(size_t size)
+{
+	return malloc(size ? size : 1);
+}
+
+/* Opens one more report. 0, or the status of an answer that says what is wrong with it. */
+EXPORTED(engine_open) int engine_open(char *name, const void *data, size_t size)
+{
+	struct view *v = &engine.view;
+	struct error err;
+
+	if (v->recording_count == MOST_REPORTS)
+		return fail(400, "No more reports can be shown at once");
+	if (memory_file_add(name, data, size) < 0)
+		return fail(503, "Not enough memory");
+	if (recording_open(&engine.recordings[v->recording_count], name, name, &err) < 0)
+		return fail(400, err.text);
+	v->recording_count++;
+	return 0;
+}
+
+static bool has_absent(const struct recording *r)
+{
+	for (size_t i = 0; i < r->piece_count; i++)
+		if (r->pieces[i].absent)
+			return true;
+	return false;
+}
+
+/* Of a report by level of detail, what would have to look at single events is not answered wrongly. */
+static bool needs_events(const struct route *route, struct params *p)
+{
+	struct error err;
+	int64_t report;
+
+	return route->slow && params_integer(p, "report", 0, (int64_t)engine.view.recording_count - 1, &report, &err) == 0 &&
+	       has_absent(engine.recordings[report]);
+}
+
+/* Answers a request; returns its status. */
+EXPORTED(engine_ask) int engine_ask(char *uri)
+{
+	struct params params;
+	const struct route *route;
+	struct error err;
+
+	buf_release(&engine.answer.body);
+	if (params_parse(&params, uri, &err) < 0) {
+		free(uri);
+		return fail(400, err.text);
+	}
+	route = route_find(params.path);
+	if (route && needs_events(route, &params))
+		answer_error(&engine.answer, 400, "This file has the report by level of detail, without its single events: export a time "
+						  "range to see them, or open the report with sonde view.");
+	else if (route)
+		answer_make(&engine.view, route, &params, &engine.answer);
+	else
+		answer_error(&engine.answer, 404, "There is nothing here");
+	params_release(&params);
+	free(uri);
+	return engine.answer.status;
+}
+
+/* The answer, until the next request. */
+EXPORTED(engine_body) const void *engine_body(void)
+{
+	return engine.answer.body.data;
+}
+
+EXPORTED(engine_body_size) size_t engine_body_size(void)
+{
+	return engine.answer.body.len;
+}
+
+EXPORTED(engine_type) const char *engine_type(void)
+{
+	return engine.answer.type;
+}

@@ -1,0 +1,159 @@
+// A worker without a server: runs the engine (src/view/offline), compiled from the server's own sources, on reports in memory.
+// Not a module: its text is made into a worker by offline.js, in a page that may have no address.
+
+/** @typedef {{ memory: WebAssembly.Memory, _initialize(): void, engine_room(size: number): number, engine_open(name: number, data: number, size: number): number,
+ *   engine_ask(uri: number): number, engine_body(): number, engine_body_size(): number, engine_type(): number }} Exports */
+/** @typedef {{ name: string, data: Blob | Uint8Array }} Source */
+
+const NOT_HERE = 52; // ENOSYS, as WASI numbers it
+const MOST_BYTES = 2 ** 31; // the engine can reach 4 GB, and needs some of it itself
+
+class Engine {
+  /** @param {WebAssembly.Module} module */
+  constructor(module) {
+    const missing = () => NOT_HERE;
+    const system = {
+      environ_get: () => 0,
+      environ_sizes_get: (/** @type {number} */ count, /** @type {number} */ size) => {
+        new DataView(this.exports.memory.buffer).setUint32(count, 0, true);
+        new DataView(this.exports.memory.buffer).setUint32(size, 0, true);
+        return 0;
+      },
+      fd_close: missing, fd_fdstat_get: missing, fd_read: missing, fd_seek: missing, fd_write: missing, poll_oneoff: missing,
+      clock_time_get: missing, random_get: missing,
+      proc_exit: () => { throw new Error("The engine has ended"); },
+    };
+    const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: system });
+    this.exports = /** @type {Exports} */ (/** @type {unknown} */ (instance.exports));
+    this.exports._initialize();
+  }
+
+  /** Bytes in the engine's memory; they are its own from then on. @param {Uint8Array} bytes @returns {number} */
+  put(bytes) {
+    const at = this.exports.engine_room(bytes.length);
+    if (!at)
+      throw new Error("There is not enough memory");
+    new Uint8Array(this.exports.memory.buffer, at >>> 0, bytes.length).set(bytes);
+    return at;
+  }
+
+  /** @param {string} text */
+  putText(text) {
+    return this.put(new TextEncoder().encode(`${text}\0`));
+  }
+
+  /** @param {string} name @param {Uint8Array} bytes */
+  open(name, bytes) {
+    const status = this.exports.engine_open(this.putText(name), this.put(bytes), bytes.length);
+    if (status)
+      throw new Error(JSON.parse(new TextDecoder().decode(this.body())).error);
+  }
+
+  /** @param {string} uri @returns {{ status: number, type: string, body: Uint8Array }} */
+  ask(uri) {
+    const status = this.exports.engine_ask(this.putText(uri));
+    const memory = new Uint8Array(this.exports.memory.buffer);
+    const at = this.exports.engine_type() >>> 0;
+    return { status, type: new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))), body: this.body() };
+  }
+
+  body() {
+    return new Uint8Array(this.exports.memory.buffer, this.exports.engine_body() >>> 0, this.exports.engine_body_size() >>> 0).slice();
+  }
+}
+
+/** @param {Source} source */
+async function bytesOf(source) {
+  const { data } = source;
+  if (data instanceof Uint8Array)
+    return data;
+  if (data.size > MOST_BYTES)
+    throw new Error(`${source.name} is larger than a page can take: sonde view shows it`);
+  return new Uint8Array(await data.arrayBuffer());
+}
+
+/** @param {WebAssembly.Module} module @param {Source[]} sources */
+async function openAll(module, sources) {
+  const engine = new Engine(module);
+  for (const source of sources)
+    engine.open(source.name, await bytesOf(source));
+  return engine;
+}
+
+/** What the page asks for, one thing after the other. The engine is kept only while it is sound: after a trap the next set of
+ * reports gets a new one. */
+class Desk {
+  constructor() {
+    /** @type {WebAssembly.Module | null} */
+    this.module = null;
+    /** @type {Engine | null} */
+    this.engine = null;
+  }
+
+  /** @param {{ code?: Uint8Array, sources?: Source[], uri?: string }} wish */
+  async answer(wish) {
+    if (wish.code)
+      this.module = await WebAssembly.compile(/** @type {BufferSource} */ (wish.code));
+    if (wish.sources)
+      this.engine = await this.open(wish.sources);
+    if (!wish.uri)
+      return { status: 200, type: "", body: new Uint8Array(0) };
+    if (!this.engine)
+      throw new Error("No report is open");
+    try {
+      return this.engine.ask(wish.uri);
+    } catch (error) {
+      throw new Error(`This could not be computed (${error instanceof Error ? error.message : error})`);
+    }
+  }
+
+  /** A file that cannot be opened leaves what was there before as it was. @param {Source[]} sources */
+  async open(sources) {
+    if (!this.module)
+      throw new Error("The engine is not there");
+    try {
+      return await openAll(this.module, sources);
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError)
+        throw new Error(`${sources[sources.length - 1].name} cannot be read: it is damaged, or too large`);
+      throw error;
+    }
+  }
+}
+
+/** @typedef {{ id: number, code?: Uint8Array, sources?: Source[], uri?: string }} Wish */
+
+const desk = new Desk();
+/** @type {Wish[]} */
+const wishes = [];
+const turn = new MessageChannel();
+let busy = false;
+
+/** One wish, and then what has come meanwhile is looked at: it may be that the next is not wanted any more. */
+async function work() {
+  const wish = wishes.shift();
+  busy = wish !== undefined;
+  if (!wish)
+    return;
+  try {
+    const { status, type, body } = await desk.answer(wish);
+    /** @type {any} */ (self).postMessage({ id: wish.id, status, type, body }, [body.buffer]);
+  } catch (error) {
+    self.postMessage({ id: wish.id, error: error instanceof Error ? error.message : String(error) });
+  }
+  turn.port1.postMessage(0);
+}
+
+turn.port2.onmessage = () => { work(); };
+
+self.addEventListener("message", (event) => {
+  const at = wishes.findIndex((wish) => wish.id === event.data.cancel);
+  if (event.data.cancel === undefined)
+    wishes.push(event.data);
+  else if (at >= 0)
+    wishes.splice(at, 1);
+  if (!busy) {
+    busy = true;
+    turn.port1.postMessage(0);
+  }
+});
