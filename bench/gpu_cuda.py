@@ -1,6 +1,5 @@
 """CUDA: what recording costs beside the program alone, beside the least a tool can do with CUPTI, and beside Nsight Systems."""
 import glob
-import json
 import os
 import re
 import shutil
@@ -40,8 +39,8 @@ class Machine:
         done = subprocess.run([suite.program("launch_cost"), "20"], capture_output=True, text=True, timeout=suite.limit(60), check=False,
                               env=self.bare_environment(BARE_CUPTI_SAY="1"))
         print("; ".join(done.stderr.split("\n")), flush=True)
-        found = re.search(r"(\d+) bytes of records", done.stderr)
-        if not found or int(found.group(1)) < 40 * 500 * 200:
+        found = re.search(r"(\d+) bytes of records, (\d+) calls", done.stderr)
+        if not found or int(found.group(1)) < 40 * 500 * 200 or int(found.group(2)) < 40 * 500:
             print("bare CUPTI gets no records: it is left out", flush=True)
             self.cupti = None
 
@@ -287,99 +286,16 @@ def million(_):
     return None
 
 
-def step_command(mode, chunks):
-    return suite.python_program("torch_step.py", mode, str(chunks), need="torch")
-
-
-def numbers(text):
-    """The JSON that torch_step.py prints."""
-    for line in text.splitlines():
-        if line.startswith(("[", "{")):
-            try:
-                return json.loads(line)
-            except ValueError:
-                continue
-    return None
-
-
-def chunk_summary(text):
-    found = numbers(text)
-    return [min(found), statistics.median(found), len(found)] if found else None
-
-
-def training_step(machine):
-    """A launch-bound training step in PyTorch."""
-    whole = step_command("whole", 60)
-    ways = {"alone": lambda: chunk_summary(run(whole)), "sonde": lambda: chunk_summary(sonde(whole, trace="cuda,nvtx"))}
-    if machine.cupti:
-        ways["bare"] = lambda: chunk_summary(run(whole, machine.bare_environment()))
-    ways["again"] = lambda: chunk_summary(run(whole))
-    # Whole processes take seconds to start, and pairs in one process tell more: as many as there is time for.
-    toggled_steps(machine)
-    series = rounds(ways, PAIRS, until=time.monotonic() + max(40.0, suite.time_left() * 0.55))
-    once = {"Sonde, its defaults": lambda: chunk_summary(sonde(whole, trace="cuda,nvtx,osrt", quiet=False)),
-            "torch.profiler": lambda: chunk_summary(run(step_command("profiler", 60)))}
-    if machine.nsys:
-        once["nsys -t cuda,nvtx"] = lambda: chunk_summary(nsys(machine, whole, "cuda,nvtx"))
-    good = kernels() > 0
-    report_steps(series, good)
-    base = statistics.median(column(series, "alone", 1))
-    for name, way in once.items():
-        if suite.time_left() < 20:
-            break
-        try:
-            values = way()
-        except (suite.Skip, subprocess.TimeoutExpired) as why:
-            print(f"{name}: {why}", flush=True)
-            continue
-        if values:
-            row(f"training step: added by {name}, one run", (values[1] / base - 1) * 100, unit="%")
-
-
-def report_steps(series, good):
-    base = column(series, "alone", 1)
-    if not base:
-        return print("training step: torch did not run")
-    found = {name: column(series, name, 1) for name in series if column(series, name, 1)}
-    print("training step, median chunk: " + ", ".join(f"{name} {statistics.median(values):.0f} us ({len(values)} runs)"
-                                                       for name, values in found.items()), flush=True)
-    for which, kind in ((0, "least chunk"), (1, "median chunk")):
-        whole = statistics.median(column(series, "alone", which))
-        spread = abs(paired(series, "again", "alone", which) or 0) / whole * 100
-        for name in ("bare", "sonde"):
-            row(f"training step: added by {name}, {kind}", share(paired(series, name, "alone", which), whole), unit="%", spread=spread)
-        over = share(paired(series, "sonde", "bare", which), whole)
-        judged(f"training step: Sonde over bare CUPTI, {kind}", over, 3.0, "points", spread, good)
-    return None
-
-
-def toggled_steps(machine):
-    """The same in one process each: windows opened and closed, 20 pairs; outside CUPTI is not there."""
-    toggle = step_command("toggle", 20)
-    added = {}
-    windows = ("-c", "cudaProfilerApi", "--capture-range-end=repeat")
-    ways = {"alone": lambda: run(toggle), "Sonde": lambda: sonde(toggle, trace="cuda,nvtx", options=windows)}
-    if machine.cupti:
-        ways["bare CUPTI"] = lambda: run(toggle, machine.bare_environment(BARE_CUPTI_WINDOW="1"))
-    for name, way in ways.items():
-        found = numbers(way()) if suite.time_left() > 15 else None
-        if found:
-            pairs = list(zip(found["inside"], found["outside"]))
-            added[name] = statistics.median((a / b - 1) * 100 for a, b in pairs)
-            row(f"training step, windows in one process: added, {name}", added[name], unit="%")
-    if len(added) == 3:
-        judged("training step, windows in one process: Sonde over bare CUPTI", added["Sonde"] - added["bare CUPTI"], 3.0, "points",
-               abs(added["alone"]), kernels() > 0)
-
-
 def metrics(_):
     """GPU metrics at 10 kHz: what the target loses."""
-    for mode, what, which in (("work", "work of the GPU", 1), ("200", "launches", 2)):
-        command = [suite.program("launch_cost"), mode]
+    began = time.monotonic()
+    until = began + suite.time_left()
+    for mode, what, which, part in (("200", "launches", 2, 0.6), ("work", "work of the GPU", 1, 0.9)):
+        command = pinned([suite.program("launch_cost"), mode])
         options = ("--gpu-metrics-devices=all",)
         ways = {"alone": lambda c=command: three(run(c)), "metrics": lambda c=command: three(sonde(c, trace="none", options=options)),
                 "again": lambda c=command: three(run(c)), "none": lambda c=command: three(sonde(c, trace="none"))}
-        series = rounds(ways, slow=("none",))
+        series = rounds(ways, slow=("none",), until=until - (1 - part) * (until - began))
         there = sampled()
         base = column(series, "alone", which)
         if not base:
@@ -402,4 +318,4 @@ def sampled():
     return counted
 
 
-PARTS = {"launch": launch, "window": window, "million": million, "step": training_step, "metrics": metrics}
+PARTS = {"launch": launch, "window": window, "million": million, "metrics": metrics}

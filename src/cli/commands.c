@@ -9,7 +9,7 @@
 
 extern const struct command profile_command, stats_command, sql_command, export_command, import_command,
 	recover_command, symbolize_command, view_command, doctor_command, help_command, nvprof_command, launch_command, start_command,
-	stop_command, cancel_command, shutdown_command, sessions_command, status_command, attach_command;
+	stop_command, cancel_command, shutdown_command, sessions_command, status_command, attach_command, occupancy_command, kernel_command;
 /* Not built yet: nsys_planned.c. */
 extern const struct command analyze_command, recipe_command;
 
@@ -23,6 +23,8 @@ static const struct command *const all_commands[] = {
 	&import_command,
 	&recover_command,
 	&symbolize_command,
+	&kernel_command,
+	&occupancy_command,
 	&doctor_command,
 	&nvprof_command,
 	&help_command,

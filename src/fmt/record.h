@@ -61,6 +61,8 @@ enum record_type {
 	RECORD_CUDA_JIT = 26,
 	RECORD_CUDA_BATCH = 27,
 	RECORD_CAPTURE = 28,     /* the program's own start and stop of a window */
+	RECORD_KERNEL = 29,      /* bodies: fmt/kernel_wire.h */
+	RECORD_KERNEL_VALUES = 30,
 	RECORD_TYPE_COUNT
 };
 

@@ -53,6 +53,7 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 	}
 	window_fill_page(r->page, r->options);
 	cuda_fill_page(r->page, r->options, r->drain.session.time.use_tsc);
+	r->drain.session.kernels = r->options->kernels;
 	r->drain.session.osrt_depth = (uint32_t)r->options->osrt.backtrace_depth;
 	r->drain.page = r->page;
 	r->drain.doorbell = (struct ring_doorbell *)((uint8_t *)page + RING_PAGE_SIZE);

@@ -26,6 +26,7 @@ static uint32_t cuda_flags(const struct profile_options *o)
 		flags |= RING_CUDA_PROFILER_API;
 	if (o->capture_range == CAPTURE_RANGE_CUDA_PROFILER && o->capture_end == CAPTURE_END_NONE)
 		flags |= RING_CUDA_KEEP_OPEN;
+	flags |= o->kernels ? RING_CUDA_COUNTERS : 0;
 	for (unsigned i = 0; i < RING_CUDA_CALL_KINDS; i++)
 		flags |= cuda->backtrace_ns[i] >= 0 ? RING_CUDA_BACKTRACES : 0;
 	return flags;
@@ -87,7 +88,7 @@ void cuda_explain(struct recorder *r)
 
 	if (s->cuda_trouble[0])
 		recorder_note(r, "%s", s->cuda_trouble);
-	if (!r->options->cuda.asked || s->cuda_seen)
+	if ((!r->options->cuda.asked && !r->options->kernels) || s->cuda_seen)
 		return;
 	missing = what_is_missing(r->options);
 	if (missing) {

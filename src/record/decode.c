@@ -390,6 +390,16 @@ static int decode_sample(struct decoder *d, const struct record *r)
 	return timer_samples_add(d->s, d->p, d->t, r->bytes, r->size, r->time);
 }
 
+static int decode_kernel(struct decoder *d, const struct record *r)
+{
+	return cuda_kernel(d->s, d->p, r->bytes, r->size);
+}
+
+static int decode_kernel_values(struct decoder *d, const struct record *r)
+{
+	return cuda_kernel_values(d->s, d->p, r->bytes, r->size);
+}
+
 static int is_cuda(unsigned type)
 {
 	return type >= RECORD_CUDA_API && type <= RECORD_CUDA_BATCH;
@@ -416,6 +426,8 @@ static int decode_record(struct decoder *d, const struct record *r)
 		[RECORD_OSRT] = { decode_osrt, 1 },
 		[RECORD_CAPTURE] = { decode_capture, 0 },
 		[RECORD_STACK] = { decode_stack, 0 },
+		[RECORD_KERNEL] = { decode_kernel, 0 },
+		[RECORD_KERNEL_VALUES] = { decode_kernel_values, 0 },
 	};
 	unsigned type = record_type(r->head);
 

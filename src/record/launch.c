@@ -107,7 +107,9 @@ static int add_injections(struct variables *v, const struct profile_options *o)
 
 	if (o->agent_path && !get_variable(v, "NVTX_INJECTION64_PATH"))
 		r = set_variable(v, format("NVTX_INJECTION64_PATH=%s%s%s", o->agent_path, "", ""));
-	if (r == 0 && o->cuda.agent_path && (o->trace & TRACE_BIT(TRACE_CUDA) || o->capture_range == CAPTURE_RANGE_CUDA_PROFILER) &&
+	if (r == 0 && o->kernels)
+		r = set_variable(v, format("SONDE_KERNEL_REQUEST=%s%s%s", o->kernels->request, "", ""));
+	if (r == 0 && o->cuda.agent_path && (o->trace & TRACE_BIT(TRACE_CUDA) || o->kernels || o->capture_range == CAPTURE_RANGE_CUDA_PROFILER) &&
 	    !get_variable(v, "CUDA_INJECTION64_PATH"))
 		r = set_variable(v, format("CUDA_INJECTION64_PATH=%s%s%s", o->cuda.agent_path, "", ""));
 	return r;

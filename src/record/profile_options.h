@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "record/kernel_choice.h"
 #include "record/record.h"
 #include "record/schedule.h"
 #include "ring/ring_layout.h"
@@ -177,6 +178,13 @@ struct profile_options {
 	int key_fd;               /* -1: none */
 	int (*key_pressed)(void *listener);
 	void *key_listener;
+
+	/* Counters of kernels are read, and nothing else; NULL: they are not. `kernel_progress` is called in the process that called
+	 * record_run() when `progress_fd` is readable; returns -1 when there will be no more. */
+	const struct kernel_choice *kernels;
+	int progress_fd;
+	int (*kernel_progress)(void *listener);
+	void *progress_listener;
 
 	const char *session_name; /* NULL: none was given */
 	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */

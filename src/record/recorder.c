@@ -81,7 +81,7 @@ static void close_all_but(int *keep, size_t count)
 /* Nothing of the terminal, and no descriptor somebody else waits for, stays with us. */
 static void leave_terminal(struct recorder *r)
 {
-	int keep[] = { r->control.fd, r->captured.out, r->captured.err };
+	int keep[] = { r->control.fd, r->captured.out, r->captured.err, r->options->kernels ? r->options->kernels->progress : -1 };
 	int null = open("/dev/null", O_RDWR);
 	struct rlimit files;
 

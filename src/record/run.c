@@ -35,7 +35,8 @@ struct run {
 	int signal_fd;
 	int target_fd;      /* pidfd */
 	int target_ended;
-	int keys_gone;      /* with their terminal */
+	int keys_gone;
+	int progress_gone;      /* with their terminal */
 	int recorder_done;  /* its result came, or it is gone */
 	int recorder_stays; /* the session goes on after its program */
 	int got_result;
@@ -245,6 +246,16 @@ static void on_keys(struct run *run)
 		send_message(run, CONTROL_TOGGLE, 0);
 }
 
+static int wants_progress(const struct run *run)
+{
+	return run->options->kernels && run->options->kernel_progress && !run->progress_gone;
+}
+
+static void on_progress(struct run *run)
+{
+	run->progress_gone = run->options->kernel_progress(run->options->progress_listener) < 0;
+}
+
 static void on_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
@@ -313,7 +324,7 @@ static void on_control(struct run *run, struct error *err)
  * for long once the report is there. */
 static void wait_for_both(struct run *run, struct error *err)
 {
-	struct pollfd fds[4];
+	struct pollfd fds[5];
 	int timeout, n;
 
 	while (!run->target_ended || !run->recorder_done) {
@@ -321,8 +332,9 @@ static void wait_for_both(struct run *run, struct error *err)
 		fds[1] = (struct pollfd){ .fd = run->target_ended ? -1 : run->target_fd, .events = POLLIN };
 		fds[2] = (struct pollfd){ .fd = run->recorder_done ? -1 : run->control, .events = POLLIN };
 		fds[3] = (struct pollfd){ .fd = can_ask_for_keys(run) ? run->options->key_fd : -1, .events = POLLIN };
+		fds[4] = (struct pollfd){ .fd = wants_progress(run) ? run->options->progress_fd : -1, .events = POLLIN };
 		timeout = run->recorder_done && run->result->interrupted ? LAST_WAIT_MS : -1;
-		n = poll(fds, 4, timeout);
+		n = poll(fds, 5, timeout);
 		if (n == 0)
 			break;
 		if (n < 0)
@@ -335,6 +347,8 @@ static void wait_for_both(struct run *run, struct error *err)
 			on_control(run, err);
 		if (fds[3].revents)
 			on_keys(run);
+		if (fds[4].revents)
+			on_progress(run);
 	}
 	if (!run->target_ended)
 		run->result->exit_status = 128 + run->last_signal;

@@ -253,6 +253,7 @@ struct session {
 	struct roster roster;
 	struct gpus *gpus;            /* record/gpus.h */
 	struct cuda_session *cuda;    /* record/cuda */
+	const struct kernel_choice *kernels; /* NULL: no counters are read */
 	uint64_t *osrt_names;         /* string ids by number of the function; 0 = not used yet */
 	uint32_t osrt_depth;          /* longest stack of an OS runtime call */
 	uint64_t next_file;

@@ -66,7 +66,8 @@ enum ring_cuda {
 	RING_CUDA_PROFILER_API = 1u << 7,    /* cudaProfilerStart and Stop open and close the window */
 	RING_CUDA_BACKTRACES = 1u << 8,
 	RING_CUDA_KEEP_OPEN = 1u << 9,       /* cudaProfilerStop changes nothing */
-	RING_CUDA_ARMED = 1u << 10           /* they have a meaning now */
+	RING_CUDA_ARMED = 1u << 10,          /* they have a meaning now */
+	RING_CUDA_COUNTERS = 1u << 11        /* hardware counters of single kernels, and nothing else */
 };
 
 /* -c nvtx: what makes a range the one that opens the window. */

@@ -187,13 +187,20 @@ int cuptiActivityDisable(int kind)
 	return CUPTI_OK;
 }
 
+/* The driver was initialised before: by the script, or before this library was loaded (late_driver.c). */
+static bool late(void)
+{
+	return cupti_double.cuda_ready || getenv("LATE_AGENT");
+}
+
 static int enable_call(const char *function, int class, uint32_t id, uint8_t enable)
 {
 	int result = double_called(function, "%u %u", id, enable);
 
 	if (result == CUPTI_OK && id >= CALL_COUNT)
 		result = INVALID_PARAMETER;
-	if (result == CUPTI_OK)
+	/* One that comes late records chosen calls only where their kind is enabled; nobody is told. */
+	if (result == CUPTI_OK && (!enable || !late() || cupti_double.client.kinds[class ? RECORD_KIND_RUNTIME : RECORD_KIND_DRIVER]))
 		cupti_double.client.calls[class][id] = enable;
 	return result;
 }

@@ -305,6 +305,9 @@ def test_window():
     holds("window: a stream made before it is known", any(s["priority"] == -1 for s in streams), streams)
     two = record("windows", [program("window")], ("-c", "cudaProfilerApi", "--capture-range-end=repeat"))
     same("window: both", cuda_report.kernel_counts(two.path), {"inside": 50, "inside_again": 30}, cuda_report.diagnostics(two.path))
+    for what, path, count in (("one window", one.path, 50), ("both windows", two.path, 80)):
+        calls = sum(times for (name, _), times in cuda_report.calls(path).items() if name.startswith("cudaLaunch"))
+        same(f"window: calls of {what}", calls, count)
     never = record("never", [program("window"), "never"], options)
     same("window: never opened", (cuda_report.kernel_counts(never.path), cuda_report.count(never.path, "cuda_api")), ({}, 0))
 

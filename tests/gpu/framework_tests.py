@@ -4,13 +4,14 @@ import ctypes
 import json
 import os
 import re
+import shutil
 import statistics
 
 import cuda_report
 import harness
 from suite import holds, note, plain, python_program, record, report, same
 
-STEPS = 60
+ROUNDS, STEPS = 8, 10
 RELATIVE, ABSOLUTE = 0.02, 300  # of a median duration: share, ns
 
 
@@ -35,22 +36,22 @@ def packed(name):
     return re.sub(r"\s+", "", name)
 
 
-def profiled(steps):
-    """What torch.profiler sees: ({(name, grid, block, stream): count}, {name: [ns]}, {kind of copy or set: count})."""
-    trace = os.path.join(harness.WORK, "torch_trace.json")
-    plain(python_program("torch_kernels.py", "profile", str(steps), trace, need="torch"), seconds=90)
-    with open(trace, encoding="utf-8") as f:
-        events = json.load(f)["traceEvents"]
-    os.unlink(trace)
-    kernels, times, others = collections.Counter(), collections.defaultdict(list), collections.Counter()
-    for event in events:
-        if event.get("cat") == "kernel":
-            details = event["args"]
-            kernels[(packed(event["name"]), tuple(details["grid"]), tuple(details["block"]), details["stream"])] += 1
-            times[packed(event["name"])].append(event["dur"] * 1000)
-        elif event.get("cat") in ("gpu_memcpy", "gpu_memset"):
-            others[event["cat"]] += 1
-    return kernels, times, others
+def profiled(folder):
+    """What torch.profiler saw in each of its windows: [({(name, grid, block, stream): count}, {name: [ns]}, {kind of copy or set: count})]."""
+    result = []
+    for number in range(ROUNDS):
+        with open(os.path.join(folder, f"{number}.json"), encoding="utf-8") as f:
+            events = json.load(f)["traceEvents"]
+        kernels, times, others = collections.Counter(), collections.defaultdict(list), collections.Counter()
+        for event in events:
+            if event.get("cat") == "kernel":
+                details = event["args"]
+                kernels[(packed(event["name"]), tuple(details["grid"]), tuple(details["block"]), details["stream"])] += 1
+                times[packed(event["name"])].append(event["dur"] * 1000)
+            elif event.get("cat") in ("gpu_memcpy", "gpu_memset"):
+                others[event["cat"]] += 1
+        result.append((kernels, times, others))
+    return result
 
 
 def in_range(path, name):
@@ -60,30 +61,23 @@ def in_range(path, name):
 
 
 def measured(path):
-    """The same from a report, of the work in the range `measured`."""
-    start, end = in_range(path, "measured")
-    inside = f'where start >= {start} and "end" <= {end}'
+    """The same from a report, of the work in each range `measured`."""
     demangle = demangler()
     names = {f["id"]: packed(demangle(f["mangled"]) if demangle and f["mangled"] else f["name"])
              for f in cuda_report.functions(path).values()}
     ways, streams = cuda_report.launches(path), cuda_report.stream_of_track(path)
-    kernels, times = collections.Counter(), collections.defaultdict(list)
-    for row in cuda_report.rows(path, "gpu_kernel", ("start", "end", "launch", "track"), inside):
-        way = ways[row["launch"]]
-        name = names[way["function"]]
-        kernels[(name, cuda_report.grid(way), cuda_report.block(way), (streams[row["track"]] or (0, 0))[1])] += 1
-        times[name].append(row["end"] - row["start"])
-    others = {"gpu_memcpy": cuda_report.count(path, "gpu_copy", inside), "gpu_memset": cuda_report.count(path, "gpu_set", inside)}
-    return kernels, times, {kind: times for kind, times in others.items() if times}
-
-
-def apart(ours, theirs):
-    """{name: (median of ours, of theirs)} where they differ by more than is allowed."""
-    result = {}
-    for name in set(ours) & set(theirs):
-        a, b = statistics.median(ours[name]), statistics.median(theirs[name])
-        if abs(a - b) > max(RELATIVE * b, ABSOLUTE):
-            result[name[:60]] = (round(a), round(b), len(ours[name]))
+    ranges = sorted((r["start"], r["end"]) for r in cuda_report.rows(path, "slice", ("start", "end", "name")) if r["name"] == "measured")
+    result = []
+    for start, end in ranges:
+        inside = f'where start >= {start} and "end" <= {end}'
+        kernels, times = collections.Counter(), collections.defaultdict(list)
+        for row in cuda_report.rows(path, "gpu_kernel", ("start", "end", "launch", "track"), inside):
+            way = ways[row["launch"]]
+            name = names[way["function"]]
+            kernels[(name, cuda_report.grid(way), cuda_report.block(way), (streams[row["track"]] or (0, 0))[1])] += 1
+            times[name].append(row["end"] - row["start"])
+        others = {"gpu_memcpy": cuda_report.count(path, "gpu_copy", inside), "gpu_memset": cuda_report.count(path, "gpu_set", inside)}
+        result.append((kernels, times, {kind: times for kind, times in others.items() if times}))
     return result
 
 
@@ -96,30 +90,57 @@ def by_rank(kernels):
     return {(*key[:3], rank[key[3]]): times for key, times in kernels.items()}
 
 
-def medians_of_three(command, ours, theirs):
-    """Two further pairs of runs: clocks differ from run to run. {name: medians of the runs} of ours and of theirs."""
-    runs = [(ours, theirs)]
-    for _ in range(2):
-        runs.append((measured(record("torch_kernels", command, seconds=90, hint=False).path)[1], profiled(STEPS)[1]))
-    return [{name: [statistics.median(run[side][name]) for run in runs if name in run[side]] for name in runs[0][side]} for side in (0, 1)]
+def medians(windows):
+    """{name: median duration} over all of these windows."""
+    pooled = collections.defaultdict(list)
+    for _, times, _ in windows:
+        for name, values in times.items():
+            pooled[name] += values
+    return {name: statistics.median(values) for name, values in pooled.items()}
+
+
+def apart(ours, theirs):
+    """{name: both medians} where they differ by more than is allowed."""
+    return {name[:60]: (round(ours[name]), round(theirs[name])) for name in set(ours) & set(theirs)
+            if abs(ours[name] - theirs[name]) > max(RELATIVE * theirs[name], ABSOLUTE)}
+
+
+def farthest(ours, theirs):
+    """In words: how far the medians are apart at most."""
+    differences = [(abs(ours[name] - theirs[name]), theirs[name]) for name in set(ours) & set(theirs)]
+    if not differences:
+        return "nothing to compare"
+    return (f"at most {max(d for d, _ in differences):.0f} ns and {max(d / of for d, of in differences) * 100:.2f} %, "
+            f"{len(apart(ours, theirs))} of {len(differences)} too far")
+
+
+def check_durations(ours, theirs):
+    """Medians by name, over all windows; beside it how far each is from itself, odd windows against even ones."""
+    for whose, windows in (("torch.profiler", theirs), ("Sonde", ours)):
+        note(f"medians of {whose}, odd and even windows: {farthest(medians(windows[1::2]), medians(windows[0::2]))}")
+    note(f"medians of Sonde and torch.profiler: {farthest(medians(ours), medians(theirs))}")
+    differing = apart(medians(ours), medians(theirs))
+    holds("torch: median duration of each kernel", medians(ours) and not differing, differing)
 
 
 def test_training():
-    """A deterministic training, recorded by torch.profiler and by Sonde."""
-    command = python_program("torch_kernels.py", "plain", str(STEPS), need="torch")
-    theirs = profiled(STEPS)
-    recorded = record("torch_kernels", command, seconds=90, hint=False)
-    ours = measured(recorded.path)
-    note(f"{sum(ours[0].values())} kernels of {len(ours[1])} names, torch.profiler: {sum(theirs[0].values())} of {len(theirs[1])}")
-    if ours[0] != theirs[0] and by_rank(ours[0]) == by_rank(theirs[0]):
-        note(f"streams have other numbers: {sorted({key[3] for key in ours[0]})} and {sorted({key[3] for key in theirs[0]})}")
-    same("torch: kernels, names, grids, blocks, streams", by_rank(ours[0]), by_rank(theirs[0]), cuda_report.diagnostics(recorded.path))
-    same("torch: copies and sets", ours[2], dict(theirs[2]))
-    differing = apart(ours[1], theirs[1])
-    if differing:
-        note(f"first pair: {differing}")
-        differing = apart(*medians_of_three(command, ours[1], theirs[1]))
-    holds("torch: median duration of each kernel", ours[1] and not differing, differing)
+    """A deterministic training, recorded by torch.profiler and by Sonde in turn."""
+    folder = os.path.join(harness.WORK, "torch_traces")
+    os.makedirs(folder, exist_ok=True)
+    command = python_program("torch_kernels.py", str(ROUNDS), str(STEPS), folder, need="torch")
+    recorded = record("torch_kernels", command, ("-c", "cudaProfilerApi", "--capture-range-end=repeat"), seconds=120, hint=False)
+    ours, theirs = measured(recorded.path), profiled(folder)
+    shutil.rmtree(folder)
+    told = cuda_report.diagnostics(recorded.path)
+    same("torch: windows", len(ours), len(theirs), told)
+    note(f"kernels in each window of Sonde's {[sum(window[0].values()) for window in ours]}, of torch.profiler's "
+         f"{[sum(window[0].values()) for window in theirs]}, of {len(medians(ours))} and {len(medians(theirs))} names")
+    for number, (mine, other) in enumerate(zip(ours, theirs)):
+        if by_rank(mine[0]) != by_rank(other[0]) or mine[2] != dict(other[2]) or number == len(theirs) - 1:
+            same("torch: kernels, names, grids, blocks, streams", by_rank(mine[0]), by_rank(other[0]), (f"in window {number}", told))
+            same("torch: copies and sets", mine[2], dict(other[2]), f"in window {number}")
+            break
+    check_durations(ours, theirs)
     if demangler():
         odd = [f["name"] for f in cuda_report.functions(recorded.path).values()
                if f["mangled"] and packed(f["name"]) != packed(demangler()(f["mangled"]))]

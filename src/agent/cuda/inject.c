@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "agent/core/syscalls.h"
+#include "agent/cuda/driver.h"
 #include "agent/cuda/life.h"
+#include "agent/cuda/resources.h"
+#include "agent/kernel/kernel.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define WHY_SIZE 300
@@ -21,9 +24,26 @@ struct subscribe_parameters {
 	size_t other_size;
 };
 
+static int reads_counters(void)
+{
+	return (cuda_agent.core->session->cuda_flags & RING_CUDA_COUNTERS) != 0;
+}
+
+static void counters_callback(int domain, uint32_t id, const void *data)
+{
+	if (domain == CUPTI_DOMAIN_DRIVER)
+		kernel_callback(id, data);
+	else if (domain == CUPTI_DOMAIN_RESOURCE)
+		cuda_resource_callback(id, data);
+}
+
 static void callback(void *user, int domain, uint32_t id, const void *data)
 {
 	(void)user;
+	if (reads_counters()) {
+		counters_callback(domain, id, data);
+		return;
+	}
 	if (atomic_load_explicit(&cuda_agent.state, memory_order_relaxed) == CUDA_OFF)
 		return;
 	if (!cuda_away_callback(domain, data) && !cuda_capture_callback(domain, id, data))
@@ -146,10 +166,29 @@ int cuda_take(void)
 	return -1;
 }
 
+/* Nothing of the timeline's life: no windows, no thread, CUPTI stays. */
+static void begin_counters(void)
+{
+	char why[WHY_SIZE] = "", text[WHY_SIZE + 100];
+
+	if (find_and_subscribe(why) < 0) {
+		snprintf(text, sizeof(text), "CUDA is not counted: %s.", why);
+		cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, text);
+		return;
+	}
+	cuda_driver_prepare();
+	cuda_resources_prepare();
+	kernel_begin();
+}
+
 static void begin(void)
 {
 	cuda_life.pid = (uint32_t)raw_getpid();
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
+	if (reads_counters()) {
+		begin_counters();
+		return;
+	}
 	cuda_away_prepare();
 	if (cuda_take() < 0)
 		return;
@@ -171,7 +210,7 @@ static void begin(void)
 /* Also where the program's calls are to open a window for others than CUDA. */
 static int is_wanted(const struct ring_session *session)
 {
-	return session->modules & RING_GATE_CUDA || session->cuda_flags & RING_CUDA_PROFILER_API;
+	return session->modules & RING_GATE_CUDA || session->cuda_flags & (RING_CUDA_PROFILER_API | RING_CUDA_COUNTERS);
 }
 
 static void begin_if_wanted(void)

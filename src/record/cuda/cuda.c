@@ -169,6 +169,7 @@ void cuda_process_free(struct traced_process *p)
 	list_free(&c->modules);
 	idmap_release(&c->functions);
 	idmap_release(&c->launches);
+	idmap_release(&c->kernels);
 	free(c->stacks);
 	free(c);
 	p->cuda = NULL;

@@ -137,6 +137,7 @@ struct cuda_process {
 	int64_t node[COLUMN_CUDA_GRAPH_NODE_STACK + 1]; /* the graph node told of last: graphs.c */
 	uint32_t node_present;       /* 0: none waits */
 	struct cuda_clock clock;
+	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
 	uint64_t unplaced;           /* records without a place in time or among the tracks */
 };
 
@@ -145,6 +146,7 @@ struct cuda_session {
 	uint64_t next_stream;
 	uint64_t next_function;
 	uint64_t next_launch;
+	uint64_t next_kernel;        /* whose counters are read */
 	struct idmap functions;      /* string id of the mangled name -> id */
 	struct idmap launches;       /* hash of all columns -> id */
 };

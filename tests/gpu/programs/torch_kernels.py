@@ -1,17 +1,18 @@
-"""The same training twice: `torch_kernels.py plain STEPS` in an NVTX range, `torch_kernels.py profile STEPS TRACE` under torch.profiler,
-which writes its trace."""
+"""`torch_kernels.py ROUNDS STEPS FOLDER`: the same training steps in windows of torch.profiler and of the profiler's API in turn, in one
+process: what a kernel takes depends on where its memory lies, too. torch.profiler writes a trace of each of its windows into the folder;
+those of the API are NVTX ranges, `measured`."""
+import ctypes
 import os
 import sys
 import time
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-# Each kernel begins on an idle GPU: otherwise what a tool costs the CPU decides how warm the caches are, and times are compared here.
-os.environ.setdefault("CUDA_LAUNCH_BLOCKING", "1")
 
 import torch  # noqa: E402
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-PAUSE = 0.0001  # s
+# The GPU begins with the work of a step when all of it is queued. Otherwise what a tool costs the CPU decides how long the GPU is idle
+# between two kernels and how warm its caches are, which shows in their times, and times are compared here.
+HOLD = 40000000  # clock cycles, some 20 ms
 
 
 def model():
@@ -19,16 +20,6 @@ def model():
         torch.nn.Conv2d(3, 32, 3), torch.nn.BatchNorm2d(32), torch.nn.ReLU(), torch.nn.Conv2d(32, 64, 3), torch.nn.GELU(),
         torch.nn.AdaptiveAvgPool2d(4), torch.nn.Flatten(), torch.nn.Linear(1024, 512), torch.nn.LayerNorm(512),
         torch.nn.Linear(512, 10)).cuda()
-
-
-class Paced(TorchDispatchMode):
-    """Operators at the same pace, whatever a tool costs the CPU: how long the GPU was idle before a kernel shows in the kernel's time."""
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        until = time.perf_counter() + PAUSE
-        while time.perf_counter() < until:
-            pass
-        return func(*args, **(kwargs or {}))
 
 
 class Training:
@@ -43,6 +34,8 @@ class Training:
         self.side = torch.cuda.Stream()
 
     def step(self):
+        torch.cuda._sleep(HOLD)
+        self.side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.side):
             images = self.images.cuda(non_blocking=True) * 2
         torch.cuda.current_stream().wait_stream(self.side)
@@ -55,23 +48,44 @@ class Training:
     def steps(self, count):
         for _ in range(count):
             loss = self.step()
-        torch.cuda.synchronize()
+            torch.cuda.synchronize()
         return loss.item()
 
 
-def main(mode, steps):
+def torch_window(training, steps, trace):
+    from torch.profiler import ProfilerActivity, profile
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+        training.steps(steps)
+    profiler.export_chrome_trace(trace)
+
+
+def let_go():
+    """torch.profiler keeps CUPTI; another tool takes it a second after it was given back."""
+    try:
+        ctypes.CDLL(None).cuptiFinalize()
+    except AttributeError:
+        return
+    time.sleep(2.6)
+
+
+def api_window(training, steps):
+    runtime = torch.cuda.cudart()
+    runtime.cudaProfilerStart()
+    torch.cuda.nvtx.range_push("measured")
+    training.steps(steps)
+    torch.cuda.nvtx.range_pop()
+    runtime.cudaProfilerStop()
+
+
+def main(rounds, steps, folder):
     training = Training()
     training.steps(30)
-    if mode == "plain":
-        with Paced():
-            torch.cuda.nvtx.range_push("measured")
-            training.steps(steps)
-            torch.cuda.nvtx.range_pop()
-        return
-    from torch.profiler import ProfilerActivity, profile
-    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler, Paced():
-        training.steps(steps)
-    profiler.export_chrome_trace(sys.argv[3])
+    for number in range(rounds):
+        training.steps(3)
+        torch_window(training, steps, os.path.join(folder, f"{number}.json"))
+        let_go()
+        training.steps(3)
+        api_window(training, steps)
 
 
-main(sys.argv[1], int(sys.argv[2]))
+main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -1,15 +1,22 @@
-"""Launch-bound training steps. `torch_step.py whole CHUNKS`: microseconds of a step, chunk by chunk, as a JSON list.
-`torch_step.py profiler CHUNKS`: the same under torch.profiler. `torch_step.py toggle CHUNKS`: chunks outside and inside of a
-window in turn."""
+"""Launch-bound training steps.
+`torch_step.py whole CHUNKS`: microseconds of a step, chunk by chunk, as a JSON list.
+`torch_step.py profiler CHUNKS`: the same under torch.profiler.
+`torch_step.py compare ROUNDS SECONDS LIBRARY KIND...`: windows of each kind once in a round, in random order, alone before, between and after
+them, in one process: processes of the same program differ by more than what is measured. A kind is `sonde` or the settings of
+bare_cupti.c, a number; at least 5 rounds, more while there are seconds left."""
 import ctypes
+import gc
 import json
 import os
+import random
 import sys
 import time
 
 import torch
 
-STEPS = 10
+STEPS = 5
+CHUNKS_INSIDE, CHUNKS_ALONE = 16, 10
+CPUS = sorted(os.sched_getaffinity(0))
 
 
 def training():
@@ -38,46 +45,109 @@ def chunk(step):
     return (time.perf_counter() - began) / STEPS * 1e6
 
 
-def switch():
-    """How a window is opened and closed: by a library that has one of its own (bare_cupti.c), or by the profiler API."""
-    library = os.environ.get("CUDA_INJECTION64_PATH")
-    if library:
-        try:
-            return ctypes.CDLL(library).bare_cupti_window
-        except (OSError, AttributeError):
-            pass
-    runtime = torch.cuda.cudart()
-    return lambda on: runtime.cudaProfilerStart() if on else runtime.cudaProfilerStop()
+def settle():
+    """The two threads that launch have a CPU each, all others none of these: who runs where makes more difference than what is measured.
+    A thread that was begun by one of them is where it was."""
+    if len(CPUS) < 8:
+        return
+    for thread in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{thread}/comm", encoding="utf-8") as f:
+            name = f.read()
+        mine = CPUS[-1:] if int(thread) == os.getpid() else CPUS[-3:-2] if name.startswith("pt_autograd") else CPUS[:-4]
+        os.sched_setaffinity(int(thread), mine)
 
 
-def leave(step):
-    """Long enough for a tool to have fetched all of the window, with calls from which it can tell that it may go."""
-    time.sleep(1.3)
+def chunks(step, count):
+    """So many, after two that do not count."""
     chunk(step)
-    time.sleep(0.05)
+    settle()
+    chunk(step)
+    return [chunk(step) for _ in range(count)]
 
 
-def toggled(step, count):
-    window, result = switch(), {"outside": [], "inside": []}
-    for _ in range(count):
-        for name, on in (("outside", 0), ("inside", 1)):
-            if on:
-                window(1)
-                time.sleep(0.02)
-            chunk(step)
-            result[name].append(min(chunk(step) for _ in range(3)))
-            if on:
-                window(0)
-                leave(step)
-    return result
+class SondeWindow:
+    """Opened and closed by the profiler's API."""
+
+    def __init__(self):
+        self.runtime, self.steps = torch.cuda.cudart(), 0
+
+    def open(self):
+        self.runtime.cudaProfilerStart()
+
+    def close(self, step):
+        """Long enough for the window to be fetched, with calls from which the agent can tell that it may go."""
+        self.steps += (CHUNKS_INSIDE + 2) * STEPS
+        self.runtime.cudaProfilerStop()
+        time.sleep(1.3)
+        chunk(step)
+        time.sleep(0.05)
 
 
-def main(mode, count):
+class BareWindow:
+    """The least a tool can do, by a library that looks CUPTI up for itself, which Sonde does not see."""
+
+    def __init__(self, library, settings):
+        self.library, self.settings = library, settings
+
+    def open(self):
+        result = self.library.bare_cupti_open(self.settings)
+        if result:
+            sys.exit(f"CUPTI does not take another subscriber: {result}")
+
+    def close(self, _):
+        self.library.bare_cupti_close()
+
+
+def loaded_cupti():
+    """The one that is in the process already, which Sonde uses, too; where there is none, the one that is named."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        found = sorted({line.split()[-1] for line in maps if "libcupti.so" in line})
+    if not found and os.environ.get("BARE_CUPTI"):
+        return os.environ["BARE_CUPTI"]
+    if len(found) != 1:
+        sys.exit(f"not one CUPTI in the process: {found}")
+    return found[0]
+
+
+def counted(step, library):
+    """What one bare window records: (kernels, calls, steps)."""
+    numbers = (ctypes.c_uint64 * 2)()
+    window = BareWindow(library, 0)
+    library.bare_cupti_count(1, numbers)
+    window.open()
+    chunk(step)
+    window.close(step)
+    library.bare_cupti_count(0, numbers)
+    return [numbers[0], numbers[1], STEPS]
+
+
+def compare(step, rounds, seconds, library, kinds):
+    library = ctypes.CDLL(library)
+    path = loaded_cupti()
+    if library.bare_cupti_load(path.encode()):
+        sys.exit("CUPTI cannot be used")
+    windows = {kind: SondeWindow() if kind == "sonde" else BareWindow(library, int(kind)) for kind in kinds}
+    generator, until, result = random.Random(1), time.monotonic() + seconds, []
+    while len(result) < rounds and (len(result) < 5 or time.monotonic() < until):
+        order = generator.sample(kinds, len(kinds))
+        alone, inside = [chunks(step, CHUNKS_ALONE)], []
+        for kind in order:
+            windows[kind].open()
+            inside.append(chunks(step, CHUNKS_INSIDE))
+            windows[kind].close(step)
+            alone.append(chunks(step, CHUNKS_ALONE))
+        result.append({"order": order, "alone": alone, "inside": inside})
+    return {"cupti": path, "rounds": result, "counted": counted(step, library),
+            "steps": sum(window.steps for window in windows.values() if isinstance(window, SondeWindow))}
+
+
+def main(mode, count, *rest):
     step = training()
     for _ in range(10):
         chunk(step)
-    if mode == "toggle":
-        result = toggled(step, count)
+    gc.disable()
+    if mode == "compare":
+        result = compare(step, count, float(rest[0]), rest[1], list(rest[2:]))
     elif mode == "profiler":
         from torch.profiler import ProfilerActivity, profile
         with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]):
@@ -87,4 +157,5 @@ def main(mode, count):
     print(json.dumps(result), flush=True)
 
 
-main(sys.argv[1], int(sys.argv[2]))
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

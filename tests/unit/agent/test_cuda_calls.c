@@ -140,21 +140,24 @@ static void prepare(uint32_t version, uint32_t flags)
 	assert_int_equal(cuda_activities_prepare(), 0);
 }
 
+/* All of a kind, less those that are not wanted. */
 static void chosen_one_by_one(void **state)
 {
 	(void)state;
 	prepare(130001, 0);
+	fake_cuda.runtime_calls[GET_DEVICE] = 1;
+	fake_cuda.driver_calls[KERNEL_NAME] = 1;
 	cuda_activities_open();
-	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_RUNTIME], 0);
-	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_DRIVER], 0);
+	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_RUNTIME], 1);
+	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_DRIVER], 1);
 	assert_int_equal(fake_cuda.runtime_calls[LAUNCH], 1);
 	assert_int_equal(fake_cuda.runtime_calls[GET_DEVICE], 0);
 	assert_int_equal(fake_cuda.runtime_calls[MALLOC], 1);
 	assert_int_equal(fake_cuda.driver_calls[DRIVER_LAUNCH], 1);
 	assert_int_equal(fake_cuda.driver_calls[KERNEL_NAME], 0);
 	cuda_activities_close();
-	assert_int_equal(fake_cuda.runtime_calls[LAUNCH], 0);
-	assert_int_equal(fake_cuda.driver_calls[DRIVER_LAUNCH], 0);
+	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_RUNTIME], 0);
+	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_DRIVER], 0);
 }
 
 static void all_of_them(void **state)

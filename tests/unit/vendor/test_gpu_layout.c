@@ -1,4 +1,4 @@
-/* What src/vendor declares of PM sampling and of NVML is what their own headers say. */
+/* What src/vendor declares of PM sampling, of CUPTI's host side, of NVPerf and of NVML is what their own headers say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "vendor/cupti_pm.h"
+#include "vendor/cupti_host.h"
 #include "vendor/nvml.h"
 
 #if __has_include(<cupti_pmsampling.h>) && __has_include(<cupti_profiler_host.h>)
@@ -17,6 +17,13 @@
 #define HAS_PM 1
 #else
 #define HAS_PM 0
+#endif
+#if __has_include(<nvperf_cuda_host.h>) && __has_include(<nvperf_host.h>)
+#include <nvperf_host.h>
+#include <nvperf_cuda_host.h>
+#define HAS_NVPERF 1
+#else
+#define HAS_NVPERF 0
 #endif
 #if __has_include(<nvml.h>)
 #include <nvml.h>
@@ -110,6 +117,54 @@ SAME(pm_counters_info, populated, CUpti_PmSampling_GetCounterDataInfo_Params, nu
 SAME_SIZE(pm_sample_info, end, CUpti_PmSampling_CounterData_GetSampleInfo_Params);
 SAME(pm_sample_info, index, CUpti_PmSampling_CounterData_GetSampleInfo_Params, sampleIndex);
 SAME(pm_sample_info, start, CUpti_PmSampling_CounterData_GetSampleInfo_Params, startTimestamp);
+
+SAME_NUMBER(HOST_PROFILER_RANGE, CUPTI_PROFILER_TYPE_RANGE_PROFILER);
+SAME_NUMBER(HOST_PROFILER_PM, CUPTI_PROFILER_TYPE_PM_SAMPLING);
+SAME_NUMBER(HOST_COUNTER, CUPTI_METRIC_TYPE_COUNTER);
+SAME_NUMBER(HOST_RATIO, CUPTI_METRIC_TYPE_RATIO);
+SAME_NUMBER(HOST_THROUGHPUT, CUPTI_METRIC_TYPE_THROUGHPUT);
+SAME_NUMBER(HOST_NOT_SUPPORTED, CUPTI_ERROR_NOT_SUPPORTED);
+SAME_NUMBER(HOST_BAD_CHIP, CUPTI_ERROR_INVALID_CHIP_NAME);
+SAME_SIZE(host_chips, names, CUpti_Profiler_Host_GetSupportedChips_Params);
+SAME(host_chips, count, CUpti_Profiler_Host_GetSupportedChips_Params, numChips);
+SAME_SIZE(host_sub_metrics, names, CUpti_Profiler_Host_GetSubMetrics_Params);
+SAME(host_sub_metrics, type, CUpti_Profiler_Host_GetSubMetrics_Params, metricType);
+SAME(host_sub_metrics, metric, CUpti_Profiler_Host_GetSubMetrics_Params, pMetricName);
+SAME(host_sub_metrics, count, CUpti_Profiler_Host_GetSubMetrics_Params, numOfSubmetrics);
+SAME_SIZE(host_properties, type, CUpti_Profiler_Host_GetMetricProperties_Params);
+SAME(host_properties, metric, CUpti_Profiler_Host_GetMetricProperties_Params, pMetricName);
+SAME(host_properties, description, CUpti_Profiler_Host_GetMetricProperties_Params, pDescription);
+SAME(host_properties, unit, CUpti_Profiler_Host_GetMetricProperties_Params, pHwUnit);
+SAME(host_properties, dimension, CUpti_Profiler_Host_GetMetricProperties_Params, pDimUnit);
+SAME_SIZE(host_most_per_pass, count, CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params);
+SAME(host_most_per_pass, type, CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params, profilerType);
+SAME(host_most_per_pass, chip, CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params, pChipName);
+#endif
+
+#if HAS_NVPERF
+SAME_NUMBER(HOST_COUNTER, NVPW_METRIC_TYPE_COUNTER);
+SAME_NUMBER(HOST_THROUGHPUT, NVPW_METRIC_TYPE_THROUGHPUT);
+SAME_SIZE(nvperf_initialize, priv, NVPW_InitializeHost_Params);
+SAME_SIZE(nvperf_scratch_size, scratch_size, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params);
+SAME(nvperf_scratch_size, chip, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params, pChipName);
+SAME_SIZE(nvperf_evaluator_initialize, evaluator, NVPW_CUDA_MetricsEvaluator_Initialize_Params);
+SAME(nvperf_evaluator_initialize, scratch, NVPW_CUDA_MetricsEvaluator_Initialize_Params, pScratchBuffer);
+SAME(nvperf_evaluator_initialize, scratch_size, NVPW_CUDA_MetricsEvaluator_Initialize_Params, scratchBufferSize);
+SAME(nvperf_evaluator_initialize, chip, NVPW_CUDA_MetricsEvaluator_Initialize_Params, pChipName);
+SAME_SIZE(nvperf_evaluator_destroy, evaluator, NVPW_MetricsEvaluator_Destroy_Params);
+SAME_SIZE(nvperf_metric_names, count, NVPW_MetricsEvaluator_GetMetricNames_Params);
+SAME(nvperf_metric_names, type, NVPW_MetricsEvaluator_GetMetricNames_Params, metricType);
+SAME(nvperf_metric_names, names, NVPW_MetricsEvaluator_GetMetricNames_Params, pMetricNames);
+SAME(nvperf_metric_names, offsets, NVPW_MetricsEvaluator_GetMetricNames_Params, pMetricNameBeginIndices);
+SAME_SIZE(nvperf_type_and_index, index, NVPW_MetricsEvaluator_GetMetricTypeAndIndex_Params);
+SAME(nvperf_type_and_index, metric, NVPW_MetricsEvaluator_GetMetricTypeAndIndex_Params, pMetricName);
+SAME(nvperf_type_and_index, type, NVPW_MetricsEvaluator_GetMetricTypeAndIndex_Params, metricType);
+SAME_SIZE(nvperf_throughput, parts, NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params);
+SAME(nvperf_throughput, index, NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, throughputMetricIndex);
+SAME(nvperf_throughput, unit, NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, hwUnit);
+SAME(nvperf_throughput, counter_count, NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, numCounters);
+SAME(nvperf_throughput, counters, NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, pCounterIndices);
+SAME(nvperf_throughput, part_count, NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, numSubThroughputs);
 #endif
 
 #if HAS_NVML
@@ -151,6 +206,12 @@ static void pm_sampling(void **state)
 		skip();
 }
 
+static void nvperf(void **state)
+{
+	if (!HAS_NVPERF)
+		skip();
+}
+
 static void nvml(void **state)
 {
 	if (!HAS_NVML)
@@ -171,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pm_sampling),
+		cmocka_unit_test(nvperf),
 		cmocka_unit_test(nvml),
 		cmocka_unit_test(nvml_sizes),
 	};

@@ -1,0 +1,196 @@
+/* The beginning, and what CUPTI calls back for. While a kernel is read no other thread launches anything or touches memory: calls
+ * that could are counted while they last, and wait before they begin. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/core/syscalls.h"
+#include "agent/cuda/life.h"
+#include "agent/kernel/kernel.h"
+
+struct kernel_agent kernel_agent;
+
+static _Atomic uint32_t reading;       /* 1: a kernel is; a futex */
+static _Atomic(void *) reader;         /* the thread that does it: where its errno is */
+static _Atomic uint32_t others;        /* calls under way; a futex */
+static int left_open;                  /* reader's: its launch is the last pass */
+
+static void wait_while(const _Atomic uint32_t *word, uint32_t value)
+{
+	while (atomic_load(word) == value)
+		raw_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, value, 0, 0, 0);
+}
+
+static void wake(const _Atomic uint32_t *word)
+{
+	raw_syscall(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
+}
+
+static void enter(void)
+{
+	for (;;) {
+		wait_while(&reading, 1);
+		atomic_fetch_add(&others, 1);
+		if (!atomic_load(&reading))
+			return;
+		atomic_fetch_sub(&others, 1);
+		wake(&others);
+	}
+}
+
+static void leave(void)
+{
+	atomic_fetch_sub(&others, 1);
+	if (atomic_load(&reading))
+		wake(&others);
+}
+
+/* Our own call is one of them. */
+static void begin_alone(void)
+{
+	uint32_t none = 0, count;
+
+	atomic_fetch_sub(&others, 1);
+	while (!atomic_compare_exchange_strong(&reading, &none, 1)) {
+		none = 0;
+		wait_while(&reading, 1);
+	}
+	atomic_store(&reader, (void *)&errno);
+	while ((count = atomic_load(&others)) != 0)
+		wait_while(&others, count);
+}
+
+static void end_alone(void)
+{
+	atomic_store(&reader, NULL);
+	atomic_fetch_add(&others, 1);
+	atomic_store(&reading, 0);
+	wake(&reading);
+}
+
+static void from_kernel(struct kernel_launch *l, const struct cuda_launch_kernel *p)
+{
+	l->function = p->function;
+	l->stream = p->stream;
+	l->shared = p->shared;
+	memcpy(l->grid, p->grid, sizeof(l->grid));
+	memcpy(l->block, p->block, sizeof(l->block));
+}
+
+static void from_config(struct kernel_launch *l, const struct cuda_launch_kernel_ex *p)
+{
+	const struct cuda_launch_config *c = p->config;
+
+	l->function = p->function;
+	l->stream = c->stream;
+	l->shared = c->shared;
+	memcpy(l->grid, c->grid, sizeof(l->grid));
+	memcpy(l->block, c->block, sizeof(l->block));
+	for (uint32_t i = 0; c->attributes && i < c->attribute_count; i++)
+		if (c->attributes[i].id == CUDA_LAUNCH_CLUSTER)
+			memcpy(l->cluster, c->attributes[i].value, sizeof(l->cluster));
+}
+
+static int describe(struct kernel_launch *l, enum kernel_call call, const struct cupti_call_data *data)
+{
+	const struct cuda_launch_kernel_ex *ex = data->parameters;
+
+	*l = (struct kernel_launch){ .call = call,
+				     .parameters = data->parameters,
+				     .name = data->symbol,
+				     .context = data->context,
+				     .context_id = data->context_id,
+				     .correlation = data->correlation };
+	if (call == KERNEL_CALL_KERNEL_EX && !ex->config)
+		return -1;
+	if (call == KERNEL_CALL_KERNEL_EX)
+		from_config(l, ex);
+	else
+		from_kernel(l, data->parameters);
+	return 0;
+}
+
+static int is_captured(void *stream)
+{
+	int status = CUDA_CAPTURE_NONE;
+
+	return kernel_agent.driver.cuStreamIsCapturing && kernel_agent.driver.cuStreamIsCapturing(stream, &status) == 0 &&
+	       status != CUDA_CAPTURE_NONE;
+}
+
+static void launch(enum kernel_call call, const struct cupti_call_data *data)
+{
+	struct kernel_launch l;
+
+	if (kernel_choose_done() || describe(&l, call, data) < 0 || is_captured(l.stream))
+		return;
+	begin_alone();
+	if (!kernel_counters_hopeless(l.context) && kernel_choose(&l)) {
+		left_open = kernel_replay_enter(&l, &kernel_agent.request);
+		if (left_open)
+			return;
+	}
+	end_alone();
+}
+
+static void launched(const struct cupti_call_data *data)
+{
+	left_open = 0;
+	kernel_replay_leave(data->result ? *(const int *)data->result : 0);
+	end_alone();
+	if (kernel_choose_done()) {
+		kernel_calls_enable(0);
+		if (kernel_agent.request.kill)
+			raw_syscall(SYS_kill, raw_getpid(), 15, 0, 0, 0, 0);
+	}
+}
+
+void kernel_callback(uint32_t id, const struct cupti_call_data *data)
+{
+	enum kernel_call call = kernel_call(id);
+	int is_launch = call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE;
+	int ours = atomic_load(&reader) == (void *)&errno;
+
+	if (call == KERNEL_CALL_NONE)
+		return;
+	if (data->site == CUPTI_SITE_ENTER && !ours) {
+		enter();
+		*data->kept = 1;
+		if (is_launch)
+			launch(call, data);
+	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
+		if (ours && left_open)
+			launched(data);
+		leave();
+		*data->kept = 0;
+	}
+}
+
+static void remember_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash && (size_t)(slash - path) < sizeof(kernel_agent.folder))
+		snprintf(kernel_agent.folder, sizeof(kernel_agent.folder), "%.*s", (int)(slash - path), path);
+}
+
+int kernel_begin(void)
+{
+	const char *path = getenv("SONDE_KERNEL_REQUEST");
+	char why[KERNEL_WHY_SIZE] = "no request was handed on", text[KERNEL_WHY_SIZE + 60];
+
+	remember_folder(cuda_agent.cupti.path);
+	if (path && kernel_request_read(&kernel_agent.request, path, why) == 0 &&
+	    cupti_range_fill(&kernel_agent.range, cuda_agent.cupti.library, cuda_agent.cupti.path, why, sizeof(why)) == 0 &&
+	    cuda_launcher_fill(&kernel_agent.driver, why, sizeof(why)) == 0 &&
+	    kernel_choose_prepare(&kernel_agent.request, why) == 0) {
+		kernel_calls_prepare();
+		kernel_calls_enable(1);
+		return 0;
+	}
+	snprintf(text, sizeof(text), "CUDA is not counted: %s.", why);
+	cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, text);
+	return -1;
+}

@@ -1,0 +1,54 @@
+/* Memory is kept and put back by the library that comes with CUPTI for this (libcheckpoint.so): device memory however it was
+ * allocated, variables of modules, host memory that the device reaches. */
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/kernel/kernel.h"
+#include "vendor/cupti_checkpoint.h"
+#include "vendor/dl.h"
+
+static struct cupti_checkpoint_library library;
+static struct cupti_checkpoint kept;
+
+static int load(char *why)
+{
+	char path[600];
+
+	if (library.save)
+		return 0;
+	snprintf(path, sizeof(path), "%s%slibcheckpoint.so", kernel_agent.folder, *kernel_agent.folder ? "/" : "");
+	return cupti_checkpoint_load(&library, path, why, KERNEL_WHY_SIZE);
+}
+
+int kernel_memory_save(void *context, char *why)
+{
+	int result;
+
+	if (load(why) < 0)
+		return -1;
+	memset(&kept, 0, sizeof(kept));
+	kept.size = sizeof(kept);
+	kept.context = context;
+	kept.overwrite = 1;
+	result = library.save(&kept);
+	if (result == CUPTI_OK)
+		return 0;
+	snprintf(why, KERNEL_WHY_SIZE, "memory could not be kept for another pass (error %d); fewer metrics need fewer passes", result);
+	return -1;
+}
+
+int kernel_memory_restore(char *why)
+{
+	int result = library.restore(&kept);
+
+	if (result == CUPTI_OK)
+		return 0;
+	snprintf(why, KERNEL_WHY_SIZE, "memory could not be put back (error %d)", result);
+	return -1;
+}
+
+void kernel_memory_forget(void)
+{
+	if (library.forget)
+		library.forget(&kept);
+}

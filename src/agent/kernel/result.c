@@ -1,0 +1,47 @@
+#include <string.h>
+
+#include "agent/cuda/tell.h"
+#include "agent/kernel/kernel.h"
+
+void kernel_tell(const struct record_kernel *kernel, enum kernel_state state, const char *text)
+{
+	uint32_t text_size = cuda_text_room(sizeof(*kernel), text), size = (uint32_t)sizeof(*kernel) + text_size;
+	struct record_kernel *record = cuda_agent.core->begin_patiently(size);
+
+	if (!record)
+		return;
+	*record = *kernel;
+	if (text_size)
+		memcpy(record + 1, text, text_size);
+	cuda_agent.core->end(record, record_head(RECORD_KERNEL, state, size, 0, 0), size);
+	cuda_agent.core->ring_doorbell();
+}
+
+static void tell_some(uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count)
+{
+	uint32_t size = (uint32_t)(sizeof(struct record_kernel_values) + count * sizeof(double));
+	struct record_kernel_values *record = cuda_agent.core->begin_patiently(size);
+
+	if (!record)
+		return;
+	record->time = time;
+	record->number = number;
+	record->first = first;
+	memcpy(record + 1, values, count * sizeof(double));
+	cuda_agent.core->end(record, record_head(RECORD_KERNEL_VALUES, 0, size, 0, 0), size);
+}
+
+/* Runs of metrics that follow each other in the request, as many as a record has room for. */
+void kernel_tell_values(const struct kernel_counters *c, uint32_t number, uint64_t time)
+{
+	const uint32_t most = (RING_CHUNK_DATA - sizeof(struct record_kernel_values)) / sizeof(double);
+	uint32_t begin = 0, end;
+
+	while (begin < c->metric_count) {
+		end = begin + 1;
+		while (end < c->metric_count && end - begin < most && c->numbers[end] == c->numbers[end - 1] + 1)
+			end++;
+		tell_some(number, time, c->numbers[begin], c->values + begin, end - begin);
+		begin = end;
+	}
+}

@@ -1,0 +1,164 @@
+/* sonde kernel: hardware counters of kernels. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/kernel_options.h"
+#include "cli/kernel_run.h"
+#include "vendor/cuda_driver.h"
+#include "vendor/cupti_pm.h"
+
+bool next_piece(const struct option_texts *texts, size_t *at, const char **text, char *piece, size_t size)
+{
+	size_t len;
+
+	do {
+		while (!*text || !**text) {
+			if (*at == texts->count)
+				return false;
+			*text = texts->items[(*at)++];
+		}
+		len = strcspn(*text, ",");
+		snprintf(piece, size, "%.*s", (int)len, *text);
+		*text += len + ((*text)[len] != '\0');
+	} while (!*piece);
+	return true;
+}
+
+bool kernel_load_cupti(struct cli *cli, struct cupti_host *ret)
+{
+	char why[512];
+
+	if (cupti_host_load(ret, why, sizeof(why)) == 0)
+		return true;
+	command_fail(cli, &kernel_command, "%s", why);
+	return false;
+}
+
+/* CUPTI must not be asked for a chip's name where there is no device. */
+static size_t chips_here(char (*names)[CHIP_NAME_MAX], size_t capacity, char *why, size_t why_size)
+{
+	struct pm_chip_name name = PM_PARAMETERS(pm_chip_name, chip);
+	struct cuda_driver driver;
+	struct cupti_pm pm;
+	int count = 0;
+	size_t found = 0;
+
+	if (cuda_driver_load(&driver, why, why_size) < 0 || cupti_pm_load(&pm, why, why_size) < 0)
+		return 0;
+	snprintf(why, why_size, "the CUDA driver sees none");
+	if (driver.cuDeviceGetCount(&count) != 0)
+		return 0;
+	for (int i = 0; i < count && found < capacity; i++) {
+		name.device = (size_t)i;
+		if (pm.cuptiDeviceGetChipName(&name) != 0 || !name.chip)
+			continue;
+		snprintf(names[found], CHIP_NAME_MAX, "%s", name.chip);
+		found++;
+		for (size_t k = 0; k + 1 < found; k++) {
+			if (strcmp(names[k], names[found - 1]) == 0) {
+				found--;
+				break;
+			}
+		}
+	}
+	return found;
+}
+
+#define MOST_CHIPS 64
+
+bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**ret)[CHIP_NAME_MAX], size_t *ret_count)
+{
+	char(*names)[CHIP_NAME_MAX] = calloc(MOST_CHIPS, sizeof(*names)), why[512] = "";
+	const char *text = NULL;
+	size_t at = 0, count = 0;
+
+	if (!names) {
+		command_fail(cli, &kernel_command, "Not enough memory");
+		return false;
+	}
+	while (count < MOST_CHIPS && next_piece(&fields->chips, &at, &text, names[count], CHIP_NAME_MAX))
+		count++;
+	if (!count)
+		count = chips_here(names, MOST_CHIPS, why, sizeof(why));
+	if (!count) {
+		command_fail(cli, &kernel_command, "There is no GPU here (%s): name a chip, as in --chips gh100 (--list-chips lists them)", why);
+		free(names);
+		return false;
+	}
+	*ret = names;
+	*ret_count = count;
+	return true;
+}
+
+static int count_kernels(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
+{
+	static const char *const bases[] = { "function", "demangled", "mangled" };
+	const char *names[4096], *text = NULL;
+	char piece[512];
+	size_t at = 0;
+	struct kernel_run run = { .metrics = names,
+				  .pattern = fields->name,
+				  .name_base = bases[fields->name_base],
+				  .skip_before = (uint64_t)fields->skip_before,
+				  .skip = (uint64_t)fields->skip,
+				  .count = (uint64_t)fields->count,
+				  .flush_caches = fields->cache_control == 0,
+				  .kill = fields->kill,
+				  .output = fields->output ? fields->output : "/tmp/sonde-kernel-out.sonde",
+				  .overwrite = fields->overwrite,
+				  .argv = parsed->words,
+				  .argc = parsed->word_count };
+	struct record_result *result = calloc(1, sizeof(*result));
+	int status;
+
+	while (run.metric_count < 4096 && next_piece(&fields->metrics, &at, &text, piece, sizeof(piece)))
+		names[run.metric_count++] = strdup(piece);
+	if (fields->name && strncmp(fields->name, "regex:", 6) == 0) {
+		run.pattern = fields->name + 6;
+		run.pattern_is_regex = true;
+	}
+	status = kernel_run(cli, &run, result);
+	free(result);
+	return status;
+}
+
+static int answer(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
+{
+	if (fields->list_chips)
+		return kernel_list_chips(cli, fields);
+	if (fields->query)
+		return kernel_query(cli, fields);
+	if (parsed->word_count)
+		return count_kernels(cli, fields, parsed);
+	return command_fail(cli, &kernel_command, "What is to be done? 'sonde kernel --help' says what there is");
+}
+
+static int run_kernel(struct cli *cli, int argc, char **argv)
+{
+	struct kernel_fields fields = { 0 };
+	struct options_parsed parsed;
+	int status;
+
+	if (!command_parse(cli, &kernel_command, argc, argv, &fields, &parsed, &status))
+		return status;
+	status = answer(cli, &fields, &parsed);
+	options_release(&parsed);
+	return status;
+}
+
+static const char *const kernel_examples[] = {
+	"sonde kernel --query-metrics --chips gh100", "metrics of an H100, on any machine with CUPTI",
+	"sonde kernel --query-metrics-mode suffix --metrics dram__bytes --query-metrics --chips gh100", "what may follow a name",
+	NULL,
+};
+
+const struct command kernel_command = {
+	.name = "kernel",
+	.summary = "Count in hardware what kernels do",
+	.synopsis = "[options] [PROGRAM [arguments]]",
+	.description = "Lists of what the hardware can count, for any chip and without a GPU.",
+	.examples = kernel_examples,
+	.options = &kernel_options_table,
+	.words = COMMAND_PROGRAM,
+	.run = run_kernel,
+};

@@ -1,0 +1,29 @@
+/* sonde kernel: a program is run, and the counters of its kernels are read. */
+#ifndef SONDE_CLI_KERNEL_RUN_H
+#define SONDE_CLI_KERNEL_RUN_H
+
+#include "cli/command.h"
+#include "record/record.h"
+
+struct kernel_run {
+	const char *const *metrics;
+	const char *const *units;     /* of each; NULL: of none */
+	uint32_t metric_count;
+	const char *pattern;          /* of names; NULL: all kernels */
+	bool pattern_is_regex;
+	const char *name_base;        /* function, demangled or mangled */
+	uint64_t skip_before;
+	uint64_t skip;
+	uint64_t count;               /* 0: all */
+	bool flush_caches;
+	bool kill;
+	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
+	bool overwrite;
+	char *const *argv;            /* the program */
+	size_t argc;
+};
+
+/* The status is the program's own, or 1. */
+int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result);
+
+#endif

@@ -1,0 +1,46 @@
+/* Bodies of the records about kernels whose hardware counters are read (docs/counters.md). Written by the thread that launched the
+ * kernel: KERNEL_BEGUN, then all values, then KERNEL_READ or KERNEL_FAILED, all with the same number. */
+#ifndef SONDE_FMT_KERNEL_WIRE_H
+#define SONDE_FMT_KERNEL_WIRE_H
+
+#include <stdint.h>
+
+#include "fmt/cuda_wire.h"
+
+#define KERNEL_NOT_KNOWN 0xffffffffu
+#define KERNEL_ATTRIBUTES 16u /* of CUfunction_attribute */
+
+enum kernel_state {
+	KERNEL_BEGUN = 0,
+	KERNEL_READ = 1,
+	KERNEL_FAILED = 2     /* a sentence follows: why its counters are not there */
+};
+
+/* RECORD_KERNEL; flags = enum kernel_state, + text */
+struct record_kernel {
+	uint64_t head;
+	uint64_t time;        /* of the launch */
+	uint32_t number;      /* of the kernels of this process, from 0 */
+	uint32_t function;    /* id of a DEFINE_CUDA_FUNCTION */
+	struct cuda_place place;
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t cluster[3];  /* 0: none */
+	uint32_t dynamic_shared;
+	uint32_t attributes[KERNEL_ATTRIBUTES]; /* as cuFuncGetAttribute() numbers them; KERNEL_NOT_KNOWN: not told */
+	uint32_t blocks_per_sm;       /* what the driver says fits on one */
+	uint32_t clusters_active;
+	uint32_t cluster_potential;
+	uint32_t passes;
+	uint64_t spent;       /* ticks that reading its counters took */
+};
+
+/* RECORD_KERNEL_VALUES; doubles follow, in the order in which the metrics were asked for. */
+struct record_kernel_values {
+	uint64_t head;
+	uint64_t time;
+	uint32_t number;
+	uint32_t first;       /* metric of the first value */
+};
+
+#endif

@@ -1,0 +1,155 @@
+#include "kernel/schedule.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *open_host(const struct catalog *c)
+{
+	struct pm_host_initialize host = PM_PARAMETERS(pm_host_initialize, host);
+
+	host.type = c->profiler;
+	host.chip = c->chip;
+	host.availability = c->availability;
+	return c->cupti->cuptiProfilerHostInitialize(&host) == 0 ? host.host : NULL;
+}
+
+static void close_host(const struct catalog *c, void *object)
+{
+	struct pm_host_deinitialize host = PM_PARAMETERS(pm_host_deinitialize, host);
+
+	host.host = object;
+	c->cupti->cuptiProfilerHostDeinitialize(&host);
+}
+
+static int fetch_image(const struct catalog *c, void *host, struct schedule_part *part)
+{
+	struct pm_image_size size = PM_PARAMETERS(pm_image_size, image_size);
+	struct pm_image image = PM_PARAMETERS(pm_image, image);
+	struct pm_passes passes = PM_PARAMETERS(pm_passes, passes);
+
+	size.host = host;
+	if (c->cupti->cuptiProfilerHostGetConfigImageSize(&size) != 0)
+		return -EIO;
+	part->image = malloc(size.image_size + 1);
+	if (!part->image)
+		return -ENOMEM;
+	part->image_size = image.image_size = passes.image_size = size.image_size;
+	image.host = host;
+	image.image = passes.image = part->image;
+	if (c->cupti->cuptiProfilerHostGetConfigImage(&image) != 0 || c->cupti->cuptiProfilerHostGetNumOfPasses(&passes) != 0)
+		return -EIO;
+	part->passes = passes.passes;
+	return 0;
+}
+
+/* Adding metrics one by one would make a pass of each. An object that refused one is of no use any more. */
+static int configure(const struct catalog *c, struct schedule_part *part)
+{
+	struct pm_add_metrics add = PM_PARAMETERS(pm_add_metrics, count);
+	void *host = open_host(c);
+	int r = -EIO;
+
+	free(part->image);
+	part->image = NULL;
+	part->passes = 0;
+	if (!host)
+		return -EIO;
+	add.host = host;
+	add.names = part->names;
+	add.count = part->count;
+	if (c->cupti->cuptiProfilerHostConfigAddMetrics(&add) == 0)
+		r = fetch_image(c, host, part);
+	close_host(c, host);
+	return r;
+}
+
+static int works(const struct catalog *c, const char **names, size_t count)
+{
+	struct schedule_part part = { .names = names, .count = count };
+	int r = configure(c, &part);
+
+	free(part.image);
+	return r == 0;
+}
+
+/* Moves those that are refused by themselves out of the part, halving it: there are few of them. */
+static void move_refused(struct schedule *s, const struct catalog *c, struct schedule_part *part, size_t from, size_t count,
+			 unsigned char *is_refused)
+{
+	size_t half = count / 2;
+
+	if (count == 0 || works(c, part->names + from, count))
+		return;
+	if (count == 1) {
+		is_refused[from] = 1;
+		s->refused[s->refused_count++] = part->names[from];
+		return;
+	}
+	move_refused(s, c, part, from, half, is_refused);
+	move_refused(s, c, part, from + half, count - half, is_refused);
+}
+
+static int without_refused(struct schedule *s, const struct catalog *c, struct schedule_part *part)
+{
+	unsigned char *is_refused = calloc(part->count, 1);
+	size_t kept = 0;
+
+	if (!is_refused)
+		return -ENOMEM;
+	move_refused(s, c, part, 0, part->count, is_refused);
+	for (size_t i = 0; i < part->count; i++)
+		if (!is_refused[i])
+			part->names[kept++] = part->names[i];
+	part->count = kept;
+	free(is_refused);
+	return kept ? configure(c, part) : 0;
+}
+
+static int make_part(struct schedule *s, const struct catalog *c, struct schedule_part *part)
+{
+	int r;
+
+	if (!part->count)
+		return 0;
+	r = configure(c, part);
+	if (r == -EIO)
+		r = without_refused(s, c, part);
+	s->passes += part->passes;
+	return r;
+}
+
+int schedule_make(struct schedule *ret, const struct catalog *c, const char *const *names, size_t count, struct error *err)
+{
+	struct schedule_part *part;
+	int r = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->refused = calloc(count + 1, sizeof(*ret->refused));
+	for (unsigned i = 0; i < SCHEDULE_PARTS; i++) {
+		ret->parts[i].names = calloc(count + 1, sizeof(*names));
+		if (!ret->parts[i].names || !ret->refused)
+			r = -ENOMEM;
+	}
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		part = &ret->parts[c->profiler == HOST_PROFILER_RANGE && strncmp(names[i], "pcie__", 6) == 0 ? SCHEDULE_PCIE : SCHEDULE_MAIN];
+		part->names[part->count++] = names[i];
+	}
+	for (unsigned i = 0; r == 0 && i < SCHEDULE_PARTS; i++)
+		r = make_part(ret, c, &ret->parts[i]);
+	if (r == 0)
+		return 0;
+	schedule_release(ret);
+	return error_set(err, -r, r == -ENOMEM ? "Not enough memory" : "CUPTI makes no configuration of these %zu metrics for %s", count,
+			 c->chip);
+}
+
+void schedule_release(struct schedule *s)
+{
+	for (unsigned i = 0; i < SCHEDULE_PARTS; i++) {
+		free(s->parts[i].names);
+		free(s->parts[i].image);
+	}
+	free(s->refused);
+	memset(s, 0, sizeof(*s));
+}

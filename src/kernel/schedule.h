@@ -1,0 +1,29 @@
+/* From a list of metrics to configurations of the hardware, in the fewest passes. */
+#ifndef SONDE_KERNEL_SCHEDULE_H
+#define SONDE_KERNEL_SCHEDULE_H
+
+#include "kernel/catalog.h"
+
+/* What is counted together: metrics of PCIe cannot be with others. */
+struct schedule_part {
+	const char **names; /* the caller's texts */
+	size_t count;
+	uint8_t *image;
+	size_t image_size;
+	size_t passes;
+};
+
+enum { SCHEDULE_MAIN, SCHEDULE_PCIE, SCHEDULE_PARTS };
+
+struct schedule {
+	struct schedule_part parts[SCHEDULE_PARTS]; /* those without metrics have a count of 0 */
+	size_t passes;                              /* of all */
+	const char **refused;                       /* metrics that exist but that this chip cannot count so */
+	size_t refused_count;
+};
+
+/* Names must be metrics of the catalog with their rollup, each once, and outlive the schedule. -EIO where CUPTI gives no configuration at all. */
+int schedule_make(struct schedule *ret, const struct catalog *c, const char *const *names, size_t count, struct error *err);
+void schedule_release(struct schedule *s);
+
+#endif

@@ -1,0 +1,194 @@
+/* Kernels whose counters were read: results, and the values of each metric. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fmt/kernel_wire.h"
+#include "record/cuda/internal.h"
+#include "record/kernel_choice.h"
+#include "symbol/demangle.h"
+
+
+static uint64_t text_of(struct session *s, const char *text)
+{
+	return text && *text ? session_text(s, text) : 0;
+}
+
+/* Whole numbers are kept as such: counts are exact. */
+static void put_number(int64_t *v, uint32_t *present, double value)
+{
+	if (value == rint(value) && fabs(value) < 9e15) {
+		v[COLUMN_KERNEL_METRIC_INTEGER] = (int64_t)value;
+		*present |= BIT(COLUMN_KERNEL_METRIC_INTEGER);
+	} else {
+		memcpy(&v[COLUMN_KERNEL_METRIC_REAL], &value, sizeof(value));
+		*present |= BIT(COLUMN_KERNEL_METRIC_REAL);
+	}
+}
+
+static void metric_row(struct session *s, uint64_t result, const char *name, const char *unit, double value)
+{
+	uint32_t present = BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME);
+	uint64_t unit_text = text_of(s, unit);
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_KERNEL_METRIC_RESULT] = (int64_t)result;
+	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE;
+	v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)session_text(s, name);
+	v[COLUMN_KERNEL_METRIC_UNIT] = (int64_t)unit_text;
+	present |= unit_text ? BIT(COLUMN_KERNEL_METRIC_UNIT) : 0;
+	if (isfinite(value))
+		put_number(v, &present, value);
+	session_row(s, TABLE_KERNEL_METRIC, v, present);
+}
+
+static void text_row(struct session *s, uint64_t result, const char *name, const char *text, size_t size)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_KERNEL_METRIC_RESULT] = (int64_t)result;
+	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE;
+	v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)session_text(s, name);
+	v[COLUMN_KERNEL_METRIC_TEXT] = (int64_t)report_string(s->writer, text, size);
+	session_row(s, TABLE_KERNEL_METRIC, v,
+		    BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME) |
+			    BIT(COLUMN_KERNEL_METRIC_TEXT));
+}
+
+/* As nsys and ncu call them. Numbers of attributes are those of CUfunction_attribute. */
+static void launch_rows(struct session *s, uint64_t result, const struct record_kernel *k)
+{
+	static const char axes[] = "xyz";
+	static const struct {
+		const char *name;
+		const char *unit;
+		unsigned attribute;
+	} attributes[] = {
+		{ "launch__shared_mem_per_block_static", "byte/block", 1 },
+		{ "launch__local_mem_per_thread", "byte/thread", 3 },
+		{ "launch__registers_per_thread", "register/thread", 4 },
+	};
+	char name[40];
+
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "launch__grid_dim_%c", axes[i]);
+		metric_row(s, result, name, "", k->grid[i]);
+		snprintf(name, sizeof(name), "launch__block_dim_%c", axes[i]);
+		metric_row(s, result, name, "", k->block[i]);
+		snprintf(name, sizeof(name), "launch__cluster_dim_%c", axes[i]);
+		metric_row(s, result, name, "", k->cluster[i]);
+	}
+	metric_row(s, result, "launch__shared_mem_per_block_dynamic", "byte/block", k->dynamic_shared);
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+		if (k->attributes[attributes[i].attribute] != KERNEL_NOT_KNOWN)
+			metric_row(s, result, attributes[i].name, attributes[i].unit, k->attributes[attributes[i].attribute]);
+	if (k->blocks_per_sm != KERNEL_NOT_KNOWN)
+		metric_row(s, result, "launch__occupancy_limit_driver", "block", k->blocks_per_sm);
+	metric_row(s, result, "profiler__replayer_passes", "pass", k->passes);
+}
+
+static void result_row(struct cuda_decoder *d, uint64_t result, const struct record_kernel *k)
+{
+	uint32_t present = ALL(COLUMN_KERNEL_RESULT_CORRELATION) & ~(BIT(COLUMN_KERNEL_RESULT_HOST) | BIT(COLUMN_KERNEL_RESULT_NAME) |
+								    BIT(COLUMN_KERNEL_RESULT_MAJOR) | BIT(COLUMN_KERNEL_RESULT_MINOR));
+	uint64_t function = cuda_function_id(d, k->function);
+	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
+
+	v[COLUMN_KERNEL_RESULT_ID] = (int64_t)result;
+	v[COLUMN_KERNEL_RESULT_NUMBER] = k->number;
+	v[COLUMN_KERNEL_RESULT_PROCESS] = (int64_t)d->p->uid;
+	v[COLUMN_KERNEL_RESULT_FUNCTION] = (int64_t)function;
+	v[COLUMN_KERNEL_RESULT_CONTEXT] = k->place.context;
+	v[COLUMN_KERNEL_RESULT_STREAM] = k->place.stream;
+	v[COLUMN_KERNEL_RESULT_DEVICE] = k->place.device;
+	for (unsigned i = 0; i < 3; i++) {
+		v[COLUMN_KERNEL_RESULT_GRID_X + i] = k->grid[i];
+		v[COLUMN_KERNEL_RESULT_BLOCK_X + i] = k->block[i];
+	}
+	v[COLUMN_KERNEL_RESULT_TIME] = timebase_convert(&d->s->time, k->time);
+	v[COLUMN_KERNEL_RESULT_CORRELATION] = k->place.correlation;
+	session_row(d->s, TABLE_KERNEL_RESULT, v, function ? present : present & ~BIT(COLUMN_KERNEL_RESULT_FUNCTION));
+}
+
+static void tell(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
+{
+	const struct kernel_choice *choice = d->s->kernels;
+	struct kernel_progress p = { .state = record_flags(k->head), .number = (uint32_t)result - 1, .passes = k->passes };
+
+	if (!choice || choice->progress < 0)
+		return;
+	snprintf(p.text, sizeof(p.text), "%.*s", (int)(size < sizeof(p.text) ? size : sizeof(p.text) - 1), text ? text : "");
+	/* Nobody reads any more: no reason to stop. */
+	if (write(choice->progress, &p, sizeof(p)) < 0)
+		return;
+}
+
+static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
+{
+	char *linkage = strndup(text, size), *name = linkage ? demangle_short(linkage) : NULL;
+
+	if (name)
+		tell(d, k, result, name, strlen(name));
+	else
+		tell(d, k, result, text, size);
+	free(name);
+	free(linkage);
+}
+
+int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
+{
+	struct cuda_decoder d = { s, p, cuda_of(p) };
+	struct cuda_session *all = cuda_session(s);
+	const char *text = (const char *)bytes + sizeof(struct record_kernel);
+	struct record_kernel k;
+	uint64_t result;
+
+	if (!d.c || !all)
+		return -ENOMEM;
+	if (size < sizeof(k))
+		return -EBADMSG;
+	memcpy(&k, bytes, sizeof(k));
+	size -= (uint32_t)sizeof(k);
+	if (record_flags(k.head) == KERNEL_BEGUN) {
+		if (d.c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d.c->kernels, k.number, ++all->next_kernel) < 0)
+			return -ENOMEM;
+		tell_name(&d, &k, all->next_kernel, text, size);
+		return 0;
+	}
+	result = idmap_get(&d.c->kernels, k.number);
+	if (result == IDMAP_NONE)
+		return -EBADMSG;
+	result_row(&d, result, &k);
+	launch_rows(s, result, &k);
+	if (record_flags(k.head) == KERNEL_FAILED)
+		text_row(s, result, "profiler__error", text, size);
+	tell(&d, &k, result, text, size);
+	s->events++;
+	return 0;
+}
+
+int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
+{
+	struct cuda_process *c = cuda_of(p);
+	const struct kernel_choice *choice = s->kernels;
+	struct record_kernel_values head;
+	uint64_t result;
+	double value;
+
+	if (!c)
+		return -ENOMEM;
+	if (size < sizeof(head) || (size - sizeof(head)) % sizeof(value) != 0 || !choice)
+		return -EBADMSG;
+	memcpy(&head, bytes, sizeof(head));
+	result = idmap_get(&c->kernels, head.number);
+	if (result == IDMAP_NONE)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < (size - sizeof(head)) / sizeof(value) && head.first < choice->count && i < choice->count - head.first; i++) {
+		memcpy(&value, bytes + sizeof(head) + i * sizeof(value), sizeof(value));
+		metric_row(s, result, choice->metrics[head.first + i], choice->units ? choice->units[head.first + i] : NULL, value);
+	}
+	return 0;
+}

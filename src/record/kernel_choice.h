@@ -1,0 +1,25 @@
+/* sonde kernel: which counters are read, and who is told how far that is. */
+#ifndef SONDE_RECORD_KERNEL_CHOICE_H
+#define SONDE_RECORD_KERNEL_CHOICE_H
+
+#include <stdint.h>
+
+struct kernel_choice {
+	const char *request;          /* file that agents read */
+	const char *const *metrics;   /* in the order of the request */
+	const char *const *units;     /* of each; NULL or "": none */
+	uint32_t count;
+	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */
+};
+
+#define KERNEL_PROGRESS_NAME 400
+
+/* One write, smaller than PIPE_BUF: never torn. */
+struct kernel_progress {
+	uint32_t state;               /* enum kernel_state */
+	uint32_t number;              /* of all processes together */
+	uint32_t passes;
+	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why */
+};
+
+#endif

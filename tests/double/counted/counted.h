@@ -1,0 +1,39 @@
+/* A driver, a CUPTI and a checkpoint library that count: kernels are functions of the program on memory that is real, so that what
+ * reading their counters does to a program can be seen. They find each other by name. */
+#ifndef SONDE_TESTS_COUNTED_H
+#define SONDE_TESTS_COUNTED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Call numbers of the driver, and their names. */
+enum counted_call {
+	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE, COUNTED_CALLS
+};
+
+/* A kernel: what it is called, and what it does to the memory it is given. */
+struct counted_kernel {
+	const char *symbol;
+	void (*run)(void **parameters);
+};
+
+struct counted_event {
+	enum counted_call call;
+	int leaving;
+	const void *parameters;
+	const char *symbol;
+	int *result;
+	uint64_t *kept;
+	uint32_t correlation;
+};
+
+/* The driver tells whoever listens of each call, on its thread; and of each kernel that runs. */
+void counted_listen(void (*event)(const struct counted_event *), void (*ran)(const char *symbol));
+/* Allocations, for the checkpoint. Returns how many. */
+size_t counted_allocations(void **addresses, size_t *sizes, size_t room);
+/* COUNTED_LOG gets a line. */
+void counted_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* COUNTED_FAIL=function:nth:result: the nth call of a function (from 1) gives that. 0: it is not this one. */
+int counted_fails(const char *function);
+
+#endif

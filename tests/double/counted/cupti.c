@@ -1,0 +1,339 @@
+/* libcupti.so.13: a range profiler whose counters are sums of letters. A config holds the names of its metrics; each pass has
+ * PER_PASS of them. The value of a metric is the number of letters of its name and of the kernel's, and only where every one of
+ * its passes saw exactly one kernel, and that the same. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counted.h"
+#include "vendor/cupti.h"
+#include "vendor/cupti_callbacks.h"
+#include "vendor/cupti_range.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define PER_PASS 3
+#define METRICS 64
+#define NAME 128
+#define PASSES 32
+
+struct config {
+	uint64_t magic;
+	size_t count;
+	char names[METRICS][NAME];
+};
+#define MAGIC 0x636f756e746564ull
+
+struct image {
+	uint64_t magic;
+	size_t ranges;
+	char kernel[NAME];
+	int spoilt;
+};
+
+#define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
+#include "vendor/cupti_functions.def"
+#undef CUPTI_FUNCTION
+#define RANGE_FUNCTION(name, parameters) int name(struct parameters *);
+#include "vendor/cupti_range_functions.def"
+#undef RANGE_FUNCTION
+
+static cupti_callback *callback;
+static void *callback_user;
+static uint8_t wanted[COUNTED_CALLS];
+static struct {
+	const struct config *config;
+	struct image *image;
+	size_t pass;
+	int started;
+	int spoilt;              /* for good */
+	unsigned kernels;
+	char kernel[NAME];
+} profiler;
+
+static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
+						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
+						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
+						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel" };
+
+static void on_event(const struct counted_event *e)
+{
+	struct cupti_call_data data = { .site = e->leaving ? CUPTI_SITE_EXIT : CUPTI_SITE_ENTER,
+					.name = names[e->call],
+					.parameters = e->parameters,
+					.result = e->result,
+					.symbol = e->symbol,
+					.context = &profiler,
+					.context_id = 1,
+					.kept = e->kept,
+					.correlation = e->correlation };
+
+	if (callback && wanted[e->call])
+		callback(callback_user, CUPTI_DOMAIN_DRIVER, e->call, &data);
+}
+
+static void on_kernel(const char *symbol)
+{
+	if (!profiler.started)
+		return;
+	profiler.kernels++;
+	snprintf(profiler.kernel, sizeof(profiler.kernel), "%s", symbol);
+}
+
+EXPORT int cuptiGetVersion(uint32_t *version)
+{
+	*version = 130000;
+	return 0;
+}
+
+EXPORT int cuptiGetResultString(int result, const char **text)
+{
+	*text = result == 999 ? "CUPTI_ERROR_UNKNOWN" : "CUPTI_ERROR_OF_THE_DOUBLE";
+	return 0;
+}
+
+EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *user)
+{
+	int result = counted_fails("cuptiSubscribe");
+
+	if (result != 0)
+		return result;
+	callback = function;
+	callback_user = user;
+	*subscriber = &profiler;
+	counted_listen(on_event, on_kernel);
+	return 0;
+}
+
+EXPORT int cuptiUnsubscribe(void *subscriber)
+{
+	callback = NULL;
+	return subscriber == &profiler ? 0 : 1;
+}
+
+EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t id)
+{
+	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == &profiler)
+		wanted[id] = (uint8_t)enable;
+	return 0;
+}
+
+EXPORT int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain)
+{
+	return enable && subscriber && domain ? 0 : 1;
+}
+
+EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
+{
+	if (domain != CUPTI_DOMAIN_DRIVER || id >= COUNTED_CALLS || !names[id])
+		return 1;
+	*name = names[id];
+	return 0;
+}
+
+EXPORT int cuptiGetContextId(void *context, uint32_t *id)
+{
+	*id = 1;
+	return context ? 0 : 1;
+}
+
+EXPORT int cuptiGetDeviceId(void *context, uint32_t *id)
+{
+	*id = 0;
+	return context ? 0 : 1;
+}
+
+EXPORT int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)
+{
+	*id = (uint32_t)(uintptr_t)stream + 7 + per_thread;
+	return context ? 0 : 1;
+}
+
+/* Of activities, only that they are there. */
+EXPORT int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested, cupti_buffer_completed *completed)
+{
+	return requested && completed ? 0 : 1;
+}
+EXPORT int cuptiActivityEnable(int kind) { return kind ? 0 : 1; }
+EXPORT int cuptiActivityDisable(int kind) { return kind ? 0 : 1; }
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **record)
+{
+	*record = (struct cupti_record *)(void *)(buffer + valid);
+	return CUPTI_MAX_LIMIT_REACHED;
+}
+EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
+{
+	*dropped = context && stream ? 0 : 0;
+	return 0;
+}
+EXPORT int cuptiActivityFlushAll(uint32_t flag) { return flag > 1; }
+EXPORT int cuptiGetTimestamp(uint64_t *time)
+{
+	*time = 0;
+	return 0;
+}
+
+EXPORT int cuptiProfilerInitialize(struct pm_initialize *p) { return p->size < sizeof(*p); }
+
+EXPORT int cuptiProfilerDeviceSupported(struct pm_device_supported *p)
+{
+	p->supported = PM_SUPPORTED;
+	return 0;
+}
+
+EXPORT int cuptiProfilerGetCounterAvailability(struct range_availability *p)
+{
+	if (p->image)
+		memset(p->image, 1, p->image_size);
+	p->image_size = 16;
+	return 0;
+}
+
+EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
+{
+	p->chip = "COUNTED1";
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostInitialize(struct pm_host_initialize *p)
+{
+	if (strcmp(p->chip, "COUNTED1") != 0 || p->type != RANGE_PROFILER_TYPE)
+		return 46;
+	p->host = calloc(1, sizeof(struct config));
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostDeinitialize(struct pm_host_deinitialize *p)
+{
+	free(p->host);
+	return 0;
+}
+
+/* Names that begin with "no" are those of another chip. */
+EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
+{
+	struct config *c = p->host;
+
+	c->magic = MAGIC;
+	for (size_t i = 0; i < p->count; i++) {
+		if (strncmp(p->names[i], "no", 2) == 0 || c->count == METRICS)
+			return 1;
+		snprintf(c->names[c->count++], NAME, "%s", p->names[i]);
+	}
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetConfigImageSize(struct pm_image_size *p)
+{
+	p->image_size = sizeof(struct config);
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetConfigImage(struct pm_image *p)
+{
+	memcpy(p->image, p->host, sizeof(struct config));
+	return 0;
+}
+
+static size_t passes_of(const struct config *c)
+{
+	return (c->count + PER_PASS - 1) / PER_PASS;
+}
+
+EXPORT int cuptiProfilerHostGetNumOfPasses(struct pm_passes *p)
+{
+	const struct config *c = (const struct config *)(const void *)p->image;
+
+	p->passes = passes_of(c);
+	return c->magic != MAGIC;
+}
+
+EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
+{
+	const struct image *image = (const struct image *)(const void *)p->counters;
+
+	if (p->index >= image->ranges)
+		return 1;
+	for (size_t i = 0; i < p->count; i++)
+		p->values[i] = image->spoilt ? -1 : (double)(strlen(p->names[i]) + strlen(image->kernel)) + (i % 2 ? 0.5 : 0);
+	return counted_fails("cuptiProfilerHostEvaluateToGpuValues");
+}
+
+EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
+{
+	p->profiler = &profiler;
+	profiler.spoilt = 0;
+	return counted_fails("cuptiRangeProfilerEnable");
+}
+
+EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler != &profiler; }
+
+EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
+{
+	profiler.config = (const struct config *)(const void *)p->image;
+	profiler.image = (struct image *)(void *)p->counters;
+	profiler.pass = 0;
+	if (p->range != RANGE_AUTO || p->replay != RANGE_REPLAYED_BY_USER || profiler.image->magic != MAGIC ||
+	    profiler.config->magic != MAGIC)
+		return 1;
+	return counted_fails("cuptiRangeProfilerSetConfig");
+}
+
+EXPORT int cuptiRangeProfilerStart(struct range_command *p)
+{
+	int result = counted_fails("cuptiRangeProfilerStart");
+
+	if (result != 0 || profiler.started || p->profiler != &profiler)
+		return result ? result : 7;
+	profiler.started = 1;
+	profiler.kernels = 0;
+	counted_log("start");
+	return 0;
+}
+
+/* As the real one does: a pass in which no kernel ran counts, and its metrics are lost. */
+EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
+{
+	struct image *image = profiler.image;
+
+	if (!profiler.started)
+		return 7;
+	profiler.started = 0;
+	counted_log("stop %u", profiler.kernels);
+	if (profiler.kernels != 1 || (profiler.pass && strcmp(image->kernel, profiler.kernel) != 0))
+		profiler.spoilt = 1;
+	snprintf(image->kernel, sizeof(image->kernel), "%s", profiler.kernel);
+	image->spoilt = profiler.spoilt;
+	profiler.pass++;
+	p->pass = profiler.pass;
+	p->all_submitted = profiler.pass == passes_of(profiler.config);
+	return counted_fails("cuptiRangeProfilerStop");
+}
+
+EXPORT int cuptiRangeProfilerPushRange(struct range_push *p) { return p->name == NULL; }
+EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profiler != &profiler; }
+
+EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
+{
+	profiler.image->ranges = profiler.pass == passes_of(profiler.config);
+	p->dropped = 0;
+	return counted_fails("cuptiRangeProfilerDecodeData");
+}
+
+EXPORT int cuptiRangeProfilerGetCounterDataSize(struct range_counters_size *p)
+{
+	p->counters_size = sizeof(struct image);
+	return 0;
+}
+
+EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct range_counters_initialize *p)
+{
+	memset(p->counters, 0, p->counters_size);
+	((struct image *)(void *)p->counters)->magic = MAGIC;
+	return 0;
+}
+
+EXPORT int cuptiRangeProfilerGetCounterDataInfo(struct range_counters_info *p)
+{
+	p->ranges = ((const struct image *)(const void *)p->counters)->ranges;
+	return 0;
+}
