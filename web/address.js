@@ -110,7 +110,7 @@ export function restoreState(app, state) {
   const picked = state.picked && app.rows.find(state.picked.report, state.picked.row) ? state.picked : null;
   app.view.picked = picked;
   app.pick(picked, true);
-  if (app.bottom.current !== (state.panel || "events"))
+  if (app.started && app.bottom.current !== (state.panel || "events"))
     app.bottom.open(state.panel || "events");
   app.address.restoring = false;
 }

@@ -47,7 +47,7 @@ export class Bottom {
 
   /** @param {string} key */
   open(key) {
-    if (!this.panels[key])
+    if (!Object.hasOwn(this.panels, key))
       key = "events";
     this.current = key;
     for (const tab of this.tabs.querySelectorAll("button")) {

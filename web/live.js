@@ -14,17 +14,35 @@ export class Live {
     this.mark = /** @type {HTMLElement} */ (document.getElementById("live"));
   }
 
+  /** The rows when the server has made all of them. @param {import("./main.js").Loaded} loaded @returns {Promise<any>} */
+  async whole(loaded) {
+    for (;;) {
+      const answer = await json("/api/rows", { report: loaded.number }).catch(() => null);
+      if (!answer?.pending)
+        return answer;
+      await new Promise((resolve) => { window.setTimeout(resolve, ROWS_EVERY); });
+    }
+  }
+
   /** More rows are being made by the server: they appear when they are there. @param {import("./main.js").Loaded} loaded */
   async await(loaded) {
-    for (let pending = true; pending;) {
-      await new Promise((resolve) => { window.setTimeout(resolve, ROWS_EVERY); });
-      const answer = await json("/api/rows", { report: loaded.number }).catch(() => null);
-      pending = Boolean(answer?.pending);
-      if (answer && !pending) {
-        this.app.rows.renew(loaded.number, answer.rows);
-        this.app.timeline.redraw();
-      }
-    }
+    const answer = await this.whole(loaded);
+    if (answer)
+      this.take(loaded, answer.rows);
+  }
+
+  /** Other rows than before; what was chosen stays so. @param {import("./main.js").Loaded} loaded @param {any[]} list */
+  take(loaded, list) {
+    const { app } = this;
+    const numbers = app.rows.renew(loaded.number, list);
+    if ([...numbers].some(([before, now]) => before !== now && before >= 0))
+      loaded.tiles.clear();
+    const { picked } = app.view;
+    if (picked?.report === loaded.number)
+      app.view.picked = { ...picked, row: numbers.get(picked.row) ?? picked.row };
+    if (app.row?.report === loaded.number)
+      app.row = app.rows.find(loaded.number, numbers.get(app.row.id) ?? -1) || null;
+    app.timeline.redraw();
   }
 
   start() {
@@ -46,7 +64,7 @@ export class Live {
 
   /** @param {import("./main.js").Loaded} loaded @param {any} facts */
   async grow(loaded, facts) {
-    const rows = await json("/api/rows", { report: loaded.number }).catch(() => null);
+    const rows = await this.whole(loaded);
     if (!rows)
       return;
     const { app } = this;
@@ -55,7 +73,7 @@ export class Live {
     loaded.length = facts.length;
     loaded.first = facts.first ?? 0;
     const fresh = app.rows.shown.length === 0;
-    app.rows.renew(loaded.number, rows.rows);
+    this.take(loaded, rows.rows);
     if (fresh)
       app.rows.openAsFits(1.3 * app.timeline.height);
     /* Events may have come late: what lies shortly before the old end is asked for again as well. */

@@ -31,6 +31,8 @@ import { View } from "./view.js";
 
 /** Events that begin so late in their recording are looked at without what is before them. */
 const LATE = 0.3;
+/** So long, in ms, panels wait for the first picture. */
+const PICTURE_FIRST = 3000;
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -76,8 +78,14 @@ export class App {
     const names = new Names(number, redraw);
     return {
       number, facts, first: facts.first ?? 0, length: facts.length, offset: 0, names, paint: new Paint((id) => names.get(id)),
-      tiles: new Tiles(number, (id) => this.rows.find(number, id)?.draw === "plot", redraw, (error) => this.complain(error)),
+      tiles: new Tiles(number, (id) => this.rows.find(number, id)?.draw === "plot", redraw, (error) => this.tilesFailed(number, error)),
     };
+  }
+
+  /** While a recording grows its rows may be others by the time they are asked for. @param {number} number @param {unknown} error */
+  tilesFailed(number, error) {
+    if (!this.loaded[number].facts.partial)
+      this.complain(error);
   }
 
   async start() {
@@ -93,11 +101,21 @@ export class App {
     this.showHead();
     this.listen();
     this.restore(state);
-    this.side.showFindings();
     this.timeline.draw();
+    await this.firstPicture();
+    this.bottom.open(state.panel || "events");
+    this.side.showFindings();
     this.live.start();
     answers.forEach((answer, i) => answer.pending && this.live.await(this.loaded[i]));
     this.started = true;
+  }
+
+  /** Panels ask for much: they come after what is seen first. */
+  async firstPicture() {
+    const end = performance.now() + PICTURE_FIRST;
+    while (performance.now() < end && this.loaded.some((report) => !report.tiles.settled || report.names.timer || report.names.wanted.size))
+      await new Promise((resolve) => { window.setTimeout(resolve, 10); });
+    performance.mark("first-picture");
   }
 
   /** Where the common axis begins and ends. */

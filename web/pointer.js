@@ -170,7 +170,7 @@ class Pointer {
     this.timeline.tooltip.hide();
     if (event.ctrlKey || event.metaKey || event.target === this.timeline.ruler) {
       event.preventDefault();
-      view.zoom(Math.exp(Math.max(-80, Math.min(80, dy)) * 0.008), this.timeline.timeAt(event.clientX));
+      view.zoom(Math.exp(Math.max(-80, Math.min(80, dy)) * 0.006), this.timeline.timeAt(event.clientX));
     } else if (Math.abs(dx) > Math.abs(dy) || event.shiftKey) {
       event.preventDefault();
       view.pan((dx || dy) * this.timeline.perPixel);

@@ -52,6 +52,28 @@ export function keyOf(row) {
   return `${row.report}/${row.id}`;
 }
 
+/** What a row is, whatever its number and wherever it is folded. @param {Row} row @returns {string} */
+function pathOf(row) {
+  const folded = row.above && ["quiet", "metrics"].includes(row.above.kind);
+  const above = folded ? /** @type {Row} */ (row.above).above : row.above;
+  return `${above ? pathOf(above) : ""}/${row.kind} ${row.kind === "quiet" ? "" : row.label} ${row.detail || ""}`;
+}
+
+/** Rows by what they are; of several that are called the same, by their order. @param {Row[]} rows @returns {Map<string, Row>} */
+function byPath(rows) {
+  /** @type {Map<string, Row>} */
+  const found = new Map();
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const row of [...rows].sort((a, b) => a.id - b.id)) {
+    const path = pathOf(row);
+    const n = counts.get(path) || 0;
+    counts.set(path, n + 1);
+    found.set(`${path}#${n}`, row);
+  }
+  return found;
+}
+
 /** @param {Row} row */
 export function laneHeight(row) {
   return row.draw !== "slices" || row.open ? LANE : THIN_LANE;
@@ -123,21 +145,27 @@ export class Rows {
     return row;
   }
 
-  /** A recording that is still being made has more by now: rows that are known stay as they are. @param {number} report @param {any[]} list */
+  /** A recording has more rows by now: those that are known stay as they are. Numbers may be others than before.
+   * @param {number} report @param {any[]} list @returns {Map<number, number>} the new number of each that there was */
   renew(report, list) {
-    const before = new Map([...this.byKey].filter(([, row]) => row.report === report));
-    const heading = before.get(`${report}/-1`);
-    for (const key of before.keys())
-      this.byKey.delete(key);
+    const before = [...this.byKey.values()].filter((row) => row.report === report);
+    const heading = before.find((row) => row.kind === "report");
+    for (const row of before)
+      this.byKey.delete(keyOf(row));
     this.roots = this.roots.filter((row) => row.report !== report);
     this.add(report, list, heading?.label);
-    for (const row of this.byKey.values()) {
-      const old = row.report === report ? before.get(keyOf(row)) : undefined;
-      if (old && old.kind === row.kind)
-        Object.assign(row, { open: old.open, openAtFirst: old.openAtFirst, pinned: old.pinned, strip: old.strip });
+    const after = byPath([...this.byKey.values()].filter((row) => row.report === report));
+    const numbers = new Map();
+    for (const [path, old] of byPath(before)) {
+      const row = after.get(path);
+      if (!row)
+        continue;
+      Object.assign(row, { open: old.open, openAtFirst: old.openAtFirst, pinned: old.pinned, strip: row.id === old.id ? old.strip : undefined });
+      numbers.set(old.id, row.id);
     }
-    this.roots.sort((a, b) => a.report - b.report);
+    this.roots.sort((x, y) => x.report - y.report);
     this.lay();
+    return numbers;
   }
 
   /** Threads that do little hide behind one line. @param {number} report */

@@ -31,7 +31,7 @@ export function drawRuler(app, canvas, labels, width, ratio) {
   context.fillStyle = app.ink.faint;
   context.fillText(`${format.duration(view.to - view.from)} in view`, 8, 18);
   if (base) {
-    const text = `${format.moment(base, 1e3)} +`;
+    const text = `${Number((base / 1e9).toFixed(9))} s +`;
     context.fillText(text, labels - context.measureText(text).width - 8, 18);
   }
   context.save();

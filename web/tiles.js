@@ -286,6 +286,14 @@ export class Tiles {
     }
   }
 
+  clear() {
+    for (const row of this.levels.keys())
+      this.stamps.set(row, this.stamp(row) + 1);
+    this.known.clear();
+    this.levels.clear();
+    this.bytes = 0;
+  }
+
   /** The recording has grown: what reaches beyond its old end is asked for again, and shown until then. @param {number} end */
   outdate(end) {
     for (const tile of this.known.values())

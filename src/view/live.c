@@ -83,7 +83,11 @@ void view_renew(struct view *v, size_t number)
 		return; /* somebody is at it */
 	old = view_take(v, number);
 	state = state_of(old->path);
-	if (report_is_partial(old->report) && began >= old->renew_next && state != old->file_state && !atomic_load(&old->pending)) {
+	/* What it was like when it was opened is what is seen first. */
+	if (!old->file_state)
+		old->file_state = state;
+	if (report_is_partial(old->report) && began >= old->renew_next && (state != old->file_state || !state) &&
+	    !atomic_load(&old->pending)) {
 		if (open_again(old, &fresh, &err) < 0)
 			fresh = old;
 		fresh->renew_next = now() + (now() - began) * PAUSE_SHARE + LEAST_PAUSE;

@@ -100,7 +100,7 @@ static int mark(struct match *m, const struct piece *p, int column, const struct
 	int64_t *values;
 	uint8_t *nulls;
 
-	if (column < 0 || !ids->count || !(report_group(m->r->report, p->table, p->group)->present >> column & 1))
+	if (column < 0 || p->made || !ids->count || !(report_group(m->r->report, p->table, p->group)->present >> column & 1))
 		return 0;
 	values = malloc(p->rows * sizeof(*values) + 1);
 	nulls = malloc(p->rows + 1u);

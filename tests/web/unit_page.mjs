@@ -65,7 +65,7 @@ test("names", () => {
 });
 
 test("ink can be read on every colour: at least 4.5 to 1", () => {
-  const all = [...Array(10).keys()].flatMap((kind) => ["", "gemm", "ncclDevKernel_AllReduce", "aten::mm", "x", "cudaLaunchKernel"].map((name) => byClass(kind, name)));
+  const all = [...Array(11).keys()].flatMap((kind) => ["", "gemm", "ncclDevKernel_AllReduce", "aten::mm", "x", "cudaLaunchKernel"].map((name) => byClass(kind, name)));
   for (const colour of [...all, ...[..."abcdefghijklmnopqrstuvwxyz"].map((c) => byName(c))]) {
     const ground = luminance(colour.r, colour.g, colour.b);
     const ink = colour.ink === "#ffffff" ? 1 : 0;
@@ -200,8 +200,10 @@ test("rows: what was opened stays so when more come", () => {
   rows.add(0, ROWS);
   rows.toggle(rows.find(0, 0));
   rows.toggle(rows.find(0, 3));
-  rows.renew(0, [...ROWS, { id: 5, parent: 3, kind: "osrt", label: "OS runtime", draw: "slices", lanes: 1 }]);
-  assert.deepEqual(rows.shown.map((row) => row.label), ["GPU 0", "train", "main", "ranges", "OS runtime"]);
+  const more = [{ id: 0, parent: null, kind: "cpus", label: "CPUs", draw: "group", lanes: 1 },
+    ...ROWS.map((row) => ({ ...row, id: row.id + 1, parent: row.parent === null ? null : row.parent + 1 })), { id: 6, parent: 4, kind: "osrt", label: "OS runtime", draw: "slices", lanes: 1 }];
+  assert.deepEqual([...rows.renew(0, more)], [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]);
+  assert.deepEqual(rows.shown.map((row) => row.label), ["CPUs", "GPU 0", "train", "main", "ranges", "OS runtime"]);
 });
 
 test("axes begin at 0 unless all values are far from it", () => {
