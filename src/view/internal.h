@@ -27,10 +27,10 @@ struct guard *server_guard(struct server *s);
 /* listen.c: a socket bound to the address and port; *port is what it got. */
 int listen_on(const char *address, int *port, struct error *err);
 
-/* live.c: a recording stays as it is while it is taken. */
+/* recordings.c: a recording stays as it is while it is taken. */
 struct recording *view_take(struct view *v, size_t number);
 void view_give(struct view *v, struct recording *r);
-/* Opens it again where it is still being made and has grown. */
+/* live.c: opens it again where it is still being made and has grown. */
 void view_renew(struct view *v, size_t number);
 
 /* The recording of the parameter "report"; taken until the request is answered. */

@@ -21,32 +21,6 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * NS_PER_SECOND + t.tv_nsec;
 }
 
-struct recording *view_take(struct view *v, size_t number)
-{
-	struct recording *r;
-
-	pthread_mutex_lock(&v->lock);
-	r = v->recordings[number];
-	r->users++;
-	pthread_mutex_unlock(&v->lock);
-	recording_hold(r);
-	return r;
-}
-
-void view_give(struct view *v, struct recording *r)
-{
-	bool last;
-
-	if (!r)
-		return;
-	recording_let_go(r);
-	pthread_mutex_lock(&v->lock);
-	last = --r->users == 0 && r->retired;
-	pthread_mutex_unlock(&v->lock);
-	if (last)
-		recording_close(r);
-}
-
 /* The path without .part; NULL where it has none. To be freed. */
 static char *finished_path(const char *path)
 {

@@ -8,7 +8,7 @@
 #include "view/coarse.h"
 #include "view/names.h"
 
-#define STORE_BYTES (96u << 20)
+#define STORE_BYTES (32u << 20)
 
 const char *recording_text(struct recording *r, uint64_t id, size_t *ret_len)
 {

@@ -1,6 +1,7 @@
 #include "view/view.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 
 /* So long, in ms, the first picture may wait to be complete. */
 #define MADE_AT_ONCE 250
+#define MAPPED_BYTES (128 << 10)
+#define MOST_ARENAS 4
 
 static int open_all(struct view *v, struct error *err)
 {
@@ -56,8 +59,12 @@ int view_open_reports(struct view **ret, const struct view_options *options, str
 
 int view_open(struct view **ret, const struct view_options *options, struct error *err)
 {
-	int r = view_open_reports(ret, options, err);
+	int r;
 
+	/* What statistics are computed in goes back when they are done. */
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+	mallopt(M_ARENA_MAX, MOST_ARENAS);
+	r = view_open_reports(ret, options, err);
 	r = r < 0 ? r : server_open(&(*ret)->server, *ret, err);
 	if (r < 0 && *ret) {
 		view_close(*ret);
@@ -97,6 +104,8 @@ int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *
 		r = error_set(err, ENOENT, "There is nothing here");
 	} else {
 		r = route->fn(v, &params, &a, err);
+		view_give(v, params.held);
+		params.held = NULL;
 		if (r >= 0)
 			buf_append(ret, a.body.data, a.body.len);
 		buf_release(&a.body);

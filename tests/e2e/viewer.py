@@ -1,18 +1,20 @@
 """A viewer's server and a client that may read from it."""
 import http.client
 import json
+import os
 import re
 import signal
 import struct
 import subprocess
+import time
 
 from harness import SONDE
 
 
 class Viewer:
-    def __init__(self, *reports, options=(), admit=True, stdin=subprocess.DEVNULL):
+    def __init__(self, *reports, options=(), admit=True, stdin=subprocess.DEVNULL, env=None):
         self.process = subprocess.Popen([SONDE, "view", "--no-open", "--port", "0", *options, *reports], stdin=stdin,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
         self.url = self.process.stdout.readline().strip()
         found = re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", self.url)
         if not found:
@@ -47,6 +49,13 @@ class Viewer:
         if status != 200:
             raise RuntimeError(f"{path}: {status} {value}")
         return value
+
+    def rows(self, report=0, seconds=60):
+        """When all have been made."""
+        end = time.monotonic() + seconds
+        while (answer := self.json(f"/api/rows?report={report}"))["pending"] and time.monotonic() < end:
+            time.sleep(0.02)
+        return answer["rows"]
 
     def refusal(self, path):
         """(status, whether the answer is one sentence of JSON)"""

@@ -18,16 +18,7 @@ static struct engine {
 	struct answer answer;
 } engine = { .view.recordings = engine.recordings };
 
-/* Nothing comes or goes while a request is answered. */
-struct recording *view_take(struct view *v, size_t number)
-{
-	return v->recordings[number];
-}
-
-void view_give(struct view *v, struct recording *r)
-{
-}
-
+/* What is in a page does not grow. */
 void view_renew(struct view *v, size_t number)
 {
 }
