@@ -245,7 +245,7 @@ static const char *const export_examples[] = {
 
 const struct command export_command = {
 	.name = "export",
-	.summary = "Write a report as SQLite, CSV, Perfetto, Kineto JSON, stacks or a page",
+	.summary = "Write a report as SQLite, CSV, Perfetto, JSON, stacks or a page",
 	.synopsis = "[options] FILE.sonde",
 	.description = "Writes a report for other tools: its tables with the names and columns of nsys's export, its timeline for "
 		       "viewers, or its stacks. "

@@ -9,26 +9,41 @@
 #include "view/name_sums.h"
 #include "view/names.h"
 #include "view/place.h"
+#include "view/spans.h"
 #include "view/walk.h"
 
 #define MAX_NAMES 500
 
+/* Where more than so many lie beside others, what overlaps is not looked for. */
+#define MAX_BESIDE (1u << 20)
+
 struct lane_sum {
 	uint64_t count;
 	uint64_t time;
+	uint64_t covered; /* of the first of lanes beside each other: by the others */
 };
 
 /* What each worker adds up for itself. */
 struct worker_sums {
 	struct lane_sum *lanes; /* by lane */
 	struct name_sums names;
+	struct spans beside;    /* events of all lanes but the first, where lanes are beside each other */
+	const struct spans *all_beside; /* of all workers, united */
 };
+
+static bool is_beside(const struct recording *r, uint32_t lane)
+{
+	const struct row *row = &r->rows[r->lane_rows[lane].row];
+
+	return row->lane_count > 1 && !row_is_nested(row) && row->lanes[0] != lane;
+}
 
 static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
 {
 	struct worker_sums *sums = (struct worker_sums *)w->context + worker;
 	const struct chunk *c = rows->chunk;
-	uint32_t kind = w->r->rows[w->r->lane_rows[lane].row].kind;
+	uint32_t row = w->r->lane_rows[lane].row, kind = w->r->rows[row].kind;
+	bool beside = is_beside(w->r, lane);
 	int r = 0;
 
 	for (uint32_t i = rows->begin; i < rows->end && r == 0; i++) {
@@ -39,17 +54,64 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 		sums->lanes[lane].count++;
 		sums->lanes[lane].time += time;
 		r = name_sums_add(&sums->names, name_key(kind, c->names ? c->names[i] : 0), 1, time);
+		if (r == 0 && beside && time && sums->beside.count <= MAX_BESIDE)
+			r = spans_add(&sums->beside, row, c->start[i] > w->from ? c->start[i] : w->from,
+				      c->end[i] < w->to ? c->end[i] : w->to);
 	}
 	return r;
 }
 
-/* Nested lanes: the outermost is the time that something went on. Lanes beside each other may overlap: at most all of it. */
-static uint64_t row_busy(const struct row *row, const struct lane_sum *lanes, int64_t from, int64_t to)
+/* Of the first lane, what the others cover of it. */
+static int take_covered(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
 {
-	uint64_t busy = 0, all = (uint64_t)to - (uint64_t)from;
+	struct worker_sums *sums = (struct worker_sums *)w->context + worker;
+	const struct chunk *c = rows->chunk;
+	uint32_t row = w->r->lane_rows[lane].row;
+
+	for (uint32_t i = rows->begin; i < rows->end; i++)
+		if (event_within(c->start[i], c->end[i], w->from, w->to))
+			sums->lanes[lane].covered += spans_cover(sums->all_beside, row, c->start[i] > w->from ? c->start[i] : w->from,
+								 c->end[i] < w->to ? c->end[i] : w->to);
+	return 0;
+}
+
+/* Walks once more over the first lanes of rows that have something beside them. Too much of it: busy time is at most the sum. */
+static int look_for_overlap(const struct walk *first, const uint8_t *chosen, struct worker_sums *sums)
+{
+	struct walk w = *first;
+	uint32_t *lanes = calloc(w.r->row_count + 1, sizeof(*lanes));
+	int r = lanes ? 0 : -ENOMEM;
+
+	for (unsigned i = 1; i < WALK_WORKERS && r == 0; i++)
+		r = spans_append(&sums[0].beside, &sums[i].beside);
+	if (r == 0 && sums[0].beside.count > MAX_BESIDE)
+		spans_release(&sums[0].beside);
+	spans_unite(&sums[0].beside);
+	w.take = take_covered;
+	w.lanes = lanes;
+	w.lane_count = 0;
+	for (size_t i = 0; i < w.r->row_count && r == 0; i++)
+		if (chosen[i] && spans_time(&sums[0].beside, (uint32_t)i))
+			lanes[w.lane_count++] = w.r->rows[i].lanes[0];
+	for (unsigned i = 0; i < WALK_WORKERS; i++)
+		sums[i].all_beside = &sums[0].beside;
+	if (r == 0 && w.lane_count)
+		r = walk_lanes(&w);
+	free(lanes);
+	return r;
+}
+
+/* Nested lanes: the outermost is the time that something went on. Lanes beside each other: what is in any of them. */
+static uint64_t row_busy(const struct recording *r, uint32_t id, const struct worker_sums *sums, int64_t from, int64_t to)
+{
+	const struct row *row = &r->rows[id];
+	const struct lane_sum *lanes = sums->lanes;
+	uint64_t beside = spans_time(&sums->beside, id), busy = 0, all = (uint64_t)to - (uint64_t)from;
 
 	if (row_is_nested(row))
 		return lanes[row->lanes[0]].time;
+	if (beside)
+		return lanes[row->lanes[0]].time + beside - lanes[row->lanes[0]].covered;
 	for (uint32_t i = 0; i < row->lane_count; i++)
 		busy += lanes[row->lanes[i]].time;
 	return busy < all ? busy : all;
@@ -63,7 +125,7 @@ static void put_row(struct json_out *j, const struct recording *r, uint32_t id, 
 		    const struct walk *w, struct kind_sum *kinds)
 {
 	const struct row *row = &r->rows[id];
-	uint64_t count = 0, total = 0, busy = row_busy(row, sums->lanes, w->from, w->to);
+	uint64_t count = 0, total = 0, busy = row_busy(r, id, sums, w->from, w->to);
 
 	for (uint32_t i = 0; i < row->lane_count; i++) {
 		count += sums->lanes[row->lanes[i]].count;
@@ -131,6 +193,7 @@ static int put_sums(struct recording *r, const struct walk *w, const uint8_t *ch
 		for (size_t l = 0; l < r->lane_count; l++) {
 			sums[0].lanes[l].count += sums[i].lanes[l].count;
 			sums[0].lanes[l].time += sums[i].lanes[l].time;
+			sums[0].lanes[l].covered += sums[i].lanes[l].covered;
 		}
 		rc = name_sums_merge(&sums[0].names, &sums[i].names);
 	}
@@ -174,10 +237,12 @@ int answer_sums(struct view *v, struct params *p, struct answer *a, struct error
 		r = sums[i].lanes ? 0 : -ENOMEM;
 	}
 	r = r < 0 ? r : walk_lanes(&w);
+	r = r < 0 ? r : look_for_overlap(&w, chosen, sums);
 	r = r < 0 ? r : put_sums(w.r, &w, chosen, sums, &a->body);
 	for (unsigned i = 0; i < WALK_WORKERS; i++) {
 		free(sums[i].lanes);
 		name_sums_release(&sums[i].names);
+		spans_release(&sums[i].beside);
 	}
 	free(lanes);
 	free(chosen);
