@@ -11,6 +11,7 @@ import { Overview } from "./overview.js";
 import { Rows } from "./rows.js";
 import { Search } from "./search.js";
 import { Side } from "./side.js";
+import { wholeName } from "./side_event.js";
 import { Theme } from "./theme.js";
 import { Tiles } from "./tiles.js";
 import { Timeline } from "./timeline.js";
@@ -236,6 +237,20 @@ export class App {
     this.timeline.redraw();
     if (!details.statistics)
       await this.pickAlike(picked, isStill);
+    if (details.command && this.loaded.length > 1 && isStill())
+      await this.pickCounters(isStill);
+  }
+
+  /** What reports of `sonde kernel` that are open, too, have of the kernel that is picked. @param {() => boolean} isStill */
+  async pickCounters(isStill) {
+    const details = this.details;
+    const name = wholeName(details);
+    const found = await Promise.all(this.loaded.map((_, report) => json("/api/counters", { report, name }).catch(() => ({ kernels: [] }))));
+    if (!isStill() || this.details !== details)
+      return;
+    details.counters = found.map((answer, report) => ({ ...answer, report })).filter((answer) => answer.kernels.length);
+    if (details.counters.length)
+      this.side.show();
   }
 
   /** The statistics of its name, where they take long. @param {Picked} picked @param {() => boolean} isStill */

@@ -62,11 +62,33 @@ function command(side, details) {
   return `<h3>Its hardware counters</h3><code class="command">${escape(line)}</code> ${side.copy(line)}`;
 }
 
+/** What an event is called in full. @param {any} details @returns {string} */
+export function wholeName(details) {
+  return (details.arguments || []).find((/** @type {any[]} */ pair) => pair[0] === "full name")?.[1] || details.name || "?";
+}
+
+/** "128 x 1 x 1" of the event, against numbers. @param {any} details @param {string} key @param {number[]} numbers */
+function isShape(details, key, numbers) {
+  const text = (details.arguments || []).find((/** @type {any[]} */ pair) => pair[0] === key)?.[1];
+  return text !== undefined && (String(text).match(/\d+/g) || []).map(Number).join() === numbers.join();
+}
+
+/** Counters that were read of this kernel, launched the same way if there is such a launch. @param {Side} side @param {any} details */
+function counters(side, details) {
+  return (details.counters || []).map((/** @type {any} */ found) => {
+    const same = found.kernels.find((/** @type {any} */ kernel) => isShape(details, "grid", kernel.grid) && isShape(details, "block", kernel.block));
+    const kernel = same || found.kernels[0];
+    const rows = kernel.values.map((/** @type {any} */ v) => `<tr><td title="${escape(v.metric)}">${escape(v.metric.split(".")[0].replace("__", " ").replaceAll("_", " "))}</td><td>${format.significant(v.value, 4)} ${escape(v.unit || "")}</td></tr>`);
+    const where = `${side.app.loaded[found.report].facts.name}, launch ${kernel.number}, ${format.count(found.launches)} of this name${same ? "" : "; grid and block are others"}`;
+    return `<h3>Counters</h3><p class="faint">${escape(where)}</p><table class="facts">${rows.join("")}</table>`;
+  }).join("");
+}
+
 /** @param {Side} side @param {any} details @param {string} row @returns {string} */
 export function eventHtml(side, details, row) {
   const length = details.end - details.start;
   const name = details.name || "?";
-  const full = (details.arguments || []).find((/** @type {any[]} */ pair) => pair[0] === "full name")?.[1] || name;
+  const full = wholeName(details);
   const pairs = (details.arguments || []).filter((/** @type {any[]} */ pair) => pair[0] !== "full name");
   const facts = [
     length || details.table !== "point" ? ["Duration", `${format.duration(length)} <span class="faint">${format.exact(length)}</span>`] : null,
@@ -75,5 +97,5 @@ export function eventHtml(side, details, row) {
   ].filter((fact) => fact !== null);
   return `<h2 class="event" title="${escape(full)}">${escape(shortName(name))}</h2>${full !== shortName(name) ? `<div class="whole">${escape(full)} ${side.copy(full)}</div>` : ""}` +
     `<table class="facts">${facts.map(([key, value]) => `<tr><td>${key}</td><td>${value}</td></tr>`).join("")}</table>` +
-    linked(side, details) + parents(side, details) + statistics(side, details, length) + stack(details) + command(side, details);
+    linked(side, details) + parents(side, details) + statistics(side, details, length) + stack(details) + counters(side, details) + command(side, details);
 }

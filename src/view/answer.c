@@ -23,6 +23,7 @@ static const struct route routes[] = {
 	{ "/api/session", answer_session, false },
 	{ "/api/diagnostics", answer_diagnostics, false },
 	{ "/api/findings", answer_findings, true },
+	{ "/api/counters", answer_counters, true },
 };
 
 const struct route *route_find(const char *path)

@@ -7,33 +7,9 @@
 
 #include <cmocka.h>
 
-#include "cupti_here.h"
 #include "kernel/catalog.h"
 #include "kernel/explain.h"
-
-static struct cupti_host cupti;
-static struct sections sections;
-static struct glossary glossary;
-
-static int load(void **state)
-{
-	static const char *const folders[] = { SHARE "/sections", SHARE "/sets", SHARE "/metrics" };
-	struct error err = { "" };
-
-	cupti_here(&cupti);
-	if (sections_load(&sections, folders, 2, &err) < 0 || glossary_load(&glossary, folders + 2, 1, &err) < 0) {
-		print_error("%s\n", err.text);
-		return -1;
-	}
-	return 0;
-}
-
-static int unload(void **state)
-{
-	sections_release(&sections);
-	glossary_release(&glossary);
-	return 0;
-}
+#include "own_files.h"
 
 static void describe_all(const char *chip, int profiler)
 {

@@ -9,19 +9,8 @@
 
 #include <cmocka.h>
 
+#include "../sanitized.h"
 #include "record/gpu/counters.h"
-
-/* CUPTI loads a library in a way that sanitizers refuse. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 static struct cupti_pm pm;
 static struct metric_set set;
@@ -31,7 +20,7 @@ static int load(void **state)
 {
 	char why[512];
 
-	/* A driver is not needed to ask. */
+	/* A driver is not needed to ask. CUPTI loads a library in a way that sanitizers refuse. */
 	if (SANITIZED || cupti_pm_load(&pm, why, sizeof(why)) < 0)
 		memset(&pm, 0, sizeof(pm));
 	return 0;
