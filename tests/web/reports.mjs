@@ -27,6 +27,25 @@ async function twoReports({ browser, sonde, configuration }) {
   await server.end();
 }
 
+/** A report of `sonde kernel` beside a timeline: a kernel's panel has its counters, of the launch of the same shape. @param {{ browser: any, sonde: any, configuration: any }} with_ */
+async function counters({ browser, sonde, configuration }) {
+  const server = await sonde.view(configuration.cuda, configuration.counters);
+  const viewer = await browser.open(server);
+  const { rows } = await viewer.ask("/api/rows?report=0");
+  const stream = rows.find((/** @type {any} */ row) => row.kind === "stream" && row.label === "stream 7");
+  await viewer.bring(stream.id);
+  const at = await viewer.spot(stream.id, 0, 380000);
+  await viewer.mouse.click(at.x, at.y);
+  await viewer.detailsOf(360100);
+  await viewer.until(() => document.getElementById("side").innerText.includes("Counters"));
+  const side = (await viewer.text("#side")).replaceAll(",", "");
+  check("counters: of the same launch, with where they are from", ["2222 byte", "87.5 %", "counters.sonde", "launch 5"].filter((part) => !side.includes(part)), []);
+  check("counters: not of another", side.includes("1111"), false);
+  await viewer.picture("counters");
+  await viewer.close();
+  await server.end();
+}
+
 /** @param {{ browser: any, sonde: any, configuration: any }} with_ */
 async function stillRecording({ browser, sonde, configuration }) {
   const report = `${configuration.work}/growing.sonde`;
@@ -139,6 +158,7 @@ async function serverEnds({ browser, sonde, configuration }) {
 /** @param {any} with_ */
 export async function reports(with_) {
   await scenario("two reports", () => twoReports(with_));
+  await scenario("counters", () => counters(with_));
   await scenario("still recording", () => stillRecording(with_));
   await scenario("hostile names", () => hostileNames(with_));
   await scenario("hostile addresses", () => hostileAddresses(with_));
