@@ -93,7 +93,7 @@ export function eventHtml(side, details, row) {
   const facts = [
     length || details.table !== "point" ? ["Duration", `${format.duration(length)} <span class="faint">${format.exact(length)}</span>`] : null,
     ["Start", `${format.moment(details.start, 1)}`], ["Row", escape(row)],
-    ...pairs.map((/** @type {[string, any]} */ [key, value]) => [escape(key === "bytes per second" ? "bandwidth" : key), escape(format.argument(key, value))]),
+    ...pairs.map((/** @type {[string, any]} */ [key, value]) => [escape(key === "bytes per second" ? "bandwidth" : key.replaceAll("_", " ")), escape(format.argument(key, value))]),
   ].filter((fact) => fact !== null);
   return `<h2 class="event" title="${escape(full)}">${escape(shortName(name))}</h2>${full !== shortName(name) ? `<div class="whole">${escape(full)} ${side.copy(full)}</div>` : ""}` +
     `<table class="facts">${facts.map(([key, value]) => `<tr><td>${key}</td><td>${value}</td></tr>`).join("")}</table>` +
