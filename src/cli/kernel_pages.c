@@ -115,7 +115,7 @@ static bool is_chosen(const struct printing *p, const struct kernel_fields *fiel
 	return false;
 }
 
-/* Those asked for now, or then; with neither the values tell. */
+/* Those that are asked for, or were when it was recorded; with neither the values tell. */
 static int choose(struct printing *p)
 {
 	const struct kernel_fields *f = p->fields;
