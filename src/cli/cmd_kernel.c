@@ -36,6 +36,7 @@ bool kernel_load_cupti(struct cli *cli, struct cupti_host *ret)
 /* CUPTI must not be asked for a chip's name where there is no device. */
 static size_t chips_here(char (*names)[CHIP_NAME_MAX], size_t capacity, char *why, size_t why_size)
 {
+	struct pm_initialize initialize = PM_PARAMETERS(pm_initialize, priv);
 	struct pm_chip_name name = PM_PARAMETERS(pm_chip_name, chip);
 	struct cuda_driver driver;
 	struct cupti_pm pm;
@@ -45,7 +46,8 @@ static size_t chips_here(char (*names)[CHIP_NAME_MAX], size_t capacity, char *wh
 	if (cuda_driver_load(&driver, why, why_size) < 0 || cupti_pm_load(&pm, why, why_size) < 0)
 		return 0;
 	snprintf(why, why_size, "the CUDA driver sees none");
-	if (driver.cuDeviceGetCount(&count) != 0)
+	/* Without this, CUPTI 13.0 ends the process when it is asked for a chip's name. */
+	if (driver.cuDeviceGetCount(&count) != 0 || pm.cuptiProfilerInitialize(&initialize) != 0)
 		return 0;
 	for (int i = 0; i < count && found < capacity; i++) {
 		name.device = (size_t)i;
