@@ -24,6 +24,10 @@ static const struct route routes[] = {
 	{ "/api/diagnostics", answer_diagnostics, false },
 	{ "/api/findings", answer_findings, true },
 	{ "/api/counters", answer_counters, true },
+	{ "/api/kernels", answer_kernels, true },
+	{ "/api/kernel", answer_kernel, true },
+	{ "/api/values", answer_values, true },
+	{ "/api/explain", answer_explain, true },
 };
 
 const struct route *route_find(const char *path)

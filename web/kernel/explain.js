@@ -1,0 +1,58 @@
+// What a metric, a unit, a pipe or a stall is: the words of `sonde kernel --explain`, where the pointer rests or the focus is.
+import { json } from "../api.js";
+import { escape } from "./parts.js";
+
+const DELAY = 350;
+
+export class Explainer {
+  /** @param {HTMLElement} place whose parts are explained @param {HTMLElement} box where it is said */
+  constructor(place, box) {
+    this.box = box;
+    this.timer = 0;
+    /** @type {Map<string, Promise<{ text: string, known: boolean }>>} */
+    this.known = new Map();
+    place.addEventListener("pointerover", (event) => this.over(event));
+    place.addEventListener("pointerleave", () => this.hide());
+    place.addEventListener("scroll", () => this.hide(), true);
+  }
+
+  /** @param {PointerEvent} event */
+  over(event) {
+    const target = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-explain]"));
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    if (!target) {
+      this.hide();
+      return;
+    }
+    this.timer = window.setTimeout(() => this.show(target, event.clientX, event.clientY), DELAY);
+  }
+
+  /** @param {string} name */
+  ask(name) {
+    const asked = this.known.get(name) || json("/api/explain", { name }).catch(() => ({ text: "", known: false }));
+    this.known.set(name, asked);
+    return asked;
+  }
+
+  /** @param {HTMLElement} target @param {number} x @param {number} y */
+  async show(target, x, y) {
+    const name = target.dataset.explain || "";
+    const timer = this.timer;
+    const answer = await this.ask(name);
+    if (this.timer !== timer || !answer.known)
+      return;
+    const [first, ...rest] = answer.text.trimEnd().split("\n");
+    this.box.innerHTML = `<div class="strong">${escape(first)}</div>${rest.map((/** @type {string} */ line) => `<div>${escape(line.trim())}</div>`).join("")}`;
+    this.box.hidden = false;
+    const { width, height } = this.box.getBoundingClientRect();
+    this.box.style.left = `${Math.max(4, Math.min(x + 14, window.innerWidth - width - 8))}px`;
+    this.box.style.top = `${y + 18 + height > window.innerHeight ? Math.max(4, y - height - 12) : y + 18}px`;
+  }
+
+  hide() {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    this.box.hidden = true;
+  }
+}
