@@ -180,12 +180,40 @@ static void put_clocks(struct kernel_view *kv)
 	out_close(kv->j, '}');
 }
 
-static bool is_shown(const struct page_sections *made, const char *id)
+static const struct page_section *find_made(const struct page_sections *made, const char *id)
 {
 	for (size_t i = 0; i < made->count; i++)
 		if (strcmp(made->items[i].id, id) == 0)
+			return &made->items[i];
+	return NULL;
+}
+
+static bool is_chosen(const struct kernel_view *kv, const char *id)
+{
+	for (size_t i = 0; i < kv->options.chosen_count; i++)
+		if (strcmp(kv->chosen[i]->id, id) == 0)
 			return true;
 	return false;
+}
+
+/* Also those that only have a picture, and those of another tool's table. */
+static int put_sections(struct kernel_view *kv, const struct page_sections *made)
+{
+	int r = 0;
+
+	out_key(kv->j, "sections");
+	out_open(kv->j, '[');
+	for (size_t i = 0; i < kv->options.chosen_count && r >= 0 && !kv->k->row_count; i++) {
+		const struct page_section *found = find_made(made, kv->chosen[i]->id);
+		struct page_section empty = { .id = kv->chosen[i]->id, .title = kv->chosen[i]->title };
+
+		r = put_section(kv, found ? found : &empty);
+	}
+	for (size_t i = 0; i < made->count && r >= 0; i++)
+		if (kv->k->row_count || !is_chosen(kv, made->items[i].id))
+			r = put_section(kv, &made->items[i]);
+	out_close(kv->j, ']');
+	return r;
 }
 
 /* Sections that nothing was recorded for: by their names one asks for them. */
@@ -196,7 +224,7 @@ static void put_missing(struct kernel_view *kv, const struct page_sections *made
 	out_key(kv->j, "missing");
 	out_open(kv->j, '[');
 	for (size_t i = 0; i < all->count; i++) {
-		if (is_shown(made, all->items[i].id) || (kv->cc && !cc_fits(&all->items[i].cc, kv->cc)))
+		if (is_chosen(kv, all->items[i].id) || find_made(made, all->items[i].id) || (kv->cc && !cc_fits(&all->items[i].cc, kv->cc)))
 			continue;
 		out_open(kv->j, '{');
 		out_put_text(kv->j, "id", all->items[i].id);
@@ -218,11 +246,7 @@ static int put_kernel(struct kernel_view *kv)
 	out_open(kv->j, '{');
 	put_launch(kv, kv->k);
 	out_put_integer(kv->j, "values", (int64_t)kv->k->value_count);
-	out_key(kv->j, "sections");
-	out_open(kv->j, '[');
-	for (size_t i = 0; i < made.count && r >= 0; i++)
-		r = put_section(kv, &made.items[i]);
-	out_close(kv->j, ']');
+	r = put_sections(kv, &made);
 	put_rules(kv);
 	put_missing(kv, &made);
 	put_clocks(kv);

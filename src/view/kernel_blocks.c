@@ -233,6 +233,10 @@ static void put_instances(struct kernel_view *kv, const char *metric)
 		out_open(kv->j, '{');
 		out_key(kv->j, "number");
 		out_exact(kv->j, all[i].number);
+		if (all[i].offset >= 0) {
+			out_key(kv->j, "offset");
+			out_exact(kv->j, all[i].offset);
+		}
 		out_put_text(kv->j, "label", all[i].label);
 		put_value(kv->j, "value", &all[i].value);
 		out_close(kv->j, '}');

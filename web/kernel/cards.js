@@ -137,7 +137,7 @@ export function gainText(rule) {
 
 /** Cards that have something, and those that nothing was recorded for. @param {Kernel} kernel @returns {{ shown: Card[], missing: Card[] }} */
 export function cardsOf(kernel) {
-  const there = new Set(kernel.sections.map((one) => one.id));
+  const there = new Set(kernel.sections.filter((one) => one.blocks.some((block) => block.rows.length) || kernel.rules.some((rule) => rule.section === one.id)).map((one) => one.id));
   const known = new Set(CARDS.flatMap((card) => card.sections));
   const own = kernel.sections.filter((one) => !known.has(one.id)).map((one) => ({ id: `own-${one.id || one.title}`, title: one.title, sections: [one.id], html: () => plain(one) }));
   const shown = CARDS.filter((card) => card.sections.some((id) => there.has(id)) || (card.id === "occupancy" && kernel.occupancy));

@@ -85,8 +85,17 @@ export class Kernels {
       this.change({ tab: String(at("tab")) }, true);
     else if (at("card"))
       document.getElementById(`card-${at("card")}`)?.scrollIntoView({ block: "start" });
+    else if (target.closest("[data-zeros]"))
+      this.turnZeros(/** @type {HTMLElement} */ (target.closest("[data-zeros]")));
     else if (target.closest("#kernel-pin"))
       this.pin();
+  }
+
+  /** Rows of a table without anything in them. @param {HTMLElement} button */
+  turnZeros(button) {
+    const isShown = button.getAttribute("aria-expanded") !== "true";
+    button.setAttribute("aria-expanded", String(isShown));
+    button.parentElement?.classList.toggle("with-zeros", isShown);
   }
 
   /** @param {number} column */

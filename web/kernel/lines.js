@@ -12,7 +12,7 @@ const MOST_BARS = 16;
 
 /** @param {Curve} curve @param {[number, number]} span */
 function chartHtml(curve, span) {
-  const points = curve.points.map((point) => [point.number, numberOf(point.value)]).filter(([, value]) => Number.isFinite(value));
+  const points = curve.points.map((point) => [point.offset ?? point.number, numberOf(point.value)]).filter(([, value]) => Number.isFinite(value));
   const most = Math.max(...points.map(([, value]) => value), curve.unit === "%" ? 100 : 1e-12);
   const x = (/** @type {number} */ time) => LEFT + ((time - span[0]) / Math.max(1, span[1] - span[0])) * (WIDTH - LEFT - RIGHT);
   const y = (/** @type {number} */ value) => HEIGHT - 6 - (Math.max(0, value) / most) * (HEIGHT - 14);
@@ -28,7 +28,7 @@ function chartHtml(curve, span) {
 export function timelinesHtml(blocks) {
   /** @type {Curve[]} */
   const all = blocks.flatMap((block) => block.rows);
-  const times = all.flatMap((curve) => curve.points.map((point) => point.number));
+  const times = all.flatMap((curve) => curve.points.map((point) => point.offset ?? point.number));
   /** @type {[number, number]} */
   const span = [times.reduce((a, b) => Math.min(a, b), Infinity), times.reduce((a, b) => Math.max(a, b), -Infinity)];
   const groups = blocks.map((block) => `<h4>${escape(block.title)}</h4>${block.rows.map((/** @type {Curve} */ curve) => chartHtml(curve, span)).join("")}`).join("");

@@ -1,5 +1,5 @@
 // Memory: which units the data passes, how much on each link, how busy that is; and the tables below.
-import { amount, blocksOf, escape, factsHtml, marks, numberOf, percent, rowsOf, tableHtml, absent, unitText } from "./parts.js";
+import { amount, blocksOf, changeText, escape, factsHtml, marks, numberOf, percent, rowsOf, tableHtml, absent, unitText } from "./parts.js";
 
 /** @typedef {import("./types.js").Cell} Cell */
 /** @typedef {import("./types.js").Section} Section */
@@ -11,9 +11,9 @@ const BOXES = {
   Kernel: [10, 20, 92, 390],
   Global: [200, 20, 128, 40], Local: [200, 70, 128, 40], Texture: [200, 120, 128, 40], Surface: [200, 170, 128, 40],
   "Load Global Store Shared": [200, 220, 128, 40], Shared: [200, 270, 128, 40], "Distributed Shared": [200, 320, 128, 40], TMA: [200, 370, 128, 40],
-  "L1/TEX": [440, 20, 120, 240], "Shared Memory": [440, 270, 120, 90],
-  L2: [690, 20, 110, 390],
-  "System Memory": [890, 20, 100, 90], "Device Memory": [890, 150, 100, 130], "Peer Memory": [890, 320, 100, 90],
+  "L1/TEX": [424, 20, 120, 240], "Shared Memory": [424, 270, 120, 90],
+  L2: [650, 20, 100, 390],
+  "System Memory": [874, 20, 116, 90], "Device Memory": [874, 150, 116, 130], "Peer Memory": [874, 320, 116, 90],
 };
 /** Rows that say how busy a link or box is. @type {Record<string, string>} */
 const BUSY = {
@@ -69,8 +69,9 @@ function linkHtml({ from, to, cell, busy }) {
   const isUsed = value > 0;
   const before = numberOf(cell.before);
   const text = isUsed || before > 0 ? amountOf(cell) : "0";
-  const old = Number.isFinite(before) ? ` <tspan class="old">(${escape(amount(before, shortUnit(cell.unit)))})</tspan>` : "";
-  const said = `${from} to ${to}: ${text}${busy ? `, ${percent(share)} of its peak` : ""}`;
+  const old = typeof cell.change === "number" && cell.change !== 0 ? ` <tspan class="old">${escape(changeText(cell.change))}</tspan>` : "";
+  const was = Number.isFinite(before) ? `, in the baseline ${amount(before, shortUnit(cell.unit))}` : "";
+  const said = `${from} to ${to}: ${text}${was}${busy ? `, ${percent(share)} of its peak` : ""}`;
   return `<g class="link ${isUsed ? "used" : "unused"} heat-${heat(share)}" ${marks(cell)} data-link="${escape(cell.label)}"${busy ? ` data-busy="${busy.value}"` : ""} data-explain="${escape(cell.metric)}" tabindex="0"><title>${escape(said)}</title>` +
     `<line x1="${line.x0}" x2="${line.x1 + (line.x1 > line.x0 ? -7 : 7)}" y1="${line.y}" y2="${line.y}" marker-end="url(#${isUsed ? `tip-${heat(share)}` : "tip-unused"})"/>` +
     `<text x="${line.middle}" y="${line.y - 5}" text-anchor="middle">${escape(text)}${old}</text>${busy && isUsed ? `<text class="peak" x="${line.middle}" y="${line.y + 13}" text-anchor="middle">${escape(percent(share))}</text>` : ""}</g>`;

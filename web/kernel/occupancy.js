@@ -51,7 +51,7 @@ export function occupancyHtml(kernel, section) {
   const least = Math.min(...limits.map((row) => numberOf(row.value)));
   const limited = limits.filter((row) => numberOf(row.value) === least).map((row) => row.label.replace("Block Limit ", ""));
   const curves = kernel.occupancy ? kernel.occupancy.curves.map((curve) => curveHtml(curve, kernel.occupancy?.most_warps || 64)).join("") : "";
-  return (bars.length ? barsHtml(bars.map((cell) => ({ label: cell.label, cell }))) : "") +
+  return (bars.length ? barsHtml(bars.map((cell) => ({ label: cell.label, cell })), { isPlain: true }) : "") +
     (limits.length ? `<div class="pair"><div><h4>Blocks an SM could hold, by</h4>${barsHtml(limits.map((cell) => ({ label: cell.label.replace("Block Limit ", ""), cell })))}` +
       `<p class="kernel-note">Limited by ${escape(limited.join(" and "))}.</p></div><div>${factsHtml(rows.filter((row) => !isBar(row) && !isLimit(row)))}</div></div>` : factsHtml(rows.filter((row) => !isBar(row)))) +
     (curves ? `<h4>Warps an SM would hold with other</h4><div class="curves">${curves}</div>` : "");

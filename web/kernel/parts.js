@@ -11,6 +11,8 @@ const DIGITS = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 
 /** 12,300,000,000 -> "12.3 G". @param {number} value */
 export function short(value) {
+  if (Number.isInteger(value) && Math.abs(value) < 1e4)
+    return DIGITS.format(value);
   const [size, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= Number(least)) || [1, ""];
   const scaled = value / Number(size);
   const text = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 }).format(scaled);
@@ -30,8 +32,8 @@ export function percent(value) {
 
 /** @param {number} change percent */
 export function changeText(change) {
-  const size = Math.abs(change);
-  return `${change > 0 ? "+" : change < 0 ? "−" : "±"}${size >= 1000 ? short(size) : DIGITS.format(size)} %`;
+  const size = Math.round(Math.abs(change) * 100) / 100;
+  return `${size === 0 ? "±" : change > 0 ? "+" : "−"}${size >= 1000 ? short(size) : DIGITS.format(size)} %`;
 }
 
 /** @param {number | string | null | undefined} value @returns {number} */
@@ -59,6 +61,8 @@ export function marks(cell) {
 export function beforeHtml(cell) {
   if (cell.before === null || cell.before === undefined)
     return "";
+  if (cell.change === 0)
+    return `<span class="before" title="in the baseline: the same">=</span>`;
   const text = `${cell.before_text || ""}${cell.before_unit && cell.before_unit !== cell.shown ? ` ${unitText(cell.before_unit)}` : ""}`;
   const change = cell.change === null || cell.change === undefined ? "" : ` <span class="change">${changeText(cell.change)}</span>`;
   return `<span class="before" title="in the baseline: ${escape(text)} ${escape(unitText(cell.before_unit || ""))}">${escape(text)}${change}</span>`;
@@ -75,7 +79,7 @@ export function factsHtml(rows) {
 
 /** @typedef {{ label: string, title?: string, cell: Cell, explain?: string }} Bar */
 
-/** A bar for each value; in percent of a peak the scale ends there. @param {Bar[]} bars @param {{ most?: number, tone?: string }} [how] */
+/** A bar for each value; in percent of a peak the scale ends there. @param {Bar[]} bars @param {{ most?: number, isPlain?: boolean }} [how] more is not worse: one colour */
 export function barsHtml(bars, how = {}) {
   const isShare = bars.every((bar) => bar.cell.unit === "%");
   const values = bars.flatMap((bar) => [numberOf(bar.cell.value), numberOf(bar.cell.before)]).filter(Number.isFinite);
@@ -85,9 +89,9 @@ export function barsHtml(bars, how = {}) {
     const before = numberOf(bar.cell.before);
     const width = (/** @type {number} */ v) => `${Math.max(0, Math.min(100, (100 * v) / most)).toFixed(3)}%`;
     const old = Number.isFinite(before) ? `<span class="old" style="width:${width(before)}"></span>` : "";
-    const strength = isShare && value >= 80 ? " high" : isShare && value >= 60 ? " middle" : "";
+    const strength = !isShare || how.isPlain ? "" : value >= 80 ? " high" : value >= 60 ? " middle" : "";
     return `<div class="bar-line" ${marks(bar.cell)} data-explain="${escape(bar.explain || bar.cell.metric)}"><span class="bar-label"${bar.title ? ` title="${escape(bar.title)}"` : ""}>${escape(bar.label)}</span>` +
-      `<span class="bar-track"><span class="fill${strength}${how.tone ? ` ${how.tone}` : ""}" style="width:${Number.isFinite(value) ? width(value) : 0}"></span>${old}</span>` +
+      `<span class="bar-track"><span class="fill${strength}" style="width:${Number.isFinite(value) ? width(value) : 0}"></span>${old}</span>` +
       `<span class="bar-value">${escape(bar.cell.text || "–")}<span class="unit">${escape(unitText(bar.cell.shown))}</span>${beforeHtml(bar.cell)}</span></div>`;
   });
   return `<div class="bars">${lines.join("")}</div>`;
@@ -98,19 +102,22 @@ export function tableHtml(block) {
   const columns = block.columns || [];
   /** @type {import("./types.js").Line[]} */
   const lines = block.rows;
-  const head = columns.map((column) => `<th class="number">${escape(column.title)}</th>`).join("");
+  const head = columns.map((column) => `<th class="number">${escape(column.title)}${column.unit && column.unit !== "%" ? `<span class="unit">${escape(column.unit)}</span>` : ""}</th>`).join("");
   const shares = columns.map((column) => column.unit === "%");
-  const body = lines.map((line) => `<tr><th scope="row">${escape(line.label)}</th>${line.cells.map((cell, i) => cellHtml(cell, shares[i])).join("")}</tr>`).join("");
-  return `<div class="wide"><table class="kernel-table"><thead><tr><th></th>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
+  const isNothing = (/** @type {import("./types.js").Line} */ line) => line.cells.every((cell) => !cell || numberOf(cell.value) === 0 && !numberOf(cell.before));
+  const nothing = lines.filter(isNothing).length;
+  const more = nothing ? `<button class="link zeros" data-zeros aria-expanded="false">${nothing} ${nothing === 1 ? "row" : "rows"} of zeros</button>` : "";
+  const body = lines.map((line) => `<tr class="${isNothing(line) ? "nothing" : ""}"><th scope="row">${escape(line.label)}</th>${line.cells.map((cell, i) => cellHtml(cell, shares[i], columns[i]?.unit || "")).join("")}</tr>`).join("");
+  return `<div class="wide"><table class="kernel-table"><thead><tr><th></th>${head}</tr></thead><tbody>${body}</tbody></table>${more}</div>`;
 }
 
-/** @param {Cell | null} cell @param {boolean} isShare */
-function cellHtml(cell, isShare) {
+/** @param {Cell | null} cell @param {boolean} isShare @param {string} unit of the column */
+function cellHtml(cell, isShare, unit) {
   if (!cell)
     return `<td class="number"></td>`;
   const value = numberOf(cell.value);
   const shade = isShare && value > 0 ? ` style="--share:${Math.min(100, value).toFixed(2)}%"` : "";
-  return `<td class="number${isShare ? " share-cell" : ""}${value === 0 ? " zero" : ""}" ${marks(cell)} data-explain="${escape(cell.metric)}"${shade}>${escape(cell.text)}${cell.shown && !isShare ? `<span class="unit">${escape(unitText(cell.shown))}</span>` : ""}${beforeHtml(cell)}</td>`;
+  return `<td class="number${isShare ? " share-cell" : ""}${value === 0 ? " zero" : ""}" ${marks(cell)} data-explain="${escape(cell.metric)}"${shade}>${escape(cell.text)}${cell.shown && cell.shown !== unit && value !== 0 ? `<span class="unit">${escape(unitText(cell.shown))}</span>` : ""}${beforeHtml(cell)}</td>`;
 }
 
 /** @param {string} text */

@@ -59,7 +59,8 @@ export class Roofline {
     const top = Math.max(...this.works.map((row) => row.peak || 0), 1);
     const ridges = this.levels.flatMap((level) => this.works.map((work) => (work.peak || 0) / (level.peak || 1)));
     this.xs = decades([...this.points.map((p) => p.x), ...ridges]);
-    this.xs = [this.xs[0] - (ridges.length ? 0.3 : 0), this.xs[1] + 0.3];
+    // Room for slopes before they end.
+    this.xs = [Math.min(this.xs[0], Math.log10(Math.min(...ridges)) - 1.2), this.xs[1] + 0.3];
     this.ys = decades([...this.points.map((p) => p.y), top * headroom.sm, ...this.levels.map((level) => Math.max((level.peak || 0) * 10 ** this.xs[0], top / 1e5))]);
   }
 
@@ -122,7 +123,7 @@ export class Roofline {
     return this.points.map((point) => {
       const shape = SHAPES[names.indexOf(point.work) % SHAPES.length];
       const said = `${point.before ? "baseline, " : ""}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
-      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${point.before ? " old" : ""}" d="${shapePath(this.x(point.x), this.y(point.y), 6, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-before="${point.before}" data-x="${point.x}" data-y="${point.y}"><title>${escape(said)}</title></path>`;
+      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${point.before ? " old" : ""}" d="${shapePath(this.x(point.x), this.y(point.y), point.before ? 9 : 6, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-before="${point.before}" data-x="${point.x}" data-y="${point.y}"><title>${escape(said)}</title></path>`;
     }).join("");
   }
 
