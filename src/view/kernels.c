@@ -203,7 +203,7 @@ static bool has_cell(const struct kernel_view *kv, const struct formula *f)
 	return v && v->kind != VALUE_NONE && (!is_fact(metric) || v->kind == VALUE_TEXT || value_number(v) != 0);
 }
 
-/* Half of the counters that a block shows: single ones are there by chance. Where it has facts only, any of them. */
+/* Half of the counters that a block shows: single ones are there by chance. Of facts, and of what is there for nothing else, any. */
 static bool has_block(const struct kernel_view *kv, const struct section_block *block)
 {
 	size_t wanted = 0, there = 0, facts = 0;
@@ -223,6 +223,8 @@ static bool has_block(const struct kernel_view *kv, const struct section_block *
 			}
 		}
 	}
+	if (block->kind == BLOCK_TIMELINE || block->kind == BLOCK_CURVES)
+		return there + facts > 0;
 	return wanted ? there && 2 * there >= wanted : facts > 0;
 }
 

@@ -9,6 +9,8 @@ LAUNCH = {
     "launch__registers_per_thread": 40, "launch__shared_mem_per_block_static": 4096, "launch__shared_mem_per_block_dynamic": 0, "launch__barrier_count": 1,
     "launch__sm_count": 132, "device__attribute_clock_rate": 1980000, "device__attribute_memory_clock_rate": 3201000,
 }
+# What the memory throughput is the largest of: its own rollup of some of its counters.
+PARTS = {f"{name}.avg.pct_of_peak_sustained_elapsed": value for name, value in (("l1tex__data_bank_reads", 88.5), ("lts__t_tag_requests", 20.5), ("dram__cycles_active", 61.25), ("l1tex__lsuin_requests", 3.0))}
 OPCODES = {"FFMA": 5000, "LDG": 1200, "STG": 600, "BRA": 40}
 SAMPLES = [3.0, 40.0, 80.0, 60.0, 5.0]
 SAMPLED = "pmsampling:TPC.TriageCompute.sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed"
@@ -72,13 +74,15 @@ def kernel_lines(result, values):
 def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce(int const*, int*)"), only=None):
     """The report's text and, for each kernel, its values by metric. `only`: metrics whose names it matches."""
     lines = ['meta 0 key="duration_ns" value="1000" number=1000', 'process 0 uid=1 pid=1000 name="counted" start=0',
-             'gpu 0 uid=1 index=0 name="NVIDIA H200" chip="GH100" major=9 minor=0 sm_count=132', 'cuda_device 0 uid=1 process=1 id=0 gpu=1 sm_count=132']
+             'gpu 0 uid=1 index=0 name="NVIDIA H200" chip="GH100" major=9 minor=0 sm_count=132', 'cuda_device 0 process=1 id=0 gpu=1 sm_count=132']
     truth = []
     for i, name in enumerate(names):
         counted = {metric: value_of(metric) for metric in metrics_of(sections) if not only or re.search(only, metric)}
         factor = scale * (1 + i)
         values = {metric: int(value * factor) if isinstance(value, int) else round(value * (scale if "pct" in metric else factor), 6) for metric, value in counted.items()}
         values.update(LAUNCH)
+        if not only:
+            values.update(PARTS)
         escaped = name.replace("\\", "\\\\").replace('"', '\\x22')
         lines.append(f'kernel_result 0 id={i + 1} number={i} process=1 device=0 context=1 stream=7 name="{escaped}" grid_x={1000 * (i + 1)} grid_y=2 grid_z=1 block_x=256 block_y=1 block_z=1 major=9 minor=0')
         lines += kernel_lines(i + 1, values)

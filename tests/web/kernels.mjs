@@ -6,7 +6,7 @@ const configuration = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { truth, before } = configuration;
 const sonde = new Sonde(configuration.sonde, configuration.webFolder);
 const browser = new Browser(configuration.chromium, configuration.artefacts);
-const HASH = "#view=kernels";
+const HASH = "#view=kernels&baseline=none";
 const DURATION = "gpu__time_duration.sum";
 
 /** All values that the page has, by card and metric. @param {any} viewer */
@@ -21,8 +21,7 @@ const alike = (a, b) => a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a
 const wrongOf = (values, planted) => values.filter(({ metric, value, link, card }) => metric in planted && !link && card !== "card-memory" && card !== "card-source" && !alike(value, planted[metric])).map(({ card, metric, value }) => `${card} ${metric} ${value}`).slice(0, 5);
 
 async function summary() {
-  const server = await sonde.view(configuration.kernels);
-  const viewer = await browser.open(server);
+  const viewer = await browser.open(server, { hash: "#baseline=none" });
   check("kernels: a report of kernels opens on them", await viewer.tell(() => [document.body.dataset.view, getComputedStyle(document.querySelector("#timeline")).visibility !== "hidden" && document.querySelector("#main").offsetHeight]), ["kernels", 0]);
   const lines = () => viewer.tell(() => [...document.querySelectorAll(".summary-table tbody tr")].map((row) => Object.fromEntries([...row.querySelectorAll("td")].map((cell) => [cell.dataset.column, cell.dataset.value]))));
   const shown = await lines();
@@ -53,11 +52,9 @@ async function summary() {
   await viewer.press("?");
   check("keys: the help tells of them", (await viewer.text("#keys")).includes("previous, next kernel"), true);
   await viewer.close();
-  await server.end();
 }
 
 async function details() {
-  const server = await sonde.view(configuration.kernels);
   const viewer = await browser.open(server, { hash: HASH });
   const cards = await viewer.tell(() => [...document.querySelectorAll(".card")].map((card) => card.id));
   check("details: every section has its card", ["light", "roofline", "memory", "compute", "scheduler", "warps", "instructions", "occupancy", "launch", "distribution", "sampling", "source"].filter((id) => !cards.includes(`card-${id}`)), []);
@@ -77,13 +74,12 @@ async function details() {
   check("over time: a line with a point for each sample", await viewer.tell(() => [...document.querySelectorAll(".timeline-chart")].map((chart) => [Number(chart.dataset.points), chart.querySelector(".line").getAttribute("d").split(/[ML]/).length - 1])), [[configuration.samples.length, configuration.samples.length]]);
   check("distribution: from the least to the most", await viewer.tell(() => [...document.querySelectorAll(".range")].slice(0, 1).map((range) => [range.dataset.least, range.dataset.mean, range.dataset.most].map(Number))), [["min", "avg", "max"].map((how) => t[`sm__cycles_active.${how}`])]);
   await viewer.picture("kernels-details");
+  await charts(viewer);
   await viewer.close();
-  await server.end();
 }
 
-async function charts() {
-  const server = await sonde.view(configuration.kernels);
-  const viewer = await browser.open(server, { hash: HASH });
+/** @param {any} viewer */
+async function charts(viewer) {
   const t = truth[0];
   const perCycle = (/** @type {string} */ op) => t[`smsp__sass_thread_inst_executed_op_${op}_pred_on.sum.per_cycle_elapsed`];
   const work = (perCycle("fadd") + perCycle("fmul") + 2 * perCycle("ffma")) * t["smsp__cycles_elapsed.avg.per_second"];
@@ -110,12 +106,9 @@ async function charts() {
   const label = await viewer.tell(() => document.querySelector("#card-warps .bar-line").dataset.explain);
   const said = sonde.run(["kernel", "--explain", label]).trim().split("\n").map((/** @type {string} */ line) => line.trim());
   check("hover: the words of --explain", await viewer.tell(() => [...document.querySelector("#kernel-explained").children].map((line) => line.textContent)), said);
-  await viewer.close();
-  await server.end();
 }
 
 async function compared() {
-  const server = await sonde.view("--baseline", configuration.baseline, configuration.kernels);
   const viewer = await browser.open(server);
   const values = await valuesOf(viewer);
   const known = values.filter((/** @type {any} */ v) => v.metric in before[0] && !v.link && !["card-memory", "card-source", "card-launch", "card-occupancy"].includes(v.card));
@@ -138,11 +131,9 @@ async function compared() {
   check("address: another window shows the same", [again.value, again.before], [truth[1][DURATION], truth[0][DURATION]]);
   await other.close();
   await viewer.close();
-  await server.end();
 }
 
 async function pages() {
-  const server = await sonde.view(configuration.kernels);
   const viewer = await browser.open(server, { hash: `${HASH}&tab=raw` });
   const printed = JSON.parse(sonde.run(["kernel", "-i", configuration.kernels, "--json"])).kernels[0].metrics;
   const rows = await viewer.tell(() => [...document.querySelectorAll(".raw-table tr")].map((row) => [row.dataset.metric, row.dataset.value]));
@@ -158,7 +149,6 @@ async function pages() {
   await viewer.idle();
   check("session: what the report says of itself", (await viewer.text("#kernel-session")).includes("counted"), true);
   await viewer.close();
-  await server.end();
 }
 
 async function states() {
@@ -185,28 +175,27 @@ async function states() {
 }
 
 async function views() {
-  const server = await sonde.view(configuration.both);
-  const viewer = await browser.open(server);
+  const both = await sonde.view(configuration.both);
+  const viewer = await browser.open(both);
   check("both: opens on the kernels", await viewer.tell(() => document.body.dataset.view), "kernels");
   await viewer.page.click("#views [data-view=timeline]");
   await viewer.until(() => window.sonde.timelineStarted && window.sonde.rows.shown.length > 5 && window.sonde.settled);
   check("both: the timeline", await viewer.tell(() => [document.querySelector("#main").offsetHeight > 100, document.querySelector("#kernels").offsetHeight]), [true, 0]);
   await viewer.press("w");
   await viewer.until(() => location.hash.includes("view=timeline"));
-  const other = await browser.open(server, { hash: await viewer.tell(() => location.hash) });
+  const other = await browser.open(both, { hash: await viewer.tell(() => location.hash) });
   check("both: the address of the timeline", await other.tell(() => document.body.dataset.view), "timeline");
   await other.close();
   await viewer.page.click("#views [data-view=kernels]");
   await viewer.idle();
   check("both: and back", await viewer.tell(() => [document.querySelector("#kernels").offsetHeight > 100, location.hash.startsWith("#view=kernels")]), [true, true]);
   await viewer.close();
-  await server.end();
+  await both.end();
 }
 
 async function looks() {
-  const server = await sonde.view("--baseline", configuration.baseline, configuration.kernels);
   for (const [width, height, scheme] of /** @type {Array<[number, number, "dark" | "light"]>} */ ([[1280, 720, "light"], [1280, 720, "dark"], [3840, 2160, "dark"]])) {
-    const viewer = await browser.open(server, { width, height, scheme, hash: HASH });
+    const viewer = await browser.open(server, { width, height, scheme, hash: "#view=kernels" });
     const found = await viewer.tell(() => {
       const small = [];
       const wide = [];
@@ -224,7 +213,6 @@ async function looks() {
     await viewer.picture(`kernels-${width}-${scheme}`);
     await viewer.close();
   }
-  await server.end();
 }
 
 try {
@@ -233,7 +221,9 @@ try {
   console.log(`skip the page in Chromium - it does not start here: ${String(error).split("\n").slice(0, 2).join(" ")}`);
   process.exit(0);
 }
-await Promise.all(Object.entries({ summary, details, charts, compared, pages, states, views, looks }).map(([name, run]) => scenario(`kernels: ${name}`, run)));
+const server = await sonde.view("--baseline", configuration.baseline, configuration.kernels);
+await Promise.all(Object.entries({ summary, details, compared, pages, states, views, looks }).map(([name, run]) => scenario(`kernels: ${name}`, run)));
+await server.end();
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();
 finish();
