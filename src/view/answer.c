@@ -27,6 +27,7 @@ static const struct route routes[] = {
 	{ "/api/kernels", answer_kernels, true },
 	{ "/api/kernel", answer_kernel, true },
 	{ "/api/values", answer_values, true },
+	{ "/api/source", answer_source, true },
 	{ "/api/explain", answer_explain, true },
 };
 

@@ -12,6 +12,10 @@ LAUNCH = {
 # What the memory throughput is the largest of: its own rollup of some of its counters.
 PARTS = {f"{name}.avg.pct_of_peak_sustained_elapsed": value for name, value in (("l1tex__data_bank_reads", 88.5), ("lts__t_tag_requests", 20.5), ("dram__cycles_active", 61.25), ("l1tex__lsuin_requests", 3.0))}
 OPCODES = {"FFMA": 5000, "LDG": 1200, "STG": 600, "BRA": 40}
+# Instructions of the first kernel: place, text, line, executions, samples, of which waiting for memory.
+CODE = [(0, "LDC R1, c[0x0][0x28]", 3, 64, 2, 0), (16, "LDG.E R2, desc[UR4][R4.64]", 4, 64, 900, 850), (32, "FMUL R5, R2, 2", 4, 64, 30, 0), (48, "STG.E desc[UR4][R4.64], R5", 5, 60, 120, 7), (64, "EXIT", 6, 64, 0, 0)]
+SOURCE = "__global__ void scale(float *data, int n)\n{\n  int i = threadIdx.x;\n  float v = data[i] * 2;\n  if (i < n) data[i] = v;\n}\n"
+FUNCTION = "_Z5scalePfi"
 SAMPLES = [3.0, 40.0, 80.0, 60.0, 5.0]
 SAMPLED = "pmsampling:TPC.TriageCompute.sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed"
 # Taken as they are by the rules and roofs: sizes that a GPU can have.
@@ -71,6 +75,16 @@ def kernel_lines(result, values):
     return lines
 
 
+def source_lines():
+    lines = ["kernel_code 0 id=1 process=1 crc=7 size=100", f"kernel_file 0 name=\"/src/scale.cu\" text=x'{SOURCE.encode().hex()}'"]
+    for pc, sass, line, executed, samples, waiting in CODE:
+        lines.append(f'kernel_instruction 0 code=1 function="{FUNCTION}" pc={pc} sass="{sass}" file="/src/scale.cu" line={line}')
+        for metric, value in (("inst_executed", executed), ("thread_inst_executed", 16 * executed), ("smsp__pcsamp_sample_count", samples), ("smsp__pcsamp_warps_issue_stalled_long_scoreboard", waiting)):
+            if value:
+                lines.append(f'kernel_source 0 result=1 code=1 function="{FUNCTION}" pc={pc} metric="{metric}" value={value}')
+    return lines
+
+
 def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce(int const*, int*)"), only=None):
     """The report's text and, for each kernel, its values by metric. `only`: metrics whose names it matches."""
     lines = ['meta 0 key="duration_ns" value="1000" number=1000', 'process 0 uid=1 pid=1000 name="counted" start=0',
@@ -87,4 +101,6 @@ def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce
         lines.append(f'kernel_result 0 id={i + 1} number={i} process=1 device=0 context=1 stream=7 name="{escaped}" grid_x={1000 * (i + 1)} grid_y=2 grid_z=1 block_x=256 block_y=1 block_z=1 major=9 minor=0')
         lines += kernel_lines(i + 1, values)
         truth.append(values)
+    if not only:
+        lines += source_lines()
     return "\n".join(lines) + "\n", truth

@@ -151,6 +151,30 @@ async function pages() {
   await viewer.close();
 }
 
+async function source() {
+  const viewer = await browser.open(server, { hash: `${HASH}&tab=source` });
+  const shown = () => viewer.tell(() => [...document.querySelectorAll(".source-row:not(.head)")].map((row) => [row.dataset.mark, row.querySelector(".source-text").textContent, Number(row.querySelector(".source-cell").dataset.value)]));
+  const hex = (/** @type {number} */ pc) => pc.toString(16).padStart(4, "0");
+  check("source: instructions with their samples", await shown(), configuration.code.map((/** @type {any[]} */ [pc, sass, , , samples]) => [hex(pc), sass, samples]));
+  check("source: what a line waits for", (await viewer.page.getAttribute(".source-row[data-mark='0010']", "title")), "/src/scale.cu:4\nstall_long_sb 100 %");
+  check("source: the hottest is the reddest", await viewer.tell(() => getComputedStyle(document.querySelector(".source-row[data-mark='0010']")).getPropertyValue("--heat")), "1.000");
+  await viewer.page.click("#source-hottest");
+  check("source: jump to the hottest", await viewer.tell(() => document.querySelector(".source-row.chosen").dataset.mark), "0010");
+  await viewer.page.click("#source-next");
+  check("source: and the next", await viewer.tell(() => document.querySelector(".source-row.chosen").dataset.mark), "0030");
+  await viewer.page.check("#source-sort");
+  check("source: the most first", (await shown()).map(([mark]) => mark), ["0010", "0030", "0020", "0000"]);
+  await viewer.page.uncheck("#source-sort");
+  await viewer.page.selectOption("#source-heat", { label: "Instructions Executed" });
+  check("source: heat of another column", (await shown()).map(([, , value]) => value), configuration.code.map((/** @type {any[]} */ [, , , executed]) => executed));
+  await viewer.page.selectOption("#source-mode", "lines");
+  const lines = configuration.source.split("\n");
+  const sum = (/** @type {number} */ number) => configuration.code.filter((/** @type {any[]} */ one) => one[2] === number).reduce((/** @type {number} */ all, /** @type {any[]} */ one) => all + one[3], 0);
+  check("source: lines of the file with the sums of their instructions", await shown(), lines.map((/** @type {string} */ text, /** @type {number} */ i) => [String(i + 1), text, sum(i + 1)]));
+  await viewer.picture("kernels-source");
+  await viewer.close();
+}
+
 async function states() {
   const some = await sonde.view(configuration.some);
   let viewer = await browser.open(some);
@@ -222,7 +246,7 @@ try {
   process.exit(0);
 }
 const server = await sonde.view("--baseline", configuration.baseline, configuration.kernels);
-await Promise.all(Object.entries({ summary, details, compared, pages, states, views, looks }).map(([name, run]) => scenario(`kernels: ${name}`, run)));
+await Promise.all(Object.entries({ summary, details, compared, pages, source, states, views, looks }).map(([name, run]) => scenario(`kernels: ${name}`, run)));
 await server.end();
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();
