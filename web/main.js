@@ -190,7 +190,8 @@ export class App {
     element("title").textContent = title;
     element("title").title = facts.map((report) => [report.path, format.commandLine(report.command)].filter(Boolean).join("\n")).join("\n\n");
     document.title = `${title} - Sonde`;
-    const said = [format.duration(Math.max(...facts.map((report) => report.length))), ...counted, ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
+    const hasEvents = sum("events") > 0 || sum("kernels") === 0;
+    const said = !hasEvents ? [...counted, format.some(sum("kernels"), "kernels")] : [format.duration(Math.max(...facts.map((report) => report.length))), ...counted, ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
     element("facts").textContent = said.join("  |  ");
     element("facts").title = said.join("\n");
   }

@@ -71,6 +71,7 @@ static void put_launch(struct kernel_view *kv, const struct kernel_result *k)
 	out_put_text(j, "verdict", k->verdict);
 	if (!kv->options.baseline)
 		return;
+	kernel_view_compare(kv, k);
 	out_put_integer(j, "matches", (int64_t)baseline_matches(&kv->baseline, k));
 	out_key(j, "before");
 	out_open(j, '{');

@@ -144,7 +144,7 @@ static int put_table(struct kernel_view *kv, const struct page_group *g)
 
 static int put_group(struct kernel_view *kv, const struct page_group *g)
 {
-	enum block_kind kind = g->block ? g->block->kind : BLOCK_ROWS;
+	enum section_block_kind kind = g->block ? g->block->kind : BLOCK_ROWS;
 	int r;
 
 	open_block(kv->j, kind == BLOCK_BARS ? "bars" : kind == BLOCK_TABLE ? "table" : kind == BLOCK_GRAPH ? "graph" : "rows", g->title);
@@ -289,7 +289,7 @@ static int put_pictures(struct kernel_view *kv, const struct section *s)
 	return r;
 }
 
-static bool is_picture(enum block_kind kind)
+static bool is_picture(enum section_block_kind kind)
 {
 	return kind == BLOCK_ROOFLINE || kind == BLOCK_BREAKDOWN || kind == BLOCK_CURVES || kind == BLOCK_TIMELINE;
 }

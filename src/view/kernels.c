@@ -120,12 +120,19 @@ static int begin_baseline(struct kernel_view *kv, int64_t number, int64_t agains
 	if (!kv->baseline.matches)
 		return -ENOMEM;
 	kv->options.baseline = &kv->baseline;
-	if (against >= 0 && kv->k) {
-		kv->baseline.of = kv->k;
-		kv->baseline.matches[0] = &results->items[against];
-		kv->baseline.match_count = 1;
-	}
+	kv->against = against >= 0 ? &results->items[against] : NULL;
+	if (kv->k)
+		kernel_view_compare(kv, kv->k);
 	return 0;
+}
+
+void kernel_view_compare(struct kernel_view *kv, const struct kernel_result *k)
+{
+	if (!kv->against)
+		return;
+	kv->baseline.of = k;
+	kv->baseline.matches[0] = kv->against;
+	kv->baseline.match_count = 1;
 }
 
 static int find_kernel(struct kernel_view *kv, int64_t place, struct error *err)
@@ -147,7 +154,7 @@ int kernel_view_begin(struct kernel_view *ret, struct view *v, struct params *p,
 	if (r == 0 && one)
 		r = params_integer(p, "kernel", 0, INT32_MAX, &place, err);
 	r = r < 0 ? r : params_integer_or(p, "baseline", 0, (int64_t)v->recording_count - 1, -1, &baseline, err);
-	if (r == 0 && one && baseline >= 0)
+	if (r == 0 && baseline >= 0)
 		r = params_integer_or(p, "against", 0, INT32_MAX, -1, &against, err);
 	r = r < 0 ? r : params_all_used(p, err);
 	r = r < 0 ? r : view_texts(v, &ret->texts, err);

@@ -34,14 +34,17 @@ struct kernel_view {
 	unsigned cc;                    /* 10 x major + minor; 0: not known */
 	struct recording *other;        /* of the baseline; NULL: none */
 	struct baseline baseline;       /* its results are the recording's */
+	const struct kernel_result *against; /* one kernel of it for all; NULL: each its like */
 	struct page_options options;
 	const struct section **chosen;
 	struct json_out *j;
 };
 
-/* Parameters "report", with `one` also "kernel" (its place in the report), "baseline" (a report) and "against" (place of a kernel of it). */
+/* Parameters "report", with `one` "kernel" (its place in the report), "baseline" (a report) and "against" (place of a kernel of it). */
 int kernel_view_begin(struct kernel_view *ret, struct view *v, struct params *p, bool one, struct error *err);
 void kernel_view_end(struct kernel_view *kv);
+/* What the kernel is compared with from here on. */
+void kernel_view_compare(struct kernel_view *kv, const struct kernel_result *k);
 /* The sections that something was counted for. -ENOMEM. */
 int kernel_view_choose(struct kernel_view *kv);
 

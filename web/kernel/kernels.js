@@ -195,7 +195,7 @@ export class Kernels {
       if (baseline && !(this.facts[baseline[0]]?.kernels > baseline[1]))
         this.state.baseline = null;
       if (withList) {
-        const list = await this.app.attempt(() => json("/api/kernels", { report: this.state.report, baseline: this.state.baseline?.[0] }));
+        const list = await this.app.attempt(() => json("/api/kernels", { ...this.where(), kernel: undefined }));
         if (!list || version !== this.version)
           return;
         this.list = list;

@@ -9,6 +9,7 @@ import { absent, escape, percent, short } from "./parts.js";
 /** @typedef {{ mark: string, text: string, title: string, values: Array<number | null>, isHead?: boolean }} Row */
 
 const ROW_HEIGHT = 20;
+const HEAD_HEIGHT = 36;
 const MORE = 12;
 const SAMPLES = /pcsamp_sample_count/;
 const STALL = /pcsamp_warps_issue_stalled_(?!.*_not_issued)/;
@@ -112,9 +113,9 @@ export class SourcePage {
     if (count)
       count.textContent = `${this.rows.filter((row) => !row.isHead).length} ${this.mode === "lines" ? "lines" : "instructions"}`;
     const size = /** @type {HTMLElement} */ (this.place.querySelector(".source-size"));
-    size.style.height = `${(this.rows.length + 1) * ROW_HEIGHT}px`;
+    size.style.height = `${this.rows.length * ROW_HEIGHT + HEAD_HEIGHT}px`;
     const head = /** @type {HTMLElement} */ (this.place.querySelector(".source-head"));
-    head.innerHTML = `<span class="source-mark"></span><span class="source-text">${this.mode === "lines" ? "Source" : "Instruction"}</span>${this.shown.map(({ column }) => `<span class="source-cell" title="${escape(`${column.group}: ${column.label}`)}" data-explain="${escape(column.metric)}">${escape(column.label)}</span>`).join("")}`;
+    head.innerHTML = `<span class="source-mark"></span><span class="source-text">${this.mode === "lines" ? "Source" : "Instruction"}</span>${this.shown.map(({ column, i }) => `<span class="source-cell"><button class="link" data-heat="${i}" title="${escape(`${column.group}: ${column.label}`)}" data-explain="${escape(column.metric)}">${escape(column.label)}</button></span>`).join("")}`;
     this.draw();
   }
 
@@ -131,7 +132,7 @@ export class SourcePage {
     const first = Math.max(0, Math.floor(scroll.scrollTop / ROW_HEIGHT) - MORE);
     const last = Math.min(this.rows.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / ROW_HEIGHT) + MORE);
     const body = /** @type {HTMLElement} */ (this.place.querySelector(".source-rows"));
-    body.style.transform = `translateY(${(first + 1) * ROW_HEIGHT}px)`;
+    body.style.transform = `translateY(${first * ROW_HEIGHT + HEAD_HEIGHT}px)`;
     body.innerHTML = this.rows.slice(first, last).map((row, i) => this.rowHtml(row, first + i)).join("");
   }
 
@@ -160,8 +161,17 @@ export class SourcePage {
     this.arrange();
   }
 
+  /** A column's heading: its heat, the most first; again: in order. @param {number} column */
+  sortBy(column) {
+    this.byHeat = column !== this.heat || !this.byHeat;
+    this.heat = column;
+    this.lay();
+  }
+
   /** @param {HTMLElement} target */
   click(target) {
+    if (target.dataset.heat !== undefined)
+      this.sortBy(Number(target.dataset.heat));
     if (target.id !== "source-hottest" && target.id !== "source-next")
       return;
     const order = this.rows.map((row, i) => ({ i, heat: row.values[this.heat] ?? 0 })).filter(({ heat }) => heat > 0).sort((a, b) => b.heat - a.heat);
