@@ -222,26 +222,26 @@ static int put_breakdown(struct kernel_view *kv, const struct section_block *blo
 	return r;
 }
 
-static void put_instances(struct kernel_view *kv, const char *metric)
+static void put_instances(struct json_out *j, const char *key, const struct kernel_result *k, const char *metric)
 {
 	size_t count = 0;
-	const struct metric_instance *all = metric ? result_instances(kv->k, metric, &count) : NULL;
+	const struct metric_instance *all = result_instances(k, metric, &count);
 
-	out_key(kv->j, "points");
-	out_open(kv->j, '[');
+	out_key(j, key);
+	out_open(j, '[');
 	for (size_t i = 0; i < count; i++) {
-		out_open(kv->j, '{');
-		out_key(kv->j, "number");
-		out_exact(kv->j, all[i].number);
+		out_open(j, '{');
+		out_key(j, "number");
+		out_exact(j, all[i].number);
 		if (all[i].offset >= 0) {
-			out_key(kv->j, "offset");
-			out_exact(kv->j, all[i].offset);
+			out_key(j, "offset");
+			out_exact(j, all[i].offset);
 		}
-		out_put_text(kv->j, "label", all[i].label);
-		put_value(kv->j, "value", &all[i].value);
-		out_close(kv->j, '}');
+		out_put_text(j, "label", all[i].label);
+		put_value(j, "value", &all[i].value);
+		out_close(j, '}');
 	}
-	out_close(kv->j, ']');
+	out_close(j, ']');
 }
 
 /* Metrics with a value for each step of something: opcodes, links, moments. */
@@ -262,7 +262,10 @@ static void put_curves(struct kernel_view *kv, const struct section_block *block
 		out_put_text(j, "label", block->rows[i].label);
 		out_put_text(j, "metric", metric);
 		out_put_text(j, "unit", block->rows[i].unit);
-		put_instances(kv, metric);
+		put_instances(j, "points", kv->k, metric);
+		/* A mean over samples of several launches would be none of them: the first. */
+		if (kv->options.baseline && baseline_matches(&kv->baseline, kv->k))
+			put_instances(j, "before", kv->baseline.matches[0], metric);
 		out_close(j, '}');
 	}
 	out_close(j, ']');

@@ -84,6 +84,33 @@ static void put_limits(struct json_out *j, const struct occupancy *o)
 	out_close(j, ']');
 }
 
+/* Where the baseline stands on the curves. */
+static void put_before(struct kernel_view *kv)
+{
+	static const char *const metrics[OCCUPANCY_CURVES] = { [OCCUPANCY_BY_THREADS] = "launch__block_size",
+							       [OCCUPANCY_BY_REGISTERS] = "launch__registers_per_thread",
+							       [OCCUPANCY_BY_SHARED] = "launch__shared_mem_per_block_static" };
+	double at;
+
+	out_key(kv->j, "before");
+	if (!kv->options.baseline || !baseline_matches(&kv->baseline, kv->k)) {
+		out_null(kv->j);
+		return;
+	}
+	out_open(kv->j, '{');
+	put_number(kv->j, "warps", baseline_number(&kv->baseline, kv->k, "sm__maximum_warps_avg_per_active_cycle"));
+	out_key(kv->j, "at");
+	out_open(kv->j, '[');
+	for (unsigned i = 0; i < OCCUPANCY_CURVES; i++) {
+		at = baseline_number(&kv->baseline, kv->k, metrics[i]);
+		if (i == OCCUPANCY_BY_SHARED)
+			at += baseline_number(&kv->baseline, kv->k, "launch__shared_mem_per_block_dynamic");
+		out_real(kv->j, at);
+	}
+	out_close(kv->j, ']');
+	out_close(kv->j, '}');
+}
+
 void put_occupancy(struct kernel_view *kv)
 {
 	const struct occupancy_chip *chip = chip_of(kv->k);
@@ -104,6 +131,7 @@ void put_occupancy(struct kernel_view *kv)
 	out_put_integer(j, "blocks", o.blocks);
 	out_put_real(j, "percent", o.percent);
 	put_limits(j, &o);
+	put_before(kv);
 	out_key(j, "curves");
 	out_open(j, '[');
 	for (unsigned i = 0; i < OCCUPANCY_CURVES; i++)

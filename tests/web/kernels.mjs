@@ -105,7 +105,7 @@ async function charts(viewer) {
   await viewer.until(() => !document.querySelector("#kernel-explained").hidden);
   const label = await viewer.tell(() => document.querySelector("#card-warps .bar-line").dataset.explain);
   const said = sonde.run(["kernel", "--explain", label]).trim().split("\n").map((/** @type {string} */ line) => line.trim());
-  check("hover: the words of --explain", await viewer.tell(() => [...document.querySelector("#kernel-explained").children].map((line) => line.textContent)), said);
+  check("hover: the words of --explain", await viewer.tell(() => [...document.querySelector("#kernel-explained").children].map((line) => line.textContent)), [...said, "A value counted by the hardware."]);
 }
 
 async function compared() {
@@ -115,6 +115,7 @@ async function compared() {
   check("baseline: beside every value of cards with counters", [known.length > 100, known.filter((/** @type {any} */ v) => v.before === null || !alike(v.before, before[0][v.metric])).slice(0, 5)], [true, []]);
   check("baseline: a second bar", await viewer.tell(() => [...document.querySelectorAll(".light .bar-line")].every((line) => line.querySelector(".old"))), true);
   check("baseline: a second point for each", await viewer.tell(() => document.querySelectorAll(".roofline .point.old").length === document.querySelectorAll(".roofline .point:not(.old)").length), true);
+  check("baseline: in curves, samples and mixes, too", await viewer.tell(() => [document.querySelectorAll(".curve .point.old").length, document.querySelectorAll(".timeline-chart .line.old").length, document.querySelectorAll("#card-instructions .bar-line .old").length, document.querySelectorAll(".range .mean.old").length]), [3, 1, Object.keys(configuration.opcodes).length, 5]);
   check("baseline: the change of the time", (await viewer.text("#kernel-title [data-change=duration]")).replace(/\s+/g, " "), "+25 % in time");
   check("baseline: in the summary", await viewer.tell(() => document.querySelectorAll(".summary-table .change").length > 3), true);
   await viewer.page.selectOption("#kernel-baseline", "");

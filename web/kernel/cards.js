@@ -98,7 +98,10 @@ function rangeHtml(least, mean, most, end) {
   if (![a, m, b].every(Number.isFinite) || !end)
     return "";
   const at = (/** @type {number} */ value) => ((100 * value) / end).toFixed(2);
-  return `<span class="range" data-least="${a}" data-mean="${m}" data-most="${b}"><span class="span" style="left:${at(a)}%;width:${at(Math.max(b - a, end / 400))}%"></span><span class="mean" style="left:${at(m)}%"></span></span>`;
+  const before = numberOf(mean?.before);
+  const last = numberOf(most?.before);
+  const old = before >= 0 && last > 0 ? `<span class="mean old" style="left:${((100 * before) / last).toFixed(2)}%" title="mean of the baseline, of its most"></span>` : "";
+  return `<span class="range" data-least="${a}" data-mean="${m}" data-most="${b}"><span class="span" style="left:${at(a)}%;width:${at(Math.max(b - a, end / 400))}%"></span><span class="mean" style="left:${at(m)}%"></span>${old}</span>`;
 }
 
 /** @param {Shown} shown */

@@ -1,6 +1,6 @@
 // What a metric, a unit, a pipe or a stall is: the words of `sonde kernel --explain`, where the pointer rests or the focus is.
 import { json } from "../api.js";
-import { escape } from "./parts.js";
+import { escape, originOf } from "./parts.js";
 
 const DELAY = 350;
 
@@ -42,8 +42,9 @@ export class Explainer {
     const answer = await this.ask(name);
     if (this.timer !== timer || !answer.known)
       return;
+    const origin = originOf(target.dataset.metric || name);
     const [first, ...rest] = answer.text.trimEnd().split("\n");
-    this.box.innerHTML = `<div class="strong">${escape(first)}</div>${rest.map((/** @type {string} */ line) => `<div>${escape(line.trim())}</div>`).join("")}`;
+    this.box.innerHTML = `<div class="strong">${escape(first)}</div>${rest.map((/** @type {string} */ line) => `<div>${escape(line.trim())}</div>`).join("")}${origin ? `<div class="faint">A value ${escape(origin)}.</div>` : ""}`;
     this.box.hidden = false;
     const { width, height } = this.box.getBoundingClientRect();
     this.box.style.left = `${Math.max(4, Math.min(x + 14, window.innerWidth - width - 8))}px`;

@@ -130,6 +130,17 @@ export function absent(what, sections) {
   return `<p class="kernel-note">${escape(what)} Record with ${sections.map((id) => `<code>--section ${escape(id)}</code>`).join(" ")} or <code>--set full</code>.</p>`;
 }
 
+/** Where a value comes from, for those who want to know how far to trust it. @param {string} metric */
+export function originOf(metric) {
+  if (/^(launch__|device__|nvlink__|numa__|c2clink__|profiler__)|__maximum_warps/.test(metric))
+    return "known from the launch and the machine";
+  if (/pcsamp|^pmsampling:/.test(metric))
+    return "sampled";
+  if (metric.startsWith("derived__"))
+    return "computed from counters";
+  return /^[a-z0-9]+__|^(inst|thread_inst|memory)_/.test(metric) ? "counted by the hardware" : "";
+}
+
 /** Blocks of a kind. @param {{ blocks: Block[] } | undefined} section @param {string} kind @returns {Block[]} */
 export function blocksOf(section, kind) {
   return section ? section.blocks.filter((block) => block.kind === kind && block.rows.length) : [];

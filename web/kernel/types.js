@@ -16,12 +16,12 @@
  */
 /** @typedef {{ label: string, cells: Array<Cell | null> }} Line of a table */
 /** @typedef {{ traffic: boolean, name: string, peak: number | null, achieved: number, peak_before: number | null, achieved_before: number | null }} Roof */
-/** @typedef {{ label: string, metric: string, unit: string, points: Array<{ number: number, offset?: number, label: string, value: number | string | null }> }} Curve */
+/** @typedef {{ label: string, metric: string, unit: string, points: Array<{ number: number, offset?: number, label: string, value: number | string | null }>, before?: Array<{ number: number, offset?: number, label: string, value: number | string | null }> }} Curve */
 /** @typedef {{ kind: string, title: string, columns?: Array<{ title: string, unit: string }>, rows: any[] }} Block */
 /** @typedef {{ id: string, title: string, about: string, blocks: Block[] }} Section */
 /** @typedef {{ section: string, name: string, type: string, text: string, gain_type: string, gain: number | null }} Rule */
 /** @typedef {{ by: string, at: number, stretches: Array<[number, number, number, number]> }} OccupancyCurve */
-/** @typedef {{ warps: number, most_warps: number, blocks: number, percent: number, limits: Array<{ name: string, blocks: number | null, limits: boolean }>, curves: OccupancyCurve[] }} Occupancy */
+/** @typedef {{ warps: number, most_warps: number, blocks: number, percent: number, limits: Array<{ name: string, blocks: number | null, limits: boolean }>, curves: OccupancyCurve[], before: { warps: number | null, at: Array<number | null> } | null }} Occupancy */
 /**
  * @typedef {object} Launch
  * @property {number} place in its report
