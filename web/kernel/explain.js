@@ -12,6 +12,7 @@ export class Explainer {
     /** @type {Map<string, Promise<{ text: string, known: boolean }>>} */
     this.known = new Map();
     place.addEventListener("pointerover", (event) => this.over(event));
+    place.addEventListener("focusin", (event) => this.focus(/** @type {HTMLElement} */ (event.target)));
     place.addEventListener("pointerleave", () => this.hide());
     place.addEventListener("scroll", () => this.hide(), true);
   }
@@ -26,6 +27,15 @@ export class Explainer {
       return;
     }
     this.timer = window.setTimeout(() => this.show(target, event.clientX, event.clientY), DELAY);
+  }
+
+  /** By the keyboard the same. @param {HTMLElement} target */
+  focus(target) {
+    if (!target.dataset.explain || !target.matches(":focus-visible"))
+      return;
+    const box = target.getBoundingClientRect();
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.show(target, box.left, box.bottom), DELAY);
   }
 
   /** @param {string} name */

@@ -18,7 +18,9 @@ const WORDS = { inst: "instructions", pipe: "pipe", pq: "queue", mio: "MIO", lsu
 
 /** A counter's name as people read it: "L1/TEX: data bank reads". @param {string} base */
 export function partName(base) {
-  const [unit, rest = ""] = base.split("__");
+  const [unit, name = ""] = base.split("__");
+  // The pipe is what tells them apart: it goes first.
+  const rest = name.replace(/^inst_executed_pipe_(\w+)$/, "$1_instructions").replace(/^pipe_(\w+?)_cycles_active/, "$1_pipe_cycles_active");
   const words = rest.replace(/tensor_type_.*_cycles/, "tensor_(matrix)_cycles").replace(/_cycles_active(_v2)?$/, "_busy").split("_").map((word) => WORDS[word] ?? word).filter((word, i, all) => word && word !== all[i - 1]);
   return `${UNITS[unit] || unit}: ${words.join(" ")}`;
 }

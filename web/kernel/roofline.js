@@ -150,7 +150,8 @@ function plainPower(exponent) {
 
 /** @param {Block[]} blocks of all rooflines @param {string} chosen title of the one that is shown @param {Record<string, number | null>} clocks */
 export function rooflineHtml(blocks, chosen, clocks) {
-  const block = blocks.find((one) => one.title === chosen) || blocks.find((one) => pointsOf(one.rows, false).length) || blocks[0];
+  const count = (/** @type {Block} */ one) => pointsOf(one.rows, false).length;
+  const block = blocks.find((one) => one.title === chosen) || blocks.reduce((best, one) => (count(one) > count(best) ? one : best));
   const options = blocks.map((one) => `<option${one === block ? " selected" : ""}>${escape(one.title)}</option>`).join("");
   const ratio = (/** @type {number | null} */ most, /** @type {number | null} */ now) => (most && now && most > now ? most / now : 1);
   const chart = new Roofline(block.rows, { sm: ratio(clocks?.sm_most, clocks?.sm), dram: ratio(clocks?.dram_most, clocks?.dram) });
