@@ -47,6 +47,14 @@ static double gain_of(const struct kernel_result *k)
 	return most;
 }
 
+/* Why a kernel has no counters. */
+static const char *error_of(const struct kernel_result *k)
+{
+	const struct metric_value *v = result_find(k, "profiler__error");
+
+	return v && v->kind == VALUE_TEXT ? v->text : "";
+}
+
 static void put_launch(struct kernel_view *kv, const struct kernel_result *k)
 {
 	struct json_out *j = kv->j;
@@ -69,6 +77,7 @@ static void put_launch(struct kernel_view *kv, const struct kernel_result *k)
 	put_number(j, "gain", gain);
 	put_number(j, "improvement", gain / 100 * result_number(k, "gpu__time_duration.sum"));
 	out_put_text(j, "verdict", k->verdict);
+	out_put_text(j, "error", error_of(k));
 	if (!kv->options.baseline)
 		return;
 	kernel_view_compare(kv, k);

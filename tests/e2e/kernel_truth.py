@@ -85,7 +85,10 @@ def source_lines():
     return lines
 
 
-def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce(int const*, int*)"), only=None):
+ERROR = "ERR_NVGPUCTRPERM: the driver lets only administrators count"
+
+
+def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce(int const*, int*)"), only=None, error=False):
     """The report's text and, for each kernel, its values by metric. `only`: metrics whose names it matches."""
     lines = ['meta 0 key="duration_ns" value="1000" number=1000', 'process 0 uid=1 pid=1000 name="counted" start=0',
              'gpu 0 uid=1 index=0 name="NVIDIA H200" chip="GH100" major=9 minor=0 sm_count=132', 'cuda_device 0 process=1 id=0 gpu=1 sm_count=132']
@@ -103,4 +106,7 @@ def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce
         truth.append(values)
     if not only:
         lines += source_lines()
+    if error:
+        lines.append(f'kernel_result 0 id=9 number=9 process=1 device=0 name="refused()" grid_x=1 grid_y=1 grid_z=1 block_x=32 block_y=1 block_z=1 major=9 minor=0')
+        lines.append(f'kernel_metric 0 result=9 kind=1 name="profiler__error" text="{ERROR}"')
     return "\n".join(lines) + "\n", truth

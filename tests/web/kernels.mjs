@@ -146,6 +146,8 @@ async function pages() {
   await viewer.page.click("#raw-copy");
   const copied = await viewer.tell(() => navigator.clipboard.readText());
   check("raw: copied as they are shown", copied.split("\n").map((/** @type {string} */ line) => line.split("\t")[0]), ["metric", ...kept]);
+  await viewer.page.click("#kernel-copy");
+  check("summary: copied as it is shown", (await viewer.tell(() => navigator.clipboard.readText())).split("\n").map((/** @type {string} */ line) => line.split("\t").slice(2, 5)), [["Function", "Name", "Duration"], ["scale", "void scale<float>(float*, int)", String(truth[0][DURATION])], ["reduce", "reduce(int const*, int*)", String(truth[1][DURATION])]]);
   await viewer.page.click("#kernel-tabs [data-tab=session]");
   await viewer.idle();
   check("session: what the report says of itself", (await viewer.text("#kernel-session")).includes("counted"), true);
@@ -190,6 +192,9 @@ async function states() {
   for (const key of ["2", "3", "4", "1", "b"])
     await viewer.press(key);
   check("names are texts, never markup", await viewer.tell(() => [window.obeyed ?? null, document.querySelectorAll("img").length, document.querySelector(".summary-table td[data-column=name]").textContent.startsWith("<img")]), [null, 0, true]);
+  await viewer.close();
+  viewer = await browser.open(hostile, { hash: "#view=kernels&kernel=1" });
+  check("a kernel that was not counted says why", [(await viewer.text("#card-error")).includes(configuration.error), await viewer.tell(() => document.querySelectorAll(".summary-table .text-verdict")[1].textContent)], [true, "not counted"]);
   await viewer.close();
   for (const hash of ["#view=kernels&kernel=99&baseline=7.3&tab=none&sort=77&report=-4", "#view=kernels&kernel=-5&baseline=0.999&raw=%00", "#view=kernels&roofline=%3Cb%3E&pipes=x"]) {
     viewer = await browser.open(hostile, { hash });

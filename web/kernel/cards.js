@@ -80,7 +80,7 @@ function states(shown) {
   const total = rows.reduce((sum, cell) => sum + (numberOf(cell.value) || 0), 0);
   const bars = order.map((cell) => ({ label: cell.label, cell, explain: cell.label }));
   const first = order[0];
-  const said = first && total ? `<p class="kernel-note">Of ${total.toFixed(2)} cycles between two instructions of a warp, ${percent((100 * numberOf(first.value)) / total)} are ${escape(first.label)}.</p>` : "";
+  const said = first && total ? `<p class="kernel-note">Of ${total.toFixed(2)} cycles between two instructions of a warp, ${percent((100 * numberOf(first.value)) / total)} are ${escape(first.label)}. <span data-words="${escape(first.label)}"></span></p>` : "";
   const none = rows.length - order.length;
   return `${factsHtml(rowsOf(from))}${said}<h4>Cycles a warp spends in each state, for each instruction issued</h4>${barsHtml(bars)}${none ? `<p class="kernel-note">${none} other states: none.</p>` : ""}`;
 }

@@ -2,6 +2,7 @@
 import { json } from "../api.js";
 import { duration } from "../format.js";
 import { shortName } from "../names.js";
+import { copyText } from "../panels/panel.js";
 import { SessionPanel } from "../panels/session.js";
 import { cardHtml, cardsOf, missingHtml, otherRulesHtml } from "./cards.js";
 import { Explainer } from "./explain.js";
@@ -10,7 +11,7 @@ import { changeText, escape, percent, short } from "./parts.js";
 import { RawPage } from "./raw.js";
 import { SourcePage } from "./source.js";
 import { TABS, readKernelState, writeKernelState } from "./state.js";
-import { arranged, gpuText, summaryHtml } from "./summary.js";
+import { arranged, gpuText, summaryHtml, summaryTsv } from "./summary.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("./types.js").List} List */
@@ -87,6 +88,8 @@ export class Kernels {
       document.getElementById(`card-${at("card")}`)?.scrollIntoView({ block: "start" });
     else if (target.closest("[data-zeros]"))
       this.turnZeros(/** @type {HTMLElement} */ (target.closest("[data-zeros]")));
+    else if (target.closest("#kernel-copy"))
+      copyText(summaryTsv(this.arranged()), element("kernel-copy"));
     else if (target.closest("#kernel-pin"))
       this.pin();
   }
@@ -294,6 +297,12 @@ export class Kernels {
     element("kernel-tabs").innerHTML = TABS.map(([name, title]) => `<button role="tab" data-tab="${name}" aria-selected="${name === this.state.tab}">${title}</button>`).join("");
   }
 
+  /** Words that stand in the page itself. */
+  fillWords() {
+    for (const place of /** @type {NodeListOf<HTMLElement>} */ (this.details?.querySelectorAll("[data-words]")))
+      this.explainer?.ask(place.dataset.words || "").then((answer) => { place.textContent = answer.known ? answer.text.trim().replace(/\s*\n\s*/g, " ") : ""; });
+  }
+
   showDetails() {
     const kernel = /** @type {Kernel} */ (this.kernel);
     if (!this.details || this.state.tab !== "details")
@@ -302,8 +311,10 @@ export class Kernels {
     const shown = { kernel, sections: new Map(kernel.sections.map((section) => [section.id, section])), choices: this.state.choices };
     const { shown: cards, missing } = cardsOf(kernel);
     const nav = [...cards.map((card) => `<button data-card="${escape(card.id)}">${escape(card.title)}</button>`), ...missing.map((card) => `<button data-card="missing" class="absent" title="not recorded">${escape(card.title)}</button>`)].join("");
-    const empty = cards.length ? "" : `<article class="card"><p class="kernel-note">No section was recorded as a whole; the single values are on the page <button class="link" data-tab="raw">Raw</button>.</p></article>`;
-    this.details.innerHTML = `<nav class="card-nav" aria-label="Sections">${nav}</nav><div class="cards">${empty}${otherRulesHtml(kernel, cards)}${cards.map((card) => cardHtml(card, shown)).join("")}${missingHtml(kernel, missing)}</div>`;
+    const error = kernel.error ? `<article class="card" id="card-error"><ul class="kernel-rules"><li class="rule-WRN">The counters of this kernel could not be read: ${escape(kernel.error)}</li></ul></article>` : "";
+    const empty = cards.length || error ? "" : `<article class="card"><p class="kernel-note">No section was recorded as a whole; the single values are on the page <button class="link" data-tab="raw">Raw</button>.</p></article>`;
+    this.details.innerHTML = `<nav class="card-nav" aria-label="Sections">${nav}</nav><div class="cards">${error}${empty}${otherRulesHtml(kernel, cards)}${cards.map((card) => cardHtml(card, shown)).join("")}${missingHtml(kernel, missing)}</div>`;
     this.details.scrollTop = scroll;
+    this.fillWords();
   }
 }

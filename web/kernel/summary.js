@@ -1,5 +1,6 @@
 // The kernels of a report, one line each: sorted by a click on a heading, filtered by a text, chosen by a click or the keyboard.
 import { duration } from "../format.js";
+import { tsv } from "../panels/panel.js";
 import { changeText, escape, percent, short } from "./parts.js";
 
 /** @typedef {import("./types.js").Launch} Launch */
@@ -27,7 +28,7 @@ export const COLUMNS = [
   { title: "Grid", key: "grid", about: "Blocks of the grid", text: (k) => triple(k.grid), value: (k) => k.grid[0] * k.grid[1] * k.grid[2] },
   { title: "Block", key: "block", about: "Threads of a block", text: (k) => triple(k.block), value: (k) => k.block[0] * k.block[1] * k.block[2] },
   { title: "Cycles", key: "cycles", about: "Cycles that the GPU took", text: (k) => or(k.cycles, (v) => COUNT.format(v)), value: (k) => k.cycles },
-  { title: "Verdict", key: "verdict", about: "What the kernel is limited by", text: (k) => k.verdict, value: (k) => k.verdict },
+  { title: "Verdict", key: "verdict", about: "What the kernel is limited by", text: (k) => k.verdict || (k.error ? "not counted" : ""), value: (k) => k.verdict },
 ];
 
 const TEXTS = ["function", "name", "verdict"];
@@ -55,7 +56,7 @@ function cellHtml(kernel, column) {
   const change = typeof value === "number" && typeof before === "number" && before ? ((value - before) / Math.abs(before)) * 100 : null;
   const shade = column.share && typeof value === "number" ? ` style="--share:${Math.min(100, value).toFixed(2)}%"` : "";
   const old = change === null ? "" : `<span class="change" title="baseline: ${escape(String(before))}">${changeText(change)}</span>`;
-  const title = column.key === "name" || column.key === "function" ? ` title="${escape(kernel.name.slice(0, 2000))}"` : "";
+  const title = column.key === "verdict" && kernel.error ? ` title="${escape(kernel.error)}"` : column.key === "name" || column.key === "function" ? ` title="${escape(kernel.name.slice(0, 2000))}"` : "";
   return `<td class="${TEXTS.includes(column.key) ? `text-${column.key}` : "number"}${column.share ? " share-cell" : ""}" data-column="${column.key}" data-value="${escape(String(value ?? ""))}"${title}${shade}>${escape(column.text(kernel))}${old}</td>`;
 }
 
@@ -66,6 +67,11 @@ export function summaryHtml(kernels, chosen, sort) {
   const lines = kernels.slice(0, MOST_LINES).map((kernel) => `<tr data-place="${kernel.place}" aria-selected="${kernel.place === chosen}" class="${kernel.place === chosen ? "chosen" : ""}">${COLUMNS.map((column) => cellHtml(kernel, column)).join("")}</tr>`).join("");
   const more = kernels.length > MOST_LINES ? `<p class="kernel-note">The first ${MOST_LINES} of ${kernels.length}; a filter finds the others.</p>` : "";
   return `<table class="summary-table" role="grid" aria-label="Kernels"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table>${more}`;
+}
+
+/** For spreadsheets: values in base units. @param {Launch[]} kernels arranged */
+export function summaryTsv(kernels) {
+  return tsv(COLUMNS.map((column) => column.title), kernels.map((kernel) => COLUMNS.map((column) => (column.key === "grid" || column.key === "block" ? kernel[column.key].join("x") : column.value(kernel)))));
 }
 
 /** @param {import("./types.js").Gpu} gpu */

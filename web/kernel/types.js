@@ -45,6 +45,7 @@
  * @property {number | null} gain
  * @property {number | null} improvement
  * @property {string} verdict
+ * @property {string} error why it has no counters; empty: it has
  * @property {number} [matches] kernels of the baseline it is compared with
  * @property {Record<string, number | null>} [before]
  */
