@@ -7,7 +7,7 @@ import { barsHtml, escape, numberOf, short, unitText } from "./parts.js";
 const WIDTH = 760;
 const HEIGHT = 64;
 const LEFT = 150;
-const RIGHT = 64;
+const RIGHT = 96;
 const MOST_BARS = 16;
 
 /** Times and values. @param {Curve["points"]} points */

@@ -14,6 +14,10 @@ const BOTTOM = 46;
 const LEVEL_CLASS = { DRAM: "level-dram", L2: "level-l2", L1: "level-l1" };
 const SHAPES = ["circle", "square", "diamond", "triangle"];
 
+/** Kinds of work that are shown: those done the most. */
+const MOST_WORKS = 6;
+const LABEL_HEIGHT = 14;
+
 /** @typedef {{ work: string, level: string, x: number, y: number, before: boolean }} Point */
 
 /** @param {Roof[]} rows @param {boolean} before @returns {Point[]} */
@@ -44,8 +48,8 @@ function shapePath(x, y, size, shape) {
 /** The works that are worth a roof: those done, and the highest. @param {Roof[]} rows */
 function worksOf(rows) {
   const works = rows.filter((row) => !row.traffic && (row.peak || 0) > 0);
-  const done = works.filter((row) => row.achieved > 0);
-  return done.length ? done : works.sort((a, b) => (b.peak || 0) - (a.peak || 0)).slice(0, 2);
+  const done = works.filter((row) => row.achieved > 0).sort((a, b) => b.achieved - a.achieved);
+  return done.length ? done.slice(0, MOST_WORKS) : works.sort((a, b) => (b.peak || 0) - (a.peak || 0)).slice(0, 2);
 }
 
 export class Roofline {
@@ -55,7 +59,9 @@ export class Roofline {
     this.headroom = headroom;
     this.works = worksOf(rows);
     this.levels = rows.filter((row) => row.traffic && (row.peak || 0) > 0);
-    this.points = [...pointsOf(rows, false), ...pointsOf(rows, true)];
+    const shown = [...this.works, ...rows.filter((row) => row.traffic)];
+    this.points = [...pointsOf(shown, false), ...pointsOf(shown, true)];
+    this.hidden = rows.filter((row) => !row.traffic && row.achieved > 0).length - this.works.filter((row) => row.achieved > 0).length;
     const top = Math.max(...this.works.map((row) => row.peak || 0), 1);
     const ridges = this.levels.flatMap((level) => this.works.map((work) => (work.peak || 0) / (level.peak || 1)));
     this.xs = decades([...this.points.map((p) => p.x), ...ridges]);
@@ -95,6 +101,12 @@ export class Roofline {
     return `<path class="roof ${LEVEL_CLASS[level.name] || ""}${more}" d="M${this.x(x0)},${this.y(x0 * peak)}L${this.x(x1)},${this.y(top)}" data-roof="${escape(level.name)}" data-peak="${peak}"><title>${escape(level.name)}: ${amount(peak, "byte/s")}${more ? " at the highest clocks" : ""}</title></path>`;
   }
 
+  /** Names of roofs that would lie on each other are left to the pointer. @param {Roof} work */
+  hasLabel(work) {
+    const y = this.y(work.peak || 1);
+    return this.works.slice(0, this.works.indexOf(work)).every((other) => Math.abs(this.y(other.peak || 1) - y) >= LABEL_HEIGHT);
+  }
+
   roofs() {
     const fastest = Math.max(...this.levels.map((level) => level.peak || 0));
     const slopes = this.levels.map((level) => this.slope(level, 1, "") + (this.headroom.dram > 1.005 && level.name === "DRAM" ? this.slope(level, this.headroom.dram, " theoretical") : ""));
@@ -102,7 +114,7 @@ export class Roofline {
       const peak = (work.peak || 0) * factor;
       const from = Math.max(10 ** this.xs[0], peak / fastest);
       return `<path class="roof work${i ? " theoretical" : ""}" d="M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}" data-roof="${escape(work.name)}" data-peak="${peak}"><title>${escape(work.name)}: ${amount(peak, "op/s")}${i ? " at the highest clocks" : ""}</title></path>` +
-        (i ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) - 5}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
+        (i || !this.hasLabel(work) ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) - 5}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
     }));
     const names = this.levels.map((level) => {
       const peak = level.peak || 1;
@@ -132,7 +144,8 @@ export class Roofline {
     const items = works.map((work, i) => `<span><svg width="14" height="14" viewBox="0 0 14 14"><path class="point plain" d="${shapePath(7, 7, 4.5, SHAPES[i % SHAPES.length])}"/></svg>${escape(work)}</span>`);
     const levels = [...new Set(this.points.map((point) => point.level))].map((level) => `<span><i class="swatch ${LEVEL_CLASS[level] || ""}"></i>${escape(level)}</span>`);
     const old = this.points.some((point) => point.before) ? ["<span><i class=\"swatch old\"></i>baseline (hollow)</span>"] : [];
-    return `<div class="legend">${[...items, ...levels, ...old].join("")}</div>`;
+    const more = this.hidden > 0 ? [`<span>${this.hidden} other kinds of work, less than these</span>`] : [];
+    return `<div class="legend">${[...items, ...levels, ...old, ...more].join("")}</div>`;
   }
 
   html() {
@@ -150,8 +163,10 @@ function plainPower(exponent) {
 
 /** @param {Block[]} blocks of all rooflines @param {string} chosen title of the one that is shown @param {Record<string, number | null>} clocks */
 export function rooflineHtml(blocks, chosen, clocks) {
-  const count = (/** @type {Block} */ one) => pointsOf(one.rows, false).length;
-  const block = blocks.find((one) => one.title === chosen) || blocks.reduce((best, one) => (count(one) > count(best) ? one : best));
+  // The work that is done the most, at as many levels as there are.
+  const work = (/** @type {Block} */ one) => Math.max(...pointsOf(one.rows, false).map((point) => point.y), 0);
+  const levels = (/** @type {Block} */ one) => one.rows.filter((row) => row.traffic).length;
+  const block = blocks.find((one) => one.title === chosen) || blocks.reduce((best, one) => (work(one) > work(best) || (work(one) === work(best) && levels(one) > levels(best)) ? one : best));
   const options = blocks.map((one) => `<option${one === block ? " selected" : ""}>${escape(one.title)}</option>`).join("");
   const ratio = (/** @type {number | null} */ most, /** @type {number | null} */ now) => (most && now && most > now ? most / now : 1);
   const chart = new Roofline(block.rows, { sm: ratio(clocks?.sm_most, clocks?.sm), dram: ratio(clocks?.dram_most, clocks?.dram) });
