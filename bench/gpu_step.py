@@ -65,7 +65,7 @@ def halves(values):
 
 def quartiles(values):
     low, _, high = statistics.quantiles(values, n=4)
-    return f"{low:.1f} to {high:.1f}"
+    return f"{low:.3g} to {high:.3g}"
 
 
 def error(values):

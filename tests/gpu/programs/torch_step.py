@@ -15,7 +15,7 @@ import time
 import torch
 
 STEPS = 5
-CHUNKS_INSIDE, CHUNKS_ALONE = 16, 10
+CHUNKS_INSIDE, CHUNKS_ALONE = 8, 5
 CPUS = sorted(os.sched_getaffinity(0))
 
 
