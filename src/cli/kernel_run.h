@@ -26,6 +26,8 @@ struct kernel_run {
 	uint64_t count;               /* 0: all */
 	bool flush_caches;
 	bool kill;
+	bool quiet;                   /* nothing is said on how far it is */
+	const char *preload;          /* a library for the program; NULL: none */
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
 	char *const *argv;            /* the program */
