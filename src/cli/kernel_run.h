@@ -9,12 +9,9 @@ struct kernel_run {
 	const char *const *metrics;
 	const char *const *units;     /* of each; NULL: of none */
 	uint32_t metric_count;
-	const char *pattern;          /* of names; NULL: all kernels */
-	bool pattern_is_regex;
-	const char *name_base;        /* function, demangled or mangled */
-	uint64_t skip_before;
-	uint64_t skip;
-	uint64_t count;               /* 0: all */
+	const char *filters;          /* lines of the request: which launches (cli/kernel_filter.h) */
+	bool nvtx;                    /* ranges are kept for the agents */
+	bool nvtx_process;
 	bool flush_caches;
 	bool kill;
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
