@@ -108,8 +108,8 @@ export class App {
     this.started = true;
   }
 
-  /** @param {string} name */
-  async showView(name) {
+  /** @param {string} name @param {boolean} [isJump] the back button undoes it */
+  async showView(name, isJump = this.started) {
     if (name === "kernels" && !this.kernels.has)
       return;
     document.body.dataset.view = name;
@@ -118,16 +118,16 @@ export class App {
     // The address is that of what is seen.
     if (name === "kernels" || this.timelineStarted)
       this.address.restoring = name === "kernels";
-    if (name === "timeline" && this.kernels.started && location.hash.includes("view=kernels"))
+    if (name === "timeline" && isJump && location.hash.includes("view=kernels"))
       history.pushState(null, "", "#view=timeline");
     if (name === "kernels" && !this.kernels.started)
       await this.kernels.start();
     else if (name === "timeline" && !this.timelineStarted)
       await this.startTimeline();
-    else if (name === "kernels")
-      this.kernels.change({}, false);
-    else
+    else if (name === "timeline")
       this.timelineShown();
+    if (name === "kernels" && isJump)
+      this.kernels.writeAddress(true);
   }
 
   /** It had no size while it was hidden. */
@@ -229,7 +229,7 @@ export class App {
   restore(state) {
     const isKernels = location.hash.includes("view=kernels");
     if (isKernels !== (document.body.dataset.view === "kernels"))
-      this.showView(isKernels ? "kernels" : "timeline");
+      this.showView(isKernels ? "kernels" : "timeline", false);
     if (isKernels)
       this.kernels.restore();
     else if (this.timelineStarted)
@@ -292,7 +292,7 @@ export class App {
     this.timeline.redraw();
     if (!details.statistics)
       await this.pickAlike(picked, isStill);
-    if (details.command && this.loaded.length > 1 && isStill())
+    if (details.command && (this.loaded.length > 1 || this.kernels.has) && isStill())
       await this.pickCounters(isStill);
   }
 

@@ -164,21 +164,38 @@ export class Kernels {
       this.change({ kernel: next.place }, true);
   }
 
-  /** @param {Partial<KernelState>} what @param {boolean} isJump the back button undoes it */
-  change(what, isJump) {
-    const before = this.state;
-    this.state = { ...this.state, ...what };
+  /** @param {boolean} isJump */
+  writeAddress(isJump) {
     const address = `#${writeKernelState(this.state, this.first)}`;
     if (isJump && location.hash !== address)
       history.pushState(null, "", address);
     else
       history.replaceState(null, "", address);
+  }
+
+  /** @param {Partial<KernelState>} what @param {boolean} isJump the back button undoes it */
+  change(what, isJump) {
+    const before = this.state;
+    this.state = { ...this.state, ...what };
+    this.writeAddress(isJump);
     if (what.filter !== undefined || what.sort !== undefined)
       this.showSummary();
     else if (what.choices)
       this.showDetails();
     else if (what.raw === undefined)
       this.apply(before.report !== this.state.report || String(before.baseline) !== String(this.state.baseline));
+  }
+
+  /** From the timeline to a kernel, by the number it has in the report. @param {number} report @param {number} id */
+  async goTo(report, id) {
+    await this.app.showView("kernels");
+    if (this.state.report !== report) {
+      this.state = { ...this.state, report, kernel: 0 };
+      await this.apply(true);
+    }
+    const found = this.list?.kernels.find((kernel) => kernel.id === id);
+    if (found)
+      this.change({ kernel: found.place, tab: "details" }, true);
   }
 
   /** What an address says. */
