@@ -55,7 +55,7 @@ function cellHtml(kernel, column) {
   const before = kernel.before?.[column.key];
   const change = typeof value === "number" && typeof before === "number" && before ? ((value - before) / Math.abs(before)) * 100 : null;
   const shade = column.share && typeof value === "number" ? ` style="--share:${Math.min(100, value).toFixed(2)}%"` : "";
-  const old = change === null ? "" : `<span class="change" title="baseline: ${escape(String(before))}">${changeText(change)}</span>`;
+  const old = change === null || Math.abs(change) < 0.005 ? "" : `<span class="change" title="baseline: ${escape(String(before))}">${changeText(change)}</span>`;
   const title = column.key === "verdict" && kernel.error ? ` title="${escape(kernel.error)}"` : column.key === "name" || column.key === "function" ? ` title="${escape(kernel.name.slice(0, 2000))}"` : "";
   return `<td class="${TEXTS.includes(column.key) ? `text-${column.key}` : "number"}${column.share ? " share-cell" : ""}" data-column="${column.key}" data-value="${escape(String(value ?? ""))}"${title}${shade}>${escape(column.text(kernel))}${old}</td>`;
 }
