@@ -195,12 +195,12 @@ async function states() {
   await viewer.close();
   viewer = await browser.open(hostile, { hash: "#view=kernels&kernel=1" });
   check("a kernel that was not counted says why", [(await viewer.text("#card-error")).includes(configuration.error), await viewer.tell(() => document.querySelectorAll(".summary-table .text-verdict")[1].textContent)], [true, "not counted"]);
-  await viewer.close();
   for (const hash of ["#view=kernels&kernel=99&baseline=7.3&tab=none&sort=77&report=-4", "#view=kernels&kernel=-5&baseline=0.999&raw=%00", "#view=kernels&roofline=%3Cb%3E&pipes=x"]) {
-    viewer = await browser.open(hostile, { hash });
-    check(`hostile address ${hash}`, await viewer.tell(() => document.querySelectorAll(".summary-table tbody tr").length), 2);
-    await viewer.close();
+    await viewer.tell((text) => { location.hash = text; }, hash);
+    await viewer.idle();
+    check(`hostile address ${hash}`, await viewer.tell(() => [document.querySelectorAll(".summary-table tbody tr").length, document.querySelectorAll(".card").length > 0]), [2, true]);
   }
+  await viewer.close();
   await hostile.end();
 }
 
@@ -224,8 +224,11 @@ async function views() {
 }
 
 async function looks() {
+  const viewer = await browser.open(server, { hash: "#view=kernels" });
   for (const [width, height, scheme] of /** @type {Array<[number, number, "dark" | "light"]>} */ ([[1280, 720, "light"], [1280, 720, "dark"], [3840, 2160, "dark"]])) {
-    const viewer = await browser.open(server, { width, height, scheme, hash: "#view=kernels" });
+    await viewer.page.setViewportSize({ width, height });
+    await viewer.page.emulateMedia({ colorScheme: scheme });
+    await viewer.idle();
     const found = await viewer.tell(() => {
       const small = [];
       const wide = [];
@@ -241,8 +244,8 @@ async function looks() {
     });
     check(`looks ${width}x${height} ${scheme}: texts of 12 pixels, nothing beyond its card`, found, { small: [], wide: [], page: false });
     await viewer.picture(`kernels-${width}-${scheme}`);
-    await viewer.close();
   }
+  await viewer.close();
 }
 
 try {
