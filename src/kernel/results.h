@@ -2,6 +2,7 @@
 #ifndef SONDE_KERNEL_RESULTS_H
 #define SONDE_KERNEL_RESULTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
