@@ -17,6 +17,7 @@ struct counting {
 	const struct kernel_fields *fields;
 	struct string_list metrics;
 	struct string_list units;  /* of each; none where chips are not known */
+	bool links;              /* between GPUs are asked for */
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
@@ -48,6 +49,10 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice)
 			r = string_list_addf(&c->units, "%s", catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
 							       unit_of_dimension(facts.dimension, unit, sizeof(unit)) : "");
 	}
+	free(names);
+	names = choice_names(&choice->choice, METRIC_OWN, &count);
+	for (size_t i = 0; names && i < count; i++)
+		c->links |= strncmp(names[i], "nvlink__", 8) == 0;
 	free(names);
 	return r;
 }
@@ -140,6 +145,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .flush_caches = f->cache_control == 0,
 				  .kill = kernel_says_yes(f->kill),
 				  .overwrite = true,
+				  .links = c->links,
 				  .quiet = f->quiet,
 				  .preload = f->preload,
 				  .argv = parsed->words,

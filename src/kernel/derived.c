@@ -116,6 +116,7 @@ static void derive_launch(struct launch *l)
 	double cluster = number(l, "launch__cluster_dim_x") * number(l, "launch__cluster_dim_y") * number(l, "launch__cluster_dim_z");
 	double all_sms = number(l, "device__attribute_multiprocessor_count");
 
+	put_text(l, "launch__kernel_name", l->k->name);
 	put(l, "launch__grid_size", "", l->blocks);
 	put(l, "launch__block_size", "", l->threads);
 	put(l, "launch__thread_count", "thread", l->blocks * l->threads);
@@ -165,6 +166,8 @@ static void derive_device(struct launch *l)
 	if (!isfinite(number(l, "device__attribute_warp_size")))
 		return;
 	put(l, "device__attribute_device_index", "", (double)l->k->device);
+	if (l->k->facts && l->k->facts->memory)
+		put(l, "device__attribute_total_memory", "", (double)l->k->facts->memory);
 	if (l->k->facts && *l->k->facts->name) {
 		put_text(l, "device__attribute_display_name", l->k->facts->name);
 		put_text(l, "numa__dev_display_name_all", l->k->facts->name);

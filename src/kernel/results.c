@@ -71,6 +71,7 @@ static int take_gpu(void *context, const int64_t *v, uint32_t present)
 			continue;
 		d->name = text_of(l, v, present, COLUMN_GPU_NAME);
 		d->chip = text_of(l, v, present, COLUMN_GPU_CHIP);
+		d->memory = HAS(present, COLUMN_GPU_MEMORY) ? v[COLUMN_GPU_MEMORY] : 0;
 		if (!d->sm_count && HAS(present, COLUMN_GPU_SM_COUNT))
 			d->sm_count = v[COLUMN_GPU_SM_COUNT];
 		if (HAS(present, COLUMN_GPU_MAJOR) && v[COLUMN_GPU_MAJOR] > 0) {

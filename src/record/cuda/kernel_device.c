@@ -7,6 +7,7 @@
 
 #include "record/cuda/internal.h"
 #include "record/cuda/kernel_rows.h"
+#include "record/kernel_choice.h"
 
 #define UNIT_NONE ""
 
@@ -215,9 +216,100 @@ static void link_rows(struct session *s, uint64_t result, const char *folder)
 			kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_gpu_gen", UNIT_NONE, i);
 }
 
+static struct kernel_row_of link_row(uint64_t result, uint32_t number)
+{
+	struct kernel_row_of of = device_row(result);
+
+	of.instance = number;
+	return of;
+}
+
+static bool same_place(const unsigned *a, const unsigned *b)
+{
+	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+/* What one link can do: an instance for each that is active. */
+static void each_link(struct session *s, uint64_t result, const struct kernel_gpu_links *g)
+{
+	uint32_t active = 0;
+
+	for (uint32_t i = 0; i < g->link_count; i++) {
+		const struct kernel_link *l = &g->links[i];
+
+		if (!l->is_active)
+			continue;
+		kernel_metric_row(s, link_row(result, active), "nvlink__source_ports", UNIT_NONE, i);
+		kernel_metric_row(s, link_row(result, active), "nvlink__peer_access", UNIT_NONE, l->peer_access);
+		kernel_metric_row(s, link_row(result, active), "nvlink__peer_atomic", UNIT_NONE, l->peer_atomics);
+		kernel_metric_row(s, link_row(result, active), "nvlink__system_access", UNIT_NONE, l->system_access);
+		kernel_metric_row(s, link_row(result, active), "nvlink__system_atomic", UNIT_NONE, l->system_atomics);
+		if (g->bandwidth > 0)
+			kernel_metric_row(s, link_row(result, active), "nvlink__bandwidth", "byte/s", g->bandwidth);
+		active++;
+	}
+}
+
+/* Number of the GPU there, or -1: a switch, a CPU, or one that is not seen. */
+static int gpu_at(const struct kernel_choice *choice, const unsigned *place)
+{
+	for (uint32_t i = 0; i < choice->gpu_count; i++)
+		if (same_place(choice->gpus[i].place, place))
+			return (int)i;
+	return -1;
+}
+
+static void connection_rows(struct session *s, uint64_t result, uint32_t number, int self, int other, unsigned type)
+{
+	kernel_metric_row(s, link_row(result, number), "nvlink__dev0Id", UNIT_NONE, self);
+	kernel_metric_row(s, link_row(result, number), "nvlink__dev0type", UNIT_NONE, 0);
+	kernel_metric_row(s, link_row(result, number), "nvlink__dev1Id", UNIT_NONE, other);
+	kernel_metric_row(s, link_row(result, number), "nvlink__dev1type", UNIT_NONE, type);
+	kernel_metric_row(s, link_row(result, number), "nvlink__is_direct_link", UNIT_NONE, type != 2);
+	kernel_metric_row(s, link_row(result, number), "nvlink__is_nvswitch_connected", UNIT_NONE, type == 2);
+}
+
+/* Links to the same device are one connection. Returns how many there are. */
+static uint32_t each_connection(struct session *s, uint64_t result, const struct kernel_gpu_links *g)
+{
+	int self = gpu_at(s->kernels, g->place);
+	uint32_t count = 0;
+	bool known;
+
+	for (uint32_t i = 0; i < g->link_count; i++) {
+		known = !g->links[i].is_active;
+		for (uint32_t k = 0; k < i && !known; k++)
+			known = g->links[k].is_active && same_place(g->links[k].remote, g->links[i].remote);
+		if (!known)
+			connection_rows(s, result, count++, self, gpu_at(s->kernels, g->links[i].remote), g->links[i].remote_type);
+	}
+	return count;
+}
+
+static void nvlink_rows(struct session *s, uint64_t result, const struct kernel_gpu_links *g)
+{
+	uint32_t active = 0, mask = 0, connections = each_connection(s, result, g);
+
+	for (uint32_t i = 0; i < g->link_count; i++) {
+		active += g->links[i].is_active;
+		mask |= (uint32_t)g->links[i].is_active << i;
+	}
+	each_link(s, result, g);
+	kernel_metric_row(s, device_row(result), "nvlink__max_count", UNIT_NONE, g->link_count);
+	kernel_metric_row(s, device_row(result), "nvlink__count_physical", UNIT_NONE, active);
+	kernel_metric_row(s, device_row(result), "nvlink__count_logical", UNIT_NONE, connections);
+	kernel_metric_row(s, device_row(result), "nvlink__enabled_mask", UNIT_NONE, mask);
+	kernel_metric_row(s, device_row(result), "nvlink__bandwidth", "byte/s", active * g->bandwidth);
+	for (uint32_t i = 0; i < s->kernels->gpu_count; i++)
+		kernel_text_row(s, link_row(result, i), "nvlink__dev_display_name_all", s->kernels->gpus[i].name,
+				strlen(s->kernels->gpus[i].name));
+	kernel_metric_row(s, device_row(result), "nvlink__dev_display_name_all", UNIT_NONE, s->kernels->gpu_count);
+}
+
 static void place_rows(struct session *s, uint64_t result, const double *at)
 {
 	char folder[64];
+	int gpu;
 
 	if (!(at[0] >= 0) || !(at[1] >= 0) || !(at[2] >= 0))
 		return;
@@ -225,6 +317,9 @@ static void place_rows(struct session *s, uint64_t result, const double *at)
 		 (unsigned)at[2] & 0xff);
 	numa_rows(s, result, folder);
 	link_rows(s, result, folder);
+	gpu = gpu_at(s->kernels, (unsigned[]){ (unsigned)at[0], (unsigned)at[1], (unsigned)at[2] });
+	if (gpu >= 0)
+		nvlink_rows(s, result, &s->kernels->gpus[gpu]);
 }
 
 void cuda_kernel_device(struct session *s, uint64_t result, uint32_t first, const uint8_t *values, uint32_t count)
