@@ -222,6 +222,18 @@ static void put_limits(struct launch *l, const struct occupancy *o, bool is_conf
 	}
 }
 
+/* Clusters are placed as a whole: of what would fit block by block, and of all warps of the GPU. */
+static void put_clusters(struct launch *l, const struct occupancy_chip *chip, double blocks, double warps_per_block)
+{
+	double size = number(l, "launch__cluster_dim_x") * number(l, "launch__cluster_dim_y") * number(l, "launch__cluster_dim_z");
+	double active = number(l, "launch__cluster_max_active") * size;
+
+	if (!(size > 0))
+		return;
+	put(l, "launch__occupancy_cluster_pct", "%", 100 * active / (l->sm_count * blocks));
+	put(l, "launch__occupancy_cluster_gpu_pct", "%", 100 * active * warps_per_block / (l->sm_count * chip->warps));
+}
+
 static void put_occupancy(struct launch *l, const struct occupancy_chip *chip, uint32_t blocks, uint32_t warps_per_block)
 {
 	double warps = (double)blocks * warps_per_block;
@@ -231,6 +243,7 @@ static void put_occupancy(struct launch *l, const struct occupancy_chip *chip, u
 	put(l, "smsp__maximum_warps_avg_per_active_cycle", "warp", warps / SCHEDULERS);
 	if (blocks)
 		put(l, "launch__waves_per_multiprocessor", "", l->blocks / (l->sm_count * blocks));
+	put_clusters(l, chip, blocks, warps_per_block);
 }
 
 /* The program may have said how much of the first-level memory it wants; else the driver decides. */

@@ -57,7 +57,7 @@ void rule_reuse(struct rule_run *run)
 		rule_say(result, "All that comes from DRAM (%.1f MB) fits in L2 (%.1f MB), and DRAM is %.0f %% busy: a kernel that runs right after the "
 			 "one that wrote or read the same data finds it there. Caches were emptied before this one unless --cache-control none was given.",
 			 read / MB, size / MB, busy);
-		rule_gain(result, RULE_LOCAL, read / rule_value(run, "dram__bytes.sum"));
+		rule_gain(result, RULE_LOCAL, read / (read + rule_value(run, "dram__bytes_write.sum")));
 	} else if (asked > 1.5 * read && read > 1.5 * size) {
 		/* Each byte was asked for several times, and L2 had let go of it in between at least once. */
 		result = rule_result(run, RULE_OPTIMIZE, "L2 Reuse");

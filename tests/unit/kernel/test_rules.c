@@ -369,7 +369,7 @@ static void compression(void **state)
 
 static void reuse(void **state)
 {
-	struct planted values[] = { { "device__attribute_l2_cache_size", 50e6 }, { "dram__bytes_read.sum", 30e6 }, { "dram__bytes.sum", 40e6 },
+	struct planted values[] = { { "device__attribute_l2_cache_size", 50e6 }, { "dram__bytes_read.sum", 30e6 }, { "dram__bytes_write.sum", 10e6 },
 				    { "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 80 }, { "lts__t_sectors_srcunit_tex_op_read.sum", 10e6 },
 				    { NULL, 0 } };
 
