@@ -8,8 +8,9 @@
 #include "kernel/formula.h"
 #include "kernel/occupancy.h"
 
-/* Registers are given out to threads in multiples of this. */
+/* Registers are given out to threads in multiples of the first, and never fewer than the second. */
 #define REGISTER_UNIT 8u
+#define REGISTERS_LEAST 16
 #define SCHEDULERS 4u /* of an SM, on every chip since 7.0 */
 #define SMS_OF_TPC 2
 
@@ -174,13 +175,13 @@ static void derive_device(struct launch *l)
 	}
 }
 
-/* The driver tells what the compiler asked for; ncu, and the hardware, count what is given out. */
-static void round_registers(struct kernel_results *results, struct kernel_result *k)
+/* The driver tells what the compiler asked for. ncu tells that, too, but for the least that is given out: 8, 10 and 12 are 16, 31 is 31. */
+static void raise_registers(struct kernel_results *results, struct kernel_result *k)
 {
 	struct metric_value *v = (struct metric_value *)result_find(k, "launch__registers_per_thread");
 
-	if (!results->is_imported && v && v->kind == VALUE_INTEGER && v->integer > 0)
-		v->integer = (v->integer + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+	if (!results->is_imported && v && v->kind == VALUE_INTEGER && v->integer > 0 && v->integer < REGISTERS_LEAST)
+		v->integer = REGISTERS_LEAST;
 }
 
 static const struct occupancy_chip *chip_of(const struct kernel_result *k)
@@ -319,7 +320,7 @@ static void derive_occupancy(struct launch *l)
 		put(l, "launch__shared_mem_config_size", "byte", kernel.shared_config);
 		occupancy_compute(chip, &kernel, &o);
 	}
-	put(l, "launch__registers_per_thread_allocated", "register/thread", registers);
+	put(l, "launch__registers_per_thread_allocated", "register/thread", ceil(registers / REGISTER_UNIT) * REGISTER_UNIT);
 	put(l, "launch__shared_mem_per_block_driver", "byte/block", chip->reserved);
 	put(l, "launch__shared_mem_per_block", "byte/block", kernel.shared + chip->reserved);
 	put(l, "launch__shared_mem_per_block_allocated", "byte/block", o.shared_per_block);
@@ -352,7 +353,7 @@ int derive_values(struct kernel_results *results)
 
 		if (!k->value_count)
 			continue; /* rows that another tool printed: nothing is to be computed */
-		round_registers(results, k);
+		raise_registers(results, k);
 		derive_launch(&l);
 		derive_device(&l);
 		derive_occupancy(&l);
