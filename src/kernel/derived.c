@@ -13,6 +13,8 @@
 #define REGISTERS_LEAST 16
 #define SCHEDULERS 4u /* of an SM, on every chip since 7.0 */
 #define SMS_OF_TPC 2
+#define SHARED_STEP 512u
+#define SHARED_UNASKED (48u << 10)
 
 static const struct {
 	const char *name, *unit, *formula;
@@ -117,7 +119,6 @@ static void derive_launch(struct launch *l)
 	double cluster = number(l, "launch__cluster_dim_x") * number(l, "launch__cluster_dim_y") * number(l, "launch__cluster_dim_z");
 	double all_sms = number(l, "device__attribute_multiprocessor_count");
 
-	put_text(l, "launch__kernel_name", l->k->name);
 	put(l, "launch__grid_size", "", l->blocks);
 	put(l, "launch__block_size", "", l->threads);
 	put(l, "launch__thread_count", "thread", l->blocks * l->threads);
@@ -281,6 +282,28 @@ static void put_curve(struct launch *l, const struct occupancy_chip *chip, const
 	put(l, curve->percent, "", percent);
 }
 
+/* By all shared memory of a block, what is reserved being part of it. More is configured where a block needs it. A kernel without any has a
+ * curve up to what a block gets unasked. */
+static void put_shared_curve(struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *of)
+{
+	uint32_t last = of->shared ? chip->shared - chip->reserved : SHARED_UNASKED;
+	struct occupancy_kernel kernel = *of;
+	double warps = 0, percent = 0;
+	struct occupancy o;
+
+	if (!chip->reserved)
+		return;
+	for (uint32_t at = 0; at <= last; at += SHARED_STEP) {
+		kernel.shared = at > chip->reserved ? at - chip->reserved : 0;
+		kernel.shared_config = occupancy_shared_step(chip, &kernel, of->shared_config);
+		occupancy_compute(chip, &kernel, &o);
+		warps += o.warps;
+		percent += floor(o.percent);
+	}
+	put(l, "launch__occupancy_per_shared_mem_size", "", warps);
+	put(l, "derived__pct_occupancy_per_shared_mem_size", "", percent);
+}
+
 static void put_curves(struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *of)
 {
 	struct occupancy_kernel kernel = *of;
@@ -295,6 +318,7 @@ static void put_curves(struct launch *l, const struct occupancy_chip *chip, cons
 	kernel = *of;
 	if (chip->barriers)
 		put_curve(l, chip, &kernel, &barriers);
+	put_shared_curve(l, chip, of);
 }
 
 static void derive_occupancy(struct launch *l)
