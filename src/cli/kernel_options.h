@@ -60,6 +60,7 @@ struct kernel_fields {
 	bool details_all;
 	bool null_stdin;
 	const char *preload;
+	const char *regex;
 	int ignored;
 	const char *ignored_text;
 	const char *baseline;
