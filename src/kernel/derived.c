@@ -260,6 +260,7 @@ static uint32_t configured(const struct launch *l, const struct occupancy_chip *
 
 struct curve {
 	const char *warps, *percent; /* names */
+	const char *unit;            /* of the second */
 	uint32_t step, last;
 	uint32_t *what;              /* of the kernel */
 };
@@ -279,7 +280,7 @@ static void put_curve(struct launch *l, const struct occupancy_chip *chip, const
 		percent += floor(o.percent);
 	}
 	put(l, curve->warps, "", warps);
-	put(l, curve->percent, "", percent);
+	put(l, curve->percent, curve->unit, percent);
 }
 
 /* By all shared memory of a block, what is reserved being part of it. More is configured where a block needs it. A kernel without any has a
@@ -301,16 +302,17 @@ static void put_shared_curve(struct launch *l, const struct occupancy_chip *chip
 		percent += floor(o.percent);
 	}
 	put(l, "launch__occupancy_per_shared_mem_size", "", warps);
-	put(l, "derived__pct_occupancy_per_shared_mem_size", "", percent);
+	put(l, "derived__pct_occupancy_per_shared_mem_size", "%/byte", percent);
 }
 
 static void put_curves(struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *of)
 {
 	struct occupancy_kernel kernel = *of;
-	struct curve registers = { "launch__occupancy_per_register_count", "derived__pct_occupancy_per_register_count", 1, 256, &kernel.registers };
-	struct curve threads = { "launch__occupancy_per_block_size", "derived__pct_occupancy_per_block_size", 16, 1024, &kernel.threads };
-	struct curve barriers = { "launch__occupancy_per_barrier_count", "derived__pct_occupancy_per_barrier_count", 1, chip->barriers,
-				  &kernel.barriers };
+	struct curve registers = { "launch__occupancy_per_register_count", "derived__pct_occupancy_per_register_count", "%/register", 1, 256,
+				   &kernel.registers };
+	struct curve threads = { "launch__occupancy_per_block_size", "derived__pct_occupancy_per_block_size", "%", 16, 1024, &kernel.threads };
+	struct curve barriers = { "launch__occupancy_per_barrier_count", "derived__pct_occupancy_per_barrier_count", "", 1,
+				  chip->barriers, &kernel.barriers };
 
 	put_curve(l, chip, &kernel, &registers);
 	kernel = *of;
