@@ -70,17 +70,24 @@ static int on_progress(void *listener)
 	return got == 0 ? -1 : 0;
 }
 
+static void write_parts(FILE *file, const struct kernel_run *run)
+{
+	uint32_t next = 0;
+
+	for (const struct kernel_run_part *part = run->parts; part < run->parts + run->part_count; part++) {
+		fprintf(file, "part %u\n", part->metric_count);
+		for (uint32_t i = 0; i < part->metric_count; i++)
+			fprintf(file, "metric %s\n", run->metrics[next++]);
+		for (uint32_t i = 0; i < part->schedule_count; i++)
+			fprintf(file, "schedule %s\n", part->schedule[i]);
+	}
+}
+
 /* Agents read it: one line for each thing that is asked for. */
 static void write_request(FILE *file, const struct kernel_run *run)
 {
-	for (uint32_t i = 0; i < run->metric_count; i++)
-		fprintf(file, "metric %s\n", run->metrics[i]);
-	if (run->pattern)
-		fprintf(file, "%s %s\n", run->pattern_is_regex ? "regex" : "name", run->pattern);
-	fprintf(file, "base %s\n", run->name_base ? run->name_base : "function");
-	fprintf(file, "skip-before %llu\nskip %llu\n", (unsigned long long)run->skip_before, (unsigned long long)run->skip);
-	if (run->count)
-		fprintf(file, "count %llu\n", (unsigned long long)run->count);
+	write_parts(file, run);
+	fputs(run->filters, file);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
 }
 
@@ -169,7 +176,11 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 
 int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result)
 {
-	struct kernel_choice choice = { .metrics = run->metrics, .units = run->units, .count = run->metric_count };
+	struct kernel_choice choice = { .metrics = run->metrics,
+					.units = run->units,
+					.count = run->metric_count,
+					.nvtx = run->nvtx,
+					.nvtx_process = run->nvtx_process };
 	struct progress progress = { .cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))) };
 	char *request = make_request(run), *preload = preload_word(run->preload), **words;
 	struct kernel_gpu_links *links = run->links ? kernel_links_read(&choice.gpu_count) : NULL;

@@ -27,6 +27,8 @@ struct kernel_choice {
 	const char *const *metrics;   /* in the order of the request */
 	const char *const *units;     /* of each; NULL or "": none */
 	uint32_t count;
+	int nvtx;                     /* NVTX ranges are kept for them */
+	int nvtx_process;             /* pushed ones of all threads together */
 	const struct kernel_gpu_links *gpus; /* where links are asked for */
 	uint32_t gpu_count;
 	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */

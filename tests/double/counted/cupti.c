@@ -29,6 +29,7 @@ struct image {
 	size_t ranges;
 	char kernel[NAME];
 	int spoilt;
+	struct config counted;
 };
 
 #define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
@@ -41,6 +42,9 @@ struct image {
 static cupti_callback *callback;
 static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
+static int initialized;
+static uint8_t wanted_of_runtime[COUNTED_CALLS];
+static char contexts[COUNTED_DEVICES];   /* their addresses count */
 static struct {
 	const struct config *config;
 	struct image *image;
@@ -54,7 +58,10 @@ static struct {
 static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
-						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel" };
+						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
+						  [COUNTED_STOP] = "cuProfilerStop" };
+static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
+							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
 static void on_event(const struct counted_event *e)
 {
@@ -63,13 +70,13 @@ static void on_event(const struct counted_event *e)
 					.parameters = e->parameters,
 					.result = e->result,
 					.symbol = e->symbol,
-					.context = &profiler,
-					.context_id = 1,
+					.context = &contexts[e->device],
+					.context_id = (uint32_t)e->device + 1,
 					.kept = e->kept,
 					.correlation = e->correlation };
 
-	if (callback && wanted[e->call])
-		callback(callback_user, CUPTI_DOMAIN_DRIVER, e->call, &data);
+	if (callback && (e->is_runtime ? wanted_of_runtime : wanted)[e->call])
+		callback(callback_user, e->is_runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, e->call, &data);
 }
 
 static void on_kernel(const char *symbol)
@@ -115,6 +122,8 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 {
 	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == &profiler)
 		wanted[id] = (uint8_t)enable;
+	if (domain == CUPTI_DOMAIN_RUNTIME && id < COUNTED_CALLS && subscriber == &profiler)
+		wanted_of_runtime[id] = (uint8_t)enable;
 	return 0;
 }
 
@@ -125,21 +134,23 @@ EXPORT int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain)
 
 EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
 {
-	if (domain != CUPTI_DOMAIN_DRIVER || id >= COUNTED_CALLS || !names[id])
+	const char *const *all = domain == CUPTI_DOMAIN_DRIVER ? names : runtime_names;
+
+	if ((domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME) || id >= COUNTED_CALLS || !all[id])
 		return 1;
-	*name = names[id];
+	*name = all[id];
 	return 0;
 }
 
 EXPORT int cuptiGetContextId(void *context, uint32_t *id)
 {
-	*id = 1;
+	*id = (uint32_t)((char *)context - contexts) + 1;
 	return context ? 0 : 1;
 }
 
 EXPORT int cuptiGetDeviceId(void *context, uint32_t *id)
 {
-	*id = 0;
+	*id = (uint32_t)((char *)context - contexts);
 	return context ? 0 : 1;
 }
 
@@ -173,7 +184,11 @@ EXPORT int cuptiGetTimestamp(uint64_t *time)
 	return 0;
 }
 
-EXPORT int cuptiProfilerInitialize(struct pm_initialize *p) { return p->size < sizeof(*p); }
+EXPORT int cuptiProfilerInitialize(struct pm_initialize *p)
+{
+	initialized = 1;
+	return p->size < sizeof(*p);
+}
 
 EXPORT int cuptiProfilerDeviceSupported(struct pm_device_supported *p)
 {
@@ -189,8 +204,11 @@ EXPORT int cuptiProfilerGetCounterAvailability(struct range_availability *p)
 	return 0;
 }
 
+/* As the real one does: it ends the process where it is asked too early. */
 EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
 {
+	if (!initialized)
+		abort();
 	p->chip = "COUNTED1";
 	return 0;
 }
@@ -209,6 +227,19 @@ EXPORT int cuptiProfilerHostDeinitialize(struct pm_host_deinitialize *p)
 	return 0;
 }
 
+static unsigned link_of(const char *name)
+{
+	static const struct {
+		const char *begin;
+		unsigned link;
+	} links[] = { { "pcie__", 1 }, { "nvlrx__", 2 }, { "nvltx__", 2 }, { "ctc__", 3 } };
+
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		if (strncmp(name, links[i].begin, strlen(links[i].begin)) == 0)
+			return links[i].link;
+	return 0;
+}
+
 /* Names that begin with "no" are those of another chip. */
 EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
 {
@@ -223,8 +254,14 @@ EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
 	return 0;
 }
 
+/* As the real one does: what is counted at a link cannot be counted with others. */
 EXPORT int cuptiProfilerHostGetConfigImageSize(struct pm_image_size *p)
 {
+	const struct config *c = p->host;
+
+	for (size_t i = 1; i < c->count; i++)
+		if (link_of(c->names[i]) != link_of(c->names[0]))
+			return 27;
 	p->image_size = sizeof(struct config);
 	return 0;
 }
@@ -250,14 +287,28 @@ EXPORT int cuptiProfilerHostGetNumOfPasses(struct pm_passes *p)
 	return c->magic != MAGIC;
 }
 
+/* Was it counted, in this or another rollup? */
+static int has_metric(const struct image *image, const char *name)
+{
+	size_t size = strcspn(name, ".");
+
+	for (size_t i = 0; i < image->counted.count; i++)
+		if (strncmp(image->counted.names[i], name, size) == 0 && strcspn(image->counted.names[i], ".") == size)
+			return 1;
+	return 0;
+}
+
 EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 {
 	const struct image *image = (const struct image *)(const void *)p->counters;
+	int good;
 
 	if (p->index >= image->ranges)
 		return 1;
-	for (size_t i = 0; i < p->count; i++)
-		p->values[i] = image->spoilt ? -1 : (double)(strlen(p->names[i]) + strlen(image->kernel)) + (i % 2 ? 0.5 : 0);
+	for (size_t i = 0; i < p->count; i++) {
+		good = !image->spoilt && has_metric(image, p->names[i]);
+		p->values[i] = good ? (double)(strlen(p->names[i]) + strlen(image->kernel)) + (i % 2 ? 0.5 : 0) : -1;
+	}
 	return counted_fails("cuptiProfilerHostEvaluateToGpuValues");
 }
 
@@ -318,6 +369,7 @@ EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profi
 EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 {
 	profiler.image->ranges = profiler.pass == passes_of(profiler.config);
+	profiler.image->counted = *profiler.config;
 	p->dropped = 0;
 	return counted_fails("cuptiRangeProfilerDecodeData");
 }

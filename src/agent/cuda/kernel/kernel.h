@@ -1,8 +1,9 @@
 /* Hardware counters of single kernels: a launch that is wanted is made several times, with other counters each time, on the same
  * memory and with caches as asked for; then the program goes on as if it had been made once.
  *
- * request.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? replay.c: the passes.
- * counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
+ * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? names.c: by its name.
+ * window.c: by what the program says of itself: cuProfilerStart and NVTX. replay.c: the passes. config.c: from names of metrics to
+ * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
  * facts.c: what the driver tells of a launch. result.c: records. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
@@ -12,6 +13,7 @@
 
 #include "agent/cuda/cuda.h"
 #include "fmt/kernel_wire.h"
+#include "fmt/nvtx_filter.h"
 #include "vendor/cuda_launch.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_range.h"
@@ -19,13 +21,41 @@
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
 
+/* Metrics that can be counted together: CUPTI mixes those of links with no others. */
+#define KERNEL_PARTS 4u
+
+struct kernel_wanted {
+	const char **metrics;         /* in the order of the request */
+	size_t metric_count;
+	const char **schedule;        /* what is added to the configuration, in this order; none: the metrics */
+	size_t schedule_count;
+};
+
+/* Texts of an option that may be repeated. */
+#define KERNEL_MOST_TEXTS 64u
+struct kernel_texts {
+	const char *items[KERNEL_MOST_TEXTS];
+	unsigned count;
+};
+
 /* What the command line asks for, in a text file named by SONDE_KERNEL_REQUEST. Texts lie in the file's mapping. */
 struct kernel_request {
 	const char **metrics;
 	size_t metric_count;
-	const char *pattern;          /* of names of kernels; NULL: all */
-	int pattern_is_regex;
+	const char **schedule;
+	size_t schedule_count;
+	struct kernel_wanted parts[KERNEL_PARTS]; /* where they begin and end in these two */
+	size_t part_count;
+	const char *pattern;          /* of names of kernels, or regex:EXPRESSION; NULL: all */
 	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
+	struct kernel_texts ids;      /* CONTEXT:STREAM:NAME:INVOCATION; none: all */
+	uint64_t devices;             /* bits; 0: all */
+	enum kernel_filter_mode { KERNEL_FILTER_GLOBAL, KERNEL_FILTER_PER_GPU, KERNEL_FILTER_PER_LAUNCH_CONFIG } filter_mode;
+	int waits;                    /* for cuProfilerStart */
+	int ignores_profiler;         /* cuProfilerStart and Stop change nothing */
+	const char *range_filter;     /* NULL: none */
+	struct kernel_texts include, exclude; /* NVTX expressions */
+	int nvtx;                     /* each result has the NVTX ranges that it was launched in */
 	uint64_t skip_before;         /* launches, before any filter */
 	uint64_t skip;                /* launches that match */
 	uint64_t count;               /* and are read */
@@ -34,6 +64,10 @@ struct kernel_request {
 };
 
 int kernel_request_read(struct kernel_request *ret, const char *path, char *why) KERNEL_HIDDEN;
+/* engine.c: words of the request that say how counters are read. `lines`: the most there can be of one kind. */
+int kernel_engine_prepare(struct kernel_request *r, size_t lines) KERNEL_HIDDEN;
+/* 1: it was one of them; 0: it was not; -1: it is wrong. */
+int kernel_engine_take(struct kernel_request *r, const char *word, char *value) KERNEL_HIDDEN;
 
 /* calls.c */
 enum kernel_call {
@@ -42,11 +76,15 @@ enum kernel_call {
 	KERNEL_CALL_KERNEL_EX,        /* cuLaunchKernelEx */
 	KERNEL_CALL_COOPERATIVE,      /* cuLaunchCooperativeKernel */
 	KERNEL_CALL_GRAPH,            /* cuGraphLaunch */
+	KERNEL_CALL_START,            /* cuProfilerStart */
+	KERNEL_CALL_STOP,             /* cuProfilerStop */
 	KERNEL_CALL_OTHER             /* changes memory: must not run while another thread's kernel is replayed */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
 void kernel_calls_enable(int enable) KERNEL_HIDDEN;
 enum kernel_call kernel_call(uint32_t id) KERNEL_HIDDEN;
+/* Where it is cuProfilerStart or Stop, or the runtime's call of them: 1, and it has been taken note of. */
+int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit) KERNEL_HIDDEN;
 
 /* A launch as the program makes it. */
 struct kernel_launch {
@@ -69,6 +107,30 @@ int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNE
 int kernel_choose(const struct kernel_launch *launch) KERNEL_HIDDEN;
 int kernel_choose_done(void) KERNEL_HIDDEN;
 
+/* names.c: names of kernels, as -k and --kernel-id mean them. Only while alone. */
+struct kernel_name {
+	const char *name;             /* mangled; where CUPTI keeps it */
+	uint64_t hash;
+	uint64_t base_hash;           /* of the form that is compared */
+	uint64_t ids;                 /* bits: those of --kernel-id whose name matches */
+	int matches;                  /* -k */
+	int is_told;                  /* the report has it */
+};
+struct kernel_id;
+int kernel_names_prepare(const struct kernel_request *request, const struct kernel_id *ids, char *why) KERNEL_HIDDEN;
+struct kernel_name *kernel_name_of(const char *name) KERNEL_HIDDEN;
+uint64_t kernel_hash(uint64_t hash, const void *bytes, size_t size) KERNEL_HIDDEN;
+
+/* window.c: whether launches are wanted now, by cuProfilerStart and Stop and by the NVTX ranges of this thread. */
+int kernel_window_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+void kernel_window_start(void) KERNEL_HIDDEN;
+void kernel_window_stop(void) KERNEL_HIDDEN;
+int kernel_window_is_open(void) KERNEL_HIDDEN;
+/* NVTX ranges that this thread is in. */
+size_t kernel_open_ranges(struct nvtx_open_range *ret, size_t room) KERNEL_HIDDEN;
+/* Of a context or a stream, by NVTX; NULL: none. */
+const char *kernel_given_name(const void *handle) KERNEL_HIDDEN;
+
 /* caches.c */
 struct kernel_caches {
 	void *function;               /* that reads; NULL: not prepared */
@@ -76,22 +138,36 @@ struct kernel_caches {
 	uint64_t size;
 };
 
-/* counters.c: one for each context. */
-struct kernel_counters {
-	void *context;
-	int device;
+/* config.c: a part of what is asked for, as the chip of a context has it. */
+struct kernel_part {
 	void *host;
-	void *profiler;
 	uint8_t *config;
 	size_t config_size;
-	uint8_t *image;               /* of counters */
-	uint8_t *empty_image;
-	size_t image_size;
 	size_t passes;
 	size_t metric_count;          /* those that this chip has */
 	const char **metrics;
 	uint32_t *numbers;            /* of each, in the request */
 	double *values;
+	uint8_t *image;               /* of counters */
+	uint8_t *empty_image;
+	size_t image_size;
+};
+
+/* Without the images. A part whose metrics the chip has none of has a count of 0. */
+int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_wanted *wanted, uint32_t first,
+		     char *why) KERNEL_HIDDEN;
+/* In CUPTI's words: -1 where it is no success. */
+int kernel_failed(int result, const char *what, char *why) KERNEL_HIDDEN;
+
+/* counters.c: one for each context. */
+struct kernel_counters {
+	void *context;
+	int device;
+	int hopeless;
+	void *profiler;
+	struct kernel_part parts[KERNEL_PARTS];
+	size_t part_count;
+	size_t passes;                /* of all parts */
 	struct kernel_caches caches;
 };
 
@@ -99,13 +175,15 @@ struct kernel_counters {
 int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
 /* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
-int kernel_counters_configure(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
 /* After passes that were not completed. */
 void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
-/* Fills c->values. */
-int kernel_counters_evaluate(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+/* After all passes of a part, and before another is configured. */
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+/* Fills p->values. */
+int kernel_counters_evaluate(struct kernel_part *p, char *why) KERNEL_HIDDEN;
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
 int kernel_memory_save(void *context, char *why) KERNEL_HIDDEN;
@@ -125,9 +203,9 @@ void kernel_facts_ask(struct record_kernel *r, const struct kernel_launch *launc
 void kernel_facts_tell_device(const struct record_kernel *r) KERNEL_HIDDEN;
 
 /* result.c */
-void kernel_tell_some(enum kernel_values what, const struct record_kernel *r, uint32_t first, const double *values, uint32_t count) KERNEL_HIDDEN;
+void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count) KERNEL_HIDDEN;
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
-void kernel_tell_values(const struct kernel_counters *c, const struct record_kernel *r) KERNEL_HIDDEN;
+void kernel_tell_values(const struct kernel_part *p, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
 struct kernel_agent {
 	struct kernel_request request;
