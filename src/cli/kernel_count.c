@@ -194,6 +194,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
 		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
+	/* What the program prints comes behind what was said so far. */
+	fflush(kernel_told(c->cli));
 	/* Macros were replaced: what is left stands for itself. */
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
