@@ -21,6 +21,7 @@ struct counting {
 	struct string_list units;  /* of each; none where chips are not known */
 	struct string_list schedules[SCHEDULE_PARTS];
 	struct kernel_run_part parts[SCHEDULE_PARTS];
+	bool links;              /* between GPUs are asked for */
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
@@ -79,12 +80,19 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 	int r = names ? schedule_make(&s, &choice->counted, names, count, err) : error_set(err, ENOMEM, "Not enough memory");
 
 	if (r >= 0) {
+		if (count && !c->fields->quiet)
+			fprintf(kernel_told(c->cli), "==PROF== %zu metrics, for which each kernel runs %zu time%s\n", count, s.passes,
+				s.passes == 1 ? "" : "s");
 		for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
 			r = add_part(c, choice, &s, part, names, count);
 		if (r < 0)
 			error_set(err, ENOMEM, "Not enough memory");
 		schedule_release(&s);
 	}
+	free(names);
+	names = choice_names(&choice->choice, METRIC_OWN, &count);
+	for (size_t i = 0; names && i < count; i++)
+		c->links |= strncmp(names[i], "nvlink__", 8) == 0;
 	free(names);
 	return r;
 }
@@ -177,6 +185,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .flush_caches = f->cache_control == 0,
 				  .kill = kernel_says_yes(f->kill),
 				  .overwrite = true,
+				  .links = c->links,
 				  .quiet = f->quiet,
 				  .preload = f->preload,
 				  .argv = parsed->words,
@@ -185,6 +194,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
 		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
+	/* What the program prints comes behind what was said so far. */
+	fflush(kernel_told(c->cli));
 	/* Macros were replaced: what is left stands for itself. */
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });

@@ -4,7 +4,7 @@
  * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? names.c: by its name.
  * window.c: by what the program says of itself: cuProfilerStart and NVTX. replay.c: the passes. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
- * result.c: records. */
+ * facts.c: what the driver tells of a launch. result.c: records. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
 
@@ -198,7 +198,12 @@ int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
 
+/* facts.c: attributes and limits that a launch has; those of its device, once. */
+void kernel_facts_ask(struct record_kernel *r, const struct kernel_launch *launch, void *function) KERNEL_HIDDEN;
+void kernel_facts_tell_device(const struct record_kernel *r) KERNEL_HIDDEN;
+
 /* result.c */
+void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count) KERNEL_HIDDEN;
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
 void kernel_tell_values(const struct kernel_part *p, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 

@@ -111,11 +111,12 @@ static void ask_function(struct record_kernel *r, const struct kernel_launch *l)
 		d->cuKernelGetFunction(&function, l->function);
 	for (int i = 0; i < (int)KERNEL_ATTRIBUTES; i++)
 		r->attributes[i] = d->cuFuncGetAttribute(&value, i, function) == 0 ? (uint32_t)value : KERNEL_NOT_KNOWN;
-	r->blocks_per_sm = r->clusters_active = r->cluster_potential = KERNEL_NOT_KNOWN;
+	r->blocks_per_sm = KERNEL_NOT_KNOWN;
 	if (d->cuOccupancyMaxActiveBlocksPerMultiprocessor &&
 	    d->cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function, (int)(l->block[0] * l->block[1] * l->block[2]),
 							   l->shared) == 0)
 		r->blocks_per_sm = (uint32_t)value;
+	kernel_facts_ask(r, l, function);
 }
 
 static void describe(const struct kernel_launch *l)
@@ -180,6 +181,7 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 	now.why[0] = '\0';
 	describe(launch);
 	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
+	kernel_facts_tell_device(&now.record);
 	if (kernel_agent.driver.cuCtxSynchronize() != 0) {
 		snprintf(now.why, sizeof(now.why), "the context has had an error before");
 		give_up();
