@@ -9,12 +9,18 @@ export class Explainer {
   constructor(place, box) {
     this.box = box;
     this.timer = 0;
+    /** @type {[number, number] | null} where the pointer is */
+    this.pointer = null;
     /** @type {Map<string, Promise<{ text: string, known: boolean }>>} */
     this.known = new Map();
     place.addEventListener("pointerover", (event) => this.over(event));
     place.addEventListener("focusin", (event) => this.focus(/** @type {HTMLElement} */ (event.target)));
-    place.addEventListener("pointerleave", () => this.hide());
-    place.addEventListener("scroll", () => this.hide(), true);
+    place.addEventListener("pointermove", (event) => { this.pointer = [event.clientX, event.clientY]; });
+    place.addEventListener("pointerleave", () => {
+      this.pointer = null;
+      this.hide();
+    });
+    place.addEventListener("scroll", () => this.scrolled(), true);
   }
 
   /** @param {PointerEvent} event */
@@ -27,6 +33,18 @@ export class Explainer {
       return;
     }
     this.timer = window.setTimeout(() => this.show(target, event.clientX, event.clientY), DELAY);
+  }
+
+  /** Something else lies below the pointer, which has not moved. */
+  scrolled() {
+    this.hide();
+    const { pointer } = this;
+    if (pointer)
+      this.timer = window.setTimeout(() => {
+        const target = /** @type {HTMLElement | null | undefined} */ (document.elementFromPoint(...pointer)?.closest("[data-explain]"));
+        if (target)
+          this.show(target, ...pointer);
+      }, DELAY);
   }
 
   /** By the keyboard the same. @param {HTMLElement} target */
