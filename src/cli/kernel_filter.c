@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "fmt/launch_filter.h"
@@ -106,6 +107,41 @@ bool kernel_filter_needs_nvtx(const struct kernel_fields *f)
 	return f->nvtx || f->nvtx_include.count || f->nvtx_exclude.count || f->ids.count;
 }
 
+/* One list of all. */
+static bool add_processes(struct checking *c, const struct kernel_fields *f)
+{
+	struct buf list = BUF_INIT;
+	bool ok = true;
+
+	for (size_t i = 0; i < f->process_filter.count && ok; i++) {
+		buf_printf(&list, "%s%s", i ? "," : "", f->process_filter.items[i]);
+		ok = process_filter_check(f->process_filter.items[i], c->why, sizeof(c->why)) == 0 ||
+		     wrong(c, "target-processes-filter", f->process_filter.items[i]);
+	}
+	if (ok && f->process_filter.count)
+		ok = add(c, "target-processes-filter", "processes", buf_cstr(&list));
+	if (f->processes == 1)
+		buf_printf(&c->lines, "parent %d\n", (int)getpid());
+	buf_release(&list);
+	return ok;
+}
+
+static bool add_call_stack(struct checking *c, const struct kernel_fields *f)
+{
+	const struct option_texts *types = &f->call_stack_types;
+	const char *text = NULL;
+	char piece[64];
+	size_t at = 0;
+
+	while (next_piece(types, &at, &text, piece, sizeof(piece))) {
+		snprintf(c->why, sizeof(c->why), "stacks of Python are not taken, only those of the program itself: native");
+		if (strcmp(piece, "native") != 0)
+			return wrong(c, "call-stack-type", piece);
+	}
+	buf_printf(&c->lines, "call-stack %d\n", f->call_stack || types->count);
+	return true;
+}
+
 static void add_numbers(struct checking *c, const struct kernel_fields *f)
 {
 	static const char *const bases[] = { "function", "demangled", "mangled" };
@@ -126,7 +162,8 @@ char *kernel_filter_lines(struct cli *cli, const struct kernel_fields *f)
 	char *lines = NULL;
 
 	if (add_name(&c, f->name) && add_ids(&c, &f->ids) && add_ranges(&c, "nvtx-include", &f->nvtx_include) &&
-	    add_ranges(&c, "nvtx-exclude", &f->nvtx_exclude) && add_range_filter(&c, f) && add_devices(&c, f->devices)) {
+	    add_ranges(&c, "nvtx-exclude", &f->nvtx_exclude) && add_range_filter(&c, f) && add_devices(&c, f->devices) &&
+	    add_processes(&c, f) && add_call_stack(&c, f)) {
 		add_numbers(&c, f);
 		lines = strdup(buf_cstr(&c.lines));
 		if (!lines)

@@ -27,7 +27,11 @@ static void show(struct progress *p, const struct kernel_progress *step)
 {
 	FILE *err = p->cli->err;
 
-	if (step->state == KERNEL_BEGUN) {
+	if (step->state == KERNEL_CONNECTED) {
+		fprintf(err, "==PROF== Connected to process %u (%s)\n", step->number, step->text);
+	} else if (step->state == KERNEL_DISCONNECTED) {
+		fprintf(err, "==PROF== Disconnected from process %u\n", step->number);
+	} else if (step->state == KERNEL_BEGUN) {
 		p->begun++;
 		fprintf(err, "==PROF== Profiling \"%s\" - %u: 0%%", step->text, step->number);
 	} else if (step->state == KERNEL_READ) {

@@ -16,9 +16,15 @@ struct kernel_choice {
 
 #define KERNEL_PROGRESS_NAME 400
 
+/* Steps beside those of enum kernel_state: of a process, whose id `number` is. */
+enum kernel_process_step {
+	KERNEL_CONNECTED = 16,        /* text: its program */
+	KERNEL_DISCONNECTED = 17
+};
+
 /* One write, smaller than PIPE_BUF: never torn. */
 struct kernel_progress {
-	uint32_t state;               /* enum kernel_state */
+	uint32_t state;               /* enum kernel_state or enum kernel_process_step */
 	uint32_t number;              /* of all processes together */
 	uint32_t passes;
 	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why */

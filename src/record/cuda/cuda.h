@@ -9,6 +9,7 @@ int cuda_record(struct session *s, struct traced_process *p, const uint8_t *byte
 /* RECORD_KERNEL and RECORD_KERNEL_VALUES, as above. */
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
 int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
+int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced_thread *t, const uint8_t *bytes, uint32_t size);
 /* DEFINE_CUDA_*, written by `t`. */
 int cuda_definition(struct session *s, struct traced_process *p, struct traced_thread *t,
 		    const struct record_define *define, const uint8_t *body, size_t size, int64_t time);

@@ -41,6 +41,9 @@ struct kernel_request {
 	int ignores_profiler;         /* cuProfilerStart and Stop change nothing */
 	const char *range_filter;     /* NULL: none */
 	struct kernel_texts include, exclude; /* NVTX expressions */
+	int call_stack;               /* and the stack of the call */
+	uint32_t parent;              /* only a child of this process; 0: whatever they are */
+	const char *processes;        /* only these; NULL: all */
 	int nvtx;                     /* each result has the NVTX ranges that it was launched in */
 	uint64_t skip_before;         /* launches, before any filter */
 	uint64_t skip;                /* launches that match */
@@ -163,6 +166,11 @@ int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 /* replay.c: around the program's own call, which is the last pass. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
+
+/* place.c: where a kernel is launched; behind its KERNEL_BEGUN. And the process, once, if it is one of those that are meant. */
+void kernel_tell_place(const struct record_kernel *kernel) KERNEL_HIDDEN;
+int kernel_process_is_meant(const struct kernel_request *request) KERNEL_HIDDEN;
+void kernel_tell_process(void) KERNEL_HIDDEN;
 
 /* result.c */
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
