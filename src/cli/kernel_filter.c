@@ -102,9 +102,14 @@ static bool add_devices(struct checking *c, const char *devices)
 	return true;
 }
 
+bool kernel_filter_keeps_nvtx(const struct kernel_fields *f)
+{
+	return f->nvtx || f->nvtx_include.count || f->nvtx_exclude.count;
+}
+
 bool kernel_filter_needs_nvtx(const struct kernel_fields *f)
 {
-	return f->nvtx || f->nvtx_include.count || f->nvtx_exclude.count || f->ids.count;
+	return kernel_filter_keeps_nvtx(f) || f->ids.count;
 }
 
 /* One list of all. */
@@ -153,7 +158,7 @@ static void add_numbers(struct checking *c, const struct kernel_fields *f)
 		buf_printf(&c->lines, "count %lld\n", (long long)f->count);
 	/* yes, on and 1 have even numbers. */
 	buf_printf(&c->lines, "waits %d\nignores-profiler %d\n", f->from_start % 2, f->ignores_profiler);
-	buf_printf(&c->lines, "nvtx %d\n", f->nvtx || f->nvtx_include.count || f->nvtx_exclude.count);
+	buf_printf(&c->lines, "nvtx %d\n", kernel_filter_keeps_nvtx(f));
 }
 
 char *kernel_filter_lines(struct cli *cli, const struct kernel_fields *f)

@@ -6,7 +6,8 @@
 
 /* The caller frees it; NULL after an error was printed. */
 char *kernel_filter_lines(struct cli *cli, const struct kernel_fields *fields);
-/* Whether NVTX ranges are kept: asked for, or needed. */
+/* Whether results have their NVTX ranges; and whether agents need to know ranges and names. */
+bool kernel_filter_keeps_nvtx(const struct kernel_fields *fields);
 bool kernel_filter_needs_nvtx(const struct kernel_fields *fields);
 
 #endif

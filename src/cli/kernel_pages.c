@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/open_report.h"
@@ -293,6 +294,8 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	if (!p->results.count)
 		tell_of_none(p);
 	read_command_line(p);
+	p->options.nvtx = p->is_recorded && kernel_filter_keeps_nvtx(&p->recorded);
+	p->options.nvtx_names = f->nvtx_rename == 1;
 	if (derive_values(&p->results) < 0 || (f->apply_rules == 0 && apply_rules(&p->results) < 0) || choose(p) < 0)
 		r = -ENOMEM;
 	if (r >= 0 && !load_baseline(p))

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/results_place.h"
+
 #define HAS(present, column) ((present) >> (column) & 1)
 
 struct loader {
@@ -315,7 +317,7 @@ static int take_metric(void *context, const int64_t *v, uint32_t present)
 	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_RULE)
 		return add_rule(l, k, v, present);
 	if (v[COLUMN_KERNEL_METRIC_KIND] != KERNEL_METRIC_VALUE)
-		return 0;
+		return result_take_place(l->report, k, v, present);
 	if (HAS(present, COLUMN_KERNEL_METRIC_INSTANCE))
 		return add_instance(l, k, v, present);
 	if (HAS(present, COLUMN_KERNEL_METRIC_SECTION))
@@ -372,7 +374,7 @@ static int load(struct loader *l)
 		if (r->items[i].instance_count)
 			qsort(r->items[i].instances, r->items[i].instance_count, sizeof(*r->items[i].instances), by_instance);
 	}
-	return result;
+	return result < 0 ? result : results_finish_places(r);
 }
 
 int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err)
@@ -396,6 +398,7 @@ void kernel_results_release(struct kernel_results *r)
 		free(r->items[i].rows);
 		free(r->items[i].instances);
 		free(r->items[i].rules);
+		result_release_place(&r->items[i]);
 	}
 	for (size_t i = 0; i < r->name_count; i++)
 		free(r->names[i]);

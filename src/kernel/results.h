@@ -51,6 +51,19 @@ struct kernel_rule {
 	double gain;           /* percent; NaN for none */
 };
 
+/* An NVTX range that was open when the kernel was launched. Push/pop ranges of a domain stand behind each other, outermost first. */
+struct kernel_range {
+	const char *domain;    /* "" for the default one */
+	const char *name;
+	int64_t level;         /* of push/pop ranges, from 0; -1: start/end */
+};
+
+/* Of the call by which the kernel was launched. */
+struct kernel_frame {
+	const char *function;  /* "" where it is not known */
+	const char *module;    /* its path */
+};
+
 struct kernel_process {
 	int64_t uid;
 	int64_t pid;
@@ -88,6 +101,12 @@ struct kernel_result {
 	size_t instance_count;
 	struct kernel_rule *rules;
 	size_t rule_count;
+	struct kernel_range *ranges;
+	size_t range_count;
+	int64_t thread;        /* whose push/pop ranges they are */
+	int64_t stack;         /* stack.id; 0: not known */
+	struct kernel_frame *frames; /* of the call, innermost first */
+	size_t frame_count;
 	const char *verdict;   /* "" where there is none */
 };
 
