@@ -102,6 +102,8 @@ void kernel_release_chosen(struct kernel_chosen *choice);
 int kernel_list_sets(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_sections(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields);
+/* --list-kernels: of a program, which is run. */
+int kernel_list_kernels(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
 /* --list-rules and --explain. */
 int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields);
 int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
