@@ -194,7 +194,7 @@ static int seen_function(void *context, const int64_t *values, uint32_t present)
 static void tell_of_none(struct printing *p)
 {
 	fprintf(p->cli->err, "==WARNING== No kernels were profiled.\n");
-	if (p->fields->import || !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
+	if (!report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;
 	fprintf(p->cli->err, "==WARNING== Kernels that were launched:\n");
 	report_each_row(p->results.report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_NAME + 1, seen_function, p);
@@ -291,10 +291,16 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 					    .kernel_base = (enum page_kernel_base)f->kernel_base,
 					    .instances = (enum page_instances)f->instances,
 					    .sections = &p->texts.sections };
+	if (f->import && kernel_filter_results(f, &p->results) < 0) {
+		command_fail(p->cli, &kernel_command, "Not enough memory");
+		return 1;
+	}
 	if (!p->results.count)
 		tell_of_none(p);
 	read_command_line(p);
 	p->options.nvtx = p->is_recorded && kernel_filter_keeps_nvtx(&p->recorded);
+	for (size_t i = 0; i < p->results.count; i++)
+		p->options.nvtx |= p->results.items[i].range_count > 0;
 	p->options.nvtx_names = f->nvtx_rename == 1;
 	if (derive_values(&p->results) < 0 || (f->apply_rules == 0 && apply_rules(&p->results) < 0) || choose(p) < 0)
 		r = -ENOMEM;
@@ -355,13 +361,17 @@ int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, cons
 int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
 {
 	struct opened_report opened;
-	char csv_path[PATH_MAX];
+	char csv_path[PATH_MAX], *lines;
 	struct error err;
 	int status;
 
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
-	if (!kernel_check_baseline(cli, fields))
+	if (fields->range_filter)
+		return command_fail(cli, &kernel_command, "--range-filter: kernels of a report do not tell the number of their range");
+	lines = kernel_filter_lines(cli, fields);
+	free(lines);
+	if (!lines || !kernel_check_baseline(cli, fields))
 		return 1;
 	if (fields->output && !fields->csv)
 		return command_fail(cli, &kernel_command, "-o with -i: only a table can be written, with --csv");

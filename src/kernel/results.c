@@ -391,15 +391,21 @@ int kernel_results_load(struct kernel_results *ret, struct report *report, struc
 	return 0;
 }
 
-void kernel_results_release(struct kernel_results *r)
+void kernel_results_keep(struct kernel_results *r, size_t count)
 {
-	for (size_t i = 0; i < r->count; i++) {
+	for (size_t i = count; i < r->count; i++) {
 		free(r->items[i].values);
 		free(r->items[i].rows);
 		free(r->items[i].instances);
 		free(r->items[i].rules);
 		result_release_place(&r->items[i]);
 	}
+	r->count = count;
+}
+
+void kernel_results_release(struct kernel_results *r)
+{
+	kernel_results_keep(r, 0);
 	for (size_t i = 0; i < r->name_count; i++)
 		free(r->names[i]);
 	free(r->names);

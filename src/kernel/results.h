@@ -126,6 +126,8 @@ struct kernel_results {
 /* The report must stay open as long as the results are used. */
 int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err);
 void kernel_results_release(struct kernel_results *results);
+/* Only the first so many are left. */
+void kernel_results_keep(struct kernel_results *results, size_t count);
 
 /* NULL where the kernel has none of this name. */
 const struct metric_value *result_find(const struct kernel_result *k, const char *name);

@@ -34,6 +34,14 @@ static void names(void **state)
 	assert_int_equal(name_pattern_parse(&p, "regex:", why, sizeof(why)), -1);
 	assert_int_equal(name_pattern_parse(&p, "regex:a(", why, sizeof(why)), -1);
 	assert_non_null(strstr(why, "is no regular expression"));
+	/* These would take the C library all memory. */
+	assert_int_equal(name_pattern_parse(&p, "regex:a++++++++++++++++++++++++++++++++++++++++", why, sizeof(why)), -1);
+	assert_int_equal(name_pattern_parse(&p, "regex:((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+", why, sizeof(why)), -1);
+	assert_int_equal(name_pattern_parse(&p, "regex:((a{1,200}){1,200}){1,200}", why, sizeof(why)), -1);
+	assert_non_null(strstr(why, "repeats too much"));
+	assert_int_equal(name_pattern_parse(&p, "regex:^a+?b*?(c{2,3})+$", why, sizeof(why)), 0);
+	assert_true(name_pattern_matches(&p, "aabccc") && !name_pattern_matches(&p, "aabc"));
+	name_pattern_release(&p);
 }
 
 static void kernel_ids(void **state)
