@@ -186,6 +186,67 @@ static void names(void **state)
 	assert_string_equal(fake_agent.view->name_of(&handle), "other");
 }
 
+/* The program's tables, as its NVTX has them. */
+static nvtx_function slots[NVTX_MODULE_COUNT][20];
+static nvtx_function *tables[NVTX_MODULE_COUNT][20];
+
+static int get_table(int module, nvtx_function ***table, unsigned *size)
+{
+	static const unsigned sizes[NVTX_MODULE_COUNT] = { 0, 16, 9, 15, 7, 16, 7 };
+
+	*table = tables[module];
+	*size = module > 0 && module < NVTX_MODULE_COUNT ? sizes[module] : 0;
+	return *size > 0;
+}
+
+static const void *get_export(uint32_t id)
+{
+	static const struct nvtx_callbacks callbacks = { sizeof(callbacks), get_table };
+
+	return id == NVTX_EXPORT_CALLBACKS ? &callbacks : NULL;
+}
+
+/* Through the functions that a program gets: names of every kind. */
+static void calls(void **state)
+{
+	struct nvtx_domain *(*create)(const char *);
+	struct nvtx_string *(*intern)(struct nvtx_domain *, const char *);
+	struct nvtx_attributes attributes = { .version = 3, .size = sizeof(attributes), .message_type = NVTX_MESSAGE_REGISTERED };
+	struct nvtx_open_range ranges[8];
+	struct nvtx_domain *domain;
+	uint64_t id;
+
+	(void)state;
+	for (int m = 0; m < NVTX_MODULE_COUNT; m++)
+		for (int i = 1; i < 20; i++)
+			tables[m][i] = &slots[m][i];
+	agent_pages.session.modules = 0;
+	assert_int_equal(InitializeInjectionNvtx2(get_export), 1);
+	create = (struct nvtx_domain * (*)(const char *)) slots[NVTX_MODULE_CORE2][12];
+	intern = (struct nvtx_string * (*)(struct nvtx_domain *, const char *)) slots[NVTX_MODULE_CORE2][10];
+	domain = create("D");
+	attributes.message.string = intern(domain, "kept");
+	attributes.color_type = NVTX_COLOR_IS_ARGB;
+	attributes.color = 0xff112233;
+	assert_int_equal(((int (*)(struct nvtx_domain *, const struct nvtx_attributes *))slots[NVTX_MODULE_CORE2][4])(domain, &attributes), 0);
+	assert_int_equal(((int (*)(const wchar_t *))slots[NVTX_MODULE_CORE][10])(L"w\u00efde"), 0);
+	assert_int_equal(((int (*)(const char *))slots[NVTX_MODULE_CORE][9])("plain"), 1);
+	attributes.size = 4; /* nothing of it */
+	assert_int_equal(((int (*)(const struct nvtx_attributes *))slots[NVTX_MODULE_CORE][8])(&attributes), 2);
+	assert_int_equal(((int (*)(const struct nvtx_attributes *))slots[NVTX_MODULE_CORE][8])(NULL), 3);
+	id = ((uint64_t(*)(const char *))slots[NVTX_MODULE_CORE][5])("started");
+	assert_string_equal(now(), "D@kept w\u00efde plain - - <started");
+	assert_int_equal(fake_agent.view->ranges(ranges, 1), 1);
+	assert_int_equal(ranges[0].color, 0xff112233);
+	((void (*)(uint64_t))slots[NVTX_MODULE_CORE][7])(id);
+	for (int i = 3; i >= 0; i--)
+		assert_int_equal(((int (*)(void))slots[NVTX_MODULE_CORE][11])(), i);
+	assert_int_equal(((int (*)(struct nvtx_domain *))slots[NVTX_MODULE_CORE2][5])(domain), 0);
+	assert_string_equal(now(), "");
+	((void (*)(void *, const char *))slots[NVTX_MODULE_CUDA][5])(&attributes, "side");
+	assert_string_equal(fake_agent.view->name_of(&attributes), "side");
+}
+
 static void of_process(void **state)
 {
 	(void)state;
@@ -201,6 +262,7 @@ int main(void)
 		cmocka_unit_test_setup(nested, reset),	  cmocka_unit_test_setup(domains, reset), cmocka_unit_test_setup(deep, reset),
 		cmocka_unit_test_setup(long_name, reset), cmocka_unit_test_setup(threads, reset), cmocka_unit_test_setup(started, reset),
 		cmocka_unit_test_setup(names, reset),	  cmocka_unit_test_setup(of_process, reset),
+		cmocka_unit_test_setup(calls, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
