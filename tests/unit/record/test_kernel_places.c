@@ -1,0 +1,141 @@
+/* Where kernels were launched, as agents tell it, and as nobody should. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cuda_support.h"
+#include "fmt/kernel_wire.h"
+#include "record/cuda/cuda.h"
+#include "record/kernel_choice.h"
+
+#define TID 77u
+
+static struct fake_writer open_ring(struct bench *b, uint32_t tid)
+{
+	struct fake_writer w;
+
+	assert_true(fake_open(&w, b->pool, tid, 10));
+	return w;
+}
+
+static void begin_kernel(struct fake_writer *w, uint32_t number)
+{
+	struct record_kernel k = { .time = 100, .number = number };
+
+	put_record(w, RECORD_KERNEL, KERNEL_BEGUN, 0, &k, sizeof(k), "_Z3addIiEvPT_");
+}
+
+/* `text` has a NUL in it: size says how long it is. */
+static int place(struct bench *b, enum kernel_place kind, uint32_t number, const char *text, uint32_t text_size)
+{
+	struct record_kernel_place p = { .time = 100, .number = number, .color = 0xff00ff00 };
+	uint32_t size = (uint32_t)sizeof(p) + text_size;
+	uint8_t *bytes = malloc(size);
+	int r;
+
+	p.head = record_head(RECORD_KERNEL_PLACE, kind, size, 0, 0);
+	memcpy(bytes, &p, sizeof(p));
+	memcpy(bytes + sizeof(p), text, text_size);
+	r = cuda_kernel_place(&b->session, b->process, b->process->threads[0], bytes, size);
+	free(bytes);
+	return r;
+}
+
+static void ranges(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w = open_ring(b, TID);
+	struct row rows[8];
+	uint32_t thread;
+	size_t count;
+
+	begin_kernel(&w, 0);
+	bench_drain(b);
+	thread = b->process->threads[0]->tid;
+	assert_int_equal(place(b, KERNEL_PLACE_PUSHED, 0, "\0outer", 6), 0);
+	assert_int_equal(place(b, KERNEL_PLACE_PUSHED, 0, "D\0in\0ner", 8), 0);
+	assert_int_equal(place(b, KERNEL_PLACE_STARTED, 0, "D", 1), 0);
+	bench_finish(b);
+	count = bench_rows(b, TABLE_KERNEL_METRIC, rows, 8);
+	assert_int_equal(count, 3);
+	assert_true(rows[0].nulls[COLUMN_KERNEL_METRIC_NAME]);
+	assert_string_equal(bench_text(b, &rows[0], COLUMN_KERNEL_METRIC_TEXT), "outer");
+	assert_string_equal(bench_text(b, &rows[0], COLUMN_KERNEL_METRIC_LABEL), "0xff00ff00");
+	assert_int_equal(rows[0].values[COLUMN_KERNEL_METRIC_KIND], KERNEL_METRIC_PUSHED);
+	assert_int_equal(rows[0].values[COLUMN_KERNEL_METRIC_INTEGER], thread);
+	assert_string_equal(bench_text(b, &rows[1], COLUMN_KERNEL_METRIC_NAME), "D");
+	assert_true(rows[1].values[COLUMN_KERNEL_METRIC_INSTANCE] > rows[0].values[COLUMN_KERNEL_METRIC_INSTANCE]);
+	assert_int_equal(rows[2].values[COLUMN_KERNEL_METRIC_KIND], KERNEL_METRIC_STARTED);
+	assert_true(rows[2].nulls[COLUMN_KERNEL_METRIC_TEXT]);
+	assert_true(rows[2].nulls[COLUMN_KERNEL_METRIC_INTEGER]);
+}
+
+static void hostile(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w = open_ring(b, TID);
+	uint8_t *bytes;
+	uint64_t head;
+
+	begin_kernel(&w, 0);
+	bench_drain(b);
+	/* Of a kernel that never began, and of a kind that there is not. */
+	assert_int_equal(place(b, KERNEL_PLACE_PUSHED, 5, "\0a", 2), -EBADMSG);
+	assert_int_equal(place(b, KERNEL_PLACE_STACK, 5, "", 0), -EBADMSG);
+	assert_int_equal(place(b, (enum kernel_place)200, 0, "", 0), -EBADMSG);
+	/* A stack that was never written is none. */
+	assert_int_equal(place(b, KERNEL_PLACE_STACK, 0, "", 0), 0);
+	assert_int_equal(place(b, KERNEL_PLACE_PUSHED, 0, "", 0), 0);
+	for (uint32_t size = 16; size < sizeof(struct record_kernel_place); size++) {
+		bytes = malloc(size);
+		memset(bytes, 0, size);
+		head = record_head(RECORD_KERNEL_PLACE, KERNEL_PLACE_PUSHED, size, 0, 0);
+		memcpy(bytes, &head, sizeof(head));
+		assert_int_equal(cuda_kernel_place(&b->session, b->process, b->process->threads[0], bytes, size), -EBADMSG);
+		free(bytes);
+	}
+	bench_finish(b);
+	assert_int_equal(count_rows(b, TABLE_KERNEL_METRIC), 1);
+}
+
+static void processes(void **state)
+{
+	struct bench *b = *state;
+	struct kernel_choice choice = { .progress = -1 };
+	struct fake_writer w = open_ring(b, TID);
+	struct kernel_progress step;
+	char name[2000];
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	choice.progress = ends[1];
+	b->session.kernels = &choice;
+	begin_kernel(&w, 0);
+	bench_drain(b);
+	assert_int_equal(read(ends[0], &step, sizeof(step)), sizeof(step));
+	memset(name, 'x', sizeof(name));
+	assert_int_equal(place(b, KERNEL_PLACE_PROCESS, 0, name, sizeof(name)), 0);
+	assert_int_equal(read(ends[0], &step, sizeof(step)), sizeof(step));
+	assert_int_equal(step.state, KERNEL_CONNECTED);
+	assert_int_equal(step.number, b->process->info.pid);
+	assert_int_equal(strlen(step.text), KERNEL_PROGRESS_NAME - 1);
+	bench_finish(b);
+	assert_int_equal(read(ends[0], &step, sizeof(step)), sizeof(step));
+	assert_int_equal(step.state, KERNEL_DISCONNECTED);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(ranges, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(hostile, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(processes, bench_set_up, bench_tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
