@@ -6,40 +6,53 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/kernel_options.h"
 #include "cli/profile_setup.h"
 #include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
 
+#define PROFILING "==PROF== Profiling \"%s\" - %u: 0%%"
 #define TEMPORARY "/sonde-kernel-XXXXXX"
 
-extern const struct command kernel_command;
 extern const struct command profile_command;
+
+/* Of several processes. */
+#define MOST_UNDER_WAY 16
 
 struct progress {
 	struct cli *cli;
+	bool quiet;
 	int fd;
+	bool at_once;                 /* people watch: a line begins when its kernel does, not when that was read */
 	uint32_t begun;
+	struct kernel_progress under_way[MOST_UNDER_WAY]; /* by number */
 	uint32_t read;
 	uint32_t failed;
 };
 
 static void show(struct progress *p, const struct kernel_progress *step)
 {
-	FILE *err = p->cli->err;
+	FILE *err = kernel_told(p->cli);
 
-	if (step->state == KERNEL_CONNECTED) {
+	if (step->state == KERNEL_FAILED) {
+		p->failed++;
+		fprintf(err, "%s==ERROR== %s.\n", p->at_once ? "\n" : "", step->text);
+	} else if (p->quiet) {
+		return;
+	} else if (step->state == KERNEL_CONNECTED) {
 		fprintf(err, "==PROF== Connected to process %u (%s)\n", step->number, step->text);
 	} else if (step->state == KERNEL_DISCONNECTED) {
 		fprintf(err, "==PROF== Disconnected from process %u\n", step->number);
 	} else if (step->state == KERNEL_BEGUN) {
 		p->begun++;
-		fprintf(err, "==PROF== Profiling \"%s\" - %u: 0%%", step->text, step->number);
-	} else if (step->state == KERNEL_READ) {
-		p->read++;
-		fprintf(err, "....50%%....100%% - %u pass%s\n", step->passes, step->passes == 1 ? "" : "es");
+		p->under_way[step->number % MOST_UNDER_WAY] = *step;
+		if (p->at_once)
+			fprintf(err, PROFILING, step->text, step->number);
 	} else {
-		p->failed++;
-		fprintf(err, "\n==ERROR== %s.\n", step->text);
+		p->read++;
+		if (!p->at_once)
+			fprintf(err, PROFILING, p->under_way[step->number % MOST_UNDER_WAY].text, step->number);
+		fprintf(err, "....50%%....100%% - %u pass%s\n", step->passes, step->passes == 1 ? "" : "es");
 	}
 	fflush(err);
 }
@@ -57,11 +70,23 @@ static int on_progress(void *listener)
 	return got == 0 ? -1 : 0;
 }
 
+static void write_parts(FILE *file, const struct kernel_run *run)
+{
+	uint32_t next = 0;
+
+	for (const struct kernel_run_part *part = run->parts; part < run->parts + run->part_count; part++) {
+		fprintf(file, "part %u\n", part->metric_count);
+		for (uint32_t i = 0; i < part->metric_count; i++)
+			fprintf(file, "metric %s\n", run->metrics[next++]);
+		for (uint32_t i = 0; i < part->schedule_count; i++)
+			fprintf(file, "schedule %s\n", part->schedule[i]);
+	}
+}
+
 /* Agents read it: one line for each thing that is asked for. */
 static void write_request(FILE *file, const struct kernel_run *run)
 {
-	for (uint32_t i = 0; i < run->metric_count; i++)
-		fprintf(file, "metric %s\n", run->metrics[i]);
+	write_parts(file, run);
 	fputs(run->filters, file);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
 }
@@ -87,21 +112,34 @@ static char *make_request(const struct kernel_run *run)
 	return NULL;
 }
 
+/* The variable of the program, with what it has already; NULL: nothing is asked for. */
+static char *preload_word(const char *library)
+{
+	const char *own = getenv("LD_PRELOAD");
+	char *word;
+
+	if (!library || asprintf(&word, "--env-var=LD_PRELOAD=%s%s%s", library, own && *own ? ":" : "", own ? own : "") < 0)
+		return NULL;
+	return word;
+}
+
 /* Options of 'sonde profile' that record nothing but this. */
-static char **profile_words(const struct kernel_run *run, const char *output, size_t *count)
+static char **profile_words(const struct kernel_run *run, char *preload, size_t *count)
 {
 	static const char *const fixed[] = { "--trace=none", "--sample=none", "--cpuctxsw=none", "--force-overwrite=true", "--output" };
 	size_t first = sizeof(fixed) / sizeof(fixed[0]);
-	char **words = calloc(first + run->argc + 2, sizeof(*words));
+	char **words = calloc(first + run->argc + 3, sizeof(*words));
 
 	if (!words)
 		return NULL;
 	for (size_t i = 0; i < first; i++)
 		words[i] = (char *)fixed[i];
-	words[first] = (char *)output;
+	words[first++] = (char *)run->output;
+	if (preload)
+		words[first++] = preload;
 	for (size_t i = 0; i < run->argc; i++)
-		words[first + 1 + i] = run->argv[i];
-	*count = first + 1 + run->argc;
+		words[first + i] = run->argv[i];
+	*count = first + run->argc;
 	return words;
 }
 
@@ -124,10 +162,10 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 		setup.options.progress_listener = progress;
 		record_run(&setup.options, result, &err);
 		on_progress(progress);
-		fputs(result->notes, cli->err);
+		fputs(result->notes, kernel_told(cli));
 		status = result->started ? result->exit_status : 1;
 		if (status > 128)
-			fprintf(cli->err, "==ERROR== The program was ended by signal %d.\n", status - 128);
+			fprintf(kernel_told(cli), "==ERROR== The program was ended by signal %d.\n", status - 128);
 	}
 	if (err.text[0])
 		status = command_fail(cli, &kernel_command, "%s", err.text);
@@ -143,12 +181,12 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.count = run->metric_count,
 					.nvtx = run->nvtx,
 					.nvtx_process = run->nvtx_process };
-	struct progress progress = { .cli = cli };
-	char *request = make_request(run), **words;
+	struct progress progress = { .cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))) };
+	char *request = make_request(run), *preload = preload_word(run->preload), **words;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
 
-	words = profile_words(run, run->output, &count);
+	words = profile_words(run, preload, &count);
 	if (!request || !words || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		command_fail(cli, &kernel_command, "Not started: %s", strerror(errno));
 	} else {
@@ -163,6 +201,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 	if (request)
 		unlink(request);
 	free(request);
+	free(preload);
 	free(words);
 	return status;
 }

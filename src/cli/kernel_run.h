@@ -5,15 +5,26 @@
 #include "cli/command.h"
 #include "record/record.h"
 
+/* Metrics that are counted together. */
+struct kernel_run_part {
+	uint32_t metric_count;        /* of the run's, after those of the parts before */
+	const char *const *schedule;  /* what the configuration is made of; none: those metrics */
+	uint32_t schedule_count;
+};
+
 struct kernel_run {
-	const char *const *metrics;
+	const char *const *metrics;   /* by part */
 	const char *const *units;     /* of each; NULL: of none */
 	uint32_t metric_count;
+	const struct kernel_run_part *parts;
+	uint32_t part_count;
 	const char *filters;          /* lines of the request: which launches (cli/kernel_filter.h) */
 	bool nvtx;                    /* ranges are kept for the agents */
 	bool nvtx_process;
 	bool flush_caches;
 	bool kill;
+	bool quiet;                   /* nothing is said on how far it is */
+	const char *preload;          /* a library for the program; NULL: none */
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
 	char *const *argv;            /* the program */

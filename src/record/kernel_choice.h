@@ -14,20 +14,17 @@ struct kernel_choice {
 	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */
 };
 
-#define KERNEL_PROGRESS_NAME 400
+/* What is told beside kernels: a process has initialised CUDA, and has ended. */
+enum kernel_step { KERNEL_CONNECTED = 16, KERNEL_DISCONNECTED };
 
-/* Steps beside those of enum kernel_state: of a process, whose id `number` is. */
-enum kernel_process_step {
-	KERNEL_CONNECTED = 16,        /* text: its program */
-	KERNEL_DISCONNECTED = 17
-};
+#define KERNEL_PROGRESS_NAME 400
 
 /* One write, smaller than PIPE_BUF: never torn. */
 struct kernel_progress {
-	uint32_t state;               /* enum kernel_state or enum kernel_process_step */
-	uint32_t number;              /* of all processes together */
+	uint32_t state;               /* enum kernel_state or kernel_step */
+	uint32_t number;              /* of all processes together; of a step: pid */
 	uint32_t passes;
-	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why */
+	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why; of a step: the program */
 };
 
 #endif

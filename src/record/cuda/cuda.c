@@ -139,7 +139,6 @@ void cuda_process_end(struct session *s, struct traced_process *p, int64_t end)
 
 	if (!p->cuda)
 		return;
-	cuda_kernel_process_ends(&d);
 	cuda_node_row(&d);
 	cuda_flush(&d, 1);
 	cuda_names_end(&d);

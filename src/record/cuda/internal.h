@@ -137,8 +137,8 @@ struct cuda_process {
 	int64_t node[COLUMN_CUDA_GRAPH_NODE_STACK + 1]; /* the graph node told of last: graphs.c */
 	uint32_t node_present;       /* 0: none waits */
 	struct cuda_clock clock;
+	int connected;               /* of a process whose kernels are read: it has been told of */
 	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
-	int counts_kernels;          /* who asked was told so */
 	int64_t kernel_ranges;       /* NVTX ranges of kernels that were told of: their order */
 	uint64_t unplaced;           /* records without a place in time or among the tracks */
 };
@@ -231,9 +231,6 @@ int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const stru
 		     const uint8_t *body, size_t size, int64_t time);
 void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,
 		       int64_t time);
-
-/* kernel_places.c */
-void cuda_kernel_process_ends(struct cuda_decoder *d);
 
 /* call_stacks.c */
 void cuda_define_stack(struct cuda_decoder *d, struct traced_thread *t, uint64_t correlation, uint64_t ticks);

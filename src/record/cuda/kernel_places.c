@@ -2,33 +2,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fmt/kernel_wire.h"
 #include "record/call_stack.h"
 #include "record/cuda/internal.h"
-#include "record/kernel_choice.h"
 #include "record/stacks.h"
-
-static void tell(struct cuda_decoder *d, enum kernel_process_step step, const char *text, size_t size)
-{
-	const struct kernel_choice *choice = d->s->kernels;
-	struct kernel_progress p = { .state = step, .number = d->p->info.pid };
-
-	if (!choice || choice->progress < 0)
-		return;
-	snprintf(p.text, sizeof(p.text), "%.*s", (int)(size < sizeof(p.text) ? size : sizeof(p.text) - 1), text);
-	/* Nobody reads any more: no reason to stop. */
-	if (write(choice->progress, &p, sizeof(p)) < 0)
-		return;
-}
-
-void cuda_kernel_process_ends(struct cuda_decoder *d)
-{
-	if (d->c->counts_kernels)
-		tell(d, KERNEL_DISCONNECTED, "", 0);
-	d->c->counts_kernels = 0;
-}
 
 static void begin_row(int64_t *v, uint32_t *present, uint64_t result, enum kernel_metric_kind kind)
 {
@@ -98,8 +76,7 @@ int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced
 	memcpy(&place, bytes, sizeof(place));
 	size -= (uint32_t)sizeof(place);
 	if (record_flags(place.head) == KERNEL_PLACE_PROCESS) {
-		d.c->counts_kernels = 1;
-		tell(&d, KERNEL_CONNECTED, text, size);
+		cuda_kernel_connect(s, p);
 		return 0;
 	}
 	result = idmap_get(&d.c->kernels, place.number);

@@ -128,9 +128,7 @@ int kernel_process_is_meant(const struct kernel_request *request)
 void kernel_tell_process(void)
 {
 	struct record_kernel_place place = { .time = cuda_agent.core->now() };
-	char program[1024];
 
-	program_of((uint32_t)raw_getpid(), program, sizeof(program));
-	tell(&place, KERNEL_PLACE_PROCESS, program, (uint32_t)strlen(program));
+	tell(&place, KERNEL_PLACE_PROCESS, "", 0);
 	cuda_agent.core->ring_doorbell();
 }

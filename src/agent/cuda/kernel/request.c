@@ -8,7 +8,6 @@
 #include "agent/cuda/kernel/kernel.h"
 #include "fmt/launch_filter.h"
 
-#define MOST_METRICS 65536u
 #define MOST_BYTES (16u << 20)
 
 /* A copy with a 0 behind it; NULL when it cannot be read. */
@@ -113,20 +112,19 @@ static int take_filter(struct kernel_request *r, const char *word, const char *v
 
 static int take(struct kernel_request *r, const char *word, char *value)
 {
-	int filter = take_filter(r, word, value);
+	int taken = kernel_engine_take(r, word, value), filter;
 
+	if (taken)
+		return taken < 0 ? -1 : 0;
+	filter = take_filter(r, word, value);
 	if (filter <= 0)
 		return filter;
-	if (strcmp(word, "metric") == 0 && r->metric_count < MOST_METRICS)
-		r->metrics[r->metric_count++] = value;
-	else if (strcmp(word, "skip-before") == 0)
+	if (strcmp(word, "skip-before") == 0)
 		r->skip_before = strtoull(value, NULL, 10);
 	else if (strcmp(word, "skip") == 0)
 		r->skip = strtoull(value, NULL, 10);
 	else if (strcmp(word, "count") == 0)
 		r->count = strtoull(value, NULL, 10);
-	else if (strcmp(word, "flush") == 0)
-		r->flush_caches = atoi(value);
 	else if (strcmp(word, "kill") == 0)
 		r->kill = atoi(value);
 	else
@@ -140,13 +138,11 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 
 	memset(ret, 0, sizeof(*ret));
 	ret->count = UINT64_MAX;
-	ret->flush_caches = 1;
-	if (!text) {
+	if (!text || kernel_engine_prepare(ret, count_lines(text)) < 0) {
 		snprintf(why, KERNEL_WHY_SIZE, "%.180s cannot be read", path);
 		return -1;
 	}
-	ret->metrics = cuda_agent.core->permanent(count_lines(text) * sizeof(*ret->metrics));
-	for (line = text; line && *line && ret->metrics; line = next) {
+	for (line = text; line && *line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
@@ -158,5 +154,5 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 			return -1;
 		}
 	}
-	return ret->metrics ? 0 : -1;
+	return 0;
 }
