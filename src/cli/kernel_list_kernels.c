@@ -11,6 +11,7 @@
 #include "fmt/name_pattern.h"
 #include "query/query.h"
 #include "record/record.h"
+#include "symbol/demangle.h"
 
 #define SHOWN_SIZES 3      /* of each kernel, for people */
 #define SHOWN_COMMANDS 3
@@ -64,15 +65,27 @@ static int trace(struct cli *cli, char *output, const struct options_parsed *pro
 	return status;
 }
 
-static int add_line(struct kernel_list *list, sqlite3_stmt *s)
+/* As -k compares it. */
+static char *name_of(const struct kernel_fields *f, sqlite3_stmt *s)
+{
+	const char *name = (const char *)sqlite3_column_text(s, 0);
+	char *shown = name && f->name_base == 1 ? demangle_cuda(name) : NULL;
+
+	return shown ? shown : name ? strdup(name) : NULL;
+}
+
+/* Takes the name. */
+static int add_line(struct kernel_list *list, sqlite3_stmt *s, char *name)
 {
 	struct kernel_line *all = reallocarray(list->items, list->count + 1, sizeof(*all)), *line;
 
-	if (!all)
+	if (!all) {
+		free(name);
 		return -1;
+	}
 	list->items = all;
 	line = &all[list->count++];
-	*line = (struct kernel_line){ .name = strdup((const char *)sqlite3_column_text(s, 0)),
+	*line = (struct kernel_line){ .name = name,
 				      .launches = sqlite3_column_int64(s, 1),
 				      .total = sqlite3_column_int64(s, 2),
 				      .least = sqlite3_column_int64(s, 3),
@@ -80,20 +93,24 @@ static int add_line(struct kernel_list *list, sqlite3_stmt *s)
 				      .size_count = sqlite3_column_int64(s, 5),
 				      .sizes = strdup((const char *)sqlite3_column_text(s, 6)) };
 	list->total += line->total;
-	return line->name && line->sizes ? 0 : -1;
+	return line->sizes ? 0 : -1;
 }
 
-static bool is_named(const struct name_pattern *pattern, sqlite3_stmt *s)
+static int take_line(struct kernel_list *list, const struct kernel_fields *f, const struct name_pattern *pattern, sqlite3_stmt *s)
 {
-	const char *name = (const char *)sqlite3_column_text(s, 0);
+	char *name = name_of(f, s);
 
-	return name && sqlite3_column_text(s, 6) && (!pattern || name_pattern_matches(pattern, name));
+	if (!name || !sqlite3_column_text(s, 6) || (f->name && !name_pattern_matches(pattern, name))) {
+		free(name);
+		return 0;
+	}
+	return add_line(list, s, name);
 }
 
 /* Names in the form that -k compares. */
 static bool read_kernels(struct cli *cli, const struct kernel_fields *f, const char *path, struct kernel_list *ret)
 {
-	static const char *const columns[] = { "shortName", "demangledName", "mangledName" };
+	static const char *const columns[] = { "shortName", "mangledName", "mangledName" };
 	struct name_pattern pattern = { 0 };
 	sqlite3_stmt *statement = NULL;
 	struct query *q = NULL;
@@ -118,7 +135,7 @@ static bool read_kernels(struct cli *cli, const struct kernel_fields *f, const c
 	else if (query_has_table(q, "CUPTI_ACTIVITY_KIND_KERNEL"))
 		r = query_prepare(q, text, &statement, NULL);
 	while (statement && (r = sqlite3_step(statement)) == SQLITE_ROW)
-		if (is_named(f->name ? &pattern : NULL, statement) && add_line(ret, statement) < 0) {
+		if (take_line(ret, f, &pattern, statement) < 0) {
 			r = SQLITE_NOMEM;
 			break;
 		}

@@ -43,7 +43,7 @@ struct record_kernel_values {
 	uint32_t first;       /* metric of the first value */
 };
 
-/* Where a kernel was launched: behind its KERNEL_BEGUN. */
+/* Where a kernel was launched. Written by the thread that did it, then: before or after KERNEL_BEGUN, which may be another thread's. */
 enum kernel_place {
 	KERNEL_PLACE_PUSHED = 0,  /* in this NVTX range; text: its domain, a NUL, its name, where it has one. Outermost first */
 	KERNEL_PLACE_STARTED = 1, /* the same, of a range that was started */

@@ -232,6 +232,9 @@ int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const stru
 void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,
 		       int64_t time);
 
+/* kernel_places.c: the id of the result, made where it is the first time that the kernel is mentioned; 0: there are too many. */
+uint64_t cuda_kernel_result(struct cuda_decoder *d, uint32_t number);
+
 /* call_stacks.c */
 void cuda_define_stack(struct cuda_decoder *d, struct traced_thread *t, uint64_t correlation, uint64_t ticks);
 /* What stands in a row's column until its stack is looked up. */

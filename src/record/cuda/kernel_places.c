@@ -8,6 +8,18 @@
 #include "record/cuda/internal.h"
 #include "record/stacks.h"
 
+uint64_t cuda_kernel_result(struct cuda_decoder *d, uint32_t number)
+{
+	struct cuda_session *all = cuda_session(d->s);
+	uint64_t result = idmap_get(&d->c->kernels, number);
+
+	if (result != IDMAP_NONE)
+		return result;
+	if (!all || d->c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d->c->kernels, number, all->next_kernel + 1) < 0)
+		return 0;
+	return ++all->next_kernel;
+}
+
 static void begin_row(int64_t *v, uint32_t *present, uint64_t result, enum kernel_metric_kind kind)
 {
 	memset(v, 0, TABLE_MAX_COLUMNS * sizeof(*v));
@@ -79,9 +91,11 @@ int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced
 		cuda_kernel_connect(s, p);
 		return 0;
 	}
-	result = idmap_get(&d.c->kernels, place.number);
-	if (result == IDMAP_NONE || record_flags(place.head) > KERNEL_PLACE_STACK)
+	if (record_flags(place.head) > KERNEL_PLACE_PROCESS)
 		return -EBADMSG;
+	result = cuda_kernel_result(&d, place.number);
+	if (!result)
+		return -ENOMEM;
 	if (record_flags(place.head) == KERNEL_PLACE_STACK)
 		stack_row(&d, t, result, place.time);
 	else

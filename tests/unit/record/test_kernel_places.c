@@ -73,6 +73,30 @@ static void ranges(void **state)
 	assert_true(rows[2].nulls[COLUMN_KERNEL_METRIC_INTEGER]);
 }
 
+/* A kernel is told of by another thread, and later: its ranges are its own all the same. */
+static void before(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w = open_ring(b, TID);
+	struct record_kernel k = { .time = 100, .number = 9 };
+	struct row row;
+
+	begin_kernel(&w, 3);
+	bench_drain(b);
+	assert_int_equal(place(b, KERNEL_PLACE_PUSHED, 9, "\0a", 2), 0);
+	begin_kernel(&w, 9);
+	put_record(&w, RECORD_KERNEL, KERNEL_READ, 0, &k, sizeof(k), "");
+	/* A kernel that is never read has a range, and nothing else. */
+	bench_drain(b);
+	assert_int_equal(place(b, KERNEL_PLACE_PUSHED, 77, "\0b", 2), 0);
+	bench_finish(b);
+	row = row_where(b, TABLE_KERNEL_RESULT, COLUMN_KERNEL_RESULT_NUMBER, 9);
+	assert_int_equal(row.values[COLUMN_KERNEL_RESULT_ID], 2);
+	row = row_where(b, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_INSTANCE, 0);
+	assert_int_equal(row.values[COLUMN_KERNEL_METRIC_RESULT], 2);
+	assert_int_equal(count_rows(b, TABLE_KERNEL_RESULT), 1);
+}
+
 static void hostile(void **state)
 {
 	struct bench *b = *state;
@@ -82,9 +106,7 @@ static void hostile(void **state)
 
 	begin_kernel(&w, 0);
 	bench_drain(b);
-	/* Of a kernel that never began, and of a kind that there is not. */
-	assert_int_equal(place(b, KERNEL_PLACE_PUSHED, 5, "\0a", 2), -EBADMSG);
-	assert_int_equal(place(b, KERNEL_PLACE_STACK, 5, "", 0), -EBADMSG);
+	/* Of a kind that there is not. */
 	assert_int_equal(place(b, (enum kernel_place)200, 0, "", 0), -EBADMSG);
 	/* A stack that was never written is none. */
 	assert_int_equal(place(b, KERNEL_PLACE_STACK, 0, "", 0), 0);
@@ -136,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(ranges, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(before, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(hostile, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(processes, bench_set_up, bench_tear_down),
 	};

@@ -201,7 +201,7 @@ int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
 
-/* place.c: where a kernel is launched; behind its KERNEL_BEGUN. And the process, once, if it is one of those that are meant. */
+/* place.c: where a kernel is launched: by the thread that does it, then. And the process, once, if it is one of those that are meant. */
 void kernel_tell_place(const struct record_kernel *kernel) KERNEL_HIDDEN;
 int kernel_process_is_meant(const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_tell_process(void) KERNEL_HIDDEN;

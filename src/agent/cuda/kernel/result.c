@@ -14,8 +14,6 @@ void kernel_tell(const struct record_kernel *kernel, enum kernel_state state, co
 	if (text_size)
 		memcpy(record + 1, text, text_size);
 	cuda_agent.core->end(record, record_head(RECORD_KERNEL, state, size, 0, 0), size);
-	if (state == KERNEL_BEGUN)
-		kernel_tell_place(kernel);
 	cuda_agent.core->ring_doorbell();
 }
 
