@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "cli/kernel_rename.h"
 #include "fmt/launch_filter.h"
 #include "fmt/nvtx_filter.h"
 
@@ -147,6 +148,16 @@ static bool add_call_stack(struct checking *c, const struct kernel_fields *f)
 	return true;
 }
 
+static bool add_renames(struct checking *c, const struct kernel_fields *f)
+{
+	struct kernel_renames renames = KERNEL_RENAMES_INIT;
+	bool ok = kernel_renames_load(c->cli, f, &renames);
+
+	kernel_renames_put(&renames, &c->lines);
+	kernel_renames_release(&renames);
+	return ok;
+}
+
 static void add_numbers(struct checking *c, const struct kernel_fields *f)
 {
 	static const char *const bases[] = { "function", "demangled", "mangled" };
@@ -168,7 +179,7 @@ char *kernel_filter_lines(struct cli *cli, const struct kernel_fields *f)
 
 	if (add_name(&c, f->name) && add_ids(&c, &f->ids) && add_ranges(&c, "nvtx-include", &f->nvtx_include) &&
 	    add_ranges(&c, "nvtx-exclude", &f->nvtx_exclude) && add_range_filter(&c, f) && add_devices(&c, f->devices) &&
-	    add_processes(&c, f) && add_call_stack(&c, f)) {
+	    add_processes(&c, f) && add_call_stack(&c, f) && add_renames(&c, f)) {
 		add_numbers(&c, f);
 		lines = strdup(buf_cstr(&c.lines));
 		if (!lines)

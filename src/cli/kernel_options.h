@@ -80,6 +80,9 @@ struct kernel_fields {
 	bool call_stack;
 	struct option_texts call_stack_types;
 	bool list_kernels;
+	int rename;
+	int rename_export;
+	const char *rename_path;
 };
 
 extern const struct option_table kernel_options_table;

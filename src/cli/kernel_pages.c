@@ -7,6 +7,7 @@
 #include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
+#include "cli/kernel_rename.h"
 #include "cli/open_report.h"
 #include "cli/string_list.h"
 #include "kernel/derived.h"
@@ -264,6 +265,20 @@ static int check_thresholds(struct printing *p)
 	return baseline_check(p->cli->err, &p->results, &p->baseline, thresholds, (size_t)count) ? STATUS_BEYOND : 0;
 }
 
+/* False after an error was printed. */
+static bool rename_kernels(struct printing *p)
+{
+	struct kernel_renames renames = KERNEL_RENAMES_INIT;
+	bool ok = kernel_renames_export(p->cli, p->fields, &p->results) && kernel_renames_load(p->cli, p->fields, &renames);
+
+	if (ok && kernel_renames_apply(&renames, &p->results) < 0) {
+		command_fail(p->cli, &kernel_command, "Not enough memory");
+		ok = false;
+	}
+	kernel_renames_release(&renames);
+	return ok;
+}
+
 static int print_results(struct printing *p, bool print, const char *csv_path)
 {
 	const struct kernel_fields *f = p->fields;
@@ -277,6 +292,8 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 					    .instances = (enum page_instances)f->instances,
 					    .sections = &p->texts.sections };
 	read_command_line(p);
+	if (!rename_kernels(p))
+		return 1;
 	if (f->import && kernel_filter_results(f, &p->results) < 0) {
 		command_fail(p->cli, &kernel_command, "Not enough memory");
 		return 1;

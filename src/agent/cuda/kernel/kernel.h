@@ -48,6 +48,7 @@ struct kernel_request {
 	size_t part_count;
 	const char *pattern;          /* of names of kernels, or regex:EXPRESSION; NULL: all */
 	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
+	struct kernel_texts renames;  /* demangled name, tab, what it is called instead */
 	struct kernel_texts ids;      /* CONTEXT:STREAM:NAME:INVOCATION; none: all */
 	uint64_t devices;             /* bits; 0: all */
 	enum kernel_filter_mode { KERNEL_FILTER_GLOBAL, KERNEL_FILTER_PER_GPU, KERNEL_FILTER_PER_LAUNCH_CONFIG } filter_mode;

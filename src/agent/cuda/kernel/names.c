@@ -44,7 +44,7 @@ static void compare(struct kernel_name *entry, const char *name)
 /* A whole name may also be as other tools write it: (int*) for (int *). */
 static void compare_plain(struct kernel_name *entry, const char *name)
 {
-	char *plain = demangle(name);
+	char *plain = request->pattern || request->ids.count ? demangle(name) : NULL;
 
 	if (plain && request->pattern && !pattern.is_regex)
 		entry->matches |= name_pattern_matches(&pattern, plain);
@@ -52,6 +52,17 @@ static void compare_plain(struct kernel_name *entry, const char *name)
 		if (ids[i].has_name && !ids[i].name.is_regex && name_pattern_matches(&ids[i].name, plain))
 			entry->ids |= UINT64_C(1) << i;
 	free(plain);
+}
+
+/* A name of the user's own, or the name itself. */
+static const char *renamed(const char *name)
+{
+	size_t size = strlen(name);
+
+	for (unsigned i = 0; i < request->renames.count; i++)
+		if (strncmp(request->renames.items[i], name, size) == 0 && request->renames.items[i][size] == '\t')
+			return request->renames.items[i] + size + 1;
+	return name;
 }
 
 static void look(struct kernel_name *entry, const char *name)
@@ -63,9 +74,12 @@ static void look(struct kernel_name *entry, const char *name)
 		plain = demangle_short(name);
 	else if (is_compared && request->name_base == KERNEL_NAME_DEMANGLED)
 		plain = demangle_cuda(name);
-	compare(entry, plain ? plain : name);
-	if (is_compared && request->name_base == KERNEL_NAME_DEMANGLED)
+	if (request->name_base != KERNEL_NAME_DEMANGLED) {
+		compare(entry, plain ? plain : name);
+	} else {
+		compare(entry, renamed(plain ? plain : name));
 		compare_plain(entry, name);
+	}
 	free(plain);
 }
 

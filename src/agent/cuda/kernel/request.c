@@ -83,6 +83,8 @@ static int take_filter(struct kernel_request *r, const char *word, const char *v
 		return set_base(r, value);
 	else if (strcmp(word, "id") == 0)
 		return add_text(&r->ids, value);
+	else if (strcmp(word, "rename") == 0)
+		add_text(&r->renames, value); /* what finds no room keeps its name */
 	else if (strcmp(word, "devices") == 0)
 		r->devices = devices_parse(value);
 	else if (strcmp(word, "filter-mode") == 0)
