@@ -178,6 +178,32 @@ static void put_rules(struct kernel_view *kv)
 	out_close(j, ']');
 }
 
+/* Ranges that were open at the launch, and its call stack, innermost first. */
+static void put_place(struct kernel_view *kv)
+{
+	struct json_out *j = kv->j;
+
+	out_key(j, "ranges");
+	out_open(j, '[');
+	for (size_t i = 0; i < kv->k->range_count; i++) {
+		out_open(j, '{');
+		out_put_text(j, "domain", kv->k->ranges[i].domain);
+		out_put_text(j, "name", kv->k->ranges[i].name);
+		out_put_integer(j, "level", kv->k->ranges[i].level);
+		out_close(j, '}');
+	}
+	out_close(j, ']');
+	out_key(j, "frames");
+	out_open(j, '[');
+	for (size_t i = 0; i < kv->k->frame_count; i++) {
+		out_open(j, '{');
+		out_put_text(j, "function", kv->k->frames[i].function);
+		out_put_text(j, "module", kv->k->frames[i].module);
+		out_close(j, '}');
+	}
+	out_close(j, ']');
+}
+
 /* As measured, and the highest there are: roofs at full clocks are higher by as much. */
 static void put_clocks(struct kernel_view *kv)
 {
@@ -259,6 +285,7 @@ static int put_kernel(struct kernel_view *kv)
 	r = put_sections(kv, &made);
 	put_rules(kv);
 	put_missing(kv, &made);
+	put_place(kv);
 	put_clocks(kv);
 	put_occupancy(kv);
 	out_close(kv->j, '}');

@@ -16,6 +16,8 @@ OPCODES = {"FFMA": 5000, "LDG": 1200, "STG": 600, "BRA": 40}
 CODE = [(0, "LDC R1, c[0x0][0x28]", 3, 64, 2, 0), (16, "LDG.E R2, desc[UR4][R4.64]", 4, 64, 900, 850), (32, "FMUL R5, R2, 2", 4, 64, 30, 0), (48, "STG.E desc[UR4][R4.64], R5", 5, 60, 120, 7), (64, "EXIT", 6, 64, 0, 0)]
 SOURCE = "__global__ void scale(float *data, int n)\n{\n  int i = threadIdx.x;\n  float v = data[i] * 2;\n  if (i < n) data[i] = v;\n}\n"
 FUNCTION = "_Z5scalePfi"
+# NVTX ranges around the first launch: domain, name, level.
+RANGES = [("", "step 3", 0), ("", "<forward>", 1), ("io", "loading", -1)]
 SAMPLES = [3.0, 40.0, 80.0, 60.0, 5.0]
 SAMPLED = "pmsampling:TPC.TriageCompute.sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed"
 # Taken as they are by the rules and roofs: sizes that a GPU can have.
@@ -75,8 +77,12 @@ def kernel_lines(result, values):
     return lines
 
 
+def range_lines():
+    return [f'kernel_metric 0 result=1 kind={5 if level < 0 else 4} {f"name={chr(34)}{domain}{chr(34)} " if domain else ""}text="{name}" instance={max(level, 0)} integer=1000' for domain, name, level in RANGES]
+
+
 def source_lines():
-    lines = ["kernel_code 0 id=1 process=1 crc=7 size=100", f"kernel_file 0 name=\"/src/scale.cu\" text=x'{SOURCE.encode().hex()}'"]
+    lines = range_lines() + ["kernel_code 0 id=1 process=1 crc=7 size=100", f"kernel_file 0 name=\"/src/scale.cu\" text=x'{SOURCE.encode().hex()}'"]
     for pc, sass, line, executed, samples, waiting in CODE:
         lines.append(f'kernel_instruction 0 code=1 function="{FUNCTION}" pc={pc} sass="{sass}" file="/src/scale.cu" line={line}')
         for metric, value in (("inst_executed", executed), ("thread_inst_executed", 16 * executed), ("smsp__pcsamp_sample_count", samples), ("smsp__pcsamp_warps_issue_stalled_long_scoreboard", waiting)):

@@ -73,6 +73,7 @@ async function details() {
   check("instructions: the mix, the most first", await viewer.tell(() => [...document.querySelectorAll("#card-instructions .bar-line")].map((line) => [line.querySelector(".bar-label").textContent, Number(line.dataset.value)])), Object.entries(configuration.opcodes));
   check("over time: a line with a point for each sample", await viewer.tell(() => [...document.querySelectorAll(".timeline-chart")].map((chart) => [Number(chart.dataset.points), chart.querySelector(".line").getAttribute("d").split(/[ML]/).length - 1])), [[configuration.samples.length, configuration.samples.length]]);
   check("distribution: from the least to the most", await viewer.tell(() => [...document.querySelectorAll(".range")].slice(0, 1).map((range) => [range.dataset.least, range.dataset.mean, range.dataset.most].map(Number))), [["min", "avg", "max"].map((how) => t[`sm__cycles_active.${how}`])]);
+  check("launch: NVTX ranges around it", await viewer.tell(() => [...document.querySelectorAll("[data-place-of=ranges] li")].map((line) => line.textContent)), ["step 3", "<forward>", "loadingio"]);
   await viewer.picture("kernels-details");
   await charts(viewer);
   await viewer.close();

@@ -27,7 +27,7 @@ const CARDS = [
   { id: "warps", title: "Warp states", sections: ["WarpStateStats"], html: states },
   { id: "instructions", title: "Instructions", sections: ["InstructionStats"], html: instructions },
   { id: "occupancy", title: "Occupancy", sections: ["Occupancy"], html: (shown) => occupancyHtml(shown.kernel, section(shown, "Occupancy")) },
-  { id: "launch", title: "Launch", sections: ["LaunchStats"], html: (shown) => plain(section(shown, "LaunchStats")) },
+  { id: "launch", title: "Launch", sections: ["LaunchStats"], html: (shown) => plain(section(shown, "LaunchStats")) + placeHtml(shown.kernel) },
   { id: "distribution", title: "Distribution over the chip", sections: ["WorkloadDistribution"], html: distribution },
   { id: "sampling", title: "Over time (PM sampling)", sections: ["PmSampling", "PmSampling_WarpStates"], html: sampling },
   { id: "source", title: "Source counters", sections: ["SourceCounters"], html: (shown) => `${plain(section(shown, "SourceCounters"))}<p class="kernel-note">By instruction: page <button class="link" data-tab="source">Source</button>.</p>` },
@@ -51,6 +51,13 @@ function plain(from) {
       return title + block.rows.map(curveBarsHtml).join("");
     return block.kind === "timeline" ? timelinesHtml([block]) : block.kind === "roofline" ? rooflineHtml([block], "", {}) : "";
   }).join("");
+}
+
+/** Where in the program it was launched. @param {Kernel} kernel */
+function placeHtml(kernel) {
+  const ranges = kernel.ranges.map((range) => `<li style="margin-left:${Math.max(0, range.level) * 12}px"${range.level < 0 ? ` title="start/end range"` : ""}>${escape(range.name)}${range.domain ? `<span class="unit">${escape(range.domain)}</span>` : ""}</li>`).join("");
+  const frames = kernel.frames.map((frame) => `<li title="${escape(frame.module)}">${escape(frame.function || "?")}<span class="unit">${escape(frame.module.split("/").pop() || "")}</span></li>`).join("");
+  return (ranges ? `<h4>NVTX ranges around the launch</h4><ul class="place" data-place-of="ranges">${ranges}</ul>` : "") + (frames ? `<h4>Call stack</h4><ul class="place" data-place-of="frames">${frames}</ul>` : "");
 }
 
 /** @param {Shown} shown */
