@@ -9,6 +9,7 @@
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_run.h"
+#include "cli/kernel_source.h"
 #include "cli/string_list.h"
 #include "kernel/unit.h"
 
@@ -17,6 +18,7 @@ struct counting {
 	const struct kernel_fields *fields;
 	struct string_list metrics;
 	struct string_list units;  /* of each; none where chips are not known */
+	struct kernel_source_run source;
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
@@ -29,8 +31,11 @@ static int add_plain(struct counting *c)
 	size_t at = 0;
 	int r = 0;
 
-	while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece)))
-		r = string_list_addf(&c->metrics, "%s", piece);
+	while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece))) {
+		r = kernel_source_take(&c->source, piece);
+		if (r == 0)
+			r = string_list_addf(&c->metrics, "%s", piece);
+	}
 	return r;
 }
 
@@ -74,7 +79,7 @@ static bool choose(struct counting *c)
 		return false;
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
-		ok = add_chosen(c, &choice) >= 0;
+		ok = add_chosen(c, &choice) >= 0 && kernel_source_take_chosen(&c->source, &choice.choice) >= 0;
 		kernel_release_chosen(&choice);
 	}
 	kernel_release_texts(&texts);
@@ -132,6 +137,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .count = (uint64_t)f->count,
 				  .flush_caches = f->cache_control == 0,
 				  .kill = f->kill,
+				  .source = &c->source,
 				  .overwrite = true,
 				  .argv = parsed->words,
 				  .argc = (size_t)parsed->word_count };
@@ -170,7 +176,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	struct error err;
 	int status = 1;
 
-	if (c && result && kernel_check_baseline(cli, fields)) {
+	if (c && result && kernel_check_baseline(cli, fields) && kernel_source_begin(cli, fields, &c->source)) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
@@ -181,6 +187,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 			kernel_output_remove(c->folder);
 		string_list_release(&c->metrics);
 		string_list_release(&c->units);
+		kernel_source_end(&c->source);
 	}
 	free(result);
 	free(c);

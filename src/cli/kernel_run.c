@@ -2,17 +2,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/kernel_output.h"
+#include "cli/kernel_source.h"
 #include "cli/profile_setup.h"
 #include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
 
 #define TEMPORARY "/sonde-kernel-XXXXXX"
 
-extern const struct command kernel_command;
 extern const struct command profile_command;
 
 struct progress {
@@ -54,7 +56,7 @@ static int on_progress(void *listener)
 }
 
 /* Agents read it: one line for each thing that is asked for. */
-static void write_request(FILE *file, const struct kernel_run *run)
+static void write_request(FILE *file, const struct kernel_run *run, const char *code)
 {
 	for (uint32_t i = 0; i < run->metric_count; i++)
 		fprintf(file, "metric %s\n", run->metrics[i]);
@@ -65,10 +67,12 @@ static void write_request(FILE *file, const struct kernel_run *run)
 	if (run->count)
 		fprintf(file, "count %llu\n", (unsigned long long)run->count);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
+	if (run->source)
+		kernel_source_write(file, run->source, code);
 }
 
 /* A private file; the name is the caller's to free, the file to remove. */
-static char *make_request(const struct kernel_run *run)
+static char *make_request(const struct kernel_run *run, const char *code)
 {
 	const char *folder = getenv("TMPDIR");
 	char *path = NULL;
@@ -80,7 +84,7 @@ static char *make_request(const struct kernel_run *run)
 	fd = mkostemp(path, O_CLOEXEC);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (file) {
-		write_request(file, run);
+		write_request(file, run, code);
 		if (fclose(file) == 0)
 			return path;
 	}
@@ -141,10 +145,16 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 {
 	struct kernel_choice choice = { .metrics = run->metrics, .units = run->units, .count = run->metric_count };
 	struct progress progress = { .cli = cli };
-	char *request = make_request(run), **words;
+	char code[PATH_MAX] = "", *request, **words;
+	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
 
+	/* Without a folder the report has no code; all else is there. */
+	if (run->source && kernel_source_needs_code(run->source) && kernel_output_folder(code, sizeof(code), &ignored) < 0)
+		code[0] = '\0';
+	choice.code = code[0] ? code : NULL;
+	request = make_request(run, choice.code);
 	words = profile_words(run, run->output, &count);
 	if (!request || !words || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		command_fail(cli, &kernel_command, "Not started: %s", strerror(errno));
@@ -159,6 +169,8 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 			close(ends[i]);
 	if (request)
 		unlink(request);
+	if (code[0])
+		kernel_output_remove(code);
 	free(request);
 	free(words);
 	return status;

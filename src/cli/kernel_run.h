@@ -5,6 +5,8 @@
 #include "cli/command.h"
 #include "record/record.h"
 
+struct kernel_source_run;
+
 struct kernel_run {
 	const char *const *metrics;
 	const char *const *units;     /* of each; NULL: of none */
@@ -17,6 +19,7 @@ struct kernel_run {
 	uint64_t count;               /* 0: all */
 	bool flush_caches;
 	bool kill;
+	const struct kernel_source_run *source; /* beyond counters; NULL: nothing */
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
 	char *const *argv;            /* the program */

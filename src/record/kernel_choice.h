@@ -9,6 +9,7 @@ struct kernel_choice {
 	const char *const *metrics;   /* in the order of the request */
 	const char *const *units;     /* of each; NULL or "": none */
 	uint32_t count;
+	const char *code;             /* folder in which agents leave cubins; NULL: none */
 	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */
 };
 

@@ -253,17 +253,28 @@ int kernel_counters_configure(struct kernel_counters *c, char *why)
 	return failed(kernel_agent.range.cuptiRangeProfilerSetConfig(&p), "setting up the counters", why);
 }
 
-/* CUPTI goes on counting passes from where it was, and a pass in which nothing ran spoils those that follow. */
-void kernel_counters_renew(struct kernel_counters *c)
+void kernel_counters_suspend(struct kernel_counters *c)
 {
 	struct range_command p = PM_PARAMETERS(range_command, profiler);
-	char why[KERNEL_WHY_SIZE];
 
 	p.profiler = c->profiler;
 	kernel_agent.range.cuptiRangeProfilerDisable(&p);
 	free(c->image);
 	free(c->empty_image);
 	c->image = c->empty_image = NULL;
+}
+
+/* CUPTI goes on counting passes from where it was, and a pass in which nothing ran spoils those that follow. */
+void kernel_counters_renew(struct kernel_counters *c)
+{
+	kernel_counters_suspend(c);
+	kernel_counters_resume(c);
+}
+
+void kernel_counters_resume(struct kernel_counters *c)
+{
+	char why[KERNEL_WHY_SIZE];
+
 	if (enable(c, why) < 0 || make_image(c, why) < 0) {
 		free(c->values);
 		c->values = NULL;

@@ -19,6 +19,20 @@
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
 
+/* What is asked for beyond counters: see source.h. */
+struct kernel_source_request {
+	int sampling;                 /* of PCs */
+	int sampling_interval;        /* 2^(5+n) cycles; -1: CUPTI chooses */
+	uint64_t sampling_buffer;     /* bytes; 0: CUPTI's choice */
+	int sampling_passes;          /* at most, where the buffer was too small */
+	int sass;
+	const char **series;          /* metrics over time */
+	size_t series_count;
+	uint64_t series_interval;     /* ns; 0: by the kernel's length */
+	uint64_t series_buffer;       /* bytes; 0: enough */
+	const char *code;             /* folder that gets cubins; NULL: they are not kept */
+};
+
 /* What the command line asks for, in a text file named by SONDE_KERNEL_REQUEST. Texts lie in the file's mapping. */
 struct kernel_request {
 	const char **metrics;
@@ -31,6 +45,7 @@ struct kernel_request {
 	uint64_t count;               /* and are read */
 	int flush_caches;
 	int kill;                     /* the program ends when all were read */
+	struct kernel_source_request source;
 };
 
 int kernel_request_read(struct kernel_request *ret, const char *path, char *why) KERNEL_HIDDEN;
@@ -102,6 +117,9 @@ struct kernel_counters *kernel_counters_of(void *context, const struct kernel_re
 int kernel_counters_configure(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After passes that were not completed. */
 void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
+/* The hardware is left to others in between. */
+void kernel_counters_suspend(struct kernel_counters *c) KERNEL_HIDDEN;
+void kernel_counters_resume(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* Fills c->values. */
@@ -124,6 +142,12 @@ void kernel_replay_leave(int result) KERNEL_HIDDEN;
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
 void kernel_tell_values(const struct kernel_counters *c, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
+/* source.c: passes beyond those of the counters. Memory is kept, and is as it was when each returns; what fails is told, and is no
+ * reason to give the kernel up. */
+int kernel_source_wanted(const struct kernel_request *request) KERNEL_HIDDEN;
+/* How many runs of the kernel were made; -1 when memory could not be put back. */
+int kernel_source_collect(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
+			  int (*run)(const struct kernel_launch *launch, char *why), char *why) KERNEL_HIDDEN;
 struct kernel_agent {
 	struct kernel_request request;
 	struct cupti_range range;

@@ -130,21 +130,41 @@ static void give_up(void)
 	kernel_tell(&now.record, KERNEL_FAILED, now.why);
 }
 
+/* Those that are not the range profiler's, which must let go of the hardware for them. */
+static int source_passes(const struct kernel_launch *launch, const struct kernel_request *request)
+{
+	int enabled = now.counters->metric_count && (request->source.series_count || request->source.sampling), runs;
+
+	if (enabled)
+		kernel_counters_suspend(now.counters);
+	runs = kernel_source_collect(launch, request, &now.record, launch_again, now.why);
+	if (enabled)
+		kernel_counters_resume(now.counters);
+	now.record.passes += runs > 0 ? (uint32_t)runs : 0;
+	return runs < 0 || !now.counters->values ? -1 : 0;
+}
+
 static int prepare(const struct kernel_launch *launch, const struct kernel_request *request)
 {
+	int more = kernel_source_wanted(request);
+
 	now.counters = kernel_counters_of(launch->context, request, now.why);
-	if (!now.counters || !now.counters->metric_count)
+	if (!now.counters || (!now.counters->metric_count && !more))
 		return now.counters ? 0 : -1;
 	now.record.passes = (uint32_t)now.counters->passes;
 	if (request->flush_caches && kernel_caches_prepare(&now.counters->caches, now.counters->device, now.why) < 0)
 		return -1;
-	if (kernel_counters_configure(now.counters, now.why) < 0)
-		return -1;
-	if (now.counters->passes > 1) {
+	if (now.counters->passes > 1 || more) {
 		if (kernel_memory_save(launch->context, now.why) < 0)
 			return -1;
 		now.kept = 1;
 	}
+	if (more && source_passes(launch, request) < 0)
+		return -1;
+	if (!now.counters->metric_count)
+		return 0;
+	if (kernel_counters_configure(now.counters, now.why) < 0)
+		return -1;
 	return earlier_passes(launch, request);
 }
 

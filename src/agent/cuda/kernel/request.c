@@ -51,6 +51,30 @@ static int set_base(struct kernel_request *r, const char *value)
 	return -1;
 }
 
+static int take_source(struct kernel_source_request *s, const char *word, const char *value)
+{
+	if (strcmp(word, "sampling") == 0) {
+		s->sampling = 1;
+		s->sampling_interval = strcmp(value, "auto") == 0 ? -1 : atoi(value);
+	} else if (strcmp(word, "sampling-buffer") == 0)
+		s->sampling_buffer = strtoull(value, NULL, 10);
+	else if (strcmp(word, "sampling-passes") == 0)
+		s->sampling_passes = atoi(value);
+	else if (strcmp(word, "sass") == 0)
+		s->sass = atoi(value);
+	else if (strcmp(word, "series") == 0)
+		s->series[s->series_count++] = value;
+	else if (strcmp(word, "series-interval") == 0)
+		s->series_interval = strtoull(value, NULL, 10);
+	else if (strcmp(word, "series-buffer") == 0)
+		s->series_buffer = strtoull(value, NULL, 10);
+	else if (strcmp(word, "code") == 0)
+		s->code = value;
+	else
+		return -1;
+	return 0;
+}
+
 static int take(struct kernel_request *r, const char *word, char *value)
 {
 	if (strcmp(word, "metric") == 0 && r->metric_count < MOST_METRICS)
@@ -71,7 +95,7 @@ static int take(struct kernel_request *r, const char *word, char *value)
 	else if (strcmp(word, "kill") == 0)
 		r->kill = atoi(value);
 	else
-		return -1;
+		return take_source(&r->source, word, value);
 	return 0;
 }
 
@@ -87,7 +111,8 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 		return -1;
 	}
 	ret->metrics = cuda_agent.core->permanent(count_lines(text) * sizeof(*ret->metrics));
-	for (line = text; line && *line && ret->metrics; line = next) {
+	ret->source.series = cuda_agent.core->permanent(count_lines(text) * sizeof(*ret->source.series));
+	for (line = text; line && *line && ret->metrics && ret->source.series; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
@@ -99,5 +124,5 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 			return -1;
 		}
 	}
-	return ret->metrics ? 0 : -1;
+	return ret->metrics && ret->source.series ? 0 : -1;
 }
