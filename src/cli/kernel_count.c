@@ -161,6 +161,8 @@ static int finish(struct counting *c, const struct record_result *result, const 
 
 	if (!result->finished)
 		return status ? status : 1;
+	if (kernel_source_needs_code(&c->source))
+		kernel_source_complete(c->cli, c->fields, result->path);
 	printed = kernel_print_pages(c->cli, c->fields, result->path, print, c->csv[0] ? c->csv : NULL);
 	if (kept)
 		fprintf(c->cli->err, "==PROF== Report: %s\n", result->path);

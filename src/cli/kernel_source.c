@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/page_source.h"
+
 static bool begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
@@ -96,4 +98,80 @@ void kernel_source_write(FILE *file, const struct kernel_source_run *s, const ch
 			(unsigned long long)s->series_buffer);
 	if (code)
 		fprintf(file, "code %s\n", code);
+}
+
+static int split_folders(const struct option_texts *texts, struct string_list *ret)
+{
+	const char *text = NULL;
+	char piece[4096];
+	size_t at = 0;
+	int r = 0;
+
+	while (r >= 0 && next_piece(texts, &at, &text, piece, sizeof(piece)))
+		r = string_list_addf(ret, "%s", piece);
+	return r;
+}
+
+static int read_files(const struct kernel_fields *fields, struct source_book *book)
+{
+	struct string_list folders = STRING_LIST_INIT;
+	int r = split_folders(&fields->source_folders, &folders);
+
+	if (r >= 0)
+		r = source_book_read_files(book, (const char *const *)folders.items, folders.count);
+	string_list_release(&folders);
+	return r;
+}
+
+int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results, const struct page_options *options)
+{
+	enum source_view view = (enum source_view)fields->print_source;
+	struct source_book book;
+	struct error err;
+	char note[512];
+	int r;
+
+	if (view == SOURCE_PTX) {
+		command_fail(cli, &kernel_command, "--print-source ptx: reports have no PTX; sass, cuda or cuda,sass");
+		return -EINVAL;
+	}
+	if (source_book_load(&book, results->report, note, sizeof(note), &err) < 0) {
+		command_fail(cli, &kernel_command, "%s", err.text);
+		return -EINVAL;
+	}
+	if (note[0])
+		fprintf(cli->err, "==WARNING== %s.\n", note);
+	if (!book.count_count)
+		fprintf(cli->err, "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
+	else if (view != SOURCE_SASS && !source_book_has_lines(&book))
+		fprintf(cli->err, "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
+	r = read_files(fields, &book);
+	if (r >= 0)
+		r = page_print_source(cli->out, results, options, &book, view, fields->json ? SOURCE_JSON : fields->csv ? SOURCE_CSV : SOURCE_TEXT);
+	source_book_release(&book);
+	return r;
+}
+
+/* What fails here is no reason to give up a recording: it can be made up for when the report is shown. */
+void kernel_source_complete(struct cli *cli, const struct kernel_fields *fields, const char *path)
+{
+	bool files = fields->import_source == 1, facts = fields->import_sass == 0;
+	struct source_book book;
+	struct report *report;
+	struct error err = { "" };
+	char note[512];
+
+	if (report_open(&report, path, &err) < 0)
+		return;
+	if (report_row_count(report, TABLE_KERNEL_SOURCE) && source_book_load(&book, report, note, sizeof(note), &err) == 0) {
+		if (note[0])
+			fprintf(cli->err, "==WARNING== %s.\n", note);
+		if (book.fact_count && !source_book_has_lines(&book))
+			fprintf(cli->err, "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
+		if ((files && read_files(fields, &book) < 0) ||
+		    ((files || facts) && book.fact_count && source_book_store(&book, report, path, facts, files, &err) < 0))
+			fprintf(cli->err, "==WARNING== Instructions are not kept in the report: %s.\n", err.text[0] ? err.text : "not enough memory");
+		source_book_release(&book);
+	}
+	report_close(report);
 }

@@ -6,6 +6,7 @@
 
 #include "cli/kernel_options.h"
 #include "cli/string_list.h"
+#include "kernel/page.h"
 
 struct kernel_source_run {
 	bool sampling;                /* of PCs */
@@ -29,6 +30,8 @@ void kernel_source_write(FILE *file, const struct kernel_source_run *source, con
 /* Instructions are looked at: cubins are wanted. */
 bool kernel_source_needs_code(const struct kernel_source_run *source);
 
+/* --page source; -EINVAL after an error was printed. */
+int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results, const struct page_options *options);
 /* After the recording: instructions and, where asked for, source files are put into the report. */
 void kernel_source_complete(struct cli *cli, const struct kernel_fields *fields, const char *report);
 

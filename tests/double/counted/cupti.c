@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counted.h"
+#include "source.h"
 #include "vendor/cupti.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_range.h"
@@ -40,6 +41,7 @@ struct image {
 static cupti_callback *callback;
 static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
+static int wants_modules;
 static struct {
 	const struct config *config;
 	struct image *image;
@@ -55,6 +57,20 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
 						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel" };
 
+/* Before the first call that anybody listens to. */
+static void show_module(void)
+{
+	static int shown;
+	struct cupti_module_data module = { .module = 23 };
+	struct cupti_resource_data data = { .context = &profiler, .descriptor = &module };
+
+	module.cubin = source_image(&module.size);
+	if (!callback || !wants_modules || shown || !module.size)
+		return;
+	shown = 1;
+	callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_LOADED, &data);
+}
+
 static void on_event(const struct counted_event *e)
 {
 	struct cupti_call_data data = { .site = e->leaving ? CUPTI_SITE_EXIT : CUPTI_SITE_ENTER,
@@ -67,12 +83,14 @@ static void on_event(const struct counted_event *e)
 					.kept = e->kept,
 					.correlation = e->correlation };
 
+	show_module();
 	if (callback && wanted[e->call])
 		callback(callback_user, CUPTI_DOMAIN_DRIVER, e->call, &data);
 }
 
 static void on_kernel(const char *symbol)
 {
+	source_ran(symbol);
 	if (!profiler.started)
 		return;
 	profiler.kernels++;
@@ -114,6 +132,8 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 {
 	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == &profiler)
 		wanted[id] = (uint8_t)enable;
+	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_MODULE_LOADED)
+		wants_modules = (int)enable;
 	return 0;
 }
 
@@ -196,7 +216,7 @@ EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
 
 EXPORT int cuptiProfilerHostInitialize(struct pm_host_initialize *p)
 {
-	if (strcmp(p->chip, "COUNTED1") != 0 || p->type != RANGE_PROFILER_TYPE)
+	if (strcmp(p->chip, "COUNTED1") != 0 || (p->type != RANGE_PROFILER_TYPE && p->type != PM_PROFILER_TYPE))
 		return 46;
 	p->host = calloc(1, sizeof(struct config));
 	return 0;
@@ -251,6 +271,10 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 {
 	const struct image *image = (const struct image *)(const void *)p->counters;
 
+	for (size_t i = 0; source_is_series(p->counters) && i < p->count; i++)
+		p->values[i] = source_series_value(p->names[i], p->index);
+	if (source_is_series(p->counters))
+		return 0;
 	if (p->index >= image->ranges)
 		return 1;
 	for (size_t i = 0; i < p->count; i++)
@@ -262,10 +286,15 @@ EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 {
 	p->profiler = &profiler;
 	profiler.spoilt = 0;
+	source_range_enabled(1);
 	return counted_fails("cuptiRangeProfilerEnable");
 }
 
-EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler != &profiler; }
+EXPORT int cuptiRangeProfilerDisable(struct range_command *p)
+{
+	source_range_enabled(0);
+	return p->profiler != &profiler;
+}
 
 EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 {

@@ -147,7 +147,7 @@ void kernel_tell_values(const struct kernel_counters *c, uint32_t number, uint64
 int kernel_source_wanted(const struct kernel_request *request) KERNEL_HIDDEN;
 /* How many runs of the kernel were made; -1 when memory could not be put back. */
 int kernel_source_collect(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
-			  int (*run)(const struct kernel_launch *launch, char *why), char *why) KERNEL_HIDDEN;
+			  struct kernel_caches *caches, int (*run)(const struct kernel_launch *launch, char *why), char *why) KERNEL_HIDDEN;
 struct kernel_agent {
 	struct kernel_request request;
 	struct cupti_range range;

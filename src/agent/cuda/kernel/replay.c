@@ -137,7 +137,7 @@ static int source_passes(const struct kernel_launch *launch, const struct kernel
 
 	if (enabled)
 		kernel_counters_suspend(now.counters);
-	runs = kernel_source_collect(launch, request, &now.record, launch_again, now.why);
+	runs = kernel_source_collect(launch, request, &now.record, &now.counters->caches, launch_again, now.why);
 	if (enabled)
 		kernel_counters_resume(now.counters);
 	now.record.passes += runs > 0 ? (uint32_t)runs : 0;

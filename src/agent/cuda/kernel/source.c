@@ -156,6 +156,7 @@ static void load(void)
 
 struct collection {
 	struct kernel_pass pass;
+	struct kernel_caches *caches; /* NULL: they are left alone */
 	int runs;
 };
 
@@ -170,6 +171,15 @@ static int after(struct collection *c, int result, const char *trouble, char *wh
 	return kernel_memory_restore(why);
 }
 
+/* Caches as the counters have them: before what is looked at begins. */
+static void before(const struct collection *c)
+{
+	char ignored[KERNEL_WHY_SIZE];
+
+	if (c->caches)
+		kernel_caches_flush(c->caches, ignored);
+}
+
 static int collect_series(struct collection *c, char *why)
 {
 	char trouble[KERNEL_WHY_SIZE] = "";
@@ -180,24 +190,28 @@ static int collect_series(struct collection *c, char *why)
 		write_text(&c->pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
 	for (size_t i = 0; i < passes && result == 0; i++) {
 		trouble[0] = '\0';
+		before(c);
 		result = after(c, kernel_series_pass(&c->pass, i, trouble), trouble, why);
 	}
 	return result;
 }
 
 int kernel_source_collect(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
-			  int (*run)(const struct kernel_launch *launch, char *why), char *why)
+			  struct kernel_caches *caches, int (*run)(const struct kernel_launch *launch, char *why), char *why)
 {
 	struct collection c = { .pass = { .launch = launch,
 					  .run = run,
 					  .restore = kernel_memory_restore,
 					  .number = record->number,
 					  .time = record->time,
-					  .request = &request->source } };
+					  .request = &request->source },
+				.caches = request->flush_caches ? caches : NULL };
 	char trouble[KERNEL_WHY_SIZE] = "";
 
 	load();
 	kernel_agent.driver.cuCtxGetDevice(&c.pass.device);
+	if (request->source.sampling)
+		before(&c);
 	if (request->source.sampling && after(&c, kernel_sampling_pass(&c.pass, trouble), trouble, why) < 0)
 		return -1;
 	if (request->source.sass && after(&c, kernel_sass_pass(&c.pass, trouble), trouble, why) < 0)
