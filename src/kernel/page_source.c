@@ -26,7 +26,7 @@ static const struct {
 	{ "Predicated-On Thread Instructions Executed", "thread_inst_executed_true", true },
 	{ "Avg. Threads Executed", "thread_inst_executed / inst_executed", true },
 	{ "Avg. Predicated-On Threads Executed", "thread_inst_executed_true / inst_executed", true },
-	{ "Avg. Predicated-On Threads Unexecuted", "(thread_inst_executed - thread_inst_executed_true) / inst_executed", true },
+	{ "Avg. Predicated-On Threads Unexecuted", "32 - thread_inst_executed_true / inst_executed", true },
 	{ "Divergent Branches", "smsp__branch_targets_threads_divergent", false },
 	{ "L1 Tag Requests Global", "memory_l1_tag_requests_global", false },
 	{ "L1 Conflicts Shared N-Way", "memory_l1_wavefronts_shared / inst_executed", false },

@@ -198,7 +198,8 @@ int source_book_load(struct source_book *ret, struct report *report, char *note,
 	int r;
 
 	*ret = (struct source_book){ 0 };
-	note[0] = '\0';
+	if (note)
+		note[0] = '\0';
 	r = load(&l);
 	if (r < 0) {
 		source_book_release(ret);
@@ -208,7 +209,7 @@ int source_book_load(struct source_book *ret, struct report *report, char *note,
 		qsort(ret->counts, ret->count_count, sizeof(*ret->counts), by_result);
 	source_sort_facts(ret);
 	ret->were_stored = ret->fact_count != 0;
-	if (ret->were_stored || !ret->count_count)
+	if (ret->were_stored || !ret->count_count || !note)
 		return 0;
 	r = source_make_facts(ret, note, note_size, err);
 	if (r < 0)

@@ -57,7 +57,8 @@ struct source_book {
 	size_t text_count;
 };
 
-/* The report must stay open. Facts that are not in it are made of its cubins; what is missing for that is told in `note` ("": nothing). */
+/* The report must stay open. Facts that are not in it are made of its cubins; what is missing for that is told in `note` ("": nothing; NULL: they
+ * are not made). */
 int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err);
 void source_book_release(struct source_book *book);
 /* Source files that facts name: those that are there now, or lie in one of the folders under the same name. */
