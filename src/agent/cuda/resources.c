@@ -3,7 +3,6 @@
 #include "agent/cuda/resources.h"
 
 #include "agent/cuda/decode.h"
-#include "agent/cuda/life.h"
 #include "agent/cuda/tell.h"
 
 void cuda_resources_prepare(void)
@@ -95,8 +94,6 @@ static void module_changed(const struct cupti_resource_data *data, int ended)
 	if (!module)
 		return;
 	body.size = module->size;
-	if (!ended)
-		kernel_code_loaded(module->cubin, module->size);
 	tell(DEFINE_CUDA_MODULE, module->module, &body, sizeof(body));
 }
 

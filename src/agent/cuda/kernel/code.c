@@ -28,7 +28,7 @@ static void write_all(const char *path, const char *bytes, size_t size)
 		raw_syscall(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
 
-void kernel_code_loaded(const void *image, size_t size)
+static void keep(const void *image, size_t size)
 {
 	static uint64_t all;
 	struct cubin_crc crc = { .size = sizeof(crc), .image_size = size, .image = image };
@@ -44,4 +44,12 @@ void kernel_code_loaded(const void *image, size_t size)
 	    snprintf(path, sizeof(path), "%s/%llx.cubin", folder, (unsigned long long)crc.crc) < (int)sizeof(path))
 		write_all(path, image, size);
 	errno = kept_errno;
+}
+
+void kernel_module_loaded(const struct cupti_resource_data *data)
+{
+	const struct cupti_module_data *module = data->descriptor;
+
+	if (module)
+		keep(module->cubin, module->size);
 }
