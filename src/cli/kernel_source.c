@@ -22,7 +22,8 @@ bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, st
 					   .sampling_passes = (uint32_t)fields->sampling_passes,
 					   .series = STRING_LIST_INIT,
 					   .series_interval = (uint64_t)fields->series_interval,
-					   .series_buffer = (uint64_t)fields->series_buffer };
+					   .series_buffer = (uint64_t)fields->series_buffer,
+					   .series_passes = (uint64_t)fields->series_passes };
 	if (strcmp(text, "auto") == 0)
 		return true;
 	if (*end || end == text || interval < 0 || interval > 31) {
@@ -94,8 +95,8 @@ void kernel_source_write(FILE *file, const struct kernel_source_run *s, const ch
 	for (size_t i = 0; i < s->series.count; i++)
 		fprintf(file, "series %s\n", s->series.items[i]);
 	if (s->series.count)
-		fprintf(file, "series-interval %llu\nseries-buffer %llu\n", (unsigned long long)s->series_interval,
-			(unsigned long long)s->series_buffer);
+		fprintf(file, "series-interval %llu\nseries-buffer %llu\nseries-passes %llu\n", (unsigned long long)s->series_interval,
+			(unsigned long long)s->series_buffer, (unsigned long long)s->series_passes);
 	if (code)
 		fprintf(file, "code %s\n", code);
 }

@@ -17,6 +17,7 @@ struct kernel_source_run {
 	struct string_list series;    /* metrics over time, without "pmsampling:" */
 	uint64_t series_interval;     /* ns; 0: by the kernel's length */
 	uint64_t series_buffer;
+	uint64_t series_passes;
 };
 
 /* From the options; false after an error was printed. */

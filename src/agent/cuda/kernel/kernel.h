@@ -30,6 +30,7 @@ struct kernel_source_request {
 	size_t series_count;
 	uint64_t series_interval;     /* ns; 0: by the kernel's length */
 	uint64_t series_buffer;       /* bytes; 0: enough */
+	uint64_t series_passes;       /* at most; 0: as many as it takes */
 	const char *code;             /* folder that gets cubins; NULL: they are not kept */
 };
 

@@ -68,6 +68,8 @@ static int take_source(struct kernel_source_request *s, const char *word, const 
 		s->series_interval = strtoull(value, NULL, 10);
 	else if (strcmp(word, "series-buffer") == 0)
 		s->series_buffer = strtoull(value, NULL, 10);
+	else if (strcmp(word, "series-passes") == 0)
+		s->series_passes = strtoull(value, NULL, 10);
 	else if (strcmp(word, "code") == 0)
 		s->code = value;
 	else

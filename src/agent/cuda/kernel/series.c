@@ -13,7 +13,7 @@
 #define DEFAULT_BUFFER (32ull << 20)
 #define SHORTEST 1000u           /* ns between samples */
 #define ENOUGH 2000u             /* samples of a kernel, where we choose */
-#define SPARE 4096u              /* samples before and behind it */
+#define SPARE 2048u              /* samples before and behind it */
 #define MOST_SAMPLES 65536u
 #define ACTIVE_SHARE 0.005       /* of the most */
 
@@ -83,37 +83,70 @@ static size_t make_config(struct group *g)
 	return passes.passes;
 }
 
-static int fits(struct group *g, const char *metric)
+static int fits(struct group *g, const char *const *metrics, size_t count)
 {
-	if (g->count == MOST_METRICS)
+	if (count > MOST_METRICS - g->count)
 		return 0;
-	g->metrics[g->count++] = metric;
+	memcpy(g->metrics + g->count, metrics, count * sizeof(*metrics));
+	g->count += count;
 	if (make_config(g) == 1)
 		return 1;
-	g->count--;
+	g->count -= count;
 	return 0;
 }
 
-/* Into the first group that has room; each group begins with the marker, where that leaves room for the metric. */
-static void place(const char *metric)
+/* A group of their own, which begins with the marker where that leaves room for them. */
+static int begin_group(const char *const *metrics, size_t count)
 {
-	struct group *g;
+	struct group *g = &series.groups[series.group_count];
 
-	if (series.group_count && metric == series.marker && series.groups[0].metrics[0] == metric)
-		return;
-	for (size_t i = 0; i < series.group_count; i++)
-		if (fits(&series.groups[i], metric))
-			return;
 	if (series.group_count == MOST_GROUPS)
-		return;
-	g = &series.groups[series.group_count];
+		return 0;
 	memset(g, 0, sizeof(*g));
-	if (series.marker && series.marker != metric && fits(g, series.marker) && fits(g, metric)) {
-		series.group_count++;
-		return;
+	if (!series.marker || !fits(g, &series.marker, 1) || !fits(g, metrics, count)) {
+		g->count = 0;
+		if (!fits(g, metrics, count))
+			return 0;
 	}
-	g->count = 0;
-	series.group_count += (size_t)fits(g, metric);
+	series.group_count++;
+	return 1;
+}
+
+/* Into the first group that has room for all of them. */
+static int place(const char *const *metrics, size_t count)
+{
+	for (size_t i = 0; i < series.group_count; i++)
+		if (fits(&series.groups[i], metrics, count))
+			return 1;
+	return begin_group(metrics, count);
+}
+
+/* "SM_A.TriageCompute.sm__...": metrics of one domain mostly go together. */
+static size_t domain_size(const char *metric)
+{
+	const char *name = strstr(metric, "__"), *at = metric, *next;
+
+	while ((next = strchr(at, '.')) && (!name || next < name))
+		at = next + 1;
+	return (size_t)(at - metric);
+}
+
+static size_t same_domain(const char *const *names, size_t count)
+{
+	size_t size = domain_size(names[0]), n = 1;
+
+	while (n < count && domain_size(names[n]) == size && strncmp(names[n], names[0], size) == 0)
+		n++;
+	return n;
+}
+
+static int by_domain(const void *a, const void *b)
+{
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+	size_t size = domain_size(x), other = domain_size(y), least = size < other ? size : other;
+	int order = strncmp(x, y, least);
+
+	return order ? order : size != other ? (size > other) - (size < other) : strcmp(x, y);
 }
 
 static int ask_device(int device, char *why)
@@ -135,13 +168,29 @@ static int ask_device(int device, char *why)
 
 static void make_groups(const struct kernel_pass *pass)
 {
-	const char *const *names = pass->request->series;
+	const char *const *names = pass->request->series, *sorted[MOST_METRICS];
+	size_t count = 0;
 
 	for (size_t i = 0; i < pass->request->series_count && !series.marker; i++)
 		if (strstr(names[i], "sm__cycles_active"))
 			series.marker = names[i];
-	for (size_t i = 0; i < pass->request->series_count; i++)
-		place(names[i]);
+	for (size_t i = 0; i < pass->request->series_count && count < MOST_METRICS; i++)
+		if (names[i] != series.marker)
+			sorted[count++] = names[i];
+	qsort(sorted, count, sizeof(*sorted), by_domain);
+	if (series.marker && fits(&series.groups[0], &series.marker, 1))
+		series.group_count = 1;
+	else
+		series.marker = NULL;
+	for (size_t i = 0, n; i < count; i += n) {
+		n = same_domain(sorted + i, count - i);
+		if (n > 1 && place(sorted + i, n))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			place(sorted + i + k, 1);
+	}
+	if (pass->request->series_passes && series.group_count > pass->request->series_passes)
+		series.group_count = pass->request->series_passes;
 	/* A trial that did not fit has left its config. */
 	for (size_t i = 0; i < series.group_count; i++)
 		make_config(&series.groups[i]);
@@ -265,20 +314,17 @@ static int run_sampled(const struct kernel_pass *pass, struct sampler *s, char *
 	return 0;
 }
 
-static int evaluate(const struct group *g, struct sampler *s, char *why)
+/* The first `count` metrics of the group, of samples from `first` on. */
+static int evaluate(const struct group *g, const struct sampler *s, size_t count, size_t first, size_t end, char *why)
 {
 	struct pm_evaluate p = PM_PARAMETERS(pm_evaluate, values);
 
-	s->values = calloc(s->samples + 1, g->count * sizeof(*s->values));
-	s->told = calloc(s->samples + 1, sizeof(*s->told));
-	if (!s->values || !s->told)
-		return -1;
 	p.host = g->host;
 	p.counters = s->counters;
 	p.counters_size = s->counters_size;
 	p.names = (const char **)g->metrics;
-	p.count = g->count;
-	for (p.index = 0; p.index < s->samples; p.index++) {
+	p.count = count;
+	for (p.index = first; p.index < end; p.index++) {
 		p.values = s->values + p.index * g->count;
 		if (kernel_source_failed(kernel_cupti_pm.cuptiProfilerHostEvaluateToGpuValues(&p), "evaluating samples", why) < 0)
 			return -1;
@@ -333,14 +379,22 @@ static void tell_metric(const struct kernel_pass *pass, const struct group *g, s
 		kernel_source_value(pass, name, sum / count);
 }
 
-static void tell(const struct kernel_pass *pass, size_t number, const struct group *g, struct sampler *s)
+/* Samples are many, and those of the kernel few. */
+static int tell(const struct kernel_pass *pass, size_t number, const struct group *g, struct sampler *s, char *why)
 {
 	size_t first, end;
 
+	s->values = calloc(s->samples + 1, g->count * sizeof(*s->values));
+	s->told = calloc(s->samples + 1, sizeof(*s->told));
+	if (!s->values || !s->told || evaluate(g, s, 1, 0, s->samples, why) < 0)
+		return -1;
 	find_kernel(g, s, &first, &end);
+	if (evaluate(g, s, g->count, first, end, why) < 0)
+		return -1;
 	for (size_t m = 0; m < g->count; m++)
 		if (number == 0 || g->metrics[m] != series.marker)
 			tell_metric(pass, g, s, m, first, end);
+	return 0;
 }
 
 int kernel_series_pass(const struct kernel_pass *pass, size_t number, char *why)
@@ -355,9 +409,7 @@ int kernel_series_pass(const struct kernel_pass *pass, size_t number, char *why)
 	if (kernel_source_failed(kernel_cupti_pm.cuptiPmSamplingEnable(&enable), "PM sampling", why) < 0)
 		return -1;
 	s.sampler = disable.sampler = enable.sampler;
-	result = set_up(pass, g, &s, why) < 0 || run_sampled(pass, &s, why) < 0 || evaluate(g, &s, why) < 0 ? -1 : 0;
-	if (result == 0)
-		tell(pass, number, g, &s);
+	result = set_up(pass, g, &s, why) < 0 || run_sampled(pass, &s, why) < 0 || tell(pass, number, g, &s, why) < 0 ? -1 : 0;
 	kernel_cupti_pm.cuptiPmSamplingDisable(&disable);
 	free(s.counters);
 	free(s.values);
