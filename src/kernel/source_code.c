@@ -275,6 +275,8 @@ int source_book_store(const struct source_book *b, struct report *report, const 
 		return r;
 	if (facts)
 		r = store_facts(b, w);
+	if (facts && r >= 0)
+		r = source_store_opcodes(b, w);
 	if (r >= 0 && files)
 		r = store_files(b, w);
 	if (r < 0) {
