@@ -58,7 +58,7 @@ void rule_uncoalesced_shared(struct rule_run *run)
 /* An instruction waits for what those before it do: a line with many samples is where the wait shows. */
 void rule_sampled_lines(struct rule_run *run)
 {
-	double samples = rule_value(run, "smsp__pcsamp_sample_count"), interval = rule_value(run, "smsp__pcsamp_interval");
+	double samples = rule_value(run, "smsp__pcsamp_sample_count"), interval = rule_value(run, "smsp__pcsamp_interval_cycles");
 	struct rule_line lines[NAMED];
 	struct rule_result *result;
 	size_t count;

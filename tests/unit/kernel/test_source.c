@@ -106,7 +106,7 @@ static double value(void *context, const char *metric)
 		return global_ideal;
 	if (strcmp(metric, SAMPLES) == 0)
 		return samples_taken;
-	if (strcmp(metric, "smsp__pcsamp_interval") == 0)
+	if (strcmp(metric, "smsp__pcsamp_interval_cycles") == 0)
 		return 2048;
 	if (strcmp(metric, "lts__cycles_active.avg") == 0)
 		return 600;

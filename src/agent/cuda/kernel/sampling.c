@@ -100,8 +100,10 @@ static void tell_interval(const struct kernel_pass *pass)
 	p.context = pass->launch->context;
 	p.count = 1;
 	p.attributes = &a;
-	if (kernel_cupti.cuptiPCSamplingGetConfigurationAttribute(&p) == CUPTI_OK && a.number < 32)
-		kernel_source_value(pass, "smsp__pcsamp_interval", (double)(UINT64_C(1) << a.number));
+	if (kernel_cupti.cuptiPCSamplingGetConfigurationAttribute(&p) != CUPTI_OK || a.number < 5 || a.number > 31)
+		return;
+	kernel_source_value(pass, "smsp__pcsamp_interval", a.number - 5);
+	kernel_source_value(pass, "smsp__pcsamp_interval_cycles", (double)(UINT64_C(1) << a.number));
 }
 
 static const char *reason_name(uint32_t index)
