@@ -34,6 +34,7 @@ static struct {
 	const char *marker;           /* tells when the kernel ran; NULL: none */
 	struct group groups[MOST_GROUPS];
 	size_t group_count;
+	size_t left_out;              /* metrics that take several passes by themselves, which cannot be sampled */
 	uint64_t interval;
 	uint64_t run_time;            /* ns, from launch to end */
 } series;
@@ -187,7 +188,7 @@ static void make_groups(const struct kernel_pass *pass)
 		if (n > 1 && place(sorted + i, n))
 			continue;
 		for (size_t k = 0; k < n; k++)
-			place(sorted + i + k, 1);
+			series.left_out += !place(sorted + i + k, 1);
 	}
 	if (pass->request->series_passes && series.group_count > pass->request->series_passes)
 		series.group_count = pass->request->series_passes;
@@ -245,6 +246,9 @@ size_t kernel_series_prepare(const struct kernel_pass *pass, char *why)
 	}
 	if (measure(pass, why) < 0)
 		return 0;
+	if (series.left_out)
+		snprintf(why, KERNEL_WHY_SIZE, "%zu of %zu metrics cannot be sampled over time on the chip %.40s", series.left_out,
+			 pass->request->series_count, series.chip);
 	kernel_source_value(pass, "profiler__pmsampler_interval_time", (double)series.interval);
 	kernel_source_value(pass, "profiler__pmsampler_pass_groups", (double)series.group_count);
 	kernel_source_value(pass, "profiler__pmsampler_buffer_size_bytes",
