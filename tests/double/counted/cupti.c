@@ -1,6 +1,6 @@
 /* libcupti.so.13: a range profiler whose counters are sums of letters. A config holds the names of its metrics; each pass has
  * PER_PASS of them. The value of a metric is the number of letters of its name and of the kernel's, and only where every one of
- * its passes saw exactly one kernel, and that the same. */
+ * its passes saw the same kernels, as many as there is room for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define PER_PASS 3
 #define METRICS 64
 #define NAME 128
-#define PASSES 32
+#define RANGES 64
 
 struct config {
 	uint64_t magic;
@@ -26,7 +26,7 @@ struct config {
 struct image {
 	uint64_t magic;
 	size_t ranges;
-	char kernel[NAME];
+	char kernels[RANGES][NAME];
 	int spoilt;
 	struct config counted;
 };
@@ -43,19 +43,24 @@ static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
 static int initialized;
 static struct {
-	const struct config *config;
+	struct config config;
+	int has_config;
 	struct image *image;
+	size_t most;             /* ranges */
 	size_t pass;
 	int started;
 	int spoilt;              /* for good */
-	unsigned kernels;
-	char kernel[NAME];
+	size_t count;            /* kernels of this pass */
+	char kernels[RANGES][NAME];
+	size_t first_count;      /* and of the first */
+	char first[RANGES][NAME];
 } profiler;
 
 static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
-						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel" };
+						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel",
+						  [COUNTED_SYNC] = "cuCtxSynchronize" };
 
 static void on_event(const struct counted_event *e)
 {
@@ -77,8 +82,9 @@ static void on_kernel(const char *symbol)
 {
 	if (!profiler.started)
 		return;
-	profiler.kernels++;
-	snprintf(profiler.kernel, sizeof(profiler.kernel), "%s", symbol);
+	if (profiler.count < RANGES)
+		snprintf(profiler.kernels[profiler.count], NAME, "%s", symbol);
+	profiler.count++;
 }
 
 EXPORT int cuptiGetVersion(uint32_t *version)
@@ -295,7 +301,7 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 		return 1;
 	for (size_t i = 0; i < p->count; i++) {
 		good = !image->spoilt && has_metric(image, p->names[i]);
-		p->values[i] = good ? (double)(strlen(p->names[i]) + strlen(image->kernel)) + (i % 2 ? 0.5 : 0) : -1;
+		p->values[i] = good ? (double)(strlen(p->names[i]) + strlen(image->kernels[p->index])) + (i % 2 ? 0.5 : 0) : -1;
 	}
 	return counted_fails("cuptiProfilerHostEvaluateToGpuValues");
 }
@@ -303,19 +309,24 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 {
 	p->profiler = &profiler;
-	profiler.spoilt = 0;
+	profiler.spoilt = profiler.has_config = 0;
+	profiler.pass = 0;
 	return counted_fails("cuptiRangeProfilerEnable");
 }
 
 EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler != &profiler; }
 
+/* As the real one does: it stays with the first configuration, and goes on counting passes from where it was. */
 EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 {
-	profiler.config = (const struct config *)(const void *)p->image;
+	const struct config *config = (const struct config *)(const void *)p->image;
+
+	if (!profiler.has_config)
+		profiler.config = *config;
+	profiler.has_config = 1;
 	profiler.image = (struct image *)(void *)p->counters;
-	profiler.pass = 0;
-	if (p->range != RANGE_AUTO || p->replay != RANGE_REPLAYED_BY_USER || profiler.image->magic != MAGIC ||
-	    profiler.config->magic != MAGIC)
+	profiler.most = p->max_ranges;
+	if (p->range != RANGE_AUTO || p->replay != RANGE_REPLAYED_BY_USER || profiler.image->magic != MAGIC || config->magic != MAGIC)
 		return 1;
 	return counted_fails("cuptiRangeProfilerSetConfig");
 }
@@ -327,9 +338,19 @@ EXPORT int cuptiRangeProfilerStart(struct range_command *p)
 	if (result != 0 || profiler.started || p->profiler != &profiler)
 		return result ? result : 7;
 	profiler.started = 1;
-	profiler.kernels = 0;
+	profiler.count = 0;
 	counted_log("start");
 	return 0;
+}
+
+static int is_as_before(void)
+{
+	if (profiler.count != profiler.first_count)
+		return 0;
+	for (size_t i = 0; i < profiler.count && i < RANGES; i++)
+		if (strcmp(profiler.first[i], profiler.kernels[i]) != 0)
+			return 0;
+	return 1;
 }
 
 /* As the real one does: a pass in which no kernel ran counts, and its metrics are lost. */
@@ -340,14 +361,18 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 	if (!profiler.started)
 		return 7;
 	profiler.started = 0;
-	counted_log("stop %u", profiler.kernels);
-	if (profiler.kernels != 1 || (profiler.pass && strcmp(image->kernel, profiler.kernel) != 0))
+	counted_log("stop %zu", profiler.count);
+	if (profiler.pass == 0) {
+		profiler.first_count = profiler.count;
+		memcpy(profiler.first, profiler.kernels, sizeof(profiler.first));
+	}
+	if (!profiler.count || profiler.count > profiler.most || !is_as_before())
 		profiler.spoilt = 1;
-	snprintf(image->kernel, sizeof(image->kernel), "%s", profiler.kernel);
+	memcpy(image->kernels, profiler.kernels, sizeof(image->kernels));
 	image->spoilt = profiler.spoilt;
-	profiler.pass++;
+	profiler.pass = (profiler.pass + 1) % passes_of(&profiler.config);
 	p->pass = profiler.pass;
-	p->all_submitted = profiler.pass == passes_of(profiler.config);
+	p->all_submitted = profiler.pass == 0;
 	return counted_fails("cuptiRangeProfilerStop");
 }
 
@@ -356,8 +381,8 @@ EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profi
 
 EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 {
-	profiler.image->ranges = profiler.pass == passes_of(profiler.config);
-	profiler.image->counted = *profiler.config;
+	profiler.image->ranges = profiler.pass == 0 ? profiler.count : 0;
+	profiler.image->counted = profiler.config;
 	p->dropped = 0;
 	return counted_fails("cuptiRangeProfilerDecodeData");
 }
@@ -365,7 +390,7 @@ EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 EXPORT int cuptiRangeProfilerGetCounterDataSize(struct range_counters_size *p)
 {
 	p->counters_size = sizeof(struct image);
-	return 0;
+	return p->max_ranges > RANGES;
 }
 
 EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct range_counters_initialize *p)

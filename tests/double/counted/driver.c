@@ -28,6 +28,10 @@ int cuDeviceGetName(char *name, int size, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuDeviceGetUuid(void *uuid, int device);
 int cuCtxSynchronize(void);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
+int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size);
+int cuFuncIsLoaded(int *state, void *function);
 int cuCtxGetDevice(int *device);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
@@ -161,7 +165,35 @@ EXPORT int cuDeviceGetUuid(void *uuid, int device)
 
 EXPORT int cuCtxSynchronize(void)
 {
-	return counted_fails("cuCtxSynchronize");
+	struct call c;
+
+	enter(&c, COUNTED_SYNC, NULL, NULL);
+	return leave(&c, counted_fails("cuCtxSynchronize"));
+}
+
+EXPORT int cuCtxPushCurrent_v2(void *context)
+{
+	return context ? 0 : 201;
+}
+
+EXPORT int cuCtxPopCurrent_v2(void **context)
+{
+	*context = NULL;
+	return 0;
+}
+
+/* All kernels take one pointer. */
+EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size)
+{
+	*offset = 0;
+	*size = sizeof(uint64_t);
+	return function && index == 0 ? 0 : 1;
+}
+
+EXPORT int cuFuncIsLoaded(int *state, void *function)
+{
+	*state = function != NULL;
+	return 0;
 }
 
 EXPORT int cuCtxGetDevice(int *device)

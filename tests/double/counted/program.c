@@ -1,5 +1,5 @@
-/* counted_program LAUNCHES [THREADS]: kernels that change memory in place; what comes out depends on every one having run once, in
- * order. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not C++. */
+/* counted_program LAUNCHES [THREADS [EACH]]: kernels that change memory in place; what comes out depends on every one having run once, in
+ * order, one by one where EACH is not 0. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not C++. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "vendor/cuda_launch.h"
 
 int cuInit(unsigned flags);
+int cuCtxSynchronize(void);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
@@ -44,6 +45,7 @@ static struct counted_kernel kernels[] = {
 struct work {
 	int launches;
 	int first;
+	int each;
 	uint64_t memory;
 };
 
@@ -71,8 +73,11 @@ static void *run(void *argument)
 	for (int i = 0; i < NUMBERS; i++)
 		host[i] = work->first + i;
 	cuMemcpyHtoD_v2(work->memory, host, sizeof(host));
-	for (int i = 0; i < work->launches; i++)
+	for (int i = 0; i < work->launches; i++) {
 		launch(i % 3, &kernels[i % 3], parameters);
+		if (work->each)
+			cuCtxSynchronize();
+	}
 	return NULL;
 }
 
@@ -85,7 +90,7 @@ int main(int argc, char **argv)
 
 	cuInit(0);
 	for (int i = 0; i < threads; i++) {
-		work[i] = (struct work){ .launches = launches, .first = i };
+		work[i] = (struct work){ .launches = launches, .first = i, .each = argc > 3 && atoi(argv[3]) };
 		cuMemAlloc_v2(&work[i].memory, NUMBERS * sizeof(int));
 	}
 	for (int i = 1; i < threads; i++)

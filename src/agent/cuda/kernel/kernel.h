@@ -1,8 +1,9 @@
 /* Hardware counters of single kernels: a launch that is wanted is made several times, with other counters each time, on the same
  * memory and with caches as asked for; then the program goes on as if it had been made once.
  *
- * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? replay.c: the
- * passes. config.c: from names of metrics to counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is
+ * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? batch.c: the
+ * passes of launches that follow each other. replay.c: what a launch is, and one pass around the program's own. launch.c: made again.
+ * config.c: from names of metrics to counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is
  * taken back. caches.c: emptied between passes. result.c: records. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
@@ -60,7 +61,8 @@ enum kernel_call {
 	KERNEL_CALL_KERNEL_EX,        /* cuLaunchKernelEx */
 	KERNEL_CALL_COOPERATIVE,      /* cuLaunchCooperativeKernel */
 	KERNEL_CALL_GRAPH,            /* cuGraphLaunch */
-	KERNEL_CALL_OTHER             /* changes memory: must not run while another thread's kernel is replayed */
+	KERNEL_CALL_OTHER,            /* changes memory: must not run while another thread's kernel is replayed */
+	KERNEL_CALL_SEES              /* could see what launches before it did */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
 void kernel_calls_enable(int enable) KERNEL_HIDDEN;
@@ -81,6 +83,25 @@ struct kernel_launch {
 	uint32_t context_id;
 	uint32_t correlation;
 };
+
+/* launch.c: a launch with arguments of its own. */
+#define KERNEL_LAUNCH_ATTRIBUTES 32u
+
+struct kernel_copy {
+	struct kernel_launch launch;
+	struct cuda_launch_kernel kernel;
+	struct cuda_launch_kernel_ex ex;
+	struct cuda_launch_config config;
+	struct cuda_launch_attribute attributes[KERNEL_LAUNCH_ATTRIBUTES];
+	void **arguments;
+};
+
+/* It is not moved. -1: its arguments cannot be copied. */
+int kernel_launch_copy(struct kernel_copy *ret, const struct kernel_launch *l) KERNEL_HIDDEN;
+void kernel_launch_forget(struct kernel_copy *copy) KERNEL_HIDDEN;
+/* And waits for its end. */
+int kernel_launch_again(const struct kernel_launch *l, char *why) KERNEL_HIDDEN;
+void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
 
 /* choose.c: counts the launch, and says whether it is to be read. All wanted ones were: kernel_choose_done(). */
 int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
@@ -124,6 +145,8 @@ struct kernel_counters {
 	struct kernel_part parts[KERNEL_PARTS];
 	size_t part_count;
 	size_t passes;                /* of all parts */
+	size_t most_ranges;           /* that an image has room for */
+	struct kernel_part *configured;
 	struct kernel_caches caches;
 };
 
@@ -137,20 +160,32 @@ void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After all passes of a part, and before another is configured. */
-int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
 /* Fills p->values. */
-int kernel_counters_evaluate(struct kernel_part *p, char *why) KERNEL_HIDDEN;
+int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KERNEL_HIDDEN;
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
-int kernel_memory_save(void *context, char *why) KERNEL_HIDDEN;
-int kernel_memory_restore(char *why) KERNEL_HIDDEN;
-void kernel_memory_forget(void) KERNEL_HIDDEN;
+enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORIES };
+int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
+int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
+void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
 
 /* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
 int kernel_caches_prepare(struct kernel_caches *c, int device, char *why) KERNEL_HIDDEN;
 int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 
-/* replay.c: around the program's own call, which is the last pass. enter() returns whether leave() is to be called. */
+/* batch.c: only while alone. */
+int kernel_batch_is_open(void) KERNEL_HIDDEN;
+/* What launching the kernel takes is allocated already. True at the second launch of it. */
+int kernel_batch_is_loaded(const struct kernel_launch *l) KERNEL_HIDDEN;
+/* A launch that is read, and one that is not. The context is current. */
+int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
+		     const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
+/* Reads those that are open. */
+void kernel_batch_close(void) KERNEL_HIDDEN;
+
+/* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
 
