@@ -8,6 +8,7 @@
 #include "counted.h"
 #include "vendor/cupti.h"
 #include "vendor/cupti_callbacks.h"
+#include "vendor/cupti_host.h"
 #include "vendor/cupti_range.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -34,6 +35,11 @@ struct image {
 #define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
 #include "vendor/cupti_functions.def"
 #undef CUPTI_FUNCTION
+int cuptiProfilerHostGetSupportedChips(struct host_chips *);
+int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *);
+int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *);
+int cuptiProfilerHostGetMetricProperties(struct host_properties *);
+int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per_pass *);
 #define RANGE_FUNCTION(name, parameters) int name(struct parameters *);
 #include "vendor/cupti_range_functions.def"
 #undef RANGE_FUNCTION
@@ -209,9 +215,53 @@ EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
 	return 0;
 }
 
+/* What the command line asks of a chip. */
+static const char *counters[] = { "t__apples", "t__pears", "t__plums", "t__figs", "t__limes", "pcie__kiwis" };
+#define COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+EXPORT int cuptiProfilerHostGetSupportedChips(struct host_chips *p)
+{
+	static const char *const chips[] = { "COUNTED1", "COUNTED2" };
+
+	p->count = 2;
+	p->names = chips;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *p)
+{
+	p->names = counters;
+	p->count = p->type == HOST_COUNTER ? COUNTERS : 0;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *p)
+{
+	p->count = 0;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetMetricProperties(struct host_properties *p)
+{
+	size_t size = strcspn(p->metric, ".");
+
+	p->description = p->unit = p->dimension = "";
+	p->type = HOST_COUNTER;
+	for (size_t i = 0; i < COUNTERS; i++)
+		if (strlen(counters[i]) == size && strncmp(counters[i], p->metric, size) == 0)
+			return 0;
+	return 1;
+}
+
+EXPORT int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per_pass *p)
+{
+	p->count = PER_PASS;
+	return 0;
+}
+
 EXPORT int cuptiProfilerHostInitialize(struct pm_host_initialize *p)
 {
-	if (strcmp(p->chip, "COUNTED1") != 0 || p->type != RANGE_PROFILER_TYPE)
+	if (strncmp(p->chip, "COUNTED", 7) != 0 || p->type != RANGE_PROFILER_TYPE)
 		return 46;
 	p->host = calloc(1, sizeof(struct config));
 	return 0;
@@ -241,6 +291,7 @@ EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
 {
 	struct config *c = p->host;
 
+	counted_log("add %zu", p->count);
 	c->magic = MAGIC;
 	for (size_t i = 0; i < p->count; i++) {
 		if (strncmp(p->names[i], "no", 2) == 0 || c->count == METRICS)

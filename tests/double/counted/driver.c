@@ -128,8 +128,10 @@ EXPORT int cuInit(unsigned flags)
 	void *library = path && flags == 0 ? dlopen(path, RTLD_NOW) : NULL;
 	int (*begin)(void) = library ? (int (*)(void))dlsym(library, "InitializeInjection") : NULL;
 
-	if (begin)
+	if (begin) {
+		counted_log("init");
 		begin();
+	}
 	return 0;
 }
 

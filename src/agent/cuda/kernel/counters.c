@@ -85,8 +85,7 @@ static int make_parts(struct kernel_counters *c, const char *chip, const struct 
 	struct kernel_part *part = c->parts;
 
 	for (size_t i = 0; i < request->part_count; i++) {
-		if (kernel_part_make(part, c->context, chip, &request->parts[i],
-				     (uint32_t)(request->parts[i].metrics - request->metrics), why) < 0)
+		if (kernel_part_make(part, c->context, chip, request, i, why) < 0)
 			return -1;
 		if (!part->metric_count)
 			continue;

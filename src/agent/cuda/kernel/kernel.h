@@ -28,6 +28,8 @@ struct kernel_wanted {
 	size_t metric_count;
 	const char **schedule;        /* what is added to the configuration, in this order; none: the metrics */
 	size_t schedule_count;
+	const char *config;           /* made of it already, for the request's chip, as hexadecimal digits; NULL: it is not */
+	size_t passes;
 };
 
 /* What the command line asks for, in a text file named by SONDE_KERNEL_REQUEST. Texts lie in the file's mapping. */
@@ -38,6 +40,7 @@ struct kernel_request {
 	size_t schedule_count;
 	struct kernel_wanted parts[KERNEL_PARTS]; /* where they begin and end in these two */
 	size_t part_count;
+	const char *chip;
 	const char *pattern;          /* of names of kernels; NULL: all */
 	int pattern_is_regex;
 	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
@@ -131,7 +134,7 @@ struct kernel_part {
 };
 
 /* Without the images. A part whose metrics the chip has none of has a count of 0. */
-int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_wanted *wanted, uint32_t first,
+int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_request *request, size_t number,
 		     char *why) KERNEL_HIDDEN;
 /* In CUPTI's words: -1 where it is no success. */
 int kernel_failed(int result, const char *what, char *why) KERNEL_HIDDEN;
