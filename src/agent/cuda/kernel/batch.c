@@ -11,7 +11,7 @@
 
 #define MOST_LAUNCHES 32u
 #define MOST_IDLE 8u          /* launches after the last that is read */
-#define KNOWN_FUNCTIONS 8192u
+#define KNOWN_MODULES 8192u
 
 struct entry {
 	struct kernel_copy copy;
@@ -31,8 +31,8 @@ static struct {
 	int running;
 	int modules_loaded;
 } batch;
-/* Functions that were launched: what loading them takes is allocated. */
-static void *known[KNOWN_FUNCTIONS];
+/* Modules that kernels were launched of, or functions, where the driver does not tell: what loading them takes is allocated. */
+static void *known[KNOWN_MODULES];
 
 int kernel_batch_is_open(void)
 {
@@ -44,12 +44,12 @@ void kernel_module_loaded(void)
 	batch.modules_loaded = 1;
 }
 
-static int was_launched(void *function)
+static int is_known(void *module)
 {
-	uint32_t slot = (uint32_t)(((uintptr_t)function >> 4) * 0x9e3779b1u % KNOWN_FUNCTIONS);
-	int result = known[slot] == function;
+	uint32_t slot = (uint32_t)(((uintptr_t)module >> 4) * 0x9e3779b1u % KNOWN_MODULES);
+	int result = known[slot] == module;
 
-	known[slot] = function;
+	known[slot] = module;
 	return result;
 }
 
@@ -58,16 +58,19 @@ static int was_launched(void *function)
 int kernel_batch_is_loaded(const struct kernel_launch *l)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
+	void *module = NULL;
 	int state = 0;
 
-	if (was_launched(l->function))
+	if (d->cuFuncGetModule && d->cuFuncGetModule(&module, l->function) == 0 && module)
+		return is_known(module);
+	if (is_known(l->function))
 		return 1;
 	return d->cuFuncIsLoaded && d->cuFuncIsLoaded(&state, l->function) == 0 && state == CUDA_FUNCTION_LOADED;
 }
 
 static size_t ranges_of(int wanted)
 {
-	return wanted && batch.request->flush_caches && batch.count ? 2 : 1;
+	return wanted && batch.request->flush_caches ? 2 : 1;
 }
 
 static int has_room(const struct kernel_counters *c, int wanted)
@@ -142,13 +145,14 @@ void kernel_batch_pass_over(const struct kernel_launch *l)
 		kernel_batch_close();
 }
 
+/* Caches are emptied while counters run, as starting them leaves something behind in L2: that is a range of its own. */
 static int make_launches(char *why)
 {
 	const struct kernel_request *r = batch.request;
 	struct kernel_caches *caches = &batch.counters->caches;
 
 	for (uint32_t i = 0; i < batch.last; i++) {
-		if (i && batch.entries[i].wanted && r->flush_caches && kernel_caches_flush(caches, why) < 0)
+		if (batch.entries[i].wanted && r->flush_caches && kernel_caches_flush(caches, why) < 0)
 			return -1;
 		if (kernel_launch_again(&batch.entries[i].copy.launch, why) < 0)
 			return -1;
@@ -160,8 +164,7 @@ static int make_pass(char *why)
 {
 	struct kernel_counters *c = batch.counters;
 
-	if (kernel_memory_restore(KERNEL_MEMORY_BEFORE, why) < 0 ||
-	    (batch.request->flush_caches && kernel_caches_flush(&c->caches, why) < 0) || kernel_counters_start(c, why) < 0)
+	if (kernel_memory_restore(KERNEL_MEMORY_BEFORE, why) < 0 || kernel_counters_start(c, why) < 0)
 		return -1;
 	batch.running = 1;
 	if (make_launches(why) < 0)

@@ -7,7 +7,8 @@
 #include "agent/cuda/kernel/kernel.h"
 
 #define MOST_CONTEXTS 32u
-#define IMAGE_BYTES (32u << 20) /* an image may have, if it has room for one kernel */
+#define IMAGE_BYTES (64u << 20) /* an image may have, if it has room for one kernel */
+#define LEAST_RANGES 2u
 #define MOST_RANGES 48u
 
 static struct kernel_counters contexts[MOST_CONTEXTS];
@@ -55,17 +56,15 @@ static void drop_image(struct kernel_part *part)
 /* As many as memory allows for: a kernel that is read in one pass is read alone. */
 static int find_room(struct kernel_counters *c, char *why)
 {
-	size_t size, largest = 1;
+	size_t size, largest = 1, room;
 
-	c->most_ranges = 1;
-	for (size_t i = 0; i < c->part_count && c->passes > 1; i++) {
+	for (size_t i = 0; i < c->part_count; i++) {
 		if (image_size(c, &c->parts[i], 1, &size, why) < 0)
 			return -1;
 		largest = size > largest ? size : largest;
 	}
-	if (c->passes > 1)
-		c->most_ranges = IMAGE_BYTES / largest;
-	c->most_ranges = c->most_ranges < 1 ? 1 : c->most_ranges > MOST_RANGES ? MOST_RANGES : c->most_ranges;
+	room = c->passes > 1 ? IMAGE_BYTES / largest : 0;
+	c->most_ranges = room < LEAST_RANGES ? LEAST_RANGES : room > MOST_RANGES ? MOST_RANGES : room;
 	return 0;
 }
 

@@ -148,7 +148,7 @@ struct kernel_counters {
 	struct kernel_part parts[KERNEL_PARTS];
 	size_t part_count;
 	size_t passes;                /* of all parts */
-	size_t most_ranges;           /* that an image has room for */
+	size_t most_ranges;           /* that an image has room for: kernels, and each emptying of the caches */
 	struct kernel_part *configured;
 	struct kernel_caches caches;
 };
@@ -179,7 +179,7 @@ int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 
 /* batch.c: only while alone. */
 int kernel_batch_is_open(void) KERNEL_HIDDEN;
-/* What launching the kernel takes is allocated already. True at the second launch of it. */
+/* What launching the kernel takes is allocated already. To be asked at every launch. */
 int kernel_batch_is_loaded(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* A launch that is read, and one that is not. The context is current. */
 int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,

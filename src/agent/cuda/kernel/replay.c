@@ -10,6 +10,7 @@ static struct {
 	struct kernel_counters *counters;
 	struct record_kernel record;
 	uint64_t begun;
+	size_t range;                 /* of the launch, after the emptying of caches */
 	uint32_t number;
 	char why[KERNEL_WHY_SIZE];
 } now;
@@ -65,13 +66,19 @@ static int start(const struct kernel_request *request)
 
 	if (kernel_counters_configure(c, c->parts, now.why) < 0)
 		return -1;
-	return (request->flush_caches && kernel_caches_flush(&c->caches, now.why) < 0) ? -1 : kernel_counters_start(c, now.why);
+	if (kernel_counters_start(c, now.why) < 0)
+		return -1;
+	now.range = request->flush_caches ? 1 : 0;
+	return request->flush_caches ? kernel_caches_flush(&c->caches, now.why) : 0;
 }
 
 /* The program's own launch is the only pass. */
 static int one_pass(const struct kernel_launch *launch, const struct kernel_request *request)
 {
+	char ignored[KERNEL_WHY_SIZE];
+
 	if (start(request) < 0) {
+		kernel_counters_stop(now.counters, ignored);
 		kernel_counters_renew(now.counters);
 		return give_up(launch);
 	}
@@ -117,8 +124,8 @@ static int last_pass(void)
 {
 	struct kernel_part *part = now.counters->parts;
 
-	if (kernel_counters_stop(now.counters, now.why) < 0 || kernel_counters_decode(now.counters, part, 1, now.why) < 0 ||
-	    kernel_counters_evaluate(part, 0, now.why) < 0)
+	if (kernel_counters_stop(now.counters, now.why) < 0 || kernel_counters_decode(now.counters, part, now.range + 1, now.why) < 0 ||
+	    kernel_counters_evaluate(part, now.range, now.why) < 0)
 		return -1;
 	kernel_tell_values(part, now.record.number, now.record.time);
 	return 0;
