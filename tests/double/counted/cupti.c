@@ -1,6 +1,6 @@
 /* libcupti.so.13: a range profiler whose counters are sums of letters. A config holds the names of its metrics; each pass has
- * PER_PASS of them. The value of a metric is the number of letters of its name and of the kernel's, and only where every one of
- * its passes saw the same kernels, as many as there is room for. */
+ * PER_PASS of them, or all of a set in a few passes. The value of a metric is the number of letters of its name and of the kernel's,
+ * and only where every one of its passes saw the same kernels, as many as there is room for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define PER_PASS 3
-#define METRICS 64
+#define FEW 64
+#define METRICS 4096
 #define NAME 128
 #define RANGES 64
 
@@ -48,6 +49,8 @@ static cupti_callback *callback;
 static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
 static int initialized;
+static uint8_t wanted_of_runtime[COUNTED_CALLS];
+static char contexts[COUNTED_DEVICES];   /* their addresses count */
 static struct {
 	struct config config;
 	int has_config;
@@ -65,8 +68,10 @@ static struct {
 static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
-						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel",
-						  [COUNTED_SYNC] = "cuCtxSynchronize" };
+						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
+						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_SYNC] = "cuCtxSynchronize" };
+static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
+							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
 static void on_event(const struct counted_event *e)
 {
@@ -75,13 +80,13 @@ static void on_event(const struct counted_event *e)
 					.parameters = e->parameters,
 					.result = e->result,
 					.symbol = e->symbol,
-					.context = &profiler,
-					.context_id = 1,
+					.context = &contexts[e->device],
+					.context_id = (uint32_t)e->device + 1,
 					.kept = e->kept,
 					.correlation = e->correlation };
 
-	if (callback && wanted[e->call])
-		callback(callback_user, CUPTI_DOMAIN_DRIVER, e->call, &data);
+	if (callback && (e->is_runtime ? wanted_of_runtime : wanted)[e->call])
+		callback(callback_user, e->is_runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, e->call, &data);
 }
 
 static void on_kernel(const char *symbol)
@@ -128,6 +133,8 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 {
 	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == &profiler)
 		wanted[id] = (uint8_t)enable;
+	if (domain == CUPTI_DOMAIN_RUNTIME && id < COUNTED_CALLS && subscriber == &profiler)
+		wanted_of_runtime[id] = (uint8_t)enable;
 	return 0;
 }
 
@@ -138,21 +145,23 @@ EXPORT int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain)
 
 EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
 {
-	if (domain != CUPTI_DOMAIN_DRIVER || id >= COUNTED_CALLS || !names[id])
+	const char *const *all = domain == CUPTI_DOMAIN_DRIVER ? names : runtime_names;
+
+	if ((domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME) || id >= COUNTED_CALLS || !all[id])
 		return 1;
-	*name = names[id];
+	*name = all[id];
 	return 0;
 }
 
 EXPORT int cuptiGetContextId(void *context, uint32_t *id)
 {
-	*id = 1;
+	*id = (uint32_t)((char *)context - contexts) + 1;
 	return context ? 0 : 1;
 }
 
 EXPORT int cuptiGetDeviceId(void *context, uint32_t *id)
 {
-	*id = 0;
+	*id = (uint32_t)((char *)context - contexts);
 	return context ? 0 : 1;
 }
 
@@ -321,7 +330,9 @@ EXPORT int cuptiProfilerHostGetConfigImage(struct pm_image *p)
 
 static size_t passes_of(const struct config *c)
 {
-	return (c->count + PER_PASS - 1) / PER_PASS;
+	size_t per_pass = c->count > FEW ? METRICS / 8 : PER_PASS;
+
+	return (c->count + per_pass - 1) / per_pass;
 }
 
 EXPORT int cuptiProfilerHostGetNumOfPasses(struct pm_passes *p)

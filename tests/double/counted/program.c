@@ -1,5 +1,6 @@
 /* counted_program LAUNCHES [THREADS [EACH]]: kernels that change memory in place; what comes out depends on every one having run once, in
- * order, one by one where EACH is not 0. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not C++. */
+ * order, one by one where EACH is not 0. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not
+ * C++; COUNTED_NAME is what the last is called instead. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,8 @@ int main(int argc, char **argv)
 	pthread_t others[16];
 	long sum = 0;
 
+	if (getenv("COUNTED_NAME"))
+		kernels[2].symbol = getenv("COUNTED_NAME");
 	cuInit(0);
 	for (int i = 0; i < threads; i++) {
 		work[i] = (struct work){ .launches = launches, .first = i, .each = argc > 3 && atoi(argv[3]) };

@@ -39,6 +39,11 @@ int kernel_batch_is_open(void)
 	return batch.count != 0;
 }
 
+int kernel_batch_is_of(const void *context)
+{
+	return batch.count && batch.counters->context == context;
+}
+
 void kernel_module_loaded(void)
 {
 	batch.modules_loaded = 1;

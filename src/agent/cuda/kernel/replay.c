@@ -105,9 +105,9 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 	now.begun = cuda_agent.core->now();
 	now.why[0] = '\0';
 	describe(launch);
-	if (kernel_batch_is_open() && kernel_batch_add(kernel_counters_of(launch->context, request, now.why), launch, &now.record,
-						       request, now.why) == 0)
-		return 0;
+	if (kernel_batch_is_of(launch->context))
+		return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
+	kernel_batch_close();
 	if (prepare(launch, request) < 0)
 		return give_up(launch);
 	if (!now.counters->part_count) {
