@@ -160,6 +160,10 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "End with the program's exit status, or with 0 whatever it is." },
 	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none", .initial = "all", .tag = "replay",
 	  .help = "Empty the caches before each pass, or leave them as they are." },
+	{ .name = "replay-mode", FIELD(CHOICE, replay_mode), .values = "kernel|application", .initial = "kernel", .tag = "replay",
+	  .help = "Where metrics need several passes: launch each kernel again with the same memory, or run the whole program once for each pass." },
+	{ .name = "fast", FLAG(fast), .tag = "replay",
+	  .help = "Only what can be counted in one pass, while the program runs as it would: nothing is launched again, and caches are as they are." },
 };
 
 const struct option_table kernel_options_table = OPTION_TABLE(kernel_specs);

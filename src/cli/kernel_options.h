@@ -41,6 +41,8 @@ struct kernel_fields {
 	int64_t count;
 	int kill;
 	int cache_control;
+	int replay_mode;
+	bool fast;
 	const char *import;
 	int page;
 	bool json;

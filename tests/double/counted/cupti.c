@@ -30,6 +30,7 @@ struct image {
 	size_t ranges;
 	char kernels[RANGES][NAME];
 	int spoilt;
+	uint64_t passes;         /* that were made, a bit for each */
 	struct config counted;
 };
 
@@ -57,6 +58,7 @@ static struct {
 	struct image *image;
 	size_t most;             /* ranges */
 	size_t pass;
+	int by_runs;
 	int started;
 	int spoilt;              /* for good */
 	size_t count;            /* kernels of this pass */
@@ -383,12 +385,15 @@ EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 {
 	const struct config *config = (const struct config *)(const void *)p->image;
 
-	if (!profiler.has_config)
+	if (!profiler.has_config) {
 		profiler.config = *config;
+		profiler.pass = p->pass;
+	}
 	profiler.has_config = 1;
+	profiler.by_runs = p->replay == RANGE_REPLAYED_BY_RUNS;
 	profiler.image = (struct image *)(void *)p->counters;
 	profiler.most = p->max_ranges;
-	if (p->range != RANGE_AUTO || p->replay != RANGE_REPLAYED_BY_USER || profiler.image->magic != MAGIC || config->magic != MAGIC)
+	if (p->range != RANGE_AUTO || (p->replay != RANGE_REPLAYED_BY_USER && !profiler.by_runs) || profiler.image->magic != MAGIC || config->magic != MAGIC)
 		return 1;
 	return counted_fails("cuptiRangeProfilerSetConfig");
 }
@@ -424,7 +429,7 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 		return 7;
 	profiler.started = 0;
 	counted_log("stop %zu", profiler.count);
-	if (profiler.pass == 0) {
+	if (profiler.pass == 0 || profiler.by_runs) {
 		profiler.first_count = profiler.count;
 		memcpy(profiler.first, profiler.kernels, sizeof(profiler.first));
 	}
@@ -432,6 +437,7 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 		profiler.spoilt = 1;
 	memcpy(image->kernels, profiler.kernels, sizeof(image->kernels));
 	image->spoilt = profiler.spoilt;
+	image->passes |= 1ull << profiler.pass;
 	profiler.pass = (profiler.pass + 1) % passes_of(&profiler.config);
 	p->pass = profiler.pass;
 	p->all_submitted = profiler.pass == 0;
@@ -443,7 +449,7 @@ EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profi
 
 EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 {
-	profiler.image->ranges = profiler.pass == 0 ? profiler.count : 0;
+	profiler.image->ranges = profiler.image->passes == (1ull << passes_of(&profiler.config)) - 1 ? profiler.count : 0;
 	profiler.image->counted = profiler.config;
 	p->dropped = 0;
 	return counted_fails("cuptiRangeProfilerDecodeData");

@@ -63,7 +63,7 @@ static int find_room(struct kernel_counters *c, char *why)
 			return -1;
 		largest = size > largest ? size : largest;
 	}
-	room = c->passes > 1 ? IMAGE_BYTES / largest : 0;
+	room = c->passes > 1 && !kernel_agent.request.application.folder ? IMAGE_BYTES / largest : 0;
 	c->most_ranges = room < LEAST_RANGES ? LEAST_RANGES : room > MOST_RANGES ? MOST_RANGES : room;
 	return 0;
 }
@@ -151,7 +151,7 @@ void kernel_counters_renew(struct kernel_counters *c)
 		c->hopeless = 1;
 }
 
-static int set_config(struct kernel_counters *c, struct kernel_part *part, char *why)
+static int set_config(struct kernel_counters *c, struct kernel_part *part, int replay, size_t pass, char *why)
 {
 	struct range_set_config p = PM_PARAMETERS(range_set_config, target_level);
 
@@ -161,7 +161,8 @@ static int set_config(struct kernel_counters *c, struct kernel_part *part, char 
 	p.counters_size = part->image_size;
 	p.counters = part->image;
 	p.range = RANGE_AUTO;
-	p.replay = RANGE_REPLAYED_BY_USER;
+	p.replay = replay;
+	p.pass = pass;
 	p.max_ranges = c->most_ranges;
 	p.levels = 1;
 	p.least_level = 1;
@@ -169,20 +170,31 @@ static int set_config(struct kernel_counters *c, struct kernel_part *part, char 
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerSetConfig(&p), "setting up the counters", why);
 }
 
+int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *part, char *why)
+{
+	if (!part->image && make_image(c, part, why) < 0)
+		return -1;
+	memcpy(part->image, part->empty_image, part->image_size);
+	return 0;
+}
+
 int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *part, char *why)
 {
 	if (c->configured && c->configured != part)
 		kernel_counters_renew(c);
-	if (c->configured != part) {
+	if (c->configured != part)
 		drop_image(part);
-		if (make_image(c, part, why) < 0)
-			return -1;
-	}
-	memcpy(part->image, part->empty_image, part->image_size);
-	if (set_config(c, part, why) < 0)
+	if (kernel_counters_clear(c, part, why) < 0 || set_config(c, part, RANGE_REPLAYED_BY_USER, 0, why) < 0)
 		return -1;
 	c->configured = part;
 	return 0;
+}
+
+/* Should CUPTI go on counting passes from launch to launch instead, each launch has had all of them in the end nevertheless. */
+int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *part, size_t pass, char *why)
+{
+	c->configured = part;
+	return set_config(c, part, RANGE_REPLAYED_BY_RUNS, pass, why);
 }
 
 int kernel_counters_start(struct kernel_counters *c, char *why)
@@ -201,13 +213,19 @@ int kernel_counters_stop(struct kernel_counters *c, char *why)
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerStop(&p), "stopping the counters", why);
 }
 
-int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
+int kernel_counters_decode_pass(struct kernel_counters *c, char *why)
 {
 	struct range_decode decode = PM_PARAMETERS(range_decode, dropped);
-	struct range_counters_info info = PM_PARAMETERS(range_counters_info, ranges);
 
 	decode.profiler = c->profiler;
-	if (kernel_failed(kernel_agent.range.cuptiRangeProfilerDecodeData(&decode), "decoding the counters", why) < 0)
+	return kernel_failed(kernel_agent.range.cuptiRangeProfilerDecodeData(&decode), "decoding the counters", why);
+}
+
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
+{
+	struct range_counters_info info = PM_PARAMETERS(range_counters_info, ranges);
+
+	if (kernel_counters_decode_pass(c, why) < 0)
 		return -1;
 	info.counters = part->image;
 	info.counters_size = part->image_size;

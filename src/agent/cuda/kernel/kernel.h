@@ -41,6 +41,14 @@ struct kernel_texts {
 	unsigned count;
 };
 
+/* The program is run once for each pass: this is one of these runs. What was counted in those before lies in the folder. */
+struct kernel_application {
+	const char *folder;           /* NULL: the passes are made in one run */
+	size_t part;
+	size_t pass;
+	int is_last;                  /* run of all */
+};
+
 /* What the command line asks for, in a text file named by SONDE_KERNEL_REQUEST. Texts lie in the file's mapping. */
 struct kernel_request {
 	const char **metrics;
@@ -64,6 +72,7 @@ struct kernel_request {
 	uint64_t skip;                /* launches that match */
 	uint64_t count;               /* and are read */
 	int flush_caches;
+	struct kernel_application application;
 	int kill;                     /* the program ends when all were read */
 };
 
@@ -164,6 +173,7 @@ struct kernel_caches {
 
 /* config.c: a part of what is asked for, as the chip of a context has it. */
 struct kernel_part {
+	size_t number;                /* in the request */
 	void *host;
 	uint8_t *config;
 	size_t config_size;
@@ -202,6 +212,12 @@ int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
 /* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+/* One pass of many: `p->image` has what was counted in others. */
+int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *p, size_t pass, char *why) KERNEL_HIDDEN;
+/* An image that nothing was counted in. */
+int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+/* The same whether or not all passes were made. */
+int kernel_counters_decode_pass(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After passes that were not completed. */
 void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
@@ -236,6 +252,12 @@ void kernel_batch_close(void) KERNEL_HIDDEN;
 /* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
+
+/* application.c: the same in a run for one pass; leave() says whether `why` tells of trouble. */
+int kernel_application_enter(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
+			     char *why) KERNEL_HIDDEN;
+int kernel_application_leave(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
+			     char *why) KERNEL_HIDDEN;
 
 /* result.c */
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;

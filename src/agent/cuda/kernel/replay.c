@@ -64,6 +64,8 @@ static int start(const struct kernel_request *request)
 {
 	struct kernel_counters *c = now.counters;
 
+	if (request->application.folder)
+		return kernel_application_enter(c, &now.record, request, now.why);
 	if (kernel_counters_configure(c, c->parts, now.why) < 0)
 		return -1;
 	if (kernel_counters_start(c, now.why) < 0)
@@ -115,15 +117,18 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return 0;
 	}
-	if (now.counters->passes == 1)
+	if (now.counters->passes == 1 || request->application.folder)
 		return one_pass(launch, request);
 	return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
 }
 
 static int last_pass(void)
 {
+	const struct kernel_request *request = &kernel_agent.request;
 	struct kernel_part *part = now.counters->parts;
 
+	if (request->application.folder)
+		return kernel_application_leave(now.counters, &now.record, request, now.why);
 	if (kernel_counters_stop(now.counters, now.why) < 0 || kernel_counters_decode(now.counters, part, now.range + 1, now.why) < 0 ||
 	    kernel_counters_evaluate(part, now.range, now.why) < 0)
 		return -1;
