@@ -380,7 +380,7 @@ EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 
 EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler != &profiler; }
 
-/* As the real one does: it stays with the first configuration, and goes on counting passes from where it was. */
+/* As the real one does: it stays with the first configuration, and goes on counting passes from where it was, whatever it is told. */
 EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 {
 	const struct config *config = (const struct config *)(const void *)p->image;
@@ -388,6 +388,8 @@ EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 	if (!profiler.has_config) {
 		profiler.config = *config;
 		profiler.pass = p->pass;
+	} else if (profiler.pass != p->pass) {
+		profiler.spoilt = 1;
 	}
 	profiler.has_config = 1;
 	profiler.by_runs = p->replay == RANGE_REPLAYED_BY_RUNS;

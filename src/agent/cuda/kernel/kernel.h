@@ -185,6 +185,7 @@ struct kernel_part {
 	uint8_t *image;               /* of counters */
 	uint8_t *empty_image;
 	size_t image_size;
+	size_t ranges;                /* that it has room for */
 };
 
 /* Without the images. A part whose metrics the chip has none of has a count of 0. */
@@ -211,7 +212,7 @@ struct kernel_counters {
 int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
 /* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
-int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
 /* One pass of many: `p->image` has what was counted in others. */
 int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *p, size_t pass, char *why) KERNEL_HIDDEN;
 /* An image that nothing was counted in. */

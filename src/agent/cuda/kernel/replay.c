@@ -66,7 +66,7 @@ static int start(const struct kernel_request *request)
 
 	if (request->application.folder)
 		return kernel_application_enter(c, &now.record, request, now.why);
-	if (kernel_counters_configure(c, c->parts, now.why) < 0)
+	if (kernel_counters_configure(c, c->parts, c->most_ranges, now.why) < 0)
 		return -1;
 	if (kernel_counters_start(c, now.why) < 0)
 		return -1;
