@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "cli/kernel_filter.h"
+#include "cli/kernel_clocks.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_run.h"
@@ -206,6 +207,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .preload = f->preload,
 				  .argv = parsed->words,
 				  .argc = (size_t)parsed->word_count };
+	struct kernel_clocks clocks;
 	int status;
 
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
@@ -214,7 +216,9 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
 	run.output = buf_cstr(&literal);
+	kernel_clocks_lock(c->cli, &clocks, (enum kernel_clock_control)f->clock_control);
 	status = f->replay_mode == 1 && !f->fast ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
+	kernel_clocks_release(&clocks);
 	buf_release(&literal);
 	return status;
 }
