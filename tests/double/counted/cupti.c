@@ -71,7 +71,8 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
 						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
-						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_SYNC] = "cuCtxSynchronize" };
+						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_SYNC] = "cuCtxSynchronize",
+						  [COUNTED_GRAPH] = "cuGraphLaunch" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
