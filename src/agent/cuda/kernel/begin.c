@@ -175,7 +175,7 @@ static void tell_of_graphs(void)
 	static _Atomic int told;
 
 	if (!atomic_exchange(&told, 1))
-		cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, "Kernels of CUDA graphs are not counted: only those that are launched one by one.");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is counted without graphs: only kernels that are launched one by one are read.");
 }
 
 static void launched(const struct cupti_call_data *data)
