@@ -9,7 +9,7 @@
 #define MOST_CONTEXTS 32u
 #define IMAGE_BYTES (64u << 20) /* an image may have, if it has room for one kernel */
 #define LEAST_RANGES 2u
-#define FEW_RANGES 8u
+#define FEW_RANGES 4u
 #define MOST_RANGES 48u
 
 static struct kernel_counters contexts[MOST_CONTEXTS];
