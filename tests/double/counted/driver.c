@@ -21,6 +21,8 @@ static struct {
 } allocations[ALLOCATIONS];
 static uint32_t correlation;
 static __thread int device_now;
+static __thread int pushed[8], pushed_count;
+static char contexts[COUNTED_DEVICES]; /* their addresses count */
 
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
@@ -132,6 +134,21 @@ EXPORT void counted_use(int device)
 	device_now = device;
 }
 
+EXPORT int counted_device(void)
+{
+	return device_now;
+}
+
+EXPORT void *counted_context(int device)
+{
+	return &contexts[device];
+}
+
+EXPORT int counted_device_of(const void *context)
+{
+	return (int)((const char *)context - contexts);
+}
+
 static int profiler_call(enum counted_call call)
 {
 	struct call c;
@@ -213,12 +230,15 @@ EXPORT int cuCtxSynchronize(void)
 
 EXPORT int cuCtxPushCurrent_v2(void *context)
 {
-	return context ? 0 : 201;
+	pushed[pushed_count++] = device_now;
+	device_now = counted_device_of(context);
+	return 0;
 }
 
 EXPORT int cuCtxPopCurrent_v2(void **context)
 {
-	*context = NULL;
+	*context = counted_context(device_now);
+	device_now = pushed[--pushed_count];
 	return 0;
 }
 
@@ -238,7 +258,7 @@ EXPORT int cuFuncIsLoaded(int *state, void *function)
 
 EXPORT int cuCtxGetDevice(int *device)
 {
-	*device = 0;
+	*device = device_now;
 	return 0;
 }
 
@@ -326,7 +346,10 @@ static int launch(enum counted_call call, const void *parameters, const struct c
 	enter(&c, call, parameters, kernel->symbol);
 	if (result == 0) {
 		kernel->run(arguments);
-		counted_log("run %s", kernel->symbol);
+		if (device_now)
+			counted_log("run %s on %d", kernel->symbol, device_now);
+		else
+			counted_log("run %s", kernel->symbol);
 		if (runner)
 			runner(kernel->symbol);
 	}
