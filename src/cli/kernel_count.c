@@ -6,52 +6,114 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "cli/kernel_filter.h"
+#include "cli/kernel_clocks.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_run.h"
 #include "cli/kernel_source.h"
 #include "cli/string_list.h"
+#include "kernel/schedule.h"
 #include "kernel/unit.h"
 
 struct counting {
 	struct cli *cli;
 	const struct kernel_fields *fields;
-	struct string_list metrics;
+	struct string_list metrics; /* by part */
 	struct string_list units;  /* of each; none where chips are not known */
+	struct string_list schedules[SCHEDULE_PARTS];
+	struct kernel_run_part parts[SCHEDULE_PARTS];
 	struct kernel_source_run source;
+	uint8_t *config;            /* of what is no link: whether a GPU has those is not known here */
+	char chip[CHIP_NAME_MAX];
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
+	char *filters;
 };
 
 static int add_plain(struct counting *c)
 {
-	const char *text = NULL;
+	const char *text;
 	char piece[512];
-	size_t at = 0;
+	size_t at;
 	int r = 0;
 
-	while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece))) {
-		r = kernel_source_take(&c->source, piece);
-		if (r == 0)
+	for (unsigned part = 0; part < SCHEDULE_PARTS; part++) {
+		text = NULL;
+		at = 0;
+		while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece))) {
+			/* Those that are no counters are of no part; each is taken once. */
+			if (part == 0)
+				r = kernel_source_take(&c->source, piece);
+			if (kernel_source_is(piece) || schedule_part_of(piece) != part)
+				continue;
 			r = string_list_addf(&c->metrics, "%s", piece);
+			c->parts[part].metric_count++;
+		}
 	}
 	return r;
 }
 
-static int add_chosen(struct counting *c, const struct kernel_chosen *choice)
+static int add_part(struct counting *c, const struct kernel_chosen *choice, const struct schedule *s, unsigned part, const char **names,
+		    size_t count)
 {
-	size_t count;
-	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
+	const struct schedule_part *from = &s->parts[part];
 	struct metric_facts facts;
-	int r = names ? 0 : -1;
 	char unit[64];
+	int r = 0;
 
 	for (size_t i = 0; i < count && r >= 0; i++) {
+		if (schedule_part_of(names[i]) != part || schedule_refuses(s, names[i]))
+			continue;
+		c->parts[part].metric_count++;
 		r = string_list_addf(&c->metrics, "%s", names[i]);
 		if (r >= 0)
 			r = string_list_addf(&c->units, "%s", catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
 							       unit_of_dimension(facts.dimension, unit, sizeof(unit)) : "");
+	}
+	c->parts[part].passes = from->passes;
+	for (size_t i = 0; i < from->count && r >= 0; i++)
+		r = string_list_addf(&c->schedules[part], "%s", from->names[i]);
+	c->parts[part].schedule = (const char *const *)c->schedules[part].items;
+	c->parts[part].schedule_count = (uint32_t)from->count;
+	return r;
+}
+
+static void take_config(struct counting *c, const struct kernel_chosen *choice, struct schedule *s)
+{
+	struct schedule_part *from = &s->parts[SCHEDULE_MAIN];
+	struct kernel_run_part *part = &c->parts[SCHEDULE_MAIN];
+
+	if (!from->image || !part->metric_count)
+		return;
+	snprintf(c->chip, sizeof(c->chip), "%.*s", (int)sizeof(c->chip) - 1, choice->counted.chip);
+	c->config = from->image;
+	from->image = NULL;
+	part->config = c->config;
+	part->config_size = from->image_size;
+	part->passes = from->passes;
+}
+
+static int add_chosen(struct counting *c, const struct kernel_chosen *choice, struct error *err)
+{
+	size_t count;
+	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
+	struct schedule s;
+	size_t left_out = names && c->fields->fast ? schedule_fit(&choice->counted, names, &count) : 0;
+	int r = names ? schedule_make(&s, &choice->counted, names, count, err) : error_set(err, ENOMEM, "Not enough memory");
+
+	if (left_out)
+		fprintf(c->cli->err, "%s %s: note: %zu of %zu metrics are counted; the others need more passes than one\n", cli_name(c->cli),
+			kernel_command.name, count, count + left_out);
+	if (r >= 0) {
+		for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
+			r = add_part(c, choice, &s, part, names, count);
+		if (r < 0)
+			error_set(err, ENOMEM, "Not enough memory");
+		else
+			take_config(c, choice, &s);
+		schedule_release(&s);
 	}
 	free(names);
 	return r;
@@ -64,6 +126,7 @@ static bool choose(struct counting *c)
 	struct kernel_chosen choice;
 	struct kernel_texts texts;
 	struct cupti_host cupti;
+	struct error err;
 	bool ok;
 
 	if (c->fields->metrics.count && !c->fields->sets.count && !c->fields->sections.count &&
@@ -79,11 +142,21 @@ static bool choose(struct counting *c)
 		return false;
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
-		ok = add_chosen(c, &choice) >= 0 && kernel_source_take_chosen(&c->source, &choice.choice) >= 0;
+		ok = add_chosen(c, &choice, &err) >= 0;
+		if (ok && kernel_source_take_chosen(&c->source, &choice.choice) < 0)
+			ok = error_set(&err, ENOMEM, "Not enough memory") >= 0;
+		if (!ok)
+			command_fail(c->cli, &kernel_command, "%s", err.text);
 		kernel_release_chosen(&choice);
 	}
 	kernel_release_texts(&texts);
 	return ok;
+}
+
+/* Called as ncu, reports are named as it names them. */
+static const char *report_ending(const struct counting *c)
+{
+	return c->cli->role == CLI_NCU ? ".ncu-rep" : ".sonde";
 }
 
 static bool ends_in(const char *name, const char *ending)
@@ -109,45 +182,73 @@ static int name_outputs(struct counting *c, struct error *err)
 		return r;
 	}
 	if (!c->fields->csv || !ends_in(name, ".csv"))
-		return kernel_output_path(name, ".sonde", overwrite, c->report, sizeof(c->report), err);
+		return kernel_output_path(name, report_ending(c), overwrite, c->report, sizeof(c->report), err);
 	r = kernel_output_path(name, ".csv", overwrite, c->csv, sizeof(c->csv), err);
 	if (r < 0)
 		return r;
 	/* The report lies beside it. */
-	snprintf(c->report, sizeof(c->report), "%.*s.sonde", (int)(strlen(c->csv) - 4 < PATH_MAX - 8 ? strlen(c->csv) - 4 : 0), c->csv);
+	snprintf(c->report, sizeof(c->report), "%.*s%s", (int)(strlen(c->csv) - 4 < PATH_MAX - 10 ? strlen(c->csv) - 4 : 0), c->csv,
+		 report_ending(c));
 	if (!overwrite && access(c->report, F_OK) == 0)
 		return error_set(err, EEXIST, "%s exists: -f replaces it", c->report);
 	return 0;
 }
 
+enum { CACHE_ALL, CACHE_NONE, CACHE_BOTH };
+
+/* Each metric once more. */
+static bool add_warm(struct counting *c)
+{
+	size_t count = c->metrics.count, units = c->units.count;
+	int r = 0;
+
+	if (c->fields->cache_control != CACHE_BOTH)
+		return true;
+	if (c->fields->fast || c->fields->replay_mode) {
+		command_fail(c->cli, &kernel_command, "--cache-control both counts everything twice: not with --fast or --replay-mode application");
+		return false;
+	}
+	for (size_t i = 0; i < count && r >= 0; i++)
+		r = string_list_addf(&c->metrics, "%s.warm", c->metrics.items[i]);
+	for (size_t i = 0; i < units && r >= 0; i++)
+		r = string_list_addf(&c->units, "%s", c->units.items[i]);
+	return r >= 0;
+}
+
 static int run(struct counting *c, const struct options_parsed *parsed, struct record_result *result)
 {
-	static const char *const bases[] = { "function", "demangled", "mangled" };
 	const struct kernel_fields *f = c->fields;
-	bool is_regex = f->name && strncmp(f->name, "regex:", 6) == 0;
 	struct buf literal = BUF_INIT;
 	struct kernel_run run = { .metrics = (const char *const *)c->metrics.items,
 				  .units = c->units.count ? (const char *const *)c->units.items : NULL,
 				  .metric_count = (uint32_t)c->metrics.count,
-				  .pattern = is_regex ? f->name + 6 : f->name,
-				  .pattern_is_regex = is_regex,
-				  .name_base = bases[f->name_base],
-				  .skip_before = (uint64_t)f->skip_before,
-				  .skip = (uint64_t)f->skip,
-				  .count = (uint64_t)f->count,
-				  .flush_caches = f->cache_control == 0,
-				  .kill = f->kill,
-				  .source = &c->source,
+				  .chip = c->chip[0] ? c->chip : NULL,
+				  .parts = c->parts,
+				  .part_count = SCHEDULE_PARTS,
+				  .filters = c->filters,
+				  .nvtx = kernel_filter_needs_nvtx(f),
+				  .nvtx_process = f->nvtx_scope == 1,
+				  .flush_caches = f->cache_control != CACHE_NONE && !f->fast,
+				  .warm = f->cache_control == CACHE_BOTH,
+				  .kill = kernel_says_yes(f->kill),
+				  .source = f->fast || f->replay_mode == 1 ? NULL : &c->source,
 				  .overwrite = true,
+				  .quiet = f->quiet,
+				  .preload = f->preload,
 				  .argv = parsed->words,
 				  .argc = (size_t)parsed->word_count };
+	struct kernel_clocks clocks;
 	int status;
 
+	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
+		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
 	/* Macros were replaced: what is left stands for itself. */
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
 	run.output = buf_cstr(&literal);
-	status = kernel_run(c->cli, &run, result);
+	kernel_clocks_lock(c->cli, &clocks, (enum kernel_clock_control)f->clock_control);
+	status = f->replay_mode == 1 && !f->fast ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
+	kernel_clocks_release(&clocks);
 	buf_release(&literal);
 	return status;
 }
@@ -157,16 +258,21 @@ static int finish(struct counting *c, const struct record_result *result, const 
 {
 	bool kept = c->fields->output != NULL;
 	bool print = !kept || options_find_use(parsed, "page") || c->fields->summary || c->fields->json;
+	bool show = c->fields->open_in_ui;
 	int printed;
 
 	if (!result->finished)
 		return status ? status : 1;
+	if (status && kernel_says_yes(c->fields->check_exit_code) && status < 128)
+		fprintf(kernel_told(c->cli), "==ERROR== The application returned an error code (%d).\n", status);
 	if (kernel_source_needs_code(&c->source))
 		kernel_source_complete(c->cli, c->fields, result->path);
-	printed = kernel_print_pages(c->cli, c->fields, result->path, print, c->csv[0] ? c->csv : NULL);
-	if (kept)
-		fprintf(c->cli->err, "==PROF== Report: %s\n", result->path);
-	if (status && c->fields->check_exit_code == 0)
+	printed = kernel_print_pages(c->cli, c->fields, result->path, print && !show, c->csv[0] ? c->csv : NULL);
+	if (kept && !c->fields->quiet)
+		fprintf(kernel_told(c->cli), "==PROF== Report: %s\n", result->path);
+	if (show)
+		kernel_view(c->cli, result->path);
+	if (status && kernel_says_yes(c->fields->check_exit_code))
 		return status;
 	return printed;
 }
@@ -178,20 +284,25 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	struct error err;
 	int status = 1;
 
-	if (c && result && kernel_check_baseline(cli, fields) && kernel_source_begin(cli, fields, &c->source)) {
+	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields) && kernel_source_begin(cli, fields, &c->source) &&
+	    (c->filters = kernel_filter_lines(cli, fields))) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
 			command_fail(cli, &kernel_command, "%s", err.text);
-		else if (choose(c))
+		else if (choose(c) && add_warm(c))
 			status = finish(c, result, parsed, run(c, parsed, result));
 		if (c->folder[0])
 			kernel_output_remove(c->folder);
 		string_list_release(&c->metrics);
 		string_list_release(&c->units);
+		for (unsigned i = 0; i < SCHEDULE_PARTS; i++)
+			string_list_release(&c->schedules[i]);
+		free(c->config);
 		kernel_source_end(&c->source);
 	}
 	free(result);
+	free(c ? c->filters : NULL);
 	free(c);
 	return status;
 }

@@ -7,37 +7,55 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_source.h"
 #include "cli/profile_setup.h"
 #include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
 
+#define PROFILING "==PROF== Profiling \"%s\" - %u: 0%%"
 #define TEMPORARY "/sonde-kernel-XXXXXX"
 
 extern const struct command profile_command;
 
+/* Of several processes. */
+#define MOST_UNDER_WAY 16
+
 struct progress {
 	struct cli *cli;
+	bool quiet;
 	int fd;
+	bool at_once;                 /* people watch: a line begins when its kernel does, not when that was read */
 	uint32_t begun;
+	struct kernel_progress under_way[MOST_UNDER_WAY]; /* by number */
 	uint32_t read;
 	uint32_t failed;
 };
 
 static void show(struct progress *p, const struct kernel_progress *step)
 {
-	FILE *err = p->cli->err;
+	FILE *err = kernel_told(p->cli);
 
-	if (step->state == KERNEL_BEGUN) {
-		p->begun++;
-		fprintf(err, "==PROF== Profiling \"%s\" - %u: 0%%", step->text, step->number);
-	} else if (step->state == KERNEL_READ) {
-		p->read++;
-		fprintf(err, "....50%%....100%% - %u pass%s\n", step->passes, step->passes == 1 ? "" : "es");
-	} else {
+	if (step->state == KERNEL_FAILED) {
 		p->failed++;
-		fprintf(err, "\n==ERROR== %s.\n", step->text);
+		fprintf(err, "%s==ERROR== %s.\n", p->at_once ? "\n" : "", step->text);
+	} else if (p->quiet) {
+		return;
+	} else if (step->state == KERNEL_CONNECTED) {
+		fprintf(err, "==PROF== Connected to process %u (%s)\n", step->number, step->text);
+	} else if (step->state == KERNEL_DISCONNECTED) {
+		fprintf(err, "==PROF== Disconnected from process %u\n", step->number);
+	} else if (step->state == KERNEL_BEGUN) {
+		p->begun++;
+		p->under_way[step->number % MOST_UNDER_WAY] = *step;
+		if (p->at_once)
+			fprintf(err, PROFILING, step->text, step->number);
+	} else {
+		p->read++;
+		if (!p->at_once)
+			fprintf(err, PROFILING, p->under_way[step->number % MOST_UNDER_WAY].text, step->number);
+		fprintf(err, "....50%%....100%% - %u pass%s\n", step->passes, step->passes == 1 ? "" : "es");
 	}
 	fflush(err);
 }
@@ -55,18 +73,41 @@ static int on_progress(void *listener)
 	return got == 0 ? -1 : 0;
 }
 
+static void write_config(FILE *file, const struct kernel_run_part *part)
+{
+	fprintf(file, "passes %zu\nconfig ", part->passes);
+	for (size_t i = 0; i < part->config_size; i++)
+		fprintf(file, "%02x", part->config[i]);
+	fputc('\n', file);
+}
+
+static void write_parts(FILE *file, const struct kernel_run *run)
+{
+	uint32_t next = 0;
+
+	for (const struct kernel_run_part *part = run->parts; part < run->parts + run->part_count; part++) {
+		fprintf(file, "part %u\n", part->metric_count);
+		for (uint32_t i = 0; i < part->metric_count; i++)
+			fprintf(file, "metric %s\n", run->metrics[next++]);
+		for (uint32_t i = 0; i < part->schedule_count; i++)
+			fprintf(file, "schedule %s\n", part->schedule[i]);
+		if (part->config)
+			write_config(file, part);
+	}
+}
+
 /* Agents read it: one line for each thing that is asked for. */
 static void write_request(FILE *file, const struct kernel_run *run, const char *code)
 {
-	for (uint32_t i = 0; i < run->metric_count; i++)
-		fprintf(file, "metric %s\n", run->metrics[i]);
-	if (run->pattern)
-		fprintf(file, "%s %s\n", run->pattern_is_regex ? "regex" : "name", run->pattern);
-	fprintf(file, "base %s\n", run->name_base ? run->name_base : "function");
-	fprintf(file, "skip-before %llu\nskip %llu\n", (unsigned long long)run->skip_before, (unsigned long long)run->skip);
-	if (run->count)
-		fprintf(file, "count %llu\n", (unsigned long long)run->count);
+	if (run->chip)
+		fprintf(file, "chip %s\n", run->chip);
+	write_parts(file, run);
+	fputs(run->filters, file);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
+	if (run->warm)
+		fputs("warm 1\n", file);
+	if (run->one.folder)
+		fprintf(file, "application %u %zu %d %s\n", run->one.part, run->one.pass, run->one.is_last, run->one.folder);
 	if (run->source)
 		kernel_source_write(file, run->source, code);
 }
@@ -92,21 +133,36 @@ static char *make_request(const struct kernel_run *run, const char *code)
 	return NULL;
 }
 
+/* The variable of the program, with what it has already; NULL: nothing is asked for. */
+static char *preload_word(const char *library)
+{
+	const char *own = getenv("LD_PRELOAD");
+	char *word;
+
+	if (!library || asprintf(&word, "--env-var=LD_PRELOAD=%s%s%s", library, own && *own ? ":" : "", own ? own : "") < 0)
+		return NULL;
+	return word;
+}
+
 /* Options of 'sonde profile' that record nothing but this. */
-static char **profile_words(const struct kernel_run *run, const char *output, size_t *count)
+static char **profile_words(const struct kernel_run *run, char *preload, size_t *count)
 {
 	static const char *const fixed[] = { "--trace=none", "--sample=none", "--cpuctxsw=none", "--force-overwrite=true", "--output" };
 	size_t first = sizeof(fixed) / sizeof(fixed[0]);
-	char **words = calloc(first + run->argc + 2, sizeof(*words));
+	char **words = calloc(first + run->argc + 4, sizeof(*words));
 
 	if (!words)
 		return NULL;
 	for (size_t i = 0; i < first; i++)
 		words[i] = (char *)fixed[i];
-	words[first] = (char *)output;
+	words[first++] = (char *)run->output;
+	if (preload)
+		words[first++] = preload;
+	if (run->one.folder && !run->one.is_last)
+		words[first++] = (char *)"--show-output=false";
 	for (size_t i = 0; i < run->argc; i++)
-		words[first + 1 + i] = run->argv[i];
-	*count = first + 1 + run->argc;
+		words[first + i] = run->argv[i];
+	*count = first + run->argc;
 	return words;
 }
 
@@ -129,10 +185,10 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 		setup.options.progress_listener = progress;
 		record_run(&setup.options, result, &err);
 		on_progress(progress);
-		fputs(result->notes, cli->err);
+		fputs(result->notes, kernel_told(cli));
 		status = result->started ? result->exit_status : 1;
 		if (status > 128)
-			fprintf(cli->err, "==ERROR== The program was ended by signal %d.\n", status - 128);
+			fprintf(kernel_told(cli), "==ERROR== The program was ended by signal %d.\n", status - 128);
 	}
 	if (err.text[0])
 		status = command_fail(cli, &kernel_command, "%s", err.text);
@@ -143,9 +199,13 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 
 int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result)
 {
-	struct kernel_choice choice = { .metrics = run->metrics, .units = run->units, .count = run->metric_count };
-	struct progress progress = { .cli = cli };
-	char code[PATH_MAX] = "", *request, **words;
+	struct kernel_choice choice = { .metrics = run->metrics,
+					.units = run->units,
+					.count = run->metric_count,
+					.nvtx = run->nvtx,
+					.nvtx_process = run->nvtx_process };
+	struct progress progress = { .cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))) };
+	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
 	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
@@ -155,7 +215,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 		code[0] = '\0';
 	choice.code = code[0] ? code : NULL;
 	request = make_request(run, choice.code);
-	words = profile_words(run, run->output, &count);
+	words = profile_words(run, preload, &count);
 	if (!request || !words || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		command_fail(cli, &kernel_command, "Not started: %s", strerror(errno));
 	} else {
@@ -172,6 +232,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 	if (code[0])
 		kernel_output_remove(code);
 	free(request);
+	free(preload);
 	free(words);
 	return status;
 }

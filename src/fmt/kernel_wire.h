@@ -43,7 +43,7 @@ struct record_kernel_values {
 	uint32_t first;       /* metric of the first value */
 };
 
-/* What single instructions did, and samples over time. Between KERNEL_BEGUN and KERNEL_READ of the kernel; names come first. */
+/* What single instructions did, and samples over time. Before KERNEL_READ or KERNEL_FAILED of the kernel; names come first. */
 enum kernel_source_kind {
 	KERNEL_SOURCE_NAME = 0,    /* text: what `id` stands for, a function or a metric */
 	KERNEL_SOURCE_COUNTS = 1,  /* of the function `id`; struct kernel_count follow */

@@ -9,18 +9,23 @@ struct kernel_choice {
 	const char *const *metrics;   /* in the order of the request */
 	const char *const *units;     /* of each; NULL or "": none */
 	uint32_t count;
+	int nvtx;                     /* NVTX ranges are kept for them */
+	int nvtx_process;             /* pushed ones of all threads together */
 	const char *code;             /* folder in which agents leave cubins; NULL: none */
 	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */
 };
+
+/* What is told beside kernels: a process has initialised CUDA, and has ended. */
+enum kernel_step { KERNEL_CONNECTED = 16, KERNEL_DISCONNECTED };
 
 #define KERNEL_PROGRESS_NAME 400
 
 /* One write, smaller than PIPE_BUF: never torn. */
 struct kernel_progress {
-	uint32_t state;               /* enum kernel_state */
-	uint32_t number;              /* of all processes together */
+	uint32_t state;               /* enum kernel_state or kernel_step */
+	uint32_t number;              /* of all processes together; of a step: pid */
 	uint32_t passes;
-	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why */
+	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why; of a step: the program */
 };
 
 #endif

@@ -32,9 +32,13 @@ static void counters_callback(int domain, uint32_t id, const void *data)
 {
 	if (domain == CUPTI_DOMAIN_DRIVER)
 		kernel_callback(id, data);
+	else if (domain == CUPTI_DOMAIN_RUNTIME)
+		kernel_runtime_callback(id, data);
 	else if (domain == CUPTI_DOMAIN_RESOURCE) {
 		if (id == CUPTI_MODULE_LOADED)
-			kernel_module_loaded(data);
+			kernel_code_loaded(data);
+		if (id == CUPTI_MODULE_LOADED)
+			kernel_module_loaded();
 		cuda_resource_callback(id, data);
 	}
 }

@@ -49,6 +49,8 @@ void cuda_wait(const _Atomic uint32_t *word, uint32_t value, int64_t ns) CUDA_HI
 /* watch.c. The thread is asked to fetch everything, and waited for: a process may be ended from a
  * signal handler, in which CUPTI must not be called. */
 int cuda_watch_start(void) CUDA_HIDDEN;
+/* It looks anew: something has changed that is not the gate. */
+void cuda_watch_wake(void) CUDA_HIDDEN;
 /* Ends the thread, while a hold wants that; returns whether it has ended. */
 int cuda_watch_stop(void) CUDA_HIDDEN;
 void cuda_watch_flush(int64_t ns) CUDA_HIDDEN;
@@ -73,8 +75,10 @@ int cuda_away_callback(int domain, const void *data) CUDA_HIDDEN;
 struct cupti_call_data;
 int kernel_begin(void) CUDA_HIDDEN;
 struct cupti_resource_data;
-void kernel_module_loaded(const struct cupti_resource_data *data) CUDA_HIDDEN;
+void kernel_code_loaded(const struct cupti_resource_data *data) CUDA_HIDDEN;
 void kernel_callback(uint32_t id, const struct cupti_call_data *data) CUDA_HIDDEN;
+void kernel_module_loaded(void) CUDA_HIDDEN;
+void kernel_runtime_callback(uint32_t id, const struct cupti_call_data *data) CUDA_HIDDEN;
 
 /* capture.c: the calls that open and close a window, as CUPTI or the driver's own functions tell of them. Returns whether the call was
  * one of them. */

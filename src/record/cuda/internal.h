@@ -137,6 +137,7 @@ struct cuda_process {
 	int64_t node[COLUMN_CUDA_GRAPH_NODE_STACK + 1]; /* the graph node told of last: graphs.c */
 	uint32_t node_present;       /* 0: none waits */
 	struct cuda_clock clock;
+	int connected;               /* of a process whose kernels are read: it has been told of */
 	struct idmap source_names;   /* of functions and metrics of single instructions -> string id [| UNDEFINED] */
 	struct idmap codes;          /* checksum of a cubin -> kernel_code.id */
 	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
@@ -212,6 +213,9 @@ struct cuda_thread *cuda_thread_at(struct cuda_decoder *d, uint32_t tid, int64_t
 void cuda_threads_provisional(struct cuda_decoder *d);
 void cuda_threads_end(struct cuda_decoder *d, int64_t end);
 void cuda_threads_free(struct cuda_process *c);
+
+/* kernels.c: the result's id, which a kernel has from the first record about it on; 0 when there are too many. */
+uint64_t cuda_kernel_id(struct cuda_decoder *d, uint32_t number);
 
 /* activity.c */
 int cuda_activity(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size);

@@ -8,13 +8,19 @@
 
 /* Call numbers of the driver, and their names. */
 enum counted_call {
-	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE, COUNTED_CALLS
+	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE,
+	COUNTED_START, COUNTED_STOP, COUNTED_SYNC, COUNTED_GRAPH, COUNTED_CALLS
 };
 
 /* A kernel: what it is called, and what it does to the memory it is given. */
 struct counted_kernel {
 	const char *symbol;
 	void (*run)(void **parameters);
+};
+
+struct counted_graph {
+	const struct counted_kernel *kernel;
+	void **arguments;
 };
 
 struct counted_event {
@@ -25,7 +31,20 @@ struct counted_event {
 	int *result;
 	uint64_t *kept;
 	uint32_t correlation;
+	int device;                 /* of the calling thread; each has one context, whose number is one higher */
+	int is_runtime;             /* the runtime's call of that name, not the driver's */
 };
+
+#define COUNTED_DEVICES 4
+/* From now on this thread launches there. */
+void counted_use(int device);
+/* Of the calling thread; and the context of a device, and back. */
+int counted_device(void);
+void *counted_context(int device);
+int counted_device_of(const void *context);
+/* What the runtime would call. */
+int counted_runtime_start(void);
+int counted_runtime_stop(void);
 
 /* The driver tells whoever listens of each call, on its thread; and of each kernel that runs. */
 void counted_listen(void (*event)(const struct counted_event *), void (*ran)(const char *symbol));

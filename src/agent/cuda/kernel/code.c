@@ -46,7 +46,7 @@ static void keep(const void *image, size_t size)
 	errno = kept_errno;
 }
 
-void kernel_module_loaded(const struct cupti_resource_data *data)
+void kernel_code_loaded(const struct cupti_resource_data *data)
 {
 	const struct cupti_module_data *module = data->descriptor;
 

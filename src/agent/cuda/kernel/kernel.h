@@ -1,8 +1,10 @@
 /* Hardware counters of single kernels: a launch that is wanted is made several times, with other counters each time, on the same
  * memory and with caches as asked for; then the program goes on as if it had been made once.
  *
- * request.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? replay.c: the passes.
- * counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
+ * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? names.c: by its name.
+ * window.c: by what the program says of itself: cuProfilerStart and NVTX. batch.c: the passes of launches that follow each other.
+ * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
+ * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
  * result.c: records. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
@@ -12,12 +14,40 @@
 
 #include "agent/cuda/cuda.h"
 #include "fmt/kernel_wire.h"
+#include "fmt/nvtx_filter.h"
 #include "vendor/cuda_launch.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_range.h"
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
+
+/* Metrics that can be counted together: CUPTI mixes those of links with no others. */
+#define KERNEL_PARTS 4u
+
+struct kernel_wanted {
+	const char **metrics;         /* in the order of the request */
+	size_t metric_count;
+	const char **schedule;        /* what is added to the configuration, in this order; none: the metrics */
+	size_t schedule_count;
+	const char *config;           /* made of it already, for the request's chip, as hexadecimal digits; NULL: it is not */
+	size_t passes;
+};
+
+/* Texts of an option that may be repeated. */
+#define KERNEL_MOST_TEXTS 64u
+struct kernel_texts {
+	const char *items[KERNEL_MOST_TEXTS];
+	unsigned count;
+};
+
+/* The program is run once for each pass: this is one of these runs. What was counted in those before lies in the folder. */
+struct kernel_application {
+	const char *folder;           /* NULL: the passes are made in one run */
+	size_t part;
+	size_t pass;
+	int is_last;                  /* run of all */
+};
 
 /* What is asked for beyond counters: see source.h. */
 struct kernel_source_request {
@@ -38,18 +68,36 @@ struct kernel_source_request {
 struct kernel_request {
 	const char **metrics;
 	size_t metric_count;
-	const char *pattern;          /* of names of kernels; NULL: all */
-	int pattern_is_regex;
+	const char **schedule;
+	size_t schedule_count;
+	struct kernel_wanted parts[KERNEL_PARTS]; /* where they begin and end in these two */
+	size_t part_count;
+	const char *chip;
+	const char *pattern;          /* of names of kernels, or regex:EXPRESSION; NULL: all */
 	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
+	struct kernel_texts ids;      /* CONTEXT:STREAM:NAME:INVOCATION; none: all */
+	uint64_t devices;             /* bits; 0: all */
+	enum kernel_filter_mode { KERNEL_FILTER_GLOBAL, KERNEL_FILTER_PER_GPU, KERNEL_FILTER_PER_LAUNCH_CONFIG } filter_mode;
+	int waits;                    /* for cuProfilerStart */
+	int ignores_profiler;         /* cuProfilerStart and Stop change nothing */
+	const char *range_filter;     /* NULL: none */
+	struct kernel_texts include, exclude; /* NVTX expressions */
+	int nvtx;                     /* each result has the NVTX ranges that it was launched in */
 	uint64_t skip_before;         /* launches, before any filter */
 	uint64_t skip;                /* launches that match */
 	uint64_t count;               /* and are read */
 	int flush_caches;
+	int warm;                     /* and all again with caches as they are */
+	struct kernel_application application;
 	int kill;                     /* the program ends when all were read */
 	struct kernel_source_request source;
 };
 
 int kernel_request_read(struct kernel_request *ret, const char *path, char *why) KERNEL_HIDDEN;
+/* engine.c: words of the request that say how counters are read. `lines`: the most there can be of one kind. */
+int kernel_engine_prepare(struct kernel_request *r, size_t lines) KERNEL_HIDDEN;
+/* 1: it was one of them; 0: it was not; -1: it is wrong. */
+int kernel_engine_take(struct kernel_request *r, const char *word, char *value) KERNEL_HIDDEN;
 
 /* calls.c */
 enum kernel_call {
@@ -58,11 +106,16 @@ enum kernel_call {
 	KERNEL_CALL_KERNEL_EX,        /* cuLaunchKernelEx */
 	KERNEL_CALL_COOPERATIVE,      /* cuLaunchCooperativeKernel */
 	KERNEL_CALL_GRAPH,            /* cuGraphLaunch */
-	KERNEL_CALL_OTHER             /* changes memory: must not run while another thread's kernel is replayed */
+	KERNEL_CALL_START,            /* cuProfilerStart */
+	KERNEL_CALL_STOP,             /* cuProfilerStop */
+	KERNEL_CALL_OTHER,            /* changes memory: must not run while another thread's kernel is replayed */
+	KERNEL_CALL_SEES              /* could see what launches before it did */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
 void kernel_calls_enable(int enable) KERNEL_HIDDEN;
 enum kernel_call kernel_call(uint32_t id) KERNEL_HIDDEN;
+/* Where it is cuProfilerStart or Stop, or the runtime's call of them: 1, and it has been taken note of. */
+int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit) KERNEL_HIDDEN;
 
 /* A launch as the program makes it. */
 struct kernel_launch {
@@ -80,10 +133,53 @@ struct kernel_launch {
 	uint32_t correlation;
 };
 
+/* launch.c: a launch with arguments of its own. */
+#define KERNEL_LAUNCH_ATTRIBUTES 32u
+
+struct kernel_copy {
+	struct kernel_launch launch;
+	struct cuda_launch_kernel kernel;
+	struct cuda_launch_kernel_ex ex;
+	struct cuda_launch_config config;
+	struct cuda_launch_attribute attributes[KERNEL_LAUNCH_ATTRIBUTES];
+	void **arguments;
+};
+
+/* It is not moved. -1: its arguments cannot be copied. */
+int kernel_launch_copy(struct kernel_copy *ret, const struct kernel_launch *l) KERNEL_HIDDEN;
+void kernel_launch_forget(struct kernel_copy *copy) KERNEL_HIDDEN;
+/* And waits for its end. */
+int kernel_launch_again(const struct kernel_launch *l, char *why) KERNEL_HIDDEN;
+void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
+
 /* choose.c: counts the launch, and says whether it is to be read. All wanted ones were: kernel_choose_done(). */
 int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 int kernel_choose(const struct kernel_launch *launch) KERNEL_HIDDEN;
 int kernel_choose_done(void) KERNEL_HIDDEN;
+
+/* names.c: names of kernels, as -k and --kernel-id mean them. Only while alone. */
+struct kernel_name {
+	const char *name;             /* mangled; where CUPTI keeps it */
+	uint64_t hash;
+	uint64_t base_hash;           /* of the form that is compared */
+	uint64_t ids;                 /* bits: those of --kernel-id whose name matches */
+	int matches;                  /* -k */
+	int is_told;                  /* the report has it */
+};
+struct kernel_id;
+int kernel_names_prepare(const struct kernel_request *request, const struct kernel_id *ids, char *why) KERNEL_HIDDEN;
+struct kernel_name *kernel_name_of(const char *name) KERNEL_HIDDEN;
+uint64_t kernel_hash(uint64_t hash, const void *bytes, size_t size) KERNEL_HIDDEN;
+
+/* window.c: whether launches are wanted now, by cuProfilerStart and Stop and by the NVTX ranges of this thread. */
+int kernel_window_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+void kernel_window_start(void) KERNEL_HIDDEN;
+void kernel_window_stop(void) KERNEL_HIDDEN;
+int kernel_window_is_open(void) KERNEL_HIDDEN;
+/* NVTX ranges that this thread is in. */
+size_t kernel_open_ranges(struct nvtx_open_range *ret, size_t room) KERNEL_HIDDEN;
+/* Of a context or a stream, by NVTX; NULL: none. */
+const char *kernel_given_name(const void *handle) KERNEL_HIDDEN;
 
 /* caches.c */
 struct kernel_caches {
@@ -92,22 +188,40 @@ struct kernel_caches {
 	uint64_t size;
 };
 
-/* counters.c: one for each context. */
-struct kernel_counters {
-	void *context;
-	int device;
+/* config.c: a part of what is asked for, as the chip of a context has it. */
+struct kernel_part {
+	size_t number;                /* in the request */
 	void *host;
-	void *profiler;
 	uint8_t *config;
 	size_t config_size;
-	uint8_t *image;               /* of counters */
-	uint8_t *empty_image;
-	size_t image_size;
 	size_t passes;
 	size_t metric_count;          /* those that this chip has */
 	const char **metrics;
 	uint32_t *numbers;            /* of each, in the request */
 	double *values;
+	uint8_t *image;               /* of counters */
+	uint8_t *empty_image;
+	size_t image_size;
+	size_t ranges;                /* that it has room for */
+};
+
+/* Without the images. A part whose metrics the chip has none of has a count of 0. */
+int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_request *request, size_t number,
+		     char *why) KERNEL_HIDDEN;
+/* In CUPTI's words: -1 where it is no success. */
+int kernel_failed(int result, const char *what, char *why) KERNEL_HIDDEN;
+
+/* counters.c: one for each context. */
+struct kernel_counters {
+	void *context;
+	int device;
+	int hopeless;
+	void *profiler;
+	struct kernel_part parts[KERNEL_PARTS];
+	size_t part_count;
+	size_t passes;                /* of all parts */
+	size_t most_ranges;           /* that an image has room for: kernels, and each emptying of the caches */
+	struct kernel_part *configured;
 	struct kernel_caches caches;
 };
 
@@ -115,40 +229,68 @@ struct kernel_counters {
 int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
 /* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
-int kernel_counters_configure(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
+/* One pass of many: `p->image` has what was counted in others. */
+int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *p, size_t pass, char *why) KERNEL_HIDDEN;
+/* An image that nothing was counted in. */
+int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+/* The same whether or not all passes were made. */
+int kernel_counters_decode_pass(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After passes that were not completed. */
 void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
-/* The hardware is left to others in between. */
+/* The hardware is left to others, until another configuration. */
 void kernel_counters_suspend(struct kernel_counters *c) KERNEL_HIDDEN;
-void kernel_counters_resume(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
-/* Fills c->values. */
-int kernel_counters_evaluate(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+/* After all passes of a part, and before another is configured. */
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
+/* Fills p->values. */
+int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KERNEL_HIDDEN;
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
-int kernel_memory_save(void *context, char *why) KERNEL_HIDDEN;
-int kernel_memory_restore(char *why) KERNEL_HIDDEN;
-void kernel_memory_forget(void) KERNEL_HIDDEN;
+enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_SOURCE, KERNEL_MEMORIES };
+int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
+int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
+void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
 
 /* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
 int kernel_caches_prepare(struct kernel_caches *c, int device, char *why) KERNEL_HIDDEN;
 int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 
-/* replay.c: around the program's own call, which is the last pass. enter() returns whether leave() is to be called. */
+/* batch.c: only while alone. */
+int kernel_batch_is_open(void) KERNEL_HIDDEN;
+int kernel_batch_is_of(const void *context) KERNEL_HIDDEN;
+/* What launching the kernel takes is allocated already. To be asked at every launch. */
+int kernel_batch_is_loaded(const struct kernel_launch *l) KERNEL_HIDDEN;
+/* A launch that is read, and one that is not. The context is current. */
+int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
+		     const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
+/* Reads those that are open. */
+void kernel_batch_close(void) KERNEL_HIDDEN;
+
+/* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
 
+/* application.c: the same in a run for one pass; leave() says whether `why` tells of trouble. */
+int kernel_application_enter(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
+			     char *why) KERNEL_HIDDEN;
+int kernel_application_leave(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
+			     char *why) KERNEL_HIDDEN;
+
 /* result.c */
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
-void kernel_tell_values(const struct kernel_counters *c, uint32_t number, uint64_t time) KERNEL_HIDDEN;
+/* `first`: added to the numbers of the metrics. */
+void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
-/* source.c: passes beyond those of the counters. Memory is kept, and is as it was when each returns; what fails is told, and is no
- * reason to give the kernel up. */
+/* source.c: passes beyond those of the counters, before the program makes the launch. Memory is as it was afterwards; what fails is
+ * told, and is no reason to give the kernel up. */
 int kernel_source_wanted(const struct kernel_request *request) KERNEL_HIDDEN;
 /* How many runs of the kernel were made; -1 when memory could not be put back. */
 int kernel_source_collect(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
-			  struct kernel_caches *caches, int (*run)(const struct kernel_launch *launch, char *why), char *why) KERNEL_HIDDEN;
+			  struct kernel_caches *caches, char *why) KERNEL_HIDDEN;
+
 struct kernel_agent {
 	struct kernel_request request;
 	struct cupti_range range;

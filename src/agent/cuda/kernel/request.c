@@ -6,8 +6,8 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/cuda/kernel/kernel.h"
+#include "fmt/launch_filter.h"
 
-#define MOST_METRICS 65536u
 #define MOST_BYTES (16u << 20)
 
 /* A copy with a 0 behind it; NULL when it cannot be read. */
@@ -39,16 +39,69 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
+/* One of three words. */
+static int number_of(const char *const words[3], const char *value)
+{
+	for (int i = 0; i < 3; i++)
+		if (strcmp(value, words[i]) == 0)
+			return i;
+	return -1;
+}
+
 static int set_base(struct kernel_request *r, const char *value)
 {
-	static const char *const bases[] = { "function", "demangled", "mangled" };
+	static const char *const bases[3] = { "function", "demangled", "mangled" };
+	int base = number_of(bases, value);
 
-	for (unsigned i = 0; i < 3; i++)
-		if (strcmp(value, bases[i]) == 0) {
-			r->name_base = (enum kernel_name_base)i;
-			return 0;
-		}
-	return -1;
+	r->name_base = (enum kernel_name_base)base;
+	return base < 0 ? -1 : 0;
+}
+
+static int set_mode(struct kernel_request *r, const char *value)
+{
+	static const char *const modes[3] = { "global", "per-gpu", "per-launch-config" };
+	int mode = number_of(modes, value);
+
+	r->filter_mode = (enum kernel_filter_mode)mode;
+	return mode < 0 ? -1 : 0;
+}
+
+static int add_text(struct kernel_texts *texts, const char *value)
+{
+	if (texts->count == KERNEL_MOST_TEXTS)
+		return -1;
+	texts->items[texts->count++] = value;
+	return 0;
+}
+
+/* Which launches: `sonde kernel` has checked them all. 1: it is another word. */
+static int take_filter(struct kernel_request *r, const char *word, const char *value)
+{
+	if (strcmp(word, "name") == 0)
+		r->pattern = value;
+	else if (strcmp(word, "base") == 0)
+		return set_base(r, value);
+	else if (strcmp(word, "id") == 0)
+		return add_text(&r->ids, value);
+	else if (strcmp(word, "devices") == 0)
+		r->devices = devices_parse(value);
+	else if (strcmp(word, "filter-mode") == 0)
+		return set_mode(r, value);
+	else if (strcmp(word, "waits") == 0)
+		r->waits = atoi(value);
+	else if (strcmp(word, "ignores-profiler") == 0)
+		r->ignores_profiler = atoi(value);
+	else if (strcmp(word, "range-filter") == 0)
+		r->range_filter = value;
+	else if (strcmp(word, "nvtx") == 0)
+		r->nvtx = atoi(value);
+	else if (strcmp(word, "nvtx-include") == 0)
+		return add_text(&r->include, value);
+	else if (strcmp(word, "nvtx-exclude") == 0)
+		return add_text(&r->exclude, value);
+	else
+		return 1;
+	return 0;
 }
 
 static int take_source(struct kernel_source_request *s, const char *word, const char *value)
@@ -79,21 +132,19 @@ static int take_source(struct kernel_source_request *s, const char *word, const 
 
 static int take(struct kernel_request *r, const char *word, char *value)
 {
-	if (strcmp(word, "metric") == 0 && r->metric_count < MOST_METRICS)
-		r->metrics[r->metric_count++] = value;
-	else if (strcmp(word, "name") == 0 || strcmp(word, "regex") == 0) {
-		r->pattern = value;
-		r->pattern_is_regex = word[0] == 'r';
-	} else if (strcmp(word, "base") == 0)
-		return set_base(r, value);
-	else if (strcmp(word, "skip-before") == 0)
+	int taken = kernel_engine_take(r, word, value), filter;
+
+	if (taken)
+		return taken < 0 ? -1 : 0;
+	filter = take_filter(r, word, value);
+	if (filter <= 0)
+		return filter;
+	if (strcmp(word, "skip-before") == 0)
 		r->skip_before = strtoull(value, NULL, 10);
 	else if (strcmp(word, "skip") == 0)
 		r->skip = strtoull(value, NULL, 10);
 	else if (strcmp(word, "count") == 0)
 		r->count = strtoull(value, NULL, 10);
-	else if (strcmp(word, "flush") == 0)
-		r->flush_caches = atoi(value);
 	else if (strcmp(word, "kill") == 0)
 		r->kill = atoi(value);
 	else
@@ -107,14 +158,12 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 
 	memset(ret, 0, sizeof(*ret));
 	ret->count = UINT64_MAX;
-	ret->flush_caches = 1;
-	if (!text) {
+	if (!text || kernel_engine_prepare(ret, count_lines(text)) < 0) {
 		snprintf(why, KERNEL_WHY_SIZE, "%.180s cannot be read", path);
 		return -1;
 	}
-	ret->metrics = cuda_agent.core->permanent(count_lines(text) * sizeof(*ret->metrics));
 	ret->source.series = cuda_agent.core->permanent(count_lines(text) * sizeof(*ret->source.series));
-	for (line = text; line && *line && ret->metrics && ret->source.series; line = next) {
+	for (line = text; line && *line && ret->source.series; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
@@ -126,5 +175,5 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 			return -1;
 		}
 	}
-	return ret->metrics && ret->source.series ? 0 : -1;
+	return 0;
 }
