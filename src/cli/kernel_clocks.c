@@ -9,7 +9,9 @@ static int lock(struct kernel_clocks *c, void *device, enum kernel_clock_control
 	unsigned mhz = NVML_BASE_CLOCK;
 	int result = 0;
 
-	if (control == CLOCKS_BOOST)
+	if (control == CLOCKS_RESET)
+		return c->nvml.nvmlDeviceResetGpuLockedClocks(device);
+	if (control != CLOCKS_BASE)
 		result = c->nvml.nvmlDeviceGetMaxClockInfo ? c->nvml.nvmlDeviceGetMaxClockInfo(device, NVML_CLOCK_GRAPHICS, &mhz) : -1;
 	return result ? result : c->nvml.nvmlDeviceSetGpuLockedClocks(device, mhz, mhz);
 }
@@ -24,7 +26,7 @@ static int lock_all(struct kernel_clocks *c, enum kernel_clock_control control)
 		result = c->nvml.nvmlDeviceGetHandleByIndex_v2(i, &device);
 		if (result == 0)
 			result = lock(c, device, control);
-		if (result == 0)
+		if (result == 0 && control != CLOCKS_RESET)
 			c->locked[c->count++] = device;
 	}
 	return result;

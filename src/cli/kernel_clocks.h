@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "vendor/nvml.h"
 
-enum kernel_clock_control { CLOCKS_AS_THEY_ARE, CLOCKS_BASE, CLOCKS_BOOST };
+enum kernel_clock_control { CLOCKS_AS_THEY_ARE, CLOCKS_BASE, CLOCKS_BOOST, CLOCKS_BOOST_TOO, CLOCKS_RESET };
 
 #define MOST_LOCKED 64
 

@@ -195,13 +195,19 @@ static int name_outputs(struct counting *c, struct error *err)
 }
 
 enum { CACHE_ALL, CACHE_NONE, CACHE_BOTH };
+enum { REPLAY_KERNEL, REPLAY_APPLICATION };
 
-/* Each metric once more. */
-static bool add_warm(struct counting *c)
+/* How it is counted: with --cache-control both, each metric once more. */
+static bool check_mode(struct counting *c)
 {
 	size_t count = c->metrics.count, units = c->units.count;
 	int r = 0;
 
+	if (c->fields->replay_mode > REPLAY_APPLICATION) {
+		command_fail(c->cli, &kernel_command, "Values of ranges of several kernels are not there yet: --replay-mode kernel and application read "
+						      "each kernel, --nvtx-include and cudaProfilerStart choose those of a range");
+		return false;
+	}
 	if (c->fields->cache_control != CACHE_BOTH)
 		return true;
 	if (c->fields->fast || c->fields->replay_mode) {
@@ -247,7 +253,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
 	run.output = buf_cstr(&literal);
 	kernel_clocks_lock(c->cli, &clocks, (enum kernel_clock_control)f->clock_control);
-	status = f->replay_mode == 1 && !f->fast ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
+	status = f->replay_mode == REPLAY_APPLICATION && !f->fast ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
 	kernel_clocks_release(&clocks);
 	buf_release(&literal);
 	return status;
@@ -290,7 +296,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
 			command_fail(cli, &kernel_command, "%s", err.text);
-		else if (choose(c) && add_warm(c))
+		else if (choose(c) && check_mode(c))
 			status = finish(c, result, parsed, run(c, parsed, result));
 		if (c->folder[0])
 			kernel_output_remove(c->folder);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_NAMES 200u /* CUPTI takes a tenth of a second or more to pack them */
+#define WORTH_A_TRIAL 12
+#define FEW_NAMES 500u /* CUPTI takes up to half a second to pack more */
 
 static void *open_host(const struct catalog *c)
 {
@@ -122,27 +123,48 @@ static int compare_throughputs_last(const void *a, const void *b)
 	return order ? order : strcmp(x, y);
 }
 
-/* CUPTI packs metrics in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
- * others: at the end they find most of theirs counted already, which mostly takes fewest passes, but not always. */
-static int find_order(const struct catalog *c, struct schedule_part *part)
+static int compare_backwards(const void *a, const void *b)
 {
-	struct schedule_part other = { .count = part->count, .names = malloc((part->count + 1) * sizeof(*other.names)) };
-	int r;
+	return compare_names(b, a);
+}
+
+/* Takes the other order if it is better. */
+static int try_order(const struct catalog *c, struct schedule_part *part, const char **names, int (*compare)(const void *, const void *))
+{
+	struct schedule_part other = { .count = part->count, .names = malloc((part->count + 1) * sizeof(*other.names)) }, worse;
 
 	if (!other.names)
 		return -ENOMEM;
-	memcpy(other.names, part->names, part->count * sizeof(*other.names));
-	qsort(part->names, part->count, sizeof(*part->names), compare_throughputs_last);
-	qsort(other.names, other.count, sizeof(*other.names), compare_names);
-	r = configure(c, part);
-	if (r == 0 && part->passes > 1 && part->count <= FEW_NAMES && configure(c, &other) == 0 && other.passes < part->passes) {
-		struct schedule_part worse = *part;
-
+	memcpy(other.names, names, part->count * sizeof(*other.names));
+	if (compare)
+		qsort(other.names, other.count, sizeof(*other.names), compare);
+	if (configure(c, &other) == 0 && other.passes < part->passes) {
+		worse = *part;
 		*part = other;
 		other = worse;
 	}
 	free(other.image);
 	free(other.names);
+	return 0;
+}
+
+/* CUPTI packs metrics in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
+ * others: at the end they find most of theirs counted already, which mostly takes fewest passes, but not always. */
+static int find_order(const struct catalog *c, struct schedule_part *part)
+{
+	static int (*const orders[])(const void *, const void *) = { compare_names, compare_backwards, NULL };
+	const char **given = malloc((part->count + 1) * sizeof(*given));
+	int r;
+
+	if (!given)
+		return -ENOMEM;
+	memcpy(given, part->names, part->count * sizeof(*given));
+	qsort(part->names, part->count, sizeof(*part->names), compare_throughputs_last);
+	r = configure(c, part);
+	for (size_t i = 0; r == 0 && i < sizeof(orders) / sizeof(orders[0]) && part->count <= FEW_NAMES; i++)
+		if (part->passes > (i == 0 ? 1 : WORTH_A_TRIAL))
+			r = try_order(c, part, given, orders[i]);
+	free(given);
 	return r;
 }
 

@@ -35,6 +35,7 @@ int cuCtxPushCurrent_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size);
 int cuFuncIsLoaded(int *state, void *function);
+int cuMemGetInfo_v2(size_t *free_bytes, size_t *total);
 int cuCtxGetDevice(int *device);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
@@ -242,12 +243,20 @@ EXPORT int cuCtxPopCurrent_v2(void **context)
 	return 0;
 }
 
-/* All kernels take one pointer. */
+/* All kernels take one pointer; COUNTED_ARGUMENTS=unknown: that is not told. */
 EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size)
 {
 	*offset = 0;
-	*size = sizeof(uint64_t);
+	*size = sizeof(uint64_t) * (getenv("COUNTED_ARGUMENTS") ? 100000 : 1);
 	return function && index == 0 ? 0 : 1;
+}
+
+/* COUNTED_MEMORY=full: most of it is taken. */
+EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+	*total = 1000;
+	*free_bytes = getenv("COUNTED_MEMORY") ? 600 : 700;
+	return 0;
 }
 
 EXPORT int cuFuncIsLoaded(int *state, void *function)

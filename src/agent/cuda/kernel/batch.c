@@ -113,6 +113,33 @@ static int open(struct kernel_counters *c, const struct kernel_request *request,
 
 static void read_all(enum kernel_memory after);
 
+/* Memory is kept twice, before and after. What does not fit on the GPU would go to the host's memory, and to its disk. */
+static int has_memory_for_two(void)
+{
+	size_t free_bytes = 0, total = 0;
+
+	if (!kernel_agent.driver.cuMemGetInfo || kernel_agent.driver.cuMemGetInfo(&free_bytes, &total) != 0)
+		return 1;
+	return 2 * (total - free_bytes) <= free_bytes;
+}
+
+/* The launch is made again now, before the program makes it: its arguments are there, and memory is kept once. */
+static int read_before(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
+		       const struct kernel_request *request, char *why)
+{
+	struct entry *e = &batch.entries[0];
+
+	if (batch.count)
+		kernel_batch_close();
+	if (open(c, request, why) < 0)
+		return -1;
+	e->record = *record;
+	e->copy = (struct kernel_copy){ .launch = *l };
+	append(e, 1);
+	read_all(KERNEL_MEMORY_BEFORE);
+	return 0;
+}
+
 int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
 		     const struct kernel_request *request, char *why)
 {
@@ -120,25 +147,19 @@ int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, c
 
 	if (batch.count && !has_room(c, 1))
 		kernel_batch_close();
+	if (!batch.count && !has_memory_for_two())
+		return read_before(c, l, record, request, why);
 	if (!batch.count && open(c, request, why) < 0)
 		return -1;
 	e = &batch.entries[batch.count];
-	e->record = *record;
 	if (kernel_launch_copy(&e->copy, l) == 0) {
+		e->record = *record;
 		append(e, 1);
 		return 0;
 	}
-	/* It is made again now, before the program does. */
-	if (batch.count)
-		kernel_batch_close();
-	if (open(c, request, why) < 0)
-		return -1;
-	e = &batch.entries[0];
-	e->record = *record;
-	e->copy = (struct kernel_copy){ .launch = *l };
-	append(e, 1);
-	read_all(KERNEL_MEMORY_BEFORE);
-	return 0;
+	if (!batch.count)
+		kernel_memory_forget(KERNEL_MEMORY_BEFORE);
+	return read_before(c, l, record, request, why);
 }
 
 void kernel_batch_pass_over(const struct kernel_launch *l)
