@@ -205,11 +205,13 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.nvtx = run->nvtx,
 					.nvtx_process = run->nvtx_process };
 	struct progress progress = { .cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))) };
+	struct kernel_gpu_links *links = run->links ? kernel_links_read(&choice.gpu_count) : NULL;
 	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
 	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
 
+	choice.gpus = links;
 	/* Without a folder the report has no code; all else is there. */
 	if (run->source && kernel_source_needs_code(run->source) && kernel_output_folder(code, sizeof(code), &ignored) < 0)
 		code[0] = '\0';
@@ -233,6 +235,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 		kernel_output_remove(code);
 	free(request);
 	free(preload);
+	free(links);
 	free(words);
 	return status;
 }

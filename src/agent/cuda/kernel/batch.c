@@ -345,6 +345,7 @@ static void read_all(enum kernel_memory after)
 	for (uint32_t i = 0; i < batch.last; i++)
 		batch.entries[i].record.passes += (uint32_t)batch.counters->passes << (batch.request->flush_caches && batch.request->warm);
 	kernel_tell(&batch.entries[0].record, KERNEL_BEGUN, batch.entries[0].copy.launch.name);
+	kernel_facts_tell_device(&batch.entries[0].record);
 	if (kernel_agent.driver.cuCtxSynchronize() != 0)
 		snprintf(why, sizeof(why), "the program's launch failed");
 	else if (after == KERNEL_MEMORY_BEFORE || kernel_memory_save(after, batch.counters->context, why) == 0) {
