@@ -11,6 +11,7 @@
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_run.h"
+#include "cli/kernel_source.h"
 #include "cli/string_list.h"
 #include "kernel/schedule.h"
 #include "kernel/unit.h"
@@ -24,6 +25,7 @@ struct counting {
 	struct kernel_run_part parts[SCHEDULE_PARTS];
 	uint8_t *config;            /* of what is no link: whether a GPU has those is not known here */
 	char chip[CHIP_NAME_MAX];
+	struct kernel_source_run source;
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
@@ -42,6 +44,9 @@ static int add_plain(struct counting *c)
 		at = 0;
 		while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece))) {
 			if (schedule_part_of(piece) != part)
+				continue;
+			r = kernel_source_take(&c->source, piece);
+			if (r != 0)
 				continue;
 			r = string_list_addf(&c->metrics, "%s", piece);
 			c->parts[part].metric_count++;
@@ -140,6 +145,7 @@ static bool choose(struct counting *c)
 		ok = add_chosen(c, &choice, &err) >= 0;
 		if (!ok)
 			command_fail(c->cli, &kernel_command, "%s", err.text);
+		ok = ok && kernel_source_take_chosen(&c->source, &choice.choice) >= 0;
 		kernel_release_chosen(&choice);
 	}
 	kernel_release_texts(&texts);
@@ -230,6 +236,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .flush_caches = f->cache_control != CACHE_NONE && !f->fast,
 				  .warm = f->cache_control == CACHE_BOTH,
 				  .kill = kernel_says_yes(f->kill),
+				  .source = f->fast || f->replay_mode != REPLAY_KERNEL ? NULL : &c->source,
 				  .overwrite = true,
 				  .quiet = f->quiet,
 				  .preload = f->preload,
@@ -263,6 +270,8 @@ static int finish(struct counting *c, const struct record_result *result, const 
 		return status ? status : 1;
 	if (status && kernel_says_yes(c->fields->check_exit_code) && status < 128)
 		fprintf(kernel_told(c->cli), "==ERROR== The application returned an error code (%d).\n", status);
+	if (kernel_source_needs_code(&c->source))
+		kernel_source_complete(c->cli, c->fields, result->path);
 	printed = kernel_print_pages(c->cli, c->fields, result->path, print && !show, c->csv[0] ? c->csv : NULL);
 	if (kept && !c->fields->quiet)
 		fprintf(kernel_told(c->cli), "==PROF== Report: %s\n", result->path);
@@ -281,7 +290,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	int status = 1;
 
 	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields) &&
-	    (c->filters = kernel_filter_lines(cli, fields))) {
+	    (c->filters = kernel_filter_lines(cli, fields)) && kernel_source_begin(cli, fields, &c->source)) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
@@ -295,6 +304,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 		for (unsigned i = 0; i < SCHEDULE_PARTS; i++)
 			string_list_release(&c->schedules[i]);
 		free(c->config);
+		kernel_source_end(&c->source);
 	}
 	free(result);
 	free(c ? c->filters : NULL);

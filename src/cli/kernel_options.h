@@ -83,6 +83,16 @@ struct kernel_fields {
 	bool call_stack;
 	struct option_texts call_stack_types;
 	bool list_kernels;
+	const char *sampling_interval;
+	int64_t sampling_passes;
+	int64_t sampling_buffer;
+	int64_t series_interval;
+	int64_t series_passes;
+	int64_t series_buffer;
+	int import_source;
+	int import_sass;
+	struct option_texts source_folders;
+	int print_source;
 };
 
 extern const struct option_table kernel_options_table;

@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/kernel_options.h"
+#include "cli/kernel_output.h"
+#include "cli/kernel_source.h"
 #include "cli/profile_setup.h"
 #include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
@@ -94,7 +97,7 @@ static void write_parts(FILE *file, const struct kernel_run *run)
 }
 
 /* Agents read it: one line for each thing that is asked for. */
-static void write_request(FILE *file, const struct kernel_run *run)
+static void write_request(FILE *file, const struct kernel_run *run, const char *code)
 {
 	if (run->chip)
 		fprintf(file, "chip %s\n", run->chip);
@@ -105,10 +108,12 @@ static void write_request(FILE *file, const struct kernel_run *run)
 		fputs("warm 1\n", file);
 	if (run->one.folder)
 		fprintf(file, "application %u %zu %d %s\n", run->one.part, run->one.pass, run->one.is_last, run->one.folder);
+	if (run->source)
+		kernel_source_write(file, run->source, code);
 }
 
 /* A private file; the name is the caller's to free, the file to remove. */
-static char *make_request(const struct kernel_run *run)
+static char *make_request(const struct kernel_run *run, const char *code)
 {
 	const char *folder = getenv("TMPDIR");
 	char *path = NULL;
@@ -120,7 +125,7 @@ static char *make_request(const struct kernel_run *run)
 	fd = mkostemp(path, O_CLOEXEC);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (file) {
-		write_request(file, run);
+		write_request(file, run, code);
 		if (fclose(file) == 0)
 			return path;
 	}
@@ -200,10 +205,16 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.nvtx = run->nvtx,
 					.nvtx_process = run->nvtx_process };
 	struct progress progress = { .cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))) };
-	char *request = make_request(run), *preload = preload_word(run->preload), **words;
+	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
+	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
 
+	/* Without a folder the report has no code; all else is there. */
+	if (run->source && kernel_source_needs_code(run->source) && kernel_output_folder(code, sizeof(code), &ignored) < 0)
+		code[0] = '\0';
+	choice.code = code[0] ? code : NULL;
+	request = make_request(run, choice.code);
 	words = profile_words(run, preload, &count);
 	if (!request || !words || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		command_fail(cli, &kernel_command, "Not started: %s", strerror(errno));
@@ -218,6 +229,8 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 			close(ends[i]);
 	if (request)
 		unlink(request);
+	if (code[0])
+		kernel_output_remove(code);
 	free(request);
 	free(preload);
 	free(words);

@@ -22,6 +22,7 @@ struct kernel_run_pass {
 	size_t pass;
 	bool is_last;
 };
+struct kernel_source_run;
 
 struct kernel_run {
 	struct kernel_run_pass one;
@@ -39,6 +40,7 @@ struct kernel_run {
 	bool kill;
 	bool quiet;                   /* nothing is said on how far it is */
 	const char *preload;          /* a library for the program; NULL: none */
+	const struct kernel_source_run *source; /* beyond counters; NULL: nothing */
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
 	char *const *argv;            /* the program */

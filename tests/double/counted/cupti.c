@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counted.h"
+#include "source.h"
 #include "vendor/cupti.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_host.h"
@@ -50,6 +51,7 @@ static cupti_callback *callback;
 static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
 static int initialized;
+static int wants_modules;
 static uint8_t wanted_of_runtime[COUNTED_CALLS];
 static struct profiler {
 	struct config config;
@@ -75,6 +77,20 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
+/* Before the first call that anybody listens to. */
+static void show_module(void)
+{
+	static int shown;
+	struct cupti_module_data module = { .module = 23 };
+	struct cupti_resource_data data = { .context = counted_context(0), .descriptor = &module };
+
+	module.cubin = source_image(&module.size);
+	if (!callback || !wants_modules || shown || !module.size)
+		return;
+	shown = 1;
+	callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_LOADED, &data);
+}
+
 static void on_event(const struct counted_event *e)
 {
 	struct cupti_call_data data = { .site = e->leaving ? CUPTI_SITE_EXIT : CUPTI_SITE_ENTER,
@@ -87,6 +103,7 @@ static void on_event(const struct counted_event *e)
 					.kept = e->kept,
 					.correlation = e->correlation };
 
+	show_module();
 	if (callback && (e->is_runtime ? wanted_of_runtime : wanted)[e->call])
 		callback(callback_user, e->is_runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, e->call, &data);
 }
@@ -95,6 +112,7 @@ static void on_kernel(const char *symbol)
 {
 	struct profiler *f = &profilers[counted_device()];
 
+	source_ran(symbol);
 	if (!f->started)
 		return;
 	if (f->count < RANGES)
@@ -139,6 +157,8 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 		wanted[id] = (uint8_t)enable;
 	if (domain == CUPTI_DOMAIN_RUNTIME && id < COUNTED_CALLS && subscriber == profilers)
 		wanted_of_runtime[id] = (uint8_t)enable;
+	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_MODULE_LOADED)
+		wants_modules = (int)enable;
 	return 0;
 }
 
@@ -274,7 +294,7 @@ EXPORT int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per
 
 EXPORT int cuptiProfilerHostInitialize(struct pm_host_initialize *p)
 {
-	if (strncmp(p->chip, "COUNTED", 7) != 0 || p->type != RANGE_PROFILER_TYPE)
+	if (strncmp(p->chip, "COUNTED", 7) != 0 || (p->type != RANGE_PROFILER_TYPE && p->type != PM_PROFILER_TYPE))
 		return 46;
 	p->host = calloc(1, sizeof(struct config));
 	return 0;
@@ -363,6 +383,10 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 	const struct image *image = (const struct image *)(const void *)p->counters;
 	int good;
 
+	for (size_t i = 0; source_is_series(p->counters) && i < p->count; i++)
+		p->values[i] = source_series_value(p->names[i], p->index);
+	if (source_is_series(p->counters))
+		return 0;
 	if (p->index >= image->ranges)
 		return 1;
 	for (size_t i = 0; i < p->count; i++) {
@@ -379,10 +403,15 @@ EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 	p->profiler = f;
 	f->spoilt = f->has_config = 0;
 	f->pass = 0;
+	source_range_enabled(1);
 	return counted_fails("cuptiRangeProfilerEnable");
 }
 
-EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler == NULL; }
+EXPORT int cuptiRangeProfilerDisable(struct range_command *p)
+{
+	source_range_enabled(0);
+	return p->profiler == NULL;
+}
 
 /* As the real one does: it stays with the first configuration, and goes on counting passes from where it was, whatever it is told. */
 EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)

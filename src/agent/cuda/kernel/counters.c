@@ -138,18 +138,29 @@ struct kernel_counters *kernel_counters_of(void *context, const struct kernel_re
 	return NULL;
 }
 
-/* A profiler stays with the first configuration it is given, and goes on counting passes from where it was when they were not all
- * made; a pass in which nothing ran spoils those that follow. */
-void kernel_counters_renew(struct kernel_counters *c)
+void kernel_counters_suspend(struct kernel_counters *c)
 {
 	struct range_command p = PM_PARAMETERS(range_command, profiler);
-	char why[KERNEL_WHY_SIZE];
 
 	p.profiler = c->profiler;
 	kernel_agent.range.cuptiRangeProfilerDisable(&p);
 	c->configured = NULL;
-	if (enable(c, why) < 0)
+}
+
+void kernel_counters_resume(struct kernel_counters *c)
+{
+	char why[KERNEL_WHY_SIZE];
+
+	if (c->part_count && enable(c, why) < 0)
 		c->hopeless = 1;
+}
+
+/* A profiler stays with the first configuration it is given, and goes on counting passes from where it was when they were not all
+ * made; a pass in which nothing ran spoils those that follow. */
+void kernel_counters_renew(struct kernel_counters *c)
+{
+	kernel_counters_suspend(c);
+	kernel_counters_resume(c);
 }
 
 /* Images are made anew for each new profiler: where that is often they are no larger than needed, as it takes 7 ms for a kernel and 1000

@@ -98,7 +98,7 @@ static int prepare(const struct kernel_launch *launch, const struct kernel_reque
 	if (!now.counters)
 		return -1;
 	now.record.passes = (uint32_t)now.counters->passes;
-	return now.counters->part_count && request->flush_caches ?
+	return (now.counters->part_count || kernel_source_wanted(request)) && request->flush_caches ?
 		       kernel_caches_prepare(&now.counters->caches, now.counters->device, now.why) : 0;
 }
 
@@ -112,12 +112,12 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 	kernel_batch_close();
 	if (prepare(launch, request) < 0)
 		return give_up(launch);
-	if (!now.counters->part_count) {
+	if (!now.counters->part_count && !kernel_source_wanted(request)) {
 		kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return 0;
 	}
-	if ((now.counters->passes == 1 && !request->warm) || request->application.folder)
+	if ((now.counters->passes == 1 && !request->warm && !kernel_source_wanted(request)) || request->application.folder)
 		return one_pass(launch, request);
 	return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
 }
