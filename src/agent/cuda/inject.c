@@ -36,9 +36,7 @@ static void counters_callback(int domain, uint32_t id, const void *data)
 		kernel_runtime_callback(id, data);
 	else if (domain == CUPTI_DOMAIN_RESOURCE) {
 		if (id == CUPTI_MODULE_LOADED)
-			kernel_code_loaded(data);
-		if (id == CUPTI_MODULE_LOADED)
-			kernel_module_loaded();
+			kernel_module_loaded(data);
 		cuda_resource_callback(id, data);
 	}
 }

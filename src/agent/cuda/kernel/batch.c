@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/cuda/life.h"
 #include "agent/cuda/kernel/kernel.h"
 
 #define MOST_LAUNCHES 32u
+#define MOST_WITH_SOURCE 8u   /* all of them are begun before the first is read */
 #define MOST_IDLE 8u          /* launches after the last that is read */
 #define KNOWN_MODULES 8192u
 
@@ -33,6 +33,7 @@ static struct {
 	uint64_t begun;
 	int running;
 	int flushes;
+	int closing;
 	int modules_loaded;
 } batch;
 /* Modules that kernels were launched of, or functions, where the driver does not tell: what loading them takes is allocated. */
@@ -48,9 +49,11 @@ int kernel_batch_is_of(const void *context)
 	return batch.count && batch.counters->context == context;
 }
 
-void kernel_module_loaded(void)
+/* Those that CUPTI loads for passes of ours are its own affair. */
+void kernel_batch_module_loaded(void)
 {
-	batch.modules_loaded = 1;
+	if (!batch.closing)
+		batch.modules_loaded = 1;
 }
 
 static int is_known(void *module)
@@ -84,7 +87,9 @@ static size_t ranges_of(int wanted)
 
 static int has_room(const struct kernel_counters *c, int wanted)
 {
-	return batch.count < MOST_LAUNCHES && batch.counters == c && batch.ranges + ranges_of(wanted) <= c->most_ranges;
+	uint32_t most = kernel_source_wanted(batch.request) ? MOST_WITH_SOURCE : MOST_LAUNCHES;
+
+	return batch.count < most && batch.counters == c && batch.ranges + ranges_of(wanted) <= c->most_ranges;
 }
 
 static void append(struct entry *e, int wanted)
@@ -224,7 +229,7 @@ static int make_parts(char *why)
 		snprintf(why, KERNEL_WHY_SIZE, "a module was loaded after the launch, and memory cannot be put back any more");
 		return -1;
 	}
-	if (make_part(first, why) < 0)
+	if (c->part_count && make_part(first, why) < 0)
 		return -1;
 	for (size_t i = 0; i < c->part_count; i++)
 		if (&c->parts[i] != first && make_part(&c->parts[i], why) < 0)
@@ -271,11 +276,52 @@ static int read_with(int caches, char *why)
 	return 0;
 }
 
+/* Of one launch, from the memory that is there before it. */
+static int source_passes_of(struct entry *e, char *why)
+{
+	struct kernel_counters *c = batch.counters;
+	int runs;
+
+	if (!e->wanted)
+		return 0;
+	if (kernel_memory_save(KERNEL_MEMORY_LAUNCH, c->context, why) < 0)
+		return -1;
+	runs = kernel_source_collect(&e->copy.launch, batch.request, &e->record, &c->caches, kernel_launch_again, why);
+	kernel_memory_forget(KERNEL_MEMORY_LAUNCH);
+	e->record.passes += runs > 0 ? (uint32_t)runs : 0;
+	return runs;
+}
+
+/* Passes that are not the range profiler's, which must let go of the hardware for them. */
+static int source_passes(char *why)
+{
+	const struct kernel_source_request *r = &batch.request->source;
+	int suspend = batch.counters->part_count && (r->series_count || r->sampling), result = 0;
+
+	if (!kernel_source_wanted(batch.request))
+		return 0;
+	if (suspend)
+		kernel_counters_suspend(batch.counters);
+	result = kernel_memory_restore(KERNEL_MEMORY_BEFORE, why);
+	for (uint32_t i = 0; i < batch.last && result >= 0; i++) {
+		result = source_passes_of(&batch.entries[i], why);
+		if (result >= 0)
+			result = kernel_launch_again(&batch.entries[i].copy.launch, why);
+	}
+	if (suspend)
+		kernel_counters_resume(batch.counters);
+	return result < 0 || batch.counters->hopeless ? -1 : 0;
+}
+
 /* With caches emptied, as they are, or both. Values of the second kind come after all of the first. */
 static int read_entries(char *why)
 {
 	const struct kernel_request *r = batch.request;
 
+	if (!batch.modules_loaded && source_passes(why) < 0)
+		return -1;
+	if (!batch.counters->part_count)
+		return 0;
 	if (r->flush_caches && read_with(COLD, why) < 0)
 		return -1;
 	return r->flush_caches && !r->warm ? 0 : read_with(WARM, why);
@@ -311,7 +357,7 @@ static void tell_all(int result, char *why)
 
 		if (!e->wanted)
 			continue;
-		if (n++)
+		if (n++ && !kernel_source_wanted(batch.request))
 			kernel_tell(&e->record, KERNEL_BEGUN, e->copy.launch.name);
 		tell_entry(e, result, spent / wanted, why);
 	}
@@ -325,7 +371,8 @@ static void trouble(void)
 		kernel_counters_stop(batch.counters, ignored);
 	batch.running = 0;
 	kernel_agent.driver.cuCtxSynchronize();
-	kernel_counters_renew(batch.counters);
+	if (batch.counters->part_count)
+		kernel_counters_renew(batch.counters);
 }
 
 static void finish(int result, char *why)
@@ -342,9 +389,13 @@ static void read_all(enum kernel_memory after)
 	char why[KERNEL_WHY_SIZE] = "", ignored[KERNEL_WHY_SIZE];
 	int result = -1;
 
+	batch.closing = 1;
 	for (uint32_t i = 0; i < batch.last; i++)
-		batch.entries[i].record.passes += (uint32_t)batch.counters->passes << (batch.request->flush_caches && batch.request->warm);
-	kernel_tell(&batch.entries[0].record, KERNEL_BEGUN, batch.entries[0].copy.launch.name);
+		batch.entries[i].record.passes = (uint32_t)batch.counters->passes << (batch.request->flush_caches && batch.request->warm);
+	/* What single instructions did is told as it is found out. */
+	for (uint32_t i = 0; i < (kernel_source_wanted(batch.request) ? batch.last : 1); i++)
+		if (batch.entries[i].wanted)
+			kernel_tell(&batch.entries[i].record, KERNEL_BEGUN, batch.entries[i].copy.launch.name);
 	kernel_facts_tell_device(&batch.entries[0].record);
 	if (kernel_agent.driver.cuCtxSynchronize() != 0)
 		snprintf(why, sizeof(why), "the program's launch failed");
@@ -359,6 +410,7 @@ static void read_all(enum kernel_memory after)
 	}
 	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
 	finish(result, why);
+	batch.closing = 0;
 }
 
 void kernel_batch_close(void)

@@ -46,10 +46,11 @@ static void keep(const void *image, size_t size)
 	errno = kept_errno;
 }
 
-void kernel_code_loaded(const struct cupti_resource_data *data)
+void kernel_module_loaded(const struct cupti_resource_data *data)
 {
 	const struct cupti_module_data *module = data->descriptor;
 
+	kernel_batch_module_loaded();
 	if (module)
 		keep(module->cubin, module->size);
 }

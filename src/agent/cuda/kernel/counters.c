@@ -143,21 +143,24 @@ void kernel_counters_suspend(struct kernel_counters *c)
 	struct range_command p = PM_PARAMETERS(range_command, profiler);
 
 	p.profiler = c->profiler;
-	if (c->profiler)
-		kernel_agent.range.cuptiRangeProfilerDisable(&p);
-	c->profiler = NULL;
+	kernel_agent.range.cuptiRangeProfilerDisable(&p);
 	c->configured = NULL;
+}
+
+void kernel_counters_resume(struct kernel_counters *c)
+{
+	char why[KERNEL_WHY_SIZE];
+
+	if (c->part_count && enable(c, why) < 0)
+		c->hopeless = 1;
 }
 
 /* A profiler stays with the first configuration it is given, and goes on counting passes from where it was when they were not all
  * made; a pass in which nothing ran spoils those that follow. */
 void kernel_counters_renew(struct kernel_counters *c)
 {
-	char why[KERNEL_WHY_SIZE];
-
 	kernel_counters_suspend(c);
-	if (enable(c, why) < 0)
-		c->hopeless = 1;
+	kernel_counters_resume(c);
 }
 
 /* Images are made anew for each new profiler: where that is often they are no larger than needed, as it takes 7 ms for a kernel and 1000
@@ -201,8 +204,6 @@ int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *part, c
 
 int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
 {
-	if (!c->profiler && enable(c, why) < 0)
-		return -1;
 	if (c->configured && (c->configured != part || part->ranges < ranges))
 		kernel_counters_renew(c);
 	if (c->configured != part) {

@@ -238,8 +238,9 @@ int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *p, char
 int kernel_counters_decode_pass(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After passes that were not completed. */
 void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
-/* The hardware is left to others, until another configuration. */
+/* The hardware is left to others in between. */
 void kernel_counters_suspend(struct kernel_counters *c) KERNEL_HIDDEN;
+void kernel_counters_resume(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After all passes of a part, and before another is configured. */
@@ -248,7 +249,7 @@ int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, siz
 int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KERNEL_HIDDEN;
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
-enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_SOURCE, KERNEL_MEMORIES };
+enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_LAUNCH, KERNEL_MEMORIES };
 int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
 int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
 void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
@@ -268,6 +269,7 @@ int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, c
 void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* Reads those that are open. */
 void kernel_batch_close(void) KERNEL_HIDDEN;
+void kernel_batch_module_loaded(void) KERNEL_HIDDEN;
 
 /* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
@@ -289,13 +291,12 @@ void kernel_tell(const struct record_kernel *record, enum kernel_state state, co
 /* `first`: added to the numbers of the metrics. */
 void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
-/* source.c: passes beyond those of the counters, before the program makes the launch. Memory is as it was afterwards; what fails is
- * told, and is no reason to give the kernel up. */
+/* source.c: passes beyond those of the counters. Memory is kept (KERNEL_MEMORY_LAUNCH), and is as it was when each returns; what fails is told, and is no
+ * reason to give the kernel up. */
 int kernel_source_wanted(const struct kernel_request *request) KERNEL_HIDDEN;
 /* How many runs of the kernel were made; -1 when memory could not be put back. */
 int kernel_source_collect(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
-			  struct kernel_caches *caches, char *why) KERNEL_HIDDEN;
-
+			  struct kernel_caches *caches, int (*run)(const struct kernel_launch *launch, char *why), char *why) KERNEL_HIDDEN;
 struct kernel_agent {
 	struct kernel_request request;
 	struct cupti_range range;

@@ -109,56 +109,24 @@ static int prepare(const struct kernel_launch *launch, const struct kernel_reque
 		       kernel_caches_prepare(&now.counters->caches, now.counters->device, now.why) : 0;
 }
 
-/* Those that are not the range profiler's, which must let go of the hardware for some of them. */
-static int source_passes(const struct kernel_launch *launch, const struct kernel_request *request)
-{
-	int runs;
-
-	if (!kernel_source_wanted(request))
-		return 0;
-	if (kernel_agent.driver.cuCtxSynchronize() != 0) {
-		snprintf(now.why, sizeof(now.why), "the context has had an error before");
-		return -1;
-	}
-	if (request->source.sampling || request->source.series_count)
-		kernel_counters_suspend(now.counters);
-	runs = kernel_source_collect(launch, request, &now.record, &now.counters->caches, now.why);
-	now.record.passes += runs > 0 ? (uint32_t)runs : 0;
-	return runs < 0 ? -1 : 0;
-}
-
-static int add_to_batch(const struct kernel_launch *launch, const struct kernel_request *request)
-{
-	if (source_passes(launch, request) < 0 || kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0)
-		return give_up(launch);
-	return 0;
-}
-
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request)
 {
 	now.begun = cuda_agent.core->now();
 	now.why[0] = '\0';
 	describe(launch);
 	if (kernel_batch_is_of(launch->context))
-		return add_to_batch(launch, request);
+		return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
 	kernel_batch_close();
 	if (prepare(launch, request) < 0)
 		return give_up(launch);
-	if (!now.counters->part_count) {
-		if (source_passes(launch, request) < 0)
-			return give_up(launch);
+	if (!now.counters->part_count && !kernel_source_wanted(request)) {
 		tell_begun(launch);
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return 0;
 	}
-	if ((now.counters->passes == 1 && !request->warm) || request->application.folder) {
-		if (source_passes(launch, request) < 0)
-			return give_up(launch);
+	if ((now.counters->passes == 1 && !request->warm && !kernel_source_wanted(request)) || request->application.folder)
 		return one_pass(launch, request);
-	}
-	/* The counters' own passes are added when they are made. */
-	now.record.passes = 0;
-	return add_to_batch(launch, request);
+	return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
 }
 
 static int last_pass(void)

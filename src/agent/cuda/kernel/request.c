@@ -175,5 +175,5 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 			return -1;
 		}
 	}
-	return 0;
+	return ret->source.series ? 0 : -1;
 }

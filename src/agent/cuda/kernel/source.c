@@ -154,16 +154,16 @@ static void load(void)
 		memset(&kernel_cupti_pm, 0, sizeof(kernel_cupti_pm));
 }
 
-static int restore(char *why)
-{
-	return kernel_memory_restore(KERNEL_MEMORY_SOURCE, why);
-}
-
 struct collection {
 	struct kernel_pass pass;
 	struct kernel_caches *caches; /* NULL: they are left alone */
 	int runs;
 };
+
+static int put_back(char *why)
+{
+	return kernel_memory_restore(KERNEL_MEMORY_LAUNCH, why);
+}
 
 /* A pass has run, well or not: what it found is told, and memory is as it was. */
 static int after(struct collection *c, int result, const char *trouble, char *why)
@@ -173,7 +173,7 @@ static int after(struct collection *c, int result, const char *trouble, char *wh
 	if (result < 0)
 		write_text(&c->pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
 	kernel_agent.driver.cuCtxSynchronize();
-	return restore(why);
+	return put_back(why);
 }
 
 /* Caches as the counters have them: before what is looked at begins. */
@@ -201,39 +201,27 @@ static int collect_series(struct collection *c, char *why)
 	return result;
 }
 
-static int collect(struct collection *c, const struct kernel_source_request *s, char *why)
-{
-	char trouble[KERNEL_WHY_SIZE] = "";
-
-	if (s->sampling)
-		before(c);
-	if (s->sampling && after(c, kernel_sampling_pass(&c->pass, trouble), trouble, why) < 0)
-		return -1;
-	if (s->sass && after(c, kernel_sass_pass(&c->pass, trouble), trouble, why) < 0)
-		return -1;
-	return s->series_count ? collect_series(c, why) : 0;
-}
-
 int kernel_source_collect(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
-			  struct kernel_caches *caches, char *why)
+			  struct kernel_caches *caches, int (*run)(const struct kernel_launch *launch, char *why), char *why)
 {
 	struct collection c = { .pass = { .launch = launch,
-					  .run = kernel_launch_again,
-					  .restore = restore,
+					  .run = run,
+					  .restore = put_back,
 					  .number = record->number,
 					  .time = record->time,
 					  .request = &request->source },
 				.caches = request->flush_caches ? caches : NULL };
 	char trouble[KERNEL_WHY_SIZE] = "";
-	int result;
 
 	load();
 	kernel_agent.driver.cuCtxGetDevice(&c.pass.device);
-	if (kernel_memory_save(KERNEL_MEMORY_SOURCE, launch->context, trouble) < 0) {
-		write_text(&c.pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
-		return 0;
-	}
-	result = collect(&c, &request->source, why);
-	kernel_memory_forget(KERNEL_MEMORY_SOURCE);
-	return result < 0 ? -1 : c.runs;
+	if (request->source.sampling)
+		before(&c);
+	if (request->source.sampling && after(&c, kernel_sampling_pass(&c.pass, trouble), trouble, why) < 0)
+		return -1;
+	if (request->source.sass && after(&c, kernel_sass_pass(&c.pass, trouble), trouble, why) < 0)
+		return -1;
+	if (request->source.series_count && collect_series(&c, why) < 0)
+		return -1;
+	return c.runs;
 }
