@@ -197,7 +197,7 @@ int cuda_kernel_source(struct session *s, struct traced_process *p, const uint8_
 	size -= (uint32_t)sizeof(head);
 	if (record_flags(head.head) == KERNEL_SOURCE_NAME)
 		return take_name(&d, head.id, (const char *)body, size);
-	result = cuda_kernel_id(&d, head.number);
+	result = cuda_kernel_result(&d, head.number);
 	if (!result)
 		return -ENOMEM;
 	switch (record_flags(head.head)) {

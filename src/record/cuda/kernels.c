@@ -220,27 +220,14 @@ static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, uin
 	free(linkage);
 }
 
-uint64_t cuda_kernel_id(struct cuda_decoder *d, uint32_t number)
-{
-	struct cuda_session *all = cuda_session(d->s);
-	uint64_t id = idmap_get(&d->c->kernels, number);
-
-	if (id != IDMAP_NONE)
-		return id;
-	if (!all || d->c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d->c->kernels, number, all->next_kernel + 1) < 0)
-		return 0;
-	return ++all->next_kernel;
-}
-
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
 {
 	struct cuda_decoder d = { s, p, cuda_of(p) };
-	struct cuda_session *all = cuda_session(s);
 	const char *text = (const char *)bytes + sizeof(struct record_kernel);
 	struct record_kernel k;
 	uint64_t result;
 
-	if (!d.c || !all)
+	if (!d.c)
 		return -ENOMEM;
 	if (size < sizeof(k))
 		return -EBADMSG;
@@ -248,7 +235,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	size -= (uint32_t)sizeof(k);
 	if (record_flags(k.head) == KERNEL_BEGUN) {
 		cuda_kernel_connect(s, p);
-		result = cuda_kernel_id(&d, k.number);
+		result = cuda_kernel_result(&d, k.number);
 		if (!result)
 			return -ENOMEM;
 		tell_name(&d, &k, result, text, size);
@@ -279,7 +266,7 @@ int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_
 	if (size < sizeof(head) || (size - sizeof(head)) % sizeof(value) != 0 || !choice)
 		return -EBADMSG;
 	memcpy(&head, bytes, sizeof(head));
-	result = cuda_kernel_id(&d, head.number);
+	result = cuda_kernel_result(&d, head.number);
 	if (!result)
 		return -ENOMEM;
 	if (record_flags(head.head) == KERNEL_VALUES_DEVICE) {
