@@ -7,9 +7,11 @@
 
 #include "base/buf.h"
 #include "cli/kernel_filter.h"
+#include "cli/kernel_clocks.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_run.h"
+#include "cli/kernel_source.h"
 #include "cli/string_list.h"
 #include "kernel/schedule.h"
 #include "kernel/unit.h"
@@ -21,6 +23,9 @@ struct counting {
 	struct string_list units;  /* of each; none where chips are not known */
 	struct string_list schedules[SCHEDULE_PARTS];
 	struct kernel_run_part parts[SCHEDULE_PARTS];
+	struct kernel_source_run source;
+	uint8_t *config;            /* of what is no link: whether a GPU has those is not known here */
+	char chip[CHIP_NAME_MAX];
 	bool links;              /* between GPUs are asked for */
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
@@ -39,7 +44,10 @@ static int add_plain(struct counting *c)
 		text = NULL;
 		at = 0;
 		while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece))) {
-			if (schedule_part_of(piece) != part)
+			/* Those that are no counters are of no part; each is taken once. */
+			if (part == 0)
+				r = kernel_source_take(&c->source, piece);
+			if (kernel_source_is(piece) || schedule_part_of(piece) != part)
 				continue;
 			r = string_list_addf(&c->metrics, "%s", piece);
 			c->parts[part].metric_count++;
@@ -65,6 +73,7 @@ static int add_part(struct counting *c, const struct kernel_chosen *choice, cons
 			r = string_list_addf(&c->units, "%s", catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
 							       unit_of_dimension(facts.dimension, unit, sizeof(unit)) : "");
 	}
+	c->parts[part].passes = from->passes;
 	for (size_t i = 0; i < from->count && r >= 0; i++)
 		r = string_list_addf(&c->schedules[part], "%s", from->names[i]);
 	c->parts[part].schedule = (const char *const *)c->schedules[part].items;
@@ -72,13 +81,32 @@ static int add_part(struct counting *c, const struct kernel_chosen *choice, cons
 	return r;
 }
 
+static void take_config(struct counting *c, const struct kernel_chosen *choice, struct schedule *s)
+{
+	struct schedule_part *from = &s->parts[SCHEDULE_MAIN];
+	struct kernel_run_part *part = &c->parts[SCHEDULE_MAIN];
+
+	if (!from->image || !part->metric_count)
+		return;
+	snprintf(c->chip, sizeof(c->chip), "%.*s", (int)sizeof(c->chip) - 1, choice->counted.chip);
+	c->config = from->image;
+	from->image = NULL;
+	part->config = c->config;
+	part->config_size = from->image_size;
+	part->passes = from->passes;
+}
+
 static int add_chosen(struct counting *c, const struct kernel_chosen *choice, struct error *err)
 {
 	size_t count;
 	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
 	struct schedule s;
+	size_t left_out = names && c->fields->fast ? schedule_fit(&choice->counted, names, &count) : 0;
 	int r = names ? schedule_make(&s, &choice->counted, names, count, err) : error_set(err, ENOMEM, "Not enough memory");
 
+	if (left_out)
+		fprintf(c->cli->err, "%s %s: note: %zu of %zu metrics are counted; the others need more passes than one\n", cli_name(c->cli),
+			kernel_command.name, count, count + left_out);
 	if (r >= 0) {
 		if (count && !c->fields->quiet)
 			fprintf(kernel_told(c->cli), "==PROF== %zu metrics, for which each kernel runs %zu time%s\n", count, s.passes,
@@ -87,6 +115,8 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 			r = add_part(c, choice, &s, part, names, count);
 		if (r < 0)
 			error_set(err, ENOMEM, "Not enough memory");
+		else
+			take_config(c, choice, &s);
 		schedule_release(&s);
 	}
 	free(names);
@@ -121,6 +151,8 @@ static bool choose(struct counting *c)
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
 		ok = add_chosen(c, &choice, &err) >= 0;
+		if (ok && kernel_source_take_chosen(&c->source, &choice.choice) < 0)
+			ok = error_set(&err, ENOMEM, "Not enough memory") >= 0;
 		if (!ok)
 			command_fail(c->cli, &kernel_command, "%s", err.text);
 		kernel_release_chosen(&choice);
@@ -170,6 +202,33 @@ static int name_outputs(struct counting *c, struct error *err)
 	return 0;
 }
 
+enum { CACHE_ALL, CACHE_NONE, CACHE_BOTH };
+enum { REPLAY_KERNEL, REPLAY_APPLICATION };
+
+/* How it is counted: with --cache-control both, each metric once more. */
+static bool check_mode(struct counting *c)
+{
+	size_t count = c->metrics.count, units = c->units.count;
+	int r = 0;
+
+	if (c->fields->replay_mode > REPLAY_APPLICATION) {
+		command_fail(c->cli, &kernel_command, "Values of ranges of several kernels are not there yet: --replay-mode kernel and application read "
+						      "each kernel, --nvtx-include and cudaProfilerStart choose those of a range");
+		return false;
+	}
+	if (c->fields->cache_control != CACHE_BOTH)
+		return true;
+	if (c->fields->fast || c->fields->replay_mode) {
+		command_fail(c->cli, &kernel_command, "--cache-control both counts everything twice: not with --fast or --replay-mode application");
+		return false;
+	}
+	for (size_t i = 0; i < count && r >= 0; i++)
+		r = string_list_addf(&c->metrics, "%s.warm", c->metrics.items[i]);
+	for (size_t i = 0; i < units && r >= 0; i++)
+		r = string_list_addf(&c->units, "%s", c->units.items[i]);
+	return r >= 0;
+}
+
 static int run(struct counting *c, const struct options_parsed *parsed, struct record_result *result)
 {
 	const struct kernel_fields *f = c->fields;
@@ -177,19 +236,23 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	struct kernel_run run = { .metrics = (const char *const *)c->metrics.items,
 				  .units = c->units.count ? (const char *const *)c->units.items : NULL,
 				  .metric_count = (uint32_t)c->metrics.count,
+				  .chip = c->chip[0] ? c->chip : NULL,
 				  .parts = c->parts,
 				  .part_count = SCHEDULE_PARTS,
 				  .filters = c->filters,
 				  .nvtx = kernel_filter_needs_nvtx(f),
 				  .nvtx_process = f->nvtx_scope == 1,
-				  .flush_caches = f->cache_control == 0,
+				  .flush_caches = f->cache_control != CACHE_NONE && !f->fast,
+				  .warm = f->cache_control == CACHE_BOTH,
 				  .kill = kernel_says_yes(f->kill),
+				  .source = f->fast || f->replay_mode == 1 ? NULL : &c->source,
 				  .overwrite = true,
 				  .links = c->links,
 				  .quiet = f->quiet,
 				  .preload = f->preload,
 				  .argv = parsed->words,
 				  .argc = (size_t)parsed->word_count };
+	struct kernel_clocks clocks;
 	int status;
 
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
@@ -200,7 +263,9 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
 	run.output = buf_cstr(&literal);
-	status = kernel_run(c->cli, &run, result);
+	kernel_clocks_lock(c->cli, &clocks, (enum kernel_clock_control)f->clock_control);
+	status = f->replay_mode == REPLAY_APPLICATION && !f->fast ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
+	kernel_clocks_release(&clocks);
 	buf_release(&literal);
 	return status;
 }
@@ -217,6 +282,8 @@ static int finish(struct counting *c, const struct record_result *result, const 
 		return status ? status : 1;
 	if (status && kernel_says_yes(c->fields->check_exit_code) && status < 128)
 		fprintf(kernel_told(c->cli), "==ERROR== The application returned an error code (%d).\n", status);
+	if (kernel_source_needs_code(&c->source))
+		kernel_source_complete(c->cli, c->fields, result->path);
 	printed = kernel_print_pages(c->cli, c->fields, result->path, print && !show, c->csv[0] ? c->csv : NULL);
 	if (kept && !c->fields->quiet)
 		fprintf(kernel_told(c->cli), "==PROF== Report: %s\n", result->path);
@@ -234,13 +301,13 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	struct error err;
 	int status = 1;
 
-	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields) &&
+	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields) && kernel_source_begin(cli, fields, &c->source) &&
 	    (c->filters = kernel_filter_lines(cli, fields))) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
 			command_fail(cli, &kernel_command, "%s", err.text);
-		else if (choose(c))
+		else if (choose(c) && check_mode(c))
 			status = finish(c, result, parsed, run(c, parsed, result));
 		if (c->folder[0])
 			kernel_output_remove(c->folder);
@@ -248,6 +315,8 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 		string_list_release(&c->units);
 		for (unsigned i = 0; i < SCHEDULE_PARTS; i++)
 			string_list_release(&c->schedules[i]);
+		free(c->config);
+		kernel_source_end(&c->source);
 	}
 	free(result);
 	free(c ? c->filters : NULL);

@@ -41,6 +41,9 @@ struct kernel_fields {
 	int64_t count;
 	int kill;
 	int cache_control;
+	int replay_mode;
+	int clock_control;
+	bool fast;
 	const char *import;
 	int page;
 	bool json;
@@ -81,6 +84,16 @@ struct kernel_fields {
 	bool call_stack;
 	struct option_texts call_stack_types;
 	bool list_kernels;
+	const char *sampling_interval;
+	int64_t sampling_passes;
+	int64_t sampling_buffer;
+	int64_t series_interval;
+	int64_t series_passes;
+	int64_t series_buffer;
+	int import_source;
+	int import_sass;
+	struct option_texts source_folders;
+	int print_source;
 	int rename;
 	int rename_export;
 	const char *rename_path;

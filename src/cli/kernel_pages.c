@@ -8,6 +8,7 @@
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_rename.h"
+#include "cli/kernel_source.h"
 #include "cli/open_report.h"
 #include "cli/string_list.h"
 #include "kernel/derived.h"
@@ -132,6 +133,8 @@ static int print_page(struct printing *p)
 	const struct kernel_fields *f = p->fields;
 	FILE *out = p->cli->out;
 
+	if (f->page == PAGE_SOURCE)
+		return kernel_source_print(p->cli, f, &p->results, &p->options);
 	if (f->json)
 		return page_write_json(out, &p->results, &p->options);
 	if (f->page == PAGE_SESSION) {
@@ -344,8 +347,6 @@ int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, cons
 
 	if (fields->summary == SUMMARY_PER_NVTX)
 		return command_fail(cli, &kernel_command, "--print-summary per-nvtx: kernels of a report do not tell their NVTX ranges");
-	if (fields->page == PAGE_SOURCE)
-		return command_fail(cli, &kernel_command, "--page source: reports have no counters of instructions");
 	if (report_open(&report, path, &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	if (!kernel_load_texts(cli, fields, &p.texts)) {

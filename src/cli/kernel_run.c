@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/kernel_options.h"
+#include "cli/kernel_output.h"
+#include "cli/kernel_source.h"
 #include "cli/profile_setup.h"
 #include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
@@ -70,6 +73,14 @@ static int on_progress(void *listener)
 	return got == 0 ? -1 : 0;
 }
 
+static void write_config(FILE *file, const struct kernel_run_part *part)
+{
+	fprintf(file, "passes %zu\nconfig ", part->passes);
+	for (size_t i = 0; i < part->config_size; i++)
+		fprintf(file, "%02x", part->config[i]);
+	fputc('\n', file);
+}
+
 static void write_parts(FILE *file, const struct kernel_run *run)
 {
 	uint32_t next = 0;
@@ -80,19 +91,29 @@ static void write_parts(FILE *file, const struct kernel_run *run)
 			fprintf(file, "metric %s\n", run->metrics[next++]);
 		for (uint32_t i = 0; i < part->schedule_count; i++)
 			fprintf(file, "schedule %s\n", part->schedule[i]);
+		if (part->config)
+			write_config(file, part);
 	}
 }
 
 /* Agents read it: one line for each thing that is asked for. */
-static void write_request(FILE *file, const struct kernel_run *run)
+static void write_request(FILE *file, const struct kernel_run *run, const char *code)
 {
+	if (run->chip)
+		fprintf(file, "chip %s\n", run->chip);
 	write_parts(file, run);
 	fputs(run->filters, file);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
+	if (run->warm)
+		fputs("warm 1\n", file);
+	if (run->one.folder)
+		fprintf(file, "application %u %zu %d %s\n", run->one.part, run->one.pass, run->one.is_last, run->one.folder);
+	if (run->source)
+		kernel_source_write(file, run->source, code);
 }
 
 /* A private file; the name is the caller's to free, the file to remove. */
-static char *make_request(const struct kernel_run *run)
+static char *make_request(const struct kernel_run *run, const char *code)
 {
 	const char *folder = getenv("TMPDIR");
 	char *path = NULL;
@@ -104,7 +125,7 @@ static char *make_request(const struct kernel_run *run)
 	fd = mkostemp(path, O_CLOEXEC);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (file) {
-		write_request(file, run);
+		write_request(file, run, code);
 		if (fclose(file) == 0)
 			return path;
 	}
@@ -128,7 +149,7 @@ static char **profile_words(const struct kernel_run *run, char *preload, size_t 
 {
 	static const char *const fixed[] = { "--trace=none", "--sample=none", "--cpuctxsw=none", "--force-overwrite=true", "--output" };
 	size_t first = sizeof(fixed) / sizeof(fixed[0]);
-	char **words = calloc(first + run->argc + 3, sizeof(*words));
+	char **words = calloc(first + run->argc + 4, sizeof(*words));
 
 	if (!words)
 		return NULL;
@@ -137,6 +158,8 @@ static char **profile_words(const struct kernel_run *run, char *preload, size_t 
 	words[first++] = (char *)run->output;
 	if (preload)
 		words[first++] = preload;
+	if (run->one.folder && !run->one.is_last)
+		words[first++] = (char *)"--show-output=false";
 	for (size_t i = 0; i < run->argc; i++)
 		words[first + i] = run->argv[i];
 	*count = first + run->argc;
@@ -182,12 +205,18 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.nvtx = run->nvtx,
 					.nvtx_process = run->nvtx_process };
 	struct progress progress = { .cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))) };
-	char *request = make_request(run), *preload = preload_word(run->preload), **words;
 	struct kernel_gpu_links *links = run->links ? kernel_links_read(&choice.gpu_count) : NULL;
+	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
+	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
 
 	choice.gpus = links;
+	/* Without a folder the report has no code; all else is there. */
+	if (run->source && kernel_source_needs_code(run->source) && kernel_output_folder(code, sizeof(code), &ignored) < 0)
+		code[0] = '\0';
+	choice.code = code[0] ? code : NULL;
+	request = make_request(run, choice.code);
 	words = profile_words(run, preload, &count);
 	if (!request || !words || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		command_fail(cli, &kernel_command, "Not started: %s", strerror(errno));
@@ -202,6 +231,8 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 			close(ends[i]);
 	if (request)
 		unlink(request);
+	if (code[0])
+		kernel_output_remove(code);
 	free(request);
 	free(preload);
 	free(links);

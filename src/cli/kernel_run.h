@@ -11,9 +11,24 @@ struct kernel_run_part {
 	uint32_t metric_count;        /* of the run's, after those of the parts before */
 	const char *const *schedule;  /* what the configuration is made of; none: those metrics */
 	uint32_t schedule_count;
+	const uint8_t *config;        /* made of it, for the chip; NULL: agents make it */
+	size_t config_size;
+	size_t passes;                /* 0: not known */
 };
 
+/* The program is run once for each pass; this is one of these runs. */
+struct kernel_run_pass {
+	const char *folder;           /* what was counted in earlier ones lies there; NULL: all passes are made in one run */
+	uint32_t part;
+	size_t pass;
+	bool is_last;
+};
+
+struct kernel_source_run;
+
 struct kernel_run {
+	struct kernel_run_pass one;
+	const char *chip;             /* NULL: none is known */
 	const char *const *metrics;   /* by part */
 	const char *const *units;     /* of each; NULL: of none */
 	uint32_t metric_count;
@@ -23,10 +38,12 @@ struct kernel_run {
 	bool nvtx;                    /* ranges are kept for the agents */
 	bool nvtx_process;
 	bool flush_caches;
+	bool warm;                    /* the second half of the metrics is the first, with caches as they are */
 	bool kill;
 	bool links;                   /* between GPUs are told of */
 	bool quiet;                   /* nothing is said on how far it is */
 	const char *preload;          /* a library for the program; NULL: none */
+	const struct kernel_source_run *source; /* beyond counters; NULL: nothing */
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
 	char *const *argv;            /* the program */
@@ -38,5 +55,7 @@ struct kernel_gpu_links *kernel_links_read(uint32_t *ret_count);
 
 /* The status is the program's own, or 1. */
 int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result);
+/* Once for each pass (kernel_application.c); only what the last run prints is seen. */
+int kernel_run_passes(struct cli *cli, const struct kernel_run *run, struct record_result *result);
 
 #endif

@@ -59,6 +59,36 @@ struct record_kernel_values {
 	uint32_t first;       /* metric, or attribute, of the first value */
 };
 
+/* What single instructions did, and samples over time. Before KERNEL_READ or KERNEL_FAILED of the kernel; names come first. */
+enum kernel_source_kind {
+	KERNEL_SOURCE_NAME = 0,    /* text: what `id` stands for, a function or a metric */
+	KERNEL_SOURCE_COUNTS = 1,  /* of the function `id`; struct kernel_count follow */
+	KERNEL_SOURCE_SERIES = 2,  /* of the metric `id`; struct kernel_sample follow */
+	KERNEL_SOURCE_VALUE = 3,   /* of the metric `id`; a double follows */
+	KERNEL_SOURCE_TROUBLE = 4  /* text: why something is missing */
+};
+
+/* RECORD_KERNEL_SOURCE; flags = enum kernel_source_kind */
+struct record_kernel_source {
+	uint64_t head;
+	uint64_t time;
+	uint32_t number;      /* of the kernel */
+	uint32_t id;
+	uint64_t code;        /* checksum of the cubin; counts only */
+};
+
+struct kernel_count {
+	uint32_t pc;          /* offset in the function, bytes */
+	uint32_t metric;      /* id of its name */
+	uint64_t value;
+};
+
+struct kernel_sample {
+	uint64_t number;
+	uint64_t offset;      /* ns since the first */
+	double value;
+};
+
 /* Where a kernel was launched. Written by the thread that did it, then: before or after KERNEL_BEGUN, which may be another thread's. */
 enum kernel_place {
 	KERNEL_PLACE_PUSHED = 0,  /* in this NVTX range; text: its domain, a NUL, its name, where it has one. Outermost first */

@@ -6,10 +6,39 @@
 
 #include "kernel/page.h"
 #include "kernel/rules/rule.h"
+#include "kernel/source_lines.h"
+
+/* A kernel, and its instructions. */
+struct looking {
+	const struct kernel_result *k;
+	struct kernel_source lines;
+};
 
 static double number_of(void *context, const char *metric)
 {
-	return result_number(context, metric);
+	return result_number(((const struct looking *)context)->k, metric);
+}
+
+static size_t lines_of(void *context, const char *more, const char *less, struct rule_line *ret, size_t room)
+{
+	return source_worst_lines(&((const struct looking *)context)->lines, more, less, ret, room);
+}
+
+/* By line where there are lines, else by instruction. */
+static int load_lines(struct looking *l, const struct source_book *book)
+{
+	struct kernel_source instructions;
+	int r = kernel_source_of(&instructions, book, l->k->id);
+
+	if (r < 0)
+		return r;
+	if (!source_book_has_lines(book)) {
+		l->lines = instructions;
+		return 0;
+	}
+	r = kernel_source_lines(&l->lines, &instructions);
+	kernel_source_release(&instructions);
+	return r;
 }
 
 static const char *section_of(const char *id)
@@ -43,21 +72,34 @@ static int add_result(struct kernel_results *results, struct kernel_result *k, c
 int apply_rules(struct kernel_results *results)
 {
 	struct rule_run *run = malloc(sizeof(*run));
+	struct source_book book = { 0 };
 	enum kernel_verdict verdict;
+	struct error ignored;
 	int r = run ? 0 : -ENOMEM;
+
+	/* Rules that tell lines say nothing of a report without. */
+	if (results->report && source_book_load(&book, results->report, NULL, 0, &ignored) < 0)
+		book = (struct source_book){ 0 };
 
 	for (size_t i = 0; i < results->count && r >= 0; i++) {
 		struct kernel_result *k = &results->items[i];
+		struct looking looking = { 0 };
 
 		/* Another tool's rules stay alone. */
 		if (k->rule_count || !k->value_count)
 			continue;
-		rules_apply(run, number_of, k, NULL);
+		looking.k = k;
+		r = load_lines(&looking, &book);
+		if (r < 0)
+			break;
+		rules_apply_lines(run, number_of, &looking, NULL, looking.lines.count ? lines_of : NULL);
 		for (size_t j = 0; j < run->count && r >= 0; j++)
 			r = add_result(results, k, &run->results[j]);
-		verdict = rules_verdict(number_of, k);
+		verdict = rules_verdict(number_of, &looking);
+		kernel_source_release(&looking.lines);
 		k->verdict = verdict == VERDICT_UNKNOWN ? "" : rules_verdict_text(verdict);
 	}
+	source_book_release(&book);
 	free(run);
 	return r;
 }

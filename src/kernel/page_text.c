@@ -140,6 +140,9 @@ static void print_trouble(FILE *out, const struct kernel_result *k)
 
 	if (v && v->kind == VALUE_TEXT)
 		fprintf(out, "    Error: %s.\n", v->text);
+	v = result_find(k, "profiler__source_error");
+	if (v && v->kind == VALUE_TEXT)
+		fprintf(out, "    Warning: %s.\n", v->text);
 }
 
 static int add_row(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
@@ -298,6 +301,8 @@ static int print_kernel(FILE *out, const struct page_options *options, const str
 		fprintf(out, "    Section: %s\n", all.items[i].title);
 		for (size_t j = 0; j < all.items[i].count && r >= 0; j++)
 			r = print_group(out, options, results, k, &all.items[i].groups[j]);
+		if (r >= 0)
+			r = page_print_series(out, options, k, all.items[i].id);
 		print_rules(out, k, all.items[i].id);
 	}
 	if (!all.count)

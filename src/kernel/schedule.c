@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WORTH_A_TRIAL 12
+#define FEW_NAMES 500u /* CUPTI takes up to half a second to pack more */
+
 static void *open_host(const struct catalog *c)
 {
 	struct pm_host_initialize host = PM_PARAMETERS(pm_host_initialize, host);
@@ -120,27 +123,48 @@ static int compare_throughputs_last(const void *a, const void *b)
 	return order ? order : strcmp(x, y);
 }
 
-/* CUPTI packs metrics in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
- * others: at the end they find most of theirs counted already, which mostly takes fewest passes, but not on all chips. */
-static int find_order(const struct catalog *c, struct schedule_part *part)
+static int compare_backwards(const void *a, const void *b)
 {
-	struct schedule_part other = { .count = part->count, .names = malloc((part->count + 1) * sizeof(*other.names)) };
-	int r;
+	return compare_names(b, a);
+}
+
+/* Takes the other order if it is better. */
+static int try_order(const struct catalog *c, struct schedule_part *part, const char **names, int (*compare)(const void *, const void *))
+{
+	struct schedule_part other = { .count = part->count, .names = malloc((part->count + 1) * sizeof(*other.names)) }, worse;
 
 	if (!other.names)
 		return -ENOMEM;
-	memcpy(other.names, part->names, part->count * sizeof(*other.names));
-	qsort(part->names, part->count, sizeof(*part->names), compare_throughputs_last);
-	qsort(other.names, other.count, sizeof(*other.names), compare_names);
-	r = configure(c, part);
-	if (r == 0 && part->passes > 1 && configure(c, &other) == 0 && other.passes < part->passes) {
-		struct schedule_part worse = *part;
-
+	memcpy(other.names, names, part->count * sizeof(*other.names));
+	if (compare)
+		qsort(other.names, other.count, sizeof(*other.names), compare);
+	if (configure(c, &other) == 0 && other.passes < part->passes) {
+		worse = *part;
 		*part = other;
 		other = worse;
 	}
 	free(other.image);
 	free(other.names);
+	return 0;
+}
+
+/* CUPTI packs metrics in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
+ * others: at the end they find most of theirs counted already, which mostly takes fewest passes, but not always. */
+static int find_order(const struct catalog *c, struct schedule_part *part)
+{
+	static int (*const orders[])(const void *, const void *) = { compare_names, compare_backwards, NULL };
+	const char **given = malloc((part->count + 1) * sizeof(*given));
+	int r;
+
+	if (!given)
+		return -ENOMEM;
+	memcpy(given, part->names, part->count * sizeof(*given));
+	qsort(part->names, part->count, sizeof(*part->names), compare_throughputs_last);
+	r = configure(c, part);
+	for (size_t i = 0; r == 0 && i < sizeof(orders) / sizeof(orders[0]) && part->count <= FEW_NAMES; i++)
+		if (part->passes > (i == 0 ? 1 : WORTH_A_TRIAL))
+			r = try_order(c, part, given, orders[i]);
+	free(given);
 	return r;
 }
 
@@ -227,6 +251,41 @@ int schedule_make(struct schedule *ret, const struct catalog *c, const char *con
 	schedule_release(ret);
 	return error_set(err, -r, r == -ENOMEM ? "Not enough memory" : "CUPTI makes no configuration of these %zu metrics for %s", count,
 			 c->chip);
+}
+
+static bool fits(const struct catalog *c, const char **names, size_t count)
+{
+	struct schedule_part part = { .names = names, .count = count };
+	int r = configure(c, &part);
+
+	free(part.image);
+	return r == 0 && part.passes == 1;
+}
+
+/* By steps that grow while they fit, as CUPTI has to look at all of them each time. */
+size_t schedule_fit(const struct catalog *c, const char **names, size_t *count)
+{
+	size_t kept = 0, all = *count, size, step = 32;
+	const char **tried = malloc((all + 1) * sizeof(*tried));
+
+	for (size_t at = 0; tried && at < all; at += size) {
+		size = all - at < step ? all - at : step;
+		memcpy(tried, names, kept * sizeof(*tried));
+		memcpy(tried + kept, names + at, size * sizeof(*tried));
+		if (fits(c, tried, kept + size)) {
+			memmove(names + kept, names + at, size * sizeof(*names));
+			kept += size;
+			step = 2 * size;
+		} else if (size > 1) {
+			step = size / 2;
+			size = 0;
+		} else {
+			step = 1;
+		}
+	}
+	free(tried);
+	*count = kept;
+	return all - kept;
 }
 
 bool schedule_refuses(const struct schedule *s, const char *metric)

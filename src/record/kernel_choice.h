@@ -29,6 +29,7 @@ struct kernel_choice {
 	uint32_t count;
 	int nvtx;                     /* NVTX ranges are kept for them */
 	int nvtx_process;             /* pushed ones of all threads together */
+	const char *code;             /* folder in which agents leave cubins; NULL: none */
 	const struct kernel_gpu_links *gpus; /* where links are asked for */
 	uint32_t gpu_count;
 	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */

@@ -240,7 +240,7 @@ struct traced_process {
 };
 
 #define SESSION_DEAD_DEFINITIONS 256
-#define SESSION_TABLES 64
+#define SESSION_TABLES 128
 #define SESSION_MAX_TRACKS (1u << 24) /* no honest program comes near */
 
 struct session {

@@ -100,7 +100,7 @@ def digest(name):
 
 
 def start_build(name, compiler, flags):
-    return subprocess.Popen([compiler, "-O2", "-std=c++17", *flags, "-o", os.path.join(BUILT, name),
+    return subprocess.Popen([compiler, "-O2", "-std=c++17", "-lineinfo", *flags, "-o", os.path.join(BUILT, name),
                              os.path.join(PROGRAMS, name + ".cu"), "-lcuda", "-lpthread", "-ldl"],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 

@@ -34,8 +34,11 @@ static void counters_callback(int domain, uint32_t id, const void *data)
 		kernel_callback(id, data);
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		kernel_runtime_callback(id, data);
-	else if (domain == CUPTI_DOMAIN_RESOURCE)
+	else if (domain == CUPTI_DOMAIN_RESOURCE) {
+		if (id == CUPTI_MODULE_LOADED)
+			kernel_module_loaded(data);
 		cuda_resource_callback(id, data);
+	}
 }
 
 static void callback(void *user, int domain, uint32_t id, const void *data)

@@ -22,9 +22,19 @@ struct rule_result {
 
 #define RULE_RESULTS 64
 
+/* A source line, or an instruction of which none is known. */
+struct rule_line {
+	char place[200];  /* "file.cu:12", or "0x00c0 LDG.E R4 ..." */
+	double more, less;
+	const char *stall; /* what warps waited for there mostly; NULL: no samples */
+	double stall_share;
+};
+
 struct rule_run {
 	double (*value)(void *context, const char *metric);
 	void *context;
+	/* The places with the largest `more` - `less` (NULL: 0), the worst first; how many were found. NULL: there are none. */
+	size_t (*lines)(void *context, const char *more, const char *less, struct rule_line *ret, size_t room);
 	/* What rules hand to those after them, as shares of 1; not a number before that. */
 	double compute, memory, most;
 	double issue; /* what better issuing could gain */
@@ -44,6 +54,9 @@ struct rule {
 /* In the order in which they are applied: those that hand something on first. */
 const struct rule *rules(size_t *ret_count);
 /* Applies those whose section `has` (NULL: all). The results are in `run`. */
+void rules_apply_lines(struct rule_run *run, double (*value)(void *context, const char *metric), void *context,
+		       bool (*has)(void *context, const char *section),
+		       size_t (*lines)(void *context, const char *more, const char *less, struct rule_line *ret, size_t room));
 void rules_apply(struct rule_run *run, double (*value)(void *context, const char *metric), void *context,
 		 bool (*has)(void *context, const char *section));
 
@@ -77,6 +90,9 @@ void rule_shared_conflicts(struct rule_run *run);
 void rule_aperture(struct rule_run *run);
 void rule_spills(struct rule_run *run);
 void rule_sampling_interval(struct rule_run *run);
+void rule_uncoalesced_global(struct rule_run *run);
+void rule_uncoalesced_shared(struct rule_run *run);
+void rule_sampled_lines(struct rule_run *run);
 void rule_fused(struct rule_run *run);
 void rule_compression(struct rule_run *run);
 void rule_reuse(struct rule_run *run);

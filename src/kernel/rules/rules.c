@@ -26,6 +26,9 @@ static const struct rule all_rules[] = {
 	{ "L2Reuse", "L2 Reuse", "MemoryWorkloadAnalysis", "Data of DRAM that L2 could hold.", rule_reuse },
 	{ "NvlinkUsage", "NVLink", "Nvlink", "Links that are full, or full of overhead.", rule_nvlink },
 	{ "LocalMemoryUsage", "Spilled Registers", "MemoryWorkloadAnalysis", "Registers that do not suffice.", rule_spills },
+	{ "UncoalescedGlobalAccess", "Uncoalesced Global Accesses", "SourceCounters", "Lines whose threads do not access global memory side by side.", rule_uncoalesced_global },
+	{ "UncoalescedSharedAccess", "Uncoalesced Shared Accesses", "SourceCounters", "Lines with bank conflicts in shared memory.", rule_uncoalesced_shared },
+	{ "PCSamplingData", "Sampled Lines", "SourceCounters", "Lines at which warps were found most often, and what they waited for.", rule_sampled_lines },
 	{ "PMSamplingData", "Sampling Interval", "PmSampling", "Too few samples for a kernel this short.", rule_sampling_interval },
 };
 
@@ -76,7 +79,14 @@ void rule_gain(struct rule_result *result, enum rule_gain gain, double share)
 void rules_apply(struct rule_run *run, double (*value)(void *context, const char *metric), void *context,
 		 bool (*has)(void *context, const char *section))
 {
-	*run = (struct rule_run){ .value = value, .context = context, .compute = NAN, .memory = NAN, .most = NAN, .issue = NAN };
+	rules_apply_lines(run, value, context, has, NULL);
+}
+
+void rules_apply_lines(struct rule_run *run, double (*value)(void *context, const char *metric), void *context,
+		       bool (*has)(void *context, const char *section),
+		       size_t (*lines)(void *context, const char *more, const char *less, struct rule_line *ret, size_t room))
+{
+	*run = (struct rule_run){ .value = value, .context = context, .lines = lines, .compute = NAN, .memory = NAN, .most = NAN, .issue = NAN };
 	for (size_t i = 0; i < sizeof(all_rules) / sizeof(all_rules[0]); i++) {
 		if (has && !has(context, all_rules[i].section))
 			continue;

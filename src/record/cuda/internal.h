@@ -138,6 +138,8 @@ struct cuda_process {
 	uint32_t node_present;       /* 0: none waits */
 	struct cuda_clock clock;
 	int connected;               /* of a process whose kernels are read: it has been told of */
+	struct idmap source_names;   /* of functions and metrics of single instructions -> string id [| UNDEFINED] */
+	struct idmap codes;          /* checksum of a cubin -> kernel_code.id */
 	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
 	int64_t kernel_ranges;       /* NVTX ranges of kernels that were told of: their order */
 	uint64_t unplaced;           /* records without a place in time or among the tracks */
@@ -149,6 +151,7 @@ struct cuda_session {
 	uint64_t next_function;
 	uint64_t next_launch;
 	uint64_t next_kernel;        /* whose counters are read */
+	uint64_t next_code;
 	struct idmap functions;      /* string id of the mangled name -> id */
 	struct idmap launches;       /* hash of all columns -> id */
 };

@@ -255,20 +255,20 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 
 int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
 {
-	struct cuda_process *c = cuda_of(p);
+	struct cuda_decoder d = { s, p, cuda_of(p) };
 	const struct kernel_choice *choice = s->kernels;
 	struct record_kernel_values head;
 	uint64_t result;
 	double value;
 
-	if (!c)
+	if (!d.c)
 		return -ENOMEM;
 	if (size < sizeof(head) || (size - sizeof(head)) % sizeof(value) != 0 || !choice)
 		return -EBADMSG;
 	memcpy(&head, bytes, sizeof(head));
-	result = idmap_get(&c->kernels, head.number);
-	if (result == IDMAP_NONE)
-		return -EBADMSG;
+	result = cuda_kernel_result(&d, head.number);
+	if (!result)
+		return -ENOMEM;
 	if (record_flags(head.head) == KERNEL_VALUES_DEVICE) {
 		cuda_kernel_device(s, result, head.first, bytes + sizeof(head), (uint32_t)((size - sizeof(head)) / sizeof(value)));
 		return 0;

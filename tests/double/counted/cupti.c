@@ -1,13 +1,15 @@
 /* libcupti.so.13: a range profiler whose counters are sums of letters. A config holds the names of its metrics; each pass has
- * PER_PASS of them, or all of a set in a few passes. The value of a metric is the number of letters of its name and of the kernel's, and only where every one of
- * its passes saw exactly one kernel, and that the same. */
+ * PER_PASS of them, or all of a set in a few passes. The value of a metric is the number of letters of its name and of the kernel's,
+ * and only where every one of its passes saw the same kernels, as many as there is room for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "counted.h"
+#include "source.h"
 #include "vendor/cupti.h"
 #include "vendor/cupti_callbacks.h"
+#include "vendor/cupti_host.h"
 #include "vendor/cupti_range.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -15,7 +17,7 @@
 #define FEW 64
 #define METRICS 4096
 #define NAME 128
-#define PASSES 32
+#define RANGES 64
 
 struct config {
 	uint64_t magic;
@@ -27,14 +29,20 @@ struct config {
 struct image {
 	uint64_t magic;
 	size_t ranges;
-	char kernel[NAME];
+	char kernels[RANGES][NAME];
 	int spoilt;
+	uint64_t passes;         /* that were made, a bit for each */
 	struct config counted;
 };
 
 #define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
 #include "vendor/cupti_functions.def"
 #undef CUPTI_FUNCTION
+int cuptiProfilerHostGetSupportedChips(struct host_chips *);
+int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *);
+int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *);
+int cuptiProfilerHostGetMetricProperties(struct host_properties *);
+int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per_pass *);
 #define RANGE_FUNCTION(name, parameters) int name(struct parameters *);
 #include "vendor/cupti_range_functions.def"
 #undef RANGE_FUNCTION
@@ -42,26 +50,46 @@ struct image {
 static cupti_callback *callback;
 static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
+static int wants_modules;
 static int initialized;
 static uint8_t wanted_of_runtime[COUNTED_CALLS];
-static char contexts[COUNTED_DEVICES];   /* their addresses count */
-static struct {
-	const struct config *config;
+static struct profiler {
+	struct config config;
+	int has_config;
 	struct image *image;
+	size_t most;             /* ranges */
 	size_t pass;
+	int by_runs;
 	int started;
 	int spoilt;              /* for good */
-	unsigned kernels;
-	char kernel[NAME];
-} profiler;
+	size_t count;            /* kernels of this pass */
+	char kernels[RANGES][NAME];
+	size_t first_count;      /* and of the first */
+	char first[RANGES][NAME];
+} profilers[COUNTED_DEVICES];
 
 static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
 						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
-						  [COUNTED_STOP] = "cuProfilerStop" };
+						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_SYNC] = "cuCtxSynchronize",
+						  [COUNTED_GRAPH] = "cuGraphLaunch" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
+
+/* Before the first call that anybody listens to. */
+static void show_module(void)
+{
+	static int shown;
+	struct cupti_module_data module = { .module = 23 };
+	struct cupti_resource_data data = { .context = counted_context(0), .descriptor = &module };
+
+	module.cubin = source_image(&module.size);
+	if (!callback || !wants_modules || shown || !module.size)
+		return;
+	shown = 1;
+	callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_LOADED, &data);
+}
 
 static void on_event(const struct counted_event *e)
 {
@@ -70,21 +98,26 @@ static void on_event(const struct counted_event *e)
 					.parameters = e->parameters,
 					.result = e->result,
 					.symbol = e->symbol,
-					.context = &contexts[e->device],
+					.context = counted_context(e->device),
 					.context_id = (uint32_t)e->device + 1,
 					.kept = e->kept,
 					.correlation = e->correlation };
 
+	show_module();
 	if (callback && (e->is_runtime ? wanted_of_runtime : wanted)[e->call])
 		callback(callback_user, e->is_runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, e->call, &data);
 }
 
 static void on_kernel(const char *symbol)
 {
-	if (!profiler.started)
+	struct profiler *f = &profilers[counted_device()];
+
+	source_ran(symbol);
+	if (!f->started)
 		return;
-	profiler.kernels++;
-	snprintf(profiler.kernel, sizeof(profiler.kernel), "%s", symbol);
+	if (f->count < RANGES)
+		snprintf(f->kernels[f->count], NAME, "%s", symbol);
+	f->count++;
 }
 
 EXPORT int cuptiGetVersion(uint32_t *version)
@@ -107,7 +140,7 @@ EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *use
 		return result;
 	callback = function;
 	callback_user = user;
-	*subscriber = &profiler;
+	*subscriber = profilers;
 	counted_listen(on_event, on_kernel);
 	return 0;
 }
@@ -115,15 +148,17 @@ EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *use
 EXPORT int cuptiUnsubscribe(void *subscriber)
 {
 	callback = NULL;
-	return subscriber == &profiler ? 0 : 1;
+	return subscriber == profilers ? 0 : 1;
 }
 
 EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t id)
 {
-	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == &profiler)
+	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == profilers)
 		wanted[id] = (uint8_t)enable;
-	if (domain == CUPTI_DOMAIN_RUNTIME && id < COUNTED_CALLS && subscriber == &profiler)
+	if (domain == CUPTI_DOMAIN_RUNTIME && id < COUNTED_CALLS && subscriber == profilers)
 		wanted_of_runtime[id] = (uint8_t)enable;
+	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_MODULE_LOADED)
+		wants_modules = (int)enable;
 	return 0;
 }
 
@@ -144,13 +179,13 @@ EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
 
 EXPORT int cuptiGetContextId(void *context, uint32_t *id)
 {
-	*id = (uint32_t)((char *)context - contexts) + 1;
+	*id = (uint32_t)counted_device_of(context) + 1;
 	return context ? 0 : 1;
 }
 
 EXPORT int cuptiGetDeviceId(void *context, uint32_t *id)
 {
-	*id = (uint32_t)((char *)context - contexts);
+	*id = (uint32_t)counted_device_of(context);
 	return context ? 0 : 1;
 }
 
@@ -209,13 +244,57 @@ EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
 {
 	if (!initialized)
 		abort();
-	p->chip = "COUNTED1";
+	p->chip = p->device % 2 ? "COUNTED2" : "COUNTED1";
+	return 0;
+}
+
+/* What the command line asks of a chip. */
+static const char *counters[] = { "t__apples", "t__pears", "t__plums", "t__figs", "t__limes", "pcie__kiwis" };
+#define COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+EXPORT int cuptiProfilerHostGetSupportedChips(struct host_chips *p)
+{
+	static const char *const chips[] = { "COUNTED1", "COUNTED2" };
+
+	p->count = 2;
+	p->names = chips;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *p)
+{
+	p->names = counters;
+	p->count = p->type == HOST_COUNTER ? COUNTERS : 0;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *p)
+{
+	p->count = 0;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetMetricProperties(struct host_properties *p)
+{
+	size_t size = strcspn(p->metric, ".");
+
+	p->description = p->unit = p->dimension = "";
+	p->type = HOST_COUNTER;
+	for (size_t i = 0; i < COUNTERS; i++)
+		if (strlen(counters[i]) == size && strncmp(counters[i], p->metric, size) == 0)
+			return 0;
+	return 1;
+}
+
+EXPORT int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per_pass *p)
+{
+	p->count = PER_PASS;
 	return 0;
 }
 
 EXPORT int cuptiProfilerHostInitialize(struct pm_host_initialize *p)
 {
-	if (strcmp(p->chip, "COUNTED1") != 0 || p->type != RANGE_PROFILER_TYPE)
+	if (strncmp(p->chip, "COUNTED", 7) != 0 || (p->type != RANGE_PROFILER_TYPE && p->type != PM_PROFILER_TYPE))
 		return 46;
 	p->host = calloc(1, sizeof(struct config));
 	return 0;
@@ -245,6 +324,7 @@ EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
 {
 	struct config *c = p->host;
 
+	counted_log("add %zu", p->count);
 	c->magic = MAGIC;
 	for (size_t i = 0; i < p->count; i++) {
 		if (strncmp(p->names[i], "no", 2) == 0 || c->count == METRICS)
@@ -303,73 +383,114 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 	const struct image *image = (const struct image *)(const void *)p->counters;
 	int good;
 
+	for (size_t i = 0; source_is_series(p->counters) && i < p->count; i++)
+		p->values[i] = source_series_value(p->names[i], p->index);
+	if (source_is_series(p->counters))
+		return 0;
 	if (p->index >= image->ranges)
 		return 1;
 	for (size_t i = 0; i < p->count; i++) {
 		good = !image->spoilt && has_metric(image, p->names[i]);
-		p->values[i] = good ? (double)(strlen(p->names[i]) + strlen(image->kernel)) + (i % 2 ? 0.5 : 0) : -1;
+		p->values[i] = good ? (double)(strlen(p->names[i]) + strlen(image->kernels[p->index])) + (i % 2 ? 0.5 : 0) : -1;
 	}
 	return counted_fails("cuptiProfilerHostEvaluateToGpuValues");
 }
 
 EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 {
-	p->profiler = &profiler;
-	profiler.spoilt = 0;
+	struct profiler *f = &profilers[counted_device_of(p->context)];
+
+	p->profiler = f;
+	f->spoilt = f->has_config = 0;
+	f->pass = 0;
+	source_range_enabled(1);
 	return counted_fails("cuptiRangeProfilerEnable");
 }
 
-EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler != &profiler; }
+EXPORT int cuptiRangeProfilerDisable(struct range_command *p)
+{
+	source_range_enabled(0);
+	return p->profiler == NULL;
+}
 
+/* As the real one does: it stays with the first configuration, and goes on counting passes from where it was, whatever it is told. */
 EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 {
-	profiler.config = (const struct config *)(const void *)p->image;
-	profiler.image = (struct image *)(void *)p->counters;
-	profiler.pass = 0;
-	if (p->range != RANGE_AUTO || p->replay != RANGE_REPLAYED_BY_USER || profiler.image->magic != MAGIC ||
-	    profiler.config->magic != MAGIC)
+	const struct config *config = (const struct config *)(const void *)p->image;
+	struct profiler *f = p->profiler;
+
+	if (!f->has_config) {
+		f->config = *config;
+		f->pass = p->pass;
+	} else if (f->pass != p->pass) {
+		f->spoilt = 1;
+	}
+	f->has_config = 1;
+	f->by_runs = p->replay == RANGE_REPLAYED_BY_RUNS;
+	f->image = (struct image *)(void *)p->counters;
+	f->most = p->max_ranges;
+	if (p->range != RANGE_AUTO || (p->replay != RANGE_REPLAYED_BY_USER && !f->by_runs) || f->image->magic != MAGIC || config->magic != MAGIC)
 		return 1;
 	return counted_fails("cuptiRangeProfilerSetConfig");
 }
 
 EXPORT int cuptiRangeProfilerStart(struct range_command *p)
 {
+	struct profiler *f = p->profiler;
 	int result = counted_fails("cuptiRangeProfilerStart");
 
-	if (result != 0 || profiler.started || p->profiler != &profiler)
+	if (result != 0 || f->started)
 		return result ? result : 7;
-	profiler.started = 1;
-	profiler.kernels = 0;
+	f->started = 1;
+	f->count = 0;
 	counted_log("start");
 	return 0;
+}
+
+static int is_as_before(const struct profiler *f)
+{
+	if (f->count != f->first_count)
+		return 0;
+	for (size_t i = 0; i < f->count && i < RANGES; i++)
+		if (strcmp(f->first[i], f->kernels[i]) != 0)
+			return 0;
+	return 1;
 }
 
 /* As the real one does: a pass in which no kernel ran counts, and its metrics are lost. */
 EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 {
-	struct image *image = profiler.image;
+	struct profiler *f = p->profiler;
+	struct image *image = f->image;
 
-	if (!profiler.started)
+	if (!f->started)
 		return 7;
-	profiler.started = 0;
-	counted_log("stop %u", profiler.kernels);
-	if (profiler.kernels != 1 || (profiler.pass && strcmp(image->kernel, profiler.kernel) != 0))
-		profiler.spoilt = 1;
-	snprintf(image->kernel, sizeof(image->kernel), "%s", profiler.kernel);
-	image->spoilt = profiler.spoilt;
-	profiler.pass++;
-	p->pass = profiler.pass;
-	p->all_submitted = profiler.pass == passes_of(profiler.config);
+	f->started = 0;
+	counted_log("stop %zu", f->count);
+	if (f->pass == 0 || f->by_runs) {
+		f->first_count = f->count;
+		memcpy(f->first, f->kernels, sizeof(f->first));
+	}
+	if (!f->count || f->count > f->most || !is_as_before(f))
+		f->spoilt = 1;
+	memcpy(image->kernels, f->kernels, sizeof(image->kernels));
+	image->spoilt = f->spoilt;
+	image->passes |= 1ull << f->pass;
+	f->pass = (f->pass + 1) % passes_of(&f->config);
+	p->pass = f->pass;
+	p->all_submitted = f->pass == 0;
 	return counted_fails("cuptiRangeProfilerStop");
 }
 
 EXPORT int cuptiRangeProfilerPushRange(struct range_push *p) { return p->name == NULL; }
-EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profiler != &profiler; }
+EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profiler == NULL; }
 
 EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 {
-	profiler.image->ranges = profiler.pass == passes_of(profiler.config);
-	profiler.image->counted = *profiler.config;
+	struct profiler *f = p->profiler;
+
+	f->image->ranges = f->image->passes == (1ull << passes_of(&f->config)) - 1 ? f->count : 0;
+	f->image->counted = f->config;
 	p->dropped = 0;
 	return counted_fails("cuptiRangeProfilerDecodeData");
 }
@@ -377,7 +498,7 @@ EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 EXPORT int cuptiRangeProfilerGetCounterDataSize(struct range_counters_size *p)
 {
 	p->counters_size = sizeof(struct image);
-	return 0;
+	return p->max_ranges > RANGES;
 }
 
 EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct range_counters_initialize *p)

@@ -21,6 +21,8 @@ static struct {
 } allocations[ALLOCATIONS];
 static uint32_t correlation;
 static __thread int device_now;
+static __thread int pushed[8], pushed_count;
+static char contexts[COUNTED_DEVICES]; /* their addresses count */
 
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
@@ -29,6 +31,11 @@ int cuDeviceGetName(char *name, int size, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuDeviceGetUuid(void *uuid, int device);
 int cuCtxSynchronize(void);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
+int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size);
+int cuFuncIsLoaded(int *state, void *function);
+int cuMemGetInfo_v2(size_t *free_bytes, size_t *total);
 int cuCtxGetDevice(int *device);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
@@ -42,6 +49,7 @@ int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32
 int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, void **parameters, void **extra);
 int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
 			      uint32_t shared, void *stream, void **parameters);
+int cuGraphLaunch(void *exec, void *stream);
 int cuStreamIsCapturing(void *stream, int *status);
 int cuProfilerStart(void);
 int cuProfilerStop(void);
@@ -132,6 +140,21 @@ EXPORT void counted_use(int device)
 	device_now = device;
 }
 
+EXPORT int counted_device(void)
+{
+	return device_now;
+}
+
+EXPORT void *counted_context(int device)
+{
+	return &contexts[device];
+}
+
+EXPORT int counted_device_of(const void *context)
+{
+	return (int)((const char *)context - contexts);
+}
+
 static int profiler_call(enum counted_call call)
 {
 	struct call c;
@@ -166,8 +189,10 @@ EXPORT int cuInit(unsigned flags)
 	void *library = path && flags == 0 ? dlopen(path, RTLD_NOW) : NULL;
 	int (*begin)(void) = library ? (int (*)(void))dlsym(library, "InitializeInjection") : NULL;
 
-	if (begin)
+	if (begin) {
+		counted_log("init");
 		begin();
+	}
 	return 0;
 }
 
@@ -203,12 +228,51 @@ EXPORT int cuDeviceGetUuid(void *uuid, int device)
 
 EXPORT int cuCtxSynchronize(void)
 {
-	return counted_fails("cuCtxSynchronize");
+	struct call c;
+
+	enter(&c, COUNTED_SYNC, NULL, NULL);
+	return leave(&c, counted_fails("cuCtxSynchronize"));
+}
+
+EXPORT int cuCtxPushCurrent_v2(void *context)
+{
+	pushed[pushed_count++] = device_now;
+	device_now = counted_device_of(context);
+	return 0;
+}
+
+EXPORT int cuCtxPopCurrent_v2(void **context)
+{
+	*context = counted_context(device_now);
+	device_now = pushed[--pushed_count];
+	return 0;
+}
+
+/* All kernels take one pointer; COUNTED_ARGUMENTS=unknown: that is not told. */
+EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size)
+{
+	*offset = 0;
+	*size = sizeof(uint64_t) * (getenv("COUNTED_ARGUMENTS") ? 100000 : 1);
+	return function && index == 0 ? 0 : 1;
+}
+
+/* COUNTED_MEMORY=full: most of it is taken. */
+EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+	*total = 1000;
+	*free_bytes = getenv("COUNTED_MEMORY") ? 600 : 700;
+	return 0;
+}
+
+EXPORT int cuFuncIsLoaded(int *state, void *function)
+{
+	*state = function != NULL;
+	return 0;
 }
 
 EXPORT int cuCtxGetDevice(int *device)
 {
-	*device = 0;
+	*device = device_now;
 	return 0;
 }
 
@@ -299,7 +363,10 @@ static int launch(enum counted_call call, const void *parameters, const struct c
 	enter(&c, call, parameters, kernel->symbol);
 	if (result == 0) {
 		kernel->run(arguments);
-		counted_log("run %s", kernel->symbol);
+		if (device_now)
+			counted_log("run %s on %d", kernel->symbol, device_now);
+		else
+			counted_log("run %s", kernel->symbol);
 		if (runner)
 			runner(kernel->symbol);
 	}
@@ -327,6 +394,19 @@ EXPORT int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, u
 	struct cuda_launch_kernel p = { function, { gx, gy, gz }, { bx, by, bz }, shared, stream, parameters, NULL };
 
 	return launch(COUNTED_COOPERATIVE, &p, function, parameters);
+}
+
+/* A graph is one kernel with its argument. */
+EXPORT int cuGraphLaunch(void *exec, void *stream)
+{
+	const struct counted_graph *graph = exec;
+	struct cuda_launch_graph p = { exec, stream };
+	struct call c;
+
+	enter(&c, COUNTED_GRAPH, &p, NULL);
+	graph->kernel->run(graph->arguments);
+	counted_log("run %s", graph->kernel->symbol);
+	return leave(&c, 0);
 }
 
 EXPORT int cuStreamIsCapturing(void *stream, int *status)

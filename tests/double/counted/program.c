@@ -1,6 +1,6 @@
-/* counted_program LAUNCHES [THREADS]: kernels that change memory in place; what comes out depends on every one having run once, in
- * order. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not C++; COUNTED_NAME is what the
- * last is called instead. */
+/* counted_program LAUNCHES [THREADS [EACH]]: kernels that change memory in place; what comes out depends on every one having run once, in
+ * order, one by one where EACH is not 0. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not
+ * C++; COUNTED_NAME is what the last is called instead. With COUNTED_GRAPH, a graph of the first kernel comes after the first launch. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,8 @@
 #include "vendor/cuda_launch.h"
 
 int cuInit(unsigned flags);
+int cuCtxSynchronize(void);
+int cuGraphLaunch(void *exec, void *stream);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
@@ -45,6 +47,7 @@ static struct counted_kernel kernels[] = {
 struct work {
 	int launches;
 	int first;
+	int each;
 	uint64_t memory;
 };
 
@@ -67,13 +70,19 @@ static void *run(void *argument)
 {
 	struct work *work = argument;
 	void *parameters[] = { &work->memory };
+	struct counted_graph graph = { &kernels[0], parameters };
 	int host[NUMBERS];
 
 	for (int i = 0; i < NUMBERS; i++)
 		host[i] = work->first + i;
 	cuMemcpyHtoD_v2(work->memory, host, sizeof(host));
-	for (int i = 0; i < work->launches; i++)
+	for (int i = 0; i < work->launches; i++) {
 		launch(i % 3, &kernels[i % 3], parameters);
+		if (i == 0 && getenv("COUNTED_GRAPH"))
+			cuGraphLaunch(&graph, NULL);
+		if (work->each)
+			cuCtxSynchronize();
+	}
 	return NULL;
 }
 
@@ -88,7 +97,7 @@ int main(int argc, char **argv)
 		kernels[2].symbol = getenv("COUNTED_NAME");
 	cuInit(0);
 	for (int i = 0; i < threads; i++) {
-		work[i] = (struct work){ .launches = launches, .first = i };
+		work[i] = (struct work){ .launches = launches, .first = i, .each = argc > 3 && atoi(argv[3]) };
 		cuMemAlloc_v2(&work[i].memory, NUMBERS * sizeof(int));
 	}
 	for (int i = 1; i < threads; i++)

@@ -7,23 +7,35 @@
 #include "agent/cuda/kernel/kernel.h"
 
 #define MOST_CONTEXTS 32u
+#define IMAGE_BYTES (64u << 20) /* an image may have, if it has room for one kernel */
+#define LEAST_RANGES 2u
+#define FEW_RANGES 4u
+#define MOST_RANGES 48u
 
 static struct kernel_counters contexts[MOST_CONTEXTS];
 static uint32_t context_count;
 
-static int make_image(const struct kernel_counters *c, struct kernel_part *part, char *why)
+static int image_size(const struct kernel_counters *c, const struct kernel_part *part, size_t ranges, size_t *ret, char *why)
 {
 	struct range_counters_size size = PM_PARAMETERS(range_counters_size, counters_size);
-	struct range_counters_initialize start = PM_PARAMETERS(range_counters_initialize, counters);
 
 	size.profiler = c->profiler;
 	size.names = part->metrics;
 	size.count = part->metric_count;
-	size.max_ranges = 1;
-	size.max_nodes = 1;
+	size.max_ranges = ranges;
+	size.max_nodes = (uint32_t)ranges;
 	if (kernel_failed(kernel_agent.range.cuptiRangeProfilerGetCounterDataSize(&size), "sizing the counters", why) < 0)
 		return -1;
-	part->image_size = size.counters_size;
+	*ret = size.counters_size;
+	return 0;
+}
+
+static int make_image(const struct kernel_counters *c, struct kernel_part *part, char *why)
+{
+	struct range_counters_initialize start = PM_PARAMETERS(range_counters_initialize, counters);
+
+	if (image_size(c, part, part->ranges, &part->image_size, why) < 0)
+		return -1;
 	part->image = malloc(part->image_size);
 	part->empty_image = malloc(part->image_size);
 	start.profiler = c->profiler;
@@ -35,11 +47,25 @@ static int make_image(const struct kernel_counters *c, struct kernel_part *part,
 	return 0;
 }
 
-static int make_images(struct kernel_counters *c, char *why)
+static void drop_image(struct kernel_part *part)
 {
-	for (size_t i = 0; i < c->part_count; i++)
-		if (make_image(c, &c->parts[i], why) < 0)
+	free(part->image);
+	free(part->empty_image);
+	part->image = part->empty_image = NULL;
+}
+
+/* As many as memory allows for: a kernel that is read in one pass is read alone. */
+static int find_room(struct kernel_counters *c, char *why)
+{
+	size_t size, largest = 1, room;
+
+	for (size_t i = 0; i < c->part_count; i++) {
+		if (image_size(c, &c->parts[i], 1, &size, why) < 0)
 			return -1;
+		largest = size > largest ? size : largest;
+	}
+	room = c->passes > 1 && !kernel_agent.request.application.folder ? IMAGE_BYTES / largest : 0;
+	c->most_ranges = room < LEAST_RANGES ? LEAST_RANGES : room > MOST_RANGES ? MOST_RANGES : room;
 	return 0;
 }
 
@@ -59,8 +85,7 @@ static int make_parts(struct kernel_counters *c, const char *chip, const struct 
 	struct kernel_part *part = c->parts;
 
 	for (size_t i = 0; i < request->part_count; i++) {
-		if (kernel_part_make(part, c->context, chip, &request->parts[i],
-				     (uint32_t)(request->parts[i].metrics - request->metrics), why) < 0)
+		if (kernel_part_make(part, c->context, chip, request, i, why) < 0)
 			return -1;
 		if (!part->metric_count)
 			continue;
@@ -83,7 +108,7 @@ static int prepare(struct kernel_counters *c, const struct kernel_request *reque
 	if (kernel_failed(kernel_agent.range.cuptiDeviceGetChipName(&chip), "the name of the chip", why) < 0 || !chip.chip ||
 	    make_parts(c, chip.chip, request, why) < 0)
 		return -1;
-	return !c->part_count || (enable(c, why) == 0 && make_images(c, why) == 0) ? 0 : -1;
+	return !c->part_count || (enable(c, why) == 0 && find_room(c, why) == 0) ? 0 : -1;
 }
 
 int kernel_counters_hopeless(const void *context)
@@ -113,40 +138,91 @@ struct kernel_counters *kernel_counters_of(void *context, const struct kernel_re
 	return NULL;
 }
 
-int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *part, char *why)
+void kernel_counters_suspend(struct kernel_counters *c)
+{
+	struct range_command p = PM_PARAMETERS(range_command, profiler);
+
+	p.profiler = c->profiler;
+	kernel_agent.range.cuptiRangeProfilerDisable(&p);
+	c->configured = NULL;
+}
+
+void kernel_counters_resume(struct kernel_counters *c)
+{
+	char why[KERNEL_WHY_SIZE];
+
+	if (c->part_count && enable(c, why) < 0)
+		c->hopeless = 1;
+}
+
+/* A profiler stays with the first configuration it is given, and goes on counting passes from where it was when they were not all
+ * made; a pass in which nothing ran spoils those that follow. */
+void kernel_counters_renew(struct kernel_counters *c)
+{
+	kernel_counters_suspend(c);
+	kernel_counters_resume(c);
+}
+
+/* Images are made anew for each new profiler: where that is often they are no larger than needed, as it takes 7 ms for a kernel and 1000
+ * metrics. */
+static size_t room_for(const struct kernel_counters *c, size_t ranges)
+{
+	if (c->part_count == 1 || ranges > c->most_ranges)
+		return c->most_ranges;
+	return ranges < FEW_RANGES && FEW_RANGES < c->most_ranges ? FEW_RANGES : ranges;
+}
+
+static int set_config(struct kernel_counters *c, struct kernel_part *part, int replay, size_t pass, char *why)
 {
 	struct range_set_config p = PM_PARAMETERS(range_set_config, target_level);
 
-	memcpy(part->image, part->empty_image, part->image_size);
 	p.profiler = c->profiler;
 	p.image_size = part->config_size;
 	p.image = part->config;
 	p.counters_size = part->image_size;
 	p.counters = part->image;
 	p.range = RANGE_AUTO;
-	p.replay = RANGE_REPLAYED_BY_USER;
-	p.max_ranges = 1;
+	p.replay = replay;
+	p.pass = pass;
+	p.max_ranges = part->ranges;
 	p.levels = 1;
 	p.least_level = 1;
 	p.target_level = 1;
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerSetConfig(&p), "setting up the counters", why);
 }
 
-/* CUPTI goes on counting passes from where it was, and a pass in which nothing ran spoils those that follow. */
-void kernel_counters_renew(struct kernel_counters *c)
+int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *part, char *why)
 {
-	struct range_command p = PM_PARAMETERS(range_command, profiler);
-	char why[KERNEL_WHY_SIZE];
-
-	p.profiler = c->profiler;
-	kernel_agent.range.cuptiRangeProfilerDisable(&p);
-	for (size_t i = 0; i < c->part_count; i++) {
-		free(c->parts[i].image);
-		free(c->parts[i].empty_image);
-		c->parts[i].image = c->parts[i].empty_image = NULL;
+	if (!part->image) {
+		part->ranges = part->ranges ? part->ranges : c->most_ranges;
+		if (make_image(c, part, why) < 0)
+			return -1;
 	}
-	if (enable(c, why) < 0 || make_images(c, why) < 0)
-		c->hopeless = 1;
+	memcpy(part->image, part->empty_image, part->image_size);
+	return 0;
+}
+
+int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
+{
+	if (c->configured && (c->configured != part || part->ranges < ranges))
+		kernel_counters_renew(c);
+	if (c->configured != part) {
+		drop_image(part);
+		part->ranges = room_for(c, ranges);
+	}
+	if (kernel_counters_clear(c, part, why) < 0 || set_config(c, part, RANGE_REPLAYED_BY_USER, 0, why) < 0)
+		return -1;
+	c->configured = part;
+	return 0;
+}
+
+/* Only a profiler that is new takes the pass that it is told. */
+int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *part, size_t pass, char *why)
+{
+	if (c->configured)
+		kernel_counters_renew(c);
+	c->configured = part;
+	return set_config(c, part, RANGE_REPLAYED_BY_RUNS, pass, why);
 }
 
 int kernel_counters_start(struct kernel_counters *c, char *why)
@@ -165,31 +241,38 @@ int kernel_counters_stop(struct kernel_counters *c, char *why)
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerStop(&p), "stopping the counters", why);
 }
 
-int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, char *why)
+int kernel_counters_decode_pass(struct kernel_counters *c, char *why)
 {
 	struct range_decode decode = PM_PARAMETERS(range_decode, dropped);
-	struct range_counters_info info = PM_PARAMETERS(range_counters_info, ranges);
 
 	decode.profiler = c->profiler;
-	if (kernel_failed(kernel_agent.range.cuptiRangeProfilerDecodeData(&decode), "decoding the counters", why) < 0)
+	return kernel_failed(kernel_agent.range.cuptiRangeProfilerDecodeData(&decode), "decoding the counters", why);
+}
+
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
+{
+	struct range_counters_info info = PM_PARAMETERS(range_counters_info, ranges);
+
+	if (kernel_counters_decode_pass(c, why) < 0)
 		return -1;
 	info.counters = part->image;
 	info.counters_size = part->image_size;
 	if (kernel_failed(kernel_agent.range.cuptiRangeProfilerGetCounterDataInfo(&info), "decoding the counters", why) < 0)
 		return -1;
-	if (info.ranges == 1)
+	if (info.ranges == ranges)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu kernels instead of one", info.ranges);
+	snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu kernels instead of %zu", info.ranges, ranges);
 	return -1;
 }
 
-int kernel_counters_evaluate(struct kernel_part *part, char *why)
+int kernel_counters_evaluate(struct kernel_part *part, size_t range, char *why)
 {
 	struct pm_evaluate p = PM_PARAMETERS(pm_evaluate, values);
 
 	p.host = part->host;
 	p.counters = part->image;
 	p.counters_size = part->image_size;
+	p.index = range;
 	p.names = part->metrics;
 	p.count = part->metric_count;
 	p.values = part->values;

@@ -3,7 +3,12 @@
  * part X       metrics that follow are counted together
  * metric NAME  a value of the result
  * schedule NAME  a metric that the configuration is made of, in this order
- * flush 0|1    caches are emptied before each pass */
+ * passes N, config HEX  that configuration, for the chip
+ * chip NAME    CUPTI's
+ * flush 0|1    caches are emptied before each pass
+ * warm 0|1     and all is counted again without; these values are numbered from the count of metrics on
+ * application PART PASS LAST FOLDER  this run of the program is for one pass */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +33,16 @@ static int begin_part(struct kernel_request *r)
 	return 1;
 }
 
+static int take_application(struct kernel_application *a, char *value)
+{
+	int size = 0;
+
+	if (sscanf(value, "%zu %zu %d %n", &a->part, &a->pass, &a->is_last, &size) != 3 || !size || !value[size])
+		return -1;
+	a->folder = value + size;
+	return 1;
+}
+
 int kernel_engine_take(struct kernel_request *r, const char *word, char *value)
 {
 	struct kernel_wanted *part = r->part_count ? &r->parts[r->part_count - 1] : NULL;
@@ -46,9 +61,19 @@ int kernel_engine_take(struct kernel_request *r, const char *word, char *value)
 		}
 		return 1;
 	}
-	if (strcmp(word, "flush") == 0) {
+	if (strcmp(word, "application") == 0)
+		return take_application(&r->application, value);
+	if (strcmp(word, "passes") == 0 && part)
+		part->passes = strtoull(value, NULL, 10);
+	else if (strcmp(word, "config") == 0 && part)
+		part->config = value;
+	else if (strcmp(word, "chip") == 0)
+		r->chip = value;
+	else if (strcmp(word, "flush") == 0)
 		r->flush_caches = atoi(value);
-		return 1;
-	}
-	return 0;
+	else if (strcmp(word, "warm") == 0)
+		r->warm = atoi(value);
+	else
+		return 0;
+	return 1;
 }

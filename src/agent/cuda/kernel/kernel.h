@@ -2,7 +2,8 @@
  * memory and with caches as asked for; then the program goes on as if it had been made once.
  *
  * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? names.c: by its name.
- * window.c: by what the program says of itself: cuProfilerStart and NVTX. replay.c: the passes. config.c: from names of metrics to
+ * window.c: by what the program says of itself: cuProfilerStart and NVTX. batch.c: the passes of launches that follow each other.
+ * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
  * facts.c: what the driver tells of a launch. result.c: records. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
@@ -29,6 +30,8 @@ struct kernel_wanted {
 	size_t metric_count;
 	const char **schedule;        /* what is added to the configuration, in this order; none: the metrics */
 	size_t schedule_count;
+	const char *config;           /* made of it already, for the request's chip, as hexadecimal digits; NULL: it is not */
+	size_t passes;
 };
 
 /* Texts of an option that may be repeated. */
@@ -36,6 +39,29 @@ struct kernel_wanted {
 struct kernel_texts {
 	const char *items[KERNEL_MOST_TEXTS];
 	unsigned count;
+};
+
+/* The program is run once for each pass: this is one of these runs. What was counted in those before lies in the folder. */
+struct kernel_application {
+	const char *folder;           /* NULL: the passes are made in one run */
+	size_t part;
+	size_t pass;
+	int is_last;                  /* run of all */
+};
+
+/* What is asked for beyond counters: see source.h. */
+struct kernel_source_request {
+	int sampling;                 /* of PCs */
+	int sampling_interval;        /* 2^(5+n) cycles; -1: CUPTI chooses */
+	uint64_t sampling_buffer;     /* bytes; 0: CUPTI's choice */
+	int sampling_passes;          /* at most, where the buffer was too small */
+	int sass;
+	const char **series;          /* metrics over time */
+	size_t series_count;
+	uint64_t series_interval;     /* ns; 0: by the kernel's length */
+	uint64_t series_buffer;       /* bytes; 0: enough */
+	uint64_t series_passes;       /* at most; 0: as many as it takes */
+	const char *code;             /* folder that gets cubins; NULL: they are not kept */
 };
 
 /* What the command line asks for, in a text file named by SONDE_KERNEL_REQUEST. Texts lie in the file's mapping. */
@@ -46,6 +72,7 @@ struct kernel_request {
 	size_t schedule_count;
 	struct kernel_wanted parts[KERNEL_PARTS]; /* where they begin and end in these two */
 	size_t part_count;
+	const char *chip;
 	const char *pattern;          /* of names of kernels, or regex:EXPRESSION; NULL: all */
 	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
 	struct kernel_texts renames;  /* demangled name, tab, what it is called instead */
@@ -64,7 +91,10 @@ struct kernel_request {
 	uint64_t skip;                /* launches that match */
 	uint64_t count;               /* and are read */
 	int flush_caches;
+	int warm;                     /* and all again with caches as they are */
+	struct kernel_application application;
 	int kill;                     /* the program ends when all were read */
+	struct kernel_source_request source;
 };
 
 int kernel_request_read(struct kernel_request *ret, const char *path, char *why) KERNEL_HIDDEN;
@@ -82,7 +112,8 @@ enum kernel_call {
 	KERNEL_CALL_GRAPH,            /* cuGraphLaunch */
 	KERNEL_CALL_START,            /* cuProfilerStart */
 	KERNEL_CALL_STOP,             /* cuProfilerStop */
-	KERNEL_CALL_OTHER             /* changes memory: must not run while another thread's kernel is replayed */
+	KERNEL_CALL_OTHER,            /* changes memory: must not run while another thread's kernel is replayed */
+	KERNEL_CALL_SEES              /* could see what launches before it did */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
 void kernel_calls_enable(int enable) KERNEL_HIDDEN;
@@ -105,6 +136,25 @@ struct kernel_launch {
 	uint32_t context_id;
 	uint32_t correlation;
 };
+
+/* launch.c: a launch with arguments of its own. */
+#define KERNEL_LAUNCH_ATTRIBUTES 32u
+
+struct kernel_copy {
+	struct kernel_launch launch;
+	struct cuda_launch_kernel kernel;
+	struct cuda_launch_kernel_ex ex;
+	struct cuda_launch_config config;
+	struct cuda_launch_attribute attributes[KERNEL_LAUNCH_ATTRIBUTES];
+	void **arguments;
+};
+
+/* It is not moved. -1: its arguments cannot be copied. */
+int kernel_launch_copy(struct kernel_copy *ret, const struct kernel_launch *l) KERNEL_HIDDEN;
+void kernel_launch_forget(struct kernel_copy *copy) KERNEL_HIDDEN;
+/* And waits for its end. */
+int kernel_launch_again(const struct kernel_launch *l, char *why) KERNEL_HIDDEN;
+void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
 
 /* choose.c: counts the launch, and says whether it is to be read. All wanted ones were: kernel_choose_done(). */
 int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
@@ -144,6 +194,7 @@ struct kernel_caches {
 
 /* config.c: a part of what is asked for, as the chip of a context has it. */
 struct kernel_part {
+	size_t number;                /* in the request */
 	void *host;
 	uint8_t *config;
 	size_t config_size;
@@ -155,10 +206,11 @@ struct kernel_part {
 	uint8_t *image;               /* of counters */
 	uint8_t *empty_image;
 	size_t image_size;
+	size_t ranges;                /* that it has room for */
 };
 
 /* Without the images. A part whose metrics the chip has none of has a count of 0. */
-int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_wanted *wanted, uint32_t first,
+int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_request *request, size_t number,
 		     char *why) KERNEL_HIDDEN;
 /* In CUPTI's words: -1 where it is no success. */
 int kernel_failed(int result, const char *what, char *why) KERNEL_HIDDEN;
@@ -172,6 +224,8 @@ struct kernel_counters {
 	struct kernel_part parts[KERNEL_PARTS];
 	size_t part_count;
 	size_t passes;                /* of all parts */
+	size_t most_ranges;           /* that an image has room for: kernels, and each emptying of the caches */
+	struct kernel_part *configured;
 	struct kernel_caches caches;
 };
 
@@ -179,28 +233,57 @@ struct kernel_counters {
 int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
 /* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
-int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
+/* One pass of many: `p->image` has what was counted in others. */
+int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *p, size_t pass, char *why) KERNEL_HIDDEN;
+/* An image that nothing was counted in. */
+int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+/* The same whether or not all passes were made. */
+int kernel_counters_decode_pass(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After passes that were not completed. */
 void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
+/* The hardware is left to others in between. */
+void kernel_counters_suspend(struct kernel_counters *c) KERNEL_HIDDEN;
+void kernel_counters_resume(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After all passes of a part, and before another is configured. */
-int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
 /* Fills p->values. */
-int kernel_counters_evaluate(struct kernel_part *p, char *why) KERNEL_HIDDEN;
+int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KERNEL_HIDDEN;
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
-int kernel_memory_save(void *context, char *why) KERNEL_HIDDEN;
-int kernel_memory_restore(char *why) KERNEL_HIDDEN;
-void kernel_memory_forget(void) KERNEL_HIDDEN;
+enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_LAUNCH, KERNEL_MEMORIES };
+int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
+int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
+void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
 
 /* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
 int kernel_caches_prepare(struct kernel_caches *c, int device, char *why) KERNEL_HIDDEN;
 int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 
-/* replay.c: around the program's own call, which is the last pass. enter() returns whether leave() is to be called. */
+/* batch.c: only while alone. */
+int kernel_batch_is_open(void) KERNEL_HIDDEN;
+int kernel_batch_is_of(const void *context) KERNEL_HIDDEN;
+/* What launching the kernel takes is allocated already. To be asked at every launch. */
+int kernel_batch_is_loaded(const struct kernel_launch *l) KERNEL_HIDDEN;
+/* A launch that is read, and one that is not. The context is current. */
+int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
+		     const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
+/* Reads those that are open. */
+void kernel_batch_close(void) KERNEL_HIDDEN;
+void kernel_batch_module_loaded(void) KERNEL_HIDDEN;
+
+/* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
+
+/* application.c: the same in a run for one pass; leave() says whether `why` tells of trouble. */
+int kernel_application_enter(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
+			     char *why) KERNEL_HIDDEN;
+int kernel_application_leave(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
+			     char *why) KERNEL_HIDDEN;
 
 /* facts.c: attributes and limits that a launch has; those of its device, once. */
 void kernel_facts_ask(struct record_kernel *r, const struct kernel_launch *launch, void *function) KERNEL_HIDDEN;
@@ -213,8 +296,15 @@ void kernel_tell_process(void) KERNEL_HIDDEN;
 /* result.c */
 void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count) KERNEL_HIDDEN;
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
-void kernel_tell_values(const struct kernel_part *p, uint32_t number, uint64_t time) KERNEL_HIDDEN;
+/* `first`: added to the numbers of the metrics. */
+void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
+/* source.c: passes beyond those of the counters. Memory is kept (KERNEL_MEMORY_LAUNCH), and is as it was when each returns; what fails is told, and is no
+ * reason to give the kernel up. */
+int kernel_source_wanted(const struct kernel_request *request) KERNEL_HIDDEN;
+/* How many runs of the kernel were made; -1 when memory could not be put back. */
+int kernel_source_collect(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
+			  struct kernel_caches *caches, int (*run)(const struct kernel_launch *launch, char *why), char *why) KERNEL_HIDDEN;
 struct kernel_agent {
 	struct kernel_request request;
 	struct cupti_range range;

@@ -112,6 +112,32 @@ static int take_filter(struct kernel_request *r, const char *word, const char *v
 	return 0;
 }
 
+static int take_source(struct kernel_source_request *s, const char *word, const char *value)
+{
+	if (strcmp(word, "sampling") == 0) {
+		s->sampling = 1;
+		s->sampling_interval = strcmp(value, "auto") == 0 ? -1 : atoi(value);
+	} else if (strcmp(word, "sampling-buffer") == 0)
+		s->sampling_buffer = strtoull(value, NULL, 10);
+	else if (strcmp(word, "sampling-passes") == 0)
+		s->sampling_passes = atoi(value);
+	else if (strcmp(word, "sass") == 0)
+		s->sass = atoi(value);
+	else if (strcmp(word, "series") == 0)
+		s->series[s->series_count++] = value;
+	else if (strcmp(word, "series-interval") == 0)
+		s->series_interval = strtoull(value, NULL, 10);
+	else if (strcmp(word, "series-buffer") == 0)
+		s->series_buffer = strtoull(value, NULL, 10);
+	else if (strcmp(word, "series-passes") == 0)
+		s->series_passes = strtoull(value, NULL, 10);
+	else if (strcmp(word, "code") == 0)
+		s->code = value;
+	else
+		return -1;
+	return 0;
+}
+
 static int take(struct kernel_request *r, const char *word, char *value)
 {
 	int taken = kernel_engine_take(r, word, value), filter;
@@ -130,7 +156,7 @@ static int take(struct kernel_request *r, const char *word, char *value)
 	else if (strcmp(word, "kill") == 0)
 		r->kill = atoi(value);
 	else
-		return -1;
+		return take_source(&r->source, word, value);
 	return 0;
 }
 
@@ -144,7 +170,8 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 		snprintf(why, KERNEL_WHY_SIZE, "%.180s cannot be read", path);
 		return -1;
 	}
-	for (line = text; line && *line; line = next) {
+	ret->source.series = cuda_agent.core->permanent(count_lines(text) * sizeof(*ret->source.series));
+	for (line = text; line && *line && ret->source.series; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
@@ -156,5 +183,5 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 			return -1;
 		}
 	}
-	return 0;
+	return ret->source.series ? 0 : -1;
 }

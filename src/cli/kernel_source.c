@@ -1,0 +1,192 @@
+#include "cli/kernel_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/page_source.h"
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, struct kernel_source_run *ret)
+{
+	const char *text = fields->sampling_interval;
+	char *end;
+	long interval = strtol(text, &end, 10);
+
+	*ret = (struct kernel_source_run){ .sampling_interval = -1,
+					   .sampling_buffer = (uint64_t)fields->sampling_buffer,
+					   .sampling_passes = (uint32_t)fields->sampling_passes,
+					   .series = STRING_LIST_INIT,
+					   .series_interval = (uint64_t)fields->series_interval,
+					   .series_buffer = (uint64_t)fields->series_buffer,
+					   .series_passes = (uint64_t)fields->series_passes };
+	if (strcmp(text, "auto") == 0)
+		return true;
+	if (*end || end == text || interval < 0 || interval > 31) {
+		command_fail(cli, &kernel_command, "--warp-sampling-interval '%s': auto, or 0 to 31", text);
+		return false;
+	}
+	ret->sampling_interval = (int)interval;
+	return true;
+}
+
+void kernel_source_end(struct kernel_source_run *source)
+{
+	string_list_release(&source->series);
+}
+
+enum kind { NOT_SOURCE, SAMPLED, COUNTED, OVER_TIME };
+
+/* By their names. */
+static enum kind kind_of(const char *metric)
+{
+	static const char *const counted[] = { "inst_executed", "thread_inst_executed", "thread_inst_executed_true", "memory_",
+					       "smsp__branch_targets_threads_divergent", "sass__" };
+
+	if (begins(metric, "pmsampling:"))
+		return OVER_TIME;
+	if (begins(metric, "smsp__pcsamp_") || begins(metric, "group:smsp__pcsamp_"))
+		return SAMPLED;
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+		size_t len = strlen(counted[i]);
+
+		if (begins(metric, counted[i]) && (counted[i][len - 1] == '_' || !metric[len]))
+			return COUNTED;
+	}
+	return NOT_SOURCE;
+}
+
+bool kernel_source_is(const char *metric)
+{
+	return kind_of(metric) != NOT_SOURCE;
+}
+
+int kernel_source_take(struct kernel_source_run *source, const char *metric)
+{
+	enum kind kind = kind_of(metric);
+
+	if (kind == OVER_TIME)
+		return string_list_addf(&source->series, "%s", metric + strlen("pmsampling:")) < 0 ? -ENOMEM : 0;
+	source->sampling |= kind == SAMPLED;
+	source->sass |= kind == COUNTED;
+	return 0;
+}
+
+int kernel_source_take_chosen(struct kernel_source_run *source, const struct choice *choice)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < choice->count && r >= 0; i++) {
+		const struct chosen_metric *m = &choice->metrics[i];
+
+		if (m->origin == METRIC_SAMPLED)
+			r = string_list_addf(&source->series, "%s", m->name);
+		else if (m->origin == METRIC_OWN)
+			r = kernel_source_take(source, m->name);
+	}
+	return r < 0 ? -ENOMEM : 0;
+}
+
+bool kernel_source_needs_code(const struct kernel_source_run *source)
+{
+	return source->sampling || source->sass;
+}
+
+void kernel_source_write(FILE *file, const struct kernel_source_run *s, const char *code)
+{
+	if (s->sampling && s->sampling_interval < 0)
+		fprintf(file, "sampling auto\n");
+	else if (s->sampling)
+		fprintf(file, "sampling %d\n", s->sampling_interval);
+	if (s->sampling)
+		fprintf(file, "sampling-buffer %llu\nsampling-passes %u\n", (unsigned long long)s->sampling_buffer, s->sampling_passes);
+	if (s->sass)
+		fprintf(file, "sass 1\n");
+	for (size_t i = 0; i < s->series.count; i++)
+		fprintf(file, "series %s\n", s->series.items[i]);
+	if (s->series.count)
+		fprintf(file, "series-interval %llu\nseries-buffer %llu\nseries-passes %llu\n", (unsigned long long)s->series_interval,
+			(unsigned long long)s->series_buffer, (unsigned long long)s->series_passes);
+	if (code)
+		fprintf(file, "code %s\n", code);
+}
+
+static int split_folders(const struct option_texts *texts, struct string_list *ret)
+{
+	const char *text = NULL;
+	char piece[4096];
+	size_t at = 0;
+	int r = 0;
+
+	while (r >= 0 && next_piece(texts, &at, &text, piece, sizeof(piece)))
+		r = string_list_addf(ret, "%s", piece);
+	return r;
+}
+
+static int read_files(const struct kernel_fields *fields, struct source_book *book)
+{
+	struct string_list folders = STRING_LIST_INIT;
+	int r = split_folders(&fields->source_folders, &folders);
+
+	if (r >= 0)
+		r = source_book_read_files(book, (const char *const *)folders.items, folders.count);
+	string_list_release(&folders);
+	return r;
+}
+
+int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results, const struct page_options *options)
+{
+	enum source_view view = (enum source_view)fields->print_source;
+	struct source_book book;
+	struct error err;
+	char note[512];
+	int r;
+
+	if (view == SOURCE_PTX) {
+		command_fail(cli, &kernel_command, "--print-source ptx: reports have no PTX; sass, cuda or cuda,sass");
+		return -EINVAL;
+	}
+	if (source_book_load(&book, results->report, note, sizeof(note), &err) < 0) {
+		command_fail(cli, &kernel_command, "%s", err.text);
+		return -EINVAL;
+	}
+	if (note[0])
+		fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
+	if (!book.count_count)
+		fprintf(kernel_told(cli), "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
+	else if (view != SOURCE_SASS && !source_book_has_lines(&book))
+		fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
+	r = read_files(fields, &book);
+	if (r >= 0)
+		r = page_print_source(cli->out, results, options, &book, view, fields->json ? SOURCE_JSON : fields->csv ? SOURCE_CSV : SOURCE_TEXT);
+	source_book_release(&book);
+	return r;
+}
+
+/* What fails here is no reason to give up a recording: it can be made up for when the report is shown. */
+void kernel_source_complete(struct cli *cli, const struct kernel_fields *fields, const char *path)
+{
+	bool files = kernel_says_yes(fields->import_source), facts = kernel_says_yes(fields->import_sass);
+	struct source_book book;
+	struct report *report;
+	struct error err = { "" };
+	char note[512];
+
+	if (report_open(&report, path, &err) < 0)
+		return;
+	if (report_row_count(report, TABLE_KERNEL_SOURCE) && source_book_load(&book, report, note, sizeof(note), &err) == 0) {
+		if (note[0])
+			fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
+		if (book.fact_count && !source_book_has_lines(&book))
+			fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
+		if ((files && read_files(fields, &book) < 0) ||
+		    ((files || facts) && book.fact_count && source_book_store(&book, report, path, facts, files, &err) < 0))
+			fprintf(kernel_told(cli), "==WARNING== Instructions are not kept in the report: %s.\n", err.text[0] ? err.text : "not enough memory");
+		source_book_release(&book);
+	}
+	report_close(report);
+}

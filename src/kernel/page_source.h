@@ -1,0 +1,25 @@
+/* --page source: instructions and source lines of kernels with what they did. */
+#ifndef SONDE_KERNEL_PAGE_SOURCE_H
+#define SONDE_KERNEL_PAGE_SOURCE_H
+
+#include "kernel/page.h"
+#include "kernel/source.h"
+
+enum source_view { SOURCE_SASS, SOURCE_PTX, SOURCE_CUDA, SOURCE_CUDA_SASS };
+enum source_format { SOURCE_TEXT, SOURCE_CSV, SOURCE_JSON };
+
+/* -ENOMEM. */
+int page_print_source(FILE *out, const struct kernel_results *results, const struct page_options *options, const struct source_book *book,
+		      enum source_view view, enum source_format format);
+
+/* What an instruction does to memory, by its name: "Global", "Load", 32 bits. False where it does nothing. */
+struct source_access {
+	const char *space;
+	const char *operation;
+	unsigned bits;
+};
+bool source_access(const char *sass, struct source_access *ret);
+/* The reason for waiting that most samples have, without what all names begin with; NULL: no samples. */
+const char *source_main_stall(const struct kernel_source *source, const struct source_item *item, double *ret_share);
+
+#endif

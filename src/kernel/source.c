@@ -1,0 +1,405 @@
+#include "kernel/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/source_internal.h"
+
+#define HAS(present, column) ((present) >> (column) & 1)
+#define MOST_COUNTS (1u << 26)
+#define MOST_METRICS 256u
+
+struct loader {
+	struct source_book *book;
+	struct report *report;
+};
+
+static const char *text_of(const struct loader *l, const int64_t *v, uint32_t present, unsigned column)
+{
+	const char *text = HAS(present, column) ? report_text(l->report, (uint64_t)v[column], NULL) : NULL;
+
+	return text ? text : "";
+}
+
+static void *grown(void *items, size_t count, size_t size)
+{
+	if (count & (count - 1))
+		return items;
+	return reallocarray(items, count ? 2 * count : 1, size);
+}
+
+const char *source_keep(struct source_book *b, const char *text)
+{
+	char **texts = grown(b->texts, b->text_count, sizeof(*texts));
+
+	if (!texts)
+		return NULL;
+	b->texts = texts;
+	texts[b->text_count] = strdup(text);
+	return texts[b->text_count] ? texts[b->text_count++] : NULL;
+}
+
+struct source_fact *source_add_fact(struct source_book *b)
+{
+	struct source_fact *facts = grown(b->facts, b->fact_count, sizeof(*facts));
+
+	if (!facts)
+		return NULL;
+	b->facts = facts;
+	facts[b->fact_count] = (struct source_fact){ .sass = "", .file = "", .function = "" };
+	return &facts[b->fact_count++];
+}
+
+int source_order(int64_t code, const char *function, uint32_t pc, int64_t other_code, const char *other_function, uint32_t other_pc)
+{
+	int names = code == other_code ? strcmp(function, other_function) : 0;
+
+	if (code != other_code)
+		return code < other_code ? -1 : 1;
+	return names ? names : (pc > other_pc) - (pc < other_pc);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct source_fact *x = a, *y = b;
+
+	return source_order(x->code, x->function, x->pc, y->code, y->function, y->pc);
+}
+
+static int by_result(const void *a, const void *b)
+{
+	const struct source_count *x = a, *y = b;
+
+	if (x->result != y->result)
+		return x->result < y->result ? -1 : 1;
+	return source_order(x->code, x->function, x->pc, y->code, y->function, y->pc);
+}
+
+void source_sort_facts(struct source_book *b)
+{
+	if (b->fact_count)
+		qsort(b->facts, b->fact_count, sizeof(*b->facts), by_place);
+}
+
+struct source_fact *source_find_fact(const struct source_book *b, int64_t code, const char *function, uint32_t pc)
+{
+	struct source_fact key = { .code = code, .function = function, .pc = pc };
+
+	return b->fact_count ? bsearch(&key, b->facts, b->fact_count, sizeof(key), by_place) : NULL;
+}
+
+static int take_code(void *context, const int64_t *v, uint32_t present)
+{
+	struct loader *l = context;
+	struct source_code *codes = grown(l->book->codes, l->book->code_count, sizeof(*codes)), *c;
+
+	if (!codes)
+		return -ENOMEM;
+	l->book->codes = codes;
+	c = &codes[l->book->code_count++];
+	*c = (struct source_code){ .id = v[COLUMN_KERNEL_CODE_ID] };
+	if (HAS(present, COLUMN_KERNEL_CODE_IMAGE))
+		c->image = report_blob_data(l->report, (uint64_t)v[COLUMN_KERNEL_CODE_IMAGE], &c->size);
+	return 0;
+}
+
+/* Its number; -1: too many. Few, and mostly the one before. */
+static int metric_of(struct source_book *b, const char *name)
+{
+	const char **metrics;
+
+	for (size_t i = 0; i < b->metric_count; i++)
+		if (b->metrics[i] == name || strcmp(b->metrics[i], name) == 0)
+			return (int)i;
+	if (b->metric_count == MOST_METRICS)
+		return -1;
+	metrics = grown(b->metrics, b->metric_count, sizeof(*metrics));
+	if (!metrics)
+		return -1;
+	b->metrics = metrics;
+	metrics[b->metric_count] = name;
+	return (int)b->metric_count++;
+}
+
+static int take_count(void *context, const int64_t *v, uint32_t present)
+{
+	struct loader *l = context;
+	struct source_book *b = l->book;
+	int metric = metric_of(b, text_of(l, v, present, COLUMN_KERNEL_SOURCE_METRIC));
+	struct source_count *counts;
+
+	if (metric < 0 || b->count_count >= MOST_COUNTS || v[COLUMN_KERNEL_SOURCE_PC] < 0 || v[COLUMN_KERNEL_SOURCE_PC] > UINT32_MAX)
+		return 0;
+	counts = grown(b->counts, b->count_count, sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	b->counts = counts;
+	counts[b->count_count++] = (struct source_count){ v[COLUMN_KERNEL_SOURCE_RESULT], v[COLUMN_KERNEL_SOURCE_CODE],
+							  text_of(l, v, present, COLUMN_KERNEL_SOURCE_FUNCTION),
+							  (uint32_t)v[COLUMN_KERNEL_SOURCE_PC], (uint32_t)metric,
+							  v[COLUMN_KERNEL_SOURCE_VALUE] };
+	return 0;
+}
+
+static int take_fact(void *context, const int64_t *v, uint32_t present)
+{
+	struct loader *l = context;
+	struct source_fact *f;
+
+	if (v[COLUMN_KERNEL_INSTRUCTION_PC] < 0 || v[COLUMN_KERNEL_INSTRUCTION_PC] > UINT32_MAX)
+		return 0;
+	f = source_add_fact(l->book);
+	if (!f)
+		return -ENOMEM;
+	*f = (struct source_fact){ v[COLUMN_KERNEL_INSTRUCTION_CODE], text_of(l, v, present, COLUMN_KERNEL_INSTRUCTION_FUNCTION),
+				   (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_PC], text_of(l, v, present, COLUMN_KERNEL_INSTRUCTION_SASS),
+				   text_of(l, v, present, COLUMN_KERNEL_INSTRUCTION_FILE),
+				   HAS(present, COLUMN_KERNEL_INSTRUCTION_LINE) ? (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_LINE] : 0 };
+	return 0;
+}
+
+static int take_file(void *context, const int64_t *v, uint32_t present)
+{
+	struct loader *l = context;
+	struct source_file *files = grown(l->book->files, l->book->file_count, sizeof(*files)), *f;
+
+	if (!files)
+		return -ENOMEM;
+	l->book->files = files;
+	f = &files[l->book->file_count++];
+	*f = (struct source_file){ .name = text_of(l, v, present, COLUMN_KERNEL_FILE_NAME) };
+	if (HAS(present, COLUMN_KERNEL_FILE_TEXT))
+		f->text = report_blob_data(l->report, (uint64_t)v[COLUMN_KERNEL_FILE_TEXT], &f->size);
+	return 0;
+}
+
+static int load(struct loader *l)
+{
+	int r = report_each_row(l->report, TABLE_KERNEL_CODE, COLUMN_KERNEL_CODE_IMAGE + 1, take_code, l);
+
+	if (r >= 0)
+		r = report_each_row(l->report, TABLE_KERNEL_SOURCE, COLUMN_KERNEL_SOURCE_VALUE + 1, take_count, l);
+	if (r >= 0)
+		r = report_each_row(l->report, TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_LINE + 1, take_fact, l);
+	if (r >= 0)
+		r = report_each_row(l->report, TABLE_KERNEL_FILE, COLUMN_KERNEL_FILE_TEXT + 1, take_file, l);
+	return r;
+}
+
+int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err)
+{
+	struct loader l = { ret, report };
+	int r;
+
+	*ret = (struct source_book){ 0 };
+	if (note)
+		note[0] = '\0';
+	r = load(&l);
+	if (r < 0) {
+		source_book_release(ret);
+		return error_set_errno(err, -r, "The instructions of the report cannot be read");
+	}
+	if (ret->count_count)
+		qsort(ret->counts, ret->count_count, sizeof(*ret->counts), by_result);
+	source_sort_facts(ret);
+	ret->were_stored = ret->fact_count != 0;
+	if (ret->were_stored || !ret->count_count || !note)
+		return 0;
+	r = source_make_facts(ret, note, note_size, err);
+	if (r < 0)
+		source_book_release(ret);
+	return r;
+}
+
+void source_book_release(struct source_book *b)
+{
+	for (size_t i = 0; i < b->text_count; i++)
+		free(b->texts[i]);
+	free(b->texts);
+	free(b->codes);
+	free(b->counts);
+	free(b->facts);
+	free(b->files);
+	free(b->metrics);
+	*b = (struct source_book){ 0 };
+}
+
+bool source_book_has_lines(const struct source_book *b)
+{
+	for (size_t i = 0; i < b->fact_count; i++)
+		if (b->facts[i].line)
+			return true;
+	return false;
+}
+
+/* From one count to the next of another instruction. */
+static size_t next_place(const struct source_book *b, size_t at)
+{
+	const struct source_count *c = &b->counts[at];
+
+	for (at++; at < b->count_count && by_result(c, &b->counts[at]) == 0; at++)
+		;
+	return at;
+}
+
+static bool same_function(const struct source_fact *f, int64_t code, const char *function)
+{
+	return f->code == code && strcmp(f->function, function) == 0;
+}
+
+/* How many instructions: all of a function that are known, and those that were seen without being known. */
+static int add_item(struct kernel_source *s, const char *function, uint32_t pc, const struct source_fact *f)
+{
+	struct source_item *items = grown(s->items, s->count, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	s->items = items;
+	items[s->count++] = (struct source_item){ function, pc, f ? f->sass : "", f ? f->file : "", f ? f->line : 0, NULL };
+	return 0;
+}
+
+/* The instructions of one function, known ones and counted ones together, in their order. */
+static int add_function(struct kernel_source *s, const struct source_book *b, size_t first, size_t end)
+{
+	const struct source_count *c = &b->counts[first];
+	const struct source_fact *f = b->facts, *last = b->facts ? b->facts + b->fact_count : NULL;
+	int r = 0;
+
+	while (f < last && source_order(f->code, f->function, f->pc, c->code, c->function, 0) < 0)
+		f++;
+	while (r >= 0 && (first < end || (f < last && same_function(f, c->code, c->function)))) {
+		bool known = f < last && same_function(f, c->code, c->function);
+
+		if (known && (first >= end || f->pc <= b->counts[first].pc)) {
+			while (first < end && b->counts[first].pc == f->pc)
+				first++;
+			r = add_item(s, c->function, f->pc, f);
+			f++;
+		} else {
+			r = add_item(s, c->function, b->counts[first].pc, NULL);
+			first = next_place(b, first);
+		}
+	}
+	return r;
+}
+
+static size_t function_end(const struct source_book *b, size_t at)
+{
+	const struct source_count *c = &b->counts[at];
+
+	while (at < b->count_count && b->counts[at].result == c->result && b->counts[at].code == c->code &&
+	       strcmp(b->counts[at].function, c->function) == 0)
+		at++;
+	return at;
+}
+
+static int give_values(struct kernel_source *s)
+{
+	s->values = calloc(s->count + 1, (s->book->metric_count + 1) * sizeof(*s->values));
+	if (!s->values)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->count; i++)
+		s->items[i].values = s->values + i * s->book->metric_count;
+	return 0;
+}
+
+static void fill_values(struct kernel_source *s, size_t first, size_t end)
+{
+	const struct source_book *b = s->book;
+	size_t item = 0;
+
+	for (; first < end; first++) {
+		const struct source_count *c = &b->counts[first];
+
+		while (item < s->count && (strcmp(s->items[item].function, c->function) != 0 || s->items[item].pc != c->pc))
+			item++;
+		if (item == s->count)
+			return;
+		s->items[item].values[c->metric] += (double)c->value;
+	}
+}
+
+int kernel_source_of(struct kernel_source *ret, const struct source_book *b, int64_t result)
+{
+	size_t first = 0, end, at;
+	int r = 0;
+
+	*ret = (struct kernel_source){ .book = b };
+	while (first < b->count_count && b->counts[first].result != result)
+		first++;
+	for (at = first; r >= 0 && at < b->count_count && b->counts[at].result == result; at = end) {
+		end = function_end(b, at);
+		r = add_function(ret, b, at, end);
+	}
+	if (r >= 0)
+		r = give_values(ret);
+	if (r < 0) {
+		kernel_source_release(ret);
+		return r;
+	}
+	fill_values(ret, first, at);
+	return 0;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct source_item *x = *(const struct source_item *const *)a, *y = *(const struct source_item *const *)b;
+	int order = strcmp(x->file, y->file);
+
+	return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+int kernel_source_lines(struct kernel_source *ret, const struct kernel_source *from)
+{
+	const struct source_item **order = calloc(from->count + 1, sizeof(*order));
+	size_t count = 0, metrics = from->book->metric_count;
+	int r = order ? 0 : -ENOMEM;
+
+	*ret = (struct kernel_source){ .book = from->book };
+	for (size_t i = 0; r >= 0 && i < from->count; i++)
+		if (from->items[i].line)
+			order[count++] = &from->items[i];
+	if (count)
+		qsort(order, count, sizeof(*order), by_line);
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		if (!i || by_line(&order[i - 1], &order[i]) != 0) {
+			r = add_item(ret, order[i]->function, 0, NULL);
+			if (r >= 0) {
+				ret->items[ret->count - 1].file = order[i]->file;
+				ret->items[ret->count - 1].line = order[i]->line;
+			}
+		}
+	if (r >= 0)
+		r = give_values(ret);
+	for (size_t i = 0, line = 0; r >= 0 && i < count; i++) {
+		line += i && by_line(&order[i - 1], &order[i]) != 0;
+		for (size_t m = 0; m < metrics; m++)
+			ret->items[line].values[m] += order[i]->values[m];
+	}
+	free(order);
+	if (r < 0)
+		kernel_source_release(ret);
+	return r;
+}
+
+void kernel_source_release(struct kernel_source *s)
+{
+	free(s->items);
+	free(s->values);
+	*s = (struct kernel_source){ 0 };
+}
+
+double source_value(const struct kernel_source *s, const struct source_item *item, const char *metric)
+{
+	for (size_t i = 0; i < s->book->metric_count; i++)
+		if (strcmp(s->book->metrics[i], metric) == 0)
+			return item->values[i];
+	return NAN;
+}

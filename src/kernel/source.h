@@ -1,0 +1,97 @@
+/* What single instructions of a report's kernels did, with their text and the source lines they come from. */
+#ifndef SONDE_KERNEL_SOURCE_H
+#define SONDE_KERNEL_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "report/reader.h"
+
+/* One instruction, whatever launch it was in. Texts are the book's. */
+struct source_fact {
+	int64_t code;         /* kernel_code.id */
+	const char *function; /* mangled */
+	uint32_t pc;
+	const char *sass;     /* "" where it is not known */
+	const char *file;     /* "" where it is not known */
+	uint32_t line;        /* 0 then */
+};
+
+struct source_count {
+	int64_t result;
+	int64_t code;
+	const char *function;
+	uint32_t pc;
+	uint32_t metric;      /* number in the book's metrics */
+	int64_t value;
+};
+
+struct source_code {
+	int64_t id;
+	const void *image;    /* the cubin; NULL: it is not in the report */
+	size_t size;
+};
+
+struct source_file {
+	const char *name;
+	const char *text;     /* NULL: it is not in the report */
+	size_t size;
+};
+
+/* All of a report. */
+struct source_book {
+	struct source_code *codes;
+	size_t code_count;
+	struct source_count *counts;   /* by result, code, function, pc */
+	size_t count_count;
+	struct source_fact *facts;     /* by code, function, pc */
+	size_t fact_count;
+	struct source_file *files;
+	size_t file_count;
+	const char **metrics;
+	size_t metric_count;
+	bool were_stored;              /* facts are the report's own */
+	char **texts;                  /* made here */
+	size_t text_count;
+};
+
+/* The report must stay open. Facts that are not in it are made of its cubins; what is missing for that is told in `note` ("": nothing; NULL: they
+ * are not made). */
+int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err);
+void source_book_release(struct source_book *book);
+/* Source files that facts name: those that are there now, or lie in one of the folders under the same name. */
+int source_book_read_files(struct source_book *book, const char *const *folders, size_t folder_count);
+/* Puts facts and files into the report at `path`, which is `report`. */
+int source_book_store(const struct source_book *book, struct report *report, const char *path, bool facts, bool files, struct error *err);
+bool source_book_has_lines(const struct source_book *book);
+/* A line of a file; NULL: it is not known. Not ended by a 0. */
+const char *source_book_line(const struct source_book *book, const char *file, uint32_t line, size_t *ret_len);
+
+/* One instruction of one launch, or a source line with all of its instructions. */
+struct source_item {
+	const char *function;
+	uint32_t pc;
+	const char *sass;
+	const char *file;
+	uint32_t line;
+	double *values;       /* of each of the book's metrics */
+};
+
+struct kernel_source {
+	const struct source_book *book;
+	struct source_item *items;
+	size_t count;
+	double *values;
+};
+
+/* Of one launch; without items where it has none. -ENOMEM. */
+int kernel_source_of(struct kernel_source *ret, const struct source_book *book, int64_t result);
+/* The same by source line, in the order of files and lines; instructions of no known line are left out. */
+int kernel_source_lines(struct kernel_source *ret, const struct kernel_source *instructions);
+void kernel_source_release(struct kernel_source *source);
+/* Not a number where the book has no such metric. */
+double source_value(const struct kernel_source *source, const struct source_item *item, const char *metric);
+
+#endif

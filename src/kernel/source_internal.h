@@ -1,0 +1,19 @@
+/* Parts of the source book. */
+#ifndef SONDE_KERNEL_SOURCE_INTERNAL_H
+#define SONDE_KERNEL_SOURCE_INTERNAL_H
+
+#include "kernel/source.h"
+
+/* A text that lives as long as the book; NULL: no memory. */
+const char *source_keep(struct source_book *book, const char *text);
+struct source_fact *source_add_fact(struct source_book *book);
+int source_order(int64_t code, const char *function, uint32_t pc, int64_t other_code, const char *other_function, uint32_t other_pc);
+void source_sort_facts(struct source_book *book);
+struct source_fact *source_find_fact(const struct source_book *book, int64_t code, const char *function, uint32_t pc);
+/* source_opcodes.c */
+struct report_writer;
+int source_store_opcodes(const struct source_book *book, struct report_writer *w);
+/* source_code.c */
+int source_make_facts(struct source_book *book, char *note, size_t note_size, struct error *err);
+
+#endif

@@ -1,0 +1,330 @@
+/* The part of libcupti.so.13 that looks at single instructions and at time, with what it found out known in advance:
+ *
+ * PC sampling, only in the continuous mode, and only told when it ends: a kernel has three instructions; that at 16 * i has
+ * 10 * (i + 1) + letters of its name samples, half of them (rounded down) waiting for memory, the others waiting; the scheduler issued nothing in one of each.
+ * SASS metrics: one config for good; the value of metric n at 16 * i is 100 * n + i.
+ * PM sampling: three idle samples, four of the kernel, two idle ones; a metric's values are its letters and the sample's number. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counted.h"
+#include "source.h"
+#include "vendor/cupti_callbacks.h"
+#include "vendor/cupti_source.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define INSTRUCTIONS 3
+#define BUSY 26
+#define SAMPLES 9
+
+#define SOURCE_FUNCTION(name, parameters) int name(struct parameters *);
+#include "vendor/cupti_source_functions.def"
+#undef SOURCE_FUNCTION
+#define PM_FUNCTION(needed, name, parameters) int name(struct parameters *);
+#include "vendor/cupti_pm_functions.def"
+#undef PM_FUNCTION
+
+static const struct {
+	uint32_t index;
+	const char *name;
+} reasons[] = { { 0, "smsp__pcsamp_sample_count" },
+		{ 14, "smsp__pcsamp_warps_issue_stalled_long_scoreboard" },
+		{ 15, "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued" },
+		{ 37, "smsp__pcsamp_warps_issue_stalled_wait_not_issued" },
+		{ 36, "smsp__pcsamp_warps_issue_stalled_wait" } };
+#define REASONS (sizeof(reasons) / sizeof(reasons[0]))
+
+static struct {
+	int enabled;
+	int continuous;
+	uint32_t period;
+	struct pc_data *data;
+} pc;
+static struct {
+	int configured, enabled;
+	struct sass_config configs[32];
+	size_t count;
+} sass;
+static struct {
+	int enabled, started;
+} pm;
+static unsigned kernels;
+static char kernel[256];
+static int range_is_enabled;
+
+void source_ran(const char *symbol)
+{
+	kernels++;
+	snprintf(kernel, sizeof(kernel), "%s", symbol);
+}
+
+void source_range_enabled(int enabled)
+{
+	range_is_enabled = enabled;
+}
+
+static uint64_t crc_of(const void *image, size_t size)
+{
+	uint64_t crc = 7;
+
+	for (size_t i = 0; i < size; i++)
+		crc = (crc * 31 + ((const uint8_t *)image)[i]) & UINT32_MAX;
+	return crc;
+}
+
+const void *source_image(size_t *size)
+{
+	static uint8_t image[1 << 20];
+	static size_t have;
+	const char *path = getenv("COUNTED_CUBIN");
+	FILE *file = path && !have ? fopen(path, "rb") : NULL;
+
+	if (file) {
+		have = fread(image, 1, sizeof(image), file);
+		fclose(file);
+	}
+	*size = have;
+	return image;
+}
+
+static uint64_t crc(void)
+{
+	size_t size;
+	const void *image = source_image(&size);
+
+	return crc_of(image, size);
+}
+
+EXPORT int cuptiGetCubinCrc(struct cubin_crc *p)
+{
+	p->crc = crc_of(p->image, p->image_size);
+	return 0;
+}
+
+EXPORT int cuptiPCSamplingGetNumStallReasons(struct pc_reason_count *p)
+{
+	*p->count = REASONS;
+	return pc.enabled ? 0 : 7;
+}
+
+EXPORT int cuptiPCSamplingGetStallReasons(struct pc_reason_names *p)
+{
+	for (size_t i = 0; i < REASONS && i < p->count; i++) {
+		p->indexes[i] = reasons[i].index;
+		snprintf(p->names[i], PC_REASON_NAME, "%s", reasons[i].name);
+	}
+	return pc.enabled ? 0 : 7;
+}
+
+EXPORT int cuptiPCSamplingSetConfigurationAttribute(struct pc_configuration *p)
+{
+	pc.period = 11;
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->attributes[i].type == PC_MODE)
+			pc.continuous = p->attributes[i].number == PC_CONTINUOUS;
+		else if (p->attributes[i].type == PC_DATA)
+			pc.data = p->attributes[i].data;
+		else if (p->attributes[i].type == PC_PERIOD)
+			pc.period = p->attributes[i].number;
+	}
+	return counted_fails("cuptiPCSamplingSetConfigurationAttribute");
+}
+
+EXPORT int cuptiPCSamplingGetConfigurationAttribute(struct pc_configuration *p)
+{
+	p->attributes[0].number = pc.period;
+	return 0;
+}
+
+EXPORT int cuptiPCSamplingEnable(struct pc_command *p)
+{
+	int result = counted_fails("cuptiPCSamplingEnable");
+
+	if (result != 0 || pc.enabled || range_is_enabled || !p->context)
+		return result ? result : BUSY;
+	pc.enabled = 1;
+	kernels = 0;
+	counted_log("sample");
+	return 0;
+}
+
+static void put_record(struct pc_record *r, uint32_t i)
+{
+	uint32_t all = 10 * (i + 1) + (uint32_t)strlen(kernel), memory = all / 2;
+	struct pc_reason told[] = { { 14, memory }, { 15, 1 }, { 36, all - memory }, { 37, 1 } };
+
+	r->crc = crc();
+	r->pc = 16 * i;
+	r->function = strdup(kernel);
+	r->reason_count = 4;
+	memcpy(r->reasons, told, sizeof(told));
+}
+
+EXPORT int cuptiPCSamplingDisable(struct pc_command *p)
+{
+	if (!pc.enabled || !p->context)
+		return 7;
+	pc.enabled = 0;
+	counted_log("sampled %u", kernels);
+	if (pc.data && pc.continuous && kernels == 1) {
+		for (uint32_t i = 0; i < INSTRUCTIONS; i++)
+			put_record(&pc.data->records[i], i);
+		pc.data->count = INSTRUCTIONS;
+		pc.data->full = (uint8_t)(counted_fails("full") != 0);
+	}
+	return 0;
+}
+
+EXPORT int cuptiSassMetricsGetProperties(struct sass_properties *p)
+{
+	static const char *const known[] = { "smsp__sass_inst_executed", "smsp__sass_thread_inst_executed", "smsp__sass_sectors_mem_global",
+					     "smsp__sass_sectors_mem_global_ideal" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(p->name, known[i]) == 0) {
+			p->metric.id = i + 1;
+			return 0;
+		}
+	return 1;
+}
+
+EXPORT int cuptiSassMetricsSetConfig(struct sass_set_config *p)
+{
+	if (sass.configured || p->count > 32)
+		return 8;
+	sass.configured = 1;
+	sass.count = p->count;
+	memcpy(sass.configs, p->configs, p->count * sizeof(*p->configs));
+	return counted_fails("cuptiSassMetricsSetConfig");
+}
+
+EXPORT int cuptiSassMetricsEnable(struct sass_enable *p)
+{
+	if (sass.enabled || !sass.configured || !p->context)
+		return 7;
+	sass.enabled = 1 + p->lazily;
+	kernels = 0;
+	counted_log("patch%s", p->lazily ? "" : " all");
+	return 0;
+}
+
+EXPORT int cuptiSassMetricsDisable(struct sass_disable *p)
+{
+	if (!sass.enabled || !p->context)
+		return 7;
+	sass.enabled = 0;
+	counted_log("patched %u", kernels);
+	return 0;
+}
+
+/* COUNTED_FAIL=missed:1:1: the first launch is not seen. */
+EXPORT int cuptiSassMetricsGetDataProperties(struct sass_data_properties *p)
+{
+	int missed = kernels != 1 || counted_fails("missed");
+
+	p->records = missed ? 0 : INSTRUCTIONS * sass.count;
+	p->instances = missed ? 0 : 1;
+	return sass.enabled ? 0 : 7;
+}
+
+EXPORT int cuptiSassMetricsFlushData(struct sass_flush *p)
+{
+	for (size_t i = 0; i < p->records; i++) {
+		struct sass_record *r = &p->data[i];
+		uint32_t at = (uint32_t)(i / sass.count);
+
+		r->crc = (uint32_t)crc();
+		r->function = kernel;
+		r->pc = 16 * at;
+		r->values[0].metric = sass.configs[i % sass.count].metric;
+		r->values[0].value = 100 * r->values[0].metric + at;
+	}
+	return counted_fails("cuptiSassMetricsFlushData");
+}
+
+EXPORT int cuptiPmSamplingGetCounterAvailability(struct pm_availability *p)
+{
+	if (range_is_enabled)
+		return BUSY;
+	if (p->image)
+		memset(p->image, 1, p->image_size);
+	p->image_size = 16;
+	return 0;
+}
+
+EXPORT int cuptiPmSamplingEnable(struct pm_enable *p)
+{
+	if (range_is_enabled || pm.enabled)
+		return BUSY;
+	pm.enabled = 1;
+	p->sampler = &pm;
+	return counted_fails("cuptiPmSamplingEnable");
+}
+
+EXPORT int cuptiPmSamplingDisable(struct pm_command *p)
+{
+	pm.enabled = 0;
+	return p->sampler == &pm ? 0 : 1;
+}
+
+EXPORT int cuptiPmSamplingSetConfig(struct pm_set_config *p)
+{
+	return p->sampler == &pm && p->interval >= 1000 ? 0 : 1;
+}
+
+EXPORT int cuptiPmSamplingStart(struct pm_command *p)
+{
+	pm.started = 1;
+	kernels = 0;
+	counted_log("series");
+	return p->sampler == &pm ? 0 : 1;
+}
+
+EXPORT int cuptiPmSamplingStop(struct pm_command *p)
+{
+	pm.started = 0;
+	counted_log("series ended %u", kernels);
+	return p->sampler == &pm ? 0 : 1;
+}
+
+EXPORT int cuptiPmSamplingGetCounterDataSize(struct pm_counters_size *p)
+{
+	p->counters_size = 64;
+	return p->max_samples >= SAMPLES ? 0 : 1;
+}
+
+EXPORT int cuptiPmSamplingCounterDataImageInitialize(struct pm_counters_initialize *p)
+{
+	memset(p->counters, 0x5a, p->counters_size);
+	return 0;
+}
+
+EXPORT int cuptiPmSamplingDecodeData(struct pm_decode *p)
+{
+	p->stop_reason = PM_STOP_END;
+	return 0;
+}
+
+EXPORT int cuptiPmSamplingGetCounterDataInfo(struct pm_counters_info *p)
+{
+	p->total = p->populated = p->completed = kernels == 1 ? SAMPLES : 0;
+	return 0;
+}
+
+EXPORT int cuptiPmSamplingCounterDataGetSampleInfo(struct pm_sample_info *p)
+{
+	p->start = 5000000 + 1000 * p->index;
+	p->end = p->start + 1000;
+	return 0;
+}
+
+int source_is_series(const uint8_t *image)
+{
+	return image[0] == 0x5a && image[1] == 0x5a;
+}
+
+double source_series_value(const char *name, size_t sample)
+{
+	return sample >= 3 && sample < 7 ? (double)(strlen(name) + sample) : 0;
+}

@@ -1,0 +1,250 @@
+/* Instructions, lines, and what is said of them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/disassemble.h"
+#include "kernel/page_source.h"
+#include "kernel/rules/rule.h"
+#include "kernel/source_lines.h"
+
+#define SAMPLES "smsp__pcsamp_sample_count"
+#define LONG "smsp__pcsamp_warps_issue_stalled_long_scoreboard"
+#define WAIT "smsp__pcsamp_warps_issue_stalled_wait"
+#define SECTORS "memory_l2_theoretical_sectors_global"
+#define IDEAL "memory_l2_theoretical_sectors_global_ideal"
+
+/* A kernel of four instructions on two lines, of which one was never counted; and a function that is not known. */
+static struct source_fact facts[] = {
+	{ 1, "kernel", 0, "LDC R1, c[0x0][0x28]", "/a/x.cu", 10 },
+	{ 1, "kernel", 16, "LDG.E R4, desc[UR4][R2.64]", "/a/x.cu", 12 },
+	{ 1, "kernel", 32, "FADD R7, R4, 1", "/a/x.cu", 12 },
+	{ 1, "kernel", 48, "EXIT", "/a/x.cu", 10 },
+};
+static const char *metrics[] = { SAMPLES, LONG, WAIT, SECTORS, IDEAL };
+static struct source_count counts[] = {
+	{ 1, 1, "helper", 64, 0, 3 },
+	{ 1, 1, "kernel", 0, 0, 5 },   { 1, 1, "kernel", 0, 2, 5 },
+	{ 1, 1, "kernel", 16, 3, 80 }, { 1, 1, "kernel", 16, 4, 10 },
+	{ 1, 1, "kernel", 32, 0, 90 }, { 1, 1, "kernel", 32, 1, 60 }, { 1, 1, "kernel", 32, 2, 30 },
+	{ 2, 1, "kernel", 16, 3, 7 },
+};
+static struct source_book book = { .facts = facts, .fact_count = 4, .counts = counts, .count_count = 9, .metrics = metrics, .metric_count = 5 };
+
+static void instructions_of_a_launch(void **state)
+{
+	static const uint32_t pcs[] = { 64, 0, 16, 32, 48 };
+	struct kernel_source s;
+
+	(void)state;
+	assert_int_equal(kernel_source_of(&s, &book, 1), 0);
+	assert_int_equal(s.count, 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(s.items[i].pc, pcs[i]);
+	assert_string_equal(s.items[0].sass, "");
+	assert_int_equal(s.items[0].line, 0);
+	assert_int_equal((int)source_value(&s, &s.items[0], SAMPLES), 3);
+	assert_int_equal((int)source_value(&s, &s.items[3], LONG), 60);
+	assert_int_equal((int)source_value(&s, &s.items[4], SAMPLES), 0);
+	assert_true(isnan(source_value(&s, &s.items[4], "inst_executed")));
+	kernel_source_release(&s);
+	/* Another launch has the same instructions and values of its own. */
+	assert_int_equal(kernel_source_of(&s, &book, 2), 0);
+	assert_int_equal(s.count, 4);
+	assert_int_equal((int)source_value(&s, &s.items[1], SECTORS), 7);
+	assert_int_equal((int)source_value(&s, &s.items[2], SAMPLES), 0);
+	kernel_source_release(&s);
+	assert_int_equal(kernel_source_of(&s, &book, 3), 0);
+	assert_int_equal(s.count, 0);
+	kernel_source_release(&s);
+}
+
+static void lines_of_a_launch(void **state)
+{
+	struct kernel_source s, lines;
+	struct rule_line worst[2];
+	double share;
+
+	(void)state;
+	assert_int_equal(kernel_source_of(&s, &book, 1), 0);
+	assert_int_equal(kernel_source_lines(&lines, &s), 0);
+	assert_int_equal(lines.count, 2);
+	assert_int_equal(lines.items[0].line, 10);
+	assert_int_equal(lines.items[1].line, 12);
+	assert_int_equal((int)source_value(&lines, &lines.items[0], SAMPLES), 5);
+	assert_int_equal((int)source_value(&lines, &lines.items[1], SAMPLES), 90);
+	assert_int_equal((int)source_value(&lines, &lines.items[1], SECTORS), 80);
+	assert_string_equal(source_main_stall(&lines, &lines.items[1], &share), "long_scoreboard");
+	assert_int_equal((int)(100 * share + 0.5), 67);
+	assert_int_equal(source_worst_lines(&lines, SAMPLES, NULL, worst, 2), 2);
+	assert_string_equal(worst[0].place, "x.cu:12");
+	assert_string_equal(worst[1].place, "x.cu:10");
+	assert_int_equal(source_worst_lines(&lines, SECTORS, IDEAL, worst, 2), 1);
+	assert_int_equal((int)(worst[0].more - worst[0].less), 70);
+	/* Without lines, the instruction. */
+	assert_int_equal(source_worst_lines(&s, SECTORS, IDEAL, worst, 1), 1);
+	kernel_source_release(&lines);
+	kernel_source_release(&s);
+}
+
+static struct kernel_source looked_at;
+static double global_sectors = 80, global_ideal = 10, samples_taken = 98;
+
+static double value(void *context, const char *metric)
+{
+	(void)context;
+	if (strcmp(metric, SECTORS) == 0)
+		return global_sectors;
+	if (strcmp(metric, IDEAL) == 0)
+		return global_ideal;
+	if (strcmp(metric, SAMPLES) == 0)
+		return samples_taken;
+	if (strcmp(metric, "smsp__pcsamp_interval_cycles") == 0)
+		return 2048;
+	if (strcmp(metric, "lts__cycles_active.avg") == 0)
+		return 600;
+	return strcmp(metric, "lts__cycles_elapsed.avg") == 0 ? 1000 : NAN;
+}
+
+static size_t lines(void *context, const char *more, const char *less, struct rule_line *ret, size_t room)
+{
+	(void)context;
+	return source_worst_lines(&looked_at, more, less, ret, room);
+}
+
+static const struct rule_result *said(const struct rule_run *run, const char *rule)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if (strcmp(run->results[i].rule, rule) == 0)
+			return &run->results[i];
+	return NULL;
+}
+
+static bool says(const struct rule_run *run, const char *rule, const char *text)
+{
+	const struct rule_result *r = said(run, rule);
+
+	return r && strstr(r->text, text);
+}
+
+static void rules_with_lines(void **state)
+{
+	struct rule_run *run = malloc(sizeof(*run));
+	const struct rule_result *r;
+	struct kernel_source s;
+
+	(void)state;
+	assert_int_equal(kernel_source_of(&s, &book, 1), 0);
+	assert_int_equal(kernel_source_lines(&looked_at, &s), 0);
+	rules_apply_lines(run, value, NULL, NULL, lines);
+	/* 70 of 80 sectors too many, L2 busy for 60 % of the time: 0.6 * 70 / 80 = 52.5 %. */
+	r = said(run, "UncoalescedGlobalAccess");
+	assert_true(says(run, "UncoalescedGlobalAccess", "70 of 80 sectors (88%)"));
+	assert_true(says(run, "UncoalescedGlobalAccess", "x.cu:12 (80 sectors instead of 10)"));
+	assert_true(r && fabs(r->percent - 52.5) < 1e-9);
+	assert_null(said(run, "UncoalescedSharedAccess"));
+	/* 90 of 98 samples. */
+	assert_true(says(run, "PCSamplingData", "92% of the samples are at x.cu:12 (67% long_scoreboard)"));
+	assert_false(says(run, "PCSamplingData", "x.cu:10"));
+	/* As good as it gets, and no sample at all. */
+	global_sectors = global_ideal;
+	samples_taken = 0;
+	rules_apply_lines(run, value, NULL, NULL, lines);
+	assert_null(said(run, "UncoalescedGlobalAccess"));
+	r = said(run, "PCSamplingData");
+	assert_true(r && r->tag == RULE_WARN);
+	assert_true(says(run, "PCSamplingData", "2048 cycles"));
+	kernel_source_release(&looked_at);
+	kernel_source_release(&s);
+	free(run);
+}
+
+static void accesses(void **state)
+{
+	static const struct {
+		const char *sass;
+		const char *space, *operation; /* NULL: none */
+		unsigned bits;
+	} known[] = {
+		{ "LDG.E R4, desc[UR4][R4.64]", "Global", "Load", 32 },
+		{ "@!P0 STG.E.128 desc[UR4][R2.64], R8", "Global", "Store", 128 },
+		{ "LDS.U8 R5, [R5]", "Shared", "Load", 8 },
+		{ "STS.64 [R7], R6", "Shared", "Store", 64 },
+		{ "LDL R3, [R1]", "Local", "Load", 32 },
+		{ "LDGSTS.E.BYPASS.128 [R7], desc[UR6][R2.64]", "Global", "Load", 128 },
+		{ "FADD R7, R4, 1", NULL, NULL, 0 },
+		{ "LDC.64 R2, c[0x0][0x218]", NULL, NULL, 0 },
+		{ "", NULL, NULL, 0 },
+		{ "@P0", NULL, NULL, 0 },
+	};
+	struct source_access a;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		assert_int_equal(source_access(known[i].sass, &a), known[i].space != NULL);
+		if (!known[i].space)
+			continue;
+		assert_string_equal(a.space, known[i].space);
+		assert_string_equal(a.operation, known[i].operation);
+		assert_int_equal(a.bits, known[i].bits);
+	}
+}
+
+static char taken[1024];
+
+static int take(void *context, const char *function, uint32_t pc, const char *text)
+{
+	size_t used = strlen(taken);
+
+	(void)context;
+	snprintf(taken + used, sizeof(taken) - used, "%s+%x=%s|", function, pc, text);
+	return 0;
+}
+
+/* Lines as nvdisasm 13.0 writes them, and others. */
+static void disassembly(void **state)
+{
+	static const char *const text[] = { "\t.target\tsm_90",
+					    "        /*0000*/                   NOP ;", /* of no function */
+					    "//--------------------- .text._Z1fPf  --------------------------",
+					    "\t.section\t.text._Z1fPf,\"ax\",@progbits",
+					    "_Z1fPf:",
+					    ".text._Z1fPf:",
+					    "        /*0000*/                   LDC R1, c[0x0][0x28] ;",
+					    "        /*0010*/               @P0 BRA `(.L_x_1) ;",
+					    ".L_x_1:",
+					    "        /*00z0*/                   NOP ;",
+					    "        /*0020*/                   NOP",
+					    "        /*123456789a*/             NOP ;",
+					    "        /*0030*/ 	.byte	0xff ;",
+					    "/*",
+					    "",
+					    "\t.section\t.nv.info",
+					    "        /*0040*/                   NOP ;" };
+	struct disassembly d = { "" };
+	char line[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		snprintf(line, sizeof(line), "%s", text[i]);
+		assert_int_equal(disassembly_line(&d, line, take, NULL), 0);
+	}
+	assert_string_equal(taken, "_Z1fPf+0=LDC R1, c[0x0][0x28]|_Z1fPf+10=@P0 BRA `(.L_x_1)|");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(instructions_of_a_launch), cmocka_unit_test(lines_of_a_launch), cmocka_unit_test(rules_with_lines),
+		cmocka_unit_test(accesses),                 cmocka_unit_test(disassembly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
