@@ -48,6 +48,7 @@ struct kernel_fields {
 	int apply_rules;
 	const char *baseline;
 	struct option_texts thresholds;
+	int64_t variation;
 };
 
 extern const struct option_table kernel_options_table;

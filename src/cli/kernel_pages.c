@@ -30,6 +30,7 @@ struct printing {
 	struct opened_report before_opened;
 	struct report *before_report;
 	struct baseline baseline;
+	struct typical *typical;
 };
 
 #define STATUS_BEYOND 4 /* a threshold */
@@ -149,14 +150,15 @@ static int print_page(struct printing *p)
 	const struct kernel_fields *f = p->fields;
 	FILE *out = p->cli->out;
 
+	if (f->summary != SUMMARY_NONE && f->page != PAGE_SESSION)
+		return page_print_summary(out, &p->results, &p->options, (enum page_summary)f->summary,
+					  f->json ? FORM_JSON : f->csv ? FORM_CSV : FORM_TEXT);
 	if (f->json)
 		return page_write_json(out, &p->results, &p->options);
 	if (f->page == PAGE_SESSION) {
 		page_print_session(out, &p->results, f->csv);
 		return 0;
 	}
-	if (f->summary != SUMMARY_NONE)
-		return page_print_summary(out, &p->results, &p->options, (enum page_summary)f->summary, f->csv);
 	if (f->csv)
 		return f->page == PAGE_RAW ? page_write_raw_csv(out, &p->results, &p->options) :
 					     page_write_details_csv(out, &p->results, &p->options);
@@ -164,6 +166,7 @@ static int print_page(struct printing *p)
 		return page_print_raw(out, &p->results, &p->options);
 	if (p->results.count && !called_as_ncu(p->cli))
 		page_print_overview(out, &p->results, &p->options);
+	page_print_baseline(out, &p->results, &p->options);
 	return page_print_details(out, &p->results, &p->options);
 }
 
@@ -278,6 +281,22 @@ static int check_thresholds(struct printing *p)
 	return baseline_check(p->cli->err, &p->results, &p->baseline, thresholds, (size_t)count) ? STATUS_BEYOND : 0;
 }
 
+/* Summaries by ranges need some; false after an error was printed. */
+static bool look_at_ranges(struct printing *p)
+{
+	static const char *const names[] = { "", "", "", "per-nvtx", "per-operator" };
+	int by = p->fields->summary;
+
+	if (by != SUMMARY_PER_NVTX && by != SUMMARY_PER_OPERATOR)
+		return true;
+	for (size_t i = 0; i < p->results.count; i++)
+		if (p->results.items[i].range_count)
+			return true;
+	command_fail(p->cli, &kernel_command, "--print-summary %s: no kernel of the report was launched in an NVTX range%s", names[by],
+		     by == SUMMARY_PER_OPERATOR ? ": record with --nvtx and torch.autograd.profiler.emit_nvtx()" : ": record with --nvtx");
+	return false;
+}
+
 static int print_results(struct printing *p, bool print, const char *csv_path)
 {
 	const struct kernel_fields *f = p->fields;
@@ -289,14 +308,23 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 					    .names = (enum page_names)f->metric_name,
 					    .kernel_base = (enum page_kernel_base)f->kernel_base,
 					    .instances = (enum page_instances)f->instances,
-					    .sections = &p->texts.sections };
+					    .sections = &p->texts.sections,
+					    /* ncu's tables have no such columns. */
+					    .variation = called_as_ncu(p->cli) ? 0 : (double)f->variation };
 	if (!p->results.count)
 		tell_of_none(p);
 	read_command_line(p);
 	if (derive_values(&p->results) < 0 || (f->apply_rules == 0 && apply_rules(&p->results) < 0) || choose(p) < 0)
 		r = -ENOMEM;
+	if (r >= 0 && !look_at_ranges(p))
+		return 1;
 	if (r >= 0 && !load_baseline(p))
 		return 1;
+	if (r >= 0 && p->options.variation > 0) {
+		p->typical = find_typical(&p->results);
+		p->options.typical = p->typical;
+		r = p->typical ? 0 : -ENOMEM;
+	}
 	if (r >= 0 && print)
 		r = print_page(p);
 	if (r >= 0 && fflush(p->cli->out) != 0)
@@ -311,6 +339,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 static void release(struct printing *p)
 {
 	free(p->chosen);
+	free(p->typical);
 	string_list_release(&p->metrics);
 	string_list_release(&p->words);
 	if (p->is_recorded)
@@ -330,8 +359,6 @@ int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, cons
 	struct error err;
 	int status = 1;
 
-	if (fields->summary == SUMMARY_PER_NVTX)
-		return command_fail(cli, &kernel_command, "--print-summary per-nvtx: kernels of a report do not tell their NVTX ranges");
 	if (fields->page == PAGE_SOURCE)
 		return command_fail(cli, &kernel_command, "--page source: reports have no counters of instructions");
 	if (report_open(&report, path, &err) < 0)

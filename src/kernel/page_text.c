@@ -139,6 +139,15 @@ static void print_trouble(FILE *out, const struct kernel_result *k)
 		fprintf(out, "    Error: %s.\n", v->text);
 }
 
+/* Where the same kernel was launched several times, and this time was not like the others. */
+static void print_typical(FILE *out, const struct page_options *options, const struct typical *t)
+{
+	if (t->alike < 3 || !(fabs(t->percent) > options->variation) || t->percent == 0)
+		return;
+	fprintf(out, "    Not typical: %s is %.3g%% %s the median of the %zu launches of this kernel; launch %" PRId64 " is nearest to it.\n",
+		t->metric, fabs(t->percent), t->percent > 0 ? "above" : "below", t->alike, t->nearest->number);
+}
+
 static int add_row(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
 		   const struct kernel_result *k, const struct page_row *row)
 {
@@ -291,6 +300,8 @@ static int print_kernel(FILE *out, const struct page_options *options, const str
 		return r;
 	print_launch(out, options, k);
 	print_trouble(out, k);
+	if (options->typical && options->variation > 0)
+		print_typical(out, options, &options->typical[k - results->items]);
 	for (size_t i = 0; i < all.count && r >= 0; i++) {
 		fprintf(out, "    Section: %s\n", all.items[i].title);
 		for (size_t j = 0; j < all.items[i].count && r >= 0; j++)

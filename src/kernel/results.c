@@ -396,6 +396,7 @@ void kernel_results_release(struct kernel_results *r)
 		free(r->items[i].rows);
 		free(r->items[i].instances);
 		free(r->items[i].rules);
+		free(r->items[i].ranges);
 	}
 	for (size_t i = 0; i < r->name_count; i++)
 		free(r->names[i]);

@@ -51,6 +51,13 @@ struct kernel_rule {
 	double gain;           /* percent; NaN for none */
 };
 
+/* An NVTX range that was open when the kernel was launched. Push/pop ranges of a domain stand behind each other, outermost first. */
+struct kernel_range {
+	const char *domain;    /* "" for the default one */
+	const char *name;
+	int64_t level;         /* of push/pop ranges, from 0; -1: start/end */
+};
+
 struct kernel_process {
 	int64_t uid;
 	int64_t pid;
@@ -88,6 +95,8 @@ struct kernel_result {
 	size_t instance_count;
 	struct kernel_rule *rules;
 	size_t rule_count;
+	struct kernel_range *ranges;
+	size_t range_count;
 	const char *verdict;   /* "" where there is none */
 };
 
