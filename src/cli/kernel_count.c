@@ -10,13 +10,16 @@
 #include "cli/kernel_output.h"
 #include "cli/kernel_run.h"
 #include "cli/string_list.h"
+#include "kernel/schedule.h"
 #include "kernel/unit.h"
 
 struct counting {
 	struct cli *cli;
 	const struct kernel_fields *fields;
-	struct string_list metrics;
+	struct string_list metrics; /* by part */
 	struct string_list units;  /* of each; none where chips are not known */
+	struct string_list schedules[SCHEDULE_PARTS];
+	struct kernel_run_part parts[SCHEDULE_PARTS];
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
@@ -24,29 +27,61 @@ struct counting {
 
 static int add_plain(struct counting *c)
 {
-	const char *text = NULL;
+	const char *text;
 	char piece[512];
-	size_t at = 0;
+	size_t at;
 	int r = 0;
 
-	while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece)))
-		r = string_list_addf(&c->metrics, "%s", piece);
+	for (unsigned part = 0; part < SCHEDULE_PARTS; part++) {
+		text = NULL;
+		at = 0;
+		while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece))) {
+			if (schedule_part_of(piece) != part)
+				continue;
+			r = string_list_addf(&c->metrics, "%s", piece);
+			c->parts[part].metric_count++;
+		}
+	}
 	return r;
 }
 
-static int add_chosen(struct counting *c, const struct kernel_chosen *choice)
+static int add_part(struct counting *c, const struct kernel_chosen *choice, const struct schedule *s, unsigned part, const char **names,
+		    size_t count)
 {
-	size_t count;
-	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
+	const struct schedule_part *from = &s->parts[part];
 	struct metric_facts facts;
-	int r = names ? 0 : -1;
 	char unit[64];
+	int r = 0;
 
 	for (size_t i = 0; i < count && r >= 0; i++) {
+		if (schedule_part_of(names[i]) != part || schedule_refuses(s, names[i]))
+			continue;
+		c->parts[part].metric_count++;
 		r = string_list_addf(&c->metrics, "%s", names[i]);
 		if (r >= 0)
 			r = string_list_addf(&c->units, "%s", catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
 							       unit_of_dimension(facts.dimension, unit, sizeof(unit)) : "");
+	}
+	for (size_t i = 0; i < from->count && r >= 0; i++)
+		r = string_list_addf(&c->schedules[part], "%s", from->names[i]);
+	c->parts[part].schedule = (const char *const *)c->schedules[part].items;
+	c->parts[part].schedule_count = (uint32_t)from->count;
+	return r;
+}
+
+static int add_chosen(struct counting *c, const struct kernel_chosen *choice, struct error *err)
+{
+	size_t count;
+	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
+	struct schedule s;
+	int r = names ? schedule_make(&s, &choice->counted, names, count, err) : error_set(err, ENOMEM, "Not enough memory");
+
+	if (r >= 0) {
+		for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
+			r = add_part(c, choice, &s, part, names, count);
+		if (r < 0)
+			error_set(err, ENOMEM, "Not enough memory");
+		schedule_release(&s);
 	}
 	free(names);
 	return r;
@@ -59,6 +94,7 @@ static bool choose(struct counting *c)
 	struct kernel_chosen choice;
 	struct kernel_texts texts;
 	struct cupti_host cupti;
+	struct error err;
 	bool ok;
 
 	if (c->fields->metrics.count && !c->fields->sets.count && !c->fields->sections.count &&
@@ -74,7 +110,9 @@ static bool choose(struct counting *c)
 		return false;
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
-		ok = add_chosen(c, &choice) >= 0;
+		ok = add_chosen(c, &choice, &err) >= 0;
+		if (!ok)
+			command_fail(c->cli, &kernel_command, "%s", err.text);
 		kernel_release_chosen(&choice);
 	}
 	kernel_release_texts(&texts);
@@ -124,6 +162,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	struct kernel_run run = { .metrics = (const char *const *)c->metrics.items,
 				  .units = c->units.count ? (const char *const *)c->units.items : NULL,
 				  .metric_count = (uint32_t)c->metrics.count,
+				  .parts = c->parts,
+				  .part_count = SCHEDULE_PARTS,
 				  .pattern = is_regex ? f->name + 6 : f->name,
 				  .pattern_is_regex = is_regex,
 				  .name_base = bases[f->name_base],
@@ -181,6 +221,8 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 			kernel_output_remove(c->folder);
 		string_list_release(&c->metrics);
 		string_list_release(&c->units);
+		for (unsigned i = 0; i < SCHEDULE_PARTS; i++)
+			string_list_release(&c->schedules[i]);
 	}
 	free(result);
 	free(c);

@@ -53,11 +53,23 @@ static int on_progress(void *listener)
 	return got == 0 ? -1 : 0;
 }
 
+static void write_parts(FILE *file, const struct kernel_run *run)
+{
+	uint32_t next = 0;
+
+	for (const struct kernel_run_part *part = run->parts; part < run->parts + run->part_count; part++) {
+		fprintf(file, "part %u\n", part->metric_count);
+		for (uint32_t i = 0; i < part->metric_count; i++)
+			fprintf(file, "metric %s\n", run->metrics[next++]);
+		for (uint32_t i = 0; i < part->schedule_count; i++)
+			fprintf(file, "schedule %s\n", part->schedule[i]);
+	}
+}
+
 /* Agents read it: one line for each thing that is asked for. */
 static void write_request(FILE *file, const struct kernel_run *run)
 {
-	for (uint32_t i = 0; i < run->metric_count; i++)
-		fprintf(file, "metric %s\n", run->metrics[i]);
+	write_parts(file, run);
 	if (run->pattern)
 		fprintf(file, "%s %s\n", run->pattern_is_regex ? "regex" : "name", run->pattern);
 	fprintf(file, "base %s\n", run->name_base ? run->name_base : "function");

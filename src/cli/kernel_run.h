@@ -5,10 +5,19 @@
 #include "cli/command.h"
 #include "record/record.h"
 
+/* Metrics that are counted together. */
+struct kernel_run_part {
+	uint32_t metric_count;        /* of the run's, after those of the parts before */
+	const char *const *schedule;  /* what the configuration is made of; none: those metrics */
+	uint32_t schedule_count;
+};
+
 struct kernel_run {
-	const char *const *metrics;
+	const char *const *metrics;   /* by part */
 	const char *const *units;     /* of each; NULL: of none */
 	uint32_t metric_count;
+	const struct kernel_run_part *parts;
+	uint32_t part_count;
 	const char *pattern;          /* of names; NULL: all kernels */
 	bool pattern_is_regex;
 	const char *name_base;        /* function, demangled or mangled */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORTH_A_TRIAL 12
-
 static void *open_host(const struct catalog *c)
 {
 	struct pm_host_initialize host = PM_PARAMETERS(pm_host_initialize, host);
@@ -122,48 +120,27 @@ static int compare_throughputs_last(const void *a, const void *b)
 	return order ? order : strcmp(x, y);
 }
 
-static int compare_backwards(const void *a, const void *b)
-{
-	return compare_names(b, a);
-}
-
-/* Takes the other order if it is better. */
-static int try_order(const struct catalog *c, struct schedule_part *part, const char *const *names,
-		     int (*compare)(const void *, const void *))
+/* CUPTI packs metrics in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
+ * others: at the end they find most of theirs counted already, which mostly takes fewest passes, but not on all chips. */
+static int find_order(const struct catalog *c, struct schedule_part *part)
 {
 	struct schedule_part other = { .count = part->count, .names = malloc((part->count + 1) * sizeof(*other.names)) };
+	int r;
 
 	if (!other.names)
 		return -ENOMEM;
-	memcpy(other.names, names, part->count * sizeof(*other.names));
-	if (compare)
-		qsort(other.names, other.count, sizeof(*other.names), compare);
-	if (configure(c, &other) == 0 && (!part->image || other.passes < part->passes)) {
-		free(part->image);
-		free(part->names);
+	memcpy(other.names, part->names, part->count * sizeof(*other.names));
+	qsort(part->names, part->count, sizeof(*part->names), compare_throughputs_last);
+	qsort(other.names, other.count, sizeof(*other.names), compare_names);
+	r = configure(c, part);
+	if (r == 0 && part->passes > 1 && configure(c, &other) == 0 && other.passes < part->passes) {
+		struct schedule_part worse = *part;
+
 		*part = other;
-		return 0;
+		other = worse;
 	}
 	free(other.image);
 	free(other.names);
-	return part->image ? 0 : -EIO;
-}
-
-/* CUPTI packs metrics in the order in which they come. By name, those of one unit come together: over sets and chips that took up to
- * four passes less than the order of sections. Others are better by a pass or two now and then: worth a trial where there are many. */
-static int find_order(const struct catalog *c, struct schedule_part *part)
-{
-	static int (*const orders[])(const void *, const void *) = { compare_throughputs_last, compare_backwards, NULL };
-	const char **given = malloc((part->count + 1) * sizeof(*given));
-	int r;
-
-	if (!given)
-		return -ENOMEM;
-	memcpy(given, part->names, part->count * sizeof(*given));
-	r = try_order(c, part, given, compare_names);
-	for (size_t i = 0; r == 0 && part->passes > WORTH_A_TRIAL && i < sizeof(orders) / sizeof(orders[0]); i++)
-		r = try_order(c, part, given, orders[i]);
-	free(given);
 	return r;
 }
 
@@ -183,14 +160,14 @@ static int make_part(struct schedule *s, const struct catalog *c, struct schedul
 	return r;
 }
 
-static unsigned part_of(const struct catalog *c, const char *metric)
+unsigned schedule_part_of(const char *metric)
 {
 	static const struct {
 		const char *unit;
 		unsigned part;
 	} links[] = { { "pcie__", SCHEDULE_PCIE }, { "nvlrx__", SCHEDULE_NVLINK }, { "nvltx__", SCHEDULE_NVLINK }, { "ctc__", SCHEDULE_C2C } };
 
-	for (size_t i = 0; c->profiler == HOST_PROFILER_RANGE && i < sizeof(links) / sizeof(links[0]); i++)
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		if (strncmp(metric, links[i].unit, strlen(links[i].unit)) == 0)
 			return links[i].part;
 	return SCHEDULE_MAIN;
@@ -239,7 +216,7 @@ int schedule_make(struct schedule *ret, const struct catalog *c, const char *con
 			r = -ENOMEM;
 	}
 	for (size_t i = 0; r == 0 && i < count; i++) {
-		part = &ret->parts[part_of(c, names[i])];
+		part = &ret->parts[c->profiler == HOST_PROFILER_RANGE ? schedule_part_of(names[i]) : SCHEDULE_MAIN];
 		if (!is_there(part, names[i]))
 			part->names[part->count++] = names[i];
 	}
@@ -250,6 +227,14 @@ int schedule_make(struct schedule *ret, const struct catalog *c, const char *con
 	schedule_release(ret);
 	return error_set(err, -r, r == -ENOMEM ? "Not enough memory" : "CUPTI makes no configuration of these %zu metrics for %s", count,
 			 c->chip);
+}
+
+bool schedule_refuses(const struct schedule *s, const char *metric)
+{
+	for (size_t i = 0; i < s->refused_count; i++)
+		if (same_counters(s->refused[i], metric))
+			return true;
+	return false;
 }
 
 void schedule_release(struct schedule *s)

@@ -22,8 +22,13 @@ struct schedule {
 	size_t refused_count;
 };
 
+/* SCHEDULE_MAIN or a link, by the name alone. */
+unsigned schedule_part_of(const char *metric);
+
 /* Names must be metrics of the catalog with their rollup, each once, and outlive the schedule. -EIO where CUPTI gives no configuration at all. */
 int schedule_make(struct schedule *ret, const struct catalog *c, const char *const *names, size_t count, struct error *err);
+/* It, or another rollup of it, is among the refused. */
+bool schedule_refuses(const struct schedule *s, const char *metric);
 void schedule_release(struct schedule *s);
 
 #endif

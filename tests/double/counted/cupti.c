@@ -28,6 +28,7 @@ struct image {
 	size_t ranges;
 	char kernel[NAME];
 	int spoilt;
+	struct config counted;
 };
 
 #define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
@@ -40,6 +41,7 @@ struct image {
 static cupti_callback *callback;
 static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
+static int initialized;
 static struct {
 	const struct config *config;
 	struct image *image;
@@ -172,7 +174,11 @@ EXPORT int cuptiGetTimestamp(uint64_t *time)
 	return 0;
 }
 
-EXPORT int cuptiProfilerInitialize(struct pm_initialize *p) { return p->size < sizeof(*p); }
+EXPORT int cuptiProfilerInitialize(struct pm_initialize *p)
+{
+	initialized = 1;
+	return p->size < sizeof(*p);
+}
 
 EXPORT int cuptiProfilerDeviceSupported(struct pm_device_supported *p)
 {
@@ -188,8 +194,11 @@ EXPORT int cuptiProfilerGetCounterAvailability(struct range_availability *p)
 	return 0;
 }
 
+/* As the real one does: it ends the process where it is asked too early. */
 EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
 {
+	if (!initialized)
+		abort();
 	p->chip = "COUNTED1";
 	return 0;
 }
@@ -208,6 +217,19 @@ EXPORT int cuptiProfilerHostDeinitialize(struct pm_host_deinitialize *p)
 	return 0;
 }
 
+static unsigned link_of(const char *name)
+{
+	static const struct {
+		const char *begin;
+		unsigned link;
+	} links[] = { { "pcie__", 1 }, { "nvlrx__", 2 }, { "nvltx__", 2 }, { "ctc__", 3 } };
+
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		if (strncmp(name, links[i].begin, strlen(links[i].begin)) == 0)
+			return links[i].link;
+	return 0;
+}
+
 /* Names that begin with "no" are those of another chip. */
 EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
 {
@@ -222,8 +244,14 @@ EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
 	return 0;
 }
 
+/* As the real one does: what is counted at a link cannot be counted with others. */
 EXPORT int cuptiProfilerHostGetConfigImageSize(struct pm_image_size *p)
 {
+	const struct config *c = p->host;
+
+	for (size_t i = 1; i < c->count; i++)
+		if (link_of(c->names[i]) != link_of(c->names[0]))
+			return 27;
 	p->image_size = sizeof(struct config);
 	return 0;
 }
@@ -247,14 +275,28 @@ EXPORT int cuptiProfilerHostGetNumOfPasses(struct pm_passes *p)
 	return c->magic != MAGIC;
 }
 
+/* Was it counted, in this or another rollup? */
+static int has_metric(const struct image *image, const char *name)
+{
+	size_t size = strcspn(name, ".");
+
+	for (size_t i = 0; i < image->counted.count; i++)
+		if (strncmp(image->counted.names[i], name, size) == 0 && strcspn(image->counted.names[i], ".") == size)
+			return 1;
+	return 0;
+}
+
 EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 {
 	const struct image *image = (const struct image *)(const void *)p->counters;
+	int good;
 
 	if (p->index >= image->ranges)
 		return 1;
-	for (size_t i = 0; i < p->count; i++)
-		p->values[i] = image->spoilt ? -1 : (double)(strlen(p->names[i]) + strlen(image->kernel)) + (i % 2 ? 0.5 : 0);
+	for (size_t i = 0; i < p->count; i++) {
+		good = !image->spoilt && has_metric(image, p->names[i]);
+		p->values[i] = good ? (double)(strlen(p->names[i]) + strlen(image->kernel)) + (i % 2 ? 0.5 : 0) : -1;
+	}
 	return counted_fails("cuptiProfilerHostEvaluateToGpuValues");
 }
 
@@ -315,6 +357,7 @@ EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profi
 EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 {
 	profiler.image->ranges = profiler.pass == passes_of(profiler.config);
+	profiler.image->counted = *profiler.config;
 	p->dropped = 0;
 	return counted_fails("cuptiRangeProfilerDecodeData");
 }

@@ -1,9 +1,9 @@
 /* Hardware counters of single kernels: a launch that is wanted is made several times, with other counters each time, on the same
  * memory and with caches as asked for; then the program goes on as if it had been made once.
  *
- * request.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? replay.c: the passes.
- * counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
- * result.c: records. */
+ * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? replay.c: the
+ * passes. config.c: from names of metrics to counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is
+ * taken back. caches.c: emptied between passes. result.c: records. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
 
@@ -19,10 +19,24 @@
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
 
+/* Metrics that can be counted together: CUPTI mixes those of links with no others. */
+#define KERNEL_PARTS 4u
+
+struct kernel_wanted {
+	const char **metrics;         /* in the order of the request */
+	size_t metric_count;
+	const char **schedule;        /* what is added to the configuration, in this order; none: the metrics */
+	size_t schedule_count;
+};
+
 /* What the command line asks for, in a text file named by SONDE_KERNEL_REQUEST. Texts lie in the file's mapping. */
 struct kernel_request {
 	const char **metrics;
 	size_t metric_count;
+	const char **schedule;
+	size_t schedule_count;
+	struct kernel_wanted parts[KERNEL_PARTS]; /* where they begin and end in these two */
+	size_t part_count;
 	const char *pattern;          /* of names of kernels; NULL: all */
 	int pattern_is_regex;
 	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
@@ -34,6 +48,10 @@ struct kernel_request {
 };
 
 int kernel_request_read(struct kernel_request *ret, const char *path, char *why) KERNEL_HIDDEN;
+/* engine.c: words of the request that say how counters are read. `lines`: the most there can be of one kind. */
+int kernel_engine_prepare(struct kernel_request *r, size_t lines) KERNEL_HIDDEN;
+/* 1: it was one of them; 0: it was not; -1: it is wrong. */
+int kernel_engine_take(struct kernel_request *r, const char *word, char *value) KERNEL_HIDDEN;
 
 /* calls.c */
 enum kernel_call {
@@ -76,22 +94,36 @@ struct kernel_caches {
 	uint64_t size;
 };
 
-/* counters.c: one for each context. */
-struct kernel_counters {
-	void *context;
-	int device;
+/* config.c: a part of what is asked for, as the chip of a context has it. */
+struct kernel_part {
 	void *host;
-	void *profiler;
 	uint8_t *config;
 	size_t config_size;
-	uint8_t *image;               /* of counters */
-	uint8_t *empty_image;
-	size_t image_size;
 	size_t passes;
 	size_t metric_count;          /* those that this chip has */
 	const char **metrics;
 	uint32_t *numbers;            /* of each, in the request */
 	double *values;
+	uint8_t *image;               /* of counters */
+	uint8_t *empty_image;
+	size_t image_size;
+};
+
+/* Without the images. A part whose metrics the chip has none of has a count of 0. */
+int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_wanted *wanted, uint32_t first,
+		     char *why) KERNEL_HIDDEN;
+/* In CUPTI's words: -1 where it is no success. */
+int kernel_failed(int result, const char *what, char *why) KERNEL_HIDDEN;
+
+/* counters.c: one for each context. */
+struct kernel_counters {
+	void *context;
+	int device;
+	int hopeless;
+	void *profiler;
+	struct kernel_part parts[KERNEL_PARTS];
+	size_t part_count;
+	size_t passes;                /* of all parts */
 	struct kernel_caches caches;
 };
 
@@ -99,13 +131,15 @@ struct kernel_counters {
 int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
 /* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
-int kernel_counters_configure(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
 /* After passes that were not completed. */
 void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
-/* Fills c->values. */
-int kernel_counters_evaluate(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+/* After all passes of a part, and before another is configured. */
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+/* Fills p->values. */
+int kernel_counters_evaluate(struct kernel_part *p, char *why) KERNEL_HIDDEN;
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
 int kernel_memory_save(void *context, char *why) KERNEL_HIDDEN;
@@ -122,7 +156,7 @@ void kernel_replay_leave(int result) KERNEL_HIDDEN;
 
 /* result.c */
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
-void kernel_tell_values(const struct kernel_counters *c, uint32_t number, uint64_t time) KERNEL_HIDDEN;
+void kernel_tell_values(const struct kernel_part *p, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
 struct kernel_agent {
 	struct kernel_request request;

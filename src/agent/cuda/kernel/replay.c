@@ -8,6 +8,7 @@
 
 static struct {
 	struct kernel_counters *counters;
+	struct kernel_part *part;     /* whose passes are made */
 	struct record_kernel record;
 	uint64_t begun;
 	int running;                  /* counters are started */
@@ -63,13 +64,40 @@ static int end_pass(void)
 	return kernel_counters_stop(now.counters, now.why);
 }
 
-static int earlier_passes(const struct kernel_launch *launch, const struct kernel_request *request)
+/* All passes of a part but, of the last part, the last. */
+static int passes_of(struct kernel_part *part, const struct kernel_launch *launch, const struct kernel_request *request, int is_last)
 {
-	for (size_t pass = 0; pass + 1 < now.counters->passes; pass++)
+	now.part = part;
+	if (kernel_counters_configure(now.counters, part, now.why) < 0)
+		return -1;
+	for (size_t pass = 0; pass + (is_last ? 1 : 0) < part->passes; pass++)
 		if (begin_pass(request) < 0 || launch_again(launch, now.why) < 0 || end_pass() < 0 ||
 		    kernel_memory_restore(now.why) < 0)
 			return -1;
+	return is_last ? 0 : kernel_counters_decode(now.counters, part, now.why);
+}
+
+static int earlier_passes(const struct kernel_launch *launch, const struct kernel_request *request)
+{
+	struct kernel_counters *c = now.counters;
+
+	for (size_t i = 0; i < c->part_count; i++)
+		if (passes_of(&c->parts[i], launch, request, i + 1 == c->part_count) < 0)
+			return -1;
 	return 0;
+}
+
+static void last_pass(void)
+{
+	struct kernel_counters *c = now.counters;
+
+	if (end_pass() < 0 || kernel_counters_decode(c, now.part, now.why) < 0)
+		return;
+	for (size_t i = 0; i < c->part_count; i++) {
+		if (kernel_counters_evaluate(&c->parts[i], now.why) < 0)
+			return;
+		kernel_tell_values(&c->parts[i], now.record.number, now.record.time);
+	}
 }
 
 static void ask_function(struct record_kernel *r, const struct kernel_launch *l)
@@ -133,12 +161,10 @@ static void give_up(void)
 static int prepare(const struct kernel_launch *launch, const struct kernel_request *request)
 {
 	now.counters = kernel_counters_of(launch->context, request, now.why);
-	if (!now.counters || !now.counters->metric_count)
+	if (!now.counters || !now.counters->part_count)
 		return now.counters ? 0 : -1;
 	now.record.passes = (uint32_t)now.counters->passes;
 	if (request->flush_caches && kernel_caches_prepare(&now.counters->caches, now.counters->device, now.why) < 0)
-		return -1;
-	if (kernel_counters_configure(now.counters, now.why) < 0)
 		return -1;
 	if (now.counters->passes > 1) {
 		if (kernel_memory_save(launch->context, now.why) < 0)
@@ -163,7 +189,7 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 		give_up();
 		return 0;
 	}
-	if (now.counters->metric_count && begin_pass(request) < 0) {
+	if (now.counters->part_count && begin_pass(request) < 0) {
 		give_up();
 		return 0;
 	}
@@ -174,8 +200,8 @@ void kernel_replay_leave(int result)
 {
 	if (result != 0 || kernel_agent.driver.cuCtxSynchronize() != 0)
 		snprintf(now.why, sizeof(now.why), "the program's launch failed (CUDA error %d)", result);
-	else if (now.counters->metric_count && end_pass() == 0 && kernel_counters_evaluate(now.counters, now.why) == 0)
-		kernel_tell_values(now.counters, now.record.number, now.record.time);
+	else if (now.counters->part_count)
+		last_pass();
 	if (now.kept)
 		kernel_memory_forget();
 	now.kept = 0;

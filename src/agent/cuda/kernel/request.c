@@ -7,7 +7,6 @@
 #include "agent/core/syscalls.h"
 #include "agent/cuda/kernel/kernel.h"
 
-#define MOST_METRICS 65536u
 #define MOST_BYTES (16u << 20)
 
 /* A copy with a 0 behind it; NULL when it cannot be read. */
@@ -53,9 +52,11 @@ static int set_base(struct kernel_request *r, const char *value)
 
 static int take(struct kernel_request *r, const char *word, char *value)
 {
-	if (strcmp(word, "metric") == 0 && r->metric_count < MOST_METRICS)
-		r->metrics[r->metric_count++] = value;
-	else if (strcmp(word, "name") == 0 || strcmp(word, "regex") == 0) {
+	int taken = kernel_engine_take(r, word, value);
+
+	if (taken)
+		return taken < 0 ? -1 : 0;
+	if (strcmp(word, "name") == 0 || strcmp(word, "regex") == 0) {
 		r->pattern = value;
 		r->pattern_is_regex = word[0] == 'r';
 	} else if (strcmp(word, "base") == 0)
@@ -66,8 +67,6 @@ static int take(struct kernel_request *r, const char *word, char *value)
 		r->skip = strtoull(value, NULL, 10);
 	else if (strcmp(word, "count") == 0)
 		r->count = strtoull(value, NULL, 10);
-	else if (strcmp(word, "flush") == 0)
-		r->flush_caches = atoi(value);
 	else if (strcmp(word, "kill") == 0)
 		r->kill = atoi(value);
 	else
@@ -81,13 +80,11 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 
 	memset(ret, 0, sizeof(*ret));
 	ret->count = UINT64_MAX;
-	ret->flush_caches = 1;
-	if (!text) {
+	if (!text || kernel_engine_prepare(ret, count_lines(text)) < 0) {
 		snprintf(why, KERNEL_WHY_SIZE, "%.180s cannot be read", path);
 		return -1;
 	}
-	ret->metrics = cuda_agent.core->permanent(count_lines(text) * sizeof(*ret->metrics));
-	for (line = text; line && *line && ret->metrics; line = next) {
+	for (line = text; line && *line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
@@ -99,5 +96,5 @@ int kernel_request_read(struct kernel_request *ret, const char *path, char *why)
 			return -1;
 		}
 	}
-	return ret->metrics ? 0 : -1;
+	return 0;
 }

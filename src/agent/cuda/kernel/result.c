@@ -32,16 +32,16 @@ static void tell_some(uint32_t number, uint64_t time, uint32_t first, const doub
 }
 
 /* Runs of metrics that follow each other in the request, as many as a record has room for. */
-void kernel_tell_values(const struct kernel_counters *c, uint32_t number, uint64_t time)
+void kernel_tell_values(const struct kernel_part *p, uint32_t number, uint64_t time)
 {
 	const uint32_t most = (RING_CHUNK_DATA - sizeof(struct record_kernel_values)) / sizeof(double);
 	uint32_t begin = 0, end;
 
-	while (begin < c->metric_count) {
+	while (begin < p->metric_count) {
 		end = begin + 1;
-		while (end < c->metric_count && end - begin < most && c->numbers[end] == c->numbers[end - 1] + 1)
+		while (end < p->metric_count && end - begin < most && p->numbers[end] == p->numbers[end - 1] + 1)
 			end++;
-		tell_some(number, time, c->numbers[begin], c->values + begin, end - begin);
+		tell_some(number, time, p->numbers[begin], p->values + begin, end - begin);
 		begin = end;
 	}
 }

@@ -1,0 +1,191 @@
+/* From names of metrics to what CUPTI counts, for the chip of a context. Metrics that a chip does not have are left out, so that one
+ * request serves processes on different GPUs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/cuda/kernel/kernel.h"
+
+/* But for what an administrator can change. */
+int kernel_failed(int result, const char *what, char *why)
+{
+	const char *text = NULL;
+
+	if (result == CUPTI_OK)
+		return 0;
+	if (result == CUPTI_INSUFFICIENT_PRIVILEGES || result == CUPTI_VIRTUAL_INSUFFICIENT_PRIVILEGES) {
+		snprintf(why, KERNEL_WHY_SIZE,
+			 "the driver does not let this user read counters (ERR_NVGPUCTRPERM); an administrator can, with "
+			 "'options nvidia NVreg_RestrictProfilingToAdminUsers=0' in /etc/modprobe.d");
+		return -1;
+	}
+	cuda_agent.cupti.cuptiGetResultString(result, &text);
+	snprintf(why, KERNEL_WHY_SIZE, "%s: %.120s (error %d)", what, text ? text : "failed", result);
+	return -1;
+}
+
+struct maker {
+	struct kernel_part *part;
+	const struct kernel_wanted *wanted;
+	const char *chip;
+	uint32_t first;
+	uint8_t *available;
+};
+
+static uint8_t *availability(void *context)
+{
+	struct range_availability p = PM_PARAMETERS(range_availability, image);
+
+	p.context = context;
+	if (kernel_agent.range.cuptiProfilerGetCounterAvailability(&p) != CUPTI_OK || !p.image_size)
+		return NULL;
+	p.image = malloc(p.image_size);
+	if (p.image && kernel_agent.range.cuptiProfilerGetCounterAvailability(&p) != CUPTI_OK) {
+		free(p.image);
+		return NULL;
+	}
+	return p.image;
+}
+
+static void *new_host(const struct maker *m)
+{
+	struct pm_host_initialize p = PM_PARAMETERS(pm_host_initialize, host);
+
+	p.type = RANGE_PROFILER_TYPE;
+	p.chip = m->chip;
+	p.availability = m->available;
+	return kernel_agent.range.cuptiProfilerHostInitialize(&p) == CUPTI_OK ? p.host : NULL;
+}
+
+static void end_host(void *host)
+{
+	struct pm_host_deinitialize p = PM_PARAMETERS(pm_host_deinitialize, host);
+
+	p.host = host;
+	if (host)
+		kernel_agent.range.cuptiProfilerHostDeinitialize(&p);
+}
+
+static int add(void *host, const char **names, size_t count)
+{
+	struct pm_add_metrics p = PM_PARAMETERS(pm_add_metrics, count);
+
+	p.host = host;
+	p.names = names;
+	p.count = count;
+	return kernel_agent.range.cuptiProfilerHostConfigAddMetrics(&p);
+}
+
+static int make_config(struct kernel_part *part, char *why)
+{
+	struct pm_image_size size = PM_PARAMETERS(pm_image_size, image_size);
+	struct pm_image image = PM_PARAMETERS(pm_image, image);
+	struct pm_passes passes = PM_PARAMETERS(pm_passes, passes);
+
+	size.host = part->host;
+	if (kernel_failed(kernel_agent.range.cuptiProfilerHostGetConfigImageSize(&size), "scheduling the metrics", why) < 0)
+		return -1;
+	part->config_size = size.image_size;
+	part->config = malloc(part->config_size);
+	image.host = part->host;
+	image.image_size = part->config_size;
+	image.image = part->config;
+	passes.image_size = part->config_size;
+	passes.image = part->config;
+	if (!part->config ||
+	    kernel_failed(kernel_agent.range.cuptiProfilerHostGetConfigImage(&image), "scheduling the metrics", why) < 0 ||
+	    kernel_failed(kernel_agent.range.cuptiProfilerHostGetNumOfPasses(&passes), "counting the passes", why) < 0)
+		return -1;
+	part->passes = passes.passes;
+	return 0;
+}
+
+static void drop_config(struct kernel_part *part)
+{
+	end_host(part->host);
+	free(part->config);
+	part->host = NULL;
+	part->config = NULL;
+}
+
+/* All at once: one by one, each would have passes of its own. An object that refused one is of no use any more. */
+static int configure(const struct maker *m, const char **names, size_t count, char *why)
+{
+	struct kernel_part *part = m->part;
+
+	part->host = new_host(m);
+	if (!part->host)
+		snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not know the chip %.40s", m->chip);
+	else if (kernel_failed(add(part->host, names, count), "scheduling the metrics", why) == 0 && make_config(part, why) == 0)
+		return 0;
+	drop_config(part);
+	return -1;
+}
+
+static int works(const struct maker *m, const char **names, size_t count)
+{
+	char ignored[KERNEL_WHY_SIZE];
+	int result = configure(m, names, count, ignored);
+
+	drop_config(m->part);
+	return result == 0;
+}
+
+/* Where one of many is refused, the half that has it is found, until it is alone. */
+static void keep_known(const struct maker *m, size_t from, size_t count)
+{
+	struct kernel_part *part = m->part;
+
+	if (works(m, m->wanted->metrics + from, count)) {
+		for (size_t i = from; i < from + count; i++) {
+			part->metrics[part->metric_count] = m->wanted->metrics[i];
+			part->numbers[part->metric_count++] = m->first + (uint32_t)i;
+		}
+	} else if (count > 1) {
+		keep_known(m, from, count / 2);
+		keep_known(m, from + count / 2, count - count / 2);
+	}
+}
+
+static void keep_all(const struct maker *m)
+{
+	struct kernel_part *part = m->part;
+
+	part->metric_count = m->wanted->metric_count;
+	for (size_t i = 0; i < part->metric_count; i++) {
+		part->metrics[i] = m->wanted->metrics[i];
+		part->numbers[i] = m->first + (uint32_t)i;
+	}
+}
+
+static int make(const struct maker *m, char *why)
+{
+	const struct kernel_wanted *w = m->wanted;
+
+	if (configure(m, w->schedule_count ? w->schedule : w->metrics, w->schedule_count ? w->schedule_count : w->metric_count, why) == 0) {
+		keep_all(m);
+		return 0;
+	}
+	keep_known(m, 0, w->metric_count);
+	return m->part->metric_count ? configure(m, m->part->metrics, m->part->metric_count, why) : 0;
+}
+
+int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_wanted *wanted, uint32_t first,
+		     char *why)
+{
+	struct maker m = { p, wanted, chip, first, NULL };
+	size_t count = wanted->metric_count + 1;
+	int result;
+
+	p->metrics = malloc(count * sizeof(*p->metrics));
+	p->numbers = malloc(count * sizeof(*p->numbers));
+	p->values = malloc(count * sizeof(*p->values));
+	if (!p->metrics || !p->numbers || !p->values)
+		return -1;
+	if (!wanted->metric_count)
+		return 0;
+	m.available = availability(context);
+	result = make(&m, why);
+	free(m.available);
+	return result;
+}

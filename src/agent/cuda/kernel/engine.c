@@ -1,0 +1,54 @@
+/* Words of the request that say what is counted and how:
+ *
+ * part X       metrics that follow are counted together
+ * metric NAME  a value of the result
+ * schedule NAME  a metric that the configuration is made of, in this order
+ * flush 0|1    caches are emptied before each pass */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/cuda/kernel/kernel.h"
+
+#define MOST_METRICS 65536u
+
+int kernel_engine_prepare(struct kernel_request *r, size_t lines)
+{
+	r->flush_caches = 1;
+	r->metrics = cuda_agent.core->permanent(lines * sizeof(*r->metrics));
+	r->schedule = cuda_agent.core->permanent(lines * sizeof(*r->schedule));
+	return r->metrics && r->schedule ? 0 : -1;
+}
+
+static int begin_part(struct kernel_request *r)
+{
+	if (r->part_count == KERNEL_PARTS)
+		return -1;
+	r->parts[r->part_count++] =
+		(struct kernel_wanted){ .metrics = r->metrics + r->metric_count, .schedule = r->schedule + r->schedule_count };
+	return 1;
+}
+
+int kernel_engine_take(struct kernel_request *r, const char *word, char *value)
+{
+	struct kernel_wanted *part = r->part_count ? &r->parts[r->part_count - 1] : NULL;
+
+	if (strcmp(word, "part") == 0)
+		return begin_part(r);
+	if (strcmp(word, "metric") == 0 || strcmp(word, "schedule") == 0) {
+		if (!part || r->metric_count == MOST_METRICS || r->schedule_count == MOST_METRICS)
+			return -1;
+		if (word[0] == 'm') {
+			r->metrics[r->metric_count++] = value;
+			part->metric_count++;
+		} else {
+			r->schedule[r->schedule_count++] = value;
+			part->schedule_count++;
+		}
+		return 1;
+	}
+	if (strcmp(word, "flush") == 0) {
+		r->flush_caches = atoi(value);
+		return 1;
+	}
+	return 0;
+}
