@@ -172,6 +172,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .count = (uint64_t)f->count,
 				  .flush_caches = f->cache_control == 0,
 				  .kill = f->kill,
+				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
 				  .argv = parsed->words,
 				  .argc = (size_t)parsed->word_count };

@@ -79,6 +79,8 @@ static const struct option_spec kernel_specs[] = {
 	{ .name = "kill", FIELD(BOOL, kill), .initial = "false", .bare = "true", .tag = "filter", .help = "End the program when they were read." },
 	{ .name = "check-exit-code", FIELD(CHOICE, check_exit_code), .values = "yes|no", .initial = "yes", .tag = "replay",
 	  .help = "End with the program's exit status, or with 0 whatever it is." },
+	{ .name = "replay-timeout", FIELD(INTEGER, replay_timeout), .initial = "0", .min = 0, .max = 86400, .arg = "seconds", .shown = "never", .tag = "replay",
+	  .help = "End the program when a kernel does not end for so long while it is run again, as collectives may; what was read before is kept." },
 	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none", .initial = "all", .tag = "replay",
 	  .help = "Empty the caches before each pass, or leave them as they are." },
 };

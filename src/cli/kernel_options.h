@@ -49,6 +49,7 @@ struct kernel_fields {
 	const char *baseline;
 	struct option_texts thresholds;
 	int64_t variation;
+	int64_t replay_timeout;
 };
 
 extern const struct option_table kernel_options_table;

@@ -193,8 +193,22 @@ static int seen_function(void *context, const int64_t *values, uint32_t present)
 	return 0;
 }
 
+/* What is known of a program that did not come to a launch. */
+static int tell_reason(void *context, const int64_t *values, uint32_t present)
+{
+	static const char no_cuda[] = "There is no CUDA data: the program did";
+	struct printing *p = context;
+	const char *text = present >> COLUMN_DIAGNOSTIC_TEXT & 1 ?
+				   report_text(p->results.report, (uint64_t)values[COLUMN_DIAGNOSTIC_TEXT], NULL) : NULL;
+
+	if (text && strncmp(text, no_cuda, strlen(no_cuda)) == 0)
+		fprintf(p->cli->err, "==WARNING== The program did%s\n", text + strlen(no_cuda));
+	return 0;
+}
+
 static void tell_of_none(struct printing *p)
 {
+	report_each_row(p->results.report, TABLE_DIAGNOSTIC, COLUMN_DIAGNOSTIC_TEXT + 1, tell_reason, p);
 	fprintf(p->cli->err, "==WARNING== No kernels were profiled.\n");
 	if (p->fields->import || !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;

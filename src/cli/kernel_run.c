@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/kernel_trouble.h"
 #include "cli/profile_setup.h"
 #include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
@@ -21,21 +23,93 @@ struct progress {
 	uint32_t begun;
 	uint32_t read;
 	uint32_t failed;
+	uint32_t passes;         /* of the kernel that is read now */
+	uint32_t timeout;        /* seconds that a pass may take; 0: for ever */
+	bool is_open;            /* the line of a kernel is not ended */
+	bool warned;             /* of collectives */
+	bool timed;              /* it was said that kernels are timed only */
+	uint32_t ended;          /* process that was asked to end; 0: none was */
 };
+
+#define STUCK_AFTER 20 /* seconds */
+
+static void end_line(struct progress *p)
+{
+	if (p->is_open)
+		fputc('\n', p->cli->err);
+	p->is_open = false;
+}
+
+static void begun(struct progress *p, const struct kernel_progress *step)
+{
+	p->begun++;
+	p->passes = 0;
+	if (!p->warned && kernel_is_collective(step->text)) {
+		p->warned = true;
+		kernel_warn_of_collective(p->cli->err, step->text);
+	}
+	end_line(p);
+	fprintf(p->cli->err, "==PROF== Profiling \"%s\" - %u: 0%%", step->text, step->number);
+	p->is_open = true;
+}
+
+static void failed(struct progress *p, const struct kernel_progress *step)
+{
+	p->failed++;
+	end_line(p);
+	kernel_explain_failure(p->cli->err, "", step->text);
+}
+
+/* What was asked to end and does not is made to. */
+static void stuck(struct progress *p, const struct kernel_progress *step)
+{
+	bool is_over = p->timeout && step->seconds >= p->timeout;
+
+	if (is_over && p->ended == step->pid) {
+		kill((pid_t)step->pid, SIGKILL);
+		return;
+	}
+	if (!p->is_open && !is_over)
+		return;
+	kernel_explain_stuck(p->cli->err, step->text, step->number, step->seconds);
+	p->is_open = false;
+	if (!is_over || !step->pid)
+		return;
+	fprintf(p->cli->err, "==ERROR== Process %u is ended: --replay-timeout %u. What was read before is kept.\n", step->pid, p->timeout);
+	p->ended = step->pid;
+	p->failed++;
+	kill((pid_t)step->pid, SIGTERM);
+}
+
+static void timed(struct progress *p)
+{
+	fprintf(p->cli->err, "....timed, without counters\n");
+	p->is_open = false;
+	if (!p->timed)
+		fprintf(p->cli->err, "==WARNING== Kernels are timed from here on: their launch, occupancy and duration are known without counters.\n");
+	p->timed = true;
+}
 
 static void show(struct progress *p, const struct kernel_progress *step)
 {
 	FILE *err = p->cli->err;
 
 	if (step->state == KERNEL_BEGUN) {
-		p->begun++;
-		fprintf(err, "==PROF== Profiling \"%s\" - %u: 0%%", step->text, step->number);
+		begun(p, step);
 	} else if (step->state == KERNEL_READ) {
 		p->read++;
-		fprintf(err, "....50%%....100%% - %u pass%s\n", step->passes, step->passes == 1 ? "" : "es");
+		fprintf(err, "%s....100%% - %u pass%s\n", p->passes * 2 < step->passes || step->passes < 2 ? "....50%" : "", step->passes,
+			step->passes == 1 ? "" : "es");
+		p->is_open = false;
+	} else if (step->state == KERNEL_PASS) {
+		if (++p->passes * 2 == step->passes + step->passes % 2 && step->passes > 1)
+			fputs("....50%", err);
+	} else if (step->state == KERNEL_TIMED) {
+		timed(p);
+	} else if (step->state == KERNEL_STUCK) {
+		stuck(p, step);
 	} else {
-		p->failed++;
-		fprintf(err, "\n==ERROR== %s.\n", step->text);
+		failed(p, step);
 	}
 	fflush(err);
 }
@@ -152,7 +226,7 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result)
 {
 	struct kernel_choice choice = { .metrics = run->metrics, .units = run->units, .count = run->metric_count };
-	struct progress progress = { .cli = cli };
+	struct progress progress = { .cli = cli, .timeout = run->replay_timeout };
 	char *request = make_request(run), **words;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
@@ -164,7 +238,11 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 		choice.request = request;
 		choice.progress = ends[1];
 		progress.fd = ends[0];
+		choice.stuck_after = run->replay_timeout && run->replay_timeout < STUCK_AFTER ? run->replay_timeout : STUCK_AFTER;
 		status = record_kernels(cli, &choice, &progress, (int)count, words, result);
+		/* Counters were asked for, and none could be read. */
+		if (!status && progress.failed && !progress.read)
+			status = 1;
 	}
 	for (int i = 0; i < 2; i++)
 		if (ends[i] >= 0)

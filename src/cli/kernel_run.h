@@ -26,6 +26,7 @@ struct kernel_run {
 	uint64_t count;               /* 0: all */
 	bool flush_caches;
 	bool kill;
+	uint32_t replay_timeout;      /* seconds that a pass may take; 0: for ever */
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
 	char *const *argv;            /* the program */

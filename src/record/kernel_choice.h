@@ -10,6 +10,7 @@ struct kernel_choice {
 	const char *const *units;     /* of each; NULL or "": none */
 	uint32_t count;
 	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */
+	uint32_t stuck_after;         /* seconds that a pass may take before it is told of; 0: for ever */
 };
 
 #define KERNEL_PROGRESS_NAME 400
@@ -19,6 +20,8 @@ struct kernel_progress {
 	uint32_t state;               /* enum kernel_state */
 	uint32_t number;              /* of all processes together */
 	uint32_t passes;
+	uint32_t pid;
+	uint32_t seconds;             /* of one that is stuck: for how long */
 	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why */
 };
 

@@ -32,8 +32,11 @@ static void counters_callback(int domain, uint32_t id, const void *data)
 {
 	if (domain == CUPTI_DOMAIN_DRIVER)
 		kernel_callback(id, data);
-	else if (domain == CUPTI_DOMAIN_RESOURCE)
+	else if (domain == CUPTI_DOMAIN_RESOURCE) {
+		if (id == CUPTI_CONTEXT_DESTROY)
+			kernel_context_ends(((const struct cupti_resource_data *)data)->context);
 		cuda_resource_callback(id, data);
+	}
 }
 
 static void callback(void *user, int domain, uint32_t id, const void *data)

@@ -3,6 +3,7 @@
 #define SONDE_RECORD_CUDA_INTERNAL_H
 
 #include "fmt/cuda_wire.h"
+#include "fmt/kernel_wire.h"
 #include "record/cuda/cuda.h"
 
 #define BIT(column) (1u << (column))
@@ -116,6 +117,16 @@ struct cuda_clock {
 	uint64_t before;
 };
 
+/* A kernel whose counters are being read. */
+struct cuda_busy {
+	uint64_t result;             /* 0: none */
+	struct record_kernel last;   /* what was told of it */
+	uint32_t pass;               /* how many have begun */
+	int64_t since;               /* ns: the pass began */
+	uint32_t told;               /* seconds at which it was told of; 0: not yet */
+	char name[200];
+};
+
 struct cuda_process {
 	struct cuda_list contexts;
 	struct cuda_list streams;    /* by id; 1 << 32 | context; 2 << 32 | device */
@@ -138,6 +149,7 @@ struct cuda_process {
 	uint32_t node_present;       /* 0: none waits */
 	struct cuda_clock clock;
 	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
+	struct cuda_busy busy;
 	uint64_t unplaced;           /* records without a place in time or among the tracks */
 };
 
@@ -225,6 +237,10 @@ void cuda_clock_free(struct cuda_process *c);
 /* graphs.c */
 /* Writes the node told of last. */
 void cuda_node_row(struct cuda_decoder *d);
+/* kernels.c: tells of a kernel whose counters are read and that does not end. */
+void cuda_kernel_watch(struct cuda_decoder *d);
+/* The process has ended: one that was being read has no values. */
+void cuda_kernels_end(struct cuda_decoder *d);
 int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define,
 		     const uint8_t *body, size_t size, int64_t time);
 void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,

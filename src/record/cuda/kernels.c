@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fmt/kernel_wire.h"
@@ -11,6 +12,7 @@
 #include "record/kernel_choice.h"
 #include "symbol/demangle.h"
 
+#define STUCK_AGAIN 5u /* seconds */
 
 static uint64_t text_of(struct session *s, const char *text)
 {
@@ -113,29 +115,95 @@ static void result_row(struct cuda_decoder *d, uint64_t result, const struct rec
 	session_row(d->s, TABLE_KERNEL_RESULT, v, function ? present : present & ~BIT(COLUMN_KERNEL_RESULT_FUNCTION));
 }
 
-static void tell(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
+static void send(struct cuda_decoder *d, struct kernel_progress *p, const char *text, size_t size)
 {
 	const struct kernel_choice *choice = d->s->kernels;
-	struct kernel_progress p = { .state = record_flags(k->head), .number = (uint32_t)result - 1, .passes = k->passes };
 
 	if (!choice || choice->progress < 0)
 		return;
-	snprintf(p.text, sizeof(p.text), "%.*s", (int)(size < sizeof(p.text) ? size : sizeof(p.text) - 1), text ? text : "");
+	p->pid = d->p->info.pid;
+	snprintf(p->text, sizeof(p->text), "%.*s", (int)(size < sizeof(p->text) ? size : sizeof(p->text) - 1), text ? text : "");
 	/* Nobody reads any more: no reason to stop. */
-	if (write(choice->progress, &p, sizeof(p)) < 0)
+	if (write(choice->progress, p, sizeof(*p)) < 0)
 		return;
+}
+
+static void tell(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
+{
+	struct kernel_progress p = { .state = record_flags(k->head), .number = (uint32_t)result - 1, .passes = k->passes };
+
+	send(d, &p, text, size);
+}
+
+static int64_t nanoseconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* When it began, and which it is; all but passes and the beginning end it. */
+static void note_state(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *name)
+{
+	struct cuda_busy *b = &d->c->busy;
+	unsigned state = record_flags(k->head);
+
+	if (state == KERNEL_BEGUN)
+		snprintf(b->name, sizeof(b->name), "%s", name);
+	b->result = state == KERNEL_BEGUN || state == KERNEL_PASS ? result : 0;
+	b->last = *k;
+	b->pass = state == KERNEL_PASS ? b->pass + 1 : 0;
+	b->since = nanoseconds();
+	b->told = 0;
+}
+
+/* A kernel that waits for another one never ends when it runs alone: that is told once it is likely, and now and then again. */
+void cuda_kernel_watch(struct cuda_decoder *d)
+{
+	struct cuda_busy *b = &d->c->busy;
+	uint32_t patience = d->s->kernels ? d->s->kernels->stuck_after : 0;
+	struct kernel_progress p = { .state = KERNEL_STUCK, .passes = b->last.passes };
+
+	if (!b->result || !patience || d->p->dead)
+		return;
+	p.seconds = (uint32_t)((nanoseconds() - b->since) / 1000000000);
+	if (p.seconds < patience || (b->told && p.seconds < b->told + STUCK_AGAIN))
+		return;
+	b->told = p.seconds;
+	p.number = (uint32_t)b->result - 1;
+	send(d, &p, b->name, strlen(b->name));
 }
 
 static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
 {
 	char *linkage = strndup(text, size), *name = linkage ? demangle_short(linkage) : NULL;
 
+	note_state(d, k, result, name ? name : linkage ? linkage : "");
 	if (name)
 		tell(d, k, result, name, strlen(name));
 	else
 		tell(d, k, result, text, size);
 	free(name);
 	free(linkage);
+}
+
+void cuda_kernels_end(struct cuda_decoder *d)
+{
+	struct cuda_busy *b = &d->c->busy;
+	char text[100];
+	int size;
+
+	if (!b->result)
+		return;
+	result_row(d, b->result, &b->last);
+	launch_rows(d->s, b->result, &b->last);
+	if (b->pass)
+		size = snprintf(text, sizeof(text), "the program ended while the kernel was read, in pass %u of %u", b->pass, b->last.passes);
+	else
+		size = snprintf(text, sizeof(text), "the program ended before the kernel's first pass");
+	text_row(d->s, b->result, "profiler__error", text, (size_t)size);
+	b->result = 0;
 }
 
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
@@ -161,8 +229,15 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	result = idmap_get(&d.c->kernels, k.number);
 	if (result == IDMAP_NONE)
 		return -EBADMSG;
+	note_state(&d, &k, result, NULL);
+	if (record_flags(k.head) == KERNEL_PASS) {
+		tell(&d, &k, result, NULL, 0);
+		return 0;
+	}
 	result_row(&d, result, &k);
 	launch_rows(s, result, &k);
+	if (k.duration)
+		metric_row(s, result, "gpu__time_duration.sum", "ns", (double)k.duration);
 	if (record_flags(k.head) == KERNEL_FAILED)
 		text_row(s, result, "profiler__error", text, size);
 	tell(&d, &k, result, text, size);

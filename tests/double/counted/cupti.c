@@ -7,6 +7,7 @@
 
 #include "counted.h"
 #include "vendor/cupti.h"
+#include "vendor/cupti_activity.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_range.h"
 
@@ -42,6 +43,13 @@ static cupti_callback *callback;
 static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
 static int initialized;
+static int enabled;              /* the range profiler is, in this context */
+static int destroy_wanted;       /* callbacks before a context ends */
+static cupti_buffer_requested *buffer_requested;
+static cupti_buffer_completed *buffer_completed;
+static int kernels_recorded;
+static __thread uint32_t launch_number;
+static struct cupti_kernel recorded;
 static struct {
 	const struct config *config;
 	struct image *image;
@@ -55,7 +63,8 @@ static struct {
 static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
-						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel" };
+						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel",
+						  [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2" };
 
 static void on_event(const struct counted_event *e)
 {
@@ -69,12 +78,26 @@ static void on_event(const struct counted_event *e)
 					.kept = e->kept,
 					.correlation = e->correlation };
 
+	if (!e->leaving)
+		launch_number = e->correlation;
 	if (callback && wanted[e->call])
 		callback(callback_user, CUPTI_DOMAIN_DRIVER, e->call, &data);
 }
 
+static void on_reset(void)
+{
+	struct cupti_resource_data data = { .context = &profiler };
+
+	if (callback && destroy_wanted)
+		callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_CONTEXT_DESTROY, &data);
+	enabled = 0;
+}
+
+/* A kernel takes a thousand ns for each letter of its name; the last one is remembered. */
 static void on_kernel(const char *symbol)
 {
+	recorded = (struct cupti_kernel){ .kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = 5000, .end = 5000 + 1000 * strlen(symbol),
+					  .correlation = launch_number };
 	if (!profiler.started)
 		return;
 	profiler.kernels++;
@@ -103,6 +126,7 @@ EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *use
 	callback_user = user;
 	*subscriber = &profiler;
 	counted_listen(on_event, on_kernel);
+	counted_on_reset(on_reset);
 	return 0;
 }
 
@@ -116,6 +140,8 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 {
 	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == &profiler)
 		wanted[id] = (uint8_t)enable;
+	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_CONTEXT_DESTROY)
+		destroy_wanted = (int)enable;
 	return 0;
 }
 
@@ -150,24 +176,56 @@ EXPORT int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, u
 	return context ? 0 : 1;
 }
 
-/* Of activities, only that they are there. */
+/* Of activities, the kernel that ran last. */
 EXPORT int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested, cupti_buffer_completed *completed)
 {
+	buffer_requested = requested;
+	buffer_completed = completed;
 	return requested && completed ? 0 : 1;
 }
-EXPORT int cuptiActivityEnable(int kind) { return kind ? 0 : 1; }
+
+EXPORT int cuptiActivityEnable(int kind)
+{
+	kernels_recorded |= kind == CUPTI_KIND_CONCURRENT_KERNEL;
+	return kind ? 0 : 1;
+}
+
 EXPORT int cuptiActivityDisable(int kind) { return kind ? 0 : 1; }
+
 EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **record)
 {
-	*record = (struct cupti_record *)(void *)(buffer + valid);
-	return CUPTI_MAX_LIMIT_REACHED;
+	uint8_t *next = *record ? (uint8_t *)*record + sizeof(recorded) : buffer;
+
+	if (next >= buffer + valid)
+		return CUPTI_MAX_LIMIT_REACHED;
+	*record = (struct cupti_record *)(void *)next;
+	return 0;
 }
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
 {
 	*dropped = context && stream ? 0 : 0;
 	return 0;
 }
-EXPORT int cuptiActivityFlushAll(uint32_t flag) { return flag > 1; }
+EXPORT int cuptiActivityFlushAll(uint32_t flag)
+{
+	struct cupti_kernel other = recorded;
+	uint8_t *buffer = NULL;
+	size_t size = 0, most;
+
+	if (!kernels_recorded || !buffer_requested)
+		return flag > 1;
+	buffer_requested(&buffer, &size, &most);
+	if (size < 2 * sizeof(recorded))
+		return 8;
+	/* One of another call goes first. */
+	other.correlation += 1000;
+	other.end += 1;
+	memcpy(buffer, &other, sizeof(other));
+	memcpy(buffer + sizeof(other), &recorded, sizeof(recorded));
+	buffer_completed(NULL, 0, buffer, size, 2 * sizeof(recorded));
+	return flag > 1;
+}
+
 EXPORT int cuptiGetTimestamp(uint64_t *time)
 {
 	*time = 0;
@@ -180,9 +238,18 @@ EXPORT int cuptiProfilerInitialize(struct pm_initialize *p)
 	return p->size < sizeof(*p);
 }
 
+/* COUNTED_LACKS: what the device is not fit for. */
 EXPORT int cuptiProfilerDeviceSupported(struct pm_device_supported *p)
 {
-	p->supported = PM_SUPPORTED;
+	const char *lacks = getenv("COUNTED_LACKS");
+
+	p->architecture = lacks && strcmp(lacks, "architecture") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->vgpu = lacks && strcmp(lacks, "vgpu") == 0 ? PM_DISABLED : PM_SUPPORTED;
+	p->confidential = lacks && strcmp(lacks, "confidential") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->mining = lacks && strcmp(lacks, "mining") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->sli = lacks && strcmp(lacks, "sli") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->wsl = lacks && strcmp(lacks, "wsl") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->supported = lacks ? PM_UNSUPPORTED : PM_SUPPORTED;
 	return 0;
 }
 
@@ -302,9 +369,12 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 
 EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 {
+	int result = counted_fails("cuptiRangeProfilerEnable");
+
 	p->profiler = &profiler;
 	profiler.spoilt = 0;
-	return counted_fails("cuptiRangeProfilerEnable");
+	enabled = result == 0;
+	return result;
 }
 
 EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler != &profiler; }
@@ -314,6 +384,9 @@ EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 	profiler.config = (const struct config *)(const void *)p->image;
 	profiler.image = (struct image *)(void *)p->counters;
 	profiler.pass = 0;
+	/* What belonged to a context goes with it. */
+	if (!enabled)
+		return 3;
 	if (p->range != RANGE_AUTO || p->replay != RANGE_REPLAYED_BY_USER || profiler.image->magic != MAGIC ||
 	    profiler.config->magic != MAGIC)
 		return 1;

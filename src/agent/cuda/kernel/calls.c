@@ -17,7 +17,8 @@ static enum kernel_call kind_of(const char *name)
 		      { "cuLaunchKernelEx", KERNEL_CALL_KERNEL_EX },
 		      { "cuLaunchCooperativeKernel", KERNEL_CALL_COOPERATIVE },
 		      { "cuGraphLaunch", KERNEL_CALL_GRAPH } };
-	static const char *const others[] = { "cuMemcpy", "cuMemset", "cuLaunch", "cuMemAlloc", "cuMemFree", "cuMemUnmap", "cuMemMap" };
+	static const char *const others[] = { "cuMemcpy", "cuMemset", "cuLaunch", "cuMemAlloc", "cuMemFree", "cuMemUnmap", "cuMemMap",
+					     "cuCtxDestroy", "cuDevicePrimaryCtxRe" };
 	uint32_t size = cuda_call_name_size(name);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

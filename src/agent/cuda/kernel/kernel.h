@@ -3,7 +3,7 @@
  *
  * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? replay.c: the
  * passes. config.c: from names of metrics to counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is
- * taken back. caches.c: emptied between passes. result.c: records. */
+ * taken back. caches.c: emptied between passes. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
 
@@ -112,8 +112,12 @@ struct kernel_part {
 /* Without the images. A part whose metrics the chip has none of has a count of 0. */
 int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_wanted *wanted, uint32_t first,
 		     char *why) KERNEL_HIDDEN;
-/* In CUPTI's words: -1 where it is no success. */
+void kernel_part_release(struct kernel_part *p) KERNEL_HIDDEN;
+
+/* trouble.c: a sentence for a result of CUPTI; -1 where it is no success. */
 int kernel_failed(int result, const char *what, char *why) KERNEL_HIDDEN;
+/* Whether counters of the device can be read at all; -1: `why` says what is in the way. */
+int kernel_device_fits(int device, char *why) KERNEL_HIDDEN;
 
 /* counters.c: one for each context. */
 struct kernel_counters {
@@ -127,10 +131,12 @@ struct kernel_counters {
 	struct kernel_caches caches;
 };
 
-/* It has been said why there are none: kernels of this context are passed over. */
+/* It has been said why there are none: kernels of this context are only timed. */
 int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
 /* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+/* The context is about to end; another one may have its address. */
+void kernel_counters_forget(const void *context) KERNEL_HIDDEN;
 int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
 /* After passes that were not completed. */
 void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
@@ -153,6 +159,10 @@ int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 /* replay.c: around the program's own call, which is the last pass. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
+
+/* timed.c: one launch is timed by CUPTI's records of activities. The context is idle at the end; ns, 0: not known. */
+void kernel_timed_begin(uint32_t correlation) KERNEL_HIDDEN;
+uint64_t kernel_timed_end(void) KERNEL_HIDDEN;
 
 /* result.c */
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;

@@ -13,6 +13,7 @@ static struct {
 	uint64_t begun;
 	int running;                  /* counters are started */
 	int kept;                     /* memory is */
+	int timed;                    /* no counters can be read */
 	uint32_t number;
 	char why[KERNEL_WHY_SIZE];
 } now;
@@ -54,6 +55,7 @@ static int begin_pass(const struct kernel_request *request)
 		return -1;
 	if (kernel_counters_start(now.counters, now.why) < 0)
 		return -1;
+	kernel_tell(&now.record, KERNEL_PASS, NULL);
 	now.running = 1;
 	return 0;
 }
@@ -185,9 +187,17 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 		give_up();
 		return 0;
 	}
-	if (prepare(launch, request) < 0) {
-		give_up();
-		return 0;
+	now.timed = kernel_counters_hopeless(launch->context);
+	if (!now.timed && prepare(launch, request) < 0) {
+		now.timed = kernel_counters_hopeless(launch->context);
+		if (!now.timed) {
+			give_up();
+			return 0;
+		}
+	}
+	if (now.timed) {
+		kernel_timed_begin(launch->correlation);
+		return 1;
 	}
 	if (now.counters->part_count && begin_pass(request) < 0) {
 		give_up();
@@ -196,8 +206,21 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 	return 1;
 }
 
+static void leave_timed(void)
+{
+	kernel_agent.driver.cuCtxSynchronize();
+	now.record.duration = kernel_timed_end();
+	now.record.spent = cuda_agent.core->now() - now.begun;
+	/* It is said once why. */
+	kernel_tell(&now.record, now.why[0] ? KERNEL_FAILED : KERNEL_TIMED, now.why[0] ? now.why : NULL);
+}
+
 void kernel_replay_leave(int result)
 {
+	if (now.timed) {
+		leave_timed();
+		return;
+	}
 	if (result != 0 || kernel_agent.driver.cuCtxSynchronize() != 0)
 		snprintf(now.why, sizeof(now.why), "the program's launch failed (CUDA error %d)", result);
 	else if (now.counters->part_count)
