@@ -330,6 +330,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	read_command_line(p);
 	if (derive_values(&p->results) < 0 || (f->apply_rules == 0 && apply_rules(&p->results) < 0) || choose(p) < 0)
 		r = -ENOMEM;
+	p->options.warm = results_have_warm(&p->results);
 	if (r >= 0 && !look_at_ranges(p))
 		return 1;
 	if (r >= 0 && !load_baseline(p))

@@ -33,6 +33,7 @@ struct page_options {
 	size_t metric_count;
 	bool only_named;                 /* on the raw page, too */
 	struct baseline *baseline;       /* shown beside each number; NULL: none */
+	bool warm;                       /* values with warm caches are shown beside the others */
 	double variation;                /* percent between launches of a kernel that are worth a word; 0: not looked at */
 	const struct typical *typical;   /* of each launch; NULL: not looked at */
 };
@@ -84,6 +85,8 @@ char *page_value(const struct page_options *options, const struct kernel_results
 		 const struct page_row *row, char ret_unit[UNIT_MAX]);
 /* The row's value in the baseline, and by how many percent it changed; not a number where that is not known. */
 double page_before(const struct page_options *options, const struct kernel_result *k, const struct page_row *row, double *ret_change);
+/* The row's value with warm caches; not a number where there is none. */
+double page_warm(const struct kernel_result *k, const struct page_row *row);
 /* Whether a metric is one of those asked for. */
 bool page_is_named(const struct page_options *options, const char *name);
 const char *page_kernel_name(const struct page_options *options, const struct kernel_result *k);

@@ -78,6 +78,16 @@ static void write_before(FILE *out, const struct page_options *options, const st
 	csv_cell(out, text, false);
 }
 
+static void write_warm(FILE *out, const struct kernel_result *k, const struct page_row *row)
+{
+	double warm = page_warm(k, row);
+	char text[NUMBER_MAX] = "";
+
+	if (isfinite(warm))
+		number_text(warm, warm != rint(warm), text);
+	csv_cell(out, text, false);
+}
+
 static int write_row(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		     const char *section, const struct page_row *row)
 {
@@ -90,11 +100,13 @@ static int write_row(FILE *out, const struct page_options *options, const struct
 	csv_cell(out, options->names == NAMES_METRIC ? row->key : row->label, false);
 	csv_cell(out, unit, false);
 	csv_cell(out, value, false);
-	for (unsigned i = 0; i < RULE_COLUMNS && options->baseline; i++)
+	for (unsigned i = 0; i < RULE_COLUMNS && (options->baseline || options->warm); i++)
 		csv_cell(out, "", false);
+	if (options->warm)
+		write_warm(out, k, row);
 	if (options->baseline)
 		write_before(out, options, k, row);
-	else
+	else if (!options->warm)
 		fputc(',', out);
 	fputc('\n', out);
 	free(value);
@@ -116,6 +128,8 @@ static void write_rule(FILE *out, const struct page_options *options, const stru
 	csv_cell(out, rule->text, false);
 	csv_cell(out, rule->gain_type, false);
 	csv_cell(out, gain, false);
+	if (options->warm)
+		csv_cell(out, "", false);
 	if (options->baseline)
 		fputs(",\"\",\"\"", out);
 	fputc('\n', out);
@@ -145,6 +159,8 @@ int page_write_details_csv(FILE *out, const struct kernel_results *results, cons
 	csv_launch_heading(out);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		csv_cell(out, names[i], false);
+	if (options->warm)
+		csv_cell(out, "Warm Caches", false);
 	if (options->baseline)
 		fputs(",\"Baseline Value\",\"Change [%]\"", out);
 	fputc('\n', out);

@@ -137,6 +137,10 @@ static void write_section(FILE *out, const struct page_options *options, const s
 			json_value(out, &row->value);
 			if (*row->unit)
 				json_member(out, "unit", row->unit);
+			if (options->warm) {
+				fputs(", \"warm\": ", out);
+				json_number(out, page_warm(k, row));
+			}
 			if (options->baseline)
 				write_before(out, options, k, row);
 			fputc('}', out);

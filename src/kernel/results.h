@@ -2,6 +2,7 @@
 #ifndef SONDE_KERNEL_RESULTS_H
 #define SONDE_KERNEL_RESULTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -116,6 +117,13 @@ struct kernel_results {
 /* The report must stay open as long as the results are used. */
 int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err);
 void kernel_results_release(struct kernel_results *results);
+
+/* Values of passes before which the caches were left as they were (--cache-control both) have the metric's name with this behind it. */
+#define WARM_SUFFIX ".warm"
+bool is_warm(const char *name);
+bool results_have_warm(const struct kernel_results *results);
+/* The one that belongs to a metric; not a number where there is none. */
+double result_warm(const struct kernel_result *k, const char *name);
 
 /* NULL where the kernel has none of this name. */
 const struct metric_value *result_find(const struct kernel_result *k, const char *name);

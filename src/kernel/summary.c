@@ -42,6 +42,32 @@ static double weight_of(const struct summary *s, const struct kernel_result *k, 
 	return time > 0 ? time : 1;
 }
 
+/* The entry; NULL: no memory. */
+static struct entry *take_number(struct summary *s, const struct kernel_result *k, const char *section, const char *label,
+				 const struct page_row *row, double number)
+{
+	struct entry *e = entry_of(s, section, label, row);
+	double weight;
+
+	if (!e)
+		return NULL;
+	spread_add(&e->spread, number);
+	weight = weight_of(s, k, e);
+	e->sum += weight * number;
+	e->weight += weight;
+	return e;
+}
+
+/* A row of its own. */
+static int take_warm(struct summary *s, const struct kernel_result *k, const char *section, const char *label, const struct page_row *row)
+{
+	double warm = s->options->warm ? page_warm(k, row) : NAN;
+	char text[300];
+
+	snprintf(text, sizeof(text), "%s (warm caches)", label);
+	return isfinite(warm) && !take_number(s, k, section, text, row, warm) ? -ENOMEM : 0;
+}
+
 static int take_row(struct summary *s, const struct kernel_result *k, const char *section, const struct page_row *row)
 {
 	double number = value_number(&row->value), before, change, weight;
@@ -50,19 +76,16 @@ static int take_row(struct summary *s, const struct kernel_result *k, const char
 
 	if (!isfinite(number))
 		return 0;
-	e = entry_of(s, section, label, row);
+	e = take_number(s, k, section, label, row, number);
 	if (!e)
 		return -ENOMEM;
-	spread_add(&e->spread, number);
 	weight = weight_of(s, k, e);
-	e->sum += weight * number;
-	e->weight += weight;
 	before = page_before(s->options, k, row, &change);
 	if (isfinite(before)) {
 		e->before += weight * before;
 		e->before_weight += weight;
 	}
-	return 0;
+	return take_warm(s, k, section, label, row);
 }
 
 static int take_kernel(struct summary *s, const struct kernel_result *k)
