@@ -7,14 +7,14 @@
 #   make fuzz       fuzzing of the readers, FUZZ_SECONDS=60 each
 #   make bench      measured limits
 #   make dist       one folder that runs on a server with nothing installed
-#   make install    PREFIX=/usr/local, DESTDIR honoured; with LINKS=1 also as nsys, nsys-ui and nvprof
+#   make install    PREFIX=/usr/local, DESTDIR honoured; with LINKS=1 also as nsys, nsys-ui, nvprof, ncu and ncu-ui
 BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Names of tests to run, as shell patterns; empty means all.
 ONLY ?=
-# 1: install and dist also make the links nsys, nsys-ui and nvprof.
+# 1: install and dist also make the links nsys, nsys-ui, nvprof, ncu, ncu-ui and nv-nsight-cu-cli.
 LINKS ?=
 
 export BUILD LINKS

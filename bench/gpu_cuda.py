@@ -19,7 +19,7 @@ SLOW_PAIRS = 4     # of a tool that takes seconds to start
 MILLION = 1000000
 BATCHES = 200
 LAUNCHES = (BATCHES + 20) * 500  # as launch_cost makes them
-PROGRAMS = ("launch_cost", "launches")
+PROGRAMS = ("launch_cost", "launch_compare", "launches")
 
 
 class Machine:

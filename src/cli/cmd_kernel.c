@@ -1,8 +1,13 @@
 /* sonde kernel: hardware counters of kernels. */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/kernel_options.h"
+#include "cli/kernel_output.h"
+#include "kernel/page.h"
 #include "vendor/cuda_driver.h"
 #include "vendor/cupti_pm.h"
 
@@ -97,6 +102,77 @@ bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**r
 	return true;
 }
 
+extern const struct command view_command;
+
+int kernel_view(struct cli *cli, const char *path)
+{
+	char *words[] = { (char *)path, NULL };
+
+	return view_command.run(cli, 1, words);
+}
+
+FILE *kernel_told(const struct cli *cli)
+{
+	return cli->told ? cli->told : cli->err;
+}
+
+void kernel_warn(struct cli *cli, const char *format, ...)
+{
+	FILE *to = kernel_told(cli);
+	va_list args;
+
+	if (cli->role == CLI_NCU)
+		fputs("==WARNING== ", to);
+	else
+		fprintf(to, "%s %s: ", cli_name(cli), kernel_command.name);
+	va_start(args, format);
+	vfprintf(to, format, args);
+	va_end(args);
+	fputc('\n', to);
+}
+
+/* Options that are understood and have nothing to act on, once each. */
+static void tell_of_unused(struct cli *cli, const struct options_parsed *parsed)
+{
+	for (size_t i = 0; i < parsed->use_count; i++) {
+		const struct option_use *use = &parsed->uses[i];
+
+		if (use->spec->state == OPTION_BUILT || option_use_is_off(use) || options_find_use(parsed, use->spec->name) != use)
+			continue;
+		if (use->spec->state == OPTION_PLANNED)
+			kernel_warn(cli, "--%s is not built yet; the run goes on without it", use->spec->name);
+		else if (use->spec->state == OPTION_ELSEWHERE)
+			kernel_warn(cli, "--%s has no meaning on this platform; the run goes on without it", use->spec->name);
+		else
+			kernel_warn(cli, "--%s is obsolete and does nothing. %s", use->spec->name, use->spec->help);
+	}
+}
+
+/* Where things are printed. As ncu does, the link writes all on standard output, but not between the rows of a table that a program
+ * reads. *ret is a file to close. False after an error. */
+static bool open_streams(struct cli *cli, const struct kernel_fields *fields, FILE **ret)
+{
+	const char *name = fields->log_file;
+	char path[PATH_MAX];
+	struct error err;
+
+	*ret = NULL;
+	cli->told = cli->role == CLI_NCU && !fields->csv && !fields->json ? cli->out : cli->err;
+	if (name && strcmp(name, "stderr") == 0) {
+		cli->out = cli->told = cli->err;
+	} else if (name && strcmp(name, "stdout") == 0) {
+		cli->told = cli->out;
+	} else if (name) {
+		*ret = kernel_output_path(name, "", true, path, sizeof(path), &err) < 0 ? NULL : fopen(path, "we");
+		if (!*ret) {
+			command_fail(cli, &kernel_command, "The log file '%s' cannot be written", name);
+			return false;
+		}
+		cli->out = cli->told = *ret;
+	}
+	return true;
+}
+
 static int answer(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
 {
 	if (fields->list_chips)
@@ -112,23 +188,35 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 	if (fields->list_rules)
 		return kernel_list_rules(cli, fields);
 	if (fields->import)
-		return kernel_show(cli, fields, parsed);
+		return fields->open_in_ui ? kernel_view(cli, fields->import) : kernel_show(cli, fields, parsed);
 	if (fields->explain)
 		return kernel_explain(cli, fields);
 	if (parsed->word_count)
 		return kernel_count(cli, fields, parsed);
-	return command_fail(cli, &kernel_command, "What is to be done? 'sonde kernel --help' says what there is");
+	return command_fail(cli, &kernel_command, "What is to be done? '%s%s --help' says what there is",
+			    cli_name(cli), cli->role == CLI_NCU ? "" : " kernel");
 }
 
 static int run_kernel(struct cli *cli, int argc, char **argv)
 {
 	struct kernel_fields fields = { 0 };
 	struct options_parsed parsed;
+	struct cli now = *cli;
+	FILE *log;
 	int status;
 
 	if (!command_parse(cli, &kernel_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	status = answer(cli, &fields, &parsed);
+	if (fields.details_all)
+		fields.details = DETAILS_ALL;
+	status = 1;
+	if (open_streams(&now, &fields, &log)) {
+		if (!fields.quiet)
+			tell_of_unused(&now, &parsed);
+		status = answer(&now, &fields, &parsed);
+		if (log && fclose(log) != 0)
+			status = command_fail(cli, &kernel_command, "The log file '%s' cannot be written: %s", fields.log_file, strerror(errno));
+	}
 	options_release(&parsed);
 	return status;
 }

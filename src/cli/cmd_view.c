@@ -1,4 +1,4 @@
-/* sonde view: reports in a browser. Called as nsys-ui, the same. */
+/* sonde view: reports in a browser. Called as nsys-ui or ncu-ui, the same. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/find_program.h"
+#include "cli/ncu_link.h"
 #include "cli/nsys_link.h"
 #include "cli/open_report.h"
 #include "export/export.h"
@@ -329,8 +330,11 @@ static int run_view(struct cli *cli, int argc, char **argv)
 	struct options_parsed parsed;
 	int status;
 
-	if (argc == 1 && cli->role == CLI_NSYS_UI && (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-v") == 0)) {
-		nsys_print_version(cli);
+	if (argc == 1 && cli_is_link(cli) && (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-v") == 0)) {
+		if (cli->role == CLI_NCU_UI)
+			ncu_print_version(cli);
+		else
+			nsys_print_version(cli);
 		return 0;
 	}
 	if (!command_parse(cli, &view_command, argc, argv, &fields, &parsed, &status))

@@ -8,8 +8,8 @@
 
 #include "base/options.h"
 
-/* By which name the program was called: docs/nsys.md. */
-enum cli_role { CLI_SONDE, CLI_NSYS, CLI_NSYS_UI, CLI_NVPROF };
+/* By which name the program was called: docs/nsys.md, docs/ncu.md. */
+enum cli_role { CLI_SONDE, CLI_NSYS, CLI_NSYS_UI, CLI_NVPROF, CLI_NCU, CLI_NCU_UI };
 
 /* What a command is run with; tests give it their own streams. */
 struct cli {
@@ -18,6 +18,7 @@ struct cli {
 	const char *root;    /* put before /proc, /sys, /dev ...: "" but for tests */
 	char *const *command_line; /* all of it, as typed */
 	enum cli_role role;
+	FILE *told;          /* gets lines on how far a run is; NULL: `err` does */
 };
 
 /* What the words that are not options are, for completion. */

@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/ncu_link.h"
 #include "cli/nsys_link.h"
 
 extern const struct command profile_command, stats_command, sql_command, export_command, import_command,
@@ -63,6 +64,8 @@ int command_fail(struct cli *cli, const struct command *command, const char *for
 	va_start(args, format);
 	if (cli->role == CLI_SONDE || cli->role == CLI_NSYS)
 		fprintf(cli->err, "%s %s: ", cli_name(cli), command->name);
+	else if (cli->role == CLI_NCU)
+		fputs("==ERROR== ", cli->err);
 	else
 		fprintf(cli->err, "%s: ", cli_name(cli));
 	vfprintf(cli->err, format, args);
@@ -150,7 +153,9 @@ int cli_main(struct cli *cli, int argc, char **argv)
 {
 	if (cli->role == CLI_NVPROF)
 		return nvprof_command.run(cli, argc - 1, argv + 1);
-	if (cli->role == CLI_NSYS_UI)
+	if (cli->role == CLI_NCU)
+		return ncu_main(cli, argc, argv);
+	if (cli->role == CLI_NSYS_UI || cli->role == CLI_NCU_UI)
 		return view_command.run(cli, argc - 1, argv + 1);
 	return run_command_line(cli, argc, argv);
 }

@@ -145,7 +145,7 @@ static void print_examples(FILE *out, const char *const *examples)
 /* "sonde stats", "nsys stats"; the names that are one command have no second word. */
 static void print_usage(FILE *out, const struct cli *cli, const struct command *command)
 {
-	bool alone = cli->role == CLI_NVPROF || cli->role == CLI_NSYS_UI;
+	bool alone = cli->role != CLI_SONDE && cli->role != CLI_NSYS;
 
 	fprintf(out, "usage: %s%s%s %s\n\n", cli_name(cli), alone ? "" : " ", alone ? "" : command->name,
 		command->synopsis);
@@ -189,5 +189,5 @@ void help_print_overview(FILE *out, const struct cli *cli)
 	print_commands(out, true);
 	fprintf(out, "\n'%s <command> --help' tells what a command does and which options it has.\n", name);
 	if (cli->role == CLI_SONDE)
-		fputs("Linked as nsys, nsys-ui or nvprof, sonde takes the command lines of these tools.\n", out);
+		fputs("Linked as nsys, nsys-ui, nvprof, ncu or ncu-ui, sonde takes the command lines of these tools.\n", out);
 }

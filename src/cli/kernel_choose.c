@@ -145,7 +145,7 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 		return false;
 	}
 	for (size_t i = 0; i < ret->choice.note_count; i++)
-		fprintf(cli->err, "%s %s: note: %s\n", cli_name(cli), kernel_command.name, ret->choice.notes[i]);
+		kernel_warn(cli, "note: %s", ret->choice.notes[i]);
 	return true;
 }
 

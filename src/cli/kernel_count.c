@@ -119,6 +119,12 @@ static bool choose(struct counting *c)
 	return ok;
 }
 
+/* Called as ncu, reports are named as it names them. */
+static const char *report_ending(const struct counting *c)
+{
+	return c->cli->role == CLI_NCU ? ".ncu-rep" : ".sonde";
+}
+
 static bool ends_in(const char *name, const char *ending)
 {
 	size_t len = strlen(name), more = strlen(ending);
@@ -142,12 +148,13 @@ static int name_outputs(struct counting *c, struct error *err)
 		return r;
 	}
 	if (!c->fields->csv || !ends_in(name, ".csv"))
-		return kernel_output_path(name, ".sonde", overwrite, c->report, sizeof(c->report), err);
+		return kernel_output_path(name, report_ending(c), overwrite, c->report, sizeof(c->report), err);
 	r = kernel_output_path(name, ".csv", overwrite, c->csv, sizeof(c->csv), err);
 	if (r < 0)
 		return r;
 	/* The report lies beside it. */
-	snprintf(c->report, sizeof(c->report), "%.*s.sonde", (int)(strlen(c->csv) - 4 < PATH_MAX - 8 ? strlen(c->csv) - 4 : 0), c->csv);
+	snprintf(c->report, sizeof(c->report), "%.*s%s", (int)(strlen(c->csv) - 4 < PATH_MAX - 10 ? strlen(c->csv) - 4 : 0), c->csv,
+		 report_ending(c));
 	if (!overwrite && access(c->report, F_OK) == 0)
 		return error_set(err, EEXIST, "%s exists: -f replaces it", c->report);
 	return 0;
@@ -171,13 +178,17 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .skip = (uint64_t)f->skip,
 				  .count = (uint64_t)f->count,
 				  .flush_caches = f->cache_control == 0,
-				  .kill = f->kill,
+				  .kill = kernel_says_yes(f->kill),
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
+				  .quiet = f->quiet,
+				  .preload = f->preload,
 				  .argv = parsed->words,
 				  .argc = (size_t)parsed->word_count };
 	int status;
 
+	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
+		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
 	/* Macros were replaced: what is left stands for itself. */
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
@@ -192,14 +203,19 @@ static int finish(struct counting *c, const struct record_result *result, const 
 {
 	bool kept = c->fields->output != NULL;
 	bool print = !kept || options_find_use(parsed, "page") || c->fields->summary || c->fields->json;
+	bool show = c->fields->open_in_ui;
 	int printed;
 
 	if (!result->finished)
 		return status ? status : 1;
-	printed = kernel_print_pages(c->cli, c->fields, result->path, print, c->csv[0] ? c->csv : NULL);
-	if (kept)
-		fprintf(c->cli->err, "==PROF== Report: %s\n", result->path);
-	if (status && c->fields->check_exit_code == 0)
+	if (status && kernel_says_yes(c->fields->check_exit_code) && status < 128)
+		fprintf(kernel_told(c->cli), "==ERROR== The application returned an error code (%d).\n", status);
+	printed = kernel_print_pages(c->cli, c->fields, result->path, print && !show, c->csv[0] ? c->csv : NULL);
+	if (kept && !c->fields->quiet)
+		fprintf(kernel_told(c->cli), "==PROF== Report: %s\n", result->path);
+	if (show)
+		kernel_view(c->cli, result->path);
+	if (status && kernel_says_yes(c->fields->check_exit_code))
 		return status;
 	return printed;
 }
@@ -211,7 +227,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	struct error err;
 	int status = 1;
 
-	if (c && result && kernel_check_baseline(cli, fields)) {
+	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields)) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)

@@ -5,6 +5,13 @@
 #include "cli/command.h"
 #include "kernel/choice.h"
 
+/* Ways of saying yes and no, in turns. */
+#define KERNEL_YES_NO "yes|no|on|off|true|false|1|0"
+static inline bool kernel_says_yes(int choice)
+{
+	return choice % 2 == 0;
+}
+
 enum query_mode { QUERY_BASE, QUERY_SUFFIX, QUERY_ALL };
 
 struct kernel_fields {
@@ -32,7 +39,7 @@ struct kernel_fields {
 	int64_t skip_before;
 	int64_t skip;
 	int64_t count;
-	bool kill;
+	int kill;
 	int cache_control;
 	const char *import;
 	int page;
@@ -46,6 +53,15 @@ struct kernel_fields {
 	bool all_real;
 	int check_exit_code;
 	int apply_rules;
+	struct option_texts rules;
+	const char *log_file;
+	bool quiet;
+	bool open_in_ui;
+	bool details_all;
+	bool null_stdin;
+	const char *preload;
+	int ignored;
+	const char *ignored_text;
 	const char *baseline;
 	struct option_texts thresholds;
 	int64_t variation;
@@ -64,6 +80,12 @@ bool kernel_load_cupti(struct cli *cli, struct cupti_host *ret);
 bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**ret)[CHIP_NAME_MAX], size_t *ret_count);
 /* The same without an error: 0 where there is no GPU and no --chips, with the reason in `why`. */
 size_t kernel_find_chips(const struct kernel_fields *fields, char (*names)[CHIP_NAME_MAX], size_t capacity, char *why, size_t why_size);
+
+/* Lines on how far a run is go there. */
+FILE *kernel_told(const struct cli *cli);
+void kernel_warn(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The report in a browser. */
+int kernel_view(struct cli *cli, const char *path);
 
 /* Text files of all folders. */
 struct kernel_texts {
@@ -95,6 +117,13 @@ int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
 /* A program is run and its kernels are read, or results of a report are shown. */
 int kernel_count(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
 int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
+/* --rule, before anything is done; false after an error. */
+bool kernel_check_rules(struct cli *cli, const struct kernel_fields *fields);
+struct kernel_results;
+void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results *results);
+void kernel_keep_launches(const struct kernel_fields *fields, struct kernel_results *results);
+/* "name" is that name, "regex:expression" is found anywhere in one. */
+bool kernel_name_matches(const char *wanted, const char *name);
 /* --threshold and --baseline, before anything is done; false after an error. */
 bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields);
 /* The page that the options ask for, of the report at `path`; `csv_path` also gets the raw page, NULL: nothing does. */

@@ -35,11 +35,20 @@ static bool put_pattern(const char *name, unsigned number, struct buf *ret)
 	return has_number;
 }
 
-static int add_ending(char *path, size_t size, const char *ending, struct error *err)
+static bool ends_in(const char *path, const char *ending)
 {
 	size_t len = strlen(path), more = strlen(ending);
 
-	if (len > more && strcmp(path + len - more, ending) == 0)
+	return len > more && strcmp(path + len - more, ending) == 0;
+}
+
+/* A report keeps the ending it was given, whoever writes it. */
+static int add_ending(char *path, size_t size, const char *ending, struct error *err)
+{
+	size_t len = strlen(path), more = strlen(ending);
+	bool is_report = strcmp(ending, ".csv") != 0;
+
+	if (ends_in(path, ending) || (is_report && (ends_in(path, ".sonde") || ends_in(path, ".ncu-rep"))))
 		return 0;
 	if (len + more >= size)
 		return error_set(err, ENAMETOOLONG, "The output name is too long");

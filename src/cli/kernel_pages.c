@@ -1,7 +1,6 @@
 /* Results of kernels, printed as the options say. */
 #include <errno.h>
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "cli/string_list.h"
 #include "kernel/derived.h"
 #include "kernel/page.h"
+#include "symbol/demangle.h"
 
 #define MOST_WORDS 4096
 
@@ -35,11 +35,6 @@ struct printing {
 
 #define STATUS_BEYOND 4 /* a threshold */
 #define MOST_THRESHOLDS 64
-
-static bool called_as_ncu(const struct cli *cli)
-{
-	return strcmp(cli_name(cli), "ncu") == 0;
-}
 
 /* One text of a JSON array; NULL at the end. Escapes that a command line rarely has are left as they are. */
 static const char *next_text(const char *at, struct string_list *ret)
@@ -80,20 +75,6 @@ static void read_command_line(struct printing *p)
 				       &p->recorded, &p->recorded_uses, &ignored) >= 0;
 }
 
-static bool matches(const char *wanted, const char *id)
-{
-	regex_t regex;
-	bool found;
-
-	if (strncmp(wanted, "regex:", 6) != 0)
-		return strcmp(wanted, id) == 0;
-	if (regcomp(&regex, wanted + 6, REG_EXTENDED | REG_NOSUB) != 0)
-		return false;
-	found = regexec(&regex, id, 0, NULL, 0) == 0;
-	regfree(&regex);
-	return found;
-}
-
 static bool is_chosen(const struct printing *p, const struct kernel_fields *fields, const struct section *s)
 {
 	const struct section_set *set;
@@ -111,7 +92,7 @@ static bool is_chosen(const struct printing *p, const struct kernel_fields *fiel
 	at = 0;
 	text = NULL;
 	while (next_piece(&fields->sections, &at, &text, piece, sizeof(piece)))
-		if (matches(piece, s->id))
+		if (kernel_name_matches(piece, s->id))
 			return true;
 	return false;
 }
@@ -164,7 +145,7 @@ static int print_page(struct printing *p)
 					     page_write_details_csv(out, &p->results, &p->options);
 	if (f->page == PAGE_RAW)
 		return page_print_raw(out, &p->results, &p->options);
-	if (p->results.count && !called_as_ncu(p->cli))
+	if (p->results.count && p->cli->role != CLI_NCU)
 		page_print_overview(out, &p->results, &p->options);
 	page_print_baseline(out, &p->results, &p->options);
 	return page_print_details(out, &p->results, &p->options);
@@ -187,9 +168,13 @@ static int seen_function(void *context, const int64_t *values, uint32_t present)
 	struct printing *p = context;
 	const char *name = present >> COLUMN_CUDA_FUNCTION_NAME & 1 ?
 				   report_text(p->results.report, (uint64_t)values[COLUMN_CUDA_FUNCTION_NAME], NULL) : NULL;
+	const char *mangled = present >> COLUMN_CUDA_FUNCTION_MANGLED & 1 ?
+				      report_text(p->results.report, (uint64_t)values[COLUMN_CUDA_FUNCTION_MANGLED], NULL) : NULL;
+	char *plain = mangled ? demangle_cuda(mangled) : NULL;
 
-	if (name)
-		fprintf(p->cli->err, "  %s\n", name);
+	if (plain || name)
+		fprintf(kernel_told(p->cli), "  %s\n", plain ? plain : name);
+	free(plain);
 	return 0;
 }
 
@@ -202,18 +187,18 @@ static int tell_reason(void *context, const int64_t *values, uint32_t present)
 				   report_text(p->results.report, (uint64_t)values[COLUMN_DIAGNOSTIC_TEXT], NULL) : NULL;
 
 	if (text && strncmp(text, no_cuda, strlen(no_cuda)) == 0)
-		fprintf(p->cli->err, "==WARNING== The program did%s\n", text + strlen(no_cuda));
+		fprintf(kernel_told(p->cli), "==WARNING== The program did%s\n", text + strlen(no_cuda));
 	return 0;
 }
 
 static void tell_of_none(struct printing *p)
 {
 	report_each_row(p->results.report, TABLE_DIAGNOSTIC, COLUMN_DIAGNOSTIC_TEXT + 1, tell_reason, p);
-	fprintf(p->cli->err, "==WARNING== No kernels were profiled.\n");
+	fprintf(kernel_told(p->cli), "==WARNING== No kernels were profiled.\n");
 	if (p->fields->import || !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;
-	fprintf(p->cli->err, "==WARNING== Kernels that were launched:\n");
-	report_each_row(p->results.report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_NAME + 1, seen_function, p);
+	fprintf(kernel_told(p->cli), "==WARNING== Kernels that were launched:\n");
+	report_each_row(p->results.report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_MANGLED + 1, seen_function, p);
 }
 
 /* False after an error was printed. */
@@ -324,12 +309,15 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 					    .instances = (enum page_instances)f->instances,
 					    .sections = &p->texts.sections,
 					    /* ncu's tables have no such columns. */
-					    .variation = called_as_ncu(p->cli) ? 0 : (double)f->variation };
+					    .variation = p->cli->role == CLI_NCU ? 0 : (double)f->variation };
+	read_command_line(p);
+	if (f->import)
+		kernel_keep_launches(f, &p->results);
 	if (!p->results.count)
 		tell_of_none(p);
-	read_command_line(p);
-	if (derive_values(&p->results) < 0 || (f->apply_rules == 0 && apply_rules(&p->results) < 0) || choose(p) < 0)
+	if (derive_values(&p->results) < 0 || (kernel_says_yes(f->apply_rules) && apply_rules(&p->results) < 0) || choose(p) < 0)
 		r = -ENOMEM;
+	kernel_keep_rules(f, &p->results);
 	p->options.warm = results_have_warm(&p->results);
 	if (r >= 0 && !look_at_ranges(p))
 		return 1;
@@ -400,7 +388,7 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
-	if (!kernel_check_baseline(cli, fields))
+	if (!kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))
 		return 1;
 	if (fields->output && !fields->csv)
 		return command_fail(cli, &kernel_command, "-o with -i: only a table can be written, with --csv");

@@ -2,130 +2,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/kernel_trouble.h"
+#include "cli/kernel_options.h"
+#include "cli/kernel_progress.h"
 #include "cli/profile_setup.h"
 #include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
 
+#define STUCK_AFTER 20 /* seconds that a pass may take before that is told */
 #define TEMPORARY "/sonde-kernel-XXXXXX"
 
-extern const struct command kernel_command;
 extern const struct command profile_command;
-
-struct progress {
-	struct cli *cli;
-	int fd;
-	uint32_t begun;
-	uint32_t read;
-	uint32_t failed;
-	uint32_t passes;         /* of the kernel that is read now */
-	uint32_t timeout;        /* seconds that a pass may take; 0: for ever */
-	bool is_open;            /* the line of a kernel is not ended */
-	bool warned;             /* of collectives */
-	bool timed;              /* it was said that kernels are timed only */
-	uint32_t ended;          /* process that was asked to end; 0: none was */
-};
-
-#define STUCK_AFTER 20 /* seconds */
-
-static void end_line(struct progress *p)
-{
-	if (p->is_open)
-		fputc('\n', p->cli->err);
-	p->is_open = false;
-}
-
-static void begun(struct progress *p, const struct kernel_progress *step)
-{
-	p->begun++;
-	p->passes = 0;
-	if (!p->warned && kernel_is_collective(step->text)) {
-		p->warned = true;
-		kernel_warn_of_collective(p->cli->err, step->text);
-	}
-	end_line(p);
-	fprintf(p->cli->err, "==PROF== Profiling \"%s\" - %u: 0%%", step->text, step->number);
-	p->is_open = true;
-}
-
-static void failed(struct progress *p, const struct kernel_progress *step)
-{
-	p->failed++;
-	end_line(p);
-	kernel_explain_failure(p->cli->err, "", step->text);
-}
-
-/* What was asked to end and does not is made to. */
-static void stuck(struct progress *p, const struct kernel_progress *step)
-{
-	bool is_over = p->timeout && step->seconds >= p->timeout;
-
-	if (is_over && p->ended == step->pid) {
-		kill((pid_t)step->pid, SIGKILL);
-		return;
-	}
-	if (!p->is_open && !is_over)
-		return;
-	kernel_explain_stuck(p->cli->err, step->text, step->number, step->seconds);
-	p->is_open = false;
-	if (!is_over || !step->pid)
-		return;
-	fprintf(p->cli->err, "==ERROR== Process %u is ended: --replay-timeout %u. What was read before is kept.\n", step->pid, p->timeout);
-	p->ended = step->pid;
-	p->failed++;
-	kill((pid_t)step->pid, SIGTERM);
-}
-
-static void timed(struct progress *p)
-{
-	fprintf(p->cli->err, "....timed, without counters\n");
-	p->is_open = false;
-	if (!p->timed)
-		fprintf(p->cli->err, "==WARNING== Kernels are timed from here on: their launch, occupancy and duration are known without counters.\n");
-	p->timed = true;
-}
-
-static void show(struct progress *p, const struct kernel_progress *step)
-{
-	FILE *err = p->cli->err;
-
-	if (step->state == KERNEL_BEGUN) {
-		begun(p, step);
-	} else if (step->state == KERNEL_READ) {
-		p->read++;
-		fprintf(err, "%s....100%% - %u pass%s\n", p->passes * 2 < step->passes || step->passes < 2 ? "....50%" : "", step->passes,
-			step->passes == 1 ? "" : "es");
-		p->is_open = false;
-	} else if (step->state == KERNEL_PASS) {
-		if (++p->passes * 2 == step->passes + step->passes % 2 && step->passes > 1)
-			fputs("....50%", err);
-	} else if (step->state == KERNEL_TIMED) {
-		timed(p);
-	} else if (step->state == KERNEL_STUCK) {
-		stuck(p, step);
-	} else {
-		failed(p, step);
-	}
-	fflush(err);
-}
-
-static int on_progress(void *listener)
-{
-	struct progress *p = listener;
-	struct kernel_progress step;
-	ssize_t got;
-
-	while ((got = read(p->fd, &step, sizeof(step))) == (ssize_t)sizeof(step)) {
-		step.text[sizeof(step.text) - 1] = '\0';
-		show(p, &step);
-	}
-	return got == 0 ? -1 : 0;
-}
 
 static void write_parts(FILE *file, const struct kernel_run *run)
 {
@@ -174,21 +64,34 @@ static char *make_request(const struct kernel_run *run)
 	return NULL;
 }
 
+/* The variable of the program, with what it has already; NULL: nothing is asked for. */
+static char *preload_word(const char *library)
+{
+	const char *own = getenv("LD_PRELOAD");
+	char *word;
+
+	if (!library || asprintf(&word, "--env-var=LD_PRELOAD=%s%s%s", library, own && *own ? ":" : "", own ? own : "") < 0)
+		return NULL;
+	return word;
+}
+
 /* Options of 'sonde profile' that record nothing but this. */
-static char **profile_words(const struct kernel_run *run, const char *output, size_t *count)
+static char **profile_words(const struct kernel_run *run, char *preload, size_t *count)
 {
 	static const char *const fixed[] = { "--trace=none", "--sample=none", "--cpuctxsw=none", "--force-overwrite=true", "--output" };
 	size_t first = sizeof(fixed) / sizeof(fixed[0]);
-	char **words = calloc(first + run->argc + 2, sizeof(*words));
+	char **words = calloc(first + run->argc + 3, sizeof(*words));
 
 	if (!words)
 		return NULL;
 	for (size_t i = 0; i < first; i++)
 		words[i] = (char *)fixed[i];
-	words[first] = (char *)output;
+	words[first++] = (char *)run->output;
+	if (preload)
+		words[first++] = preload;
 	for (size_t i = 0; i < run->argc; i++)
-		words[first + 1 + i] = run->argv[i];
-	*count = first + 1 + run->argc;
+		words[first + i] = run->argv[i];
+	*count = first + run->argc;
 	return words;
 }
 
@@ -207,14 +110,14 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 	if (profile_setup_fill(&setup, &fields, &parsed, parsed.words, &err) == 0) {
 		setup.options.kernels = choice;
 		setup.options.progress_fd = progress->fd;
-		setup.options.kernel_progress = on_progress;
+		setup.options.kernel_progress = kernel_on_progress;
 		setup.options.progress_listener = progress;
 		record_run(&setup.options, result, &err);
-		on_progress(progress);
-		fputs(result->notes, cli->err);
+		kernel_on_progress(progress);
+		fputs(result->notes, kernel_told(cli));
 		status = result->started ? result->exit_status : 1;
 		if (status > 128)
-			fprintf(cli->err, "==ERROR== The program was ended by signal %d.\n", status - 128);
+			fprintf(kernel_told(cli), "==ERROR== The program was ended by signal %d.\n", status - 128);
 	}
 	if (err.text[0])
 		status = command_fail(cli, &kernel_command, "%s", err.text);
@@ -226,12 +129,15 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result)
 {
 	struct kernel_choice choice = { .metrics = run->metrics, .units = run->units, .count = run->metric_count };
-	struct progress progress = { .cli = cli, .timeout = run->replay_timeout };
-	char *request = make_request(run), **words;
+	struct progress progress = { .cli = cli,
+				     .quiet = run->quiet,
+				     .at_once = !run->quiet && isatty(fileno(kernel_told(cli))),
+				     .timeout = run->replay_timeout };
+	char *request = make_request(run), *preload = preload_word(run->preload), **words;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
 
-	words = profile_words(run, run->output, &count);
+	words = profile_words(run, preload, &count);
 	if (!request || !words || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		command_fail(cli, &kernel_command, "Not started: %s", strerror(errno));
 	} else {
@@ -250,6 +156,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 	if (request)
 		unlink(request);
 	free(request);
+	free(preload);
 	free(words);
 	return status;
 }

@@ -27,6 +27,8 @@ struct kernel_run {
 	bool flush_caches;
 	bool kill;
 	uint32_t replay_timeout;      /* seconds that a pass may take; 0: for ever */
+	bool quiet;                   /* nothing is said on how far it is */
+	const char *preload;          /* a library for the program; NULL: none */
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
 	char *const *argv;            /* the program */

@@ -21,6 +21,10 @@ enum cli_role cli_role_of(const char *path)
 		return CLI_NSYS_UI;
 	if (is_called(base, "nsys"))
 		return CLI_NSYS;
+	if (is_called(base, "ncu-ui") || is_called(base, "nv-nsight-cu"))
+		return is_called(base, "nv-nsight-cu-cli") ? CLI_NCU : CLI_NCU_UI;
+	if (is_called(base, "ncu"))
+		return CLI_NCU;
 	return is_called(base, "nvprof") ? CLI_NVPROF : CLI_SONDE;
 }
 
@@ -28,6 +32,7 @@ const char *cli_name(const struct cli *cli)
 {
 	static const char *const names[] = {
 		[CLI_SONDE] = "sonde", [CLI_NSYS] = "nsys", [CLI_NSYS_UI] = "nsys-ui", [CLI_NVPROF] = "nvprof",
+		[CLI_NCU] = "ncu", [CLI_NCU_UI] = "ncu-ui",
 	};
 
 	return names[cli->role];

@@ -41,7 +41,7 @@ static bool try_name(const char *stem, const char *ending, char *ret)
 	return true;
 }
 
-/* Recordings go by several names: X, X.sonde, and X.nsys-rep where the tool was called nsys. */
+/* Recordings go by several names: X, X.sonde, and X.nsys-rep or X.ncu-rep where the tool was called nsys or ncu. */
 static void find_name(const char *name, char *ret)
 {
 	char stem[PATH_MAX];
@@ -50,13 +50,13 @@ static void find_name(const char *name, char *ret)
 	if (access(name, F_OK) == 0)
 		return;
 	snprintf(stem, sizeof(stem), "%s", name);
-	if (try_name(stem, ".sonde", ret) || try_name(stem, ".nsys-rep", ret))
+	if (try_name(stem, ".sonde", ret) || try_name(stem, ".nsys-rep", ret) || try_name(stem, ".ncu-rep", ret))
 		return;
 	if (cut_ending(stem, ".nsys-rep") || cut_ending(stem, ".qdrep") || cut_ending(stem, ".ncu-rep") ||
 	    cut_ending(stem, ".sqlite"))
 		try_name(stem, ".sonde", ret);
-	else if (cut_ending(stem, ".sonde"))
-		try_name(stem, ".nsys-rep", ret);
+	else if (cut_ending(stem, ".sonde") && !try_name(stem, ".nsys-rep", ret))
+		try_name(stem, ".ncu-rep", ret);
 }
 
 /* A folder of our own, where there is room: /tmp may be memory. */

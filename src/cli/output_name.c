@@ -109,13 +109,13 @@ static const char *rank_of_environment(enum output_style style)
 	return NULL;
 }
 
-/* ".sonde" or ".nsys-rep" where the name has it, "" otherwise. */
+/* ".sonde", ".nsys-rep" or ".ncu-rep" where the name has it, "" otherwise. */
 static const char *extension_of(const char *name)
 {
-	static const char *const known[] = { ".sonde", ".nsys-rep" };
+	static const char *const known[] = { ".sonde", ".nsys-rep", ".ncu-rep" };
 	size_t i, len = strlen(name);
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 3; i++)
 		if (len > strlen(known[i]) && strcmp(name + len - strlen(known[i]), known[i]) == 0)
 			return name + len - strlen(known[i]);
 	return "";

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/demangle.h"
+
 #define HAS(present, column) ((present) >> (column) & 1)
 
 struct loader {
@@ -153,17 +155,42 @@ static int take_result(void *context, const int64_t *v, uint32_t present)
 	return 0;
 }
 
+const char *results_keep(struct kernel_results *r, const char *text)
+{
+	char **names = grown(r->names, r->name_count, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	r->names = names;
+	names[r->name_count] = strdup(text);
+	return names[r->name_count] ? names[r->name_count++] : NULL;
+}
+
+/* As ncu writes it; else as the report has it. */
+static const char *written_name(struct kernel_results *r, const char *mangled, const char *otherwise)
+{
+	char *name = demangle_cuda(mangled);
+	const char *kept = name ? results_keep(r, name) : NULL;
+
+	free(name);
+	return kept ? kept : otherwise;
+}
+
 static int take_function(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
 	struct kernel_result *k = l->results->items;
+	const char *mangled, *name = NULL;
 
 	for (size_t i = 0; i < l->results->count; i++, k++) {
 		if (k->function_id != v[COLUMN_CUDA_FUNCTION_ID])
 			continue;
-		k->name = text_of(l, v, present, COLUMN_CUDA_FUNCTION_NAME);
+		mangled = text_of(l, v, present, COLUMN_CUDA_FUNCTION_MANGLED);
+		if (!name)
+			name = written_name(l->results, mangled, text_of(l, v, present, COLUMN_CUDA_FUNCTION_NAME));
+		k->name = name;
 		k->function = text_of(l, v, present, COLUMN_CUDA_FUNCTION_SHORT_NAME);
-		k->mangled = text_of(l, v, present, COLUMN_CUDA_FUNCTION_MANGLED);
+		k->mangled = mangled;
 	}
 	return 0;
 }
@@ -191,17 +218,6 @@ static char *function_name(const char *name)
 			break;
 	}
 	return strndup(start, (size_t)(end - start));
-}
-
-const char *results_keep(struct kernel_results *r, const char *text)
-{
-	char **names = grown(r->names, r->name_count, sizeof(*names));
-
-	if (!names)
-		return NULL;
-	r->names = names;
-	names[r->name_count] = strdup(text);
-	return names[r->name_count] ? names[r->name_count++] : NULL;
 }
 
 static int name_functions(struct kernel_results *r)
@@ -390,15 +406,19 @@ int kernel_results_load(struct kernel_results *ret, struct report *report, struc
 	return 0;
 }
 
+void kernel_result_release(struct kernel_result *k)
+{
+	free(k->values);
+	free(k->rows);
+	free(k->instances);
+	free(k->rules);
+	free(k->ranges);
+}
+
 void kernel_results_release(struct kernel_results *r)
 {
-	for (size_t i = 0; i < r->count; i++) {
-		free(r->items[i].values);
-		free(r->items[i].rows);
-		free(r->items[i].instances);
-		free(r->items[i].rules);
-		free(r->items[i].ranges);
-	}
+	for (size_t i = 0; i < r->count; i++)
+		kernel_result_release(&r->items[i]);
 	for (size_t i = 0; i < r->name_count; i++)
 		free(r->names[i]);
 	free(r->names);

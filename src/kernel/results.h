@@ -117,6 +117,8 @@ struct kernel_results {
 /* The report must stay open as long as the results are used. */
 int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err);
 void kernel_results_release(struct kernel_results *results);
+/* What one kernel has; for those that are taken out of the results. */
+void kernel_result_release(struct kernel_result *k);
 
 /* Values of passes before which the caches were left as they were (--cache-control both) have the metric's name with this behind it. */
 #define WARM_SUFFIX ".warm"

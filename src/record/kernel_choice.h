@@ -13,16 +13,19 @@ struct kernel_choice {
 	uint32_t stuck_after;         /* seconds that a pass may take before it is told of; 0: for ever */
 };
 
+/* What is told beside kernels: a process has initialised CUDA, and has ended. */
+enum kernel_step { KERNEL_CONNECTED = 16, KERNEL_DISCONNECTED };
+
 #define KERNEL_PROGRESS_NAME 400
 
 /* One write, smaller than PIPE_BUF: never torn. */
 struct kernel_progress {
-	uint32_t state;               /* enum kernel_state */
-	uint32_t number;              /* of all processes together */
+	uint32_t state;               /* enum kernel_state or kernel_step */
+	uint32_t number;              /* of all processes together; of a step: pid */
 	uint32_t passes;
 	uint32_t pid;
 	uint32_t seconds;             /* of one that is stuck: for how long */
-	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why */
+	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why; of a step: the program */
 };
 
 #endif

@@ -158,11 +158,13 @@ static void tell_unreachable(struct session *s, struct traced_process *p, uint32
 			 "recorder from their network namespace.", p->info.pid, p->info.name);
 }
 
-uint32_t process_unfinished(struct session *s, const struct traced_process *p)
+uint32_t process_unfinished(struct session *s, struct traced_process *p)
 {
 	uint32_t cuda = atomic_load_explicit(&ring_reader_pool(&p->reader)->cuda, memory_order_acquire);
 
 	s->cuda_seen |= (cuda & RING_CUDA_HERE) != 0;
+	if (cuda & RING_CUDA_HERE)
+		cuda_kernel_connect(s, p);
 	return !p->dead && cuda & RING_CUDA_UNFINISHED;
 }
 
@@ -205,6 +207,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 	ranges_end_all(s, p, end);
 	osrt_process_end(s, p);
 	cuda_process_end(s, p, end);
+	cuda_kernel_disconnect(s, p);
 	space_end(s, p->uid);
 	session_row(s, TABLE_PROCESS, values, process_row(s, p, end, values));
 	roster_agent_over(s, p->uid, end);

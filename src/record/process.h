@@ -18,7 +18,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end);
 struct traced_process *process_by_uid(const struct session *s, uint64_t uid);
 
 /* Whether the process has more to tell of a window that has closed. */
-uint32_t process_unfinished(struct session *s, const struct traced_process *p);
+uint32_t process_unfinished(struct session *s, struct traced_process *p);
 
 /* Loss rows of all threads since the last call. */
 void process_tell_losses(struct session *s, struct traced_process *p);

@@ -9,4 +9,7 @@ char *demangle(const char *linkage);
 /* C++: the function's own name, without name spaces, template arguments and parameters. NULL as above. */
 char *demangle_short(const char *linkage);
 
+/* C++: as NVIDIA's tools write the names of kernels: template parameters by number, types of constants. NULL as above. */
+char *demangle_cuda(const char *linkage);
+
 #endif

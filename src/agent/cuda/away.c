@@ -3,7 +3,6 @@
  * something, so that contexts, streams, modules and graphs are known whether a window is open or not.
  *
  * It goes at the end of a call, on the thread that made it, as its makers ask for. */
-#include <linux/futex.h>
 #include <stddef.h>
 
 #include "agent/core/syscalls.h"
@@ -15,11 +14,6 @@
 /* Things are made one after the other: CUPTI stays until there has been nothing new for so long. */
 #define QUIET_MS 100u
 
-static void wake_watcher(void)
-{
-	raw_syscall(SYS_futex, (long)&cuda_agent.core->session->gate, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
-}
-
 static void making(void)
 {
 	if (cuda_life.pid != (uint32_t)raw_getpid() || atomic_load(&cuda_life.holds))
@@ -30,7 +24,7 @@ static void making(void)
 	if (atomic_load(&cuda_agent.state) == CUDA_AWAY)
 		cuda_take();
 	cuda_give_turn();
-	wake_watcher();
+	cuda_watch_wake();
 }
 
 void cuda_away_prepare(void)
@@ -99,7 +93,7 @@ int cuda_away_callback(int domain, const void *data)
 			cuda_let_go(CUDA_AWAY);
 		} else {
 			cuda_away_cancel();
-			wake_watcher();
+			cuda_watch_wake();
 		}
 	}
 	cuda_give_turn();

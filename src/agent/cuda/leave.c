@@ -85,8 +85,11 @@ static void used(const char *function, const char *library)
 
 static void released(void)
 {
-	if (atomic_load(&cuda_life.holds) & CUDA_HOLD_OTHER)
-		atomic_store(&cuda_life.released_at, cuda_milliseconds());
+	if (!(atomic_load(&cuda_life.holds) & CUDA_HOLD_OTHER))
+		return;
+	atomic_store(&cuda_life.released_at, cuda_milliseconds());
+	/* It sleeps until the gate moves if CUPTI was away when the program took it. */
+	cuda_watch_wake();
 }
 
 void cuda_leave_prepare(void)

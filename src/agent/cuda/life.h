@@ -49,6 +49,8 @@ void cuda_wait(const _Atomic uint32_t *word, uint32_t value, int64_t ns) CUDA_HI
 /* watch.c. The thread is asked to fetch everything, and waited for: a process may be ended from a
  * signal handler, in which CUPTI must not be called. */
 int cuda_watch_start(void) CUDA_HIDDEN;
+/* It looks anew: something has changed that is not the gate. */
+void cuda_watch_wake(void) CUDA_HIDDEN;
 /* Ends the thread, while a hold wants that; returns whether it has ended. */
 int cuda_watch_stop(void) CUDA_HIDDEN;
 void cuda_watch_flush(int64_t ns) CUDA_HIDDEN;

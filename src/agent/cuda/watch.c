@@ -1,5 +1,6 @@
 /* A thread of our own that follows the gate and fetches what CUPTI has finished. It lives as long
  * as the process, and sleeps while no window is open. */
+#include <linux/futex.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 
@@ -152,17 +153,21 @@ static void serve(void)
 	raw_futex_wake(&done);
 }
 
+void cuda_watch_wake(void)
+{
+	raw_syscall(SYS_futex, (long)&cuda_agent.core->session->gate, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+}
+
 /* The thread waits for the gate, which is not ours to change: it is woken again until it has seen
  * the request. */
 void cuda_watch_flush(int64_t ns)
 {
-	const _Atomic uint32_t *gate = &cuda_agent.core->session->gate;
 	uint32_t request = atomic_fetch_add(&asked, 1) + 1, seen;
 	uint64_t until = cuda_milliseconds() + (uint64_t)(ns / MS);
 
 	while ((int32_t)((seen = atomic_load(&done)) - request) < 0 &&
 	       cuda_milliseconds() < until) {
-		raw_syscall(SYS_futex, (long)gate, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+		cuda_watch_wake();
 		cuda_wait(&done, seen, 2 * MS);
 	}
 }
@@ -207,11 +212,10 @@ int cuda_watch_start(void)
 
 int cuda_watch_stop(void)
 {
-	const _Atomic uint32_t *gate = &cuda_agent.core->session->gate;
 	uint64_t until = cuda_milliseconds() + STOP_MS;
 
 	while (atomic_load(&running) && cuda_milliseconds() < until) {
-		raw_syscall(SYS_futex, (long)gate, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+		cuda_watch_wake();
 		cuda_wait(&running, 1, 2 * MS);
 	}
 	return !atomic_load(&running);

@@ -148,6 +148,7 @@ struct cuda_process {
 	int64_t node[COLUMN_CUDA_GRAPH_NODE_STACK + 1]; /* the graph node told of last: graphs.c */
 	uint32_t node_present;       /* 0: none waits */
 	struct cuda_clock clock;
+	int connected;               /* of a process whose kernels are read: it has been told of */
 	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
 	struct cuda_busy busy;
 	uint64_t unplaced;           /* records without a place in time or among the tracks */

@@ -115,17 +115,42 @@ static void result_row(struct cuda_decoder *d, uint64_t result, const struct rec
 	session_row(d->s, TABLE_KERNEL_RESULT, v, function ? present : present & ~BIT(COLUMN_KERNEL_RESULT_FUNCTION));
 }
 
+/* Nobody may read any more: no reason to stop. */
+static void tell_progress(const struct session *s, const struct kernel_progress *p)
+{
+	if (s->kernels && s->kernels->progress >= 0 && write(s->kernels->progress, p, sizeof(*p)) < 0)
+		return;
+}
+
+static void tell_step(const struct session *s, const struct traced_process *p, enum kernel_step step)
+{
+	struct kernel_progress progress = { .state = step, .number = p->info.pid ? p->info.pid : p->info.inner_pid };
+
+	snprintf(progress.text, sizeof(progress.text), "%.*s", KERNEL_PROGRESS_NAME - 1, p->info.exe[0] ? p->info.exe : p->info.name);
+	tell_progress(s, &progress);
+}
+
+void cuda_kernel_connect(struct session *s, struct traced_process *p)
+{
+	struct cuda_process *c = s->kernels ? cuda_of(p) : NULL;
+
+	if (!c || c->connected)
+		return;
+	c->connected = 1;
+	tell_step(s, p, KERNEL_CONNECTED);
+}
+
+void cuda_kernel_disconnect(struct session *s, struct traced_process *p)
+{
+	if (s->kernels && p->cuda && p->cuda->connected)
+		tell_step(s, p, KERNEL_DISCONNECTED);
+}
+
 static void send(struct cuda_decoder *d, struct kernel_progress *p, const char *text, size_t size)
 {
-	const struct kernel_choice *choice = d->s->kernels;
-
-	if (!choice || choice->progress < 0)
-		return;
 	p->pid = d->p->info.pid;
 	snprintf(p->text, sizeof(p->text), "%.*s", (int)(size < sizeof(p->text) ? size : sizeof(p->text) - 1), text ? text : "");
-	/* Nobody reads any more: no reason to stop. */
-	if (write(choice->progress, p, sizeof(*p)) < 0)
-		return;
+	tell_progress(d->s, p);
 }
 
 static void tell(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
@@ -221,6 +246,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	memcpy(&k, bytes, sizeof(k));
 	size -= (uint32_t)sizeof(k);
 	if (record_flags(k.head) == KERNEL_BEGUN) {
+		cuda_kernel_connect(s, p);
 		if (d.c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d.c->kernels, k.number, ++all->next_kernel) < 0)
 			return -ENOMEM;
 		tell_name(&d, &k, all->next_kernel, text, size);

@@ -1,5 +1,5 @@
 /* libcupti.so.13: a range profiler whose counters are sums of letters. A config holds the names of its metrics; each pass has
- * PER_PASS of them. The value of a metric is the number of letters of its name and of the kernel's, and only where every one of
+ * PER_PASS of them, or all of a set in a few passes. The value of a metric is the number of letters of its name and of the kernel's, and only where every one of
  * its passes saw exactly one kernel, and that the same. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define PER_PASS 3
-#define METRICS 64
+#define FEW 64
+#define METRICS 4096
 #define NAME 128
 #define PASSES 32
 
@@ -331,7 +332,9 @@ EXPORT int cuptiProfilerHostGetConfigImage(struct pm_image *p)
 
 static size_t passes_of(const struct config *c)
 {
-	return (c->count + PER_PASS - 1) / PER_PASS;
+	size_t per_pass = c->count > FEW ? METRICS / 8 : PER_PASS;
+
+	return (c->count + per_pass - 1) / per_pass;
 }
 
 EXPORT int cuptiProfilerHostGetNumOfPasses(struct pm_passes *p)

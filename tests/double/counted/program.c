@@ -1,6 +1,6 @@
 /* counted_program LAUNCHES [THREADS [reset|slow]]: kernels that change memory in place; what comes out depends on every one having run once, in
- * order. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not C++, or is
- * called COUNTED_NAME. "reset": between halves of the launches the context ends, and another begins; "slow": a kernel takes 20 ms. */
+ * order. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not C++; COUNTED_NAME is what the
+ * last is called instead. "reset": between halves of the launches the context ends, and another begins; "slow": a kernel takes 20 ms. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@ import time
 import torch
 
 STEPS = 5
-CHUNKS_INSIDE, CHUNKS_ALONE = 16, 10
+CHUNKS_INSIDE, CHUNKS_ALONE = 8, 5
 CPUS = sorted(os.sched_getaffinity(0))
 
 
@@ -65,6 +65,13 @@ def chunks(step, count):
     return [chunk(step) for _ in range(count)]
 
 
+def go_on(step, seconds):
+    """Without a rest, in which clocks would fall and CPUs go to others."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        chunk(step)
+
+
 class SondeWindow:
     """Opened and closed by the profiler's API."""
 
@@ -78,9 +85,7 @@ class SondeWindow:
         """Long enough for the window to be fetched, with calls from which the agent can tell that it may go."""
         self.steps += (CHUNKS_INSIDE + 2) * STEPS
         self.runtime.cudaProfilerStop()
-        time.sleep(1.3)
-        chunk(step)
-        time.sleep(0.05)
+        go_on(step, 1.35)
 
 
 class BareWindow:
@@ -94,8 +99,9 @@ class BareWindow:
         if result:
             sys.exit(f"CUPTI does not take another subscriber: {result}")
 
-    def close(self, _):
+    def close(self, step):
         self.library.bare_cupti_close()
+        go_on(step, 0.2)
 
 
 def loaded_cupti():

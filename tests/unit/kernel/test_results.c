@@ -142,7 +142,7 @@ static void test_recorded(void **state)
 	load(&f);
 	assert_int_equal(f.results.count, 1);
 	k = f.results.items;
-	assert_string_equal(k->name, "void ns::add<int>(int*)");
+	assert_string_equal(k->name, "void ns::add<int>(T1 *)");
 	assert_string_equal(k->function, "add");
 	assert_string_equal(k->mangled, "_ZN2ns3addIiEEvPT_");
 	assert_int_equal(k->process->pid, 77);
@@ -242,7 +242,7 @@ static void test_page(void **state)
 	assert_int_equal(page_print_details(file, &f.results, &options), 0);
 	fclose(file);
 	assert_string_equal(out, "[77] prog@127.0.0.1\n"
-				 "  void ns::add<int>(int*) (8, 1, 1)x(32, 1, 1), Context 0, Stream 7, Device 0, CC 9.0\n"
+				 "  void ns::add<int>(T1 *) (8, 1, 1)x(32, 1, 1), Context 0, Stream 7, Device 0, CC 9.0\n"
 				 "    Section: T\n"
 				 "    ----------- ----------- ------------\n"
 				 "    Metric Name Metric Unit Metric Value\n"

@@ -189,9 +189,9 @@ static void stuck(void **state)
 	assert_int_equal(tell(b, KERNEL_BEGUN, 0, "_Z4waitv"), 0);
 	assert_int_equal(tell(b, KERNEL_PASS, 0, ""), 0);
 	cuda_tick(&b->session, b->process);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		assert_int_equal(read(ends[0], &p, sizeof(p)), sizeof(p));
-		assert_true(p.state == (i ? KERNEL_PASS : KERNEL_BEGUN));
+		assert_true(p.state == (i == 0 ? (uint32_t)KERNEL_CONNECTED : i == 1 ? (uint32_t)KERNEL_BEGUN : (uint32_t)KERNEL_PASS));
 	}
 	for (int i = 0; i < 300 && !told; i++) {
 		usleep(10000);

@@ -149,6 +149,8 @@ static int make(const struct maker *m, char *why)
 		return 0;
 	}
 	keep_known(m, 0, w->metric_count);
+	/* What is left out is no trouble. */
+	why[0] = '\0';
 	return m->part->metric_count ? configure(m, m->part->metrics, m->part->metric_count, why) : 0;
 }
 
