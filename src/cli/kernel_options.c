@@ -114,6 +114,9 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Also show what this report (or table of 'ncu --csv') has for the same kernels, and by how many percent each value changed." },
 	{ .name = "threshold", FIELD(TEXTS, thresholds), .arg = "metric=percent[,...]", .tag = "output",
 	  .help = "Exit status 4 where a metric changed by more than so many percent of the baseline; with + only where it grew, with - where it shrank." },
+	{ .name = "operators", FIELD(TEXT, operators), .arg = "trace", .tag = "output",
+	  .help = "Take the operators of PyTorch that started the kernels from this trace of the same program (torch.profiler's JSON, or what 'sonde "
+		  "import' made of it), for --print-summary per-operator." },
 	{ .name = "variation", FIELD(INTEGER, variation), .initial = "10", .min = 0, .max = 1000000, .arg = "percent", .tag = "output",
 	  .help = "Say which values differ by more than this between launches of the same kernel, and which launches are not typical; 0: say nothing of it." },
 	{ .name = "print-fp", FLAG(all_real), .tag = "output", .help = "Print whole numbers with decimals, too." },

@@ -66,6 +66,7 @@ struct kernel_fields {
 	struct option_texts thresholds;
 	int64_t variation;
 	int64_t replay_timeout;
+	const char *operators;
 };
 
 extern const struct option_table kernel_options_table;

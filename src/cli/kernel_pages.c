@@ -9,6 +9,7 @@
 #include "cli/open_report.h"
 #include "cli/string_list.h"
 #include "kernel/derived.h"
+#include "kernel/operators.h"
 #include "kernel/page.h"
 #include "symbol/demangle.h"
 
@@ -280,6 +281,26 @@ static int check_thresholds(struct printing *p)
 	return baseline_check(p->cli->err, &p->results, &p->baseline, thresholds, (size_t)count) ? STATUS_BEYOND : 0;
 }
 
+/* False after an error was printed. */
+static bool load_operators(struct printing *p)
+{
+	struct opened_report opened;
+	struct error err;
+	int status, found;
+
+	if (!p->fields->operators)
+		return true;
+	if (!open_report(p->cli, &kernel_command, p->fields->operators, &opened, &status))
+		return false;
+	found = operators_apply(&p->results, opened.path, &err);
+	close_report(&opened, 0);
+	if (found < 0)
+		command_fail(p->cli, &kernel_command, "%s", err.text);
+	else if (!found)
+		command_fail(p->cli, &kernel_command, "--operators %s: it has none of these kernels", p->fields->operators);
+	return found > 0;
+}
+
 /* Summaries by ranges need some; false after an error was printed. */
 static bool look_at_ranges(struct printing *p)
 {
@@ -289,10 +310,10 @@ static bool look_at_ranges(struct printing *p)
 	if (by != SUMMARY_PER_NVTX && by != SUMMARY_PER_OPERATOR)
 		return true;
 	for (size_t i = 0; i < p->results.count; i++)
-		if (p->results.items[i].range_count)
+		if (p->results.items[i].range_count || (by == SUMMARY_PER_OPERATOR && p->results.items[i].operator))
 			return true;
 	command_fail(p->cli, &kernel_command, "--print-summary %s: no kernel of the report was launched in an NVTX range%s", names[by],
-		     by == SUMMARY_PER_OPERATOR ? ": record with --nvtx and torch.autograd.profiler.emit_nvtx()" : ": record with --nvtx");
+		     by == SUMMARY_PER_OPERATOR ? ": record with --nvtx and torch.autograd.profiler.emit_nvtx(), or name a trace of torch.profiler by --operators" : ": record with --nvtx");
 	return false;
 }
 
@@ -319,6 +340,8 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 		r = -ENOMEM;
 	kernel_keep_rules(f, &p->results);
 	p->options.warm = results_have_warm(&p->results);
+	if (r >= 0 && !load_operators(p))
+		return 1;
 	if (r >= 0 && !look_at_ranges(p))
 		return 1;
 	if (r >= 0 && !load_baseline(p))

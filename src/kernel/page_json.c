@@ -84,6 +84,8 @@ static void write_launch(FILE *out, const struct kernel_result *k)
 		fprintf(out, ", \"cc\": \"%u.%u\"", k->major, k->minor);
 	if (*k->verdict)
 		json_member(out, "verdict", k->verdict);
+	if (k->operator)
+		json_member(out, "operator", k->operator);
 }
 
 static void write_before(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)

@@ -98,6 +98,7 @@ struct kernel_result {
 	size_t rule_count;
 	struct kernel_range *ranges;
 	size_t range_count;
+	const char *operator;  /* of PyTorch, from a trace; NULL: not known */
 	const char *verdict;   /* "" where there is none */
 };
 

@@ -87,6 +87,8 @@ static int add_operator(struct summary_items *all, const struct kernel_result *k
 {
 	char name[256];
 
+	if (k->operator)
+		return add_item(all, k, k->operator);
 	for (size_t i = k->range_count; i-- > 0;)
 		if (k->ranges[i].level >= 0 && operator_of(k->ranges[i].name, name, sizeof(name)))
 			return add_item(all, k, name);
