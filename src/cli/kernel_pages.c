@@ -32,6 +32,7 @@ struct printing {
 	struct report *before_report;
 	struct baseline baseline;
 	struct typical *typical;
+	bool reason_known;             /* why there are no kernels */
 };
 
 #define STATUS_BEYOND 4 /* a threshold */
@@ -179,7 +180,7 @@ static int seen_function(void *context, const int64_t *values, uint32_t present)
 	return 0;
 }
 
-/* What is known of a program that did not come to a launch. */
+/* What is known of a program that did not come to a launch. Warnings were printed when it ran. */
 static int tell_reason(void *context, const int64_t *values, uint32_t present)
 {
 	static const char no_cuda[] = "There is no CUDA data: the program did";
@@ -189,12 +190,15 @@ static int tell_reason(void *context, const int64_t *values, uint32_t present)
 
 	if (text && strncmp(text, no_cuda, strlen(no_cuda)) == 0)
 		fprintf(kernel_told(p->cli), "==WARNING== The program did%s\n", text + strlen(no_cuda));
+	p->reason_known = true;
 	return 0;
 }
 
 static void tell_of_none(struct printing *p)
 {
 	report_each_row(p->results.report, TABLE_DIAGNOSTIC, COLUMN_DIAGNOSTIC_TEXT + 1, tell_reason, p);
+	if (!p->reason_known && !p->fields->import && !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
+		fprintf(kernel_told(p->cli), "==WARNING== The program used CUDA, and ended before it launched a kernel.\n");
 	fprintf(kernel_told(p->cli), "==WARNING== No kernels were profiled.\n");
 	if (p->fields->import || !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;
