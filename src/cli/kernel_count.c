@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_run.h"
@@ -23,6 +24,7 @@ struct counting {
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
+	char *filters;
 };
 
 static int add_plain(struct counting *c)
@@ -162,21 +164,16 @@ static int name_outputs(struct counting *c, struct error *err)
 
 static int run(struct counting *c, const struct options_parsed *parsed, struct record_result *result)
 {
-	static const char *const bases[] = { "function", "demangled", "mangled" };
 	const struct kernel_fields *f = c->fields;
-	bool is_regex = f->name && strncmp(f->name, "regex:", 6) == 0;
 	struct buf literal = BUF_INIT;
 	struct kernel_run run = { .metrics = (const char *const *)c->metrics.items,
 				  .units = c->units.count ? (const char *const *)c->units.items : NULL,
 				  .metric_count = (uint32_t)c->metrics.count,
 				  .parts = c->parts,
 				  .part_count = SCHEDULE_PARTS,
-				  .pattern = is_regex ? f->name + 6 : f->name,
-				  .pattern_is_regex = is_regex,
-				  .name_base = bases[f->name_base],
-				  .skip_before = (uint64_t)f->skip_before,
-				  .skip = (uint64_t)f->skip,
-				  .count = (uint64_t)f->count,
+				  .filters = c->filters,
+				  .nvtx = kernel_filter_needs_nvtx(f),
+				  .nvtx_process = f->nvtx_scope == 1,
 				  .flush_caches = f->cache_control == 0,
 				  .kill = kernel_says_yes(f->kill),
 				  .replay_timeout = (uint32_t)f->replay_timeout,
@@ -227,7 +224,8 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	struct error err;
 	int status = 1;
 
-	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields)) {
+	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields) &&
+	    (c->filters = kernel_filter_lines(cli, fields))) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
@@ -242,6 +240,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 			string_list_release(&c->schedules[i]);
 	}
 	free(result);
+	free(c ? c->filters : NULL);
 	free(c);
 	return status;
 }

@@ -67,6 +67,22 @@ struct kernel_fields {
 	int64_t variation;
 	int64_t replay_timeout;
 	const char *operators;
+	struct option_texts ids;
+	const char *devices;
+	int filter_mode;
+	const char *range_filter;
+	int from_start;
+	bool ignores_profiler;
+	bool nvtx;
+	int nvtx_scope;
+	struct option_texts nvtx_include;
+	struct option_texts nvtx_exclude;
+	int nvtx_rename;
+	int processes;
+	struct option_texts process_filter;
+	bool call_stack;
+	struct option_texts call_stack_types;
+	bool list_kernels;
 };
 
 extern const struct option_table kernel_options_table;

@@ -34,12 +34,7 @@ static void write_parts(FILE *file, const struct kernel_run *run)
 static void write_request(FILE *file, const struct kernel_run *run)
 {
 	write_parts(file, run);
-	if (run->pattern)
-		fprintf(file, "%s %s\n", run->pattern_is_regex ? "regex" : "name", run->pattern);
-	fprintf(file, "base %s\n", run->name_base ? run->name_base : "function");
-	fprintf(file, "skip-before %llu\nskip %llu\n", (unsigned long long)run->skip_before, (unsigned long long)run->skip);
-	if (run->count)
-		fprintf(file, "count %llu\n", (unsigned long long)run->count);
+	fputs(run->filters, file);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
 }
 
@@ -128,7 +123,11 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 
 int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result)
 {
-	struct kernel_choice choice = { .metrics = run->metrics, .units = run->units, .count = run->metric_count };
+	struct kernel_choice choice = { .metrics = run->metrics,
+					.units = run->units,
+					.count = run->metric_count,
+					.nvtx = run->nvtx,
+					.nvtx_process = run->nvtx_process };
 	struct progress progress = { .cli = cli,
 				     .quiet = run->quiet,
 				     .at_once = !run->quiet && isatty(fileno(kernel_told(cli))),

@@ -18,12 +18,9 @@ struct kernel_run {
 	uint32_t metric_count;
 	const struct kernel_run_part *parts;
 	uint32_t part_count;
-	const char *pattern;          /* of names; NULL: all kernels */
-	bool pattern_is_regex;
-	const char *name_base;        /* function, demangled or mangled */
-	uint64_t skip_before;
-	uint64_t skip;
-	uint64_t count;               /* 0: all */
+	const char *filters;          /* lines of the request: which launches (cli/kernel_filter.h) */
+	bool nvtx;                    /* ranges are kept for the agents */
+	bool nvtx_process;
 	bool flush_caches;
 	bool kill;
 	uint32_t replay_timeout;      /* seconds that a pass may take; 0: for ever */

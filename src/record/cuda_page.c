@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "record/kernel_choice.h"
 #include "record/osrt.h"
 #include "record/recorder.h"
 
@@ -27,6 +28,8 @@ static uint32_t cuda_flags(const struct profile_options *o)
 	if (o->capture_range == CAPTURE_RANGE_CUDA_PROFILER && o->capture_end == CAPTURE_END_NONE)
 		flags |= RING_CUDA_KEEP_OPEN;
 	flags |= o->kernels ? RING_CUDA_COUNTERS : 0;
+	flags |= o->kernels && o->kernels->nvtx ? RING_CUDA_NVTX : 0;
+	flags |= o->kernels && o->kernels->nvtx_process ? RING_CUDA_NVTX_PROCESS : 0;
 	for (unsigned i = 0; i < RING_CUDA_CALL_KINDS; i++)
 		flags |= cuda->backtrace_ns[i] >= 0 ? RING_CUDA_BACKTRACES : 0;
 	return flags;

@@ -9,6 +9,8 @@ struct kernel_choice {
 	const char *const *metrics;   /* in the order of the request */
 	const char *const *units;     /* of each; NULL or "": none */
 	uint32_t count;
+	int nvtx;                     /* NVTX ranges are kept for them */
+	int nvtx_process;             /* pushed ones of all threads together */
 	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */
 	uint32_t stuck_after;         /* seconds that a pass may take before it is told of; 0: for ever */
 };

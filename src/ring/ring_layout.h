@@ -67,7 +67,9 @@ enum ring_cuda {
 	RING_CUDA_BACKTRACES = 1u << 8,
 	RING_CUDA_KEEP_OPEN = 1u << 9,       /* cudaProfilerStop changes nothing */
 	RING_CUDA_ARMED = 1u << 10,          /* they have a meaning now */
-	RING_CUDA_COUNTERS = 1u << 11        /* hardware counters of single kernels, and nothing else */
+	RING_CUDA_COUNTERS = 1u << 11,       /* hardware counters of single kernels, and nothing else */
+	RING_CUDA_NVTX = 1u << 12,           /* for them, NVTX ranges that are open are kept */
+	RING_CUDA_NVTX_PROCESS = 1u << 13    /* pushed ones are those of all threads together */
 };
 
 /* -c nvtx: what makes a range the one that opens the window. */

@@ -29,6 +29,31 @@ static void cuda_is(uint32_t how)
 		atomic_store(&agent_state.pool->cuda, how);
 }
 
+static _Atomic(const struct agent_nvtx_view *) nvtx_view;
+static _Atomic(void *) nvtx_begun;
+
+void agent_provide_nvtx(const struct agent_nvtx_view *view)
+{
+	atomic_store(&nvtx_view, view);
+}
+
+uint32_t agent_nvtx_begun(void)
+{
+	uint32_t (*begun)(void) = (uint32_t(*)(void))atomic_load(&nvtx_begun);
+
+	return begun ? begun() : 0;
+}
+
+static const struct agent_nvtx_view *nvtx(void)
+{
+	return atomic_load(&nvtx_view);
+}
+
+static void on_nvtx_begin(uint32_t (*begun)(void))
+{
+	atomic_store(&nvtx_begun, (void *)begun);
+}
+
 static const struct agent_interface interface = {
 	.version = AGENT_INTERFACE_VERSION,
 	.size = sizeof(interface),
@@ -54,6 +79,8 @@ static const struct agent_interface interface = {
 	.ask_window = agent_ask_window,
 	.on_window = agent_on_window,
 	.on_attach = agent_on_attach,
+	.nvtx = nvtx,
+	.on_nvtx_begin = on_nvtx_begin,
 };
 
 AGENT_EXPORT const struct agent_interface *sonde_agent_interface(uint32_t version)

@@ -7,10 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fmt/nvtx_filter.h"
 #include "fmt/record.h"
 #include "ring/ring_layout.h"
 
-#define AGENT_INTERFACE_VERSION 4u
+#define AGENT_INTERFACE_VERSION 5u
 
 /* The program uses CUPTI itself. `used` is called before its call goes on, on its thread;
  * `released` behind a call by which it may have let go of CUPTI. */
@@ -33,6 +34,13 @@ struct agent_attach_listener {
 	void (*enter)(void);
 	void (*leave)(void);
 	void (*ready)(void);
+};
+
+/* NVTX ranges that are open now (RING_CUDA_NVTX): those that the calling thread has pushed, outermost first, then all that were started.
+ * Names are to be copied, not kept. And names of contexts and streams; NULL: none was given. */
+struct agent_nvtx_view {
+	size_t (*ranges)(struct nvtx_open_range *ret, size_t room);
+	const char *(*name_of)(const void *handle);
 };
 
 struct agent_interface {
@@ -78,7 +86,15 @@ struct agent_interface {
 	 * and before it goes on. */
 	void (*on_window)(void (*follow)(void));
 	void (*on_attach)(const struct agent_attach_listener *listener);
+	/* NULL while the program has not used NVTX, or nobody wants to know. */
+	const struct agent_nvtx_view *(*nvtx)(void);
+	/* `begun` is called behind each beginning of an NVTX range, on its thread; what it returns is kept with the range. */
+	void (*on_nvtx_begin)(uint32_t (*begun)(void));
 };
+
+/* interface.c: for the NVTX module. */
+void agent_provide_nvtx(const struct agent_nvtx_view *view) __attribute__((visibility("hidden")));
+uint32_t agent_nvtx_begun(void) __attribute__((visibility("hidden")));
 
 /* capture.c */
 void agent_on_window(void (*follow)(void)) __attribute__((visibility("hidden")));

@@ -32,6 +32,8 @@ static void counters_callback(int domain, uint32_t id, const void *data)
 {
 	if (domain == CUPTI_DOMAIN_DRIVER)
 		kernel_callback(id, data);
+	else if (domain == CUPTI_DOMAIN_RUNTIME)
+		kernel_runtime_callback(id, data);
 	else if (domain == CUPTI_DOMAIN_RESOURCE) {
 		if (id == CUPTI_CONTEXT_DESTROY)
 			kernel_context_ends(((const struct cupti_resource_data *)data)->context);

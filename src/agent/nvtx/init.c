@@ -4,6 +4,7 @@
  * pointers is harmless, and nothing else is done here but what is safe to do at any
  * time, and more than once. NVTX must not be called back: newer headers wait for us to return. */
 #include "agent/nvtx/nvtx.h"
+#include "agent/nvtx/open.h"
 
 struct call {
 	uint8_t module;
@@ -34,7 +35,14 @@ static const struct call extension_calls[] = {
 static int recorded(void)
 {
 	atomic_store(&nvtx_state.used, 1);
-	return agent_comes_again() || (agent_start() == 0 && (agent_pages.session.modules & RING_GATE_NVTX));
+	return agent_comes_again() || (agent_start() == 0 && (agent_pages.session.modules & RING_GATE_NVTX || nvtx_open_is_kept()));
+}
+
+static nvtx_function function_for(const struct call *call)
+{
+	nvtx_function instead = nvtx_open_is_kept() ? nvtx_open_call(call->module, call->index) : NULL;
+
+	return instead ? instead : call->function;
 }
 
 static void fill_module(const struct nvtx_callbacks *callbacks, int module)
@@ -46,7 +54,7 @@ static void fill_module(const struct nvtx_callbacks *callbacks, int module)
 		return;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (calls[i].module == module && size > calls[i].index && table[calls[i].index])
-			__atomic_store_n(table[calls[i].index], calls[i].function, __ATOMIC_RELEASE);
+			__atomic_store_n(table[calls[i].index], function_for(&calls[i]), __ATOMIC_RELEASE);
 }
 
 static void tell_version(nvtx_get_export get_export)
@@ -69,7 +77,10 @@ static int initialize(nvtx_get_export get_export)
 	tell_version(get_export);
 	for (int module = NVTX_MODULE_CORE; module < NVTX_MODULE_COUNT; module++)
 		fill_module(callbacks, module);
-	agent_measure_cost(nvtx_cost_pair);
+	if (nvtx_open_is_kept())
+		nvtx_open_provide();
+	else
+		agent_measure_cost(nvtx_cost_pair);
 	return 1;
 }
 
@@ -87,11 +98,14 @@ int InitializeInjectionNvtx(nvtx_get_export get_export)
 static void fill_extension(const struct nvtx_module_info *info)
 {
 	const struct nvtx_segment *segment = info->segments;
+	nvtx_function instead;
 
-	for (const struct call *call = extension_calls; call->function; call++)
-		if (call->module == info->module && segment->slot_count > call->index)
-			__atomic_store_n(&segment->slots[call->index], (intptr_t)call->function,
-					 __ATOMIC_RELEASE);
+	for (const struct call *call = extension_calls; call->function; call++) {
+		if (call->module != info->module || segment->slot_count <= call->index)
+			continue;
+		instead = nvtx_open_is_kept() ? nvtx_open_extension_call(call->module, call->index) : NULL;
+		__atomic_store_n(&segment->slots[call->index], (intptr_t)(instead ? instead : call->function), __ATOMIC_RELEASE);
+	}
 }
 
 int InitializeInjectionNvtxExtension(struct nvtx_module_info *info)

@@ -13,6 +13,7 @@
  *   payload.c   events with binary payloads
  *   counters.c  counters and their samples
  *   window.c    ranges that open and close the capture window
+ *   open.c      ranges that are open now, for the counters of kernels; open_calls.c: functions that programs get for that
  */
 #ifndef SONDE_AGENT_NVTX_H
 #define SONDE_AGENT_NVTX_H
@@ -148,7 +149,9 @@ enum nvtx_node_kind {
 	NVTX_NODE_DOMAIN = 1,
 	NVTX_NODE_SCHEMA = 2,
 	NVTX_NODE_COUNTER = 3,
-	NVTX_NODE_LEVEL = 4
+	NVTX_NODE_LEVEL = 4,
+	NVTX_NODE_STACK = 5,
+	NVTX_NODE_NAMED = 6
 };
 
 uint32_t nvtx_hash(uint64_t key, const void *bytes, size_t size);

@@ -8,7 +8,8 @@
 
 /* Call numbers of the driver, and their names. */
 enum counted_call {
-	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE, COUNTED_RESET, COUNTED_CALLS
+	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE,
+	COUNTED_START, COUNTED_STOP, COUNTED_RESET, COUNTED_CALLS
 };
 
 /* A kernel: what it is called, and what it does to the memory it is given. */
@@ -25,7 +26,16 @@ struct counted_event {
 	int *result;
 	uint64_t *kept;
 	uint32_t correlation;
+	int device;                 /* of the calling thread; each has one context, whose number is one higher */
+	int is_runtime;             /* the runtime's call of that name, not the driver's */
 };
+
+#define COUNTED_DEVICES 4
+/* From now on this thread launches there. */
+void counted_use(int device);
+/* What the runtime would call. */
+int counted_runtime_start(void);
+int counted_runtime_stop(void);
 
 /* The driver tells whoever listens of each call, on its thread; and of each kernel that runs. */
 void counted_listen(void (*event)(const struct counted_event *), void (*ran)(const char *symbol));

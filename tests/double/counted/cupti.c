@@ -51,6 +51,8 @@ static cupti_buffer_completed *buffer_completed;
 static int kernels_recorded;
 static __thread uint32_t launch_number;
 static struct cupti_kernel recorded;
+static uint8_t wanted_of_runtime[COUNTED_CALLS];
+static char contexts[COUNTED_DEVICES];   /* their addresses count */
 static struct {
 	const struct config *config;
 	struct image *image;
@@ -64,8 +66,10 @@ static struct {
 static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
-						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel",
-						  [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2" };
+						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
+						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2" };
+static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
+							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
 static void on_event(const struct counted_event *e)
 {
@@ -74,20 +78,20 @@ static void on_event(const struct counted_event *e)
 					.parameters = e->parameters,
 					.result = e->result,
 					.symbol = e->symbol,
-					.context = &profiler,
-					.context_id = 1,
+					.context = &contexts[e->device],
+					.context_id = (uint32_t)e->device + 1,
 					.kept = e->kept,
 					.correlation = e->correlation };
 
 	if (!e->leaving)
 		launch_number = e->correlation;
-	if (callback && wanted[e->call])
-		callback(callback_user, CUPTI_DOMAIN_DRIVER, e->call, &data);
+	if (callback && (e->is_runtime ? wanted_of_runtime : wanted)[e->call])
+		callback(callback_user, e->is_runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, e->call, &data);
 }
 
 static void on_reset(void)
 {
-	struct cupti_resource_data data = { .context = &profiler };
+	struct cupti_resource_data data = { .context = &contexts[0] };
 
 	if (callback && destroy_wanted)
 		callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_CONTEXT_DESTROY, &data);
@@ -143,6 +147,8 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 		wanted[id] = (uint8_t)enable;
 	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_CONTEXT_DESTROY)
 		destroy_wanted = (int)enable;
+	if (domain == CUPTI_DOMAIN_RUNTIME && id < COUNTED_CALLS && subscriber == &profiler)
+		wanted_of_runtime[id] = (uint8_t)enable;
 	return 0;
 }
 
@@ -153,21 +159,23 @@ EXPORT int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain)
 
 EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
 {
-	if (domain != CUPTI_DOMAIN_DRIVER || id >= COUNTED_CALLS || !names[id])
+	const char *const *all = domain == CUPTI_DOMAIN_DRIVER ? names : runtime_names;
+
+	if ((domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME) || id >= COUNTED_CALLS || !all[id])
 		return 1;
-	*name = names[id];
+	*name = all[id];
 	return 0;
 }
 
 EXPORT int cuptiGetContextId(void *context, uint32_t *id)
 {
-	*id = 1;
+	*id = (uint32_t)((char *)context - contexts) + 1;
 	return context ? 0 : 1;
 }
 
 EXPORT int cuptiGetDeviceId(void *context, uint32_t *id)
 {
-	*id = 0;
+	*id = (uint32_t)((char *)context - contexts);
 	return context ? 0 : 1;
 }
 

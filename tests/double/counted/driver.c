@@ -22,6 +22,7 @@ static struct {
 	size_t size;
 } allocations[ALLOCATIONS];
 static uint32_t correlation;
+static __thread int device_now;
 
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
@@ -45,6 +46,8 @@ int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, vo
 int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
 			      uint32_t shared, void *stream, void **parameters);
 int cuStreamIsCapturing(void *stream, int *status);
+int cuProfilerStart(void);
+int cuProfilerStop(void);
 int cuFuncGetAttribute(int *value, int attribute, void *function);
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int block_size, size_t shared);
 
@@ -112,6 +115,7 @@ static void enter(struct call *c, enum counted_call call, const void *parameters
 	*c = (struct call){ .event = { .call = call, .parameters = parameters, .symbol = symbol } };
 	c->event.result = &c->result;
 	c->event.kept = &c->kept;
+	c->event.device = device_now;
 	c->event.correlation = __atomic_add_fetch(&correlation, 1, __ATOMIC_RELAXED);
 	if (listener)
 		listener(&c->event);
@@ -125,6 +129,39 @@ static int leave(struct call *c, int result)
 		listener(&c->event);
 	return c->result;
 }
+
+EXPORT void counted_use(int device)
+{
+	device_now = device;
+}
+
+static int profiler_call(enum counted_call call)
+{
+	struct call c;
+
+	enter(&c, call, NULL, NULL);
+	return leave(&c, 0);
+}
+
+EXPORT int cuProfilerStart(void) { return profiler_call(COUNTED_START); }
+EXPORT int cuProfilerStop(void) { return profiler_call(COUNTED_STOP); }
+
+static int runtime_call(enum counted_call call)
+{
+	struct counted_event event = { .call = call, .is_runtime = 1 };
+	int result;
+
+	if (listener)
+		listener(&event);
+	result = profiler_call(call);
+	event.leaving = 1;
+	if (listener)
+		listener(&event);
+	return result;
+}
+
+EXPORT int counted_runtime_start(void) { return runtime_call(COUNTED_START); }
+EXPORT int counted_runtime_stop(void) { return runtime_call(COUNTED_STOP); }
 
 EXPORT int cuInit(unsigned flags)
 {

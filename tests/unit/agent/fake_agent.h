@@ -5,6 +5,7 @@
 #define SONDE_TESTS_FAKE_AGENT_H
 
 #include "agent/core/agent.h"
+#include "agent/core/interface.h"
 
 struct fake_agent {
 	_Atomic int start_result;        /* what agent_start() answers */
@@ -20,6 +21,8 @@ struct fake_agent {
 	unsigned asked_start, asked_stop;
 	unsigned steps;                  /* counted */
 	uint32_t recorded_steps;         /* a bit for each of the first 32 in which the window is open */
+	const struct agent_nvtx_view *view;
+	_Atomic uint32_t begun;          /* ranges that were told of */
 	char last_diagnostic[512];
 };
 

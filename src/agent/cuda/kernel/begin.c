@@ -164,7 +164,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 	int is_launch = call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE;
 	int ours = atomic_load(&reader) == (void *)&errno;
 
-	if (call == KERNEL_CALL_NONE)
+	if (call == KERNEL_CALL_NONE || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT))
 		return;
 	if (data->site == CUPTI_SITE_ENTER && !ours) {
 		enter();

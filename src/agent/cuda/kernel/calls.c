@@ -7,6 +7,7 @@
 #define MOST_CALLS 2048u
 
 static uint8_t calls[MOST_CALLS];
+static uint32_t runtime_start, runtime_stop; /* calls of the runtime; 0: not there */
 
 static enum kernel_call kind_of(const char *name)
 {
@@ -16,7 +17,11 @@ static enum kernel_call kind_of(const char *name)
 	} known[] = { { "cuLaunchKernel", KERNEL_CALL_KERNEL },
 		      { "cuLaunchKernelEx", KERNEL_CALL_KERNEL_EX },
 		      { "cuLaunchCooperativeKernel", KERNEL_CALL_COOPERATIVE },
-		      { "cuGraphLaunch", KERNEL_CALL_GRAPH } };
+		      { "cuGraphLaunch", KERNEL_CALL_GRAPH },
+		      { "cuProfilerStart", KERNEL_CALL_START },
+		      { "cuProfilerStop", KERNEL_CALL_STOP },
+		      { "cudaProfilerStart", KERNEL_CALL_START },
+		      { "cudaProfilerStop", KERNEL_CALL_STOP } };
 	static const char *const others[] = { "cuMemcpy", "cuMemset", "cuLaunch", "cuMemAlloc", "cuMemFree", "cuMemUnmap", "cuMemMap",
 					     "cuCtxDestroy", "cuDevicePrimaryCtxRe" };
 	uint32_t size = cuda_call_name_size(name);
@@ -30,10 +35,27 @@ static enum kernel_call kind_of(const char *name)
 	return KERNEL_CALL_NONE;
 }
 
+/* The runtime's call leads to the driver's; that is not always told of. */
+static void find_runtime_calls(void)
+{
+	const char *name;
+
+	for (uint32_t id = 1; id < MOST_CALLS; id++) {
+		name = NULL;
+		if (cuda_agent.cupti.cuptiGetCallbackName(CUPTI_DOMAIN_RUNTIME, id, &name) != CUPTI_OK || !name)
+			continue;
+		if (kind_of(name) == KERNEL_CALL_START)
+			runtime_start = id;
+		else if (kind_of(name) == KERNEL_CALL_STOP)
+			runtime_stop = id;
+	}
+}
+
 void kernel_calls_prepare(void)
 {
 	const char *name;
 
+	find_runtime_calls();
 	for (uint32_t id = 1; id < MOST_CALLS; id++) {
 		name = NULL;
 		calls[id] = KERNEL_CALL_NONE;
@@ -47,6 +69,25 @@ void kernel_calls_enable(int enable)
 	for (uint32_t id = 1; id < MOST_CALLS; id++)
 		if (calls[id] != KERNEL_CALL_NONE)
 			cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_DRIVER, id);
+	if (runtime_start)
+		cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_RUNTIME, runtime_start);
+	if (runtime_stop)
+		cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_RUNTIME, runtime_stop);
+}
+
+int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit)
+{
+	enum kernel_call call = is_runtime ? KERNEL_CALL_NONE : kernel_call(id);
+
+	if (is_runtime && id)
+		call = id == runtime_start ? KERNEL_CALL_START : id == runtime_stop ? KERNEL_CALL_STOP : KERNEL_CALL_NONE;
+	if (call != KERNEL_CALL_START && call != KERNEL_CALL_STOP)
+		return 0;
+	if (call == KERNEL_CALL_START && is_exit)
+		kernel_window_start();
+	else if (call == KERNEL_CALL_STOP && !is_exit)
+		kernel_window_stop();
+	return 1;
 }
 
 enum kernel_call kernel_call(uint32_t id)

@@ -1,154 +1,157 @@
-/* Which launches are read: by name, then the first so many are passed over, then so many are taken. */
-#include <regex.h>
-#include <stdatomic.h>
+/* Which launches are read: where they are made, by name and number, then the first so many are passed over, then so many are taken. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "agent/cuda/kernel/kernel.h"
 #include "agent/cuda/names.h"
-#include "vendor/dl.h"
+#include "fmt/launch_filter.h"
 
-#define NAMES 4096u
+#define COUNTS 1024u
+#define INVOCATIONS 8192u
+
+/* Launches of one GPU, or with one configuration, or all. */
+struct count {
+	uint64_t key;
+	uint64_t seen, matched, taken;
+};
 
 static const struct kernel_request *request;
-static regex_t pattern;
-static uint64_t seen, matched, taken;
-static char *(*demangle)(const char *name, char *buffer, size_t *size, int *status);
-/* Names that were looked at before: CUPTI keeps them at one address while the module is loaded. A module loaded later may have
- * another there, so the text is compared, by its hash. */
+static struct kernel_id ids[KERNEL_MOST_TEXTS];
+static struct count total;
+static struct count counts[COUNTS];
 static struct {
-	const char *name;
-	uint64_t hash;
-	int matches;
-} known[NAMES];
-
-/* C++'s own demangler, where the program or the system has one; names stay as they are otherwise. */
-static void find_demangler(void)
-{
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-
-	if (library)
-		demangle = (char *(*)(const char *, char *, size_t *, int *))dlsym(library, "__cxa_demangle");
-}
+	uint64_t key;
+	uint64_t count;
+} invocations[INVOCATIONS];
 
 int kernel_choose_prepare(const struct kernel_request *r, char *why)
 {
 	request = r;
-	if (r->pattern && r->name_base != KERNEL_NAME_MANGLED)
-		find_demangler();
-	if (r->pattern && r->pattern_is_regex && regcomp(&pattern, r->pattern, REG_EXTENDED | REG_NOSUB) != 0) {
-		snprintf(why, KERNEL_WHY_SIZE, "'%.120s' is no regular expression", r->pattern);
-		return -1;
+	for (unsigned i = 0; i < r->ids.count; i++)
+		if (kernel_id_parse(&ids[i], r->ids.items[i], why, KERNEL_WHY_SIZE) < 0)
+			return -1;
+	return kernel_names_prepare(r, ids, why) < 0 ? -1 : kernel_window_prepare(r, why);
+}
+
+static uint32_t device_of(const struct kernel_launch *l)
+{
+	uint32_t device = CUDA_NO_ID;
+
+	if (cuda_agent.cupti.cuptiGetDeviceId)
+		cuda_agent.cupti.cuptiGetDeviceId(l->context, &device);
+	return device;
+}
+
+static uint32_t stream_of(const struct kernel_launch *l)
+{
+	uint32_t stream = CUDA_NO_ID;
+
+	if (cuda_agent.cupti.cuptiGetStreamIdEx)
+		cuda_agent.cupti.cuptiGetStreamIdEx(l->context, l->stream, 0, &stream);
+	return stream;
+}
+
+/* What --filter-mode keeps apart; 0: nothing. */
+static uint64_t key_of(const struct kernel_launch *l, uint32_t device)
+{
+	uint64_t key = 1;
+
+	if (request->filter_mode == KERNEL_FILTER_PER_GPU)
+		return kernel_hash(key, &device, sizeof(device)) | 1;
+	if (request->filter_mode == KERNEL_FILTER_GLOBAL)
+		return 0;
+	key = kernel_hash(key, l->grid, sizeof(l->grid));
+	key = kernel_hash(key, l->block, sizeof(l->block));
+	return kernel_hash(key, &l->shared, sizeof(l->shared)) | 1;
+}
+
+/* Where the table is full, the rest are counted together. */
+static struct count *count_of(uint64_t key)
+{
+	struct count *c;
+
+	for (uint32_t i = 0; key && i < COUNTS; i++) {
+		c = &counts[(key + i) % COUNTS];
+		if (c->key == key || !c->key) {
+			c->key = key;
+			return c;
+		}
 	}
+	return &total;
+}
+
+static uint64_t next_invocation(uint64_t key)
+{
+	uint32_t at = 0;
+
+	key |= 1;
+	while (at < INVOCATIONS - 1 && invocations[(key + at) % INVOCATIONS].key &&
+	       invocations[(key + at) % INVOCATIONS].key != key)
+		at++;
+	invocations[(key + at) % INVOCATIONS].key = key;
+	return ++invocations[(key + at) % INVOCATIONS].count;
+}
+
+/* Invocations are counted by name, and by context and stream where these are given. */
+static int is_id(unsigned number, const struct kernel_launch *l, const struct kernel_name *name, uint64_t key)
+{
+	const struct kernel_id *id = &ids[number];
+	uint32_t stream = stream_of(l);
+
+	if (!(name->ids >> number & 1) || !id_pattern_matches(&id->context, l->context_id, kernel_given_name(l->context)) ||
+	    !id_pattern_matches(&id->stream, stream, kernel_given_name(l->stream)))
+		return 0;
+	if (id->invocation.is_any)
+		return 1;
+	key = kernel_hash(key ^ name->base_hash, &number, sizeof(number));
+	if (!id->context.is_any)
+		key = kernel_hash(key, &l->context_id, sizeof(l->context_id));
+	if (!id->stream.is_any)
+		key = kernel_hash(key, &stream, sizeof(stream));
+	return id_pattern_matches(&id->invocation, next_invocation(key), NULL);
+}
+
+static int is_any_id(const struct kernel_launch *l, const struct kernel_name *name, uint64_t key)
+{
+	int found = request->ids.count == 0;
+
+	/* All count, whether another one matches or not. */
+	for (unsigned i = 0; i < request->ids.count; i++)
+		found |= is_id(i, l, name, key);
+	return found;
+}
+
+static int is_meant(const struct kernel_launch *l, const struct kernel_name *name, uint64_t key)
+{
+	return kernel_window_is_open() && name->matches && is_any_id(l, name, key);
+}
+
+/* The report has the names of those that were not read, for who looks for one in vain. */
+static int pass_over(struct kernel_name *name, const char *text)
+{
+	if (!name->is_told)
+		cuda_function_number(text);
+	name->is_told = 1;
 	return 0;
 }
 
-/* Brackets of templates and of parameters may hold each other. */
-static size_t skip_brackets(const char *text, size_t at)
+int kernel_choose(const struct kernel_launch *l)
 {
-	int depth = 0;
+	struct kernel_name *name = kernel_name_of(l->name);
+	uint32_t device = device_of(l);
+	uint64_t key = key_of(l, device);
+	struct count *c = count_of(key), *all = request->filter_mode == KERNEL_FILTER_PER_GPU ? &total : c;
 
-	for (; text[at]; at++) {
-		if (text[at] == '<' || text[at] == '(')
-			depth++;
-		else if ((text[at] == '>' && (at == 0 || text[at - 1] != '-')) || text[at] == ')')
-			depth--;
-		if (depth == 0)
-			return at + 1;
-	}
-	return at;
-}
-
-/* "void ns::(anonymous namespace)::kernel<int, 4>(float*)" to "kernel", in place. */
-static void to_function(char *name)
-{
-	size_t at = 0, begin = 0, end = 0;
-
-	while (name[at]) {
-		if (name[at] == '(' && strncmp(name + at, "(anonymous namespace)", 21) != 0)
-			break;
-		if (name[at] == '<' || name[at] == '(') {
-			end = end > begin ? end : at;
-			at = skip_brackets(name, at);
-			continue;
-		}
-		if (name[at] == ' ' || (name[at] == ':' && name[at + 1] == ':')) {
-			at += name[at] == ' ' ? 1 : 2;
-			begin = at;
-			end = 0;
-			continue;
-		}
-		at++;
-		end = at;
-	}
-	memmove(name, name + begin, end > begin ? end - begin : 0);
-	name[end > begin ? end - begin : 0] = '\0';
-}
-
-static int compare(const char *name)
-{
-	return request->pattern_is_regex ? regexec(&pattern, name, 0, NULL, 0) == 0 : strcmp(name, request->pattern) == 0;
-}
-
-static int look(const char *name)
-{
-	int status = -1, result;
-	char *plain = NULL;
-
-	if (demangle && request->name_base != KERNEL_NAME_MANGLED)
-		plain = demangle(name, NULL, NULL, &status);
-	if (!plain)
-		return compare(name);
-	if (request->name_base == KERNEL_NAME_FUNCTION)
-		to_function(plain);
-	result = compare(plain);
-	free(plain);
-	return result;
-}
-
-static uint64_t hash_of(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 0x100000001b3u;
-	return hash;
-}
-
-static int matches(const char *name)
-{
-	uint64_t hash;
-	uint32_t slot;
-
-	if (!request->pattern)
-		return 1;
-	if (!name)
-		return 0;
-	hash = hash_of(name);
-	slot = (uint32_t)(hash % NAMES);
-	if (known[slot].name != name || known[slot].hash != hash) {
-		known[slot].name = name;
-		known[slot].hash = hash;
-		known[slot].matches = look(name);
-		/* The report has its name, for those who look for one in vain. */
-		if (!known[slot].matches)
-			cuda_function_number(name);
-	}
-	return known[slot].matches;
-}
-
-int kernel_choose(const struct kernel_launch *launch)
-{
-	if (seen++ < request->skip_before || taken >= request->count || !matches(launch->name))
-		return 0;
-	if (matched++ < request->skip)
-		return 0;
-	taken++;
+	if (request->devices && (device >= DEVICES_MAX || !(request->devices >> device & 1)))
+		return pass_over(name, l->name);
+	if (all->seen++ < request->skip_before || !is_meant(l, name, key) || c->matched++ < request->skip || c->taken >= request->count)
+		return pass_over(name, l->name);
+	c->taken++;
 	return 1;
 }
 
+/* With counts kept apart, there may always be another. */
 int kernel_choose_done(void)
 {
-	return taken >= request->count;
+	return total.taken >= request->count;
 }

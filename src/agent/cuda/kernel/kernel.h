@@ -1,9 +1,10 @@
 /* Hardware counters of single kernels: a launch that is wanted is made several times, with other counters each time, on the same
  * memory and with caches as asked for; then the program goes on as if it had been made once.
  *
- * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? replay.c: the
- * passes. config.c: from names of metrics to counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is
- * taken back. caches.c: emptied between passes. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
+ * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? names.c: by its name.
+ * window.c: by what the program says of itself: cuProfilerStart and NVTX. replay.c: the passes. config.c: from names of metrics to
+ * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
+ * result.c: records. trouble.c: what is in the way. timed.c: without counters. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
 
@@ -12,6 +13,7 @@
 
 #include "agent/cuda/cuda.h"
 #include "fmt/kernel_wire.h"
+#include "fmt/nvtx_filter.h"
 #include "vendor/cuda_launch.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_range.h"
@@ -29,6 +31,13 @@ struct kernel_wanted {
 	size_t schedule_count;
 };
 
+/* Texts of an option that may be repeated. */
+#define KERNEL_MOST_TEXTS 64u
+struct kernel_texts {
+	const char *items[KERNEL_MOST_TEXTS];
+	unsigned count;
+};
+
 /* What the command line asks for, in a text file named by SONDE_KERNEL_REQUEST. Texts lie in the file's mapping. */
 struct kernel_request {
 	const char **metrics;
@@ -37,9 +46,16 @@ struct kernel_request {
 	size_t schedule_count;
 	struct kernel_wanted parts[KERNEL_PARTS]; /* where they begin and end in these two */
 	size_t part_count;
-	const char *pattern;          /* of names of kernels; NULL: all */
-	int pattern_is_regex;
+	const char *pattern;          /* of names of kernels, or regex:EXPRESSION; NULL: all */
 	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
+	struct kernel_texts ids;      /* CONTEXT:STREAM:NAME:INVOCATION; none: all */
+	uint64_t devices;             /* bits; 0: all */
+	enum kernel_filter_mode { KERNEL_FILTER_GLOBAL, KERNEL_FILTER_PER_GPU, KERNEL_FILTER_PER_LAUNCH_CONFIG } filter_mode;
+	int waits;                    /* for cuProfilerStart */
+	int ignores_profiler;         /* cuProfilerStart and Stop change nothing */
+	const char *range_filter;     /* NULL: none */
+	struct kernel_texts include, exclude; /* NVTX expressions */
+	int nvtx;                     /* each result has the NVTX ranges that it was launched in */
 	uint64_t skip_before;         /* launches, before any filter */
 	uint64_t skip;                /* launches that match */
 	uint64_t count;               /* and are read */
@@ -60,11 +76,15 @@ enum kernel_call {
 	KERNEL_CALL_KERNEL_EX,        /* cuLaunchKernelEx */
 	KERNEL_CALL_COOPERATIVE,      /* cuLaunchCooperativeKernel */
 	KERNEL_CALL_GRAPH,            /* cuGraphLaunch */
+	KERNEL_CALL_START,            /* cuProfilerStart */
+	KERNEL_CALL_STOP,             /* cuProfilerStop */
 	KERNEL_CALL_OTHER             /* changes memory: must not run while another thread's kernel is replayed */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
 void kernel_calls_enable(int enable) KERNEL_HIDDEN;
 enum kernel_call kernel_call(uint32_t id) KERNEL_HIDDEN;
+/* Where it is cuProfilerStart or Stop, or the runtime's call of them: 1, and it has been taken note of. */
+int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit) KERNEL_HIDDEN;
 
 /* A launch as the program makes it. */
 struct kernel_launch {
@@ -86,6 +106,30 @@ struct kernel_launch {
 int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 int kernel_choose(const struct kernel_launch *launch) KERNEL_HIDDEN;
 int kernel_choose_done(void) KERNEL_HIDDEN;
+
+/* names.c: names of kernels, as -k and --kernel-id mean them. Only while alone. */
+struct kernel_name {
+	const char *name;             /* mangled; where CUPTI keeps it */
+	uint64_t hash;
+	uint64_t base_hash;           /* of the form that is compared */
+	uint64_t ids;                 /* bits: those of --kernel-id whose name matches */
+	int matches;                  /* -k */
+	int is_told;                  /* the report has it */
+};
+struct kernel_id;
+int kernel_names_prepare(const struct kernel_request *request, const struct kernel_id *ids, char *why) KERNEL_HIDDEN;
+struct kernel_name *kernel_name_of(const char *name) KERNEL_HIDDEN;
+uint64_t kernel_hash(uint64_t hash, const void *bytes, size_t size) KERNEL_HIDDEN;
+
+/* window.c: whether launches are wanted now, by cuProfilerStart and Stop and by the NVTX ranges of this thread. */
+int kernel_window_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+void kernel_window_start(void) KERNEL_HIDDEN;
+void kernel_window_stop(void) KERNEL_HIDDEN;
+int kernel_window_is_open(void) KERNEL_HIDDEN;
+/* NVTX ranges that this thread is in. */
+size_t kernel_open_ranges(struct nvtx_open_range *ret, size_t room) KERNEL_HIDDEN;
+/* Of a context or a stream, by NVTX; NULL: none. */
+const char *kernel_given_name(const void *handle) KERNEL_HIDDEN;
 
 /* caches.c */
 struct kernel_caches {

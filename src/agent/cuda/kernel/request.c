@@ -6,6 +6,7 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/cuda/kernel/kernel.h"
+#include "fmt/launch_filter.h"
 
 #define MOST_BYTES (16u << 20)
 
@@ -38,30 +39,81 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
+/* One of three words. */
+static int number_of(const char *const words[3], const char *value)
+{
+	for (int i = 0; i < 3; i++)
+		if (strcmp(value, words[i]) == 0)
+			return i;
+	return -1;
+}
+
 static int set_base(struct kernel_request *r, const char *value)
 {
-	static const char *const bases[] = { "function", "demangled", "mangled" };
+	static const char *const bases[3] = { "function", "demangled", "mangled" };
+	int base = number_of(bases, value);
 
-	for (unsigned i = 0; i < 3; i++)
-		if (strcmp(value, bases[i]) == 0) {
-			r->name_base = (enum kernel_name_base)i;
-			return 0;
-		}
-	return -1;
+	r->name_base = (enum kernel_name_base)base;
+	return base < 0 ? -1 : 0;
+}
+
+static int set_mode(struct kernel_request *r, const char *value)
+{
+	static const char *const modes[3] = { "global", "per-gpu", "per-launch-config" };
+	int mode = number_of(modes, value);
+
+	r->filter_mode = (enum kernel_filter_mode)mode;
+	return mode < 0 ? -1 : 0;
+}
+
+static int add_text(struct kernel_texts *texts, const char *value)
+{
+	if (texts->count == KERNEL_MOST_TEXTS)
+		return -1;
+	texts->items[texts->count++] = value;
+	return 0;
+}
+
+/* Which launches: `sonde kernel` has checked them all. 1: it is another word. */
+static int take_filter(struct kernel_request *r, const char *word, const char *value)
+{
+	if (strcmp(word, "name") == 0)
+		r->pattern = value;
+	else if (strcmp(word, "base") == 0)
+		return set_base(r, value);
+	else if (strcmp(word, "id") == 0)
+		return add_text(&r->ids, value);
+	else if (strcmp(word, "devices") == 0)
+		r->devices = devices_parse(value);
+	else if (strcmp(word, "filter-mode") == 0)
+		return set_mode(r, value);
+	else if (strcmp(word, "waits") == 0)
+		r->waits = atoi(value);
+	else if (strcmp(word, "ignores-profiler") == 0)
+		r->ignores_profiler = atoi(value);
+	else if (strcmp(word, "range-filter") == 0)
+		r->range_filter = value;
+	else if (strcmp(word, "nvtx") == 0)
+		r->nvtx = atoi(value);
+	else if (strcmp(word, "nvtx-include") == 0)
+		return add_text(&r->include, value);
+	else if (strcmp(word, "nvtx-exclude") == 0)
+		return add_text(&r->exclude, value);
+	else
+		return 1;
+	return 0;
 }
 
 static int take(struct kernel_request *r, const char *word, char *value)
 {
-	int taken = kernel_engine_take(r, word, value);
+	int taken = kernel_engine_take(r, word, value), filter;
 
 	if (taken)
 		return taken < 0 ? -1 : 0;
-	if (strcmp(word, "name") == 0 || strcmp(word, "regex") == 0) {
-		r->pattern = value;
-		r->pattern_is_regex = word[0] == 'r';
-	} else if (strcmp(word, "base") == 0)
-		return set_base(r, value);
-	else if (strcmp(word, "skip-before") == 0)
+	filter = take_filter(r, word, value);
+	if (filter <= 0)
+		return filter;
+	if (strcmp(word, "skip-before") == 0)
 		r->skip_before = strtoull(value, NULL, 10);
 	else if (strcmp(word, "skip") == 0)
 		r->skip = strtoull(value, NULL, 10);

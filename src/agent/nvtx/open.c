@@ -1,0 +1,257 @@
+#include "agent/nvtx/open.h"
+
+#include <string.h>
+
+#define LEVELS 64u
+#define STARTED 1024u
+#define NAME_SIZE 256u
+#define PATIENCE 100000u
+
+struct frame {
+	const struct nvtx_domain *domain;
+	uint32_t color;
+	uint32_t number;      /* what the listener said */
+	uint32_t has_name;
+	char name[NAME_SIZE]; /* always ends in 0 */
+};
+
+/* Pushed ranges of a thread, or of all threads together. */
+struct stack {
+	struct nvtx_node node;
+	uint64_t owner;       /* where the thread has its memory; 0: all */
+	uint64_t life;        /* of the thread that was here last */
+	_Atomic uint32_t busy;
+	uint32_t depth;
+	uint32_t lost;        /* ranges above those that are kept */
+	struct frame frames[LEVELS];
+};
+
+/* Started ranges end in any thread. The last two bits of `state`: 0 free, 1 open, 2 being written;
+ * the others say how often the place was used. */
+struct started {
+	_Atomic uint64_t state;
+	struct frame frame;
+};
+
+struct named {
+	struct nvtx_node node;
+	uint64_t handle;
+	char name[NAME_SIZE];
+};
+
+static _Atomic(struct started *) all_started;
+
+static void put_name(char *to, const struct nvtx_text *name)
+{
+	char bytes[NVTX_WIRE_TEXT_MAX];
+	uint32_t size = name->size < NAME_SIZE - 1 ? name->size : NAME_SIZE - 1;
+
+	nvtx_text_put(bytes, name);
+	memcpy(to, bytes, size);
+	memset(to + size, 0, NAME_SIZE - size);
+}
+
+static void put_frame(struct frame *f, const struct nvtx_domain *domain, const struct nvtx_text *name, uint32_t color)
+{
+	f->domain = domain;
+	f->color = color;
+	f->number = 0;
+	f->has_name = name->type != NVTX_MESSAGE_NONE;
+	if (f->has_name)
+		put_name(f->name, name);
+}
+
+static uint64_t thread_life(void)
+{
+	struct agent_tls *tls = &agent_tls;
+
+	if (tls->ranges >> 32 == 0)
+		tls->ranges = nvtx_thread_life() << 32 | 1;
+	return tls->ranges >> 32;
+}
+
+static struct stack *find_stack(int make)
+{
+	int together = (agent_pages.session.cuda_flags & RING_CUDA_NVTX_PROCESS) != 0;
+	uint64_t owner = together ? 0 : (uint64_t)(uintptr_t)&agent_tls, life = together ? 0 : thread_life();
+	struct stack *s = (struct stack *)nvtx_find_number(NVTX_NODE_STACK, 0, owner), *fresh;
+
+	if (!s && make) {
+		fresh = agent_permanent(sizeof(*fresh));
+		if (!fresh)
+			return NULL;
+		s = (struct stack *)nvtx_insert_number(NVTX_NODE_STACK, 0, owner, &fresh->node);
+	}
+	/* Memory of a thread that has ended is another's now. */
+	if (s && s->life != life) {
+		s->life = life;
+		s->depth = s->lost = 0;
+	}
+	return s;
+}
+
+/* Refused to a signal handler that comes in between, and in a child that was forked then. */
+static struct stack *take_stack(int make)
+{
+	struct stack *s = find_stack(make);
+	uint32_t free = 0;
+
+	for (uint32_t i = 0; s && i < PATIENCE; i++) {
+		if (atomic_compare_exchange_strong(&s->busy, &free, 1))
+			return s;
+		free = 0;
+	}
+	return NULL;
+}
+
+static void give_stack(struct stack *s)
+{
+	atomic_store(&s->busy, 0);
+}
+
+static int level_of(const struct stack *s, const struct nvtx_domain *domain)
+{
+	int level = 0;
+
+	for (uint32_t i = 0; i < s->depth; i++)
+		level += s->frames[i].domain == domain;
+	return level;
+}
+
+int nvtx_open_push(const struct nvtx_domain *domain, const struct nvtx_text *name, uint32_t color)
+{
+	struct stack *s = take_stack(1);
+	uint32_t at;
+	int level;
+
+	if (!s)
+		return NVTX_FAILED;
+	level = level_of(s, domain);
+	at = s->depth;
+	if (at == LEVELS) {
+		s->lost++;
+		give_stack(s);
+		return level;
+	}
+	put_frame(&s->frames[at], domain, name, color);
+	s->depth++;
+	give_stack(s);
+	s->frames[at].number = agent_nvtx_begun();
+	return level;
+}
+
+int nvtx_open_pop(const struct nvtx_domain *domain)
+{
+	struct stack *s = take_stack(0);
+	int level = s ? level_of(s, domain) - 1 : -1;
+	uint32_t at = s ? s->depth : 0;
+
+	if (s && s->lost) {
+		s->lost--;
+	} else {
+		/* The last of its domain; those of others may lie above it. */
+		while (at > 0 && s->frames[at - 1].domain != domain)
+			at--;
+		if (at > 0) {
+			memmove(&s->frames[at - 1], &s->frames[at], (s->depth - at) * sizeof(s->frames[0]));
+			s->depth--;
+		}
+	}
+	if (s)
+		give_stack(s);
+	return level < 0 ? NVTX_FAILED : level;
+}
+
+static struct started *started_ranges(void)
+{
+	struct started *all = atomic_load(&all_started), *none = NULL;
+
+	if (all)
+		return all;
+	all = agent_permanent(STARTED * sizeof(*all));
+	if (all && !atomic_compare_exchange_strong(&all_started, &none, all))
+		all = none; /* another thread was first */
+	return all;
+}
+
+/* The place, and how often it was used. */
+uint64_t nvtx_open_start(const struct nvtx_domain *domain, const struct nvtx_text *name, uint32_t color)
+{
+	struct started *all = started_ranges();
+	uint64_t state;
+
+	for (uint64_t i = 0; all && i < STARTED; i++) {
+		state = atomic_load(&all[i].state);
+		if (state % 4 != 0 || !atomic_compare_exchange_strong(&all[i].state, &state, state + 2))
+			continue;
+		put_frame(&all[i].frame, domain, name, color);
+		atomic_store(&all[i].state, state + 1);
+		all[i].frame.number = agent_nvtx_begun();
+		return ((state + 1) / 4 * STARTED + i) + 1;
+	}
+	return 0;
+}
+
+void nvtx_open_end(uint64_t id)
+{
+	struct started *all = atomic_load(&all_started);
+	uint64_t at = (id - 1) % STARTED, open = (id - 1) / STARTED * 4 + 1;
+
+	if (all && id)
+		atomic_compare_exchange_strong(&all[at].state, &open, open + 3);
+}
+
+void nvtx_open_name(const void *handle, const struct nvtx_text *name)
+{
+	struct named *known = (struct named *)nvtx_find_number(NVTX_NODE_NAMED, 0, (uint64_t)(uintptr_t)handle), *fresh;
+
+	if (!handle || name->type == NVTX_MESSAGE_NONE)
+		return;
+	if (known) {
+		put_name(known->name, name);
+		return;
+	}
+	fresh = agent_permanent(sizeof(*fresh));
+	if (!fresh)
+		return;
+	put_name(fresh->name, name);
+	nvtx_insert_number(NVTX_NODE_NAMED, 0, (uint64_t)(uintptr_t)handle, &fresh->node);
+}
+
+static struct nvtx_open_range range_of(const struct frame *f, int is_pushed)
+{
+	return (struct nvtx_open_range){ .domain = f->domain ? f->domain->name : "",
+					 .name = f->has_name ? f->name : NULL,
+					 .is_pushed = is_pushed,
+					 .color = f->color,
+					 .number = f->number };
+}
+
+/* Texts may change as soon as ranges end: those of started ones, and pushed ones of all threads. They end in 0 all the time. */
+static size_t open_ranges(struct nvtx_open_range *ret, size_t room)
+{
+	const struct started *all = atomic_load(&all_started);
+	const struct stack *s = find_stack(0);
+	size_t count = 0;
+
+	for (uint32_t i = 0; s && i < s->depth && count < room; i++)
+		ret[count++] = range_of(&s->frames[i], 1);
+	for (uint32_t i = 0; all && i < STARTED && count < room; i++)
+		if (atomic_load(&all[i].state) % 4 == 1)
+			ret[count++] = range_of(&all[i].frame, 0);
+	return count;
+}
+
+static const char *name_of(const void *handle)
+{
+	const struct named *known = (const struct named *)nvtx_find_number(NVTX_NODE_NAMED, 0, (uint64_t)(uintptr_t)handle);
+
+	return known ? known->name : NULL;
+}
+
+static const struct agent_nvtx_view view = { open_ranges, name_of };
+
+void nvtx_open_provide(void)
+{
+	agent_provide_nvtx(&view);
+}

@@ -1,0 +1,125 @@
+/* Launches and processes by what people write for them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fmt/launch_filter.h"
+
+static void names(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *name;
+		int matches;
+	} cases[] = {
+		{ "gemm", "gemm", 1 },		   { "gemm", "gemm2", 0 },	  { "regex:gemm", "sgemm_nn", 1 }, { "regex:^gemm$", "sgemm", 0 },
+		{ "regex:^(?!foo)", "foobar", 0 }, { "regex:^(?!foo)", "barfoo", 1 }, { "regex:^(?!(foo|bar)).*$", "bar", 0 },
+		{ "regex:a\\d(?:b|c)", "xa4c", 1 }, { "regex:a\\d(?:b|c)", "xadc", 0 }, { "regex:a\\\\d", "a\\d", 1 },
+	};
+	struct name_pattern p;
+	char why[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(name_pattern_parse(&p, cases[i].text, why, sizeof(why)), 0);
+		if (name_pattern_matches(&p, cases[i].name) != cases[i].matches)
+			fail_msg("%s on %s", cases[i].text, cases[i].name);
+		name_pattern_release(&p);
+	}
+	assert_int_equal(name_pattern_parse(&p, "regex:", why, sizeof(why)), -1);
+	assert_int_equal(name_pattern_parse(&p, "regex:a(", why, sizeof(why)), -1);
+	assert_non_null(strstr(why, "is no regular expression"));
+}
+
+static void kernel_ids(void **state)
+{
+	struct kernel_id id;
+	char why[200];
+
+	(void)state;
+	assert_int_equal(kernel_id_parse(&id, "1:7:regex:^foo:2", why, sizeof(why)), 0);
+	assert_true(id_pattern_matches(&id.context, 1, NULL) && !id_pattern_matches(&id.context, 2, "1"));
+	assert_true(id_pattern_matches(&id.stream, 7, NULL));
+	assert_true(name_pattern_matches(&id.name, "foobar") && !name_pattern_matches(&id.name, "xfoo"));
+	assert_true(id_pattern_matches(&id.invocation, 2, NULL) && !id_pattern_matches(&id.invocation, 1, NULL));
+	kernel_id_release(&id);
+	assert_int_equal(kernel_id_parse(&id, "::ns::f<a::b>(int):regex:[1-3]", why, sizeof(why)), 0);
+	assert_true(id.context.is_any && id.stream.is_any);
+	assert_true(name_pattern_matches(&id.name, "ns::f<a::b>(int)"));
+	assert_true(id_pattern_matches(&id.invocation, 3, NULL) && !id_pattern_matches(&id.invocation, 13, NULL));
+	kernel_id_release(&id);
+	assert_int_equal(kernel_id_parse(&id, ":1|side.*::", why, sizeof(why)), 0);
+	assert_true(id_pattern_matches(&id.stream, 1, NULL) && id_pattern_matches(&id.stream, 9, "side stream"));
+	assert_false(id_pattern_matches(&id.stream, 11, "the side stream"));
+	assert_true(!id.has_name && id.invocation.is_any);
+	kernel_id_release(&id);
+	assert_int_equal(kernel_id_parse(&id, "1:2", why, sizeof(why)), -1);
+	assert_int_equal(kernel_id_parse(&id, "::foo", why, sizeof(why)), -1);
+	assert_int_equal(kernel_id_parse(&id, "::foo:0", why, sizeof(why)), -1);
+	assert_int_equal(kernel_id_parse(&id, "(:::", why, sizeof(why)), -1);
+}
+
+static void numbers(void **state)
+{
+	struct range_numbers r;
+	char why[200];
+
+	(void)state;
+	assert_int_equal(range_numbers_parse(&r, "yes:[2-4]:2|3", why, sizeof(why)), 0);
+	assert_true(r.restarts && id_pattern_matches(&r.profiler, 4, NULL) && !id_pattern_matches(&r.profiler, 24, NULL));
+	assert_true(id_pattern_matches(&r.nvtx, 3, NULL) && !id_pattern_matches(&r.nvtx, 4, NULL));
+	range_numbers_release(&r);
+	assert_int_equal(range_numbers_parse(&r, "::", why, sizeof(why)), 0);
+	assert_true(!r.restarts && r.profiler.is_any && r.nvtx.is_any);
+	assert_int_equal(range_numbers_parse(&r, ":2", why, sizeof(why)), -1);
+	assert_int_equal(range_numbers_parse(&r, ":2:3:4", why, sizeof(why)), -1);
+	assert_int_equal(range_numbers_parse(&r, "perhaps::", why, sizeof(why)), -1);
+	assert_int_equal(range_numbers_parse(&r, ":(:", why, sizeof(why)), -1);
+}
+
+static void processes(void **state)
+{
+	char why[200];
+
+	(void)state;
+	assert_int_equal(process_filter_choose("MatrixMul", "MatrixMul"), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("MatrixMul", "MatrixAdd"), PROCESS_PASSED_OVER);
+	assert_int_equal(process_filter_choose("MatrixMul,MatrixAdd", "MatrixAdd"), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("regex:Matrix", "MatrixAdd"), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("exclude:sh", "sh"), PROCESS_PASSED_OVER);
+	assert_int_equal(process_filter_choose("exclude:sh", "python"), PROCESS_TAKEN);
+	/* The first that matches decides. */
+	assert_int_equal(process_filter_choose("exclude:a,regex:.", "a"), PROCESS_PASSED_OVER);
+	assert_int_equal(process_filter_choose("regex:.,exclude:a", "a"), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("exclude-tree:l,p", "l"), PROCESS_TREE_PASSED_OVER);
+	assert_int_equal(process_filter_check("a,regex:b+,exclude:c,exclude-tree:d", why, sizeof(why)), 0);
+	assert_int_equal(process_filter_check("exclude:", why, sizeof(why)), -1);
+	assert_int_equal(process_filter_check("a,regex:(", why, sizeof(why)), -1);
+}
+
+static void devices(void **state)
+{
+	(void)state;
+	assert_int_equal(devices_parse("0"), 1);
+	assert_int_equal(devices_parse("0,2,5"), 0x25);
+	assert_int_equal(devices_parse("63"), UINT64_C(1) << 63);
+	assert_int_equal(devices_parse("64"), 0);
+	assert_int_equal(devices_parse(""), 0);
+	assert_int_equal(devices_parse("1,"), 0);
+	assert_int_equal(devices_parse("a"), 0);
+	assert_int_equal(devices_parse("-1"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names), cmocka_unit_test(kernel_ids), cmocka_unit_test(numbers), cmocka_unit_test(processes), cmocka_unit_test(devices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
