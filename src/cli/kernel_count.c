@@ -21,6 +21,8 @@ struct counting {
 	struct string_list units;  /* of each; none where chips are not known */
 	struct string_list schedules[SCHEDULE_PARTS];
 	struct kernel_run_part parts[SCHEDULE_PARTS];
+	uint8_t *config;            /* of what is no link: whether a GPU has those is not known here */
+	char chip[CHIP_NAME_MAX];
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
@@ -71,6 +73,21 @@ static int add_part(struct counting *c, const struct kernel_chosen *choice, cons
 	return r;
 }
 
+static void take_config(struct counting *c, const struct kernel_chosen *choice, struct schedule *s)
+{
+	struct schedule_part *from = &s->parts[SCHEDULE_MAIN];
+	struct kernel_run_part *part = &c->parts[SCHEDULE_MAIN];
+
+	if (!from->image || !part->metric_count)
+		return;
+	snprintf(c->chip, sizeof(c->chip), "%.*s", (int)sizeof(c->chip) - 1, choice->counted.chip);
+	c->config = from->image;
+	from->image = NULL;
+	part->config = c->config;
+	part->config_size = from->image_size;
+	part->passes = from->passes;
+}
+
 static int add_chosen(struct counting *c, const struct kernel_chosen *choice, struct error *err)
 {
 	size_t count;
@@ -83,6 +100,8 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 			r = add_part(c, choice, &s, part, names, count);
 		if (r < 0)
 			error_set(err, ENOMEM, "Not enough memory");
+		else
+			take_config(c, choice, &s);
 		schedule_release(&s);
 	}
 	free(names);
@@ -169,6 +188,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	struct kernel_run run = { .metrics = (const char *const *)c->metrics.items,
 				  .units = c->units.count ? (const char *const *)c->units.items : NULL,
 				  .metric_count = (uint32_t)c->metrics.count,
+				  .chip = c->chip[0] ? c->chip : NULL,
 				  .parts = c->parts,
 				  .part_count = SCHEDULE_PARTS,
 				  .filters = c->filters,
@@ -238,6 +258,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 		string_list_release(&c->units);
 		for (unsigned i = 0; i < SCHEDULE_PARTS; i++)
 			string_list_release(&c->schedules[i]);
+		free(c->config);
 	}
 	free(result);
 	free(c ? c->filters : NULL);

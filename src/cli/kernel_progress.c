@@ -22,13 +22,14 @@ static void begin_line(struct progress *p, const struct kernel_progress *step)
 	end_line(p);
 	fprintf(kernel_told(p->cli), PROFILING, step->text, step->number);
 	p->is_open = true;
+	p->open = step->number;
 	p->is_half = false;
 }
 
 static void begun(struct progress *p, const struct kernel_progress *step)
 {
 	p->begun++;
-	p->passes = 0;
+	p->passes = p->is_open ? p->passes : 0;
 	p->under_way[step->number % MOST_UNDER_WAY] = *step;
 	if (p->quiet)
 		return;
@@ -36,7 +37,8 @@ static void begun(struct progress *p, const struct kernel_progress *step)
 		p->warned = true;
 		kernel_warn_of_collective(kernel_told(p->cli), step->text);
 	}
-	if (p->at_once)
+	/* Kernels that are read together begin together. */
+	if (p->at_once && !p->is_open)
 		begin_line(p, step);
 }
 
@@ -56,7 +58,7 @@ static void read_or_timed(struct progress *p, const struct kernel_progress *step
 	p->read += is_read;
 	if (p->quiet)
 		return;
-	if (!p->is_open)
+	if (!p->is_open || p->open != step->number)
 		begin_line(p, &p->under_way[step->number % MOST_UNDER_WAY]);
 	if (is_read)
 		fprintf(out, "%s....100%% - %u pass%s\n", p->is_half ? "" : "....50%", step->passes, step->passes == 1 ? "" : "es");

@@ -5,8 +5,8 @@
 #include "cli/command.h"
 #include "record/kernel_choice.h"
 
-/* Of several processes. */
-#define MOST_UNDER_WAY 16
+/* Read together, and of several processes. */
+#define MOST_UNDER_WAY 128
 
 struct progress {
 	struct cli *cli;
@@ -20,6 +20,7 @@ struct progress {
 	uint32_t failed;
 	uint32_t passes;              /* of the kernel that is read now */
 	bool is_open;                 /* the line of a kernel is not ended */
+	uint32_t open;                /* whose */
 	bool is_half;                 /* and says 50% */
 	bool warned;                  /* of collectives */
 	bool timed;                   /* it was said that kernels are timed only */

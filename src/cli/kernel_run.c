@@ -17,6 +17,14 @@
 
 extern const struct command profile_command;
 
+static void write_config(FILE *file, const struct kernel_run_part *part)
+{
+	fprintf(file, "passes %zu\nconfig ", part->passes);
+	for (size_t i = 0; i < part->config_size; i++)
+		fprintf(file, "%02x", part->config[i]);
+	fputc('\n', file);
+}
+
 static void write_parts(FILE *file, const struct kernel_run *run)
 {
 	uint32_t next = 0;
@@ -27,12 +35,16 @@ static void write_parts(FILE *file, const struct kernel_run *run)
 			fprintf(file, "metric %s\n", run->metrics[next++]);
 		for (uint32_t i = 0; i < part->schedule_count; i++)
 			fprintf(file, "schedule %s\n", part->schedule[i]);
+		if (part->config)
+			write_config(file, part);
 	}
 }
 
 /* Agents read it: one line for each thing that is asked for. */
 static void write_request(FILE *file, const struct kernel_run *run)
 {
+	if (run->chip)
+		fprintf(file, "chip %s\n", run->chip);
 	write_parts(file, run);
 	fputs(run->filters, file);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);

@@ -10,9 +10,13 @@ struct kernel_run_part {
 	uint32_t metric_count;        /* of the run's, after those of the parts before */
 	const char *const *schedule;  /* what the configuration is made of; none: those metrics */
 	uint32_t schedule_count;
+	const uint8_t *config;        /* made of it, for the chip; NULL: agents make it */
+	size_t config_size;
+	size_t passes;
 };
 
 struct kernel_run {
+	const char *chip;             /* NULL: none is known */
 	const char *const *metrics;   /* by part */
 	const char *const *units;     /* of each; NULL: of none */
 	uint32_t metric_count;

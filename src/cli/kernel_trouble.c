@@ -175,7 +175,7 @@ void kernel_warn_of_collective(FILE *out, const char *name)
 
 void kernel_explain_stuck(FILE *out, const char *name, uint32_t number, uint32_t seconds)
 {
-	fprintf(out, "==WARNING== \"%s\" - %u: a pass has not ended for %u s. A kernel that waits for another one (of another GPU, stream or process) or "
+	fprintf(out, "==WARNING== \"%s\" - %u: the GPU has not come to an end for %u s. A kernel that waits for another one (of another GPU, stream or process) or "
 		     "for the host never ends when it is run by itself: use --fast (one pass, nothing is run again) or --replay-mode application, or "
 		     "leave it out with -k.\n", name, number, seconds);
 }

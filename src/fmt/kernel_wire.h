@@ -16,7 +16,9 @@ enum kernel_state {
 	KERNEL_FAILED = 2,    /* a sentence follows: why its counters are not there */
 	KERNEL_TIMED = 3,     /* no counters can be read, as was said before */
 	KERNEL_PASS = 4,      /* another pass begins */
-	KERNEL_STUCK = 5      /* the recorder's own: a pass does not end */
+	KERNEL_STUCK = 5,     /* the recorder's own: a pass does not end */
+	KERNEL_WAITS = 6,     /* before anything else is told: what ran before it is waited for; the kernel's name follows */
+	KERNEL_WAITED = 7
 };
 
 /* Sentences about what only others can change begin so. */

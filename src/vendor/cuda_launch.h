@@ -47,6 +47,7 @@ struct cuda_launch_graph {
 enum {
 	CUDA_DEVICE_L2 = 38,          /* of CUdevice_attribute */
 	CUDA_DEVICE_MAJOR = 75,
+	CUDA_FUNCTION_LOADED = 1,     /* of CUfunctionLoadingState */
 	CUDA_CAPTURE_NONE = 0         /* of CUstreamCaptureStatus */
 };
 

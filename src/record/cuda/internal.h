@@ -117,14 +117,21 @@ struct cuda_clock {
 	uint64_t before;
 };
 
-/* A kernel whose counters are being read. */
+/* Kernels whose counters are being read, together. */
+#define CUDA_MOST_BUSY 64u
 struct cuda_busy {
-	uint64_t result;             /* 0: none */
-	struct record_kernel last;   /* what was told of it */
+	struct {
+		uint64_t result;
+		struct record_kernel record; /* what was told of it */
+		char name[60];
+	} items[CUDA_MOST_BUSY];
+	uint32_t count;
+	int waits;                   /* for what ran before the next one, */
+	char next[60];               /* which is called so */
+	uint32_t passes;
 	uint32_t pass;               /* how many have begun */
 	int64_t since;               /* ns: the pass began */
 	uint32_t told;               /* seconds at which it was told of; 0: not yet */
-	char name[200];
 };
 
 struct cuda_process {

@@ -168,19 +168,51 @@ static int64_t nanoseconds(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* When it began, and which it is; all but passes and the beginning end it. */
+static void busy_remove(struct cuda_busy *b, uint64_t result)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		if (b->items[i].result != result)
+			b->items[kept++] = b->items[i];
+	b->count = kept;
+}
+
+/* All but passes and the beginning end it. */
 static void note_state(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *name)
 {
 	struct cuda_busy *b = &d->c->busy;
 	unsigned state = record_flags(k->head);
 
-	if (state == KERNEL_BEGUN)
-		snprintf(b->name, sizeof(b->name), "%s", name);
-	b->result = state == KERNEL_BEGUN || state == KERNEL_PASS ? result : 0;
-	b->last = *k;
-	b->pass = state == KERNEL_PASS ? b->pass + 1 : 0;
 	b->since = nanoseconds();
 	b->told = 0;
+	b->waits = state == KERNEL_WAITS;
+	if (b->waits)
+		snprintf(b->next, sizeof(b->next), "%s", name);
+	if (state == KERNEL_WAITS || state == KERNEL_WAITED)
+		return;
+	if (state == KERNEL_PASS) {
+		b->pass++;
+		b->passes = k->passes;
+		return;
+	}
+	busy_remove(b, result);
+	b->pass = b->count ? b->pass : 0;
+	if (state != KERNEL_BEGUN || b->count == CUDA_MOST_BUSY)
+		return;
+	b->items[b->count].result = result;
+	b->items[b->count].record = *k;
+	snprintf(b->items[b->count].name, sizeof(b->items[0].name), "%s", name);
+	b->count++;
+}
+
+/* "first, second ..." */
+static void busy_names(const struct cuda_busy *b, char *ret, size_t size)
+{
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < b->count && len < size; i++)
+		len += (size_t)snprintf(ret + len, size - len, "%s%s", i ? ", " : "", b->items[i].name);
 }
 
 /* A kernel that waits for another one never ends when it runs alone: that is told once it is likely, and now and then again. */
@@ -188,27 +220,32 @@ void cuda_kernel_watch(struct cuda_decoder *d)
 {
 	struct cuda_busy *b = &d->c->busy;
 	uint32_t patience = d->s->kernels ? d->s->kernels->stuck_after : 0;
-	struct kernel_progress p = { .state = KERNEL_STUCK, .passes = b->last.passes };
+	struct kernel_progress p = { .state = KERNEL_STUCK, .passes = b->passes };
+	char names[KERNEL_PROGRESS_NAME] = "";
 
-	if (!b->result || !patience || d->p->dead)
+	if ((!b->count && !b->waits) || !patience || d->p->dead)
 		return;
 	p.seconds = (uint32_t)((nanoseconds() - b->since) / 1000000000);
 	if (p.seconds < patience || (b->told && p.seconds < b->told + STUCK_AGAIN))
 		return;
 	b->told = p.seconds;
-	p.number = (uint32_t)b->result - 1;
-	send(d, &p, b->name, strlen(b->name));
+	p.number = b->count ? (uint32_t)b->items[0].result - 1 : (uint32_t)d->s->cuda->next_kernel;
+	if (b->count)
+		busy_names(b, names, sizeof(names));
+	else
+		snprintf(names, sizeof(names), "%s", b->next);
+	send(d, &p, names, strlen(names));
 }
 
+/* The state of a kernel that is told by its name. */
 static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
 {
 	char *linkage = strndup(text, size), *name = linkage ? demangle_short(linkage) : NULL;
+	const char *shown = name ? name : linkage ? linkage : "";
 
-	note_state(d, k, result, name ? name : linkage ? linkage : "");
-	if (name)
-		tell(d, k, result, name, strlen(name));
-	else
-		tell(d, k, result, text, size);
+	note_state(d, k, result, shown);
+	if (record_flags(k->head) == KERNEL_BEGUN)
+		tell(d, k, result, shown, strlen(shown));
 	free(name);
 	free(linkage);
 }
@@ -219,16 +256,16 @@ void cuda_kernels_end(struct cuda_decoder *d)
 	char text[100];
 	int size;
 
-	if (!b->result)
-		return;
-	result_row(d, b->result, &b->last);
-	launch_rows(d->s, b->result, &b->last);
 	if (b->pass)
-		size = snprintf(text, sizeof(text), "the program ended while the kernel was read, in pass %u of %u", b->pass, b->last.passes);
+		size = snprintf(text, sizeof(text), "the program ended while the kernel was read, in pass %u of %u", b->pass, b->passes);
 	else
 		size = snprintf(text, sizeof(text), "the program ended before the kernel's first pass");
-	text_row(d->s, b->result, "profiler__error", text, (size_t)size);
-	b->result = 0;
+	for (uint32_t i = 0; i < b->count; i++) {
+		result_row(d, b->items[i].result, &b->items[i].record);
+		launch_rows(d->s, b->items[i].result, &b->items[i].record);
+		text_row(d->s, b->items[i].result, "profiler__error", text, (size_t)size);
+	}
+	b->count = 0;
 }
 
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
@@ -250,6 +287,10 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 		if (d.c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d.c->kernels, k.number, ++all->next_kernel) < 0)
 			return -ENOMEM;
 		tell_name(&d, &k, all->next_kernel, text, size);
+		return 0;
+	}
+	if (record_flags(k.head) == KERNEL_WAITS || record_flags(k.head) == KERNEL_WAITED) {
+		tell_name(&d, &k, 0, text, size);
 		return 0;
 	}
 	result = idmap_get(&d.c->kernels, k.number);

@@ -1,6 +1,6 @@
 /* libcupti.so.13: a range profiler whose counters are sums of letters. A config holds the names of its metrics; each pass has
- * PER_PASS of them, or all of a set in a few passes. The value of a metric is the number of letters of its name and of the kernel's, and only where every one of
- * its passes saw exactly one kernel, and that the same. */
+ * PER_PASS of them, or all of a set in a few passes. The value of a metric is the number of letters of its name and of the kernel's, and
+ * only where every one of its passes saw the same kernels, as many as there is room for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "vendor/cupti.h"
 #include "vendor/cupti_activity.h"
 #include "vendor/cupti_callbacks.h"
+#include "vendor/cupti_host.h"
 #include "vendor/cupti_range.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -16,7 +17,7 @@
 #define FEW 64
 #define METRICS 4096
 #define NAME 128
-#define PASSES 32
+#define RANGES 64
 
 struct config {
 	uint64_t magic;
@@ -28,7 +29,7 @@ struct config {
 struct image {
 	uint64_t magic;
 	size_t ranges;
-	char kernel[NAME];
+	char kernels[RANGES][NAME];
 	int spoilt;
 	struct config counted;
 };
@@ -36,6 +37,11 @@ struct image {
 #define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
 #include "vendor/cupti_functions.def"
 #undef CUPTI_FUNCTION
+int cuptiProfilerHostGetSupportedChips(struct host_chips *);
+int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *);
+int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *);
+int cuptiProfilerHostGetMetricProperties(struct host_properties *);
+int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per_pass *);
 #define RANGE_FUNCTION(name, parameters) int name(struct parameters *);
 #include "vendor/cupti_range_functions.def"
 #undef RANGE_FUNCTION
@@ -54,20 +60,25 @@ static struct cupti_kernel recorded;
 static uint8_t wanted_of_runtime[COUNTED_CALLS];
 static char contexts[COUNTED_DEVICES];   /* their addresses count */
 static struct {
-	const struct config *config;
+	struct config config;
+	int has_config;
 	struct image *image;
+	size_t most;             /* ranges */
 	size_t pass;
 	int started;
 	int spoilt;              /* for good */
-	unsigned kernels;
-	char kernel[NAME];
+	size_t count;            /* kernels of this pass */
+	char kernels[RANGES][NAME];
+	size_t first_count;      /* and of the first */
+	char first[RANGES][NAME];
 } profiler;
 
 static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
 						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
-						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2" };
+						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2",
+						  [COUNTED_SYNC] = "cuCtxSynchronize" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
@@ -83,10 +94,10 @@ static void on_event(const struct counted_event *e)
 					.kept = e->kept,
 					.correlation = e->correlation };
 
-	if (!e->leaving)
-		launch_number = e->correlation;
 	if (callback && (e->is_runtime ? wanted_of_runtime : wanted)[e->call])
 		callback(callback_user, e->is_runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, e->call, &data);
+	/* Calls that whoever listens made have numbers, too. */
+	launch_number = e->correlation;
 }
 
 static void on_reset(void)
@@ -105,8 +116,9 @@ static void on_kernel(const char *symbol)
 					  .correlation = launch_number };
 	if (!profiler.started)
 		return;
-	profiler.kernels++;
-	snprintf(profiler.kernel, sizeof(profiler.kernel), "%s", symbol);
+	if (profiler.count < RANGES)
+		snprintf(profiler.kernels[profiler.count], NAME, "%s", symbol);
+	profiler.count++;
 }
 
 EXPORT int cuptiGetVersion(uint32_t *version)
@@ -279,9 +291,53 @@ EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
 	return 0;
 }
 
+/* What the command line asks of a chip. */
+static const char *counters[] = { "t__apples", "t__pears", "t__plums", "t__figs", "t__limes", "pcie__kiwis" };
+#define COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+EXPORT int cuptiProfilerHostGetSupportedChips(struct host_chips *p)
+{
+	static const char *const chips[] = { "COUNTED1", "COUNTED2" };
+
+	p->count = 2;
+	p->names = chips;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *p)
+{
+	p->names = counters;
+	p->count = p->type == HOST_COUNTER ? COUNTERS : 0;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *p)
+{
+	p->count = 0;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetMetricProperties(struct host_properties *p)
+{
+	size_t size = strcspn(p->metric, ".");
+
+	p->description = p->unit = p->dimension = "";
+	p->type = HOST_COUNTER;
+	for (size_t i = 0; i < COUNTERS; i++)
+		if (strlen(counters[i]) == size && strncmp(counters[i], p->metric, size) == 0)
+			return 0;
+	return 1;
+}
+
+EXPORT int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per_pass *p)
+{
+	p->count = PER_PASS;
+	return 0;
+}
+
 EXPORT int cuptiProfilerHostInitialize(struct pm_host_initialize *p)
 {
-	if (strcmp(p->chip, "COUNTED1") != 0 || p->type != RANGE_PROFILER_TYPE)
+	if (strncmp(p->chip, "COUNTED", 7) != 0 || p->type != RANGE_PROFILER_TYPE)
 		return 46;
 	p->host = calloc(1, sizeof(struct config));
 	return 0;
@@ -311,6 +367,7 @@ EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
 {
 	struct config *c = p->host;
 
+	counted_log("add %zu", p->count);
 	c->magic = MAGIC;
 	for (size_t i = 0; i < p->count; i++) {
 		if (strncmp(p->names[i], "no", 2) == 0 || c->count == METRICS)
@@ -373,7 +430,7 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 		return 1;
 	for (size_t i = 0; i < p->count; i++) {
 		good = !image->spoilt && has_metric(image, p->names[i]);
-		p->values[i] = good ? (double)(strlen(p->names[i]) + strlen(image->kernel)) + (i % 2 ? 0.5 : 0) : -1;
+		p->values[i] = good ? (double)(strlen(p->names[i]) + strlen(image->kernels[p->index])) + (i % 2 ? 0.5 : 0) : -1;
 	}
 	return counted_fails("cuptiProfilerHostEvaluateToGpuValues");
 }
@@ -383,23 +440,28 @@ EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 	int result = counted_fails("cuptiRangeProfilerEnable");
 
 	p->profiler = &profiler;
-	profiler.spoilt = 0;
+	profiler.spoilt = profiler.has_config = 0;
+	profiler.pass = 0;
 	enabled = result == 0;
 	return result;
 }
 
 EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler != &profiler; }
 
+/* As the real one does: it stays with the first configuration, and goes on counting passes from where it was. */
 EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 {
-	profiler.config = (const struct config *)(const void *)p->image;
+	const struct config *config = (const struct config *)(const void *)p->image;
+
+	if (!profiler.has_config)
+		profiler.config = *config;
+	profiler.has_config = 1;
 	profiler.image = (struct image *)(void *)p->counters;
-	profiler.pass = 0;
 	/* What belonged to a context goes with it. */
 	if (!enabled)
 		return 3;
-	if (p->range != RANGE_AUTO || p->replay != RANGE_REPLAYED_BY_USER || profiler.image->magic != MAGIC ||
-	    profiler.config->magic != MAGIC)
+	profiler.most = p->max_ranges;
+	if (p->range != RANGE_AUTO || p->replay != RANGE_REPLAYED_BY_USER || profiler.image->magic != MAGIC || config->magic != MAGIC)
 		return 1;
 	return counted_fails("cuptiRangeProfilerSetConfig");
 }
@@ -411,9 +473,19 @@ EXPORT int cuptiRangeProfilerStart(struct range_command *p)
 	if (result != 0 || profiler.started || p->profiler != &profiler)
 		return result ? result : 7;
 	profiler.started = 1;
-	profiler.kernels = 0;
+	profiler.count = 0;
 	counted_log("start");
 	return 0;
+}
+
+static int is_as_before(void)
+{
+	if (profiler.count != profiler.first_count)
+		return 0;
+	for (size_t i = 0; i < profiler.count && i < RANGES; i++)
+		if (strcmp(profiler.first[i], profiler.kernels[i]) != 0)
+			return 0;
+	return 1;
 }
 
 /* As the real one does: a pass in which no kernel ran counts, and its metrics are lost. */
@@ -424,14 +496,18 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 	if (!profiler.started)
 		return 7;
 	profiler.started = 0;
-	counted_log("stop %u", profiler.kernels);
-	if (profiler.kernels != 1 || (profiler.pass && strcmp(image->kernel, profiler.kernel) != 0))
+	counted_log("stop %zu", profiler.count);
+	if (profiler.pass == 0) {
+		profiler.first_count = profiler.count;
+		memcpy(profiler.first, profiler.kernels, sizeof(profiler.first));
+	}
+	if (!profiler.count || profiler.count > profiler.most || !is_as_before())
 		profiler.spoilt = 1;
-	snprintf(image->kernel, sizeof(image->kernel), "%s", profiler.kernel);
+	memcpy(image->kernels, profiler.kernels, sizeof(image->kernels));
 	image->spoilt = profiler.spoilt;
-	profiler.pass++;
+	profiler.pass = (profiler.pass + 1) % passes_of(&profiler.config);
 	p->pass = profiler.pass;
-	p->all_submitted = profiler.pass == passes_of(profiler.config);
+	p->all_submitted = profiler.pass == 0;
 	return counted_fails("cuptiRangeProfilerStop");
 }
 
@@ -440,8 +516,8 @@ EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profi
 
 EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 {
-	profiler.image->ranges = profiler.pass == passes_of(profiler.config);
-	profiler.image->counted = *profiler.config;
+	profiler.image->ranges = profiler.pass == 0 ? profiler.count : 0;
+	profiler.image->counted = profiler.config;
 	p->dropped = 0;
 	return counted_fails("cuptiRangeProfilerDecodeData");
 }
@@ -449,7 +525,7 @@ EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 EXPORT int cuptiRangeProfilerGetCounterDataSize(struct range_counters_size *p)
 {
 	p->counters_size = sizeof(struct image);
-	return 0;
+	return p->max_ranges > RANGES;
 }
 
 EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct range_counters_initialize *p)

@@ -32,6 +32,10 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuDeviceGetUuid(void *uuid, int device);
 int cuCtxSynchronize(void);
 int cuDevicePrimaryCtxReset_v2(int device);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
+int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size);
+int cuFuncIsLoaded(int *state, void *function);
 int cuCtxGetDevice(int *device);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
@@ -169,8 +173,10 @@ EXPORT int cuInit(unsigned flags)
 	void *library = path && flags == 0 ? dlopen(path, RTLD_NOW) : NULL;
 	int (*begin)(void) = library ? (int (*)(void))dlsym(library, "InitializeInjection") : NULL;
 
-	if (begin)
+	if (begin) {
+		counted_log("init");
 		begin();
+	}
 	return 0;
 }
 
@@ -207,12 +213,40 @@ EXPORT int cuDeviceGetUuid(void *uuid, int device)
 /* "hang": from then on the GPU never is idle. */
 EXPORT int cuCtxSynchronize(void)
 {
+	struct call c;
+
+	enter(&c, COUNTED_SYNC, NULL, NULL);
 	if (counted_fails("hang")) {
 		counted_log("hang");
 		for (;;)
 			pause();
 	}
-	return counted_fails("cuCtxSynchronize");
+	return leave(&c, counted_fails("cuCtxSynchronize"));
+}
+
+EXPORT int cuCtxPushCurrent_v2(void *context)
+{
+	return context ? 0 : 201;
+}
+
+EXPORT int cuCtxPopCurrent_v2(void **context)
+{
+	*context = NULL;
+	return 0;
+}
+
+/* All kernels take one pointer. */
+EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size)
+{
+	*offset = 0;
+	*size = sizeof(uint64_t);
+	return function && index == 0 ? 0 : 1;
+}
+
+EXPORT int cuFuncIsLoaded(int *state, void *function)
+{
+	*state = function != NULL;
+	return 0;
 }
 
 EXPORT int cuCtxGetDevice(int *device)

@@ -1,6 +1,7 @@
-/* counted_program LAUNCHES [THREADS [reset|slow]]: kernels that change memory in place; what comes out depends on every one having run once, in
- * order. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not C++; COUNTED_NAME is what the
- * last is called instead. "reset": between halves of the launches the context ends, and another begins; "slow": a kernel takes 20 ms. */
+/* counted_program LAUNCHES [THREADS [EACH|reset|slow]]: kernels that change memory in place; what comes out depends on every one having run
+ * once, in order, one by one where EACH is not 0. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is
+ * not C++; COUNTED_NAME is what the last is called instead. "reset": between halves of the launches the context ends, and another begins;
+ * "slow": a kernel takes 20 ms, and they run one by one. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "vendor/cuda_launch.h"
 
 int cuInit(unsigned flags);
+int cuCtxSynchronize(void);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuDevicePrimaryCtxReset_v2(int device);
@@ -51,6 +53,7 @@ static struct counted_kernel kernels[] = {
 struct work {
 	int launches;
 	int first;
+	int each;
 	uint64_t memory;
 	int resets;
 };
@@ -87,6 +90,8 @@ static void *run(void *argument)
 			cuMemcpyHtoD_v2(work->memory, host, sizeof(host));
 		}
 		launch(i % 3, &kernels[i % 3], parameters);
+		if (work->each)
+			cuCtxSynchronize();
 	}
 	return NULL;
 }
@@ -103,7 +108,8 @@ int main(int argc, char **argv)
 		kernels[2].symbol = getenv("COUNTED_NAME");
 	cuInit(0);
 	for (int i = 0; i < threads; i++) {
-		work[i] = (struct work){ .launches = launches, .first = i, .resets = argc > 3 && strcmp(argv[3], "reset") == 0 };
+		work[i] = (struct work){ .launches = launches, .first = i, .each = is_slow || (argc > 3 && atoi(argv[3])),
+					 .resets = argc > 3 && strcmp(argv[3], "reset") == 0 };
 		cuMemAlloc_v2(&work[i].memory, NUMBERS * sizeof(int));
 	}
 	for (int i = 1; i < threads; i++)

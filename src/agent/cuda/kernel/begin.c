@@ -137,13 +137,37 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 	if (kernel_choose_done() || describe(&l, call, data) < 0 || is_captured(l.stream))
 		return;
 	begin_alone();
+	if (!kernel_batch_is_loaded(&l))
+		kernel_batch_close();
 	if (kernel_choose(&l)) {
 		tell_devices();
 		left_open = kernel_replay_enter(&l, &kernel_agent.request);
 		if (left_open)
 			return;
+	} else {
+		kernel_batch_pass_over(&l);
 	}
 	end_alone();
+}
+
+/* A call that could see what launches did: before it, they are read. */
+static void close_batch(void)
+{
+	if (!kernel_batch_is_open())
+		return;
+	begin_alone();
+	kernel_batch_close();
+	end_alone();
+}
+
+/* It may wait for long: it is not one that others wait for. */
+static void sees(void)
+{
+	if (!kernel_batch_is_open())
+		return;
+	enter();
+	close_batch();
+	leave();
 }
 
 static void launched(const struct cupti_call_data *data)
@@ -151,11 +175,16 @@ static void launched(const struct cupti_call_data *data)
 	left_open = 0;
 	kernel_replay_leave(data->result ? *(const int *)data->result : 0);
 	end_alone();
-	if (kernel_choose_done()) {
-		kernel_calls_enable(0);
-		if (kernel_agent.request.kill)
-			raw_syscall(SYS_kill, raw_getpid(), 15, 0, 0, 0, 0);
-	}
+}
+
+static void look_for_end(void)
+{
+	if (!kernel_choose_done())
+		return;
+	close_batch();
+	kernel_calls_enable(0);
+	if (kernel_agent.request.kill)
+		raw_syscall(SYS_kill, raw_getpid(), 15, 0, 0, 0, 0);
 }
 
 void kernel_callback(uint32_t id, const struct cupti_call_data *data)
@@ -166,14 +195,23 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 
 	if (call == KERNEL_CALL_NONE || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT))
 		return;
+	if (call == KERNEL_CALL_SEES) {
+		if (data->site == CUPTI_SITE_ENTER && !ours)
+			sees();
+		return;
+	}
 	if (data->site == CUPTI_SITE_ENTER && !ours) {
 		enter();
 		*data->kept = 1;
 		if (is_launch)
 			launch(call, data);
+		else
+			close_batch();
 	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
 		if (ours && left_open)
 			launched(data);
+		if (is_launch)
+			look_for_end();
 		leave();
 		*data->kept = 0;
 	}
@@ -184,6 +222,13 @@ void kernel_context_ends(const void *context)
 {
 	if (!atomic_load(&reading))
 		kernel_counters_forget(context);
+}
+
+/* Launches that nothing came after; not while another thread is within a call that may never return. */
+static void at_exit(void)
+{
+	if (!atomic_load(&others) && !atomic_load(&reading))
+		sees();
 }
 
 static void remember_folder(const char *path)
@@ -206,6 +251,7 @@ int kernel_begin(void)
 	    kernel_choose_prepare(&kernel_agent.request, why) == 0) {
 		kernel_calls_prepare();
 		kernel_calls_enable(1);
+		atexit(at_exit);
 		return 0;
 	}
 	snprintf(text, sizeof(text), "CUDA is not counted: %s.", why);

@@ -24,6 +24,11 @@ static enum kernel_call kind_of(const char *name)
 		      { "cudaProfilerStop", KERNEL_CALL_STOP } };
 	static const char *const others[] = { "cuMemcpy", "cuMemset", "cuLaunch", "cuMemAlloc", "cuMemFree", "cuMemUnmap", "cuMemMap",
 					     "cuCtxDestroy", "cuDevicePrimaryCtxRe" };
+	/* These neither see nor change what kernels do, and are made between launches. */
+	static const char *const blind[] = { "cuDeviceGet", "cuDriverGet", "cuInit", "cuGet", "cuCtxGet", "cuCtxPush", "cuCtxPop", "cuCtxSet",
+					     "cuFuncGet", "cuFuncSet", "cuFuncIsLoaded", "cuKernelGet", "cuKernelSet", "cuLibraryGet",
+					     "cuModuleGet", "cuOccupancy", "cuPointerGet", "cuStreamGet", "cuStreamIsCapturing",
+					     "cuThreadExchange", "cuTensorMap", "cuDevicePrimaryCtxGetState", "cuEventCreate" };
 	uint32_t size = cuda_call_name_size(name);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -32,7 +37,10 @@ static enum kernel_call kind_of(const char *name)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strncmp(name, others[i], strlen(others[i])) == 0)
 			return KERNEL_CALL_OTHER;
-	return KERNEL_CALL_NONE;
+	for (size_t i = 0; i < sizeof(blind) / sizeof(blind[0]); i++)
+		if (strncmp(name, blind[i], strlen(blind[i])) == 0)
+			return KERNEL_CALL_NONE;
+	return KERNEL_CALL_SEES;
 }
 
 /* The runtime's call leads to the driver's; that is not always told of. */

@@ -140,6 +140,30 @@ static void keep_all(const struct maker *m)
 	}
 }
 
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* CUPTI takes longest to pack many metrics into passes: that was done before the program began. */
+static int take_config(const struct maker *m)
+{
+	struct kernel_part *part = m->part;
+	const char *text = m->wanted->config;
+	size_t size = strlen(text) / 2;
+
+	part->config = malloc(size + 1);
+	for (size_t i = 0; part->config && i < size; i++) {
+		if (digit(text[2 * i]) < 0 || digit(text[2 * i + 1]) < 0)
+			return -1;
+		part->config[i] = (uint8_t)(digit(text[2 * i]) << 4 | digit(text[2 * i + 1]));
+	}
+	part->config_size = size;
+	part->passes = m->wanted->passes;
+	part->host = new_host(m);
+	return part->config && part->host && part->passes ? 0 : -1;
+}
+
 static int make(const struct maker *m, char *why)
 {
 	const struct kernel_wanted *w = m->wanted;
@@ -154,10 +178,11 @@ static int make(const struct maker *m, char *why)
 	return m->part->metric_count ? configure(m, m->part->metrics, m->part->metric_count, why) : 0;
 }
 
-int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_wanted *wanted, uint32_t first,
+int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_request *request, size_t number,
 		     char *why)
 {
-	struct maker m = { p, wanted, chip, first, NULL };
+	const struct kernel_wanted *wanted = &request->parts[number];
+	struct maker m = { p, wanted, chip, (uint32_t)(wanted->metrics - request->metrics), NULL };
 	size_t count = wanted->metric_count + 1;
 	int result;
 
@@ -168,6 +193,13 @@ int kernel_part_make(struct kernel_part *p, void *context, const char *chip, con
 		return -1;
 	if (!wanted->metric_count)
 		return 0;
+	if (wanted->config && request->chip && strcmp(chip, request->chip) == 0) {
+		if (take_config(&m) == 0) {
+			keep_all(&m);
+			return 0;
+		}
+		drop_config(p);
+	}
 	m.available = availability(context);
 	result = make(&m, why);
 	free(m.available);

@@ -7,23 +7,34 @@
 #include "agent/cuda/kernel/kernel.h"
 
 #define MOST_CONTEXTS 32u
+#define IMAGE_BYTES (64u << 20) /* an image may have, if it has room for one kernel */
+#define LEAST_RANGES 2u
+#define MOST_RANGES 48u
 
 static struct kernel_counters contexts[MOST_CONTEXTS];
 static uint32_t context_count;
 
-static int make_image(const struct kernel_counters *c, struct kernel_part *part, char *why)
+static int image_size(const struct kernel_counters *c, const struct kernel_part *part, size_t ranges, size_t *ret, char *why)
 {
 	struct range_counters_size size = PM_PARAMETERS(range_counters_size, counters_size);
-	struct range_counters_initialize start = PM_PARAMETERS(range_counters_initialize, counters);
 
 	size.profiler = c->profiler;
 	size.names = part->metrics;
 	size.count = part->metric_count;
-	size.max_ranges = 1;
-	size.max_nodes = 1;
+	size.max_ranges = ranges;
+	size.max_nodes = (uint32_t)ranges;
 	if (kernel_failed(kernel_agent.range.cuptiRangeProfilerGetCounterDataSize(&size), "sizing the counters", why) < 0)
 		return -1;
-	part->image_size = size.counters_size;
+	*ret = size.counters_size;
+	return 0;
+}
+
+static int make_image(const struct kernel_counters *c, struct kernel_part *part, char *why)
+{
+	struct range_counters_initialize start = PM_PARAMETERS(range_counters_initialize, counters);
+
+	if (image_size(c, part, c->most_ranges, &part->image_size, why) < 0)
+		return -1;
 	part->image = malloc(part->image_size);
 	part->empty_image = malloc(part->image_size);
 	start.profiler = c->profiler;
@@ -35,11 +46,25 @@ static int make_image(const struct kernel_counters *c, struct kernel_part *part,
 	return 0;
 }
 
-static int make_images(struct kernel_counters *c, char *why)
+static void drop_image(struct kernel_part *part)
 {
-	for (size_t i = 0; i < c->part_count; i++)
-		if (make_image(c, &c->parts[i], why) < 0)
+	free(part->image);
+	free(part->empty_image);
+	part->image = part->empty_image = NULL;
+}
+
+/* As many as memory allows for: a kernel that is read in one pass is read alone. */
+static int find_room(struct kernel_counters *c, char *why)
+{
+	size_t size, largest = 1, room;
+
+	for (size_t i = 0; i < c->part_count; i++) {
+		if (image_size(c, &c->parts[i], 1, &size, why) < 0)
 			return -1;
+		largest = size > largest ? size : largest;
+	}
+	room = c->passes > 1 ? IMAGE_BYTES / largest : 0;
+	c->most_ranges = room < LEAST_RANGES ? LEAST_RANGES : room > MOST_RANGES ? MOST_RANGES : room;
 	return 0;
 }
 
@@ -59,8 +84,7 @@ static int make_parts(struct kernel_counters *c, const char *chip, const struct 
 	struct kernel_part *part = c->parts;
 
 	for (size_t i = 0; i < request->part_count; i++) {
-		if (kernel_part_make(part, c->context, chip, &request->parts[i],
-				     (uint32_t)(request->parts[i].metrics - request->metrics), why) < 0)
+		if (kernel_part_make(part, c->context, chip, request, i, why) < 0)
 			return -1;
 		if (!part->metric_count)
 			continue;
@@ -83,7 +107,7 @@ static int prepare(struct kernel_counters *c, const struct kernel_request *reque
 	if (kernel_failed(kernel_agent.range.cuptiDeviceGetChipName(&chip), "the name of the chip", why) < 0 || !chip.chip ||
 	    make_parts(c, chip.chip, request, why) < 0)
 		return -1;
-	return !c->part_count || (enable(c, why) == 0 && make_images(c, why) == 0) ? 0 : -1;
+	return !c->part_count || (enable(c, why) == 0 && find_room(c, why) == 0) ? 0 : -1;
 }
 
 int kernel_counters_hopeless(const void *context)
@@ -137,26 +161,8 @@ struct kernel_counters *kernel_counters_of(void *context, const struct kernel_re
 	return NULL;
 }
 
-int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *part, char *why)
-{
-	struct range_set_config p = PM_PARAMETERS(range_set_config, target_level);
-
-	memcpy(part->image, part->empty_image, part->image_size);
-	p.profiler = c->profiler;
-	p.image_size = part->config_size;
-	p.image = part->config;
-	p.counters_size = part->image_size;
-	p.counters = part->image;
-	p.range = RANGE_AUTO;
-	p.replay = RANGE_REPLAYED_BY_USER;
-	p.max_ranges = 1;
-	p.levels = 1;
-	p.least_level = 1;
-	p.target_level = 1;
-	return kernel_failed(kernel_agent.range.cuptiRangeProfilerSetConfig(&p), "setting up the counters", why);
-}
-
-/* CUPTI goes on counting passes from where it was, and a pass in which nothing ran spoils those that follow. */
+/* A profiler stays with the first configuration it is given, and goes on counting passes from where it was when they were not all
+ * made; a pass in which nothing ran spoils those that follow. */
 void kernel_counters_renew(struct kernel_counters *c)
 {
 	struct range_command p = PM_PARAMETERS(range_command, profiler);
@@ -164,13 +170,43 @@ void kernel_counters_renew(struct kernel_counters *c)
 
 	p.profiler = c->profiler;
 	kernel_agent.range.cuptiRangeProfilerDisable(&p);
-	for (size_t i = 0; i < c->part_count; i++) {
-		free(c->parts[i].image);
-		free(c->parts[i].empty_image);
-		c->parts[i].image = c->parts[i].empty_image = NULL;
-	}
-	if (enable(c, why) < 0 || make_images(c, why) < 0)
+	c->configured = NULL;
+	if (enable(c, why) < 0)
 		c->hopeless = 1;
+}
+
+static int set_config(struct kernel_counters *c, struct kernel_part *part, char *why)
+{
+	struct range_set_config p = PM_PARAMETERS(range_set_config, target_level);
+
+	p.profiler = c->profiler;
+	p.image_size = part->config_size;
+	p.image = part->config;
+	p.counters_size = part->image_size;
+	p.counters = part->image;
+	p.range = RANGE_AUTO;
+	p.replay = RANGE_REPLAYED_BY_USER;
+	p.max_ranges = c->most_ranges;
+	p.levels = 1;
+	p.least_level = 1;
+	p.target_level = 1;
+	return kernel_failed(kernel_agent.range.cuptiRangeProfilerSetConfig(&p), "setting up the counters", why);
+}
+
+int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *part, char *why)
+{
+	if (c->configured && c->configured != part)
+		kernel_counters_renew(c);
+	if (c->configured != part) {
+		drop_image(part);
+		if (make_image(c, part, why) < 0)
+			return -1;
+	}
+	memcpy(part->image, part->empty_image, part->image_size);
+	if (set_config(c, part, why) < 0)
+		return -1;
+	c->configured = part;
+	return 0;
 }
 
 int kernel_counters_start(struct kernel_counters *c, char *why)
@@ -189,7 +225,7 @@ int kernel_counters_stop(struct kernel_counters *c, char *why)
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerStop(&p), "stopping the counters", why);
 }
 
-int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, char *why)
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
 {
 	struct range_decode decode = PM_PARAMETERS(range_decode, dropped);
 	struct range_counters_info info = PM_PARAMETERS(range_counters_info, ranges);
@@ -201,19 +237,20 @@ int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, 
 	info.counters_size = part->image_size;
 	if (kernel_failed(kernel_agent.range.cuptiRangeProfilerGetCounterDataInfo(&info), "decoding the counters", why) < 0)
 		return -1;
-	if (info.ranges == 1)
+	if (info.ranges == ranges)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu kernels instead of one", info.ranges);
+	snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu kernels instead of %zu", info.ranges, ranges);
 	return -1;
 }
 
-int kernel_counters_evaluate(struct kernel_part *part, char *why)
+int kernel_counters_evaluate(struct kernel_part *part, size_t range, char *why)
 {
 	struct pm_evaluate p = PM_PARAMETERS(pm_evaluate, values);
 
 	p.host = part->host;
 	p.counters = part->image;
 	p.counters_size = part->image_size;
+	p.index = range;
 	p.names = part->metrics;
 	p.count = part->metric_count;
 	p.values = part->values;

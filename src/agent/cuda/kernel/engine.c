@@ -3,6 +3,8 @@
  * part X       metrics that follow are counted together
  * metric NAME  a value of the result
  * schedule NAME  a metric that the configuration is made of, in this order
+ * passes N, config HEX  that configuration, for the chip
+ * chip NAME    CUPTI's
  * flush 0|1    caches are emptied before each pass */
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +48,15 @@ int kernel_engine_take(struct kernel_request *r, const char *word, char *value)
 		}
 		return 1;
 	}
-	if (strcmp(word, "flush") == 0) {
+	if (strcmp(word, "passes") == 0 && part)
+		part->passes = strtoull(value, NULL, 10);
+	else if (strcmp(word, "config") == 0 && part)
+		part->config = value;
+	else if (strcmp(word, "chip") == 0)
+		r->chip = value;
+	else if (strcmp(word, "flush") == 0)
 		r->flush_caches = atoi(value);
-		return 1;
-	}
-	return 0;
+	else
+		return 0;
+	return 1;
 }

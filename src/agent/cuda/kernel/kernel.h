@@ -2,7 +2,8 @@
  * memory and with caches as asked for; then the program goes on as if it had been made once.
  *
  * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? names.c: by its name.
- * window.c: by what the program says of itself: cuProfilerStart and NVTX. replay.c: the passes. config.c: from names of metrics to
+ * window.c: by what the program says of itself: cuProfilerStart and NVTX. batch.c: the passes of launches that follow each other.
+ * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
  * result.c: records. trouble.c: what is in the way. timed.c: without counters. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
@@ -29,6 +30,8 @@ struct kernel_wanted {
 	size_t metric_count;
 	const char **schedule;        /* what is added to the configuration, in this order; none: the metrics */
 	size_t schedule_count;
+	const char *config;           /* made of it already, for the request's chip, as hexadecimal digits; NULL: it is not */
+	size_t passes;
 };
 
 /* Texts of an option that may be repeated. */
@@ -46,6 +49,7 @@ struct kernel_request {
 	size_t schedule_count;
 	struct kernel_wanted parts[KERNEL_PARTS]; /* where they begin and end in these two */
 	size_t part_count;
+	const char *chip;
 	const char *pattern;          /* of names of kernels, or regex:EXPRESSION; NULL: all */
 	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
 	struct kernel_texts ids;      /* CONTEXT:STREAM:NAME:INVOCATION; none: all */
@@ -78,7 +82,8 @@ enum kernel_call {
 	KERNEL_CALL_GRAPH,            /* cuGraphLaunch */
 	KERNEL_CALL_START,            /* cuProfilerStart */
 	KERNEL_CALL_STOP,             /* cuProfilerStop */
-	KERNEL_CALL_OTHER             /* changes memory: must not run while another thread's kernel is replayed */
+	KERNEL_CALL_OTHER,            /* changes memory: must not run while another thread's kernel is replayed */
+	KERNEL_CALL_SEES              /* could see what launches before it did */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
 void kernel_calls_enable(int enable) KERNEL_HIDDEN;
@@ -101,6 +106,25 @@ struct kernel_launch {
 	uint32_t context_id;
 	uint32_t correlation;
 };
+
+/* launch.c: a launch with arguments of its own. */
+#define KERNEL_LAUNCH_ATTRIBUTES 32u
+
+struct kernel_copy {
+	struct kernel_launch launch;
+	struct cuda_launch_kernel kernel;
+	struct cuda_launch_kernel_ex ex;
+	struct cuda_launch_config config;
+	struct cuda_launch_attribute attributes[KERNEL_LAUNCH_ATTRIBUTES];
+	void **arguments;
+};
+
+/* It is not moved. -1: its arguments cannot be copied. */
+int kernel_launch_copy(struct kernel_copy *ret, const struct kernel_launch *l) KERNEL_HIDDEN;
+void kernel_launch_forget(struct kernel_copy *copy) KERNEL_HIDDEN;
+/* And waits for its end. */
+int kernel_launch_again(const struct kernel_launch *l, char *why) KERNEL_HIDDEN;
+void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
 
 /* choose.c: counts the launch, and says whether it is to be read. All wanted ones were: kernel_choose_done(). */
 int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
@@ -154,7 +178,7 @@ struct kernel_part {
 };
 
 /* Without the images. A part whose metrics the chip has none of has a count of 0. */
-int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_wanted *wanted, uint32_t first,
+int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_request *request, size_t number,
 		     char *why) KERNEL_HIDDEN;
 void kernel_part_release(struct kernel_part *p) KERNEL_HIDDEN;
 
@@ -172,6 +196,8 @@ struct kernel_counters {
 	struct kernel_part parts[KERNEL_PARTS];
 	size_t part_count;
 	size_t passes;                /* of all parts */
+	size_t most_ranges;           /* that an image has room for: kernels, and each emptying of the caches */
+	struct kernel_part *configured;
 	struct kernel_caches caches;
 };
 
@@ -187,20 +213,32 @@ void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After all passes of a part, and before another is configured. */
-int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
 /* Fills p->values. */
-int kernel_counters_evaluate(struct kernel_part *p, char *why) KERNEL_HIDDEN;
+int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KERNEL_HIDDEN;
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
-int kernel_memory_save(void *context, char *why) KERNEL_HIDDEN;
-int kernel_memory_restore(char *why) KERNEL_HIDDEN;
-void kernel_memory_forget(void) KERNEL_HIDDEN;
+enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORIES };
+int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
+int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
+void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
 
 /* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
 int kernel_caches_prepare(struct kernel_caches *c, int device, char *why) KERNEL_HIDDEN;
 int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 
-/* replay.c: around the program's own call, which is the last pass. enter() returns whether leave() is to be called. */
+/* batch.c: only while alone. */
+int kernel_batch_is_open(void) KERNEL_HIDDEN;
+/* What launching the kernel takes is allocated already. To be asked at every launch. */
+int kernel_batch_is_loaded(const struct kernel_launch *l) KERNEL_HIDDEN;
+/* A launch that is read, and one that is not. The context is current. */
+int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
+		     const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
+/* Reads those that are open. */
+void kernel_batch_close(void) KERNEL_HIDDEN;
+
+/* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
 

@@ -8,7 +8,7 @@
 #include "vendor/dl.h"
 
 static struct cupti_checkpoint_library library;
-static struct cupti_checkpoint kept;
+static struct cupti_checkpoint kept[KERNEL_MEMORIES];
 
 static int load(char *why)
 {
@@ -20,26 +20,27 @@ static int load(char *why)
 	return cupti_checkpoint_load(&library, path, why, KERNEL_WHY_SIZE);
 }
 
-int kernel_memory_save(void *context, char *why)
+int kernel_memory_save(enum kernel_memory which, void *context, char *why)
 {
+	struct cupti_checkpoint *k = &kept[which];
 	int result;
 
 	if (load(why) < 0)
 		return -1;
-	memset(&kept, 0, sizeof(kept));
-	kept.size = sizeof(kept);
-	kept.context = context;
-	kept.overwrite = 1;
-	result = library.save(&kept);
+	memset(k, 0, sizeof(*k));
+	k->size = sizeof(*k);
+	k->context = context;
+	k->overwrite = 1;
+	result = library.save(k);
 	if (result == CUPTI_OK)
 		return 0;
 	snprintf(why, KERNEL_WHY_SIZE, "memory could not be kept for another pass (error %d); fewer metrics need fewer passes", result);
 	return -1;
 }
 
-int kernel_memory_restore(char *why)
+int kernel_memory_restore(enum kernel_memory which, char *why)
 {
-	int result = library.restore(&kept);
+	int result = library.restore(&kept[which]);
 
 	if (result == CUPTI_OK)
 		return 0;
@@ -47,8 +48,8 @@ int kernel_memory_restore(char *why)
 	return -1;
 }
 
-void kernel_memory_forget(void)
+void kernel_memory_forget(enum kernel_memory which)
 {
 	if (library.forget)
-		library.forget(&kept);
+		library.forget(&kept[which]);
 }

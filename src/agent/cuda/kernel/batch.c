@@ -1,0 +1,284 @@
+/* Launches that follow each other are read together: starting and stopping the counters of a pass takes longer than most kernels, and
+ * one start can serve many launches. So the program's launches go on as they are, and are remembered; at its next call that could see
+ * or change what they did, they are all made again, once for each pass, from the memory that was there before the first; then memory
+ * is put back to what the program's own launches had made of it. Launches in between that are not read are made again, too. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/cuda/life.h"
+#include "agent/cuda/kernel/kernel.h"
+
+#define MOST_LAUNCHES 32u
+#define MOST_IDLE 8u          /* launches after the last that is read */
+#define KNOWN_MODULES 8192u
+
+struct entry {
+	struct kernel_copy copy;
+	struct record_kernel record;
+	int wanted;
+	size_t range;
+};
+
+static struct {
+	struct kernel_counters *counters;
+	const struct kernel_request *request;
+	struct entry entries[MOST_LAUNCHES];
+	uint32_t count;
+	uint32_t last;                /* one more than that of the last that is read */
+	size_t ranges;
+	uint64_t begun;
+	int running;
+	int modules_loaded;
+} batch;
+/* Modules that kernels were launched of, or functions, where the driver does not tell: what loading them takes is allocated. */
+static void *known[KNOWN_MODULES];
+
+int kernel_batch_is_open(void)
+{
+	return batch.count != 0;
+}
+
+void kernel_module_loaded(void)
+{
+	batch.modules_loaded = 1;
+}
+
+static int is_known(void *module)
+{
+	uint32_t slot = (uint32_t)(((uintptr_t)module >> 4) * 0x9e3779b1u % KNOWN_MODULES);
+	int result = known[slot] == module;
+
+	known[slot] = module;
+	return result;
+}
+
+/* Memory that is allocated between keeping and putting back is more than CUPTI's library can bear: a module that is loaded by its
+ * first launch has variables. */
+int kernel_batch_is_loaded(const struct kernel_launch *l)
+{
+	const struct cuda_launcher *d = &kernel_agent.driver;
+	void *module = NULL;
+	int state = 0;
+
+	if (d->cuFuncGetModule && d->cuFuncGetModule(&module, l->function) == 0 && module)
+		return is_known(module);
+	if (is_known(l->function))
+		return 1;
+	return d->cuFuncIsLoaded && d->cuFuncIsLoaded(&state, l->function) == 0 && state == CUDA_FUNCTION_LOADED;
+}
+
+static size_t ranges_of(int wanted)
+{
+	return wanted && batch.request->flush_caches ? 2 : 1;
+}
+
+static int has_room(const struct kernel_counters *c, int wanted)
+{
+	return batch.count < MOST_LAUNCHES && batch.counters == c && batch.ranges + ranges_of(wanted) <= c->most_ranges;
+}
+
+static void append(struct entry *e, int wanted)
+{
+	e->wanted = wanted;
+	batch.ranges += ranges_of(wanted);
+	e->range = batch.ranges - 1;
+	batch.count++;
+	if (wanted)
+		batch.last = batch.count;
+}
+
+static int open(struct kernel_counters *c, const struct kernel_request *request, char *why)
+{
+	if (kernel_memory_save(KERNEL_MEMORY_BEFORE, c->context, why) < 0)
+		return -1;
+	batch.counters = c;
+	batch.request = request;
+	batch.ranges = 0;
+	batch.last = 0;
+	batch.running = 0;
+	batch.modules_loaded = 0;
+	batch.begun = cuda_agent.core->now();
+	return 0;
+}
+
+static void read_all(enum kernel_memory after);
+
+int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
+		     const struct kernel_request *request, char *why)
+{
+	struct entry *e;
+
+	if (batch.count && !has_room(c, 1))
+		kernel_batch_close();
+	if (!batch.count && open(c, request, why) < 0)
+		return -1;
+	e = &batch.entries[batch.count];
+	e->record = *record;
+	if (kernel_launch_copy(&e->copy, l) == 0) {
+		append(e, 1);
+		return 0;
+	}
+	/* It is made again now, before the program does. */
+	if (batch.count)
+		kernel_batch_close();
+	if (open(c, request, why) < 0)
+		return -1;
+	e = &batch.entries[0];
+	e->record = *record;
+	e->copy = (struct kernel_copy){ .launch = *l };
+	append(e, 1);
+	read_all(KERNEL_MEMORY_BEFORE);
+	return 0;
+}
+
+void kernel_batch_pass_over(const struct kernel_launch *l)
+{
+	struct entry *e = &batch.entries[batch.count];
+
+	if (!batch.count)
+		return;
+	if (l->context == batch.counters->context && kernel_batch_is_loaded(l) && batch.count - batch.last < MOST_IDLE &&
+	    has_room(batch.counters, 0) && kernel_launch_copy(&e->copy, l) == 0)
+		append(e, 0);
+	else
+		kernel_batch_close();
+}
+
+/* Caches are emptied while counters run, as starting them leaves something behind in L2: that is a range of its own. */
+static int make_launches(char *why)
+{
+	const struct kernel_request *r = batch.request;
+	struct kernel_caches *caches = &batch.counters->caches;
+
+	for (uint32_t i = 0; i < batch.last; i++) {
+		if (batch.entries[i].wanted && r->flush_caches && kernel_caches_flush(caches, why) < 0)
+			return -1;
+		if (kernel_launch_again(&batch.entries[i].copy.launch, why) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int make_pass(char *why)
+{
+	struct kernel_counters *c = batch.counters;
+
+	if (kernel_memory_restore(KERNEL_MEMORY_BEFORE, why) < 0 || kernel_counters_start(c, why) < 0)
+		return -1;
+	batch.running = 1;
+	kernel_tell(&batch.entries[0].record, KERNEL_PASS, NULL);
+	if (make_launches(why) < 0)
+		return -1;
+	batch.running = 0;
+	return kernel_counters_stop(c, why);
+}
+
+static int make_part(struct kernel_part *part, char *why)
+{
+	if (kernel_counters_configure(batch.counters, part, why) < 0)
+		return -1;
+	for (size_t pass = 0; pass < part->passes; pass++)
+		if (make_pass(why) < 0)
+			return -1;
+	return kernel_counters_decode(batch.counters, part, batch.entries[batch.last - 1].range + 1, why);
+}
+
+/* Another configuration takes CUPTI a while: the one that is there goes first. */
+static int make_parts(char *why)
+{
+	struct kernel_counters *c = batch.counters;
+	struct kernel_part *first = c->configured ? c->configured : c->parts;
+
+	if (batch.modules_loaded) {
+		snprintf(why, KERNEL_WHY_SIZE, "a module was loaded after the launch, and memory cannot be put back any more");
+		return -1;
+	}
+	if (make_part(first, why) < 0)
+		return -1;
+	for (size_t i = 0; i < c->part_count; i++)
+		if (&c->parts[i] != first && make_part(&c->parts[i], why) < 0)
+			return -1;
+	return 0;
+}
+
+static void tell_entry(struct entry *e, int result, uint64_t spent, char *why)
+{
+	struct kernel_counters *c = batch.counters;
+
+	e->record.spent = spent;
+	for (size_t i = 0; i < c->part_count && result == 0; i++) {
+		result = kernel_counters_evaluate(&c->parts[i], e->range, why);
+		if (result == 0)
+			kernel_tell_values(&c->parts[i], e->record.number, e->record.time);
+	}
+	kernel_tell(&e->record, result == 0 ? KERNEL_READ : KERNEL_FAILED, result == 0 ? NULL : why);
+}
+
+static void tell_all(int result, char *why)
+{
+	uint64_t spent = cuda_agent.core->now() - batch.begun;
+	uint32_t wanted = 0;
+
+	for (uint32_t i = 0; i < batch.last; i++)
+		wanted += (uint32_t)batch.entries[i].wanted;
+	for (uint32_t i = 0; i < batch.last; i++)
+		if (batch.entries[i].wanted)
+			tell_entry(&batch.entries[i], result, spent / wanted, why);
+}
+
+static void trouble(void)
+{
+	char ignored[KERNEL_WHY_SIZE];
+
+	if (batch.running)
+		kernel_counters_stop(batch.counters, ignored);
+	batch.running = 0;
+	kernel_agent.driver.cuCtxSynchronize();
+	kernel_counters_renew(batch.counters);
+}
+
+static void finish(int result, char *why)
+{
+	tell_all(result, why);
+	for (uint32_t i = 0; i < batch.count; i++)
+		kernel_launch_forget(&batch.entries[i].copy);
+	batch.count = 0;
+}
+
+/* `after`: what memory is to be in the end. */
+static void read_all(enum kernel_memory after)
+{
+	char why[KERNEL_WHY_SIZE] = "", ignored[KERNEL_WHY_SIZE];
+	int result = -1;
+
+	for (uint32_t i = 0; i < batch.last; i++) {
+		batch.entries[i].record.passes = (uint32_t)batch.counters->passes;
+		if (batch.entries[i].wanted)
+			kernel_tell(&batch.entries[i].record, KERNEL_BEGUN, batch.entries[i].copy.launch.name);
+	}
+	if (kernel_agent.driver.cuCtxSynchronize() != 0)
+		snprintf(why, sizeof(why), "the program's launch failed");
+	else if (after == KERNEL_MEMORY_BEFORE || kernel_memory_save(after, batch.counters->context, why) == 0) {
+		result = make_parts(why);
+		if (result < 0)
+			trouble();
+		if (!batch.modules_loaded)
+			kernel_memory_restore(after, ignored);
+		if (after != KERNEL_MEMORY_BEFORE)
+			kernel_memory_forget(after);
+	}
+	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
+	finish(result, why);
+}
+
+void kernel_batch_close(void)
+{
+	const struct cuda_launcher *d = &kernel_agent.driver;
+	void *was;
+
+	if (!batch.count || d->cuCtxPushCurrent(batch.counters->context) != 0)
+		return;
+	read_all(KERNEL_MEMORY_AFTER);
+	d->cuCtxPopCurrent(&was);
+}
