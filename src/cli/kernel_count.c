@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "cli/kernel_filter.h"
+#include "cli/kernel_clocks.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_run.h"
@@ -66,6 +67,7 @@ static int add_part(struct counting *c, const struct kernel_chosen *choice, cons
 			r = string_list_addf(&c->units, "%s", catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
 							       unit_of_dimension(facts.dimension, unit, sizeof(unit)) : "");
 	}
+	c->parts[part].passes = from->passes;
 	for (size_t i = 0; i < from->count && r >= 0; i++)
 		r = string_list_addf(&c->schedules[part], "%s", from->names[i]);
 	c->parts[part].schedule = (const char *const *)c->schedules[part].items;
@@ -93,8 +95,12 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 	size_t count;
 	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
 	struct schedule s;
+	size_t left_out = names && c->fields->fast ? schedule_fit(&choice->counted, names, &count) : 0;
 	int r = names ? schedule_make(&s, &choice->counted, names, count, err) : error_set(err, ENOMEM, "Not enough memory");
 
+	if (left_out)
+		fprintf(c->cli->err, "%s %s: note: %zu of %zu metrics are counted; the others need more passes than one\n", cli_name(c->cli),
+			kernel_command.name, count, count + left_out);
 	if (r >= 0) {
 		for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
 			r = add_part(c, choice, &s, part, names, count);
@@ -194,7 +200,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .filters = c->filters,
 				  .nvtx = kernel_filter_needs_nvtx(f),
 				  .nvtx_process = f->nvtx_scope == 1,
-				  .flush_caches = f->cache_control == 0,
+				  .flush_caches = f->cache_control == 0 && !f->fast,
 				  .kill = kernel_says_yes(f->kill),
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
@@ -202,6 +208,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .preload = f->preload,
 				  .argv = parsed->words,
 				  .argc = (size_t)parsed->word_count };
+	struct kernel_clocks clocks;
 	int status;
 
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
@@ -210,7 +217,9 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
 	run.output = buf_cstr(&literal);
-	status = kernel_run(c->cli, &run, result);
+	kernel_clocks_lock(c->cli, &clocks, (enum kernel_clock_control)f->clock_control);
+	status = f->replay_mode == 1 && !f->fast ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
+	kernel_clocks_release(&clocks);
 	buf_release(&literal);
 	return status;
 }

@@ -168,6 +168,13 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "End the program when a kernel does not end for so long while it is run again, as collectives may; what was read before is kept." },
 	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none", .initial = "all", .tag = "replay",
 	  .help = "Empty the caches before each pass, or leave them as they are." },
+	{ .name = "replay-mode", FIELD(CHOICE, replay_mode), .values = "kernel|application", .initial = "kernel", .tag = "replay",
+	  .help = "Where metrics need several passes: launch each kernel again with the same memory, or run the whole program once for each pass." },
+	{ .name = "clock-control", FIELD(CHOICE, clock_control), .values = "none|base|boost", .initial = "none", .tag = "replay",
+	  .help = "Leave the clocks of the GPUs as they are, or lock them while the program runs to what they can hold at all times, or to the most "
+		  "they have. Others on the machine see that, too." },
+	{ .name = "fast", FLAG(fast), .tag = "replay",
+	  .help = "Only what can be counted in one pass, while the program runs as it would: nothing is launched again, and caches are as they are." },
 };
 
 const struct option_table kernel_options_table = OPTION_TABLE(kernel_specs);

@@ -41,6 +41,9 @@ struct kernel_fields {
 	int64_t count;
 	int kill;
 	int cache_control;
+	int replay_mode;
+	int clock_control;
+	bool fast;
 	const char *import;
 	int page;
 	bool json;

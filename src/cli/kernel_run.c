@@ -48,6 +48,8 @@ static void write_request(FILE *file, const struct kernel_run *run)
 	write_parts(file, run);
 	fputs(run->filters, file);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
+	if (run->one.folder)
+		fprintf(file, "application %u %zu %d %s\n", run->one.part, run->one.pass, run->one.is_last, run->one.folder);
 }
 
 /* A private file; the name is the caller's to free, the file to remove. */
@@ -87,7 +89,7 @@ static char **profile_words(const struct kernel_run *run, char *preload, size_t 
 {
 	static const char *const fixed[] = { "--trace=none", "--sample=none", "--cpuctxsw=none", "--force-overwrite=true", "--output" };
 	size_t first = sizeof(fixed) / sizeof(fixed[0]);
-	char **words = calloc(first + run->argc + 3, sizeof(*words));
+	char **words = calloc(first + run->argc + 4, sizeof(*words));
 
 	if (!words)
 		return NULL;
@@ -96,6 +98,8 @@ static char **profile_words(const struct kernel_run *run, char *preload, size_t 
 	words[first++] = (char *)run->output;
 	if (preload)
 		words[first++] = preload;
+	if (run->one.folder && !run->one.is_last)
+		words[first++] = (char *)"--show-output=false";
 	for (size_t i = 0; i < run->argc; i++)
 		words[first + i] = run->argv[i];
 	*count = first + run->argc;

@@ -12,10 +12,19 @@ struct kernel_run_part {
 	uint32_t schedule_count;
 	const uint8_t *config;        /* made of it, for the chip; NULL: agents make it */
 	size_t config_size;
-	size_t passes;
+	size_t passes;                /* 0: not known */
+};
+
+/* The program is run once for each pass; this is one of these runs. */
+struct kernel_run_pass {
+	const char *folder;           /* what was counted in earlier ones lies there; NULL: all passes are made in one run */
+	uint32_t part;
+	size_t pass;
+	bool is_last;
 };
 
 struct kernel_run {
+	struct kernel_run_pass one;
 	const char *chip;             /* NULL: none is known */
 	const char *const *metrics;   /* by part */
 	const char *const *units;     /* of each; NULL: of none */
@@ -38,5 +47,7 @@ struct kernel_run {
 
 /* The status is the program's own, or 1. */
 int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result);
+/* Once for each pass (kernel_application.c); only what the last run prints is seen. */
+int kernel_run_passes(struct cli *cli, const struct kernel_run *run, struct record_result *result);
 
 #endif

@@ -231,6 +231,41 @@ int schedule_make(struct schedule *ret, const struct catalog *c, const char *con
 			 c->chip);
 }
 
+static bool fits(const struct catalog *c, const char **names, size_t count)
+{
+	struct schedule_part part = { .names = names, .count = count };
+	int r = configure(c, &part);
+
+	free(part.image);
+	return r == 0 && part.passes == 1;
+}
+
+/* By steps that grow while they fit, as CUPTI has to look at all of them each time. */
+size_t schedule_fit(const struct catalog *c, const char **names, size_t *count)
+{
+	size_t kept = 0, all = *count, size, step = 32;
+	const char **tried = malloc((all + 1) * sizeof(*tried));
+
+	for (size_t at = 0; tried && at < all; at += size) {
+		size = all - at < step ? all - at : step;
+		memcpy(tried, names, kept * sizeof(*tried));
+		memcpy(tried + kept, names + at, size * sizeof(*tried));
+		if (fits(c, tried, kept + size)) {
+			memmove(names + kept, names + at, size * sizeof(*names));
+			kept += size;
+			step = 2 * size;
+		} else if (size > 1) {
+			step = size / 2;
+			size = 0;
+		} else {
+			step = 1;
+		}
+	}
+	free(tried);
+	*count = kept;
+	return all - kept;
+}
+
 bool schedule_refuses(const struct schedule *s, const char *metric)
 {
 	for (size_t i = 0; i < s->refused_count; i++)

@@ -27,6 +27,8 @@ unsigned schedule_part_of(const char *metric);
 
 /* Names must be metrics of the catalog with their rollup, each once, and outlive the schedule. -EIO where CUPTI gives no configuration at all. */
 int schedule_make(struct schedule *ret, const struct catalog *c, const char *const *names, size_t count, struct error *err);
+/* Keeps, of *count names, those that can be counted in one pass together, the first ones first. Returns how many were left out. */
+size_t schedule_fit(const struct catalog *c, const char **names, size_t *count);
 /* It, or another rollup of it, is among the refused. */
 bool schedule_refuses(const struct schedule *s, const char *metric);
 void schedule_release(struct schedule *s);

@@ -12,7 +12,8 @@ enum {
 	NVML_INSUFFICIENT_SIZE = 7
 };
 
-enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
+enum { NVML_CLOCK_GRAPHICS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
+#define NVML_BASE_CLOCK 0xffffff01u /* in place of MHz: what the GPU can hold at all times */
 enum { NVML_PCIE_TX = 0, NVML_PCIE_RX = 1 };
 enum { NVML_SENSOR_GPU = 0 };
 

@@ -9,13 +9,18 @@
 /* Call numbers of the driver, and their names. */
 enum counted_call {
 	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE,
-	COUNTED_START, COUNTED_STOP, COUNTED_RESET, COUNTED_SYNC, COUNTED_CALLS
+	COUNTED_START, COUNTED_STOP, COUNTED_SYNC, COUNTED_GRAPH, COUNTED_RESET, COUNTED_CALLS
 };
 
 /* A kernel: what it is called, and what it does to the memory it is given. */
 struct counted_kernel {
 	const char *symbol;
 	void (*run)(void **parameters);
+};
+
+struct counted_graph {
+	const struct counted_kernel *kernel;
+	void **arguments;
 };
 
 struct counted_event {

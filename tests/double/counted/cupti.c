@@ -1,6 +1,6 @@
 /* libcupti.so.13: a range profiler whose counters are sums of letters. A config holds the names of its metrics; each pass has
- * PER_PASS of them, or all of a set in a few passes. The value of a metric is the number of letters of its name and of the kernel's, and
- * only where every one of its passes saw the same kernels, as many as there is room for. */
+ * PER_PASS of them, or all of a set in a few passes. The value of a metric is the number of letters of its name and of the kernel's,
+ * and only where every one of its passes saw the same kernels, as many as there is room for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,7 @@ struct image {
 	size_t ranges;
 	char kernels[RANGES][NAME];
 	int spoilt;
+	uint64_t passes;         /* that were made, a bit for each */
 	struct config counted;
 };
 
@@ -65,6 +66,7 @@ static struct {
 	struct image *image;
 	size_t most;             /* ranges */
 	size_t pass;
+	int by_runs;
 	int started;
 	int spoilt;              /* for good */
 	size_t count;            /* kernels of this pass */
@@ -77,8 +79,8 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
 						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
-						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2",
-						  [COUNTED_SYNC] = "cuCtxSynchronize" };
+						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_SYNC] = "cuCtxSynchronize",
+						  [COUNTED_GRAPH] = "cuGraphLaunch", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
@@ -448,20 +450,25 @@ EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 
 EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler != &profiler; }
 
-/* As the real one does: it stays with the first configuration, and goes on counting passes from where it was. */
+/* As the real one does: it stays with the first configuration, and goes on counting passes from where it was, whatever it is told. */
 EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 {
 	const struct config *config = (const struct config *)(const void *)p->image;
 
-	if (!profiler.has_config)
+	if (!profiler.has_config) {
 		profiler.config = *config;
+		profiler.pass = p->pass;
+	} else if (profiler.pass != p->pass) {
+		profiler.spoilt = 1;
+	}
 	profiler.has_config = 1;
+	profiler.by_runs = p->replay == RANGE_REPLAYED_BY_RUNS;
 	profiler.image = (struct image *)(void *)p->counters;
 	/* What belonged to a context goes with it. */
 	if (!enabled)
 		return 3;
 	profiler.most = p->max_ranges;
-	if (p->range != RANGE_AUTO || p->replay != RANGE_REPLAYED_BY_USER || profiler.image->magic != MAGIC || config->magic != MAGIC)
+	if (p->range != RANGE_AUTO || (p->replay != RANGE_REPLAYED_BY_USER && !profiler.by_runs) || profiler.image->magic != MAGIC || config->magic != MAGIC)
 		return 1;
 	return counted_fails("cuptiRangeProfilerSetConfig");
 }
@@ -497,7 +504,7 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 		return 7;
 	profiler.started = 0;
 	counted_log("stop %zu", profiler.count);
-	if (profiler.pass == 0) {
+	if (profiler.pass == 0 || profiler.by_runs) {
 		profiler.first_count = profiler.count;
 		memcpy(profiler.first, profiler.kernels, sizeof(profiler.first));
 	}
@@ -505,6 +512,7 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 		profiler.spoilt = 1;
 	memcpy(image->kernels, profiler.kernels, sizeof(image->kernels));
 	image->spoilt = profiler.spoilt;
+	image->passes |= 1ull << profiler.pass;
 	profiler.pass = (profiler.pass + 1) % passes_of(&profiler.config);
 	p->pass = profiler.pass;
 	p->all_submitted = profiler.pass == 0;
@@ -516,7 +524,7 @@ EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profi
 
 EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 {
-	profiler.image->ranges = profiler.pass == 0 ? profiler.count : 0;
+	profiler.image->ranges = profiler.image->passes == (1ull << passes_of(&profiler.config)) - 1 ? profiler.count : 0;
 	profiler.image->counted = profiler.config;
 	p->dropped = 0;
 	return counted_fails("cuptiRangeProfilerDecodeData");

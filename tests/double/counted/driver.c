@@ -49,6 +49,7 @@ int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32
 int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, void **parameters, void **extra);
 int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
 			      uint32_t shared, void *stream, void **parameters);
+int cuGraphLaunch(void *exec, void *stream);
 int cuStreamIsCapturing(void *stream, int *status);
 int cuProfilerStart(void);
 int cuProfilerStop(void);
@@ -384,6 +385,19 @@ EXPORT int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, u
 	struct cuda_launch_kernel p = { function, { gx, gy, gz }, { bx, by, bz }, shared, stream, parameters, NULL };
 
 	return launch(COUNTED_COOPERATIVE, &p, function, parameters);
+}
+
+/* A graph is one kernel with its argument. */
+EXPORT int cuGraphLaunch(void *exec, void *stream)
+{
+	const struct counted_graph *graph = exec;
+	struct cuda_launch_graph p = { exec, stream };
+	struct call c;
+
+	enter(&c, COUNTED_GRAPH, &p, NULL);
+	graph->kernel->run(graph->arguments);
+	counted_log("run %s", graph->kernel->symbol);
+	return leave(&c, 0);
 }
 
 EXPORT int cuStreamIsCapturing(void *stream, int *status)

@@ -1,7 +1,7 @@
 /* counted_program LAUNCHES [THREADS [EACH|reset|slow]]: kernels that change memory in place; what comes out depends on every one having run
  * once, in order, one by one where EACH is not 0. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is
  * not C++; COUNTED_NAME is what the last is called instead. "reset": between halves of the launches the context ends, and another begins;
- * "slow": a kernel takes 20 ms, and they run one by one. */
+ * "slow": a kernel takes 20 ms, and they run one by one. With COUNTED_GRAPH, a graph of the first kernel comes after the first launch. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 
 int cuInit(unsigned flags);
 int cuCtxSynchronize(void);
+int cuGraphLaunch(void *exec, void *stream);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuDevicePrimaryCtxReset_v2(int device);
@@ -77,6 +78,7 @@ static void *run(void *argument)
 {
 	struct work *work = argument;
 	void *parameters[] = { &work->memory };
+	struct counted_graph graph = { &kernels[0], parameters };
 	int host[NUMBERS];
 
 	for (int i = 0; i < NUMBERS; i++)
@@ -90,6 +92,8 @@ static void *run(void *argument)
 			cuMemcpyHtoD_v2(work->memory, host, sizeof(host));
 		}
 		launch(i % 3, &kernels[i % 3], parameters);
+		if (i == 0 && getenv("COUNTED_GRAPH"))
+			cuGraphLaunch(&graph, NULL);
 		if (work->each)
 			cuCtxSynchronize();
 	}

@@ -39,6 +39,11 @@ int kernel_batch_is_open(void)
 	return batch.count != 0;
 }
 
+int kernel_batch_is_of(const void *context)
+{
+	return batch.count && batch.counters->context == context;
+}
+
 void kernel_module_loaded(void)
 {
 	batch.modules_loaded = 1;
@@ -176,12 +181,14 @@ static int make_pass(char *why)
 
 static int make_part(struct kernel_part *part, char *why)
 {
-	if (kernel_counters_configure(batch.counters, part, why) < 0)
+	size_t ranges = batch.entries[batch.last - 1].range + 1;
+
+	if (kernel_counters_configure(batch.counters, part, ranges, why) < 0)
 		return -1;
 	for (size_t pass = 0; pass < part->passes; pass++)
 		if (make_pass(why) < 0)
 			return -1;
-	return kernel_counters_decode(batch.counters, part, batch.entries[batch.last - 1].range + 1, why);
+	return kernel_counters_decode(batch.counters, part, ranges, why);
 }
 
 /* Another configuration takes CUPTI a while: the one that is there goes first. */

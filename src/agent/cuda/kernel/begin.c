@@ -170,6 +170,14 @@ static void sees(void)
 	leave();
 }
 
+static void tell_of_graphs(void)
+{
+	static _Atomic int told;
+
+	if (!atomic_exchange(&told, 1))
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is counted without graphs: only kernels that are launched one by one are read.");
+}
+
 static void launched(const struct cupti_call_data *data)
 {
 	left_open = 0;
@@ -203,6 +211,8 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 	if (data->site == CUPTI_SITE_ENTER && !ours) {
 		enter();
 		*data->kept = 1;
+		if (call == KERNEL_CALL_GRAPH && !kernel_choose_done())
+			tell_of_graphs();
 		if (is_launch)
 			launch(call, data);
 		else

@@ -186,6 +186,7 @@ int kernel_part_make(struct kernel_part *p, void *context, const char *chip, con
 	size_t count = wanted->metric_count + 1;
 	int result;
 
+	p->number = number;
 	p->metrics = malloc(count * sizeof(*p->metrics));
 	p->numbers = malloc(count * sizeof(*p->numbers));
 	p->values = malloc(count * sizeof(*p->values));

@@ -9,6 +9,7 @@
 #define MOST_CONTEXTS 32u
 #define IMAGE_BYTES (64u << 20) /* an image may have, if it has room for one kernel */
 #define LEAST_RANGES 2u
+#define FEW_RANGES 4u
 #define MOST_RANGES 48u
 
 static struct kernel_counters contexts[MOST_CONTEXTS];
@@ -33,7 +34,7 @@ static int make_image(const struct kernel_counters *c, struct kernel_part *part,
 {
 	struct range_counters_initialize start = PM_PARAMETERS(range_counters_initialize, counters);
 
-	if (image_size(c, part, c->most_ranges, &part->image_size, why) < 0)
+	if (image_size(c, part, part->ranges, &part->image_size, why) < 0)
 		return -1;
 	part->image = malloc(part->image_size);
 	part->empty_image = malloc(part->image_size);
@@ -63,7 +64,7 @@ static int find_room(struct kernel_counters *c, char *why)
 			return -1;
 		largest = size > largest ? size : largest;
 	}
-	room = c->passes > 1 ? IMAGE_BYTES / largest : 0;
+	room = c->passes > 1 && !kernel_agent.request.application.folder ? IMAGE_BYTES / largest : 0;
 	c->most_ranges = room < LEAST_RANGES ? LEAST_RANGES : room > MOST_RANGES ? MOST_RANGES : room;
 	return 0;
 }
@@ -175,7 +176,16 @@ void kernel_counters_renew(struct kernel_counters *c)
 		c->hopeless = 1;
 }
 
-static int set_config(struct kernel_counters *c, struct kernel_part *part, char *why)
+/* Images are made anew for each new profiler: where that is often they are no larger than needed, as it takes 7 ms for a kernel and 1000
+ * metrics. */
+static size_t room_for(const struct kernel_counters *c, size_t ranges)
+{
+	if (c->part_count == 1 || ranges > c->most_ranges)
+		return c->most_ranges;
+	return ranges < FEW_RANGES && FEW_RANGES < c->most_ranges ? FEW_RANGES : ranges;
+}
+
+static int set_config(struct kernel_counters *c, struct kernel_part *part, int replay, size_t pass, char *why)
 {
 	struct range_set_config p = PM_PARAMETERS(range_set_config, target_level);
 
@@ -185,28 +195,47 @@ static int set_config(struct kernel_counters *c, struct kernel_part *part, char 
 	p.counters_size = part->image_size;
 	p.counters = part->image;
 	p.range = RANGE_AUTO;
-	p.replay = RANGE_REPLAYED_BY_USER;
-	p.max_ranges = c->most_ranges;
+	p.replay = replay;
+	p.pass = pass;
+	p.max_ranges = part->ranges;
 	p.levels = 1;
 	p.least_level = 1;
 	p.target_level = 1;
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerSetConfig(&p), "setting up the counters", why);
 }
 
-int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *part, char *why)
+int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *part, char *why)
 {
-	if (c->configured && c->configured != part)
-		kernel_counters_renew(c);
-	if (c->configured != part) {
-		drop_image(part);
+	if (!part->image) {
+		part->ranges = part->ranges ? part->ranges : c->most_ranges;
 		if (make_image(c, part, why) < 0)
 			return -1;
 	}
 	memcpy(part->image, part->empty_image, part->image_size);
-	if (set_config(c, part, why) < 0)
+	return 0;
+}
+
+int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
+{
+	if (c->configured && (c->configured != part || part->ranges < ranges))
+		kernel_counters_renew(c);
+	if (c->configured != part) {
+		drop_image(part);
+		part->ranges = room_for(c, ranges);
+	}
+	if (kernel_counters_clear(c, part, why) < 0 || set_config(c, part, RANGE_REPLAYED_BY_USER, 0, why) < 0)
 		return -1;
 	c->configured = part;
 	return 0;
+}
+
+/* Only a profiler that is new takes the pass that it is told. */
+int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *part, size_t pass, char *why)
+{
+	if (c->configured)
+		kernel_counters_renew(c);
+	c->configured = part;
+	return set_config(c, part, RANGE_REPLAYED_BY_RUNS, pass, why);
 }
 
 int kernel_counters_start(struct kernel_counters *c, char *why)
@@ -225,13 +254,19 @@ int kernel_counters_stop(struct kernel_counters *c, char *why)
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerStop(&p), "stopping the counters", why);
 }
 
-int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
+int kernel_counters_decode_pass(struct kernel_counters *c, char *why)
 {
 	struct range_decode decode = PM_PARAMETERS(range_decode, dropped);
-	struct range_counters_info info = PM_PARAMETERS(range_counters_info, ranges);
 
 	decode.profiler = c->profiler;
-	if (kernel_failed(kernel_agent.range.cuptiRangeProfilerDecodeData(&decode), "decoding the counters", why) < 0)
+	return kernel_failed(kernel_agent.range.cuptiRangeProfilerDecodeData(&decode), "decoding the counters", why);
+}
+
+int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
+{
+	struct range_counters_info info = PM_PARAMETERS(range_counters_info, ranges);
+
+	if (kernel_counters_decode_pass(c, why) < 0)
 		return -1;
 	info.counters = part->image;
 	info.counters_size = part->image_size;

@@ -5,7 +5,9 @@
  * schedule NAME  a metric that the configuration is made of, in this order
  * passes N, config HEX  that configuration, for the chip
  * chip NAME    CUPTI's
- * flush 0|1    caches are emptied before each pass */
+ * flush 0|1    caches are emptied before each pass
+ * application PART PASS LAST FOLDER  this run of the program is for one pass */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,16 @@ static int begin_part(struct kernel_request *r)
 	return 1;
 }
 
+static int take_application(struct kernel_application *a, char *value)
+{
+	int size = 0;
+
+	if (sscanf(value, "%zu %zu %d %n", &a->part, &a->pass, &a->is_last, &size) != 3 || !size || !value[size])
+		return -1;
+	a->folder = value + size;
+	return 1;
+}
+
 int kernel_engine_take(struct kernel_request *r, const char *word, char *value)
 {
 	struct kernel_wanted *part = r->part_count ? &r->parts[r->part_count - 1] : NULL;
@@ -48,6 +60,8 @@ int kernel_engine_take(struct kernel_request *r, const char *word, char *value)
 		}
 		return 1;
 	}
+	if (strcmp(word, "application") == 0)
+		return take_application(&r->application, value);
 	if (strcmp(word, "passes") == 0 && part)
 		part->passes = strtoull(value, NULL, 10);
 	else if (strcmp(word, "config") == 0 && part)

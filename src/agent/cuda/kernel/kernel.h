@@ -41,6 +41,14 @@ struct kernel_texts {
 	unsigned count;
 };
 
+/* The program is run once for each pass: this is one of these runs. What was counted in those before lies in the folder. */
+struct kernel_application {
+	const char *folder;           /* NULL: the passes are made in one run */
+	size_t part;
+	size_t pass;
+	int is_last;                  /* run of all */
+};
+
 /* What the command line asks for, in a text file named by SONDE_KERNEL_REQUEST. Texts lie in the file's mapping. */
 struct kernel_request {
 	const char **metrics;
@@ -64,6 +72,7 @@ struct kernel_request {
 	uint64_t skip;                /* launches that match */
 	uint64_t count;               /* and are read */
 	int flush_caches;
+	struct kernel_application application;
 	int kill;                     /* the program ends when all were read */
 };
 
@@ -164,6 +173,7 @@ struct kernel_caches {
 
 /* config.c: a part of what is asked for, as the chip of a context has it. */
 struct kernel_part {
+	size_t number;                /* in the request */
 	void *host;
 	uint8_t *config;
 	size_t config_size;
@@ -175,6 +185,7 @@ struct kernel_part {
 	uint8_t *image;               /* of counters */
 	uint8_t *empty_image;
 	size_t image_size;
+	size_t ranges;                /* that it has room for */
 };
 
 /* Without the images. A part whose metrics the chip has none of has a count of 0. */
@@ -207,7 +218,13 @@ int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 /* The context is about to end; another one may have its address. */
 void kernel_counters_forget(const void *context) KERNEL_HIDDEN;
-int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
+/* One pass of many: `p->image` has what was counted in others. */
+int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *p, size_t pass, char *why) KERNEL_HIDDEN;
+/* An image that nothing was counted in. */
+int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
+/* The same whether or not all passes were made. */
+int kernel_counters_decode_pass(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After passes that were not completed. */
 void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
@@ -229,6 +246,7 @@ int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
 
 /* batch.c: only while alone. */
 int kernel_batch_is_open(void) KERNEL_HIDDEN;
+int kernel_batch_is_of(const void *context) KERNEL_HIDDEN;
 /* What launching the kernel takes is allocated already. To be asked at every launch. */
 int kernel_batch_is_loaded(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* A launch that is read, and one that is not. The context is current. */
@@ -245,6 +263,11 @@ void kernel_replay_leave(int result) KERNEL_HIDDEN;
 /* timed.c: one launch is timed by CUPTI's records of activities. The context is idle at the end; ns, 0: not known. */
 void kernel_timed_begin(uint32_t correlation) KERNEL_HIDDEN;
 uint64_t kernel_timed_end(void) KERNEL_HIDDEN;
+/* application.c: the same in a run for one pass; leave() says whether `why` tells of trouble. */
+int kernel_application_enter(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
+			     char *why) KERNEL_HIDDEN;
+int kernel_application_leave(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
+			     char *why) KERNEL_HIDDEN;
 
 /* result.c */
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;

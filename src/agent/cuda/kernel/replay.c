@@ -65,7 +65,9 @@ static int start(const struct kernel_request *request)
 {
 	struct kernel_counters *c = now.counters;
 
-	if (kernel_counters_configure(c, c->parts, now.why) < 0)
+	if (request->application.folder)
+		return kernel_application_enter(c, &now.record, request, now.why);
+	if (kernel_counters_configure(c, c->parts, c->most_ranges, now.why) < 0)
 		return -1;
 	if (kernel_counters_start(c, now.why) < 0)
 		return -1;
@@ -84,6 +86,7 @@ static int one_pass(const struct kernel_launch *launch, const struct kernel_requ
 		return give_up(launch);
 	}
 	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
+	kernel_tell(&now.record, KERNEL_PASS, NULL);
 	return 1;
 }
 
@@ -124,9 +127,9 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 	now.timed = kernel_counters_hopeless(launch->context);
 	if (now.timed)
 		return without_counters(launch);
-	if (kernel_batch_is_open() && kernel_batch_add(kernel_counters_of(launch->context, request, now.why), launch, &now.record,
-						       request, now.why) == 0)
-		return 0;
+	if (kernel_batch_is_of(launch->context))
+		return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
+	kernel_batch_close();
 	if (prepare(launch, request) < 0) {
 		now.timed = kernel_counters_hopeless(launch->context);
 		return now.timed ? without_counters(launch) : give_up(launch);
@@ -136,15 +139,18 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return 0;
 	}
-	if (now.counters->passes == 1)
+	if (now.counters->passes == 1 || request->application.folder)
 		return one_pass(launch, request);
 	return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
 }
 
 static int last_pass(void)
 {
+	const struct kernel_request *request = &kernel_agent.request;
 	struct kernel_part *part = now.counters->parts;
 
+	if (request->application.folder)
+		return kernel_application_leave(now.counters, &now.record, request, now.why);
 	if (kernel_counters_stop(now.counters, now.why) < 0 || kernel_counters_decode(now.counters, part, now.range + 1, now.why) < 0 ||
 	    kernel_counters_evaluate(part, now.range, now.why) < 0)
 		return -1;

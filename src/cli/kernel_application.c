@@ -1,0 +1,71 @@
+/* --replay-mode application: the program is run once for each pass. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/kernel_options.h"
+#include "cli/kernel_output.h"
+#include "cli/kernel_run.h"
+
+static size_t count_passes(const struct kernel_run *run)
+{
+	size_t passes = 0;
+
+	for (uint32_t i = 0; i < run->part_count; i++)
+		passes += run->parts[i].metric_count ? run->parts[i].passes : 0;
+	return passes;
+}
+
+/* A run whose report nobody sees. */
+static int run_earlier(struct cli *cli, const struct kernel_run *run)
+{
+	struct record_result *result = calloc(1, sizeof(*result));
+	char report[PATH_MAX + 16];
+	struct kernel_run one = *run;
+	int status = 1;
+
+	snprintf(report, sizeof(report), "%s/run", run->one.folder);
+	one.output = report;
+	one.quiet = true;
+	if (result)
+		status = kernel_run(cli, &one, result);
+	free(result);
+	return status;
+}
+
+static int run_all(struct cli *cli, struct kernel_run *run, size_t passes, struct record_result *result)
+{
+	size_t made = 0;
+	int status = 0;
+
+	for (uint32_t i = 0; i < run->part_count && status == 0; i++) {
+		for (size_t pass = 0; run->parts[i].metric_count && pass < run->parts[i].passes && status == 0; pass++) {
+			run->one.part = i;
+			run->one.pass = pass;
+			run->one.is_last = ++made == passes;
+			if (!run->quiet)
+				fprintf(cli->err, "==PROF== Run %zu of %zu\n", made, passes);
+			status = run->one.is_last ? kernel_run(cli, run, result) : run_earlier(cli, run);
+		}
+	}
+	return status;
+}
+
+int kernel_run_passes(struct cli *cli, const struct kernel_run *run, struct record_result *result)
+{
+	size_t passes = count_passes(run);
+	struct kernel_run one = *run;
+	char folder[PATH_MAX];
+	struct error err;
+	int status;
+
+	if (!passes)
+		return command_fail(cli, &kernel_command, "--replay-mode application needs to know how many passes the metrics take: CUPTI has to be "
+							   "here, and the chip known (--chips)");
+	if (kernel_output_folder(folder, sizeof(folder), &err) < 0)
+		return command_fail(cli, &kernel_command, "%s", err.text);
+	one.one.folder = folder;
+	status = run_all(cli, &one, passes, result);
+	kernel_output_remove(folder);
+	return status;
+}

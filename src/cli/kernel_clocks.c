@@ -1,0 +1,64 @@
+#include "cli/kernel_clocks.h"
+
+#include <string.h>
+
+extern const struct command kernel_command;
+
+static int lock(struct kernel_clocks *c, void *device, enum kernel_clock_control control)
+{
+	unsigned mhz = NVML_BASE_CLOCK;
+	int result = 0;
+
+	if (control == CLOCKS_BOOST)
+		result = c->nvml.nvmlDeviceGetMaxClockInfo ? c->nvml.nvmlDeviceGetMaxClockInfo(device, NVML_CLOCK_GRAPHICS, &mhz) : -1;
+	return result ? result : c->nvml.nvmlDeviceSetGpuLockedClocks(device, mhz, mhz);
+}
+
+static int lock_all(struct kernel_clocks *c, enum kernel_clock_control control)
+{
+	unsigned count = 0;
+	int result = c->nvml.nvmlDeviceGetCount_v2(&count);
+	void *device;
+
+	for (unsigned i = 0; result == 0 && i < count && c->count < MOST_LOCKED; i++) {
+		result = c->nvml.nvmlDeviceGetHandleByIndex_v2(i, &device);
+		if (result == 0)
+			result = lock(c, device, control);
+		if (result == 0)
+			c->locked[c->count++] = device;
+	}
+	return result;
+}
+
+static void tell(struct cli *cli, const char *why)
+{
+	fprintf(cli->err, "%s %s: note: clocks are left as they are: %s\n", cli_name(cli), kernel_command.name, why);
+}
+
+void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control)
+{
+	char why[256];
+	int result;
+
+	memset(ret, 0, sizeof(*ret));
+	if (control == CLOCKS_AS_THEY_ARE)
+		return;
+	if (nvml_load(&ret->nvml, why, sizeof(why)) < 0) {
+		tell(cli, why);
+	} else if (!ret->nvml.nvmlDeviceSetGpuLockedClocks || !ret->nvml.nvmlDeviceResetGpuLockedClocks) {
+		tell(cli, "this driver cannot lock them");
+	} else {
+		result = lock_all(ret, control);
+		if (result == 0)
+			return;
+		kernel_clocks_release(ret);
+		tell(cli, nvml_text(&ret->nvml, result));
+	}
+}
+
+void kernel_clocks_release(struct kernel_clocks *clocks)
+{
+	for (unsigned i = 0; i < clocks->count; i++)
+		clocks->nvml.nvmlDeviceResetGpuLockedClocks(clocks->locked[i]);
+	clocks->count = 0;
+}

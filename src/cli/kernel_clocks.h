@@ -1,0 +1,22 @@
+/* --clock-control: the clocks of the GPUs stand still while a program's kernels are read. */
+#ifndef SONDE_CLI_KERNEL_CLOCKS_H
+#define SONDE_CLI_KERNEL_CLOCKS_H
+
+#include "cli/command.h"
+#include "vendor/nvml.h"
+
+enum kernel_clock_control { CLOCKS_AS_THEY_ARE, CLOCKS_BASE, CLOCKS_BOOST };
+
+#define MOST_LOCKED 64
+
+struct kernel_clocks {
+	struct nvml nvml;
+	void *locked[MOST_LOCKED]; /* GPUs */
+	unsigned count;
+};
+
+/* What cannot be locked is told in one line, and is no reason to stop. */
+void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control);
+void kernel_clocks_release(struct kernel_clocks *clocks);
+
+#endif
