@@ -53,4 +53,20 @@ struct record_kernel_values {
 	uint32_t first;       /* metric of the first value */
 };
 
+/* Where a kernel was launched. Written by the thread that did it, then: before or after KERNEL_BEGUN, which may be another thread's. */
+enum kernel_place {
+	KERNEL_PLACE_PUSHED = 0,  /* in this NVTX range; text: its domain, a NUL, its name, where it has one. Outermost first */
+	KERNEL_PLACE_STARTED = 1, /* the same, of a range that was started */
+	KERNEL_PLACE_STACK = 2,   /* the RECORD_STACK before is the stack of the call */
+	KERNEL_PLACE_PROCESS = 3  /* of no kernel: counters are going to be read in this process */
+};
+
+/* RECORD_KERNEL_PLACE; flags = enum kernel_place, + text */
+struct record_kernel_place {
+	uint64_t head;
+	uint64_t time;        /* of the launch */
+	uint32_t number;
+	uint32_t color;       /* ARGB; 0: none */
+};
+
 #endif

@@ -63,6 +63,7 @@ enum record_type {
 	RECORD_CAPTURE = 28,     /* the program's own start and stop of a window */
 	RECORD_KERNEL = 29,      /* bodies: fmt/kernel_wire.h */
 	RECORD_KERNEL_VALUES = 30,
+	RECORD_KERNEL_PLACE = 32,
 	RECORD_TYPE_COUNT
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernel/page_json.h"
+#include "kernel/page_place.h"
 #include "kernel/page_text.h"
 
 void json_text(FILE *out, const char *text)
@@ -86,6 +87,7 @@ static void write_launch(FILE *out, const struct kernel_result *k)
 		json_member(out, "verdict", k->verdict);
 	if (k->operator)
 		json_member(out, "operator", k->operator);
+	json_place(out, k, json_text);
 }
 
 static void write_before(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)

@@ -59,6 +59,12 @@ struct kernel_range {
 	int64_t level;         /* of push/pop ranges, from 0; -1: start/end */
 };
 
+/* Of the call by which the kernel was launched. */
+struct kernel_frame {
+	const char *function;  /* "" where it is not known */
+	const char *module;    /* its path */
+};
+
 struct kernel_process {
 	int64_t uid;
 	int64_t pid;
@@ -99,6 +105,10 @@ struct kernel_result {
 	struct kernel_range *ranges;
 	size_t range_count;
 	const char *operator;  /* of PyTorch, from a trace; NULL: not known */
+	int64_t thread;        /* whose push/pop ranges they are */
+	int64_t stack;         /* stack.id; 0: not known */
+	struct kernel_frame *frames; /* of the call, innermost first */
+	size_t frame_count;
 	const char *verdict;   /* "" where there is none */
 };
 
@@ -118,8 +128,8 @@ struct kernel_results {
 /* The report must stay open as long as the results are used. */
 int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err);
 void kernel_results_release(struct kernel_results *results);
-/* What one kernel has; for those that are taken out of the results. */
-void kernel_result_release(struct kernel_result *k);
+/* Only the first so many are left. */
+void kernel_results_keep(struct kernel_results *results, size_t count);
 
 /* Values of passes before which the caches were left as they were (--cache-control both) have the metric's name with this behind it. */
 #define WARM_SUFFIX ".warm"

@@ -9,6 +9,7 @@ int cuda_record(struct session *s, struct traced_process *p, const uint8_t *byte
 /* RECORD_KERNEL and RECORD_KERNEL_VALUES, as above. */
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
 int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
+int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced_thread *t, const uint8_t *bytes, uint32_t size);
 /* Whoever wants to know is told, once: the process has CUDA, and has ended. */
 void cuda_kernel_connect(struct session *s, struct traced_process *p);
 void cuda_kernel_disconnect(struct session *s, struct traced_process *p);

@@ -271,12 +271,11 @@ void cuda_kernels_end(struct cuda_decoder *d)
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
 {
 	struct cuda_decoder d = { s, p, cuda_of(p) };
-	struct cuda_session *all = cuda_session(s);
 	const char *text = (const char *)bytes + sizeof(struct record_kernel);
 	struct record_kernel k;
 	uint64_t result;
 
-	if (!d.c || !all)
+	if (!d.c)
 		return -ENOMEM;
 	if (size < sizeof(k))
 		return -EBADMSG;
@@ -284,9 +283,10 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	size -= (uint32_t)sizeof(k);
 	if (record_flags(k.head) == KERNEL_BEGUN) {
 		cuda_kernel_connect(s, p);
-		if (d.c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d.c->kernels, k.number, ++all->next_kernel) < 0)
+		result = cuda_kernel_result(&d, k.number);
+		if (!result)
 			return -ENOMEM;
-		tell_name(&d, &k, all->next_kernel, text, size);
+		tell_name(&d, &k, result, text, size);
 		return 0;
 	}
 	if (record_flags(k.head) == KERNEL_WAITS || record_flags(k.head) == KERNEL_WAITED) {

@@ -50,6 +50,7 @@ static void describe(const struct kernel_launch *l)
 	memcpy(r->cluster, l->cluster, sizeof(r->cluster));
 	r->dynamic_shared = l->shared;
 	ask_function(r, l);
+	kernel_tell_place(r);
 }
 
 /* Whatever goes wrong, the program's launch goes on. */
