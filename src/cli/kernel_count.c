@@ -187,6 +187,27 @@ static int name_outputs(struct counting *c, struct error *err)
 	return 0;
 }
 
+enum { CACHE_ALL, CACHE_NONE, CACHE_BOTH };
+
+/* Each metric once more. */
+static bool add_warm(struct counting *c)
+{
+	size_t count = c->metrics.count, units = c->units.count;
+	int r = 0;
+
+	if (c->fields->cache_control != CACHE_BOTH)
+		return true;
+	if (c->fields->fast || c->fields->replay_mode) {
+		command_fail(c->cli, &kernel_command, "--cache-control both counts everything twice: not with --fast or --replay-mode application");
+		return false;
+	}
+	for (size_t i = 0; i < count && r >= 0; i++)
+		r = string_list_addf(&c->metrics, "%s.warm", c->metrics.items[i]);
+	for (size_t i = 0; i < units && r >= 0; i++)
+		r = string_list_addf(&c->units, "%s", c->units.items[i]);
+	return r >= 0;
+}
+
 static int run(struct counting *c, const struct options_parsed *parsed, struct record_result *result)
 {
 	const struct kernel_fields *f = c->fields;
@@ -200,7 +221,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .filters = c->filters,
 				  .nvtx = kernel_filter_needs_nvtx(f),
 				  .nvtx_process = f->nvtx_scope == 1,
-				  .flush_caches = f->cache_control == 0 && !f->fast,
+				  .flush_caches = f->cache_control != CACHE_NONE && !f->fast,
+				  .warm = f->cache_control == CACHE_BOTH,
 				  .kill = kernel_says_yes(f->kill),
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
@@ -259,7 +281,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
 			command_fail(cli, &kernel_command, "%s", err.text);
-		else if (choose(c))
+		else if (choose(c) && add_warm(c))
 			status = finish(c, result, parsed, run(c, parsed, result));
 		if (c->folder[0])
 			kernel_output_remove(c->folder);

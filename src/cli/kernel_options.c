@@ -167,8 +167,9 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "End with the program's exit status, or with 0 whatever it is." },
 	{ .name = "replay-timeout", FIELD(INTEGER, replay_timeout), .initial = "0", .min = 0, .max = 86400, .arg = "seconds", .shown = "never", .tag = "replay",
 	  .help = "End the program when a kernel does not end for so long while it is run again, as collectives may; what was read before is kept." },
-	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none", .initial = "all", .tag = "replay",
-	  .help = "Empty the caches before each pass, or leave them as they are." },
+	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none|both", .initial = "all", .tag = "replay",
+	  .help = "Empty the caches before each pass, leave them as they are, or count everything both ways: NAME is with emptied caches, NAME.warm with "
+		  "what is in them." },
 	{ .name = "replay-mode", FIELD(CHOICE, replay_mode), .values = "kernel|application", .initial = "kernel", .tag = "replay",
 	  .help = "Where metrics need several passes: launch each kernel again with the same memory, or run the whole program once for each pass." },
 	{ .name = "clock-control", FIELD(CHOICE, clock_control), .values = "none|base|boost", .initial = "none", .tag = "replay",

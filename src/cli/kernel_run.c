@@ -48,6 +48,8 @@ static void write_request(FILE *file, const struct kernel_run *run)
 	write_parts(file, run);
 	fputs(run->filters, file);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
+	if (run->warm)
+		fputs("warm 1\n", file);
 	if (run->one.folder)
 		fprintf(file, "application %u %zu %d %s\n", run->one.part, run->one.pass, run->one.is_last, run->one.folder);
 }

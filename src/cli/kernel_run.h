@@ -35,6 +35,7 @@ struct kernel_run {
 	bool nvtx;                    /* ranges are kept for the agents */
 	bool nvtx_process;
 	bool flush_caches;
+	bool warm;                    /* the second half of the metrics is the first, with caches as they are */
 	bool kill;
 	uint32_t replay_timeout;      /* seconds that a pass may take; 0: for ever */
 	bool quiet;                   /* nothing is said on how far it is */

@@ -38,6 +38,10 @@ struct counted_event {
 #define COUNTED_DEVICES 4
 /* From now on this thread launches there. */
 void counted_use(int device);
+/* Of the calling thread; and the context of a device, and back. */
+int counted_device(void);
+void *counted_context(int device);
+int counted_device_of(const void *context);
 /* What the runtime would call. */
 int counted_runtime_start(void);
 int counted_runtime_stop(void);

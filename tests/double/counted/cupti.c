@@ -51,7 +51,6 @@ static cupti_callback *callback;
 static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
 static int initialized;
-static int enabled;              /* the range profiler is, in this context */
 static int destroy_wanted;       /* callbacks before a context ends */
 static cupti_buffer_requested *buffer_requested;
 static cupti_buffer_completed *buffer_completed;
@@ -59,10 +58,10 @@ static int kernels_recorded;
 static __thread uint32_t launch_number;
 static struct cupti_kernel recorded;
 static uint8_t wanted_of_runtime[COUNTED_CALLS];
-static char contexts[COUNTED_DEVICES];   /* their addresses count */
-static struct {
+static struct profiler {
 	struct config config;
 	int has_config;
+	int enabled;             /* in this context */
 	struct image *image;
 	size_t most;             /* ranges */
 	size_t pass;
@@ -73,7 +72,7 @@ static struct {
 	char kernels[RANGES][NAME];
 	size_t first_count;      /* and of the first */
 	char first[RANGES][NAME];
-} profiler;
+} profilers[COUNTED_DEVICES];
 
 static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
@@ -91,7 +90,7 @@ static void on_event(const struct counted_event *e)
 					.parameters = e->parameters,
 					.result = e->result,
 					.symbol = e->symbol,
-					.context = &contexts[e->device],
+					.context = counted_context(e->device),
 					.context_id = (uint32_t)e->device + 1,
 					.kept = e->kept,
 					.correlation = e->correlation };
@@ -104,23 +103,25 @@ static void on_event(const struct counted_event *e)
 
 static void on_reset(void)
 {
-	struct cupti_resource_data data = { .context = &contexts[0] };
+	struct cupti_resource_data data = { .context = counted_context(0) };
 
 	if (callback && destroy_wanted)
 		callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_CONTEXT_DESTROY, &data);
-	enabled = 0;
+	profilers[0].enabled = 0;
 }
 
 /* A kernel takes a thousand ns for each letter of its name; the last one is remembered. */
 static void on_kernel(const char *symbol)
 {
+	struct profiler *f = &profilers[counted_device()];
+
 	recorded = (struct cupti_kernel){ .kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = 5000, .end = 5000 + 1000 * strlen(symbol),
 					  .correlation = launch_number };
-	if (!profiler.started)
+	if (!f->started)
 		return;
-	if (profiler.count < RANGES)
-		snprintf(profiler.kernels[profiler.count], NAME, "%s", symbol);
-	profiler.count++;
+	if (f->count < RANGES)
+		snprintf(f->kernels[f->count], NAME, "%s", symbol);
+	f->count++;
 }
 
 EXPORT int cuptiGetVersion(uint32_t *version)
@@ -143,7 +144,7 @@ EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *use
 		return result;
 	callback = function;
 	callback_user = user;
-	*subscriber = &profiler;
+	*subscriber = profilers;
 	counted_listen(on_event, on_kernel);
 	counted_on_reset(on_reset);
 	return 0;
@@ -152,16 +153,16 @@ EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *use
 EXPORT int cuptiUnsubscribe(void *subscriber)
 {
 	callback = NULL;
-	return subscriber == &profiler ? 0 : 1;
+	return subscriber == profilers ? 0 : 1;
 }
 
 EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t id)
 {
-	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == &profiler)
+	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == profilers)
 		wanted[id] = (uint8_t)enable;
 	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_CONTEXT_DESTROY)
 		destroy_wanted = (int)enable;
-	if (domain == CUPTI_DOMAIN_RUNTIME && id < COUNTED_CALLS && subscriber == &profiler)
+	if (domain == CUPTI_DOMAIN_RUNTIME && id < COUNTED_CALLS && subscriber == profilers)
 		wanted_of_runtime[id] = (uint8_t)enable;
 	return 0;
 }
@@ -183,13 +184,13 @@ EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
 
 EXPORT int cuptiGetContextId(void *context, uint32_t *id)
 {
-	*id = (uint32_t)((char *)context - contexts) + 1;
+	*id = (uint32_t)counted_device_of(context) + 1;
 	return context ? 0 : 1;
 }
 
 EXPORT int cuptiGetDeviceId(void *context, uint32_t *id)
 {
-	*id = (uint32_t)((char *)context - contexts);
+	*id = (uint32_t)counted_device_of(context);
 	return context ? 0 : 1;
 }
 
@@ -289,7 +290,7 @@ EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
 {
 	if (!initialized)
 		abort();
-	p->chip = "COUNTED1";
+	p->chip = p->device % 2 ? "COUNTED2" : "COUNTED1";
 	return 0;
 }
 
@@ -439,58 +440,61 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 
 EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 {
+	struct profiler *f = &profilers[counted_device_of(p->context)];
 	int result = counted_fails("cuptiRangeProfilerEnable");
 
-	p->profiler = &profiler;
-	profiler.spoilt = profiler.has_config = 0;
-	profiler.pass = 0;
-	enabled = result == 0;
+	p->profiler = f;
+	f->spoilt = f->has_config = 0;
+	f->pass = 0;
+	f->enabled = result == 0;
 	return result;
 }
 
-EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler != &profiler; }
+EXPORT int cuptiRangeProfilerDisable(struct range_command *p) { return p->profiler == NULL; }
 
 /* As the real one does: it stays with the first configuration, and goes on counting passes from where it was, whatever it is told. */
 EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 {
 	const struct config *config = (const struct config *)(const void *)p->image;
+	struct profiler *f = p->profiler;
 
-	if (!profiler.has_config) {
-		profiler.config = *config;
-		profiler.pass = p->pass;
-	} else if (profiler.pass != p->pass) {
-		profiler.spoilt = 1;
+	if (!f->has_config) {
+		f->config = *config;
+		f->pass = p->pass;
+	} else if (f->pass != p->pass) {
+		f->spoilt = 1;
 	}
-	profiler.has_config = 1;
-	profiler.by_runs = p->replay == RANGE_REPLAYED_BY_RUNS;
-	profiler.image = (struct image *)(void *)p->counters;
 	/* What belonged to a context goes with it. */
-	if (!enabled)
+	if (!f->enabled)
 		return 3;
-	profiler.most = p->max_ranges;
-	if (p->range != RANGE_AUTO || (p->replay != RANGE_REPLAYED_BY_USER && !profiler.by_runs) || profiler.image->magic != MAGIC || config->magic != MAGIC)
+	f->has_config = 1;
+	f->by_runs = p->replay == RANGE_REPLAYED_BY_RUNS;
+	f->image = (struct image *)(void *)p->counters;
+	f->most = p->max_ranges;
+	if (p->range != RANGE_AUTO || (p->replay != RANGE_REPLAYED_BY_USER && !f->by_runs) || f->image->magic != MAGIC || config->magic != MAGIC)
 		return 1;
 	return counted_fails("cuptiRangeProfilerSetConfig");
 }
 
 EXPORT int cuptiRangeProfilerStart(struct range_command *p)
 {
+	struct profiler *f = p->profiler;
 	int result = counted_fails("cuptiRangeProfilerStart");
 
-	if (result != 0 || profiler.started || p->profiler != &profiler)
+	if (result != 0 || f->started)
 		return result ? result : 7;
-	profiler.started = 1;
-	profiler.count = 0;
+	f->started = 1;
+	f->count = 0;
 	counted_log("start");
 	return 0;
 }
 
-static int is_as_before(void)
+static int is_as_before(const struct profiler *f)
 {
-	if (profiler.count != profiler.first_count)
+	if (f->count != f->first_count)
 		return 0;
-	for (size_t i = 0; i < profiler.count && i < RANGES; i++)
-		if (strcmp(profiler.first[i], profiler.kernels[i]) != 0)
+	for (size_t i = 0; i < f->count && i < RANGES; i++)
+		if (strcmp(f->first[i], f->kernels[i]) != 0)
 			return 0;
 	return 1;
 }
@@ -498,34 +502,37 @@ static int is_as_before(void)
 /* As the real one does: a pass in which no kernel ran counts, and its metrics are lost. */
 EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 {
-	struct image *image = profiler.image;
+	struct profiler *f = p->profiler;
+	struct image *image = f->image;
 
-	if (!profiler.started)
+	if (!f->started)
 		return 7;
-	profiler.started = 0;
-	counted_log("stop %zu", profiler.count);
-	if (profiler.pass == 0 || profiler.by_runs) {
-		profiler.first_count = profiler.count;
-		memcpy(profiler.first, profiler.kernels, sizeof(profiler.first));
+	f->started = 0;
+	counted_log("stop %zu", f->count);
+	if (f->pass == 0 || f->by_runs) {
+		f->first_count = f->count;
+		memcpy(f->first, f->kernels, sizeof(f->first));
 	}
-	if (!profiler.count || profiler.count > profiler.most || !is_as_before())
-		profiler.spoilt = 1;
-	memcpy(image->kernels, profiler.kernels, sizeof(image->kernels));
-	image->spoilt = profiler.spoilt;
-	image->passes |= 1ull << profiler.pass;
-	profiler.pass = (profiler.pass + 1) % passes_of(&profiler.config);
-	p->pass = profiler.pass;
-	p->all_submitted = profiler.pass == 0;
+	if (!f->count || f->count > f->most || !is_as_before(f))
+		f->spoilt = 1;
+	memcpy(image->kernels, f->kernels, sizeof(image->kernels));
+	image->spoilt = f->spoilt;
+	image->passes |= 1ull << f->pass;
+	f->pass = (f->pass + 1) % passes_of(&f->config);
+	p->pass = f->pass;
+	p->all_submitted = f->pass == 0;
 	return counted_fails("cuptiRangeProfilerStop");
 }
 
 EXPORT int cuptiRangeProfilerPushRange(struct range_push *p) { return p->name == NULL; }
-EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profiler != &profiler; }
+EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profiler == NULL; }
 
 EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 {
-	profiler.image->ranges = profiler.image->passes == (1ull << passes_of(&profiler.config)) - 1 ? profiler.count : 0;
-	profiler.image->counted = profiler.config;
+	struct profiler *f = p->profiler;
+
+	f->image->ranges = f->image->passes == (1ull << passes_of(&f->config)) - 1 ? f->count : 0;
+	f->image->counted = f->config;
 	p->dropped = 0;
 	return counted_fails("cuptiRangeProfilerDecodeData");
 }

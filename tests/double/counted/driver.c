@@ -23,6 +23,8 @@ static struct {
 } allocations[ALLOCATIONS];
 static uint32_t correlation;
 static __thread int device_now;
+static __thread int pushed[8], pushed_count;
+static char contexts[COUNTED_DEVICES]; /* their addresses count */
 
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
@@ -36,6 +38,7 @@ int cuCtxPushCurrent_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size);
 int cuFuncIsLoaded(int *state, void *function);
+int cuMemGetInfo_v2(size_t *free_bytes, size_t *total);
 int cuCtxGetDevice(int *device);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
@@ -140,6 +143,21 @@ EXPORT void counted_use(int device)
 	device_now = device;
 }
 
+EXPORT int counted_device(void)
+{
+	return device_now;
+}
+
+EXPORT void *counted_context(int device)
+{
+	return &contexts[device];
+}
+
+EXPORT int counted_device_of(const void *context)
+{
+	return (int)((const char *)context - contexts);
+}
+
 static int profiler_call(enum counted_call call)
 {
 	struct call c;
@@ -227,21 +245,32 @@ EXPORT int cuCtxSynchronize(void)
 
 EXPORT int cuCtxPushCurrent_v2(void *context)
 {
-	return context ? 0 : 201;
+	pushed[pushed_count++] = device_now;
+	device_now = counted_device_of(context);
+	return 0;
 }
 
 EXPORT int cuCtxPopCurrent_v2(void **context)
 {
-	*context = NULL;
+	*context = counted_context(device_now);
+	device_now = pushed[--pushed_count];
 	return 0;
 }
 
-/* All kernels take one pointer. */
+/* All kernels take one pointer; COUNTED_ARGUMENTS=unknown: that is not told. */
 EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size)
 {
 	*offset = 0;
-	*size = sizeof(uint64_t);
+	*size = sizeof(uint64_t) * (getenv("COUNTED_ARGUMENTS") ? 100000 : 1);
 	return function && index == 0 ? 0 : 1;
+}
+
+/* COUNTED_MEMORY=full: most of it is taken. */
+EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+	*total = 1000;
+	*free_bytes = getenv("COUNTED_MEMORY") ? 600 : 700;
+	return 0;
 }
 
 EXPORT int cuFuncIsLoaded(int *state, void *function)
@@ -252,7 +281,7 @@ EXPORT int cuFuncIsLoaded(int *state, void *function)
 
 EXPORT int cuCtxGetDevice(int *device)
 {
-	*device = 0;
+	*device = device_now;
 	return 0;
 }
 
@@ -357,7 +386,10 @@ static int launch(enum counted_call call, const void *parameters, const struct c
 	enter(&c, call, parameters, kernel->symbol);
 	if (result == 0) {
 		kernel->run(arguments);
-		counted_log("run %s", kernel->symbol);
+		if (device_now)
+			counted_log("run %s on %d", kernel->symbol, device_now);
+		else
+			counted_log("run %s", kernel->symbol);
 		if (runner)
 			runner(kernel->symbol);
 	}

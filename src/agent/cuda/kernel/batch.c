@@ -13,11 +13,14 @@
 #define MOST_IDLE 8u          /* launches after the last that is read */
 #define KNOWN_MODULES 8192u
 
+enum { COLD, WARM, CACHES }; /* emptied before each kernel, or as they are */
+
 struct entry {
 	struct kernel_copy copy;
 	struct record_kernel record;
 	int wanted;
 	size_t range;
+	double *values[CACHES][KERNEL_PARTS]; /* NULL: not read */
 };
 
 static struct {
@@ -29,6 +32,7 @@ static struct {
 	size_t ranges;
 	uint64_t begun;
 	int running;
+	int flushes;
 	int modules_loaded;
 } batch;
 /* Modules that kernels were launched of, or functions, where the driver does not tell: what loading them takes is allocated. */
@@ -87,7 +91,7 @@ static void append(struct entry *e, int wanted)
 {
 	e->wanted = wanted;
 	batch.ranges += ranges_of(wanted);
-	e->range = batch.ranges - 1;
+	memset(e->values, 0, sizeof(e->values));
 	batch.count++;
 	if (wanted)
 		batch.last = batch.count;
@@ -109,6 +113,33 @@ static int open(struct kernel_counters *c, const struct kernel_request *request,
 
 static void read_all(enum kernel_memory after);
 
+/* Memory is kept twice, before and after. What does not fit on the GPU would go to the host's memory, and to its disk. */
+static int has_memory_for_two(void)
+{
+	size_t free_bytes = 0, total = 0;
+
+	if (!kernel_agent.driver.cuMemGetInfo || kernel_agent.driver.cuMemGetInfo(&free_bytes, &total) != 0)
+		return 1;
+	return 2 * (total - free_bytes) <= free_bytes;
+}
+
+/* The launch is made again now, before the program makes it: its arguments are there, and memory is kept once. */
+static int read_before(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
+		       const struct kernel_request *request, char *why)
+{
+	struct entry *e = &batch.entries[0];
+
+	if (batch.count)
+		kernel_batch_close();
+	if (open(c, request, why) < 0)
+		return -1;
+	e->record = *record;
+	e->copy = (struct kernel_copy){ .launch = *l };
+	append(e, 1);
+	read_all(KERNEL_MEMORY_BEFORE);
+	return 0;
+}
+
 int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
 		     const struct kernel_request *request, char *why)
 {
@@ -116,25 +147,19 @@ int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, c
 
 	if (batch.count && !has_room(c, 1))
 		kernel_batch_close();
+	if (!batch.count && !has_memory_for_two())
+		return read_before(c, l, record, request, why);
 	if (!batch.count && open(c, request, why) < 0)
 		return -1;
 	e = &batch.entries[batch.count];
-	e->record = *record;
 	if (kernel_launch_copy(&e->copy, l) == 0) {
+		e->record = *record;
 		append(e, 1);
 		return 0;
 	}
-	/* It is made again now, before the program does. */
-	if (batch.count)
-		kernel_batch_close();
-	if (open(c, request, why) < 0)
-		return -1;
-	e = &batch.entries[0];
-	e->record = *record;
-	e->copy = (struct kernel_copy){ .launch = *l };
-	append(e, 1);
-	read_all(KERNEL_MEMORY_BEFORE);
-	return 0;
+	if (!batch.count)
+		kernel_memory_forget(KERNEL_MEMORY_BEFORE);
+	return read_before(c, l, record, request, why);
 }
 
 void kernel_batch_pass_over(const struct kernel_launch *l)
@@ -153,11 +178,10 @@ void kernel_batch_pass_over(const struct kernel_launch *l)
 /* Caches are emptied while counters run, as starting them leaves something behind in L2: that is a range of its own. */
 static int make_launches(char *why)
 {
-	const struct kernel_request *r = batch.request;
 	struct kernel_caches *caches = &batch.counters->caches;
 
 	for (uint32_t i = 0; i < batch.last; i++) {
-		if (batch.entries[i].wanted && r->flush_caches && kernel_caches_flush(caches, why) < 0)
+		if (batch.entries[i].wanted && batch.flushes && kernel_caches_flush(caches, why) < 0)
 			return -1;
 		if (kernel_launch_again(&batch.entries[i].copy.launch, why) < 0)
 			return -1;
@@ -209,17 +233,71 @@ static int make_parts(char *why)
 	return 0;
 }
 
-static void tell_entry(struct entry *e, int result, uint64_t spent, char *why)
+static void number_ranges(void)
+{
+	size_t next = 0;
+
+	for (uint32_t i = 0; i < batch.last; i++) {
+		next += batch.flushes && batch.entries[i].wanted;
+		batch.entries[i].range = next++;
+	}
+}
+
+static int evaluate(struct entry *e, double **values, char *why)
 {
 	struct kernel_counters *c = batch.counters;
 
+	for (size_t i = 0; i < c->part_count; i++) {
+		struct kernel_part *part = &c->parts[i];
+
+		if (kernel_counters_evaluate(part, e->range, why) < 0)
+			return -1;
+		values[i] = malloc(part->metric_count * sizeof(**values));
+		if (!values[i])
+			return -1;
+		memcpy(values[i], part->values, part->metric_count * sizeof(**values));
+	}
+	return 0;
+}
+
+static int read_with(int caches, char *why)
+{
+	batch.flushes = caches == COLD;
+	number_ranges();
+	if (make_parts(why) < 0)
+		return -1;
+	for (uint32_t i = 0; i < batch.last; i++)
+		if (batch.entries[i].wanted && evaluate(&batch.entries[i], batch.entries[i].values[caches], why) < 0)
+			return -1;
+	return 0;
+}
+
+/* With caches emptied, as they are, or both. Values of the second kind come after all of the first. */
+static int read_entries(char *why)
+{
+	const struct kernel_request *r = batch.request;
+
+	if (r->flush_caches && read_with(COLD, why) < 0)
+		return -1;
+	return r->flush_caches && !r->warm ? 0 : read_with(WARM, why);
+}
+
+static void tell_entry(struct entry *e, int result, uint64_t spent, char *why)
+{
+	struct kernel_counters *c = batch.counters;
+	uint32_t first = 0;
+
 	e->record.spent = spent;
-	for (size_t i = 0; i < c->part_count && result == 0; i++) {
-		result = kernel_counters_evaluate(&c->parts[i], e->range, why);
-		if (result == 0)
-			kernel_tell_values(&c->parts[i], e->record.number, e->record.time);
+	for (int caches = COLD; caches < CACHES; caches++) {
+		for (size_t i = 0; i < c->part_count && result == 0 && e->values[caches][i]; i++)
+			kernel_tell_values(&c->parts[i], e->values[caches][i], first, e->record.number, e->record.time);
+		if (e->values[caches][0])
+			first = (uint32_t)batch.request->metric_count;
 	}
 	kernel_tell(&e->record, result == 0 ? KERNEL_READ : KERNEL_FAILED, result == 0 ? NULL : why);
+	for (int caches = COLD; caches < CACHES; caches++)
+		for (size_t i = 0; i < KERNEL_PARTS; i++)
+			free(e->values[caches][i]);
 }
 
 static void tell_all(int result, char *why)
@@ -260,14 +338,15 @@ static void read_all(enum kernel_memory after)
 	int result = -1;
 
 	for (uint32_t i = 0; i < batch.last; i++) {
-		batch.entries[i].record.passes = (uint32_t)batch.counters->passes;
+		batch.entries[i].record.passes = (uint32_t)batch.counters->passes
+						 << (batch.request->flush_caches && batch.request->warm);
 		if (batch.entries[i].wanted)
 			kernel_tell(&batch.entries[i].record, KERNEL_BEGUN, batch.entries[i].copy.launch.name);
 	}
 	if (kernel_agent.driver.cuCtxSynchronize() != 0)
 		snprintf(why, sizeof(why), "the program's launch failed");
 	else if (after == KERNEL_MEMORY_BEFORE || kernel_memory_save(after, batch.counters->context, why) == 0) {
-		result = make_parts(why);
+		result = read_entries(why);
 		if (result < 0)
 			trouble();
 		if (!batch.modules_loaded)

@@ -6,6 +6,7 @@
  * passes N, config HEX  that configuration, for the chip
  * chip NAME    CUPTI's
  * flush 0|1    caches are emptied before each pass
+ * warm 0|1     and all is counted again without; these values are numbered from the count of metrics on
  * application PART PASS LAST FOLDER  this run of the program is for one pass */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,8 @@ int kernel_engine_take(struct kernel_request *r, const char *word, char *value)
 		r->chip = value;
 	else if (strcmp(word, "flush") == 0)
 		r->flush_caches = atoi(value);
+	else if (strcmp(word, "warm") == 0)
+		r->warm = atoi(value);
 	else
 		return 0;
 	return 1;

@@ -76,6 +76,7 @@ struct kernel_request {
 	uint64_t skip;                /* launches that match */
 	uint64_t count;               /* and are read */
 	int flush_caches;
+	int warm;                     /* and all again with caches as they are */
 	struct kernel_application application;
 	int kill;                     /* the program ends when all were read */
 };
@@ -279,7 +280,8 @@ void kernel_tell_process(void) KERNEL_HIDDEN;
 
 /* result.c */
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
-void kernel_tell_values(const struct kernel_part *p, uint32_t number, uint64_t time) KERNEL_HIDDEN;
+/* `first`: added to the numbers of the metrics. */
+void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
 struct kernel_agent {
 	struct kernel_request request;

@@ -140,7 +140,7 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return 0;
 	}
-	if (now.counters->passes == 1 || request->application.folder)
+	if ((now.counters->passes == 1 && !request->warm) || request->application.folder)
 		return one_pass(launch, request);
 	return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
 }
@@ -155,7 +155,7 @@ static int last_pass(void)
 	if (kernel_counters_stop(now.counters, now.why) < 0 || kernel_counters_decode(now.counters, part, now.range + 1, now.why) < 0 ||
 	    kernel_counters_evaluate(part, now.range, now.why) < 0)
 		return -1;
-	kernel_tell_values(part, now.record.number, now.record.time);
+	kernel_tell_values(part, part->values, 0, now.record.number, now.record.time);
 	return 0;
 }
 

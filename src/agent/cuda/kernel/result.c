@@ -32,7 +32,7 @@ static void tell_some(uint32_t number, uint64_t time, uint32_t first, const doub
 }
 
 /* Runs of metrics that follow each other in the request, as many as a record has room for. */
-void kernel_tell_values(const struct kernel_part *p, uint32_t number, uint64_t time)
+void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time)
 {
 	const uint32_t most = (RING_CHUNK_DATA - sizeof(struct record_kernel_values)) / sizeof(double);
 	uint32_t begin = 0, end;
@@ -41,7 +41,7 @@ void kernel_tell_values(const struct kernel_part *p, uint32_t number, uint64_t t
 		end = begin + 1;
 		while (end < p->metric_count && end - begin < most && p->numbers[end] == p->numbers[end - 1] + 1)
 			end++;
-		tell_some(number, time, p->numbers[begin], p->values + begin, end - begin);
+		tell_some(number, time, first + p->numbers[begin], values + begin, end - begin);
 		begin = end;
 	}
 }
