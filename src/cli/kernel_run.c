@@ -151,9 +151,11 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 				     .at_once = !run->quiet && isatty(fileno(kernel_told(cli))),
 				     .timeout = run->replay_timeout };
 	char *request = make_request(run), *preload = preload_word(run->preload), **words;
+	struct kernel_gpu_links *links = run->links ? kernel_links_read(&choice.gpu_count) : NULL;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
 
+	choice.gpus = links;
 	words = profile_words(run, preload, &count);
 	if (!request || !words || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		command_fail(cli, &kernel_command, "Not started: %s", strerror(errno));
@@ -174,6 +176,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 		unlink(request);
 	free(request);
 	free(preload);
+	free(links);
 	free(words);
 	return status;
 }

@@ -104,7 +104,8 @@ enum kernel_metric_kind {
 	/* Where it was launched: an NVTX range, pushed (outermost first) or started, with its domain as name; and the call. */
 	KERNEL_METRIC_PUSHED = 3,
 	KERNEL_METRIC_STARTED = 4,
-	KERNEL_METRIC_STACK = 5
+	KERNEL_METRIC_STACK = 5,
+	KERNEL_METRIC_DEVICE = 6 /* a value that holds for all results of the process on the same device; only the first has it */
 };
 
 enum slice_flags {

@@ -79,6 +79,7 @@ struct kernel_device {
 	const char *chip;
 	unsigned major, minor; /* 0.0: not known */
 	int64_t sm_count;      /* 0: not known */
+	int64_t memory;        /* bytes; 0: not known */
 };
 
 struct kernel_result {

@@ -77,5 +77,9 @@ void rule_shared_conflicts(struct rule_run *run);
 void rule_aperture(struct rule_run *run);
 void rule_spills(struct rule_run *run);
 void rule_sampling_interval(struct rule_run *run);
+void rule_fused(struct rule_run *run);
+void rule_compression(struct rule_run *run);
+void rule_reuse(struct rule_run *run);
+void rule_nvlink(struct rule_run *run);
 
 #endif

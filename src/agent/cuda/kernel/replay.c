@@ -24,11 +24,12 @@ static void ask_function(struct record_kernel *r, const struct kernel_launch *l)
 
 	for (int i = 0; i < (int)KERNEL_ATTRIBUTES; i++)
 		r->attributes[i] = d->cuFuncGetAttribute(&value, i, function) == 0 ? (uint32_t)value : KERNEL_NOT_KNOWN;
-	r->blocks_per_sm = r->clusters_active = r->cluster_potential = KERNEL_NOT_KNOWN;
+	r->blocks_per_sm = KERNEL_NOT_KNOWN;
 	if (d->cuOccupancyMaxActiveBlocksPerMultiprocessor &&
 	    d->cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function, (int)(l->block[0] * l->block[1] * l->block[2]),
 							   l->shared) == 0)
 		r->blocks_per_sm = (uint32_t)value;
+	kernel_facts_ask(r, l, function);
 }
 
 static void describe(const struct kernel_launch *l)

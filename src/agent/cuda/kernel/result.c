@@ -15,9 +15,12 @@ void kernel_tell(const struct record_kernel *kernel, enum kernel_state state, co
 		memcpy(record + 1, text, text_size);
 	cuda_agent.core->end(record, record_head(RECORD_KERNEL, state, size, 0, 0), size);
 	cuda_agent.core->ring_doorbell();
+	/* Values of its device are those of a kernel that is known. */
+	if (state == KERNEL_BEGUN)
+		kernel_facts_tell_device(kernel);
 }
 
-static void tell_some(uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count)
+void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count)
 {
 	uint32_t size = (uint32_t)(sizeof(struct record_kernel_values) + count * sizeof(double));
 	struct record_kernel_values *record = cuda_agent.core->begin_patiently(size);
@@ -28,7 +31,7 @@ static void tell_some(uint32_t number, uint64_t time, uint32_t first, const doub
 	record->number = number;
 	record->first = first;
 	memcpy(record + 1, values, count * sizeof(double));
-	cuda_agent.core->end(record, record_head(RECORD_KERNEL_VALUES, 0, size, 0, 0), size);
+	cuda_agent.core->end(record, record_head(RECORD_KERNEL_VALUES, what, size, 0, 0), size);
 }
 
 /* Runs of metrics that follow each other in the request, as many as a record has room for. */
@@ -41,7 +44,7 @@ void kernel_tell_values(const struct kernel_part *p, const double *values, uint3
 		end = begin + 1;
 		while (end < p->metric_count && end - begin < most && p->numbers[end] == p->numbers[end - 1] + 1)
 			end++;
-		tell_some(number, time, first + p->numbers[begin], values + begin, end - begin);
+		kernel_tell_some(KERNEL_VALUES_COUNTED, number, time, first + p->numbers[begin], values + begin, end - begin);
 		begin = end;
 	}
 }
