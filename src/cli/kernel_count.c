@@ -246,6 +246,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .warm = f->cache_control == CACHE_BOTH,
 				  .kill = kernel_says_yes(f->kill),
 				  .source = f->fast || f->replay_mode == 1 ? NULL : &c->source,
+				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
 				  .links = c->links,
 				  .quiet = f->quiet,

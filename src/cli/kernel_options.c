@@ -100,8 +100,9 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Print from a report, or from a table of 'ncu --csv', instead of running a program." },
 	{ .name = "page", FIELD(CHOICE, page), .values = "details|raw|source|session", .initial = "details", .tag = "output",
 	  .help = "Sections of each kernel, every metric, or what was recorded where." },
-	{ .name = "print-summary", .aliases = "summary", FIELD(CHOICE, summary), .values = "none|per-gpu|per-kernel|per-nvtx", .initial = "none", .tag = "output",
-	  .help = "Least, greatest and mean over launches instead of each launch." },
+	{ .name = "print-summary", .aliases = "summary", FIELD(CHOICE, summary), .values = "none|per-gpu|per-kernel|per-nvtx|per-operator", .initial = "none", .tag = "output",
+	  .help = "Least, greatest and mean over launches instead of each launch: of a kernel with one grid and block, of a GPU, of an NVTX range, or of an "
+		  "operator of PyTorch." },
 	{ .name = "print-units", .aliases = "units", FIELD(CHOICE, units), .values = "auto|base", .initial = "auto", .tag = "output",
 	  .help = "Larger units for large values, or those of the counters." },
 	{ .name = "print-details", FIELD(CHOICE, details), .values = "header|body|all", .initial = "header", .tag = "output",
@@ -118,6 +119,11 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Also show what this report (or table of 'ncu --csv') has for the same kernels, and by how many percent each value changed." },
 	{ .name = "threshold", FIELD(TEXTS, thresholds), .arg = "metric=percent[,...]", .tag = "output",
 	  .help = "Exit status 4 where a metric changed by more than so many percent of the baseline; with + only where it grew, with - where it shrank." },
+	{ .name = "operators", FIELD(TEXT, operators), .arg = "trace", .tag = "output",
+	  .help = "Take the operators of PyTorch that started the kernels from this trace of the same program (torch.profiler's JSON, or what 'sonde "
+		  "import' made of it), for --print-summary per-operator." },
+	{ .name = "variation", FIELD(INTEGER, variation), .initial = "10", .min = 0, .max = 1000000, .arg = "percent", .tag = "output",
+	  .help = "Say which values differ by more than this between launches of the same kernel, and which launches are not typical; 0: say nothing of it." },
 	{ .name = "print-fp", .aliases = "fp", FLAG(all_real), .tag = "output", .help = "Print whole numbers with decimals, too." },
 	{ .name = "force-overwrite", .letter = 'f', FLAG(overwrite), .tag = "output", .help = "Replace a report that is there." },
 	{ .name = "kernel-name", .letter = 'k', FIELD(TEXT, name), .arg = "name|regex:expression", .shown = "all", .tag = "filter",
@@ -183,6 +189,8 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "What --page source lists: instructions, lines of the CUDA source, or each line with its instructions." },
 	{ .name = "check-exit-code", FIELD(CHOICE, check_exit_code), .values = KERNEL_YES_NO, .initial = "yes", .arg = "yes|no", .tag = "replay",
 	  .help = "End with the program's exit status, or with 0 whatever it is." },
+	{ .name = "replay-timeout", FIELD(INTEGER, replay_timeout), .initial = "0", .min = 0, .max = 86400, .arg = "seconds", .shown = "never", .tag = "replay",
+	  .help = "End the program when a kernel does not end for so long while it is run again, as collectives may; what was read before is kept." },
 	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none|both", .initial = "all", .tag = "replay",
 	  .help = "Empty the caches before each pass, leave them as they are, or count everything both ways: NAME is with emptied caches, NAME.warm with "
 		  "what is in them." },

@@ -68,6 +68,9 @@ struct kernel_fields {
 	const char *ignored_text;
 	const char *baseline;
 	struct option_texts thresholds;
+	int64_t variation;
+	int64_t replay_timeout;
+	const char *operators;
 	struct option_texts ids;
 	const char *devices;
 	int filter_mode;

@@ -12,6 +12,7 @@
 #include "cli/open_report.h"
 #include "cli/string_list.h"
 #include "kernel/derived.h"
+#include "kernel/operators.h"
 #include "kernel/page.h"
 #include "symbol/demangle.h"
 
@@ -33,6 +34,8 @@ struct printing {
 	struct opened_report before_opened;
 	struct report *before_report;
 	struct baseline baseline;
+	struct typical *typical;
+	bool reason_known;             /* why there are no kernels */
 };
 
 #define STATUS_BEYOND 4 /* a threshold */
@@ -135,14 +138,15 @@ static int print_page(struct printing *p)
 
 	if (f->page == PAGE_SOURCE)
 		return kernel_source_print(p->cli, f, &p->results, &p->options);
+	if (f->summary != SUMMARY_NONE && f->page != PAGE_SESSION)
+		return page_print_summary(out, &p->results, &p->options, (enum page_summary)f->summary,
+					  f->json ? FORM_JSON : f->csv ? FORM_CSV : FORM_TEXT);
 	if (f->json)
 		return page_write_json(out, &p->results, &p->options);
 	if (f->page == PAGE_SESSION) {
 		page_print_session(out, &p->results, f->csv);
 		return 0;
 	}
-	if (f->summary != SUMMARY_NONE)
-		return page_print_summary(out, &p->results, &p->options, (enum page_summary)f->summary, f->csv);
 	if (f->csv)
 		return f->page == PAGE_RAW ? page_write_raw_csv(out, &p->results, &p->options) :
 					     page_write_details_csv(out, &p->results, &p->options);
@@ -150,6 +154,7 @@ static int print_page(struct printing *p)
 		return page_print_raw(out, &p->results, &p->options);
 	if (p->results.count && p->cli->role != CLI_NCU)
 		page_print_overview(out, &p->results, &p->options);
+	page_print_baseline(out, &p->results, &p->options);
 	return page_print_details(out, &p->results, &p->options);
 }
 
@@ -180,8 +185,25 @@ static int seen_function(void *context, const int64_t *values, uint32_t present)
 	return 0;
 }
 
+/* What is known of a program that did not come to a launch. Warnings were printed when it ran. */
+static int tell_reason(void *context, const int64_t *values, uint32_t present)
+{
+	static const char no_cuda[] = "There is no CUDA data: the program did";
+	struct printing *p = context;
+	const char *text = present >> COLUMN_DIAGNOSTIC_TEXT & 1 ?
+				   report_text(p->results.report, (uint64_t)values[COLUMN_DIAGNOSTIC_TEXT], NULL) : NULL;
+
+	if (text && strncmp(text, no_cuda, strlen(no_cuda)) == 0)
+		fprintf(kernel_told(p->cli), "==WARNING== The program did%s\n", text + strlen(no_cuda));
+	p->reason_known = true;
+	return 0;
+}
+
 static void tell_of_none(struct printing *p)
 {
+	report_each_row(p->results.report, TABLE_DIAGNOSTIC, COLUMN_DIAGNOSTIC_TEXT + 1, tell_reason, p);
+	if (!p->reason_known && !p->fields->import && !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
+		fprintf(kernel_told(p->cli), "==WARNING== The program used CUDA, and ended before it launched a kernel.\n");
 	fprintf(kernel_told(p->cli), "==WARNING== No kernels were profiled.\n");
 	if (!report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;
@@ -282,6 +304,42 @@ static bool rename_kernels(struct printing *p)
 	return ok;
 }
 
+/* False after an error was printed. */
+static bool load_operators(struct printing *p)
+{
+	struct opened_report opened;
+	struct error err;
+	int status, found;
+
+	if (!p->fields->operators)
+		return true;
+	if (!open_report(p->cli, &kernel_command, p->fields->operators, &opened, &status))
+		return false;
+	found = operators_apply(&p->results, opened.path, &err);
+	close_report(&opened, 0);
+	if (found < 0)
+		command_fail(p->cli, &kernel_command, "%s", err.text);
+	else if (!found)
+		command_fail(p->cli, &kernel_command, "--operators %s: it has none of these kernels", p->fields->operators);
+	return found > 0;
+}
+
+/* Summaries by ranges need some; false after an error was printed. */
+static bool look_at_ranges(struct printing *p)
+{
+	static const char *const names[] = { "", "", "", "per-nvtx", "per-operator" };
+	int by = p->fields->summary;
+
+	if (by != SUMMARY_PER_NVTX && by != SUMMARY_PER_OPERATOR)
+		return true;
+	for (size_t i = 0; i < p->results.count; i++)
+		if (p->results.items[i].range_count || (by == SUMMARY_PER_OPERATOR && p->results.items[i].operator))
+			return true;
+	command_fail(p->cli, &kernel_command, "--print-summary %s: no kernel of the report was launched in an NVTX range%s", names[by],
+		     by == SUMMARY_PER_OPERATOR ? ": record with --nvtx and torch.autograd.profiler.emit_nvtx(), or name a trace of torch.profiler by --operators" : ": record with --nvtx");
+	return false;
+}
+
 static int print_results(struct printing *p, bool print, const char *csv_path)
 {
 	const struct kernel_fields *f = p->fields;
@@ -293,7 +351,9 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 					    .names = (enum page_names)f->metric_name,
 					    .kernel_base = (enum page_kernel_base)f->kernel_base,
 					    .instances = (enum page_instances)f->instances,
-					    .sections = &p->texts.sections };
+					    .sections = &p->texts.sections,
+					    /* ncu's tables have no such columns. */
+					    .variation = p->cli->role == CLI_NCU ? 0 : (double)f->variation };
 	read_command_line(p);
 	if (!rename_kernels(p))
 		return 1;
@@ -310,8 +370,18 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	if (derive_values(&p->results) < 0 || (kernel_says_yes(f->apply_rules) && apply_rules(&p->results) < 0) || choose(p) < 0)
 		r = -ENOMEM;
 	kernel_keep_rules(f, &p->results);
+	p->options.warm = results_have_warm(&p->results);
+	if (r >= 0 && !load_operators(p))
+		return 1;
+	if (r >= 0 && !look_at_ranges(p))
+		return 1;
 	if (r >= 0 && !load_baseline(p))
 		return 1;
+	if (r >= 0 && p->options.variation > 0) {
+		p->typical = find_typical(&p->results);
+		p->options.typical = p->typical;
+		r = p->typical ? 0 : -ENOMEM;
+	}
 	if (r >= 0 && print)
 		r = print_page(p);
 	if (r >= 0 && fflush(p->cli->out) != 0)
@@ -326,6 +396,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 static void release(struct printing *p)
 {
 	free(p->chosen);
+	free(p->typical);
 	string_list_release(&p->metrics);
 	string_list_release(&p->words);
 	if (p->is_recorded)
@@ -345,8 +416,6 @@ int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, cons
 	struct error err;
 	int status = 1;
 
-	if (fields->summary == SUMMARY_PER_NVTX)
-		return command_fail(cli, &kernel_command, "--print-summary per-nvtx: kernels of a report do not tell their NVTX ranges");
 	if (report_open(&report, path, &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	if (!kernel_load_texts(cli, fields, &p.texts)) {

@@ -10,68 +10,15 @@
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_source.h"
+#include "cli/kernel_progress.h"
 #include "cli/profile_setup.h"
 #include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
 
-#define PROFILING "==PROF== Profiling \"%s\" - %u: 0%%"
+#define STUCK_AFTER 20 /* seconds that a pass may take before that is told */
 #define TEMPORARY "/sonde-kernel-XXXXXX"
 
 extern const struct command profile_command;
-
-/* Of several processes. */
-#define MOST_UNDER_WAY 16
-
-struct progress {
-	struct cli *cli;
-	bool quiet;
-	int fd;
-	bool at_once;                 /* people watch: a line begins when its kernel does, not when that was read */
-	uint32_t begun;
-	struct kernel_progress under_way[MOST_UNDER_WAY]; /* by number */
-	uint32_t read;
-	uint32_t failed;
-};
-
-static void show(struct progress *p, const struct kernel_progress *step)
-{
-	FILE *err = kernel_told(p->cli);
-
-	if (step->state == KERNEL_FAILED) {
-		p->failed++;
-		fprintf(err, "%s==ERROR== %s.\n", p->at_once ? "\n" : "", step->text);
-	} else if (p->quiet) {
-		return;
-	} else if (step->state == KERNEL_CONNECTED) {
-		fprintf(err, "==PROF== Connected to process %u (%s)\n", step->number, step->text);
-	} else if (step->state == KERNEL_DISCONNECTED) {
-		fprintf(err, "==PROF== Disconnected from process %u\n", step->number);
-	} else if (step->state == KERNEL_BEGUN) {
-		p->begun++;
-		p->under_way[step->number % MOST_UNDER_WAY] = *step;
-		if (p->at_once)
-			fprintf(err, PROFILING, step->text, step->number);
-	} else {
-		p->read++;
-		if (!p->at_once)
-			fprintf(err, PROFILING, p->under_way[step->number % MOST_UNDER_WAY].text, step->number);
-		fprintf(err, "....50%%....100%% - %u pass%s\n", step->passes, step->passes == 1 ? "" : "es");
-	}
-	fflush(err);
-}
-
-static int on_progress(void *listener)
-{
-	struct progress *p = listener;
-	struct kernel_progress step;
-	ssize_t got;
-
-	while ((got = read(p->fd, &step, sizeof(step))) == (ssize_t)sizeof(step)) {
-		step.text[sizeof(step.text) - 1] = '\0';
-		show(p, &step);
-	}
-	return got == 0 ? -1 : 0;
-}
 
 static void write_config(FILE *file, const struct kernel_run_part *part)
 {
@@ -181,10 +128,10 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 	if (profile_setup_fill(&setup, &fields, &parsed, parsed.words, &err) == 0) {
 		setup.options.kernels = choice;
 		setup.options.progress_fd = progress->fd;
-		setup.options.kernel_progress = on_progress;
+		setup.options.kernel_progress = kernel_on_progress;
 		setup.options.progress_listener = progress;
 		record_run(&setup.options, result, &err);
-		on_progress(progress);
+		kernel_on_progress(progress);
 		fputs(result->notes, kernel_told(cli));
 		status = result->started ? result->exit_status : 1;
 		if (status > 128)
@@ -204,7 +151,10 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.count = run->metric_count,
 					.nvtx = run->nvtx,
 					.nvtx_process = run->nvtx_process };
-	struct progress progress = { .cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))) };
+	struct progress progress = { .cli = cli,
+				     .quiet = run->quiet,
+				     .at_once = !run->quiet && isatty(fileno(kernel_told(cli))),
+				     .timeout = run->replay_timeout };
 	struct kernel_gpu_links *links = run->links ? kernel_links_read(&choice.gpu_count) : NULL;
 	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
 	struct error ignored;
@@ -224,7 +174,11 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 		choice.request = request;
 		choice.progress = ends[1];
 		progress.fd = ends[0];
+		choice.stuck_after = run->replay_timeout && run->replay_timeout < STUCK_AFTER ? run->replay_timeout : STUCK_AFTER;
 		status = record_kernels(cli, &choice, &progress, (int)count, words, result);
+		/* Counters were asked for, and none could be read. */
+		if (!status && progress.failed && !progress.read)
+			status = 1;
 	}
 	for (int i = 0; i < 2; i++)
 		if (ends[i] >= 0)

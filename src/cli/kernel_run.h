@@ -40,6 +40,7 @@ struct kernel_run {
 	bool flush_caches;
 	bool warm;                    /* the second half of the metrics is the first, with caches as they are */
 	bool kill;
+	uint32_t replay_timeout;      /* seconds that a pass may take; 0: for ever */
 	bool links;                   /* between GPUs are told of */
 	bool quiet;                   /* nothing is said on how far it is */
 	const char *preload;          /* a library for the program; NULL: none */

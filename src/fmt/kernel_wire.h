@@ -1,5 +1,5 @@
 /* Bodies of the records about kernels whose hardware counters are read (docs/counters.md). Written by the thread that launched the
- * kernel: KERNEL_BEGUN, then all values, then KERNEL_READ or KERNEL_FAILED, all with the same number. */
+ * kernel: KERNEL_BEGUN, KERNEL_PASS for each pass, then all values, then KERNEL_READ, KERNEL_FAILED or KERNEL_TIMED, all with the same number. */
 #ifndef SONDE_FMT_KERNEL_WIRE_H
 #define SONDE_FMT_KERNEL_WIRE_H
 
@@ -13,9 +13,17 @@
 enum kernel_state {
 	KERNEL_BEGUN = 0,
 	KERNEL_READ = 1,
-	KERNEL_FAILED = 2     /* a sentence follows: why its counters are not there */
+	KERNEL_FAILED = 2,    /* a sentence follows: why its counters are not there */
+	KERNEL_TIMED = 3,     /* no counters can be read, as was said before */
+	KERNEL_PASS = 4,      /* another pass begins */
+	KERNEL_STUCK = 5,     /* the recorder's own: a pass does not end */
+	KERNEL_WAITS = 6,     /* before anything else is told: what ran before it is waited for; the kernel's name follows */
+	KERNEL_WAITED = 7
 };
 
+/* Sentences about what only others can change begin so. */
+#define KERNEL_FORBIDDEN "ERR_NVGPUCTRPERM"
+#define KERNEL_HELD "A driver resource was unavailable"
 /* What a launch has beyond attributes of its function. */
 enum kernel_fact {
 	KERNEL_FACT_STACK,    /* bytes of a thread */
@@ -43,6 +51,7 @@ struct record_kernel {
 	uint32_t cluster_potential;
 	uint32_t passes;
 	uint64_t spent;       /* ticks that reading its counters took */
+	uint64_t duration;    /* ns, where it was timed without counters; 0: not known */
 	uint32_t facts[KERNEL_FACTS]; /* by enum kernel_fact; KERNEL_NOT_KNOWN */
 };
 

@@ -9,13 +9,15 @@
 #include "kernel/results.h"
 #include "kernel/section.h"
 #include "kernel/units.h"
+#include "kernel/variation.h"
 
 enum page_kind { PAGE_DETAILS, PAGE_RAW, PAGE_SOURCE, PAGE_SESSION };
 enum page_details { DETAILS_HEADER, DETAILS_BODY, DETAILS_ALL };
 enum page_names { NAMES_LABEL, NAMES_METRIC, NAMES_BOTH };
 enum page_kernel_base { KERNEL_DEMANGLED, KERNEL_FUNCTION, KERNEL_MANGLED };
 enum page_instances { INSTANCES_NONE, INSTANCES_VALUES, INSTANCES_DETAILS };
-enum page_summary { SUMMARY_NONE, SUMMARY_PER_GPU, SUMMARY_PER_KERNEL, SUMMARY_PER_NVTX };
+enum page_summary { SUMMARY_NONE, SUMMARY_PER_GPU, SUMMARY_PER_KERNEL, SUMMARY_PER_NVTX, SUMMARY_PER_OPERATOR };
+enum page_form { FORM_TEXT, FORM_CSV, FORM_JSON };
 
 struct page_options {
 	bool base_units;                 /* no larger ones */
@@ -33,6 +35,9 @@ struct page_options {
 	bool nvtx_names;                 /* kernels are called by the innermost range of theirs */
 	bool only_named;                 /* on the raw page, too */
 	struct baseline *baseline;       /* shown beside each number; NULL: none */
+	bool warm;                       /* values with warm caches are shown beside the others */
+	double variation;                /* percent between launches of a kernel that are worth a word; 0: not looked at */
+	const struct typical *typical;   /* of each launch; NULL: not looked at */
 };
 
 /* A value, ready to be printed. */
@@ -82,6 +87,8 @@ char *page_value(const struct page_options *options, const struct kernel_results
 		 const struct page_row *row, char ret_unit[UNIT_MAX]);
 /* The row's value in the baseline, and by how many percent it changed; not a number where that is not known. */
 double page_before(const struct page_options *options, const struct kernel_result *k, const struct page_row *row, double *ret_change);
+/* The row's value with warm caches; not a number where there is none. */
+double page_warm(const struct kernel_result *k, const struct page_row *row);
 /* Whether a metric is one of those asked for. */
 bool page_is_named(const struct page_options *options, const char *name);
 const char *page_kernel_name(const struct page_options *options, const struct kernel_result *k);
@@ -89,12 +96,15 @@ const char *page_kernel_name(const struct page_options *options, const struct ke
 /* All return 0, or -ENOMEM. */
 int page_print_details(FILE *out, const struct kernel_results *results, const struct page_options *options);
 int page_print_raw(FILE *out, const struct kernel_results *results, const struct page_options *options);
-int page_print_summary(FILE *out, const struct kernel_results *results, const struct page_options *options, enum page_summary by, bool csv);
+int page_print_summary(FILE *out, const struct kernel_results *results, const struct page_options *options, enum page_summary by,
+		       enum page_form form);
 int page_write_details_csv(FILE *out, const struct kernel_results *results, const struct page_options *options);
 int page_write_raw_csv(FILE *out, const struct kernel_results *results, const struct page_options *options);
 int page_write_json(FILE *out, const struct kernel_results *results, const struct page_options *options);
 /* The GPUs, and one line for each kernel. */
 void page_print_overview(FILE *out, const struct kernel_results *results, const struct page_options *options);
+/* A line for each kernel: how long it took, and did in the baseline. Nothing without one. */
+void page_print_baseline(FILE *out, const struct kernel_results *results, const struct page_options *options);
 void page_print_session(FILE *out, const struct kernel_results *results, bool csv);
 
 #endif

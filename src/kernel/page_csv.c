@@ -71,20 +71,27 @@ void csv_launch(FILE *out, const struct page_options *options, const struct kern
 	csv_cell(out, text, false);
 }
 
-/* Behind the columns of rules. */
 static void write_before(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
 {
 	double change, before = page_before(options, k, row, &change);
 	char text[NUMBER_MAX] = "";
 
-	for (unsigned i = 0; i < RULE_COLUMNS; i++)
-		csv_cell(out, "", false);
 	if (isfinite(before))
 		number_text(before, false, text);
 	csv_cell(out, text, false);
 	text[0] = '\0';
 	if (isfinite(change))
 		number_text(change, true, text);
+	csv_cell(out, text, false);
+}
+
+static void write_warm(FILE *out, const struct kernel_result *k, const struct page_row *row)
+{
+	double warm = page_warm(k, row);
+	char text[NUMBER_MAX] = "";
+
+	if (isfinite(warm))
+		number_text(warm, warm != rint(warm), text);
 	csv_cell(out, text, false);
 }
 
@@ -100,9 +107,13 @@ static int write_row(FILE *out, const struct page_options *options, const struct
 	csv_cell(out, options->names == NAMES_METRIC ? row->key : row->label, false);
 	csv_cell(out, unit, false);
 	csv_cell(out, value, false);
+	for (unsigned i = 0; i < RULE_COLUMNS && (options->baseline || options->warm); i++)
+		csv_cell(out, "", false);
+	if (options->warm)
+		write_warm(out, k, row);
 	if (options->baseline)
 		write_before(out, options, k, row);
-	else
+	else if (!options->warm)
 		fputc(',', out);
 	fputc('\n', out);
 	free(value);
@@ -124,6 +135,8 @@ static void write_rule(FILE *out, const struct page_options *options, const stru
 	csv_cell(out, rule->text, false);
 	csv_cell(out, rule->gain_type, false);
 	csv_cell(out, gain, false);
+	if (options->warm)
+		csv_cell(out, "", false);
 	if (options->baseline)
 		fputs(",\"\",\"\"", out);
 	fputc('\n', out);
@@ -153,6 +166,8 @@ int page_write_details_csv(FILE *out, const struct kernel_results *results, cons
 	csv_launch_heading(out, options);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		csv_cell(out, names[i], false);
+	if (options->warm)
+		csv_cell(out, "Warm Caches", false);
 	if (options->baseline)
 		fputs(",\"Baseline Value\",\"Change [%]\"", out);
 	fputc('\n', out);
@@ -195,7 +210,25 @@ static const struct metric_value **all_metrics(const struct kernel_results *resu
 	return all;
 }
 
-static void write_units(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct metric_value *const *metrics, size_t count)
+/* With a baseline, numbers have two more columns behind them. */
+static bool is_compared(const struct page_options *options, const struct metric_value *v)
+{
+	return options->baseline && (v->kind == VALUE_INTEGER || v->kind == VALUE_REAL);
+}
+
+static void write_raw_heading(FILE *out, const struct page_options *options, const struct metric_value *const *metrics, size_t count)
+{
+	csv_launch_heading(out, options);
+	for (size_t i = 0; i < count; i++) {
+		csv_cell(out, metrics[i]->name, false);
+		if (is_compared(options, metrics[i]))
+			fprintf(out, ",\"%s [baseline]\",\"%s [change]\"", metrics[i]->name, metrics[i]->name);
+	}
+	fputc('\n', out);
+}
+
+static void write_units(FILE *out, const struct page_options *options, const struct kernel_results *results,
+			const struct metric_value *const *metrics, size_t count)
 {
 	char unit[UNIT_MAX];
 
@@ -205,6 +238,10 @@ static void write_units(FILE *out, const struct page_options *options, const str
 	for (size_t i = 0; i < count; i++) {
 		page_unit(results, metrics[i], "", unit);
 		csv_cell(out, unit, false);
+		if (is_compared(options, metrics[i])) {
+			csv_cell(out, unit, false);
+			csv_cell(out, "%", false);
+		}
 	}
 	fputc('\n', out);
 }
@@ -220,6 +257,8 @@ static int write_values(FILE *out, const struct page_options *options, const str
 		v = result_find(k, metrics[i]->name);
 		if (!v) {
 			csv_cell(out, "", false);
+			if (is_compared(options, metrics[i]))
+				fputs(",\"\",\"\"", out);
 			continue;
 		}
 		struct page_row row = { .label = v->name, .key = v->name, .value = *v };
@@ -230,6 +269,8 @@ static int write_values(FILE *out, const struct page_options *options, const str
 			return -ENOMEM;
 		csv_cell(out, text, false);
 		free(text);
+		if (is_compared(options, metrics[i]))
+			write_before(out, options, k, &row);
 	}
 	fputc('\n', out);
 	return 0;
@@ -247,10 +288,7 @@ int page_write_raw_csv(FILE *out, const struct kernel_results *results, const st
 	metrics = all_metrics(results, options, &count);
 	if (!metrics)
 		return -ENOMEM;
-	csv_launch_heading(out, options);
-	for (size_t i = 0; i < count; i++)
-		csv_cell(out, metrics[i]->name, false);
-	fputc('\n', out);
+	write_raw_heading(out, options, metrics, count);
 	write_units(out, options, results, metrics, count);
 	for (size_t i = 0; i < results->count && r >= 0; i++)
 		r = write_values(out, &base, results, &results->items[i], metrics, count);

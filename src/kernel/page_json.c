@@ -3,10 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/page_json.h"
 #include "kernel/page_place.h"
 #include "kernel/page_text.h"
 
-static void json_text(FILE *out, const char *text)
+void json_text(FILE *out, const char *text)
 {
 	fputc('"', out);
 	for (; *text; text++) {
@@ -22,13 +23,13 @@ static void json_text(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void json_member(FILE *out, const char *name, const char *text)
+void json_member(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, ", \"%s\": ", name);
 	json_text(out, text);
 }
 
-static void json_number(FILE *out, double value)
+void json_number(FILE *out, double value)
 {
 	if (isfinite(value))
 		fprintf(out, "%.17g", value);
@@ -44,6 +45,20 @@ static void json_value(FILE *out, const struct metric_value *v)
 		json_text(out, v->text);
 	else
 		json_number(out, value_number(v));
+}
+
+/* How long it took beside the other launches of the same kernel. */
+static void write_typical(FILE *out, const struct typical *t)
+{
+	fprintf(out, ", \"launches_alike\": %zu", t->alike);
+	if (t->alike < 2 || !isfinite(t->percent))
+		return;
+	json_member(out, "compared", t->metric);
+	fputs(", \"median\": ", out);
+	json_number(out, t->median);
+	fputs(", \"above_median_percent\": ", out);
+	json_number(out, t->percent);
+	fprintf(out, ", \"typical_launch\": %" PRId64, t->nearest->number);
 }
 
 static void write_launch(FILE *out, const struct kernel_result *k)
@@ -70,10 +85,22 @@ static void write_launch(FILE *out, const struct kernel_result *k)
 		fprintf(out, ", \"cc\": \"%u.%u\"", k->major, k->minor);
 	if (*k->verdict)
 		json_member(out, "verdict", k->verdict);
+	if (k->operator)
+		json_member(out, "operator", k->operator);
 	json_place(out, k, json_text);
 }
 
-static void write_metrics(FILE *out, const struct kernel_results *results, const struct kernel_result *k)
+static void write_before(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
+{
+	double change, before = page_before(options, k, row, &change);
+
+	fputs(", \"baseline\": ", out);
+	json_number(out, before);
+	fputs(", \"change_percent\": ", out);
+	json_number(out, change);
+}
+
+static void write_metrics(FILE *out, const struct kernel_results *results, const struct page_options *options, const struct kernel_result *k)
 {
 	char unit[UNIT_MAX];
 
@@ -86,19 +113,11 @@ static void write_metrics(FILE *out, const struct kernel_results *results, const
 		page_unit(results, &k->values[i], "", unit);
 		if (*unit)
 			json_member(out, "unit", unit);
+		if (options->baseline && isfinite(value_number(&k->values[i])))
+			write_before(out, options, k, &(struct page_row){ .key = k->values[i].name, .value = k->values[i] });
 		fputc('}', out);
 	}
 	fputs("}", out);
-}
-
-static void write_before(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
-{
-	double change, before = page_before(options, k, row, &change);
-
-	fputs(", \"baseline\": ", out);
-	json_number(out, before);
-	fputs(", \"change_percent\": ", out);
-	json_number(out, change);
 }
 
 static void write_section(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_section *s)
@@ -122,6 +141,10 @@ static void write_section(FILE *out, const struct page_options *options, const s
 			json_value(out, &row->value);
 			if (*row->unit)
 				json_member(out, "unit", row->unit);
+			if (options->warm) {
+				fputs(", \"warm\": ", out);
+				json_number(out, page_warm(k, row));
+			}
 			if (options->baseline)
 				write_before(out, options, k, row);
 			fputc('}', out);
@@ -162,7 +185,9 @@ int page_write_json(FILE *out, const struct kernel_results *results, const struc
 			break;
 		fputs(i ? ",\n  {" : "\n  {", out);
 		write_launch(out, k);
-		write_metrics(out, results, k);
+		if (options->typical)
+			write_typical(out, &options->typical[i]);
+		write_metrics(out, results, options, k);
 		fputs(",\n   \"sections\": [", out);
 		for (size_t j = 0; j < all.count; j++) {
 			fputs(j ? ",\n    " : "\n    ", out);

@@ -291,7 +291,7 @@ static int add_named(struct maker *m)
 		const struct metric_value *v = &m->k->values[i];
 		struct page_row row = { .label = v->name, .key = v->name, .value = *v };
 
-		if (!page_is_named(m->options, v->name))
+		if (!page_is_named(m->options, v->name) || (m->options->warm && is_warm(v->name)))
 			continue;
 		page_unit(m->results, v, "", row.unit);
 		r = add_row(g, row);

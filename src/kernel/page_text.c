@@ -116,6 +116,19 @@ static void print_launch(FILE *out, const struct page_options *options, const st
 }
 
 /* In the unit of the value beside it. */
+static int add_warm(struct text_table *t, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
+{
+	double warm = page_warm(k, row), number = value_number(&row->value), divisor = 1;
+	char unit[UNIT_MAX], text[NUMBER_MAX] = "";
+
+	if (!options->base_units && isfinite(number))
+		divisor = unit_divisor(row->unit, number, unit);
+	if (isfinite(warm))
+		number_text(warm / divisor, divisor != 1 || options->all_real || warm != rint(warm), text);
+	return text_table_add(t, text);
+}
+
+/* In the unit of the value beside it. */
 static int add_before(struct text_table *t, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
 {
 	double change, before = page_before(options, k, row, &change), number = value_number(&row->value), divisor = 1;
@@ -145,6 +158,15 @@ static void print_trouble(FILE *out, const struct kernel_result *k)
 		fprintf(out, "    Warning: %s.\n", v->text);
 }
 
+/* Where the same kernel was launched several times, and this time was not like the others. */
+static void print_typical(FILE *out, const struct page_options *options, const struct typical *t)
+{
+	if (t->alike < 3 || !(fabs(t->percent) > options->variation) || t->percent == 0)
+		return;
+	fprintf(out, "    Not typical: %s is %.3g%% %s the median of the %zu launches of this kernel; launch %" PRId64 " is nearest to it.\n",
+		t->metric, fabs(t->percent), t->percent > 0 ? "above" : "below", t->alike, t->nearest->number);
+}
+
 static int add_row(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
 		   const struct kernel_result *k, const struct page_row *row)
 {
@@ -159,6 +181,8 @@ static int add_row(struct text_table *t, const struct page_options *options, con
 		r = text_table_add(t, unit);
 	if (r >= 0)
 		r = text_table_add(t, value);
+	if (r >= 0 && options->warm)
+		r = add_warm(t, options, k, row);
 	if (r >= 0 && options->baseline)
 		r = add_before(t, options, k, row);
 	free(label);
@@ -226,11 +250,17 @@ static int print_table(FILE *out, const struct page_options *options, const stru
 static int print_group(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		       const struct page_group *g)
 {
-	static const char *const heading[] = { "Metric Name", "Metric Unit", "Metric Value", "Baseline", "Change" };
-	struct text_table t = { .columns = options->baseline ? 5 : 3, .left = 1 };
+	const char *heading[6] = { "Metric Name", "Metric Unit", "Metric Value" };
+	struct text_table t = { .columns = 3, .left = 1 };
 	int r = 0;
 
-	if (g->block && g->block->kind == BLOCK_TABLE && g->block->column_count < TABLE_COLUMNS && !options->baseline)
+	if (options->warm)
+		heading[t.columns++] = "Warm Caches";
+	if (options->baseline) {
+		heading[t.columns++] = "Baseline";
+		heading[t.columns++] = "Change";
+	}
+	if (g->block && g->block->kind == BLOCK_TABLE && g->block->column_count < TABLE_COLUMNS && t.columns == 3)
 		return print_table(out, options, results, k, g);
 	for (size_t i = 0; i < g->count && r >= 0; i++)
 		r = add_row(&t, options, results, k, &g->rows[i]);
@@ -297,6 +327,8 @@ static int print_kernel(FILE *out, const struct page_options *options, const str
 		return r;
 	print_launch(out, options, k);
 	print_trouble(out, k);
+	if (options->typical && options->variation > 0)
+		print_typical(out, options, &options->typical[k - results->items]);
 	for (size_t i = 0; i < all.count && r >= 0; i++) {
 		fprintf(out, "    Section: %s\n", all.items[i].title);
 		for (size_t j = 0; j < all.items[i].count && r >= 0; j++)
@@ -330,7 +362,7 @@ static int print_values(FILE *out, const struct page_options *options, const str
 	if (!g.rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < k->value_count; i++) {
-		if (options->only_named && !page_is_named(options, k->values[i].name))
+		if ((options->only_named && !page_is_named(options, k->values[i].name)) || (options->warm && is_warm(k->values[i].name)))
 			continue;
 		g.rows[g.count] = (struct page_row){ .label = k->values[i].name, .key = k->values[i].name, .value = k->values[i] };
 		page_unit(results, &k->values[i], "", g.rows[g.count++].unit);

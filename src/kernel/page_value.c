@@ -68,6 +68,29 @@ double page_before(const struct page_options *options, const struct kernel_resul
 	return before;
 }
 
+/* What was counted in warm passes, and what is known without counters. */
+static double warm_number(void *context, const char *metric)
+{
+	double warm = result_warm(context, metric);
+
+	return isfinite(warm) ? warm : result_number(context, metric);
+}
+
+static bool has_warm(const struct kernel_result *k, const struct formula *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->steps[i].code == FORMULA_METRIC && isfinite(result_warm(k, f->steps[i].metric)))
+			return true;
+	return false;
+}
+
+double page_warm(const struct kernel_result *k, const struct page_row *row)
+{
+	if (!row->formula)
+		return result_warm(k, row->key);
+	return has_warm(k, row->formula) ? formula_value(row->formula, warm_number, (void *)k) : NAN;
+}
+
 char *page_value(const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		 const struct page_row *row, char ret_unit[UNIT_MAX])
 {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -488,6 +489,31 @@ double value_number(const struct metric_value *v)
 double result_number(const struct kernel_result *k, const char *name)
 {
 	return value_number(result_find(k, name));
+}
+
+bool is_warm(const char *name)
+{
+	size_t len = strlen(name), more = strlen(WARM_SUFFIX);
+
+	return len > more && strcmp(name + len - more, WARM_SUFFIX) == 0;
+}
+
+bool results_have_warm(const struct kernel_results *results)
+{
+	for (size_t i = 0; i < results->count; i++)
+		for (size_t j = 0; j < results->items[i].value_count; j++)
+			if (is_warm(results->items[i].values[j].name))
+				return true;
+	return false;
+}
+
+double result_warm(const struct kernel_result *k, const char *name)
+{
+	char warm[512];
+
+	if ((size_t)snprintf(warm, sizeof(warm), "%s" WARM_SUFFIX, name) >= sizeof(warm))
+		return NAN;
+	return result_number(k, warm);
 }
 
 const struct metric_instance *result_instances(const struct kernel_result *k, const char *name, size_t *ret_count)

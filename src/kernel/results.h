@@ -106,6 +106,7 @@ struct kernel_result {
 	size_t rule_count;
 	struct kernel_range *ranges;
 	size_t range_count;
+	const char *operator;  /* of PyTorch, from a trace; NULL: not known */
 	int64_t thread;        /* whose push/pop ranges they are */
 	int64_t stack;         /* stack.id; 0: not known */
 	struct kernel_frame *frames; /* of the call, innermost first */
@@ -131,6 +132,13 @@ int kernel_results_load(struct kernel_results *ret, struct report *report, struc
 void kernel_results_release(struct kernel_results *results);
 /* Only the first so many are left. */
 void kernel_results_keep(struct kernel_results *results, size_t count);
+
+/* Values of passes before which the caches were left as they were (--cache-control both) have the metric's name with this behind it. */
+#define WARM_SUFFIX ".warm"
+bool is_warm(const char *name);
+bool results_have_warm(const struct kernel_results *results);
+/* The one that belongs to a metric; not a number where there is none. */
+double result_warm(const struct kernel_result *k, const char *name);
 
 /* NULL where the kernel has none of this name. */
 const struct metric_value *result_find(const struct kernel_result *k, const char *name);

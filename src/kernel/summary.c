@@ -1,35 +1,22 @@
-/* Least, greatest and mean of each value over the launches of a kernel, or of a GPU. */
+/* Least, greatest and mean of each value over the launches of a kernel, of a GPU, of an NVTX range or of an operator. */
+#include "kernel/summary.h"
+
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/page_text.h"
+#define DURATION "gpu__time_duration.sum"
 
-#define NUMBER_WIDTH 12u
+/* Shares, rates and extremes of several launches do not. */
+static bool adds_up(const struct page_row *row)
+{
+	size_t len = strlen(row->key);
 
-struct entry {
-	const char *section;
-	char *label;
-	char unit[UNIT_MAX];
-	size_t place;        /* as it came */
-	double min, max, sum;
-	size_t count;
-	double before; /* sum over those that the baseline has */
-	size_t before_count;
-};
+	return !row->formula && len > 4 && strcmp(row->key + len - 4, ".sum") == 0;
+}
 
-/* Kernels that are summed up together: they stand behind each other in `order`. */
-struct summary {
-	const struct kernel_results *results;
-	const struct page_options *options;
-	enum page_summary by;
-	struct entry *entries;
-	size_t count;
-};
-
-static struct entry *entry_of(struct summary *s, const char *section, const char *label, const char *unit)
+static struct entry *entry_of(struct summary *s, const char *section, const char *label, const struct page_row *row)
 {
 	struct entry *all;
 
@@ -40,34 +27,65 @@ static struct entry *entry_of(struct summary *s, const char *section, const char
 	if (!all)
 		return NULL;
 	s->entries = all;
-	all[s->count] = (struct entry){ .section = section, .label = strdup(label), .place = s->count, .min = INFINITY, .max = -INFINITY };
+	all[s->count] = (struct entry){ .section = section, .label = strdup(label), .metric = row->key, .place = s->count, .adds_up = adds_up(row) };
 	if (!all[s->count].label)
 		return NULL;
-	snprintf(all[s->count].unit, UNIT_MAX, "%s", unit);
+	snprintf(all[s->count].unit, UNIT_MAX, "%s", row->unit);
 	return &all[s->count++];
+}
+
+/* An operator's kernels are different ones: shares and rates count by how long each took. */
+static double weight_of(const struct summary *s, const struct kernel_result *k, const struct entry *e)
+{
+	double time = s->by == SUMMARY_PER_OPERATOR && !e->adds_up ? result_number(k, DURATION) : NAN;
+
+	return time > 0 ? time : 1;
+}
+
+/* The entry; NULL: no memory. */
+static struct entry *take_number(struct summary *s, const struct kernel_result *k, const char *section, const char *label,
+				 const struct page_row *row, double number)
+{
+	struct entry *e = entry_of(s, section, label, row);
+	double weight;
+
+	if (!e)
+		return NULL;
+	spread_add(&e->spread, number);
+	weight = weight_of(s, k, e);
+	e->sum += weight * number;
+	e->weight += weight;
+	return e;
+}
+
+/* A row of its own. */
+static int take_warm(struct summary *s, const struct kernel_result *k, const char *section, const char *label, const struct page_row *row)
+{
+	double warm = s->options->warm ? page_warm(k, row) : NAN;
+	char text[300];
+
+	snprintf(text, sizeof(text), "%s (warm caches)", label);
+	return isfinite(warm) && !take_number(s, k, section, text, row, warm) ? -ENOMEM : 0;
 }
 
 static int take_row(struct summary *s, const struct kernel_result *k, const char *section, const struct page_row *row)
 {
-	double number = value_number(&row->value), before, change;
+	double number = value_number(&row->value), before, change, weight;
 	const char *label = s->options->names == NAMES_METRIC ? row->key : row->label;
 	struct entry *e;
 
 	if (!isfinite(number))
 		return 0;
-	e = entry_of(s, section, label, row->unit);
+	e = take_number(s, k, section, label, row, number);
 	if (!e)
 		return -ENOMEM;
-	e->min = fmin(e->min, number);
-	e->max = fmax(e->max, number);
-	e->sum += number;
-	e->count++;
+	weight = weight_of(s, k, e);
 	before = page_before(s->options, k, row, &change);
 	if (isfinite(before)) {
-		e->before += before;
-		e->before_count++;
+		e->before += weight * before;
+		e->before_weight += weight;
 	}
-	return 0;
+	return take_warm(s, k, section, label, row);
 }
 
 static int take_kernel(struct summary *s, const struct kernel_result *k)
@@ -101,199 +119,82 @@ static int by_section(const void *a, const void *b)
 	return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-static int compare(enum page_summary by, const struct kernel_result *x, const struct kernel_result *y)
+double entry_mean(const struct entry *e)
 {
-	int order = (x->device > y->device) - (x->device < y->device);
-
-	if (by == SUMMARY_PER_GPU)
-		return order;
-	if (strcmp(x->name, y->name) != 0)
-		return strcmp(x->name, y->name);
-	if (memcmp(x->grid, y->grid, sizeof(x->grid)) != 0)
-		return memcmp(x->grid, y->grid, sizeof(x->grid));
-	return memcmp(x->block, y->block, sizeof(x->block)) ? memcmp(x->block, y->block, sizeof(x->block)) : order;
+	return e->weight > 0 ? e->sum / e->weight : NAN;
 }
 
-static int by_kernel(const void *a, const void *b, void *context)
+double entry_before(const struct entry *e, double *ret_change)
 {
-	const struct kernel_result *x = *(const struct kernel_result *const *)a, *y = *(const struct kernel_result *const *)b;
-	int order = compare(*(const enum page_summary *)context, x, y);
+	double before = e->before_weight > 0 ? e->before / e->before_weight : NAN;
 
-	return order ? order : (x->id > y->id) - (x->id < y->id);
+	*ret_change = baseline_change(before, entry_mean(e));
+	return before;
 }
 
-static void print_heading(FILE *out, const struct summary *s, const struct kernel_result *k, size_t count)
+bool shows_variation(const struct summary *s)
 {
-	if (s->by == SUMMARY_PER_KERNEL)
-		fprintf(out, "  %s (%u, %u, %u)x(%u, %u, %u), ", page_kernel_name(s->options, k), k->grid[0], k->grid[1], k->grid[2], k->block[0],
-			k->block[1], k->block[2]);
-	else
-		fprintf(out, "  ");
-	if (k->device >= 0)
-		fprintf(out, "Device %" PRId64 ", ", k->device);
-	if (k->major)
-		fprintf(out, "CC %u.%u, ", k->major, k->minor);
-	fprintf(out, "Invocations %zu\n", count);
+	return s->by == SUMMARY_PER_KERNEL && s->options->variation > 0;
 }
 
-/* The mean in the baseline, and by how much this one differs; empty where there is none. */
-static void before_texts(const struct entry *e, double scale, const char *percent, char ret_before[NUMBER_MAX], char ret_change[NUMBER_MAX])
+bool entry_varies(const struct summary *s, const struct entry *e)
 {
-	double before = e->before_count ? e->before / (double)e->before_count : NAN, change = baseline_change(before, e->sum / (double)e->count);
-
-	ret_before[0] = ret_change[0] = '\0';
-	if (isfinite(before))
-		number_text(before / scale, true, ret_before);
-	if (isfinite(change))
-		snprintf(ret_change, NUMBER_MAX, "%+.2f%s", change, percent);
+	return shows_variation(s) && !(spread_percent(&e->spread) <= s->options->variation);
 }
 
-static int add_entry(struct text_table *t, const struct page_options *options, const struct entry *e)
+static int print_group(FILE *out, struct summary *s, enum page_form form, bool is_first)
 {
-	double mean = e->sum / (double)e->count, numbers[] = { e->min, e->max, mean }, scale = 1;
-	char unit[UNIT_MAX], text[NUMBER_MAX], change[NUMBER_MAX];
-	int r;
-
-	snprintf(unit, sizeof(unit), "%s", e->unit);
-	if (!options->base_units)
-		scale = unit_divisor(e->unit, mean, unit);
-	r = text_table_add(t, e->label);
-	if (r >= 0)
-		r = text_table_add(t, unit);
-	for (unsigned i = 0; i < 3 && r >= 0; i++) {
-		number_text(numbers[i] / scale, true, text);
-		r = text_table_add(t, text);
-	}
-	if (r >= 0 && options->baseline) {
-		before_texts(e, scale, "%", text, change);
-		r = text_table_add(t, text);
-		r = r < 0 ? r : text_table_add(t, change);
-	}
-	return r;
-}
-
-/* The three columns of numbers are equally wide. */
-static void print_table(FILE *out, const struct text_table *t)
-{
-	static const char *const heading[] = { "Metric Name", "Metric Unit", "Minimum", "Maximum", "Average", "Baseline", "Change" };
-	unsigned widths[] = { 0, 0, NUMBER_WIDTH, NUMBER_WIDTH, NUMBER_WIDTH, 0, 0 };
-
-	for (size_t i = 0; i < t->count; i++)
-		if (i % t->columns > 1 && i % t->columns < 5 && strlen(t->cells[i]) > widths[2])
-			widths[2] = (unsigned)strlen(t->cells[i]);
-	widths[3] = widths[4] = widths[2];
-	text_table_print(out, t, heading, widths);
-	fputc('\n', out);
-}
-
-static int print_entries(FILE *out, const struct summary *s)
-{
-	struct text_table t = { .columns = s->options->baseline ? 7 : 5, .left = 1 };
 	int r = 0;
 
-	for (size_t i = 0; i < s->count && r >= 0; i++) {
-		if (i == 0 || strcmp(s->entries[i].section, s->entries[i - 1].section) != 0)
-			fprintf(out, "    Section: %s\n", s->entries[i].section);
-		r = add_entry(&t, s->options, &s->entries[i]);
-		if (r >= 0 && (i + 1 == s->count || strcmp(s->entries[i].section, s->entries[i + 1].section) != 0)) {
-			print_table(out, &t);
-			text_table_release(&t);
-			t = (struct text_table){ .columns = s->options->baseline ? 7 : 5, .left = 1 };
-		}
-	}
-	text_table_release(&t);
+	if (s->count)
+		qsort(s->entries, s->count, sizeof(*s->entries), by_section);
+	if (form == FORM_CSV)
+		summary_write_csv(out, s);
+	else if (form == FORM_JSON)
+		fputs(is_first ? "\n" : ",\n", out), summary_write_json(out, s);
+	else
+		r = summary_print_text(out, s);
 	return r;
 }
 
-static void write_entries(FILE *out, const struct summary *s, const struct kernel_result *k, size_t count)
-{
-	char text[NUMBER_MAX], change[NUMBER_MAX];
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct entry *e = &s->entries[i];
-		double numbers[] = { e->min, e->max, e->sum / (double)e->count };
-
-		snprintf(text, sizeof(text), "%" PRId64, k->process ? k->process->pid : 0);
-		csv_cell(out, k->process ? text : "", true);
-		csv_cell(out, k->process ? k->process->name : "", false);
-		csv_cell(out, k->host, false);
-		if (s->by == SUMMARY_PER_KERNEL) {
-			csv_cell(out, page_kernel_name(s->options, k), false);
-			csv_triple(out, k->block);
-			csv_triple(out, k->grid);
-		}
-		csv_integer(out, k->device, k->device >= 0);
-		snprintf(text, sizeof(text), "%u.%u", k->major, k->minor);
-		csv_cell(out, k->major ? text : "", false);
-		csv_integer(out, (int64_t)count, true);
-		csv_cell(out, e->section, false);
-		csv_cell(out, e->label, false);
-		csv_cell(out, e->unit, false);
-		for (unsigned j = 0; j < 3; j++) {
-			number_text(numbers[j], true, text);
-			csv_cell(out, text, false);
-		}
-		if (s->options->baseline) {
-			before_texts(e, 1, "", text, change);
-			csv_cell(out, text, false);
-			csv_cell(out, change, false);
-		}
-		fputc('\n', out);
-	}
-}
-
-static void write_heading(FILE *out, enum page_summary by, bool baseline)
-{
-	static const char *const names[] = { "Process ID", "Process Name", "Host Name", "Kernel Name", "Block Size", "Grid Size", "Device", "CC",
-					     "Invocations", "Section Name", "Metric Name", "Metric Unit", "Minimum", "Maximum", "Average" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (by == SUMMARY_PER_KERNEL || i < 3 || i > 5)
-			csv_cell(out, names[i], i == 0);
-	if (baseline)
-		fputs(",\"Baseline Average\",\"Change [%]\"", out);
-	fputc('\n', out);
-}
-
-static int print_groups(FILE *out, struct summary *s, const struct kernel_result **order, size_t total, bool csv)
+static int print_groups(FILE *out, struct summary *s, const struct summary_items *all, enum page_form form)
 {
 	const struct kernel_result *before = NULL;
 	size_t end;
 	int r = 0;
 
-	for (size_t i = 0; i < total && r >= 0; i = end) {
-		for (end = i; end < total && compare(s->by, order[i], order[end]) == 0 && r >= 0; end++)
-			r = take_kernel(s, order[end]);
-		if (s->count)
-			qsort(s->entries, s->count, sizeof(*s->entries), by_section);
-		if (r >= 0 && csv) {
-			write_entries(out, s, order[i], end - i);
-		} else if (r >= 0) {
-			page_process_line(out, order[i], before);
-			print_heading(out, s, order[i], end - i);
-			r = print_entries(out, s);
-		}
-		before = order[i];
+	for (size_t i = 0; i < all->count && r >= 0; i = end) {
+		for (end = i; end < all->count && summary_same_group(s->by, &all->items[i], &all->items[end]) && r >= 0; end++)
+			r = take_kernel(s, all->items[end].k);
+		s->first = &all->items[i];
+		s->launches = end - i;
+		if (r >= 0 && form == FORM_TEXT && s->by <= SUMMARY_PER_KERNEL)
+			page_process_line(out, s->first->k, before);
+		if (r >= 0)
+			r = print_group(out, s, form, i == 0);
+		before = s->first->k;
 		forget(s);
 	}
 	return r;
 }
 
-int page_print_summary(FILE *out, const struct kernel_results *results, const struct page_options *options, enum page_summary by, bool csv)
+int page_print_summary(FILE *out, const struct kernel_results *results, const struct page_options *options, enum page_summary by,
+		       enum page_form form)
 {
-	const struct kernel_result **order = calloc(results->count + 1, sizeof(*order));
+	static const char *const names[] = { "none", "per-gpu", "per-kernel", "per-nvtx", "per-operator" };
 	struct summary s = { .results = results, .options = options, .by = by };
-	int r;
+	struct summary_items all;
+	int r = summary_items_make(&all, results, by);
 
-	if (!order)
-		return -ENOMEM;
-	for (size_t i = 0; i < results->count; i++)
-		order[i] = &results->items[i];
-	qsort_r(order, results->count, sizeof(*order), by_kernel, &by);
-	if (csv)
-		write_heading(out, by, options->baseline != NULL);
-	r = print_groups(out, &s, order, results->count, csv);
+	if (r >= 0 && form == FORM_CSV)
+		summary_write_csv_heading(out, &s);
+	if (r >= 0 && form == FORM_JSON)
+		fprintf(out, "{\"summary\": \"%s\", \"groups\": [", names[by]);
+	if (r >= 0)
+		r = print_groups(out, &s, &all, form);
+	if (r >= 0 && form == FORM_JSON)
+		fputs("]}\n", out);
 	forget(&s);
-	free(order);
+	summary_items_release(&all);
 	return r;
 }

@@ -33,6 +33,7 @@ struct kernel_choice {
 	const struct kernel_gpu_links *gpus; /* where links are asked for */
 	uint32_t gpu_count;
 	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */
+	uint32_t stuck_after;         /* seconds that a pass may take before it is told of; 0: for ever */
 };
 
 /* What is told beside kernels: a process has initialised CUDA, and has ended. */
@@ -45,6 +46,8 @@ struct kernel_progress {
 	uint32_t state;               /* enum kernel_state or kernel_step */
 	uint32_t number;              /* of all processes together; of a step: pid */
 	uint32_t passes;
+	uint32_t pid;
+	uint32_t seconds;             /* of one that is stuck: for how long */
 	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why; of a step: the program */
 };
 

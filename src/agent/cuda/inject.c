@@ -35,7 +35,9 @@ static void counters_callback(int domain, uint32_t id, const void *data)
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		kernel_runtime_callback(id, data);
 	else if (domain == CUPTI_DOMAIN_RESOURCE) {
-		if (id == CUPTI_MODULE_LOADED)
+		if (id == CUPTI_CONTEXT_DESTROY)
+			kernel_context_ends(((const struct cupti_resource_data *)data)->context);
+		else if (id == CUPTI_MODULE_LOADED)
 			kernel_module_loaded(data);
 		cuda_resource_callback(id, data);
 	}

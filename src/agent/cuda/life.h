@@ -77,6 +77,7 @@ int kernel_begin(void) CUDA_HIDDEN;
 struct cupti_resource_data;
 void kernel_module_loaded(const struct cupti_resource_data *data) CUDA_HIDDEN;
 void kernel_callback(uint32_t id, const struct cupti_call_data *data) CUDA_HIDDEN;
+void kernel_context_ends(const void *context) CUDA_HIDDEN;
 void kernel_runtime_callback(uint32_t id, const struct cupti_call_data *data) CUDA_HIDDEN;
 
 /* capture.c: the calls that open and close a window, as CUPTI or the driver's own functions tell of them. Returns whether the call was

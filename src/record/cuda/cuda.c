@@ -116,8 +116,10 @@ void cuda_tick(struct session *s, struct traced_process *p)
 {
 	struct cuda_decoder d = { s, p, p->cuda };
 
-	if (p->cuda)
+	if (p->cuda) {
 		cuda_node_row(&d);
+		cuda_kernel_watch(&d);
+	}
 	if (p->cuda && p->cuda->waiting_rows && ++p->cuda->ticks_waited >= TICKS_TO_WAIT)
 		cuda_flush(&d, 0);
 }
@@ -140,6 +142,7 @@ void cuda_process_end(struct session *s, struct traced_process *p, int64_t end)
 	if (!p->cuda)
 		return;
 	cuda_node_row(&d);
+	cuda_kernels_end(&d);
 	cuda_flush(&d, 1);
 	cuda_names_end(&d);
 	cuda_places_end(&d);

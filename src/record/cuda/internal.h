@@ -3,6 +3,7 @@
 #define SONDE_RECORD_CUDA_INTERNAL_H
 
 #include "fmt/cuda_wire.h"
+#include "fmt/kernel_wire.h"
 #include "record/cuda/cuda.h"
 
 #define BIT(column) (1u << (column))
@@ -116,6 +117,23 @@ struct cuda_clock {
 	uint64_t before;
 };
 
+/* Kernels whose counters are being read, together. */
+#define CUDA_MOST_BUSY 64u
+struct cuda_busy {
+	struct {
+		uint64_t result;
+		struct record_kernel record; /* what was told of it */
+		char name[60];
+	} items[CUDA_MOST_BUSY];
+	uint32_t count;
+	int waits;                   /* for what ran before the next one, */
+	char next[60];               /* which is called so */
+	uint32_t passes;
+	uint32_t pass;               /* how many have begun */
+	int64_t since;               /* ns: the pass began */
+	uint32_t told;               /* seconds at which it was told of; 0: not yet */
+};
+
 struct cuda_process {
 	struct cuda_list contexts;
 	struct cuda_list streams;    /* by id; 1 << 32 | context; 2 << 32 | device */
@@ -141,6 +159,7 @@ struct cuda_process {
 	struct idmap source_names;   /* of functions and metrics of single instructions -> string id [| UNDEFINED] */
 	struct idmap codes;          /* checksum of a cubin -> kernel_code.id */
 	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
+	struct cuda_busy busy;
 	int64_t kernel_ranges;       /* NVTX ranges of kernels that were told of: their order */
 	uint64_t unplaced;           /* records without a place in time or among the tracks */
 };
@@ -230,6 +249,10 @@ void cuda_clock_free(struct cuda_process *c);
 /* graphs.c */
 /* Writes the node told of last. */
 void cuda_node_row(struct cuda_decoder *d);
+/* kernels.c: tells of a kernel whose counters are read and that does not end. */
+void cuda_kernel_watch(struct cuda_decoder *d);
+/* The process has ended: one that was being read has no values. */
+void cuda_kernels_end(struct cuda_decoder *d);
 int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define,
 		     const uint8_t *body, size_t size, int64_t time);
 void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,

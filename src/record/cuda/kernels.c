@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fmt/kernel_wire.h"
@@ -12,6 +13,7 @@
 #include "record/kernel_choice.h"
 #include "symbol/demangle.h"
 
+#define STUCK_AGAIN 5u /* seconds */
 /* Of CUfunction_attribute. */
 enum { ATTRIBUTE_CARVEOUT = 9, ATTRIBUTE_SCHEDULING = 15 };
 
@@ -200,24 +202,126 @@ void cuda_kernel_disconnect(struct session *s, struct traced_process *p)
 		tell_step(s, p, KERNEL_DISCONNECTED);
 }
 
+static void send(struct cuda_decoder *d, struct kernel_progress *p, const char *text, size_t size)
+{
+	p->pid = d->p->info.pid;
+	snprintf(p->text, sizeof(p->text), "%.*s", (int)(size < sizeof(p->text) ? size : sizeof(p->text) - 1), text ? text : "");
+	tell_progress(d->s, p);
+}
+
 static void tell(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
 {
 	struct kernel_progress p = { .state = record_flags(k->head), .number = (uint32_t)result - 1, .passes = k->passes };
 
-	snprintf(p.text, sizeof(p.text), "%.*s", (int)(size < sizeof(p.text) ? size : sizeof(p.text) - 1), text ? text : "");
-	tell_progress(d->s, &p);
+	send(d, &p, text, size);
 }
 
+static int64_t nanoseconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void busy_remove(struct cuda_busy *b, uint64_t result)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		if (b->items[i].result != result)
+			b->items[kept++] = b->items[i];
+	b->count = kept;
+}
+
+/* All but passes and the beginning end it. */
+static void note_state(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *name)
+{
+	struct cuda_busy *b = &d->c->busy;
+	unsigned state = record_flags(k->head);
+
+	b->since = nanoseconds();
+	b->told = 0;
+	b->waits = state == KERNEL_WAITS;
+	if (b->waits)
+		snprintf(b->next, sizeof(b->next), "%s", name);
+	if (state == KERNEL_WAITS || state == KERNEL_WAITED)
+		return;
+	if (state == KERNEL_PASS) {
+		b->pass++;
+		b->passes = k->passes;
+		return;
+	}
+	busy_remove(b, result);
+	b->pass = b->count ? b->pass : 0;
+	if (state != KERNEL_BEGUN || b->count == CUDA_MOST_BUSY)
+		return;
+	b->items[b->count].result = result;
+	b->items[b->count].record = *k;
+	snprintf(b->items[b->count].name, sizeof(b->items[0].name), "%s", name);
+	b->count++;
+}
+
+/* "first, second ..." */
+static void busy_names(const struct cuda_busy *b, char *ret, size_t size)
+{
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < b->count && len < size; i++)
+		len += (size_t)snprintf(ret + len, size - len, "%s%s", i ? ", " : "", b->items[i].name);
+}
+
+/* A kernel that waits for another one never ends when it runs alone: that is told once it is likely, and now and then again. */
+void cuda_kernel_watch(struct cuda_decoder *d)
+{
+	struct cuda_busy *b = &d->c->busy;
+	uint32_t patience = d->s->kernels ? d->s->kernels->stuck_after : 0;
+	struct kernel_progress p = { .state = KERNEL_STUCK, .passes = b->passes };
+	char names[KERNEL_PROGRESS_NAME] = "";
+
+	if ((!b->count && !b->waits) || !patience || d->p->dead)
+		return;
+	p.seconds = (uint32_t)((nanoseconds() - b->since) / 1000000000);
+	if (p.seconds < patience || (b->told && p.seconds < b->told + STUCK_AGAIN))
+		return;
+	b->told = p.seconds;
+	p.number = b->count ? (uint32_t)b->items[0].result - 1 : (uint32_t)d->s->cuda->next_kernel;
+	if (b->count)
+		busy_names(b, names, sizeof(names));
+	else
+		snprintf(names, sizeof(names), "%s", b->next);
+	send(d, &p, names, strlen(names));
+}
+
+/* The state of a kernel that is told by its name. */
 static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
 {
 	char *linkage = strndup(text, size), *name = linkage ? demangle_short(linkage) : NULL;
+	const char *shown = name ? name : linkage ? linkage : "";
 
-	if (name)
-		tell(d, k, result, name, strlen(name));
-	else
-		tell(d, k, result, text, size);
+	note_state(d, k, result, shown);
+	if (record_flags(k->head) == KERNEL_BEGUN)
+		tell(d, k, result, shown, strlen(shown));
 	free(name);
 	free(linkage);
+}
+
+void cuda_kernels_end(struct cuda_decoder *d)
+{
+	struct cuda_busy *b = &d->c->busy;
+	char text[100];
+	int size;
+
+	if (b->pass)
+		size = snprintf(text, sizeof(text), "the program ended while the kernel was read, in pass %u of %u", b->pass, b->passes);
+	else
+		size = snprintf(text, sizeof(text), "the program ended before the kernel's first pass");
+	for (uint32_t i = 0; i < b->count; i++) {
+		result_row(d, b->items[i].result, &b->items[i].record);
+		launch_rows(d->s, b->items[i].result, &b->items[i].record);
+		text_row(d->s, b->items[i].result, "profiler__error", text, (size_t)size);
+	}
+	b->count = 0;
 }
 
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
@@ -241,11 +345,22 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 		tell_name(&d, &k, result, text, size);
 		return 0;
 	}
+	if (record_flags(k.head) == KERNEL_WAITS || record_flags(k.head) == KERNEL_WAITED) {
+		tell_name(&d, &k, 0, text, size);
+		return 0;
+	}
 	result = idmap_get(&d.c->kernels, k.number);
 	if (result == IDMAP_NONE)
 		return -EBADMSG;
+	note_state(&d, &k, result, NULL);
+	if (record_flags(k.head) == KERNEL_PASS) {
+		tell(&d, &k, result, NULL, 0);
+		return 0;
+	}
 	result_row(&d, result, &k);
 	launch_rows(s, result, &k);
+	if (k.duration)
+		metric_row(s, result, "gpu__time_duration.sum", "ns", (double)k.duration);
 	if (record_flags(k.head) == KERNEL_FAILED)
 		text_row(s, result, "profiler__error", text, size);
 	tell(&d, &k, result, text, size);

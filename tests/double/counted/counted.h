@@ -9,7 +9,7 @@
 /* Call numbers of the driver, and their names. */
 enum counted_call {
 	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE,
-	COUNTED_START, COUNTED_STOP, COUNTED_SYNC, COUNTED_GRAPH, COUNTED_CALLS
+	COUNTED_START, COUNTED_STOP, COUNTED_SYNC, COUNTED_GRAPH, COUNTED_RESET, COUNTED_CALLS
 };
 
 /* A kernel: what it is called, and what it does to the memory it is given. */
@@ -50,6 +50,8 @@ int counted_runtime_stop(void);
 void counted_listen(void (*event)(const struct counted_event *), void (*ran)(const char *symbol));
 /* Allocations, for the checkpoint. Returns how many. */
 size_t counted_allocations(void **addresses, size_t *sizes, size_t room);
+/* The context ends, and all its memory with it; the next one has the same address. */
+void counted_on_reset(void (*reset)(void));
 /* COUNTED_LOG gets a line. */
 void counted_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* COUNTED_FAIL=function:nth:result: the nth call of a function (from 1) gives that. 0: it is not this one. */

@@ -8,6 +8,7 @@
 #include "counted.h"
 #include "source.h"
 #include "vendor/cupti.h"
+#include "vendor/cupti_activity.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_host.h"
 #include "vendor/cupti_range.h"
@@ -52,10 +53,17 @@ static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
 static int wants_modules;
 static int initialized;
+static int destroy_wanted;       /* callbacks before a context ends */
+static cupti_buffer_requested *buffer_requested;
+static cupti_buffer_completed *buffer_completed;
+static int kernels_recorded;
+static __thread uint32_t launch_number;
+static struct cupti_kernel recorded;
 static uint8_t wanted_of_runtime[COUNTED_CALLS];
 static struct profiler {
 	struct config config;
 	int has_config;
+	int enabled;             /* in this context */
 	struct image *image;
 	size_t most;             /* ranges */
 	size_t pass;
@@ -73,7 +81,7 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
 						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
 						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_SYNC] = "cuCtxSynchronize",
-						  [COUNTED_GRAPH] = "cuGraphLaunch" };
+						  [COUNTED_GRAPH] = "cuGraphLaunch", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
@@ -106,13 +114,27 @@ static void on_event(const struct counted_event *e)
 	show_module();
 	if (callback && (e->is_runtime ? wanted_of_runtime : wanted)[e->call])
 		callback(callback_user, e->is_runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, e->call, &data);
+	/* Calls that whoever listens made have numbers, too. */
+	launch_number = e->correlation;
 }
 
+static void on_reset(void)
+{
+	struct cupti_resource_data data = { .context = counted_context(0) };
+
+	if (callback && destroy_wanted)
+		callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_CONTEXT_DESTROY, &data);
+	profilers[0].enabled = 0;
+}
+
+/* A kernel takes a thousand ns for each letter of its name; the last one is remembered. */
 static void on_kernel(const char *symbol)
 {
 	struct profiler *f = &profilers[counted_device()];
 
 	source_ran(symbol);
+	recorded = (struct cupti_kernel){ .kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = 5000, .end = 5000 + 1000 * strlen(symbol),
+					  .correlation = launch_number };
 	if (!f->started)
 		return;
 	if (f->count < RANGES)
@@ -142,6 +164,7 @@ EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *use
 	callback_user = user;
 	*subscriber = profilers;
 	counted_listen(on_event, on_kernel);
+	counted_on_reset(on_reset);
 	return 0;
 }
 
@@ -155,6 +178,8 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 {
 	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == profilers)
 		wanted[id] = (uint8_t)enable;
+	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_CONTEXT_DESTROY)
+		destroy_wanted = (int)enable;
 	if (domain == CUPTI_DOMAIN_RUNTIME && id < COUNTED_CALLS && subscriber == profilers)
 		wanted_of_runtime[id] = (uint8_t)enable;
 	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_MODULE_LOADED)
@@ -195,24 +220,56 @@ EXPORT int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, u
 	return context ? 0 : 1;
 }
 
-/* Of activities, only that they are there. */
+/* Of activities, the kernel that ran last. */
 EXPORT int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested, cupti_buffer_completed *completed)
 {
+	buffer_requested = requested;
+	buffer_completed = completed;
 	return requested && completed ? 0 : 1;
 }
-EXPORT int cuptiActivityEnable(int kind) { return kind ? 0 : 1; }
+
+EXPORT int cuptiActivityEnable(int kind)
+{
+	kernels_recorded |= kind == CUPTI_KIND_CONCURRENT_KERNEL;
+	return kind ? 0 : 1;
+}
+
 EXPORT int cuptiActivityDisable(int kind) { return kind ? 0 : 1; }
+
 EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **record)
 {
-	*record = (struct cupti_record *)(void *)(buffer + valid);
-	return CUPTI_MAX_LIMIT_REACHED;
+	uint8_t *next = *record ? (uint8_t *)*record + sizeof(recorded) : buffer;
+
+	if (next >= buffer + valid)
+		return CUPTI_MAX_LIMIT_REACHED;
+	*record = (struct cupti_record *)(void *)next;
+	return 0;
 }
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
 {
 	*dropped = context && stream ? 0 : 0;
 	return 0;
 }
-EXPORT int cuptiActivityFlushAll(uint32_t flag) { return flag > 1; }
+EXPORT int cuptiActivityFlushAll(uint32_t flag)
+{
+	struct cupti_kernel other = recorded;
+	uint8_t *buffer = NULL;
+	size_t size = 0, most;
+
+	if (!kernels_recorded || !buffer_requested)
+		return flag > 1;
+	buffer_requested(&buffer, &size, &most);
+	if (size < 2 * sizeof(recorded))
+		return 8;
+	/* One of another call goes first. */
+	other.correlation += 1000;
+	other.end += 1;
+	memcpy(buffer, &other, sizeof(other));
+	memcpy(buffer + sizeof(other), &recorded, sizeof(recorded));
+	buffer_completed(NULL, 0, buffer, size, 2 * sizeof(recorded));
+	return flag > 1;
+}
+
 EXPORT int cuptiGetTimestamp(uint64_t *time)
 {
 	*time = 0;
@@ -225,9 +282,18 @@ EXPORT int cuptiProfilerInitialize(struct pm_initialize *p)
 	return p->size < sizeof(*p);
 }
 
+/* COUNTED_LACKS: what the device is not fit for. */
 EXPORT int cuptiProfilerDeviceSupported(struct pm_device_supported *p)
 {
-	p->supported = PM_SUPPORTED;
+	const char *lacks = getenv("COUNTED_LACKS");
+
+	p->architecture = lacks && strcmp(lacks, "architecture") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->vgpu = lacks && strcmp(lacks, "vgpu") == 0 ? PM_DISABLED : PM_SUPPORTED;
+	p->confidential = lacks && strcmp(lacks, "confidential") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->mining = lacks && strcmp(lacks, "mining") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->sli = lacks && strcmp(lacks, "sli") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->wsl = lacks && strcmp(lacks, "wsl") == 0 ? PM_UNSUPPORTED : PM_SUPPORTED;
+	p->supported = lacks ? PM_UNSUPPORTED : PM_SUPPORTED;
 	return 0;
 }
 
@@ -399,12 +465,14 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 {
 	struct profiler *f = &profilers[counted_device_of(p->context)];
+	int result = counted_fails("cuptiRangeProfilerEnable");
 
 	p->profiler = f;
 	f->spoilt = f->has_config = 0;
 	f->pass = 0;
 	source_range_enabled(1);
-	return counted_fails("cuptiRangeProfilerEnable");
+	f->enabled = result == 0;
+	return result;
 }
 
 EXPORT int cuptiRangeProfilerDisable(struct range_command *p)
@@ -425,6 +493,9 @@ EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 	} else if (f->pass != p->pass) {
 		f->spoilt = 1;
 	}
+	/* What belonged to a context goes with it. */
+	if (!f->enabled)
+		return 3;
 	f->has_config = 1;
 	f->by_runs = p->replay == RANGE_REPLAYED_BY_RUNS;
 	f->image = (struct image *)(void *)p->counters;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counted.h"
 #include "vendor/cuda_launch.h"
@@ -14,6 +15,7 @@
 
 static void (*listener)(const struct counted_event *);
 static void (*runner)(const char *symbol);
+static void (*resetter)(void);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	void *address;
@@ -31,6 +33,7 @@ int cuDeviceGetName(char *name, int size, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuDeviceGetUuid(void *uuid, int device);
 int cuCtxSynchronize(void);
+int cuDevicePrimaryCtxReset_v2(int device);
 int cuCtxPushCurrent_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size);
@@ -93,6 +96,11 @@ EXPORT void counted_listen(void (*event)(const struct counted_event *), void (*r
 {
 	listener = event;
 	runner = ran;
+}
+
+EXPORT void counted_on_reset(void (*reset)(void))
+{
+	resetter = reset;
 }
 
 EXPORT size_t counted_allocations(void **addresses, size_t *sizes, size_t room)
@@ -226,11 +234,17 @@ EXPORT int cuDeviceGetUuid(void *uuid, int device)
 	return 0;
 }
 
+/* "hang": from then on the GPU never is idle. */
 EXPORT int cuCtxSynchronize(void)
 {
 	struct call c;
 
 	enter(&c, COUNTED_SYNC, NULL, NULL);
+	if (counted_fails("hang")) {
+		counted_log("hang");
+		for (;;)
+			pause();
+	}
 	return leave(&c, counted_fails("cuCtxSynchronize"));
 }
 
@@ -315,6 +329,23 @@ EXPORT int cuMemFree_v2(uint64_t address)
 	pthread_mutex_unlock(&lock);
 	free((void *)(uintptr_t)address);
 	return leave(&c, 0);
+}
+
+EXPORT int cuDevicePrimaryCtxReset_v2(int device)
+{
+	struct call c;
+
+	enter(&c, COUNTED_RESET, NULL, NULL);
+	if (resetter)
+		resetter();
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < ALLOCATIONS; i++) {
+		free(allocations[i].address);
+		allocations[i].address = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	counted_log("reset");
+	return leave(&c, device);
 }
 
 EXPORT int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size)

@@ -1,10 +1,12 @@
-/* counted_program LAUNCHES [THREADS [EACH]]: kernels that change memory in place; what comes out depends on every one having run once, in
- * order, one by one where EACH is not 0. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is not
- * C++; COUNTED_NAME is what the last is called instead. With COUNTED_GRAPH, a graph of the first kernel comes after the first launch. */
+/* counted_program LAUNCHES [THREADS [EACH|reset|slow]]: kernels that change memory in place; what comes out depends on every one having run
+ * once, in order, one by one where EACH is not 0. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is
+ * not C++; COUNTED_NAME is what the last is called instead. "reset": between halves of the launches the context ends, and another begins;
+ * "slow": a kernel takes 20 ms, and they run one by one. With COUNTED_GRAPH, a graph of the first kernel comes after the first launch. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counted.h"
 #include "vendor/cuda_launch.h"
@@ -14,6 +16,7 @@ int cuCtxSynchronize(void);
 int cuGraphLaunch(void *exec, void *stream);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
+int cuDevicePrimaryCtxReset_v2(int device);
 int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
 		   void *stream, void **parameters, void **extra);
 int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, void **parameters, void **extra);
@@ -22,10 +25,14 @@ int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t
 
 #define NUMBERS 64
 
+static int is_slow;
+
 static void add(void **parameters)
 {
 	int *numbers = *(int **)parameters[0];
 
+	if (is_slow)
+		usleep(20000);
 	for (int i = 0; i < NUMBERS; i++)
 		numbers[i] += i + 1;
 }
@@ -49,6 +56,7 @@ struct work {
 	int first;
 	int each;
 	uint64_t memory;
+	int resets;
 };
 
 static void launch(int which, struct counted_kernel *kernel, void **parameters)
@@ -77,6 +85,12 @@ static void *run(void *argument)
 		host[i] = work->first + i;
 	cuMemcpyHtoD_v2(work->memory, host, sizeof(host));
 	for (int i = 0; i < work->launches; i++) {
+		if (work->resets && i == work->launches / 2) {
+			memcpy(host, (void *)(uintptr_t)work->memory, sizeof(host));
+			cuDevicePrimaryCtxReset_v2(0);
+			cuMemAlloc_v2(&work->memory, sizeof(host));
+			cuMemcpyHtoD_v2(work->memory, host, sizeof(host));
+		}
 		launch(i % 3, &kernels[i % 3], parameters);
 		if (i == 0 && getenv("COUNTED_GRAPH"))
 			cuGraphLaunch(&graph, NULL);
@@ -93,11 +107,13 @@ int main(int argc, char **argv)
 	pthread_t others[16];
 	long sum = 0;
 
+	is_slow = argc > 3 && strcmp(argv[3], "slow") == 0;
 	if (getenv("COUNTED_NAME"))
 		kernels[2].symbol = getenv("COUNTED_NAME");
 	cuInit(0);
 	for (int i = 0; i < threads; i++) {
-		work[i] = (struct work){ .launches = launches, .first = i, .each = argc > 3 && atoi(argv[3]) };
+		work[i] = (struct work){ .launches = launches, .first = i, .each = is_slow || (argc > 3 && atoi(argv[3])),
+					 .resets = argc > 3 && strcmp(argv[3], "reset") == 0 };
 		cuMemAlloc_v2(&work[i].memory, NUMBERS * sizeof(int));
 	}
 	for (int i = 1; i < threads; i++)

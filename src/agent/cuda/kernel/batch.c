@@ -201,6 +201,7 @@ static int make_pass(char *why)
 	if (kernel_memory_restore(KERNEL_MEMORY_BEFORE, why) < 0 || kernel_counters_start(c, why) < 0)
 		return -1;
 	batch.running = 1;
+	kernel_tell(&batch.entries[0].record, KERNEL_PASS, NULL);
 	if (make_launches(why) < 0)
 		return -1;
 	batch.running = 0;
@@ -352,15 +353,9 @@ static void tell_all(int result, char *why)
 
 	for (uint32_t i = 0; i < batch.last; i++)
 		wanted += (uint32_t)batch.entries[i].wanted;
-	for (uint32_t i = 0, n = 0; i < batch.last; i++) {
-		struct entry *e = &batch.entries[i];
-
-		if (!e->wanted)
-			continue;
-		if (n++ && !kernel_source_wanted(batch.request))
-			kernel_tell(&e->record, KERNEL_BEGUN, e->copy.launch.name);
-		tell_entry(e, result, spent / wanted, why);
-	}
+	for (uint32_t i = 0; i < batch.last; i++)
+		if (batch.entries[i].wanted)
+			tell_entry(&batch.entries[i], result, spent / wanted, why);
 }
 
 static void trouble(void)
@@ -390,13 +385,12 @@ static void read_all(enum kernel_memory after)
 	int result = -1;
 
 	batch.closing = 1;
-	for (uint32_t i = 0; i < batch.last; i++)
-		batch.entries[i].record.passes = (uint32_t)batch.counters->passes << (batch.request->flush_caches && batch.request->warm);
-	/* What single instructions did is told as it is found out. */
-	for (uint32_t i = 0; i < (kernel_source_wanted(batch.request) ? batch.last : 1); i++)
+	for (uint32_t i = 0; i < batch.last; i++) {
+		batch.entries[i].record.passes = (uint32_t)batch.counters->passes
+						 << (batch.request->flush_caches && batch.request->warm);
 		if (batch.entries[i].wanted)
 			kernel_tell(&batch.entries[i].record, KERNEL_BEGUN, batch.entries[i].copy.launch.name);
-	kernel_facts_tell_device(&batch.entries[0].record);
+	}
 	if (kernel_agent.driver.cuCtxSynchronize() != 0)
 		snprintf(why, sizeof(why), "the program's launch failed");
 	else if (after == KERNEL_MEMORY_BEFORE || kernel_memory_save(after, batch.counters->context, why) == 0) {

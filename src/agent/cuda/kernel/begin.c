@@ -139,7 +139,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 	begin_alone();
 	if (!kernel_batch_is_loaded(&l))
 		kernel_batch_close();
-	if (!kernel_counters_hopeless(l.context) && kernel_choose(&l)) {
+	if (kernel_choose(&l)) {
 		tell_devices();
 		left_open = kernel_replay_enter(&l, &kernel_agent.request);
 		if (left_open)
@@ -225,6 +225,13 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 		leave();
 		*data->kept = 0;
 	}
+}
+
+/* Calls that end contexts have waited until no kernel is read. One that is not among them must not wait here: the driver may hold locks. */
+void kernel_context_ends(const void *context)
+{
+	if (!atomic_load(&reading))
+		kernel_counters_forget(context);
 }
 
 /* Launches that nothing came after; not while another thread is within a call that may never return. */

@@ -22,7 +22,8 @@ static enum kernel_call kind_of(const char *name)
 		      { "cuProfilerStop", KERNEL_CALL_STOP },
 		      { "cudaProfilerStart", KERNEL_CALL_START },
 		      { "cudaProfilerStop", KERNEL_CALL_STOP } };
-	static const char *const others[] = { "cuMemcpy", "cuMemset", "cuLaunch", "cuMemAlloc", "cuMemFree", "cuMemUnmap", "cuMemMap" };
+	static const char *const others[] = { "cuMemcpy", "cuMemset", "cuLaunch", "cuMemAlloc", "cuMemFree", "cuMemUnmap", "cuMemMap",
+					     "cuCtxDestroy", "cuDevicePrimaryCtxRe" };
 	/* These neither see nor change what kernels do, and are made between launches. */
 	static const char *const blind[] = { "cuDeviceGet", "cuDriverGet", "cuInit", "cuGet", "cuCtxGet", "cuCtxPush", "cuCtxPop", "cuCtxSet",
 					     "cuFuncGet", "cuFuncSet", "cuFuncIsLoaded", "cuKernelGet", "cuKernelSet", "cuLibraryGet",

@@ -6,24 +6,6 @@
 
 #include "agent/cuda/kernel/kernel.h"
 
-/* But for what an administrator can change. */
-int kernel_failed(int result, const char *what, char *why)
-{
-	const char *text = NULL;
-
-	if (result == CUPTI_OK)
-		return 0;
-	if (result == CUPTI_INSUFFICIENT_PRIVILEGES || result == CUPTI_VIRTUAL_INSUFFICIENT_PRIVILEGES) {
-		snprintf(why, KERNEL_WHY_SIZE,
-			 "the driver does not let this user read counters (ERR_NVGPUCTRPERM); an administrator can, with "
-			 "'options nvidia NVreg_RestrictProfilingToAdminUsers=0' in /etc/modprobe.d");
-		return -1;
-	}
-	cuda_agent.cupti.cuptiGetResultString(result, &text);
-	snprintf(why, KERNEL_WHY_SIZE, "%s: %.120s (error %d)", what, text ? text : "failed", result);
-	return -1;
-}
-
 struct maker {
 	struct kernel_part *part;
 	const struct kernel_wanted *wanted;
@@ -194,6 +176,8 @@ static int make(const struct maker *m, char *why)
 		return 0;
 	}
 	keep_known(m, 0, w->metric_count);
+	/* What is left out is no trouble. */
+	why[0] = '\0';
 	return m->part->metric_count ? configure(m, m->part->metrics, m->part->metric_count, why) : 0;
 }
 
@@ -224,4 +208,15 @@ int kernel_part_make(struct kernel_part *p, void *context, const char *chip, con
 	result = make(&m, why);
 	free(m.available);
 	return result;
+}
+
+void kernel_part_release(struct kernel_part *p)
+{
+	drop_config(p);
+	free(p->metrics);
+	free(p->numbers);
+	free(p->values);
+	free(p->image);
+	free(p->empty_image);
+	memset(p, 0, sizeof(*p));
 }

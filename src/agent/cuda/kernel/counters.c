@@ -102,7 +102,7 @@ static int prepare(struct kernel_counters *c, const struct kernel_request *reque
 	struct pm_chip_name chip = PM_PARAMETERS(pm_chip_name, chip);
 
 	if (kernel_failed(kernel_agent.range.cuptiProfilerInitialize(&begin), "CUPTI's profiler", why) < 0 ||
-	    kernel_agent.driver.cuCtxGetDevice(&c->device) != 0)
+	    kernel_agent.driver.cuCtxGetDevice(&c->device) != 0 || kernel_device_fits(c->device, why) < 0)
 		return -1;
 	chip.device = (size_t)c->device;
 	if (kernel_failed(kernel_agent.range.cuptiDeviceGetChipName(&chip), "the name of the chip", why) < 0 || !chip.chip ||
@@ -119,18 +119,42 @@ int kernel_counters_hopeless(const void *context)
 	return 0;
 }
 
-struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why)
+/* NULL stands for one that was forgotten. */
+static struct kernel_counters *find(const void *context)
 {
-	struct kernel_counters *c;
-
 	for (uint32_t i = 0; i < context_count; i++)
 		if (contexts[i].context == context)
 			return &contexts[i];
-	if (context_count == MOST_CONTEXTS) {
+	return NULL;
+}
+
+void kernel_counters_forget(const void *context)
+{
+	struct range_command p = PM_PARAMETERS(range_command, profiler);
+	struct kernel_counters *c = context ? find(context) : NULL;
+
+	if (!c)
+		return;
+	p.profiler = c->profiler;
+	if (c->profiler)
+		kernel_agent.range.cuptiRangeProfilerDisable(&p);
+	for (size_t i = 0; i < KERNEL_PARTS; i++)
+		kernel_part_release(&c->parts[i]);
+	memset(c, 0, sizeof(*c));
+}
+
+struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why)
+{
+	struct kernel_counters *c = find(context);
+
+	if (c)
+		return c;
+	c = find(NULL);
+	if (!c && context_count == MOST_CONTEXTS) {
 		snprintf(why, KERNEL_WHY_SIZE, "more than %u contexts", MOST_CONTEXTS);
 		return NULL;
 	}
-	c = &contexts[context_count++];
+	c = c ? c : &contexts[context_count++];
 	c->context = context;
 	if (prepare(c, request, why) == 0)
 		return c;

@@ -5,7 +5,7 @@
  * window.c: by what the program says of itself: cuProfilerStart and NVTX. batch.c: the passes of launches that follow each other.
  * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
- * facts.c: what the driver tells of a launch. result.c: records. */
+ * facts.c: what the driver tells of a launch. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
 
@@ -212,8 +212,12 @@ struct kernel_part {
 /* Without the images. A part whose metrics the chip has none of has a count of 0. */
 int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_request *request, size_t number,
 		     char *why) KERNEL_HIDDEN;
-/* In CUPTI's words: -1 where it is no success. */
+void kernel_part_release(struct kernel_part *p) KERNEL_HIDDEN;
+
+/* trouble.c: a sentence for a result of CUPTI; -1 where it is no success. */
 int kernel_failed(int result, const char *what, char *why) KERNEL_HIDDEN;
+/* Whether counters of the device can be read at all; -1: `why` says what is in the way. */
+int kernel_device_fits(int device, char *why) KERNEL_HIDDEN;
 
 /* counters.c: one for each context. */
 struct kernel_counters {
@@ -229,10 +233,12 @@ struct kernel_counters {
 	struct kernel_caches caches;
 };
 
-/* It has been said why there are none: kernels of this context are passed over. */
+/* It has been said why there are none: kernels of this context are only timed. */
 int kernel_counters_hopeless(const void *context) KERNEL_HIDDEN;
 /* The context is current, and not hopeless. NULL: `why` says what is in the way. */
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+/* The context is about to end; another one may have its address. */
+void kernel_counters_forget(const void *context) KERNEL_HIDDEN;
 int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
 /* One pass of many: `p->image` has what was counted in others. */
 int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *p, size_t pass, char *why) KERNEL_HIDDEN;
@@ -279,6 +285,9 @@ void kernel_batch_module_loaded(void) KERNEL_HIDDEN;
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
 
+/* timed.c: one launch is timed by CUPTI's records of activities. The context is idle at the end; ns, 0: not known. */
+void kernel_timed_begin(uint32_t correlation) KERNEL_HIDDEN;
+uint64_t kernel_timed_end(void) KERNEL_HIDDEN;
 /* application.c: the same in a run for one pass; leave() says whether `why` tells of trouble. */
 int kernel_application_enter(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
 			     char *why) KERNEL_HIDDEN;

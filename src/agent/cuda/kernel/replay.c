@@ -11,6 +11,7 @@ static struct {
 	struct record_kernel record;
 	uint64_t begun;
 	size_t range;                 /* of the launch, after the emptying of caches */
+	int timed;                    /* no counters can be read */
 	uint32_t number;
 	char why[KERNEL_WHY_SIZE];
 } now;
@@ -53,16 +54,10 @@ static void describe(const struct kernel_launch *l)
 	kernel_tell_place(r);
 }
 
-static void tell_begun(const struct kernel_launch *launch)
-{
-	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
-	kernel_facts_tell_device(&now.record);
-}
-
 /* Whatever goes wrong, the program's launch goes on. */
 static int give_up(const struct kernel_launch *launch)
 {
-	tell_begun(launch);
+	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
 	now.record.spent = cuda_agent.core->now() - now.begun;
 	kernel_tell(&now.record, KERNEL_FAILED, now.why);
 	return 0;
@@ -92,13 +87,19 @@ static int one_pass(const struct kernel_launch *launch, const struct kernel_requ
 		kernel_counters_renew(now.counters);
 		return give_up(launch);
 	}
-	tell_begun(launch);
+	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
+	kernel_tell(&now.record, KERNEL_PASS, NULL);
 	return 1;
 }
 
 static int prepare(const struct kernel_launch *launch, const struct kernel_request *request)
 {
-	if (kernel_agent.driver.cuCtxSynchronize() != 0) {
+	int result;
+
+	kernel_tell(&now.record, KERNEL_WAITS, launch->name);
+	result = kernel_agent.driver.cuCtxSynchronize();
+	kernel_tell(&now.record, KERNEL_WAITED, NULL);
+	if (result != 0) {
 		snprintf(now.why, sizeof(now.why), "the context has had an error before");
 		return -1;
 	}
@@ -110,18 +111,33 @@ static int prepare(const struct kernel_launch *launch, const struct kernel_reque
 		       kernel_caches_prepare(&now.counters->caches, now.counters->device, now.why) : 0;
 }
 
+/* How long it takes can be told all the same. */
+static int without_counters(const struct kernel_launch *launch)
+{
+	kernel_batch_close();
+	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
+	kernel_agent.driver.cuCtxSynchronize();
+	kernel_timed_begin(launch->correlation);
+	return 1;
+}
+
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request)
 {
 	now.begun = cuda_agent.core->now();
 	now.why[0] = '\0';
 	describe(launch);
+	now.timed = kernel_counters_hopeless(launch->context);
+	if (now.timed)
+		return without_counters(launch);
 	if (kernel_batch_is_of(launch->context))
 		return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
 	kernel_batch_close();
-	if (prepare(launch, request) < 0)
-		return give_up(launch);
+	if (prepare(launch, request) < 0) {
+		now.timed = kernel_counters_hopeless(launch->context);
+		return now.timed ? without_counters(launch) : give_up(launch);
+	}
 	if (!now.counters->part_count && !kernel_source_wanted(request)) {
-		tell_begun(launch);
+		kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return 0;
 	}
@@ -144,10 +160,23 @@ static int last_pass(void)
 	return 0;
 }
 
+static void leave_timed(void)
+{
+	kernel_agent.driver.cuCtxSynchronize();
+	now.record.duration = kernel_timed_end();
+	now.record.spent = cuda_agent.core->now() - now.begun;
+	/* It is said once why. */
+	kernel_tell(&now.record, now.why[0] ? KERNEL_FAILED : KERNEL_TIMED, now.why[0] ? now.why : NULL);
+}
+
 void kernel_replay_leave(int result)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
+	if (now.timed) {
+		leave_timed();
+		return;
+	}
 	if (result != 0 || kernel_agent.driver.cuCtxSynchronize() != 0) {
 		snprintf(now.why, sizeof(now.why), "the program's launch failed (CUDA error %d)", result);
 		kernel_counters_stop(now.counters, ignored);

@@ -15,6 +15,9 @@ void kernel_tell(const struct record_kernel *kernel, enum kernel_state state, co
 		memcpy(record + 1, text, text_size);
 	cuda_agent.core->end(record, record_head(RECORD_KERNEL, state, size, 0, 0), size);
 	cuda_agent.core->ring_doorbell();
+	/* Values of its device are those of a kernel that is known. */
+	if (state == KERNEL_BEGUN)
+		kernel_facts_tell_device(kernel);
 }
 
 void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count)

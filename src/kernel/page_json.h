@@ -1,0 +1,13 @@
+/* JSON, piece by piece. Private to src/kernel. */
+#ifndef SONDE_KERNEL_PAGE_JSON_H
+#define SONDE_KERNEL_PAGE_JSON_H
+
+#include <stdio.h>
+
+void json_text(FILE *out, const char *text);
+/* Behind another member: ', "name": "text"'. */
+void json_member(FILE *out, const char *name, const char *text);
+/* null where it is no number. */
+void json_number(FILE *out, double value);
+
+#endif
