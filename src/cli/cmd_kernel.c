@@ -197,18 +197,30 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 			    cli_name(cli), cli->role == CLI_NCU ? "" : " kernel");
 }
 
+/* Words of older releases. The name is the caller's to free. */
+static char *take_old_words(struct kernel_fields *fields)
+{
+	char *name = NULL;
+
+	if (fields->details_all)
+		fields->details = DETAILS_ALL;
+	if (fields->regex && !fields->name && asprintf(&name, "regex:%s", fields->regex) >= 0)
+		fields->name = name;
+	return name;
+}
+
 static int run_kernel(struct cli *cli, int argc, char **argv)
 {
 	struct kernel_fields fields = { 0 };
 	struct options_parsed parsed;
 	struct cli now = *cli;
+	char *name;
 	FILE *log;
 	int status;
 
 	if (!command_parse(cli, &kernel_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	if (fields.details_all)
-		fields.details = DETAILS_ALL;
+	name = take_old_words(&fields);
 	status = 1;
 	if (open_streams(&now, &fields, &log)) {
 		if (!fields.quiet)
@@ -218,6 +230,7 @@ static int run_kernel(struct cli *cli, int argc, char **argv)
 			status = command_fail(cli, &kernel_command, "The log file '%s' cannot be written: %s", fields.log_file, strerror(errno));
 	}
 	options_release(&parsed);
+	free(name);
 	return status;
 }
 

@@ -26,6 +26,7 @@ struct counting {
 	uint8_t *config;            /* of what is no link: whether a GPU has those is not known here */
 	char chip[CHIP_NAME_MAX];
 	struct kernel_source_run source;
+	bool links;              /* between GPUs are asked for */
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
@@ -107,6 +108,9 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 		fprintf(c->cli->err, "%s %s: note: %zu of %zu metrics are counted; the others need more passes than one\n", cli_name(c->cli),
 			kernel_command.name, count, count + left_out);
 	if (r >= 0) {
+		if (count && !c->fields->quiet)
+			fprintf(kernel_told(c->cli), "==PROF== %zu metrics, for which each kernel runs %zu time%s\n", count, s.passes,
+				s.passes == 1 ? "" : "s");
 		for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
 			r = add_part(c, choice, &s, part, names, count);
 		if (r < 0)
@@ -115,6 +119,10 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 			take_config(c, choice, &s);
 		schedule_release(&s);
 	}
+	free(names);
+	names = choice_names(&choice->choice, METRIC_OWN, &count);
+	for (size_t i = 0; names && i < count; i++)
+		c->links |= strncmp(names[i], "nvlink__", 8) == 0;
 	free(names);
 	return r;
 }
@@ -238,6 +246,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .kill = kernel_says_yes(f->kill),
 				  .source = f->fast || f->replay_mode != REPLAY_KERNEL ? NULL : &c->source,
 				  .overwrite = true,
+				  .links = c->links,
 				  .quiet = f->quiet,
 				  .preload = f->preload,
 				  .argv = parsed->words,
@@ -247,6 +256,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
 		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
+	/* What the program prints comes behind what was said so far. */
+	fflush(kernel_told(c->cli));
 	/* Macros were replaced: what is left stands for itself. */
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });

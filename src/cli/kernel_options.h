@@ -63,6 +63,7 @@ struct kernel_fields {
 	bool details_all;
 	bool null_stdin;
 	const char *preload;
+	const char *regex;
 	int ignored;
 	const char *ignored_text;
 	const char *baseline;
@@ -143,6 +144,8 @@ int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
 
 /* A program is run and its kernels are read, or results of a report are shown. */
 int kernel_count(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
+/* -i with -o: the report under another name. */
+int kernel_copy(struct cli *cli, const struct kernel_fields *fields);
 int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
 /* --rule, before anything is done; false after an error. */
 bool kernel_check_rules(struct cli *cli, const struct kernel_fields *fields);

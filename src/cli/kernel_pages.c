@@ -350,7 +350,7 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 	if (!kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))
 		return 1;
 	if (fields->output && !fields->csv)
-		return command_fail(cli, &kernel_command, "-o with -i: only a table can be written, with --csv");
+		return kernel_copy(cli, fields);
 	if (fields->output && kernel_output_path(fields->output, ".csv", fields->overwrite, csv_path, sizeof(csv_path), &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	if (!open_report(cli, &kernel_command, fields->import, &opened, &status))

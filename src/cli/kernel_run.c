@@ -206,6 +206,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.nvtx_process = run->nvtx_process };
 	struct progress progress = { .cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))) };
 	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
+	struct kernel_gpu_links *links = run->links ? kernel_links_read(&choice.gpu_count) : NULL;
 	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
@@ -215,6 +216,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 		code[0] = '\0';
 	choice.code = code[0] ? code : NULL;
 	request = make_request(run, choice.code);
+	choice.gpus = links;
 	words = profile_words(run, preload, &count);
 	if (!request || !words || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		command_fail(cli, &kernel_command, "Not started: %s", strerror(errno));
@@ -233,6 +235,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 		kernel_output_remove(code);
 	free(request);
 	free(preload);
+	free(links);
 	free(words);
 	return status;
 }

@@ -3,6 +3,7 @@
 #define SONDE_CLI_KERNEL_RUN_H
 
 #include "cli/command.h"
+#include "record/kernel_choice.h"
 #include "record/record.h"
 
 /* Metrics that are counted together. */
@@ -38,6 +39,7 @@ struct kernel_run {
 	bool flush_caches;
 	bool warm;                    /* the second half of the metrics is the first, with caches as they are */
 	bool kill;
+	bool links;                   /* between GPUs are told of */
 	bool quiet;                   /* nothing is said on how far it is */
 	const char *preload;          /* a library for the program; NULL: none */
 	const struct kernel_source_run *source; /* beyond counters; NULL: nothing */
@@ -46,6 +48,9 @@ struct kernel_run {
 	char *const *argv;            /* the program */
 	size_t argc;
 };
+
+/* Of all GPUs that NVML knows; none where there is no NVML. The caller frees them. */
+struct kernel_gpu_links *kernel_links_read(uint32_t *ret_count);
 
 /* The status is the program's own, or 1. */
 int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result);

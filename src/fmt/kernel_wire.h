@@ -16,6 +16,16 @@ enum kernel_state {
 	KERNEL_FAILED = 2     /* a sentence follows: why its counters are not there */
 };
 
+/* What a launch has beyond attributes of its function. */
+enum kernel_fact {
+	KERNEL_FACT_STACK,    /* bytes of a thread */
+	KERNEL_FACT_CACHE,    /* CUfunc_cache of the context */
+	KERNEL_FACT_PERSISTING, /* bytes of L2 */
+	KERNEL_FACT_SMS,      /* of the context: fewer than the device's in a green one */
+	KERNEL_FACT_SCHEDULING, /* CUclusterSchedulingPolicy that the launch asks for */
+	KERNEL_FACTS = 8
+};
+
 /* RECORD_KERNEL; flags = enum kernel_state, + text */
 struct record_kernel {
 	uint64_t head;
@@ -33,14 +43,20 @@ struct record_kernel {
 	uint32_t cluster_potential;
 	uint32_t passes;
 	uint64_t spent;       /* ticks that reading its counters took */
+	uint32_t facts[KERNEL_FACTS]; /* by enum kernel_fact; KERNEL_NOT_KNOWN */
 };
 
-/* RECORD_KERNEL_VALUES; doubles follow, in the order in which the metrics were asked for. */
+enum kernel_values {
+	KERNEL_VALUES_COUNTED = 0, /* in the order in which the metrics were asked for */
+	KERNEL_VALUES_DEVICE = 1   /* attributes of the kernel's device, by their numbers; once for each device */
+};
+
+/* RECORD_KERNEL_VALUES; flags = enum kernel_values; doubles follow. */
 struct record_kernel_values {
 	uint64_t head;
 	uint64_t time;
 	uint32_t number;
-	uint32_t first;       /* metric of the first value */
+	uint32_t first;       /* metric, or attribute, of the first value */
 };
 
 /* What single instructions did, and samples over time. Between KERNEL_BEGUN and KERNEL_READ of the kernel; names come first. */

@@ -100,7 +100,8 @@ enum run_after {
 
 enum kernel_metric_kind {
 	KERNEL_METRIC_VALUE = 1,
-	KERNEL_METRIC_RULE = 2   /* what a rule made of the values */
+	KERNEL_METRIC_RULE = 2,  /* what a rule made of the values */
+	KERNEL_METRIC_DEVICE = 3 /* a value that holds for all results of the process on the same device; only the first has it */
 };
 
 enum slice_flags {

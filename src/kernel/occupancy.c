@@ -1,6 +1,7 @@
 #include "kernel/occupancy.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 /* Registers are given to warps, in units of this many; the file is split evenly between four schedulers. */
 #define REGISTER_UNIT 256u
@@ -99,6 +100,16 @@ uint32_t occupancy_shared_step(const struct occupancy_chip *chip, const struct o
 		if (chip->steps[i] * 1024u >= wanted)
 			return chip->steps[i] * 1024u;
 	return chip->shared;
+}
+
+uint32_t occupancy_shared_config(const struct occupancy_chip *chip, const struct occupancy_kernel *kernel, uint32_t blocks)
+{
+	bool small = chip->major == 8 && chip->minor != 0;
+	uint32_t reserving = small ? blocks : 4 * blocks;
+
+	if (reserving > chip->blocks)
+		reserving = chip->blocks;
+	return occupancy_shared_step(chip, kernel, reserving * chip->reserved + blocks * round_up(kernel->shared, chip->shared_unit));
 }
 
 uint32_t occupancy_clusters(const struct occupancy *occupancy, uint32_t size, uint32_t sms)

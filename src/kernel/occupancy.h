@@ -75,6 +75,10 @@ void occupancy_compute(const struct occupancy_chip *chip, const struct occupancy
 uint32_t occupancy_limit_shown(const struct occupancy *occupancy, enum occupancy_limit limit);
 /* The smallest size that can be configured and holds at least `wanted` bytes and one block of the kernel. */
 uint32_t occupancy_shared_step(const struct occupancy_chip *chip, const struct occupancy_kernel *kernel, uint32_t wanted);
+/* What the driver sets apart as shared memory where the program does not say, if `blocks` of the kernel fit on an SM otherwise. By what ncu
+ * reports of launches: room for their own shared memory, and, where multiprocessors are large, for what is reserved for four times as
+ * many blocks. */
+uint32_t occupancy_shared_config(const struct occupancy_chip *chip, const struct occupancy_kernel *kernel, uint32_t blocks);
 /* Clusters of `size` blocks that a GPC with this many SMs holds at once. */
 uint32_t occupancy_clusters(const struct occupancy *occupancy, uint32_t size, uint32_t sms);
 

@@ -70,13 +70,36 @@ static void print_device(FILE *out, const struct kernel_result *k)
 }
 
 /* The greatest gain that a rule expects of the whole kernel. */
-static void gain_text(const struct kernel_result *k, char ret[NUMBER_MAX])
+static double greatest_gain(const struct kernel_result *k)
 {
 	double most = NAN;
 
 	for (size_t i = 0; i < k->rule_count; i++)
 		if (strcmp(k->rules[i].gain_type, "global") == 0)
 			most = fmax(most, k->rules[i].gain);
+	return most;
+}
+
+/* The time that would be gone. */
+static void improvement_text(const struct kernel_result *k, char ret[NUMBER_MAX])
+{
+	double ns = result_number(k, "gpu__time_duration.sum") * greatest_gain(k) / 100, scale;
+	char unit[UNIT_MAX];
+	size_t len;
+
+	ret[0] = '\0';
+	if (!isfinite(ns))
+		return;
+	scale = unit_divisor("ns", ns, unit);
+	number_text(ns / scale, true, ret);
+	len = strlen(ret);
+	snprintf(ret + len, NUMBER_MAX - len, " %s", unit);
+}
+
+static void gain_text(const struct kernel_result *k, char ret[NUMBER_MAX])
+{
+	double most = greatest_gain(k);
+
 	ret[0] = '\0';
 	if (isfinite(most))
 		snprintf(ret, NUMBER_MAX, "%.4g%%", most);
@@ -104,8 +127,13 @@ static void add_overview(struct text_table *t, const struct kernel_result *k)
 	if (strlen(k->name) > NAME_WIDTH)
 		memcpy(name + NAME_WIDTH - 3, "...", 3);
 	text_table_add(t, name);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
 		text_table_add(t, shown(k, columns[i].metric, columns[i].unit, columns[i].with_unit, text));
+		if (i == 0) {
+			improvement_text(k, text);
+			text_table_add(t, text);
+		}
+	}
 	snprintf(text, sizeof(text), "%u, %u, %u", k->grid[0], k->grid[1], k->grid[2]);
 	text_table_add(t, text);
 	snprintf(text, sizeof(text), "%u, %u, %u", k->block[0], k->block[1], k->block[2]);
@@ -116,9 +144,9 @@ static void add_overview(struct text_table *t, const struct kernel_result *k)
 
 void page_print_overview(FILE *out, const struct kernel_results *results, const struct page_options *options)
 {
-	static const char *const heading[] = { "ID", "Est. Speedup", "Function Name", "Demangled Name", "Duration", "Compute [%]", "Memory [%]",
+	static const char *const heading[] = { "ID", "Est. Speedup", "Function Name", "Demangled Name", "Duration", "Runtime Improvement", "Compute [%]", "Memory [%]",
 					       "Registers", "Grid", "Block", "Cycles", "Verdict" };
-	struct text_table t = { .columns = 12, .left = 1u << 2 | 1u << 3 | 1u << 11 };
+	struct text_table t = { .columns = 13, .left = 1u << 2 | 1u << 3 | 1u << 12 };
 
 	(void)options;
 	for (size_t i = 0; i < results->count; i++) {

@@ -71,6 +71,7 @@ static int take_gpu(void *context, const int64_t *v, uint32_t present)
 			continue;
 		d->name = text_of(l, v, present, COLUMN_GPU_NAME);
 		d->chip = text_of(l, v, present, COLUMN_GPU_CHIP);
+		d->memory = HAS(present, COLUMN_GPU_MEMORY) ? v[COLUMN_GPU_MEMORY] : 0;
 		if (!d->sm_count && HAS(present, COLUMN_GPU_SM_COUNT))
 			d->sm_count = v[COLUMN_GPU_SM_COUNT];
 		if (HAS(present, COLUMN_GPU_MAJOR) && v[COLUMN_GPU_MAJOR] > 0) {
@@ -321,6 +322,21 @@ static int add_instance(const struct loader *l, struct kernel_result *k, const i
 	return 0;
 }
 
+/* One kernel has it, and it holds for all of the process on that device. */
+static int add_of_device(const struct loader *l, const struct kernel_result *first, const int64_t *v, uint32_t present)
+{
+	bool is_instance = HAS(present, COLUMN_KERNEL_METRIC_INSTANCE);
+	int r = 0;
+
+	for (size_t i = 0; i < l->results->count && r >= 0; i++) {
+		struct kernel_result *k = &l->results->items[i];
+
+		if (k->process == first->process && k->device == first->device)
+			r = is_instance ? add_instance(l, k, v, present) : result_add(k, value_of(l, v, present));
+	}
+	return r;
+}
+
 static int take_metric(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
@@ -330,6 +346,8 @@ static int take_metric(void *context, const int64_t *v, uint32_t present)
 		return 0;
 	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_RULE)
 		return add_rule(l, k, v, present);
+	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_DEVICE)
+		return add_of_device(l, k, v, present);
 	if (v[COLUMN_KERNEL_METRIC_KIND] != KERNEL_METRIC_VALUE)
 		return 0;
 	if (HAS(present, COLUMN_KERNEL_METRIC_INSTANCE))

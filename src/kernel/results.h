@@ -2,6 +2,7 @@
 #ifndef SONDE_KERNEL_RESULTS_H
 #define SONDE_KERNEL_RESULTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +66,7 @@ struct kernel_device {
 	const char *chip;
 	unsigned major, minor; /* 0.0: not known */
 	int64_t sm_count;      /* 0: not known */
+	int64_t memory;        /* bytes; 0: not known */
 };
 
 struct kernel_result {

@@ -10,6 +10,7 @@
 
 #define MAX_ROWS 4096
 #define MAX_CELLS 32
+#define MAX_NAME 512
 
 static const struct {
 	const char *word;
@@ -303,6 +304,34 @@ static int add_row(struct reader *r, struct section_block *b, struct text_piece 
 	return fill_row(r, b, &grown[b->row_count++], label, value);
 }
 
+/* "a.{sum,avg}{,.per_second}" stands for every way of taking one of each list: a row each. */
+static int add_rows(struct reader *r, struct section_block *b, struct text_piece label, struct text_piece value)
+{
+	const char *open = memchr(value.text, '{', value.len), *close;
+	struct text_piece list, word;
+	char whole[MAX_NAME];
+	bool more = true;
+	int result = 0, len;
+
+	if (!open || b->kind != BLOCK_COLLECT)
+		return add_row(r, b, label, value);
+	close = memchr(open, '}', value.len - (size_t)(open - value.text));
+	if (!close)
+		return refuse(r, "'{' has no '}'");
+	list = (struct text_piece){ open + 1, (size_t)(close - open) - 1 };
+	while (more && result == 0) {
+		more = text_split(list, ',', &word, &list);
+		if (!more)
+			word = list;
+		len = snprintf(whole, sizeof(whole), "%.*s%.*s%.*s", (int)(open - value.text), value.text, (int)word.len, word.text,
+			       (int)(value.text + value.len - close) - 1, close + 1);
+		if (len < 0 || (size_t)len >= sizeof(whole))
+			return refuse(r, "the name is too long");
+		result = add_rows(r, b, label, (struct text_piece){ whole, (size_t)len });
+	}
+	return result;
+}
+
 static int read_line(struct reader *r, struct text_piece line)
 {
 	struct section *s = r->section;
@@ -321,7 +350,7 @@ static int read_line(struct reader *r, struct text_piece line)
 		return read_columns(r, b, value);
 	if (text_is(name, "cc"))
 		return cc_parse(&b->cc, value.text, value.len) < 0 ? refuse(r, "compute capabilities are written 9.0, 9.0- or 8.0-8.9,10.0") : 0;
-	return add_row(r, b, name, value);
+	return add_rows(r, b, name, value);
 }
 
 /* The file's name without folder and ending. */

@@ -2,7 +2,25 @@
 #ifndef SONDE_RECORD_KERNEL_CHOICE_H
 #define SONDE_RECORD_KERNEL_CHOICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* A link of a GPU to another device, as NVML has it. */
+struct kernel_link {
+	bool is_active;
+	unsigned remote_type;         /* 0 GPU, 1 CPU, 2 switch */
+	unsigned remote[3];           /* PCI domain, bus, device */
+	bool peer_access, peer_atomics, system_access, system_atomics;
+};
+
+#define KERNEL_LINKS 18
+struct kernel_gpu_links {
+	unsigned place[3];            /* PCI domain, bus, device */
+	char name[96];
+	unsigned link_count;
+	struct kernel_link links[KERNEL_LINKS];
+	double bandwidth;             /* of a link, bytes a second; 0: not known */
+};
 
 struct kernel_choice {
 	const char *request;          /* file that agents read */
@@ -12,6 +30,8 @@ struct kernel_choice {
 	int nvtx;                     /* NVTX ranges are kept for them */
 	int nvtx_process;             /* pushed ones of all threads together */
 	const char *code;             /* folder in which agents leave cubins; NULL: none */
+	const struct kernel_gpu_links *gpus; /* where links are asked for */
+	uint32_t gpu_count;
 	int progress;                 /* descriptor: a struct kernel_progress for each step; -1: nobody wants to know */
 };
 

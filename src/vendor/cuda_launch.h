@@ -15,7 +15,7 @@ struct cuda_launch_kernel {
 	void **extra;                 /* not of cuLaunchCooperativeKernel */
 };
 
-enum { CUDA_LAUNCH_CLUSTER = 4 };     /* of CUlaunchAttributeID */
+enum { CUDA_LAUNCH_CLUSTER = 4, CUDA_LAUNCH_SCHEDULING = 5 }; /* of CUlaunchAttributeID */
 
 struct cuda_launch_attribute {
 	uint32_t id;

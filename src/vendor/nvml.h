@@ -19,11 +19,15 @@ enum { NVML_SENSOR_GPU = 0 };
 
 /* Fields of nvmlDeviceGetFieldValues(). */
 enum {
+	NVML_FIELD_NVLINK_SPEED = 90,   /* MB a second, of one link */
 	NVML_FIELD_NVLINK_TX = 138,     /* KiB since the driver was loaded; scope: a link, or all */
 	NVML_FIELD_NVLINK_RX = 139,
 	NVML_FIELD_POWER_INSTANT = 186  /* mW */
 };
 #define NVML_ALL_LINKS UINT32_MAX
+#define NVML_LINKS 18
+enum { NVML_LINK_PEER = 0, NVML_LINK_HOST = 1, NVML_LINK_PEER_ATOMICS = 2, NVML_LINK_HOST_ATOMICS = 3 }; /* what a link can do */
+enum { NVML_REMOTE_GPU = 0, NVML_REMOTE_CPU = 1, NVML_REMOTE_SWITCH = 2 };
 
 /* Kinds of values in a field. */
 enum { NVML_DOUBLE = 0, NVML_UNSIGNED = 1, NVML_UNSIGNED_LONG = 2, NVML_UNSIGNED_LONG_LONG = 3, NVML_SIGNED_LONG_LONG = 4,

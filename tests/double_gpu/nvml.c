@@ -1,4 +1,4 @@
-/* In place of libnvidia-ml.so.1. Words: gpus:N (2), crash:N (at the Nth sweep), broken (does not start), pids (processes are those in the file GPU_DOUBLE_PIDS). */
+/* In place of libnvidia-ml.so.1. Words: links (GPU 0 has three: two to GPU 1, one to a switch, and one that is off), bus:N of GPU 0 (6), gpus:N (2), crash:N (at the Nth sweep), broken (does not start), pids (processes are those in the file GPU_DOUBLE_PIDS). */
 #include <signal.h>
 #include <unistd.h>
 
@@ -66,7 +66,7 @@ int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci);
 int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci)
 {
 	memset(pci, 0, sizeof(*pci));
-	pci->bus = 6 + number(device);
+	pci->bus = (unsigned)told("bus", 6) + number(device);
 	snprintf(pci->bus_id, sizeof(pci->bus_id), "00000000:%02X:00.0", pci->bus);
 	return OK;
 }
@@ -151,6 +151,9 @@ int nvmlDeviceGetFieldValues(void *device, int count, struct field *fields)
 		if (fields[i].id == 186 && number(device) == 0) {
 			fields[i].type = 1;
 			fields[i].value.u = 345678;
+		} else if (fields[i].id == 90 && told("links", 0)) {
+			fields[i].type = 1;
+			fields[i].value.u = 26562;
 		} else if (fields[i].id == 138 || fields[i].id == 139) {
 			fields[i].value.ull = (unsigned long long)(raw_now() / 1000) * (fields[i].id == 138 ? 2 : 1);
 		} else {
@@ -188,4 +191,34 @@ int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor)
 	*major = 9;
 	*minor = 0;
 	return OK;
+}
+
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *active);
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *active)
+{
+	*active = link != 2;
+	return told("links", 0) && number(device) == 0 && link < 4 ? OK : NOT_SUPPORTED;
+}
+
+/* The host can be reached over the last alone. */
+int nvmlDeviceGetNvLinkCapability(void *device, unsigned link, int capability, unsigned *value);
+int nvmlDeviceGetNvLinkCapability(void *device, unsigned link, int capability, unsigned *value)
+{
+	*value = capability == 0 || capability == 2 || link == 3;
+	return number(device) == 0 ? OK : NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type);
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)
+{
+	*type = link == 3 ? 2 : 0;
+	return number(device) == 0 ? OK : NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, struct pci *pci);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, struct pci *pci)
+{
+	memset(pci, 0, sizeof(*pci));
+	pci->bus = link == 3 ? 0x90 : (unsigned)told("bus", 6) + 1;
+	return number(device) == 0 ? OK : NOT_SUPPORTED;
 }

@@ -46,6 +46,38 @@ void rule_roofline(struct rule_run *run)
 		 100 * twice, peak32 / peak64);
 }
 
+/* Of the instructions that add or multiply, those that do only one of both; pairs of them could be one. */
+static void check_fused(struct rule_run *run, const char *precision, const char *letter, const char *pipe)
+{
+	struct rule_result *result;
+	double adds, products, all, saved, busy;
+	char name[128], add[8], multiply[8], both[8];
+
+	snprintf(add, sizeof(add), "%sadd", letter);
+	snprintf(multiply, sizeof(multiply), "%smul", letter);
+	snprintf(both, sizeof(both), "%sfma", letter);
+	adds = each_cycle(run, add);
+	products = each_cycle(run, multiply);
+	all = adds + products + each_cycle(run, both);
+	/* A multiply-add takes one of each. */
+	saved = fmin(adds, products) / all;
+	if (!(saved > 0.1) || isnan(all))
+		return;
+	snprintf(name, sizeof(name), "sm__pipe_%s_cycles_active.avg.pct_of_peak_sustained_active", pipe);
+	busy = rule_value(run, name);
+	result = rule_result(run, RULE_OPTIMIZE, "Fused Multiply-Adds");
+	rule_say(result, "%.0f %% of the %s instructions only add or only multiply. Two of them that belong together are one multiply-add: up to "
+		 "%.0f %% fewer instructions, where the order of operations allows for it.", 100 * (adds + products) / all, precision,
+		 100 * saved);
+	rule_gain(result, isnan(run->compute) ? RULE_LOCAL : RULE_GLOBAL, saved * busy / 100);
+}
+
+void rule_fused(struct rule_run *run)
+{
+	check_fused(run, "single-precision", "f", "fma");
+	check_fused(run, "double-precision", "d", "fp64");
+}
+
 /* Many multiply-adds and no tensor core: a matrix product by hand? */
 void rule_tensor_unused(struct rule_run *run)
 {

@@ -3,6 +3,8 @@
 
 #include "kernel/rules/rule.h"
 
+#define LAUNCH_NS 5000
+
 static void check_block(struct rule_run *run, double block)
 {
 	double last = fmod(block, 32), warps = ceil(block / 32);
@@ -47,11 +49,24 @@ static void check_tail(struct rule_run *run, double grid, double waves)
 	rule_gain(result, RULE_GLOBAL, share);
 }
 
+/* Less than it takes to launch a kernel: with more work in each, or in a graph, the GPU would not wait. */
+static void check_duration(struct rule_run *run, double ns)
+{
+	struct rule_result *result;
+
+	if (!(ns > 0) || ns >= LAUNCH_NS)
+		return;
+	result = rule_result(run, RULE_OPTIMIZE, "Short Kernel");
+	rule_say(result, "The kernel takes %.1f us, and launching one about %.0f: do more in each launch, join kernels that follow each other, or "
+		 "launch them as a CUDA graph.", ns / 1000, LAUNCH_NS / 1000.0);
+}
+
 void rule_launch(struct rule_run *run)
 {
 	double grid = rule_value(run, "launch__grid_size");
 
 	check_block(run, rule_value(run, "launch__block_size"));
 	check_grid(run, grid, rule_value(run, "launch__sm_count"));
+	check_duration(run, rule_value(run, "gpu__time_duration.sum"));
 	check_tail(run, grid, rule_value(run, "launch__waves_per_multiprocessor"));
 }

@@ -84,6 +84,16 @@ void rule_shared_conflicts(struct rule_run *run)
 	check_conflicts(run, "st", "stores");
 }
 
+/* Bytes a second, of all that DRAM can do: PCIe by its transfers and lanes, NVLink as it says itself. Not a number where that is not known. */
+static double share_of_dram(const struct rule_run *run, bool is_host)
+{
+	double dram = rule_value(run, "dram__bytes.sum.peak_sustained") * rule_value(run, "dram__cycles_elapsed.avg.per_second");
+	double lanes = rule_value(run, "device__attribute_gpu_pci_ext_gpu_link_width");
+	double pcie = rule_value(run, "device__attribute_gpu_pci_ext_gpu_link_rate") * 1e6 * lanes / 8;
+
+	return (is_host ? pcie : rule_value(run, "nvlink__bandwidth")) / dram;
+}
+
 void rule_aperture(struct rule_run *run)
 {
 	static const char *const apertures[][2] = { { "sysmem", "the host" }, { "peer", "other GPUs" } };
@@ -100,6 +110,7 @@ void rule_aperture(struct rule_run *run)
 		result = rule_result(run, RULE_OPTIMIZE, "Memory Elsewhere");
 		rule_say(result, "%.0f %% of what L2 does not have comes from memory of %s, which is far slower: copy "
 			 "it to the device first.", 100 * share, apertures[i][1]);
+		rule_gain(result, RULE_GLOBAL, share * (1 - share_of_dram(run, i == 0)));
 	}
 }
 

@@ -93,5 +93,9 @@ void rule_sampling_interval(struct rule_run *run);
 void rule_uncoalesced_global(struct rule_run *run);
 void rule_uncoalesced_shared(struct rule_run *run);
 void rule_sampled_lines(struct rule_run *run);
+void rule_fused(struct rule_run *run);
+void rule_compression(struct rule_run *run);
+void rule_reuse(struct rule_run *run);
+void rule_nvlink(struct rule_run *run);
 
 #endif

@@ -8,6 +8,7 @@
 static const struct rule all_rules[] = {
 	{ "SOLBottleneck", "Bottleneck", "SpeedOfLight", "Is it arithmetic, memory, waiting, or too small a grid?", rule_speed_of_light },
 	{ "HighPipeUtilization", "Busiest Pipeline", "ComputeWorkloadAnalysis", "Which pipeline works most, and how much.", rule_high_pipe },
+	{ "FPInstructions", "Fused Multiply-Adds", "InstructionStats", "Additions and multiplications that could be one instruction.", rule_fused },
 	{ "SOLFPRoofline", "Roofline", "SpeedOfLight_RooflineChart", "How near floating point comes to its peak.", rule_roofline },
 	{ "TensorUnused", "Tensor Cores", "ComputeWorkloadAnalysis", "Multiply-adds that tensor cores might do.", rule_tensor_unused },
 	{ "SlowPipeLimiter", "Slow Pipeline", "ComputeWorkloadAnalysis", "One slow pipeline keeps the others from issuing.", rule_slow_pipe },
@@ -21,6 +22,9 @@ static const struct rule all_rules[] = {
 	{ "MemoryCacheAccessPattern", "Access Pattern", "MemoryWorkloadAnalysis_Tables", "Bytes of sectors that nobody uses.", rule_access_pattern },
 	{ "SharedMemoryConflicts", "Bank Conflicts", "MemoryWorkloadAnalysis_Tables", "Rounds of shared memory that conflicts add.", rule_shared_conflicts },
 	{ "MemoryApertureUsage", "Memory Elsewhere", "MemoryWorkloadAnalysis_Chart", "Traffic to memory of the host or of peers.", rule_aperture },
+	{ "MemoryL2Compression", "L2 Compression", "MemoryWorkloadAnalysis_Chart", "Compression of L2 that does not compress.", rule_compression },
+	{ "L2Reuse", "L2 Reuse", "MemoryWorkloadAnalysis", "Data of DRAM that L2 could hold.", rule_reuse },
+	{ "NvlinkUsage", "NVLink", "Nvlink", "Links that are full, or full of overhead.", rule_nvlink },
 	{ "LocalMemoryUsage", "Spilled Registers", "MemoryWorkloadAnalysis", "Registers that do not suffice.", rule_spills },
 	{ "UncoalescedGlobalAccess", "Uncoalesced Global Accesses", "SourceCounters", "Lines whose threads do not access global memory side by side.", rule_uncoalesced_global },
 	{ "UncoalescedSharedAccess", "Uncoalesced Shared Accesses", "SourceCounters", "Lines with bank conflicts in shared memory.", rule_uncoalesced_shared },

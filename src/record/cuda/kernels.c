@@ -8,9 +8,12 @@
 
 #include "fmt/kernel_wire.h"
 #include "record/cuda/internal.h"
+#include "record/cuda/kernel_rows.h"
 #include "record/kernel_choice.h"
 #include "symbol/demangle.h"
 
+/* Of CUfunction_attribute. */
+enum { ATTRIBUTE_CARVEOUT = 9, ATTRIBUTE_SCHEDULING = 15 };
 
 static uint64_t text_of(struct session *s, const char *text)
 {
@@ -29,15 +32,22 @@ static void put_number(int64_t *v, uint32_t *present, double value)
 	}
 }
 
-static void metric_row(struct session *s, uint64_t result, const char *name, const char *unit, double value)
+static uint32_t begin_row(struct session *s, const struct kernel_row_of *of, const char *name, int64_t *v)
 {
-	uint32_t present = BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME);
-	uint64_t unit_text = text_of(s, unit);
-	int64_t v[TABLE_MAX_COLUMNS];
-
-	v[COLUMN_KERNEL_METRIC_RESULT] = (int64_t)result;
-	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE;
+	v[COLUMN_KERNEL_METRIC_RESULT] = (int64_t)of->result;
+	v[COLUMN_KERNEL_METRIC_KIND] = of->kind;
 	v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)session_text(s, name);
+	v[COLUMN_KERNEL_METRIC_INSTANCE] = of->instance;
+	return BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME) |
+	       (of->instance == KERNEL_NO_INSTANCE ? 0 : BIT(COLUMN_KERNEL_METRIC_INSTANCE));
+}
+
+void kernel_metric_row(struct session *s, struct kernel_row_of of, const char *name, const char *unit, double value)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+	uint32_t present = begin_row(s, &of, name, v);
+	uint64_t unit_text = text_of(s, unit);
+
 	v[COLUMN_KERNEL_METRIC_UNIT] = (int64_t)unit_text;
 	present |= unit_text ? BIT(COLUMN_KERNEL_METRIC_UNIT) : 0;
 	if (isfinite(value))
@@ -45,17 +55,61 @@ static void metric_row(struct session *s, uint64_t result, const char *name, con
 	session_row(s, TABLE_KERNEL_METRIC, v, present);
 }
 
-static void text_row(struct session *s, uint64_t result, const char *name, const char *text, size_t size)
+void kernel_text_row(struct session *s, struct kernel_row_of of, const char *name, const char *text, size_t size)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
+	uint32_t present = begin_row(s, &of, name, v);
 
-	v[COLUMN_KERNEL_METRIC_RESULT] = (int64_t)result;
-	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE;
-	v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)session_text(s, name);
 	v[COLUMN_KERNEL_METRIC_TEXT] = (int64_t)report_string(s->writer, text, size);
-	session_row(s, TABLE_KERNEL_METRIC, v,
-		    BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME) |
-			    BIT(COLUMN_KERNEL_METRIC_TEXT));
+	session_row(s, TABLE_KERNEL_METRIC, v, present | BIT(COLUMN_KERNEL_METRIC_TEXT));
+}
+
+static void metric_row(struct session *s, uint64_t result, const char *name, const char *unit, double value)
+{
+	kernel_metric_row(s, (struct kernel_row_of){ result, KERNEL_METRIC_VALUE, KERNEL_NO_INSTANCE }, name, unit, value);
+}
+
+static void text_row(struct session *s, uint64_t result, const char *name, const char *text, size_t size)
+{
+	kernel_text_row(s, (struct kernel_row_of){ result, KERNEL_METRIC_VALUE, KERNEL_NO_INSTANCE }, name, text, size);
+}
+
+/* A number that stands for a word; what is beyond the list is not known. */
+static void word_row(struct session *s, uint64_t result, const char *name, const char *const *words, size_t count, uint32_t number)
+{
+	if (number < count)
+		text_row(s, result, name, words[number], strlen(words[number]));
+}
+
+/* What the driver told beside attributes of the function, in ncu's words. */
+static void fact_rows(struct session *s, uint64_t result, const struct record_kernel *k)
+{
+	static const char *const caches[] = { "CachePreferNone", "CachePreferShared", "CachePreferL1", "CachePreferEqual" };
+	/* Left to the driver, clusters are spread. */
+	static const char *const policies[] = { "PolicySpread", "PolicySpread", "PolicyLoadBalancing" };
+	static const struct {
+		enum kernel_fact fact;
+		const char *name, *unit;
+	} numbers[] = {
+		{ KERNEL_FACT_STACK, "launch__stack_size", "" },
+		{ KERNEL_FACT_PERSISTING, "launch__persisting_l2_cache_size", "byte" },
+		{ KERNEL_FACT_SMS, "launch__sm_count", "SM" },
+	};
+	uint32_t policy = k->facts[KERNEL_FACT_SCHEDULING];
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (k->facts[numbers[i].fact] != KERNEL_NOT_KNOWN)
+			metric_row(s, result, numbers[i].name, numbers[i].unit, k->facts[numbers[i].fact]);
+	word_row(s, result, "launch__func_cache_config", caches, 4, k->facts[KERNEL_FACT_CACHE]);
+	if (policy == KERNEL_NOT_KNOWN)
+		policy = k->attributes[ATTRIBUTE_SCHEDULING];
+	word_row(s, result, "launch__cluster_scheduling_policy", policies, 3, policy);
+	if (k->cluster_potential != KERNEL_NOT_KNOWN)
+		metric_row(s, result, "launch__cluster_max_potential_size", "block", k->cluster_potential);
+	if (k->clusters_active != KERNEL_NOT_KNOWN)
+		metric_row(s, result, "launch__cluster_max_active", "cluster", k->clusters_active);
+	else if (!k->cluster[0])
+		metric_row(s, result, "launch__cluster_max_active", "cluster", 0);
 }
 
 /* As nsys and ncu call them. Numbers of attributes are those of CUfunction_attribute. */
@@ -70,6 +124,7 @@ static void launch_rows(struct session *s, uint64_t result, const struct record_
 		{ "launch__shared_mem_per_block_static", "byte/block", 1 },
 		{ "launch__local_mem_per_thread", "byte/thread", 3 },
 		{ "launch__registers_per_thread", "register/thread", 4 },
+		{ "launch__shared_mem_carveout", "%", ATTRIBUTE_CARVEOUT },
 	};
 	char name[40];
 
@@ -88,6 +143,7 @@ static void launch_rows(struct session *s, uint64_t result, const struct record_
 	if (k->blocks_per_sm != KERNEL_NOT_KNOWN)
 		metric_row(s, result, "launch__occupancy_limit_driver", "block", k->blocks_per_sm);
 	metric_row(s, result, "profiler__replayer_passes", "pass", k->passes);
+	fact_rows(s, result, k);
 }
 
 static void result_row(struct cuda_decoder *d, uint64_t result, const struct record_kernel *k)
@@ -213,6 +269,10 @@ int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_
 	result = idmap_get(&c->kernels, head.number);
 	if (result == IDMAP_NONE)
 		return -EBADMSG;
+	if (record_flags(head.head) == KERNEL_VALUES_DEVICE) {
+		cuda_kernel_device(s, result, head.first, bytes + sizeof(head), (uint32_t)((size - sizeof(head)) / sizeof(value)));
+		return 0;
+	}
 	for (uint32_t i = 0; i < (size - sizeof(head)) / sizeof(value) && head.first < choice->count && i < choice->count - head.first; i++) {
 		memcpy(&value, bytes + sizeof(head) + i * sizeof(value), sizeof(value));
 		metric_row(s, result, choice->metrics[head.first + i], choice->units ? choice->units[head.first + i] : NULL, value);

@@ -55,6 +55,11 @@ int cuProfilerStart(void);
 int cuProfilerStop(void);
 int cuFuncGetAttribute(int *value, int attribute, void *function);
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int block_size, size_t shared);
+int cuOccupancyMaxPotentialClusterSize(int *size, void *function, const struct cuda_launch_config *config);
+int cuOccupancyMaxActiveClusters(int *clusters, void *function, const struct cuda_launch_config *config);
+int cuCtxGetLimit(size_t *value, int limit);
+int cuCtxGetCacheConfig(int *config);
+int cuCtxGetDevResource(void *context, void *resource, int type);
 
 EXPORT void counted_log(const char *format, ...)
 {
@@ -273,8 +278,11 @@ EXPORT int cuCtxGetDevice(int *device)
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-	*value = attribute == CUDA_DEVICE_L2 ? 1 << 20 : attribute == CUDA_DEVICE_MAJOR ? 9 : device;
-	return 0;
+	static const int known[] = { [10] = 32, [16] = 132, [CUDA_DEVICE_L2] = 1 << 20, [39] = 2048, [CUDA_DEVICE_MAJOR] = 9, [106] = 32 };
+	size_t count = sizeof(known) / sizeof(known[0]);
+
+	*value = (size_t)attribute < count && known[attribute] ? known[attribute] : device;
+	return attribute < 140 ? 0 : 1;
 }
 
 EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size)
@@ -417,4 +425,37 @@ EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *functi
 {
 	*blocks = function && shared < 65536 ? 2048 / block_size : 0;
 	return 0;
+}
+
+EXPORT int cuOccupancyMaxPotentialClusterSize(int *size, void *function, const struct cuda_launch_config *config)
+{
+	*size = config->block[0] == 64 ? 8 : 16;
+	return function ? 0 : 400;
+}
+
+EXPORT int cuOccupancyMaxActiveClusters(int *clusters, void *function, const struct cuda_launch_config *config)
+{
+	*clusters = config->attribute_count == 1 && config->attributes[0].id == CUDA_LAUNCH_CLUSTER ? 120 / (int)config->attributes[0].value[0] : -1;
+	return function ? 0 : 400;
+}
+
+EXPORT int cuCtxGetLimit(size_t *value, int limit)
+{
+	*value = limit == 0 ? 1024 : limit == 6 ? 3 << 20 : 7;
+	return 0;
+}
+
+EXPORT int cuCtxGetCacheConfig(int *config)
+{
+	*config = 2;
+	return 0;
+}
+
+/* 100 of the 132 multiprocessors: a green context. */
+EXPORT int cuCtxGetDevResource(void *context, void *resource, int type)
+{
+	uint32_t count = 100;
+
+	memcpy((char *)resource + 96, &count, sizeof(count));
+	return context && type == 1 ? 0 : 1;
 }

@@ -17,6 +17,12 @@ static void test_names(void **state)
 	assert_int_equal(cli_role_of("nsys-ui"), CLI_NSYS_UI);
 	assert_int_equal(cli_role_of("/x/nsys-ui-2026"), CLI_NSYS_UI);
 	assert_int_equal(cli_role_of("/usr/bin/nvprof"), CLI_NVPROF);
+	assert_int_equal(cli_role_of("ncu"), CLI_NCU);
+	assert_int_equal(cli_role_of("/usr/local/cuda/bin/ncu-2025.3"), CLI_NCU);
+	assert_int_equal(cli_role_of("nv-nsight-cu-cli"), CLI_NCU);
+	assert_int_equal(cli_role_of("nv-nsight-cu"), CLI_NCU_UI);
+	assert_int_equal(cli_role_of("./ncu-ui"), CLI_NCU_UI);
+	assert_int_equal(cli_role_of("ncurses"), CLI_SONDE);
 	assert_int_equal(cli_role_of("nsysx"), CLI_SONDE);
 	assert_int_equal(cli_role_of("nsys/"), CLI_SONDE);
 	assert_int_equal(cli_role_of(""), CLI_SONDE);

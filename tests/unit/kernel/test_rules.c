@@ -320,6 +320,112 @@ static void double_precision(void **state)
 	assert_non_null(strstr(find(&run, "FP64/32 Utilization")->text, "64th"));
 }
 
+/* 60 of 100 instructions add or multiply, and 20 of them could be paired, on a pipeline that is busy for 40 % of the time. */
+static void fused(void **state)
+{
+	struct planted values[] = { { COUNT("fadd"), 20 }, { COUNT("fmul"), 40 }, { COUNT("ffma"), 40 }, { COUNT("dadd"), 10 }, { COUNT("dmul"), 9 },
+				    { COUNT("dfma"), 81 }, { "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 40 },
+				    { "sm__throughput.avg.pct_of_peak_sustained_elapsed", 70 },
+				    { "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 30 }, { NULL, 0 } };
+
+	rules_apply(&run, from_list, values, NULL);
+	gains(&run, "Fused Multiply-Adds", RULE_GLOBAL, 8);
+	/* Of double precision it would be 9 in 100. */
+	assert_int_equal(count_rule(&run, "FPInstructions"), 1);
+	assert_non_null(strstr(find(&run, "Fused Multiply-Adds")->text, "60 % of the single-precision"));
+	values[7].metric = values[8].metric = "none";
+	rules_apply(&run, from_list, values, NULL);
+	gains(&run, "Fused Multiply-Adds", RULE_LOCAL, 8);
+}
+
+static void compression(void **state)
+{
+	struct planted values[] = { { "lrc__ilc_input_sectors.sum", 1000 }, { "lrc__average_ilc_input_sector_success_rate.pct", 10 },
+				    { "lts__t_sectors.sum", 4000 }, { "dram__bytes_read.sum.pct_of_peak_sustained_elapsed", 40 },
+				    { "l1tex__m_l1tex2xbar_write_bytes.sum", 6400 }, { NULL, 0 } };
+
+	/* 0.9 of it in vain, three quarters of the sectors, 0.4 of the time; 32000 bytes for 6400 that were written. */
+	rules_apply(&run, from_list, values, NULL);
+	gains(&run, "Low Compression Rate", RULE_GLOBAL, 27);
+	assert_non_null(strstr(find(&run, "Compression Access Pattern")->text, "5.0 times"));
+	values[1].value = 20;
+	values[4].value = 8000;
+	rules_apply(&run, from_list, values, NULL);
+	assert_int_equal(count_rule(&run, "MemoryL2Compression"), 0);
+	/* An idle DRAM has nothing to gain. */
+	values[1].value = 1;
+	values[3].value = 0.5;
+	rules_apply(&run, from_list, values, NULL);
+	assert_int_equal(find(&run, "Low Compression Rate")->tag, RULE_INFORM);
+	/* Nothing is compressible; of chips that count what is, nothing was handed on. */
+	values[1].value = 0;
+	rules_apply(&run, from_list, values, NULL);
+	assert_int_equal(run.count, 0);
+	values[0].value = 0;
+	values[1].value = 1;
+	rules_apply(&run, from_list, values, NULL);
+	assert_int_equal(run.count, 0);
+}
+
+static void reuse(void **state)
+{
+	struct planted values[] = { { "device__attribute_l2_cache_size", 50e6 }, { "dram__bytes_read.sum", 30e6 }, { "dram__bytes_write.sum", 10e6 },
+				    { "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 80 }, { "lts__t_sectors_srcunit_tex_op_read.sum", 10e6 },
+				    { NULL, 0 } };
+
+	rules_apply(&run, from_list, values, NULL);
+	gains(&run, "L2 Reuse", RULE_LOCAL, 75);
+	/* 320 MB asked for, 100 MB from DRAM, twice what L2 holds: half of it was there before. */
+	values[1].value = 100e6;
+	rules_apply(&run, from_list, values, NULL);
+	assert_int_equal(find(&run, "L2 Reuse")->tag, RULE_OPTIMIZE);
+	gains(&run, "L2 Reuse", RULE_LOCAL, 100 * 0.5 * (1 - 100.0 / 320) * 0.8);
+	/* Nothing is asked for twice. */
+	values[4].value = 3.2e6;
+	rules_apply(&run, from_list, values, NULL);
+	assert_null(find(&run, "L2 Reuse"));
+	values[1].value = 30e6;
+	values[3].value = 30;
+	rules_apply(&run, from_list, values, NULL);
+	assert_null(find(&run, "L2 Reuse"));
+}
+
+/* PCIe with 16 lanes of 32 GT/s: 64 GB/s beside 640 GB/s of DRAM; half of the misses go there. */
+static void elsewhere(void **state)
+{
+	struct planted values[] = { { "lts__t_sectors_srcunit_tex.avg.pct_of_peak_sustained_elapsed", 60 }, { "lts__t_sectors_srcunit_tex_lookup_miss.sum", 100 },
+				    { "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum", 50 },
+				    { "dram__bytes.sum.peak_sustained", 640 }, { "dram__cycles_elapsed.avg.per_second", 1e9 },
+				    { "device__attribute_gpu_pci_ext_gpu_link_width", 16 }, { "device__attribute_gpu_pci_ext_gpu_link_rate", 32000 },
+				    { NULL, 0 } };
+
+	rules_apply(&run, from_list, values, NULL);
+	gains(&run, "Memory Elsewhere", RULE_GLOBAL, 45);
+}
+
+static void links(void **state)
+{
+	struct planted values[] = { { "nvlrx__bytes.sum.pct_of_peak_sustained_elapsed", 70 }, { "nvlrx__bytes.sum", 1000 },
+				    { "nvlrx__bytes_data_protocol.sum", 400 }, { "nvltx__bytes.sum.pct_of_peak_sustained_elapsed", 5 },
+				    { "nvltx__bytes.sum", 1000 }, { "nvltx__bytes_data_protocol.sum", 900 }, { NULL, 0 } };
+
+	rules_apply(&run, from_list, values, NULL);
+	assert_int_equal(count_rule(&run, "NvlinkUsage"), 2);
+	assert_non_null(strstr(find(&run, "NVLink Throughput")->text, "receives 70 %"));
+	gains(&run, "NVLink Overhead", RULE_LOCAL, 40);
+}
+
+static void short_kernel(void **state)
+{
+	struct planted values[] = { { "gpu__time_duration.sum", 2500 }, { NULL, 0 } };
+
+	rules_apply(&run, from_list, values, NULL);
+	assert_non_null(strstr(find(&run, "Short Kernel")->text, "2.5 us"));
+	values[0].value = 5000;
+	rules_apply(&run, from_list, values, NULL);
+	assert_int_equal(run.count, 0);
+}
+
 static bool only_launch(void *context, const char *section)
 {
 	return strcmp(section, "LaunchStats") == 0;
@@ -341,7 +447,8 @@ int main(void)
 		cmocka_unit_test(vecadd),       cmocka_unit_test(matmul_naive), cmocka_unit_test(matmul_tiled), cmocka_unit_test(nothing_known),
 		cmocka_unit_test(formulas_of_sections),
 		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
-		cmocka_unit_test(double_precision), cmocka_unit_test(chosen_sections),
+		cmocka_unit_test(double_precision), cmocka_unit_test(chosen_sections), cmocka_unit_test(fused), cmocka_unit_test(compression),
+		cmocka_unit_test(reuse),        cmocka_unit_test(elsewhere),    cmocka_unit_test(links),        cmocka_unit_test(short_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,21 @@ static void rows(void **state)
 	section_release(&s);
 }
 
+/* One row for each way of taking a word of every list. */
+static void lists(void **state)
+{
+	static const char *const all[] = { "a__x.sum", "a__x.sum.per_second", "a__x.avg", "a__x.avg.per_second", "a__y.sum", "a__y.sum.per_second",
+					   "a__y.avg", "a__y.avg.per_second", "b__c.sum" };
+	struct section s;
+	struct error err = { "" };
+
+	assert_int_equal(parse(&s, "title = X\n[collect]\na = a__{x, y}.{sum,avg}{,.per_second}\nb = b__c.sum\n", &err), 0);
+	assert_int_equal(s.blocks[0].row_count, 9);
+	for (size_t i = 0; i < 9; i++)
+		assert_string_equal(formula_metric(&s.blocks[0].rows[i].cells[0]), all[i]);
+	section_release(&s);
+}
+
 static void refused(void **state)
 {
 	static const struct {
@@ -121,6 +136,10 @@ static void refused(void **state)
 		{ "title = X\n[rows]\ncolumns = A\n", ":3: only a table has columns" },
 		{ "title = X\n[roofline R]\nwork a = b__c.sum\n", ":3: a line of a roofline" },
 		{ "title = X\n[roofline R]\nhard a = b__c.sum | d__e.sum\n", ":3: a line of a roofline begins" },
+		{ "title = X\n[collect]\na = b__{c,d.sum\n", ":3: '{' has no" },
+		{ "title = X\n[collect]\na = b__{c,{d,e}}.sum\n", ":3: " },
+		{ "title = X\n[collect]\na = b__{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}.sum\n", ":3: there are too many rows" },
+		{ "title = X\n[rows]\na = b__{c,d}.sum\n", ":3: " },
 		{ "title = X\norder = first\n[rows]\na = b__c.sum\n", ":2: the order" },
 		{ "title = X\norder = 12345678\n[rows]\na = b__c.sum\n", ":2: the order" },
 	};
@@ -243,7 +262,7 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(head),    cmocka_unit_test(rows),    cmocka_unit_test(refused), cmocka_unit_test(hostile),
+		cmocka_unit_test(head),    cmocka_unit_test(rows),    cmocka_unit_test(refused), cmocka_unit_test(hostile), cmocka_unit_test(lists),
 		cmocka_unit_test(folders), cmocka_unit_test(words),
 	};
 

@@ -116,8 +116,11 @@ static int configure(const struct maker *m, const char **names, size_t count, ch
 	part->host = new_host(m);
 	if (!part->host)
 		snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not know the chip %.40s", m->chip);
-	else if (kernel_failed(add(part->host, names, count), "scheduling the metrics", why) == 0 && make_config(part, why) == 0)
+	else if (kernel_failed(add(part->host, names, count), "scheduling the metrics", why) == 0 && make_config(part, why) == 0) {
+		/* Of an attempt with metrics that the chip does not have. */
+		why[0] = '\0';
 		return 0;
+	}
 	drop_config(part);
 	return -1;
 }

@@ -5,7 +5,7 @@
  * window.c: by what the program says of itself: cuProfilerStart and NVTX. batch.c: the passes of launches that follow each other.
  * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
- * result.c: records. */
+ * facts.c: what the driver tells of a launch. result.c: records. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
 
@@ -281,8 +281,15 @@ int kernel_application_enter(struct kernel_counters *c, const struct record_kern
 int kernel_application_leave(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
 			     char *why) KERNEL_HIDDEN;
 
+/* facts.c: attributes and limits that a launch has; those of its device, once. */
+void kernel_facts_ask(struct record_kernel *r, const struct kernel_launch *launch, void *function) KERNEL_HIDDEN;
+void kernel_facts_tell_device(const struct record_kernel *r) KERNEL_HIDDEN;
+
 /* result.c */
+void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count) KERNEL_HIDDEN;
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
+/* Before anything else of it. */
+void kernel_tell_begun(const struct record_kernel *record, const char *name) KERNEL_HIDDEN;
 /* `first`: added to the numbers of the metrics. */
 void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 

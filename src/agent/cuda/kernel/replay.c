@@ -23,11 +23,12 @@ static void ask_function(struct record_kernel *r, const struct kernel_launch *l)
 
 	for (int i = 0; i < (int)KERNEL_ATTRIBUTES; i++)
 		r->attributes[i] = d->cuFuncGetAttribute(&value, i, function) == 0 ? (uint32_t)value : KERNEL_NOT_KNOWN;
-	r->blocks_per_sm = r->clusters_active = r->cluster_potential = KERNEL_NOT_KNOWN;
+	r->blocks_per_sm = KERNEL_NOT_KNOWN;
 	if (d->cuOccupancyMaxActiveBlocksPerMultiprocessor &&
 	    d->cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function, (int)(l->block[0] * l->block[1] * l->block[2]),
 							   l->shared) == 0)
 		r->blocks_per_sm = (uint32_t)value;
+	kernel_facts_ask(r, l, function);
 }
 
 static void describe(const struct kernel_launch *l)
@@ -54,7 +55,7 @@ static void describe(const struct kernel_launch *l)
 /* Whatever goes wrong, the program's launch goes on. */
 static int give_up(const struct kernel_launch *launch)
 {
-	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
+	kernel_tell_begun(&now.record, launch->name);
 	now.record.spent = cuda_agent.core->now() - now.begun;
 	kernel_tell(&now.record, KERNEL_FAILED, now.why);
 	return 0;
@@ -84,7 +85,7 @@ static int one_pass(const struct kernel_launch *launch, const struct kernel_requ
 		kernel_counters_renew(now.counters);
 		return give_up(launch);
 	}
-	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
+	kernel_tell_begun(&now.record, launch->name);
 	return 1;
 }
 
@@ -113,7 +114,7 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 	if (prepare(launch, request) < 0)
 		return give_up(launch);
 	if (!now.counters->part_count && !kernel_source_wanted(request)) {
-		kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
+		kernel_tell_begun(&now.record, launch->name);
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return 0;
 	}

@@ -17,7 +17,7 @@ void kernel_tell(const struct record_kernel *kernel, enum kernel_state state, co
 	cuda_agent.core->ring_doorbell();
 }
 
-static void tell_some(uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count)
+void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count)
 {
 	uint32_t size = (uint32_t)(sizeof(struct record_kernel_values) + count * sizeof(double));
 	struct record_kernel_values *record = cuda_agent.core->begin_patiently(size);
@@ -28,7 +28,13 @@ static void tell_some(uint32_t number, uint64_t time, uint32_t first, const doub
 	record->number = number;
 	record->first = first;
 	memcpy(record + 1, values, count * sizeof(double));
-	cuda_agent.core->end(record, record_head(RECORD_KERNEL_VALUES, 0, size, 0, 0), size);
+	cuda_agent.core->end(record, record_head(RECORD_KERNEL_VALUES, what, size, 0, 0), size);
+}
+
+void kernel_tell_begun(const struct record_kernel *record, const char *name)
+{
+	kernel_tell(record, KERNEL_BEGUN, name);
+	kernel_facts_tell_device(record);
 }
 
 /* Runs of metrics that follow each other in the request, as many as a record has room for. */
@@ -41,7 +47,7 @@ void kernel_tell_values(const struct kernel_part *p, const double *values, uint3
 		end = begin + 1;
 		while (end < p->metric_count && end - begin < most && p->numbers[end] == p->numbers[end - 1] + 1)
 			end++;
-		tell_some(number, time, first + p->numbers[begin], values + begin, end - begin);
+		kernel_tell_some(KERNEL_VALUES_COUNTED, number, time, first + p->numbers[begin], values + begin, end - begin);
 		begin = end;
 	}
 }
