@@ -319,7 +319,9 @@ static int add_instance(const struct loader *l, struct kernel_result *k, const i
 		return -ENOMEM;
 	k->instances = all;
 	all[k->instance_count++] = (struct metric_instance){ text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
-							     text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL), value_of(l, v, present) };
+							     text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL),
+							     HAS(present, COLUMN_KERNEL_METRIC_OFFSET) ? v[COLUMN_KERNEL_METRIC_OFFSET] : -1,
+							     value_of(l, v, present) };
 	return 0;
 }
 
@@ -401,7 +403,7 @@ static int load(struct loader *l)
 		return result;
 	if (r->count)
 		qsort(r->items, r->count, sizeof(*r->items), by_id);
-	result = report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_LABEL + 1, take_metric, l);
+	result = report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_OFFSET + 1, take_metric, l);
 	for (size_t i = 0; i < r->count; i++) {
 		result_sort(&r->items[i]);
 		if (r->items[i].instance_count)

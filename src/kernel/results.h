@@ -39,6 +39,7 @@ struct metric_instance {
 	const char *name;      /* of the metric */
 	int64_t number;
 	const char *label;     /* "" for none */
+	int64_t offset;        /* of a sample over time: ns since the first; -1 for others */
 	struct metric_value value;
 };
 
