@@ -296,8 +296,6 @@ void kernel_tell_process(void) KERNEL_HIDDEN;
 /* result.c */
 void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count) KERNEL_HIDDEN;
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
-/* Before anything else of it. */
-void kernel_tell_begun(const struct record_kernel *record, const char *name) KERNEL_HIDDEN;
 /* `first`: added to the numbers of the metrics. */
 void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
