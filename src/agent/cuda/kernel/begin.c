@@ -53,7 +53,7 @@ static void begin_alone(void)
 {
 	uint32_t none = 0, count;
 
-	atomic_fetch_sub(&others, 1);
+	leave();
 	while (!atomic_compare_exchange_strong(&reading, &none, 1)) {
 		none = 0;
 		wait_while(&reading, 1);
