@@ -11,6 +11,7 @@ import { isFolding } from "./rows.js";
  * @property {string[]} opened keys of rows
  * @property {string[]} closed
  * @property {string[]} pinned
+ * @property {string} [view] where there is another than the timeline
  * @property {string} [colour]
  * @property {string} [panel]
  * @property {string} [search]
@@ -36,7 +37,7 @@ export function writeState(state) {
   for (const name of /** @type {const} */ (["opened", "closed", "pinned"]))
     if (state[name].length)
       parts.push(`${name}=${keyList(state[name])}`);
-  for (const name of /** @type {const} */ (["colour", "panel", "search", "filter", "align"]))
+  for (const name of /** @type {const} */ (["view", "colour", "panel", "search", "filter", "align"]))
     if (state[name])
       parts.push(`${name}=${encodeURIComponent(/** @type {string} */ (state[name]))}`);
   if (state.offsets?.some((offset) => offset !== 0))
@@ -87,7 +88,7 @@ export function stateOf(app) {
     opened: changed.filter(([, row]) => row.open).map(([key]) => key), closed: changed.filter(([, row]) => !row.open).map(([key]) => key),
     pinned: rows.filter(([, row]) => row.pinned).map(([key]) => key), colour: app.colourMode === "class" ? undefined : app.colourMode,
     panel: app.bottom.current === "events" ? undefined : app.bottom.current, search: app.search.text || undefined, filter: app.rows.filter || undefined,
-    align: app.alignment.way === "start" ? undefined : app.alignment.way, offsets: app.loaded.map((report) => report.offset),
+    view: app.kernels.has ? "timeline" : undefined, align: app.alignment.way === "start" ? undefined : app.alignment.way, offsets: app.loaded.map((report) => report.offset),
   };
 }
 

@@ -49,6 +49,8 @@ export function listenToKeys(app) {
   window.addEventListener("pointermove", (event) => { app.timeline.pointerX = event.clientX; });
   window.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
+    if (document.body.dataset.view === "kernels")
+      return;
     if (event.key === "Escape" && isTaken(target, "x")) {
       // A search field would forget its text, and n could not go on from match to match.
       if (target instanceof HTMLInputElement)

@@ -5,6 +5,7 @@ import { Names, ServerError, asking, json } from "./api.js";
 import { Bottom } from "./bottom.js";
 import { Paint } from "./colours.js";
 import * as format from "./format.js";
+import { Kernels } from "./kernel/kernels.js";
 import { listenToKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { Overview } from "./overview.js";
@@ -43,7 +44,7 @@ export class App {
   constructor(reports) {
     this.rows = new Rows();
     /** @type {Loaded[]} */
-    this.loaded = reports.map((facts, number) => this.load(facts, number));
+    this.loaded = reports.filter((facts) => !facts.baseline).map((facts, number) => this.load(facts, number));
     this.view = new View(0, 1000);
     this.colourMode = localStorage.getItem("colour") || "class";
     /** @type {Record<string, string>} */
@@ -56,6 +57,7 @@ export class App {
     /** @type {import("./rows.js").Row | null} */
     this.row = null;
     this.started = false;
+    this.timelineStarted = false;
     this.theme = new Theme(this);
     this.overview = new Overview(this);
     this.search = new Search(this);
@@ -65,6 +67,7 @@ export class App {
     this.alignment = new Alignment(this);
     this.live = new Live(this);
     this.address = new Address(this);
+    this.kernels = new Kernels(this, reports);
     this.view.jumps.push(() => this.address.jump());
     this.view.listen(() => {
       this.timeline.tooltip.hide();
@@ -89,7 +92,53 @@ export class App {
       this.complain(error);
   }
 
+  /** The kernels where all reports have some, unless the address says otherwise. */
   async start() {
+    const views = element("views");
+    const named = new URLSearchParams(location.hash.replace(/^#/, "")).get("view");
+    const ofKernels = this.loaded.every((report) => report.facts.kernels > 0);
+    views.hidden = !this.kernels.has;
+    views.addEventListener("click", (event) => {
+      const name = /** @type {HTMLElement} */ (event.target).dataset.view;
+      if (name)
+        this.showView(name);
+    });
+    this.showHead();
+    await this.showView(this.kernels.has && (named ? named === "kernels" : ofKernels && !location.hash.includes("from=")) ? "kernels" : "timeline");
+    this.started = true;
+  }
+
+  /** @param {string} name @param {boolean} [isJump] the back button undoes it */
+  async showView(name, isJump = this.started) {
+    if (name === "kernels" && !this.kernels.has)
+      return;
+    document.body.dataset.view = name;
+    for (const button of element("views").querySelectorAll("button"))
+      button.setAttribute("aria-selected", String(button.dataset.view === name));
+    // The address is that of what is seen.
+    if (name === "kernels" || this.timelineStarted)
+      this.address.restoring = name === "kernels";
+    if (name === "timeline" && isJump && location.hash.includes("view=kernels"))
+      history.pushState(null, "", "#view=timeline");
+    if (name === "kernels" && !this.kernels.started)
+      await this.kernels.start();
+    else if (name === "timeline" && !this.timelineStarted)
+      await this.startTimeline();
+    else if (name === "timeline")
+      this.timelineShown();
+    if (name === "kernels" && isJump)
+      this.kernels.writeAddress(true);
+  }
+
+  /** It had no size while it was hidden. */
+  timelineShown() {
+    this.timeline.resize();
+    this.overview.repaint();
+    this.address.change();
+  }
+
+  async startTimeline() {
+    this.timelineStarted = true;
     const several = this.loaded.length > 1;
     const answers = await Promise.all(this.loaded.map((loaded) => json("/api/rows", { report: loaded.number })));
     answers.forEach((answer, i) => this.rows.add(i, answer.rows, several ? this.loaded[i].facts.name : undefined));
@@ -108,7 +157,6 @@ export class App {
     this.side.showFindings();
     this.live.start();
     answers.forEach((answer, i) => answer.pending && this.live.await(this.loaded[i]));
-    this.started = true;
   }
 
   /** Panels ask for much: they come after what is seen first. */
@@ -142,7 +190,8 @@ export class App {
     element("title").textContent = title;
     element("title").title = facts.map((report) => [report.path, format.commandLine(report.command)].filter(Boolean).join("\n")).join("\n\n");
     document.title = `${title} - Sonde`;
-    const said = [format.duration(Math.max(...facts.map((report) => report.length))), ...counted, ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
+    const hasEvents = sum("events") > 0 || sum("kernels") === 0;
+    const said = !hasEvents ? [...counted, format.some(sum("kernels"), "kernels")] : [format.duration(Math.max(...facts.map((report) => report.length))), ...counted, ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
     element("facts").textContent = said.join("  |  ");
     element("facts").title = said.join("\n");
   }
@@ -178,7 +227,13 @@ export class App {
 
   /** Shows what an address says. @param {import("./address.js").State} state */
   restore(state) {
-    restoreState(this, state);
+    const isKernels = location.hash.includes("view=kernels");
+    if (isKernels !== (document.body.dataset.view === "kernels"))
+      this.showView(isKernels ? "kernels" : "timeline", false);
+    if (isKernels)
+      this.kernels.restore();
+    else if (this.timelineStarted)
+      restoreState(this, state);
   }
 
   /** @param {number} clientX */
@@ -237,7 +292,7 @@ export class App {
     this.timeline.redraw();
     if (!details.statistics)
       await this.pickAlike(picked, isStill);
-    if (details.command && this.loaded.length > 1 && isStill())
+    if (details.command && (this.loaded.length > 1 || this.kernels.has) && isStill())
       await this.pickCounters(isStill);
   }
 
@@ -383,6 +438,8 @@ export class App {
 
   /** Everything that was asked for has come and was drawn. */
   get settled() {
+    if (document.body.dataset.view === "kernels")
+      return this.started && this.kernels.settled && asking() === 0;
     return this.started && !this.timeline.frame && !this.timeline.tooltip.timer && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
   }
 

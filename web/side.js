@@ -50,6 +50,8 @@ export class Side {
       target.textContent = "copied";
     } else if (what.finding) {
       app.goFinding(what.finding, what.row);
+    } else if (what.kernel) {
+      app.kernels.goTo(what.kernel.report, what.kernel.id);
     } else if (what.search) {
       app.search.restore(what.search);
     } else if (what.row?.label !== undefined) {

@@ -80,7 +80,7 @@ function counters(side, details) {
     const kernel = same || found.kernels[0];
     const rows = kernel.values.map((/** @type {any} */ v) => `<tr><td title="${escape(v.metric)}">${escape(v.metric.split(".")[0].replace("__", " ").replaceAll("_", " "))}</td><td>${format.significant(v.value, 4)} ${escape(v.unit || "")}</td></tr>`);
     const where = `${side.app.loaded[found.report].facts.name}, launch ${kernel.number}, ${format.count(found.launches)} of this name${same ? "" : "; grid and block are others"}`;
-    return `<h3>Counters</h3><p class="faint">${escape(where)}</p><table class="facts">${rows.join("")}</table>`;
+    return `<h3>Counters</h3><p class="faint">${escape(where)}</p><table class="facts">${rows.join("")}</table>${side.link({ kernel: { report: found.report, id: kernel.number } }, "All of its counters")}`;
   }).join("");
 }
 

@@ -1,5 +1,6 @@
 // Dark and light follow the system until somebody chooses; the grips between the parts; the help.
 import * as format from "./format.js";
+import { KERNEL_KEYS } from "./kernel/kernels.js";
 import { KEYS } from "./keys.js";
 
 /** @typedef {import("./main.js").App} App */
@@ -64,7 +65,8 @@ export class Theme {
 
   showKeys() {
     const dialog = /** @type {HTMLDialogElement} */ (element("keys"));
-    dialog.innerHTML = `<h2>Keys</h2><table>${KEYS.map(([key, what]) => `<tr><td><kbd>${format.escapeHtml(key)}</kbd></td><td>${what}</td></tr>`).join("")}</table>` +
+    const keys = document.body.dataset.view === "kernels" ? KERNEL_KEYS : KEYS;
+    dialog.innerHTML = `<h2>Keys</h2><table>${keys.map(([key, what]) => `<tr><td><kbd>${format.escapeHtml(key)}</kbd></td><td>${what}</td></tr>`).join("")}</table>` +
       `<form method="dialog"><button>Close</button></form>`;
     if (!dialog.open)
       dialog.showModal();

@@ -68,7 +68,8 @@ export class Timeline {
     if (!this.frame)
       this.frame = requestAnimationFrame(() => {
         this.frame = 0;
-        this.draw();
+        if (document.body.dataset.view !== "kernels")
+          this.draw();
       });
   }
 

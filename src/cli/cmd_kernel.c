@@ -187,6 +187,8 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 		return kernel_list_metrics(cli, fields);
 	if (fields->list_rules)
 		return kernel_list_rules(cli, fields);
+	if (fields->list_kernels)
+		return kernel_list_kernels(cli, fields, parsed);
 	if (fields->import)
 		return fields->open_in_ui ? kernel_view(cli, fields->import) : kernel_show(cli, fields, parsed);
 	if (fields->explain)
@@ -237,6 +239,8 @@ static int run_kernel(struct cli *cli, int argc, char **argv)
 static const char *const kernel_examples[] = {
 	"sonde kernel -k regex:gemm -c 3 --set full -o gemm ./program", "three launches of kernels called so, kept in gemm.sonde",
 	"sonde kernel -i gemm.sonde --page raw --csv", "all values of them, a row for each launch",
+	"sonde kernel --list-kernels ./program", "kernels of a program, with their launches and times",
+	"sonde kernel --nvtx-include step/ -c 5 ./program", "five launches in the NVTX range 'step'",
 	"sonde kernel --list-sets --chips gh100", "sets of sections, and the passes they take on an H100",
 	"sonde kernel --query-metrics --chips gh100", "metrics of an H100, on any machine with CUPTI",
 	"sonde kernel --query-metrics-mode suffix --metrics dram__bytes --query-metrics --chips gh100", "what may follow a name",

@@ -30,6 +30,7 @@ struct view_fields {
 	const char *screenshot;
 	const char *size;
 	const char *times;
+	const char *baseline;
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct view_fields, field)
@@ -44,6 +45,8 @@ static const struct option_spec view_specs[] = {
 		  "reports; what is sent is not encrypted." },
 	{ .name = "web-folder", FIELD(TEXT, web_folder), .flags = OPTION_HIDDEN, .arg = "folder", .tag = "server",
 	  .help = "Serve the page from this folder." },
+	{ .name = "baseline", FIELD(TEXT, baseline), .arg = "report", .tag = "kernels",
+	  .help = "Show the counters of kernels beside those that this report has for the same kernels." },
 	{ .name = "screenshot", FIELD(TEXT, screenshot), .arg = "file.png", .tag = "picture",
 	  .help = "Write a picture of the page, as Chromium or Chrome draws it without a window, and end." },
 	{ .name = "size", FIELD(TEXT, size), .initial = "1920x1080", .arg = "WxH", .tag = "picture", .help = "Its size in pixels." },
@@ -309,16 +312,20 @@ static int picture(struct viewing *w)
 
 static int open_and_serve(struct viewing *w, char **words, size_t count)
 {
+	const char *baseline = w->fields->baseline;
 	int status = 0;
 
-	w->opened = calloc(count, sizeof(*w->opened));
-	w->sources = calloc(count, sizeof(*w->sources));
+	w->opened = calloc(count + 1, sizeof(*w->opened));
+	w->sources = calloc(count + 1, sizeof(*w->sources));
 	if (!w->opened || !w->sources)
 		return command_fail(w->cli, &view_command, "Not enough memory");
-	for (size_t i = 0; i < count; i++, w->count++) {
-		if (!open_report(w->cli, &view_command, words[i], &w->opened[i], &status))
+	/* The baseline is the last: others keep their numbers. */
+	for (size_t i = 0; i < count + (baseline != NULL); i++, w->count++) {
+		const char *name = i < count ? words[i] : baseline;
+
+		if (!open_report(w->cli, &view_command, name, &w->opened[i], &status))
 			return status;
-		w->sources[i] = (struct view_source){ .path = w->opened[i].path, .name = words[i] };
+		w->sources[i] = (struct view_source){ .path = w->opened[i].path, .name = name, .is_baseline = i == count };
 	}
 	return w->fields->screenshot ? picture(w) : serve(w);
 }
@@ -354,6 +361,7 @@ static int run_view(struct cli *cli, int argc, char **argv)
 static const char *const view_examples[] = {
 	"sonde view run.sonde", "open the recording in a browser",
 	"sonde view before.sonde after.sonde", "two recordings on one time axis",
+	"sonde view --baseline before.sonde after.sonde", "kernels of `sonde kernel` beside those of another report",
 	"sonde view --screenshot run.png --times 1s/2s run.sonde", "a picture of the second second",
 	"sonde view --no-open --port 8000 run.sonde", "on a server, for a tunnel: ssh -L 8000:127.0.0.1:8000 server",
 	NULL,

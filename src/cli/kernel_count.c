@@ -23,9 +23,9 @@ struct counting {
 	struct string_list units;  /* of each; none where chips are not known */
 	struct string_list schedules[SCHEDULE_PARTS];
 	struct kernel_run_part parts[SCHEDULE_PARTS];
+	struct kernel_source_run source;
 	uint8_t *config;            /* of what is no link: whether a GPU has those is not known here */
 	char chip[CHIP_NAME_MAX];
-	struct kernel_source_run source;
 	bool links;              /* between GPUs are asked for */
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
@@ -44,10 +44,10 @@ static int add_plain(struct counting *c)
 		text = NULL;
 		at = 0;
 		while (r >= 0 && next_piece(&c->fields->metrics, &at, &text, piece, sizeof(piece))) {
-			if (schedule_part_of(piece) != part)
-				continue;
-			r = kernel_source_take(&c->source, piece);
-			if (r != 0)
+			/* Those that are no counters are of no part; each is taken once. */
+			if (part == 0)
+				r = kernel_source_take(&c->source, piece);
+			if (kernel_source_is(piece) || schedule_part_of(piece) != part)
 				continue;
 			r = string_list_addf(&c->metrics, "%s", piece);
 			c->parts[part].metric_count++;
@@ -151,9 +151,10 @@ static bool choose(struct counting *c)
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
 		ok = add_chosen(c, &choice, &err) >= 0;
+		if (ok && kernel_source_take_chosen(&c->source, &choice.choice) < 0)
+			ok = error_set(&err, ENOMEM, "Not enough memory") >= 0;
 		if (!ok)
 			command_fail(c->cli, &kernel_command, "%s", err.text);
-		ok = ok && kernel_source_take_chosen(&c->source, &choice.choice) >= 0;
 		kernel_release_chosen(&choice);
 	}
 	kernel_release_texts(&texts);
@@ -244,7 +245,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .flush_caches = f->cache_control != CACHE_NONE && !f->fast,
 				  .warm = f->cache_control == CACHE_BOTH,
 				  .kill = kernel_says_yes(f->kill),
-				  .source = f->fast || f->replay_mode != REPLAY_KERNEL ? NULL : &c->source,
+				  .source = f->fast || f->replay_mode == 1 ? NULL : &c->source,
 				  .overwrite = true,
 				  .links = c->links,
 				  .quiet = f->quiet,
@@ -300,8 +301,8 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	struct error err;
 	int status = 1;
 
-	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields) &&
-	    (c->filters = kernel_filter_lines(cli, fields)) && kernel_source_begin(cli, fields, &c->source)) {
+	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields) && kernel_source_begin(cli, fields, &c->source) &&
+	    (c->filters = kernel_filter_lines(cli, fields))) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)

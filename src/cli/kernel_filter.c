@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "cli/kernel_rename.h"
 #include "fmt/launch_filter.h"
 #include "fmt/nvtx_filter.h"
 
@@ -101,9 +103,59 @@ static bool add_devices(struct checking *c, const char *devices)
 	return true;
 }
 
+bool kernel_filter_keeps_nvtx(const struct kernel_fields *f)
+{
+	return f->nvtx || f->nvtx_include.count || f->nvtx_exclude.count;
+}
+
 bool kernel_filter_needs_nvtx(const struct kernel_fields *f)
 {
-	return f->nvtx || f->nvtx_include.count || f->nvtx_exclude.count || f->ids.count;
+	return kernel_filter_keeps_nvtx(f) || f->ids.count;
+}
+
+/* One list of all. */
+static bool add_processes(struct checking *c, const struct kernel_fields *f)
+{
+	struct buf list = BUF_INIT;
+	bool ok = true;
+
+	for (size_t i = 0; i < f->process_filter.count && ok; i++) {
+		buf_printf(&list, "%s%s", i ? "," : "", f->process_filter.items[i]);
+		ok = process_filter_check(f->process_filter.items[i], c->why, sizeof(c->why)) == 0 ||
+		     wrong(c, "target-processes-filter", f->process_filter.items[i]);
+	}
+	if (ok && f->process_filter.count)
+		ok = add(c, "target-processes-filter", "processes", buf_cstr(&list));
+	if (f->processes == 1)
+		buf_printf(&c->lines, "parent %d\n", (int)getpid());
+	buf_release(&list);
+	return ok;
+}
+
+static bool add_call_stack(struct checking *c, const struct kernel_fields *f)
+{
+	const struct option_texts *types = &f->call_stack_types;
+	const char *text = NULL;
+	char piece[64];
+	size_t at = 0;
+
+	while (next_piece(types, &at, &text, piece, sizeof(piece))) {
+		snprintf(c->why, sizeof(c->why), "stacks of Python are not taken, only those of the program itself: native");
+		if (strcmp(piece, "native") != 0)
+			return wrong(c, "call-stack-type", piece);
+	}
+	buf_printf(&c->lines, "call-stack %d\n", f->call_stack || types->count);
+	return true;
+}
+
+static bool add_renames(struct checking *c, const struct kernel_fields *f)
+{
+	struct kernel_renames renames = KERNEL_RENAMES_INIT;
+	bool ok = kernel_renames_load(c->cli, f, &renames);
+
+	kernel_renames_put(&renames, &c->lines);
+	kernel_renames_release(&renames);
+	return ok;
 }
 
 static void add_numbers(struct checking *c, const struct kernel_fields *f)
@@ -117,7 +169,7 @@ static void add_numbers(struct checking *c, const struct kernel_fields *f)
 		buf_printf(&c->lines, "count %lld\n", (long long)f->count);
 	/* yes, on and 1 have even numbers. */
 	buf_printf(&c->lines, "waits %d\nignores-profiler %d\n", f->from_start % 2, f->ignores_profiler);
-	buf_printf(&c->lines, "nvtx %d\n", f->nvtx || f->nvtx_include.count || f->nvtx_exclude.count);
+	buf_printf(&c->lines, "nvtx %d\n", kernel_filter_keeps_nvtx(f));
 }
 
 char *kernel_filter_lines(struct cli *cli, const struct kernel_fields *f)
@@ -126,7 +178,8 @@ char *kernel_filter_lines(struct cli *cli, const struct kernel_fields *f)
 	char *lines = NULL;
 
 	if (add_name(&c, f->name) && add_ids(&c, &f->ids) && add_ranges(&c, "nvtx-include", &f->nvtx_include) &&
-	    add_ranges(&c, "nvtx-exclude", &f->nvtx_exclude) && add_range_filter(&c, f) && add_devices(&c, f->devices)) {
+	    add_ranges(&c, "nvtx-exclude", &f->nvtx_exclude) && add_range_filter(&c, f) && add_devices(&c, f->devices) &&
+	    add_processes(&c, f) && add_call_stack(&c, f) && add_renames(&c, f)) {
 		add_numbers(&c, f);
 		lines = strdup(buf_cstr(&c.lines));
 		if (!lines)

@@ -83,33 +83,6 @@ void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results
 	}
 }
 
-static const char *filtered_name(const struct kernel_fields *fields, const struct kernel_result *k)
-{
-	const char *const names[] = { k->function, k->name, k->mangled };
-
-	return names[fields->name_base];
-}
-
-/* Those of a report that -k, -s and -c leave. */
-void kernel_keep_launches(const struct kernel_fields *fields, struct kernel_results *results)
-{
-	int64_t seen = 0, matched = 0, kept = 0;
-	size_t left = 0;
-
-	for (size_t i = 0; i < results->count; i++) {
-		struct kernel_result *k = &results->items[i];
-
-		if (seen++ < fields->skip_before || (fields->name && !kernel_name_matches(fields->name, filtered_name(fields, k))) ||
-		    matched++ < fields->skip || (fields->count && kept >= fields->count)) {
-			kernel_result_release(k);
-			continue;
-		}
-		kept++;
-		results->items[left++] = *k;
-	}
-	results->count = left;
-}
-
 static int copy_bytes(const char *from, const char *to)
 {
 	int source = open(from, O_RDONLY | O_CLOEXEC), target = source < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -94,6 +94,9 @@ struct kernel_fields {
 	int import_sass;
 	struct option_texts source_folders;
 	int print_source;
+	int rename;
+	int rename_export;
+	const char *rename_path;
 };
 
 extern const struct option_table kernel_options_table;
@@ -138,6 +141,8 @@ void kernel_release_chosen(struct kernel_chosen *choice);
 int kernel_list_sets(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_sections(struct cli *cli, const struct kernel_fields *fields);
 int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields);
+/* --list-kernels: of a program, which is run. */
+int kernel_list_kernels(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
 /* --list-rules and --explain. */
 int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields);
 int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
@@ -151,7 +156,6 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 bool kernel_check_rules(struct cli *cli, const struct kernel_fields *fields);
 struct kernel_results;
 void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results *results);
-void kernel_keep_launches(const struct kernel_fields *fields, struct kernel_results *results);
 /* "name" is that name, "regex:expression" is found anywhere in one. */
 bool kernel_name_matches(const char *wanted, const char *name);
 /* --threshold and --baseline, before anything is done; false after an error. */

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
+#include "cli/kernel_rename.h"
 #include "cli/kernel_source.h"
 #include "cli/open_report.h"
 #include "cli/string_list.h"
@@ -181,7 +183,7 @@ static int seen_function(void *context, const int64_t *values, uint32_t present)
 static void tell_of_none(struct printing *p)
 {
 	fprintf(kernel_told(p->cli), "==WARNING== No kernels were profiled.\n");
-	if (p->fields->import || !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
+	if (!report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;
 	fprintf(kernel_told(p->cli), "==WARNING== Kernels that were launched:\n");
 	report_each_row(p->results.report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_MANGLED + 1, seen_function, p);
@@ -266,6 +268,20 @@ static int check_thresholds(struct printing *p)
 	return baseline_check(p->cli->err, &p->results, &p->baseline, thresholds, (size_t)count) ? STATUS_BEYOND : 0;
 }
 
+/* False after an error was printed. */
+static bool rename_kernels(struct printing *p)
+{
+	struct kernel_renames renames = KERNEL_RENAMES_INIT;
+	bool ok = kernel_renames_export(p->cli, p->fields, &p->results) && kernel_renames_load(p->cli, p->fields, &renames);
+
+	if (ok && kernel_renames_apply(&renames, &p->results) < 0) {
+		command_fail(p->cli, &kernel_command, "Not enough memory");
+		ok = false;
+	}
+	kernel_renames_release(&renames);
+	return ok;
+}
+
 static int print_results(struct printing *p, bool print, const char *csv_path)
 {
 	const struct kernel_fields *f = p->fields;
@@ -279,10 +295,18 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 					    .instances = (enum page_instances)f->instances,
 					    .sections = &p->texts.sections };
 	read_command_line(p);
-	if (f->import)
-		kernel_keep_launches(f, &p->results);
+	if (!rename_kernels(p))
+		return 1;
+	if (f->import && kernel_filter_results(f, &p->results) < 0) {
+		command_fail(p->cli, &kernel_command, "Not enough memory");
+		return 1;
+	}
 	if (!p->results.count)
 		tell_of_none(p);
+	p->options.nvtx = p->is_recorded && kernel_filter_keeps_nvtx(&p->recorded);
+	for (size_t i = 0; i < p->results.count; i++)
+		p->options.nvtx |= p->results.items[i].range_count > 0;
+	p->options.nvtx_names = f->nvtx_rename == 1;
 	if (derive_values(&p->results) < 0 || (kernel_says_yes(f->apply_rules) && apply_rules(&p->results) < 0) || choose(p) < 0)
 		r = -ENOMEM;
 	kernel_keep_rules(f, &p->results);
@@ -341,13 +365,17 @@ int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, cons
 int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
 {
 	struct opened_report opened;
-	char csv_path[PATH_MAX];
+	char csv_path[PATH_MAX], *lines;
 	struct error err;
 	int status;
 
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
-	if (!kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))
+	if (fields->range_filter)
+		return command_fail(cli, &kernel_command, "--range-filter: kernels of a report do not tell the number of their range");
+	lines = kernel_filter_lines(cli, fields);
+	free(lines);
+	if (!lines || !kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))
 		return 1;
 	if (fields->output && !fields->csv)
 		return kernel_copy(cli, fields);

@@ -205,18 +205,18 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.nvtx = run->nvtx,
 					.nvtx_process = run->nvtx_process };
 	struct progress progress = { .cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))) };
-	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
 	struct kernel_gpu_links *links = run->links ? kernel_links_read(&choice.gpu_count) : NULL;
+	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
 	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
 
+	choice.gpus = links;
 	/* Without a folder the report has no code; all else is there. */
 	if (run->source && kernel_source_needs_code(run->source) && kernel_output_folder(code, sizeof(code), &ignored) < 0)
 		code[0] = '\0';
 	choice.code = code[0] ? code : NULL;
 	request = make_request(run, choice.code);
-	choice.gpus = links;
 	words = profile_words(run, preload, &count);
 	if (!request || !words || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		command_fail(cli, &kernel_command, "Not started: %s", strerror(errno));

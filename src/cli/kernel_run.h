@@ -23,6 +23,7 @@ struct kernel_run_pass {
 	size_t pass;
 	bool is_last;
 };
+
 struct kernel_source_run;
 
 struct kernel_run {

@@ -39,26 +39,40 @@ void kernel_source_end(struct kernel_source_run *source)
 	string_list_release(&source->series);
 }
 
-/* By their names: those of sampling, those of instructions, and those with "pmsampling:". */
-int kernel_source_take(struct kernel_source_run *source, const char *metric)
+enum kind { NOT_SOURCE, SAMPLED, COUNTED, OVER_TIME };
+
+/* By their names. */
+static enum kind kind_of(const char *metric)
 {
 	static const char *const counted[] = { "inst_executed", "thread_inst_executed", "thread_inst_executed_true", "memory_",
 					       "smsp__branch_targets_threads_divergent", "sass__" };
 
 	if (begins(metric, "pmsampling:"))
-		return string_list_addf(&source->series, "%s", metric + strlen("pmsampling:")) < 0 ? -ENOMEM : 1;
-	if (begins(metric, "smsp__pcsamp_") || begins(metric, "group:smsp__pcsamp_")) {
-		source->sampling = true;
-		return 1;
-	}
+		return OVER_TIME;
+	if (begins(metric, "smsp__pcsamp_") || begins(metric, "group:smsp__pcsamp_"))
+		return SAMPLED;
 	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
 		size_t len = strlen(counted[i]);
 
-		if (begins(metric, counted[i]) && (counted[i][len - 1] == '_' || !metric[len])) {
-			source->sass = true;
-			return 1;
-		}
+		if (begins(metric, counted[i]) && (counted[i][len - 1] == '_' || !metric[len]))
+			return COUNTED;
 	}
+	return NOT_SOURCE;
+}
+
+bool kernel_source_is(const char *metric)
+{
+	return kind_of(metric) != NOT_SOURCE;
+}
+
+int kernel_source_take(struct kernel_source_run *source, const char *metric)
+{
+	enum kind kind = kind_of(metric);
+
+	if (kind == OVER_TIME)
+		return string_list_addf(&source->series, "%s", metric + strlen("pmsampling:")) < 0 ? -ENOMEM : 0;
+	source->sampling |= kind == SAMPLED;
+	source->sass |= kind == COUNTED;
 	return 0;
 }
 
@@ -141,11 +155,11 @@ int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, con
 		return -EINVAL;
 	}
 	if (note[0])
-		fprintf(cli->err, "==WARNING== %s.\n", note);
+		fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
 	if (!book.count_count)
-		fprintf(cli->err, "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
+		fprintf(kernel_told(cli), "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
 	else if (view != SOURCE_SASS && !source_book_has_lines(&book))
-		fprintf(cli->err, "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
+		fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 	r = read_files(fields, &book);
 	if (r >= 0)
 		r = page_print_source(cli->out, results, options, &book, view, fields->json ? SOURCE_JSON : fields->csv ? SOURCE_CSV : SOURCE_TEXT);
@@ -156,7 +170,7 @@ int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, con
 /* What fails here is no reason to give up a recording: it can be made up for when the report is shown. */
 void kernel_source_complete(struct cli *cli, const struct kernel_fields *fields, const char *path)
 {
-	bool files = fields->import_source == 1, facts = fields->import_sass == 0;
+	bool files = kernel_says_yes(fields->import_source), facts = kernel_says_yes(fields->import_sass);
 	struct source_book book;
 	struct report *report;
 	struct error err = { "" };
@@ -166,12 +180,12 @@ void kernel_source_complete(struct cli *cli, const struct kernel_fields *fields,
 		return;
 	if (report_row_count(report, TABLE_KERNEL_SOURCE) && source_book_load(&book, report, note, sizeof(note), &err) == 0) {
 		if (note[0])
-			fprintf(cli->err, "==WARNING== %s.\n", note);
+			fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
 		if (book.fact_count && !source_book_has_lines(&book))
-			fprintf(cli->err, "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
+			fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 		if ((files && read_files(fields, &book) < 0) ||
 		    ((files || facts) && book.fact_count && source_book_store(&book, report, path, facts, files, &err) < 0))
-			fprintf(cli->err, "==WARNING== Instructions are not kept in the report: %s.\n", err.text[0] ? err.text : "not enough memory");
+			fprintf(kernel_told(cli), "==WARNING== Instructions are not kept in the report: %s.\n", err.text[0] ? err.text : "not enough memory");
 		source_book_release(&book);
 	}
 	report_close(report);

@@ -23,7 +23,9 @@ struct kernel_source_run {
 /* From the options; false after an error was printed. */
 bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, struct kernel_source_run *ret);
 void kernel_source_end(struct kernel_source_run *source);
-/* Takes a metric that is no counter of the hardware; returns whether it was one. -ENOMEM. */
+/* Whether a metric is none that the range profiler counts. */
+bool kernel_source_is(const char *metric);
+/* Takes it if it is. -ENOMEM. */
 int kernel_source_take(struct kernel_source_run *source, const char *metric);
 int kernel_source_take_chosen(struct kernel_source_run *source, const struct choice *choice);
 /* Lines of the request that agents read. `code`: folder for cubins; NULL: none. */

@@ -59,7 +59,7 @@ struct record_kernel_values {
 	uint32_t first;       /* metric, or attribute, of the first value */
 };
 
-/* What single instructions did, and samples over time. Between KERNEL_BEGUN and KERNEL_READ of the kernel; names come first. */
+/* What single instructions did, and samples over time. Before KERNEL_READ or KERNEL_FAILED of the kernel; names come first. */
 enum kernel_source_kind {
 	KERNEL_SOURCE_NAME = 0,    /* text: what `id` stands for, a function or a metric */
 	KERNEL_SOURCE_COUNTS = 1,  /* of the function `id`; struct kernel_count follow */
@@ -87,6 +87,22 @@ struct kernel_sample {
 	uint64_t number;
 	uint64_t offset;      /* ns since the first */
 	double value;
+};
+
+/* Where a kernel was launched. Written by the thread that did it, then: before or after KERNEL_BEGUN, which may be another thread's. */
+enum kernel_place {
+	KERNEL_PLACE_PUSHED = 0,  /* in this NVTX range; text: its domain, a NUL, its name, where it has one. Outermost first */
+	KERNEL_PLACE_STARTED = 1, /* the same, of a range that was started */
+	KERNEL_PLACE_STACK = 2,   /* the RECORD_STACK before is the stack of the call */
+	KERNEL_PLACE_PROCESS = 3  /* of no kernel: counters are going to be read in this process */
+};
+
+/* RECORD_KERNEL_PLACE; flags = enum kernel_place, + text */
+struct record_kernel_place {
+	uint64_t head;
+	uint64_t time;        /* of the launch */
+	uint32_t number;
+	uint32_t color;       /* ARGB; 0: none */
 };
 
 #endif

@@ -196,7 +196,7 @@ int process_filter_check(const char *text, char *why, size_t why_size)
 	return r;
 }
 
-enum process_choice process_filter_choose(const char *text, const char *name)
+enum process_choice process_filter_choose(const char *text, const char *name, const char *other_name)
 {
 	enum process_choice otherwise = PROCESS_TAKEN;
 	struct process_part part;
@@ -204,7 +204,7 @@ enum process_choice process_filter_choose(const char *text, const char *name)
 	int matches;
 
 	while (next_process(&text, &part, why, sizeof(why)) > 0) {
-		matches = name_pattern_matches(&part.name, name);
+		matches = name_pattern_matches(&part.name, name) || (other_name && name_pattern_matches(&part.name, other_name));
 		name_pattern_release(&part.name);
 		if (matches)
 			return part.choice;

@@ -44,8 +44,8 @@ void range_numbers_release(struct range_numbers *f);
 /* NAME, regex:EXPRESSION, exclude:NAME, exclude-tree:NAME with commas between them. */
 enum process_choice { PROCESS_TAKEN, PROCESS_PASSED_OVER, PROCESS_TREE_PASSED_OVER };
 int process_filter_check(const char *text, char *why, size_t why_size);
-/* The first that matches decides; where names to be taken are given, others are passed over. */
-enum process_choice process_filter_choose(const char *text, const char *name);
+/* The first that matches one of the names (the second may be NULL) decides; where names to be taken are given, others are passed over. */
+enum process_choice process_filter_choose(const char *text, const char *name, const char *other_name);
 
 #define DEVICES_MAX 64u
 /* "0,2": bits. 0: wrong. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define ALL_BUT "^(?!"
+#define MOST_DEPTH 8
+#define MOST_REPEATS 20000u
 
 int name_pattern_exact(struct name_pattern *ret, const char *text)
 {
@@ -65,6 +67,32 @@ static void put_posix(char *to, const char *from, size_t size)
 	*to = '\0';
 }
 
+/* The C library copies what is repeated, and copies of copies: repeats of repeats would take all memory there is. Nobody needs them. */
+static int repeats_too_much(const char *text)
+{
+	unsigned long repeats = 1;
+	int depth = 0, before = 0; /* a sign of repetition was the last */
+	char *end;
+
+	for (; *text; text++) {
+		int is_repeat = strchr("*+?{", *text) != NULL;
+
+		if (is_repeat && before && *text != '?')
+			return 1;
+		if (*text == '{' && text[1] >= '0' && text[1] <= '9') {
+			for (end = (char *)text + 1; *end >= '0' && *end <= '9'; end += *end == ',')
+				repeats *= strtoul(end, &end, 10) + 1;
+			text = end - (*end != '}');
+		}
+		before = is_repeat;
+		depth += *text == '(' ? 1 : *text == ')' ? -1 : 0;
+		if (depth > MOST_DEPTH || repeats > MOST_REPEATS)
+			return 1;
+		text += *text == '\\' && text[1];
+	}
+	return 0;
+}
+
 static char *rewritten(const char *expression, size_t size, int from_begin, int to_end)
 {
 	char *text = malloc(5 * size + 8), *at = text;
@@ -85,15 +113,17 @@ int name_pattern_regex(struct name_pattern *ret, const char *expression, enum na
 	int whole = match == NAME_MATCH_WHOLE;
 	char *text = without ? rewritten(expression + strlen(ALL_BUT), without, 1, 0) : rewritten(expression, strlen(expression), whole, whole);
 	char reason[80] = "not enough memory";
-	int result = 1;
+	int result = -1;
 
 	memset(ret, 0, sizeof(*ret));
 	/* An empty one is refused by POSIX, and would match everything. */
 	if (text && !*expression)
 		snprintf(reason, sizeof(reason), "it is empty");
+	else if (text && repeats_too_much(text))
+		snprintf(reason, sizeof(reason), "it repeats too much");
 	else if (text)
 		result = regcomp(&ret->regex, text, REG_EXTENDED | REG_NOSUB);
-	if (text && *expression && result != 0)
+	if (result > 0)
 		regerror(result, &ret->regex, reason, sizeof(reason));
 	free(text);
 	if (result != 0) {

@@ -64,6 +64,7 @@ enum record_type {
 	RECORD_KERNEL = 29,      /* bodies: fmt/kernel_wire.h */
 	RECORD_KERNEL_VALUES = 30,
 	RECORD_KERNEL_SOURCE = 31,
+	RECORD_KERNEL_PLACE = 32,
 	RECORD_TYPE_COUNT
 };
 

@@ -101,7 +101,11 @@ enum run_after {
 enum kernel_metric_kind {
 	KERNEL_METRIC_VALUE = 1,
 	KERNEL_METRIC_RULE = 2,  /* what a rule made of the values */
-	KERNEL_METRIC_DEVICE = 3 /* a value that holds for all results of the process on the same device; only the first has it */
+	KERNEL_METRIC_DEVICE = 3, /* a value that holds for all results of the process on the same device; only the first has it */
+	/* Where it was launched: an NVTX range, pushed (outermost first) or started, with its domain as name; and the call. */
+	KERNEL_METRIC_PUSHED = 4,
+	KERNEL_METRIC_STARTED = 5,
+	KERNEL_METRIC_STACK = 6
 };
 
 enum slice_flags {

@@ -12,7 +12,7 @@
 /* Columns that say which kernel a row is of; all others of the raw page are metrics. */
 enum column {
 	NCU_ID, NCU_PID, NCU_PROCESS_NAME, NCU_HOST, NCU_KERNEL, NCU_CONTEXT, NCU_STREAM, NCU_BLOCK, NCU_GRID, NCU_DEVICE,
-	NCU_CC, NCU_TIME,
+	NCU_CC, NCU_TIME, NCU_PUSHED, NCU_STARTED,
 	/* Of the details page. */
 	NCU_SECTION, NCU_METRIC, NCU_UNIT, NCU_VALUE, NCU_RULE, NCU_RULE_TYPE, NCU_RULE_TEXT, NCU_GAIN_TYPE, NCU_GAIN,
 	NCU_COLUMNS
@@ -20,7 +20,8 @@ enum column {
 
 static const char *const column_names[] = {
 	"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device",
-	"CC", "Kernel Time", "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type",
+	"CC", "Kernel Time", "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg",
+	"Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type",
 	"Rule Description", "Estimated Speedup Type", "Estimated Speedup",
 };
 
@@ -39,6 +40,7 @@ struct ncu {
 	uint64_t process_count;
 	uint64_t result;            /* id of the kernel at hand */
 	int64_t number, pid;        /* of it */
+	int64_t ranges;             /* NVTX ranges so far */
 	uint64_t odd;               /* lines that are no rows */
 	struct ncu_result *told;
 };
@@ -160,6 +162,56 @@ static uint64_t process_of(struct ncu *n)
 	return uid;
 }
 
+#define RANGE_FIELDS 6 /* behind a range's name */
+#define DEFAULT_DOMAIN "<default domain>"
+
+static void range_row(struct ncu *n, enum kernel_metric_kind kind, int64_t thread, const char *domain, size_t domain_len, const char *name,
+		      size_t name_len)
+{
+	uint32_t present = SINK_BIT(COLUMN_KERNEL_METRIC_RESULT) | SINK_BIT(COLUMN_KERNEL_METRIC_KIND) |
+			   SINK_BIT(COLUMN_KERNEL_METRIC_INSTANCE) | SINK_BIT(COLUMN_KERNEL_METRIC_TEXT);
+	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
+
+	v[COLUMN_KERNEL_METRIC_RESULT] = (int64_t)n->result;
+	v[COLUMN_KERNEL_METRIC_KIND] = kind;
+	v[COLUMN_KERNEL_METRIC_INSTANCE] = n->ranges++;
+	v[COLUMN_KERNEL_METRIC_TEXT] = (int64_t)report_string(n->sink.writer, name, name_len);
+	v[COLUMN_KERNEL_METRIC_INTEGER] = thread;
+	present |= kind == KERNEL_METRIC_PUSHED ? SINK_BIT(COLUMN_KERNEL_METRIC_INTEGER) : 0;
+	if (domain_len && (domain_len != strlen(DEFAULT_DOMAIN) || memcmp(domain, DEFAULT_DOMAIN, domain_len) != 0)) {
+		v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)report_string(n->sink.writer, domain, domain_len);
+		present |= SINK_BIT(COLUMN_KERNEL_METRIC_NAME);
+	}
+	sink_row(&n->sink, TABLE_KERNEL_METRIC, v, present);
+}
+
+/* domain:name:none:none:none:none:none:none, where the name may have colons. */
+static void put_range(struct ncu *n, enum kernel_metric_kind kind, int64_t thread, const char *text, const char *end)
+{
+	const char *colon = memchr(text, ':', (size_t)(end - text)), *name_end = end;
+
+	for (int i = 0; i < RANGE_FIELDS && name_end; i++)
+		name_end = memrchr(text, ':', (size_t)(name_end - text));
+	if (colon && name_end && name_end > colon)
+		range_row(n, kind, thread, text, (size_t)(colon - text), colon + 1, (size_t)(name_end - colon - 1));
+}
+
+/* Texts in quotes: of pushed ranges behind the number of the thread, of started ones each with a number and a colon. */
+static void put_ranges(struct ncu *n, const struct csv_cell *c, enum kernel_metric_kind kind)
+{
+	const char *end = c->text + c->len, *at = memchr(c->text, '"', c->len), *close, *colon;
+	int64_t thread = strtoll(c->text, NULL, 10);
+
+	while (at && at + 1 < end) {
+		close = memmem(at + 1, (size_t)(end - at - 1), "\" ", 2);
+		close = close ? close : end[-1] == '"' && end - 1 > at ? end - 1 : end;
+		colon = kind == KERNEL_METRIC_STARTED ? memchr(at + 1, ':', (size_t)(close - at - 1)) : at;
+		if (colon)
+			put_range(n, kind, thread, colon + 1, close);
+		at = close < end ? memchr(close + 1, '"', (size_t)(end - close - 1)) : NULL;
+	}
+}
+
 static void begin_result(struct ncu *n)
 {
 	uint32_t present = SINK_BIT(COLUMN_KERNEL_RESULT_ID) | SINK_BIT(COLUMN_KERNEL_RESULT_NUMBER);
@@ -186,6 +238,8 @@ static void begin_result(struct ncu *n)
 		present |= end == point ? SINK_BIT(COLUMN_KERNEL_RESULT_MAJOR) | SINK_BIT(COLUMN_KERNEL_RESULT_MINOR) : 0;
 	}
 	sink_row(&n->sink, TABLE_KERNEL_RESULT, v, present);
+	put_ranges(n, cell(n, NCU_PUSHED), KERNEL_METRIC_PUSHED);
+	put_ranges(n, cell(n, NCU_STARTED), KERNEL_METRIC_STARTED);
 	n->told->kernels++;
 }
 

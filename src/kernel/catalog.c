@@ -145,14 +145,6 @@ void catalog_close(struct catalog *c)
 	memset(c, 0, sizeof(*c));
 }
 
-size_t metric_base_len(const char *metric)
-{
-	const char *name = strstr(metric, "__");
-
-	name = name ? name : metric;
-	return (size_t)(name - metric) + strcspn(name, ".");
-}
-
 const struct metric_base *catalog_find(const struct catalog *c, const char *name, size_t len)
 {
 	size_t low = 0, high = c->count, middle;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "kernel/units.h"
 #include "vendor/cupti_host.h"
 
 /* A name without rollup: "sm__cycles_active". */
@@ -45,8 +46,6 @@ int catalog_open(struct catalog *ret, const struct cupti_host *cupti, const char
 		 struct error *err);
 void catalog_close(struct catalog *c);
 
-/* How much of a metric's name is its base: "LTS.TriageCompute.lts__t_sectors.sum" has dots before it, too. */
-size_t metric_base_len(const char *metric);
 /* The base of this name (len bytes), or NULL. */
 const struct metric_base *catalog_find(const struct catalog *c, const char *name, size_t len);
 /* False: there is no such metric. With or without rollup. */

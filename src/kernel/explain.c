@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "kernel/catalog.h"
+#include "kernel/units.h"
 
 /* "Stall Long Scoreboard", "stall_long_sb", "smsp__..._stalled_long_scoreboard_..." -> long_scoreboard */
 static void stall_name(const char *name, char *ret, size_t size)

@@ -29,6 +29,8 @@ struct page_options {
 	size_t chosen_count;
 	const char *const *metrics;      /* asked for (names, or regex:EXPRESSION): a section of their own */
 	size_t metric_count;
+	bool nvtx;                       /* tables have columns for NVTX ranges */
+	bool nvtx_names;                 /* kernels are called by the innermost range of theirs */
 	bool only_named;                 /* on the raw page, too */
 	struct baseline *baseline;       /* shown beside each number; NULL: none */
 };

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/page_place.h"
 #include "kernel/page_text.h"
 
 #define RULE_COLUMNS 5u
+#define RANGE_COLUMN 4u /* NVTX ranges stand before this one */
 
 void csv_cell(FILE *out, const char *text, bool is_first)
 {
@@ -34,13 +36,16 @@ void csv_triple(FILE *out, const uint32_t size[3])
 	fprintf(out, ",\"(%u, %u, %u)\"", size[0], size[1], size[2]);
 }
 
-void csv_launch_heading(FILE *out)
+void csv_launch_heading(FILE *out, const struct page_options *options)
 {
 	static const char *const names[] = { "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size",
 					     "Grid Size", "Device", "CC" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (options->nvtx && i == RANGE_COLUMN)
+			csv_ranges_heading(out);
 		csv_cell(out, names[i], i == 0);
+	}
 }
 
 void csv_launch(FILE *out, const struct page_options *options, const struct kernel_result *k)
@@ -52,6 +57,8 @@ void csv_launch(FILE *out, const struct page_options *options, const struct kern
 	csv_integer(out, k->process ? k->process->pid : 0, k->process != NULL);
 	csv_cell(out, k->process ? k->process->name : "", false);
 	csv_cell(out, k->host, false);
+	if (options->nvtx)
+		csv_ranges(out, k);
 	csv_cell(out, page_kernel_name(options, k), false);
 	csv_integer(out, k->context, k->context >= 0);
 	csv_integer(out, k->stream, k->stream >= 0);
@@ -143,7 +150,7 @@ int page_write_details_csv(FILE *out, const struct kernel_results *results, cons
 	struct page_sections all;
 	int r = 0;
 
-	csv_launch_heading(out);
+	csv_launch_heading(out, options);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		csv_cell(out, names[i], false);
 	if (options->baseline)
@@ -188,11 +195,13 @@ static const struct metric_value **all_metrics(const struct kernel_results *resu
 	return all;
 }
 
-static void write_units(FILE *out, const struct kernel_results *results, const struct metric_value *const *metrics, size_t count)
+static void write_units(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct metric_value *const *metrics, size_t count)
 {
 	char unit[UNIT_MAX];
 
 	fputs("\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"", out);
+	if (options->nvtx)
+		fputs(",\"\",\"\"", out);
 	for (size_t i = 0; i < count; i++) {
 		page_unit(results, metrics[i], "", unit);
 		csv_cell(out, unit, false);
@@ -238,11 +247,11 @@ int page_write_raw_csv(FILE *out, const struct kernel_results *results, const st
 	metrics = all_metrics(results, options, &count);
 	if (!metrics)
 		return -ENOMEM;
-	csv_launch_heading(out);
+	csv_launch_heading(out, options);
 	for (size_t i = 0; i < count; i++)
 		csv_cell(out, metrics[i]->name, false);
 	fputc('\n', out);
-	write_units(out, results, metrics, count);
+	write_units(out, options, results, metrics, count);
 	for (size_t i = 0; i < results->count && r >= 0; i++)
 		r = write_values(out, &base, results, &results->items[i], metrics, count);
 	free(metrics);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/page_place.h"
 #include "kernel/page_text.h"
 
 static void json_text(FILE *out, const char *text)
@@ -69,6 +70,7 @@ static void write_launch(FILE *out, const struct kernel_result *k)
 		fprintf(out, ", \"cc\": \"%u.%u\"", k->major, k->minor);
 	if (*k->verdict)
 		json_member(out, "verdict", k->verdict);
+	json_place(out, k, json_text);
 }
 
 static void write_metrics(FILE *out, const struct kernel_results *results, const struct kernel_result *k)

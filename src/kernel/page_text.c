@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/page_place.h"
+
 #define RULE_WIDTH 110 /* of its text, behind the tag */
 
 int text_table_add(struct text_table *t, const char *cell)
@@ -110,6 +112,7 @@ static void print_launch(FILE *out, const struct page_options *options, const st
 	if (k->major)
 		fprintf(out, ", CC %u.%u", k->major, k->minor);
 	fputc('\n', out);
+	page_print_place(out, k);
 }
 
 /* In the unit of the value beside it. */

@@ -28,7 +28,7 @@ void csv_cell(FILE *out, const char *text, bool is_first);
 void csv_triple(FILE *out, const uint32_t size[3]);
 void csv_integer(FILE *out, int64_t value, bool is_known);
 /* From "ID" to "CC". */
-void csv_launch_heading(FILE *out);
+void csv_launch_heading(FILE *out, const struct page_options *options);
 void csv_launch(FILE *out, const struct page_options *options, const struct kernel_result *k);
 
 #endif

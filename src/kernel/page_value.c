@@ -20,6 +20,9 @@ const char *page_kernel_name(const struct page_options *options, const struct ke
 	const char *name = options->kernel_base == KERNEL_FUNCTION ? k->function :
 			   options->kernel_base == KERNEL_MANGLED ? k->mangled : k->name;
 
+	for (size_t i = 0; options->nvtx_names && i < k->range_count; i++)
+		if (k->ranges[i].level >= 0 && *k->ranges[i].name)
+			name = k->ranges[i].name;
 	return *name ? name : k->name;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/results_place.h"
 #include "symbol/demangle.h"
 
 #define HAS(present, column) ((present) >> (column) & 1)
@@ -318,7 +319,9 @@ static int add_instance(const struct loader *l, struct kernel_result *k, const i
 		return -ENOMEM;
 	k->instances = all;
 	all[k->instance_count++] = (struct metric_instance){ text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
-							     text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL), value_of(l, v, present) };
+							     text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL),
+							     HAS(present, COLUMN_KERNEL_METRIC_OFFSET) ? v[COLUMN_KERNEL_METRIC_OFFSET] : -1,
+							     value_of(l, v, present) };
 	return 0;
 }
 
@@ -349,7 +352,7 @@ static int take_metric(void *context, const int64_t *v, uint32_t present)
 	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_DEVICE)
 		return add_of_device(l, k, v, present);
 	if (v[COLUMN_KERNEL_METRIC_KIND] != KERNEL_METRIC_VALUE)
-		return 0;
+		return result_take_place(l->report, k, v, present);
 	if (HAS(present, COLUMN_KERNEL_METRIC_INSTANCE))
 		return add_instance(l, k, v, present);
 	if (HAS(present, COLUMN_KERNEL_METRIC_SECTION))
@@ -400,13 +403,13 @@ static int load(struct loader *l)
 		return result;
 	if (r->count)
 		qsort(r->items, r->count, sizeof(*r->items), by_id);
-	result = report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_LABEL + 1, take_metric, l);
+	result = report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_OFFSET + 1, take_metric, l);
 	for (size_t i = 0; i < r->count; i++) {
 		result_sort(&r->items[i]);
 		if (r->items[i].instance_count)
 			qsort(r->items[i].instances, r->items[i].instance_count, sizeof(*r->items[i].instances), by_instance);
 	}
-	return result;
+	return result < 0 ? result : results_finish_places(r);
 }
 
 int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err)
@@ -423,18 +426,25 @@ int kernel_results_load(struct kernel_results *ret, struct report *report, struc
 	return 0;
 }
 
-void kernel_result_release(struct kernel_result *k)
+static void release_result(struct kernel_result *k)
 {
 	free(k->values);
 	free(k->rows);
 	free(k->instances);
 	free(k->rules);
+	result_release_place(k);
+}
+
+void kernel_results_keep(struct kernel_results *r, size_t count)
+{
+	for (size_t i = count; i < r->count; i++)
+		release_result(&r->items[i]);
+	r->count = count;
 }
 
 void kernel_results_release(struct kernel_results *r)
 {
-	for (size_t i = 0; i < r->count; i++)
-		kernel_result_release(&r->items[i]);
+	kernel_results_keep(r, 0);
 	for (size_t i = 0; i < r->name_count; i++)
 		free(r->names[i]);
 	free(r->names);

@@ -39,6 +39,7 @@ struct metric_instance {
 	const char *name;      /* of the metric */
 	int64_t number;
 	const char *label;     /* "" for none */
+	int64_t offset;        /* of a sample over time: ns since the first; -1 for others */
 	struct metric_value value;
 };
 
@@ -50,6 +51,19 @@ struct kernel_rule {
 	const char *text;
 	const char *gain_type; /* "global", "local" or "" */
 	double gain;           /* percent; NaN for none */
+};
+
+/* An NVTX range that was open when the kernel was launched. Push/pop ranges of a domain stand behind each other, outermost first. */
+struct kernel_range {
+	const char *domain;    /* "" for the default one */
+	const char *name;
+	int64_t level;         /* of push/pop ranges, from 0; -1: start/end */
+};
+
+/* Of the call by which the kernel was launched. */
+struct kernel_frame {
+	const char *function;  /* "" where it is not known */
+	const char *module;    /* its path */
 };
 
 struct kernel_process {
@@ -90,6 +104,12 @@ struct kernel_result {
 	size_t instance_count;
 	struct kernel_rule *rules;
 	size_t rule_count;
+	struct kernel_range *ranges;
+	size_t range_count;
+	int64_t thread;        /* whose push/pop ranges they are */
+	int64_t stack;         /* stack.id; 0: not known */
+	struct kernel_frame *frames; /* of the call, innermost first */
+	size_t frame_count;
 	const char *verdict;   /* "" where there is none */
 };
 
@@ -109,8 +129,8 @@ struct kernel_results {
 /* The report must stay open as long as the results are used. */
 int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err);
 void kernel_results_release(struct kernel_results *results);
-/* What one kernel has; for those that are taken out of the results. */
-void kernel_result_release(struct kernel_result *k);
+/* Only the first so many are left. */
+void kernel_results_keep(struct kernel_results *results, size_t count);
 
 /* NULL where the kernel has none of this name. */
 const struct metric_value *result_find(const struct kernel_result *k, const char *name);

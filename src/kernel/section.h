@@ -28,7 +28,7 @@ struct cc_set {
 	} ranges[CC_RANGES];
 };
 
-enum block_kind {
+enum section_block_kind {
 	BLOCK_ROWS,      /* the table that every output shows */
 	BLOCK_DETAILS,   /* rows that are shown on demand */
 	BLOCK_COLLECT,   /* not shown: what rules need */
@@ -58,7 +58,7 @@ struct section_column {
 };
 
 struct section_block {
-	enum block_kind kind;
+	enum section_block_kind kind;
 	char *title;             /* "" for rows, details and collect */
 	struct cc_set cc;
 	char *group;             /* its metrics are also group:NAME; "" for none */

@@ -132,3 +132,11 @@ void number_text(double value, bool decimals, char ret[NUMBER_MAX])
 		separate(plain, ret);
 	}
 }
+
+size_t metric_base_len(const char *metric)
+{
+	const char *name = strstr(metric, "__");
+
+	name = name ? name : metric;
+	return (size_t)(name - metric) + strcspn(name, ".");
+}

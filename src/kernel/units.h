@@ -19,4 +19,7 @@ double unit_divisor(const char *unit, double value, char ret[UNIT_MAX]);
 void number_text(double value, bool decimals, char ret[NUMBER_MAX]);
 void integer_text(int64_t value, char ret[NUMBER_MAX]);
 
+/* How much of a metric's name is its base: "LTS.TriageCompute.lts__t_sectors.sum" has dots before it, too. */
+size_t metric_base_len(const char *metric);
+
 #endif

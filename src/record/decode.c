@@ -405,6 +405,11 @@ static int decode_kernel_source(struct decoder *d, const struct record *r)
 	return cuda_kernel_source(d->s, d->p, r->bytes, r->size);
 }
 
+static int decode_kernel_place(struct decoder *d, const struct record *r)
+{
+	return cuda_kernel_place(d->s, d->p, d->t, r->bytes, r->size);
+}
+
 static int is_cuda(unsigned type)
 {
 	return type >= RECORD_CUDA_API && type <= RECORD_CUDA_BATCH;
@@ -434,6 +439,7 @@ static int decode_record(struct decoder *d, const struct record *r)
 		[RECORD_KERNEL] = { decode_kernel, 0 },
 		[RECORD_KERNEL_VALUES] = { decode_kernel_values, 0 },
 		[RECORD_KERNEL_SOURCE] = { decode_kernel_source, 0 },
+		[RECORD_KERNEL_PLACE] = { decode_kernel_place, 0 },
 	};
 	unsigned type = record_type(r->head);
 

@@ -163,8 +163,6 @@ uint32_t process_unfinished(struct session *s, struct traced_process *p)
 	uint32_t cuda = atomic_load_explicit(&ring_reader_pool(&p->reader)->cuda, memory_order_acquire);
 
 	s->cuda_seen |= (cuda & RING_CUDA_HERE) != 0;
-	if (cuda & RING_CUDA_HERE)
-		cuda_kernel_connect(s, p);
 	return !p->dead && cuda & RING_CUDA_UNFINISHED;
 }
 

@@ -20,7 +20,8 @@ typedef int (*answer_fn)(struct view *v, struct params *p, struct answer *a, str
 struct route {
 	const char *path;
 	answer_fn fn;
-	bool slow; /* asks SQL, or reads much: one at a time, so that tiles do not wait */
+	bool slow;      /* asks SQL, or reads much: one at a time, so that tiles do not wait */
+	bool eventless; /* reads no events: also answered where a report has them by level of detail only */
 };
 
 /* NULL where there is none. */

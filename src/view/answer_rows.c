@@ -74,7 +74,7 @@ static int64_t first_event(const struct recording *r)
 	return first;
 }
 
-static void put_report(struct json_out *j, struct recording *r)
+static void put_report(struct json_out *j, struct recording *r, bool is_baseline)
 {
 	static const char *const facts[][2] = { { "host", "host" }, { "command", "command" }, { "trace", "trace" },
 						 { "version", "sonde_version" } };
@@ -95,6 +95,8 @@ static void put_report(struct json_out *j, struct recording *r)
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		out_put_text(j, facts[i][0], meta(r, facts[i][1]));
 	out_put_integer(j, "events", (int64_t)r->events);
+	out_put_integer(j, "kernels", (int64_t)report_row_count(r->report, TABLE_KERNEL_RESULT));
+	out_put_bool(j, "baseline", is_baseline);
 	out_put_integer(j, "processes", (int64_t)r->index.processes.count);
 	out_put_integer(j, "threads", (int64_t)r->index.threads.count);
 	out_put_bool(j, "partial", report_is_partial(r->report));
@@ -120,7 +122,7 @@ int answer_reports(struct view *v, struct params *p, struct answer *a, struct er
 
 		view_renew(v, i);
 		recording = view_take(v, i);
-		put_report(&j, recording);
+		put_report(&j, recording, i < v->options.source_count && v->options.sources[i].is_baseline);
 		view_give(v, recording);
 	}
 	out_close(&j, ']');

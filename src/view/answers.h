@@ -19,6 +19,11 @@ int answer_tree(struct view *v, struct params *p, struct answer *a, struct error
 int answer_session(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_diagnostics(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_findings(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_kernels(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_kernel(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_values(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_source(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_explain(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_counters(struct view *v, struct params *p, struct answer *a, struct error *err);
 
 #endif

@@ -14,6 +14,7 @@ struct view {
 	struct server *server;
 	pthread_mutex_t lock;      /* of the recordings and how many use them */
 	pthread_mutex_t renewing;  /* one at a time */
+	struct view_texts *texts; /* kernels.h; NULL until asked for */
 };
 
 /* server.c */

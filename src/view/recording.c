@@ -6,6 +6,7 @@
 
 #include "query/query.h"
 #include "view/coarse.h"
+#include "view/kernels.h"
 #include "view/names.h"
 
 #define STORE_BYTES (32u << 20)
@@ -77,6 +78,7 @@ int recording_open(struct recording **ret, const char *path, const char *name, s
 		return error_set(err, ENOMEM, "Not enough memory to open %s", name);
 	pthread_mutex_init(&r->text_lock, NULL);
 	pthread_mutex_init(&r->bounds_lock, NULL);
+	pthread_mutex_init(&r->kernels_lock, NULL);
 	pthread_mutex_init(&r->query_lock, NULL);
 	pthread_mutex_init(&r->use_lock, NULL);
 	pthread_cond_init(&r->unused, NULL);
@@ -99,6 +101,7 @@ void recording_close(struct recording *r)
 	if (r->end_making)
 		r->end_making(r);
 	query_close(r->query);
+	recording_kernels_release(r);
 	recording_free_rows(r);
 	store_close(r->store);
 	query_index_release(&r->index);
@@ -122,6 +125,7 @@ void recording_close(struct recording *r)
 	pthread_cond_destroy(&r->unused);
 	pthread_mutex_destroy(&r->text_lock);
 	pthread_mutex_destroy(&r->bounds_lock);
+	pthread_mutex_destroy(&r->kernels_lock);
 	pthread_mutex_destroy(&r->query_lock);
 	free(r->path);
 	free(r->name);

@@ -15,6 +15,7 @@
 
 struct query;
 struct coarse;
+struct kernel_results;
 
 /* A group of rows of a track. */
 struct piece {
@@ -145,6 +146,8 @@ struct recording {
 	struct store *store;
 	pthread_mutex_t bounds_lock;
 	struct bounds *bounds;     /* by piece; NULL until asked for */
+	pthread_mutex_t kernels_lock;
+	struct kernel_results *kernels; /* kernels.h; NULL until asked for */
 	pthread_mutex_t query_lock; /* one thread at a time */
 	struct query *query;       /* NULL until asked for */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "view/internal.h"
+#include "view/kernels.h"
 #include "view/made.h"
 
 /* So long, in ms, the first picture may wait to be complete. */
@@ -129,6 +130,7 @@ void view_close(struct view *v)
 		return; /* a thread still reads all of it; the program ends */
 	for (size_t i = 0; i < v->recording_count; i++)
 		recording_close(v->recordings[i]);
+	view_texts_release(v);
 	pthread_mutex_destroy(&v->lock);
 	pthread_mutex_destroy(&v->renewing);
 	free(v->recordings);

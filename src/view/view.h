@@ -12,6 +12,7 @@ struct view;
 struct view_source {
 	const char *path; /* to read */
 	const char *name; /* to show */
+	bool is_baseline; /* others are compared with it */
 };
 
 struct view_options {

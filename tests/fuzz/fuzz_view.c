@@ -8,6 +8,7 @@
 #include "replay.h"
 #include "report/writer.h"
 #include "view/internal.h"
+#include "view_texts.h"
 
 static int64_t put_text(struct report_writer *w, const char *text)
 {
@@ -39,6 +40,37 @@ static void fill(struct report_writer *w)
 	}
 }
 
+/* Two kernels with values, samples and instructions. */
+static void fill_kernels(struct report_writer *w)
+{
+	static const char *const metrics[] = { "a__b.sum", "c__d.sum", "gpu__time_duration.sum", "sass__inst_executed_per_opcode",
+					       "lts__d_sectors.avg.pct_of_peak_sustained_elapsed" };
+	int64_t function = put_text(w, "_Z1kPf"), executed = put_text(w, "inst_executed");
+
+	for (int64_t i = 1; i <= 2; i++) {
+		int64_t result[COLUMN_KERNEL_RESULT_MINOR + 1] = { i, i, 1, 0, put_text(w, "k(float*)"), 0, 1, 7, 0, 64, 1, 1, 256, 1, 1, 9, 0 };
+
+		report_append(report_track(w, TABLE_KERNEL_RESULT, 0), result, 0x1ffd7);
+		for (size_t j = 0; j < sizeof(metrics) / sizeof(metrics[0]); j++) {
+			int64_t metric[COLUMN_KERNEL_METRIC_OFFSET + 1] = { 0 };
+
+			metric[COLUMN_KERNEL_METRIC_RESULT] = i;
+			metric[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE;
+			metric[COLUMN_KERNEL_METRIC_NAME] = put_text(w, metrics[j]);
+			metric[COLUMN_KERNEL_METRIC_INTEGER] = (int64_t)(1000 * j + 1);
+			report_append(report_track(w, TABLE_KERNEL_METRIC, 0), metric,
+				      1u << COLUMN_KERNEL_METRIC_RESULT | 1u << COLUMN_KERNEL_METRIC_KIND | 1u << COLUMN_KERNEL_METRIC_NAME |
+					      1u << COLUMN_KERNEL_METRIC_INTEGER | (uint32_t)(j == 3) << COLUMN_KERNEL_METRIC_INSTANCE);
+		}
+		for (int64_t pc = 0; pc < 64; pc += 16) {
+			int64_t source[] = { i, 1, function, pc, executed, pc + 1 }, instruction[] = { 1, function, pc, function, function, pc };
+
+			report_append(report_track(w, TABLE_KERNEL_SOURCE, 0), source, 0x3f);
+			report_append(report_track(w, TABLE_KERNEL_INSTRUCTION, 0), instruction, 0x3f);
+		}
+	}
+}
+
 static struct view *open_view(void)
 {
 	char path[64];
@@ -49,9 +81,11 @@ static struct view *open_view(void)
 	snprintf(path, sizeof(path), "/tmp/sonde-fuzz-view-%d.sonde", (int)getpid());
 	v->recordings = calloc(1, sizeof(*v->recordings));
 	v->recording_count = 1;
+	v->texts = fuzz_texts();
 	if (report_writer_open(&w, path, 1, NULL, 0, &err) < 0)
 		abort();
 	fill(w);
+	fill_kernels(w);
 	if (report_writer_finish(w, &err) < 0 || recording_open(&v->recordings[0], path, "x", &err) < 0)
 		abort();
 	unlink(path);

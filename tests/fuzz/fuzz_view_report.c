@@ -10,6 +10,7 @@
 #include "view/coarse.h"
 #include "view/internal.h"
 #include "view/made.h"
+#include "view_texts.h"
 
 #define MAX_ROWS 24
 
@@ -41,6 +42,11 @@ static void ask_all(struct view *v)
 	ask(v, "/api/tree?report=0");
 	ask(v, "/api/find?report=0&text=a&limit=5");
 	ask(v, "/api/events?report=0&limit=5&sort=duration");
+	ask(v, "/api/kernels?report=0&baseline=0");
+	ask(v, "/api/kernel?report=0&kernel=0&baseline=0");
+	ask(v, "/api/kernel?report=0&kernel=1&baseline=0&against=0");
+	ask(v, "/api/values?report=0&kernel=0&baseline=0");
+	ask(v, "/api/source?report=0&kernel=0");
 	for (size_t i = 0; i < r->row_count && i < MAX_ROWS; i++) {
 		for (unsigned level = 0; level <= 50; level += 5) {
 			long long first = r->begin >> (level + 8), last = r->end >> (level + 8);
@@ -58,7 +64,7 @@ static void ask_all(struct view *v)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct recording *recording = NULL;
-	struct view v = { .recordings = &recording, .recording_count = 1 };
+	struct view v = { .recordings = &recording, .recording_count = 1, .texts = fuzz_texts() };
 	_Atomic bool stop = false;
 	struct error err;
 	char path[64];

@@ -91,6 +91,19 @@ await scenario("Firefox", async () => {
   await look(firefox, sonde);
   check("Firefox: nothing went wrong, nothing was asked elsewhere", [...new Set(trouble)], []);
 });
+await scenario("Firefox: kernels", async () => {
+  const kernels = await sonde.view(configuration.counters);
+  const trouble = watch(firefox, kernels.origin);
+  await firefox.go(kernels.url);
+  await firefox.until("document.body.dataset.view === 'kernels' && window.sonde.settled");
+  check("Firefox: kernels", await firefox.evaluate("[...document.querySelectorAll('.summary-table tbody tr')].map((row) => row.children[0].textContent)"), ["0", "5"]);
+  await firefox.keys("j3");
+  await firefox.until("document.querySelectorAll('.raw-table tr').length > 1 && window.sonde.settled");
+  check("Firefox: values of the next", await firefox.evaluate(`document.querySelector('.raw-table [data-metric="dram__bytes_read.sum"]').dataset.value`), "2222");
+  await keep(firefox, "firefox-kernels");
+  check("Firefox: nothing went wrong with kernels", [...new Set(trouble)], []);
+  await kernels.end();
+});
 await firefox.end();
 await server.end();
 finish();

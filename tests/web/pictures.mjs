@@ -1,7 +1,7 @@
 // node tests/web/pictures.mjs [FOLDER]: the pictures of README.md, in docs/images unless another folder is named. A training step traced on an H200
 // (tests/e2e/traces) and a run of the demo are opened in Chromium; needs a build and what tools/install_deps test installs.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -82,6 +82,21 @@ async function pipeline(browser, sonde, report) {
   await server.end();
 }
 
+/** Counters of kernels on an H200: a table of ncu's, where it is there. @param {Browser} browser @param {Sonde} sonde */
+async function counters(browser, sonde) {
+  const table = join(source, "..", "shared", "fixtures", "ncu-raw-h200-four-kernels.csv");
+  if (!existsSync(table))
+    return;
+  const report = join(work, "kernels.sonde");
+  sonde.run(["import", "-o", report, table]);
+  const server = await sonde.view(report);
+  const viewer = await browser.open(server, { width: 1920, height: 1400, scheme: "light", hash: "#view=kernels&kernel=2&filter=matmul" });
+  await viewer.mouse.move(5, 5);
+  await viewer.picture("view-counters");
+  await viewer.close();
+  await server.end();
+}
+
 mkdirSync(folder, { recursive: true });
 const sonde = new Sonde(join(build, "sonde"), process.env.WEB_FOLDER);
 const browser = new Browser(execFileSync("sh", ["-c", "command -v chromium || command -v google-chrome"], { encoding: "utf8" }).trim(), folder);
@@ -90,5 +105,6 @@ sonde.run(["import", "-o", join(work, "training.sonde"), join(source, "tests", "
 await training(browser, sonde, join(work, "training.sonde"));
 sonde.run(["profile", "-t", "nvtx,osrt", "-o", join(work, "pipeline.sonde"), join(build, "demo-pipeline")]);
 await pipeline(browser, sonde, join(work, "pipeline.sonde"));
+await counters(browser, sonde);
 await browser.end();
 rmSync(work, { recursive: true });

@@ -42,6 +42,13 @@ async function counters({ browser, sonde, configuration }) {
   check("counters: of the same launch, with where they are from", ["2222 byte", "87.5 %", "counters.sonde", "launch 5"].filter((part) => !side.includes(part)), []);
   check("counters: not of another", side.includes("1111"), false);
   await viewer.picture("counters");
+  await viewer.page.click("#side button:text('All of its counters')");
+  await viewer.until(() => document.body.dataset.view === "kernels" && document.querySelector(".summary-table tr.chosen td")?.textContent === "5");
+  check("counters: and from there to all of them", await viewer.tell(() => location.hash.includes("view=kernels")), true);
+  await viewer.page.goBack();
+  await viewer.page.goBack();
+  await viewer.until(() => document.body.dataset.view === "timeline");
+  check("counters: and back", true, true);
   await viewer.close();
   await server.end();
 }

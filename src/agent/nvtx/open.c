@@ -40,6 +40,7 @@ struct named {
 };
 
 static _Atomic(struct started *) all_started;
+static _Atomic uint32_t started_places; /* that were ever used: the first ones */
 
 static void put_name(char *to, const struct nvtx_text *name)
 {
@@ -174,6 +175,14 @@ static struct started *started_ranges(void)
 	return all;
 }
 
+static void note_place(uint32_t count)
+{
+	uint32_t known = atomic_load(&started_places);
+
+	while (known < count && !atomic_compare_exchange_weak(&started_places, &known, count))
+		;
+}
+
 /* The place, and how often it was used. */
 uint64_t nvtx_open_start(const struct nvtx_domain *domain, const struct nvtx_text *name, uint32_t color)
 {
@@ -185,6 +194,7 @@ uint64_t nvtx_open_start(const struct nvtx_domain *domain, const struct nvtx_tex
 		if (state % 4 != 0 || !atomic_compare_exchange_strong(&all[i].state, &state, state + 2))
 			continue;
 		put_frame(&all[i].frame, domain, name, color);
+		note_place((uint32_t)i + 1);
 		atomic_store(&all[i].state, state + 1);
 		all[i].frame.number = agent_nvtx_begun();
 		return ((state + 1) / 4 * STARTED + i) + 1;
@@ -232,11 +242,12 @@ static size_t open_ranges(struct nvtx_open_range *ret, size_t room)
 {
 	const struct started *all = atomic_load(&all_started);
 	const struct stack *s = find_stack(0);
+	uint32_t places = atomic_load(&started_places);
 	size_t count = 0;
 
 	for (uint32_t i = 0; s && i < s->depth && count < room; i++)
 		ret[count++] = range_of(&s->frames[i], 1);
-	for (uint32_t i = 0; all && i < STARTED && count < room; i++)
+	for (uint32_t i = 0; all && i < places && count < room; i++)
 		if (atomic_load(&all[i].state) % 4 == 1)
 			ret[count++] = range_of(&all[i].frame, 0);
 	return count;

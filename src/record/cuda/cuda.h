@@ -6,13 +6,14 @@
 
 /* RECORD_CUDA_*; `size` is the record's, checked against the block. -EBADMSG when it makes no sense. */
 int cuda_record(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
-/* RECORD_KERNEL, RECORD_KERNEL_VALUES and RECORD_KERNEL_SOURCE, as above. */
+/* RECORD_KERNEL and RECORD_KERNEL_VALUES, as above. */
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
 int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
+int cuda_kernel_source(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
+int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced_thread *t, const uint8_t *bytes, uint32_t size);
 /* Whoever wants to know is told, once: the process has CUDA, and has ended. */
 void cuda_kernel_connect(struct session *s, struct traced_process *p);
 void cuda_kernel_disconnect(struct session *s, struct traced_process *p);
-int cuda_kernel_source(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
 /* DEFINE_CUDA_*, written by `t`. */
 int cuda_definition(struct session *s, struct traced_process *p, struct traced_thread *t,
 		    const struct record_define *define, const uint8_t *body, size_t size, int64_t time);

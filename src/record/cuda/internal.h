@@ -141,6 +141,7 @@ struct cuda_process {
 	struct idmap source_names;   /* of functions and metrics of single instructions -> string id [| UNDEFINED] */
 	struct idmap codes;          /* checksum of a cubin -> kernel_code.id */
 	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
+	int64_t kernel_ranges;       /* NVTX ranges of kernels that were told of: their order */
 	uint64_t unplaced;           /* records without a place in time or among the tracks */
 };
 
@@ -233,6 +234,9 @@ int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const stru
 		     const uint8_t *body, size_t size, int64_t time);
 void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,
 		       int64_t time);
+
+/* kernel_places.c: the id of the result, made where it is the first time that the kernel is mentioned; 0: there are too many. */
+uint64_t cuda_kernel_result(struct cuda_decoder *d, uint32_t number);
 
 /* call_stacks.c */
 void cuda_define_stack(struct cuda_decoder *d, struct traced_thread *t, uint64_t correlation, uint64_t ticks);

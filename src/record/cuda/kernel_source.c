@@ -197,9 +197,9 @@ int cuda_kernel_source(struct session *s, struct traced_process *p, const uint8_
 	size -= (uint32_t)sizeof(head);
 	if (record_flags(head.head) == KERNEL_SOURCE_NAME)
 		return take_name(&d, head.id, (const char *)body, size);
-	result = idmap_get(&d.c->kernels, head.number);
-	if (result == IDMAP_NONE)
-		return -EBADMSG;
+	result = cuda_kernel_result(&d, head.number);
+	if (!result)
+		return -ENOMEM;
 	switch (record_flags(head.head)) {
 	case KERNEL_SOURCE_COUNTS:
 		return take_counts(&d, result, &head, body, size);

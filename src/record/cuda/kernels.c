@@ -223,12 +223,11 @@ static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, uin
 int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
 {
 	struct cuda_decoder d = { s, p, cuda_of(p) };
-	struct cuda_session *all = cuda_session(s);
 	const char *text = (const char *)bytes + sizeof(struct record_kernel);
 	struct record_kernel k;
 	uint64_t result;
 
-	if (!d.c || !all)
+	if (!d.c)
 		return -ENOMEM;
 	if (size < sizeof(k))
 		return -EBADMSG;
@@ -236,9 +235,10 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	size -= (uint32_t)sizeof(k);
 	if (record_flags(k.head) == KERNEL_BEGUN) {
 		cuda_kernel_connect(s, p);
-		if (d.c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d.c->kernels, k.number, ++all->next_kernel) < 0)
+		result = cuda_kernel_result(&d, k.number);
+		if (!result)
 			return -ENOMEM;
-		tell_name(&d, &k, all->next_kernel, text, size);
+		tell_name(&d, &k, result, text, size);
 		return 0;
 	}
 	result = idmap_get(&d.c->kernels, k.number);
@@ -255,20 +255,20 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 
 int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
 {
-	struct cuda_process *c = cuda_of(p);
+	struct cuda_decoder d = { s, p, cuda_of(p) };
 	const struct kernel_choice *choice = s->kernels;
 	struct record_kernel_values head;
 	uint64_t result;
 	double value;
 
-	if (!c)
+	if (!d.c)
 		return -ENOMEM;
 	if (size < sizeof(head) || (size - sizeof(head)) % sizeof(value) != 0 || !choice)
 		return -EBADMSG;
 	memcpy(&head, bytes, sizeof(head));
-	result = idmap_get(&c->kernels, head.number);
-	if (result == IDMAP_NONE)
-		return -EBADMSG;
+	result = cuda_kernel_result(&d, head.number);
+	if (!result)
+		return -ENOMEM;
 	if (record_flags(head.head) == KERNEL_VALUES_DEVICE) {
 		cuda_kernel_device(s, result, head.first, bytes + sizeof(head), (uint32_t)((size - sizeof(head)) / sizeof(value)));
 		return 0;

@@ -80,7 +80,7 @@ static bool needs_events(const struct route *route, struct params *p)
 	struct error err;
 	int64_t report;
 
-	return route->slow && params_integer(p, "report", 0, (int64_t)engine.view.recording_count - 1, &report, &err) == 0 &&
+	return route->slow && !route->eventless && params_integer(p, "report", 0, (int64_t)engine.view.recording_count - 1, &report, &err) == 0 &&
 	       has_absent(engine.recordings[report]);
 }
 

@@ -15,8 +15,8 @@ struct memory_file {
 /* files.c */
 int memory_file_add(const char *name, const void *data, size_t size);
 
-/* The named reports of share/sql; made by tools/build_offline, the last has no name. */
-extern const struct memory_file sql_files[];
-#define SQL_FOLDER "/sql"
+/* Files of share/, by their names below it; made by tools/build_offline, the last has no name. */
+extern const struct memory_file share_files[];
+#define SHARE_FOLDER "/share"
 
 #endif

@@ -1,4 +1,4 @@
-/* Files in memory, for the few functions of the C library that the readers of reports and of share/sql use. Nothing can be
+/* Files in memory, for the few functions of the C library that the readers of reports and of share/ use. Nothing can be
  * written; a file is mapped where it lies. */
 #include <dirent.h>
 #include <errno.h>
@@ -10,11 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel/share.h"
 #include "stats/stats.h"
 #include "view/offline/engine.h"
 
 #define MOST_FILES 32
 #define FIRST_FD 100
+#define FIRST_SHARE_FD 1000
 
 static struct memory_file files[MOST_FILES];
 static int file_count;
@@ -29,15 +31,22 @@ int memory_file_add(const char *name, const void *data, size_t size)
 
 static const struct memory_file *file_of(int fd)
 {
+	if (fd >= FIRST_SHARE_FD)
+		return &share_files[fd - FIRST_SHARE_FD];
 	return fd >= FIRST_FD && fd - FIRST_FD < file_count ? &files[fd - FIRST_FD] : NULL;
 }
 
 /* The last of a name: what was opened later takes its place. */
 int open(const char *path, int flags, ...)
 {
+	size_t folder = strlen(SHARE_FOLDER "/");
+
 	for (int i = file_count; i-- > 0;)
 		if (strcmp(files[i].name, path) == 0)
 			return FIRST_FD + i;
+	for (int i = 0; strncmp(path, SHARE_FOLDER "/", folder) == 0 && share_files[i].name; i++)
+		if (strcmp(share_files[i].name, path + folder) == 0)
+			return FIRST_SHARE_FD + i;
 	errno = ENOENT;
 	return -1;
 }
@@ -89,7 +98,7 @@ int munmap(void *address, size_t size)
 
 int stats_folders_find(struct stats_folders *ret, const char *const *given, size_t given_count, struct error *err)
 {
-	*ret = (struct stats_folders){ { strdup(SQL_FOLDER) }, 1 };
+	*ret = (struct stats_folders){ { strdup(SHARE_FOLDER "/sql") }, 1 };
 	return ret->names[0] ? 0 : error_set(err, ENOMEM, "Not enough memory");
 }
 
@@ -99,28 +108,36 @@ void stats_folders_release(struct stats_folders *folders)
 	memset(folders, 0, sizeof(*folders));
 }
 
+int share_folder(const char *name, char *ret, size_t size)
+{
+	snprintf(ret, size, SHARE_FOLDER "/%s", name);
+	return 0;
+}
+
+FILE *fdopen(int fd, const char *mode)
+{
+	const struct memory_file *file = file_of(fd);
+
+	return file ? fmemopen((void *)(uintptr_t)file->data, file->size, "r") : NULL;
+}
+
 FILE *fopen(const char *path, const char *mode)
 {
-	size_t folder = strlen(SQL_FOLDER "/");
-
-	for (const struct memory_file *f = sql_files; f->name && strncmp(path, SQL_FOLDER "/", folder) == 0; f++)
-		if (strcmp(f->name, path + folder) == 0)
-			return fmemopen((void *)(uintptr_t)f->data, f->size, "r");
-	errno = ENOENT;
-	return NULL;
+	return fdopen(open(path, O_RDONLY), mode);
 }
 
 struct _DIR {
+	const char *folder; /* below SHARE_FOLDER */
 	size_t next;
 	struct dirent *entry;
 };
 
 DIR *opendir(const char *path)
 {
-	struct _DIR *dir = strcmp(path, SQL_FOLDER) == 0 ? calloc(1, sizeof(*dir)) : NULL;
+	struct _DIR *dir = strncmp(path, SHARE_FOLDER "/", strlen(SHARE_FOLDER "/")) == 0 ? calloc(1, sizeof(*dir)) : NULL;
 
 	if (dir)
-		dir->entry = calloc(1, sizeof(*dir->entry) + 256);
+		*dir = (struct _DIR){ path + strlen(SHARE_FOLDER "/"), 0, calloc(1, sizeof(*dir->entry) + 256) };
 	if (dir && dir->entry)
 		return dir;
 	free(dir);
@@ -130,13 +147,16 @@ DIR *opendir(const char *path)
 
 struct dirent *readdir(DIR *dir)
 {
-	const struct memory_file *f = &sql_files[dir->next];
+	size_t len = strlen(dir->folder);
 
-	if (!f->name)
-		return NULL;
-	dir->next++;
-	snprintf(dir->entry->d_name, 256, "%s", f->name);
-	return dir->entry;
+	for (const struct memory_file *f = &share_files[dir->next]; f->name; f++) {
+		dir->next++;
+		if (strncmp(f->name, dir->folder, len) != 0 || f->name[len] != '/')
+			continue;
+		snprintf(dir->entry->d_name, 256, "%s", f->name + len + 1);
+		return dir->entry;
+	}
+	return NULL;
 }
 
 int closedir(DIR *dir)
@@ -144,4 +164,27 @@ int closedir(DIR *dir)
 	free(dir->entry);
 	free(dir);
 	return 0;
+}
+
+/* They are in order of their names already. */
+int scandir(const char *path, struct dirent ***ret, int (*filter)(const struct dirent *), int (*order)(const struct dirent **, const struct dirent **))
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry, **all = NULL, **grown;
+	int count = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		grown = realloc(all, ((size_t)count + 1) * sizeof(*all));
+		if (!grown)
+			break;
+		all = grown;
+		all[count] = malloc(sizeof(*entry) + 256);
+		if (!all[count])
+			break;
+		memcpy(all[count++], entry, sizeof(*entry) + 256);
+	}
+	if (dir)
+		closedir(dir);
+	*ret = all;
+	return dir ? count : -1;
 }

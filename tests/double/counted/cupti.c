@@ -50,8 +50,8 @@ int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per_pass *
 static cupti_callback *callback;
 static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
-static int initialized;
 static int wants_modules;
+static int initialized;
 static uint8_t wanted_of_runtime[COUNTED_CALLS];
 static struct profiler {
 	struct config config;

@@ -34,6 +34,14 @@ static void names(void **state)
 	assert_int_equal(name_pattern_parse(&p, "regex:", why, sizeof(why)), -1);
 	assert_int_equal(name_pattern_parse(&p, "regex:a(", why, sizeof(why)), -1);
 	assert_non_null(strstr(why, "is no regular expression"));
+	/* These would take the C library all memory. */
+	assert_int_equal(name_pattern_parse(&p, "regex:a++++++++++++++++++++++++++++++++++++++++", why, sizeof(why)), -1);
+	assert_int_equal(name_pattern_parse(&p, "regex:((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+", why, sizeof(why)), -1);
+	assert_int_equal(name_pattern_parse(&p, "regex:((a{1,200}){1,200}){1,200}", why, sizeof(why)), -1);
+	assert_non_null(strstr(why, "repeats too much"));
+	assert_int_equal(name_pattern_parse(&p, "regex:^a+?b*?(c{2,3})+$", why, sizeof(why)), 0);
+	assert_true(name_pattern_matches(&p, "aabccc") && !name_pattern_matches(&p, "aabc"));
+	name_pattern_release(&p);
 }
 
 static void kernel_ids(void **state)
@@ -87,16 +95,17 @@ static void processes(void **state)
 	char why[200];
 
 	(void)state;
-	assert_int_equal(process_filter_choose("MatrixMul", "MatrixMul"), PROCESS_TAKEN);
-	assert_int_equal(process_filter_choose("MatrixMul", "MatrixAdd"), PROCESS_PASSED_OVER);
-	assert_int_equal(process_filter_choose("MatrixMul,MatrixAdd", "MatrixAdd"), PROCESS_TAKEN);
-	assert_int_equal(process_filter_choose("regex:Matrix", "MatrixAdd"), PROCESS_TAKEN);
-	assert_int_equal(process_filter_choose("exclude:sh", "sh"), PROCESS_PASSED_OVER);
-	assert_int_equal(process_filter_choose("exclude:sh", "python"), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("MatrixMul", "MatrixMul", NULL), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("MatrixMul", "MatrixAdd", NULL), PROCESS_PASSED_OVER);
+	assert_int_equal(process_filter_choose("MatrixMul,MatrixAdd", "MatrixAdd", NULL), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("regex:Matrix", "MatrixAdd", NULL), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("exclude:sh", "sh", NULL), PROCESS_PASSED_OVER);
+	assert_int_equal(process_filter_choose("exclude:sh", "python", NULL), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("python3", "python3.11", "python3"), PROCESS_TAKEN);
 	/* The first that matches decides. */
-	assert_int_equal(process_filter_choose("exclude:a,regex:.", "a"), PROCESS_PASSED_OVER);
-	assert_int_equal(process_filter_choose("regex:.,exclude:a", "a"), PROCESS_TAKEN);
-	assert_int_equal(process_filter_choose("exclude-tree:l,p", "l"), PROCESS_TREE_PASSED_OVER);
+	assert_int_equal(process_filter_choose("exclude:a,regex:.", "a", NULL), PROCESS_PASSED_OVER);
+	assert_int_equal(process_filter_choose("regex:.,exclude:a", "a", NULL), PROCESS_TAKEN);
+	assert_int_equal(process_filter_choose("exclude-tree:l,p", "l", NULL), PROCESS_TREE_PASSED_OVER);
 	assert_int_equal(process_filter_check("a,regex:b+,exclude:c,exclude-tree:d", why, sizeof(why)), 0);
 	assert_int_equal(process_filter_check("exclude:", why, sizeof(why)), -1);
 	assert_int_equal(process_filter_check("a,regex:(", why, sizeof(why)), -1);

@@ -10,6 +10,7 @@
 
 #include "cupti_here.h"
 #include "kernel/schedule.h"
+#include "kernel/throughput.h"
 
 static struct cupti_host cupti;
 
@@ -174,6 +175,50 @@ static void breakdowns(void **state)
 	catalog_close(&c);
 }
 
+struct known_parts {
+	const char *const *parts;
+	size_t count, unknown;
+};
+
+static int look_for_part(void *context, const char *part)
+{
+	struct known_parts *known = context;
+	size_t len = metric_base_len(part);
+
+	/* Throughputs in between are made of what follows them. */
+	if (len >= 10 && memcmp(part + len - 10, "throughput", 10) == 0)
+		return 0;
+	known->count++;
+	for (const char *const *at = known->parts; *at; at++)
+		if (strlen(*at) == len && memcmp(*at, part, len) == 0)
+			return 0;
+	known->unknown++;
+	return 0;
+}
+
+/* What readers without CUPTI know of throughputs is what it says of each chip. */
+static void parts_without_cupti(void **state)
+{
+	static const char *const chips_named[] = { "gv100", "tu102", "ga100", "ga102", "ad102", "gh100", "gb100", "gb202" };
+	static const char *const metrics[] = { "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+					       "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed" };
+	struct catalog c;
+
+	assert_null(throughput_parts("sm__cycles_active", 17));
+	for (size_t i = 0; i < sizeof(chips_named) / sizeof(chips_named[0]); i++) {
+		open_chip(&c, chips_named[i]);
+		for (size_t j = 0; cupti.nvperf && j < 2; j++) {
+			struct known_parts known = { throughput_parts(metrics[j], metric_base_len(metrics[j])), 0, 0 };
+
+			assert_non_null(known.parts);
+			assert_int_equal(catalog_breakdown(&c, metrics[j], look_for_part, &known), 0);
+			assert_in_range(known.count, 15, 60);
+			assert_int_equal(known.unknown, 0);
+		}
+		catalog_close(&c);
+	}
+}
+
 static size_t passes_of(const struct catalog *c, const char *const *names, size_t count, size_t *refused)
 {
 	struct schedule s;
@@ -229,6 +274,7 @@ int main(void)
 		cmocka_unit_test(suffixes),
 		cmocka_unit_test(chips),
 		cmocka_unit_test(breakdowns),
+		cmocka_unit_test(parts_without_cupti),
 		cmocka_unit_test(passes),
 		cmocka_unit_test(hints),
 	};

@@ -358,7 +358,7 @@ static void tell_all(int result, char *why)
 		if (!e->wanted)
 			continue;
 		if (n++ && !kernel_source_wanted(batch.request))
-			kernel_tell_begun(&e->record, e->copy.launch.name);
+			kernel_tell(&e->record, KERNEL_BEGUN, e->copy.launch.name);
 		tell_entry(e, result, spent / wanted, why);
 	}
 }
@@ -395,7 +395,8 @@ static void read_all(enum kernel_memory after)
 	/* What single instructions did is told as it is found out. */
 	for (uint32_t i = 0; i < (kernel_source_wanted(batch.request) ? batch.last : 1); i++)
 		if (batch.entries[i].wanted)
-			kernel_tell_begun(&batch.entries[i].record, batch.entries[i].copy.launch.name);
+			kernel_tell(&batch.entries[i].record, KERNEL_BEGUN, batch.entries[i].copy.launch.name);
+	kernel_facts_tell_device(&batch.entries[0].record);
 	if (kernel_agent.driver.cuCtxSynchronize() != 0)
 		snprintf(why, sizeof(why), "the program's launch failed");
 	else if (after == KERNEL_MEMORY_BEFORE || kernel_memory_save(after, batch.counters->context, why) == 0) {

@@ -53,7 +53,7 @@ static void begin_alone(void)
 {
 	uint32_t none = 0, count;
 
-	leave();
+	leave(); /* one who is alone already may wait for just this */
 	while (!atomic_compare_exchange_strong(&reading, &none, 1)) {
 		none = 0;
 		wait_while(&reading, 1);
@@ -252,6 +252,9 @@ int kernel_begin(void)
 	    cupti_range_fill(&kernel_agent.range, cuda_agent.cupti.library, cuda_agent.cupti.path, why, sizeof(why)) == 0 &&
 	    cuda_launcher_fill(&kernel_agent.driver, why, sizeof(why)) == 0 &&
 	    kernel_choose_prepare(&kernel_agent.request, why) == 0) {
+		if (!kernel_process_is_meant(&kernel_agent.request))
+			return 0;
+		kernel_tell_process();
 		kernel_calls_prepare();
 		kernel_calls_enable(1);
 		atexit(at_exit);

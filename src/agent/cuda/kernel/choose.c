@@ -37,7 +37,8 @@ static uint32_t device_of(const struct kernel_launch *l)
 {
 	uint32_t device = CUDA_NO_ID;
 
-	if (cuda_agent.cupti.cuptiGetDeviceId)
+	/* Only asked for where it matters: every launch comes here. */
+	if ((request->devices || request->filter_mode == KERNEL_FILTER_PER_GPU) && cuda_agent.cupti.cuptiGetDeviceId)
 		cuda_agent.cupti.cuptiGetDeviceId(l->context, &device);
 	return device;
 }

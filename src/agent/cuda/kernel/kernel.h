@@ -75,6 +75,7 @@ struct kernel_request {
 	const char *chip;
 	const char *pattern;          /* of names of kernels, or regex:EXPRESSION; NULL: all */
 	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
+	struct kernel_texts renames;  /* demangled name, tab, what it is called instead */
 	struct kernel_texts ids;      /* CONTEXT:STREAM:NAME:INVOCATION; none: all */
 	uint64_t devices;             /* bits; 0: all */
 	enum kernel_filter_mode { KERNEL_FILTER_GLOBAL, KERNEL_FILTER_PER_GPU, KERNEL_FILTER_PER_LAUNCH_CONFIG } filter_mode;
@@ -82,6 +83,9 @@ struct kernel_request {
 	int ignores_profiler;         /* cuProfilerStart and Stop change nothing */
 	const char *range_filter;     /* NULL: none */
 	struct kernel_texts include, exclude; /* NVTX expressions */
+	int call_stack;               /* and the stack of the call */
+	uint32_t parent;              /* only a child of this process; 0: whatever they are */
+	const char *processes;        /* only these; NULL: all */
 	int nvtx;                     /* each result has the NVTX ranges that it was launched in */
 	uint64_t skip_before;         /* launches, before any filter */
 	uint64_t skip;                /* launches that match */
@@ -284,12 +288,14 @@ int kernel_application_leave(struct kernel_counters *c, const struct record_kern
 /* facts.c: attributes and limits that a launch has; those of its device, once. */
 void kernel_facts_ask(struct record_kernel *r, const struct kernel_launch *launch, void *function) KERNEL_HIDDEN;
 void kernel_facts_tell_device(const struct record_kernel *r) KERNEL_HIDDEN;
+/* place.c: where a kernel is launched: by the thread that does it, then. And the process, once, if it is one of those that are meant. */
+void kernel_tell_place(const struct record_kernel *kernel) KERNEL_HIDDEN;
+int kernel_process_is_meant(const struct kernel_request *request) KERNEL_HIDDEN;
+void kernel_tell_process(void) KERNEL_HIDDEN;
 
 /* result.c */
 void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count) KERNEL_HIDDEN;
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
-/* Before anything else of it. */
-void kernel_tell_begun(const struct record_kernel *record, const char *name) KERNEL_HIDDEN;
 /* `first`: added to the numbers of the metrics. */
 void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 

@@ -1,80 +1,25 @@
-/* Names of kernels, as -k and --kernel-id mean them. What was found out about a name is kept. */
-#include <stdio.h>
+/* Names of kernels, as -k and --kernel-id mean them: the same as reports show. What was found out about a name is kept. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/cuda/kernel/kernel.h"
 #include "fmt/launch_filter.h"
-#include "vendor/dl.h"
+#include "symbol/demangle.h"
 
 #define NAMES 4096u
 
 static const struct kernel_request *request;
 static const struct kernel_id *ids;
 static struct name_pattern pattern;
-static char *(*demangle)(const char *name, char *buffer, size_t *size, int *status);
 /* CUPTI keeps a name at one address while its module is loaded. A module loaded later may have another there, so the text is
  * compared, by its hash. */
 static struct kernel_name known[NAMES];
-
-/* C++'s own demangler, where the program or the system has one; names stay as they are otherwise. */
-static void find_demangler(void)
-{
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-
-	if (library)
-		demangle = (char *(*)(const char *, char *, size_t *, int *))dlsym(library, "__cxa_demangle");
-}
 
 int kernel_names_prepare(const struct kernel_request *r, const struct kernel_id *all_ids, char *why)
 {
 	request = r;
 	ids = all_ids;
-	if ((r->pattern || r->ids.count) && r->name_base != KERNEL_NAME_MANGLED)
-		find_demangler();
 	return r->pattern ? name_pattern_parse(&pattern, r->pattern, why, KERNEL_WHY_SIZE) : 0;
-}
-
-/* Brackets of templates and of parameters may hold each other. */
-static size_t skip_brackets(const char *text, size_t at)
-{
-	int depth = 0;
-
-	for (; text[at]; at++) {
-		if (text[at] == '<' || text[at] == '(')
-			depth++;
-		else if ((text[at] == '>' && (at == 0 || text[at - 1] != '-')) || text[at] == ')')
-			depth--;
-		if (depth == 0)
-			return at + 1;
-	}
-	return at;
-}
-
-/* "void ns::(anonymous namespace)::kernel<int, 4>(float*)" to "kernel", in place. */
-static void to_function(char *name)
-{
-	size_t at = 0, begin = 0, end = 0;
-
-	while (name[at]) {
-		if (name[at] == '(' && strncmp(name + at, "(anonymous namespace)", 21) != 0)
-			break;
-		if (name[at] == '<' || name[at] == '(') {
-			end = end > begin ? end : at;
-			at = skip_brackets(name, at);
-			continue;
-		}
-		if (name[at] == ' ' || (name[at] == ':' && name[at + 1] == ':')) {
-			at += name[at] == ' ' ? 1 : 2;
-			begin = at;
-			end = 0;
-			continue;
-		}
-		at++;
-		end = at;
-	}
-	memmove(name, name + begin, end > begin ? end - begin : 0);
-	name[end > begin ? end - begin : 0] = '\0';
 }
 
 uint64_t kernel_hash(uint64_t hash, const void *bytes, size_t size)
@@ -96,16 +41,45 @@ static void compare(struct kernel_name *entry, const char *name)
 			entry->ids |= UINT64_C(1) << i;
 }
 
+/* A whole name may also be as other tools write it: (int*) for (int *). */
+static void compare_plain(struct kernel_name *entry, const char *name)
+{
+	char *plain = request->pattern || request->ids.count ? demangle(name) : NULL;
+
+	if (plain && request->pattern && !pattern.is_regex)
+		entry->matches |= name_pattern_matches(&pattern, plain);
+	for (unsigned i = 0; plain && i < request->ids.count; i++)
+		if (ids[i].has_name && !ids[i].name.is_regex && name_pattern_matches(&ids[i].name, plain))
+			entry->ids |= UINT64_C(1) << i;
+	free(plain);
+}
+
+/* A name of the user's own, or the name itself. */
+static const char *renamed(const char *name)
+{
+	size_t size = strlen(name);
+
+	for (unsigned i = 0; i < request->renames.count; i++)
+		if (strncmp(request->renames.items[i], name, size) == 0 && request->renames.items[i][size] == '\t')
+			return request->renames.items[i] + size + 1;
+	return name;
+}
+
 static void look(struct kernel_name *entry, const char *name)
 {
-	int status = -1;
+	int is_compared = request->pattern || request->ids.count;
 	char *plain = NULL;
 
-	if (demangle && request->name_base != KERNEL_NAME_MANGLED)
-		plain = demangle(name, NULL, NULL, &status);
-	if (plain && request->name_base == KERNEL_NAME_FUNCTION)
-		to_function(plain);
-	compare(entry, plain ? plain : name);
+	if (is_compared && request->name_base == KERNEL_NAME_FUNCTION)
+		plain = demangle_short(name);
+	else if (is_compared && request->name_base == KERNEL_NAME_DEMANGLED)
+		plain = demangle_cuda(name);
+	if (request->name_base != KERNEL_NAME_DEMANGLED) {
+		compare(entry, plain ? plain : name);
+	} else {
+		compare(entry, renamed(plain ? plain : name));
+		compare_plain(entry, name);
+	}
 	free(plain);
 }
 

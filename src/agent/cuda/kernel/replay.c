@@ -50,12 +50,19 @@ static void describe(const struct kernel_launch *l)
 	memcpy(r->cluster, l->cluster, sizeof(r->cluster));
 	r->dynamic_shared = l->shared;
 	ask_function(r, l);
+	kernel_tell_place(r);
+}
+
+static void tell_begun(const struct kernel_launch *launch)
+{
+	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
+	kernel_facts_tell_device(&now.record);
 }
 
 /* Whatever goes wrong, the program's launch goes on. */
 static int give_up(const struct kernel_launch *launch)
 {
-	kernel_tell_begun(&now.record, launch->name);
+	tell_begun(launch);
 	now.record.spent = cuda_agent.core->now() - now.begun;
 	kernel_tell(&now.record, KERNEL_FAILED, now.why);
 	return 0;
@@ -85,7 +92,7 @@ static int one_pass(const struct kernel_launch *launch, const struct kernel_requ
 		kernel_counters_renew(now.counters);
 		return give_up(launch);
 	}
-	kernel_tell_begun(&now.record, launch->name);
+	tell_begun(launch);
 	return 1;
 }
 
@@ -114,7 +121,7 @@ int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_
 	if (prepare(launch, request) < 0)
 		return give_up(launch);
 	if (!now.counters->part_count && !kernel_source_wanted(request)) {
-		kernel_tell_begun(&now.record, launch->name);
+		tell_begun(launch);
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return 0;
 	}

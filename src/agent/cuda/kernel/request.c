@@ -83,6 +83,8 @@ static int take_filter(struct kernel_request *r, const char *word, const char *v
 		return set_base(r, value);
 	else if (strcmp(word, "id") == 0)
 		return add_text(&r->ids, value);
+	else if (strcmp(word, "rename") == 0)
+		add_text(&r->renames, value); /* what finds no room keeps its name */
 	else if (strcmp(word, "devices") == 0)
 		r->devices = devices_parse(value);
 	else if (strcmp(word, "filter-mode") == 0)
@@ -95,6 +97,12 @@ static int take_filter(struct kernel_request *r, const char *word, const char *v
 		r->range_filter = value;
 	else if (strcmp(word, "nvtx") == 0)
 		r->nvtx = atoi(value);
+	else if (strcmp(word, "call-stack") == 0)
+		r->call_stack = atoi(value);
+	else if (strcmp(word, "parent") == 0)
+		r->parent = (uint32_t)strtoul(value, NULL, 10);
+	else if (strcmp(word, "processes") == 0)
+		r->processes = value;
 	else if (strcmp(word, "nvtx-include") == 0)
 		return add_text(&r->include, value);
 	else if (strcmp(word, "nvtx-exclude") == 0)

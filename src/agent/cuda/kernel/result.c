@@ -31,12 +31,6 @@ void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, u
 	cuda_agent.core->end(record, record_head(RECORD_KERNEL_VALUES, what, size, 0, 0), size);
 }
 
-void kernel_tell_begun(const struct record_kernel *record, const char *name)
-{
-	kernel_tell(record, KERNEL_BEGUN, name);
-	kernel_facts_tell_device(record);
-}
-
 /* Runs of metrics that follow each other in the request, as many as a record has room for. */
 void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time)
 {

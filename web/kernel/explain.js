@@ -1,0 +1,87 @@
+// What a metric, a unit, a pipe or a stall is: the words of `sonde kernel --explain`, where the pointer rests or the focus is.
+import { json } from "../api.js";
+import { escape, originOf } from "./parts.js";
+
+const DELAY = 350;
+
+export class Explainer {
+  /** @param {HTMLElement} place whose parts are explained @param {HTMLElement} box where it is said */
+  constructor(place, box) {
+    this.box = box;
+    this.timer = 0;
+    /** @type {[number, number] | null} where the pointer is */
+    this.pointer = null;
+    /** @type {Map<string, Promise<{ text: string, known: boolean }>>} */
+    this.known = new Map();
+    place.addEventListener("pointerover", (event) => this.over(event));
+    place.addEventListener("focusin", (event) => this.focus(/** @type {HTMLElement} */ (event.target)));
+    place.addEventListener("pointermove", (event) => { this.pointer = [event.clientX, event.clientY]; });
+    place.addEventListener("pointerleave", () => {
+      this.pointer = null;
+      this.hide();
+    });
+    place.addEventListener("scroll", () => this.scrolled(), true);
+  }
+
+  /** @param {PointerEvent} event */
+  over(event) {
+    const target = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-explain]"));
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    if (!target) {
+      this.hide();
+      return;
+    }
+    this.timer = window.setTimeout(() => this.show(target, event.clientX, event.clientY), DELAY);
+  }
+
+  /** Something else lies below the pointer, which has not moved. */
+  scrolled() {
+    this.hide();
+    const { pointer } = this;
+    if (pointer)
+      this.timer = window.setTimeout(() => {
+        const target = /** @type {HTMLElement | null | undefined} */ (document.elementFromPoint(...pointer)?.closest("[data-explain]"));
+        if (target)
+          this.show(target, ...pointer);
+      }, DELAY);
+  }
+
+  /** By the keyboard the same. @param {HTMLElement} target */
+  focus(target) {
+    if (!target.dataset.explain || !target.matches(":focus-visible"))
+      return;
+    const box = target.getBoundingClientRect();
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.show(target, box.left, box.bottom), DELAY);
+  }
+
+  /** @param {string} name */
+  ask(name) {
+    const asked = this.known.get(name) || json("/api/explain", { name }).catch(() => ({ text: "", known: false }));
+    this.known.set(name, asked);
+    return asked;
+  }
+
+  /** @param {HTMLElement} target @param {number} x @param {number} y */
+  async show(target, x, y) {
+    const name = target.dataset.explain || "";
+    const timer = this.timer;
+    const answer = await this.ask(name);
+    if (this.timer !== timer || !answer.known)
+      return;
+    const origin = originOf(target.dataset.metric || name);
+    const [first, ...rest] = answer.text.trimEnd().split("\n");
+    this.box.innerHTML = `<div class="strong">${escape(first)}</div>${rest.map((/** @type {string} */ line) => `<div>${escape(line.trim())}</div>`).join("")}${origin ? `<div class="faint">A value ${escape(origin)}.</div>` : ""}`;
+    this.box.hidden = false;
+    const { width, height } = this.box.getBoundingClientRect();
+    this.box.style.left = `${Math.max(4, Math.min(x + 14, window.innerWidth - width - 8))}px`;
+    this.box.style.top = `${y + 18 + height > window.innerHeight ? Math.max(4, y - height - 12) : y + 18}px`;
+  }
+
+  hide() {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    this.box.hidden = true;
+  }
+}

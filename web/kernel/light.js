@@ -1,0 +1,69 @@
+// Speed of light: how near the kernel comes to what the hardware can do, what limits it, in a sentence, and what the two figures are the largest of.
+import { barsHtml, blocksOf, escape, factsHtml, find, numberOf, percent, rowsOf } from "./parts.js";
+
+/** @typedef {import("./types.js").Cell} Cell */
+/** @typedef {import("./types.js").Kernel} Kernel */
+
+const COMPUTE = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+const MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+const LEVELS = /^(sm__throughput|gpu__compute_memory_throughput|l1tex__throughput|lts__throughput|gpu__dram_throughput)\./;
+const MOST_PARTS = 8;
+
+/** @type {Record<string, string>} parts of the chip as people call them */
+const UNITS = { l1tex: "L1/TEX", lts: "L2", syslts: "L2 (system)", sm: "SM", smsp: "SM", dram: "DRAM", fbpa: "DRAM", gpu: "GPU", idc: "Constants" };
+/** @type {Record<string, string>} */
+const WORDS = { inst: "instructions", pipe: "pipe", pq: "queue", mio: "MIO", lsu: "LSU", adu: "ADU", cbu: "CBU", xu: "XU", alu: "ALU", fma: "FMA", fmaheavy: "FMA heavy", fp64: "FP64", tma: "TMA", tex: "TEX",
+  tensor: "tensor", dmma: "DMMA", hmma: "HMMA", xbar2lts: "from crossbar", lts2xbar: "to crossbar", l1tex2xbar: "to crossbar", xbar2l1tex: "from crossbar", lsuin: "LSU", texin: "TEX", tmain: "TMA",
+  req: "requests", t: "tag", d: "data", m: "", f: "filter", sysmem: "system memory", device: "device memory", mio2rf: "to registers", rf: "registers", sm2tex: "", ipa: "IPA", mem: "", dshared: "distributed shared" };
+
+/** A counter's name as people read it: "L1/TEX: data bank reads". @param {string} base */
+export function partName(base) {
+  const [unit, name = ""] = base.split("__");
+  // The pipe is what tells them apart: it goes first.
+  const rest = name.replace(/^inst_executed_pipe_(\w+)$/, "$1_instructions").replace(/^pipe_(\w+?)_cycles_active/, "$1_pipe_cycles_active");
+  const words = rest.replace(/tensor_type_.*_cycles/, "tensor_(matrix)_cycles").replace(/_cycles_active(_v2)?$/, "_busy").split("_").map((word) => WORDS[word] ?? word).filter((word, i, all) => word && word !== all[i - 1]);
+  return `${UNITS[unit] || unit}: ${words.join(" ")}`;
+}
+
+/** @type {Record<string, (compute: string, memory: string) => string>} */
+const SENTENCES = {
+  "compute-bound": (compute, memory) => `Limited by compute: the multiprocessors work at ${compute} of their peak, memory at ${memory}.`,
+  "memory-bound": (compute, memory) => `Limited by memory: the memory system works at ${memory} of its peak, the multiprocessors at ${compute}.`,
+  "compute- and memory-bound": (compute, memory) => `Compute (${compute}) and memory (${memory}) are near their peaks alike: only less work or less traffic makes it faster.`,
+  "latency-bound": (compute, memory) => `Limited by waiting: neither compute (${compute}) nor memory (${memory}) is near its peak. Warps wait for something; see warp states and occupancy.`,
+  "launch-bound": (compute, memory) => `The launch is too small to fill the GPU: compute at ${compute}, memory at ${memory} of their peaks.`,
+};
+
+/** What limits the kernel. @param {Kernel} kernel */
+export function sentence(kernel) {
+  if (kernel.compute === null || kernel.memory === null)
+    return "";
+  const said = SENTENCES[kernel.verdict];
+  return said ? said(percent(kernel.compute), percent(kernel.memory)) : `Compute at ${percent(kernel.compute)}, memory at ${percent(kernel.memory)} of their peaks.`;
+}
+
+/** @param {Cell[]} rows the busiest first */
+function partsHtml(rows) {
+  const order = [...rows].sort((a, b) => numberOf(b.value) - numberOf(a.value));
+  const bars = order.map((cell) => ({ label: partName(cell.label), title: cell.metric, cell }));
+  const rest = bars.slice(MOST_PARTS);
+  return barsHtml(bars.slice(0, MOST_PARTS)) + (rest.length ? `<details><summary>${rest.length} more</summary>${barsHtml(rest)}</details>` : "");
+}
+
+/** @param {Kernel} kernel @param {import("./types.js").Section | undefined} section */
+export function lightHtml(kernel, section) {
+  const rows = rowsOf(section);
+  const levels = rows.filter((row) => LEVELS.test(row.metric)).sort((a, b) => order(a) - order(b));
+  const others = rows.filter((row) => !LEVELS.test(row.metric));
+  const parts = blocksOf(section, "breakdown").map((block) => `<div><h4>${escape(block.title)}</h4>${partsHtml(block.rows)}</div>`).join("");
+  const bars = levels.length ? `<div class="light">${barsHtml(levels.map((cell) => ({ label: cell.label, cell })))}</div>` : "";
+  return `<p class="sentence" data-verdict="${escape(kernel.verdict)}">${escape(sentence(kernel))}</p>${bars}${factsHtml(others)}${parts ? `<div class="pair">${parts}</div>` : ""}`;
+}
+
+/** Compute, memory, then the levels. @param {Cell} row */
+function order(row) {
+  const at = [COMPUTE, MEMORY].indexOf(row.metric);
+  return at >= 0 ? at : row.metric.startsWith("l1tex") ? 2 : row.metric.startsWith("lts") ? 3 : 4;
+}
+
+export { COMPUTE, MEMORY, find };

@@ -1,0 +1,157 @@
+// Small parts that the cards of a kernel are made of: texts of values, their baseline, bars, facts, tables.
+import { escapeHtml } from "../format.js";
+
+/** @typedef {import("./types.js").Cell} Cell */
+/** @typedef {import("./types.js").Block} Block */
+
+export const escape = escapeHtml;
+
+const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "K"]];
+const DIGITS = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
+
+/** 12,300,000,000 -> "12.3 G". @param {number} value */
+export function short(value) {
+  if (Number.isInteger(value) && Math.abs(value) < 1e4)
+    return DIGITS.format(value);
+  const [size, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= Number(least)) || [1, ""];
+  const scaled = value / Number(size);
+  const text = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 }).format(scaled);
+  return prefix ? `${text} ${prefix}` : Math.abs(value) < 1000 ? DIGITS.format(value) : text;
+}
+
+/** @param {number} value @param {string} unit */
+export function amount(value, unit) {
+  const text = short(value);
+  return /[TGMK]$/.test(text) ? text + unit : unit ? `${text} ${unit}` : text;
+}
+
+/** A share in percent, two digits. @param {number | null | undefined} value */
+export function percent(value) {
+  return value === null || value === undefined ? "" : `${DIGITS.format(value)} %`;
+}
+
+/** @param {number} change percent */
+export function changeText(change) {
+  const size = Math.round(Math.abs(change) * 100) / 100;
+  return `${size === 0 ? "±" : change > 0 ? "+" : "−"}${size >= 1000 ? short(size) : DIGITS.format(size)} %`;
+}
+
+/** @param {number | string | null | undefined} value @returns {number} */
+export function numberOf(value) {
+  return typeof value === "number" ? value : typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : NaN;
+}
+
+/** A value with its unit. @param {Cell} cell */
+export function valueText(cell) {
+  return cell.shown ? `${cell.text} ${unitText(cell.shown)}` : cell.text;
+}
+
+/** @param {string} unit */
+export function unitText(unit) {
+  return unit.replace("register/thread", "reg/thread").replace(/hz$/, "Hz");
+}
+
+/** Attributes by which a value is found, explained and tested. @param {Cell} cell */
+export function marks(cell) {
+  const before = cell.before === null || cell.before === undefined ? "" : ` data-before="${cell.before}"`;
+  return `data-metric="${escape(cell.metric)}" data-value="${escape(String(cell.value ?? ""))}"${before}`;
+}
+
+/** What the baseline has, and the change. @param {Cell} cell */
+export function beforeHtml(cell) {
+  if (cell.before === null || cell.before === undefined)
+    return "";
+  if (cell.change === 0)
+    return `<span class="before" title="in the baseline: the same">=</span>`;
+  const text = `${cell.before_text || ""}${cell.before_unit && cell.before_unit !== cell.shown ? ` ${unitText(cell.before_unit)}` : ""}`;
+  const change = cell.change === null || cell.change === undefined ? "" : ` <span class="change">${changeText(cell.change)}</span>`;
+  return `<span class="before" title="in the baseline: ${escape(text)} ${escape(unitText(cell.before_unit || ""))}">${escape(text)}${change}</span>`;
+}
+
+/** Labels and values, in columns. @param {Cell[]} rows */
+export function factsHtml(rows) {
+  if (!rows.length)
+    return "";
+  const lines = rows.map((row) => `<div class="fact" ${marks(row)} data-explain="${escape(row.metric)}"><dt>${escape(row.label)}</dt>` +
+    `<dd>${escape(row.text || "–")}<span class="unit">${escape(unitText(row.shown))}</span>${beforeHtml(row)}</dd></div>`);
+  return `<dl class="kernel-facts">${lines.join("")}</dl>`;
+}
+
+/** @typedef {{ label: string, title?: string, cell: Cell, explain?: string }} Bar */
+
+/** A bar for each value; in percent of a peak the scale ends there. @param {Bar[]} bars @param {{ most?: number, isPlain?: boolean }} [how] more is not worse: one colour */
+export function barsHtml(bars, how = {}) {
+  const isShare = bars.every((bar) => bar.cell.unit === "%");
+  const values = bars.flatMap((bar) => [numberOf(bar.cell.value), numberOf(bar.cell.before)]).filter(Number.isFinite);
+  const most = how.most ?? (isShare ? Math.max(100, ...values) : Math.max(...values, 1e-12));
+  const lines = bars.map((bar) => {
+    const value = numberOf(bar.cell.value);
+    const before = numberOf(bar.cell.before);
+    const width = (/** @type {number} */ v) => `${Math.max(0, Math.min(100, (100 * v) / most)).toFixed(3)}%`;
+    const old = Number.isFinite(before) ? `<span class="old" style="width:${width(before)}"></span>` : "";
+    const strength = !isShare || how.isPlain ? "" : value >= 80 ? " high" : value >= 60 ? " middle" : "";
+    return `<div class="bar-line" ${marks(bar.cell)} data-explain="${escape(bar.explain || bar.cell.metric)}"><span class="bar-label"${bar.title ? ` title="${escape(bar.title)}"` : ""}>${escape(bar.label)}</span>` +
+      `<span class="bar-track"><span class="fill${strength}" style="width:${Number.isFinite(value) ? width(value) : 0}"></span>${old}</span>` +
+      `<span class="bar-value">${escape(bar.cell.text || "–")}<span class="unit">${escape(unitText(bar.cell.shown))}</span>${beforeHtml(bar.cell)}</span></div>`;
+  });
+  return `<div class="bars">${lines.join("")}</div>`;
+}
+
+/** @param {Block} block */
+export function tableHtml(block) {
+  const columns = block.columns || [];
+  /** @type {import("./types.js").Line[]} */
+  const lines = block.rows;
+  const head = columns.map((column) => `<th class="number">${escape(column.title)}${column.unit && column.unit !== "%" ? `<span class="unit">${escape(column.unit)}</span>` : ""}</th>`).join("");
+  const shares = columns.map((column) => column.unit === "%");
+  const isNothing = (/** @type {import("./types.js").Line} */ line) => line.cells.every((cell) => !cell || numberOf(cell.value) === 0 && !numberOf(cell.before));
+  const nothing = lines.filter(isNothing).length;
+  const more = nothing ? `<button class="link zeros" data-zeros aria-expanded="false">${nothing} ${nothing === 1 ? "row" : "rows"} of zeros</button>` : "";
+  const body = lines.map((line) => `<tr class="${isNothing(line) ? "nothing" : ""}"><th scope="row">${escape(line.label)}</th>${line.cells.map((cell, i) => cellHtml(cell, shares[i], columns[i]?.unit || "")).join("")}</tr>`).join("");
+  return `<div class="wide"><table class="kernel-table"><thead><tr><th></th>${head}</tr></thead><tbody>${body}</tbody></table>${more}</div>`;
+}
+
+/** @param {Cell | null} cell @param {boolean} isShare @param {string} unit of the column */
+function cellHtml(cell, isShare, unit) {
+  if (!cell)
+    return `<td class="number"></td>`;
+  const value = numberOf(cell.value);
+  const shade = isShare && value > 0 ? ` style="--share:${Math.min(100, value).toFixed(2)}%"` : "";
+  return `<td class="number${isShare ? " share-cell" : ""}${value === 0 ? " zero" : ""}" ${marks(cell)} data-explain="${escape(cell.metric)}"${shade}>${escape(cell.text)}${cell.shown && cell.shown !== unit && value !== 0 ? `<span class="unit">${escape(unitText(cell.shown))}</span>` : ""}${beforeHtml(cell)}</td>`;
+}
+
+/** @param {string} text */
+export function note(text) {
+  return `<p class="kernel-note">${escape(text)}</p>`;
+}
+
+/** What would have recorded it. @param {string} what @param {string[]} sections */
+export function absent(what, sections) {
+  return `<p class="kernel-note">${escape(what)} Record with ${sections.map((id) => `<code>--section ${escape(id)}</code>`).join(" ")} or <code>--set full</code>.</p>`;
+}
+
+/** Where a value comes from, for those who want to know how far to trust it. @param {string} metric */
+export function originOf(metric) {
+  if (/^(launch__|device__|nvlink__|numa__|c2clink__|profiler__)|__maximum_warps/.test(metric))
+    return "known from the launch and the machine";
+  if (/pcsamp|^pmsampling:/.test(metric))
+    return "sampled";
+  if (metric.startsWith("derived__"))
+    return "computed from counters";
+  return /^[a-z0-9]+__|^(inst|thread_inst|memory)_/.test(metric) ? "counted by the hardware" : "";
+}
+
+/** Blocks of a kind. @param {{ blocks: Block[] } | undefined} section @param {string} kind @returns {Block[]} */
+export function blocksOf(section, kind) {
+  return section ? section.blocks.filter((block) => block.kind === kind && block.rows.length) : [];
+}
+
+/** Plain rows of a section. @param {{ blocks: Block[] } | undefined} section @returns {Cell[]} */
+export function rowsOf(section) {
+  return blocksOf(section, "rows").flatMap((block) => block.rows);
+}
+
+/** @param {Cell[]} rows @param {string} metric */
+export function find(rows, metric) {
+  return rows.find((row) => row.metric === metric);
+}

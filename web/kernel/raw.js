@@ -1,0 +1,60 @@
+// Every value of a kernel by its metric, filtered by a text, to be copied.
+import { copyText, tsv } from "../panels/panel.js";
+import { beforeHtml, escape, marks, unitText } from "./parts.js";
+
+/** @typedef {import("./types.js").Cell} Cell */
+
+const MOST_LINES = 3000;
+
+export class RawPage {
+  /** @param {HTMLElement} place @param {() => void} changed the filter */
+  constructor(place, changed) {
+    this.place = place;
+    this.filter = "";
+    /** @type {Cell[]} */
+    this.values = [];
+    place.addEventListener("input", (event) => {
+      const input = /** @type {HTMLInputElement} */ (event.target);
+      if (input.id !== "raw-filter")
+        return;
+      this.filter = input.value;
+      this.showLines();
+      changed();
+    });
+    place.addEventListener("click", (event) => {
+      const button = /** @type {HTMLElement} */ (event.target).closest("#raw-copy");
+      if (button)
+        copyText(this.tsv(), /** @type {HTMLElement} */ (button));
+    });
+  }
+
+  kept() {
+    const words = this.filter.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    return this.values.filter((cell) => words.every((word) => cell.metric.toLowerCase().includes(word)));
+  }
+
+  /** What is shown, for spreadsheets: in base units. */
+  tsv() {
+    const compared = this.values.some((cell) => cell.before !== undefined);
+    const rows = this.kept().map((cell) => [cell.metric, cell.unit, cell.value, ...(compared ? [cell.before, cell.change] : [])]);
+    return tsv(["metric", "unit", "value", ...(compared ? ["baseline", "change %"] : [])], rows);
+  }
+
+  /** @param {Cell[]} values */
+  show(values) {
+    this.values = values;
+    this.place.innerHTML = `<div class="bar"><input id="raw-filter" type="search" placeholder="filter metrics: words of their names" aria-label="Show only metrics with these words" spellcheck="false" value="${escape(this.filter)}"><span id="raw-count" class="faint" role="status"></span><span class="spring"></span><button id="raw-copy" class="copy">Copy as TSV</button></div><div id="raw-lines"></div>`;
+    this.showLines();
+  }
+
+  showLines() {
+    const kept = this.kept();
+    const lines = kept.slice(0, MOST_LINES).map((cell) => `<tr ${marks(cell)} data-explain="${escape(cell.metric)}"><td>${escape(cell.metric)}</td><td class="number">${escape(cell.text)}</td><td>${escape(unitText(cell.shown))}</td><td>${beforeHtml(cell)}</td></tr>`);
+    const count = this.place.querySelector("#raw-count");
+    const box = this.place.querySelector("#raw-lines");
+    if (count)
+      count.textContent = `${kept.length} of ${this.values.length} values`;
+    if (box)
+      box.innerHTML = `<table class="raw-table"><tbody>${lines.join("")}</tbody></table>${kept.length > MOST_LINES ? `<p class="kernel-note">The first ${MOST_LINES}; copying takes all.</p>` : ""}`;
+  }
+}

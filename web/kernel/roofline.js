@@ -1,0 +1,174 @@
+// Roofline: work for each byte against work a second, both logarithmic, below what arithmetic and each level of memory allow.
+import { amount, escape } from "./parts.js";
+
+/** @typedef {import("./types.js").Block} Block */
+/** @typedef {import("./types.js").Roof} Roof */
+
+const WIDTH = 760;
+const HEIGHT = 400;
+const LEFT = 74;
+const RIGHT = 18;
+const TOP = 16;
+const BOTTOM = 46;
+/** Of levels, wherever they are drawn. @type {Record<string, string>} */
+const LEVEL_CLASS = { DRAM: "level-dram", L2: "level-l2", L1: "level-l1" };
+const SHAPES = ["circle", "square", "diamond", "triangle"];
+
+/** Kinds of work that are shown: those done the most. */
+const MOST_WORKS = 6;
+const LABEL_HEIGHT = 14;
+
+/** @typedef {{ work: string, level: string, x: number, y: number, before: boolean }} Point */
+
+/** @param {Roof[]} rows @param {boolean} before @returns {Point[]} */
+export function pointsOf(rows, before) {
+  const value = (/** @type {Roof} */ roof) => (before ? roof.achieved_before : roof.achieved) || 0;
+  const traffic = rows.filter((row) => row.traffic && value(row) > 0);
+  return rows.filter((row) => !row.traffic && value(row) > 0)
+    .flatMap((work) => traffic.map((level) => ({ work: work.name, level: level.name, x: value(work) / value(level), y: value(work), before })));
+}
+
+/** Powers of ten that enclose all of it. @param {number[]} values @returns {[number, number]} */
+function decades(values) {
+  const logs = values.filter((v) => v > 0 && Number.isFinite(v)).map(Math.log10);
+  return logs.length ? [Math.floor(Math.min(...logs)), Math.ceil(Math.max(...logs) + 1e-9)] : [0, 1];
+}
+
+/** @param {number} x @param {number} y @param {number} size @param {string} shape */
+function shapePath(x, y, size, shape) {
+  if (shape === "square")
+    return `M${x - size},${y - size}h${2 * size}v${2 * size}h${-2 * size}z`;
+  if (shape === "diamond")
+    return `M${x},${y - 1.3 * size}l${1.3 * size},${1.3 * size}l${-1.3 * size},${1.3 * size}l${-1.3 * size},${-1.3 * size}z`;
+  if (shape === "triangle")
+    return `M${x},${y - 1.2 * size}l${1.2 * size},${2.2 * size}h${-2.4 * size}z`;
+  return `M${x - size},${y}a${size},${size} 0 1 0 ${2 * size},0a${size},${size} 0 1 0 ${-2 * size},0z`;
+}
+
+/** The works that are worth a roof: those done, and the highest. @param {Roof[]} rows */
+function worksOf(rows) {
+  const works = rows.filter((row) => !row.traffic && (row.peak || 0) > 0);
+  const done = works.filter((row) => row.achieved > 0).sort((a, b) => b.achieved - a.achieved);
+  return done.length ? done.slice(0, MOST_WORKS) : works.sort((a, b) => (b.peak || 0) - (a.peak || 0)).slice(0, 2);
+}
+
+export class Roofline {
+  /** @param {Roof[]} rows @param {{ sm: number, dram: number }} headroom by how much the clocks could be higher; 1: not known */
+  constructor(rows, headroom) {
+    this.rows = rows;
+    this.headroom = headroom;
+    this.works = worksOf(rows);
+    this.levels = rows.filter((row) => row.traffic && (row.peak || 0) > 0);
+    const shown = [...this.works, ...rows.filter((row) => row.traffic)];
+    this.points = [...pointsOf(shown, false), ...pointsOf(shown, true)];
+    this.hidden = rows.filter((row) => !row.traffic && row.achieved > 0).length - this.works.filter((row) => row.achieved > 0).length;
+    const top = Math.max(...this.works.map((row) => row.peak || 0), 1);
+    const ridges = this.levels.flatMap((level) => this.works.map((work) => (work.peak || 0) / (level.peak || 1)));
+    this.xs = decades([...this.points.map((p) => p.x), ...ridges]);
+    // Room for slopes before they end.
+    this.xs = [Math.min(this.xs[0], Math.log10(Math.min(...ridges)) - 1.2), this.xs[1] + 0.3];
+    this.ys = decades([...this.points.map((p) => p.y), top * headroom.sm, ...this.levels.map((level) => Math.max((level.peak || 0) * 10 ** this.xs[0], top / 1e5))]);
+  }
+
+  /** @param {number} value */
+  x(value) {
+    return LEFT + ((Math.log10(value) - this.xs[0]) / (this.xs[1] - this.xs[0])) * (WIDTH - LEFT - RIGHT);
+  }
+
+  /** @param {number} value */
+  y(value) {
+    return HEIGHT - BOTTOM - ((Math.log10(value) - this.ys[0]) / (this.ys[1] - this.ys[0])) * (HEIGHT - TOP - BOTTOM);
+  }
+
+  grid() {
+    const lines = [];
+    for (let e = Math.ceil(this.xs[0]); e <= this.xs[1]; e++)
+      lines.push(`<line class="grid" x1="${this.x(10 ** e)}" x2="${this.x(10 ** e)}" y1="${TOP}" y2="${HEIGHT - BOTTOM}"/><text class="tick" x="${this.x(10 ** e)}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${plainPower(e)}</text>`);
+    for (let e = Math.ceil(this.ys[0]); e <= this.ys[1]; e++)
+      lines.push(`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${this.y(10 ** e)}" y2="${this.y(10 ** e)}"/><text class="tick" x="${LEFT - 8}" y="${this.y(10 ** e) + 4}" text-anchor="end">${amount(10 ** e, "")}</text>`);
+    return lines.join("") + `<text class="axis" x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 6}" text-anchor="middle">operations a byte</text>` +
+      `<text class="axis" x="14" y="${(TOP + HEIGHT - BOTTOM) / 2}" text-anchor="middle" transform="rotate(-90 14 ${(TOP + HEIGHT - BOTTOM) / 2})">operations a second</text>`;
+  }
+
+  /** The slope of a level, up to where arithmetic ends it. @param {Roof} level @param {number} factor @param {string} more class */
+  slope(level, factor, more) {
+    const peak = (level.peak || 0) * factor;
+    const top = Math.max(...this.works.map((work) => work.peak || 0)) * (more ? this.headroom.sm : 1);
+    const x0 = Math.max(10 ** this.xs[0], 10 ** this.ys[0] / peak);
+    const x1 = top / peak;
+    if (!(x1 > x0))
+      return "";
+    return `<path class="roof ${LEVEL_CLASS[level.name] || ""}${more}" d="M${this.x(x0)},${this.y(x0 * peak)}L${this.x(x1)},${this.y(top)}" data-roof="${escape(level.name)}" data-peak="${peak}"><title>${escape(level.name)}: ${amount(peak, "byte/s")}${more ? " at the highest clocks" : ""}</title></path>`;
+  }
+
+  /** Names of roofs that would lie on each other are left to the pointer. @param {Roof} work */
+  hasLabel(work) {
+    const y = this.y(work.peak || 1);
+    return this.works.slice(0, this.works.indexOf(work)).every((other) => Math.abs(this.y(other.peak || 1) - y) >= LABEL_HEIGHT);
+  }
+
+  roofs() {
+    const fastest = Math.max(...this.levels.map((level) => level.peak || 0));
+    const slopes = this.levels.map((level) => this.slope(level, 1, "") + (this.headroom.dram > 1.005 && level.name === "DRAM" ? this.slope(level, this.headroom.dram, " theoretical") : ""));
+    const tops = this.works.flatMap((work) => [1, this.headroom.sm].filter((factor, i) => i === 0 || factor > 1.005).map((factor, i) => {
+      const peak = (work.peak || 0) * factor;
+      const from = Math.max(10 ** this.xs[0], peak / fastest);
+      return `<path class="roof work${i ? " theoretical" : ""}" d="M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}" data-roof="${escape(work.name)}" data-peak="${peak}"><title>${escape(work.name)}: ${amount(peak, "op/s")}${i ? " at the highest clocks" : ""}</title></path>` +
+        (i || !this.hasLabel(work) ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) - 5}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
+    }));
+    const names = this.levels.map((level) => {
+      const peak = level.peak || 1;
+      const at = Math.max(10 ** this.xs[0], 10 ** this.ys[0] / peak) * 1.25;
+      return `<text class="roof-name" x="${this.x(at) + 6}" y="${this.y(at * peak) - 8}" transform="rotate(${-this.angle()} ${this.x(at) + 6} ${this.y(at * peak) - 8})">${escape(level.name)} ${amount(peak, "byte/s")}</text>`;
+    });
+    return slopes.join("") + tops.join("") + names.join("");
+  }
+
+  angle() {
+    const dx = (WIDTH - LEFT - RIGHT) / (this.xs[1] - this.xs[0]);
+    const dy = (HEIGHT - TOP - BOTTOM) / (this.ys[1] - this.ys[0]);
+    return (Math.atan2(dy, dx) * 180) / Math.PI;
+  }
+
+  marks() {
+    const names = [...new Set(this.points.map((point) => point.work))];
+    return this.points.map((point) => {
+      const shape = SHAPES[names.indexOf(point.work) % SHAPES.length];
+      const said = `${point.before ? "baseline, " : ""}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
+      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${point.before ? " old" : ""}" d="${shapePath(this.x(point.x), this.y(point.y), point.before ? 9 : 6, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-before="${point.before}" data-x="${point.x}" data-y="${point.y}"><title>${escape(said)}</title></path>`;
+    }).join("");
+  }
+
+  legend() {
+    const works = [...new Set(this.points.map((point) => point.work))];
+    const items = works.map((work, i) => `<span><svg width="14" height="14" viewBox="0 0 14 14"><path class="point plain" d="${shapePath(7, 7, 4.5, SHAPES[i % SHAPES.length])}"/></svg>${escape(work)}</span>`);
+    const levels = [...new Set(this.points.map((point) => point.level))].map((level) => `<span><i class="swatch ${LEVEL_CLASS[level] || ""}"></i>${escape(level)}</span>`);
+    const old = this.points.some((point) => point.before) ? ["<span><i class=\"swatch old\"></i>baseline (hollow)</span>"] : [];
+    const more = this.hidden > 0 ? [`<span>${this.hidden} other kinds of work, less than these</span>`] : [];
+    return `<div class="legend">${[...items, ...levels, ...old, ...more].join("")}</div>`;
+  }
+
+  html() {
+    if (!this.works.length || !this.levels.length)
+      return `<p class="kernel-note">The roofs of this chart were not recorded.</p>`;
+    const none = this.points.length ? "" : `<text class="nothing" x="${WIDTH / 2}" y="${HEIGHT / 2}" text-anchor="middle">The kernel did no work of this kind.</text>`;
+    return `<svg class="roofline" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Roofline">${this.grid()}${this.roofs()}${this.marks()}${none}</svg>${this.legend()}`;
+  }
+}
+
+/** @param {number} exponent */
+function plainPower(exponent) {
+  return exponent < 0 ? (10 ** exponent).toPrecision(1) : amount(10 ** exponent, "");
+}
+
+/** @param {Block[]} blocks of all rooflines @param {string} chosen title of the one that is shown @param {Record<string, number | null>} clocks */
+export function rooflineHtml(blocks, chosen, clocks) {
+  // The work that is done the most, at as many levels as there are.
+  const work = (/** @type {Block} */ one) => Math.max(...pointsOf(one.rows, false).map((point) => point.y), 0);
+  const levels = (/** @type {Block} */ one) => one.rows.filter((row) => row.traffic).length;
+  const block = blocks.find((one) => one.title === chosen) || blocks.reduce((best, one) => (work(one) > work(best) || (work(one) === work(best) && levels(one) > levels(best)) ? one : best));
+  const options = blocks.map((one) => `<option${one === block ? " selected" : ""}>${escape(one.title)}</option>`).join("");
+  const ratio = (/** @type {number | null} */ most, /** @type {number | null} */ now) => (most && now && most > now ? most / now : 1);
+  const chart = new Roofline(block.rows, { sm: ratio(clocks?.sm_most, clocks?.sm), dram: ratio(clocks?.dram_most, clocks?.dram) });
+  return `<label class="choice">chart <select data-choice="roofline" aria-label="Which roofline">${options}</select></label>${chart.html()}`;
+}

@@ -1,0 +1,186 @@
+// Instructions and source lines with what was counted and sampled of each: as many as there are, only those in sight are in the page.
+import { json } from "../api.js";
+import { absent, escape, percent, short } from "./parts.js";
+
+/** @typedef {import("./types.js").Kernel} Kernel */
+/** @typedef {{ group: string, label: string, metric: string }} Column */
+/** @typedef {{ function: string, pc: number, sass: string | null, file: string | null, line: number, values: Array<number | null> }} Instruction */
+/** @typedef {{ columns: Column[], lines: Instruction[], files: Array<{ name: string, text: string | null }> }} Source */
+/** @typedef {{ mark: string, text: string, title: string, values: Array<number | null>, isHead?: boolean }} Row */
+
+const ROW_HEIGHT = 20;
+const HEAD_HEIGHT = 36;
+const MORE = 12;
+const SAMPLES = /pcsamp_sample_count/;
+const STALL = /pcsamp_warps_issue_stalled_(?!.*_not_issued)/;
+
+/** Rows of instructions, each function with a heading. @param {Source} source @returns {Row[]} */
+export function instructionRows(source) {
+  /** @type {Row[]} */
+  const rows = [];
+  let last = "";
+  for (const line of source.lines) {
+    if (line.function !== last)
+      rows.push({ mark: "", text: line.function || "(function)", title: line.function, values: [], isHead: true });
+    last = line.function;
+    rows.push({ mark: line.pc.toString(16).padStart(4, "0"), text: line.sass ?? "(not disassembled)", title: line.file ? `${line.file}:${line.line}` : "no line: compile with -lineinfo", values: line.values });
+  }
+  return rows;
+}
+
+/** Rows of source lines: sums over their instructions; what is computed from counters is left out. @param {Source} source @returns {Row[]} */
+export function sourceRows(source) {
+  /** @type {Map<string, Map<number, Array<number | null>>>} */
+  const files = new Map();
+  for (const line of source.lines) {
+    const lines = files.get(line.file ?? "") || new Map();
+    files.set(line.file ?? "", lines);
+    const sums = lines.get(line.line) || source.columns.map(() => null);
+    line.values.forEach((value, i) => { sums[i] = source.columns[i].metric && value !== null ? (sums[i] ?? 0) + value : sums[i]; });
+    lines.set(line.line, sums);
+  }
+  /** @type {Row[]} */
+  const rows = [];
+  for (const [name, lines] of files) {
+    const text = source.files.find((file) => file.name === name)?.text?.split("\n");
+    rows.push({ mark: "", text: name || "(no source line: compile with -lineinfo)", title: name, values: [], isHead: true });
+    const numbers = text ? text.map((_, i) => i + 1) : [...lines.keys()].sort((a, b) => a - b);
+    for (const number of numbers)
+      rows.push({ mark: number ? String(number) : "", text: text ? text[number - 1] : name ? "(the file's text was not kept: --import-source yes)" : "", title: `${name}:${number}`, values: lines.get(number) || [] });
+  }
+  return rows;
+}
+
+export class SourcePage {
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.place = place;
+    /** @type {Source | null} */
+    this.source = null;
+    this.mode = "sass";
+    this.heat = 0;
+    this.byHeat = false;
+    /** @type {Row[]} */
+    this.rows = [];
+    this.hottest = -1;
+    place.addEventListener("change", (event) => this.choose(/** @type {HTMLSelectElement} */ (event.target)));
+    place.addEventListener("click", (event) => this.click(/** @type {HTMLElement} */ (event.target)));
+  }
+
+  /** @param {Kernel} _kernel @param {Record<string, number | undefined>} where */
+  async show(_kernel, where) {
+    const source = await json("/api/source", where);
+    this.source = source;
+    if (!source.lines.length) {
+      this.place.innerHTML = absent("Instructions and source lines are not in this report.", ["SourceCounters"]);
+      return;
+    }
+    const samples = source.columns.findIndex((/** @type {Column} */ column) => SAMPLES.test(column.metric));
+    if (!(this.heat < source.columns.length) || this.heat === 0)
+      this.heat = Math.max(0, samples);
+    this.lay();
+  }
+
+  /** The whole page; afterwards only rows change. */
+  lay() {
+    const source = /** @type {Source} */ (this.source);
+    const groups = [...new Set(source.columns.map((column) => column.group))];
+    const options = groups.map((group) => `<optgroup label="${escape(group)}">${source.columns.map((column, i) => (column.group === group ? `<option value="${i}"${i === this.heat ? " selected" : ""}>${escape(column.label)}</option>` : "")).join("")}</optgroup>`).join("");
+    const isLined = source.lines.some((line) => line.file);
+    this.place.innerHTML = `<div class="bar"><label class="choice">show <select id="source-mode" aria-label="Instructions or source lines"><option value="sass">instructions (SASS)</option><option value="lines"${this.mode === "lines" ? " selected" : ""}>source lines</option></select></label>` +
+      `<label class="choice">heat <select id="source-heat" aria-label="Column of the heat">${options}</select></label><label class="choice"><input type="checkbox" id="source-sort"${this.byHeat ? " checked" : ""}> the most first</label>` +
+      `<button id="source-hottest">Hottest line</button><button id="source-next">Next</button><span class="faint" id="source-count"></span>${isLined ? "" : `<span class="faint">Without lines: the program lacks -lineinfo.</span>`}</div>` +
+      `<div class="source-table" id="source-scroll" tabindex="0"><div class="source-head"></div><div class="source-size"></div><div class="source-rows"></div></div>`;
+    this.arrange();
+    this.scroll().addEventListener("scroll", () => this.draw());
+  }
+
+  scroll() {
+    return /** @type {HTMLElement} */ (this.place.querySelector("#source-scroll"));
+  }
+
+  arrange() {
+    const source = /** @type {Source} */ (this.source);
+    const rows = this.mode === "lines" ? sourceRows(source) : instructionRows(source);
+    const heat = (/** @type {Row} */ row) => row.values[this.heat] ?? -1;
+    this.rows = this.byHeat ? rows.filter((row) => !row.isHead && heat(row) > 0).sort((a, b) => heat(b) - heat(a)) : rows;
+    this.most = Math.max(...this.rows.map((row) => row.values[this.heat] ?? 0), 0);
+    this.total = this.rows.reduce((sum, row) => sum + (row.values[this.heat] ?? 0), 0);
+    this.shown = source.columns.map((column, i) => ({ column, i })).filter(({ column, i }) => (this.mode === "sass" || column.metric) && (i === this.heat || !/^stall_|Sampling/.test(column.label + column.group)) && source.lines.some((line) => line.values[i]));
+    this.shown.sort((a, b) => Number(b.i === this.heat) - Number(a.i === this.heat));
+    this.hottest = -1;
+    const count = this.place.querySelector("#source-count");
+    if (count)
+      count.textContent = `${this.rows.filter((row) => !row.isHead).length} ${this.mode === "lines" ? "lines" : "instructions"}`;
+    const size = /** @type {HTMLElement} */ (this.place.querySelector(".source-size"));
+    size.style.height = `${this.rows.length * ROW_HEIGHT + HEAD_HEIGHT}px`;
+    const head = /** @type {HTMLElement} */ (this.place.querySelector(".source-head"));
+    head.innerHTML = `<span class="source-mark"></span><span class="source-text">${this.mode === "lines" ? "Source" : "Instruction"}</span>${this.shown.map(({ column, i }) => `<span class="source-cell"><button class="link" data-heat="${i}" title="${escape(`${column.group}: ${column.label}`)}" data-explain="${escape(column.metric)}">${escape(column.label)}</button></span>`).join("")}`;
+    this.draw();
+  }
+
+  /** What a line waits for, the most first. @param {Row} row */
+  stalls(row) {
+    const source = /** @type {Source} */ (this.source);
+    const found = source.columns.flatMap((column, i) => (STALL.test(column.metric) && row.values[i] ? [{ label: column.label, value: row.values[i] ?? 0 }] : []));
+    const all = found.reduce((sum, { value }) => sum + value, 0);
+    return found.sort((a, b) => b.value - a.value).slice(0, 5).map(({ label, value }) => `${label} ${percent((100 * value) / all)}`).join(", ");
+  }
+
+  draw() {
+    const scroll = this.scroll();
+    const first = Math.max(0, Math.floor(scroll.scrollTop / ROW_HEIGHT) - MORE);
+    const last = Math.min(this.rows.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / ROW_HEIGHT) + MORE);
+    const body = /** @type {HTMLElement} */ (this.place.querySelector(".source-rows"));
+    body.style.transform = `translateY(${first * ROW_HEIGHT + HEAD_HEIGHT}px)`;
+    body.innerHTML = this.rows.slice(first, last).map((row, i) => this.rowHtml(row, first + i)).join("");
+  }
+
+  /** @param {Row} row @param {number} at */
+  rowHtml(row, at) {
+    if (row.isHead)
+      return `<div class="source-row head" data-at="${at}">${escape(row.text)}</div>`;
+    const heat = row.values[this.heat] ?? 0;
+    const share = this.most ? heat / this.most : 0;
+    const stalls = this.stalls(row);
+    const cells = (this.shown || []).map(({ i }) => `<span class="source-cell" data-column="${i}" data-value="${row.values[i] ?? ""}">${row.values[i] ? short(row.values[i] ?? 0) : ""}${i === this.heat && heat && this.total ? `<span class="unit">${percent((100 * heat) / this.total)}</span>` : ""}</span>`).join("");
+    return `<div class="source-row${at === this.hottest ? " chosen" : ""}" data-at="${at}" data-mark="${escape(row.mark)}" style="--heat:${share.toFixed(3)}" title="${escape([row.title, stalls].filter(Boolean).join("\n"))}"><span class="source-mark">${escape(row.mark)}</span><span class="source-text">${escape(row.text)}</span>${cells}</div>`;
+  }
+
+  /** @param {HTMLSelectElement | HTMLInputElement} input */
+  choose(input) {
+    if (input.id === "source-mode")
+      this.mode = input.value;
+    else if (input.id === "source-heat")
+      this.heat = Number(input.value);
+    else if (input instanceof HTMLInputElement && input.id === "source-sort")
+      this.byHeat = input.checked;
+    else
+      return;
+    this.scroll().scrollTop = 0;
+    this.arrange();
+  }
+
+  /** A column's heading: its heat, the most first; again: in order. @param {number} column */
+  sortBy(column) {
+    this.byHeat = column !== this.heat || !this.byHeat;
+    this.heat = column;
+    this.lay();
+  }
+
+  /** @param {HTMLElement} target */
+  click(target) {
+    if (target.dataset.heat !== undefined)
+      this.sortBy(Number(target.dataset.heat));
+    if (target.id !== "source-hottest" && target.id !== "source-next")
+      return;
+    const order = this.rows.map((row, i) => ({ i, heat: row.values[this.heat] ?? 0 })).filter(({ heat }) => heat > 0).sort((a, b) => b.heat - a.heat);
+    const now = target.id === "source-next" ? order.findIndex(({ i }) => i === this.hottest) : -1;
+    const next = order[(now + 1) % Math.max(1, order.length)];
+    if (!next)
+      return;
+    this.hottest = next.i;
+    this.scroll().scrollTop = Math.max(0, next.i * ROW_HEIGHT - this.scroll().clientHeight / 2);
+    this.draw();
+  }
+}
