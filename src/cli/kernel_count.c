@@ -256,6 +256,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	struct kernel_clocks clocks;
 	int status;
 
+	if (!run.source && (kernel_source_needs_code(&c->source) || c->source.series.count))
+		fprintf(kernel_told(c->cli), "==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again.\n");
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
 		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
 	/* What the program prints comes behind what was said so far. */
