@@ -381,9 +381,9 @@ int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_
 	if (size < sizeof(head) || (size - sizeof(head)) % sizeof(value) != 0 || !choice)
 		return -EBADMSG;
 	memcpy(&head, bytes, sizeof(head));
-	result = cuda_kernel_result(&d, head.number);
-	if (!result)
-		return -ENOMEM;
+	result = idmap_get(&d.c->kernels, head.number);
+	if (result == IDMAP_NONE)
+		return -EBADMSG;
 	if (record_flags(head.head) == KERNEL_VALUES_DEVICE) {
 		cuda_kernel_device(s, result, head.first, bytes + sizeof(head), (uint32_t)((size - sizeof(head)) / sizeof(value)));
 		return 0;
