@@ -204,6 +204,15 @@ static int name_outputs(struct counting *c, struct error *err)
 
 enum { CACHE_ALL, CACHE_NONE, CACHE_BOTH };
 enum { REPLAY_KERNEL, REPLAY_APPLICATION };
+enum { GRAPHS_NODES, GRAPHS_WHOLE };
+
+/* Nodes of a graph are launches that the program does not make. */
+static const char *graphs_word(const struct kernel_fields *f)
+{
+	if (f->graphs == GRAPHS_WHOLE)
+		return "graph";
+	return f->fast || f->replay_mode != REPLAY_KERNEL ? "none" : "node";
+}
 
 /* How it is counted: with --cache-control both, each metric once more. */
 static bool check_mode(struct counting *c)
@@ -245,7 +254,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .flush_caches = f->cache_control != CACHE_NONE && !f->fast,
 				  .warm = f->cache_control == CACHE_BOTH,
 				  .kill = kernel_says_yes(f->kill),
-				  .source = f->fast || f->replay_mode == 1 ? NULL : &c->source,
+				  .graphs = graphs_word(f),
+				  .source = f->fast || f->replay_mode != REPLAY_KERNEL || f->graphs == GRAPHS_WHOLE ? NULL : &c->source,
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
 				  .links = c->links,
@@ -257,7 +267,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	int status;
 
 	if (!run.source && (kernel_source_needs_code(&c->source) || c->source.series.count))
-		fprintf(kernel_told(c->cli), "==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again.\n");
+		fprintf(kernel_told(c->cli), "==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again one by one.\n");
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
 		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
 	/* What the program prints comes behind what was said so far. */

@@ -200,8 +200,8 @@ static const struct option_spec kernel_specs[] = {
 	{ .name = "clock-control", FIELD(CHOICE, clock_control), .values = "none|base|boost|force-boost|reset", .initial = "none", .tag = "replay",
 	  .help = "Leave the clocks of the GPUs as they are, or lock them while the program runs to what they can hold at all times, or to the most "
 		  "they have (force-boost is the same); or undo what another tool locked. Others on the machine see that, too." },
-	{ .name = "graph-profiling", NO_EFFECT(CHOICE, PLANNED), .values = "node|graph", .off = "node", .tag = "replay",
-	  .help = "Kernels of CUDA graphs one by one, or a graph as a whole." },
+	{ .name = "graph-profiling", FIELD(CHOICE, graphs), .values = "node|graph", .initial = "node", .tag = "replay",
+	  .help = "Read kernels of CUDA graphs one by one, or each launch of a graph as a whole." },
 	{ .name = "app-replay-buffer", NO_EFFECT(CHOICE, OBSOLETE), .values = "file|memory", .off = "file", .tag = "ncu",
 	  .help = "What was counted lies in files between runs." },
 	{ .name = "app-replay-match", NO_EFFECT(CHOICE, PLANNED), .values = "grid|name|all", .off = "grid", .tag = "ncu",

@@ -81,7 +81,12 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
 						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
 						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_SYNC] = "cuCtxSynchronize",
-						  [COUNTED_GRAPH] = "cuGraphLaunch", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2" };
+						  [COUNTED_GRAPH] = "cuGraphLaunch", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2",
+						  [COUNTED_INSTANTIATE] = "cuGraphInstantiateWithFlags",
+						  [COUNTED_EXEC_UPDATE] = "cuGraphExecUpdate_v2",
+						  [COUNTED_EXEC_CHANGE] = "cuGraphExecKernelNodeSetParams_v2",
+						  [COUNTED_EXEC_DESTROY] = "cuGraphExecDestroy", [COUNTED_COPY_3D] = "cuMemcpy3D_v2",
+						  [COUNTED_SET_2D] = "cuMemsetD2D8_v2" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 

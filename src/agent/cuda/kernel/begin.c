@@ -170,12 +170,52 @@ static void sees(void)
 	leave();
 }
 
-static void tell_of_graphs(void)
+/* Of a graph's launch: its kernels one by one, or all of it. */
+static void launch_graph(const struct cupti_call_data *data)
 {
-	static _Atomic int told;
+	const struct cuda_launch_graph *p = data->parameters;
+	struct kernel_launch l = { .call = KERNEL_CALL_GRAPH,
+				   .parameters = p,
+				   .stream = p->stream,
+				   .grid = { 1, 1, 1 },
+				   .block = { 1, 1, 1 },
+				   .name = KERNEL_GRAPH_NAME,
+				   .context = data->context,
+				   .context_id = data->context_id,
+				   .correlation = data->correlation };
 
-	if (!atomic_exchange(&told, 1))
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is counted without graphs: only kernels that are launched one by one are read.");
+	if (kernel_choose_done() || is_captured(l.stream))
+		return;
+	begin_alone();
+	kernel_batch_close();
+	tell_devices();
+	left_open = kernel_graph_launch(&l, &kernel_agent.request);
+	if (!left_open)
+		end_alone();
+}
+
+/* Executable graphs, as they are made, changed and destroyed. */
+static void graph_call(enum kernel_call call, const struct cupti_call_data *data)
+{
+	void *const *p = data->parameters;
+	int is_exit = data->site == CUPTI_SITE_EXIT, failed = is_exit && data->result && *(const int *)data->result != 0;
+
+	begin_alone();
+	if (call == KERNEL_CALL_INSTANTIATE && is_exit && !failed)
+		kernel_graph_made(**(void *const *const *)p, p[1]);
+	else if (call == KERNEL_CALL_GRAPH_UPDATE && is_exit && !failed)
+		kernel_graph_made(p[0], p[1]);
+	else if (call == KERNEL_CALL_GRAPH_CHANGE && is_exit)
+		kernel_graph_changed(p[0]);
+	else if (call == KERNEL_CALL_GRAPH_END && !is_exit)
+		kernel_graph_forget(p[0]);
+	end_alone();
+}
+
+static int is_graph_call(enum kernel_call call)
+{
+	return call == KERNEL_CALL_INSTANTIATE || call == KERNEL_CALL_GRAPH_UPDATE || call == KERNEL_CALL_GRAPH_CHANGE ||
+	       call == KERNEL_CALL_GRAPH_END;
 }
 
 static void launched(const struct cupti_call_data *data)
@@ -211,16 +251,20 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 	if (data->site == CUPTI_SITE_ENTER && !ours) {
 		enter();
 		*data->kept = 1;
-		if (call == KERNEL_CALL_GRAPH && !kernel_choose_done())
-			tell_of_graphs();
 		if (is_launch)
 			launch(call, data);
+		else if (call == KERNEL_CALL_GRAPH)
+			launch_graph(data);
 		else
 			close_batch();
+		if (is_graph_call(call))
+			graph_call(call, data);
 	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
 		if (ours && left_open)
 			launched(data);
-		if (is_launch)
+		if (is_graph_call(call))
+			graph_call(call, data);
+		if (is_launch || call == KERNEL_CALL_GRAPH)
 			look_for_end();
 		leave();
 		*data->kept = 0;
