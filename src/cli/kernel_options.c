@@ -196,7 +196,8 @@ static const struct option_spec kernel_specs[] = {
 		  "what is in them." },
 	{ .name = "replay-mode", FIELD(CHOICE, replay_mode), .values = "kernel|application|range|app-range", .initial = "kernel", .tag = "replay",
 	  .help = "Where metrics need several passes: launch each kernel again with the same memory, or run the whole program once for each pass. "
-		  "Values of ranges of several kernels are not there yet." },
+		  "app-range: as the latter, but what is read are ranges of many launches, between cudaProfilerStart() and cudaProfilerStop() or those "
+		  "of --nvtx-include. range is not there yet." },
 	{ .name = "clock-control", FIELD(CHOICE, clock_control), .values = "none|base|boost|force-boost|reset", .initial = "none", .tag = "replay",
 	  .help = "Leave the clocks of the GPUs as they are, or lock them while the program runs to what they can hold at all times, or to the most "
 		  "they have (force-boost is the same); or undo what another tool locked. Others on the machine see that, too." },

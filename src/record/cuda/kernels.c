@@ -96,6 +96,7 @@ static void fact_rows(struct session *s, uint64_t result, const struct record_ke
 		{ KERNEL_FACT_STACK, "launch__stack_size", "" },
 		{ KERNEL_FACT_PERSISTING, "launch__persisting_l2_cache_size", "byte" },
 		{ KERNEL_FACT_SMS, "launch__sm_count", "SM" },
+		{ KERNEL_FACT_LAUNCHES, "range__launches", "" },
 	};
 	uint32_t policy = k->facts[KERNEL_FACT_SCHEDULING];
 

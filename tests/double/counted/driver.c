@@ -349,18 +349,28 @@ EXPORT int cuDevicePrimaryCtxReset_v2(int device)
 
 EXPORT int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size)
 {
+	struct {
+		uint64_t address;
+		uint8_t value;
+		size_t size;
+	} p = { address, value, size };
 	struct counted_call_state c;
 
-	counted_enter(&c, COUNTED_SET, NULL, NULL);
+	counted_enter(&c, COUNTED_SET, &p, NULL);
 	memset((void *)(uintptr_t)address, value, size);
 	return counted_leave(&c, 0);
 }
 
 EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size)
 {
+	struct {
+		uint64_t to;
+		const void *from;
+		size_t size;
+	} p = { to, from, size };
 	struct counted_call_state c;
 
-	counted_enter(&c, COUNTED_COPY, NULL, NULL);
+	counted_enter(&c, COUNTED_COPY, &p, NULL);
 	memcpy((void *)(uintptr_t)to, from, size);
 	return counted_leave(&c, 0);
 }

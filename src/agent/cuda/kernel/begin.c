@@ -71,6 +71,23 @@ static void end_alone(void)
 	wake(&reading);
 }
 
+void kernel_begin_alone(void)
+{
+	enter();
+	begin_alone();
+}
+
+void kernel_end_alone(void)
+{
+	end_alone();
+	leave();
+}
+
+int kernel_is_alone(void)
+{
+	return atomic_load(&reader) == (void *)&errno;
+}
+
 static void from_kernel(struct kernel_launch *l, const struct cuda_launch_kernel *p)
 {
 	l->function = p->function;
@@ -235,14 +252,41 @@ static void look_for_end(void)
 		raw_syscall(SYS_kill, raw_getpid(), 15, 0, 0, 0, 0);
 }
 
+void kernel_look_for_end(void)
+{
+	look_for_end();
+}
+
+/* Ranges: calls are counted while they last, as others are; what they begin and end comes before. */
+static void range_callback(enum kernel_call call, const struct cupti_call_data *data)
+{
+	int lasts = call != KERNEL_CALL_SEES && call != KERNEL_CALL_START && call != KERNEL_CALL_STOP;
+
+	if (data->site == CUPTI_SITE_ENTER && !kernel_is_alone()) {
+		kernel_range_call(call, data);
+		if (lasts)
+			enter();
+		*data->kept = (uint64_t)lasts;
+	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
+		leave();
+		*data->kept = 0;
+	}
+}
+
 void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 {
 	enum kernel_call call = kernel_call(id);
 	int is_launch = call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE;
 	int ours = atomic_load(&reader) == (void *)&errno;
 
-	if (call == KERNEL_CALL_NONE || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT))
+	if (call == KERNEL_CALL_NONE || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT)) {
+		kernel_range_look();
 		return;
+	}
+	if (kernel_agent.request.ranges) {
+		range_callback(call, data);
+		return;
+	}
 	if (call == KERNEL_CALL_SEES) {
 		if (data->site == CUPTI_SITE_ENTER && !ours)
 			sees();
@@ -274,15 +318,19 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 /* Calls that end contexts have waited until no kernel is read. One that is not among them must not wait here: the driver may hold locks. */
 void kernel_context_ends(const void *context)
 {
-	if (!atomic_load(&reading))
+	if (!atomic_load(&reading)) {
+		kernel_range_context_ends(context);
 		kernel_counters_forget(context);
+	}
 }
 
 /* Launches that nothing came after; not while another thread is within a call that may never return. */
 static void at_exit(void)
 {
-	if (!atomic_load(&others) && !atomic_load(&reading))
+	if (!atomic_load(&others) && !atomic_load(&reading)) {
+		kernel_range_end();
 		sees();
+	}
 }
 
 static void remember_folder(const char *path)
@@ -308,6 +356,8 @@ int kernel_begin(void)
 		kernel_tell_process();
 		kernel_calls_prepare();
 		kernel_calls_enable(1);
+		if (kernel_agent.request.ranges)
+			cuda_agent.core->on_nvtx_end(kernel_range_look);
 		atexit(at_exit);
 		return 0;
 	}

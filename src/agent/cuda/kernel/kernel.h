@@ -5,7 +5,7 @@
  * window.c: by what the program says of itself: cuProfilerStart and NVTX. batch.c: the passes of launches that follow each other.
  * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
- * graph.c, graph_read.c: kernels of CUDA graphs.
+ * graph.c, graph_read.c: kernels of CUDA graphs. range.c, range_calls.c: ranges of many launches.
  * facts.c: what the driver tells of a launch. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
@@ -22,6 +22,7 @@
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
+#define KERNEL_RANGE_NAME "range"
 #define KERNEL_GRAPH_NAME "CUDA graph" /* what a graph that is read as a whole is called */
 
 /* Metrics that can be counted together: CUPTI mixes those of links with no others. */
@@ -93,6 +94,7 @@ struct kernel_request {
 	uint64_t skip;                /* launches that match */
 	uint64_t count;               /* and are read */
 	enum kernel_graphs { KERNEL_GRAPHS_NODES, KERNEL_GRAPHS_WHOLE, KERNEL_GRAPHS_NONE } graphs;
+	enum kernel_ranges { KERNEL_RANGES_NONE, KERNEL_RANGES_BY_RUNS, KERNEL_RANGES_BY_CALLS } ranges;
 	int flush_caches;
 	int warm;                     /* and all again with caches as they are */
 	struct kernel_application application;
@@ -168,6 +170,8 @@ void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
 int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 int kernel_choose(const struct kernel_launch *launch) KERNEL_HIDDEN;
 int kernel_choose_done(void) KERNEL_HIDDEN;
+/* The same of a range: by its number alone. */
+int kernel_choose_range(const struct kernel_launch *launch) KERNEL_HIDDEN;
 
 /* names.c: names of kernels, as -k and --kernel-id mean them. Only while alone. */
 struct kernel_name {
@@ -188,6 +192,8 @@ int kernel_window_prepare(const struct kernel_request *request, char *why) KERNE
 void kernel_window_start(void) KERNEL_HIDDEN;
 void kernel_window_stop(void) KERNEL_HIDDEN;
 int kernel_window_is_open(void) KERNEL_HIDDEN;
+/* The range that this thread is in, of those that --replay-mode range means; 0: none. */
+uint64_t kernel_window_range(void) KERNEL_HIDDEN;
 /* NVTX ranges that this thread is in. */
 size_t kernel_open_ranges(struct nvtx_open_range *ret, size_t room) KERNEL_HIDDEN;
 /* Of a context or a stream, by NVTX; NULL: none. */
@@ -260,6 +266,9 @@ void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 void kernel_counters_suspend(struct kernel_counters *c) KERNEL_HIDDEN;
 void kernel_counters_resume(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+/* Of ranges that are not kernels. */
+int kernel_counters_push(struct kernel_counters *c, const char *name, char *why) KERNEL_HIDDEN;
+int kernel_counters_pop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After all passes of a part, and before another is configured. */
 int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
@@ -301,6 +310,18 @@ void kernel_replay_leave(int result) KERNEL_HIDDEN;
 void kernel_replay_describe(const struct kernel_launch *launch, struct record_kernel *ret) KERNEL_HIDDEN;
 struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch, const struct record_kernel *record,
 					      const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+
+/* begin.c: no other thread launches anything between them; not within a call that is counted. */
+void kernel_begin_alone(void) KERNEL_HIDDEN;
+void kernel_end_alone(void) KERNEL_HIDDEN;
+int kernel_is_alone(void) KERNEL_HIDDEN;
+void kernel_look_for_end(void) KERNEL_HIDDEN;
+
+/* range.c: before each call of the driver, where ranges are read; has the range of this thread ended? The last: whatever it is. */
+void kernel_range_call(enum kernel_call call, const struct cupti_call_data *data) KERNEL_HIDDEN;
+void kernel_range_look(void) KERNEL_HIDDEN;
+void kernel_range_end(void) KERNEL_HIDDEN;
+void kernel_range_context_ends(const void *context) KERNEL_HIDDEN;
 
 /* graph.c: what an executable graph does, in an order in which it may be done. Only while alone. */
 #define KERNEL_STEP_ATTRIBUTES 3u
