@@ -219,14 +219,9 @@ static bool check_ranges(struct counting *c)
 	const struct kernel_fields *f = c->fields;
 	const char *other = f->name ? "-k" : f->ids.count ? "--kernel-id" : f->fast ? "--fast" : f->graphs == GRAPHS_WHOLE ? "--graph-profiling graph" : NULL;
 
-	if (f->replay_mode == REPLAY_RANGE) {
-		command_fail(c->cli, &kernel_command, "Ranges are read by running the program once for each pass (--replay-mode app-range), not yet by "
-						      "making their calls again");
-		return false;
-	}
-	if (f->replay_mode != REPLAY_APP_RANGE || !other)
+	if (f->replay_mode < REPLAY_RANGE || !other)
 		return true;
-	command_fail(c->cli, &kernel_command, "A range is one result, whatever kernels it has: %s is not for --replay-mode app-range", other);
+	command_fail(c->cli, &kernel_command, "A range is one result, whatever kernels it has: %s is not for --replay-mode range and app-range", other);
 	return false;
 }
 

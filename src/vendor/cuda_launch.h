@@ -44,6 +44,18 @@ struct cuda_launch_graph {
 	void *stream;
 };
 
+/* Of cuMemsetD8, D16 and D32, and of cuMemcpy in its forms for memory that has no shape, as far as they are alike. */
+struct cuda_call_set {
+	uint64_t address;
+	uint32_t value;               /* only as many bits as an element has */
+	size_t count;
+};
+
+struct cuda_call_copy {
+	uint64_t to, from;
+	size_t size;
+};
+
 /* Of CUgraphNodeType. */
 enum cuda_node {
 	CUDA_NODE_KERNEL = 0,

@@ -111,7 +111,7 @@ static void from_config(struct kernel_launch *l, const struct cuda_launch_kernel
 			memcpy(l->cluster, c->attributes[i].value, sizeof(l->cluster));
 }
 
-static int describe(struct kernel_launch *l, enum kernel_call call, const struct cupti_call_data *data)
+int kernel_describe_call(struct kernel_launch *l, enum kernel_call call, const struct cupti_call_data *data)
 {
 	const struct cuda_launch_kernel_ex *ex = data->parameters;
 
@@ -151,7 +151,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 {
 	struct kernel_launch l;
 
-	if (kernel_choose_done() || describe(&l, call, data) < 0 || is_captured(l.stream))
+	if (kernel_choose_done() || kernel_describe_call(&l, call, data) < 0 || is_captured(l.stream))
 		return;
 	begin_alone();
 	if (!kernel_batch_is_loaded(&l))

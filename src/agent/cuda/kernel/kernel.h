@@ -162,6 +162,7 @@ struct kernel_copy {
 /* It is not moved. -1: its arguments cannot be copied. */
 int kernel_launch_copy(struct kernel_copy *ret, const struct kernel_launch *l) KERNEL_HIDDEN;
 void kernel_launch_forget(struct kernel_copy *copy) KERNEL_HIDDEN;
+int kernel_launch_start(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* And waits for its end. */
 int kernel_launch_again(const struct kernel_launch *l, char *why) KERNEL_HIDDEN;
 void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
@@ -315,6 +316,8 @@ struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch
 void kernel_begin_alone(void) KERNEL_HIDDEN;
 void kernel_end_alone(void) KERNEL_HIDDEN;
 int kernel_is_alone(void) KERNEL_HIDDEN;
+/* A launch out of the parameters of its call; -1: they are wrong. */
+int kernel_describe_call(struct kernel_launch *l, enum kernel_call call, const struct cupti_call_data *data) KERNEL_HIDDEN;
 void kernel_look_for_end(void) KERNEL_HIDDEN;
 
 /* range.c: before each call of the driver, where ranges are read; has the range of this thread ended? The last: whatever it is. */
@@ -322,6 +325,13 @@ void kernel_range_call(enum kernel_call call, const struct cupti_call_data *data
 void kernel_range_look(void) KERNEL_HIDDEN;
 void kernel_range_end(void) KERNEL_HIDDEN;
 void kernel_range_context_ends(const void *context) KERNEL_HIDDEN;
+
+void kernel_range_module_loaded(void) KERNEL_HIDDEN;
+
+/* range_calls.c: calls that are remembered, and made again. Only while alone. -1: `why` names one that cannot be. */
+int kernel_calls_remember(enum kernel_call call, const struct cupti_call_data *data, char *why) KERNEL_HIDDEN;
+int kernel_calls_make(char *why) KERNEL_HIDDEN;
+void kernel_calls_forget(void) KERNEL_HIDDEN;
 
 /* graph.c: what an executable graph does, in an order in which it may be done. Only while alone. */
 #define KERNEL_STEP_ATTRIBUTES 3u

@@ -8,7 +8,7 @@
 #define MOST_ARGUMENTS 1024u
 #define MOST_BYTES 65536u
 
-static int make_again(const struct kernel_launch *l)
+int kernel_launch_start(const struct kernel_launch *l)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
 	const struct cuda_launch_kernel *k = l->parameters;
@@ -35,7 +35,7 @@ static int make_again(const struct kernel_launch *l)
 
 int kernel_launch_again(const struct kernel_launch *l, char *why)
 {
-	int result = make_again(l);
+	int result = kernel_launch_start(l);
 
 	if (result == 0)
 		result = kernel_agent.driver.cuCtxSynchronize();

@@ -1,5 +1,6 @@
-/* Ranges of many launches (--replay-mode app-range): between cuProfilerStart and Stop, or NVTX ranges. One begins with the first call of
- * its thread that works on the GPU, and ends when the thread has left it. Nothing is made again: a run of the program is a pass. */
+/* Ranges of many launches: between cuProfilerStart and Stop, or NVTX ranges. One begins with the first call of its thread that works on
+ * the GPU, and ends when the thread has left it. Either a run of the program is a pass (--replay-mode app-range), or calls are
+ * remembered, and made again when the range has ended (range). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -8,10 +9,11 @@
 #include "agent/cuda/decode.h"
 #include "agent/cuda/kernel/kernel.h"
 
-/* All but the two that are atomic: only while alone. */
+/* All that is not atomic: only while alone. */
 static struct {
 	_Atomic(void *) thread;       /* that is in it: where its errno is; NULL: none is open */
 	_Atomic uint32_t launches;
+	_Atomic int modules_loaded;
 	uint64_t key;
 	uint64_t last;                /* that was begun or passed over */
 	struct kernel_counters *counters;
@@ -38,6 +40,8 @@ static int start_counters(const struct kernel_launch *l, const struct kernel_req
 	if (!range.counters)
 		return -1;
 	range.record.passes = (uint32_t)range.counters->passes;
+	if (request->ranges == KERNEL_RANGES_BY_CALLS)
+		return kernel_memory_save(KERNEL_MEMORY_BEFORE, l->context, range.why);
 	if (kernel_application_enter(range.counters, &range.record, request, range.why) < 0)
 		return -1;
 	/* This GPU may have nothing of what is counted in this run. */
@@ -63,19 +67,71 @@ static void begin(const struct cupti_call_data *data, uint64_t key)
 	range.why[0] = '\0';
 	range.begun = cuda_agent.core->now();
 	atomic_store(&range.launches, 0);
+	atomic_store(&range.modules_loaded, 0);
 	kernel_replay_describe(&l, &range.record);
 	kernel_tell(&range.record, KERNEL_BEGUN, KERNEL_RANGE_NAME);
 	range.failed = start_counters(&l, &kernel_agent.request) < 0;
-	kernel_tell(&range.record, KERNEL_PASS, NULL);
+	if (kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)
+		kernel_tell(&range.record, KERNEL_PASS, NULL);
 	atomic_store(&range.thread, (void *)&errno);
+}
+
+static int pass_again(struct kernel_counters *c)
+{
+	char ignored[KERNEL_WHY_SIZE];
+
+	kernel_tell(&range.record, KERNEL_PASS, NULL);
+	if (kernel_memory_restore(KERNEL_MEMORY_BEFORE, range.why) < 0 || kernel_counters_start(c, range.why) < 0)
+		return -1;
+	if ((kernel_agent.request.flush_caches && kernel_caches_flush(&c->caches, range.why) < 0) ||
+	    kernel_counters_push(c, KERNEL_RANGE_NAME, range.why) < 0 || kernel_calls_make(range.why) < 0 ||
+	    kernel_counters_pop(c, range.why) < 0) {
+		kernel_counters_stop(c, ignored);
+		return -1;
+	}
+	return kernel_counters_stop(c, range.why);
+}
+
+static int part_again(struct kernel_counters *c, struct kernel_part *part)
+{
+	if (kernel_counters_configure(c, part, 1, range.why) < 0)
+		return -1;
+	for (size_t pass = 0; pass < part->passes; pass++)
+		if (pass_again(c) < 0)
+			return -1;
+	return kernel_counters_decode(c, part, 1, range.why) < 0 ? -1 : kernel_counters_evaluate(part, 0, range.why);
+}
+
+/* From the memory that was there before it; then memory is what the program made of it. */
+static int make_again(struct kernel_counters *c)
+{
+	char ignored[KERNEL_WHY_SIZE];
+	int result = kernel_memory_save(KERNEL_MEMORY_AFTER, c->context, range.why);
+
+	if (result < 0)
+		return -1;
+	for (size_t i = 0; i < c->part_count && result == 0; i++)
+		result = part_again(c, &c->parts[i]);
+	kernel_agent.driver.cuCtxSynchronize();
+	kernel_memory_restore(KERNEL_MEMORY_AFTER, ignored);
+	kernel_memory_forget(KERNEL_MEMORY_AFTER);
+	for (size_t i = 0; i < c->part_count && result == 0; i++)
+		kernel_tell_values(&c->parts[i], c->parts[i].values, 0, range.record.number, range.record.time);
+	return result;
 }
 
 static int stop_counters(void)
 {
+	if (kernel_agent.request.ranges == KERNEL_RANGES_BY_CALLS && atomic_load(&range.modules_loaded)) {
+		snprintf(range.why, sizeof(range.why), "a module was loaded in it, and memory cannot be put back any more");
+		return -1;
+	}
 	if (kernel_agent.driver.cuCtxSynchronize() != 0) {
 		snprintf(range.why, sizeof(range.why), "a launch in the range failed");
 		return -1;
 	}
+	if (kernel_agent.request.ranges == KERNEL_RANGES_BY_CALLS)
+		return make_again(range.counters);
 	if (range.counters->configured && kernel_counters_pop(range.counters, range.why) < 0)
 		return -1;
 	return kernel_application_leave(range.counters, &range.record, &kernel_agent.request, range.why);
@@ -90,6 +146,15 @@ static void tell(int failed)
 	atomic_store(&range.thread, NULL);
 }
 
+/* What is not made again need not be kept. */
+static void drop_calls(void)
+{
+	if (kernel_agent.request.ranges != KERNEL_RANGES_BY_CALLS)
+		return;
+	kernel_calls_forget();
+	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
+}
+
 static void end(void)
 {
 	char ignored[KERNEL_WHY_SIZE];
@@ -98,10 +163,12 @@ static void end(void)
 
 	if (range.counters && kernel_agent.driver.cuCtxPushCurrent(range.counters->context) == 0) {
 		failed = failed || stop_counters() < 0;
-		if (failed) {
+		if (failed && kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)
 			kernel_counters_stop(range.counters, ignored);
+		if (failed && range.counters->part_count)
 			kernel_counters_renew(range.counters);
-		}
+		if (!range.failed)
+			drop_calls();
 		kernel_agent.driver.cuCtxPopCurrent(&was);
 	}
 	tell(failed);
@@ -141,7 +208,44 @@ void kernel_range_context_ends(const void *context)
 	if (!atomic_load(&range.thread) || !range.counters || range.counters->context != context)
 		return;
 	snprintf(range.why, sizeof(range.why), "its context ended before the range did");
+	if (!range.failed)
+		drop_calls();
 	tell(1);
+}
+
+void kernel_range_module_loaded(void)
+{
+	if (atomic_load(&range.thread) && !kernel_is_alone())
+		atomic_store(&range.modules_loaded, 1);
+}
+
+/* The calls of all threads: memory is everybody's. */
+static void remember(enum kernel_call call, const struct cupti_call_data *data)
+{
+	int result = 0;
+
+	kernel_begin_alone();
+	if (atomic_load(&range.thread) && !range.failed) {
+		if (is_work(call) && data->context != range.counters->context) {
+			snprintf(range.why, sizeof(range.why), "it works in several contexts (--replay-mode app-range)");
+			result = -1;
+		} else {
+			result = kernel_calls_remember(call, data, range.why);
+		}
+		range.failed = result < 0;
+		if (range.failed)
+			drop_calls();
+	}
+	kernel_end_alone();
+}
+
+/* Allocations that come first are no part of what is made again. */
+static int begins(enum kernel_call call, const struct cupti_call_data *data)
+{
+	if (!is_work(call) || !data->context)
+		return 0;
+	return kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS || call != KERNEL_CALL_OTHER || strncmp(data->name, "cuMemcpy", 8) == 0 ||
+	       strncmp(data->name, "cuMemset", 8) == 0;
 }
 
 void kernel_range_call(enum kernel_call call, const struct cupti_call_data *data)
@@ -149,15 +253,15 @@ void kernel_range_call(enum kernel_call call, const struct cupti_call_data *data
 	uint64_t key;
 
 	kernel_range_look();
-	if (!is_work(call) || !data->context)
-		return;
-	key = atomic_load(&range.thread) || kernel_choose_done() ? 0 : kernel_window_range();
+	key = !begins(call, data) || atomic_load(&range.thread) || kernel_choose_done() ? 0 : kernel_window_range();
 	if (key && key != range.last) {
 		kernel_begin_alone();
 		if (!atomic_load(&range.thread))
 			begin(data, key);
 		kernel_end_alone();
 	}
-	if (atomic_load(&range.thread) && call != KERNEL_CALL_OTHER)
+	if (atomic_load(&range.thread) && is_work(call) && call != KERNEL_CALL_OTHER)
 		atomic_fetch_add(&range.launches, 1);
+	if (atomic_load(&range.thread) && kernel_agent.request.ranges == KERNEL_RANGES_BY_CALLS)
+		remember(call, data);
 }
