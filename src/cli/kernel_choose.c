@@ -50,7 +50,7 @@ static int add_given(struct string_list *folders, const struct kernel_fields *fi
 /* Users' own, then Sonde's. */
 static bool find_folders(struct cli *cli, const struct kernel_fields *fields, struct string_list *ret)
 {
-	static const char *const own[] = { "sections", "sets", "metrics" };
+	static const char *const own[] = { "sections", "sets", "rules", "metrics" };
 	char path[PATH_MAX];
 
 	if (add_given(ret, fields) < 0) {

@@ -29,37 +29,49 @@ bool kernel_name_matches(const char *wanted, const char *name)
 	return found;
 }
 
-static bool is_rule(const char *wanted)
+/* Ids of all rules: Sonde's own in C, then those that are text files. NULL at the end. */
+static const char *rule_id(const struct sections *texts, size_t i)
 {
 	size_t count;
 	const struct rule *all = rules(&count);
 
-	for (size_t i = 0; i < count; i++)
-		if (kernel_name_matches(wanted, all[i].id))
+	if (i < count)
+		return all[i].id;
+	return i - count < texts->rule_count ? texts->rules[i - count].id : NULL;
+}
+
+static bool check_rule(struct cli *cli, const struct sections *texts, const char *wanted)
+{
+	struct nearest nearest;
+	const char *id;
+	char hint[160];
+
+	nearest_begin(&nearest, wanted);
+	for (size_t i = 0; (id = rule_id(texts, i)); i++) {
+		if (kernel_name_matches(wanted, id))
 			return true;
+		nearest_offer(&nearest, id, strlen(id));
+	}
+	command_fail(cli, &kernel_command, "There is no rule '%s'.%s --list-rules lists them", wanted, nearest_hint(&nearest, "", hint, sizeof(hint)));
 	return false;
 }
 
 bool kernel_check_rules(struct cli *cli, const struct kernel_fields *fields)
 {
-	struct nearest nearest;
-	char piece[256], hint[160];
+	struct kernel_texts texts;
 	const char *text = NULL;
-	const struct rule *all;
-	size_t at = 0, count;
+	char piece[256];
+	bool ok = true;
+	size_t at = 0;
 
-	while (next_piece(&fields->rules, &at, &text, piece, sizeof(piece))) {
-		if (is_rule(piece))
-			continue;
-		all = rules(&count);
-		nearest_begin(&nearest, piece);
-		for (size_t i = 0; i < count; i++)
-			nearest_offer(&nearest, all[i].id, strlen(all[i].id));
-		command_fail(cli, &kernel_command, "There is no rule '%s'.%s --list-rules lists them", piece,
-			     nearest_hint(&nearest, "", hint, sizeof(hint)));
+	if (!fields->rules.count)
+		return true;
+	if (!kernel_load_texts(cli, fields, &texts))
 		return false;
-	}
-	return true;
+	while (ok && next_piece(&fields->rules, &at, &text, piece, sizeof(piece)))
+		ok = check_rule(cli, &texts.sections, piece);
+	kernel_release_texts(&texts);
+	return ok;
 }
 
 void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results *results)

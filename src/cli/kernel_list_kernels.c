@@ -9,6 +9,7 @@
 #include "cli/kernel_output.h"
 #include "cli/profile_setup.h"
 #include "fmt/name_pattern.h"
+#include "kernel/page_json.h"
 #include "query/query.h"
 #include "record/record.h"
 #include "symbol/demangle.h"
@@ -237,22 +238,6 @@ static void print_csv(FILE *out, const struct kernel_list *list)
 	}
 }
 
-static void put_json(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
 static void print_json(FILE *out, const struct kernel_list *list)
 {
 	fputs("{\"kernels\": [", out);
@@ -260,11 +245,11 @@ static void print_json(FILE *out, const struct kernel_list *list)
 		const struct kernel_line *line = &list->items[i];
 
 		fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", out);
-		put_json(out, line->name);
+		json_text(out, line->name);
 		fprintf(out, ", \"launches\": %" PRId64 ", \"total_ns\": %" PRId64 ", \"mean_ns\": %.17g, \"min_ns\": %" PRId64 ", \"max_ns\": %" PRId64,
 			line->launches, line->total, (double)line->total / (double)line->launches, line->least, line->most);
 		fputs(", \"sizes\": ", out);
-		put_json(out, line->sizes);
+		json_text(out, line->sizes);
 		fputc('}', out);
 	}
 	fputs("]}\n", out);

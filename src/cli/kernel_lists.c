@@ -247,15 +247,29 @@ int kernel_list_metrics(struct cli *cli, const struct kernel_fields *fields)
 	return ok ? 0 : 1;
 }
 
+static void list_rule(FILE *out, bool csv, const char *id, const char *title, const char *section, const char *about)
+{
+	fprintf(out, csv ? "%s,\"%s\",%s,\"%s\"\n" : "%-26s %-22s %-31s %s\n", id, title, section, about);
+}
+
 int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields)
 {
 	size_t count;
 	const struct rule *all = rules(&count);
+	struct kernel_texts texts;
 
+	if (!kernel_load_texts(cli, fields, &texts))
+		return 1;
 	fprintf(cli->out, fields->csv ? "Identifier,Display Name,Section,Description\n" : "%-26s %-22s %-31s %s\n", "Identifier", "Display Name", "Section",
 		"Description");
 	for (size_t i = 0; i < count; i++)
-		fprintf(cli->out, fields->csv ? "%s,\"%s\",%s,\"%s\"\n" : "%-26s %-22s %-31s %s\n", all[i].id, all[i].title, all[i].section, all[i].about);
+		list_rule(cli->out, fields->csv, all[i].id, all[i].title, all[i].section, all[i].about);
+	for (size_t i = 0; i < texts.sections.rule_count; i++) {
+		const struct written_rule *rule = &texts.sections.rules[i];
+
+		list_rule(cli->out, fields->csv, rule->id, rule->title, rule->section, rule->about);
+	}
+	kernel_release_texts(&texts);
 	return 0;
 }
 

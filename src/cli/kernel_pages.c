@@ -367,7 +367,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	for (size_t i = 0; i < p->results.count; i++)
 		p->options.nvtx |= p->results.items[i].range_count > 0;
 	p->options.nvtx_names = f->nvtx_rename == 1;
-	if (derive_values(&p->results) < 0 || (kernel_says_yes(f->apply_rules) && apply_rules(&p->results) < 0) || choose(p) < 0)
+	if (derive_values(&p->results) < 0 || (kernel_says_yes(f->apply_rules) && apply_rules(&p->results, &p->texts.sections) < 0) || choose(p) < 0)
 		r = -ENOMEM;
 	kernel_keep_rules(f, &p->results);
 	p->options.warm = results_have_warm(&p->results);

@@ -78,7 +78,7 @@ int page_sections_make(struct page_sections *ret, const struct page_options *opt
 void page_sections_release(struct page_sections *sections);
 
 /* Adds what rules say, and verdicts, to kernels that have none. -ENOMEM. */
-int apply_rules(struct kernel_results *results);
+int apply_rules(struct kernel_results *results, const struct sections *texts);
 
 /* The unit of a value: as it was recorded, or by the metric's name. */
 void page_unit(const struct kernel_results *results, const struct metric_value *value, const char *otherwise, char ret[UNIT_MAX]);

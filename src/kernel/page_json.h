@@ -1,4 +1,4 @@
-/* JSON, piece by piece. Private to src/kernel. */
+/* JSON, piece by piece. */
 #ifndef SONDE_KERNEL_PAGE_JSON_H
 #define SONDE_KERNEL_PAGE_JSON_H
 

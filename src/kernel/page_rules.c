@@ -41,7 +41,7 @@ static int load_lines(struct looking *l, const struct source_book *book)
 	return r;
 }
 
-static const char *section_of(const char *id)
+static const char *section_of(const struct sections *texts, const char *id)
 {
 	size_t count;
 	const struct rule *all = rules(&count);
@@ -49,10 +49,13 @@ static const char *section_of(const char *id)
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(all[i].id, id) == 0)
 			return all[i].section;
+	for (size_t i = 0; i < texts->rule_count; i++)
+		if (strcmp(texts->rules[i].id, id) == 0)
+			return texts->rules[i].section;
 	return "";
 }
 
-static int add_result(struct kernel_results *results, struct kernel_result *k, const struct rule_result *said)
+static int add_result(struct kernel_results *results, struct kernel_result *k, const struct rule_result *said, const char *section)
 {
 	static const char *const tags[] = { [RULE_OPTIMIZE] = "OPT", [RULE_INFORM] = "INF", [RULE_WARN] = "WRN" };
 	static const char *const gains[] = { [RULE_NO_GAIN] = "", [RULE_LOCAL] = "local", [RULE_GLOBAL] = "global" };
@@ -65,11 +68,11 @@ static int add_result(struct kernel_results *results, struct kernel_result *k, c
 	free(text);
 	if (!kept)
 		return -ENOMEM;
-	return result_add_rule(k, (struct kernel_rule){ section_of(said->rule), said->rule, tags[said->tag], kept, gains[said->gain],
+	return result_add_rule(k, (struct kernel_rule){ section, said->rule, tags[said->tag], kept, gains[said->gain],
 							said->gain == RULE_NO_GAIN ? NAN : said->percent });
 }
 
-int apply_rules(struct kernel_results *results)
+int apply_rules(struct kernel_results *results, const struct sections *texts)
 {
 	struct rule_run *run = malloc(sizeof(*run));
 	struct source_book book = { 0 };
@@ -93,8 +96,10 @@ int apply_rules(struct kernel_results *results)
 		if (r < 0)
 			break;
 		rules_apply_lines(run, number_of, &looking, NULL, looking.lines.count ? lines_of : NULL);
+		for (size_t j = 0; j < texts->rule_count; j++)
+			written_rule_apply(&texts->rules[j], run);
 		for (size_t j = 0; j < run->count && r >= 0; j++)
-			r = add_result(results, k, &run->results[j]);
+			r = add_result(results, k, &run->results[j], section_of(texts, run->results[j].rule));
 		verdict = rules_verdict(number_of, &looking);
 		kernel_source_release(&looking.lines);
 		k->verdict = verdict == VERDICT_UNKNOWN ? "" : rules_verdict_text(verdict);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/page_json.h"
 #include "kernel/page_text.h"
 
 #define STALLED "smsp__pcsamp_warps_issue_stalled_"
@@ -429,22 +430,6 @@ static int write_text(const struct page *p, const char *name, enum source_view v
 	return r;
 }
 
-static void quoted(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
 static void json_values(FILE *out, const struct kernel_source *s, const struct source_item *item)
 {
 	bool any = false;
@@ -454,7 +439,7 @@ static void json_values(FILE *out, const struct kernel_source *s, const struct s
 		if (item->values[m] == 0)
 			continue;
 		fputs(any ? ", " : "", out);
-		quoted(out, s->book->metrics[m]);
+		json_text(out, s->book->metrics[m]);
 		fprintf(out, ": %.17g", item->values[m]);
 		any = true;
 	}
@@ -464,22 +449,22 @@ static void json_values(FILE *out, const struct kernel_source *s, const struct s
 static void json_place(FILE *out, const struct source_item *item)
 {
 	fputs("\"file\": ", out);
-	quoted(out, item->file);
+	json_text(out, item->file);
 	fprintf(out, ", \"line\": %u", item->line);
 }
 
 static int write_json(const struct page *p, const struct kernel_result *k, bool is_first)
 {
 	fprintf(p->out, "%s\n  {\"id\": %" PRId64 ", \"name\": ", is_first ? "" : ",", k->number);
-	quoted(p->out, k->name);
+	json_text(p->out, k->name);
 	fputs(", \"instructions\": [", p->out);
 	for (size_t i = 0; i < p->instructions.count; i++) {
 		const struct source_item *item = &p->instructions.items[i];
 
 		fprintf(p->out, "%s\n    {\"function\": ", i ? "," : "");
-		quoted(p->out, item->function);
+		json_text(p->out, item->function);
 		fprintf(p->out, ", \"pc\": %u, \"sass\": ", item->pc);
-		quoted(p->out, item->sass);
+		json_text(p->out, item->sass);
 		if (item->line) {
 			fputs(", ", p->out);
 			json_place(p->out, item);
@@ -495,7 +480,7 @@ static int write_json(const struct page *p, const struct kernel_result *k, bool 
 		fprintf(p->out, "%s\n    {", i ? "," : "");
 		json_place(p->out, &p->lines.items[i]);
 		fputs(", \"text\": ", p->out);
-		quoted(p->out, text);
+		json_text(p->out, text);
 		json_values(p->out, &p->lines, &p->lines.items[i]);
 		free(text);
 	}

@@ -7,28 +7,14 @@
 #include <string.h>
 
 #include "kernel/results_place.h"
+#include "kernel/rows.h"
 #include "symbol/demangle.h"
 
-#define HAS(present, column) ((present) >> (column) & 1)
 
 struct loader {
 	struct kernel_results *results;
 	struct report *report;
 };
-
-static const char *text_of(const struct loader *l, const int64_t *v, uint32_t present, unsigned column)
-{
-	const char *text = HAS(present, column) ? report_text(l->report, (uint64_t)v[column], NULL) : NULL;
-
-	return text ? text : "";
-}
-
-static void *grown(void *items, size_t count, size_t size)
-{
-	if (count & (count - 1))
-		return items;
-	return reallocarray(items, count ? 2 * count : 1, size);
-}
 
 static int take_process(void *context, const int64_t *v, uint32_t present)
 {
@@ -41,7 +27,7 @@ static int take_process(void *context, const int64_t *v, uint32_t present)
 	r->processes = all;
 	all[r->process_count++] = (struct kernel_process){ v[COLUMN_PROCESS_UID],
 							   HAS(present, COLUMN_PROCESS_PID) ? v[COLUMN_PROCESS_PID] : 0,
-							   text_of(l, v, present, COLUMN_PROCESS_NAME) };
+							   row_text(l->report, v, present, COLUMN_PROCESS_NAME) };
 	return 0;
 }
 
@@ -71,8 +57,8 @@ static int take_gpu(void *context, const int64_t *v, uint32_t present)
 	for (size_t i = 0; i < l->results->device_count; i++, d++) {
 		if (d->gpu != v[COLUMN_GPU_UID])
 			continue;
-		d->name = text_of(l, v, present, COLUMN_GPU_NAME);
-		d->chip = text_of(l, v, present, COLUMN_GPU_CHIP);
+		d->name = row_text(l->report, v, present, COLUMN_GPU_NAME);
+		d->chip = row_text(l->report, v, present, COLUMN_GPU_CHIP);
 		d->memory = HAS(present, COLUMN_GPU_MEMORY) ? v[COLUMN_GPU_MEMORY] : 0;
 		if (!d->sm_count && HAS(present, COLUMN_GPU_SM_COUNT))
 			d->sm_count = v[COLUMN_GPU_SM_COUNT];
@@ -147,10 +133,10 @@ static int take_result(void *context, const int64_t *v, uint32_t present)
 	r->items = all;
 	k = &all[r->count++];
 	*k = (struct kernel_result){ .id = v[COLUMN_KERNEL_RESULT_ID], .number = v[COLUMN_KERNEL_RESULT_NUMBER] };
-	k->host = text_of(l, v, present, COLUMN_KERNEL_RESULT_HOST);
+	k->host = row_text(l->report, v, present, COLUMN_KERNEL_RESULT_HOST);
 	if (!*k->host)
 		k->host = "127.0.0.1";
-	k->name = text_of(l, v, present, COLUMN_KERNEL_RESULT_NAME);
+	k->name = row_text(l->report, v, present, COLUMN_KERNEL_RESULT_NAME);
 	k->mangled = k->function = k->verdict = "";
 	put_place(l, k, v, present);
 	k->function_id = HAS(present, COLUMN_KERNEL_RESULT_FUNCTION) ? v[COLUMN_KERNEL_RESULT_FUNCTION] : 0;
@@ -187,11 +173,11 @@ static int take_function(void *context, const int64_t *v, uint32_t present)
 	for (size_t i = 0; i < l->results->count; i++, k++) {
 		if (k->function_id != v[COLUMN_CUDA_FUNCTION_ID])
 			continue;
-		mangled = text_of(l, v, present, COLUMN_CUDA_FUNCTION_MANGLED);
+		mangled = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_MANGLED);
 		if (!name)
-			name = written_name(l->results, mangled, text_of(l, v, present, COLUMN_CUDA_FUNCTION_NAME));
+			name = written_name(l->results, mangled, row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_NAME));
 		k->name = name;
-		k->function = text_of(l, v, present, COLUMN_CUDA_FUNCTION_SHORT_NAME);
+		k->function = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_SHORT_NAME);
 		k->mangled = mangled;
 	}
 	return 0;
@@ -263,8 +249,8 @@ static struct kernel_result *result_of(struct kernel_results *r, int64_t id)
 
 static struct metric_value value_of(const struct loader *l, const int64_t *v, uint32_t present)
 {
-	struct metric_value value = { .name = text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME),
-				      .unit = text_of(l, v, present, COLUMN_KERNEL_METRIC_UNIT) };
+	struct metric_value value = { .name = row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME),
+				      .unit = row_text(l->report, v, present, COLUMN_KERNEL_METRIC_UNIT) };
 
 	if (HAS(present, COLUMN_KERNEL_METRIC_INTEGER)) {
 		value.kind = VALUE_INTEGER;
@@ -274,7 +260,7 @@ static struct metric_value value_of(const struct loader *l, const int64_t *v, ui
 		memcpy(&value.real, &v[COLUMN_KERNEL_METRIC_REAL], sizeof(value.real));
 	} else if (HAS(present, COLUMN_KERNEL_METRIC_TEXT)) {
 		value.kind = VALUE_TEXT;
-		value.text = text_of(l, v, present, COLUMN_KERNEL_METRIC_TEXT);
+		value.text = row_text(l->report, v, present, COLUMN_KERNEL_METRIC_TEXT);
 	}
 	return value;
 }
@@ -292,9 +278,9 @@ int result_add_rule(struct kernel_result *k, struct kernel_rule rule)
 
 static int add_rule(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
-	struct kernel_rule rule = { text_of(l, v, present, COLUMN_KERNEL_METRIC_SECTION), text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME),
-				    text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL), text_of(l, v, present, COLUMN_KERNEL_METRIC_TEXT),
-				    text_of(l, v, present, COLUMN_KERNEL_METRIC_UNIT), NAN };
+	struct kernel_rule rule = { row_text(l->report, v, present, COLUMN_KERNEL_METRIC_SECTION), row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME),
+				    row_text(l->report, v, present, COLUMN_KERNEL_METRIC_LABEL), row_text(l->report, v, present, COLUMN_KERNEL_METRIC_TEXT),
+				    row_text(l->report, v, present, COLUMN_KERNEL_METRIC_UNIT), NAN };
 
 	if (HAS(present, COLUMN_KERNEL_METRIC_REAL))
 		memcpy(&rule.gain, &v[COLUMN_KERNEL_METRIC_REAL], sizeof(rule.gain));
@@ -308,7 +294,7 @@ static int add_row(const struct loader *l, struct kernel_result *k, const int64_
 	if (!all)
 		return -ENOMEM;
 	k->rows = all;
-	all[k->row_count++] = (struct section_value){ text_of(l, v, present, COLUMN_KERNEL_METRIC_SECTION), value_of(l, v, present) };
+	all[k->row_count++] = (struct section_value){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_SECTION), value_of(l, v, present) };
 	return 0;
 }
 
@@ -319,8 +305,8 @@ static int add_instance(const struct loader *l, struct kernel_result *k, const i
 	if (!all)
 		return -ENOMEM;
 	k->instances = all;
-	all[k->instance_count++] = (struct metric_instance){ text_of(l, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
-							     text_of(l, v, present, COLUMN_KERNEL_METRIC_LABEL),
+	all[k->instance_count++] = (struct metric_instance){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
+							     row_text(l->report, v, present, COLUMN_KERNEL_METRIC_LABEL),
 							     HAS(present, COLUMN_KERNEL_METRIC_OFFSET) ? v[COLUMN_KERNEL_METRIC_OFFSET] : -1,
 							     value_of(l, v, present) };
 	return 0;

@@ -4,22 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HAS(present, column) ((present) >> (column) & 1)
+#include "kernel/rows.h"
+
 #define MOST_FRAMES 1024
-
-static const char *text_of(struct report *report, const int64_t *v, uint32_t present, unsigned column)
-{
-	const char *text = HAS(present, column) ? report_text(report, (uint64_t)v[column], NULL) : NULL;
-
-	return text ? text : "";
-}
-
-static void *grown(void *items, size_t count, size_t size)
-{
-	if (count & (count - 1))
-		return items;
-	return reallocarray(items, count ? 2 * count : 1, size);
-}
 
 static int add_range(struct report *report, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
@@ -29,8 +16,8 @@ static int add_range(struct report *report, struct kernel_result *k, const int64
 	if (!all)
 		return -ENOMEM;
 	k->ranges = all;
-	all[k->range_count++] = (struct kernel_range){ .domain = text_of(report, v, present, COLUMN_KERNEL_METRIC_NAME),
-						       .name = text_of(report, v, present, COLUMN_KERNEL_METRIC_TEXT),
+	all[k->range_count++] = (struct kernel_range){ .domain = row_text(report, v, present, COLUMN_KERNEL_METRIC_NAME),
+						       .name = row_text(report, v, present, COLUMN_KERNEL_METRIC_TEXT),
 						       .level = is_pushed ? v[COLUMN_KERNEL_METRIC_INSTANCE] : -1 };
 	if (is_pushed && HAS(present, COLUMN_KERNEL_METRIC_INTEGER))
 		k->thread = v[COLUMN_KERNEL_METRIC_INTEGER];
@@ -118,7 +105,7 @@ static int take_symbol(void *context, const int64_t *v, uint32_t present)
 	struct stacks *s = context;
 
 	if ((uint64_t)v[COLUMN_SYMBOL_ID] <= s->symbol_count)
-		s->symbols[v[COLUMN_SYMBOL_ID]] = text_of(s->report, v, present, COLUMN_SYMBOL_NAME);
+		s->symbols[v[COLUMN_SYMBOL_ID]] = row_text(s->report, v, present, COLUMN_SYMBOL_NAME);
 	return 0;
 }
 
@@ -127,7 +114,7 @@ static int take_module(void *context, const int64_t *v, uint32_t present)
 	struct stacks *s = context;
 
 	if ((uint64_t)v[COLUMN_MODULE_UID] <= s->module_count)
-		s->modules[v[COLUMN_MODULE_UID]] = text_of(s->report, v, present, COLUMN_MODULE_PATH);
+		s->modules[v[COLUMN_MODULE_UID]] = row_text(s->report, v, present, COLUMN_MODULE_PATH);
 	return 0;
 }
 

@@ -353,23 +353,13 @@ static int read_line(struct reader *r, struct text_piece line)
 	return add_rows(r, b, name, value);
 }
 
-/* The file's name without folder and ending. */
-static char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *dot;
-
-	path = slash ? slash + 1 : path;
-	dot = strrchr(path, '.');
-	return strndup(path, dot ? (size_t)(dot - path) : strlen(path));
-}
-
 int section_parse(struct section *ret, const char *path, const char *text, size_t size, struct error *err)
 {
 	struct reader r = { .lines = { path, text, text + size, 0, 0 }, .section = ret, .err = err };
 	struct text_piece line;
 	int result;
 
-	*ret = (struct section){ .id = name_of(path), .path = strdup(path), .title = strdup(""), .about = strdup(""), .order = 1000 };
+	*ret = (struct section){ .id = text_file_name(path), .path = strdup(path), .title = strdup(""), .about = strdup(""), .order = 1000 };
 	result = ret->id && ret->path && ret->title && ret->about ? 1 : no_memory(err);
 	while (result > 0) {
 		result = text_next_line(&r.lines, &line, err);
@@ -443,7 +433,7 @@ int section_set_parse(struct section_set *ret, const char *path, const char *tex
 	struct text_piece line;
 	int result;
 
-	*ret = (struct section_set){ .name = name_of(path), .about = strdup(""), .order = 1000 };
+	*ret = (struct section_set){ .name = text_file_name(path), .about = strdup(""), .order = 1000 };
 	result = ret->name && ret->about ? 1 : no_memory(err);
 	while (result > 0) {
 		result = text_next_line(&lines, &line, err);

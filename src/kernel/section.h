@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "kernel/formula.h"
+#include "kernel/rules/written.h"
 
 /* Compute capabilities, as ten times major plus minor; without ranges any. */
 #define CC_RANGES 8
@@ -94,6 +95,8 @@ struct sections {
 	size_t count;
 	struct section_set *sets;
 	size_t set_count;
+	struct written_rule *rules; /* by id */
+	size_t rule_count;
 };
 
 /* Text of a file called `path`; -EINVAL with "path:line: what". */

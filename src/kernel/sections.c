@@ -1,4 +1,4 @@
-/* The folders of sections and sets, read as a whole. */
+/* The folders of sections, sets and rules, read as a whole. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +91,45 @@ static int add_set(void *context, const char *path)
 	return 0;
 }
 
+static const struct written_rule *find_rule(const struct sections *s, const char *id)
+{
+	for (size_t i = 0; i < s->rule_count; i++)
+		if (strcasecmp(s->rules[i].id, id) == 0)
+			return &s->rules[i];
+	return NULL;
+}
+
+static int add_rule(void *context, const char *path)
+{
+	struct loading *l = context;
+	struct sections *all = l->sections;
+	struct written_rule *grown = realloc(all->rules, (all->rule_count + 1) * sizeof(*grown));
+	char *text;
+	size_t size;
+	int r;
+
+	if (!grown)
+		return error_set(l->err, ENOMEM, "Not enough memory");
+	all->rules = grown;
+	r = text_file_read(path, &text, &size, l->err);
+	if (r < 0)
+		return r;
+	r = written_rule_parse(&grown[all->rule_count], path, text, size, l->err);
+	free(text);
+	if (r < 0)
+		return r;
+	if (find_rule(all, grown[all->rule_count].id))
+		written_rule_release(&grown[all->rule_count]);
+	else
+		all->rule_count++;
+	return 0;
+}
+
+static int compare_rules(const void *a, const void *b)
+{
+	return strcmp(((const struct written_rule *)a)->id, ((const struct written_rule *)b)->id);
+}
+
 static int compare_sections(const void *a, const void *b)
 {
 	const struct section *x = a, *y = b;
@@ -119,6 +158,8 @@ int sections_load(struct sections *ret, const char *const *folders, size_t folde
 		}
 		if (r >= 0)
 			r = text_each_file(folders[i], ".set", add_set, &l);
+		if (r >= 0)
+			r = text_each_file(folders[i], ".rule", add_rule, &l);
 	}
 	if (r < 0) {
 		sections_release(ret);
@@ -128,6 +169,8 @@ int sections_load(struct sections *ret, const char *const *folders, size_t folde
 		qsort(ret->items, ret->count, sizeof(*ret->items), compare_sections);
 	if (ret->set_count)
 		qsort(ret->sets, ret->set_count, sizeof(*ret->sets), compare_sets);
+	if (ret->rule_count)
+		qsort(ret->rules, ret->rule_count, sizeof(*ret->rules), compare_rules);
 	return 0;
 }
 
@@ -137,7 +180,10 @@ void sections_release(struct sections *s)
 		section_release(&s->items[i]);
 	for (size_t i = 0; i < s->set_count; i++)
 		section_set_release(&s->sets[i]);
+	for (size_t i = 0; i < s->rule_count; i++)
+		written_rule_release(&s->rules[i]);
 	free(s->items);
 	free(s->sets);
+	free(s->rules);
 	memset(s, 0, sizeof(*s));
 }

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel/rows.h"
 #include "kernel/source_internal.h"
 
-#define HAS(present, column) ((present) >> (column) & 1)
 #define MOST_COUNTS (1u << 26)
 #define MOST_METRICS 256u
 
@@ -19,20 +19,6 @@ struct loader {
 	struct source_book *book;
 	struct report *report;
 };
-
-static const char *text_of(const struct loader *l, const int64_t *v, uint32_t present, unsigned column)
-{
-	const char *text = HAS(present, column) ? report_text(l->report, (uint64_t)v[column], NULL) : NULL;
-
-	return text ? text : "";
-}
-
-static void *grown(void *items, size_t count, size_t size)
-{
-	if (count & (count - 1))
-		return items;
-	return reallocarray(items, count ? 2 * count : 1, size);
-}
 
 const char *source_keep(struct source_book *b, const char *text)
 {
@@ -131,7 +117,7 @@ static int take_count(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
 	struct source_book *b = l->book;
-	int metric = metric_of(b, text_of(l, v, present, COLUMN_KERNEL_SOURCE_METRIC));
+	int metric = metric_of(b, row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_METRIC));
 	struct source_count *counts;
 
 	if (metric < 0 || b->count_count >= MOST_COUNTS || v[COLUMN_KERNEL_SOURCE_PC] < 0 || v[COLUMN_KERNEL_SOURCE_PC] > UINT32_MAX)
@@ -141,7 +127,7 @@ static int take_count(void *context, const int64_t *v, uint32_t present)
 		return -ENOMEM;
 	b->counts = counts;
 	counts[b->count_count++] = (struct source_count){ v[COLUMN_KERNEL_SOURCE_RESULT], v[COLUMN_KERNEL_SOURCE_CODE],
-							  text_of(l, v, present, COLUMN_KERNEL_SOURCE_FUNCTION),
+							  row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_FUNCTION),
 							  (uint32_t)v[COLUMN_KERNEL_SOURCE_PC], (uint32_t)metric,
 							  v[COLUMN_KERNEL_SOURCE_VALUE] };
 	return 0;
@@ -157,9 +143,9 @@ static int take_fact(void *context, const int64_t *v, uint32_t present)
 	f = source_add_fact(l->book);
 	if (!f)
 		return -ENOMEM;
-	*f = (struct source_fact){ v[COLUMN_KERNEL_INSTRUCTION_CODE], text_of(l, v, present, COLUMN_KERNEL_INSTRUCTION_FUNCTION),
-				   (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_PC], text_of(l, v, present, COLUMN_KERNEL_INSTRUCTION_SASS),
-				   text_of(l, v, present, COLUMN_KERNEL_INSTRUCTION_FILE),
+	*f = (struct source_fact){ v[COLUMN_KERNEL_INSTRUCTION_CODE], row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_FUNCTION),
+				   (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_PC], row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_SASS),
+				   row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_FILE),
 				   HAS(present, COLUMN_KERNEL_INSTRUCTION_LINE) ? (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_LINE] : 0 };
 	return 0;
 }
@@ -173,7 +159,7 @@ static int take_file(void *context, const int64_t *v, uint32_t present)
 		return -ENOMEM;
 	l->book->files = files;
 	f = &files[l->book->file_count++];
-	*f = (struct source_file){ .name = text_of(l, v, present, COLUMN_KERNEL_FILE_NAME) };
+	*f = (struct source_file){ .name = row_text(l->report, v, present, COLUMN_KERNEL_FILE_NAME) };
 	if (HAS(present, COLUMN_KERNEL_FILE_TEXT))
 		f->text = report_blob_data(l->report, (uint64_t)v[COLUMN_KERNEL_FILE_TEXT], &f->size);
 	return 0;

@@ -27,6 +27,15 @@ static FILE *open_plain(const char *path)
 	return file;
 }
 
+char *text_file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot;
+
+	path = slash ? slash + 1 : path;
+	dot = strrchr(path, '.');
+	return strndup(path, dot ? (size_t)(dot - path) : strlen(path));
+}
+
 int text_file_read(const char *path, char **ret, size_t *ret_size, struct error *err)
 {
 	FILE *file = open_plain(path);

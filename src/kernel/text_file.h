@@ -23,6 +23,8 @@ struct text_lines {
 	unsigned more;   /* lines it goes on for */
 };
 
+/* The file's name without folder and ending; the caller frees it. */
+char *text_file_name(const char *path);
 /* The caller frees *ret. Larger files than TEXT_FILE_MOST are refused. */
 int text_file_read(const char *path, char **ret, size_t *ret_size, struct error *err);
 /* The next line that holds something, without blanks around it; 0 at the end, -EINVAL for one that is no text. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/rows.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/kernels.h"
@@ -54,11 +55,6 @@ static const char *text_of(struct source *s, int64_t id)
 	const char *text = id > 0 ? recording_text(s->r, (uint64_t)id, &len) : NULL;
 
 	return text ? text : "";
-}
-
-static void *grown(void *items, size_t count, size_t size)
-{
-	return count & (count - 1) ? items : reallocarray(items, count ? 2 * count : 1, size);
 }
 
 static int take_value(void *context, const int64_t *v, uint32_t present)

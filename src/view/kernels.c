@@ -11,20 +11,20 @@
 
 static int load_texts(struct view_texts *texts, struct error *err)
 {
-	static const char *const names[] = { "sections", "sets", "metrics" };
-	char paths[3][4096];
-	const char *folders[3];
+	static const char *const names[] = { "sections", "sets", "rules", "metrics" };
+	char paths[4][4096];
+	const char *folders[4];
 	int r;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		if (share_folder(names[i], paths[i], sizeof(paths[i])) < 0)
 			return error_set(err, ENOENT, "share/%s is missing beside the program", names[i]);
 		folders[i] = paths[i];
 	}
-	r = sections_load(&texts->sections, folders, 2, err);
+	r = sections_load(&texts->sections, folders, 3, err);
 	if (r < 0)
 		return r;
-	r = glossary_load(&texts->glossary, folders, 3, err);
+	r = glossary_load(&texts->glossary, folders, 4, err);
 	if (r < 0)
 		sections_release(&texts->sections);
 	return r;
@@ -59,7 +59,7 @@ void view_texts_release(struct view *v)
 	v->texts = NULL;
 }
 
-static int load_kernels(struct recording *r, struct kernel_results *ret, struct error *err)
+static int load_kernels(struct recording *r, const struct sections *texts, struct kernel_results *ret, struct error *err)
 {
 	int rc;
 
@@ -70,13 +70,13 @@ static int load_kernels(struct recording *r, struct kernel_results *ret, struct 
 	if (rc < 0)
 		return rc;
 	rc = derive_values(ret);
-	rc = rc < 0 ? rc : apply_rules(ret);
+	rc = rc < 0 ? rc : apply_rules(ret, texts);
 	if (rc < 0)
 		kernel_results_release(ret);
 	return rc;
 }
 
-int recording_kernels(struct recording *r, struct kernel_results **ret, struct error *err)
+int recording_kernels(struct recording *r, const struct sections *texts, struct kernel_results **ret, struct error *err)
 {
 	struct kernel_results *made;
 	int rc = 0;
@@ -84,7 +84,7 @@ int recording_kernels(struct recording *r, struct kernel_results **ret, struct e
 	pthread_mutex_lock(&r->kernels_lock);
 	if (!r->kernels) {
 		made = calloc(1, sizeof(*made));
-		rc = made ? load_kernels(r, made, err) : -ENOMEM;
+		rc = made ? load_kernels(r, texts, made, err) : -ENOMEM;
 		if (rc < 0)
 			free(made);
 		else
@@ -111,7 +111,7 @@ static int begin_baseline(struct kernel_view *kv, int64_t number, int64_t agains
 	int r;
 
 	kv->other = view_take(kv->view, (size_t)number);
-	r = recording_kernels(kv->other, &results, err);
+	r = recording_kernels(kv->other, &kv->texts->sections, &results, err);
 	if (r < 0)
 		return r;
 	if (against >= (int64_t)results->count)
@@ -158,7 +158,7 @@ int kernel_view_begin(struct kernel_view *ret, struct view *v, struct params *p,
 		r = params_integer_or(p, "against", 0, INT32_MAX, -1, &against, err);
 	r = r < 0 ? r : params_all_used(p, err);
 	r = r < 0 ? r : view_texts(v, &ret->texts, err);
-	r = r < 0 ? r : recording_kernels(recording, &ret->results, err);
+	r = r < 0 ? r : recording_kernels(recording, &ret->texts->sections, &ret->results, err);
 	if (r < 0)
 		return r;
 	ret->options = (struct page_options){ .details = DETAILS_ALL, .sections = &ret->texts->sections };

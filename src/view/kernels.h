@@ -22,7 +22,7 @@ int view_texts(struct view *v, const struct view_texts **ret, struct error *err)
 void view_texts_release(struct view *v);
 
 /* With derived values and rules; they are the recording's. */
-int recording_kernels(struct recording *r, struct kernel_results **ret, struct error *err);
+int recording_kernels(struct recording *r, const struct sections *texts, struct kernel_results **ret, struct error *err);
 void recording_kernels_release(struct recording *r);
 
 /* A kernel, what it is shown with and what it is compared with, for one request. */

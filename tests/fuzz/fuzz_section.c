@@ -1,4 +1,4 @@
-/* libFuzzer: arbitrary bytes as a section, a set and a file of words.
+/* libFuzzer: arbitrary bytes as a section, a set, a rule and a file of words.
  *
  *   clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/fuzz_section.c */
 #include <math.h>
@@ -25,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct glossary glossary = { NULL, 0 };
 	struct section_set set;
+	struct written_rule rule;
+	struct rule_run run = { .value = nothing };
 	struct section section;
 	struct error err;
 
@@ -34,6 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (section_set_parse(&set, "f/x.set", (const char *)data, size, &err) == 0)
 		section_set_release(&set);
+	if (written_rule_parse(&rule, "f/x.rule", (const char *)data, size, &err) == 0) {
+		written_rule_apply(&rule, &run);
+		written_rule_release(&rule);
+	}
 	glossary_parse(&glossary, "f/x.txt", (const char *)data, size, &err);
 	glossary_sort(&glossary);
 	glossary_find(&glossary, TERM_METRIC, "sm__x", 5);

@@ -1,10 +1,9 @@
-/* What L2 does: compression, and data that is used again. */
+/* What L2 does: compression. */
 #include <math.h>
 
 #include "kernel/rules/rule.h"
 
 #define SECTOR 32 /* bytes */
-#define MB 1e6
 
 static double either(const struct rule_run *run, const char *one, const char *other)
 {
@@ -39,30 +38,5 @@ void rule_compression(struct rule_run *run)
 		result = rule_result(run, RULE_OPTIMIZE, "Compression Access Pattern");
 		rule_say(result, "The compression of L2 was handed %.1f times as many bytes as the kernel wrote: writes that fill a few bytes of each "
 			 "32 make it work on the rest again. Write whole sectors, side by side.", input * SECTOR / written);
-	}
-}
-
-/* DRAM is busy with what L2 could hold, or has held. */
-void rule_reuse(struct rule_run *run)
-{
-	double size = rule_value(run, "device__attribute_l2_cache_size"), read = rule_value(run, "dram__bytes_read.sum");
-	double busy = rule_value(run, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
-	double asked = SECTOR * rule_value(run, "lts__t_sectors_srcunit_tex_op_read.sum");
-	struct rule_result *result;
-
-	if (!(busy > 40) || !(read > 0) || !(size > 0))
-		return;
-	if (read < 0.75 * size) {
-		result = rule_result(run, RULE_INFORM, "L2 Reuse");
-		rule_say(result, "All that comes from DRAM (%.1f MB) fits in L2 (%.1f MB), and DRAM is %.0f %% busy: a kernel that runs right after the "
-			 "one that wrote or read the same data finds it there. Caches were emptied before this one unless --cache-control none was given.",
-			 read / MB, size / MB, busy);
-		rule_gain(result, RULE_LOCAL, read / (read + rule_value(run, "dram__bytes_write.sum")));
-	} else if (asked > 1.5 * read && read > 1.5 * size) {
-		/* Each byte was asked for several times, and L2 had let go of it in between at least once. */
-		result = rule_result(run, RULE_OPTIMIZE, "L2 Reuse");
-		rule_say(result, "Blocks ask for %.1f MB, of which DRAM delivers %.1f MB; L2 holds %.1f MB. Work in tiles that fit, and blocks next to each "
-			 "other in time on the same data, so that it is asked for again while it is still there.", asked / MB, read / MB, size / MB);
-		rule_gain(result, RULE_LOCAL, (1 - size / read) * (1 - read / asked) * busy / 100);
 	}
 }

@@ -113,27 +113,3 @@ void rule_aperture(struct rule_run *run)
 		rule_gain(result, RULE_GLOBAL, share * (1 - share_of_dram(run, i == 0)));
 	}
 }
-
-void rule_spills(struct rule_run *run)
-{
-	double share = rule_value(run, "derived__local_spilling_requests_pct");
-	struct rule_result *result;
-
-	if (!(share > 10))
-		return;
-	result = rule_result(run, RULE_OPTIMIZE, "Spilled Registers");
-	rule_say(result, "%.0f %% of the requests to local memory are for registers that did not suffice: allow more "
-		 "registers for each thread, or keep less at a time.", share);
-}
-
-void rule_sampling_interval(struct rule_run *run)
-{
-	double share = rule_value(run, "profiler__pmsampler_interval_time") / rule_value(run, "gpu__time_duration.sum");
-	struct rule_result *result;
-
-	if (!(share > 0.1))
-		return;
-	result = rule_result(run, RULE_WARN, "Sampling Interval");
-	rule_say(result, share >= 1 ? "The kernel is shorter than the sampling interval: there is no curve to see." :
-				      "The kernel has fewer than ten samples: take a shorter --pm-sampling-interval.");
-}

@@ -88,14 +88,10 @@ void rule_tensor_unused(struct rule_run *run);
 void rule_access_pattern(struct rule_run *run);
 void rule_shared_conflicts(struct rule_run *run);
 void rule_aperture(struct rule_run *run);
-void rule_spills(struct rule_run *run);
-void rule_sampling_interval(struct rule_run *run);
 void rule_uncoalesced_global(struct rule_run *run);
 void rule_uncoalesced_shared(struct rule_run *run);
 void rule_sampled_lines(struct rule_run *run);
 void rule_fused(struct rule_run *run);
 void rule_compression(struct rule_run *run);
-void rule_reuse(struct rule_run *run);
-void rule_nvlink(struct rule_run *run);
 
 #endif

@@ -23,13 +23,9 @@ static const struct rule all_rules[] = {
 	{ "SharedMemoryConflicts", "Bank Conflicts", "MemoryWorkloadAnalysis_Tables", "Rounds of shared memory that conflicts add.", rule_shared_conflicts },
 	{ "MemoryApertureUsage", "Memory Elsewhere", "MemoryWorkloadAnalysis_Chart", "Traffic to memory of the host or of peers.", rule_aperture },
 	{ "MemoryL2Compression", "L2 Compression", "MemoryWorkloadAnalysis_Chart", "Compression of L2 that does not compress.", rule_compression },
-	{ "L2Reuse", "L2 Reuse", "MemoryWorkloadAnalysis", "Data of DRAM that L2 could hold.", rule_reuse },
-	{ "NvlinkUsage", "NVLink", "Nvlink", "Links that are full, or full of overhead.", rule_nvlink },
-	{ "LocalMemoryUsage", "Spilled Registers", "MemoryWorkloadAnalysis", "Registers that do not suffice.", rule_spills },
 	{ "UncoalescedGlobalAccess", "Uncoalesced Global Accesses", "SourceCounters", "Lines whose threads do not access global memory side by side.", rule_uncoalesced_global },
 	{ "UncoalescedSharedAccess", "Uncoalesced Shared Accesses", "SourceCounters", "Lines with bank conflicts in shared memory.", rule_uncoalesced_shared },
 	{ "PCSamplingData", "Sampled Lines", "SourceCounters", "Lines at which warps were found most often, and what they waited for.", rule_sampled_lines },
-	{ "PMSamplingData", "Sampling Interval", "PmSampling", "Too few samples for a kernel this short.", rule_sampling_interval },
 };
 
 const struct rule *rules(size_t *ret_count)

@@ -103,11 +103,37 @@ static size_t count_rule(const struct rule_run *run, const char *rule)
 static struct rule_run run;
 
 /* Reads two arrays and writes one: bound by device memory, warps wait for loads. */
+static struct sections written;
+
+static int load_written(void **state)
+{
+	static const char *const folders[] = { SHARE "/rules" };
+	struct error err = { "" };
+
+	if (sections_load(&written, folders, 1, &err) < 0)
+		fail_msg("%s", err.text);
+	return 0;
+}
+
+static int release_written(void **state)
+{
+	sections_release(&written);
+	return 0;
+}
+
+/* Sonde's own, in C and as text files. */
+static void apply(struct rule_run *r, double (*value)(void *context, const char *metric), void *context)
+{
+	rules_apply(r, value, context, NULL);
+	for (size_t i = 0; i < written.rule_count; i++)
+		written_rule_apply(&written.rules[i], r);
+}
+
 static void vecadd(void **state)
 {
 	if (!read_fixture())
 		skip();
-	rules_apply(&run, measured, cells[0], NULL);
+	apply(&run, measured, cells[0]);
 	assert_int_equal(rules_verdict(measured, cells[0]), VERDICT_MEMORY);
 	assert_non_null(find(&run, "High Memory Throughput"));
 	assert_non_null(strstr(find(&run, "High Memory Throughput")->text, "DRAM"));
@@ -131,7 +157,7 @@ static void matmul_naive(void **state)
 {
 	if (!read_fixture())
 		skip();
-	rules_apply(&run, measured, cells[1], NULL);
+	apply(&run, measured, cells[1]);
 	assert_int_equal(rules_verdict(measured, cells[1]), VERDICT_BALANCED);
 	assert_non_null(find(&run, "Balanced Throughput"));
 	assert_int_equal(count_rule(&run, "CPIStall"), 1);
@@ -153,7 +179,7 @@ static void matmul_tiled(void **state)
 {
 	if (!read_fixture())
 		skip();
-	rules_apply(&run, measured, cells[2], NULL);
+	apply(&run, measured, cells[2]);
 	assert_int_equal(rules_verdict(measured, cells[2]), VERDICT_MEMORY);
 	assert_non_null(find(&run, "High Throughput"));
 	assert_non_null(strstr(find(&run, "High Throughput")->text, "L1"));
@@ -227,7 +253,7 @@ static void nothing_known(void **state)
 {
 	struct planted none[] = { { NULL, 0 } };
 
-	rules_apply(&run, from_list, none, NULL);
+	apply(&run, from_list, none);
 	assert_int_equal(run.count, 0);
 	assert_int_equal(rules_verdict(from_list, none), VERDICT_UNKNOWN);
 }
@@ -238,7 +264,7 @@ static void small_launch(void **state)
 				    { "launch__waves_per_multiprocessor", 0.0625 }, { "sm__throughput.avg.pct_of_peak_sustained_elapsed", 5 },
 				    { "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 8 }, { NULL, 0 } };
 
-	rules_apply(&run, from_list, launch, NULL);
+	apply(&run, from_list, launch);
 	assert_int_equal(rules_verdict(from_list, launch), VERDICT_LAUNCH);
 	/* 4 of 32 threads in the last of four warps; 99 of 132 multiprocessors idle. */
 	gains(&run, "Block Size", RULE_GLOBAL, 100 * 0.25 * (1 - 4.0 / 32));
@@ -254,15 +280,15 @@ static void tail(void **state)
 	struct planted launch[] = { { "launch__grid_size", 300 }, { "launch__block_size", 128 }, { "launch__sm_count", 132 },
 				    { "launch__waves_per_multiprocessor", 1.25 }, { NULL, 0 } };
 
-	rules_apply(&run, from_list, launch, NULL);
+	apply(&run, from_list, launch);
 	gains(&run, "Tail Effect", RULE_GLOBAL, 50);
 	/* A fifth of 300 blocks. */
 	assert_non_null(strstr(find(&run, "Tail Effect")->text, "the last 60 run"));
 	launch[3].value = 5.5;
-	rules_apply(&run, from_list, launch, NULL);
+	apply(&run, from_list, launch);
 	assert_null(find(&run, "Tail Effect"));
 	launch[3].value = 2;
-	rules_apply(&run, from_list, launch, NULL);
+	apply(&run, from_list, launch);
 	assert_null(find(&run, "Tail Effect"));
 }
 
@@ -272,7 +298,7 @@ static void occupancy(void **state)
 				    { "launch__occupancy_limit_blocks", 32 }, { "launch__occupancy_limit_registers", 4 },
 				    { "launch__occupancy_limit_shared_mem", 4 }, { "launch__occupancy_limit_warps", 8 }, { NULL, 0 } };
 
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	gains(&run, "Theoretical Occupancy", RULE_LOCAL, 50);
 	assert_non_null(strstr(find(&run, "Theoretical Occupancy")->text, "registers, shared memory."));
 	assert_null(find(&run, "Achieved Occupancy"));
@@ -294,7 +320,7 @@ static void other_faults(void **state)
 				    { "sm__inst_issued.avg.pct_of_peak_sustained_elapsed", 10 }, { "sm__inst_issued.max.pct_of_peak_sustained_elapsed", 40 },
 				    { NULL, 0 } };
 
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	gains(&run, "Thread Divergence", RULE_LOCAL, 75);
 	gains(&run, "Workload Imbalance", RULE_GLOBAL, 25);
 	assert_int_equal(count_rule(&run, "MemoryApertureUsage"), 1);
@@ -315,7 +341,7 @@ static void double_precision(void **state)
 				    { "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active", 50 }, { NULL, 0 } };
 
 	/* 200 of 200 operations a cycle, a 64th of single precision. */
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	gains(&run, "FP64/32 Utilization", RULE_LOCAL, 100 * (1 - 1.0 / 64) * 0.5);
 	assert_non_null(strstr(find(&run, "FP64/32 Utilization")->text, "64th"));
 }
@@ -328,13 +354,13 @@ static void fused(void **state)
 				    { "sm__throughput.avg.pct_of_peak_sustained_elapsed", 70 },
 				    { "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 30 }, { NULL, 0 } };
 
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	gains(&run, "Fused Multiply-Adds", RULE_GLOBAL, 8);
 	/* Of double precision it would be 9 in 100. */
 	assert_int_equal(count_rule(&run, "FPInstructions"), 1);
 	assert_non_null(strstr(find(&run, "Fused Multiply-Adds")->text, "60 % of the single-precision"));
 	values[7].metric = values[8].metric = "none";
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	gains(&run, "Fused Multiply-Adds", RULE_LOCAL, 8);
 }
 
@@ -345,25 +371,25 @@ static void compression(void **state)
 				    { "l1tex__m_l1tex2xbar_write_bytes.sum", 6400 }, { NULL, 0 } };
 
 	/* 0.9 of it in vain, three quarters of the sectors, 0.4 of the time; 32000 bytes for 6400 that were written. */
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	gains(&run, "Low Compression Rate", RULE_GLOBAL, 27);
 	assert_non_null(strstr(find(&run, "Compression Access Pattern")->text, "5.0 times"));
 	values[1].value = 20;
 	values[4].value = 8000;
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_int_equal(count_rule(&run, "MemoryL2Compression"), 0);
 	/* An idle DRAM has nothing to gain. */
 	values[1].value = 1;
 	values[3].value = 0.5;
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_int_equal(find(&run, "Low Compression Rate")->tag, RULE_INFORM);
 	/* Nothing is compressible; of chips that count what is, nothing was handed on. */
 	values[1].value = 0;
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_int_equal(run.count, 0);
 	values[0].value = 0;
 	values[1].value = 1;
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_int_equal(run.count, 0);
 }
 
@@ -373,20 +399,20 @@ static void reuse(void **state)
 				    { "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 80 }, { "lts__t_sectors_srcunit_tex_op_read.sum", 10e6 },
 				    { NULL, 0 } };
 
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	gains(&run, "L2 Reuse", RULE_LOCAL, 75);
 	/* 320 MB asked for, 100 MB from DRAM, twice what L2 holds: half of it was there before. */
 	values[1].value = 100e6;
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_int_equal(find(&run, "L2 Reuse")->tag, RULE_OPTIMIZE);
 	gains(&run, "L2 Reuse", RULE_LOCAL, 100 * 0.5 * (1 - 100.0 / 320) * 0.8);
 	/* Nothing is asked for twice. */
 	values[4].value = 3.2e6;
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_null(find(&run, "L2 Reuse"));
 	values[1].value = 30e6;
 	values[3].value = 30;
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_null(find(&run, "L2 Reuse"));
 }
 
@@ -399,7 +425,7 @@ static void elsewhere(void **state)
 				    { "device__attribute_gpu_pci_ext_gpu_link_width", 16 }, { "device__attribute_gpu_pci_ext_gpu_link_rate", 32000 },
 				    { NULL, 0 } };
 
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	gains(&run, "Memory Elsewhere", RULE_GLOBAL, 45);
 }
 
@@ -409,7 +435,7 @@ static void links(void **state)
 				    { "nvlrx__bytes_data_protocol.sum", 400 }, { "nvltx__bytes.sum.pct_of_peak_sustained_elapsed", 5 },
 				    { "nvltx__bytes.sum", 1000 }, { "nvltx__bytes_data_protocol.sum", 900 }, { NULL, 0 } };
 
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_int_equal(count_rule(&run, "NvlinkUsage"), 2);
 	assert_non_null(strstr(find(&run, "NVLink Throughput")->text, "receives 70 %"));
 	gains(&run, "NVLink Overhead", RULE_LOCAL, 40);
@@ -419,10 +445,10 @@ static void short_kernel(void **state)
 {
 	struct planted values[] = { { "gpu__time_duration.sum", 2500 }, { NULL, 0 } };
 
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_non_null(strstr(find(&run, "Short Kernel")->text, "2.5 us"));
 	values[0].value = 5000;
-	rules_apply(&run, from_list, values, NULL);
+	apply(&run, from_list, values);
 	assert_int_equal(run.count, 0);
 }
 
@@ -441,6 +467,68 @@ static void chosen_sections(void **state)
 	assert_string_equal(run.results[0].title, "Block Size");
 }
 
+static const char mine[] = "# Mine.\ntitle = Mine\nsection = LaunchStats\nabout = What I look for.\n"
+			   "[warn Few Threads]\nwhen = a.sum * b.sum < 100\nwhen = b.sum >= 2\n"
+			   "text = {a.sum * b.sum|0} threads of {c.sum|2}\ntext = are few.\ngain = global 1 - a.sum / 50\n"
+			   "[inform Busy]\nwhen = rule__compute > 0.5\ntext = Busy.\n";
+
+static void of_users(void **state)
+{
+	struct planted values[] = { { "a.sum", 10 }, { "b.sum", 2 }, { "c.sum", 0.126 }, { NULL, 0 } };
+	struct written_rule rule;
+	struct error err = { "" };
+
+	assert_int_equal(written_rule_parse(&rule, "folder/Mine.rule", mine, strlen(mine), &err), 0);
+	assert_string_equal(rule.id, "Mine");
+	rules_apply(&run, from_list, values, only_launch);
+	run.count = 0;
+	written_rule_apply(&rule, &run);
+	assert_int_equal(run.count, 1);
+	assert_string_equal(find(&run, "Few Threads")->text, "20 threads of 0.13 are few.");
+	gains(&run, "Few Threads", RULE_GLOBAL, 80);
+	/* What rules before it found. */
+	run.count = 0;
+	run.compute = 0.6;
+	written_rule_apply(&rule, &run);
+	assert_int_equal(run.count, 2);
+	/* A value that is not there holds in no condition. */
+	values[1].metric = "d.sum";
+	run.count = 0;
+	run.compute = NAN;
+	written_rule_apply(&rule, &run);
+	assert_int_equal(run.count, 0);
+	written_rule_release(&rule);
+}
+
+static void refused_rules(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} wrong[] = {
+		{ "title = A\nsection = B\n", "a rule needs" },
+		{ "title = A\nsection = B\n[warn C]\ntext = x\n", "a rule needs" },
+		{ "title = A\nsection = B\n[warn C]\nwhen = 1 > 0\n", "a rule needs" },
+		{ "title = A\n[shout C]\n", ":2: a case is" },
+		{ "title = A\n[warn C\n", ":2: '[' has no ']'" },
+		{ "[warn C]\nwhen = a.sum\n", ":2: a condition compares" },
+		{ "[warn C]\nwhen = a.sum > \n", ":2: " },
+		{ "[warn C]\ntext = {a.sum\n", ":2: '{' has no '}'" },
+		{ "[warn C]\ntext = {a.sum|9}\n", ":2: behind '|'" },
+		{ "[warn C]\ngain = huge 1\n", ":2: a gain is" },
+		{ "[warn C]\ngain = local 1\ngain = local 1\n", ":3: there is a gain already" },
+		{ "[warn C]\nplace = here\n", ":2: a case has" },
+		{ "colour = red\n", ":1: before the first case" },
+	};
+	struct written_rule rule;
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_true(written_rule_parse(&rule, "x.rule", wrong[i].text, strlen(wrong[i].text), &err) < 0);
+		if (!strstr(err.text, wrong[i].why))
+			fail_msg("'%s' instead of '%s'", err.text, wrong[i].why);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,7 +537,8 @@ int main(void)
 		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
 		cmocka_unit_test(double_precision), cmocka_unit_test(chosen_sections), cmocka_unit_test(fused), cmocka_unit_test(compression),
 		cmocka_unit_test(reuse),        cmocka_unit_test(elsewhere),    cmocka_unit_test(links),        cmocka_unit_test(short_kernel),
+		cmocka_unit_test(of_users),     cmocka_unit_test(refused_rules),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, load_written, release_written);
 }
