@@ -160,6 +160,15 @@ static void read_nodes(struct kernel_graph *g, const struct kernel_launch *launc
 	free(r.is_told);
 }
 
+static int read_whole(const struct kernel_graph *g, const struct kernel_launch *launch, const struct kernel_request *request)
+{
+	struct kernel_launch l = *launch;
+
+	for (size_t i = 0; i < g->step_count; i++)
+		l.launches += g->steps[i].type == CUDA_NODE_KERNEL;
+	return l.launches && kernel_choose(&l) ? kernel_replay_enter(&l, request) : 0;
+}
+
 int kernel_graph_launch(const struct kernel_launch *launch, const struct kernel_request *request)
 {
 	const struct cuda_launch_graph *p = launch->parameters;
@@ -177,7 +186,7 @@ int kernel_graph_launch(const struct kernel_launch *launch, const struct kernel_
 	if (!g)
 		tell_not_read(why);
 	else if (request->graphs == KERNEL_GRAPHS_WHOLE)
-		return kernel_choose(launch) ? kernel_replay_enter(launch, request) : 0;
+		return read_whole(g, launch, request);
 	else
 		read_nodes(g, launch, request);
 	return 0;

@@ -144,6 +144,7 @@ struct kernel_launch {
 	void *context;
 	uint32_t context_id;
 	uint32_t correlation;
+	uint32_t launches;            /* that it stands for: of a range, or a graph; 0: it is one itself */
 };
 
 /* launch.c: a launch with arguments of its own. */

@@ -54,6 +54,7 @@ static void begin(const struct cupti_call_data *data, uint64_t key)
 				   .grid = { 1, 1, 1 },
 				   .block = { 1, 1, 1 },
 				   .name = KERNEL_RANGE_NAME,
+				   .launches = 1,
 				   .context = data->context,
 				   .context_id = data->context_id,
 				   .correlation = data->correlation };

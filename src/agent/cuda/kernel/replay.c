@@ -51,6 +51,8 @@ static void describe(const struct kernel_launch *l)
 	memcpy(r->cluster, l->cluster, sizeof(r->cluster));
 	r->dynamic_shared = l->shared;
 	ask_function(r, l);
+	if (l->launches)
+		r->facts[KERNEL_FACT_LAUNCHES] = l->launches;
 	kernel_tell_place(r);
 }
 
