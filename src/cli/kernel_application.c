@@ -1,4 +1,4 @@
-/* --replay-mode application: the program is run once for each pass. */
+/* --replay-mode application and app-range: the program is run once for each pass. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ int kernel_run_passes(struct cli *cli, const struct kernel_run *run, struct reco
 	int status;
 
 	if (!passes)
-		return command_fail(cli, &kernel_command, "--replay-mode application needs to know how many passes the metrics take: CUPTI has to be "
+		return command_fail(cli, &kernel_command, "Running the program once for each pass needs to know how many passes the metrics take: CUPTI has to be "
 							   "here, and the chip known (--chips)");
 	if (kernel_output_folder(folder, sizeof(folder), &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);

@@ -203,7 +203,27 @@ static int name_outputs(struct counting *c, struct error *err)
 }
 
 enum { CACHE_ALL, CACHE_NONE, CACHE_BOTH };
-enum { REPLAY_KERNEL, REPLAY_APPLICATION };
+enum { REPLAY_KERNEL, REPLAY_APPLICATION, REPLAY_RANGE, REPLAY_APP_RANGE };
+enum { GRAPHS_NODES, GRAPHS_WHOLE };
+
+/* Nodes of a graph are launches that the program does not make. */
+static const char *graphs_word(const struct kernel_fields *f)
+{
+	if (f->graphs == GRAPHS_WHOLE)
+		return "graph";
+	return f->fast || f->replay_mode != REPLAY_KERNEL ? "none" : "node";
+}
+
+static bool check_ranges(struct counting *c)
+{
+	const struct kernel_fields *f = c->fields;
+	const char *other = f->name ? "-k" : f->ids.count ? "--kernel-id" : f->fast ? "--fast" : f->graphs == GRAPHS_WHOLE ? "--graph-profiling graph" : NULL;
+
+	if (f->replay_mode < REPLAY_RANGE || !other)
+		return true;
+	command_fail(c->cli, &kernel_command, "A range is one result, whatever kernels it has: %s is not for --replay-mode range and app-range", other);
+	return false;
+}
 
 /* How it is counted: with --cache-control both, each metric once more. */
 static bool check_mode(struct counting *c)
@@ -211,15 +231,12 @@ static bool check_mode(struct counting *c)
 	size_t count = c->metrics.count, units = c->units.count;
 	int r = 0;
 
-	if (c->fields->replay_mode > REPLAY_APPLICATION) {
-		command_fail(c->cli, &kernel_command, "Values of ranges of several kernels are not there yet: --replay-mode kernel and application read "
-						      "each kernel, --nvtx-include and cudaProfilerStart choose those of a range");
+	if (!check_ranges(c))
 		return false;
-	}
 	if (c->fields->cache_control != CACHE_BOTH)
 		return true;
 	if (c->fields->fast || c->fields->replay_mode) {
-		command_fail(c->cli, &kernel_command, "--cache-control both counts everything twice: not with --fast or --replay-mode application");
+		command_fail(c->cli, &kernel_command, "--cache-control both counts everything twice: not with --fast, and only with --replay-mode kernel");
 		return false;
 	}
 	for (size_t i = 0; i < count && r >= 0; i++)
@@ -245,7 +262,9 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .flush_caches = f->cache_control != CACHE_NONE && !f->fast,
 				  .warm = f->cache_control == CACHE_BOTH,
 				  .kill = kernel_says_yes(f->kill),
-				  .source = f->fast || f->replay_mode == 1 ? NULL : &c->source,
+				  .ranges = f->replay_mode == REPLAY_APP_RANGE ? "runs" : f->replay_mode == REPLAY_RANGE ? "calls" : NULL,
+				  .graphs = graphs_word(f),
+				  .source = f->fast || f->replay_mode != REPLAY_KERNEL || f->graphs == GRAPHS_WHOLE ? NULL : &c->source,
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
 				  .links = c->links,
@@ -257,7 +276,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	int status;
 
 	if (!run.source && (kernel_source_needs_code(&c->source) || c->source.series.count))
-		fprintf(kernel_told(c->cli), "==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again.\n");
+		fprintf(kernel_told(c->cli), "==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again one by one.\n");
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
 		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
 	/* What the program prints comes behind what was said so far. */
@@ -267,7 +286,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
 	run.output = buf_cstr(&literal);
 	kernel_clocks_lock(c->cli, &clocks, (enum kernel_clock_control)f->clock_control);
-	status = f->replay_mode == REPLAY_APPLICATION && !f->fast ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
+	status = (f->replay_mode == REPLAY_APPLICATION && !f->fast) || f->replay_mode == REPLAY_APP_RANGE ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
 	kernel_clocks_release(&clocks);
 	buf_release(&literal);
 	return status;

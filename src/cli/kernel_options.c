@@ -196,19 +196,21 @@ static const struct option_spec kernel_specs[] = {
 		  "what is in them." },
 	{ .name = "replay-mode", FIELD(CHOICE, replay_mode), .values = "kernel|application|range|app-range", .initial = "kernel", .tag = "replay",
 	  .help = "Where metrics need several passes: launch each kernel again with the same memory, or run the whole program once for each pass. "
-		  "Values of ranges of several kernels are not there yet." },
+		  "range, app-range: what is read are ranges of many launches, between cudaProfilerStart() and cudaProfilerStop() or those of "
+		  "--nvtx-include, by making their calls again or by running the program again." },
 	{ .name = "clock-control", FIELD(CHOICE, clock_control), .values = "none|base|boost|force-boost|reset", .initial = "none", .tag = "replay",
 	  .help = "Leave the clocks of the GPUs as they are, or lock them while the program runs to what they can hold at all times, or to the most "
 		  "they have (force-boost is the same); or undo what another tool locked. Others on the machine see that, too." },
-	{ .name = "graph-profiling", NO_EFFECT(CHOICE, PLANNED), .values = "node|graph", .off = "node", .tag = "replay",
-	  .help = "Kernels of CUDA graphs one by one, or a graph as a whole." },
+	{ .name = "graph-profiling", FIELD(CHOICE, graphs), .values = "node|graph", .initial = "node", .tag = "replay",
+	  .help = "Read kernels of CUDA graphs one by one, or each launch of a graph as a whole." },
 	{ .name = "app-replay-buffer", NO_EFFECT(CHOICE, OBSOLETE), .values = "file|memory", .off = "file", .tag = "ncu",
 	  .help = "What was counted lies in files between runs." },
 	{ .name = "app-replay-match", NO_EFFECT(CHOICE, PLANNED), .values = "grid|name|all", .off = "grid", .tag = "ncu",
 	  .help = "Which launches of several runs are the same: the n-th, of the same name and grid." },
 	{ .name = "app-replay-mode", NO_EFFECT(CHOICE, PLANNED), .values = "balanced|strict|relaxed", .off = "balanced", .tag = "ncu",
 	  .help = "What is done with launches that are not in all runs: they have no values." },
-	{ .name = "range-replay-options", NO_EFFECT(TEXTS, PLANNED), .tag = "ncu", .help = "Of --replay-mode range." },
+	{ .name = "range-replay-options", NO_EFFECT(TEXTS, PLANNED), .tag = "ncu",
+	  .help = "Of --replay-mode range: memory of the host is left as it is, and calls that cannot be made again end in a line that names them." },
 	{ .name = "fast", FLAG(fast), .tag = "replay",
 	  .help = "Only what can be counted in one pass, while the program runs as it would: nothing is launched again, and caches are as they are." },
 };

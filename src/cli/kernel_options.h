@@ -42,6 +42,7 @@ struct kernel_fields {
 	int kill;
 	int cache_control;
 	int replay_mode;
+	int graphs;
 	int clock_control;
 	bool fast;
 	const char *import;

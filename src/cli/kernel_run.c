@@ -51,6 +51,9 @@ static void write_request(FILE *file, const struct kernel_run *run, const char *
 	write_parts(file, run);
 	fputs(run->filters, file);
 	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
+	if (run->ranges)
+		fprintf(file, "ranges %s\n", run->ranges);
+	fprintf(file, "graphs %s\n", run->graphs);
 	if (run->warm)
 		fputs("warm 1\n", file);
 	if (run->one.folder)

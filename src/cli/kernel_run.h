@@ -37,6 +37,8 @@ struct kernel_run {
 	const char *filters;          /* lines of the request: which launches (cli/kernel_filter.h) */
 	bool nvtx;                    /* ranges are kept for the agents */
 	bool nvtx_process;
+	const char *ranges;           /* "runs" or "calls": ranges are read; NULL: kernels */
+	const char *graphs;           /* "node", "graph" or "none": what is read of them */
 	bool flush_caches;
 	bool warm;                    /* the second half of the metrics is the first, with caches as they are */
 	bool kill;

@@ -31,6 +31,7 @@ enum kernel_fact {
 	KERNEL_FACT_PERSISTING, /* bytes of L2 */
 	KERNEL_FACT_SMS,      /* of the context: fewer than the device's in a green one */
 	KERNEL_FACT_SCHEDULING, /* CUclusterSchedulingPolicy that the launch asks for */
+	KERNEL_FACT_LAUNCHES, /* of a range */
 	KERNEL_FACTS = 8
 };
 

@@ -370,11 +370,17 @@ static double sm_count_of(const struct kernel_result *k)
 	return isfinite(count) ? count : k->facts && k->facts->sm_count > 0 ? (double)k->facts->sm_count : NAN;
 }
 
+/* A range, or a graph, has no blocks of its own. */
+static double product_of(const struct kernel_result *k, const uint32_t *sizes)
+{
+	return isfinite(result_number(k, "range__launches")) ? NAN : product(sizes);
+}
+
 int derive_values(struct kernel_results *results)
 {
 	for (size_t i = 0; i < results->count; i++) {
 		struct kernel_result *k = &results->items[i];
-		struct launch l = { .k = k, .known = k->value_count, .blocks = product(k->grid), .threads = product(k->block),
+		struct launch l = { .k = k, .known = k->value_count, .blocks = product_of(k, k->grid), .threads = product_of(k, k->block),
 				    .sm_count = sm_count_of(k) };
 
 		if (!k->value_count)

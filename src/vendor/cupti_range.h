@@ -7,7 +7,7 @@
 
 enum { RANGE_PROFILER_TYPE = 0 };   /* of CUpti_ProfilerType */
 enum { RANGE_PROFILER_API = 0 };    /* of CUpti_Profiler_API */
-enum { RANGE_AUTO = 1 };            /* of CUpti_ProfilerRange: each kernel is one */
+enum { RANGE_AUTO = 1, RANGE_USER = 2 }; /* of CUpti_ProfilerRange: each kernel is one; between push and pop */
 enum { RANGE_REPLAYED_BY_RUNS = 1, RANGE_REPLAYED_BY_USER = 3 }; /* of CUpti_ProfilerReplayMode */
 
 /* Counters that exist for this context; `image` NULL asks for the size. */

@@ -31,6 +31,7 @@ static void cuda_is(uint32_t how)
 
 static _Atomic(const struct agent_nvtx_view *) nvtx_view;
 static _Atomic(void *) nvtx_begun;
+static _Atomic(void *) nvtx_ended;
 
 void agent_provide_nvtx(const struct agent_nvtx_view *view)
 {
@@ -44,6 +45,14 @@ uint32_t agent_nvtx_begun(void)
 	return begun ? begun() : 0;
 }
 
+void agent_nvtx_ended(void)
+{
+	void (*ended)(void) = (void (*)(void))atomic_load(&nvtx_ended);
+
+	if (ended)
+		ended();
+}
+
 static const struct agent_nvtx_view *nvtx(void)
 {
 	return atomic_load(&nvtx_view);
@@ -52,6 +61,11 @@ static const struct agent_nvtx_view *nvtx(void)
 static void on_nvtx_begin(uint32_t (*begun)(void))
 {
 	atomic_store(&nvtx_begun, (void *)begun);
+}
+
+static void on_nvtx_end(void (*ended)(void))
+{
+	atomic_store(&nvtx_ended, (void *)ended);
 }
 
 static const struct agent_interface interface = {
@@ -81,6 +95,7 @@ static const struct agent_interface interface = {
 	.on_attach = agent_on_attach,
 	.nvtx = nvtx,
 	.on_nvtx_begin = on_nvtx_begin,
+	.on_nvtx_end = on_nvtx_end,
 };
 
 AGENT_EXPORT const struct agent_interface *sonde_agent_interface(uint32_t version)

@@ -11,7 +11,7 @@
 #include "fmt/record.h"
 #include "ring/ring_layout.h"
 
-#define AGENT_INTERFACE_VERSION 5u
+#define AGENT_INTERFACE_VERSION 6u
 
 /* The program uses CUPTI itself. `used` is called before its call goes on, on its thread;
  * `released` behind a call by which it may have let go of CUPTI. */
@@ -90,11 +90,14 @@ struct agent_interface {
 	const struct agent_nvtx_view *(*nvtx)(void);
 	/* `begun` is called behind each beginning of an NVTX range, on its thread; what it returns is kept with the range. */
 	void (*on_nvtx_begin)(uint32_t (*begun)(void));
+	/* `ended` is called behind each end of one, on the thread that ended it. */
+	void (*on_nvtx_end)(void (*ended)(void));
 };
 
 /* interface.c: for the NVTX module. */
 void agent_provide_nvtx(const struct agent_nvtx_view *view) __attribute__((visibility("hidden")));
 uint32_t agent_nvtx_begun(void) __attribute__((visibility("hidden")));
+void agent_nvtx_ended(void) __attribute__((visibility("hidden")));
 
 /* capture.c */
 void agent_on_window(void (*follow)(void)) __attribute__((visibility("hidden")));

@@ -158,8 +158,10 @@ int nvtx_open_pop(const struct nvtx_domain *domain)
 			s->depth--;
 		}
 	}
-	if (s)
+	if (s) {
 		give_stack(s);
+		agent_nvtx_ended();
+	}
 	return level < 0 ? NVTX_FAILED : level;
 }
 
@@ -207,8 +209,8 @@ void nvtx_open_end(uint64_t id)
 	struct started *all = atomic_load(&all_started);
 	uint64_t at = (id - 1) % STARTED, open = (id - 1) / STARTED * 4 + 1;
 
-	if (all && id)
-		atomic_compare_exchange_strong(&all[at].state, &open, open + 3);
+	if (all && id && atomic_compare_exchange_strong(&all[at].state, &open, open + 3))
+		agent_nvtx_ended();
 }
 
 void nvtx_open_name(const void *handle, const struct nvtx_text *name)

@@ -130,6 +130,12 @@ static void launch_rows(struct session *s, uint64_t result, const struct record_
 	};
 	char name[40];
 
+	metric_row(s, result, "profiler__replayer_passes", "pass", k->passes);
+	/* A range, or a graph, has no grid of its own. */
+	if (k->facts[KERNEL_FACT_LAUNCHES] != KERNEL_NOT_KNOWN) {
+		metric_row(s, result, "range__launches", "", k->facts[KERNEL_FACT_LAUNCHES]);
+		return;
+	}
 	for (unsigned i = 0; i < 3; i++) {
 		snprintf(name, sizeof(name), "launch__grid_dim_%c", axes[i]);
 		metric_row(s, result, name, "", k->grid[i]);
@@ -144,7 +150,6 @@ static void launch_rows(struct session *s, uint64_t result, const struct record_
 			metric_row(s, result, attributes[i].name, attributes[i].unit, k->attributes[attributes[i].attribute]);
 	if (k->blocks_per_sm != KERNEL_NOT_KNOWN)
 		metric_row(s, result, "launch__occupancy_limit_driver", "block", k->blocks_per_sm);
-	metric_row(s, result, "profiler__replayer_passes", "pass", k->passes);
 	fact_rows(s, result, k);
 }
 

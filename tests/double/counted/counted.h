@@ -9,7 +9,8 @@
 /* Call numbers of the driver, and their names. */
 enum counted_call {
 	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE,
-	COUNTED_START, COUNTED_STOP, COUNTED_SYNC, COUNTED_GRAPH, COUNTED_RESET, COUNTED_CALLS
+	COUNTED_START, COUNTED_STOP, COUNTED_SYNC, COUNTED_GRAPH, COUNTED_RESET,
+	COUNTED_INSTANTIATE, COUNTED_EXEC_UPDATE, COUNTED_EXEC_CHANGE, COUNTED_EXEC_DESTROY, COUNTED_COPY_3D, COUNTED_SET_2D, COUNTED_CALLS
 };
 
 /* A kernel: what it is called, and what it does to the memory it is given. */
@@ -18,10 +19,29 @@ struct counted_kernel {
 	void (*run)(void **parameters);
 };
 
-struct counted_graph {
+/* A graph, and what it is made into. A copy goes from one address to the other, a set writes sevens. */
+#define COUNTED_NODES 32
+struct counted_node {
+	int type;                   /* of enum cuda_node */
 	const struct counted_kernel *kernel;
-	void **arguments;
+	uint64_t memory;            /* that the kernel gets, or a copy or set goes to */
+	uint64_t from;              /* of a copy */
+	size_t size;
+	int from_host, to_host;
+	void (*call)(void);         /* of the host */
+	struct counted_graph *child;
+	void *parameters[1];
 };
+
+struct counted_graph {
+	struct counted_node nodes[COUNTED_NODES];
+	int count;
+	int edges[COUNTED_NODES][2];
+	int edge_count;
+};
+
+/* What a graph's launch is called where all of it is one range. */
+#define COUNTED_GRAPH_NAME "whole_graph"
 
 struct counted_event {
 	enum counted_call call;
@@ -34,6 +54,17 @@ struct counted_event {
 	int device;                 /* of the calling thread; each has one context, whose number is one higher */
 	int is_runtime;             /* the runtime's call of that name, not the driver's */
 };
+
+/* Around each call of the driver. */
+struct counted_call_state {
+	struct counted_event event;
+	int result;
+	uint64_t kept;
+};
+void counted_enter(struct counted_call_state *c, enum counted_call call, const void *parameters, const char *symbol);
+int counted_leave(struct counted_call_state *c, int result);
+/* It has run: one range. */
+void counted_ran(const char *symbol);
 
 #define COUNTED_DEVICES 4
 /* From now on this thread launches there. */

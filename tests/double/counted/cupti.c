@@ -1,6 +1,7 @@
 /* libcupti.so.13: a range profiler whose counters are sums of letters. A config holds the names of its metrics; each pass has
  * PER_PASS of them, or all of a set in a few passes. The value of a metric is the number of letters of its name and of the kernel's,
- * and only where every one of its passes saw the same kernels, as many as there is room for. */
+ * and only where every one of its passes saw the same kernels, as many as there is room for. A range of the user's is as long as its
+ * name and those of its kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,8 @@ static struct profiler {
 	size_t most;             /* ranges */
 	size_t pass;
 	int by_runs;
+	int by_user;             /* ranges are what is pushed and popped */
+	int pushed;
 	int started;
 	int spoilt;              /* for good */
 	size_t count;            /* kernels of this pass */
@@ -81,7 +84,12 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
 						  [COUNTED_COOPERATIVE] = "cuLaunchCooperativeKernel", [COUNTED_START] = "cuProfilerStart",
 						  [COUNTED_STOP] = "cuProfilerStop", [COUNTED_SYNC] = "cuCtxSynchronize",
-						  [COUNTED_GRAPH] = "cuGraphLaunch", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2" };
+						  [COUNTED_GRAPH] = "cuGraphLaunch", [COUNTED_RESET] = "cuDevicePrimaryCtxReset_v2",
+						  [COUNTED_INSTANTIATE] = "cuGraphInstantiateWithFlags",
+						  [COUNTED_EXEC_UPDATE] = "cuGraphExecUpdate_v2",
+						  [COUNTED_EXEC_CHANGE] = "cuGraphExecKernelNodeSetParams_v2",
+						  [COUNTED_EXEC_DESTROY] = "cuGraphExecDestroy", [COUNTED_COPY_3D] = "cuMemcpy3D_v2",
+						  [COUNTED_SET_2D] = "cuMemsetD2D8_v2" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
@@ -135,8 +143,12 @@ static void on_kernel(const char *symbol)
 	source_ran(symbol);
 	recorded = (struct cupti_kernel){ .kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = 5000, .end = 5000 + 1000 * strlen(symbol),
 					  .correlation = launch_number };
-	if (!f->started)
+	if (!f->started || (f->by_user && !f->pushed))
 		return;
+	if (f->by_user) {
+		strncat(f->kernels[f->count - 1], symbol, NAME - 1 - strlen(f->kernels[f->count - 1]));
+		return;
+	}
 	if (f->count < RANGES)
 		snprintf(f->kernels[f->count], NAME, "%s", symbol);
 	f->count++;
@@ -498,9 +510,10 @@ EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 		return 3;
 	f->has_config = 1;
 	f->by_runs = p->replay == RANGE_REPLAYED_BY_RUNS;
+	f->by_user = p->range == RANGE_USER;
 	f->image = (struct image *)(void *)p->counters;
 	f->most = p->max_ranges;
-	if (p->range != RANGE_AUTO || (p->replay != RANGE_REPLAYED_BY_USER && !f->by_runs) || f->image->magic != MAGIC || config->magic != MAGIC)
+	if ((p->range != RANGE_AUTO && !f->by_user) || (p->replay != RANGE_REPLAYED_BY_USER && !f->by_runs) || f->image->magic != MAGIC || config->magic != MAGIC)
 		return 1;
 	return counted_fails("cuptiRangeProfilerSetConfig");
 }
@@ -536,7 +549,9 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 
 	if (!f->started)
 		return 7;
-	f->started = 0;
+	if (f->pushed)
+		f->spoilt = 1;
+	f->started = f->pushed = 0;
 	counted_log("stop %zu", f->count);
 	if (f->pass == 0 || f->by_runs) {
 		f->first_count = f->count;
@@ -553,8 +568,28 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 	return counted_fails("cuptiRangeProfilerStop");
 }
 
-EXPORT int cuptiRangeProfilerPushRange(struct range_push *p) { return p->name == NULL; }
-EXPORT int cuptiRangeProfilerPopRange(struct range_command *p) { return p->profiler == NULL; }
+EXPORT int cuptiRangeProfilerPushRange(struct range_push *p)
+{
+	struct profiler *f = p->profiler;
+
+	if (!f->by_user || !f->started || f->pushed || f->count == RANGES)
+		return 7;
+	f->pushed = 1;
+	snprintf(f->kernels[f->count++], NAME, "%s", p->name);
+	counted_log("push");
+	return counted_fails("cuptiRangeProfilerPushRange");
+}
+
+EXPORT int cuptiRangeProfilerPopRange(struct range_command *p)
+{
+	struct profiler *f = p->profiler;
+
+	if (!f->pushed)
+		return 7;
+	f->pushed = 0;
+	counted_log("pop");
+	return 0;
+}
 
 EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 {

@@ -52,7 +52,6 @@ int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32
 int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, void **parameters, void **extra);
 int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
 			      uint32_t shared, void *stream, void **parameters);
-int cuGraphLaunch(void *exec, void *stream);
 int cuStreamIsCapturing(void *stream, int *status);
 int cuProfilerStart(void);
 int cuProfilerStop(void);
@@ -117,15 +116,9 @@ EXPORT size_t counted_allocations(void **addresses, size_t *sizes, size_t room)
 	return count;
 }
 
-struct call {
-	struct counted_event event;
-	int result;
-	uint64_t kept;
-};
-
-static void enter(struct call *c, enum counted_call call, const void *parameters, const char *symbol)
+EXPORT void counted_enter(struct counted_call_state *c, enum counted_call call, const void *parameters, const char *symbol)
 {
-	*c = (struct call){ .event = { .call = call, .parameters = parameters, .symbol = symbol } };
+	*c = (struct counted_call_state){ .event = { .call = call, .parameters = parameters, .symbol = symbol } };
 	c->event.result = &c->result;
 	c->event.kept = &c->kept;
 	c->event.device = device_now;
@@ -134,13 +127,19 @@ static void enter(struct call *c, enum counted_call call, const void *parameters
 		listener(&c->event);
 }
 
-static int leave(struct call *c, int result)
+EXPORT int counted_leave(struct counted_call_state *c, int result)
 {
 	c->result = result;
 	c->event.leaving = 1;
 	if (listener)
 		listener(&c->event);
 	return c->result;
+}
+
+EXPORT void counted_ran(const char *symbol)
+{
+	if (runner)
+		runner(symbol);
 }
 
 EXPORT void counted_use(int device)
@@ -165,10 +164,10 @@ EXPORT int counted_device_of(const void *context)
 
 static int profiler_call(enum counted_call call)
 {
-	struct call c;
+	struct counted_call_state c;
 
-	enter(&c, call, NULL, NULL);
-	return leave(&c, 0);
+	counted_enter(&c, call, NULL, NULL);
+	return counted_leave(&c, 0);
 }
 
 EXPORT int cuProfilerStart(void) { return profiler_call(COUNTED_START); }
@@ -237,15 +236,15 @@ EXPORT int cuDeviceGetUuid(void *uuid, int device)
 /* "hang": from then on the GPU never is idle. */
 EXPORT int cuCtxSynchronize(void)
 {
-	struct call c;
+	struct counted_call_state c;
 
-	enter(&c, COUNTED_SYNC, NULL, NULL);
+	counted_enter(&c, COUNTED_SYNC, NULL, NULL);
 	if (counted_fails("hang")) {
 		counted_log("hang");
 		for (;;)
 			pause();
 	}
-	return leave(&c, counted_fails("cuCtxSynchronize"));
+	return counted_leave(&c, counted_fails("cuCtxSynchronize"));
 }
 
 EXPORT int cuCtxPushCurrent_v2(void *context)
@@ -302,9 +301,9 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size)
 {
 	void *memory = calloc(1, size);
-	struct call c;
+	struct counted_call_state c;
 
-	enter(&c, COUNTED_ALLOC, NULL, NULL);
+	counted_enter(&c, COUNTED_ALLOC, NULL, NULL);
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < ALLOCATIONS; i++)
 		if (!allocations[i].address) {
@@ -314,28 +313,28 @@ EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size)
 		}
 	pthread_mutex_unlock(&lock);
 	*address = (uint64_t)(uintptr_t)memory;
-	return leave(&c, memory ? 0 : 2);
+	return counted_leave(&c, memory ? 0 : 2);
 }
 
 EXPORT int cuMemFree_v2(uint64_t address)
 {
-	struct call c;
+	struct counted_call_state c;
 
-	enter(&c, COUNTED_FREE, NULL, NULL);
+	counted_enter(&c, COUNTED_FREE, NULL, NULL);
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < ALLOCATIONS; i++)
 		if (allocations[i].address == (void *)(uintptr_t)address)
 			allocations[i].address = NULL;
 	pthread_mutex_unlock(&lock);
 	free((void *)(uintptr_t)address);
-	return leave(&c, 0);
+	return counted_leave(&c, 0);
 }
 
 EXPORT int cuDevicePrimaryCtxReset_v2(int device)
 {
-	struct call c;
+	struct counted_call_state c;
 
-	enter(&c, COUNTED_RESET, NULL, NULL);
+	counted_enter(&c, COUNTED_RESET, NULL, NULL);
 	if (resetter)
 		resetter();
 	pthread_mutex_lock(&lock);
@@ -345,25 +344,35 @@ EXPORT int cuDevicePrimaryCtxReset_v2(int device)
 	}
 	pthread_mutex_unlock(&lock);
 	counted_log("reset");
-	return leave(&c, device);
+	return counted_leave(&c, device);
 }
 
 EXPORT int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size)
 {
-	struct call c;
+	struct {
+		uint64_t address;
+		uint8_t value;
+		size_t size;
+	} p = { address, value, size };
+	struct counted_call_state c;
 
-	enter(&c, COUNTED_SET, NULL, NULL);
+	counted_enter(&c, COUNTED_SET, &p, NULL);
 	memset((void *)(uintptr_t)address, value, size);
-	return leave(&c, 0);
+	return counted_leave(&c, 0);
 }
 
 EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size)
 {
-	struct call c;
+	struct {
+		uint64_t to;
+		const void *from;
+		size_t size;
+	} p = { to, from, size };
+	struct counted_call_state c;
 
-	enter(&c, COUNTED_COPY, NULL, NULL);
+	counted_enter(&c, COUNTED_COPY, &p, NULL);
 	memcpy((void *)(uintptr_t)to, from, size);
-	return leave(&c, 0);
+	return counted_leave(&c, 0);
 }
 
 static void read_all(void **parameters)
@@ -388,20 +397,19 @@ EXPORT int cuModuleGetFunction(void **function, void *module, const char *name)
 
 static int launch(enum counted_call call, const void *parameters, const struct counted_kernel *kernel, void **arguments)
 {
-	struct call c;
+	struct counted_call_state c;
 	int result = counted_fails("launch");
 
-	enter(&c, call, parameters, kernel->symbol);
+	counted_enter(&c, call, parameters, kernel->symbol);
 	if (result == 0) {
 		kernel->run(arguments);
 		if (device_now)
 			counted_log("run %s on %d", kernel->symbol, device_now);
 		else
 			counted_log("run %s", kernel->symbol);
-		if (runner)
-			runner(kernel->symbol);
+		counted_ran(kernel->symbol);
 	}
-	return leave(&c, result);
+	return counted_leave(&c, result);
 }
 
 EXPORT int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
@@ -425,19 +433,6 @@ EXPORT int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, u
 	struct cuda_launch_kernel p = { function, { gx, gy, gz }, { bx, by, bz }, shared, stream, parameters, NULL };
 
 	return launch(COUNTED_COOPERATIVE, &p, function, parameters);
-}
-
-/* A graph is one kernel with its argument. */
-EXPORT int cuGraphLaunch(void *exec, void *stream)
-{
-	const struct counted_graph *graph = exec;
-	struct cuda_launch_graph p = { exec, stream };
-	struct call c;
-
-	enter(&c, COUNTED_GRAPH, &p, NULL);
-	graph->kernel->run(graph->arguments);
-	counted_log("run %s", graph->kernel->symbol);
-	return leave(&c, 0);
 }
 
 EXPORT int cuStreamIsCapturing(void *stream, int *status)

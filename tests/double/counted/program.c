@@ -1,7 +1,8 @@
 /* counted_program LAUNCHES [THREADS [EACH|reset|slow]]: kernels that change memory in place; what comes out depends on every one having run
  * once, in order, one by one where EACH is not 0. Prints the sum. Kernels take turns: add<int>(int*), a name in a namespace, and one that is
  * not C++; COUNTED_NAME is what the last is called instead. "reset": between halves of the launches the context ends, and another begins;
- * "slow": a kernel takes 20 ms, and they run one by one. With COUNTED_GRAPH, a graph of the first kernel comes after the first launch. */
+ * "slow": a kernel takes 20 ms, and they run one by one. With COUNTED_GRAPH, a graph of the first kernel, which nobody saw being
+ * instantiated, comes after the first launch. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,7 @@ static void *run(void *argument)
 {
 	struct work *work = argument;
 	void *parameters[] = { &work->memory };
-	struct counted_graph graph = { &kernels[0], parameters };
+	struct counted_graph graph = { .nodes = { { .kernel = &kernels[0], .memory = work->memory } }, .count = 1 };
 	int host[NUMBERS];
 
 	for (int i = 0; i < NUMBERS; i++)

@@ -6,6 +6,8 @@
  *   name-stream:NAME        NVTX's name of the stream
  *   cu-start cu-stop cuda-start cuda-stop   the profiler's calls, of the driver and of the runtime
  *   thread                  what follows, up to "join", is done by another thread
+ *   set in:N sync alloc     memory is set to sevens, gets a number; is waited for; more is allocated
+ *   print                   what memory holds
  *   fork                    what follows is done by a child, and waited for
  *   exec:PATH               the rest are the words of that program, in a child, and waited for */
 #include <pthread.h>
@@ -23,6 +25,9 @@ int cuMemAlloc_v2(uint64_t *address, size_t size);
 int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
 		   void *stream, void **parameters, void **extra);
 int cuProfilerStart(void);
+int cuCtxSynchronize(void);
+int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size);
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuProfilerStop(void);
 
 #define MODULE_CUDA 2
@@ -144,6 +149,22 @@ static void in_child(struct state *s, const char *program)
 	}
 }
 
+static int memory(struct state *s, const char *word)
+{
+	int number = strncmp(word, "in:", 3) == 0 ? atoi(word + 3) : 0;
+	uint64_t more;
+
+	if (strcmp(word, "set") == 0)
+		return cuMemsetD8_v2(s->memory, 7, sizeof(int)) == 0;
+	if (strncmp(word, "in:", 3) == 0)
+		return cuMemcpyHtoD_v2(s->memory, &number, sizeof(number)) == 0;
+	if (strcmp(word, "sync") == 0)
+		return cuCtxSynchronize() == 0;
+	if (strcmp(word, "alloc") == 0)
+		return cuMemAlloc_v2(&more, 64) == 0;
+	return strcmp(word, "print") == 0 && printf("holds %d\n", *(int *)(uintptr_t)s->memory) > 0;
+}
+
 static int setting(struct state *s, const char *word)
 {
 	int value = strchr(word, ':') ? atoi(strchr(word, ':') + 1) : 0;
@@ -173,7 +194,7 @@ static void run(struct state *s)
 			in_child(s, NULL);
 		else if (strncmp(word, "exec:", 5) == 0)
 			in_child(s, word + 5);
-		else if (!setting(s, word) && !launch(s, word) && !profiler(word) && !nvtx(s, word)) {
+		else if (!setting(s, word) && !launch(s, word) && !profiler(word) && !memory(s, word) && !nvtx(s, word)) {
 			fprintf(stderr, "no such word: %s\n", word);
 			exit(2);
 		}

@@ -310,3 +310,8 @@ uint32_t agent_nvtx_begun(void)
 {
 	return fake_agent.begun++;
 }
+
+void agent_nvtx_ended(void)
+{
+	fake_agent.ended++;
+}

@@ -23,6 +23,7 @@ struct fake_agent {
 	uint32_t recorded_steps;         /* a bit for each of the first 32 in which the window is open */
 	const struct agent_nvtx_view *view;
 	_Atomic uint32_t begun;          /* ranges that were told of */
+	_Atomic uint32_t ended;          /* and whose end was */
 	char last_diagnostic[512];
 };
 

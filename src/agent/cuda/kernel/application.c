@@ -107,7 +107,7 @@ static int evaluate_all(struct kernel_counters *c, const struct record_kernel *r
 		if (part->number != request->application.part &&
 		    (kernel_counters_clear(c, part, why) < 0 || load(part, record, request, why) < 0))
 			return -1;
-		if (kernel_counters_evaluate(part, request->flush_caches ? 1 : 0, why) < 0)
+		if (kernel_counters_evaluate(part, request->flush_caches && !request->ranges ? 1 : 0, why) < 0)
 			return -1;
 		kernel_tell_values(part, part->values, 0, record->number, record->time);
 	}

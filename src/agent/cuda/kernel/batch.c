@@ -167,6 +167,29 @@ int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, c
 	return read_before(c, l, record, request, why);
 }
 
+int kernel_batch_open_now(struct kernel_counters *c, const struct kernel_request *request, char *why)
+{
+	return open(c, request, why);
+}
+
+int kernel_batch_add_now(const struct kernel_launch *l, const struct record_kernel *record)
+{
+	struct entry *e = &batch.entries[batch.count];
+
+	if (batch.count && !has_room(batch.counters, record != NULL))
+		return 0;
+	if (record)
+		e->record = *record;
+	e->copy = (struct kernel_copy){ .launch = *l };
+	append(e, record != NULL);
+	return 1;
+}
+
+void kernel_batch_read_now(void)
+{
+	read_all(KERNEL_MEMORY_BEFORE);
+}
+
 void kernel_batch_pass_over(const struct kernel_launch *l)
 {
 	struct entry *e = &batch.entries[batch.count];

@@ -71,6 +71,23 @@ static void end_alone(void)
 	wake(&reading);
 }
 
+void kernel_begin_alone(void)
+{
+	enter();
+	begin_alone();
+}
+
+void kernel_end_alone(void)
+{
+	end_alone();
+	leave();
+}
+
+int kernel_is_alone(void)
+{
+	return atomic_load(&reader) == (void *)&errno;
+}
+
 static void from_kernel(struct kernel_launch *l, const struct cuda_launch_kernel *p)
 {
 	l->function = p->function;
@@ -94,7 +111,7 @@ static void from_config(struct kernel_launch *l, const struct cuda_launch_kernel
 			memcpy(l->cluster, c->attributes[i].value, sizeof(l->cluster));
 }
 
-static int describe(struct kernel_launch *l, enum kernel_call call, const struct cupti_call_data *data)
+int kernel_describe_call(struct kernel_launch *l, enum kernel_call call, const struct cupti_call_data *data)
 {
 	const struct cuda_launch_kernel_ex *ex = data->parameters;
 
@@ -134,7 +151,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 {
 	struct kernel_launch l;
 
-	if (kernel_choose_done() || describe(&l, call, data) < 0 || is_captured(l.stream))
+	if (kernel_choose_done() || kernel_describe_call(&l, call, data) < 0 || is_captured(l.stream))
 		return;
 	begin_alone();
 	if (!kernel_batch_is_loaded(&l))
@@ -170,12 +187,52 @@ static void sees(void)
 	leave();
 }
 
-static void tell_of_graphs(void)
+/* Of a graph's launch: its kernels one by one, or all of it. */
+static void launch_graph(const struct cupti_call_data *data)
 {
-	static _Atomic int told;
+	const struct cuda_launch_graph *p = data->parameters;
+	struct kernel_launch l = { .call = KERNEL_CALL_GRAPH,
+				   .parameters = p,
+				   .stream = p->stream,
+				   .grid = { 1, 1, 1 },
+				   .block = { 1, 1, 1 },
+				   .name = KERNEL_GRAPH_NAME,
+				   .context = data->context,
+				   .context_id = data->context_id,
+				   .correlation = data->correlation };
 
-	if (!atomic_exchange(&told, 1))
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is counted without graphs: only kernels that are launched one by one are read.");
+	if (kernel_choose_done() || is_captured(l.stream))
+		return;
+	begin_alone();
+	kernel_batch_close();
+	tell_devices();
+	left_open = kernel_graph_launch(&l, &kernel_agent.request);
+	if (!left_open)
+		end_alone();
+}
+
+/* Executable graphs, as they are made, changed and destroyed. */
+static void graph_call(enum kernel_call call, const struct cupti_call_data *data)
+{
+	void *const *p = data->parameters;
+	int is_exit = data->site == CUPTI_SITE_EXIT, failed = is_exit && data->result && *(const int *)data->result != 0;
+
+	begin_alone();
+	if (call == KERNEL_CALL_INSTANTIATE && is_exit && !failed)
+		kernel_graph_made(**(void *const *const *)p, p[1]);
+	else if (call == KERNEL_CALL_GRAPH_UPDATE && is_exit && !failed)
+		kernel_graph_made(p[0], p[1]);
+	else if (call == KERNEL_CALL_GRAPH_CHANGE && is_exit)
+		kernel_graph_changed(p[0]);
+	else if (call == KERNEL_CALL_GRAPH_END && !is_exit)
+		kernel_graph_forget(p[0]);
+	end_alone();
+}
+
+static int is_graph_call(enum kernel_call call)
+{
+	return call == KERNEL_CALL_INSTANTIATE || call == KERNEL_CALL_GRAPH_UPDATE || call == KERNEL_CALL_GRAPH_CHANGE ||
+	       call == KERNEL_CALL_GRAPH_END;
 }
 
 static void launched(const struct cupti_call_data *data)
@@ -195,14 +252,41 @@ static void look_for_end(void)
 		raw_syscall(SYS_kill, raw_getpid(), 15, 0, 0, 0, 0);
 }
 
+void kernel_look_for_end(void)
+{
+	look_for_end();
+}
+
+/* Ranges: calls are counted while they last, as others are; what they begin and end comes before. */
+static void range_callback(enum kernel_call call, const struct cupti_call_data *data)
+{
+	int lasts = call != KERNEL_CALL_SEES && call != KERNEL_CALL_START && call != KERNEL_CALL_STOP;
+
+	if (data->site == CUPTI_SITE_ENTER && !kernel_is_alone()) {
+		kernel_range_call(call, data);
+		if (lasts)
+			enter();
+		*data->kept = (uint64_t)lasts;
+	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
+		leave();
+		*data->kept = 0;
+	}
+}
+
 void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 {
 	enum kernel_call call = kernel_call(id);
 	int is_launch = call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE;
 	int ours = atomic_load(&reader) == (void *)&errno;
 
-	if (call == KERNEL_CALL_NONE || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT))
+	if (call == KERNEL_CALL_NONE || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT)) {
+		kernel_range_look();
 		return;
+	}
+	if (kernel_agent.request.ranges) {
+		range_callback(call, data);
+		return;
+	}
 	if (call == KERNEL_CALL_SEES) {
 		if (data->site == CUPTI_SITE_ENTER && !ours)
 			sees();
@@ -211,16 +295,20 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 	if (data->site == CUPTI_SITE_ENTER && !ours) {
 		enter();
 		*data->kept = 1;
-		if (call == KERNEL_CALL_GRAPH && !kernel_choose_done())
-			tell_of_graphs();
 		if (is_launch)
 			launch(call, data);
+		else if (call == KERNEL_CALL_GRAPH)
+			launch_graph(data);
 		else
 			close_batch();
+		if (is_graph_call(call))
+			graph_call(call, data);
 	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
 		if (ours && left_open)
 			launched(data);
-		if (is_launch)
+		if (is_graph_call(call))
+			graph_call(call, data);
+		if (is_launch || call == KERNEL_CALL_GRAPH)
 			look_for_end();
 		leave();
 		*data->kept = 0;
@@ -230,15 +318,19 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 /* Calls that end contexts have waited until no kernel is read. One that is not among them must not wait here: the driver may hold locks. */
 void kernel_context_ends(const void *context)
 {
-	if (!atomic_load(&reading))
+	if (!atomic_load(&reading)) {
+		kernel_range_context_ends(context);
 		kernel_counters_forget(context);
+	}
 }
 
 /* Launches that nothing came after; not while another thread is within a call that may never return. */
 static void at_exit(void)
 {
-	if (!atomic_load(&others) && !atomic_load(&reading))
+	if (!atomic_load(&others) && !atomic_load(&reading)) {
+		kernel_range_end();
 		sees();
+	}
 }
 
 static void remember_folder(const char *path)
@@ -264,6 +356,8 @@ int kernel_begin(void)
 		kernel_tell_process();
 		kernel_calls_prepare();
 		kernel_calls_enable(1);
+		if (kernel_agent.request.ranges)
+			cuda_agent.core->on_nvtx_end(kernel_range_look);
 		atexit(at_exit);
 		return 0;
 	}

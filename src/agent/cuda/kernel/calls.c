@@ -29,11 +29,24 @@ static enum kernel_call kind_of(const char *name)
 					     "cuFuncGet", "cuFuncSet", "cuFuncIsLoaded", "cuKernelGet", "cuKernelSet", "cuLibraryGet",
 					     "cuModuleGet", "cuOccupancy", "cuPointerGet", "cuStreamGet", "cuStreamIsCapturing",
 					     "cuThreadExchange", "cuTensorMap", "cuDevicePrimaryCtxGetState", "cuEventCreate" };
+	/* Of executable graphs: each has the graph as its first parameter. */
+	static const struct {
+		const char *begin;
+		enum kernel_call kind;
+	} graphs[] = { { "cuGraphInstantiate", KERNEL_CALL_INSTANTIATE },
+		       { "cuGraphExecUpdate", KERNEL_CALL_GRAPH_UPDATE },
+		       { "cuGraphExecDestroy", KERNEL_CALL_GRAPH_END },
+		       { "cuGraphExecGet", KERNEL_CALL_NONE },
+		       { "cuGraphExec", KERNEL_CALL_GRAPH_CHANGE },
+		       { "cuGraphNodeSetEnabled", KERNEL_CALL_GRAPH_CHANGE } };
 	uint32_t size = cuda_call_name_size(name);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strlen(known[i].name) == size && memcmp(known[i].name, name, size) == 0)
 			return known[i].kind;
+	for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++)
+		if (strncmp(name, graphs[i].begin, strlen(graphs[i].begin)) == 0)
+			return graphs[i].kind;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strncmp(name, others[i], strlen(others[i])) == 0)
 			return KERNEL_CALL_OTHER;

@@ -151,6 +151,19 @@ int kernel_choose(const struct kernel_launch *l)
 	return 1;
 }
 
+int kernel_choose_range(const struct kernel_launch *l)
+{
+	uint32_t device = device_of(l);
+	struct count *c = count_of(request->filter_mode == KERNEL_FILTER_PER_GPU ? key_of(l, device) : 0);
+
+	if (request->devices && (device >= DEVICES_MAX || !(request->devices >> device & 1)))
+		return 0;
+	if (c->seen++ < request->skip_before || c->matched++ < request->skip || c->taken >= request->count)
+		return 0;
+	c->taken++;
+	return 1;
+}
+
 /* With counts kept apart, there may always be another. */
 int kernel_choose_done(void)
 {

@@ -51,6 +51,7 @@ void kernel_module_loaded(const struct cupti_resource_data *data)
 	const struct cupti_module_data *module = data->descriptor;
 
 	kernel_batch_module_loaded();
+	kernel_range_module_loaded();
 	if (module)
 		keep(module->cubin, module->size);
 }

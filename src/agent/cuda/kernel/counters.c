@@ -205,7 +205,7 @@ static int set_config(struct kernel_counters *c, struct kernel_part *part, int r
 	p.image = part->config;
 	p.counters_size = part->image_size;
 	p.counters = part->image;
-	p.range = RANGE_AUTO;
+	p.range = kernel_agent.request.ranges ? RANGE_USER : RANGE_AUTO;
 	p.replay = replay;
 	p.pass = pass;
 	p.max_ranges = part->ranges;
@@ -257,6 +257,23 @@ int kernel_counters_start(struct kernel_counters *c, char *why)
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerStart(&p), "starting the counters", why);
 }
 
+int kernel_counters_push(struct kernel_counters *c, const char *name, char *why)
+{
+	struct range_push p = PM_PARAMETERS(range_push, name);
+
+	p.profiler = c->profiler;
+	p.name = name;
+	return kernel_failed(kernel_agent.range.cuptiRangeProfilerPushRange(&p), "beginning the range", why);
+}
+
+int kernel_counters_pop(struct kernel_counters *c, char *why)
+{
+	struct range_command p = PM_PARAMETERS(range_command, profiler);
+
+	p.profiler = c->profiler;
+	return kernel_failed(kernel_agent.range.cuptiRangeProfilerPopRange(&p), "ending the range", why);
+}
+
 int kernel_counters_stop(struct kernel_counters *c, char *why)
 {
 	struct range_stop p = PM_PARAMETERS(range_stop, all_submitted);
@@ -285,7 +302,7 @@ int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, 
 		return -1;
 	if (info.ranges == ranges)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu kernels instead of %zu", info.ranges, ranges);
+	snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu %s instead of %zu", info.ranges, kernel_agent.request.ranges ? "ranges" : "kernels", ranges);
 	return -1;
 }
 

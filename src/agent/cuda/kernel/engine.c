@@ -6,6 +6,8 @@
  * passes N, config HEX  that configuration, for the chip
  * chip NAME    CUPTI's
  * flush 0|1    caches are emptied before each pass
+ * graphs node|graph|none  kernels of CUDA graphs one by one, a graph as a whole, or neither
+ * ranges runs|calls  what is read are ranges: in runs of the program, or by making calls again
  * warm 0|1     and all is counted again without; these values are numbered from the count of metrics on
  * application PART PASS LAST FOLDER  this run of the program is for one pass */
 #include <stdio.h>
@@ -30,6 +32,12 @@ static int begin_part(struct kernel_request *r)
 		return -1;
 	r->parts[r->part_count++] =
 		(struct kernel_wanted){ .metrics = r->metrics + r->metric_count, .schedule = r->schedule + r->schedule_count };
+	return 1;
+}
+
+static int take_graphs(struct kernel_request *r, const char *value)
+{
+	r->graphs = strcmp(value, "graph") == 0 ? KERNEL_GRAPHS_WHOLE : strcmp(value, "none") == 0 ? KERNEL_GRAPHS_NONE : KERNEL_GRAPHS_NODES;
 	return 1;
 }
 
@@ -63,6 +71,12 @@ int kernel_engine_take(struct kernel_request *r, const char *word, char *value)
 	}
 	if (strcmp(word, "application") == 0)
 		return take_application(&r->application, value);
+	if (strcmp(word, "ranges") == 0) {
+		r->ranges = strcmp(value, "runs") == 0 ? KERNEL_RANGES_BY_RUNS : KERNEL_RANGES_BY_CALLS;
+		return 1;
+	}
+	if (strcmp(word, "graphs") == 0)
+		return take_graphs(r, value);
 	if (strcmp(word, "passes") == 0 && part)
 		part->passes = strtoull(value, NULL, 10);
 	else if (strcmp(word, "config") == 0 && part)

@@ -61,7 +61,8 @@ void kernel_facts_ask(struct record_kernel *r, const struct kernel_launch *l, vo
 	for (unsigned i = 0; i < KERNEL_FACTS; i++)
 		r->facts[i] = KERNEL_NOT_KNOWN;
 	ask_context(r, l->context);
-	ask_clusters(r, l, function);
+	if (function)
+		ask_clusters(r, l, function);
 	if (l->call != KERNEL_CALL_KERNEL_EX || !ex->config || !ex->config->attributes)
 		return;
 	for (uint32_t i = 0; i < ex->config->attribute_count; i++)

@@ -5,6 +5,7 @@
  * window.c: by what the program says of itself: cuProfilerStart and NVTX. batch.c: the passes of launches that follow each other.
  * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
+ * graph.c, graph_read.c: kernels of CUDA graphs. range.c, range_calls.c: ranges of many launches.
  * facts.c: what the driver tells of a launch. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
@@ -21,6 +22,8 @@
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
+#define KERNEL_RANGE_NAME "range"
+#define KERNEL_GRAPH_NAME "CUDA graph" /* what a graph that is read as a whole is called */
 
 /* Metrics that can be counted together: CUPTI mixes those of links with no others. */
 #define KERNEL_PARTS 4u
@@ -90,6 +93,8 @@ struct kernel_request {
 	uint64_t skip_before;         /* launches, before any filter */
 	uint64_t skip;                /* launches that match */
 	uint64_t count;               /* and are read */
+	enum kernel_graphs { KERNEL_GRAPHS_NODES, KERNEL_GRAPHS_WHOLE, KERNEL_GRAPHS_NONE } graphs;
+	enum kernel_ranges { KERNEL_RANGES_NONE, KERNEL_RANGES_BY_RUNS, KERNEL_RANGES_BY_CALLS } ranges;
 	int flush_caches;
 	int warm;                     /* and all again with caches as they are */
 	struct kernel_application application;
@@ -110,6 +115,10 @@ enum kernel_call {
 	KERNEL_CALL_KERNEL_EX,        /* cuLaunchKernelEx */
 	KERNEL_CALL_COOPERATIVE,      /* cuLaunchCooperativeKernel */
 	KERNEL_CALL_GRAPH,            /* cuGraphLaunch */
+	KERNEL_CALL_INSTANTIATE,      /* cuGraphInstantiate, in its forms */
+	KERNEL_CALL_GRAPH_UPDATE,     /* cuGraphExecUpdate */
+	KERNEL_CALL_GRAPH_CHANGE,     /* others that change an executable graph */
+	KERNEL_CALL_GRAPH_END,        /* cuGraphExecDestroy */
 	KERNEL_CALL_START,            /* cuProfilerStart */
 	KERNEL_CALL_STOP,             /* cuProfilerStop */
 	KERNEL_CALL_OTHER,            /* changes memory: must not run while another thread's kernel is replayed */
@@ -135,6 +144,7 @@ struct kernel_launch {
 	void *context;
 	uint32_t context_id;
 	uint32_t correlation;
+	uint32_t launches;            /* that it stands for: of a range, or a graph; 0: it is one itself */
 };
 
 /* launch.c: a launch with arguments of its own. */
@@ -145,6 +155,7 @@ struct kernel_copy {
 	struct cuda_launch_kernel kernel;
 	struct cuda_launch_kernel_ex ex;
 	struct cuda_launch_config config;
+	struct cuda_launch_graph graph;
 	struct cuda_launch_attribute attributes[KERNEL_LAUNCH_ATTRIBUTES];
 	void **arguments;
 };
@@ -152,6 +163,7 @@ struct kernel_copy {
 /* It is not moved. -1: its arguments cannot be copied. */
 int kernel_launch_copy(struct kernel_copy *ret, const struct kernel_launch *l) KERNEL_HIDDEN;
 void kernel_launch_forget(struct kernel_copy *copy) KERNEL_HIDDEN;
+int kernel_launch_start(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* And waits for its end. */
 int kernel_launch_again(const struct kernel_launch *l, char *why) KERNEL_HIDDEN;
 void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
@@ -160,6 +172,8 @@ void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
 int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 int kernel_choose(const struct kernel_launch *launch) KERNEL_HIDDEN;
 int kernel_choose_done(void) KERNEL_HIDDEN;
+/* The same of a range: by its number alone. */
+int kernel_choose_range(const struct kernel_launch *launch) KERNEL_HIDDEN;
 
 /* names.c: names of kernels, as -k and --kernel-id mean them. Only while alone. */
 struct kernel_name {
@@ -180,6 +194,8 @@ int kernel_window_prepare(const struct kernel_request *request, char *why) KERNE
 void kernel_window_start(void) KERNEL_HIDDEN;
 void kernel_window_stop(void) KERNEL_HIDDEN;
 int kernel_window_is_open(void) KERNEL_HIDDEN;
+/* The range that this thread is in, of those that --replay-mode range means; 0: none. */
+uint64_t kernel_window_range(void) KERNEL_HIDDEN;
 /* NVTX ranges that this thread is in. */
 size_t kernel_open_ranges(struct nvtx_open_range *ret, size_t room) KERNEL_HIDDEN;
 /* Of a context or a stream, by NVTX; NULL: none. */
@@ -252,6 +268,9 @@ void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
 void kernel_counters_suspend(struct kernel_counters *c) KERNEL_HIDDEN;
 void kernel_counters_resume(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
+/* Of ranges that are not kernels. */
+int kernel_counters_push(struct kernel_counters *c, const char *name, char *why) KERNEL_HIDDEN;
+int kernel_counters_pop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After all passes of a part, and before another is configured. */
 int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
@@ -259,7 +278,7 @@ int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, siz
 int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KERNEL_HIDDEN;
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
-enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_LAUNCH, KERNEL_MEMORIES };
+enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_LAUNCH, KERNEL_MEMORY_GRAPH, KERNEL_MEMORIES };
 int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
 int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
 void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
@@ -280,10 +299,73 @@ void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* Reads those that are open. */
 void kernel_batch_close(void) KERNEL_HIDDEN;
 void kernel_batch_module_loaded(void) KERNEL_HIDDEN;
+/* Launches that are not the program's own: read now, from memory as it is, which then is as it was. add() says whether there was
+ * room; the launch's parameters stay. `record` NULL: it is made, but not read. The last that is added is read. */
+int kernel_batch_open_now(struct kernel_counters *c, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+int kernel_batch_add_now(const struct kernel_launch *l, const struct record_kernel *record) KERNEL_HIDDEN;
+void kernel_batch_read_now(void) KERNEL_HIDDEN;
 
 /* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
+/* For launches that are not the program's own: what there is to say of one; the counters of their context, or NULL and `why`. */
+void kernel_replay_describe(const struct kernel_launch *launch, struct record_kernel *ret) KERNEL_HIDDEN;
+struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch, const struct record_kernel *record,
+					      const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+
+/* begin.c: no other thread launches anything between them; not within a call that is counted. */
+void kernel_begin_alone(void) KERNEL_HIDDEN;
+void kernel_end_alone(void) KERNEL_HIDDEN;
+int kernel_is_alone(void) KERNEL_HIDDEN;
+/* A launch out of the parameters of its call; -1: they are wrong. */
+int kernel_describe_call(struct kernel_launch *l, enum kernel_call call, const struct cupti_call_data *data) KERNEL_HIDDEN;
+void kernel_look_for_end(void) KERNEL_HIDDEN;
+
+/* range.c: before each call of the driver, where ranges are read; has the range of this thread ended? The last: whatever it is. */
+void kernel_range_call(enum kernel_call call, const struct cupti_call_data *data) KERNEL_HIDDEN;
+void kernel_range_look(void) KERNEL_HIDDEN;
+void kernel_range_end(void) KERNEL_HIDDEN;
+void kernel_range_context_ends(const void *context) KERNEL_HIDDEN;
+
+void kernel_range_module_loaded(void) KERNEL_HIDDEN;
+
+/* range_calls.c: calls that are remembered, and made again. Only while alone. -1: `why` names one that cannot be. */
+int kernel_calls_remember(enum kernel_call call, const struct cupti_call_data *data, char *why) KERNEL_HIDDEN;
+int kernel_calls_make(char *why) KERNEL_HIDDEN;
+void kernel_calls_forget(void) KERNEL_HIDDEN;
+
+/* graph.c: what an executable graph does, in an order in which it may be done. Only while alone. */
+#define KERNEL_STEP_ATTRIBUTES 3u
+
+struct kernel_step {
+	enum cuda_node type;          /* a kernel, a copy or a set */
+	struct kernel_launch launch;
+	struct cuda_launch_kernel_ex ex;
+	struct cuda_launch_config config;
+	struct cuda_launch_attribute attributes[KERNEL_STEP_ATTRIBUTES];
+	struct cuda_copy copy;
+	struct cuda_node_set set;
+};
+
+struct kernel_graph {
+	void *exec;                   /* NULL: this place is free */
+	void *graph;                  /* a copy of what it was made of */
+	const char *why;              /* it cannot be done step by step; NULL: it can */
+	int copies_out;               /* to memory of the host that nobody puts back */
+	struct kernel_step *steps;
+	size_t step_count;
+	size_t room;
+};
+
+void kernel_graph_made(void *exec, void *graph) KERNEL_HIDDEN;
+void kernel_graph_changed(const void *exec) KERNEL_HIDDEN;
+void kernel_graph_forget(const void *exec) KERNEL_HIDDEN;
+/* NULL: `why` says what is in the way. */
+struct kernel_graph *kernel_graph_of(const void *exec, const char **why) KERNEL_HIDDEN;
+int kernel_step_make(const struct kernel_step *step, char *why) KERNEL_HIDDEN;
+
+/* graph_read.c: before the program's own launch of a graph. returns whether leave() is to be called. Only while alone. */
+int kernel_graph_launch(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 
 /* timed.c: one launch is timed by CUPTI's records of activities. The context is idle at the end; ns, 0: not known. */
 void kernel_timed_begin(uint32_t correlation) KERNEL_HIDDEN;

@@ -8,11 +8,12 @@
 #define MOST_ARGUMENTS 1024u
 #define MOST_BYTES 65536u
 
-static int make_again(const struct kernel_launch *l)
+int kernel_launch_start(const struct kernel_launch *l)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
 	const struct cuda_launch_kernel *k = l->parameters;
 	const struct cuda_launch_kernel_ex *ex = l->parameters;
+	const struct cuda_launch_graph *graph = l->parameters;
 
 	switch (l->call) {
 	case KERNEL_CALL_KERNEL:
@@ -25,6 +26,8 @@ static int make_again(const struct kernel_launch *l)
 			       d->cuLaunchCooperativeKernel(k->function, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
 							    k->block[2], k->shared, k->stream, k->parameters) :
 			       1;
+	case KERNEL_CALL_GRAPH:
+		return d->cuGraphLaunch ? d->cuGraphLaunch(graph->exec, graph->stream) : 1;
 	default:
 		return 1;
 	}
@@ -32,7 +35,7 @@ static int make_again(const struct kernel_launch *l)
 
 int kernel_launch_again(const struct kernel_launch *l, char *why)
 {
-	int result = make_again(l);
+	int result = kernel_launch_start(l);
 
 	if (result == 0)
 		result = kernel_agent.driver.cuCtxSynchronize();
@@ -48,7 +51,7 @@ void *kernel_launch_function(const struct kernel_launch *l)
 	void *function = l->function;
 	int value;
 
-	if (d->cuFuncGetAttribute(&value, 0, function) != 0 && d->cuKernelGetFunction)
+	if (function && d->cuFuncGetAttribute(&value, 0, function) != 0 && d->cuKernelGetFunction)
 		d->cuKernelGetFunction(&function, l->function);
 	return function;
 }
@@ -120,6 +123,11 @@ int kernel_launch_copy(struct kernel_copy *ret, const struct kernel_launch *l)
 
 	ret->launch = *l;
 	ret->arguments = NULL;
+	if (l->call == KERNEL_CALL_GRAPH) {
+		memcpy(&ret->graph, l->parameters, sizeof(ret->graph));
+		ret->launch.parameters = &ret->graph;
+		return 0;
+	}
 	/* Arguments in a buffer of the program's have no sizes that could be asked for. */
 	if ((is_ex && ex->extra) || (l->call == KERNEL_CALL_KERNEL && k->extra) ||
 	    copy_arguments(ret, is_ex ? ex->parameters : k->parameters) < 0)

@@ -23,9 +23,9 @@ static void ask_function(struct record_kernel *r, const struct kernel_launch *l)
 	int value;
 
 	for (int i = 0; i < (int)KERNEL_ATTRIBUTES; i++)
-		r->attributes[i] = d->cuFuncGetAttribute(&value, i, function) == 0 ? (uint32_t)value : KERNEL_NOT_KNOWN;
+		r->attributes[i] = function && d->cuFuncGetAttribute(&value, i, function) == 0 ? (uint32_t)value : KERNEL_NOT_KNOWN;
 	r->blocks_per_sm = KERNEL_NOT_KNOWN;
-	if (d->cuOccupancyMaxActiveBlocksPerMultiprocessor &&
+	if (function && d->cuOccupancyMaxActiveBlocksPerMultiprocessor &&
 	    d->cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function, (int)(l->block[0] * l->block[1] * l->block[2]),
 							   l->shared) == 0)
 		r->blocks_per_sm = (uint32_t)value;
@@ -51,6 +51,8 @@ static void describe(const struct kernel_launch *l)
 	memcpy(r->cluster, l->cluster, sizeof(r->cluster));
 	r->dynamic_shared = l->shared;
 	ask_function(r, l);
+	if (l->launches)
+		r->facts[KERNEL_FACT_LAUNCHES] = l->launches;
 	kernel_tell_place(r);
 }
 
@@ -109,6 +111,25 @@ static int prepare(const struct kernel_launch *launch, const struct kernel_reque
 	now.record.passes = (uint32_t)now.counters->passes;
 	return (now.counters->part_count || kernel_source_wanted(request)) && request->flush_caches ?
 		       kernel_caches_prepare(&now.counters->caches, now.counters->device, now.why) : 0;
+}
+
+void kernel_replay_describe(const struct kernel_launch *launch, struct record_kernel *ret)
+{
+	describe(launch);
+	*ret = now.record;
+}
+
+struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch, const struct record_kernel *record,
+					      const struct kernel_request *request, char *why)
+{
+	now.begun = cuda_agent.core->now();
+	now.record = *record;
+	now.counters = NULL;
+	now.why[0] = '\0';
+	if (prepare(launch, request) == 0)
+		return now.counters;
+	memcpy(why, now.why, sizeof(now.why));
+	return NULL;
 }
 
 /* How long it takes can be told all the same. */

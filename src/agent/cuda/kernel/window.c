@@ -67,7 +67,7 @@ int kernel_window_prepare(const struct kernel_request *r, char *why)
 	if (parse_all(include, &r->include, why) < 0 || parse_all(exclude, &r->exclude, why) < 0 ||
 	    range_numbers_parse(&numbers, r->range_filter ? r->range_filter : "::", why, KERNEL_WHY_SIZE) < 0)
 		return -1;
-	if (!numbers.nvtx.is_any)
+	if (!numbers.nvtx.is_any || (r->ranges && r->include.count))
 		cuda_agent.core->on_nvtx_begin(begun);
 	return 0;
 }
@@ -116,7 +116,23 @@ int kernel_window_is_open(void)
 	return (!request->include.count && !request->exclude.count) || is_in_right_ranges();
 }
 
+uint64_t kernel_window_range(void)
+{
+	struct nvtx_open_range ranges[RANGES];
+	uint64_t profiler = atomic_load(&is_between) ? atomic_load(&instance) : 0;
+	size_t count;
+
+	if (!kernel_window_is_open() || !request->include.count)
+		return kernel_window_is_open() ? profiler : 0;
+	count = kernel_open_ranges(ranges, RANGES);
+	for (size_t i = 0; i < count; i++)
+		if (ranges[i].number)
+			return profiler << 32 | ranges[i].number;
+	return 0;
+}
+
 void kernel_runtime_callback(uint32_t id, const struct cupti_call_data *data)
 {
 	kernel_profiler_call(1, id, data->site == CUPTI_SITE_EXIT);
+	kernel_range_look();
 }

@@ -1,0 +1,193 @@
+/* Kernels of a graph are read before the program launches it: its steps are made one by one, those that are wanted in several passes;
+ * then memory is put back, and the program's own launch does what it would have done. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/cuda/kernel/kernel.h"
+
+#define MOST_REASONS 16u
+
+struct reading {
+	const struct kernel_request *request;
+	struct kernel_counters *counters;
+	struct kernel_graph *graph;
+	size_t end;                   /* one more than the last that is wanted */
+	size_t wanted;
+	struct record_kernel *records;
+	uint8_t *is_wanted;
+	uint8_t *is_told;
+	char why[KERNEL_WHY_SIZE];
+};
+
+/* Once for each reason. */
+static void tell_not_read(const char *why)
+{
+	static const char *told[MOST_REASONS];
+	char text[KERNEL_WHY_SIZE];
+
+	for (size_t i = 0; i < MOST_REASONS; i++) {
+		if (told[i] == why)
+			return;
+		if (told[i])
+			continue;
+		told[i] = why;
+		snprintf(text, sizeof(text), "CUDA is counted without a graph: %s.", why);
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, text);
+		return;
+	}
+}
+
+static int is_of_one_context(const struct kernel_graph *g, const void *context)
+{
+	for (size_t i = 0; i < g->step_count; i++)
+		if (g->steps[i].type == CUDA_NODE_KERNEL && g->steps[i].launch.context && g->steps[i].launch.context != context)
+			return 0;
+	return 1;
+}
+
+/* Each of its kernels is a launch, where the program launches the graph. */
+static void place(struct kernel_graph *g, const struct kernel_launch *launch)
+{
+	for (size_t i = 0; i < g->step_count; i++) {
+		struct kernel_step *s = &g->steps[i];
+
+		s->launch.stream = s->config.stream = launch->stream;
+		s->launch.context = launch->context;
+		s->launch.context_id = launch->context_id;
+		s->launch.correlation = launch->correlation;
+	}
+}
+
+static void choose(struct reading *r)
+{
+	for (size_t i = 0; i < r->graph->step_count; i++) {
+		const struct kernel_step *s = &r->graph->steps[i];
+
+		if (s->type != CUDA_NODE_KERNEL || kernel_choose_done() || !kernel_choose(&s->launch))
+			continue;
+		r->is_wanted[i] = 1;
+		r->wanted++;
+		r->end = i + 1;
+		kernel_replay_describe(&s->launch, &r->records[i]);
+	}
+}
+
+/* Those that have no values: why, once, where that is so for good. */
+static void tell_rest(struct reading *r, const void *context)
+{
+	int timed = kernel_counters_hopeless(context) && !r->why[0];
+
+	for (size_t i = 0; i < r->end; i++) {
+		if (!r->is_wanted[i] || r->is_told[i])
+			continue;
+		kernel_tell(&r->records[i], KERNEL_BEGUN, r->graph->steps[i].launch.name);
+		kernel_tell(&r->records[i], timed ? KERNEL_TIMED : KERNEL_FAILED, timed ? NULL : r->why);
+		timed = kernel_counters_hopeless(context);
+	}
+}
+
+/* As many kernels as can be read together; then they are made once more, for what comes after them. Returns where that is; 0: trouble. */
+static size_t read_group(struct reading *r, size_t first)
+{
+	const struct kernel_step *steps = r->graph->steps;
+	size_t end = first;
+
+	if (kernel_batch_open_now(r->counters, r->request, r->why) < 0)
+		return 0;
+	while (end < r->end && steps[end].type == CUDA_NODE_KERNEL &&
+	       kernel_batch_add_now(&steps[end].launch, r->is_wanted[end] ? &r->records[end] : NULL)) {
+		r->is_told[end] = r->is_wanted[end];
+		end++;
+	}
+	kernel_batch_read_now();
+	for (size_t i = first; i < end && end < r->end; i++)
+		if (kernel_step_make(&steps[i], r->why) < 0)
+			return 0;
+	return end;
+}
+
+static void read_steps(struct reading *r)
+{
+	size_t at = 0;
+	int result = 0;
+
+	while (at < r->end && result == 0) {
+		if (r->is_wanted[at]) {
+			at = read_group(r, at);
+			result = at ? 0 : -1;
+		} else {
+			result = kernel_step_make(&r->graph->steps[at++], r->why);
+		}
+	}
+}
+
+static void read_kernels(struct reading *r, const struct kernel_launch *launch)
+{
+	char ignored[KERNEL_WHY_SIZE];
+	size_t first = 0;
+
+	while (!r->is_wanted[first])
+		first++;
+	if (!kernel_counters_hopeless(launch->context))
+		r->counters = kernel_replay_prepare(&r->graph->steps[first].launch, &r->records[first], r->request, r->why);
+	if (!r->counters)
+		return;
+	if (kernel_memory_save(KERNEL_MEMORY_GRAPH, launch->context, r->why) < 0)
+		return;
+	read_steps(r);
+	kernel_memory_restore(KERNEL_MEMORY_GRAPH, ignored);
+	kernel_memory_forget(KERNEL_MEMORY_GRAPH);
+}
+
+static void read_nodes(struct kernel_graph *g, const struct kernel_launch *launch, const struct kernel_request *request)
+{
+	struct reading r = { .request = request, .graph = g };
+
+	place(g, launch);
+	r.records = calloc(g->step_count + 1, sizeof(*r.records));
+	r.is_wanted = calloc(g->step_count + 1, 1);
+	r.is_told = calloc(g->step_count + 1, 1);
+	if (r.records && r.is_wanted && r.is_told) {
+		choose(&r);
+		if (r.wanted) {
+			read_kernels(&r, launch);
+			tell_rest(&r, launch->context);
+		}
+	}
+	free(r.records);
+	free(r.is_wanted);
+	free(r.is_told);
+}
+
+static int read_whole(const struct kernel_graph *g, const struct kernel_launch *launch, const struct kernel_request *request)
+{
+	struct kernel_launch l = *launch;
+
+	for (size_t i = 0; i < g->step_count; i++)
+		l.launches += g->steps[i].type == CUDA_NODE_KERNEL;
+	return l.launches && kernel_choose(&l) ? kernel_replay_enter(&l, request) : 0;
+}
+
+int kernel_graph_launch(const struct kernel_launch *launch, const struct kernel_request *request)
+{
+	const struct cuda_launch_graph *p = launch->parameters;
+	const char *why = "only launches of the program itself are read";
+	struct kernel_graph *g = request->graphs == KERNEL_GRAPHS_NONE ? NULL : kernel_graph_of(p->exec, &why);
+
+	if (g && request->graphs == KERNEL_GRAPHS_NODES && !is_of_one_context(g, launch->context)) {
+		why = "they are of several contexts";
+		g = NULL;
+	}
+	if (g && request->graphs == KERNEL_GRAPHS_WHOLE && g->copies_out) {
+		why = "it copies to the host, which each pass would do again";
+		g = NULL;
+	}
+	if (!g)
+		tell_not_read(why);
+	else if (request->graphs == KERNEL_GRAPHS_WHOLE)
+		return read_whole(g, launch, request);
+	else
+		read_nodes(g, launch, request);
+	return 0;
+}
