@@ -213,27 +213,16 @@ static void print_text(FILE *out, const struct kernel_list *list)
 	}
 }
 
-static void put_csv(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
-
 static void print_csv(FILE *out, const struct kernel_list *list)
 {
 	fputs("\"Kernel Name\",\"Launches\",\"Total Time [ns]\",\"Mean [ns]\",\"Min [ns]\",\"Max [ns]\",\"Grids and Blocks\"\n", out);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct kernel_line *line = &list->items[i];
 
-		put_csv(out, line->name);
+		kernel_csv_text(out, line->name);
 		fprintf(out, ",\"%" PRId64 "\",\"%" PRId64 "\",\"%.1f\",\"%" PRId64 "\",\"%" PRId64 "\",", line->launches, line->total,
 			(double)line->total / (double)line->launches, line->least, line->most);
-		put_csv(out, line->sizes);
+		kernel_csv_text(out, line->sizes);
 		fputc('\n', out);
 	}
 }

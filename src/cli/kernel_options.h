@@ -160,6 +160,8 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 bool kernel_check_rules(struct cli *cli, const struct kernel_fields *fields);
 struct kernel_results;
 void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results *results);
+/* kernel_query.c: a quoted cell of a table. */
+void kernel_csv_text(FILE *out, const char *text);
 /* "name" is that name, "regex:expression" is found anywhere in one. */
 bool kernel_name_matches(const char *wanted, const char *name);
 /* --threshold and --baseline, before anything is done; false after an error. */

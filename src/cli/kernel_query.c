@@ -21,7 +21,7 @@ int kernel_list_chips(struct cli *cli, const struct kernel_fields *fields)
 	return count > 0 ? 0 : command_fail(cli, &kernel_command, "CUPTI does not say which chips it knows");
 }
 
-static void csv_text(FILE *out, const char *text)
+void kernel_csv_text(FILE *out, const char *text)
 {
 	fputc('"', out);
 	for (; *text; text++) {
@@ -65,13 +65,13 @@ static void print_metric(FILE *out, const struct catalog *c, const char *name, b
 		fprintf(out, "%-*s %-10s %-25s %s\n", NAME_WIDTH, name, catalog_type_name(facts.type), facts.dimension, facts.description);
 		return;
 	}
-	csv_text(out, c->chip);
+	kernel_csv_text(out, c->chip);
 	fputc(',', out);
-	csv_text(out, name);
+	kernel_csv_text(out, name);
 	fprintf(out, ",\"%s\",", catalog_type_name(facts.type));
-	csv_text(out, facts.dimension);
+	kernel_csv_text(out, facts.dimension);
 	fputc(',', out);
-	csv_text(out, facts.description);
+	kernel_csv_text(out, facts.description);
 	fputc('\n', out);
 }
 
