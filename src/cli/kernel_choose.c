@@ -94,10 +94,10 @@ void kernel_release_texts(struct kernel_texts *texts)
 	glossary_release(&texts->glossary);
 }
 
-static int split(const struct option_texts *texts, struct string_list *ret)
+int kernel_split(const struct option_texts *texts, struct string_list *ret)
 {
 	const char *text = NULL;
-	char piece[512];
+	char piece[4096];
 	size_t at = 0;
 	int r = 0;
 
@@ -114,7 +114,7 @@ static int make(const struct kernel_fields *fields, const struct kernel_texts *t
 	struct choice_request request;
 	int r = -1;
 
-	if (split(&fields->sets, &sets) < 0 || split(&fields->sections, &sections) < 0 || split(&fields->metrics, &metrics) < 0) {
+	if (kernel_split(&fields->sets, &sets) < 0 || kernel_split(&fields->sections, &sections) < 0 || kernel_split(&fields->metrics, &metrics) < 0) {
 		error_set(err, ENOMEM, "Not enough memory");
 	} else {
 		request = (struct choice_request){ (const char *const *)sets.items, sets.count, (const char *const *)sections.items,

@@ -160,6 +160,9 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 bool kernel_check_rules(struct cli *cli, const struct kernel_fields *fields);
 struct kernel_results;
 void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results *results);
+/* Pieces between commas, of all times the option was given. */
+struct string_list;
+int kernel_split(const struct option_texts *texts, struct string_list *ret);
 /* kernel_query.c: a quoted cell of a table. */
 void kernel_csv_text(FILE *out, const char *text);
 /* "name" is that name, "regex:expression" is found anywhere in one. */

@@ -115,22 +115,10 @@ void kernel_source_write(FILE *file, const struct kernel_source_run *s, const ch
 		fprintf(file, "code %s\n", code);
 }
 
-static int split_folders(const struct option_texts *texts, struct string_list *ret)
-{
-	const char *text = NULL;
-	char piece[4096];
-	size_t at = 0;
-	int r = 0;
-
-	while (r >= 0 && next_piece(texts, &at, &text, piece, sizeof(piece)))
-		r = string_list_addf(ret, "%s", piece);
-	return r;
-}
-
 static int read_files(const struct kernel_fields *fields, struct source_book *book)
 {
 	struct string_list folders = STRING_LIST_INIT;
-	int r = split_folders(&fields->source_folders, &folders);
+	int r = kernel_split(&fields->source_folders, &folders);
 
 	if (r >= 0)
 		r = source_book_read_files(book, (const char *const *)folders.items, folders.count);

@@ -7,10 +7,8 @@
 
 #include "symbol/demangle.h"
 
-static void expect(const char *linkage, const char *plain)
+static void expect_text(char *text, const char *plain)
 {
-	char *text = demangle(linkage);
-
 	if (!plain) {
 		assert_null(text);
 		return;
@@ -18,6 +16,11 @@ static void expect(const char *linkage, const char *plain)
 	assert_non_null(text);
 	assert_string_equal(text, plain);
 	free(text);
+}
+
+static void expect(const char *linkage, const char *plain)
+{
+	expect_text(demangle(linkage), plain);
 }
 
 static void test_cpp(void **state)
@@ -136,15 +139,7 @@ static void test_bombs(void **state)
 
 static void expect_cuda(const char *linkage, const char *plain)
 {
-	char *text = demangle_cuda(linkage);
-
-	if (!plain) {
-		assert_null(text);
-		return;
-	}
-	assert_non_null(text);
-	assert_string_equal(text, plain);
-	free(text);
+	expect_text(demangle_cuda(linkage), plain);
 }
 
 /* Pairs that an export of nsys has (PyTorch on an H100), and kernels that ncu listed. */
