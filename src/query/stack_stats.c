@@ -26,6 +26,7 @@ struct stacks_cursor {
 	struct stack_sums sums;
 	int folded;
 	uint32_t *nodes; /* to show, in order */
+	uint32_t *ranks; /* by label */
 	size_t count;
 	size_t at;
 };
@@ -57,7 +58,8 @@ static void forget(struct stacks_cursor *c)
 	stack_sums_release(&c->sums);
 	stack_view_release(&c->view);
 	free(c->nodes);
-	c->nodes = NULL;
+	free(c->ranks);
+	c->nodes = c->ranks = NULL;
 	c->count = c->at = 0;
 }
 
@@ -77,28 +79,44 @@ static int add_up(struct stacks_cursor *c)
 	return r;
 }
 
-static int compare_self(const void *a, const void *b, void *context)
+/* By their texts from the innermost function outwards, at last by number: below 0 when x comes first. */
+static int compare_names(const struct stacks_cursor *c, uint32_t x, uint32_t y)
 {
-	const struct stack_sums *s = context;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t a = x, b = y, rank_a, rank_b;
 
-	if (s->self[x].weight != s->self[y].weight)
-		return s->self[x].weight > s->self[y].weight ? -1 : 1;
-	if (s->self[x].count != s->self[y].count)
-		return s->self[x].count > s->self[y].count ? -1 : 1;
+	for (; a != b; a = c->view.fold.parents[a], b = c->view.fold.parents[b]) {
+		if (!a || !b)
+			return a ? 1 : -1;
+		rank_a = c->ranks[stack_view_label(&c->view, a)];
+		rank_b = c->ranks[stack_view_label(&c->view, b)];
+		if (rank_a != rank_b)
+			return rank_a < rank_b ? -1 : 1;
+	}
 	return x < y ? -1 : x > y;
 }
 
+static int compare_sums(const struct stacks_cursor *c, const struct stack_sum *sums, uint32_t x, uint32_t y)
+{
+	if (sums[x].weight != sums[y].weight)
+		return sums[x].weight > sums[y].weight ? -1 : 1;
+	if (sums[x].count != sums[y].count)
+		return sums[x].count > sums[y].count ? -1 : 1;
+	return compare_names(c, x, y);
+}
+
+static int compare_self(const void *a, const void *b, void *context)
+{
+	const struct stacks_cursor *c = context;
+
+	return compare_sums(c, c->sums.self, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* The least first. */
 static int compare_total(const void *a, const void *b, void *context)
 {
-	const struct stack_sums *s = context;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct stacks_cursor *c = context;
 
-	if (s->total[x].weight != s->total[y].weight)
-		return s->total[x].weight < s->total[y].weight ? -1 : 1;
-	if (s->total[x].count != s->total[y].count)
-		return s->total[x].count < s->total[y].count ? -1 : 1;
-	return x > y ? -1 : x < y;
+	return compare_sums(c, c->sums.total, *(const uint32_t *)b, *(const uint32_t *)a);
 }
 
 static size_t touched_nodes(const struct stack_sums *s, uint32_t *nodes, int with_self)
@@ -126,7 +144,7 @@ static int order_tree(struct stacks_cursor *c)
 		free(sibling);
 		return -ENOMEM;
 	}
-	qsort_r(c->nodes, c->count, sizeof(*c->nodes), compare_total, &c->sums);
+	qsort_r(c->nodes, c->count, sizeof(*c->nodes), compare_total, c);
 	for (size_t i = 0; i < c->count; i++) {
 		node = c->nodes[i];
 		if (!node)
@@ -136,7 +154,7 @@ static int order_tree(struct stacks_cursor *c)
 	}
 	/* Node 0, what has no stack, stands among the outermost callers. */
 	for (node = child[0]; node; ) {
-		if (root && fold->parents[node] == 0 && compare_total(&node, &nothing, &c->sums) < 0)
+		if (root && fold->parents[node] == 0 && compare_total(&node, &nothing, c) < 0)
 			c->nodes[count++] = root = 0;
 		c->nodes[count++] = node;
 		if (child[node]) {
@@ -157,13 +175,19 @@ static int order_tree(struct stacks_cursor *c)
 
 static int choose_rows(struct stacks_cursor *c)
 {
+	int r;
+
 	c->nodes = calloc((size_t)c->view.fold.count + 1, sizeof(*c->nodes));
 	if (!c->nodes)
 		return -ENOMEM;
-	c->count = touched_nodes(&c->sums, c->nodes, c->folded);
+	c->count = touched_nodes(&c->sums, c->nodes, 0);
+	r = stack_view_ranks(((struct function_vtab *)c->base.pVtab)->q, &c->view, c->nodes, c->count, &c->ranks);
+	if (r < 0)
+		return r;
 	if (!c->folded)
 		return order_tree(c);
-	qsort_r(c->nodes, c->count, sizeof(*c->nodes), compare_self, &c->sums);
+	c->count = touched_nodes(&c->sums, c->nodes, 1);
+	qsort_r(c->nodes, c->count, sizeof(*c->nodes), compare_self, c);
 	return 0;
 }
 

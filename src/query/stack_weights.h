@@ -58,6 +58,8 @@ uint32_t stack_view_label(const struct stack_view *v, uint32_t node);
 /* The function of a label; NULL where it is no function of the program. */
 const struct code_function *stack_view_function(const struct stack_view *v, uint32_t label);
 int stack_view_text(struct query *q, const struct stack_view *v, uint32_t label, struct buf *ret);
+/* The place of each label of these nodes in the order of their texts, by label; to be freed. -ENOMEM. */
+int stack_view_ranks(struct query *q, const struct stack_view *v, const uint32_t *nodes, size_t count, uint32_t **ret);
 
 /* What came together at each node of a fold, for one owner. */
 struct stack_sum {

@@ -323,12 +323,42 @@ static void test_time_of_samples(void **state)
 	}
 }
 
+/* What weighs the same is ordered by name, not by the numbers a report happens to have. */
+static void test_order_of_equals(void **state)
+{
+	for (int turned = 0; turned < 2; turned++) {
+		struct report_writer *w = begin();
+		struct query *q;
+
+		write_threads(w);
+		/* f1 calls f3, f2 calls f3, f2 calls f1: one sample each */
+		for (int64_t i = 1; i <= 3; i++) {
+			append(w, TABLE_FRAME, 0, (int64_t[]){ i, 1, i * 16 }, 7);
+			append(w, TABLE_SYMBOL, 0, (int64_t[]){ i, 1, text(w, "f%d", (int)(turned ? 4 - i : i)) }, 7);
+			append(w, TABLE_FRAME_SYMBOL, 0, (int64_t[]){ i, i }, 3);
+		}
+		int64_t f1 = turned ? 3 : 1, f2 = 2, f3 = turned ? 1 : 3, root1 = turned ? 2 : 1, root2 = turned ? 1 : 2;
+
+		append(w, TABLE_STACK, 0, (int64_t[]){ 1, 0, turned ? f2 : f1 }, 5);
+		append(w, TABLE_STACK, 0, (int64_t[]){ 2, 0, turned ? f1 : f2 }, 5);
+		append(w, TABLE_STACK, 0, (int64_t[]){ 3, turned ? root2 : root1, f3 }, 7);
+		append(w, TABLE_STACK, 0, (int64_t[]){ 4, root2, turned ? f1 : f3 }, 7);
+		append(w, TABLE_STACK, 0, (int64_t[]){ 5, turned ? root1 : root2, turned ? f3 : f1 }, 7);
+		for (int64_t i = 3; i <= 5; i++)
+			append(w, TABLE_SAMPLE, 1, (int64_t[]){ i, i, 0, 100 }, 15);
+		q = finish(w);
+		assert_string_equal(ask(q, "SELECT name FROM stack_stats('samples')"), "f2;f1;f1;f3;f2;f3");
+		assert_string_equal(ask(q, "SELECT name FROM stack_stats('samples', 'tree')"), "f2;f1;f3;f1;f3");
+		query_close(q);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_tree), cmocka_unit_test(test_hostile_tree),
 		cmocka_unit_test(test_endless_stack), cmocka_unit_test(test_nonsense), cmocka_unit_test(test_nothing_recorded),
-		cmocka_unit_test(test_time_of_samples),
+		cmocka_unit_test(test_time_of_samples), cmocka_unit_test(test_order_of_equals),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
