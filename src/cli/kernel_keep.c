@@ -1,16 +1,9 @@
-/* What is left of results and of what rules say of them, and reports under other names. */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
+/* What is left of what rules say of results. */
 #include <regex.h>
 #include <string.h>
-#include <sys/sendfile.h>
-#include <unistd.h>
 
 #include "base/nearest.h"
 #include "cli/kernel_options.h"
-#include "cli/kernel_output.h"
-#include "cli/open_report.h"
 #include "kernel/results.h"
 #include "kernel/rules/rule.h"
 
@@ -93,40 +86,4 @@ void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results
 		}
 		k->rule_count = kept;
 	}
-}
-
-static int copy_bytes(const char *from, const char *to)
-{
-	int source = open(from, O_RDONLY | O_CLOEXEC), target = source < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	ssize_t sent = target < 0 ? -1 : 1;
-	int r;
-
-	while (sent > 0)
-		sent = sendfile(target, source, NULL, 1 << 20);
-	r = sent < 0 ? -errno : 0;
-	if (source >= 0)
-		close(source);
-	if (target >= 0 && close(target) != 0 && r == 0)
-		r = -errno;
-	return r;
-}
-
-int kernel_copy(struct cli *cli, const struct kernel_fields *fields)
-{
-	struct opened_report opened;
-	char path[PATH_MAX];
-	struct error err;
-	int status, r;
-
-	if (fields->name || fields->skip || fields->skip_before || fields->count)
-		return command_fail(cli, &kernel_command, "-i with -o: only a whole report can be written; a table of some kernels can, with --csv");
-	if (kernel_output_path(fields->output, cli->role == CLI_NCU ? ".ncu-rep" : ".sonde", fields->overwrite, path, sizeof(path), &err) < 0)
-		return command_fail(cli, &kernel_command, "%s", err.text);
-	if (!open_report(cli, &kernel_command, fields->import, &opened, &status))
-		return status;
-	r = copy_bytes(opened.path, path);
-	if (r < 0)
-		return close_report(&opened, command_fail(cli, &kernel_command, "%s cannot be written: %s", path, strerror(-r)));
-	fprintf(kernel_told(cli), "==PROF== Report: %s\n", path);
-	return close_report(&opened, 0);
 }

@@ -153,7 +153,7 @@ int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
 
 /* A program is run and its kernels are read, or results of a report are shown. */
 int kernel_count(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
-/* -i with -o: the report under another name. */
+/* -i with -o: the report under another name, or some kernels of it. */
 int kernel_copy(struct cli *cli, const struct kernel_fields *fields);
 int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
 /* --rule, before anything is done; false after an error. */

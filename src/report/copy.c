@@ -38,17 +38,28 @@ static int group_alloc(struct group_copy *g)
 	return 0;
 }
 
-/* Appends the rows of a decoded group; those out of order cannot be kept. */
-static int append_rows(const struct copy *c, struct report_track *t, const struct report_group *group, enum table_kind kind)
+static bool keeps_time(const struct report_part *part, int64_t start, int64_t end)
 {
+	return !part || !part->keeps || part->keeps(part->context, start, end);
+}
+
+static bool keeps_row(const struct report_part *part, enum table_id table, int64_t *values, uint32_t present)
+{
+	return !part || !part->keeps_row || part->keeps_row(part->context, table, values, present);
+}
+
+/* Appends the rows of a decoded group; those out of order cannot be kept. */
+static int append_rows(const struct copy *c, struct report_track *t, const struct report_group *group, enum table_id table)
+{
+	enum table_kind kind = table_schema(table)->kind;
 	const struct group_copy *g = &c->group;
 	const int64_t *ends = g->values[kind == TABLE_KIND_SPAN];
-	int64_t values[TABLE_MAX_COLUMNS];
+	int64_t values[TABLE_MAX_COLUMNS] = { 0 };
 	uint32_t present;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < group->rows && (rc == 0 || rc == -EINVAL); i++) {
-		if (c->part && kind != TABLE_KIND_PLAIN && !c->part->keeps(c->part->context, g->values[0][i], ends[i]))
+		if (kind != TABLE_KIND_PLAIN && !keeps_time(c->part, g->values[0][i], ends[i]))
 			continue;
 		present = 0;
 		for (uint32_t left = group->present; left; left &= left - 1) {
@@ -57,7 +68,8 @@ static int append_rows(const struct copy *c, struct report_track *t, const struc
 			values[column] = g->values[column][i];
 			present |= (uint32_t)!g->nulls[column][i] << column;
 		}
-		rc = report_append(t, values, present);
+		if (kind != TABLE_KIND_PLAIN || keeps_row(c->part, table, values, present))
+			rc = report_append(t, values, present);
 	}
 	return rc == -EINVAL ? 0 : rc;
 }
@@ -78,7 +90,7 @@ static int copy_group(struct copy *c, enum table_id table, size_t i)
 			rc = report_column(c->r, table, i, column, c->group.values[column], c->group.nulls[column]);
 	if (rc == -EBADMSG)
 		return 0; /* a damaged group: the others are still worth having */
-	rc = rc < 0 ? rc : append_rows(c, t, group, kind);
+	rc = rc < 0 ? rc : append_rows(c, t, group, table);
 	c->w->tick++; /* tracks that have not been seen for some groups count as idle */
 	return rc < 0 || c->w->tick % RECLAIM_GROUPS ? rc : reclaim_memory(c->w);
 }
@@ -97,7 +109,7 @@ static int copy_tables(struct copy *c)
 	return rc;
 }
 
-static int copy_texts(struct report *r, struct report_writer *w)
+static int copy_texts(struct report *r, struct report_writer *w, const struct report_part *part)
 {
 	const void *data;
 	size_t size;
@@ -109,6 +121,8 @@ static int copy_texts(struct report *r, struct report_writer *w)
 			rc = string_put(w, id, data, size);
 	}
 	for (uint64_t id = r->blobs.lowest; id < r->blobs.limit && rc == 0; id++) {
+		if (part && part->keeps_blob && !part->keeps_blob(part->context, id))
+			continue;
 		data = report_blob_data(r, id, &size);
 		if (data)
 			rc = blob_put(w, id, data, size);
@@ -124,7 +138,7 @@ int report_copy(struct report *r, const char *path, int overwrite, const struct 
 
 	rc = rc < 0 ? rc : output_open_temporary(w, err);
 	if (rc == 0) {
-		rc = copy_texts(r, w);
+		rc = copy_texts(r, w, part);
 		rc = rc < 0 ? rc : copy_tables(&copy);
 		rc = rc < 0 ? error_set_errno(err, -rc, "cannot write %s", path)
 			    : finish_file(w, err);

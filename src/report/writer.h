@@ -121,11 +121,13 @@ void report_writer_abandon(struct report_writer *w);
 int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
 		   struct error *err);
 
-/* A report with the rows of another, under their old ids: all, or of tables with times those that a part keeps. */
+/* A report with the rows of another, under their old ids: all, or those that a part keeps. Functions that are NULL keep everything. */
 struct report;
 struct report_part {
-	int64_t from, to; /* groups of rows that lie outside are not looked at */
-	bool (*keeps)(void *context, int64_t start, int64_t end); /* instants: both the same */
+	int64_t from, to; /* groups of rows with times that lie outside are not looked at */
+	bool (*keeps)(void *context, int64_t start, int64_t end); /* of tables with times; instants: both the same */
+	bool (*keeps_row)(void *context, enum table_id table, int64_t *values, uint32_t present); /* of the others; it may change the row */
+	bool (*keeps_blob)(void *context, uint64_t id);
 	void *context;
 };
 int report_copy(struct report *r, const char *path, int overwrite, const struct report_part *part, struct error *err);

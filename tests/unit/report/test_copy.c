@@ -100,6 +100,66 @@ static void nothing_in_range(void **state)
 	report_close(r);
 }
 
+#define CODES 6
+
+/* Of six codes the odd ones stay, under other checksums. */
+static bool is_odd(void *context, enum table_id table, int64_t *values, uint32_t present)
+{
+	assert_int_equal(present & 1u << COLUMN_KERNEL_CODE_SIZE, 0);
+	*(unsigned *)context += table == TABLE_KERNEL_CODE;
+	values[COLUMN_KERNEL_CODE_CRC] += 100;
+	return values[COLUMN_KERNEL_CODE_ID] % 2;
+}
+
+/* The first blob has number 1. */
+static bool is_odd_blob(void *context, uint64_t id)
+{
+	return id % 2;
+}
+
+static void some_rows(void **state)
+{
+	unsigned asked = 0;
+	struct report_part part = { .from = INT64_MIN, .to = INT64_MAX, .keeps_row = is_odd, .keeps_blob = is_odd_blob, .context = &asked };
+	struct report_writer *w = open_writer(*state);
+	int64_t v[TABLE_MAX_COLUMNS] = { 0 }, *ids, *crcs, *images;
+	struct report *r;
+	struct error err;
+	size_t size;
+
+	for (int i = 1; i <= CODES; i++) {
+		v[COLUMN_KERNEL_CODE_ID] = i;
+		v[COLUMN_KERNEL_CODE_CRC] = 10 * i;
+		v[COLUMN_KERNEL_CODE_IMAGE] = (int64_t)report_blob(w, "image of a cubin", (size_t)i);
+		assert_int_equal(report_append(report_track(w, TABLE_KERNEL_CODE, 0), v,
+					       1u << COLUMN_KERNEL_CODE_ID | 1u << COLUMN_KERNEL_CODE_CRC | 1u << COLUMN_KERNEL_CODE_IMAGE), 0);
+	}
+	add_slice(w, 1, 1000, 2000, 0);
+	assert_int_equal(report_writer_finish(w, &err), 0);
+	r = open_report(*state);
+	assert_int_equal(report_copy(r, beside(*state, ".copy"), 0, &part, &err), 0);
+	report_close(r);
+	assert_int_equal(asked, CODES);
+	r = open_report(beside(*state, ".copy"));
+	assert_false(report_is_damaged(r));
+	assert_int_equal(report_row_count(r, TABLE_SLICE), 1);
+	assert_int_equal(report_row_count(r, TABLE_KERNEL_CODE), CODES / 2);
+	ids = whole_column(r, TABLE_KERNEL_CODE, COLUMN_KERNEL_CODE_ID, NULL);
+	crcs = whole_column(r, TABLE_KERNEL_CODE, COLUMN_KERNEL_CODE_CRC, NULL);
+	images = whole_column(r, TABLE_KERNEL_CODE, COLUMN_KERNEL_CODE_IMAGE, NULL);
+	for (int i = 0; i < CODES / 2; i++) {
+		assert_int_equal(ids[i], 2 * i + 1);
+		assert_int_equal(crcs[i], 10 * ids[i] + 100);
+		assert_memory_equal(report_blob_data(r, (uint64_t)images[i], &size), "image of a cubin", (size_t)ids[i]);
+		assert_int_equal(size, ids[i]);
+		assert_null(report_blob_data(r, (uint64_t)images[i] + 1, &size));
+	}
+	free(ids);
+	free(crcs);
+	free(images);
+	report_close(r);
+}
+
 /* Groups that have a level 0 are absent, with their rows and times; others are as they were. */
 static void an_outline(void **state)
 {
@@ -196,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_range, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(nothing_in_range, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(some_rows, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(an_outline, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(impossible_entries, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(an_unfinished_report, folder_setup, folder_teardown),

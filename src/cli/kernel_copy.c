@@ -1,0 +1,279 @@
+/* -i with -o: a report under another name, with all of its kernels or with those that the options choose. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include "cli/kernel_filter.h"
+#include "cli/kernel_output.h"
+#include "cli/kernel_rename.h"
+#include "cli/open_report.h"
+#include "kernel/rows.h"
+#include "report/writer.h"
+
+static int copy_bytes(const char *from, const char *to)
+{
+	int source = open(from, O_RDONLY | O_CLOEXEC), target = source < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	ssize_t sent = target < 0 ? -1 : 1;
+	int r;
+
+	while (sent > 0)
+		sent = sendfile(target, source, NULL, 1 << 20);
+	r = sent < 0 ? -errno : 0;
+	if (source >= 0)
+		close(source);
+	if (target >= 0 && close(target) != 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+/* Numbers, or ids of texts and blobs. */
+struct id_set {
+	int64_t *items;
+	size_t count;
+};
+
+static bool id_in(const struct id_set *set, int64_t id)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (set->items[i] == id)
+			return true;
+	return false;
+}
+
+static int id_put(struct id_set *set, int64_t id)
+{
+	int64_t *items;
+
+	/* Rows of one thing follow each other. */
+	if ((set->count && set->items[set->count - 1] == id) || id_in(set, id))
+		return 0;
+	items = grown(set->items, set->count, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	set->items = items;
+	items[set->count++] = id;
+	return 0;
+}
+
+/* A kernel of the report: which one has what is told once for its device, if it goes. */
+struct placed {
+	int64_t id;
+	const struct kernel_process *process;
+	int64_t device;
+	bool is_kept;
+};
+
+struct part {
+	struct placed *kernels;        /* by id */
+	size_t count;
+	struct id_set codes, files;    /* that kernels which stay have: kernel_code.id, and texts */
+	struct id_set blobs;           /* of others */
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct placed *find(const struct part *p, int64_t id)
+{
+	struct placed key = { .id = id };
+
+	return p->count ? bsearch(&key, p->kernels, p->count, sizeof(key), by_id) : NULL;
+}
+
+/* The first that stays of the same process and device; NULL: none does. */
+static const struct placed *heir(const struct part *p, const struct placed *of)
+{
+	for (size_t i = 0; of && i < p->count; i++)
+		if (p->kernels[i].is_kept && p->kernels[i].process == of->process && p->kernels[i].device == of->device)
+			return &p->kernels[i];
+	return NULL;
+}
+
+static bool keeps_metric(const struct part *p, int64_t *v)
+{
+	const struct placed *k = find(p, v[COLUMN_KERNEL_METRIC_RESULT]);
+
+	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_DEVICE && k && !k->is_kept && (k = heir(p, k)))
+		v[COLUMN_KERNEL_METRIC_RESULT] = k->id;
+	return k && k->is_kept;
+}
+
+static bool keeps_row(void *context, enum table_id table, int64_t *v, uint32_t present)
+{
+	const struct part *p = context;
+	const struct placed *k;
+
+	switch (table) {
+	case TABLE_KERNEL_RESULT:
+		k = find(p, v[COLUMN_KERNEL_RESULT_ID]);
+		return k && k->is_kept;
+	case TABLE_KERNEL_METRIC:
+		return keeps_metric(p, v);
+	case TABLE_KERNEL_SOURCE:
+		k = find(p, v[COLUMN_KERNEL_SOURCE_RESULT]);
+		return k && k->is_kept;
+	case TABLE_KERNEL_CODE:
+		return id_in(&p->codes, v[COLUMN_KERNEL_CODE_ID]);
+	case TABLE_KERNEL_INSTRUCTION:
+		return id_in(&p->codes, v[COLUMN_KERNEL_INSTRUCTION_CODE]);
+	case TABLE_KERNEL_FILE:
+		return HAS(present, COLUMN_KERNEL_FILE_NAME) && id_in(&p->files, v[COLUMN_KERNEL_FILE_NAME]);
+	default:
+		return true;
+	}
+}
+
+static bool keeps_blob(void *context, uint64_t id)
+{
+	return !id_in(&((const struct part *)context)->blobs, (int64_t)id);
+}
+
+static int look_at_source(void *context, const int64_t *v, uint32_t present)
+{
+	struct part *p = context;
+	const struct placed *k = find(p, v[COLUMN_KERNEL_SOURCE_RESULT]);
+
+	return k && k->is_kept && HAS(present, COLUMN_KERNEL_SOURCE_CODE) ? id_put(&p->codes, v[COLUMN_KERNEL_SOURCE_CODE]) : 0;
+}
+
+static int look_at_instruction(void *context, const int64_t *v, uint32_t present)
+{
+	struct part *p = context;
+
+	if (!HAS(present, COLUMN_KERNEL_INSTRUCTION_FILE) || !id_in(&p->codes, v[COLUMN_KERNEL_INSTRUCTION_CODE]))
+		return 0;
+	return id_put(&p->files, v[COLUMN_KERNEL_INSTRUCTION_FILE]);
+}
+
+static int look_at_code(void *context, const int64_t *v, uint32_t present)
+{
+	struct part *p = context;
+	bool is_dropped = HAS(present, COLUMN_KERNEL_CODE_IMAGE) && !id_in(&p->codes, v[COLUMN_KERNEL_CODE_ID]);
+
+	return is_dropped ? id_put(&p->blobs, v[COLUMN_KERNEL_CODE_IMAGE]) : 0;
+}
+
+static int look_at_file(void *context, const int64_t *v, uint32_t present)
+{
+	struct part *p = context;
+	bool is_dropped = HAS(present, COLUMN_KERNEL_FILE_TEXT) && !id_in(&p->files, v[COLUMN_KERNEL_FILE_NAME]);
+
+	return is_dropped ? id_put(&p->blobs, v[COLUMN_KERNEL_FILE_TEXT]) : 0;
+}
+
+static int look(struct part *p, struct report *report)
+{
+	int r = report_each_row(report, TABLE_KERNEL_SOURCE, COLUMN_KERNEL_SOURCE_CODE + 1, look_at_source, p);
+
+	if (r >= 0)
+		r = report_each_row(report, TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_FILE + 1, look_at_instruction, p);
+	if (r >= 0)
+		r = report_each_row(report, TABLE_KERNEL_CODE, COLUMN_KERNEL_CODE_IMAGE + 1, look_at_code, p);
+	return r < 0 ? r : report_each_row(report, TABLE_KERNEL_FILE, COLUMN_KERNEL_FILE_TEXT + 1, look_at_file, p);
+}
+
+static int place(struct part *p, const struct kernel_results *results)
+{
+	p->kernels = calloc(results->count + 1, sizeof(*p->kernels));
+	if (!p->kernels)
+		return -ENOMEM;
+	for (size_t i = 0; i < results->count; i++)
+		p->kernels[i] = (struct placed){ .id = results->items[i].id, .process = results->items[i].process, .device = results->items[i].device };
+	p->count = results->count;
+	return 0;
+}
+
+static void mark(struct part *p, const struct kernel_results *results)
+{
+	struct placed *k;
+
+	for (size_t i = 0; i < results->count; i++) {
+		k = find(p, results->items[i].id);
+		if (k)
+			k->is_kept = true;
+	}
+}
+
+/* Which kernels of the report stay; false after an error was printed. */
+static bool choose(struct cli *cli, const struct kernel_fields *fields, struct kernel_results *results, struct part *p)
+{
+	struct kernel_renames renames = KERNEL_RENAMES_INIT;
+	bool ok = kernel_renames_load(cli, fields, &renames);
+
+	if (ok && (kernel_renames_apply(&renames, results) < 0 || place(p, results) < 0 || kernel_filter_results(fields, results) < 0)) {
+		command_fail(cli, &kernel_command, "Not enough memory");
+		ok = false;
+	}
+	kernel_renames_release(&renames);
+	if (ok && p->count && !results->count) {
+		command_fail(cli, &kernel_command, "None of the %zu kernels of %s is chosen: nothing is written", p->count, fields->import);
+		ok = false;
+	}
+	if (ok)
+		mark(p, results);
+	return ok;
+}
+
+static int write_part(struct cli *cli, const struct kernel_fields *fields, const char *from, const char *to)
+{
+	struct part p = { 0 };
+	struct report_part keep = { .from = INT64_MIN, .to = INT64_MAX, .keeps_row = keeps_row, .keeps_blob = keeps_blob, .context = &p };
+	struct kernel_results results = { 0 };
+	struct report *report;
+	struct error err;
+	int status = 1, r;
+
+	if (report_open(&report, from, &err) < 0)
+		return command_fail(cli, &kernel_command, "%s", err.text);
+	if (kernel_results_load(&results, report, &err) < 0) {
+		command_fail(cli, &kernel_command, "%s", err.text);
+	} else if (choose(cli, fields, &results, &p)) {
+		r = look(&p, report);
+		r = r < 0 ? error_set_errno(&err, -r, "The report cannot be read") : report_copy(report, to, 1, &keep, &err);
+		status = r < 0 ? command_fail(cli, &kernel_command, "%s", err.text) : 0;
+	}
+	kernel_results_release(&results);
+	report_close(report);
+	free(p.kernels);
+	free(p.codes.items);
+	free(p.files.items);
+	free(p.blobs.items);
+	return status;
+}
+
+static int write_whole(struct cli *cli, const char *from, const char *to)
+{
+	int r = copy_bytes(from, to);
+
+	return r < 0 ? command_fail(cli, &kernel_command, "%s cannot be written: %s", to, strerror(-r)) : 0;
+}
+
+static bool has_filter(const struct kernel_fields *f)
+{
+	return f->name || f->ids.count || f->devices || f->nvtx_include.count || f->nvtx_exclude.count || f->skip || f->skip_before || f->count;
+}
+
+int kernel_copy(struct cli *cli, const struct kernel_fields *fields)
+{
+	struct opened_report opened;
+	char path[PATH_MAX];
+	struct error err;
+	int status;
+
+	if (kernel_output_path(fields->output, cli->role == CLI_NCU ? ".ncu-rep" : ".sonde", fields->overwrite, path, sizeof(path), &err) < 0)
+		return command_fail(cli, &kernel_command, "%s", err.text);
+	if (!open_report(cli, &kernel_command, fields->import, &opened, &status))
+		return status;
+	status = has_filter(fields) ? write_part(cli, fields, opened.path, path) : write_whole(cli, opened.path, path);
+	if (!status && !fields->quiet)
+		fprintf(kernel_told(cli), "==PROF== Report: %s\n", path);
+	return close_report(&opened, status);
+}
