@@ -213,7 +213,7 @@ static bool choose(struct cli *cli, const struct kernel_fields *fields, struct k
 		ok = false;
 	}
 	kernel_renames_release(&renames);
-	if (ok && p->count && !results->count) {
+	if (ok && fields->import && p->count && !results->count) {
 		command_fail(cli, &kernel_command, "None of the %zu kernels of %s is chosen: nothing is written", p->count, fields->import);
 		ok = false;
 	}
@@ -258,7 +258,7 @@ static int write_whole(struct cli *cli, const char *from, const char *to)
 
 static bool has_filter(const struct kernel_fields *f)
 {
-	return f->name || f->ids.count || f->devices || f->nvtx_include.count || f->nvtx_exclude.count || f->skip || f->skip_before || f->count;
+	return f->name || f->ids.count || f->devices || f->python_include.count || f->python_exclude.count || kernel_filter_is_native(f) || f->nvtx_include.count || f->nvtx_exclude.count || f->skip || f->skip_before || f->count;
 }
 
 int kernel_copy(struct cli *cli, const struct kernel_fields *fields)
@@ -276,4 +276,18 @@ int kernel_copy(struct cli *cli, const struct kernel_fields *fields)
 	if (!status && !fields->quiet)
 		fprintf(kernel_told(cli), "==PROF== Report: %s\n", path);
 	return close_report(&opened, status);
+}
+
+int kernel_choose_by_stacks(struct cli *cli, const struct kernel_fields *fields, const char *path)
+{
+	/* All other options were applied before. */
+	struct kernel_fields left = { .native_include = fields->native_include,
+				      .native_exclude = fields->native_exclude,
+				      .skip = fields->skip,
+				      .count = fields->count,
+				      .filter_mode = fields->filter_mode,
+				      .rename = fields->rename,
+				      .rename_path = fields->rename_path };
+
+	return kernel_filter_is_native(fields) ? write_part(cli, &left, path, path) : 0;
 }

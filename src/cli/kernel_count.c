@@ -261,7 +261,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .nvtx_process = f->nvtx_scope == 1,
 				  .flush_caches = f->cache_control != CACHE_NONE && !f->fast,
 				  .warm = f->cache_control == CACHE_BOTH,
-				  .kill = kernel_says_yes(f->kill),
+				  .kill = kernel_says_yes(f->kill) && !kernel_filter_is_native(f),
 				  .ranges = f->replay_mode == REPLAY_APP_RANGE ? "runs" : f->replay_mode == REPLAY_RANGE ? "calls" : NULL,
 				  .graphs = graphs_word(f),
 				  .source = f->fast || f->replay_mode != REPLAY_KERNEL || f->graphs == GRAPHS_WHOLE ? NULL : &c->source,
@@ -306,6 +306,8 @@ static int finish(struct counting *c, const struct record_result *result, const 
 		fprintf(kernel_told(c->cli), "==ERROR== The application returned an error code (%d).\n", status);
 	if (kernel_source_needs_code(&c->source))
 		kernel_source_complete(c->cli, c->fields, result->path);
+	if (kernel_choose_by_stacks(c->cli, c->fields, result->path))
+		return 1;
 	printed = kernel_print_pages(c->cli, c->fields, result->path, print && !show, c->csv[0] ? c->csv : NULL);
 	if (kept && !c->fields->quiet)
 		fprintf(kernel_told(c->cli), "==PROF== Report: %s\n", result->path);

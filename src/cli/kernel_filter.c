@@ -6,6 +6,8 @@
 
 #include "base/buf.h"
 #include "cli/kernel_rename.h"
+#include "fmt/frame_filter.h"
+#include "fmt/kernel_wire.h"
 #include "fmt/launch_filter.h"
 #include "fmt/nvtx_filter.h"
 
@@ -132,19 +134,57 @@ static bool add_processes(struct checking *c, const struct kernel_fields *f)
 	return ok;
 }
 
+static bool check_frames(struct checking *c, const char *option, const struct option_texts *texts, bool has_files)
+{
+	struct frame_filter filter;
+	bool has_file;
+
+	for (size_t i = 0; i < texts->count; i++) {
+		snprintf(c->why, sizeof(c->why), "there are more than %u of them", MOST_TEXTS);
+		if (i >= MOST_TEXTS || frame_filter_parse(&filter, texts->items[i], c->why, sizeof(c->why)) < 0)
+			return wrong(c, option, texts->items[i]);
+		has_file = filter.is_given[FRAME_FILE];
+		frame_filter_release(&filter);
+		snprintf(c->why, sizeof(c->why), "source files of native functions are not known: MODULE@@FUNCTION");
+		if (has_file && !has_files)
+			return wrong(c, option, texts->items[i]);
+		/* Native stacks are known to the recorder alone. */
+		if (has_files && !add(c, option, option, texts->items[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool add_frames(struct checking *c, const struct kernel_fields *f)
+{
+	return check_frames(c, "python-include", &f->python_include, true) && check_frames(c, "python-exclude", &f->python_exclude, true) &&
+	       check_frames(c, "native-include", &f->native_include, false) && check_frames(c, "native-exclude", &f->native_exclude, false);
+}
+
+bool kernel_filter_is_native(const struct kernel_fields *f)
+{
+	return f->native_include.count || f->native_exclude.count;
+}
+
 static bool add_call_stack(struct checking *c, const struct kernel_fields *f)
 {
 	const struct option_texts *types = &f->call_stack_types;
+	unsigned wanted = f->call_stack && !types->count ? KERNEL_STACK_NATIVE : 0;
 	const char *text = NULL;
 	char piece[64];
 	size_t at = 0;
 
 	while (next_piece(types, &at, &text, piece, sizeof(piece))) {
-		snprintf(c->why, sizeof(c->why), "stacks of Python are not taken, only those of the program itself: native");
-		if (strcmp(piece, "native") != 0)
+		snprintf(c->why, sizeof(c->why), "it has to be native, python or all");
+		if (strcmp(piece, "native") != 0 && strcmp(piece, "python") != 0 && strcmp(piece, "all") != 0)
 			return wrong(c, "call-stack-type", piece);
+		wanted |= *piece == 'n' ? KERNEL_STACK_NATIVE : *piece == 'p' ? KERNEL_STACK_PYTHON : KERNEL_STACK_NATIVE | KERNEL_STACK_PYTHON;
 	}
-	buf_printf(&c->lines, "call-stack %d\n", f->call_stack || types->count);
+	if (kernel_filter_is_native(f))
+		wanted |= KERNEL_STACK_NATIVE;
+	if (f->python_include.count || f->python_exclude.count)
+		wanted |= KERNEL_STACK_PYTHON;
+	buf_printf(&c->lines, "call-stack %u\n", wanted);
 	return true;
 }
 
@@ -164,8 +204,8 @@ static void add_numbers(struct checking *c, const struct kernel_fields *f)
 	static const char *const modes[] = { "global", "per-gpu", "per-launch-config" };
 
 	buf_printf(&c->lines, "base %s\nfilter-mode %s\n", bases[f->name_base], modes[f->filter_mode]);
-	buf_printf(&c->lines, "skip-before %lld\nskip %lld\n", (long long)f->skip_before, (long long)f->skip);
-	if (f->count)
+	buf_printf(&c->lines, "skip-before %lld\nskip %lld\n", (long long)f->skip_before, kernel_filter_is_native(f) ? 0LL : (long long)f->skip);
+	if (f->count && !kernel_filter_is_native(f))
 		buf_printf(&c->lines, "count %lld\n", (long long)f->count);
 	/* yes, on and 1 have even numbers. */
 	buf_printf(&c->lines, "waits %d\nignores-profiler %d\n", f->from_start % 2, f->ignores_profiler);
@@ -179,7 +219,7 @@ char *kernel_filter_lines(struct cli *cli, const struct kernel_fields *f)
 
 	if (add_name(&c, f->name) && add_ids(&c, &f->ids) && add_ranges(&c, "nvtx-include", &f->nvtx_include) &&
 	    add_ranges(&c, "nvtx-exclude", &f->nvtx_exclude) && add_range_filter(&c, f) && add_devices(&c, f->devices) &&
-	    add_processes(&c, f) && add_call_stack(&c, f) && add_renames(&c, f)) {
+	    add_processes(&c, f) && add_frames(&c, f) && add_call_stack(&c, f) && add_renames(&c, f)) {
 		add_numbers(&c, f);
 		lines = strdup(buf_cstr(&c.lines));
 		if (!lines)

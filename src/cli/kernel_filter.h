@@ -11,6 +11,8 @@ char *kernel_filter_lines(struct cli *cli, const struct kernel_fields *fields);
 bool kernel_filter_keeps_nvtx(const struct kernel_fields *fields);
 bool kernel_filter_needs_nvtx(const struct kernel_fields *fields);
 
+/* By --native-include and -exclude: only the report knows. */
+bool kernel_filter_is_native(const struct kernel_fields *fields);
 /* Results of a report that the options choose are left; all are checked already. -ENOMEM. */
 int kernel_filter_results(const struct kernel_fields *fields, struct kernel_results *results);
 

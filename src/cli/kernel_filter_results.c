@@ -4,8 +4,19 @@
 #include <string.h>
 
 #include "cli/kernel_filter.h"
+#include "fmt/frame_filter.h"
 #include "fmt/launch_filter.h"
 #include "fmt/nvtx_filter.h"
+
+/* Call stacks that launches have, or do not have. */
+enum frame_list { NATIVE_INCLUDE, NATIVE_EXCLUDE, PYTHON_INCLUDE, PYTHON_EXCLUDE, FRAME_LISTS };
+
+static const struct option_texts *texts_of(const struct kernel_fields *f, unsigned list)
+{
+	const struct option_texts *all[FRAME_LISTS] = { &f->native_include, &f->native_exclude, &f->python_include, &f->python_exclude };
+
+	return all[list];
+}
 
 /* How often something was met. */
 struct tally {
@@ -18,6 +29,7 @@ struct choosing {
 	struct name_pattern name;
 	struct kernel_id *ids;
 	struct nvtx_filter *include, *exclude;
+	struct frame_filter *frames[FRAME_LISTS];
 	uint64_t devices;
 	struct tally *tallies; /* one more than there are results, twice */
 	size_t tally_count;
@@ -85,6 +97,30 @@ static int is_in_ranges(const struct choosing *c, const struct kernel_result *k)
 	return result;
 }
 
+static bool is_led_to(const struct choosing *c, unsigned list, const struct kernel_result *k)
+{
+	size_t filters = texts_of(c->fields, list)->count;
+	bool found = false;
+
+	for (size_t i = 0; i < filters && !found; i++) {
+		const struct frame_filter *filter = &c->frames[list][i];
+
+		for (size_t j = 0; j < k->frame_count && list < PYTHON_INCLUDE && !found; j++)
+			found = frame_filter_matches(filter, k->frames[j].module, NULL, k->frames[j].function);
+		for (size_t j = 0; j < k->python_count && list >= PYTHON_INCLUDE && !found; j++)
+			found = frame_filter_matches(filter, k->python[j].file, k->python[j].file, k->python[j].function);
+	}
+	return found;
+}
+
+static bool is_in_functions(const struct choosing *c, const struct kernel_result *k)
+{
+	for (unsigned list = 0; list < FRAME_LISTS; list += 2)
+		if (is_led_to(c, list + 1, k) || (texts_of(c->fields, list)->count && !is_led_to(c, list, k)))
+			return false;
+	return true;
+}
+
 static bool is_id(struct choosing *c, size_t number, const struct kernel_result *k, uint64_t key)
 {
 	const struct kernel_id *id = &c->ids[number];
@@ -116,11 +152,29 @@ static int is_chosen(struct choosing *c, const struct kernel_result *k)
 	in_ranges = is_in_ranges(c, k);
 	if (in_ranges <= 0 || (f->name && !name_pattern_matches(&c->name, name_of(c, k))))
 		return in_ranges < 0 ? in_ranges : 0;
+	if (!is_in_functions(c, k))
+		return 0;
 	for (size_t i = 0; i < f->ids.count; i++)
 		found |= is_id(c, i, k, key);
 	if (!found || t->matched++ < (uint64_t)f->skip)
 		return 0;
 	return !f->count || t->taken++ < (uint64_t)f->count;
+}
+
+static int prepare_frames(struct choosing *c)
+{
+	char why[200];
+	int r = 0;
+
+	for (unsigned list = 0; list < FRAME_LISTS && r >= 0; list++) {
+		const struct option_texts *texts = texts_of(c->fields, list);
+
+		c->frames[list] = calloc(texts->count + 1, sizeof(*c->frames[list]));
+		r = c->frames[list] ? 0 : -ENOMEM;
+		for (size_t i = 0; i < texts->count && r >= 0; i++)
+			r = frame_filter_parse(&c->frames[list][i], texts->items[i], why, sizeof(why));
+	}
+	return r;
 }
 
 /* All were checked before. */
@@ -146,7 +200,7 @@ static int prepare(struct choosing *c, size_t result_count)
 		r = nvtx_filter_parse(&c->include[i], f->nvtx_include.items[i], why, sizeof(why));
 	for (i = 0; i < f->nvtx_exclude.count && r >= 0; i++)
 		r = nvtx_filter_parse(&c->exclude[i], f->nvtx_exclude.items[i], why, sizeof(why));
-	return r;
+	return r < 0 ? r : prepare_frames(c);
 }
 
 static void release(struct choosing *c)
@@ -158,6 +212,11 @@ static void release(struct choosing *c)
 		nvtx_filter_release(&c->include[i]);
 	for (size_t i = 0; c->exclude && i < c->fields->nvtx_exclude.count; i++)
 		nvtx_filter_release(&c->exclude[i]);
+	for (unsigned list = 0; list < FRAME_LISTS; list++) {
+		for (size_t i = 0; c->frames[list] && i < texts_of(c->fields, list)->count; i++)
+			frame_filter_release(&c->frames[list][i]);
+		free(c->frames[list]);
+	}
 	free(c->ids);
 	free(c->include);
 	free(c->exclude);

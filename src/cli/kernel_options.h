@@ -87,6 +87,10 @@ struct kernel_fields {
 	struct option_texts process_filter;
 	bool call_stack;
 	struct option_texts call_stack_types;
+	struct option_texts native_include;
+	struct option_texts native_exclude;
+	struct option_texts python_include;
+	struct option_texts python_exclude;
 	bool list_kernels;
 	const char *sampling_interval;
 	int64_t sampling_passes;
@@ -155,6 +159,8 @@ int kernel_explain(struct cli *cli, const struct kernel_fields *fields);
 int kernel_count(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
 /* -i with -o: the report under another name, or some kernels of it. */
 int kernel_copy(struct cli *cli, const struct kernel_fields *fields);
+/* Of a report that was just recorded, what is chosen by the native stacks: nothing else is left in it. */
+int kernel_choose_by_stacks(struct cli *cli, const struct kernel_fields *fields, const char *path);
 int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed);
 /* --rule, before anything is done; false after an error. */
 bool kernel_check_rules(struct cli *cli, const struct kernel_fields *fields);

@@ -104,15 +104,19 @@ enum kernel_place {
 	KERNEL_PLACE_PUSHED = 0,  /* in this NVTX range; text: its domain, a NUL, its name, where it has one. Outermost first */
 	KERNEL_PLACE_STARTED = 1, /* the same, of a range that was started */
 	KERNEL_PLACE_STACK = 2,   /* the RECORD_STACK before is the stack of the call */
-	KERNEL_PLACE_PROCESS = 3  /* of no kernel: counters are going to be read in this process */
+	KERNEL_PLACE_PROCESS = 3, /* of no kernel: counters are going to be read in this process */
+	KERNEL_PLACE_PYTHON = 4   /* in this function of Python; text: its name, a NUL, its file; color: the line. Innermost first */
 };
+
+/* What a request asks for: bits. */
+enum kernel_stack { KERNEL_STACK_NATIVE = 1, KERNEL_STACK_PYTHON = 2 };
 
 /* RECORD_KERNEL_PLACE; flags = enum kernel_place, + text */
 struct record_kernel_place {
 	uint64_t head;
 	uint64_t time;        /* of the launch */
 	uint32_t number;
-	uint32_t color;       /* ARGB; 0: none */
+	uint32_t color;       /* ARGB; 0: none. Of a function of Python: its line */
 };
 
 #endif

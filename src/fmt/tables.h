@@ -105,7 +105,8 @@ enum kernel_metric_kind {
 	/* Where it was launched: an NVTX range, pushed (outermost first) or started, with its domain as name; and the call. */
 	KERNEL_METRIC_PUSHED = 4,
 	KERNEL_METRIC_STARTED = 5,
-	KERNEL_METRIC_STACK = 6
+	KERNEL_METRIC_STACK = 6,
+	KERNEL_METRIC_PYTHON = 7 /* a function of Python that led to it, with its file; innermost first */
 };
 
 enum slice_flags {

@@ -52,6 +52,10 @@ void page_print_place(FILE *out, const struct kernel_result *k)
 {
 	print_ranges(out, k, true);
 	print_ranges(out, k, false);
+	if (k->python_count)
+		fprintf(out, "    Python Call Stack:\n");
+	for (size_t i = 0; i < k->python_count; i++)
+		fprintf(out, "      %s (%s:%" PRId64 ")\n", *k->python[i].function ? k->python[i].function : "?", k->python[i].file, k->python[i].line);
 	if (k->frame_count)
 		fprintf(out, "    Call Stack:\n");
 	for (size_t i = 0; i < k->frame_count; i++)
@@ -108,6 +112,17 @@ void json_place(FILE *out, const struct kernel_result *k, void (*text)(FILE *out
 		fputc('}', out);
 	}
 	if (k->range_count)
+		fputc(']', out);
+	if (k->python_count)
+		fputs(", \"python_stack\": [", out);
+	for (size_t i = 0; i < k->python_count; i++) {
+		fputs(i ? ", {\"function\": " : "{\"function\": ", out);
+		text(out, k->python[i].function);
+		fputs(", \"file\": ", out);
+		text(out, k->python[i].file);
+		fprintf(out, ", \"line\": %" PRId64 "}", k->python[i].line);
+	}
+	if (k->python_count)
 		fputc(']', out);
 	if (k->frame_count)
 		fputs(", \"call_stack\": [", out);

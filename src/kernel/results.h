@@ -66,6 +66,14 @@ struct kernel_frame {
 	const char *module;    /* its path */
 };
 
+/* A function of Python that it was made in. */
+struct kernel_python {
+	const char *function;
+	const char *file;
+	int64_t line;          /* 0: not known */
+	int64_t number;
+};
+
 struct kernel_process {
 	int64_t uid;
 	int64_t pid;
@@ -111,6 +119,8 @@ struct kernel_result {
 	int64_t stack;         /* stack.id; 0: not known */
 	struct kernel_frame *frames; /* of the call, innermost first */
 	size_t frame_count;
+	struct kernel_python *python; /* the same, innermost first */
+	size_t python_count;
 	const char *verdict;   /* "" where there is none */
 };
 

@@ -24,6 +24,20 @@ static int add_range(struct report *report, struct kernel_result *k, const int64
 	return 0;
 }
 
+static int add_python(struct report *report, struct kernel_result *k, const int64_t *v, uint32_t present)
+{
+	struct kernel_python *all = grown(k->python, k->python_count, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	k->python = all;
+	all[k->python_count++] = (struct kernel_python){ .function = row_text(report, v, present, COLUMN_KERNEL_METRIC_NAME),
+							 .file = row_text(report, v, present, COLUMN_KERNEL_METRIC_TEXT),
+							 .line = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0,
+							 .number = v[COLUMN_KERNEL_METRIC_INSTANCE] };
+	return 0;
+}
+
 int result_take_place(struct report *report, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
 	switch (v[COLUMN_KERNEL_METRIC_KIND]) {
@@ -33,6 +47,8 @@ int result_take_place(struct report *report, struct kernel_result *k, const int6
 	case KERNEL_METRIC_STACK:
 		k->stack = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0;
 		return 0;
+	case KERNEL_METRIC_PYTHON:
+		return HAS(present, COLUMN_KERNEL_METRIC_INSTANCE) && k->python_count < MOST_FRAMES ? add_python(report, k, v, present) : 0;
 	default:
 		return 0;
 	}
@@ -58,6 +74,13 @@ static void sort_ranges(struct kernel_result *k)
 	for (size_t i = 0; i < k->range_count; i++)
 		if (r[i].level >= 0)
 			r[i].level = i && strcmp(r[i].domain, r[i - 1].domain) == 0 ? r[i - 1].level + 1 : 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct kernel_python *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 /* Rows by their ids, which are numbers from 1. */
@@ -183,6 +206,8 @@ int results_finish_places(struct kernel_results *results)
 
 	for (size_t i = 0; i < results->count; i++) {
 		sort_ranges(&results->items[i]);
+		if (results->items[i].python_count)
+			qsort(results->items[i].python, results->items[i].python_count, sizeof(struct kernel_python), by_number);
 		any |= results->items[i].stack > 0;
 	}
 	if (any)
@@ -197,4 +222,5 @@ void result_release_place(struct kernel_result *k)
 {
 	free(k->ranges);
 	free(k->frames);
+	free(k->python);
 }

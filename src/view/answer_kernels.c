@@ -178,6 +178,22 @@ static void put_rules(struct kernel_view *kv)
 	out_close(j, ']');
 }
 
+static void put_python(struct kernel_view *kv)
+{
+	struct json_out *j = kv->j;
+
+	out_key(j, "python");
+	out_open(j, '[');
+	for (size_t i = 0; i < kv->k->python_count; i++) {
+		out_open(j, '{');
+		out_put_text(j, "function", kv->k->python[i].function);
+		out_put_text(j, "file", kv->k->python[i].file);
+		out_put_integer(j, "line", kv->k->python[i].line);
+		out_close(j, '}');
+	}
+	out_close(j, ']');
+}
+
 /* Ranges that were open at the launch, and its call stack, innermost first. */
 static void put_place(struct kernel_view *kv)
 {
@@ -202,6 +218,7 @@ static void put_place(struct kernel_view *kv)
 		out_close(j, '}');
 	}
 	out_close(j, ']');
+	put_python(kv);
 }
 
 /* As measured, and the highest there are: roofs at full clocks are higher by as much. */

@@ -57,7 +57,8 @@ function plain(from) {
 function placeHtml(kernel) {
   const ranges = kernel.ranges.map((range) => `<li style="margin-left:${Math.max(0, range.level) * 12}px"${range.level < 0 ? ` title="start/end range"` : ""}>${escape(range.name)}${range.domain ? `<span class="unit">${escape(range.domain)}</span>` : ""}</li>`).join("");
   const frames = kernel.frames.map((frame) => `<li title="${escape(frame.module)}">${escape(frame.function || "?")}<span class="unit">${escape(frame.module.split("/").pop() || "")}</span></li>`).join("");
-  return (ranges ? `<h4>NVTX ranges around the launch</h4><ul class="place" data-place-of="ranges">${ranges}</ul>` : "") + (frames ? `<h4>Call stack</h4><ul class="place" data-place-of="frames">${frames}</ul>` : "");
+  const python = kernel.python.map((frame) => `<li title="${escape(frame.file)}">${escape(frame.function || "?")}<span class="unit">${escape(frame.file.split("/").pop() || "")}:${frame.line}</span></li>`).join("");
+  return (ranges ? `<h4>NVTX ranges around the launch</h4><ul class="place" data-place-of="ranges">${ranges}</ul>` : "") + (python ? `<h4>Python call stack</h4><ul class="place" data-place-of="python">${python}</ul>` : "") + (frames ? `<h4>Call stack</h4><ul class="place" data-place-of="frames">${frames}</ul>` : "");
 }
 
 /** @param {Shown} shown */

@@ -49,7 +49,7 @@
  * @property {number} [matches] kernels of the baseline it is compared with
  * @property {Record<string, number | null>} [before]
  */
-/** @typedef {Launch & { values: number, sections: Section[], rules: Rule[], missing: Array<{ id: string, title: string, about: string }>, ranges: Array<{ domain: string, name: string, level: number }>, frames: Array<{ function: string, module: string }>, occupancy: Occupancy | null, clocks: Record<string, number | null> }} Kernel */
+/** @typedef {Launch & { values: number, sections: Section[], rules: Rule[], missing: Array<{ id: string, title: string, about: string }>, ranges: Array<{ domain: string, name: string, level: number }>, frames: Array<{ function: string, module: string }>, python: Array<{ function: string, file: string, line: number }>, occupancy: Occupancy | null, clocks: Record<string, number | null> }} Kernel */
 /** @typedef {{ device: number, name: string, chip: string, cc: string, sms: number | null, sm_frequency: number | null, dram_frequency: number | null }} Gpu */
 /** @typedef {{ total: number, imported: boolean, gpus: Gpu[], kernels: Launch[] }} List */
 

@@ -61,6 +61,22 @@ static void range_row(struct cuda_decoder *d, const struct traced_thread *t, uin
 	session_row(d->s, TABLE_KERNEL_METRIC, v, present);
 }
 
+/* The function, a NUL and the file. */
+static void python_row(struct cuda_decoder *d, uint64_t result, const struct record_kernel_place *place, const char *text, size_t size)
+{
+	size_t function = strnlen(text, size);
+	int64_t v[TABLE_MAX_COLUMNS];
+	uint32_t present;
+
+	begin_row(v, &present, result, KERNEL_METRIC_PYTHON);
+	put_text(d->s, v, &present, COLUMN_KERNEL_METRIC_NAME, text, function);
+	if (function < size)
+		put_text(d->s, v, &present, COLUMN_KERNEL_METRIC_TEXT, text + function + 1, size - function - 1);
+	v[COLUMN_KERNEL_METRIC_INSTANCE] = d->c->kernel_ranges++;
+	v[COLUMN_KERNEL_METRIC_INTEGER] = place->color;
+	session_row(d->s, TABLE_KERNEL_METRIC, v, present | BIT(COLUMN_KERNEL_METRIC_INSTANCE) | BIT(COLUMN_KERNEL_METRIC_INTEGER));
+}
+
 static void stack_row(struct cuda_decoder *d, struct traced_thread *t, uint64_t result, uint64_t ticks)
 {
 	uint64_t stack = call_stack_take(d->s, d->p, t, ticks, STACK_MAX_FRAMES);
@@ -91,13 +107,15 @@ int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced
 		cuda_kernel_connect(s, p);
 		return 0;
 	}
-	if (record_flags(place.head) > KERNEL_PLACE_PROCESS)
+	if (record_flags(place.head) > KERNEL_PLACE_PYTHON)
 		return -EBADMSG;
 	result = cuda_kernel_result(&d, place.number);
 	if (!result)
 		return -ENOMEM;
 	if (record_flags(place.head) == KERNEL_PLACE_STACK)
 		stack_row(&d, t, result, place.time);
+	else if (record_flags(place.head) == KERNEL_PLACE_PYTHON)
+		python_row(&d, result, &place, text, size);
 	else
 		range_row(&d, t, result, &place, text, size);
 	return 0;

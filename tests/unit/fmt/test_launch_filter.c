@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "fmt/frame_filter.h"
 #include "fmt/launch_filter.h"
 
 static void names(void **state)
@@ -124,10 +125,52 @@ static void devices(void **state)
 	assert_int_equal(devices_parse("-1"), 0);
 }
 
+static int is_frame(const char *expression, const char *module, const char *file, const char *function)
+{
+	struct frame_filter f;
+	char why[200];
+	int matches;
+
+	assert_int_equal(frame_filter_parse(&f, expression, why, sizeof(why)), 0);
+	matches = frame_filter_matches(&f, module, file, function);
+	frame_filter_release(&f);
+	return matches;
+}
+
+static void frames(void **state)
+{
+	static const char module[] = "/usr/lib/libtorch_cuda.so.2", file[] = "/src/train.py";
+	char longest[700], why[200];
+	struct frame_filter f;
+
+	(void)state;
+	assert_true(is_frame("@@main", module, NULL, "main") && !is_frame("@@main", module, NULL, "remain"));
+	assert_true(is_frame("libtorch_cuda", module, NULL, "f") && is_frame("libtorch_cuda.so", module, NULL, "f") && is_frame(module, module, NULL, ""));
+	assert_false(is_frame("libtorch", module, NULL, "f"));
+	assert_true(is_frame("@train.py", file, file, "f") && is_frame("train@/src/train.py@f", file, file, "f") && !is_frame("train@train.py@g", file, file, "f"));
+	assert_true(is_frame("@@regex:^ma", module, NULL, "main") && is_frame("regex:torch@@^ma", module, NULL, "main"));
+	assert_false(is_frame("regex:torch@@^in", module, NULL, "main"));
+	/* An at sign may be in a function's name. */
+	assert_true(is_frame("@@malloc@plt", module, NULL, "malloc@plt"));
+	/* What is not known is not what is wanted. */
+	assert_false(is_frame("@a.c", module, NULL, "main") || is_frame("@@main", module, NULL, "") || is_frame("x", NULL, NULL, "main"));
+	assert_false(is_frame("a", ".a", NULL, "") || is_frame("a", "b", NULL, ""));
+	assert_int_equal(frame_filter_parse(&f, "", why, sizeof(why)), -1);
+	assert_int_equal(frame_filter_parse(&f, "@@", why, sizeof(why)), -1);
+	assert_int_equal(frame_filter_parse(&f, "regex:", why, sizeof(why)), -1);
+	assert_int_equal(frame_filter_parse(&f, "a@@regex:(", why, sizeof(why)), -1);
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(frame_filter_parse(&f, longest, why, sizeof(why)), -1);
+	/* Names that are too long for a pattern are looked at all the same. */
+	assert_true(is_frame("regex:^a", longest, longest, longest));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names), cmocka_unit_test(kernel_ids), cmocka_unit_test(numbers), cmocka_unit_test(processes), cmocka_unit_test(devices),
+		cmocka_unit_test(frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

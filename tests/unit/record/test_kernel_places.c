@@ -106,6 +106,27 @@ static void before(void **state)
 	assert_int_equal(count_rows(b, TABLE_KERNEL_RESULT), 2);
 }
 
+static void python(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w = open_ring(b, TID);
+	struct row rows[4];
+
+	wait_for_kernel(&w, 0);
+	bench_drain(b);
+	assert_int_equal(place(b, KERNEL_PLACE_PYTHON, 0, "Model.forward\0/a/b.py", 21), 0);
+	assert_int_equal(place(b, KERNEL_PLACE_PYTHON, 0, "main", 4), 0);
+	assert_int_equal(place(b, KERNEL_PLACE_PYTHON, 0, "", 0), 0);
+	bench_finish(b);
+	assert_int_equal(bench_rows(b, TABLE_KERNEL_METRIC, rows, 4), 3);
+	assert_int_equal(rows[0].values[COLUMN_KERNEL_METRIC_KIND], KERNEL_METRIC_PYTHON);
+	assert_string_equal(bench_text(b, &rows[0], COLUMN_KERNEL_METRIC_NAME), "Model.forward");
+	assert_string_equal(bench_text(b, &rows[0], COLUMN_KERNEL_METRIC_TEXT), "/a/b.py");
+	assert_int_equal(rows[0].values[COLUMN_KERNEL_METRIC_INTEGER], 0xff00ff00);
+	assert_true(rows[1].values[COLUMN_KERNEL_METRIC_INSTANCE] > rows[0].values[COLUMN_KERNEL_METRIC_INSTANCE]);
+	assert_true(rows[1].nulls[COLUMN_KERNEL_METRIC_TEXT]);
+}
+
 static void hostile(void **state)
 {
 	struct bench *b = *state;
@@ -168,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(ranges, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(before, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(python, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(hostile, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(processes, bench_set_up, bench_tear_down),
 	};

@@ -4,6 +4,7 @@
 
 #include "agent/cuda/kernel/kernel.h"
 #include "agent/cuda/names.h"
+#include "fmt/frame_filter.h"
 #include "fmt/launch_filter.h"
 
 #define COUNTS 1024u
@@ -17,6 +18,7 @@ struct count {
 
 static const struct kernel_request *request;
 static struct kernel_id ids[KERNEL_MOST_TEXTS];
+static struct frame_filter include[KERNEL_MOST_TEXTS], exclude[KERNEL_MOST_TEXTS];
 static struct count total;
 static struct count counts[COUNTS];
 static struct {
@@ -24,12 +26,22 @@ static struct {
 	uint64_t count;
 } invocations[INVOCATIONS];
 
+static int prepare_frames(struct frame_filter *ret, const struct kernel_texts *texts, char *why)
+{
+	for (unsigned i = 0; i < texts->count; i++)
+		if (frame_filter_parse(&ret[i], texts->items[i], why, KERNEL_WHY_SIZE) < 0)
+			return -1;
+	return 0;
+}
+
 int kernel_choose_prepare(const struct kernel_request *r, char *why)
 {
 	request = r;
 	for (unsigned i = 0; i < r->ids.count; i++)
 		if (kernel_id_parse(&ids[i], r->ids.items[i], why, KERNEL_WHY_SIZE) < 0)
 			return -1;
+	if (prepare_frames(include, &r->python_include, why) < 0 || prepare_frames(exclude, &r->python_exclude, why) < 0)
+		return -1;
 	return kernel_names_prepare(r, ids, why) < 0 ? -1 : kernel_window_prepare(r, why);
 }
 
@@ -122,9 +134,41 @@ static int is_any_id(const struct kernel_launch *l, const struct kernel_name *na
 	return found;
 }
 
+enum { FRAME_IS_INCLUDED = 1, FRAME_IS_EXCLUDED = 2 };
+
+static int is_frame_of(const struct frame_filter *filters, unsigned count, const struct kernel_python_frame *frame)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (frame_filter_matches(&filters[i], frame->file, frame->file, frame->function))
+			return 1;
+	return 0;
+}
+
+static int look_at_frame(void *context, const struct kernel_python_frame *frame)
+{
+	int *found = context;
+
+	if (is_frame_of(include, request->python_include.count, frame))
+		*found |= FRAME_IS_INCLUDED;
+	if (is_frame_of(exclude, request->python_exclude.count, frame))
+		*found |= FRAME_IS_EXCLUDED;
+	/* One that is left out is left out, whatever else it is in. */
+	return *found & FRAME_IS_EXCLUDED || (*found && !request->python_exclude.count);
+}
+
+static int is_in_right_functions(void)
+{
+	int found = request->python_include.count ? 0 : FRAME_IS_INCLUDED;
+
+	if (!request->python_include.count && !request->python_exclude.count)
+		return 1;
+	kernel_python_each(look_at_frame, &found);
+	return found == FRAME_IS_INCLUDED;
+}
+
 static int is_meant(const struct kernel_launch *l, const struct kernel_name *name, uint64_t key)
 {
-	return kernel_window_is_open() && name->matches && is_any_id(l, name, key);
+	return kernel_window_is_open() && name->matches && is_in_right_functions() && is_any_id(l, name, key);
 }
 
 /* The report has the names of those that were not read, for who looks for one in vain. */

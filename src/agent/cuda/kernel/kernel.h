@@ -6,7 +6,7 @@
  * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
  * graph.c, graph_read.c: kernels of CUDA graphs. range.c, range_calls.c: ranges of many launches.
- * facts.c: what the driver tells of a launch. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
+ * facts.c: what the driver tells of a launch. place.c, python.c: where it is made. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
 
@@ -86,7 +86,8 @@ struct kernel_request {
 	int ignores_profiler;         /* cuProfilerStart and Stop change nothing */
 	const char *range_filter;     /* NULL: none */
 	struct kernel_texts include, exclude; /* NVTX expressions */
-	int call_stack;               /* and the stack of the call */
+	int call_stack;               /* and the stack of the call: enum kernel_stack */
+	struct kernel_texts python_include, python_exclude; /* MODULE@FILE@FUNCTION */
 	uint32_t parent;              /* only a child of this process; 0: whatever they are */
 	const char *processes;        /* only these; NULL: all */
 	int nvtx;                     /* each result has the NVTX ranges that it was launched in */
@@ -379,6 +380,15 @@ int kernel_application_leave(struct kernel_counters *c, const struct record_kern
 /* facts.c: attributes and limits that a launch has; those of its device, once. */
 void kernel_facts_ask(struct record_kernel *r, const struct kernel_launch *launch, void *function) KERNEL_HIDDEN;
 void kernel_facts_tell_device(const struct record_kernel *r) KERNEL_HIDDEN;
+/* python.c: functions of Python that the calling thread is in, innermost first, until `take` returns other than 0, which is returned. Only while alone. */
+#define KERNEL_PYTHON_TEXT 1024u
+struct kernel_python_frame {
+	char function[512];
+	char file[KERNEL_PYTHON_TEXT];
+	int line;
+};
+int kernel_python_each(int (*take)(void *context, const struct kernel_python_frame *frame), void *context) KERNEL_HIDDEN;
+
 /* place.c: where a kernel is launched: by the thread that does it, then. And the process, once, if it is one of those that are meant. */
 void kernel_tell_place(const struct record_kernel *kernel) KERNEL_HIDDEN;
 int kernel_process_is_meant(const struct kernel_request *request) KERNEL_HIDDEN;

@@ -38,6 +38,18 @@ static void tell_range(struct record_kernel_place *place, const struct nvtx_open
 	tell(place, range->is_pushed ? KERNEL_PLACE_PUSHED : KERNEL_PLACE_STARTED, text, (uint32_t)size);
 }
 
+static int tell_python(void *context, const struct kernel_python_frame *frame)
+{
+	struct record_kernel_place *place = context;
+	char text[sizeof(frame->function) + sizeof(frame->file)];
+	int size = snprintf(text, sizeof(frame->function), "%s", frame->function) + 1;
+
+	size += snprintf(text + size, sizeof(frame->file), "%s", frame->file);
+	place->color = frame->line > 0 ? (uint32_t)frame->line : 0;
+	tell(place, KERNEL_PLACE_PYTHON, text, (uint32_t)size);
+	return 0;
+}
+
 void kernel_tell_place(const struct record_kernel *kernel)
 {
 	struct record_kernel_place place = { .time = kernel->time, .number = kernel->number };
@@ -46,8 +58,10 @@ void kernel_tell_place(const struct record_kernel *kernel)
 
 	for (size_t i = 0; i < count; i++)
 		tell_range(&place, &ranges[i]);
+	if (kernel_agent.request.call_stack & KERNEL_STACK_PYTHON)
+		kernel_python_each(tell_python, &place);
 	place.color = 0;
-	if (!kernel_agent.request.call_stack)
+	if (!(kernel_agent.request.call_stack & KERNEL_STACK_NATIVE))
 		return;
 	cuda_agent.core->stack(kernel->time, STACK_BYTES);
 	tell(&place, KERNEL_PLACE_STACK, "", 0);

@@ -103,6 +103,10 @@ static int take_filter(struct kernel_request *r, const char *word, const char *v
 		r->parent = (uint32_t)strtoul(value, NULL, 10);
 	else if (strcmp(word, "processes") == 0)
 		r->processes = value;
+	else if (strcmp(word, "python-include") == 0)
+		return add_text(&r->python_include, value);
+	else if (strcmp(word, "python-exclude") == 0)
+		return add_text(&r->python_exclude, value);
 	else if (strcmp(word, "nvtx-include") == 0)
 		return add_text(&r->include, value);
 	else if (strcmp(word, "nvtx-exclude") == 0)
