@@ -116,6 +116,8 @@ static void show(struct progress *p, const struct kernel_progress *step)
 		read_or_timed(p, step);
 	else if (step->state == KERNEL_CONNECTED && !p->quiet)
 		fprintf(out, "==PROF== Connected to process %u (%s)\n", step->number, step->text);
+	else if (step->state == KERNEL_LEFT_ALONE)
+		fprintf(out, "==WARNING== CUDA graphs were left alone (%u launch%s): %s.\n", step->number, step->number == 1 ? "" : "es", step->text);
 	else if (step->state == KERNEL_DISCONNECTED && !p->quiet)
 		fprintf(out, "==PROF== Disconnected from process %u\n", step->number);
 	fflush(out);

@@ -105,7 +105,8 @@ enum kernel_place {
 	KERNEL_PLACE_STARTED = 1, /* the same, of a range that was started */
 	KERNEL_PLACE_STACK = 2,   /* the RECORD_STACK before is the stack of the call */
 	KERNEL_PLACE_PROCESS = 3, /* of no kernel: counters are going to be read in this process */
-	KERNEL_PLACE_PYTHON = 4   /* in this function of Python; text: its name, a NUL, its file; color: the line. Innermost first */
+	KERNEL_PLACE_PYTHON = 4,  /* in this function of Python; text: its name, a NUL, its file; color: the line. Innermost first */
+	KERNEL_PLACE_GRAPH = 5    /* of no kernel: a graph is launched whose kernels are not read; text: why */
 };
 
 /* What a request asks for: bits. */

@@ -36,19 +36,19 @@ struct kernel_choice {
 	uint32_t stuck_after;         /* seconds that a pass may take before it is told of; 0: for ever */
 };
 
-/* What is told beside kernels: a process has initialised CUDA, and has ended. */
-enum kernel_step { KERNEL_CONNECTED = 16, KERNEL_DISCONNECTED };
+/* What is told beside kernels: a process has initialised CUDA, and has ended; before that, graphs that it launched and that were not read. */
+enum kernel_step { KERNEL_CONNECTED = 16, KERNEL_DISCONNECTED, KERNEL_LEFT_ALONE };
 
 #define KERNEL_PROGRESS_NAME 400
 
 /* One write, smaller than PIPE_BUF: never torn. */
 struct kernel_progress {
 	uint32_t state;               /* enum kernel_state or kernel_step */
-	uint32_t number;              /* of all processes together; of a step: pid */
+	uint32_t number;              /* of all processes together; of a step: pid, or launches of graphs */
 	uint32_t passes;
 	uint32_t pid;
 	uint32_t seconds;             /* of one that is stuck: for how long */
-	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why; of a step: the program */
+	char text[KERNEL_PROGRESS_NAME]; /* the kernel's short name; of one that failed, why; of a step: the program, or why */
 };
 
 #endif

@@ -134,6 +134,13 @@ struct cuda_busy {
 	uint32_t told;               /* seconds at which it was told of; 0: not yet */
 };
 
+/* Graphs whose kernels are not read, by the reason. */
+#define CUDA_MOST_REASONS 16u
+struct cuda_left_alone {
+	char why[120];               /* "": none */
+	uint32_t launches;
+};
+
 struct cuda_process {
 	struct cuda_list contexts;
 	struct cuda_list streams;    /* by id; 1 << 32 | context; 2 << 32 | device */
@@ -160,6 +167,7 @@ struct cuda_process {
 	struct idmap codes;          /* checksum of a cubin -> kernel_code.id */
 	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
 	struct cuda_busy busy;
+	struct cuda_left_alone left_alone[CUDA_MOST_REASONS];
 	int64_t kernel_ranges;       /* NVTX ranges of kernels that were told of: their order */
 	uint64_t unplaced;           /* records without a place in time or among the tracks */
 };

@@ -90,6 +90,21 @@ static void stack_row(struct cuda_decoder *d, struct traced_thread *t, uint64_t 
 	session_row(d->s, TABLE_KERNEL_METRIC, v, present | BIT(COLUMN_KERNEL_METRIC_INTEGER));
 }
 
+/* Where there is no room for another reason, the last counts for it. */
+static void left_alone(struct cuda_process *c, const char *why, size_t size)
+{
+	struct cuda_left_alone *all = c->left_alone;
+	char text[sizeof(all->why)];
+	size_t i = 0;
+
+	snprintf(text, sizeof(text), "%.*s", (int)(size < sizeof(text) ? size : sizeof(text) - 1), why);
+	while (i < CUDA_MOST_REASONS - 1 && all[i].why[0] && strcmp(all[i].why, text) != 0)
+		i++;
+	if (!all[i].why[0])
+		snprintf(all[i].why, sizeof(all[i].why), "%s", text);
+	all[i].launches++;
+}
+
 int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced_thread *t, const uint8_t *bytes, uint32_t size)
 {
 	struct cuda_decoder d = { s, p, cuda_of(p) };
@@ -107,8 +122,12 @@ int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced
 		cuda_kernel_connect(s, p);
 		return 0;
 	}
-	if (record_flags(place.head) > KERNEL_PLACE_PYTHON)
+	if (record_flags(place.head) > KERNEL_PLACE_GRAPH)
 		return -EBADMSG;
+	if (record_flags(place.head) == KERNEL_PLACE_GRAPH) {
+		left_alone(d.c, text, size);
+		return 0;
+	}
 	result = cuda_kernel_result(&d, place.number);
 	if (!result)
 		return -ENOMEM;

@@ -201,8 +201,22 @@ void cuda_kernel_connect(struct session *s, struct traced_process *p)
 	tell_step(s, p, KERNEL_CONNECTED);
 }
 
+/* Each reason once. */
+static void tell_left_alone(struct session *s, const struct traced_process *p)
+{
+	for (const struct cuda_left_alone *one = p->cuda->left_alone; one < p->cuda->left_alone + CUDA_MOST_REASONS && one->why[0]; one++) {
+		struct kernel_progress progress = { .state = KERNEL_LEFT_ALONE, .number = one->launches, .pid = p->info.pid };
+
+		snprintf(progress.text, sizeof(progress.text), "%.*s", (int)sizeof(one->why) - 1, one->why);
+		tell_progress(s, &progress);
+		session_diagnose(s, SOURCE_AGENT, DIAGNOSTIC_WARNING, p->uid, "CUDA graphs were left alone (%u launches): %s", one->launches, one->why);
+	}
+}
+
 void cuda_kernel_disconnect(struct session *s, struct traced_process *p)
 {
+	if (s->kernels && p->cuda)
+		tell_left_alone(s, p);
 	if (s->kernels && p->cuda && p->cuda->connected)
 		tell_step(s, p, KERNEL_DISCONNECTED);
 }

@@ -1,12 +1,9 @@
 /* Kernels of a graph are read before the program launches it: its steps are made one by one, those that are wanted in several passes;
  * then memory is put back, and the program's own launch does what it would have done. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/cuda/kernel/kernel.h"
-
-#define MOST_REASONS 16u
 
 struct reading {
 	const struct kernel_request *request;
@@ -19,24 +16,6 @@ struct reading {
 	uint8_t *is_told;
 	char why[KERNEL_WHY_SIZE];
 };
-
-/* Once for each reason. */
-static void tell_not_read(const char *why)
-{
-	static const char *told[MOST_REASONS];
-	char text[KERNEL_WHY_SIZE];
-
-	for (size_t i = 0; i < MOST_REASONS; i++) {
-		if (told[i] == why)
-			return;
-		if (told[i])
-			continue;
-		told[i] = why;
-		snprintf(text, sizeof(text), "CUDA is counted without a graph: %s.", why);
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, text);
-		return;
-	}
-}
 
 static int is_of_one_context(const struct kernel_graph *g, const void *context)
 {
@@ -184,7 +163,7 @@ int kernel_graph_launch(const struct kernel_launch *launch, const struct kernel_
 		g = NULL;
 	}
 	if (!g)
-		tell_not_read(why);
+		kernel_tell_left_alone(why);
 	else if (request->graphs == KERNEL_GRAPHS_WHOLE)
 		return read_whole(g, launch, request);
 	else

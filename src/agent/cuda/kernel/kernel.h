@@ -393,6 +393,8 @@ int kernel_python_each(int (*take)(void *context, const struct kernel_python_fra
 void kernel_tell_place(const struct record_kernel *kernel) KERNEL_HIDDEN;
 int kernel_process_is_meant(const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_tell_process(void) KERNEL_HIDDEN;
+/* A graph is launched, and left alone. */
+void kernel_tell_left_alone(const char *why) KERNEL_HIDDEN;
 
 /* result.c */
 void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count) KERNEL_HIDDEN;

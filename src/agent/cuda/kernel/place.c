@@ -139,6 +139,13 @@ int kernel_process_is_meant(const struct kernel_request *request)
 	return !request->processes || (choose(request->processes, (uint32_t)raw_getpid()) == PROCESS_TAKEN && !is_below_excluded(request->processes));
 }
 
+void kernel_tell_left_alone(const char *why)
+{
+	struct record_kernel_place place = { .time = cuda_agent.core->now() };
+
+	tell(&place, KERNEL_PLACE_GRAPH, why, (uint32_t)strlen(why));
+}
+
 void kernel_tell_process(void)
 {
 	struct record_kernel_place place = { .time = cuda_agent.core->now() };
