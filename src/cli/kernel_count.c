@@ -214,6 +214,24 @@ static const char *graphs_word(const struct kernel_fields *f)
 	return f->fast || f->replay_mode != REPLAY_KERNEL ? "none" : "node";
 }
 
+/* Both are about how quick a replay is, not about what it counts. */
+static bool check_range_options(struct counting *c)
+{
+	const char *text = NULL;
+	char piece[64];
+	size_t at = 0;
+
+	while (next_piece(&c->fields->range_options, &at, &text, piece, sizeof(piece))) {
+		if (strcmp(piece, "disable-host-restore") == 0) {
+			kernel_warn(c->cli, "--range-replay-options disable-host-restore: memory of the host that the device writes is put back in any case.");
+		} else if (strcmp(piece, "enable-greedy-sync") != 0) {
+			command_fail(c->cli, &kernel_command, "--range-replay-options does not take '%s'. It takes enable-greedy-sync and disable-host-restore.", piece);
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool check_ranges(struct counting *c)
 {
 	const struct kernel_fields *f = c->fields;
@@ -231,7 +249,7 @@ static bool check_mode(struct counting *c)
 	size_t count = c->metrics.count, units = c->units.count;
 	int r = 0;
 
-	if (!check_ranges(c))
+	if (!check_range_options(c) || !check_ranges(c))
 		return false;
 	if (c->fields->cache_control != CACHE_BOTH)
 		return true;

@@ -43,6 +43,7 @@ struct kernel_fields {
 	int cache_control;
 	int replay_mode;
 	int graphs;
+	struct option_texts range_options;
 	int clock_control;
 	bool fast;
 	const char *import;
@@ -60,6 +61,7 @@ struct kernel_fields {
 	struct option_texts rules;
 	const char *log_file;
 	bool quiet;
+	bool rule_details;
 	bool open_in_ui;
 	bool details_all;
 	bool null_stdin;
@@ -101,6 +103,8 @@ struct kernel_fields {
 	int import_source;
 	int import_sass;
 	struct option_texts source_folders;
+	struct option_texts source_files;
+	bool no_warp_states;
 	int print_source;
 	int rename;
 	int rename_export;

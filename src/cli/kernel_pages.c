@@ -347,6 +347,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 
 	p->options = (struct page_options){ .base_units = f->units == 1 || f->csv,
 					    .all_real = f->all_real,
+					    .rule_details = f->rule_details,
 					    .details = (enum page_details)f->details,
 					    .names = (enum page_names)f->metric_name,
 					    .kernel_base = (enum page_kernel_base)f->kernel_base,

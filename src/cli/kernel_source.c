@@ -1,6 +1,8 @@
 #include "cli/kernel_source.h"
 
 #include <errno.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,7 @@ bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, st
 					   .sampling_buffer = (uint64_t)fields->sampling_buffer,
 					   .sampling_passes = (uint32_t)fields->sampling_passes,
 					   .series = STRING_LIST_INIT,
+					   .no_warp_states = fields->no_warp_states,
 					   .series_interval = (uint64_t)fields->series_interval,
 					   .series_buffer = (uint64_t)fields->series_buffer,
 					   .series_passes = (uint64_t)fields->series_passes };
@@ -60,6 +63,14 @@ static enum kind kind_of(const char *metric)
 	return NOT_SOURCE;
 }
 
+/* pmsampling:NAME, without the first word. */
+static int add_series(struct kernel_source_run *source, const char *metric)
+{
+	if (source->no_warp_states && strstr(metric, "warps_issue_stalled"))
+		return 0;
+	return string_list_addf(&source->series, "%s", metric) < 0 ? -ENOMEM : 0;
+}
+
 bool kernel_source_is(const char *metric)
 {
 	return kind_of(metric) != NOT_SOURCE;
@@ -70,7 +81,7 @@ int kernel_source_take(struct kernel_source_run *source, const char *metric)
 	enum kind kind = kind_of(metric);
 
 	if (kind == OVER_TIME)
-		return string_list_addf(&source->series, "%s", metric + strlen("pmsampling:")) < 0 ? -ENOMEM : 0;
+		return add_series(source, metric + strlen("pmsampling:"));
 	source->sampling |= kind == SAMPLED;
 	source->sass |= kind == COUNTED;
 	return 0;
@@ -84,7 +95,7 @@ int kernel_source_take_chosen(struct kernel_source_run *source, const struct cho
 		const struct chosen_metric *m = &choice->metrics[i];
 
 		if (m->origin == METRIC_SAMPLED)
-			r = string_list_addf(&source->series, "%s", m->name);
+			r = add_series(source, m->name);
 		else if (m->origin == METRIC_OWN)
 			r = kernel_source_take(source, m->name);
 	}
@@ -119,7 +130,13 @@ static int read_files(const struct kernel_fields *fields, struct source_book *bo
 {
 	struct string_list folders = STRING_LIST_INIT;
 	int r = kernel_split(&fields->source_folders, &folders);
+	const char *text = NULL;
+	char file[PATH_MAX];
+	size_t at = 0;
 
+	/* Files are found by their last name in the folders. */
+	while (r >= 0 && next_piece(&fields->source_files, &at, &text, file, sizeof(file)))
+		r = string_list_addf(&folders, "%s", dirname(file));
 	if (r >= 0)
 		r = source_book_read_files(book, (const char *const *)folders.items, folders.count);
 	string_list_release(&folders);

@@ -14,6 +14,7 @@ struct kernel_source_run {
 	uint64_t sampling_buffer;     /* bytes */
 	uint32_t sampling_passes;
 	bool sass;                    /* counts of instructions */
+	bool no_warp_states;          /* are sampled over time */
 	struct string_list series;    /* metrics over time, without "pmsampling:" */
 	uint64_t series_interval;     /* ns; 0: by the kernel's length */
 	uint64_t series_buffer;

@@ -37,6 +37,7 @@ struct page_options {
 	struct baseline *baseline;       /* shown beside each number; NULL: none */
 	bool warm;                       /* values with warm caches are shown beside the others */
 	double variation;                /* percent between launches of a kernel that are worth a word; 0: not looked at */
+	bool rule_details;               /* metrics that rules looked at are shown below them */
 	const struct typical *typical;   /* of each launch; NULL: not looked at */
 };
 

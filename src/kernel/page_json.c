@@ -152,7 +152,25 @@ static void write_section(FILE *out, const struct page_options *options, const s
 	fputs("]}", out);
 }
 
-static void write_rules(FILE *out, const struct kernel_result *k)
+/* Names with a comma behind each. */
+static void write_names(FILE *out, const char *names)
+{
+	const char *between = ", \"metrics\": [";
+	char name[512];
+
+	while (*names) {
+		size_t size = strcspn(names, ",");
+
+		fputs(between, out);
+		between = ", ";
+		snprintf(name, sizeof(name), "%.*s", (int)size, names);
+		json_text(out, name);
+		names += size + (names[size] == ',');
+	}
+	fputc(']', out);
+}
+
+static void write_rules(FILE *out, const struct page_options *options, const struct kernel_result *k)
 {
 	fputs(",\n   \"rules\": [", out);
 	for (size_t i = 0; i < k->rule_count; i++) {
@@ -166,6 +184,8 @@ static void write_rules(FILE *out, const struct kernel_result *k)
 			fputs(", \"speedup\": ", out);
 			json_number(out, k->rules[i].gain);
 		}
+		if (options->rule_details && k->rules[i].metrics)
+			write_names(out, k->rules[i].metrics);
 		fputc('}', out);
 	}
 	fputs("]", out);
@@ -194,7 +214,7 @@ int page_write_json(FILE *out, const struct kernel_results *results, const struc
 			write_section(out, options, k, &all.items[j]);
 		}
 		fputs("]", out);
-		write_rules(out, k);
+		write_rules(out, options, k);
 		fputs("}", out);
 		page_sections_release(&all);
 	}

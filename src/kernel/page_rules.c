@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "kernel/page.h"
 #include "kernel/rules/rule.h"
 #include "kernel/source_lines.h"
@@ -12,11 +13,28 @@
 struct looking {
 	const struct kernel_result *k;
 	struct kernel_source lines;
+	struct buf asked;      /* metrics that the rule at work looked at, with a comma behind each */
+	const char *metrics[RULE_RESULTS]; /* of each result */
 };
+
+static bool is_asked(const struct buf *asked, const char *metric)
+{
+	size_t size = strlen(metric);
+
+	for (const char *at = asked->len ? buf_cstr((struct buf *)asked) : ""; *at; at = strchr(at, ',') + 1)
+		if (strncmp(at, metric, size) == 0 && at[size] == ',')
+			return true;
+	return false;
+}
 
 static double number_of(void *context, const char *metric)
 {
-	return result_number(((const struct looking *)context)->k, metric);
+	struct looking *l = context;
+	double value = result_number(l->k, metric);
+
+	if (isfinite(value) && !is_asked(&l->asked, metric))
+		buf_printf(&l->asked, "%s,", metric);
+	return value;
 }
 
 static size_t lines_of(void *context, const char *more, const char *less, struct rule_line *ret, size_t room)
@@ -55,7 +73,23 @@ static const char *section_of(const struct sections *texts, const char *id)
 	return "";
 }
 
-static int add_result(struct kernel_results *results, struct kernel_result *k, const struct rule_result *said, const char *section)
+/* One rule, and what its results came from. */
+static int apply_written(struct kernel_results *results, struct looking *l, const struct written_rule *rule, struct rule_run *run)
+{
+	size_t first = run->count;
+	const char *metrics;
+
+	buf_clear(&l->asked);
+	written_rule_apply(rule, run);
+	if (run->count == first || !l->asked.len)
+		return 0;
+	metrics = results_keep(results, buf_cstr(&l->asked));
+	for (size_t i = first; i < run->count; i++)
+		l->metrics[i] = metrics;
+	return metrics ? 0 : -ENOMEM;
+}
+
+static int add_result(struct kernel_results *results, struct kernel_result *k, const struct rule_result *said, const char *section, const char *metrics)
 {
 	static const char *const tags[] = { [RULE_OPTIMIZE] = "OPT", [RULE_INFORM] = "INF", [RULE_WARN] = "WRN" };
 	static const char *const gains[] = { [RULE_NO_GAIN] = "", [RULE_LOCAL] = "local", [RULE_GLOBAL] = "global" };
@@ -69,7 +103,7 @@ static int add_result(struct kernel_results *results, struct kernel_result *k, c
 	if (!kept)
 		return -ENOMEM;
 	return result_add_rule(k, (struct kernel_rule){ section, said->rule, tags[said->tag], kept, gains[said->gain],
-							said->gain == RULE_NO_GAIN ? NAN : said->percent });
+							said->gain == RULE_NO_GAIN ? NAN : said->percent, metrics });
 }
 
 int apply_rules(struct kernel_results *results, const struct sections *texts)
@@ -96,12 +130,13 @@ int apply_rules(struct kernel_results *results, const struct sections *texts)
 		if (r < 0)
 			break;
 		rules_apply_lines(run, number_of, &looking, NULL, looking.lines.count ? lines_of : NULL);
-		for (size_t j = 0; j < texts->rule_count; j++)
-			written_rule_apply(&texts->rules[j], run);
+		for (size_t j = 0; j < texts->rule_count && r >= 0; j++)
+			r = apply_written(results, &looking, &texts->rules[j], run);
 		for (size_t j = 0; j < run->count && r >= 0; j++)
-			r = add_result(results, k, &run->results[j], section_of(texts, run->results[j].rule));
+			r = add_result(results, k, &run->results[j], section_of(texts, run->results[j].rule), looking.metrics[j]);
 		verdict = rules_verdict(number_of, &looking);
 		kernel_source_release(&looking.lines);
+		buf_release(&looking.asked);
 		k->verdict = verdict == VERDICT_UNKNOWN ? "" : rules_verdict_text(verdict);
 	}
 	source_book_release(&book);

@@ -292,12 +292,14 @@ static void print_wrapped(FILE *out, const char *tag, const char *text)
 	}
 }
 
-static void print_rules(FILE *out, const struct kernel_result *k, const char *section)
+static int print_rules(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
+		       const char *section)
 {
 	bool any = false;
+	int r = 0;
 	char gain[80];
 
-	for (size_t i = 0; i < k->rule_count && *section; i++) {
+	for (size_t i = 0; i < k->rule_count && *section && r >= 0; i++) {
 		const struct kernel_rule *rule = &k->rules[i];
 
 		if (strcmp(rule->section, section) != 0)
@@ -313,9 +315,12 @@ static void print_rules(FILE *out, const struct kernel_result *k, const char *se
 		} else {
 			print_wrapped(out, rule->type, rule->text);
 		}
+		if (options->rule_details)
+			r = page_print_rule_details(out, options, results, k, rule);
 	}
 	if (any)
 		fputc('\n', out);
+	return r;
 }
 
 static int print_kernel(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k)
@@ -335,7 +340,8 @@ static int print_kernel(FILE *out, const struct page_options *options, const str
 			r = print_group(out, options, results, k, &all.items[i].groups[j]);
 		if (r >= 0)
 			r = page_print_series(out, options, k, all.items[i].id);
-		print_rules(out, k, all.items[i].id);
+		if (r >= 0)
+			r = print_rules(out, options, results, k, all.items[i].id);
 	}
 	if (!all.count)
 		fputc('\n', out);

@@ -23,6 +23,9 @@ void text_table_release(struct text_table *t);
 void page_process_line(FILE *out, const struct kernel_result *k, const struct kernel_result *before);
 /* Tables of what a section shows over time. */
 int page_print_series(FILE *out, const struct page_options *options, const struct kernel_result *k, const char *section);
+/* The metrics that a rule looked at. */
+int page_print_rule_details(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
+			    const struct kernel_rule *rule);
 /* A quoted cell, with a comma before all but the first. */
 void csv_cell(FILE *out, const char *text, bool is_first);
 void csv_triple(FILE *out, const uint32_t size[3]);

@@ -280,7 +280,7 @@ static int add_rule(const struct loader *l, struct kernel_result *k, const int64
 {
 	struct kernel_rule rule = { row_text(l->report, v, present, COLUMN_KERNEL_METRIC_SECTION), row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME),
 				    row_text(l->report, v, present, COLUMN_KERNEL_METRIC_LABEL), row_text(l->report, v, present, COLUMN_KERNEL_METRIC_TEXT),
-				    row_text(l->report, v, present, COLUMN_KERNEL_METRIC_UNIT), NAN };
+				    row_text(l->report, v, present, COLUMN_KERNEL_METRIC_UNIT), NAN, NULL };
 
 	if (HAS(present, COLUMN_KERNEL_METRIC_REAL))
 		memcpy(&rule.gain, &v[COLUMN_KERNEL_METRIC_REAL], sizeof(rule.gain));

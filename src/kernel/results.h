@@ -51,6 +51,7 @@ struct kernel_rule {
 	const char *text;
 	const char *gain_type; /* "global", "local" or "" */
 	double gain;           /* percent; NaN for none */
+	const char *metrics;   /* that it looked at, with commas between them; NULL: not known */
 };
 
 /* An NVTX range that was open when the kernel was launched. Push/pop ranges of a domain stand behind each other, outermost first. */
