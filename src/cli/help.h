@@ -25,5 +25,8 @@ void help_print_option_head(FILE *out, const struct option_spec *spec);
 const char *help_arg_name(const struct option_spec *spec);
 /* A sentence on the state of an option that is not built, or "". */
 const char *help_state_sentence(const struct option_spec *spec);
+/* Options stand under their tags, in the order in which these are met first, wherever they are in their table. */
+bool help_tag_is_new(const struct option_table *table, size_t spec);
+size_t help_each_of_tag(FILE *out, const struct option_table *table, const char *tag, void (*print)(FILE *out, const struct option_spec *spec));
 
 #endif

@@ -100,19 +100,12 @@ static void print_option(FILE *out, const struct option_spec *spec)
 
 static void print_options(FILE *out, const struct option_table *table)
 {
-	const char *heading = NULL;
-	const struct option_spec *spec;
-	size_t i;
-
 	fputs(".SH OPTIONS\n", out);
-	for (i = 0; i < table->count; i++) {
-		spec = &table->specs[i];
-		if (spec->flags & OPTION_HIDDEN)
+	for (size_t i = 0; i < table->count; i++) {
+		if (!help_tag_is_new(table, i))
 			continue;
-		if (!heading || strcmp(heading, spec->tag) != 0)
-			fprintf(out, ".SS %s\n", spec->tag);
-		heading = spec->tag;
-		print_option(out, spec);
+		fprintf(out, ".SS %s\n", table->specs[i].tag);
+		help_each_of_tag(out, table, table->specs[i].tag, print_option);
 	}
 	fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR[=\\fItag\\fR]\n"
 	      "Show a summary of the options, or of one group of them.\n", out);

@@ -97,22 +97,36 @@ static void print_option(FILE *out, const struct option_spec *spec)
 		fprintf(out, "%*sAlso spelled --%s.\n", OPTION_INDENT, "", spec->aliases);
 }
 
-/* Options come grouped by tag in their tables: a new tag begins a new heading. */
+bool help_tag_is_new(const struct option_table *table, size_t spec)
+{
+	for (size_t i = 0; i < spec; i++)
+		if (!(table->specs[i].flags & OPTION_HIDDEN) && strcmp(table->specs[i].tag, table->specs[spec].tag) == 0)
+			return false;
+	return !(table->specs[spec].flags & OPTION_HIDDEN);
+}
+
+size_t help_each_of_tag(FILE *out, const struct option_table *table, const char *tag, void (*print)(FILE *out, const struct option_spec *spec))
+{
+	size_t printed = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->specs[i].flags & OPTION_HIDDEN || strcmp(table->specs[i].tag, tag) != 0)
+			continue;
+		print(out, &table->specs[i]);
+		printed++;
+	}
+	return printed;
+}
+
 static size_t print_options(FILE *out, const struct option_table *table, const char *tag)
 {
-	const char *heading = NULL;
-	const struct option_spec *spec;
-	size_t i, printed = 0;
+	size_t printed = 0;
 
-	for (i = 0; i < table->count; i++) {
-		spec = &table->specs[i];
-		if (spec->flags & OPTION_HIDDEN || (tag && strcmp(tag, spec->tag) != 0))
+	for (size_t i = 0; i < table->count; i++) {
+		if (!help_tag_is_new(table, i) || (tag && strcmp(tag, table->specs[i].tag) != 0))
 			continue;
-		if (!heading || strcmp(heading, spec->tag) != 0)
-			fprintf(out, "\nOptions: %s\n", spec->tag);
-		heading = spec->tag;
-		print_option(out, spec);
-		printed++;
+		fprintf(out, "\nOptions: %s\n", table->specs[i].tag);
+		printed += help_each_of_tag(out, table, table->specs[i].tag, print_option);
 	}
 	return printed;
 }

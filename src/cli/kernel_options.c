@@ -187,7 +187,7 @@ static const struct option_spec kernel_specs[] = {
 	{ .name = "source-folders", .aliases = "source-folder", FIELD(TEXTS, source_folders), .arg = "folder[,folder]", .tag = "source",
 	  .help = "Look for source files in these folders, too." },
 	{ .name = "resolve-source-file", FIELD(TEXTS, source_files), .arg = "file[,file]", .tag = "source",
-	  .help = "The source files that lie here: as --source-folders with their folders." },
+	  .help = "Take these files for the source files of the same name." },
 	{ .name = "import-sass", FIELD(CHOICE, import_sass), .values = KERNEL_YES_NO, .initial = "yes", .arg = "yes|no", .tag = "source",
 	  .help = "Keep the disassembled instructions of profiled kernels in the report." },
 	{ .name = "print-source", FIELD(CHOICE, print_source), .values = "sass|ptx|cuda|cuda,sass", .initial = "sass", .tag = "output",

@@ -100,11 +100,11 @@ struct kernel_fields {
 	int64_t series_interval;
 	int64_t series_passes;
 	int64_t series_buffer;
+	bool no_warp_states;
 	int import_source;
 	int import_sass;
 	struct option_texts source_folders;
 	struct option_texts source_files;
-	bool no_warp_states;
 	int print_source;
 	int rename;
 	int rename_export;

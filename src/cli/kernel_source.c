@@ -1,8 +1,6 @@
 #include "cli/kernel_source.h"
 
 #include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,13 +128,7 @@ static int read_files(const struct kernel_fields *fields, struct source_book *bo
 {
 	struct string_list folders = STRING_LIST_INIT;
 	int r = kernel_split(&fields->source_folders, &folders);
-	const char *text = NULL;
-	char file[PATH_MAX];
-	size_t at = 0;
 
-	/* Files are found by their last name in the folders. */
-	while (r >= 0 && next_piece(&fields->source_files, &at, &text, file, sizeof(file)))
-		r = string_list_addf(&folders, "%s", dirname(file));
 	if (r >= 0)
 		r = source_book_read_files(book, (const char *const *)folders.items, folders.count);
 	string_list_release(&folders);
