@@ -258,7 +258,7 @@ static int write_whole(struct cli *cli, const char *from, const char *to)
 
 static bool has_filter(const struct kernel_fields *f)
 {
-	return f->name || f->ids.count || f->devices || f->python_include.count || f->python_exclude.count || kernel_filter_is_native(f) || f->nvtx_include.count || f->nvtx_exclude.count || f->skip || f->skip_before || f->count;
+	return f->name || f->range_filter || f->ids.count || f->devices || f->python_include.count || f->python_exclude.count || kernel_filter_is_native(f) || f->nvtx_include.count || f->nvtx_exclude.count || f->skip || f->skip_before || f->count;
 }
 
 int kernel_copy(struct cli *cli, const struct kernel_fields *fields)

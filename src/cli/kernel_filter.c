@@ -87,7 +87,8 @@ static bool add_range_filter(struct checking *c, const struct kernel_fields *f)
 		return true;
 	if (range_numbers_parse(&filter, f->range_filter, c->why, sizeof(c->why)) < 0)
 		return wrong(c, "range-filter", f->range_filter);
-	needs_ranges = !filter.nvtx.is_any && !f->nvtx_include.count;
+	/* Kernels of a report have the numbers they were recorded with. */
+	needs_ranges = !filter.nvtx.is_any && !f->nvtx_include.count && !f->import;
 	range_numbers_release(&filter);
 	snprintf(c->why, sizeof(c->why), "numbers of NVTX ranges are those of --nvtx-include, which is not there");
 	if (needs_ranges)

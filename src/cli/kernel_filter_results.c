@@ -30,6 +30,8 @@ struct choosing {
 	struct kernel_id *ids;
 	struct nvtx_filter *include, *exclude;
 	struct frame_filter *frames[FRAME_LISTS];
+	struct range_numbers numbers;
+	bool has_numbers;
 	uint64_t devices;
 	struct tally *tallies; /* one more than there are results, twice */
 	size_t tally_count;
@@ -121,6 +123,14 @@ static bool is_in_functions(const struct choosing *c, const struct kernel_result
 	return true;
 }
 
+static bool is_numbered(const struct choosing *c, const struct kernel_result *k)
+{
+	const struct range_numbers *n = &c->numbers;
+
+	return !c->has_numbers || ((n->profiler.is_any || (k->between && id_pattern_matches(&n->profiler, (uint64_t)k->between, NULL))) &&
+				   (n->nvtx.is_any || (k->range && id_pattern_matches(&n->nvtx, (uint64_t)k->range, NULL))));
+}
+
 static bool is_id(struct choosing *c, size_t number, const struct kernel_result *k, uint64_t key)
 {
 	const struct kernel_id *id = &c->ids[number];
@@ -152,7 +162,7 @@ static int is_chosen(struct choosing *c, const struct kernel_result *k)
 	in_ranges = is_in_ranges(c, k);
 	if (in_ranges <= 0 || (f->name && !name_pattern_matches(&c->name, name_of(c, k))))
 		return in_ranges < 0 ? in_ranges : 0;
-	if (!is_in_functions(c, k))
+	if (!is_in_functions(c, k) || !is_numbered(c, k))
 		return 0;
 	for (size_t i = 0; i < f->ids.count; i++)
 		found |= is_id(c, i, k, key);
@@ -192,7 +202,11 @@ static int prepare(struct choosing *c, size_t result_count)
 	if (!c->tallies || !c->ids || !c->include || !c->exclude)
 		return -ENOMEM;
 	c->devices = f->devices ? devices_parse(f->devices) : 0;
-	if (f->name)
+	if (f->range_filter) {
+		r = range_numbers_parse(&c->numbers, f->range_filter, why, sizeof(why));
+		c->has_numbers = r >= 0;
+	}
+	if (f->name && r >= 0)
 		r = name_pattern_parse(&c->name, f->name, why, sizeof(why));
 	for (i = 0; i < ids && r >= 0; i++)
 		r = kernel_id_parse(&c->ids[i], f->ids.items[i], why, sizeof(why));
@@ -206,6 +220,8 @@ static int prepare(struct choosing *c, size_t result_count)
 static void release(struct choosing *c)
 {
 	name_pattern_release(&c->name);
+	if (c->has_numbers)
+		range_numbers_release(&c->numbers);
 	for (size_t i = 0; c->ids && i < c->fields->ids.count; i++)
 		kernel_id_release(&c->ids[i]);
 	for (size_t i = 0; c->include && i < c->fields->nvtx_include.count; i++)

@@ -441,8 +441,6 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
-	if (fields->range_filter)
-		return command_fail(cli, &kernel_command, "--range-filter: kernels of a report do not tell the number of their range");
 	lines = kernel_filter_lines(cli, fields);
 	free(lines);
 	if (!lines || !kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))

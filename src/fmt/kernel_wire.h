@@ -106,7 +106,10 @@ enum kernel_place {
 	KERNEL_PLACE_STACK = 2,   /* the RECORD_STACK before is the stack of the call */
 	KERNEL_PLACE_PROCESS = 3, /* of no kernel: counters are going to be read in this process */
 	KERNEL_PLACE_PYTHON = 4,  /* in this function of Python; text: its name, a NUL, its file; color: the line. Innermost first */
-	KERNEL_PLACE_GRAPH = 5    /* of no kernel: a graph is launched whose kernels are not read; text: why */
+	KERNEL_PLACE_GRAPH = 5,   /* of no kernel: a graph is launched whose kernels are not read; text: why */
+	/* In the range of this number: between cuProfilerStart and Stop, or of the NVTX ranges that are included; color: the number, from 1. */
+	KERNEL_PLACE_BETWEEN = 6,
+	KERNEL_PLACE_RANGE = 7
 };
 
 /* What a request asks for: bits. */
@@ -117,7 +120,7 @@ struct record_kernel_place {
 	uint64_t head;
 	uint64_t time;        /* of the launch */
 	uint32_t number;
-	uint32_t color;       /* ARGB; 0: none. Of a function of Python: its line */
+	uint32_t color;       /* ARGB; 0: none. Of a function of Python: its line; of a range: its number */
 };
 
 #endif

@@ -106,7 +106,10 @@ enum kernel_metric_kind {
 	KERNEL_METRIC_PUSHED = 4,
 	KERNEL_METRIC_STARTED = 5,
 	KERNEL_METRIC_STACK = 6,
-	KERNEL_METRIC_PYTHON = 7 /* a function of Python that led to it, with its file; innermost first */
+	KERNEL_METRIC_PYTHON = 7, /* a function of Python that led to it, with its file; innermost first */
+	/* As --range-filter counts them, in `integer`: between cuProfilerStart and Stop, and of the NVTX ranges of --nvtx-include. */
+	KERNEL_METRIC_BETWEEN = 8,
+	KERNEL_METRIC_RANGE = 9
 };
 
 enum slice_flags {

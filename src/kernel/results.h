@@ -116,6 +116,7 @@ struct kernel_result {
 	struct kernel_range *ranges;
 	size_t range_count;
 	const char *operator;  /* of PyTorch, from a trace; NULL: not known */
+	int64_t between, range; /* numbers of ranges as --range-filter counts them; 0: in none */
 	int64_t thread;        /* whose push/pop ranges they are */
 	int64_t stack;         /* stack.id; 0: not known */
 	struct kernel_frame *frames; /* of the call, innermost first */

@@ -47,6 +47,12 @@ int result_take_place(struct report *report, struct kernel_result *k, const int6
 	case KERNEL_METRIC_STACK:
 		k->stack = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0;
 		return 0;
+	case KERNEL_METRIC_BETWEEN:
+		k->between = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0;
+		return 0;
+	case KERNEL_METRIC_RANGE:
+		k->range = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0;
+		return 0;
 	case KERNEL_METRIC_PYTHON:
 		return HAS(present, COLUMN_KERNEL_METRIC_INSTANCE) && k->python_count < MOST_FRAMES ? add_python(report, k, v, present) : 0;
 	default:

@@ -77,6 +77,16 @@ static void python_row(struct cuda_decoder *d, uint64_t result, const struct rec
 	session_row(d->s, TABLE_KERNEL_METRIC, v, present | BIT(COLUMN_KERNEL_METRIC_INSTANCE) | BIT(COLUMN_KERNEL_METRIC_INTEGER));
 }
 
+static void number_row(struct cuda_decoder *d, uint64_t result, enum kernel_metric_kind kind, uint32_t number)
+{
+	int64_t v[TABLE_MAX_COLUMNS];
+	uint32_t present;
+
+	begin_row(v, &present, result, kind);
+	v[COLUMN_KERNEL_METRIC_INTEGER] = number;
+	session_row(d->s, TABLE_KERNEL_METRIC, v, present | BIT(COLUMN_KERNEL_METRIC_INTEGER));
+}
+
 static void stack_row(struct cuda_decoder *d, struct traced_thread *t, uint64_t result, uint64_t ticks)
 {
 	uint64_t stack = call_stack_take(d->s, d->p, t, ticks, STACK_MAX_FRAMES);
@@ -122,7 +132,7 @@ int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced
 		cuda_kernel_connect(s, p);
 		return 0;
 	}
-	if (record_flags(place.head) > KERNEL_PLACE_GRAPH)
+	if (record_flags(place.head) > KERNEL_PLACE_RANGE)
 		return -EBADMSG;
 	if (record_flags(place.head) == KERNEL_PLACE_GRAPH) {
 		left_alone(d.c, text, size);
@@ -135,6 +145,8 @@ int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced
 		stack_row(&d, t, result, place.time);
 	else if (record_flags(place.head) == KERNEL_PLACE_PYTHON)
 		python_row(&d, result, &place, text, size);
+	else if (record_flags(place.head) >= KERNEL_PLACE_BETWEEN)
+		number_row(&d, result, record_flags(place.head) == KERNEL_PLACE_BETWEEN ? KERNEL_METRIC_BETWEEN : KERNEL_METRIC_RANGE, place.color);
 	else
 		range_row(&d, t, result, &place, text, size);
 	return 0;

@@ -197,6 +197,8 @@ void kernel_window_stop(void) KERNEL_HIDDEN;
 int kernel_window_is_open(void) KERNEL_HIDDEN;
 /* The range that this thread is in, of those that --replay-mode range means; 0: none. */
 uint64_t kernel_window_range(void) KERNEL_HIDDEN;
+/* The numbers of the ranges it is in, from 1: between cuProfilerStart and Stop, and of NVTX ranges that are included. 0: in none. */
+void kernel_window_numbers(uint32_t *profiler, uint32_t *nvtx) KERNEL_HIDDEN;
 /* NVTX ranges that this thread is in. */
 size_t kernel_open_ranges(struct nvtx_open_range *ret, size_t room) KERNEL_HIDDEN;
 /* Of a context or a stream, by NVTX; NULL: none. */

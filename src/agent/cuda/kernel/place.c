@@ -50,6 +50,19 @@ static int tell_python(void *context, const struct kernel_python_frame *frame)
 	return 0;
 }
 
+static void tell_numbers(struct record_kernel_place *place)
+{
+	uint32_t profiler, nvtx;
+
+	kernel_window_numbers(&profiler, &nvtx);
+	place->color = profiler;
+	if (profiler)
+		tell(place, KERNEL_PLACE_BETWEEN, "", 0);
+	place->color = nvtx;
+	if (nvtx)
+		tell(place, KERNEL_PLACE_RANGE, "", 0);
+}
+
 void kernel_tell_place(const struct record_kernel *kernel)
 {
 	struct record_kernel_place place = { .time = kernel->time, .number = kernel->number };
@@ -58,6 +71,7 @@ void kernel_tell_place(const struct record_kernel *kernel)
 
 	for (size_t i = 0; i < count; i++)
 		tell_range(&place, &ranges[i]);
+	tell_numbers(&place);
 	if (kernel_agent.request.call_stack & KERNEL_STACK_PYTHON)
 		kernel_python_each(tell_python, &place);
 	place.color = 0;

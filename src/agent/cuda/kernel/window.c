@@ -67,7 +67,7 @@ int kernel_window_prepare(const struct kernel_request *r, char *why)
 	if (parse_all(include, &r->include, why) < 0 || parse_all(exclude, &r->exclude, why) < 0 ||
 	    range_numbers_parse(&numbers, r->range_filter ? r->range_filter : "::", why, KERNEL_WHY_SIZE) < 0)
 		return -1;
-	if (!numbers.nvtx.is_any || (r->ranges && r->include.count))
+	if (r->include.count)
 		cuda_agent.core->on_nvtx_begin(begun);
 	return 0;
 }
@@ -114,6 +114,17 @@ int kernel_window_is_open(void)
 	if (!atomic_load(&is_on) || !is_between_right_calls())
 		return 0;
 	return (!request->include.count && !request->exclude.count) || is_in_right_ranges();
+}
+
+void kernel_window_numbers(uint32_t *profiler, uint32_t *nvtx)
+{
+	struct nvtx_open_range ranges[RANGES];
+	size_t count = request->include.count ? kernel_open_ranges(ranges, RANGES) : 0;
+
+	*profiler = atomic_load(&is_between) ? (uint32_t)atomic_load(&instance) : 0;
+	*nvtx = 0;
+	for (size_t i = 0; i < count && !*nvtx; i++)
+		*nvtx = ranges[i].number;
 }
 
 uint64_t kernel_window_range(void)
