@@ -80,22 +80,22 @@ int kernel_batch_is_loaded(const struct kernel_launch *l)
 	return d->cuFuncIsLoaded && d->cuFuncIsLoaded(&state, l->function) == 0 && state == CUDA_FUNCTION_LOADED;
 }
 
-static size_t ranges_of(int wanted)
+static size_t ranges_of(const struct kernel_counters *c, int wanted)
 {
-	return wanted && batch.request->flush_caches ? 2 : 1;
+	return 1 + (wanted && batch.request->flush_caches ? kernel_caches_ranges(&c->caches) : 0);
 }
 
 static int has_room(const struct kernel_counters *c, int wanted)
 {
 	uint32_t most = kernel_source_wanted(batch.request) ? MOST_WITH_SOURCE : MOST_LAUNCHES;
 
-	return batch.count < most && batch.counters == c && batch.ranges + ranges_of(wanted) <= c->most_ranges;
+	return batch.count < most && batch.counters == c && batch.ranges + ranges_of(c, wanted) <= c->most_ranges;
 }
 
 static void append(struct entry *e, int wanted)
 {
 	e->wanted = wanted;
-	batch.ranges += ranges_of(wanted);
+	batch.ranges += ranges_of(batch.counters, wanted);
 	memset(e->values, 0, sizeof(e->values));
 	batch.count++;
 	if (wanted)
@@ -203,7 +203,7 @@ void kernel_batch_pass_over(const struct kernel_launch *l)
 		kernel_batch_close();
 }
 
-/* Caches are emptied while counters run, as starting them leaves something behind in L2: that is a range of its own. */
+/* Caches are emptied while counters run, as starting them leaves something behind in L2. */
 static int make_launches(char *why)
 {
 	struct kernel_caches *caches = &batch.counters->caches;
@@ -266,7 +266,7 @@ static void number_ranges(void)
 	size_t next = 0;
 
 	for (uint32_t i = 0; i < batch.last; i++) {
-		next += batch.flushes && batch.entries[i].wanted;
+		next += batch.flushes && batch.entries[i].wanted ? kernel_caches_ranges(&batch.counters->caches) : 0;
 		batch.entries[i].range = next++;
 	}
 }

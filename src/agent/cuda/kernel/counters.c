@@ -140,6 +140,7 @@ void kernel_counters_forget(const void *context)
 		kernel_agent.range.cuptiRangeProfilerDisable(&p);
 	for (size_t i = 0; i < KERNEL_PARTS; i++)
 		kernel_part_release(&c->parts[i]);
+	kernel_caches_release(&c->caches);
 	memset(c, 0, sizeof(*c));
 }
 

@@ -19,6 +19,7 @@
 #include "vendor/cuda_launch.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_range.h"
+#include "vendor/nvidia_subdevice.h"
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
@@ -203,7 +204,9 @@ const char *kernel_given_name(const void *handle) KERNEL_HIDDEN;
 
 /* caches.c */
 struct kernel_caches {
-	void *function;               /* that reads; NULL: not prepared */
+	int is_prepared;
+	struct nvidia_subdevice gpu;  /* whose driver empties them; fd -1: it does not, and a kernel reads them full */
+	void *function;
 	uint64_t memory;
 	uint64_t size;
 };
@@ -286,6 +289,9 @@ void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
 /* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
 int kernel_caches_prepare(struct kernel_caches *c, int device, char *why) KERNEL_HIDDEN;
 int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
+/* That emptying them makes: its kernel is one. */
+size_t kernel_caches_ranges(const struct kernel_caches *c) KERNEL_HIDDEN;
+void kernel_caches_release(struct kernel_caches *c) KERNEL_HIDDEN;
 
 /* batch.c: only while alone. */
 int kernel_batch_is_open(void) KERNEL_HIDDEN;

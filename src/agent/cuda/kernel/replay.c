@@ -75,7 +75,7 @@ static int start(const struct kernel_request *request)
 		return -1;
 	if (kernel_counters_start(c, now.why) < 0)
 		return -1;
-	now.range = request->flush_caches ? 1 : 0;
+	now.range = request->flush_caches ? kernel_caches_ranges(&c->caches) : 0;
 	return request->flush_caches ? kernel_caches_flush(&c->caches, now.why) : 0;
 }
 
