@@ -265,11 +265,8 @@ int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *p, s
 int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
 /* The same whether or not all passes were made. */
 int kernel_counters_decode_pass(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
-/* After passes that were not completed. */
-void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
-/* The hardware is left to others in between. */
-void kernel_counters_suspend(struct kernel_counters *c) KERNEL_HIDDEN;
-void kernel_counters_resume(struct kernel_counters *c) KERNEL_HIDDEN;
+/* After passes that were not completed, and where others need the hardware. The next to be configured takes it again. */
+void kernel_counters_let_go(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* Of ranges that are not kernels. */
 int kernel_counters_push(struct kernel_counters *c, const char *name, char *why) KERNEL_HIDDEN;

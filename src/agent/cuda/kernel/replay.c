@@ -86,7 +86,7 @@ static int one_pass(const struct kernel_launch *launch, const struct kernel_requ
 
 	if (start(request) < 0) {
 		kernel_counters_stop(now.counters, ignored);
-		kernel_counters_renew(now.counters);
+		kernel_counters_let_go(now.counters);
 		return give_up(launch);
 	}
 	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
@@ -206,7 +206,7 @@ void kernel_replay_leave(int result)
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return;
 	}
-	kernel_counters_renew(now.counters);
+	kernel_counters_let_go(now.counters);
 	now.record.spent = cuda_agent.core->now() - now.begun;
 	kernel_tell(&now.record, KERNEL_FAILED, now.why);
 }
