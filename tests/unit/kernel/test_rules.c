@@ -102,7 +102,6 @@ static size_t count_rule(const struct rule_run *run, const char *rule)
 
 static struct rule_run run;
 
-/* Reads two arrays and writes one: bound by device memory, warps wait for loads. */
 static struct sections written;
 
 static int load_written(void **state)
@@ -121,20 +120,21 @@ static int release_written(void **state)
 	return 0;
 }
 
-/* Sonde's own, in C and as text files. */
-static void apply(struct rule_run *r, double (*value)(void *context, const char *metric), void *context)
+/* Sonde's own. */
+static void apply(struct rule_run *r, rule_value_of *value, void *context)
 {
-	rules_apply(r, value, context, NULL);
+	rules_begin(r, value, NULL, context);
 	for (size_t i = 0; i < written.rule_count; i++)
 		written_rule_apply(&written.rules[i], r);
 }
 
+/* Reads two arrays and writes one: bound by device memory, warps wait for loads. */
 static void vecadd(void **state)
 {
 	if (!read_fixture())
 		skip();
 	apply(&run, measured, cells[0]);
-	assert_int_equal(rules_verdict(measured, cells[0]), VERDICT_MEMORY);
+	assert_string_equal(run.verdict, "memory-bound");
 	assert_non_null(find(&run, "High Memory Throughput"));
 	assert_non_null(strstr(find(&run, "High Memory Throughput")->text, "DRAM"));
 	/* Of 67.34 cycles 54.78 in long scoreboard, and nothing else above 30 %. Issuing could gain 1 - 0.6693. */
@@ -158,7 +158,7 @@ static void matmul_naive(void **state)
 	if (!read_fixture())
 		skip();
 	apply(&run, measured, cells[1]);
-	assert_int_equal(rules_verdict(measured, cells[1]), VERDICT_BALANCED);
+	assert_string_equal(run.verdict, "compute- and memory-bound");
 	assert_non_null(find(&run, "Balanced Throughput"));
 	assert_int_equal(count_rule(&run, "CPIStall"), 1);
 	/* 13.96 of 35.46 cycles are 39.4 %, but issuing could gain only 1 - 0.7542. */
@@ -180,7 +180,7 @@ static void matmul_tiled(void **state)
 	if (!read_fixture())
 		skip();
 	apply(&run, measured, cells[2]);
-	assert_int_equal(rules_verdict(measured, cells[2]), VERDICT_MEMORY);
+	assert_string_equal(run.verdict, "memory-bound");
 	assert_non_null(find(&run, "High Throughput"));
 	assert_non_null(strstr(find(&run, "High Throughput")->text, "L1"));
 	assert_int_equal(count_rule(&run, "CPIStall"), 1);
@@ -255,7 +255,7 @@ static void nothing_known(void **state)
 
 	apply(&run, from_list, none);
 	assert_int_equal(run.count, 0);
-	assert_int_equal(rules_verdict(from_list, none), VERDICT_UNKNOWN);
+	assert_string_equal(run.verdict, "");
 }
 
 static void small_launch(void **state)
@@ -265,7 +265,7 @@ static void small_launch(void **state)
 				    { "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 8 }, { NULL, 0 } };
 
 	apply(&run, from_list, launch);
-	assert_int_equal(rules_verdict(from_list, launch), VERDICT_LAUNCH);
+	assert_string_equal(run.verdict, "launch-bound");
 	/* 4 of 32 threads in the last of four warps; 99 of 132 multiprocessors idle. */
 	gains(&run, "Block Size", RULE_GLOBAL, 100 * 0.25 * (1 - 4.0 / 32));
 	assert_int_equal(count_rule(&run, "LaunchConfiguration"), 2);
@@ -452,92 +452,14 @@ static void short_kernel(void **state)
 	assert_int_equal(run.count, 0);
 }
 
-static bool only_launch(void *context, const char *section)
-{
-	return strcmp(section, "LaunchStats") == 0;
-}
-
-/* A rule whose section was not counted says nothing. */
-static void chosen_sections(void **state)
-{
-	struct planted values[] = { { "launch__block_size", 33 }, { "derived__local_spilling_requests_pct", 30 }, { NULL, 0 } };
-
-	rules_apply(&run, from_list, values, only_launch);
-	assert_int_equal(run.count, 1);
-	assert_string_equal(run.results[0].title, "Block Size");
-}
-
-static const char mine[] = "# Mine.\ntitle = Mine\nsection = LaunchStats\nabout = What I look for.\n"
-			   "[warn Few Threads]\nwhen = a.sum * b.sum < 100\nwhen = b.sum >= 2\n"
-			   "text = {a.sum * b.sum|0} threads of {c.sum|2}\ntext = are few.\ngain = global 1 - a.sum / 50\n"
-			   "[inform Busy]\nwhen = rule__compute > 0.5\ntext = Busy.\n";
-
-static void of_users(void **state)
-{
-	struct planted values[] = { { "a.sum", 10 }, { "b.sum", 2 }, { "c.sum", 0.126 }, { NULL, 0 } };
-	struct written_rule rule;
-	struct error err = { "" };
-
-	assert_int_equal(written_rule_parse(&rule, "folder/Mine.rule", mine, strlen(mine), &err), 0);
-	assert_string_equal(rule.id, "Mine");
-	rules_apply(&run, from_list, values, only_launch);
-	run.count = 0;
-	written_rule_apply(&rule, &run);
-	assert_int_equal(run.count, 1);
-	assert_string_equal(find(&run, "Few Threads")->text, "20 threads of 0.13 are few.");
-	gains(&run, "Few Threads", RULE_GLOBAL, 80);
-	/* What rules before it found. */
-	run.count = 0;
-	run.compute = 0.6;
-	written_rule_apply(&rule, &run);
-	assert_int_equal(run.count, 2);
-	/* A value that is not there holds in no condition. */
-	values[1].metric = "d.sum";
-	run.count = 0;
-	run.compute = NAN;
-	written_rule_apply(&rule, &run);
-	assert_int_equal(run.count, 0);
-	written_rule_release(&rule);
-}
-
-static void refused_rules(void **state)
-{
-	static const struct {
-		const char *text, *why;
-	} wrong[] = {
-		{ "title = A\nsection = B\n", "a rule needs" },
-		{ "title = A\nsection = B\n[warn C]\ntext = x\n", "a rule needs" },
-		{ "title = A\nsection = B\n[warn C]\nwhen = 1 > 0\n", "a rule needs" },
-		{ "title = A\n[shout C]\n", ":2: a case is" },
-		{ "title = A\n[warn C\n", ":2: '[' has no ']'" },
-		{ "[warn C]\nwhen = a.sum\n", ":2: a condition compares" },
-		{ "[warn C]\nwhen = a.sum > \n", ":2: " },
-		{ "[warn C]\ntext = {a.sum\n", ":2: '{' has no '}'" },
-		{ "[warn C]\ntext = {a.sum|9}\n", ":2: behind '|'" },
-		{ "[warn C]\ngain = huge 1\n", ":2: a gain is" },
-		{ "[warn C]\ngain = local 1\ngain = local 1\n", ":3: there is a gain already" },
-		{ "[warn C]\nplace = here\n", ":2: a case has" },
-		{ "colour = red\n", ":1: before the first case" },
-	};
-	struct written_rule rule;
-	struct error err;
-
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		assert_true(written_rule_parse(&rule, "x.rule", wrong[i].text, strlen(wrong[i].text), &err) < 0);
-		if (!strstr(err.text, wrong[i].why))
-			fail_msg("'%s' instead of '%s'", err.text, wrong[i].why);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vecadd),       cmocka_unit_test(matmul_naive), cmocka_unit_test(matmul_tiled), cmocka_unit_test(nothing_known),
 		cmocka_unit_test(formulas_of_sections),
 		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
-		cmocka_unit_test(double_precision), cmocka_unit_test(chosen_sections), cmocka_unit_test(fused), cmocka_unit_test(compression),
+		cmocka_unit_test(double_precision), cmocka_unit_test(fused), cmocka_unit_test(compression),
 		cmocka_unit_test(reuse),        cmocka_unit_test(elsewhere),    cmocka_unit_test(links),        cmocka_unit_test(short_kernel),
-		cmocka_unit_test(of_users),     cmocka_unit_test(refused_rules),
 	};
 
 	return cmocka_run_group_tests(tests, load_written, release_written);
