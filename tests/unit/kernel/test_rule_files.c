@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/section.h"
+#include "kernel/choice.h"
+#include "own_files.h"
 
 #define HEAD "title = T\nsection = S\n"
 
@@ -331,13 +332,87 @@ static void folders(void **state)
 	sections_release(&all);
 }
 
+#define CHIPS 4
+
+/* What the sections choose on some chips; and values at random, so that in the end each rule has asked for all it names. */
+struct asked {
+	struct choice choices[CHIPS];
+	unsigned seed;
+};
+
+static bool is_counted(const struct asked *a, const char *metric)
+{
+	for (size_t i = 0; i < CHIPS; i++)
+		if (choice_has(&a->choices[i], metric))
+			return true;
+	return false;
+}
+
+/* Attributes of the device, of passes, and what rules hand on. */
+static bool is_told_always(const char *metric)
+{
+	return strncmp(metric, "device__attribute_", 18) == 0 || strncmp(metric, "smsp__pcsamp_", 13) == 0 || strncmp(metric, "rule__", 6) == 0;
+}
+
+static double random_value(void *context, const char *metric)
+{
+	const struct asked *a = context;
+	uint64_t hash = 1469598103934665603ull ^ a->seed;
+
+	if (!is_told_always(metric) && !is_counted(a, metric))
+		fail_msg("%s: no section counts it", metric);
+	for (const char *c = metric; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 1099511628211ull;
+	return (double)(hash >> 33 & 1023) / 10;
+}
+
+static void choose_all(struct choice *ret, const char *name)
+{
+	static const char *const all = "regex:.";
+	struct choice_request request = { .sections = &all, .section_count = 1, .companions = true };
+	struct choice_sources sources = { .sections = &sections, .glossary = &glossary, .cc = chip_capability(name) };
+	struct error err = { "" };
+	struct catalog chip;
+
+	if (catalog_open(&chip, &cupti, name, HOST_PROFILER_RANGE, NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	sources.counted = &chip;
+	if (choice_make(ret, &sources, &request, &err) < 0)
+		fail_msg("%s", err.text);
+	catalog_close(&chip);
+}
+
+/* A rule that names a metric which no section counts would never speak. */
+static void every_metric_is_counted(void **state)
+{
+	static const char *const chips[CHIPS] = { "gh100", "ga100", "ad102", "gb100" };
+	static const char *const folders[] = { SHARE "/rules" };
+	struct sections rules;
+	struct error err = { "" };
+	struct asked a;
+
+	if (!cupti.library)
+		skip();
+	for (size_t i = 0; i < CHIPS; i++)
+		choose_all(&a.choices[i], chips[i]);
+	assert_int_equal(sections_load(&rules, folders, 1, &err), 0);
+	for (a.seed = 0; a.seed < 200; a.seed++) {
+		rules_begin(&run, random_value, NULL, &a);
+		for (size_t i = 0; i < rules.rule_count; i++)
+			written_rule_apply(&rules.rules[i], &run);
+	}
+	for (size_t i = 0; i < CHIPS; i++)
+		choice_release(&a.choices[i]);
+	sections_release(&rules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cases),    cmocka_unit_test(names_and_order), cmocka_unit_test(gains_in_order), cmocka_unit_test(lists),
 		cmocka_unit_test(source_lines), cmocka_unit_test(verdicts),    cmocka_unit_test(too_much_to_say), cmocka_unit_test(refused),
-		cmocka_unit_test(bounds),   cmocka_unit_test(folders),
+		cmocka_unit_test(bounds),   cmocka_unit_test(folders),         cmocka_unit_test(every_metric_is_counted),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, load, unload);
 }

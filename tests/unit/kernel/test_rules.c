@@ -283,7 +283,10 @@ static void tail(void **state)
 	apply(&run, from_list, launch);
 	gains(&run, "Tail Effect", RULE_GLOBAL, 50);
 	/* A fifth of 300 blocks. */
-	assert_non_null(strstr(find(&run, "Tail Effect")->text, "the last 60 run"));
+	assert_non_null(strstr(find(&run, "Tail Effect")->text, "After 1 full wave of blocks, the last 60 run"));
+	launch[3].value = 2.5;
+	apply(&run, from_list, launch);
+	assert_non_null(strstr(find(&run, "Tail Effect")->text, "After 2 full waves of blocks, the last 60 run"));
 	launch[3].value = 5.5;
 	apply(&run, from_list, launch);
 	assert_null(find(&run, "Tail Effect"));
@@ -452,6 +455,122 @@ static void short_kernel(void **state)
 	assert_int_equal(run.count, 0);
 }
 
+#define ELAPSED ".avg.pct_of_peak_sustained_elapsed"
+
+/* Each way that the two large percentages can stand to each other. */
+static void speed_of_light(void **state)
+{
+	static const struct {
+		double sm, memory, waves;
+		const char *title, *verdict, *says;
+	} ways[] = {
+		{ 85, 40, 3, "High Throughput", "compute-bound", "what the multiprocessors can do" },
+		{ 85, 90, 3, "High Throughput", "compute- and memory-bound", "what L2 can do" },
+		{ 20, 80, 3, "High Throughput", "memory-bound", "what L2 can do" },
+		{ 79, 20, 3, "High Compute Throughput", "compute-bound", "more (79.0 %) than memory (20.0 %)" },
+		{ 20, 79, 3, "High Memory Throughput", "memory-bound", "more (79.0 %) than arithmetic (20.0 %), L2 the most" },
+		{ 65, 70, 3, "Balanced Throughput", "compute- and memory-bound", "Arithmetic (65.0 %) and memory (70.0 %)" },
+		{ 59, 10, 1, "Latency Issue", "latency-bound", "arithmetic (59.0 %) nor memory (10.0 %)" },
+		{ 59, 10, NAN, "Latency Issue", "latency-bound", "arithmetic" },
+		{ 59, 10, 0.25, "Small Grid", "launch-bound", "only 0.25 times" },
+	};
+	struct planted values[] = { { "sm__throughput" ELAPSED, 0 }, { "gpu__compute_memory_throughput" ELAPSED, 0 },
+				    { "launch__waves_per_multiprocessor", 0 }, { "l1tex__f_wavefronts" ELAPSED, 10 }, { "lts__d_sectors" ELAPSED, 50 },
+				    { "gpu__dram_throughput" ELAPSED, 49 }, { NULL, 0 } };
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		values[0].value = ways[i].sm;
+		values[1].value = ways[i].memory;
+		values[2].value = ways[i].waves;
+		apply(&run, from_list, values);
+		assert_int_equal(count_rule(&run, "SOLBottleneck"), 1);
+		assert_string_equal(run.results[0].title, ways[i].title);
+		if (!strstr(run.results[0].text, ways[i].says))
+			fail_msg("'%s' lacks '%s'", run.results[0].text, ways[i].says);
+		assert_string_equal(run.verdict, ways[i].verdict);
+	}
+	/* Of no level anything is known. */
+	values[2].value = 3;
+	values[3].metric = values[4].metric = values[5].metric = "none";
+	values[0].value = 10;
+	values[1].value = 90;
+	apply(&run, from_list, values);
+	assert_non_null(strstr(run.results[0].text, "what memory can do"));
+}
+
+static void busiest_pipe(void **state)
+{
+	static const struct {
+		double most;
+		const char *title;
+	} ways[] = { { 19, "Low Utilization" }, { 20, "Balanced" }, { 60, "High Utilization" }, { 80, "Very High Utilization" } };
+	struct planted values[] = { { "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 0 },
+				    { "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active", 1 }, { NULL, 0 } };
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		values[0].value = ways[i].most;
+		apply(&run, from_list, values);
+		assert_int_equal(run.count, 1);
+		assert_string_equal(run.results[0].title, ways[i].title);
+		assert_non_null(strstr(run.results[0].text, "XU"));
+		assert_int_equal(strstr(run.results[0].text, "what limits the kernel") != NULL, ways[i].most >= 80);
+	}
+}
+
+static void issue_slots(void **state)
+{
+	struct planted values[] = { { "smsp__issue_active.avg.per_cycle_active", 0.25 }, { "smsp__warps_active.avg.per_cycle_active", 0.5 },
+				    { "smsp__warps_eligible.avg.per_cycle_active", 0.3 }, { "smsp__maximum_warps_avg_per_active_cycle", 16 },
+				    { "sm__throughput" ELAPSED, 70 }, { "gpu__compute_memory_throughput" ELAPSED, 20 }, { NULL, 0 } };
+
+	apply(&run, from_list, values);
+	assert_string_equal(find(&run, "Issue Slot Utilization")->text,
+			    "A scheduler issues an instruction only every 4.0 cycles. It has less than one warp (0.50) to choose from: there is not enough work.");
+	/* The multiprocessors leave 30 %. */
+	gains(&run, "Issue Slot Utilization", RULE_LOCAL, 30);
+	values[1].value = 8;
+	apply(&run, from_list, values);
+	assert_non_null(strstr(find(&run, "Issue Slot Utilization")->text, "Of 16.0 warps it could hold there are 8.0, and 0.30 are ready"));
+	values[1].value = 13;
+	values[4].metric = "none";
+	apply(&run, from_list, values);
+	assert_non_null(strstr(find(&run, "Issue Slot Utilization")->text, "It holds 13.0 warps, of which 0.30 are ready"));
+	gains(&run, "Issue Slot Utilization", RULE_LOCAL, 75);
+	values[0].value = 0.6;
+	apply(&run, from_list, values);
+	assert_int_equal(run.count, 0);
+}
+
+/* 8 of 32 bytes are used: three quarters of what the level does, where it does most. */
+static void levels_of_accesses(void **state)
+{
+	struct planted values[] = { { "smsp__sass_average_data_bytes_per_sector_mem_local_op_st.ratio", 8 },
+				    { "smsp__sass_average_data_bytes_per_sector_mem_local_op_st.max_rate", 32 }, { "l1tex__throughput" ELAPSED, 20 },
+				    { "lts__throughput" ELAPSED, 30 }, { "gpu__dram_throughput" ELAPSED, 90 },
+				    { "l1tex__t_sector_pipe_lsu_mem_local_op_st_hit_rate.pct", 10 }, { "lts__t_sector_op_write_hit_rate.pct", 50 }, { NULL, 0 } };
+
+	/* 20, 0.9 of 30, 0.45 of 90. */
+	apply(&run, from_list, values);
+	assert_string_equal(find(&run, "Access Pattern")->text, "Of each sector that is stored in local memory, threads use 8.0 of 32 bytes; "
+								"it costs most in DRAM. Threads of a warp should access memory side by side.");
+	gains(&run, "Access Pattern", RULE_GLOBAL, 0.75 * 0.45 * 90);
+	values[6].value = 90;
+	apply(&run, from_list, values);
+	assert_non_null(strstr(find(&run, "Access Pattern")->text, "most in L2."));
+	gains(&run, "Access Pattern", RULE_GLOBAL, 0.75 * 27);
+	values[5].metric = "none";
+	apply(&run, from_list, values);
+	assert_non_null(strstr(find(&run, "Access Pattern")->text, "most in L1."));
+	gains(&run, "Access Pattern", RULE_GLOBAL, 15);
+	/* All of a sector, and nothing at all. */
+	values[0].value = 32;
+	apply(&run, from_list, values);
+	assert_int_equal(run.count, 0);
+	values[0].value = 0;
+	apply(&run, from_list, values);
+	assert_int_equal(run.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,6 +579,7 @@ int main(void)
 		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
 		cmocka_unit_test(double_precision), cmocka_unit_test(fused), cmocka_unit_test(compression),
 		cmocka_unit_test(reuse),        cmocka_unit_test(elsewhere),    cmocka_unit_test(links),        cmocka_unit_test(short_kernel),
+		cmocka_unit_test(speed_of_light), cmocka_unit_test(busiest_pipe), cmocka_unit_test(issue_slots), cmocka_unit_test(levels_of_accesses),
 	};
 
 	return cmocka_run_group_tests(tests, load_written, release_written);
