@@ -61,12 +61,6 @@ static int load_lines(struct looking *l, const struct source_book *book)
 
 static const char *section_of(const struct sections *texts, const char *id)
 {
-	size_t count;
-	const struct rule *all = rules(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(all[i].id, id) == 0)
-			return all[i].section;
 	for (size_t i = 0; i < texts->rule_count; i++)
 		if (strcmp(texts->rules[i].id, id) == 0)
 			return texts->rules[i].section;
@@ -110,7 +104,6 @@ int apply_rules(struct kernel_results *results, const struct sections *texts)
 {
 	struct rule_run *run = malloc(sizeof(*run));
 	struct source_book book = { 0 };
-	enum kernel_verdict verdict;
 	struct error ignored;
 	int r = run ? 0 : -ENOMEM;
 
@@ -129,15 +122,18 @@ int apply_rules(struct kernel_results *results, const struct sections *texts)
 		r = load_lines(&looking, &book);
 		if (r < 0)
 			break;
-		rules_apply_lines(run, number_of, &looking, NULL, looking.lines.count ? lines_of : NULL);
+		rules_begin(run, number_of, looking.lines.count ? lines_of : NULL, &looking);
 		for (size_t j = 0; j < texts->rule_count && r >= 0; j++)
 			r = apply_written(results, &looking, &texts->rules[j], run);
 		for (size_t j = 0; j < run->count && r >= 0; j++)
 			r = add_result(results, k, &run->results[j], section_of(texts, run->results[j].rule), looking.metrics[j]);
-		verdict = rules_verdict(number_of, &looking);
 		kernel_source_release(&looking.lines);
 		buf_release(&looking.asked);
-		k->verdict = verdict == VERDICT_UNKNOWN ? "" : rules_verdict_text(verdict);
+		k->verdict = results_keep(results, run->verdict);
+		if (!k->verdict) {
+			k->verdict = "";
+			r = -ENOMEM;
+		}
 	}
 	source_book_release(&book);
 	free(run);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "vendor/cupti_pm.h"
+#include "vendor/nvperf.h"
 
 enum { HOST_PROFILER_RANGE = 0, HOST_PROFILER_PM = 1 };            /* of CUpti_ProfilerType */
 enum { HOST_COUNTER = 0, HOST_RATIO = 1, HOST_THROUGHPUT = 2 };     /* of CUpti_MetricType and NVPW_MetricType */
@@ -48,71 +49,6 @@ struct host_most_per_pass {
 	const char *chip;
 	uint8_t *availability;
 	size_t count;               /* out */
-};
-
-/* NVPerf's. */
-struct nvperf_initialize {
-	size_t size;
-	void *priv;
-};
-
-struct nvperf_scratch_size {
-	size_t size;
-	void *priv;
-	const char *chip;
-	const uint8_t *availability;
-	size_t scratch_size;        /* out */
-};
-
-struct nvperf_evaluator_initialize {
-	size_t size;
-	void *priv;
-	uint8_t *scratch;
-	size_t scratch_size;
-	const char *chip;
-	const uint8_t *availability;
-	const uint8_t *counters;
-	size_t counters_size;
-	void *evaluator;            /* out */
-};
-
-struct nvperf_evaluator_destroy {
-	size_t size;
-	void *priv;
-	void *evaluator;
-};
-
-/* All names of one type in one text. */
-struct nvperf_metric_names {
-	size_t size;
-	void *priv;
-	void *evaluator;
-	uint8_t type;
-	const char *names;          /* out: each ends with a NUL */
-	const size_t *offsets;      /* out */
-	size_t count;               /* out */
-};
-
-struct nvperf_type_and_index {
-	size_t size;
-	void *priv;
-	void *evaluator;
-	const char *metric;
-	uint8_t type;               /* out */
-	size_t index;               /* out: among the names of its type */
-};
-
-struct nvperf_throughput {
-	size_t size;
-	void *priv;
-	void *evaluator;
-	size_t index;
-	const char *description;    /* out, as all that follows */
-	uint32_t unit;
-	size_t counter_count;
-	const size_t *counters;     /* indexes among counters */
-	size_t part_count;
-	const size_t *parts;        /* indexes among throughputs */
 };
 
 struct cupti_host {

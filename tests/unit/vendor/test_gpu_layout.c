@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "vendor/cupti_host.h"
+#include "vendor/nvperf_schedule.h"
 #include "vendor/nvml.h"
 
 #if __has_include(<cupti_pmsampling.h>) && __has_include(<cupti_profiler_host.h>)
@@ -165,6 +166,37 @@ SAME(nvperf_throughput, unit, NVPW_MetricsEvaluator_GetThroughputMetricPropertie
 SAME(nvperf_throughput, counter_count, NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, numCounters);
 SAME(nvperf_throughput, counters, NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, pCounterIndices);
 SAME(nvperf_throughput, part_count, NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, numSubThroughputs);
+SAME_NUMBER(NVPERF_RANGES, NVPA_ACTIVITY_KIND_PROFILER);
+SAME_NUMBER(NVPERF_SAMPLES, NVPA_ACTIVITY_KIND_REALTIME_SAMPLED);
+SAME_SIZE(nvperf_metric, submetric, NVPW_MetricEvalRequest);
+SAME(nvperf_metric, rollup, NVPW_MetricEvalRequest, rollupOp);
+SAME_SIZE(nvperf_convert, metric_size, NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params);
+SAME(nvperf_convert, metric, NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params, pMetricEvalRequest);
+SAME_SIZE(nvperf_dependencies, optional_count, NVPW_MetricsEvaluator_GetMetricRawDependencies_Params);
+SAME(nvperf_dependencies, metrics, NVPW_MetricsEvaluator_GetMetricRawDependencies_Params, pMetricEvalRequests);
+SAME(nvperf_dependencies, metric_stride, NVPW_MetricsEvaluator_GetMetricRawDependencies_Params, metricEvalRequestStrideSize);
+SAME(nvperf_dependencies, counters, NVPW_MetricsEvaluator_GetMetricRawDependencies_Params, ppRawDependencies);
+SAME(nvperf_dependencies, optional, NVPW_MetricsEvaluator_GetMetricRawDependencies_Params, ppOptionalRawDependencies);
+SAME_SIZE(nvperf_config_create, config, NVPW_CUDA_RawCounterConfig_Create_Params);
+SAME(nvperf_config_create, availability, NVPW_CUDA_RawCounterConfig_Create_Params, pCounterAvailabilityImage);
+SAME(nvperf_config_create, kind, NVPW_CUDA_RawCounterConfig_Create_Params, activityKind);
+SAME_SIZE(nvperf_config_command, config, NVPW_RawCounterConfig_Destroy_Params);
+SAME_SIZE(nvperf_config_command, config, NVPW_RawCounterConfig_GenerateConfigImage_Params);
+SAME_SIZE(nvperf_domains, domains, NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains_Params);
+SAME(nvperf_domains, count, NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains_Params, numAvailableDomains);
+SAME_SIZE(nvperf_pass_group, domains, NVPW_RawCounterConfig_BeginPassGroup_Params);
+SAME_SIZE(nvperf_pass_group, domains, NVPW_RawCounterConfig_EndPassGroup_Params);
+SAME(nvperf_pass_group, count, NVPW_RawCounterConfig_BeginPassGroup_Params, numDomains);
+SAME(nvperf_counter, keeps_instances, NVPW_RawCounterRequest, keepInstances);
+SAME(nvperf_counter, name, NVPW_RawCounterRequest, pRawCounterName);
+SAME(nvperf_counter, domain, NVPW_RawCounterRequest, domain);
+SAME_SIZE(nvperf_add_counters, counters, NVPW_RawCounterConfig_AddRawCounters_Params);
+SAME(nvperf_add_counters, counter_size, NVPW_RawCounterConfig_AddRawCounters_Params, rawCounterRequestStructSize);
+SAME(nvperf_add_counters, count, NVPW_RawCounterConfig_AddRawCounters_Params, numRawCounterRequests);
+SAME_SIZE(nvperf_config_image, image_size, NVPW_RawCounterConfig_GetConfigImage_Params);
+SAME(nvperf_config_image, room, NVPW_RawCounterConfig_GetConfigImage_Params, bytesAllocated);
+SAME(nvperf_config_image, image, NVPW_RawCounterConfig_GetConfigImage_Params, pBuffer);
+SAME_SIZE(nvperf_passes, passes, NVPW_RawCounterConfig_GetNumPasses_Params);
 #endif
 
 #if HAS_NVML

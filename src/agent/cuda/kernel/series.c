@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "agent/cuda/kernel/source.h"
+#include "vendor/nvperf_schedule.h"
 
 #define MOST_METRICS 128u
 #define MOST_GROUPS 32u
@@ -31,6 +32,7 @@ static struct {
 	int prepared;
 	uint8_t *available;
 	char chip[64];
+	struct nvperf_schedule nvperf;
 	const char *marker;           /* tells when the kernel ran; NULL: none */
 	struct group groups[MOST_GROUPS];
 	size_t group_count;
@@ -58,22 +60,18 @@ static void end_host(void *host)
 		kernel_cupti_pm.cuptiProfilerHostDeinitialize(&p);
 }
 
-/* A config of all at once; 0 passes: one of them is not known. What a group had before is given back. */
-static size_t make_config(struct group *g)
+/* CUPTI's own config of all of them; 0 passes: one of them is not known. */
+static size_t ask_cupti(struct group *g)
 {
 	struct pm_add_metrics add = PM_PARAMETERS(pm_add_metrics, count);
 	struct pm_image_size size = PM_PARAMETERS(pm_image_size, image_size);
 	struct pm_image image = PM_PARAMETERS(pm_image, image);
 	struct pm_passes passes = PM_PARAMETERS(pm_passes, passes);
 
-	end_host(g->host);
-	free(g->config);
-	g->config = NULL;
-	g->host = new_host();
 	add.host = size.host = image.host = g->host;
 	add.names = g->metrics;
 	add.count = g->count;
-	if (!g->host || kernel_cupti_pm.cuptiProfilerHostConfigAddMetrics(&add) != CUPTI_OK ||
+	if (kernel_cupti_pm.cuptiProfilerHostConfigAddMetrics(&add) != CUPTI_OK ||
 	    kernel_cupti_pm.cuptiProfilerHostGetConfigImageSize(&size) != CUPTI_OK || !size.image_size)
 		return 0;
 	g->config_size = image.image_size = passes.image_size = size.image_size;
@@ -82,6 +80,25 @@ static size_t make_config(struct group *g)
 	    kernel_cupti_pm.cuptiProfilerHostGetNumOfPasses(&passes) != CUPTI_OK)
 		return 0;
 	return passes.passes;
+}
+
+/* A config of all at once; what a group had before is given back. CUPTI counts warp states in one place only, where they take two passes:
+ * NVPerf below it knows others. */
+static size_t make_config(struct group *g)
+{
+	struct nvperf_config config;
+
+	end_host(g->host);
+	free(g->config);
+	g->config = NULL;
+	g->host = new_host();
+	if (!g->host)
+		return 0;
+	if (!series.nvperf.library || nvperf_schedule_make(&series.nvperf, NVPERF_SAMPLES, g->metrics, g->count, &config) < 0)
+		return ask_cupti(g);
+	g->config = config.image;
+	g->config_size = config.image_size;
+	return config.passes;
 }
 
 static int fits(struct group *g, const char *const *metrics, size_t count)
@@ -237,7 +254,9 @@ size_t kernel_series_prepare(const struct kernel_pass *pass, char *why)
 		series.device = pass->device;
 		if (ask_device(pass->device, why) < 0)
 			return 0;
+		nvperf_schedule_open(&series.nvperf, cuda_agent.cupti.path, series.chip, series.available);
 		make_groups(pass);
+		nvperf_schedule_close(&series.nvperf);
 	}
 	if (!series.group_count) {
 		if (!why[0])
