@@ -6,7 +6,7 @@ import { askInstead } from "./api.js";
 
 const PIECE = 1 << 20; // of base64, decoded at a time
 /** Requests that may take long; they have a worker of their own, so that tiles do not wait. */
-const SLOW = ["/api/alike", "/api/find", "/api/sums", "/api/events", "/api/stats", "/api/flame", "/api/tree", "/api/findings", "/api/counters", "/api/kernels", "/api/kernel", "/api/values", "/api/source", "/api/explain"];
+const SLOW = ["/api/alike", "/api/find", "/api/sums", "/api/events", "/api/stats", "/api/flame", "/api/tree", "/api/findings", "/api/counters", "/api/kernels", "/api/kernel", "/api/values", "/api/variation", "/api/groups", "/api/source", "/api/explain"];
 
 /** A worker with an engine in it. */
 class Clerk {

@@ -170,6 +170,7 @@ void kernel_view_end(struct kernel_view *kv)
 {
 	free(kv->baseline.matches);
 	free(kv->chosen);
+	free((void *)kv->options.typical);
 	view_give(kv->view, kv->other);
 }
 
@@ -186,6 +187,19 @@ double kernel_view_number(const struct kernel_view *kv, const struct formula *f)
 double kernel_view_before(struct kernel_view *kv, const struct formula *f)
 {
 	return kv->options.baseline && f->count ? baseline_formula(&kv->baseline, kv->k, f) : NAN;
+}
+
+double kernel_view_warm(const struct kernel_view *kv, const struct formula *f)
+{
+	struct page_row row = { .formula = f };
+
+	return f->count ? page_warm(kv->k, &row) : NAN;
+}
+
+int kernel_view_look_around(struct kernel_view *kv)
+{
+	kv->options.typical = find_typical(kv->results);
+	return kv->options.typical ? 0 : -ENOMEM;
 }
 
 /* Facts of launch and machine: zeros of them say nothing. */

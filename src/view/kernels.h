@@ -48,13 +48,21 @@ void kernel_view_compare(struct kernel_view *kv, const struct kernel_result *k);
 /* The sections that something was counted for. -ENOMEM. */
 int kernel_view_choose(struct kernel_view *kv);
 
-/* Whether a formula has a value, and which; `before` in the baseline. */
+/* Whether a formula has a value, and which; `before` in the baseline, `warm` with warm caches. */
 double kernel_view_number(const struct kernel_view *kv, const struct formula *f);
 double kernel_view_before(struct kernel_view *kv, const struct formula *f);
+double kernel_view_warm(const struct kernel_view *kv, const struct formula *f);
+
+/* Which launches are typical of their kernel: options.typical. -ENOMEM. */
+int kernel_view_look_around(struct kernel_view *kv);
+
+/* The greatest gain that a rule expects of the whole kernel, in percent; not a number: none. */
+double kernel_gain(const struct kernel_result *k);
+void put_triple(struct json_out *j, const char *key, const uint32_t values[3]);
 
 /* With all digits. */
 void put_number(struct json_out *j, const char *key, double value);
-/* "key": { value in base units, its text as the command line prints it, the same before }. Without a key where it is NULL. -ENOMEM. */
+/* "key": { value in base units, its text as the command line prints it, the same with warm caches and before }. Without a key where it is NULL. -ENOMEM. */
 int put_row(struct kernel_view *kv, const char *key, const struct page_row *row);
 
 /* kernel_blocks.c: everything of a section; -ENOMEM. */

@@ -18,14 +18,18 @@ const SHAPES = ["circle", "square", "diamond", "triangle"];
 const MOST_WORKS = 6;
 const LABEL_HEIGHT = 14;
 
-/** @typedef {{ work: string, level: string, x: number, y: number, before: boolean }} Point */
+/** @typedef {"achieved" | "achieved_warm" | "achieved_before"} When */
+/** @typedef {{ work: string, level: string, x: number, y: number, when: When }} Point */
 
-/** @param {Roof[]} rows @param {boolean} before @returns {Point[]} */
-export function pointsOf(rows, before) {
-  const value = (/** @type {Roof} */ roof) => (before ? roof.achieved_before : roof.achieved) || 0;
+/** @type {Record<When, { said: string, kind: string, size: number }>} */
+const WHENS = { achieved: { said: "", kind: "", size: 6 }, achieved_warm: { said: "warm caches, ", kind: " warm", size: 7.5 }, achieved_before: { said: "baseline, ", kind: " old", size: 9 } };
+
+/** @param {Roof[]} rows @param {When} when @returns {Point[]} */
+export function pointsOf(rows, when) {
+  const value = (/** @type {Roof} */ roof) => roof[when] || 0;
   const traffic = rows.filter((row) => row.traffic && value(row) > 0);
   return rows.filter((row) => !row.traffic && value(row) > 0)
-    .flatMap((work) => traffic.map((level) => ({ work: work.name, level: level.name, x: value(work) / value(level), y: value(work), before })));
+    .flatMap((work) => traffic.map((level) => ({ work: work.name, level: level.name, x: value(work) / value(level), y: value(work), when })));
 }
 
 /** Powers of ten that enclose all of it. @param {number[]} values @returns {[number, number]} */
@@ -60,7 +64,7 @@ export class Roofline {
     this.works = worksOf(rows);
     this.levels = rows.filter((row) => row.traffic && (row.peak || 0) > 0);
     const shown = [...this.works, ...rows.filter((row) => row.traffic)];
-    this.points = [...pointsOf(shown, false), ...pointsOf(shown, true)];
+    this.points = /** @type {When[]} */ (Object.keys(WHENS)).flatMap((when) => pointsOf(shown, when));
     this.hidden = rows.filter((row) => !row.traffic && row.achieved > 0).length - this.works.filter((row) => row.achieved > 0).length;
     const top = Math.max(...this.works.map((row) => row.peak || 0), 1);
     const ridges = this.levels.flatMap((level) => this.works.map((work) => (work.peak || 0) / (level.peak || 1)));
@@ -134,8 +138,9 @@ export class Roofline {
     const names = [...new Set(this.points.map((point) => point.work))];
     return this.points.map((point) => {
       const shape = SHAPES[names.indexOf(point.work) % SHAPES.length];
-      const said = `${point.before ? "baseline, " : ""}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
-      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${point.before ? " old" : ""}" d="${shapePath(this.x(point.x), this.y(point.y), point.before ? 9 : 6, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-before="${point.before}" data-x="${point.x}" data-y="${point.y}"><title>${escape(said)}</title></path>`;
+      const { said: first, kind, size } = WHENS[point.when];
+      const said = `${first}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
+      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${kind}" d="${shapePath(this.x(point.x), this.y(point.y), size, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-when="${point.when}" data-x="${point.x}" data-y="${point.y}"><title>${escape(said)}</title></path>`;
     }).join("");
   }
 
@@ -143,7 +148,8 @@ export class Roofline {
     const works = [...new Set(this.points.map((point) => point.work))];
     const items = works.map((work, i) => `<span><svg width="14" height="14" viewBox="0 0 14 14"><path class="point plain" d="${shapePath(7, 7, 4.5, SHAPES[i % SHAPES.length])}"/></svg>${escape(work)}</span>`);
     const levels = [...new Set(this.points.map((point) => point.level))].map((level) => `<span><i class="swatch ${LEVEL_CLASS[level] || ""}"></i>${escape(level)}</span>`);
-    const old = this.points.some((point) => point.before) ? ["<span><i class=\"swatch old\"></i>baseline (hollow)</span>"] : [];
+    const has = (/** @type {When} */ when) => this.points.some((point) => point.when === when);
+    const old = [...(has("achieved_warm") ? ["<span><i class=\"swatch warm\"></i>warm caches (hollow)</span>"] : []), ...(has("achieved_before") ? ["<span><i class=\"swatch old\"></i>baseline (hollow)</span>"] : [])];
     const more = this.hidden > 0 ? [`<span>${this.hidden} other kinds of work, less than these</span>`] : [];
     return `<div class="legend">${[...items, ...levels, ...old, ...more].join("")}</div>`;
   }
@@ -164,7 +170,7 @@ function plainPower(exponent) {
 /** @param {Block[]} blocks of all rooflines @param {string} chosen title of the one that is shown @param {Record<string, number | null>} clocks */
 export function rooflineHtml(blocks, chosen, clocks) {
   // The work that is done the most, at as many levels as there are.
-  const work = (/** @type {Block} */ one) => Math.max(...pointsOf(one.rows, false).map((point) => point.y), 0);
+  const work = (/** @type {Block} */ one) => Math.max(...pointsOf(one.rows, "achieved").map((point) => point.y), 0);
   const levels = (/** @type {Block} */ one) => one.rows.filter((row) => row.traffic).length;
   const block = blocks.find((one) => one.title === chosen) || blocks.reduce((best, one) => (work(one) > work(best) || (work(one) === work(best) && levels(one) > levels(best)) ? one : best));
   const options = blocks.map((one) => `<option${one === block ? " selected" : ""}>${escape(one.title)}</option>`).join("");
