@@ -1,5 +1,6 @@
 // What stands above the pages of a kernel: the launches of the report, or what they sum up to by kernel, range or operator.
 import { json } from "../api.js";
+import { count } from "../format.js";
 import { WAYS, groupsHtml, groupsTsv, keyOf, nameOf } from "./groups.js";
 import { SummaryList, arranged, summaryTsv } from "./summary.js";
 
@@ -63,14 +64,14 @@ export class Lists {
     const { by, order, filter } = this.page.state;
     this.showWays();
     if (this.showsSums) {
-      const [html, count] = groupsHtml(this.sums?.groups || [], this.allTime, order, filter);
+      const [html, shown] = groupsHtml(this.sums?.groups || [], this.allTime, order, filter);
       this.place.innerHTML = html;
-      element("kernel-count").textContent = `${count} ${WAYS[by].one}${count === 1 ? "" : "s"}`;
+      element("kernel-count").textContent = `${count(shown)} ${WAYS[by].one}${shown === 1 ? "" : "s"}`;
       return;
     }
     const kernels = this.arranged();
     this.lines.show(kernels, this.page.state.kernel, this.page.state.sort);
-    element("kernel-count").textContent = kernels.length === this.page.list?.total ? `${kernels.length} launches` : `${kernels.length} of ${this.page.list?.total} launches`;
+    element("kernel-count").textContent = kernels.length === this.page.list?.total ? `${count(kernels.length)} launches` : `${count(kernels.length)} of ${count(this.page.list?.total || 0)} launches`;
   }
 
   /** Launches or sums, and which group is listed. */

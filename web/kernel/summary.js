@@ -40,6 +40,7 @@ export const COLUMNS = [
   { title: "Verdict", key: "verdict", about: "What the kernel is limited by", text: (k) => k.verdict || (k.error ? "not counted" : ""), value: (k) => k.verdict },
 ];
 
+const NAME = COLUMNS.findIndex((column) => column.key === "name");
 const TEXTS = ["function", "name", "verdict"];
 
 /** @param {number | string | null} x @param {number | string | null} y */
@@ -97,13 +98,15 @@ export function headHtml(title, about, number, sort, isText, name) {
   return `<th class="${isText ? "" : "number"}" aria-sort="${isChosen ? (sort < 0 ? "descending" : "ascending") : "none"}"><button data-${name}="${number}" title="${escape(about)}">${escape(title)}${isChosen ? (sort < 0 ? " ▾" : " ▴") : ""}</button></th>`;
 }
 
-/** The longest of each column, in a line that is not seen: columns stay as wide as they are whichever lines are there. @param {Launch[]} kernels */
+/** The longest of each column, in a line that is not seen. @param {Launch[]} kernels */
 function widestHtml(kernels) {
-  const step = Math.max(1, Math.floor(kernels.length / MEASURED_LINES));
-  const looked = kernels.filter((_, i) => i % step === 0 || i < MEASURED_LINES / 2);
+  // Programs repeat themselves: not in steps of the same length.
+  const step = kernels.length / MEASURED_LINES;
+  const looked = kernels.length <= MEASURED_LINES ? kernels : Array.from({ length: MEASURED_LINES }, (_, i) => kernels[Math.floor((i + ((i * 7) % 11) / 11) * step)]);
   const cells = COLUMNS.map((column) => {
-    const all = looked.map((kernel) => column.text(kernel) + besideHtml(kernel, column));
-    return `<td class="${TEXTS.includes(column.key) ? `text-${column.key}` : "number"}">${all.reduce((a, b) => (b.length > a.length ? b : a), "").replace(/<[^>]*>/g, " ").replace(/[<>]/g, "")}</td>`;
+    const all = looked.map((kernel) => cellHtml(kernel, column));
+    const lengths = all.map((html) => html.replace(/<[^>]*>/g, "").length);
+    return all[lengths.indexOf(Math.max(...lengths))] || "<td></td>";
   });
   return `<tfoot aria-hidden="true"><tr>${cells.join("")}</tr></tfoot>`;
 }
@@ -128,9 +131,21 @@ export class SummaryList {
     const head = COLUMNS.map((column, i) => headHtml(column.title, column.about, i + 1, sort, TEXTS.includes(column.key), "sort")).join("");
     const scroll = this.place.scrollTop;
     this.place.innerHTML = `<div class="summary-size" style="height:${(kernels.length + 1) * LINE_HEIGHT + 4}px"><table class="summary-table" role="grid" aria-label="Kernels" aria-rowcount="${kernels.length + 1}"><thead><tr>${head}</tr></thead><tbody></tbody>${widestHtml(kernels)}</table></div>`;
+    this.fixWidths();
     this.place.scrollTop = scroll;
     this.showChosen();
     this.showLines(true);
+  }
+
+  /** Columns stay as wide as they are whichever lines are there; the name has the rest. */
+  fixWidths() {
+    const table = /** @type {HTMLElement} */ (this.place.querySelector(".summary-size .summary-table"));
+    const heads = /** @type {HTMLElement[]} */ ([...table.querySelectorAll("thead th")]);
+    const widths = heads.map((head) => head.getBoundingClientRect().width);
+    heads.forEach((head, i) => { head.style.width = COLUMNS[i].key === "name" ? "" : `${widths[i]}px`; });
+    table.style.tableLayout = "fixed";
+    table.style.minWidth = `${widths.reduce((a, b) => a + b, 0) - widths[NAME] + Math.min(widths[NAME], 100)}px`;
+    table.querySelector("tfoot")?.remove();
   }
 
   /** Scrolls until the chosen one is seen. */
@@ -147,7 +162,7 @@ export class SummaryList {
 
   /** @param {boolean} isNew what was there is no longer right */
   showLines(isNew) {
-    const table = /** @type {HTMLElement | null} */ (this.place.querySelector(".summary-table"));
+    const table = /** @type {HTMLElement | null} */ (this.place.querySelector(".summary-size .summary-table"));
     const body = table?.querySelector("tbody");
     const seen = Math.floor(this.place.scrollTop / LINE_HEIGHT);
     const first = Math.max(0, Math.min(this.kernels.length, seen - SPARE_LINES));
