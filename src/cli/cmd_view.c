@@ -15,6 +15,7 @@
 #include "cli/ncu_link.h"
 #include "cli/nsys_link.h"
 #include "cli/open_report.h"
+#include "cli/section_folders.h"
 #include "export/export.h"
 #include "view/guard.h"
 #include "view/screenshot.h"
@@ -31,6 +32,8 @@ struct view_fields {
 	const char *size;
 	const char *times;
 	const char *baseline;
+	struct option_texts folders;
+	struct option_texts deep_folders;
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct view_fields, field)
@@ -47,6 +50,10 @@ static const struct option_spec view_specs[] = {
 	  .help = "Serve the page from this folder." },
 	{ .name = "baseline", FIELD(TEXT, baseline), .arg = "report", .tag = "kernels",
 	  .help = "Show the counters of kernels beside those that this report has for the same kernels." },
+	{ .name = "section-folder", FIELD(TEXTS, folders), .arg = "folder", .tag = "kernels",
+	  .help = "Show kernels also by the sections, rules and words of this folder; they go before Sonde's of the same name." },
+	{ .name = "section-folder-recursive", FIELD(TEXTS, deep_folders), .arg = "folder", .tag = "kernels",
+	  .help = "The same with all folders below." },
 	{ .name = "screenshot", FIELD(TEXT, screenshot), .arg = "file.png", .tag = "picture",
 	  .help = "Write a picture of the page, as Chromium or Chrome draws it without a window, and end." },
 	{ .name = "size", FIELD(TEXT, size), .initial = "1920x1080", .arg = "WxH", .tag = "picture", .help = "Its size in pixels." },
@@ -63,6 +70,7 @@ struct viewing {
 	struct opened_report *opened;
 	struct view_source *sources;
 	size_t count;
+	struct string_list folders; /* of sections and rules */
 	char leader[4096]; /* a file that leads a browser to the address; empty: none */
 };
 
@@ -170,7 +178,7 @@ static struct view_options view_options_of(struct viewing *w)
 	return (struct view_options){
 		.sources = w->sources, .source_count = w->count, .bind = w->fields->bind, .port = (int)w->fields->port,
 		.web_folder = w->fields->web_folder, .input_fd = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
-		.on_input = print_url, .context = w,
+		.on_input = print_url, .context = w, .text_folders = (const char *const *)w->folders.items, .text_folder_count = w->folders.count,
 	};
 }
 
@@ -313,8 +321,13 @@ static int picture(struct viewing *w)
 static int open_and_serve(struct viewing *w, char **words, size_t count)
 {
 	const char *baseline = w->fields->baseline;
+	struct error err;
 	int status = 0;
 
+	if (section_folders_add(&w->folders, &w->fields->folders, &w->fields->deep_folders) < 0)
+		return command_fail(w->cli, &view_command, "Not enough memory");
+	if (w->folders.count && section_folders_check(&w->folders, &err) < 0)
+		return command_fail(w->cli, &view_command, "%s", err.text);
 	w->opened = calloc(count + 1, sizeof(*w->opened));
 	w->sources = calloc(count + 1, sizeof(*w->sources));
 	if (!w->opened || !w->sources)
@@ -354,6 +367,7 @@ static int run_view(struct cli *cli, int argc, char **argv)
 		status = close_report(&w.opened[i], status);
 	free(w.opened);
 	free(w.sources);
+	string_list_release(&w.folders);
 	options_release(&parsed);
 	return status;
 }

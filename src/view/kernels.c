@@ -9,24 +9,38 @@
 #include "kernel/share.h"
 #include "view/internal.h"
 
-static int load_texts(struct view_texts *texts, struct error *err)
-{
-	static const char *const names[] = { "sections", "sets", "rules", "metrics" };
-	char paths[4][4096];
-	const char *folders[4];
-	int r;
+#define OWN_FOLDERS 4
 
-	for (size_t i = 0; i < 4; i++) {
-		if (share_folder(names[i], paths[i], sizeof(paths[i])) < 0)
-			return error_set(err, ENOENT, "share/%s is missing beside the program", names[i]);
-		folders[i] = paths[i];
-	}
-	r = sections_load(&texts->sections, folders, 3, err);
+/* Sonde's own metrics folder, the last, also has sets, of another kind. */
+static int load_from(struct view_texts *texts, const char *const *folders, size_t count, struct error *err)
+{
+	int r = sections_load(&texts->sections, folders, count - 1, err);
+
 	if (r < 0)
 		return r;
-	r = glossary_load(&texts->glossary, folders, 4, err);
+	r = glossary_load(&texts->glossary, folders, count, err);
 	if (r < 0)
 		sections_release(&texts->sections);
+	return r;
+}
+
+static int load_texts(struct view_texts *texts, const struct view_options *options, struct error *err)
+{
+	static const char *const names[OWN_FOLDERS] = { "sections", "sets", "rules", "metrics" };
+	size_t given = options->text_folder_count;
+	const char **folders = calloc(given + OWN_FOLDERS, sizeof(*folders));
+	char paths[OWN_FOLDERS][4096];
+	int r = folders ? 0 : -ENOMEM;
+
+	for (size_t i = 0; folders && i < given; i++)
+		folders[i] = options->text_folders[i];
+	for (size_t i = 0; r >= 0 && i < OWN_FOLDERS; i++) {
+		if (share_folder(names[i], paths[i], sizeof(paths[i])) < 0)
+			r = error_set(err, ENOENT, "share/%s is missing beside the program", names[i]);
+		folders[given + i] = paths[i];
+	}
+	r = r < 0 ? r : load_from(texts, folders, given + OWN_FOLDERS, err);
+	free(folders);
 	return r;
 }
 
@@ -38,7 +52,7 @@ int view_texts(struct view *v, const struct view_texts **ret, struct error *err)
 	pthread_mutex_lock(&v->lock);
 	if (!v->texts) {
 		made = calloc(1, sizeof(*made));
-		r = made ? load_texts(made, err) : -ENOMEM;
+		r = made ? load_texts(made, &v->options, err) : -ENOMEM;
 		if (r < 0)
 			free(made);
 		else

@@ -141,3 +141,21 @@ def steps(count=None):
         for level, text in enumerate(filter(None, (outer, inner))):
             lines.append(f'kernel_metric 0 result={i + 1} kind=4 text="{text}" instance={level} integer=1000')
     return "\n".join(lines) + "\n"
+
+
+# Sections, a rule and words of a user's own: what stands in files of a folder and of one below it.
+OWN_FILES = {
+    "Mine.section": "title = Mine </script><b>\nabout = What I look at.\norder = 1\n\n[rows]\nRead Twice = 2 * dram__bytes_read.sum [byte]\n\n[bars Both Ways]\nRead = dram__bytes_read.sum [byte]\nWritten = dram__bytes_write.sum [byte]\n",
+    "MyRule.rule": "title = My Rule\nsection = Mine\nabout = For the test.\n\n[inform My Rule]\nwhen = dram__bytes_read.sum > 0\ntext = It reads {dram__bytes_read.sum|0} bytes.\n",
+    "mywords.txt": "kind = pipe\n\nmypipe = A pipe of my own.\n",
+    "below/Deeper.section": "title = Deeper\nabout = In a folder below.\norder = 2\n\n[rows]\nWaves = launch__waves_per_multiprocessor\nDuration = gpu__time_duration.sum [ns]\n",
+}
+
+
+def own_folder(path):
+    """Writes them."""
+    for name, text in OWN_FILES.items():
+        os.makedirs(os.path.dirname(os.path.join(path, name)), exist_ok=True)
+        with open(os.path.join(path, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    return path
