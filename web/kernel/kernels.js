@@ -8,8 +8,9 @@ import { cardHtml, cardsOf, missingHtml, otherRulesHtml } from "./cards.js";
 import { Explainer } from "./explain.js";
 import { nextOrder } from "./groups.js";
 import { sentence } from "./light.js";
+import { TimelineReader } from "./lines.js";
 import { Lists } from "./lists.js";
-import { changeText, escape, percent, short } from "./parts.js";
+import { blocksOf, changeText, escape, percent, short } from "./parts.js";
 import { RawPage } from "./raw.js";
 import { SourcePage } from "./source.js";
 import { TABS, readKernelState, writeKernelState } from "./state.js";
@@ -58,6 +59,7 @@ export class Kernels {
   async start() {
     this.lists = new Lists(this);
     this.details = element("kernel-details");
+    new TimelineReader(this.details, () => (this.kernel?.sections || []).flatMap((section) => blocksOf(section, "timeline")));
     this.raw = new RawPage(element("kernel-raw"), () => this.change({ raw: this.raw?.filter || "" }, false));
     this.variation = new VariationPage(element("kernel-variation"), (metric) => this.change({ metric }, false));
     this.source = new SourcePage(element("kernel-source"));

@@ -114,7 +114,7 @@ export function tableHtml(block) {
   const lines = block.rows;
   const head = columns.map((column) => `<th class="number">${escape(column.title)}${column.unit && column.unit !== "%" ? `<span class="unit">${escape(column.unit)}</span>` : ""}</th>`).join("");
   const shares = columns.map((column) => column.unit === "%");
-  const isNothing = (/** @type {import("./types.js").Line} */ line) => line.cells.every((cell) => !cell || numberOf(cell.value) === 0 && !cell.warm && !numberOf(cell.before));
+  const isNothing = (/** @type {import("./types.js").Line} */ line) => line.cells.every((cell) => !cell || !numberOf(cell.value) && typeof cell.value !== "string" && !cell.warm && !numberOf(cell.before));
   const nothing = lines.filter(isNothing).length;
   const more = nothing ? `<button class="link zeros" data-zeros aria-expanded="false">${nothing} ${nothing === 1 ? "row" : "rows"} of zeros</button>` : "";
   const body = lines.map((line) => `<tr class="${isNothing(line) ? "nothing" : ""}"><th scope="row">${escape(line.label)}</th>${line.cells.map((cell, i) => cellHtml(cell, shares[i], columns[i]?.unit || "")).join("")}</tr>`).join("");

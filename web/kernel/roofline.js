@@ -12,6 +12,8 @@ const TOP = 16;
 const BOTTOM = 46;
 /** Of levels, wherever they are drawn. @type {Record<string, string>} */
 const LEVEL_CLASS = { DRAM: "level-dram", L2: "level-l2", L1: "level-l1" };
+/** As --explain knows them. @type {Record<string, string>} */
+const UNITS = { DRAM: "dram", L2: "lts", L1: "l1tex" };
 const SHAPES = ["circle", "square", "diamond", "triangle"];
 
 /** Kinds of work that are shown: those done the most. */
@@ -102,7 +104,7 @@ export class Roofline {
     const x1 = top / peak;
     if (!(x1 > x0))
       return "";
-    return `<path class="roof ${LEVEL_CLASS[level.name] || ""}${more}" d="M${this.x(x0)},${this.y(x0 * peak)}L${this.x(x1)},${this.y(top)}" data-roof="${escape(level.name)}" data-peak="${peak}"><title>${escape(level.name)}: ${amount(peak, "byte/s")}${more ? " at the highest clocks" : ""}</title></path>`;
+    return `<path class="roof ${LEVEL_CLASS[level.name] || ""}${more}" d="M${this.x(x0)},${this.y(x0 * peak)}L${this.x(x1)},${this.y(top)}" data-roof="${escape(level.name)}" data-peak="${peak}" data-explain="${UNITS[level.name] || ""}" data-said="${escape(`${level.name}: ${amount(peak, "byte/s")}${more ? ", at the highest clocks" : ", at the clocks that were measured"}`)}"/>`;
   }
 
   /** Names of roofs that would lie on each other are left to the pointer. @param {Roof} work */
@@ -117,7 +119,7 @@ export class Roofline {
     const tops = this.works.flatMap((work) => [1, this.headroom.sm].filter((factor, i) => i === 0 || factor > 1.005).map((factor, i) => {
       const peak = (work.peak || 0) * factor;
       const from = Math.max(10 ** this.xs[0], peak / fastest);
-      return `<path class="roof work${i ? " theoretical" : ""}" d="M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}" data-roof="${escape(work.name)}" data-peak="${peak}"><title>${escape(work.name)}: ${amount(peak, "op/s")}${i ? " at the highest clocks" : ""}</title></path>` +
+      return `<path class="roof work${i ? " theoretical" : ""}" d="M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}" data-roof="${escape(work.name)}" data-peak="${peak}" data-explain="" data-said="${escape(`${work.name}: ${amount(peak, "op/s")}${i ? ", at the highest clocks" : ", at the clocks that were measured"}`)}"/>` +
         (i || !this.hasLabel(work) ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) - 5}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
     }));
     const names = this.levels.map((level) => {
@@ -140,7 +142,7 @@ export class Roofline {
       const shape = SHAPES[names.indexOf(point.work) % SHAPES.length];
       const { said: first, kind, size } = WHENS[point.when];
       const said = `${first}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
-      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${kind}" d="${shapePath(this.x(point.x), this.y(point.y), size, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-when="${point.when}" data-x="${point.x}" data-y="${point.y}"><title>${escape(said)}</title></path>`;
+      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${kind}" d="${shapePath(this.x(point.x), this.y(point.y), size, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-when="${point.when}" data-x="${point.x}" data-y="${point.y}" data-explain="${UNITS[point.level] || ""}" data-said="${escape(said)}" role="img" aria-label="${escape(said)}"/>`;
     }).join("");
   }
 
