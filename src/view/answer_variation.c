@@ -84,6 +84,8 @@ static void put_spread(struct kernel_view *kv, const struct metric_value *v, con
 	put_number(j, "mean", spread_mean(s));
 	put_number(j, "deviation", spread_deviation(s));
 	put_number(j, "percent", spread_percent(s));
+	if (kv->options.baseline)
+		put_number(j, "before", baseline_number(&kv->baseline, kv->k, v->name));
 	out_close(j, '}');
 }
 

@@ -93,6 +93,17 @@ async function variation() {
   await viewer.page.click("#kernel-summary tr[data-place='8'] td");
   await viewer.idle();
   check("variation: of a single launch", (await viewer.text("#kernel-variation")).includes("launched once"), true);
+  await viewer.page.click("#kernel-summary tr[data-place='0'] td");
+  await viewer.idle();
+  await viewer.page.fill("#variation-filter", "");
+  // Any kernel as the baseline: relu's first.
+  await viewer.tell(() => { location.hash = "#view=kernels&kernel=0&tab=variation&baseline=0.1"; });
+  await viewer.until(() => document.querySelector(".variation-chart line.old"));
+  check("variation: the baseline as a line and a column", await viewer.tell(() => {
+    const [low, high] = [...document.querySelectorAll(".variation-chart line.grid")].map((line) => Number(line.getAttribute("y1")));
+    const row = document.querySelector(".variation-table tr[data-metric='gpu__time_duration.sum'] td[data-column=before]");
+    return [Number(document.querySelector("#card-variation [data-before]").dataset.before), Number(row.dataset.value), Math.abs((low - Number(document.querySelector(".variation-chart line.old").getAttribute("y1"))) / (low - high) - Number(row.dataset.value) / 160000) < 0.002];
+  }), [times[1], times[1], true]);
   await viewer.close();
   await server.end();
 }

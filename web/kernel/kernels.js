@@ -290,10 +290,9 @@ export class Kernels {
       if (answer && version === this.version)
         this.raw.show(answer.values);
     } else if (tab === "variation") {
-      const { report, kernel } = this.where();
-      const answer = await this.app.attempt(() => json("/api/variation", { report, kernel, metric: this.state.metric || undefined }));
+      const answer = await this.app.attempt(() => json("/api/variation", { ...this.where(), metric: this.state.metric || undefined }));
       if (answer && version === this.version)
-        this.variation?.show(answer, kernel);
+        this.variation?.show(answer, this.state.kernel);
     } else if (tab === "source") {
       await this.source?.show(/** @type {Kernel} */ (this.kernel), this.where());
     } else {
@@ -312,12 +311,12 @@ export class Kernels {
 
   showTitle() {
     const kernel = /** @type {Kernel} */ (this.kernel);
-    const facts = [kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`, `grid ${kernel.grid.join(" × ")}`, `block ${kernel.block.join(" × ")}`,
+    const unusual = isUnusual(kernel) && `<button class="link unusual" data-tab="variation">${escape(unusualText(kernel))}</button>`;
+    const facts = [kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, unusual, kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`, `grid ${kernel.grid.join(" × ")}`, `block ${kernel.block.join(" × ")}`,
       kernel.registers !== null && `${short(kernel.registers)} registers`, kernel.process && `${escape(kernel.process)} (${kernel.pid})`].filter(Boolean);
     const before = kernel.before?.duration;
     const change = before && kernel.duration !== null ? ` <span class="change" data-change="duration">${changeText(((kernel.duration - before) / before) * 100)} in time</span>` : "";
-    const unusual = isUnusual(kernel) ? ` <button class="link unusual" data-tab="variation">${escape(unusualText(kernel))}</button>` : "";
-    element("kernel-title").innerHTML = `<h2 title="${escape(kernel.name.slice(0, 4000))}">${escape(shortName(kernel.name))}</h2>${kernel.verdict ? `<span class="verdict" data-verdict="${escape(kernel.verdict)}" title="${escape(sentence(kernel))}">${escape(kernel.verdict)}</span>` : ""}<span class="facts">${facts.join("  ·  ")}${unusual}${change}</span>`;
+    element("kernel-title").innerHTML = `<h2 title="${escape(kernel.name.slice(0, 4000))}">${escape(shortName(kernel.name))}</h2>${kernel.verdict ? `<span class="verdict" data-verdict="${escape(kernel.verdict)}" title="${escape(sentence(kernel))}">${escape(kernel.verdict)}</span>` : ""}<span class="facts">${facts.join("  ·  ")}${change}</span>`;
     this.showBaselines();
   }
 

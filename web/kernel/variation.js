@@ -23,6 +23,11 @@ const COLUMNS = [
   { title: "Median", key: "median", about: "Half of the launches have more" }, { title: "Most", key: "most", about: "Of all launches alike" }, { title: "Mean", key: "mean", about: "Of all launches alike" },
   { title: "Deviation", key: "deviation", about: "Standard deviation, of a sample" }, { title: "Spread", key: "percent", about: "The deviation in percent of the mean" },
 ];
+/** @type {typeof COLUMNS[0]} */
+const BASELINE = { title: "Baseline", key: "before", about: "The mean of the same kernel in the baseline" };
+
+/** @param {Spread[]} metrics */
+const columnsOf = (metrics) => (metrics.some((one) => one.before !== undefined) ? [...COLUMNS, BASELINE] : COLUMNS);
 
 /** @param {number | null} value @param {string} unit */
 function text(value, unit) {
@@ -35,8 +40,9 @@ function text(value, unit) {
 export function arrangedSpreads(metrics, order, filter) {
   const words = filter.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const kept = metrics.filter((one) => words.every((word) => one.metric.toLowerCase().includes(word)) && (words.length > 0 || one.least !== one.most));
-  const key = COLUMNS[Math.abs(order) - 1]?.key ?? "percent";
-  return kept.sort((a, b) => (order < 0 ? inOrder(b[key], a[key]) : inOrder(a[key], b[key])) || inOrder(a.metric, b.metric));
+  const key = [...COLUMNS, BASELINE][Math.abs(order) - 1]?.key ?? "percent";
+  const value = (/** @type {Spread} */ one) => one[key] ?? null;
+  return kept.sort((a, b) => (order < 0 ? inOrder(value(b), value(a)) : inOrder(value(a), value(b))) || inOrder(a.metric, b.metric));
 }
 
 /** More than a little from the median of three or more. @param {number} value @param {number} median @param {number} launches */
@@ -48,12 +54,13 @@ export function isOutlier(value, median, launches) {
 export function chartHtml(answer, spread, chosen) {
   const points = answer.points.filter((point) => point.value !== null).slice(0, MOST_POINTS).map((point) => ({ ...point, value: Number(point.value) }));
   const median = spread.median ?? 0;
-  const [low, high] = [Math.min(spread.least, 0), Math.max(spread.most, 0)];
+  const before = spread.before ?? null;
+  const [low, high] = [Math.min(spread.least, before ?? 0, 0), Math.max(spread.most, before ?? 0, 0)];
   const x = (/** @type {number} */ i) => LEFT + ((i + 0.5) / points.length) * (WIDTH - LEFT - RIGHT);
   const y = (/** @type {number} */ value) => HEIGHT - BOTTOM - ((value - low) / Math.max(high - low, 1e-300)) * (HEIGHT - TOP - BOTTOM);
   const line = (/** @type {string} */ kind, /** @type {number} */ value, /** @type {boolean} */ named) => `<line class="${kind}" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(value).toFixed(1)}" y2="${y(value).toFixed(1)}"/>${named ? `<text class="tick" x="${LEFT - 6}" y="${(y(value) + 4).toFixed(1)}" text-anchor="end">${escape(text(value, spread.unit))}</text>` : ""}`;
   const isApart = (/** @type {number} */ value) => Math.abs(y(value) - y(median)) > 14;
-  const rules = line("grid", low, isApart(low)) + line("grid", high, isApart(high)) + line("median", median, true);
+  const rules = line("grid", low, isApart(low)) + line("grid", high, isApart(high)) + line("median", median, true) + (before === null ? "" : line("old", before, false));
   const size = points.length > 300 ? 2.4 : 4.5;
   const dots = points.map((point, i) => {
     const odd = isOutlier(point.value, median, answer.launches);
@@ -62,7 +69,7 @@ export function chartHtml(answer, spread, chosen) {
   }).join("");
   const path = points.map((point, i) => `${i ? "L" : "M"}${x(i).toFixed(1)},${y(point.value).toFixed(1)}`).join("");
   return `<svg class="variation-chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="group" aria-label="${escape(answer.metric)} launch by launch" data-metric="${escape(answer.metric)}" data-explain="${escape(answer.metric)}">${rules}<path class="line" d="${path}"/>${dots}` +
-    `<text class="axis" x="${(LEFT + WIDTH) / 2}" y="${HEIGHT - 8}" text-anchor="middle">launches, first to last</text></svg>`;
+    `<text class="axis" x="${(LEFT + WIDTH) / 2}" y="${HEIGHT - 8}" text-anchor="middle">launches, first to last</text></svg><div class="legend"><span><i class="rule median"></i>median</span>${before === null ? "" : `<span data-before="${before}"><i class="rule old"></i>baseline, mean: ${escape(text(before, spread.unit))}</span>`}<span><i class="swatch outlier"></i>more than ${MOST_VARIATION} % from the median</span></div>`;
 }
 
 export class VariationPage {
@@ -106,7 +113,8 @@ export class VariationPage {
 
   /** Of what is shown, in base units. */
   tsv() {
-    return tsv(COLUMNS.map((column) => column.title), arrangedSpreads(this.answer.metrics, this.order, this.filter).map((one) => COLUMNS.map((column) => one[column.key])));
+    const columns = columnsOf(this.answer.metrics);
+    return tsv(columns.map((column) => column.title), arrangedSpreads(this.answer.metrics, this.order, this.filter).map((one) => columns.map((column) => one[column.key])));
   }
 
   /** @param {Answer} answer @param {number} chosen place */
@@ -128,9 +136,10 @@ export class VariationPage {
     const { metrics, metric } = this.answer;
     const kept = arrangedSpreads(metrics, this.order, this.filter);
     const same = metrics.filter((one) => one.least === one.most).length;
-    const head = COLUMNS.map((column, i) => headHtml(column.title, column.about, i + 1, this.order, i === 0, "spread")).join("");
-    const cell = (/** @type {Spread} */ one, /** @type {keyof Spread} */ key) => `<td class="number${key === "percent" && Number(one.percent) > MOST_VARIATION ? " varies" : ""}" data-column="${key}" data-value="${one[key] ?? ""}">${escape(key === "percent" ? percent(one.percent) : text(/** @type {number | null} */ (one[key]), one.unit))}</td>`;
-    const lines = kept.slice(0, MOST_LINES).map((one) => `<tr data-metric="${escape(one.metric)}" data-explain="${escape(one.metric)}" class="${one.metric === metric ? "chosen" : ""}"><td class="text-metric"><button class="link">${escape(one.metric)}</button></td>${COLUMNS.slice(1).map((column) => cell(one, column.key)).join("")}</tr>`);
+    const columns = columnsOf(metrics);
+    const head = columns.map((column, i) => headHtml(column.title, column.about, i + 1, this.order, i === 0, "spread")).join("");
+    const cell = (/** @type {Spread} */ one, /** @type {keyof Spread} */ key) => `<td class="number${key === "percent" && Number(one.percent) > MOST_VARIATION ? " varies" : ""}" data-column="${key}" data-value="${one[key] ?? ""}">${escape(key === "percent" ? percent(one.percent) : text(/** @type {number | null} */ (one[key] ?? null), one.unit))}</td>`;
+    const lines = kept.slice(0, MOST_LINES).map((one) => `<tr data-metric="${escape(one.metric)}" data-explain="${escape(one.metric)}" class="${one.metric === metric ? "chosen" : ""}"><td class="text-metric"><button class="link">${escape(one.metric)}</button></td>${columns.slice(1).map((column) => cell(one, column.key)).join("")}</tr>`);
     const count = this.place.querySelector("#variation-count");
     const box = this.place.querySelector("#variation-lines");
     if (count)
