@@ -76,7 +76,18 @@ static void put_times(struct json_out *j, const struct summary_item *items, size
 	put_number(j, "improvement", saved);
 }
 
-static void put_group(struct kernel_view *kv, enum page_summary by, const struct summary_item *items, size_t count, double *room)
+/* What the launches took in the baseline; not a number where one of them is not there. */
+static double time_before(const struct kernel_view *kv, const struct summary_item *items, size_t count, const struct kernel_before *before)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += before[items[i].k - kv->results->items].numbers[0];
+	return sum;
+}
+
+static void put_group(struct kernel_view *kv, enum page_summary by, const struct summary_item *items, size_t count, double *room,
+		      const struct kernel_before *before)
 {
 	const struct kernel_result *first = items[0].k;
 	struct json_out *j = kv->j;
@@ -90,6 +101,8 @@ static void put_group(struct kernel_view *kv, enum page_summary by, const struct
 	}
 	out_put_integer(j, "launches", (int64_t)count);
 	put_times(j, items, count, room);
+	if (before)
+		put_number(j, "time_before", time_before(kv, items, count, before));
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		put_number(j, columns[i].key, sum_of(items, count, i));
 	out_key(j, "places");
@@ -106,8 +119,9 @@ static int put_groups(struct kernel_view *kv, size_t way)
 	struct json_out *j = kv->j;
 	int r = summary_items_make(&all, kv->results, ways[way].by);
 	double *room = calloc(all.count + 1, sizeof(*room));
+	struct kernel_before *before = kv->options.baseline ? kernel_view_all_before(kv) : NULL;
 
-	r = r < 0 || room ? r : -ENOMEM;
+	r = r < 0 || (room && (before || !kv->options.baseline)) ? r : -ENOMEM;
 	out_open(j, '{');
 	out_put_text(j, "by", ways[way].name);
 	out_key(j, "groups");
@@ -115,11 +129,12 @@ static int put_groups(struct kernel_view *kv, size_t way)
 	for (size_t i = 0, end; r >= 0 && i < all.count; i = end) {
 		for (end = i + 1; end < all.count && summary_same_group(ways[way].by, &all.items[i], &all.items[end]); end++)
 			;
-		put_group(kv, ways[way].by, &all.items[i], end - i, room);
+		put_group(kv, ways[way].by, &all.items[i], end - i, room, before);
 	}
 	out_close(j, ']');
 	out_close(j, '}');
 	free(room);
+	free(before);
 	summary_items_release(&all);
 	return r < 0 ? r : j->r;
 }

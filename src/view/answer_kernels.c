@@ -15,19 +15,6 @@
 #define MOST_KERNELS 20000
 #define MOST_NAME 512
 
-/* Columns of the list, in base units. */
-static const struct {
-	const char *key, *metric;
-} columns[] = {
-	{ "duration", "gpu__time_duration.sum" },
-	{ "compute", "sm__throughput.avg.pct_of_peak_sustained_elapsed" },
-	{ "memory", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed" },
-	{ "registers", "launch__registers_per_thread" },
-	{ "cycles", "gpc__cycles_elapsed.max" },
-	{ "occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active" },
-};
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
 void put_triple(struct json_out *j, const char *key, const uint32_t values[3])
 {
 	out_key(j, key);
@@ -55,27 +42,13 @@ static const char *error_of(const struct kernel_result *k)
 	return v && v->kind == VALUE_TEXT ? v->text : "";
 }
 
-/* What the baseline has of a kernel. */
-struct before {
-	size_t matches;
-	double numbers[COLUMNS];
-};
-
-static void find_before(struct kernel_view *kv, const struct kernel_result *k, struct before *ret)
-{
-	kernel_view_compare(kv, k);
-	ret->matches = baseline_matches(&kv->baseline, k);
-	for (size_t i = 0; i < COLUMNS; i++)
-		ret->numbers[i] = baseline_number(&kv->baseline, k, columns[i].metric);
-}
-
-static void put_before(struct json_out *j, const struct before *before)
+static void put_before(struct json_out *j, const struct kernel_before *before)
 {
 	out_put_integer(j, "matches", (int64_t)before->matches);
 	out_key(j, "before");
 	out_open(j, '{');
-	for (size_t i = 0; i < COLUMNS; i++)
-		put_number(j, columns[i].key, before->numbers[i]);
+	for (size_t i = 0; i < KERNEL_COLUMNS; i++)
+		put_number(j, kernel_columns[i].key, before->numbers[i]);
 	out_close(j, '}');
 }
 
@@ -83,14 +56,14 @@ static void put_warm(struct json_out *j, const struct kernel_result *k)
 {
 	bool has = false;
 
-	for (size_t i = 0; i < COLUMNS && !has; i++)
-		has = isfinite(result_warm(k, columns[i].metric));
+	for (size_t i = 0; i < KERNEL_COLUMNS && !has; i++)
+		has = isfinite(result_warm(k, kernel_columns[i].metric));
 	if (!has)
 		return;
 	out_key(j, "warm");
 	out_open(j, '{');
-	for (size_t i = 0; i < COLUMNS; i++)
-		put_number(j, columns[i].key, result_warm(k, columns[i].metric));
+	for (size_t i = 0; i < KERNEL_COLUMNS; i++)
+		put_number(j, kernel_columns[i].key, result_warm(k, kernel_columns[i].metric));
 	out_close(j, '}');
 }
 
@@ -107,7 +80,7 @@ static void put_typical(struct kernel_view *kv, const struct kernel_result *k)
 	out_put_integer(kv->j, "typical", t->nearest ? t->nearest - kv->results->items : -1);
 }
 
-static void put_launch(struct kernel_view *kv, const struct kernel_result *k, const struct before *before)
+static void put_launch(struct kernel_view *kv, const struct kernel_result *k, const struct kernel_before *before)
 {
 	struct json_out *j = kv->j;
 	double gain = kernel_gain(k);
@@ -124,8 +97,8 @@ static void put_launch(struct kernel_view *kv, const struct kernel_result *k, co
 	out_put_integer(j, "stream", k->stream);
 	put_triple(j, "grid", k->grid);
 	put_triple(j, "block", k->block);
-	for (size_t i = 0; i < COLUMNS; i++)
-		put_number(j, columns[i].key, result_number(k, columns[i].metric));
+	for (size_t i = 0; i < KERNEL_COLUMNS; i++)
+		put_number(j, kernel_columns[i].key, result_number(k, kernel_columns[i].metric));
 	put_number(j, "gain", gain);
 	put_number(j, "improvement", gain / 100 * result_number(k, "gpu__time_duration.sum"));
 	out_put_text(j, "verdict", k->verdict);
@@ -162,36 +135,6 @@ static void put_device(struct json_out *j, const struct kernel_result *k)
 	out_close(j, '}');
 }
 
-static int by_likeness(const void *a, const void *b)
-{
-	return compare_alike(*(const struct kernel_result *const *)a, *(const struct kernel_result *const *)b);
-}
-
-/* Of each kernel; launches that are alike are compared with the same. NULL: no memory. */
-static struct before *find_all_before(struct kernel_view *kv)
-{
-	const struct kernel_results *results = kv->results;
-	const struct kernel_result **order = calloc(results->count + 1, sizeof(*order));
-	struct before *all = calloc(results->count + 1, sizeof(*all));
-
-	for (size_t i = 0; order && i < results->count; i++)
-		order[i] = &results->items[i];
-	if (order && all) {
-		qsort(order, results->count, sizeof(*order), by_likeness);
-		for (size_t i = 0; i < results->count; i++) {
-			if (i && compare_alike(order[i - 1], order[i]) == 0)
-				all[order[i] - results->items] = all[order[i - 1] - results->items];
-			else
-				find_before(kv, order[i], &all[order[i] - results->items]);
-		}
-	} else {
-		free(all);
-		all = NULL;
-	}
-	free(order);
-	return all;
-}
-
 /* What launches can be summed up by. */
 static void put_ways(struct kernel_view *kv)
 {
@@ -216,7 +159,7 @@ static void put_ways(struct kernel_view *kv)
 	out_close(kv->j, ']');
 }
 
-static void put_list(struct kernel_view *kv, const struct before *before)
+static void put_list(struct kernel_view *kv, const struct kernel_before *before)
 {
 	const struct kernel_results *results = kv->results;
 	size_t count = results->count < MOST_KERNELS ? results->count : MOST_KERNELS;
@@ -245,7 +188,7 @@ static void put_list(struct kernel_view *kv, const struct before *before)
 
 int answer_kernels(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct before *before = NULL;
+	struct kernel_before *before = NULL;
 	struct kernel_view kv;
 	struct json_out j;
 	int r = kernel_view_begin(&kv, v, p, false, err);
@@ -254,7 +197,7 @@ int answer_kernels(struct view *v, struct params *p, struct answer *a, struct er
 	kv.j = &j;
 	r = r < 0 ? r : kernel_view_look_around(&kv);
 	if (r >= 0 && kv.options.baseline)
-		before = find_all_before(&kv);
+		before = kernel_view_all_before(&kv);
 	if (r >= 0 && kv.options.baseline && !before)
 		r = -ENOMEM;
 	if (r >= 0) {
@@ -383,7 +326,7 @@ static void put_missing(struct kernel_view *kv, const struct page_sections *made
 static int put_kernel(struct kernel_view *kv)
 {
 	struct page_sections made;
-	struct before before;
+	struct kernel_before before;
 	int r = kernel_view_choose(kv);
 
 	r = r < 0 ? r : kernel_view_look_around(kv);
@@ -392,7 +335,7 @@ static int put_kernel(struct kernel_view *kv)
 		return r;
 	out_open(kv->j, '{');
 	if (kv->options.baseline)
-		find_before(kv, kv->k, &before);
+		kernel_view_find_before(kv, kv->k, &before);
 	put_launch(kv, kv->k, kv->options.baseline ? &before : NULL);
 	out_put_integer(kv->j, "values", (int64_t)kv->k->value_count);
 	r = put_sections(kv, &made);

@@ -56,6 +56,21 @@ double kernel_view_warm(const struct kernel_view *kv, const struct formula *f);
 /* Which launches are typical of their kernel: options.typical. -ENOMEM. */
 int kernel_view_look_around(struct kernel_view *kv);
 
+/* Columns of the list, in base units; the first is the time. */
+#define KERNEL_COLUMNS 6
+extern const struct kernel_column {
+	const char *key, *metric;
+} kernel_columns[KERNEL_COLUMNS];
+
+/* What the baseline has of a kernel. */
+struct kernel_before {
+	size_t matches;
+	double numbers[KERNEL_COLUMNS];
+};
+void kernel_view_find_before(struct kernel_view *kv, const struct kernel_result *k, struct kernel_before *ret);
+/* Of each kernel; launches that are alike are compared with the same. The caller frees it; NULL: no memory. */
+struct kernel_before *kernel_view_all_before(struct kernel_view *kv);
+
 /* The greatest gain that a rule expects of the whole kernel, in percent; not a number: none. */
 double kernel_gain(const struct kernel_result *k);
 void put_triple(struct json_out *j, const char *key, const uint32_t values[3]);

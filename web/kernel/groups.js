@@ -1,7 +1,7 @@
 // Launches summed up by kernel, by NVTX range or by operator: a line each, of which one can see the launches.
 import { duration } from "../format.js";
 import { tsv } from "../panels/panel.js";
-import { amount, escape, percent, short } from "./parts.js";
+import { amount, changeText, escape, percent, short } from "./parts.js";
 import { headHtml, inOrder, triple } from "./summary.js";
 
 /** @typedef {import("./types.js").Group} Group */
@@ -66,8 +66,9 @@ export function groupsHtml(groups, all, order, filter) {
   const cell = (/** @type {Group} */ group, /** @type {Column} */ column) => {
     const value = column.value(group, all);
     const text = escape(value === null ? "" : column.text(value));
+    const old = column.key === "time" && group.time !== null && group.time_before ? `<span class="change" title="baseline: ${escape(duration(group.time_before))}" data-before="${group.time_before}">${changeText((100 * (group.time - group.time_before)) / group.time_before)}</span>` : "";
     const shade = column.share && typeof value === "number" ? ` style="--share:${Math.min(100, value).toFixed(2)}%"` : "";
-    return `<td class="${column.isText ? "text-group" : "number"}${column.share ? " share-cell" : ""}" data-column="${column.key}" data-value="${escape(String(value ?? ""))}"${shade}>${column.isText ? `<button class="link" title="Show its launches: ${text}">${text}</button>` : text}</td>`;
+    return `<td class="${column.isText ? "text-group" : "number"}${column.share ? " share-cell" : ""}" data-column="${column.key}" data-value="${escape(String(value ?? ""))}"${shade}>${column.isText ? `<button class="link" title="Show its launches: ${text}">${text}</button>` : text}${old}</td>`;
   };
   const lines = kept.slice(0, MOST_LINES).map((group) => `<tr data-group="${escape(keyOf(group))}">${columns.map((column) => cell(group, column)).join("")}</tr>`).join("");
   const more = kept.length > MOST_LINES ? `<p class="kernel-note">The first ${MOST_LINES} of ${kept.length}; a filter finds the others.</p>` : "";

@@ -15,7 +15,7 @@ export class Lists {
     this.page = page;
     this.place = element("kernel-summary");
     this.lines = new SummaryList(this.place);
-    /** @type {{ by: string, report: number, groups: import("./types.js").Group[] } | null} sums that were asked for */
+    /** @type {{ key: string, by: string, groups: import("./types.js").Group[] } | null} sums that were asked for */
     this.sums = null;
   }
 
@@ -26,13 +26,15 @@ export class Lists {
   /** Sums are asked for once. @param {() => boolean} isWanted still */
   async show(isWanted) {
     const { by, report } = this.page.state;
+    const { baseline, against } = this.page.where();
+    const key = [by, report, baseline, against].join();
     if (by && !this.page.list?.ways.includes(by)) {
       this.page.state = { ...this.page.state, by: "", group: "" };
-    } else if (by && (this.sums?.by !== by || this.sums.report !== report)) {
-      const answer = await this.page.app.attempt(() => json("/api/groups", { report, by }));
+    } else if (by && this.sums?.key !== key) {
+      const answer = await this.page.app.attempt(() => json("/api/groups", { report, by, baseline, against }));
       if (!answer || !isWanted())
         return;
-      this.sums = { by, report, groups: answer.groups };
+      this.sums = { key, by, groups: answer.groups };
     }
     this.showNow();
   }
