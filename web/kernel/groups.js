@@ -30,6 +30,9 @@ const COLUMNS = [
   { title: "DRAM written", key: "dram_write", about: "Bytes written to device memory, all launches together", value: (g) => g.dram_write, text: (value) => amount(value, "B") },
 ];
 
+/** From 1 on. */
+export const TIME_COLUMN = COLUMNS.findIndex((column) => column.key === "time") + 1;
+
 /** @param {Group} group */
 export function nameOf(group) {
   return group.grid && group.block ? `${group.name.slice(0, 300)} (${triple(group.grid)}) × (${triple(group.block)})` : group.name;

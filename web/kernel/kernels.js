@@ -87,7 +87,7 @@ export class Kernels {
     if (place !== undefined && !target.closest("button"))
       this.change({ kernel: Number(place) }, true);
     else if (at("order"))
-      this.change({ order: nextOrder(this.state.order, Number(at("order"))) }, false);
+      this.change({ order: nextOrder(this.lists?.order ?? 0, Number(at("order"))) }, false);
     else if (at("group") !== undefined)
       this.change({ group: String(at("group")) }, true);
     else if (at("way") !== undefined)

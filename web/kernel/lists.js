@@ -1,7 +1,7 @@
 // What stands above the pages of a kernel: the launches of the report, or what they sum up to by kernel, range or operator.
 import { json } from "../api.js";
 import { count } from "../format.js";
-import { WAYS, groupsHtml, groupsTsv, keyOf, nameOf } from "./groups.js";
+import { TIME_COLUMN, WAYS, groupsHtml, groupsTsv, keyOf, nameOf, nextOrder } from "./groups.js";
 import { SummaryList, arranged, summaryTsv } from "./summary.js";
 
 /** @typedef {import("./kernels.js").Kernels} Kernels */
@@ -48,6 +48,11 @@ export class Lists {
     return Boolean(this.sums && this.sums.by === this.page.state.by && !this.group());
   }
 
+  /** Kernels that take longest come first; ranges as they lie in each other, operators as they come. */
+  get order() {
+    return this.page.state.order || (this.page.state.by === "kernel" ? nextOrder(0, TIME_COLUMN) : 0);
+  }
+
   /** Time of all launches. */
   get allTime() {
     return this.kernels.reduce((sum, kernel) => sum + (kernel.duration ?? 0), 0);
@@ -59,14 +64,14 @@ export class Lists {
   }
 
   tsv() {
-    return this.showsSums ? groupsTsv(this.sums?.groups || [], this.allTime, this.page.state.order, this.page.state.filter) : summaryTsv(this.arranged());
+    return this.showsSums ? groupsTsv(this.sums?.groups || [], this.allTime, this.order, this.page.state.filter) : summaryTsv(this.arranged());
   }
 
   showNow() {
-    const { by, order, filter } = this.page.state;
+    const { by, filter } = this.page.state;
     this.showWays();
     if (this.showsSums) {
-      const [html, shown] = groupsHtml(this.sums?.groups || [], this.allTime, order, filter);
+      const [html, shown] = groupsHtml(this.sums?.groups || [], this.allTime, this.order, filter);
       this.place.innerHTML = html;
       element("kernel-count").textContent = `${count(shown)} ${WAYS[by].one}${shown === 1 ? "" : "s"}`;
       return;
