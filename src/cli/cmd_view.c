@@ -34,6 +34,7 @@ struct view_fields {
 	const char *baseline;
 	struct option_texts folders;
 	struct option_texts deep_folders;
+	const char *operators;
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct view_fields, field)
@@ -54,6 +55,9 @@ static const struct option_spec view_specs[] = {
 	  .help = "Show kernels also by the sections, rules and words of this folder; they go before Sonde's of the same name." },
 	{ .name = "section-folder-recursive", FIELD(TEXTS, deep_folders), .arg = "folder", .tag = "kernels",
 	  .help = "The same with all folders below." },
+	{ .name = "operators", FIELD(TEXT, operators), .arg = "trace", .tag = "kernels",
+	  .help = "Sum kernels up by the operators of PyTorch that this trace of the same program (torch.profiler's JSON, or what 'sonde import' made "
+		  "of it) says started them." },
 	{ .name = "screenshot", FIELD(TEXT, screenshot), .arg = "file.png", .tag = "picture",
 	  .help = "Write a picture of the page, as Chromium or Chrome draws it without a window, and end." },
 	{ .name = "size", FIELD(TEXT, size), .initial = "1920x1080", .arg = "WxH", .tag = "picture", .help = "Its size in pixels." },
@@ -70,6 +74,8 @@ struct viewing {
 	struct opened_report *opened;
 	struct view_source *sources;
 	size_t count;
+	struct opened_report trace; /* of --operators */
+	bool has_trace;
 	struct string_list folders; /* of sections and rules */
 	char leader[4096]; /* a file that leads a browser to the address; empty: none */
 };
@@ -179,6 +185,7 @@ static struct view_options view_options_of(struct viewing *w)
 		.sources = w->sources, .source_count = w->count, .bind = w->fields->bind, .port = (int)w->fields->port,
 		.web_folder = w->fields->web_folder, .input_fd = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
 		.on_input = print_url, .context = w, .text_folders = (const char *const *)w->folders.items, .text_folder_count = w->folders.count,
+		.operators = w->has_trace ? w->trace.path : NULL,
 	};
 }
 
@@ -340,6 +347,11 @@ static int open_and_serve(struct viewing *w, char **words, size_t count)
 			return status;
 		w->sources[i] = (struct view_source){ .path = w->opened[i].path, .name = name, .is_baseline = i == count };
 	}
+	if (w->fields->operators) {
+		if (!open_report(w->cli, &view_command, w->fields->operators, &w->trace, &status))
+			return status;
+		w->has_trace = true;
+	}
 	return w->fields->screenshot ? picture(w) : serve(w);
 }
 
@@ -365,6 +377,8 @@ static int run_view(struct cli *cli, int argc, char **argv)
 		status = open_and_serve(&w, parsed.words, (size_t)parsed.word_count);
 	for (size_t i = 0; i < w.count; i++)
 		status = close_report(&w.opened[i], status);
+	if (w.has_trace)
+		status = close_report(&w.trace, status);
 	free(w.opened);
 	free(w.sources);
 	string_list_release(&w.folders);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/derived.h"
+#include "kernel/operators.h"
 #include "kernel/share.h"
 #include "view/internal.h"
 
@@ -73,7 +74,7 @@ void view_texts_release(struct view *v)
 	v->texts = NULL;
 }
 
-static int load_kernels(struct recording *r, const struct sections *texts, struct kernel_results *ret, struct error *err)
+static int load_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results *ret, struct error *err)
 {
 	int rc;
 
@@ -85,12 +86,15 @@ static int load_kernels(struct recording *r, const struct sections *texts, struc
 		return rc;
 	rc = derive_values(ret);
 	rc = rc < 0 ? rc : apply_rules(ret, texts);
+	if (rc >= 0 && operators)
+		rc = operators_apply(ret, operators, err);
+	rc = rc > 0 ? 0 : rc;
 	if (rc < 0)
 		kernel_results_release(ret);
 	return rc;
 }
 
-int recording_kernels(struct recording *r, const struct sections *texts, struct kernel_results **ret, struct error *err)
+int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret, struct error *err)
 {
 	struct kernel_results *made;
 	int rc = 0;
@@ -98,7 +102,7 @@ int recording_kernels(struct recording *r, const struct sections *texts, struct 
 	pthread_mutex_lock(&r->kernels_lock);
 	if (!r->kernels) {
 		made = calloc(1, sizeof(*made));
-		rc = made ? load_kernels(r, texts, made, err) : -ENOMEM;
+		rc = made ? load_kernels(r, texts, operators, made, err) : -ENOMEM;
 		if (rc < 0)
 			free(made);
 		else
@@ -125,7 +129,7 @@ static int begin_baseline(struct kernel_view *kv, int64_t number, int64_t agains
 	int r;
 
 	kv->other = view_take(kv->view, (size_t)number);
-	r = recording_kernels(kv->other, &kv->texts->sections, &results, err);
+	r = recording_kernels(kv->other, &kv->texts->sections, kv->view->options.operators, &results, err);
 	if (r < 0)
 		return r;
 	if (against >= (int64_t)results->count)
@@ -172,7 +176,7 @@ int kernel_view_begin(struct kernel_view *ret, struct view *v, struct params *p,
 		r = params_integer_or(p, "against", 0, INT32_MAX, -1, &against, err);
 	r = r < 0 ? r : params_all_used(p, err);
 	r = r < 0 ? r : view_texts(v, &ret->texts, err);
-	r = r < 0 ? r : recording_kernels(recording, &ret->texts->sections, &ret->results, err);
+	r = r < 0 ? r : recording_kernels(recording, &ret->texts->sections, v->options.operators, &ret->results, err);
 	if (r < 0)
 		return r;
 	ret->options = (struct page_options){ .details = DETAILS_ALL, .sections = &ret->texts->sections };

@@ -21,8 +21,8 @@ struct view_texts {
 int view_texts(struct view *v, const struct view_texts **ret, struct error *err);
 void view_texts_release(struct view *v);
 
-/* With derived values and rules; they are the recording's. */
-int recording_kernels(struct recording *r, const struct sections *texts, struct kernel_results **ret, struct error *err);
+/* With derived values and rules, and operators of that trace (NULL: none); they are the recording's. */
+int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret, struct error *err);
 void recording_kernels_release(struct recording *r);
 
 /* A kernel, what it is shown with and what it is compared with, for one request. */

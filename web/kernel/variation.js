@@ -139,7 +139,7 @@ export class VariationPage {
     const columns = columnsOf(metrics);
     const head = columns.map((column, i) => headHtml(column.title, column.about, i + 1, this.order, i === 0, "spread")).join("");
     const cell = (/** @type {Spread} */ one, /** @type {keyof Spread} */ key) => `<td class="number${key === "percent" && Number(one.percent) > MOST_VARIATION ? " varies" : ""}" data-column="${key}" data-value="${one[key] ?? ""}">${escape(key === "percent" ? percent(one.percent) : text(/** @type {number | null} */ (one[key] ?? null), one.unit))}</td>`;
-    const lines = kept.slice(0, MOST_LINES).map((one) => `<tr data-metric="${escape(one.metric)}" data-explain="${escape(one.metric)}" class="${one.metric === metric ? "chosen" : ""}"><td class="text-metric"><button class="link">${escape(one.metric)}</button></td>${columns.slice(1).map((column) => cell(one, column.key)).join("")}</tr>`);
+    const lines = kept.slice(0, MOST_LINES).map((one) => `<tr data-metric="${escape(one.metric)}" data-explain="${escape(one.metric)}" class="${one.metric === metric ? "chosen" : ""}"><td class="text-metric"><button class="link" title="${escape(one.metric)}">${escape(one.metric)}</button></td>${columns.slice(1).map((column) => cell(one, column.key)).join("")}</tr>`);
     const count = this.place.querySelector("#variation-count");
     const box = this.place.querySelector("#variation-lines");
     if (count)
