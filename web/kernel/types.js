@@ -58,10 +58,10 @@
  * @property {Record<string, number | null>} [before]
  */
 /** @typedef {Launch & { values: number, sections: Section[], rules: Rule[], missing: Array<{ id: string, title: string, about: string }>, ranges: Array<{ domain: string, name: string, level: number }>, frames: Array<{ function: string, module: string }>, occupancy: Occupancy | null, clocks: Record<string, number | null> }} Kernel */
+/** @typedef {{ device: number, name: string, chip: string, cc: string, sms: number | null, sm_frequency: number | null, dram_frequency: number | null }} Gpu */
+/** @typedef {{ total: number, imported: boolean, gpus: Gpu[], ways: string[], kernels: Launch[] }} List */
 /** @typedef {{ name: string, grid?: number[], block?: number[], device?: number, launches: number, time: number | null, time_before?: number | null, least: number | null, median: number | null, most: number | null, spread: number | null, improvement: number | null,
  *   compute: number | null, memory: number | null, instructions: number | null, dram_read: number | null, dram_write: number | null, places: number[] }} Group launches summed up */
 /** @typedef {{ metric: string, unit: string, launches: number, value: number, least: number, median: number | null, most: number, mean: number, deviation: number, percent: number | null, before?: number | null }} Spread of a metric over launches alike; before: the mean of the baseline */
-/** @typedef {{ device: number, name: string, chip: string, cc: string, sms: number | null, sm_frequency: number | null, dram_frequency: number | null }} Gpu */
-/** @typedef {{ total: number, imported: boolean, gpus: Gpu[], ways: string[], kernels: Launch[] }} List */
 
 export {};
