@@ -6,7 +6,7 @@ import { askInstead } from "./api.js";
 
 const PIECE = 1 << 20; // of base64, decoded at a time
 /** Requests that may take long; they have a worker of their own, so that tiles do not wait. */
-const SLOW = ["/api/alike", "/api/find", "/api/sums", "/api/events", "/api/stats", "/api/flame", "/api/tree", "/api/findings", "/api/counters", "/api/kernels", "/api/kernel", "/api/values", "/api/source", "/api/explain"];
+const SLOW = ["/api/alike", "/api/find", "/api/sums", "/api/events", "/api/stats", "/api/flame", "/api/tree", "/api/findings", "/api/counters", "/api/kernels", "/api/kernel", "/api/values", "/api/variation", "/api/groups", "/api/source", "/api/explain"];
 
 /** A worker with an engine in it. */
 class Clerk {
@@ -122,6 +122,13 @@ class Offline {
     const code = await unpack(await decode(takeText("offline-engine")));
     const address = URL.createObjectURL(new Blob([await decode(takeText("offline-worker"))], { type: "text/javascript" }));
     this.clerks = [new Clerk(address, code), new Clerk(address, code)];
+    /** @type {Array<{ name: string, data: Blob }>} */
+    const texts = [];
+    for (const element of /** @type {HTMLElement[]} */ ([...document.querySelectorAll("script.offline-text")])) {
+      texts.push({ name: element.dataset.name || "", data: await decode(element.textContent || "") });
+      element.remove();
+    }
+    await Promise.all(this.clerks.map((clerk) => clerk.wish({ texts })));
     const sources = [];
     for (const element of [...document.querySelectorAll("script.offline-report")]) {
       sources.push(await takeSource(/** @type {HTMLElement} */ (element)));

@@ -1,9 +1,10 @@
 // A worker without a server: runs the engine (src/view/offline), compiled from the server's own sources, on reports in memory.
 // Not a module: its text is made into a worker by offline.js, in a page that may have no address.
 
-/** @typedef {{ memory: WebAssembly.Memory, _initialize(): void, engine_room(size: number): number, engine_open(name: number, data: number, size: number): number, engine_take_made(tracks: number, tracksSize: number, data: number, size: number): number,
+/** @typedef {{ memory: WebAssembly.Memory, _initialize(): void, engine_room(size: number): number, engine_open(name: number, data: number, size: number): number, engine_take_text(name: number, data: number, size: number): number, engine_take_made(tracks: number, tracksSize: number, data: number, size: number): number,
  *   engine_ask(uri: number): number, engine_body(): number, engine_body_size(): number, engine_type(): number }} Exports */
 /** @typedef {{ name: string, data: Blob, made?: { report: Blob, tracks: Blob } }} Source */
+/** @typedef {{ name: string, data: Blob }} OwnText sections and rules of the user's own */
 
 const NOT_HERE = 52; // ENOSYS, as WASI numbers it
 const MOST_BYTES = 2 ** 31; // the engine can reach 4 GB, and needs some of it itself
@@ -47,6 +48,11 @@ class Engine {
     this.demand(this.exports.engine_open(this.putText(name), this.put(bytes), bytes.length));
   }
 
+  /** @param {string} name @param {Uint8Array} bytes */
+  takeText(name, bytes) {
+    this.demand(this.exports.engine_take_text(this.putText(name), this.put(bytes), bytes.length));
+  }
+
   /** What was made of the report opened last. @param {Uint8Array} report @param {Uint8Array} tracks */
   takeMade(report, tracks) {
     this.demand(this.exports.engine_take_made(this.put(tracks), tracks.length, this.put(report), report.length));
@@ -78,9 +84,11 @@ async function bytesOf(data, name) {
   return new Uint8Array(await data.arrayBuffer());
 }
 
-/** @param {WebAssembly.Module} module @param {Source[]} sources */
-async function openAll(module, sources) {
+/** @param {WebAssembly.Module} module @param {Source[]} sources @param {OwnText[]} texts */
+async function openAll(module, sources, texts) {
   const engine = new Engine(module);
+  for (const { name, data } of texts)
+    engine.takeText(name, await bytesOf(data, name));
   for (const { name, data, made } of sources) {
     engine.open(name, await bytesOf(data, name));
     if (made)
@@ -99,12 +107,15 @@ class Desk {
     this.engine = null;
     /** @type {Source[]} */
     this.sources = [];
+    /** @type {OwnText[]} */
+    this.texts = [];
   }
 
-  /** @param {{ code?: Uint8Array, sources?: Source[], uri?: string }} wish */
+  /** @param {{ code?: Uint8Array, texts?: OwnText[], sources?: Source[], uri?: string }} wish */
   async answer(wish) {
     if (wish.code)
       this.module = await WebAssembly.compile(/** @type {BufferSource} */ (wish.code));
+    this.texts = wish.texts || this.texts;
     if (wish.sources) {
       this.engine = await this.open(wish.sources);
       this.sources = wish.sources;
@@ -125,7 +136,7 @@ class Desk {
     if (!this.module)
       throw new Error("The engine is not there");
     try {
-      return await openAll(this.module, sources);
+      return await openAll(this.module, sources, this.texts);
     } catch (error) {
       if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError)
         throw new Error(`${sources[sources.length - 1].name} cannot be read: it is damaged, or too large`);
@@ -134,7 +145,7 @@ class Desk {
   }
 }
 
-/** @typedef {{ id: number, code?: Uint8Array, sources?: Source[], uri?: string }} Wish */
+/** @typedef {{ id: number, code?: Uint8Array, texts?: OwnText[], sources?: Source[], uri?: string }} Wish */
 
 const desk = new Desk();
 /** @type {Wish[]} */

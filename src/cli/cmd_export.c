@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/export_answers.h"
 #include "cli/open_report.h"
+#include "cli/section_folders.h"
 #include "export/export.h"
 #include "query/query.h"
 
@@ -25,6 +26,8 @@ struct export_fields {
 	bool ts_normalize;
 	int64_t ts_shift;
 	int64_t max_size;
+	struct option_texts folders;
+	struct option_texts deep_folders;
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct export_fields, field)
@@ -60,6 +63,11 @@ static const struct option_spec export_specs[] = {
 	{ .name = "max-size", FIELD(INTEGER, max_size), .initial = "32", .min = 0, .max = 2000, .arg = "MB", .tag = "selection",
 	  .help = "For html: a report, or the part of it that --times gives, that is larger than this is shown by level of detail, "
 		  "without its single events; 0 is no limit." },
+	{ .name = "section-folder", FIELD(TEXTS, folders), .arg = "folder", .tag = "selection",
+	  .help = "For html: kernels are also shown by the sections, rules and words of this folder, which go into the page. They go before Sonde's "
+		  "of the same name." },
+	{ .name = "section-folder-recursive", FIELD(TEXTS, deep_folders), .arg = "folder", .tag = "selection",
+	  .help = "The same with all folders below." },
 	{ .name = "ts-normalize", FIELD(BOOL, ts_normalize), .initial = "false", .tag = "selection",
 	  .help = "Write times as nanoseconds since 1970 (UTC) instead of since the start of the recording." },
 	{ .name = "append", .type = OPTION_BOOL, .state = OPTION_PLANNED, .bare = "true", .off = "false", .tag = "output",
@@ -119,8 +127,32 @@ static int show_progress(void *arg, const char *table, size_t done, size_t count
 	return 0;
 }
 
+/* What users have of their own, for the page. */
+struct own_texts {
+	struct export_text *files;
+	size_t count;
+};
+
+static int take_texts(const struct export_fields *fields, struct own_texts *ret, struct error *err)
+{
+	struct string_list folders = STRING_LIST_INIT;
+	int r = section_folders_add(&folders, &fields->folders, &fields->deep_folders);
+
+	*ret = (struct own_texts){ 0 };
+	if (r < 0)
+		error_set(err, ENOMEM, "Not enough memory");
+	else if (folders.count && fields->type != EXPORT_HTML)
+		r = error_set(err, EINVAL, "--section-folder is for -t html");
+	else if (folders.count)
+		r = section_folders_check(&folders, err);
+	if (r >= 0 && folders.count)
+		r = section_folders_read(&folders, &ret->files, &ret->count, err);
+	string_list_release(&folders);
+	return r;
+}
+
 static int write_export(struct cli *cli, struct query *q, const struct export_fields *fields, const char *input,
-			const char *opened)
+			const char *opened, const struct own_texts *texts)
 {
 	struct display display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
 	struct export_request request = {
@@ -129,7 +161,7 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
 		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
 		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display, .most_bytes = (uint64_t)fields->max_size * 1000000,
-		.answers = export_answers, .made = export_made,
+		.answers = export_answers, .made = export_made, .texts = texts->files, .text_count = texts->count,
 	};
 	char path[PATH_MAX], *absolute;
 	uint64_t left_out = 0;
@@ -165,18 +197,25 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 static int export_report(struct cli *cli, const struct export_fields *fields, const char *input)
 {
 	struct opened_report opened;
+	struct own_texts texts;
 	struct query *q;
 	struct error err;
 	sigset_t before;
 	bool to_pipe;
 	int status;
 
-	if (!open_report(cli, &export_command, input, &opened, &status))
+	if (take_texts(fields, &texts, &err) < 0)
+		return command_fail(cli, &export_command, "%s", err.text);
+	if (!open_report(cli, &export_command, input, &opened, &status)) {
+		section_files_release(texts.files, texts.count);
 		return status;
+	}
 	if (opened.file < 0)
 		input = opened.path;
-	if (query_open(&q, opened.path, &err) < 0)
+	if (query_open(&q, opened.path, &err) < 0) {
+		section_files_release(texts.files, texts.count);
 		return close_report(&opened, command_fail(cli, &export_command, "%s", err.text));
+	}
 	/* A limit on sizes and a reader that went away are errors of writing. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
@@ -184,10 +223,11 @@ static int export_report(struct cli *cli, const struct export_fields *fields, co
 	to_pipe = fields->output && strcmp(fields->output, "-") == 0;
 	if (!to_pipe)
 		hold_signals(&before);
-	status = write_export(cli, q, fields, input, opened.path);
+	status = write_export(cli, q, fields, input, opened.path, &texts);
 	if (!to_pipe)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	query_close(q);
+	section_files_release(texts.files, texts.count);
 	return close_report(&opened, status);
 }
 

@@ -15,6 +15,7 @@
 #include "cli/ncu_link.h"
 #include "cli/nsys_link.h"
 #include "cli/open_report.h"
+#include "cli/section_folders.h"
 #include "export/export.h"
 #include "view/guard.h"
 #include "view/screenshot.h"
@@ -31,6 +32,9 @@ struct view_fields {
 	const char *size;
 	const char *times;
 	const char *baseline;
+	struct option_texts folders;
+	struct option_texts deep_folders;
+	const char *operators;
 };
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct view_fields, field)
@@ -47,6 +51,13 @@ static const struct option_spec view_specs[] = {
 	  .help = "Serve the page from this folder." },
 	{ .name = "baseline", FIELD(TEXT, baseline), .arg = "report", .tag = "kernels",
 	  .help = "Show the counters of kernels beside those that this report has for the same kernels." },
+	{ .name = "section-folder", FIELD(TEXTS, folders), .arg = "folder", .tag = "kernels",
+	  .help = "Show kernels also by the sections, rules and words of this folder; they go before Sonde's of the same name." },
+	{ .name = "section-folder-recursive", FIELD(TEXTS, deep_folders), .arg = "folder", .tag = "kernels",
+	  .help = "The same with all folders below." },
+	{ .name = "operators", FIELD(TEXT, operators), .arg = "trace", .tag = "kernels",
+	  .help = "Sum kernels up by the operators of PyTorch that this trace of the same program (torch.profiler's JSON, or what 'sonde import' made "
+		  "of it) says started them." },
 	{ .name = "screenshot", FIELD(TEXT, screenshot), .arg = "file.png", .tag = "picture",
 	  .help = "Write a picture of the page, as Chromium or Chrome draws it without a window, and end." },
 	{ .name = "size", FIELD(TEXT, size), .initial = "1920x1080", .arg = "WxH", .tag = "picture", .help = "Its size in pixels." },
@@ -63,6 +74,9 @@ struct viewing {
 	struct opened_report *opened;
 	struct view_source *sources;
 	size_t count;
+	struct opened_report trace; /* of --operators */
+	bool has_trace;
+	struct string_list folders; /* of sections and rules */
 	char leader[4096]; /* a file that leads a browser to the address; empty: none */
 };
 
@@ -170,7 +184,8 @@ static struct view_options view_options_of(struct viewing *w)
 	return (struct view_options){
 		.sources = w->sources, .source_count = w->count, .bind = w->fields->bind, .port = (int)w->fields->port,
 		.web_folder = w->fields->web_folder, .input_fd = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
-		.on_input = print_url, .context = w,
+		.on_input = print_url, .context = w, .text_folders = (const char *const *)w->folders.items, .text_folder_count = w->folders.count,
+		.operators = w->has_trace ? w->trace.path : NULL,
 	};
 }
 
@@ -313,8 +328,13 @@ static int picture(struct viewing *w)
 static int open_and_serve(struct viewing *w, char **words, size_t count)
 {
 	const char *baseline = w->fields->baseline;
+	struct error err;
 	int status = 0;
 
+	if (section_folders_add(&w->folders, &w->fields->folders, &w->fields->deep_folders) < 0)
+		return command_fail(w->cli, &view_command, "Not enough memory");
+	if (w->folders.count && section_folders_check(&w->folders, &err) < 0)
+		return command_fail(w->cli, &view_command, "%s", err.text);
 	w->opened = calloc(count + 1, sizeof(*w->opened));
 	w->sources = calloc(count + 1, sizeof(*w->sources));
 	if (!w->opened || !w->sources)
@@ -326,6 +346,11 @@ static int open_and_serve(struct viewing *w, char **words, size_t count)
 		if (!open_report(w->cli, &view_command, name, &w->opened[i], &status))
 			return status;
 		w->sources[i] = (struct view_source){ .path = w->opened[i].path, .name = name, .is_baseline = i == count };
+	}
+	if (w->fields->operators) {
+		if (!open_report(w->cli, &view_command, w->fields->operators, &w->trace, &status))
+			return status;
+		w->has_trace = true;
 	}
 	return w->fields->screenshot ? picture(w) : serve(w);
 }
@@ -352,8 +377,11 @@ static int run_view(struct cli *cli, int argc, char **argv)
 		status = open_and_serve(&w, parsed.words, (size_t)parsed.word_count);
 	for (size_t i = 0; i < w.count; i++)
 		status = close_report(&w.opened[i], status);
+	if (w.has_trace)
+		status = close_report(&w.trace, status);
 	free(w.opened);
 	free(w.sources);
+	string_list_release(&w.folders);
 	options_release(&parsed);
 	return status;
 }

@@ -1,51 +1,13 @@
 /* From the options of `sonde kernel` to text files and chosen metrics. */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/kernel_options.h"
+#include "cli/section_folders.h"
 #include "cli/string_list.h"
 #include "kernel/share.h"
-
-#define MAX_DEPTH 8
-
-static int add_below(struct string_list *folders, const char *folder, unsigned depth)
-{
-	char path[PATH_MAX];
-	struct dirent *entry;
-	struct stat status;
-	DIR *d = opendir(folder);
-	int r = string_list_addf(folders, "%s", folder);
-
-	while (d && r >= 0 && depth < MAX_DEPTH && (entry = readdir(d))) {
-		if (entry->d_name[0] == '.' || (size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >= sizeof(path))
-			continue;
-		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-			r = add_below(folders, path, depth + 1);
-	}
-	if (d)
-		closedir(d);
-	return r;
-}
-
-static int add_given(struct string_list *folders, const struct kernel_fields *fields)
-{
-	const char *text = NULL;
-	char piece[PATH_MAX];
-	size_t at = 0;
-	int r = 0;
-
-	while (r >= 0 && next_piece(&fields->folders, &at, &text, piece, sizeof(piece)))
-		r = string_list_addf(folders, "%s", piece);
-	text = NULL;
-	at = 0;
-	while (r >= 0 && next_piece(&fields->deep_folders, &at, &text, piece, sizeof(piece)))
-		r = add_below(folders, piece, 0);
-	return r;
-}
 
 /* Users' own, then Sonde's. */
 static bool find_folders(struct cli *cli, const struct kernel_fields *fields, struct string_list *ret)
@@ -53,7 +15,7 @@ static bool find_folders(struct cli *cli, const struct kernel_fields *fields, st
 	static const char *const own[] = { "sections", "sets", "rules", "metrics" };
 	char path[PATH_MAX];
 
-	if (add_given(ret, fields) < 0) {
+	if (section_folders_add(ret, &fields->folders, &fields->deep_folders) < 0) {
 		command_fail(cli, &kernel_command, "Not enough memory");
 		return false;
 	}

@@ -55,6 +55,13 @@ struct export_times {
 /* Reads [:]START/END[:]. Numbers have units (1s20ms, 2 minutes ...), ns without one; a missing edge is no limit. */
 int export_times_parse(const char *text, struct export_times *ret, struct error *err);
 
+/* html: a file of the user's that the page reads. */
+struct export_text {
+	char name[300]; /* FOLDER/NAME */
+	char *data;
+	size_t size;
+};
+
 struct export_request {
 	enum export_type type;
 	enum export_stacks stacks;
@@ -77,6 +84,8 @@ struct export_request {
 	/* html: what the viewer makes of a report when it opens it, which the page cannot; a report, and what its tracks are. */
 	int (*made)(void *context, const char *path, struct buf *ret_report, struct buf *ret_tracks, struct error *err);
 	void *answers_context;
+	const struct export_text *texts; /* html: sections and rules of the user's own */
+	size_t text_count;
 	/* Called now and then; the export ends with -EINTR if it does not return 0. May be NULL. */
 	int (*progress)(void *arg, const char *table, size_t done, size_t count);
 	void *progress_arg;

@@ -241,6 +241,20 @@ static int put_made(struct export *e, const struct content *c, struct error *err
 	return r;
 }
 
+/* Sections and rules of the user's own. */
+static void put_texts(struct export *e)
+{
+	for (size_t i = 0; i < e->request->text_count; i++) {
+		const struct export_text *text = &e->request->texts[i];
+
+		fputs("<script type=\"text/plain\" class=\"offline-text\" data-name=\"", e->stream);
+		put_escaped(e->stream, text->name);
+		fputs("\">", e->stream);
+		put_base64(e->stream, (const uint8_t *)text->data, text->size);
+		fputs("</script>\n", e->stream);
+	}
+}
+
 static int write_html(struct export *e, struct error *err)
 {
 	struct content c = { .fd = -1, .exact_fd = -1 };
@@ -248,6 +262,7 @@ static int write_html(struct export *e, struct error *err)
 
 	if (r == 0) {
 		fwrite(offline_page_head, 1, offline_page_head_size, e->stream);
+		put_texts(e);
 		r = put_report(e, &c, err);
 		r = r < 0 ? r : put_answers(e, &c, err);
 		r = r < 0 ? r : put_made(e, &c, err);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "kernel/summary.h"
+#include "kernel/summary_group.h"
 
 #define NO_RANGE "(no range)"
 #define NO_OPERATOR "(no operator)"

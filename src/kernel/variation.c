@@ -53,8 +53,7 @@ static int by_likeness(const void *a, const void *b)
 	return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-/* The first that all of them have. */
-static const char *common_metric(const struct kernel_result *const *alike, size_t count)
+const char *time_metric(const struct kernel_result *const *alike, size_t count)
 {
 	static const char *const times[] = { "gpu__time_duration.sum", "gpc__cycles_elapsed.max", "sm__cycles_elapsed.max", "sm__cycles_active.avg" };
 	size_t n;
@@ -75,7 +74,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median_of(double *numbers, size_t count)
+double median_of(double *numbers, size_t count)
 {
 	qsort(numbers, count, sizeof(*numbers), by_number);
 	return count % 2 ? numbers[count / 2] : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
@@ -84,7 +83,7 @@ static double median_of(double *numbers, size_t count)
 static void compare_times(const struct kernel_results *results, const struct kernel_result *const *alike, size_t count, double *room,
 			  struct typical *all)
 {
-	struct typical t = { .alike = count, .metric = common_metric(alike, count), .median = NAN, .percent = NAN };
+	struct typical t = { .alike = count, .metric = time_metric(alike, count), .median = NAN, .percent = NAN };
 	double number;
 
 	for (size_t i = 0; t.metric && i < count; i++)

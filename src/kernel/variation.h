@@ -19,8 +19,14 @@ double spread_deviation(const struct spread *s);
 /* The deviation in percent of the mean; not a number where the mean is 0 and not all are. */
 double spread_percent(const struct spread *s);
 
+/* Puts them in order. */
+double median_of(double *numbers, size_t count);
+
 /* Kernels by what makes them alike: negative, 0 or positive. */
 int compare_alike(const struct kernel_result *x, const struct kernel_result *y);
+
+/* The first metric of time that all of them have; NULL: none. */
+const char *time_metric(const struct kernel_result *const *alike, size_t count);
 
 /* How long each launch took beside those like it. */
 struct typical {

@@ -27,6 +27,8 @@ static const struct route routes[] = {
 	{ "/api/kernels", answer_kernels, true, true },
 	{ "/api/kernel", answer_kernel, true, true },
 	{ "/api/values", answer_values, true, true },
+	{ "/api/variation", answer_variation, true, true },
+	{ "/api/groups", answer_groups, true, true },
 	{ "/api/source", answer_source, true, true },
 	{ "/api/explain", answer_explain, true, true },
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernel/explain.h"
+#include "kernel/summary_group.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/kernels.h"
@@ -14,20 +15,7 @@
 #define MOST_KERNELS 20000
 #define MOST_NAME 512
 
-/* Columns of the list, in base units. */
-static const struct {
-	const char *key, *metric;
-} columns[] = {
-	{ "duration", "gpu__time_duration.sum" },
-	{ "compute", "sm__throughput.avg.pct_of_peak_sustained_elapsed" },
-	{ "memory", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed" },
-	{ "registers", "launch__registers_per_thread" },
-	{ "cycles", "gpc__cycles_elapsed.max" },
-	{ "occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active" },
-};
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
-static void put_triple(struct json_out *j, const char *key, const uint32_t values[3])
+void put_triple(struct json_out *j, const char *key, const uint32_t values[3])
 {
 	out_key(j, key);
 	out_open(j, '[');
@@ -36,8 +24,7 @@ static void put_triple(struct json_out *j, const char *key, const uint32_t value
 	out_close(j, ']');
 }
 
-/* The greatest gain that a rule expects of the whole kernel. */
-static double gain_of(const struct kernel_result *k)
+double kernel_gain(const struct kernel_result *k)
 {
 	double most = NAN;
 
@@ -55,10 +42,48 @@ static const char *error_of(const struct kernel_result *k)
 	return v && v->kind == VALUE_TEXT ? v->text : "";
 }
 
-static void put_launch(struct kernel_view *kv, const struct kernel_result *k)
+static void put_before(struct json_out *j, const struct kernel_before *before)
+{
+	out_put_integer(j, "matches", (int64_t)before->matches);
+	out_key(j, "before");
+	out_open(j, '{');
+	for (size_t i = 0; i < KERNEL_COLUMNS; i++)
+		put_number(j, kernel_columns[i].key, before->numbers[i]);
+	out_close(j, '}');
+}
+
+static void put_warm(struct json_out *j, const struct kernel_result *k)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < KERNEL_COLUMNS && !has; i++)
+		has = isfinite(result_warm(k, kernel_columns[i].metric));
+	if (!has)
+		return;
+	out_key(j, "warm");
+	out_open(j, '{');
+	for (size_t i = 0; i < KERNEL_COLUMNS; i++)
+		put_number(j, kernel_columns[i].key, result_warm(k, kernel_columns[i].metric));
+	out_close(j, '}');
+}
+
+/* How long it took beside launches like it. */
+static void put_typical(struct kernel_view *kv, const struct kernel_result *k)
+{
+	const struct typical *t = &kv->options.typical[k - kv->results->items];
+
+	out_put_integer(kv->j, "alike", (int64_t)t->alike);
+	if (t->alike < 2)
+		return;
+	put_number(kv->j, "median", t->median);
+	put_number(kv->j, "above_median", t->percent);
+	out_put_integer(kv->j, "typical", t->nearest ? t->nearest - kv->results->items : -1);
+}
+
+static void put_launch(struct kernel_view *kv, const struct kernel_result *k, const struct kernel_before *before)
 {
 	struct json_out *j = kv->j;
-	double gain = gain_of(k);
+	double gain = kernel_gain(k);
 
 	out_put_integer(j, "place", k - kv->results->items);
 	out_put_integer(j, "id", k->number);
@@ -72,21 +97,16 @@ static void put_launch(struct kernel_view *kv, const struct kernel_result *k)
 	out_put_integer(j, "stream", k->stream);
 	put_triple(j, "grid", k->grid);
 	put_triple(j, "block", k->block);
-	for (size_t i = 0; i < COLUMNS; i++)
-		put_number(j, columns[i].key, result_number(k, columns[i].metric));
+	for (size_t i = 0; i < KERNEL_COLUMNS; i++)
+		put_number(j, kernel_columns[i].key, result_number(k, kernel_columns[i].metric));
 	put_number(j, "gain", gain);
 	put_number(j, "improvement", gain / 100 * result_number(k, "gpu__time_duration.sum"));
 	out_put_text(j, "verdict", k->verdict);
 	out_put_text(j, "error", error_of(k));
-	if (!kv->options.baseline)
-		return;
-	kernel_view_compare(kv, k);
-	out_put_integer(j, "matches", (int64_t)baseline_matches(&kv->baseline, k));
-	out_key(j, "before");
-	out_open(j, '{');
-	for (size_t i = 0; i < COLUMNS; i++)
-		put_number(j, columns[i].key, baseline_number(&kv->baseline, k, columns[i].metric));
-	out_close(j, '}');
+	put_typical(kv, k);
+	put_warm(j, k);
+	if (before)
+		put_before(j, before);
 }
 
 static bool is_first_of_device(const struct kernel_results *results, size_t at)
@@ -115,7 +135,31 @@ static void put_device(struct json_out *j, const struct kernel_result *k)
 	out_close(j, '}');
 }
 
-static void put_list(struct kernel_view *kv)
+/* What launches can be summed up by. */
+static void put_ways(struct kernel_view *kv)
+{
+	bool has_ranges = false, has_operators = false;
+	char name[512];
+
+	for (size_t i = 0; i < kv->results->count && !(has_ranges && has_operators); i++) {
+		const struct kernel_result *k = &kv->results->items[i];
+
+		has_ranges = has_ranges || k->range_count > 0;
+		has_operators = has_operators || k->operator;
+		for (size_t n = 0; n < k->range_count && !has_operators; n++)
+			has_operators = k->ranges[n].level >= 0 && operator_of(k->ranges[n].name, name, sizeof(name));
+	}
+	out_key(kv->j, "ways");
+	out_open(kv->j, '[');
+	out_string(kv->j, "kernel");
+	if (has_ranges)
+		out_string(kv->j, "nvtx");
+	if (has_operators)
+		out_string(kv->j, "operator");
+	out_close(kv->j, ']');
+}
+
+static void put_list(struct kernel_view *kv, const struct kernel_before *before)
 {
 	const struct kernel_results *results = kv->results;
 	size_t count = results->count < MOST_KERNELS ? results->count : MOST_KERNELS;
@@ -130,11 +174,12 @@ static void put_list(struct kernel_view *kv)
 		if (is_first_of_device(results, i))
 			put_device(kv->j, &results->items[i]);
 	out_close(kv->j, ']');
+	put_ways(kv);
 	out_key(kv->j, "kernels");
 	out_open(kv->j, '[');
 	for (size_t i = 0; i < count; i++) {
 		out_open(kv->j, '{');
-		put_launch(kv, &results->items[i]);
+		put_launch(kv, &results->items[i], before ? &before[i] : NULL);
 		out_close(kv->j, '}');
 	}
 	out_close(kv->j, ']');
@@ -143,16 +188,23 @@ static void put_list(struct kernel_view *kv)
 
 int answer_kernels(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
+	struct kernel_before *before = NULL;
 	struct kernel_view kv;
 	struct json_out j;
 	int r = kernel_view_begin(&kv, v, p, false, err);
 
 	out_begin(&j, &a->body);
 	kv.j = &j;
+	r = r < 0 ? r : kernel_view_look_around(&kv);
+	if (r >= 0 && kv.options.baseline)
+		before = kernel_view_all_before(&kv);
+	if (r >= 0 && kv.options.baseline && !before)
+		r = -ENOMEM;
 	if (r >= 0) {
-		put_list(&kv);
+		put_list(&kv, before);
 		r = j.r;
 	}
+	free(before);
 	kernel_view_end(&kv);
 	return r;
 }
@@ -291,13 +343,17 @@ static void put_missing(struct kernel_view *kv, const struct page_sections *made
 static int put_kernel(struct kernel_view *kv)
 {
 	struct page_sections made;
+	struct kernel_before before;
 	int r = kernel_view_choose(kv);
 
+	r = r < 0 ? r : kernel_view_look_around(kv);
 	r = r < 0 ? r : page_sections_make(&made, &kv->options, kv->results, kv->k);
 	if (r < 0)
 		return r;
 	out_open(kv->j, '{');
-	put_launch(kv, kv->k);
+	if (kv->options.baseline)
+		kernel_view_find_before(kv, kv->k, &before);
+	put_launch(kv, kv->k, kv->options.baseline ? &before : NULL);
 	out_put_integer(kv->j, "values", (int64_t)kv->k->value_count);
 	r = put_sections(kv, &made);
 	put_rules(kv);
@@ -323,6 +379,15 @@ int answer_kernel(struct view *v, struct params *p, struct answer *a, struct err
 	return r;
 }
 
+/* Whether the metric was counted with empty caches as well. */
+static bool has_cold(const struct kernel_result *k, const char *warm)
+{
+	char name[MOST_NAME];
+	size_t len = strlen(warm) - strlen(WARM_SUFFIX);
+
+	return len < sizeof(name) && snprintf(name, sizeof(name), "%.*s", (int)len, warm) > 0 && result_find(k, name);
+}
+
 static int put_values(struct kernel_view *kv)
 {
 	int r = 0;
@@ -334,6 +399,9 @@ static int put_values(struct kernel_view *kv)
 		const struct metric_value *v = &kv->k->values[i];
 		struct page_row row = { .label = v->name, .key = v->name, .value = *v };
 
+		/* It stands beside the other. */
+		if (is_warm(v->name) && has_cold(kv->k, v->name))
+			continue;
 		page_unit(kv->results, v, "", row.unit);
 		r = put_row(kv, NULL, &row);
 	}

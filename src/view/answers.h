@@ -22,6 +22,8 @@ int answer_findings(struct view *v, struct params *p, struct answer *a, struct e
 int answer_kernels(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_kernel(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_values(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_variation(struct view *v, struct params *p, struct answer *a, struct error *err);
+int answer_groups(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_source(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_explain(struct view *v, struct params *p, struct answer *a, struct error *err);
 int answer_counters(struct view *v, struct params *p, struct answer *a, struct error *err);

@@ -31,7 +31,7 @@ static void put_value(struct json_out *j, const char *key, const struct metric_v
 	}
 }
 
-/* The row with another number, as text. */
+/* Text and unit as the command line prints them. */
 static int put_text_of(struct kernel_view *kv, const char *key, const char *unit_key, const struct page_row *row)
 {
 	char unit[UNIT_MAX];
@@ -45,18 +45,39 @@ static int put_text_of(struct kernel_view *kv, const char *key, const char *unit
 	return 0;
 }
 
+/* The row with another number. */
+static struct page_row row_with(const struct page_row *row, double number)
+{
+	struct page_row made = *row;
+
+	made.value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_REAL, .real = number };
+	if (number == rint(number) && fabs(number) < 9e15)
+		made.value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_INTEGER, .integer = (int64_t)number };
+	return made;
+}
+
+static int put_warm(struct kernel_view *kv, const struct page_row *row)
+{
+	double warm = page_warm(kv->k, row);
+	struct page_row made;
+
+	if (!isfinite(warm))
+		return 0;
+	made = row_with(row, warm);
+	put_number(kv->j, "warm", warm);
+	return put_text_of(kv, "warm_text", "warm_unit", &made);
+}
+
 static int put_before(struct kernel_view *kv, const struct page_row *row)
 {
-	struct page_row old = *row;
+	struct page_row old;
 	double change, before = page_before(&kv->options, kv->k, row, &change);
 
 	put_number(kv->j, "before", before);
 	put_number(kv->j, "change", change);
 	if (!isfinite(before))
 		return 0;
-	old.value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_REAL, .real = before };
-	if (before == rint(before) && fabs(before) < 9e15)
-		old.value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_INTEGER, .integer = (int64_t)before };
+	old = row_with(row, before);
 	return put_text_of(kv, "before_text", "before_unit", &old);
 }
 
@@ -73,6 +94,8 @@ int put_row(struct kernel_view *kv, const char *key, const struct page_row *row)
 	put_value(kv->j, "value", &row->value);
 	out_put_text(kv->j, "unit", row->unit);
 	r = put_text_of(kv, "text", "shown", row);
+	if (r == 0)
+		r = put_warm(kv, row);
 	if (r == 0 && kv->options.baseline)
 		r = put_before(kv, row);
 	out_close(kv->j, '}');
@@ -172,6 +195,7 @@ static void put_roofline(struct kernel_view *kv, const struct section_block *blo
 		out_put_text(j, "name", name + 1);
 		put_number(j, "peak", kernel_view_number(kv, &row->cells[0]));
 		put_number(j, "achieved", kernel_view_number(kv, &row->cells[1]));
+		put_number(j, "achieved_warm", kernel_view_warm(kv, &row->cells[1]));
 		put_number(j, "peak_before", kernel_view_before(kv, &row->cells[0]));
 		put_number(j, "achieved_before", kernel_view_before(kv, &row->cells[1]));
 		out_close(j, '}');

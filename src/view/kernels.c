@@ -6,27 +6,42 @@
 #include <string.h>
 
 #include "kernel/derived.h"
+#include "kernel/operators.h"
 #include "kernel/share.h"
 #include "view/internal.h"
 
-static int load_texts(struct view_texts *texts, struct error *err)
-{
-	static const char *const names[] = { "sections", "sets", "rules", "metrics" };
-	char paths[4][4096];
-	const char *folders[4];
-	int r;
+#define OWN_FOLDERS 4
 
-	for (size_t i = 0; i < 4; i++) {
-		if (share_folder(names[i], paths[i], sizeof(paths[i])) < 0)
-			return error_set(err, ENOENT, "share/%s is missing beside the program", names[i]);
-		folders[i] = paths[i];
-	}
-	r = sections_load(&texts->sections, folders, 3, err);
+/* Sonde's own metrics folder, the last, also has sets, of another kind. */
+static int load_from(struct view_texts *texts, const char *const *folders, size_t count, struct error *err)
+{
+	int r = sections_load(&texts->sections, folders, count - 1, err);
+
 	if (r < 0)
 		return r;
-	r = glossary_load(&texts->glossary, folders, 4, err);
+	r = glossary_load(&texts->glossary, folders, count, err);
 	if (r < 0)
 		sections_release(&texts->sections);
+	return r;
+}
+
+static int load_texts(struct view_texts *texts, const struct view_options *options, struct error *err)
+{
+	static const char *const names[OWN_FOLDERS] = { "sections", "sets", "rules", "metrics" };
+	size_t given = options->text_folder_count;
+	const char **folders = calloc(given + OWN_FOLDERS, sizeof(*folders));
+	char paths[OWN_FOLDERS][4096];
+	int r = folders ? 0 : -ENOMEM;
+
+	for (size_t i = 0; folders && i < given; i++)
+		folders[i] = options->text_folders[i];
+	for (size_t i = 0; r >= 0 && i < OWN_FOLDERS; i++) {
+		if (share_folder(names[i], paths[i], sizeof(paths[i])) < 0)
+			r = error_set(err, ENOENT, "share/%s is missing beside the program", names[i]);
+		folders[given + i] = paths[i];
+	}
+	r = r < 0 ? r : load_from(texts, folders, given + OWN_FOLDERS, err);
+	free(folders);
 	return r;
 }
 
@@ -38,7 +53,7 @@ int view_texts(struct view *v, const struct view_texts **ret, struct error *err)
 	pthread_mutex_lock(&v->lock);
 	if (!v->texts) {
 		made = calloc(1, sizeof(*made));
-		r = made ? load_texts(made, err) : -ENOMEM;
+		r = made ? load_texts(made, &v->options, err) : -ENOMEM;
 		if (r < 0)
 			free(made);
 		else
@@ -59,7 +74,7 @@ void view_texts_release(struct view *v)
 	v->texts = NULL;
 }
 
-static int load_kernels(struct recording *r, const struct sections *texts, struct kernel_results *ret, struct error *err)
+static int load_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results *ret, struct error *err)
 {
 	int rc;
 
@@ -71,12 +86,15 @@ static int load_kernels(struct recording *r, const struct sections *texts, struc
 		return rc;
 	rc = derive_values(ret);
 	rc = rc < 0 ? rc : apply_rules(ret, texts);
+	if (rc >= 0 && operators)
+		rc = operators_apply(ret, operators, err);
+	rc = rc > 0 ? 0 : rc;
 	if (rc < 0)
 		kernel_results_release(ret);
 	return rc;
 }
 
-int recording_kernels(struct recording *r, const struct sections *texts, struct kernel_results **ret, struct error *err)
+int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret, struct error *err)
 {
 	struct kernel_results *made;
 	int rc = 0;
@@ -84,7 +102,7 @@ int recording_kernels(struct recording *r, const struct sections *texts, struct 
 	pthread_mutex_lock(&r->kernels_lock);
 	if (!r->kernels) {
 		made = calloc(1, sizeof(*made));
-		rc = made ? load_kernels(r, texts, made, err) : -ENOMEM;
+		rc = made ? load_kernels(r, texts, operators, made, err) : -ENOMEM;
 		if (rc < 0)
 			free(made);
 		else
@@ -111,7 +129,7 @@ static int begin_baseline(struct kernel_view *kv, int64_t number, int64_t agains
 	int r;
 
 	kv->other = view_take(kv->view, (size_t)number);
-	r = recording_kernels(kv->other, &kv->texts->sections, &results, err);
+	r = recording_kernels(kv->other, &kv->texts->sections, kv->view->options.operators, &results, err);
 	if (r < 0)
 		return r;
 	if (against >= (int64_t)results->count)
@@ -158,7 +176,7 @@ int kernel_view_begin(struct kernel_view *ret, struct view *v, struct params *p,
 		r = params_integer_or(p, "against", 0, INT32_MAX, -1, &against, err);
 	r = r < 0 ? r : params_all_used(p, err);
 	r = r < 0 ? r : view_texts(v, &ret->texts, err);
-	r = r < 0 ? r : recording_kernels(recording, &ret->texts->sections, &ret->results, err);
+	r = r < 0 ? r : recording_kernels(recording, &ret->texts->sections, v->options.operators, &ret->results, err);
 	if (r < 0)
 		return r;
 	ret->options = (struct page_options){ .details = DETAILS_ALL, .sections = &ret->texts->sections };
@@ -170,6 +188,7 @@ void kernel_view_end(struct kernel_view *kv)
 {
 	free(kv->baseline.matches);
 	free(kv->chosen);
+	free((void *)kv->options.typical);
 	view_give(kv->view, kv->other);
 }
 
@@ -186,6 +205,19 @@ double kernel_view_number(const struct kernel_view *kv, const struct formula *f)
 double kernel_view_before(struct kernel_view *kv, const struct formula *f)
 {
 	return kv->options.baseline && f->count ? baseline_formula(&kv->baseline, kv->k, f) : NAN;
+}
+
+double kernel_view_warm(const struct kernel_view *kv, const struct formula *f)
+{
+	struct page_row row = { .formula = f };
+
+	return f->count ? page_warm(kv->k, &row) : NAN;
+}
+
+int kernel_view_look_around(struct kernel_view *kv)
+{
+	kv->options.typical = find_typical(kv->results);
+	return kv->options.typical ? 0 : -ENOMEM;
 }
 
 /* Facts of launch and machine: zeros of them say nothing. */

@@ -21,8 +21,8 @@ struct view_texts {
 int view_texts(struct view *v, const struct view_texts **ret, struct error *err);
 void view_texts_release(struct view *v);
 
-/* With derived values and rules; they are the recording's. */
-int recording_kernels(struct recording *r, const struct sections *texts, struct kernel_results **ret, struct error *err);
+/* With derived values and rules, and operators of that trace (NULL: none); they are the recording's. */
+int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret, struct error *err);
 void recording_kernels_release(struct recording *r);
 
 /* A kernel, what it is shown with and what it is compared with, for one request. */
@@ -48,13 +48,36 @@ void kernel_view_compare(struct kernel_view *kv, const struct kernel_result *k);
 /* The sections that something was counted for. -ENOMEM. */
 int kernel_view_choose(struct kernel_view *kv);
 
-/* Whether a formula has a value, and which; `before` in the baseline. */
+/* Whether a formula has a value, and which; `before` in the baseline, `warm` with warm caches. */
 double kernel_view_number(const struct kernel_view *kv, const struct formula *f);
 double kernel_view_before(struct kernel_view *kv, const struct formula *f);
+double kernel_view_warm(const struct kernel_view *kv, const struct formula *f);
+
+/* Which launches are typical of their kernel: options.typical. -ENOMEM. */
+int kernel_view_look_around(struct kernel_view *kv);
+
+/* Columns of the list, in base units; the first is the time. */
+#define KERNEL_COLUMNS 6
+extern const struct kernel_column {
+	const char *key, *metric;
+} kernel_columns[KERNEL_COLUMNS];
+
+/* What the baseline has of a kernel. */
+struct kernel_before {
+	size_t matches;
+	double numbers[KERNEL_COLUMNS];
+};
+void kernel_view_find_before(struct kernel_view *kv, const struct kernel_result *k, struct kernel_before *ret);
+/* Of each kernel; launches that are alike are compared with the same. The caller frees it; NULL: no memory. */
+struct kernel_before *kernel_view_all_before(struct kernel_view *kv);
+
+/* The greatest gain that a rule expects of the whole kernel, in percent; not a number: none. */
+double kernel_gain(const struct kernel_result *k);
+void put_triple(struct json_out *j, const char *key, const uint32_t values[3]);
 
 /* With all digits. */
 void put_number(struct json_out *j, const char *key, double value);
-/* "key": { value in base units, its text as the command line prints it, the same before }. Without a key where it is NULL. -ENOMEM. */
+/* "key": { value in base units, its text as the command line prints it, the same with warm caches and before }. Without a key where it is NULL. -ENOMEM. */
 int put_row(struct kernel_view *kv, const char *key, const struct page_row *row);
 
 /* kernel_blocks.c: everything of a section; -ENOMEM. */

@@ -38,6 +38,16 @@ static void start_makers(struct view *v)
 		maker_wait(v->recordings[i], i ? 0 : MADE_AT_ONCE);
 }
 
+/* A trace that is none is told of before anything is served. */
+static int check_operators(struct view *v, struct error *err)
+{
+	const struct view_texts *texts;
+	struct kernel_results *results;
+	int r = v->options.operators && v->recording_count ? view_texts(v, &texts, err) : 1;
+
+	return r == 0 ? recording_kernels(v->recordings[0], &texts->sections, v->options.operators, &results, err) : r < 0 ? r : 0;
+}
+
 int view_open_reports(struct view **ret, const struct view_options *options, struct error *err)
 {
 	struct view *v = calloc(1, sizeof(*v));
@@ -50,6 +60,7 @@ int view_open_reports(struct view **ret, const struct view_options *options, str
 	pthread_mutex_init(&v->lock, NULL);
 	pthread_mutex_init(&v->renewing, NULL);
 	r = open_all(v, err);
+	r = r < 0 ? r : check_operators(v, err);
 	if (r < 0) {
 		view_close(v);
 		return r;

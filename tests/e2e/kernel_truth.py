@@ -94,8 +94,8 @@ def source_lines():
 ERROR = "ERR_NVGPUCTRPERM: the driver lets only administrators count"
 
 
-def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce(int const*, int*)"), only=None, error=False):
-    """The report's text and, for each kernel, its values by metric. `only`: metrics whose names it matches."""
+def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce(int const*, int*)"), only=None, error=False, warm=None):
+    """The report's text and, for each kernel, its values by metric. `only`: metrics whose names it matches; `warm`: the part of each counter that it has with warm caches."""
     lines = ['meta 0 key="duration_ns" value="1000" number=1000', 'process 0 uid=1 pid=1000 name="counted" start=0',
              'gpu 0 uid=1 index=0 name="NVIDIA H200" chip="GH100" major=9 minor=0 sm_count=132', 'cuda_device 0 process=1 id=0 gpu=1 sm_count=132']
     truth = []
@@ -103,6 +103,8 @@ def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce
         counted = {metric: value_of(metric) for metric in metrics_of(sections) if not only or re.search(only, metric)}
         factor = scale * (1 + i)
         values = {metric: int(value * factor) if isinstance(value, int) else round(value * (scale if "pct" in metric else factor), 6) for metric, value in counted.items()}
+        if warm:
+            values.update({f"{metric}.warm": int(value * warm) if isinstance(value, int) else round(value * warm, 6) for metric, value in values.items()})
         values.update(LAUNCH)
         if not only:
             values.update(PARTS)
@@ -116,3 +118,44 @@ def report(sections, scale=1.0, names=("void scale<float>(float*, int)", "reduce
         lines.append(f'kernel_result 0 id=9 number=9 process=1 device=0 name="refused()" grid_x=1 grid_y=1 grid_z=1 block_x=32 block_y=1 block_z=1 major=9 minor=0')
         lines.append(f'kernel_metric 0 result=9 kind=1 name="profiler__error" text="{ERROR}"')
     return "\n".join(lines) + "\n", truth
+
+
+# Launches of a program: kernel, its range, its operator's range or none, duration, compute and memory throughput, bytes read, instructions.
+STEPS = [
+    ("mm(float*)", "step 0", "aten::mm, seq = 1, op_id = 3", 100_000, 80.0, 20.0, 1000, 500), ("relu(float*)", "step 0", "aten::relu, seq = 2", 10_000, 5.0, 90.0, 4000, 50),
+    ("mm(float*)", "step 0", "aten::mm, seq = 3, op_id = 9", 102_000, 81.0, 21.0, 1010, 500), ("mm(float*)", "step 1", "aten::mm, seq = 4", 98_000, 79.0, 19.0, 990, 500),
+    ("mm(float*)", "step 1", "aten::mm, seq = 5", 160_000, 50.0, 20.0, 1000, 500), ("relu(float*)", "step 1", "aten::relu, seq = 6", 12_000, 6.0, 88.0, 4100, 50),
+    ("copy(char*)", "step 1", None, 7_000, 1.0, 60.0, 9000, 10), ("mm(float*)", "step 1", "aten::mm, seq = 7", 101_000, 80.5, 20.5, 1005, 500), ("alone()", None, None, 3_000, 1.0, 1.0, 10, 1),
+]
+STEP_METRICS = ("gpu__time_duration.sum", "sm__throughput.avg.pct_of_peak_sustained_elapsed", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes_read.sum", "smsp__inst_executed.sum")
+
+
+def steps(count=None):
+    """A report of these launches; with a count of so many, over and over, each a little longer than the one before it."""
+    lines = ['meta 0 key="duration_ns" value="1000" number=1000', 'process 0 uid=1 pid=1000 name="counted" start=0',
+             'gpu 0 uid=1 index=0 name="NVIDIA H200" chip="GH100" major=9 minor=0 sm_count=132', 'cuda_device 0 process=1 id=0 gpu=1 sm_count=132']
+    for i in range(count or len(STEPS)):
+        name, outer, inner, duration, *rest = STEPS[i % len(STEPS)]
+        lines.append(f'kernel_result 0 id={i + 1} number={i} process=1 device=0 context=1 stream=7 name="{name}" grid_x=64 grid_y=1 grid_z=1 block_x=128 block_y=1 block_z=1 major=9 minor=0')
+        lines += [f'kernel_metric 0 result={i + 1} kind=1 name="{metric}" {"integer" if isinstance(value, int) else "real"}={value}' for metric, value in zip(STEP_METRICS, (duration + (i if count else 0), *rest))]
+        for level, text in enumerate(filter(None, (outer, inner))):
+            lines.append(f'kernel_metric 0 result={i + 1} kind=4 text="{text}" instance={level} integer=1000')
+    return "\n".join(lines) + "\n"
+
+
+# Sections, a rule and words of a user's own: what stands in files of a folder and of one below it.
+OWN_FILES = {
+    "Mine.section": "title = Mine </script><b>\nabout = What I look at.\norder = 1\n\n[rows]\nRead Twice = 2 * dram__bytes_read.sum [byte]\n\n[bars Both Ways]\nRead = dram__bytes_read.sum [byte]\nWritten = dram__bytes_write.sum [byte]\n",
+    "MyRule.rule": "title = My Rule\nsection = Mine\nabout = For the test.\n\n[inform My Rule]\nwhen = dram__bytes_read.sum > 0\ntext = It reads {dram__bytes_read.sum|0} bytes.\n",
+    "mywords.txt": "kind = pipe\n\nmypipe = A pipe of my own.\n",
+    "below/Deeper.section": "title = Deeper\nabout = In a folder below.\norder = 2\n\n[rows]\nWaves = launch__waves_per_multiprocessor\nDuration = gpu__time_duration.sum [ns]\n",
+}
+
+
+def own_folder(path):
+    """Writes them."""
+    for name, text in OWN_FILES.items():
+        os.makedirs(os.path.dirname(os.path.join(path, name)), exist_ok=True)
+        with open(os.path.join(path, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    return path

@@ -9,6 +9,16 @@ const browser = new Browser(configuration.chromium, configuration.artefacts);
 const HASH = "#view=kernels&baseline=none";
 const DURATION = "gpu__time_duration.sum";
 
+/** Columns and rows that ncu's tables have on 9.0. @type {Array<[string, string[], string[]]>} */
+const TABLES = [
+  ["Shared Memory", ["Instructions", "Wavefronts", "% Peak", "Bank Conflicts"], ["Shared Load", "Shared Load Matrix", "Shared Store", "Shared Store From Global Load", "Shared Atomic", "Other", "Total"]],
+  ["L1/TEX Cache", ["Instructions", "Requests", "Wavefronts", "Wavefront % Peak", "Sectors", "Sectors/Req", "Hit Rate", "Bytes", "Sector Misses to L2", "% Peak to L2", "Returns to SM", "% Peak to SM"],
+    ["Global Load", "Global Store", "Local Load", "Local Store", "Global Atomic", "Global Reduction", "Texture", "Surface Load", "Surface Store", "TMA Load", "TMA Store", "Loads", "Stores", "Total"]],
+  ["L2 Cache", ["Requests", "Sectors", "Sectors/Req", "% Peak", "Hit Rate", "Bytes", "Throughput", "Sector Misses to Device", "Sector Misses to System", "Sector Misses to Peer"], ["L1/TEX Load", "L1/TEX Store", "L1/TEX Atomic ALU", "L1/TEX Reduction", "L1/TEX Total", "ECC Total", "L2 Fabric Total", "GPU Total"]],
+  ["L2 Cache Eviction Policies", ["First", "Last", "Normal", "Normal Demote", "Hit Rate"], ["L1/TEX Load", "L1/TEX Store", "L1/TEX Total", "GPU Total"]],
+  ["Device Memory", ["Sectors", "% Peak", "Bytes", "Throughput"], ["Load", "Store", "Total"]],
+];
+
 /** All values that the page has, by card and metric. @param {any} viewer */
 const valuesOf = (viewer) => viewer.tell(() => [...document.querySelectorAll("#kernel-pages [data-metric][data-value]")].map((element) => ({
   card: element.closest(".card")?.id ?? "", metric: element.dataset.metric, value: Number(element.dataset.value), before: element.dataset.before === undefined ? null : Number(element.dataset.before), link: element.dataset.link ?? null, label: element.querySelector(".bar-label, dt")?.textContent ?? "",
@@ -67,6 +77,15 @@ async function details() {
     [t["l1tex__m_xbar2l1tex_read_bytes.sum"], t["dram__bytes_read.sum"], t["dram__bytes_write.sum"], t["smsp__sass_inst_executed_op_global_ld.sum"] + t["smsp__sass_inst_executed_op_global_st.sum"]]);
   check("memory chart: the colour of how busy a link is", await viewer.tell(() => ["L2 > L1/TEX", "Device Memory > L2", "Kernel > Global"].map((name) => [...document.querySelector(`[data-link="${name}"]`).classList].find((one) => one.startsWith("heat-")))), ["heat-high", "heat-least", "heat-none"]);
   check("memory tables: all four levels", await viewer.tell(() => [...document.querySelectorAll("#card-memory h4")].map((title) => title.textContent)), ["Shared Memory", "L1/TEX Cache", "L2 Cache", "L2 Cache Eviction Policies", "Device Memory"]);
+  const table = (/** @type {string} */ title) => viewer.tell((/** @type {string} */ wanted) => {
+    const found = [...document.querySelectorAll("#card-memory h4")].find((one) => one.textContent === wanted).nextElementSibling;
+    return [[...found.querySelectorAll("thead th")].slice(1).map((cell) => cell.firstChild.textContent), [...found.querySelectorAll("tbody th")].map((cell) => cell.textContent)];
+  }, title);
+  const missing = (/** @type {string[]} */ all, /** @type {string[]} */ some) => some.filter((one) => !all.includes(one));
+  for (const [title, columns, rows] of TABLES) {
+    const [heads, lines] = await table(title);
+    check(`memory tables: columns and rows of ${title}`, [missing(heads, columns), missing(lines, rows)], [[], []]);
+  }
   const stalls = await viewer.tell(() => [...document.querySelectorAll("#card-warps .bar-line")].map((line) => [line.dataset.metric, Number(line.dataset.value)]));
   const wanted = Object.entries(t).filter(([name, value]) => /warps_issue_stalled_.*_per_issue_active/.test(name) && Number(value) > 0).sort((a, b) => Number(b[1]) - Number(a[1]));
   check("warp states: every stall, the longest first", stalls.map(([, value]) => value), wanted.map(([, value]) => value));
@@ -106,7 +125,31 @@ async function charts(viewer) {
   await viewer.until(() => !document.querySelector("#kernel-explained").hidden);
   const label = await viewer.tell(() => document.querySelector("#card-warps .bar-line").dataset.explain);
   const said = sonde.run(["kernel", "--explain", label]).trim().split("\n").map((/** @type {string} */ line) => line.trim());
+  const names = await viewer.tell(() => [...new Set([...document.querySelectorAll("#kernel-details [data-explain]")].map((element) => element.dataset.explain).filter(Boolean))]);
+  const unknown = await viewer.tell(async (/** @type {string[]} */ list) => (await Promise.all(list.map(async (name) => ((await (await fetch(`/api/explain?name=${encodeURIComponent(name)}`)).json()).known ? "" : name)))).filter(Boolean), names);
+  check("hover: every value and every part of a picture has its words", [names.length > 300, unknown, await viewer.tell(() => [...document.querySelectorAll("#kernel-details [data-metric]")].filter((element) => element.dataset.explain === undefined).length)], [true, [], 0]);
+  await reading(viewer);
   check("hover: the words of --explain", await viewer.tell(() => [...document.querySelector("#kernel-explained").children].map((line) => line.textContent)), [...said, "A value counted by the hardware."]);
+}
+
+/** What the pointer reads in pictures. @param {any} viewer */
+async function reading(viewer) {
+  const { samples } = configuration;
+  const chart = viewer.page.locator(".timeline-chart").first();
+  await chart.scrollIntoViewIfNeeded();
+  const box = await chart.boundingBox();
+  // The plot reaches from 150 to 664 of 760; the third of five samples is in the middle of it.
+  await viewer.page.mouse.move(box.x + ((150 + 514 / 2 + 20) / 760) * box.width, box.y + box.height / 2);
+  check("over time: the pointer reads the nearest sample", await viewer.tell(() => { const group = document.querySelector(".timeline-chart .reading-group"); return [Number(group.dataset.time), Number(group.dataset.value), group.querySelector(".reading").textContent]; }), [4000, samples[2], `${samples[2]} % at 4 us`]);
+  await chart.focus();
+  await viewer.press("ArrowRight");
+  check("over time: and the keyboard", await viewer.tell(() => Number(document.querySelector(".timeline-chart .reading-group").dataset.value)), samples[1]);
+  const bytes = truth[0]["dram__bytes_read.sum"];
+  await viewer.page.hover("[data-link='Device Memory > L2']");
+  await viewer.until(() => document.querySelector("#kernel-explained .said")?.textContent.startsWith("Device Memory to L2"));
+  check("memory chart: the pointer reads the traffic of a link", await viewer.text("#kernel-explained .said"), `Device Memory to L2: ${new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 }).format(bytes / 1e6)} MB, 12 % of its peak`);
+  await viewer.page.hover("#card-warps .bar-line");
+  await viewer.until(() => document.querySelector("#kernel-explained .said") === null && !document.querySelector("#kernel-explained").hidden);
 }
 
 async function compared() {

@@ -109,7 +109,8 @@ function rangeHtml(least, mean, most, end) {
   const before = numberOf(mean?.before);
   const last = numberOf(most?.before);
   const old = before >= 0 && last > 0 ? `<span class="mean old" style="left:${((100 * before) / last).toFixed(2)}%" title="mean of the baseline, of its most"></span>` : "";
-  return `<span class="range" data-least="${a}" data-mean="${m}" data-most="${b}"><span class="span" style="left:${at(a)}%;width:${at(Math.max(b - a, end / 400))}%"></span><span class="mean" style="left:${at(m)}%"></span>${old}</span>`;
+  const heated = mean?.warm !== undefined && (most?.warm ?? 0) > 0 ? `<span class="mean warm" style="left:${((100 * mean.warm) / (most?.warm ?? 1)).toFixed(2)}%" title="mean with warm caches, of its most"></span>` : "";
+  return `<span class="range" data-least="${a}" data-mean="${m}" data-most="${b}"><span class="span" style="left:${at(a)}%;width:${at(Math.max(b - a, end / 400))}%"></span><span class="mean" style="left:${at(m)}%"></span>${heated}${old}</span>`;
 }
 
 /** @param {Shown} shown */

@@ -1,4 +1,4 @@
-// What a metric, a unit, a pipe or a stall is: the words of `sonde kernel --explain`, where the pointer rests or the focus is.
+// What a metric, a unit, a pipe or a stall is: the words of `sonde kernel --explain` (data-explain), where the pointer rests or the focus is; above them what a picture says there (data-said).
 import { json } from "../api.js";
 import { escape, originOf } from "./parts.js";
 
@@ -49,7 +49,7 @@ export class Explainer {
 
   /** By the keyboard the same. @param {HTMLElement} target */
   focus(target) {
-    if (!target.dataset.explain || !target.matches(":focus-visible"))
+    if (target.dataset.explain === undefined || !target.matches(":focus-visible"))
       return;
     const box = target.getBoundingClientRect();
     window.clearTimeout(this.timer);
@@ -65,14 +65,14 @@ export class Explainer {
 
   /** @param {HTMLElement} target @param {number} x @param {number} y */
   async show(target, x, y) {
-    const name = target.dataset.explain || "";
+    const { explain: name = "", said = "" } = target.dataset;
     const timer = this.timer;
-    const answer = await this.ask(name);
-    if (this.timer !== timer || !answer.known)
+    const answer = name ? await this.ask(name) : { text: "", known: false };
+    if (this.timer !== timer || (!answer.known && !said))
       return;
     const origin = originOf(target.dataset.metric || name);
-    const [first, ...rest] = answer.text.trimEnd().split("\n");
-    this.box.innerHTML = `<div class="strong">${escape(first)}</div>${rest.map((/** @type {string} */ line) => `<div>${escape(line.trim())}</div>`).join("")}${origin ? `<div class="faint">A value ${escape(origin)}.</div>` : ""}`;
+    const [first, ...rest] = answer.known ? answer.text.trimEnd().split("\n") : [""];
+    this.box.innerHTML = `${said ? `<div class="strong said">${escape(said)}</div>` : ""}${first ? `<div class="${said ? "" : "strong"}">${escape(first)}</div>` : ""}${rest.map((/** @type {string} */ line) => `<div>${escape(line.trim())}</div>`).join("")}${origin && answer.known ? `<div class="faint">A value ${escape(origin)}.</div>` : ""}`;
     this.box.hidden = false;
     const { width, height } = this.box.getBoundingClientRect();
     this.box.style.left = `${Math.max(4, Math.min(x + 14, window.innerWidth - width - 8))}px`;

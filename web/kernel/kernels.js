@@ -6,12 +6,16 @@ import { copyText } from "../panels/panel.js";
 import { SessionPanel } from "../panels/session.js";
 import { cardHtml, cardsOf, missingHtml, otherRulesHtml } from "./cards.js";
 import { Explainer } from "./explain.js";
+import { nextOrder } from "./groups.js";
 import { sentence } from "./light.js";
-import { changeText, escape, percent, short } from "./parts.js";
+import { TimelineReader } from "./lines.js";
+import { Lists } from "./lists.js";
+import { blocksOf, changeText, escape, percent, short } from "./parts.js";
 import { RawPage } from "./raw.js";
 import { SourcePage } from "./source.js";
 import { TABS, readKernelState, writeKernelState } from "./state.js";
-import { arranged, gpuText, summaryHtml, summaryTsv } from "./summary.js";
+import { gpuText, isUnusual, unusualText } from "./summary.js";
+import { VariationPage } from "./variation.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("./types.js").List} List */
@@ -19,7 +23,7 @@ import { arranged, gpuText, summaryHtml, summaryTsv } from "./summary.js";
 /** @typedef {import("./state.js").KernelState} KernelState */
 
 /** @type {Array<[string, string]>} what the help shows */
-export const KERNEL_KEYS = [["↑ ↓, k j", "previous, next kernel"], ["Home End", "first, last kernel"], ["1 2 3 4", "details, source, raw, session"], ["b", "this kernel as the baseline; again: none"], ["/", "filter the kernels"], ["t", "the timeline, where there is one"], ["browser back", "undo a choice"], ["?", "this"]];
+export const KERNEL_KEYS = [["↑ ↓, k j", "previous, next kernel"], ["Home End", "first, last kernel"], ["1 2 3 4 5", "details, source, raw, variation, session"], ["b", "this kernel as the baseline; again: none"], ["/", "filter the kernels"], ["t", "the timeline, where there is one"], ["browser back", "undo a choice"], ["?", "this"]];
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -33,7 +37,7 @@ export class Kernels {
     this.reports = this.facts.flatMap((facts, i) => (facts.kernels > 0 && !facts.baseline ? [i] : []));
     const baseline = this.facts.findIndex((facts) => facts.baseline);
     /** @type {KernelState} */
-    this.first = { report: this.reports[0] ?? 0, kernel: 0, tab: "details", baseline: baseline >= 0 ? [baseline, -1] : null, sort: 0, filter: "", raw: "", choices: {} };
+    this.first = { report: this.reports[0] ?? 0, kernel: 0, tab: "details", baseline: baseline >= 0 ? [baseline, -1] : null, sort: 0, filter: "", raw: "", by: "", group: "", order: 0, metric: "", choices: {} };
     this.state = this.first;
     /** @type {List | null} */
     this.list = null;
@@ -53,9 +57,11 @@ export class Kernels {
   }
 
   async start() {
-    this.summary = element("kernel-summary");
+    this.lists = new Lists(this);
     this.details = element("kernel-details");
+    new TimelineReader(this.details, () => (this.kernel?.sections || []).flatMap((section) => blocksOf(section, "timeline")));
     this.raw = new RawPage(element("kernel-raw"), () => this.change({ raw: this.raw?.filter || "" }, false));
+    this.variation = new VariationPage(element("kernel-variation"), (metric) => this.change({ metric }, false));
     this.source = new SourcePage(element("kernel-source"));
     this.explainer = new Explainer(element("kernels"), element("kernel-explained"));
     this.listen();
@@ -80,6 +86,14 @@ export class Kernels {
     const place = at("place");
     if (place !== undefined && !target.closest("button"))
       this.change({ kernel: Number(place) }, true);
+    else if (at("order"))
+      this.change({ order: nextOrder(this.lists?.order ?? 0, Number(at("order"))) }, false);
+    else if (at("group") !== undefined)
+      this.change({ group: String(at("group")) }, true);
+    else if (at("way") !== undefined)
+      this.change({ by: String(at("way")), group: "" }, true);
+    else if (target.closest("#kernel-group"))
+      this.change({ group: "", by: "" }, true);
     else if (at("sort"))
       this.sortBy(Number(at("sort")));
     else if (at("tab"))
@@ -89,7 +103,7 @@ export class Kernels {
     else if (target.closest("[data-zeros]"))
       this.turnZeros(/** @type {HTMLElement} */ (target.closest("[data-zeros]")));
     else if (target.closest("#kernel-copy"))
-      copyText(summaryTsv(this.arranged()), element("kernel-copy"));
+      copyText(this.lists?.tsv() || "", element("kernel-copy"));
     else if (target.closest("#kernel-pin"))
       this.pin();
   }
@@ -157,7 +171,7 @@ export class Kernels {
 
   /** @param {number} by */
   step(by) {
-    const order = this.arranged();
+    const order = this.lists?.arranged() || [];
     const at = order.findIndex((kernel) => kernel.place === this.state.kernel);
     const next = order[Math.max(0, Math.min(order.length - 1, at + by))];
     if (next)
@@ -178,8 +192,10 @@ export class Kernels {
     const before = this.state;
     this.state = { ...this.state, ...what };
     this.writeAddress(isJump);
-    if (what.filter !== undefined || what.sort !== undefined)
-      this.showSummary();
+    if (what.filter !== undefined || what.sort !== undefined || what.order !== undefined)
+      this.lists?.showNow();
+    else if (what.by !== undefined || what.group !== undefined)
+      this.busily(() => this.showLists(this.version));
     else if (what.choices)
       this.showDetails();
     else if (what.raw === undefined)
@@ -223,11 +239,26 @@ export class Kernels {
       if (!this.list || !(this.state.kernel >= 0 && this.state.kernel < this.list.total))
         this.state.kernel = this.list?.kernels[0]?.place ?? 0;
       this.showHead();
-      this.showSummary();
+      await this.showLists(version);
       await this.showKernel(version);
     } finally {
       this.busy--;
     }
+  }
+
+  /** @param {() => Promise<void>} work */
+  async busily(work) {
+    this.busy++;
+    try {
+      await work();
+    } finally {
+      this.busy--;
+    }
+  }
+
+  /** @param {number} version */
+  async showLists(version) {
+    await this.lists?.show(() => version === this.version);
   }
 
   where() {
@@ -258,15 +289,15 @@ export class Kernels {
       const answer = await this.app.attempt(() => json("/api/values", this.where()));
       if (answer && version === this.version)
         this.raw.show(answer.values);
+    } else if (tab === "variation") {
+      const answer = await this.app.attempt(() => json("/api/variation", { ...this.where(), metric: this.state.metric || undefined }));
+      if (answer && version === this.version)
+        this.variation?.show(answer, this.state.kernel);
     } else if (tab === "source") {
       await this.source?.show(/** @type {Kernel} */ (this.kernel), this.where());
     } else {
       await new SessionPanel(this.app, element("kernel-session")).show();
     }
-  }
-
-  arranged() {
-    return arranged(this.list?.kernels || [], this.state.sort, this.state.filter);
   }
 
   showHead() {
@@ -278,19 +309,10 @@ export class Kernels {
     /** @type {HTMLInputElement} */ (element("kernel-filter")).value = this.state.filter;
   }
 
-  showSummary() {
-    const order = this.arranged();
-    if (!this.summary)
-      return;
-    this.summary.innerHTML = summaryHtml(order, this.state.kernel, this.state.sort);
-    element("kernel-count").textContent = order.length === this.list?.total ? `${order.length} launches` : `${order.length} of ${this.list?.total} launches`;
-    const chosen = this.summary.querySelector("tr.chosen");
-    chosen?.scrollIntoView({ block: "nearest" });
-  }
-
   showTitle() {
     const kernel = /** @type {Kernel} */ (this.kernel);
-    const facts = [kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`, `grid ${kernel.grid.join(" × ")}`, `block ${kernel.block.join(" × ")}`,
+    const unusual = isUnusual(kernel) && `<button class="link unusual" data-tab="variation">${escape(unusualText(kernel))}</button>`;
+    const facts = [kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, unusual, kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`, `grid ${kernel.grid.join(" × ")}`, `block ${kernel.block.join(" × ")}`,
       kernel.registers !== null && `${short(kernel.registers)} registers`, kernel.process && `${escape(kernel.process)} (${kernel.pid})`].filter(Boolean);
     const before = kernel.before?.duration;
     const change = before && kernel.duration !== null ? ` <span class="change" data-change="duration">${changeText(((kernel.duration - before) / before) * 100)} in time</span>` : "";

@@ -1,4 +1,5 @@
 // Speed of light: how near the kernel comes to what the hardware can do, what limits it, in a sentence, and what the two figures are the largest of.
+import { duration } from "../format.js";
 import { barsHtml, blocksOf, escape, factsHtml, find, numberOf, percent, rowsOf } from "./parts.js";
 
 /** @typedef {import("./types.js").Cell} Cell */
@@ -42,6 +43,12 @@ export function sentence(kernel) {
   return said ? said(percent(kernel.compute), percent(kernel.memory)) : `Compute at ${percent(kernel.compute)}, memory at ${percent(kernel.memory)} of their peaks.`;
 }
 
+/** The same with warm caches. @param {Kernel} kernel */
+function warmSentence(kernel) {
+  const { compute = null, memory = null } = kernel.warm || {};
+  return compute === null || memory === null ? "" : `<p class="warm-sentence"><span class="warm">With warm caches</span> compute is at ${percent(compute)}, memory at ${percent(memory)} of their peaks${kernel.warm?.duration ? `, and it takes ${escape(duration(kernel.warm.duration))}` : ""}.</p>`;
+}
+
 /** @param {Cell[]} rows the busiest first */
 function partsHtml(rows) {
   const order = [...rows].sort((a, b) => numberOf(b.value) - numberOf(a.value));
@@ -57,7 +64,7 @@ export function lightHtml(kernel, section) {
   const others = rows.filter((row) => !LEVELS.test(row.metric));
   const parts = blocksOf(section, "breakdown").map((block) => `<div><h4>${escape(block.title)}</h4>${partsHtml(block.rows)}</div>`).join("");
   const bars = levels.length ? `<div class="light">${barsHtml(levels.map((cell) => ({ label: cell.label, cell })))}</div>` : "";
-  return `<p class="sentence" data-verdict="${escape(kernel.verdict)}">${escape(sentence(kernel))}</p>${bars}${factsHtml(others)}${parts ? `<div class="pair">${parts}</div>` : ""}`;
+  return `<p class="sentence" data-verdict="${escape(kernel.verdict)}">${escape(sentence(kernel))}</p>${warmSentence(kernel)}${bars}${factsHtml(others)}${parts ? `<div class="pair">${parts}</div>` : ""}`;
 }
 
 /** Compute, memory, then the levels. @param {Cell} row */

@@ -22,6 +22,8 @@ const BUSY = {
 };
 /** @type {Record<string, string>} */
 const HITS = { "L1/TEX Hit Rate": "L1/TEX", "L2 Hit Rate": "L2" };
+/** As --explain knows them. @type {Record<string, string>} */
+const EXPLAINED = { Global: "global memory", Local: "local memory", Texture: "texture memory", Surface: "surface memory", Shared: "shared memory", "Distributed Shared": "distributed shared memory", TMA: "tensor memory accelerator", "L1/TEX": "l1tex", L2: "lts" };
 const NICE = /** @type {Record<string, string>} */ ({ "Load Global Store Shared": "Global to Shared" });
 
 /** Links with what is known of them. @param {Cell[]} rows */
@@ -69,12 +71,15 @@ function linkHtml({ from, to, cell, busy }) {
   const isUsed = value > 0;
   const before = numberOf(cell.before);
   const text = isUsed || before > 0 ? amountOf(cell) : "0";
-  const old = typeof cell.change === "number" && cell.change !== 0 ? ` <tspan class="old">${escape(changeText(cell.change))}</tspan>` : "";
+  const old = typeof cell.change === "number" && cell.change !== 0 ? `<tspan class="old">${escape(changeText(cell.change))}</tspan>` : "";
+  const warm = cell.warm === undefined ? "" : `<tspan class="warm">${escape(amount(cell.warm, shortUnit(cell.unit)))}</tspan>`;
+  const heated = cell.warm === undefined ? "" : `, with warm caches ${amount(cell.warm, shortUnit(cell.unit))}`;
   const was = Number.isFinite(before) ? `, in the baseline ${amount(before, shortUnit(cell.unit))}` : "";
-  const said = `${from} to ${to}: ${text}${was}${busy ? `, ${percent(share)} of its peak` : ""}`;
-  return `<g class="link ${isUsed ? "used" : "unused"} heat-${heat(share)}" ${marks(cell)} data-link="${escape(cell.label)}"${busy ? ` data-busy="${busy.value}"` : ""} data-explain="${escape(cell.metric)}" tabindex="0"><title>${escape(said)}</title>` +
+  const below = [busy && isUsed ? escape(percent(share)) : "", warm, old].filter(Boolean).join(" ");
+  const said = `${from} to ${to}: ${text}${heated}${was}${busy ? `, ${percent(share)} of its peak` : ""}`;
+  return `<g class="link ${isUsed ? "used" : "unused"} heat-${heat(share)}" ${marks(cell)} data-link="${escape(cell.label)}"${busy ? ` data-busy="${busy.value}"` : ""} data-explain="${escape(cell.metric)}" data-said="${escape(said)}" tabindex="0" role="img" aria-label="${escape(said)}">` +
     `<line x1="${line.x0}" x2="${line.x1 + (line.x1 > line.x0 ? -7 : 7)}" y1="${line.y}" y2="${line.y}" marker-end="url(#${isUsed ? `tip-${heat(share)}` : "tip-unused"})"/>` +
-    `<text x="${line.middle}" y="${line.y - 5}" text-anchor="middle">${escape(text)}${old}</text>${busy && isUsed ? `<text class="peak" x="${line.middle}" y="${line.y + 13}" text-anchor="middle">${escape(percent(share))}</text>` : ""}</g>`;
+    `<text x="${line.middle}" y="${line.y - 5}" text-anchor="middle">${escape(text)}</text>${below ? `<text class="peak" x="${line.middle}" y="${line.y + 13}" text-anchor="middle">${below}</text>` : ""}</g>`;
 }
 
 /** @param {string} unit */
@@ -95,10 +100,12 @@ function boxHtml(name, rows, isUsed) {
   const busy = rows.find((row) => row.label === `${name} Busy`);
   const fact = hit ? `hit rate ${percent(numberOf(hit.value))}` : busy ? `busy ${percent(numberOf(busy.value))}` : "";
   const before = hit && hit.before !== null && hit.before !== undefined ? `was ${percent(hit.before)}` : "";
-  const lines = [NICE[name] || name, fact, before].filter(Boolean);
+  const warm = (hit || busy)?.warm;
+  const heated = warm === undefined ? "" : `warm ${percent(warm)}`;
+  const lines = [NICE[name] || name, fact, heated, before].filter(Boolean);
   const start = y + h / 2 - (lines.length - 1) * 8 + 4;
-  return `<g class="box ${isUsed ? "" : "unused"}" data-box="${escape(name)}" ${hit ? `${marks(hit)} data-explain="${escape(hit.metric)}"` : `data-explain="${escape(name)}"`}><rect x="${x}" y="${y}" width="${w}" height="${h}" rx="5"/>` +
-    lines.map((line, i) => `<text class="${i ? "fact-text" : "box-name"}" x="${x + w / 2}" y="${start + 16 * i}" text-anchor="middle">${escape(line)}</text>`).join("") + "</g>";
+  return `<g class="box ${isUsed ? "" : "unused"}" data-box="${escape(name)}" ${hit ? `${marks(hit)} data-explain="${escape(hit.metric)}"` : `data-explain="${escape(EXPLAINED[name] || name)}"`}><rect x="${x}" y="${y}" width="${w}" height="${h}" rx="5"/>` +
+    lines.map((line, i) => `<text class="${!i ? "box-name" : line === heated ? "fact-text warm" : "fact-text"}" x="${x + w / 2}" y="${start + 16 * i}" text-anchor="middle">${escape(line)}</text>`).join("") + "</g>";
 }
 
 /** @param {Cell[]} rows */

@@ -10,6 +10,7 @@ const LEFT = 30;
 const BOTTOM = 32;
 const TOP = 8;
 
+const THEORETICAL = "sm__maximum_warps_per_active_cycle_pct";
 /** @type {Record<string, string>} */
 const AXES = { threads: "threads of a block", registers: "registers of a thread", shared: "bytes of shared memory of a block" };
 
@@ -34,9 +35,9 @@ function curveHtml(curve, most, before) {
   const line = stretches.map(([from, to, warps], i) => `${i ? "L" : "M"}${x(from).toFixed(1)},${y(warps).toFixed(1)}H${x(to).toFixed(1)}`).join("");
   const at = warpsAt(curve);
   const ticks = [0, most / 2, most].map((warps) => `<line class="grid" x1="${LEFT}" x2="${WIDTH - 8}" y1="${y(warps)}" y2="${y(warps)}"/><text class="tick" x="${LEFT - 5}" y="${y(warps) + 4}" text-anchor="end">${warps}</text>`).join("");
-  const steps = stretches.map(([from, to, warps, share]) => `<rect class="hit" x="${x(from).toFixed(1)}" width="${Math.max(2, x(to) - x(from)).toFixed(1)}" y="${TOP}" height="${HEIGHT - TOP - BOTTOM}"><title>${from} to ${to}: ${warps} warps, ${share} %</title></rect>`).join("");
-  const point = at === null ? "" : `<line class="here" x1="${x(curve.at)}" x2="${x(curve.at)}" y1="${TOP}" y2="${HEIGHT - BOTTOM}"/><circle class="point" cx="${x(curve.at)}" cy="${y(at)}" r="4.5" data-at="${curve.at}" data-warps="${at}"/>`;
-  const old = before ? `<circle class="point old" cx="${x(Math.min(end, before[0]))}" cy="${y(before[1])}" r="7" data-at="${before[0]}" data-warps="${before[1]}"><title>baseline: ${before[0]}, ${before[1]} warps</title></circle>` : "";
+  const steps = stretches.map(([from, to, warps, share]) => `<rect class="hit" x="${x(from).toFixed(1)}" width="${Math.max(2, x(to) - x(from)).toFixed(1)}" y="${TOP}" height="${HEIGHT - TOP - BOTTOM}" data-explain="${THEORETICAL}" data-said="${from} to ${to} ${escape(axisOf(curve.by))}: ${warps} warps, ${share} %"/>`).join("");
+  const point = at === null ? "" : `<line class="here" x1="${x(curve.at)}" x2="${x(curve.at)}" y1="${TOP}" y2="${HEIGHT - BOTTOM}"/><circle class="point" cx="${x(curve.at)}" cy="${y(at)}" r="4.5" data-at="${curve.at}" data-warps="${at}" data-explain="${THEORETICAL}" data-said="this launch: ${curve.at} ${escape(axisOf(curve.by))}, ${at} warps"/>`;
+  const old = before ? `<circle class="point old" cx="${x(Math.min(end, before[0]))}" cy="${y(before[1])}" r="7" data-at="${before[0]}" data-warps="${before[1]}" data-explain="${THEORETICAL}" data-said="baseline: ${before[0]} ${escape(axisOf(curve.by))}, ${before[1]} warps"/>` : "";
   return `<figure class="curve"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Warps over ${escape(axisOf(curve.by))}" data-curve="${escape(curve.by)}" data-steps="${stretches.length}">${ticks}<path class="line" d="${line}"/>${steps}${point}${old}` +
     `<text class="tick" x="${LEFT}" y="${HEIGHT - BOTTOM + 14}">0</text><text class="tick" x="${WIDTH - 8}" y="${HEIGHT - BOTTOM + 14}" text-anchor="end">${short(end)}</text>` +
     `<text class="axis" x="${(LEFT + WIDTH) / 2}" y="${HEIGHT - 4}" text-anchor="middle">${escape(axisOf(curve.by))}: ${short(curve.at)}</text></svg></figure>`;

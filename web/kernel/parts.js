@@ -54,7 +54,16 @@ export function unitText(unit) {
 /** Attributes by which a value is found, explained and tested. @param {Cell} cell */
 export function marks(cell) {
   const before = cell.before === null || cell.before === undefined ? "" : ` data-before="${cell.before}"`;
-  return `data-metric="${escape(cell.metric)}" data-value="${escape(String(cell.value ?? ""))}"${before}`;
+  const warm = cell.warm === undefined ? "" : ` data-warm="${cell.warm}"`;
+  return `data-metric="${escape(cell.metric)}" data-value="${escape(String(cell.value ?? ""))}"${warm}${before}`;
+}
+
+/** The value with warm caches. @param {Cell} cell */
+export function warmHtml(cell) {
+  if (cell.warm === undefined)
+    return "";
+  const unit = cell.warm_unit && cell.warm_unit !== cell.shown ? ` ${unitText(cell.warm_unit)}` : "";
+  return `<span class="warm" title="with warm caches: ${escape(cell.warm_text || "")} ${escape(unitText(cell.warm_unit || ""))}">${escape(cell.warm_text || "")}${escape(unit)}</span>`;
 }
 
 /** What the baseline has, and the change. @param {Cell} cell */
@@ -73,7 +82,7 @@ export function factsHtml(rows) {
   if (!rows.length)
     return "";
   const lines = rows.map((row) => `<div class="fact" ${marks(row)} data-explain="${escape(row.metric)}"><dt>${escape(row.label)}</dt>` +
-    `<dd>${escape(row.text || "–")}<span class="unit">${escape(unitText(row.shown))}</span>${beforeHtml(row)}</dd></div>`);
+    `<dd>${escape(row.text || "–")}<span class="unit">${escape(unitText(row.shown))}</span>${warmHtml(row)}${beforeHtml(row)}</dd></div>`);
   return `<dl class="kernel-facts">${lines.join("")}</dl>`;
 }
 
@@ -82,17 +91,18 @@ export function factsHtml(rows) {
 /** A bar for each value; in percent of a peak the scale ends there. @param {Bar[]} bars @param {{ most?: number, isPlain?: boolean }} [how] more is not worse: one colour */
 export function barsHtml(bars, how = {}) {
   const isShare = bars.every((bar) => bar.cell.unit === "%");
-  const values = bars.flatMap((bar) => [numberOf(bar.cell.value), numberOf(bar.cell.before)]).filter(Number.isFinite);
+  const values = bars.flatMap((bar) => [numberOf(bar.cell.value), numberOf(bar.cell.warm), numberOf(bar.cell.before)]).filter(Number.isFinite);
   const most = how.most ?? (isShare ? Math.max(100, ...values) : Math.max(...values, 1e-12));
   const lines = bars.map((bar) => {
     const value = numberOf(bar.cell.value);
     const before = numberOf(bar.cell.before);
     const width = (/** @type {number} */ v) => `${Math.max(0, Math.min(100, (100 * v) / most)).toFixed(3)}%`;
     const old = Number.isFinite(before) ? `<span class="old" style="width:${width(before)}"></span>` : "";
+    const warm = bar.cell.warm === undefined ? "" : `<span class="warm" style="width:${width(bar.cell.warm)}"></span>`;
     const strength = !isShare || how.isPlain ? "" : value >= 80 ? " high" : value >= 60 ? " middle" : "";
     return `<div class="bar-line" ${marks(bar.cell)} data-explain="${escape(bar.explain || bar.cell.metric)}"><span class="bar-label"${bar.title ? ` title="${escape(bar.title)}"` : ""}>${escape(bar.label)}</span>` +
-      `<span class="bar-track"><span class="fill${strength}" style="width:${Number.isFinite(value) ? width(value) : 0}"></span>${old}</span>` +
-      `<span class="bar-value">${escape(bar.cell.text || "–")}<span class="unit">${escape(unitText(bar.cell.shown))}</span>${beforeHtml(bar.cell)}</span></div>`;
+      `<span class="bar-track"><span class="fill${strength}" style="width:${Number.isFinite(value) ? width(value) : 0}"></span>${warm}${old}</span>` +
+      `<span class="bar-value">${escape(bar.cell.text || "–")}<span class="unit">${escape(unitText(bar.cell.shown))}</span>${warmHtml(bar.cell)}${beforeHtml(bar.cell)}</span></div>`;
   });
   return `<div class="bars">${lines.join("")}</div>`;
 }
@@ -104,7 +114,7 @@ export function tableHtml(block) {
   const lines = block.rows;
   const head = columns.map((column) => `<th class="number">${escape(column.title)}${column.unit && column.unit !== "%" ? `<span class="unit">${escape(column.unit)}</span>` : ""}</th>`).join("");
   const shares = columns.map((column) => column.unit === "%");
-  const isNothing = (/** @type {import("./types.js").Line} */ line) => line.cells.every((cell) => !cell || numberOf(cell.value) === 0 && !numberOf(cell.before));
+  const isNothing = (/** @type {import("./types.js").Line} */ line) => line.cells.every((cell) => !cell || !numberOf(cell.value) && typeof cell.value !== "string" && !cell.warm && !numberOf(cell.before));
   const nothing = lines.filter(isNothing).length;
   const more = nothing ? `<button class="link zeros" data-zeros aria-expanded="false">${nothing} ${nothing === 1 ? "row" : "rows"} of zeros</button>` : "";
   const body = lines.map((line) => `<tr class="${isNothing(line) ? "nothing" : ""}"><th scope="row">${escape(line.label)}</th>${line.cells.map((cell, i) => cellHtml(cell, shares[i], columns[i]?.unit || "")).join("")}</tr>`).join("");
@@ -117,7 +127,7 @@ function cellHtml(cell, isShare, unit) {
     return `<td class="number"></td>`;
   const value = numberOf(cell.value);
   const shade = isShare && value > 0 ? ` style="--share:${Math.min(100, value).toFixed(2)}%"` : "";
-  return `<td class="number${isShare ? " share-cell" : ""}${value === 0 ? " zero" : ""}" ${marks(cell)} data-explain="${escape(cell.metric)}"${shade}>${escape(cell.text)}${cell.shown && cell.shown !== unit && value !== 0 ? `<span class="unit">${escape(unitText(cell.shown))}</span>` : ""}${beforeHtml(cell)}</td>`;
+  return `<td class="number${isShare ? " share-cell" : ""}${value === 0 ? " zero" : ""}" ${marks(cell)} data-explain="${escape(cell.metric)}"${shade}>${escape(cell.text)}${cell.shown && cell.shown !== unit && value !== 0 ? `<span class="unit">${escape(unitText(cell.shown))}</span>` : ""}${warmHtml(cell)}${beforeHtml(cell)}</td>`;
 }
 
 /** @param {string} text */

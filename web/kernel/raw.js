@@ -1,6 +1,6 @@
 // Every value of a kernel by its metric, filtered by a text, to be copied.
 import { copyText, tsv } from "../panels/panel.js";
-import { beforeHtml, escape, marks, unitText } from "./parts.js";
+import { beforeHtml, escape, marks, unitText, warmHtml } from "./parts.js";
 
 /** @typedef {import("./types.js").Cell} Cell */
 
@@ -36,8 +36,9 @@ export class RawPage {
   /** What is shown, for spreadsheets: in base units. */
   tsv() {
     const compared = this.values.some((cell) => cell.before !== undefined);
-    const rows = this.kept().map((cell) => [cell.metric, cell.unit, cell.value, ...(compared ? [cell.before, cell.change] : [])]);
-    return tsv(["metric", "unit", "value", ...(compared ? ["baseline", "change %"] : [])], rows);
+    const heated = this.values.some((cell) => cell.warm !== undefined);
+    const rows = this.kept().map((cell) => [cell.metric, cell.unit, cell.value, ...(heated ? [cell.warm] : []), ...(compared ? [cell.before, cell.change] : [])]);
+    return tsv(["metric", "unit", "value", ...(heated ? ["warm caches"] : []), ...(compared ? ["baseline", "change %"] : [])], rows);
   }
 
   /** @param {Cell[]} values */
@@ -49,7 +50,7 @@ export class RawPage {
 
   showLines() {
     const kept = this.kept();
-    const lines = kept.slice(0, MOST_LINES).map((cell) => `<tr ${marks(cell)} data-explain="${escape(cell.metric)}"><td>${escape(cell.metric)}</td><td class="number">${escape(cell.text)}</td><td>${escape(unitText(cell.shown))}</td><td>${beforeHtml(cell)}</td></tr>`);
+    const lines = kept.slice(0, MOST_LINES).map((cell) => `<tr ${marks(cell)} data-explain="${escape(cell.metric)}"><td>${escape(cell.metric)}</td><td class="number">${escape(cell.text)}</td><td>${escape(unitText(cell.shown))}</td><td>${warmHtml(cell)}</td><td>${beforeHtml(cell)}</td></tr>`);
     const count = this.place.querySelector("#raw-count");
     const box = this.place.querySelector("#raw-lines");
     if (count)

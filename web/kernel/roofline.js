@@ -12,20 +12,26 @@ const TOP = 16;
 const BOTTOM = 46;
 /** Of levels, wherever they are drawn. @type {Record<string, string>} */
 const LEVEL_CLASS = { DRAM: "level-dram", L2: "level-l2", L1: "level-l1" };
+/** As --explain knows them. @type {Record<string, string>} */
+const UNITS = { DRAM: "dram", L2: "lts", L1: "l1tex" };
 const SHAPES = ["circle", "square", "diamond", "triangle"];
 
 /** Kinds of work that are shown: those done the most. */
 const MOST_WORKS = 6;
 const LABEL_HEIGHT = 14;
 
-/** @typedef {{ work: string, level: string, x: number, y: number, before: boolean }} Point */
+/** @typedef {"achieved" | "achieved_warm" | "achieved_before"} When */
+/** @typedef {{ work: string, level: string, x: number, y: number, when: When }} Point */
 
-/** @param {Roof[]} rows @param {boolean} before @returns {Point[]} */
-export function pointsOf(rows, before) {
-  const value = (/** @type {Roof} */ roof) => (before ? roof.achieved_before : roof.achieved) || 0;
+/** @type {Record<When, { said: string, kind: string, size: number }>} */
+const WHENS = { achieved: { said: "", kind: "", size: 6 }, achieved_warm: { said: "warm caches, ", kind: " warm", size: 7.5 }, achieved_before: { said: "baseline, ", kind: " old", size: 9 } };
+
+/** @param {Roof[]} rows @param {When} when @returns {Point[]} */
+export function pointsOf(rows, when) {
+  const value = (/** @type {Roof} */ roof) => roof[when] || 0;
   const traffic = rows.filter((row) => row.traffic && value(row) > 0);
   return rows.filter((row) => !row.traffic && value(row) > 0)
-    .flatMap((work) => traffic.map((level) => ({ work: work.name, level: level.name, x: value(work) / value(level), y: value(work), before })));
+    .flatMap((work) => traffic.map((level) => ({ work: work.name, level: level.name, x: value(work) / value(level), y: value(work), when })));
 }
 
 /** Powers of ten that enclose all of it. @param {number[]} values @returns {[number, number]} */
@@ -60,7 +66,7 @@ export class Roofline {
     this.works = worksOf(rows);
     this.levels = rows.filter((row) => row.traffic && (row.peak || 0) > 0);
     const shown = [...this.works, ...rows.filter((row) => row.traffic)];
-    this.points = [...pointsOf(shown, false), ...pointsOf(shown, true)];
+    this.points = /** @type {When[]} */ (Object.keys(WHENS)).flatMap((when) => pointsOf(shown, when));
     this.hidden = rows.filter((row) => !row.traffic && row.achieved > 0).length - this.works.filter((row) => row.achieved > 0).length;
     const top = Math.max(...this.works.map((row) => row.peak || 0), 1);
     const ridges = this.levels.flatMap((level) => this.works.map((work) => (work.peak || 0) / (level.peak || 1)));
@@ -98,7 +104,7 @@ export class Roofline {
     const x1 = top / peak;
     if (!(x1 > x0))
       return "";
-    return `<path class="roof ${LEVEL_CLASS[level.name] || ""}${more}" d="M${this.x(x0)},${this.y(x0 * peak)}L${this.x(x1)},${this.y(top)}" data-roof="${escape(level.name)}" data-peak="${peak}"><title>${escape(level.name)}: ${amount(peak, "byte/s")}${more ? " at the highest clocks" : ""}</title></path>`;
+    return `<path class="roof ${LEVEL_CLASS[level.name] || ""}${more}" d="M${this.x(x0)},${this.y(x0 * peak)}L${this.x(x1)},${this.y(top)}" data-roof="${escape(level.name)}" data-peak="${peak}" data-explain="${UNITS[level.name] || ""}" data-said="${escape(`${level.name}: ${amount(peak, "byte/s")}${more ? ", at the highest clocks" : ", at the clocks that were measured"}`)}"/>`;
   }
 
   /** Names of roofs that would lie on each other are left to the pointer. @param {Roof} work */
@@ -113,7 +119,7 @@ export class Roofline {
     const tops = this.works.flatMap((work) => [1, this.headroom.sm].filter((factor, i) => i === 0 || factor > 1.005).map((factor, i) => {
       const peak = (work.peak || 0) * factor;
       const from = Math.max(10 ** this.xs[0], peak / fastest);
-      return `<path class="roof work${i ? " theoretical" : ""}" d="M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}" data-roof="${escape(work.name)}" data-peak="${peak}"><title>${escape(work.name)}: ${amount(peak, "op/s")}${i ? " at the highest clocks" : ""}</title></path>` +
+      return `<path class="roof work${i ? " theoretical" : ""}" d="M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}" data-roof="${escape(work.name)}" data-peak="${peak}" data-explain="" data-said="${escape(`${work.name}: ${amount(peak, "op/s")}${i ? ", at the highest clocks" : ", at the clocks that were measured"}`)}"/>` +
         (i || !this.hasLabel(work) ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) - 5}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
     }));
     const names = this.levels.map((level) => {
@@ -134,8 +140,9 @@ export class Roofline {
     const names = [...new Set(this.points.map((point) => point.work))];
     return this.points.map((point) => {
       const shape = SHAPES[names.indexOf(point.work) % SHAPES.length];
-      const said = `${point.before ? "baseline, " : ""}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
-      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${point.before ? " old" : ""}" d="${shapePath(this.x(point.x), this.y(point.y), point.before ? 9 : 6, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-before="${point.before}" data-x="${point.x}" data-y="${point.y}"><title>${escape(said)}</title></path>`;
+      const { said: first, kind, size } = WHENS[point.when];
+      const said = `${first}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
+      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${kind}" d="${shapePath(this.x(point.x), this.y(point.y), size, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-when="${point.when}" data-x="${point.x}" data-y="${point.y}" data-explain="${UNITS[point.level] || ""}" data-said="${escape(said)}" role="img" aria-label="${escape(said)}"/>`;
     }).join("");
   }
 
@@ -143,7 +150,8 @@ export class Roofline {
     const works = [...new Set(this.points.map((point) => point.work))];
     const items = works.map((work, i) => `<span><svg width="14" height="14" viewBox="0 0 14 14"><path class="point plain" d="${shapePath(7, 7, 4.5, SHAPES[i % SHAPES.length])}"/></svg>${escape(work)}</span>`);
     const levels = [...new Set(this.points.map((point) => point.level))].map((level) => `<span><i class="swatch ${LEVEL_CLASS[level] || ""}"></i>${escape(level)}</span>`);
-    const old = this.points.some((point) => point.before) ? ["<span><i class=\"swatch old\"></i>baseline (hollow)</span>"] : [];
+    const has = (/** @type {When} */ when) => this.points.some((point) => point.when === when);
+    const old = [...(has("achieved_warm") ? ["<span><i class=\"swatch warm\"></i>warm caches (hollow)</span>"] : []), ...(has("achieved_before") ? ["<span><i class=\"swatch old\"></i>baseline (hollow)</span>"] : [])];
     const more = this.hidden > 0 ? [`<span>${this.hidden} other kinds of work, less than these</span>`] : [];
     return `<div class="legend">${[...items, ...levels, ...old, ...more].join("")}</div>`;
   }
@@ -164,7 +172,7 @@ function plainPower(exponent) {
 /** @param {Block[]} blocks of all rooflines @param {string} chosen title of the one that is shown @param {Record<string, number | null>} clocks */
 export function rooflineHtml(blocks, chosen, clocks) {
   // The work that is done the most, at as many levels as there are.
-  const work = (/** @type {Block} */ one) => Math.max(...pointsOf(one.rows, false).map((point) => point.y), 0);
+  const work = (/** @type {Block} */ one) => Math.max(...pointsOf(one.rows, "achieved").map((point) => point.y), 0);
   const levels = (/** @type {Block} */ one) => one.rows.filter((row) => row.traffic).length;
   const block = blocks.find((one) => one.title === chosen) || blocks.reduce((best, one) => (work(one) > work(best) || (work(one) === work(best) && levels(one) > levels(best)) ? one : best));
   const options = blocks.map((one) => `<option${one === block ? " selected" : ""}>${escape(one.title)}</option>`).join("");

@@ -1,4 +1,5 @@
 // What is looked at, as the part of the address behind #.
+import { WAYS } from "./groups.js";
 
 /**
  * @typedef {object} KernelState
@@ -8,11 +9,16 @@
  * @property {[number, number] | null} baseline report, and place of a kernel of it; -1: the same kernels
  * @property {number} sort
  * @property {string} filter
+ * @property {string} by what launches are summed up by; empty: they are not
+ * @property {string} group the one of these whose launches are listed; empty: all of the sums
+ * @property {number} order of the sums
+ * @property {string} metric that is shown launch by launch; empty: the time
  * @property {string} raw filter of the raw page
  * @property {Record<string, string>} choices
  */
 
-export const TABS = [["details", "Details"], ["source", "Source"], ["raw", "Raw"], ["session", "Session"]];
+export const TABS = [["details", "Details"], ["source", "Source"], ["raw", "Raw"], ["variation", "Variation"], ["session", "Session"]];
+const TEXTS = /** @type {const} */ (["filter", "raw", "by", "group", "metric"]);
 const CHOICES = ["roofline", "pipes", "source"];
 
 /** @param {KernelState} state @param {KernelState} first */
@@ -29,7 +35,9 @@ export function writeKernelState(state, first) {
     parts.push("baseline=none");
   if (state.sort)
     parts.push(`sort=${state.sort}`);
-  for (const name of /** @type {const} */ (["filter", "raw"]))
+  if (state.order)
+    parts.push(`order=${state.order}`);
+  for (const name of TEXTS)
     if (state[name])
       parts.push(`${name}=${encodeURIComponent(state[name])}`);
   for (const name of CHOICES)
@@ -54,6 +62,7 @@ export function readKernelState(hash, first) {
   return {
     report: whole(values.get("report"), first.report), kernel: whole(values.get("kernel"), first.kernel), tab: TABS.some(([name]) => name === tab) ? tab : "details",
     baseline: pair ? [Number(pair[1]), Number(pair[2])] : values.get("baseline") === "none" ? null : first.baseline,
-    sort: whole(values.get("sort"), 0), filter: values.get("filter") || "", raw: values.get("raw") || "", choices,
+    sort: whole(values.get("sort"), 0), filter: values.get("filter") || "", raw: values.get("raw") || "",
+    by: WAYS[values.get("by") || ""] ? String(values.get("by")) : "", group: values.get("group") || "", order: whole(values.get("order"), 0), metric: values.get("metric") || "", choices,
   };
 }

@@ -1,18 +1,27 @@
-// The kernels of a report, one line each: sorted by a click on a heading, filtered by a text, chosen by a click or the keyboard.
+// The kernels of a report, one line each: sorted by a click on a heading, filtered by a text, chosen by a click or the keyboard. Only the lines that are seen are there, so that there may be many.
 import { duration } from "../format.js";
 import { tsv } from "../panels/panel.js";
 import { changeText, escape, percent, short } from "./parts.js";
 
 /** @typedef {import("./types.js").Launch} Launch */
-/** @typedef {{ title: string, key: string, about: string, text: (kernel: Launch) => string, value: (kernel: Launch) => number | string | null, share?: boolean }} Column */
+/** @typedef {{ title: string, key: string, about: string, text: (kernel: Launch) => string, value: (kernel: Launch) => number | string | null, share?: boolean, other?: (value: number) => string }} Column other: a value of it with warm caches, as text */
 
-const MOST_LINES = 2000;
+/** As high as the style sheet says a line is. */
+export const LINE_HEIGHT = 22;
+/** Above and below what is seen. */
+const SPARE_LINES = 12;
+/** Whose texts say how wide columns are. */
+const MEASURED_LINES = 300;
+/** Beside the median of three or more launches, as of `sonde kernel --variation`. */
+export const MOST_VARIATION = 10;
 const COUNT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const COLLATOR = new Intl.Collator("en");
 
 /** @param {number | null} value @param {(value: number) => string} text */
 const or = (value, text) => (value === null ? "" : text(value));
 /** @param {number[]} size */
-const triple = (size) => size.join(" × ").replace(/( × 1)+$/, "");
+export const triple = (size) => size.join(" × ").replace(/( × 1)+$/, "");
+const cycles = (/** @type {number} */ value) => COUNT.format(value);
 
 /** @type {Column[]} */
 export const COLUMNS = [
@@ -20,53 +29,150 @@ export const COLUMNS = [
   { title: "Est. speed-up", key: "gain", about: "The most that a rule expects to gain of the kernel's time", text: (k) => percent(k.gain), value: (k) => k.gain, share: true },
   { title: "Function", key: "function", about: "The kernel's name without name spaces, templates and parameters", text: (k) => k.function, value: (k) => k.function },
   { title: "Name", key: "name", about: "The kernel's whole name", text: (k) => k.name.slice(0, 300), value: (k) => k.name },
-  { title: "Duration", key: "duration", about: "Time the kernel took", text: (k) => or(k.duration, duration), value: (k) => k.duration },
+  { title: "Duration", key: "duration", about: "Time the kernel took", text: (k) => or(k.duration, duration), value: (k) => k.duration, other: duration },
   { title: "Improvement", key: "improvement", about: "Time that the estimated speed-up would save", text: (k) => or(k.improvement, duration), value: (k) => k.improvement },
-  { title: "Compute", key: "compute", about: "Compute throughput, of the peak", text: (k) => percent(k.compute), value: (k) => k.compute, share: true },
-  { title: "Memory", key: "memory", about: "Memory throughput, of the peak", text: (k) => percent(k.memory), value: (k) => k.memory, share: true },
+  { title: "Compute", key: "compute", about: "Compute throughput, of the peak", text: (k) => percent(k.compute), value: (k) => k.compute, share: true, other: percent },
+  { title: "Memory", key: "memory", about: "Memory throughput, of the peak", text: (k) => percent(k.memory), value: (k) => k.memory, share: true, other: percent },
   { title: "Registers", key: "registers", about: "Registers of a thread", text: (k) => or(k.registers, short), value: (k) => k.registers },
   { title: "Grid", key: "grid", about: "Blocks of the grid", text: (k) => triple(k.grid), value: (k) => k.grid[0] * k.grid[1] * k.grid[2] },
   { title: "Block", key: "block", about: "Threads of a block", text: (k) => triple(k.block), value: (k) => k.block[0] * k.block[1] * k.block[2] },
-  { title: "Cycles", key: "cycles", about: "Cycles that the GPU took", text: (k) => or(k.cycles, (v) => COUNT.format(v)), value: (k) => k.cycles },
+  { title: "Cycles", key: "cycles", about: "Cycles that the GPU took", text: (k) => or(k.cycles, cycles), value: (k) => k.cycles, other: cycles },
   { title: "Verdict", key: "verdict", about: "What the kernel is limited by", text: (k) => k.verdict || (k.error ? "not counted" : ""), value: (k) => k.verdict },
 ];
 
+const NAME = COLUMNS.findIndex((column) => column.key === "name");
 const TEXTS = ["function", "name", "verdict"];
 
-/** @param {Launch[]} kernels @param {number} sort column from 1 on, negative: the largest first @param {string} filter */
-export function arranged(kernels, sort, filter) {
+/** @param {number | string | null} x @param {number | string | null} y */
+export function inOrder(x, y) {
+  if (typeof x === "string" || typeof y === "string")
+    return COLLATOR.compare(String(x ?? ""), String(y ?? ""));
+  return Number(x ?? -Infinity) - Number(y ?? -Infinity);
+}
+
+/** @param {Launch[]} kernels @param {number} sort column from 1 on, negative: the largest first @param {string} filter @param {Set<number> | null} places of a group; null: all */
+export function arranged(kernels, sort, filter, places = null) {
   const text = filter.trim().toLowerCase();
-  const kept = text ? kernels.filter((kernel) => `${kernel.name} ${kernel.function} ${kernel.verdict} ${kernel.id}`.toLowerCase().includes(text)) : kernels;
+  const chosen = places ? kernels.filter((kernel) => places.has(kernel.place)) : kernels;
+  const kept = text ? chosen.filter((kernel) => `${kernel.name} ${kernel.function} ${kernel.verdict} ${kernel.id}`.toLowerCase().includes(text)) : chosen;
   const column = COLUMNS[Math.abs(sort) - 1];
   if (!column)
     return kept;
-  const order = (/** @type {Launch} */ a, /** @type {Launch} */ b) => {
-    const [x, y] = [column.value(a), column.value(b)];
-    if (typeof x === "string" || typeof y === "string")
-      return String(x ?? "").localeCompare(String(y ?? ""));
-    return Number(x ?? -Infinity) - Number(y ?? -Infinity);
-  };
+  const order = (/** @type {Launch} */ a, /** @type {Launch} */ b) => inOrder(column.value(a), column.value(b));
   return [...kept].sort((a, b) => (sort < 0 ? order(b, a) : order(a, b)) || a.place - b.place);
+}
+
+/** Whether it took much longer or shorter than launches like it. @param {Launch} kernel */
+export function isUnusual(kernel) {
+  return kernel.alike >= 3 && Math.abs(kernel.above_median ?? 0) > MOST_VARIATION;
+}
+
+/** @param {Launch} kernel */
+export function unusualText(kernel) {
+  const above = kernel.above_median ?? 0;
+  return `${percent(Math.abs(above))} ${above > 0 ? "above" : "below"} the median of ${kernel.alike} launches`;
+}
+
+/** What stands beside a value: with warm caches, the change since the baseline. @param {Launch} kernel @param {Column} column */
+function besideHtml(kernel, column) {
+  const value = column.value(kernel);
+  const before = kernel.before?.[column.key];
+  const warm = kernel.warm?.[column.key];
+  const change = typeof value === "number" && typeof before === "number" && before ? ((value - before) / Math.abs(before)) * 100 : null;
+  const heat = typeof warm === "number" && column.other ? `<span class="warm" title="with warm caches" data-warm="${warm}">${escape(column.other(warm))}</span>` : "";
+  const unusual = column.key === "duration" && isUnusual(kernel) ? `<span class="unusual" title="${escape(unusualText(kernel))}">${(kernel.above_median ?? 0) > 0 ? "▲" : "▼"}</span>` : "";
+  return `${unusual}${heat}${change === null || Math.abs(change) < 0.005 ? "" : `<span class="change" title="baseline: ${escape(String(before))}">${changeText(change)}</span>`}`;
 }
 
 /** @param {Launch} kernel @param {Column} column */
 function cellHtml(kernel, column) {
   const value = column.value(kernel);
-  const before = kernel.before?.[column.key];
-  const change = typeof value === "number" && typeof before === "number" && before ? ((value - before) / Math.abs(before)) * 100 : null;
   const shade = column.share && typeof value === "number" ? ` style="--share:${Math.min(100, value).toFixed(2)}%"` : "";
-  const old = change === null || Math.abs(change) < 0.005 ? "" : `<span class="change" title="baseline: ${escape(String(before))}">${changeText(change)}</span>`;
   const title = column.key === "verdict" && kernel.error ? ` title="${escape(kernel.error)}"` : column.key === "name" || column.key === "function" ? ` title="${escape(kernel.name.slice(0, 2000))}"` : "";
-  return `<td class="${TEXTS.includes(column.key) ? `text-${column.key}` : "number"}${column.share ? " share-cell" : ""}" data-column="${column.key}" data-value="${escape(String(value ?? ""))}"${title}${shade}>${escape(column.text(kernel))}${old}</td>`;
+  return `<td class="${TEXTS.includes(column.key) ? `text-${column.key}` : "number"}${column.share ? " share-cell" : ""}" data-column="${column.key}" data-value="${escape(String(value ?? ""))}"${title}${shade}>${escape(column.text(kernel))}${besideHtml(kernel, column)}</td>`;
 }
 
-/** @param {Launch[]} kernels arranged @param {number} chosen place @param {number} sort */
-export function summaryHtml(kernels, chosen, sort) {
-  const arrow = (/** @type {number} */ i) => (Math.abs(sort) === i + 1 ? (sort < 0 ? " ▾" : " ▴") : "");
-  const head = COLUMNS.map((column, i) => `<th class="${TEXTS.includes(column.key) ? "" : "number"}" aria-sort="${Math.abs(sort) === i + 1 ? (sort < 0 ? "descending" : "ascending") : "none"}"><button data-sort="${i + 1}" title="${escape(column.about)}">${escape(column.title)}${arrow(i)}</button></th>`).join("");
-  const lines = kernels.slice(0, MOST_LINES).map((kernel) => `<tr data-place="${kernel.place}" aria-selected="${kernel.place === chosen}" class="${kernel.place === chosen ? "chosen" : ""}">${COLUMNS.map((column) => cellHtml(kernel, column)).join("")}</tr>`).join("");
-  const more = kernels.length > MOST_LINES ? `<p class="kernel-note">The first ${MOST_LINES} of ${kernels.length}; a filter finds the others.</p>` : "";
-  return `<table class="summary-table" role="grid" aria-label="Kernels"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table>${more}`;
+/** A heading that sorts. @param {string} title @param {string} about @param {number} number from 1 on @param {number} sort @param {boolean} isText @param {string} name of what is sorted */
+export function headHtml(title, about, number, sort, isText, name) {
+  const isChosen = Math.abs(sort) === number;
+  return `<th class="${isText ? "" : "number"}" aria-sort="${isChosen ? (sort < 0 ? "descending" : "ascending") : "none"}"><button data-${name}="${number}" title="${escape(about)}">${escape(title)}${isChosen ? (sort < 0 ? " ▾" : " ▴") : ""}</button></th>`;
+}
+
+/** The longest of each column, in a line that is not seen. @param {Launch[]} kernels */
+function widestHtml(kernels) {
+  // Programs repeat themselves: not in steps of the same length.
+  const step = kernels.length / MEASURED_LINES;
+  const looked = kernels.length <= MEASURED_LINES ? kernels : Array.from({ length: MEASURED_LINES }, (_, i) => kernels[Math.floor((i + ((i * 7) % 11) / 11) * step)]);
+  const cells = COLUMNS.map((column) => {
+    const all = looked.map((kernel) => cellHtml(kernel, column));
+    const lengths = all.map((html) => html.replace(/<[^>]*>/g, "").length);
+    return all[lengths.indexOf(Math.max(...lengths))] || "<td></td>";
+  });
+  return `<tfoot aria-hidden="true"><tr>${cells.join("")}</tr></tfoot>`;
+}
+
+export class SummaryList {
+  /** @param {HTMLElement} place that scrolls */
+  constructor(place) {
+    this.place = place;
+    /** @type {Launch[]} arranged */
+    this.kernels = [];
+    this.chosen = -1;
+    /** @type {[number, number]} lines that are there */
+    this.there = [0, 0];
+    place.addEventListener("scroll", () => this.showLines(false));
+    new ResizeObserver(() => this.showLines(false)).observe(place);
+  }
+
+  /** @param {Launch[]} kernels arranged @param {number} chosen place @param {number} sort */
+  show(kernels, chosen, sort) {
+    this.kernels = kernels;
+    this.chosen = chosen;
+    const head = COLUMNS.map((column, i) => headHtml(column.title, column.about, i + 1, sort, TEXTS.includes(column.key), "sort")).join("");
+    const scroll = this.place.scrollTop;
+    this.place.innerHTML = `<div class="summary-size" style="height:${(kernels.length + 1) * LINE_HEIGHT + 4}px"><table class="summary-table" role="grid" aria-label="Kernels" aria-rowcount="${kernels.length + 1}"><thead><tr>${head}</tr></thead><tbody></tbody>${widestHtml(kernels)}</table></div>`;
+    this.fixWidths();
+    this.place.scrollTop = scroll;
+    this.showChosen();
+    this.showLines(true);
+  }
+
+  /** Columns stay as wide as they are whichever lines are there; the name has the rest. */
+  fixWidths() {
+    const table = /** @type {HTMLElement} */ (this.place.querySelector(".summary-size .summary-table"));
+    const heads = /** @type {HTMLElement[]} */ ([...table.querySelectorAll("thead th")]);
+    const widths = heads.map((head) => head.getBoundingClientRect().width);
+    heads.forEach((head, i) => { head.style.width = COLUMNS[i].key === "name" ? "" : `${widths[i]}px`; });
+    table.style.tableLayout = "fixed";
+    table.style.minWidth = `${widths.reduce((a, b) => a + b, 0) - widths[NAME] + Math.min(widths[NAME], 100)}px`;
+    table.querySelector("tfoot")?.remove();
+  }
+
+  /** Scrolls until the chosen one is seen. */
+  showChosen() {
+    const at = this.kernels.findIndex((kernel) => kernel.place === this.chosen);
+    const [top, bottom] = [at * LINE_HEIGHT, (at + 2) * LINE_HEIGHT + 4];
+    if (at < 0)
+      return;
+    if (top < this.place.scrollTop)
+      this.place.scrollTop = top;
+    else if (bottom > this.place.scrollTop + this.place.clientHeight)
+      this.place.scrollTop = bottom - this.place.clientHeight;
+  }
+
+  /** @param {boolean} isNew what was there is no longer right */
+  showLines(isNew) {
+    const table = /** @type {HTMLElement | null} */ (this.place.querySelector(".summary-size .summary-table"));
+    const body = table?.querySelector("tbody");
+    const seen = Math.floor(this.place.scrollTop / LINE_HEIGHT);
+    const first = Math.max(0, Math.min(this.kernels.length, seen - SPARE_LINES));
+    const last = Math.min(this.kernels.length, seen + Math.ceil(this.place.clientHeight / LINE_HEIGHT) + SPARE_LINES);
+    if (!table || !body || (!isNew && Math.abs(first - this.there[0]) < SPARE_LINES / 2 && Math.abs(last - this.there[1]) < SPARE_LINES / 2 && (first > 0 || this.there[0] === 0)))
+      return;
+    this.there = [first, last];
+    table.style.top = `${first * LINE_HEIGHT}px`;
+    body.innerHTML = this.kernels.slice(first, last).map((kernel, i) => `<tr data-place="${kernel.place}" aria-rowindex="${first + i + 2}" aria-selected="${kernel.place === this.chosen}" class="${kernel.place === this.chosen ? "chosen" : ""}">${COLUMNS.map((column) => cellHtml(kernel, column)).join("")}</tr>`).join("");
+  }
 }
 
 /** For spreadsheets: values in base units. @param {Launch[]} kernels arranged */

@@ -3,12 +3,14 @@
 #include "view/offline/engine.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/internal.h"
 
 #define MOST_REPORTS 16
+#define MOST_FOLDERS 256
 #define EXPORTED(name) __attribute__((export_name(#name)))
 
 /* There is one page, and one thread. */
@@ -16,6 +18,7 @@ static struct engine {
 	struct view view;
 	struct recording *recordings[MOST_REPORTS];
 	struct answer answer;
+	const char *folders[MOST_FOLDERS];
 } engine = { .view.recordings = engine.recordings };
 
 /* What is in a page does not grow. */
@@ -33,6 +36,23 @@ static int fail(int status, const char *text)
 EXPORTED(engine_room) void *engine_room(size_t size)
 {
 	return malloc(size ? size : 1);
+}
+
+/* A file of the user's own, "FOLDER/NAME"; folders are numbers from 0 on, in their order. */
+EXPORTED(engine_take_text) int engine_take_text(char *name, const void *data, size_t size)
+{
+	struct view_options *options = &engine.view.options;
+	size_t number = strtoul(name, NULL, 10);
+	char *path;
+
+	if (number >= MOST_FOLDERS || asprintf(&path, GIVEN_FOLDER "/%s", name) < 0 || memory_file_add(path, data, size) < 0)
+		return fail(503, "Not enough memory");
+	options->text_folders = engine.folders;
+	for (; options->text_folder_count <= number; options->text_folder_count++)
+		if (asprintf((char **)&engine.folders[options->text_folder_count], GIVEN_FOLDER "/%zu", options->text_folder_count) < 0)
+			return fail(503, "Not enough memory");
+	free(name);
+	return 0;
 }
 
 /* Opens one more report. 0, or the status of an answer that says what is wrong with it. */

@@ -18,5 +18,7 @@ int memory_file_add(const char *name, const void *data, size_t size);
 /* Files of share/, by their names below it; made by tools/build_offline, the last has no name. */
 extern const struct memory_file share_files[];
 #define SHARE_FOLDER "/share"
+/* Below it, folders of the user's own, called by numbers. */
+#define GIVEN_FOLDER "/given"
 
 #endif

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,19 @@
 #include "stats/stats.h"
 #include "view/offline/engine.h"
 
-#define MOST_FILES 32
 #define FIRST_FD 100
 #define FIRST_SHARE_FD 1000
 
-static struct memory_file files[MOST_FILES];
+static struct memory_file *files;
 static int file_count;
 
 int memory_file_add(const char *name, const void *data, size_t size)
 {
-	if (file_count == MOST_FILES)
+	struct memory_file *grown = realloc(files, ((size_t)file_count + 1) * sizeof(*files));
+
+	if (!grown || file_count == FIRST_SHARE_FD - FIRST_FD)
 		return -ENOMEM;
+	files = grown;
 	files[file_count++] = (struct memory_file){ name, data, size };
 	return 0;
 }
@@ -127,17 +130,20 @@ FILE *fopen(const char *path, const char *mode)
 }
 
 struct _DIR {
-	const char *folder; /* below SHARE_FOLDER */
+	const char *folder; /* below SHARE_FOLDER, or whole */
+	bool is_given;      /* not of share/ */
 	size_t next;
 	struct dirent *entry;
 };
 
 DIR *opendir(const char *path)
 {
-	struct _DIR *dir = strncmp(path, SHARE_FOLDER "/", strlen(SHARE_FOLDER "/")) == 0 ? calloc(1, sizeof(*dir)) : NULL;
+	bool is_given = strncmp(path, GIVEN_FOLDER "/", strlen(GIVEN_FOLDER "/")) == 0;
+	bool is_share = strncmp(path, SHARE_FOLDER "/", strlen(SHARE_FOLDER "/")) == 0;
+	struct _DIR *dir = is_given || is_share ? calloc(1, sizeof(*dir)) : NULL;
 
 	if (dir)
-		*dir = (struct _DIR){ path + strlen(SHARE_FOLDER "/"), 0, calloc(1, sizeof(*dir->entry) + 256) };
+		*dir = (struct _DIR){ is_given ? path : path + strlen(SHARE_FOLDER "/"), is_given, 0, calloc(1, sizeof(*dir->entry) + 256) };
 	if (dir && dir->entry)
 		return dir;
 	free(dir);
@@ -145,12 +151,20 @@ DIR *opendir(const char *path)
 	return NULL;
 }
 
+/* NULL behind the last. */
+static const struct memory_file *next_file(DIR *dir)
+{
+	const struct memory_file *f = dir->is_given ? &files[dir->next] : &share_files[dir->next];
+
+	return (dir->is_given ? dir->next < (size_t)file_count : f->name != NULL) ? (dir->next++, f) : NULL;
+}
+
 struct dirent *readdir(DIR *dir)
 {
+	const struct memory_file *f;
 	size_t len = strlen(dir->folder);
 
-	for (const struct memory_file *f = &share_files[dir->next]; f->name; f++) {
-		dir->next++;
+	while ((f = next_file(dir))) {
 		if (strncmp(f->name, dir->folder, len) != 0 || f->name[len] != '/')
 			continue;
 		snprintf(dir->entry->d_name, 256, "%s", f->name + len + 1);
