@@ -98,6 +98,7 @@ struct kernel_fields {
 	int import_sass;
 	struct option_texts source_folders;
 	int print_source;
+	int print_inlined;
 	int rename;
 	int rename_export;
 	const char *rename_path;

@@ -128,16 +128,14 @@ static int read_files(const struct kernel_fields *fields, struct source_book *bo
 
 int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results, const struct page_options *options)
 {
-	enum source_view view = (enum source_view)fields->print_source;
+	struct source_options source = { .view = (enum source_view)fields->print_source,
+					 .format = fields->json ? SOURCE_JSON : fields->csv ? SOURCE_CSV : SOURCE_TEXT,
+					 .outermost = fields->print_inlined };
 	struct source_book book;
 	struct error err;
 	char note[512];
 	int r;
 
-	if (view == SOURCE_PTX) {
-		command_fail(cli, &kernel_command, "--print-source ptx: reports have no PTX; sass, cuda or cuda,sass");
-		return -EINVAL;
-	}
 	if (source_book_load(&book, results->report, note, sizeof(note), &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", err.text);
 		return -EINVAL;
@@ -146,11 +144,16 @@ int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, con
 		fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
 	if (!book.count_count)
 		fprintf(kernel_told(cli), "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
-	else if (view != SOURCE_SASS && !source_book_has_lines(&book))
+	else if (source.view == SOURCE_PTX && !source_book_has_ptx(&book))
+		fprintf(kernel_told(cli), "==WARNING== The program has no PTX with its code: the compiler keeps it there with -lineinfo (nvcc, ptxas, "
+					  "CU_JIT_GENERATE_LINE_INFO).\n");
+	else if (source.view != SOURCE_SASS && !source_book_has_lines(&book))
 		fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 	r = read_files(fields, &book);
+	if (r >= 0 && source.view == SOURCE_PTX)
+		r = source_book_read_ptx(&book);
 	if (r >= 0)
-		r = page_print_source(cli->out, results, options, &book, view, fields->json ? SOURCE_JSON : fields->csv ? SOURCE_CSV : SOURCE_TEXT);
+		r = page_print_source(cli->out, results, options, &book, &source);
 	source_book_release(&book);
 	return r;
 }

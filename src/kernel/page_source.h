@@ -8,9 +8,15 @@
 enum source_view { SOURCE_SASS, SOURCE_PTX, SOURCE_CUDA, SOURCE_CUDA_SASS };
 enum source_format { SOURCE_TEXT, SOURCE_CSV, SOURCE_JSON };
 
+struct source_options {
+	enum source_view view;
+	enum source_format format;
+	bool outermost;       /* what was inlined counts for the line of the kernel that called it */
+};
+
 /* -ENOMEM. */
 int page_print_source(FILE *out, const struct kernel_results *results, const struct page_options *options, const struct source_book *book,
-		      enum source_view view, enum source_format format);
+		      const struct source_options *source);
 
 /* What an instruction does to memory, by its name: "Global", "Load", 32 bits. False where it does nothing. */
 struct source_access {

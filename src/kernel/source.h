@@ -17,7 +17,23 @@ struct source_fact {
 	const char *sass;     /* "" where it is not known */
 	const char *file;     /* "" where it is not known */
 	uint32_t line;        /* 0 then */
+	const char *inlined;  /* calls that were inlined: see source_next_call(); "": none */
+	const char *outer_file; /* where the outermost of them is made; else the same as file and line */
+	uint32_t outer_line;
+	const char *ptx;      /* name of the PTX it was made of; "": not known */
+	uint32_t ptx_line;
 };
+
+/* A call that was inlined: what was called, and where. Texts are not ended by a 0. */
+struct source_call {
+	const char *function; /* mangled; empty where it is not known */
+	int function_len;
+	const char *file;
+	int file_len;
+	uint32_t line;
+};
+/* From one to the next, the innermost first; false behind the last. */
+bool source_next_call(const char **inlined, struct source_call *ret);
 
 struct source_count {
 	int64_t result;
@@ -36,6 +52,7 @@ struct source_code {
 
 struct source_file {
 	const char *name;
+	int64_t code;         /* of a text of PTX: kernel_code.id; 0: a source file */
 	const char *text;     /* NULL: it is not in the report */
 	size_t size;
 };
@@ -68,14 +85,24 @@ int source_book_store(const struct source_book *book, struct report *report, con
 bool source_book_has_lines(const struct source_book *book);
 /* A line of a file; NULL: it is not known. Not ended by a 0. */
 const char *source_book_line(const struct source_book *book, const char *file, uint32_t line, size_t *ret_len);
+/* Texts of PTX that facts name, out of the report's cubins. -ENOMEM. */
+int source_book_read_ptx(struct source_book *book);
+bool source_book_has_ptx(const struct source_book *book);
+/* NULL: it is not there. Lines end with '\n'. */
+const struct source_file *source_book_ptx(const struct source_book *book, int64_t code, const char *name);
+/* Out of a cubin, for the caller to free; NULL: there is none. */
+char *source_ptx_text(const void *image, size_t size, const char *name, size_t *ret_size);
 
-/* One instruction of one launch, or a source line with all of its instructions. */
+/* One instruction of one launch, or a line with all of its instructions. */
 struct source_item {
 	const char *function;
 	uint32_t pc;
 	const char *sass;
-	const char *file;
+	const char *file;     /* of a line of PTX: its name */
 	uint32_t line;
+	const char *inlined;
+	int64_t code;
+	const struct source_fact *fact; /* NULL: nothing is known of it, or it is a line */
 	double *values;       /* of each of the book's metrics */
 };
 
@@ -88,8 +115,11 @@ struct kernel_source {
 
 /* Of one launch; without items where it has none. -ENOMEM. */
 int kernel_source_of(struct kernel_source *ret, const struct source_book *book, int64_t result);
-/* The same by source line, in the order of files and lines; instructions of no known line are left out. */
-int kernel_source_lines(struct kernel_source *ret, const struct kernel_source *instructions);
+/* What makes a line: where it was written; the line of the kernel itself that what was inlined was called from; where it was written together
+ * with the calls; PTX. */
+enum source_key { SOURCE_WRITTEN, SOURCE_OUTERMOST, SOURCE_CALLS, SOURCE_IN_PTX };
+/* The same by line, in the order of files and lines; instructions of no known line are left out. */
+int kernel_source_lines(struct kernel_source *ret, const struct kernel_source *instructions, enum source_key key);
 void kernel_source_release(struct kernel_source *source);
 /* Not a number where the book has no such metric. */
 double source_value(const struct kernel_source *source, const struct source_item *item, const char *metric);

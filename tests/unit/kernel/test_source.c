@@ -21,12 +21,13 @@
 #define SECTORS "memory_l2_theoretical_sectors_global"
 #define IDEAL "memory_l2_theoretical_sectors_global_ideal"
 
-/* A kernel of four instructions on two lines, of which one was never counted; and a function that is not known. */
+/* A kernel of four instructions on two lines, of which one was never counted; and a function that is not known. Line 12 was inlined in one
+ * place, and is the kernel's own in the other. */
 static struct source_fact facts[] = {
-	{ 1, "kernel", 0, "LDC R1, c[0x0][0x28]", "/a/x.cu", 10 },
-	{ 1, "kernel", 16, "LDG.E R4, desc[UR4][R2.64]", "/a/x.cu", 12 },
-	{ 1, "kernel", 32, "FADD R7, R4, 1", "/a/x.cu", 12 },
-	{ 1, "kernel", 48, "EXIT", "/a/x.cu", 10 },
+	{ 1, "kernel", 0, "LDC R1, c[0x0][0x28]", "/a/x.cu", 10, "", "/a/x.cu", 10, "ptx", 4 },
+	{ 1, "kernel", 16, "LDG.E R4, desc[UR4][R2.64]", "/a/x.cu", 12, "", "/a/x.cu", 12, "ptx", 5 },
+	{ 1, "kernel", 32, "FADD R7, R4, 1", "/a/x.cu", 12, "_Z1fi\t/a/y.h\t3\n\t/a/x.cu\t10\n", "/a/x.cu", 10, "ptx", 4 },
+	{ 1, "kernel", 48, "EXIT", "/a/x.cu", 10, "", "/a/x.cu", 10, "", 0 },
 };
 static const char *metrics[] = { SAMPLES, LONG, WAIT, SECTORS, IDEAL };
 static struct source_count counts[] = {
@@ -74,7 +75,7 @@ static void lines_of_a_launch(void **state)
 
 	(void)state;
 	assert_int_equal(kernel_source_of(&s, &book, 1), 0);
-	assert_int_equal(kernel_source_lines(&lines, &s), 0);
+	assert_int_equal(kernel_source_lines(&lines, &s, SOURCE_WRITTEN), 0);
 	assert_int_equal(lines.count, 2);
 	assert_int_equal(lines.items[0].line, 10);
 	assert_int_equal(lines.items[1].line, 12);
@@ -92,6 +93,48 @@ static void lines_of_a_launch(void **state)
 	assert_int_equal(source_worst_lines(&s, SECTORS, IDEAL, worst, 1), 1);
 	kernel_source_release(&lines);
 	kernel_source_release(&s);
+}
+
+static void check_lines(enum source_key key, size_t count, const uint32_t *numbers, const int *samples)
+{
+	struct kernel_source s, lines;
+
+	assert_int_equal(kernel_source_of(&s, &book, 1), 0);
+	assert_int_equal(kernel_source_lines(&lines, &s, key), 0);
+	assert_int_equal(lines.count, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(lines.items[i].line, numbers[i]);
+		assert_int_equal((int)source_value(&lines, &lines.items[i], SAMPLES), samples[i]);
+	}
+	kernel_source_release(&lines);
+	kernel_source_release(&s);
+}
+
+static void what_was_inlined(void **state)
+{
+	static const char *const bad[] = { "", "\n", "f\n", "f\tx\n", "f\tx\t1", "\t\n\t" };
+	const char *at = facts[2].inlined;
+	struct source_call call;
+
+	(void)state;
+	check_lines(SOURCE_OUTERMOST, 2, (const uint32_t[]){ 10, 12 }, (const int[]){ 95, 0 });
+	check_lines(SOURCE_CALLS, 3, (const uint32_t[]){ 10, 12, 12 }, (const int[]){ 5, 0, 90 });
+	check_lines(SOURCE_IN_PTX, 2, (const uint32_t[]){ 4, 5 }, (const int[]){ 95, 0 });
+	assert_true(source_next_call(&at, &call));
+	assert_int_equal(call.function_len, 5);
+	assert_memory_equal(call.function, "_Z1fi", 5);
+	assert_int_equal(call.file_len, 6);
+	assert_memory_equal(call.file, "/a/y.h", 6);
+	assert_int_equal(call.line, 3);
+	assert_true(source_next_call(&at, &call));
+	assert_int_equal(call.function_len, 0);
+	assert_int_equal(call.line, 10);
+	assert_false(source_next_call(&at, &call));
+	/* What a report may say. */
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		at = bad[i];
+		assert_false(source_next_call(&at, &call));
+	}
 }
 
 static struct kernel_source looked_at;
@@ -142,7 +185,7 @@ static void rules_with_lines(void **state)
 
 	(void)state;
 	assert_int_equal(kernel_source_of(&s, &book, 1), 0);
-	assert_int_equal(kernel_source_lines(&looked_at, &s), 0);
+	assert_int_equal(kernel_source_lines(&looked_at, &s, SOURCE_WRITTEN), 0);
 	rules_apply_lines(run, value, NULL, NULL, lines);
 	/* 70 of 80 sectors too many, L2 busy for 60 % of the time: 0.6 * 70 / 80 = 52.5 %. */
 	r = said(run, "UncoalescedGlobalAccess");
@@ -242,7 +285,7 @@ static void disassembly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instructions_of_a_launch), cmocka_unit_test(lines_of_a_launch), cmocka_unit_test(rules_with_lines),
+		cmocka_unit_test(instructions_of_a_launch), cmocka_unit_test(lines_of_a_launch), cmocka_unit_test(what_was_inlined), cmocka_unit_test(rules_with_lines),
 		cmocka_unit_test(accesses),                 cmocka_unit_test(disassembly),
 	};
 
