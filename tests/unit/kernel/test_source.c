@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "kernel/disassemble.h"
+#include "kernel/opcode.h"
 #include "kernel/page_source.h"
 #include "kernel/rules/rule.h"
 #include "kernel/source_lines.h"
@@ -252,6 +253,50 @@ static int take(void *context, const char *function, uint32_t pc, const char *te
 }
 
 /* Lines as nvdisasm 13.0 writes them, and others. */
+static void opcodes(void **state)
+{
+	static const struct {
+		const char *sass, *plain, *selective, *all, *category;
+	} known[] = {
+		{ "@!P0 LDG.E.128.CONSTANT R4, desc[UR4][R2.64]", "LDG", "LDG.E.128", "LDG.E.128.CONSTANT", "Load/Store" },
+		{ "FFMA.FTZ R1, R2, R3, R4", "FFMA", "FFMA", "FFMA.FTZ", "Floating Point" },
+		{ "MUFU.RCP R1, R2", "MUFU", "MUFU.RCP", "MUFU.RCP", "Floating Point" },
+		{ "HMMA.16816.F32.BF16 R4, R8, R10, R4", "HMMA", "HMMA.16816.F32.BF16", "HMMA.16816.F32.BF16", "Tensor" },
+		{ "UTCHMMA gdesc[UR4], tmem[UR6]", "UTCHMMA", "UTCHMMA", "UTCHMMA", "Tensor" },
+		{ "UTMALDG.2D [UR8], [UR4]", "UTMALDG", "UTMALDG.2D", "UTMALDG.2D", "Tensor Memory Access" },
+		{ "UIADD3 UR4, UR4, 0x1, URZ", "UIADD3", "UIADD3", "UIADD3", "Uniform Datapath" },
+		{ "IMAD.WIDE R2, R3, 0x4, R4", "IMAD", "IMAD.WIDE", "IMAD.WIDE", "Integer" },
+		{ "STG.E.STRONG.GPU desc[UR4][R2.64], R1", "STG", "STG.E", "STG.E.STRONG.GPU", "Load/Store" },
+		{ "F2F.F64.F32 R2, R3", "F2F", "F2F.F64.F32", "F2F.F64.F32", "Conversion" },
+		{ "@P0 EXIT", "EXIT", "EXIT", "EXIT", "Control" },
+		{ "EXIT", "EXIT", "EXIT", "EXIT", "Control" },
+		{ "BAR.SYNC.DEFER_BLOCKING 0x0", "BAR", "BAR.SYNC.DEFER_BLOCKING", "BAR.SYNC.DEFER_BLOCKING", "Miscellaneous" },
+		{ "NEWOP.X R1", "NEWOP", "NEWOP.X", "NEWOP.X", "Other" },
+		{ "", "", "", "", "Other" },
+		{ "@P0", "", "", "", "Other" },
+	};
+	char name[OPCODE_MAX], huge[3 * OPCODE_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		opcode_name(known[i].sass, OPCODE_SELECTIVE, name);
+		assert_string_equal(name, known[i].selective);
+		opcode_name(known[i].sass, OPCODE_ALL, name);
+		assert_string_equal(name, known[i].all);
+		opcode_name(known[i].sass, OPCODE_PLAIN, name);
+		assert_string_equal(name, known[i].plain);
+		assert_string_equal(opcode_category(name), known[i].category);
+	}
+	/* Longer than any. */
+	for (size_t i = 0; i < sizeof(huge); i++)
+		huge[i] = i % 3 == 1 ? '.' : 'A';
+	huge[sizeof(huge) - 1] = '\0';
+	for (enum opcode_form form = OPCODE_PLAIN; form <= OPCODE_ALL; form++) {
+		opcode_name(huge, form, name);
+		assert_true(strlen(name) < OPCODE_MAX);
+	}
+}
+
 static void disassembly(void **state)
 {
 	static const char *const text[] = { "\t.target\tsm_90",
@@ -286,7 +331,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions_of_a_launch), cmocka_unit_test(lines_of_a_launch), cmocka_unit_test(what_was_inlined), cmocka_unit_test(rules_with_lines),
-		cmocka_unit_test(accesses),                 cmocka_unit_test(disassembly),
+		cmocka_unit_test(accesses),                 cmocka_unit_test(disassembly), cmocka_unit_test(opcodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
