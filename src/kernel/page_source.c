@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernel/page_source_internal.h"
+#include "kernel/source_before.h"
 
 #define STALLED "smsp__pcsamp_warps_issue_stalled_"
 #define NOT_ISSUED "_not_issued"
@@ -208,18 +209,50 @@ static void release(struct source_page *p)
 	kernel_source_release(&p->lines);
 	kernel_source_release(&p->calls);
 	kernel_source_release(&p->ptx);
+	kernel_source_release(&p->before);
+	kernel_source_release(&p->lines_before);
+	kernel_source_release(&p->calls_before);
+	kernel_source_release(&p->ptx_before);
+}
+
+static int load_lines(struct kernel_source *ret, const struct kernel_source *from, struct kernel_source *ret_before, const struct kernel_source *before,
+		      enum source_key key)
+{
+	int r = kernel_source_lines(ret, from, key);
+
+	if (r >= 0 && before->book)
+		r = kernel_source_lines(ret_before, before, key);
+	if (r >= 0 && before->book)
+		r = kernel_source_match(ret, ret_before, key);
+	return r;
+}
+
+static int load_before(struct source_page *p, struct baseline *baseline, const struct kernel_result *k)
+{
+	size_t count = baseline ? baseline_matches(baseline, k) : 0;
+	int64_t *results = calloc(count + 1, sizeof(*results));
+	int r = results ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		results[i] = baseline->matches[i]->id;
+	if (r >= 0)
+		r = kernel_source_mean(&p->before, p->options->before, results, count);
+	free(results);
+	return r < 0 ? r : kernel_source_match_instructions(&p->instructions, &p->before);
 }
 
 static int load(struct source_page *p, const struct page_options *options, const struct kernel_result *k)
 {
 	int r = kernel_source_of(&p->instructions, p->book, k->id);
 
+	if (r >= 0 && p->options->before)
+		r = load_before(p, options->baseline, k);
 	if (r >= 0)
-		r = kernel_source_lines(&p->lines, &p->instructions, p->options->outermost ? SOURCE_OUTERMOST : SOURCE_WRITTEN);
+		r = load_lines(&p->lines, &p->instructions, &p->lines_before, &p->before, p->options->outermost ? SOURCE_OUTERMOST : SOURCE_WRITTEN);
 	if (r >= 0)
-		r = kernel_source_lines(&p->calls, &p->instructions, SOURCE_CALLS);
+		r = load_lines(&p->calls, &p->instructions, &p->calls_before, &p->before, SOURCE_CALLS);
 	if (r >= 0)
-		r = kernel_source_lines(&p->ptx, &p->instructions, SOURCE_IN_PTX);
+		r = load_lines(&p->ptx, &p->instructions, &p->ptx_before, &p->before, SOURCE_IN_PTX);
 	if (r >= 0)
 		find_shown(p);
 	p->is_inlined = false;

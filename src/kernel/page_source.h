@@ -12,6 +12,7 @@ struct source_options {
 	enum source_view view;
 	enum source_format format;
 	bool outermost;       /* what was inlined counts for the line of the kernel that called it */
+	const struct source_book *before; /* of the baseline (page_options.baseline); NULL: there is none */
 };
 
 /* -ENOMEM. */

@@ -25,6 +25,36 @@ static bool has_instructions(enum source_view view)
 	return view == SOURCE_SASS || view == SOURCE_CUDA_SASS;
 }
 
+static void title_cells(const struct source_page *p, const char *title)
+{
+	static const char *const more[] = { "baseline", "change" };
+	char text[128];
+
+	csv_cell(p->out, title, false);
+	for (size_t i = 0; p->options->before && i < 2; i++) {
+		snprintf(text, sizeof(text), "%s [%s]", title, more[i]);
+		csv_cell(p->out, text, false);
+	}
+}
+
+static void number_or_nothing(FILE *out, double value)
+{
+	if (isfinite(value))
+		csv_number(out, value);
+	else
+		csv_cell(out, "", false);
+}
+
+/* Beside it, where there is a baseline, what it was there, and by how many percent it changed. */
+static void number_cells(const struct source_page *p, double value, double before)
+{
+	number_or_nothing(p->out, value);
+	if (!p->options->before)
+		return;
+	number_or_nothing(p->out, before);
+	number_or_nothing(p->out, baseline_change(before, value));
+}
+
 static void heading(const struct source_page *p)
 {
 	enum source_view view = p->options->view;
@@ -44,14 +74,14 @@ static void heading(const struct source_page *p)
 			csv_cell(p->out, "Access Size", false);
 		}
 		if (p->shown[c])
-			csv_cell(p->out, source_column_title(c), false);
+			title_cells(p, source_column_title(c));
 	}
 	for (size_t k = 0; k < 2 * SOURCE_STALLS; k++) {
 		char title[64];
 
 		snprintf(title, sizeof(title), "%s%s", source_stall_title(k % SOURCE_STALLS), k >= SOURCE_STALLS ? " (Not Issued)" : "");
 		if (p->shown_stalls[k / SOURCE_STALLS][k % SOURCE_STALLS])
-			csv_cell(p->out, title, false);
+			title_cells(p, title);
 	}
 	if (p->is_inlined && view != SOURCE_PTX)
 		csv_cell(p->out, "Inlined", false);
@@ -77,18 +107,16 @@ static void values(const struct source_page *p, const struct kernel_source *s, c
 	for (size_t c = 0; c < SOURCE_COLUMNS; c++) {
 		if (c == SOURCE_BEFORE_MEMORY && with_access)
 			access_cells(p->out, item);
-		if (p->shown[c] && item)
-			csv_number(p->out, source_column_value(p, s, item, c));
-		else if (p->shown[c])
-			csv_cell(p->out, "", false);
+		if (p->shown[c])
+			number_cells(p, item ? source_column_value(p, s, item, c) : NAN,
+				     item && item->before ? source_column_value(p, s->before, item->before, c) : NAN);
 	}
 	for (size_t k = 0; k < 2 * SOURCE_STALLS; k++) {
-		if (!p->shown_stalls[k / SOURCE_STALLS][k % SOURCE_STALLS])
-			continue;
-		if (item)
-			csv_number(p->out, source_stall_value(s, item, k % SOURCE_STALLS, k >= SOURCE_STALLS));
-		else
-			csv_cell(p->out, "", false);
+		bool without_issue = k >= SOURCE_STALLS;
+
+		if (p->shown_stalls[without_issue][k % SOURCE_STALLS])
+			number_cells(p, item ? source_stall_value(s, item, k % SOURCE_STALLS, without_issue) : NAN,
+				     item && item->before ? source_stall_value(s->before, item->before, k % SOURCE_STALLS, without_issue) : NAN);
 	}
 }
 

@@ -18,6 +18,8 @@ struct source_page {
 	struct kernel_source calls;       /* lines, with the calls that were inlined */
 	struct kernel_source ptx;
 	bool is_inlined;                  /* some of it is */
+	/* The same of the baseline's launches; without items where there are none. */
+	struct kernel_source before, lines_before, calls_before, ptx_before;
 	struct formula formulas[SOURCE_COLUMNS];
 	bool shown[SOURCE_COLUMNS];
 	bool shown_stalls[2][SOURCE_STALLS]; /* all samples, and those in which nothing was issued */

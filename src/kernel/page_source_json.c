@@ -7,11 +7,11 @@
 #include "kernel/page_json.h"
 #include "kernel/page_source_internal.h"
 
-static void json_values(FILE *out, const struct kernel_source *s, const struct source_item *item)
+static void json_numbers(FILE *out, const char *name, const struct kernel_source *s, const struct source_item *item)
 {
 	bool any = false;
 
-	fputs(", \"values\": {", out);
+	fprintf(out, ", \"%s\": {", name);
 	for (size_t m = 0; item && m < s->book->metric_count; m++) {
 		if (item->values[m] == 0)
 			continue;
@@ -21,6 +21,13 @@ static void json_values(FILE *out, const struct kernel_source *s, const struct s
 		any = true;
 	}
 	fputc('}', out);
+}
+
+static void json_values(FILE *out, const struct kernel_source *s, const struct source_item *item)
+{
+	json_numbers(out, "values", s, item);
+	if (item && item->before)
+		json_numbers(out, "baseline", s->before, item->before);
 }
 
 static void json_place(FILE *out, const struct source_item *item)

@@ -8,7 +8,24 @@
 #include "kernel/page_text.h"
 
 #define MOST_WIDTH 72
-#define TABLE { .columns = 10, .left = 1u << 1 | 1u << 3 }
+#define COLUMNS 10
+#define MORE_COLUMNS 4          /* with a baseline: of samples, and of executions */
+
+static int before_cells(struct text_table *t, const struct kernel_source *s, const struct source_item *item, const char *metric)
+{
+	double now = item ? source_value(s, item, metric) : NAN;
+	double before = item && item->before ? source_value(s->before, item->before, metric) : NAN, change = baseline_change(before, now);
+	char cell[64] = "";
+	int r;
+
+	if (isfinite(before) && (before != 0 || now != 0))
+		snprintf(cell, sizeof(cell), "%.0f", before);
+	r = text_table_add(t, cell);
+	cell[0] = '\0';
+	if (isfinite(change) && change != 0)
+		snprintf(cell, sizeof(cell), "%+.1f%%", change);
+	return r < 0 ? r : text_table_add(t, cell);
+}
 
 /* The item NULL: a line of which nothing is known. */
 static int number_cells(struct text_table *t, const struct kernel_source *s, const struct source_item *item)
@@ -31,6 +48,8 @@ static int number_cells(struct text_table *t, const struct kernel_source *s, con
 		else if (counts[i] && i != 3 && value > 0)
 			snprintf(cell, sizeof(cell), "%.0f", value);
 		r = text_table_add(t, cell);
+		if (r >= 0 && t->columns > COLUMNS && (i == 0 || i == 2))
+			r = before_cells(t, s, item, counts[i]);
 	}
 	return r;
 }
@@ -89,14 +108,24 @@ static int text_line(struct text_table *t, const struct source_page *p, const st
 	return r;
 }
 
+static void begin_table(struct text_table *t, bool compares)
+{
+	*t = (struct text_table){ .columns = COLUMNS + (compares ? MORE_COLUMNS : 0), .left = 1u << 1 | 1u << (compares ? 5 : 3) };
+}
+
 static void print_table(FILE *out, struct text_table *t, bool lines)
 {
-	const char *heading[] = { lines ? "Line" : "Address", "Source", "Samples", "Mostly", "Executed", "Threads", "Sectors", "Ideal", "Wavefronts", "Ideal" };
-	static const unsigned widths[10] = { 7, 20, 7, 12, 8, 7, 7, 5, 10, 5 };
+	const char *first = lines ? "Line" : "Address";
+	const char *plain[COLUMNS] = { first, "Source", "Samples", "Mostly", "Executed", "Threads", "Sectors", "Ideal", "Wavefronts", "Ideal" };
+	const char *compared[COLUMNS + MORE_COLUMNS] = { first,    "Source", "Samples", "Before",  "Change", "Mostly",     "Executed",
+							 "Before", "Change", "Threads", "Sectors", "Ideal",  "Wavefronts", "Ideal" };
+	static const unsigned plain_widths[COLUMNS] = { 7, 20, 7, 12, 8, 7, 7, 5, 10, 5 };
+	static const unsigned compared_widths[COLUMNS + MORE_COLUMNS] = { 7, 20, 7, 7, 7, 12, 8, 8, 7, 7, 7, 5, 10, 5 };
+	bool compares = t->columns > COLUMNS;
 
-	text_table_print(out, t, heading, widths);
+	text_table_print(out, t, compares ? compared : plain, compares ? compared_widths : plain_widths);
 	text_table_release(t);
-	*t = (struct text_table)TABLE;
+	begin_table(t, compares);
 }
 
 struct ptx_rows {
@@ -121,9 +150,10 @@ int source_write_text(const struct source_page *p)
 {
 	const struct kernel_source *lines = &p->lines;
 	enum source_view view = p->options->view;
-	struct text_table t = TABLE;
+	struct text_table t;
 	int r = 0;
 
+	begin_table(&t, p->options->before != NULL);
 	fprintf(p->out, "  %s\n", p->name);
 	if (view == SOURCE_PTX)
 		r = source_each_ptx(p, ptx_row, &(struct ptx_rows){ p, &t });

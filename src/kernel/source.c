@@ -260,7 +260,7 @@ static int add_item(struct kernel_source *s, int64_t code, const char *function,
 	if (!items)
 		return -ENOMEM;
 	s->items = items;
-	items[s->count++] = (struct source_item){ function, pc, f ? f->sass : "", f ? f->file : "", f ? f->line : 0, f ? f->inlined : "", code, f, NULL };
+	items[s->count++] = (struct source_item){ function, pc, f ? f->sass : "", f ? f->file : "", f ? f->line : 0, f ? f->inlined : "", code, f, NULL, NULL };
 	return 0;
 }
 

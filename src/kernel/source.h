@@ -104,6 +104,7 @@ struct source_item {
 	int64_t code;
 	const struct source_fact *fact; /* NULL: nothing is known of it, or it is a line */
 	double *values;       /* of each of the book's metrics */
+	const struct source_item *before; /* the same in another report; NULL: there is none */
 };
 
 struct kernel_source {
@@ -111,6 +112,7 @@ struct kernel_source {
 	struct source_item *items;
 	size_t count;
 	double *values;
+	const struct kernel_source *before; /* what the items' counterparts are of; NULL: not compared */
 };
 
 /* Of one launch; without items where it has none. -ENOMEM. */

@@ -14,6 +14,7 @@
 #include "kernel/opcode.h"
 #include "kernel/page_source.h"
 #include "kernel/rules/rule.h"
+#include "kernel/source_before.h"
 #include "kernel/source_lines.h"
 
 #define SAMPLES "smsp__pcsamp_sample_count"
@@ -136,6 +137,59 @@ static void what_was_inlined(void **state)
 		at = bad[i];
 		assert_false(source_next_call(&at, &call));
 	}
+}
+
+/* The kernel before a line was put above, and with one instruction less: FADD on line 11 alone, twice the samples. */
+static struct source_fact old_facts[] = {
+	{ 7, "kernel", 0, "LDC R1, c[0x0][0x28]", "/old/x.cu", 9, "", "/old/x.cu", 9, "", 0 },
+	{ 7, "kernel", 16, "FADD R7, R4, 1", "/old/x.cu", 11, "", "/old/x.cu", 11, "", 0 },
+	{ 7, "kernel", 32, "EXIT", "/old/x.cu", 9, "", "/old/x.cu", 9, "", 0 },
+};
+static const char *old_metrics[] = { LONG, SAMPLES };
+static struct source_count old_counts[] = {
+	{ 4, 7, "kernel", 0, 1, 10 }, { 4, 7, "kernel", 16, 1, 100 },
+	{ 5, 7, "kernel", 0, 1, 20 }, { 5, 7, "kernel", 16, 1, 300 },
+};
+
+/* Samples of an item's counterpart; -1: it has none. */
+static int samples_before(const struct kernel_source *s, size_t item)
+{
+	return s->items[item].before ? (int)source_value(s->before, s->items[item].before, SAMPLES) : -1;
+}
+
+static void beside_another(void **state)
+{
+	struct source_file files[] = { { "/a/x.cu", 0, "1\n2\n3\n4\n5\n6\n7\n8\nnew\n\tload\n\n  add\n", 35 } };
+	struct source_file old_files[] = { { "/old/x.cu", 0, "1\n2\n3\n4\n5\n6\n7\n8\nload\n\nadd\n", 26 } };
+	struct source_book now = book, old = { .facts = old_facts, .fact_count = 3, .counts = old_counts, .count_count = 4, .metrics = old_metrics,
+					       .metric_count = 2, .files = old_files };
+	struct kernel_source s, before, lines, lines_before;
+
+	(void)state;
+	now.files = files;
+	for (unsigned texts = 0; texts < 2; texts++) {
+		now.file_count = old.file_count = texts;
+		assert_int_equal(kernel_source_of(&s, &now, 1), 0);
+		assert_int_equal(kernel_source_mean(&before, &old, (const int64_t[]){ 4, 5 }, 2), 0);
+		assert_int_equal(kernel_source_match_instructions(&s, &before), 0);
+		/* helper, LDC, LDG, FADD, EXIT: by line and text, where the lines' texts are known; numbers of lines alone are others. */
+		assert_int_equal(samples_before(&s, 0), -1);
+		assert_int_equal(samples_before(&s, 1), texts ? 15 : -1);
+		assert_int_equal(samples_before(&s, 2), -1);
+		assert_int_equal(samples_before(&s, 3), texts ? 200 : -1);
+		assert_int_equal(samples_before(&s, 4), texts ? 0 : -1);
+		assert_int_equal(kernel_source_lines(&lines, &s, SOURCE_WRITTEN), 0);
+		assert_int_equal(kernel_source_lines(&lines_before, &before, SOURCE_WRITTEN), 0);
+		assert_int_equal(kernel_source_match(&lines, &lines_before, SOURCE_WRITTEN), 0);
+		assert_int_equal(samples_before(&lines, 0), texts ? 15 : -1);
+		assert_int_equal(samples_before(&lines, 1), texts ? 200 : -1);
+		kernel_source_release(&lines);
+		kernel_source_release(&lines_before);
+		kernel_source_release(&before);
+		kernel_source_release(&s);
+	}
+	assert_int_equal(kernel_source_mean(&before, &old, NULL, 0), 0);
+	assert_int_equal(before.count, 0);
 }
 
 static struct kernel_source looked_at;
@@ -330,7 +384,7 @@ static void disassembly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instructions_of_a_launch), cmocka_unit_test(lines_of_a_launch), cmocka_unit_test(what_was_inlined), cmocka_unit_test(rules_with_lines),
+		cmocka_unit_test(instructions_of_a_launch), cmocka_unit_test(lines_of_a_launch), cmocka_unit_test(what_was_inlined), cmocka_unit_test(beside_another), cmocka_unit_test(rules_with_lines),
 		cmocka_unit_test(accesses),                 cmocka_unit_test(disassembly), cmocka_unit_test(opcodes),
 	};
 
