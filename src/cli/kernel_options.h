@@ -97,6 +97,7 @@ struct kernel_fields {
 	int import_source;
 	int import_sass;
 	struct option_texts source_folders;
+	struct option_texts source_files;
 	int print_source;
 	int print_inlined;
 	int rename;

@@ -117,12 +117,16 @@ void kernel_source_write(FILE *file, const struct kernel_source_run *s, const ch
 
 static int read_files(const struct kernel_fields *fields, struct source_book *book)
 {
-	struct string_list folders = STRING_LIST_INIT;
+	struct string_list folders = STRING_LIST_INIT, files = STRING_LIST_INIT;
 	int r = kernel_split(&fields->source_folders, &folders);
 
 	if (r >= 0)
-		r = source_book_read_files(book, (const char *const *)folders.items, folders.count);
+		r = kernel_split(&fields->source_files, &files);
+	if (r >= 0)
+		r = source_book_read_files(book, &(struct source_search){ (const char *const *)files.items, files.count,
+									  (const char *const *)folders.items, folders.count });
 	string_list_release(&folders);
+	string_list_release(&files);
 	return r;
 }
 

@@ -53,8 +53,9 @@ struct source_code {
 struct source_file {
 	const char *name;
 	int64_t code;         /* of a text of PTX: kernel_code.id; 0: a source file */
-	const char *text;     /* NULL: it is not in the report */
+	const char *text;     /* NULL: it is not known */
 	size_t size;
+	bool was_looked_for;  /* beyond the report */
 };
 
 /* All of a report. */
@@ -78,8 +79,15 @@ struct source_book {
  * are not made). */
 int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err);
 void source_book_release(struct source_book *book);
-/* Source files that facts name: those that are there now, or lie in one of the folders under the same name. */
-int source_book_read_files(struct source_book *book, const char *const *folders, size_t folder_count);
+/* Where source files are looked for that the report does not have. */
+struct source_search {
+	const char *const *files;   /* stand for those of the same last name */
+	size_t file_count;
+	const char *const *folders; /* that have them by as much of their path as there is */
+	size_t folder_count;
+};
+/* Source files that facts name: by `files`, where they were compiled, then in the folders. -ENOMEM. */
+int source_book_read_files(struct source_book *book, const struct source_search *search);
 /* Puts facts and files into the report at `path`, which is `report`. */
 int source_book_store(const struct source_book *book, struct report *report, const char *path, bool facts, bool files, struct error *err);
 bool source_book_has_lines(const struct source_book *book);

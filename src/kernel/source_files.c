@@ -42,51 +42,78 @@ static char *read_file(const char *path, size_t *size)
 	return text;
 }
 
-/* Where it was compiled, or by its last name in one of the folders. */
-static char *look_for(const char *name, const char *const *folders, size_t folder_count, size_t *size)
+static const char *last_name(const char *path)
 {
-	const char *last = strrchr(name, '/');
-	char path[PATH_MAX], *text = read_file(name, size);
+	const char *slash = strrchr(path, '/');
 
-	for (size_t i = 0; i < folder_count && !text; i++)
-		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folders[i], last ? last + 1 : name) < sizeof(path))
+	return slash ? slash + 1 : path;
+}
+
+/* All of its path below the folder, then less and less of it, up to the name alone. */
+static char *look_below(const char *folder, const char *name, size_t *size)
+{
+	char path[PATH_MAX], *text = NULL;
+
+	for (const char *below = name; below && !text; below = strchr(below, '/')) {
+		below += strspn(below, "/");
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, below) < sizeof(path))
 			text = read_file(path, size);
+	}
 	return text;
 }
 
-static struct source_file *add_file(struct source_book *b, int64_t code, const char *name, const char *text)
+static char *look_for(const char *name, const struct source_search *search, size_t *size)
 {
-	struct source_file *files = reallocarray(b->files, b->file_count + 1, sizeof(*files)), *f;
+	char *text = NULL;
 
-	if (!files)
-		return NULL;
-	b->files = files;
-	f = &files[b->file_count];
-	*f = (struct source_file){ .name = name, .code = code, .text = text ? source_keep(b, text) : NULL };
-	if (text && !f->text)
-		return NULL;
-	f->size = text ? strlen(f->text) : 0;
-	b->file_count++;
-	return f;
+	for (size_t i = 0; i < search->file_count && !text; i++)
+		if (strcmp(last_name(search->files[i]), last_name(name)) == 0)
+			text = read_file(search->files[i], size);
+	if (!text)
+		text = read_file(name, size);
+	for (size_t i = 0; i < search->folder_count && !text; i++)
+		text = look_below(search->folders[i], name, size);
+	return text;
 }
 
-static int need_file(struct source_book *b, const char *name, const char *const *folders, size_t folder_count)
+/* Its name must live as long as the book; of one that is there without text, the text. */
+static int add_file(struct source_book *b, int64_t code, const char *name, const char *text)
 {
-	struct source_file *f = *name ? file_of(b, 0, name) : NULL;
+	struct source_file *f = file_of(b, code, name), *files;
+	const char *kept = text ? source_keep(b, text) : NULL;
+
+	if (text && !kept)
+		return -ENOMEM;
+	if (!f) {
+		files = reallocarray(b->files, b->file_count + 1, sizeof(*files));
+		if (!files)
+			return -ENOMEM;
+		b->files = files;
+		f = &files[b->file_count++];
+	}
+	*f = (struct source_file){ .name = name, .code = code, .text = kept, .size = kept ? strlen(kept) : 0 };
+	return 0;
+}
+
+static int need_file(struct source_book *b, const char *name, const struct source_search *search)
+{
+	const struct source_file *f = file_of(b, 0, name);
 	size_t size = 0;
 	char *text;
 	int r;
 
-	if (!*name || f)
+	if (!*name || (f && (f->text || f->was_looked_for)))
 		return 0;
-	text = look_for(name, folders, folder_count, &size);
-	r = add_file(b, 0, name, text) ? 0 : -ENOMEM;
+	text = look_for(name, search, &size);
+	r = add_file(b, 0, name, text);
 	free(text);
+	if (r >= 0)
+		file_of(b, 0, name)->was_looked_for = true;
 	return r;
 }
 
-/* The calls in between, too: the file of each. */
-static int need_call_files(struct source_book *b, const char *inlined, const char *const *folders, size_t folder_count)
+/* The files of the calls, too. */
+static int need_call_files(struct source_book *b, const char *inlined, const struct source_search *search)
 {
 	struct source_call call;
 	char path[PATH_MAX];
@@ -97,24 +124,24 @@ static int need_call_files(struct source_book *b, const char *inlined, const cha
 		if ((size_t)call.file_len >= sizeof(path))
 			continue;
 		snprintf(path, sizeof(path), "%.*s", call.file_len, call.file);
-		if (file_of(b, 0, path))
+		if (file_of(b, 0, path) && file_of(b, 0, path)->was_looked_for)
 			continue;
 		name = source_keep_once(b, path);
-		r = name ? need_file(b, name, folders, folder_count) : -ENOMEM;
+		r = name ? need_file(b, name, search) : -ENOMEM;
 	}
 	return r;
 }
 
-int source_book_read_files(struct source_book *b, const char *const *folders, size_t folder_count)
+int source_book_read_files(struct source_book *b, const struct source_search *search)
 {
 	const char *last_file = NULL, *last_inlined = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < b->fact_count && r >= 0; i++) {
 		if (b->facts[i].file != last_file)
-			r = need_file(b, b->facts[i].file, folders, folder_count);
+			r = need_file(b, b->facts[i].file, search);
 		if (r >= 0 && b->facts[i].inlined != last_inlined)
-			r = need_call_files(b, b->facts[i].inlined, folders, folder_count);
+			r = need_call_files(b, b->facts[i].inlined, search);
 		last_file = b->facts[i].file;
 		last_inlined = b->facts[i].inlined;
 	}
@@ -178,7 +205,7 @@ int source_book_read_ptx(struct source_book *b)
 			continue;
 		code = code_of(b, f->code);
 		text = code && code->image ? source_ptx_text(code->image, code->size, f->ptx, &size) : NULL;
-		r = add_file(b, f->code, f->ptx, text) ? 0 : -ENOMEM;
+		r = add_file(b, f->code, f->ptx, text);
 		free(text);
 	}
 	return r;

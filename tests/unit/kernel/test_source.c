@@ -159,8 +159,8 @@ static int samples_before(const struct kernel_source *s, size_t item)
 
 static void beside_another(void **state)
 {
-	struct source_file files[] = { { "/a/x.cu", 0, "1\n2\n3\n4\n5\n6\n7\n8\nnew\n\tload\n\n  add\n", 35 } };
-	struct source_file old_files[] = { { "/old/x.cu", 0, "1\n2\n3\n4\n5\n6\n7\n8\nload\n\nadd\n", 26 } };
+	struct source_file files[] = { { "/a/x.cu", 0, "1\n2\n3\n4\n5\n6\n7\n8\nnew\n\tload\n\n  add\n", 35, false } };
+	struct source_file old_files[] = { { "/old/x.cu", 0, "1\n2\n3\n4\n5\n6\n7\n8\nload\n\nadd\n", 26, false } };
 	struct source_book now = book, old = { .facts = old_facts, .fact_count = 3, .counts = old_counts, .count_count = 4, .metrics = old_metrics,
 					       .metric_count = 2, .files = old_files };
 	struct kernel_source s, before, lines, lines_before;
