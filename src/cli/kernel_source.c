@@ -123,8 +123,10 @@ static int read_files(const struct kernel_fields *fields, struct source_book *bo
 	if (r >= 0)
 		r = kernel_split(&fields->source_files, &files);
 	if (r >= 0)
-		r = source_book_read_files(book, &(struct source_search){ (const char *const *)files.items, files.count,
-									  (const char *const *)folders.items, folders.count });
+		r = source_book_read_files(book, &(struct source_search){ .files = (const char *const *)files.items,
+									  .file_count = files.count,
+									  .folders = (const char *const *)folders.items,
+									  .folder_count = folders.count });
 	string_list_release(&folders);
 	string_list_release(&files);
 	return r;

@@ -227,7 +227,7 @@ int source_write_csv(const struct source_page *p)
 		heading(p);
 	}
 	if (view == SOURCE_PTX)
-		return source_each_ptx(p, ptx_row, (void *)p);
+		return source_each_ptx(&p->ptx, ptx_row, (void *)p);
 	for (size_t i = 0; view == SOURCE_SASS && i < p->instructions.count && r >= 0; i++)
 		r = instruction(p, &p->instructions.items[i], false);
 	for (size_t i = 0; view != SOURCE_SASS && i < lines->count && r >= 0; i++) {

@@ -42,10 +42,5 @@ char *source_line_text(const struct source_page *p, const struct source_item *li
 bool source_is_of(const struct source_item *item, const struct source_item *line, bool outermost);
 /* "deep(int *) at x.cu:7, middle(int *) at x.cu:12", for the caller to free. */
 char *source_calls_text(const char *inlined);
-/* A function's name as people write it, for the caller to free. */
-char *source_call_function(const struct source_call *call);
-/* The lines of PTX that belong to a kernel, each with what is counted for it (NULL: nothing). */
-typedef int (*source_ptx_fn)(void *context, uint32_t line, const char *text, size_t len, const struct source_item *item);
-int source_each_ptx(const struct source_page *p, source_ptx_fn take, void *context);
 
 #endif

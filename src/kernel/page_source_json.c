@@ -39,7 +39,7 @@ static void json_place(FILE *out, const struct source_item *item)
 
 static int json_call(FILE *out, const struct source_call *call, bool is_first)
 {
-	char *name = source_call_function(call), *file = strndup(call->file, (size_t)call->file_len);
+	char *name = strndup(call->function, (size_t)call->function_len), *file = strndup(call->file, (size_t)call->file_len);
 	int r = name && file ? 0 : -ENOMEM;
 
 	if (r >= 0) {
@@ -172,7 +172,7 @@ int source_write_json(const struct source_page *p, const struct kernel_result *k
 		r = json_lines(p);
 	if (r >= 0 && p->options->view == SOURCE_PTX) {
 		fputs(", \"ptx\": [", p->out);
-		r = source_each_ptx(p, ptx_row, &(struct ptx_rows){ p, false });
+		r = source_each_ptx(&p->ptx, ptx_row, &(struct ptx_rows){ p, false });
 		fputc(']', p->out);
 	}
 	fputc('}', p->out);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "kernel/page_source_internal.h"
-#include "symbol/demangle.h"
 
 char *source_line_text(const struct source_page *p, const struct source_item *line)
 {
@@ -21,27 +20,13 @@ bool source_is_of(const struct source_item *item, const struct source_item *line
 	return item->line == line->line && strcmp(item->file, line->file) == 0;
 }
 
-char *source_call_function(const struct source_call *call)
-{
-	char *linkage = strndup(call->function, (size_t)call->function_len), *name = linkage ? demangle(linkage) : NULL;
-
-	if (!name)
-		return linkage;
-	free(linkage);
-	return name;
-}
-
-static int write_call(FILE *to, const struct source_call *call, bool is_first)
+static void write_call(FILE *to, const struct source_call *call, bool is_first)
 {
 	const char *last = memrchr(call->file, '/', (size_t)call->file_len);
 	const char *file = last ? last + 1 : call->file;
-	char *name = source_call_function(call);
 
-	if (!name)
-		return -ENOMEM;
-	fprintf(to, "%s%s%sat %.*s:%u", is_first ? "" : ", ", name, *name ? " " : "", (int)(call->file + call->file_len - file), file, call->line);
-	free(name);
-	return 0;
+	fprintf(to, "%s%.*s%sat %.*s:%u", is_first ? "" : ", ", call->function_len, call->function, call->function_len ? " " : "",
+		(int)(call->file + call->file_len - file), file, call->line);
 }
 
 char *source_calls_text(const char *inlined)
@@ -50,13 +35,12 @@ char *source_calls_text(const char *inlined)
 	size_t size = 0;
 	FILE *to = open_memstream(&text, &size);
 	struct source_call call;
-	int r = 0;
 
 	if (!to)
 		return NULL;
-	for (bool is_first = true; r >= 0 && source_next_call(&inlined, &call); is_first = false)
-		r = write_call(to, &call, is_first);
-	if (fclose(to) == 0 && r >= 0)
+	for (bool is_first = true; source_next_call(&inlined, &call); is_first = false)
+		write_call(to, &call, is_first);
+	if (fclose(to) == 0)
 		return text;
 	free(text);
 	return NULL;
@@ -140,14 +124,13 @@ static int hand_functions(const struct ptx *x, const char *at, const char *end)
 	return r;
 }
 
-int source_each_ptx(const struct source_page *p, source_ptx_fn take, void *context)
+int source_each_ptx(const struct kernel_source *s, source_ptx_fn take, void *context)
 {
-	const struct kernel_source *s = &p->ptx;
 	size_t end;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < s->count; i = end) {
-		const struct source_file *file = source_book_ptx(p->book, s->items[i].code, s->items[i].file);
+		const struct source_file *file = source_book_ptx(s->book, s->items[i].code, s->items[i].file);
 
 		for (end = i; end < s->count && s->items[end].code == s->items[i].code && strcmp(s->items[end].file, s->items[i].file) == 0;)
 			end++;

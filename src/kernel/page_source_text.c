@@ -156,7 +156,7 @@ int source_write_text(const struct source_page *p)
 	begin_table(&t, p->options->before != NULL);
 	fprintf(p->out, "  %s\n", p->name);
 	if (view == SOURCE_PTX)
-		r = source_each_ptx(p, ptx_row, &(struct ptx_rows){ p, &t });
+		r = source_each_ptx(&p->ptx, ptx_row, &(struct ptx_rows){ p, &t });
 	for (size_t i = 0; view == SOURCE_SASS && i < p->instructions.count && r >= 0; i++)
 		r = text_instruction(&t, p, &p->instructions.items[i], false);
 	for (size_t i = 0; (view == SOURCE_CUDA || view == SOURCE_CUDA_SASS) && i < lines->count && r >= 0; i++) {

@@ -18,6 +18,8 @@
 struct loader {
 	struct source_book *book;
 	struct report *report;
+	const int64_t *results; /* NULL: all */
+	size_t result_count;
 };
 
 const char *source_keep(struct source_book *b, const char *text)
@@ -121,13 +123,45 @@ static int metric_of(struct source_book *b, const char *name)
 	return (int)b->metric_count++;
 }
 
+static size_t function_end(const struct source_book *b, size_t at)
+{
+	const struct source_count *c = &b->counts[at];
+
+	while (at < b->count_count && b->counts[at].result == c->result && b->counts[at].code == c->code &&
+	       strcmp(b->counts[at].function, c->function) == 0)
+		at++;
+	return at;
+}
+
+static bool is_wanted(const struct loader *l, int64_t result)
+{
+	for (size_t i = 0; i < l->result_count; i++)
+		if (l->results[i] == result)
+			return true;
+	return !l->results;
+}
+
+/* Functions that something was counted in are few, and facts of one follow each other. */
+static bool is_counted(const struct loader *l, int64_t code, const char *function)
+{
+	const struct source_book *b = l->book;
+
+	for (size_t i = 0; i < b->count_count; i = function_end(b, i))
+		if (b->counts[i].code == code && strcmp(b->counts[i].function, function) == 0)
+			return true;
+	return !l->results;
+}
+
 static int take_count(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
 	struct source_book *b = l->book;
-	int metric = metric_of(b, row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_METRIC));
+	int metric;
 	struct source_count *counts;
 
+	if (!is_wanted(l, v[COLUMN_KERNEL_SOURCE_RESULT]))
+		return 0;
+	metric = metric_of(b, row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_METRIC));
 	if (metric < 0 || b->count_count >= MOST_COUNTS || v[COLUMN_KERNEL_SOURCE_PC] < 0 || v[COLUMN_KERNEL_SOURCE_PC] > UINT32_MAX)
 		return 0;
 	counts = grown(b->counts, b->count_count, sizeof(*counts));
@@ -147,6 +181,8 @@ static int take_fact(void *context, const int64_t *v, uint32_t present)
 	struct source_fact *f;
 
 	if (v[COLUMN_KERNEL_INSTRUCTION_PC] < 0 || v[COLUMN_KERNEL_INSTRUCTION_PC] > UINT32_MAX)
+		return 0;
+	if (!is_counted(l, v[COLUMN_KERNEL_INSTRUCTION_CODE], row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_FUNCTION)))
 		return 0;
 	f = source_add_fact(l->book);
 	if (!f)
@@ -184,6 +220,8 @@ static int load(struct loader *l)
 
 	if (r >= 0)
 		r = report_each_row(l->report, TABLE_KERNEL_SOURCE, COLUMN_KERNEL_SOURCE_VALUE + 1, take_count, l);
+	if (l->book->count_count)
+		qsort(l->book->counts, l->book->count_count, sizeof(*l->book->counts), by_result);
 	if (r >= 0)
 		r = report_each_row(l->report, TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_PTX_LINE + 1, take_fact, l);
 	if (r >= 0)
@@ -191,23 +229,35 @@ static int load(struct loader *l)
 	return r;
 }
 
-int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err)
+static int load_book(struct loader *l, struct error *err)
 {
-	struct loader l = { ret, report };
+	struct source_book *b = l->book;
 	int r;
 
-	*ret = (struct source_book){ 0 };
-	if (note)
-		note[0] = '\0';
-	r = load(&l);
+	*b = (struct source_book){ 0 };
+	r = load(l);
 	if (r < 0) {
-		source_book_release(ret);
+		source_book_release(b);
 		return error_set_errno(err, -r, "The instructions of the report cannot be read");
 	}
-	if (ret->count_count)
-		qsort(ret->counts, ret->count_count, sizeof(*ret->counts), by_result);
-	source_sort_facts(ret);
-	ret->were_stored = ret->fact_count != 0;
+	source_sort_facts(b);
+	b->were_stored = b->fact_count != 0;
+	return 0;
+}
+
+int source_book_load_results(struct source_book *ret, struct report *report, const int64_t *results, size_t count, struct error *err)
+{
+	return load_book(&(struct loader){ ret, report, results, count }, err);
+}
+
+int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err)
+{
+	int r = load_book(&(struct loader){ ret, report, NULL, 0 }, err);
+
+	if (note)
+		note[0] = '\0';
+	if (r < 0)
+		return r;
 	if (ret->were_stored || !ret->count_count || !note)
 		return 0;
 	r = source_make_facts(ret, note, note_size, err);
@@ -287,16 +337,6 @@ static int add_function(struct kernel_source *s, const struct source_book *b, si
 		}
 	}
 	return r;
-}
-
-static size_t function_end(const struct source_book *b, size_t at)
-{
-	const struct source_count *c = &b->counts[at];
-
-	while (at < b->count_count && b->counts[at].result == c->result && b->counts[at].code == c->code &&
-	       strcmp(b->counts[at].function, c->function) == 0)
-		at++;
-	return at;
 }
 
 static int give_values(struct kernel_source *s)

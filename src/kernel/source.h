@@ -26,7 +26,7 @@ struct source_fact {
 
 /* A call that was inlined: what was called, and where. Texts are not ended by a 0. */
 struct source_call {
-	const char *function; /* mangled; empty where it is not known */
+	const char *function; /* as people write it; empty where it is not known */
 	int function_len;
 	const char *file;
 	int file_len;
@@ -78,6 +78,8 @@ struct source_book {
 /* The report must stay open. Facts that are not in it are made of its cubins; what is missing for that is told in `note` ("": nothing; NULL: they
  * are not made). */
 int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err);
+/* What concerns these launches; facts that are not in the report are not made. */
+int source_book_load_results(struct source_book *ret, struct report *report, const int64_t *results, size_t count, struct error *err);
 void source_book_release(struct source_book *book);
 /* Where source files are looked for that the report does not have. */
 struct source_search {
@@ -85,6 +87,7 @@ struct source_search {
 	size_t file_count;
 	const char *const *folders; /* that have them by as much of their path as there is */
 	size_t folder_count;
+	bool only_source;           /* nothing whose name is not one of source code: the report may be a stranger's */
 };
 /* Source files that facts name: by `files`, where they were compiled, then in the folders. -ENOMEM. */
 int source_book_read_files(struct source_book *book, const struct source_search *search);

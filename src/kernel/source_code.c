@@ -9,6 +9,7 @@
 #include "kernel/source_internal.h"
 #include "report/writer.h"
 #include "symbol/cubin.h"
+#include "symbol/demangle.h"
 
 #define MOST_SYMBOLS 1024u
 #define MOST_INSTRUCTIONS (1u << 20) /* of a function */
@@ -45,6 +46,25 @@ static int add_facts(struct source_book *b, int64_t code, const char *name, cons
 		r = add_place(b, fact, cubin, f);
 	}
 	return r;
+}
+
+char *source_ptx_text(const void *image, size_t size, const char *name, size_t *ret_size)
+{
+	struct cubin *cubin = NULL;
+	const char *from = NULL;
+	struct error ignored;
+	char *text = NULL;
+
+	if (cubin_open(&cubin, image, size, &ignored) == 0)
+		from = cubin_ptx_text(cubin, name, ret_size);
+	if (from)
+		text = malloc(*ret_size + 1);
+	for (size_t i = 0; text && i < *ret_size; i++)
+		text[i] = from[i] ? from[i] : '\n';
+	if (text)
+		text[*ret_size] = '\0';
+	cubin_close(cubin);
+	return text;
 }
 
 struct texts {
@@ -114,6 +134,57 @@ static int make_code(struct source_book *b, const struct source_code *code, stru
 	return r;
 }
 
+/* Each function by its name as people write it. */
+static int write_named(FILE *to, const char *inlined)
+{
+	struct source_call call;
+
+	while (source_next_call(&inlined, &call)) {
+		char *linkage = strndup(call.function, (size_t)call.function_len), *name = linkage ? demangle(linkage) : NULL;
+
+		if (linkage)
+			fprintf(to, "%s\t%.*s\t%u\n", name ? name : linkage, call.file_len, call.file, call.line);
+		free(name);
+		free(linkage);
+		if (!linkage)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static const char *named(struct source_book *b, const char *inlined)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+	const char *kept = NULL;
+
+	if (to && (write_named(to, inlined) < 0) + fclose(to) == 0)
+		kept = source_keep_once(b, text);
+	free(text);
+	return kept;
+}
+
+/* Instructions with the same calls follow each other. */
+static int name_calls(struct source_book *b)
+{
+	const char *last = NULL, *last_named = NULL;
+
+	for (size_t i = 0; i < b->fact_count; i++) {
+		const char *inlined = b->facts[i].inlined;
+
+		if (!*inlined)
+			continue;
+		if (inlined != last)
+			last_named = named(b, inlined);
+		if (!last_named)
+			return -ENOMEM;
+		last = inlined;
+		b->facts[i].inlined = last_named;
+	}
+	return 0;
+}
+
 int source_make_facts(struct source_book *b, char *note, size_t note_size, struct error *err)
 {
 	struct making *m = calloc(1, sizeof(*m));
@@ -131,6 +202,8 @@ int source_make_facts(struct source_book *b, char *note, size_t note_size, struc
 	for (size_t i = 0; i < b->code_count && r >= 0; i++)
 		if (b->codes[i].image && b->codes[i].size)
 			r = make_code(b, &b->codes[i], m);
+	if (r >= 0)
+		r = name_calls(b);
 	free(m);
 	return r < 0 ? error_set(err, -r, "Not enough memory") : 0;
 }

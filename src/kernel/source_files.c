@@ -10,7 +10,6 @@
 
 #include "kernel/source_internal.h"
 #include "report/writer.h"
-#include "symbol/cubin.h"
 
 #define MOST_FILE (4ll << 20)
 #define BIT(column) (1u << (column))
@@ -95,6 +94,17 @@ static int add_file(struct source_book *b, int64_t code, const char *name, const
 	return 0;
 }
 
+static bool is_source(const char *name)
+{
+	static const char *const endings[] = { ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ptx", ".py", ".rs", ".jl" };
+	const char *dot = strrchr(last_name(name), '.');
+
+	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (strcmp(dot, endings[i]) == 0)
+			return true;
+	return false;
+}
+
 static int need_file(struct source_book *b, const char *name, const struct source_search *search)
 {
 	const struct source_file *f = file_of(b, 0, name);
@@ -102,7 +112,7 @@ static int need_file(struct source_book *b, const char *name, const struct sourc
 	char *text;
 	int r;
 
-	if (!*name || (f && (f->text || f->was_looked_for)))
+	if (!*name || (f && (f->text || f->was_looked_for)) || (search->only_source && !is_source(name)))
 		return 0;
 	text = look_for(name, search, &size);
 	r = add_file(b, 0, name, text);
@@ -124,7 +134,7 @@ static int need_call_files(struct source_book *b, const char *inlined, const str
 		if ((size_t)call.file_len >= sizeof(path))
 			continue;
 		snprintf(path, sizeof(path), "%.*s", call.file_len, call.file);
-		if (file_of(b, 0, path) && file_of(b, 0, path)->was_looked_for)
+		if ((file_of(b, 0, path) && file_of(b, 0, path)->was_looked_for) || (search->only_source && !is_source(path)))
 			continue;
 		name = source_keep_once(b, path);
 		r = name ? need_file(b, name, search) : -ENOMEM;
@@ -162,25 +172,6 @@ const char *source_book_line(const struct source_book *b, const char *file, uint
 	next = memchr(at, '\n', (size_t)(end - at));
 	*ret_len = (size_t)((next ? next : end) - at);
 	return at;
-}
-
-char *source_ptx_text(const void *image, size_t size, const char *name, size_t *ret_size)
-{
-	struct cubin *cubin = NULL;
-	const char *from = NULL;
-	struct error ignored;
-	char *text = NULL;
-
-	if (cubin_open(&cubin, image, size, &ignored) == 0)
-		from = cubin_ptx_text(cubin, name, ret_size);
-	if (from)
-		text = malloc(*ret_size + 1);
-	for (size_t i = 0; text && i < *ret_size; i++)
-		text[i] = from[i] ? from[i] : '\n';
-	if (text)
-		text[*ret_size] = '\0';
-	cubin_close(cubin);
-	return text;
 }
 
 static const struct source_code *code_of(const struct source_book *b, int64_t id)
