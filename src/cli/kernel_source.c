@@ -170,6 +170,7 @@ int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, con
 {
 	struct source_options source = { .view = (enum source_view)fields->print_source,
 					 .format = fields->json ? SOURCE_JSON : fields->csv ? SOURCE_CSV : SOURCE_TEXT,
+					 .only_ncu = cli->role == CLI_NCU,
 					 .outermost = fields->print_inlined };
 	struct source_book book, before = { 0 };
 	int r;

@@ -256,7 +256,7 @@ static int load(struct source_page *p, const struct page_options *options, const
 	if (r >= 0)
 		find_shown(p);
 	p->is_inlined = false;
-	for (size_t i = 0; r >= 0 && i < p->instructions.count; i++)
+	for (size_t i = 0; r >= 0 && !p->options->only_ncu && i < p->instructions.count; i++)
 		p->is_inlined |= *p->instructions.items[i].inlined != '\0';
 	p->name = page_kernel_name(options, k);
 	return r;

@@ -17,7 +17,7 @@ struct source_page {
 	struct kernel_source lines;
 	struct kernel_source calls;       /* lines, with the calls that were inlined */
 	struct kernel_source ptx;
-	bool is_inlined;                  /* some of it is */
+	bool is_inlined;                  /* some of it is, and tables say so */
 	/* The same of the baseline's launches; without items where there are none. */
 	struct kernel_source before, lines_before, calls_before, ptx_before;
 	struct formula formulas[SOURCE_COLUMNS];
