@@ -20,6 +20,10 @@ struct loader {
 	struct report *report;
 	const int64_t *results; /* NULL: all */
 	size_t result_count;
+	/* The function of the last fact, and whether something was counted in it. */
+	int64_t code;
+	const char *function;
+	bool is_counted;
 };
 
 const char *source_keep(struct source_book *b, const char *text)
@@ -141,15 +145,19 @@ static bool is_wanted(const struct loader *l, int64_t result)
 	return !l->results;
 }
 
-/* Functions that something was counted in are few, and facts of one follow each other. */
-static bool is_counted(const struct loader *l, int64_t code, const char *function)
+/* Facts of a function follow each other. */
+static bool is_counted(struct loader *l, int64_t code, const char *function)
 {
 	const struct source_book *b = l->book;
 
-	for (size_t i = 0; i < b->count_count; i = function_end(b, i))
-		if (b->counts[i].code == code && strcmp(b->counts[i].function, function) == 0)
-			return true;
-	return !l->results;
+	if (!l->results || (l->function && l->code == code && strcmp(l->function, function) == 0))
+		return !l->results || l->is_counted;
+	l->code = code;
+	l->function = function;
+	l->is_counted = false;
+	for (size_t i = 0; i < b->count_count && !l->is_counted; i = function_end(b, i))
+		l->is_counted = b->counts[i].code == code && strcmp(b->counts[i].function, function) == 0;
+	return l->is_counted;
 }
 
 static int take_count(void *context, const int64_t *v, uint32_t present)
@@ -247,12 +255,12 @@ static int load_book(struct loader *l, struct error *err)
 
 int source_book_load_results(struct source_book *ret, struct report *report, const int64_t *results, size_t count, struct error *err)
 {
-	return load_book(&(struct loader){ ret, report, results, count }, err);
+	return load_book(&(struct loader){ .book = ret, .report = report, .results = results, .result_count = count }, err);
 }
 
 int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err)
 {
-	int r = load_book(&(struct loader){ ret, report, NULL, 0 }, err);
+	int r = load_book(&(struct loader){ .book = ret, .report = report }, err);
 
 	if (note)
 		note[0] = '\0';
