@@ -12,7 +12,6 @@
 #include "cli/kernel_output.h"
 #include "cli/open_report.h"
 #include "kernel/results.h"
-#include "kernel/rules/rule.h"
 
 /* "name" is that name, "regex:expression" is found anywhere in one. */
 bool kernel_name_matches(const char *wanted, const char *name)
@@ -29,25 +28,15 @@ bool kernel_name_matches(const char *wanted, const char *name)
 	return found;
 }
 
-/* Ids of all rules: Sonde's own in C, then those that are text files. NULL at the end. */
-static const char *rule_id(const struct sections *texts, size_t i)
-{
-	size_t count;
-	const struct rule *all = rules(&count);
-
-	if (i < count)
-		return all[i].id;
-	return i - count < texts->rule_count ? texts->rules[i - count].id : NULL;
-}
-
 static bool check_rule(struct cli *cli, const struct sections *texts, const char *wanted)
 {
 	struct nearest nearest;
-	const char *id;
 	char hint[160];
 
 	nearest_begin(&nearest, wanted);
-	for (size_t i = 0; (id = rule_id(texts, i)); i++) {
+	for (size_t i = 0; i < texts->rule_count; i++) {
+		const char *id = texts->rules[i].id;
+
 		if (kernel_name_matches(wanted, id))
 			return true;
 		nearest_offer(&nearest, id, strlen(id));

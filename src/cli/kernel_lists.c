@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "cli/kernel_options.h"
 #include "kernel/explain.h"
-#include "kernel/rules/rule.h"
 #include "kernel/schedule.h"
 
 #define MOST_CHIPS 64
@@ -254,16 +253,12 @@ static void list_rule(FILE *out, bool csv, const char *id, const char *title, co
 
 int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields)
 {
-	size_t count;
-	const struct rule *all = rules(&count);
 	struct kernel_texts texts;
 
 	if (!kernel_load_texts(cli, fields, &texts))
 		return 1;
 	fprintf(cli->out, fields->csv ? "Identifier,Display Name,Section,Description\n" : "%-26s %-22s %-31s %s\n", "Identifier", "Display Name", "Section",
 		"Description");
-	for (size_t i = 0; i < count; i++)
-		list_rule(cli->out, fields->csv, all[i].id, all[i].title, all[i].section, all[i].about);
 	for (size_t i = 0; i < texts.sections.rule_count; i++) {
 		const struct written_rule *rule = &texts.sections.rules[i];
 

@@ -16,6 +16,7 @@ struct parser {
 	const char *at, *end;
 	struct formula *formula;
 	unsigned depth;
+	bool has_columns;
 	char *why;
 	size_t why_size;
 };
@@ -90,24 +91,30 @@ static int parse_number(struct parser *p)
 	return add_step(p, FORMULA_NUMBER, value, NULL);
 }
 
+static bool is_single(enum formula_code code)
+{
+	return code == FORMULA_ABS || code == FORMULA_FLOOR || code == FORMULA_CEIL || code == FORMULA_NAN_AS_ZERO;
+}
+
 /* name(a, b ...): each further argument is joined to the result so far. */
 static int parse_call(struct parser *p, const char *name, size_t len)
 {
 	static const struct {
 		const char *name;
 		enum formula_code code;
-	} functions[] = { { "max", FORMULA_MAX }, { "min", FORMULA_MIN }, { "nan_as_zero", FORMULA_NAN_AS_ZERO } };
+	} functions[] = { { "max", FORMULA_MAX },     { "min", FORMULA_MIN },     { "abs", FORMULA_ABS },     { "floor", FORMULA_FLOOR },
+			  { "ceil", FORMULA_CEIL },   { "first", FORMULA_FIRST }, { "given", FORMULA_GIVEN }, { "nan_as_zero", FORMULA_NAN_AS_ZERO } };
 	size_t i = 0, count = sizeof(functions) / sizeof(functions[0]);
 	int r;
 
 	while (i < count && (strlen(functions[i].name) != len || strncmp(functions[i].name, name, len) != 0))
 		i++;
 	if (i == count)
-		return refuse(p, "functions are max, min and nan_as_zero");
+		return refuse(p, "functions are max, min, abs, floor, ceil, first, given and nan_as_zero");
 	r = parse_sum(p);
-	if (r == 0 && functions[i].code == FORMULA_NAN_AS_ZERO)
-		r = add_step(p, FORMULA_NAN_AS_ZERO, 0, NULL);
-	while (r == 0 && functions[i].code != FORMULA_NAN_AS_ZERO && take(p, ',')) {
+	if (r == 0 && is_single(functions[i].code))
+		r = add_step(p, functions[i].code, 0, NULL);
+	while (r == 0 && !is_single(functions[i].code) && take(p, ',')) {
 		r = parse_sum(p);
 		if (r == 0)
 			r = add_step(p, functions[i].code, 0, NULL);
@@ -117,13 +124,18 @@ static int parse_call(struct parser *p, const char *name, size_t len)
 	return r;
 }
 
+static bool is_of_name(const struct parser *p, char c)
+{
+	return is_metric_character(c) || (p->has_columns && c == '$');
+}
+
 static int parse_name(struct parser *p)
 {
 	const char *name = p->at;
 	size_t len = 0;
 	char *copy;
 
-	while (name + len < p->end && is_metric_character(name[len]))
+	while (name + len < p->end && is_of_name(p, name[len]))
 		len++;
 	p->at += len;
 	if (take(p, '('))
@@ -151,7 +163,7 @@ static int parse_value(struct parser *p)
 			r = add_step(p, FORMULA_NEGATE, 0, NULL);
 	} else if (isdigit((unsigned char)c)) {
 		r = parse_number(p);
-	} else if (isalpha((unsigned char)c) || c == '_') {
+	} else if (is_of_name(p, c) && c != '.' && c != ':') {
 		r = parse_name(p);
 	} else {
 		r = refuse(p, c ? "a metric or a number is expected" : "something is missing at the end");
@@ -188,19 +200,28 @@ static int parse_sum(struct parser *p)
 	return r;
 }
 
-int formula_parse(struct formula *ret, const char *text, size_t len, char *why, size_t why_size)
+static int parse_all(struct parser *p)
 {
-	struct parser p = { .at = text, .end = text + len, .formula = ret, .why = why, .why_size = why_size };
 	int r;
 
-	*ret = (struct formula){ NULL, 0 };
-	snprintf(why, why_size, "not enough memory");
-	r = parse_sum(&p);
-	if (r == 0 && peek(&p))
-		r = refuse(&p, "an operator (+ - * /) is expected between two values");
+	*p->formula = (struct formula){ NULL, 0 };
+	snprintf(p->why, p->why_size, "not enough memory");
+	r = parse_sum(p);
+	if (r == 0 && peek(p))
+		r = refuse(p, "an operator (+ - * /) is expected between two values");
 	if (r < 0)
-		formula_release(ret);
+		formula_release(p->formula);
 	return r;
+}
+
+int formula_parse(struct formula *ret, const char *text, size_t len, char *why, size_t why_size)
+{
+	return parse_all(&(struct parser){ .at = text, .end = text + len, .formula = ret, .why = why, .why_size = why_size });
+}
+
+int formula_parse_row(struct formula *ret, const char *text, size_t len, char *why, size_t why_size)
+{
+	return parse_all(&(struct parser){ .at = text, .end = text + len, .formula = ret, .has_columns = true, .why = why, .why_size = why_size });
 }
 
 void formula_release(struct formula *f)
@@ -227,10 +248,30 @@ static double join(enum formula_code code, double a, double b)
 		return a * b;
 	case FORMULA_DIVIDE:
 		return b == 0 ? NAN : a / b;
+	case FORMULA_FIRST:
+		return isnan(a) ? b : a;
+	case FORMULA_GIVEN:
+		return isnan(a) ? NAN : b;
 	case FORMULA_MAX:
 		return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
 	default:
 		return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
+	}
+}
+
+static double change(enum formula_code code, double a)
+{
+	switch (code) {
+	case FORMULA_NEGATE:
+		return -a;
+	case FORMULA_ABS:
+		return fabs(a);
+	case FORMULA_FLOOR:
+		return floor(a);
+	case FORMULA_CEIL:
+		return ceil(a);
+	default:
+		return isnan(a) ? 0 : a;
 	}
 }
 
@@ -246,10 +287,8 @@ double formula_value(const struct formula *f, double (*value)(void *context, con
 			stack[used++] = step->number;
 		} else if (step->code == FORMULA_METRIC) {
 			stack[used++] = value(context, step->metric);
-		} else if (step->code == FORMULA_NEGATE) {
-			stack[used - 1] = -stack[used - 1];
-		} else if (step->code == FORMULA_NAN_AS_ZERO) {
-			stack[used - 1] = isnan(stack[used - 1]) ? 0 : stack[used - 1];
+		} else if (step->code == FORMULA_NEGATE || is_single(step->code)) {
+			stack[used - 1] = change(step->code, stack[used - 1]);
 		} else {
 			used--;
 			stack[used - 1] = join(step->code, stack[used - 1], stack[used]);

@@ -1,5 +1,6 @@
-/* Arithmetic over metrics: numbers, names, + - * / ( ), max(a, b ...), min(a, b ...) and nan_as_zero(a).
- * A value that is not there, or not a number, makes the result not a number, but for nan_as_zero(). */
+/* Arithmetic over metrics: numbers, names, + - * / ( ), max(a, b ...), min(a, b ...), abs(a), floor(a), ceil(a), nan_as_zero(a),
+ * first(a, b ...), the first that is known, and given(a, b ...), the last where all before it are known.
+ * A value that is not there, or not a number, makes the result not a number, but for nan_as_zero() and first(). */
 #ifndef SONDE_KERNEL_FORMULA_H
 #define SONDE_KERNEL_FORMULA_H
 
@@ -16,6 +17,11 @@ enum formula_code {
 	FORMULA_DIVIDE,
 	FORMULA_MAX,
 	FORMULA_MIN,
+	FORMULA_FIRST,
+	FORMULA_GIVEN,
+	FORMULA_ABS,
+	FORMULA_FLOOR,
+	FORMULA_CEIL,
 	FORMULA_NAN_AS_ZERO
 };
 
@@ -33,6 +39,8 @@ struct formula {
 
 /* Reads `len` bytes. -EINVAL, and `why` in a few words without a full stop. */
 int formula_parse(struct formula *ret, const char *text, size_t len, char *why, size_t why_size);
+/* The same; names may have columns of a list's row in them, $1 to $9. */
+int formula_parse_row(struct formula *ret, const char *text, size_t len, char *why, size_t why_size);
 void formula_release(struct formula *f);
 /* The only metric it is made of and nothing else, or NULL. */
 const char *formula_metric(const struct formula *f);

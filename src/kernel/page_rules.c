@@ -43,12 +43,6 @@ static int load_lines(struct looking *l, const struct source_book *book)
 
 static const char *section_of(const struct sections *texts, const char *id)
 {
-	size_t count;
-	const struct rule *all = rules(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(all[i].id, id) == 0)
-			return all[i].section;
 	for (size_t i = 0; i < texts->rule_count; i++)
 		if (strcmp(texts->rules[i].id, id) == 0)
 			return texts->rules[i].section;
@@ -76,7 +70,6 @@ int apply_rules(struct kernel_results *results, const struct sections *texts)
 {
 	struct rule_run *run = malloc(sizeof(*run));
 	struct source_book book = { 0 };
-	enum kernel_verdict verdict;
 	struct error ignored;
 	int r = run ? 0 : -ENOMEM;
 
@@ -95,14 +88,17 @@ int apply_rules(struct kernel_results *results, const struct sections *texts)
 		r = load_lines(&looking, &book);
 		if (r < 0)
 			break;
-		rules_apply_lines(run, number_of, &looking, NULL, looking.lines.count ? lines_of : NULL);
+		rules_begin(run, number_of, looking.lines.count ? lines_of : NULL, &looking);
 		for (size_t j = 0; j < texts->rule_count; j++)
 			written_rule_apply(&texts->rules[j], run);
 		for (size_t j = 0; j < run->count && r >= 0; j++)
 			r = add_result(results, k, &run->results[j], section_of(texts, run->results[j].rule));
-		verdict = rules_verdict(number_of, &looking);
 		kernel_source_release(&looking.lines);
-		k->verdict = verdict == VERDICT_UNKNOWN ? "" : rules_verdict_text(verdict);
+		k->verdict = results_keep(results, run->verdict);
+		if (!k->verdict) {
+			k->verdict = "";
+			r = -ENOMEM;
+		}
 	}
 	source_book_release(&book);
 	free(run);

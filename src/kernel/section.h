@@ -95,7 +95,7 @@ struct sections {
 	size_t count;
 	struct section_set *sets;
 	size_t set_count;
-	struct written_rule *rules; /* by id */
+	struct written_rule *rules; /* in the order in which they are applied */
 	size_t rule_count;
 };
 

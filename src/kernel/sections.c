@@ -127,7 +127,9 @@ static int add_rule(void *context, const char *path)
 
 static int compare_rules(const void *a, const void *b)
 {
-	return strcmp(((const struct written_rule *)a)->id, ((const struct written_rule *)b)->id);
+	const struct written_rule *x = a, *y = b;
+
+	return x->order != y->order ? (x->order > y->order) - (x->order < y->order) : strcmp(x->id, y->id);
 }
 
 static int compare_sections(const void *a, const void *b)

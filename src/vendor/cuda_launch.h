@@ -114,7 +114,10 @@ enum { CUDA_MEMORY_HOST = 1, CUDA_MEMORY_UNIFIED = 4 }; /* of CUmemorytype */
 enum { CUDA_POINTER_MEMORY_TYPE = 2 };                  /* of CUpointer_attribute */
 
 enum {
-	CUDA_DEVICE_L2 = 38,          /* of CUdevice_attribute */
+	CUDA_DEVICE_PCI_BUS = 33,     /* of CUdevice_attribute */
+	CUDA_DEVICE_PCI_SLOT = 34,
+	CUDA_DEVICE_L2 = 38,
+	CUDA_DEVICE_PCI_DOMAIN = 50,
 	CUDA_DEVICE_MAJOR = 75,
 	CUDA_FUNCTION_LOADED = 1,     /* of CUfunctionLoadingState */
 	CUDA_CAPTURE_NONE = 0         /* of CUstreamCaptureStatus */

@@ -136,7 +136,7 @@ static const char *bind_reason(uint32_t reason)
 	return reason < sizeof(reasons) / sizeof(reasons[0]) ? reasons[reason] : "";
 }
 
-static int new_memory(const struct nvidia_timer *t, uint32_t handle, uint64_t bytes)
+static int new_memory(const struct nvidia_subdevice *t, uint32_t handle, uint64_t bytes)
 {
 	struct rm_memory m = { .attributes = ATTRIBUTE_CACHED, .attributes2 = ATTRIBUTE2_READ_ONLY, .size = bytes };
 
@@ -144,7 +144,7 @@ static int new_memory(const struct nvidia_timer *t, uint32_t handle, uint64_t by
 }
 
 /* The driver keeps with a descriptor what may be mapped through it: one for each mapping, which outlives it. */
-static int map(const struct nvidia_timer *t, uint32_t memory, size_t bytes, const volatile void **ret)
+static int map(const struct nvidia_subdevice *t, uint32_t memory, size_t bytes, const volatile void **ret)
 {
 	struct rm_map m = { .client = t->client, .device = t->client, .memory = memory, .length = bytes, .flags = MAP_READ_ONLY,
 			    .fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC) };
@@ -170,8 +170,8 @@ static int map(const struct nvidia_timer *t, uint32_t memory, size_t bytes, cons
 
 static int make_buffer(struct nvidia_switches *s, char *why, size_t size)
 {
-	const struct nvidia_timer *t = &s->timer;
-	struct rm_buffer b = { .record_size = NVIDIA_SWITCH_RECORD_BYTES, .record_count = NVIDIA_SWITCH_RECORDS, .subdevice = t->subdevice,
+	const struct nvidia_subdevice *t = &s->timer;
+	struct rm_buffer b = { .record_size = NVIDIA_SWITCH_RECORD_BYTES, .record_count = NVIDIA_SWITCH_RECORDS, .subdevice = t->object,
 			       .header = HANDLE_HEADER, .records = HANDLE_RECORDS };
 	int result = refused(new_memory(t, HANDLE_HEADER, HEADER_BYTES), "memory for an event buffer", "", why, size);
 
@@ -198,7 +198,7 @@ int nvidia_switches_open(struct nvidia_switches *ret, uint32_t domain, uint32_t 
 		return result;
 	result = make_buffer(ret, why, size);
 	if (result == 0) {
-		result = nvidia_rm_control(ret->timer.fd, ret->timer.client, ret->timer.subdevice, COMMAND_BIND, &bind, sizeof(bind));
+		result = nvidia_rm_control(ret->timer.fd, ret->timer.client, ret->timer.object, COMMAND_BIND, &bind, sizeof(bind));
 		result = refused(result, "to log context switches", bind_reason(bind.reason), why, size);
 	}
 	if (result < 0)
@@ -279,5 +279,5 @@ void nvidia_switches_close(struct nvidia_switches *s)
 	if (s->records)
 		munmap((void *)(uintptr_t)s->records, RECORDS_BYTES);
 	s->header = s->records = NULL;
-	nvidia_timer_close(&s->timer);
+	nvidia_subdevice_close(&s->timer);
 }

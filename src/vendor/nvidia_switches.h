@@ -19,7 +19,7 @@ struct nvidia_switch {
 };
 
 struct nvidia_switches {
-	struct nvidia_timer timer;    /* .fd -1: closed */
+	struct nvidia_subdevice timer;    /* .fd -1: closed */
 	uint32_t buffer;
 	uint32_t get;                 /* next record to be read */
 	uint32_t sequence;            /* expected next */

@@ -13,6 +13,15 @@ static double nothing(void *context, const char *metric)
 	return metric[0] == 's' ? 1 : NAN;
 }
 
+static size_t two_lines(void *context, const char *more, const char *less, struct rule_line *ret, size_t room)
+{
+	size_t count = room < 2 ? room : 2;
+
+	for (size_t i = 0; i < count; i++)
+		ret[i] = (struct rule_line){ "x.cu:1", 9, less ? 4 : 0, more[0] == 's' ? "wait" : NULL, 0.5 };
+	return count;
+}
+
 static void evaluate(const struct section *s)
 {
 	for (size_t i = 0; i < s->block_count; i++)
@@ -26,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct glossary glossary = { NULL, 0 };
 	struct section_set set;
 	struct written_rule rule;
-	struct rule_run run = { .value = nothing };
+	static struct rule_run run;
 	struct section section;
 	struct error err;
 
@@ -37,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (section_set_parse(&set, "f/x.set", (const char *)data, size, &err) == 0)
 		section_set_release(&set);
 	if (written_rule_parse(&rule, "f/x.rule", (const char *)data, size, &err) == 0) {
+		rules_begin(&run, nothing, two_lines, NULL);
 		written_rule_apply(&rule, &run);
 		written_rule_release(&rule);
 	}

@@ -1,171 +1,296 @@
+/* Files of rules, line by line. */
 #include "kernel/rules/written.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/text_file.h"
+#include "kernel/rules/written_internal.h"
 
-#define MOST_DECIMALS 6
-
-struct reader {
-	struct text_lines lines;
-	struct written_rule *rule;
-	struct error *err;
-};
-
-static int refuse(struct reader *r, const char *what)
+int rule_refuse(struct rule_reader *r, const char *format, ...)
 {
+	char what[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
 	return text_refuse(&r->lines, r->err, what);
 }
 
-static int no_memory(struct reader *r)
+int rule_no_memory(struct rule_reader *r)
 {
 	return error_set(r->err, ENOMEM, "Not enough memory");
 }
 
-static int set_text(struct reader *r, char **field, struct text_piece value)
+void *rule_grow(void *items, size_t count, size_t size)
+{
+	char *grown = reallocarray(items, count + 1, size);
+
+	if (grown)
+		memset(grown + count * size, 0, size);
+	return grown;
+}
+
+static int set_text(struct rule_reader *r, char **field, struct text_piece value)
 {
 	char *copy = text_copy(value);
 
 	if (!copy)
-		return no_memory(r);
+		return rule_no_memory(r);
 	free(*field);
 	*field = copy;
 	return 0;
 }
 
-static int read_formula(struct reader *r, struct formula *ret, struct text_piece text)
+static struct written_case *last_case(struct written_rule *rule)
 {
-	char why[120];
-	int result = formula_parse(ret, text.text, text.len, why, sizeof(why));
-
-	return result == -EINVAL ? refuse(r, why) : result < 0 ? no_memory(r) : 0;
+	return rule->case_count ? &rule->cases[rule->case_count - 1] : NULL;
 }
 
-/* [optimize Title] */
-static int begin_case(struct reader *r, struct text_piece line)
+static size_t count_names(const struct written_steps *steps)
 {
-	static const char *const tags[] = { [RULE_OPTIMIZE] = "optimize", [RULE_INFORM] = "inform", [RULE_WARN] = "warn" };
-	struct text_piece word, title = { "", 0 }, inside = { line.text + 1, line.len - 2 };
-	struct written_case *grown;
+	size_t count = 0;
 
-	if (line.len < 2 || line.text[line.len - 1] != ']')
-		return refuse(r, "'[' has no ']'");
-	if (!text_split(inside, ' ', &word, &title))
-		return refuse(r, "expected '[optimize TITLE]', '[inform TITLE]' or '[warn TITLE]'");
-	grown = reallocarray(r->rule->cases, r->rule->case_count + 1, sizeof(*grown));
-	if (!grown)
-		return no_memory(r);
-	r->rule->cases = grown;
-	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
-		if (!text_is(word, tags[i]))
-			continue;
-		grown[r->rule->case_count] = (struct written_case){ .tag = (enum rule_tag)i };
-		r->rule->case_count++;
-		return set_text(r, &grown[r->rule->case_count - 1].title, title);
-	}
-	return refuse(r, "a case is 'optimize', 'inform' or 'warn'");
+	for (size_t i = 0; i < steps->count; i++)
+		count += steps->items[i].deed == WRITTEN_LET;
+	return count;
 }
 
-static int read_condition(struct reader *r, struct written_case *c, struct text_piece value)
+static bool has_name(const struct written_steps *steps, struct text_piece name)
 {
-	struct written_condition *grown = reallocarray(c->conditions, c->condition_count + 1, sizeof(*grown)), *made;
-	struct text_piece left = { value.text, 0 }, right;
-	bool equal;
-
-	if (!grown)
-		return no_memory(r);
-	c->conditions = grown;
-	made = &grown[c->condition_count];
-	*made = (struct written_condition){ 0 };
-	while (left.len < value.len && value.text[left.len] != '<' && value.text[left.len] != '>')
-		left.len++;
-	if (left.len == value.len)
-		return refuse(r, "a condition compares two values: >=, >, <= or <");
-	c->condition_count++;
-	equal = left.len + 1 < value.len && value.text[left.len + 1] == '=';
-	if (value.text[left.len] == '>')
-		made->comparison = equal ? WRITTEN_AT_LEAST : WRITTEN_MORE;
-	else
-		made->comparison = equal ? WRITTEN_AT_MOST : WRITTEN_LESS;
-	right = (struct text_piece){ value.text + left.len + 1 + equal, value.len - left.len - 1 - equal };
-	if (read_formula(r, &made->left, text_trim(left)) < 0)
-		return -EINVAL;
-	return read_formula(r, &made->right, text_trim(right));
+	for (size_t i = 0; i < steps->count; i++)
+		if (steps->items[i].deed == WRITTEN_LET && text_is(name, steps->items[i].name))
+			return true;
+	return false;
 }
 
-static struct written_piece *add_piece(struct written_case *c)
+/* Letters, digits and _, a letter first; new here. */
+static int check_new_name(struct rule_reader *r, struct text_piece name)
 {
-	struct written_piece *grown = reallocarray(c->pieces, c->piece_count + 1, sizeof(*grown));
+	const struct written_case *c = last_case(r->rule);
+	size_t len = 0;
+
+	while (len < name.len && (isalnum((unsigned char)name.text[len]) || name.text[len] == '_'))
+		len++;
+	if (!len || len < name.len || !isalpha((unsigned char)name.text[0]))
+		return rule_refuse(r, "a name has letters, digits and _, and begins with a letter");
+	if (has_name(&r->rule->steps, name) || (c && has_name(&c->steps, name)) || rule_find_list(r->rule, name) >= 0)
+		return rule_refuse(r, "there is a '%.*s' already", (int)name.len, name.text);
+	if (count_names(&r->rule->steps) + (c ? count_names(&c->steps) : 0) >= WRITTEN_MOST_NAMES)
+		return rule_refuse(r, "there are more than %d names", WRITTEN_MOST_NAMES);
+	return 0;
+}
+
+static struct written_step *add_step(struct written_steps *steps, enum written_deed deed)
+{
+	struct written_step *grown = rule_grow(steps->items, steps->count, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
-	c->pieces = grown;
-	grown[c->piece_count] = (struct written_piece){ .decimals = 1 };
-	return &grown[c->piece_count++];
+	steps->items = grown;
+	grown[steps->count].deed = deed;
+	return &grown[steps->count++];
 }
 
-static int add_words(struct reader *r, struct written_case *c, const char *text, size_t len)
+/* let NAME = FORMULA, set NAME = FORMULA, when = CONDITIONS */
+static int read_step(struct rule_reader *r, struct written_steps *steps, struct text_piece deed, struct text_piece name, struct text_piece value)
 {
-	struct written_piece *p = len ? add_piece(c) : NULL;
+	enum written_deed which = text_is(deed, "let") ? WRITTEN_LET : text_is(deed, "set") ? WRITTEN_SET : WRITTEN_WHEN;
+	struct written_step *made;
+	int result = which == WRITTEN_LET ? check_new_name(r, name) : 0;
 
-	if (!len)
-		return 0;
-	if (p)
-		p->text = strndup(text, len);
-	return p && p->text ? 0 : no_memory(r);
+	if (which == WRITTEN_SET && (name.len <= strlen("rule__") || memcmp(name.text, "rule__", strlen("rule__")) != 0))
+		result = rule_refuse(r, "what is handed on has a name that begins with rule__");
+	if (result < 0)
+		return result;
+	made = add_step(steps, which);
+	if (!made)
+		return rule_no_memory(r);
+	if (which == WRITTEN_WHEN)
+		return rule_read_conditions(r, &made->conditions, value);
+	result = set_text(r, &made->name, name);
+	return result < 0 ? result : rule_read_formula(r, &made->value, value);
 }
 
-/* Between braces: formula|decimals. */
-static int add_value(struct reader *r, struct written_case *c, struct text_piece inside)
+static bool is_step(struct text_piece name, struct text_piece *ret_deed, struct text_piece *ret_name)
 {
-	struct text_piece formula = inside, decimals;
-	struct written_piece *p = add_piece(c);
-
-	if (!p)
-		return no_memory(r);
-	if (text_split(inside, '|', &formula, &decimals)) {
-		if (decimals.len != 1 || decimals.text[0] < '0' || decimals.text[0] > '0' + MOST_DECIMALS)
-			return refuse(r, "behind '|' is the number of decimals, 0 to 6");
-		p->decimals = decimals.text[0] - '0';
+	if (text_is(name, "when")) {
+		*ret_deed = *ret_name = name;
+		return true;
 	}
-	return read_formula(r, &p->value, text_trim(formula));
+	return text_split(name, ' ', ret_deed, ret_name) && (text_is(*ret_deed, "let") || text_is(*ret_deed, "set"));
+}
+
+/* [list NAME], [lines NAME] */
+static int begin_list(struct rule_reader *r, bool is_lines, struct text_piece name)
+{
+	struct written_list *grown;
+	int result;
+
+	if (r->rule->case_count)
+		return rule_refuse(r, "lists come before cases");
+	if (r->rule->list_count == WRITTEN_MOST_LISTS)
+		return rule_refuse(r, "there are more than %d lists", WRITTEN_MOST_LISTS);
+	result = check_new_name(r, name);
+	if (result < 0)
+		return result;
+	grown = rule_grow(r->rule->lists, r->rule->list_count, sizeof(*grown));
+	if (!grown)
+		return rule_no_memory(r);
+	r->rule->lists = grown;
+	r->list = &grown[r->rule->list_count++];
+	r->list->is_lines = is_lines;
+	/* Where it is, and what warps wait for there. */
+	r->list->column_count = is_lines ? 2 : 0;
+	return set_text(r, &r->list->name, name);
+}
+
+/* Each TITLE, or each LIST: TITLE */
+static int read_title(struct rule_reader *r, struct written_case *c, struct text_piece title)
+{
+	struct text_piece head, rest, word, name;
+	int list;
+
+	if (text_split(title, ':', &head, &rest) && text_split(head, ' ', &word, &name) && text_is(word, "each")) {
+		list = rule_find_list(r->rule, name);
+		if (list < 0)
+			return rule_refuse(r, "there is no list '%.*s' above", (int)name.len, name.text);
+		c->pick = WRITTEN_EACH;
+		c->list = (size_t)list;
+		r->row = &r->rule->lists[list];
+		title = rest;
+	}
+	return rule_read_text(r, &c->title, title);
+}
+
+static int begin_case(struct rule_reader *r, struct text_piece kind, struct text_piece title)
+{
+	static const char *const tags[] = { [RULE_OPTIMIZE] = "optimize", [RULE_INFORM] = "inform", [RULE_WARN] = "warn" };
+	struct written_case *grown;
+	size_t tag = 0;
+
+	while (tag < sizeof(tags) / sizeof(tags[0]) && !text_is(kind, tags[tag]))
+		tag++;
+	if (tag == sizeof(tags) / sizeof(tags[0]) && !text_is(kind, "verdict"))
+		return rule_refuse(r, "a case is 'optimize', 'inform', 'warn' or 'verdict'; other blocks are 'list' and 'lines'");
+	if (r->rule->case_count == WRITTEN_MOST_CASES)
+		return rule_refuse(r, "there are more than %d cases", WRITTEN_MOST_CASES);
+	grown = rule_grow(r->rule->cases, r->rule->case_count, sizeof(*grown));
+	if (!grown)
+		return rule_no_memory(r);
+	r->rule->cases = grown;
+	grown += r->rule->case_count++;
+	grown->is_verdict = text_is(kind, "verdict");
+	grown->tag = grown->is_verdict ? RULE_INFORM : (enum rule_tag)tag;
+	return read_title(r, grown, title);
+}
+
+/* [optimize TITLE], [list NAME] */
+static int begin_block(struct rule_reader *r, struct text_piece line)
+{
+	struct text_piece word, title = { "", 0 }, inside = { line.text + 1, line.len - 2 };
+
+	r->list = NULL;
+	r->row = NULL;
+	if (line.len < 2 || line.text[line.len - 1] != ']')
+		return rule_refuse(r, "'[' has no ']'");
+	if (!text_split(inside, ' ', &word, &title))
+		return rule_refuse(r, "expected a title behind '[optimize', '[inform', '[warn' or '[verdict', or a name behind '[list' or '[lines'");
+	if (text_is(word, "list") || text_is(word, "lines"))
+		return begin_list(r, text_is(word, "lines"), title);
+	return begin_case(r, word, title);
+}
+
+/* COLUMN | COLUMN ... */
+static int read_row(struct rule_reader *r, struct text_piece value)
+{
+	struct written_list *list = r->list;
+	struct written_row *grown;
+	struct text_piece column;
+	size_t count = 0;
+	bool more = true;
+
+	if (list->row_count == WRITTEN_MOST_ROWS)
+		return rule_refuse(r, "there are more than %d rows", WRITTEN_MOST_ROWS);
+	grown = rule_grow(list->rows, list->row_count, sizeof(*grown));
+	if (!grown)
+		return rule_no_memory(r);
+	list->rows = grown;
+	grown += list->row_count++;
+	for (; more; count++) {
+		more = text_split(value, '|', &column, &value);
+		if (count == WRITTEN_MOST_COLUMNS)
+			return rule_refuse(r, "a row has at most %d columns", WRITTEN_MOST_COLUMNS);
+		if (set_text(r, &grown->columns[count], more ? column : value) < 0)
+			return -ENOMEM;
+	}
+	if (list->row_count > 1 && count != list->column_count)
+		return rule_refuse(r, "rows have as many columns as the first, %zu", list->column_count);
+	list->column_count = count;
+	return 0;
+}
+
+static int read_of_list(struct rule_reader *r, struct text_piece name, struct text_piece value)
+{
+	struct written_list *list = r->list;
+
+	if (list->is_lines && (text_is(name, "more") || text_is(name, "less")))
+		return set_text(r, text_is(name, "more") ? &list->more : &list->less, value);
+	if (!list->is_lines && text_is(name, "row"))
+		return read_row(r, value);
+	if (!list->is_lines && text_is(name, "value") && !list->value.count) {
+		r->row = list;
+		return rule_read_formula(r, &list->value, value);
+	}
+	return rule_refuse(r, list->is_lines ? "lines have 'more' and 'less', metrics of source code" : "a list has 'row's, and behind them one 'value'");
 }
 
 /* A second line of text goes on with the first. */
-static int read_text(struct reader *r, struct written_case *c, struct text_piece value)
+static int read_text(struct rule_reader *r, struct written_case *c, struct text_piece value)
 {
-	const char *at = value.text, *end = value.text + value.len, *open, *close;
-	int result = c->piece_count ? add_words(r, c, " ", 1) : 0;
+	struct written_text *grown = rule_grow(c->lines, c->line_count, sizeof(*grown));
 
-	while (result == 0 && at < end) {
-		open = memchr(at, '{', (size_t)(end - at));
-		close = open ? memchr(open, '}', (size_t)(end - open)) : NULL;
-		if (open && !close)
-			return refuse(r, "'{' has no '}'");
-		result = add_words(r, c, at, (size_t)((open ? open : end) - at));
-		if (result == 0 && open)
-			result = add_value(r, c, (struct text_piece){ open + 1, (size_t)(close - open) - 1 });
-		at = open ? close + 1 : end;
-	}
-	return result;
+	if (!grown)
+		return rule_no_memory(r);
+	c->lines = grown;
+	return rule_read_text(r, &grown[c->line_count++], value);
 }
 
 /* local FORMULA, global FORMULA */
-static int read_gain(struct reader *r, struct written_case *c, struct text_piece value)
+static int read_gain(struct rule_reader *r, struct written_case *c, struct text_piece value)
 {
 	struct text_piece kind, share;
+	struct written_gain *grown;
 
-	if (c->gain != RULE_NO_GAIN)
-		return refuse(r, "there is a gain already");
 	if (!text_split(value, ' ', &kind, &share) || (!text_is(kind, "local") && !text_is(kind, "global")))
-		return refuse(r, "a gain is 'local FORMULA' or 'global FORMULA', a share of 1");
-	c->gain = text_is(kind, "local") ? RULE_LOCAL : RULE_GLOBAL;
-	return read_formula(r, &c->share, share);
+		return rule_refuse(r, "a gain is 'local FORMULA' or 'global FORMULA', a share of 1");
+	grown = rule_grow(c->gains, c->gain_count, sizeof(*grown));
+	if (!grown)
+		return rule_no_memory(r);
+	c->gains = grown;
+	grown += c->gain_count++;
+	grown->gain = text_is(kind, "local") ? RULE_LOCAL : RULE_GLOBAL;
+	return rule_read_formula(r, &grown->share, share);
 }
 
-static int read_head(struct reader *r, struct text_piece name, struct text_piece value)
+static int read_order(struct rule_reader *r, struct text_piece value)
+{
+	unsigned order = 0;
+
+	for (size_t i = 0; i < value.len; i++) {
+		if (!isdigit((unsigned char)value.text[i]) || value.len > 6)
+			return rule_refuse(r, "the order is a number of up to six digits");
+		order = order * 10 + (unsigned)(value.text[i] - '0');
+	}
+	r->rule->order = order;
+	return 0;
+}
+
+static int read_head(struct rule_reader *r, struct text_piece name, struct text_piece value)
 {
 	struct written_rule *rule = r->rule;
 
@@ -175,145 +300,133 @@ static int read_head(struct reader *r, struct text_piece name, struct text_piece
 		return set_text(r, &rule->section, value);
 	if (text_is(name, "about"))
 		return set_text(r, &rule->about, value);
-	return refuse(r, "before the first case there are 'title', 'section' and 'about'");
+	if (text_is(name, "order"))
+		return read_order(r, value);
+	if (text_is(name, "say") && (text_is(value, "first") || text_is(value, "all"))) {
+		rule->only_first = text_is(value, "first");
+		return 0;
+	}
+	return rule_refuse(r, "before the first block there are 'title', 'section', 'about', 'order', 'say = first', 'let', 'set' and 'when'");
 }
 
-static int read_line(struct reader *r, struct text_piece line)
+static int read_of_case(struct rule_reader *r, struct written_case *c, struct text_piece name, struct text_piece value)
 {
-	struct written_case *c = r->rule->case_count ? &r->rule->cases[r->rule->case_count - 1] : NULL;
-	struct text_piece name, value;
+	if (!c->is_verdict && text_is(name, "text"))
+		return read_text(r, c, value);
+	if (!c->is_verdict && text_is(name, "gain"))
+		return read_gain(r, c, value);
+	return rule_refuse(r, c->is_verdict ? "a verdict has 'let', 'set' and 'when'" : "a case has 'let', 'set', 'when', 'text' and 'gain'");
+}
+
+static int read_line(struct rule_reader *r, struct text_piece line)
+{
+	struct written_case *c = last_case(r->rule);
+	struct text_piece name, value, deed, named;
 
 	if (line.text[0] == '[')
-		return begin_case(r, line);
+		return begin_block(r, line);
 	if (!text_split(line, '=', &name, &value))
-		return refuse(r, "expected 'name = value'");
-	if (!c)
-		return read_head(r, name, value);
-	if (text_is(name, "when"))
-		return read_condition(r, c, value);
-	if (text_is(name, "text"))
-		return read_text(r, c, value);
-	if (text_is(name, "gain"))
-		return read_gain(r, c, value);
-	return refuse(r, "a case has 'when', 'text' and 'gain'");
+		return rule_refuse(r, "expected 'name = value'");
+	if (r->list)
+		return read_of_list(r, name, value);
+	if (is_step(name, &deed, &named))
+		return read_step(r, c ? &c->steps : &r->rule->steps, deed, named, value);
+	return c ? read_of_case(r, c, name, value) : read_head(r, name, value);
 }
 
+static bool has_condition(const struct written_steps *steps)
+{
+	for (size_t i = 0; i < steps->count; i++)
+		if (steps->items[i].deed == WRITTEN_WHEN)
+			return true;
+	return false;
+}
+
+/* Nothing is said always: a case without condition is the last resort of those before it, or all have one. */
 static bool is_complete(const struct written_rule *rule)
 {
 	if (!rule->title[0] || !rule->section[0] || !rule->case_count)
 		return false;
-	for (size_t i = 0; i < rule->case_count; i++)
-		if (!rule->cases[i].condition_count || !rule->cases[i].piece_count)
+	for (size_t i = 0; i < rule->list_count; i++)
+		if (rule->lists[i].is_lines ? !rule->lists[i].more : !rule->lists[i].row_count)
 			return false;
+	for (size_t i = 0; i < rule->case_count; i++) {
+		const struct written_case *c = &rule->cases[i];
+
+		if (!has_condition(&c->steps) && !has_condition(&rule->steps) && !(rule->only_first && i))
+			return false;
+		if (!c->line_count && !c->is_verdict)
+			return false;
+	}
 	return true;
 }
 
 int written_rule_parse(struct written_rule *ret, const char *path, const char *text, size_t size, struct error *err)
 {
-	struct reader r = { .lines = { path, text, text + size, 0, 0 }, .rule = ret, .err = err };
+	struct rule_reader r = { .lines = { path, text, text + size, 0, 0 }, .rule = ret, .err = err };
 	struct text_piece line;
 	int result;
 
-	*ret = (struct written_rule){ .id = text_file_name(path), .title = strdup(""), .section = strdup(""), .about = strdup("") };
-	result = ret->id && ret->title && ret->section && ret->about ? 1 : no_memory(&r);
+	*ret = (struct written_rule){ .id = text_file_name(path), .title = strdup(""), .section = strdup(""), .about = strdup(""), .order = 1000 };
+	result = ret->id && ret->title && ret->section && ret->about ? 1 : rule_no_memory(&r);
 	while (result > 0) {
 		result = text_next_line(&r.lines, &line, err);
 		if (result > 0 && read_line(&r, line) < 0)
 			result = -EINVAL;
 	}
 	if (result == 0 && !is_complete(ret))
-		result = error_set(err, EINVAL, "%s: a rule needs a title, a section, and cases with 'when' and 'text'", path);
+		result = error_set(err, EINVAL, "%s: a rule needs a title, a section, rows in lists, and cases with 'when' and 'text'", path);
 	if (result < 0)
 		written_rule_release(ret);
 	return result;
 }
 
+static void release_steps(struct written_steps *steps)
+{
+	for (size_t i = 0; i < steps->count; i++) {
+		free(steps->items[i].name);
+		formula_release(&steps->items[i].value);
+		rule_release_conditions(&steps->items[i].conditions);
+	}
+	free(steps->items);
+}
+
+static void release_list(struct written_list *list)
+{
+	for (size_t i = 0; i < list->row_count; i++)
+		for (size_t k = 0; k < WRITTEN_MOST_COLUMNS; k++)
+			free(list->rows[i].columns[k]);
+	formula_release(&list->value);
+	free(list->rows);
+	free(list->name);
+	free(list->more);
+	free(list->less);
+}
+
 static void release_case(struct written_case *c)
 {
-	for (size_t i = 0; i < c->condition_count; i++) {
-		formula_release(&c->conditions[i].left);
-		formula_release(&c->conditions[i].right);
-	}
-	for (size_t i = 0; i < c->piece_count; i++) {
-		free(c->pieces[i].text);
-		formula_release(&c->pieces[i].value);
-	}
-	formula_release(&c->share);
-	free(c->conditions);
-	free(c->pieces);
-	free(c->title);
+	rule_release_text(&c->title);
+	release_steps(&c->steps);
+	for (size_t i = 0; i < c->line_count; i++)
+		rule_release_text(&c->lines[i]);
+	for (size_t i = 0; i < c->gain_count; i++)
+		formula_release(&c->gains[i].share);
+	free(c->lines);
+	free(c->gains);
 }
 
 void written_rule_release(struct written_rule *rule)
 {
 	for (size_t i = 0; i < rule->case_count; i++)
 		release_case(&rule->cases[i]);
+	for (size_t i = 0; i < rule->list_count; i++)
+		release_list(&rule->lists[i]);
+	release_steps(&rule->steps);
 	free(rule->cases);
+	free(rule->lists);
 	free(rule->id);
 	free(rule->title);
 	free(rule->section);
 	free(rule->about);
 	*rule = (struct written_rule){ 0 };
-}
-
-/* Also what Sonde's own rules have found. */
-static double value_of(void *context, const char *metric)
-{
-	const struct rule_run *run = context;
-	const struct {
-		const char *name;
-		double value;
-	} handed_on[] = { { "rule__compute", run->compute }, { "rule__memory", run->memory }, { "rule__issue", run->issue } };
-
-	for (size_t i = 0; i < sizeof(handed_on) / sizeof(handed_on[0]); i++)
-		if (strcmp(metric, handed_on[i].name) == 0)
-			return handed_on[i].value;
-	return rule_value(run, metric);
-}
-
-static bool holds(const struct written_condition *c, struct rule_run *run)
-{
-	double left = formula_value(&c->left, value_of, run), right = formula_value(&c->right, value_of, run);
-
-	switch (c->comparison) {
-	case WRITTEN_AT_LEAST:
-		return left >= right;
-	case WRITTEN_MORE:
-		return left > right;
-	case WRITTEN_AT_MOST:
-		return left <= right;
-	case WRITTEN_LESS:
-		return left < right;
-	}
-	return false;
-}
-
-static void say(const struct written_case *c, struct rule_run *run)
-{
-	struct rule_result *result = rule_result(run, c->tag, c->title);
-
-	for (size_t i = 0; i < c->piece_count; i++) {
-		const struct written_piece *p = &c->pieces[i];
-
-		if (p->text)
-			rule_say(result, "%s", p->text);
-		else
-			rule_say(result, "%.*f", p->decimals, formula_value(&p->value, value_of, run));
-	}
-	if (c->gain != RULE_NO_GAIN)
-		rule_gain(result, c->gain, formula_value(&c->share, value_of, run));
-}
-
-void written_rule_apply(const struct written_rule *rule, struct rule_run *run)
-{
-	run->rule = rule->id;
-	for (size_t i = 0; i < rule->case_count; i++) {
-		const struct written_case *c = &rule->cases[i];
-		size_t met = 0;
-
-		while (met < c->condition_count && holds(&c->conditions[met], run))
-			met++;
-		if (met == c->condition_count)
-			say(c, run);
-	}
 }

@@ -173,6 +173,7 @@ void cuda_process_free(struct traced_process *p)
 	idmap_release(&c->functions);
 	idmap_release(&c->launches);
 	idmap_release(&c->kernels);
+	idmap_release(&c->kernels_ended);
 	idmap_release(&c->source_names);
 	idmap_release(&c->codes);
 	free(c->stacks);

@@ -159,6 +159,7 @@ struct cuda_process {
 	struct idmap source_names;   /* of functions and metrics of single instructions -> string id [| UNDEFINED] */
 	struct idmap codes;          /* checksum of a cubin -> kernel_code.id */
 	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
+	struct idmap kernels_ended;  /* those that all was told of */
 	struct cuda_busy busy;
 	int64_t kernel_ranges;       /* NVTX ranges of kernels that were told of: their order */
 	uint64_t unplaced;           /* records without a place in time or among the tracks */

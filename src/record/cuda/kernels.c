@@ -342,26 +342,28 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 		return -EBADMSG;
 	memcpy(&k, bytes, sizeof(k));
 	size -= (uint32_t)sizeof(k);
-	if (record_flags(k.head) == KERNEL_BEGUN) {
-		cuda_kernel_connect(s, p);
-		result = cuda_kernel_result(&d, k.number);
-		if (!result)
-			return -ENOMEM;
-		tell_name(&d, &k, result, text, size);
-		return 0;
-	}
 	if (record_flags(k.head) == KERNEL_WAITS || record_flags(k.head) == KERNEL_WAITED) {
 		tell_name(&d, &k, 0, text, size);
 		return 0;
 	}
-	result = idmap_get(&d.c->kernels, k.number);
-	if (result == IDMAP_NONE)
-		return -EBADMSG;
+	cuda_kernel_connect(s, p);
+	result = cuda_kernel_result(&d, k.number);
+	if (!result)
+		return -ENOMEM;
+	/* Another thread may have begun it than the one that ended it, and what it wrote may be read later. */
+	if (idmap_get(&d.c->kernels_ended, k.number) != IDMAP_NONE)
+		return 0;
+	if (record_flags(k.head) == KERNEL_BEGUN) {
+		tell_name(&d, &k, result, text, size);
+		return 0;
+	}
 	note_state(&d, &k, result, NULL);
 	if (record_flags(k.head) == KERNEL_PASS) {
 		tell(&d, &k, result, NULL, 0);
 		return 0;
 	}
+	if (idmap_put(&d.c->kernels_ended, k.number, result) < 0)
+		return -ENOMEM;
 	result_row(&d, result, &k);
 	launch_rows(s, result, &k);
 	if (k.duration)
@@ -386,9 +388,9 @@ int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_
 	if (size < sizeof(head) || (size - sizeof(head)) % sizeof(value) != 0 || !choice)
 		return -EBADMSG;
 	memcpy(&head, bytes, sizeof(head));
-	result = idmap_get(&d.c->kernels, head.number);
-	if (result == IDMAP_NONE)
-		return -EBADMSG;
+	result = cuda_kernel_result(&d, head.number);
+	if (!result)
+		return -ENOMEM;
 	if (record_flags(head.head) == KERNEL_VALUES_DEVICE) {
 		cuda_kernel_device(s, result, head.first, bytes + sizeof(head), (uint32_t)((size - sizeof(head)) / sizeof(value)));
 		return 0;

@@ -84,7 +84,7 @@ void collector_clock(struct collector *c, const struct gpu_device *g, uint64_t t
 }
 
 /* The narrowest of a few. What the driver says of our clock is believed where it lies in the bracket. */
-void collector_read_timer(struct collector *c, const struct gpu_device *g, const struct nvidia_timer *t)
+void collector_read_timer(struct collector *c, const struct gpu_device *g, const struct nvidia_subdevice *t)
 {
 	int64_t before, after, raw, best_raw = 0, best = INT64_MAX;
 	uint64_t ticks, best_ticks = 0;

@@ -55,7 +55,7 @@ int64_t collector_raw(void);
 /* A reading of a GPU's timer: ours at the same moment, and how long the moment was. */
 void collector_clock(struct collector *c, const struct gpu_device *g, uint64_t ticks, int64_t raw, int64_t error);
 /* Reads it and sends that. */
-void collector_read_timer(struct collector *c, const struct gpu_device *g, const struct nvidia_timer *t);
+void collector_read_timer(struct collector *c, const struct gpu_device *g, const struct nvidia_subdevice *t);
 
 /* nvml_values.c: threads that read NVML until the process ends. */
 void nvml_values_start(struct collector *c);

@@ -35,7 +35,7 @@ struct sampler {
 	const struct gpu_device *gpu;
 	const struct metric_set *set;
 	struct counter_choice choice;
-	struct nvidia_timer timer;  /* fd -1: there is none */
+	struct nvidia_subdevice timer;  /* fd -1: there is none */
 	void *host;
 	void *object;               /* CUPTI's */
 	uint8_t *counters;

@@ -48,6 +48,10 @@ static void values(void **state)
 	assert_true(compute("max(5)") == 5);
 	assert_true(compute(" ( ( 3 ) )\t") == 3);
 	assert_true(compute("6 - -2") == 8);
+	assert_true(compute("abs(3 - sm__a.sum) + abs(3)") == 6);
+	assert_true(compute("10 * floor(sm__a.sum / 4) + ceil(sm__a.sum / 4)") == 12);
+	assert_true(compute("first(sm__missing.sum, sm__a.sum, 1)") == 6);
+	assert_true(compute("given(sm__a.sum, sm__b.avg.per_second, 7)") == 7);
 }
 
 /* What is not there makes the result unknown; so does a division by nothing. */
@@ -57,6 +61,10 @@ static void unknown_values(void **state)
 	assert_true(isnan(compute("sm__a.sum / pmsampling:x__zero.sum")));
 	assert_true(isnan(compute("max(1, sm__missing.sum)")));
 	assert_true(compute("nan_as_zero(sm__missing.sum) + 1") == 1);
+	assert_true(isnan(compute("first(sm__missing.sum, sm__missing.sum)")));
+	assert_true(isnan(compute("given(sm__missing.sum, 1)")));
+	assert_true(isnan(compute("given(1, sm__missing.sum, 2)")));
+	assert_true(isnan(compute("floor(abs(sm__missing.sum))")));
 	assert_true(compute("nan_as_zero(sm__a.sum / pmsampling:x__zero.sum)") == 0);
 }
 
@@ -76,10 +84,26 @@ static void names(void **state)
 	formula_release(&f);
 }
 
+/* Columns are for those who have rows. */
+static void columns(void **state)
+{
+	struct formula f;
+	char why[160];
+
+	assert_int_equal(formula_parse_row(&f, "1 + sm__$2_x.sum", 16, why, sizeof(why)), 0);
+	assert_int_equal(f.count, 3);
+	assert_string_equal(f.steps[1].metric, "sm__$2_x.sum");
+	formula_release(&f);
+	assert_int_equal(formula_parse_row(&f, "$1", 2, why, sizeof(why)), 0);
+	assert_string_equal(formula_metric(&f), "$1");
+	formula_release(&f);
+}
+
 static void refused(void **state)
 {
 	static const char *const bad[] = { "", " ", "+", "1 +", "(1", "1)", "1 2", "a__b.sum c__d.sum", "max(", "max()", "max(1,)", "log(2)", "1..2", "1e999",
-					   "a ^ b", "[1]", "nan_as_zero(1, 2)", "*2", "1 / / 2", "a__b.sum;" };
+					   "a ^ b", "[1]", "nan_as_zero(1, 2)", "*2", "1 / / 2", "a__b.sum;",
+					   "abs(1, 2)", "floor()", "first()", "given(1,)", "$1", "sm__$1.sum" };
 	char deep[512], why[160];
 	struct formula f;
 
@@ -108,6 +132,7 @@ int main(void)
 		cmocka_unit_test(values),
 		cmocka_unit_test(unknown_values),
 		cmocka_unit_test(names),
+		cmocka_unit_test(columns),
 		cmocka_unit_test(refused),
 	};
 

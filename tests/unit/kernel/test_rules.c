@@ -102,7 +102,6 @@ static size_t count_rule(const struct rule_run *run, const char *rule)
 
 static struct rule_run run;
 
-/* Reads two arrays and writes one: bound by device memory, warps wait for loads. */
 static struct sections written;
 
 static int load_written(void **state)
@@ -121,20 +120,21 @@ static int release_written(void **state)
 	return 0;
 }
 
-/* Sonde's own, in C and as text files. */
-static void apply(struct rule_run *r, double (*value)(void *context, const char *metric), void *context)
+/* Sonde's own. */
+static void apply(struct rule_run *r, rule_value_of *value, void *context)
 {
-	rules_apply(r, value, context, NULL);
+	rules_begin(r, value, NULL, context);
 	for (size_t i = 0; i < written.rule_count; i++)
 		written_rule_apply(&written.rules[i], r);
 }
 
+/* Reads two arrays and writes one: bound by device memory, warps wait for loads. */
 static void vecadd(void **state)
 {
 	if (!read_fixture())
 		skip();
 	apply(&run, measured, cells[0]);
-	assert_int_equal(rules_verdict(measured, cells[0]), VERDICT_MEMORY);
+	assert_string_equal(run.verdict, "memory-bound");
 	assert_non_null(find(&run, "High Memory Throughput"));
 	assert_non_null(strstr(find(&run, "High Memory Throughput")->text, "DRAM"));
 	/* Of 67.34 cycles 54.78 in long scoreboard, and nothing else above 30 %. Issuing could gain 1 - 0.6693. */
@@ -158,7 +158,7 @@ static void matmul_naive(void **state)
 	if (!read_fixture())
 		skip();
 	apply(&run, measured, cells[1]);
-	assert_int_equal(rules_verdict(measured, cells[1]), VERDICT_BALANCED);
+	assert_string_equal(run.verdict, "compute- and memory-bound");
 	assert_non_null(find(&run, "Balanced Throughput"));
 	assert_int_equal(count_rule(&run, "CPIStall"), 1);
 	/* 13.96 of 35.46 cycles are 39.4 %, but issuing could gain only 1 - 0.7542. */
@@ -180,7 +180,7 @@ static void matmul_tiled(void **state)
 	if (!read_fixture())
 		skip();
 	apply(&run, measured, cells[2]);
-	assert_int_equal(rules_verdict(measured, cells[2]), VERDICT_MEMORY);
+	assert_string_equal(run.verdict, "memory-bound");
 	assert_non_null(find(&run, "High Throughput"));
 	assert_non_null(strstr(find(&run, "High Throughput")->text, "L1"));
 	assert_int_equal(count_rule(&run, "CPIStall"), 1);
@@ -255,7 +255,7 @@ static void nothing_known(void **state)
 
 	apply(&run, from_list, none);
 	assert_int_equal(run.count, 0);
-	assert_int_equal(rules_verdict(from_list, none), VERDICT_UNKNOWN);
+	assert_string_equal(run.verdict, "");
 }
 
 static void small_launch(void **state)
@@ -265,7 +265,7 @@ static void small_launch(void **state)
 				    { "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 8 }, { NULL, 0 } };
 
 	apply(&run, from_list, launch);
-	assert_int_equal(rules_verdict(from_list, launch), VERDICT_LAUNCH);
+	assert_string_equal(run.verdict, "launch-bound");
 	/* 4 of 32 threads in the last of four warps; 99 of 132 multiprocessors idle. */
 	gains(&run, "Block Size", RULE_GLOBAL, 100 * 0.25 * (1 - 4.0 / 32));
 	assert_int_equal(count_rule(&run, "LaunchConfiguration"), 2);
@@ -283,7 +283,10 @@ static void tail(void **state)
 	apply(&run, from_list, launch);
 	gains(&run, "Tail Effect", RULE_GLOBAL, 50);
 	/* A fifth of 300 blocks. */
-	assert_non_null(strstr(find(&run, "Tail Effect")->text, "the last 60 run"));
+	assert_non_null(strstr(find(&run, "Tail Effect")->text, "After 1 full wave of blocks, the last 60 run"));
+	launch[3].value = 2.5;
+	apply(&run, from_list, launch);
+	assert_non_null(strstr(find(&run, "Tail Effect")->text, "After 2 full waves of blocks, the last 60 run"));
 	launch[3].value = 5.5;
 	apply(&run, from_list, launch);
 	assert_null(find(&run, "Tail Effect"));
@@ -452,81 +455,120 @@ static void short_kernel(void **state)
 	assert_int_equal(run.count, 0);
 }
 
-static bool only_launch(void *context, const char *section)
-{
-	return strcmp(section, "LaunchStats") == 0;
-}
+#define ELAPSED ".avg.pct_of_peak_sustained_elapsed"
 
-/* A rule whose section was not counted says nothing. */
-static void chosen_sections(void **state)
-{
-	struct planted values[] = { { "launch__block_size", 33 }, { "derived__local_spilling_requests_pct", 30 }, { NULL, 0 } };
-
-	rules_apply(&run, from_list, values, only_launch);
-	assert_int_equal(run.count, 1);
-	assert_string_equal(run.results[0].title, "Block Size");
-}
-
-static const char mine[] = "# Mine.\ntitle = Mine\nsection = LaunchStats\nabout = What I look for.\n"
-			   "[warn Few Threads]\nwhen = a.sum * b.sum < 100\nwhen = b.sum >= 2\n"
-			   "text = {a.sum * b.sum|0} threads of {c.sum|2}\ntext = are few.\ngain = global 1 - a.sum / 50\n"
-			   "[inform Busy]\nwhen = rule__compute > 0.5\ntext = Busy.\n";
-
-static void of_users(void **state)
-{
-	struct planted values[] = { { "a.sum", 10 }, { "b.sum", 2 }, { "c.sum", 0.126 }, { NULL, 0 } };
-	struct written_rule rule;
-	struct error err = { "" };
-
-	assert_int_equal(written_rule_parse(&rule, "folder/Mine.rule", mine, strlen(mine), &err), 0);
-	assert_string_equal(rule.id, "Mine");
-	rules_apply(&run, from_list, values, only_launch);
-	run.count = 0;
-	written_rule_apply(&rule, &run);
-	assert_int_equal(run.count, 1);
-	assert_string_equal(find(&run, "Few Threads")->text, "20 threads of 0.13 are few.");
-	gains(&run, "Few Threads", RULE_GLOBAL, 80);
-	/* What rules before it found. */
-	run.count = 0;
-	run.compute = 0.6;
-	written_rule_apply(&rule, &run);
-	assert_int_equal(run.count, 2);
-	/* A value that is not there holds in no condition. */
-	values[1].metric = "d.sum";
-	run.count = 0;
-	run.compute = NAN;
-	written_rule_apply(&rule, &run);
-	assert_int_equal(run.count, 0);
-	written_rule_release(&rule);
-}
-
-static void refused_rules(void **state)
+/* Each way that the two large percentages can stand to each other. */
+static void speed_of_light(void **state)
 {
 	static const struct {
-		const char *text, *why;
-	} wrong[] = {
-		{ "title = A\nsection = B\n", "a rule needs" },
-		{ "title = A\nsection = B\n[warn C]\ntext = x\n", "a rule needs" },
-		{ "title = A\nsection = B\n[warn C]\nwhen = 1 > 0\n", "a rule needs" },
-		{ "title = A\n[shout C]\n", ":2: a case is" },
-		{ "title = A\n[warn C\n", ":2: '[' has no ']'" },
-		{ "[warn C]\nwhen = a.sum\n", ":2: a condition compares" },
-		{ "[warn C]\nwhen = a.sum > \n", ":2: " },
-		{ "[warn C]\ntext = {a.sum\n", ":2: '{' has no '}'" },
-		{ "[warn C]\ntext = {a.sum|9}\n", ":2: behind '|'" },
-		{ "[warn C]\ngain = huge 1\n", ":2: a gain is" },
-		{ "[warn C]\ngain = local 1\ngain = local 1\n", ":3: there is a gain already" },
-		{ "[warn C]\nplace = here\n", ":2: a case has" },
-		{ "colour = red\n", ":1: before the first case" },
+		double sm, memory, waves;
+		const char *title, *verdict, *says;
+	} ways[] = {
+		{ 85, 40, 3, "High Throughput", "compute-bound", "what the multiprocessors can do" },
+		{ 85, 90, 3, "High Throughput", "compute- and memory-bound", "what L2 can do" },
+		{ 20, 80, 3, "High Throughput", "memory-bound", "what L2 can do" },
+		{ 79, 20, 3, "High Compute Throughput", "compute-bound", "more (79.0 %) than memory (20.0 %)" },
+		{ 20, 79, 3, "High Memory Throughput", "memory-bound", "more (79.0 %) than arithmetic (20.0 %), L2 the most" },
+		{ 65, 70, 3, "Balanced Throughput", "compute- and memory-bound", "Arithmetic (65.0 %) and memory (70.0 %)" },
+		{ 59, 10, 1, "Latency Issue", "latency-bound", "arithmetic (59.0 %) nor memory (10.0 %)" },
+		{ 59, 10, NAN, "Latency Issue", "latency-bound", "arithmetic" },
+		{ 59, 10, 0.25, "Small Grid", "launch-bound", "only 0.25 times" },
 	};
-	struct written_rule rule;
-	struct error err;
+	struct planted values[] = { { "sm__throughput" ELAPSED, 0 }, { "gpu__compute_memory_throughput" ELAPSED, 0 },
+				    { "launch__waves_per_multiprocessor", 0 }, { "l1tex__f_wavefronts" ELAPSED, 10 }, { "lts__d_sectors" ELAPSED, 50 },
+				    { "gpu__dram_throughput" ELAPSED, 49 }, { NULL, 0 } };
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		assert_true(written_rule_parse(&rule, "x.rule", wrong[i].text, strlen(wrong[i].text), &err) < 0);
-		if (!strstr(err.text, wrong[i].why))
-			fail_msg("'%s' instead of '%s'", err.text, wrong[i].why);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		values[0].value = ways[i].sm;
+		values[1].value = ways[i].memory;
+		values[2].value = ways[i].waves;
+		apply(&run, from_list, values);
+		assert_int_equal(count_rule(&run, "SOLBottleneck"), 1);
+		assert_string_equal(run.results[0].title, ways[i].title);
+		if (!strstr(run.results[0].text, ways[i].says))
+			fail_msg("'%s' lacks '%s'", run.results[0].text, ways[i].says);
+		assert_string_equal(run.verdict, ways[i].verdict);
 	}
+	/* Of no level anything is known. */
+	values[2].value = 3;
+	values[3].metric = values[4].metric = values[5].metric = "none";
+	values[0].value = 10;
+	values[1].value = 90;
+	apply(&run, from_list, values);
+	assert_non_null(strstr(run.results[0].text, "what memory can do"));
+}
+
+static void busiest_pipe(void **state)
+{
+	static const struct {
+		double most;
+		const char *title;
+	} ways[] = { { 19, "Low Utilization" }, { 20, "Balanced" }, { 60, "High Utilization" }, { 80, "Very High Utilization" } };
+	struct planted values[] = { { "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 0 },
+				    { "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active", 1 }, { NULL, 0 } };
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		values[0].value = ways[i].most;
+		apply(&run, from_list, values);
+		assert_int_equal(run.count, 1);
+		assert_string_equal(run.results[0].title, ways[i].title);
+		assert_non_null(strstr(run.results[0].text, "XU"));
+		assert_int_equal(strstr(run.results[0].text, "what limits the kernel") != NULL, ways[i].most >= 80);
+	}
+}
+
+static void issue_slots(void **state)
+{
+	struct planted values[] = { { "smsp__issue_active.avg.per_cycle_active", 0.25 }, { "smsp__warps_active.avg.per_cycle_active", 0.5 },
+				    { "smsp__warps_eligible.avg.per_cycle_active", 0.3 }, { "smsp__maximum_warps_avg_per_active_cycle", 16 },
+				    { "sm__throughput" ELAPSED, 70 }, { "gpu__compute_memory_throughput" ELAPSED, 20 }, { NULL, 0 } };
+
+	apply(&run, from_list, values);
+	assert_string_equal(find(&run, "Issue Slot Utilization")->text,
+			    "A scheduler issues an instruction only every 4.0 cycles. It has less than one warp (0.50) to choose from: there is not enough work.");
+	/* The multiprocessors leave 30 %. */
+	gains(&run, "Issue Slot Utilization", RULE_LOCAL, 30);
+	values[1].value = 8;
+	apply(&run, from_list, values);
+	assert_non_null(strstr(find(&run, "Issue Slot Utilization")->text, "Of 16.0 warps it could hold there are 8.0, and 0.30 are ready"));
+	values[1].value = 13;
+	values[4].metric = "none";
+	apply(&run, from_list, values);
+	assert_non_null(strstr(find(&run, "Issue Slot Utilization")->text, "It holds 13.0 warps, of which 0.30 are ready"));
+	gains(&run, "Issue Slot Utilization", RULE_LOCAL, 75);
+	values[0].value = 0.6;
+	apply(&run, from_list, values);
+	assert_int_equal(run.count, 0);
+}
+
+/* 8 of 32 bytes are used: three quarters of what the level does, where it does most. */
+static void levels_of_accesses(void **state)
+{
+	struct planted values[] = { { "smsp__sass_average_data_bytes_per_sector_mem_local_op_st.ratio", 8 },
+				    { "smsp__sass_average_data_bytes_per_sector_mem_local_op_st.max_rate", 32 }, { "l1tex__throughput" ELAPSED, 20 },
+				    { "lts__throughput" ELAPSED, 30 }, { "gpu__dram_throughput" ELAPSED, 90 },
+				    { "l1tex__t_sector_pipe_lsu_mem_local_op_st_hit_rate.pct", 10 }, { "lts__t_sector_op_write_hit_rate.pct", 50 }, { NULL, 0 } };
+
+	/* 20, 0.9 of 30, 0.45 of 90. */
+	apply(&run, from_list, values);
+	assert_string_equal(find(&run, "Access Pattern")->text, "Of each sector that is stored in local memory, threads use 8.0 of 32 bytes; "
+								"it costs most in DRAM. Threads of a warp should access memory side by side.");
+	gains(&run, "Access Pattern", RULE_GLOBAL, 0.75 * 0.45 * 90);
+	values[6].value = 90;
+	apply(&run, from_list, values);
+	assert_non_null(strstr(find(&run, "Access Pattern")->text, "most in L2."));
+	gains(&run, "Access Pattern", RULE_GLOBAL, 0.75 * 27);
+	values[5].metric = "none";
+	apply(&run, from_list, values);
+	assert_non_null(strstr(find(&run, "Access Pattern")->text, "most in L1."));
+	gains(&run, "Access Pattern", RULE_GLOBAL, 15);
+	/* All of a sector, and nothing at all. */
+	values[0].value = 32;
+	apply(&run, from_list, values);
+	assert_int_equal(run.count, 0);
+	values[0].value = 0;
+	apply(&run, from_list, values);
+	assert_int_equal(run.count, 0);
 }
 
 int main(void)
@@ -535,9 +577,9 @@ int main(void)
 		cmocka_unit_test(vecadd),       cmocka_unit_test(matmul_naive), cmocka_unit_test(matmul_tiled), cmocka_unit_test(nothing_known),
 		cmocka_unit_test(formulas_of_sections),
 		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
-		cmocka_unit_test(double_precision), cmocka_unit_test(chosen_sections), cmocka_unit_test(fused), cmocka_unit_test(compression),
+		cmocka_unit_test(double_precision), cmocka_unit_test(fused), cmocka_unit_test(compression),
 		cmocka_unit_test(reuse),        cmocka_unit_test(elsewhere),    cmocka_unit_test(links),        cmocka_unit_test(short_kernel),
-		cmocka_unit_test(of_users),     cmocka_unit_test(refused_rules),
+		cmocka_unit_test(speed_of_light), cmocka_unit_test(busiest_pipe), cmocka_unit_test(issue_slots), cmocka_unit_test(levels_of_accesses),
 	};
 
 	return cmocka_run_group_tests(tests, load_written, release_written);

@@ -13,7 +13,7 @@
 #include "kernel/disassemble.h"
 #include "kernel/opcode.h"
 #include "kernel/page_source.h"
-#include "kernel/rules/rule.h"
+#include "kernel/section.h"
 #include "kernel/source_before.h"
 #include "kernel/source_lines.h"
 
@@ -232,16 +232,27 @@ static bool says(const struct rule_run *run, const char *rule, const char *text)
 	return r && strstr(r->text, text);
 }
 
+static void apply_all(struct rule_run *run, const struct sections *rules)
+{
+	rules_begin(run, value, lines, NULL);
+	for (size_t i = 0; i < rules->rule_count; i++)
+		written_rule_apply(&rules->rules[i], run);
+}
+
 static void rules_with_lines(void **state)
 {
+	static const char *const folders[] = { SHARE "/rules" };
 	struct rule_run *run = malloc(sizeof(*run));
 	const struct rule_result *r;
 	struct kernel_source s;
+	struct sections rules;
+	struct error err;
 
 	(void)state;
+	assert_int_equal(sections_load(&rules, folders, 1, &err), 0);
 	assert_int_equal(kernel_source_of(&s, &book, 1), 0);
 	assert_int_equal(kernel_source_lines(&looked_at, &s, SOURCE_WRITTEN), 0);
-	rules_apply_lines(run, value, NULL, NULL, lines);
+	apply_all(run, &rules);
 	/* 70 of 80 sectors too many, L2 busy for 60 % of the time: 0.6 * 70 / 80 = 52.5 %. */
 	r = said(run, "UncoalescedGlobalAccess");
 	assert_true(says(run, "UncoalescedGlobalAccess", "70 of 80 sectors (88%)"));
@@ -254,13 +265,14 @@ static void rules_with_lines(void **state)
 	/* As good as it gets, and no sample at all. */
 	global_sectors = global_ideal;
 	samples_taken = 0;
-	rules_apply_lines(run, value, NULL, NULL, lines);
+	apply_all(run, &rules);
 	assert_null(said(run, "UncoalescedGlobalAccess"));
 	r = said(run, "PCSamplingData");
 	assert_true(r && r->tag == RULE_WARN);
 	assert_true(says(run, "PCSamplingData", "2048 cycles"));
 	kernel_source_release(&looked_at);
 	kernel_source_release(&s);
+	sections_release(&rules);
 	free(run);
 }
 

@@ -101,13 +101,15 @@ int kernel_application_enter(struct kernel_counters *c, const struct record_kern
 
 static int evaluate_all(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request, char *why)
 {
+	size_t range = request->flush_caches && !request->ranges ? kernel_caches_ranges(&c->caches) : 0;
+
 	for (size_t i = 0; i < c->part_count; i++) {
 		struct kernel_part *part = &c->parts[i];
 
 		if (part->number != request->application.part &&
 		    (kernel_counters_clear(c, part, why) < 0 || load(part, record, request, why) < 0))
 			return -1;
-		if (kernel_counters_evaluate(part, request->flush_caches && !request->ranges ? 1 : 0, why) < 0)
+		if (kernel_counters_evaluate(part, range, why) < 0)
 			return -1;
 		kernel_tell_values(part, part->values, 0, record->number, record->time);
 	}

@@ -35,6 +35,7 @@ static struct {
 	int flushes;
 	int closing;
 	int modules_loaded;
+	int source_is_due;
 } batch;
 /* Modules that kernels were launched of, or functions, where the driver does not tell: what loading them takes is allocated. */
 static void *known[KNOWN_MODULES];
@@ -80,22 +81,22 @@ int kernel_batch_is_loaded(const struct kernel_launch *l)
 	return d->cuFuncIsLoaded && d->cuFuncIsLoaded(&state, l->function) == 0 && state == CUDA_FUNCTION_LOADED;
 }
 
-static size_t ranges_of(int wanted)
+static size_t ranges_of(const struct kernel_counters *c, int wanted)
 {
-	return wanted && batch.request->flush_caches ? 2 : 1;
+	return 1 + (wanted && batch.request->flush_caches ? kernel_caches_ranges(&c->caches) : 0);
 }
 
 static int has_room(const struct kernel_counters *c, int wanted)
 {
 	uint32_t most = kernel_source_wanted(batch.request) ? MOST_WITH_SOURCE : MOST_LAUNCHES;
 
-	return batch.count < most && batch.counters == c && batch.ranges + ranges_of(wanted) <= c->most_ranges;
+	return batch.count < most && batch.counters == c && batch.ranges + ranges_of(c, wanted) <= c->most_ranges;
 }
 
 static void append(struct entry *e, int wanted)
 {
 	e->wanted = wanted;
-	batch.ranges += ranges_of(wanted);
+	batch.ranges += ranges_of(batch.counters, wanted);
 	memset(e->values, 0, sizeof(e->values));
 	batch.count++;
 	if (wanted)
@@ -203,7 +204,7 @@ void kernel_batch_pass_over(const struct kernel_launch *l)
 		kernel_batch_close();
 }
 
-/* Caches are emptied while counters run, as starting them leaves something behind in L2: that is a range of its own. */
+/* Caches are emptied while counters run, as starting them leaves something behind in L2. */
 static int make_launches(char *why)
 {
 	struct kernel_caches *caches = &batch.counters->caches;
@@ -243,17 +244,49 @@ static int make_part(struct kernel_part *part, char *why)
 	return kernel_counters_decode(batch.counters, part, ranges, why);
 }
 
-/* Another configuration takes CUPTI a while: the one that is there goes first. */
+/* Of one launch, from the memory that is there before it. */
+static int source_passes_of(struct entry *e, char *why)
+{
+	struct kernel_counters *c = batch.counters;
+	int runs;
+
+	if (!e->wanted)
+		return 0;
+	if (kernel_memory_save(KERNEL_MEMORY_LAUNCH, c->context, why) < 0)
+		return -1;
+	runs = kernel_source_collect(&e->copy.launch, batch.request, &e->record, &c->caches, kernel_launch_again, why);
+	kernel_memory_forget(KERNEL_MEMORY_LAUNCH);
+	e->record.passes += runs > 0 ? (uint32_t)runs : 0;
+	return runs;
+}
+
+static int source_passes(char *why)
+{
+	const struct kernel_source_request *r = &batch.request->source;
+	int in_the_way = r->series_count || r->sampling, result;
+
+	batch.source_is_due = 0;
+	if (in_the_way)
+		kernel_counters_let_go(batch.counters);
+	result = kernel_memory_restore(KERNEL_MEMORY_BEFORE, why);
+	for (uint32_t i = 0; i < batch.last && result >= 0; i++) {
+		result = source_passes_of(&batch.entries[i], why);
+		if (result >= 0)
+			result = kernel_launch_again(&batch.entries[i].copy.launch, why);
+	}
+	return result < 0 ? -1 : 0;
+}
+
+/* Another configuration takes CUPTI a while: the one that is there goes first. Passes that are not the range profiler's come when it
+ * has to let go of the hardware anyway. */
 static int make_parts(char *why)
 {
 	struct kernel_counters *c = batch.counters;
 	struct kernel_part *first = c->configured ? c->configured : c->parts;
 
-	if (batch.modules_loaded) {
-		snprintf(why, KERNEL_WHY_SIZE, "a module was loaded after the launch, and memory cannot be put back any more");
-		return -1;
-	}
 	if (c->part_count && make_part(first, why) < 0)
+		return -1;
+	if (batch.source_is_due && source_passes(why) < 0)
 		return -1;
 	for (size_t i = 0; i < c->part_count; i++)
 		if (&c->parts[i] != first && make_part(&c->parts[i], why) < 0)
@@ -266,7 +299,7 @@ static void number_ranges(void)
 	size_t next = 0;
 
 	for (uint32_t i = 0; i < batch.last; i++) {
-		next += batch.flushes && batch.entries[i].wanted;
+		next += batch.flushes && batch.entries[i].wanted ? kernel_caches_ranges(&batch.counters->caches) : 0;
 		batch.entries[i].range = next++;
 	}
 }
@@ -300,52 +333,16 @@ static int read_with(int caches, char *why)
 	return 0;
 }
 
-/* Of one launch, from the memory that is there before it. */
-static int source_passes_of(struct entry *e, char *why)
-{
-	struct kernel_counters *c = batch.counters;
-	int runs;
-
-	if (!e->wanted)
-		return 0;
-	if (kernel_memory_save(KERNEL_MEMORY_LAUNCH, c->context, why) < 0)
-		return -1;
-	runs = kernel_source_collect(&e->copy.launch, batch.request, &e->record, &c->caches, kernel_launch_again, why);
-	kernel_memory_forget(KERNEL_MEMORY_LAUNCH);
-	e->record.passes += runs > 0 ? (uint32_t)runs : 0;
-	return runs;
-}
-
-/* Passes that are not the range profiler's, which must let go of the hardware for them. */
-static int source_passes(char *why)
-{
-	const struct kernel_source_request *r = &batch.request->source;
-	int suspend = batch.counters->part_count && (r->series_count || r->sampling), result = 0;
-
-	if (!kernel_source_wanted(batch.request))
-		return 0;
-	if (suspend)
-		kernel_counters_suspend(batch.counters);
-	result = kernel_memory_restore(KERNEL_MEMORY_BEFORE, why);
-	for (uint32_t i = 0; i < batch.last && result >= 0; i++) {
-		result = source_passes_of(&batch.entries[i], why);
-		if (result >= 0)
-			result = kernel_launch_again(&batch.entries[i].copy.launch, why);
-	}
-	if (suspend)
-		kernel_counters_resume(batch.counters);
-	return result < 0 || batch.counters->hopeless ? -1 : 0;
-}
-
 /* With caches emptied, as they are, or both. Values of the second kind come after all of the first. */
 static int read_entries(char *why)
 {
 	const struct kernel_request *r = batch.request;
 
-	if (!batch.modules_loaded && source_passes(why) < 0)
+	if (batch.modules_loaded) {
+		snprintf(why, KERNEL_WHY_SIZE, "a module was loaded after the launch, and memory cannot be put back any more");
 		return -1;
-	if (!batch.counters->part_count)
-		return 0;
+	}
+	batch.source_is_due = kernel_source_wanted(r);
 	if (r->flush_caches && read_with(COLD, why) < 0)
 		return -1;
 	return r->flush_caches && !r->warm ? 0 : read_with(WARM, why);
@@ -389,8 +386,7 @@ static void trouble(void)
 		kernel_counters_stop(batch.counters, ignored);
 	batch.running = 0;
 	kernel_agent.driver.cuCtxSynchronize();
-	if (batch.counters->part_count)
-		kernel_counters_renew(batch.counters);
+	kernel_counters_let_go(batch.counters);
 }
 
 static void finish(int result, char *why)

@@ -1,9 +1,10 @@
-/* Caches as another kernel leaves them: what is dirty in L2 is written back and what the kernel will read is not there, by reading
- * more than L2 holds. The lines that takes are clean, so that nothing of them is written back while the kernel is measured. L1 is
- * emptied by any launch. */
+/* Caches that hold nothing: what is dirty in L2 is written back and what the kernel will read is not there. The driver empties L2 where
+ * it lets us; elsewhere more than L2 holds is read, by lines that are clean, so that nothing of them is written back while the kernel
+ * is measured. L1 is emptied by any launch. */
 #include <stdio.h>
 
 #include "agent/cuda/kernel/kernel.h"
+#include "vendor/nvidia_l2.h"
 
 #define GRID 1024
 #define BLOCK 512
@@ -23,34 +24,75 @@ static const char code[] =
 	"add.u64 %at, %at, %step;\nbra next;\n"
 	"done:\nsetp.eq.u32 %odd, %all, -1;\n@%odd bra out;\nst.global.u32 [%base], %all;\nout:\nret;\n}\n";
 
-int kernel_caches_prepare(struct kernel_caches *c, int device, char *why)
+static int prepare_driver(struct kernel_caches *c, int device)
+{
+	const struct cuda_launcher *d = &kernel_agent.driver;
+	int domain, bus, slot;
+
+	c->gpu.fd = -1;
+	if (d->cuDeviceGetAttribute(&domain, CUDA_DEVICE_PCI_DOMAIN, device) != 0 ||
+	    d->cuDeviceGetAttribute(&bus, CUDA_DEVICE_PCI_BUS, device) != 0 ||
+	    d->cuDeviceGetAttribute(&slot, CUDA_DEVICE_PCI_SLOT, device) != 0 ||
+	    nvidia_subdevice_open(&c->gpu, (uint32_t)domain, (uint32_t)bus, (uint32_t)slot) < 0)
+		return -1;
+	if (nvidia_l2_empty(&c->gpu) == 0)
+		return 0;
+	nvidia_subdevice_close(&c->gpu);
+	return -1;
+}
+
+static int prepare_kernel(struct kernel_caches *c, int device)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
 	void *module;
 	int l2 = 0;
 
-	if (c->function)
-		return 0;
 	if (d->cuDeviceGetAttribute(&l2, CUDA_DEVICE_L2, device) != 0 || l2 <= 0)
 		l2 = 64 << 20;
 	c->size = 2 * (uint64_t)l2;
-	if (d->cuModuleLoadData(&module, code) != 0 || d->cuMemAlloc(&c->memory, c->size) != 0 ||
-	    d->cuMemsetD8(c->memory, 0xff, c->size) != 0 || d->cuModuleGetFunction(&c->function, module, "sonde_read") != 0) {
+	return d->cuModuleLoadData(&module, code) == 0 && d->cuMemAlloc(&c->memory, c->size) == 0 &&
+	       d->cuMemsetD8(c->memory, 0xff, c->size) == 0 && d->cuModuleGetFunction(&c->function, module, "sonde_read") == 0 ? 0 : -1;
+}
+
+int kernel_caches_prepare(struct kernel_caches *c, int device, char *why)
+{
+	if (c->is_prepared)
+		return 0;
+	if (prepare_driver(c, device) < 0 && prepare_kernel(c, device) < 0) {
 		snprintf(why, KERNEL_WHY_SIZE, "there is no room on the GPU for emptying its caches (--cache-control none)");
-		c->function = NULL;
 		return -1;
 	}
+	c->is_prepared = 1;
 	return 0;
+}
+
+static int flush(struct kernel_caches *c)
+{
+	const struct cuda_launcher *d = &kernel_agent.driver;
+	void *parameters[] = { &c->memory, &c->size };
+
+	if (c->gpu.fd >= 0)
+		return d->cuCtxSynchronize() == 0 ? nvidia_l2_empty(&c->gpu) : -1;
+	return d->cuLaunchKernel(c->function, GRID, 1, 1, BLOCK, 1, 1, 0, NULL, parameters, NULL) == 0 && d->cuCtxSynchronize() == 0 ? 0 : -1;
 }
 
 int kernel_caches_flush(struct kernel_caches *c, char *why)
 {
-	void *parameters[] = { &c->memory, &c->size };
+	if (flush(c) == 0)
+		return 0;
+	snprintf(why, KERNEL_WHY_SIZE, "the caches could not be emptied");
+	return -1;
+}
 
-	if (kernel_agent.driver.cuLaunchKernel(c->function, GRID, 1, 1, BLOCK, 1, 1, 0, NULL, parameters, NULL) != 0 ||
-	    kernel_agent.driver.cuCtxSynchronize() != 0) {
-		snprintf(why, KERNEL_WHY_SIZE, "the caches could not be emptied");
-		return -1;
-	}
-	return 0;
+size_t kernel_caches_ranges(const struct kernel_caches *c)
+{
+	return c->gpu.fd >= 0 ? 0 : 1;
+}
+
+/* Memory and code go with the context. */
+void kernel_caches_release(struct kernel_caches *c)
+{
+	if (c->is_prepared)
+		nvidia_subdevice_close(&c->gpu);
+	c->is_prepared = 0;
 }

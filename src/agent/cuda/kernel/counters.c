@@ -80,6 +80,27 @@ static int enable(struct kernel_counters *c, char *why)
 	return 0;
 }
 
+/* A profiler stays with the first configuration it is given, and goes on counting passes from where it was when they were not all
+ * made; a pass in which nothing ran spoils those that follow. The next is made when it is needed, as that takes a while. */
+void kernel_counters_let_go(struct kernel_counters *c)
+{
+	struct range_command p = PM_PARAMETERS(range_command, profiler);
+
+	p.profiler = c->profiler;
+	if (c->profiler)
+		kernel_agent.range.cuptiRangeProfilerDisable(&p);
+	c->profiler = NULL;
+	c->configured = NULL;
+}
+
+static int be_enabled(struct kernel_counters *c, char *why)
+{
+	if (c->profiler || enable(c, why) == 0)
+		return 0;
+	c->hopeless = 1;
+	return -1;
+}
+
 static int make_parts(struct kernel_counters *c, const char *chip, const struct kernel_request *request, char *why)
 {
 	struct kernel_part *part = c->parts;
@@ -130,16 +151,14 @@ static struct kernel_counters *find(const void *context)
 
 void kernel_counters_forget(const void *context)
 {
-	struct range_command p = PM_PARAMETERS(range_command, profiler);
 	struct kernel_counters *c = context ? find(context) : NULL;
 
 	if (!c)
 		return;
-	p.profiler = c->profiler;
-	if (c->profiler)
-		kernel_agent.range.cuptiRangeProfilerDisable(&p);
+	kernel_counters_let_go(c);
 	for (size_t i = 0; i < KERNEL_PARTS; i++)
 		kernel_part_release(&c->parts[i]);
+	kernel_caches_release(&c->caches);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -160,31 +179,6 @@ struct kernel_counters *kernel_counters_of(void *context, const struct kernel_re
 		return c;
 	c->hopeless = 1;
 	return NULL;
-}
-
-void kernel_counters_suspend(struct kernel_counters *c)
-{
-	struct range_command p = PM_PARAMETERS(range_command, profiler);
-
-	p.profiler = c->profiler;
-	kernel_agent.range.cuptiRangeProfilerDisable(&p);
-	c->configured = NULL;
-}
-
-void kernel_counters_resume(struct kernel_counters *c)
-{
-	char why[KERNEL_WHY_SIZE];
-
-	if (c->part_count && enable(c, why) < 0)
-		c->hopeless = 1;
-}
-
-/* A profiler stays with the first configuration it is given, and goes on counting passes from where it was when they were not all
- * made; a pass in which nothing ran spoils those that follow. */
-void kernel_counters_renew(struct kernel_counters *c)
-{
-	kernel_counters_suspend(c);
-	kernel_counters_resume(c);
 }
 
 /* Images are made anew for each new profiler: where that is often they are no larger than needed, as it takes 7 ms for a kernel and 1000
@@ -219,7 +213,7 @@ int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *part, c
 {
 	if (!part->image) {
 		part->ranges = part->ranges ? part->ranges : c->most_ranges;
-		if (make_image(c, part, why) < 0)
+		if (be_enabled(c, why) < 0 || make_image(c, part, why) < 0)
 			return -1;
 	}
 	memcpy(part->image, part->empty_image, part->image_size);
@@ -229,12 +223,12 @@ int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *part, c
 int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *part, size_t ranges, char *why)
 {
 	if (c->configured && (c->configured != part || part->ranges < ranges))
-		kernel_counters_renew(c);
+		kernel_counters_let_go(c);
 	if (c->configured != part) {
 		drop_image(part);
 		part->ranges = room_for(c, ranges);
 	}
-	if (kernel_counters_clear(c, part, why) < 0 || set_config(c, part, RANGE_REPLAYED_BY_USER, 0, why) < 0)
+	if (be_enabled(c, why) < 0 || kernel_counters_clear(c, part, why) < 0 || set_config(c, part, RANGE_REPLAYED_BY_USER, 0, why) < 0)
 		return -1;
 	c->configured = part;
 	return 0;
@@ -244,7 +238,9 @@ int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *par
 int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *part, size_t pass, char *why)
 {
 	if (c->configured)
-		kernel_counters_renew(c);
+		kernel_counters_let_go(c);
+	if (be_enabled(c, why) < 0)
+		return -1;
 	c->configured = part;
 	return set_config(c, part, RANGE_REPLAYED_BY_RUNS, pass, why);
 }

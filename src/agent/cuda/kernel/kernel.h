@@ -19,6 +19,7 @@
 #include "vendor/cuda_launch.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_range.h"
+#include "vendor/nvidia_subdevice.h"
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
@@ -203,7 +204,9 @@ const char *kernel_given_name(const void *handle) KERNEL_HIDDEN;
 
 /* caches.c */
 struct kernel_caches {
-	void *function;               /* that reads; NULL: not prepared */
+	int is_prepared;
+	struct nvidia_subdevice gpu;  /* whose driver empties them; fd -1: it does not, and a kernel reads them full */
+	void *function;
 	uint64_t memory;
 	uint64_t size;
 };
@@ -262,11 +265,8 @@ int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *p, s
 int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *p, char *why) KERNEL_HIDDEN;
 /* The same whether or not all passes were made. */
 int kernel_counters_decode_pass(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
-/* After passes that were not completed. */
-void kernel_counters_renew(struct kernel_counters *c) KERNEL_HIDDEN;
-/* The hardware is left to others in between. */
-void kernel_counters_suspend(struct kernel_counters *c) KERNEL_HIDDEN;
-void kernel_counters_resume(struct kernel_counters *c) KERNEL_HIDDEN;
+/* After passes that were not completed, and where others need the hardware. The next to be configured takes it again. */
+void kernel_counters_let_go(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* Of ranges that are not kernels. */
 int kernel_counters_push(struct kernel_counters *c, const char *name, char *why) KERNEL_HIDDEN;
@@ -286,6 +286,9 @@ void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
 /* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
 int kernel_caches_prepare(struct kernel_caches *c, int device, char *why) KERNEL_HIDDEN;
 int kernel_caches_flush(struct kernel_caches *c, char *why) KERNEL_HIDDEN;
+/* That emptying them makes: its kernel is one. */
+size_t kernel_caches_ranges(const struct kernel_caches *c) KERNEL_HIDDEN;
+void kernel_caches_release(struct kernel_caches *c) KERNEL_HIDDEN;
 
 /* batch.c: only while alone. */
 int kernel_batch_is_open(void) KERNEL_HIDDEN;

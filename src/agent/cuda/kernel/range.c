@@ -167,7 +167,7 @@ static void end(void)
 		if (failed && kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)
 			kernel_counters_stop(range.counters, ignored);
 		if (failed && range.counters->part_count)
-			kernel_counters_renew(range.counters);
+			kernel_counters_let_go(range.counters);
 		if (!range.failed)
 			drop_calls();
 		kernel_agent.driver.cuCtxPopCurrent(&was);

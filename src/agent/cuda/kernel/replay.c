@@ -75,7 +75,7 @@ static int start(const struct kernel_request *request)
 		return -1;
 	if (kernel_counters_start(c, now.why) < 0)
 		return -1;
-	now.range = request->flush_caches ? 1 : 0;
+	now.range = request->flush_caches ? kernel_caches_ranges(&c->caches) : 0;
 	return request->flush_caches ? kernel_caches_flush(&c->caches, now.why) : 0;
 }
 
@@ -86,7 +86,7 @@ static int one_pass(const struct kernel_launch *launch, const struct kernel_requ
 
 	if (start(request) < 0) {
 		kernel_counters_stop(now.counters, ignored);
-		kernel_counters_renew(now.counters);
+		kernel_counters_let_go(now.counters);
 		return give_up(launch);
 	}
 	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
@@ -206,7 +206,7 @@ void kernel_replay_leave(int result)
 		kernel_tell(&now.record, KERNEL_READ, NULL);
 		return;
 	}
-	kernel_counters_renew(now.counters);
+	kernel_counters_let_go(now.counters);
 	now.record.spent = cuda_agent.core->now() - now.begun;
 	kernel_tell(&now.record, KERNEL_FAILED, now.why);
 }

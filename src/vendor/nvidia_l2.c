@@ -1,0 +1,23 @@
+#include "vendor/nvidia_l2.h"
+
+#define COMMAND_FLUSH_CACHE 0x2080130eu
+#define MAX_ADDRESSES 500
+#define WRITE_BACK 0x4u
+#define INVALIDATE 0x8u
+#define WHOLE_CACHE 0x10u
+
+struct rm_flush_cache {
+	uint64_t addresses[MAX_ADDRESSES];
+	uint32_t count;
+	uint32_t alignment;
+	uint64_t block_size;
+	uint32_t flags;
+	uint32_t pad;
+};
+
+int nvidia_l2_empty(const struct nvidia_subdevice *s)
+{
+	struct rm_flush_cache p = { .flags = WRITE_BACK | INVALIDATE | WHOLE_CACHE };
+
+	return nvidia_subdevice_control(s, COMMAND_FLUSH_CACHE, &p, sizeof(p));
+}
