@@ -1,5 +1,6 @@
 /* Executions by opcode and by kind: sums over instructions whose text is known, as values of the launch. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,14 +103,14 @@ static int by_executions(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int put(struct report_writer *w, struct report_track *track, int64_t result, const char *name, int64_t value)
+static int put(struct report_writer *w, struct report_track *track, int64_t result, const char *name, const char *unit, int64_t value)
 {
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
 	v[COLUMN_KERNEL_METRIC_RESULT] = result;
 	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE;
 	v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)report_string(w, name, strlen(name));
-	v[COLUMN_KERNEL_METRIC_UNIT] = (int64_t)report_string(w, "inst", 4);
+	v[COLUMN_KERNEL_METRIC_UNIT] = (int64_t)report_string(w, unit, strlen(unit));
 	v[COLUMN_KERNEL_METRIC_INTEGER] = value;
 	return report_append(track, v, BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME) |
 					      BIT(COLUMN_KERNEL_METRIC_UNIT) | BIT(COLUMN_KERNEL_METRIC_INTEGER));
@@ -137,7 +138,7 @@ static int store_breakdown(struct breakdown *b, const char *metric, int64_t resu
 	if (!b->count)
 		return 0;
 	qsort(b->opcodes, b->count, sizeof(b->opcodes[0]), by_executions);
-	r = put(w, track, result, metric, b->all);
+	r = put(w, track, result, metric, "inst", b->all);
 	for (size_t i = 0; i < b->count && r >= 0; i++)
 		r = put_opcode(w, track, result, metric, i, &b->opcodes[i]);
 	return r;
@@ -154,7 +155,7 @@ static int store_spilling(const struct sums *s, int64_t result, struct report_wr
 		if (s->accesses[i] && strcmp(accesses[i].space, "Global") != 0)
 			return 0;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]) && r >= 0; i++)
-		r = put(w, track, result, metrics[i], 0);
+		r = put(w, track, result, metrics[i], "inst", 0);
 	return r;
 }
 
@@ -167,8 +168,42 @@ static int store(struct sums *s, int64_t result, struct report_writer *w, struct
 	for (size_t i = 0; i < BREAKDOWNS && r >= 0; i++)
 		r = store_breakdown(&s->breakdowns[i], breakdowns[i].metric, result, w, track);
 	for (size_t i = 0; i < ACCESSES && r >= 0; i++)
-		r = put(w, track, result, accesses[i].metric, s->accesses[i]);
+		r = put(w, track, result, accesses[i].metric, "inst", s->accesses[i]);
 	return r < 0 ? r : store_spilling(s, result, w, track);
+}
+
+/* Sums over instructions of what each does on average, as whole numbers: the columns of ncu's source page as a value of the launch. */
+static const struct {
+	const char *metric;
+	const char *unit;
+	const char *counts;
+} averages[] = {
+	{ "derived__avg_thread_executed", "thread", "thread_inst_executed" },
+	{ "derived__avg_thread_executed_true", "thread", "thread_inst_executed_true" },
+	{ "derived__memory_l1_conflicts_shared_nway", "", "memory_l1_wavefronts_shared" },
+};
+
+static int store_averages(const struct source_book *b, int64_t result, struct report_writer *w, struct report_track *track)
+{
+	struct kernel_source s;
+	int r = kernel_source_of(&s, b, result);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sizeof(averages) / sizeof(averages[0]) && r >= 0; i++) {
+		double sum = 0;
+
+		for (size_t k = 0; k < s.count; k++) {
+			double executed = source_value(&s, &s.items[k], "inst_executed");
+
+			sum += executed > 0 ? floor(source_value(&s, &s.items[k], averages[i].counts) / executed) : 0;
+		}
+		/* Not a number where it was not counted. */
+		if (isfinite(sum) && sum < 1e15)
+			r = put(w, track, result, averages[i].metric, averages[i].unit, (int64_t)sum);
+	}
+	kernel_source_release(&s);
+	return r;
 }
 
 static bool is_summed(const char *metric)
@@ -194,6 +229,8 @@ int source_store_opcodes(const struct source_book *b, struct report_writer *w)
 			add(s, metric, f->sass, c->value);
 		if (i + 1 == b->count_count || b->counts[i + 1].result != c->result) {
 			r = store(s, c->result, w, track);
+			if (r >= 0 && s->breakdowns[0].count)
+				r = store_averages(b, c->result, w, track);
 			memset(s, 0, sizeof(*s));
 		}
 	}
