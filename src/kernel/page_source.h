@@ -20,8 +20,8 @@ struct source_options {
 int page_print_source(FILE *out, const struct kernel_results *results, const struct page_options *options, const struct source_book *book,
 		      const struct source_options *source);
 
-/* The lines of PTX (SOURCE_IN_PTX) that belong to a kernel, each with what is counted for it (NULL: nothing). */
-typedef int (*source_ptx_fn)(void *context, uint32_t line, const char *text, size_t len, const struct source_item *item);
+/* The lines of PTX (SOURCE_IN_PTX) that belong to a kernel, each with the name of its text and what is counted for it (NULL: nothing). */
+typedef int (*source_ptx_fn)(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item);
 int source_each_ptx(const struct kernel_source *ptx, source_ptx_fn take, void *context);
 
 /* What an instruction does to memory, by its name: "Global", "Load", 32 bits. False where it does nothing. */

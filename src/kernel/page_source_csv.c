@@ -200,7 +200,7 @@ static void title(const struct source_page *p, const char *what, const char *nam
 	fputs(end, p->out);
 }
 
-static int ptx_row(void *context, uint32_t line, const char *text, size_t len, const struct source_item *item)
+static int ptx_row(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
 {
 	const struct source_page *p = context;
 	char number[16], *copy = strndup(text, len);

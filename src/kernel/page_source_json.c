@@ -144,7 +144,7 @@ struct ptx_rows {
 	bool any;
 };
 
-static int ptx_row(void *context, uint32_t line, const char *text, size_t len, const struct source_item *item)
+static int ptx_row(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
 {
 	struct ptx_rows *rows = context;
 	FILE *out = rows->page->out;

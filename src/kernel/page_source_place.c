@@ -66,7 +66,7 @@ static int hand_lines(const struct ptx *x, const char *at, const char *end, uint
 		while (item < x->count && x->items[item].line < line)
 			item++;
 		if (len || (item < x->count && x->items[item].line == line))
-			r = x->take(x->context, line, at, len, item < x->count && x->items[item].line == line ? &x->items[item] : NULL);
+			r = x->take(x->context, x->items[0].file, line, at, len, item < x->count && x->items[item].line == line ? &x->items[item] : NULL);
 		at += len + 1;
 		line++;
 	}

@@ -133,7 +133,7 @@ struct ptx_rows {
 	struct text_table *table;
 };
 
-static int ptx_row(void *context, uint32_t line, const char *text, size_t len, const struct source_item *item)
+static int ptx_row(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
 {
 	const struct ptx_rows *rows = context;
 	char place[16], *copy = strndup(text, len);

@@ -237,12 +237,13 @@ static void put_before(struct source *s, const char *key, const struct line_sums
 	out_close(j, ']');
 }
 
-static int put_ptx(void *context, uint32_t line, const char *text, size_t len, const struct source_item *item)
+static int put_ptx(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
 {
 	struct json_out *j = context;
 
 	(void)item;
 	out_open(j, '{');
+	out_put_text(j, "name", name);
 	out_put_integer(j, "line", line);
 	out_key(j, "text");
 	out_text(j, text, len);

@@ -5,7 +5,7 @@
 /** @typedef {{ function: string, file: string, line: number }} Call what was inlined, and where it was called */
 /** @typedef {{ function: string, pc: number, sass: string | null, file: string | null, line: number, inlined?: Call[], outer_file?: string, outer_line?: number, ptx?: string, ptx_line?: number, values: Values, before?: Values }} Instruction */
 /** @typedef {{ file: string, line: number, values: Values }} LineBefore */
-/** @typedef {{ columns: Column[], lines: Instruction[], files: Array<{ name: string, text: string | null, kept: boolean }>, ptx: Array<{ line: number, text: string }>, before?: { lines: LineBefore[], outermost: LineBefore[], ptx: LineBefore[] } }} Source */
+/** @typedef {{ columns: Column[], lines: Instruction[], files: Array<{ name: string, text: string | null, kept: boolean }>, ptx: Array<{ name: string, line: number, text: string }>, before?: { lines: LineBefore[], outermost: LineBefore[], ptx: LineBefore[] } }} Source */
 /** @typedef {{ mark: string, text: string, title: string, values: Values, before?: Values, isHead?: boolean, isCall?: boolean }} Row */
 
 /** @param {string} path */
@@ -91,17 +91,18 @@ export function sourceRows(source, how) {
   return rows;
 }
 
-/** Rows of PTX. @param {Source} source @returns {Row[]} */
+/** Rows of PTX; linked code has a text for each part. @param {Source} source @returns {Row[]} */
 export function ptxRows(source) {
-  /** @type {Map<number, Values>} */
+  /** @type {Map<string, Values>} */
   const sums = new Map();
   for (const line of source.lines) {
     if (!line.ptx_line)
       continue;
-    const found = sums.get(line.ptx_line) || source.columns.map(() => null);
-    sums.set(line.ptx_line, found);
+    const key = `${line.ptx_line} ${line.ptx}`;
+    const found = sums.get(key) || source.columns.map(() => null);
+    sums.set(key, found);
     add(source, found, line.values);
   }
-  const before = new Map((source.before?.ptx || []).map((line) => [line.line, line.values]));
-  return source.ptx.map((line) => ({ mark: String(line.line), text: line.text, title: `PTX, line ${line.line}`, values: sums.get(line.line) || [], before: before.get(line.line) }));
+  const before = beforeOf(source.before?.ptx);
+  return source.ptx.map((line) => ({ mark: String(line.line), text: line.text, title: `PTX, line ${line.line}`, values: sums.get(`${line.line} ${line.name}`) || [], before: before(line.name, line.line) }));
 }
