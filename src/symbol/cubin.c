@@ -32,9 +32,9 @@ struct line_table {
 };
 
 struct cubin {
-	uint8_t *image;
+	uint8_t *image, *image_ptx;       /* nothing is written into one once texts of it are handed out: what ends them might go */
 	size_t size;
-	Elf *elf;                         /* names are its own */
+	Elf *elf;
 	Elf *placed;                      /* the same with addresses in the line table */
 	Elf *placed_ptx;                  /* the same again, as if the table of PTX were that of source lines */
 	Dwarf *dwarf, *dwarf_ptx;
@@ -83,6 +83,9 @@ static int take_functions(struct cubin *c, Elf_Scn *section, const GElf_Shdr *he
 		name = elf_strptr(c->elf, header->sh_link, symbol.st_name);
 		if (!name || !*name)
 			continue;
+		name = strdup(name);
+		if (!name)
+			return -ENOMEM;
 		f = &c->functions[c->function_count++];
 		*f = (struct cubin_function){ name, (uint32_t)i, symbol.st_shndx, symbol.st_value, symbol.st_size };
 	}
@@ -253,8 +256,8 @@ static int read_lines(struct line_table *t, Dwarf *dwarf)
 	return r < 0 ? r : sort_lines(t);
 }
 
-/* Where in the image the number of a section's name is; NULL: there is no such section. */
-static uint32_t *name_place(struct cubin *c, const char *name)
+/* Where in an image the number of a section's name is; 0: there is no such section. */
+static size_t name_place(const struct cubin *c, const char *name)
 {
 	Elf_Scn *section = NULL;
 	GElf_Ehdr header;
@@ -262,26 +265,29 @@ static uint32_t *name_place(struct cubin *c, const char *name)
 	size_t names, at;
 
 	if (elf_getshdrstrndx(c->elf, &names) != 0 || !gelf_getehdr(c->elf, &header) || header.e_shentsize < sizeof(Elf64_Shdr))
-		return NULL;
+		return 0;
 	while ((section = elf_nextscn(c->elf, section))) {
 		at = header.e_shoff + elf_ndxscn(section) * header.e_shentsize;
-		if (strcmp(section_name(c, names, section, &about), name) == 0 && at % sizeof(uint32_t) == 0 && at < c->size && c->size - at >= sizeof(Elf64_Shdr))
-			return (uint32_t *)(void *)(c->image + at);
+		if (strcmp(section_name(c, names, section, &about), name) == 0 && at < c->size && c->size - at >= sizeof(Elf64_Shdr))
+			return at;
 	}
-	return NULL;
+	return 0;
 }
 
 /* The table that leads to PTX is one as libdw reads them, but for the section's name: it changes names with the other one. */
 static int open_ptx(struct cubin *c)
 {
-	uint32_t *ptx = name_place(c, PTX_TABLE), *source = name_place(c, SOURCE_TABLE), name;
+	size_t ptx = name_place(c, PTX_TABLE), source = name_place(c, SOURCE_TABLE), name = sizeof(Elf64_Word);
 
 	if (!ptx || !source)
 		return 0;
-	name = *ptx;
-	*ptx = *source;
-	*source = name;
-	c->placed_ptx = elf_memory((char *)c->image, c->size);
+	c->image_ptx = malloc(c->size);
+	if (!c->image_ptx)
+		return -ENOMEM;
+	memcpy(c->image_ptx, c->image, c->size);
+	memcpy(c->image_ptx + ptx, c->image + source, name);
+	memcpy(c->image_ptx + source, c->image + ptx, name);
+	c->placed_ptx = elf_memory((char *)c->image_ptx, c->size);
 	c->dwarf_ptx = c->placed_ptx ? dwarf_begin_elf(c->placed_ptx, DWARF_C_READ, NULL) : NULL;
 	return c->dwarf_ptx ? read_lines(&c->ptx, c->dwarf_ptx) : 0;
 }
@@ -340,11 +346,14 @@ void cubin_close(struct cubin *c)
 	dwarf_end(c->dwarf);
 	elf_end(c->placed);
 	elf_end(c->elf);
+	for (size_t i = 0; i < c->function_count; i++)
+		free((char *)c->functions[i].name);
 	free(c->functions);
 	free(c->lines.lines);
 	free(c->lines.by_address);
 	free(c->ptx.lines);
 	free(c->ptx.by_address);
+	free(c->image_ptx);
 	free(c->image);
 	free(c);
 }
