@@ -106,6 +106,7 @@ struct kernel_fields {
 	struct option_texts source_folders;
 	struct option_texts source_files;
 	int print_source;
+	int print_inlined;
 	int rename;
 	int rename_export;
 	const char *rename_path;

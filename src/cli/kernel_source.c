@@ -126,40 +126,75 @@ void kernel_source_write(FILE *file, const struct kernel_source_run *s, const ch
 
 static int read_files(const struct kernel_fields *fields, struct source_book *book)
 {
-	struct string_list folders = STRING_LIST_INIT;
+	struct string_list folders = STRING_LIST_INIT, files = STRING_LIST_INIT;
 	int r = kernel_split(&fields->source_folders, &folders);
 
 	if (r >= 0)
-		r = source_book_read_files(book, (const char *const *)folders.items, folders.count);
+		r = kernel_split(&fields->source_files, &files);
+	if (r >= 0)
+		r = source_book_read_files(book, &(struct source_search){ .files = (const char *const *)files.items,
+									  .file_count = files.count,
+									  .folders = (const char *const *)folders.items,
+									  .folder_count = folders.count });
 	string_list_release(&folders);
+	string_list_release(&files);
 	return r;
+}
+
+/* A book with all texts that the page needs; false after an error was printed. */
+static bool load_book(struct cli *cli, const struct kernel_fields *fields, struct report *report, struct source_book *ret)
+{
+	struct error err = { "" };
+	char note[512];
+	int r = source_book_load(ret, report, note, sizeof(note), &err);
+
+	if (r < 0) {
+		command_fail(cli, &kernel_command, "%s", err.text);
+		return false;
+	}
+	if (note[0])
+		fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
+	r = read_files(fields, ret);
+	if (r >= 0 && fields->print_source == SOURCE_PTX)
+		r = source_book_read_ptx(ret);
+	if (r >= 0)
+		return true;
+	source_book_release(ret);
+	command_fail(cli, &kernel_command, "Not enough memory");
+	return false;
+}
+
+static void tell_what_is_missing(struct cli *cli, const struct source_book *book, enum source_view view)
+{
+	if (!book->count_count)
+		fprintf(kernel_told(cli), "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
+	else if (view == SOURCE_PTX && !source_book_has_ptx(book))
+		fprintf(kernel_told(cli), "==WARNING== The program has no PTX with its code: the compiler keeps it there with -lineinfo (nvcc, ptxas, "
+					  "CU_JIT_GENERATE_LINE_INFO).\n");
+	else if (view != SOURCE_SASS && !source_book_has_lines(book))
+		fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 }
 
 int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results, const struct page_options *options)
 {
-	enum source_view view = (enum source_view)fields->print_source;
-	struct source_book book;
-	struct error err;
-	char note[512];
+	struct source_options source = { .view = (enum source_view)fields->print_source,
+					 .format = fields->json ? SOURCE_JSON : fields->csv ? SOURCE_CSV : SOURCE_TEXT,
+					 .only_ncu = cli->role == CLI_NCU,
+					 .outermost = fields->print_inlined };
+	struct source_book book, before = { 0 };
 	int r;
 
-	if (view == SOURCE_PTX) {
-		command_fail(cli, &kernel_command, "--print-source ptx: reports have no PTX; sass, cuda or cuda,sass");
+	if (!load_book(cli, fields, results->report, &book))
+		return -EINVAL;
+	if (options->baseline && !load_book(cli, fields, options->baseline->results.report, &before)) {
+		source_book_release(&book);
 		return -EINVAL;
 	}
-	if (source_book_load(&book, results->report, note, sizeof(note), &err) < 0) {
-		command_fail(cli, &kernel_command, "%s", err.text);
-		return -EINVAL;
-	}
-	if (note[0])
-		fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
-	if (!book.count_count)
-		fprintf(kernel_told(cli), "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
-	else if (view != SOURCE_SASS && !source_book_has_lines(&book))
-		fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
-	r = read_files(fields, &book);
-	if (r >= 0)
-		r = page_print_source(cli->out, results, options, &book, view, fields->json ? SOURCE_JSON : fields->csv ? SOURCE_CSV : SOURCE_TEXT);
+	tell_what_is_missing(cli, &book, source.view);
+	if (options->baseline)
+		source.before = &before;
+	r = page_print_source(cli->out, results, options, &book, &source);
+	source_book_release(&before);
 	source_book_release(&book);
 	return r;
 }

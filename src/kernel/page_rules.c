@@ -54,7 +54,7 @@ static int load_lines(struct looking *l, const struct source_book *book)
 		l->lines = instructions;
 		return 0;
 	}
-	r = kernel_source_lines(&l->lines, &instructions);
+	r = kernel_source_lines(&l->lines, &instructions, SOURCE_WRITTEN);
 	kernel_source_release(&instructions);
 	return r;
 }

@@ -18,6 +18,12 @@
 struct loader {
 	struct source_book *book;
 	struct report *report;
+	const int64_t *results; /* NULL: all */
+	size_t result_count;
+	/* The function of the last fact, and whether something was counted in it. */
+	int64_t code;
+	const char *function;
+	bool is_counted;
 };
 
 const char *source_keep(struct source_book *b, const char *text)
@@ -31,6 +37,14 @@ const char *source_keep(struct source_book *b, const char *text)
 	return texts[b->text_count] ? texts[b->text_count++] : NULL;
 }
 
+const char *source_keep_once(struct source_book *b, const char *text)
+{
+	for (size_t i = b->text_count; i > 0 && b->text_count - i < 64; i--)
+		if (strcmp(b->texts[i - 1], text) == 0)
+			return b->texts[i - 1];
+	return source_keep(b, text);
+}
+
 struct source_fact *source_add_fact(struct source_book *b)
 {
 	struct source_fact *facts = grown(b->facts, b->fact_count, sizeof(*facts));
@@ -38,7 +52,7 @@ struct source_fact *source_add_fact(struct source_book *b)
 	if (!facts)
 		return NULL;
 	b->facts = facts;
-	facts[b->fact_count] = (struct source_fact){ .sass = "", .file = "", .function = "" };
+	facts[b->fact_count] = (struct source_fact){ .sass = "", .file = "", .function = "", .inlined = "", .outer_file = "", .ptx = "" };
 	return &facts[b->fact_count++];
 }
 
@@ -113,13 +127,49 @@ static int metric_of(struct source_book *b, const char *name)
 	return (int)b->metric_count++;
 }
 
+static size_t function_end(const struct source_book *b, size_t at)
+{
+	const struct source_count *c = &b->counts[at];
+
+	while (at < b->count_count && b->counts[at].result == c->result && b->counts[at].code == c->code &&
+	       strcmp(b->counts[at].function, c->function) == 0)
+		at++;
+	return at;
+}
+
+static bool is_wanted(const struct loader *l, int64_t result)
+{
+	for (size_t i = 0; i < l->result_count; i++)
+		if (l->results[i] == result)
+			return true;
+	return !l->results;
+}
+
+/* Facts of a function follow each other. */
+static bool is_counted(struct loader *l, int64_t code, const char *function)
+{
+	const struct source_book *b = l->book;
+
+	if (!l->results || (l->function && l->code == code && strcmp(l->function, function) == 0))
+		return !l->results || l->is_counted;
+	l->code = code;
+	l->function = function;
+	l->is_counted = false;
+	for (size_t i = 0; i < b->count_count && !l->is_counted; i = function_end(b, i))
+		l->is_counted = b->counts[i].code == code && strcmp(b->counts[i].function, function) == 0;
+	return l->is_counted;
+}
+
 static int take_count(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
 	struct source_book *b = l->book;
-	int metric = metric_of(b, row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_METRIC));
+	int metric;
 	struct source_count *counts;
 
+	if (!is_wanted(l, v[COLUMN_KERNEL_SOURCE_RESULT]))
+		return 0;
+	metric = metric_of(b, row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_METRIC));
 	if (metric < 0 || b->count_count >= MOST_COUNTS || v[COLUMN_KERNEL_SOURCE_PC] < 0 || v[COLUMN_KERNEL_SOURCE_PC] > UINT32_MAX)
 		return 0;
 	counts = grown(b->counts, b->count_count, sizeof(*counts));
@@ -140,14 +190,21 @@ static int take_fact(void *context, const int64_t *v, uint32_t present)
 
 	if (v[COLUMN_KERNEL_INSTRUCTION_PC] < 0 || v[COLUMN_KERNEL_INSTRUCTION_PC] > UINT32_MAX)
 		return 0;
+	if (!is_counted(l, v[COLUMN_KERNEL_INSTRUCTION_CODE], row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_FUNCTION)))
+		return 0;
 	f = source_add_fact(l->book);
 	if (!f)
 		return -ENOMEM;
-	*f = (struct source_fact){ v[COLUMN_KERNEL_INSTRUCTION_CODE], row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_FUNCTION),
-				   (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_PC], row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_SASS),
-				   row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_FILE),
-				   HAS(present, COLUMN_KERNEL_INSTRUCTION_LINE) ? (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_LINE] : 0 };
-	return 0;
+	f->code = v[COLUMN_KERNEL_INSTRUCTION_CODE];
+	f->function = row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_FUNCTION);
+	f->pc = (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_PC];
+	f->sass = row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_SASS);
+	f->file = row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_FILE);
+	f->line = HAS(present, COLUMN_KERNEL_INSTRUCTION_LINE) ? (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_LINE] : 0;
+	f->inlined = row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_INLINED);
+	f->ptx = row_text(l->report, v, present, COLUMN_KERNEL_INSTRUCTION_PTX);
+	f->ptx_line = HAS(present, COLUMN_KERNEL_INSTRUCTION_PTX_LINE) ? (uint32_t)v[COLUMN_KERNEL_INSTRUCTION_PTX_LINE] : 0;
+	return source_find_outermost(l->book, f);
 }
 
 static int take_file(void *context, const int64_t *v, uint32_t present)
@@ -171,30 +228,44 @@ static int load(struct loader *l)
 
 	if (r >= 0)
 		r = report_each_row(l->report, TABLE_KERNEL_SOURCE, COLUMN_KERNEL_SOURCE_VALUE + 1, take_count, l);
+	if (l->book->count_count)
+		qsort(l->book->counts, l->book->count_count, sizeof(*l->book->counts), by_result);
 	if (r >= 0)
-		r = report_each_row(l->report, TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_LINE + 1, take_fact, l);
+		r = report_each_row(l->report, TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_PTX_LINE + 1, take_fact, l);
 	if (r >= 0)
 		r = report_each_row(l->report, TABLE_KERNEL_FILE, COLUMN_KERNEL_FILE_TEXT + 1, take_file, l);
 	return r;
 }
 
-int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err)
+static int load_book(struct loader *l, struct error *err)
 {
-	struct loader l = { ret, report };
+	struct source_book *b = l->book;
 	int r;
 
-	*ret = (struct source_book){ 0 };
-	if (note)
-		note[0] = '\0';
-	r = load(&l);
+	*b = (struct source_book){ 0 };
+	r = load(l);
 	if (r < 0) {
-		source_book_release(ret);
+		source_book_release(b);
 		return error_set_errno(err, -r, "The instructions of the report cannot be read");
 	}
-	if (ret->count_count)
-		qsort(ret->counts, ret->count_count, sizeof(*ret->counts), by_result);
-	source_sort_facts(ret);
-	ret->were_stored = ret->fact_count != 0;
+	source_sort_facts(b);
+	b->were_stored = b->fact_count != 0;
+	return 0;
+}
+
+int source_book_load_results(struct source_book *ret, struct report *report, const int64_t *results, size_t count, struct error *err)
+{
+	return load_book(&(struct loader){ .book = ret, .report = report, .results = results, .result_count = count }, err);
+}
+
+int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err)
+{
+	int r = load_book(&(struct loader){ .book = ret, .report = report }, err);
+
+	if (note)
+		note[0] = '\0';
+	if (r < 0)
+		return r;
 	if (ret->were_stored || !ret->count_count || !note)
 		return 0;
 	r = source_make_facts(ret, note, note_size, err);
@@ -240,14 +311,14 @@ static bool same_function(const struct source_fact *f, int64_t code, const char 
 }
 
 /* How many instructions: all of a function that are known, and those that were seen without being known. */
-static int add_item(struct kernel_source *s, const char *function, uint32_t pc, const struct source_fact *f)
+static int add_item(struct kernel_source *s, int64_t code, const char *function, uint32_t pc, const struct source_fact *f)
 {
 	struct source_item *items = grown(s->items, s->count, sizeof(*items));
 
 	if (!items)
 		return -ENOMEM;
 	s->items = items;
-	items[s->count++] = (struct source_item){ function, pc, f ? f->sass : "", f ? f->file : "", f ? f->line : 0, NULL };
+	items[s->count++] = (struct source_item){ function, pc, f ? f->sass : "", f ? f->file : "", f ? f->line : 0, f ? f->inlined : "", code, f, NULL, NULL };
 	return 0;
 }
 
@@ -266,24 +337,14 @@ static int add_function(struct kernel_source *s, const struct source_book *b, si
 		if (known && (first >= end || f->pc <= b->counts[first].pc)) {
 			while (first < end && b->counts[first].pc == f->pc)
 				first++;
-			r = add_item(s, c->function, f->pc, f);
+			r = add_item(s, c->code, c->function, f->pc, f);
 			f++;
 		} else {
-			r = add_item(s, c->function, b->counts[first].pc, NULL);
+			r = add_item(s, c->code, c->function, b->counts[first].pc, NULL);
 			first = next_place(b, first);
 		}
 	}
 	return r;
-}
-
-static size_t function_end(const struct source_book *b, size_t at)
-{
-	const struct source_count *c = &b->counts[at];
-
-	while (at < b->count_count && b->counts[at].result == c->result && b->counts[at].code == c->code &&
-	       strcmp(b->counts[at].function, c->function) == 0)
-		at++;
-	return at;
 }
 
 static int give_values(struct kernel_source *s)
@@ -334,40 +395,74 @@ int kernel_source_of(struct kernel_source *ret, const struct source_book *b, int
 	return 0;
 }
 
-static int by_line(const void *a, const void *b)
-{
-	const struct source_item *x = *(const struct source_item *const *)a, *y = *(const struct source_item *const *)b;
-	int order = strcmp(x->file, y->file);
+/* An instruction, and the line it is counted for. */
+struct keyed {
+	const struct source_item *item;
+	const char *file;
+	uint32_t line;
+	const char *inlined;
+	int64_t code;
+};
 
-	return order ? order : (x->line > y->line) - (x->line < y->line);
+static int by_key(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+	int order = x->code == y->code ? strcmp(x->file, y->file) : x->code < y->code ? -1 : 1;
+
+	if (order)
+		return order;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return strcmp(x->inlined, y->inlined);
 }
 
-int kernel_source_lines(struct kernel_source *ret, const struct kernel_source *from)
+static struct keyed key_of(const struct source_item *i, enum source_key key)
 {
-	const struct source_item **order = calloc(from->count + 1, sizeof(*order));
+	const struct source_fact *f = i->fact;
+
+	if (!f)
+		return (struct keyed){ i, "", 0, "", 0 };
+	if (key == SOURCE_IN_PTX)
+		return (struct keyed){ i, f->ptx, f->ptx_line, "", f->code };
+	if (key == SOURCE_OUTERMOST)
+		return (struct keyed){ i, f->outer_file, f->outer_line, "", 0 };
+	return (struct keyed){ i, f->file, f->line, key == SOURCE_CALLS ? f->inlined : "", 0 };
+}
+
+static int add_keyed(struct kernel_source *s, const struct keyed *k)
+{
+	int r = add_item(s, k->code, k->item->function, 0, NULL);
+
+	if (r < 0)
+		return r;
+	s->items[s->count - 1].file = k->file;
+	s->items[s->count - 1].line = k->line;
+	s->items[s->count - 1].inlined = k->inlined;
+	return 0;
+}
+
+int kernel_source_lines(struct kernel_source *ret, const struct kernel_source *from, enum source_key key)
+{
+	struct keyed *order = calloc(from->count + 1, sizeof(*order));
 	size_t count = 0, metrics = from->book->metric_count;
 	int r = order ? 0 : -ENOMEM;
 
 	*ret = (struct kernel_source){ .book = from->book };
-	for (size_t i = 0; r >= 0 && i < from->count; i++)
-		if (from->items[i].line)
-			order[count++] = &from->items[i];
+	for (size_t i = 0; r >= 0 && i < from->count; i++) {
+		order[count] = key_of(&from->items[i], key);
+		count += order[count].line != 0;
+	}
 	if (count)
-		qsort(order, count, sizeof(*order), by_line);
+		qsort(order, count, sizeof(*order), by_key);
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		if (!i || by_line(&order[i - 1], &order[i]) != 0) {
-			r = add_item(ret, order[i]->function, 0, NULL);
-			if (r >= 0) {
-				ret->items[ret->count - 1].file = order[i]->file;
-				ret->items[ret->count - 1].line = order[i]->line;
-			}
-		}
+		if (!i || by_key(&order[i - 1], &order[i]) != 0)
+			r = add_keyed(ret, &order[i]);
 	if (r >= 0)
 		r = give_values(ret);
 	for (size_t i = 0, line = 0; r >= 0 && i < count; i++) {
-		line += i && by_line(&order[i - 1], &order[i]) != 0;
+		line += i && by_key(&order[i - 1], &order[i]) != 0;
 		for (size_t m = 0; m < metrics; m++)
-			ret->items[line].values[m] += order[i]->values[m];
+			ret->items[line].values[m] += order[i].item->values[m];
 	}
 	free(order);
 	if (r < 0)

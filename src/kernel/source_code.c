@@ -1,52 +1,70 @@
-/* Facts about instructions out of cubins, source files, and both into a report. */
+/* Facts about instructions out of cubins, and into a report. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "kernel/disassemble.h"
 #include "kernel/source_internal.h"
 #include "report/writer.h"
 #include "symbol/cubin.h"
+#include "symbol/demangle.h"
 
 #define MOST_SYMBOLS 1024u
 #define MOST_INSTRUCTIONS (1u << 20) /* of a function */
-#define MOST_FILE (4ll << 20)
+#define MOST_INLINED 64u             /* calls in each other */
 
-/* Lines lie in the cubin's own texts: kept once for each place, not for each instruction. */
-static const char *keep_file(struct source_book *b, const char *file)
+/* Texts lie in the cubin itself, and are kept once for many instructions. */
+static int add_place(struct source_book *b, struct source_fact *fact, const struct cubin *cubin, const struct cubin_function *f)
 {
-	for (size_t i = b->text_count; i > 0 && b->text_count - i < 64; i--)
-		if (strcmp(b->texts[i - 1], file) == 0)
-			return b->texts[i - 1];
-	return source_keep(b, file);
+	struct cubin_place places[MOST_INLINED], ptx;
+	size_t count = cubin_places(cubin, f, fact->pc, places, MOST_INLINED);
+
+	if (cubin_ptx_place(cubin, f, fact->pc, &ptx)) {
+		fact->ptx = source_keep_once(b, ptx.file);
+		fact->ptx_line = ptx.line;
+		if (!fact->ptx)
+			return -ENOMEM;
+	}
+	return source_take_places(b, fact, places, count);
 }
 
 static int add_facts(struct source_book *b, int64_t code, const char *name, const struct cubin *cubin, const struct cubin_function *f)
 {
 	unsigned step = cubin_step(cubin);
-	struct cubin_place place;
 	struct source_fact *fact;
+	int r = 0;
 
-	for (uint64_t pc = 0; pc < f->size && pc / step < MOST_INSTRUCTIONS; pc += step) {
+	for (uint64_t pc = 0; r >= 0 && pc < f->size && pc / step < MOST_INSTRUCTIONS; pc += step) {
 		fact = source_add_fact(b);
 		if (!fact)
 			return -ENOMEM;
 		fact->code = code;
 		fact->function = name;
 		fact->pc = (uint32_t)pc;
-		if (!cubin_line(cubin, f, pc, &place))
-			continue;
-		fact->file = keep_file(b, place.file);
-		fact->line = place.line;
-		if (!fact->file)
-			return -ENOMEM;
+		r = add_place(b, fact, cubin, f);
 	}
-	return 0;
+	return r;
+}
+
+char *source_ptx_text(const void *image, size_t size, const char *name, size_t *ret_size)
+{
+	struct cubin *cubin = NULL;
+	const char *from = NULL;
+	struct error ignored;
+	char *text = NULL;
+
+	if (cubin_open(&cubin, image, size, &ignored) == 0)
+		from = cubin_ptx_text(cubin, name, ret_size);
+	if (from)
+		text = malloc(*ret_size + 1);
+	for (size_t i = 0; text && i < *ret_size; i++)
+		text[i] = from[i] ? from[i] : '\n';
+	if (text)
+		text[*ret_size] = '\0';
+	cubin_close(cubin);
+	return text;
 }
 
 struct texts {
@@ -116,6 +134,57 @@ static int make_code(struct source_book *b, const struct source_code *code, stru
 	return r;
 }
 
+/* Each function by its name as people write it. */
+static int write_named(FILE *to, const char *inlined)
+{
+	struct source_call call;
+
+	while (source_next_call(&inlined, &call)) {
+		char *linkage = strndup(call.function, (size_t)call.function_len), *name = linkage ? demangle(linkage) : NULL;
+
+		if (linkage)
+			fprintf(to, "%s\t%.*s\t%u\n", name ? name : linkage, call.file_len, call.file, call.line);
+		free(name);
+		free(linkage);
+		if (!linkage)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static const char *named(struct source_book *b, const char *inlined)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+	const char *kept = NULL;
+
+	if (to && (write_named(to, inlined) < 0) + fclose(to) == 0)
+		kept = source_keep_once(b, text);
+	free(text);
+	return kept;
+}
+
+/* Instructions with the same calls follow each other. */
+static int name_calls(struct source_book *b)
+{
+	const char *last = NULL, *last_named = NULL;
+
+	for (size_t i = 0; i < b->fact_count; i++) {
+		const char *inlined = b->facts[i].inlined;
+
+		if (!*inlined)
+			continue;
+		if (inlined != last)
+			last_named = named(b, inlined);
+		if (!last_named)
+			return -ENOMEM;
+		last = inlined;
+		b->facts[i].inlined = last_named;
+	}
+	return 0;
+}
+
 int source_make_facts(struct source_book *b, char *note, size_t note_size, struct error *err)
 {
 	struct making *m = calloc(1, sizeof(*m));
@@ -133,89 +202,10 @@ int source_make_facts(struct source_book *b, char *note, size_t note_size, struc
 	for (size_t i = 0; i < b->code_count && r >= 0; i++)
 		if (b->codes[i].image && b->codes[i].size)
 			r = make_code(b, &b->codes[i], m);
+	if (r >= 0)
+		r = name_calls(b);
 	free(m);
 	return r < 0 ? error_set(err, -r, "Not enough memory") : 0;
-}
-
-static struct source_file *file_of(const struct source_book *b, const char *name)
-{
-	for (size_t i = 0; i < b->file_count; i++)
-		if (strcmp(b->files[i].name, name) == 0)
-			return &b->files[i];
-	return NULL;
-}
-
-static char *read_file(const char *path, size_t *size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat status;
-	char *text = NULL;
-	ssize_t got;
-
-	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 && status.st_size <= MOST_FILE)
-		text = malloc((size_t)status.st_size + 1);
-	if (text) {
-		got = read(fd, text, (size_t)status.st_size);
-		*size = got > 0 ? (size_t)got : 0;
-		text[*size] = '\0';
-	}
-	if (fd >= 0)
-		close(fd);
-	return text;
-}
-
-/* Where it was compiled, or by its last name in one of the folders. */
-static char *look_for(const char *name, const char *const *folders, size_t folder_count, size_t *size)
-{
-	const char *last = strrchr(name, '/');
-	char path[PATH_MAX], *text = read_file(name, size);
-
-	for (size_t i = 0; i < folder_count && !text; i++)
-		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folders[i], last ? last + 1 : name) < sizeof(path))
-			text = read_file(path, size);
-	return text;
-}
-
-int source_book_read_files(struct source_book *b, const char *const *folders, size_t folder_count)
-{
-	for (size_t i = 0; i < b->fact_count; i++) {
-		const char *name = b->facts[i].file;
-		struct source_file *files;
-		size_t size = 0;
-		char *text;
-
-		if (!*name || file_of(b, name))
-			continue;
-		files = reallocarray(b->files, b->file_count + 1, sizeof(*files));
-		if (!files)
-			return -ENOMEM;
-		b->files = files;
-		text = look_for(name, folders, folder_count, &size);
-		files[b->file_count] = (struct source_file){ name, NULL, size };
-		if (text) {
-			files[b->file_count].text = source_keep(b, text);
-			files[b->file_count].size = files[b->file_count].text ? strlen(files[b->file_count].text) : 0;
-		}
-		b->file_count++;
-		free(text);
-	}
-	return 0;
-}
-
-const char *source_book_line(const struct source_book *b, const char *file, uint32_t line, size_t *ret_len)
-{
-	const struct source_file *f = file_of(b, file);
-	const char *at = f ? f->text : NULL, *end = at ? at + f->size : NULL, *next;
-
-	for (uint32_t i = 1; at && i < line; i++) {
-		next = memchr(at, '\n', (size_t)(end - at));
-		at = next ? next + 1 : NULL;
-	}
-	if (!at || at >= end)
-		return NULL;
-	next = memchr(at, '\n', (size_t)(end - at));
-	*ret_len = (size_t)((next ? next : end) - at);
-	return at;
 }
 
 #define BIT(column) (1u << (column))
@@ -242,24 +232,14 @@ static int store_facts(const struct source_book *b, struct report_writer *w)
 			v[COLUMN_KERNEL_INSTRUCTION_LINE] = f->line;
 			present |= BIT(COLUMN_KERNEL_INSTRUCTION_FILE) | BIT(COLUMN_KERNEL_INSTRUCTION_LINE);
 		}
-		r = report_append(track, v, present);
-	}
-	return r;
-}
-
-static int store_files(const struct source_book *b, struct report_writer *w)
-{
-	struct report_track *track = report_track(w, TABLE_KERNEL_FILE, 0);
-	int r = track ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < b->file_count && r >= 0; i++) {
-		int64_t v[TABLE_MAX_COLUMNS] = { 0 };
-		uint32_t present = BIT(COLUMN_KERNEL_FILE_NAME);
-
-		v[COLUMN_KERNEL_FILE_NAME] = (int64_t)report_string(w, b->files[i].name, strlen(b->files[i].name));
-		if (b->files[i].text) {
-			v[COLUMN_KERNEL_FILE_TEXT] = (int64_t)report_blob(w, b->files[i].text, b->files[i].size);
-			present |= BIT(COLUMN_KERNEL_FILE_TEXT);
+		if (*f->inlined) {
+			v[COLUMN_KERNEL_INSTRUCTION_INLINED] = (int64_t)report_string(w, f->inlined, strlen(f->inlined));
+			present |= BIT(COLUMN_KERNEL_INSTRUCTION_INLINED);
+		}
+		if (f->ptx_line) {
+			v[COLUMN_KERNEL_INSTRUCTION_PTX] = (int64_t)report_string(w, f->ptx, strlen(f->ptx));
+			v[COLUMN_KERNEL_INSTRUCTION_PTX_LINE] = f->ptx_line;
+			present |= BIT(COLUMN_KERNEL_INSTRUCTION_PTX) | BIT(COLUMN_KERNEL_INSTRUCTION_PTX_LINE);
 		}
 		r = report_append(track, v, present);
 	}
@@ -278,7 +258,7 @@ int source_book_store(const struct source_book *b, struct report *report, const 
 	if (facts && r >= 0)
 		r = source_store_opcodes(b, w);
 	if (r >= 0 && files)
-		r = store_files(b, w);
+		r = source_store_files(b, w);
 	if (r < 0) {
 		report_extend_cancel(w);
 		return error_set_errno(err, -r, "%s cannot be completed", path);

@@ -1,20 +1,40 @@
-/* Executions by opcode: sums over instructions whose text is known, as values of the launch. */
+/* Executions by opcode and by kind: sums over instructions whose text is known, as values of the launch. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/opcode.h"
 #include "kernel/page_source.h"
 #include "kernel/source_internal.h"
 #include "report/writer.h"
 
-#define MOST_OPCODES 512u
+#define MOST_OPCODES 1024u
 #define BIT(column) (1u << (column))
 
 struct opcode {
-	char name[24];
+	char name[OPCODE_MAX];
 	int64_t executed;
 };
+
+/* Metrics that are sums by name: of which counts, and by which name. */
+static const struct {
+	const char *metric;
+	const char *counts;
+	enum opcode_form form;
+	bool by_category;
+} breakdowns[] = {
+	{ "sass__inst_executed_per_opcode", "inst_executed", OPCODE_PLAIN, false },
+	{ "sass__inst_executed_per_opcode_category", "inst_executed", OPCODE_PLAIN, true },
+	{ "sass__inst_executed_per_opcode_with_modifier_all", "inst_executed", OPCODE_ALL, false },
+	{ "sass__inst_executed_per_opcode_with_modifier_selective", "inst_executed", OPCODE_SELECTIVE, false },
+	{ "sass__thread_inst_executed_per_opcode_category", "thread_inst_executed_true", OPCODE_PLAIN, true },
+	{ "sass__thread_inst_executed_true_per_opcode", "thread_inst_executed_true", OPCODE_PLAIN, false },
+	{ "sass__thread_inst_executed_true_per_opcode_with_modifier_all", "thread_inst_executed_true", OPCODE_ALL, false },
+	{ "sass__thread_inst_executed_true_per_opcode_with_modifier_selective", "thread_inst_executed_true", OPCODE_SELECTIVE, false },
+};
+#define BREAKDOWNS (sizeof(breakdowns) / sizeof(breakdowns[0]))
 
 /* Memory that instructions access, and how: each has a metric. */
 static const struct {
@@ -28,41 +48,48 @@ static const struct {
 };
 #define ACCESSES (sizeof(accesses) / sizeof(accesses[0]))
 
-struct sums {
+struct breakdown {
 	struct opcode opcodes[MOST_OPCODES];
 	size_t count;
-	int64_t accesses[ACCESSES];
 	int64_t all;
 };
 
-/* "@!P0 LDG.E R4, ..." -> "LDG" */
-static void opcode_name(const char *sass, char *ret, size_t size)
-{
-	if (*sass == '@') {
-		sass += strcspn(sass, " ");
-		sass += strspn(sass, " ");
-	}
-	snprintf(ret, size, "%.*s", (int)strcspn(sass, ". ,;"), sass);
-}
+/* Of one launch. */
+struct sums {
+	struct breakdown breakdowns[BREAKDOWNS];
+	int64_t accesses[ACCESSES];
+};
 
-static void add(struct sums *s, const char *sass, int64_t executed)
+static void add_to(struct breakdown *b, const char *name, int64_t executed)
 {
-	struct source_access access;
-	char name[sizeof(s->opcodes[0].name)];
-	size_t i;
+	size_t i = 0;
 
-	opcode_name(sass, name, sizeof(name));
-	for (i = 0; i < s->count && strcmp(s->opcodes[i].name, name) != 0; i++)
-		;
+	while (i < b->count && strcmp(b->opcodes[i].name, name) != 0)
+		i++;
 	if (i == MOST_OPCODES || !*name)
 		return;
-	if (i == s->count) {
-		s->opcodes[s->count++] = (struct opcode){ .executed = 0 };
-		snprintf(s->opcodes[i].name, sizeof(s->opcodes[i].name), "%s", name);
+	if (i == b->count) {
+		b->opcodes[b->count++] = (struct opcode){ .executed = 0 };
+		snprintf(b->opcodes[i].name, sizeof(b->opcodes[i].name), "%s", name);
 	}
-	s->opcodes[i].executed += executed;
-	s->all += executed;
-	for (i = 0; source_access(sass, &access) && i < ACCESSES; i++)
+	b->opcodes[i].executed += executed;
+	b->all += executed;
+}
+
+static void add(struct sums *s, const char *counts, const char *sass, int64_t executed)
+{
+	struct source_access access;
+	char name[OPCODE_MAX];
+
+	for (size_t i = 0; i < BREAKDOWNS; i++) {
+		if (strcmp(breakdowns[i].counts, counts) != 0)
+			continue;
+		opcode_name(sass, breakdowns[i].form, name);
+		add_to(&s->breakdowns[i], breakdowns[i].by_category && *name ? opcode_category(name) : name, executed);
+	}
+	if (strcmp(counts, "inst_executed") != 0 || !source_access(sass, &access))
+		return;
+	for (size_t i = 0; i < ACCESSES; i++)
 		if (strcmp(access.space, accesses[i].space) == 0 && strcmp(access.operation, accesses[i].operation) == 0)
 			s->accesses[i] += executed;
 }
@@ -76,27 +103,26 @@ static int by_executions(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int put(struct report_writer *w, struct report_track *track, int64_t result, const char *name, int64_t value)
+static int put(struct report_writer *w, struct report_track *track, int64_t result, const char *name, const char *unit, int64_t value)
 {
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
 	v[COLUMN_KERNEL_METRIC_RESULT] = result;
 	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE;
 	v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)report_string(w, name, strlen(name));
-	v[COLUMN_KERNEL_METRIC_UNIT] = (int64_t)report_string(w, "inst", 4);
+	v[COLUMN_KERNEL_METRIC_UNIT] = (int64_t)report_string(w, unit, strlen(unit));
 	v[COLUMN_KERNEL_METRIC_INTEGER] = value;
 	return report_append(track, v, BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME) |
 					      BIT(COLUMN_KERNEL_METRIC_UNIT) | BIT(COLUMN_KERNEL_METRIC_INTEGER));
 }
 
-static int put_opcode(struct report_writer *w, struct report_track *track, int64_t result, size_t number, const struct opcode *o)
+static int put_opcode(struct report_writer *w, struct report_track *track, int64_t result, const char *metric, size_t number, const struct opcode *o)
 {
-	static const char name[] = "sass__inst_executed_per_opcode";
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
 	v[COLUMN_KERNEL_METRIC_RESULT] = result;
 	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE;
-	v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)report_string(w, name, sizeof(name) - 1);
+	v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)report_string(w, metric, strlen(metric));
 	v[COLUMN_KERNEL_METRIC_INTEGER] = o->executed;
 	v[COLUMN_KERNEL_METRIC_INSTANCE] = (int64_t)number;
 	v[COLUMN_KERNEL_METRIC_LABEL] = (int64_t)report_string(w, o->name, strlen(o->name));
@@ -105,19 +131,87 @@ static int put_opcode(struct report_writer *w, struct report_track *track, int64
 					      BIT(COLUMN_KERNEL_METRIC_LABEL));
 }
 
-static int store(struct sums *s, int64_t result, struct report_writer *w, struct report_track *track)
+static int store_breakdown(struct breakdown *b, const char *metric, int64_t result, struct report_writer *w, struct report_track *track)
 {
 	int r;
 
-	if (!s->count)
+	if (!b->count)
 		return 0;
-	qsort(s->opcodes, s->count, sizeof(s->opcodes[0]), by_executions);
-	r = put(w, track, result, "sass__inst_executed_per_opcode", s->all);
-	for (size_t i = 0; i < s->count && r >= 0; i++)
-		r = put_opcode(w, track, result, i, &s->opcodes[i]);
-	for (size_t i = 0; i < ACCESSES && r >= 0; i++)
-		r = put(w, track, result, accesses[i].metric, s->accesses[i]);
+	qsort(b->opcodes, b->count, sizeof(b->opcodes[0]), by_executions);
+	r = put(w, track, result, metric, "inst", b->all);
+	for (size_t i = 0; i < b->count && r >= 0; i++)
+		r = put_opcode(w, track, result, metric, i, &b->opcodes[i]);
 	return r;
+}
+
+/* Which accesses to local and shared memory are spilled registers, the text does not say; that there are none, it does. */
+static int store_spilling(const struct sums *s, int64_t result, struct report_writer *w, struct report_track *track)
+{
+	static const char *const metrics[] = { "sass__inst_executed_register_spilling", "sass__inst_executed_register_spilling_op_read",
+					       "sass__inst_executed_register_spilling_op_write" };
+	int r = 0;
+
+	for (size_t i = 0; i < ACCESSES; i++)
+		if (s->accesses[i] && strcmp(accesses[i].space, "Global") != 0)
+			return 0;
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]) && r >= 0; i++)
+		r = put(w, track, result, metrics[i], "inst", 0);
+	return r;
+}
+
+static int store(struct sums *s, int64_t result, struct report_writer *w, struct report_track *track)
+{
+	int r = 0;
+
+	if (!s->breakdowns[0].count)
+		return 0;
+	for (size_t i = 0; i < BREAKDOWNS && r >= 0; i++)
+		r = store_breakdown(&s->breakdowns[i], breakdowns[i].metric, result, w, track);
+	for (size_t i = 0; i < ACCESSES && r >= 0; i++)
+		r = put(w, track, result, accesses[i].metric, "inst", s->accesses[i]);
+	return r < 0 ? r : store_spilling(s, result, w, track);
+}
+
+/* Sums over instructions of what each does on average, as whole numbers: the columns of ncu's source page as a value of the launch. */
+static const struct {
+	const char *metric;
+	const char *unit;
+	const char *counts;
+} averages[] = {
+	{ "derived__avg_thread_executed", "thread", "thread_inst_executed" },
+	{ "derived__avg_thread_executed_true", "thread", "thread_inst_executed_true" },
+	{ "derived__memory_l1_conflicts_shared_nway", "", "memory_l1_wavefronts_shared" },
+};
+
+static int store_averages(const struct source_book *b, int64_t result, struct report_writer *w, struct report_track *track)
+{
+	struct kernel_source s;
+	int r = kernel_source_of(&s, b, result);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sizeof(averages) / sizeof(averages[0]) && r >= 0; i++) {
+		double sum = 0;
+
+		for (size_t k = 0; k < s.count; k++) {
+			double executed = source_value(&s, &s.items[k], "inst_executed");
+
+			sum += executed > 0 ? floor(source_value(&s, &s.items[k], averages[i].counts) / executed) : 0;
+		}
+		/* Not a number where it was not counted. */
+		if (isfinite(sum) && sum < 1e15)
+			r = put(w, track, result, averages[i].metric, averages[i].unit, (int64_t)sum);
+	}
+	kernel_source_release(&s);
+	return r;
+}
+
+static bool is_summed(const char *metric)
+{
+	for (size_t i = 0; i < BREAKDOWNS; i++)
+		if (strcmp(breakdowns[i].counts, metric) == 0)
+			return true;
+	return false;
 }
 
 int source_store_opcodes(const struct source_book *b, struct report_writer *w)
@@ -128,12 +222,15 @@ int source_store_opcodes(const struct source_book *b, struct report_writer *w)
 
 	for (size_t i = 0; i < b->count_count && r >= 0; i++) {
 		const struct source_count *c = &b->counts[i];
-		const struct source_fact *f;
+		const char *metric = b->metrics[c->metric];
+		const struct source_fact *f = is_summed(metric) ? source_find_fact(b, c->code, c->function, c->pc) : NULL;
 
-		if (strcmp(b->metrics[c->metric], "inst_executed") == 0 && (f = source_find_fact(b, c->code, c->function, c->pc)) && *f->sass)
-			add(s, f->sass, c->value);
+		if (f && *f->sass)
+			add(s, metric, f->sass, c->value);
 		if (i + 1 == b->count_count || b->counts[i + 1].result != c->result) {
 			r = store(s, c->result, w, track);
+			if (r >= 0 && s->breakdowns[0].count)
+				r = store_averages(b, c->result, w, track);
 			memset(s, 0, sizeof(*s));
 		}
 	}

@@ -20,6 +20,7 @@ struct cubin_function {
 struct cubin_place {
 	const char *file;
 	uint32_t line;
+	const char *function; /* mangled: what was inlined here; NULL: the function itself, or it is not known */
 };
 
 /* The image is copied. */
@@ -33,7 +34,12 @@ const struct cubin_function *cubin_functions(const struct cubin *cubin, size_t *
 unsigned cubin_step(const struct cubin *cubin);
 /* Compiled with -lineinfo, or for debugging. */
 int cubin_has_lines(const struct cubin *cubin);
-/* Whether it is known. The text lives as long as the cubin. */
-int cubin_line(const struct cubin *cubin, const struct cubin_function *function, uint64_t pc, struct cubin_place *ret);
+/* Where an instruction was written, then where that was inlined, and so on to the function itself. How many of them, at most `room`; 0: not known.
+ * Texts live as long as the cubin. */
+size_t cubin_places(const struct cubin *cubin, const struct cubin_function *function, uint64_t pc, struct cubin_place *ret, size_t room);
+/* The same in PTX, which the compiler keeps along with lines: `file` is the name of its text. */
+int cubin_ptx_place(const struct cubin *cubin, const struct cubin_function *function, uint64_t pc, struct cubin_place *ret);
+/* All of a text of PTX, each line ended by a 0 (the last one may not be); NULL: there is none. It lives as long as the cubin. */
+const char *cubin_ptx_text(const struct cubin *cubin, const char *name, size_t *ret_size);
 
 #endif

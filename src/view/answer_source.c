@@ -1,215 +1,61 @@
-/* /api/source: what single instructions of a kernel did, with the source lines they come from. */
+/* /api/source: what single instructions of a kernel did, with the source lines and PTX they come from, beside the baseline. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/rows.h"
+#include "kernel/page_source.h"
+#include "kernel/source_before.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/kernels.h"
 
 #define MOST_LINES 200000u
-#define MOST_METRICS 256u
 #define MOST_COLUMNS 256u
 #define MOST_FILE_BYTES (4u << 20)
-
-/* An instruction, in the order of code, function and place. */
-struct source_line {
-	int64_t code, function, pc;
-	int64_t sass, file, line; /* texts and number; 0: not known */
-	bool is_known;            /* it is in the table of instructions */
-};
-
-struct source_value {
-	int64_t code, function, pc;
-	int64_t metric;
-	int64_t value;
-};
 
 struct source_column {
 	const struct section_block *block;
 	const struct section_row *row;
 };
 
-struct source {
-	struct kernel_view kv;
-	struct recording *r;
-	struct source_value *values; /* by line, then metric */
-	size_t value_count;
-	struct source_line *lines;
-	size_t line_count;
-	const char *metrics[MOST_METRICS];
-	int64_t metric_ids[MOST_METRICS];
-	size_t metric_count;
-	struct source_column columns[MOST_COLUMNS];
-	size_t column_count;
-	/* Of the line that formulas are computed for. */
-	const struct source_value *at;
-	size_t at_count;
+/* Lines of one kind, and those of the baseline. */
+struct line_sums {
+	struct kernel_source now, before;
 };
 
-static const char *text_of(struct source *s, int64_t id)
-{
-	size_t len;
-	const char *text = id > 0 ? recording_text(s->r, (uint64_t)id, &len) : NULL;
+struct source {
+	struct kernel_view kv;
+	struct source_book book, book_before;
+	struct kernel_source now, before;
+	struct line_sums written, outermost, ptx;
+	struct source_column columns[MOST_COLUMNS];
+	size_t column_count;
+};
 
-	return text ? text : "";
-}
+/* An item that formulas are computed for. */
+struct looking {
+	const struct kernel_source *source;
+	const struct source_item *item;
+};
 
-static int take_value(void *context, const int64_t *v, uint32_t present)
-{
-	struct source *s = context;
-	struct source_value *all;
-
-	if (v[COLUMN_KERNEL_SOURCE_RESULT] != s->kv.k->id || s->value_count >= (size_t)MOST_LINES * 64)
-		return 0;
-	all = grown(s->values, s->value_count, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	s->values = all;
-	all[s->value_count++] = (struct source_value){ v[COLUMN_KERNEL_SOURCE_CODE], v[COLUMN_KERNEL_SOURCE_FUNCTION], v[COLUMN_KERNEL_SOURCE_PC],
-						       v[COLUMN_KERNEL_SOURCE_METRIC], v[COLUMN_KERNEL_SOURCE_VALUE] };
-	return 0;
-}
-
-static int add_line(struct source *s, struct source_line line)
-{
-	struct source_line *all = grown(s->lines, s->line_count, sizeof(*all));
-
-	if (!all)
-		return -ENOMEM;
-	s->lines = all;
-	all[s->line_count++] = line;
-	return 0;
-}
-
-static int compare(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct source_value *x = a, *y = b;
-	int order = compare(x->code, y->code);
-
-	order = order ? order : compare(x->function, y->function);
-	order = order ? order : compare(x->pc, y->pc);
-	return order ? order : compare(x->metric, y->metric);
-}
-
-/* Two of the same place: the one of the table of instructions first. */
-static int by_line(const void *a, const void *b)
-{
-	const struct source_line *x = a, *y = b;
-	int order = compare(x->code, y->code);
-
-	order = order ? order : compare(x->function, y->function);
-	order = order ? order : compare(x->pc, y->pc);
-	return order ? order : compare(y->is_known, x->is_known);
-}
-
-/* The first value at or behind a function. */
-static bool has_function(const struct source *s, int64_t code, int64_t function)
-{
-	struct source_value key = { code, function, INT64_MIN, INT64_MIN, 0 };
-	size_t low = 0, high = s->value_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_place(&s->values[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->value_count && s->values[low].code == code && s->values[low].function == function;
-}
-
-static int take_instruction(void *context, const int64_t *v, uint32_t present)
-{
-	struct source *s = context;
-	struct source_line line = { v[COLUMN_KERNEL_INSTRUCTION_CODE], v[COLUMN_KERNEL_INSTRUCTION_FUNCTION], v[COLUMN_KERNEL_INSTRUCTION_PC], 0, 0, 0, true };
-
-	if (s->line_count >= MOST_LINES || !has_function(s, line.code, line.function))
-		return 0;
-	if (present >> COLUMN_KERNEL_INSTRUCTION_SASS & 1)
-		line.sass = v[COLUMN_KERNEL_INSTRUCTION_SASS];
-	if (present >> COLUMN_KERNEL_INSTRUCTION_FILE & 1)
-		line.file = v[COLUMN_KERNEL_INSTRUCTION_FILE];
-	if (present >> COLUMN_KERNEL_INSTRUCTION_LINE & 1)
-		line.line = v[COLUMN_KERNEL_INSTRUCTION_LINE];
-	return add_line(s, line);
-}
-
-/* Instructions that no table tells of stand by their values alone. */
-static int add_bare_lines(struct source *s)
-{
-	size_t kept = 0;
-	int r = 0;
-
-	for (size_t i = 0; i < s->value_count && r >= 0 && s->line_count < 2 * MOST_LINES; i++)
-		if (!i || s->values[i].pc != s->values[i - 1].pc || s->values[i].function != s->values[i - 1].function || s->values[i].code != s->values[i - 1].code)
-			r = add_line(s, (struct source_line){ s->values[i].code, s->values[i].function, s->values[i].pc, 0, 0, 0, false });
-	if (s->line_count)
-		qsort(s->lines, s->line_count, sizeof(*s->lines), by_line);
-	for (size_t i = 0; i < s->line_count; i++)
-		if (!kept || s->lines[i].pc != s->lines[kept - 1].pc || s->lines[i].function != s->lines[kept - 1].function ||
-		    s->lines[i].code != s->lines[kept - 1].code)
-			s->lines[kept++] = s->lines[i];
-	s->line_count = kept;
-	return r;
-}
-
-static void find_metrics(struct source *s)
-{
-	size_t j;
-
-	for (size_t i = 0; i < s->value_count; i++) {
-		for (j = 0; j < s->metric_count && s->metric_ids[j] != s->values[i].metric; j++)
-			;
-		if (j < s->metric_count || j == MOST_METRICS)
-			continue;
-		s->metric_ids[j] = s->values[i].metric;
-		s->metrics[j] = text_of(s, s->values[i].metric);
-		s->metric_count++;
-	}
-}
-
-static int each(struct source *s, enum table_id table, report_row_fn take)
-{
-	int r = report_each_row(s->r->report, table, table_schema(table)->column_count, take, s);
-
-	return r == -ENOMEM ? r : 0;
-}
-
-/* Of the line at hand: what was not seen there is 0, what was seen nowhere is not known. */
 static double number_of(void *context, const char *metric)
 {
-	struct source *s = context;
+	const struct looking *l = context;
 
-	for (size_t i = 0; i < s->metric_count; i++) {
-		if (strcmp(s->metrics[i], metric) != 0)
-			continue;
-		for (size_t j = 0; j < s->at_count; j++)
-			if (s->at[j].metric == s->metric_ids[i])
-				return (double)s->at[j].value;
-		return 0;
-	}
-	return NAN;
+	return source_value(l->source, l->item, metric);
 }
 
-static bool is_counted(struct source *s, const struct formula *f)
+static bool is_counted(const struct source_book *b, const struct formula *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		size_t j = 0;
 
 		if (f->steps[i].code != FORMULA_METRIC)
 			continue;
-		while (j < s->metric_count && strcmp(s->metrics[j], f->steps[i].metric) != 0)
+		while (j < b->metric_count && strcmp(b->metrics[j], f->steps[i].metric) != 0)
 			j++;
-		if (j == s->metric_count)
+		if (j == b->metric_count)
 			return false;
 	}
 	return f->count > 0;
@@ -220,7 +66,7 @@ static void add_columns(struct source *s, const struct section_block *block)
 	for (size_t i = 0; i < block->row_count && s->column_count < MOST_COLUMNS; i++) {
 		const struct section_row *row = &block->rows[i];
 
-		if (row->cell_count && (!s->kv.cc || cc_fits(&row->cc, s->kv.cc)) && is_counted(s, &row->cells[0]))
+		if (row->cell_count && (!s->kv.cc || cc_fits(&row->cc, s->kv.cc)) && is_counted(&s->book, &row->cells[0]))
 			s->columns[s->column_count++] = (struct source_column){ block, row };
 	}
 }
@@ -236,17 +82,61 @@ static void find_columns(struct source *s)
 				add_columns(s, &all->items[i].blocks[j]);
 }
 
-static int load(struct source *s)
+/* The book has texts of its own where it could be read. */
+static int load_book(struct source_book *ret, struct recording *r, const int64_t *results, size_t count, struct error *err)
 {
-	int r = each(s, TABLE_KERNEL_SOURCE, take_value);
+	const struct source_search search = { .only_source = true };
+	int rc;
 
-	if (s->value_count)
-		qsort(s->values, s->value_count, sizeof(*s->values), by_place);
-	if (r >= 0 && s->value_count)
-		r = each(s, TABLE_KERNEL_INSTRUCTION, take_instruction);
-	r = r < 0 ? r : add_bare_lines(s);
-	find_metrics(s);
-	find_columns(s);
+	pthread_mutex_lock(&r->text_lock);
+	rc = source_book_load_results(ret, r->report, results, count, err);
+	if (rc >= 0)
+		rc = source_book_read_ptx(ret);
+	pthread_mutex_unlock(&r->text_lock);
+	return rc < 0 ? rc : source_book_read_files(ret, &search);
+}
+
+static int load_before(struct source *s, struct error *err)
+{
+	size_t count = baseline_matches(&s->kv.baseline, s->kv.k);
+	int64_t *results = calloc(count + 1, sizeof(*results));
+	int r = results ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		results[i] = s->kv.baseline.matches[i]->id;
+	if (r >= 0)
+		r = load_book(&s->book_before, s->kv.other, results, count, err);
+	if (r >= 0)
+		r = kernel_source_mean(&s->before, &s->book_before, results, count);
+	free(results);
+	return r < 0 ? r : kernel_source_match_instructions(&s->now, &s->before);
+}
+
+static int load_lines(struct source *s, struct line_sums *ret, enum source_key key)
+{
+	int r = kernel_source_lines(&ret->now, &s->now, key);
+
+	if (r >= 0 && s->before.book)
+		r = kernel_source_lines(&ret->before, &s->before, key);
+	return r >= 0 && s->before.book ? kernel_source_match(&ret->now, &ret->before, key) : r;
+}
+
+static int load(struct source *s, struct recording *recording, struct error *err)
+{
+	int r = load_book(&s->book, recording, &s->kv.k->id, 1, err);
+
+	if (r >= 0)
+		r = kernel_source_of(&s->now, &s->book, s->kv.k->id);
+	if (r >= 0 && s->kv.options.baseline)
+		r = load_before(s, err);
+	if (r >= 0)
+		r = load_lines(s, &s->written, SOURCE_WRITTEN);
+	if (r >= 0)
+		r = load_lines(s, &s->outermost, SOURCE_OUTERMOST);
+	if (r >= 0)
+		r = load_lines(s, &s->ptx, SOURCE_IN_PTX);
+	if (r >= 0)
+		find_columns(s);
 	return r;
 }
 
@@ -268,96 +158,186 @@ static void put_columns(struct source *s)
 	out_close(j, ']');
 }
 
-static void put_line(struct source *s, const struct source_line *line)
+static void put_values(struct source *s, const char *key, const struct kernel_source *of, const struct source_item *item)
 {
-	struct json_out *j = s->kv.j;
+	struct looking l = { of, item };
 
-	out_open(j, '{');
-	out_put_text(j, "function", text_of(s, line->function));
-	out_key(j, "pc");
-	out_exact(j, line->pc);
-	out_put_text(j, "sass", line->sass ? text_of(s, line->sass) : NULL);
-	out_put_text(j, "file", line->file ? text_of(s, line->file) : NULL);
-	out_key(j, "line");
-	out_exact(j, line->line);
-	out_key(j, "values");
-	out_open(j, '[');
-	for (size_t i = 0; i < s->column_count; i++)
-		out_real(j, formula_value(&s->columns[i].row->cells[0], number_of, s));
-	out_close(j, ']');
-	out_close(j, '}');
-}
-
-static void put_lines(struct source *s)
-{
-	const struct source_value *end = s->values + s->value_count;
-
-	out_key(s->kv.j, "lines");
+	out_key(s->kv.j, key);
 	out_open(s->kv.j, '[');
-	s->at = s->values;
-	for (size_t i = 0; i < s->line_count && i < MOST_LINES; i++) {
-		const struct source_line *line = &s->lines[i];
-
-		for (s->at_count = 0; s->at + s->at_count < end && s->at[s->at_count].code == line->code && s->at[s->at_count].function == line->function &&
-				      s->at[s->at_count].pc == line->pc;)
-			s->at_count++;
-		put_line(s, line);
-		s->at += s->at_count;
-	}
+	for (size_t i = 0; i < s->column_count; i++)
+		out_real(s->kv.j, formula_value(&s->columns[i].row->cells[0], number_of, &l));
 	out_close(s->kv.j, ']');
 }
 
-static bool is_used(const struct source *s, int64_t file)
+/* The innermost first: what was called, and where. */
+static void put_calls(struct json_out *j, const char *inlined)
 {
-	for (size_t i = 0; i < s->line_count; i++)
-		if (s->lines[i].file == file)
+	struct source_call call;
+
+	if (!*inlined)
+		return;
+	out_key(j, "inlined");
+	out_open(j, '[');
+	while (source_next_call(&inlined, &call)) {
+		out_open(j, '{');
+		out_key(j, "function");
+		out_text(j, call.function, (size_t)call.function_len);
+		out_key(j, "file");
+		out_text(j, call.file, (size_t)call.file_len);
+		out_put_integer(j, "line", call.line);
+		out_close(j, '}');
+	}
+	out_close(j, ']');
+}
+
+static void put_instruction(struct source *s, const struct source_item *item)
+{
+	const struct source_fact *f = item->fact;
+	struct json_out *j = s->kv.j;
+
+	out_open(j, '{');
+	out_put_text(j, "function", item->function);
+	out_put_integer(j, "pc", item->pc);
+	out_put_text(j, "sass", *item->sass ? item->sass : NULL);
+	out_put_text(j, "file", item->line ? item->file : NULL);
+	out_put_integer(j, "line", item->line);
+	put_calls(j, item->inlined);
+	if (f && *f->inlined) {
+		out_put_text(j, "outer_file", f->outer_file);
+		out_put_integer(j, "outer_line", f->outer_line);
+	}
+	if (f && f->ptx_line) {
+		out_put_text(j, "ptx", f->ptx);
+		out_put_integer(j, "ptx_line", f->ptx_line);
+	}
+	put_values(s, "values", &s->now, item);
+	if (item->before)
+		put_values(s, "before", &s->before, item->before);
+	out_close(j, '}');
+}
+
+/* What the baseline has for lines, by this report's numbers. */
+static void put_before(struct source *s, const char *key, const struct line_sums *lines)
+{
+	struct json_out *j = s->kv.j;
+
+	out_key(j, key);
+	out_open(j, '[');
+	for (size_t i = 0; i < lines->now.count; i++) {
+		const struct source_item *item = &lines->now.items[i];
+
+		if (!item->before)
+			continue;
+		out_open(j, '{');
+		out_put_text(j, "file", item->file);
+		out_put_integer(j, "line", item->line);
+		put_values(s, "values", &lines->before, item->before);
+		out_close(j, '}');
+	}
+	out_close(j, ']');
+}
+
+static int put_ptx(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
+{
+	struct json_out *j = context;
+
+	(void)item;
+	out_open(j, '{');
+	out_put_text(j, "name", name);
+	out_put_integer(j, "line", line);
+	out_key(j, "text");
+	out_text(j, text, len);
+	out_close(j, '}');
+	return j->r;
+}
+
+static bool is_used(const struct kernel_source *s, const char *file)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (strcmp(s->items[i].file, file) == 0 || strstr(s->items[i].inlined, file))
 			return true;
 	return false;
 }
 
-static int take_file(void *context, const int64_t *v, uint32_t present)
+static void put_files(struct json_out *j, const struct source_book *b, const struct kernel_source *now)
 {
-	struct source *s = context;
-	const void *data = NULL;
-	size_t len = 0;
+	out_key(j, "files");
+	out_open(j, '[');
+	for (size_t i = 0; i < b->file_count; i++) {
+		const struct source_file *f = &b->files[i];
 
-	if (!is_used(s, v[COLUMN_KERNEL_FILE_NAME]))
-		return 0;
-	pthread_mutex_lock(&s->r->text_lock);
-	if (present >> COLUMN_KERNEL_FILE_TEXT & 1)
-		data = report_blob_data(s->r->report, (uint64_t)v[COLUMN_KERNEL_FILE_TEXT], &len);
-	pthread_mutex_unlock(&s->r->text_lock);
-	out_open(s->kv.j, '{');
-	out_put_text(s->kv.j, "name", text_of(s, v[COLUMN_KERNEL_FILE_NAME]));
-	out_key(s->kv.j, "text");
-	out_text(s->kv.j, data, len < MOST_FILE_BYTES ? len : MOST_FILE_BYTES);
-	out_close(s->kv.j, '}');
-	return s->kv.j->r;
+		if (f->code || !is_used(now, f->name))
+			continue;
+		out_open(j, '{');
+		out_put_text(j, "name", f->name);
+		out_key(j, "text");
+		out_text(j, f->text, f->size < MOST_FILE_BYTES ? f->size : MOST_FILE_BYTES);
+		out_put_bool(j, "kept", !f->was_looked_for);
+		out_close(j, '}');
+	}
+	out_close(j, ']');
+}
+
+static int put_source(struct source *s)
+{
+	struct json_out *j = s->kv.j;
+	int r;
+
+	out_open(j, '{');
+	put_columns(s);
+	out_key(j, "lines");
+	out_open(j, '[');
+	for (size_t i = 0; i < s->now.count && i < MOST_LINES; i++)
+		put_instruction(s, &s->now.items[i]);
+	out_close(j, ']');
+	put_files(j, &s->book, &s->now);
+	out_key(j, "ptx");
+	out_open(j, '[');
+	r = source_each_ptx(&s->ptx.now, put_ptx, j);
+	out_close(j, ']');
+	if (s->before.count) {
+		out_key(j, "before");
+		out_open(j, '{');
+		put_before(s, "lines", &s->written);
+		put_before(s, "outermost", &s->outermost);
+		put_before(s, "ptx", &s->ptx);
+		out_close(j, '}');
+	}
+	out_close(j, '}');
+	return r < 0 ? r : j->r;
+}
+
+static void release(struct source *s)
+{
+	struct line_sums *const lines[] = { &s->written, &s->outermost, &s->ptx };
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		kernel_source_release(&lines[i]->now);
+		kernel_source_release(&lines[i]->before);
+	}
+	kernel_source_release(&s->now);
+	kernel_source_release(&s->before);
+	source_book_release(&s->book);
+	source_book_release(&s->book_before);
+	kernel_view_end(&s->kv);
 }
 
 int answer_source(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct source s = { 0 };
+	struct source *s = calloc(1, sizeof(*s));
 	struct json_out j;
-	int r = kernel_view_begin(&s.kv, v, p, true, err);
+	int r;
 
+	if (!s)
+		return -ENOMEM;
+	r = kernel_view_begin(&s->kv, v, p, true, err);
 	out_begin(&j, &a->body);
-	s.kv.j = &j;
-	s.r = p->held;
-	r = r < 0 ? r : load(&s);
-	if (r >= 0) {
-		out_open(&j, '{');
-		put_columns(&s);
-		put_lines(&s);
-		out_key(&j, "files");
-		out_open(&j, '[');
-		r = each(&s, TABLE_KERNEL_FILE, take_file);
-		out_close(&j, ']');
-		out_close(&j, '}');
-		r = r < 0 ? r : j.r;
-	}
-	free(s.values);
-	free(s.lines);
-	kernel_view_end(&s.kv);
+	s->kv.j = &j;
+	if (r >= 0)
+		r = load(s, p->held, err);
+	if (r >= 0)
+		r = put_source(s);
+	release(s);
+	free(s);
 	return r;
 }

@@ -63,10 +63,11 @@ static void fill_kernels(struct report_writer *w)
 					      1u << COLUMN_KERNEL_METRIC_INTEGER | (uint32_t)(j == 3) << COLUMN_KERNEL_METRIC_INSTANCE);
 		}
 		for (int64_t pc = 0; pc < 64; pc += 16) {
-			int64_t source[] = { i, 1, function, pc, executed, pc + 1 }, instruction[] = { 1, function, pc, function, function, pc };
+			int64_t source[] = { i, 1, function, pc, executed, pc + 1 };
+			int64_t instruction[] = { 1, function, pc, function, function, pc, put_text(w, "f\tx.cu\t7\ng\ty.cu\t8\n"), function, pc };
 
 			report_append(report_track(w, TABLE_KERNEL_SOURCE, 0), source, 0x3f);
-			report_append(report_track(w, TABLE_KERNEL_INSTRUCTION, 0), instruction, 0x3f);
+			report_append(report_track(w, TABLE_KERNEL_INSTRUCTION, 0), instruction, 0x1ff);
 		}
 	}
 }

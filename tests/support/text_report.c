@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINE_SIZE (1u << 16) /* of the longest line, and so of any text in it */
+
 static int column_of(const struct table_schema *schema, const char *name, size_t len)
 {
 	for (unsigned i = 0; i < schema->column_count; i++)
@@ -38,7 +40,7 @@ static const char *read_hex(const char *at, char *bytes, size_t *len)
 
 static const char *read_value(struct report_writer *w, enum column_type type, const char *at, int64_t *ret)
 {
-	char bytes[4096];
+	char bytes[LINE_SIZE];
 	double real;
 	char *end;
 	size_t len;
@@ -90,7 +92,7 @@ static int append_line(struct report_writer *w, const char *line)
 int text_report_append(struct report_writer *w, const char *text_path, struct error *err)
 {
 	FILE *in = fopen(text_path, "re");
-	char line[8192];
+	char line[LINE_SIZE];
 	unsigned number = 0;
 	int r = 0;
 

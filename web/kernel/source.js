@@ -1,12 +1,12 @@
 // Instructions and source lines with what was counted and sampled of each: as many as there are, only those in sight are in the page.
 import { json } from "../api.js";
-import { absent, escape, percent, short } from "./parts.js";
+import { absent, changeText, escape, percent, short } from "./parts.js";
+import { instructionRows, ptxRows, sourceRows } from "./source_rows.js";
 
 /** @typedef {import("./types.js").Kernel} Kernel */
-/** @typedef {{ group: string, label: string, metric: string }} Column */
-/** @typedef {{ function: string, pc: number, sass: string | null, file: string | null, line: number, values: Array<number | null> }} Instruction */
-/** @typedef {{ columns: Column[], lines: Instruction[], files: Array<{ name: string, text: string | null }> }} Source */
-/** @typedef {{ mark: string, text: string, title: string, values: Array<number | null>, isHead?: boolean }} Row */
+/** @typedef {import("./source_rows.js").Column} Column */
+/** @typedef {import("./source_rows.js").Source} Source */
+/** @typedef {import("./source_rows.js").Row} Row */
 
 const ROW_HEIGHT = 20;
 const HEAD_HEIGHT = 36;
@@ -14,42 +14,8 @@ const MORE = 12;
 const SAMPLES = /pcsamp_sample_count/;
 const STALL = /pcsamp_warps_issue_stalled_(?!.*_not_issued)/;
 
-/** Rows of instructions, each function with a heading. @param {Source} source @returns {Row[]} */
-export function instructionRows(source) {
-  /** @type {Row[]} */
-  const rows = [];
-  let last = "";
-  for (const line of source.lines) {
-    if (line.function !== last)
-      rows.push({ mark: "", text: line.function || "(function)", title: line.function, values: [], isHead: true });
-    last = line.function;
-    rows.push({ mark: line.pc.toString(16).padStart(4, "0"), text: line.sass ?? "(not disassembled)", title: line.file ? `${line.file}:${line.line}` : "no line: compile with -lineinfo", values: line.values });
-  }
-  return rows;
-}
-
-/** Rows of source lines: sums over their instructions; what is computed from counters is left out. @param {Source} source @returns {Row[]} */
-export function sourceRows(source) {
-  /** @type {Map<string, Map<number, Array<number | null>>>} */
-  const files = new Map();
-  for (const line of source.lines) {
-    const lines = files.get(line.file ?? "") || new Map();
-    files.set(line.file ?? "", lines);
-    const sums = lines.get(line.line) || source.columns.map(() => null);
-    line.values.forEach((value, i) => { sums[i] = source.columns[i].metric && value !== null ? (sums[i] ?? 0) + value : sums[i]; });
-    lines.set(line.line, sums);
-  }
-  /** @type {Row[]} */
-  const rows = [];
-  for (const [name, lines] of files) {
-    const text = source.files.find((file) => file.name === name)?.text?.split("\n");
-    rows.push({ mark: "", text: name || "(no source line: compile with -lineinfo)", title: name, values: [], isHead: true });
-    const numbers = text ? text.map((_, i) => i + 1) : [...lines.keys()].sort((a, b) => a - b);
-    for (const number of numbers)
-      rows.push({ mark: number ? String(number) : "", text: text ? text[number - 1] : name ? "(the file's text was not kept: --import-source yes)" : "", title: `${name}:${number}`, values: lines.get(number) || [] });
-  }
-  return rows;
-}
+/** @type {Record<string, [string, string]>} what is listed, and the heading of its texts */
+const MODES = { sass: ["instructions", "Instruction"], lines: ["lines", "Source"], ptx: ["lines", "PTX"] };
 
 export class SourcePage {
   /** @param {HTMLElement} place */
@@ -58,6 +24,8 @@ export class SourcePage {
     /** @type {Source | null} */
     this.source = null;
     this.mode = "sass";
+    this.outermost = false;
+    this.calls = true;
     this.heat = 0;
     this.byHeat = false;
     /** @type {Row[]} */
@@ -87,10 +55,14 @@ export class SourcePage {
     const groups = [...new Set(source.columns.map((column) => column.group))];
     const options = groups.map((group) => `<optgroup label="${escape(group)}">${source.columns.map((column, i) => (column.group === group ? `<option value="${i}"${i === this.heat ? " selected" : ""}>${escape(column.label)}</option>` : "")).join("")}</optgroup>`).join("");
     const isLined = source.lines.some((line) => line.file);
-    this.place.innerHTML = `<div class="bar"><label class="choice">show <select id="source-mode" aria-label="Instructions or source lines"><option value="sass">instructions (SASS)</option><option value="lines"${this.mode === "lines" ? " selected" : ""}>source lines</option></select></label>` +
+    if (this.mode === "ptx" && !source.ptx.length)
+      this.mode = "sass";
+    const modes = [["sass", "instructions (SASS)"], ["lines", "source lines"], ...(source.ptx.length ? [["ptx", "PTX"]] : [])].map(([value, text]) => `<option value="${value}"${value === this.mode ? " selected" : ""}>${text}</option>`).join("");
+    const inlined = source.lines.some((line) => line.inlined) ? `<span id="source-inlining"><label class="choice">inlined <select id="source-inlined" aria-label="Lines of what was inlined"><option value="">where it was written</option><option value="outermost"${this.outermost ? " selected" : ""}>where the kernel calls it</option></select></label><label class="choice"><input type="checkbox" id="source-calls"${this.calls ? " checked" : ""}> calls</label></span>` : "";
+    this.place.innerHTML = `<div class="bar"><label class="choice">show <select id="source-mode" aria-label="Instructions, source lines or PTX">${modes}</select></label>${inlined}` +
       `<label class="choice">heat <select id="source-heat" aria-label="Column of the heat">${options}</select></label><label class="choice"><input type="checkbox" id="source-sort"${this.byHeat ? " checked" : ""}> the most first</label>` +
       `<button id="source-hottest">Hottest line</button><button id="source-next">Next</button><span class="faint" id="source-count"></span>${isLined ? "" : `<span class="faint">Without lines: the program lacks -lineinfo.</span>`}</div>` +
-      `<div class="source-table" id="source-scroll" tabindex="0"><div class="source-head"></div><div class="source-size"></div><div class="source-rows"></div></div>`;
+      `<div class="source-table${source.before ? " compared" : ""}" id="source-scroll" tabindex="0"><div class="source-head"></div><div class="source-size"></div><div class="source-rows"></div></div>`;
     this.arrange();
     this.scroll().addEventListener("scroll", () => this.draw());
   }
@@ -101,21 +73,24 @@ export class SourcePage {
 
   arrange() {
     const source = /** @type {Source} */ (this.source);
-    const rows = this.mode === "lines" ? sourceRows(source) : instructionRows(source);
+    const rows = this.mode === "lines" ? sourceRows(source, { outermost: this.outermost, calls: this.calls && !this.byHeat }) : this.mode === "ptx" ? ptxRows(source) : instructionRows(source);
     const heat = (/** @type {Row} */ row) => row.values[this.heat] ?? -1;
     this.rows = this.byHeat ? rows.filter((row) => !row.isHead && heat(row) > 0).sort((a, b) => heat(b) - heat(a)) : rows;
-    this.most = Math.max(...this.rows.map((row) => row.values[this.heat] ?? 0), 0);
-    this.total = this.rows.reduce((sum, row) => sum + (row.values[this.heat] ?? 0), 0);
-    this.shown = source.columns.map((column, i) => ({ column, i })).filter(({ column, i }) => (this.mode === "sass" || column.metric) && (i === this.heat || !/^stall_|Sampling/.test(column.label + column.group)) && source.lines.some((line) => line.values[i]));
+    this.most = this.rows.reduce((most, row) => Math.max(most, row.values[this.heat] ?? 0), 0);
+    this.total = this.rows.reduce((sum, row) => sum + (row.isCall ? 0 : row.values[this.heat] ?? 0), 0);
+    this.shown = source.columns.map((column, i) => ({ column, i })).filter(({ column, i }) => (this.mode === "sass" || column.metric !== "") && (i === this.heat || !/^stall_|Sampling/.test(column.label + column.group)) && source.lines.some((line) => line.values[i]));
     this.shown.sort((a, b) => Number(b.i === this.heat) - Number(a.i === this.heat));
     this.hottest = -1;
     const count = this.place.querySelector("#source-count");
     if (count)
-      count.textContent = `${this.rows.filter((row) => !row.isHead).length} ${this.mode === "lines" ? "lines" : "instructions"}`;
+      count.textContent = `${this.rows.filter((row) => !row.isHead && !row.isCall).length} ${MODES[this.mode][0]}`;
+    const inlining = /** @type {HTMLElement | null} */ (this.place.querySelector("#source-inlining"));
+    if (inlining)
+      inlining.hidden = this.mode !== "lines";
     const size = /** @type {HTMLElement} */ (this.place.querySelector(".source-size"));
     size.style.height = `${this.rows.length * ROW_HEIGHT + HEAD_HEIGHT}px`;
     const head = /** @type {HTMLElement} */ (this.place.querySelector(".source-head"));
-    head.innerHTML = `<span class="source-mark"></span><span class="source-text">${this.mode === "lines" ? "Source" : "Instruction"}</span>${this.shown.map(({ column, i }) => `<span class="source-cell"><button class="link" data-heat="${i}" title="${escape(`${column.group}: ${column.label}`)}" data-explain="${escape(column.metric)}">${escape(column.label)}</button></span>`).join("")}`;
+    head.innerHTML = `<span class="source-mark"></span><span class="source-text">${MODES[this.mode][1]}</span>${this.shown.map(({ column, i }) => `<span class="source-cell"><button class="link" data-heat="${i}" title="${escape(`${column.group}: ${column.label}`)}" data-explain="${escape(column.metric)}">${escape(column.label)}</button></span>`).join("")}`;
     this.draw();
   }
 
@@ -136,6 +111,17 @@ export class SourcePage {
     body.innerHTML = this.rows.slice(first, last).map((row, i) => this.rowHtml(row, first + i)).join("");
   }
 
+  /** A value, its share where it is the heat's, and how the baseline differs. @param {Row} row @param {number} i column */
+  cellHtml(row, i) {
+    const now = row.values[i] ?? 0;
+    const before = row.before?.[i];
+    const share = i === this.heat && now && this.total ? `<span class="unit">${percent((100 * now) / this.total)}</span>` : "";
+    const isSame = typeof before !== "number" || before === now;
+    const change = isSame ? "" : `<span class="change">${before ? changeText(((now - before) / before) * 100) : "new"}</span>`;
+    const title = typeof before === "number" ? ` title="in the baseline: ${isSame ? "the same" : escape(short(before))}" data-before="${before}"` : "";
+    return `<span class="source-cell" data-column="${i}" data-value="${row.values[i] ?? ""}"${title}>${now || !isSame ? short(now) : ""}${share}${change}</span>`;
+  }
+
   /** @param {Row} row @param {number} at */
   rowHtml(row, at) {
     if (row.isHead)
@@ -143,8 +129,8 @@ export class SourcePage {
     const heat = row.values[this.heat] ?? 0;
     const share = this.most ? heat / this.most : 0;
     const stalls = this.stalls(row);
-    const cells = (this.shown || []).map(({ i }) => `<span class="source-cell" data-column="${i}" data-value="${row.values[i] ?? ""}">${row.values[i] ? short(row.values[i] ?? 0) : ""}${i === this.heat && heat && this.total ? `<span class="unit">${percent((100 * heat) / this.total)}</span>` : ""}</span>`).join("");
-    return `<div class="source-row${at === this.hottest ? " chosen" : ""}" data-at="${at}" data-mark="${escape(row.mark)}" style="--heat:${share.toFixed(3)}" title="${escape([row.title, stalls].filter(Boolean).join("\n"))}"><span class="source-mark">${escape(row.mark)}</span><span class="source-text">${escape(row.text)}</span>${cells}</div>`;
+    const cells = (this.shown || []).map(({ i }) => this.cellHtml(row, i)).join("");
+    return `<div class="source-row${at === this.hottest ? " chosen" : ""}${row.isCall ? " call" : ""}" data-at="${at}" data-mark="${escape(row.mark)}" style="--heat:${share.toFixed(3)}" title="${escape([row.title, stalls].filter(Boolean).join("\n"))}"><span class="source-mark">${escape(row.mark)}</span><span class="source-text">${escape(row.text)}</span>${cells}</div>`;
   }
 
   /** @param {HTMLSelectElement | HTMLInputElement} input */
@@ -153,6 +139,10 @@ export class SourcePage {
       this.mode = input.value;
     else if (input.id === "source-heat")
       this.heat = Number(input.value);
+    else if (input.id === "source-inlined")
+      this.outermost = input.value === "outermost";
+    else if (input instanceof HTMLInputElement && input.id === "source-calls")
+      this.calls = input.checked;
     else if (input instanceof HTMLInputElement && input.id === "source-sort")
       this.byHeat = input.checked;
     else
@@ -174,7 +164,7 @@ export class SourcePage {
       this.sortBy(Number(target.dataset.heat));
     if (target.id !== "source-hottest" && target.id !== "source-next")
       return;
-    const order = this.rows.map((row, i) => ({ i, heat: row.values[this.heat] ?? 0 })).filter(({ heat }) => heat > 0).sort((a, b) => b.heat - a.heat);
+    const order = this.rows.map((row, i) => ({ i, heat: row.isCall ? 0 : row.values[this.heat] ?? 0 })).filter(({ heat }) => heat > 0).sort((a, b) => b.heat - a.heat);
     const now = target.id === "source-next" ? order.findIndex(({ i }) => i === this.hottest) : -1;
     const next = order[(now + 1) % Math.max(1, order.length)];
     if (!next)

@@ -172,3 +172,10 @@ int source_make_facts(struct source_book *book, char *note, size_t note_size, st
 {
 	return 0;
 }
+
+/* Nor is what reads cubins: PTX is not shown. */
+char *source_ptx_text(const void *image, size_t size, const char *name, size_t *ret_size);
+char *source_ptx_text(const void *image, size_t size, const char *name, size_t *ret_size)
+{
+	return NULL;
+}

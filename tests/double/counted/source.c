@@ -179,7 +179,7 @@ EXPORT int cuptiPCSamplingDisable(struct pc_command *p)
 EXPORT int cuptiSassMetricsGetProperties(struct sass_properties *p)
 {
 	static const char *const known[] = { "smsp__sass_inst_executed", "smsp__sass_thread_inst_executed", "smsp__sass_sectors_mem_global",
-					     "smsp__sass_sectors_mem_global_ideal" };
+					     "smsp__sass_sectors_mem_global_ideal", "smsp__sass_thread_inst_executed_pred_on" };
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strcmp(p->name, known[i]) == 0) {

@@ -1,0 +1,77 @@
+#include "kernel/opcode.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Kinds as NVIDIA's list of instructions has them (CUDA Binary Utilities), with all matrix instructions as one. Names are between blanks; one that
+ * ends in * stands for all that begin so. The first that fits counts. */
+static const struct {
+	const char *category;
+	const char *names;
+} categories[] = {
+	{ "Tensor", " HMMA DMMA IMMA BMMA QMMA OMMA HGMMA IGMMA BGMMA QGMMA WARPGROUP WARPGROUPSET UTC* " },
+	{ "Tensor Memory Access", " UBLKCP UBLKPF UBLKRED UTMA* " },
+	{ "Floating Point", " FADD FADD2 FADD32I FCHK FFMA FFMA2 FFMA32I FHADD FHFMA FMNMX FMNMX3 FMUL FMUL2 FMUL32I FSEL FSET FSETP FSWZADD MUFU "
+			    "HADD2 HADD2_32I HFMA2 HFMA2_32I HMNMX2 HMUL2 HMUL2_32I HSET2 HSETP2 DADD DFMA DMUL DMNMX DSET DSETP " },
+	{ "Integer", " BMSK BREV FLO IABS IADD IADD2 IADD3 IADD32I IDP IDP4A IMAD IMNMX IMUL IMUL32I ISCADD ISCADD32I ISETP LEA LOP LOP3 LOP32I POPC "
+		     "SHF SHL SHR VABSDIFF VABSDIFF4 VHMNMX VIADD VIADDMNMX VIMNMX VIMNMX3 " },
+	{ "Conversion", " F2F F2FP F2I F2IP FRND I2F I2FP I2I I2IP " },
+	{ "Movement", " MOV MOV32I MOVM MOV64IUR PRMT SEL SGXT SHFL " },
+	{ "Predicate", " PLOP3 PSETP P2R R2P " },
+	{ "Texture", " TEX TLD TLD4 TMML TXD TXQ " },
+	{ "Surface", " SUATOM SULD SUQUERY SURED SUST " },
+	{ "Load/Store", " LD LDC LDCU LDG LDGDEPBAR LDGMC LDGSTS LDL LDS LDSM LDT LDTM ST STG STL STS STSM STT STTM STAS ATOM ATOMG ATOMS RED REDG REDAS "
+			"CCTL CCTLL CCTLT ERRBAR MEMBAR FENCE MATCH QSPC SYNCS " },
+	{ "Control", " ACQBULK ACQSHMINIT BMOV BPT BRA BREAK BRX BRXU BSSY BSYNC CALL CGAERRBAR ELECT ENDCOLLECTIVE EXIT JMP JMX JMXU KILL NANOSLEEP PREEXIT "
+		     "RET RPCMOV RTT WARPSYNC YIELD " },
+	{ "Miscellaneous", " B2R BAR CS2R CSMTEST DEPBAR GETLMEMBASE LEPC NOP PMTRIG R2B S2R SETCTAID SETLMEMBASE VOTE " },
+	{ "Uniform Datapath", " R2UR REDUX CREDUX S2UR VOTEU U* " },
+};
+
+/* How caches, order and rounding are handled, and hints: work and width are the same without. */
+static const char unimportant[] = " CONSTANT STRONG WEAK MMIO CTA SM GPU SYS VC PRIVATE EF EL EN EU LU NA BYPASS LTC64B LTC128B LTC256B ZFILL SPT "
+				  "FTZ FMZ DNZ SAT RN RZ RM RP RN4 ";
+
+static bool is_listed(const char *names, const char *name, size_t len)
+{
+	const char *at = names, *end;
+
+	while (*at == ' ' && at[1]) {
+		end = strchr(at + 1, ' ');
+		if (end[-1] == '*' ? len >= (size_t)(end - at - 2) && strncmp(at + 1, name, (size_t)(end - at - 2)) == 0 :
+				     len == (size_t)(end - at - 1) && strncmp(at + 1, name, len) == 0)
+			return true;
+		at = end;
+	}
+	return false;
+}
+
+void opcode_name(const char *sass, enum opcode_form form, char ret[OPCODE_MAX])
+{
+	size_t len, all;
+
+	/* Behind a predicate. */
+	if (*sass == '@') {
+		sass += strcspn(sass, " ");
+		sass += strspn(sass, " ");
+	}
+	all = strcspn(sass, " ,;");
+	len = strcspn(sass, ". ,;");
+	snprintf(ret, OPCODE_MAX, "%.*s", (int)(form == OPCODE_ALL ? all : len), sass);
+	while (form == OPCODE_SELECTIVE && len < all) {
+		size_t next = 1 + strcspn(sass + len + 1, ". ,;"), have = strlen(ret);
+
+		if (!is_listed(unimportant, sass + len + 1, next - 1))
+			snprintf(ret + have, OPCODE_MAX - have, "%.*s", (int)next, sass + len);
+		len += next;
+	}
+}
+
+const char *opcode_category(const char *name)
+{
+	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
+		if (is_listed(categories[i].names, name, strlen(name)))
+			return categories[i].category;
+	return "Other";
+}
