@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/trim.h"
 #include "cli/kernel_options.h"
 #include "cli/ncu_link.h"
 
@@ -39,18 +40,6 @@ static const char *mode_of(const struct options_parsed *own)
 		if (strncmp(own->uses[i].spec->name, "list-", 5) == 0)
 			return "list";
 	return mode ? mode->value : "launch-and-attach";
-}
-
-/* Without blanks at both ends, in place. */
-static char *trim(char *text)
-{
-	size_t len;
-
-	text += strspn(text, " \t\r\n");
-	len = strlen(text);
-	while (len && strchr(" \t\r\n", text[len - 1]))
-		text[--len] = '\0';
-	return text;
 }
 
 static bool names_mode(char *header, const char *mode)

@@ -47,15 +47,19 @@ static bool is_listed(const char *names, const char *name, size_t len)
 	return false;
 }
 
+const char *opcode_start(const char *sass)
+{
+	if (*sass != '@')
+		return sass;
+	sass += strcspn(sass, " ");
+	return sass + strspn(sass, " ");
+}
+
 void opcode_name(const char *sass, enum opcode_form form, char ret[OPCODE_MAX])
 {
 	size_t len, all;
 
-	/* Behind a predicate. */
-	if (*sass == '@') {
-		sass += strcspn(sass, " ");
-		sass += strspn(sass, " ");
-	}
+	sass = opcode_start(sass);
 	all = strcspn(sass, " ,;");
 	len = strcspn(sass, ". ,;");
 	snprintf(ret, OPCODE_MAX, "%.*s", (int)(form == OPCODE_ALL ? all : len), sass);

@@ -9,6 +9,8 @@
 /* What is left of "@!P0 LDG.E.128.CONSTANT R4, desc[UR4][R2.64]": "LDG"; without modifiers that only say how caches, order and rounding are
  * handled, "LDG.E.128"; with all of them, "LDG.E.128.CONSTANT". */
 enum opcode_form { OPCODE_PLAIN, OPCODE_SELECTIVE, OPCODE_ALL };
+/* Behind a predicate. */
+const char *opcode_start(const char *sass);
 /* "" where it is none. */
 void opcode_name(const char *sass, enum opcode_form form, char ret[OPCODE_MAX]);
 /* What kind of work a plain name is: "Floating Point", "Load/Store" ...; "Other" for one that is not known. */

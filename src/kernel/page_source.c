@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/opcode.h"
 #include "kernel/page_source_internal.h"
 #include "kernel/source_before.h"
 
@@ -160,11 +161,7 @@ bool source_access(const char *sass, struct source_access *ret)
 	} sizes[] = { { ".128", 128 }, { ".64", 64 }, { ".U16", 16 }, { ".S16", 16 }, { ".U8", 8 }, { ".S8", 8 } };
 	size_t name, end;
 
-	/* Behind a predicate. */
-	if (*sass == '@') {
-		sass += strcspn(sass, " ");
-		sass += strspn(sass, " ");
-	}
+	sass = opcode_start(sass);
 	name = strcspn(sass, ". ");
 	end = strcspn(sass, " ");
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

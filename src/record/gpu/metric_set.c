@@ -10,20 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/trim.h"
+
 #define SUFFIX ".set"
 #define MAX_FOLDERS 16
 #define MAX_NAMES 256
-
-static char *trim(char *text)
-{
-	size_t len;
-
-	text += strspn(text, " \t\r\n");
-	len = strlen(text);
-	while (len && strchr(" \t\r\n", text[len - 1]))
-		text[--len] = '\0';
-	return text;
-}
 
 static void find_unit(struct metric_entry *e)
 {
