@@ -376,11 +376,6 @@ unsigned cubin_step(const struct cubin *c)
 	return c->step;
 }
 
-int cubin_has_lines(const struct cubin *c)
-{
-	return c->lines.count != 0;
-}
-
 /* The line that an instruction is in; NULL: not known. */
 static const struct line *find_line(const struct line_table *t, const struct cubin_function *f, uint64_t pc)
 {

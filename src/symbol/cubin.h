@@ -32,8 +32,6 @@ const struct cubin_function *cubin_find(const struct cubin *cubin, const char *n
 const struct cubin_function *cubin_functions(const struct cubin *cubin, size_t *ret_count);
 /* Bytes of an instruction. */
 unsigned cubin_step(const struct cubin *cubin);
-/* Compiled with -lineinfo, or for debugging. */
-int cubin_has_lines(const struct cubin *cubin);
 /* Where an instruction was written, then where that was inlined, and so on to the function itself. How many of them, at most `room`; 0: not known.
  * Texts live as long as the cubin. */
 size_t cubin_places(const struct cubin *cubin, const struct cubin_function *function, uint64_t pc, struct cubin_place *ret, size_t room);

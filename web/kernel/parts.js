@@ -41,11 +41,6 @@ export function numberOf(value) {
   return typeof value === "number" ? value : typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : NaN;
 }
 
-/** A value with its unit. @param {Cell} cell */
-export function valueText(cell) {
-  return cell.shown ? `${cell.text} ${unitText(cell.shown)}` : cell.text;
-}
-
 /** @param {string} unit */
 export function unitText(unit) {
   return unit.replace("register/thread", "reg/thread").replace(/hz$/, "Hz");
