@@ -93,7 +93,7 @@ def test_kernel_app_ranges():
 def test_kernel_shapes():
     """Everything that is launched, also cooperatively and in clusters."""
     found = shapes("kernel-all-shapes", "--graph-profiling", "node")
-    same("shapes: all launches", [name for name, _ in found], PARTS * 7 + ["together", "in_clusters"])
+    same("shapes: all launches", [name for name, _ in found], PARTS * 6 + ["together", "in_clusters"] + PARTS)
     holds("shapes: all have values", all(values_of.get(INSTRUCTIONS, 0) > 0 for _, values_of in found),
           [name for name, v in found if not v.get(INSTRUCTIONS)])
 

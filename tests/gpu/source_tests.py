@@ -23,7 +23,7 @@ def output(command):
 
 def line_with(word):
     with open(SOURCE, encoding="ascii") as f:
-        return next(i + 1 for i, line in enumerate(f) if word in line)
+        return next(i + 1 for i, line in enumerate(f) if "// " + word in line)
 
 
 def kernels(text):

@@ -125,10 +125,6 @@ int main(void)
 	CHECK(cudaDeviceSynchronize());
 	if (graph())
 		return 1;
-	CHECK(cudaProfilerStart());
-	if (range(event))
-		return 1;
-	CHECK(cudaProfilerStop());
 	for (int i = 0; i < 2; i++) {
 		nvtxRangePushA("step");
 		if (range(event))
@@ -138,6 +134,11 @@ int main(void)
 	CHECK(cudaLaunchCooperativeKernel((void *)together, dim3(132), dim3(256), arguments, 0, one));
 	if (clusters())
 		return 1;
+	/* Last, as nothing is profiled after it. */
+	CHECK(cudaProfilerStart());
+	if (range(event))
+		return 1;
+	CHECK(cudaProfilerStop());
 	CHECK(cudaDeviceSynchronize());
 	CHECK(cudaMemcpy(kept, a, N * sizeof(*a), cudaMemcpyDeviceToHost));
 	for (int i = 0; i < N; i++)
