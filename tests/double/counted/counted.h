@@ -78,7 +78,7 @@ int counted_runtime_start(void);
 int counted_runtime_stop(void);
 
 /* The driver tells whoever listens of each call, on its thread; and of each kernel that runs. */
-void counted_listen(void (*event)(const struct counted_event *), void (*ran)(const char *symbol));
+void counted_listen(void (*event)(const struct counted_event *), void (*ran)(const char *symbol), void (*loaded)(const char *symbol));
 /* Allocations, for the checkpoint. Returns how many. */
 size_t counted_allocations(void **addresses, size_t *sizes, size_t room);
 /* The context ends, and all its memory with it; the next one has the same address. */

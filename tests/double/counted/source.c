@@ -1,6 +1,6 @@
 /* The part of libcupti.so.13 that looks at single instructions and at time, with what it found out known in advance:
  *
- * PC sampling, only in the continuous mode, and only told when it ends: a kernel has three instructions; that at 16 * i has
+ * PC sampling, only in the continuous mode, only told when it ends, and only of kernels that were loaded while it was enabled: a kernel has three instructions; that at 16 * i has
  * 10 * (i + 1) + letters of its name samples, half of them (rounded down) waiting for memory, the others waiting; the scheduler issued nothing in one of each.
  * SASS metrics: one config for good; the value of metric n at 16 * i is 100 * n + i.
  * PM sampling: three idle samples, four of the kernel, two idle ones; a metric's values are its letters and the sample's number. */
@@ -17,6 +17,7 @@
 #define INSTRUCTIONS 3
 #define BUSY 26
 #define SAMPLES 9
+#define FUNCTIONS 64
 
 #define SOURCE_FUNCTION(name, parameters) int name(struct parameters *);
 #include "vendor/cupti_source_functions.def"
@@ -49,12 +50,42 @@ static struct {
 static struct {
 	int enabled, started;
 } pm;
+static const char *loaded[FUNCTIONS], *sampled[FUNCTIONS]; /* sampled: known to PC sampling, as they were loaded while it was enabled */
+static size_t loaded_count, sampled_count;
 static unsigned kernels;
 static char kernel[256];
 static int range_is_enabled;
 
+static int is_loaded(const char *symbol)
+{
+	for (size_t i = 0; i < loaded_count; i++)
+		if (strcmp(loaded[i], symbol) == 0)
+			return 1;
+	return 0;
+}
+
+static int is_known(const char *symbol)
+{
+	for (size_t i = 0; i < sampled_count; i++)
+		if (strcmp(sampled[i], symbol) == 0)
+			return 1;
+	return 0;
+}
+
+/* The first load counts. */
+void source_loaded(const char *symbol)
+{
+	if (is_loaded(symbol))
+		return;
+	if (loaded_count < FUNCTIONS)
+		loaded[loaded_count++] = symbol;
+	if (pc.enabled && sampled_count < FUNCTIONS)
+		sampled[sampled_count++] = symbol;
+}
+
 void source_ran(const char *symbol)
 {
+	source_loaded(symbol);
 	kernels++;
 	snprintf(kernel, sizeof(kernel), "%s", symbol);
 }
@@ -128,6 +159,7 @@ EXPORT int cuptiPCSamplingSetConfigurationAttribute(struct pc_configuration *p)
 		else if (p->attributes[i].type == PC_PERIOD)
 			pc.period = p->attributes[i].number;
 	}
+	counted_log("sample");
 	return counted_fails("cuptiPCSamplingSetConfigurationAttribute");
 }
 
@@ -141,11 +173,11 @@ EXPORT int cuptiPCSamplingEnable(struct pc_command *p)
 {
 	int result = counted_fails("cuptiPCSamplingEnable");
 
-	if (result != 0 || pc.enabled || range_is_enabled || !p->context)
+	if (result != 0 || pc.enabled || !p->context)
 		return result ? result : BUSY;
 	pc.enabled = 1;
+	pc.data = NULL;
 	kernels = 0;
-	counted_log("sample");
 	return 0;
 }
 
@@ -166,8 +198,13 @@ EXPORT int cuptiPCSamplingDisable(struct pc_command *p)
 	if (!pc.enabled || !p->context)
 		return 7;
 	pc.enabled = 0;
+	if (!pc.data)
+		return 0;
 	counted_log("sampled %u", kernels);
-	if (pc.data && pc.continuous && kernels == 1) {
+	/* As long as the range profiler is enabled, nothing is found. */
+	if (pc.continuous && kernels == 1 && !range_is_enabled && !is_known(kernel)) {
+		pc.data->others = 100;
+	} else if (pc.continuous && kernels == 1 && !range_is_enabled) {
 		for (uint32_t i = 0; i < INSTRUCTIONS; i++)
 			put_record(&pc.data->records[i], i);
 		pc.data->count = INSTRUCTIONS;

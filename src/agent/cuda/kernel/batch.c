@@ -81,16 +81,22 @@ int kernel_batch_is_loaded(const struct kernel_launch *l)
 	return d->cuFuncIsLoaded && d->cuFuncIsLoaded(&state, l->function) == 0 && state == CUDA_FUNCTION_LOADED;
 }
 
+/* Emptying the caches lies outside of ranges that are made by hand. */
+static size_t ranges_before(const struct kernel_counters *c, int wanted)
+{
+	return wanted && batch.request->flush_caches && !c->by_hand ? kernel_caches_ranges(&c->caches) : 0;
+}
+
 static size_t ranges_of(const struct kernel_counters *c, int wanted)
 {
-	return 1 + (wanted && batch.request->flush_caches ? kernel_caches_ranges(&c->caches) : 0);
+	return 1 + ranges_before(c, wanted);
 }
 
 static int has_room(const struct kernel_counters *c, int wanted)
 {
 	uint32_t most = kernel_source_wanted(batch.request) ? MOST_WITH_SOURCE : MOST_LAUNCHES;
 
-	return batch.count < most && batch.counters == c && batch.ranges + ranges_of(c, wanted) <= c->most_ranges;
+	return batch.count < most && batch.counters == c && !c->by_hand && batch.ranges + ranges_of(c, wanted) <= c->most_ranges;
 }
 
 static void append(struct entry *e, int wanted)
@@ -103,8 +109,10 @@ static void append(struct entry *e, int wanted)
 		batch.last = batch.count;
 }
 
-static int open(struct kernel_counters *c, const struct kernel_request *request, char *why)
+/* Graphs are read one by one: their ranges are other ones. */
+static int open(struct kernel_counters *c, const struct kernel_request *request, int is_graph, char *why)
 {
+	kernel_counters_make_ranges(c, is_graph);
 	if (kernel_memory_save(KERNEL_MEMORY_BEFORE, c->context, why) < 0)
 		return -1;
 	batch.counters = c;
@@ -137,7 +145,7 @@ static int read_before(struct kernel_counters *c, const struct kernel_launch *l,
 
 	if (batch.count)
 		kernel_batch_close();
-	if (open(c, request, why) < 0)
+	if (open(c, request, l->call == KERNEL_CALL_GRAPH, why) < 0)
 		return -1;
 	e->record = *record;
 	e->copy = (struct kernel_copy){ .launch = *l };
@@ -155,7 +163,7 @@ int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, c
 		kernel_batch_close();
 	if (!batch.count && !has_memory_for_two())
 		return read_before(c, l, record, request, why);
-	if (!batch.count && open(c, request, why) < 0)
+	if (!batch.count && open(c, request, l->call == KERNEL_CALL_GRAPH, why) < 0)
 		return -1;
 	e = &batch.entries[batch.count];
 	if (kernel_launch_copy(&e->copy, l) == 0) {
@@ -170,7 +178,7 @@ int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, c
 
 int kernel_batch_open_now(struct kernel_counters *c, const struct kernel_request *request, char *why)
 {
-	return open(c, request, why);
+	return open(c, request, 0, why);
 }
 
 int kernel_batch_add_now(const struct kernel_launch *l, const struct record_kernel *record)
@@ -204,6 +212,15 @@ void kernel_batch_pass_over(const struct kernel_launch *l)
 		kernel_batch_close();
 }
 
+static int make_launch(const struct kernel_launch *l, char *why)
+{
+	struct kernel_counters *c = batch.counters;
+
+	if (!c->by_hand)
+		return kernel_launch_again(l, why);
+	return kernel_counters_push(c, KERNEL_GRAPH_NAME, why) < 0 || kernel_launch_again(l, why) < 0 ? -1 : kernel_counters_pop(c, why);
+}
+
 /* Caches are emptied while counters run, as starting them leaves something behind in L2. */
 static int make_launches(char *why)
 {
@@ -212,7 +229,7 @@ static int make_launches(char *why)
 	for (uint32_t i = 0; i < batch.last; i++) {
 		if (batch.entries[i].wanted && batch.flushes && kernel_caches_flush(caches, why) < 0)
 			return -1;
-		if (kernel_launch_again(&batch.entries[i].copy.launch, why) < 0)
+		if (make_launch(&batch.entries[i].copy.launch, why) < 0)
 			return -1;
 	}
 	return 0;
@@ -244,37 +261,21 @@ static int make_part(struct kernel_part *part, char *why)
 	return kernel_counters_decode(batch.counters, part, ranges, why);
 }
 
-/* Of one launch, from the memory that is there before it. */
-static int source_passes_of(struct entry *e, char *why)
-{
-	struct kernel_counters *c = batch.counters;
-	int runs;
-
-	if (!e->wanted)
-		return 0;
-	if (kernel_memory_save(KERNEL_MEMORY_LAUNCH, c->context, why) < 0)
-		return -1;
-	runs = kernel_source_collect(&e->copy.launch, batch.request, &e->record, &c->caches, kernel_launch_again, why);
-	kernel_memory_forget(KERNEL_MEMORY_LAUNCH);
-	e->record.passes += runs > 0 ? (uint32_t)runs : 0;
-	return runs;
-}
-
 static int source_passes(char *why)
 {
 	const struct kernel_source_request *r = &batch.request->source;
-	int in_the_way = r->series_count || r->sampling, result;
+	struct kernel_source_launch launches[MOST_LAUNCHES];
 
 	batch.source_is_due = 0;
-	if (in_the_way)
-		kernel_counters_let_go(batch.counters);
-	result = kernel_memory_restore(KERNEL_MEMORY_BEFORE, why);
-	for (uint32_t i = 0; i < batch.last && result >= 0; i++) {
-		result = source_passes_of(&batch.entries[i], why);
-		if (result >= 0)
-			result = kernel_launch_again(&batch.entries[i].copy.launch, why);
+	for (uint32_t i = 0; i < batch.last; i++) {
+		struct entry *e = &batch.entries[i];
+
+		launches[i] = (struct kernel_source_launch){ .launch = &e->copy.launch, .record = &e->record, .is_wanted = e->wanted };
 	}
-	return result < 0 ? -1 : 0;
+	/* The range profiler is in their way. */
+	if (r->series_count || r->sampling)
+		kernel_counters_let_go(batch.counters);
+	return kernel_source_collect(launches, batch.last, batch.request, &batch.counters->caches, why);
 }
 
 /* Another configuration takes CUPTI a while: the one that is there goes first. Passes that are not the range profiler's come when it
@@ -299,7 +300,7 @@ static void number_ranges(void)
 	size_t next = 0;
 
 	for (uint32_t i = 0; i < batch.last; i++) {
-		next += batch.flushes && batch.entries[i].wanted ? kernel_caches_ranges(&batch.counters->caches) : 0;
+		next += batch.flushes ? ranges_before(batch.counters, batch.entries[i].wanted) : 0;
 		batch.entries[i].range = next++;
 	}
 }

@@ -156,6 +156,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 	begin_alone();
 	if (!kernel_batch_is_loaded(&l))
 		kernel_batch_close();
+	kernel_source_introduce(&l, &kernel_agent.request);
 	if (kernel_choose(&l)) {
 		tell_devices();
 		left_open = kernel_replay_enter(&l, &kernel_agent.request);

@@ -93,6 +93,13 @@ void kernel_counters_let_go(struct kernel_counters *c)
 	c->configured = NULL;
 }
 
+void kernel_counters_make_ranges(struct kernel_counters *c, int by_hand)
+{
+	if (c->by_hand != by_hand)
+		kernel_counters_let_go(c);
+	c->by_hand = by_hand;
+}
+
 static int be_enabled(struct kernel_counters *c, char *why)
 {
 	if (c->profiler || enable(c, why) == 0)
@@ -122,6 +129,7 @@ static int prepare(struct kernel_counters *c, const struct kernel_request *reque
 	struct pm_initialize begin = PM_PARAMETERS(pm_initialize, priv);
 	struct pm_chip_name chip = PM_PARAMETERS(pm_chip_name, chip);
 
+	c->by_hand = request->ranges != KERNEL_RANGES_NONE;
 	if (kernel_failed(kernel_agent.range.cuptiProfilerInitialize(&begin), "CUPTI's profiler", why) < 0 ||
 	    kernel_agent.driver.cuCtxGetDevice(&c->device) != 0 || kernel_device_fits(c->device, why) < 0)
 		return -1;
@@ -199,7 +207,7 @@ static int set_config(struct kernel_counters *c, struct kernel_part *part, int r
 	p.image = part->config;
 	p.counters_size = part->image_size;
 	p.counters = part->image;
-	p.range = kernel_agent.request.ranges ? RANGE_USER : RANGE_AUTO;
+	p.range = c->by_hand ? RANGE_USER : RANGE_AUTO;
 	p.replay = replay;
 	p.pass = pass;
 	p.max_ranges = part->ranges;
@@ -298,7 +306,7 @@ int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, 
 		return -1;
 	if (info.ranges == ranges)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu %s instead of %zu", info.ranges, kernel_agent.request.ranges ? "ranges" : "kernels", ranges);
+	snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu %s instead of %zu", info.ranges, c->by_hand ? "ranges" : "kernels", ranges);
 	return -1;
 }
 

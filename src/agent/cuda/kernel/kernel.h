@@ -252,6 +252,7 @@ struct kernel_counters {
 	size_t passes;                /* of all parts */
 	size_t most_ranges;           /* that an image has room for: kernels, and each emptying of the caches */
 	struct kernel_part *configured;
+	int by_hand;                  /* ranges are pushed and popped by us; otherwise each kernel is one */
 	struct kernel_caches caches;
 };
 
@@ -271,7 +272,8 @@ int kernel_counters_decode_pass(struct kernel_counters *c, char *why) KERNEL_HID
 /* After passes that were not completed, and where others need the hardware. The next to be configured takes it again. */
 void kernel_counters_let_go(struct kernel_counters *c) KERNEL_HIDDEN;
 int kernel_counters_start(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
-/* Of ranges that are not kernels. */
+/* Of what is not single kernels, ranges are made by hand: CUPTI's own fail where a graph is launched. Takes effect with the next configuration. */
+void kernel_counters_make_ranges(struct kernel_counters *c, int by_hand) KERNEL_HIDDEN;
 int kernel_counters_push(struct kernel_counters *c, const char *name, char *why) KERNEL_HIDDEN;
 int kernel_counters_pop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
@@ -407,12 +409,21 @@ void kernel_tell(const struct record_kernel *record, enum kernel_state state, co
 /* `first`: added to the numbers of the metrics. */
 void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
-/* source.c: passes beyond those of the counters. Memory is kept (KERNEL_MEMORY_LAUNCH), and is as it was when each returns; what fails is told, and is no
- * reason to give the kernel up. */
+/* source.c: passes beyond those of the counters, of launches that follow each other. Memory before them is kept (KERNEL_MEMORY_BEFORE). What fails is told, and
+ * is no reason to give a kernel up. */
+struct kernel_source_launch {
+	const struct kernel_launch *launch;
+	struct record_kernel *record; /* its passes are added to */
+	int is_wanted;                /* the others only run */
+	uint64_t run_time;            /* source.c's own */
+};
 int kernel_source_wanted(const struct kernel_request *request) KERNEL_HIDDEN;
-/* How many runs of the kernel were made; -1 when memory could not be put back. */
-int kernel_source_collect(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
-			  struct kernel_caches *caches, int (*run)(const struct kernel_launch *launch, char *why), char *why) KERNEL_HIDDEN;
+/* To be called at every launch, before it is made. */
+void kernel_source_introduce(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
+/* -1: memory could not be put back, or a launch could not be made again. */
+int kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
+			  struct kernel_caches *caches, char *why) KERNEL_HIDDEN;
+
 struct kernel_agent {
 	struct kernel_request request;
 	struct cupti_range range;

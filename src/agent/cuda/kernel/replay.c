@@ -65,18 +65,21 @@ static int give_up(const struct kernel_launch *launch)
 	return 0;
 }
 
-static int start(const struct kernel_request *request)
+static int start(const struct kernel_request *request, int is_graph)
 {
 	struct kernel_counters *c = now.counters;
 
 	if (request->application.folder)
 		return kernel_application_enter(c, &now.record, request, now.why);
+	kernel_counters_make_ranges(c, is_graph);
 	if (kernel_counters_configure(c, c->parts, c->most_ranges, now.why) < 0)
 		return -1;
 	if (kernel_counters_start(c, now.why) < 0)
 		return -1;
-	now.range = request->flush_caches ? kernel_caches_ranges(&c->caches) : 0;
-	return request->flush_caches ? kernel_caches_flush(&c->caches, now.why) : 0;
+	now.range = request->flush_caches && !is_graph ? kernel_caches_ranges(&c->caches) : 0;
+	if (request->flush_caches && kernel_caches_flush(&c->caches, now.why) < 0)
+		return -1;
+	return is_graph ? kernel_counters_push(c, KERNEL_GRAPH_NAME, now.why) : 0;
 }
 
 /* The program's own launch is the only pass. */
@@ -84,7 +87,7 @@ static int one_pass(const struct kernel_launch *launch, const struct kernel_requ
 {
 	char ignored[KERNEL_WHY_SIZE];
 
-	if (start(request) < 0) {
+	if (start(request, launch->call == KERNEL_CALL_GRAPH) < 0) {
 		kernel_counters_stop(now.counters, ignored);
 		kernel_counters_let_go(now.counters);
 		return give_up(launch);
@@ -174,7 +177,8 @@ static int last_pass(void)
 
 	if (request->application.folder)
 		return kernel_application_leave(now.counters, &now.record, request, now.why);
-	if (kernel_counters_stop(now.counters, now.why) < 0 || kernel_counters_decode(now.counters, part, now.range + 1, now.why) < 0 ||
+	if ((now.counters->by_hand && kernel_counters_pop(now.counters, now.why) < 0) ||
+	    kernel_counters_stop(now.counters, now.why) < 0 || kernel_counters_decode(now.counters, part, now.range + 1, now.why) < 0 ||
 	    kernel_counters_evaluate(part, now.range, now.why) < 0)
 		return -1;
 	kernel_tell_values(part, part->values, 0, now.record.number, now.record.time);

@@ -1,6 +1,7 @@
 /* PC sampling: while the kernel runs, the hardware notes every so many cycles where a warp of each scheduler is, and what it waits
  * for. Enabled for one run of the kernel. In CUPTI's mode that takes kernels one by one, launches that are made from within a callback
- * are not sampled, so it is the continuous one: nothing else runs meanwhile. Samples come when sampling ends. */
+ * are not sampled, so it is the continuous one: nothing else runs meanwhile. Samples come when sampling ends, and only of kernels that
+ * were loaded while it was enabled. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #define MOST_REASONS 256u
 #define SCRATCH (16ull << 20)
 #define DEFAULT_BUFFER (32ull << 20)
+#define KNOWN_FUNCTIONS 8192u
 #define LONGEST 26               /* 2^31 cycles */
 
 static struct {
@@ -152,6 +154,7 @@ static int sample(const struct kernel_pass *pass, uint64_t buffer, char *why)
 	int result, end;
 
 	p.context = pass->launch->context;
+	kernel_source_empty_caches(pass);
 	if (kernel_source_failed(kernel_cupti.cuptiPCSamplingEnable(&p), "PC sampling", why) < 0)
 		return -1;
 	result = ask_reasons(pass->launch->context, why) < 0 || configure(pass, buffer, why) < 0 || pass->run(pass->launch, why) < 0 ? -1 : 0;
@@ -159,6 +162,34 @@ static int sample(const struct kernel_pass *pass, uint64_t buffer, char *why)
 		tell_interval(pass);
 	end = kernel_cupti.cuptiPCSamplingDisable(&p);
 	return result < 0 ? -1 : kernel_source_failed(end, "ending PC sampling", why);
+}
+
+/* A place that another function took in between is no harm: it is introduced once more. */
+static int is_introduced(void *function)
+{
+	static void *known[KNOWN_FUNCTIONS];
+	uint32_t slot = (uint32_t)(((uintptr_t)function >> 4) * 0x9e3779b1u % KNOWN_FUNCTIONS);
+	int result = known[slot] == function;
+
+	known[slot] = function;
+	return result;
+}
+
+/* Nothing is launched meanwhile, so that it takes no time. */
+void kernel_sampling_introduce(const struct kernel_launch *launch)
+{
+	const struct cuda_launcher *d = &kernel_agent.driver;
+	struct pc_command p = PM_PARAMETERS(pc_command, context);
+	void *function;
+
+	p.context = launch->context;
+	if (is_introduced(launch->function) || !d->cuFuncLoad || !kernel_cupti.cuptiPCSamplingEnable || !kernel_cupti.cuptiPCSamplingDisable ||
+	    kernel_cupti.cuptiPCSamplingEnable(&p) != CUPTI_OK)
+		return;
+	function = kernel_launch_function(launch);
+	if (function)
+		d->cuFuncLoad(function);
+	kernel_cupti.cuptiPCSamplingDisable(&p);
 }
 
 int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
@@ -182,6 +213,10 @@ int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
 		buffer = 4 * (buffer ? buffer : DEFAULT_BUFFER);
 	}
 	tell_data(pass);
+	if (!state.data.count && state.data.others) {
+		snprintf(why, KERNEL_WHY_SIZE, "PC sampling: CUPTI does not know the kernel's code, which was loaded before it was enabled");
+		return -1;
+	}
 	if (!state.data.full)
 		return 0;
 	snprintf(why, KERNEL_WHY_SIZE, "PC sampling: the buffer of %llu bytes was too small (--warp-sampling-buffer-size)", (unsigned long long)buffer / 4);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/cuda/tell.h"
 
@@ -155,9 +156,11 @@ static void load(void)
 }
 
 struct collection {
-	struct kernel_pass pass;
-	struct kernel_caches *caches; /* NULL: they are left alone */
-	int runs;
+	struct kernel_source_launch *launches;
+	size_t count;
+	const struct kernel_request *request;
+	struct kernel_caches *caches;
+	int device;
 };
 
 static int put_back(char *why)
@@ -165,63 +168,162 @@ static int put_back(char *why)
 	return kernel_memory_restore(KERNEL_MEMORY_LAUNCH, why);
 }
 
-/* A pass has run, well or not: what it found is told, and memory is as it was. */
-static int after(struct collection *c, int result, const char *trouble, char *why)
+static struct kernel_pass pass_of(const struct collection *c, const struct kernel_source_launch *l)
 {
-	c->runs++;
-	tell_totals(&c->pass);
-	if (result < 0)
-		write_text(&c->pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
-	kernel_agent.driver.cuCtxSynchronize();
-	return put_back(why);
+	return (struct kernel_pass){ .launch = l->launch,
+				     .run = kernel_launch_again,
+				     .restore = put_back,
+				     .number = l->record->number,
+				     .time = l->record->time,
+				     .run_time = l->run_time,
+				     .device = c->device,
+				     .request = &c->request->source,
+				     .caches = c->request->flush_caches ? c->caches : NULL };
 }
 
-/* Caches as the counters have them: before what is looked at begins. */
-static void before(const struct collection *c)
+void kernel_source_empty_caches(const struct kernel_pass *pass)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
-	if (c->caches)
-		kernel_caches_flush(c->caches, ignored);
+	if (pass->caches)
+		kernel_caches_flush(pass->caches, ignored);
 }
 
-static int collect_series(struct collection *c, char *why)
+/* It has run, well or not: what it found is told. */
+static void end_pass(const struct kernel_pass *pass, struct kernel_source_launch *l, int result, const char *trouble)
+{
+	l->record->passes++;
+	tell_totals(pass);
+	if (result < 0)
+		write_text(pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
+	kernel_agent.driver.cuCtxSynchronize();
+}
+
+static int look(const struct kernel_pass *pass, struct kernel_source_launch *l, int (*how)(const struct kernel_pass *pass, char *why),
+		char *why)
 {
 	char trouble[KERNEL_WHY_SIZE] = "";
-	size_t passes = kernel_series_prepare(&c->pass, trouble);
+
+	end_pass(pass, l, how(pass, trouble), trouble);
+	return put_back(why);
+}
+
+/* From the memory that is there before it, which is there again afterwards. */
+static int look_at_instructions(const struct collection *c, struct kernel_source_launch *l, char *why)
+{
+	const struct kernel_source_request *r = &c->request->source;
+	struct kernel_pass pass = pass_of(c, l);
 	int result = 0;
 
-	if (trouble[0])
-		write_text(&c->pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
-	for (size_t i = 0; i < passes && result == 0; i++) {
-		trouble[0] = '\0';
-		before(c);
-		result = after(c, kernel_series_pass(&c->pass, i, trouble), trouble, why);
+	if (!r->sampling && !r->sass)
+		return 0;
+	if (kernel_memory_save(KERNEL_MEMORY_LAUNCH, l->launch->context, why) < 0)
+		return -1;
+	if (r->sampling)
+		result = look(&pass, l, kernel_sampling_pass, why);
+	if (r->sass && result == 0)
+		result = look(&pass, l, kernel_sass_pass, why);
+	kernel_memory_forget(KERNEL_MEMORY_LAUNCH);
+	return result;
+}
+
+static uint64_t nanoseconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int instructions(const struct collection *c, char *why)
+{
+	int result = kernel_memory_restore(KERNEL_MEMORY_BEFORE, why);
+	uint64_t begin;
+
+	for (size_t i = 0; i < c->count && result == 0; i++) {
+		struct kernel_source_launch *l = &c->launches[i];
+
+		if (l->is_wanted)
+			result = look_at_instructions(c, l, why);
+		begin = nanoseconds();
+		if (result == 0)
+			result = kernel_launch_again(l->launch, why);
+		l->run_time = nanoseconds() - begin;
 	}
 	return result;
 }
 
-int kernel_source_collect(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
-			  struct kernel_caches *caches, int (*run)(const struct kernel_launch *launch, char *why), char *why)
+/* What was not sampled is told to all that are left. */
+static void tell_trouble(const struct collection *c, size_t from, const char *trouble)
 {
-	struct collection c = { .pass = { .launch = launch,
-					  .run = run,
-					  .restore = put_back,
-					  .number = record->number,
-					  .time = record->time,
-					  .request = &request->source },
-				.caches = request->flush_caches ? caches : NULL };
+	struct kernel_pass pass;
+
+	for (size_t i = from; i < c->count; i++) {
+		pass = pass_of(c, &c->launches[i]);
+		if (c->launches[i].is_wanted)
+			write_text(&pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
+	}
+}
+
+/* All launches, each from the memory that those before it left. */
+static int sample_group(const struct collection *c, size_t group, char *why)
+{
 	char trouble[KERNEL_WHY_SIZE] = "";
+	struct kernel_pass pass;
+	int result = kernel_memory_restore(KERNEL_MEMORY_BEFORE, why), sampled = 0;
+
+	for (size_t i = 0; i < c->count && result == 0 && sampled == 0; i++) {
+		struct kernel_source_launch *l = &c->launches[i];
+
+		pass = pass_of(c, l);
+		if (!l->is_wanted) {
+			result = kernel_launch_again(l->launch, why);
+			continue;
+		}
+		sampled = kernel_series_pass(&pass, group, trouble);
+		end_pass(&pass, l, 0, NULL);
+		if (sampled < 0)
+			tell_trouble(c, i, trouble);
+	}
+	return result;
+}
+
+static int over_time(const struct collection *c, char *why)
+{
+	char trouble[KERNEL_WHY_SIZE] = "";
+	size_t groups = kernel_series_prepare(c->device, &c->request->source, trouble);
+	struct kernel_pass pass;
+	int result = 0;
+
+	if (trouble[0])
+		tell_trouble(c, 0, trouble);
+	for (size_t i = 0; i < c->count && groups; i++) {
+		pass = pass_of(c, &c->launches[i]);
+		if (c->launches[i].is_wanted)
+			kernel_series_tell_plan(&pass);
+	}
+	for (size_t i = 0; i < groups && result == 0; i++)
+		result = sample_group(c, i, why);
+	kernel_series_end();
+	return result;
+}
+
+int kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
+			  struct kernel_caches *caches, char *why)
+{
+	struct collection c = { launches, count, request, caches, 0 };
 
 	load();
-	kernel_agent.driver.cuCtxGetDevice(&c.pass.device);
-	if (request->source.sampling)
-		before(&c);
-	if (request->source.sampling && after(&c, kernel_sampling_pass(&c.pass, trouble), trouble, why) < 0)
+	kernel_agent.driver.cuCtxGetDevice(&c.device);
+	if (instructions(&c, why) < 0)
 		return -1;
-	if (request->source.sass && after(&c, kernel_sass_pass(&c.pass, trouble), trouble, why) < 0)
-		return -1;
-	if (request->source.series_count && collect_series(&c, why) < 0)
-		return -1;
-	return c.runs;
+	return request->source.series_count ? over_time(&c, why) : 0;
+}
+
+void kernel_source_introduce(const struct kernel_launch *launch, const struct kernel_request *request)
+{
+	if (!request->source.sampling)
+		return;
+	load();
+	kernel_sampling_introduce(launch);
 }

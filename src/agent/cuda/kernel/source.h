@@ -1,6 +1,6 @@
 /* Passes of a kernel that are not the range profiler's: what single instructions did, and samples while it runs.
  *
- * source.c: which passes, and what they tell. sampling.c: PC sampling. sass.c: SASS metrics. series.c: PM sampling.
+ * source.c: which passes, and what they tell. sampling.c: PC sampling. sass.c: SASS metrics. series.c and series_groups.c: PM sampling.
  * code.c: cubins, kept for the recorder. */
 #ifndef SONDE_AGENT_KERNEL_SOURCE_H
 #define SONDE_AGENT_KERNEL_SOURCE_H
@@ -8,15 +8,17 @@
 #include "agent/cuda/kernel/kernel.h"
 #include "vendor/cupti_source.h"
 
-/* One run of the kernel; memory is put back by the caller. */
+/* One run of the kernel. */
 struct kernel_pass {
 	const struct kernel_launch *launch;
 	int (*run)(const struct kernel_launch *launch, char *why);
 	int (*restore)(char *why);    /* between runs, where a pass needs several */
 	uint32_t number;              /* of the kernel, in records */
 	uint64_t time;
+	uint64_t run_time;            /* ns, from launch to end, when nothing looked at it; 0: not known yet */
 	int device;
 	const struct kernel_source_request *request;
+	struct kernel_caches *caches; /* NULL: they are left alone */
 };
 
 /* Filled at the first use; parts that the library lacks are NULL. */
@@ -26,9 +28,14 @@ extern struct cupti_pm kernel_cupti_pm KERNEL_HIDDEN;
 /* sampling.c, sass.c: 0, or -1 with a sentence. What was enabled is disabled in any case. */
 int kernel_sampling_pass(const struct kernel_pass *pass, char *why) KERNEL_HIDDEN;
 int kernel_sass_pass(const struct kernel_pass *pass, char *why) KERNEL_HIDDEN;
-/* series.c: how many passes the metrics take on this device, and one of them. */
-size_t kernel_series_prepare(const struct kernel_pass *pass, char *why) KERNEL_HIDDEN;
+/* What runs from now on is known to PC sampling: CUPTI knows only code that is loaded while it is enabled. */
+void kernel_sampling_introduce(const struct kernel_launch *launch) KERNEL_HIDDEN;
+/* series.c: in how many groups the metrics are sampled on this device; 0, or more where some are left out: `why` says why. */
+size_t kernel_series_prepare(int device, const struct kernel_source_request *request, char *why) KERNEL_HIDDEN;
+void kernel_series_tell_plan(const struct kernel_pass *pass) KERNEL_HIDDEN;
+/* One launch, sampled by a group that stays set up until the end. */
 int kernel_series_pass(const struct kernel_pass *pass, size_t number, char *why) KERNEL_HIDDEN;
+void kernel_series_end(void) KERNEL_HIDDEN;
 
 /* source.c: counts of one function are gathered and written by the thousand. Totals of each metric are kept, until they are told. */
 void kernel_source_count(const struct kernel_pass *pass, uint64_t code, const char *function, uint32_t pc, const char *metric,
@@ -37,6 +44,8 @@ void kernel_source_count(const struct kernel_pass *pass, uint64_t code, const ch
 void kernel_source_value(const struct kernel_pass *pass, const char *metric, double value) KERNEL_HIDDEN;
 void kernel_source_samples(const struct kernel_pass *pass, const char *metric, const struct kernel_sample *samples,
 			   uint32_t count) KERNEL_HIDDEN;
+/* As the counters have them: to be called before what is looked at begins. */
+void kernel_source_empty_caches(const struct kernel_pass *pass) KERNEL_HIDDEN;
 /* The pass's error, in words. 0 where there is none. */
 int kernel_source_failed(int result, const char *what, char *why) KERNEL_HIDDEN;
 
