@@ -52,6 +52,7 @@ struct record_kernel {
 	uint32_t cluster_potential;
 	uint32_t passes;
 	uint64_t spent;       /* ticks that reading its counters took */
+	uint64_t spent_in_passes; /* of these; 0: not known */
 	uint64_t duration;    /* ns, where it was timed without counters; 0: not known */
 	uint32_t facts[KERNEL_FACTS]; /* by enum kernel_fact; KERNEL_NOT_KNOWN */
 };

@@ -93,9 +93,14 @@ def test_kernel():
     holds("kernel: counters are ncu's", len(far) <= 2, f"{len(far)} of {len(METRICS) * len(found)} values too far")
 
 
-SET_LAUNCHES = 11
-# Times vary from run to run, as does what is per second; links carry what tools send; caches of instructions are not emptied.
-NOT_COMPARED = ("per_second", "cycles_elapsed", "duration", "profiler__", "launch__", "pcie__", "device__", "_gcc", "icc_", "ltcfabric")
+SET_LAUNCHES = 7  # one of each kind; the last is of a single block
+# Times vary from run to run, as does what is per second; links carry what tools send; caches of instructions are not emptied. Where ncu makes
+# several passes, the halves of its L2 speak more with each other than where it makes one (docs/counters.md): what has that in it is compared
+# with runs of one pass.
+NOT_COMPARED = ("per_second", "cycles_elapsed", "cycles_active", "duration", "profiler__", "launch__", "pcie__", "device__", "gcc__", "_gcc",
+                "icc_", "ltcfabric", "lts__t_requests.", "lts__t_tag_requests", "lts__throughput", "lts__t_sectors.", "lts__t_sectors_lookup")
+L2 = ["lts__t_requests.sum", "lts__t_requests_srcunit_ltcfabric.sum", "lts__t_sectors.sum", "lts__t_sectors_srcunit_ltcfabric.sum",
+      "lts__t_sectors_lookup_hit.sum", "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed"]
 
 
 def differs(name, a, b):
@@ -113,28 +118,58 @@ def of_set(name, command):
     return run, table(shown.stdout), took
 
 
-def against_ncu(name, most, wall_limit):
-    """Metrics that both have, in all launches but that of a single block."""
+def apart(launches, one, other):
+    """{metric: [(launch, value, other value)]} of those that differ, in all launches but that of a single block."""
+    names = {m for m in one[0] if m in other[0] and not any(part in m for part in NOT_COMPARED)}
+    far = {m: [(i, one[i][m], other[i][m]) for i in range(launches - 1) if m in one[i] and m in other[i] and differs(m, one[i][m], other[i][m])]
+           for m in names}
+    return names, {m: pairs for m, pairs in far.items() if pairs}
+
+
+def against_ncu(name, wall_limit):
+    """What two runs of ncu agree on, we have too."""
     command = [program("counted")]
     run, found, ours = of_set(name, command)
     same(f"kernel, set {name}: the program's result", run.stdout.strip(), output(command).stdout.strip(), run.stderr[-400:])
     theirs, wall = ncu_values(command, "--set", name, "-c", str(SET_LAUNCHES))
-    same(f"kernel, set {name}: as many launches as ncu", (len(found), len(theirs)), (SET_LAUNCHES, SET_LAUNCHES))
-    both = {m for m in found[0] if m in theirs[0] and not any(part in m for part in NOT_COMPARED)} if found and theirs else set()
-    far = {m for m in both for i in range(SET_LAUNCHES) if i != 6 and m in found[i] and m in theirs[i] and differs(m, found[i][m], theirs[i][m])}
-    note(f"{len(both)} metrics compared, {len(far)} differ in some launch: {sorted(far)[:8]}")
-    holds(f"kernel, set {name}: counters are ncu's", both and len(far) <= most * len(both), f"{len(far)} of {len(both)} metrics")
+    again, _ = ncu_values(command, "--set", name, "-c", str(SET_LAUNCHES))
+    counts = (len(found), len(theirs), len(again))
+    same(f"kernel, set {name}: as many launches as ncu", counts, (SET_LAUNCHES,) * 3)
+    if counts != (SET_LAUNCHES,) * 3:
+        return
+    both, far = apart(SET_LAUNCHES, found, theirs)
+    _, far_from_again = apart(SET_LAUNCHES, found, again)
+    _, noisy = apart(SET_LAUNCHES, theirs, again)
+    wrong = {m: pairs for m, pairs in far.items() if m in far_from_again and m not in noisy}
+    note(f"{len(both)} metrics compared: {len(far)} differ from ncu's, {len(noisy)} between two runs of ncu, {len(wrong)} from both of these: {list(wrong.items())[:12]}")
+    holds(f"kernel, set {name}: counters are ncu's", both and len(wrong) <= 0.02 * len(both), f"{len(wrong)} of {len(both)} metrics")
     note(f"wall time {ours:.2f} s, ncu {wall:.2f} s: {ours / wall:.2f}")
     if wall_limit:
         holds(f"kernel, set {name}: at most {wall_limit} of ncu's wall time", ours <= wall_limit * wall, f"{ours / wall:.2f}")
 
 
 def test_kernel_basic():
-    against_ncu("basic", 0.08, None)
+    against_ncu("basic", None)
 
 
 def test_kernel_full():
-    against_ncu("full", 0.08, 0.4)
+    against_ncu("full", 0.4)
+
+
+def test_kernel_l2():
+    """Traffic in L2, each metric by ncu in one pass: by far most values are ours."""
+    command = [program("counted")]
+    _, path, _ = counted("kernel-l2", command, "-c", "6", metrics=L2)
+    ours = values(path)
+    same("L2: launches", len(ours), 6)
+    far, compared = [], 0
+    for metric in L2:
+        theirs, _ = ncu_values(command, "--metrics", metric, "-c", "6", names=[metric])
+        compared += len(theirs)
+        far += [(i, metric, a[1].get(metric), b[metric]) for i, (a, b) in enumerate(zip(ours, theirs))
+                if a[1].get(metric) is None or abs(a[1][metric] - b[metric]) > (2 if ".pct" in metric else 0.03 * b[metric])]
+    same("L2: values of ncu", compared, 6 * len(L2))
+    holds("L2: as ncu has it in one pass", len(far) <= 0.1 * compared, far)
 
 
 def test_kernel_runs():
@@ -145,8 +180,9 @@ def test_kernel_runs():
     run, path, _ = counted("kernel-runs", command, "--replay-mode", "application", "-c", "5", metrics=metrics)
     same("kernel by runs: the program's result, once", (run.stdout, run.returncode), (alone, 0), run.stderr[-400:])
     _, other, _ = counted("kernel-again", command, "-c", "5", metrics=metrics)
-    far = [(a[0], m, a[1].get(m), b[1].get(m)) for a, b in zip(values(path), values(other)) for m in metrics
-           if a[1].get(m) is None or b[1].get(m) is None or differs(m, a[1][m], b[1][m])]
+    # The fourth is of managed memory, which comes from the host in each run: that takes longer than the kernel.
+    far = [(a[0], m, a[1].get(m), b[1].get(m)) for i, (a, b) in enumerate(zip(values(path), values(other))) for m in metrics
+           if not (i == 3 and ".pct" in m) and (a[1].get(m) is None or b[1].get(m) is None or differs(m, a[1][m], b[1][m]))]
     holds("kernel by runs: as by kernel replay", len(values(path)) == 5 and not far, far[:6])
 
 
@@ -193,5 +229,5 @@ def test_kernel_torch():
 
 
 PROGRAMS = ("counted", "graphs")
-TESTS = {"kernel": test_kernel, "kernel_basic": test_kernel_basic, "kernel_full": test_kernel_full, "kernel_runs": test_kernel_runs,
+TESTS = {"kernel": test_kernel, "kernel_basic": test_kernel_basic, "kernel_full": test_kernel_full, "kernel_l2": test_kernel_l2, "kernel_runs": test_kernel_runs,
          "kernel_graphs": test_kernel_graphs, "kernel_torch": test_kernel_torch}

@@ -153,6 +153,17 @@ static void launch_rows(struct session *s, uint64_t result, const struct record_
 	fact_rows(s, result, k);
 }
 
+/* How long the tool itself took, of which passes are the larger part. */
+static void time_rows(struct cuda_decoder *d, uint64_t result, const struct record_kernel *k)
+{
+	int64_t begin = timebase_convert(&d->s->time, k->time);
+
+	if (!k->spent_in_passes)
+		return;
+	metric_row(d->s, result, "profiler__replayer_time", "ns", timebase_convert(&d->s->time, k->time + k->spent) - begin);
+	metric_row(d->s, result, "profiler__replayer_time_in_passes", "ns", timebase_convert(&d->s->time, k->time + k->spent_in_passes) - begin);
+}
+
 static void result_row(struct cuda_decoder *d, uint64_t result, const struct record_kernel *k)
 {
 	uint32_t present = ALL(COLUMN_KERNEL_RESULT_CORRELATION) & ~(BIT(COLUMN_KERNEL_RESULT_HOST) | BIT(COLUMN_KERNEL_RESULT_NAME) |
@@ -380,6 +391,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 		return -ENOMEM;
 	result_row(&d, result, &k);
 	launch_rows(s, result, &k);
+	time_rows(&d, result, &k);
 	if (k.duration)
 		metric_row(s, result, "gpu__time_duration.sum", "ns", (double)k.duration);
 	if (record_flags(k.head) == KERNEL_FAILED)

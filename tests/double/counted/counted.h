@@ -78,14 +78,14 @@ int counted_runtime_start(void);
 int counted_runtime_stop(void);
 
 /* The driver tells whoever listens of each call, on its thread; and of each kernel that runs. */
-void counted_listen(void (*event)(const struct counted_event *), void (*ran)(const char *symbol), void (*loaded)(const char *symbol));
+void counted_listen(void (*event)(const struct counted_event *), void (*ran)(const char *symbol));
 /* Allocations, for the checkpoint. Returns how many. */
 size_t counted_allocations(void **addresses, size_t *sizes, size_t room);
 /* The context ends, and all its memory with it; the next one has the same address. */
 void counted_on_reset(void (*reset)(void));
 /* COUNTED_LOG gets a line. */
 void counted_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* COUNTED_FAIL=function:nth:result: the nth call of a function (from 1) gives that. 0: it is not this one. */
+/* COUNTED_FAIL=function:nth:result: the nth call of a function (from 1) gives that; nth 0: all do. Returns 0 where it is not this one. */
 int counted_fails(const char *function);
 
 #endif

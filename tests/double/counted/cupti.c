@@ -177,7 +177,7 @@ EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *use
 	callback = function;
 	callback_user = user;
 	*subscriber = profilers;
-	counted_listen(on_event, on_kernel, source_loaded);
+	counted_listen(on_event, on_kernel);
 	counted_on_reset(on_reset);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* The part of libcupti.so.13 that looks at single instructions and at time, with what it found out known in advance:
  *
- * PC sampling, only in the continuous mode, only told when it ends, and only of kernels that were loaded while it was enabled: a kernel has three instructions; that at 16 * i has
+ * PC sampling, only in the continuous mode, only told when it ends, and only of kernels that ran first while it was enabled: a kernel has three instructions; that at 16 * i has
  * 10 * (i + 1) + letters of its name samples, half of them (rounded down) waiting for memory, the others waiting; the scheduler issued nothing in one of each.
  * SASS metrics: one config for good; the value of metric n at 16 * i is 100 * n + i.
  * PM sampling: three idle samples, four of the kernel, two idle ones; a metric's values are its letters and the sample's number. */
@@ -50,42 +50,27 @@ static struct {
 static struct {
 	int enabled, started;
 } pm;
-static const char *loaded[FUNCTIONS], *sampled[FUNCTIONS]; /* sampled: known to PC sampling, as they were loaded while it was enabled */
-static size_t loaded_count, sampled_count;
+static const char *seen[FUNCTIONS], *known[FUNCTIONS]; /* known to PC sampling: it was enabled when they ran first */
+static size_t seen_count, known_count;
 static unsigned kernels;
 static char kernel[256];
 static int range_is_enabled;
 
-static int is_loaded(const char *symbol)
+static int is_among(const char *const *list, size_t count, const char *symbol)
 {
-	for (size_t i = 0; i < loaded_count; i++)
-		if (strcmp(loaded[i], symbol) == 0)
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i], symbol) == 0)
 			return 1;
 	return 0;
-}
-
-static int is_known(const char *symbol)
-{
-	for (size_t i = 0; i < sampled_count; i++)
-		if (strcmp(sampled[i], symbol) == 0)
-			return 1;
-	return 0;
-}
-
-/* The first load counts. */
-void source_loaded(const char *symbol)
-{
-	if (is_loaded(symbol))
-		return;
-	if (loaded_count < FUNCTIONS)
-		loaded[loaded_count++] = symbol;
-	if (pc.enabled && sampled_count < FUNCTIONS)
-		sampled[sampled_count++] = symbol;
 }
 
 void source_ran(const char *symbol)
 {
-	source_loaded(symbol);
+	if (!is_among(seen, seen_count, symbol) && seen_count < FUNCTIONS) {
+		seen[seen_count++] = symbol;
+		if (pc.enabled)
+			known[known_count++] = symbol;
+	}
 	kernels++;
 	snprintf(kernel, sizeof(kernel), "%s", symbol);
 }
@@ -202,7 +187,7 @@ EXPORT int cuptiPCSamplingDisable(struct pc_command *p)
 		return 0;
 	counted_log("sampled %u", kernels);
 	/* As long as the range profiler is enabled, nothing is found. */
-	if (pc.continuous && kernels == 1 && !range_is_enabled && !is_known(kernel)) {
+	if (pc.continuous && kernels == 1 && !range_is_enabled && !is_among(known, known_count, kernel)) {
 		pc.data->others = 100;
 	} else if (pc.continuous && kernels == 1 && !range_is_enabled) {
 		for (uint32_t i = 0; i < INSTRUCTIONS; i++)
@@ -215,11 +200,11 @@ EXPORT int cuptiPCSamplingDisable(struct pc_command *p)
 
 EXPORT int cuptiSassMetricsGetProperties(struct sass_properties *p)
 {
-	static const char *const known[] = { "smsp__sass_inst_executed", "smsp__sass_thread_inst_executed", "smsp__sass_sectors_mem_global",
+	static const char *const counted[] = { "smsp__sass_inst_executed", "smsp__sass_thread_inst_executed", "smsp__sass_sectors_mem_global",
 					     "smsp__sass_sectors_mem_global_ideal", "smsp__sass_thread_inst_executed_pred_on" };
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(p->name, known[i]) == 0) {
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+		if (strcmp(p->name, counted[i]) == 0) {
 			p->metric.id = i + 1;
 			return 0;
 		}

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 void source_ran(const char *symbol);
-void source_loaded(const char *symbol);
 void source_range_enabled(int enabled);
 /* The file that COUNTED_CUBIN names: the module of all kernels. */
 const void *source_image(size_t *size);

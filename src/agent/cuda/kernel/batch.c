@@ -19,6 +19,7 @@ struct entry {
 	struct kernel_copy copy;
 	struct record_kernel record;
 	int wanted;
+	int sampled;                  /* in the program's own launch */
 	size_t range;
 	double *values[CACHES][KERNEL_PARTS]; /* NULL: not read */
 };
@@ -31,6 +32,7 @@ static struct {
 	uint32_t last;                /* one more than that of the last that is read */
 	size_t ranges;
 	uint64_t begun;
+	uint64_t in_passes;           /* ticks */
 	int running;
 	int flushes;
 	int closing;
@@ -74,7 +76,8 @@ int kernel_batch_is_loaded(const struct kernel_launch *l)
 	void *module = NULL;
 	int state = 0;
 
-	if (d->cuFuncGetModule && d->cuFuncGetModule(&module, l->function) == 0 && module)
+	if ((d->cuFuncGetModule && d->cuFuncGetModule(&module, l->function) == 0 && module) ||
+	    (d->cuKernelGetLibrary && d->cuKernelGetLibrary(&module, l->function) == 0 && module))
 		return is_known(module);
 	if (is_known(l->function))
 		return 1;
@@ -102,6 +105,7 @@ static int has_room(const struct kernel_counters *c, int wanted)
 static void append(struct entry *e, int wanted)
 {
 	e->wanted = wanted;
+	e->sampled = 0;
 	batch.ranges += ranges_of(batch.counters, wanted);
 	memset(e->values, 0, sizeof(e->values));
 	batch.count++;
@@ -121,6 +125,7 @@ static int open(struct kernel_counters *c, const struct kernel_request *request,
 	batch.last = 0;
 	batch.running = 0;
 	batch.modules_loaded = 0;
+	batch.in_passes = 0;
 	batch.begun = cuda_agent.core->now();
 	return 0;
 }
@@ -221,6 +226,26 @@ static int make_launch(const struct kernel_launch *l, char *why)
 	return kernel_counters_push(c, KERNEL_GRAPH_NAME, why) < 0 || kernel_launch_again(l, why) < 0 ? -1 : kernel_counters_pop(c, why);
 }
 
+int kernel_batch_meet(const struct kernel_launch *l, const struct kernel_request *request)
+{
+	struct entry *e;
+
+	if (!batch.count)
+		return kernel_source_meet(l, request, NULL, NULL);
+	e = &batch.entries[batch.count - 1];
+	/* It finds nothing as long as the range profiler is enabled. */
+	kernel_counters_let_go(batch.counters);
+	return kernel_source_meet(l, request, e->wanted ? &e->record : NULL, &batch.counters->caches);
+}
+
+void kernel_batch_met(void)
+{
+	int is_sampled = kernel_source_met();
+
+	if (batch.count)
+		batch.entries[batch.count - 1].sampled = is_sampled;
+}
+
 /* Caches are emptied while counters run, as starting them leaves something behind in L2. */
 static int make_launches(char *why)
 {
@@ -252,12 +277,15 @@ static int make_pass(char *why)
 static int make_part(struct kernel_part *part, char *why)
 {
 	size_t ranges = batch.entries[batch.last - 1].range + 1;
+	uint64_t begin;
 
 	if (kernel_counters_configure(batch.counters, part, ranges, why) < 0)
 		return -1;
+	begin = cuda_agent.core->now();
 	for (size_t pass = 0; pass < part->passes; pass++)
 		if (make_pass(why) < 0)
 			return -1;
+	batch.in_passes += cuda_agent.core->now() - begin;
 	return kernel_counters_decode(batch.counters, part, ranges, why);
 }
 
@@ -265,17 +293,21 @@ static int source_passes(char *why)
 {
 	const struct kernel_source_request *r = &batch.request->source;
 	struct kernel_source_launch launches[MOST_LAUNCHES];
+	uint64_t begin = cuda_agent.core->now();
+	int result;
 
 	batch.source_is_due = 0;
 	for (uint32_t i = 0; i < batch.last; i++) {
 		struct entry *e = &batch.entries[i];
 
-		launches[i] = (struct kernel_source_launch){ .launch = &e->copy.launch, .record = &e->record, .is_wanted = e->wanted };
+		launches[i] = (struct kernel_source_launch){ .launch = &e->copy.launch, .record = &e->record, .is_wanted = e->wanted, .is_sampled = e->sampled };
 	}
 	/* The range profiler is in their way. */
 	if (r->series_count || r->sampling)
 		kernel_counters_let_go(batch.counters);
-	return kernel_source_collect(launches, batch.last, batch.request, &batch.counters->caches, why);
+	result = kernel_source_collect(launches, batch.last, batch.request, &batch.counters->caches, why);
+	batch.in_passes += cuda_agent.core->now() - begin;
+	return result;
 }
 
 /* Another configuration takes CUPTI a while: the one that is there goes first. Passes that are not the range profiler's come when it
@@ -349,12 +381,11 @@ static int read_entries(char *why)
 	return r->flush_caches && !r->warm ? 0 : read_with(WARM, why);
 }
 
-static void tell_entry(struct entry *e, int result, uint64_t spent, char *why)
+static void tell_entry(struct entry *e, int result, char *why)
 {
 	struct kernel_counters *c = batch.counters;
 	uint32_t first = 0;
 
-	e->record.spent = spent;
 	for (int caches = COLD; caches < CACHES; caches++) {
 		for (size_t i = 0; i < c->part_count && result == 0 && e->values[caches][i]; i++)
 			kernel_tell_values(&c->parts[i], e->values[caches][i], first, e->record.number, e->record.time);
@@ -374,9 +405,14 @@ static void tell_all(int result, char *why)
 
 	for (uint32_t i = 0; i < batch.last; i++)
 		wanted += (uint32_t)batch.entries[i].wanted;
-	for (uint32_t i = 0; i < batch.last; i++)
-		if (batch.entries[i].wanted)
-			tell_entry(&batch.entries[i], result, spent / wanted, why);
+	for (uint32_t i = 0; i < batch.last; i++) {
+		struct entry *e = &batch.entries[i];
+
+		e->record.spent = spent / (wanted ? wanted : 1);
+		e->record.spent_in_passes = batch.in_passes / (wanted ? wanted : 1);
+		if (e->wanted)
+			tell_entry(e, result, why);
+	}
 }
 
 static void trouble(void)

@@ -16,15 +16,16 @@ struct kernel_agent kernel_agent;
 static _Atomic uint32_t reading;       /* 1: a kernel is; a futex */
 static _Atomic(void *) reader;         /* the thread that does it: where its errno is */
 static _Atomic uint32_t others;        /* calls under way; a futex */
-static int left_open;                  /* reader's: its launch is the last pass */
+static int left_open;                  /* reader's: its launch is the last pass, */
+static int is_meeting;                 /* or one that PC sampling has to see */
 
-static void wait_while(const _Atomic uint32_t *word, uint32_t value)
+void kernel_wait_while(const _Atomic uint32_t *word, uint32_t value)
 {
 	while (atomic_load(word) == value)
 		raw_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, value, 0, 0, 0);
 }
 
-static void wake(const _Atomic uint32_t *word)
+void kernel_wake(const _Atomic uint32_t *word)
 {
 	raw_syscall(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
 }
@@ -32,12 +33,12 @@ static void wake(const _Atomic uint32_t *word)
 static void enter(void)
 {
 	for (;;) {
-		wait_while(&reading, 1);
+		kernel_wait_while(&reading, 1);
 		atomic_fetch_add(&others, 1);
 		if (!atomic_load(&reading))
 			return;
 		atomic_fetch_sub(&others, 1);
-		wake(&others);
+		kernel_wake(&others);
 	}
 }
 
@@ -45,7 +46,7 @@ static void leave(void)
 {
 	atomic_fetch_sub(&others, 1);
 	if (atomic_load(&reading))
-		wake(&others);
+		kernel_wake(&others);
 }
 
 /* Our own call is one of them. */
@@ -56,11 +57,11 @@ static void begin_alone(void)
 	leave(); /* one who is alone already may wait for just this */
 	while (!atomic_compare_exchange_strong(&reading, &none, 1)) {
 		none = 0;
-		wait_while(&reading, 1);
+		kernel_wait_while(&reading, 1);
 	}
 	atomic_store(&reader, (void *)&errno);
 	while ((count = atomic_load(&others)) != 0)
-		wait_while(&others, count);
+		kernel_wait_while(&others, count);
 }
 
 static void end_alone(void)
@@ -68,7 +69,7 @@ static void end_alone(void)
 	atomic_store(&reader, NULL);
 	atomic_fetch_add(&others, 1);
 	atomic_store(&reading, 0);
-	wake(&reading);
+	kernel_wake(&reading);
 }
 
 void kernel_begin_alone(void)
@@ -150,22 +151,24 @@ static void tell_devices(void)
 static void launch(enum kernel_call call, const struct cupti_call_data *data)
 {
 	struct kernel_launch l;
+	int is_new;
 
 	if (kernel_choose_done() || kernel_describe_call(&l, call, data) < 0 || is_captured(l.stream))
 		return;
 	begin_alone();
+	is_new = kernel_source_is_new(&l, &kernel_agent.request);
 	if (!kernel_batch_is_loaded(&l))
 		kernel_batch_close();
-	kernel_source_introduce(&l, &kernel_agent.request);
 	if (kernel_choose(&l)) {
 		tell_devices();
 		left_open = kernel_replay_enter(&l, &kernel_agent.request);
-		if (left_open)
-			return;
 	} else {
 		kernel_batch_pass_over(&l);
 	}
-	end_alone();
+	if (is_new && !left_open)
+		left_open = is_meeting = kernel_batch_meet(&l, &kernel_agent.request);
+	if (!left_open)
+		end_alone();
 }
 
 /* A call that could see what launches did: before it, they are read. */
@@ -239,7 +242,11 @@ static int is_graph_call(enum kernel_call call)
 static void launched(const struct cupti_call_data *data)
 {
 	left_open = 0;
-	kernel_replay_leave(data->result ? *(const int *)data->result : 0);
+	if (is_meeting)
+		kernel_batch_met();
+	else
+		kernel_replay_leave(data->result ? *(const int *)data->result : 0);
+	is_meeting = 0;
 	end_alone();
 }
 

@@ -26,7 +26,7 @@ static enum kernel_call kind_of(const char *name)
 					     "cuCtxDestroy", "cuDevicePrimaryCtxRe" };
 	/* These neither see nor change what kernels do, and are made between launches. */
 	static const char *const blind[] = { "cuDeviceGet", "cuDriverGet", "cuInit", "cuGet", "cuCtxGet", "cuCtxPush", "cuCtxPop", "cuCtxSet",
-					     "cuFuncGet", "cuFuncSet", "cuFuncIsLoaded", "cuFuncLoad", "cuKernelGet", "cuKernelSet", "cuLibraryGet",
+					     "cuFuncGet", "cuFuncSet", "cuFuncIsLoaded", "cuKernelGet", "cuKernelSet", "cuLibraryGet",
 					     "cuModuleGet", "cuOccupancy", "cuPointerGet", "cuStreamGet", "cuStreamIsCapturing",
 					     "cuThreadExchange", "cuTensorMap", "cuDevicePrimaryCtxGetState", "cuEventCreate" };
 	/* Of executable graphs: each has the graph as its first parameter. */

@@ -195,6 +195,13 @@ int kernel_choose(const struct kernel_launch *l)
 	return 1;
 }
 
+int kernel_choose_could(const struct kernel_launch *l)
+{
+	const struct kernel_name *name = kernel_name_of(l->name);
+
+	return name->matches && (!request->ids.count || name->ids);
+}
+
 int kernel_choose_range(const struct kernel_launch *l)
 {
 	uint32_t device = device_of(l);

@@ -64,12 +64,12 @@ static int make_config(struct kernel_part *part, char *why)
 	struct pm_image image = PM_PARAMETERS(pm_image, image);
 	struct pm_passes passes = PM_PARAMETERS(pm_passes, passes);
 
-	size.host = part->host;
+	size.host = part->hosts[0];
 	if (kernel_failed(kernel_agent.range.cuptiProfilerHostGetConfigImageSize(&size), "scheduling the metrics", why) < 0)
 		return -1;
 	part->config_size = size.image_size;
 	part->config = malloc(part->config_size);
-	image.host = part->host;
+	image.host = part->hosts[0];
 	image.image_size = part->config_size;
 	image.image = part->config;
 	passes.image_size = part->config_size;
@@ -84,10 +84,24 @@ static int make_config(struct kernel_part *part, char *why)
 
 static void drop_config(struct kernel_part *part)
 {
-	end_host(part->host);
+	for (size_t i = 0; i < part->host_count; i++)
+		end_host(part->hosts[i]);
+	part->host_count = 0;
 	free(part->config);
-	part->host = NULL;
 	part->config = NULL;
+}
+
+/* -1: none could be made. */
+static int make_hosts(const struct maker *m, size_t count)
+{
+	struct kernel_part *part = m->part;
+
+	for (part->host_count = 0; part->host_count < count; part->host_count++) {
+		part->hosts[part->host_count] = new_host(m);
+		if (!part->hosts[part->host_count])
+			break;
+	}
+	return part->host_count ? 0 : -1;
 }
 
 /* All at once: one by one, each would have passes of its own. An object that refused one is of no use any more. */
@@ -95,10 +109,9 @@ static int configure(const struct maker *m, const char **names, size_t count, ch
 {
 	struct kernel_part *part = m->part;
 
-	part->host = new_host(m);
-	if (!part->host)
+	if (make_hosts(m, 1) < 0)
 		snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not know the chip %.40s", m->chip);
-	else if (kernel_failed(add(part->host, names, count), "scheduling the metrics", why) == 0 && make_config(part, why) == 0) {
+	else if (kernel_failed(add(part->hosts[0], names, count), "scheduling the metrics", why) == 0 && make_config(part, why) == 0) {
 		/* Of an attempt with metrics that the chip does not have. */
 		why[0] = '\0';
 		return 0;
@@ -163,8 +176,7 @@ static int take_config(const struct maker *m)
 	}
 	part->config_size = size;
 	part->passes = m->wanted->passes;
-	part->host = new_host(m);
-	return part->config && part->host && part->passes ? 0 : -1;
+	return part->config && part->passes && make_hosts(m, KERNEL_HOSTS) == 0 ? 0 : -1;
 }
 
 static int make(const struct maker *m, char *why)

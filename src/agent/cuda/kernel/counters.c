@@ -309,17 +309,3 @@ int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *part, 
 	snprintf(why, KERNEL_WHY_SIZE, "CUPTI saw %zu %s instead of %zu", info.ranges, c->by_hand ? "ranges" : "kernels", ranges);
 	return -1;
 }
-
-int kernel_counters_evaluate(struct kernel_part *part, size_t range, char *why)
-{
-	struct pm_evaluate p = PM_PARAMETERS(pm_evaluate, values);
-
-	p.host = part->host;
-	p.counters = part->image;
-	p.counters_size = part->image_size;
-	p.index = range;
-	p.names = part->metrics;
-	p.count = part->metric_count;
-	p.values = part->values;
-	return kernel_failed(kernel_agent.range.cuptiProfilerHostEvaluateToGpuValues(&p), "evaluating the metrics", why);
-}

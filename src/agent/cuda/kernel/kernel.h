@@ -173,6 +173,8 @@ void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* choose.c: counts the launch, and says whether it is to be read. All wanted ones were: kernel_choose_done(). */
 int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 int kernel_choose(const struct kernel_launch *launch) KERNEL_HIDDEN;
+/* Now or later: by its name. */
+int kernel_choose_could(const struct kernel_launch *launch) KERNEL_HIDDEN;
 int kernel_choose_done(void) KERNEL_HIDDEN;
 /* The same of a range: by its number alone. */
 int kernel_choose_range(const struct kernel_launch *launch) KERNEL_HIDDEN;
@@ -215,9 +217,11 @@ struct kernel_caches {
 };
 
 /* config.c: a part of what is asked for, as the chip of a context has it. */
+#define KERNEL_HOSTS 4u
 struct kernel_part {
 	size_t number;                /* in the request */
-	void *host;
+	void *hosts[KERNEL_HOSTS];    /* CUPTI's; the first made the configuration, all evaluate */
+	size_t host_count;
 	uint8_t *config;
 	size_t config_size;
 	size_t passes;
@@ -279,7 +283,7 @@ int kernel_counters_pop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 int kernel_counters_stop(struct kernel_counters *c, char *why) KERNEL_HIDDEN;
 /* After all passes of a part, and before another is configured. */
 int kernel_counters_decode(struct kernel_counters *c, struct kernel_part *p, size_t ranges, char *why) KERNEL_HIDDEN;
-/* Fills p->values. */
+/* evaluate.c: fills p->values. */
 int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KERNEL_HIDDEN;
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
@@ -303,6 +307,9 @@ int kernel_batch_is_loaded(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* A launch that is read, and one that is not. The context is current. */
 int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
 		     const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+/* The program is about to launch what was added last for the first time, or what was not added (then none is open), and has done so. */
+int kernel_batch_meet(const struct kernel_launch *l, const struct kernel_request *request) KERNEL_HIDDEN;
+void kernel_batch_met(void) KERNEL_HIDDEN;
 void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* Reads those that are open. */
 void kernel_batch_close(void) KERNEL_HIDDEN;
@@ -325,6 +332,9 @@ struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch
 void kernel_begin_alone(void) KERNEL_HIDDEN;
 void kernel_end_alone(void) KERNEL_HIDDEN;
 int kernel_is_alone(void) KERNEL_HIDDEN;
+/* A futex. */
+void kernel_wait_while(const _Atomic uint32_t *word, uint32_t value) KERNEL_HIDDEN;
+void kernel_wake(const _Atomic uint32_t *word) KERNEL_HIDDEN;
 /* A launch out of the parameters of its call; -1: they are wrong. */
 int kernel_describe_call(struct kernel_launch *l, enum kernel_call call, const struct cupti_call_data *data) KERNEL_HIDDEN;
 void kernel_look_for_end(void) KERNEL_HIDDEN;
@@ -415,11 +425,16 @@ struct kernel_source_launch {
 	const struct kernel_launch *launch;
 	struct record_kernel *record; /* its passes are added to */
 	int is_wanted;                /* the others only run */
+	int is_sampled;               /* already, in the program's own launch */
 	uint64_t run_time;            /* source.c's own */
 };
 int kernel_source_wanted(const struct kernel_request *request) KERNEL_HIDDEN;
-/* To be called at every launch, before it is made. */
-void kernel_source_introduce(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
+/* PC sampling has to see this launch of the program's: meet() before it, met() after it, if that returned 1. To be asked once for each launch. */
+int kernel_source_is_new(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
+/* With a record, its samples are taken then; met() says whether they were. */
+int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
+		       struct kernel_caches *caches) KERNEL_HIDDEN;
+int kernel_source_met(void) KERNEL_HIDDEN;
 /* -1: memory could not be put back, or a launch could not be made again. */
 int kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
 			  struct kernel_caches *caches, char *why) KERNEL_HIDDEN;

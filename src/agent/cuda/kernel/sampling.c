@@ -1,7 +1,7 @@
 /* PC sampling: while the kernel runs, the hardware notes every so many cycles where a warp of each scheduler is, and what it waits
  * for. Enabled for one run of the kernel. In CUPTI's mode that takes kernels one by one, launches that are made from within a callback
- * are not sampled, so it is the continuous one: nothing else runs meanwhile. Samples come when sampling ends, and only of kernels that
- * were loaded while it was enabled. */
+ * are not sampled, so it is the continuous one: nothing else runs meanwhile. Samples come when sampling ends, and only of kernels whose
+ * first launch CUPTI has seen while it was enabled: that is the program's own, and what it samples then is taken. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,60 +148,70 @@ static void tell_data(const struct kernel_pass *pass)
 	kernel_source_value(pass, "smsp__pcsamp_samples_data_dropped", (double)state.data.dropped);
 }
 
-static int sample(const struct kernel_pass *pass, uint64_t buffer, char *why)
+static int is_there(char *why)
+{
+	if (kernel_cupti.cuptiPCSamplingEnable && kernel_cupti.cuptiPCSamplingGetNumStallReasons && kernel_cupti.cuptiPCSamplingGetStallReasons &&
+	    kernel_cupti.cuptiPCSamplingSetConfigurationAttribute && kernel_cupti.cuptiPCSamplingGetConfigurationAttribute &&
+	    kernel_cupti.cuptiPCSamplingDisable)
+		return 1;
+	snprintf(why, KERNEL_WHY_SIZE, "this CUPTI has no PC sampling");
+	return 0;
+}
+
+static int enable(const struct kernel_pass *pass, char *why)
 {
 	struct pc_command p = PM_PARAMETERS(pc_command, context);
-	int result, end;
 
 	p.context = pass->launch->context;
-	kernel_source_empty_caches(pass);
-	if (kernel_source_failed(kernel_cupti.cuptiPCSamplingEnable(&p), "PC sampling", why) < 0)
-		return -1;
-	result = ask_reasons(pass->launch->context, why) < 0 || configure(pass, buffer, why) < 0 || pass->run(pass->launch, why) < 0 ? -1 : 0;
-	if (result == 0)
-		tell_interval(pass);
-	end = kernel_cupti.cuptiPCSamplingDisable(&p);
-	return result < 0 ? -1 : kernel_source_failed(end, "ending PC sampling", why);
+	return kernel_source_failed(kernel_cupti.cuptiPCSamplingEnable(&p), "PC sampling", why);
 }
 
-/* A place that another function took in between is no harm: it is introduced once more. */
-static int is_introduced(void *function)
+static int disable(const struct kernel_pass *pass, char *why)
 {
-	static void *known[KNOWN_FUNCTIONS];
-	uint32_t slot = (uint32_t)(((uintptr_t)function >> 4) * 0x9e3779b1u % KNOWN_FUNCTIONS);
-	int result = known[slot] == function;
-
-	known[slot] = function;
-	return result;
-}
-
-/* Nothing is launched meanwhile, so that it takes no time. */
-void kernel_sampling_introduce(const struct kernel_launch *launch)
-{
-	const struct cuda_launcher *d = &kernel_agent.driver;
 	struct pc_command p = PM_PARAMETERS(pc_command, context);
-	void *function;
 
-	p.context = launch->context;
-	if (is_introduced(launch->function) || !d->cuFuncLoad || !kernel_cupti.cuptiPCSamplingEnable || !kernel_cupti.cuptiPCSamplingDisable ||
-	    kernel_cupti.cuptiPCSamplingEnable(&p) != CUPTI_OK)
-		return;
-	function = kernel_launch_function(launch);
-	if (function)
-		d->cuFuncLoad(function);
-	kernel_cupti.cuptiPCSamplingDisable(&p);
+	p.context = pass->launch->context;
+	return kernel_source_failed(kernel_cupti.cuptiPCSamplingDisable(&p), "ending PC sampling", why);
+}
+
+static int begin(const struct kernel_pass *pass, uint64_t buffer, char *why)
+{
+	char ignored[KERNEL_WHY_SIZE];
+
+	kernel_source_empty_caches(pass);
+	if (enable(pass, why) < 0)
+		return -1;
+	if (ask_reasons(pass->launch->context, why) == 0 && configure(pass, buffer, why) == 0)
+		return 0;
+	disable(pass, ignored);
+	return -1;
+}
+
+/* The interval is only known while it is enabled. */
+static int end(const struct kernel_pass *pass, char *why)
+{
+	tell_interval(pass);
+	return disable(pass, why);
+}
+
+static int sample(const struct kernel_pass *pass, uint64_t buffer, char *why)
+{
+	char ignored[KERNEL_WHY_SIZE];
+
+	if (begin(pass, buffer, why) < 0)
+		return -1;
+	if (pass->run(pass->launch, why) == 0)
+		return end(pass, why);
+	disable(pass, ignored);
+	return -1;
 }
 
 int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
 {
 	uint64_t buffer = pass->request->sampling_buffer;
 
-	if (!kernel_cupti.cuptiPCSamplingEnable || !kernel_cupti.cuptiPCSamplingGetNumStallReasons ||
-	    !kernel_cupti.cuptiPCSamplingGetStallReasons || !kernel_cupti.cuptiPCSamplingSetConfigurationAttribute ||
-	    !kernel_cupti.cuptiPCSamplingGetConfigurationAttribute || !kernel_cupti.cuptiPCSamplingDisable) {
-		snprintf(why, KERNEL_WHY_SIZE, "this CUPTI has no PC sampling");
+	if (!is_there(why))
 		return -1;
-	}
 	for (int i = 0; i < (pass->request->sampling_passes > 0 ? pass->request->sampling_passes : 1); i++) {
 		if (i && (pass->restore(why) < 0))
 			return -1;
@@ -214,11 +224,42 @@ int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
 	}
 	tell_data(pass);
 	if (!state.data.count && state.data.others) {
-		snprintf(why, KERNEL_WHY_SIZE, "PC sampling: CUPTI does not know the kernel's code, which was loaded before it was enabled");
+		snprintf(why, KERNEL_WHY_SIZE, "PC sampling: CUPTI does not know the kernel, whose first launch it has not seen");
 		return -1;
 	}
 	if (!state.data.full)
 		return 0;
 	snprintf(why, KERNEL_WHY_SIZE, "PC sampling: the buffer of %llu bytes was too small (--warp-sampling-buffer-size)", (unsigned long long)buffer / 4);
 	return -1;
+}
+
+/* A place that another function took in between is no harm: CUPTI meets it once more. */
+int kernel_sampling_has_met(void *function)
+{
+	static void *known[KNOWN_FUNCTIONS];
+	uint32_t slot = (uint32_t)(((uintptr_t)function >> 4) * 0x9e3779b1u % KNOWN_FUNCTIONS);
+	int result = known[slot] == function;
+
+	known[slot] = function;
+	return result;
+}
+
+int kernel_sampling_meet(const struct kernel_pass *pass, int keeps)
+{
+	char ignored[KERNEL_WHY_SIZE];
+
+	if (!is_there(ignored))
+		return -1;
+	return keeps ? begin(pass, pass->request->sampling_buffer, ignored) : enable(pass, ignored);
+}
+
+int kernel_sampling_met(const struct kernel_pass *pass, int keeps)
+{
+	char ignored[KERNEL_WHY_SIZE];
+	int result = keeps ? end(pass, ignored) : disable(pass, ignored);
+
+	if (!keeps || result < 0 || !state.data.count || state.data.full)
+		return 0;
+	tell_data(pass);
+	return 1;
 }

@@ -219,7 +219,8 @@ static int look_at_instructions(const struct collection *c, struct kernel_source
 		return 0;
 	if (kernel_memory_save(KERNEL_MEMORY_LAUNCH, l->launch->context, why) < 0)
 		return -1;
-	if (r->sampling)
+	l->record->passes += (uint32_t)l->is_sampled;
+	if (r->sampling && !l->is_sampled)
 		result = look(&pass, l, kernel_sampling_pass, why);
 	if (r->sass && result == 0)
 		result = look(&pass, l, kernel_sass_pass, why);
@@ -320,10 +321,41 @@ int kernel_source_collect(struct kernel_source_launch *launches, size_t count, c
 	return request->source.series_count ? over_time(&c, why) : 0;
 }
 
-void kernel_source_introduce(const struct kernel_launch *launch, const struct kernel_request *request)
+int kernel_source_is_new(const struct kernel_launch *launch, const struct kernel_request *request)
 {
-	if (!request->source.sampling)
-		return;
+	return request->source.sampling && kernel_choose_could(launch) && !kernel_sampling_has_met(launch->function);
+}
+
+/* The program's launch that is under way; only one at a time. */
+static struct {
+	struct kernel_launch launch;
+	struct kernel_pass pass;
+	int keeps;
+} meeting;
+
+int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
+		       struct kernel_caches *caches)
+{
 	load();
-	kernel_sampling_introduce(launch);
+	if (kernel_agent.driver.cuCtxSynchronize() != 0)
+		return 0;
+	meeting.launch = *launch;
+	meeting.keeps = record != NULL;
+	meeting.pass = (struct kernel_pass){ .launch = &meeting.launch,
+					     .number = record ? record->number : 0,
+					     .time = record ? record->time : 0,
+					     .request = &request->source,
+					     .caches = record && request->flush_caches ? caches : NULL };
+	return kernel_sampling_meet(&meeting.pass, meeting.keeps) == 0;
+}
+
+int kernel_source_met(void)
+{
+	int kept;
+
+	kernel_agent.driver.cuCtxSynchronize();
+	kept = kernel_sampling_met(&meeting.pass, meeting.keeps);
+	if (kept)
+		tell_totals(&meeting.pass);
+	return kept;
 }

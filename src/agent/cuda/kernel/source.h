@@ -28,8 +28,11 @@ extern struct cupti_pm kernel_cupti_pm KERNEL_HIDDEN;
 /* sampling.c, sass.c: 0, or -1 with a sentence. What was enabled is disabled in any case. */
 int kernel_sampling_pass(const struct kernel_pass *pass, char *why) KERNEL_HIDDEN;
 int kernel_sass_pass(const struct kernel_pass *pass, char *why) KERNEL_HIDDEN;
-/* What runs from now on is known to PC sampling: CUPTI knows only code that is loaded while it is enabled. */
-void kernel_sampling_introduce(const struct kernel_launch *launch) KERNEL_HIDDEN;
+/* CUPTI knows only kernels whose first launch it has seen while PC sampling was enabled. Whether this is another one; it counts as met from then on. */
+int kernel_sampling_has_met(void *function) KERNEL_HIDDEN;
+/* Around that launch, of the context that is idle then; met() says whether its samples were kept, and told. -1: it cannot be. */
+int kernel_sampling_meet(const struct kernel_pass *pass, int keeps) KERNEL_HIDDEN;
+int kernel_sampling_met(const struct kernel_pass *pass, int keeps) KERNEL_HIDDEN;
 /* series.c: in how many groups the metrics are sampled on this device; 0, or more where some are left out: `why` says why. */
 size_t kernel_series_prepare(int device, const struct kernel_source_request *request, char *why) KERNEL_HIDDEN;
 void kernel_series_tell_plan(const struct kernel_pass *pass) KERNEL_HIDDEN;
