@@ -160,7 +160,7 @@ static void breakdowns(void **state)
 	int calls = 0;
 
 	open_chip(&c, "gh100");
-	if (!cupti.nvperf) {
+	if (!c.nvperf.library) {
 		catalog_close(&c);
 		skip();
 	}
@@ -207,7 +207,7 @@ static void parts_without_cupti(void **state)
 	assert_null(throughput_parts("sm__cycles_active", 17));
 	for (size_t i = 0; i < sizeof(chips_named) / sizeof(chips_named[0]); i++) {
 		open_chip(&c, chips_named[i]);
-		for (size_t j = 0; cupti.nvperf && j < 2; j++) {
+		for (size_t j = 0; c.nvperf.library && j < 2; j++) {
 			struct known_parts known = { throughput_parts(metrics[j], metric_base_len(metrics[j])), 0, 0 };
 
 			assert_non_null(known.parts);

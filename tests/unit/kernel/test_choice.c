@@ -211,7 +211,7 @@ static void prefixes(void **state)
 	assert_true(choice_has(&choice, "dram__sectors_read.sum") && choice_has(&choice, "dram__bytes_write.sum.per_second"));
 	assert_false(choice_has(&choice, "dram__sectors_read.avg"));
 	choice_release(&choice);
-	if (cupti.nvperf) {
+	if (c.counted.nvperf.library) {
 		assert_int_equal(choose(&c, BY_METRIC, "breakdown:sm__throughput", false, &choice, &err), 0);
 		assert_true(choice_has(&choice, "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed"));
 		choice_release(&choice);
