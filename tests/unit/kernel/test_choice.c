@@ -133,7 +133,7 @@ static size_t passes_of(struct chip *c, const char *set, size_t *ret_all)
 	if (choose(c, BY_SET, set, true, &choice, &err) < 0)
 		fail_msg("%s", err.text);
 	names = choice_names(&choice, METRIC_COUNTED, &count);
-	if (schedule_make(&schedule, &c->counted, names, count, &err) < 0)
+	if (schedule_make(&schedule, &c->counted, SCHEDULE_MIXED, names, count, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(schedule.refused_count, 0);
 	passes = schedule.parts[SCHEDULE_MAIN].passes;
