@@ -80,6 +80,13 @@ size_t kernel_find_chips(const struct kernel_fields *fields, char (*names)[CHIP_
 	return count ? count : chips_here(names, capacity, why, why_size);
 }
 
+bool kernel_is_only_chip(const char *chip)
+{
+	char names[2][CHIP_NAME_MAX], why[512];
+
+	return chips_here(names, 2, why, sizeof(why)) == 1 && strcasecmp(names[0], chip) == 0;
+}
+
 #define MOST_CHIPS 64
 
 bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**ret)[CHIP_NAME_MAX], size_t *ret_count)

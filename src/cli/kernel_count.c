@@ -26,12 +26,30 @@ struct counting {
 	struct kernel_source_run source;
 	uint8_t *config;            /* of what is no link: whether a GPU has those is not known here */
 	char chip[CHIP_NAME_MAX];
-	bool links;              /* between GPUs are asked for */
+	struct kernel_links links; /* read when one of them is asked for */
+	bool tell_links;         /* between GPUs */
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
 	char *filters;
 };
+
+static void read_links(struct counting *c)
+{
+	if (!c->links.gpus)
+		kernel_links_read(&c->links);
+}
+
+/* Metrics of links that no GPU here has are not asked for: to find that out by trying them takes the agent as long as ten passes. */
+static bool is_here(struct counting *c, const char *metric)
+{
+	unsigned part = schedule_part_of(SCHEDULE_APART, metric);
+
+	if (part != SCHEDULE_NVLINK && part != SCHEDULE_C2C)
+		return true;
+	read_links(c);
+	return part == SCHEDULE_NVLINK ? c->links.nvlink : c->links.c2c;
+}
 
 static int add_plain(struct counting *c)
 {
@@ -47,7 +65,7 @@ static int add_plain(struct counting *c)
 			/* Those that are no counters are of no part; each is taken once. */
 			if (part == 0)
 				r = kernel_source_take(&c->source, piece);
-			if (kernel_source_is(piece) || schedule_part_of(piece) != part)
+			if (kernel_source_is(piece) || schedule_part_of(SCHEDULE_APART, piece) != part || !is_here(c, piece))
 				continue;
 			r = string_list_addf(&c->metrics, "%s", piece);
 			c->parts[part].metric_count++;
@@ -65,7 +83,7 @@ static int add_part(struct counting *c, const struct kernel_chosen *choice, cons
 	int r = 0;
 
 	for (size_t i = 0; i < count && r >= 0; i++) {
-		if (schedule_part_of(names[i]) != part || schedule_refuses(s, names[i]))
+		if (schedule_part_of(s->way, names[i]) != part || schedule_refuses(s, names[i]))
 			continue;
 		c->parts[part].metric_count++;
 		r = string_list_addf(&c->metrics, "%s", names[i]);
@@ -96,33 +114,71 @@ static void take_config(struct counting *c, const struct kernel_chosen *choice, 
 	part->passes = from->passes;
 }
 
-static int add_chosen(struct counting *c, const struct kernel_chosen *choice, struct error *err)
+/* Agents on another chip make the configuration again, with CUPTI; and an instance of a GPU may have no PCIe. */
+static enum schedule_way choose_way(struct counting *c, const struct kernel_chosen *choice, const char **names, size_t count)
 {
-	size_t count;
-	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
+	bool asked = false;
+
+	for (size_t i = 0; i < count; i++)
+		asked |= schedule_part_of(SCHEDULE_APART, names[i]) == SCHEDULE_PCIE;
+	if (!asked)
+		return SCHEDULE_MIXED;
+	read_links(c);
+	return !c->links.is_shared && kernel_is_only_chip(choice->counted.chip) ? SCHEDULE_MIXED : SCHEDULE_APART;
+}
+
+static size_t keep_those_here(struct counting *c, const char **names, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_here(c, names[i]))
+			names[kept++] = names[i];
+	return kept;
+}
+
+static int schedule(struct counting *c, const struct kernel_chosen *choice, const char **names, size_t count, struct error *err)
+{
+	enum schedule_way way = choose_way(c, choice, names, count);
+	size_t left_out = c->fields->fast ? schedule_fit(&choice->counted, way, names, &count) : 0;
 	struct schedule s;
-	size_t left_out = names && c->fields->fast ? schedule_fit(&choice->counted, names, &count) : 0;
-	int r = names ? schedule_make(&s, &choice->counted, names, count, err) : error_set(err, ENOMEM, "Not enough memory");
+	int r;
 
 	if (left_out)
 		fprintf(c->cli->err, "%s %s: note: %zu of %zu metrics are counted; the others need more passes than one\n", cli_name(c->cli),
 			kernel_command.name, count, count + left_out);
-	if (r >= 0) {
-		if (count && !c->fields->quiet)
-			fprintf(kernel_told(c->cli), "==PROF== %zu metrics, for which each kernel runs %zu time%s\n", count, s.passes,
-				s.passes == 1 ? "" : "s");
-		for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
-			r = add_part(c, choice, &s, part, names, count);
-		if (r < 0)
-			error_set(err, ENOMEM, "Not enough memory");
-		else
-			take_config(c, choice, &s);
-		schedule_release(&s);
-	}
-	free(names);
-	names = choice_names(&choice->choice, METRIC_OWN, &count);
-	for (size_t i = 0; names && i < count; i++)
-		c->links |= strncmp(names[i], "nvlink__", 8) == 0;
+	r = schedule_make(&s, &choice->counted, way, names, count, err);
+	if (r < 0)
+		return r;
+	if (count && !c->fields->quiet)
+		fprintf(kernel_told(c->cli), "==PROF== %zu metrics, for which each kernel runs %zu time%s\n", count, s.passes,
+			s.passes == 1 ? "" : "s");
+	for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
+		r = add_part(c, choice, &s, part, names, count);
+	if (r < 0)
+		error_set(err, ENOMEM, "Not enough memory");
+	else
+		take_config(c, choice, &s);
+	schedule_release(&s);
+	return r;
+}
+
+static int add_chosen(struct counting *c, const struct kernel_chosen *choice, struct error *err)
+{
+	size_t count, own;
+	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
+	const char **own_names = choice_names(&choice->choice, METRIC_OWN, &own);
+	int r = -1;
+
+	if (names && own_names)
+		r = schedule(c, choice, names, keep_those_here(c, names, count), err);
+	else
+		error_set(err, ENOMEM, "Not enough memory");
+	for (size_t i = 0; own_names && i < own; i++)
+		c->tell_links |= strncmp(own_names[i], "nvlink__", 8) == 0;
+	if (c->tell_links)
+		read_links(c);
+	free(own_names);
 	free(names);
 	return r;
 }
@@ -285,7 +341,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .source = f->fast || f->replay_mode != REPLAY_KERNEL || f->graphs == GRAPHS_WHOLE ? NULL : &c->source,
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
-				  .links = c->links,
+				  .gpus = c->tell_links ? c->links.gpus : NULL,
+				  .gpu_count = c->tell_links ? c->links.count : 0,
 				  .quiet = f->quiet,
 				  .preload = f->preload,
 				  .argv = parsed->words,
@@ -358,6 +415,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 		for (unsigned i = 0; i < SCHEDULE_PARTS; i++)
 			string_list_release(&c->schedules[i]);
 		free(c->config);
+		kernel_links_release(&c->links);
 		kernel_source_end(&c->source);
 	}
 	free(result);

@@ -1,4 +1,4 @@
-/* Links between GPUs, as NVML describes them, for the sections on NVLink. */
+/* Links of GPUs, as NVML describes them: for the sections on NVLink, and so that nobody asks for counters that are not there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,17 +55,50 @@ static bool read_gpu(const struct nvml *n, unsigned index, struct kernel_gpu_lin
 	return true;
 }
 
-struct kernel_gpu_links *kernel_links_read(uint32_t *ret_count)
+static bool has_nvlink(const struct kernel_gpu_links *gpu)
 {
-	struct kernel_gpu_links *all = calloc(MOST_GPUS, sizeof(*all));
+	for (unsigned i = 0; i < gpu->link_count; i++)
+		if (gpu->links[i].is_active)
+			return true;
+	return false;
+}
+
+static void read_rest(const struct nvml *n, unsigned index, struct kernel_links *ret)
+{
+	unsigned enabled = 0, current = 0, pending;
+	void *device;
+
+	if (n->nvmlDeviceGetHandleByIndex_v2(index, &device) != NVML_OK)
+		return;
+	if (n->nvmlDeviceGetC2cModeInfoV && n->nvmlDeviceGetC2cModeInfoV(device, &enabled) == NVML_OK && enabled)
+		ret->c2c = true;
+	if (n->nvmlDeviceGetMigMode && n->nvmlDeviceGetMigMode(device, &current, &pending) == NVML_OK && current)
+		ret->is_shared = true;
+}
+
+void kernel_links_read(struct kernel_links *ret)
+{
+	unsigned count = 0;
 	char why[256];
 	struct nvml n;
-	unsigned count = 0;
 
-	*ret_count = 0;
-	if (!all || nvml_load(&n, why, sizeof(why)) < 0 || !n.nvmlDeviceGetNvLinkState || n.nvmlDeviceGetCount_v2(&count) != NVML_OK)
-		return all;
-	for (unsigned i = 0; i < count && i < MOST_GPUS; i++)
-		*ret_count += read_gpu(&n, i, &all[*ret_count]);
-	return all;
+	*ret = (struct kernel_links){ .gpus = calloc(MOST_GPUS, sizeof(*ret->gpus)), .nvlink = true, .c2c = true };
+	if (!ret->gpus || nvml_load(&n, why, sizeof(why)) < 0 || n.nvmlDeviceGetCount_v2(&count) != NVML_OK || !count || count > MOST_GPUS)
+		return;
+	ret->c2c = false;
+	for (unsigned i = 0; i < count; i++)
+		read_rest(&n, i, ret);
+	if (!n.nvmlDeviceGetNvLinkState)
+		return;
+	for (unsigned i = 0; i < count; i++)
+		ret->count += read_gpu(&n, i, &ret->gpus[ret->count]);
+	ret->nvlink = ret->count < count;
+	for (uint32_t i = 0; i < ret->count; i++)
+		ret->nvlink |= has_nvlink(&ret->gpus[i]);
+}
+
+void kernel_links_release(struct kernel_links *links)
+{
+	free(links->gpus);
+	memset(links, 0, sizeof(*links));
 }

@@ -21,7 +21,7 @@ static bool cost_of(struct cli *cli, const struct kernel_chosen *chosen, struct 
 	struct schedule schedule;
 	struct error err;
 
-	if (!names || schedule_make(&schedule, &chosen->counted, names, count, &err) < 0) {
+	if (!names || schedule_make(&schedule, &chosen->counted, SCHEDULE_MIXED, names, count, &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", names ? err.text : "Not enough memory");
 		free(names);
 		return false;

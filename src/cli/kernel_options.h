@@ -125,6 +125,9 @@ bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**r
 /* The same without an error: 0 where there is no GPU and no --chips, with the reason in `why`. */
 size_t kernel_find_chips(const struct kernel_fields *fields, char (*names)[CHIP_NAME_MAX], size_t capacity, char *why, size_t why_size);
 
+/* Every GPU here is of this chip, and there is one. */
+bool kernel_is_only_chip(const char *chip);
+
 /* Lines on how far a run is go there. */
 FILE *kernel_told(const struct cli *cli);
 void kernel_warn(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -153,18 +153,18 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.units = run->units,
 					.count = run->metric_count,
 					.nvtx = run->nvtx,
-					.nvtx_process = run->nvtx_process };
+					.nvtx_process = run->nvtx_process,
+					.gpus = run->gpus,
+					.gpu_count = run->gpu_count };
 	struct progress progress = { .cli = cli,
 				     .quiet = run->quiet,
 				     .at_once = !run->quiet && isatty(fileno(kernel_told(cli))),
 				     .timeout = run->replay_timeout };
-	struct kernel_gpu_links *links = run->links ? kernel_links_read(&choice.gpu_count) : NULL;
 	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
 	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;
 	size_t count = 0;
 
-	choice.gpus = links;
 	/* Without a folder the report has no code; all else is there. */
 	if (run->source && kernel_source_needs_code(run->source) && kernel_output_folder(code, sizeof(code), &ignored) < 0)
 		code[0] = '\0';
@@ -192,7 +192,6 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 		kernel_output_remove(code);
 	free(request);
 	free(preload);
-	free(links);
 	free(words);
 	return status;
 }

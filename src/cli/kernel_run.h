@@ -43,7 +43,8 @@ struct kernel_run {
 	bool warm;                    /* the second half of the metrics is the first, with caches as they are */
 	bool kill;
 	uint32_t replay_timeout;      /* seconds that a pass may take; 0: for ever */
-	bool links;                   /* between GPUs are told of */
+	const struct kernel_gpu_links *gpus; /* with links between them that are told of; NULL: none is */
+	uint32_t gpu_count;
 	bool quiet;                   /* nothing is said on how far it is */
 	const char *preload;          /* a library for the program; NULL: none */
 	const struct kernel_source_run *source; /* beyond counters; NULL: nothing */
@@ -53,8 +54,15 @@ struct kernel_run {
 	size_t argc;
 };
 
-/* Of all GPUs that NVML knows; none where there is no NVML. The caller frees them. */
-struct kernel_gpu_links *kernel_links_read(uint32_t *ret_count);
+/* What NVML knows of the links of all GPUs. */
+struct kernel_links {
+	struct kernel_gpu_links *gpus; /* none where there is no NVML */
+	uint32_t count;
+	bool nvlink, c2c;             /* some GPU has them, or that is not known */
+	bool is_shared;               /* some GPU is cut into instances */
+};
+void kernel_links_read(struct kernel_links *ret);
+void kernel_links_release(struct kernel_links *links);
 
 /* The status is the program's own, or 1. */
 int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_result *result);

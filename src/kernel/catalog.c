@@ -124,23 +124,19 @@ int catalog_open(struct catalog *ret, const struct cupti_host *cupti, const char
 		catalog_close(ret);
 		return error_set(err, -r, "The metrics of the chip %s cannot be listed", chip);
 	}
+	nvperf_schedule_open(&ret->nvperf, cupti->path, ret->chip, availability);
 	return 0;
 }
 
 void catalog_close(struct catalog *c)
 {
 	struct pm_host_deinitialize host = PM_PARAMETERS(pm_host_deinitialize, host);
-	struct nvperf_evaluator_destroy evaluator = PM_PARAMETERS(nvperf_evaluator_destroy, evaluator);
 
-	if (c->evaluator) {
-		evaluator.evaluator = c->evaluator;
-		c->cupti->NVPW_MetricsEvaluator_Destroy(&evaluator);
-	}
+	nvperf_schedule_close(&c->nvperf);
 	if (c->host) {
 		host.host = c->host;
 		c->cupti->cuptiProfilerHostDeinitialize(&host);
 	}
-	free(c->scratch);
 	free(c->bases);
 	memset(c, 0, sizeof(*c));
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "kernel/units.h"
 #include "vendor/cupti_host.h"
+#include "vendor/nvperf_schedule.h"
 
 /* A name without rollup: "sm__cycles_active". */
 struct metric_base {
@@ -25,8 +26,7 @@ struct catalog {
 	void *host;
 	struct metric_base *bases; /* by name */
 	size_t count;
-	void *evaluator;          /* NVPerf's, when it was needed */
-	uint8_t *scratch;
+	struct nvperf_schedule nvperf; /* has no library where it is not there */
 };
 
 struct metric_facts {
@@ -40,8 +40,8 @@ struct metric_facts {
 #define CHIP_NAME_MAX 16
 int catalog_chips(const struct cupti_host *cupti, char (**ret)[CHIP_NAME_MAX]);
 
-/* `chip` in letters of any case. `availability` is what the device said it can count, or NULL; it must outlive the catalog. An unknown chip is
- * answered with the nearest. */
+/* `chip` in letters of any case. `availability` is what the device said it can count, or NULL; it must outlive the catalog, which stays where
+ * it is. An unknown chip is answered with the nearest. */
 int catalog_open(struct catalog *ret, const struct cupti_host *cupti, const char *chip, int profiler, const uint8_t *availability,
 		 struct error *err);
 void catalog_close(struct catalog *c);
@@ -57,7 +57,7 @@ const char *catalog_type_name(int type);
 
 /* Calls visit for each metric that a throughput is the largest of, with the suffix that `metric` has; a part that is a throughput itself comes
  * before its own parts. A visitor that returns less than 0 ends it, and that is returned. -ENOENT: no throughput; -ENOSYS: NVPerf is not there. */
-int catalog_breakdown(struct catalog *c, const char *metric, int (*visit)(void *context, const char *part), void *context);
+int catalog_breakdown(const struct catalog *c, const char *metric, int (*visit)(void *context, const char *part), void *context);
 
 /* The nearest names to one that does not exist, as " Did you mean A, B or C?" or "". */
 const char *catalog_hint(const struct catalog *c, const char *metric, char *buffer, size_t size);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define WORTH_A_TRIAL 12
-#define FEW_NAMES 500u /* CUPTI takes up to half a second to pack more */
+#define FEW_NAMES 500u /* it takes up to half a second to pack more */
 
 static void *open_host(const struct catalog *c)
 {
@@ -48,15 +48,12 @@ static int fetch_image(const struct catalog *c, void *host, struct schedule_part
 }
 
 /* Adding metrics one by one would make a pass of each. An object that refused one is of no use any more. */
-static int configure(const struct catalog *c, struct schedule_part *part)
+static int ask_cupti(const struct catalog *c, struct schedule_part *part)
 {
 	struct pm_add_metrics add = PM_PARAMETERS(pm_add_metrics, count);
 	void *host = open_host(c);
 	int r = -EIO;
 
-	free(part->image);
-	part->image = NULL;
-	part->passes = 0;
 	if (!host)
 		return -EIO;
 	add.host = host;
@@ -68,13 +65,31 @@ static int configure(const struct catalog *c, struct schedule_part *part)
 	return r;
 }
 
-static int works(const struct catalog *c, const char **names, size_t count)
+static int configure(const struct catalog *c, struct schedule_part *part)
 {
-	struct schedule_part part = { .names = names, .count = count };
-	int r = configure(c, &part);
+	struct nvperf_config config;
 
-	free(part.image);
-	return r == 0;
+	free(part->image);
+	part->image = NULL;
+	part->passes = 0;
+	if (!part->by_nvperf)
+		return ask_cupti(c, part);
+	if (nvperf_schedule_make(&c->nvperf, NVPERF_RANGES, part->names, part->count, &config) < 0)
+		return -EIO;
+	part->image = config.image;
+	part->image_size = config.image_size;
+	part->passes = config.passes;
+	return 0;
+}
+
+/* The passes that some of a part's names take; 0: one of them is refused. */
+static size_t passes_of(const struct catalog *c, const struct schedule_part *part, const char **names, size_t count)
+{
+	struct schedule_part some = { .names = names, .count = count, .by_nvperf = part->by_nvperf };
+	int r = configure(c, &some);
+
+	free(some.image);
+	return r == 0 ? some.passes : 0;
 }
 
 /* Moves those that are refused by themselves out of the part, halving it: there are few of them. */
@@ -83,7 +98,7 @@ static void move_refused(struct schedule *s, const struct catalog *c, struct sch
 {
 	size_t half = count / 2;
 
-	if (count == 0 || works(c, part->names + from, count))
+	if (count == 0 || passes_of(c, part, part->names + from, count))
 		return;
 	if (count == 1) {
 		is_refused[from] = 1;
@@ -115,24 +130,50 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int compare_throughputs_last(const void *a, const void *b)
-{
-	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-	int order = (strstr(x, "throughput") != NULL) - (strstr(y, "throughput") != NULL);
-
-	return order ? order : strcmp(x, y);
-}
-
 static int compare_backwards(const void *a, const void *b)
 {
 	return compare_names(b, a);
 }
 
+static bool is_throughput(const char *metric)
+{
+	return strstr(metric, "throughput") != NULL;
+}
+
+static int compare_throughputs_last(const void *a, const void *b)
+{
+	int order = is_throughput(*(const char *const *)a) - is_throughput(*(const char *const *)b);
+
+	return order ? order : compare_names(a, b);
+}
+
+static size_t unit_len(const char *metric)
+{
+	const char *end = strstr(metric, "__");
+
+	return end ? (size_t)(end - metric) : 0;
+}
+
+static int compare_units(const void *a, const void *b)
+{
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+	size_t x_len = unit_len(x), y_len = unit_len(y);
+	int order = is_throughput(x) - is_throughput(y);
+
+	if (order == 0)
+		order = strncmp(x, y, x_len < y_len ? x_len : y_len);
+	if (order == 0)
+		order = (x_len > y_len) - (x_len < y_len);
+	return order ? order : strcmp(y, x);
+}
+
 /* Takes the other order if it is better. */
 static int try_order(const struct catalog *c, struct schedule_part *part, const char **names, int (*compare)(const void *, const void *))
 {
-	struct schedule_part other = { .count = part->count, .names = malloc((part->count + 1) * sizeof(*other.names)) }, worse;
+	struct schedule_part other = *part, worse;
 
+	other.image = NULL;
+	other.names = malloc((part->count + 1) * sizeof(*other.names));
 	if (!other.names)
 		return -ENOMEM;
 	memcpy(other.names, names, part->count * sizeof(*other.names));
@@ -148,18 +189,18 @@ static int try_order(const struct catalog *c, struct schedule_part *part, const 
 	return 0;
 }
 
-/* CUPTI packs metrics in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
- * others: at the end they find most of theirs counted already, which mostly takes fewest passes, but not always. */
+/* Metrics are packed in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
+ * others: at the end they find most of theirs counted already. Backwards within a unit mostly takes fewest passes of all, but not always. */
 static int find_order(const struct catalog *c, struct schedule_part *part)
 {
-	static int (*const orders[])(const void *, const void *) = { compare_names, compare_backwards, NULL };
+	static int (*const orders[])(const void *, const void *) = { compare_throughputs_last, compare_names, compare_backwards, NULL };
 	const char **given = malloc((part->count + 1) * sizeof(*given));
 	int r;
 
 	if (!given)
 		return -ENOMEM;
 	memcpy(given, part->names, part->count * sizeof(*given));
-	qsort(part->names, part->count, sizeof(*part->names), compare_throughputs_last);
+	qsort(part->names, part->count, sizeof(*part->names), compare_units);
 	r = configure(c, part);
 	for (size_t i = 0; r == 0 && i < sizeof(orders) / sizeof(orders[0]) && part->count <= FEW_NAMES; i++)
 		if (part->passes > (i == 0 ? 1 : WORTH_A_TRIAL))
@@ -184,16 +225,22 @@ static int make_part(struct schedule *s, const struct catalog *c, struct schedul
 	return r;
 }
 
-unsigned schedule_part_of(const char *metric)
+unsigned schedule_part_of(enum schedule_way way, const char *metric)
 {
 	static const struct {
 		const char *unit;
 		unsigned part;
 	} links[] = { { "pcie__", SCHEDULE_PCIE }, { "nvlrx__", SCHEDULE_NVLINK }, { "nvltx__", SCHEDULE_NVLINK }, { "ctc__", SCHEDULE_C2C } };
 
+	const char *unit = metric, *end = metric + metric_base_len(metric);
+
+	/* "CTC.TriageCompute.ctc__..." */
+	for (const char *at = metric; at < end; at++)
+		if (*at == '.')
+			unit = at + 1;
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
-		if (strncmp(metric, links[i].unit, strlen(links[i].unit)) == 0)
-			return links[i].part;
+		if (strncmp(unit, links[i].unit, strlen(links[i].unit)) == 0)
+			return links[i].part == SCHEDULE_PCIE && way == SCHEDULE_MIXED ? SCHEDULE_MAIN : links[i].part;
 	return SCHEDULE_MAIN;
 }
 
@@ -227,43 +274,66 @@ static bool is_there(const struct schedule_part *part, const char *metric)
 	return false;
 }
 
-int schedule_make(struct schedule *ret, const struct catalog *c, const char *const *names, size_t count, struct error *err)
+static unsigned part_of(const struct catalog *c, enum schedule_way way, const char *metric)
+{
+	return c->profiler == HOST_PROFILER_RANGE ? schedule_part_of(way, metric) : SCHEDULE_MAIN;
+}
+
+static enum schedule_way possible(const struct catalog *c, enum schedule_way way)
+{
+	return c->nvperf.library && c->profiler == HOST_PROFILER_RANGE ? way : SCHEDULE_APART;
+}
+
+static int make(struct schedule *ret, const struct catalog *c, enum schedule_way way, const char *const *names, size_t count)
 {
 	struct schedule_part *part;
 	int r = 0;
 
-	memset(ret, 0, sizeof(*ret));
-	ret->refused = calloc(count + 1, sizeof(*ret->refused));
+	*ret = (struct schedule){ .way = way, .refused = calloc(count + 1, sizeof(*ret->refused)) };
+	ret->parts[SCHEDULE_MAIN].by_nvperf = way == SCHEDULE_MIXED;
 	for (unsigned i = 0; i < SCHEDULE_PARTS; i++) {
 		ret->parts[i].names = calloc(count + 1, sizeof(*names));
 		if (!ret->parts[i].names || !ret->refused)
 			r = -ENOMEM;
 	}
 	for (size_t i = 0; r == 0 && i < count; i++) {
-		part = &ret->parts[c->profiler == HOST_PROFILER_RANGE ? schedule_part_of(names[i]) : SCHEDULE_MAIN];
+		part = &ret->parts[part_of(c, way, names[i])];
 		if (!is_there(part, names[i]))
 			part->names[part->count++] = names[i];
 	}
 	for (unsigned i = 0; r == 0 && i < SCHEDULE_PARTS; i++)
 		r = make_part(ret, c, &ret->parts[i]);
+	if (r < 0)
+		schedule_release(ret);
+	return r;
+}
+
+int schedule_make(struct schedule *ret, const struct catalog *c, enum schedule_way way, const char *const *names, size_t count,
+		  struct error *err)
+{
+	int r = make(ret, c, possible(c, way), names, count);
+
+	if (r == -EIO && possible(c, way) == SCHEDULE_MIXED)
+		r = make(ret, c, SCHEDULE_APART, names, count);
 	if (r == 0)
 		return 0;
-	schedule_release(ret);
 	return error_set(err, -r, r == -ENOMEM ? "Not enough memory" : "CUPTI makes no configuration of these %zu metrics for %s", count,
 			 c->chip);
 }
 
-static bool fits(const struct catalog *c, const char **names, size_t count)
+static bool fits(const struct catalog *c, enum schedule_way way, const char **names, size_t count)
 {
-	struct schedule_part part = { .names = names, .count = count };
-	int r = configure(c, &part);
+	unsigned first = part_of(c, way, names[0]);
+	struct schedule_part part = { .by_nvperf = way == SCHEDULE_MIXED && first == SCHEDULE_MAIN };
 
-	free(part.image);
-	return r == 0 && part.passes == 1;
+	for (size_t i = 1; i < count; i++)
+		if (part_of(c, way, names[i]) != first)
+			return false;
+	return passes_of(c, &part, names, count) == 1;
 }
 
 /* By steps that grow while they fit, as CUPTI has to look at all of them each time. */
-size_t schedule_fit(const struct catalog *c, const char **names, size_t *count)
+size_t schedule_fit(const struct catalog *c, enum schedule_way way, const char **names, size_t *count)
 {
 	size_t kept = 0, all = *count, size, step = 32;
 	const char **tried = malloc((all + 1) * sizeof(*tried));
@@ -272,7 +342,7 @@ size_t schedule_fit(const struct catalog *c, const char **names, size_t *count)
 		size = all - at < step ? all - at : step;
 		memcpy(tried, names, kept * sizeof(*tried));
 		memcpy(tried + kept, names + at, size * sizeof(*tried));
-		if (fits(c, tried, kept + size)) {
+		if (fits(c, possible(c, way), tried, kept + size)) {
 			memmove(names + kept, names + at, size * sizeof(*names));
 			kept += size;
 			step = 2 * size;

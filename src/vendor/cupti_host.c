@@ -8,13 +8,6 @@
 
 #include "vendor/cupti.h"
 
-#define NVPERF_NAME "libnvperf_host.so"
-
-struct function {
-	const char *name;
-	size_t offset;
-};
-
 const char *cupti_host_text(const struct cupti_host *c, int result)
 {
 	const char *text = NULL;
@@ -24,13 +17,23 @@ const char *cupti_host_text(const struct cupti_host *c, int result)
 	return text ? text : "unknown error";
 }
 
-/* Fills the pointers to `functions`; the first one that is missing, or NULL. */
-static const char *fill(struct cupti_host *c, void *library, const struct function *functions, size_t count)
+/* The first function that is missing, or NULL. */
+static const char *fill(struct cupti_host *c)
 {
+	static const struct {
+		const char *name;
+		size_t offset;
+	} functions[] = {
+		{ "cuptiGetVersion", offsetof(struct cupti_host, cuptiGetVersion) },
+		{ "cuptiGetResultString", offsetof(struct cupti_host, cuptiGetResultString) },
+#define HOST_FUNCTION(name, parameters) { #name, offsetof(struct cupti_host, name) },
+#include "vendor/cupti_host_functions.def"
+#undef HOST_FUNCTION
+	};
 	void *function;
 
-	for (size_t i = 0; i < count; i++) {
-		function = dlsym(library, functions[i].name);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		function = dlsym(c->library, functions[i].name);
 		if (!function)
 			return functions[i].name;
 		memcpy((char *)c + functions[i].offset, &function, sizeof(function));
@@ -38,63 +41,18 @@ static const char *fill(struct cupti_host *c, void *library, const struct functi
 	return NULL;
 }
 
-static const char *fill_host(struct cupti_host *c)
-{
-	static const struct function functions[] = {
-		{ "cuptiGetVersion", offsetof(struct cupti_host, cuptiGetVersion) },
-		{ "cuptiGetResultString", offsetof(struct cupti_host, cuptiGetResultString) },
-#define HOST_FUNCTION(name, parameters) { #name, offsetof(struct cupti_host, name) },
-#define NVPERF_FUNCTION(name, parameters)
-#include "vendor/cupti_host_functions.def"
-#undef HOST_FUNCTION
-#undef NVPERF_FUNCTION
-	};
-
-	return fill(c, c->library, functions, sizeof(functions) / sizeof(functions[0]));
-}
-
-static const char *fill_nvperf(struct cupti_host *c)
-{
-	static const struct function functions[] = {
-#define HOST_FUNCTION(name, parameters)
-#define NVPERF_FUNCTION(name, parameters) { #name, offsetof(struct cupti_host, name) },
-#include "vendor/cupti_host_functions.def"
-#undef HOST_FUNCTION
-#undef NVPERF_FUNCTION
-	};
-
-	return fill(c, c->nvperf, functions, sizeof(functions) / sizeof(functions[0]));
-}
-
-/* It lies beside CUPTI, which loads it from there too. */
-static void load_nvperf(struct cupti_host *c)
-{
-	struct nvperf_initialize parameters = PM_PARAMETERS(nvperf_initialize, priv);
-	char path[sizeof(c->path) + sizeof(NVPERF_NAME)];
-	const char *slash = strrchr(c->path, '/');
-
-	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - c->path) : 0, c->path, NVPERF_NAME);
-	c->nvperf = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!c->nvperf)
-		c->nvperf = dlopen(NVPERF_NAME, RTLD_NOW | RTLD_LOCAL);
-	if (c->nvperf && (fill_nvperf(c) || c->NVPW_InitializeHost(&parameters) != 0)) {
-		dlclose(c->nvperf);
-		c->nvperf = NULL;
-	}
-}
-
 /* Does it answer at all? Without libnvperf_host.so beside it CUPTI knows no chip. */
 static int try(struct cupti_host *c, const char *path, char *why, size_t why_size)
 {
 	struct host_chips chips = PM_PARAMETERS(host_chips, names);
-	const char *missing = fill_host(c);
+	const char *missing = fill(c);
 
 	if (missing) {
 		snprintf(why, why_size, "%s has no %s: metrics without a GPU came with CUPTI 12.6", path, missing);
 		return -ENOSYS;
 	}
 	if (c->cuptiProfilerHostGetSupportedChips(&chips) != 0 || !chips.count) {
-		snprintf(why, why_size, "%s knows no chip: " NVPERF_NAME " must lie beside it (package cuda-cupti-12-6 or later)", path);
+		snprintf(why, why_size, "%s knows no chip: libnvperf_host.so must lie beside it (package cuda-cupti-12-6 or later)", path);
 		return -ENOENT;
 	}
 	snprintf(c->path, sizeof(c->path), "%s", path);
@@ -125,15 +83,11 @@ int cupti_host_load(struct cupti_host *ret, char *why, size_t why_size)
 		}
 	}
 	free(places);
-	if (result == 0)
-		load_nvperf(ret);
 	return result;
 }
 
 void cupti_host_unload(struct cupti_host *c)
 {
-	if (c->nvperf)
-		dlclose(c->nvperf);
 	if (c->library)
 		dlclose(c->library);
 	memset(c, 0, sizeof(*c));

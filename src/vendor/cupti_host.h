@@ -1,5 +1,4 @@
 /* CUPTI's host side: chips, names of metrics, what they are, how many passes they take. No driver and no GPU is needed for any of it.
- * What CUPTI does not tell, what a throughput is made of, comes from the library below it, NVPerf.
  * Blocks of parameters are as in cupti_pm.h, some of which are the same. */
 #ifndef SONDE_VENDOR_CUPTI_HOST_H
 #define SONDE_VENDOR_CUPTI_HOST_H
@@ -8,7 +7,6 @@
 #include <stdint.h>
 
 #include "vendor/cupti_pm.h"
-#include "vendor/nvperf.h"
 
 enum { HOST_PROFILER_RANGE = 0, HOST_PROFILER_PM = 1 };            /* of CUpti_ProfilerType */
 enum { HOST_COUNTER = 0, HOST_RATIO = 1, HOST_THROUGHPUT = 2 };     /* of CUpti_MetricType and NVPW_MetricType */
@@ -53,15 +51,12 @@ struct host_most_per_pass {
 
 struct cupti_host {
 	void *library;
-	void *nvperf;               /* NULL: not found, and what needs it is not there */
 	char path[512];             /* of CUPTI */
 	int (*cuptiGetVersion)(uint32_t *version);
 	int (*cuptiGetResultString)(int result, const char **text);
 #define HOST_FUNCTION(name, parameters) int (*name)(struct parameters *);
-#define NVPERF_FUNCTION(name, parameters) int (*name)(struct parameters *);
 #include "vendor/cupti_host_functions.def"
 #undef HOST_FUNCTION
-#undef NVPERF_FUNCTION
 };
 
 /* The first library that has all of it, of those cupti_find() lists. `why` says what was wrong and what to install, in one sentence without a

@@ -58,6 +58,9 @@ int nvperf_schedule_open(struct nvperf_schedule *s, const char *cupti, const cha
 	*s = (struct nvperf_schedule){ .chip = chip, .availability = availability };
 	snprintf(path, sizeof(path), "%.*s" LIBRARY, slash ? (int)(slash + 1 - cupti) : 0, cupti);
 	s->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	/* The one that CUPTI has found elsewhere. */
+	if (!s->library)
+		s->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (s->library && fill(s) == 0 && s->NVPW_InitializeHost(&p) == 0 && make_evaluator(s) == 0)
 		return 0;
 	nvperf_schedule_close(s);

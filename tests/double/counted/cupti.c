@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "counted.h"
 #include "source.h"
 #include "vendor/cupti.h"
@@ -15,18 +16,7 @@
 #include "vendor/cupti_range.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define PER_PASS 3
-#define FEW 64
-#define METRICS 4096
-#define NAME 128
 #define RANGES 64
-
-struct config {
-	uint64_t magic;
-	size_t count;
-	char names[METRICS][NAME];
-};
-#define MAGIC 0x636f756e746564ull
 
 struct image {
 	uint64_t magic;
@@ -430,13 +420,6 @@ EXPORT int cuptiProfilerHostGetConfigImage(struct pm_image *p)
 {
 	memcpy(p->image, p->host, sizeof(struct config));
 	return 0;
-}
-
-static size_t passes_of(const struct config *c)
-{
-	size_t per_pass = c->count > FEW ? METRICS / 8 : PER_PASS;
-
-	return (c->count + per_pass - 1) / per_pass;
 }
 
 EXPORT int cuptiProfilerHostGetNumOfPasses(struct pm_passes *p)

@@ -1,5 +1,7 @@
-/* libnvidia-ml.so.1: two GPUs whose clocks can be locked, if COUNTED_FAIL does not say otherwise. */
+/* libnvidia-ml.so.1: two GPUs whose clocks can be locked, if COUNTED_FAIL does not say otherwise. COUNTED_LINKS has words for what they
+ * have: nvlink, c2c, mig. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "counted.h"
@@ -66,4 +68,29 @@ EXPORT int nvmlDeviceResetGpuLockedClocks(void *device)
 {
 	counted_log("unlock %d", (int)((char *)device - gpus));
 	return 0;
+}
+
+static int has(const char *word)
+{
+	const char *all = getenv("COUNTED_LINKS");
+
+	return all && strstr(all, word) != NULL;
+}
+
+EXPORT int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *is_active)
+{
+	*is_active = device != NULL;
+	return has("nvlink") && link < 2 ? NVML_OK : NVML_NOT_SUPPORTED;
+}
+
+EXPORT int nvmlDeviceGetC2cModeInfoV(void *device, unsigned *is_enabled)
+{
+	*is_enabled = device && has("c2c");
+	return NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending)
+{
+	*current = *pending = device && has("mig");
+	return NVML_OK;
 }

@@ -160,7 +160,7 @@ static void breakdowns(void **state)
 	int calls = 0;
 
 	open_chip(&c, "gh100");
-	if (!cupti.nvperf) {
+	if (!c.nvperf.library) {
 		catalog_close(&c);
 		skip();
 	}
@@ -207,7 +207,7 @@ static void parts_without_cupti(void **state)
 	assert_null(throughput_parts("sm__cycles_active", 17));
 	for (size_t i = 0; i < sizeof(chips_named) / sizeof(chips_named[0]); i++) {
 		open_chip(&c, chips_named[i]);
-		for (size_t j = 0; cupti.nvperf && j < 2; j++) {
+		for (size_t j = 0; c.nvperf.library && j < 2; j++) {
 			struct known_parts known = { throughput_parts(metrics[j], metric_base_len(metrics[j])), 0, 0 };
 
 			assert_non_null(known.parts);
@@ -219,13 +219,13 @@ static void parts_without_cupti(void **state)
 	}
 }
 
-static size_t passes_of(const struct catalog *c, const char *const *names, size_t count, size_t *refused)
+static size_t passes_of(const struct catalog *c, enum schedule_way way, const char *const *names, size_t count, size_t *refused)
 {
 	struct schedule s;
 	struct error err = { "" };
 	size_t passes;
 
-	if (schedule_make(&s, c, names, count, &err) < 0)
+	if (schedule_make(&s, c, way, names, count, &err) < 0)
 		fail_msg("%s", err.text);
 	passes = s.passes;
 	*refused = s.refused_count;
@@ -239,19 +239,52 @@ static void passes(void **state)
 	static const char *const link[] = { "sm__cycles_active.avg", "pcie__read_bytes.sum.per_second" };
 	static const char *const bad[] = { "sm__cycles_active.avg", "ctc__rx_bytes_data_user.sum.pct_of_peak_sustained_elapsed",
 					   "sm__inst_executed.sum" };
+	static const char *const unknown[] = { "sm__cycles_active.avg", "sm__no_such_thing.sum", "sm__inst_executed.sum" };
 	struct catalog c;
 	size_t refused;
 
 	open_chip(&c, "gh100");
-	assert_int_equal(passes_of(&c, one, 2, &refused), 1);
-	assert_int_equal(refused, 0);
-	/* PCIe is counted in a pass of its own. */
-	assert_int_equal(passes_of(&c, link, 2, &refused), 2);
-	assert_int_equal(refused, 0);
-	/* One that the chip cannot count does not take the others with it. */
-	assert_int_equal(passes_of(&c, bad, 3, &refused), 1);
-	assert_int_equal(refused, 1);
-	assert_int_equal(passes_of(&c, one, 0, &refused), 0);
+	for (enum schedule_way way = SCHEDULE_APART; way <= SCHEDULE_MIXED; way++) {
+		assert_int_equal(passes_of(&c, way, one, 2, &refused), 1);
+		assert_int_equal(refused, 0);
+		/* CUPTI counts PCIe in a pass of its own. */
+		assert_int_equal(passes_of(&c, way, link, 2, &refused), way == SCHEDULE_MIXED && c.nvperf.library ? 1 : 2);
+		assert_int_equal(refused, 0);
+		/* One that the chip cannot count does not take the others with it. */
+		assert_int_equal(passes_of(&c, way, bad, 3, &refused), 1);
+		assert_int_equal(refused, 1);
+		assert_int_equal(passes_of(&c, way, unknown, 3, &refused), 1);
+		assert_int_equal(refused, 1);
+		assert_int_equal(passes_of(&c, way, one, 0, &refused), 0);
+	}
+	catalog_close(&c);
+}
+
+static void parts_of_a_schedule(void **state)
+{
+	assert_int_equal(schedule_part_of(SCHEDULE_APART, "pcie__read_bytes.sum"), SCHEDULE_PCIE);
+	assert_int_equal(schedule_part_of(SCHEDULE_MIXED, "pcie__read_bytes.sum"), SCHEDULE_MAIN);
+	assert_int_equal(schedule_part_of(SCHEDULE_MIXED, "nvlrx__bytes.sum"), SCHEDULE_NVLINK);
+	assert_int_equal(schedule_part_of(SCHEDULE_MIXED, "CTC.TriageCompute.ctc__rx_bytes.sum"), SCHEDULE_C2C);
+	assert_int_equal(schedule_part_of(SCHEDULE_APART, "sm__cycles_active.avg"), SCHEDULE_MAIN);
+}
+
+static void what_fits(void **state)
+{
+	const char *names[] = { "sm__cycles_active.avg", "nvlrx__bytes.sum", "pcie__read_bytes.sum", "sm__inst_executed.sum" };
+	size_t count = 4;
+	struct catalog c;
+
+	open_chip(&c, "gh100");
+	if (!c.nvperf.library) {
+		catalog_close(&c);
+		skip();
+	}
+	assert_int_equal(schedule_fit(&c, SCHEDULE_MIXED, names, &count), 1);
+	assert_string_equal(names[1], "pcie__read_bytes.sum");
+	assert_int_equal(schedule_fit(&c, SCHEDULE_APART, names, &count), 1);
+	assert_int_equal(count, 2);
+	assert_string_equal(names[1], "sm__inst_executed.sum");
 	catalog_close(&c);
 }
 
@@ -276,6 +309,8 @@ int main(void)
 		cmocka_unit_test(breakdowns),
 		cmocka_unit_test(parts_without_cupti),
 		cmocka_unit_test(passes),
+		cmocka_unit_test(parts_of_a_schedule),
+		cmocka_unit_test(what_fits),
 		cmocka_unit_test(hints),
 	};
 

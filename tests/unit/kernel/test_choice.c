@@ -122,6 +122,16 @@ static void hide_groups(bool hidden)
 	}
 }
 
+static struct schedule schedule_of(struct chip *c, enum schedule_way way, const char **names, size_t count)
+{
+	struct schedule schedule;
+	struct error err = { "" };
+
+	if (schedule_make(&schedule, &c->counted, way, names, count, &err) < 0)
+		fail_msg("%s", err.text);
+	return schedule;
+}
+
 static size_t passes_of(struct chip *c, const char *set, size_t *ret_all)
 {
 	struct choice choice;
@@ -133,8 +143,7 @@ static size_t passes_of(struct chip *c, const char *set, size_t *ret_all)
 	if (choose(c, BY_SET, set, true, &choice, &err) < 0)
 		fail_msg("%s", err.text);
 	names = choice_names(&choice, METRIC_COUNTED, &count);
-	if (schedule_make(&schedule, &c->counted, names, count, &err) < 0)
-		fail_msg("%s", err.text);
+	schedule = schedule_of(c, SCHEDULE_MIXED, names, count);
 	assert_int_equal(schedule.refused_count, 0);
 	passes = schedule.parts[SCHEDULE_MAIN].passes;
 	*ret_all = schedule.passes;
@@ -142,6 +151,54 @@ static size_t passes_of(struct chip *c, const char *set, size_t *ret_all)
 	free(names);
 	choice_release(&choice);
 	return passes;
+}
+
+/* Without links there is one way to count them. */
+static void same_images(struct chip *c, const char **names, size_t count)
+{
+	struct schedule apart, mixed;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (schedule_part_of(SCHEDULE_APART, names[i]) == SCHEDULE_MAIN)
+			names[kept++] = names[i];
+	apart = schedule_of(c, SCHEDULE_APART, names, kept);
+	mixed = schedule_of(c, SCHEDULE_MIXED, names, kept);
+	assert_int_equal(apart.passes, mixed.passes);
+	assert_int_equal(apart.parts[SCHEDULE_MAIN].image_size, mixed.parts[SCHEDULE_MAIN].image_size);
+	assert_memory_equal(apart.parts[SCHEDULE_MAIN].image, mixed.parts[SCHEDULE_MAIN].image, mixed.parts[SCHEDULE_MAIN].image_size);
+	schedule_release(&apart);
+	schedule_release(&mixed);
+}
+
+static void nvperf_packs_as_cupti_does(void **state)
+{
+	static const char *const chips[] = { "gh100", "ga100", "ad102", "gb100", "gb202", "tu102" };
+	struct schedule apart, mixed;
+	struct error err = { "" };
+	struct choice choice;
+	const char **names;
+	struct chip c;
+	size_t count;
+
+	for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++) {
+		open_chip(&c, chips[i]);
+		if (c.counted.nvperf.library) {
+			assert_int_equal(choose(&c, BY_SET, i == 0 ? "full" : "detailed", true, &choice, &err), 0);
+			names = choice_names(&choice, METRIC_COUNTED, &count);
+			apart = schedule_of(&c, SCHEDULE_APART, names, count);
+			mixed = schedule_of(&c, SCHEDULE_MIXED, names, count);
+			assert_int_equal(mixed.way, SCHEDULE_MIXED);
+			assert_int_equal(mixed.parts[SCHEDULE_PCIE].count, 0);
+			assert_in_range(mixed.passes, 1, apart.passes);
+			same_images(&c, names, count);
+			schedule_release(&apart);
+			schedule_release(&mixed);
+			choice_release(&choice);
+			free(names);
+		}
+		close_chip(&c);
+	}
 }
 
 static void no_more_passes_than_published(void **state)
@@ -211,7 +268,7 @@ static void prefixes(void **state)
 	assert_true(choice_has(&choice, "dram__sectors_read.sum") && choice_has(&choice, "dram__bytes_write.sum.per_second"));
 	assert_false(choice_has(&choice, "dram__sectors_read.avg"));
 	choice_release(&choice);
-	if (cupti.nvperf) {
+	if (c.counted.nvperf.library) {
 		assert_int_equal(choose(&c, BY_METRIC, "breakdown:sm__throughput", false, &choice, &err), 0);
 		assert_true(choice_has(&choice, "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed"));
 		choice_release(&choice);
@@ -326,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_name_exists),
 		cmocka_unit_test(every_alias_is_a_metric),
+		cmocka_unit_test(nvperf_packs_as_cupti_does),
 		cmocka_unit_test(no_more_passes_than_published),
 		cmocka_unit_test(all_of_full),
 		cmocka_unit_test(bare_names),
