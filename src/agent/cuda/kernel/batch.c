@@ -31,8 +31,8 @@ static struct {
 	uint32_t count;
 	uint32_t last;                /* one more than that of the last that is read */
 	size_t ranges;
-	uint64_t begun;
-	uint64_t in_passes;           /* ticks */
+	uint64_t spent;               /* ticks, without those of the program's own calls */
+	uint64_t in_passes;           /* of them */
 	int running;
 	int flushes;
 	int closing;
@@ -116,6 +116,8 @@ static void append(struct entry *e, int wanted)
 /* Graphs are read one by one: their ranges are other ones. */
 static int open(struct kernel_counters *c, const struct kernel_request *request, int is_graph, char *why)
 {
+	uint64_t begin = cuda_agent.core->now();
+
 	kernel_counters_make_ranges(c, is_graph);
 	if (kernel_memory_save(KERNEL_MEMORY_BEFORE, c->context, why) < 0)
 		return -1;
@@ -126,7 +128,7 @@ static int open(struct kernel_counters *c, const struct kernel_request *request,
 	batch.running = 0;
 	batch.modules_loaded = 0;
 	batch.in_passes = 0;
-	batch.begun = cuda_agent.core->now();
+	batch.spent = cuda_agent.core->now() - begin;
 	return 0;
 }
 
@@ -400,7 +402,6 @@ static void tell_entry(struct entry *e, int result, char *why)
 
 static void tell_all(int result, char *why)
 {
-	uint64_t spent = cuda_agent.core->now() - batch.begun;
 	uint32_t wanted = 0;
 
 	for (uint32_t i = 0; i < batch.last; i++)
@@ -408,7 +409,7 @@ static void tell_all(int result, char *why)
 	for (uint32_t i = 0; i < batch.last; i++) {
 		struct entry *e = &batch.entries[i];
 
-		e->record.spent = spent / (wanted ? wanted : 1);
+		e->record.spent = batch.spent / (wanted ? wanted : 1);
 		e->record.spent_in_passes = batch.in_passes / (wanted ? wanted : 1);
 		if (e->wanted)
 			tell_entry(e, result, why);
@@ -438,6 +439,7 @@ static void finish(int result, char *why)
 static void read_all(enum kernel_memory after)
 {
 	char why[KERNEL_WHY_SIZE] = "", ignored[KERNEL_WHY_SIZE];
+	uint64_t begin = cuda_agent.core->now();
 	int result = -1;
 
 	batch.closing = 1;
@@ -459,6 +461,7 @@ static void read_all(enum kernel_memory after)
 			kernel_memory_forget(after);
 	}
 	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
+	batch.spent += cuda_agent.core->now() - begin;
 	finish(result, why);
 	batch.closing = 0;
 }

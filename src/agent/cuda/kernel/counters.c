@@ -189,13 +189,15 @@ struct kernel_counters *kernel_counters_of(void *context, const struct kernel_re
 	return NULL;
 }
 
-/* Images are made anew for each new profiler: where that is often they are no larger than needed, as it takes 7 ms for a kernel and 1000
- * metrics. */
+/* Images are made anew for each new profiler, which takes 7 ms for a kernel and 1000 metrics, and are emptied before each batch: they are not
+ * much larger than needed. */
 static size_t room_for(const struct kernel_counters *c, size_t ranges)
 {
-	if (c->part_count == 1 || ranges > c->most_ranges)
-		return c->most_ranges;
-	return ranges < FEW_RANGES && FEW_RANGES < c->most_ranges ? FEW_RANGES : ranges;
+	size_t room = FEW_RANGES;
+
+	while (room < ranges)
+		room *= 2;
+	return room < c->most_ranges ? room : c->most_ranges;
 }
 
 static int set_config(struct kernel_counters *c, struct kernel_part *part, int replay, size_t pass, char *why)

@@ -30,7 +30,8 @@ int kernel_sampling_pass(const struct kernel_pass *pass, char *why) KERNEL_HIDDE
 int kernel_sass_pass(const struct kernel_pass *pass, char *why) KERNEL_HIDDEN;
 /* CUPTI knows only kernels whose first launch it has seen while PC sampling was enabled. Whether this is another one; it counts as met from then on. */
 int kernel_sampling_has_met(void *function) KERNEL_HIDDEN;
-/* Around that launch, of the context that is idle then; met() says whether its samples were kept, and told. -1: it cannot be. */
+/* Around that launch, of the context that is idle then; met() says whether its samples were kept, and told, and may keep none where meet() would have.
+ * -1: it cannot be. */
 int kernel_sampling_meet(const struct kernel_pass *pass, int keeps) KERNEL_HIDDEN;
 int kernel_sampling_met(const struct kernel_pass *pass, int keeps) KERNEL_HIDDEN;
 /* series.c: in how many groups the metrics are sampled on this device; 0, or more where some are left out: `why` says why. */
