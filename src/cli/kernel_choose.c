@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cache_folder.h"
 #include "cli/kernel_options.h"
 #include "cli/section_folders.h"
 #include "cli/string_list.h"
@@ -99,6 +100,8 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 		command_fail(cli, &kernel_command, "%s", err.text);
 		return false;
 	}
+	if (cache_folder("schedules", ret->kept, sizeof(ret->kept)) == 0)
+		ret->counted.kept = ret->kept;
 	if (catalog_open(&ret->sampled, cupti, chip, HOST_PROFILER_PM, NULL, &ignored) < 0)
 		memset(&ret->sampled, 0, sizeof(ret->sampled));
 	if (make(fields, texts, ret, &err) < 0) {

@@ -147,6 +147,7 @@ void kernel_release_texts(struct kernel_texts *texts);
 /* What the options choose for one chip; false after an error was printed. Notes go to the error stream. */
 struct kernel_chosen {
 	struct catalog counted, sampled;
+	char kept[1024];      /* folder of schedules */
 	struct choice choice;
 };
 bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/schedule_keep.h"
+
 #define WORTH_A_TRIAL 12
+#define WORTH_KEEPING 32u /* fewer names take some milliseconds */
 #define FEW_NAMES 500u /* it takes up to half a second to pack more */
 
 static void *open_host(const struct catalog *c)
@@ -167,8 +170,20 @@ static int compare_units(const void *a, const void *b)
 	return order ? order : strcmp(y, x);
 }
 
+/* Metrics are packed in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
+ * others: at the end they find most of theirs counted already. Backwards within a unit mostly takes fewest passes of all, but not always.
+ * The last is the order in which they were given. */
+static int (*const orders[])(const void *, const void *) = { compare_units, compare_throughputs_last, compare_names, compare_backwards, NULL };
+#define ORDERS (sizeof(orders) / sizeof(orders[0]))
+
+static void sort(struct schedule_part *part, uint32_t order)
+{
+	if (orders[order])
+		qsort(part->names, part->count, sizeof(*part->names), orders[order]);
+}
+
 /* Takes the other order if it is better. */
-static int try_order(const struct catalog *c, struct schedule_part *part, const char **names, int (*compare)(const void *, const void *))
+static int try_order(const struct catalog *c, struct schedule_part *part, const char **given, uint32_t order, uint32_t *best)
 {
 	struct schedule_part other = *part, worse;
 
@@ -176,36 +191,51 @@ static int try_order(const struct catalog *c, struct schedule_part *part, const 
 	other.names = malloc((part->count + 1) * sizeof(*other.names));
 	if (!other.names)
 		return -ENOMEM;
-	memcpy(other.names, names, part->count * sizeof(*other.names));
-	if (compare)
-		qsort(other.names, other.count, sizeof(*other.names), compare);
+	memcpy(other.names, given, part->count * sizeof(*other.names));
+	sort(&other, order);
 	if (configure(c, &other) == 0 && other.passes < part->passes) {
 		worse = *part;
 		*part = other;
 		other = worse;
+		*best = order;
 	}
 	free(other.image);
 	free(other.names);
 	return 0;
 }
 
-/* Metrics are packed in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
- * others: at the end they find most of theirs counted already. Backwards within a unit mostly takes fewest passes of all, but not always. */
-static int find_order(const struct catalog *c, struct schedule_part *part)
+static int try_orders(const struct catalog *c, struct schedule_part *part, uint32_t *best)
 {
-	static int (*const orders[])(const void *, const void *) = { compare_throughputs_last, compare_names, compare_backwards, NULL };
 	const char **given = malloc((part->count + 1) * sizeof(*given));
 	int r;
 
 	if (!given)
 		return -ENOMEM;
 	memcpy(given, part->names, part->count * sizeof(*given));
-	qsort(part->names, part->count, sizeof(*part->names), compare_units);
+	sort(part, 0);
 	r = configure(c, part);
-	for (size_t i = 0; r == 0 && i < sizeof(orders) / sizeof(orders[0]) && part->count <= FEW_NAMES; i++)
-		if (part->passes > (i == 0 ? 1 : WORTH_A_TRIAL))
-			r = try_order(c, part, given, orders[i]);
+	for (uint32_t i = 1; r == 0 && i < ORDERS && part->count <= FEW_NAMES; i++)
+		if (part->passes > (i == 1 ? 1 : WORTH_A_TRIAL))
+			r = try_order(c, part, given, i, best);
 	free(given);
+	return r;
+}
+
+static int find_order(const struct catalog *c, struct schedule_part *part)
+{
+	struct buf key = BUF_INIT;
+	uint32_t order = 0;
+	bool keeps = part->count >= WORTH_KEEPING && schedule_key(c, part, &key) == 0;
+	int r = 0;
+
+	if (keeps && schedule_take_kept(c, &key, part, &order) && order < ORDERS) {
+		sort(part, order);
+	} else {
+		r = try_orders(c, part, &order);
+		if (r == 0 && keeps)
+			schedule_keep(c, &key, part, order);
+	}
+	buf_release(&key);
 	return r;
 }
 

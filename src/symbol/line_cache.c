@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/cache_folder.h"
 #include "symbol/build_id.h"
 
 #define MAGIC "SLINES1\n"
@@ -252,37 +253,9 @@ void line_cache_close(struct line_cache *c)
 	free(c);
 }
 
-/* A folder of the path, ours and closed to others. */
-static int make_folder(const char *path)
-{
-	struct stat st;
-
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -ENOENT;
-	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
-		return -ENOENT;
-	return 0;
-}
-
 int line_cache_folder(char *ret, size_t size)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	static const char *const steps[] = { "", "/sonde", "/sonde/lines" };
-	char base[PATH_MAX];
-	int r = 0;
-
-	if (cache && cache[0] == '/')
-		snprintf(base, sizeof(base), "%s", cache);
-	else if (home && home[0] == '/')
-		snprintf(base, sizeof(base), "%s/.cache", home);
-	else
-		return -ENOENT;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && r == 0; i++) {
-		int n = snprintf(ret, size, "%s%s", base, steps[i]);
-
-		r = n < 0 || (size_t)n >= size ? -ENOENT : make_folder(ret);
-	}
-	return r;
+	return cache_folder("lines", ret, size);
 }
 
 int line_cache_get(const struct line_cache *c, uint64_t address, struct source_lines *ret)

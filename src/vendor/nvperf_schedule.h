@@ -1,5 +1,6 @@
-/* Configurations of the hardware made by NVPerf itself. CUPTI's own are made the same way, byte for byte, but it asks for one place of
- * each counter where the hardware has several: what it says takes two passes may take one. */
+/* NVPerf, the library below CUPTI, and configurations of the hardware made by it. CUPTI's own are made the same way, byte for byte, but it
+ * refuses links to the outside beside other metrics, and for sampling it asks for one place of each counter where the hardware has
+ * several: what it says takes two passes may take one. */
 #ifndef SONDE_VENDOR_NVPERF_SCHEDULE_H
 #define SONDE_VENDOR_NVPERF_SCHEDULE_H
 

@@ -201,6 +201,41 @@ static void nvperf_packs_as_cupti_does(void **state)
 	}
 }
 
+/* What is taken from the folder is what would have been made; a damaged file is made again. */
+static void kept_schedules(void **state)
+{
+	char folder[] = "/tmp/sonde-schedules-XXXXXX", command[128];
+	struct schedule first, again;
+	struct error err = { "" };
+	struct choice choice;
+	const char **names;
+	struct chip c;
+	size_t count;
+
+	open_chip(&c, "ga100");
+	assert_non_null(mkdtemp(folder));
+	c.counted.kept = folder;
+	assert_int_equal(choose(&c, BY_SET, "detailed", true, &choice, &err), 0);
+	names = choice_names(&choice, METRIC_COUNTED, &count);
+	first = schedule_of(&c, SCHEDULE_MIXED, names, count);
+	for (int damaged = 0; damaged < 2; damaged++) {
+		snprintf(command, sizeof(command), "cd %s && %s *", folder, damaged ? "truncate -s -9" : "test -f");
+		assert_int_equal(system(command), c.counted.nvperf.library ? 0 : 256);
+		again = schedule_of(&c, SCHEDULE_MIXED, names, count);
+		assert_int_equal(again.passes, first.passes);
+		assert_memory_equal(again.parts[SCHEDULE_MAIN].image, first.parts[SCHEDULE_MAIN].image, first.parts[SCHEDULE_MAIN].image_size);
+		for (size_t i = 0; i < first.parts[SCHEDULE_MAIN].count; i++)
+			assert_string_equal(again.parts[SCHEDULE_MAIN].names[i], first.parts[SCHEDULE_MAIN].names[i]);
+		schedule_release(&again);
+	}
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+	schedule_release(&first);
+	free(names);
+	choice_release(&choice);
+	close_chip(&c);
+}
+
 static void no_more_passes_than_published(void **state)
 {
 	struct chip c;
@@ -384,6 +419,7 @@ int main(void)
 		cmocka_unit_test(every_name_exists),
 		cmocka_unit_test(every_alias_is_a_metric),
 		cmocka_unit_test(nvperf_packs_as_cupti_does),
+		cmocka_unit_test(kept_schedules),
 		cmocka_unit_test(no_more_passes_than_published),
 		cmocka_unit_test(all_of_full),
 		cmocka_unit_test(bare_names),
