@@ -104,7 +104,8 @@ bool schedule_take_kept(const struct catalog *c, const struct buf *key, struct s
 			close(fd);
 		return false;
 	}
-	ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && take(file, key, (size_t)st.st_size, part, order);
+	/* It goes to the driver as it is: another user's is not taken. */
+	ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && take(file, key, (size_t)st.st_size, part, order);
 	fclose(file);
 	return ok;
 }
