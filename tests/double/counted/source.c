@@ -277,11 +277,13 @@ EXPORT int cuptiPmSamplingGetCounterAvailability(struct pm_availability *p)
 
 EXPORT int cuptiPmSamplingEnable(struct pm_enable *p)
 {
+	int result = counted_fails("cuptiPmSamplingEnable");
+
 	if (range_is_enabled || pm.enabled)
 		return BUSY;
-	pm.enabled = 1;
+	pm.enabled = result == 0;
 	p->sampler = &pm;
-	return counted_fails("cuptiPmSamplingEnable");
+	return result;
 }
 
 EXPORT int cuptiPmSamplingDisable(struct pm_command *p)

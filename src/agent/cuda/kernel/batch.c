@@ -435,33 +435,51 @@ static void finish(int result, char *why)
 	batch.count = 0;
 }
 
+static void tell_begun(void)
+{
+	for (uint32_t i = 0; i < batch.last; i++) {
+		struct entry *e = &batch.entries[i];
+
+		e->record.passes = (uint32_t)batch.counters->passes << (batch.request->flush_caches && batch.request->warm);
+		if (e->wanted)
+			kernel_tell(&e->record, KERNEL_BEGUN, e->copy.launch.name);
+	}
+}
+
 /* `after`: what memory is to be in the end. */
+static int read_and_put_back(enum kernel_memory after, char *why)
+{
+	char ignored[KERNEL_WHY_SIZE];
+	int result;
+
+	if (after != KERNEL_MEMORY_BEFORE && kernel_memory_save(after, batch.counters->context, why) < 0)
+		return -1;
+	result = read_entries(why);
+	if (result < 0)
+		trouble();
+	if (!batch.modules_loaded)
+		kernel_memory_restore(after, ignored);
+	if (after != KERNEL_MEMORY_BEFORE)
+		kernel_memory_forget(after);
+	return result;
+}
+
 static void read_all(enum kernel_memory after)
 {
-	char why[KERNEL_WHY_SIZE] = "", ignored[KERNEL_WHY_SIZE];
-	uint64_t begin = cuda_agent.core->now();
+	char why[KERNEL_WHY_SIZE] = "";
+	uint64_t begin;
 	int result = -1;
 
 	batch.closing = 1;
-	for (uint32_t i = 0; i < batch.last; i++) {
-		batch.entries[i].record.passes = (uint32_t)batch.counters->passes
-						 << (batch.request->flush_caches && batch.request->warm);
-		if (batch.entries[i].wanted)
-			kernel_tell(&batch.entries[i].record, KERNEL_BEGUN, batch.entries[i].copy.launch.name);
-	}
-	if (kernel_agent.driver.cuCtxSynchronize() != 0)
+	tell_begun();
+	if (kernel_agent.driver.cuCtxSynchronize() != 0) {
 		snprintf(why, sizeof(why), "the program's launch failed");
-	else if (after == KERNEL_MEMORY_BEFORE || kernel_memory_save(after, batch.counters->context, why) == 0) {
-		result = read_entries(why);
-		if (result < 0)
-			trouble();
-		if (!batch.modules_loaded)
-			kernel_memory_restore(after, ignored);
-		if (after != KERNEL_MEMORY_BEFORE)
-			kernel_memory_forget(after);
+	} else {
+		begin = cuda_agent.core->now();
+		result = read_and_put_back(after, why);
+		batch.spent += cuda_agent.core->now() - begin;
 	}
 	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
-	batch.spent += cuda_agent.core->now() - begin;
 	finish(result, why);
 	batch.closing = 0;
 }

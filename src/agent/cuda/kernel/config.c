@@ -145,14 +145,18 @@ static void keep_known(const struct maker *m, size_t from, size_t count)
 	}
 }
 
+/* Those that take long to evaluate stand side by side, as they have like names: they are dealt out to the threads. */
 static void keep_all(const struct maker *m)
 {
 	struct kernel_part *part = m->part;
+	size_t at = 0, step = m->wanted->metric_count >= 2 * KERNEL_SHARE ? KERNEL_HOSTS : 1;
 
 	part->metric_count = m->wanted->metric_count;
-	for (size_t i = 0; i < part->metric_count; i++) {
-		part->metrics[i] = m->wanted->metrics[i];
-		part->numbers[i] = m->first + (uint32_t)i;
+	for (size_t first = 0; first < step; first++) {
+		for (size_t i = first; i < part->metric_count; i += step) {
+			part->metrics[at] = m->wanted->metrics[i];
+			part->numbers[at++] = m->first + (uint32_t)i;
+		}
 	}
 }
 

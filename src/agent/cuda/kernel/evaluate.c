@@ -5,8 +5,6 @@
 
 #include "agent/cuda/kernel/kernel.h"
 
-#define LEAST_SHARE 64u          /* metrics that are worth a thread */
-
 struct share {
 	const struct kernel_part *part;
 	void *host;
@@ -61,7 +59,7 @@ static void evaluate_all(struct share *shares, size_t count)
 
 int kernel_counters_evaluate(struct kernel_part *part, size_t range, char *why)
 {
-	size_t count = part->metric_count / LEAST_SHARE, first = 0, end;
+	size_t count = part->metric_count / KERNEL_SHARE, first = 0, end;
 	struct share shares[KERNEL_HOSTS];
 
 	count = count < 1 ? 1 : count > part->host_count ? part->host_count : count;

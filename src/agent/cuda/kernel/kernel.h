@@ -218,6 +218,7 @@ struct kernel_caches {
 
 /* config.c: a part of what is asked for, as the chip of a context has it. */
 #define KERNEL_HOSTS 4u
+#define KERNEL_SHARE 64u             /* metrics that are worth a thread */
 struct kernel_part {
 	size_t number;                /* in the request */
 	void *hosts[KERNEL_HOSTS];    /* CUPTI's; the first made the configuration, all evaluate */

@@ -11,7 +11,7 @@
 #define DEFAULT_BUFFER (32ull << 20)
 #define SHORTEST 1000u           /* ns between samples */
 #define ENOUGH 2000u             /* samples of a kernel, where we choose */
-#define SPARE 900u               /* samples before and behind it */
+#define SPARE 600u               /* samples before and behind it */
 #define ROOM_STEP 1024u          /* so that kernels of about the same length share an image */
 #define MOST_SAMPLES 65536u
 #define ACTIVE_SHARE 0.005       /* of the most */
@@ -60,32 +60,6 @@ static uint32_t room_for(uint64_t run_time, uint64_t interval)
 static uint64_t buffer_of(const struct kernel_source_request *r)
 {
 	return r->series_buffer ? r->series_buffer : DEFAULT_BUFFER;
-}
-
-size_t kernel_series_prepare(int device, const struct kernel_source_request *request, char *why)
-{
-	struct series_groups *groups = &series.groups;
-
-	if (!kernel_cupti_pm.cuptiPmSamplingEnable) {
-		snprintf(why, KERNEL_WHY_SIZE, "this CUPTI has no PM sampling");
-		return 0;
-	}
-	if (series.is_prepared && series.device != device) {
-		snprintf(why, KERNEL_WHY_SIZE, "metrics over time are sampled on one device");
-		return 0;
-	}
-	if (!series.is_prepared) {
-		series.is_prepared = 1;
-		series.device = device;
-		if (series_groups_make(groups, device, request, why) < 0)
-			return 0;
-	}
-	if (!groups->count)
-		snprintf(why, KERNEL_WHY_SIZE, "no metric can be sampled over time on the chip %.40s", groups->chip);
-	else if (groups->left_out)
-		snprintf(why, KERNEL_WHY_SIZE, "%zu of %zu metrics cannot be sampled over time on the chip %.40s", groups->left_out,
-			 request->series_count, groups->chip);
-	return groups->count;
 }
 
 void kernel_series_tell_plan(const struct kernel_pass *pass)
@@ -162,6 +136,56 @@ void kernel_series_end(void)
 		kernel_cupti_pm.cuptiPmSamplingDisable(&disable);
 	free(session.counters);
 	memset(&session, 0, sizeof(session));
+}
+
+/* Whether the first group can be set up; it stays so for the first launch. */
+static int works(int device, const struct kernel_source_request *request)
+{
+	struct kernel_pass pass = { .device = device, .request = request };
+	char ignored[KERNEL_WHY_SIZE];
+	uint64_t interval = interval_of(request, 0);
+
+	if (!series.groups.count)
+		return 0;
+	if (set_up(&pass, series.groups.list, interval, room_for(0, interval), ignored) == 0)
+		return 1;
+	kernel_series_end();
+	return 0;
+}
+
+/* Where only some of the chip's counters can be used, that is noticed by the first try. */
+static int make_groups(int device, const struct kernel_source_request *request, char *why)
+{
+	if (series_groups_make(&series.groups, device, request, 0, why) == 0 && works(device, request))
+		return 0;
+	series_groups_release(&series.groups);
+	return series_groups_make(&series.groups, device, request, 1, why);
+}
+
+size_t kernel_series_prepare(int device, const struct kernel_source_request *request, char *why)
+{
+	struct series_groups *groups = &series.groups;
+
+	if (!kernel_cupti_pm.cuptiPmSamplingEnable) {
+		snprintf(why, KERNEL_WHY_SIZE, "this CUPTI has no PM sampling");
+		return 0;
+	}
+	if (series.is_prepared && series.device != device) {
+		snprintf(why, KERNEL_WHY_SIZE, "metrics over time are sampled on one device");
+		return 0;
+	}
+	if (!series.is_prepared) {
+		series.is_prepared = 1;
+		series.device = device;
+		if (make_groups(device, request, why) < 0)
+			return 0;
+	}
+	if (!groups->count)
+		snprintf(why, KERNEL_WHY_SIZE, "no metric can be sampled over time on the chip %.40s", groups->chip);
+	else if (groups->left_out)
+		snprintf(why, KERNEL_WHY_SIZE, "%zu of %zu metrics cannot be sampled over time on the chip %.40s", groups->left_out,
+			 request->series_count, groups->chip);
+	return groups->count;
 }
 
 static int run_sampled(const struct kernel_pass *pass, struct samples *s, char *why)

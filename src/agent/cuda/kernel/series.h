@@ -21,13 +21,16 @@ struct series_group {
 
 struct series_groups {
 	char chip[64];
-	uint8_t *available;           /* what the device can count, which the hosts refer to */
+	uint8_t *available;           /* what the device can count, which the hosts refer to; NULL: all */
 	const char *marker;           /* tells when the kernel ran; NULL: none */
 	struct series_group list[SERIES_GROUPS];
 	size_t count;
 	size_t left_out;              /* metrics that take several passes by themselves, which cannot be sampled */
 };
 
-int series_groups_make(struct series_groups *ret, int device, const struct kernel_source_request *request, char *why) KERNEL_HIDDEN;
+/* `by_availability`: not all counters of the chip can be used here; which ones takes CUPTI a while to tell. */
+int series_groups_make(struct series_groups *ret, int device, const struct kernel_source_request *request, int by_availability,
+		       char *why) KERNEL_HIDDEN;
+void series_groups_release(struct series_groups *groups) KERNEL_HIDDEN;
 
 #endif

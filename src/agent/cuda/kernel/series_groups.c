@@ -138,21 +138,28 @@ static int by_domain(const void *a, const void *b)
 	return order ? order : size != other ? (size > other) - (size < other) : strcmp(x, y);
 }
 
-static int ask_device(struct maker *m, int device, char *why)
+static int ask_chip(struct series_groups *groups, int device, char *why)
 {
-	struct pm_availability p = PM_PARAMETERS(pm_availability, image);
 	struct pm_chip_name chip = PM_PARAMETERS(pm_chip_name, chip);
 
-	chip.device = p.device = (size_t)device;
+	chip.device = (size_t)device;
 	if (kernel_source_failed(kernel_cupti_pm.cuptiDeviceGetChipName(&chip), "the name of the chip", why) < 0)
 		return -1;
-	snprintf(m->groups->chip, sizeof(m->groups->chip), "%s", chip.chip ? chip.chip : "");
+	snprintf(groups->chip, sizeof(groups->chip), "%s", chip.chip ? chip.chip : "");
+	return 0;
+}
+
+static int ask_availability(struct series_groups *groups, int device, char *why)
+{
+	struct pm_availability p = PM_PARAMETERS(pm_availability, image);
+
+	p.device = (size_t)device;
 	if (!kernel_cupti_pm.cuptiPmSamplingGetCounterAvailability)
 		return 0;
 	if (kernel_source_failed(kernel_cupti_pm.cuptiPmSamplingGetCounterAvailability(&p), "PM sampling", why) < 0)
 		return -1;
-	p.image = m->groups->available = malloc(p.image_size ? p.image_size : 1);
-	return m->groups->available ? kernel_source_failed(kernel_cupti_pm.cuptiPmSamplingGetCounterAvailability(&p), "PM sampling", why) : -1;
+	p.image = groups->available = malloc(p.image_size ? p.image_size : 1);
+	return groups->available ? kernel_source_failed(kernel_cupti_pm.cuptiPmSamplingGetCounterAvailability(&p), "PM sampling", why) : -1;
 }
 
 /* Those that are not the marker, by domain. */
@@ -171,6 +178,17 @@ static size_t sort(struct series_groups *groups, const struct kernel_source_requ
 	return count;
 }
 
+static void place_by_domain(const struct maker *m, const char *const *sorted, size_t count)
+{
+	for (size_t i = 0, n; i < count; i += n) {
+		n = same_domain(sorted + i, count - i);
+		if (n > 1 && place(m, sorted + i, n))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			m->groups->left_out += !place(m, sorted + i + k, 1);
+	}
+}
+
 static void put_into_groups(const struct maker *m, const struct kernel_source_request *request)
 {
 	struct series_groups *groups = m->groups;
@@ -181,13 +199,9 @@ static void put_into_groups(const struct maker *m, const struct kernel_source_re
 		groups->count = 1;
 	else
 		groups->marker = NULL;
-	for (size_t i = 0, n; i < count; i += n) {
-		n = same_domain(sorted + i, count - i);
-		if (n > 1 && place(m, sorted + i, n))
-			continue;
-		for (size_t k = 0; k < n; k++)
-			groups->left_out += !place(m, sorted + i + k, 1);
-	}
+	/* Mostly all of them fit at once. */
+	if (count && !place(m, sorted, count))
+		place_by_domain(m, sorted, count);
 	if (request->series_passes && groups->count > request->series_passes)
 		groups->count = request->series_passes;
 	/* A trial that did not fit has left its config. */
@@ -195,14 +209,25 @@ static void put_into_groups(const struct maker *m, const struct kernel_source_re
 		make_config(m, &groups->list[i]);
 }
 
-int series_groups_make(struct series_groups *ret, int device, const struct kernel_source_request *request, char *why)
+int series_groups_make(struct series_groups *ret, int device, const struct kernel_source_request *request, int by_availability, char *why)
 {
 	struct maker m = { .groups = ret };
 
-	if (ask_device(&m, device, why) < 0)
+	if (ask_chip(ret, device, why) < 0 || (by_availability && ask_availability(ret, device, why) < 0))
 		return -1;
 	nvperf_schedule_open(&m.nvperf, cuda_agent.cupti.path, ret->chip, ret->available);
 	put_into_groups(&m, request);
 	nvperf_schedule_close(&m.nvperf);
 	return 0;
+}
+
+void series_groups_release(struct series_groups *groups)
+{
+	for (size_t i = 0; i < SERIES_GROUPS; i++) {
+		end_host(groups->list[i].host);
+		free(groups->list[i].config);
+		free(groups->list[i].empty);
+	}
+	free(groups->available);
+	memset(groups, 0, sizeof(*groups));
 }
