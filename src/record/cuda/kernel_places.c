@@ -8,16 +8,28 @@
 #include "record/cuda/internal.h"
 #include "record/stacks.h"
 
-uint64_t cuda_kernel_result(struct cuda_decoder *d, uint32_t number)
+#define MOST_TOGETHER 32u
+
+static uint64_t new_result(struct cuda_decoder *d, uint32_t number)
 {
 	struct cuda_session *all = cuda_session(d->s);
+
+	if (!all || d->c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d->c->kernels, number, all->next_kernel + 1) < 0)
+		return 0;
+	return ++all->next_kernel;
+}
+
+/* In the order of the launches, also where of those that are read together a later one is heard of first. */
+uint64_t cuda_kernel_result(struct cuda_decoder *d, uint32_t number)
+{
 	uint64_t result = idmap_get(&d->c->kernels, number);
 
 	if (result != IDMAP_NONE)
 		return result;
-	if (!all || d->c->kernels.count >= CUDA_MAX_IDS || idmap_put(&d->c->kernels, number, all->next_kernel + 1) < 0)
-		return 0;
-	return ++all->next_kernel;
+	for (uint32_t n = number < MOST_TOGETHER ? 0 : number - MOST_TOGETHER; n < number; n++)
+		if (idmap_get(&d->c->kernels, n) == IDMAP_NONE && !new_result(d, n))
+			return 0;
+	return new_result(d, number);
 }
 
 static void begin_row(int64_t *v, uint32_t *present, uint64_t result, enum kernel_metric_kind kind)

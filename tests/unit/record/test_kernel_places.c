@@ -98,10 +98,11 @@ static void before(void **state)
 	bench_drain(b);
 	assert_int_equal(place(b, KERNEL_PLACE_PUSHED, 77, "\0b", 2), 0);
 	bench_finish(b);
+	/* Numbered as the launches are, from 1. */
 	row = row_where(b, TABLE_KERNEL_RESULT, COLUMN_KERNEL_RESULT_NUMBER, 9);
-	assert_int_equal(row.values[COLUMN_KERNEL_RESULT_ID], 2);
+	assert_int_equal(row.values[COLUMN_KERNEL_RESULT_ID], 10);
 	row = row_where(b, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_INSTANCE, 0);
-	assert_int_equal(row.values[COLUMN_KERNEL_METRIC_RESULT], 2);
+	assert_int_equal(row.values[COLUMN_KERNEL_METRIC_RESULT], 10);
 	/* The first was not read to its end, and says so. */
 	assert_int_equal(count_rows(b, TABLE_KERNEL_RESULT), 2);
 }

@@ -69,6 +69,19 @@ static size_t rows_named(struct bench *b, const char *name, int64_t *ret_integer
 	return found;
 }
 
+static int64_t result_of(struct bench *b, const char *name)
+{
+	size_t count;
+	struct row *rows = rows_of(b, TABLE_KERNEL_METRIC, &count);
+	int64_t result = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(bench_text(b, &rows[i], COLUMN_KERNEL_METRIC_NAME), name) == 0)
+			result = rows[i].values[COLUMN_KERNEL_METRIC_RESULT];
+	free(rows);
+	return result;
+}
+
 static void in_order(void **state)
 {
 	struct bench *b = *state;
@@ -123,6 +136,20 @@ static void by_two_threads(void **state)
 	assert_int_equal(count_rows(b, TABLE_KERNEL_RESULT), 1);
 	assert_int_equal(rows_named(b, "d", NULL), 1);
 	assert_int_equal(rows_named(b, "profiler__error", NULL), 0);
+}
+
+/* The result of a later launch is heard of first: results are numbered as the launches are. */
+static void numbered_by_launch(void **state)
+{
+	struct bench *b = *state;
+
+	assert_int_equal(tell_values(b, 1, 1, 1), 0);
+	assert_int_equal(tell_values(b, 0, 0, 1), 0);
+	assert_int_equal(tell(b, KERNEL_READ, 0, ""), 0);
+	assert_int_equal(tell(b, KERNEL_READ, 1, ""), 0);
+	bench_finish(b);
+	assert_int_equal(result_of(b, "a"), 1);
+	assert_int_equal(result_of(b, "b"), 2);
 }
 
 static void out_of_order(void **state)
@@ -229,6 +256,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(in_order, set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(interrupted, set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(by_two_threads, set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(numbered_by_launch, set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(out_of_order, set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(cut, set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(made_up, set_up, bench_tear_down),

@@ -231,23 +231,7 @@ static int evaluate(const struct samples *s, size_t count, size_t first, size_t 
 	return 0;
 }
 
-/* By the first metric, which is the marker where it has room. */
-static void find_kernel(const struct samples *s, size_t *first, size_t *end)
-{
-	size_t each = session.group->count;
-	double most = 0;
-
-	for (size_t i = 0; i < s->count; i++)
-		most = s->values[i * each] > most ? s->values[i * each] : most;
-	*first = 0;
-	*end = s->count;
-	while (*first < *end && !(s->values[*first * each] > ACTIVE_SHARE * most))
-		++*first;
-	while (*end > *first && !(s->values[(*end - 1) * each] > ACTIVE_SHARE * most))
-		--*end;
-}
-
-static uint64_t time_of(size_t sample)
+static void times_of(size_t sample, uint64_t *start, uint64_t *end)
 {
 	struct pm_sample_info p = PM_PARAMETERS(pm_sample_info, end);
 
@@ -255,22 +239,55 @@ static uint64_t time_of(size_t sample)
 	p.counters = session.counters;
 	p.counters_size = session.group->empty_size;
 	p.index = sample;
-	return kernel_cupti_pm.cuptiPmSamplingCounterDataGetSampleInfo(&p) == CUPTI_OK ? p.start : 0;
+	*start = *end = 0;
+	if (kernel_cupti_pm.cuptiPmSamplingCounterDataGetSampleInfo(&p) == CUPTI_OK) {
+		*start = p.start;
+		*end = p.end;
+	}
+}
+
+/* The first one may be of all that was since the sampler was set up. */
+static int is_regular(size_t sample)
+{
+	uint64_t start, end;
+
+	times_of(sample, &start, &end);
+	return end - start < 4 * session.interval;
+}
+
+/* By the first metric, which is the marker where it has room. */
+static void find_kernel(const struct samples *s, size_t *first, size_t *end)
+{
+	size_t each = session.group->count;
+	double most = 0;
+
+	for (*first = 0; *first < s->count && !is_regular(*first);)
+		++*first;
+	for (size_t i = *first; i < s->count; i++)
+		most = s->values[i * each] > most ? s->values[i * each] : most;
+	*end = s->count;
+	while (*first < *end && !(s->values[*first * each] > ACTIVE_SHARE * most))
+		++*first;
+	while (*end > *first && !(s->values[(*end - 1) * each] > ACTIVE_SHARE * most))
+		--*end;
 }
 
 static void tell_metric(const struct kernel_pass *pass, struct samples *s, size_t metric, size_t first, size_t end)
 {
 	double sum = 0, value;
+	uint64_t begin, start, unused;
 	uint32_t count = 0;
 	char name[400];
 
+	times_of(first, &begin, &unused);
 	for (size_t i = first; i < end; i++) {
 		value = s->values[i * session.group->count + metric];
 		if (!isfinite(value))
 			continue;
 		s->told[count].number = i - first;
 		s->told[count].value = value;
-		s->told[count++].offset = time_of(i) - time_of(first);
+		times_of(i, &start, &unused);
+		s->told[count++].offset = start - begin;
 		sum += value;
 	}
 	snprintf(name, sizeof(name), "pmsampling:%.380s", session.group->metrics[metric]);
