@@ -23,7 +23,6 @@
 /* Results of CUPTI that there is more to say about. */
 enum {
 	CUPTI_INVALID_OPERATION = 7,
-	CUPTI_OUT_OF_MEMORY = 8,
 	CUPTI_VIRTUAL_PRIVILEGES = 40,
 	CUPTI_MIG_DEVICE = 43,
 	CUPTI_UNKNOWN = 999

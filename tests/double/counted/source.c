@@ -327,7 +327,7 @@ EXPORT int cuptiPmSamplingCounterDataImageInitialize(struct pm_counters_initiali
 EXPORT int cuptiPmSamplingDecodeData(struct pm_decode *p)
 {
 	p->stop_reason = PM_STOP_END;
-	return 0;
+	return counted_fails("cuptiPmSamplingDecodeData");
 }
 
 EXPORT int cuptiPmSamplingGetCounterDataInfo(struct pm_counters_info *p)

@@ -10,7 +10,7 @@
 
 #define DEFAULT_BUFFER (32ull << 20)
 #define SHORTEST 1000u           /* ns between samples */
-#define ENOUGH 2000u             /* samples of a kernel, where we choose */
+#define ENOUGH 400u              /* samples of a kernel, where we choose: a thousand more do not fit the buffer of 32 MB */
 #define SPARE 600u               /* samples before and behind it */
 #define ROOM_STEP 1024u          /* so that kernels of about the same length share an image */
 #define MOST_SAMPLES 65536u
@@ -39,15 +39,15 @@ struct samples {
 };
 
 /* Powers of two, so that kernels of about the same length share what is set up. */
-static uint64_t interval_of(const struct kernel_source_request *r, uint64_t run_time)
+static uint64_t interval_of(const struct kernel_pass *pass)
 {
 	uint64_t interval = SHORTEST;
 
-	if (r->series_interval)
-		return r->series_interval;
-	while (interval < run_time / ENOUGH)
+	if (pass->request->series_interval)
+		return pass->request->series_interval;
+	while (interval < pass->run_time / ENOUGH)
 		interval *= 2;
-	return interval;
+	return interval << (2 * pass->tries);
 }
 
 static uint32_t room_for(uint64_t run_time, uint64_t interval)
@@ -64,7 +64,6 @@ static uint64_t buffer_of(const struct kernel_source_request *r)
 
 void kernel_series_tell_plan(const struct kernel_pass *pass)
 {
-	kernel_source_value(pass, "profiler__pmsampler_interval_time", (double)interval_of(pass->request, pass->run_time));
 	kernel_source_value(pass, "profiler__pmsampler_pass_groups", (double)series.groups.count);
 	kernel_source_value(pass, "profiler__pmsampler_buffer_size_bytes", (double)buffer_of(pass->request));
 }
@@ -143,7 +142,7 @@ static int works(int device, const struct kernel_source_request *request)
 {
 	struct kernel_pass pass = { .device = device, .request = request };
 	char ignored[KERNEL_WHY_SIZE];
-	uint64_t interval = interval_of(request, 0);
+	uint64_t interval = interval_of(&pass);
 
 	if (!series.groups.count)
 		return 0;
@@ -205,8 +204,14 @@ static int run_sampled(const struct kernel_pass *pass, struct samples *s, char *
 		return -1;
 	result = pass->run(pass->launch, why);
 	stopped = kernel_cupti_pm.cuptiPmSamplingStop(&command);
-	if (result < 0 || kernel_source_failed(stopped, "stopping PM sampling", why) < 0 ||
-	    kernel_source_failed(kernel_cupti_pm.cuptiPmSamplingDecodeData(&decode), "decoding samples", why) < 0 ||
+	if (result < 0 || kernel_source_failed(stopped, "stopping PM sampling", why) < 0)
+		return -1;
+	result = kernel_cupti_pm.cuptiPmSamplingDecodeData(&decode);
+	if (result == CUPTI_OUT_OF_MEMORY) {
+		snprintf(why, KERNEL_WHY_SIZE, "PM sampling: the buffer was too small (--pm-sampling-buffer-size, --pm-sampling-interval)");
+		return KERNEL_SERIES_FULL;
+	}
+	if (kernel_source_failed(result, "decoding samples", why) < 0 ||
 	    kernel_source_failed(kernel_cupti_pm.cuptiPmSamplingGetCounterDataInfo(&info), "decoding samples", why) < 0)
 		return -1;
 	s->count = info.completed;
@@ -309,6 +314,8 @@ static int tell(const struct kernel_pass *pass, struct samples *s, char *why)
 	find_kernel(s, &first, &end);
 	if (evaluate(s, g->count, first, end, why) < 0)
 		return -1;
+	if (g == series.groups.list)
+		kernel_source_value(pass, "profiler__pmsampler_interval_time", (double)session.interval);
 	for (size_t m = 0; m < g->count; m++)
 		if (g == series.groups.list || g->metrics[m] != series.groups.marker)
 			tell_metric(pass, s, m, first, end);
@@ -317,12 +324,15 @@ static int tell(const struct kernel_pass *pass, struct samples *s, char *why)
 
 int kernel_series_pass(const struct kernel_pass *pass, size_t number, char *why)
 {
-	uint64_t interval = interval_of(pass->request, pass->run_time);
+	uint64_t interval = interval_of(pass);
 	struct samples s = { 0 };
 	int result;
 
-	result = set_up(pass, &series.groups.list[number], interval, room_for(pass->run_time, interval), why) < 0 ||
-			 run_sampled(pass, &s, why) < 0 || tell(pass, &s, why) < 0 ? -1 : 0;
+	result = set_up(pass, &series.groups.list[number], interval, room_for(pass->run_time, interval), why);
+	if (result == 0)
+		result = run_sampled(pass, &s, why);
+	if (result == 0)
+		result = tell(pass, &s, why);
 	free(s.values);
 	free(s.told);
 	return result;

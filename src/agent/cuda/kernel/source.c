@@ -10,6 +10,7 @@
 #define NAMES 2048u              /* of functions and metrics; those beyond are left out */
 #define GATHERED 2048u
 #define LONG_LAUNCH 2000000u     /* ns */
+#define MOST_TRIES 4u
 
 struct cupti_source kernel_cupti;
 struct cupti_pm kernel_cupti_pm;
@@ -267,27 +268,51 @@ static void tell_trouble(const struct collection *c, size_t from, const char *tr
 	}
 }
 
+/* Memory is what it is before the launch of this number. */
+static int go_to(const struct collection *c, size_t number, char *why)
+{
+	int result = kernel_memory_restore(KERNEL_MEMORY_BEFORE, why);
+
+	for (size_t i = 0; i < number && result == 0; i++)
+		result = kernel_launch_again(c->launches[i].launch, why);
+	return result;
+}
+
+enum { NOT_SAMPLED = 1 };
+
+/* Fewer samples, where there were too many. NOT_SAMPLED: `trouble` says why; -1: memory could not be put back. */
+static int sample_launch(const struct collection *c, size_t group, size_t number, char *trouble, char *why)
+{
+	struct kernel_source_launch *l = &c->launches[number];
+	struct kernel_pass pass = pass_of(c, l);
+	int result = KERNEL_SERIES_FULL;
+
+	for (; result == KERNEL_SERIES_FULL && pass.tries < MOST_TRIES; pass.tries++) {
+		if (pass.tries && go_to(c, number, why) < 0)
+			return -1;
+		result = kernel_series_pass(&pass, group, trouble);
+		end_pass(&pass, l, 0, NULL);
+		if (c->request->source.series_interval)
+			break;
+	}
+	return result ? NOT_SAMPLED : 0;
+}
+
 /* All launches, each from the memory that those before it left. */
 static int sample_group(const struct collection *c, size_t group, char *why)
 {
 	char trouble[KERNEL_WHY_SIZE] = "";
-	struct kernel_pass pass;
-	int result = kernel_memory_restore(KERNEL_MEMORY_BEFORE, why), sampled = 0;
+	int result = kernel_memory_restore(KERNEL_MEMORY_BEFORE, why);
 
-	for (size_t i = 0; i < c->count && result == 0 && sampled == 0; i++) {
-		struct kernel_source_launch *l = &c->launches[i];
-
-		pass = pass_of(c, l);
-		if (!l->is_wanted) {
-			result = kernel_launch_again(l->launch, why);
-			continue;
-		}
-		sampled = kernel_series_pass(&pass, group, trouble);
-		end_pass(&pass, l, 0, NULL);
-		if (sampled < 0)
+	for (size_t i = 0; i < c->count && result == 0; i++) {
+		if (c->launches[i].is_wanted)
+			result = sample_launch(c, group, i, trouble, why);
+		else if (kernel_launch_again(c->launches[i].launch, why) < 0)
+			return -1;
+		if (result == NOT_SAMPLED)
 			tell_trouble(c, i, trouble);
 	}
-	return result;
+	return result < 0 ? -1 : 0;
 }
 
 static int over_time(const struct collection *c, char *why)
