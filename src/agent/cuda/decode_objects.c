@@ -129,16 +129,19 @@ void cuda_device_seen(uint32_t id)
 		atomic_store_explicit(&asked[id], 0, memory_order_relaxed);
 }
 
-/* CUPTI may tell of a device only when the driver is initialised. */
-static void describe_device(uint32_t id)
+/* CUPTI may tell of a device only when the driver is initialised. Whether nothing was known of it: where it was seen before, that was not told. */
+static int describe_device(uint32_t id)
 {
 	struct device fresh = { .recorded = 1 };
+	int is_new;
 
 	if (cuda_driver_describe(id, &fresh.wire, fresh.name, NAME_BYTES) < 0 || !cuda_lock_take(&devices_lock))
-		return;
-	if (!devices[id].recorded)
+		return 0;
+	is_new = !devices[id].recorded;
+	if (is_new)
 		devices[id] = fresh;
 	cuda_lock_release(&devices_lock);
+	return is_new;
 }
 
 int cuda_devices_look(void)
@@ -147,7 +150,8 @@ int cuda_devices_look(void)
 	uint32_t count = 0;
 
 	while (count < DEVICES && cuda_driver_device(count, &driver) == 0) {
-		describe_device(count);
+		if (describe_device(count))
+			atomic_store_explicit(&asked[count], 0, memory_order_relaxed);
 		cuda_device_seen(count++);
 	}
 	return count > 0;

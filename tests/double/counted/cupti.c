@@ -44,6 +44,7 @@ static void *callback_user;
 static uint8_t wanted[COUNTED_CALLS];
 static int wants_modules;
 static int initialized;
+static int wants_contexts;
 static int destroy_wanted;       /* callbacks before a context ends */
 static cupti_buffer_requested *buffer_requested;
 static cupti_buffer_completed *buffer_completed;
@@ -98,6 +99,17 @@ static void show_module(void)
 	callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_LOADED, &data);
 }
 
+/* Before the first call in it. */
+static void show_context(int device)
+{
+	static int shown[COUNTED_DEVICES];
+	struct cupti_resource_data data = { .context = counted_context(device) };
+
+	if (!callback || !wants_contexts || __atomic_exchange_n(&shown[device], 1, __ATOMIC_RELAXED))
+		return;
+	callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_CONTEXT_CREATED, &data);
+}
+
 static void on_event(const struct counted_event *e)
 {
 	struct cupti_call_data data = { .site = e->leaving ? CUPTI_SITE_EXIT : CUPTI_SITE_ENTER,
@@ -110,6 +122,7 @@ static void on_event(const struct counted_event *e)
 					.kept = e->kept,
 					.correlation = e->correlation };
 
+	show_context(e->device);
 	show_module();
 	if (callback && (e->is_runtime ? wanted_of_runtime : wanted)[e->call])
 		callback(callback_user, e->is_runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, e->call, &data);
@@ -188,6 +201,8 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 		wanted_of_runtime[id] = (uint8_t)enable;
 	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_MODULE_LOADED)
 		wants_modules = (int)enable;
+	if (domain == CUPTI_DOMAIN_RESOURCE && id == CUPTI_CONTEXT_CREATED)
+		wants_contexts = (int)enable;
 	return 0;
 }
 
