@@ -373,6 +373,18 @@ void result_sort(struct kernel_result *k)
 		qsort(k->values, k->value_count, sizeof(*k->values), by_name);
 }
 
+/* Where nothing tells of the device, the driver's attributes of it do. */
+static void find_capability(struct kernel_result *k)
+{
+	const struct metric_value *major = result_find(k, "device__attribute_compute_capability_major"),
+				  *minor = result_find(k, "device__attribute_compute_capability_minor");
+
+	if (k->major || !major || !minor || major->kind != VALUE_INTEGER || minor->kind != VALUE_INTEGER || major->integer <= 0)
+		return;
+	k->major = (unsigned)major->integer;
+	k->minor = (unsigned)minor->integer;
+}
+
 static int load(struct loader *l)
 {
 	struct kernel_results *r = l->results;
@@ -393,6 +405,7 @@ static int load(struct loader *l)
 	result = report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_OFFSET + 1, take_metric, l);
 	for (size_t i = 0; i < r->count; i++) {
 		result_sort(&r->items[i]);
+		find_capability(&r->items[i]);
 		if (r->items[i].instance_count)
 			qsort(r->items[i].instances, r->items[i].instance_count, sizeof(*r->items[i].instances), by_instance);
 	}

@@ -5,6 +5,7 @@ import { readState, writeState } from "../../web/address.js";
 import { clockOffsets, fromZero } from "../../web/align.js";
 import { luminance, byClass, byName } from "../../web/colours.js";
 import * as format from "../../web/format.js";
+import { rooflineHtml } from "../../web/kernel/roofline.js";
 import { missingSources } from "../../web/missing.js";
 import { shortName } from "../../web/names.js";
 import { byFunction, heaviestPath, treeLines } from "../../web/panels/call_table.js";
@@ -35,6 +36,16 @@ test("times of day beyond 2^53 are told apart to the nanosecond", () => {
   assert.deepEqual(clockOffsets(["1763200000000000001", "1763200000000000004"]), [0, 3]);
   assert.equal(clockOffsets(["1763200000000000001", null]), null);
   assert.deepEqual(fromZero([-5, -9]), [4, 0]);
+});
+
+test("the roofline that is shown first is the one whose work is nearest to its peak", () => {
+  const chart = (title, achieved, peak) => ({ title, rows: [{ name: title, achieved, peak, traffic: false }, { name: "DRAM", achieved: 1e12, peak: 4e12, traffic: true }] });
+  const shown = (...charts) => /<option selected>([^<]*)</.exec(rooflineHtml(charts, "", {}))[1];
+  assert.equal(shown(chart("Single", 1e12, 66e12), chart("Tensor", 3e12, 1000e12)), "Single");
+  assert.equal(shown(chart("Single", 1e12, 66e12), chart("Tensor", 300e12, 1000e12)), "Tensor");
+  // A fused multiply-add in single precision, and a constant loaded by one in half precision: the same number of instructions.
+  assert.equal(shown(chart("Half Precision", 1.34e12, 133e12), chart("Single Precision", 0.67e12, 66.5e12)), "Single Precision");
+  assert.equal(shown(chart("Half Precision", 80e12, 133e12), chart("Single Precision", 0.67e12, 66.5e12)), "Half Precision");
 });
 
 test("units and digits", () => {

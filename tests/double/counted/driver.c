@@ -236,7 +236,7 @@ EXPORT int cuDriverGetVersion(int *version)
 EXPORT int cuDeviceGet(int *device, int ordinal)
 {
 	*device = ordinal;
-	return ordinal == 0 ? 0 : 101;
+	return ordinal == 0 ? counted_fails("cuDeviceGet") : 101;
 }
 
 EXPORT int cuDeviceGetName(char *name, int size, int device)
@@ -257,8 +257,7 @@ EXPORT int cuDeviceGetUuid(void *uuid, int device)
 	return 0;
 }
 
-/* "hang": from then on the GPU never is idle. */
-/* COUNTED_WAIT: it takes so many us. */
+/* "hang": from then on the GPU never is idle. COUNTED_WAIT: it takes so many us. */
 EXPORT int cuCtxSynchronize(void)
 {
 	struct counted_call_state c;
