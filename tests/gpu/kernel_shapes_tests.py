@@ -60,6 +60,14 @@ def test_kernel_nodes():
     beside_ncu("graph nodes", found, "--graph-profiling", "node", "-s", "3", "-c", "9")
 
 
+def test_kernel_node_samples():
+    """Kernels that a graph launches first are sampled, too."""
+    run, path, _ = counted("kernel-node-samples", [program("graphs")], "--graph-profiling", "node", "-c", "6", metrics=["smsp__pcsamp_sample_count"])
+    found = harness.sql(path, "select count(*) from sonde_kernel_result")
+    errors = harness.sql(path, "select distinct text from sonde_kernel_metric where name = 'profiler__source_error'")
+    holds("node samples: kernels, none of which CUPTI does not know", int(found[0][0]) > 0 and not errors, (found, errors, run.stderr[-300:]))
+
+
 def test_kernel_whole_graph():
     single = singles()
     found = shapes("kernel-whole-graph", "--graph-profiling", "graph", "-s", "3", "-c", "3")
@@ -136,6 +144,6 @@ def test_kernel_forbidden():
 
 
 PROGRAMS = ("shapes",)
-TESTS = {"kernel_shapes": test_kernel_shapes, "kernel_nodes": test_kernel_nodes, "kernel_whole_graph": test_kernel_whole_graph,
+TESTS = {"kernel_shapes": test_kernel_shapes, "kernel_nodes": test_kernel_nodes, "kernel_node_samples": test_kernel_node_samples, "kernel_whole_graph": test_kernel_whole_graph,
          "kernel_ranges": test_kernel_ranges, "kernel_app_ranges": test_kernel_app_ranges, "kernel_caches": test_kernel_caches,
          "kernel_fast": test_kernel_fast, "kernel_forbidden": test_kernel_forbidden}

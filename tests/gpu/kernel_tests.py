@@ -1,6 +1,7 @@
 """Counters of single kernels beside ncu's, and what reading them does to a program: nothing."""
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -79,6 +80,8 @@ def test_kernel():
         theirs.append(other)
         walls.append((took, wall))
         same("kernel: as many launches as ncu", len(ours[-1]), len(other))
+    shown = output([SONDE, "kernel", "-i", path]).stdout
+    holds("kernel: the GPU is named", re.match(r"GPU 0: NVIDIA .*, CC \d+\.\d, \d+ SMs, SM \S+ Ghz, DRAM \S+ Ghz\n", shown), shown[:200])
     holds("kernel: at most 0.6 of ncu's wall time", min(a for a, _ in walls) <= 0.6 * min(b for _, b in walls), walls)
     far = {}
     for i, (function, _) in enumerate(ours[0]):
@@ -157,6 +160,14 @@ def test_kernel_basic():
 
 def test_kernel_full():
     against_ncu("full", 0.4)
+    path = harness.report_path("kernel-full")
+    same("kernel, set full: nothing is missing", harness.sql(path, "select result, text from sonde_kernel_metric where name = 'profiler__source_error'"), [])
+    spans = harness.sql(path, "select m.result, max(m.offset), max(d.integer) from sonde_kernel_metric m join sonde_kernel_metric d using (result) where "
+                              "m.name like 'pmsampling:%sm__cycles_active.avg' and m.instance is not null and d.name = 'gpu__time_duration.sum' group by 1")
+    holds("kernel, set full: each over time, as long as it is", len(spans) == SET_LAUNCHES and
+          all(abs(float(s) - float(d)) < 0.2 * float(d) + 3000 for _, s, d in spans), spans)
+    rows = harness.sql(path, "select count(distinct result) from sonde_kernel_metric where name = 'smsp__pcsamp_sample_count' and instance is null")
+    same("kernel, set full: each was sampled", int(rows[0][0]), SET_LAUNCHES)
 
 
 def test_kernel_l2():

@@ -101,6 +101,24 @@ static void read_steps(struct reading *r)
 	}
 }
 
+/* PC sampling has to see the first launch of each kernel: where that is a graph's, its steps are made once more before they are read. */
+static void meet_kernels(const struct reading *r)
+{
+	char ignored[KERNEL_WHY_SIZE];
+	int is_new = 0;
+
+	for (size_t i = 0; i < r->end; i++)
+		if (r->is_wanted[i])
+			is_new |= kernel_source_is_new(&r->graph->steps[i].launch, r->request);
+	if (!is_new || !kernel_source_meet(&r->graph->steps[r->end - 1].launch, r->request, NULL, NULL))
+		return;
+	for (size_t i = 0; i < r->end; i++)
+		if (kernel_step_make(&r->graph->steps[i], ignored) < 0)
+			break;
+	kernel_source_met();
+	kernel_memory_restore(KERNEL_MEMORY_GRAPH, ignored);
+}
+
 static void read_kernels(struct reading *r, const struct kernel_launch *launch)
 {
 	char ignored[KERNEL_WHY_SIZE];
@@ -114,6 +132,7 @@ static void read_kernels(struct reading *r, const struct kernel_launch *launch)
 		return;
 	if (kernel_memory_save(KERNEL_MEMORY_GRAPH, launch->context, r->why) < 0)
 		return;
+	meet_kernels(r);
 	read_steps(r);
 	kernel_memory_restore(KERNEL_MEMORY_GRAPH, ignored);
 	kernel_memory_forget(KERNEL_MEMORY_GRAPH);

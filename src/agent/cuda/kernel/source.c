@@ -378,10 +378,14 @@ int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_r
 /* What only a first launch does is a small part of a long one; a short one is sampled once more. */
 int kernel_source_met(void)
 {
+	struct record_kernel told = { .time = cuda_agent.core->now() };
 	uint64_t begin = nanoseconds();
 	int kept;
 
+	/* It may never end, where it waits for one that is launched next. */
+	kernel_tell(&told, KERNEL_WAITS, meeting.launch.name);
 	kernel_agent.driver.cuCtxSynchronize();
+	kernel_tell(&told, KERNEL_WAITED, NULL);
 	meeting.keeps = meeting.keeps && nanoseconds() - begin >= LONG_LAUNCH;
 	kept = kernel_sampling_met(&meeting.pass, meeting.keeps);
 	if (kept)
