@@ -127,6 +127,7 @@ async function warm() {
   const links = Object.fromEntries(values.filter((/** @type {any} */ v) => v.link).map((/** @type {any} */ v) => [v.link, v.warm]));
   check("warm: on the links of the memory chart", [links["Device Memory > L2"], links["L2 > L1/TEX"]], [truth["dram__bytes_read.sum.warm"], truth["l1tex__m_xbar2l1tex_read_bytes.sum.warm"]]);
   check("warm: a second bar as long as it says", await viewer.tell(() => [...document.querySelectorAll(".light .bar-line")].map((line) => Math.abs(parseFloat(line.querySelector(".bar-track .warm").style.width) - Number(line.dataset.warm)) < 0.01)), [true, true, true, true, true]);
+  await viewer.page.selectOption("[data-choice=roofline]", "Floating Point Operations Roofline (Single Precision)");
   check("warm: a point in the roofline for each, and one of the baseline", await viewer.tell(() => ["achieved", "achieved_warm", "achieved_before"].map((when) => document.querySelectorAll(`.roofline .point[data-when=${when}]`).length)), [3, 3, 3]);
   check("warm: in a sentence", (await viewer.text(".warm-sentence")), "With warm caches compute is at 20.63 %, memory at 44.25 % of their peaks, and it takes 1.250 ms.");
   check("warm: in the list", await viewer.tell(() => Number(document.querySelector("#kernel-summary td[data-column=duration] .warm").dataset.warm)), truth[`${DURATION}.warm`]);
