@@ -27,6 +27,20 @@ async function calls() {
   await viewer.close();
 }
 
+async function headings() {
+  const viewer = await browser.open(server, { hash: HASH });
+  const cut = await viewer.tell(() => {
+    // The longest that there is; this report does not have it.
+    document.querySelector(".source-head button").textContent = "Predicated-On Thread Instructions Executed";
+    document.querySelector("#source-scroll").dispatchEvent(new Event("scroll"));
+    const head = document.querySelector(".source-head").getBoundingClientRect();
+    const texts = [...document.querySelectorAll(".source-head button")];
+    return [texts.some((text) => text.getBoundingClientRect().height > 32), texts.filter((text) => text.getBoundingClientRect().top < head.top).map((text) => text.textContent), document.querySelector(".source-row").getBoundingClientRect().top >= head.bottom - 1];
+  });
+  check("headings: of several lines, and whole; rows begin below them", cut, [true, [], true]);
+  await viewer.close();
+}
+
 async function ptx() {
   const viewer = await browser.open(server, { hash: HASH });
   await viewer.page.selectOption("#source-mode", "ptx");
@@ -62,7 +76,7 @@ try {
   process.exit(0);
 }
 const server = await sonde.view(configuration.report, configuration.baseline, configuration.here);
-await Promise.all(Object.entries({ calls, ptx, baseline, files }).map(([name, run]) => scenario(`source: ${name}`, run)));
+await Promise.all(Object.entries({ calls, headings, ptx, baseline, files }).map(([name, run]) => scenario(`source: ${name}`, run)));
 await server.end();
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();

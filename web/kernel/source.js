@@ -9,7 +9,6 @@ import { instructionRows, ptxRows, sourceRows } from "./source_rows.js";
 /** @typedef {import("./source_rows.js").Row} Row */
 
 const ROW_HEIGHT = 20;
-const HEAD_HEIGHT = 36;
 const MORE = 12;
 const SAMPLES = /pcsamp_sample_count/;
 const STALL = /pcsamp_warps_issue_stalled_(?!.*_not_issued)/;
@@ -87,10 +86,10 @@ export class SourcePage {
     const inlining = /** @type {HTMLElement | null} */ (this.place.querySelector("#source-inlining"));
     if (inlining)
       inlining.hidden = this.mode !== "lines";
-    const size = /** @type {HTMLElement} */ (this.place.querySelector(".source-size"));
-    size.style.height = `${this.rows.length * ROW_HEIGHT + HEAD_HEIGHT}px`;
     const head = /** @type {HTMLElement} */ (this.place.querySelector(".source-head"));
     head.innerHTML = `<span class="source-mark"></span><span class="source-text">${MODES[this.mode][1]}</span>${this.shown.map(({ column, i }) => `<span class="source-cell"><button class="link" data-heat="${i}" title="${escape(`${column.group}: ${column.label}`)}" data-explain="${escape(column.metric)}">${escape(column.label)}</button></span>`).join("")}`;
+    const size = /** @type {HTMLElement} */ (this.place.querySelector(".source-size"));
+    size.style.height = `${this.rows.length * ROW_HEIGHT + head.offsetHeight}px`;
     this.draw();
   }
 
@@ -107,7 +106,9 @@ export class SourcePage {
     const first = Math.max(0, Math.floor(scroll.scrollTop / ROW_HEIGHT) - MORE);
     const last = Math.min(this.rows.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / ROW_HEIGHT) + MORE);
     const body = /** @type {HTMLElement} */ (this.place.querySelector(".source-rows"));
-    body.style.transform = `translateY(${first * ROW_HEIGHT + HEAD_HEIGHT}px)`;
+    // Headings may be of several lines.
+    const head = /** @type {HTMLElement} */ (this.place.querySelector(".source-head"));
+    body.style.transform = `translateY(${first * ROW_HEIGHT + head.offsetHeight}px)`;
     body.innerHTML = this.rows.slice(first, last).map((row, i) => this.rowHtml(row, first + i)).join("");
   }
 
