@@ -11,7 +11,6 @@
 #define MOST_LAUNCHES 32u
 #define MOST_WITH_SOURCE 8u   /* all of them are begun before the first is read */
 #define MOST_IDLE 8u          /* launches after the last that is read */
-#define KNOWN_MODULES 8192u
 
 enum { COLD, WARM, CACHES }; /* emptied before each kernel, or as they are */
 
@@ -40,7 +39,7 @@ static struct {
 	int source_is_due;
 } batch;
 /* Modules that kernels were launched of, or functions, where the driver does not tell: what loading them takes is allocated. */
-static void *known[KNOWN_MODULES];
+static struct kernel_seen known;
 
 int kernel_batch_is_open(void)
 {
@@ -61,10 +60,9 @@ void kernel_batch_module_loaded(void)
 
 static int is_known(void *module)
 {
-	uint32_t slot = (uint32_t)(((uintptr_t)module >> 4) * 0x9e3779b1u % KNOWN_MODULES);
-	int result = known[slot] == module;
+	int result = kernel_was_seen(&known, module);
 
-	known[slot] = module;
+	kernel_see(&known, module);
 	return result;
 }
 
@@ -144,6 +142,18 @@ static int has_memory_for_two(void)
 	return 2 * (total - free_bytes) <= free_bytes;
 }
 
+/* What is read before the program launches it is launched first by us: once more, where PC sampling has to see that. */
+static void meet_first(const struct kernel_launch *l, const struct kernel_request *request)
+{
+	char ignored[KERNEL_WHY_SIZE];
+
+	if (!kernel_source_is_new(l, request) || !kernel_source_meet(l, request, NULL, NULL))
+		return;
+	kernel_launch_again(l, ignored);
+	kernel_source_met();
+	kernel_memory_restore(KERNEL_MEMORY_BEFORE, ignored);
+}
+
 /* The launch is made again now, before the program makes it: its arguments are there, and memory is kept once. */
 static int read_before(struct kernel_counters *c, const struct kernel_launch *l, const struct record_kernel *record,
 		       const struct kernel_request *request, char *why)
@@ -157,6 +167,7 @@ static int read_before(struct kernel_counters *c, const struct kernel_launch *l,
 	e->record = *record;
 	e->copy = (struct kernel_copy){ .launch = *l };
 	append(e, 1);
+	meet_first(l, request);
 	read_all(KERNEL_MEMORY_BEFORE);
 	return 0;
 }

@@ -151,12 +151,10 @@ static void tell_devices(void)
 static void launch(enum kernel_call call, const struct cupti_call_data *data)
 {
 	struct kernel_launch l;
-	int is_new;
 
 	if (kernel_choose_done() || kernel_describe_call(&l, call, data) < 0 || is_captured(l.stream))
 		return;
 	begin_alone();
-	is_new = kernel_source_is_new(&l, &kernel_agent.request);
 	if (!kernel_batch_is_loaded(&l))
 		kernel_batch_close();
 	if (kernel_choose(&l)) {
@@ -165,7 +163,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 	} else {
 		kernel_batch_pass_over(&l);
 	}
-	if (is_new && !left_open)
+	if (!left_open && kernel_source_is_new(&l, &kernel_agent.request))
 		left_open = is_meeting = kernel_batch_meet(&l, &kernel_agent.request);
 	if (!left_open)
 		end_alone();

@@ -112,9 +112,12 @@ static void meet_kernels(const struct reading *r)
 			is_new |= kernel_source_is_new(&r->graph->steps[i].launch, r->request);
 	if (!is_new || !kernel_source_meet(&r->graph->steps[r->end - 1].launch, r->request, NULL, NULL))
 		return;
-	for (size_t i = 0; i < r->end; i++)
+	for (size_t i = 0; i < r->end; i++) {
+		if (r->graph->steps[i].type == CUDA_NODE_KERNEL)
+			kernel_source_note_met(&r->graph->steps[i].launch);
 		if (kernel_step_make(&r->graph->steps[i], ignored) < 0)
 			break;
+	}
 	kernel_source_met();
 	kernel_memory_restore(KERNEL_MEMORY_GRAPH, ignored);
 }

@@ -329,6 +329,14 @@ void kernel_replay_describe(const struct kernel_launch *launch, struct record_ke
 struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch, const struct record_kernel *record,
 					      const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 
+/* seen.c */
+#define KERNEL_SEEN 8192u
+struct kernel_seen {
+	void *slots[KERNEL_SEEN];
+};
+int kernel_was_seen(struct kernel_seen *seen, const void *what) KERNEL_HIDDEN;
+void kernel_see(struct kernel_seen *seen, void *what) KERNEL_HIDDEN;
+
 /* begin.c: no other thread launches anything between them; not within a call that is counted. */
 void kernel_begin_alone(void) KERNEL_HIDDEN;
 void kernel_end_alone(void) KERNEL_HIDDEN;
@@ -430,12 +438,14 @@ struct kernel_source_launch {
 	uint64_t run_time;            /* source.c's own */
 };
 int kernel_source_wanted(const struct kernel_request *request) KERNEL_HIDDEN;
-/* PC sampling has to see this launch of the program's: meet() before it, met() after it, if that returned 1. To be asked once for each launch. */
+/* PC sampling has to see this launch: meet() before it, met() after it, if that returned 1. */
 int kernel_source_is_new(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 /* With a record, its samples are taken then; met() says whether they were. */
 int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
 		       struct kernel_caches *caches) KERNEL_HIDDEN;
 int kernel_source_met(void) KERNEL_HIDDEN;
+/* Of another one that is made in between. */
+void kernel_source_note_met(const struct kernel_launch *launch) KERNEL_HIDDEN;
 /* -1: memory could not be put back, or a launch could not be made again. */
 int kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
 			  struct kernel_caches *caches, char *why) KERNEL_HIDDEN;

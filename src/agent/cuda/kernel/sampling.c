@@ -12,7 +12,6 @@
 #define MOST_REASONS 256u
 #define SCRATCH (16ull << 20)
 #define DEFAULT_BUFFER (32ull << 20)
-#define KNOWN_FUNCTIONS 8192u
 #define LONGEST 26               /* 2^31 cycles */
 
 static struct {
@@ -231,17 +230,6 @@ int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
 		return 0;
 	snprintf(why, KERNEL_WHY_SIZE, "PC sampling: the buffer of %llu bytes was too small (--warp-sampling-buffer-size)", (unsigned long long)buffer / 4);
 	return -1;
-}
-
-/* A place that another function took in between is no harm: CUPTI meets it once more. */
-int kernel_sampling_has_met(void *function)
-{
-	static void *known[KNOWN_FUNCTIONS];
-	uint32_t slot = (uint32_t)(((uintptr_t)function >> 4) * 0x9e3779b1u % KNOWN_FUNCTIONS);
-	int result = known[slot] == function;
-
-	known[slot] = function;
-	return result;
 }
 
 int kernel_sampling_meet(const struct kernel_pass *pass, int keeps)

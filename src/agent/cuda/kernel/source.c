@@ -347,12 +347,20 @@ int kernel_source_collect(struct kernel_source_launch *launches, size_t count, c
 	return request->source.series_count ? over_time(&c, why) : 0;
 }
 
+/* Functions whose first launch PC sampling has seen, or could not see. */
+static struct kernel_seen met;
+
 int kernel_source_is_new(const struct kernel_launch *launch, const struct kernel_request *request)
 {
-	return request->source.sampling && kernel_choose_could(launch) && !kernel_sampling_has_met(launch->function);
+	return request->source.sampling && !kernel_was_seen(&met, launch->function) && kernel_choose_could(launch);
 }
 
-/* The program's launch that is under way; only one at a time. */
+void kernel_source_note_met(const struct kernel_launch *launch)
+{
+	kernel_see(&met, launch->function);
+}
+
+/* The launch that is under way; only one at a time. */
 static struct {
 	struct kernel_launch launch;
 	struct kernel_pass pass;
@@ -363,6 +371,7 @@ int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_r
 		       struct kernel_caches *caches)
 {
 	load();
+	kernel_source_note_met(launch);
 	if (kernel_agent.driver.cuCtxSynchronize() != 0)
 		return 0;
 	meeting.launch = *launch;

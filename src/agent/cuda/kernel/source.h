@@ -29,9 +29,7 @@ extern struct cupti_pm kernel_cupti_pm KERNEL_HIDDEN;
 /* sampling.c, sass.c: 0, or -1 with a sentence. What was enabled is disabled in any case. */
 int kernel_sampling_pass(const struct kernel_pass *pass, char *why) KERNEL_HIDDEN;
 int kernel_sass_pass(const struct kernel_pass *pass, char *why) KERNEL_HIDDEN;
-/* CUPTI knows only kernels whose first launch it has seen while PC sampling was enabled. Whether this is another one; it counts as met from then on. */
-int kernel_sampling_has_met(void *function) KERNEL_HIDDEN;
-/* Around that launch, of the context that is idle then; met() says whether its samples were kept, and told, and may keep none where meet() would have.
+/* CUPTI knows only kernels whose first launch it has seen while PC sampling was enabled. Around that launch, of the context that is idle then; met() says whether its samples were kept, and told, and may keep none where meet() would have.
  * -1: it cannot be. */
 int kernel_sampling_meet(const struct kernel_pass *pass, int keeps) KERNEL_HIDDEN;
 int kernel_sampling_met(const struct kernel_pass *pass, int keeps) KERNEL_HIDDEN;

@@ -1,0 +1,18 @@
+/* Which of the program's objects were met before: a place for each, by its address. One that another took in between counts as new, which its users
+ * can bear. */
+#include "agent/cuda/kernel/kernel.h"
+
+static void **slot_of(struct kernel_seen *seen, const void *what)
+{
+	return &seen->slots[(uint32_t)(((uintptr_t)what >> 4) * 0x9e3779b1u % KERNEL_SEEN)];
+}
+
+int kernel_was_seen(struct kernel_seen *seen, const void *what)
+{
+	return *slot_of(seen, what) == what;
+}
+
+void kernel_see(struct kernel_seen *seen, void *what)
+{
+	*slot_of(seen, what) = what;
+}
