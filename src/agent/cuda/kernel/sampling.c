@@ -199,7 +199,7 @@ static int sample(const struct kernel_pass *pass, uint64_t buffer, char *why)
 
 	if (begin(pass, buffer, why) < 0)
 		return -1;
-	if (pass->run(pass->launch, why) == 0)
+	if (kernel_launch_again(pass->launch, why) == 0)
 		return end(pass, why);
 	disable(pass, ignored);
 	return -1;
@@ -212,7 +212,7 @@ int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
 	if (!is_there(why))
 		return -1;
 	for (int i = 0; i < (pass->request->sampling_passes > 0 ? pass->request->sampling_passes : 1); i++) {
-		if (i && (pass->restore(why) < 0))
+		if (i && kernel_memory_restore(KERNEL_MEMORY_LAUNCH, why) < 0)
 			return -1;
 		if (sample(pass, buffer, why) < 0)
 			return -1;

@@ -112,7 +112,7 @@ static int count(const struct kernel_pass *pass, const struct chosen *c, int laz
 	on.lazily = (uint8_t)lazily;
 	if (kernel_source_failed(kernel_cupti.cuptiSassMetricsEnable(&on), "counting instructions", why) < 0)
 		return -1;
-	result = pass->run(pass->launch, why) < 0 ? -1 : fetch(pass, c, why);
+	result = kernel_launch_again(pass->launch, why) < 0 ? -1 : fetch(pass, c, why);
 	kernel_cupti.cuptiSassMetricsDisable(&off);
 	return result;
 }
@@ -155,7 +155,7 @@ int kernel_sass_pass(const struct kernel_pass *pass, char *why)
 		return -1;
 	/* Only what runs is patched, as a module may have thousands of kernels; where CUPTI has missed the launch, everything is. */
 	result = count(pass, &c, 1, why);
-	if (result == NOTHING_COUNTED && pass->restore(why) == 0)
+	if (result == NOTHING_COUNTED && kernel_memory_restore(KERNEL_MEMORY_LAUNCH, why) == 0)
 		result = count(pass, &c, 0, why);
 	if (result == NOTHING_COUNTED)
 		snprintf(why, KERNEL_WHY_SIZE, "no instruction was counted");

@@ -202,7 +202,7 @@ static int run_sampled(const struct kernel_pass *pass, struct samples *s, char *
 	kernel_source_empty_caches(pass);
 	if (kernel_source_failed(kernel_cupti_pm.cuptiPmSamplingStart(&command), "starting PM sampling", why) < 0)
 		return -1;
-	result = pass->run(pass->launch, why);
+	result = kernel_launch_again(pass->launch, why);
 	stopped = kernel_cupti_pm.cuptiPmSamplingStop(&command);
 	if (result < 0 || kernel_source_failed(stopped, "stopping PM sampling", why) < 0)
 		return -1;

@@ -165,16 +165,9 @@ struct collection {
 	int device;
 };
 
-static int put_back(char *why)
-{
-	return kernel_memory_restore(KERNEL_MEMORY_LAUNCH, why);
-}
-
 static struct kernel_pass pass_of(const struct collection *c, const struct kernel_source_launch *l)
 {
 	return (struct kernel_pass){ .launch = l->launch,
-				     .run = kernel_launch_again,
-				     .restore = put_back,
 				     .number = l->record->number,
 				     .time = l->record->time,
 				     .run_time = l->run_time,
@@ -207,7 +200,7 @@ static int look(const struct kernel_pass *pass, struct kernel_source_launch *l, 
 	char trouble[KERNEL_WHY_SIZE] = "";
 
 	end_pass(pass, l, how(pass, trouble), trouble);
-	return put_back(why);
+	return kernel_memory_restore(KERNEL_MEMORY_LAUNCH, why);
 }
 
 /* From the memory that is there before it, which is there again afterwards. */

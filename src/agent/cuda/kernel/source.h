@@ -8,11 +8,9 @@
 #include "agent/cuda/kernel/kernel.h"
 #include "vendor/cupti_source.h"
 
-/* One run of the kernel. */
+/* One run of the kernel; between runs, where a pass needs several, memory is put back to what it was (KERNEL_MEMORY_LAUNCH). */
 struct kernel_pass {
 	const struct kernel_launch *launch;
-	int (*run)(const struct kernel_launch *launch, char *why);
-	int (*restore)(char *why);    /* between runs, where a pass needs several */
 	uint32_t number;              /* of the kernel, in records */
 	uint64_t time;
 	uint64_t run_time;            /* ns, from launch to end, when nothing looked at it; 0: not known yet */
