@@ -130,40 +130,52 @@ static int wait_for(struct cli *cli, const char *name, pid_t child, const sigset
 	return ended;
 }
 
+/* Signals that end a process, and SIGCHLD; they are blocked as long as there is something to remove. */
+struct blocked {
+	sigset_t signals, before;
+	int ended; /* by this one */
+};
+
+static void block(struct blocked *b)
+{
+	b->ended = 0;
+	sigemptyset(&b->signals);
+	sigaddset(&b->signals, SIGINT);
+	sigaddset(&b->signals, SIGTERM);
+	sigaddset(&b->signals, SIGHUP);
+	sigaddset(&b->signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &b->signals, &b->before);
+}
+
+static void unblock(const struct blocked *b)
+{
+	sigprocmask(SIG_SETMASK, &b->before, NULL);
+	if (b->ended)
+		raise(b->ended);
+}
+
 /* In a process of its own: Ctrl-C ends it at once, and what it wrote is removed here. */
-static int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, const char *folder,
+static int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, const char *folder, struct blocked *blocked,
 			struct import_answer *answer)
 {
 	char path[PATH_MAX];
-	sigset_t signals, before;
-	int status = 0, ended;
+	int status = 0;
 	pid_t child;
 
 	snprintf(path, sizeof(path), "%.*s/import.sonde", PATH_MAX - 32, folder);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, &before);
 	fflush(cli->out);
 	fflush(cli->err);
 	child = fork();
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		sigprocmask(SIG_SETMASK, &before, NULL);
+		sigprocmask(SIG_SETMASK, &blocked->before, NULL);
 		import_here(name, kind, path, answer);
 		_exit(0);
 	}
 	if (child < 0)
-		answer->result = error_set_errno(&answer->err, errno, "No process can be started");
-	ended = child > 0 ? wait_for(cli, name, child, &signals, &status) : 0;
-	if (ended)
-		remove_folder(folder);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (ended)
-		raise(ended);
-	if (child > 0 && (ended || !WIFEXITED(status)))
+		return answer->result = error_set_errno(&answer->err, errno, "No process can be started");
+	blocked->ended = wait_for(cli, name, child, &blocked->signals, &status);
+	if (blocked->ended || !WIFEXITED(status))
 		answer->result = error_set(&answer->err, EINTR, "Importing '%s' was ended by a signal", name);
 	return answer->result;
 }
@@ -184,22 +196,25 @@ static int import_foreign(struct cli *cli, const char *name, enum foreign_kind k
 			  struct foreign_result *told, struct error *err)
 {
 	struct import_answer *answer = mmap(NULL, sizeof(*answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct blocked blocked;
 	char folder[PATH_MAX];
 	int r;
 
 	if (answer == MAP_FAILED)
 		return error_set(err, ENOMEM, "Not enough memory");
-	if (!make_folder(folder)) {
-		munmap(answer, sizeof(*answer));
-		return error_set_errno(err, errno, "No folder can be made for importing '%s'; TMPDIR may name a place", name);
+	block(&blocked);
+	if (make_folder(folder)) {
+		r = import_apart(cli, name, kind, folder, &blocked, answer);
+		if (r < 0)
+			*err = answer->err;
+		else
+			r = keep_open(folder, ret, err);
+		*told = answer->told;
+		remove_folder(folder);
+	} else {
+		r = error_set_errno(err, errno, "No folder can be made for importing '%s'; TMPDIR may name a place", name);
 	}
-	r = import_apart(cli, name, kind, folder, answer);
-	if (r < 0)
-		*err = answer->err;
-	else
-		r = keep_open(folder, ret, err);
-	*told = answer->told;
-	remove_folder(folder);
+	unblock(&blocked);
 	munmap(answer, sizeof(*answer));
 	return r;
 }
