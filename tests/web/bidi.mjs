@@ -93,11 +93,14 @@ export class Firefox {
     return answer.result.value === undefined ? undefined : JSON.parse(answer.result.value);
   }
 
-  /** Until an expression is true. @param {string} expression */
+  /** Until an expression is true; one that fails, as in a page that has no body yet, is not true yet. @param {string} expression */
   async until(expression) {
-    for (const end = Date.now() + 20000; !(await this.evaluate(`(() => Boolean(${expression}))()`)); await new Promise((resolve) => { setTimeout(resolve, 30); }))
+    let failure = "";
+    const holds = () => this.evaluate(`(() => Boolean(${expression}))()`).catch((error) => { failure = String(error); });
+
+    for (const end = Date.now() + 20000; !(await holds()); await new Promise((resolve) => { setTimeout(resolve, 30); }))
       if (Date.now() > end)
-        throw new Error(`never true: ${expression}`);
+        throw new Error(`never true: ${expression} ${failure}`);
   }
 
   /** @param {number} width @param {number} height */

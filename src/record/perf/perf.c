@@ -159,7 +159,7 @@ static int take_record(struct perf *p, const struct perf_event_header *header,
 		perf_take_mapping(p, header, time);
 		return 1;
 	case PERF_RECORD_COMM:
-		perf_take_comm(p, header, time);
+		perf_take_comm(p, header, stamp, time);
 		return 1;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:

@@ -141,7 +141,8 @@ void perf_take_sample(struct perf *p, const struct perf_event_header *header,
 		      const struct perf_stamp *stamp, int64_t time);
 /* sideband.c */
 void perf_take_mapping(struct perf *p, const struct perf_event_header *header, int64_t time);
-void perf_take_comm(struct perf *p, const struct perf_event_header *header, int64_t time);
+void perf_take_comm(struct perf *p, const struct perf_event_header *header,
+		    const struct perf_stamp *stamp, int64_t time);
 void perf_take_task(struct perf *p, const struct perf_event_header *header, int64_t time);
 
 #endif

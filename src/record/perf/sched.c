@@ -235,7 +235,7 @@ static void vacate(struct session *s, struct sched_cpu *cpu)
 {
 	struct sched_thread *t = find_thread(s->sched, cpu->tid);
 
-	if (t && t->running)
+	if (t && t->running && t->cpu == (uint32_t)(cpu - s->sched->cpus))
 		end_run(s, t, cpu->time, RUN_AFTER_UNKNOWN);
 	cpu->tid = 0;
 	s->sched->window = NEVER;
@@ -269,6 +269,8 @@ static void take_out(struct session *s, struct sched_thread *t, const struct sch
 	uint64_t syscall = e->syscall ? e->syscall : t->syscall;
 	uint64_t stack = e->stack ? e->stack : t->stack;
 
+	if (cpu && cpu->tid && cpu->tid != e->tid)
+		vacate(s, cpu);
 	if (cpu)
 		cpu->tid = 0;
 	/* It came to this CPU unseen. */
@@ -326,6 +328,29 @@ static void take_woken(struct sched_thread *t, const struct sched_event *e)
 		t->woken = e->time;
 }
 
+/* A thread that is not its process's first is given the first one's number in exec: whoever had
+ * the CPU until now under another number goes on under this one. */
+static int rename_holder(struct session *s, const struct sched_event *e)
+{
+	struct sched *d = s->sched;
+	struct sched_cpu *cpu = e->cpu < d->cpu_count ? &d->cpus[e->cpu] : NULL;
+	struct sched_thread *holder = cpu && cpu->tid != e->tid ? find_thread(d, cpu->tid) : NULL;
+	struct sched_thread *first = find_thread(d, e->tid);
+
+	if (!holder || !holder->running || holder->cpu != e->cpu)
+		return 0;
+	if (first)
+		drop_thread(d, first);
+	forget_gone(d, e->tid);
+	end_run(s, holder, e->time, RUN_EXITED);
+	drop_thread(d, holder);
+	first = add_thread(d, e->tid);
+	cpu->tid = first ? e->tid : 0;
+	if (first)
+		begin_run(s, first, e, e->time);
+	return 1;
+}
+
 /* The same thread goes on under another uid. */
 static void take_exec(struct session *s, struct sched_thread *t, const struct sched_event *e)
 {
@@ -344,8 +369,26 @@ static void take_exec(struct session *s, struct sched_thread *t, const struct sc
 	}
 }
 
-static void take_for_thread(struct session *s, struct sched_thread *t, const struct sched_event *e)
+/* The thread an event is about, made if it is the first of it; NULL where there is nothing to tell. */
+static struct sched_thread *thread_of(struct session *s, const struct sched_event *e)
 {
+	struct sched_thread *t = find_thread(s->sched, e->tid);
+
+	if (t || e->kind == SCHED_EXEC || e->kind == SCHED_WOKEN)
+		return t;
+	if (e->kind == SCHED_IN || e->kind == SCHED_BORN)
+		forget_gone(s->sched, e->tid);
+	else if (is_gone(s->sched, e->tid))
+		return NULL;
+	return add_thread(s->sched, e->tid);
+}
+
+static void take_for_thread(struct session *s, const struct sched_event *e)
+{
+	struct sched_thread *t = thread_of(s, e);
+
+	if (!t)
+		return;
 	switch ((enum sched_kind)e->kind) {
 	case SCHED_IN:
 		take_in(s, t, e);
@@ -374,36 +417,19 @@ static void take_for_thread(struct session *s, struct sched_thread *t, const str
 	}
 }
 
-/* The thread an event is about, made if it is the first of it; NULL where there is nothing to tell. */
-static struct sched_thread *thread_of(struct session *s, const struct sched_event *e)
-{
-	struct sched_thread *t = find_thread(s->sched, e->tid);
-
-	if (t || e->kind == SCHED_EXEC || e->kind == SCHED_WOKEN)
-		return t;
-	if (e->kind == SCHED_IN || e->kind == SCHED_BORN)
-		forget_gone(s->sched, e->tid);
-	else if (is_gone(s->sched, e->tid))
-		return NULL;
-	return add_thread(s->sched, e->tid);
-}
-
 void sched_take(struct session *s, const struct sched_event *e)
 {
 	struct sched *d = sched_of(s);
-	struct sched_thread *t;
 	struct sched_cpu *cpu;
 
 	/* 0 is the idle task, -1 one that has no number any more. */
 	if (!d || !e->tid || e->tid == UINT32_MAX)
 		return;
-	if (e->kind == SCHED_GONE) {
+	if (e->kind == SCHED_GONE)
 		take_gone(s, e);
-	} else if (!d->closed || e->kind == SCHED_BORN || e->kind == SCHED_EXEC) {
-		t = thread_of(s, e);
-		if (t)
-			take_for_thread(s, t, e);
-	}
+	else if (!(e->kind == SCHED_EXEC && rename_holder(s, e)) &&
+		 (!d->closed || e->kind == SCHED_BORN || e->kind == SCHED_EXEC))
+		take_for_thread(s, e);
 	/* Wakeups have rings of their own: they come when others are lost. */
 	cpu = e->kind == SCHED_WOKEN ? NULL : cpu_of(d, e->cpu);
 	if (cpu)

@@ -19,9 +19,12 @@ enum sched_kind {
 	SCHED_SEEN = 8     /* has the CPU: a sample was taken of it */
 };
 
+#define SCHED_NO_CPU UINT32_MAX
+
 struct sched_event {
 	int64_t time;      /* ns since the session started */
-	uint32_t pid, tid, cpu;
+	uint32_t pid, tid;
+	uint32_t cpu;      /* SCHED_NO_CPU: not told */
 	uint8_t kind;      /* enum sched_kind */
 	uint8_t preempted; /* SCHED_OUT */
 	uint64_t syscall;  /* string id; 0 = not known */

@@ -11,7 +11,6 @@
 #include "symbol/kallsyms.h"
 
 #define RAW_OFFSET 48 /* behind identifier, ip, thread, time, cpu */
-#define NO_CPU UINT32_MAX
 /* Everybody's wakeups, some hundred thousand a second where much is going on. */
 #define WAKEUP_RING (1u << 20)
 #define WAKEUP_RING_SMALL (256u << 10)
@@ -189,17 +188,15 @@ void sched_source_take_wakeup(struct perf *p, const struct perf_event_header *he
 		sched_take(p->session, &event);
 }
 
-void sched_source_take_life(struct perf *p, unsigned kind, uint32_t pid, uint32_t tid, int64_t time)
+void sched_source_take_life(struct perf *p, const struct sched_event *event)
 {
-	struct sched_event event = { .time = time, .pid = pid, .tid = tid, .cpu = NO_CPU, .kind = (uint8_t)kind };
-
 	if (!p->way.switches)
 		return;
-	if (kind == SCHED_EXEC && p->sched.at_exec && pid == p->target) {
+	if (event->kind == SCHED_EXEC && p->sched.at_exec && event->pid == p->target) {
 		p->sched.at_exec = 0;
-		sched_window_open(p->session, time);
+		sched_window_open(p->session, event->time);
 	}
-	sched_take(p->session, &event);
+	sched_take(p->session, event);
 }
 
 static uint64_t name_later(void *context, uint64_t unnamed)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "record/perf/sched.h"
 #include "record/perf/sched_syscalls.h"
 #include "record/perf/sched_trace.h"
 
@@ -46,7 +47,7 @@ void sched_source_take_stack(struct perf *p, const struct perf_event_header *hea
 void sched_source_take_wakeup(struct perf *p, const struct perf_event_header *header,
 			      const struct perf_stamp *stamp, int64_t time);
 /* A thread was born, has ended, or has become another program (enum sched_kind). */
-void sched_source_take_life(struct perf *p, unsigned kind, uint32_t pid, uint32_t tid, int64_t time);
+void sched_source_take_life(struct perf *p, const struct sched_event *event);
 
 /* After a round: reads the kernel's names once many runs wait for them, or with `last`. */
 void sched_source_name(struct perf *p, int last);

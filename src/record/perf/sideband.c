@@ -27,23 +27,28 @@ void perf_take_mapping(struct perf *p, const struct perf_event_header *header, i
 	space_map(p->session, space_of(p->session, life->uid, life->pid), &mapping);
 }
 
-void perf_take_comm(struct perf *p, const struct perf_event_header *header, int64_t time)
+void perf_take_comm(struct perf *p, const struct perf_event_header *header,
+		    const struct perf_stamp *stamp, int64_t time)
 {
-	uint32_t pid, tid;
+	struct sched_event exec = { .time = time, .kind = SCHED_EXEC, .cpu = stamp->cpu };
 	const char *name;
 
-	if (perf_event_comm(header, &pid, &tid, &name) < 0) {
+	if (perf_event_comm(header, &exec.pid, &exec.tid, &name) < 0) {
 		p->damaged++;
 	} else if (header->misc & PERF_RECORD_MISC_COMM_EXEC) {
-		roster_exec(p->session, pid, time, name);
-		sched_source_take_life(p, SCHED_EXEC, pid, tid, time);
+		roster_exec(p->session, exec.pid, time, name);
+		sched_source_take_life(p, &exec);
 	} else {
-		roster_rename(p->session, pid, tid, name, time);
+		roster_rename(p->session, exec.pid, exec.tid, name, time);
 	}
 }
 
 void perf_take_task(struct perf *p, const struct perf_event_header *header, int64_t time)
 {
+	struct sched_event event = {
+		.time = time, .cpu = SCHED_NO_CPU,
+		.kind = header->type == PERF_RECORD_EXIT ? SCHED_GONE : SCHED_BORN,
+	};
 	struct perf_task task;
 	struct roster_life *life;
 
@@ -51,8 +56,10 @@ void perf_take_task(struct perf *p, const struct perf_event_header *header, int6
 		p->damaged++;
 		return;
 	}
+	event.pid = task.pid;
+	event.tid = task.tid;
 	if (header->type == PERF_RECORD_EXIT) {
-		sched_source_take_life(p, SCHED_GONE, task.pid, task.tid, time);
+		sched_source_take_life(p, &event);
 		roster_exit(p->session, task.pid, task.tid, time);
 	} else if (task.pid != task.ppid) {
 		roster_fork(p->session, task.pid, task.ppid, time);
@@ -62,5 +69,5 @@ void perf_take_task(struct perf *p, const struct perf_event_header *header, int6
 			roster_thread(p->session, life, task.tid, time);
 	}
 	if (header->type == PERF_RECORD_FORK)
-		sched_source_take_life(p, SCHED_BORN, task.pid, task.tid, time);
+		sched_source_take_life(p, &event);
 }

@@ -273,6 +273,38 @@ static void test_exec_splits_the_run(void **state)
 	expect(b, "100-150@0 still | 150-200@0 blocked");
 }
 
+/* The first thread has ended, and was preempted at it, when another one takes its number. */
+static void test_exec_of_another_thread(void **state)
+{
+	struct bench *b = *state;
+
+	event(b, SCHED_IN, 100, 7, 0);
+	event(b, SCHED_GONE, 110, 7, SCHED_NO_CPU);
+	event(b, SCHED_IN, 120, 7, 1);
+	event(b, SCHED_OUT, 130, 7, 1);
+	event(b, SCHED_IN, 140, 8, 0);
+	event(b, SCHED_EXEC, 150, 7, 0);
+	event(b, SCHED_OUT, 200, 7, 0);
+	event(b, SCHED_IN, 210, 9, 0);
+	event(b, SCHED_OUT, 220, 9, 0);
+	sched_window_close(&b->session, 900);
+	expect(b, "100-110@0 exited | 120-130@1 blocked | 140-150@0 exited | 150-200@0 blocked | 210-220@0 blocked");
+}
+
+/* Who leaves a CPU had it: nobody else has it any more, by whatever number. */
+static void test_leaving_vacates(void **state)
+{
+	struct bench *b = *state;
+
+	event(b, SCHED_OUT, 50, 7, 1);
+	event(b, SCHED_IN, 100, 8, 0);
+	event(b, SCHED_OUT, 200, 7, 0);
+	event(b, SCHED_IN, 210, 9, 0);
+	event(b, SCHED_OUT, 220, 9, 0);
+	sched_window_close(&b->session, 900);
+	expect(b, "100-100@0 unknown | 210-220@0 blocked");
+}
+
 /* Two threads take turns on a CPU, with one event in sixteen lost: runs of a CPU
  * never overlap and none is longer than a turn. */
 static void test_random_losses_never_overlap(void **state)
@@ -319,6 +351,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lost_events_end_what_ran_there, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_missing_switches_do_not_stretch_runs, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_exec_splits_the_run, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_exec_of_another_thread, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_leaving_vacates, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_random_losses_never_overlap, bench_set_up, bench_tear_down),
 	};
 
