@@ -360,6 +360,23 @@ static void other_faults(void **state)
 	assert_non_null(find(&run, "Slow Pipe Limiting Compute"));
 }
 
+/* Three quarters of the sectors are too many, while L2 works for half of the time. Without the ideal nothing is known. */
+static void uncoalesced(void **state)
+{
+	struct planted values[] = { { "memory_l2_theoretical_sectors_global", 400 }, { "memory_l2_theoretical_sectors_global_ideal", 100 },
+				    { "lts__cycles_active.avg", 500 }, { "lts__cycles_elapsed.avg", 1000 }, { NULL, 0 } };
+
+	apply(&run, from_list, values);
+	gains(&run, "Uncoalesced Global Accesses", RULE_GLOBAL, 37.5);
+	assert_non_null(strstr(find(&run, "Uncoalesced Global Accesses")->text, "300 of 400 sectors (75%)"));
+	values[1].metric = "none";
+	apply(&run, from_list, values);
+	assert_int_equal(run.count, 0);
+	values[0].metric = "memory_l1_wavefronts_shared";
+	apply(&run, from_list, values);
+	assert_int_equal(run.count, 0);
+}
+
 static void double_precision(void **state)
 {
 #define COUNT(op) "smsp__sass_thread_inst_executed_op_" op "_pred_on.sum.per_cycle_elapsed"
@@ -372,7 +389,7 @@ static void double_precision(void **state)
 	/* 200 of 200 operations a cycle, a 64th of single precision. */
 	apply(&run, from_list, values);
 	gains(&run, "FP64/32 Utilization", RULE_LOCAL, 100 * (1 - 1.0 / 64) * 0.5);
-	assert_non_null(strstr(find(&run, "FP64/32 Utilization")->text, "64th"));
+	assert_non_null(strstr(find(&run, "FP64/32 Utilization")->text, "is 64 times as high"));
 }
 
 /* 60 of 100 instructions add or multiply, and 20 of them could be paired, on a pipeline that is busy for 40 % of the time. */
@@ -667,6 +684,7 @@ int main(void)
 		cmocka_unit_test(vecadd),       cmocka_unit_test(matmul_naive), cmocka_unit_test(matmul_tiled), cmocka_unit_test(nothing_known),
 		cmocka_unit_test(formulas_of_sections),
 		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
+		cmocka_unit_test(uncoalesced),
 		cmocka_unit_test(double_precision), cmocka_unit_test(fused), cmocka_unit_test(compression),
 		cmocka_unit_test(reuse),        cmocka_unit_test(elsewhere),    cmocka_unit_test(links),        cmocka_unit_test(short_kernel),
 		cmocka_unit_test(speed_of_light), cmocka_unit_test(busy_with_loads), cmocka_unit_test(tensor_pipe_without_matrices), cmocka_unit_test(busiest_pipe), cmocka_unit_test(issue_slots), cmocka_unit_test(levels_of_accesses),
