@@ -568,6 +568,32 @@ static void busy_with_loads(void **state)
 	assert_non_null(strstr(find(&run, "Latency Issue")->text, "arithmetic (16.1 %) nor memory (32.3 %)"));
 }
 
+/* A counter that all threads add to: one slice of L2 is busy, and all others wait. */
+static void one_slice(void **state)
+{
+	struct planted values[] = { { "sm__throughput" ELAPSED, 0.5 }, { "gpu__compute_memory_throughput" ELAPSED, 1.5 },
+				    { "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed", 80 },
+				    { "lts__d_atomic_input_cycles_active" ELAPSED, 1 }, { "launch__waves_per_multiprocessor", 15 },
+				    { "smsp__issue_active.avg.per_cycle_active", 0.01 }, { "smsp__warps_active.avg.per_cycle_active", 15 },
+				    { "smsp__warps_eligible.avg.per_cycle_active", 0.01 }, { "smsp__maximum_warps_avg_per_active_cycle", 16 }, { NULL, 0 } };
+
+	apply(&run, from_list, values);
+	assert_string_equal(run.verdict, "memory-bound");
+	gains(&run, "Atomic Hot Spot", RULE_GLOBAL, 79);
+	assert_null(find(&run, "Latency Issue"));
+	/* It leaves a fifth of the time to be gained by anything else. */
+	gains(&run, "Issue Slot Utilization", RULE_LOCAL, 20);
+	/* All slices alike are no hot spot. */
+	values[1].value = values[3].value = 50;
+	apply(&run, from_list, values);
+	assert_string_equal(run.verdict, "latency-bound");
+	assert_null(find(&run, "Atomic Hot Spot"));
+	values[2].value = 59;
+	values[1].value = values[3].value = 1;
+	apply(&run, from_list, values);
+	assert_string_equal(run.verdict, "latency-bound");
+}
+
 /* Constants that are set by half precision's instructions keep the tensor pipeline busy for 2 % of the time; no matrix is multiplied. */
 static void tensor_pipe_without_matrices(void **state)
 {
@@ -687,7 +713,7 @@ int main(void)
 		cmocka_unit_test(uncoalesced),
 		cmocka_unit_test(double_precision), cmocka_unit_test(fused), cmocka_unit_test(compression),
 		cmocka_unit_test(reuse),        cmocka_unit_test(elsewhere),    cmocka_unit_test(links),        cmocka_unit_test(short_kernel),
-		cmocka_unit_test(speed_of_light), cmocka_unit_test(busy_with_loads), cmocka_unit_test(tensor_pipe_without_matrices), cmocka_unit_test(busiest_pipe), cmocka_unit_test(issue_slots), cmocka_unit_test(levels_of_accesses),
+		cmocka_unit_test(speed_of_light), cmocka_unit_test(busy_with_loads), cmocka_unit_test(one_slice), cmocka_unit_test(tensor_pipe_without_matrices), cmocka_unit_test(busiest_pipe), cmocka_unit_test(issue_slots), cmocka_unit_test(levels_of_accesses),
 	};
 
 	return cmocka_run_group_tests(tests, load_written, release_written);
