@@ -112,6 +112,8 @@ static void words_that_mislead(void **state)
 	says("drain", "atomics");
 	says("adu", "constants");
 	says("xu", "A quarter");
+	says("device__attribute_async_engine_count", "copy memory while kernels run");
+	says("device__attribute_maximum_texture2d_layered_width", "Width at most of a layered texture of two dimensions, in elements.");
 }
 
 /* All 19 states of a warp: as the row, as the column beside the source, with something to do. */
