@@ -352,6 +352,7 @@ static void other_faults(void **state)
 	apply(&run, from_list, values);
 	gains(&run, "Thread Divergence", RULE_LOCAL, 75);
 	gains(&run, "Workload Imbalance", RULE_GLOBAL, 25);
+	assert_non_null(strstr(find(&run, "Workload Imbalance")->text, "active 2.00 times as long as the average, the least busy 0.20 times"));
 	assert_int_equal(count_rule(&run, "MemoryApertureUsage"), 1);
 	assert_non_null(find(&run, "Spilled Registers"));
 	assert_int_equal(find(&run, "Sampling Interval")->tag, RULE_WARN);
