@@ -186,9 +186,10 @@ static void matmul_tiled(void **state)
 	assert_non_null(strstr(find(&run, "High Throughput")->text, "L1"));
 	assert_int_equal(count_rule(&run, "CPIStall"), 1);
 	gains(&run, "MIO Throttle Stalls", RULE_GLOBAL, 100 - 91.38);
-	/* Loads: 181,741 of 402,834,925; stores: 2,111,820 of 18,889,036. */
+	/* Loads: 181,741 of 402,834,925; stores: 2,111,820 of 18,889,036, a ninth of them, but few beside the loads. */
 	assert_int_equal(count_rule(&run, "SharedMemoryConflicts"), 1);
-	gains(&run, "Shared Memory Bank Conflicts", RULE_GLOBAL, 2111820.0 / 18889036 * 91.38);
+	assert_int_equal(find(&run, "Shared Memory Bank Conflicts")->tag, RULE_INFORM);
+	gains(&run, "Shared Memory Bank Conflicts", RULE_GLOBAL, 2111820.0 / (402834925 + 18889036) * 91.38);
 	assert_non_null(strstr(find(&run, "Shared Memory Bank Conflicts")->text, "stores"));
 	assert_null(find(&run, "Access Pattern"));
 }
@@ -359,6 +360,28 @@ static void other_faults(void **state)
 	gains(&run, "Low Utilization", RULE_LOCAL, 85);
 	assert_non_null(strstr(find(&run, "Low Utilization")->text, "FMA"));
 	assert_non_null(find(&run, "Slow Pipe Limiting Compute"));
+}
+
+/* Half of the rounds of loads are conflicts; of all rounds, a quarter. L1 does 80 % of what it can. */
+static void bank_conflicts(void **state)
+{
+	struct planted values[] = { { "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 500 },
+				    { "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1000 },
+				    { "l1tex__throughput.avg.pct_of_peak_sustained_elapsed", 80 },
+				    { "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 2000 }, { NULL, 0 } };
+
+	apply(&run, from_list, values);
+	assert_int_equal(count_rule(&run, "SharedMemoryConflicts"), 1);
+	assert_int_equal(find(&run, "Shared Memory Bank Conflicts")->tag, RULE_OPTIMIZE);
+	gains(&run, "Shared Memory Bank Conflicts", RULE_GLOBAL, 20);
+	/* Of other rounds nothing is known; nor how busy L1 is. */
+	values[3].metric = "none";
+	apply(&run, from_list, values);
+	gains(&run, "Shared Memory Bank Conflicts", RULE_GLOBAL, 40);
+	values[2].metric = "none";
+	apply(&run, from_list, values);
+	assert_int_equal(find(&run, "Shared Memory Bank Conflicts")->tag, RULE_OPTIMIZE);
+	assert_int_equal(find(&run, "Shared Memory Bank Conflicts")->gain, RULE_NO_GAIN);
 }
 
 /* Three quarters of the sectors are too many, while L2 works for half of the time. Without the ideal nothing is known. */
@@ -711,7 +734,7 @@ int main(void)
 		cmocka_unit_test(vecadd),       cmocka_unit_test(matmul_naive), cmocka_unit_test(matmul_tiled), cmocka_unit_test(nothing_known),
 		cmocka_unit_test(formulas_of_sections),
 		cmocka_unit_test(small_launch), cmocka_unit_test(tail),         cmocka_unit_test(occupancy),    cmocka_unit_test(other_faults),
-		cmocka_unit_test(uncoalesced),
+		cmocka_unit_test(uncoalesced), cmocka_unit_test(bank_conflicts),
 		cmocka_unit_test(double_precision), cmocka_unit_test(fused), cmocka_unit_test(compression),
 		cmocka_unit_test(reuse),        cmocka_unit_test(elsewhere),    cmocka_unit_test(links),        cmocka_unit_test(short_kernel),
 		cmocka_unit_test(speed_of_light), cmocka_unit_test(busy_with_loads), cmocka_unit_test(one_slice), cmocka_unit_test(tensor_pipe_without_matrices), cmocka_unit_test(busiest_pipe), cmocka_unit_test(issue_slots), cmocka_unit_test(levels_of_accesses),
