@@ -67,6 +67,8 @@ bool page_cell(const struct page_maker *m, const struct formula *f, const char *
 	v = result_find(m->k, row->key);
 	if (!v)
 		return false;
+	/* A formula may be gone before the row is. */
+	row->key = v->name;
 	if (metric) {
 		row->value = *v;
 		page_unit(m->results, v, unit, row->unit);
