@@ -232,6 +232,32 @@ void formula_release(struct formula *f)
 	*f = (struct formula){ NULL, 0 };
 }
 
+static int append_steps(struct formula *f, const struct formula *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		struct formula_step *step = &f->steps[f->count];
+
+		*step = from->steps[i];
+		if (step->metric && !(step->metric = strdup(step->metric)))
+			return -ENOMEM;
+		f->count++;
+	}
+	return 0;
+}
+
+int formula_ratio(struct formula *ret, const struct formula *above, const struct formula *below)
+{
+	size_t count = above->count + below->count + 1;
+
+	*ret = (struct formula){ count <= MAX_STEPS ? calloc(count, sizeof(*ret->steps)) : NULL, 0 };
+	if (!ret->steps || append_steps(ret, above) < 0 || append_steps(ret, below) < 0) {
+		formula_release(ret);
+		return -ENOMEM;
+	}
+	ret->steps[ret->count++] = (struct formula_step){ .code = FORMULA_DIVIDE };
+	return 0;
+}
+
 const char *formula_metric(const struct formula *f)
 {
 	return f->count == 1 ? f->steps[0].metric : NULL;

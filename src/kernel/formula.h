@@ -42,6 +42,8 @@ int formula_parse(struct formula *ret, const char *text, size_t len, char *why, 
 /* The same; names may have columns of a list's row in them, $1 to $9. */
 int formula_parse_row(struct formula *ret, const char *text, size_t len, char *why, size_t why_size);
 void formula_release(struct formula *f);
+/* One divided by the other. -ENOMEM. */
+int formula_ratio(struct formula *ret, const struct formula *above, const struct formula *below);
 /* The only metric it is made of and nothing else, or NULL. */
 const char *formula_metric(const struct formula *f);
 double formula_value(const struct formula *f, double (*value)(void *context, const char *metric), void *context);

@@ -71,8 +71,10 @@ struct page_section {
 struct page_sections {
 	struct page_section *items;
 	size_t count;
-	char **labels;                   /* made here */
+	char **labels;                   /* made here, as are these: */
 	size_t label_count;
+	struct formula **formulas;
+	size_t formula_count;
 };
 int page_sections_make(struct page_sections *ret, const struct page_options *options, const struct kernel_results *results,
 		       const struct kernel_result *k);

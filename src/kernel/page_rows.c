@@ -2,22 +2,15 @@
 #include <errno.h>
 #include <math.h>
 #include <regex.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/page.h"
+#include "kernel/page_charts.h"
 
 #define NAMED_TITLE "Command line profiler metrics"
 
-struct maker {
-	const struct page_options *options;
-	const struct kernel_results *results;
-	const struct kernel_result *k;
-	struct page_sections *sections;
-	unsigned cc; /* 0: not known */
-};
-
-static struct page_section *add_section(struct maker *m, const char *id, const char *title)
+static struct page_section *add_section(struct page_maker *m, const char *id, const char *title)
 {
 	struct page_section *all = reallocarray(m->sections->items, m->sections->count + 1, sizeof(*all));
 
@@ -39,7 +32,7 @@ static struct page_group *add_group(struct page_section *s, const char *title)
 	return &all[s->count++];
 }
 
-static int add_row(struct page_group *g, struct page_row row)
+int page_add_row(struct page_group *g, struct page_row row)
 {
 	struct page_row *all;
 
@@ -59,8 +52,7 @@ static double number_of(void *context, const char *metric)
 	return result_number(context, metric);
 }
 
-/* False where nothing of it was counted. */
-static bool cell_value(const struct maker *m, const struct formula *f, const char *unit, struct page_row *row)
+bool page_cell(const struct page_maker *m, const struct formula *f, const char *unit, struct page_row *row)
 {
 	const char *metric = formula_metric(f);
 	const struct metric_value *v;
@@ -75,6 +67,8 @@ static bool cell_value(const struct maker *m, const struct formula *f, const cha
 	v = result_find(m->k, row->key);
 	if (!v)
 		return false;
+	/* A formula may be gone before the row is. */
+	row->key = v->name;
 	if (metric) {
 		row->value = *v;
 		page_unit(m->results, v, unit, row->unit);
@@ -88,24 +82,29 @@ static bool cell_value(const struct maker *m, const struct formula *f, const cha
 	return isfinite(value_number(&row->value));
 }
 
-/* A cell of a table is called by its row and its column. */
-static const char *cell_label(struct maker *m, const struct section_block *block, const struct section_row *row, size_t cell)
+const char *page_label(struct page_maker *m, const char *format, ...)
 {
 	struct page_sections *s = m->sections;
-	char **all;
+	char **all = reallocarray(s->labels, s->label_count + 1, sizeof(*all));
+	va_list args;
+	int len;
 
-	if (cell >= block->column_count)
-		return row->label;
-	all = reallocarray(s->labels, s->label_count + 1, sizeof(*all));
 	if (!all)
 		return NULL;
 	s->labels = all;
-	if (asprintf(&all[s->label_count], "%s: %s", row->label, block->columns[cell].title) < 0)
-		return NULL;
-	return all[s->label_count++];
+	va_start(args, format);
+	len = vasprintf(&all[s->label_count], format, args);
+	va_end(args);
+	return len < 0 ? NULL : all[s->label_count++];
 }
 
-static int add_section_row(struct maker *m, struct page_group *g, const struct section_block *block, const struct section_row *row)
+/* A cell of a table is called by its row and its column. */
+static const char *cell_label(struct page_maker *m, const struct section_block *block, const struct section_row *row, size_t cell)
+{
+	return cell < block->column_count ? page_label(m, "%s: %s", row->label, block->columns[cell].title) : row->label;
+}
+
+static int add_section_row(struct page_maker *m, struct page_group *g, const struct section_block *block, const struct section_row *row)
 {
 	struct page_row made = { 0 };
 	int r = 0;
@@ -115,12 +114,12 @@ static int add_section_row(struct maker *m, struct page_group *g, const struct s
 	for (size_t i = 0; i < row->cell_count && r >= 0; i++) {
 		const char *unit = *row->unit || i >= block->column_count ? row->unit : block->columns[i].unit;
 
-		if (!cell_value(m, &row->cells[i], unit, &made))
+		if (!page_cell(m, &row->cells[i], unit, &made))
 			continue;
 		made.label = cell_label(m, block, row, i);
 		made.row = row->label;
 		made.column = i;
-		r = made.label ? add_row(g, made) : -ENOMEM;
+		r = made.label ? page_add_row(g, made) : -ENOMEM;
 	}
 	return r;
 }
@@ -137,7 +136,8 @@ static int by_key(const void *a, const void *b)
 
 static bool is_shown(const struct page_options *options, const struct section_block *block)
 {
-	bool is_body = block->kind == BLOCK_BARS || block->kind == BLOCK_TABLE || block->kind == BLOCK_GRAPH;
+	bool is_body = block->kind == BLOCK_BARS || block->kind == BLOCK_TABLE || block->kind == BLOCK_GRAPH || block->kind == BLOCK_BREAKDOWN ||
+		       block->kind == BLOCK_ROOFLINE;
 
 	if (block->kind == BLOCK_ROWS)
 		return options->details != DETAILS_BODY;
@@ -146,7 +146,18 @@ static bool is_shown(const struct page_options *options, const struct section_bl
 	return is_body && options->details != DETAILS_HEADER;
 }
 
-static int add_blocks(struct maker *m, struct page_section *made, const struct section *s)
+static int add_rows(struct page_maker *m, struct page_group *g, const struct section_block *block)
+{
+	int r = 0;
+
+	if (block->kind == BLOCK_ROOFLINE)
+		return page_add_roofline(m, g, block);
+	for (size_t i = 0; i < block->row_count && r >= 0; i++)
+		r = block->kind == BLOCK_BREAKDOWN ? page_add_breakdown(m, g, &block->rows[i]) : add_section_row(m, g, block, &block->rows[i]);
+	return r;
+}
+
+static int add_blocks(struct page_maker *m, struct page_section *made, const struct section *s)
 {
 	struct page_group *g = add_group(made, "");
 	int r = g ? 0 : -ENOMEM;
@@ -160,8 +171,7 @@ static int add_blocks(struct maker *m, struct page_section *made, const struct s
 		if (!g)
 			return -ENOMEM;
 		g->block = g == made->groups ? NULL : block;
-		for (size_t j = 0; j < block->row_count && r >= 0; j++)
-			r = add_section_row(m, g, block, &block->rows[j]);
+		r = add_rows(m, g, block);
 	}
 	/* Charts and tables keep the order of the file. */
 	if (made->count && made->groups[0].count > 1)
@@ -195,7 +205,7 @@ static bool is_zero(const struct metric_value *v)
 }
 
 /* Of a section without counters: whether it says something that no section before it does. */
-static bool is_shown_before(const struct maker *m, const char *metric)
+static bool is_shown_before(const struct page_maker *m, const char *metric)
 {
 	for (size_t i = 0; i < m->sections->count; i++)
 		for (size_t j = 0; j < m->sections->items[i].count; j++)
@@ -206,7 +216,7 @@ static bool is_shown_before(const struct maker *m, const char *metric)
 }
 
 /* Whether something was counted for the rows that a section always has, or is said by them without counters. */
-static bool was_collected(const struct maker *m, const struct section *s)
+static bool was_collected(const struct page_maker *m, const struct section *s)
 {
 	bool counts = false, has = false, says = false, rows = false;
 
@@ -222,10 +232,11 @@ static bool was_collected(const struct maker *m, const struct section *s)
 			has |= v && !is_own(metric);
 			says |= v && is_own(metric) && !is_zero(v) && !is_shown_before(m, metric);
 		}
-	return !rows ? has_rule(m->k, s->id) : counts ? has : says;
+	/* Of one without such rows what is in its charts and tables decides. */
+	return !rows ? m->options->details != DETAILS_HEADER || has_rule(m->k, s->id) : counts ? has : says;
 }
 
-static bool is_wanted(const struct maker *m, const struct section *s)
+static bool is_wanted(const struct page_maker *m, const struct section *s)
 {
 	const struct page_options *o = m->options;
 
@@ -239,7 +250,7 @@ static bool is_wanted(const struct maker *m, const struct section *s)
 	return false;
 }
 
-static void drop_empty(struct maker *m, struct page_section *s)
+static void drop_empty(struct page_maker *m, struct page_section *s)
 {
 	size_t kept = 0;
 
@@ -281,7 +292,7 @@ bool page_is_named(const struct page_options *options, const char *name)
 }
 
 /* Those of --metrics, by their own names. */
-static int add_named(struct maker *m)
+static int add_named(struct page_maker *m)
 {
 	struct page_section *made = add_section(m, "", NAMED_TITLE);
 	struct page_group *g = made ? add_group(made, "") : NULL;
@@ -294,7 +305,7 @@ static int add_named(struct maker *m)
 		if (!page_is_named(m->options, v->name) || (m->options->warm && is_warm(v->name)))
 			continue;
 		page_unit(m->results, v, "", row.unit);
-		r = add_row(g, row);
+		r = page_add_row(g, row);
 	}
 	if (made)
 		drop_empty(m, made);
@@ -302,7 +313,7 @@ static int add_named(struct maker *m)
 }
 
 /* Sections as another tool printed them. */
-static int add_printed(struct maker *m)
+static int add_printed(struct page_maker *m)
 {
 	struct page_section *made = NULL;
 	struct page_group *g = NULL;
@@ -322,13 +333,13 @@ static int add_printed(struct maker *m)
 					made->id = m->options->sections->items[j].id;
 		}
 		snprintf(row.unit, UNIT_MAX, "%s", from->value.unit);
-		r = add_row(g, row);
+		r = page_add_row(g, row);
 	}
 	return r;
 }
 
 /* Sections of which only rules were printed. */
-static int add_ruled(struct maker *m)
+static int add_ruled(struct page_maker *m)
 {
 	const struct sections *all = m->options->sections;
 	size_t printed = m->sections->count, j;
@@ -345,7 +356,7 @@ static int add_ruled(struct maker *m)
 int page_sections_make(struct page_sections *ret, const struct page_options *options, const struct kernel_results *results,
 		       const struct kernel_result *k)
 {
-	struct maker m = { options, results, k, ret, 10 * k->major + k->minor };
+	struct page_maker m = { options, results, k, ret, 10 * k->major + k->minor };
 	struct page_section *made;
 	int r;
 
@@ -379,6 +390,11 @@ void page_sections_release(struct page_sections *s)
 	}
 	for (size_t i = 0; i < s->label_count; i++)
 		free(s->labels[i]);
+	for (size_t i = 0; i < s->formula_count; i++) {
+		formula_release(s->formulas[i]);
+		free(s->formulas[i]);
+	}
+	free(s->formulas);
 	free(s->labels);
 	free(s->items);
 	*s = (struct page_sections){ 0 };

@@ -60,7 +60,7 @@ double unit_scale(double value, const char *unit, char *buffer, size_t size)
 
 	if (strcmp(unit, "ns") == 0)
 		return scale_time(value, buffer, size);
-	if (strncmp(unit, "byte", 4) == 0 || strcmp(unit, "hz") == 0) {
+	if (strncmp(unit, "byte", 4) == 0 || strcmp(unit, "hz") == 0 || strcmp(unit, "flop/s") == 0 || strcmp(unit, "op/s") == 0) {
 		while (i < 4 && fabs(value) >= 1000) {
 			value /= 1000;
 			i++;

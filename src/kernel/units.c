@@ -61,12 +61,27 @@ static const char *without_place(const char *name)
 	return name;
 }
 
+/* Names that are no counters' and have no rollup: by how they begin. */
+static const char *plain_unit(const char *metric)
+{
+	static const char *const units[][2] = {
+		{ "inst_executed", "inst" }, { "thread_inst_executed", "inst" }, { "memory_l2_theoretical_sectors", "sectors" },
+		{ "smsp__pcsamp_warps_issue_stalled_", "warp" }, { "smsp__pcsamp_interval_cycles", "cycle" },
+		{ "profiler__pmsampler_interval_time", "ns" }, { "profiler__pmsampler_buffer_size_bytes", "byte" },
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strncmp(metric, units[i][0], strlen(units[i][0])) == 0)
+			return units[i][1];
+	return "";
+}
+
 void unit_of_metric(const char *metric, char ret[UNIT_MAX])
 {
 	const char *part = without_place(metric), *suffix = strchr(part, '.'), *last = strrchr(part, '.'), *name = strstr(part, "__"), *unit;
 	size_t len;
 
-	ret[0] = '\0';
+	snprintf(ret, UNIT_MAX, "%s", suffix ? "" : plain_unit(metric));
 	if (!suffix)
 		return;
 	name = name && name < suffix ? name + 2 : part;

@@ -5,6 +5,7 @@ import { readState, writeState } from "../../web/address.js";
 import { clockOffsets, fromZero } from "../../web/align.js";
 import { luminance, byClass, byName } from "../../web/colours.js";
 import * as format from "../../web/format.js";
+import { sentence } from "../../web/kernel/light.js";
 import { rooflineHtml } from "../../web/kernel/roofline.js";
 import { missingSources } from "../../web/missing.js";
 import { shortName } from "../../web/names.js";
@@ -251,6 +252,14 @@ test("what is missing is told with the option that records it, of recordings of 
   assert.deepEqual(missingSources({ facts: { trace: "nvtx,osrt", version: "0.1.0" } }, rows).map(([what, how]) => `${what}: ${how}`),
     ["GPU work and CUDA calls: -t cuda records them", "NVTX ranges: was recorded, but there was none", "when threads ran: --cpuctxsw process-tree records them"]);
   assert.deepEqual(missingSources({ facts: {} }, rows), []);
+});
+
+test("what limits a kernel, where the two figures do not show it", () => {
+  const said = (verdict, compute, memory) => sentence({ verdict, compute, memory });
+  assert.match(said("memory-bound", 41, 88), /the memory system works at 88 % of its peak, the multiprocessors at 41 %/);
+  assert.match(said("memory-bound", 73, 20), /loads and stores keep the multiprocessors busy, at 73 %.*beyond them works at 20 %/);
+  assert.match(said("memory-bound", 0.5, 1.5), /atomics on the same addresses meet in one slice of L2/);
+  assert.match(said("latency-bound", 0.5, 1.5), /Limited by waiting/);
 });
 
 test("a command as a shell takes it", () => {

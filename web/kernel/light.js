@@ -35,10 +35,20 @@ const SENTENCES = {
   "launch-bound": (compute, memory) => `The launch is too small to fill the GPU: compute at ${compute}, memory at ${memory} of their peaks.`,
 };
 
+/** Limits of memory that the two figures do not show: one slice of L2 is little of the average, and loads and stores keep multiprocessors busy. @param {number} compute @param {number} memory */
+function hiddenLimit(compute, memory) {
+  if (Math.max(compute, memory) < 60)
+    return `Limited by memory: atomics on the same addresses meet in one slice of L2. On average the memory system works at ${percent(memory)} of its peak, the multiprocessors at ${percent(compute)}.`;
+  return compute > memory ? `Limited by memory: loads and stores keep the multiprocessors busy, at ${percent(compute)} of their peak; the memory system beyond them works at ${percent(memory)}.` : "";
+}
+
 /** What limits the kernel. @param {Kernel} kernel */
 export function sentence(kernel) {
   if (kernel.compute === null || kernel.memory === null)
     return "";
+  const hidden = kernel.verdict === "memory-bound" ? hiddenLimit(kernel.compute, kernel.memory) : "";
+  if (hidden)
+    return hidden;
   const said = SENTENCES[kernel.verdict];
   return said ? said(percent(kernel.compute), percent(kernel.memory)) : `Compute at ${percent(kernel.compute)}, memory at ${percent(kernel.memory)} of their peaks.`;
 }

@@ -317,7 +317,7 @@ EXPORT int cuCtxGetDevice(int *device)
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-	static const int known[] = { [10] = 32, [16] = 132, [CUDA_DEVICE_L2] = 1 << 20, [39] = 2048, [CUDA_DEVICE_MAJOR] = 9, [106] = 32 };
+	static const int known[] = { [5] = INT32_MAX, [10] = 32, [16] = 132, [CUDA_DEVICE_L2] = 1 << 20, [39] = 2048, [CUDA_DEVICE_MAJOR] = 9, [106] = 32 };
 	size_t count = sizeof(known) / sizeof(known[0]);
 
 	*value = (size_t)attribute < count && known[attribute] ? known[attribute] : device;

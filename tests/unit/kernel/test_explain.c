@@ -98,6 +98,24 @@ static void kinds_of_names(void **state)
 	says("Occupancy", "Section Occupancy");
 }
 
+/* What parts of a name do not tell by themselves, as CUPTI describes it. */
+static void words_that_mislead(void **state)
+{
+	says("sm__pipe_shared_cycles_active.avg", "FP64 and tensor");
+	says("sm__mio_pq_write_cycles_active.avg", "operands from registers were put into the queue");
+	says("l1tex__tmain_requests.avg", "sent to the tensor memory accelerator");
+	says("l1tex__m_xbar2l1tex_read_sectors_mem_dshared.sum", "came over the crossbar");
+	says("smsp__inst_executed_op_surface_atom_dot_cas.sum", "surfaces, atomics that compare and swap.");
+	says("smsp__inst_executed_op_branch.sum", "exits");
+	says("smsp__average_warps_issue_stalled_selected_per_issue_active.ratio", "Warps in one state: issuing");
+	says("smsp__pcsamp_warps_issue_stalled_drain_not_issued", "in the state \"drain\" in cycles in which the scheduler issued nothing");
+	says("drain", "atomics");
+	says("adu", "constants");
+	says("xu", "A quarter");
+	says("device__attribute_async_engine_count", "copy memory while kernels run");
+	says("device__attribute_maximum_texture2d_layered_width", "Width at most of a layered texture of two dimensions, in elements.");
+}
+
 /* All 19 states of a warp: as the row, as the column beside the source, with something to do. */
 static void states_of_a_warp(void **state)
 {
@@ -135,7 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_metric_of_chips), cmocka_unit_test(every_metric_of_sections), cmocka_unit_test(kinds_of_names),
-		cmocka_unit_test(states_of_a_warp),      cmocka_unit_test(unknown_names),
+		cmocka_unit_test(words_that_mislead), cmocka_unit_test(states_of_a_warp),      cmocka_unit_test(unknown_names),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

@@ -35,6 +35,27 @@ static double compute(const char *text)
 	return value;
 }
 
+/* (6 + 4) / (2 * 4), of formulas that are gone by then; what is unknown stays so. */
+static void ratios(void **state)
+{
+	static const char sum[] = "sm__a.sum + sm__b.avg.per_second", twice[] = "2 * sm__b.avg.per_second", zero[] = "pmsampling:x__zero.sum";
+	struct formula above, below, ratio;
+	char why[160];
+
+	assert_int_equal(formula_parse(&above, sum, strlen(sum), why, sizeof(why)), 0);
+	assert_int_equal(formula_parse(&below, twice, strlen(twice), why, sizeof(why)), 0);
+	assert_int_equal(formula_ratio(&ratio, &above, &below), 0);
+	formula_release(&below);
+	assert_true(formula_value(&ratio, value_of, NULL) == 1.25);
+	formula_release(&ratio);
+	assert_int_equal(formula_parse(&below, zero, strlen(zero), why, sizeof(why)), 0);
+	assert_int_equal(formula_ratio(&ratio, &above, &below), 0);
+	formula_release(&above);
+	formula_release(&below);
+	assert_true(isnan(formula_value(&ratio, value_of, NULL)));
+	formula_release(&ratio);
+}
+
 static void values(void **state)
 {
 	assert_true(compute("sm__a.sum") == 6);
@@ -130,6 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values),
+		cmocka_unit_test(ratios),
 		cmocka_unit_test(unknown_values),
 		cmocka_unit_test(names),
 		cmocka_unit_test(columns),

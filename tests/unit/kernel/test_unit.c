@@ -47,6 +47,9 @@ static void sizes(void **state)
 	scaled(32768, "byte", 32.768, "Kbyte");
 	scaled(1024, "byte/block", 1.024, "Kbyte/block");
 	scaled(3.2e12, "byte/s", 3.2, "Tbyte/s");
+	scaled(6.13e12, "flop/s", 6.13, "Tflop/s");
+	scaled(1.979e12, "op/s", 1.979, "Top/s");
+	scaled(1700, "flop/byte", 1700, "flop/byte");
 	scaled(123456789, "cycle", 123456789, "cycle");
 	scaled(999, "byte", 999, "byte");
 }

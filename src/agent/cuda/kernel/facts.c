@@ -80,6 +80,6 @@ void kernel_facts_tell_device(const struct record_kernel *r)
 		return;
 	told |= UINT64_C(1) << device;
 	for (int i = 0; i < ATTRIBUTES; i++)
-		values[i] = kernel_agent.driver.cuDeviceGetAttribute(&value, FIRST_ATTRIBUTE + i, (int)device) == 0 ? value : NAN;
+		values[i] = kernel_agent.driver.cuDeviceGetAttribute(&value, FIRST_ATTRIBUTE + i, (int)device) == 0 ? (double)value : NAN;
 	kernel_tell_some(KERNEL_VALUES_DEVICE, r->number, r->time, FIRST_ATTRIBUTE, values, ATTRIBUTES);
 }
