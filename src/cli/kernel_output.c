@@ -58,10 +58,13 @@ static int add_ending(char *path, size_t size, const char *ending, struct error 
 
 int kernel_output_path(const char *name, const char *ending, bool overwrite, char *ret, size_t size, struct error *err)
 {
+	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
 	struct buf pattern = BUF_INIT;
 	bool numbered = true;
 	int r = 0;
 
+	if (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
+		return error_set(err, EISDIR, "The output name '%s' has a folder only: write the name of a file behind it", name);
 	for (unsigned number = 1; r >= 0 && numbered && number < HIGHEST_NUMBER; number++) {
 		buf_clear(&pattern);
 		numbered = put_pattern(name, number, &pattern);
