@@ -326,6 +326,10 @@ static bool check_mode(struct counting *c)
 
 	if (!check_range_options(c) || !check_ranges(c))
 		return false;
+	if (c->fields->fast && c->fields->replay_mode) {
+		command_fail(c->cli, &kernel_command, "--fast reads what one run of the program tells: not with --replay-mode application, which makes several");
+		return false;
+	}
 	if (c->fields->cache_control != CACHE_BOTH)
 		return true;
 	if (c->fields->fast || c->fields->replay_mode) {

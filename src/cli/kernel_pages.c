@@ -118,6 +118,9 @@ static void tell_of_none(struct printing *p)
 	if (!p->reason_known && !p->fields->import && !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		fprintf(kernel_told(p->cli), "==WARNING== %s\n", likely_reason(p->fields));
 	fprintf(kernel_told(p->cli), "==WARNING== No kernels were profiled.\n");
+	if (p->fields->import && !report_row_count(p->results.report, TABLE_KERNEL_RESULT))
+		fprintf(kernel_told(p->cli), "==WARNING== The report has no results of kernels: 'sonde kernel -o NAME PROGRAM' records them; 'sonde stats' shows what else "
+					     "there is.\n");
 	if (!report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;
 	fprintf(kernel_told(p->cli), "==WARNING== Kernels that were launched:\n");

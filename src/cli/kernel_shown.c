@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "kernel/page.h"
+#include "kernel/throughput.h"
 #include "record/kernel_choice.h"
 
 #define MOST_WORDS 4096
@@ -105,6 +106,17 @@ static int add_group(const struct sections *all, const char *name, struct string
 	return r;
 }
 
+static int add_parts(const char *metric, struct string_list *ret)
+{
+	size_t len = metric_base_len(metric);
+	const char *const *part = throughput_parts(metric, len);
+	int r = 0;
+
+	for (; part && *part && r >= 0; part++)
+		r = string_list_addf(ret, "%s%s", *part, metric[len] ? metric + len : ".avg.pct_of_peak_sustained_elapsed");
+	return r;
+}
+
 /* A word of --metrics as names of metrics. */
 static int add_word(const struct kernel_texts *texts, const char *word, struct string_list *ret)
 {
@@ -112,6 +124,8 @@ static int add_word(const struct kernel_texts *texts, const char *word, struct s
 
 	if (strncmp(word, "group:", 6) == 0)
 		return add_group(&texts->sections, word + 6, ret);
+	if (strncmp(word, "breakdown:", 10) == 0)
+		return add_parts(word + 10, ret);
 	return string_list_addf(ret, "%s", alias ? alias->text : word);
 }
 

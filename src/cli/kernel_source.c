@@ -11,6 +11,8 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+#define LEAST_SERIES_INTERVAL 1000 /* the hardware samples no faster */
+
 bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, struct kernel_source_run *ret)
 {
 	const char *text = fields->sampling_interval;
@@ -25,6 +27,10 @@ bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, st
 					   .series_interval = (uint64_t)fields->series_interval,
 					   .series_buffer = (uint64_t)fields->series_buffer,
 					   .series_passes = (uint64_t)fields->series_passes };
+	if (fields->series_interval && fields->series_interval < LEAST_SERIES_INTERVAL) {
+		command_fail(cli, &kernel_command, "--pm-sampling-interval %lld: 0, or %d ns and more", (long long)fields->series_interval, LEAST_SERIES_INTERVAL);
+		return false;
+	}
 	if (strcmp(text, "auto") == 0)
 		return true;
 	if (*end || end == text || interval < 0 || interval > 31) {

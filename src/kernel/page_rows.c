@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/page.h"
+#include "kernel/throughput.h"
 
 #define NAMED_TITLE "Command line profiler metrics"
 
@@ -125,6 +126,38 @@ static int add_section_row(struct maker *m, struct page_group *g, const struct s
 	return r;
 }
 
+/* What the throughput of a row is the largest of, by the names of the counters. */
+static int add_parts(struct maker *m, struct page_group *g, const struct section_row *row)
+{
+	const char *metric = row->cell_count ? formula_metric(&row->cells[0]) : NULL;
+	size_t len = metric ? metric_base_len(metric) : 0;
+	const char *const *part = metric && (!m->cc || cc_fits(&row->cc, m->cc)) ? throughput_parts(metric, len) : NULL;
+	char name[256];
+	int r = 0;
+
+	for (; part && *part && r >= 0; part++) {
+		struct page_row made = { .label = *part };
+		const struct metric_value *v;
+
+		snprintf(name, sizeof(name), "%s%s", *part, metric + len);
+		v = result_find(m->k, name);
+		if (!v || !isfinite(value_number(v)))
+			continue;
+		made.key = v->name;
+		made.value = *v;
+		page_unit(m->results, v, row->unit, made.unit);
+		r = add_row(g, made);
+	}
+	return r;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = value_number(&((const struct page_row *)a)->value), y = value_number(&((const struct page_row *)b)->value);
+
+	return (x < y) - (x > y);
+}
+
 static int by_key(const void *a, const void *b)
 {
 	const struct page_row *x = a, *y = b;
@@ -137,7 +170,7 @@ static int by_key(const void *a, const void *b)
 
 static bool is_shown(const struct page_options *options, const struct section_block *block)
 {
-	bool is_body = block->kind == BLOCK_BARS || block->kind == BLOCK_TABLE || block->kind == BLOCK_GRAPH;
+	bool is_body = block->kind == BLOCK_BARS || block->kind == BLOCK_TABLE || block->kind == BLOCK_GRAPH || block->kind == BLOCK_BREAKDOWN;
 
 	if (block->kind == BLOCK_ROWS)
 		return options->details != DETAILS_BODY;
@@ -161,7 +194,9 @@ static int add_blocks(struct maker *m, struct page_section *made, const struct s
 			return -ENOMEM;
 		g->block = g == made->groups ? NULL : block;
 		for (size_t j = 0; j < block->row_count && r >= 0; j++)
-			r = add_section_row(m, g, block, &block->rows[j]);
+			r = block->kind == BLOCK_BREAKDOWN ? add_parts(m, g, &block->rows[j]) : add_section_row(m, g, block, &block->rows[j]);
+		if (block->kind == BLOCK_BREAKDOWN && g->count > 1)
+			qsort(g->rows, g->count, sizeof(*g->rows), by_value);
 	}
 	/* Charts and tables keep the order of the file. */
 	if (made->count && made->groups[0].count > 1)
