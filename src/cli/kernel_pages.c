@@ -252,7 +252,8 @@ static bool look_at_ranges(struct printing *p)
 		if (p->results.items[i].range_count || (by == SUMMARY_PER_OPERATOR && p->results.items[i].operator))
 			return true;
 	command_fail(p->cli, &kernel_command, "--print-summary %s: no kernel of the report was launched in an NVTX range%s", names[by],
-		     by == SUMMARY_PER_OPERATOR ? ": record with --nvtx and torch.autograd.profiler.emit_nvtx(), or name a trace of torch.profiler by --operators" : ": record with --nvtx");
+		     by == SUMMARY_PER_OPERATOR ? ": record with --nvtx and torch.autograd.profiler.emit_nvtx(), or name a trace of torch.profiler by --operators" :
+		     p->options.nvtx ? " of the program's" : ": record with --nvtx");
 	return false;
 }
 

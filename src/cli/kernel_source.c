@@ -158,7 +158,8 @@ static bool load_book(struct cli *cli, const struct kernel_fields *fields, struc
 		command_fail(cli, &kernel_command, "%s", err.text);
 		return false;
 	}
-	if (note[0])
+	/* Of what was just recorded it was told then. */
+	if (note[0] && fields->import)
 		fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
 	r = read_files(fields, ret);
 	if (r >= 0 && fields->print_source == SOURCE_PTX)
@@ -170,14 +171,14 @@ static bool load_book(struct cli *cli, const struct kernel_fields *fields, struc
 	return false;
 }
 
-static void tell_what_is_missing(struct cli *cli, const struct source_book *book, enum source_view view)
+static void tell_what_is_missing(struct cli *cli, const struct kernel_fields *fields, const struct source_book *book, enum source_view view)
 {
 	if (!book->count_count)
 		fprintf(kernel_told(cli), "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
 	else if (view == SOURCE_PTX && !source_book_has_ptx(book))
 		fprintf(kernel_told(cli), "==WARNING== The program has no PTX with its code: the compiler keeps it there with -lineinfo (nvcc, ptxas, "
 					  "CU_JIT_GENERATE_LINE_INFO).\n");
-	else if (view != SOURCE_SASS && !source_book_has_lines(book))
+	else if (view != SOURCE_SASS && fields->import && !source_book_has_lines(book))
 		fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 }
 
@@ -196,7 +197,7 @@ int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, con
 		source_book_release(&book);
 		return -EINVAL;
 	}
-	tell_what_is_missing(cli, &book, source.view);
+	tell_what_is_missing(cli, fields, &book, source.view);
 	if (options->baseline)
 		source.before = &before;
 	r = page_print_source(cli->out, results, options, &book, &source);
