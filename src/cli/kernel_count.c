@@ -424,8 +424,8 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	struct error err;
 	int status = 1;
 
-	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields) && kernel_source_begin(cli, fields, &c->source) &&
-	    (c->filters = kernel_filter_lines(cli, fields))) {
+	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_reports(cli, fields) && kernel_check_rules(cli, fields) &&
+	    kernel_source_begin(cli, fields, &c->source) && (c->filters = kernel_filter_lines(cli, fields))) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)

@@ -186,6 +186,8 @@ int kernel_split(const struct option_texts *texts, struct string_list *ret);
 void kernel_csv_text(FILE *out, const char *text);
 /* --threshold and --baseline, before anything is done; false after an error. */
 bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields);
+/* What --baseline and --operators name can be read; false after an error. A program that ran in vain would be a pity. */
+bool kernel_check_reports(struct cli *cli, const struct kernel_fields *fields);
 /* The page that the options ask for, of the report at `path`; `csv_path` also gets the raw page, NULL: nothing does. */
 int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, const char *path, bool print, const char *csv_path);
 

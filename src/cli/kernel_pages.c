@@ -187,6 +187,31 @@ bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields)
 	return count == 0 || (count > 0 && fields->baseline);
 }
 
+bool kernel_check_reports(struct cli *cli, const struct kernel_fields *fields)
+{
+	const char *const names[] = { fields->baseline, fields->operators };
+	bool ok = true;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && ok; i++) {
+		struct opened_report opened;
+		struct report *report;
+		struct error err;
+		int status;
+
+		if (!names[i])
+			continue;
+		if (!open_report(cli, &kernel_command, names[i], &opened, &status))
+			return false;
+		ok = open_whole(&report, opened.path, &err) >= 0;
+		if (ok)
+			report_close(report);
+		else
+			command_fail(cli, &kernel_command, "%s", err.text);
+		close_report(&opened, 0);
+	}
+	return ok;
+}
+
 /* The exit status. A threshold that is never looked at must not pass for one that holds. */
 static int check_thresholds(struct printing *p)
 {
