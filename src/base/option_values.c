@@ -170,10 +170,10 @@ static int check_range(const struct option_spec *spec, double number, double sca
 		max = 9e18;
 	if (number * scale >= min && number * scale <= (max > 0 ? max : 9e18))
 		return 0;
-	if (spec->max > 0)
-		return error_set(err, EINVAL, "--%s takes a number from %g to %g, not %g.", spec->name,
+	if (spec->max > 0 && spec->max < INT64_MAX)
+		return error_set(err, EINVAL, "--%s takes a number from %.15g to %.15g, not %.15g.", spec->name,
 				 min / scale, max / scale, number);
-	return error_set(err, EINVAL, "--%s takes a number %s, not %g.", spec->name,
+	return error_set(err, EINVAL, "--%s takes a number %s, not %.15g.", spec->name,
 			 spec->min > 0 ? "above 0" : "from 0 on", number);
 }
 
@@ -185,6 +185,8 @@ static int read_integer(const struct option_spec *spec, const char *value, int64
 
 	errno = 0;
 	number = strtoll(value, &end, 10);
+	if (errno == ERANGE && !*end)
+		return error_set(err, EINVAL, "--%s: %s is beyond all numbers that can be counted to.", spec->name, value);
 	if (end == value || *end || errno)
 		return error_set(err, EINVAL, "--%s takes a whole number, not '%s'.", spec->name,
 				 value);

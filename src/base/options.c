@@ -213,10 +213,17 @@ static int parse_long(struct walk *w, const char *name)
 	return equals ? use_option(w, spec, equals + 1) : use_with_next(w, spec);
 }
 
+/* "-fo value" is "-f -o value". */
+static bool is_bundle(struct walk *w, const struct option_spec *spec, const char *rest)
+{
+	return (spec->type == OPTION_BOOL || spec->bare) && !is_value(spec, rest) && find_letter(w->table, rest[0]);
+}
+
 /* "-o value", "-ovalue" or "-o=value". */
 static int parse_letter(struct walk *w, const char *text)
 {
 	const struct option_spec *spec = find_letter(w->table, text[0]);
+	int r;
 
 	if (!spec && text[0] == 'h' && !text[1]) {
 		w->parsed->help = true;
@@ -229,7 +236,10 @@ static int parse_letter(struct walk *w, const char *text)
 				 text[0]);
 	if (!text[1])
 		return use_with_next(w, spec);
-	return use_option(w, spec, text + 1 + (text[1] == '='));
+	if (!is_bundle(w, spec, text + 1))
+		return use_option(w, spec, text + 1 + (text[1] == '='));
+	r = use_option(w, spec, spec->bare ? spec->bare : "true");
+	return r < 0 ? r : parse_letter(w, text + 1);
 }
 
 static int apply_defaults(struct walk *w)
@@ -255,6 +265,9 @@ static int begin(struct walk *w)
 {
 	size_t room = (size_t)w->argc + 1;
 
+	/* Each letter of a word may be an option. */
+	for (int i = 0; i < w->argc; i++)
+		room += w->argv[i][0] == '-' && w->argv[i][1] != '-' ? strlen(w->argv[i]) : 0;
 	w->parsed->uses = own(w->parsed, room, sizeof(*w->parsed->uses));
 	w->parsed->words = own(w->parsed, room, sizeof(*w->parsed->words));
 	if (!w->parsed->uses || !w->parsed->words)

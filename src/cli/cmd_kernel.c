@@ -196,10 +196,10 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 		return kernel_list_rules(cli, fields);
 	if (fields->list_kernels)
 		return kernel_list_kernels(cli, fields, parsed);
-	if (fields->import)
-		return fields->open_in_ui ? kernel_view(cli, fields->import) : kernel_show(cli, fields, parsed);
 	if (fields->explain)
 		return kernel_explain(cli, fields);
+	if (fields->import)
+		return fields->open_in_ui ? kernel_view(cli, fields->import) : kernel_show(cli, fields, parsed);
 	if (parsed->word_count)
 		return kernel_count(cli, fields, parsed);
 	return command_fail(cli, &kernel_command, "What is to be done? '%s%s --help' says what there is",

@@ -44,7 +44,7 @@ static int run_all(struct cli *cli, struct kernel_run *run, size_t passes, struc
 			run->one.pass = pass;
 			run->one.is_last = ++made == passes;
 			if (!run->quiet)
-				fprintf(cli->err, "==PROF== Run %zu of %zu\n", made, passes);
+				fprintf(kernel_told(cli), "==PROF== Run %zu of %zu\n", made, passes);
 			status = run->one.is_last ? kernel_run(cli, run, result) : run_earlier(cli, run);
 		}
 	}
@@ -59,6 +59,9 @@ int kernel_run_passes(struct cli *cli, const struct kernel_run *run, struct reco
 	struct error err;
 	int status;
 
+	/* Launches, and what is known of them without counters. */
+	if (!run->metric_count)
+		return kernel_run(cli, run, result);
 	if (!passes)
 		return command_fail(cli, &kernel_command, "Running the program once for each pass needs to know how many passes the metrics take: CUPTI has to be "
 							   "here, and the chip known (--chips)");

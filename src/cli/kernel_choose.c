@@ -69,7 +69,8 @@ int kernel_split(const struct option_texts *texts, struct string_list *ret)
 	return r;
 }
 
-static int make(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *c, struct error *err)
+static int make(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *c, struct choice *ret,
+		struct error *err)
 {
 	struct string_list sets = STRING_LIST_INIT, sections = STRING_LIST_INIT, metrics = STRING_LIST_INIT;
 	struct choice_sources sources = { &texts->sections, &texts->glossary, &c->counted, c->sampled.host ? &c->sampled : NULL,
@@ -82,7 +83,7 @@ static int make(const struct kernel_fields *fields, const struct kernel_texts *t
 	} else {
 		request = (struct choice_request){ (const char *const *)sets.items, sets.count, (const char *const *)sections.items,
 						   sections.count, (const char *const *)metrics.items, metrics.count, !fields->only_named };
-		r = choice_make(&c->choice, &sources, &request, err);
+		r = choice_make(ret, &sources, &request, err);
 	}
 	string_list_release(&sets);
 	string_list_release(&sections);
@@ -104,7 +105,7 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 		ret->counted.kept = ret->kept;
 	if (catalog_open(&ret->sampled, cupti, chip, HOST_PROFILER_PM, NULL, &ignored) < 0)
 		memset(&ret->sampled, 0, sizeof(ret->sampled));
-	if (make(fields, texts, ret, &err) < 0) {
+	if (make(fields, texts, ret, &ret->choice, &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", err.text);
 		kernel_release_chosen(ret);
 		return false;
@@ -112,6 +113,24 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 	for (size_t i = 0; i < ret->choice.note_count; i++)
 		kernel_warn(cli, "note: %s", ret->choice.notes[i]);
 	return true;
+}
+
+int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *chosen, struct string_list *ret,
+		      struct error *err)
+{
+	struct kernel_fields only = { .metrics = fields->metrics };
+	struct choice choice;
+	int r = 0;
+
+	if (!fields->metrics.count)
+		return 0;
+	r = make(&only, texts, chosen, &choice, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < choice.count && !choice.section_count && r >= 0; i++)
+		r = string_list_addf(ret, "%s%s", choice.metrics[i].origin == METRIC_SAMPLED ? "pmsampling:" : "", choice.metrics[i].name);
+	choice_release(&choice);
+	return r < 0 ? error_set(err, ENOMEM, "Not enough memory") : 0;
 }
 
 void kernel_release_chosen(struct kernel_chosen *choice)

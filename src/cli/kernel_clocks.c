@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-extern const struct command kernel_command;
+#include "cli/kernel_options.h"
 
 static int lock(struct kernel_clocks *c, void *device, enum kernel_clock_control control)
 {
@@ -34,7 +34,7 @@ static int lock_all(struct kernel_clocks *c, enum kernel_clock_control control)
 
 static void tell(struct cli *cli, const char *why)
 {
-	fprintf(cli->err, "%s %s: note: clocks are left as they are: %s\n", cli_name(cli), kernel_command.name, why);
+	kernel_warn(cli, "note: clocks are left as they are: %s", why);
 }
 
 void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/kernel_filter.h"
@@ -231,7 +232,7 @@ static int write_part(struct cli *cli, const struct kernel_fields *fields, const
 	struct error err;
 	int status = 1, r;
 
-	if (report_open(&report, from, &err) < 0)
+	if (open_whole(&report, from, &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	if (kernel_results_load(&results, report, &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", err.text);
@@ -249,10 +250,24 @@ static int write_part(struct cli *cli, const struct kernel_fields *fields, const
 	return status;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static int write_whole(struct cli *cli, const char *from, const char *to)
 {
-	int r = copy_bytes(from, to);
+	struct report *report;
+	struct error err;
+	int r;
 
+	/* What is no report must not become one by its name. */
+	if (open_whole(&report, from, &err) < 0)
+		return command_fail(cli, &kernel_command, "%s", err.text);
+	report_close(report);
+	r = is_same_file(from, to) ? 0 : copy_bytes(from, to);
 	return r < 0 ? command_fail(cli, &kernel_command, "%s cannot be written: %s", to, strerror(-r)) : 0;
 }
 

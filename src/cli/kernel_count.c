@@ -21,6 +21,7 @@ struct counting {
 	const struct kernel_fields *fields;
 	struct string_list metrics; /* by part */
 	struct string_list units;  /* of each; none where chips are not known */
+	struct string_list asked;  /* what --metrics means */
 	struct string_list schedules[SCHEDULE_PARTS];
 	struct kernel_run_part parts[SCHEDULE_PARTS];
 	struct kernel_source_run source;
@@ -137,6 +138,24 @@ static size_t keep_those_here(struct counting *c, const char **names, size_t cou
 	return kept;
 }
 
+/* Of those that were asked for by name; what sections have besides is nobody's loss. */
+static void tell_of_links(struct counting *c)
+{
+	const char *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->asked.count; i++) {
+		if (is_here(c, c->asked.items[i]))
+			continue;
+		first = first ? first : c->asked.items[i];
+		count++;
+	}
+	if (count == 1)
+		kernel_warn(c->cli, "%s is of a link that no GPU here has: it is not counted", first);
+	else if (count)
+		kernel_warn(c->cli, "%s and %zu more are of links that no GPU here has: they are not counted", first, count - 1);
+}
+
 static int schedule(struct counting *c, const struct kernel_chosen *choice, const char **names, size_t count, struct error *err)
 {
 	enum schedule_way way = choose_way(c, choice, names, count);
@@ -145,13 +164,12 @@ static int schedule(struct counting *c, const struct kernel_chosen *choice, cons
 	int r;
 
 	if (left_out)
-		fprintf(c->cli->err, "%s %s: note: %zu of %zu metrics are counted; the others need more passes than one\n", cli_name(c->cli),
-			kernel_command.name, count, count + left_out);
+		kernel_warn(c->cli, "note: %zu of %zu metrics are counted; the others need more passes than one", count, count + left_out);
 	r = schedule_make(&s, &choice->counted, way, names, count, err);
 	if (r < 0)
 		return r;
 	if (count && !c->fields->quiet)
-		fprintf(kernel_told(c->cli), "==PROF== %zu metrics, for which each kernel runs %zu time%s\n", count, s.passes,
+		fprintf(kernel_told(c->cli), "==PROF== %zu metric%s, for which each kernel runs %zu time%s\n", count, count == 1 ? "" : "s", s.passes,
 			s.passes == 1 ? "" : "s");
 	for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
 		r = add_part(c, choice, &s, part, names, count);
@@ -206,7 +224,9 @@ static bool choose(struct counting *c)
 		return false;
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
-		ok = add_chosen(c, &choice, &err) >= 0;
+		ok = add_chosen(c, &choice, &err) >= 0 && kernel_list_asked(c->fields, &texts, &choice, &c->asked, &err) >= 0;
+		if (ok)
+			tell_of_links(c);
 		if (ok && kernel_source_take_chosen(&c->source, &choice.choice) < 0)
 			ok = error_set(&err, ENOMEM, "Not enough memory") >= 0;
 		if (!ok)
@@ -259,7 +279,6 @@ static int name_outputs(struct counting *c, struct error *err)
 }
 
 enum { CACHE_ALL, CACHE_NONE, CACHE_BOTH };
-enum { REPLAY_KERNEL, REPLAY_APPLICATION, REPLAY_RANGE, REPLAY_APP_RANGE };
 enum { GRAPHS_NODES, GRAPHS_WHOLE };
 
 /* Nodes of a graph are launches that the program does not make. */
@@ -307,6 +326,10 @@ static bool check_mode(struct counting *c)
 
 	if (!check_range_options(c) || !check_ranges(c))
 		return false;
+	if (c->fields->fast && c->fields->replay_mode) {
+		command_fail(c->cli, &kernel_command, "--fast reads what one run of the program tells: not with --replay-mode application, which makes several");
+		return false;
+	}
 	if (c->fields->cache_control != CACHE_BOTH)
 		return true;
 	if (c->fields->fast || c->fields->replay_mode) {
@@ -327,6 +350,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	struct kernel_run run = { .metrics = (const char *const *)c->metrics.items,
 				  .units = c->units.count ? (const char *const *)c->units.items : NULL,
 				  .metric_count = (uint32_t)c->metrics.count,
+				  .asked = c->asked.items,
 				  .chip = c->chip[0] ? c->chip : NULL,
 				  .parts = c->parts,
 				  .part_count = SCHEDULE_PARTS,
@@ -400,8 +424,8 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	struct error err;
 	int status = 1;
 
-	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_rules(cli, fields) && kernel_source_begin(cli, fields, &c->source) &&
-	    (c->filters = kernel_filter_lines(cli, fields))) {
+	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_reports(cli, fields) && kernel_check_rules(cli, fields) &&
+	    kernel_source_begin(cli, fields, &c->source) && (c->filters = kernel_filter_lines(cli, fields))) {
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
@@ -412,6 +436,7 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 			kernel_output_remove(c->folder);
 		string_list_release(&c->metrics);
 		string_list_release(&c->units);
+		string_list_release(&c->asked);
 		for (unsigned i = 0; i < SCHEDULE_PARTS; i++)
 			string_list_release(&c->schedules[i]);
 		free(c->config);

@@ -7,6 +7,7 @@
 #include "fmt/frame_filter.h"
 #include "fmt/launch_filter.h"
 #include "fmt/nvtx_filter.h"
+#include "symbol/demangle.h"
 
 /* Call stacks that launches have, or do not have. */
 enum frame_list { NATIVE_INCLUDE, NATIVE_EXCLUDE, PYTHON_INCLUDE, PYTHON_EXCLUDE, FRAME_LISTS };
@@ -58,6 +59,20 @@ static const char *name_of(const struct choosing *c, const struct kernel_result 
 	const char *name = c->fields->name_base == 0 ? k->function : c->fields->name_base == 1 ? k->name : k->mangled;
 
 	return *name ? name : k->name;
+}
+
+/* A whole name may also be as other tools write it: (int*) for (int *). */
+static bool is_called(const struct choosing *c, const struct name_pattern *wanted, const struct kernel_result *k)
+{
+	char *plain;
+	bool found = name_pattern_matches(wanted, name_of(c, k));
+
+	if (found || c->fields->name_base != 1 || wanted->is_regex)
+		return found;
+	plain = demangle(k->mangled);
+	found = plain && name_pattern_matches(wanted, plain);
+	free(plain);
+	return found;
 }
 
 static uint64_t key_of(const struct choosing *c, const struct kernel_result *k)
@@ -136,7 +151,7 @@ static bool is_id(struct choosing *c, size_t number, const struct kernel_result 
 	const struct kernel_id *id = &c->ids[number];
 	const char *name = name_of(c, k);
 
-	if ((id->has_name && !name_pattern_matches(&id->name, name)) || !id_pattern_matches(&id->context, (uint64_t)k->context, NULL) ||
+	if ((id->has_name && !is_called(c, &id->name, k)) || !id_pattern_matches(&id->context, (uint64_t)k->context, NULL) ||
 	    !id_pattern_matches(&id->stream, (uint64_t)k->stream, NULL))
 		return false;
 	key = hash(hash(key, &number, sizeof(number)), name, strlen(name) + 1);
@@ -160,7 +175,7 @@ static int is_chosen(struct choosing *c, const struct kernel_result *k)
 	if (all->seen++ < (uint64_t)f->skip_before)
 		return 0;
 	in_ranges = is_in_ranges(c, k);
-	if (in_ranges <= 0 || (f->name && !name_pattern_matches(&c->name, name_of(c, k))))
+	if (in_ranges <= 0 || (f->name && !is_called(c, &c->name, k)))
 		return in_ranges < 0 ? in_ranges : 0;
 	if (!is_in_functions(c, k) || !is_numbered(c, k))
 		return 0;

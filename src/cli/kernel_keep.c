@@ -7,7 +7,7 @@
 #include "kernel/results.h"
 
 /* "name" is that name, "regex:expression" is found anywhere in one. */
-bool kernel_name_matches(const char *wanted, const char *name)
+static bool name_matches(const char *wanted, const char *name)
 {
 	regex_t regex;
 	bool found;
@@ -30,7 +30,7 @@ static bool check_rule(struct cli *cli, const struct sections *texts, const char
 	for (size_t i = 0; i < texts->rule_count; i++) {
 		const char *id = texts->rules[i].id;
 
-		if (kernel_name_matches(wanted, id))
+		if (name_matches(wanted, id))
 			return true;
 		nearest_offer(&nearest, id, strlen(id));
 	}
@@ -68,7 +68,7 @@ void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results
 			size_t at = 0;
 
 			while (next_piece(&fields->rules, &at, &text, piece, sizeof(piece)))
-				if (kernel_name_matches(piece, k->rules[j].name)) {
+				if (name_matches(piece, k->rules[j].name)) {
 					k->rules[kept++] = k->rules[j];
 					break;
 				}

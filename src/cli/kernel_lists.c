@@ -138,8 +138,7 @@ static bool list_sets(struct cli *cli, const struct kernel_fields *fields, const
 		fputs("Chip,Identifier,Sections,Enabled,Metrics,Passes\n", cli->out);
 	if (!count) {
 		print_sets(cli, fields, texts, NULL, NULL);
-		fprintf(cli->err, "%s kernel: note: There is no GPU here (%s): with --chips gh100 metrics and passes are told, too\n", cli_name(cli),
-			why);
+		kernel_warn(cli, "note: There is no GPU here (%s): with --chips gh100 metrics and passes are told, too", why);
 	}
 	for (size_t i = 0; ok && i < count; i++)
 		ok = print_sets(cli, fields, texts, &cupti, chips[i]);

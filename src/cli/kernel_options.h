@@ -12,6 +12,7 @@ static inline bool kernel_says_yes(int choice)
 	return choice % 2 == 0;
 }
 
+enum { REPLAY_KERNEL, REPLAY_APPLICATION, REPLAY_RANGE, REPLAY_APP_RANGE };
 enum query_mode { QUERY_BASE, QUERY_SUFFIX, QUERY_ALL };
 
 struct kernel_fields {
@@ -153,6 +154,10 @@ struct kernel_chosen {
 bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
 		   const char *chip, struct kernel_chosen *ret);
 void kernel_release_chosen(struct kernel_chosen *choice);
+/* The metrics that --metrics alone means on that chip, by the names under which results have them. */
+struct string_list;
+int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *chosen, struct string_list *ret,
+		      struct error *err);
 
 /* --list-sets, --list-sections and --list-metrics. */
 int kernel_list_sets(struct cli *cli, const struct kernel_fields *fields);
@@ -176,14 +181,13 @@ bool kernel_check_rules(struct cli *cli, const struct kernel_fields *fields);
 struct kernel_results;
 void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results *results);
 /* Pieces between commas, of all times the option was given. */
-struct string_list;
 int kernel_split(const struct option_texts *texts, struct string_list *ret);
 /* kernel_query.c: a quoted cell of a table. */
 void kernel_csv_text(FILE *out, const char *text);
-/* "name" is that name, "regex:expression" is found anywhere in one. */
-bool kernel_name_matches(const char *wanted, const char *name);
 /* --threshold and --baseline, before anything is done; false after an error. */
 bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields);
+/* What --baseline and --operators name can be read; false after an error. A program that ran in vain would be a pity. */
+bool kernel_check_reports(struct cli *cli, const struct kernel_fields *fields);
 /* The page that the options ask for, of the report at `path`; `csv_path` also gets the raw page, NULL: nothing does. */
 int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, const char *path, bool print, const char *csv_path);
 

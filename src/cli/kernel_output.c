@@ -35,6 +35,15 @@ static bool put_pattern(const char *name, unsigned number, struct buf *ret)
 	return has_number;
 }
 
+/* In the last part; %n, which other commands have, is none here. */
+static int check_macros(const char *name, const char *last, struct error *err)
+{
+	for (const char *at = last; (at = strchr(at, '%')); at += 2)
+		if (!at[1] || !strchr("hpqi%", at[1]))
+			return error_set(err, EINVAL, "The output name '%s' has '%%%.1s', which is no macro: %%h, %%p, %%q{NAME}, %%i and %%%% are", name, at + 1);
+	return 0;
+}
+
 static bool ends_in(const char *path, const char *ending)
 {
 	size_t len = strlen(path), more = strlen(ending);
@@ -58,10 +67,14 @@ static int add_ending(char *path, size_t size, const char *ending, struct error 
 
 int kernel_output_path(const char *name, const char *ending, bool overwrite, char *ret, size_t size, struct error *err)
 {
+	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
 	struct buf pattern = BUF_INIT;
 	bool numbered = true;
-	int r = 0;
+	int r;
 
+	if (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
+		return error_set(err, EISDIR, "The output name '%s' has a folder only: write the name of a file behind it", name);
+	r = check_macros(name, last, err);
 	for (unsigned number = 1; r >= 0 && numbered && number < HIGHEST_NUMBER; number++) {
 		buf_clear(&pattern);
 		numbered = put_pattern(name, number, &pattern);

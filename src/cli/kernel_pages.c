@@ -8,15 +8,13 @@
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_rename.h"
+#include "cli/kernel_shown.h"
 #include "cli/kernel_source.h"
 #include "cli/open_report.h"
-#include "cli/string_list.h"
 #include "kernel/derived.h"
 #include "kernel/operators.h"
 #include "kernel/page.h"
 #include "symbol/demangle.h"
-
-#define MOST_WORDS 4096
 
 /* What one report is printed with. */
 struct printing {
@@ -25,12 +23,7 @@ struct printing {
 	struct kernel_texts texts;
 	struct kernel_results results;
 	struct page_options options;
-	const struct section **chosen;
-	struct string_list metrics;
-	struct string_list words;      /* of the command line that recorded */
-	struct kernel_fields recorded;
-	struct options_parsed recorded_uses;
-	bool is_recorded;              /* the two are there */
+	struct kernel_shown shown;
 	struct opened_report before_opened;
 	struct report *before_report;
 	struct baseline baseline;
@@ -40,96 +33,6 @@ struct printing {
 
 #define STATUS_BEYOND 4 /* a threshold */
 #define MOST_THRESHOLDS 64
-
-/* One text of a JSON array; NULL at the end. Escapes that a command line rarely has are left as they are. */
-static const char *next_text(const char *at, struct string_list *ret)
-{
-	char *text = malloc(strlen(at) + 1);
-	size_t len = 0;
-
-	at = text ? strchr(at, '"') : NULL;
-	if (!at) {
-		free(text);
-		return NULL;
-	}
-	for (at++; *at && *at != '"'; at++) {
-		if (*at == '\\' && at[1] && at[1] != 'u')
-			at++;
-		text[len++] = *at;
-	}
-	text[len] = '\0';
-	len = (size_t)string_list_addf(ret, "%s", text);
-	free(text);
-	return *at && (int)len >= 0 ? at + 1 : NULL;
-}
-
-/* The options by which a report was made say what is to be shown of it. */
-static void read_command_line(struct printing *p)
-{
-	const char *at = report_meta(p->results.report, "command_line");
-	struct error ignored;
-	size_t first = 1;
-
-	while (at && p->words.count < MOST_WORDS)
-		at = next_text(at, &p->words);
-	if (p->words.count < 2)
-		return;
-	if (strcmp(p->words.items[1], "kernel") == 0)
-		first = 2;
-	p->is_recorded = options_parse(&kernel_options_table, OPTIONS_THEN_WORDS, (int)(p->words.count - first), p->words.items + first,
-				       &p->recorded, &p->recorded_uses, &ignored) >= 0;
-}
-
-static bool is_chosen(const struct printing *p, const struct kernel_fields *fields, const struct section *s)
-{
-	const struct section_set *set;
-	const char *text = NULL;
-	char piece[512];
-	size_t at = 0;
-
-	if (!fields->sets.count && !fields->sections.count)
-		return !fields->metrics.count && section_in_set(s, "basic");
-	while (next_piece(&fields->sets, &at, &text, piece, sizeof(piece))) {
-		set = sections_find_set(&p->texts.sections, piece);
-		if (set && section_in_set(s, set->name))
-			return true;
-	}
-	at = 0;
-	text = NULL;
-	while (next_piece(&fields->sections, &at, &text, piece, sizeof(piece)))
-		if (kernel_name_matches(piece, s->id))
-			return true;
-	return false;
-}
-
-/* Those that are asked for, or were when it was recorded; with neither the values tell. */
-static int choose(struct printing *p)
-{
-	const struct kernel_fields *f = p->fields;
-	bool asked = f->sets.count || f->sections.count || f->metrics.count;
-	const char *text = NULL;
-	char piece[512];
-	size_t at = 0;
-	int r = 0;
-
-	if (!asked && p->is_recorded)
-		f = &p->recorded;
-	else if (!asked && p->fields->import)
-		return 0;
-	p->chosen = calloc(p->texts.sections.count + 1, sizeof(*p->chosen));
-	if (!p->chosen)
-		return -ENOMEM;
-	p->options.chosen = p->chosen;
-	for (size_t i = 0; i < p->texts.sections.count; i++)
-		if (is_chosen(p, f, &p->texts.sections.items[i]))
-			p->chosen[p->options.chosen_count++] = &p->texts.sections.items[i];
-	while (r >= 0 && next_piece(&f->metrics, &at, &text, piece, sizeof(piece)))
-		r = string_list_addf(&p->metrics, "%s", piece);
-	p->options.metrics = (const char *const *)p->metrics.items;
-	p->options.metric_count = p->metrics.count;
-	p->options.only_named = p->fields->import && p->fields->metrics.count && !p->fields->sets.count && !p->fields->sections.count;
-	return r;
-}
 
 static int print_page(struct printing *p)
 {
@@ -199,12 +102,25 @@ static int tell_reason(void *context, const int64_t *values, uint32_t present)
 	return 0;
 }
 
+/* CUDA was used, and nothing was launched where we looked. */
+static const char *likely_reason(const struct kernel_fields *f)
+{
+	if (f->replay_mode >= REPLAY_RANGE)
+		return "The program had no range to be read: cudaProfilerStart() and cudaProfilerStop() make one, or NVTX ranges that --nvtx-include names.";
+	if (f->processes || f->process_filter.count)
+		return "No process that --target-processes and --target-processes-filter leave launched a kernel.";
+	return "The program used CUDA, and ended before it launched a kernel.";
+}
+
 static void tell_of_none(struct printing *p)
 {
 	report_each_row(p->results.report, TABLE_DIAGNOSTIC, COLUMN_DIAGNOSTIC_TEXT + 1, tell_reason, p);
 	if (!p->reason_known && !p->fields->import && !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
-		fprintf(kernel_told(p->cli), "==WARNING== The program used CUDA, and ended before it launched a kernel.\n");
+		fprintf(kernel_told(p->cli), "==WARNING== %s\n", likely_reason(p->fields));
 	fprintf(kernel_told(p->cli), "==WARNING== No kernels were profiled.\n");
+	if (p->fields->import && !report_row_count(p->results.report, TABLE_KERNEL_RESULT))
+		fprintf(kernel_told(p->cli), "==WARNING== The report has no results of kernels: 'sonde kernel -o NAME PROGRAM' records them; 'sonde stats' shows what else "
+					     "there is.\n");
 	if (!report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;
 	fprintf(kernel_told(p->cli), "==WARNING== Kernels that were launched:\n");
@@ -222,7 +138,7 @@ static bool load_baseline(struct printing *p)
 		return true;
 	if (!open_report(p->cli, &kernel_command, p->fields->baseline, &p->before_opened, &status))
 		return false;
-	if (report_open(&p->before_report, p->before_opened.path, &err) < 0 || kernel_results_load(&results, p->before_report, &err) < 0) {
+	if (open_whole(&p->before_report, p->before_opened.path, &err) < 0 || kernel_results_load(&results, p->before_report, &err) < 0) {
 		command_fail(p->cli, &kernel_command, "%s", err.text);
 		return false;
 	}
@@ -269,6 +185,31 @@ bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields)
 	if (count > 0 && !fields->baseline)
 		command_fail(cli, &kernel_command, "--threshold needs a --baseline");
 	return count == 0 || (count > 0 && fields->baseline);
+}
+
+bool kernel_check_reports(struct cli *cli, const struct kernel_fields *fields)
+{
+	const char *const names[] = { fields->baseline, fields->operators };
+	bool ok = true;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && ok; i++) {
+		struct opened_report opened;
+		struct report *report;
+		struct error err;
+		int status;
+
+		if (!names[i])
+			continue;
+		if (!open_report(cli, &kernel_command, names[i], &opened, &status))
+			return false;
+		ok = open_whole(&report, opened.path, &err) >= 0;
+		if (ok)
+			report_close(report);
+		else
+			command_fail(cli, &kernel_command, "%s", err.text);
+		close_report(&opened, 0);
+	}
+	return ok;
 }
 
 /* The exit status. A threshold that is never looked at must not pass for one that holds. */
@@ -336,8 +277,22 @@ static bool look_at_ranges(struct printing *p)
 		if (p->results.items[i].range_count || (by == SUMMARY_PER_OPERATOR && p->results.items[i].operator))
 			return true;
 	command_fail(p->cli, &kernel_command, "--print-summary %s: no kernel of the report was launched in an NVTX range%s", names[by],
-		     by == SUMMARY_PER_OPERATOR ? ": record with --nvtx and torch.autograd.profiler.emit_nvtx(), or name a trace of torch.profiler by --operators" : ": record with --nvtx");
+		     by == SUMMARY_PER_OPERATOR ? ": record with --nvtx and torch.autograd.profiler.emit_nvtx(), or name a trace of torch.profiler by --operators" :
+		     p->options.nvtx ? " of the program's" : ": record with --nvtx");
 	return false;
+}
+
+/* False after an error was printed. */
+static bool choose(struct printing *p)
+{
+	if (!kernel_shown_choose(&p->shown, p->cli, p->fields, &p->texts, &p->results))
+		return false;
+	p->options.chosen = p->shown.sections;
+	p->options.chosen_count = p->shown.section_count;
+	p->options.metrics = (const char *const *)p->shown.metrics.items;
+	p->options.metric_count = p->shown.metrics.count;
+	p->options.only_named = p->shown.only_metrics;
+	return true;
 }
 
 static int print_results(struct printing *p, bool print, const char *csv_path)
@@ -355,7 +310,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 					    .sections = &p->texts.sections,
 					    /* ncu's tables have no such columns. */
 					    .variation = p->cli->role == CLI_NCU ? 0 : (double)f->variation };
-	read_command_line(p);
+	kernel_shown_read(&p->shown, p->results.report);
 	if (!rename_kernels(p))
 		return 1;
 	if (f->import && kernel_filter_results(f, &p->results) < 0) {
@@ -364,12 +319,14 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	}
 	if (!p->results.count)
 		tell_of_none(p);
-	p->options.nvtx = p->is_recorded && kernel_filter_keeps_nvtx(&p->recorded);
+	p->options.nvtx = p->shown.is_recorded && kernel_filter_keeps_nvtx(&p->shown.recorded);
 	for (size_t i = 0; i < p->results.count; i++)
 		p->options.nvtx |= p->results.items[i].range_count > 0;
 	p->options.nvtx_names = f->nvtx_rename == 1;
-	if (derive_values(&p->results) < 0 || (kernel_says_yes(f->apply_rules) && apply_rules(&p->results, &p->texts.sections) < 0) || choose(p) < 0)
+	if (derive_values(&p->results) < 0 || (kernel_says_yes(f->apply_rules) && apply_rules(&p->results, &p->texts.sections) < 0))
 		r = -ENOMEM;
+	if (r >= 0 && !choose(p))
+		return 1;
 	kernel_keep_rules(f, &p->results);
 	p->options.warm = results_have_warm(&p->results);
 	if (r >= 0 && !load_operators(p))
@@ -396,12 +353,8 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 
 static void release(struct printing *p)
 {
-	free(p->chosen);
 	free(p->typical);
-	string_list_release(&p->metrics);
-	string_list_release(&p->words);
-	if (p->is_recorded)
-		options_release(&p->recorded_uses);
+	kernel_shown_release(&p->shown);
 	baseline_release(&p->baseline);
 	if (p->before_report)
 		report_close(p->before_report);
@@ -417,7 +370,7 @@ int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, cons
 	struct error err;
 	int status = 1;
 
-	if (report_open(&report, path, &err) < 0)
+	if (open_whole(&report, path, &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	if (!kernel_load_texts(cli, fields, &p.texts)) {
 		report_close(report);
@@ -439,6 +392,8 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 	struct error err;
 	int status;
 
+	if (!*fields->import)
+		return command_fail(cli, &kernel_command, "-i names no report");
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
 	lines = kernel_filter_lines(cli, fields);

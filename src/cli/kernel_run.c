@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,8 +117,21 @@ static char **profile_words(const struct kernel_run *run, char *preload, size_t 
 	return words;
 }
 
-static int record_kernels(struct cli *cli, const struct kernel_choice *choice, struct progress *progress, int argc, char **argv,
-			  struct record_result *result)
+/* A program that was ended because all was read, as --kill asks for, has not failed. */
+static int tell_end(struct cli *cli, const struct kernel_run *run, const struct progress *progress, int status)
+{
+	if (run->kill && progress->read && status == 128 + SIGTERM) {
+		if (!run->quiet)
+			fprintf(kernel_told(cli), "==PROF== The program was ended behind the last launch that was asked for (--kill).\n");
+		return 0;
+	}
+	if (status > 128)
+		fprintf(kernel_told(cli), "==ERROR== The program was ended by signal %d.\n", status - 128);
+	return status;
+}
+
+static int record_kernels(struct cli *cli, const struct kernel_run *run, const struct kernel_choice *choice, struct progress *progress, int argc,
+			  char **argv, struct record_result *result)
 {
 	struct options_parsed parsed = OPTIONS_PARSED_INIT;
 	struct profile_setup setup = { .style = OUTPUT_SONDE };
@@ -136,9 +150,7 @@ static int record_kernels(struct cli *cli, const struct kernel_choice *choice, s
 		record_run(&setup.options, result, &err);
 		kernel_on_progress(progress);
 		fputs(result->notes, kernel_told(cli));
-		status = result->started ? result->exit_status : 1;
-		if (status > 128)
-			fprintf(kernel_told(cli), "==ERROR== The program was ended by signal %d.\n", status - 128);
+		status = tell_end(cli, run, progress, result->started ? result->exit_status : 1);
 	}
 	if (err.text[0])
 		status = command_fail(cli, &kernel_command, "%s", err.text);
@@ -152,6 +164,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 	struct kernel_choice choice = { .metrics = run->metrics,
 					.units = run->units,
 					.count = run->metric_count,
+					.asked = run->asked,
 					.nvtx = run->nvtx,
 					.nvtx_process = run->nvtx_process,
 					.gpus = run->gpus,
@@ -178,7 +191,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 		choice.progress = ends[1];
 		progress.fd = ends[0];
 		choice.stuck_after = run->replay_timeout && run->replay_timeout < STUCK_AFTER ? run->replay_timeout : STUCK_AFTER;
-		status = record_kernels(cli, &choice, &progress, (int)count, words, result);
+		status = record_kernels(cli, run, &choice, &progress, (int)count, words, result);
 		/* Counters were asked for, and none could be read. */
 		if (!status && progress.failed && !progress.read)
 			status = 1;

@@ -32,6 +32,7 @@ struct kernel_run {
 	const char *const *metrics;   /* by part */
 	const char *const *units;     /* of each; NULL: of none */
 	uint32_t metric_count;
+	char *const *asked;           /* by --metrics, NULL behind them; NULL: nothing is, or it is not known */
 	const struct kernel_run_part *parts;
 	uint32_t part_count;
 	const char *filters;          /* lines of the request: which launches (cli/kernel_filter.h) */

@@ -11,6 +11,8 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+#define LEAST_SERIES_INTERVAL 1000 /* the hardware samples no faster */
+
 bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, struct kernel_source_run *ret)
 {
 	const char *text = fields->sampling_interval;
@@ -25,6 +27,10 @@ bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, st
 					   .series_interval = (uint64_t)fields->series_interval,
 					   .series_buffer = (uint64_t)fields->series_buffer,
 					   .series_passes = (uint64_t)fields->series_passes };
+	if (fields->series_interval && fields->series_interval < LEAST_SERIES_INTERVAL) {
+		command_fail(cli, &kernel_command, "--pm-sampling-interval %lld: 0, or %d ns and more", (long long)fields->series_interval, LEAST_SERIES_INTERVAL);
+		return false;
+	}
 	if (strcmp(text, "auto") == 0)
 		return true;
 	if (*end || end == text || interval < 0 || interval > 31) {
@@ -152,7 +158,8 @@ static bool load_book(struct cli *cli, const struct kernel_fields *fields, struc
 		command_fail(cli, &kernel_command, "%s", err.text);
 		return false;
 	}
-	if (note[0])
+	/* Of what was just recorded it was told then. */
+	if (note[0] && fields->import)
 		fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
 	r = read_files(fields, ret);
 	if (r >= 0 && fields->print_source == SOURCE_PTX)
@@ -164,14 +171,14 @@ static bool load_book(struct cli *cli, const struct kernel_fields *fields, struc
 	return false;
 }
 
-static void tell_what_is_missing(struct cli *cli, const struct source_book *book, enum source_view view)
+static void tell_what_is_missing(struct cli *cli, const struct kernel_fields *fields, const struct source_book *book, enum source_view view)
 {
 	if (!book->count_count)
 		fprintf(kernel_told(cli), "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
 	else if (view == SOURCE_PTX && !source_book_has_ptx(book))
 		fprintf(kernel_told(cli), "==WARNING== The program has no PTX with its code: the compiler keeps it there with -lineinfo (nvcc, ptxas, "
 					  "CU_JIT_GENERATE_LINE_INFO).\n");
-	else if (view != SOURCE_SASS && !source_book_has_lines(book))
+	else if (view != SOURCE_SASS && fields->import && !source_book_has_lines(book))
 		fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 }
 
@@ -190,7 +197,7 @@ int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, con
 		source_book_release(&book);
 		return -EINVAL;
 	}
-	tell_what_is_missing(cli, &book, source.view);
+	tell_what_is_missing(cli, fields, &book, source.view);
 	if (options->baseline)
 		source.before = &before;
 	r = page_print_source(cli->out, results, options, &book, &source);

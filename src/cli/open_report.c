@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ingest/foreign.h"
+#include "report/reader.h"
 #include "report/writer.h"
 
 /* What the process that imports has to say. */
@@ -247,6 +248,20 @@ bool open_report(struct cli *cli, const struct command *command, const char *nam
 		ret->is_partial = true;
 	}
 	return true;
+}
+
+int open_whole(struct report **ret, const char *path, struct error *err)
+{
+	int r = report_open(ret, path, err);
+
+	if (r < 0)
+		return r;
+	r = report_check_whole(*ret, path, err);
+	if (r < 0) {
+		report_close(*ret);
+		*ret = NULL;
+	}
+	return r;
 }
 
 int close_report(struct opened_report *report, int status)

@@ -18,6 +18,10 @@ struct opened_report {
 bool open_report(struct cli *cli, const struct command *command, const char *name, struct opened_report *ret,
 		 int *ret_status);
 
+struct report;
+/* Its reader; -errno with a sentence, also where it is cut off. */
+int open_whole(struct report **ret, const char *path, struct error *err);
+
 /* The status to end with, given the one that reading gave. */
 int close_report(struct opened_report *report, int status);
 

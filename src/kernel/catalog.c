@@ -45,9 +45,8 @@ static int unknown_chip(const struct cupti_host *cupti, const char *chip, struct
 	nearest_begin(&nearest, chip);
 	for (int i = 0; i < count; i++)
 		nearest_offer(&nearest, names[i], strlen(names[i]));
-	nearest_hint(&nearest, "", hint, sizeof(hint));
 	free(names);
-	return error_set(err, ENOENT, "There is no chip '%s'.%s --list-chips lists them", chip, hint);
+	return error_set(err, ENOENT, "There is no chip '%s'.%s --list-chips lists them", chip, nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
 /* The name that CUPTI has for it. */

@@ -124,16 +124,15 @@ int choose_section(struct choosing *c, const struct section *section)
 	return r;
 }
 
-static int unknown(struct choosing *c, const char *what, const char *name, struct nearest *nearest, const char *option)
+static int unknown(const char *what, const char *name, struct nearest *nearest, const char *option, struct error *err)
 {
 	char hint[160];
 
-	return error_set(c->err, ENOENT, "There is no %s '%s'.%s %s lists them", what, name, nearest_hint(nearest, "", hint, sizeof(hint)), option);
+	return error_set(err, ENOENT, "There is no %s '%s'.%s %s lists them", what, name, nearest_hint(nearest, "", hint, sizeof(hint)), option);
 }
 
-static int mark_set(struct choosing *c, const char *name, bool *marks)
+int choice_mark_set(const struct sections *all, const char *name, bool *marks, struct error *err)
 {
-	const struct sections *all = c->sources->sections;
 	const struct section_set *set = sections_find_set(all, name);
 	struct nearest nearest;
 
@@ -141,23 +140,22 @@ static int mark_set(struct choosing *c, const char *name, bool *marks)
 		nearest_begin(&nearest, name);
 		for (size_t i = 0; i < all->set_count; i++)
 			nearest_offer(&nearest, all->sets[i].name, strlen(all->sets[i].name));
-		return unknown(c, "set", name, &nearest, "--list-sets");
+		return unknown("set", name, &nearest, "--list-sets", err);
 	}
 	for (size_t i = 0; i < all->count; i++)
 		marks[i] |= section_in_set(&all->items[i], set->name);
 	return 0;
 }
 
-static int mark_matching(struct choosing *c, const char *expression, bool *marks)
+static int mark_matching(const struct sections *all, const char *expression, bool *marks, struct error *err)
 {
-	const struct sections *all = c->sources->sections;
 	char why[128];
 	regex_t regex;
 	int r = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB), found = 0;
 
 	if (r != 0) {
 		regerror(r, &regex, why, sizeof(why));
-		return error_set(c->err, EINVAL, "regex:%s cannot be read: %s", expression, why);
+		return error_set(err, EINVAL, "regex:%s cannot be read: %s", expression, why);
 	}
 	for (size_t i = 0; i < all->count; i++) {
 		if (regexec(&regex, all->items[i].id, 0, NULL, 0) != 0)
@@ -166,23 +164,22 @@ static int mark_matching(struct choosing *c, const char *expression, bool *marks
 		found = 1;
 	}
 	regfree(&regex);
-	return found ? 0 : error_set(c->err, ENOENT, "No section matches regex:%s. --list-sections lists them", expression);
+	return found ? 0 : error_set(err, ENOENT, "No section matches regex:%s. --list-sections lists them", expression);
 }
 
-static int mark_section(struct choosing *c, const char *name, bool *marks)
+int choice_mark_section(const struct sections *all, const char *name, bool *marks, struct error *err)
 {
-	const struct sections *all = c->sources->sections;
 	const struct section *section;
 	struct nearest nearest;
 
 	if (strncmp(name, "regex:", 6) == 0)
-		return mark_matching(c, name + 6, marks);
+		return mark_matching(all, name + 6, marks, err);
 	section = sections_find(all, name);
 	if (!section) {
 		nearest_begin(&nearest, name);
 		for (size_t i = 0; i < all->count; i++)
 			nearest_offer(&nearest, all->items[i].id, strlen(all->items[i].id));
-		return unknown(c, "section", name, &nearest, "--list-sections");
+		return unknown("section", name, &nearest, "--list-sections", err);
 	}
 	marks[section - all->items] = true;
 	return 0;
@@ -190,15 +187,16 @@ static int mark_section(struct choosing *c, const char *name, bool *marks)
 
 static int mark_all(struct choosing *c, bool *marks)
 {
+	const struct sections *all = c->sources->sections;
 	const struct choice_request *q = c->request;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < q->set_count; i++)
-		r = mark_set(c, q->sets[i], marks);
+		r = choice_mark_set(all, q->sets[i], marks, c->err);
 	for (size_t i = 0; r == 0 && i < q->section_count; i++)
-		r = mark_section(c, q->sections[i], marks);
+		r = choice_mark_section(all, q->sections[i], marks, c->err);
 	if (r == 0 && !q->set_count && !q->section_count && !q->metric_count)
-		r = mark_set(c, "basic", marks);
+		r = choice_mark_set(all, "basic", marks, c->err);
 	return r;
 }
 

@@ -53,6 +53,9 @@ unsigned chip_capability(const char *chip);
 
 /* An unknown set, section or metric that was asked for is an error with the nearest names; one that a section asks for is a note. */
 int choice_make(struct choice *ret, const struct choice_sources *sources, const struct choice_request *request, struct error *err);
+/* Marks the sections of a set, and those of one name or of regex:EXPRESSION; without any an error with the nearest names. */
+int choice_mark_set(const struct sections *all, const char *name, bool *marks, struct error *err);
+int choice_mark_section(const struct sections *all, const char *name, bool *marks, struct error *err);
 void choice_release(struct choice *c);
 bool choice_has(const struct choice *c, const char *name);
 /* Names of one origin, for a schedule. The caller frees the list, not the names. */

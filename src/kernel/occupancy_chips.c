@@ -51,11 +51,14 @@ const struct occupancy_chip *occupancy_chips(size_t *ret_count)
 	return all_chips;
 }
 
+/* 9 and 12 are 9.0 and 12.0; beyond it the last digit is the minor number, as in 90. */
+#define HIGHEST_MAJOR 12u
+
 /* Ten times the major number plus the minor one, or -1. */
 static int read_capability(const char *text)
 {
 	static const char *const prefixes[] = { "sm_", "compute_", "sm", "cc" };
-	unsigned long major, minor;
+	unsigned long major, minor = 0;
 	char *end;
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
@@ -71,7 +74,7 @@ static int read_capability(const char *text)
 		if (!isdigit((unsigned char)end[1]))
 			return -1;
 		minor = strtoul(end + 1, &end, 10);
-	} else {
+	} else if (major > HIGHEST_MAJOR) {
 		minor = major % 10;
 		major /= 10;
 	}

@@ -267,20 +267,31 @@ static void drop_empty(struct page_maker *m, struct page_section *s)
 	}
 }
 
-/* A name without what follows it stands for all of that. */
+/* Found in the name without rollup, as when it is recorded, or in all of it. */
+static bool expression_is_in(const char *expression, const char *name)
+{
+	char base[256];
+	regex_t regex;
+	bool found;
+
+	if (regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB) != 0)
+		return false;
+	snprintf(base, sizeof(base), "%.*s", (int)metric_base_len(name), name);
+	found = regexec(&regex, base, 0, NULL, 0) == 0 || regexec(&regex, name, 0, NULL, 0) == 0;
+	regfree(&regex);
+	return found;
+}
+
+/* A name without rollup stands for all that it has. */
 static bool is_meant(const char *asked, const char *name)
 {
 	size_t len = strlen(asked);
-	regex_t regex;
-	bool meant;
 
-	if (strncmp(asked, "regex:", 6) != 0)
-		return strncmp(asked, name, len) == 0 && (!name[len] || name[len] == '.');
-	if (regcomp(&regex, asked + 6, REG_EXTENDED | REG_NOSUB) != 0)
+	if (strncmp(asked, "regex:", 6) == 0)
+		return expression_is_in(asked + 6, name);
+	if (strncmp(asked, name, len) != 0)
 		return false;
-	meant = regexec(&regex, name, 0, NULL, 0) == 0;
-	regfree(&regex);
-	return meant;
+	return !name[len] || (name[len] == '.' && !asked[metric_base_len(asked)]) || strcmp(name + len, WARM_SUFFIX) == 0;
 }
 
 bool page_is_named(const struct page_options *options, const char *name)

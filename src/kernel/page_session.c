@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "kernel/page_text.h"
 
 #define NAME_WIDTH 48u
@@ -173,6 +174,39 @@ static void session_row(FILE *out, const char *name, const char *value, bool csv
 	}
 }
 
+/* One word of a list in JSON, as a shell takes it. NULL behind the last. */
+static const char *put_word(struct buf *ret, const char *at)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+	const char *begin = strchr(at, '"'), *end = begin ? begin + 1 : NULL;
+	bool quoted;
+
+	while (end && *end && *end != '"')
+		end += *end == '\\' && end[1] ? 2 : 1;
+	if (!end || !*end)
+		return NULL;
+	quoted = end == begin + 1 || strspn(begin + 1, plain) < (size_t)(end - begin - 1);
+	buf_puts(ret, ret->len ? " " : "");
+	buf_puts(ret, quoted ? "'" : "");
+	for (begin++; begin < end; begin++) {
+		begin += *begin == '\\' && (begin[1] == '"' || begin[1] == '\\');
+		buf_puts(ret, *begin == '\'' ? "'\\'" : "");
+		buf_append(ret, begin, 1);
+	}
+	buf_puts(ret, quoted ? "'" : "");
+	return end + 1;
+}
+
+static void session_words(FILE *out, const char *name, const char *list, bool csv)
+{
+	struct buf words = BUF_INIT;
+
+	while (list)
+		list = put_word(&words, list);
+	session_row(out, name, words.len ? buf_cstr(&words) : "", csv);
+	buf_release(&words);
+}
+
 static void session_device(FILE *out, const struct kernel_result *k, bool csv)
 {
 	static const struct {
@@ -200,7 +234,7 @@ void page_print_session(FILE *out, const struct kernel_results *results, bool cs
 	static const struct {
 		const char *title, *key;
 	} facts[] = {
-		{ "Program", "command" }, { "Command Line", "command_line" }, { "Working Folder", "cwd" }, { "Host", "host" }, { "System", "os" },
+		{ "Working Folder", "cwd" }, { "Host", "host" }, { "System", "os" },
 		{ "Kernel", "kernel" }, { "CPU", "cpu" }, { "GPU Driver", "driver" }, { "CUDA Driver", "cuda_driver" },
 		{ "Sonde", "sonde_version" }, { "Imported", "imported" }, { "Exit Status", "exit_status" },
 	};
@@ -210,6 +244,8 @@ void page_print_session(FILE *out, const struct kernel_results *results, bool cs
 		fprintf(out, "  Session\n");
 	else
 		fprintf(out, "\"Property\",\"Value\"\n");
+	session_words(out, "Program", report_meta(results->report, "command"), csv);
+	session_words(out, "Command Line", report_meta(results->report, "command_line"), csv);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		session_row(out, facts[i].title, report_meta(results->report, facts[i].key), csv);
 	snprintf(text, sizeof(text), "%zu", results->count);

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "kernel/page.h"
 
+#define MOST_EXACT 9007199254740992.0 /* from there on a double has no decimals */
+
 void page_unit(const struct kernel_results *results, const struct metric_value *value, const char *otherwise, char ret[UNIT_MAX])
 {
 	snprintf(ret, UNIT_MAX, "%s", value->unit);
@@ -37,7 +39,7 @@ static void plain_text(const struct page_options *options, const struct kernel_r
 	else if (v->kind == VALUE_INTEGER && scale == 1 && !options->all_real)
 		integer_text(v->integer, text);
 	else if (v->kind != VALUE_NONE)
-		number_text(value_number(v) / scale, true, text);
+		number_text(value_number(v) / scale, options->all_real || scale != 1 || fabs(value_number(v)) < MOST_EXACT, text);
 	else if (!results->is_imported)
 		number_text(NAN, false, text);
 	buf_puts(ret, text);

@@ -61,19 +61,33 @@ static const char *without_place(const char *name)
 	return name;
 }
 
-/* Names that are no counters' and have no rollup: by how they begin. */
-static const char *plain_unit(const char *metric)
+static bool ends_in(const char *name, const char *ending)
 {
-	static const char *const units[][2] = {
-		{ "inst_executed", "inst" }, { "thread_inst_executed", "inst" }, { "memory_l2_theoretical_sectors", "sectors" },
-		{ "smsp__pcsamp_warps_issue_stalled_", "warp" }, { "smsp__pcsamp_interval_cycles", "cycle" },
-		{ "profiler__pmsampler_interval_time", "ns" }, { "profiler__pmsampler_buffer_size_bytes", "byte" },
+	size_t len = strlen(name), more = strlen(ending);
+
+	return len >= more && strcmp(name + len - more, ending) == 0;
+}
+
+/* What is counted by instruction or sampled has names without rollup. */
+static const char *plain_unit(const char *name)
+{
+	static const struct {
+		const char *start, *unit;
+	} units[] = {
+		{ "inst_executed", "inst" },
+		{ "thread_inst_executed", "inst" },
+		{ "memory_l1_", "sectors" },
+		{ "memory_l2_", "sectors" },
+		{ "smsp__branch_targets_threads_divergent", "branches" },
+		{ "smsp__pcsamp_warps_issue_stalled_branch_resolving", "branches" },
+		{ "smsp__pcsamp_warps_issue_stalled_no_instructions", "inst" },
+		{ "smsp__pcsamp_warps_issue_stalled_", "warp" },
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strncmp(metric, units[i][0], strlen(units[i][0])) == 0)
-			return units[i][1];
-	return "";
+		if (strncmp(name, units[i].start, strlen(units[i].start)) == 0)
+			return units[i].unit;
+	return ends_in(name, "_interval_cycles") ? "cycle" : ends_in(name, "_interval_time") ? "ns" : ends_in(name, "_bytes") ? "byte" : "";
 }
 
 void unit_of_metric(const char *metric, char ret[UNIT_MAX])
@@ -81,7 +95,7 @@ void unit_of_metric(const char *metric, char ret[UNIT_MAX])
 	const char *part = without_place(metric), *suffix = strchr(part, '.'), *last = strrchr(part, '.'), *name = strstr(part, "__"), *unit;
 	size_t len;
 
-	snprintf(ret, UNIT_MAX, "%s", suffix ? "" : plain_unit(metric));
+	snprintf(ret, UNIT_MAX, "%s", suffix ? "" : plain_unit(part));
 	if (!suffix)
 		return;
 	name = name && name < suffix ? name + 2 : part;

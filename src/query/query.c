@@ -134,18 +134,6 @@ static int open_database(struct query *q, struct error *err)
 	return 0;
 }
 
-/* A .part is read as far as it goes; a finished report that ends early has lost something. */
-static int check_whole(const struct report *report, const char *path, struct error *err)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!report_is_partial(report) || strstr(slash ? slash : path, ".part"))
-		return 0;
-	return error_set(err, EBADMSG,
-			 "%s is cut off or damaged at its end: call it %s.part and let sonde recover save the rest",
-			 path, path);
-}
-
 int query_open(struct query **ret, const char *path, struct error *err)
 {
 	struct query *q = calloc(1, sizeof(*q));
@@ -156,7 +144,7 @@ int query_open(struct query **ret, const char *path, struct error *err)
 	pthread_mutex_init(&q->loading, NULL);
 	r = report_open(&q->report, path, err);
 	if (r >= 0)
-		r = check_whole(q->report, path, err);
+		r = report_check_whole(q->report, path, err);
 	if (r >= 0)
 		r = query_index_load(&q->index, q->report, err);
 	if (r >= 0 && native_tables_make(&q->natives) < 0)

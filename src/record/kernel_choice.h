@@ -22,11 +22,15 @@ struct kernel_gpu_links {
 	double bandwidth;             /* of a link, bytes a second; 0: not known */
 };
 
+/* The report's fact that has the names of `asked`. */
+#define KERNEL_ASKED_KEY "kernel_metrics"
+
 struct kernel_choice {
 	const char *request;          /* file that agents read */
 	const char *const *metrics;   /* in the order of the request */
 	const char *const *units;     /* of each; NULL or "": none */
 	uint32_t count;
+	char *const *asked;           /* those that were asked for by name, NULL behind them: shown under their names; NULL: not known */
 	int nvtx;                     /* NVTX ranges are kept for them */
 	int nvtx_process;             /* pushed ones of all threads together */
 	const char *code;             /* folder in which agents leave cubins; NULL: none */

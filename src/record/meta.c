@@ -149,6 +149,8 @@ void meta_begin(struct recorder *r)
 	put_list(s, "command", o->argv);
 	if (o->command_line)
 		put_list(s, "command_line", o->command_line);
+	if (o->kernels && o->kernels->asked)
+		put_list(s, KERNEL_ASKED_KEY, o->kernels->asked);
 	if (getcwd(cwd, sizeof(cwd)))
 		put(s, "cwd", cwd);
 	put(s, "sonde_version", SONDE_VERSION);

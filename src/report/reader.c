@@ -330,6 +330,15 @@ int report_is_partial(const struct report *r)
 	return r->partial;
 }
 
+int report_check_whole(const struct report *r, const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!r->partial || strstr(slash ? slash : path, ".part"))
+		return 0;
+	return error_set(err, EBADMSG, "%s is cut off or damaged at its end: call it %s.part and let sonde recover save the rest", path, path);
+}
+
 size_t report_group_count(const struct report *r, enum table_id table)
 {
 	return (unsigned)table < TABLE_ID_LIMIT ? r->tables[table].count : 0;

@@ -20,6 +20,8 @@ void report_close(struct report *r);
 
 /* True for a .part or a report whose recorder did not finish. */
 int report_is_partial(const struct report *r);
+/* A .part is read as far as it goes; a finished report that ends early has lost something: an error that says what to do. */
+int report_check_whole(const struct report *r, const char *path, struct error *err);
 /* True once something unreadable was met: answers may lack rows or names. */
 int report_is_damaged(const struct report *r);
 /* What had to be skipped (damaged groups, unknown tables), one sentence each. */

@@ -117,6 +117,27 @@ static void test_spellings_of_a_value(void **state)
 	}
 }
 
+static void test_letters_together(void **state)
+{
+	struct parse p;
+
+	(void)state;
+	PARSE(&p, "-fo", "x y", "app");
+	assert_int_equal(p.result, 0);
+	assert_true(p.fields.force);
+	assert_string_equal(p.fields.output, "x y");
+	assert_int_equal(p.parsed.word_count, 1);
+	options_release(&p.parsed);
+	/* What may be a value is one, and each letter is a use. */
+	PARSE(&p, "-ffalse", "-wwffwwffwwffn3");
+	assert_int_equal(p.result, 0);
+	assert_int_equal(p.fields.count, 3);
+	assert_int_equal(p.parsed.use_count, 14);
+	options_release(&p.parsed);
+	PARSE(&p, "-fq");
+	assert_refused(&p, "--force-overwrite");
+}
+
 static void test_value_may_be_empty_or_look_like_an_option(void **state)
 {
 	struct parse p;
@@ -246,7 +267,7 @@ static void test_numbers(void **state)
 	PARSE(&p, "--count=");
 	assert_refused(&p, "whole number");
 	PARSE(&p, "-n", "99999999999999999999");
-	assert_refused(&p, "whole number");
+	assert_refused(&p, "99999999999999999999 is beyond");
 	PARSE(&p, "-y", "-1");
 	assert_refused(&p, "from 0 on");
 	PARSE(&p, "-y", "soon");
@@ -400,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_spellings_of_a_value),
+		cmocka_unit_test(test_letters_together),
 		cmocka_unit_test(test_value_may_be_empty_or_look_like_an_option),
 		cmocka_unit_test(test_booleans),
 		cmocka_unit_test(test_bare_choice),

@@ -220,6 +220,10 @@ static void capabilities_are_found(void **state)
 
 	assert_string_equal(occupancy_find_chip("sm_90a", &err)->chips, "GH100");
 	assert_string_equal(occupancy_find_chip("90", &err)->chips, "GH100");
+	assert_string_equal(occupancy_find_chip("9", &err)->chips, "GH100");
+	assert_int_equal(occupancy_find_chip("12", &err)->major, 12);
+	assert_null(occupancy_find_chip("6", &err));
+	assert_non_null(strstr(err.text, "6.0 is not known"));
 	assert_string_equal(occupancy_find_chip("12.1", &err)->chips, "GB20B");
 	assert_string_equal(occupancy_find_chip("sm_100", &err)->chips, "GB100, GB102");
 	assert_null(occupancy_find_chip("9.5", &err));
