@@ -82,7 +82,7 @@ def range_lines():
 
 
 def source_lines():
-    lines = range_lines() + ["kernel_code 0 id=1 process=1 crc=7 size=100", f"kernel_file 0 name=\"/src/scale.cu\" text=x'{SOURCE.encode().hex()}'"]
+    lines = range_lines() + [f'kernel_metric 0 result=1 kind=1 name="profiler__source_error" text="{"a long reason, " * 20}"'] + ["kernel_code 0 id=1 process=1 crc=7 size=100", f"kernel_file 0 name=\"/src/scale.cu\" text=x'{SOURCE.encode().hex()}'"]
     for pc, sass, line, executed, samples, waiting in CODE:
         lines.append(f'kernel_instruction 0 code=1 function="{FUNCTION}" pc={pc} sass="{sass}" file="/src/scale.cu" line={line}')
         for metric, value in (("inst_executed", executed), ("thread_inst_executed", 16 * executed), ("smsp__pcsamp_sample_count", samples), ("smsp__pcsamp_warps_issue_stalled_long_scoreboard", waiting)):

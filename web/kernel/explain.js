@@ -65,14 +65,16 @@ export class Explainer {
 
   /** @param {HTMLElement} target @param {number} x @param {number} y */
   async show(target, x, y) {
-    const { explain: name = "", said = "" } = target.dataset;
+    const { explain: name = "", said: first = "", computed } = target.dataset;
     const timer = this.timer;
     const answer = name ? await this.ask(name) : { text: "", known: false };
-    if (this.timer !== timer || (!answer.known && !said))
+    // The words are those of one counter: of a formula they say a part.
+    const said = [first, computed && answer.known ? `${computed}: computed, of this and other counters:` : ""].filter(Boolean);
+    if (this.timer !== timer || (!answer.known && !said.length))
       return;
-    const origin = originOf(target.dataset.metric || name);
-    const [first, ...rest] = answer.known ? answer.text.trimEnd().split("\n") : [""];
-    this.box.innerHTML = `${said ? `<div class="strong said">${escape(said)}</div>` : ""}${first ? `<div class="${said ? "" : "strong"}">${escape(first)}</div>` : ""}${rest.map((/** @type {string} */ line) => `<div>${escape(line.trim())}</div>`).join("")}${origin && answer.known ? `<div class="faint">A value ${escape(origin)}.</div>` : ""}`;
+    const origin = computed ? "computed from counters" : originOf(target.dataset.metric || name);
+    const [title, ...rest] = answer.known ? answer.text.trimEnd().split("\n") : [""];
+    this.box.innerHTML = `${said.map((line) => `<div class="strong said">${escape(line)}</div>`).join("")}${title ? `<div class="${said.length ? "" : "strong"}">${escape(title)}</div>` : ""}${rest.map((/** @type {string} */ line) => `<div>${escape(line.trim())}</div>`).join("")}${origin && answer.known ? `<div class="faint">A value ${escape(origin)}.</div>` : ""}`;
     this.box.hidden = false;
     const { width, height } = this.box.getBoundingClientRect();
     this.box.style.left = `${Math.max(4, Math.min(x + 14, window.innerWidth - width - 8))}px`;

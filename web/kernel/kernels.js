@@ -150,6 +150,9 @@ export class Kernels {
         target.blur();
       return;
     }
+    // What has lines of its own is scrolled by them.
+    if (target.id === "source-scroll" && /^(Arrow|Home$|End$)/.test(event.key))
+      return;
     const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, Home: -Infinity, End: Infinity }[event.key];
     const tab = TABS[Number(event.key) - 1];
     if (step !== undefined)

@@ -15,7 +15,7 @@ const UNITS = { l1tex: "L1/TEX", lts: "L2", syslts: "L2 (system)", sm: "SM", sms
 /** @type {Record<string, string>} */
 const WORDS = { inst: "instructions", pipe: "pipe", pq: "queue", mio: "MIO", lsu: "LSU", adu: "ADU", cbu: "CBU", xu: "XU", alu: "ALU", fma: "FMA", fmaheavy: "FMA heavy", fp64: "FP64", tma: "TMA", tex: "TEX",
   tensor: "tensor", dmma: "DMMA", hmma: "HMMA", xbar2lts: "from crossbar", lts2xbar: "to crossbar", l1tex2xbar: "to crossbar", xbar2l1tex: "from crossbar", lsuin: "LSU", texin: "TEX", tmain: "TMA",
-  req: "requests", t: "tag", d: "data", m: "", f: "filter", sysmem: "system memory", device: "device memory", mio2rf: "to registers", rf: "registers", sm2tex: "", ipa: "IPA", mem: "", dshared: "distributed shared" };
+  req: "requests", t: "tag", d: "data", m: "", f: "filter", sysmem: "system memory", device: "device memory", mio2rf: "to registers", rf: "registers", sm2tex: "", ipa: "IPA", mem: "", dshared: "distributed shared", throughput: "", internal: "(internal)", activity: "" };
 
 /** A counter's name as people read it: "L1/TEX: data bank reads". @param {string} base */
 export function partName(base) {

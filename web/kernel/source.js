@@ -34,10 +34,11 @@ export class SourcePage {
     place.addEventListener("click", (event) => this.click(/** @type {HTMLElement} */ (event.target)));
   }
 
-  /** @param {Kernel} _kernel @param {Record<string, number | undefined>} where */
-  async show(_kernel, where) {
+  /** @param {Kernel} kernel @param {Record<string, number | undefined>} where */
+  async show(kernel, where) {
     const source = await json("/api/source", where);
     this.source = source;
+    this.kernel = kernel;
     if (!source.lines.length) {
       this.place.innerHTML = absent("Instructions and source lines are not in this report.", ["SourceCounters"]);
       return;
@@ -72,7 +73,7 @@ export class SourcePage {
 
   arrange() {
     const source = /** @type {Source} */ (this.source);
-    const rows = this.mode === "lines" ? sourceRows(source, { outermost: this.outermost, calls: this.calls && !this.byHeat }) : this.mode === "ptx" ? ptxRows(source) : instructionRows(source);
+    const rows = this.mode === "lines" ? sourceRows(source, { outermost: this.outermost, calls: this.calls && !this.byHeat }) : this.mode === "ptx" ? ptxRows(source) : instructionRows(source, (name) => (name && name === this.kernel?.mangled ? this.kernel.name : name));
     const heat = (/** @type {Row} */ row) => row.values[this.heat] ?? -1;
     this.rows = this.byHeat ? rows.filter((row) => !row.isHead && heat(row) > 0).sort((a, b) => heat(b) - heat(a)) : rows;
     this.most = this.rows.reduce((most, row) => Math.max(most, row.values[this.heat] ?? 0), 0);
