@@ -167,6 +167,13 @@ async function reading(viewer) {
   await viewer.page.hover("[data-link='Device Memory > L2']");
   await viewer.until(() => document.querySelector("#kernel-explained .said")?.textContent.startsWith("Device Memory to L2"));
   check("memory chart: the pointer reads the traffic of a link", await viewer.text("#kernel-explained .said"), `Device Memory to L2: ${new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 }).format(bytes / 1e6)} MB, 12 % of its peak`);
+  await viewer.page.focus("#card-warps");
+  await viewer.press("ArrowRight");
+  await viewer.press("ArrowRight");
+  await viewer.until(() => !document.querySelector("#kernel-explained").hidden && document.querySelector("#kernel-explained").textContent.includes("smsp__average_warps_active_per_inst_executed"));
+  check("keys: values of a card one after the other, with their words", await viewer.tell(() => document.activeElement.dataset.metric), "smsp__average_warps_active_per_inst_executed.ratio");
+  await viewer.press("Escape");
+  check("keys: back to the card", await viewer.tell(() => [document.activeElement.id, document.querySelector("#kernel-explained").hidden]), ["card-warps", true]);
   await viewer.page.hover("#card-memory td[data-computed='Global Load: Sectors/Req']");
   await viewer.until(() => document.querySelector("#kernel-explained .said")?.textContent.startsWith("Global Load"));
   check("hover: a formula is not called one of its counters", await viewer.tell(() => { const lines = [...document.querySelector("#kernel-explained").children].map((line) => line.textContent); return [lines[0], lines.at(-1)]; }),
@@ -253,6 +260,13 @@ async function source() {
 }
 
 async function states() {
+  const none = await sonde.view(configuration.none);
+  const timeline = await browser.open(none, { hash: "#view=kernels&kernel=0" });
+  await timeline.tell(() => { history.pushState(null, "", "#view=kernels&kernel=1"); history.back(); });
+  await timeline.idle();
+  check("a report without kernels, at an address of kernels", await timeline.tell(() => document.body.dataset.view), "timeline");
+  await timeline.close();
+  await none.end();
   const some = await sonde.view(configuration.some);
   let viewer = await browser.open(some);
   const missing = await viewer.text("#card-missing");

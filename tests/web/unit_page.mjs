@@ -5,12 +5,14 @@ import { readState, writeState } from "../../web/address.js";
 import { clockOffsets, fromZero } from "../../web/align.js";
 import { luminance, byClass, byName } from "../../web/colours.js";
 import * as format from "../../web/format.js";
+import { cardsOf } from "../../web/kernel/cards.js";
 import { partName } from "../../web/kernel/light.js";
 import { curveBarsHtml, timelinesHtml } from "../../web/kernel/lines.js";
 import { occupancyHtml } from "../../web/kernel/occupancy.js";
 import { tableHtml } from "../../web/kernel/parts.js";
 import { rooflineHtml } from "../../web/kernel/roofline.js";
 import { instructionRows } from "../../web/kernel/source_rows.js";
+import { COLUMNS } from "../../web/kernel/summary.js";
 import { missingSources } from "../../web/missing.js";
 import { shortName } from "../../web/names.js";
 import { byFunction, heaviestPath, treeLines } from "../../web/panels/call_table.js";
@@ -106,6 +108,16 @@ test("functions and parts of the chip as people call them", () => {
   assert.deepEqual(instructionRows({ columns: [], lines, files: [], ptx: [] }, (name) => (name === "_Z1fv" ? "f()" : name)).filter((row) => row.isHead).map((row) => row.text), ["f()", "_Z1gv"]);
   assert.equal(partName("gpu__compute_memory_access_throughput_internal_activity"), "GPU: compute memory access (internal)");
   assert.equal(partName("sm__inst_executed_pipe_lsu"), "SM: LSU instructions");
+});
+
+test("a graph that was counted as one has no grid, block or occupancy", () => {
+  const graph = { registers: null, grid: [1, 1, 1], block: [1, 1, 1], sections: [], rules: [], missing: ["Occupancy", "SpeedOfLight"].map((id) => ({ id, title: id, about: "" })), occupancy: null };
+  const texts = (kernel) => COLUMNS.filter(({ key }) => key === "grid" || key === "block").map((column) => column.text(kernel));
+  assert.deepEqual(texts(graph), ["", ""]);
+  assert.deepEqual(texts({ ...graph, registers: 16 }), ["1", "1"]);
+  assert.deepEqual(texts({ ...graph, grid: [2, 1, 1] }), ["2", "1"]);
+  assert.deepEqual(cardsOf(graph).missing.map((card) => card.id), ["light"]);
+  assert.deepEqual(cardsOf({ ...graph, registers: 16 }).missing.map((card) => card.id), ["light", "occupancy"]);
 });
 
 test("units and digits", () => {

@@ -5,6 +5,7 @@ import { memoryHtml } from "./memory.js";
 import { occupancyHtml } from "./occupancy.js";
 import { absent, barsHtml, blocksOf, changeText, escape, factsHtml, find, note, numberOf, percent, rowsOf, tableHtml } from "./parts.js";
 import { rooflineHtml } from "./roofline.js";
+import { isKernel } from "./summary.js";
 
 /** @typedef {import("./types.js").Kernel} Kernel */
 /** @typedef {import("./types.js").Section} Section */
@@ -170,15 +171,16 @@ export function cardsOf(kernel) {
   const there = new Set(kernel.sections.filter((one) => one.blocks.some((block) => block.rows.length) || kernel.rules.some((rule) => rule.section === one.id)).map((one) => one.id));
   const known = new Set(CARDS.flatMap((card) => card.sections));
   const own = kernel.sections.filter((one) => !known.has(one.id)).map((one) => ({ id: `own-${one.id || one.title}`, title: one.title, sections: [one.id], html: () => plain(one) }));
+  const isOne = isKernel(kernel);
   const shown = CARDS.filter((card) => card.sections.some((id) => there.has(id)) || (card.id === "occupancy" && kernel.occupancy));
-  return { shown: [...shown, ...own], missing: CARDS.filter((card) => !shown.includes(card) && card.sections.some((id) => kernel.missing.some((one) => one.id === id))) };
+  return { shown: [...shown, ...own], missing: CARDS.filter((card) => !shown.includes(card) && (isOne || card.id !== "occupancy") && card.sections.some((id) => kernel.missing.some((one) => one.id === id))) };
 }
 
 /** @param {Card} card @param {Shown} shown */
 export function cardHtml(card, shown) {
   const about = card.sections.map((id) => section(shown, id)?.about).find(Boolean) || "";
   const rules = shown.kernel.rules.filter((rule) => card.sections.includes(rule.section));
-  return `<article class="card" id="card-${escape(card.id)}" aria-label="${escape(card.title)}"><header><h3>${escape(card.title)}</h3><p class="about">${escape(about)}</p></header>${rulesHtml(rules)}<div class="body">${card.html(shown)}</div></article>`;
+  return `<article class="card" tabindex="0" id="card-${escape(card.id)}" aria-label="${escape(card.title)}"><header><h3>${escape(card.title)}</h3><p class="about">${escape(about)}</p></header>${rulesHtml(rules)}<div class="body">${card.html(shown)}</div></article>`;
 }
 
 /** What rules say that belongs to no card, the largest gain first. @param {Kernel} kernel @param {Card[]} cards */

@@ -14,7 +14,7 @@ import { blocksOf, changeText, escape, percent, short } from "./parts.js";
 import { RawPage } from "./raw.js";
 import { SourcePage } from "./source.js";
 import { TABS, readKernelState, writeKernelState } from "./state.js";
-import { gpuText, isUnusual, unusualText } from "./summary.js";
+import { gpuText, isKernel, isUnusual, unusualText } from "./summary.js";
 import { VariationPage } from "./variation.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -23,7 +23,7 @@ import { VariationPage } from "./variation.js";
 /** @typedef {import("./state.js").KernelState} KernelState */
 
 /** @type {Array<[string, string]>} what the help shows */
-export const KERNEL_KEYS = [["↑ ↓, k j", "previous, next kernel"], ["Home End", "first, last kernel"], ["1 2 3 4 5", "details, source, raw, variation, session"], ["b", "this kernel as the baseline; again: none"], ["/", "filter the kernels"], ["t", "the timeline, where there is one"], ["browser back", "undo a choice"], ["?", "this"]];
+export const KERNEL_KEYS = [["↑ ↓, k j", "previous, next kernel"], ["Home End", "first, last kernel"], ["1 2 3 4 5", "details, source, raw, variation, session"], ["Tab, ← →", "a card, and what its values are; in charts over time sample by sample"], ["b", "this kernel as the baseline; again: none"], ["/", "filter the kernels"], ["t", "the timeline, where there is one"], ["browser back", "undo a choice"], ["?", "this"]];
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -315,7 +315,7 @@ export class Kernels {
   showTitle() {
     const kernel = /** @type {Kernel} */ (this.kernel);
     const unusual = isUnusual(kernel) && `<button class="link unusual" data-tab="variation">${escape(unusualText(kernel))}</button>`;
-    const facts = [kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, unusual, kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`, `grid ${kernel.grid.join(" × ")}`, `block ${kernel.block.join(" × ")}`,
+    const facts = [kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, unusual, kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`, isKernel(kernel) && `grid ${kernel.grid.join(" × ")}`, isKernel(kernel) && `block ${kernel.block.join(" × ")}`,
       kernel.registers !== null && `${short(kernel.registers)} registers`, kernel.process && `${escape(kernel.process)} (${kernel.pid})`].filter(Boolean);
     const before = kernel.before?.duration;
     const change = before && kernel.duration !== null ? ` <span class="change" data-change="duration">${changeText(((kernel.duration - before) / before) * 100)} in time</span>` : "";

@@ -1,6 +1,6 @@
 // Speed of light: how near the kernel comes to what the hardware can do, what limits it, in a sentence, and what the two figures are the largest of.
 import { duration } from "../format.js";
-import { barsHtml, blocksOf, escape, factsHtml, find, numberOf, percent, rowsOf } from "./parts.js";
+import { absent, barsHtml, blocksOf, escape, factsHtml, find, numberOf, percent, rowsOf } from "./parts.js";
 
 /** @typedef {import("./types.js").Cell} Cell */
 /** @typedef {import("./types.js").Kernel} Kernel */
@@ -63,8 +63,9 @@ export function lightHtml(kernel, section) {
   const levels = rows.filter((row) => LEVELS.test(row.metric)).sort((a, b) => order(a) - order(b));
   const others = rows.filter((row) => !LEVELS.test(row.metric));
   const parts = blocksOf(section, "breakdown").map((block) => `<div><h4>${escape(block.title)}</h4>${partsHtml(block.rows)}</div>`).join("");
+  const none = levels.length ? "" : absent("How near the kernel comes to the peaks is not in this report.", ["SpeedOfLight"]);
   const bars = levels.length ? `<div class="light">${barsHtml(levels.map((cell) => ({ label: cell.label, cell })))}</div>` : "";
-  return `<p class="sentence" data-verdict="${escape(kernel.verdict)}">${escape(sentence(kernel))}</p>${warmSentence(kernel)}${bars}${factsHtml(others)}${parts ? `<div class="pair">${parts}</div>` : ""}`;
+  return `<p class="sentence" data-verdict="${escape(kernel.verdict)}">${escape(sentence(kernel))}</p>${warmSentence(kernel)}${none}${bars}${factsHtml(others)}${parts ? `<div class="pair">${parts}</div>` : ""}`;
 }
 
 /** Compute, memory, then the levels. @param {Cell} row */

@@ -10,6 +10,8 @@ import { instructionRows, ptxRows, sourceRows } from "./source_rows.js";
 
 const ROW_HEIGHT = 20;
 const MORE = 12;
+/** May be cut off at the end of its column. */
+const LONG_TEXT = 70;
 const SAMPLES = /pcsamp_sample_count/;
 const STALL = /pcsamp_warps_issue_stalled_(?!.*_not_issued)/;
 
@@ -132,7 +134,7 @@ export class SourcePage {
     const share = this.most ? heat / this.most : 0;
     const stalls = this.stalls(row);
     const cells = (this.shown || []).map(({ i }) => this.cellHtml(row, i)).join("");
-    return `<div class="source-row${at === this.hottest ? " chosen" : ""}${row.isCall ? " call" : ""}" data-at="${at}" data-mark="${escape(row.mark)}" style="--heat:${share.toFixed(3)}" title="${escape([row.title, stalls].filter(Boolean).join("\n"))}"><span class="source-mark">${escape(row.mark)}</span><span class="source-text">${escape(row.text)}</span>${cells}</div>`;
+    return `<div class="source-row${at === this.hottest ? " chosen" : ""}${row.isCall ? " call" : ""}" data-at="${at}" data-mark="${escape(row.mark)}" style="--heat:${share.toFixed(3)}" title="${escape([row.text.length > LONG_TEXT && row.text.trim(), row.title, stalls].filter(Boolean).join("\n"))}"><span class="source-mark">${escape(row.mark)}</span><span class="source-text">${escape(row.text)}</span>${cells}</div>`;
   }
 
   /** @param {HTMLSelectElement | HTMLInputElement} input */
