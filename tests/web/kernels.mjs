@@ -151,6 +151,19 @@ async function charts(viewer) {
   check("hover: the words of --explain", await viewer.tell(() => [...document.querySelector("#kernel-explained").children].map((line) => line.textContent)), [...said, "A value counted by the hardware."]);
 }
 
+/** Until the page scrolls no longer. @param {any} viewer */
+const rested = (viewer) => viewer.tell(() => new Promise((resolve) => {
+  const page = document.querySelector("#kernel-details");
+  let last = -1;
+  const timer = setInterval(() => {
+    if (page.scrollTop === last) {
+      clearInterval(timer);
+      resolve(null);
+    }
+    last = page.scrollTop;
+  }, 150);
+}));
+
 /** What the pointer reads in pictures. @param {any} viewer */
 async function reading(viewer) {
   const { samples } = configuration;
@@ -174,6 +187,7 @@ async function reading(viewer) {
   check("keys: values of a card one after the other, with their words", await viewer.tell(() => document.activeElement.dataset.metric), "smsp__average_warps_active_per_inst_executed.ratio");
   await viewer.press("Escape");
   check("keys: back to the card", await viewer.tell(() => [document.activeElement.id, document.querySelector("#kernel-explained").hidden]), ["card-warps", true]);
+  await rested(viewer);
   await viewer.page.hover("#card-memory td[data-computed='Global Load: Sectors/Req']");
   await viewer.until(() => document.querySelector("#kernel-explained .said")?.textContent.startsWith("Global Load"));
   check("hover: a formula is not called one of its counters", await viewer.tell(() => { const lines = [...document.querySelector("#kernel-explained").children].map((line) => line.textContent); return [lines[0], lines.at(-1)]; }),
@@ -333,6 +347,12 @@ async function looks() {
     check(`looks ${width}x${height} ${scheme}: texts of 12 pixels, nothing beyond its card`, found, { small: [], wide: [], page: false });
     await viewer.picture(`kernels-${width}-${scheme}`);
   }
+  await viewer.page.setViewportSize({ width: 900, height: 700 });
+  await viewer.tell(() => {
+    document.querySelector("#kernel-unmatched").textContent = "This kernel is not in the baseline.";
+    document.querySelector("#kernel-title .verdict").textContent = "compute- and memory-bound";
+  });
+  check("looks: texts of a narrow window do not lie on each other", await viewer.tell(() => { const box = document.querySelector("#kernel-unmatched").getBoundingClientRect(); return document.elementsFromPoint(box.left + 2, box.top + box.height / 2).some((element) => element.matches(".verdict, .facts, h2")); }), false);
   await viewer.close();
 }
 

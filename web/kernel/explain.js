@@ -83,7 +83,7 @@ export class Explainer {
     const card = target.closest(".card");
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (event.key === "Escape" && card && target !== card)
-      /** @type {HTMLElement} */ (card).focus();
+      /** @type {HTMLElement} */ (card).focus({ preventScroll: true });
     if (!by || event.defaultPrevented || !card || (target !== card && target.dataset.explain === undefined))
       return;
     const all = /** @type {HTMLElement[]} */ ([...card.querySelectorAll("[data-explain]")].filter((one) => one.getClientRects().length));
@@ -109,7 +109,7 @@ export class Explainer {
     const timer = this.timer;
     const answer = name ? await this.ask(name) : { text: "", known: false };
     // The words are those of one counter: of a formula they say a part.
-    const said = [first, computed && answer.known ? `${computed}: computed, of this and other counters:` : ""].filter(Boolean);
+    const said = [first, computed && answer.known ? (first ? "Computed, of this and other counters:" : `${computed}: computed, of this and other counters:`) : ""].filter(Boolean);
     if (this.timer !== timer || (!answer.known && !said.length))
       return;
     const origin = computed ? "computed from counters" : originOf(target.dataset.metric || name);
