@@ -22,7 +22,7 @@ SAMPLES = [3.0, 40.0, 80.0, 60.0, 5.0]
 SAMPLED = "pmsampling:TPC.TriageCompute.sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed"
 # Taken as they are by the rules and roofs: sizes that a GPU can have.
 SIZES = {
-    "gpu__time_duration.sum": 2_500_000, "gpc__cycles_elapsed.max": 4_900_000, "gpc__cycles_elapsed.avg.per_second": 1.9e9, "dram__cycles_elapsed.avg.per_second": 3.1e9,
+    "gpu__time_duration.sum": 2_500_000, "gpc__cycles_elapsed.max": 4_900_000, "gpc__cycles_elapsed.avg.per_second": 1.95e9, "dram__cycles_elapsed.avg.per_second": 3.1e9,
     "sm__cycles_elapsed.avg.per_second": 1.9e9, "smsp__cycles_elapsed.avg.per_second": 1.9e9, "lts__cycles_elapsed.avg.per_second": 1.8e9, "l1tex__cycles_elapsed.avg.per_second": 1.9e9,
     "dram__bytes.sum.per_second": 2.4e12, "dram__bytes.sum.peak_sustained": 1504.0,
     "sm__throughput.avg.pct_of_peak_sustained_elapsed": 41.25, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": 88.5,

@@ -37,7 +37,7 @@ async function summary() {
   const shown = await lines();
   check("summary: a line for each kernel with its numbers", shown.map((/** @type {any} */ row) => [row.id, row.function, Number(row.duration), Number(row.compute), Number(row.memory), Number(row.registers), Number(row.cycles)]),
     truth.map((/** @type {any} */ t, /** @type {number} */ i) => [String(i), ["scale", "reduce"][i], t[DURATION], t["sm__throughput.avg.pct_of_peak_sustained_elapsed"], t["gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"], 40, t["gpc__cycles_elapsed.max"]]));
-  check("summary: GPU, compute capability and clocks above", await viewer.text("#kernel-gpus"), "GPU 0: NVIDIA H200, cc 9.0, 132 SMs, SM 1.9 GHz, DRAM 3.1 GHz");
+  check("summary: GPU, compute capability and clocks above", await viewer.text("#kernel-gpus"), "GPU 0: NVIDIA H200, cc 9.0, 132 SMs, SM 1.95 GHz, DRAM 3.1 GHz");
   const printed = JSON.parse(sonde.run(["kernel", "-i", configuration.kernels, "--json"])).kernels;
   check("summary: verdict and estimate of the command line", shown.map((/** @type {any} */ row) => [row.verdict, Number(row.gain)]), printed.map((/** @type {any} */ k) => [k.verdict ?? "", Math.max(0, ...k.rules.filter((/** @type {any} */ r) => r.speedup_type === "global").map((/** @type {any} */ r) => r.speedup))]));
   await viewer.page.click("[data-sort='5']");
@@ -127,6 +127,8 @@ async function charts(viewer) {
   const roofs = await viewer.tell(() => [...document.querySelectorAll(".roofline .roof")].map((roof) => [roof.dataset.roof, roof.classList.contains("theoretical"), Number(roof.dataset.peak)]));
   const dram = roofs.filter(([name]) => name === "DRAM");
   check("roofline: roofs at the measured clocks and at the highest", [dram.map(([, theoretical]) => theoretical), alike(dram[0][2], 1504 * 3.1e9), alike(dram[1][2], 1504 * 3.1e9 * (3201000 * 1000) / 3.1e9)], [[false, true], true, true]);
+  const single = roofs.filter(([name]) => name === "Single Precision").map(([, , peak]) => peak);
+  check("roofline: the roof of work at the highest clock, not at one more than its own", alike(single[1], single[0] * 1.98e9 / t["sm__cycles_elapsed.avg.per_second"]), true);
   check("roofline: points lie where the axes say", await viewer.tell(() => {
     const [a, b] = [...document.querySelectorAll(".roofline .point")].map((point) => ({ x: Math.log10(point.dataset.x), at: point.getBBox() }));
     const ticks = [...document.querySelectorAll(".roofline line.grid")].filter((line) => line.getAttribute("x1") === line.getAttribute("x2")).map((line) => Number(line.getAttribute("x1")));
@@ -327,7 +329,7 @@ async function views() {
 
 async function looks() {
   const viewer = await browser.open(server, { hash: "#view=kernels" });
-  for (const [width, height, scheme] of /** @type {Array<[number, number, "dark" | "light"]>} */ ([[1280, 720, "light"], [1280, 720, "dark"], [3840, 2160, "dark"]])) {
+  for (const [width, height, scheme] of /** @type {Array<[number, number, "dark" | "light"]>} */ ([[1280, 720, "light"], [1280, 720, "dark"], [1920, 1080, "light"], [3840, 2160, "dark"]])) {
     await viewer.page.setViewportSize({ width, height });
     await viewer.page.emulateMedia({ colorScheme: scheme });
     await viewer.idle();
@@ -339,8 +341,8 @@ async function looks() {
         const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
         if (own && !(element instanceof SVGElement) && box.width && parseFloat(getComputedStyle(element).fontSize) < 12)
           small.push(element.className || element.tagName);
-        if (element.classList?.contains("card") && element.scrollWidth > element.clientWidth + 1)
-          wide.push(element.id);
+        if (element.matches(".card, .wide") && element.scrollWidth > element.clientWidth + 1)
+          wide.push(element.id || `${element.scrollWidth - element.clientWidth} ${element.textContent.slice(0, 100)}`);
       }
       return { small: [...new Set(small)], wide, page: document.documentElement.scrollWidth > window.innerWidth };
     });

@@ -9,7 +9,7 @@ import { cardsOf } from "../../web/kernel/cards.js";
 import { partName } from "../../web/kernel/light.js";
 import { curveBarsHtml, timelinesHtml } from "../../web/kernel/lines.js";
 import { occupancyHtml } from "../../web/kernel/occupancy.js";
-import { tableHtml } from "../../web/kernel/parts.js";
+import { percent, tableHtml } from "../../web/kernel/parts.js";
 import { rooflineHtml } from "../../web/kernel/roofline.js";
 import { instructionRows } from "../../web/kernel/source_rows.js";
 import { COLUMNS } from "../../web/kernel/summary.js";
@@ -123,6 +123,7 @@ test("a graph that was counted as one has no grid, block or occupancy", () => {
 test("units and digits", () => {
   assert.equal(format.duration(15800), "15.80 us");
   assert.equal(format.duration(999), "999 ns");
+  assert.deepEqual([0, 0.001, 0.005, 12.345, null].map(percent), ["0 %", "< 0.01 %", "0.01 %", "12.35 %", ""]);
   assert.equal(format.exact(1234567), "1,234,567 ns");
   assert.equal(format.inUnit(1500000, ["ms", 1e6], 500000), "1.5 ms");
   assert.equal(format.inUnit(2000000, ["ms", 1e6], 1000000), "2 ms");

@@ -25,9 +25,11 @@ export function amount(value, unit) {
   return /[TGMK]$/.test(text) ? text + unit : unit ? `${text} ${unit}` : text;
 }
 
-/** A share in percent, two digits. @param {number | null | undefined} value */
+/** A share in percent, two digits; what is more than nothing is not called nothing. @param {number | null | undefined} value */
 export function percent(value) {
-  return value === null || value === undefined ? "" : `${DIGITS.format(value)} %`;
+  if (value === null || value === undefined)
+    return "";
+  return value > 0 && value < 0.005 ? "< 0.01 %" : `${DIGITS.format(value)} %`;
 }
 
 /** @param {number} change percent */
