@@ -69,6 +69,8 @@ test("roofs at the highest clocks: of what has a clock that is known, and told b
   const dashed = (clocks) => [...rooflineHtml([ROOFS], "", clocks).matchAll(/theoretical" d="[^"]*" data-roof="(\w+)"/g)].map(([, name]) => name);
   const clocks = { sm: 1.5e9, sm_most: 2e9, dram: 3e9, dram_most: 3.2e9 };
   assert.deepEqual(dashed(clocks), ["DRAM", "L1", "Single"]);
+  const [, from, dashedFrom] = /data-roof="L1".*?d="M[\d.,]+L([\d.]+),[^>]*data-roof="L1".*?class="roof work theoretical" d="M([\d.]+),/.exec(rooflineHtml([{ ...ROOFS, rows: ROOFS.rows.map((row) => (row.name === "L1" ? { ...row, peak: 30e12 } : row)) }], "", clocks));
+  assert.equal(Number(from).toFixed(3), Number(dashedFrom).toFixed(3), "the dashed roof begins where its slope ends");
   assert.match(rooflineHtml([ROOFS], "", clocks), /roof at the clocks measured<.*at the highest clocks</);
   assert.deepEqual(dashed({ ...clocks, sm: 2e9, dram: 3.2e9 }), []);
   assert.match(rooflineHtml([ROOFS], "", { ...clocks, sm: 2e9, dram: 3.2e9 }), /which are the highest/);

@@ -123,13 +123,15 @@ export class Roofline {
   }
 
   roofs() {
-    const fastest = Math.max(...this.levels.map((level) => level.peak || 0));
+    const fastest = (/** @type {number} */ i) => Math.max(...this.levels.map((level) => (level.peak || 0) * (i ? this.headroomOf(level) : 1)));
+    // Above the roof is the dashed one, where there is one.
+    const labelAt = this.headroom.sm > LEAST_HEADROOM ? 15 : -5;
     const slopes = this.levels.map((level) => this.slope(level, 1, "") + (this.headroomOf(level) > LEAST_HEADROOM ? this.slope(level, this.headroomOf(level), " theoretical") : ""));
     const tops = this.works.flatMap((work) => [1, this.headroom.sm].filter((factor, i) => i === 0 || factor > LEAST_HEADROOM).map((factor, i) => {
       const peak = (work.peak || 0) * factor;
-      const from = Math.max(10 ** this.xs[0], peak / fastest);
+      const from = Math.max(10 ** this.xs[0], peak / fastest(i));
       return `<path class="roof work${i ? " theoretical" : ""}" d="M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}" data-roof="${escape(work.name)}" data-peak="${peak}" data-explain="" data-said="${escape(`${work.name}: ${amount(peak, "op/s")}${i ? ", at the highest clocks" : ", at the clocks that were measured"}`)}"/>` +
-        (i || !this.hasLabel(work) ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) - 5}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
+        (i || !this.hasLabel(work) ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) + labelAt}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
     }));
     const names = this.levels.map((level) => {
       const peak = level.peak || 1;
