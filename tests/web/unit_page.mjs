@@ -12,7 +12,7 @@ import { occupancyHtml } from "../../web/kernel/occupancy.js";
 import { percent, tableHtml } from "../../web/kernel/parts.js";
 import { rooflineHtml } from "../../web/kernel/roofline.js";
 import { instructionRows } from "../../web/kernel/source_rows.js";
-import { COLUMNS } from "../../web/kernel/summary.js";
+import { COLUMNS, reportName } from "../../web/kernel/summary.js";
 import { missingSources } from "../../web/missing.js";
 import { shortName } from "../../web/names.js";
 import { byFunction, heaviestPath, treeLines } from "../../web/panels/call_table.js";
@@ -110,6 +110,11 @@ test("functions and parts of the chip as people call them", () => {
   assert.deepEqual(instructionRows({ columns: [], lines, files: [], ptx: [] }, (name) => (name === "_Z1fv" ? "f()" : name)).filter((row) => row.isHead).map((row) => row.text), ["f()", "_Z1gv"]);
   assert.equal(partName("gpu__compute_memory_access_throughput_internal_activity"), "GPU: compute memory access (internal)");
   assert.equal(partName("sm__inst_executed_pipe_lsu"), "SM: LSU instructions");
+});
+
+test("reports of one name are told apart by their folders", () => {
+  const reports = [{ name: "a.sonde", path: "old/a.sonde" }, { name: "a.sonde", path: "new/a.sonde" }, { name: "b.sonde", path: "new/b.sonde" }];
+  assert.deepEqual(reports.map((_, i) => reportName(reports, i)), ["old/a.sonde", "new/a.sonde", "b.sonde"]);
 });
 
 test("a graph that was counted as one has no grid, block or occupancy", () => {

@@ -14,7 +14,7 @@ import { blocksOf, changeText, escape, percent, short } from "./parts.js";
 import { RawPage } from "./raw.js";
 import { SourcePage } from "./source.js";
 import { TABS, readKernelState, writeKernelState } from "./state.js";
-import { gpuText, isKernel, isUnusual, unusualText } from "./summary.js";
+import { gpuText, isKernel, isUnusual, reportName, unusualText } from "./summary.js";
 import { VariationPage } from "./variation.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -308,7 +308,7 @@ export class Kernels {
     element("kernel-gpus").textContent = list.gpus.map(gpuText).join("  |  ");
     const select = element("kernel-report");
     select.hidden = this.reports.length < 2;
-    select.innerHTML = this.reports.map((number) => `<option value="${number}"${number === this.state.report ? " selected" : ""}>${escape(this.facts[number].name)}</option>`).join("");
+    select.innerHTML = this.reports.map((number) => `<option value="${number}"${number === this.state.report ? " selected" : ""}>${escape(reportName(this.facts, number))}</option>`).join("");
     /** @type {HTMLInputElement} */ (element("kernel-filter")).value = this.state.filter;
   }
 
@@ -326,9 +326,9 @@ export class Kernels {
   showBaselines() {
     const { baseline, report, kernel } = this.state;
     const key = baseline ? baseline.join(".") : "";
-    const options = [["", "none"], ...this.facts.flatMap((facts, i) => (facts.kernels > 0 && (i !== report || facts.baseline) ? [[`${i}.-1`, `same kernels of ${facts.name}`]] : []))];
+    const options = [["", "none"], ...this.facts.flatMap((facts, i) => (facts.kernels > 0 && (i !== report || facts.baseline) ? [[`${i}.-1`, `same kernels of ${reportName(this.facts, i)}`]] : []))];
     if (baseline && !options.some(([value]) => value === key))
-      options.push([key, baseline[1] < 0 ? `same kernels of ${this.facts[baseline[0]].name}` : `kernel ${baseline[1]} of ${this.facts[baseline[0]].name}`]);
+      options.push([key, baseline[1] < 0 ? `same kernels of ${reportName(this.facts, baseline[0])}` : `kernel ${baseline[1]} of ${reportName(this.facts, baseline[0])}`]);
     element("kernel-baseline").innerHTML = options.map(([value, text]) => `<option value="${value}"${value === key ? " selected" : ""}>${escape(text)}</option>`).join("");
     element("kernel-pin").setAttribute("aria-pressed", String(Boolean(baseline && baseline[0] === report && baseline[1] === kernel)));
     const isAlone = baseline && this.kernel?.matches === 0;

@@ -182,6 +182,12 @@ export function summaryTsv(kernels) {
   return tsv(COLUMNS.map((column) => column.title), kernels.map((kernel) => COLUMNS.map((column) => ((column.key === "grid" || column.key === "block") && isKernel(kernel) ? kernel[column.key].join("x") : column.value(kernel)))));
 }
 
+/** Of two files of one name the folders say which is which. @param {Array<{ name: string, path: string }>} reports @param {number} number */
+export function reportName(reports, number) {
+  const { name, path } = reports[number];
+  return reports.some((other, i) => i !== number && other.name === name) ? path : name;
+}
+
 /** @param {import("./types.js").Gpu} gpu */
 export function gpuText(gpu) {
   const frequency = (/** @type {string} */ name, /** @type {number | null} */ value) => (value ? `${name} ${short(value)}Hz`.replace(/ (\S)Hz$/, " $1Hz") : "");
