@@ -227,7 +227,7 @@ export class App {
 
   /** Shows what an address says. @param {import("./address.js").State} state */
   restore(state) {
-    const isKernels = location.hash.includes("view=kernels");
+    const isKernels = this.kernels.has && location.hash.includes("view=kernels");
     if (isKernels !== (document.body.dataset.view === "kernels"))
       this.showView(isKernels ? "kernels" : "timeline", false);
     if (isKernels)

@@ -22,7 +22,7 @@ SAMPLES = [3.0, 40.0, 80.0, 60.0, 5.0]
 SAMPLED = "pmsampling:TPC.TriageCompute.sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed"
 # Taken as they are by the rules and roofs: sizes that a GPU can have.
 SIZES = {
-    "gpu__time_duration.sum": 2_500_000, "gpc__cycles_elapsed.max": 4_900_000, "gpc__cycles_elapsed.avg.per_second": 1.9e9, "dram__cycles_elapsed.avg.per_second": 3.1e9,
+    "gpu__time_duration.sum": 2_500_000, "gpc__cycles_elapsed.max": 4_900_000, "gpc__cycles_elapsed.avg.per_second": 1.95e9, "dram__cycles_elapsed.avg.per_second": 3.1e9,
     "sm__cycles_elapsed.avg.per_second": 1.9e9, "smsp__cycles_elapsed.avg.per_second": 1.9e9, "lts__cycles_elapsed.avg.per_second": 1.8e9, "l1tex__cycles_elapsed.avg.per_second": 1.9e9,
     "dram__bytes.sum.per_second": 2.4e12, "dram__bytes.sum.peak_sustained": 1504.0,
     "sm__throughput.avg.pct_of_peak_sustained_elapsed": 41.25, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": 88.5,
@@ -82,7 +82,7 @@ def range_lines():
 
 
 def source_lines():
-    lines = range_lines() + ["kernel_code 0 id=1 process=1 crc=7 size=100", f"kernel_file 0 name=\"/src/scale.cu\" text=x'{SOURCE.encode().hex()}'"]
+    lines = range_lines() + [f'kernel_metric 0 result=1 kind=1 name="profiler__source_error" text="{"a long reason, " * 20}"'] + ["kernel_code 0 id=1 process=1 crc=7 size=100", f"kernel_file 0 name=\"/src/scale.cu\" text=x'{SOURCE.encode().hex()}'"]
     for pc, sass, line, executed, samples, waiting in CODE:
         lines.append(f'kernel_instruction 0 code=1 function="{FUNCTION}" pc={pc} sass="{sass}" file="/src/scale.cu" line={line}')
         for metric, value in (("inst_executed", executed), ("thread_inst_executed", 16 * executed), ("smsp__pcsamp_sample_count", samples), ("smsp__pcsamp_warps_issue_stalled_long_scoreboard", waiting)):

@@ -37,7 +37,7 @@ async function summary() {
   const shown = await lines();
   check("summary: a line for each kernel with its numbers", shown.map((/** @type {any} */ row) => [row.id, row.function, Number(row.duration), Number(row.compute), Number(row.memory), Number(row.registers), Number(row.cycles)]),
     truth.map((/** @type {any} */ t, /** @type {number} */ i) => [String(i), ["scale", "reduce"][i], t[DURATION], t["sm__throughput.avg.pct_of_peak_sustained_elapsed"], t["gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"], 40, t["gpc__cycles_elapsed.max"]]));
-  check("summary: GPU, compute capability and clocks above", await viewer.text("#kernel-gpus"), "GPU 0: NVIDIA H200, cc 9.0, 132 SMs, SM 1.9 GHz, DRAM 3.1 GHz");
+  check("summary: GPU, compute capability and clocks above", await viewer.text("#kernel-gpus"), "GPU 0: NVIDIA H200, cc 9.0, 132 SMs, SM 1.95 GHz, DRAM 3.1 GHz");
   const printed = JSON.parse(sonde.run(["kernel", "-i", configuration.kernels, "--json"])).kernels;
   check("summary: verdict and estimate of the command line", shown.map((/** @type {any} */ row) => [row.verdict, Number(row.gain)]), printed.map((/** @type {any} */ k) => [k.verdict ?? "", Math.max(0, ...k.rules.filter((/** @type {any} */ r) => r.speedup_type === "global").map((/** @type {any} */ r) => r.speedup))]));
   await viewer.page.click("[data-sort='5']");
@@ -47,6 +47,7 @@ async function summary() {
   await viewer.page.fill("#kernel-filter", "REDUCE");
   check("summary: filtered", [(await lines()).map((/** @type {any} */ row) => row.id), await viewer.text("#kernel-count")], [["1"], "1 of 2 launches"]);
   await viewer.page.fill("#kernel-filter", "");
+  check("summary: the chosen one has its bars, too", await viewer.tell(() => getComputedStyle(document.querySelector(".summary-table tr.chosen .share-cell")).backgroundImage !== "none"), true);
   await viewer.page.click(".summary-table tr[data-place='1'] td");
   await viewer.idle();
   check("summary: a click chooses", [await viewer.text("#kernel-title h2"), await viewer.tell(() => location.hash.includes("kernel=1"))], ["reduce", true]);
@@ -86,10 +87,24 @@ async function details() {
     const [heads, lines] = await table(title);
     check(`memory tables: columns and rows of ${title}`, [missing(heads, columns), missing(lines, rows)], [[], []]);
   }
+  check("memory tables: nothing is cut off, and no heading says a unit twice", await viewer.tell(() => [[...document.querySelectorAll("#card-memory .wide")].filter((box) => box.scrollWidth > box.clientWidth).length, [...document.querySelectorAll("#card-memory thead .unit")].map((unit) => unit.parentElement.textContent).filter((text) => /Sectors|Bytes|Instructions|Misses/.test(text))]), [0, []]);
+  check("memory tables: a bar lies below its own value", await viewer.tell(() => getComputedStyle(document.querySelector("#card-memory .share-cell")).backgroundOrigin), "content-box");
   const stalls = await viewer.tell(() => [...document.querySelectorAll("#card-warps .bar-line")].map((line) => [line.dataset.metric, Number(line.dataset.value)]));
   const wanted = Object.entries(t).filter(([name, value]) => /warps_issue_stalled_.*_per_issue_active/.test(name) && Number(value) > 0).sort((a, b) => Number(b[1]) - Number(a[1]));
   check("warp states: every stall, the longest first", stalls.map(([, value]) => value), wanted.map(([, value]) => value));
+  const latency = t["smsp__average_warp_latency_per_inst_issued.ratio"];
+  check("warp states: parts of the cycles that were counted between instructions", (await viewer.text("#card-warps .kernel-note")).startsWith(`Of ${latency.toFixed(2)} cycles between two instructions of a warp, ${new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 }).format((100 * stalls[0][1]) / latency)} % are `), true);
+  check("warp states: in cycles", await viewer.tell(() => [...new Set([...document.querySelectorAll("#card-warps .bar-line .unit")].map((unit) => unit.textContent))]), ["cycle"]);
   check("instructions: the mix, the most first", await viewer.tell(() => [...document.querySelectorAll("#card-instructions .bar-line")].map((line) => [line.querySelector(".bar-label").textContent, Number(line.dataset.value)])), Object.entries(configuration.opcodes));
+  check("over time: names have room", await viewer.tell(async () => {
+    const { timelinesHtml } = await import("/kernel/lines.js");
+    const card = document.querySelector("#card-sampling .body");
+    const labels = ["DRAM Write Throughput", "L2 Throughput to DRAM", "Stall Math Pipe Throttle"];
+    card.insertAdjacentHTML("beforeend", `<div id="tried">${timelinesHtml([{ kind: "timeline", title: "", rows: labels.map((label) => ({ label, metric: "", unit: "%", points: [{ number: 0, label: "", value: 1 }] })) }])}</div>`);
+    const cut = [...document.querySelectorAll("#tried .box-name")].filter((name) => name.getBoundingClientRect().left < name.closest("svg").getBoundingClientRect().left).map((name) => name.textContent);
+    document.querySelector("#tried").remove();
+    return cut;
+  }), []);
   check("over time: a line with a point for each sample", await viewer.tell(() => [...document.querySelectorAll(".timeline-chart")].map((chart) => [Number(chart.dataset.points), chart.querySelector(".line").getAttribute("d").split(/[ML]/).length - 1])), [[configuration.samples.length, configuration.samples.length]]);
   check("distribution: from the least to the most", await viewer.tell(() => [...document.querySelectorAll(".range")].slice(0, 1).map((range) => [range.dataset.least, range.dataset.mean, range.dataset.most].map(Number))), [["min", "avg", "max"].map((how) => t[`sm__cycles_active.${how}`])]);
   check("launch: NVTX ranges around it", await viewer.tell(() => [...document.querySelectorAll("[data-place-of=ranges] li")].map((line) => line.textContent)), ["step 3", "<forward>", "loadingio"]);
@@ -112,6 +127,8 @@ async function charts(viewer) {
   const roofs = await viewer.tell(() => [...document.querySelectorAll(".roofline .roof")].map((roof) => [roof.dataset.roof, roof.classList.contains("theoretical"), Number(roof.dataset.peak)]));
   const dram = roofs.filter(([name]) => name === "DRAM");
   check("roofline: roofs at the measured clocks and at the highest", [dram.map(([, theoretical]) => theoretical), alike(dram[0][2], 1504 * 3.1e9), alike(dram[1][2], 1504 * 3.1e9 * (3201000 * 1000) / 3.1e9)], [[false, true], true, true]);
+  const single = roofs.filter(([name]) => name === "Single Precision").map(([, , peak]) => peak);
+  check("roofline: the roof of work at the highest clock, not at one more than its own", alike(single[1], single[0] * 1.98e9 / t["sm__cycles_elapsed.avg.per_second"]), true);
   check("roofline: points lie where the axes say", await viewer.tell(() => {
     const [a, b] = [...document.querySelectorAll(".roofline .point")].map((point) => ({ x: Math.log10(point.dataset.x), at: point.getBBox() }));
     const ticks = [...document.querySelectorAll(".roofline line.grid")].filter((line) => line.getAttribute("x1") === line.getAttribute("x2")).map((line) => Number(line.getAttribute("x1")));
@@ -119,8 +136,12 @@ async function charts(viewer) {
   }), true);
   check("occupancy: three curves with the kernel's point", await viewer.tell(() => [...document.querySelectorAll("[data-curve] .point")].map((point) => [Number(point.dataset.at), Number(point.dataset.warps)])), [[256, 48], [40, 48], [4096, 48]]);
   check("compute: pipes in percent of the peak, as long as they say", await viewer.tell(() => [...document.querySelectorAll("#card-compute .bar-line")].every((line) => Math.abs(parseFloat(line.querySelector(".fill").style.width) - Number(line.dataset.value)) < 0.01)), true);
-  await viewer.page.selectOption("[data-choice=pipes]", { index: 2 });
-  check("compute: another measure of the pipes", await viewer.tell(() => [document.querySelectorAll("#card-compute .bar-line").length > 10, location.hash.includes("pipes=")]), [true, true]);
+  const pipes = () => viewer.tell(() => [...document.querySelectorAll("#card-compute .bar-line")].map((line) => line.dataset.metric));
+  const bars = (await viewer.ask("/api/kernel?report=0&kernel=0")).sections.find((/** @type {any} */ one) => one.id === "ComputeWorkloadAnalysis").blocks.filter((/** @type {any} */ block) => block.kind === "bars");
+  const of = (/** @type {string} */ cycles) => bars.filter((/** @type {any} */ block) => block.title.includes(cycles)).flatMap((/** @type {any} */ block) => block.rows.map((/** @type {any} */ row) => row.metric)).sort();
+  check("compute: every pipe at once, of the cycles that the rules speak of", [(await pipes()).sort(), of("active cycles").length > 20], [of("active cycles"), true]);
+  await viewer.page.selectOption("[data-choice=pipes]", "elapsed cycles");
+  check("compute: another measure of the pipes", [(await pipes()).sort(), await viewer.tell(() => location.hash.includes("pipes=elapsed"))], [of("elapsed cycles"), true]);
   await viewer.page.hover("#card-warps .bar-line");
   await viewer.until(() => !document.querySelector("#kernel-explained").hidden);
   const label = await viewer.tell(() => document.querySelector("#card-warps .bar-line").dataset.explain);
@@ -132,14 +153,27 @@ async function charts(viewer) {
   check("hover: the words of --explain", await viewer.tell(() => [...document.querySelector("#kernel-explained").children].map((line) => line.textContent)), [...said, "A value counted by the hardware."]);
 }
 
+/** Until the page scrolls no longer. @param {any} viewer */
+const rested = (viewer) => viewer.tell(() => new Promise((resolve) => {
+  const page = document.querySelector("#kernel-details");
+  let last = -1;
+  const timer = setInterval(() => {
+    if (page.scrollTop === last) {
+      clearInterval(timer);
+      resolve(null);
+    }
+    last = page.scrollTop;
+  }, 150);
+}));
+
 /** What the pointer reads in pictures. @param {any} viewer */
 async function reading(viewer) {
   const { samples } = configuration;
   const chart = viewer.page.locator(".timeline-chart").first();
   await chart.scrollIntoViewIfNeeded();
   const box = await chart.boundingBox();
-  // The plot reaches from 150 to 664 of 760; the third of five samples is in the middle of it.
-  await viewer.page.mouse.move(box.x + ((150 + 514 / 2 + 20) / 760) * box.width, box.y + box.height / 2);
+  // The plot reaches from 186 to 664 of 760; the third of five samples is in the middle of it.
+  await viewer.page.mouse.move(box.x + ((186 + 478 / 2 + 20) / 760) * box.width, box.y + box.height / 2);
   check("over time: the pointer reads the nearest sample", await viewer.tell(() => { const group = document.querySelector(".timeline-chart .reading-group"); return [Number(group.dataset.time), Number(group.dataset.value), group.querySelector(".reading").textContent]; }), [4000, samples[2], `${samples[2]} % at 4 us`]);
   await chart.focus();
   await viewer.press("ArrowRight");
@@ -148,6 +182,21 @@ async function reading(viewer) {
   await viewer.page.hover("[data-link='Device Memory > L2']");
   await viewer.until(() => document.querySelector("#kernel-explained .said")?.textContent.startsWith("Device Memory to L2"));
   check("memory chart: the pointer reads the traffic of a link", await viewer.text("#kernel-explained .said"), `Device Memory to L2: ${new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 }).format(bytes / 1e6)} MB, 12 % of its peak`);
+  await viewer.page.focus("#card-warps");
+  await viewer.press("ArrowRight");
+  await viewer.press("ArrowRight");
+  await viewer.until(() => !document.querySelector("#kernel-explained").hidden && document.querySelector("#kernel-explained").textContent.includes("smsp__average_warps_active_per_inst_executed"));
+  check("keys: values of a card one after the other, with their words", await viewer.tell(() => document.activeElement.dataset.metric), "smsp__average_warps_active_per_inst_executed.ratio");
+  await viewer.press("Escape");
+  check("keys: back to the card", await viewer.tell(() => [document.activeElement.id, document.querySelector("#kernel-explained").hidden]), ["card-warps", true]);
+  await rested(viewer);
+  await viewer.page.hover("#card-memory td[data-computed='Global Load: Sectors/Req']");
+  await viewer.until(() => document.querySelector("#kernel-explained .said")?.textContent.startsWith("Global Load"));
+  check("hover: a formula is not called one of its counters", await viewer.tell(() => { const lines = [...document.querySelector("#kernel-explained").children].map((line) => line.textContent); return [lines[0], lines.at(-1)]; }),
+    ["Global Load: Sectors/Req: computed, of this and other counters:", "A value computed from counters."]);
+  await viewer.page.hover(".range-line");
+  await viewer.until(() => document.querySelector("#kernel-explained .said")?.textContent.startsWith("SM: "));
+  check("distribution: the pointer reads it", /^SM: [\d,.]+ to [\d,.]+ cycles, mean [\d,.]+$/.test(await viewer.text("#kernel-explained .said")), true);
   await viewer.page.hover("#card-warps .bar-line");
   await viewer.until(() => document.querySelector("#kernel-explained .said") === null && !document.querySelector("#kernel-explained").hidden);
 }
@@ -184,6 +233,7 @@ async function pages() {
   const rows = await viewer.tell(() => [...document.querySelectorAll(".raw-table tr")].map((row) => [row.dataset.metric, row.dataset.value]));
   const wrong = rows.filter(([metric, value]) => !(metric in printed) || (typeof printed[metric].value === "number" && !alike(Number(value), printed[metric].value)));
   check("raw: every value of sonde kernel --json", [rows.length, wrong.slice(0, 5)], [Object.keys(printed).length, []]);
+  check("raw: values and units are within the window, however long a text is", await viewer.tell(() => { const page = document.querySelector("#kernel-raw"); return [page.scrollWidth > page.clientWidth, [...document.querySelectorAll(".raw-table td.number")].some((cell) => cell.textContent.length > 200)]; }), [false, true]);
   await viewer.page.fill("#raw-filter", "dram bytes_read");
   const kept = Object.keys(printed).filter((name) => name.includes("dram") && name.includes("bytes_read"));
   check("raw: filtered by words", await viewer.tell(() => [...document.querySelectorAll(".raw-table tr")].map((row) => row.dataset.metric)), kept);
@@ -205,6 +255,9 @@ async function source() {
   check("source: instructions with their samples", await shown(), configuration.code.map((/** @type {any[]} */ [pc, sass, , , samples]) => [hex(pc), sass, samples]));
   check("source: what a line waits for", (await viewer.page.getAttribute(".source-row[data-mark='0010']", "title")), "/src/scale.cu:4\nstall_long_sb 100 %");
   check("source: the hottest is the reddest", await viewer.tell(() => getComputedStyle(document.querySelector(".source-row[data-mark='0010']")).getPropertyValue("--heat")), "1.000");
+  await viewer.page.focus("#source-scroll");
+  await viewer.press("ArrowDown");
+  check("source: lines are scrolled by the arrows, kernels stay", (await viewer.tell(() => location.hash)).includes("kernel=1"), false);
   await viewer.page.click("#source-hottest");
   check("source: jump to the hottest", await viewer.tell(() => document.querySelector(".source-row.chosen").dataset.mark), "0010");
   await viewer.page.click("#source-next");
@@ -223,6 +276,13 @@ async function source() {
 }
 
 async function states() {
+  const none = await sonde.view(configuration.none);
+  const timeline = await browser.open(none, { hash: "#view=kernels&kernel=0" });
+  await timeline.tell(() => { history.pushState(null, "", "#view=kernels&kernel=1"); history.back(); });
+  await timeline.idle();
+  check("a report without kernels, at an address of kernels", await timeline.tell(() => document.body.dataset.view), "timeline");
+  await timeline.close();
+  await none.end();
   const some = await sonde.view(configuration.some);
   let viewer = await browser.open(some);
   const missing = await viewer.text("#card-missing");
@@ -269,7 +329,7 @@ async function views() {
 
 async function looks() {
   const viewer = await browser.open(server, { hash: "#view=kernels" });
-  for (const [width, height, scheme] of /** @type {Array<[number, number, "dark" | "light"]>} */ ([[1280, 720, "light"], [1280, 720, "dark"], [3840, 2160, "dark"]])) {
+  for (const [width, height, scheme] of /** @type {Array<[number, number, "dark" | "light"]>} */ ([[1280, 720, "light"], [1280, 720, "dark"], [1920, 1080, "light"], [3840, 2160, "dark"]])) {
     await viewer.page.setViewportSize({ width, height });
     await viewer.page.emulateMedia({ colorScheme: scheme });
     await viewer.idle();
@@ -281,14 +341,20 @@ async function looks() {
         const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
         if (own && !(element instanceof SVGElement) && box.width && parseFloat(getComputedStyle(element).fontSize) < 12)
           small.push(element.className || element.tagName);
-        if (element.classList?.contains("card") && element.scrollWidth > element.clientWidth + 1)
-          wide.push(element.id);
+        if (element.matches(".card, .wide") && element.scrollWidth > element.clientWidth + 1)
+          wide.push(element.id || `${element.scrollWidth - element.clientWidth} ${element.textContent.slice(0, 100)}`);
       }
       return { small: [...new Set(small)], wide, page: document.documentElement.scrollWidth > window.innerWidth };
     });
     check(`looks ${width}x${height} ${scheme}: texts of 12 pixels, nothing beyond its card`, found, { small: [], wide: [], page: false });
     await viewer.picture(`kernels-${width}-${scheme}`);
   }
+  await viewer.page.setViewportSize({ width: 900, height: 700 });
+  await viewer.tell(() => {
+    document.querySelector("#kernel-unmatched").textContent = "This kernel is not in the baseline.";
+    document.querySelector("#kernel-title .verdict").textContent = "compute- and memory-bound";
+  });
+  check("looks: texts of a narrow window do not lie on each other", await viewer.tell(() => { const box = document.querySelector("#kernel-unmatched").getBoundingClientRect(); return document.elementsFromPoint(box.left + 2, box.top + box.height / 2).some((element) => element.matches(".verdict, .facts, h2")); }), false);
   await viewer.close();
 }
 

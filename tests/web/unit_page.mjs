@@ -5,8 +5,14 @@ import { readState, writeState } from "../../web/address.js";
 import { clockOffsets, fromZero } from "../../web/align.js";
 import { luminance, byClass, byName } from "../../web/colours.js";
 import * as format from "../../web/format.js";
-import { sentence } from "../../web/kernel/light.js";
+import { cardsOf } from "../../web/kernel/cards.js";
+import { partName, sentence } from "../../web/kernel/light.js";
+import { curveBarsHtml, timelinesHtml } from "../../web/kernel/lines.js";
+import { occupancyHtml } from "../../web/kernel/occupancy.js";
+import { percent, tableHtml } from "../../web/kernel/parts.js";
 import { rooflineHtml } from "../../web/kernel/roofline.js";
+import { instructionRows } from "../../web/kernel/source_rows.js";
+import { COLUMNS, reportName } from "../../web/kernel/summary.js";
 import { missingSources } from "../../web/missing.js";
 import { shortName } from "../../web/names.js";
 import { byFunction, heaviestPath, treeLines } from "../../web/panels/call_table.js";
@@ -49,9 +55,82 @@ test("the roofline that is shown first is the one whose work is nearest to its p
   assert.equal(shown(chart("Half Precision", 80e12, 133e12), chart("Single Precision", 0.67e12, 66.5e12)), "Half Precision");
 });
 
+/** Roofs and points of a kernel at three levels. */
+const ROOFS = { title: "Single", rows: [{ name: "Single", achieved: 1e12, peak: 66e12, traffic: false }, ...[["DRAM", 2.0e12], ["L2", 2.01e12], ["L1", 2.02e12]].map(([name, achieved]) => ({ name, achieved, peak: 9e12, traffic: true }))] };
+
+test("points of levels that lie on each other can all be seen", () => {
+  const sizes = [...rooflineHtml([ROOFS], "", {}).matchAll(/data-point="Single\/(\w+)"/g)].map(([, level]) => level);
+  const widths = [...rooflineHtml([ROOFS], "", {}).matchAll(/class="point level-\w+" d="M[\d.]+,[\d.]+a([\d.]+),/g)].map(([, radius]) => Number(radius));
+  assert.deepEqual(sizes, ["DRAM", "L2", "L1"], "the first is drawn first");
+  assert.ok(widths[0] - widths[1] >= 1.5 && widths[1] - widths[2] >= 1.5, String(widths));
+});
+
+test("roofs at the highest clocks: of what has a clock that is known, and told below the chart", () => {
+  const dashed = (clocks) => [...rooflineHtml([ROOFS], "", clocks).matchAll(/theoretical" d="[^"]*" data-roof="(\w+)"/g)].map(([, name]) => name);
+  const clocks = { sm: 1.5e9, sm_most: 2e9, dram: 3e9, dram_most: 3.2e9 };
+  assert.deepEqual(dashed(clocks), ["DRAM", "L1", "Single"]);
+  const [, from, dashedFrom] = /data-roof="L1".*?d="M[\d.,]+L([\d.]+),[^>]*data-roof="L1".*?class="roof work theoretical" d="M([\d.]+),/.exec(rooflineHtml([{ ...ROOFS, rows: ROOFS.rows.map((row) => (row.name === "L1" ? { ...row, peak: 30e12 } : row)) }], "", clocks));
+  assert.equal(Number(from).toFixed(3), Number(dashedFrom).toFixed(3), "the dashed roof begins where its slope ends");
+  assert.match(rooflineHtml([ROOFS], "", clocks), /roof at the clocks measured<.*at the highest clocks</);
+  assert.deepEqual(dashed({ ...clocks, sm: 2e9, dram: 3.2e9 }), []);
+  assert.match(rooflineHtml([ROOFS], "", { ...clocks, sm: 2e9, dram: 3.2e9 }), /which are the highest/);
+});
+
+test("samples: what stayed at nothing is named, not drawn", () => {
+  const curve = (label, value, before) => ({ label, metric: "m", unit: "%", points: [{ number: 0, label: "", value }], ...(before === undefined ? {} : { before: [{ number: 0, label: "", value: before }] }) });
+  const html = timelinesHtml([{ kind: "timeline", title: "SM", rows: [curve("FMA", 3), curve("FP64", 0), curve("XU", 0, 2)] }]);
+  assert.deepEqual([...html.matchAll(/aria-label="(\w+) over time"/g)].map(([, name]) => name), ["FMA", "XU"]);
+  assert.match(html, /0 all the time: <span[^>]*data-explain="m">FP64</);
+  assert.match(html, /class="rule old"><.i>baseline/);
+});
+
+test("numbers that are names have no bars", () => {
+  const curve = (label, ...values) => curveBarsHtml({ label, metric: "numa__id_cpu", unit: "", points: values.map((value, number) => ({ number, label: "", value })) });
+  assert.match(curve("NUMA ID of the nearest CPU", 0), /data-explain="numa__id_cpu"><dt>NUMA ID of the nearest CPU<.dt><dd>0<.dd>/);
+  assert.match(curve("NUMA ID of the nearest CPU", 0, 1), /<dd>0: 0, 1: 1<.dd>/);
+  assert.match(curve("Links", 3), /bar-line/);
+});
+
+test("steps of occupancy have no slopes", () => {
+  const curve = { by: "registers", at: 32, stretches: [[0, 32, 64, 100], [33, 40, 48, 75], [41, 255, 0, 0]] };
+  const [, line] = /class="line" d="([^"]*)"/.exec(occupancyHtml({ occupancy: { curves: [curve], most_warps: 64, limits: [], before: null } }, undefined));
+  assert.match(line, /^M[\d.]+,[\d.]+(H[\d.]+(V[\d.]+)?)+$/);
+});
+
+test("headings of tables say a unit once", () => {
+  const cell = (metric, unit, shown) => ({ label: "", metric, computed: false, value: 4e6, unit, text: "4", shown });
+  const html = tableHtml({ kind: "table", title: "", columns: [["Requests", ""], ["Sectors", "sector"], ["Bytes", "byte"], ["Throughput", "byte/s"], ["Average", "cycle"]].map(([title, unit]) => ({ title, unit })),
+    rows: [{ label: "Load", cells: [cell("a", "request", "request"), cell("b", "sector", "sector"), cell("c", "byte", "Mbyte"), cell("d", "byte/s", "Gbyte/s"), cell("e", "cycle", "cycle")] }] });
+  assert.deepEqual([...html.matchAll(/<th class="number">(.*?)<.th>/g)].map(([, text]) => text.replace(/<[^>]*>/g, " ").trim()), ["Requests", "Sectors", "Bytes", "Throughput byte/s", "Average cycle"]);
+  assert.deepEqual([...html.matchAll(/<td .*?>(.*?)<.td>/g)].map(([, text]) => text.replace(/<[^>]*>/g, " ").trim()), ["4", "4", "4 Mbyte", "4 Gbyte/s", "4"]);
+});
+
+test("functions and parts of the chip as people call them", () => {
+  const lines = ["_Z1fv", "_Z1fv", "_Z1gv"].map((name, i) => ({ function: name, pc: 16 * i, sass: "NOP", file: null, line: 0, values: [] }));
+  assert.deepEqual(instructionRows({ columns: [], lines, files: [], ptx: [] }, (name) => (name === "_Z1fv" ? "f()" : name)).filter((row) => row.isHead).map((row) => row.text), ["f()", "_Z1gv"]);
+  assert.equal(partName("gpu__compute_memory_access_throughput_internal_activity"), "GPU: compute memory access (internal)");
+  assert.equal(partName("sm__inst_executed_pipe_lsu"), "SM: LSU instructions");
+});
+
+test("reports of one name are told apart by their folders", () => {
+  const reports = [{ name: "a.sonde", path: "old/a.sonde" }, { name: "a.sonde", path: "new/a.sonde" }, { name: "b.sonde", path: "new/b.sonde" }];
+  assert.deepEqual(reports.map((_, i) => reportName(reports, i)), ["old/a.sonde", "new/a.sonde", "b.sonde"]);
+});
+
+test("a graph that was counted as one has no grid, block or occupancy", () => {
+  const graph = { registers: null, grid: [1, 1, 1], block: [1, 1, 1], sections: [], rules: [], missing: ["Occupancy", "SpeedOfLight"].map((id) => ({ id, title: id, about: "" })), occupancy: null };
+  const texts = (kernel) => COLUMNS.filter(({ key }) => key === "grid" || key === "block").map((column) => column.text(kernel));
+  assert.deepEqual(texts(graph), ["", ""]);
+  assert.deepEqual(texts({ ...graph, registers: 16 }), ["1", "1"]);
+  assert.deepEqual(texts({ ...graph, grid: [2, 1, 1] }), ["2", "1"]);
+  assert.deepEqual(cardsOf(graph).missing.map((card) => card.id), ["light"]);
+  assert.deepEqual(cardsOf({ ...graph, registers: 16 }).missing.map((card) => card.id), ["light", "occupancy"]);
+});
+
 test("units and digits", () => {
   assert.equal(format.duration(15800), "15.80 us");
   assert.equal(format.duration(999), "999 ns");
+  assert.deepEqual([0, 0.001, 0.005, 12.345, null].map(percent), ["0 %", "< 0.01 %", "0.01 %", "12.35 %", ""]);
   assert.equal(format.exact(1234567), "1,234,567 ns");
   assert.equal(format.inUnit(1500000, ["ms", 1e6], 500000), "1.5 ms");
   assert.equal(format.inUnit(2000000, ["ms", 1e6], 1000000), "2 ms");

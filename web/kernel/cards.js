@@ -3,8 +3,9 @@ import { curveBarsHtml, timelinesHtml } from "./lines.js";
 import { lightHtml } from "./light.js";
 import { memoryHtml } from "./memory.js";
 import { occupancyHtml } from "./occupancy.js";
-import { absent, barsHtml, blocksOf, changeText, escape, factsHtml, numberOf, percent, rowsOf, tableHtml } from "./parts.js";
+import { absent, barsHtml, blocksOf, changeText, escape, factsHtml, find, note, numberOf, percent, rowsOf, tableHtml } from "./parts.js";
 import { rooflineHtml } from "./roofline.js";
+import { isKernel } from "./summary.js";
 
 /** @typedef {import("./types.js").Kernel} Kernel */
 /** @typedef {import("./types.js").Section} Section */
@@ -67,17 +68,31 @@ function roofline(shown) {
   return blocks.length ? rooflineHtml(blocks, shown.choices.roofline, shown.kernel.clocks) : absent("No roofs were recorded.", ["SpeedOfLight_RooflineChart"]);
 }
 
-/** @param {Shown} shown */
+/** Of which cycles a chart of pipes tells; users' charts, which may not say it, are measures of their own. @param {Block} block */
+const measureOf = (block) => /\b(active|elapsed) cycles/.exec(block.title)?.[0] || block.title;
+
+/** How busy pipes are and what they execute, beside each other: some are in one of the two only. @param {Shown} shown */
 function pipes(shown) {
   const from = section(shown, "ComputeWorkloadAnalysis");
   const blocks = blocksOf(from, "bars");
-  const chosen = blocks.find((block) => block.title === shown.choices.pipes) || blocks[0];
+  const measures = [...new Set(blocks.map(measureOf))].sort((a, b) => Number(b === "active cycles") - Number(a === "active cycles"));
+  const chosen = measures.find((measure) => measure === shown.choices.pipes) || measures[0];
   if (!chosen)
     return plain(from);
-  const options = blocks.map((block) => `<option${block === chosen ? " selected" : ""}>${escape(block.title)}</option>`).join("");
-  const order = [...chosen.rows].sort((a, b) => numberOf(b.value) - numberOf(a.value));
-  return `${factsHtml(rowsOf(from))}<label class="choice">pipes <select data-choice="pipes" aria-label="Which utilization">${options}</select></label>` +
-    barsHtml(order.map((cell) => ({ label: cell.label, cell })));
+  const options = measures.map((measure) => `<option${measure === chosen ? " selected" : ""}>${escape(measure)}</option>`).join("");
+  const charts = blocks.filter((block) => measureOf(block) === chosen).map((block) => {
+    const order = [...block.rows].sort((a, b) => numberOf(b.value) - numberOf(a.value));
+    return `<div><h4>${escape(block.title)}</h4>${barsHtml(order.map((cell) => ({ label: cell.label, cell })))}</div>`;
+  });
+  return `${factsHtml(rowsOf(from))}<label class="choice">of <select data-choice="pipes" aria-label="Which cycles">${options}</select></label><div class="pair">${charts.join("")}</div>`;
+}
+
+/** Cycles from one instruction of a warp to the next: states are parts of it. */
+const BETWEEN = "smsp__average_warp_latency_per_inst_issued.ratio";
+
+/** CUPTI calls warps for each instruction that is issued instructions; they are the cycles that a warp spends. @param {Cell} cell @returns {Cell} */
+function inCycles(cell) {
+  return cell.unit === "inst" ? { ...cell, shown: "cycle", before_unit: cell.before_unit && "cycle", warm_unit: cell.warm_unit && "cycle" } : cell;
 }
 
 /** Stalls, the longest first; those of nothing are only counted. @param {Shown} shown */
@@ -85,8 +100,9 @@ function states(shown) {
   const from = section(shown, "WarpStateStats");
   const rows = blocksOf(from, "bars").flatMap((block) => block.rows);
   const order = rows.filter((cell) => numberOf(cell.value) > 0 || numberOf(cell.before) > 0).sort((a, b) => numberOf(b.value) - numberOf(a.value));
-  const total = rows.reduce((sum, cell) => sum + (numberOf(cell.value) || 0), 0);
-  const bars = order.map((cell) => ({ label: cell.label, cell, explain: cell.label }));
+  const between = numberOf(find(rowsOf(from), BETWEEN)?.value);
+  const total = between > 0 ? between : rows.reduce((sum, cell) => sum + (numberOf(cell.value) || 0), 0);
+  const bars = order.map((cell) => ({ label: cell.label, cell: inCycles(cell), explain: cell.label }));
   const first = order[0];
   const said = first && total ? `<p class="kernel-note">Of ${total.toFixed(2)} cycles between two instructions of a warp, ${percent((100 * numberOf(first.value)) / total)} are ${escape(first.label)}. <span data-words="${escape(first.label)}"></span></p>` : "";
   const none = rows.length - order.length;
@@ -123,7 +139,8 @@ function distribution(shown) {
   const [mean, least, most] = ["Average", "Minimum", "Maximum"].map(column);
   const lines = block.rows.map((/** @type {import("./types.js").Line} */ line) => {
     const end = numberOf(line.cells[most]?.value);
-    return `<div class="range-line"><span class="bar-label">${escape(line.label)}</span>${rangeHtml(line.cells[least], line.cells[mean], line.cells[most], end)}</div>`;
+    const said = `${line.label}: ${line.cells[least]?.text || "–"} to ${line.cells[most]?.text || "–"} cycles, mean ${line.cells[mean]?.text || "–"}`;
+    return `<div class="range-line" data-explain="${escape(line.cells[mean]?.metric || "")}" data-said="${escape(said)}"><span class="bar-label">${escape(line.label)}</span>${rangeHtml(line.cells[least], line.cells[mean], line.cells[most], end)}</div>`;
   }).join("");
   return `<h4>Active cycles from the least to the most busy part, and the mean</h4><div class="ranges">${lines}</div>${tableHtml(block)}`;
 }
@@ -132,7 +149,9 @@ function distribution(shown) {
 function sampling(shown) {
   const sections = ["PmSampling", "PmSampling_WarpStates"].map((id) => section(shown, id));
   const blocks = sections.flatMap((one) => blocksOf(one, "timeline"));
-  return factsHtml(rowsOf(sections[0])) + (blocks.length ? timelinesHtml(blocks) : absent("Samples over time are not in this report.", ["PmSampling"]));
+  const facts = rowsOf(sections[0]);
+  const none = facts.length ? note("No sample was taken while this kernel ran: it may be shorter than the interval.") : absent("Samples over time are not in this report.", ["PmSampling"]);
+  return factsHtml(facts) + (blocks.length ? timelinesHtml(blocks) : none);
 }
 
 /** @param {Rule[]} rules */
@@ -152,15 +171,16 @@ export function cardsOf(kernel) {
   const there = new Set(kernel.sections.filter((one) => one.blocks.some((block) => block.rows.length) || kernel.rules.some((rule) => rule.section === one.id)).map((one) => one.id));
   const known = new Set(CARDS.flatMap((card) => card.sections));
   const own = kernel.sections.filter((one) => !known.has(one.id)).map((one) => ({ id: `own-${one.id || one.title}`, title: one.title, sections: [one.id], html: () => plain(one) }));
+  const isOne = isKernel(kernel);
   const shown = CARDS.filter((card) => card.sections.some((id) => there.has(id)) || (card.id === "occupancy" && kernel.occupancy));
-  return { shown: [...shown, ...own], missing: CARDS.filter((card) => !shown.includes(card) && card.sections.some((id) => kernel.missing.some((one) => one.id === id))) };
+  return { shown: [...shown, ...own], missing: CARDS.filter((card) => !shown.includes(card) && (isOne || card.id !== "occupancy") && card.sections.some((id) => kernel.missing.some((one) => one.id === id))) };
 }
 
 /** @param {Card} card @param {Shown} shown */
 export function cardHtml(card, shown) {
   const about = card.sections.map((id) => section(shown, id)?.about).find(Boolean) || "";
   const rules = shown.kernel.rules.filter((rule) => card.sections.includes(rule.section));
-  return `<article class="card" id="card-${escape(card.id)}" aria-label="${escape(card.title)}"><header><h3>${escape(card.title)}</h3><p class="about">${escape(about)}</p></header>${rulesHtml(rules)}<div class="body">${card.html(shown)}</div></article>`;
+  return `<article class="card" tabindex="0" id="card-${escape(card.id)}" aria-label="${escape(card.title)}"><header><h3>${escape(card.title)}</h3><p class="about">${escape(about)}</p></header>${rulesHtml(rules)}<div class="body">${card.html(shown)}</div></article>`;
 }
 
 /** What rules say that belongs to no card, the largest gain first. @param {Kernel} kernel @param {Card[]} cards */

@@ -14,7 +14,7 @@ import { blocksOf, changeText, escape, percent, short } from "./parts.js";
 import { RawPage } from "./raw.js";
 import { SourcePage } from "./source.js";
 import { TABS, readKernelState, writeKernelState } from "./state.js";
-import { gpuText, isUnusual, unusualText } from "./summary.js";
+import { gpuText, isKernel, isUnusual, reportName, unusualText } from "./summary.js";
 import { VariationPage } from "./variation.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -23,7 +23,7 @@ import { VariationPage } from "./variation.js";
 /** @typedef {import("./state.js").KernelState} KernelState */
 
 /** @type {Array<[string, string]>} what the help shows */
-export const KERNEL_KEYS = [["↑ ↓, k j", "previous, next kernel"], ["Home End", "first, last kernel"], ["1 2 3 4 5", "details, source, raw, variation, session"], ["b", "this kernel as the baseline; again: none"], ["/", "filter the kernels"], ["t", "the timeline, where there is one"], ["browser back", "undo a choice"], ["?", "this"]];
+export const KERNEL_KEYS = [["↑ ↓, k j", "previous, next kernel"], ["Home End", "first, last kernel"], ["1 2 3 4 5", "details, source, raw, variation, session"], ["Tab, ← →", "a card, and what its values are; in charts over time sample by sample"], ["b", "this kernel as the baseline; again: none"], ["/", "filter the kernels"], ["t", "the timeline, where there is one"], ["browser back", "undo a choice"], ["?", "this"]];
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -150,6 +150,9 @@ export class Kernels {
         target.blur();
       return;
     }
+    // What has lines of its own is scrolled by them.
+    if (target.id === "source-scroll" && /^(Arrow|Home$|End$)/.test(event.key))
+      return;
     const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, Home: -Infinity, End: Infinity }[event.key];
     const tab = TABS[Number(event.key) - 1];
     if (step !== undefined)
@@ -305,14 +308,14 @@ export class Kernels {
     element("kernel-gpus").textContent = list.gpus.map(gpuText).join("  |  ");
     const select = element("kernel-report");
     select.hidden = this.reports.length < 2;
-    select.innerHTML = this.reports.map((number) => `<option value="${number}"${number === this.state.report ? " selected" : ""}>${escape(this.facts[number].name)}</option>`).join("");
+    select.innerHTML = this.reports.map((number) => `<option value="${number}"${number === this.state.report ? " selected" : ""}>${escape(reportName(this.facts, number))}</option>`).join("");
     /** @type {HTMLInputElement} */ (element("kernel-filter")).value = this.state.filter;
   }
 
   showTitle() {
     const kernel = /** @type {Kernel} */ (this.kernel);
     const unusual = isUnusual(kernel) && `<button class="link unusual" data-tab="variation">${escape(unusualText(kernel))}</button>`;
-    const facts = [kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, unusual, kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`, `grid ${kernel.grid.join(" × ")}`, `block ${kernel.block.join(" × ")}`,
+    const facts = [kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, unusual, kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`, isKernel(kernel) && `grid ${kernel.grid.join(" × ")}`, isKernel(kernel) && `block ${kernel.block.join(" × ")}`,
       kernel.registers !== null && `${short(kernel.registers)} registers`, kernel.process && `${escape(kernel.process)} (${kernel.pid})`].filter(Boolean);
     const before = kernel.before?.duration;
     const change = before && kernel.duration !== null ? ` <span class="change" data-change="duration">${changeText(((kernel.duration - before) / before) * 100)} in time</span>` : "";
@@ -323,9 +326,9 @@ export class Kernels {
   showBaselines() {
     const { baseline, report, kernel } = this.state;
     const key = baseline ? baseline.join(".") : "";
-    const options = [["", "none"], ...this.facts.flatMap((facts, i) => (facts.kernels > 0 && (i !== report || facts.baseline) ? [[`${i}.-1`, `same kernels of ${facts.name}`]] : []))];
+    const options = [["", "none"], ...this.facts.flatMap((facts, i) => (facts.kernels > 0 && (i !== report || facts.baseline) ? [[`${i}.-1`, `same kernels of ${reportName(this.facts, i)}`]] : []))];
     if (baseline && !options.some(([value]) => value === key))
-      options.push([key, baseline[1] < 0 ? `same kernels of ${this.facts[baseline[0]].name}` : `kernel ${baseline[1]} of ${this.facts[baseline[0]].name}`]);
+      options.push([key, baseline[1] < 0 ? `same kernels of ${reportName(this.facts, baseline[0])}` : `kernel ${baseline[1]} of ${reportName(this.facts, baseline[0])}`]);
     element("kernel-baseline").innerHTML = options.map(([value, text]) => `<option value="${value}"${value === key ? " selected" : ""}>${escape(text)}</option>`).join("");
     element("kernel-pin").setAttribute("aria-pressed", String(Boolean(baseline && baseline[0] === report && baseline[1] === kernel)));
     const isAlone = baseline && this.kernel?.matches === 0;

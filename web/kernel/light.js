@@ -1,6 +1,6 @@
 // Speed of light: how near the kernel comes to what the hardware can do, what limits it, in a sentence, and what the two figures are the largest of.
 import { duration } from "../format.js";
-import { barsHtml, blocksOf, escape, factsHtml, find, numberOf, percent, rowsOf } from "./parts.js";
+import { absent, barsHtml, blocksOf, escape, factsHtml, find, numberOf, percent, rowsOf } from "./parts.js";
 
 /** @typedef {import("./types.js").Cell} Cell */
 /** @typedef {import("./types.js").Kernel} Kernel */
@@ -15,7 +15,7 @@ const UNITS = { l1tex: "L1/TEX", lts: "L2", syslts: "L2 (system)", sm: "SM", sms
 /** @type {Record<string, string>} */
 const WORDS = { inst: "instructions", pipe: "pipe", pq: "queue", mio: "MIO", lsu: "LSU", adu: "ADU", cbu: "CBU", xu: "XU", alu: "ALU", fma: "FMA", fmaheavy: "FMA heavy", fp64: "FP64", tma: "TMA", tex: "TEX",
   tensor: "tensor", dmma: "DMMA", hmma: "HMMA", xbar2lts: "from crossbar", lts2xbar: "to crossbar", l1tex2xbar: "to crossbar", xbar2l1tex: "from crossbar", lsuin: "LSU", texin: "TEX", tmain: "TMA",
-  req: "requests", t: "tag", d: "data", m: "", f: "filter", sysmem: "system memory", device: "device memory", mio2rf: "to registers", rf: "registers", sm2tex: "", ipa: "IPA", mem: "", dshared: "distributed shared" };
+  req: "requests", t: "tag", d: "data", m: "", f: "filter", sysmem: "system memory", device: "device memory", mio2rf: "to registers", rf: "registers", sm2tex: "", ipa: "IPA", mem: "", dshared: "distributed shared", throughput: "", internal: "(internal)", activity: "" };
 
 /** A counter's name as people read it: "L1/TEX: data bank reads". @param {string} base */
 export function partName(base) {
@@ -73,8 +73,9 @@ export function lightHtml(kernel, section) {
   const levels = rows.filter((row) => LEVELS.test(row.metric)).sort((a, b) => order(a) - order(b));
   const others = rows.filter((row) => !LEVELS.test(row.metric));
   const parts = blocksOf(section, "breakdown").map((block) => `<div><h4>${escape(block.title)}</h4>${partsHtml(block.rows)}</div>`).join("");
+  const none = levels.length ? "" : absent("How near the kernel comes to the peaks is not in this report.", ["SpeedOfLight"]);
   const bars = levels.length ? `<div class="light">${barsHtml(levels.map((cell) => ({ label: cell.label, cell })))}</div>` : "";
-  return `<p class="sentence" data-verdict="${escape(kernel.verdict)}">${escape(sentence(kernel))}</p>${warmSentence(kernel)}${bars}${factsHtml(others)}${parts ? `<div class="pair">${parts}</div>` : ""}`;
+  return `<p class="sentence" data-verdict="${escape(kernel.verdict)}">${escape(sentence(kernel))}</p>${warmSentence(kernel)}${none}${bars}${factsHtml(others)}${parts ? `<div class="pair">${parts}</div>` : ""}`;
 }
 
 /** Compute, memory, then the levels. @param {Cell} row */

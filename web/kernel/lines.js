@@ -6,7 +6,7 @@ import { barsHtml, escape, numberOf, short, unitText } from "./parts.js";
 
 const WIDTH = 760;
 const HEIGHT = 64;
-const LEFT = 150;
+const LEFT = 186;
 const RIGHT = 96;
 const MOST_BARS = 16;
 
@@ -106,6 +106,17 @@ export class TimelineReader {
   }
 }
 
+/** Whether there is something to draw. @param {Curve} curve */
+const isAnything = (curve) => pairs([...curve.points, ...(curve.before || [])]).some(([, value]) => value !== 0);
+
+/** Curves, and the names of those that stayed at nothing. @param {Block} block @param {[number, number]} span */
+function groupHtml(block, span) {
+  /** @type {Curve[]} */
+  const curves = block.rows;
+  const none = curves.filter((curve) => !isAnything(curve)).map((curve) => `<span class="still" data-metric="${escape(curve.metric)}" data-explain="${escape(curve.metric)}">${escape(curve.label)}</span>`);
+  return `<h4>${escape(block.title)}</h4>${curves.filter(isAnything).map((curve) => chartHtml(curve, span)).join("")}${none.length ? `<p class="kernel-note">0 all the time: ${none.join(", ")}</p>` : ""}`;
+}
+
 /** @param {Block[]} blocks */
 export function timelinesHtml(blocks) {
   /** @type {Curve[]} */
@@ -113,8 +124,8 @@ export function timelinesHtml(blocks) {
   const times = all.flatMap((curve) => [...curve.points, ...(curve.before || [])].map((point) => point.offset ?? point.number));
   /** @type {[number, number]} */
   const span = [times.reduce((a, b) => Math.min(a, b), Infinity), times.reduce((a, b) => Math.max(a, b), -Infinity)];
-  const groups = blocks.map((block) => `<h4>${escape(block.title)}</h4>${block.rows.map((/** @type {Curve} */ curve) => chartHtml(curve, span)).join("")}`).join("");
-  return `<div class="timelines" data-from="${span[0]}" data-to="${span[1]}">${groups}<p class="kernel-note">From left to right: ${short((span[1] - span[0]) / 1000)} us of the kernel.</p></div>`;
+  const old = all.some((curve) => curve.before?.length) ? `<div class="legend"><span><i class="rule old"></i>baseline</span></div>` : "";
+  return `<div class="timelines" data-from="${span[0]}" data-to="${span[1]}">${old}${blocks.map((block) => groupHtml(block, span)).join("")}<p class="kernel-note">From left to right: ${short((span[1] - span[0]) / 1000)} us of the kernel.</p></div>`;
 }
 
 /** What a cell says of its baseline. @param {number | undefined} before @param {number} now */
@@ -122,11 +133,17 @@ function was(before, now) {
   return before === undefined || !Number.isFinite(before) ? {} : { before, before_text: short(before), change: before ? (100 * (now - before)) / Math.abs(before) : null };
 }
 
+/** Texts and numbers that are names: nothing that has a length. @param {Curve} curve @param {Curve["points"]} points */
+function namesHtml(curve, points) {
+  const said = points.map((point) => [point.label || (points.length > 1 ? String(point.number) : ""), point.value].filter((part) => part !== "").join(": "));
+  return `<div class="fact" data-explain="${escape(curve.metric)}"><dt>${escape(curve.label)}</dt><dd>${escape(said.join(", "))}</dd></div>`;
+}
+
 /** The values of one metric by opcode, link, device ... @param {Curve} curve */
 export function curveBarsHtml(curve) {
   const points = curve.points.filter((point) => point.value !== null);
-  if (points.some((point) => !Number.isFinite(numberOf(point.value))))
-    return `<div class="fact"><dt>${escape(curve.label)}</dt><dd>${escape(points.map((point) => [point.label, point.value].filter((part) => part !== "").join(": ")).join(", "))}</dd></div>`;
+  if (points.some((point) => !Number.isFinite(numberOf(point.value))) || /\bIDs?\b/.test(curve.label))
+    return namesHtml(curve, points);
   const order = [...points].sort((a, b) => numberOf(b.value) - numberOf(a.value));
   const before = new Map((curve.before || []).map((point) => [point.label || String(point.number), numberOf(point.value)]));
   const bars = order.map((point) => ({ label: point.label || String(point.number), explain: curve.metric, cell: { ...was(before.get(point.label || String(point.number)), numberOf(point.value)), label: point.label, metric: curve.metric, computed: false, value: numberOf(point.value), unit: curve.unit, text: short(numberOf(point.value)), shown: curve.unit } }));

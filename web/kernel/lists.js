@@ -78,7 +78,7 @@ export class Lists {
     }
     const kernels = this.arranged();
     this.lines.show(kernels, this.page.state.kernel, this.page.state.sort);
-    element("kernel-count").textContent = kernels.length === this.page.list?.total ? `${count(kernels.length)} launches` : `${count(kernels.length)} of ${count(this.page.list?.total || 0)} launches`;
+    element("kernel-count").textContent = kernels.length === this.page.list?.total ? `${count(kernels.length)} ${kernels.length === 1 ? "launch" : "launches"}` : `${count(kernels.length)} of ${count(this.page.list?.total || 0)} launches`;
   }
 
   /** Launches or sums, and which group is listed. */

@@ -9,8 +9,8 @@ const HEIGHT = 430;
 /** Boxes: left, top, width, height. @type {Record<string, [number, number, number, number]>} */
 const BOXES = {
   Kernel: [10, 20, 92, 390],
-  Global: [200, 20, 128, 40], Local: [200, 70, 128, 40], Texture: [200, 120, 128, 40], Surface: [200, 170, 128, 40],
-  "Load Global Store Shared": [200, 220, 128, 40], Shared: [200, 270, 128, 40], "Distributed Shared": [200, 320, 128, 40], TMA: [200, 370, 128, 40],
+  Global: [196, 20, 136, 40], Local: [196, 70, 136, 40], Texture: [196, 120, 136, 40], Surface: [196, 170, 136, 40],
+  "Load Global Store Shared": [196, 220, 136, 40], Shared: [196, 270, 136, 40], "Distributed Shared": [196, 320, 136, 40], TMA: [196, 370, 136, 40],
   "L1/TEX": [424, 20, 120, 240], "Shared Memory": [424, 270, 120, 90],
   L2: [650, 20, 100, 390],
   "System Memory": [874, 20, 116, 90], "Device Memory": [874, 150, 116, 130], "Peer Memory": [874, 320, 116, 90],

@@ -32,7 +32,7 @@ function curveHtml(curve, most, before) {
   const end = Math.max(...stretches.map(([, to]) => to), 1);
   const x = (/** @type {number} */ value) => LEFT + (value / end) * (WIDTH - LEFT - 8);
   const y = (/** @type {number} */ warps) => HEIGHT - BOTTOM - (warps / most) * (HEIGHT - TOP - BOTTOM);
-  const line = stretches.map(([from, to, warps], i) => `${i ? "L" : "M"}${x(from).toFixed(1)},${y(warps).toFixed(1)}H${x(to).toFixed(1)}`).join("");
+  const line = stretches.map(([from, to, warps], i) => `${i ? `H${x(from).toFixed(1)}V${y(warps).toFixed(1)}` : `M${x(from).toFixed(1)},${y(warps).toFixed(1)}`}H${x(to).toFixed(1)}`).join("");
   const at = warpsAt(curve);
   const ticks = [0, most / 2, most].map((warps) => `<line class="grid" x1="${LEFT}" x2="${WIDTH - 8}" y1="${y(warps)}" y2="${y(warps)}"/><text class="tick" x="${LEFT - 5}" y="${y(warps) + 4}" text-anchor="end">${warps}</text>`).join("");
   const steps = stretches.map(([from, to, warps, share]) => `<rect class="hit" x="${x(from).toFixed(1)}" width="${Math.max(2, x(to) - x(from)).toFixed(1)}" y="${TOP}" height="${HEIGHT - TOP - BOTTOM}" data-explain="${THEORETICAL}" data-said="${from} to ${to} ${escape(axisOf(curve.by))}: ${warps} warps, ${share} %"/>`).join("");

@@ -25,9 +25,11 @@ export function amount(value, unit) {
   return /[TGMK]$/.test(text) ? text + unit : unit ? `${text} ${unit}` : text;
 }
 
-/** A share in percent, two digits. @param {number | null | undefined} value */
+/** A share in percent, two digits; what is more than nothing is not called nothing. @param {number | null | undefined} value */
 export function percent(value) {
-  return value === null || value === undefined ? "" : `${DIGITS.format(value)} %`;
+  if (value === null || value === undefined)
+    return "";
+  return value > 0 && value < 0.005 ? "< 0.01 %" : `${DIGITS.format(value)} %`;
 }
 
 /** @param {number} change percent */
@@ -50,7 +52,8 @@ export function unitText(unit) {
 export function marks(cell) {
   const before = cell.before === null || cell.before === undefined ? "" : ` data-before="${cell.before}"`;
   const warm = cell.warm === undefined ? "" : ` data-warm="${cell.warm}"`;
-  return `data-metric="${escape(cell.metric)}" data-value="${escape(String(cell.value ?? ""))}"${warm}${before}`;
+  const computed = cell.computed ? ` data-computed="${escape(cell.label)}"` : "";
+  return `data-metric="${escape(cell.metric)}" data-value="${escape(String(cell.value ?? ""))}"${computed}${warm}${before}`;
 }
 
 /** The value with warm caches. @param {Cell} cell */
@@ -61,15 +64,15 @@ export function warmHtml(cell) {
   return `<span class="warm" title="with warm caches: ${escape(cell.warm_text || "")} ${escape(unitText(cell.warm_unit || ""))}">${escape(cell.warm_text || "")}${escape(unit)}</span>`;
 }
 
-/** What the baseline has, and the change. @param {Cell} cell */
-export function beforeHtml(cell) {
+/** What the baseline has, and the change. @param {Cell} cell @param {boolean} [isNarrow] the change alone, where there is one */
+export function beforeHtml(cell, isNarrow = false) {
   if (cell.before === null || cell.before === undefined)
     return "";
   if (cell.change === 0)
-    return `<span class="before" title="in the baseline: the same">=</span>`;
+    return `<span class="before same" title="in the baseline: the same">=</span>`;
   const text = `${cell.before_text || ""}${cell.before_unit && cell.before_unit !== cell.shown ? ` ${unitText(cell.before_unit)}` : ""}`;
   const change = cell.change === null || cell.change === undefined ? "" : ` <span class="change">${changeText(cell.change)}</span>`;
-  return `<span class="before" title="in the baseline: ${escape(text)} ${escape(unitText(cell.before_unit || ""))}">${escape(text)}${change}</span>`;
+  return `<span class="before" title="in the baseline: ${escape(text)} ${escape(unitText(cell.before_unit || ""))}">${isNarrow && change ? "" : escape(text)}${change}</span>`;
 }
 
 /** Labels and values, in columns. @param {Cell[]} rows */
@@ -107,22 +110,26 @@ export function tableHtml(block) {
   const columns = block.columns || [];
   /** @type {import("./types.js").Line[]} */
   const lines = block.rows;
-  const head = columns.map((column) => `<th class="number">${escape(column.title)}${column.unit && column.unit !== "%" ? `<span class="unit">${escape(column.unit)}</span>` : ""}</th>`).join("");
-  const shares = columns.map((column) => column.unit === "%");
+  const head = columns.map((column) => `<th class="number">${escape(column.title)}${column.unit && !tells(column.title, column.unit) ? `<span class="unit">${escape(column.unit)}</span>` : ""}</th>`).join("");
   const isNothing = (/** @type {import("./types.js").Line} */ line) => line.cells.every((cell) => !cell || !numberOf(cell.value) && typeof cell.value !== "string" && !cell.warm && !numberOf(cell.before));
   const nothing = lines.filter(isNothing).length;
   const more = nothing ? `<button class="link zeros" data-zeros aria-expanded="false">${nothing} ${nothing === 1 ? "row" : "rows"} of zeros</button>` : "";
-  const body = lines.map((line) => `<tr class="${isNothing(line) ? "nothing" : ""}"><th scope="row">${escape(line.label)}</th>${line.cells.map((cell, i) => cellHtml(cell, shares[i], columns[i]?.unit || "")).join("")}</tr>`).join("");
+  const body = lines.map((line) => `<tr class="${isNothing(line) ? "nothing" : ""}"><th scope="row">${escape(line.label)}</th>${line.cells.map((cell, i) => cellHtml(cell, columns[i] || { title: "", unit: "" })).join("")}</tr>`).join("");
   return `<div class="wide"><table class="kernel-table"><thead><tr><th></th>${head}</tr></thead><tbody>${body}</tbody></table>${more}</div>`;
 }
 
-/** @param {Cell | null} cell @param {boolean} isShare @param {string} unit of the column */
-function cellHtml(cell, isShare, unit) {
+/** Whether a column's title says what it counts: "Sectors", "Hit Rate". @param {string} title @param {string} unit */
+const tells = (title, unit) => unit === "%" || title.toLowerCase().includes(unit);
+
+/** @param {Cell | null} cell @param {{ title: string, unit: string }} column */
+function cellHtml(cell, { title, unit }) {
   if (!cell)
     return `<td class="number"></td>`;
+  const isShare = unit === "%";
   const value = numberOf(cell.value);
+  const hasUnit = cell.shown && cell.shown !== unit && value !== 0 && !tells(title, cell.shown);
   const shade = isShare && value > 0 ? ` style="--share:${Math.min(100, value).toFixed(2)}%"` : "";
-  return `<td class="number${isShare ? " share-cell" : ""}${value === 0 ? " zero" : ""}" ${marks(cell)} data-explain="${escape(cell.metric)}"${shade}>${escape(cell.text)}${cell.shown && cell.shown !== unit && value !== 0 ? `<span class="unit">${escape(unitText(cell.shown))}</span>` : ""}${warmHtml(cell)}${beforeHtml(cell)}</td>`;
+  return `<td class="number${isShare ? " share-cell" : ""}${value === 0 ? " zero" : ""}" ${marks(cell)} data-explain="${escape(cell.metric)}"${shade}>${escape(cell.text)}${hasUnit ? `<span class="unit">${escape(unitText(cell.shown))}</span>` : ""}${warmHtml(cell)}${beforeHtml(cell, true)}</td>`;
 }
 
 /** @param {string} text */

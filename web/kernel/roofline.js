@@ -14,11 +14,15 @@ const BOTTOM = 46;
 const LEVEL_CLASS = { DRAM: "level-dram", L2: "level-l2", L1: "level-l1" };
 /** As --explain knows them. @type {Record<string, string>} */
 const UNITS = { DRAM: "dram", L2: "lts", L1: "l1tex" };
+/** Points of one kernel may lie on each other: those that are drawn first are larger. @type {Record<string, number>} */
+const LARGER = { DRAM: 2.5, L2: 0.8, L1: -1 };
 const SHAPES = ["circle", "square", "diamond", "triangle"];
 
 /** Kinds of work that are shown: those done the most. */
 const MOST_WORKS = 6;
 const LABEL_HEIGHT = 14;
+/** Less than that is no other line. */
+const LEAST_HEADROOM = 1.005;
 
 /** @typedef {"achieved" | "achieved_warm" | "achieved_before"} When */
 /** @typedef {{ work: string, level: string, x: number, y: number, when: When }} Point */
@@ -107,6 +111,11 @@ export class Roofline {
     return `<path class="roof ${LEVEL_CLASS[level.name] || ""}${more}" d="M${this.x(x0)},${this.y(x0 * peak)}L${this.x(x1)},${this.y(top)}" data-roof="${escape(level.name)}" data-peak="${peak}" data-explain="${UNITS[level.name] || ""}" data-said="${escape(`${level.name}: ${amount(peak, "byte/s")}${more ? ", at the highest clocks" : ", at the clocks that were measured"}`)}"/>`;
   }
 
+  /** L1 has the clock of the multiprocessors, L2 one that is not known. @param {Roof} level */
+  headroomOf(level) {
+    return level.name === "DRAM" ? this.headroom.dram : level.name === "L1" ? this.headroom.sm : 1;
+  }
+
   /** Names of roofs that would lie on each other are left to the pointer. @param {Roof} work */
   hasLabel(work) {
     const y = this.y(work.peak || 1);
@@ -114,13 +123,15 @@ export class Roofline {
   }
 
   roofs() {
-    const fastest = Math.max(...this.levels.map((level) => level.peak || 0));
-    const slopes = this.levels.map((level) => this.slope(level, 1, "") + (this.headroom.dram > 1.005 && level.name === "DRAM" ? this.slope(level, this.headroom.dram, " theoretical") : ""));
-    const tops = this.works.flatMap((work) => [1, this.headroom.sm].filter((factor, i) => i === 0 || factor > 1.005).map((factor, i) => {
+    const fastest = (/** @type {number} */ i) => Math.max(...this.levels.map((level) => (level.peak || 0) * (i ? this.headroomOf(level) : 1)));
+    // Above the roof is the dashed one, where there is one.
+    const labelAt = this.headroom.sm > LEAST_HEADROOM ? 15 : -5;
+    const slopes = this.levels.map((level) => this.slope(level, 1, "") + (this.headroomOf(level) > LEAST_HEADROOM ? this.slope(level, this.headroomOf(level), " theoretical") : ""));
+    const tops = this.works.flatMap((work) => [1, this.headroom.sm].filter((factor, i) => i === 0 || factor > LEAST_HEADROOM).map((factor, i) => {
       const peak = (work.peak || 0) * factor;
-      const from = Math.max(10 ** this.xs[0], peak / fastest);
+      const from = Math.max(10 ** this.xs[0], peak / fastest(i));
       return `<path class="roof work${i ? " theoretical" : ""}" d="M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}" data-roof="${escape(work.name)}" data-peak="${peak}" data-explain="" data-said="${escape(`${work.name}: ${amount(peak, "op/s")}${i ? ", at the highest clocks" : ", at the clocks that were measured"}`)}"/>` +
-        (i || !this.hasLabel(work) ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) - 5}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
+        (i || !this.hasLabel(work) ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) + labelAt}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
     }));
     const names = this.levels.map((level) => {
       const peak = level.peak || 1;
@@ -142,7 +153,7 @@ export class Roofline {
       const shape = SHAPES[names.indexOf(point.work) % SHAPES.length];
       const { said: first, kind, size } = WHENS[point.when];
       const said = `${first}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
-      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${kind}" d="${shapePath(this.x(point.x), this.y(point.y), size, shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-when="${point.when}" data-x="${point.x}" data-y="${point.y}" data-explain="${UNITS[point.level] || ""}" data-said="${escape(said)}" role="img" aria-label="${escape(said)}"/>`;
+      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${kind}" d="${shapePath(this.x(point.x), this.y(point.y), size + (LARGER[point.level] ?? 0), shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-when="${point.when}" data-x="${point.x}" data-y="${point.y}" data-explain="${UNITS[point.level] || ""}" data-said="${escape(said)}" role="img" aria-label="${escape(said)}"/>`;
     }).join("");
   }
 
@@ -153,7 +164,9 @@ export class Roofline {
     const has = (/** @type {When} */ when) => this.points.some((point) => point.when === when);
     const old = [...(has("achieved_warm") ? ["<span><i class=\"swatch warm\"></i>warm caches (hollow)</span>"] : []), ...(has("achieved_before") ? ["<span><i class=\"swatch old\"></i>baseline (hollow)</span>"] : [])];
     const more = this.hidden > 0 ? [`<span>${this.hidden} other kinds of work, less than these</span>`] : [];
-    return `<div class="legend">${[...items, ...levels, ...old, ...more].join("")}</div>`;
+    const highest = Math.max(this.headroom.sm, this.headroom.dram) > LEAST_HEADROOM;
+    const roofs = [`<span><i class="rule measured"></i>roof at the clocks measured</span>`, highest ? `<span><i class="rule"></i>at the highest clocks</span>` : "<span>which are the highest</span>"];
+    return `<div class="legend">${[...items, ...levels, ...old, ...roofs, ...more].join("")}</div>`;
   }
 
   html() {

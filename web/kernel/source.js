@@ -10,6 +10,8 @@ import { instructionRows, ptxRows, sourceRows } from "./source_rows.js";
 
 const ROW_HEIGHT = 20;
 const MORE = 12;
+/** May be cut off at the end of its column. */
+const LONG_TEXT = 70;
 const SAMPLES = /pcsamp_sample_count/;
 const STALL = /pcsamp_warps_issue_stalled_(?!.*_not_issued)/;
 
@@ -34,10 +36,11 @@ export class SourcePage {
     place.addEventListener("click", (event) => this.click(/** @type {HTMLElement} */ (event.target)));
   }
 
-  /** @param {Kernel} _kernel @param {Record<string, number | undefined>} where */
-  async show(_kernel, where) {
+  /** @param {Kernel} kernel @param {Record<string, number | undefined>} where */
+  async show(kernel, where) {
     const source = await json("/api/source", where);
     this.source = source;
+    this.kernel = kernel;
     if (!source.lines.length) {
       this.place.innerHTML = absent("Instructions and source lines are not in this report.", ["SourceCounters"]);
       return;
@@ -72,7 +75,7 @@ export class SourcePage {
 
   arrange() {
     const source = /** @type {Source} */ (this.source);
-    const rows = this.mode === "lines" ? sourceRows(source, { outermost: this.outermost, calls: this.calls && !this.byHeat }) : this.mode === "ptx" ? ptxRows(source) : instructionRows(source);
+    const rows = this.mode === "lines" ? sourceRows(source, { outermost: this.outermost, calls: this.calls && !this.byHeat }) : this.mode === "ptx" ? ptxRows(source) : instructionRows(source, (name) => (name && name === this.kernel?.mangled ? this.kernel.name : name));
     const heat = (/** @type {Row} */ row) => row.values[this.heat] ?? -1;
     this.rows = this.byHeat ? rows.filter((row) => !row.isHead && heat(row) > 0).sort((a, b) => heat(b) - heat(a)) : rows;
     this.most = this.rows.reduce((most, row) => Math.max(most, row.values[this.heat] ?? 0), 0);
@@ -131,7 +134,7 @@ export class SourcePage {
     const share = this.most ? heat / this.most : 0;
     const stalls = this.stalls(row);
     const cells = (this.shown || []).map(({ i }) => this.cellHtml(row, i)).join("");
-    return `<div class="source-row${at === this.hottest ? " chosen" : ""}${row.isCall ? " call" : ""}" data-at="${at}" data-mark="${escape(row.mark)}" style="--heat:${share.toFixed(3)}" title="${escape([row.title, stalls].filter(Boolean).join("\n"))}"><span class="source-mark">${escape(row.mark)}</span><span class="source-text">${escape(row.text)}</span>${cells}</div>`;
+    return `<div class="source-row${at === this.hottest ? " chosen" : ""}${row.isCall ? " call" : ""}" data-at="${at}" data-mark="${escape(row.mark)}" style="--heat:${share.toFixed(3)}" title="${escape([row.text.length > LONG_TEXT && row.text.trim(), row.title, stalls].filter(Boolean).join("\n"))}"><span class="source-mark">${escape(row.mark)}</span><span class="source-text">${escape(row.text)}</span>${cells}</div>`;
   }
 
   /** @param {HTMLSelectElement | HTMLInputElement} input */

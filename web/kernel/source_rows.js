@@ -22,14 +22,14 @@ function placeOf(line) {
   return [line.file ? `${line.file}:${line.line}` : "no line: compile with -lineinfo", ...inlined].join("\n");
 }
 
-/** Rows of instructions, each function with a heading. @param {Source} source @returns {Row[]} */
-export function instructionRows(source) {
+/** Rows of instructions, each function with a heading. @param {Source} source @param {(name: string) => string} nameOf a function for people @returns {Row[]} */
+export function instructionRows(source, nameOf) {
   /** @type {Row[]} */
   const rows = [];
   let last = "";
   for (const line of source.lines) {
     if (line.function !== last)
-      rows.push({ mark: "", text: line.function || "(function)", title: line.function, values: [], isHead: true });
+      rows.push({ mark: "", text: nameOf(line.function) || "(function)", title: line.function, values: [], isHead: true });
     last = line.function;
     rows.push({ mark: line.pc.toString(16).padStart(4, "0"), text: line.sass ?? "(not disassembled)", title: placeOf(line), values: line.values, before: line.before });
   }

@@ -21,6 +21,8 @@ const COLLATOR = new Intl.Collator("en");
 const or = (value, text) => (value === null ? "" : text(value));
 /** @param {number[]} size */
 export const triple = (size) => size.join(" × ").replace(/( × 1)+$/, "");
+/** Graphs and ranges, which are counted as one, have neither grid nor block. @param {Launch} kernel */
+export const isKernel = (kernel) => kernel.registers !== null || [...kernel.grid, ...kernel.block].some((size) => size !== 1);
 const cycles = (/** @type {number} */ value) => COUNT.format(value);
 
 /** @type {Column[]} */
@@ -34,8 +36,8 @@ export const COLUMNS = [
   { title: "Compute", key: "compute", about: "Compute throughput, of the peak", text: (k) => percent(k.compute), value: (k) => k.compute, share: true, other: percent },
   { title: "Memory", key: "memory", about: "Memory throughput, of the peak", text: (k) => percent(k.memory), value: (k) => k.memory, share: true, other: percent },
   { title: "Registers", key: "registers", about: "Registers of a thread", text: (k) => or(k.registers, short), value: (k) => k.registers },
-  { title: "Grid", key: "grid", about: "Blocks of the grid", text: (k) => triple(k.grid), value: (k) => k.grid[0] * k.grid[1] * k.grid[2] },
-  { title: "Block", key: "block", about: "Threads of a block", text: (k) => triple(k.block), value: (k) => k.block[0] * k.block[1] * k.block[2] },
+  { title: "Grid", key: "grid", about: "Blocks of the grid", text: (k) => (isKernel(k) ? triple(k.grid) : ""), value: (k) => (isKernel(k) ? k.grid[0] * k.grid[1] * k.grid[2] : null) },
+  { title: "Block", key: "block", about: "Threads of a block", text: (k) => (isKernel(k) ? triple(k.block) : ""), value: (k) => (isKernel(k) ? k.block[0] * k.block[1] * k.block[2] : null) },
   { title: "Cycles", key: "cycles", about: "Cycles that the GPU took", text: (k) => or(k.cycles, cycles), value: (k) => k.cycles, other: cycles },
   { title: "Verdict", key: "verdict", about: "What the kernel is limited by", text: (k) => k.verdict || (k.error ? "not counted" : ""), value: (k) => k.verdict },
 ];
@@ -177,7 +179,13 @@ export class SummaryList {
 
 /** For spreadsheets: values in base units. @param {Launch[]} kernels arranged */
 export function summaryTsv(kernels) {
-  return tsv(COLUMNS.map((column) => column.title), kernels.map((kernel) => COLUMNS.map((column) => (column.key === "grid" || column.key === "block" ? kernel[column.key].join("x") : column.value(kernel)))));
+  return tsv(COLUMNS.map((column) => column.title), kernels.map((kernel) => COLUMNS.map((column) => ((column.key === "grid" || column.key === "block") && isKernel(kernel) ? kernel[column.key].join("x") : column.value(kernel)))));
+}
+
+/** Of two files of one name the folders say which is which. @param {Array<{ name: string, path: string }>} reports @param {number} number */
+export function reportName(reports, number) {
+  const { name, path } = reports[number];
+  return reports.some((other, i) => i !== number && other.name === name) ? path : name;
 }
 
 /** @param {import("./types.js").Gpu} gpu */
