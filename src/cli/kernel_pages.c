@@ -289,8 +289,7 @@ static bool choose(struct printing *p)
 		return false;
 	p->options.chosen = p->shown.sections;
 	p->options.chosen_count = p->shown.section_count;
-	p->options.metrics = (const char *const *)p->shown.metrics.items;
-	p->options.metric_count = p->shown.metrics.count;
+	p->options.named = &p->shown.named;
 	p->options.only_named = p->shown.only_metrics;
 	return true;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "kernel/page.h"
 #include "kernel/throughput.h"
 #include "record/kernel_choice.h"
 
@@ -146,38 +145,34 @@ static int check_expression(const char *word, struct error *err)
 	return error_set(err, EINVAL, "%s cannot be read: %s", word, why);
 }
 
-static bool is_there(const struct kernel_results *results, char *const *names, size_t count)
+static bool is_there(const struct metric_names *all, char *const *words, size_t count)
 {
-	struct page_options named = { .metrics = (const char *const *)names, .metric_count = count };
+	struct metric_names meant;
+	bool found = metric_names_meant(&meant, all, words, count) >= 0 && meant.count;
 
-	for (size_t i = 0; i < results->count; i++)
-		for (size_t j = 0; j < results->items[i].value_count; j++)
-			if (page_is_named(&named, results->items[i].values[j].name))
-				return true;
-	return false;
+	metric_names_release(&meant);
+	return found;
 }
 
-static int say_missing(const struct kernel_results *results, const char *word, struct error *ret)
+static int say_missing(const struct metric_names *all, const char *word, struct error *ret)
 {
 	struct nearest nearest;
 	char hint[160];
 
 	nearest_begin(&nearest, word);
-	for (size_t i = 0; i < results->count; i++)
-		for (size_t j = 0; j < results->items[i].value_count; j++)
-			nearest_offer(&nearest, results->items[i].values[j].name, strlen(results->items[i].values[j].name));
+	for (size_t i = 0; i < all->count; i++)
+		nearest_offer(&nearest, all->items[i]->name, strlen(all->items[i]->name));
 	return error_set(ret, ENOENT, "The report has no metric '%s'.%s --page raw lists what it has", word,
 			 strchr(word, ':') ? "" : nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
 /* What is not there is told of; without any there is nothing to show. */
-static int tell_missing(struct cli *cli, const struct string_list *missing, bool has_others, const struct kernel_results *results,
-			struct error *err)
+static int tell_missing(struct cli *cli, const struct string_list *missing, bool has_others, const struct metric_names *all, struct error *err)
 {
 	if (missing->count && !has_others)
-		return say_missing(results, missing->items[0], err);
+		return say_missing(all, missing->items[0], err);
 	for (size_t i = 0; i < missing->count; i++) {
-		say_missing(results, missing->items[i], err);
+		say_missing(all, missing->items[i], err);
 		kernel_warn(cli, "%s", err->text);
 	}
 	return 0;
@@ -185,7 +180,7 @@ static int tell_missing(struct cli *cli, const struct string_list *missing, bool
 
 /* Those of the command line, by their names. */
 static int take_asked(struct kernel_shown *s, struct cli *cli, const struct string_list *words, const struct kernel_texts *texts,
-		      const struct kernel_results *results, struct error *err)
+		      const struct metric_names *all, struct error *err)
 {
 	struct string_list missing = STRING_LIST_INIT;
 	size_t before;
@@ -196,12 +191,12 @@ static int take_asked(struct kernel_shown *s, struct cli *cli, const struct stri
 		r = check_expression(words->items[i], err);
 		if (r >= 0)
 			r = add_word(texts, words->items[i], &s->metrics) < 0 ? error_set(err, ENOMEM, "Not enough memory") : 0;
-		if (r >= 0 && results->count && !is_there(results, s->metrics.items + before, s->metrics.count - before) &&
+		if (r >= 0 && all->count && !is_there(all, s->metrics.items + before, s->metrics.count - before) &&
 		    string_list_addf(&missing, "%s", words->items[i]) < 0)
 			r = error_set(err, ENOMEM, "Not enough memory");
 	}
 	if (r >= 0)
-		r = tell_missing(cli, &missing, missing.count < words->count, results, err);
+		r = tell_missing(cli, &missing, missing.count < words->count, all, err);
 	string_list_release(&missing);
 	return r;
 }
@@ -224,19 +219,23 @@ bool kernel_shown_choose(struct kernel_shown *s, struct cli *cli, const struct k
 	bool asked = fields->sets.count || fields->sections.count || fields->metrics.count;
 	const struct kernel_fields *f = !asked && s->is_recorded ? &s->recorded : fields;
 	struct string_list words = STRING_LIST_INIT;
+	struct metric_names all;
 	struct error err;
 	int r;
 
 	/* With neither the values tell. */
 	if (!asked && !s->is_recorded && fields->import)
 		return true;
-	if (kernel_split(&f->metrics, &words) < 0)
+	if (metric_names_of(&all, results) < 0 || kernel_split(&f->metrics, &words) < 0)
 		r = error_set(&err, ENOMEM, "Not enough memory");
 	else if (asked && fields->import)
-		r = take_asked(s, cli, &words, texts, results, &err);
+		r = take_asked(s, cli, &words, texts, &all, &err);
 	else
 		r = take_recorded(s, &words, texts, results, &err);
 	string_list_release(&words);
+	if (r >= 0 && metric_names_meant(&s->named, &all, s->metrics.items, s->metrics.count) < 0)
+		r = error_set(&err, ENOMEM, "Not enough memory");
+	metric_names_release(&all);
 	if (r >= 0)
 		r = choose_sections(s, f, &texts->sections, &err);
 	if (r < 0)
@@ -249,6 +248,7 @@ void kernel_shown_release(struct kernel_shown *s)
 {
 	free(s->sections);
 	string_list_release(&s->metrics);
+	metric_names_release(&s->named);
 	string_list_release(&s->words);
 	if (s->is_recorded)
 		options_release(&s->uses);

@@ -4,12 +4,13 @@
 
 #include "cli/kernel_options.h"
 #include "cli/string_list.h"
-#include "kernel/results.h"
+#include "kernel/metric_names.h"
 
 struct kernel_shown {
 	const struct section **sections; /* NULL: those that have values */
 	size_t section_count;
-	struct string_list metrics;      /* names, or regex:EXPRESSION */
+	struct string_list metrics;      /* words for them: names, or regex:EXPRESSION */
+	struct metric_names named;       /* what they mean in the report */
 	bool only_metrics;               /* of the raw page, too */
 	bool is_recorded;                /* the options by which the report was made are known: */
 	struct kernel_fields recorded;

@@ -11,6 +11,8 @@
 #include "kernel/units.h"
 #include "kernel/variation.h"
 
+struct metric_names;
+
 enum page_kind { PAGE_DETAILS, PAGE_RAW, PAGE_SOURCE, PAGE_SESSION };
 enum page_details { DETAILS_HEADER, DETAILS_BODY, DETAILS_ALL };
 enum page_names { NAMES_LABEL, NAMES_METRIC, NAMES_BOTH };
@@ -29,8 +31,7 @@ struct page_options {
 	const struct sections *sections;
 	const struct section *const *chosen; /* those to be shown; NULL: those that have values */
 	size_t chosen_count;
-	const char *const *metrics;      /* asked for (names, or regex:EXPRESSION): a section of their own */
-	size_t metric_count;
+	const struct metric_names *named; /* asked for: a section of their own; NULL: none */
 	bool nvtx;                       /* tables have columns for NVTX ranges */
 	bool nvtx_names;                 /* kernels are called by the innermost range of theirs */
 	bool only_named;                 /* on the raw page, too */

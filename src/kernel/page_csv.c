@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/metric_names.h"
 #include "kernel/page_place.h"
 #include "kernel/page_text.h"
 
@@ -182,63 +183,35 @@ int page_write_details_csv(FILE *out, const struct kernel_results *results, cons
 	return r;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp((*(const struct metric_value *const *)a)->name, (*(const struct metric_value *const *)b)->name);
-}
-
-/* Every metric that any kernel has, once and by name. */
-static const struct metric_value **all_metrics(const struct kernel_results *results, const struct page_options *options, size_t *ret_count)
-{
-	size_t total = 0, kept = 0;
-	const struct metric_value **all;
-
-	for (size_t i = 0; i < results->count; i++)
-		total += results->items[i].value_count;
-	all = calloc(total + 1, sizeof(*all));
-	if (!all)
-		return NULL;
-	total = 0;
-	for (size_t i = 0; i < results->count; i++)
-		for (size_t j = 0; j < results->items[i].value_count; j++)
-			all[total++] = &results->items[i].values[j];
-	qsort(all, total, sizeof(*all), by_name);
-	for (size_t i = 0; i < total; i++)
-		if ((!kept || strcmp(all[kept - 1]->name, all[i]->name) != 0) && (!options->only_named || page_is_named(options, all[i]->name)))
-			all[kept++] = all[i];
-	*ret_count = kept;
-	return all;
-}
-
 /* With a baseline, numbers have two more columns behind them. */
 static bool is_compared(const struct page_options *options, const struct metric_value *v)
 {
 	return options->baseline && (v->kind == VALUE_INTEGER || v->kind == VALUE_REAL);
 }
 
-static void write_raw_heading(FILE *out, const struct page_options *options, const struct metric_value *const *metrics, size_t count)
+static void write_raw_heading(FILE *out, const struct page_options *options, const struct metric_names *metrics)
 {
 	csv_launch_heading(out, options);
-	for (size_t i = 0; i < count; i++) {
-		csv_cell(out, metrics[i]->name, false);
-		if (is_compared(options, metrics[i]))
-			fprintf(out, ",\"%s [baseline]\",\"%s [change]\"", metrics[i]->name, metrics[i]->name);
+	for (size_t i = 0; i < metrics->count; i++) {
+		csv_cell(out, metrics->items[i]->name, false);
+		if (is_compared(options, metrics->items[i]))
+			fprintf(out, ",\"%s [baseline]\",\"%s [change]\"", metrics->items[i]->name, metrics->items[i]->name);
 	}
 	fputc('\n', out);
 }
 
 static void write_units(FILE *out, const struct page_options *options, const struct kernel_results *results,
-			const struct metric_value *const *metrics, size_t count)
+			const struct metric_names *metrics)
 {
 	char unit[UNIT_MAX];
 
 	fputs("\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"", out);
 	if (options->nvtx)
 		fputs(",\"\",\"\"", out);
-	for (size_t i = 0; i < count; i++) {
-		page_unit(results, metrics[i], "", unit);
+	for (size_t i = 0; i < metrics->count; i++) {
+		page_unit(results, metrics->items[i], "", unit);
 		csv_cell(out, unit, false);
-		if (is_compared(options, metrics[i])) {
+		if (is_compared(options, metrics->items[i])) {
 			csv_cell(out, unit, false);
 			csv_cell(out, "%", false);
 		}
@@ -247,17 +220,17 @@ static void write_units(FILE *out, const struct page_options *options, const str
 }
 
 static int write_values(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
-			const struct metric_value *const *metrics, size_t count)
+			const struct metric_names *metrics)
 {
 	const struct metric_value *v;
 	char unit[UNIT_MAX], *text;
 
 	csv_launch(out, options, k);
-	for (size_t i = 0; i < count; i++) {
-		v = result_find(k, metrics[i]->name);
+	for (size_t i = 0; i < metrics->count; i++) {
+		v = result_find(k, metrics->items[i]->name);
 		if (!v) {
 			csv_cell(out, "", false);
-			if (is_compared(options, metrics[i]))
+			if (is_compared(options, metrics->items[i]))
 				fputs(",\"\",\"\"", out);
 			continue;
 		}
@@ -269,7 +242,7 @@ static int write_values(FILE *out, const struct page_options *options, const str
 			return -ENOMEM;
 		csv_cell(out, text, false);
 		free(text);
-		if (is_compared(options, metrics[i]))
+		if (is_compared(options, metrics->items[i]))
 			write_before(out, options, k, &row);
 	}
 	fputc('\n', out);
@@ -279,19 +252,18 @@ static int write_values(FILE *out, const struct page_options *options, const str
 int page_write_raw_csv(FILE *out, const struct kernel_results *results, const struct page_options *options)
 {
 	struct page_options base = *options;
-	const struct metric_value **metrics;
-	size_t count;
-	int r = 0;
+	struct metric_names all = { NULL, 0 };
+	const struct metric_names *metrics = options->only_named ? options->named : &all;
+	int r = options->only_named ? 0 : metric_names_of(&all, results);
 
 	/* One heading for all rows: values cannot have units of their own. */
 	base.base_units = true;
-	metrics = all_metrics(results, options, &count);
-	if (!metrics)
-		return -ENOMEM;
-	write_raw_heading(out, options, metrics, count);
-	write_units(out, options, results, metrics, count);
+	if (r < 0)
+		return r;
+	write_raw_heading(out, options, metrics);
+	write_units(out, options, results, metrics);
 	for (size_t i = 0; i < results->count && r >= 0; i++)
-		r = write_values(out, &base, results, &results->items[i], metrics, count);
-	free(metrics);
+		r = write_values(out, &base, results, &results->items[i], metrics);
+	metric_names_release(&all);
 	return r;
 }

@@ -1,11 +1,11 @@
 /* Which rows a kernel has in which section. */
 #include <errno.h>
 #include <math.h>
-#include <regex.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/metric_names.h"
 #include "kernel/page_charts.h"
 
 #define NAMED_TITLE "Command line profiler metrics"
@@ -267,39 +267,9 @@ static void drop_empty(struct page_maker *m, struct page_section *s)
 	}
 }
 
-/* Found in the name without rollup, as when it is recorded, or in all of it. */
-static bool expression_is_in(const char *expression, const char *name)
-{
-	char base[256];
-	regex_t regex;
-	bool found;
-
-	if (regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB) != 0)
-		return false;
-	snprintf(base, sizeof(base), "%.*s", (int)metric_base_len(name), name);
-	found = regexec(&regex, base, 0, NULL, 0) == 0 || regexec(&regex, name, 0, NULL, 0) == 0;
-	regfree(&regex);
-	return found;
-}
-
-/* A name without rollup stands for all that it has. */
-static bool is_meant(const char *asked, const char *name)
-{
-	size_t len = strlen(asked);
-
-	if (strncmp(asked, "regex:", 6) == 0)
-		return expression_is_in(asked + 6, name);
-	if (strncmp(asked, name, len) != 0)
-		return false;
-	return !name[len] || (name[len] == '.' && !asked[metric_base_len(asked)]) || strcmp(name + len, WARM_SUFFIX) == 0;
-}
-
 bool page_is_named(const struct page_options *options, const char *name)
 {
-	for (size_t i = 0; i < options->metric_count; i++)
-		if (is_meant(options->metrics[i], name))
-			return true;
-	return false;
+	return options->named && metric_names_find(options->named, name);
 }
 
 /* Those of --metrics, by their own names. */
@@ -385,7 +355,7 @@ int page_sections_make(struct page_sections *ret, const struct page_options *opt
 		if (made)
 			drop_empty(&m, made);
 	}
-	if (r >= 0 && options->metric_count)
+	if (r >= 0 && options->named && options->named->count)
 		r = add_named(&m);
 	if (r < 0)
 		page_sections_release(ret);

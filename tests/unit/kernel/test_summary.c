@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/metric_names.h"
 #include "kernel/summary.h"
 
 #define TIME "gpu__time_duration.sum"
@@ -27,7 +28,6 @@ static struct metric_value values[4][2] = {
 
 static struct kernel_result items[4];
 static const struct kernel_results results = { .items = items, .count = 4 };
-static const char *const metrics[] = { TIME, PERCENT };
 
 static int setup(void **state)
 {
@@ -45,13 +45,16 @@ static int setup(void **state)
 
 static char *summary(enum page_summary by, enum page_form form, double variation)
 {
-	struct page_options options = { .base_units = true, .metrics = metrics, .metric_count = 2, .variation = variation };
+	struct metric_names named;
+	struct page_options options = { .base_units = true, .named = &named, .variation = variation };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
+	assert_int_equal(metric_names_of(&named, &results), 0);
 	assert_int_equal(page_print_summary(out, &results, &options, by, form), 0);
+	metric_names_release(&named);
 	fclose(out);
 	return text;
 }
