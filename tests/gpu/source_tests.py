@@ -2,7 +2,9 @@
 import csv
 import json
 import os
+import re
 import shutil
+import statistics
 import subprocess
 import time
 
@@ -94,5 +96,31 @@ def test_series():
     holds("series: as long as the kernel", all(abs(s - d) < 0.2 * d + 3000 for s, d in zip(spans, durations)), list(zip(spans, durations)))
 
 
+def middles(text):
+    """Of a table of raw values with their instances, the median of each metric's samples that are not 0."""
+    rows = list(csv.reader(line for line in text.splitlines() if line.startswith('"')))
+    found = {}
+    for name, cell in zip(rows[0], rows[2]):
+        samples = [float(value.replace(",", "")) for value in re.findall(r"[\d.,]+", cell[cell.find("(") + 1:])] if "(" in cell and "__" in name else []
+        if any(samples):
+            found[name.removeprefix("pmsampling:")] = statistics.median(value for value in samples if value)
+    return found
+
+
+def test_series_ncu():
+    """In the middle of a kernel of 0.3 ms that does the same all the time, samples are those of ncu."""
+    if not shutil.which("ncu"):
+        raise Skip("no ncu here")
+    choice = ["-k", "multiply", "-c", "1", "--section", "PmSampling"]
+    printed = ["--page", "raw", "--csv", "--print-units", "base", "--print-metric-instances", "values"]
+    ours = middles(output([SONDE, "kernel", *choice, *printed, program("counted")]).stdout)
+    theirs = middles(output(["ncu", "--clock-control", "none", *choice, *printed, program("counted")]).stdout)
+    shares = sorted(name for name in ours if ".pct" in name and name in theirs)
+    far = {name: (ours[name], theirs[name]) for name in shares if abs(ours[name] - theirs[name]) > 2 + 0.1 * theirs[name]}
+    holds("series_ncu: both have shares over time", len(shares) >= 10, (sorted(ours), sorted(theirs)))
+    note(f"{len(shares)} shares over time; hit rate of L2: {[m.get('LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct') for m in (ours, theirs)]}")
+    same("series_ncu: samples are ncu's", far, {})
+
+
 PROGRAMS = ("source",)
-TESTS = {"source": test_source, "series": test_series}
+TESTS = {"source": test_source, "series": test_series, "series_ncu": test_series_ncu}
