@@ -50,6 +50,17 @@ def check(name, got, want):
     return got == want
 
 
+NOBODY = 65534
+
+
+def nobody_can_run():
+    """Whether another user reaches the build folder: one below a private home is closed to others."""
+    try:
+        return subprocess.run([SONDE, "--version"], user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True).returncode == 0
+    except PermissionError:
+        return False
+
+
 def report_path(name):
     return os.path.join(WORK, name + ".sonde")
 
