@@ -485,12 +485,31 @@ static int is_chatter(const struct ncu *n)
 	return 1;
 }
 
+/* "12", or "" before units, or another heading. A quote in what a program prints would else take the rows behind it. */
+static int begins_row(const struct csv *c)
+{
+	const char *at = c->at, *end = c->end;
+	int is_quoted = *at == '"';
+
+	at += is_quoted;
+	if (end - at >= 2 && memcmp(at, "ID", 2) == 0)
+		at += 2;
+	while (at < end && (strchr("0123456789", *at) || (is_quoted && *at == ',')) && *at)
+		at++;
+	return at + is_quoted < end && (!is_quoted || *at++ == '"') && *at == ',';
+}
+
 static int read_table(struct ncu *n)
 {
 	int r = 0;
 
 	while (r >= 0 && !n->sink.result && !(n->is_looking && n->has_point)) {
 		if (n->csv.at < n->csv.end && is_chatter(n)) {
+			csv_skip_line(&n->csv);
+			continue;
+		}
+		if (n->csv.at < n->csv.end && !begins_row(&n->csv)) {
+			n->odd += !strchr("\r\n", *n->csv.at);
 			csv_skip_line(&n->csv);
 			continue;
 		}
