@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ static int keep_file(const struct stats_output *o, struct error *err)
 static int open_file(struct stats_output *o, const struct stats_output_place *place, struct error *err)
 {
 	char base[3500];
+	struct stat there;
 	int fd;
 
 	if (strcmp(place->target, ".") == 0)
@@ -57,8 +59,10 @@ static int open_file(struct stats_output *o, const struct stats_output_place *pl
 	o->overwrite = place->overwrite;
 	if (!o->overwrite && access(o->path, F_OK) == 0)
 		return say_exists(o, err);
-	snprintf(o->part, sizeof(o->part), "%s.part-%d", o->path, (int)getpid());
-	fd = open(o->part, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0666);
+	/* Links and pipes stay what they are. */
+	if (lstat(o->path, &there) < 0 || S_ISREG(there.st_mode))
+		snprintf(o->part, sizeof(o->part), "%s.part-%d", o->path, (int)getpid());
+	fd = open(o->part[0] ? o->part : o->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0666);
 	o->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!o->stream)
 		return error_set_errno(err, errno, "Cannot write %s", o->path);
@@ -151,7 +155,7 @@ int stats_output_close(struct stats_output *o, int is_whole, struct error *err)
 		return 0;
 	if (fclose(o->stream) != 0 && errno != EPIPE)
 		r = error_set_errno(err, errno, "Cannot write %s", o->path[0] ? o->path : "to the command");
-	if (o->path[0]) {
+	if (o->part[0]) {
 		if (r >= 0 && is_whole)
 			r = keep_file(o, err);
 		unlink(o->part);
