@@ -50,7 +50,7 @@ k AS MATERIALIZED (
 	SELECT * FROM group_stats('cuda_kernel_exec', 'globalTid, deviceId, apiName, ' || CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :group THEN '#' ELSE '' END || CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' || CASE WHEN :group THEN '#' ELSE '' END ELSE '' END, 'kernelDuration')
 )
 SELECT
-	t.key / 0x1000000 % 0x1000000, t.key % 0x1000000, t.key2, t.count, coalesce(q.count, 0),
+	t.key >> 24 & 0xffffff, t.key & 0xffffff, t.key2, t.count, coalesce(q.count, 0),
 	t.avg, t.med, t.min, t.max, t.stddev, a.avg, a.med, a.min, a.max, a.stddev,
 	q.avg, q.med, q.min, q.max, q.stddev, k.avg, k.med, k.min, k.max, k.stddev,
 	t.key3, CASE WHEN t.key6 IS NULL THEN '' ELSE coalesce(t.key5, '') || ':' || t.key6 || '/' END || coalesce(t.key4, '[Unknown]') AS name

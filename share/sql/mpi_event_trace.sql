@@ -19,14 +19,14 @@
 -- help: and CollRecvSize: of what a rank gave to, and got from, a collective operation.
 WITH
 ranks AS MATERIALIZED (
-	SELECT pid, min(rank) AS rank
+	SELECT process, min(rank) AS rank
 	FROM (
-		SELECT max(a.integer) FILTER (WHERE a.key = 'globalTid') / 0x1000000 % 0x1000000 AS pid,
+		SELECT max(a.integer) FILTER (WHERE a.key = 'globalTid') >> 24 AS process,
 			max(a.integer) FILTER (WHERE a.key = 'rank') AS rank
 		FROM sonde_meta m JOIN sonde_arg a ON a."set" = m.number
 		WHERE m.key = 'nsys.MPI_RANKS' GROUP BY a."set"
 	)
-	GROUP BY pid
+	GROUP BY process
 ),
 facts AS MATERIALIZED (
 	SELECT "set" AS args,
@@ -37,15 +37,15 @@ facts AS MATERIALIZED (
 		max(integer) FILTER (WHERE key = 'recvSize') AS received
 	FROM sonde_arg WHERE key IN ('tag', 'remoteRank', 'rootRank', 'size', 'recvSize') GROUP BY "set"
 ),
-threads AS MATERIALIZED (
-	SELECT t.id AS track, p.pid, h.tid, h.name
-	FROM sonde_track t LEFT JOIN sonde_process p ON p.uid = t.process LEFT JOIN sonde_thread h ON h.uid = t.thread
+places AS MATERIALIZED (
+	SELECT t.id AS track, p.pid, h.tid, h.global_tid >> 24 AS process
+	FROM sonde_track t LEFT JOIN sonde_process p ON p.uid = t.process LEFT JOIN threads h ON h.uid = t.thread
 	WHERE t.kind = 5
 )
 SELECT
 	s.start, CASE WHEN s.flags & 1 THEN NULL ELSE s.end END, s.duration, CASE WHEN :group THEN fold_numbers(s.name) ELSE s.name END,
 	t.pid, t.tid, f.tag, k.rank, f.peer, f.root, CASE s.class WHEN 'MPI_P2P_EVENTS' THEN f.size END,
 	CASE s.class WHEN 'MPI_COLLECTIVES_EVENTS' THEN f.size END, f.received
-FROM sonde_slice s LEFT JOIN facts f ON f.args = s.args LEFT JOIN threads t ON t.track = s.track LEFT JOIN ranks k ON k.pid = t.pid
+FROM sonde_slice s LEFT JOIN facts f ON f.args = s.args LEFT JOIN places t ON t.track = s.track LEFT JOIN ranks k ON k.process = t.process
 WHERE s.class GLOB 'MPI_*_EVENTS'
 ORDER BY s.start, s.end, t.tid

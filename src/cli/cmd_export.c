@@ -47,7 +47,8 @@ static const struct option_spec export_specs[] = {
 		  "where there are some, else GPU time; speedscope has both." },
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
 	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded, .speedscope.json or .html",
-	  .help = "What to write; - is standard output (not for sqlite and csv). A name that ends in .gz is packed." },
+	  .help = "What to write; - is standard output (not for sqlite and csv). A name that ends in .gz is packed, but for "
+		  "the same two." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false", .tag = "output",
 	  .help = "Replace an export of the same name." },
 	{ .name = "lazy", .letter = 'l', FIELD(BOOL, lazy), .initial = "true", .tag = "output",
@@ -251,6 +252,18 @@ static int take_other_name(struct cli *cli, struct export_fields *fields)
 	}
 }
 
+/* An option that would change nothing was meant for another type. */
+static int check_types(struct cli *cli, const struct export_fields *fields, const struct options_parsed *parsed)
+{
+	if (options_find_use(parsed, "append") && !option_use_is_off(options_find_use(parsed, "append")))
+		return command_fail(cli, &export_command, "--append is not built yet");
+	if (options_find_use(parsed, "stacks") && fields->type != EXPORT_FOLDED && fields->type != EXPORT_SPEEDSCOPE)
+		return command_fail(cli, &export_command, "--stacks is for -t folded and speedscope");
+	if (options_find_use(parsed, "max-size") && fields->type != EXPORT_HTML)
+		return command_fail(cli, &export_command, "--max-size is for -t html");
+	return 0;
+}
+
 static int run_export(struct cli *cli, int argc, char **argv)
 {
 	struct export_fields fields = { 0 };
@@ -260,8 +273,8 @@ static int run_export(struct cli *cli, int argc, char **argv)
 	if (!command_parse(cli, &export_command, argc, argv, &fields, &parsed, &status))
 		return status;
 	status = take_other_name(cli, &fields);
-	if (status == 0 && options_find_use(&parsed, "append") && !option_use_is_off(options_find_use(&parsed, "append")))
-		status = command_fail(cli, &export_command, "--append is not built yet");
+	if (status == 0)
+		status = check_types(cli, &fields, &parsed);
 	if (status != 0)
 		;
 	else if (parsed.word_count != 1)

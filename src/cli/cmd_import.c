@@ -3,11 +3,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/command.h"
-#include "ingest/foreign.h"
-#include "report/writer.h"
+#include "cli/import_apart.h"
 
 struct import_fields {
 	const char *output;
@@ -38,11 +35,15 @@ static bool cut_ending(char *text, const char *ending)
 	return true;
 }
 
-static void name_report(const char *file, const char *output, char *ret, size_t size)
+static int name_report(const char *file, const char *output, char *ret, size_t size, struct error *err)
 {
 	size_t room = size - sizeof(".sonde");
+	const char *slash = output ? strrchr(output, '/') : NULL, *last = slash ? slash + 1 : output;
 
-	snprintf(ret, room, "%s", output ? output : file);
+	if (last && (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0 || strcmp(output, "-") == 0))
+		return error_set(err, EINVAL, "'%s' does not name a file: -o names the report to write", output);
+	if ((size_t)snprintf(ret, room, "%s", output ? output : file) >= room)
+		return error_set(err, ENAMETOOLONG, "The name of the report is too long");
 	if (output) {
 		cut_ending(ret, ".sonde");
 	} else {
@@ -51,50 +52,28 @@ static void name_report(const char *file, const char *output, char *ret, size_t 
 			cut_ending(ret, ".csv");
 	}
 	strcat(ret, ".sonde");
-}
-
-/* Of a trace that cannot be read at all nothing is left. */
-static void remove_begun(const char *path)
-{
-	static const char *const endings[] = { ".part", ".journal" };
-	char name[PATH_MAX + 16];
-
-	for (unsigned i = 0; i < 2; i++) {
-		snprintf(name, sizeof(name), "%s%s", path, endings[i]);
-		unlink(name);
-	}
-}
-
-static int finish(struct cli *cli, const char *file, const char *path, struct report_writer *writer,
-		  const struct foreign_result *result)
-{
-	char *absolute;
-	struct error err;
-
-	if (report_writer_finish(writer, &err) < 0)
-		return command_fail(cli, &import_command, "%s", err.text);
-	absolute = realpath(path, NULL);
-	fprintf(cli->err, "Generated:\n    %s\n", absolute ? absolute : path);
-	free(absolute);
-	if (result->trouble[0])
-		command_fail(cli, &import_command, "'%s', %s.", file, result->trouble);
-	return result->trouble[0] != '\0';
+	return 0;
 }
 
 static int write_report(struct cli *cli, const char *file, enum foreign_kind kind, const char *path, bool overwrite)
 {
-	struct report_writer *writer;
+	struct import_signals signals;
 	struct foreign_result result;
 	struct error err = { "" };
+	char *absolute;
+	int r;
 
-	if (report_writer_open(&writer, path, overwrite, NULL, 0, &err) < 0)
+	import_block(&signals);
+	r = import_apart(cli, file, kind, path, overwrite, &signals, &result, &err);
+	import_unblock(&signals);
+	if (r < 0)
 		return command_fail(cli, &import_command, "%s", err.text);
-	if (foreign_import(file, kind, writer, &result, &err) < 0) {
-		report_writer_abandon(writer);
-		remove_begun(path);
-		return command_fail(cli, &import_command, "%s", err.text);
-	}
-	return finish(cli, file, path, writer, &result);
+	absolute = realpath(path, NULL);
+	fprintf(cli->err, "Generated:\n    %s\n", absolute ? absolute : path);
+	free(absolute);
+	if (result.trouble[0])
+		command_fail(cli, &import_command, "'%s', %s.", file, result.trouble);
+	return result.trouble[0] != '\0';
 }
 
 static int import_file(struct cli *cli, const char *file, const struct import_fields *fields)
@@ -109,7 +88,8 @@ static int import_file(struct cli *cli, const char *file, const struct import_fi
 		foreign_advice(file, kind, advice, sizeof(advice));
 		return command_fail(cli, &import_command, "'%s' %s.", file, advice);
 	}
-	name_report(file, fields->output, path, sizeof(path));
+	if (name_report(file, fields->output, path, sizeof(path), &err) < 0)
+		return command_fail(cli, &import_command, "%s", err.text);
 	return write_report(cli, file, kind, path, fields->force_overwrite);
 }
 

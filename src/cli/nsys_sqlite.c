@@ -1,5 +1,6 @@
 #include "cli/nsys_sqlite.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,7 +81,11 @@ static void write_export(struct cli *cli, const char *report, const char *path)
 	/* What is wrong with the report itself is for the command to say. */
 	if (r < 0)
 		return;
-	r = export_run(q, &request, written, sizeof(written), &err);
+	/* --sqlite may name anything, and a recording cannot be made again. */
+	if (is_report(path))
+		r = error_set(&err, EEXIST, "'%s' is a report, and is left as it is", path);
+	else
+		r = export_run(q, &request, written, sizeof(written), &err);
 	if (r < 0)
 		fprintf(cli->err, "nsys stats: %s; the tables are read from the report\n", err.text);
 	query_close(q);

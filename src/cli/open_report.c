@@ -2,25 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "ingest/foreign.h"
+#include "cli/import_apart.h"
 #include "report/reader.h"
-#include "report/writer.h"
-
-/* What the process that imports has to say. */
-struct import_answer {
-	int result;
-	struct error err;
-	struct foreign_result told;
-};
 
 static bool cut_ending(char *name, const char *ending)
 {
@@ -72,120 +59,25 @@ static bool make_folder(char *ret)
 	return false;
 }
 
+static void report_name(const char *folder, char *ret)
+{
+	snprintf(ret, PATH_MAX, "%.*s/import.sonde", PATH_MAX - 32, folder);
+}
+
 static void remove_folder(const char *folder)
 {
-	static const char *const names[] = { "import.sonde", "import.sonde.part", "import.sonde.journal" };
 	char path[PATH_MAX];
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, names[i]) < sizeof(path))
-			unlink(path);
+	report_name(folder, path);
+	unlink(path);
 	rmdir(folder);
-}
-
-static void import_here(const char *name, enum foreign_kind kind, const char *path, struct import_answer *ret)
-{
-	struct report_writer *writer;
-
-	ret->result = report_writer_open(&writer, path, 0, NULL, 0, &ret->err);
-	if (ret->result < 0)
-		return;
-	ret->result = foreign_import(name, kind, writer, &ret->told, &ret->err);
-	if (ret->result < 0)
-		report_writer_abandon(writer);
-	else
-		ret->result = report_writer_finish(writer, &ret->err);
-}
-
-static void show_progress(struct cli *cli, const char *name, time_t since, bool *ret_shown)
-{
-	time_t now = time(NULL);
-
-	if (now - since < 2 || !isatty(fileno(cli->err)))
-		return;
-	fprintf(cli->err, "\r\033[KReading %s: %ld s", name, (long)(now - since));
-	fflush(cli->err);
-	*ret_shown = true;
-}
-
-/* Until the import ends. Returns the signal that is to end this process, or 0. */
-static int wait_for(struct cli *cli, const char *name, pid_t child, const sigset_t *signals, int *ret_wait_status)
-{
-	const struct timespec pause = { 0, 250000000 };
-	time_t since = time(NULL);
-	bool shown = false;
-	int signal_number, ended = 0;
-
-	while (waitpid(child, ret_wait_status, WNOHANG) == 0) {
-		signal_number = sigtimedwait(signals, NULL, &pause);
-		if (signal_number > 0 && signal_number != SIGCHLD) {
-			kill(child, SIGKILL);
-			waitpid(child, ret_wait_status, 0);
-			ended = signal_number;
-			break;
-		}
-		show_progress(cli, name, since, &shown);
-	}
-	if (shown)
-		fputs("\r\033[K", cli->err);
-	return ended;
-}
-
-/* Signals that end a process, and SIGCHLD; they are blocked as long as there is something to remove. */
-struct blocked {
-	sigset_t signals, before;
-	int ended; /* by this one */
-};
-
-static void block(struct blocked *b)
-{
-	b->ended = 0;
-	sigemptyset(&b->signals);
-	sigaddset(&b->signals, SIGINT);
-	sigaddset(&b->signals, SIGTERM);
-	sigaddset(&b->signals, SIGHUP);
-	sigaddset(&b->signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &b->signals, &b->before);
-}
-
-static void unblock(const struct blocked *b)
-{
-	sigprocmask(SIG_SETMASK, &b->before, NULL);
-	if (b->ended)
-		raise(b->ended);
-}
-
-/* In a process of its own: Ctrl-C ends it at once, and what it wrote is removed here. */
-static int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, const char *folder, struct blocked *blocked,
-			struct import_answer *answer)
-{
-	char path[PATH_MAX];
-	int status = 0;
-	pid_t child;
-
-	snprintf(path, sizeof(path), "%.*s/import.sonde", PATH_MAX - 32, folder);
-	fflush(cli->out);
-	fflush(cli->err);
-	child = fork();
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		sigprocmask(SIG_SETMASK, &blocked->before, NULL);
-		import_here(name, kind, path, answer);
-		_exit(0);
-	}
-	if (child < 0)
-		return answer->result = error_set_errno(&answer->err, errno, "No process can be started");
-	blocked->ended = wait_for(cli, name, child, &blocked->signals, &status);
-	if (blocked->ended || !WIFEXITED(status))
-		answer->result = error_set(&answer->err, EINTR, "Importing '%s' was ended by a signal", name);
-	return answer->result;
 }
 
 static int keep_open(const char *folder, struct opened_report *ret, struct error *err)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%.*s/import.sonde", PATH_MAX - 32, folder);
+	report_name(folder, path);
 	ret->file = open(path, O_RDONLY | O_CLOEXEC);
 	if (ret->file < 0)
 		return error_set_errno(err, errno, "%s cannot be opened", path);
@@ -196,27 +88,21 @@ static int keep_open(const char *folder, struct opened_report *ret, struct error
 static int import_foreign(struct cli *cli, const char *name, enum foreign_kind kind, struct opened_report *ret,
 			  struct foreign_result *told, struct error *err)
 {
-	struct import_answer *answer = mmap(NULL, sizeof(*answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct blocked blocked;
-	char folder[PATH_MAX];
+	struct import_signals signals;
+	char folder[PATH_MAX], path[PATH_MAX];
 	int r;
 
-	if (answer == MAP_FAILED)
-		return error_set(err, ENOMEM, "Not enough memory");
-	block(&blocked);
+	import_block(&signals);
 	if (make_folder(folder)) {
-		r = import_apart(cli, name, kind, folder, &blocked, answer);
-		if (r < 0)
-			*err = answer->err;
-		else
+		report_name(folder, path);
+		r = import_apart(cli, name, kind, path, false, &signals, told, err);
+		if (r >= 0)
 			r = keep_open(folder, ret, err);
-		*told = answer->told;
 		remove_folder(folder);
 	} else {
 		r = error_set_errno(err, errno, "No folder can be made for importing '%s'; TMPDIR may name a place", name);
 	}
-	unblock(&blocked);
-	munmap(answer, sizeof(*answer));
+	import_unblock(&signals);
 	return r;
 }
 

@@ -246,6 +246,8 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 		if (!format->streams)
 			return error_set(err, EINVAL, "%s cannot be written to standard output", format->name);
 		snprintf(e.path, sizeof(e.path), "standard output");
+	} else if (request->output && !format->streams && export_is_packed(request->output)) {
+		return error_set(err, EINVAL, "%s is not packed: choose a name without .gz", format->name);
 	} else {
 		r = export_place_choose(&e, format, err);
 	}

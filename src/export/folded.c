@@ -131,18 +131,26 @@ static bool has_work(const struct timeline *t)
 
 static int put_all(struct timeline *t, struct error *err)
 {
-	switch (t->e->request->stacks) {
-	case EXPORT_STACKS_CPU: return put_cpu(t, "samples", err);
-	case EXPORT_STACKS_GPU: return put_gpu(t, err);
-	case EXPORT_STACKS_OFFCPU: return put_cpu(t, "offcpu", err);
-	case EXPORT_STACKS_OSRT: return put_cpu(t, "osrt", err);
+	enum export_stacks stacks = t->e->request->stacks;
+	bool any = stacks == EXPORT_STACKS_ANY;
+	const char *missing = "CPU samples and no GPU work";
+
+	if ((any || stacks == EXPORT_STACKS_CPU) && report_row_count(t->report, TABLE_SAMPLE))
+		return put_cpu(t, "samples", err);
+	if ((any || stacks == EXPORT_STACKS_GPU) && has_work(t))
+		return put_gpu(t, err);
+	if (stacks == EXPORT_STACKS_OFFCPU && report_row_count(t->report, TABLE_RUN))
+		return put_cpu(t, "offcpu", err);
+	if (stacks == EXPORT_STACKS_OSRT && report_row_count(t->report, TABLE_OSRT))
+		return put_cpu(t, "osrt", err);
+	switch (stacks) {
+	case EXPORT_STACKS_CPU: missing = "CPU samples"; break;
+	case EXPORT_STACKS_GPU: missing = "GPU work"; break;
+	case EXPORT_STACKS_OFFCPU: missing = "times off the CPU"; break;
+	case EXPORT_STACKS_OSRT: missing = "calls of the OS runtime"; break;
 	case EXPORT_STACKS_ANY: break;
 	}
-	if (report_row_count(t->report, TABLE_SAMPLE))
-		return put_cpu(t, "samples", err);
-	if (has_work(t))
-		return put_gpu(t, err);
-	return error_set(err, ENODATA, "%s has no CPU samples and no GPU work", t->e->request->input);
+	return error_set(err, ENODATA, "%s has no %s", t->e->request->input, missing);
 }
 
 static int whole(struct export *e, struct error *err)

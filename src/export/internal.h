@@ -54,6 +54,7 @@ extern const struct export_format export_sqlite, export_jsonlines, export_csv, e
 	export_folded, export_speedscope, export_html;
 
 /* stream.c: an output that is written from begin to end; packed where its name ends in .gz. */
+bool export_is_packed(const char *path);
 int export_stream_begin(struct export *e, struct error *err);
 int export_stream_end(struct export *e, struct error *err);
 void export_stream_give_up(struct export *e);

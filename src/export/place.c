@@ -47,12 +47,18 @@ static bool is_table_folder(const char *path)
 
 static int check_taken(const struct export *e, const struct export_format *format, struct error *err)
 {
-	struct stat place, input;
+	struct stat place, target, input;
 
 	if (lstat(e->path, &place) < 0)
 		return 0;
+	/* A link that leads to no name leads to a pipe, or nowhere. */
+	if (S_ISLNK(place.st_mode) && stat(e->path, &target) == 0)
+		place = target;
 	if (stat(e->request->input, &input) == 0 && input.st_dev == place.st_dev && input.st_ino == place.st_ino)
 		return error_set(err, EEXIST, "'%s' is the report itself", e->path);
+	/* Devices and pipes (/dev/null) are not ours to replace. */
+	if (!S_ISREG(place.st_mode) && !S_ISDIR(place.st_mode) && !S_ISLNK(place.st_mode))
+		return error_set(err, EEXIST, "'%s' is not a file; '-o -' writes to standard output", e->path);
 	if (!e->request->overwrite)
 		return error_set(err, EEXIST, "'%s' exists; -f replaces it", e->path);
 	if (S_ISDIR(place.st_mode) != format->is_folder)
@@ -60,6 +66,18 @@ static int check_taken(const struct export *e, const struct export_format *forma
 	if (format->is_folder && !is_table_folder(e->path))
 		return error_set(err, EEXIST, "'%s' holds other files than tables", e->path);
 	return 0;
+}
+
+/* What a link leads to is replaced, not the link: /dev/stdout is one. */
+static int follow_link(struct export *e, int len)
+{
+	struct stat place;
+	char *target = lstat(e->path, &place) == 0 && S_ISLNK(place.st_mode) ? realpath(e->path, NULL) : NULL;
+
+	if (target)
+		len = snprintf(e->path, sizeof(e->path), "%s", target);
+	free(target);
+	return len;
 }
 
 int export_place_choose(struct export *e, const struct export_format *format, struct error *err)
@@ -72,6 +90,7 @@ int export_place_choose(struct export *e, const struct export_format *format, st
 		len = default_name(e, format->ending);
 	while (len > 1 && (size_t)len < sizeof(e->path) && e->path[len - 1] == '/')
 		e->path[--len] = '\0';
+	len = (size_t)len < sizeof(e->path) ? follow_link(e, len) : len;
 	/* SQLite has names of its own (:memory:); none of them begins so. */
 	if ((size_t)len >= sizeof(e->path) ||
 	    (size_t)snprintf(e->part_path, sizeof(e->part_path), "%s%s.part-%d", e->path[0] == '/' ? "" : "./", e->path,

@@ -12,12 +12,18 @@ int export_write_failed(struct export *e, struct error *err)
 	return error_set_errno(err, errno ? errno : EIO, "'%s' cannot be written", e->path);
 }
 
+/* What is larger than the buffer comes in one piece, and to write less of it is an error of the stream. */
 static ssize_t packed_write(void *cookie, const char *data, size_t size)
 {
-	unsigned part = size < WRITE_SIZE ? (unsigned)size : WRITE_SIZE;
-	int written = gzwrite(cookie, data, part);
+	size_t done = 0;
+	unsigned part;
+	int written = 1;
 
-	return written > 0 ? written : 0;
+	for (; done < size && written > 0; done += written > 0 ? (size_t)written : 0) {
+		part = size - done < WRITE_SIZE ? (unsigned)(size - done) : WRITE_SIZE;
+		written = gzwrite(cookie, data + done, part);
+	}
+	return (ssize_t)done;
 }
 
 static int packed_close(void *cookie)
@@ -41,7 +47,7 @@ static FILE *open_packed(const char *path)
 	return stream;
 }
 
-static bool is_packed(const char *path)
+bool export_is_packed(const char *path)
 {
 	size_t len = strlen(path);
 
@@ -54,7 +60,7 @@ int export_stream_begin(struct export *e, struct error *err)
 	if (!e->part_path[0])
 		e->stream = e->request->stream;
 	else
-		e->stream = is_packed(e->path) ? open_packed(e->part_path) : fopen(e->part_path, "we");
+		e->stream = export_is_packed(e->path) ? open_packed(e->part_path) : fopen(e->part_path, "we");
 	if (e->stream && e->part_path[0])
 		setvbuf(e->stream, NULL, _IOFBF, WRITE_SIZE);
 	return e->stream ? 0 : export_write_failed(e, err);

@@ -8,12 +8,14 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "ingest/kineto.h"
 #include "ingest/ncu.h"
 #include "ingest/nsys.h"
 #include "ingest/source.h"
 
+#define SQLITE_MAGIC "SQLite format 3" /* and its NUL */
 #define LOOK 65536 /* bytes: before its table ncu prints what it and the program had to say */
 
 static int ends_in(const char *path, const char *ending)
@@ -37,22 +39,41 @@ static int looks_like_json(const char *text, size_t len)
 	return i < len && (text[i] == '{' || text[i] == '[');
 }
 
+/* Of what is packed by gzip only traces are read. */
+static enum foreign_kind packed_kind(const char *text, size_t len)
+{
+	char begin[4096];
+	z_stream z = { .next_in = (z_const Bytef *)(uintptr_t)text, .avail_in = (uInt)len, .next_out = (Bytef *)begin,
+		       .avail_out = sizeof(begin) };
+	size_t got;
+
+	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+		return FOREIGN_JSON;
+	inflate(&z, Z_SYNC_FLUSH);
+	got = sizeof(begin) - z.avail_out;
+	inflateEnd(&z);
+	return begins_with(begin, got, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)) || ncu_is_table(begin, got) ? FOREIGN_PACKED : FOREIGN_JSON;
+}
+
 static enum foreign_kind kind_of(const char *path, const char *text, size_t len)
 {
 	if (len == 0)
 		return FOREIGN_EMPTY;
 	if (begins_with(text, len, "SONDE", 5))
 		return FOREIGN_NOT;
-	if (begins_with(text, len, "SQLite format 3", 16))
+	if (begins_with(text, len, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)))
 		return FOREIGN_SQLITE;
 	if (begins_with(text, len, "NVR", 4) || ends_in(path, ".ncu-rep"))
 		return FOREIGN_NCU;
 	if (ends_in(path, ".nsys-rep") || ends_in(path, ".qdrep") || ends_in(path, ".qdstrm"))
 		return FOREIGN_NSYS;
-	if (begins_with(text, len, "\x1f\x8b", 2) || looks_like_json(text, len))
-		return FOREIGN_JSON;
+	if (begins_with(text, len, "\x1f\x8b", 2))
+		return packed_kind(text, len);
+	/* What a program prints before the table may begin with a bracket. */
 	if (ncu_is_table(text, len))
 		return FOREIGN_CSV;
+	if (looks_like_json(text, len))
+		return FOREIGN_JSON;
 	/* What is cut off or not well-formed is for its reader to say. */
 	if (ends_in(path, ".json") || ends_in(path, ".json.gz"))
 		return FOREIGN_JSON;
@@ -109,6 +130,9 @@ void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t 
 	case FOREIGN_NCU:
 		snprintf(ret, size, "is in a format that only ncu reads; 'ncu --import %s --csv --page raw > %.*s.csv' writes one "
 			 "that can be read here", path, len, name);
+		break;
+	case FOREIGN_PACKED:
+		snprintf(ret, size, "is packed, and no trace; 'gunzip -k %s' writes %.*s, which can be read here", path, len, name);
 		break;
 	case FOREIGN_EMPTY: snprintf(ret, size, "is empty"); break;
 	case FOREIGN_NOT: snprintf(ret, size, "is a report already"); break;

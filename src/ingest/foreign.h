@@ -12,6 +12,7 @@ enum foreign_kind {
 	FOREIGN_CSV,      /* of Nsight Compute */
 	FOREIGN_NSYS,     /* formats that only their own tools read: see foreign_advice() */
 	FOREIGN_NCU,
+	FOREIGN_PACKED,   /* other than traces */
 	FOREIGN_EMPTY,
 	FOREIGN_UNKNOWN
 };

@@ -267,13 +267,43 @@ static void metadata(struct kineto *k, const struct kineto_event *e)
 	buf_release(&what);
 }
 
+/* "async_gpu" up to PyTorch 1.12. */
 static int is_launch_flow(const struct kineto_event *e)
 {
-	return json_equals(&e->category, "ac2g") && (json_equals(&e->phase, "s") || json_equals(&e->phase, "f"));
+	return (json_equals(&e->category, "ac2g") || json_equals(&e->category, "async_gpu")) &&
+	       (json_equals(&e->phase, "s") || json_equals(&e->phase, "f"));
 }
 
-static void complete(struct kineto *k, const struct kineto_event *e)
+static int names_correlation(const struct kineto_event *e)
 {
+	static const char *const keys[] = { "correlation", "External id", "external id" };
+
+	for (size_t i = 0; e->members && i < e->members->count; i++)
+		for (unsigned n = 0; n < sizeof(keys) / sizeof(keys[0]); n++)
+			if (json_equals(&e->members->list[i].key, keys[n]))
+				return 1;
+	return 0;
+}
+
+/* Kineto up to PyTorch 1.12 had other words. Other tools have them, too: only Kineto tells what belongs to what. */
+static void modernize(struct kineto_event *e)
+{
+	static const struct {
+		const char *old, *category;
+	} words[] = { { "Operator", "cpu_op" }, { "Runtime", "cuda_runtime" }, { "Kernel", "kernel" },
+		      { "Memcpy", "gpu_memcpy" }, { "Memset", "gpu_memset" } };
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!json_equals(&e->category, words[i].old) || !names_correlation(e))
+			continue;
+		e->category.text = words[i].category;
+		e->category.len = strlen(words[i].category);
+	}
+}
+
+static void complete(struct kineto *k, struct kineto_event *e)
+{
+	modernize(e);
 	if (kineto_gpu_event(k, e))
 		return;
 	if (json_equals(&e->category, "cuda_runtime"))

@@ -42,14 +42,23 @@ struct ncu {
 	int64_t number, pid;        /* of it */
 	int64_t ranges;             /* NVTX ranges so far */
 	uint64_t odd;               /* lines that are no rows */
+	char point;                 /* of numbers: '.', or ',' where the locale has it so */
+	int is_looking;             /* for the point; nothing is written */
+	int has_point, has_comma;   /* numbers were met that have it so */
 	struct ncu_result *told;
 };
+
+static size_t byte_order_mark(const char *text, size_t len)
+{
+	return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
 
 int ncu_is_table(const char *text, size_t len)
 {
 	static const char *const headings[] = { "\"ID\",\"", "ID,Process ID," };
 	const char *end = text + len, *next;
 
+	text += byte_order_mark(text, len);
 	for (; text < end; text = next) {
 		next = memchr(text, '\n', (size_t)(end - text));
 		next = next ? next + 1 : end;
@@ -60,28 +69,28 @@ int ncu_is_table(const char *text, size_t len)
 	return 0;
 }
 
-/* Numbers with or without commas between thousands. 0: none; 1: whole; 2: other. */
-static int number_of(const char *text, size_t len, int64_t *ret_whole, double *ret_real)
+/* Numbers with or without marks between thousands: commas, or points where `point` is a comma. 0: none; 1: whole; 2: other. */
+static int number_of(const char *text, size_t len, char point, int64_t *ret_whole, double *ret_real)
 {
-	char plain[64], *end;
+	char plain[64], *end, mark = point == '.' ? ',' : '.';
 	size_t n = 0;
-	int digits = -1, has_point = 0; /* digits since the last comma; -1: there was none */
+	int digits = -1, has_point = 0; /* digits since the last mark; -1: there was none */
 
 	if (len == 0 || len >= sizeof(plain))
 		return 0;
 	for (size_t i = 0; i < len; i++) {
-		if (text[i] == ',') {
+		if (text[i] == mark) {
 			if (has_point || i == 0 || (digits >= 0 && digits != 3))
 				return 0;
 			digits = 0;
 			continue;
 		}
-		if (digits >= 0 && !has_point && text[i] != '.' && ++digits > 3)
+		if (digits >= 0 && !has_point && text[i] != point && ++digits > 3)
 			return 0;
-		has_point |= text[i] == '.';
-		if (!strchr("0123456789+-.eE", text[i]))
+		has_point |= text[i] == point;
+		if (text[i] != point && !strchr("0123456789+-eE", text[i]))
 			return 0;
-		plain[n++] = text[i];
+		plain[n++] = text[i] == point ? '.' : text[i];
 	}
 	if (digits >= 0 && digits != 3)
 		return 0;
@@ -110,7 +119,7 @@ static int put_number(const struct csv_cell *c, int64_t *values, uint32_t *prese
 {
 	double real;
 
-	if (number_of(c->text, c->len, &values[column], &real) != 1)
+	if (number_of(c->text, c->len, '.', &values[column], &real) != 1)
 		return 0;
 	*present |= SINK_BIT(column);
 	return 1;
@@ -247,7 +256,7 @@ static void put_value(struct ncu *n, int64_t *v, uint32_t *present, const char *
 {
 	int64_t whole;
 	double real;
-	int kind = number_of(text, len, &whole, &real);
+	int kind = number_of(text, len, n->point, &whole, &real);
 
 	if (kind == 1) {
 		v[COLUMN_KERNEL_METRIC_INTEGER] = whole;
@@ -270,7 +279,7 @@ static void trim(const char **text, size_t *len)
 }
 
 /* "12 (3; 9)" or "12 (0: 3; 1: 9)": where the list begins; 0: there is none. */
-static size_t instances_of(const char *text, size_t len)
+static size_t instances_of(const char *text, size_t len, char point)
 {
 	const char *open = len && text[len - 1] == ')' ? memchr(text, '(', len) : NULL;
 	int64_t whole;
@@ -281,7 +290,7 @@ static size_t instances_of(const char *text, size_t len)
 		return 0;
 	before = (size_t)(open - text);
 	trim(&text, &before);
-	return number_of(text, before, &whole, &real) ? (size_t)(open - text) + 1 : 0;
+	return number_of(text, before, point, &whole, &real) ? (size_t)(open - text) + 1 : 0;
 }
 
 static void put_instances(struct ncu *n, const int64_t *of, uint32_t shared, const char *text, size_t len)
@@ -319,7 +328,7 @@ static void put_metric(struct ncu *n, uint64_t section, uint64_t name, uint64_t 
 {
 	uint32_t shared = SINK_BIT(COLUMN_KERNEL_METRIC_RESULT) | SINK_BIT(COLUMN_KERNEL_METRIC_KIND) |
 			  SINK_BIT(COLUMN_KERNEL_METRIC_NAME), present;
-	size_t list = instances_of(c->text, c->len), len = list ? list - 1 : c->len;
+	size_t list = instances_of(c->text, c->len, n->point), len = list ? list - 1 : c->len;
 	const char *text = c->text;
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
@@ -343,7 +352,7 @@ static void put_rule(struct ncu *n)
 	uint32_t present = SINK_BIT(COLUMN_KERNEL_METRIC_RESULT) | SINK_BIT(COLUMN_KERNEL_METRIC_KIND);
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 }, whole;
 	double gain;
-	int kind = number_of(cell(n, NCU_GAIN)->text, cell(n, NCU_GAIN)->len, &whole, &gain);
+	int kind = number_of(cell(n, NCU_GAIN)->text, cell(n, NCU_GAIN)->len, n->point, &whole, &gain);
 
 	v[COLUMN_KERNEL_METRIC_RESULT] = (int64_t)n->result;
 	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_RULE;
@@ -413,6 +422,24 @@ static int has_all_cells(const struct ncu *n)
 					    n->csv.count >= n->places[NCU_VALUE]);
 }
 
+/* "12.345" may be twelve and a bit or twelve thousand: only numbers that can be read in one way tell. */
+static void look_at_numbers(struct ncu *n)
+{
+	const struct csv_cell *c = n->csv.cells;
+	int64_t whole;
+	double real;
+	int by_point, by_comma;
+
+	for (size_t i = 0; i < n->csv.count && i < n->width; i++) {
+		if (!n->metrics[i].name && i + 1 != n->places[NCU_VALUE])
+			continue;
+		by_point = number_of(c[i].text, c[i].len, '.', &whole, &real) != 0;
+		by_comma = number_of(c[i].text, c[i].len, ',', &whole, &real) != 0;
+		n->has_point |= by_point && !by_comma;
+		n->has_comma |= by_comma && !by_point;
+	}
+}
+
 /* One row per kernel, or, on the details page, rows of one kernel behind each other. */
 static void take_row(struct ncu *n)
 {
@@ -425,11 +452,15 @@ static void take_row(struct ncu *n)
 		return;
 	}
 	n->may_be_units = 0;
-	if (!has_all_cells(n) || number_of(cell(n, NCU_ID)->text, cell(n, NCU_ID)->len, &number, &real) != 1) {
+	if (!has_all_cells(n) || number_of(cell(n, NCU_ID)->text, cell(n, NCU_ID)->len, '.', &number, &real) != 1) {
 		n->odd += n->csv.count > 1 || n->csv.cells[0].len > 0;
 		return;
 	}
-	number_of(cell(n, NCU_PID)->text, cell(n, NCU_PID)->len, &pid, &real);
+	if (n->is_looking) {
+		look_at_numbers(n);
+		return;
+	}
+	number_of(cell(n, NCU_PID)->text, cell(n, NCU_PID)->len, '.', &pid, &real);
 	if (!n->places[NCU_METRIC] || number != n->number || pid != n->pid) {
 		n->number = number;
 		n->pid = pid;
@@ -454,12 +485,31 @@ static int is_chatter(const struct ncu *n)
 	return 1;
 }
 
+/* "12", or "" before units, or another heading. A quote in what a program prints would else take the rows behind it. */
+static int begins_row(const struct csv *c)
+{
+	const char *at = c->at, *end = c->end;
+	int is_quoted = *at == '"';
+
+	at += is_quoted;
+	if (end - at >= 2 && memcmp(at, "ID", 2) == 0)
+		at += 2;
+	while (at < end && (strchr("0123456789", *at) || (is_quoted && *at == ',')) && *at)
+		at++;
+	return at + is_quoted < end && (!is_quoted || *at++ == '"') && *at == ',';
+}
+
 static int read_table(struct ncu *n)
 {
 	int r = 0;
 
-	while (r >= 0 && !n->sink.result) {
+	while (r >= 0 && !n->sink.result && !(n->is_looking && n->has_point)) {
 		if (n->csv.at < n->csv.end && is_chatter(n)) {
+			csv_skip_line(&n->csv);
+			continue;
+		}
+		if (n->csv.at < n->csv.end && !begins_row(&n->csv)) {
+			n->odd += !strchr("\r\n", *n->csv.at);
 			csv_skip_line(&n->csv);
 			continue;
 		}
@@ -493,13 +543,28 @@ static void finish(struct ncu *n)
 	sink_finish(&n->sink);
 }
 
+static void find_point(struct ncu *n, const char *text, size_t len)
+{
+	n->is_looking = 1;
+	csv_begin(&n->csv, text, len);
+	read_table(n);
+	csv_release(&n->csv);
+	n->is_looking = 0;
+	n->point = n->has_comma && !n->has_point ? ',' : '.';
+	n->width = n->odd = 0;
+}
+
 int ncu_import(const char *text, size_t len, struct report_writer *writer, struct ncu_result *ret, struct error *err)
 {
 	struct ncu n = { .told = ret, .pid = -1, .number = -1 };
+	size_t mark = byte_order_mark(text, len);
 	int r;
 
 	*ret = (struct ncu_result){ 0 };
+	text += mark;
+	len -= mark;
 	sink_begin(&n.sink, writer);
+	find_point(&n, text, len);
 	csv_begin(&n.csv, text, len);
 	r = read_table(&n);
 	if (r == -ENOMEM)

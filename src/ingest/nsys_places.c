@@ -9,6 +9,7 @@
 #define OF_TID INT64_C(0xffffff)
 #define PID_OF(id) ((id) >> 24 & OF_TID)
 #define TID_OF(id) ((id)&OF_TID)
+#define MACHINE_OF(id) ((id) >> 48 & 0xffff)
 
 static void out_of_memory(struct nsys *n)
 {
@@ -172,10 +173,11 @@ void nsys_read_names(struct nsys *n)
 static void process_row(struct nsys *n, const struct nsys_process *p)
 {
 	uint32_t present = SINK_BIT(COLUMN_PROCESS_UID) | SINK_BIT(COLUMN_PROCESS_PID) | SINK_BIT(COLUMN_PROCESS_INNER_PID) |
-			   SINK_BIT(COLUMN_PROCESS_START) | SINK_BIT(COLUMN_PROCESS_ORIGIN);
+			   SINK_BIT(COLUMN_PROCESS_START) | SINK_BIT(COLUMN_PROCESS_ORIGIN) | SINK_BIT(COLUMN_PROCESS_MACHINE);
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	v[COLUMN_PROCESS_UID] = p - n->processes + 1;
+	v[COLUMN_PROCESS_MACHINE] = MACHINE_OF(p->id);
 	v[COLUMN_PROCESS_PID] = PID_OF(p->id);
 	v[COLUMN_PROCESS_INNER_PID] = PID_OF(p->id);
 	v[COLUMN_PROCESS_START] = 0;

@@ -149,14 +149,14 @@ static int create_system(struct query *q)
 		r = facts_execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', substr(rest, instr(rest, ':') + 1), "
 				     "CAST(rest AS INTEGER), ifnull(value, '') FROM (SELECT substr(key, 24) AS rest, value FROM "
 				     "sonde_meta WHERE substr(key, 1, 23) = 'TARGET_INFO_SYSTEM_ENV:')",
-				  (long long)index_global_id(0, 0));
+				  (long long)index_global_id(&q->index, 0));
 	if (r != SQLITE_OK || sqlite3_changes(q->db) > 0)
 		return r; /* an imported report has all of it in nsys's words */
 	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++) {
 		value = report_meta(q->report, facts[i].key);
 		if (value)
 			r = facts_execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES(%lld, 'Local (CLI)', %Q, %d, %Q)",
-				    (long long)index_global_id(0, 0), facts[i].name, facts[i].number, value);
+				    (long long)index_global_id(&q->index, 0), facts[i].name, facts[i].number, value);
 	}
 	return r;
 }
@@ -168,7 +168,7 @@ static int create_system_and_driver(struct query *q)
 	if (r == SQLITE_OK)
 		r = facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
 				     "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1",
-				  (long long)index_global_id(0, 0));
+				  (long long)index_global_id(&q->index, 0));
 	return r;
 }
 
@@ -206,7 +206,7 @@ static int create_details(struct query *q)
 	return facts_execute(q, "CREATE TABLE ANALYSIS_DETAILS(globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, "
 				"startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL); "
 				"INSERT INTO ANALYSIS_DETAILS VALUES(%lld, %lld, %lld, %lld)",
-			     (long long)index_global_id(0, 0), (long long)duration, (long long)begin,
+			     (long long)index_global_id(&q->index, 0), (long long)duration, (long long)begin,
 			     (long long)(begin + duration));
 }
 

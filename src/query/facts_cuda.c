@@ -98,7 +98,7 @@ static int insert_gpu(struct query *q, const struct limits *limits)
 			     "clock, sm_count, uid - 1, uuid, NULL, chip, (SELECT id FROM sonde_cuda_device d "
 			     "WHERE d.gpu = g.uid ORDER BY process, id LIMIT 1), NULL, NULL, NULL, NULL, %s major, minor, major, minor "
 			     "FROM sonde_gpu g WHERE uid = %lld",
-			  (long long)index_global_id(0, 0), !limits->values[CUDA_ATTRIBUTE_INTEGRATED], buf_cstr(&list),
+			  (long long)index_global_id(&q->index, 0), !limits->values[CUDA_ATTRIBUTE_INTEGRATED], buf_cstr(&list),
 			  (long long)limits->gpu);
 	buf_release(&list);
 	return r;
@@ -129,6 +129,9 @@ static int create_gpus(struct query *q)
 	return r;
 }
 
+/* hwId and vmId of a process p. */
+#define MACHINE_IDS "ifnull(p.machine, 1) >> 8, ifnull(p.machine, 1) & 255"
+
 /* Tables that a statement makes from those of the report. */
 static const struct {
 	enum table_id from;
@@ -145,7 +148,7 @@ static const struct {
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "parentContextId INTEGER, isGreenContext INTEGER, numMultiprocessors INTEGER, numTpcs INTEGER, tpcMask TEXT, "
 	  "workqueueResourceId INTEGER, workqueueConcurrencyLimit INTEGER, workqueueSharingScope INTEGER);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_CONTEXT_INFO SELECT ifnull(null_stream, 0), 0, 1, pid, device, id, c.parent, "
+	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_CONTEXT_INFO SELECT ifnull(null_stream, 0), " MACHINE_IDS ", pid, device, id, c.parent, "
 	  "ifnull(green, 0), sm_count, NULL, NULL, NULL, NULL, NULL FROM sonde_cuda_context c "
 	  "JOIN sonde_process p ON p.uid = c.process" },
 	/* Priorities are shown as CUPTI has them, without a sign. What stands for all streams of a context has no id and is none. */
@@ -153,28 +156,28 @@ static const struct {
 	  "CREATE TABLE TARGET_INFO_CUDA_STREAM(streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL, "
 	  "flag INTEGER NOT NULL);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, 0, 1, pid, context, ifnull(priority, 0) & 4294967295, "
+	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, " MACHINE_IDS ", pid, context, ifnull(priority, 0) & 4294967295, "
 	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE id IS NOT NULL" },
 	{ TABLE_CUDA_STREAM, "TARGET_INFO_NVTX_CUDA_STREAM",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "streamId INTEGER NOT NULL);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT r.name, 0, 1, pid, device, context, s.id "
+	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT r.name, " MACHINE_IDS ", pid, device, context, s.id "
 	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_stream s ON s.process = r.process AND s.handle = r.identifier "
 	  "JOIN sonde_process p ON p.uid = s.process "
 	  "WHERE r.identifier_type IN (" NVTX_STREAMS ") AND r.kind = 1 AND r.name IS NOT NULL AND s.id IS NOT NULL" },
 	{ TABLE_CUDA_CONTEXT, "TARGET_INFO_NVTX_CUDA_CONTEXT",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_CONTEXT(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_CONTEXT SELECT r.name, 0, 1, pid, device, c.id "
+	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_CONTEXT SELECT r.name, " MACHINE_IDS ", pid, device, c.id "
 	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_context c ON c.process = r.process AND c.handle = r.identifier "
 	  "JOIN sonde_process p ON p.uid = c.process "
 	  "WHERE r.identifier_type IN (" NVTX_CONTEXTS ") AND r.kind = 1 AND r.name IS NOT NULL AND c.id IS NOT NULL" },
 	{ TABLE_NVTX_RESOURCE, "TARGET_INFO_NVTX_CUDA_DEVICE",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_DEVICE(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "deviceId INTEGER NOT NULL);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_DEVICE SELECT name, 0, 1, identifier FROM sonde_nvtx_resource "
-	  "WHERE identifier_type IN (" NVTX_DEVICES ") AND kind = 1 AND name IS NOT NULL" },
+	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_DEVICE SELECT r.name, " MACHINE_IDS ", identifier FROM sonde_nvtx_resource r "
+	  "LEFT JOIN sonde_process p ON p.uid = r.process WHERE identifier_type IN (" NVTX_DEVICES ") AND kind = 1 AND r.name IS NOT NULL" },
 	/* The same number as GPU_METRICS.typeId: cuda_index.c. */
 	{ TABLE_GPU_METRIC, "TARGET_INFO_GPU_METRICS",
 	  "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, "

@@ -7,7 +7,7 @@
 #include "query/cuda_index.h"
 #include "query/file_calls.h"
 
-#define GLOBAL_VM ((int64_t)1 << 48)
+#define GLOBAL_VM 1 /* the machine, where nothing else is told */
 #define GLOBAL_MASK 0xffffff
 #define FILE_CALL_MAX 2048 /* names; the recorder knows some hundreds of functions */
 #define ORIGIN_FORK 2 /* enum wire_origin */
@@ -101,23 +101,36 @@ int index_load_sorted(const struct index_source *sources, size_t count, struct r
 	return r;
 }
 
+static int tell_machine(void *context, const int64_t *values, uint32_t present)
+{
+	struct index_table *processes = context;
+	const int64_t *process = index_find(processes, values[COLUMN_PROCESS_UID]);
+
+	if (process && !(present >> COLUMN_PROCESS_MACHINE & 1))
+		processes->rows[process - processes->rows + PROCESS_MACHINE] = GLOBAL_VM;
+	return 0;
+}
+
 static int load_processes(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_PROCESS_UID, COLUMN_PROCESS_PID, COLUMN_PROCESS_NAME,
-					   COLUMN_PROCESS_PARENT, COLUMN_PROCESS_ORIGIN };
+					   COLUMN_PROCESS_PARENT, COLUMN_PROCESS_ORIGIN, COLUMN_PROCESS_MACHINE };
 	int r = index_load(&x->processes, report, TABLE_PROCESS, PROCESS_WIDTH, columns);
 	int64_t *life;
 
 	if (r < 0)
 		return r;
 	index_sort(&x->processes);
+	r = report_each_row(report, TABLE_PROCESS, COLUMN_PROCESS_MACHINE + 1, tell_machine, &x->processes);
+	if (r == -ENOMEM)
+		return r;
 	r = allocate(&x->pids, LIFE_WIDTH, x->processes.count);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < x->processes.count; i++) {
 		life = x->pids.rows + i * LIFE_WIDTH;
-		life[LIFE_NUMBER] = x->processes.rows[i * PROCESS_WIDTH + PROCESS_PID];
 		life[LIFE_UID] = x->processes.rows[i * PROCESS_WIDTH + PROCESS_UID];
+		life[LIFE_NUMBER] = index_global_pid(x, life[LIFE_UID]);
 	}
 	x->pids.count = x->processes.count;
 	index_sort(&x->pids);
@@ -396,26 +409,35 @@ const int64_t *index_find_last(const struct index_table *t, const int64_t *key, 
 	return t->rows + (low - 1) * t->width;
 }
 
-int64_t index_global_id(int64_t pid, int64_t tid)
+static int64_t global_id(int64_t machine, int64_t pid, int64_t tid)
 {
-	return GLOBAL_VM | (pid & GLOBAL_MASK) << 24 | (tid & GLOBAL_MASK);
+	return (int64_t)((uint64_t)machine << 48) | (pid & GLOBAL_MASK) << 24 | (tid & GLOBAL_MASK);
+}
+
+/* What is of no process is taken for the first one's machine. */
+int64_t index_global_id(const struct query_index *x, int64_t pid)
+{
+	return global_id(x->processes.count ? x->processes.rows[PROCESS_MACHINE] : GLOBAL_VM, pid, 0);
+}
+
+int64_t index_process_tid(const struct query_index *x, int64_t process_uid, int64_t tid)
+{
+	const int64_t *process = index_find(&x->processes, process_uid);
+
+	return process ? global_id(process[PROCESS_MACHINE], process[PROCESS_PID], tid) :
+			 index_global_id(x, 0) | (tid & GLOBAL_MASK);
 }
 
 int64_t index_global_pid(const struct query_index *x, int64_t process_uid)
 {
-	const int64_t *process = index_find(&x->processes, process_uid);
-
-	return index_global_id(process ? process[PROCESS_PID] : 0, 0);
+	return index_process_tid(x, process_uid, 0);
 }
 
 int64_t index_global_tid(const struct query_index *x, int64_t thread_uid)
 {
-	const int64_t *thread = index_find(&x->threads, thread_uid), *process;
+	const int64_t *thread = index_find(&x->threads, thread_uid);
 
-	if (!thread)
-		return index_global_id(0, 0);
-	process = index_find(&x->processes, thread[THREAD_PROCESS]);
-	return index_global_id(process ? process[PROCESS_PID] : 0, thread[THREAD_TID]);
+	return thread ? index_process_tid(x, thread[THREAD_PROCESS], thread[THREAD_TID]) : index_global_id(x, 0);
 }
 
 int64_t index_forked_from(const struct query_index *x, int64_t process_uid)

@@ -17,7 +17,7 @@ struct index_table {
 	unsigned width;
 };
 
-enum { PROCESS_UID, PROCESS_PID, PROCESS_NAME, PROCESS_PARENT, PROCESS_ORIGIN, PROCESS_WIDTH };
+enum { PROCESS_UID, PROCESS_PID, PROCESS_NAME, PROCESS_PARENT, PROCESS_ORIGIN, PROCESS_MACHINE, PROCESS_WIDTH };
 enum { THREAD_UID, THREAD_PROCESS, THREAD_TID, THREAD_NAME_ID, THREAD_WIDTH };
 enum { TRACK_ID, TRACK_KIND, TRACK_PROCESS, TRACK_THREAD, TRACK_DOMAIN, TRACK_DEPTH, TRACK_WIDTH };
 enum { DOMAIN_UID, DOMAIN_PROCESS, DOMAIN_ID, DOMAIN_NAME, DOMAIN_WIDTH };
@@ -41,7 +41,7 @@ struct query_index {
 	struct index_table threads;
 	struct index_table tracks;
 	struct index_table domains;
-	struct index_table pids;          /* LIFE_*: pid -> process uid */
+	struct index_table pids;          /* LIFE_*: global pid -> process uid */
 	struct index_table tids;          /* LIFE_*: globalTid -> thread uid */
 	struct index_table given_names;   /* GIVEN_*: names a program gave its threads */
 	struct index_table payload_schemas; /* SCHEMA_* */
@@ -88,10 +88,12 @@ const int64_t *index_find_last(const struct index_table *t, const int64_t *key, 
 /* The first row not below `key` in its first `depth` numbers: count when there is none. */
 size_t index_lower_bound(const struct index_table *t, const int64_t *key, unsigned depth);
 
-/* nsys's serialised ids: VM 1 in the upper half, then 24 bits of pid and of tid. */
+/* nsys's serialised ids: the machine (VM 1 where an imported export does not say otherwise), then 24 bits of pid and of tid. */
 int64_t index_global_pid(const struct query_index *index, int64_t process_uid);
 int64_t index_global_tid(const struct query_index *index, int64_t thread_uid);
-int64_t index_global_id(int64_t pid, int64_t tid);
+int64_t index_process_tid(const struct query_index *index, int64_t process_uid, int64_t tid);
+/* Of the machine, and a pid on it. */
+int64_t index_global_id(const struct query_index *index, int64_t pid);
 
 /* enum file_call of a function's name; 0 for names that are not known. */
 int64_t index_file_call(const struct query_index *index, int64_t name);

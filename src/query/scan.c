@@ -236,8 +236,7 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 	case CONVERT_GLOBAL_PID: *ret = index_global_pid(index, value); return present && value != 0;
 	case CONVERT_GLOBAL_TID: *ret = index_global_tid(index, value); return present && value != 0;
 	case CONVERT_NAMED_TID:
-		found = index_find(&index->processes, value);
-		*ret = index_global_id(found ? found[PROCESS_PID] : 0, s->raw[cell->column + 1].values[row]);
+		*ret = index_process_tid(index, value, s->raw[cell->column + 1].values[row]);
 		return present;
 	case CONVERT_PRESENT: *ret = present; return 1;
 	case CONVERT_ABSENT: *ret = !present; return 1;
@@ -619,8 +618,8 @@ int scan_row_visible(struct scan *s, uint32_t row)
 	case FILTER_BETWEEN:
 		return column->values[row] >= source->filter_value && column->values[row] <= source->filter_last;
 	case FILTER_LAST_PROCESS:
-		last = index_find(&index->processes, column->values[row]);
-		last = last ? index_find_last(&index->pids, last + PROCESS_PID, 1) : NULL;
+		key = index_global_pid(index, column->values[row]);
+		last = index_find_last(&index->pids, &key, 1);
 		return last && last[LIFE_UID] == column->values[row];
 	case FILTER_LAST_THREAD:
 		key = index_global_tid(index, column->values[row]);
@@ -630,8 +629,7 @@ int scan_row_visible(struct scan *s, uint32_t row)
 	case FILTER_UNSEEN_THREAD:
 		if (scan_raw(s, source->filter_column + 1u, &tid) < 0)
 			return 0;
-		last = index_find(&index->processes, column->values[row]);
-		key = index_global_id(last ? last[PROCESS_PID] : 0, tid->values[row]);
+		key = index_process_tid(index, column->values[row], tid->values[row]);
 		return !index_find_last(&index->tids, &key, 1) &&
 		       is_last_given_name(s, column->values[row], tid->values[row], row);
 	case FILTER_NONE:

@@ -164,7 +164,7 @@ static int other_row(struct scan *s, const struct mapped_cell *cell, uint32_t ro
 	case CONVERT_AS_REAL:
 		*ret = other->nulls[row] ? double_bits((double)value) : other->values[row];
 		return !column->nulls[row] || !other->nulls[row];
-	case CONVERT_PID: *ret = index_global_id(value, 0); return value != 0;
+	case CONVERT_PID: *ret = index_global_id(index, value); return value != 0;
 	case CONVERT_FRAME_NAME:
 	case CONVERT_FRAME_MODULE: *ret = frame_string(s->q, cell, value, other->values[row]); return 1;
 	default: return 0;

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,19 +28,41 @@ static void default_base(char *base, size_t size, const char *input)
 	snprintf(base, size, "%.*s", (int)len, input);
 }
 
+static int say_exists(const struct stats_output *o, struct error *err)
+{
+	return error_set(err, EEXIST, "%s exists; --force-overwrite replaces it", o->path);
+}
+
+/* What has the name is only replaced where that was asked for, even if it came there in the meantime. */
+static int keep_file(const struct stats_output *o, struct error *err)
+{
+	int r = o->overwrite ? rename(o->part, o->path) : link(o->part, o->path);
+
+	if (r < 0 && !o->overwrite && (errno == EPERM || errno == EOPNOTSUPP) && access(o->path, F_OK) < 0)
+		r = rename(o->part, o->path); /* a file system without links */
+	if (r < 0 && errno == EEXIST)
+		return say_exists(o, err);
+	return r < 0 ? error_set_errno(err, errno, "Cannot write %s", o->path) : 0;
+}
+
 static int open_file(struct stats_output *o, const struct stats_output_place *place, struct error *err)
 {
 	char base[3500];
-	int fd, flags = O_WRONLY | O_CREAT | O_CLOEXEC | (place->overwrite ? O_TRUNC : O_EXCL);
+	struct stat there;
+	int fd;
 
 	if (strcmp(place->target, ".") == 0)
 		default_base(base, sizeof(base), place->input);
 	else
 		snprintf(base, sizeof(base), "%s", place->target);
 	snprintf(o->path, sizeof(o->path), "%s_%s.%s", base, place->report, format_extension(place->format));
-	fd = open(o->path, flags, 0666);
-	if (fd < 0 && errno == EEXIST)
-		return error_set(err, EEXIST, "%s exists; --force-overwrite replaces it", o->path);
+	o->overwrite = place->overwrite;
+	if (!o->overwrite && access(o->path, F_OK) == 0)
+		return say_exists(o, err);
+	/* Links and pipes stay what they are. */
+	if (lstat(o->path, &there) < 0 || S_ISREG(there.st_mode))
+		snprintf(o->part, sizeof(o->part), "%s.part-%d", o->path, (int)getpid());
+	fd = open(o->part[0] ? o->part : o->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0666);
 	o->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!o->stream)
 		return error_set_errno(err, errno, "Cannot write %s", o->path);
@@ -124,7 +147,7 @@ int stats_output_open(struct stats_output *ret, const struct stats_output_place 
 	return open_file(ret, place, err);
 }
 
-int stats_output_close(struct stats_output *o, struct error *err)
+int stats_output_close(struct stats_output *o, int is_whole, struct error *err)
 {
 	int status = 0, r = 0;
 
@@ -132,6 +155,11 @@ int stats_output_close(struct stats_output *o, struct error *err)
 		return 0;
 	if (fclose(o->stream) != 0 && errno != EPIPE)
 		r = error_set_errno(err, errno, "Cannot write %s", o->path[0] ? o->path : "to the command");
+	if (o->part[0]) {
+		if (r >= 0 && is_whole)
+			r = keep_file(o, err);
+		unlink(o->part);
+	}
 	if (o->child && waitpid(o->child, &status, 0) == o->child && r >= 0 && status != 0)
 		r = error_set(err, EIO, "The command the table was piped to failed (%s %d)",
 			      WIFEXITED(status) ? "exit status" : "signal",

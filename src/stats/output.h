@@ -12,6 +12,8 @@
 struct stats_output {
 	FILE *stream;
 	char path[4096]; /* of a file; empty otherwise */
+	char part[4128]; /* what it is called until it is complete */
+	int overwrite;
 	pid_t child;     /* of a pipe */
 	int is_console;
 };
@@ -27,7 +29,7 @@ struct stats_output_place {
 
 int stats_output_is_console(const char *target);
 int stats_output_open(struct stats_output *ret, const struct stats_output_place *place, struct error *err);
-/* Waits for a command; its failure is an error. */
-int stats_output_close(struct stats_output *output, struct error *err);
+/* Waits for a command; its failure is an error. A file that was not written whole is not kept, and replaces nothing. */
+int stats_output_close(struct stats_output *output, int is_whole, struct error *err);
 
 #endif

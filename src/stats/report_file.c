@@ -383,6 +383,29 @@ int report_column_shown(const struct report_file *file, const char *asked, size_
 	return (value && len == 1 && *value == '1') == (*name != '!');
 }
 
+static int is_number(const char *text, size_t len)
+{
+	char plain[64], *end;
+
+	if (len == 0 || len >= sizeof(plain) || strspn(text, "+-.0123456789") < len)
+		return 0;
+	memcpy(plain, text, len);
+	plain[len] = '\0';
+	strtod(plain, &end);
+	return !*end;
+}
+
+/* An option that has a number at first has one always. */
+static int check_value(const struct report_file *file, const struct report_option *option, const char *value, struct error *err)
+{
+	size_t len = strcspn(value, ":");
+
+	if (!is_number(option->initial, strlen(option->initial)) || is_number(value, len))
+		return 0;
+	return error_set(err, EINVAL, "Option %s of %s takes a number, not '%.*s'", option->name, file->name,
+			 (int)(len < 64 ? len : 64), value);
+}
+
 static int check_options(const struct report_file *file, const char *asked, struct error *err)
 {
 	const struct report_option *option;
@@ -393,8 +416,11 @@ static int check_options(const struct report_file *file, const char *asked, stru
 	for (asked += strcspn(asked, ":"); *asked; asked += strcspn(asked, ":")) {
 		len = strcspn(++asked, ":=");
 		option = find_option(file, asked, len);
-		if (option && (option->initial != NULL) == (asked[len] == '='))
+		if (option && (option->initial != NULL) == (asked[len] == '=')) {
+			if (option->initial && check_value(file, option, asked + len + 1, err) < 0)
+				return -EINVAL;
 			continue;
+		}
 		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : sizeof(word) - 1), asked);
 		if (option && option->initial)
 			return error_set(err, EINVAL, "Option %s of %s wants a value: %s=%s", word, file->name, word,

@@ -260,7 +260,7 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 	/* A command may stop reading when it has enough; whether it failed is its exit status. */
 	if (r == -EPIPE && !output.is_console)
 		r = 0;
-	closed = stats_output_close(&output, r < 0 ? &ignored : err);
+	closed = stats_output_close(&output, r >= 0, r < 0 ? &ignored : err);
 	return r < 0 ? r : closed;
 }
 

@@ -196,6 +196,18 @@ def processes_below(pid):
     return result
 
 
+def memory_of_children(pid):
+    """Memory of its own that the largest process below one has, in kB; 0 while there is none."""
+    most = 0
+    for child, _, _ in processes_below(pid):
+        try:
+            with open(f"/proc/{child}/status", encoding="ascii", errors="replace") as status:
+                most = max([most] + [int(line.split()[1]) for line in status if line.startswith("RssAnon")])
+        except (OSError, IndexError):
+            pass
+    return most
+
+
 def recorder_of(cli):
     """The recorder is the child of the command line that leads a session."""
     return next((pid for pid, _, session in processes_below(cli.pid) if session == pid), None)

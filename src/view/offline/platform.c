@@ -126,7 +126,7 @@ int stats_output_open(struct stats_output *ret, const struct stats_output_place 
 	return 0;
 }
 
-int stats_output_close(struct stats_output *output, struct error *err)
+int stats_output_close(struct stats_output *output, int is_whole, struct error *err)
 {
 	return 0;
 }

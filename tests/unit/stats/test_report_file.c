@@ -72,6 +72,13 @@ static void test_options(void **state)
 	assert_ptr_equal(report_files_find(&files, "mine:thread:rows=0", &err), &file);
 	assert_null(report_files_find(&files, "mine:thread=1", &err));
 	assert_non_null(strstr(err.text, "takes no value"));
+	assert_ptr_equal(report_files_find(&files, "mine:rows=-1.5:thread", &err), &file);
+	for (unsigned i = 0; i < 4; i++) {
+		static const char *const odd[] = { "mine:rows=x", "mine:rows=:thread", "mine:rows=5x:thread", "mine:rows=1-" };
+
+		assert_null(report_files_find(&files, odd[i], &err));
+		assert_non_null(strstr(err.text, "Option rows of mine takes a number"));
+	}
 	assert_null(report_files_find(&files, "mine:", &err));
 	assert_non_null(strstr(err.text, "has no option ''"));
 	assert_null(report_files_find(&files, "min", &err));
