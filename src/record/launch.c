@@ -265,6 +265,9 @@ int launch_go(struct launch *l, const struct profile_options *options, struct er
 	if (n == 0)
 		return 0;
 	reap(l->pid);
+	/* The program itself was found before. */
+	if (code == ENOENT)
+		return error_set(err, code, "cannot run %s: the interpreter that it names is not there", options->program);
 	return error_set_errno(err, code ? code : EIO, "cannot run %s", options->program);
 }
 
