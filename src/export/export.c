@@ -233,6 +233,11 @@ static int write_all(struct export *e, const struct export_format *format, const
 	return r;
 }
 
+int export_default_name(enum export_type type, const char *input, char *ret_path, size_t path_size)
+{
+	return export_name_beside(input, formats[type]->ending, ret_path, path_size) < (int)path_size ? 0 : -ENAMETOOLONG;
+}
+
 /* An export has what the report has, the environment's secrets among it: it is open to nobody who may not read that. */
 static mode_t close_as_report(const char *report)
 {
