@@ -27,7 +27,7 @@ int session_name_expand(const char *given, char *ret, size_t size, struct error 
 	for (given = ret; isprint((unsigned char)*given); given++)
 		;
 	if (*given || !isalpha((unsigned char)ret[0]))
-		return error_set(err, EINVAL, "A session's name begins with a letter and has no control characters; '%s' has.", ret);
+		return error_set(err, EINVAL, "A session's name begins with a letter and has no control characters: not '%s'.", ret);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #include "query/query.h"
 #include "report/file_format.h"
 
-static bool is_report(const char *path)
+bool nsys_is_report(const char *path)
 {
 	char magic[sizeof(FILE_MAGIC) - 1];
 	FILE *file = fopen(path, "re");
@@ -93,7 +93,7 @@ bool nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, con
 	FILE *out = stream_of(cli, parsed);
 	struct stat st;
 
-	if (cli->role != CLI_NSYS || !is_report(report))
+	if (cli->role != CLI_NSYS || !nsys_is_report(report))
 		return false;
 	if (named)
 		snprintf(ret_shown, shown_size, "%s", named->value);
