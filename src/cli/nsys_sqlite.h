@@ -11,7 +11,5 @@
  * from the report. */
 bool nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, const char *report, char *ret_shown,
 		       size_t shown_size);
-/* Is it a report of ours, by its content? */
-bool nsys_is_report(const char *path);
 
 #endif

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/nsys_link.h"
 #include "cli/nvprof_table.h"
-#include "cli/nsys_sqlite.h"
+#include "cli/open_report.h"
 #include "cli/output_name.h"
 #include "cli/profile_after.h"
 #include "cli/string_list.h"
@@ -115,7 +115,7 @@ static int log_path(struct cli *cli, const char *log_file, char *ret, size_t siz
 
 	if (output_name_expand(log_file, getpid(), ret, size, &err) < 0)
 		return command_fail(cli, &nvprof_command, "--log-file: %s", err.text);
-	if (nsys_is_report(ret))
+	if (is_report_file(ret))
 		return command_fail(cli, &nvprof_command, "--log-file: '%s' is a report; name another file.", ret);
 	folder = strdup(ret);
 	slash = folder ? strrchr(folder, '/') : NULL;
