@@ -35,6 +35,18 @@ static bool ends_with(const char *text, const char *suffix)
 	return len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
 }
 
+/* X.part, or X.part.N where a later recording of the same name moved it aside. */
+static bool is_part(const char *name)
+{
+	const char *digits = name + strlen(name);
+
+	while (digits > name && digits[-1] >= '0' && digits[-1] <= '9')
+		digits--;
+	if (*digits && digits > name && digits[-1] == '.')
+		return digits - name > 6 && strncmp(digits - 6, ".part.", 6) == 0;
+	return ends_with(name, ".part");
+}
+
 /* The report that is written, under the name that was given or the recording's own. */
 static int write_report(const char *part, const struct recover_fields *fields, char *ret_path, size_t size, struct error *err)
 {
@@ -50,7 +62,7 @@ static int recover(struct cli *cli, const char *part, const struct recover_field
 	char path[PATH_MAX], *absolute;
 	struct error err = { "" };
 
-	if (!ends_with(part, ".part"))
+	if (!is_part(part))
 		return command_fail(cli, &recover_command, "'%s' is no unfinished recording: those end "
 				    "in .part.", part);
 	if (access(part, F_OK) < 0)
