@@ -27,7 +27,7 @@ int session_name_expand(const char *given, char *ret, size_t size, struct error 
 	for (given = ret; isprint((unsigned char)*given); given++)
 		;
 	if (*given || !isalpha((unsigned char)ret[0]))
-		return error_set(err, EINVAL, "A session's name begins with a letter and has no control characters; '%s' has.", ret);
+		return error_set(err, EINVAL, "A session's name begins with a letter and has no control characters: not '%s'.", ret);
 	return 0;
 }
 
@@ -180,7 +180,7 @@ static int run_launch(struct cli *cli, int argc, char **argv)
 	if (fields.command_files.count)
 		status = command_fail(cli, &launch_command, "--command-file is for 'profile' alone.");
 	else if (fields.flight)
-		status = command_fail(cli, &launch_command, "--flight-recorder is for 'profile' alone.");
+		status = command_fail(cli, &launch_command, "--flight-recorder is for 'profile' and 'attach'.");
 	else if (!parsed.word_count)
 		status = command_fail(cli, &launch_command, "No program was given: %s launch [options] program [arguments].",
 				      cli_name(cli));

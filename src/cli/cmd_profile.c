@@ -150,7 +150,8 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 		fprintf(cli->err, "%s: --session is of 'launch' and 'start'; the run goes on without it\n", cli_name(cli));
 	fields->exports = profile_exports(parsed);
 	setup.options.command_line = cli->command_line;
-	if (profile_setup_fill(&setup, fields, parsed, parsed->words, &err) < 0) {
+	if (profile_setup_fill(&setup, fields, parsed, parsed->words, &err) < 0 ||
+	    profile_check_exports(fields, setup.style, &err) < 0) {
 		status = command_fail(cli, &profile_command, "%s", err.text);
 	} else {
 		print_notes(cli, &setup.notes);
@@ -175,6 +176,8 @@ static int read_command_file(const char *path, struct string_list *words, struct
 	if (r == 0 && parsed.word_count)
 		r = error_set(err, EINVAL, "The command file '%s' holds '%s', which is no option.", path,
 			      parsed.words[0]);
+	if (r == 0 && scratch.command_files.count)
+		r = error_set(err, EINVAL, "The command file '%s' names another one; name both on the command line.", path);
 	options_release(&parsed);
 	return r;
 }

@@ -1,6 +1,5 @@
 /* sonde recover: finish what a killed recorder left. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@ static const struct option_spec recover_specs[] = {
 	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",
 	  .offset = offsetof(struct recover_fields, output),
 	  .shown = "the name without .part",
-	  .help = "The report to write, in the folder of the recording or another of the same disk." },
+	  .help = "The report to write." },
 	{ .name = "force-overwrite", .letter = 'f', .type = OPTION_BOOL, .initial = "false",
 	  .offset = offsetof(struct recover_fields, force_overwrite), .tag = "output",
 	  .help = "Replace a report of the same name." },
@@ -36,46 +35,43 @@ static bool ends_with(const char *text, const char *suffix)
 	return len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
 }
 
-/* The recording is finished under its own name first; a rename follows, which
- * refuses to replace a file unless told to. */
-static int move_result(struct cli *cli, const char *from, const char *to, bool overwrite)
+/* X.part, or X.part.N where a later recording of the same name moved it aside. */
+static bool is_part(const char *name)
 {
-	int r = overwrite ? rename(from, to) : renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+	const char *digits = name + strlen(name);
 
-	if (r < 0 && errno == EEXIST)
-		return command_fail(cli, &recover_command, "'%s' exists; -f replaces it. "
-				    "The recording was finished as '%s'.", to, from);
-	if (r < 0)
-		return command_fail(cli, &recover_command, "'%s' cannot be written (%s). "
-				    "The recording was finished as '%s'.", to, strerror(errno), from);
-	return 0;
+	while (digits > name && digits[-1] >= '0' && digits[-1] <= '9')
+		digits--;
+	if (*digits && digits > name && digits[-1] == '.')
+		return digits - name > 6 && strncmp(digits - 6, ".part.", 6) == 0;
+	return ends_with(name, ".part");
+}
+
+/* The report that is written, under the name that was given or the recording's own. */
+static int write_report(const char *part, const struct recover_fields *fields, char *ret_path, size_t size, struct error *err)
+{
+	if (!fields->output)
+		return report_recover(part, fields->force_overwrite, ret_path, size, err);
+	snprintf(ret_path, size, "%s%s", fields->output,
+		 ends_with(fields->output, ".sonde") || ends_with(fields->output, ".nsys-rep") ? "" : ".sonde");
+	return report_recover_to(part, ret_path, fields->force_overwrite, err);
 }
 
 static int recover(struct cli *cli, const char *part, const struct recover_fields *fields)
 {
-	char path[PATH_MAX], named[PATH_MAX], *absolute;
+	char path[PATH_MAX], *absolute;
 	struct error err = { "" };
 
-	if (!ends_with(part, ".part"))
+	if (!is_part(part))
 		return command_fail(cli, &recover_command, "'%s' is no unfinished recording: those end "
 				    "in .part.", part);
 	if (access(part, F_OK) < 0)
 		return command_fail(cli, &recover_command, "'%s' cannot be opened: %s.", part,
 				    strerror(errno));
-	if (fields->output) {
-		snprintf(named, sizeof(named), "%s%s", fields->output,
-			 ends_with(fields->output, ".sonde") || ends_with(fields->output, ".nsys-rep")
-				 ? "" : ".sonde");
-		if (!fields->force_overwrite && access(named, F_OK) == 0)
-			return command_fail(cli, &recover_command, "'%s' exists; -f replaces it.", named);
-	}
-	if (report_recover(part, fields->force_overwrite && !fields->output, path, sizeof(path), &err) < 0)
+	if (fields->output && !*fields->output)
+		return command_fail(cli, &recover_command, "--output names no report.");
+	if (write_report(part, fields, path, sizeof(path), &err) < 0)
 		return command_fail(cli, &recover_command, "%s", err.text);
-	if (fields->output) {
-		if (move_result(cli, path, named, fields->force_overwrite))
-			return 1;
-		snprintf(path, sizeof(path), "%s", named);
-	}
 	absolute = realpath(path, NULL);
 	fprintf(cli->err, "Generated:\n    %s\n", absolute ? absolute : path);
 	free(absolute);

@@ -24,7 +24,7 @@ static bool has_extension(const char *name)
  * runs, and no macro. */
 static int output_template(struct cli *cli, const char *output, char *ret, size_t size, struct error *err)
 {
-	const char *name = output ? output : "report%n";
+	const char *name = output ? output : "";
 	char folder[PATH_MAX], *at;
 	struct buf b = BUF_INIT;
 	int r = output_name_check(output, cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE, err);
@@ -39,6 +39,8 @@ static int output_template(struct cli *cli, const char *output, char *ret, size_
 		buf_puts(&b, "/");
 	}
 	buf_puts(&b, name);
+	if (output_name_is_folder(name))
+		buf_printf(&b, "%sreport%%n", *name && name[strlen(name) - 1] != '/' ? "/" : "");
 	if (!has_extension(name))
 		buf_puts(&b, cli_is_link(cli) ? ".nsys-rep" : ".sonde");
 	r = r || b.len >= size ? error_set(err, ENAMETOOLONG, "The name of the report is too long.") : 0;
@@ -114,7 +116,7 @@ static int fill_request(struct cli *cli, struct steer_request *request, const st
 
 	request->magic = STEER_MAGIC;
 	request->command = STEER_START;
-	request->flags = (fields->force_overwrite ? STEER_OVERWRITE : 0) | (fields->output ? 0 : STEER_UNNAMED);
+	request->flags = (fields->force_overwrite ? STEER_OVERWRITE : 0) | (fields->output && *fields->output ? 0 : STEER_UNNAMED);
 	request->capture.given = what_was_said(cli, parsed);
 	return r < 0 ? r : fill_capture(&request->capture, fields, err);
 }

@@ -118,7 +118,9 @@ static int run_symbolize(struct cli *cli, int argc, char **argv)
 
 	if (!command_parse(cli, &symbolize_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	if (parsed.word_count != 1)
+	if (fields.output && !*fields.output)
+		status = command_fail(cli, &symbolize_command, "--output names no report.");
+	else if (parsed.word_count != 1)
 		status = command_fail(cli, &symbolize_command, "One report must be named: sonde symbolize REPORT.");
 	else
 		status = symbolize(cli, parsed.words[0], &fields);

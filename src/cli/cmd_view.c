@@ -232,6 +232,8 @@ static int describe_picture(struct viewing *w, struct screenshot *ret, char *bro
 	int r = -ENOENT;
 
 	*ret = (struct screenshot){ .browser = browser, .path = w->fields->screenshot, .seconds = PICTURE_SECONDS };
+	if (is_report_file(ret->path))
+		return error_set(err, EEXIST, "--screenshot: '%s' is a report; name a file for the picture", ret->path);
 	if (!screenshot_size(w->fields->size, &ret->width, &ret->height))
 		return error_set(err, EINVAL, "--size wants WIDTHxHEIGHT in pixels, from 100 to 16384");
 	if (w->fields->times) {

@@ -5,20 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/open_report.h"
 #include "export/export.h"
 #include "query/query.h"
-#include "report/file_format.h"
-
-static bool is_report(const char *path)
-{
-	char magic[sizeof(FILE_MAGIC) - 1];
-	FILE *file = fopen(path, "re");
-	bool is = file && fread(magic, sizeof(magic), 1, file) == 1 && memcmp(magic, FILE_MAGIC, sizeof(magic)) == 0;
-
-	if (file)
-		fclose(file);
-	return is;
-}
 
 /* As `export` names it: in place of the report's ending, or behind the name. */
 static void sibling_name(const char *report, char *ret, size_t size)
@@ -98,7 +87,7 @@ bool nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, con
 	FILE *out = stream_of(cli, parsed);
 	struct stat st;
 
-	if (cli->role != CLI_NSYS || !is_report(report))
+	if (cli->role != CLI_NSYS || !is_report_file(report))
 		return false;
 	if (named)
 		snprintf(ret_shown, shown_size, "%s", named->value);

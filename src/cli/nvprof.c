@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/nsys_link.h"
 #include "cli/nvprof_table.h"
+#include "cli/open_report.h"
 #include "cli/output_name.h"
 #include "cli/profile_after.h"
 #include "cli/string_list.h"
@@ -95,23 +96,43 @@ static int make_stats_words(struct string_list *words, const struct nvprof_field
 	return r < 0 ? r : add(words, report);
 }
 
-/* nvprof prints to standard error, `nsys nvprof` to standard output. */
-static FILE *open_log(struct cli *cli, const char *log_file)
+/* nvprof prints to standard error, `nsys nvprof` to standard output. NULL: a file is named. */
+static FILE *log_stream(const struct cli *cli, const char *log_file)
 {
-	char path[PATH_MAX];
-	struct error err = { "" };
-	FILE *file;
-
 	if (!log_file)
 		return cli->role == CLI_NVPROF ? cli->err : cli->out;
 	if (strcmp(log_file, "%1") == 0)
 		return cli->out;
-	if (strcmp(log_file, "%2") == 0)
-		return cli->err;
-	if (output_name_expand(log_file, getpid(), path, sizeof(path), &err) < 0) {
-		command_fail(cli, &nvprof_command, "--log-file: %s", err.text);
-		return NULL;
-	}
+	return strcmp(log_file, "%2") == 0 ? cli->err : NULL;
+}
+
+/* The file's name, if tables can go there: a report that is there stays. */
+static int log_path(struct cli *cli, const char *log_file, char *ret, size_t size)
+{
+	struct error err = { "" };
+	char *folder, *slash;
+	int writable;
+
+	if (output_name_expand(log_file, getpid(), ret, size, &err) < 0)
+		return command_fail(cli, &nvprof_command, "--log-file: %s", err.text);
+	if (is_report_file(ret))
+		return command_fail(cli, &nvprof_command, "--log-file: '%s' is a report; name another file.", ret);
+	folder = strdup(ret);
+	slash = folder ? strrchr(folder, '/') : NULL;
+	if (slash)
+		slash[slash == folder] = '\0';
+	writable = access(access(ret, F_OK) == 0 ? ret : slash ? folder : ".", W_OK);
+	free(folder);
+	return writable < 0 ? command_fail(cli, &nvprof_command, "--log-file: '%s' cannot be written: %s.", ret, strerror(errno)) : 0;
+}
+
+static FILE *open_log(struct cli *cli, const char *log_file)
+{
+	FILE *file = log_stream(cli, log_file);
+	char path[PATH_MAX];
+
+	if (file || log_path(cli, log_file, path, sizeof(path)))
+		return file;
 	file = fopen(path, "we");
 	if (!file)
 		command_fail(cli, &nvprof_command, "--log-file: '%s' cannot be written: %s.", path, strerror(errno));
@@ -205,6 +226,8 @@ static void print_notes(struct cli *cli, const struct options_parsed *parsed)
 
 static int answer(struct cli *cli, const struct nvprof_fields *fields, const struct options_parsed *parsed)
 {
+	char path[PATH_MAX];
+
 	if (fields->version) {
 		nsys_print_version(cli);
 		return 0;
@@ -218,6 +241,8 @@ static int answer(struct cli *cli, const struct nvprof_fields *fields, const str
 		return print_tables(cli, fields, fields->input);
 	if (!parsed->word_count)
 		return command_fail(cli, &nvprof_command, "No program was given: nvprof [options] program [arguments].");
+	if (tables_wanted(cli, fields) && !log_stream(cli, fields->log_file) && log_path(cli, fields->log_file, path, sizeof(path)))
+		return 1;
 	print_notes(cli, parsed);
 	fflush(cli->err);
 	return record(cli, fields, parsed->words);

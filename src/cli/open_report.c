@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/import_apart.h"
+#include "report/file_format.h"
 #include "report/reader.h"
 
 static bool cut_ending(char *name, const char *ending)
@@ -156,4 +158,15 @@ int close_report(struct opened_report *report, int status)
 		close(report->file);
 	report->file = -1;
 	return status == 0 && report->is_partial ? 1 : status;
+}
+
+bool is_report_file(const char *path)
+{
+	char magic[sizeof(FILE_MAGIC) - 1];
+	FILE *file = fopen(path, "re");
+	bool is = file && fread(magic, sizeof(magic), 1, file) == 1 && memcmp(magic, FILE_MAGIC, sizeof(magic)) == 0;
+
+	if (file)
+		fclose(file);
+	return is;
 }

@@ -25,4 +25,7 @@ int open_whole(struct report **ret, const char *path, struct error *err);
 /* The status to end with, given the one that reading gave. */
 int close_report(struct opened_report *report, int status);
 
+/* Is it a report of ours, by its content? Nothing but a report replaces one. */
+bool is_report_file(const char *path);
+
 #endif

@@ -183,6 +183,13 @@ static const char *skip_here(const char *name)
 	return name;
 }
 
+bool output_name_is_folder(const char *name)
+{
+	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+
+	return !*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
+}
+
 /* One path, for one pid and number. */
 static int make_path(const char *name, struct expansion *e, struct buf *out, struct error *err)
 {
@@ -200,8 +207,8 @@ static int make_path(const char *name, struct expansion *e, struct buf *out, str
 	if (r >= 0)
 		r = expand(stem, e, out, err);
 	added = rank_is_added(name, rank, e);
-	if (r >= 0 && given[strlen(given) - 1] == '/')
-		r = expand(DEFAULT_NAME, e, out, err);
+	if (r >= 0 && output_name_is_folder(given))
+		r = expand(given[strlen(given) - 1] == '/' ? DEFAULT_NAME : "/" DEFAULT_NAME, e, out, err);
 	if (r >= 0 && added)
 		r = add_rank(out, rank);
 	if (r >= 0)

@@ -9,6 +9,7 @@
 #ifndef SONDE_CLI_OUTPUT_NAME_H
 #define SONDE_CLI_OUTPUT_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -30,6 +31,9 @@ int output_name_path(const char *name, enum output_style style, pid_t pid, int f
 typedef int output_name_fn(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
 			   size_t path_size, struct error *err);
 extern output_name_fn *const output_names[OUTPUT_STYLES];
+
+/* A name that stands for a folder ("", "a/", ".", "a/.."): the report in it has its default name. */
+bool output_name_is_folder(const char *name);
 
 /* The name with macros replaced and nothing added, for other outputs. */
 int output_name_expand(const char *name, pid_t pid, char *ret, size_t size, struct error *err);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/export_answers.h"
 #include "cli/string_list.h"
@@ -54,7 +55,7 @@ uint64_t profile_exports(const struct options_parsed *parsed)
 	return bits;
 }
 
-static void read_types(struct after *after, uint64_t exports)
+static void read_types(bool types[EXPORT_TYPE_COUNT], uint64_t exports)
 {
 	const char *list = EXPORT_VALUES, *name;
 	size_t len;
@@ -63,8 +64,24 @@ static void read_types(struct after *after, uint64_t exports)
 	for (; (len = option_next_value(&list, &name)); exports >>= 1) {
 		type = exports & 1 ? profile_export_type(name, len) : -1;
 		if (type >= 0)
-			after->types[type] = true;
+			types[type] = true;
 	}
+}
+
+int profile_check_exports(const struct profile_fields *fields, enum output_style style, struct error *err)
+{
+	bool types[EXPORT_TYPE_COUNT] = { false };
+	char report[PATH_MAX], path[PATH_MAX];
+
+	/* A number or a pid is chosen later. */
+	if (!fields->exports || fields->force_overwrite ||
+	    output_name_path(fields->output, style, 0, 1, report, sizeof(report), NULL) != 0)
+		return 0;
+	read_types(types, fields->exports);
+	for (unsigned type = 0; type < EXPORT_TYPE_COUNT; type++)
+		if (types[type] && export_default_name((enum export_type)type, report, path, sizeof(path)) == 0 && access(path, F_OK) == 0)
+			return error_set(err, EEXIST, "--export: '%s' exists; -f replaces it.", path);
+	return 0;
 }
 
 static const char *base_of(const char *path)
@@ -244,7 +261,7 @@ int profile_after(struct cli *cli, const struct profile_fields *fields, const st
 	struct after after = { .cli = cli, .result = result, .overwrite = fields->force_overwrite,
 			       .stats = fields->stats };
 
-	read_types(&after, fields->exports);
+	read_types(after.types, fields->exports);
 	after.sqlite_asked = after.types[EXPORT_SQLITE];
 	if (cli_is_link(cli))
 		after_as_nsys(&after);

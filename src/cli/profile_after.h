@@ -3,6 +3,7 @@
 #define SONDE_CLI_PROFILE_AFTER_H
 
 #include "cli/command.h"
+#include "cli/output_name.h"
 #include "cli/profile_table.h"
 #include "record/record.h"
 
@@ -15,6 +16,8 @@ int profile_after(struct cli *cli, const struct profile_fields *fields, const st
 
 /* The bits of all uses of --export: it can be repeated. */
 uint64_t profile_exports(const struct options_parsed *parsed);
+/* Says, before anything runs, that an export of the report would meet a file of its name. */
+int profile_check_exports(const struct profile_fields *fields, enum output_style style, struct error *err);
 /* The type of export of this name, or -1 if there is none such. */
 int profile_export_type(const char *name, size_t len);
 

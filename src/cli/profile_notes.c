@@ -62,6 +62,23 @@ static int note_sources(uint64_t mask, enum trace_state state, const char *what_
 	return r;
 }
 
+/* An option that says how another one works, without that one. */
+static int note_alone(const struct options_parsed *parsed, const char *name, const char *needed, struct string_list *notes)
+{
+	return options_find_use(parsed, name) ? string_list_addf(notes, "--%s means something with --%s only", name, needed) : 0;
+}
+
+static int note_gpu_metrics(const struct profile_fields *fields, const struct options_parsed *parsed, struct string_list *notes)
+{
+	const char *devices = fields->gpu.metrics_devices;
+	int r;
+
+	if (devices && strcmp(devices, "none") != 0)
+		return 0;
+	r = note_alone(parsed, "gpu-metrics-set", "gpu-metrics-devices", notes);
+	return r < 0 ? r : note_alone(parsed, "gpu-metrics-frequency", "gpu-metrics-devices", notes);
+}
+
 static int note_exports(uint64_t exports, struct string_list *notes)
 {
 	const char *list = EXPORT_VALUES, *name;
@@ -94,7 +111,9 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 	if (r >= 0)
 		r = profile_cuda_notes(fields, notes);
 	if (r >= 0)
-		r = profile_window_notes(fields, notes);
+		r = profile_window_notes(fields, parsed, notes);
+	if (r >= 0)
+		r = note_gpu_metrics(fields, parsed, notes);
 	if (r >= 0)
 		r = note_exports(fields->exports, notes);
 	for (i = 0; i < parsed->use_count && r >= 0; i++) {

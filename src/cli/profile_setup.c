@@ -146,8 +146,8 @@ static int fill_program(struct profile_setup *setup, char *const *argv, struct e
 	int r;
 
 	if (!argv[0])
-		return error_set(err, EINVAL,
-				 "No program was given: sonde profile [options] program [arguments].");
+		return error_set(err, EINVAL, "No program was given: %s profile [options] program [arguments].",
+				 setup->style == OUTPUT_SONDE ? "sonde" : "nsys");
 	r = find_program(argv[0], setup->program, sizeof(setup->program), err);
 	setup->options.argv = argv;
 	setup->options.program = setup->program;

@@ -201,12 +201,14 @@ int profile_window_fill(struct profile_options *o, const struct profile_fields *
 	return 0;
 }
 
-int profile_window_notes(const struct profile_fields *fields, struct string_list *notes)
+int profile_window_notes(const struct profile_fields *fields, const struct options_parsed *parsed, struct string_list *notes)
 {
 	int r = 0;
 
 	if (fields->nvtx_capture && fields->capture_range != RANGE_NVTX)
 		r = string_list_addf(notes, "--nvtx-capture means something with --capture-range=nvtx only");
+	if (r >= 0 && fields->capture_range != RANGE_HOTKEY && options_find_use(parsed, "hotkey-capture"))
+		r = string_list_addf(notes, "--hotkey-capture means something with --capture-range=hotkey only");
 	if (r >= 0 && fields->step_range && !fields->schedule)
 		r = string_list_addf(notes, "--step-range means something with --schedule only");
 	if (r >= 0 && fields->capture_range != RANGE_NONE && strncmp(fields->capture_end, "repeat", 6) == 0)

@@ -17,6 +17,7 @@ struct sessions_fields {
 struct listing {
 	FILE *out;
 	bool json;
+	bool header; /* what the columns are */
 	unsigned count;
 };
 
@@ -58,6 +59,21 @@ static void print_json(struct listing *list, const struct steer_reply *session, 
 	fputc('}', list->out);
 }
 
+static void begin_list(const struct listing *list)
+{
+	if (list->json)
+		fputc('[', list->out);
+	else if (list->header)
+		fputs("     ID        TIME                STATE LAUNCH NAME\n", list->out);
+}
+
+static void end_list(const struct listing *list, const char *nothing)
+{
+	if (!list->count)
+		begin_list(list);
+	fputs(list->json ? "]\n" : list->count ? "" : nothing, list->out);
+}
+
 static int list_one(const struct steer_reply *session, void *context)
 {
 	struct listing *list = context;
@@ -66,6 +82,8 @@ static int list_one(const struct steer_reply *session, void *context)
 
 	age = age < 0 ? 0 : age;
 	snprintf(clock, sizeof(clock), "%02lld:%02lld:%02lld", age / 3600, age / 60 % 60, age % 60);
+	if (!list->count)
+		begin_list(list);
 	if (list->json)
 		print_json(list, session, clock);
 	else
@@ -77,20 +95,15 @@ static int list_one(const struct steer_reply *session, void *context)
 
 static int list_sessions(struct cli *cli, const struct sessions_fields *fields, const struct options_parsed *parsed)
 {
-	struct listing list = { .out = cli->out, .json = fields->format != 0 };
+	struct listing list = { .out = cli->out, .json = fields->format != 0, .header = fields->header };
 	struct error err = { "" };
 
 	if (parsed->word_count != 1 || strcmp(parsed->words[0], "list") != 0)
 		return command_fail(cli, &sessions_command, "The one thing to do is 'list': %s sessions list.",
 				    cli_name(cli));
-	if (list.json)
-		fputc('[', cli->out);
-	else if (fields->header)
-		fputs("     ID        TIME                STATE LAUNCH NAME\n", cli->out);
 	if (steer_each(list_one, &list, &err) < 0)
 		return command_fail(cli, &sessions_command, "%s", err.text);
-	if (list.json)
-		fputs("]\n", cli->out);
+	end_list(&list, "");
 	return 0;
 }
 
@@ -106,9 +119,9 @@ int sessions_print_status(struct cli *cli, const struct command *command, const 
 	/* A session that is not there is no part of a list. */
 	r = name ? steer_find(name, reply, &err) : 0;
 	if (r == 0) {
-		fputs(json ? "[" : "", cli->out);
 		r = name ? list_one(reply, &list) : steer_each(list_one, &list, &err);
-		fputs(json ? "]\n" : list.count ? "" : "There is no session.\n", cli->out);
+		if (r >= 0)
+			end_list(&list, "There is no session.\n");
 	}
 	free(reply);
 	return r < 0 ? command_fail(cli, command, "%s", err.text) : 0;

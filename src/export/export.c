@@ -4,6 +4,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -232,6 +233,35 @@ static int write_all(struct export *e, const struct export_format *format, const
 	return r;
 }
 
+int export_default_name(enum export_type type, const char *input, char *ret_path, size_t path_size)
+{
+	return export_name_beside(input, formats[type]->ending, ret_path, path_size) < (int)path_size ? 0 : -ENAMETOOLONG;
+}
+
+/* An export has what the report has, the environment's secrets among it: it is open to nobody who may not read that. */
+static mode_t close_as_report(const char *report)
+{
+	mode_t before = umask(S_IRWXG | S_IRWXO), closed = 0;
+	struct stat st;
+
+	if (stat(report, &st) == 0) {
+		closed |= st.st_mode & S_IRGRP ? 0 : S_IRWXG;
+		closed |= st.st_mode & S_IROTH ? 0 : S_IRWXO;
+	}
+	umask(before | closed);
+	return before;
+}
+
+static int write_closed(struct export *e, const struct export_format *format, const struct export_names *names,
+			struct error *err)
+{
+	mode_t before = close_as_report(e->request->input);
+	int r = write_all(e, format, names, err);
+
+	umask(before);
+	return r;
+}
+
 int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size,
 	       struct error *err)
 {
@@ -262,7 +292,7 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 	if (r >= 0 && !format->whole && names.count == 0)
 		r = error_set(err, ENOENT, "No table of %s is one of those that --tables names", request->input);
 	if (r >= 0)
-		r = write_all(&e, format, &names, err);
+		r = write_closed(&e, format, &names, err);
 	free(names.items);
 	if (request->left_out)
 		*request->left_out = e.left_out;

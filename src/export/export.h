@@ -93,6 +93,9 @@ struct export_request {
 	uint64_t *left_out;
 };
 
+/* Where export_run() writes without an `output`. */
+int export_default_name(enum export_type type, const char *input, char *ret_path, size_t path_size);
+
 /* The path is written to ret_path. Nothing is left behind, and nothing replaced, when it fails. */
 int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size,
 	       struct error *err);

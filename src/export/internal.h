@@ -78,6 +78,8 @@ int export_table_describe(struct export *e, const char *name, struct export_tabl
 int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql);
 
 /* place.c: the output appears under its name when it is complete. */
+/* The input's name without a report's ending, then the format's; snprintf()'s result. */
+int export_name_beside(const char *input, const char *ending, char *ret, size_t size);
 int export_place_choose(struct export *e, const struct export_format *format, struct error *err);
 int export_place_finish(struct export *e, const struct export_format *format, struct error *err);
 void export_place_remove(const char *path);

@@ -11,10 +11,8 @@
 
 static const char *const report_endings[] = { ".sonde", ".nsys-rep", ".sonde.part" };
 
-/* The input's name without a report's ending, then the format's. */
-static int default_name(struct export *e, const char *ending)
+int export_name_beside(const char *input, const char *ending, char *ret, size_t size)
 {
-	const char *input = e->request->input;
 	size_t len = strlen(input), end;
 
 	for (size_t i = 0; i < sizeof(report_endings) / sizeof(report_endings[0]); i++) {
@@ -24,7 +22,7 @@ static int default_name(struct export *e, const char *ending)
 			break;
 		}
 	}
-	return snprintf(e->path, sizeof(e->path), "%.*s%s", (int)len, input, ending);
+	return snprintf(ret, size, "%.*s%s", (int)len, input, ending);
 }
 
 /* Files of a folder that holds nothing but tables. */
@@ -87,7 +85,7 @@ int export_place_choose(struct export *e, const struct export_format *format, st
 	if (e->request->output)
 		len = snprintf(e->path, sizeof(e->path), "%s", e->request->output);
 	else
-		len = default_name(e, format->ending);
+		len = export_name_beside(e->request->input, format->ending, e->path, sizeof(e->path));
 	while (len > 1 && (size_t)len < sizeof(e->path) && e->path[len - 1] == '/')
 		e->path[--len] = '\0';
 	len = (size_t)len < sizeof(e->path) ? follow_link(e, len) : len;

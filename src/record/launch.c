@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -218,8 +219,9 @@ int launch_prepare(struct launch *l, const struct profile_options *options, char
 {
 	int go[2], failed[2];
 
-	if (pipe2(go, O_CLOEXEC) < 0)
-		return error_set_errno(err, errno, "cannot make a pipe");
+	/* Not a pipe: where the process was killed meanwhile, telling it to go would kill us. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) < 0)
+		return error_set_errno(err, errno, "cannot make a socket");
 	if (pipe2(failed, O_CLOEXEC) < 0) {
 		close(go[0]);
 		close(go[1]);
@@ -255,7 +257,7 @@ int launch_go(struct launch *l, const struct profile_options *options, struct er
 	ssize_t n;
 
 	do
-		n = write(l->go, "", 1);
+		n = send(l->go, "", 1, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	do
 		n = read(l->failed, &code, sizeof(code));
@@ -265,6 +267,9 @@ int launch_go(struct launch *l, const struct profile_options *options, struct er
 	if (n == 0)
 		return 0;
 	reap(l->pid);
+	/* The program itself was found before. */
+	if (code == ENOENT)
+		return error_set(err, code, "cannot run %s: the interpreter that it names is not there", options->program);
 	return error_set_errno(err, code ? code : EIO, "cannot run %s", options->program);
 }
 

@@ -29,6 +29,7 @@
 #define GRACE_NS (5 * SECOND)
 #define CHILD_GRACE_NS (2 * SECOND)
 #define SETTLE_STEP_NS (SECOND / 100)
+#define LOOK_STEP_NS (SECOND / 50)
 
 int64_t recorder_now(void)
 {
@@ -96,15 +97,16 @@ static void leave_terminal(struct recorder *r)
 }
 
 /* The terminal's signals do not reach another session. One sent to us on purpose (the machine
- * is shut down) ends the recording, not the report. */
+ * is shut down) ends the recording, not the report; those that schedulers send to all processes
+ * of a job are for the program. A limit on sizes is an error of writing. */
 static void set_signals(struct recorder *r)
 {
+	static const int ignored[] = { SIGPIPE, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ };
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 
-	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGHUP, &ignore, NULL);
-	sigaction(SIGQUIT, &ignore, NULL);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		sigaction(ignored[i], &ignore, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -351,6 +353,17 @@ static void on_process(struct recorder *r, struct watch *w)
 	watch_ended(r, w);
 }
 
+static void look_at_unwatched(struct recorder *r)
+{
+	struct watch *next;
+
+	for (struct watch *w = r->unwatched_count ? r->watches : NULL; w; w = next) {
+		next = w->next;
+		if (watch_sees_end(w))
+			on_process(r, w);
+	}
+}
+
 static void on_signal(struct recorder *r)
 {
 	struct signalfd_siginfo info;
@@ -504,6 +517,8 @@ static int timeout_ms(const struct recorder *r)
 		next = now + SETTLE_STEP_NS;
 	if ((r->notices || r->connections || (r->steering && r->steering->clients)) && next > now + SECOND / 5)
 		next = now + SECOND / 5;
+	if (r->unwatched_count && next > now + LOOK_STEP_NS)
+		next = now + LOOK_STEP_NS;
 	if (next == INT64_MAX)
 		return -1;
 	if (next <= now)
@@ -539,6 +554,7 @@ static void run(struct recorder *r)
 			on_event(r, event.data.ptr);
 		notices_check(r, 0);
 		agents_timeout(r);
+		look_at_unwatched(r);
 		decide(r);
 		tell_of_window(r);
 	}

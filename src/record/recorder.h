@@ -95,6 +95,7 @@ struct recorder {
 	unsigned connection_count;
 	struct watch *watches;
 	unsigned watch_count;
+	unsigned unwatched_count;  /* of these, without a pidfd: they are looked at */
 	struct idmap by_pid;       /* pid -> struct watch */
 	struct notice *notices;
 	unsigned notice_count;
@@ -102,7 +103,7 @@ struct recorder {
 	uint32_t target_pid;
 	uint64_t target_uid;       /* process uid of its last life */
 	int target_attached;       /* the target itself attached at least once */
-	int target_gone;           /* pidfd fired */
+	int target_gone;           /* pidfd fired, or it was seen */
 	int exit_known;
 	int exit_status;
 	int command_line_gone;
@@ -147,6 +148,8 @@ int agents_make_session_page(struct recorder *r, struct error *err);
 struct watch *watch_find(const struct recorder *r, uint32_t pid);
 struct watch *watch_add(struct recorder *r, uint32_t pid, uint64_t uid);
 void watch_ended(struct recorder *r, struct watch *w);
+/* Has one without a pidfd ended? */
+int watch_sees_end(const struct watch *w);
 void watch_kill_all(struct recorder *r, int signal);
 /* Finds processes that carry this session's variable and did not attach. */
 void watch_find_strays(struct recorder *r);

@@ -23,6 +23,9 @@
 /* After an interrupted recording is on disk, the target has this long to end. */
 #define LAST_WAIT_MS 1000
 
+/* How often the target is looked at where the kernel gives no pidfd. */
+#define LOOK_AGAIN_MS 20
+
 struct run {
 	const struct profile_options *options;
 	struct record_result *result;
@@ -66,20 +69,15 @@ static int has_hotkey(const struct run *run)
  * target. Ignored ones (nohup) stay ignored. */
 static int take_signals(struct run *run, struct error *err)
 {
+	static const int taken[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM };
 	struct sigaction normal = { .sa_handler = SIG_DFL };
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	if (has_hotkey(run)) {
-		sigaddset(&set, SIGUSR1);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		sigaddset(&set, taken[i]);
+	if (has_hotkey(run))
 		sigaddset(&set, SIGCONT);
-	}
-	if (run->options->flight.on)
-		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &run->signals.mask);
 	/* With SIGCHLD ignored no exit status would come. */
 	sigaction(SIGCHLD, &normal, &run->signals.child);
@@ -256,29 +254,44 @@ static void on_progress(struct run *run)
 	run->progress_gone = run->options->kernel_progress(run->options->progress_listener) < 0;
 }
 
+/* Those that mean something to the recording alone. */
+static int is_our_own(struct run *run, int number)
+{
+	if (has_hotkey(run) && number == SIGUSR1)
+		send_message(run, CONTROL_TOGGLE, 0);
+	else if (run->options->flight.on && number == SIGUSR2)
+		send_message(run, CONTROL_TRIGGER, 0);
+	else if (number != SIGCONT)
+		return 0;
+	else if (can_ask_for_keys(run))
+		on_keys(run);
+	return 1;
+}
+
+/* From the terminal it went to the whole group already; that the terminal is gone only a
+ * session's leader is told, and that a time is over only who set the alarm and became us. */
+static int is_for_target(const struct signalfd_siginfo *info)
+{
+	return info->ssi_code != SI_KERNEL || info->ssi_signo == SIGALRM ||
+	       (info->ssi_signo == SIGHUP && getsid(0) == getpid());
+}
+
+/* The others are the program's alone; where it is not ours, those that end a command end the recording. */
+static int ends_recording(const struct run *run, int number)
+{
+	return number == SIGINT || number == SIGTERM ||
+	       (run->options->attach_pid && number != SIGUSR1 && number != SIGUSR2);
+}
+
 static void on_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
 
-	if (read(run->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+	if (read(run->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info) || is_our_own(run, (int)info.ssi_signo))
 		return;
-	if (info.ssi_signo == SIGUSR1)
-		send_message(run, CONTROL_TOGGLE, 0);
-	if (info.ssi_signo == SIGCONT && can_ask_for_keys(run))
-		on_keys(run);
-	if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGCONT)
-		return;
-	if (info.ssi_signo == SIGUSR2) {
-		send_message(run, CONTROL_TRIGGER, 0);
-		return;
-	}
-	/* From the terminal it went to the whole group already; that the terminal is gone only a
-	 * session's leader is told. */
-	if ((info.ssi_code != SI_KERNEL || (info.ssi_signo == SIGHUP && getsid(0) == getpid())) &&
-	    !run->target_ended)
+	if (is_for_target(&info) && !run->target_ended)
 		kill(run->launch.pid, (int)info.ssi_signo);
-	/* They are the program's alone, unless it is not ours. */
-	if ((info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT) && !run->options->attach_pid)
+	if (!ends_recording(run, (int)info.ssi_signo))
 		return;
 	run->result->interrupted++;
 	run->last_signal = (int)info.ssi_signo;
@@ -320,12 +333,24 @@ static void on_control(struct run *run, struct error *err)
 		*err = run->message.error;
 }
 
-/* Both must end: the target and the report. After an interruption the target is not waited
- * for long once the report is there. */
+/* After an interruption the target is not waited for long once the report is there. */
+static int is_last_wait(const struct run *run)
+{
+	return run->recorder_done && run->result->interrupted;
+}
+
+static int wait_ms(const struct run *run)
+{
+	if (is_last_wait(run))
+		return LAST_WAIT_MS;
+	return run->target_fd < 0 && !run->target_ended ? LOOK_AGAIN_MS : -1;
+}
+
+/* Both must end: the target and the report. */
 static void wait_for_both(struct run *run, struct error *err)
 {
 	struct pollfd fds[5];
-	int timeout, n;
+	int last, n;
 
 	while (!run->target_ended || !run->recorder_done) {
 		fds[0] = (struct pollfd){ .fd = run->signal_fd, .events = POLLIN };
@@ -333,14 +358,14 @@ static void wait_for_both(struct run *run, struct error *err)
 		fds[2] = (struct pollfd){ .fd = run->recorder_done ? -1 : run->control, .events = POLLIN };
 		fds[3] = (struct pollfd){ .fd = can_ask_for_keys(run) ? run->options->key_fd : -1, .events = POLLIN };
 		fds[4] = (struct pollfd){ .fd = wants_progress(run) ? run->options->progress_fd : -1, .events = POLLIN };
-		timeout = run->recorder_done && run->result->interrupted ? LAST_WAIT_MS : -1;
-		n = poll(fds, 5, timeout);
-		if (n == 0)
-			break;
+		last = is_last_wait(run);
+		n = poll(fds, 5, wait_ms(run));
 		if (n < 0)
 			continue;
-		if (fds[1].revents)
+		if (fds[1].revents || (run->target_fd < 0 && !run->target_ended))
 			on_target(run);
+		if (n == 0 && last)
+			break;
 		if (fds[0].revents)
 			on_signal(run);
 		if (fds[2].revents)

@@ -49,10 +49,10 @@ static int open_folder(int create, struct error *err)
 	if (r < 0)
 		return error_set_errno(err, -r, "XDG_RUNTIME_DIR cannot be used");
 	if (create && mkdir(folder, 0700) < 0 && errno != EEXIST)
-		return error_set_errno(err, errno, "cannot make %s", folder);
+		return error_set_errno(err, errno, "cannot make %s, where sessions are (XDG_RUNTIME_DIR names another place)", folder);
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return error_set_errno(err, errno, "cannot open %s", folder);
+		return error_set_errno(err, errno, "cannot open %s, where sessions are (XDG_RUNTIME_DIR names another place)", folder);
 	r = check_private(fd, folder, err);
 	if (r < 0) {
 		close(fd);

@@ -1,4 +1,4 @@
-/* Processes of the session, watched through pidfds. */
+/* Processes of the session, watched through pidfds, or looked at now and then where there are none. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,27 +22,54 @@ struct watch *watch_find(const struct recorder *r, uint32_t pid)
 	return pointer == IDMAP_NONE ? NULL : (struct watch *)(uintptr_t)pointer;
 }
 
+static int has_ended(uint32_t pid)
+{
+	char text[512];
+	const char *state;
+
+	if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+		return 1;
+	read_proc(pid, "stat", text, sizeof(text));
+	state = strrchr(text, ')');
+	return state && (strncmp(state, ") Z", 3) == 0 || strncmp(state, ") X", 3) == 0);
+}
+
+/* Kernels before 5.3, some containers and a limit on descriptors refuse a pidfd: -1. What else goes wrong is an error. */
+static int open_pidfd(struct recorder *r, struct watch *w, uint32_t pid, int *ret)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = w };
+
+	*ret = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (*ret < 0)
+		return has_ended(pid) ? -ESRCH : 0;
+	fcntl(*ret, F_SETFD, FD_CLOEXEC);
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, *ret, &event) < 0 ? -errno : 0;
+}
+
 struct watch *watch_add(struct recorder *r, uint32_t pid, uint64_t uid)
 {
 	struct watch *w = calloc(1, sizeof(*w));
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = w };
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int fd = -1;
 
-	if (!w || fd < 0 || epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ||
-	    idmap_put(&r->by_pid, pid, (uint64_t)(uintptr_t)w) < 0) {
+	if (!w || open_pidfd(r, w, pid, &fd) < 0 || idmap_put(&r->by_pid, pid, (uint64_t)(uintptr_t)w) < 0) {
 		if (fd >= 0)
 			close(fd);
 		free(w);
 		return NULL;
 	}
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	*w = (struct watch){ .source = { SOURCE_PROCESS, fd }, .pid = pid, .uid = uid,
 			     .next = r->watches, .link = &r->watches };
 	if (w->next)
 		w->next->link = &w->next;
 	r->watches = w;
 	r->watch_count++;
+	r->unwatched_count += fd < 0;
 	return w;
+}
+
+int watch_sees_end(const struct watch *w)
+{
+	return w->source.fd < 0 && has_ended(w->pid);
 }
 
 static void watch_remove(struct recorder *r, struct watch *w)
@@ -51,7 +78,10 @@ static void watch_remove(struct recorder *r, struct watch *w)
 	*w->link = w->next;
 	if (w->next)
 		w->next->link = w->link;
-	recorder_close_source(r, &w->source);
+	if (w->source.fd >= 0)
+		recorder_close_source(r, &w->source);
+	else
+		r->unwatched_count--;
 	r->watch_count--;
 	free(w);
 }
@@ -74,7 +104,10 @@ void watch_ended(struct recorder *r, struct watch *w)
 void watch_kill_all(struct recorder *r, int signal)
 {
 	for (struct watch *w = r->watches; w; w = w->next)
-		syscall(SYS_pidfd_send_signal, w->source.fd, signal, NULL, 0);
+		if (w->source.fd < 0)
+			kill((pid_t)w->pid, signal);
+		else
+			syscall(SYS_pidfd_send_signal, w->source.fd, signal, NULL, 0);
 }
 
 enum carrier { CARRIES_NOT, CARRIES, CARRIES_PERHAPS };

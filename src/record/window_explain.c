@@ -48,7 +48,10 @@ void window_explain(struct recorder *r)
 		return;
 	switch (r->options->capture_range) {
 	case CAPTURE_RANGE_NONE:
-		return;
+		if (!r->options->delay_ns)
+			return;
+		buf_printf(&why, "Nothing was recorded: it was over before the %g s of --delay were.", (double)r->options->delay_ns / 1e9);
+		break;
 	case CAPTURE_RANGE_NVTX:
 		explain_range(r, "--capture-range=nvtx", &why);
 		break;

@@ -392,6 +392,14 @@ static int sync_folder(const char *path)
 	return 0;
 }
 
+/* Who removed our file may have begun another recording of the name, which must not be taken for ours. */
+static bool is_still_ours(const struct report_writer *w)
+{
+	struct stat own, named;
+
+	return fstat(w->fd, &own) == 0 && lstat(w->part_path, &named) == 0 && own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+}
+
 /* The complete file gets its name. */
 int output_publish(struct report_writer *w, struct error *err)
 {
@@ -399,6 +407,8 @@ int output_publish(struct report_writer *w, struct error *err)
 
 	if (ftruncate(w->fd, (off_t)w->size) < 0 || fdatasync(w->fd) < 0)
 		return error_set_errno(err, errno, "cannot write %s", w->part_path);
+	if (!is_still_ours(w))
+		return error_set(err, ENOENT, "%s was removed while it was recorded; there is no report", w->part_path);
 	if (w->overwrite)
 		r = rename(w->part_path, w->path) < 0 ? -errno : 0;
 	else

@@ -59,19 +59,26 @@ static void remove_part(const char *part_path)
 int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
 		   struct error *err)
 {
-	struct report *r = NULL;
 	char room[4096];
-	int rc, fd = lock_part(part_path, err);
+	int rc;
 
-	if (fd < 0)
-		return fd;
 	if (!ret_path) {
 		ret_path = room;
 		path_size = sizeof(room);
 	}
 	rc = final_name(part_path, ret_path, path_size, err);
-	rc = rc < 0 ? rc : report_open(&r, part_path, err);
-	rc = rc < 0 ? rc : report_copy(r, ret_path, overwrite, NULL, err);
+	return rc < 0 ? rc : report_recover_to(part_path, ret_path, overwrite, err);
+}
+
+int report_recover_to(const char *part_path, const char *path, int overwrite, struct error *err)
+{
+	struct report *r = NULL;
+	int rc, fd = lock_part(part_path, err);
+
+	if (fd < 0)
+		return fd;
+	rc = report_open(&r, part_path, err);
+	rc = rc < 0 ? rc : report_copy(r, path, overwrite, NULL, err);
 	if (rc == 0)
 		remove_part(part_path);
 	report_close(r);

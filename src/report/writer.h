@@ -120,6 +120,8 @@ void report_writer_abandon(struct report_writer *w);
  * The .part is replaced only after the result is complete. */
 int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
 		   struct error *err);
+/* The same under another name, on any disk. */
+int report_recover_to(const char *part_path, const char *path, int overwrite, struct error *err);
 
 /* A report with the rows of another, under their old ids: all, or those that a part keeps. Functions that are NULL keep everything. */
 struct report;

@@ -1,4 +1,5 @@
-/* no_perf ERRNO[:readv] COMMAND...: runs a command for which perf_event_open (process_vm_readv) fails with that number. */
+/* no_perf ERRNO[:readv|:pidfd] COMMAND...: runs a command for which perf_event_open (process_vm_readv, pidfd_open) fails with that
+ * number. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -11,10 +12,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+static unsigned call_of(const char *word)
+{
+	if (strstr(word, ":readv"))
+		return SYS_process_vm_readv;
+	return strstr(word, ":pidfd") ? SYS_pidfd_open : SYS_perf_event_open;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned code = argc > 2 ? (unsigned)atoi(argv[1]) : 0;
-	unsigned number = argc > 2 && strstr(argv[1], ":readv") ? SYS_process_vm_readv : SYS_perf_event_open;
+	unsigned code = argc > 2 ? (unsigned)atoi(argv[1]) : 0, number = argc > 2 ? call_of(argv[1]) : 0;
 	struct sock_filter steps[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),

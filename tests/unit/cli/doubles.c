@@ -1,5 +1,7 @@
 #include "doubles.h"
 
+#include <errno.h>
+#include <unistd.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +49,14 @@ int report_recover(const char *part_path, int overwrite, char *ret_path, size_t 
 		   struct error *err)
 {
 	snprintf(ret_path, path_size, "%.*s", (int)(strlen(part_path) - strlen(".part")), part_path);
-	if (rename(part_path, ret_path) < 0)
-		return error_set(err, 5, "cannot be recovered");
+	return report_recover_to(part_path, ret_path, overwrite, err);
+}
+
+int report_recover_to(const char *part_path, const char *path, int overwrite, struct error *err)
+{
+	if (!overwrite && access(path, F_OK) == 0)
+		return error_set(err, EEXIST, "'%s' exists", path);
+	if (rename(part_path, path) < 0)
+		return error_set(err, EIO, "cannot be recovered");
 	return 0;
 }

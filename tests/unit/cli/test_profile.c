@@ -435,6 +435,9 @@ static void test_command_files(void **state)
 	record_double.calls = 0;
 	CLI_RUN(&run, "profile", "--command-file=bad", "true");
 	assert_not_started(&run, "holds './app', which is no option");
+	write_under(".", "/inner", "-y 3 --command-file=two");
+	CLI_RUN(&run, "profile", "--command-file=inner", "true");
+	assert_not_started(&run, "names another one");
 	CLI_RUN(&run, "profile", "--command-file=none", "true");
 	assert_not_started(&run, "'none' cannot be read");
 }
