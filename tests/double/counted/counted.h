@@ -88,4 +88,18 @@ void counted_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* COUNTED_FAIL=function:nth:result: the nth call of a function (from 1) gives that; nth 0: all do. Returns 0 where it is not this one. */
 int counted_fails(const char *function);
 
+/* COUNTED_FAULT=function:nth:result: the nth call of it that Sonde makes (from 1) does nothing and gives that. COUNTED_CALLS: a file that
+ * gets a line for each of Sonde's calls. COUNTED_END: one that gets what failed, and what is left at the end. */
+int counted_fault(const char *function, void *caller);
+void counted_left(const char *what, int number);
+#define COUNTED_FUNCTION(name, parameters, arguments) \
+	static int do_##name parameters; \
+	__attribute__((visibility("default"))) int name parameters \
+	{ \
+		int fault = counted_fault(#name, __builtin_return_address(0)); \
+\
+		return fault ? fault : do_##name arguments; \
+	} \
+	static int do_##name parameters
+
 #endif

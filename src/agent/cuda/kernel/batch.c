@@ -460,7 +460,7 @@ static void tell_begun(void)
 /* `after`: what memory is to be in the end. */
 static int read_and_put_back(enum kernel_memory after, char *why)
 {
-	char ignored[KERNEL_WHY_SIZE];
+	char lost[KERNEL_WHY_SIZE];
 	int result;
 
 	if (after != KERNEL_MEMORY_BEFORE && kernel_memory_save(after, batch.counters->context, why) < 0)
@@ -468,8 +468,11 @@ static int read_and_put_back(enum kernel_memory after, char *why)
 	result = read_entries(why);
 	if (result < 0)
 		trouble();
-	if (!batch.modules_loaded)
-		kernel_memory_restore(after, ignored);
+	if (!batch.modules_loaded && kernel_memory_put_back(after, lost) < 0) {
+		memcpy(why, lost, sizeof(lost));
+		batch.counters->hopeless = 1;
+		result = -1;
+	}
 	if (after != KERNEL_MEMORY_BEFORE)
 		kernel_memory_forget(after);
 	return result;
@@ -495,13 +498,33 @@ static void read_all(enum kernel_memory after)
 	batch.closing = 0;
 }
 
+/* Their context cannot be worked in any more. */
+static void drop(void)
+{
+	char why[KERNEL_WHY_SIZE] = "the context was not there any more when it was to be read";
+
+	tell_begun();
+	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
+	finish(-1, why);
+}
+
+void kernel_batch_context_ends(const void *context)
+{
+	if (kernel_batch_is_of(context))
+		drop();
+}
+
 void kernel_batch_close(void)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
 	void *was;
 
-	if (!batch.count || d->cuCtxPushCurrent(batch.counters->context) != 0)
+	if (!batch.count)
 		return;
+	if (d->cuCtxPushCurrent(batch.counters->context) != 0) {
+		drop();
+		return;
+	}
 	read_all(KERNEL_MEMORY_AFTER);
 	d->cuCtxPopCurrent(&was);
 }

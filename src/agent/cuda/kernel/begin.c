@@ -326,6 +326,7 @@ void kernel_context_ends(const void *context)
 {
 	if (!atomic_load(&reading)) {
 		kernel_range_context_ends(context);
+		kernel_batch_context_ends(context);
 		kernel_counters_forget(context);
 	}
 }

@@ -130,8 +130,13 @@ static int prepare(struct kernel_counters *c, const struct kernel_request *reque
 	struct pm_chip_name chip = PM_PARAMETERS(pm_chip_name, chip);
 
 	c->by_hand = request->ranges != KERNEL_RANGES_NONE;
-	if (kernel_failed(kernel_agent.range.cuptiProfilerInitialize(&begin), "CUPTI's profiler", why) < 0 ||
-	    kernel_agent.driver.cuCtxGetDevice(&c->device) != 0 || kernel_device_fits(c->device, why) < 0)
+	if (kernel_failed(kernel_agent.range.cuptiProfilerInitialize(&begin), "CUPTI's profiler", why) < 0)
+		return -1;
+	if (kernel_agent.driver.cuCtxGetDevice(&c->device) != 0) {
+		snprintf(why, KERNEL_WHY_SIZE, "the driver does not tell the device of the context");
+		return -1;
+	}
+	if (kernel_device_fits(c->device, why) < 0)
 		return -1;
 	chip.device = (size_t)c->device;
 	if (kernel_failed(kernel_agent.range.cuptiDeviceGetChipName(&chip), "the name of the chip", why) < 0 || !chip.chip ||
@@ -284,6 +289,10 @@ int kernel_counters_stop(struct kernel_counters *c, char *why)
 {
 	struct range_stop p = PM_PARAMETERS(range_stop, all_submitted);
 
+	if (!c->profiler) {
+		snprintf(why, KERNEL_WHY_SIZE, "there were no counters to stop");
+		return -1;
+	}
 	p.profiler = c->profiler;
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerStop(&p), "stopping the counters", why);
 }

@@ -291,6 +291,8 @@ int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KER
 enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_LAUNCH, KERNEL_MEMORY_GRAPH, KERNEL_MEMORIES };
 int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
 int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
+/* The same of what the program goes on with. -1: its results are wrong from here on, which has been said. */
+int kernel_memory_put_back(enum kernel_memory which, char *why) KERNEL_HIDDEN;
 void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
 
 /* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
@@ -314,6 +316,7 @@ void kernel_batch_met(void) KERNEL_HIDDEN;
 void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* Reads those that are open. */
 void kernel_batch_close(void) KERNEL_HIDDEN;
+void kernel_batch_context_ends(const void *context) KERNEL_HIDDEN;
 void kernel_batch_module_loaded(void) KERNEL_HIDDEN;
 /* Launches that are not the program's own: read now, from memory as it is, which then is as it was. add() says whether there was
  * room; the launch's parameters stay. `record` NULL: it is made, but not read. The last that is added is read. */

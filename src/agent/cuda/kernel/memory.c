@@ -48,6 +48,16 @@ int kernel_memory_restore(enum kernel_memory which, char *why)
 	return -1;
 }
 
+/* There is no other way back: what failed once may not fail again. */
+int kernel_memory_put_back(enum kernel_memory which, char *why)
+{
+	if (kernel_memory_restore(which, why) == 0 || kernel_memory_restore(which, why) == 0)
+		return 0;
+	cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, "The program's memory could not be put back after its kernels were read: "
+						    "what it computes from there on is wrong.");
+	return -1;
+}
+
 void kernel_memory_forget(enum kernel_memory which)
 {
 	if (library.forget)

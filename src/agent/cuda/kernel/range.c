@@ -106,7 +106,7 @@ static int part_again(struct kernel_counters *c, struct kernel_part *part)
 /* From the memory that was there before it; then memory is what the program made of it. */
 static int make_again(struct kernel_counters *c)
 {
-	char ignored[KERNEL_WHY_SIZE];
+	char lost[KERNEL_WHY_SIZE];
 	int result = kernel_memory_save(KERNEL_MEMORY_AFTER, c->context, range.why);
 
 	if (result < 0)
@@ -114,7 +114,11 @@ static int make_again(struct kernel_counters *c)
 	for (size_t i = 0; i < c->part_count && result == 0; i++)
 		result = part_again(c, &c->parts[i]);
 	kernel_agent.driver.cuCtxSynchronize();
-	kernel_memory_restore(KERNEL_MEMORY_AFTER, ignored);
+	if (kernel_memory_put_back(KERNEL_MEMORY_AFTER, lost) < 0) {
+		memcpy(range.why, lost, sizeof(lost));
+		c->hopeless = 1;
+		result = -1;
+	}
 	kernel_memory_forget(KERNEL_MEMORY_AFTER);
 	for (size_t i = 0; i < c->part_count && result == 0; i++)
 		kernel_tell_values(&c->parts[i], c->parts[i].values, 0, range.record.number, range.record.time);
@@ -156,23 +160,32 @@ static void drop_calls(void)
 	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
 }
 
-static void end(void)
+static void finish(int failed)
 {
 	char ignored[KERNEL_WHY_SIZE];
+
+	if (failed && kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)
+		kernel_counters_stop(range.counters, ignored);
+	if (failed && range.counters->part_count)
+		kernel_counters_let_go(range.counters);
+	if (!range.failed)
+		drop_calls();
+	tell(failed);
+}
+
+static void end(void)
+{
 	void *was;
-	int failed = range.failed;
 
 	if (range.counters && kernel_agent.driver.cuCtxPushCurrent(range.counters->context) == 0) {
-		failed = failed || stop_counters() < 0;
-		if (failed && kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)
-			kernel_counters_stop(range.counters, ignored);
-		if (failed && range.counters->part_count)
-			kernel_counters_let_go(range.counters);
-		if (!range.failed)
-			drop_calls();
+		finish(range.failed || stop_counters() < 0);
 		kernel_agent.driver.cuCtxPopCurrent(&was);
+	} else if (range.counters) {
+		snprintf(range.why, sizeof(range.why), "its context was not there any more when it ended");
+		finish(1);
+	} else {
+		tell(1);
 	}
-	tell(failed);
 }
 
 /* Whether this thread can tell that it is over: NVTX ranges are a thread's own. Our own calls come here, too. */
