@@ -81,7 +81,9 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_EXEC_UPDATE] = "cuGraphExecUpdate_v2",
 						  [COUNTED_EXEC_CHANGE] = "cuGraphExecKernelNodeSetParams_v2",
 						  [COUNTED_EXEC_DESTROY] = "cuGraphExecDestroy", [COUNTED_COPY_3D] = "cuMemcpy3D_v2",
-						  [COUNTED_SET_2D] = "cuMemsetD2D8_v2" };
+						  [COUNTED_SET_2D] = "cuMemsetD2D8_v2",
+						  [COUNTED_BEGIN_CAPTURE] = "cuStreamBeginCapture_v2",
+						  [COUNTED_END_CAPTURE] = "cuStreamEndCapture" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 

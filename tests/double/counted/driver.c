@@ -25,6 +25,11 @@ static uint32_t correlation;
 static __thread int device_now;
 static __thread int pushed[8], pushed_count;
 static char contexts[COUNTED_DEVICES]; /* their addresses count */
+static struct {
+	void *stream;
+	int is_begun;
+	int is_spoilt;          /* by a call that is not allowed meanwhile */
+} capture;
 
 int cuInit(unsigned flags);
 int cuDeviceGetCount(int *count);
@@ -56,6 +61,8 @@ int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, vo
 int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
 			      uint32_t shared, void *stream, void **parameters);
 int cuStreamIsCapturing(void *stream, int *status);
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
 int cuProfilerStart(void);
 int cuProfilerStop(void);
 int cuFuncGetAttribute(int *value, int attribute, void *function);
@@ -257,7 +264,8 @@ COUNTED_FUNCTION(cuDeviceGetUuid, (void *uuid, int device), (uuid, device))
 	return 0;
 }
 
-/* "hang": from then on the GPU never is idle. COUNTED_WAIT: it takes so many us. */
+/* As the real one does: waiting for a context whose streams are captured fails, and ends the capture.
+ * "hang": from then on the GPU never is idle. COUNTED_WAIT: it takes so many us. */
 COUNTED_FUNCTION(cuCtxSynchronize, (void), ())
 {
 	struct counted_call_state c;
@@ -269,6 +277,10 @@ COUNTED_FUNCTION(cuCtxSynchronize, (void), ())
 		counted_log("hang");
 		for (;;)
 			pause();
+	}
+	if (capture.is_begun) {
+		capture.is_spoilt = 1;
+		return counted_leave(&c, 900);
 	}
 	return counted_leave(&c, counted_fails("cuCtxSynchronize"));
 }
@@ -421,13 +433,13 @@ COUNTED_FUNCTION(cuModuleGetFunction, (void **function, void *module, const char
 	return module && strcmp(name, "sonde_read") == 0 ? 0 : 500;
 }
 
-static int launch(enum counted_call call, const void *parameters, const struct counted_kernel *kernel, void **arguments)
+static int launch(enum counted_call call, const void *parameters, const struct counted_kernel *kernel, void *stream, void **arguments)
 {
 	struct counted_call_state c;
 	int result = counted_fails("launch");
 
 	counted_enter(&c, call, parameters, kernel->symbol);
-	if (result == 0) {
+	if (result == 0 && !(capture.is_begun && stream == capture.stream)) {
 		kernel->run(arguments);
 		if (device_now)
 			counted_log("run %s on %d", kernel->symbol, device_now);
@@ -443,14 +455,14 @@ COUNTED_FUNCTION(cuLaunchKernel, (void *function, uint32_t gx, uint32_t gy, uint
 {
 	struct cuda_launch_kernel p = { function, { gx, gy, gz }, { bx, by, bz }, shared, stream, parameters, extra };
 
-	return launch(COUNTED_LAUNCH, &p, function, parameters);
+	return launch(COUNTED_LAUNCH, &p, function, stream, parameters);
 }
 
 COUNTED_FUNCTION(cuLaunchKernelEx, (const struct cuda_launch_config *config, void *function, void **parameters, void **extra), (config, function, parameters, extra))
 {
 	struct cuda_launch_kernel_ex p = { config, function, parameters, extra };
 
-	return launch(COUNTED_LAUNCH_EX, &p, function, parameters);
+	return launch(COUNTED_LAUNCH_EX, &p, function, config->stream, parameters);
 }
 
 COUNTED_FUNCTION(cuLaunchCooperativeKernel, (void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
@@ -458,13 +470,38 @@ COUNTED_FUNCTION(cuLaunchCooperativeKernel, (void *function, uint32_t gx, uint32
 {
 	struct cuda_launch_kernel p = { function, { gx, gy, gz }, { bx, by, bz }, shared, stream, parameters, NULL };
 
-	return launch(COUNTED_COOPERATIVE, &p, function, parameters);
+	return launch(COUNTED_COOPERATIVE, &p, function, stream, parameters);
 }
 
 COUNTED_FUNCTION(cuStreamIsCapturing, (void *stream, int *status), (stream, status))
 {
-	*status = stream == (void *)0x77;
+	*status = stream == (void *)0x77 || (capture.is_begun && stream == capture.stream) ? 1 + capture.is_spoilt : 0;
 	return 0;
+}
+
+COUNTED_FUNCTION(cuStreamBeginCapture_v2, (void *stream, int mode), (stream, mode))
+{
+	const void *p[] = { stream };
+	struct counted_call_state c;
+
+	counted_enter(&c, COUNTED_BEGIN_CAPTURE, p, NULL);
+	capture.stream = stream;
+	capture.is_begun = 1;
+	capture.is_spoilt = 0;
+	return counted_leave(&c, mode < 0);
+}
+
+COUNTED_FUNCTION(cuStreamEndCapture, (void *stream, void **graph), (stream, graph))
+{
+	const void *p[] = { stream, graph };
+	struct counted_call_state c;
+	int result;
+
+	counted_enter(&c, COUNTED_END_CAPTURE, p, NULL);
+	result = !capture.is_begun || stream != capture.stream ? 401 : capture.is_spoilt ? 901 : 0;
+	capture.is_begun &= stream != capture.stream;
+	*graph = NULL;
+	return counted_leave(&c, result);
 }
 
 COUNTED_FUNCTION(cuFuncGetAttribute, (int *value, int attribute, void *function), (value, attribute, function))

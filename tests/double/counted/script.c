@@ -8,6 +8,8 @@
  *   thread                  what follows, up to "join", is done by another thread
  *   set in:N sync alloc     memory is set to sevens, gets a number; is waited for; more is allocated
  *   print                   what memory holds
+ *   capture captured        of the stream; how it ended is printed
+ *   destroy exit abort      the context ends; exit: _exit, at once
  *   fork                    what follows is done by a child, and waited for
  *   exec:PATH               the rest are the words of that program, in a child, and waited for */
 #include <pthread.h>
@@ -29,6 +31,9 @@ int cuCtxSynchronize(void);
 int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuProfilerStop(void);
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
+int cuDevicePrimaryCtxReset_v2(int device);
 
 #define MODULE_CUDA 2
 #define NAME_STREAM 5
@@ -165,6 +170,25 @@ static int memory(struct state *s, const char *word)
 	return strcmp(word, "print") == 0 && printf("holds %d\n", *(int *)(uintptr_t)s->memory) > 0;
 }
 
+static int capture(struct state *s, const char *word)
+{
+	void *graph;
+
+	if (strcmp(word, "capture") == 0)
+		return cuStreamBeginCapture_v2((void *)s->stream, 0) == 0;
+	return strcmp(word, "captured") == 0 && printf("captured %d\n", cuStreamEndCapture((void *)s->stream, &graph)) > 0;
+}
+
+static int ending(const char *word)
+{
+	fflush(stdout);
+	if (strcmp(word, "exit") == 0)
+		_exit(7);
+	if (strcmp(word, "abort") == 0)
+		abort();
+	return strcmp(word, "destroy") == 0 && cuDevicePrimaryCtxReset_v2(0) == 0;
+}
+
 static int setting(struct state *s, const char *word)
 {
 	int value = strchr(word, ':') ? atoi(strchr(word, ':') + 1) : 0;
@@ -194,7 +218,8 @@ static void run(struct state *s)
 			in_child(s, NULL);
 		else if (strncmp(word, "exec:", 5) == 0)
 			in_child(s, word + 5);
-		else if (!setting(s, word) && !launch(s, word) && !profiler(word) && !memory(s, word) && !nvtx(s, word)) {
+		else if (!setting(s, word) && !launch(s, word) && !profiler(word) && !memory(s, word) && !capture(s, word) && !nvtx(s, word) &&
+			 !ending(word)) {
 			fprintf(stderr, "no such word: %s\n", word);
 			exit(2);
 		}

@@ -29,7 +29,7 @@ static enum kernel_call kind_of(const char *name)
 					     "cuFuncGet", "cuFuncSet", "cuFuncIsLoaded", "cuKernelGet", "cuKernelSet", "cuLibraryGet",
 					     "cuModuleGet", "cuOccupancy", "cuPointerGet", "cuStreamGet", "cuStreamIsCapturing",
 					     "cuThreadExchange", "cuTensorMap", "cuDevicePrimaryCtxGetState", "cuEventCreate" };
-	/* Of executable graphs: each has the graph as its first parameter. */
+	/* Of executable graphs and captured streams, which are the first parameter of each. */
 	static const struct {
 		const char *begin;
 		enum kernel_call kind;
@@ -38,7 +38,9 @@ static enum kernel_call kind_of(const char *name)
 		       { "cuGraphExecDestroy", KERNEL_CALL_GRAPH_END },
 		       { "cuGraphExecGet", KERNEL_CALL_NONE },
 		       { "cuGraphExec", KERNEL_CALL_GRAPH_CHANGE },
-		       { "cuGraphNodeSetEnabled", KERNEL_CALL_GRAPH_CHANGE } };
+		       { "cuGraphNodeSetEnabled", KERNEL_CALL_GRAPH_CHANGE },
+		       { "cuStreamBeginCapture", KERNEL_CALL_CAPTURE },
+		       { "cuStreamEndCapture", KERNEL_CALL_CAPTURE_END } };
 	uint32_t size = cuda_call_name_size(name);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

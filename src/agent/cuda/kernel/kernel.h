@@ -121,6 +121,8 @@ enum kernel_call {
 	KERNEL_CALL_GRAPH_UPDATE,     /* cuGraphExecUpdate */
 	KERNEL_CALL_GRAPH_CHANGE,     /* others that change an executable graph */
 	KERNEL_CALL_GRAPH_END,        /* cuGraphExecDestroy */
+	KERNEL_CALL_CAPTURE,          /* cuStreamBeginCapture, in its forms */
+	KERNEL_CALL_CAPTURE_END,      /* cuStreamEndCapture */
 	KERNEL_CALL_START,            /* cuProfilerStart */
 	KERNEL_CALL_STOP,             /* cuProfilerStop */
 	KERNEL_CALL_OTHER,            /* changes memory: must not run while another thread's kernel is replayed */
@@ -327,6 +329,8 @@ void kernel_batch_read_now(void) KERNEL_HIDDEN;
 /* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
+/* It is not read, for this reason. */
+int kernel_replay_refuse(const struct kernel_launch *launch, const char *why) KERNEL_HIDDEN;
 /* For launches that are not the program's own: what there is to say of one; the counters of their context, or NULL and `why`. */
 void kernel_replay_describe(const struct kernel_launch *launch, struct record_kernel *ret) KERNEL_HIDDEN;
 struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch, const struct record_kernel *record,
@@ -344,6 +348,7 @@ void kernel_see(struct kernel_seen *seen, void *what) KERNEL_HIDDEN;
 void kernel_begin_alone(void) KERNEL_HIDDEN;
 void kernel_end_alone(void) KERNEL_HIDDEN;
 int kernel_is_alone(void) KERNEL_HIDDEN;
+int kernel_is_capturing(void) KERNEL_HIDDEN;
 /* A futex. */
 void kernel_wait_while(const _Atomic uint32_t *word, uint32_t value) KERNEL_HIDDEN;
 void kernel_wake(const _Atomic uint32_t *word) KERNEL_HIDDEN;

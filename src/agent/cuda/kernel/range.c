@@ -8,6 +8,7 @@
 
 #include "agent/cuda/decode.h"
 #include "agent/cuda/kernel/kernel.h"
+#include "agent/cuda/life.h"
 
 /* All that is not atomic: only while alone. */
 static struct {
@@ -34,6 +35,10 @@ static int start_counters(const struct kernel_launch *l, const struct kernel_req
 {
 	if (kernel_counters_hopeless(l->context)) {
 		snprintf(range.why, sizeof(range.why), "counters of this context cannot be read, as was said before");
+		return -1;
+	}
+	if (kernel_is_capturing()) {
+		snprintf(range.why, sizeof(range.why), "a stream was being captured when it began, and nothing can be waited for meanwhile");
 		return -1;
 	}
 	range.counters = kernel_replay_prepare(l, &range.record, request, range.why);
@@ -177,7 +182,10 @@ static void end(void)
 {
 	void *was;
 
-	if (range.counters && kernel_agent.driver.cuCtxPushCurrent(range.counters->context) == 0) {
+	if (range.counters && kernel_is_capturing()) {
+		snprintf(range.why, sizeof(range.why), "a stream was being captured at its end, and nothing can be waited for meanwhile");
+		finish(1);
+	} else if (range.counters && kernel_agent.driver.cuCtxPushCurrent(range.counters->context) == 0) {
 		finish(range.failed || stop_counters() < 0);
 		kernel_agent.driver.cuCtxPopCurrent(&was);
 	} else if (range.counters) {
@@ -212,7 +220,7 @@ void kernel_range_look(void)
 {
 	int kept = errno;
 
-	if (is_mine() && kernel_window_range() != range.key)
+	if (!kernel_is_child() && is_mine() && kernel_window_range() != range.key)
 		kernel_range_end();
 	errno = kept;
 }
