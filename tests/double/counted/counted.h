@@ -89,7 +89,7 @@ void counted_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* COUNTED_FAIL=function:nth:result: the nth call of a function (from 1) gives that; nth 0: all do. Returns 0 where it is not this one. */
 int counted_fails(const char *function);
 
-/* COUNTED_FAULT=function:nth:result: the nth call of it that Sonde makes (from 1) does nothing and gives that. COUNTED_CALLS: a file that
+/* COUNTED_FAULT=function:nth:result: the nth call of it that Sonde makes (from 1; 0: each) does nothing and gives that. COUNTED_CALLS: a file that
  * gets a line for each of Sonde's calls. COUNTED_END: one that gets what failed, and what is left at the end. */
 int counted_fault(const char *function, void *caller);
 void counted_left(const char *what, int number);

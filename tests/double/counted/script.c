@@ -6,8 +6,9 @@
  *   name-stream:NAME        NVTX's name of the stream
  *   cu-start cu-stop cuda-start cuda-stop   the profiler's calls, of the driver and of the runtime
  *   thread                  what follows, up to "join", is done by another thread
+ *   beside                  the same, while this thread goes on behind it
  *   set in:N sync alloc     memory is set to sevens, gets a number; is waited for; more is allocated
- *   print                   what memory holds
+ *   print pause             what memory holds; 10 ms
  *   capture captured        of the stream; how it ended is printed
  *   destroy exit abort      the context ends; exit: _exit, at once
  *   fork                    what follows is done by a child, and waited for
@@ -139,6 +140,25 @@ static void in_thread(struct state *s)
 	pthread_join(thread, NULL);
 }
 
+static void *run_beside(void *argument)
+{
+	run(argument);
+	free(argument);
+	return NULL;
+}
+
+/* The program ends without waiting for it, as some do. */
+static void beside(struct state *s)
+{
+	struct state *copy = malloc(sizeof(*copy));
+	pthread_t thread;
+
+	*copy = *s;
+	pthread_create(&thread, NULL, run_beside, copy);
+	while (s->at < s->count && strcmp(s->words[s->at++], "join") != 0)
+		;
+}
+
 static void in_child(struct state *s, const char *program)
 {
 	pid_t child = fork();
@@ -167,6 +187,8 @@ static int memory(struct state *s, const char *word)
 		return cuCtxSynchronize() == 0;
 	if (strcmp(word, "alloc") == 0)
 		return cuMemAlloc_v2(&more, 64) == 0;
+	if (strcmp(word, "pause") == 0)
+		return usleep(10000) == 0;
 	return strcmp(word, "print") == 0 && printf("holds %d\n", *(int *)(uintptr_t)s->memory) > 0;
 }
 
@@ -214,6 +236,8 @@ static void run(struct state *s)
 			return;
 		if (strcmp(word, "thread") == 0)
 			in_thread(s);
+		else if (strcmp(word, "beside") == 0)
+			beside(s);
 		else if (strcmp(word, "fork") == 0)
 			in_child(s, NULL);
 		else if (strncmp(word, "exec:", 5) == 0)

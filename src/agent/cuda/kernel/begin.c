@@ -281,6 +281,15 @@ static int is_graph_call(enum kernel_call call)
 	       call == KERNEL_CALL_GRAPH_END;
 }
 
+static void launch_failed(const struct cupti_call_data *data)
+{
+	if (!kernel_batch_is_open())
+		return;
+	begin_alone();
+	kernel_batch_launch_failed(data->correlation, *(const int *)data->result);
+	end_alone();
+}
+
 static void launched(const struct cupti_call_data *data)
 {
 	left_open = 0;
@@ -365,6 +374,8 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
 		if (ours && left_open)
 			launched(data);
+		if ((is_launch || call == KERNEL_CALL_GRAPH) && data->result && *(const int *)data->result != 0)
+			launch_failed(data);
 		if (is_graph_call(call))
 			graph_call(call, data);
 		else if (is_capture_call(call))
@@ -405,6 +416,13 @@ static void at_exit(void)
 	}
 }
 
+/* _exit and exec. The program may be in the middle of anything: its kernels are not read any more, which is said. */
+static void leaving(void)
+{
+	if (!kernel_is_child() && !atomic_load(&reading))
+		kernel_batch_give_up("the program ended by itself before it was read");
+}
+
 static void remember_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -431,6 +449,7 @@ int kernel_begin(void)
 		if (kernel_agent.request.ranges)
 			cuda_agent.core->on_nvtx_end(kernel_range_look);
 		pthread_atfork(NULL, NULL, forked);
+		cuda_agent.core->on_leaving(leaving);
 		atexit(at_exit);
 		return 0;
 	}

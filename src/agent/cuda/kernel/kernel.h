@@ -213,6 +213,7 @@ const char *kernel_given_name(const void *handle) KERNEL_HIDDEN;
 struct kernel_caches {
 	int is_prepared;
 	struct nvidia_subdevice gpu;  /* whose driver empties them; fd -1: it does not, and a kernel reads them full */
+	void *module;                 /* that has it; NULL: not loaded yet */
 	void *function;
 	uint64_t memory;
 	uint64_t size;
@@ -293,7 +294,7 @@ int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KER
 enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_LAUNCH, KERNEL_MEMORY_GRAPH, KERNEL_MEMORIES };
 int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
 int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
-/* The same of what the program goes on with. -1: its results are wrong from here on, which has been said. */
+/* The same of what the program goes on with. -1: `why` says what that means. */
 int kernel_memory_put_back(enum kernel_memory which, char *why) KERNEL_HIDDEN;
 void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
 
@@ -318,6 +319,10 @@ void kernel_batch_met(void) KERNEL_HIDDEN;
 void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* Reads those that are open. */
 void kernel_batch_close(void) KERNEL_HIDDEN;
+/* What was added last, if it is this call. */
+void kernel_batch_launch_failed(uint32_t correlation, int result) KERNEL_HIDDEN;
+/* Those that are open are not read. Memory is left alone. */
+void kernel_batch_give_up(const char *why) KERNEL_HIDDEN;
 void kernel_batch_context_ends(const void *context) KERNEL_HIDDEN;
 void kernel_batch_module_loaded(void) KERNEL_HIDDEN;
 /* Launches that are not the program's own: read now, from memory as it is, which then is as it was. add() says whether there was
@@ -454,9 +459,9 @@ int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_r
 int kernel_source_met(void) KERNEL_HIDDEN;
 /* Of another one that is made in between. */
 void kernel_source_note_met(const struct kernel_launch *launch) KERNEL_HIDDEN;
-/* -1: memory could not be put back, or a launch could not be made again. */
-int kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
-			  struct kernel_caches *caches, char *why) KERNEL_HIDDEN;
+/* What could not be found out is told of each launch; memory is what the last of them left. */
+void kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
+			   struct kernel_caches *caches) KERNEL_HIDDEN;
 
 struct kernel_agent {
 	struct kernel_request request;

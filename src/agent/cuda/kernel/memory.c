@@ -51,10 +51,12 @@ int kernel_memory_restore(enum kernel_memory which, char *why)
 /* There is no other way back: what failed once may not fail again. */
 int kernel_memory_put_back(enum kernel_memory which, char *why)
 {
+	size_t size;
+
 	if (kernel_memory_restore(which, why) == 0 || kernel_memory_restore(which, why) == 0)
 		return 0;
-	cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, "The program's memory could not be put back after its kernels were read: "
-						    "what it computes from there on is wrong.");
+	size = strlen(why);
+	snprintf(why + size, KERNEL_WHY_SIZE - size, ": what the program computes from here on may be wrong");
 	return -1;
 }
 

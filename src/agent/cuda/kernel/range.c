@@ -190,7 +190,8 @@ static void end(void)
 		kernel_agent.driver.cuCtxPopCurrent(&was);
 	} else if (range.counters) {
 		snprintf(range.why, sizeof(range.why), "its context was not there any more when it ended");
-		finish(1);
+		kernel_calls_forget();
+		tell(1);
 	} else {
 		tell(1);
 	}

@@ -23,8 +23,18 @@ static struct {
 	struct pc_reason *reasons;
 } state;
 
+/* Of an attempt that found them, and nothing else, is nothing left. */
+static void drop_room(void)
+{
+	free(state.indexes);
+	free(state.names);
+	free(state.records);
+	free(state.reasons);
+}
+
 static int make_room(size_t reasons)
 {
+	drop_room();
 	state.indexes = calloc(reasons, sizeof(*state.indexes));
 	state.names = calloc(reasons, sizeof(*state.names));
 	state.records = calloc(ROOM, sizeof(*state.records));

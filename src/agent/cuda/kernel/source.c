@@ -328,16 +328,19 @@ static int over_time(const struct collection *c, char *why)
 	return result;
 }
 
-int kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
-			  struct kernel_caches *caches, char *why)
+void kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
+			   struct kernel_caches *caches)
 {
 	struct collection c = { launches, count, request, caches, 0 };
+	char why[KERNEL_WHY_SIZE] = "";
 
 	load();
 	kernel_agent.driver.cuCtxGetDevice(&c.device);
 	if (instructions(&c, why) < 0)
-		return -1;
-	return request->source.series_count ? over_time(&c, why) : 0;
+		tell_trouble(&c, 0, why);
+	why[0] = '\0';
+	if (request->source.series_count && over_time(&c, why) < 0)
+		tell_trouble(&c, 0, why);
 }
 
 /* Functions whose first launch PC sampling has seen, or could not see. */
