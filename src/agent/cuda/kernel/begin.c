@@ -431,6 +431,26 @@ static void remember_folder(const char *path)
 		snprintf(kernel_agent.folder, sizeof(kernel_agent.folder), "%.*s", (int)(slash - path), path);
 }
 
+static void look_out(void)
+{
+	kernel_tell_process();
+	if (kernel_agent.request.ranges)
+		cuda_agent.core->on_nvtx_end(kernel_range_look);
+	pthread_atfork(NULL, NULL, forked);
+	cuda_agent.core->on_leaving(leaving);
+	atexit(at_exit);
+}
+
+static int ask_for_calls(char *why)
+{
+	kernel_calls_prepare();
+	if (kernel_calls_enable(1) == 0)
+		return 0;
+	kernel_calls_enable(0);
+	snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not tell of launches");
+	return -1;
+}
+
 int kernel_begin(void)
 {
 	const char *path = getenv("SONDE_KERNEL_REQUEST");
@@ -443,15 +463,10 @@ int kernel_begin(void)
 	    kernel_choose_prepare(&kernel_agent.request, why) == 0) {
 		if (!kernel_process_is_meant(&kernel_agent.request))
 			return 0;
-		kernel_tell_process();
-		kernel_calls_prepare();
-		kernel_calls_enable(1);
-		if (kernel_agent.request.ranges)
-			cuda_agent.core->on_nvtx_end(kernel_range_look);
-		pthread_atfork(NULL, NULL, forked);
-		cuda_agent.core->on_leaving(leaving);
-		atexit(at_exit);
-		return 0;
+		if (ask_for_calls(why) == 0) {
+			look_out();
+			return 0;
+		}
 	}
 	snprintf(text, sizeof(text), "CUDA is not counted: %s.", why);
 	cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, text);

@@ -129,7 +129,8 @@ enum kernel_call {
 	KERNEL_CALL_SEES              /* could see what launches before it did */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
-void kernel_calls_enable(int enable) KERNEL_HIDDEN;
+/* -1: CUPTI does not tell of launches. */
+int kernel_calls_enable(int enable) KERNEL_HIDDEN;
 enum kernel_call kernel_call(uint32_t id) KERNEL_HIDDEN;
 /* Where it is cuProfilerStart or Stop, or the runtime's call of them: 1, and it has been taken note of. */
 int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit) KERNEL_HIDDEN;
