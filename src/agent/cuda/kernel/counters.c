@@ -30,6 +30,13 @@ static int image_size(const struct kernel_counters *c, const struct kernel_part 
 	return 0;
 }
 
+static void drop_image(struct kernel_part *part)
+{
+	free(part->image);
+	free(part->empty_image);
+	part->image = part->empty_image = NULL;
+}
+
 static int make_image(const struct kernel_counters *c, struct kernel_part *part, char *why)
 {
 	struct range_counters_initialize start = PM_PARAMETERS(range_counters_initialize, counters);
@@ -41,17 +48,12 @@ static int make_image(const struct kernel_counters *c, struct kernel_part *part,
 	start.profiler = c->profiler;
 	start.counters_size = part->image_size;
 	start.counters = part->empty_image;
-	if (!part->image || !part->empty_image ||
-	    kernel_failed(kernel_agent.range.cuptiRangeProfilerCounterDataImageInitialize(&start), "preparing the counters", why) < 0)
-		return -1;
-	return 0;
-}
-
-static void drop_image(struct kernel_part *part)
-{
-	free(part->image);
-	free(part->empty_image);
-	part->image = part->empty_image = NULL;
+	if (part->image && part->empty_image &&
+	    kernel_failed(kernel_agent.range.cuptiRangeProfilerCounterDataImageInitialize(&start), "preparing the counters", why) == 0)
+		return 0;
+	/* One without the other would be taken for both. */
+	drop_image(part);
+	return -1;
 }
 
 /* As many as memory allows for: a kernel that is read in one pass is read alone. */
@@ -190,6 +192,8 @@ struct kernel_counters *kernel_counters_of(void *context, const struct kernel_re
 	c->context = context;
 	if (prepare(c, request, why) == 0)
 		return c;
+	if (!why[0])
+		snprintf(why, KERNEL_WHY_SIZE, "%s", KERNEL_NO_MEMORY);
 	c->hopeless = 1;
 	return NULL;
 }

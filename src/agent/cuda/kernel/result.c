@@ -5,7 +5,7 @@
 
 void kernel_tell(const struct record_kernel *kernel, enum kernel_state state, const char *text)
 {
-	const char *said = state == KERNEL_FAILED && !*text ? "there was no memory for it" : text;
+	const char *said = state == KERNEL_FAILED && !*text ? KERNEL_NO_MEMORY : text;
 	uint32_t text_size = cuda_text_room(sizeof(*kernel), said), size = (uint32_t)sizeof(*kernel) + text_size;
 	struct record_kernel *record = cuda_agent.core->begin_patiently(size);
 

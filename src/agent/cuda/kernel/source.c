@@ -190,7 +190,7 @@ static void end_pass(const struct kernel_pass *pass, struct kernel_source_launch
 	l->record->passes++;
 	tell_totals(pass);
 	if (result < 0)
-		write_text(pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
+		write_text(pass, KERNEL_SOURCE_TROUBLE, 0, *trouble ? trouble : KERNEL_NO_MEMORY);
 	kernel_agent.driver.cuCtxSynchronize();
 }
 
@@ -257,7 +257,7 @@ static void tell_trouble(const struct collection *c, size_t from, const char *tr
 	for (size_t i = from; i < c->count; i++) {
 		pass = pass_of(c, &c->launches[i]);
 		if (c->launches[i].is_wanted)
-			write_text(&pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
+			write_text(&pass, KERNEL_SOURCE_TROUBLE, 0, *trouble ? trouble : KERNEL_NO_MEMORY);
 	}
 }
 
