@@ -395,13 +395,14 @@ static int read_entries(char *why)
 	return r->flush_caches && !r->warm ? 0 : read_with(WARM, why);
 }
 
+/* What was read before something failed is told, too. */
 static void tell_entry(struct entry *e, int result, const char *why)
 {
 	struct kernel_counters *c = batch.counters;
 	uint32_t first = 0;
 
 	for (int caches = COLD; caches < CACHES; caches++) {
-		for (size_t i = 0; i < c->part_count && result == 0 && e->values[caches][i]; i++)
+		for (size_t i = 0; i < c->part_count && e->values[caches][i]; i++)
 			kernel_tell_values(&c->parts[i], e->values[caches][i], first, e->record.number, e->record.time);
 		if (e->values[caches][0])
 			first = (uint32_t)batch.request->metric_count;

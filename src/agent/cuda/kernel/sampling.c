@@ -175,12 +175,17 @@ static int enable(const struct kernel_pass *pass, char *why)
 	return kernel_source_failed(kernel_cupti.cuptiPCSamplingEnable(&p), "PC sampling", why);
 }
 
+/* Left enabled, it would make the program slow for good: it is tried twice. */
 static int disable(const struct kernel_pass *pass, char *why)
 {
 	struct pc_command p = PM_PARAMETERS(pc_command, context);
+	int result;
 
 	p.context = pass->launch->context;
-	return kernel_source_failed(kernel_cupti.cuptiPCSamplingDisable(&p), "ending PC sampling", why);
+	result = kernel_cupti.cuptiPCSamplingDisable(&p);
+	if (result != CUPTI_OK)
+		result = kernel_cupti.cuptiPCSamplingDisable(&p);
+	return kernel_source_failed(result, "ending PC sampling", why);
 }
 
 static int begin(const struct kernel_pass *pass, uint64_t buffer, char *why)
