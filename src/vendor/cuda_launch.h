@@ -120,7 +120,8 @@ enum {
 	CUDA_DEVICE_PCI_DOMAIN = 50,
 	CUDA_DEVICE_MAJOR = 75,
 	CUDA_FUNCTION_LOADED = 1,     /* of CUfunctionLoadingState */
-	CUDA_CAPTURE_NONE = 0         /* of CUstreamCaptureStatus */
+	CUDA_CAPTURE_NONE = 0,        /* of CUstreamCaptureStatus */
+	CUDA_INVALID_VALUE = 1        /* of CUresult */
 };
 
 struct cuda_launcher {

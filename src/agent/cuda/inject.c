@@ -30,6 +30,8 @@ static int reads_counters(void)
 
 static void counters_callback(int domain, uint32_t id, const void *data)
 {
+	if (kernel_is_child())
+		return;
 	if (domain == CUPTI_DOMAIN_DRIVER)
 		kernel_callback(id, data);
 	else if (domain == CUPTI_DOMAIN_RUNTIME)

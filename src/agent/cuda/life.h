@@ -74,6 +74,8 @@ int cuda_away_callback(int domain, const void *data) CUDA_HIDDEN;
 /* agent/cuda/kernel: counters of single kernels are read in this process in place of the timeline; callbacks come from CUPTI's subscriber. */
 struct cupti_call_data;
 int kernel_begin(void) CUDA_HIDDEN;
+/* A forked child of the process that is read: nothing of ours is of use there. */
+int kernel_is_child(void) CUDA_HIDDEN;
 struct cupti_resource_data;
 void kernel_module_loaded(const struct cupti_resource_data *data) CUDA_HIDDEN;
 void kernel_callback(uint32_t id, const struct cupti_call_data *data) CUDA_HIDDEN;

@@ -5,8 +5,9 @@
 #include "counted.h"
 #include "vendor/cupti_checkpoint.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define ROOM 64
+
+static int live;
 
 struct kept {
 	size_t count;
@@ -19,7 +20,7 @@ int cuptiCheckpointSave(struct cupti_checkpoint *handle);
 int cuptiCheckpointRestore(struct cupti_checkpoint *handle);
 int cuptiCheckpointFree(struct cupti_checkpoint *handle);
 
-EXPORT int cuptiCheckpointSave(struct cupti_checkpoint *handle)
+COUNTED_FUNCTION(cuptiCheckpointSave, (struct cupti_checkpoint *handle), (handle))
 {
 	struct kept *k = calloc(1, sizeof(*k));
 	int result = counted_fails("cuptiCheckpointSave");
@@ -33,11 +34,12 @@ EXPORT int cuptiCheckpointSave(struct cupti_checkpoint *handle)
 		memcpy(k->copies[i], k->addresses[i], k->sizes[i]);
 	}
 	handle->priv = k;
+	live++;
 	return 0;
 }
 
 /* As the real one does: memory that is there and was not is more than it can bear. */
-EXPORT int cuptiCheckpointRestore(struct cupti_checkpoint *handle)
+COUNTED_FUNCTION(cuptiCheckpointRestore, (struct cupti_checkpoint *handle), (handle))
 {
 	struct kept *k = handle->priv;
 	void *addresses[ROOM];
@@ -51,14 +53,20 @@ EXPORT int cuptiCheckpointRestore(struct cupti_checkpoint *handle)
 	return counted_fails("cuptiCheckpointRestore");
 }
 
-EXPORT int cuptiCheckpointFree(struct cupti_checkpoint *handle)
+COUNTED_FUNCTION(cuptiCheckpointFree, (struct cupti_checkpoint *handle), (handle))
 {
 	struct kept *k = handle->priv;
 
 	counted_log("forget");
 	for (size_t i = 0; k && i < k->count; i++)
 		free(k->copies[i]);
+	live -= k != NULL;
 	free(k);
 	handle->priv = NULL;
 	return 0;
+}
+
+__attribute__((destructor)) static void look_at_end(void)
+{
+	counted_left("memory", live);
 }

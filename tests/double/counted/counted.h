@@ -10,7 +10,8 @@
 enum counted_call {
 	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE,
 	COUNTED_START, COUNTED_STOP, COUNTED_SYNC, COUNTED_GRAPH, COUNTED_RESET,
-	COUNTED_INSTANTIATE, COUNTED_EXEC_UPDATE, COUNTED_EXEC_CHANGE, COUNTED_EXEC_DESTROY, COUNTED_COPY_3D, COUNTED_SET_2D, COUNTED_CALLS
+	COUNTED_INSTANTIATE, COUNTED_EXEC_UPDATE, COUNTED_EXEC_CHANGE, COUNTED_EXEC_DESTROY, COUNTED_COPY_3D, COUNTED_SET_2D,
+	COUNTED_BEGIN_CAPTURE, COUNTED_END_CAPTURE, COUNTED_CALLS
 };
 
 /* A kernel: what it is called, and what it does to the memory it is given. */
@@ -87,5 +88,19 @@ void counted_on_reset(void (*reset)(void));
 void counted_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* COUNTED_FAIL=function:nth:result: the nth call of a function (from 1) gives that; nth 0: all do. Returns 0 where it is not this one. */
 int counted_fails(const char *function);
+
+/* COUNTED_FAULT=function:nth:result: the nth call of it that Sonde makes (from 1; 0: each) does nothing and gives that. COUNTED_CALLS: a file that
+ * gets a line for each of Sonde's calls. COUNTED_END: one that gets what failed, and what is left at the end. */
+int counted_fault(const char *function, void *caller);
+void counted_left(const char *what, int number);
+#define COUNTED_FUNCTION(name, parameters, arguments) \
+	static int do_##name parameters; \
+	__attribute__((visibility("default"))) int name parameters \
+	{ \
+		int fault = counted_fault(#name, __builtin_return_address(0)); \
+\
+		return fault ? fault : do_##name arguments; \
+	} \
+	static int do_##name parameters
 
 #endif

@@ -81,7 +81,9 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_EXEC_UPDATE] = "cuGraphExecUpdate_v2",
 						  [COUNTED_EXEC_CHANGE] = "cuGraphExecKernelNodeSetParams_v2",
 						  [COUNTED_EXEC_DESTROY] = "cuGraphExecDestroy", [COUNTED_COPY_3D] = "cuMemcpy3D_v2",
-						  [COUNTED_SET_2D] = "cuMemsetD2D8_v2" };
+						  [COUNTED_SET_2D] = "cuMemsetD2D8_v2",
+						  [COUNTED_BEGIN_CAPTURE] = "cuStreamBeginCapture_v2",
+						  [COUNTED_END_CAPTURE] = "cuStreamEndCapture" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
@@ -159,7 +161,7 @@ static void on_kernel(const char *symbol)
 	f->count++;
 }
 
-EXPORT int cuptiGetVersion(uint32_t *version)
+COUNTED_FUNCTION(cuptiGetVersion, (uint32_t *version), (version))
 {
 	*version = 130000;
 	return 0;
@@ -171,7 +173,7 @@ EXPORT int cuptiGetResultString(int result, const char **text)
 	return 0;
 }
 
-EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *user)
+COUNTED_FUNCTION(cuptiSubscribe, (void **subscriber, cupti_callback *function, void *user), (subscriber, function, user))
 {
 	int result = counted_fails("cuptiSubscribe");
 
@@ -185,13 +187,13 @@ EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *function, void *use
 	return 0;
 }
 
-EXPORT int cuptiUnsubscribe(void *subscriber)
+COUNTED_FUNCTION(cuptiUnsubscribe, (void *subscriber), (subscriber))
 {
 	callback = NULL;
 	return subscriber == profilers ? 0 : 1;
 }
 
-EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t id)
+COUNTED_FUNCTION(cuptiEnableCallback, (uint32_t enable, void *subscriber, int domain, uint32_t id), (enable, subscriber, domain, id))
 {
 	if (domain == CUPTI_DOMAIN_DRIVER && id < COUNTED_CALLS && subscriber == profilers)
 		wanted[id] = (uint8_t)enable;
@@ -206,12 +208,12 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, ui
 	return 0;
 }
 
-EXPORT int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain)
+COUNTED_FUNCTION(cuptiEnableDomain, (uint32_t enable, void *subscriber, int domain), (enable, subscriber, domain))
 {
 	return enable && subscriber && domain ? 0 : 1;
 }
 
-EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
+COUNTED_FUNCTION(cuptiGetCallbackName, (int domain, uint32_t id, const char **name), (domain, id, name))
 {
 	const char *const *all = domain == CUPTI_DOMAIN_DRIVER ? names : runtime_names;
 
@@ -221,41 +223,41 @@ EXPORT int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
 	return 0;
 }
 
-EXPORT int cuptiGetContextId(void *context, uint32_t *id)
+COUNTED_FUNCTION(cuptiGetContextId, (void *context, uint32_t *id), (context, id))
 {
 	*id = (uint32_t)counted_device_of(context) + 1;
 	return context ? 0 : 1;
 }
 
-EXPORT int cuptiGetDeviceId(void *context, uint32_t *id)
+COUNTED_FUNCTION(cuptiGetDeviceId, (void *context, uint32_t *id), (context, id))
 {
 	*id = (uint32_t)counted_device_of(context);
 	return context ? 0 : 1;
 }
 
-EXPORT int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)
+COUNTED_FUNCTION(cuptiGetStreamIdEx, (void *context, void *stream, uint8_t per_thread, uint32_t *id), (context, stream, per_thread, id))
 {
 	*id = (uint32_t)(uintptr_t)stream + 7 + per_thread;
 	return context ? 0 : 1;
 }
 
 /* Of activities, the kernel that ran last. */
-EXPORT int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested, cupti_buffer_completed *completed)
+COUNTED_FUNCTION(cuptiActivityRegisterCallbacks, (cupti_buffer_requested *requested, cupti_buffer_completed *completed), (requested, completed))
 {
 	buffer_requested = requested;
 	buffer_completed = completed;
 	return requested && completed ? 0 : 1;
 }
 
-EXPORT int cuptiActivityEnable(int kind)
+COUNTED_FUNCTION(cuptiActivityEnable, (int kind), (kind))
 {
 	kernels_recorded |= kind == CUPTI_KIND_CONCURRENT_KERNEL;
 	return kind ? 0 : 1;
 }
 
-EXPORT int cuptiActivityDisable(int kind) { return kind ? 0 : 1; }
+COUNTED_FUNCTION(cuptiActivityDisable, (int kind), (kind)) { return kind ? 0 : 1; }
 
-EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **record)
+COUNTED_FUNCTION(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t valid, struct cupti_record **record), (buffer, valid, record))
 {
 	uint8_t *next = *record ? (uint8_t *)*record + sizeof(recorded) : buffer;
 
@@ -264,12 +266,12 @@ EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupt
 	*record = (struct cupti_record *)(void *)next;
 	return 0;
 }
-EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
+COUNTED_FUNCTION(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped), (context, stream, dropped))
 {
 	*dropped = context && stream ? 0 : 0;
 	return 0;
 }
-EXPORT int cuptiActivityFlushAll(uint32_t flag)
+COUNTED_FUNCTION(cuptiActivityFlushAll, (uint32_t flag), (flag))
 {
 	struct cupti_kernel other = recorded;
 	uint8_t *buffer = NULL;
@@ -289,20 +291,20 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	return flag > 1;
 }
 
-EXPORT int cuptiGetTimestamp(uint64_t *time)
+COUNTED_FUNCTION(cuptiGetTimestamp, (uint64_t *time), (time))
 {
 	*time = 0;
 	return 0;
 }
 
-EXPORT int cuptiProfilerInitialize(struct pm_initialize *p)
+COUNTED_FUNCTION(cuptiProfilerInitialize, (struct pm_initialize *p), (p))
 {
 	initialized = 1;
 	return p->size < sizeof(*p);
 }
 
 /* COUNTED_LACKS: what the device is not fit for. */
-EXPORT int cuptiProfilerDeviceSupported(struct pm_device_supported *p)
+COUNTED_FUNCTION(cuptiProfilerDeviceSupported, (struct pm_device_supported *p), (p))
 {
 	const char *lacks = getenv("COUNTED_LACKS");
 
@@ -316,7 +318,7 @@ EXPORT int cuptiProfilerDeviceSupported(struct pm_device_supported *p)
 	return 0;
 }
 
-EXPORT int cuptiProfilerGetCounterAvailability(struct range_availability *p)
+COUNTED_FUNCTION(cuptiProfilerGetCounterAvailability, (struct range_availability *p), (p))
 {
 	if (p->image)
 		memset(p->image, 1, p->image_size);
@@ -325,7 +327,7 @@ EXPORT int cuptiProfilerGetCounterAvailability(struct range_availability *p)
 }
 
 /* As the real one does: it ends the process where it is asked too early. */
-EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
+COUNTED_FUNCTION(cuptiDeviceGetChipName, (struct pm_chip_name *p), (p))
 {
 	if (!initialized)
 		abort();
@@ -337,7 +339,7 @@ EXPORT int cuptiDeviceGetChipName(struct pm_chip_name *p)
 static const char *counters[] = { "t__apples", "t__pears", "t__plums", "t__figs", "t__limes", "pcie__kiwis" };
 #define COUNTERS (sizeof(counters) / sizeof(counters[0]))
 
-EXPORT int cuptiProfilerHostGetSupportedChips(struct host_chips *p)
+COUNTED_FUNCTION(cuptiProfilerHostGetSupportedChips, (struct host_chips *p), (p))
 {
 	static const char *const chips[] = { "COUNTED1", "COUNTED2" };
 
@@ -346,20 +348,20 @@ EXPORT int cuptiProfilerHostGetSupportedChips(struct host_chips *p)
 	return 0;
 }
 
-EXPORT int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *p)
+COUNTED_FUNCTION(cuptiProfilerHostGetBaseMetrics, (struct pm_base_metrics *p), (p))
 {
 	p->names = counters;
 	p->count = p->type == HOST_COUNTER ? COUNTERS : 0;
 	return 0;
 }
 
-EXPORT int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *p)
+COUNTED_FUNCTION(cuptiProfilerHostGetSubMetrics, (struct host_sub_metrics *p), (p))
 {
 	p->count = 0;
 	return 0;
 }
 
-EXPORT int cuptiProfilerHostGetMetricProperties(struct host_properties *p)
+COUNTED_FUNCTION(cuptiProfilerHostGetMetricProperties, (struct host_properties *p), (p))
 {
 	size_t size = strcspn(p->metric, ".");
 
@@ -371,13 +373,13 @@ EXPORT int cuptiProfilerHostGetMetricProperties(struct host_properties *p)
 	return 1;
 }
 
-EXPORT int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per_pass *p)
+COUNTED_FUNCTION(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, (struct host_most_per_pass *p), (p))
 {
 	p->count = PER_PASS;
 	return 0;
 }
 
-EXPORT int cuptiProfilerHostInitialize(struct pm_host_initialize *p)
+COUNTED_FUNCTION(cuptiProfilerHostInitialize, (struct pm_host_initialize *p), (p))
 {
 	if (strncmp(p->chip, "COUNTED", 7) != 0 || (p->type != RANGE_PROFILER_TYPE && p->type != PM_PROFILER_TYPE))
 		return 46;
@@ -385,7 +387,7 @@ EXPORT int cuptiProfilerHostInitialize(struct pm_host_initialize *p)
 	return 0;
 }
 
-EXPORT int cuptiProfilerHostDeinitialize(struct pm_host_deinitialize *p)
+COUNTED_FUNCTION(cuptiProfilerHostDeinitialize, (struct pm_host_deinitialize *p), (p))
 {
 	free(p->host);
 	return 0;
@@ -405,7 +407,7 @@ static unsigned link_of(const char *name)
 }
 
 /* Names that begin with "no" are those of another chip. */
-EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
+COUNTED_FUNCTION(cuptiProfilerHostConfigAddMetrics, (struct pm_add_metrics *p), (p))
 {
 	struct config *c = p->host;
 
@@ -420,7 +422,7 @@ EXPORT int cuptiProfilerHostConfigAddMetrics(struct pm_add_metrics *p)
 }
 
 /* As the real one does: what is counted at a link cannot be counted with others. */
-EXPORT int cuptiProfilerHostGetConfigImageSize(struct pm_image_size *p)
+COUNTED_FUNCTION(cuptiProfilerHostGetConfigImageSize, (struct pm_image_size *p), (p))
 {
 	const struct config *c = p->host;
 
@@ -431,13 +433,13 @@ EXPORT int cuptiProfilerHostGetConfigImageSize(struct pm_image_size *p)
 	return 0;
 }
 
-EXPORT int cuptiProfilerHostGetConfigImage(struct pm_image *p)
+COUNTED_FUNCTION(cuptiProfilerHostGetConfigImage, (struct pm_image *p), (p))
 {
 	memcpy(p->image, p->host, sizeof(struct config));
 	return 0;
 }
 
-EXPORT int cuptiProfilerHostGetNumOfPasses(struct pm_passes *p)
+COUNTED_FUNCTION(cuptiProfilerHostGetNumOfPasses, (struct pm_passes *p), (p))
 {
 	const struct config *c = (const struct config *)(const void *)p->image;
 
@@ -456,7 +458,7 @@ static int has_metric(const struct image *image, const char *name)
 	return 0;
 }
 
-EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
+COUNTED_FUNCTION(cuptiProfilerHostEvaluateToGpuValues, (struct pm_evaluate *p), (p))
 {
 	const struct image *image = (const struct image *)(const void *)p->counters;
 	int good;
@@ -474,7 +476,7 @@ EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct pm_evaluate *p)
 	return counted_fails("cuptiProfilerHostEvaluateToGpuValues");
 }
 
-EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
+COUNTED_FUNCTION(cuptiRangeProfilerEnable, (struct range_enable *p), (p))
 {
 	struct profiler *f = &profilers[counted_device_of(p->context)];
 	int result = counted_fails("cuptiRangeProfilerEnable");
@@ -487,14 +489,14 @@ EXPORT int cuptiRangeProfilerEnable(struct range_enable *p)
 	return result;
 }
 
-EXPORT int cuptiRangeProfilerDisable(struct range_command *p)
+COUNTED_FUNCTION(cuptiRangeProfilerDisable, (struct range_command *p), (p))
 {
 	source_range_enabled(0);
 	return p->profiler == NULL;
 }
 
 /* As the real one does: it stays with the first configuration, and goes on counting passes from where it was, whatever it is told. */
-EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
+COUNTED_FUNCTION(cuptiRangeProfilerSetConfig, (struct range_set_config *p), (p))
 {
 	const struct config *config = (const struct config *)(const void *)p->image;
 	struct profiler *f = p->profiler;
@@ -518,7 +520,7 @@ EXPORT int cuptiRangeProfilerSetConfig(struct range_set_config *p)
 	return counted_fails("cuptiRangeProfilerSetConfig");
 }
 
-EXPORT int cuptiRangeProfilerStart(struct range_command *p)
+COUNTED_FUNCTION(cuptiRangeProfilerStart, (struct range_command *p), (p))
 {
 	struct profiler *f = p->profiler;
 	int result = counted_fails("cuptiRangeProfilerStart");
@@ -542,7 +544,7 @@ static int is_as_before(const struct profiler *f)
 }
 
 /* As the real one does: a pass in which no kernel ran counts, and its metrics are lost. */
-EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
+COUNTED_FUNCTION(cuptiRangeProfilerStop, (struct range_stop *p), (p))
 {
 	struct profiler *f = p->profiler;
 	struct image *image = f->image;
@@ -568,7 +570,7 @@ EXPORT int cuptiRangeProfilerStop(struct range_stop *p)
 	return f->graph_ran ? 999 : counted_fails("cuptiRangeProfilerStop");
 }
 
-EXPORT int cuptiRangeProfilerPushRange(struct range_push *p)
+COUNTED_FUNCTION(cuptiRangeProfilerPushRange, (struct range_push *p), (p))
 {
 	struct profiler *f = p->profiler;
 
@@ -580,7 +582,7 @@ EXPORT int cuptiRangeProfilerPushRange(struct range_push *p)
 	return counted_fails("cuptiRangeProfilerPushRange");
 }
 
-EXPORT int cuptiRangeProfilerPopRange(struct range_command *p)
+COUNTED_FUNCTION(cuptiRangeProfilerPopRange, (struct range_command *p), (p))
 {
 	struct profiler *f = p->profiler;
 
@@ -591,7 +593,7 @@ EXPORT int cuptiRangeProfilerPopRange(struct range_command *p)
 	return 0;
 }
 
-EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
+COUNTED_FUNCTION(cuptiRangeProfilerDecodeData, (struct range_decode *p), (p))
 {
 	struct profiler *f = p->profiler;
 
@@ -601,21 +603,28 @@ EXPORT int cuptiRangeProfilerDecodeData(struct range_decode *p)
 	return counted_fails("cuptiRangeProfilerDecodeData");
 }
 
-EXPORT int cuptiRangeProfilerGetCounterDataSize(struct range_counters_size *p)
+COUNTED_FUNCTION(cuptiRangeProfilerGetCounterDataSize, (struct range_counters_size *p), (p))
 {
 	p->counters_size = sizeof(struct image);
 	return p->max_ranges > RANGES;
 }
 
-EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct range_counters_initialize *p)
+COUNTED_FUNCTION(cuptiRangeProfilerCounterDataImageInitialize, (struct range_counters_initialize *p), (p))
 {
 	memset(p->counters, 0, p->counters_size);
 	((struct image *)(void *)p->counters)->magic = MAGIC;
 	return 0;
 }
 
-EXPORT int cuptiRangeProfilerGetCounterDataInfo(struct range_counters_info *p)
+COUNTED_FUNCTION(cuptiRangeProfilerGetCounterDataInfo, (struct range_counters_info *p), (p))
 {
 	p->ranges = ((const struct image *)(const void *)p->counters)->ranges;
 	return 0;
+}
+
+/* Counters that still run. */
+__attribute__((destructor)) static void look_at_end(void)
+{
+	for (int i = 0; i < COUNTED_DEVICES; i++)
+		counted_left("counters", profilers[i].started);
 }

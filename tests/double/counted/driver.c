@@ -25,6 +25,11 @@ static uint32_t correlation;
 static __thread int device_now;
 static __thread int pushed[8], pushed_count;
 static char contexts[COUNTED_DEVICES]; /* their addresses count */
+static struct {
+	void *stream;
+	int is_begun;
+	int is_spoilt;          /* by a call that is not allowed meanwhile */
+} capture;
 
 int cuInit(unsigned flags);
 int cuDeviceGetCount(int *count);
@@ -56,6 +61,8 @@ int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, vo
 int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
 			      uint32_t shared, void *stream, void **parameters);
 int cuStreamIsCapturing(void *stream, int *status);
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
 int cuProfilerStart(void);
 int cuProfilerStop(void);
 int cuFuncGetAttribute(int *value, int attribute, void *function);
@@ -207,7 +214,7 @@ EXPORT int cuInit(unsigned flags)
 }
 
 /* COUNTED_GPUS: as many as it says, for whoever asks which chips there are; none where it says nothing. */
-EXPORT int cuDeviceGetCount(int *count)
+COUNTED_FUNCTION(cuDeviceGetCount, (int *count), (count))
 {
 	const char *text = getenv("COUNTED_GPUS");
 
@@ -215,7 +222,7 @@ EXPORT int cuDeviceGetCount(int *count)
 	return 0;
 }
 
-EXPORT int cuDeviceGetPCIBusId(char *text, int size, int device)
+COUNTED_FUNCTION(cuDeviceGetPCIBusId, (char *text, int size, int device), (text, size, device))
 {
 	snprintf(text, (size_t)size, "0000:%02x:00.0", device);
 	return 0;
@@ -227,38 +234,39 @@ EXPORT int cuGetErrorString(int result, const char **text)
 	return result ? 0 : 1;
 }
 
-EXPORT int cuDriverGetVersion(int *version)
+COUNTED_FUNCTION(cuDriverGetVersion, (int *version), (version))
 {
 	*version = 13000;
 	return 0;
 }
 
-EXPORT int cuDeviceGet(int *device, int ordinal)
+COUNTED_FUNCTION(cuDeviceGet, (int *device, int ordinal), (device, ordinal))
 {
 	*device = ordinal;
 	return ordinal == 0 ? counted_fails("cuDeviceGet") : 101;
 }
 
-EXPORT int cuDeviceGetName(char *name, int size, int device)
+COUNTED_FUNCTION(cuDeviceGetName, (char *name, int size, int device), (name, size, device))
 {
 	snprintf(name, (size_t)size, "Counted GPU %d", device);
 	return 0;
 }
 
-EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device)
+COUNTED_FUNCTION(cuDeviceTotalMem_v2, (size_t *bytes, int device), (bytes, device))
 {
 	*bytes = (size_t)(device + 1) << 30;
 	return 0;
 }
 
-EXPORT int cuDeviceGetUuid(void *uuid, int device)
+COUNTED_FUNCTION(cuDeviceGetUuid, (void *uuid, int device), (uuid, device))
 {
 	memset(uuid, device + 7, 16);
 	return 0;
 }
 
-/* "hang": from then on the GPU never is idle. COUNTED_WAIT: it takes so many us. */
-EXPORT int cuCtxSynchronize(void)
+/* As the real one does: waiting for a context whose streams are captured fails, and ends the capture.
+ * "hang": from then on the GPU never is idle. COUNTED_WAIT: it takes so many us. */
+COUNTED_FUNCTION(cuCtxSynchronize, (void), ())
 {
 	struct counted_call_state c;
 
@@ -270,17 +278,21 @@ EXPORT int cuCtxSynchronize(void)
 		for (;;)
 			pause();
 	}
+	if (capture.is_begun) {
+		capture.is_spoilt = 1;
+		return counted_leave(&c, 900);
+	}
 	return counted_leave(&c, counted_fails("cuCtxSynchronize"));
 }
 
-EXPORT int cuCtxPushCurrent_v2(void *context)
+COUNTED_FUNCTION(cuCtxPushCurrent_v2, (void *context), (context))
 {
 	pushed[pushed_count++] = device_now;
 	device_now = counted_device_of(context);
 	return 0;
 }
 
-EXPORT int cuCtxPopCurrent_v2(void **context)
+COUNTED_FUNCTION(cuCtxPopCurrent_v2, (void **context), (context))
 {
 	*context = counted_context(device_now);
 	device_now = pushed[--pushed_count];
@@ -288,7 +300,7 @@ EXPORT int cuCtxPopCurrent_v2(void **context)
 }
 
 /* All kernels take one pointer; COUNTED_ARGUMENTS=unknown: that is not told. */
-EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size)
+COUNTED_FUNCTION(cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size), (function, index, offset, size))
 {
 	*offset = 0;
 	*size = sizeof(uint64_t) * (getenv("COUNTED_ARGUMENTS") ? 100000 : 1);
@@ -296,26 +308,26 @@ EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size
 }
 
 /* COUNTED_MEMORY=full: most of it is taken. */
-EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+COUNTED_FUNCTION(cuMemGetInfo_v2, (size_t *free_bytes, size_t *total), (free_bytes, total))
 {
 	*total = 1000;
 	*free_bytes = getenv("COUNTED_MEMORY") ? 600 : 700;
 	return 0;
 }
 
-EXPORT int cuFuncIsLoaded(int *state, void *function)
+COUNTED_FUNCTION(cuFuncIsLoaded, (int *state, void *function), (state, function))
 {
 	*state = function != NULL;
 	return 0;
 }
 
-EXPORT int cuCtxGetDevice(int *device)
+COUNTED_FUNCTION(cuCtxGetDevice, (int *device), (device))
 {
 	*device = device_now;
 	return 0;
 }
 
-EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
+COUNTED_FUNCTION(cuDeviceGetAttribute, (int *value, int attribute, int device), (value, attribute, device))
 {
 	static const int known[] = { [5] = INT32_MAX, [10] = 32, [16] = 132, [CUDA_DEVICE_L2] = 1 << 20, [39] = 2048, [CUDA_DEVICE_MAJOR] = 9, [106] = 32 };
 	size_t count = sizeof(known) / sizeof(known[0]);
@@ -324,7 +336,7 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 	return attribute < 140 ? 0 : 1;
 }
 
-EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size)
+COUNTED_FUNCTION(cuMemAlloc_v2, (uint64_t *address, size_t size), (address, size))
 {
 	void *memory = calloc(1, size);
 	struct counted_call_state c;
@@ -342,7 +354,7 @@ EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size)
 	return counted_leave(&c, memory ? 0 : 2);
 }
 
-EXPORT int cuMemFree_v2(uint64_t address)
+COUNTED_FUNCTION(cuMemFree_v2, (uint64_t address), (address))
 {
 	struct counted_call_state c;
 
@@ -373,7 +385,7 @@ EXPORT int cuDevicePrimaryCtxReset_v2(int device)
 	return counted_leave(&c, device);
 }
 
-EXPORT int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size)
+COUNTED_FUNCTION(cuMemsetD8_v2, (uint64_t address, uint8_t value, size_t size), (address, value, size))
 {
 	struct {
 		uint64_t address;
@@ -387,7 +399,7 @@ EXPORT int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size)
 	return counted_leave(&c, 0);
 }
 
-EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size)
+COUNTED_FUNCTION(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t size), (to, from, size))
 {
 	struct {
 		uint64_t to;
@@ -409,25 +421,25 @@ static void read_all(void **parameters)
 /* The image is text: what is in it is taken at its word. */
 static const struct counted_kernel reading = { "sonde_read", read_all };
 
-EXPORT int cuModuleLoadData(void **module, const void *image)
+COUNTED_FUNCTION(cuModuleLoadData, (void **module, const void *image), (module, image))
 {
 	*module = (void *)(uintptr_t)image;
 	return strstr(image, ".entry sonde_read(") ? 0 : 218;
 }
 
-EXPORT int cuModuleGetFunction(void **function, void *module, const char *name)
+COUNTED_FUNCTION(cuModuleGetFunction, (void **function, void *module, const char *name), (function, module, name))
 {
 	*function = (void *)(uintptr_t)&reading;
 	return module && strcmp(name, "sonde_read") == 0 ? 0 : 500;
 }
 
-static int launch(enum counted_call call, const void *parameters, const struct counted_kernel *kernel, void **arguments)
+static int launch(enum counted_call call, const void *parameters, const struct counted_kernel *kernel, void *stream, void **arguments)
 {
 	struct counted_call_state c;
 	int result = counted_fails("launch");
 
 	counted_enter(&c, call, parameters, kernel->symbol);
-	if (result == 0) {
+	if (result == 0 && !(capture.is_begun && stream == capture.stream)) {
 		kernel->run(arguments);
 		if (device_now)
 			counted_log("run %s on %d", kernel->symbol, device_now);
@@ -438,73 +450,98 @@ static int launch(enum counted_call call, const void *parameters, const struct c
 	return counted_leave(&c, result);
 }
 
-EXPORT int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
-			  void *stream, void **parameters, void **extra)
+COUNTED_FUNCTION(cuLaunchKernel, (void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
+			  void *stream, void **parameters, void **extra), (function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
 {
 	struct cuda_launch_kernel p = { function, { gx, gy, gz }, { bx, by, bz }, shared, stream, parameters, extra };
 
-	return launch(COUNTED_LAUNCH, &p, function, parameters);
+	return launch(COUNTED_LAUNCH, &p, function, stream, parameters);
 }
 
-EXPORT int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, void **parameters, void **extra)
+COUNTED_FUNCTION(cuLaunchKernelEx, (const struct cuda_launch_config *config, void *function, void **parameters, void **extra), (config, function, parameters, extra))
 {
 	struct cuda_launch_kernel_ex p = { config, function, parameters, extra };
 
-	return launch(COUNTED_LAUNCH_EX, &p, function, parameters);
+	return launch(COUNTED_LAUNCH_EX, &p, function, config->stream, parameters);
 }
 
-EXPORT int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
-				     uint32_t shared, void *stream, void **parameters)
+COUNTED_FUNCTION(cuLaunchCooperativeKernel, (void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
+				     uint32_t shared, void *stream, void **parameters), (function, gx, gy, gz, bx, by, bz, shared, stream, parameters))
 {
 	struct cuda_launch_kernel p = { function, { gx, gy, gz }, { bx, by, bz }, shared, stream, parameters, NULL };
 
-	return launch(COUNTED_COOPERATIVE, &p, function, parameters);
+	return launch(COUNTED_COOPERATIVE, &p, function, stream, parameters);
 }
 
-EXPORT int cuStreamIsCapturing(void *stream, int *status)
+COUNTED_FUNCTION(cuStreamIsCapturing, (void *stream, int *status), (stream, status))
 {
-	*status = stream == (void *)0x77;
+	*status = stream == (void *)0x77 || (capture.is_begun && stream == capture.stream) ? 1 + capture.is_spoilt : 0;
 	return 0;
 }
 
-EXPORT int cuFuncGetAttribute(int *value, int attribute, void *function)
+COUNTED_FUNCTION(cuStreamBeginCapture_v2, (void *stream, int mode), (stream, mode))
+{
+	const void *p[] = { stream };
+	struct counted_call_state c;
+
+	counted_enter(&c, COUNTED_BEGIN_CAPTURE, p, NULL);
+	capture.stream = stream;
+	capture.is_begun = 1;
+	capture.is_spoilt = 0;
+	return counted_leave(&c, mode < 0);
+}
+
+COUNTED_FUNCTION(cuStreamEndCapture, (void *stream, void **graph), (stream, graph))
+{
+	const void *p[] = { stream, graph };
+	struct counted_call_state c;
+	int result;
+
+	counted_enter(&c, COUNTED_END_CAPTURE, p, NULL);
+	result = !capture.is_begun || stream != capture.stream ? 401 : capture.is_spoilt ? 901 : 0;
+	capture.is_begun &= stream != capture.stream;
+	*graph = NULL;
+	return counted_leave(&c, result);
+}
+
+COUNTED_FUNCTION(cuFuncGetAttribute, (int *value, int attribute, void *function), (value, attribute, function))
 {
 	*value = 10 + attribute;
 	return function ? 0 : 400;
 }
 
-EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int block_size, size_t shared)
+COUNTED_FUNCTION(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *function, int block_size, size_t shared), (blocks, function, block_size, shared))
 {
 	*blocks = function && shared < 65536 ? 2048 / block_size : 0;
 	return 0;
 }
 
-EXPORT int cuOccupancyMaxPotentialClusterSize(int *size, void *function, const struct cuda_launch_config *config)
+COUNTED_FUNCTION(cuOccupancyMaxPotentialClusterSize, (int *size, void *function, const struct cuda_launch_config *config), (size, function, config))
 {
 	*size = config->block[0] == 64 ? 8 : 16;
 	return function ? 0 : 400;
 }
 
-EXPORT int cuOccupancyMaxActiveClusters(int *clusters, void *function, const struct cuda_launch_config *config)
+COUNTED_FUNCTION(cuOccupancyMaxActiveClusters, (int *clusters, void *function, const struct cuda_launch_config *config), (clusters, function, config))
 {
 	*clusters = config->attribute_count == 1 && config->attributes[0].id == CUDA_LAUNCH_CLUSTER ? 120 / (int)config->attributes[0].value[0] : -1;
 	return function ? 0 : 400;
 }
 
-EXPORT int cuCtxGetLimit(size_t *value, int limit)
+COUNTED_FUNCTION(cuCtxGetLimit, (size_t *value, int limit), (value, limit))
 {
 	*value = limit == 0 ? 1024 : limit == 6 ? 3 << 20 : 7;
 	return 0;
 }
 
-EXPORT int cuCtxGetCacheConfig(int *config)
+COUNTED_FUNCTION(cuCtxGetCacheConfig, (int *config), (config))
 {
 	*config = 2;
 	return 0;
 }
 
 /* 100 of the 132 multiprocessors: a green context. */
-EXPORT int cuCtxGetDevResource(void *context, void *resource, int type)
+COUNTED_FUNCTION(cuCtxGetDevResource, (void *context, void *resource, int type), (context, resource, type))
 {
 	uint32_t count = 100;
 

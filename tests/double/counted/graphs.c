@@ -5,7 +5,6 @@
 #include "counted.h"
 #include "vendor/cuda_launch.h"
 
-#define EXPORT __attribute__((visibility("default")))
 
 int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
 int cuGraphExecUpdate_v2(void *exec, void *graph, void *result);
@@ -37,7 +36,7 @@ static struct counted_graph *copy_graph(const struct counted_graph *graph)
 	return copy;
 }
 
-EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags)
+COUNTED_FUNCTION(cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long flags), (exec, graph, flags))
 {
 	struct {
 		void **exec;
@@ -51,7 +50,7 @@ EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long l
 	return counted_leave(&c, 0);
 }
 
-EXPORT int cuGraphExecUpdate_v2(void *exec, void *graph, void *result)
+COUNTED_FUNCTION(cuGraphExecUpdate_v2, (void *exec, void *graph, void *result), (exec, graph, result))
 {
 	void *p[] = { exec, graph, result };
 	struct counted_call_state c;
@@ -62,7 +61,7 @@ EXPORT int cuGraphExecUpdate_v2(void *exec, void *graph, void *result)
 }
 
 /* Of the node with the same number in what it was made of: the first. */
-EXPORT int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const struct cuda_node_kernel *kernel)
+COUNTED_FUNCTION(cuGraphExecKernelNodeSetParams_v2, (void *exec, void *node, const struct cuda_node_kernel *kernel), (exec, node, kernel))
 {
 	const void *p[] = { exec, node, kernel };
 	struct counted_graph *graph = exec;
@@ -73,7 +72,7 @@ EXPORT int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const struc
 	return counted_leave(&c, 0);
 }
 
-EXPORT int cuGraphExecDestroy(void *exec)
+COUNTED_FUNCTION(cuGraphExecDestroy, (void *exec), (exec))
 {
 	void *p[] = { exec };
 	struct counted_call_state c;
@@ -84,7 +83,7 @@ EXPORT int cuGraphExecDestroy(void *exec)
 }
 
 /* As the real one does: those that allocate are not copied. */
-EXPORT int cuGraphClone(void **clone, void *graph)
+COUNTED_FUNCTION(cuGraphClone, (void **clone, void *graph), (clone, graph))
 {
 	const struct counted_graph *from = graph;
 
@@ -96,14 +95,14 @@ EXPORT int cuGraphClone(void **clone, void *graph)
 	return 0;
 }
 
-EXPORT int cuGraphDestroy(void *graph)
+COUNTED_FUNCTION(cuGraphDestroy, (void *graph), (graph))
 {
 	counted_log("drop");
 	free(graph);
 	return 0;
 }
 
-EXPORT int cuGraphGetNodes(void *graph, void **nodes, size_t *count)
+COUNTED_FUNCTION(cuGraphGetNodes, (void *graph, void **nodes, size_t *count), (graph, nodes, count))
 {
 	struct counted_graph *g = graph;
 
@@ -113,7 +112,7 @@ EXPORT int cuGraphGetNodes(void *graph, void **nodes, size_t *count)
 	return 0;
 }
 
-EXPORT int cuGraphGetEdges(void *graph, void **from, void **to, size_t *count)
+COUNTED_FUNCTION(cuGraphGetEdges, (void *graph, void **from, void **to, size_t *count), (graph, from, to, count))
 {
 	struct counted_graph *g = graph;
 
@@ -125,14 +124,14 @@ EXPORT int cuGraphGetEdges(void *graph, void **from, void **to, size_t *count)
 	return 0;
 }
 
-EXPORT int cuGraphNodeGetType(void *node, int *type)
+COUNTED_FUNCTION(cuGraphNodeGetType, (void *node, int *type), (node, type))
 {
 	*type = ((struct counted_node *)node)->type;
 	return 0;
 }
 
 /* The arguments are the node's own. */
-EXPORT int cuGraphKernelNodeGetParams_v2(void *node, struct cuda_node_kernel *kernel)
+COUNTED_FUNCTION(cuGraphKernelNodeGetParams_v2, (void *node, struct cuda_node_kernel *kernel), (node, kernel))
 {
 	struct counted_node *n = node;
 
@@ -142,13 +141,13 @@ EXPORT int cuGraphKernelNodeGetParams_v2(void *node, struct cuda_node_kernel *ke
 	return n->type != CUDA_NODE_KERNEL;
 }
 
-EXPORT int cuGraphKernelNodeGetAttribute(void *node, int id, void *value)
+COUNTED_FUNCTION(cuGraphKernelNodeGetAttribute, (void *node, int id, void *value), (node, id, value))
 {
 	memset(value, 0, 64);
 	return node && id ? 0 : 1;
 }
 
-EXPORT int cuGraphMemcpyNodeGetParams(void *node, struct cuda_copy *copy)
+COUNTED_FUNCTION(cuGraphMemcpyNodeGetParams, (void *node, struct cuda_copy *copy), (node, copy))
 {
 	struct counted_node *n = node;
 
@@ -158,7 +157,7 @@ EXPORT int cuGraphMemcpyNodeGetParams(void *node, struct cuda_copy *copy)
 	return n->type != CUDA_NODE_COPY;
 }
 
-EXPORT int cuGraphMemsetNodeGetParams(void *node, struct cuda_node_set *set)
+COUNTED_FUNCTION(cuGraphMemsetNodeGetParams, (void *node, struct cuda_node_set *set), (node, set))
 {
 	struct counted_node *n = node;
 
@@ -166,20 +165,20 @@ EXPORT int cuGraphMemsetNodeGetParams(void *node, struct cuda_node_set *set)
 	return n->type != CUDA_NODE_SET;
 }
 
-EXPORT int cuGraphChildGraphNodeGetGraph(void *node, void **graph)
+COUNTED_FUNCTION(cuGraphChildGraphNodeGetGraph, (void *node, void **graph), (node, graph))
 {
 	*graph = ((struct counted_node *)node)->child;
 	return 0;
 }
 
-EXPORT int cuFuncGetName(const char **name, void *function)
+COUNTED_FUNCTION(cuFuncGetName, (const char **name, void *function), (name, function))
 {
 	*name = ((const struct counted_kernel *)function)->symbol;
 	return 0;
 }
 
 /* Only what was allocated is known. */
-EXPORT int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
+COUNTED_FUNCTION(cuPointerGetAttribute, (void *value, int attribute, uint64_t address), (value, attribute, address))
 {
 	void *addresses[64];
 	size_t sizes[64], count = counted_allocations(addresses, sizes, 64);
@@ -193,7 +192,7 @@ EXPORT int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 	return 1;
 }
 
-EXPORT int cuMemcpy3D_v2(const struct cuda_copy *copy)
+COUNTED_FUNCTION(cuMemcpy3D_v2, (const struct cuda_copy *copy), (copy))
 {
 	struct counted_call_state c;
 
@@ -204,7 +203,7 @@ EXPORT int cuMemcpy3D_v2(const struct cuda_copy *copy)
 	return counted_leave(&c, 0);
 }
 
-EXPORT int cuMemsetD2D8_v2(uint64_t address, size_t pitch, uint8_t value, size_t width, size_t height)
+COUNTED_FUNCTION(cuMemsetD2D8_v2, (uint64_t address, size_t pitch, uint8_t value, size_t width, size_t height), (address, pitch, value, width, height))
 {
 	struct counted_call_state c;
 
@@ -215,12 +214,12 @@ EXPORT int cuMemsetD2D8_v2(uint64_t address, size_t pitch, uint8_t value, size_t
 	return counted_leave(&c, 0);
 }
 
-EXPORT int cuMemsetD2D16_v2(uint64_t address, size_t pitch, uint16_t value, size_t width, size_t height)
+COUNTED_FUNCTION(cuMemsetD2D16_v2, (uint64_t address, size_t pitch, uint16_t value, size_t width, size_t height), (address, pitch, value, width, height))
 {
 	return address && pitch && value && width && height ? 801 : 1;
 }
 
-EXPORT int cuMemsetD2D32_v2(uint64_t address, size_t pitch, uint32_t value, size_t width, size_t height)
+COUNTED_FUNCTION(cuMemsetD2D32_v2, (uint64_t address, size_t pitch, uint32_t value, size_t width, size_t height), (address, pitch, value, width, height))
 {
 	return address && pitch && value && width && height ? 801 : 1;
 }
@@ -266,7 +265,7 @@ static void run(struct counted_graph *g)
 			}
 }
 
-EXPORT int cuGraphLaunch(void *exec, void *stream)
+COUNTED_FUNCTION(cuGraphLaunch, (void *exec, void *stream), (exec, stream))
 {
 	struct cuda_launch_graph p = { exec, stream };
 	struct counted_call_state c;

@@ -6,8 +6,11 @@
  *   name-stream:NAME        NVTX's name of the stream
  *   cu-start cu-stop cuda-start cuda-stop   the profiler's calls, of the driver and of the runtime
  *   thread                  what follows, up to "join", is done by another thread
+ *   beside                  the same, while this thread goes on behind it
  *   set in:N sync alloc     memory is set to sevens, gets a number; is waited for; more is allocated
- *   print                   what memory holds
+ *   print pause             what memory holds; 10 ms
+ *   capture captured        of the stream; how it ended is printed
+ *   destroy exit abort      the context ends; exit: _exit, at once
  *   fork                    what follows is done by a child, and waited for
  *   exec:PATH               the rest are the words of that program, in a child, and waited for */
 #include <pthread.h>
@@ -29,6 +32,9 @@ int cuCtxSynchronize(void);
 int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuProfilerStop(void);
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
+int cuDevicePrimaryCtxReset_v2(int device);
 
 #define MODULE_CUDA 2
 #define NAME_STREAM 5
@@ -134,6 +140,25 @@ static void in_thread(struct state *s)
 	pthread_join(thread, NULL);
 }
 
+static void *run_beside(void *argument)
+{
+	run(argument);
+	free(argument);
+	return NULL;
+}
+
+/* The program ends without waiting for it, as some do. */
+static void beside(struct state *s)
+{
+	struct state *copy = malloc(sizeof(*copy));
+	pthread_t thread;
+
+	*copy = *s;
+	pthread_create(&thread, NULL, run_beside, copy);
+	while (s->at < s->count && strcmp(s->words[s->at++], "join") != 0)
+		;
+}
+
 static void in_child(struct state *s, const char *program)
 {
 	pid_t child = fork();
@@ -162,7 +187,28 @@ static int memory(struct state *s, const char *word)
 		return cuCtxSynchronize() == 0;
 	if (strcmp(word, "alloc") == 0)
 		return cuMemAlloc_v2(&more, 64) == 0;
+	if (strcmp(word, "pause") == 0)
+		return usleep(10000) == 0;
 	return strcmp(word, "print") == 0 && printf("holds %d\n", *(int *)(uintptr_t)s->memory) > 0;
+}
+
+static int capture(struct state *s, const char *word)
+{
+	void *graph;
+
+	if (strcmp(word, "capture") == 0)
+		return cuStreamBeginCapture_v2((void *)s->stream, 0) == 0;
+	return strcmp(word, "captured") == 0 && printf("captured %d\n", cuStreamEndCapture((void *)s->stream, &graph)) > 0;
+}
+
+static int ending(const char *word)
+{
+	fflush(stdout);
+	if (strcmp(word, "exit") == 0)
+		_exit(7);
+	if (strcmp(word, "abort") == 0)
+		abort();
+	return strcmp(word, "destroy") == 0 && cuDevicePrimaryCtxReset_v2(0) == 0;
 }
 
 static int setting(struct state *s, const char *word)
@@ -190,11 +236,14 @@ static void run(struct state *s)
 			return;
 		if (strcmp(word, "thread") == 0)
 			in_thread(s);
+		else if (strcmp(word, "beside") == 0)
+			beside(s);
 		else if (strcmp(word, "fork") == 0)
 			in_child(s, NULL);
 		else if (strncmp(word, "exec:", 5) == 0)
 			in_child(s, word + 5);
-		else if (!setting(s, word) && !launch(s, word) && !profiler(word) && !memory(s, word) && !nvtx(s, word)) {
+		else if (!setting(s, word) && !launch(s, word) && !profiler(word) && !memory(s, word) && !capture(s, word) && !nvtx(s, word) &&
+			 !ending(word)) {
 			fprintf(stderr, "no such word: %s\n", word);
 			exit(2);
 		}

@@ -13,7 +13,6 @@
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_source.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define INSTRUCTIONS 3
 #define BUSY 26
 #define SAMPLES 9
@@ -112,19 +111,19 @@ static uint64_t crc(void)
 	return crc_of(image, size);
 }
 
-EXPORT int cuptiGetCubinCrc(struct cubin_crc *p)
+COUNTED_FUNCTION(cuptiGetCubinCrc, (struct cubin_crc *p), (p))
 {
 	p->crc = crc_of(p->image, p->image_size);
 	return 0;
 }
 
-EXPORT int cuptiPCSamplingGetNumStallReasons(struct pc_reason_count *p)
+COUNTED_FUNCTION(cuptiPCSamplingGetNumStallReasons, (struct pc_reason_count *p), (p))
 {
 	*p->count = REASONS;
 	return pc.enabled ? 0 : 7;
 }
 
-EXPORT int cuptiPCSamplingGetStallReasons(struct pc_reason_names *p)
+COUNTED_FUNCTION(cuptiPCSamplingGetStallReasons, (struct pc_reason_names *p), (p))
 {
 	for (size_t i = 0; i < REASONS && i < p->count; i++) {
 		p->indexes[i] = reasons[i].index;
@@ -133,7 +132,7 @@ EXPORT int cuptiPCSamplingGetStallReasons(struct pc_reason_names *p)
 	return pc.enabled ? 0 : 7;
 }
 
-EXPORT int cuptiPCSamplingSetConfigurationAttribute(struct pc_configuration *p)
+COUNTED_FUNCTION(cuptiPCSamplingSetConfigurationAttribute, (struct pc_configuration *p), (p))
 {
 	pc.period = 11;
 	for (size_t i = 0; i < p->count; i++) {
@@ -148,13 +147,13 @@ EXPORT int cuptiPCSamplingSetConfigurationAttribute(struct pc_configuration *p)
 	return counted_fails("cuptiPCSamplingSetConfigurationAttribute");
 }
 
-EXPORT int cuptiPCSamplingGetConfigurationAttribute(struct pc_configuration *p)
+COUNTED_FUNCTION(cuptiPCSamplingGetConfigurationAttribute, (struct pc_configuration *p), (p))
 {
 	p->attributes[0].number = pc.period;
 	return 0;
 }
 
-EXPORT int cuptiPCSamplingEnable(struct pc_command *p)
+COUNTED_FUNCTION(cuptiPCSamplingEnable, (struct pc_command *p), (p))
 {
 	int result = counted_fails("cuptiPCSamplingEnable");
 
@@ -178,7 +177,7 @@ static void put_record(struct pc_record *r, uint32_t i)
 	memcpy(r->reasons, told, sizeof(told));
 }
 
-EXPORT int cuptiPCSamplingDisable(struct pc_command *p)
+COUNTED_FUNCTION(cuptiPCSamplingDisable, (struct pc_command *p), (p))
 {
 	if (!pc.enabled || !p->context)
 		return 7;
@@ -198,7 +197,7 @@ EXPORT int cuptiPCSamplingDisable(struct pc_command *p)
 	return 0;
 }
 
-EXPORT int cuptiSassMetricsGetProperties(struct sass_properties *p)
+COUNTED_FUNCTION(cuptiSassMetricsGetProperties, (struct sass_properties *p), (p))
 {
 	static const char *const counted[] = { "smsp__sass_inst_executed", "smsp__sass_thread_inst_executed", "smsp__sass_sectors_mem_global",
 					     "smsp__sass_sectors_mem_global_ideal", "smsp__sass_thread_inst_executed_pred_on" };
@@ -211,7 +210,7 @@ EXPORT int cuptiSassMetricsGetProperties(struct sass_properties *p)
 	return 1;
 }
 
-EXPORT int cuptiSassMetricsSetConfig(struct sass_set_config *p)
+COUNTED_FUNCTION(cuptiSassMetricsSetConfig, (struct sass_set_config *p), (p))
 {
 	if (sass.configured || p->count > 32)
 		return 8;
@@ -221,7 +220,7 @@ EXPORT int cuptiSassMetricsSetConfig(struct sass_set_config *p)
 	return counted_fails("cuptiSassMetricsSetConfig");
 }
 
-EXPORT int cuptiSassMetricsEnable(struct sass_enable *p)
+COUNTED_FUNCTION(cuptiSassMetricsEnable, (struct sass_enable *p), (p))
 {
 	if (sass.enabled || !sass.configured || !p->context)
 		return 7;
@@ -231,7 +230,7 @@ EXPORT int cuptiSassMetricsEnable(struct sass_enable *p)
 	return 0;
 }
 
-EXPORT int cuptiSassMetricsDisable(struct sass_disable *p)
+COUNTED_FUNCTION(cuptiSassMetricsDisable, (struct sass_disable *p), (p))
 {
 	if (!sass.enabled || !p->context)
 		return 7;
@@ -241,7 +240,7 @@ EXPORT int cuptiSassMetricsDisable(struct sass_disable *p)
 }
 
 /* COUNTED_FAIL=missed:1:1: the first launch is not seen. */
-EXPORT int cuptiSassMetricsGetDataProperties(struct sass_data_properties *p)
+COUNTED_FUNCTION(cuptiSassMetricsGetDataProperties, (struct sass_data_properties *p), (p))
 {
 	int missed = kernels != 1 || counted_fails("missed");
 
@@ -250,7 +249,7 @@ EXPORT int cuptiSassMetricsGetDataProperties(struct sass_data_properties *p)
 	return sass.enabled ? 0 : 7;
 }
 
-EXPORT int cuptiSassMetricsFlushData(struct sass_flush *p)
+COUNTED_FUNCTION(cuptiSassMetricsFlushData, (struct sass_flush *p), (p))
 {
 	for (size_t i = 0; i < p->records; i++) {
 		struct sass_record *r = &p->data[i];
@@ -265,7 +264,7 @@ EXPORT int cuptiSassMetricsFlushData(struct sass_flush *p)
 	return counted_fails("cuptiSassMetricsFlushData");
 }
 
-EXPORT int cuptiPmSamplingGetCounterAvailability(struct pm_availability *p)
+COUNTED_FUNCTION(cuptiPmSamplingGetCounterAvailability, (struct pm_availability *p), (p))
 {
 	if (range_is_enabled)
 		return BUSY;
@@ -275,7 +274,7 @@ EXPORT int cuptiPmSamplingGetCounterAvailability(struct pm_availability *p)
 	return 0;
 }
 
-EXPORT int cuptiPmSamplingEnable(struct pm_enable *p)
+COUNTED_FUNCTION(cuptiPmSamplingEnable, (struct pm_enable *p), (p))
 {
 	int result = counted_fails("cuptiPmSamplingEnable");
 
@@ -286,18 +285,18 @@ EXPORT int cuptiPmSamplingEnable(struct pm_enable *p)
 	return result;
 }
 
-EXPORT int cuptiPmSamplingDisable(struct pm_command *p)
+COUNTED_FUNCTION(cuptiPmSamplingDisable, (struct pm_command *p), (p))
 {
 	pm.enabled = 0;
 	return p->sampler == &pm ? 0 : 1;
 }
 
-EXPORT int cuptiPmSamplingSetConfig(struct pm_set_config *p)
+COUNTED_FUNCTION(cuptiPmSamplingSetConfig, (struct pm_set_config *p), (p))
 {
 	return p->sampler == &pm && p->interval >= 1000 ? 0 : 1;
 }
 
-EXPORT int cuptiPmSamplingStart(struct pm_command *p)
+COUNTED_FUNCTION(cuptiPmSamplingStart, (struct pm_command *p), (p))
 {
 	pm.started = 1;
 	kernels = 0;
@@ -305,38 +304,38 @@ EXPORT int cuptiPmSamplingStart(struct pm_command *p)
 	return p->sampler == &pm ? 0 : 1;
 }
 
-EXPORT int cuptiPmSamplingStop(struct pm_command *p)
+COUNTED_FUNCTION(cuptiPmSamplingStop, (struct pm_command *p), (p))
 {
 	pm.started = 0;
 	counted_log("series ended %u", kernels);
 	return p->sampler == &pm ? 0 : 1;
 }
 
-EXPORT int cuptiPmSamplingGetCounterDataSize(struct pm_counters_size *p)
+COUNTED_FUNCTION(cuptiPmSamplingGetCounterDataSize, (struct pm_counters_size *p), (p))
 {
 	p->counters_size = 64;
 	return p->max_samples >= SAMPLES ? 0 : 1;
 }
 
-EXPORT int cuptiPmSamplingCounterDataImageInitialize(struct pm_counters_initialize *p)
+COUNTED_FUNCTION(cuptiPmSamplingCounterDataImageInitialize, (struct pm_counters_initialize *p), (p))
 {
 	memset(p->counters, 0x5a, p->counters_size);
 	return 0;
 }
 
-EXPORT int cuptiPmSamplingDecodeData(struct pm_decode *p)
+COUNTED_FUNCTION(cuptiPmSamplingDecodeData, (struct pm_decode *p), (p))
 {
 	p->stop_reason = PM_STOP_END;
 	return counted_fails("cuptiPmSamplingDecodeData");
 }
 
-EXPORT int cuptiPmSamplingGetCounterDataInfo(struct pm_counters_info *p)
+COUNTED_FUNCTION(cuptiPmSamplingGetCounterDataInfo, (struct pm_counters_info *p), (p))
 {
 	p->total = p->populated = p->completed = kernels == 1 ? SAMPLES : 0;
 	return 0;
 }
 
-EXPORT int cuptiPmSamplingCounterDataGetSampleInfo(struct pm_sample_info *p)
+COUNTED_FUNCTION(cuptiPmSamplingCounterDataGetSampleInfo, (struct pm_sample_info *p), (p))
 {
 	p->start = 5000000 + 1000 * p->index;
 	p->end = p->start + 1000;
@@ -351,4 +350,11 @@ int source_is_series(const uint8_t *image)
 double source_series_value(const char *name, size_t sample)
 {
 	return sample >= 3 && sample < 7 ? (double)(strlen(name) + sample) : 0;
+}
+
+__attribute__((destructor)) static void look_at_end(void)
+{
+	counted_left("sampling", pc.enabled);
+	counted_left("patches", sass.enabled);
+	counted_left("series", pm.enabled || pm.started);
 }

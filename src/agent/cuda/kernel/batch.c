@@ -41,6 +41,9 @@ static struct {
 /* Modules that kernels were launched of, or functions, where the driver does not tell: what loading them takes is allocated. */
 static struct kernel_seen known;
 
+/* What was kept of its memory is gone with it. */
+static const char context_is_gone[] = "the context was not there any more when it was to be read";
+
 int kernel_batch_is_open(void)
 {
 	return batch.count != 0;
@@ -302,12 +305,11 @@ static int make_part(struct kernel_part *part, char *why)
 	return kernel_counters_decode(batch.counters, part, ranges, why);
 }
 
-static int source_passes(char *why)
+static void source_passes(void)
 {
 	const struct kernel_source_request *r = &batch.request->source;
 	struct kernel_source_launch launches[MOST_LAUNCHES];
 	uint64_t begin = cuda_agent.core->now();
-	int result;
 
 	batch.source_is_due = 0;
 	for (uint32_t i = 0; i < batch.last; i++) {
@@ -318,9 +320,8 @@ static int source_passes(char *why)
 	/* The range profiler is in their way. */
 	if (r->series_count || r->sampling)
 		kernel_counters_let_go(batch.counters);
-	result = kernel_source_collect(launches, batch.last, batch.request, &batch.counters->caches, why);
+	kernel_source_collect(launches, batch.last, batch.request, &batch.counters->caches);
 	batch.in_passes += cuda_agent.core->now() - begin;
-	return result;
 }
 
 /* Another configuration takes CUPTI a while: the one that is there goes first. Passes that are not the range profiler's come when it
@@ -332,8 +333,8 @@ static int make_parts(char *why)
 
 	if (c->part_count && make_part(first, why) < 0)
 		return -1;
-	if (batch.source_is_due && source_passes(why) < 0)
-		return -1;
+	if (batch.source_is_due)
+		source_passes();
 	for (size_t i = 0; i < c->part_count; i++)
 		if (&c->parts[i] != first && make_part(&c->parts[i], why) < 0)
 			return -1;
@@ -394,13 +395,14 @@ static int read_entries(char *why)
 	return r->flush_caches && !r->warm ? 0 : read_with(WARM, why);
 }
 
-static void tell_entry(struct entry *e, int result, char *why)
+/* What was read before something failed is told, too. */
+static void tell_entry(struct entry *e, int result, const char *why)
 {
 	struct kernel_counters *c = batch.counters;
 	uint32_t first = 0;
 
 	for (int caches = COLD; caches < CACHES; caches++) {
-		for (size_t i = 0; i < c->part_count && result == 0 && e->values[caches][i]; i++)
+		for (size_t i = 0; i < c->part_count && e->values[caches][i]; i++)
 			kernel_tell_values(&c->parts[i], e->values[caches][i], first, e->record.number, e->record.time);
 		if (e->values[caches][0])
 			first = (uint32_t)batch.request->metric_count;
@@ -411,7 +413,7 @@ static void tell_entry(struct entry *e, int result, char *why)
 			free(e->values[caches][i]);
 }
 
-static void tell_all(int result, char *why)
+static void tell_all(int result, const char *why)
 {
 	uint32_t wanted = 0;
 
@@ -438,9 +440,9 @@ static void trouble(void)
 	kernel_counters_let_go(batch.counters);
 }
 
-static void finish(int result, char *why)
+static void forget_all(void)
 {
-	tell_all(result, why);
+	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
 	for (uint32_t i = 0; i < batch.count; i++)
 		kernel_launch_forget(&batch.entries[i].copy);
 	batch.count = 0;
@@ -460,7 +462,7 @@ static void tell_begun(void)
 /* `after`: what memory is to be in the end. */
 static int read_and_put_back(enum kernel_memory after, char *why)
 {
-	char ignored[KERNEL_WHY_SIZE];
+	char lost[KERNEL_WHY_SIZE];
 	int result;
 
 	if (after != KERNEL_MEMORY_BEFORE && kernel_memory_save(after, batch.counters->context, why) < 0)
@@ -468,8 +470,11 @@ static int read_and_put_back(enum kernel_memory after, char *why)
 	result = read_entries(why);
 	if (result < 0)
 		trouble();
-	if (!batch.modules_loaded)
-		kernel_memory_restore(after, ignored);
+	if (!batch.modules_loaded && kernel_memory_put_back(after, lost) < 0) {
+		memcpy(why, lost, sizeof(lost));
+		batch.counters->hopeless = 1;
+		result = -1;
+	}
 	if (after != KERNEL_MEMORY_BEFORE)
 		kernel_memory_forget(after);
 	return result;
@@ -490,9 +495,46 @@ static void read_all(enum kernel_memory after)
 		result = read_and_put_back(after, why);
 		batch.spent += cuda_agent.core->now() - begin;
 	}
-	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
-	finish(result, why);
+	tell_all(result, why);
+	forget_all();
 	batch.closing = 0;
+}
+
+/* The program's own launch did nothing: those before it are read as if it had not been. */
+void kernel_batch_launch_failed(uint32_t correlation, int result)
+{
+	struct entry *e = &batch.entries[batch.count ? batch.count - 1 : 0];
+	char why[KERNEL_WHY_SIZE];
+
+	if (!batch.count || e->copy.launch.correlation != correlation)
+		return;
+	snprintf(why, sizeof(why), "the program's launch failed (CUDA error %d)", result);
+	if (e->wanted) {
+		kernel_tell(&e->record, KERNEL_BEGUN, e->copy.launch.name);
+		kernel_tell(&e->record, KERNEL_FAILED, why);
+	}
+	kernel_launch_forget(&e->copy);
+	batch.count--;
+	batch.ranges -= ranges_of(batch.counters, e->wanted);
+	for (batch.last = batch.count; batch.last && !batch.entries[batch.last - 1].wanted;)
+		batch.last--;
+	if (!batch.last)
+		forget_all();
+}
+
+void kernel_batch_give_up(const char *why)
+{
+	if (!batch.count)
+		return;
+	tell_begun();
+	tell_all(-1, why);
+	batch.count = 0;
+}
+
+void kernel_batch_context_ends(const void *context)
+{
+	if (kernel_batch_is_of(context))
+		kernel_batch_give_up(context_is_gone);
 }
 
 void kernel_batch_close(void)
@@ -500,8 +542,12 @@ void kernel_batch_close(void)
 	const struct cuda_launcher *d = &kernel_agent.driver;
 	void *was;
 
-	if (!batch.count || d->cuCtxPushCurrent(batch.counters->context) != 0)
+	if (!batch.count)
 		return;
+	if (d->cuCtxPushCurrent(batch.counters->context) != 0) {
+		kernel_batch_give_up(context_is_gone);
+		return;
+	}
 	read_all(KERNEL_MEMORY_AFTER);
 	d->cuCtxPopCurrent(&was);
 }

@@ -2,6 +2,7 @@
  * that could are counted while they last, and wait before they begin. */
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,22 @@ struct kernel_agent kernel_agent;
 static _Atomic uint32_t reading;       /* 1: a kernel is; a futex */
 static _Atomic(void *) reader;         /* the thread that does it: where its errno is */
 static _Atomic uint32_t others;        /* calls under way; a futex */
+enum { KEPT_COUNTED = 1, KEPT_CAPTURED = 2 }; /* of a call, between its ends */
+#define OVER (1u << 31)                /* in it: all were read, and ends of calls are told no more */
+static _Atomic uint32_t captures;      /* streams that are captured: nothing may be waited for meanwhile, which would end them */
+static _Atomic int is_child;           /* of a fork: CUDA does not work here, and the parent's calls never end */
 static int left_open;                  /* reader's: its launch is the last pass, */
 static int is_meeting;                 /* or one that PC sampling has to see */
+
+static void wait_once(const _Atomic uint32_t *word, uint32_t value)
+{
+	raw_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, value, 0, 0, 0);
+}
 
 void kernel_wait_while(const _Atomic uint32_t *word, uint32_t value)
 {
 	while (atomic_load(word) == value)
-		raw_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, value, 0, 0, 0);
+		wait_once(word, value);
 }
 
 void kernel_wake(const _Atomic uint32_t *word)
@@ -60,8 +70,8 @@ static void begin_alone(void)
 		kernel_wait_while(&reading, 1);
 	}
 	atomic_store(&reader, (void *)&errno);
-	while ((count = atomic_load(&others)) != 0)
-		kernel_wait_while(&others, count);
+	while ((count = atomic_load(&others)) != 0 && !(count & OVER))
+		wait_once(&others, count);
 }
 
 static void end_alone(void)
@@ -148,22 +158,29 @@ static void tell_devices(void)
 		told = cuda_devices_look();
 }
 
+static const char captured[] = "a stream was being captured, and nothing can be waited for meanwhile";
+
 static void launch(enum kernel_call call, const struct cupti_call_data *data)
 {
+	int is_capturing = atomic_load(&captures) != 0;
 	struct kernel_launch l;
 
 	if (kernel_choose_done() || kernel_describe_call(&l, call, data) < 0 || is_captured(l.stream))
 		return;
 	begin_alone();
+	if (atomic_load(&others) & OVER) {
+		end_alone();
+		return;
+	}
 	if (!kernel_batch_is_loaded(&l))
 		kernel_batch_close();
 	if (kernel_choose(&l)) {
 		tell_devices();
-		left_open = kernel_replay_enter(&l, &kernel_agent.request);
+		left_open = is_capturing ? kernel_replay_refuse(&l, captured) : kernel_replay_enter(&l, &kernel_agent.request);
 	} else {
 		kernel_batch_pass_over(&l);
 	}
-	if (!left_open && kernel_source_is_new(&l, &kernel_agent.request))
+	if (!left_open && !is_capturing && kernel_source_is_new(&l, &kernel_agent.request))
 		left_open = is_meeting = kernel_batch_meet(&l, &kernel_agent.request);
 	if (!left_open)
 		end_alone();
@@ -208,7 +225,10 @@ static void launch_graph(const struct cupti_call_data *data)
 	begin_alone();
 	kernel_batch_close();
 	tell_devices();
-	left_open = kernel_graph_launch(&l, &kernel_agent.request);
+	if (atomic_load(&captures))
+		kernel_tell_left_alone(captured);
+	else
+		left_open = kernel_graph_launch(&l, &kernel_agent.request);
 	if (!left_open)
 		end_alone();
 }
@@ -231,10 +251,43 @@ static void graph_call(enum kernel_call call, const struct cupti_call_data *data
 	end_alone();
 }
 
+/* A capture begins where no kernel is read, and ends with a call that is another's or fails only where the stream goes on being captured. */
+static void capture_call(enum kernel_call call, const struct cupti_call_data *data)
+{
+	void *stream = *(void *const *)data->parameters;
+	int is_exit = data->site == CUPTI_SITE_EXIT;
+
+	if (call == KERNEL_CALL_CAPTURE && is_exit && (!data->result || *(const int *)data->result == 0))
+		atomic_fetch_add(&captures, 1);
+	else if (call == KERNEL_CALL_CAPTURE_END && !is_exit && is_captured(stream))
+		*data->kept |= KEPT_CAPTURED;
+	else if (call == KERNEL_CALL_CAPTURE_END && is_exit && *data->kept & KEPT_CAPTURED && !is_captured(stream) && atomic_load(&captures))
+		atomic_fetch_sub(&captures, 1);
+}
+
+static int is_capture_call(enum kernel_call call)
+{
+	return call == KERNEL_CALL_CAPTURE || call == KERNEL_CALL_CAPTURE_END;
+}
+
+int kernel_is_capturing(void)
+{
+	return atomic_load(&captures) != 0;
+}
+
 static int is_graph_call(enum kernel_call call)
 {
 	return call == KERNEL_CALL_INSTANTIATE || call == KERNEL_CALL_GRAPH_UPDATE || call == KERNEL_CALL_GRAPH_CHANGE ||
 	       call == KERNEL_CALL_GRAPH_END;
+}
+
+static void launch_failed(const struct cupti_call_data *data)
+{
+	if (!kernel_batch_is_open())
+		return;
+	begin_alone();
+	kernel_batch_launch_failed(data->correlation, *(const int *)data->result);
+	end_alone();
 }
 
 static void launched(const struct cupti_call_data *data)
@@ -250,9 +303,12 @@ static void launched(const struct cupti_call_data *data)
 
 static void look_for_end(void)
 {
-	if (!kernel_choose_done())
+	if (!kernel_choose_done() || atomic_load(&others) & OVER)
 		return;
 	close_batch();
+	/* Who waits for calls under way is woken: ends that were not told of would be waited for in vain. */
+	atomic_fetch_or(&others, OVER);
+	kernel_wake(&others);
 	kernel_calls_enable(0);
 	if (kernel_agent.request.kill)
 		raw_syscall(SYS_kill, raw_getpid(), 15, 0, 0, 0, 0);
@@ -272,8 +328,12 @@ static void range_callback(enum kernel_call call, const struct cupti_call_data *
 		kernel_range_call(call, data);
 		if (lasts)
 			enter();
-		*data->kept = (uint64_t)lasts;
+		*data->kept = lasts ? KEPT_COUNTED : 0;
+		if (is_capture_call(call))
+			capture_call(call, data);
 	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
+		if (is_capture_call(call))
+			capture_call(call, data);
 		leave();
 		*data->kept = 0;
 	}
@@ -300,7 +360,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 	}
 	if (data->site == CUPTI_SITE_ENTER && !ours) {
 		enter();
-		*data->kept = 1;
+		*data->kept = KEPT_COUNTED;
 		if (is_launch)
 			launch(call, data);
 		else if (call == KERNEL_CALL_GRAPH)
@@ -309,11 +369,17 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 			close_batch();
 		if (is_graph_call(call))
 			graph_call(call, data);
+		else if (is_capture_call(call))
+			capture_call(call, data);
 	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
 		if (ours && left_open)
 			launched(data);
+		if ((is_launch || call == KERNEL_CALL_GRAPH) && data->result && *(const int *)data->result != 0)
+			launch_failed(data);
 		if (is_graph_call(call))
 			graph_call(call, data);
+		else if (is_capture_call(call))
+			capture_call(call, data);
 		if (is_launch || call == KERNEL_CALL_GRAPH)
 			look_for_end();
 		leave();
@@ -326,17 +392,35 @@ void kernel_context_ends(const void *context)
 {
 	if (!atomic_load(&reading)) {
 		kernel_range_context_ends(context);
+		kernel_batch_context_ends(context);
 		kernel_counters_forget(context);
 	}
+}
+
+static void forked(void)
+{
+	atomic_store(&is_child, 1);
+}
+
+int kernel_is_child(void)
+{
+	return atomic_load(&is_child);
 }
 
 /* Launches that nothing came after; not while another thread is within a call that may never return. */
 static void at_exit(void)
 {
-	if (!atomic_load(&others) && !atomic_load(&reading)) {
+	if (!kernel_is_child() && !atomic_load(&others) && !atomic_load(&reading)) {
 		kernel_range_end();
 		sees();
 	}
+}
+
+/* _exit and exec. The program may be in the middle of anything: its kernels are not read any more, which is said. */
+static void leaving(void)
+{
+	if (!kernel_is_child() && !atomic_load(&reading))
+		kernel_batch_give_up("the program ended by itself before it was read");
 }
 
 static void remember_folder(const char *path)
@@ -345,6 +429,26 @@ static void remember_folder(const char *path)
 
 	if (slash && (size_t)(slash - path) < sizeof(kernel_agent.folder))
 		snprintf(kernel_agent.folder, sizeof(kernel_agent.folder), "%.*s", (int)(slash - path), path);
+}
+
+static void look_out(void)
+{
+	kernel_tell_process();
+	if (kernel_agent.request.ranges)
+		cuda_agent.core->on_nvtx_end(kernel_range_look);
+	pthread_atfork(NULL, NULL, forked);
+	cuda_agent.core->on_leaving(leaving);
+	atexit(at_exit);
+}
+
+static int ask_for_calls(char *why)
+{
+	kernel_calls_prepare();
+	if (kernel_calls_enable(1) == 0)
+		return 0;
+	kernel_calls_enable(0);
+	snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not tell of launches");
+	return -1;
 }
 
 int kernel_begin(void)
@@ -359,13 +463,10 @@ int kernel_begin(void)
 	    kernel_choose_prepare(&kernel_agent.request, why) == 0) {
 		if (!kernel_process_is_meant(&kernel_agent.request))
 			return 0;
-		kernel_tell_process();
-		kernel_calls_prepare();
-		kernel_calls_enable(1);
-		if (kernel_agent.request.ranges)
-			cuda_agent.core->on_nvtx_end(kernel_range_look);
-		atexit(at_exit);
-		return 0;
+		if (ask_for_calls(why) == 0) {
+			look_out();
+			return 0;
+		}
 	}
 	snprintf(text, sizeof(text), "CUDA is not counted: %s.", why);
 	cuda_agent.core->diagnose(DIAGNOSTIC_ERROR, text);

@@ -44,14 +44,18 @@ static int prepare_driver(struct kernel_caches *c, int device)
 static int prepare_kernel(struct kernel_caches *c, int device)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
-	void *module;
 	int l2 = 0;
 
 	if (d->cuDeviceGetAttribute(&l2, CUDA_DEVICE_L2, device) != 0 || l2 <= 0)
 		l2 = 64 << 20;
 	c->size = 2 * (uint64_t)l2;
-	return d->cuModuleLoadData(&module, code) == 0 && d->cuMemAlloc(&c->memory, c->size) == 0 &&
-	       d->cuMemsetD8(c->memory, 0xff, c->size) == 0 && d->cuModuleGetFunction(&c->function, module, "sonde_read") == 0 ? 0 : -1;
+	/* Where there was no room, the next launch tries again. */
+	if ((!c->module && d->cuModuleLoadData(&c->module, code) != 0) || d->cuMemAlloc(&c->memory, c->size) != 0)
+		return -1;
+	if (d->cuMemsetD8(c->memory, 0xff, c->size) == 0 && d->cuModuleGetFunction(&c->function, c->module, "sonde_read") == 0)
+		return 0;
+	d->cuMemFree(c->memory);
+	return -1;
 }
 
 int kernel_caches_prepare(struct kernel_caches *c, int device, char *why)

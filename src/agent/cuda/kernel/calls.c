@@ -29,7 +29,7 @@ static enum kernel_call kind_of(const char *name)
 					     "cuFuncGet", "cuFuncSet", "cuFuncIsLoaded", "cuKernelGet", "cuKernelSet", "cuLibraryGet",
 					     "cuModuleGet", "cuOccupancy", "cuPointerGet", "cuStreamGet", "cuStreamIsCapturing",
 					     "cuThreadExchange", "cuTensorMap", "cuDevicePrimaryCtxGetState", "cuEventCreate" };
-	/* Of executable graphs: each has the graph as its first parameter. */
+	/* Of executable graphs and captured streams, which are the first parameter of each. */
 	static const struct {
 		const char *begin;
 		enum kernel_call kind;
@@ -38,7 +38,9 @@ static enum kernel_call kind_of(const char *name)
 		       { "cuGraphExecDestroy", KERNEL_CALL_GRAPH_END },
 		       { "cuGraphExecGet", KERNEL_CALL_NONE },
 		       { "cuGraphExec", KERNEL_CALL_GRAPH_CHANGE },
-		       { "cuGraphNodeSetEnabled", KERNEL_CALL_GRAPH_CHANGE } };
+		       { "cuGraphNodeSetEnabled", KERNEL_CALL_GRAPH_CHANGE },
+		       { "cuStreamBeginCapture", KERNEL_CALL_CAPTURE },
+		       { "cuStreamEndCapture", KERNEL_CALL_CAPTURE_END } };
 	uint32_t size = cuda_call_name_size(name);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -85,15 +87,26 @@ void kernel_calls_prepare(void)
 	}
 }
 
-void kernel_calls_enable(int enable)
+/* Without these, kernels would be missing. */
+static int is_needed(uint8_t call)
 {
+	return call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE || call == KERNEL_CALL_GRAPH ||
+	       call == KERNEL_CALL_START || call == KERNEL_CALL_STOP;
+}
+
+int kernel_calls_enable(int enable)
+{
+	int result = 0;
+
 	for (uint32_t id = 1; id < MOST_CALLS; id++)
-		if (calls[id] != KERNEL_CALL_NONE)
-			cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_DRIVER, id);
+		if (calls[id] != KERNEL_CALL_NONE &&
+		    cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_DRIVER, id) != CUPTI_OK && is_needed(calls[id]))
+			result = -1;
 	if (runtime_start)
 		cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_RUNTIME, runtime_start);
 	if (runtime_stop)
 		cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_RUNTIME, runtime_stop);
+	return result;
 }
 
 int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit)

@@ -30,6 +30,13 @@ static int image_size(const struct kernel_counters *c, const struct kernel_part 
 	return 0;
 }
 
+static void drop_image(struct kernel_part *part)
+{
+	free(part->image);
+	free(part->empty_image);
+	part->image = part->empty_image = NULL;
+}
+
 static int make_image(const struct kernel_counters *c, struct kernel_part *part, char *why)
 {
 	struct range_counters_initialize start = PM_PARAMETERS(range_counters_initialize, counters);
@@ -41,17 +48,12 @@ static int make_image(const struct kernel_counters *c, struct kernel_part *part,
 	start.profiler = c->profiler;
 	start.counters_size = part->image_size;
 	start.counters = part->empty_image;
-	if (!part->image || !part->empty_image ||
-	    kernel_failed(kernel_agent.range.cuptiRangeProfilerCounterDataImageInitialize(&start), "preparing the counters", why) < 0)
-		return -1;
-	return 0;
-}
-
-static void drop_image(struct kernel_part *part)
-{
-	free(part->image);
-	free(part->empty_image);
-	part->image = part->empty_image = NULL;
+	if (part->image && part->empty_image &&
+	    kernel_failed(kernel_agent.range.cuptiRangeProfilerCounterDataImageInitialize(&start), "preparing the counters", why) == 0)
+		return 0;
+	/* One without the other would be taken for both. */
+	drop_image(part);
+	return -1;
 }
 
 /* As many as memory allows for: a kernel that is read in one pass is read alone. */
@@ -130,8 +132,13 @@ static int prepare(struct kernel_counters *c, const struct kernel_request *reque
 	struct pm_chip_name chip = PM_PARAMETERS(pm_chip_name, chip);
 
 	c->by_hand = request->ranges != KERNEL_RANGES_NONE;
-	if (kernel_failed(kernel_agent.range.cuptiProfilerInitialize(&begin), "CUPTI's profiler", why) < 0 ||
-	    kernel_agent.driver.cuCtxGetDevice(&c->device) != 0 || kernel_device_fits(c->device, why) < 0)
+	if (kernel_failed(kernel_agent.range.cuptiProfilerInitialize(&begin), "CUPTI's profiler", why) < 0)
+		return -1;
+	if (kernel_agent.driver.cuCtxGetDevice(&c->device) != 0) {
+		snprintf(why, KERNEL_WHY_SIZE, "the driver does not tell the device of the context");
+		return -1;
+	}
+	if (kernel_device_fits(c->device, why) < 0)
 		return -1;
 	chip.device = (size_t)c->device;
 	if (kernel_failed(kernel_agent.range.cuptiDeviceGetChipName(&chip), "the name of the chip", why) < 0 || !chip.chip ||
@@ -185,6 +192,8 @@ struct kernel_counters *kernel_counters_of(void *context, const struct kernel_re
 	c->context = context;
 	if (prepare(c, request, why) == 0)
 		return c;
+	if (!why[0])
+		snprintf(why, KERNEL_WHY_SIZE, "%s", KERNEL_NO_MEMORY);
 	c->hopeless = 1;
 	return NULL;
 }
@@ -284,6 +293,10 @@ int kernel_counters_stop(struct kernel_counters *c, char *why)
 {
 	struct range_stop p = PM_PARAMETERS(range_stop, all_submitted);
 
+	if (!c->profiler) {
+		snprintf(why, KERNEL_WHY_SIZE, "there were no counters to stop");
+		return -1;
+	}
 	p.profiler = c->profiler;
 	return kernel_failed(kernel_agent.range.cuptiRangeProfilerStop(&p), "stopping the counters", why);
 }

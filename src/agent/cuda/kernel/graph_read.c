@@ -124,7 +124,7 @@ static void meet_kernels(const struct reading *r)
 
 static void read_kernels(struct reading *r, const struct kernel_launch *launch)
 {
-	char ignored[KERNEL_WHY_SIZE];
+	char lost[KERNEL_WHY_SIZE];
 	size_t first = 0;
 
 	while (!r->is_wanted[first])
@@ -137,7 +137,10 @@ static void read_kernels(struct reading *r, const struct kernel_launch *launch)
 		return;
 	meet_kernels(r);
 	read_steps(r);
-	kernel_memory_restore(KERNEL_MEMORY_GRAPH, ignored);
+	if (kernel_memory_put_back(KERNEL_MEMORY_GRAPH, lost) < 0) {
+		memcpy(r->why, lost, sizeof(lost));
+		r->counters->hopeless = 1;
+	}
 	kernel_memory_forget(KERNEL_MEMORY_GRAPH);
 }
 

@@ -23,6 +23,7 @@
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
+#define KERNEL_NO_MEMORY "there was no memory for it" /* where nothing else is said */
 #define KERNEL_RANGE_NAME "range"
 #define KERNEL_GRAPH_NAME "CUDA graph" /* what a graph that is read as a whole is called */
 
@@ -121,13 +122,16 @@ enum kernel_call {
 	KERNEL_CALL_GRAPH_UPDATE,     /* cuGraphExecUpdate */
 	KERNEL_CALL_GRAPH_CHANGE,     /* others that change an executable graph */
 	KERNEL_CALL_GRAPH_END,        /* cuGraphExecDestroy */
+	KERNEL_CALL_CAPTURE,          /* cuStreamBeginCapture, in its forms */
+	KERNEL_CALL_CAPTURE_END,      /* cuStreamEndCapture */
 	KERNEL_CALL_START,            /* cuProfilerStart */
 	KERNEL_CALL_STOP,             /* cuProfilerStop */
 	KERNEL_CALL_OTHER,            /* changes memory: must not run while another thread's kernel is replayed */
 	KERNEL_CALL_SEES              /* could see what launches before it did */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
-void kernel_calls_enable(int enable) KERNEL_HIDDEN;
+/* -1: CUPTI does not tell of launches. */
+int kernel_calls_enable(int enable) KERNEL_HIDDEN;
 enum kernel_call kernel_call(uint32_t id) KERNEL_HIDDEN;
 /* Where it is cuProfilerStart or Stop, or the runtime's call of them: 1, and it has been taken note of. */
 int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit) KERNEL_HIDDEN;
@@ -211,6 +215,7 @@ const char *kernel_given_name(const void *handle) KERNEL_HIDDEN;
 struct kernel_caches {
 	int is_prepared;
 	struct nvidia_subdevice gpu;  /* whose driver empties them; fd -1: it does not, and a kernel reads them full */
+	void *module;                 /* that has it; NULL: not loaded yet */
 	void *function;
 	uint64_t memory;
 	uint64_t size;
@@ -291,6 +296,8 @@ int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KER
 enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_LAUNCH, KERNEL_MEMORY_GRAPH, KERNEL_MEMORIES };
 int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
 int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
+/* The same of what the program goes on with. -1: `why` says what that means. */
+int kernel_memory_put_back(enum kernel_memory which, char *why) KERNEL_HIDDEN;
 void kernel_memory_forget(enum kernel_memory which) KERNEL_HIDDEN;
 
 /* caches.c: the context is current, and idle. What it takes is allocated by prepare(), which is to come before memory is kept. */
@@ -314,6 +321,11 @@ void kernel_batch_met(void) KERNEL_HIDDEN;
 void kernel_batch_pass_over(const struct kernel_launch *l) KERNEL_HIDDEN;
 /* Reads those that are open. */
 void kernel_batch_close(void) KERNEL_HIDDEN;
+/* What was added last, if it is this call. */
+void kernel_batch_launch_failed(uint32_t correlation, int result) KERNEL_HIDDEN;
+/* Those that are open are not read. Memory is left alone. */
+void kernel_batch_give_up(const char *why) KERNEL_HIDDEN;
+void kernel_batch_context_ends(const void *context) KERNEL_HIDDEN;
 void kernel_batch_module_loaded(void) KERNEL_HIDDEN;
 /* Launches that are not the program's own: read now, from memory as it is, which then is as it was. add() says whether there was
  * room; the launch's parameters stay. `record` NULL: it is made, but not read. The last that is added is read. */
@@ -324,6 +336,8 @@ void kernel_batch_read_now(void) KERNEL_HIDDEN;
 /* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
 int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(int result) KERNEL_HIDDEN;
+/* It is not read, for this reason. */
+int kernel_replay_refuse(const struct kernel_launch *launch, const char *why) KERNEL_HIDDEN;
 /* For launches that are not the program's own: what there is to say of one; the counters of their context, or NULL and `why`. */
 void kernel_replay_describe(const struct kernel_launch *launch, struct record_kernel *ret) KERNEL_HIDDEN;
 struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch, const struct record_kernel *record,
@@ -341,6 +355,7 @@ void kernel_see(struct kernel_seen *seen, void *what) KERNEL_HIDDEN;
 void kernel_begin_alone(void) KERNEL_HIDDEN;
 void kernel_end_alone(void) KERNEL_HIDDEN;
 int kernel_is_alone(void) KERNEL_HIDDEN;
+int kernel_is_capturing(void) KERNEL_HIDDEN;
 /* A futex. */
 void kernel_wait_while(const _Atomic uint32_t *word, uint32_t value) KERNEL_HIDDEN;
 void kernel_wake(const _Atomic uint32_t *word) KERNEL_HIDDEN;
@@ -446,9 +461,9 @@ int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_r
 int kernel_source_met(void) KERNEL_HIDDEN;
 /* Of another one that is made in between. */
 void kernel_source_note_met(const struct kernel_launch *launch) KERNEL_HIDDEN;
-/* -1: memory could not be put back, or a launch could not be made again. */
-int kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
-			  struct kernel_caches *caches, char *why) KERNEL_HIDDEN;
+/* What could not be found out is told of each launch; memory is what the last of them left. */
+void kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
+			   struct kernel_caches *caches) KERNEL_HIDDEN;
 
 struct kernel_agent {
 	struct kernel_request request;

@@ -63,17 +63,19 @@ static int argument_sizes(const struct kernel_launch *l, size_t *sizes, size_t *
 	void *function = kernel_launch_function(l);
 	size_t offset, size;
 	unsigned count = 0;
+	int result = 0;
 
 	*ret_bytes = 0;
 	if (!d->cuFuncGetParamInfo)
 		return -1;
-	while (count < MOST_ARGUMENTS && d->cuFuncGetParamInfo(function, count, &offset, &size) == 0) {
+	while (count < MOST_ARGUMENTS && (result = d->cuFuncGetParamInfo(function, count, &offset, &size)) == 0) {
 		sizes[count++] = size;
 		*ret_bytes += (size + 15) & ~(size_t)15;
 		if (*ret_bytes > MOST_BYTES)
 			return -1;
 	}
-	return count < MOST_ARGUMENTS ? (int)count : -1;
+	/* A number that no argument has is an invalid value; any other answer says nothing of how many there are. */
+	return result == CUDA_INVALID_VALUE ? (int)count : -1;
 }
 
 /* Pointers first, then what they point at. */

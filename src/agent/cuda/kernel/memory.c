@@ -48,6 +48,18 @@ int kernel_memory_restore(enum kernel_memory which, char *why)
 	return -1;
 }
 
+/* There is no other way back: what failed once may not fail again. */
+int kernel_memory_put_back(enum kernel_memory which, char *why)
+{
+	size_t size;
+
+	if (kernel_memory_restore(which, why) == 0 || kernel_memory_restore(which, why) == 0)
+		return 0;
+	size = strlen(why);
+	snprintf(why + size, KERNEL_WHY_SIZE - size, ": what the program computes from here on may be wrong");
+	return -1;
+}
+
 void kernel_memory_forget(enum kernel_memory which)
 {
 	if (library.forget)

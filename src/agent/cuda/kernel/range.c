@@ -8,6 +8,7 @@
 
 #include "agent/cuda/decode.h"
 #include "agent/cuda/kernel/kernel.h"
+#include "agent/cuda/life.h"
 
 /* All that is not atomic: only while alone. */
 static struct {
@@ -34,6 +35,10 @@ static int start_counters(const struct kernel_launch *l, const struct kernel_req
 {
 	if (kernel_counters_hopeless(l->context)) {
 		snprintf(range.why, sizeof(range.why), "counters of this context cannot be read, as was said before");
+		return -1;
+	}
+	if (kernel_is_capturing()) {
+		snprintf(range.why, sizeof(range.why), "a stream was being captured when it began, and nothing can be waited for meanwhile");
 		return -1;
 	}
 	range.counters = kernel_replay_prepare(l, &range.record, request, range.why);
@@ -106,7 +111,7 @@ static int part_again(struct kernel_counters *c, struct kernel_part *part)
 /* From the memory that was there before it; then memory is what the program made of it. */
 static int make_again(struct kernel_counters *c)
 {
-	char ignored[KERNEL_WHY_SIZE];
+	char lost[KERNEL_WHY_SIZE];
 	int result = kernel_memory_save(KERNEL_MEMORY_AFTER, c->context, range.why);
 
 	if (result < 0)
@@ -114,7 +119,11 @@ static int make_again(struct kernel_counters *c)
 	for (size_t i = 0; i < c->part_count && result == 0; i++)
 		result = part_again(c, &c->parts[i]);
 	kernel_agent.driver.cuCtxSynchronize();
-	kernel_memory_restore(KERNEL_MEMORY_AFTER, ignored);
+	if (kernel_memory_put_back(KERNEL_MEMORY_AFTER, lost) < 0) {
+		memcpy(range.why, lost, sizeof(lost));
+		c->hopeless = 1;
+		result = -1;
+	}
 	kernel_memory_forget(KERNEL_MEMORY_AFTER);
 	for (size_t i = 0; i < c->part_count && result == 0; i++)
 		kernel_tell_values(&c->parts[i], c->parts[i].values, 0, range.record.number, range.record.time);
@@ -156,23 +165,36 @@ static void drop_calls(void)
 	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
 }
 
-static void end(void)
+static void finish(int failed)
 {
 	char ignored[KERNEL_WHY_SIZE];
-	void *was;
-	int failed = range.failed;
 
-	if (range.counters && kernel_agent.driver.cuCtxPushCurrent(range.counters->context) == 0) {
-		failed = failed || stop_counters() < 0;
-		if (failed && kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)
-			kernel_counters_stop(range.counters, ignored);
-		if (failed && range.counters->part_count)
-			kernel_counters_let_go(range.counters);
-		if (!range.failed)
-			drop_calls();
-		kernel_agent.driver.cuCtxPopCurrent(&was);
-	}
+	if (failed && kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)
+		kernel_counters_stop(range.counters, ignored);
+	if (failed && range.counters->part_count)
+		kernel_counters_let_go(range.counters);
+	if (!range.failed)
+		drop_calls();
 	tell(failed);
+}
+
+static void end(void)
+{
+	void *was;
+
+	if (range.counters && kernel_is_capturing()) {
+		snprintf(range.why, sizeof(range.why), "a stream was being captured at its end, and nothing can be waited for meanwhile");
+		finish(1);
+	} else if (range.counters && kernel_agent.driver.cuCtxPushCurrent(range.counters->context) == 0) {
+		finish(range.failed || stop_counters() < 0);
+		kernel_agent.driver.cuCtxPopCurrent(&was);
+	} else if (range.counters) {
+		snprintf(range.why, sizeof(range.why), "its context was not there any more when it ended");
+		kernel_calls_forget();
+		tell(1);
+	} else {
+		tell(1);
+	}
 }
 
 /* Whether this thread can tell that it is over: NVTX ranges are a thread's own. Our own calls come here, too. */
@@ -199,7 +221,7 @@ void kernel_range_look(void)
 {
 	int kept = errno;
 
-	if (is_mine() && kernel_window_range() != range.key)
+	if (!kernel_is_child() && is_mine() && kernel_window_range() != range.key)
 		kernel_range_end();
 	errno = kept;
 }

@@ -103,26 +103,30 @@ static int add_set(const struct cupti_call_data *data, uint32_t element, char *w
 	return 0;
 }
 
-/* 0: memory that the driver does not know. */
-static uint32_t type_of(uint64_t address)
+/* 0: memory that the driver does not know. -1: it does not say, and the memory may be the device's. */
+static int ask_type(uint64_t address, uint32_t *ret)
 {
-	uint32_t type = 0;
+	int result = kernel_agent.driver.cuPointerGetAttribute ?
+			     kernel_agent.driver.cuPointerGetAttribute(ret, CUDA_POINTER_MEMORY_TYPE, address) : CUDA_INVALID_VALUE;
 
-	if (!kernel_agent.driver.cuPointerGetAttribute ||
-	    kernel_agent.driver.cuPointerGetAttribute(&type, CUDA_POINTER_MEMORY_TYPE, address) != 0)
-		return 0;
-	return type;
+	if (result != 0)
+		*ret = 0;
+	return result == 0 || result == CUDA_INVALID_VALUE ? 0 : -1;
 }
 
 /* What the program copies from the host it may change after the call. What it copies to the host it has already. */
 static int add_copy(const struct cupti_call_data *data, char *why)
 {
 	const struct cuda_call_copy *p = data->parameters;
-	uint32_t from = type_of(p->from);
 	struct remembered *r;
 	struct cuda_copy *c;
+	uint32_t from, to;
 
-	if (!type_of(p->to))
+	if (ask_type(p->from, &from) < 0 || ask_type(p->to, &to) < 0) {
+		snprintf(why, KERNEL_WHY_SIZE, "the driver does not tell what memory is copied in it");
+		return -1;
+	}
+	if (!to)
 		return 0;
 	r = add(COPY);
 	if (!r)

@@ -65,6 +65,14 @@ static int give_up(const struct kernel_launch *launch)
 	return 0;
 }
 
+int kernel_replay_refuse(const struct kernel_launch *launch, const char *why)
+{
+	now.begun = cuda_agent.core->now();
+	snprintf(now.why, sizeof(now.why), "%s", why);
+	describe(launch);
+	return give_up(launch);
+}
+
 static int start(const struct kernel_request *request, int is_graph)
 {
 	struct kernel_counters *c = now.counters;

@@ -5,14 +5,15 @@
 
 void kernel_tell(const struct record_kernel *kernel, enum kernel_state state, const char *text)
 {
-	uint32_t text_size = cuda_text_room(sizeof(*kernel), text), size = (uint32_t)sizeof(*kernel) + text_size;
+	const char *said = state == KERNEL_FAILED && !*text ? KERNEL_NO_MEMORY : text;
+	uint32_t text_size = cuda_text_room(sizeof(*kernel), said), size = (uint32_t)sizeof(*kernel) + text_size;
 	struct record_kernel *record = cuda_agent.core->begin_patiently(size);
 
 	if (!record)
 		return;
 	*record = *kernel;
 	if (text_size)
-		memcpy(record + 1, text, text_size);
+		memcpy(record + 1, said, text_size);
 	cuda_agent.core->end(record, record_head(RECORD_KERNEL, state, size, 0, 0), size);
 	cuda_agent.core->ring_doorbell();
 	/* Values of its device are those of a kernel that is known. */

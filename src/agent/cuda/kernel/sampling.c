@@ -23,8 +23,18 @@ static struct {
 	struct pc_reason *reasons;
 } state;
 
+/* Of an attempt that found them, and nothing else, is nothing left. */
+static void drop_room(void)
+{
+	free(state.indexes);
+	free(state.names);
+	free(state.records);
+	free(state.reasons);
+}
+
 static int make_room(size_t reasons)
 {
+	drop_room();
 	state.indexes = calloc(reasons, sizeof(*state.indexes));
 	state.names = calloc(reasons, sizeof(*state.names));
 	state.records = calloc(ROOM, sizeof(*state.records));
@@ -165,12 +175,17 @@ static int enable(const struct kernel_pass *pass, char *why)
 	return kernel_source_failed(kernel_cupti.cuptiPCSamplingEnable(&p), "PC sampling", why);
 }
 
+/* Left enabled, it would make the program slow for good: it is tried twice. */
 static int disable(const struct kernel_pass *pass, char *why)
 {
 	struct pc_command p = PM_PARAMETERS(pc_command, context);
+	int result;
 
 	p.context = pass->launch->context;
-	return kernel_source_failed(kernel_cupti.cuptiPCSamplingDisable(&p), "ending PC sampling", why);
+	result = kernel_cupti.cuptiPCSamplingDisable(&p);
+	if (result != CUPTI_OK)
+		result = kernel_cupti.cuptiPCSamplingDisable(&p);
+	return kernel_source_failed(result, "ending PC sampling", why);
 }
 
 static int begin(const struct kernel_pass *pass, uint64_t buffer, char *why)

@@ -113,7 +113,9 @@ static int count(const struct kernel_pass *pass, const struct chosen *c, int laz
 	if (kernel_source_failed(kernel_cupti.cuptiSassMetricsEnable(&on), "counting instructions", why) < 0)
 		return -1;
 	result = kernel_launch_again(pass->launch, why) < 0 ? -1 : fetch(pass, c, why);
-	kernel_cupti.cuptiSassMetricsDisable(&off);
+	/* Code that stayed as it is would be slow for good. */
+	if (kernel_cupti.cuptiSassMetricsDisable(&off) != CUPTI_OK)
+		kernel_cupti.cuptiSassMetricsDisable(&off);
 	return result;
 }
 

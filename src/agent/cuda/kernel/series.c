@@ -131,7 +131,7 @@ void kernel_series_end(void)
 	struct pm_command disable = PM_PARAMETERS(pm_command, sampler);
 
 	disable.sampler = session.sampler;
-	if (session.group)
+	if (session.group && kernel_cupti_pm.cuptiPmSamplingDisable(&disable) != CUPTI_OK)
 		kernel_cupti_pm.cuptiPmSamplingDisable(&disable);
 	free(session.counters);
 	memset(&session, 0, sizeof(session));

@@ -197,8 +197,10 @@ static void put_into_groups(const struct maker *m, const struct kernel_source_re
 
 	if (groups->marker && fits(m, &groups->list[0], &groups->marker, 1))
 		groups->count = 1;
-	else
+	else {
+		groups->left_out += groups->marker != NULL;
 		groups->marker = NULL;
+	}
 	/* Mostly all of them fit at once. */
 	if (count && !place(m, sorted, count))
 		place_by_domain(m, sorted, count);

@@ -190,7 +190,7 @@ static void end_pass(const struct kernel_pass *pass, struct kernel_source_launch
 	l->record->passes++;
 	tell_totals(pass);
 	if (result < 0)
-		write_text(pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
+		write_text(pass, KERNEL_SOURCE_TROUBLE, 0, *trouble ? trouble : KERNEL_NO_MEMORY);
 	kernel_agent.driver.cuCtxSynchronize();
 }
 
@@ -257,7 +257,7 @@ static void tell_trouble(const struct collection *c, size_t from, const char *tr
 	for (size_t i = from; i < c->count; i++) {
 		pass = pass_of(c, &c->launches[i]);
 		if (c->launches[i].is_wanted)
-			write_text(&pass, KERNEL_SOURCE_TROUBLE, 0, trouble);
+			write_text(&pass, KERNEL_SOURCE_TROUBLE, 0, *trouble ? trouble : KERNEL_NO_MEMORY);
 	}
 }
 
@@ -328,16 +328,19 @@ static int over_time(const struct collection *c, char *why)
 	return result;
 }
 
-int kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
-			  struct kernel_caches *caches, char *why)
+void kernel_source_collect(struct kernel_source_launch *launches, size_t count, const struct kernel_request *request,
+			   struct kernel_caches *caches)
 {
 	struct collection c = { launches, count, request, caches, 0 };
+	char why[KERNEL_WHY_SIZE] = "";
 
 	load();
 	kernel_agent.driver.cuCtxGetDevice(&c.device);
 	if (instructions(&c, why) < 0)
-		return -1;
-	return request->source.series_count ? over_time(&c, why) : 0;
+		tell_trouble(&c, 0, why);
+	why[0] = '\0';
+	if (request->source.series_count && over_time(&c, why) < 0)
+		tell_trouble(&c, 0, why);
 }
 
 /* Functions whose first launch PC sampling has seen, or could not see. */
