@@ -71,7 +71,7 @@ static void write_export(struct cli *cli, const char *report, const char *path)
 	if (r < 0)
 		return;
 	/* --sqlite may name anything, and a recording cannot be made again. */
-	if (is_report(path))
+	if (is_report_file(path))
 		r = error_set(&err, EEXIST, "'%s' is a report, and is left as it is", path);
 	else
 		r = export_run(q, &request, written, sizeof(written), &err);
