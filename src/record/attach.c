@@ -140,8 +140,7 @@ int attach_is_entering(const struct recorder *r)
 static void entered(struct recorder *r)
 {
 	r->attach->entering = 0;
-	if (r->options->duration_ns && !r->stop_at && atomic_load(&r->page->gate))
-		r->stop_at = recorder_now() + r->options->duration_ns;
+	window_start_duration(r);
 }
 
 static void visit(struct recorder *r, uint32_t pid)

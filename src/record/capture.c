@@ -65,18 +65,14 @@ static void fill_page(struct recorder *r)
 	if (r->options->capture_range == CAPTURE_RANGE_NVTX || r->options->capture_range == CAPTURE_RANGE_SCHEDULE)
 		r->page->modules |= RING_GATE_NVTX;
 	/* Steps count from this capture on. */
-	r->steps = r->cycle = 0;
-	atomic_store(&r->drain.session.steps_seen, 0);
-	atomic_store(&r->page->step_first, 0);
-	atomic_store(&r->page->step_next, 0);
-	atomic_store(&r->page->steps_answered, 0);
-	atomic_store(&r->page->step_owner, 0);
+	window_steps_begin(r);
 }
 
 /* Before the program runs the time has not begun. */
 static void begin_window(struct recorder *r)
 {
 	r->recording_over = RECORDING_GOES_ON;
+	r->window_begun = 0;
 	r->stop_at = 0;
 	r->start_at = r->options->delay_ns && r->started ? recorder_now() + r->options->delay_ns : 0;
 	if (!r->options->delay_ns)

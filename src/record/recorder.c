@@ -298,6 +298,15 @@ static void settle_target(struct recorder *r)
 	watch_ended(r, w);
 }
 
+/* The program runs, and may have done so for a while: what it has asked for meanwhile stays. */
+static void time_begins(struct recorder *r)
+{
+	if (r->window_begun)
+		window_start_duration(r);
+	else
+		r->start_at = recorder_now() + r->options->delay_ns;
+}
+
 void recorder_on_control(struct recorder *r)
 {
 	struct control_message message;
@@ -317,7 +326,7 @@ void recorder_on_control(struct recorder *r)
 		r->started = 1;
 		attach_begin(r);
 		if (!r->steering || r->steering->state == STEER_CAPTURING)
-			r->start_at = recorder_now() + r->options->delay_ns;
+			time_begins(r);
 		return;
 	case CONTROL_FAILED:
 		r->finish = -1;

@@ -108,6 +108,7 @@ struct recorder {
 	int exit_status;
 	int command_line_gone;
 	int started;
+	int window_begun;          /* window_begin() was called for this recording, or this capture of a session */
 	int interrupts;
 	enum recording_over recording_over; /* the window is closed for good */
 	int killed;                /* kill_signal was sent */

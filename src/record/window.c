@@ -103,7 +103,14 @@ void window_open(struct recorder *r)
 	}
 	if (r->options->cpu.sample != SCOPE_NONE || r->options->cpu.switches != SCOPE_NONE)
 		perf_window(&r->drain.perf, 1);
-	if (r->options->duration_ns && r->started && !r->stop_at && !attach_is_entering(r))
+	window_start_duration(r);
+}
+
+void window_start_duration(struct recorder *r)
+{
+	int is_open = (atomic_load(&r->page->gate) & ~(uint32_t)RING_GATE_WARM) != 0;
+
+	if (r->options->duration_ns && is_open && r->started && !r->stop_at && !attach_is_entering(r))
 		r->stop_at = recorder_now() + r->options->duration_ns;
 }
 
@@ -116,6 +123,7 @@ static uint32_t awaited_range(const struct profile_options *o)
 
 void window_begin(struct recorder *r)
 {
+	r->window_begun = 1;
 	switch (r->options->capture_range) {
 	case CAPTURE_RANGE_NONE:
 		window_open(r);

@@ -51,6 +51,8 @@ void window_release(struct recorder *r);
 void window_begin(struct recorder *r);
 /* A window that is open stays the same one. */
 void window_open(struct recorder *r);
+/* A window that is open lasts --duration from now on, unless its time has begun. */
+void window_start_duration(struct recorder *r);
 /* One that follows another at once, without a pause for agents. */
 void window_next(struct recorder *r);
 void window_close(struct recorder *r);

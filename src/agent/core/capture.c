@@ -10,7 +10,7 @@
 
 /* The recorder answers within milliseconds; where it does not, the program goes on. */
 #define ANSWER_MS 2000
-#define STEP_NS 5000000l
+#define STEP_NS 1000000l
 
 static int64_t milliseconds(void)
 {
@@ -78,6 +78,8 @@ static int wait_for_answer(const struct question *q)
 	while (!has_answered(q)) {
 		if (milliseconds() >= until)
 			return 0;
+		/* Again: the recorder may have been about to sleep. */
+		agent_ring_doorbell();
 		raw_syscall(SYS_futex, (long)&agent_pages.session.gate, FUTEX_WAIT, q->gate, (long)&step, 0, 0);
 	}
 	return 1;
@@ -114,7 +116,6 @@ static int ask(struct question *q)
 
 	if (is_silent() || !put_request(q))
 		return 0;
-	agent_ring_doorbell();
 	answered = wait_for_answer(q);
 	atomic_store(&agent_state.unanswered, answered ? 0 : recorder_state());
 	follow = atomic_load(&agent_state.follow_window);
