@@ -27,18 +27,23 @@ def program(name):
     return os.path.join(BUILD, "tests", "e2e", name)
 
 
+def say(line):
+    # In one piece: tests have threads, and a line behind another's would not be seen.
+    print(f"{line}\n", end="", flush=True)
+
+
 def ok(name):
-    print(f"ok {name}", flush=True)
+    say(f"ok {name}")
 
 
 def not_ok(name, why):
     global failures
     failures += 1
-    print(f"not ok {name} - {why}", flush=True)
+    say(f"not ok {name} - {why}")
 
 
 def skip(name, why):
-    print(f"skip {name} - {why}", flush=True)
+    say(f"skip {name} - {why}")
 
 
 def check(name, got, want):
