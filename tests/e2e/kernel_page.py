@@ -26,7 +26,7 @@ def page(script, values):
     path = os.path.join(WORK, "configuration.json")
     with open(path, "w", encoding="utf-8") as f:
         json.dump({"sonde": SONDE, "chromium": CHROMIUM, "artefacts": ARTEFACTS, "webFolder": os.environ.get("WEB_FOLDER"), "work": WORK, **values}, f)
-    run = subprocess.run([NODE, os.path.join(WEB, script), path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=180)
+    run = subprocess.run([NODE, os.path.join(WEB, script), path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=380)
     print(run.stdout, end="", flush=True)
     if not any(word in run.stdout for word in ("not ok ", "skip ")):
         check("the page in Chromium", run.returncode, 0)

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PATIENCE_MS } from "./support.mjs";
 
 const WebSocket = createRequire(import.meta.url)("ws");
 
@@ -98,7 +99,7 @@ export class Firefox {
     let failure = "";
     const holds = () => this.evaluate(`(() => Boolean(${expression}))()`).catch((error) => { failure = String(error); });
 
-    for (const end = Date.now() + 20000; !(await holds()); await new Promise((resolve) => { setTimeout(resolve, 30); }))
+    for (const end = Date.now() + PATIENCE_MS; !(await holds()); await new Promise((resolve) => { setTimeout(resolve, 30); }))
       if (Date.now() > end)
         throw new Error(`never true: ${expression} ${failure}`);
   }

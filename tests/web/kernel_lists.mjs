@@ -1,6 +1,6 @@
 // kernel_lists.mjs CONFIGURATION: launches beside each other in headless Chromium: variation, sums, warm caches, ten thousand of them. Prints a line for each check.
 import { readFileSync } from "node:fs";
-import { Browser, Sonde, check, finish, scenario } from "./support.mjs";
+import { Browser, Sonde, check, finish, scenarios } from "./support.mjs";
 
 const configuration = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { wanted, launches, times, names, truth, before } = configuration;
@@ -207,13 +207,8 @@ async function looks() {
   await server.end();
 }
 
-try {
-  await browser.start();
-} catch (error) {
-  console.log(`skip the page in Chromium - it does not start here: ${String(error).split("\n").slice(0, 2).join(" ")}`);
-  process.exit(0);
-}
-await Promise.all(Object.entries({ sums, variation, warm, many, looks }).map(([name, run]) => scenario(`kernel lists: ${name}`, run)));
+await browser.startOrSkip();
+await scenarios("kernel lists", { sums, variation, warm, many, looks });
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();
 finish();

@@ -1,6 +1,6 @@
 // kernels.mjs CONFIGURATION: the page of kernels in headless Chromium, with reports whose every value was planted (tests/e2e/kernel_truth.py). Prints a line for each check.
 import { readFileSync } from "node:fs";
-import { Browser, Sonde, check, finish, scenario } from "./support.mjs";
+import { Browser, Sonde, check, finish, scenarios } from "./support.mjs";
 
 const configuration = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { truth, before } = configuration;
@@ -358,14 +358,9 @@ async function looks() {
   await viewer.close();
 }
 
-try {
-  await browser.start();
-} catch (error) {
-  console.log(`skip the page in Chromium - it does not start here: ${String(error).split("\n").slice(0, 2).join(" ")}`);
-  process.exit(0);
-}
+await browser.startOrSkip();
 const server = await sonde.view("--baseline", configuration.baseline, configuration.kernels);
-await Promise.all(Object.entries({ summary, details, compared, pages, source, states, views, looks }).map(([name, run]) => scenario(`kernels: ${name}`, run)));
+await scenarios("kernels", { summary, details, compared, pages, source, states, views, looks });
 await server.end();
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();

@@ -11,12 +11,7 @@ import { timeline } from "./timeline.mjs";
 const configuration = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const sonde = new Sonde(configuration.sonde, configuration.webFolder);
 const browser = new Browser(configuration.chromium, configuration.artefacts);
-try {
-  await browser.start();
-} catch (error) {
-  console.log(`skip the page in Chromium - it does not start here: ${String(error).split("\n").slice(0, 2).join(" ")}`);
-  process.exit(0);
-}
+await browser.startOrSkip();
 const server = await sonde.view(configuration.cuda);
 const with_ = { browser, sonde, server, report: configuration.cuda, configuration };
 const parts = Object.entries({ timeline, slices, panels, looks, reports, density }).filter(([name]) => !configuration.only || configuration.only.includes(name));

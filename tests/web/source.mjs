@@ -1,6 +1,6 @@
 // source.mjs CONFIGURATION: the source page of kernels in headless Chromium, with reports whose counts were planted (tests/e2e/t_view_source). Prints a line for each check.
 import { readFileSync } from "node:fs";
-import { Browser, Sonde, check, finish, scenario } from "./support.mjs";
+import { Browser, Sonde, check, finish, scenarios } from "./support.mjs";
 
 const configuration = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const sonde = new Sonde(configuration.sonde, configuration.webFolder);
@@ -69,14 +69,9 @@ async function files() {
   await viewer.close();
 }
 
-try {
-  await browser.start();
-} catch (error) {
-  console.log(`skip the page in Chromium - it does not start here: ${String(error).split("\n").slice(0, 2).join(" ")}`);
-  process.exit(0);
-}
+await browser.startOrSkip();
 const server = await sonde.view(configuration.report, configuration.baseline, configuration.here);
-await Promise.all(Object.entries({ calls, headings, ptx, baseline, files }).map(([name, run]) => scenario(`source: ${name}`, run)));
+await scenarios("source", { calls, headings, ptx, baseline, files });
 await server.end();
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();

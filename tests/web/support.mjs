@@ -8,6 +8,10 @@ const require = createRequire(import.meta.url);
 
 let failed = 0;
 
+/** What comes, comes within this time also where many share a core. */
+export const PATIENCE_MS = 90000;
+const SCENARIOS_AT_ONCE = 3;
+
 /** Ends with status 1 where a check failed. */
 export function finish() {
   process.exit(failed ? 1 : 0);
@@ -34,6 +38,16 @@ export async function scenario(name, run) {
     check(name, String(error instanceof Error ? error.stack : error).slice(0, 500), "the scenario to its end");
   }
   console.log(`# ${name}: ${((Date.now() - began) / 1000).toFixed(1)} s`);
+}
+
+/** Some beside each other: most of the time a page waits. @param {string} of @param {Record<string, () => Promise<void>>} runs */
+export async function scenarios(of, runs) {
+  const waiting = Object.entries(runs);
+  const oneByOne = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift())
+      await scenario(`${of}: ${next[0]}`, next[1]);
+  };
+  await Promise.all(Array.from({ length: SCENARIOS_AT_ONCE }, oneByOne));
 }
 
 /** The binary and its answers. */
@@ -156,11 +170,28 @@ export class Browser {
     this.chromium = await require("playwright-core").chromium.launch({ executablePath: this.executablePath, args });
   }
 
+  /** Where it cannot be started the tests in it are skipped, and nothing else is left to be done. */
+  async startOrSkip() {
+    try {
+      await this.start();
+    } catch (error) {
+      console.log(`skip the page in Chromium - it does not start here: ${String(error).split("\n").slice(0, 2).join(" ")}`);
+      process.exit(0);
+    }
+  }
+
+  /** @param {object} [how] */
+  async context(how) {
+    const context = await this.chromium.newContext(how);
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  }
+
   /** A page of a server's, with everything drawn. @param {Server} server
    * @param {{ width?: number, height?: number, scheme?: "dark" | "light", hash?: string, scale?: number, expectTrouble?: boolean }} [how] */
   async open(server, how = {}) {
     const storageState = await this.cookiesOf(server);
-    const context = await this.chromium.newContext({
+    const context = await this.context({
       viewport: { width: how.width ?? 1280, height: how.height ?? 720 }, colorScheme: how.scheme ?? "light", deviceScaleFactor: how.scale ?? 1, storageState,
     });
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
@@ -184,12 +215,12 @@ export class Browser {
 
   /** As a person would: the page is opened by the address that was printed. @param {Server} server */
   async admit(server) {
-    const context = await this.chromium.newContext();
+    const context = await this.context();
     const page = await context.newPage();
     this.watch(page, server.origin);
     await page.goto(server.url);
     await page.waitForURL((/** @type {URL} */ url) => !url.search.includes("token"));
-    await page.waitForFunction(() => window.sonde?.started, null, { timeout: 60000 });
+    await page.waitForFunction(() => window.sonde?.started);
     const state = await context.storageState();
     await context.close();
     return state;
@@ -226,7 +257,7 @@ export class ViewerPage {
   }
 
   async idle() {
-    await this.page.waitForFunction(() => window.sonde?.started, null, { timeout: 60000 });
+    await this.page.waitForFunction(() => window.sonde?.started);
     await this.page.evaluate(() => window.sonde.idle());
   }
 
@@ -237,7 +268,7 @@ export class ViewerPage {
 
   /** @param {(argument: any) => unknown} what @param {any} [argument] */
   until(what, argument) {
-    return this.page.waitForFunction(what, argument, { timeout: 40000 });
+    return this.page.waitForFunction(what, argument);
   }
 
   /** @param {string} key */
