@@ -536,21 +536,26 @@ static int timeout_ms(const struct recorder *r)
 }
 
 /* Not waited for: a command line that is stopped must not stop the recording. */
-static void tell_of_window(struct recorder *r)
+static void tell_of_window(struct recorder *r, uint32_t number)
 {
-	struct control_message *message;
+	struct control_message *message = calloc(1, sizeof(*message));
 
-	if (!r->options->window_opened || !r->started || r->windows_told == r->windows || r->command_line_gone)
-		return;
-	r->windows_told = r->windows;
-	message = calloc(1, sizeof(*message));
 	if (!message)
 		return;
 	message->kind = CONTROL_WINDOW;
-	message->value = (int32_t)r->windows;
+	message->value = (int32_t)number;
 	snprintf(message->result.path, sizeof(message->result.path), "%s", r->path);
 	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
 	free(message);
+}
+
+/* Several may have opened since, or before it was known that the program runs. */
+static void tell_of_windows(struct recorder *r)
+{
+	if (!r->options->window_opened || !r->started || r->command_line_gone)
+		return;
+	while (r->windows_told != r->windows)
+		tell_of_window(r, ++r->windows_told);
 }
 
 static void run(struct recorder *r)
@@ -565,7 +570,7 @@ static void run(struct recorder *r)
 		agents_timeout(r);
 		look_at_unwatched(r);
 		decide(r);
-		tell_of_window(r);
+		tell_of_windows(r);
 	}
 }
 
