@@ -101,7 +101,7 @@ def middles(text):
     rows = list(csv.reader(line for line in text.splitlines() if line.startswith('"')))
     found = {}
     for name, cell in zip(rows[0], rows[2]):
-        samples = [float(value.replace(",", "")) for value in re.findall(r"[\d.,]+", cell[cell.find("(") + 1:])] if "(" in cell and "__" in name else []
+        samples = [float(value.replace(",", "")) for value in re.findall(r"\d[\d,]*(?:\.\d+)?", cell[cell.find("(") + 1:])] if "(" in cell and "__" in name else []
         if any(samples):
             found[name.removeprefix("pmsampling:")] = statistics.median(value for value in samples if value)
     return found
