@@ -100,6 +100,15 @@ static void stuck(struct progress *p, const struct kernel_progress *step)
 	kill((pid_t)step->pid, SIGTERM);
 }
 
+static void copies(struct progress *p, const struct kernel_progress *step)
+{
+	if (p->warned_copies)
+		return;
+	p->warned_copies = true;
+	end_line(p);
+	kernel_explain_copies(kernel_told(p->cli), step->text);
+}
+
 static void show(struct progress *p, const struct kernel_progress *step)
 {
 	FILE *out = kernel_told(p->cli);
@@ -108,6 +117,8 @@ static void show(struct progress *p, const struct kernel_progress *step)
 		failed(p, step);
 	else if (step->state == KERNEL_STUCK)
 		stuck(p, step);
+	else if (step->state == KERNEL_COPIES)
+		copies(p, step);
 	else if (step->state == KERNEL_BEGUN)
 		begun(p, step);
 	else if (step->state == KERNEL_PASS)

@@ -24,6 +24,7 @@ struct progress {
 	bool is_half;                 /* and says 50% */
 	bool warned;                  /* of collectives */
 	bool timed;                   /* it was said that kernels are timed only */
+	bool warned_copies;           /* of memory that takes long to copy */
 	uint32_t warned_stuck;        /* number of the kernel, from 1; 0: of none */
 	uint32_t ended;               /* process that was asked to end; 0: none was */
 };

@@ -179,3 +179,9 @@ void kernel_explain_stuck(FILE *out, const char *name, uint32_t number, uint32_t
 		     "for the host never ends when it is run by itself: use --fast (one pass, nothing is run again) or --replay-mode application, or "
 		     "leave it out with -k.\n", name, number, seconds);
 }
+
+void kernel_explain_copies(FILE *out, const char *amount)
+{
+	fprintf(out, "==WARNING== The program has %s on the GPU. It is kept, and put back for each pass, which takes long where no copy of it fits on the GPU as "
+		     "well: --fast (one pass) and --replay-mode application (a run for each pass) keep nothing.\n", amount);
+}

@@ -17,5 +17,6 @@ unsigned kernel_name_holders(FILE *out, const char *root);
 bool kernel_is_collective(const char *name);
 void kernel_warn_of_collective(FILE *out, const char *name);
 void kernel_explain_stuck(FILE *out, const char *name, uint32_t number, uint32_t seconds);
+void kernel_explain_copies(FILE *out, const char *amount);
 
 #endif

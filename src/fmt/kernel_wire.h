@@ -18,7 +18,8 @@ enum kernel_state {
 	KERNEL_PASS = 4,      /* another pass begins */
 	KERNEL_STUCK = 5,     /* the recorder's own: a pass does not end */
 	KERNEL_WAITS = 6,     /* before anything else is told: what ran before it is waited for; the kernel's name follows */
-	KERNEL_WAITED = 7
+	KERNEL_WENT_ON = 7,   /* what was waited for or copied is done, or one of several runs */
+	KERNEL_COPIES = 8     /* much memory, to keep it or to put it back; how much follows in words */
 };
 
 /* Sentences about what only others can change begin so. */

@@ -170,6 +170,20 @@ def test_kernel_full():
     same("kernel, set full: each was sampled", int(rows[0][0]), SET_LAUNCHES)
 
 
+def test_kernel_large():
+    """A program that has nearly half of the memory: it is kept once, on the GPU. In memory of the host it would take 0.6 s for each GiB."""
+    alone = output([program("large")]).stdout
+    path = harness.report_path("kernel-large")
+    run = output([SONDE, "kernel", "--set", "full", "-k", "change", "-f", "-o", path, program("large")])
+    same("kernel, large: the program's result", (run.stdout, run.returncode), (alone, 0), run.stderr[-400:])
+    same("kernel, large: nothing is missing", harness.sql(path, "select result, text from sonde_kernel_metric where name like 'profiler__%error'"), [])
+    same("kernel, large: each was sampled", [int(n) > 0 for n, in harness.sql(path, "select integer from sonde_kernel_metric where name = 'smsp__pcsamp_sample_count' and instance is null")],
+         [True] * 3)
+    took = [float(n) / 1e9 for n, in harness.sql(path, "select integer from sonde_kernel_metric where name = 'profiler__replayer_time'")]
+    note(f"seconds for each launch: {took}")
+    holds("kernel, large: nothing was copied to the host", max(took) < 8, took)
+
+
 def test_kernel_l2():
     """Traffic in L2, each metric by ncu in one pass. Not of the launches with memory of a pool, where ncu has more traffic between the halves,
     and with managed memory, which comes from the host in ncu's only pass. What goes between the halves varies by 6 % from run to run of ncu."""
@@ -243,6 +257,6 @@ def test_kernel_torch():
     holds("kernel under torch: they did work", all(v["sm__throughput.avg.pct_of_peak_sustained_elapsed"] > 1 for _, v in found), found[:1])
 
 
-PROGRAMS = ("counted", "graphs")
-TESTS = {"kernel": test_kernel, "kernel_basic": test_kernel_basic, "kernel_full": test_kernel_full, "kernel_l2": test_kernel_l2, "kernel_runs": test_kernel_runs,
+PROGRAMS = ("counted", "graphs", "large")
+TESTS = {"kernel": test_kernel, "kernel_basic": test_kernel_basic, "kernel_full": test_kernel_full, "kernel_large": test_kernel_large, "kernel_l2": test_kernel_l2, "kernel_runs": test_kernel_runs,
          "kernel_graphs": test_kernel_graphs, "kernel_torch": test_kernel_torch}

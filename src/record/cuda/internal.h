@@ -126,8 +126,9 @@ struct cuda_busy {
 		char name[60];
 	} items[CUDA_MOST_BUSY];
 	uint32_t count;
-	int waits;                   /* for what ran before the next one, */
-	char next[60];               /* which is called so */
+	int waits;                   /* for what ran before the next one, which is called */
+	int copies;                  /* memory, as much as */
+	char next[60];               /* this says */
 	uint32_t passes;
 	uint32_t pass;               /* how many have begun */
 	int64_t since;               /* ns: the pass began */

@@ -14,6 +14,7 @@
 #include "symbol/demangle.h"
 
 #define STUCK_AGAIN 5u /* seconds */
+#define COPIES_SLOWLY 2u
 /* Of CUfunction_attribute. */
 enum { ATTRIBUTE_CARVEOUT = 9, ATTRIBUTE_SCHEDULING = 15 };
 
@@ -264,6 +265,12 @@ static void busy_remove(struct cuda_busy *b, uint64_t result)
 	b->count = kept;
 }
 
+/* Tells nothing of a kernel, but what the thread that reads it does meanwhile. */
+static int is_aside(unsigned state)
+{
+	return state == KERNEL_WAITS || state == KERNEL_WENT_ON || state == KERNEL_COPIES;
+}
+
 /* All but passes and the beginning end it. */
 static void note_state(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *name)
 {
@@ -273,9 +280,10 @@ static void note_state(struct cuda_decoder *d, const struct record_kernel *k, ui
 	b->since = nanoseconds();
 	b->told = 0;
 	b->waits = state == KERNEL_WAITS;
-	if (b->waits)
+	b->copies = state == KERNEL_COPIES;
+	if (b->waits || b->copies)
 		snprintf(b->next, sizeof(b->next), "%s", name);
-	if (state == KERNEL_WAITS || state == KERNEL_WAITED)
+	if (is_aside(state))
 		return;
 	if (state == KERNEL_PASS) {
 		b->pass++;
@@ -301,20 +309,25 @@ static void busy_names(const struct cuda_busy *b, char *ret, size_t size)
 		len += (size_t)snprintf(ret + len, size - len, "%s%s", i ? ", " : "", b->items[i].name);
 }
 
-/* A kernel that waits for another one never ends when it runs alone: that is told once it is likely, and now and then again. */
+/* A kernel that waits for another one never ends when it runs alone: that is told once it is likely, and now and then again. Copying
+ * memory ends: it is told why that takes so long. */
 void cuda_kernel_watch(struct cuda_decoder *d)
 {
 	struct cuda_busy *b = &d->c->busy;
 	uint32_t patience = d->s->kernels ? d->s->kernels->stuck_after : 0;
-	struct kernel_progress p = { .state = KERNEL_STUCK, .passes = b->passes };
+	struct kernel_progress p = { .state = b->copies ? KERNEL_COPIES : KERNEL_STUCK, .passes = b->passes };
 	char names[KERNEL_PROGRESS_NAME] = "";
 
-	if ((!b->count && !b->waits) || !patience || d->p->dead)
+	if ((!b->count && !b->waits && !b->copies) || !patience || d->p->dead)
 		return;
 	p.seconds = (uint32_t)((nanoseconds() - b->since) / 1000000000);
-	if (p.seconds < patience || (b->told && p.seconds < b->told + STUCK_AGAIN))
+	if (p.seconds < (b->copies ? COPIES_SLOWLY : patience) || (b->told && p.seconds < b->told + STUCK_AGAIN))
 		return;
 	b->told = p.seconds;
+	if (b->copies) {
+		send(d, &p, b->next, strlen(b->next));
+		return;
+	}
 	p.number = b->count ? (uint32_t)b->items[0].result - 1 : (uint32_t)d->s->cuda->next_kernel;
 	if (b->count)
 		busy_names(b, names, sizeof(names));
@@ -367,7 +380,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 		return -EBADMSG;
 	memcpy(&k, bytes, sizeof(k));
 	size -= (uint32_t)sizeof(k);
-	if (record_flags(k.head) == KERNEL_WAITS || record_flags(k.head) == KERNEL_WAITED) {
+	if (is_aside(record_flags(k.head))) {
 		tell_name(&d, &k, 0, text, size);
 		return 0;
 	}

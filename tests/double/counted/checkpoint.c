@@ -1,6 +1,7 @@
-/* libcheckpoint.so: all allocations of the driver, as they were. */
+/* libcheckpoint.so: all allocations of the driver, as they were. COUNTED_SLOW_SAVE: us that it takes. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counted.h"
 #include "vendor/cupti_checkpoint.h"
@@ -26,6 +27,8 @@ COUNTED_FUNCTION(cuptiCheckpointSave, (struct cupti_checkpoint *handle), (handle
 	int result = counted_fails("cuptiCheckpointSave");
 
 	counted_log("save");
+	if (getenv("COUNTED_SLOW_SAVE"))
+		usleep((useconds_t)atoi(getenv("COUNTED_SLOW_SAVE")));
 	if (result != 0 || !k)
 		return result;
 	k->count = counted_allocations(k->addresses, k->sizes, ROOM);

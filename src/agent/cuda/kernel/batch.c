@@ -135,14 +135,15 @@ static int open(struct kernel_counters *c, const struct kernel_request *request,
 
 static void read_all(enum kernel_memory after);
 
-/* Memory is kept twice, before and after. What does not fit on the GPU would go to the host's memory, and to its disk. */
-static int has_memory_for_two(void)
+/* Memory is kept before and after, and where instructions are looked at, before each launch but the first. What does not fit on the
+ * GPU would go to the host's memory, which takes a thousand times as long. */
+static int has_memory_for_several(const struct kernel_request *request)
 {
-	size_t free_bytes = 0, total = 0;
+	size_t free_bytes = 0, total = 0, copies = request->source.sampling || request->source.sass ? 3 : 2;
 
 	if (!kernel_agent.driver.cuMemGetInfo || kernel_agent.driver.cuMemGetInfo(&free_bytes, &total) != 0)
 		return 1;
-	return 2 * (total - free_bytes) <= free_bytes;
+	return copies * (total - free_bytes) <= free_bytes;
 }
 
 /* What is read before the program launches it is launched first by us: once more, where PC sampling has to see that. */
@@ -182,7 +183,7 @@ int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, c
 
 	if (batch.count && !has_room(c, 1))
 		kernel_batch_close();
-	if (!batch.count && !has_memory_for_two())
+	if (!batch.count && !has_memory_for_several(request))
 		return read_before(c, l, record, request, why);
 	if (!batch.count && open(c, request, l->call == KERNEL_CALL_GRAPH, why) < 0)
 		return -1;

@@ -7,8 +7,11 @@
 #include "vendor/cupti_checkpoint.h"
 #include "vendor/dl.h"
 
+#define MUCH_GIB 8
+
 static struct cupti_checkpoint_library library;
 static struct cupti_checkpoint kept[KERNEL_MEMORIES];
+static double kept_gib[KERNEL_MEMORIES];
 
 static int load(char *why)
 {
@@ -18,6 +21,32 @@ static int load(char *why)
 		return 0;
 	snprintf(path, sizeof(path), "%s%slibcheckpoint.so", kernel_agent.folder, *kernel_agent.folder ? "/" : "");
 	return cupti_checkpoint_load(&library, path, why, KERNEL_WHY_SIZE);
+}
+
+/* In GiB. */
+static double in_use(void)
+{
+	size_t free_bytes = 0, total = 0;
+
+	if (!kernel_agent.driver.cuMemGetInfo || kernel_agent.driver.cuMemGetInfo(&free_bytes, &total) != 0)
+		return 0;
+	return (double)(total - free_bytes) / (1 << 30);
+}
+
+/* Copying much memory may take seconds, and is not to be taken for a kernel that does not end. */
+static int copy(int (*how)(struct cupti_checkpoint *handle), enum kernel_memory which)
+{
+	struct record_kernel told = { .time = cuda_agent.core->now() };
+	char amount[40];
+	int result;
+
+	snprintf(amount, sizeof(amount), "%.0f GiB", kept_gib[which]);
+	if (kept_gib[which] >= MUCH_GIB)
+		kernel_tell(&told, KERNEL_COPIES, amount);
+	result = how(&kept[which]);
+	if (kept_gib[which] >= MUCH_GIB)
+		kernel_tell(&told, KERNEL_WENT_ON, NULL);
+	return result;
 }
 
 int kernel_memory_save(enum kernel_memory which, void *context, char *why)
@@ -31,7 +60,8 @@ int kernel_memory_save(enum kernel_memory which, void *context, char *why)
 	k->size = sizeof(*k);
 	k->context = context;
 	k->overwrite = 1;
-	result = library.save(k);
+	kept_gib[which] = in_use();
+	result = copy(library.save, which);
 	if (result == CUPTI_OK)
 		return 0;
 	snprintf(why, KERNEL_WHY_SIZE, "memory could not be kept for another pass (error %d); fewer metrics need fewer passes", result);
@@ -40,7 +70,7 @@ int kernel_memory_save(enum kernel_memory which, void *context, char *why)
 
 int kernel_memory_restore(enum kernel_memory which, char *why)
 {
-	int result = library.restore(&kept[which]);
+	int result = copy(library.restore, which);
 
 	if (result == CUPTI_OK)
 		return 0;

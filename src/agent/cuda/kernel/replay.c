@@ -111,7 +111,7 @@ static int prepare(const struct kernel_launch *launch, const struct kernel_reque
 
 	kernel_tell(&now.record, KERNEL_WAITS, launch->name);
 	result = kernel_agent.driver.cuCtxSynchronize();
-	kernel_tell(&now.record, KERNEL_WAITED, NULL);
+	kernel_tell(&now.record, KERNEL_WENT_ON, NULL);
 	if (result != 0) {
 		snprintf(now.why, sizeof(now.why), "the context has had an error before");
 		return -1;

@@ -227,7 +227,7 @@ int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
 	if (!is_there(why))
 		return -1;
 	for (int i = 0; i < (pass->request->sampling_passes > 0 ? pass->request->sampling_passes : 1); i++) {
-		if (i && kernel_memory_restore(KERNEL_MEMORY_LAUNCH, why) < 0)
+		if (i && kernel_memory_restore(pass->memory, why) < 0)
 			return -1;
 		if (sample(pass, buffer, why) < 0)
 			return -1;

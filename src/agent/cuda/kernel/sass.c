@@ -157,7 +157,7 @@ int kernel_sass_pass(const struct kernel_pass *pass, char *why)
 		return -1;
 	/* Only what runs is patched, as a module may have thousands of kernels; where CUPTI has missed the launch, everything is. */
 	result = count(pass, &c, 1, why);
-	if (result == NOTHING_COUNTED && kernel_memory_restore(KERNEL_MEMORY_LAUNCH, why) == 0)
+	if (result == NOTHING_COUNTED && kernel_memory_restore(pass->memory, why) == 0)
 		result = count(pass, &c, 0, why);
 	if (result == NOTHING_COUNTED)
 		snprintf(why, KERNEL_WHY_SIZE, "no instruction was counted");

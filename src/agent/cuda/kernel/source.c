@@ -192,6 +192,7 @@ static void end_pass(const struct kernel_pass *pass, struct kernel_source_launch
 	if (result < 0)
 		write_text(pass, KERNEL_SOURCE_TROUBLE, 0, *trouble ? trouble : KERNEL_NO_MEMORY);
 	kernel_agent.driver.cuCtxSynchronize();
+	kernel_tell(l->record, KERNEL_WENT_ON, NULL);
 }
 
 static int look(const struct kernel_pass *pass, struct kernel_source_launch *l, int (*how)(const struct kernel_pass *pass, char *why),
@@ -200,26 +201,29 @@ static int look(const struct kernel_pass *pass, struct kernel_source_launch *l, 
 	char trouble[KERNEL_WHY_SIZE] = "";
 
 	end_pass(pass, l, how(pass, trouble), trouble);
-	return kernel_memory_restore(KERNEL_MEMORY_LAUNCH, why);
+	return kernel_memory_restore(pass->memory, why);
 }
 
-/* From the memory that is there before it, which is there again afterwards. */
-static int look_at_instructions(const struct collection *c, struct kernel_source_launch *l, char *why)
+/* From the memory that is there before it, which is there again afterwards. What is there before the first is kept already. */
+static int look_at_instructions(const struct collection *c, size_t number, char *why)
 {
 	const struct kernel_source_request *r = &c->request->source;
+	struct kernel_source_launch *l = &c->launches[number];
 	struct kernel_pass pass = pass_of(c, l);
 	int result = 0;
 
 	if (!r->sampling && !r->sass)
 		return 0;
-	if (kernel_memory_save(KERNEL_MEMORY_LAUNCH, l->launch->context, why) < 0)
+	pass.memory = number ? KERNEL_MEMORY_LAUNCH : KERNEL_MEMORY_BEFORE;
+	if (number && kernel_memory_save(KERNEL_MEMORY_LAUNCH, l->launch->context, why) < 0)
 		return -1;
 	l->record->passes += (uint32_t)l->is_sampled;
 	if (r->sampling && !l->is_sampled)
 		result = look(&pass, l, kernel_sampling_pass, why);
 	if (r->sass && result == 0)
 		result = look(&pass, l, kernel_sass_pass, why);
-	kernel_memory_forget(KERNEL_MEMORY_LAUNCH);
+	if (number)
+		kernel_memory_forget(KERNEL_MEMORY_LAUNCH);
 	return result;
 }
 
@@ -240,7 +244,7 @@ static int instructions(const struct collection *c, char *why)
 		struct kernel_source_launch *l = &c->launches[i];
 
 		if (l->is_wanted)
-			result = look_at_instructions(c, l, why);
+			result = look_at_instructions(c, i, why);
 		begin = nanoseconds();
 		if (result == 0)
 			result = kernel_launch_again(l->launch, why);
@@ -390,7 +394,7 @@ int kernel_source_met(void)
 	/* It may never end, where it waits for one that is launched next. */
 	kernel_tell(&told, KERNEL_WAITS, meeting.launch.name);
 	kernel_agent.driver.cuCtxSynchronize();
-	kernel_tell(&told, KERNEL_WAITED, NULL);
+	kernel_tell(&told, KERNEL_WENT_ON, NULL);
 	meeting.keeps = meeting.keeps && nanoseconds() - begin >= LONG_LAUNCH;
 	kept = kernel_sampling_met(&meeting.pass, meeting.keeps);
 	if (kept)

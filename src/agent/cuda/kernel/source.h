@@ -8,7 +8,7 @@
 #include "agent/cuda/kernel/kernel.h"
 #include "vendor/cupti_source.h"
 
-/* One run of the kernel; between runs, where a pass needs several, memory is put back to what it was (KERNEL_MEMORY_LAUNCH). */
+/* One run of the kernel; between runs, where a pass needs several, memory is put back to what it was. */
 struct kernel_pass {
 	const struct kernel_launch *launch;
 	uint32_t number;              /* of the kernel, in records */
@@ -18,6 +18,7 @@ struct kernel_pass {
 	int device;
 	const struct kernel_source_request *request;
 	struct kernel_caches *caches; /* NULL: they are left alone */
+	enum kernel_memory memory;    /* before it */
 };
 
 /* Filled at the first use; parts that the library lacks are NULL. */
