@@ -8,7 +8,7 @@ import sys
 import time
 
 import harness
-from suite import Skip, holds, limit, note, program, same
+from suite import PROGRAMS as SOURCES, Skip, holds, limit, note, program, same
 
 SONDE = os.path.join(os.environ["BUILD"], "sonde")
 # Counts within 2 %, shares within 2 points.
@@ -257,6 +257,20 @@ def test_kernel_torch():
     holds("kernel under torch: they did work", all(v["sm__throughput.avg.pct_of_peak_sustained_elapsed"] > 1 for _, v in found), found[:1])
 
 
+def test_kernel_training():
+    """Training as people write it, from its first launch on, where all modules are loaded, and in the middle of it: the losses are the same to the last bit."""
+    command = [sys.executable, os.path.join(SOURCES, "torch_transformer.py")]
+    alone = output(command)
+    if not alone.stdout.strip():
+        raise Skip("no torch here")
+    for name, options, count in (("basic", ("-c", "300"), 300), ("full", ("-s", "150", "-c", "40"), 40)):
+        path = harness.report_path("kernel-training-" + name)
+        run = output([SONDE, "kernel", "--set", name, *options, "-f", "-o", path, *command])
+        same(f"kernel, training, set {name}: the losses", run.stdout.strip(), alone.stdout.strip(), run.stderr[-400:])
+        same(f"kernel, training, set {name}: as many as asked for", len(values(path)), count)
+        same(f"kernel, training, set {name}: nothing is missing", harness.sql(path, "select result, text from sonde_kernel_metric where name like 'profiler__%error'"), [])
+
+
 PROGRAMS = ("counted", "graphs", "large")
 TESTS = {"kernel": test_kernel, "kernel_basic": test_kernel_basic, "kernel_full": test_kernel_full, "kernel_large": test_kernel_large, "kernel_l2": test_kernel_l2, "kernel_runs": test_kernel_runs,
-         "kernel_graphs": test_kernel_graphs, "kernel_torch": test_kernel_torch}
+         "kernel_graphs": test_kernel_graphs, "kernel_torch": test_kernel_torch, "kernel_training": test_kernel_training}

@@ -11,7 +11,7 @@ enum counted_call {
 	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE,
 	COUNTED_START, COUNTED_STOP, COUNTED_SYNC, COUNTED_GRAPH, COUNTED_RESET,
 	COUNTED_INSTANTIATE, COUNTED_EXEC_UPDATE, COUNTED_EXEC_CHANGE, COUNTED_EXEC_DESTROY, COUNTED_COPY_3D, COUNTED_SET_2D,
-	COUNTED_BEGIN_CAPTURE, COUNTED_END_CAPTURE, COUNTED_CALLS
+	COUNTED_BEGIN_CAPTURE, COUNTED_END_CAPTURE, COUNTED_KERNEL_FUNCTION, COUNTED_CALLS
 };
 
 /* A kernel: what it is called, and what it does to the memory it is given. */
@@ -84,6 +84,8 @@ void counted_listen(void (*event)(const struct counted_event *), void (*ran)(con
 size_t counted_allocations(void **addresses, size_t *sizes, size_t room);
 /* The context ends, and all its memory with it; the next one has the same address. */
 void counted_on_reset(void (*reset)(void));
+/* A module is loaded. */
+void counted_on_load(void (*load)(void));
 /* COUNTED_LOG gets a line. */
 void counted_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* COUNTED_FAIL=function:nth:result: the nth call of a function (from 1) gives that; nth 0: all do. Returns 0 where it is not this one. */

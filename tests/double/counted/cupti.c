@@ -83,7 +83,8 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_EXEC_DESTROY] = "cuGraphExecDestroy", [COUNTED_COPY_3D] = "cuMemcpy3D_v2",
 						  [COUNTED_SET_2D] = "cuMemsetD2D8_v2",
 						  [COUNTED_BEGIN_CAPTURE] = "cuStreamBeginCapture_v2",
-						  [COUNTED_END_CAPTURE] = "cuStreamEndCapture" };
+						  [COUNTED_END_CAPTURE] = "cuStreamEndCapture",
+						  [COUNTED_KERNEL_FUNCTION] = "cuKernelGetFunction" };
 static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
 							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
 
@@ -141,6 +142,15 @@ static void on_reset(void)
 	profilers[0].enabled = 0;
 }
 
+static void on_load(void)
+{
+	struct cupti_module_data module = { .module = 24 };
+	struct cupti_resource_data data = { .context = counted_context(0), .descriptor = &module };
+
+	if (callback && wants_modules)
+		callback(callback_user, CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_LOADED, &data);
+}
+
 /* A kernel takes a thousand ns for each letter of its name; the last one is remembered. */
 static void on_kernel(const char *symbol)
 {
@@ -184,6 +194,7 @@ COUNTED_FUNCTION(cuptiSubscribe, (void **subscriber, cupti_callback *function, v
 	*subscriber = profilers;
 	counted_listen(on_event, on_kernel);
 	counted_on_reset(on_reset);
+	counted_on_load(on_load);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 static void (*listener)(const struct counted_event *);
 static void (*runner)(const char *symbol);
 static void (*resetter)(void);
+static void (*loader)(void);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	void *address;
@@ -51,6 +52,7 @@ int cuCtxGetDevice(int *device);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuMemAlloc_v2(uint64_t *address, size_t size);
 int cuMemFree_v2(uint64_t address);
+int cuKernelGetFunction(void **function, void *kernel);
 int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuModuleLoadData(void **module, const void *image);
@@ -110,6 +112,11 @@ EXPORT void counted_listen(void (*event)(const struct counted_event *), void (*r
 EXPORT void counted_on_reset(void (*reset)(void))
 {
 	resetter = reset;
+}
+
+EXPORT void counted_on_load(void (*load)(void))
+{
+	loader = load;
 }
 
 EXPORT size_t counted_allocations(void **addresses, size_t *sizes, size_t room)
@@ -338,12 +345,10 @@ COUNTED_FUNCTION(cuDeviceGetAttribute, (int *value, int attribute, int device), 
 	return attribute < 140 ? 0 : 1;
 }
 
-COUNTED_FUNCTION(cuMemAlloc_v2, (uint64_t *address, size_t size), (address, size))
+static void *allocate(size_t size)
 {
 	void *memory = calloc(1, size);
-	struct counted_call_state c;
 
-	counted_enter(&c, COUNTED_ALLOC, NULL, NULL);
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < ALLOCATIONS; i++)
 		if (!allocations[i].address) {
@@ -352,8 +357,38 @@ COUNTED_FUNCTION(cuMemAlloc_v2, (uint64_t *address, size_t size), (address, size
 			break;
 		}
 	pthread_mutex_unlock(&lock);
-	*address = (uint64_t)(uintptr_t)memory;
-	return counted_leave(&c, memory ? 0 : 2);
+	return memory;
+}
+
+COUNTED_FUNCTION(cuMemAlloc_v2, (uint64_t *address, size_t size), (address, size))
+{
+	struct counted_call_state c;
+
+	counted_enter(&c, COUNTED_ALLOC, NULL, NULL);
+	*address = (uint64_t)(uintptr_t)allocate(size);
+	return counted_leave(&c, *address ? 0 : 2);
+}
+
+/* Each kernel (a number) is of a module that is loaded when its function is asked for the first time: a variable is allocated. */
+EXPORT int cuKernelGetFunction(void **function, void *kernel)
+{
+	static uint64_t loaded;
+	struct {
+		void **function;
+		void *kernel;
+	} p = { function, kernel };
+	struct counted_call_state c;
+	uint64_t bit = UINT64_C(1) << (uintptr_t)kernel;
+
+	counted_enter(&c, COUNTED_KERNEL_FUNCTION, &p, NULL);
+	if (!(loaded & bit)) {
+		allocate(16);
+		if (loader)
+			loader();
+	}
+	loaded |= bit;
+	*function = kernel;
+	return counted_leave(&c, 0);
 }
 
 COUNTED_FUNCTION(cuMemFree_v2, (uint64_t address), (address))

@@ -10,6 +10,7 @@
  *   set in:N sync alloc     memory is set to sevens, gets a number; is waited for; more is allocated
  *   print pause             what memory holds; 10 ms
  *   capture captured        of the stream; how it ended is printed
+ *   loads:N                 asks for the function of a kernel, whose module is loaded at the first time; N from 1
  *   destroy exit abort      the context ends; exit: _exit, at once
  *   fork                    what follows is done by a child, and waited for
  *   exec:PATH               the rest are the words of that program, in a child, and waited for */
@@ -33,6 +34,7 @@ int cuMemsetD8_v2(uint64_t address, uint8_t value, size_t size);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuProfilerStop(void);
 int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuKernelGetFunction(void **function, void *kernel);
 int cuStreamEndCapture(void *stream, void **graph);
 int cuDevicePrimaryCtxReset_v2(int device);
 
@@ -214,6 +216,7 @@ static int ending(const char *word)
 static int setting(struct state *s, const char *word)
 {
 	int value = strchr(word, ':') ? atoi(strchr(word, ':') + 1) : 0;
+	void *function;
 
 	if (strncmp(word, "grid:", 5) == 0)
 		s->grid = (uint32_t)value;
@@ -221,6 +224,8 @@ static int setting(struct state *s, const char *word)
 		s->stream = (uintptr_t)value;
 	else if (strncmp(word, "device:", 7) == 0)
 		counted_use(s->device = value);
+	else if (strncmp(word, "loads:", 6) == 0)
+		return cuKernelGetFunction(&function, (void *)(uintptr_t)value) == 0;
 	else
 		return 0;
 	return 1;

@@ -6,8 +6,51 @@
 
 #define MOST_CALLS 2048u
 
+/* What these are about may be loaded by them, and what loading takes is allocated; where it lies among the parameters. */
+static const struct about {
+	const char *name;
+	size_t at;
+} about[] = { { "cuFuncGetAttribute", 16 },
+	      { "cuFuncSetAttribute", 0 },
+	      { "cuFuncSetCacheConfig", 0 },
+	      { "cuFuncSetSharedMemConfig", 0 },
+	      { "cuFuncGetModule", 8 },
+	      { "cuKernelGetFunction", 8 },
+	      { "cuKernelGetAttribute", 16 },
+	      { "cuKernelSetAttribute", 8 },
+	      { "cuKernelSetCacheConfig", 0 },
+	      { "cuLibraryGetKernel", 8 },
+	      { "cuLibraryGetModule", 8 },
+	      { "cuLibraryGetGlobal", 16 },
+	      { "cuLibraryGetManaged", 16 },
+	      { "cuLibraryGetUnifiedFunction", 8 },
+	      { "cuModuleGetFunction", 8 },
+	      { "cuModuleGetGlobal", 16 },
+	      { "cuOccupancyMaxActiveBlocksPerMultiprocessor", 8 },
+	      { "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 8 },
+	      { "cuOccupancyMaxPotentialBlockSize", 16 },
+	      { "cuOccupancyMaxPotentialBlockSizeWithFlags", 16 },
+	      { "cuOccupancyMaxPotentialClusterSize", 8 },
+	      { "cuOccupancyMaxActiveClusters", 8 },
+	      { "cuOccupancyAvailableDynamicSMemPerBlock", 8 } };
 static uint8_t calls[MOST_CALLS];
+static const struct about *abouts[MOST_CALLS];
 static uint32_t runtime_start, runtime_stop; /* calls of the runtime; 0: not there */
+
+static int is_called(const char *name, uint32_t size, const char *other)
+{
+	return strlen(other) == size && memcmp(other, name, size) == 0;
+}
+
+static const struct about *about_of(const char *name)
+{
+	uint32_t size = cuda_call_name_size(name);
+
+	for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++)
+		if (is_called(name, size, about[i].name))
+			return &about[i];
+	return NULL;
+}
 
 static enum kernel_call kind_of(const char *name)
 {
@@ -44,7 +87,7 @@ static enum kernel_call kind_of(const char *name)
 	uint32_t size = cuda_call_name_size(name);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strlen(known[i].name) == size && memcmp(known[i].name, name, size) == 0)
+		if (is_called(name, size, known[i].name))
 			return known[i].kind;
 	for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++)
 		if (strncmp(name, graphs[i].begin, strlen(graphs[i].begin)) == 0)
@@ -52,6 +95,8 @@ static enum kernel_call kind_of(const char *name)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strncmp(name, others[i], strlen(others[i])) == 0)
 			return KERNEL_CALL_OTHER;
+	if (about_of(name))
+		return KERNEL_CALL_ABOUT;
 	for (size_t i = 0; i < sizeof(blind) / sizeof(blind[0]); i++)
 		if (strncmp(name, blind[i], strlen(blind[i])) == 0)
 			return KERNEL_CALL_NONE;
@@ -84,6 +129,7 @@ void kernel_calls_prepare(void)
 		calls[id] = KERNEL_CALL_NONE;
 		if (cuda_agent.cupti.cuptiGetCallbackName(CUPTI_DOMAIN_DRIVER, id, &name) == CUPTI_OK && name)
 			calls[id] = (uint8_t)kind_of(name);
+		abouts[id] = calls[id] == KERNEL_CALL_ABOUT ? about_of(name) : NULL;
 	}
 }
 
@@ -121,6 +167,20 @@ int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit)
 		kernel_window_start();
 	else if (call == KERNEL_CALL_STOP && !is_exit)
 		kernel_window_stop();
+	return 1;
+}
+
+int kernel_call_may_load(uint32_t id, const void *parameters)
+{
+	static struct kernel_seen seen;
+	void *what = NULL;
+
+	if (id >= MOST_CALLS || !abouts[id] || !parameters)
+		return 0;
+	memcpy(&what, (const char *)parameters + abouts[id]->at, sizeof(what));
+	if (kernel_was_seen(&seen, what))
+		return 0;
+	kernel_see(&seen, what);
 	return 1;
 }
 

@@ -127,12 +127,15 @@ enum kernel_call {
 	KERNEL_CALL_START,            /* cuProfilerStart */
 	KERNEL_CALL_STOP,             /* cuProfilerStop */
 	KERNEL_CALL_OTHER,            /* changes memory: must not run while another thread's kernel is replayed */
-	KERNEL_CALL_SEES              /* could see what launches before it did */
+	KERNEL_CALL_SEES,             /* could see what launches before it did */
+	KERNEL_CALL_ABOUT             /* is about a function, a kernel, a library or a module, and neither sees nor changes what launches do */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
 /* -1: CUPTI does not tell of launches. */
 int kernel_calls_enable(int enable) KERNEL_HIDDEN;
 enum kernel_call kernel_call(uint32_t id) KERNEL_HIDDEN;
+/* Of KERNEL_CALL_ABOUT: it is the first about that one, and the driver may load it now. */
+int kernel_call_may_load(uint32_t id, const void *parameters) KERNEL_HIDDEN;
 /* Where it is cuProfilerStart or Stop, or the runtime's call of them: 1, and it has been taken note of. */
 int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit) KERNEL_HIDDEN;
 

@@ -9,10 +9,10 @@ static void **slot_of(struct kernel_seen *seen, const void *what)
 
 int kernel_was_seen(struct kernel_seen *seen, const void *what)
 {
-	return *slot_of(seen, what) == what;
+	return __atomic_load_n(slot_of(seen, what), __ATOMIC_RELAXED) == what;
 }
 
 void kernel_see(struct kernel_seen *seen, void *what)
 {
-	*slot_of(seen, what) = what;
+	__atomic_store_n(slot_of(seen, what), what, __ATOMIC_RELAXED);
 }
