@@ -135,15 +135,10 @@ static int open(struct kernel_counters *c, const struct kernel_request *request,
 
 static void read_all(enum kernel_memory after);
 
-/* Memory is kept before and after, and where instructions are looked at, before each launch but the first. What does not fit on the
- * GPU would go to the host's memory, which takes a thousand times as long. */
+/* Memory is kept before and after, and where instructions are looked at, before each launch but the first. */
 static int has_memory_for_several(const struct kernel_request *request)
 {
-	size_t free_bytes = 0, total = 0, copies = request->source.sampling || request->source.sass ? 3 : 2;
-
-	if (!kernel_agent.driver.cuMemGetInfo || kernel_agent.driver.cuMemGetInfo(&free_bytes, &total) != 0)
-		return 1;
-	return copies * (total - free_bytes) <= free_bytes;
+	return kernel_memory_fits(request->source.sampling || request->source.sass ? 3 : 2);
 }
 
 /* What is read before the program launches it is launched first by us: once more, where PC sampling has to see that. */

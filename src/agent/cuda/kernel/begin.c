@@ -345,9 +345,12 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 	int is_launch = call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE;
 	int ours = atomic_load(&reader) == (void *)&errno;
 
-	if (call == KERNEL_CALL_ABOUT && !kernel_agent.request.ranges && data->site == CUPTI_SITE_ENTER && !ours && kernel_call_may_load(id, data->parameters))
-		sees();
-	if (call == KERNEL_CALL_NONE || call == KERNEL_CALL_ABOUT || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT)) {
+	if (call == KERNEL_CALL_ABOUT) {
+		if (data->site == CUPTI_SITE_ENTER && !ours && kernel_call_may_load(id, data->parameters))
+			sees();
+		return;
+	}
+	if (call == KERNEL_CALL_NONE || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT)) {
 		kernel_range_look();
 		return;
 	}

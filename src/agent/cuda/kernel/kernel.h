@@ -297,6 +297,8 @@ int kernel_counters_evaluate(struct kernel_part *p, size_t range, char *why) KER
 
 /* memory.c: what device memory, and memory that the device reaches, holds now. */
 enum kernel_memory { KERNEL_MEMORY_BEFORE, KERNEL_MEMORY_AFTER, KERNEL_MEMORY_LAUNCH, KERNEL_MEMORY_GRAPH, KERNEL_MEMORIES };
+/* Whether the GPU has room for so many copies. What does not fit goes to the host's memory, which takes a thousand times as long. */
+int kernel_memory_fits(size_t copies) KERNEL_HIDDEN;
 int kernel_memory_save(enum kernel_memory which, void *context, char *why) KERNEL_HIDDEN;
 int kernel_memory_restore(enum kernel_memory which, char *why) KERNEL_HIDDEN;
 /* The same of what the program goes on with. -1: `why` says what that means. */

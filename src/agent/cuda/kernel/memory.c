@@ -23,14 +23,22 @@ static int load(char *why)
 	return cupti_checkpoint_load(&library, path, why, KERNEL_WHY_SIZE);
 }
 
-/* In GiB. */
-static double in_use(void)
+/* Bytes of the GPU's memory; returns those in use, 0 where that is not known. */
+static size_t in_use(size_t *free_bytes)
 {
-	size_t free_bytes = 0, total = 0;
+	size_t total = 0;
 
-	if (!kernel_agent.driver.cuMemGetInfo || kernel_agent.driver.cuMemGetInfo(&free_bytes, &total) != 0)
+	*free_bytes = 0;
+	if (!kernel_agent.driver.cuMemGetInfo || kernel_agent.driver.cuMemGetInfo(free_bytes, &total) != 0)
 		return 0;
-	return (double)(total - free_bytes) / (1 << 30);
+	return total - *free_bytes;
+}
+
+int kernel_memory_fits(size_t copies)
+{
+	size_t free_bytes, used = in_use(&free_bytes);
+
+	return copies * used <= free_bytes;
 }
 
 /* Copying much memory may take seconds, and is not to be taken for a kernel that does not end. */
@@ -52,6 +60,7 @@ static int copy(int (*how)(struct cupti_checkpoint *handle), enum kernel_memory 
 int kernel_memory_save(enum kernel_memory which, void *context, char *why)
 {
 	struct cupti_checkpoint *k = &kept[which];
+	size_t free_bytes;
 	int result;
 
 	if (load(why) < 0)
@@ -60,7 +69,7 @@ int kernel_memory_save(enum kernel_memory which, void *context, char *why)
 	k->size = sizeof(*k);
 	k->context = context;
 	k->overwrite = 1;
-	kept_gib[which] = in_use();
+	kept_gib[which] = (double)in_use(&free_bytes) / (1 << 30);
 	result = copy(library.save, which);
 	if (result == CUPTI_OK)
 		return 0;
