@@ -369,7 +369,7 @@ COUNTED_FUNCTION(cuMemAlloc_v2, (uint64_t *address, size_t size), (address, size
 	return counted_leave(&c, *address ? 0 : 2);
 }
 
-/* Each kernel (a number) is of a module that is loaded when its function is asked for the first time: a variable is allocated. */
+/* Kernels that are numbers below 64 are of modules that are loaded when their function is asked for the first time: a variable is allocated. */
 EXPORT int cuKernelGetFunction(void **function, void *kernel)
 {
 	static uint64_t loaded;
@@ -378,10 +378,10 @@ EXPORT int cuKernelGetFunction(void **function, void *kernel)
 		void *kernel;
 	} p = { function, kernel };
 	struct counted_call_state c;
-	uint64_t bit = UINT64_C(1) << (uintptr_t)kernel;
+	uint64_t bit = (uintptr_t)kernel < 64 ? UINT64_C(1) << (uintptr_t)kernel : 0;
 
 	counted_enter(&c, COUNTED_KERNEL_FUNCTION, &p, NULL);
-	if (!(loaded & bit)) {
+	if (bit & ~loaded) {
 		allocate(16);
 		if (loader)
 			loader();
