@@ -182,6 +182,6 @@ void kernel_explain_stuck(FILE *out, const char *name, uint32_t number, uint32_t
 
 void kernel_explain_copies(FILE *out, const char *amount)
 {
-	fprintf(out, "==WARNING== The program has %s on the GPU. It is kept, and put back for each pass, which takes long where no copy of it fits on the GPU as "
-		     "well: --fast (one pass) and --replay-mode application (a run for each pass) keep nothing.\n", amount);
+	fprintf(out, "==WARNING== %s of the GPU's memory are in use. What the program has of it is kept, and put back for each pass, which takes long where no copy "
+		     "fits on the GPU as well: --fast (one pass) and --replay-mode application (a run for each pass) keep nothing.\n", amount);
 }

@@ -23,7 +23,7 @@ static int load(char *why)
 	return cupti_checkpoint_load(&library, path, why, KERNEL_WHY_SIZE);
 }
 
-/* Bytes of the GPU's memory; returns those in use, 0 where that is not known. */
+/* Bytes of the GPU's memory; returns those in use, by other processes, too, and 0 where that is not known. */
 static size_t in_use(size_t *free_bytes)
 {
 	size_t total = 0;
@@ -48,12 +48,12 @@ static int copy(int (*how)(struct cupti_checkpoint *handle), enum kernel_memory 
 	char amount[40];
 	int result;
 
+	if (kept_gib[which] < MUCH_GIB)
+		return how(&kept[which]);
 	snprintf(amount, sizeof(amount), "%.0f GiB", kept_gib[which]);
-	if (kept_gib[which] >= MUCH_GIB)
-		kernel_tell(&told, KERNEL_COPIES, amount);
+	kernel_tell(&told, KERNEL_COPIES, amount);
 	result = how(&kept[which]);
-	if (kept_gib[which] >= MUCH_GIB)
-		kernel_tell(&told, KERNEL_WENT_ON, NULL);
+	kernel_tell(&told, KERNEL_WENT_ON, NULL);
 	return result;
 }
 
