@@ -19,8 +19,11 @@
 #define STOP_POLLS 4000u
 #define STOP_PAUSE_NS 100000
 #define SYSCALL_STOP (SIGTRAP | 0x80)
-/* SIGSETXID of the C library: a thread that changes the user waits for all others to take it. */
-#define MASK_WHILE_BORROWED (~(1ull << 32))
+/* What is not blocked, for the thread that is started inherits it: SIGSETXID of the C library, as a thread that changes the user waits
+ * for all others to take it; and faults, which the program's handler must see. */
+#define BIT(number) (1ull << ((number) - 1))
+#define MASK_WHILE_BORROWED \
+	(~(BIT(33) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT)))
 
 static int get_registers(const struct borrowed *b, arch_thread_registers *ret)
 {

@@ -52,6 +52,8 @@ static int subscribe(const char *function, void **subscriber, cupti_callback *ca
 		return result;
 	cupti_double.client.callback = callback;
 	cupti_double.client.user = user;
+	double_thread_enters();
+	double_thread_leaves();
 	*subscriber = &cupti_double.client;
 	return CUPTI_OK;
 }
@@ -326,9 +328,11 @@ int cuptiFinalize(void)
 
 	if (result != CUPTI_OK)
 		return result;
+	double_finalize_begin();
 	double_flush(true);
 	memset(&cupti_double.client, 0, sizeof(cupti_double.client));
 	double_streams_forget();
 	cupti_double.correlation = 0;
+	double_finalize_end();
 	return CUPTI_OK;
 }

@@ -32,6 +32,8 @@ struct settings {
 	unsigned shuffle;        /* records of a buffer change places within so many */
 	unsigned drop;           /* every so many GPU records one is lost */
 	unsigned workers;
+	unsigned slow;           /* us that a thread is in CUPTI's own code, before and after a callback */
+	unsigned finalize_ms;
 	double drift;            /* of our own clock, parts per million */
 	int64_t offset;
 };
@@ -69,6 +71,12 @@ void double_settings_read(void);
 /* What the script says the function returns, or CUPTI_OK. Writes the call into the log. */
 int double_called(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void double_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* double_threads.c */
+void double_thread_enters(void);
+void double_thread_leaves(void);
+void double_finalize_begin(void);
+void double_finalize_end(void);
 
 /* double_clock.c */
 uint64_t double_stamp(void);

@@ -132,8 +132,13 @@ static void call_back(int domain, uint32_t id, const void *data)
 {
 	struct client *client = &cupti_double.client;
 
+	/* CUPTI is in every call's way while it is there. */
+	if (!client->callback)
+		return;
+	double_thread_enters();
 	if (client->callback && client->callbacks[domain][id])
 		client->callback(client->user, domain, id, data);
+	double_thread_leaves();
 }
 
 struct resource_data {

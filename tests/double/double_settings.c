@@ -8,6 +8,8 @@
  *	cupti shuffle 16                           records change places within groups of so many
  *	cupti drop 10                              every tenth GPU record is lost
  *	cupti workers 2                            threads that deliver
+ *	cupti slow 50                              us in its own code, before and after each callback, and when a thread ends
+ *	cupti finalize 20                          ms that cuptiFinalize takes
  *	cupti clock 200 1000000                    drift in parts per million and offset in ns of its own clock */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -35,7 +37,8 @@ static void read_setting(struct settings *s, const char *line)
 
 	if (sscanf(line, "cupti version %u", &s->version) == 1 || sscanf(line, "cupti held %63s", s->holder) == 1 ||
 	    sscanf(line, "cupti shuffle %u", &s->shuffle) == 1 || sscanf(line, "cupti drop %u", &s->drop) == 1 ||
-	    sscanf(line, "cupti workers %u", &s->workers) == 1 ||
+	    sscanf(line, "cupti workers %u", &s->workers) == 1 || sscanf(line, "cupti slow %u", &s->slow) == 1 ||
+	    sscanf(line, "cupti finalize %u", &s->finalize_ms) == 1 ||
 	    sscanf(line, "cupti clock %lf %ld", &s->drift, &s->offset) == 2)
 		return;
 	if (sscanf(line, "cupti flush %63s", word) == 1) {

@@ -12,6 +12,8 @@
  * loaded since, too. */
 void agent_got_patch(uint32_t modules);
 void agent_got_restore(void);
+/* For good: `function` in the import table of the object that has `inside` in it, in place of the one of that name. */
+void agent_got_replace(const void *inside, const char *name, void *function);
 
 /* environment.c: variables by which NVTX and the CUDA driver find us where they are initialised later. */
 void agent_environment_enter(const struct attach_request *request);

@@ -39,6 +39,10 @@ static struct {
 
 struct work {
 	uint32_t modules;
+	/* Or one function of one object, for good. */
+	uintptr_t only;
+	const char *name;
+	void *function;
 	int restores;
 	unsigned refused; /* objects that the kernel lets nobody change */
 	struct agent_maps maps;
@@ -188,8 +192,14 @@ static void *choose(const struct work *work, const struct agent_object *object, 
 static void patch_slot(const struct work *work, const struct agent_object *object, uint32_t symbol, _Atomic(void *) *slot)
 {
 	void *value = atomic_load(slot);
-	void *ours = choose(work, object, symbol, value);
+	void *ours;
 
+	if (work->only) {
+		if (strcmp(object->strings + object->symbols[symbol].st_name, work->name) == 0)
+			atomic_store(slot, work->function);
+		return;
+	}
+	ours = choose(work, object, symbol, value);
 	if (ours && agent_slots_keep(slot, value))
 		atomic_compare_exchange_strong(slot, &value, ours);
 }
@@ -285,7 +295,7 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
 
 	(void)size;
 	if (!agent_object_read(info, &object) || agent_object_is_ours(info) || agent_object_is_c_library(object.path) ||
-	    is_linker(&object) || is_other_agent(object.path))
+	    is_linker(&object) || is_other_agent(object.path) || (work->only && !is_in(&object, work->only, 0)))
 		return 0;
 	protected = protected_part(&object, &work->maps);
 	visit_tables(work, &object, &protected, 0);
@@ -347,6 +357,15 @@ void agent_got_patch(uint32_t modules)
 {
 	wait_for_turn();
 	patch(modules);
+	atomic_store(&known.holder, 0);
+}
+
+void agent_got_replace(const void *inside, const char *name, void *function)
+{
+	struct work work = { .only = (uintptr_t)inside, .name = name, .function = function };
+
+	wait_for_turn();
+	visit_all(&work);
 	atomic_store(&known.holder, 0);
 }
 

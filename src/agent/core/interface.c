@@ -1,6 +1,7 @@
 /* What other libraries of ours in this process may use (interface.h). */
 #include "agent/core/interface.h"
 
+#include "agent/core/attach.h"
 #include "agent/core/state.h"
 
 static int on(unsigned module)
@@ -96,6 +97,7 @@ static const struct agent_interface interface = {
 	.nvtx = nvtx,
 	.on_nvtx_begin = on_nvtx_begin,
 	.on_nvtx_end = on_nvtx_end,
+	.replace_import = agent_got_replace,
 };
 
 AGENT_EXPORT const struct agent_interface *sonde_agent_interface(uint32_t version)

@@ -11,7 +11,7 @@
 #include "fmt/record.h"
 #include "ring/ring_layout.h"
 
-#define AGENT_INTERFACE_VERSION 6u
+#define AGENT_INTERFACE_VERSION 7u
 
 /* The program uses CUPTI itself. `used` is called before its call goes on, on its thread;
  * `released` behind a call by which it may have let go of CUPTI. */
@@ -92,6 +92,8 @@ struct agent_interface {
 	void (*on_nvtx_begin)(uint32_t (*begun)(void));
 	/* `ended` is called behind each end of one, on the thread that ended it. */
 	void (*on_nvtx_end)(void (*ended)(void));
+	/* As agent_got_replace(). */
+	void (*replace_import)(const void *inside, const char *name, void *function);
 };
 
 /* interface.c: for the NVTX module. */

@@ -1,5 +1,6 @@
 /* A program that is attached to: CUPTI is there while it is recorded. At the end it is left where its makers ask for that, at the end
- * of a call of the program's; one that makes no calls has it until it makes one, or is attached to again. */
+ * of a call of the program's, while no other thread is in one (away.c). Where that moment does not come in time it stays, with nothing
+ * enabled, until the program is attached to again. */
 #include <time.h>
 
 #include "agent/core/syscalls.h"
@@ -10,8 +11,10 @@
 
 #define MS 1000000ll
 #define PATIENCE (2000 * MS)
-/* For a call of the program's. */
-#define CALL_MS 300u
+/* For the end of a call of the program's, with no other thread in one. */
+#define CALL_MS 1000u
+/* For CUPTI to be gone, once it goes. */
+#define GOING_MS 60000u
 
 static void (*begin)(void);
 
@@ -51,10 +54,18 @@ static void begin_again(void)
 
 static void enter(void)
 {
+	cuda_life.attached = 1;
 	if (!cuda_life.pid)
 		begin();
 	else if (cuda_life.pid == (uint32_t)raw_getpid() && cuda_watch_stop())
 		begin_again();
+}
+
+static void stays(void)
+{
+	cuda_agent.core->diagnose(DIAGNOSTIC_INFO,
+				  "CUPTI stays in the program, with nothing enabled, and adds up to a microsecond to each launch: no moment was found "
+				  "in which a thread left a CUDA call while no other one was in a call. Attaching once more tries again.");
 }
 
 static void wait_for_call(void)
@@ -62,8 +73,23 @@ static void wait_for_call(void)
 	uint64_t until = cuda_milliseconds() + CALL_MS;
 	const struct timespec pause = { .tv_nsec = MS };
 
-	while (atomic_load(&cuda_life.leaving) && cuda_milliseconds() < until)
+	while (atomic_load(&cuda_life.leaving) != CUDA_STAYS && cuda_milliseconds() < until)
 		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+}
+
+/* This thread ends soon, and has been in CUPTI: it must not while CUPTI goes. Whoever makes it go has the turn until it is gone. */
+static void wait_until_gone(void)
+{
+	uint64_t until;
+
+	wait_for_call();
+	for (until = cuda_milliseconds() + GOING_MS; !cuda_take_turn(PATIENCE);)
+		if (cuda_milliseconds() >= until)
+			return;
+	cuda_away_cancel();
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED)
+		stays();
+	cuda_give_turn();
 }
 
 static void leave(void)
@@ -78,12 +104,12 @@ static void leave(void)
 	cuda_activities_flush(1);
 	cuda_agent.core->cuda_is(RING_CUDA_HERE); /* that was all */
 	cuda_activities_stop_unified();
-	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED && cuda_agent.cupti.cuptiFinalize) {
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED) {
 		atomic_store(&cuda_life.made_at, 0);
 		cuda_away_begin();
 	}
 	cuda_give_turn();
-	wait_for_call();
+	wait_until_gone();
 }
 
 /* What callbacks tell of when it happens has happened before. */

@@ -6,6 +6,7 @@
 #include "agent/cuda/driver.h"
 #include "agent/cuda/life.h"
 #include "agent/cuda/resources.h"
+#include "agent/cuda/thread_ends.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define WHY_SIZE 300
@@ -114,6 +115,7 @@ static int try_place(const char *path, char *why)
 			memcpy(why, reason, WHY_SIZE);
 		return 0;
 	}
+	cuda_thread_ends_prepare((const void *)cuda_agent.cupti.cuptiSubscribe);
 	result = subscribe(other);
 	if (result == CUPTI_OK)
 		return 1;

@@ -7,11 +7,14 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/cuda/life.h"
+#include "agent/cuda/thread_ends.h"
 
 #define MS 1000000ll
 #define PATIENCE (2000 * MS)
 /* For everything that CUPTI still has. */
 #define LAST_PATIENCE (10000 * MS)
+/* For a moment in which no thread is in a call. */
+#define LOOKS 50u
 
 /* _exit and exec: the exec may fail, so everything stays as it is. */
 static void leaving(void)
@@ -41,20 +44,56 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* CUPTI begins anew for its next user: with its own clock, its own settings. */
-void cuda_let_go(enum cuda_state next)
+static void close_and_fetch(void)
 {
-	struct cupti *c = &cuda_agent.cupti;
-
 	if (atomic_load(&cuda_agent.state) == CUDA_OPEN)
 		cuda_activities_close();
 	cuda_activities_flush(1);
-	atomic_store(&cuda_agent.state, next);
 	atomic_store(&cuda_life.closed_at, 0);
-	c->cuptiUnsubscribe(cuda_agent.subscriber);
+}
+
+static void unsubscribe(enum cuda_state next)
+{
+	atomic_store(&cuda_agent.state, next);
+	cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
 	cuda_agent.subscriber = NULL;
-	if (c->cuptiFinalize)
-		c->cuptiFinalize();
+}
+
+static void finalize(void)
+{
+	if (cuda_agent.cupti.cuptiFinalize)
+		cuda_agent.cupti.cuptiFinalize();
+	cuda_thread_ends_release();
+}
+
+/* CUPTI begins anew for its next user: with its own clock, its own settings. */
+int cuda_let_go(enum cuda_state next)
+{
+	close_and_fetch();
+	if (!cuda_thread_ends_hold())
+		return 0;
+	unsubscribe(next);
+	finalize();
+	cuda_activities_release();
+	cuda_agent.core->cuda_is(RING_CUDA_HERE);
+	return 1;
+}
+
+/* The program is about to use CUPTI, and waits: between its other threads' calls, as they are watched, if there is such a moment. Otherwise
+ * its own settings have to do in place of ours. */
+static void hand_over(void)
+{
+	int watched, quiet = 0;
+
+	close_and_fetch();
+	watched = cuda_away_begin();
+	for (unsigned i = 0; watched && !quiet && i < LOOKS; i++)
+		quiet = cuda_away_nobody_inside();
+	quiet = quiet && cuda_thread_ends_hold();
+	cuda_away_cancel();
+	unsubscribe(CUDA_OFF);
+	if (quiet)
+		finalize();
 	cuda_activities_release();
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 }
@@ -71,7 +110,7 @@ static void used(const char *function, const char *library)
 	atomic_store(&cuda_life.released_at, 0);
 	ours = cuda_is_ours();
 	if (ours)
-		cuda_let_go(CUDA_OFF);
+		hand_over();
 	atomic_store(&cuda_agent.state, CUDA_OFF);
 	cuda_give_turn();
 	if (!ours)

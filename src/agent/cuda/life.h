@@ -14,6 +14,12 @@ enum cuda_hold {
 	CUDA_HOLD_DETACHED = 1u << 3   /* there is none: the program was attached to, and is not any more */
 };
 
+/* Changes at one's turn. */
+enum cuda_leaving {
+	CUDA_STAYS = 0,
+	CUDA_LEAVES = 1                /* calls are watched for the moment in which CUPTI can go */
+};
+
 struct cuda_life {
 	uint32_t pid;                  /* whose CUPTI this is: never a forked child's */
 	_Atomic uint32_t holds;        /* enum cuda_hold */
@@ -22,7 +28,8 @@ struct cuda_life {
 	int heard;                     /* what opens windows and what makes things is seen without CUPTI */
 	_Atomic uint64_t made_at;      /* ms: the program made a context, a stream ... */
 	uint64_t warm_from;            /* ticks: since when there is a warm-up; 0 = there is none. At one's turn */
-	_Atomic uint32_t leaving;      /* the next call that ends takes CUPTI away */
+	int attached;                  /* the program was there before us */
+	_Atomic uint32_t leaving;      /* enum cuda_leaving */
 };
 
 extern struct cuda_life cuda_life CUDA_HIDDEN;
@@ -58,16 +65,19 @@ void cuda_watch_flush(int64_t ns) CUDA_HIDDEN;
 /* attach.c: recordings come and go. */
 void cuda_attach_prepare(void (*begin)(void)) CUDA_HIDDEN;
 
-/* leave.c. Letting go: at one's turn; CUPTI begins anew for its next user. */
+/* leave.c. Letting go: at one's turn, while nobody is in CUPTI; it begins anew for its next user. Returns 0 when CUPTI had to stay. */
 void cuda_leave_prepare(void) CUDA_HIDDEN;
-void cuda_let_go(enum cuda_state next) CUDA_HIDDEN;
+int cuda_let_go(enum cuda_state next) CUDA_HIDDEN;
 
 /* away.c: CUPTI is away while no window is open and nothing is made. `next`: when to look again, ms. */
 void cuda_away_prepare(void) CUDA_HIDDEN;
 void cuda_away_look(uint64_t now, uint64_t *next) CUDA_HIDDEN;
 void cuda_away_cancel(void) CUDA_HIDDEN;
-/* At one's turn: the next call that ends takes CUPTI away. */
-void cuda_away_begin(void) CUDA_HIDDEN;
+/* At one's turn: the end of a call takes CUPTI away, as soon as no other thread is in one. Returns 0 where it cannot go. */
+int cuda_away_begin(void) CUDA_HIDDEN;
+/* At one's turn, while calls are watched: whether none began or ended in the millisecond that this takes, none is known to be open, and no
+ * thread may be on its way into one. */
+int cuda_away_nobody_inside(void) CUDA_HIDDEN;
 /* Returns whether the call belongs to it. */
 int cuda_away_callback(int domain, const void *data) CUDA_HIDDEN;
 

@@ -1,8 +1,10 @@
 /* A thread of our own that follows the gate and fetches what CUPTI has finished. It lives as long
  * as the process, and sleeps while no window is open. */
+#include <errno.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 #include "agent/core/syscalls.h"
 #include "agent/cuda/buffers.h"
@@ -23,8 +25,11 @@ static const uint32_t after_close_ms[] = { 50, 500, 1000, 2000 };
 /* Flushes asked for, and done. */
 static _Atomic uint32_t asked, done;
 static _Atomic uint32_t running;
+/* The thread, by the kernel's number, until another one is started. */
+static _Atomic uint32_t thread;
 
-#define STOP_MS 2000u
+#define STOP_MS 10000u
+#define STOP_PAUSE_NS 500000l
 
 struct watcher {
 	uint64_t next_flush;    /* ms; 0 = none is due */
@@ -181,6 +186,7 @@ static void *watch(void *unused)
 
 	(void)unused;
 	raw_syscall(SYS_prctl, PR_SET_NAME, (long)"sonde-cuda", 0, 0, 0, 0);
+	atomic_store(&thread, (uint32_t)raw_gettid());
 	for (;;) {
 		seen = atomic_load(gate);
 		serve();
@@ -203,6 +209,7 @@ int cuda_watch_start(void)
 {
 	int result;
 
+	atomic_store(&thread, 0);
 	atomic_store(&running, 1);
 	result = cuda_agent.core->start_thread(watch, NULL);
 	if (result)
@@ -210,13 +217,24 @@ int cuda_watch_start(void)
 	return result;
 }
 
+/* Behind its last line it still runs CUPTI's destructor of its data. */
+static int is_gone(void)
+{
+	uint32_t tid = atomic_load(&thread);
+
+	return !tid || raw_syscall(SYS_tgkill, raw_getpid(), (long)tid, 0, 0, 0, 0) == -ESRCH;
+}
+
 int cuda_watch_stop(void)
 {
+	const struct timespec pause = { .tv_nsec = STOP_PAUSE_NS };
 	uint64_t until = cuda_milliseconds() + STOP_MS;
 
 	while (atomic_load(&running) && cuda_milliseconds() < until) {
 		cuda_watch_wake();
 		cuda_wait(&running, 1, 2 * MS);
 	}
-	return !atomic_load(&running);
+	while (!is_gone() && cuda_milliseconds() < until)
+		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+	return !atomic_load(&running) && is_gone();
 }

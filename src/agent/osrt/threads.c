@@ -140,6 +140,7 @@ static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*r
 
 int agent_start_thread(void *(*routine)(void *), void *argument)
 {
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
 	sigset_t all, before;
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -152,6 +153,9 @@ int agent_start_thread(void *(*routine)(void *), void *argument)
 	if (pthread_attr_setstacksize)
 		pthread_attr_setstacksize(&attributes, OWN_STACK);
 	sigfillset(&all);
+	/* Faults go to the program's handler, if it has one, wherever they are. */
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&all, faults[i]);
 	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, 8, 0, 0);
 	result = real.pthread_create(&thread, &attributes, routine, argument);
 	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, 8, 0, 0);
