@@ -69,6 +69,8 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 		fprintf(cli->err, "%s: 'kill -USR1 %d' opens and closes the window\n", cli_name(cli), (int)getpid());
 	if (record_attach(&setup->options, result, &err) < 0)
 		status = 1;
+	if (result->target_harmed)
+		status = 1;
 	fputs(result->notes, cli->err);
 	if (result->finished && profile_after(cli, fields, result) < 0)
 		status = 1;

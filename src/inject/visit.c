@@ -32,6 +32,7 @@ struct visitor {
 	uint64_t code, data;     /* in the process; the code comes first, in the same mapping */
 	uint64_t size;
 	pid_t thread;            /* ours, in the process */
+	int touched;             /* something of the process's was changed */
 	pid_t last_tried;
 	unsigned refused;
 	const char *last_reason;
@@ -356,8 +357,10 @@ static int call_in_borrowed_thread(struct visitor *v, int64_t *ret_value, struct
 static int use_thread(struct visitor *v, int64_t *ret_value, struct error *err)
 {
 	int in_borrowed = v->request->no_thread || !v->functions.pthread_create;
-	int r = make_room(v, err);
+	int r;
 
+	v->touched = 1;
+	r = make_room(v, err);
 	if (r < 0)
 		return r;
 	r = fill_room(v, err);
@@ -384,7 +387,7 @@ static int make_visit(struct visitor *v, int64_t *ret_value, struct error *err)
 }
 
 /* `living`: a thread of the process whose /proc entry is complete. */
-static int visit_by(const struct visit_request *request, pid_t living, int *ret_started,
+static int visit_by(const struct visit_request *request, pid_t living, int *ret_touched,
 		    int64_t *ret_value, struct error *err)
 {
 	struct visitor *v = calloc(1, sizeof(*v));
@@ -396,7 +399,7 @@ static int visit_by(const struct visit_request *request, pid_t living, int *ret_
 	r = image_open(&v->image, living, err);
 	if (r == 0)
 		r = make_visit(v, ret_value, err);
-	*ret_started = v->thread != 0;
+	*ret_touched = v->touched;
 	safety_free(v->safety);
 	image_close(&v->image);
 	free(v);
@@ -406,14 +409,16 @@ static int visit_by(const struct visit_request *request, pid_t living, int *ret_
 int visit(const struct visit_request *request, int64_t *ret_value, struct error *err)
 {
 	pid_t living = proc_living_thread(request->pid), other;
-	int started = 0, r = -ESRCH;
+	int touched = 0, r = -ESRCH;
 
 	srandom((unsigned)visit_now());
 	if (living > 0)
-		r = visit_by(request, living, &started, ret_value, err);
+		r = visit_by(request, living, &touched, ret_value, err);
 	/* That thread may have ended meanwhile, and the process not. */
-	other = r == -ESRCH && !started ? proc_living_thread(request->pid) : -ESRCH;
+	other = r == -ESRCH && !touched ? proc_living_thread(request->pid) : -ESRCH;
 	if (other > 0 && other != living)
-		r = visit_by(request, other, &started, ret_value, err);
+		r = visit_by(request, other, &touched, ret_value, err);
+	if (r == -ESRCH && touched && proc_living_thread(request->pid) <= 0)
+		return error_set(err, EOWNERDEAD, "process %d died while a call was made in it", (int)request->pid);
 	return living > 0 ? r : error_set(err, ESRCH, "process %d has ended", (int)request->pid);
 }

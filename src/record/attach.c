@@ -186,9 +186,21 @@ static void visit_children(struct recorder *r)
 	tree_release(&tree);
 }
 
+/* By us, as far as anybody can tell. */
+static void died(struct recorder *r, const struct attach_message *m, const char *when)
+{
+	r->attach->died = 1;
+	recorder_note(r, "Process %u died while the agents were %s. Please report this, with the last lines of 'dmesg'.", m->pid, when);
+	drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u died while the agents were %s.", m->pid, when);
+}
+
 static void on_visited(struct recorder *r, const struct attach_message *m)
 {
 	r->attach->waiting -= r->attach->waiting > 0;
+	if (m->result == -EOWNERDEAD) {
+		died(r, m, "brought in");
+		return;
+	}
 	if (m->result == 0 || (m->pid != r->target_pid && (m->result == -EBUSY || m->result == -ESRCH)))
 		return;
 	if (m->pid == r->target_pid && m->result != -ESRCH)
@@ -200,6 +212,10 @@ static void on_left(struct recorder *r, const struct attach_message *m)
 {
 	if (m->result == 0)
 		return;
+	if (m->result == -EOWNERDEAD) {
+		died(r, m, "fetched out");
+		return;
+	}
 	recorder_note(r, "The agents are still in process %u, where they do nothing any more: %s.", m->pid, m->text);
 	drain_diagnose(&r->drain, DIAGNOSTIC_WARNING, "The agents could not leave process %u: %s.", m->pid, m->text);
 }
@@ -295,6 +311,12 @@ void attach_end(struct recorder *r)
 		}
 	}
 	recorder_note(r, "The agents had not left the program when the report was written.");
+}
+
+void attach_explain(struct recorder *r)
+{
+	if (r->attach && r->target_gone && !r->attach->died)
+		recorder_note(r, "Process %u ended while it was recorded.", r->target_pid);
 }
 
 void attach_release(struct recorder *r)

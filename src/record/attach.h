@@ -35,6 +35,7 @@ struct attach {
 	uint32_t rounds;
 	int entering;           /* not all processes were visited yet ... */
 	int64_t enter_by;       /* ... which is not waited for any longer then */
+	int died;               /* one did, while it was visited */
 };
 
 /* In the process that asks: 0 when it can be recorded. *ret_without says, where agents are wanted by default and cannot go in, why; else
@@ -51,6 +52,8 @@ int attach_prepare(struct recorder *r, struct error *err);
 int attach_start_helper(struct recorder *r, struct error *err);
 /* Agents are sent into the target, and into the processes below it. */
 void attach_begin(struct recorder *r);
+/* What became of the target, where it is there no more. */
+void attach_explain(struct recorder *r);
 void attach_readable(struct recorder *r);
 int attach_is_entering(const struct recorder *r);
 /* The recording is over: agents leave, which is waited for. The gate is closed. */

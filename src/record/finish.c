@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/attach.h"
 #include "record/cuda_page.h"
 #include "record/flight.h"
 #include "record/gpus.h"
@@ -106,6 +107,7 @@ static void fill_result(struct recorder *r, struct record_result *result, int fi
 	result->events = s->events;
 	result->dropped = s->dropped;
 	result->cost_pair_ps = s->cost_pair_ps;
+	result->target_harmed = r->attach && r->attach->died;
 	if (r->steering)
 		result->after = r->steering->after;
 	result->bytes = stat(result->path, &st) == 0 ? (uint64_t)st.st_size : 0;
@@ -136,6 +138,7 @@ void recorder_write_report(struct recorder *r, struct control_message *ret)
 	explain_silence(r);
 	cuda_explain(r);
 	window_explain(r);
+	attach_explain(r);
 	timer_samples_report_rate(&r->drain.session, r->page->sample_hz);
 	roster_finish(&r->drain.session);
 	gpus_finish(&r->drain.session);

@@ -31,6 +31,7 @@ struct record_result {
 	int started;                  /* the target was launched */
 	int finished;                 /* the report is complete under `path` */
 	int interrupted;              /* Ctrl-C or SIGTERM, how many */
+	int target_harmed;            /* attach: a process died while its threads were used */
 	char path[RECORD_PATH_SIZE];  /* the report, or what is left of it (.part) */
 	/* Sentences for stderr, one per line, each ending in a newline: processes left
 	 * over, losses, what could not be traced. Empty when there is nothing to say. */
