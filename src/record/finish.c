@@ -86,6 +86,8 @@ static void summarize(struct recorder *r)
 	if (s->dropped)
 		recorder_note(r, "%" PRIu64 " events were lost; the report's diagnostics say why.",
 			      s->dropped);
+	if (s->gpu_lost)
+		recorder_note(r, "%" PRIu64 " samples of GPUs were lost; the report's diagnostics say why.", s->gpu_lost);
 	if (s->untraced)
 		recorder_note(r, "%" PRIu64 " program(s) could not be traced; the report's diagnostics say which.",
 			      s->untraced);
@@ -105,6 +107,7 @@ static void fill_result(struct recorder *r, struct record_result *result, int fi
 	snprintf(result->notes, sizeof(result->notes), "%s", buf_cstr(&r->notes));
 	result->events = s->events;
 	result->dropped = s->dropped;
+	result->gpu_lost = s->gpu_lost;
 	result->cost_pair_ps = s->cost_pair_ps;
 	if (r->steering)
 		result->after = r->steering->after;
@@ -141,6 +144,7 @@ void recorder_write_report(struct recorder *r, struct control_message *ret)
 	gpus_finish(&r->drain.session);
 	perf_end(&r->drain.perf);
 	session_loss(&r->drain.session, r->target_uid, 0, LOSS_NOT_WRITTEN, r->drain.session.unwritten);
+	session_tell_untold(&r->drain.session, r->target_uid);
 	store_output(r, "stdout", r->captured.out);
 	store_output(r, "stderr", r->captured.err);
 	meta_end(r);

@@ -180,6 +180,7 @@ void process_tell_losses(struct session *s, struct traced_process *p)
 	}
 	without_slot = atomic_load_explicit(&pool->dropped_without_slot, memory_order_relaxed);
 	if (without_slot > p->no_slot_seen) {
+		p->lost_some = 1;
 		session_loss(s, p->uid, 0, LOSS_NO_SLOT, without_slot - p->no_slot_seen);
 		p->no_slot_seen = without_slot;
 	}
