@@ -59,7 +59,8 @@ static void tell_exit(struct recorder *r, const char *program)
 static void explain_silence(struct recorder *r)
 {
 	const char *program = r->options->program, *agent = r->options->agent_path;
-	const char *why = "did not load the agent";
+	const char *it = "did not load the agent";
+	char why[300];
 
 	if (r->target_attached || !r->started)
 		return;
@@ -68,15 +69,19 @@ static void explain_silence(struct recorder *r)
 		return;
 	}
 	if (r->target_kind != ELF_PEEK_OK)
-		why = elf_peek_reason(r->target_kind);
+		it = elf_peek_reason(r->target_kind);
 	else if (!agent)
-		why = "was started without libsonde.so, which was not found";
+		it = "was started without libsonde.so, which was not found";
 	else if (!launch_can_preload(agent))
-		why = "was started without libsonde.so: LD_PRELOAD cannot name a path with spaces or colons";
-	recorder_note(r, "%s was not traced: it %s.", program, why);
+		it = "was started without libsonde.so: LD_PRELOAD cannot name a path with spaces or colons";
+	if (r->target_refused[0])
+		snprintf(why, sizeof(why), "%s", r->target_refused);
+	else
+		snprintf(why, sizeof(why), "it %s", it);
+	recorder_note(r, "%s was not traced: %s.", program, why);
 	tell_exit(r, program);
 	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-			 "%s was not traced: it %s.", program, why);
+			 "%s was not traced: %s.", program, why);
 }
 
 static void summarize(struct recorder *r)

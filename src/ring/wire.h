@@ -49,6 +49,7 @@ struct wire_request {
 	uint64_t next_string;  /* WIRE_ORIGIN_FORK: string ids below this are the parent's */
 	uint64_t next_domain;  /* the same for domains */
 	uint64_t time;        /* ticks */
+	uint64_t room;        /* WIRE_ATTACH: bytes of address space that the pool may take; 0: as many as it likes */
 	char path[WIRE_PATH_SIZE]; /* executable, NUL-terminated */
 };
 

@@ -276,6 +276,7 @@ static int exchange(enum wire_origin origin)
 	request.parent_process = agent_state.process;
 	request.next_string = atomic_load(&agent_state.next_string) + 1;
 	request.next_domain = atomic_load(&agent_state.next_domain) + 1;
+	request.room = agent_address_room();
 	raw_syscall(SYS_readlink, (long)"/proc/self/exe", (long)request.path, WIRE_PATH_SIZE - 1, 0, 0, 0);
 	result = send_request(fd, &request);
 	if (result == 0)
