@@ -32,6 +32,7 @@ enum wire_origin {
 enum wire_injected {
 	WIRE_INJECTED_NOT = 0,
 	WIRE_INJECTED = 1,
+	WIRE_INJECTED_NO_ROOM = 3,     /* it does, but limits (stack, descriptors) leave the loader no room for one library more */
 	WIRE_INJECTED_OUT_OF_REACH = 2 /* it does, but the library is not there: chroot, other mounts */
 };
 

@@ -165,10 +165,12 @@ static int receive_reply(int fd, struct wire_attach_reply *reply, int descriptor
 	if (got < 0)
 		return (int)got;
 	header = CMSG_FIRSTHDR(&message);
-	if (!header || header->cmsg_type != SCM_RIGHTS ||
-	    header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+	if (!header || header->cmsg_type != SCM_RIGHTS)
 		return -EPROTO;
-	memcpy(descriptors, CMSG_DATA(header), 2 * sizeof(int));
+	/* One of them, where the program has no room for both: the caller closes what came. */
+	memcpy(descriptors, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+	if (header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+		return -EPROTO;
 	if (got != (long)sizeof(*reply) || reply->magic != WIRE_MAGIC || reply->status != 0)
 		return -EPROTO;
 	return 0;
