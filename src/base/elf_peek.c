@@ -250,6 +250,8 @@ const char *elf_peek_reason(enum elf_peek_kind kind)
 		return "is linked with another C library than glibc";
 	case ELF_PEEK_ASAN:
 		return "is built with AddressSanitizer, which refuses preloaded libraries";
+	case ELF_PEEK_SMALL_STACK:
+		return "has a limit on its stack ('ulimit -s') that leaves no room for the agent";
 	case ELF_PEEK_PRIVILEGED:
 		return "runs with raised privileges (setuid, setgid or capabilities)";
 	default:
@@ -261,7 +263,7 @@ int elf_peek_preloadable(enum elf_peek_kind kind)
 {
 	/* What cannot be read may well be traceable; static and privileged programs ignore
 	 * the variable by themselves, and may start others that do not. */
-	return !(kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
+	return !(kind == ELF_PEEK_SMALL_STACK || kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
 		 kind == ELF_PEEK_ASAN);
 }
 

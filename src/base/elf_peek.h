@@ -15,9 +15,14 @@ enum elf_peek_kind {
 	ELF_PEEK_MACHINE,     /* made for another CPU */
 	ELF_PEEK_OTHER_LIBC,  /* musl or bionic */
 	ELF_PEEK_ASAN,        /* the sanitizer wants to be the first library */
+	ELF_PEEK_SMALL_STACK, /* of the file it is not told: a limit leaves the loader no room for one library more */
 	ELF_PEEK_PRIVILEGED,  /* setuid, setgid or with file capabilities: the linker ignores us */
 	ELF_PEEK_KIND_COUNT
 };
+
+/* With a smaller limit on its stack (RLIMIT_STACK) a program may die in the loader: that has 4 KB and more of it for LD_PRELOAD alone,
+ * and the kernel takes up to 8 KB at random. */
+#define ELF_PEEK_STACK_LEAST (64u << 10)
 
 /* `path` as execve would take it (no PATH search); scripts are followed to
  * their interpreter. */

@@ -122,10 +122,8 @@ static int record_session(struct cli *cli, const struct command *command, struct
 	if (result->finished && session_report_after(cli, result) < 0)
 		status = status ? status : 1;
 	profile_hooks_finish(&hooks, result->finished ? result->path : NULL);
-	if (r < 0) {
+	if (r < 0)
 		command_fail(cli, command, "%s", err.text);
-		status = status ? status : 1;
-	}
 	free(result);
 	return status;
 }

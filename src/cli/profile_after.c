@@ -223,6 +223,8 @@ static void print_summary(const struct after *after, const char *indent)
 	FILE *err = after->cli->err;
 
 	fprintf(err, "%s%" PRIu64 " events, %" PRIu64 " dropped, ", indent, after->result->events, after->result->dropped);
+	if (after->result->gpu_lost)
+		fprintf(err, "%" PRIu64 " GPU samples lost, ", after->result->gpu_lost);
 	print_size(err, after->result->bytes);
 	print_cost(err, after->result);
 	fputc('\n', err);

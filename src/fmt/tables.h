@@ -127,15 +127,18 @@ enum loss_reason {
 	LOSS_POOL_EMPTY = 1,      /* rings full up to the cap */
 	LOSS_REENTRY = 2,         /* refused by the re-entry guard */
 	LOSS_NO_SLOT = 3,         /* more threads than slots */
-	LOSS_UNMATCHED_POP = 4,   /* pop without push */
-	LOSS_UNMATCHED_END = 5,   /* end of an unknown range */
+	LOSS_UNMATCHED_POP = 4,   /* pop without push: the program's, or of a push before the window; no loss of ours */
+	LOSS_UNMATCHED_END = 5,   /* end of an unknown range: the same */
 	LOSS_DAMAGED = 6,         /* records the recorder could not read */
-	LOSS_PUSH_MISSING = 7,    /* pop whose push was among the dropped events */
-	LOSS_NOT_WRITTEN = 8,     /* the disk was full */
+	LOSS_PUSH_MISSING = 7,    /* pop whose push, or end whose start, was among the dropped events */
+	LOSS_NOT_WRITTEN = 8,     /* the report took no more: the disk was full, or the file as large as it may be */
 	LOSS_PERF_RING = 9,       /* samples or switches: the kernel's ring was full */
 	LOSS_CUPTI = 10,          /* CUPTI had no buffer for its records */
-	LOSS_GPU_SAMPLES = 11,    /* hardware counters: samples overwritten before they were read */
-	LOSS_GPU_SWITCHES = 12    /* context switches of GPUs: the driver's buffer was full */
+	LOSS_GPU_SAMPLES = 11,    /* states of GPUs: not read in time, or not written; no events of a program */
+	LOSS_GPU_SWITCHES = 12,   /* context switches of GPUs: not read in time, or not written; the same */
+	LOSS_STACK_CUT = 13,      /* stacks of calls that were shortened, as the rings were nearly full; the calls are there */
+	LOSS_DETAIL = 14,         /* names and the like that had no room; the events they belong to are there */
+	LOSS_REASONS              /* one above the last */
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -21,6 +22,9 @@
 #define CHUNKS_EXEC 2048u
 #define CHUNKS_FORK 512u
 #define CHUNKS_RESERVE 4u
+/* Where a limit asks for a smaller pool, slots have this part of it; with fewer chunks than these it is of no use. */
+#define SLOTS_PART 8u
+#define CHUNKS_LEAST 16u
 /* Faulted in before the program runs, so that its first events do not pay for it. */
 #define PREFAULT_EXEC 32u
 #define PREFAULT_FORK 8u
@@ -208,21 +212,66 @@ static int give_pool(struct recorder *r, int fd, struct traced_process *p, int p
 	return send_reply(fd, &reply, fds, 2);
 }
 
+static uint32_t least(uint64_t a, uint32_t b)
+{
+	return a < b ? (uint32_t)a : b;
+}
+
+/* A pool of at most so many bytes; returns whether there is one. */
+static int fit_pool(struct ring_pool_size *size, uint64_t room)
+{
+	uint64_t slots;
+
+	if (ring_pool_bytes(size->slots, size->chunks) <= room)
+		return 1;
+	size->slots = least(room / SLOTS_PART / sizeof(struct ring_slot), POOL_SLOTS);
+	slots = ring_pool_bytes(size->slots, 0);
+	size->chunks = room > slots ? least((room - slots) / RING_CHUNK_SIZE, POOL_CHUNKS) : 0;
+	size->initial_chunks = least(size->chunks, size->initial_chunks);
+	return size->chunks >= CHUNKS_LEAST;
+}
+
+/* The pool for a process. Returns what keeps it from having one; NULL: nothing. */
+static const char *size_pool(const struct wire_request *request, struct ring_pool_size *ret)
+{
+	int forked = request->origin == WIRE_ORIGIN_FORK;
+	struct rlimit files = { RLIM_INFINITY, RLIM_INFINITY };
+
+	*ret = (struct ring_pool_size){ .slots = POOL_SLOTS, .chunks = POOL_CHUNKS, .reserve = CHUNKS_RESERVE,
+					.initial_chunks = forked ? CHUNKS_FORK : CHUNKS_EXEC };
+	getrlimit(RLIMIT_FSIZE, &files);
+	if (request->room && !fit_pool(ret, request->room))
+		return "the limit on its address space ('ulimit -v') leaves no room for its rings";
+	if (!fit_pool(ret, files.rlim_cur))
+		return "the limit on the size of files ('ulimit -f') leaves no room for its rings";
+	return NULL;
+}
+
+static void tell_refusal(struct recorder *r, const struct process_info *info, const char *why)
+{
+	drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u (%s) is not recorded: %s.", info->pid, info->name, why);
+	if (info->pid == r->target_pid)
+		snprintf(r->target_refused, sizeof(r->target_refused), "%s", why);
+}
+
 static void attach(struct recorder *r, int fd, const struct wire_request *request, uint32_t pid)
 {
 	int forked = request->origin == WIRE_ORIGIN_FORK;
-	struct ring_pool_size size = {
-		.slots = POOL_SLOTS, .chunks = POOL_CHUNKS, .reserve = CHUNKS_RESERVE,
-		.initial_chunks = forked ? CHUNKS_FORK : CHUNKS_EXEC,
-	};
+	struct ring_pool_size size;
+	const char *why = size_pool(request, &size);
 	struct traced_process *p;
 	struct process_info info;
 	struct session *s = &r->drain.session;
-	struct error err;
+	struct error err = { "" };
 	uint64_t uid;
 	int pool_fd;
 
 	describe(request, pid, &info);
+	if (why) {
+		refuse(fd, ENOSPC);
+		tell_refusal(r, &info, why);
+		return;
+	}
 	uid = roster_attach(s, pid, info.attached_raw - s->time.start, info.origin, info.name);
 	p = process_new(uid, &info);
 	if (!p || ring_reader_create(&p->reader, &size, &pool_fd, &err) < 0) {
@@ -230,8 +279,7 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 			process_free(p);
 		roster_detach(s, uid);
 		refuse(fd, ENOMEM);
-		drain_diagnose(&r->drain, DIAGNOSTIC_ERROR,
-			       "Process %u (%s) is not recorded: no memory for its rings.", pid, info.name);
+		tell_refusal(r, &info, p ? err.text : "no memory");
 		return;
 	}
 	p->reader.owner = p;

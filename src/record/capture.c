@@ -19,7 +19,8 @@ static void start_counting(struct recorder *r)
 {
 	struct session *s = &r->drain.session;
 
-	s->events = s->dropped = s->unwritten = 0;
+	s->events = s->dropped = s->gpu_lost = s->unwritten = 0;
+	memset(s->untold, 0, sizeof(s->untold));
 	s->full = 0;
 	r->drain.full = 0;
 	r->steering->windows_before = r->windows;

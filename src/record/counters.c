@@ -63,7 +63,7 @@ void counters_sample(struct session *s, struct traced_process *p, struct traced_
 	uint64_t index;
 
 	if (record->field >= MAX_FIELDS || record->counter_id >> 48) {
-		t->counts.damaged++;
+		session_event_damaged(s, t);
 		return;
 	}
 	index = idmap_get(&t->counters, key);

@@ -210,7 +210,6 @@ static int decode_short(struct decoder *d, const uint8_t *bytes, uint64_t head, 
 	struct domain_state *domain;
 	uint64_t payload;
 
-	d->s->events++;
 	switch (record_short_kind(head)) {
 	case RECORD_SHORT_PUSH:
 		return decode_short_push(d, head, time, NULL);
@@ -410,6 +409,16 @@ static int decode_kernel_place(struct decoder *d, const struct record *r)
 	return cuda_kernel_place(d->s, d->p, d->t, r->bytes, r->size);
 }
 
+/* What was done with it: one that could not be kept is lost, one that makes no sense ends the ring. */
+static inline int count_event(struct decoder *d, int result)
+{
+	d->s->events++;
+	if (__builtin_expect(result == -ENOMEM, 0))
+		session_event_damaged(d->s, d->t);
+	d->s->events -= result == -EBADMSG;
+	return result;
+}
+
 static int is_cuda(unsigned type)
 {
 	return type >= RECORD_CUDA_API && type <= RECORD_CUDA_BATCH;
@@ -442,13 +451,14 @@ static int decode_record(struct decoder *d, const struct record *r)
 		[RECORD_KERNEL_PLACE] = { decode_kernel_place, 0 },
 	};
 	unsigned type = record_type(r->head);
+	int result;
 
 	if (is_cuda(type))
 		return cuda_record(d->s, d->p, r->bytes, r->size);
 	if (type >= RECORD_TYPE_COUNT || !types[type].decode)
 		return -EBADMSG;
-	d->s->events += (uint64_t)types[type].is_event;
-	return types[type].decode(d, r);
+	result = types[type].decode(d, r);
+	return types[type].is_event ? count_event(d, result) : result;
 }
 
 /* Counter samples may come in batches with times of their own, older than the call's; CUDA's records are of other
@@ -472,7 +482,7 @@ static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
 			goto damaged;
 		memcpy(&r.head, data + at, sizeof(r.head));
 		if (__builtin_expect(record_is_short(r.head), 1)) {
-			if (decode_short(d, data + at, r.head, size - at) == -EBADMSG)
+			if (count_event(d, decode_short(d, data + at, r.head, size - at)) == -EBADMSG)
 				goto damaged;
 			stride = record_short_size(r.head);
 			continue;

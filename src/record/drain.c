@@ -100,10 +100,9 @@ static void provisional(struct report_writer *w, void *context)
 }
 
 /* The disk is full, or broken: what was written stays good, nothing is added. The
- * target goes on; its events are not taken any more. */
+ * target goes on, and its events are read as before, as that is how they are counted. */
 static void stop_writing(struct drain *d, const struct error *err)
 {
-	gate_set(d->page, 0);
 	session_diagnose(&d->session, SOURCE_RECORDER, DIAGNOSTIC_ERROR, 0,
 			 "Recording stopped at %.3f s: %s", (double)d->session.now / 1e9, err->text);
 	d->session.full = 1;

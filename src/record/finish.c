@@ -60,7 +60,8 @@ static void tell_exit(struct recorder *r, const char *program)
 static void explain_silence(struct recorder *r)
 {
 	const char *program = r->options->program, *agent = r->options->agent_path;
-	const char *why = "did not load the agent";
+	const char *it = "did not load the agent";
+	char why[300];
 
 	if (r->target_attached || !r->started)
 		return;
@@ -69,15 +70,19 @@ static void explain_silence(struct recorder *r)
 		return;
 	}
 	if (r->target_kind != ELF_PEEK_OK)
-		why = elf_peek_reason(r->target_kind);
+		it = elf_peek_reason(r->target_kind);
 	else if (!agent)
-		why = "was started without libsonde.so, which was not found";
+		it = "was started without libsonde.so, which was not found";
 	else if (!launch_can_preload(agent))
-		why = "was started without libsonde.so: LD_PRELOAD cannot name a path with spaces or colons";
-	recorder_note(r, "%s was not traced: it %s.", program, why);
+		it = "was started without libsonde.so: LD_PRELOAD cannot name a path with spaces or colons";
+	if (r->target_refused[0])
+		snprintf(why, sizeof(why), "%s", r->target_refused);
+	else
+		snprintf(why, sizeof(why), "it %s", it);
+	recorder_note(r, "%s was not traced: %s.", program, why);
 	tell_exit(r, program);
 	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-			 "%s was not traced: it %s.", program, why);
+			 "%s was not traced: %s.", program, why);
 }
 
 static void summarize(struct recorder *r)
@@ -87,6 +92,8 @@ static void summarize(struct recorder *r)
 	if (s->dropped)
 		recorder_note(r, "%" PRIu64 " events were lost; the report's diagnostics say why.",
 			      s->dropped);
+	if (s->gpu_lost)
+		recorder_note(r, "%" PRIu64 " samples of GPUs were lost; the report's diagnostics say why.", s->gpu_lost);
 	if (s->untraced)
 		recorder_note(r, "%" PRIu64 " program(s) could not be traced; the report's diagnostics say which.",
 			      s->untraced);
@@ -106,6 +113,7 @@ static void fill_result(struct recorder *r, struct record_result *result, int fi
 	snprintf(result->notes, sizeof(result->notes), "%s", buf_cstr(&r->notes));
 	result->events = s->events;
 	result->dropped = s->dropped;
+	result->gpu_lost = s->gpu_lost;
 	result->cost_pair_ps = s->cost_pair_ps;
 	result->target_harmed = r->attach && r->attach->died;
 	if (r->steering)
@@ -144,6 +152,7 @@ void recorder_write_report(struct recorder *r, struct control_message *ret)
 	gpus_finish(&r->drain.session);
 	perf_end(&r->drain.perf);
 	session_loss(&r->drain.session, r->target_uid, 0, LOSS_NOT_WRITTEN, r->drain.session.unwritten);
+	session_tell_untold(&r->drain.session, r->target_uid);
 	store_output(r, "stdout", r->captured.out);
 	store_output(r, "stderr", r->captured.err);
 	meta_end(r);

@@ -100,6 +100,8 @@ static void judge(struct recorder *r, const struct notice *n)
 		tell(r, n, path, elf_peek_reason(kind));
 	else if (n->injected == WIRE_INJECTED_NOT)
 		tell(r, n, path, "was given an environment without the agent");
+	else if (n->injected == WIRE_INJECTED_NO_ROOM)
+		tell(r, n, path, "has limits (stack, descriptors) that leave the loader no room for the agent");
 	else if (n->injected == WIRE_INJECTED_OUT_OF_REACH)
 		tell(r, n, path, "runs where the agent's library is not to be found (chroot, other mounts)");
 }

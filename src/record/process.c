@@ -154,8 +154,8 @@ static void tell_unreachable(struct session *s, struct traced_process *p, uint32
 	p->unreachable_seen = count;
 	s->untraced++;
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, p->uid,
-			 "Programs or children started by process %u (%s) were not traced: they cannot reach the "
-			 "recorder from their network namespace.", p->info.pid, p->info.name);
+			 "Programs or children started by process %u (%s) were not traced: they could not reach the "
+			 "recorder (another network namespace, no descriptor left, or no answer in time).", p->info.pid, p->info.name);
 }
 
 uint32_t process_unfinished(struct session *s, struct traced_process *p)
@@ -180,6 +180,7 @@ void process_tell_losses(struct session *s, struct traced_process *p)
 	}
 	without_slot = atomic_load_explicit(&pool->dropped_without_slot, memory_order_relaxed);
 	if (without_slot > p->no_slot_seen) {
+		p->lost_some = 1;
 		session_loss(s, p->uid, 0, LOSS_NO_SLOT, without_slot - p->no_slot_seen);
 		p->no_slot_seen = without_slot;
 	}

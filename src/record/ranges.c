@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "record/payloads.h"
+#include "record/process.h"
 #include "record/slices.h"
 #include "record/trigger.h"
 
@@ -174,13 +175,13 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 		finish_range(s, p, (uint32_t)old, event->start, 0);
 	}
 	if (!set || take_lane(s, set, event->start, &lane) < 0) {
-		t->counts.damaged++;
+		session_event_damaged(s, t);
 		return;
 	}
 	range = new_range(p, &index);
 	if (!range || idmap_put(&p->range_index, range_id, index) < 0) {
 		set->free_lanes[lane / 64] |= UINT64_C(1) << lane % 64;
-		t->counts.damaged++;
+		session_event_damaged(s, t);
 		return;
 	}
 	*range = (struct open_range){ .id = range_id, .lanes = set, .lane = lane, .used = 1,
@@ -232,6 +233,13 @@ void ranges_end(struct session *s, struct traced_process *p, struct traced_threa
 	finish_range(s, p, (uint32_t)index, time, t->uid);
 }
 
+/* Where events of the process were lost, the start most likely was one of them. */
+static enum loss_reason why_unmatched(struct session *s, struct traced_process *p)
+{
+	process_tell_losses(s, p);
+	return p->lost_some ? LOSS_PUSH_MISSING : LOSS_UNMATCHED_END;
+}
+
 void ranges_age(struct session *s, struct traced_process *p, int all)
 {
 	uint32_t kept = 0;
@@ -244,7 +252,7 @@ void ranges_age(struct session *s, struct traced_process *p, int all)
 		}
 		idmap_take(&p->early_index, p->early[i].id);
 		payload_list_release(&p->early[i].payloads);
-		session_loss(s, p->uid, p->early[i].thread, LOSS_UNMATCHED_END, 1);
+		session_loss(s, p->uid, p->early[i].thread, why_unmatched(s, p), 1);
 		s->events--;
 	}
 	p->early_count = kept;

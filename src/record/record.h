@@ -37,7 +37,8 @@ struct record_result {
 	 * over, losses, what could not be traced. Empty when there is nothing to say. */
 	char notes[RECORD_NOTES_SIZE];
 	uint64_t events;              /* recorded; a push and its pop are two */
-	uint64_t dropped;             /* events lost, but not pops and ends without a beginning */
+	uint64_t dropped;             /* events lost: with those recorded they are all there were */
+	uint64_t gpu_lost;            /* states and switches of GPUs lost, which are no events */
 	uint64_t bytes;               /* size of the report */
 	char reason[256];             /* flight recorder: why the report was written */
 	int64_t covered_ns;           /* and how much of the run it has */

@@ -84,15 +84,29 @@ static void leave_terminal(struct recorder *r)
 {
 	int keep[] = { r->control.fd, r->captured.out, r->captured.err, r->options->kernels ? r->options->kernels->progress : -1 };
 	int null = open("/dev/null", O_RDWR);
-	struct rlimit files;
 
 	setsid();
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
 	close_all_but(keep, sizeof(keep) / sizeof(keep[0]));
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
+}
+
+/* Limits of the shell are for programs: as far as we may, we do without. The target, started by another process, keeps its own. */
+static void raise_limits(void)
+{
+	static const int limits[] = { RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA };
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit own;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (setrlimit(limits[i], &none) == 0 || getrlimit((__rlimit_resource_t)limits[i], &own) < 0)
+			continue;
+		own.rlim_cur = own.rlim_max;
+		setrlimit(limits[i], &own);
+	}
+	if (getrlimit(RLIMIT_NOFILE, &own) == 0) {
+		own.rlim_cur = own.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &own);
 	}
 }
 
@@ -601,6 +615,7 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 	r->control = (struct source){ SOURCE_CONTROL, control };
 	prctl(PR_SET_NAME, "sonde-recorder");
 	leave_terminal(r);
+	raise_limits();
 	set_signals(r);
 	if (!receive(r, message) || message->kind != CONTROL_TARGET)
 		return 1;

@@ -102,6 +102,7 @@ struct recorder {
 	struct idmap told;         /* hashes of programs already named as not traceable */
 	uint32_t target_pid;
 	uint64_t target_uid;       /* process uid of its last life */
+	char target_refused[256];  /* why its agent got no pool */
 	int target_attached;       /* the target itself attached at least once */
 	int target_gone;           /* pidfd fired, or it was seen */
 	int exit_known;

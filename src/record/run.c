@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -442,9 +443,20 @@ static int record(const struct profile_options *options, enum elf_peek_kind kind
 	return r;
 }
 
+/* Whether the program can carry the agent, and with the limits that it gets. */
+static enum elf_peek_kind peek(const char *program)
+{
+	enum elf_peek_kind kind = elf_peek_path(program);
+	struct rlimit stack;
+
+	if (kind == ELF_PEEK_OK && getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < ELF_PEEK_STACK_LEAST)
+		return ELF_PEEK_SMALL_STACK;
+	return kind;
+}
+
 int record_run(const struct profile_options *options, struct record_result *ret, struct error *err)
 {
-	return record(options, elf_peek_path(options->program), ret, err);
+	return record(options, peek(options->program), ret, err);
 }
 
 int record_attach(const struct profile_options *options, struct record_result *ret, struct error *err)

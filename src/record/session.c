@@ -31,6 +31,20 @@ void session_event_row(struct session *s, struct traced_thread *t, struct report
 		s->unwritten += events;
 }
 
+void session_plain_event(struct session *s, enum table_id table, const int64_t *values, uint32_t present)
+{
+	if (session_row(s, table, values, present) < 0)
+		s->unwritten++;
+	else
+		s->events++;
+}
+
+void session_event_damaged(struct session *s, struct traced_thread *t)
+{
+	s->events--;
+	t->counts.damaged++;
+}
+
 uint64_t session_text(struct session *s, const char *text)
 {
 	return report_string(s->writer, text, strlen(text));
@@ -96,15 +110,29 @@ void session_diagnose(struct session *s, enum diagnostic_source source, int seve
 	session_row(s, TABLE_DIAGNOSTIC, values, present);
 }
 
-void session_loss(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason,
-		  uint64_t count)
+static void count_loss(struct session *s, enum loss_reason reason, uint64_t count)
+{
+	switch (reason) {
+	case LOSS_UNMATCHED_POP:
+	case LOSS_UNMATCHED_END:
+	case LOSS_STACK_CUT:
+	case LOSS_DETAIL:
+		return;
+	case LOSS_GPU_SAMPLES:
+	case LOSS_GPU_SWITCHES:
+		s->gpu_lost += count;
+		return;
+	default:
+		s->dropped += count;
+	}
+}
+
+static int loss_row(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason, uint64_t count)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
 	uint32_t present = 1u << COLUMN_LOSS_TIME | 1u << COLUMN_LOSS_PROCESS |
 			   1u << COLUMN_LOSS_REASON | 1u << COLUMN_LOSS_COUNT;
 
-	if (!count)
-		return;
 	values[COLUMN_LOSS_TIME] = s->now;
 	values[COLUMN_LOSS_PROCESS] = (int64_t)process;
 	values[COLUMN_LOSS_THREAD] = (int64_t)thread;
@@ -112,11 +140,24 @@ void session_loss(struct session *s, uint64_t process, uint64_t thread, enum los
 	values[COLUMN_LOSS_COUNT] = (int64_t)count;
 	if (thread)
 		present |= 1u << COLUMN_LOSS_THREAD;
-	session_row(s, TABLE_LOSS, values, present);
-	/* Without its other half because the program, or the window, was like that: no loss of ours. A
-	 * pop whose push was dropped came through itself; the push is counted already. */
-	if (reason != LOSS_UNMATCHED_POP && reason != LOSS_UNMATCHED_END && reason != LOSS_PUSH_MISSING)
-		s->dropped += count;
+	return session_row(s, TABLE_LOSS, values, present);
+}
+
+void session_loss(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason,
+		  uint64_t count)
+{
+	if (!count)
+		return;
+	count_loss(s, reason, count);
+	if (s->full || loss_row(s, process, thread, reason, count) < 0)
+		s->untold[reason] += count;
+}
+
+void session_tell_untold(struct session *s, uint64_t process)
+{
+	for (unsigned reason = 1; reason < LOSS_REASONS; reason++)
+		if (s->untold[reason] && loss_row(s, process, 0, (enum loss_reason)reason, s->untold[reason]) == 0)
+			s->untold[reason] = 0;
 }
 
 static void clock_row(struct session *s, const struct clock_snapshot *snapshot)

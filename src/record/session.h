@@ -100,6 +100,8 @@ struct pending_payloads {
 
 struct loss_counts {
 	uint64_t dropped;
+	uint64_t stacks_cut;
+	uint64_t details;
 	uint64_t refused;
 	uint64_t unmatched;
 	uint64_t damaged;
@@ -231,6 +233,7 @@ struct traced_process {
 	int exit_status;
 	uint32_t unreachable_seen;  /* of the pool's count, told already */
 	uint64_t no_slot_seen;
+	uint8_t lost_some;          /* events that had no room in its rings */
 	uint32_t tid_searches;
 	struct osrt_process *osrt;
 	struct code_range own_code[4];  /* of the agent and of CUPTI */
@@ -269,7 +272,9 @@ struct session {
 	uint32_t chunks_in_circulation;
 	uint64_t events;              /* records decoded that are events */
 	uint64_t unwritten;           /* events decoded after the disk was full */
-	uint64_t dropped;             /* all losses but unmatched pops and ends */
+	uint64_t dropped;             /* events that are lost: with those written they are all there were */
+	uint64_t gpu_lost;            /* states and switches of GPUs, which are no events */
+	uint64_t untold[LOSS_REASONS]; /* losses that wait for the end of the report: it takes few rows more */
 	uint64_t timer_samples;       /* taken in targets, and the CPU time they stand for */
 	uint64_t timer_samples_ns;
 	uint64_t untraced;            /* programs that could not be traced */
@@ -307,6 +312,12 @@ void session_diagnose(struct session *s, enum diagnostic_source source, int seve
 	__attribute__((format(printf, 5, 6)));
 void session_loss(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason,
 		  uint64_t count);
+/* At the end: what is lost because the report takes no more rows. */
+void session_tell_untold(struct session *s, uint64_t process);
+/* Appends a row of a PLAIN table that stands for an event. */
+void session_plain_event(struct session *s, enum table_id table, const int64_t *values, uint32_t present);
+/* An event that was counted and makes no sense. */
+void session_event_damaged(struct session *s, struct traced_thread *t);
 /* Takes a snapshot, moves session.now, keeps a clock row now and then. `force` keeps
  * it in any case. */
 void session_snapshot(struct session *s, int force);

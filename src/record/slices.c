@@ -119,14 +119,14 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 	while (d->depth && d->open[d->depth - 1].level >= level)
 		end_open(s, p, t, d, event->start);
 	if (level >= NVTX_WIRE_LEVEL_MAX || !track_of(s, p, t, d, level)) {
-		t->counts.damaged++;
+		session_event_damaged(s, t);
 		return;
 	}
 	if (d->depth == d->open_cap) {
 		cap = d->open_cap ? d->open_cap * 2 : 8;
 		grown = realloc(d->open, cap * sizeof(*grown));
 		if (!grown) {
-			t->counts.damaged++;
+			session_event_damaged(s, t);
 			return;
 		}
 		d->open = grown;

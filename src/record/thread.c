@@ -190,8 +190,11 @@ void thread_tell_losses(struct session *s, struct traced_process *p, struct trac
 			const struct ring_slot *info)
 {
 	if (info) {
+		p->lost_some |= info->dropped != 0;
 		tell(s, p, t, LOSS_POOL_EMPTY, info->dropped, &t->seen.dropped);
+		tell(s, p, t, LOSS_STACK_CUT, info->stacks_cut, &t->seen.stacks_cut);
 		tell(s, p, t, LOSS_REENTRY, info->refused, &t->seen.refused);
+		tell(s, p, t, LOSS_DETAIL, info->details, &t->seen.details);
 		tell(s, p, t, LOSS_UNMATCHED_POP, info->unmatched, &t->seen.unmatched);
 	}
 	tell(s, p, t, LOSS_DAMAGED, t->counts.damaged, &t->seen.damaged);

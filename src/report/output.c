@@ -8,14 +8,12 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "report/writer_internal.h"
 
 #define CREATE_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
-#define RESERVE_STEP (16ull << 20)
 #define SYNC_STEP (16ull << 20)
 #define ASIDE_MAX 10000
 
@@ -199,7 +197,7 @@ static int write_header(struct report_writer *w, struct error *err)
 	buf_clear(&w->block);
 	r = buf_append(&w->block, &h, sizeof(h));
 	r = r < 0 ? r : output_append(w);
-	r = r < 0 ? r : output_reserve(w);
+	room_measure(w);
 	return r < 0 ? error_set_errno(err, -r, "cannot write %s", w->part_path) : 0;
 }
 
@@ -328,49 +326,6 @@ int output_append(struct report_writer *w)
 int output_overwrite(struct report_writer *w, const void *data, size_t size, uint64_t offset)
 {
 	return write_all(w->fd, data, size, offset);
-}
-
-/* Keeps room for the directory and the rest of the rows allocated behind the end of the
- * file. Best effort: where the filesystem cannot, the floor of free space has to do. */
-int output_reserve(struct report_writer *w)
-{
-	uint64_t want;
-
-	if (w->parked || w->ring.on)
-		return 0;
-	want = w->size + FINISH_RESERVE + w->builder_bytes / 4 + w->entry_count * sizeof(struct entry) / 2;
-	if (want <= w->reserved)
-		return 0;
-	want += RESERVE_STEP;
-	if (fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)w->size, (off_t)(want - w->size)) < 0)
-		return errno == ENOSPC ? -ENOSPC : 0;
-	w->reserved = want;
-	return 0;
-}
-
-void report_writer_set_disk_floor(struct report_writer *w, uint64_t bytes, unsigned percent)
-{
-	w->floor_bytes = bytes;
-	w->floor_percent = percent;
-}
-
-int output_check_disk(struct report_writer *w, struct error *err)
-{
-	struct statvfs disk;
-	uint64_t left, floor;
-
-	if (fstatvfs(w->fd, &disk) < 0)
-		return 0;
-	left = (uint64_t)disk.f_bavail * disk.f_frsize;
-	floor = (uint64_t)disk.f_blocks * disk.f_frsize / 100 * w->floor_percent;
-	if (floor < w->floor_bytes)
-		floor = w->floor_bytes;
-	if (left >= floor)
-		return 0;
-	return error_set(err, ENOSPC,
-			 "only %llu MB are free where %s is written (%llu MB are kept free): "
-			 "recording stops here; free some space or choose another place with -o",
-			 (unsigned long long)(left >> 20), w->path, (unsigned long long)(floor >> 20));
 }
 
 static int sync_folder(const char *path)

@@ -218,7 +218,8 @@ int report_writer_unpark(struct report_writer *w, const char *path, int overwrit
 	r = output_open(w, ret_note, note_size, err);
 	if (r == 0) {
 		created = 1;
-		r = journal_open(w, err);
+		r = room_check_first(w, err);
+		r = r < 0 ? r : journal_open(w, err);
 	}
 	if (r == 0) {
 		r = move_over(w, old);

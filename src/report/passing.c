@@ -105,7 +105,7 @@ static uint64_t put(struct report_writer *w, const char *text, size_t len)
 	if (p->run.first == p->run.end && take_run(w) < 0)
 		return report_string(w, one_of_many, sizeof(one_of_many) - 1);
 	id = p->run.first;
-	if (pending_add(&p->texts, id, text, len) < 0)
+	if (!room_for_texts(w, p->texts.bytes.len + len) || pending_add(&p->texts, id, text, len) < 0)
 		return 0;
 	p->run.first++;
 	if (p->texts.bytes.len >= STRINGS_FLUSH)

@@ -157,7 +157,7 @@ static uint64_t write_string(struct report_writer *w, const char *text, size_t l
 	if (w->passing.free_capacity && w->next_string == PASSING_FIRST)
 		w->next_string = PASSING_END;
 	id = w->next_string;
-	if (id > UINT32_MAX || pending_add(&w->strings, id, text, len) < 0)
+	if (id > UINT32_MAX || !room_for_texts(w, w->strings.bytes.len + len) || pending_add(&w->strings, id, text, len) < 0)
 		return 0;
 	w->next_string++;
 	pending_flush_if_large(w, &w->strings, STRINGS_FLUSH);
@@ -212,7 +212,7 @@ int report_string_define(struct report_writer *w, uint64_t id, const char *text,
 
 	if (id == 0 || id >= w->next_string)
 		return -EINVAL;
-	r = pending_add(&w->late, id, text, len);
+	r = room_for_texts(w, w->late.bytes.len + len) ? pending_add(&w->late, id, text, len) : w->stopped;
 	return r < 0 ? r : pending_flush_if_large(w, &w->late, STRINGS_FLUSH);
 }
 
@@ -239,7 +239,7 @@ uint64_t report_blob(struct report_writer *w, const void *data, size_t len)
 {
 	uint64_t id = w->next_blob;
 
-	if (pending_add(&w->blobs, id, data, len) < 0)
+	if (!room_for_texts(w, w->blobs.bytes.len + len) || pending_add(&w->blobs, id, data, len) < 0)
 		return 0;
 	w->next_blob++;
 	pending_flush_if_large(w, &w->blobs, BLOBS_FLUSH);

@@ -8,9 +8,6 @@
 
 #include "report/writer_internal.h"
 
-#define DEFAULT_FLOOR_BYTES (256ull << 20)
-#define DEFAULT_FLOOR_PERCENT 1
-
 struct report_writer *writer_new(const char *path, int overwrite)
 {
 	struct report_writer *w = calloc(1, sizeof(*w));
@@ -24,7 +21,8 @@ struct report_writer *writer_new(const char *path, int overwrite)
 	w->string_limit = UINT32_MAX;
 	w->journal_limit = JOURNAL_LIMIT;
 	w->segment_bytes = SEGMENT_BYTES;
-	report_writer_set_disk_floor(w, DEFAULT_FLOOR_BYTES, DEFAULT_FLOOR_PERCENT);
+	w->size_limit = UINT64_MAX;
+	w->finish_reserve = FINISH_RESERVE;
 	pending_init(&w->strings, BLOCK_STRINGS, BLOCK_META);
 	pending_init(&w->late, BLOCK_STRINGS, BLOCK_META | BLOCK_LATE);
 	pending_init(&w->blobs, BLOCK_BLOBS, 0);
@@ -86,7 +84,8 @@ int report_writer_open(struct report_writer **ret, const char *path, int overwri
 		return error_set(err, ENOMEM, "no memory for the report");
 	r = output_open(w, ret_note, note_size, err);
 	if (r == 0) {
-		r = journal_open(w, err);
+		r = room_check_first(w, err);
+		r = r < 0 ? r : journal_open(w, err);
 		if (r < 0)
 			unlink(w->part_path);
 	}
@@ -247,11 +246,10 @@ int report_writer_tick(struct report_writer *w, report_provisional_fn provisiona
 		return r < 0 ? error_set_errno(err, -r, "cannot write between two reports") : 0;
 	}
 	r = r < 0 ? r : journal_tick(w, provisional, context);
-	r = r < 0 ? r : output_reserve(w);
 	if (r < 0)
-		error_set_errno(err, -r, "cannot write %s: recording stops here", w->part_path);
+		error_set_errno(err, -r, "cannot write %s", w->part_path);
 	else
-		r = output_check_disk(w, err);
+		r = room_check(w, err);
 	w->stopped = r;
 	return r;
 }

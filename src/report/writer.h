@@ -19,7 +19,7 @@ struct report_track; /* builder of one (table, track) */
  * journal (0600, O_EXCL|O_NOFOLLOW). An existing X.sonde is an error (-EEXIST) unless
  * `overwrite`; an existing .part of a live writer (flock) is -EBUSY. A plain left-over
  * .part is never destroyed: it is renamed aside (.part.N) and named in *err-free
- * `ret_note` (may be NULL). */
+ * `ret_note` (may be NULL). A disk that is too full is an error here (-ENOSPC). */
 int report_writer_open(struct report_writer **ret, const char *path, int overwrite,
 		       char *ret_note, size_t note_size, struct error *err);
 
@@ -67,9 +67,9 @@ typedef void (*report_provisional_fn)(struct report_writer *w, void *context);
 int report_append_provisional(struct report_track *track, const int64_t *values, uint32_t present);
 
 /* Every 100 ms or so: brings everything appended so far to the file or the
- * journal. Reports -ENOSPC (and then accepts only finish) when less than max(1 %,
- * 256 MB) of the disk is free; room for finishing was set aside at open. After it
- * a few rows of tables that describe the recording (how it ended, what was lost) are still taken. */
+ * journal. Reports -ENOSPC (and then accepts only finish) when less than 256 MB, or 3 % of
+ * a smaller disk, are free, and -EFBIG when the file comes close to the limit on the size of
+ * files; room for finishing was set aside at open. After it a few rows of tables that describe the recording (how it ended, what was lost) are still taken. */
 int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context,
 		       struct error *err);
 

@@ -17,7 +17,7 @@
 #define IDLE_TICKS 20
 #define STRINGS_FLUSH (256u << 10)
 #define BLOBS_FLUSH (1u << 20)
-#define FINISH_RESERVE (16ull << 20) /* allocated ahead of the end of the file */
+#define FINISH_RESERVE (16ull << 20) /* allocated ahead of the end of the file, at most */
 
 /* 96 bits of a hash stand for the text: at a billion names the chance that
  * any two share one is below 1e-11. */
@@ -184,11 +184,22 @@ struct report_writer {
 	uint32_t string_limit; /* texts that are remembered */
 
 	uint64_t floor_bytes; /* free space below which recording stops */
-	unsigned floor_percent;
+	int floor_given;
+	uint64_t size_limit;     /* of a file (RLIMIT_FSIZE) */
+	uint64_t finish_reserve; /* for what is written at the end */
 };
 
-/* Tests lower or raise the limits of free disk space. */
-void report_writer_set_disk_floor(struct report_writer *w, uint64_t bytes, unsigned percent);
+/* room.c: what room there is for the file */
+/* Tests lower or raise the limit of free disk space. */
+void report_writer_set_disk_floor(struct report_writer *w, uint64_t bytes);
+/* The file is there: how much of its disk may be used? */
+void room_measure(struct report_writer *w);
+/* -ENOSPC or -EFBIG when what there is has to be kept for the end. May write what is held in memory. */
+int room_check(struct report_writer *w, struct error *err);
+/* Before anything is recorded. */
+int room_check_first(struct report_writer *w, struct error *err);
+/* Whether so many bytes of texts can still be held, where nothing is written any more. */
+int room_for_texts(const struct report_writer *w, uint64_t bytes);
 
 /* output.c: the file itself */
 int output_open(struct report_writer *w, char *ret_note, size_t note_size, struct error *err);
@@ -198,12 +209,10 @@ int output_begin(struct report_writer *w, struct error *err);
 int output_open_temporary(struct report_writer *w, struct error *err);
 /* Appends the blocks in w->block; on failure the file is as before. */
 int output_append(struct report_writer *w);
-int output_reserve(struct report_writer *w);
 /* A file beside `path`, locked; returns its descriptor. The name is to be freed. */
 int output_create_beside(const char *path, char **ret_name);
 int output_read(int fd, void *data, size_t size, uint64_t offset);
 int output_overwrite(struct report_writer *w, const void *data, size_t size, uint64_t offset);
-int output_check_disk(struct report_writer *w, struct error *err);
 int output_publish(struct report_writer *w, struct error *err);
 char *path_with(const char *path, const char *suffix);
 int fill_random(void *bytes, size_t size);

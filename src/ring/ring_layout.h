@@ -31,7 +31,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define RING_ABI_VERSION 1u
+#define RING_ABI_VERSION 2u
 #define RING_SESSION_MAGIC 0x53455344444e4f53ull /* "SONDDSES" */
 #define RING_POOL_MAGIC 0x4c4f4f5044444e4full
 
@@ -156,11 +156,14 @@ struct ring_pool {
 	uint32_t chunk_offset;        /* of chunk 0, in bytes */
 	uint64_t size;                /* of the mapping */
 	_Alignas(64) _Atomic uint64_t free_chunks;
+	_Atomic uint32_t chunks_pushed;   /* on that list, ever; modulo 2^32, as pops are */
 	_Alignas(64) _Atomic uint64_t free_reserve; /* chunks for definitions only */
 	_Alignas(64) _Atomic uint64_t free_slots;
 	_Alignas(64) _Atomic uint32_t fresh_chunks; /* chunks from here on were never used */
 	_Atomic uint32_t fresh_slots;
-	_Atomic uint32_t chunk_limit;     /* how far fresh_chunks may go now; the recorder raises it */
+	/* How far fresh_chunks may go now, and for events by one more for each slot in use: a thread that has something
+	 * to say finds room for it. The recorder raises it. */
+	_Atomic uint32_t chunk_limit;
 	/* Events of threads that could not have a slot, and events refused because
 	 * the thread was inside the agent already. */
 	_Alignas(64) _Atomic uint64_t dropped_without_slot;
@@ -188,6 +191,8 @@ struct ring_slot {
 	_Atomic uint64_t dropped;     /* events lost because the pool was empty */
 	_Atomic uint64_t refused;     /* events lost to the re-entry guard */
 	_Atomic uint64_t unmatched;   /* pops without a push */
+	_Atomic uint64_t stacks_cut;  /* shortened for want of room; their events are there */
+	_Atomic uint64_t details;     /* definitions and the like that were lost */
 	char comm[RING_COMM_SIZE];    /* kernel thread name at start, refreshed at the end */
 	/* The OS runtime call the thread is in: shown where it never returns. */
 	_Atomic uint32_t call;        /* number + 1; 0 = none */

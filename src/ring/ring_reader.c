@@ -121,6 +121,8 @@ static void push_chunk(struct ring_reader *r, uint32_t chunk)
 			r->reserve_pushed++;
 		return;
 	}
+	/* Told before it is there: who subtracts the pops he sees does not get less than nothing. */
+	atomic_fetch_add_explicit(&pool->chunks_pushed, 1, memory_order_relaxed);
 	push(&pool->free_chunks, &c->next_free, chunk);
 }
 
@@ -239,6 +241,8 @@ void ring_reader_slot(const struct ring_reader *r, uint32_t slot, struct ring_sl
 	ret->dropped = atomic_load_explicit(&s->dropped, memory_order_relaxed);
 	ret->refused = atomic_load_explicit(&s->refused, memory_order_relaxed);
 	ret->unmatched = atomic_load_explicit(&s->unmatched, memory_order_relaxed);
+	ret->stacks_cut = atomic_load_explicit(&s->stacks_cut, memory_order_relaxed);
+	ret->details = atomic_load_explicit(&s->details, memory_order_relaxed);
 	ret->call = atomic_load_explicit(&s->call, memory_order_acquire);
 	ret->call_start = atomic_load_explicit(&s->call_start, memory_order_relaxed);
 	if (state == RING_SLOT_CLOSED || state == RING_SLOT_LIVE)
@@ -285,7 +289,7 @@ static int find_new_slots(struct ring_reader *r, struct ring_batch *batch)
 /* Takes a chunk into a chain; 0 when the index is none a writer can have. */
 static int own_chunk(struct ring_reader *r, uint32_t index_plus_one)
 {
-	if (index_plus_one == 0 || index_plus_one > r->chunk_limit ||
+	if (index_plus_one == 0 || index_plus_one > r->chunk_cap ||
 	    r->chunk_owned[index_plus_one - 1])
 		return 0;
 	r->chunk_owned[index_plus_one - 1] = 1;
@@ -370,6 +374,8 @@ static void close_slot(struct ring_reader *r, uint32_t slot)
 	atomic_store_explicit(&s->dropped, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->refused, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->unmatched, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->stacks_cut, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->details, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->state, RING_SLOT_FREE, memory_order_release);
 	push_slot(r, slot);
 }

@@ -32,6 +32,7 @@ enum wire_origin {
 enum wire_injected {
 	WIRE_INJECTED_NOT = 0,
 	WIRE_INJECTED = 1,
+	WIRE_INJECTED_NO_ROOM = 3,     /* it does, but limits (stack, descriptors) leave the loader no room for one library more */
 	WIRE_INJECTED_OUT_OF_REACH = 2 /* it does, but the library is not there: chroot, other mounts */
 };
 
@@ -49,6 +50,7 @@ struct wire_request {
 	uint64_t next_string;  /* WIRE_ORIGIN_FORK: string ids below this are the parent's */
 	uint64_t next_domain;  /* the same for domains */
 	uint64_t time;        /* ticks */
+	uint64_t room;        /* WIRE_ATTACH: bytes of address space that the pool may take; 0: as many as it likes */
 	char path[WIRE_PATH_SIZE]; /* executable, NUL-terminated */
 };
 

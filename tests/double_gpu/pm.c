@@ -7,7 +7,7 @@
  *   double__noise...         0 to 100, as if by chance
  *   double__second_pass      needs a pass of its own
  * Other names are not known. Words: gpus:N (2), denied (no permission), old (architecture), pm_crash:N (at the Nth decoding), overflow:N (at the Nth
- * decoding the buffer was full, and what came since the one before is lost), no_cuda (cuInit fails). */
+ * decoding the buffer was full, and what came since the one before is lost), long:N (what came before the Nth decoding is one long sample), no_cuda (cuInit fails). */
 #include <math.h>
 #include <signal.h>
 
@@ -21,7 +21,7 @@
 
 struct image {
 	uint64_t count;
-	uint64_t starts[MAX_SAMPLES];
+	uint64_t starts[MAX_SAMPLES + 1]; /* the last one's end, too */
 };
 
 struct device {
@@ -250,19 +250,24 @@ int cuptiPmSamplingDecodeData(struct pm_decode *p)
 		now = d->next;
 	}
 	p->stop_reason = PM_STOP_END;
+	if (d->decodes == (unsigned)told("long", 0) && d->next && d->next + d->interval <= now) {
+		image->starts[image->count++] = d->next;
+		d->next += (now - d->next) / d->interval * d->interval;
+	}
 	for (; d->next && d->next + d->interval <= now; d->next += d->interval) {
-		if ((image->count + 2) * sizeof(uint64_t) > p->counters_size) {
+		if ((image->count + 3) * sizeof(uint64_t) > p->counters_size) {
 			p->stop_reason = PM_STOP_IMAGE_FULL;
 			break;
 		}
 		image->starts[image->count++] = d->next;
 	}
+	image->starts[image->count] = d->next;
 	return 0;
 }
 
 int cuptiPmSamplingGetCounterDataSize(struct pm_counters_size *p)
 {
-	p->counters_size = (p->max_samples + 1) * sizeof(uint64_t);
+	p->counters_size = (p->max_samples + 2) * sizeof(uint64_t);
 	return p->max_samples < MAX_SAMPLES ? 0 : 1;
 }
 
@@ -283,6 +288,6 @@ int cuptiPmSamplingCounterDataGetSampleInfo(struct pm_sample_info *p)
 	const struct image *image = (const void *)p->counters;
 
 	p->start = image->starts[p->index];
-	p->end = p->start + ((struct device *)p->sampler)->interval;
+	p->end = image->starts[p->index + 1];
 	return 0;
 }

@@ -3,6 +3,7 @@ import csv
 import fcntl
 import io
 import os
+import re
 import select
 import shutil
 import signal
@@ -131,6 +132,28 @@ def losses(path):
     """{reason: count}; reasons as in enum loss_reason."""
     return {int(reason): int(count) for reason, count in sql(
         path, "select reason, sum(count) from sonde_loss group by 1")}
+
+
+PERF_RING_FULL = 9
+# Reasons of rows of sonde_loss that are no lost events: ends without a beginning, GPUs' samples, shortened stacks, missing details.
+NO_LOST_EVENTS = (4, 5, 11, 12, 13, 14)
+
+
+def events_lost(path):
+    """As losses(), but events alone."""
+    return {reason: count for reason, count in losses(path).items() if reason not in NO_LOST_EVENTS}
+
+
+def printed_sum(text):
+    """(events, dropped) as `sonde profile` prints them when it is over."""
+    match = re.search(r"(\d+) events, (\d+) dropped", text)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def told_as_lost(path):
+    """Events that the report's diagnostics tell of as lost."""
+    run = subprocess.run([SONDE, "stats", "-q", "-r", "diagnostics", "-f", "csv", path], capture_output=True, text=True, timeout=60)
+    return sum(int(n) for n in re.findall(r",\"?(\d+) events?(?: \(samples or switches\))? lost", run.stdout))
 
 
 def complete(path):

@@ -178,7 +178,7 @@ def golden():
         csv(["Time (ns)", "Severity", "Source", "PID", "Message"],
             [[3000, "Info", "recorder", 1000, "1 range never ended; not counted in summaries"],
              [4000, "Warning", "recorder", 2000, "The program <x> & co was not traced"],
-             [4600, "Warning", "recorder", 1000, f"{lost} events lost: the buffers were full"]])
+             [4600, "Warning", "recorder", 1000, f"{lost} events lost: the buffers were full. Record less: -t, --osrt-threshold"]])
     yield "unknown_report", "stats -r nvtx_summ REPORT", \
         "[remarks]\nsonde stats: There is no report 'nvtx_summ'. Did you mean nvtx_sum?\n[status 1]\n"
     yield "unknown_format", "stats -r nvtx_sum -f cvs REPORT", \

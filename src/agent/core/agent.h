@@ -157,6 +157,11 @@ static inline void *agent_begin(uint32_t size)
 
 /* As agent_begin(), for threads that are not the program's: waits while the pool is full and the recorder reads. */
 void *agent_begin_patiently(uint32_t size) __attribute__((visibility("hidden")));
+/* As agent_begin(), for a piece of what belongs to an event: one without room is no event that is lost. */
+void *agent_begin_piece(uint32_t size) __attribute__((visibility("hidden")));
+/* How much of a stack of `size` bytes may be written, behind `head` bytes: where the pool is nearly full, a part of it or nothing (counted),
+ * so that there is room for events. */
+uint32_t agent_room_for_stack(uint32_t size, uint32_t head) __attribute__((visibility("hidden")));
 /* Wakes the recorder, if it sleeps. */
 void agent_ring_doorbell(void) __attribute__((visibility("hidden")));
 

@@ -165,10 +165,12 @@ static int receive_reply(int fd, struct wire_attach_reply *reply, int descriptor
 	if (got < 0)
 		return (int)got;
 	header = CMSG_FIRSTHDR(&message);
-	if (!header || header->cmsg_type != SCM_RIGHTS ||
-	    header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+	if (!header || header->cmsg_type != SCM_RIGHTS)
 		return -EPROTO;
-	memcpy(descriptors, CMSG_DATA(header), 2 * sizeof(int));
+	/* One of them, where the program has no room for both: the caller closes what came. */
+	memcpy(descriptors, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+	if (header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+		return -EPROTO;
 	if (got != (long)sizeof(*reply) || reply->magic != WIRE_MAGIC || reply->status != 0)
 		return -EPROTO;
 	return 0;
@@ -276,6 +278,7 @@ static int exchange(enum wire_origin origin)
 	request.parent_process = agent_state.process;
 	request.next_string = atomic_load(&agent_state.next_string) + 1;
 	request.next_domain = atomic_load(&agent_state.next_domain) + 1;
+	request.room = agent_address_room();
 	raw_syscall(SYS_readlink, (long)"/proc/self/exe", (long)request.path, WIRE_PATH_SIZE - 1, 0, 0, 0);
 	result = send_request(fd, &request);
 	if (result == 0)

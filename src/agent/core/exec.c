@@ -8,11 +8,13 @@
 #include "agent/core/wrappers.h"
 
 #include <alloca.h>
-#include <limits.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/core/call.h"
@@ -75,12 +77,27 @@ static unsigned strip_preload(char *to, const char *from)
 	return left;
 }
 
-/* After a chroot, or in another mount namespace, our library may not be there: the loader
- * would complain on the program's stderr. */
+/* Of what is looked at on the way to another program: a thread's stack may be small. Longer ones are not looked at. */
+#define PATH_ROOM 1024u
+
+/* The loader needs a descriptor for each library, one after the other, and some stack. */
+static int loader_has_room(void)
+{
+	struct rlimit stack = { RLIM_INFINITY, RLIM_INFINITY };
+	long fd = raw_syscall(SYS_fcntl, 2, F_DUPFD_CLOEXEC, 0, 0, 0, 0);
+
+	if (fd >= 0)
+		raw_close((int)fd);
+	raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&stack, 0, 0);
+	return fd != -EMFILE && fd != -EINVAL && stack.rlim_cur >= ELF_PEEK_STACK_LEAST;
+}
+
+/* After a chroot, or in another mount namespace, our library may not be there, and without a descriptor left it cannot be opened:
+ * the loader would complain on the program's stderr. With a small stack the program would die in it. */
 static enum wire_injected carries_agent(char *const environment[])
 {
 	const char *entry = find_preload(environment);
-	char path[PATH_MAX];
+	char path[PATH_ROOM];
 	size_t length;
 
 	for (entry = entry ? entry + sizeof(PRELOAD) - 1 : ""; *entry; entry += length) {
@@ -90,8 +107,9 @@ static enum wire_injected carries_agent(char *const environment[])
 			continue;
 		memcpy(path, entry, length);
 		path[length] = '\0';
-		return raw_syscall(SYS_access, (long)path, R_OK, 0, 0, 0, 0) < 0 ? WIRE_INJECTED_OUT_OF_REACH :
-										 WIRE_INJECTED;
+		if (raw_syscall(SYS_access, (long)path, R_OK, 0, 0, 0, 0) < 0)
+			return WIRE_INJECTED_OUT_OF_REACH;
+		return loader_has_room() ? WIRE_INJECTED : WIRE_INJECTED_NO_ROOM;
 	}
 	return WIRE_INJECTED_NOT;
 }
@@ -101,7 +119,7 @@ static enum wire_injected carries_agent(char *const environment[])
 static int must_strip(enum elf_peek_kind kind, char *const environment[])
 {
 	return agent_state.late || kind == ELF_PEEK_32BIT || kind == ELF_PEEK_MACHINE || kind == ELF_PEEK_OTHER_LIBC ||
-	       kind == ELF_PEEK_ASAN || carries_agent(environment) == WIRE_INJECTED_OUT_OF_REACH;
+	       kind == ELF_PEEK_ASAN || carries_agent(environment) > WIRE_INJECTED;
 }
 
 static void tell_recorder(enum wire_kind kind, const char *path, enum wire_injected injected, pid_t child)
@@ -116,7 +134,7 @@ static void tell_recorder(enum wire_kind kind, const char *path, enum wire_injec
 	agent_notify(&notice);
 }
 
-/* Where execvp would find `file`: into path[PATH_MAX]; the name itself otherwise. */
+/* Where execvp would find `file`: into path[PATH_ROOM]; the name itself otherwise. */
 static const char *search_path(const char *file, char *path)
 {
 	const char *directories = getenv("PATH");
@@ -126,7 +144,7 @@ static const char *search_path(const char *file, char *path)
 		return file;
 	for (const char *d = directories; *d; d += length + (d[length] == ':')) {
 		length = strcspn(d, ":");
-		if (length + file_length + 2 > PATH_MAX || length == 0)
+		if (length + file_length + 2 > PATH_ROOM || length == 0)
 			continue;
 		memcpy(path, d, length);
 		path[length] = '/';
@@ -160,7 +178,7 @@ static char *const *choose_environment(enum elf_peek_kind kind, char *const give
 				       char *preload)
 {
 	enum wire_injected carried = carries_agent(given);
-	int without_injection = agent_state.late || carried == WIRE_INJECTED_OUT_OF_REACH;
+	int without_injection = agent_state.late || carried > WIRE_INJECTED;
 	size_t n = 0;
 
 	if (!given || !copy || !must_strip(kind, given))
@@ -211,7 +229,7 @@ static int by_path(const char *path, char *const argv[], char *const environment
 
 static int by_name(const char *file, char *const argv[], char *const environment[])
 {
-	char found[PATH_MAX];
+	char found[PATH_ROOM];
 
 	agent_wrappers_resolve();
 	return run_execve(real.execvpe, file, search_path(file, found), argv, environment);
@@ -256,7 +274,7 @@ AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 {
 	char **copy = ENVIRONMENT_COPY(environment);
 	char *preload = PRELOAD_COPY(environment);
-	char link[32], path[PATH_MAX];
+	char link[32], path[PATH_ROOM];
 	long length;
 
 	agent_wrappers_resolve();
@@ -366,7 +384,7 @@ AGENT_EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_
 			      const posix_spawnattr_t *attributes, char *const argv[],
 			      char *const environment[])
 {
-	char found[PATH_MAX];
+	char found[PATH_ROOM];
 	struct agent_call call;
 	int on, result;
 

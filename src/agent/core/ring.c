@@ -39,7 +39,8 @@ static uint32_t take_fresh(_Atomic uint32_t *fresh, uint32_t limit)
 
 static uint32_t fresh_chunk(struct ring_pool *pool)
 {
-	uint32_t limit = atomic_load_explicit(&pool->chunk_limit, memory_order_relaxed);
+	uint32_t limit = atomic_load_explicit(&pool->chunk_limit, memory_order_relaxed) +
+			 atomic_load_explicit(&pool->fresh_slots, memory_order_relaxed);
 	uint32_t index = take_fresh(&pool->fresh_chunks, limit < pool->chunk_cap ? limit : pool->chunk_cap);
 
 	/* One call for some chunks costs about as much as one page fault for each page of one. */
@@ -155,6 +156,8 @@ static int take_slot(struct ring_pool *pool, struct agent_tls *tls)
 	atomic_store_explicit(&slot->dropped, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->refused, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->unmatched, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->stacks_cut, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->details, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->call, 0, memory_order_relaxed);
 	raw_thread_name(slot->comm);
 	tls->levels = memory->levels;
@@ -195,22 +198,24 @@ static int take_chunk(struct ring_pool *pool, struct agent_tls *tls, int use_res
 	return 0;
 }
 
-/* An event refused by the guard, in a signal handler that may be interrupted by another one. */
-static void count_refused(struct agent_tls *tls, struct ring_pool *pool)
+/* What to do where there is no room. */
+enum want { WANT_ROOM, WANT_RESERVE, WANT_PATIENCE, WANT_PIECE };
+
+/* Where it is counted that something had no room: an event, or what only belongs to events. */
+static _Atomic uint64_t *counter_of(struct ring_slot *slot, enum want want)
 {
-	atomic_fetch_add_explicit(tls->slot ? &tls->slot->refused : &pool->dropped_without_slot, 1,
-				  memory_order_relaxed);
+	return want == WANT_RESERVE ? &slot->details : want == WANT_PIECE ? &slot->stacks_cut : &slot->dropped;
 }
 
-/* An event without room. The guard is ours: nobody else writes the slot's counter. */
-static void count_dropped(struct agent_tls *tls, struct ring_pool *pool)
+/* The guard is ours: nobody else writes the slot's counters. */
+static void count_dropped(struct agent_tls *tls, struct ring_pool *pool, enum want want)
 {
-	_Atomic uint64_t *dropped = tls->slot ? &tls->slot->dropped : NULL;
+	_Atomic uint64_t *counter = tls->slot ? counter_of(tls->slot, want) : NULL;
 
-	if (dropped)
-		atomic_store_explicit(dropped, atomic_load_explicit(dropped, memory_order_relaxed) + 1,
+	if (counter)
+		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
 				      memory_order_relaxed);
-	else
+	else if (want != WANT_RESERVE && want != WANT_PIECE)
 		atomic_fetch_add_explicit(&pool->dropped_without_slot, 1, memory_order_relaxed);
 }
 
@@ -231,9 +236,6 @@ static int make_room(uint32_t size, int use_reserve)
 		result = take_chunk(pool, tls, use_reserve);
 	return result;
 }
-
-/* What to do where there is no room. */
-enum want { WANT_ROOM, WANT_RESERVE, WANT_PATIENCE };
 
 /* Chunks come back when the recorder has read them. Its process may be stopped, or gone: not waited for
  * again then, until it has given one back. */
@@ -259,6 +261,14 @@ static int wait_for_room(uint32_t size)
 	return result;
 }
 
+/* An event refused by the guard, in a signal handler that may be interrupted by another one. */
+static void count_refused(struct agent_tls *tls, struct ring_pool *pool, enum want want)
+{
+	if (want == WANT_ROOM || want == WANT_PATIENCE)
+		atomic_fetch_add_explicit(tls->slot ? &tls->slot->refused : &pool->dropped_without_slot, 1,
+					  memory_order_relaxed);
+}
+
 static void *begin(uint32_t size, enum want want)
 {
 	struct agent_tls *tls = &agent_tls;
@@ -266,7 +276,7 @@ static void *begin(uint32_t size, enum want want)
 	int result;
 
 	if (tls->busy && !agent_guard_is_stale(tls->busy)) {
-		count_refused(tls, agent_state.pool);
+		count_refused(tls, agent_state.pool, want);
 		return NULL;
 	}
 	tls->busy = arch_stack_pointer();
@@ -277,7 +287,7 @@ static void *begin(uint32_t size, enum want want)
 	if (result == 0)
 		return tls->write;
 	if (result != -ESHUTDOWN)
-		count_dropped(tls, agent_state.pool);
+		count_dropped(tls, agent_state.pool, want);
 	if (result == -ENOSPC && agent_state.late)
 		agent_doubt_recorder();
 	atomic_signal_fence(memory_order_seq_cst);
@@ -288,6 +298,41 @@ static void *begin(uint32_t size, enum want want)
 void *agent_begin_slow(uint32_t size)
 {
 	return begin(size, WANT_ROOM);
+}
+
+void *agent_begin_piece(uint32_t size)
+{
+	return agent_has_room(size) ? agent_begin_here() : begin(size, WANT_PIECE);
+}
+
+/* Chunks that can be had now, beside those that are kept for events. */
+static uint32_t chunks_left(struct ring_pool *pool)
+{
+	uint32_t pops = ring_list_pops(atomic_load_explicit(&pool->free_chunks, memory_order_acquire));
+	uint32_t free = atomic_load_explicit(&pool->chunks_pushed, memory_order_relaxed) - pops;
+	uint32_t fresh = atomic_load_explicit(&pool->fresh_chunks, memory_order_relaxed);
+	uint32_t limit = atomic_load_explicit(&pool->chunk_limit, memory_order_relaxed);
+
+	return free + (fresh < limit ? limit - fresh : 0);
+}
+
+/* Of each chunk, where few are left, this much is for events. */
+#define EVENTS_BYTES 1024u
+#define LEAST_STACK 256u
+
+uint32_t agent_room_for_stack(uint32_t size, uint32_t head)
+{
+	const struct agent_tls *tls = &agent_tls;
+	struct ring_pool *pool = agent_state.pool;
+	uint32_t room = tls->end && agent_thread_is_current() ? (uint32_t)(tls->end - tls->write) : RING_CHUNK_DATA;
+	uint32_t limit = atomic_load_explicit(&pool->chunk_limit, memory_order_relaxed);
+
+	if (room >= size + head + EVENTS_BYTES || chunks_left(pool) > limit / 4)
+		return size;
+	room = room > head + EVENTS_BYTES ? room - head - EVENTS_BYTES : 0;
+	if (tls->slot)
+		atomic_fetch_add_explicit(&tls->slot->stacks_cut, 1, memory_order_relaxed);
+	return room < LEAST_STACK ? 0 : room & ~7u;
 }
 
 void *agent_begin_patiently(uint32_t size)

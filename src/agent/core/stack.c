@@ -9,7 +9,7 @@
  * moment: `size` is what was asked for, and becomes what there was. */
 static int write_piece(uint64_t time, const uint64_t *registers, uint32_t at, uint32_t *size, uint32_t left)
 {
-	struct record_stack *record = agent_begin((uint32_t)sizeof(*record) + *size);
+	struct record_stack *record = agent_begin_piece((uint32_t)sizeof(*record) + *size);
 	uint32_t whole;
 
 	if (!record)
@@ -30,6 +30,7 @@ __attribute__((noinline)) int agent_write_stack(uint64_t time, uint32_t size)
 	int ended = 0;
 
 	agent_tell_objects(time);
+	size = agent_room_for_stack(size, sizeof(struct record_stack));
 	arch_unwind_registers(registers);
 	/* As many pieces as the first one said, the last of them empty where the stack ended before. */
 	for (at = 0; at < size; at += part) {
@@ -39,5 +40,5 @@ __attribute__((noinline)) int agent_write_stack(uint64_t time, uint32_t size)
 			return 0;
 		ended |= got < part;
 	}
-	return 1;
+	return size > 0;
 }

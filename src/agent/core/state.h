@@ -97,4 +97,7 @@ int agent_attach(enum wire_origin origin) __attribute__((visibility("hidden")));
 void agent_notify(struct wire_request *request) __attribute__((visibility("hidden")));
 void agent_fill_request(struct wire_request *request, enum wire_kind kind) __attribute__((visibility("hidden")));
 
+/* Bytes of address space that the pool may take; 0: as many as it likes. */
+uint64_t agent_address_room(void) __attribute__((visibility("hidden")));
+
 #endif

@@ -10,17 +10,11 @@ void nvtx_initialize(const void *reserved)
 	(void)reserved;
 }
 
-/* Makes `name` a run of bytes that can be compared and kept. */
+/* A run of bytes that can be compared and kept. */
 struct flat_name {
 	uint32_t size;
-	char bytes[NVTX_WIRE_TEXT_MAX];
+	const char *bytes;
 };
-
-static void flatten(struct flat_name *ret, const struct nvtx_text *name)
-{
-	ret->size = name->size;
-	nvtx_text_put(ret->bytes, name);
-}
 
 static void define_domain(struct nvtx_domain *domain, int cut)
 {
@@ -48,16 +42,13 @@ static uint32_t next_domain_id(void)
 	return DOMAIN_ID_MAX;
 }
 
-static struct nvtx_domain *create_domain(const struct nvtx_text *text)
+static struct nvtx_domain *create_flat(struct flat_name name, int cut)
 {
 	uint64_t key = (uint64_t)NVTX_NODE_DOMAIN << 32;
 	struct nvtx_domain *domain, *fresh;
 	_Atomic(struct nvtx_node *) *bucket;
-	struct flat_name name;
-	uint32_t hash;
+	uint32_t hash = nvtx_hash(key, name.bytes, name.size);
 
-	flatten(&name, text);
-	hash = nvtx_hash(key, name.bytes, name.size);
 	bucket = &nvtx_state.others[hash % NVTX_OTHER_BUCKETS];
 	domain = (struct nvtx_domain *)nvtx_find(bucket, key, hash, name.bytes, name.size,
 						 offsetof(struct nvtx_domain, name));
@@ -73,8 +64,23 @@ static struct nvtx_domain *create_domain(const struct nvtx_text *text)
 		domain = (struct nvtx_domain *)nvtx_insert(bucket, &fresh->node,
 							   offsetof(struct nvtx_domain, name));
 	}
-	define_domain(domain, text->cut);
+	define_domain(domain, cut);
 	return domain;
+}
+
+/* Apart, as threads may have small stacks. */
+static __attribute__((noinline)) struct nvtx_domain *create_wide(const struct nvtx_text *text)
+{
+	char bytes[NVTX_WIRE_TEXT_MAX];
+
+	nvtx_text_put(bytes, text);
+	return create_flat((struct flat_name){ text->size, bytes }, text->cut);
+}
+
+static struct nvtx_domain *create_domain(const struct nvtx_text *text)
+{
+	return text->type == NVTX_MESSAGE_ASCII ? create_flat((struct flat_name){ text->size, text->value.ascii }, text->cut) :
+						  create_wide(text);
 }
 
 struct nvtx_domain *nvtx_domain_create_a(const char *name)
@@ -142,15 +148,22 @@ static struct nvtx_string *register_flat(uint32_t domain, const struct flat_name
 	return (struct nvtx_string *)node;
 }
 
+static __attribute__((noinline)) struct nvtx_string *register_long_way(uint32_t domain, const struct nvtx_text *name)
+{
+	char bytes[NVTX_WIRE_TEXT_MAX];
+
+	nvtx_text_put(bytes, name);
+	return register_flat(domain, &(struct flat_name){ name->size, bytes });
+}
+
 struct nvtx_string *nvtx_string_register(uint32_t domain, const struct nvtx_text *name)
 {
 	struct nvtx_string *string;
-	struct flat_name flat;
 
 	if (name->type == NVTX_MESSAGE_NONE || !nvtx_defining())
 		return NULL;
-	flatten(&flat, name);
-	string = register_flat(domain, &flat);
+	string = name->type == NVTX_MESSAGE_ASCII ?
+			 register_flat(domain, &(struct flat_name){ name->size, name->value.ascii }) : register_long_way(domain, name);
 	if (string)
 		define_string(domain, string, name->cut);
 	return string;

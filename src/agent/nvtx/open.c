@@ -42,13 +42,22 @@ struct named {
 static _Atomic(struct started *) all_started;
 static _Atomic uint32_t started_places; /* that were ever used: the first ones */
 
-static void put_name(char *to, const struct nvtx_text *name)
+static __attribute__((noinline)) void put_long_way(char *to, const struct nvtx_text *name, uint32_t size)
 {
 	char bytes[NVTX_WIRE_TEXT_MAX];
-	uint32_t size = name->size < NAME_SIZE - 1 ? name->size : NAME_SIZE - 1;
 
 	nvtx_text_put(bytes, name);
 	memcpy(to, bytes, size);
+}
+
+static void put_name(char *to, const struct nvtx_text *name)
+{
+	uint32_t size = name->size < NAME_SIZE - 1 ? name->size : NAME_SIZE - 1;
+
+	if (name->type == NVTX_MESSAGE_ASCII)
+		arch_copy(to, name->value.ascii, size);
+	else
+		put_long_way(to, name, size);
 	memset(to + size, 0, NAME_SIZE - size);
 }
 

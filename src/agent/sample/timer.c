@@ -258,7 +258,7 @@ static int put_sample(const struct sample *s)
 	do {
 		left = s->size - at;
 		size = left < room ? left : room;
-		record = agent_begin(size + (uint32_t)sizeof(*record));
+		record = at ? agent_begin_piece(size + (uint32_t)sizeof(*record)) : agent_begin(size + (uint32_t)sizeof(*record));
 		if (!record)
 			return at > 0;
 		put_piece(record, s, at, size, (left - size + most - 1) / most);
@@ -283,6 +283,7 @@ static void take_sample(struct agent_sample_thread *mine, const ucontext_t *cont
 	/* Somebody else's stack: one piece, which ends where memory does. */
 	if (!s.own_stack && s.size > most)
 		s.size = most;
+	s.size = agent_room_for_stack(s.size, sizeof(struct record_sample));
 	if (put_sample(&s))
 		mine->spent = 0;
 }

@@ -240,8 +240,7 @@ static int event_record(struct cuda_decoder *d, const uint8_t *bytes)
 	present &= ~(r.time ? 0 : BIT(COLUMN_CUDA_EVENT_TIME));
 	present &= ~(stream ? 0 : BIT(COLUMN_CUDA_EVENT_STREAM));
 	present &= ~(r.event_sync ? 0 : BIT(COLUMN_CUDA_EVENT_EVENT_SYNC));
-	session_row(d->s, TABLE_CUDA_EVENT, v, present);
-	d->s->events++;
+	session_plain_event(d->s, TABLE_CUDA_EVENT, v, present);
 	return 0;
 }
 
@@ -300,8 +299,7 @@ static int pool_record(struct cuda_decoder *d, const uint8_t *bytes)
 	v[COLUMN_GPU_POOL_SIZE] = (int64_t)r.size;
 	v[COLUMN_GPU_POOL_USED] = (int64_t)r.used;
 	v[COLUMN_GPU_POOL_CORRELATION] = r.correlation;
-	session_row(d->s, TABLE_GPU_POOL, v, ALL(COLUMN_GPU_POOL_CORRELATION));
-	d->s->events++;
+	session_plain_event(d->s, TABLE_GPU_POOL, v, ALL(COLUMN_GPU_POOL_CORRELATION));
 	return 0;
 }
 
@@ -348,8 +346,7 @@ static void fault_row(struct cuda_decoder *d, const struct record_cuda_unified *
 	present &= ~(of_cpu || device == CUDA_NO_ID ? BIT(COLUMN_GPU_FAULT_DEVICE) : 0);
 	present &= ~(r->pc ? 0 : BIT(COLUMN_GPU_FAULT_PC));
 	present &= ~(v[COLUMN_GPU_FAULT_FRAME] ? 0 : BIT(COLUMN_GPU_FAULT_FRAME));
-	session_row(d->s, TABLE_GPU_FAULT, v, present);
-	d->s->events++;
+	session_plain_event(d->s, TABLE_GPU_FAULT, v, present);
 }
 
 static int unified_record(struct cuda_decoder *d, const uint8_t *bytes)

@@ -43,6 +43,9 @@ struct sampler {
 	uint32_t first_metric;
 	int running;
 	uint64_t last_end;          /* 0: this window has no sample yet */
+	uint32_t overflows;         /* of the hardware's buffer, in this window */
+	int64_t last_fetch;         /* when it began, and the longest time from one to the next */
+	int64_t longest_pause;
 	int failed;
 };
 
@@ -452,11 +455,16 @@ static void flush(struct counters *all, struct sampler *s)
 	m->head.count = 0;
 }
 
+static int follows(const struct sampler *s, uint64_t start)
+{
+	return s->last_end && start <= s->last_end + s->interval / 2;
+}
+
 static void count_lost(struct sampler *s, uint64_t start)
 {
 	struct gpu_wire_lost m = { .head = { .kind = GPU_WIRE_LOST, .gpu = s->gpu->index, .number = GPU_LOST_SAMPLES } };
 
-	if (!s->last_end || start <= s->last_end + s->interval / 2)
+	if (!s->last_end || follows(s, start))
 		return;
 	m.count = (start - s->last_end + s->interval / 2) / s->interval;
 	collector_send(s->collector, &m, sizeof(m));
@@ -483,8 +491,9 @@ static void take_sample(struct counters *all, struct sampler *s, size_t index)
 	/* The first of a window may have no begin. */
 	if (!info.start || info.start >= info.end)
 		info.start = info.end - s->interval;
-	/* Or it began when the counters were set up: it says nothing about the window. */
-	if (info.end - info.start > 2 * s->interval)
+	/* Or it began when the counters were set up: it says nothing about the window. One that follows another is merely long, as the
+	 * hardware's clock stood still (a context is made, a GPU wakes up): nothing is missing. */
+	if (info.end - info.start > 2 * s->interval && !follows(s, info.start))
 		return;
 	count_lost(s, info.start);
 	s->last_end = info.end;
@@ -568,17 +577,38 @@ static int decode(struct counters *all, struct sampler *s, int *overflow)
 	return r ? -1 : p.stop_reason;
 }
 
+static void note_pause(struct sampler *s)
+{
+	int64_t now = collector_raw();
+
+	if (s->last_fetch && now - s->last_fetch > s->longest_pause)
+		s->longest_pause = now - s->last_fetch;
+	s->last_fetch = now;
+}
+
+static void tell_overflows(struct sampler *s)
+{
+	if (s->overflows)
+		collector_diagnose(s->collector, DIAGNOSTIC_WARNING, "The hardware's buffer for metrics of GPU %u was full %u times, with up to %lld ms "
+				   "from one fetching to the next: samples are missing. A lower --gpu-metrics-frequency takes less room.", s->gpu->index,
+				   s->overflows, (long long)(s->longest_pause / 1000000));
+	s->overflows = 0;
+	s->last_fetch = s->longest_pause = 0;
+}
+
 static void fetch(struct counters *all, struct sampler *s)
 {
 	uint64_t last = s->last_end;
 	int overflow = 0;
 
+	note_pause(s);
 	if (s->timer.fd >= 0)
 		read_timer(s);
 	while (decode(all, s, &overflow) == PM_STOP_IMAGE_FULL)
 		;
 	if (!overflow)
 		return;
+	s->overflows++;
 	/* Begins anew; what is missing in between shows by the times. */
 	stop(s);
 	last = s->last_end ? s->last_end : last;
@@ -609,6 +639,7 @@ void counters_window(struct counters *counters, int open)
 				read_timer(s);
 			while (decode(counters, s, &ignored) == PM_STOP_IMAGE_FULL)
 				;
+			tell_overflows(s);
 		}
 	}
 }

@@ -229,7 +229,8 @@ static double rounded(double value)
 	return round(value / step) * step;
 }
 
-static void counter_row(struct gpu_monitor *m, struct monitor_metric *metric, int64_t time, int64_t bits)
+/* Returns -1 for what the report does not take any more. */
+static int counter_row(struct gpu_monitor *m, struct monitor_metric *metric, int64_t time, int64_t bits)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	double real;
@@ -237,8 +238,8 @@ static void counter_row(struct gpu_monitor *m, struct monitor_metric *metric, in
 
 	if (metric->waiting)
 		find_process(m, metric);
-	if (!metric->track || m->session->full)
-		return;
+	if (!metric->track)
+		return 0;
 	if (time < metric->last_time)
 		time = metric->last_time;
 	metric->last_time = time;
@@ -248,13 +249,12 @@ static void counter_row(struct gpu_monitor *m, struct monitor_metric *metric, in
 		memcpy(&real, &bits, sizeof(real));
 		/* The hardware had nothing to divide by. */
 		if (!isfinite(real))
-			return;
+			return 0;
 		real = rounded(real);
 		memcpy(&v[COLUMN_COUNTER_REAL], &real, sizeof(real));
 		column = COLUMN_COUNTER_REAL;
 	}
-	report_append(metric->track, v, BIT(COLUMN_COUNTER_TIME) | BIT((unsigned)column));
-	m->rows++;
+	return report_append(metric->track, v, BIT(COLUMN_COUNTER_TIME) | BIT((unsigned)column));
 }
 
 static struct monitor_metric *known_metric(struct gpu_monitor *m, uint32_t number)
@@ -265,6 +265,7 @@ static struct monitor_metric *known_metric(struct gpu_monitor *m, uint32_t numbe
 static int take_values(struct gpu_monitor *m, const struct gpu_wire_values *d, size_t size)
 {
 	struct monitor_metric *metric;
+	uint64_t unwritten = 0;
 
 	if (size < sizeof(*d) || (size - sizeof(*d)) / sizeof(d->values[0]) != d->head.count)
 		return -1;
@@ -272,8 +273,9 @@ static int take_values(struct gpu_monitor *m, const struct gpu_wire_values *d, s
 		metric = known_metric(m, d->values[i].metric);
 		if (!metric || metric->real)
 			return -1;
-		counter_row(m, metric, d->values[i].raw - raw_start(m), d->values[i].value);
+		unwritten += counter_row(m, metric, d->values[i].raw - raw_start(m), d->values[i].value) < 0;
 	}
+	session_loss(m->session, 0, 0, LOSS_GPU_SAMPLES, unwritten);
 	return 0;
 }
 
@@ -283,7 +285,9 @@ static int take_samples(struct gpu_monitor *m, const struct gpu_wire_samples *d,
 	struct monitor_gpu *g = gpu_by_index(m, d->head.gpu);
 	struct monitor_metric *metric;
 	const uint64_t *row = d->data;
+	uint64_t unwritten = 0;
 	int64_t time;
+	int r;
 
 	if (size < sizeof(*d) || !g || !g->clock.started || !d->metrics || d->metrics > GPU_WIRE_MAX_METRICS ||
 	    d->head.number > MAX_METRICS || size != sizeof(*d) + (uint64_t)d->head.count * (d->metrics + 1) * sizeof(row[0]))
@@ -295,9 +299,12 @@ static int take_samples(struct gpu_monitor *m, const struct gpu_wire_samples *d,
 	}
 	for (uint32_t n = 0; n < d->head.count; n++, row += d->metrics + 1) {
 		time = gpu_clock_raw(&g->clock, row[0]) - raw_start(m);
+		r = 0;
 		for (uint32_t i = 0; i < d->metrics; i++)
-			counter_row(m, &m->metrics[d->head.number + i], time, (int64_t)row[i + 1]);
+			r |= counter_row(m, &m->metrics[d->head.number + i], time, (int64_t)row[i + 1]);
+		unwritten += r < 0;
 	}
+	session_loss(m->session, 0, 0, LOSS_GPU_SAMPLES, unwritten);
 	return 0;
 }
 
@@ -342,7 +349,7 @@ static int take_text(struct gpu_monitor *m, struct gpu_wire_text *d, size_t size
 	return 0;
 }
 
-static void switch_row(struct gpu_monitor *m, struct monitor_gpu *g, const struct gpu_wire_switch *w)
+static int switch_row(struct gpu_monitor *m, struct monitor_gpu *g, const struct gpu_wire_switch *w)
 {
 	int64_t v[TABLE_MAX_COLUMNS], time = gpu_clock_raw(&g->clock, w->ticks) - raw_start(m);
 
@@ -355,13 +362,13 @@ static void switch_row(struct gpu_monitor *m, struct monitor_gpu *g, const struc
 	v[COLUMN_GPU_SWITCH_CONTEXT] = w->context;
 	v[COLUMN_GPU_SWITCH_PID] = w->pid;
 	v[COLUMN_GPU_SWITCH_SEQUENCE] = w->sequence;
-	report_append(g->switches, v, BIT(COLUMN_GPU_SWITCH_SEQUENCE + 1) - 1);
-	m->rows++;
+	return report_append(g->switches, v, BIT(COLUMN_GPU_SWITCH_SEQUENCE + 1) - 1);
 }
 
 static int take_switches(struct gpu_monitor *m, const struct gpu_wire_switches *d, size_t size)
 {
 	struct monitor_gpu *g = gpu_by_index(m, d->head.gpu);
+	uint64_t unwritten = 0;
 
 	if (!g || !g->clock.started || size != sizeof(*d) + (uint64_t)d->head.count * sizeof(d->switches[0]))
 		return -1;
@@ -369,8 +376,9 @@ static int take_switches(struct gpu_monitor *m, const struct gpu_wire_switches *
 		g->switches = session_track(m->session, TABLE_GPU_SWITCH, TRACK_GPU_SWITCH, 0, 0, g->uid, 0);
 		g->last_switch = INT64_MIN;
 	}
-	for (uint32_t i = 0; i < d->head.count && g->switches && !m->session->full; i++)
-		switch_row(m, g, &d->switches[i]);
+	for (uint32_t i = 0; i < d->head.count; i++)
+		unwritten += !g->switches || switch_row(m, g, &d->switches[i]) < 0;
+	session_loss(m->session, 0, 0, LOSS_GPU_SWITCHES, unwritten);
 	return 0;
 }
 

@@ -27,7 +27,6 @@ struct gpu_monitor {
 	uint32_t metric_count;
 	uint32_t metric_cap;
 	uint8_t *buffer;
-	uint64_t rows;
 	struct buf notes;       /* warnings, one a line: for the user when it is over */
 };
 

@@ -143,6 +143,8 @@ static void dropped_pops_do_not_shift_the_rest(void **state)
 	check_slice(b, "its pop is lost too", 310, 400, SLICE_OPEN);
 	assert_int_equal(bench_loss(b, LOSS_PUSH_MISSING), 1);
 	assert_int_equal(bench_loss(b, LOSS_DAMAGED), 0);
+	assert_int_equal(b->session.events + b->session.dropped, 7); /* all that came */
+	assert_int_equal(b->session.dropped, 1);
 }
 
 static void a_push_after_lost_pushes_keeps_its_depth(void **state)
@@ -347,6 +349,40 @@ static void start_and_end_ranges(void **state)
 	assert_false(row.nulls[COLUMN_SLICE_END_THREAD]);
 	assert_int_equal(depth_of(b, bench_slice(b, "c").track), 0);
 	assert_int_equal(bench_loss(b, LOSS_UNMATCHED_END), 1);
+}
+
+/* Its start was dropped: it is lost with it, not the program's mistake. */
+static void an_end_without_its_dropped_start_is_lost(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w;
+
+	assert_true(fake_open(&w, b->pool, 1000, 10));
+	write_event(&w, RECORD_NVTX_START, 0, 100, 0, 0, 7, "there", 5);
+	write_end(&w, 200, 7);
+	atomic_store(&w.slot->dropped, 1);
+	write_end(&w, 300, 8);
+	bench_finish(b);
+	check_slice(b, "there", 100, 200, 0);
+	assert_int_equal(bench_loss(b, LOSS_PUSH_MISSING), 1);
+	assert_int_equal(bench_loss(b, LOSS_UNMATCHED_END), 0);
+	assert_int_equal(b->session.events, 2);
+	assert_int_equal(b->session.dropped, 2);
+}
+
+static void pushes_beyond_all_levels_are_counted_once(void **state)
+{
+	struct bench *b = *state;
+	struct fake_writer w;
+
+	assert_true(fake_open(&w, b->pool, 1000, 10));
+	fake_push(&w, 100, 0, 0, "x");
+	fake_push(&w, 200, 0, NVTX_WIRE_LEVEL_MAX, "too deep");
+	fake_pop(&w, 300, 0, 0);
+	bench_finish(b);
+	assert_int_equal(bench_loss(b, LOSS_DAMAGED), 1);
+	assert_int_equal(b->session.events, 2);
+	assert_int_equal(b->session.dropped, 1);
 }
 
 /* The thread that ends is read first: its end must wait for the start. */
@@ -617,6 +653,8 @@ static void losses_are_told_exactly(void **state)
 	process_tell_losses(&b->session, b->process);
 	atomic_store(&w.slot->dropped, 12);
 	atomic_store(&w.slot->refused, 1);
+	atomic_store(&w.slot->stacks_cut, 21);
+	atomic_store(&w.slot->details, 22);
 	atomic_store(&b->pool->dropped_without_slot, 3);
 	fake_close(&w, 500);
 	bench_finish(b);
@@ -624,7 +662,9 @@ static void losses_are_told_exactly(void **state)
 	assert_int_equal(bench_loss(b, LOSS_UNMATCHED_POP), 2);
 	assert_int_equal(bench_loss(b, LOSS_REENTRY), 1);
 	assert_int_equal(bench_loss(b, LOSS_NO_SLOT), 3);
-	assert_int_equal(b->session.dropped, 16); /* unmatched pops are no loss */
+	assert_int_equal(bench_loss(b, LOSS_STACK_CUT), 21);
+	assert_int_equal(bench_loss(b, LOSS_DETAIL), 22);
+	assert_int_equal(b->session.dropped, 16); /* unmatched pops are no loss, and details no events */
 }
 
 int main(void)
@@ -633,6 +673,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nested_ranges),
 		TEST(dropped_pops_do_not_shift_the_rest),
+		TEST(an_end_without_its_dropped_start_is_lost),
+		TEST(pushes_beyond_all_levels_are_counted_once),
 		TEST(a_push_after_lost_pushes_keeps_its_depth),
 		TEST(open_ranges_end_with_their_thread),
 		TEST(domains_are_apart),

@@ -50,7 +50,7 @@ static void begin(struct model *m, const char *path, int64_t keep_ns, uint64_t k
 		m->names[i] = report_string(m->w, texts[i], 4);
 	for (unsigned i = 0; i < TRACKS; i++)
 		m->ends[i] = malloc(sizeof(int64_t) << 22);
-	report_writer_set_disk_floor(m->w, 0, 0);
+	report_writer_set_disk_floor(m->w, 0);
 	add_fact(m);
 	assert_int_equal(report_writer_keep_last(m->w, keep_ns, keep_bytes), 0);
 }

@@ -142,7 +142,7 @@ static void disk_nearly_full(void **state)
 
 	for (int64_t i = 0; i < 20000; i++)
 		add_slice(w, 1, i * 10, i * 10 + 5, 0);
-	report_writer_set_disk_floor(w, UINT64_MAX, 1);
+	report_writer_set_disk_floor(w, UINT64_MAX);
 	assert_int_equal(report_writer_tick(w, NULL, NULL, &err), -ENOSPC);
 	assert_non_null(strstr(err.text, "free"));
 	assert_int_equal(report_append(report_track(w, TABLE_SLICE, 1), (int64_t[]){ 900000, 900001 }, 3),
