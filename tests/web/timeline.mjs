@@ -168,6 +168,16 @@ async function addresses({ browser, server }) {
   await viewer.close();
 }
 
+/** As people click: between press and release the page has drawn whatever the press has changed. @param {ViewerPage} viewer @param {string} selector */
+async function slowClick(viewer, selector) {
+  const box = await viewer.page.locator(selector).boundingBox();
+  await viewer.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await viewer.mouse.down();
+  await viewer.idle();
+  await viewer.mouse.up();
+  await viewer.idle();
+}
+
 /** @param {{ browser: any, server: any }} with_ */
 async function handlesRows({ browser, server }) {
   const viewer = await browser.open(server);
@@ -194,8 +204,7 @@ async function handlesRows({ browser, server }) {
   const thread = rows.find((row) => row.kind === "process");
   await viewer.bring(thread.id);
   await viewer.page.hover(`#labels [data-key="0/${thread.id}"]`);
-  await viewer.page.click(`#labels [data-key="0/${thread.id}"] .pin`);
-  await viewer.idle();
+  await slowClick(viewer, `#labels [data-key="0/${thread.id}"] .pin`);
   const top = () => viewer.tell(([id]) => window.sonde.timeline.yOf(window.sonde.rows.find(0, id)), [thread.id]);
   check("a pinned row is at the top", await top(), 0);
   await viewer.tell(() => { document.getElementById("scroll").scrollTop = 300; });
