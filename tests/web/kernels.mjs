@@ -153,17 +153,20 @@ async function charts(viewer) {
   check("hover: the words of --explain", await viewer.tell(() => [...document.querySelector("#kernel-explained").children].map((line) => line.textContent)), [...said, "A value counted by the hardware."]);
 }
 
-/** Until the page scrolls no longer. @param {any} viewer */
+/** Until the page scrolls no longer: over several frames, however late these come. @param {any} viewer */
 const rested = (viewer) => viewer.tell(() => new Promise((resolve) => {
   const page = document.querySelector("#kernel-details");
   let last = -1;
-  const timer = setInterval(() => {
-    if (page.scrollTop === last) {
-      clearInterval(timer);
-      resolve(null);
-    }
+  let still = 0;
+  const look = () => {
+    still = page.scrollTop === last ? still + 1 : 0;
     last = page.scrollTop;
-  }, 150);
+    if (still < 10)
+      requestAnimationFrame(look);
+    else
+      resolve(null);
+  };
+  look();
 }));
 
 /** What the pointer reads in pictures. @param {any} viewer */

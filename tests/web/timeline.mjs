@@ -121,8 +121,6 @@ async function searches({ browser, sonde, server, report }) {
   check("and they are told", (await viewer.tell(() => document.body.innerText + document.getElementById("search").title)).includes(`${starts.length} `), true);
   await viewer.picture("search");
   await viewer.press("Escape");
-  // Longer than the page waits for more letters.
-  await new Promise((resolve) => { setTimeout(resolve, 400); });
   check("escape leaves the field and keeps what was found", await viewer.tell(() => [document.activeElement.id !== "search", window.sonde.search.total]), [true, starts.length]);
   const visited = [starts[0]];
   for (const start of [...starts.slice(1), starts[0]]) {
