@@ -1,6 +1,6 @@
 // Drawing rows on a canvas. What is narrower than a few pixels is part of the row's picture; what is wider is drawn exactly, with its name.
 import { laneHeight, laneTop } from "./rows.js";
-import { shortName } from "./names.js";
+import { nameIn } from "./names.js";
 import { drawPlot } from "./plot.js";
 import { stripOf } from "./strips.js";
 import { levelFor, tileSpan } from "./tiles.js";
@@ -67,14 +67,14 @@ class Texts {
 
 const texts = new Texts();
 
-/** @param {Scene} scene @param {string} text @param {number} x @param {number} y @param {number} width @param {string} ink */
-function label(scene, text, x, y, width, ink) {
+/** @param {Scene} scene @param {Row} row @param {string} text @param {number} x @param {number} y @param {number} width @param {string} ink */
+function label(scene, row, text, x, y, width, ink) {
   const left = Math.max(x, 0) + 4;
   const room = Math.min(x + width, scene.width) - left - 3;
   if (room < 16)
     return;
   scene.context.fillStyle = ink;
-  scene.context.fillText(texts.fit(scene.context, shortName(text), room), left, y);
+  scene.context.fillText(texts.fit(scene.context, nameIn(row.kind, text), room), left, y);
 }
 
 /** @param {Scene} scene @param {Row} row @param {Lane} lane @param {number} i @param {number} x @param {number} y @param {number} width @param {number} height */
@@ -95,7 +95,7 @@ function drawSlice(scene, row, lane, i, x, y, width, height) {
     context.fillRect(left, y + height - 3, right - left, 3);
   }
   if (right - left >= TEXT_PIXELS && height >= 12)
-    label(scene, text, x, y + height - 4, width, colour.ink);
+    label(scene, row, text, x, y + height - 4, width, colour.ink);
   if (dimmed)
     context.globalAlpha = 1;
   if (scene.pickedName && scene.pickedName === lane.name[i] && scene.picked?.report === row.report) {
@@ -129,7 +129,7 @@ function drawPoints(scene, row, lane, y, height) {
     scene.context.fillStyle = scene.ink.mark;
     scene.context.fillRect(x - 1, y, 2, height);
     if (next - x > 30 && row.kind !== "samples")
-      label(scene, names.get(lane.name[i]) || "", x, y + height - 4, Math.min(next - x, 240), scene.ink.text);
+      label(scene, row, names.get(lane.name[i]) || "", x, y + height - 4, Math.min(next - x, 240), scene.ink.text);
   }
 }
 

@@ -1,6 +1,6 @@
 // The sums of a measured span, as the panel at the right shows them.
 import * as format from "./format.js";
-import { shortName } from "./names.js";
+import { nameIn } from "./names.js";
 
 /** @typedef {import("./side.js").Side} Side */
 
@@ -29,7 +29,7 @@ export function sumsHtml(side, sums, length, report) {
     return [side.link({ row, report }, r.label, where), format.duration(r.busy), format.percent(r.busy / length), format.count(r.count)];
   });
   const names = sums.names.slice(0, MOST_NAMES).map((/** @type {any} */ n) => [
-    `<span title="${escape(n.name)}">${side.link({ search: n.name }, shortName(n.name), n.name)}</span>`, format.duration(n.total), format.count(n.count), format.duration(n.mean)]);
+    `<span title="${escape(n.name)}">${side.link({ search: n.name }, nameIn(n.kind, n.name), n.name)}</span>`, format.duration(n.total), format.count(n.count), format.duration(n.mean)]);
   const more = sums.different > MOST_NAMES ? `<p class="faint">The longest ${MOST_NAMES} of ${format.count(sums.different)} names.</p>` : "";
   return `<h3>By kind</h3>${table(["Kind", "Busy", "Events"], kinds)}<h3>By name</h3>${table(["Name", "Total", "Events", "Mean"], names)}${more}` +
     `<h3>By row</h3>${table(["Row", "Busy", "Share", "Events"], rows)}`;

@@ -14,7 +14,7 @@ import { rooflineHtml } from "../../web/kernel/roofline.js";
 import { instructionRows } from "../../web/kernel/source_rows.js";
 import { COLUMNS, reportName } from "../../web/kernel/summary.js";
 import { missingSources } from "../../web/missing.js";
-import { shortName } from "../../web/names.js";
+import { hasFunctions, nameIn, shortName } from "../../web/names.js";
 import { byFunction, heaviestPath, treeLines } from "../../web/panels/call_table.js";
 import { comparedColumns, difference } from "../../web/panels/difference.js";
 import { sorted } from "../../web/panels/table.js";
@@ -153,6 +153,11 @@ test("names", () => {
   assert.equal(shortName("void reduce_kernel<512, 1, Op<float>::operator()(int)>(int)"), "reduce_kernel");
   assert.equal(shortName("bool std::operator<(A const&, B const&)"), "bool std::operator<(A const&, B const&)");
   assert.equal(shortName("gemm_128x64"), "gemm_128x64");
+  const written = "aten::addmm ... [(150942,0), (0,150943)]";
+  assert.deepEqual(["nvtx", "gpu-nvtx", "generic", "marks", undefined].map((kind) => nameIn(kind, written)), Array(5).fill(written));
+  assert.equal(nameIn("stream", "void at::native::copy_kernel<float, 4>(float*, int)"), "copy_kernel");
+  const columns = [["cuda_gpu_kern_sum", "Name"], ["nvtx_kern_sum", "Kernel Name"], ["cpu_sample_sum", "Function"], ["nvtx_sum", "Range"], ["torch_op_sum", "Name"], ["cpu_stack_sum", "Stack"]];
+  assert.deepEqual(columns.map(([report, column]) => hasFunctions(report, column)), [true, true, true, false, false, false]);
 });
 
 test("ink can be read on every colour: at least 4.5 to 1", () => {

@@ -1,6 +1,7 @@
 // Every report of `sonde stats`, for the measured span; of two recordings, the difference.
 import { json } from "../api.js";
 import * as format from "../format.js";
+import { hasFunctions } from "../names.js";
 import { difference } from "./difference.js";
 import { copyText, empty, spanOf, spanText, tsv } from "./panel.js";
 import { nextSort, sorted, tableHtml } from "./table.js";
@@ -85,7 +86,7 @@ export class StatisticsPanel {
       const [from, to] = this.app.view.span ? spanOf(this.app, loaded) : [undefined, undefined];
       const answer = await this.app.attempt(() => json("/api/stats", { report: loaded.number, name: this.name, from, to }));
       if (answer)
-        answers.push({ ...answer, title: loaded.facts.name });
+        answers.push({ ...answer, title: loaded.facts.name, columns: answer.columns.map((/** @type {any} */ column) => ({ ...column, functions: hasFunctions(this.name, column.name) })) });
     }
     if (turn !== this.turn)
       return;

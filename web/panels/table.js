@@ -2,7 +2,7 @@
 import * as format from "../format.js";
 import { shortName } from "../names.js";
 
-/** @typedef {{ columns: Array<{ name: string, number?: boolean }>, rows: any[][] }} Table */
+/** @typedef {{ columns: Array<{ name: string, number?: boolean, functions?: boolean }>, rows: any[][] }} Table */
 
 const MOST_LINES = 1000;
 const escape = format.escapeHtml;
@@ -16,12 +16,12 @@ export function sorted(rows, sort, columns) {
   return [...rows].sort((a, b) => (sort < 0 ? order(b, a) : order(a, b)));
 }
 
-/** @param {any} cell @param {{ name: string, number?: boolean }} column */
+/** @param {any} cell @param {Table["columns"][0]} column */
 function cellHtml(cell, column) {
   if (cell === null || cell === undefined)
     return `<td></td>`;
   const signed = /^B - A/.test(column.name);
-  const text = column.number && typeof cell === "number" ? (signed && cell > 0 ? "+" : "") + format.rounded(cell) : shortName(String(cell));
+  const text = column.number && typeof cell === "number" ? (signed && cell > 0 ? "+" : "") + format.rounded(cell) : column.functions ? shortName(String(cell)) : String(cell);
   const classes = [column.number && "number", signed && cell > 0 && "more", signed && cell < 0 && "less"].filter(Boolean).join(" ");
   return `<td class="${classes}" title="${escape(String(cell))}">${escape(text)}</td>`;
 }
