@@ -158,7 +158,7 @@ function drawPicture(scene, row, y, lanes, height) {
   const pixels = Math.ceil(scene.width * scene.ratio);
   context.imageSmoothingEnabled = false;
   for (let lane = lanes - 1; lane >= 0; lane--)
-    context.drawImage(strip.canvas, source, lane, pixels, 1, 0, top + laneTop(row, lane), pixels / scene.ratio, height);
+    context.drawImage(strip.canvas, source, lane * strip.cells, pixels, strip.cells, 0, top + laneTop(row, lane), pixels / scene.ratio, height);
 }
 
 /** Draws a row at height y and says which tiles it needs. @param {Scene} scene @param {Row} row @param {number} y @returns {Array<[number, number]>} */

@@ -1,9 +1,10 @@
 // node --test: the page's modules that need no browser, against values worked out by hand.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readState, writeState } from "../../web/address.js";
 import { clockOffsets, fromZero } from "../../web/align.js";
-import { luminance, byClass, byName } from "../../web/colours.js";
+import { luminance, byClass, byName, byRow } from "../../web/colours.js";
 import * as format from "../../web/format.js";
 import { cardsOf } from "../../web/kernel/cards.js";
 import { partName, sentence } from "../../web/kernel/light.js";
@@ -21,7 +22,7 @@ import { sorted } from "../../web/panels/table.js";
 import { axisEnds, valueAt } from "../../web/plot.js";
 import { Rows } from "../../web/rows.js";
 import { rulerBase, rulerStep } from "../../web/ruler.js";
-import { resample } from "../../web/strips.js";
+import { fillBars, fillShades, resample } from "../../web/strips.js";
 import { Tiles, levelFor, readTiles, tileSpan } from "../../web/tiles.js";
 import { View } from "../../web/view.js";
 
@@ -175,15 +176,49 @@ test("buckets become pixels: the mean of what a pixel spans, and nothing vanishe
   buckets.set([10, 20, 30, 255], 4 * 1);
   buckets.set([10, 20, 30, 51], 4 * 2);
   buckets.set([200, 0, 0, 1], 4 * 5);
-  const pixels = new Uint8ClampedArray(4 * 4);
-  resample(buckets, 0, 2, pixels, 0, 4);
-  assert.deepEqual([...pixels.slice(0, 4)], [10, 20, 30, 128]);
-  assert.equal(pixels[7], 36, "26 of 255 are lifted to what can be seen");
-  assert.ok(pixels[11] > 0, "the shortest event is there");
-  assert.equal(pixels[15], 0);
-  const shifted = new Uint8ClampedArray(4);
-  resample(buckets, 1.5, 1, shifted, 0, 1);
-  assert.equal(shifted[3], Math.round((255 + 51) / 2));
+  const [colours, shares] = [new Uint32Array(4), new Float32Array(4)];
+  resample(buckets, 0, 2, colours, shares, 4);
+  assert.equal(colours[0], 10 | (20 << 8) | (30 << 16));
+  const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-6, `${a} ${b}`);
+  [0.5, 0.1, 1 / 510, 0].forEach((want, x) => near(shares[x], want));
+  resample(buckets, 1.5, 1, colours, shares, 1);
+  near(shares[0], (1 + 0.2) / 2);
+});
+
+test("bars: the least has a cell in full colour, all of it eight; what lies in one line stands on each other", () => {
+  const alphas = (image, width, x) => Array.from({ length: image.length / width }, (_, y) => image[y * width + x] >>> 24);
+  const shares = new Float32Array([0.0001, 0.5, 1, 0]);
+  const colours = new Uint32Array(4).fill(0x0a0b0c);
+  const image = new Uint32Array(4 * 8);
+  fillBars(image, 0, 4, colours, shares, null);
+  assert.deepEqual(alphas(image, 4, 0), [0, 0, 0, 0, 0, 0, 0, 255]);
+  assert.deepEqual(alphas(image, 4, 1), [0, 0, 0, 128, 255, 255, 255, 255]);
+  assert.deepEqual(alphas(image, 4, 2), Array(8).fill(255));
+  assert.deepEqual(alphas(image, 4, 3), Array(8).fill(0));
+  assert.equal(image[4 * 7 + 1] & 0xffffff, 0x0a0b0c);
+  const below = new Float32Array(4);
+  const two = new Uint32Array(2 * 4 * 8);
+  fillBars(two, 0, 4, colours, shares, below);
+  fillBars(two, 8, 4, colours, new Float32Array([0.0001, 0.5, 0, 1]), below);
+  assert.deepEqual(alphas(two, 4, 0).slice(8), [0, 0, 0, 0, 0, 0, 255, 255], "two of the least are two cells");
+  assert.deepEqual(alphas(two, 4, 1).slice(8), Array(8).fill(255));
+  assert.deepEqual(alphas(two, 4, 3).slice(8), Array(8).fill(255));
+  const shaded = new Uint32Array(4);
+  fillShades(shaded, 0, 4, colours, new Float32Array([0.001, 0.14, 0.6, 1]));
+  assert.deepEqual([...shaded].map((pixel) => pixel >>> 24), [39, 115, 205, 255]);
+});
+
+test("every colour has a contrast of 3 at least with what rows are drawn on, in both themes", () => {
+  const style = readFileSync(new URL("../../web/style.css", import.meta.url), "utf8");
+  const grounds = [...style.matchAll(/--(?:row|groupRow): #(\w\w)(\w\w)(\w\w);/g)].map((found) => luminance(...found.slice(1).map((part) => parseInt(part, 16))));
+  assert.equal(grounds.length, 4);
+  const names = [..."abcdefghijklmnopqrstuvwxyz"].map((letter) => `kernel_${letter}`);
+  for (const colour of [...Array(11).keys()].flatMap((kind) => ["", ...names].map((name) => byClass(kind, name))).concat(names.map(byName), [...Array(12).keys()].map(byRow)))
+    for (const ground of grounds) {
+      const light = luminance(colour.r, colour.g, colour.b);
+      const contrast = (Math.max(ground, light) + 0.05) / (Math.min(ground, light) + 0.05);
+      assert.ok(contrast >= 3, `${colour.css} ${contrast.toFixed(2)}`);
+    }
 });
 
 /** A tile as the server writes it: lanes of [listed, buckets]. */
