@@ -120,6 +120,28 @@ async function flame({ browser, sonde, configuration }) {
   await server.end();
 }
 
+/** Frames as narrow as two pixels lie within what they are in. @param {{ browser: any, sonde: any, configuration: any }} with_ */
+async function narrowFrames({ browser, sonde, configuration }) {
+  const server = await sonde.view(configuration.narrow);
+  const viewer = await browser.open(server);
+  await viewer.panel("tree");
+  await viewer.until(() => document.querySelectorAll("#panel [data-node]").length > 60);
+  const found = await viewer.tell(() => {
+    const all = [...document.querySelectorAll("#panel [data-node]")].map((box) => ({ title: box.title, ...box.getBoundingClientRect().toJSON() }));
+    const within = (box) => all.find((other) => Math.round(box.top - other.top) === 19 && box.left >= other.left - 0.1 && box.left <= other.right);
+    const outer = all.find((box) => box.title.startsWith("outer"));
+    const short = all.filter((box) => /^k([2-9]|[1-6]\d)\b/.test(box.title));
+    return {
+      beyond: all.filter((box) => box.top > all[0].top + 1 && !(box.right <= within(box)?.right + 0.1)).map((box) => box.title), short: short.length,
+      wrong: short.filter((box) => Math.abs(box.width - (outer.width + 1) * 0.001667 / 1.00002 + 1) > 0.2).map((box) => box.width), over: short.filter((box, i) => i && box.left < short[i - 1].right).length,
+    };
+  });
+  check("GPU time by range: no frame is wider than it says, lies on its neighbour, or reaches beyond what it is in", found, { beyond: [], short: 60, wrong: [], over: 0 });
+  await viewer.picture("gpu-time-narrow");
+  await viewer.close();
+  await server.end();
+}
+
 /** @param {{ browser: any, sonde: any, server: any, report: string }} with_ */
 async function theRest({ browser, sonde, server, report }) {
   const viewer = await browser.open(server);
@@ -170,5 +192,6 @@ export async function panels(with_) {
   await scenario("events", () => events(with_));
   await scenario("flame graph", () => flame(with_));
   await scenario("findings", () => findings(with_));
+  await scenario("narrow frames", () => narrowFrames(with_));
   await scenario("other panels", () => theRest(with_));
 }

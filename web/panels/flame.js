@@ -189,7 +189,8 @@ export class FlamePanel {
         return;
       const colour = colours.byName(at.name);
       const faded = this.search && !this.isMarked(at.name) ? ";opacity:.3" : "";
-      boxes.push(`<div class="box" data-node="${this.nodes.length}" style="left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${Math.max(wide - 1, 1).toFixed(1)}px;background:${colour.css};color:${colour.ink}${faded}" ` +
+      /* Padding would be a least width. */
+      boxes.push(`<div class="box${wide > 24 ? " named" : ""}" data-node="${this.nodes.length}" style="left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${Math.max(wide - 1, 1).toFixed(1)}px;background:${colour.css};color:${colour.ink}${faded}" ` +
         `title="${escape(at.name)}\n${this.amount(at.value)}, ${format.percent(at.value / root.value)}; itself ${this.amount(at.self)}">${wide > 24 ? escape(this.nameOf(at)) : ""}</div>`);
       this.nodes.push(at);
       let x = left;
