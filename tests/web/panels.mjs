@@ -25,6 +25,14 @@ async function statistics({ browser, sonde, server, report }) {
   check("statistics: the numbers of `sonde stats`", wrong, []);
   await viewer.picture("statistics");
   const { reports } = await viewer.ask("/api/stats?report=0");
+  const offered = await viewer.tell(() => [...document.querySelectorAll("#panel [aria-label=Report] option:not([disabled])")].map((option) => option.value));
+  check("statistics: only what this recording can have is offered", [
+    offered.filter((/** @type {string} */ name) => /^(dx1|wddm|vulkan|opengl|mpi|torch|sched|osrt|cpu_sample|kernel_metric|syscall)/.test(name)),
+    ["cuda_gpu_kern_sum", "cuda_api_sum", "nvtx_sum", "cuda_gpu_mem_time_sum", "diagnostics"].filter((name) => !offered.includes(name)),
+  ], [[], []]);
+  const withData = reports.filter((/** @type {any} */ one) => sonde.stats(report, one.name).rows.length).map((/** @type {any} */ one) => one.name);
+  check("statistics: and all that has data", withData.filter((/** @type {string} */ name) => !offered.includes(name)), []);
+  check("statistics: how many more there are is said", await viewer.tell(() => document.querySelector("#panel [aria-label=Report] option[disabled]").textContent), `${reports.length - offered.length} others without data in this recording`);
   const different = [];
   let compared = 0;
   for (const { name } of reports) {

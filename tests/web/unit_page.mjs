@@ -18,7 +18,7 @@ import { missingSources } from "../../web/missing.js";
 import { hasFunctions, nameIn, shortName } from "../../web/names.js";
 import { byFunction, heaviestPath, treeLines } from "../../web/panels/call_table.js";
 import { comparedColumns, difference } from "../../web/panels/difference.js";
-import { sorted } from "../../web/panels/table.js";
+import { sorted, tableHtml as statisticsHtml } from "../../web/panels/table.js";
 import { axisEnds, valueAt } from "../../web/plot.js";
 import { Rows } from "../../web/rows.js";
 import { rulerBase, rulerStep } from "../../web/ruler.js";
@@ -353,6 +353,9 @@ test("two tables become one with their difference", () => {
   const table = difference({ columns, rows: [[60, 100, 2, "a"], [40, 50, 1, "b"]] }, { columns, rows: [[90, 300, 3, "c"], [10, 80, 2, "a"]] });
   assert.deepEqual(table.columns.map((column) => column.name).slice(0, 4), ["A Total Time (ns)", "B Total Time (ns)", "B - A Total Time (ns)", "B - A (%)"]);
   assert.deepEqual(table.rows, [[null, 300, 300, null, null, 3, 3, null, "c"], [50, null, -50, -100, 1, null, -1, -100, "b"], [100, 80, -20, -20, 2, 2, 0, 0, "a"]]);
+  const near = difference({ columns, rows: [[60, 1000, 2, "a"], [40, 50, 1, "b"]] }, { columns, rows: [[90, 1001, 2, "a"], [10, 40, 1, "b"], [1, 9, 1, "c"]] });
+  const coloured = [...statisticsHtml(near, 0).matchAll(/<td class="number (more|less)" title="([^"]*)"/g)].map((found) => found.slice(1));
+  assert.deepEqual(coloured, [["less", "-10"], ["less", "-20"], ["more", "9"], ["more", "1"]], "a thousandth is noise; what only one has is not");
   assert.deepEqual(sorted(table.rows, -9, table.columns).map((row) => row[8]), ["c", "b", "a"]);
   assert.deepEqual(sorted(table.rows, 2, table.columns).map((row) => row[8]), ["b", "a", "c"]);
 });
