@@ -5,12 +5,13 @@ import { hasFunctions, nameIn, shortName } from "./names.js";
 import { cellText, headText } from "./panels/panel.js";
 import { missingHtml } from "./missing.js";
 import { eventHtml } from "./side_event.js";
-import { sumsHtml } from "./side_span.js";
+import { namesHtml, sumsHtml } from "./side_span.js";
 
 /** @typedef {import("./main.js").App} App */
 
 const escape = format.escapeHtml;
 const MOST_MATCHES = 200;
+const MOST_SUMMED = 12;
 
 export class Side {
   /** @param {App} app */
@@ -91,6 +92,9 @@ export class Side {
     const found = [];
     for (const loaded of this.app.loaded) {
       const answer = await this.app.attempt(() => json("/api/findings", { report: loaded.number }));
+      /* No report of statistics has anything, as of slices of another tool: by what they are called. */
+      if (answer && !answer.findings.length && !answer.instead?.length)
+        answer.sums = await json("/api/sums", { report: loaded.number, from: 0, to: loaded.length }).catch(() => null);
       if (answer)
         found.push(/** @type {[any, import("./main.js").Loaded]} */ ([answer, loaded]));
     }
@@ -118,7 +122,7 @@ export class Side {
     });
     if (list.length)
       return `<h2>Findings</h2><ol class="findings">${list.join("")}</ol>`;
-    const tables = (answer.instead || []).map((/** @type {any} */ table) => this.smallTable(table)).join("");
+    const tables = (answer.instead || []).map((/** @type {any} */ table) => this.smallTable(table)).join("") || (answer.sums?.names.length ? namesHtml(this, answer.sums, MOST_SUMMED) : "");
     const missing = missingHtml(loaded, [...this.app.rows.byKey.values()].filter((row) => row.report === loaded.number));
     const notes = (loaded.facts.notes || []).map((/** @type {string} */ note) => `<p class="note">${escape(note)}</p>`).join("");
     return `<h2>What took the time</h2>${notes}${tables || `<p class="empty">Nothing was recorded that could be summed up.</p>`}${missing}`;

@@ -128,6 +128,17 @@ async function flame({ browser, sonde, configuration }) {
   await server.end();
 }
 
+/** A recording that no report of statistics has anything of: the names of its slices are summed up. @param {{ browser: any, sonde: any, configuration: any }} with_ */
+async function foreignSlices({ browser, sonde, configuration }) {
+  const server = await sonde.view(configuration.foreign);
+  const viewer = await browser.open(server);
+  const lines = await viewer.tell(() => [...document.querySelectorAll("#side table tr")].slice(1).map((row) => [...row.cells].map((cell) => cell.textContent)));
+  check("slices of another tool: what took the time", lines, [["all of it", "900.0 us", "1", "900.0 us"], ["parse(json)", "150.0 us", "30", "5.000 us"], ["load", "80.00 us", "40", "2.000 us"]]);
+  await viewer.picture("foreign-slices");
+  await viewer.close();
+  await server.end();
+}
+
 /** Frames as narrow as two pixels lie within what they are in. @param {{ browser: any, sonde: any, configuration: any }} with_ */
 async function narrowFrames({ browser, sonde, configuration }) {
   const server = await sonde.view(configuration.narrow);
@@ -200,6 +211,7 @@ export async function panels(with_) {
   await scenario("events", () => events(with_));
   await scenario("flame graph", () => flame(with_));
   await scenario("findings", () => findings(with_));
+  await scenario("slices of another tool", () => foreignSlices(with_));
   await scenario("narrow frames", () => narrowFrames(with_));
   await scenario("other panels", () => theRest(with_));
 }
