@@ -10,7 +10,7 @@ import { cardsOf } from "../../web/kernel/cards.js";
 import { partName, sentence } from "../../web/kernel/light.js";
 import { curveBarsHtml, timelinesHtml } from "../../web/kernel/lines.js";
 import { occupancyHtml } from "../../web/kernel/occupancy.js";
-import { percent, tableHtml } from "../../web/kernel/parts.js";
+import { changeText, percent, tableHtml } from "../../web/kernel/parts.js";
 import { rooflineHtml } from "../../web/kernel/roofline.js";
 import { instructionRows } from "../../web/kernel/source_rows.js";
 import { COLUMNS, reportName } from "../../web/kernel/summary.js";
@@ -74,7 +74,8 @@ test("roofs at the highest clocks: of what has a clock that is known, and told b
   assert.equal(Number(from).toFixed(3), Number(dashedFrom).toFixed(3), "the dashed roof begins where its slope ends");
   assert.match(rooflineHtml([ROOFS], "", clocks), /roof at the clocks measured<.*at the highest clocks</);
   assert.deepEqual(dashed({ ...clocks, sm: 2e9, dram: 3.2e9 }), []);
-  assert.match(rooflineHtml([ROOFS], "", { ...clocks, sm: 2e9, dram: 3.2e9 }), /which are the highest/);
+  assert.match(rooflineHtml([ROOFS], "", { ...clocks, sm: 2e9, dram: 3.2e9 }), /roof at the clocks measured, the highest of this GPU</);
+  assert.match(rooflineHtml([ROOFS], "", { sm: 2e9, dram: 3.2e9 }), /roof at the clocks measured</, "nothing is said of what is not known");
 });
 
 test("samples: what stayed at nothing is named, not drawn", () => {
@@ -147,6 +148,10 @@ test("ruler: steps are 1, 2 or 5, at least 100 pixels apart, and long moments ha
   assert.equal(rulerBase(0, 1e6, 1e5), 0);
   const base = rulerBase(4123456789, 4123457789, 100);
   assert.ok(base <= 4123456789 && 4123457789 - base < 1e5, String(base));
+});
+
+test("changes: in percent, and in times where they are large", () => {
+  assert.deepEqual([0, 0.001, 25, -50, -100, 999.99, 1000, 1022, 949_500, 12_345_600].map(changeText), ["±0 %", "±0 %", "+25 %", "−50 %", "−100 %", "+999.99 %", "11 x", "11.22 x", "9,496 x", "123,500 x"]);
 });
 
 test("names", () => {
