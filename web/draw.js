@@ -8,6 +8,8 @@ import { levelFor, tileSpan } from "./tiles.js";
 /** Slices at least this wide, in pixels, are drawn by themselves. */
 const EXACT_PIXELS = 6;
 const TEXT_PIXELS = 24;
+/** Of its colour a slice keeps so much that is not what is searched for. */
+const DIMMED = 0.25;
 
 /** @typedef {import("./rows.js").Row} Row */
 /** @typedef {import("./tiles.js").Lane} Lane */
@@ -86,18 +88,21 @@ function drawSlice(scene, row, lane, i, x, y, width, height) {
   const left = Math.max(x, -2);
   const right = Math.min(x + width, scene.width + 2);
   const dimmed = scene.search && !text.toLowerCase().includes(scene.search);
-  if (dimmed)
-    context.globalAlpha = 0.25;
+  /* The row's picture below it has it in full colour. */
+  if (dimmed) {
+    context.fillStyle = scene.ink.row;
+    context.fillRect(left, y, Math.max(right - left, 1), height);
+    context.globalAlpha = DIMMED;
+  }
   context.fillStyle = colour.css;
   context.fillRect(left, y, Math.max(right - left - 0.5, 1), height);
   if (lane.flags[i] & 512) {
     context.fillStyle = scene.ink.trouble;
     context.fillRect(left, y + height - 3, right - left, 3);
   }
+  context.globalAlpha = 1;
   if (right - left >= TEXT_PIXELS && height >= 12)
-    label(scene, row, text, x, y + height - 4, width, colour.ink);
-  if (dimmed)
-    context.globalAlpha = 1;
+    label(scene, row, text, x, y + height - 4, width, dimmed ? scene.ink.text : colour.ink);
   if (scene.pickedName && scene.pickedName === lane.name[i] && scene.picked?.report === row.report) {
     context.strokeStyle = scene.ink.like;
     context.lineWidth = 1;

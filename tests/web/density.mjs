@@ -1,6 +1,5 @@
 // Many short slices: how high a pixel's bar is says how much of its time was busy; nothing vanishes, nothing flickers.
-import { luminance } from "../../web/colours.js";
-import { check, scenario } from "./support.mjs";
+import { check, contrast, scenario } from "./support.mjs";
 
 /** Heights of the first lane of a row that is open, and the share of it that even the least has. */
 const LANE = 17;
@@ -22,12 +21,6 @@ function columnsOf(viewer, row, height = LANE) {
 function shareOf(pixel, ground, colour) {
   const widest = [0, 1, 2].sort((a, b) => Math.abs(colour[b] - ground[b]) - Math.abs(colour[a] - ground[a]))[0];
   return (pixel[widest] - ground[widest]) / (colour[widest] - ground[widest]);
-}
-
-/** @param {number[]} a @param {number[]} b */
-function contrast(a, b) {
-  const [dark, light] = [a, b].map((pixel) => luminance(pixel[0], pixel[1], pixel[2])).sort((x, y) => x - y);
-  return (light + 0.05) / (dark + 0.05);
 }
 
 const mean = (/** @type {number[]} */ list) => list.reduce((sum, value) => sum + value, 0) / list.length;
