@@ -7,8 +7,9 @@ import { TILE_BUCKETS, levelFor, tileSpan } from "./tiles.js";
 const CELLS = 8;
 /** The part of the bar, or of the shade, that even the shortest event has. */
 const LEAST = 1 / CELLS;
-/** @type {{ colours: Uint32Array, shares: Float32Array, below: Float32Array }} of a line of pixels */
-let line = { colours: new Uint32Array(0), shares: new Float32Array(0), below: new Float32Array(0) };
+const OPAQUE = 255 << 24;
+/** @type {{ colours: Int32Array, shares: Float32Array, below: Float32Array }} of a line of pixels */
+let line = { colours: new Int32Array(0), shares: new Float32Array(0), below: new Float32Array(0) };
 /** Pixels painted beyond the edges, while one pans. */
 const MARGIN = 300;
 
@@ -141,9 +142,10 @@ function fillInstead(scene, row, laneNumber, level, index, out) {
 
 /** Brings buckets to pixels: a pixel's share is the mean of the covers that it spans, its colour that of what covers it.
  * @param {Uint8Array} from four bytes a bucket @param {number} offset bucket at which the first pixel begins @param {number} step buckets a pixel
- * @param {Uint32Array} colours red, green and blue from the lowest byte on @param {Float32Array} shares of 1 @param {number} width pixels */
+ * @param {Int32Array} colours red, green and blue from the lowest byte on @param {Float32Array} shares of 1 @param {number} width pixels */
 export function resample(from, offset, step, colours, shares, width) {
   const last = from.length / 4 - 1;
+  const whole = 1 / (255 * step);
   for (let x = 0; x < width; x++) {
     shares[x] = 0;
     const begin = offset + x * step;
@@ -164,39 +166,48 @@ export function resample(from, offset, step, colours, shares, width) {
     }
     if (!cover)
       continue;
-    colours[x] = Math.round(r / cover) | (Math.round(g / cover) << 8) | (Math.round(b / cover) << 16);
-    shares[x] = Math.min(1, cover / step / 255);
+    const part = 1 / cover;
+    colours[x] = (r * part + 0.5) | ((g * part + 0.5) << 8) | ((b * part + 0.5) << 16);
+    shares[x] = Math.min(1, cover * whole);
   }
 }
 
 /** A lane as bars, in a picture of red, green, blue and alpha. Lanes that lie in one line stand on each other.
- * @param {Uint32Array} image @param {number} top its first line of pixels @param {number} width @param {Uint32Array} colours @param {Float32Array} shares
- * @param {Float32Array | null} below how far what lies below is filled, and with this lane */
+ * @param {Int32Array} image @param {number} top its first line of pixels @param {number} width @param {Int32Array} colours
+ * @param {Float32Array} shares in the end how many cells are filled @param {Float32Array | null} below how far what lies below is filled, and with this lane */
 export function fillBars(image, top, width, colours, shares, below) {
+  let most = 0;
   for (let x = 0; x < width; x++) {
     if (!shares[x])
       continue;
-    const level = Math.min(1, (below ? below[x] : 0) + LEAST + (1 - LEAST) * shares[x]);
+    shares[x] = CELLS * Math.min(1, (below ? below[x] : 0) + LEAST + (1 - LEAST) * shares[x]);
     if (below)
-      below[x] = level;
-    const filled = level * CELLS;
-    for (let cell = 0; cell < filled; cell++)
-      image[(top + CELLS - 1 - cell) * width + x] = (colours[x] | (Math.round(255 * Math.min(1, filled - cell)) << 24)) >>> 0;
+      below[x] = shares[x] / CELLS;
+    most = Math.max(most, shares[x]);
+  }
+  /* Line by line, as it lies in memory. */
+  for (let cell = 0; cell < most; cell++) {
+    const begin = (top + CELLS - 1 - cell) * width;
+    for (let x = 0; x < width; x++) {
+      const filled = shares[x] - cell;
+      if (filled > 0)
+        image[begin + x] = colours[x] | (filled >= 1 ? OPAQUE : (255 * filled + 0.5) << 24);
+    }
   }
 }
 
 /** A lane without room for bars, or of points: by its shade. The root, as little must be told from nothing.
- * @param {Uint32Array} image @param {number} top @param {number} width @param {Uint32Array} colours @param {Float32Array} shares */
+ * @param {Int32Array} image @param {number} top @param {number} width @param {Int32Array} colours @param {Float32Array} shares */
 export function fillShades(image, top, width, colours, shares) {
   for (let x = 0; x < width; x++)
     if (shares[x])
-      image[top * width + x] = (colours[x] | (Math.round(255 * (LEAST + (1 - LEAST) * Math.sqrt(shares[x]))) << 24)) >>> 0;
+      image[top * width + x] = colours[x] | ((255 * (LEAST + (1 - LEAST) * Math.sqrt(shares[x])) + 0.5) << 24);
 }
 
 /** @param {number} width */
 function lineOf(width) {
   if (line.shares.length < width)
-    line = { colours: new Uint32Array(width), shares: new Float32Array(width), below: new Float32Array(width) };
+    line = { colours: new Int32Array(width), shares: new Float32Array(width), below: new Float32Array(width) };
   line.below.fill(0);
   return line;
 }
@@ -231,7 +242,7 @@ export function stripOf(scene, row, lanes) {
   }
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
   const image = context.createImageData(width, lanes * cells);
-  const pixels32 = new Uint32Array(image.data.buffer);
+  const cellPixels = new Int32Array(image.data.buffer);
   const { colours, shares, below } = lineOf(width);
   scene.missing = false;
   for (let lane = 0; lane < lanes && lastTile >= firstTile; lane++) {
@@ -240,9 +251,9 @@ export function stripOf(scene, row, lanes) {
       continue;
     resample(buckets, begin - firstTile * TILE_BUCKETS, step, colours, shares, width);
     if (cells > 1)
-      fillBars(pixels32, lane * cells, width, colours, shares, row.overlaid ? below : null);
+      fillBars(cellPixels, lane * cells, width, colours, shares, row.overlaid ? below : null);
     else
-      fillShades(pixels32, lane, width, colours, shares);
+      fillShades(cellPixels, lane, width, colours, shares);
   }
   context.putImageData(image, 0, 0);
   row.strip = { canvas, cells, first, width, step: scene.pixel, key: scene.missing ? `${key}/${loaded.names.version}` : key };

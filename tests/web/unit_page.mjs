@@ -181,7 +181,7 @@ test("buckets become pixels: the mean of what a pixel spans, and nothing vanishe
   buckets.set([10, 20, 30, 255], 4 * 1);
   buckets.set([10, 20, 30, 51], 4 * 2);
   buckets.set([200, 0, 0, 1], 4 * 5);
-  const [colours, shares] = [new Uint32Array(4), new Float32Array(4)];
+  const [colours, shares] = [new Int32Array(4), new Float32Array(4)];
   resample(buckets, 0, 2, colours, shares, 4);
   assert.equal(colours[0], 10 | (20 << 8) | (30 << 16));
   const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-6, `${a} ${b}`);
@@ -192,23 +192,23 @@ test("buckets become pixels: the mean of what a pixel spans, and nothing vanishe
 
 test("bars: the least has a cell in full colour, all of it eight; what lies in one line stands on each other", () => {
   const alphas = (image, width, x) => Array.from({ length: image.length / width }, (_, y) => image[y * width + x] >>> 24);
-  const shares = new Float32Array([0.0001, 0.5, 1, 0]);
-  const colours = new Uint32Array(4).fill(0x0a0b0c);
-  const image = new Uint32Array(4 * 8);
-  fillBars(image, 0, 4, colours, shares, null);
+  const some = [0.0001, 0.5, 1, 0];
+  const colours = new Int32Array(4).fill(0x0a0b0c);
+  const image = new Int32Array(4 * 8);
+  fillBars(image, 0, 4, colours, new Float32Array(some), null);
   assert.deepEqual(alphas(image, 4, 0), [0, 0, 0, 0, 0, 0, 0, 255]);
   assert.deepEqual(alphas(image, 4, 1), [0, 0, 0, 128, 255, 255, 255, 255]);
   assert.deepEqual(alphas(image, 4, 2), Array(8).fill(255));
   assert.deepEqual(alphas(image, 4, 3), Array(8).fill(0));
   assert.equal(image[4 * 7 + 1] & 0xffffff, 0x0a0b0c);
   const below = new Float32Array(4);
-  const two = new Uint32Array(2 * 4 * 8);
-  fillBars(two, 0, 4, colours, shares, below);
+  const two = new Int32Array(2 * 4 * 8);
+  fillBars(two, 0, 4, colours, new Float32Array(some), below);
   fillBars(two, 8, 4, colours, new Float32Array([0.0001, 0.5, 0, 1]), below);
   assert.deepEqual(alphas(two, 4, 0).slice(8), [0, 0, 0, 0, 0, 0, 255, 255], "two of the least are two cells");
   assert.deepEqual(alphas(two, 4, 1).slice(8), Array(8).fill(255));
   assert.deepEqual(alphas(two, 4, 3).slice(8), Array(8).fill(255));
-  const shaded = new Uint32Array(4);
+  const shaded = new Int32Array(4);
   fillShades(shaded, 0, 4, colours, new Float32Array([0.001, 0.14, 0.6, 1]));
   assert.deepEqual([...shaded].map((pixel) => pixel >>> 24), [39, 115, 205, 255]);
 });
