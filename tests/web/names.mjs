@@ -22,8 +22,9 @@ async function asWritten({ browser, sonde, configuration }) {
     await viewer.press("Escape");
     await viewer.press("/");
     await viewer.keyboard.type(text);
-    await viewer.until((/** @type {string} */ wanted) => [...document.querySelectorAll("#side .matches button")].some((link) => link.textContent === wanted), text);
-    check(`${kind}: among what a search found`, await viewer.tell(() => window.sonde.search.total), 1);
+    // Letter by letter: what is found of the first ones is not it.
+    await viewer.until((/** @type {string} */ wanted) => window.sonde.search.text === wanted.toLowerCase() && window.sonde.search.total, text);
+    check(`${kind}: among what a search found`, await viewer.tell(() => [...document.querySelectorAll("#side .matches button")].map((link) => link.textContent)), [text]);
     await viewer.tell(() => document.activeElement.blur());
     await viewer.press("Escape");
   }
