@@ -1,7 +1,7 @@
 // From a call to the work it started and back. Where the other end is out of sight a marker at the edge leads there.
 import * as format from "./format.js";
 import { laneHeight, laneTop } from "./rows.js";
-import { shortName } from "./names.js";
+import { nameIn } from "./names.js";
 
 /** @typedef {import("./main.js").App} App */
 /** @typedef {{ x: number, y: number, width: number, height: number, target: any }} Marker */
@@ -98,9 +98,9 @@ export class Arrows {
 
   /** @param {CanvasRenderingContext2D} context @param {End} end @param {any} target */
   marker(context, end, target) {
-    const { ink, timeline, details } = this.app;
+    const { ink, timeline, details, rows, view } = this.app;
     const sign = /** @type {Record<string, string>} */ ({ left: "◂", right: "▸", up: "▴", down: "▾" })[end.aside];
-    const name = shortName(target.name || "?");
+    const name = nameIn(rows.find(view.picked?.report ?? 0, target.row)?.kind, target.name || "?");
     const text = `${sign} ${name.length > 28 ? `${name.slice(0, 27)}…` : name}  ${format.duration(Math.abs(target.start - details.start))} ${target.start < details.start ? "before" : "later"}`;
     const width = context.measureText(text).width + 14;
     const x = end.aside === "right" ? timeline.width - width - 4 : Math.max(4, Math.min(end.x, timeline.width - width - 4));

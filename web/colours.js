@@ -27,14 +27,26 @@ export function luminance(r, g, b) {
   return 0.2126 * x + 0.7152 * y + 0.0722 * z;
 }
 
-/** @param {number} h @param {number} s @param {number} l @returns {Colour} */
-function colour(h, s, l) {
+/** Every colour is at least 3 times as light or dark as what rows are drawn on, in both themes (style.css, --row and --groupRow). */
+const [LEAST_LIGHT, MOST_LIGHT] = [0.156, 0.255];
+
+/** @param {number} h @param {number} s @param {number} l @returns {[number, number, number]} */
+function rgbOf(h, s, l) {
   const a = (s / 100) * Math.min(l / 100, 1 - l / 100);
   const channel = (/** @type {number} */ n) => {
     const k = (n + h / 30) % 12;
     return Math.round(255 * (l / 100 - a * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
   };
-  const [r, g, b] = [channel(0), channel(8), channel(4)];
+  return [channel(0), channel(8), channel(4)];
+}
+
+/** As asked for, made darker or lighter as far as it must be. @param {number} h @param {number} s @param {number} l @returns {Colour} */
+function colour(h, s, l) {
+  let [r, g, b] = rgbOf(h, s, l);
+  for (let light = luminance(r, g, b); light < LEAST_LIGHT || light > MOST_LIGHT; light = luminance(r, g, b)) {
+    l += light > MOST_LIGHT ? -0.5 : 0.5;
+    [r, g, b] = rgbOf(h, s, l);
+  }
   /* Black or white, whichever is told apart better. */
   return { r, g, b, css: `rgb(${r},${g},${b})`, ink: luminance(r, g, b) > 0.179 ? "#000000" : "#ffffff" };
 }

@@ -1,6 +1,6 @@
 // Drawing rows on a canvas. What is narrower than a few pixels is part of the row's picture; what is wider is drawn exactly, with its name.
 import { laneHeight, laneTop } from "./rows.js";
-import { shortName } from "./names.js";
+import { nameIn } from "./names.js";
 import { drawPlot } from "./plot.js";
 import { stripOf } from "./strips.js";
 import { levelFor, tileSpan } from "./tiles.js";
@@ -8,6 +8,8 @@ import { levelFor, tileSpan } from "./tiles.js";
 /** Slices at least this wide, in pixels, are drawn by themselves. */
 const EXACT_PIXELS = 6;
 const TEXT_PIXELS = 24;
+/** Of its colour a slice keeps so much that is not what is searched for. */
+const DIMMED = 0.25;
 
 /** @typedef {import("./rows.js").Row} Row */
 /** @typedef {import("./tiles.js").Lane} Lane */
@@ -67,14 +69,14 @@ class Texts {
 
 const texts = new Texts();
 
-/** @param {Scene} scene @param {string} text @param {number} x @param {number} y @param {number} width @param {string} ink */
-function label(scene, text, x, y, width, ink) {
+/** @param {Scene} scene @param {Row} row @param {string} text @param {number} x @param {number} y @param {number} width @param {string} ink */
+function label(scene, row, text, x, y, width, ink) {
   const left = Math.max(x, 0) + 4;
   const room = Math.min(x + width, scene.width) - left - 3;
   if (room < 16)
     return;
   scene.context.fillStyle = ink;
-  scene.context.fillText(texts.fit(scene.context, shortName(text), room), left, y);
+  scene.context.fillText(texts.fit(scene.context, nameIn(row.kind, text), room), left, y);
 }
 
 /** @param {Scene} scene @param {Row} row @param {Lane} lane @param {number} i @param {number} x @param {number} y @param {number} width @param {number} height */
@@ -86,18 +88,21 @@ function drawSlice(scene, row, lane, i, x, y, width, height) {
   const left = Math.max(x, -2);
   const right = Math.min(x + width, scene.width + 2);
   const dimmed = scene.search && !text.toLowerCase().includes(scene.search);
-  if (dimmed)
-    context.globalAlpha = 0.25;
+  /* The row's picture below it has it in full colour. */
+  if (dimmed) {
+    context.fillStyle = scene.ink.row;
+    context.fillRect(left, y, Math.max(right - left, 1), height);
+    context.globalAlpha = DIMMED;
+  }
   context.fillStyle = colour.css;
   context.fillRect(left, y, Math.max(right - left - 0.5, 1), height);
   if (lane.flags[i] & 512) {
     context.fillStyle = scene.ink.trouble;
     context.fillRect(left, y + height - 3, right - left, 3);
   }
+  context.globalAlpha = 1;
   if (right - left >= TEXT_PIXELS && height >= 12)
-    label(scene, text, x, y + height - 4, width, colour.ink);
-  if (dimmed)
-    context.globalAlpha = 1;
+    label(scene, row, text, x, y + height - 4, width, dimmed ? scene.ink.text : colour.ink);
   if (scene.pickedName && scene.pickedName === lane.name[i] && scene.picked?.report === row.report) {
     context.strokeStyle = scene.ink.like;
     context.lineWidth = 1;
@@ -129,7 +134,7 @@ function drawPoints(scene, row, lane, y, height) {
     scene.context.fillStyle = scene.ink.mark;
     scene.context.fillRect(x - 1, y, 2, height);
     if (next - x > 30 && row.kind !== "samples")
-      label(scene, names.get(lane.name[i]) || "", x, y + height - 4, Math.min(next - x, 240), scene.ink.text);
+      label(scene, row, names.get(lane.name[i]) || "", x, y + height - 4, Math.min(next - x, 240), scene.ink.text);
   }
 }
 
@@ -158,7 +163,7 @@ function drawPicture(scene, row, y, lanes, height) {
   const pixels = Math.ceil(scene.width * scene.ratio);
   context.imageSmoothingEnabled = false;
   for (let lane = lanes - 1; lane >= 0; lane--)
-    context.drawImage(strip.canvas, source, lane, pixels, 1, 0, top + laneTop(row, lane), pixels / scene.ratio, height);
+    context.drawImage(strip.canvas, source, lane * strip.cells, pixels, strip.cells, 0, top + laneTop(row, lane), pixels / scene.ratio, height);
 }
 
 /** Draws a row at height y and says which tiles it needs. @param {Scene} scene @param {Row} row @param {number} y @returns {Array<[number, number]>} */

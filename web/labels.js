@@ -5,15 +5,36 @@ import { isFolding, keyOf, summary } from "./rows.js";
 /** @typedef {import("./rows.js").Row} Row */
 /** @typedef {import("./main.js").App} App */
 
-const escape = format.escapeHtml;
 const DRAG_PIXELS = 6;
+
+/** Writes what is other than it was; null: not there. @param {Element} element @param {Record<string, string | null>} attributes @param {string} [text] */
+function put(element, attributes, text) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null)
+      element.removeAttribute(name);
+    else if (element.getAttribute(name) !== value)
+      element.setAttribute(name, value);
+  }
+  if (text !== undefined && element.textContent !== text)
+    element.textContent = text;
+}
+
+/** @param {string} key */
+function newLabel(key) {
+  const label = document.createElement("div");
+  label.innerHTML = `<span class="mark"></span><span class="name"></span><span class="found"></span><span class="sum"></span><button class="pin" tabindex="-1"></button>`;
+  label.setAttribute("role", "treeitem");
+  label.dataset.key = key;
+  return label;
+}
 
 export class Labels {
   /** @param {App} app @param {HTMLElement} element */
   constructor(app, element) {
     this.app = app;
     this.element = element;
-    this.text = "";
+    /** @type {Map<string, HTMLElement>} by row */
+    this.shown = new Map();
     /** @type {null | { row: Row, y: number, moved: boolean }} */
     this.drag = null;
     element.addEventListener("click", (event) => this.click(event));
@@ -24,31 +45,47 @@ export class Labels {
     element.addEventListener("focusin", (event) => this.focused(event));
   }
 
-  /** @param {Array<{ row: Row, y: number }>} placed */
+  /** A label stays the same element as long as its row is in sight: a press and its release are no click where it was another in between.
+   * @param {Array<{ row: Row, y: number }>} placed */
   draw(placed) {
     const chosen = this.app.row;
     const first = placed.some(({ row }) => row === chosen) ? chosen : placed.find(({ row }) => row)?.row;
-    const text = placed.map(({ row, y }) => this.label(row, y, row === first)).join("");
-    if (text === this.text)
-      return;
     const focused = this.element.contains(document.activeElement);
-    this.text = text;
-    this.element.innerHTML = text;
+    const keys = new Set(placed.map(({ row }) => keyOf(row)));
+    for (const [key, label] of this.shown)
+      if (!keys.has(key)) {
+        label.remove();
+        this.shown.delete(key);
+      }
+    placed.forEach(({ row, y }, i) => {
+      const key = keyOf(row);
+      const label = this.shown.get(key) || newLabel(key);
+      this.shown.set(key, label);
+      this.fill(label, row, y, row === first);
+      if (this.element.children[i] !== label)
+        this.element.insertBefore(label, this.element.children[i] || null);
+    });
     if (focused)
       this.focus(false);
   }
 
-  /** @param {Row} row @param {number} y @param {boolean} reachable by the tab key */
-  label(row, y, reachable) {
-    const mark = isFolding(row) ? (row.open ? "▾" : "▸") : "";
-    const classes = ["label", row.draw, row.pinned && "pinned", row === this.app.row && "chosen", row.kind === "report" && "report"].filter(Boolean).join(" ");
-    const title = escape([row.label, row.detail, row.count ? format.some(row.count, row.draw === "plot" ? "values" : "events") : ""].filter(Boolean).join("\n"));
-    const found = row.found ? `<span class="found" title="${format.count(row.found)} matches">${format.count(row.found)}</span>` : "";
-    const said = escape(`${row.label} ${summary(row)}`);
-    return `<div class="${classes}" role="treeitem" aria-level="${row.depth + 1}" aria-selected="${row === this.app.row}" aria-label="${said}" data-key="${keyOf(row)}" tabindex="${reachable ? 0 : -1}" ` +
-      `style="top:${y}px;height:${row.height - 1}px;padding-left:${6 + Math.min(row.depth, 8) * 12}px" title="${title}"${isFolding(row) ? ` aria-expanded="${row.open}"` : ""}>` +
-      `<span class="mark">${mark}</span><span class="name">${escape(row.label)}</span>${found}<span class="sum">${escape(summary(row))}</span>` +
-      `<button class="pin" tabindex="-1" title="${row.pinned ? "Unpin" : "Pin to the top"} (p)" aria-label="${row.pinned ? "Unpin" : "Pin to the top"}">${row.pinned ? "●" : "○"}</button></div>`;
+  /** @param {HTMLElement} label @param {Row} row @param {number} y @param {boolean} reachable by the tab key */
+  fill(label, row, y, reachable) {
+    const folding = isFolding(row);
+    const chosen = row === this.app.row;
+    const pin = row.pinned ? "Unpin" : "Pin to the top";
+    const [mark, name, found, sum, button] = label.children;
+    put(label, {
+      class: ["label", row.draw, row.pinned && "pinned", chosen && "chosen", row.kind === "report" && "report"].filter(Boolean).join(" "),
+      "aria-level": String(row.depth + 1), "aria-selected": String(chosen), "aria-label": `${row.label} ${summary(row)}`, tabindex: reachable ? "0" : "-1",
+      "aria-expanded": folding ? String(row.open) : null, style: `top:${y}px;height:${row.height - 1}px;padding-left:${6 + Math.min(row.depth, 8) * 12}px`,
+      title: [row.label, row.detail, row.count ? format.some(row.count, row.draw === "plot" ? "values" : "events") : ""].filter(Boolean).join("\n"),
+    });
+    put(mark, {}, folding ? (row.open ? "▾" : "▸") : "");
+    put(name, {}, row.label);
+    put(found, { title: `${format.count(row.found)} matches`, hidden: row.found ? null : "" }, format.count(row.found));
+    put(sum, {}, summary(row));
+    put(button, { title: `${pin} (p)`, "aria-label": pin }, row.pinned ? "●" : "○");
   }
 
   /** @param {EventTarget | null} target */

@@ -11,6 +11,8 @@ export class Live {
   constructor(app) {
     this.app = app;
     this.timer = 0;
+    /** Reports whose rows are not all made yet. */
+    this.waiting = 0;
     this.mark = /** @type {HTMLElement} */ (document.getElementById("live"));
   }
 
@@ -26,9 +28,11 @@ export class Live {
 
   /** More rows are being made by the server: they appear when they are there. @param {import("./main.js").Loaded} loaded */
   async await(loaded) {
+    this.waiting++;
     const answer = await this.whole(loaded);
     if (answer)
       this.take(loaded, answer.rows);
+    this.waiting--;
   }
 
   /** Other rows than before; what was chosen stays so. @param {import("./main.js").Loaded} loaded @param {any[]} list */

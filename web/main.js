@@ -97,20 +97,26 @@ export class App {
     const views = element("views");
     const named = new URLSearchParams(location.hash.replace(/^#/, "")).get("view");
     const ofKernels = this.loaded.every((report) => report.facts.kernels > 0);
-    views.hidden = !this.kernels.has;
+    views.hidden = !this.kernels.has || !this.hasTimeline;
     views.addEventListener("click", (event) => {
       const name = /** @type {HTMLElement} */ (event.target).dataset.view;
       if (name)
         this.showView(name);
     });
     this.showHead();
-    await this.showView(this.kernels.has && (named ? named === "kernels" : ofKernels && !location.hash.includes("from=")) ? "kernels" : "timeline");
+    const onKernels = this.kernels.has && (!this.hasTimeline || (named ? named === "kernels" : ofKernels && !location.hash.includes("from=")));
+    await this.showView(onKernels ? "kernels" : "timeline");
     this.started = true;
+  }
+
+  /** There is something to be seen in it: counters of kernels alone have no times. */
+  get hasTimeline() {
+    return !this.kernels.has || this.loaded.some((report) => report.facts.events > 0 || report.facts.partial);
   }
 
   /** @param {string} name @param {boolean} [isJump] the back button undoes it */
   async showView(name, isJump = this.started) {
-    if (name === "kernels" && !this.kernels.has)
+    if (name === "kernels" ? !this.kernels.has : !this.hasTimeline)
       return;
     document.body.dataset.view = name;
     for (const button of element("views").querySelectorAll("button"))
@@ -227,7 +233,7 @@ export class App {
 
   /** Shows what an address says. @param {import("./address.js").State} state */
   restore(state) {
-    const isKernels = this.kernels.has && location.hash.includes("view=kernels");
+    const isKernels = this.kernels.has && (location.hash.includes("view=kernels") || !this.hasTimeline);
     if (isKernels !== (document.body.dataset.view === "kernels"))
       this.showView(isKernels ? "kernels" : "timeline", false);
     if (isKernels)
@@ -440,7 +446,7 @@ export class App {
   get settled() {
     if (document.body.dataset.view === "kernels")
       return this.started && this.kernels.settled && asking() === 0;
-    return this.started && !this.timeline.frame && !this.timeline.tooltip.timer && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
+    return this.started && !this.timeline.frame && !this.timeline.tooltip.timer && !this.search.timer && !this.live.waiting && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
   }
 
   /** Resolves when nothing is on its way any more and all of it is drawn. @returns {Promise<void>} */

@@ -1,4 +1,7 @@
-// How names are told: short, and whole.
+// How names are told: those of functions short, what people wrote as they wrote it.
+
+/** Rows of these kinds have functions in them. */
+const FUNCTION_ROWS = new Set(["compute", "stream", "samples"]);
 
 /** What stands between brackets, and the brackets, are left out. @param {string} text @param {string} open @param {string} close */
 function without(text, open, close) {
@@ -39,4 +42,14 @@ export function shortName(name) {
     known.set(name, found);
   }
   return found;
+}
+
+/** An event's name as it stands in a row of this kind. @param {string | undefined} kind @param {string} name */
+export function nameIn(kind, name) {
+  return kind !== undefined && FUNCTION_ROWS.has(kind) ? shortName(name) : name;
+}
+
+/** Whether a column of a report of statistics has functions in it. @param {string} report @param {string} column */
+export function hasFunctions(report, column) {
+  return /^(kernel|kernel name|function|symbol)$/i.test(column) || (/^(name|operation)$/i.test(column) && /^(cuda_gpu_|cuda_api_gpu_|kernel_metric_)/.test(report));
 }

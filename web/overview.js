@@ -148,7 +148,7 @@ export class Overview {
     for (let index = 0; index * span <= length; index++) {
       const lane = tiles.find(row.id, level, index)?.lanes[0];
       for (let i = 0; lane && i < lane.bucket.length; i++) {
-        const tall = Math.max((height * lane.busy[i]) / 255, 1);
+        const tall = 1 + ((height - 1) * lane.busy[i]) / 255;
         context.fillRect(x(index * span + lane.bucket[i] * bucket), y + height - tall, Math.max(bucket / perPixel, 0.6), tall);
       }
       for (let i = 0; lane && i < lane.start.length; i++)

@@ -19,6 +19,7 @@ export class Search {
     this.matches = [];
     this.total = 0;
     this.at = -1;
+    /** Runs while more letters may come. */
     this.timer = 0;
     /** The matches are not the first ones. */
     this.partial = false;
@@ -30,7 +31,10 @@ export class Search {
     this.asking = null;
     this.field.addEventListener("input", () => {
       window.clearTimeout(this.timer);
-      this.timer = window.setTimeout(() => this.look(), DELAY);
+      this.timer = window.setTimeout(() => {
+        this.timer = 0;
+        this.look();
+      }, DELAY);
     });
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Enter")

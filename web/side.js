@@ -1,16 +1,17 @@
 // The panel at the right: findings, the event that is picked, sums of a span, search results.
 import { json } from "./api.js";
 import * as format from "./format.js";
-import { shortName } from "./names.js";
+import { hasFunctions, nameIn, shortName } from "./names.js";
 import { cellText, headText } from "./panels/panel.js";
 import { missingHtml } from "./missing.js";
 import { eventHtml } from "./side_event.js";
-import { sumsHtml } from "./side_span.js";
+import { namesHtml, sumsHtml } from "./side_span.js";
 
 /** @typedef {import("./main.js").App} App */
 
 const escape = format.escapeHtml;
 const MOST_MATCHES = 200;
+const MOST_SUMMED = 12;
 
 export class Side {
   /** @param {App} app */
@@ -30,6 +31,11 @@ export class Side {
   link(target, text, title = "") {
     this.targets.push(target);
     return `<button class="link" data-target="${this.targets.length - 1}" title="${escape(title)}">${escape(text)}</button>`;
+  }
+
+  /** What an event is called. @param {any} event @param {number} [report] that of the event that is picked */
+  nameOf(event, report = this.app.view.picked?.report ?? 0) {
+    return nameIn(this.app.rows.find(report, event.row)?.kind, event.name || "?");
   }
 
   /** @param {string} text */
@@ -86,6 +92,9 @@ export class Side {
     const found = [];
     for (const loaded of this.app.loaded) {
       const answer = await this.app.attempt(() => json("/api/findings", { report: loaded.number }));
+      /* No report of statistics has anything, as of slices of another tool: by what they are called. */
+      if (answer && !answer.findings.length && !answer.instead?.length)
+        answer.sums = await json("/api/sums", { report: loaded.number, from: 0, to: loaded.length }).catch(() => null);
       if (answer)
         found.push(/** @type {[any, import("./main.js").Loaded]} */ ([answer, loaded]));
     }
@@ -113,7 +122,7 @@ export class Side {
     });
     if (list.length)
       return `<h2>Findings</h2><ol class="findings">${list.join("")}</ol>`;
-    const tables = (answer.instead || []).map((/** @type {any} */ table) => this.smallTable(table)).join("");
+    const tables = (answer.instead || []).map((/** @type {any} */ table) => this.smallTable(table)).join("") || (answer.sums?.names.length ? namesHtml(this, answer.sums, MOST_SUMMED) : "");
     const missing = missingHtml(loaded, [...this.app.rows.byKey.values()].filter((row) => row.report === loaded.number));
     const notes = (loaded.facts.notes || []).map((/** @type {string} */ note) => `<p class="note">${escape(note)}</p>`).join("");
     return `<h2>What took the time</h2>${notes}${tables || `<p class="empty">Nothing was recorded that could be summed up.</p>`}${missing}`;
@@ -123,9 +132,10 @@ export class Side {
   smallTable(table) {
     /* A column that has the whole in it, a name and two numbers are as much as there is room for. */
     const columns = table.columns.slice(0, 4);
+    const told = (/** @type {string} */ text, /** @type {string} */ column) => (hasFunctions(table.name, column) ? shortName(text) : text);
     const head = columns.map((/** @type {any} */ c) => `<th class="${c.number ? "number" : ""}" title="${escape(c.name)}">${escape(headText(c))}</th>`).join("");
     const rows = table.rows.slice(0, 5).map((/** @type {any[]} */ row) => `<tr>${columns.map((/** @type {any} */ column, /** @type {number} */ i) => {
-      const text = column.number ? cellText(row[i], column) : shortName(String(row[i] ?? "").replace(/^:/, ""));
+      const text = column.number ? cellText(row[i], column) : told(String(row[i] ?? "").replace(/^:/, ""), column.name);
       return `<td class="${column.number ? "number" : ""}" title="${escape(String(row[i] ?? ""))}">${column.number || !row[i] ? escape(text) : this.link({ search: String(row[i]).replace(/^[^:]*:(?!:)/, "") }, text, String(row[i]))}</td>`;
     }).join("")}</tr>`);
     return `<h3>${escape(table.title)}</h3><table class="small"><thead><tr>${head}</tr></thead>${rows.join("")}</table>`;
@@ -164,7 +174,7 @@ export class Side {
     if ((view.picked && search.at >= 0) || view.span)
       return undefined;
     this.targets = [];
-    const list = search.matches.slice(0, MOST_MATCHES).map((match) => `<li>${this.link(match, shortName(match.name || "?"), match.name)} <span class="faint">${format.moment(match.start, 1000)}</span></li>`).join("");
+    const list = search.matches.slice(0, MOST_MATCHES).map((match) => `<li>${this.link(match, this.nameOf(match, match.report), match.name)} <span class="faint">${format.moment(match.start, 1000)}</span></li>`).join("");
     const rows = [...this.app.rows.byKey.values()].filter((row) => row.found && !row.children.length).sort((a, b) => b.found - a.found).slice(0, 12)
       .map((row) => `<tr><td>${this.link({ row }, [row.above?.label, row.label].filter(Boolean).join(" › "))}</td><td class="number">${format.count(row.found)}</td></tr>`).join("");
     this.set(`<h2>${format.some(search.total, "events")} with “${escape(search.text)}”</h2>${search.total ? `<table class="small">${rows}</table><h3>In order of time</h3><ol class="matches">${list}</ol>` :

@@ -1,6 +1,5 @@
 // Everything about one event, as the panel at the right shows it.
 import * as format from "./format.js";
-import { shortName } from "./names.js";
 
 /** @typedef {import("./side.js").Side} Side */
 
@@ -23,7 +22,7 @@ export function histogram(histogram, duration) {
 
 /** @param {Side} side @param {any} details */
 function linked(side, details) {
-  return (details.linked || []).map((/** @type {any} */ other) => `<div class="linked">${ROLES[other.role] || "Belongs to"} ${side.link(other, shortName(other.name || "?"), other.name)} ` +
+  return (details.linked || []).map((/** @type {any} */ other) => `<div class="linked">${ROLES[other.role] || "Belongs to"} ${side.link(other, side.nameOf(other), other.name)} ` +
     `<span class="faint">${format.duration(Math.abs(other.start - details.start))} ${other.start < details.start ? "before" : "later"}</span></div>`).join("");
 }
 
@@ -31,7 +30,7 @@ function linked(side, details) {
 function parents(side, details) {
   if (!details.parents?.length)
     return "";
-  const items = details.parents.map((/** @type {any} */ p) => `<li>${side.link(p, shortName(p.name || "?"), p.name)} <span class="faint">${format.duration(p.end - p.start)}</span></li>`);
+  const items = details.parents.map((/** @type {any} */ p) => `<li>${side.link(p, side.nameOf(p), p.name)} <span class="faint">${format.duration(p.end - p.start)}</span></li>`);
   return `<h3>Within</h3><ul class="parents">${items.join("")}</ul>`;
 }
 
@@ -87,7 +86,7 @@ function counters(side, details) {
 /** @param {Side} side @param {any} details @param {string} row @returns {string} */
 export function eventHtml(side, details, row) {
   const length = details.end - details.start;
-  const name = details.name || "?";
+  const name = side.nameOf(details);
   const full = wholeName(details);
   const pairs = (details.arguments || []).filter((/** @type {any[]} */ pair) => pair[0] !== "full name");
   const facts = [
@@ -95,7 +94,7 @@ export function eventHtml(side, details, row) {
     ["Start", `${format.moment(details.start, 1)}`], ["Row", escape(row)],
     ...pairs.map((/** @type {[string, any]} */ [key, value]) => [escape(key === "bytes per second" ? "bandwidth" : key.replaceAll("_", " ")), escape(format.argument(key, value))]),
   ].filter((fact) => fact !== null);
-  return `<h2 class="event" title="${escape(full)}">${escape(shortName(name))}</h2>${full !== shortName(name) ? `<div class="whole">${escape(full)} ${side.copy(full)}</div>` : ""}` +
+  return `<h2 class="event" title="${escape(full)}">${escape(name)}</h2>${full !== name ? `<div class="whole">${escape(full)} ${side.copy(full)}</div>` : ""}` +
     `<table class="facts">${facts.map(([key, value]) => `<tr><td>${key}</td><td>${value}</td></tr>`).join("")}</table>` +
     linked(side, details) + parents(side, details) + statistics(side, details, length) + stack(details) + counters(side, details) + command(side, details);
 }

@@ -1,6 +1,6 @@
 // The sums of a measured span, as the panel at the right shows them.
 import * as format from "./format.js";
-import { shortName } from "./names.js";
+import { nameIn } from "./names.js";
 
 /** @typedef {import("./side.js").Side} Side */
 
@@ -18,6 +18,14 @@ function table(heads, rows) {
   return `<table class="small"><thead><tr>${head}</tr></thead>${rows.map((row) => `<tr>${row.map((cell, i) => `<td class="${i ? "number" : ""}">${cell}</td>`).join("")}</tr>`).join("")}</table>`;
 }
 
+/** The names that took longest. @param {Side} side @param {any} sums @param {number} most @returns {string} */
+export function namesHtml(side, sums, most) {
+  const names = sums.names.slice(0, most).map((/** @type {any} */ n) => [
+    `<span title="${escape(n.name)}">${side.link({ search: n.name }, nameIn(n.kind, n.name), n.name)}</span>`, format.duration(n.total), format.count(n.count), format.duration(n.mean)]);
+  const more = sums.different > most ? `<p class="faint">The longest ${most} of ${format.count(sums.different)} names.</p>` : "";
+  return `<h3>By name</h3>${table(["Name", "Total", "Events", "Mean"], names)}${more}`;
+}
+
 /** @param {Side} side @param {any} sums @param {number} length @param {number} report @returns {string} */
 export function sumsHtml(side, sums, length, report) {
   if (!sums.kinds.length)
@@ -28,9 +36,6 @@ export function sumsHtml(side, sums, length, report) {
     const where = [row?.above?.label, r.label].filter(Boolean).join(" › ");
     return [side.link({ row, report }, r.label, where), format.duration(r.busy), format.percent(r.busy / length), format.count(r.count)];
   });
-  const names = sums.names.slice(0, MOST_NAMES).map((/** @type {any} */ n) => [
-    `<span title="${escape(n.name)}">${side.link({ search: n.name }, shortName(n.name), n.name)}</span>`, format.duration(n.total), format.count(n.count), format.duration(n.mean)]);
-  const more = sums.different > MOST_NAMES ? `<p class="faint">The longest ${MOST_NAMES} of ${format.count(sums.different)} names.</p>` : "";
-  return `<h3>By kind</h3>${table(["Kind", "Busy", "Events"], kinds)}<h3>By name</h3>${table(["Name", "Total", "Events", "Mean"], names)}${more}` +
+  return `<h3>By kind</h3>${table(["Kind", "Busy", "Events"], kinds)}${namesHtml(side, sums, MOST_NAMES)}` +
     `<h3>By row</h3>${table(["Row", "Busy", "Share", "Events"], rows)}`;
 }

@@ -1,9 +1,15 @@
 // Rows as pictures: the colour and cover of each bucket, brought to device pixels exactly. A pixel is a fixed piece of time as long as one
 // does not zoom, so that panning only moves what was painted.
+import { laneHeight } from "./rows.js";
 import { TILE_BUCKETS, levelFor, tileSpan } from "./tiles.js";
 
-/** Of 255: even the shortest event is shaded by so much. */
-const LEAST_SHADE = 36;
+/** Where there is room a pixel of a lane is a bar of so many cells, as many of which are filled as was busy: full colours stand out from the ground, and heights can be told apart. */
+const CELLS = 8;
+/** The part of the bar, or of the shade, that even the shortest event has. */
+const LEAST = 1 / CELLS;
+const OPAQUE = 255 << 24;
+/** @type {{ colours: Int32Array, shares: Float32Array, below: Float32Array }} of a line of pixels */
+let line = { colours: new Int32Array(0), shares: new Float32Array(0), below: new Float32Array(0) };
 /** Pixels painted beyond the edges, while one pans. */
 const MARGIN = 300;
 
@@ -11,7 +17,7 @@ const MARGIN = 300;
 /** @typedef {import("./tiles.js").Lane} Lane */
 /** @typedef {import("./tiles.js").Tile} Tile */
 /** @typedef {import("./draw.js").Scene} Scene */
-/** @typedef {{ canvas: HTMLCanvasElement, first: number, width: number, step: number, key: string }} Strip */
+/** @typedef {{ canvas: HTMLCanvasElement, cells: number, first: number, width: number, step: number, key: string }} Strip */
 
 const weight = new Float32Array(TILE_BUCKETS);
 const red = new Float32Array(TILE_BUCKETS);
@@ -134,12 +140,14 @@ function fillInstead(scene, row, laneNumber, level, index, out) {
   return any;
 }
 
-/** Brings buckets to pixels: a pixel's cover is the mean of what it spans, its colour that of what covers it.
+/** Brings buckets to pixels: a pixel's share is the mean of the covers that it spans, its colour that of what covers it.
  * @param {Uint8Array} from four bytes a bucket @param {number} offset bucket at which the first pixel begins @param {number} step buckets a pixel
- * @param {Uint8ClampedArray} to @param {number} at first byte @param {number} width pixels */
-export function resample(from, offset, step, to, at, width) {
+ * @param {Int32Array} colours red, green and blue from the lowest byte on @param {Float32Array} shares of 1 @param {number} width pixels */
+export function resample(from, offset, step, colours, shares, width) {
   const last = from.length / 4 - 1;
+  const whole = 1 / (255 * step);
   for (let x = 0; x < width; x++) {
+    shares[x] = 0;
     const begin = offset + x * step;
     const end = begin + step;
     let r = 0;
@@ -158,12 +166,55 @@ export function resample(from, offset, step, to, at, width) {
     }
     if (!cover)
       continue;
-    const o = at + 4 * x;
-    to[o] = r / cover;
-    to[o + 1] = g / cover;
-    to[o + 2] = b / cover;
-    to[o + 3] = Math.max(cover / step, LEAST_SHADE);
+    const part = 1 / cover;
+    colours[x] = (r * part + 0.5) | ((g * part + 0.5) << 8) | ((b * part + 0.5) << 16);
+    shares[x] = Math.min(1, cover * whole);
   }
+}
+
+/** A lane as bars, in a picture of red, green, blue and alpha. Lanes that lie in one line stand on each other.
+ * @param {Int32Array} image @param {number} top its first line of pixels @param {number} width @param {Int32Array} colours
+ * @param {Float32Array} shares in the end how many cells are filled @param {Float32Array | null} below how far what lies below is filled, and with this lane */
+export function fillBars(image, top, width, colours, shares, below) {
+  let most = 0;
+  for (let x = 0; x < width; x++) {
+    if (!shares[x])
+      continue;
+    shares[x] = CELLS * Math.min(1, (below ? below[x] : 0) + LEAST + (1 - LEAST) * shares[x]);
+    if (below)
+      below[x] = shares[x] / CELLS;
+    most = Math.max(most, shares[x]);
+  }
+  /* Line by line, as it lies in memory. */
+  for (let cell = 0; cell < most; cell++) {
+    const begin = (top + CELLS - 1 - cell) * width;
+    for (let x = 0; x < width; x++) {
+      const filled = shares[x] - cell;
+      if (filled > 0)
+        image[begin + x] = colours[x] | (filled >= 1 ? OPAQUE : (255 * filled + 0.5) << 24);
+    }
+  }
+}
+
+/** A lane without room for bars, or of points: by its shade. The root, as little must be told from nothing.
+ * @param {Int32Array} image @param {number} top @param {number} width @param {Int32Array} colours @param {Float32Array} shares */
+export function fillShades(image, top, width, colours, shares) {
+  for (let x = 0; x < width; x++)
+    if (shares[x])
+      image[top * width + x] = colours[x] | ((255 * (LEAST + (1 - LEAST) * Math.sqrt(shares[x])) + 0.5) << 24);
+}
+
+/** @param {number} width */
+function lineOf(width) {
+  if (line.shares.length < width)
+    line = { colours: new Int32Array(width), shares: new Float32Array(width), below: new Float32Array(width) };
+  line.below.fill(0);
+  return line;
+}
+
+/** @param {Row} row */
+function cellsOf(row) {
+  return row.draw === "group" || (row.draw === "slices" && laneHeight(row) >= 2 * CELLS) ? CELLS : 1;
 }
 
 /** The row's picture, made anew only where something has changed. @param {Scene} scene @param {Row} row @param {number} lanes @returns {Strip | null} */
@@ -173,7 +224,8 @@ export function stripOf(scene, row, lanes) {
   const pixels = Math.ceil(scene.width * scene.ratio);
   const firstPixel = Math.round(scene.from / scene.pixel);
   const old = row.strip;
-  const key = `${scene.pixel}/${scene.mode}/${loaded.tiles.stamp(row.id)}/${loaded.offset}/${lanes}`;
+  const cells = cellsOf(row);
+  const key = `${scene.pixel}/${scene.mode}/${loaded.tiles.stamp(row.id)}/${loaded.offset}/${lanes}/${cells}`;
   if (old && (old.key === key || old.key === `${key}/${loaded.names.version}`) && old.first <= firstPixel && old.first + old.width >= firstPixel + pixels)
     return old;
   const margin = scene.still ? MARGIN : 0;
@@ -184,19 +236,26 @@ export function stripOf(scene, row, lanes) {
   const begin = (first * scene.pixel - loaded.offset) / 2 ** level;
   const firstTile = Math.max(0, Math.floor(begin / TILE_BUCKETS));
   const lastTile = Math.min(Math.floor(loaded.length / tileSpan(level)), Math.floor((begin + width * step) / TILE_BUCKETS));
-  if (canvas.width !== width || canvas.height !== lanes) {
+  if (canvas.width !== width || canvas.height !== lanes * cells) {
     canvas.width = width;
-    canvas.height = lanes;
+    canvas.height = lanes * cells;
   }
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
-  const image = context.createImageData(width, lanes);
+  const image = context.createImageData(width, lanes * cells);
+  const cellPixels = new Int32Array(image.data.buffer);
+  const { colours, shares, below } = lineOf(width);
   scene.missing = false;
   for (let lane = 0; lane < lanes && lastTile >= firstTile; lane++) {
     const buckets = laneBuckets(scene, row, lane, level, firstTile, lastTile - firstTile + 1);
-    if (buckets)
-      resample(buckets, begin - firstTile * TILE_BUCKETS, step, image.data, 4 * lane * width, width);
+    if (!buckets)
+      continue;
+    resample(buckets, begin - firstTile * TILE_BUCKETS, step, colours, shares, width);
+    if (cells > 1)
+      fillBars(cellPixels, lane * cells, width, colours, shares, row.overlaid ? below : null);
+    else
+      fillShades(cellPixels, lane, width, colours, shares);
   }
   context.putImageData(image, 0, 0);
-  row.strip = { canvas, first, width, step: scene.pixel, key: scene.missing ? `${key}/${loaded.names.version}` : key };
+  row.strip = { canvas, cells, first, width, step: scene.pixel, key: scene.missing ? `${key}/${loaded.names.version}` : key };
   return row.strip;
 }

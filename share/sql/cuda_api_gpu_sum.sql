@@ -1,5 +1,6 @@
 -- title: CUDA Summary (API/Kernels/MemOps)
 -- alias: apigpusum
+-- requires: sonde_cuda_api | sonde_gpu_kernel | sonde_gpu_copy | sonde_gpu_set | sonde_gpu_graph
 -- skipped: CUDA trace data
 -- option: nvtx-name the name of the innermost NVTX range around the launch stands before the kernel's, RANGE/KERNEL
 -- option: base names of kernels without templates and parameters

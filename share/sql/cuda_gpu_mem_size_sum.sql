@@ -1,6 +1,7 @@
 -- title: CUDA GPU MemOps Summary (by Size)
 -- alias: gpumemsizesum
 -- default: 24
+-- requires: sonde_gpu_copy | sonde_gpu_set
 -- skipped: GPU memory data
 -- column: Total = size
 -- column: Count = number

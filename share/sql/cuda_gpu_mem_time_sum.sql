@@ -1,6 +1,7 @@
 -- title: CUDA GPU MemOps Summary (by Time)
 -- alias: gpumemtimesum
 -- default: 23
+-- requires: sonde_gpu_copy | sonde_gpu_set
 -- skipped: GPU memory data
 -- column: Time = percent
 -- column: Total Time = time

@@ -1,5 +1,6 @@
 -- title: CUDA GPU Summary (Kernels/MemOps)
 -- alias: gpusum
+-- requires: sonde_gpu_kernel | sonde_gpu_copy | sonde_gpu_set | sonde_gpu_graph
 -- skipped: GPU trace data
 -- option: nvtx-name the name of the innermost NVTX range around the launch stands before the kernel's, RANGE/KERNEL
 -- option: base names of kernels without templates and parameters

@@ -1,5 +1,6 @@
 -- title: Kernel Metrics Summary
 -- default: 25
+-- requires: sonde_kernel_result
 -- skipped: hardware counters of kernels
 -- column: Time = percent
 -- column: Total Time = time

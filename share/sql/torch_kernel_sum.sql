@@ -1,5 +1,6 @@
 -- title: PyTorch Operator to Kernel Summary
 -- alias: torchkernsum
+-- requires: class cpu_op | class user_annotation
 -- skipped: PyTorch operators with work on a GPU
 -- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- option: rows=-1 at most so many rows

@@ -1,6 +1,7 @@
 -- title: Unified Memory Analysis Summary
 -- alias: unifiedmemory
 -- default: 81
+-- requires: sonde_gpu_copy | sonde_gpu_fault
 -- skipped: CUDA Unified Memory CPU page faults data
 -- option: rows=10 at most so many rows; 0: all
 -- column: Virtual Address = text

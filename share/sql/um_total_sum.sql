@@ -1,6 +1,7 @@
 -- title: Unified Memory Totals Summary
 -- alias: unifiedmemorytotals
 -- default: 82
+-- requires: sonde_gpu_copy | sonde_gpu_fault
 -- skipped: CUDA Unified Memory CPU page faults data
 -- column: Total HtoD Migration Size = size
 -- column: Total DtoH Migration Size = size

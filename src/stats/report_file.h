@@ -5,6 +5,7 @@
  *   -- default: 10            place in the set shown when no report is named
  *   -- requires: NVTX_EVENTS  table without which the report is skipped
  *   -- requires: class MPI_*  the same of slices of an imported trace
+ *   -- requires: sonde_gpu_copy | sonde_gpu_set    one of them
  *   -- skipped: NV Tools Extension (NVTX) data
  *   -- column: Total Time = time
  *   -- column: TID = id if thread          shown only with that option (if !thread: without it)

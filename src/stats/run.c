@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/slice_class.h"
+#include "stats/has_data.h"
 #include "stats/output.h"
 #include "stats/stats.h"
 
@@ -71,15 +71,6 @@ static const char *list_at(const struct list *list, size_t i, const char *otherw
 	if (list->count == 0)
 		return otherwise;
 	return list->items[i < list->count ? i : list->count - 1];
-}
-
-static int has_data(struct run *run, const char *name)
-{
-	if (!name)
-		return 1;
-	if (strncmp(name, "class ", 6) == 0)
-		return query_has_class(run->query, name + 6);
-	return query_has_table(run->query, name);
 }
 
 static const char *base_name(const char *path)
@@ -297,7 +288,7 @@ static int run_piece(struct run *run, struct piece *piece, struct error *err)
 	sqlite3_stmt *statement;
 	int r, step;
 
-	if (!has_data(run, piece->file->requires)) {
+	if (!report_file_has_data(piece->file, run->query)) {
 		if (!piece->of_set)
 			say_skipped(run, piece);
 		return 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/has_data.h"
 #include "stats/stats.h"
 #include "view/answers.h"
 #include "view/csv_table.h"
@@ -35,10 +36,20 @@ static void catalogue_close(struct catalogue *c)
 	stats_folders_release(&c->folders);
 }
 
-static int put_list(const struct catalogue *c, struct buf *out)
+/* What is still being recorded may have later what it does not have yet. */
+static bool may_have(struct recording *r, struct query *q, const struct report_file *file)
 {
-	struct json_out j;
+	return report_file_has_data(file, q) || (report_is_partial(r->report) && !report_file_is_of_imports(file));
+}
 
+static int put_list(struct recording *r, const struct catalogue *c, struct buf *out, struct error *err)
+{
+	struct query *q;
+	struct json_out j;
+	int rc = query_open(&q, r->path, err);
+
+	if (rc < 0)
+		return rc;
 	out_begin(&j, out);
 	out_open(&j, '{');
 	out_key(&j, "reports");
@@ -49,10 +60,12 @@ static int put_list(const struct catalogue *c, struct buf *out)
 		out_put_text(&j, "title", c->files.files[i].title);
 		out_put_integer(&j, "place", c->files.files[i].default_place);
 		out_put_text(&j, "help", c->files.files[i].help);
+		out_put_bool(&j, "available", may_have(r, q, &c->files.files[i]));
 		out_close(&j, '}');
 	}
 	out_close(&j, ']');
 	out_close(&j, '}');
+	query_close(q);
 	return j.r;
 }
 
@@ -224,7 +237,7 @@ int answer_stats(struct view *v, struct params *p, struct answer *a, struct erro
 	if (r >= 0 && name)
 		r = put_one(recording, &c, name, from == INT64_MIN && to == INT64_MAX ? NULL : time, &a->body, err);
 	else if (r >= 0)
-		r = put_list(&c, &a->body);
+		r = put_list(recording, &c, &a->body, err);
 	catalogue_close(&c);
 	return r;
 }

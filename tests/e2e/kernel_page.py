@@ -19,6 +19,18 @@ def make(name, text):
     return path
 
 
+def drive(name, script, path):
+    """A line for each check comes from the script itself, at once, so that one sees how far it came; its end is one more, unless something failed or the browser did not start.
+    How long it may take is the test's limit."""
+    told = False
+    with subprocess.Popen([NODE, os.path.join(WEB, script), path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+        for line in run.stdout:
+            print(line, end="", flush=True)
+            told |= line.startswith(("not ok ", "skip "))
+    if not told:
+        check(name, run.returncode, 0)
+
+
 def page(script, values):
     missing = ", ".join(name for name, there in (("node", NODE), ("chromium", CHROMIUM), ("npm's packages in tests/web", os.path.isdir(os.path.join(WEB, "node_modules", "playwright-core")))) if not there)
     if missing:
@@ -26,8 +38,5 @@ def page(script, values):
     path = os.path.join(WORK, "configuration.json")
     with open(path, "w", encoding="utf-8") as f:
         json.dump({"sonde": SONDE, "chromium": CHROMIUM, "artefacts": ARTEFACTS, "webFolder": os.environ.get("WEB_FOLDER"), "work": WORK, **values}, f)
-    run = subprocess.run([NODE, os.path.join(WEB, script), path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=380)
-    print(run.stdout, end="", flush=True)
-    if not any(word in run.stdout for word in ("not ok ", "skip ")):
-        check("the page in Chromium", run.returncode, 0)
+    drive("the page in Chromium", script, path)
     return None

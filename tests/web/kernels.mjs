@@ -153,17 +153,20 @@ async function charts(viewer) {
   check("hover: the words of --explain", await viewer.tell(() => [...document.querySelector("#kernel-explained").children].map((line) => line.textContent)), [...said, "A value counted by the hardware."]);
 }
 
-/** Until the page scrolls no longer. @param {any} viewer */
+/** Until the page scrolls no longer: over several frames, however late these come. @param {any} viewer */
 const rested = (viewer) => viewer.tell(() => new Promise((resolve) => {
   const page = document.querySelector("#kernel-details");
   let last = -1;
-  const timer = setInterval(() => {
-    if (page.scrollTop === last) {
-      clearInterval(timer);
-      resolve(null);
-    }
+  let still = 0;
+  const look = () => {
+    still = page.scrollTop === last ? still + 1 : 0;
     last = page.scrollTop;
-  }, 150);
+    if (still < 10)
+      requestAnimationFrame(look);
+    else
+      resolve(null);
+  };
+  look();
 }));
 
 /** What the pointer reads in pictures. @param {any} viewer */
@@ -275,6 +278,39 @@ async function source() {
   await viewer.close();
 }
 
+/** What people could not make sense of: large changes, levels above the sum of them, roofs, a timeline of nothing. */
+async function said() {
+  const above = await sonde.view("--baseline", configuration.tiny, configuration.above);
+  const viewer = await browser.open(above, { hash: "#view=timeline" });
+  check("said: a large change in times", await viewer.text("#kernel-title [data-change=duration]"), "9,506 x in time");
+  check("said: why a level is above memory", await viewer.tell(() => [...document.querySelectorAll("#card-light [data-above]")].map((note) => note.textContent)),
+    [`L2 is at 93.25 %, above the memory throughput of 88.5 %. Its figure is the largest of all its counters; that of memory is the largest of the parts listed below, and the busiest of these in L2 is at ${truth[0]["lts__t_sectors.avg.pct_of_peak_sustained_elapsed"]} % (tag sectors).`]);
+  check("said: no view of a timeline that has nothing in it", await viewer.tell(() => [document.body.dataset.view, document.querySelector("#views").offsetWidth]), ["kernels", 0]);
+  await viewer.tell(() => { location.hash = "#view=timeline&from=1&to=2"; });
+  await viewer.idle();
+  check("said: nor by the address", await viewer.tell(() => [document.body.dataset.view, document.querySelectorAll(".summary-table tbody tr").length]), ["kernels", 2]);
+  await viewer.press("j");
+  check("said: nothing where no level is above memory", await viewer.tell(() => [document.querySelector("#kernel-title h2").textContent, document.querySelectorAll("#card-light [data-above]").length]), ["reduce", 0]);
+  await viewer.close();
+  await above.end();
+}
+
+/** The memory card uses the room of a wide window. */
+async function wideMemory() {
+  for (const [width, beside] of [[1920, ".memory-facts"], [2560, ".memory-tables"]]) {
+    const viewer = await browser.open(server, { hash: HASH, width, height: 1440 });
+    const found = await viewer.tell((/** @type {string} */ selector) => {
+      const box = (/** @type {string} */ what) => document.querySelector(`#card-memory ${what}`).getBoundingClientRect();
+      const [chart, other, card] = [box(".memory-chart"), box(selector), document.querySelector("#card-memory").getBoundingClientRect()];
+      return { beside: other.left >= chart.right && other.top < chart.bottom, used: (other.right - card.left) / card.width > 0.97, gap: other.left - chart.right < 60,
+        cut: [...document.querySelectorAll("#card-memory .wide")].filter((table) => table.scrollWidth > table.clientWidth).length };
+    }, beside);
+    check(`memory card at ${width}: beside the chart is no empty half`, found, { beside: true, used: true, gap: true, cut: 0 });
+    await viewer.picture(`kernels-memory-${width}`);
+    await viewer.close();
+  }
+}
+
 async function states() {
   const none = await sonde.view(configuration.none);
   const timeline = await browser.open(none, { hash: "#view=kernels&kernel=0" });
@@ -360,7 +396,7 @@ async function looks() {
 
 await browser.startOrSkip();
 const server = await sonde.view("--baseline", configuration.baseline, configuration.kernels);
-await scenarios("kernels", { summary, details, compared, pages, source, states, views, looks });
+await scenarios("kernels", { summary, details, compared, pages, source, said, wideMemory, states, views, looks });
 await server.end();
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();

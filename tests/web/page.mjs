@@ -5,6 +5,7 @@ import { density } from "./density.mjs";
 import { looks } from "./looks.mjs";
 import { panels } from "./panels.mjs";
 import { reports } from "./reports.mjs";
+import { names } from "./names.mjs";
 import { slices } from "./slices.mjs";
 import { timeline } from "./timeline.mjs";
 
@@ -14,7 +15,7 @@ const browser = new Browser(configuration.chromium, configuration.artefacts);
 await browser.startOrSkip();
 const server = await sonde.view(configuration.cuda);
 const with_ = { browser, sonde, server, report: configuration.cuda, configuration };
-const parts = Object.entries({ timeline, slices, panels, looks, reports, density }).filter(([name]) => !configuration.only || configuration.only.includes(name));
+const parts = Object.entries({ timeline, slices, panels, looks, reports, density, names }).filter(([name]) => !configuration.only || configuration.only.includes(name));
 // Beside each other: most of the time a page waits.
 await Promise.all(parts.map(([, part]) => part(with_)));
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);

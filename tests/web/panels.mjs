@@ -25,6 +25,14 @@ async function statistics({ browser, sonde, server, report }) {
   check("statistics: the numbers of `sonde stats`", wrong, []);
   await viewer.picture("statistics");
   const { reports } = await viewer.ask("/api/stats?report=0");
+  const offered = await viewer.tell(() => [...document.querySelectorAll("#panel [aria-label=Report] option:not([disabled])")].map((option) => option.value));
+  check("statistics: only what this recording can have is offered", [
+    offered.filter((/** @type {string} */ name) => /^(dx1|wddm|vulkan|opengl|mpi|torch|sched|osrt|cpu_sample|kernel_metric|syscall)/.test(name)),
+    ["cuda_gpu_kern_sum", "cuda_api_sum", "nvtx_sum", "cuda_gpu_mem_time_sum", "diagnostics"].filter((name) => !offered.includes(name)),
+  ], [[], []]);
+  const withData = reports.filter((/** @type {any} */ one) => sonde.stats(report, one.name).rows.length).map((/** @type {any} */ one) => one.name);
+  check("statistics: and all that has data", withData.filter((/** @type {string} */ name) => !offered.includes(name)), []);
+  check("statistics: how many more there are is said", await viewer.tell(() => document.querySelector("#panel [aria-label=Report] option[disabled]").textContent), `${reports.length - offered.length} others without data in this recording`);
   const different = [];
   let compared = 0;
   for (const { name } of reports) {
@@ -120,6 +128,39 @@ async function flame({ browser, sonde, configuration }) {
   await server.end();
 }
 
+/** A recording that no report of statistics has anything of: the names of its slices are summed up. @param {{ browser: any, sonde: any, configuration: any }} with_ */
+async function foreignSlices({ browser, sonde, configuration }) {
+  const server = await sonde.view(configuration.foreign);
+  const viewer = await browser.open(server);
+  const lines = await viewer.tell(() => [...document.querySelectorAll("#side table tr")].slice(1).map((row) => [...row.cells].map((cell) => cell.textContent)));
+  check("slices of another tool: what took the time", lines, [["all of it", "900.0 us", "1", "900.0 us"], ["parse(json)", "150.0 us", "30", "5.000 us"], ["load", "80.00 us", "40", "2.000 us"]]);
+  await viewer.picture("foreign-slices");
+  await viewer.close();
+  await server.end();
+}
+
+/** Frames as narrow as two pixels lie within what they are in. @param {{ browser: any, sonde: any, configuration: any }} with_ */
+async function narrowFrames({ browser, sonde, configuration }) {
+  const server = await sonde.view(configuration.narrow);
+  const viewer = await browser.open(server);
+  await viewer.panel("tree");
+  await viewer.until(() => document.querySelectorAll("#panel [data-node]").length > 60);
+  const found = await viewer.tell(() => {
+    const all = [...document.querySelectorAll("#panel [data-node]")].map((box) => ({ title: box.title, ...box.getBoundingClientRect().toJSON() }));
+    const within = (box) => all.find((other) => Math.round(box.top - other.top) === 19 && box.left >= other.left - 0.1 && box.left <= other.right);
+    const outer = all.find((box) => box.title.startsWith("outer"));
+    const short = all.filter((box) => /^k([2-9]|[1-6]\d)\b/.test(box.title));
+    return {
+      beyond: all.filter((box) => box.top > all[0].top + 1 && !(box.right <= within(box)?.right + 0.1)).map((box) => box.title), short: short.length,
+      wrong: short.filter((box) => Math.abs(box.width - (outer.width + 1) * 0.001667 / 1.00002 + 1) > 0.2).map((box) => box.width), over: short.filter((box, i) => i && box.left < short[i - 1].right).length,
+    };
+  });
+  check("GPU time by range: no frame is wider than it says, lies on its neighbour, or reaches beyond what it is in", found, { beyond: [], short: 60, wrong: [], over: 0 });
+  await viewer.picture("gpu-time-narrow");
+  await viewer.close();
+  await server.end();
+}
+
 /** @param {{ browser: any, sonde: any, server: any, report: string }} with_ */
 async function theRest({ browser, sonde, server, report }) {
   const viewer = await browser.open(server);
@@ -170,5 +211,7 @@ export async function panels(with_) {
   await scenario("events", () => events(with_));
   await scenario("flame graph", () => flame(with_));
   await scenario("findings", () => findings(with_));
+  await scenario("slices of another tool", () => foreignSlices(with_));
+  await scenario("narrow frames", () => narrowFrames(with_));
   await scenario("other panels", () => theRest(with_));
 }

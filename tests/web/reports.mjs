@@ -22,6 +22,8 @@ async function twoReports({ browser, sonde, configuration }) {
   await viewer.panel("statistics");
   const text = (await viewer.text("#panel")).replaceAll(",", "");
   check("two reports: statistics of both and their difference", ["270000", "220000", /[-−–]\s?50000/].map((part) => (typeof part === "string" ? text.includes(part) : part.test(text))), [true, true, true]);
+  check("two reports: which differences have a colour is said", [await viewer.text("#panel .tables > p.faint"), await viewer.tell(() => [...document.querySelectorAll("#panel tbody tr")].map((row) => [row.cells[3].textContent, row.cells[3].className]))],
+    ["Coloured: differences of more than 5 %.", [["-18.5", "number less"], ["0", "number"], ["0", "number"], ["0", "number"]]]);
   await viewer.picture("two-reports");
   await viewer.close();
   await server.end();

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { luminance } from "../../web/colours.js";
 
 const require = createRequire(import.meta.url);
 
@@ -27,6 +28,12 @@ export function check(name, got, want) {
   failed++;
   console.log(`not ok ${name} - got ${left?.slice(0, 600)}, want ${right?.slice(0, 600)}`);
   return false;
+}
+
+/** Of two colours of the page, by WCAG. @param {number[]} a @param {number[]} b */
+export function contrast(a, b) {
+  const [dark, light] = [a, b].map((pixel) => luminance(pixel[0], pixel[1], pixel[2])).sort((x, y) => x - y);
+  return (light + 0.05) / (dark + 0.05);
 }
 
 /** A scenario that breaks off is one failed check; the others go on. @param {string} name @param {() => Promise<void>} run */

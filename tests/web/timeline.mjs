@@ -1,5 +1,5 @@
 // Opening, rows, the ruler, zooming, panning, searching, the address and the history.
-import { check, scenario } from "./support.mjs";
+import { check, contrast, scenario } from "./support.mjs";
 
 /** @typedef {import("./support.mjs").ViewerPage} ViewerPage */
 
@@ -121,8 +121,6 @@ async function searches({ browser, sonde, server, report }) {
   check("and they are told", (await viewer.tell(() => document.body.innerText + document.getElementById("search").title)).includes(`${starts.length} `), true);
   await viewer.picture("search");
   await viewer.press("Escape");
-  // Longer than the page waits for more letters.
-  await new Promise((resolve) => { setTimeout(resolve, 400); });
   check("escape leaves the field and keeps what was found", await viewer.tell(() => [document.activeElement.id !== "search", window.sonde.search.total]), [true, starts.length]);
   const visited = [starts[0]];
   for (const start of [...starts.slice(1), starts[0]]) {
@@ -133,6 +131,47 @@ async function searches({ browser, sonde, server, report }) {
   await viewer.keyboard.press("Shift+N");
   check("N steps back", (await viewer.detailsOf(starts[starts.length - 1])).start, starts[starts.length - 1]);
   await viewer.close();
+}
+
+/** Of each text that is whole in sight: the colour of its ground, and how it stands out from that. @param {ViewerPage} viewer */
+async function textsOnSlices(viewer) {
+  const texts = (await viewer.drawn("canvas")).filter(({ text }) => text);
+  const boxes = await viewer.tell((/** @type {any[]} */ list) => {
+    const { canvas } = window.sonde.timeline;
+    const context = canvas.getContext("2d");
+    return list.map(({ text, x, y }) => {
+      const { data } = context.getImageData(Math.round(x * devicePixelRatio), Math.round((y - 9) * devicePixelRatio), Math.max(1, Math.floor(context.measureText(text).width * devicePixelRatio)), 12);
+      return { text, place: `${text} ${x} ${y}`, pixels: Array.from({ length: data.length / 4 }, (_, i) => [...data.slice(4 * i, 4 * i + 4)]) };
+    }).filter(({ pixels }) => pixels.every((pixel) => pixel[3] === 255));
+  }, texts);
+  return boxes.map((/** @type {any} */ { text, place, pixels }) => {
+    const counts = new Map();
+    for (const pixel of pixels)
+      counts.set(String(pixel), (counts.get(String(pixel)) || 0) + 1);
+    const ground = [...counts].sort((a, b) => b[1] - a[1])[0][0].split(",").map(Number);
+    return { text, place, ground, contrast: Math.max(...pixels.map((/** @type {number[]} */ pixel) => contrast(pixel, ground))) };
+  });
+}
+
+/** During a search what has another name fades, and can still be read. @param {{ browser: any, server: any }} with_ */
+async function fades({ browser, server }) {
+  for (const scheme of ["light", "dark"]) {
+    const viewer = await browser.open(server, { scheme });
+    await viewer.openAll();
+    const before = new Map((await textsOnSlices(viewer)).map((/** @type {any} */ one) => [one.place, one]));
+    await viewer.press("/");
+    await viewer.keyboard.type("gemm");
+    await viewer.until(() => window.sonde.search.shade === "gemm");
+    await viewer.idle();
+    const texts = await textsOnSlices(viewer);
+    const others = texts.filter((/** @type {any} */ one) => !one.text.startsWith("gemm") && before.has(one.place));
+    check(`${scheme}: texts of what was not searched for can be read`, [others.length > 5, others.filter((/** @type {any} */ one) => one.contrast < 4.5)], [true, []]);
+    check(`${scheme}: and fade`, others.filter((/** @type {any} */ one) => contrast(one.ground, before.get(one.place).ground) < 1.5), []);
+    const found = texts.filter((/** @type {any} */ one) => one.text.startsWith("gemm"));
+    check(`${scheme}: what was found does not`, [found.length > 0, found.every((/** @type {any} */ one) => String(one.ground) === String(before.get(one.place).ground))], [true, true]);
+    await viewer.picture(`search-${scheme}`);
+    await viewer.close();
+  }
 }
 
 /** @param {{ browser: any, server: any }} with_ */
@@ -168,6 +207,16 @@ async function addresses({ browser, server }) {
   await viewer.close();
 }
 
+/** As people click: between press and release the page has drawn whatever the press has changed. @param {ViewerPage} viewer @param {string} selector */
+async function slowClick(viewer, selector) {
+  const box = await viewer.page.locator(selector).boundingBox();
+  await viewer.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await viewer.mouse.down();
+  await viewer.idle();
+  await viewer.mouse.up();
+  await viewer.idle();
+}
+
 /** @param {{ browser: any, server: any }} with_ */
 async function handlesRows({ browser, server }) {
   const viewer = await browser.open(server);
@@ -194,8 +243,7 @@ async function handlesRows({ browser, server }) {
   const thread = rows.find((row) => row.kind === "process");
   await viewer.bring(thread.id);
   await viewer.page.hover(`#labels [data-key="0/${thread.id}"]`);
-  await viewer.page.click(`#labels [data-key="0/${thread.id}"] .pin`);
-  await viewer.idle();
+  await slowClick(viewer, `#labels [data-key="0/${thread.id}"] .pin`);
   const top = () => viewer.tell(([id]) => window.sonde.timeline.yOf(window.sonde.rows.find(0, id)), [thread.id]);
   check("a pinned row is at the top", await top(), 0);
   await viewer.tell(() => { document.getElementById("scroll").scrollTop = 300; });
@@ -209,6 +257,7 @@ export async function timeline(with_) {
   await scenario("opens", () => opens(with_));
   await scenario("zooms and pans", () => zoomsAndPans(with_));
   await scenario("searches", () => searches(with_));
+  await scenario("fades", () => fades(with_));
   await scenario("addresses", () => addresses(with_));
   await scenario("handles rows", () => handlesRows(with_));
 }

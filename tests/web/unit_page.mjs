@@ -1,27 +1,28 @@
 // node --test: the page's modules that need no browser, against values worked out by hand.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readState, writeState } from "../../web/address.js";
 import { clockOffsets, fromZero } from "../../web/align.js";
-import { luminance, byClass, byName } from "../../web/colours.js";
+import { luminance, byClass, byName, byRow } from "../../web/colours.js";
 import * as format from "../../web/format.js";
 import { cardsOf } from "../../web/kernel/cards.js";
 import { partName, sentence } from "../../web/kernel/light.js";
 import { curveBarsHtml, timelinesHtml } from "../../web/kernel/lines.js";
 import { occupancyHtml } from "../../web/kernel/occupancy.js";
-import { percent, tableHtml } from "../../web/kernel/parts.js";
+import { changeText, percent, tableHtml } from "../../web/kernel/parts.js";
 import { rooflineHtml } from "../../web/kernel/roofline.js";
 import { instructionRows } from "../../web/kernel/source_rows.js";
 import { COLUMNS, reportName } from "../../web/kernel/summary.js";
 import { missingSources } from "../../web/missing.js";
-import { shortName } from "../../web/names.js";
+import { hasFunctions, nameIn, shortName } from "../../web/names.js";
 import { byFunction, heaviestPath, treeLines } from "../../web/panels/call_table.js";
 import { comparedColumns, difference } from "../../web/panels/difference.js";
-import { sorted } from "../../web/panels/table.js";
+import { sorted, tableHtml as statisticsHtml } from "../../web/panels/table.js";
 import { axisEnds, valueAt } from "../../web/plot.js";
 import { Rows } from "../../web/rows.js";
 import { rulerBase, rulerStep } from "../../web/ruler.js";
-import { resample } from "../../web/strips.js";
+import { fillBars, fillShades, resample } from "../../web/strips.js";
 import { Tiles, levelFor, readTiles, tileSpan } from "../../web/tiles.js";
 import { View } from "../../web/view.js";
 
@@ -73,7 +74,8 @@ test("roofs at the highest clocks: of what has a clock that is known, and told b
   assert.equal(Number(from).toFixed(3), Number(dashedFrom).toFixed(3), "the dashed roof begins where its slope ends");
   assert.match(rooflineHtml([ROOFS], "", clocks), /roof at the clocks measured<.*at the highest clocks</);
   assert.deepEqual(dashed({ ...clocks, sm: 2e9, dram: 3.2e9 }), []);
-  assert.match(rooflineHtml([ROOFS], "", { ...clocks, sm: 2e9, dram: 3.2e9 }), /which are the highest/);
+  assert.match(rooflineHtml([ROOFS], "", { ...clocks, sm: 2e9, dram: 3.2e9 }), /roof at the clocks measured, the highest of this GPU</);
+  assert.match(rooflineHtml([ROOFS], "", { sm: 2e9, dram: 3.2e9 }), /roof at the clocks measured</, "nothing is said of what is not known");
 });
 
 test("samples: what stayed at nothing is named, not drawn", () => {
@@ -148,11 +150,20 @@ test("ruler: steps are 1, 2 or 5, at least 100 pixels apart, and long moments ha
   assert.ok(base <= 4123456789 && 4123457789 - base < 1e5, String(base));
 });
 
+test("changes: in percent, and in times where they are large", () => {
+  assert.deepEqual([0, 0.001, 25, -50, -100, 999.99, 1000, 1022, 949_500, 12_345_600].map(changeText), ["±0 %", "±0 %", "+25 %", "−50 %", "−100 %", "+999.99 %", "11 x", "11.22 x", "9,496 x", "123,500 x"]);
+});
+
 test("names", () => {
   assert.equal(shortName("void at::native::(anonymous namespace)::copy_kernel<float, 4>(float*, int)"), "copy_kernel");
   assert.equal(shortName("void reduce_kernel<512, 1, Op<float>::operator()(int)>(int)"), "reduce_kernel");
   assert.equal(shortName("bool std::operator<(A const&, B const&)"), "bool std::operator<(A const&, B const&)");
   assert.equal(shortName("gemm_128x64"), "gemm_128x64");
+  const written = "aten::addmm ... [(150942,0), (0,150943)]";
+  assert.deepEqual(["nvtx", "gpu-nvtx", "generic", "marks", undefined].map((kind) => nameIn(kind, written)), Array(5).fill(written));
+  assert.equal(nameIn("stream", "void at::native::copy_kernel<float, 4>(float*, int)"), "copy_kernel");
+  const columns = [["cuda_gpu_kern_sum", "Name"], ["nvtx_kern_sum", "Kernel Name"], ["cpu_sample_sum", "Function"], ["nvtx_sum", "Range"], ["torch_op_sum", "Name"], ["cpu_stack_sum", "Stack"]];
+  assert.deepEqual(columns.map(([report, column]) => hasFunctions(report, column)), [true, true, true, false, false, false]);
 });
 
 test("ink can be read on every colour: at least 4.5 to 1", () => {
@@ -170,15 +181,49 @@ test("buckets become pixels: the mean of what a pixel spans, and nothing vanishe
   buckets.set([10, 20, 30, 255], 4 * 1);
   buckets.set([10, 20, 30, 51], 4 * 2);
   buckets.set([200, 0, 0, 1], 4 * 5);
-  const pixels = new Uint8ClampedArray(4 * 4);
-  resample(buckets, 0, 2, pixels, 0, 4);
-  assert.deepEqual([...pixels.slice(0, 4)], [10, 20, 30, 128]);
-  assert.equal(pixels[7], 36, "26 of 255 are lifted to what can be seen");
-  assert.ok(pixels[11] > 0, "the shortest event is there");
-  assert.equal(pixels[15], 0);
-  const shifted = new Uint8ClampedArray(4);
-  resample(buckets, 1.5, 1, shifted, 0, 1);
-  assert.equal(shifted[3], Math.round((255 + 51) / 2));
+  const [colours, shares] = [new Int32Array(4), new Float32Array(4)];
+  resample(buckets, 0, 2, colours, shares, 4);
+  assert.equal(colours[0], 10 | (20 << 8) | (30 << 16));
+  const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-6, `${a} ${b}`);
+  [0.5, 0.1, 1 / 510, 0].forEach((want, x) => near(shares[x], want));
+  resample(buckets, 1.5, 1, colours, shares, 1);
+  near(shares[0], (1 + 0.2) / 2);
+});
+
+test("bars: the least has a cell in full colour, all of it eight; what lies in one line stands on each other", () => {
+  const alphas = (image, width, x) => Array.from({ length: image.length / width }, (_, y) => image[y * width + x] >>> 24);
+  const some = [0.0001, 0.5, 1, 0];
+  const colours = new Int32Array(4).fill(0x0a0b0c);
+  const image = new Int32Array(4 * 8);
+  fillBars(image, 0, 4, colours, new Float32Array(some), null);
+  assert.deepEqual(alphas(image, 4, 0), [0, 0, 0, 0, 0, 0, 0, 255]);
+  assert.deepEqual(alphas(image, 4, 1), [0, 0, 0, 128, 255, 255, 255, 255]);
+  assert.deepEqual(alphas(image, 4, 2), Array(8).fill(255));
+  assert.deepEqual(alphas(image, 4, 3), Array(8).fill(0));
+  assert.equal(image[4 * 7 + 1] & 0xffffff, 0x0a0b0c);
+  const below = new Float32Array(4);
+  const two = new Int32Array(2 * 4 * 8);
+  fillBars(two, 0, 4, colours, new Float32Array(some), below);
+  fillBars(two, 8, 4, colours, new Float32Array([0.0001, 0.5, 0, 1]), below);
+  assert.deepEqual(alphas(two, 4, 0).slice(8), [0, 0, 0, 0, 0, 0, 255, 255], "two of the least are two cells");
+  assert.deepEqual(alphas(two, 4, 1).slice(8), Array(8).fill(255));
+  assert.deepEqual(alphas(two, 4, 3).slice(8), Array(8).fill(255));
+  const shaded = new Int32Array(4);
+  fillShades(shaded, 0, 4, colours, new Float32Array([0.001, 0.14, 0.6, 1]));
+  assert.deepEqual([...shaded].map((pixel) => pixel >>> 24), [39, 115, 205, 255]);
+});
+
+test("every colour has a contrast of 3 at least with what rows are drawn on, in both themes", () => {
+  const style = readFileSync(new URL("../../web/style.css", import.meta.url), "utf8");
+  const grounds = [...style.matchAll(/--(?:row|groupRow): #(\w\w)(\w\w)(\w\w);/g)].map((found) => luminance(...found.slice(1).map((part) => parseInt(part, 16))));
+  assert.equal(grounds.length, 4);
+  const names = [..."abcdefghijklmnopqrstuvwxyz"].map((letter) => `kernel_${letter}`);
+  for (const colour of [...Array(11).keys()].flatMap((kind) => ["", ...names].map((name) => byClass(kind, name))).concat(names.map(byName), [...Array(12).keys()].map(byRow)))
+    for (const ground of grounds) {
+      const light = luminance(colour.r, colour.g, colour.b);
+      const contrast = (Math.max(ground, light) + 0.05) / (Math.min(ground, light) + 0.05);
+      assert.ok(contrast >= 3, `${colour.css} ${contrast.toFixed(2)}`);
+    }
 });
 
 /** A tile as the server writes it: lanes of [listed, buckets]. */
@@ -313,6 +358,9 @@ test("two tables become one with their difference", () => {
   const table = difference({ columns, rows: [[60, 100, 2, "a"], [40, 50, 1, "b"]] }, { columns, rows: [[90, 300, 3, "c"], [10, 80, 2, "a"]] });
   assert.deepEqual(table.columns.map((column) => column.name).slice(0, 4), ["A Total Time (ns)", "B Total Time (ns)", "B - A Total Time (ns)", "B - A (%)"]);
   assert.deepEqual(table.rows, [[null, 300, 300, null, null, 3, 3, null, "c"], [50, null, -50, -100, 1, null, -1, -100, "b"], [100, 80, -20, -20, 2, 2, 0, 0, "a"]]);
+  const near = difference({ columns, rows: [[60, 1000, 2, "a"], [40, 50, 1, "b"]] }, { columns, rows: [[90, 1001, 2, "a"], [10, 40, 1, "b"], [1, 9, 1, "c"]] });
+  const coloured = [...statisticsHtml(near, 0).matchAll(/<td class="number (more|less)" title="([^"]*)"/g)].map((found) => found.slice(1));
+  assert.deepEqual(coloured, [["less", "-10"], ["less", "-20"], ["more", "9"], ["more", "1"]], "a thousandth is noise; what only one has is not");
   assert.deepEqual(sorted(table.rows, -9, table.columns).map((row) => row[8]), ["c", "b", "a"]);
   assert.deepEqual(sorted(table.rows, 2, table.columns).map((row) => row[8]), ["b", "a", "c"]);
 });

@@ -9,6 +9,8 @@ const COMPUTE = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
 const MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
 const LEVELS = /^(sm__throughput|gpu__compute_memory_throughput|l1tex__throughput|lts__throughput|gpu__dram_throughput)\./;
 const MOST_PARTS = 8;
+/** Points of percent. */
+const LEAST_ABOVE = 0.5;
 
 /** @type {Record<string, string>} parts of the chip as people call them */
 const UNITS = { l1tex: "L1/TEX", lts: "L2", syslts: "L2 (system)", sm: "SM", smsp: "SM", dram: "DRAM", fbpa: "DRAM", gpu: "GPU", idc: "Constants" };
@@ -59,6 +61,22 @@ function warmSentence(kernel) {
   return compute === null || memory === null ? "" : `<p class="warm-sentence"><span class="warm">With warm caches</span> compute is at ${percent(compute)}, memory at ${percent(memory)} of their peaks${kernel.warm?.duration ? `, and it takes ${escape(duration(kernel.warm.duration))}` : ""}.</p>`;
 }
 
+/** @type {Record<string, string>} the levels, and which parts of the memory throughput are theirs */
+const LEVEL_UNITS = { l1tex: "l1tex", lts: "lts", gpu: "dram|fbpa" };
+
+/** A level that is busier than "memory": why. @param {Cell[]} levels @param {Cell[]} parts of the memory throughput */
+function aboveMemoryHtml(levels, parts) {
+  const memory = numberOf(levels.find((row) => row.metric === MEMORY)?.value);
+  return levels.filter((row) => ![COMPUTE, MEMORY].includes(row.metric) && numberOf(row.value) > memory + LEAST_ABOVE).map((row) => {
+    const unit = row.metric.split("__")[0];
+    const own = parts.filter((part) => new RegExp(`^(${LEVEL_UNITS[unit] ?? unit})__`).test(part.metric)).sort((a, b) => numberOf(b.value) - numberOf(a.value))[0];
+    const name = UNITS[unit === "gpu" ? "dram" : unit];
+    const nearest = own ? `, and the busiest of these in ${name} is at ${percent(numberOf(own.value))} (${partName(own.label).replace(/^[^:]*: /, "")})` : "";
+    const said = `${name} is at ${percent(numberOf(row.value))}, above the memory throughput of ${percent(memory)}. Its figure is the largest of all its counters; that of memory is the largest of the parts listed below${nearest}.`;
+    return `<p class="kernel-note" data-above="${escape(row.metric)}">${escape(said)}</p>`;
+  }).join("");
+}
+
 /** @param {Cell[]} rows the busiest first */
 function partsHtml(rows) {
   const order = [...rows].sort((a, b) => numberOf(b.value) - numberOf(a.value));
@@ -75,7 +93,8 @@ export function lightHtml(kernel, section) {
   const parts = blocksOf(section, "breakdown").map((block) => `<div><h4>${escape(block.title)}</h4>${partsHtml(block.rows)}</div>`).join("");
   const none = levels.length ? "" : absent("How near the kernel comes to the peaks is not in this report.", ["SpeedOfLight"]);
   const bars = levels.length ? `<div class="light">${barsHtml(levels.map((cell) => ({ label: cell.label, cell })))}</div>` : "";
-  return `<p class="sentence" data-verdict="${escape(kernel.verdict)}">${escape(sentence(kernel))}</p>${warmSentence(kernel)}${none}${bars}${factsHtml(others)}${parts ? `<div class="pair">${parts}</div>` : ""}`;
+  const above = aboveMemoryHtml(levels, blocksOf(section, "breakdown").filter((block) => block.title.includes("Memory")).flatMap((block) => block.rows));
+  return `<p class="sentence" data-verdict="${escape(kernel.verdict)}">${escape(sentence(kernel))}</p>${warmSentence(kernel)}${none}${bars}${above}${factsHtml(others)}${parts ? `<div class="pair">${parts}</div>` : ""}`;
 }
 
 /** Compute, memory, then the levels. @param {Cell} row */

@@ -125,5 +125,5 @@ export function memoryHtml({ memory, chart, tables }) {
   const picture = graphs.length ? graphs.map((block) => chartHtml(block.rows)).join("") : absent("The traffic on each link is not in this report.", ["MemoryWorkloadAnalysis_Chart"]);
   const blocks = blocksOf(tables, "table");
   const list = blocks.length ? blocks.map((block) => `<h4>${escape(block.title)}</h4>${tableHtml(block)}`).join("") : absent("Loads and stores level by level are not in this report.", ["MemoryWorkloadAnalysis_Tables"]);
-  return `${factsHtml(rowsOf(memory))}${picture}${list}`;
+  return `<div class="memory-parts"><div class="memory-facts">${factsHtml(rowsOf(memory))}</div><div class="memory-picture">${picture}</div><div class="memory-tables">${list}</div></div>`;
 }

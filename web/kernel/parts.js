@@ -19,6 +19,9 @@ export function short(value) {
   return prefix ? `${text} ${prefix}` : Math.abs(value) < 1000 ? DIGITS.format(value) : text;
 }
 
+const MOST_PERCENT = 1000;
+const RATIO = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
+
 /** @param {number} value @param {string} unit */
 export function amount(value, unit) {
   const text = short(value);
@@ -32,10 +35,12 @@ export function percent(value) {
   return value > 0 && value < 0.005 ? "< 0.01 %" : `${DIGITS.format(value)} %`;
 }
 
-/** @param {number} change percent */
+/** What is more than eleven times as much is told in times. @param {number} change percent */
 export function changeText(change) {
+  if (change >= MOST_PERCENT)
+    return `${RATIO.format(1 + change / 100)} x`;
   const size = Math.round(Math.abs(change) * 100) / 100;
-  return `${size === 0 ? "±" : change > 0 ? "+" : "−"}${size >= 1000 ? short(size) : DIGITS.format(size)} %`;
+  return `${size === 0 ? "±" : change > 0 ? "+" : "−"}${DIGITS.format(size)} %`;
 }
 
 /** @param {number | string | null | undefined} value @returns {number} */

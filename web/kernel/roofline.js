@@ -67,6 +67,8 @@ export class Roofline {
   constructor(rows, headroom) {
     this.rows = rows;
     this.headroom = headroom;
+    /** The clocks measured are known to be the highest. */
+    this.areHighest = false;
     this.works = worksOf(rows);
     this.levels = rows.filter((row) => row.traffic && (row.peak || 0) > 0);
     const shown = [...this.works, ...rows.filter((row) => row.traffic)];
@@ -165,7 +167,8 @@ export class Roofline {
     const old = [...(has("achieved_warm") ? ["<span><i class=\"swatch warm\"></i>warm caches (hollow)</span>"] : []), ...(has("achieved_before") ? ["<span><i class=\"swatch old\"></i>baseline (hollow)</span>"] : [])];
     const more = this.hidden > 0 ? [`<span>${this.hidden} other kinds of work, less than these</span>`] : [];
     const highest = Math.max(this.headroom.sm, this.headroom.dram) > LEAST_HEADROOM;
-    const roofs = [`<span><i class="rule measured"></i>roof at the clocks measured</span>`, highest ? `<span><i class="rule"></i>at the highest clocks</span>` : "<span>which are the highest</span>"];
+    const roofs = highest ? [`<span><i class="rule measured"></i>roof at the clocks measured</span>`, `<span><i class="rule"></i>at the highest clocks</span>`] :
+      [`<span><i class="rule measured"></i>roof at the clocks measured${this.areHighest ? ", the highest of this GPU" : ""}</span>`];
     return `<div class="legend">${[...items, ...levels, ...old, ...roofs, ...more].join("")}</div>`;
   }
 
@@ -192,5 +195,6 @@ export function rooflineHtml(blocks, chosen, clocks) {
   const options = blocks.map((one) => `<option${one === block ? " selected" : ""}>${escape(one.title)}</option>`).join("");
   const ratio = (/** @type {number | null} */ most, /** @type {number | null} */ now) => (most && now && most > now ? most / now : 1);
   const chart = new Roofline(block.rows, { sm: ratio(clocks?.sm_most, clocks?.sm), dram: ratio(clocks?.dram_most, clocks?.dram) });
+  chart.areHighest = Boolean(clocks?.sm && clocks.sm_most && clocks.dram && clocks.dram_most);
   return `<label class="choice">chart <select data-choice="roofline" aria-label="Which roofline">${options}</select></label>${chart.html()}`;
 }

@@ -1,6 +1,9 @@
 // Two tables of the same report of statistics as one: what each has, and by how much the second differs.
 
-/** @typedef {{ name: string, number: boolean }} Column */
+/** Two runs of the same differ by less than this, in percent: such differences have no colour. */
+export const NOISE = 5;
+
+/** @typedef {{ name: string, number: boolean, percent?: number }} Column percent: the column that says by how much of the first the second differs */
 /** @typedef {{ columns: Column[], rows: any[][] }} Table */
 
 /** What is compared where a table has it, in this order; else its first numbers. */
@@ -30,9 +33,9 @@ export function difference(a, b) {
   const texts = shape.columns.map((column, i) => (column.number ? -1 : i)).filter((i) => i >= 0);
   const compared = comparedColumns(shape.columns);
   const columns = [
-    ...compared.flatMap((i) => {
+    ...compared.flatMap((i, place) => {
       const { name } = shape.columns[i];
-      return [`A ${name}`, `B ${name}`, `B - A ${name}`, "B - A (%)"].map((text) => ({ name: text, number: true }));
+      return [`A ${name}`, `B ${name}`, `B - A ${name}`, "B - A (%)"].map((text, n) => ({ name: text, number: true, percent: n < 2 ? undefined : 4 * place + 3 }));
     }),
     ...texts.map((i) => shape.columns[i]),
   ];

@@ -142,6 +142,11 @@ export class FlamePanel {
     return this.unit === "ns" ? format.duration(value) : `${format.count(value)} ${this.unit}`;
   }
 
+  /** Of GPU time the ends are kernels and copies; what they are in was named by people. @param {Node} node */
+  nameOf(node) {
+    return this.samples || !node.children.length ? shortName(node.name) : node.name;
+  }
+
   /** @param {string} name */
   isMarked(name) {
     return Boolean(this.search) && name.toLowerCase().includes(this.search.toLowerCase());
@@ -155,7 +160,7 @@ export class FlamePanel {
     const rows = lines.map(({ node, depth }, i) => {
       const mark = node.children.length ? (this.open.has(node) ? "▾" : "▸") : "";
       return `<tr class="${this.isMarked(node.name) ? "marked" : ""}"><td style="padding-left:${4 + Math.min(depth, 60) * 12}px" title="${escape(node.name)}"><button class="tree" data-node="${i}" aria-expanded="${this.open.has(node)}">` +
-        `<span class="mark">${mark}</span>${escape(shortName(node.name))}</button></td><td class="number">${this.amount(node.value)}</td><td class="number"><span class="share" style="width:${Math.round((60 * node.value) / all)}px"></span>` +
+        `<span class="mark">${mark}</span>${escape(this.nameOf(node))}</button></td><td class="number">${this.amount(node.value)}</td><td class="number"><span class="share" style="width:${Math.round((60 * node.value) / all)}px"></span>` +
         `${format.percent(node.value / all)}</td><td class="number">${node.self ? this.amount(node.self) : ""}</td></tr>`;
     });
     area.innerHTML = `<table class="statistics"><thead><tr><th>Name</th><th class="number">Total</th><th class="number">Share</th><th class="number">Self</th></tr></thead>${rows.join("")}</table>`;
@@ -166,7 +171,7 @@ export class FlamePanel {
     const root = /** @type {Node} */ (this.root);
     const unit = this.unit === "ns" ? " (ns)" : "";
     const rows = byFunction(root).filter((line) => !this.search || this.isMarked(line.name)).map((line) => [(100 * line.self) / root.value, line.self, (100 * line.total) / root.value, line.total, line.name]);
-    const columns = [["Self (%)", true], [`Self${unit}`, true], ["Total (%)", true], [`Total${unit}`, true], ["Name", false]].map(([name, number]) => ({ name: String(name), number: Boolean(number) }));
+    const columns = [["Self (%)", true], [`Self${unit}`, true], ["Total (%)", true], [`Total${unit}`, true], ["Name", false]].map(([name, number]) => ({ name: String(name), number: Boolean(number), functions: !number && this.samples }));
     area.innerHTML = tableHtml({ columns, rows }, this.sort);
   }
 
@@ -184,8 +189,9 @@ export class FlamePanel {
         return;
       const colour = colours.byName(at.name);
       const faded = this.search && !this.isMarked(at.name) ? ";opacity:.3" : "";
-      boxes.push(`<div class="box" data-node="${this.nodes.length}" style="left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${Math.max(wide - 1, 1).toFixed(1)}px;background:${colour.css};color:${colour.ink}${faded}" ` +
-        `title="${escape(at.name)}\n${this.amount(at.value)}, ${format.percent(at.value / root.value)}; itself ${this.amount(at.self)}">${wide > 24 ? escape(shortName(at.name)) : ""}</div>`);
+      /* Padding would be a least width. */
+      boxes.push(`<div class="box${wide > 24 ? " named" : ""}" data-node="${this.nodes.length}" style="left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${Math.max(wide - 1, 1).toFixed(1)}px;background:${colour.css};color:${colour.ink}${faded}" ` +
+        `title="${escape(at.name)}\n${this.amount(at.value)}, ${format.percent(at.value / root.value)}; itself ${this.amount(at.self)}">${wide > 24 ? escape(this.nameOf(at)) : ""}</div>`);
       this.nodes.push(at);
       let x = left;
       for (const child of [...at.children].sort((a, b) => b.value - a.value)) {

@@ -1,7 +1,8 @@
 // Every report of `sonde stats`, for the measured span; of two recordings, the difference.
 import { json } from "../api.js";
 import * as format from "../format.js";
-import { difference } from "./difference.js";
+import { hasFunctions } from "../names.js";
+import { NOISE, difference } from "./difference.js";
 import { copyText, empty, spanOf, spanText, tsv } from "./panel.js";
 import { nextSort, sorted, tableHtml } from "./table.js";
 
@@ -16,8 +17,10 @@ export class StatisticsPanel {
     this.app = app;
     this.place = place;
     this.name = "";
-    /** @type {Array<{ name: string, title: string, help?: string }>} */
+    /** @type {Array<{ name: string, title: string }>} */
     this.reports = [];
+    /** How many more there are. */
+    this.others = 0;
     /** @type {Array<import("./table.js").Table & { title: string, skipped?: string }>} */
     this.tables = [];
     this.sort = 0;
@@ -27,18 +30,30 @@ export class StatisticsPanel {
   }
 
   async show() {
-    if (!this.reports.length)
-      this.reports = (await this.app.attempt(() => json("/api/stats", { report: 0 })))?.reports || [];
+    await this.list();
     if (!this.name)
       await this.chooseFirst();
-    this.reports.sort((a, b) => a.title.localeCompare(b.title));
-    const options = this.reports.map((r) => `<option value="${r.name}"${r.name === this.name ? " selected" : ""}>${format.escapeHtml(r.title)} (${r.name})</option>`).join("");
+    const options = this.reports.map((r) => `<option value="${r.name}"${r.name === this.name ? " selected" : ""}>${format.escapeHtml(r.title)} (${r.name})</option>`).join("") +
+      (this.others ? `<option disabled>${format.some(this.others, "others")} without data in ${this.app.loaded.length > 1 ? "these recordings" : "this recording"}</option>` : "");
     const both = this.app.loaded.length > 1 ? `<label><input type="checkbox" class="compare"${this.compare ? " checked" : ""}> difference</label>` : "";
     this.place.innerHTML = `<div class="bar"><select aria-label="Report">${options}</select><input type="search" class="lines-with" placeholder="filter lines" aria-label="Show only lines with this text" value="${format.escapeHtml(this.filter)}">` +
       `${both}<span class="faint">${spanText(this.app)}</span><span class="spring"></span><button class="copy-all">Copy as TSV</button></div><div class="tables"></div>`;
     this.listen();
     if (this.name)
       await this.fill();
+  }
+
+  /** Those that any of the recordings has data for; asked again while one grows. */
+  async list() {
+    if (this.reports.length && !this.app.loaded.some((loaded) => loaded.facts.partial))
+      return;
+    /** @type {Map<string, { name: string, title: string, available: boolean }>} */
+    const all = new Map();
+    for (const loaded of this.app.loaded)
+      for (const report of (await this.app.attempt(() => json("/api/stats", { report: loaded.number })))?.reports || [])
+        all.set(report.name, { ...report, available: report.available || Boolean(all.get(report.name)?.available) });
+    this.reports = [...all.values()].filter((report) => report.available).sort((a, b) => a.title.localeCompare(b.title));
+    this.others = all.size - this.reports.length;
   }
 
   async chooseFirst() {
@@ -85,7 +100,7 @@ export class StatisticsPanel {
       const [from, to] = this.app.view.span ? spanOf(this.app, loaded) : [undefined, undefined];
       const answer = await this.app.attempt(() => json("/api/stats", { report: loaded.number, name: this.name, from, to }));
       if (answer)
-        answers.push({ ...answer, title: loaded.facts.name });
+        answers.push({ ...answer, title: loaded.facts.name, columns: answer.columns.map((/** @type {any} */ column) => ({ ...column, functions: hasFunctions(this.name, column.name) })) });
     }
     if (turn !== this.turn)
       return;
@@ -112,7 +127,8 @@ export class StatisticsPanel {
       const heading = this.app.loaded.length > 1 ? `<h3>${format.escapeHtml(table.title)}</h3>` : "";
       if (table.skipped || !table.rows.length)
         return heading + empty(table.skipped || (this.app.view.span ? "Nothing in the measured span." : "Nothing was recorded of this."));
-      return heading + tableHtml({ columns: table.columns, rows: this.lines(table) }, this.sort);
+      const legend = table.columns.some((column) => column.percent !== undefined) ? `<p class="faint">Coloured: differences of more than ${NOISE} %.</p>` : "";
+      return heading + legend + tableHtml({ columns: table.columns, rows: this.lines(table) }, this.sort);
     }).join("");
   }
 

@@ -1,8 +1,9 @@
 // A table that is sorted by a click on a heading, or by the keyboard, and copied.
 import * as format from "../format.js";
 import { shortName } from "../names.js";
+import { NOISE } from "./difference.js";
 
-/** @typedef {{ columns: Array<{ name: string, number?: boolean }>, rows: any[][] }} Table */
+/** @typedef {{ columns: Array<{ name: string, number?: boolean, functions?: boolean, percent?: number }>, rows: any[][] }} Table */
 
 const MOST_LINES = 1000;
 const escape = format.escapeHtml;
@@ -16,13 +17,15 @@ export function sorted(rows, sort, columns) {
   return [...rows].sort((a, b) => (sort < 0 ? order(b, a) : order(a, b)));
 }
 
-/** @param {any} cell @param {{ name: string, number?: boolean }} column */
-function cellHtml(cell, column) {
+/** @param {any} cell @param {Table["columns"][0]} column @param {any[]} row */
+function cellHtml(cell, column, row) {
   if (cell === null || cell === undefined)
     return `<td></td>`;
-  const signed = /^B - A/.test(column.name);
-  const text = column.number && typeof cell === "number" ? (signed && cell > 0 ? "+" : "") + format.rounded(cell) : shortName(String(cell));
-  const classes = [column.number && "number", signed && cell > 0 && "more", signed && cell < 0 && "less"].filter(Boolean).join(" ");
+  const signed = column.percent !== undefined;
+  const share = signed ? row[/** @type {number} */ (column.percent)] : null;
+  const tells = signed && (share === null || Math.abs(share) > NOISE);
+  const text = column.number && typeof cell === "number" ? (signed && cell > 0 ? "+" : "") + format.rounded(cell) : column.functions ? shortName(String(cell)) : String(cell);
+  const classes = [column.number && "number", tells && cell > 0 && "more", tells && cell < 0 && "less"].filter(Boolean).join(" ");
   return `<td class="${classes}" title="${escape(String(cell))}">${escape(text)}</td>`;
 }
 
@@ -32,7 +35,7 @@ export function tableHtml(table, sort) {
   const arrow = (/** @type {number} */ i) => (Math.abs(sort) === i + 1 ? (sort < 0 ? " ▾" : " ▴") : "");
   const head = table.columns.map((column, i) => `<th class="${column.number ? "number" : ""}" aria-sort="${Math.abs(sort) === i + 1 ? (sort < 0 ? "descending" : "ascending") : "none"}">` +
     `<button data-column="${i}">${escape(column.name)}${arrow(i)}</button></th>`).join("");
-  const body = rows.slice(0, MOST_LINES).map((row) => `<tr>${row.map((cell, i) => cellHtml(cell, table.columns[i])).join("")}</tr>`).join("");
+  const body = rows.slice(0, MOST_LINES).map((row) => `<tr>${row.map((cell, i) => cellHtml(cell, table.columns[i], row)).join("")}</tr>`).join("");
   return `<table class="statistics"><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>` +
     (rows.length > MOST_LINES ? `<p class="faint">The first ${format.count(MOST_LINES)} of ${format.count(rows.length)} lines; copying takes all.</p>` : "");
 }
