@@ -85,7 +85,7 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 		}
 		if ((!last_has && !(deep && deep[i])) || place.start < w->from)
 			continue;
-		f->rows[w->r->lane_rows[lane].row]++;
+		f->rows[w->r->lanes[lane].row]++;
 		keep(f, s->limit, &place);
 	}
 	free(deep);

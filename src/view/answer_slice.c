@@ -285,7 +285,7 @@ static int put_slice(struct json_out *j, struct recording *r, const struct place
 
 	out_open(j, '{');
 	place_put_keys(j, r, p);
-	out_put_text(j, "kind", row_kind_names[r->rows[r->lane_rows[p->lane].row].kind]);
+	out_put_text(j, "kind", row_kind_names[r->rows[r->lanes[p->lane].row].kind]);
 	out_put_text(j, "table", table_schema(table)->name);
 	out_put_integer(j, "class", (int64_t)name_class(r, table, p->name));
 	put_columns(j, r, p);

@@ -76,7 +76,7 @@ static int list_lanes(const struct source *s)
 
 		if (!lane || lane->table != p->table || lane->track != track) {
 			lane = &r->lanes[r->lane_count++];
-			*lane = (struct lane){ .table = p->table, .made = s->made, .track = track, .piece = i, .busy = -1 };
+			*lane = (struct lane){ .table = p->table, .made = s->made, .track = track, .piece = i, .busy = -1, .row = LANE_NO_ROW };
 		}
 		p->first = lane->rows;
 		lane->rows += p->rows;

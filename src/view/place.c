@@ -24,7 +24,8 @@ const struct piece *lane_piece(const struct recording *r, const struct lane *lan
 
 int place_load(struct recording *r, struct place *p)
 {
-	const struct piece *piece = lane_piece(r, &r->lanes[p->lane], p->index);
+	const struct lane *lane = &r->lanes[p->lane];
+	const struct piece *piece = lane->row == LANE_NO_ROW ? NULL : lane_piece(r, lane, p->index);
 	const struct chunk *c;
 	uint64_t at;
 	int rc = piece ? store_chunk(r, piece, &c) : -ENOENT;
@@ -141,8 +142,8 @@ void place_put_name(struct json_out *j, struct recording *r, uint32_t name)
 
 void place_put_keys(struct json_out *j, struct recording *r, const struct place *p)
 {
-	out_put_integer(j, "row", r->lane_rows[p->lane].row);
-	out_put_integer(j, "lane", r->lane_rows[p->lane].lane);
+	out_put_integer(j, "row", r->lanes[p->lane].row);
+	out_put_integer(j, "lane", r->lanes[p->lane].place);
 	out_put_integer(j, "index", (int64_t)p->index);
 	out_key(j, "start");
 	out_exact(j, p->start);

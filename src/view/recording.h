@@ -44,8 +44,13 @@ struct lane {
 	size_t piece_count;
 	uint64_t rows;
 	int64_t busy;       /* sum of durations; -1: not known */
+	uint32_t row;       /* that shows it; LANE_NO_ROW */
+	uint32_t place;     /* among the lanes of that row */
 	struct coarse *_Atomic coarse; /* all of it in buckets; NULL: not yet, or none */
 };
+
+/* A report may have tracks that no row shows: their events are not there for anybody who asks. */
+#define LANE_NO_ROW UINT32_MAX
 
 /* Where the numbers of tracks that were made begin: no report has as many. */
 #define MADE_TRACKS 0x80000000u
@@ -120,10 +125,6 @@ struct recording {
 	size_t piece_count;
 	struct lane *lanes;        /* by table and track */
 	size_t lane_count;
-	struct lane_row {
-		uint32_t row;
-		uint32_t lane;         /* of that row */
-	} *lane_rows;              /* by lane */
 	struct row *rows;
 	size_t row_count;
 	uint32_t *order;           /* of rows, as they are shown */
