@@ -26,10 +26,10 @@ static void put_gpus(struct json_out *j, struct recording *r)
 {
 	out_key(j, "gpus");
 	out_open(j, '[');
-	for (size_t i = 0; i < r->gpus.count; i++) {
-		const int64_t *gpu = r->gpus.rows + i * VIEW_GPU_WIDTH;
+	for (size_t i = 0; i < r->index.cuda->gpus.count; i++) {
+		const int64_t *gpu = r->index.cuda->gpus.rows + i * GPU_WIDTH;
 		size_t len = 0;
-		const char *name = recording_text(r, (uint64_t)gpu[VIEW_GPU_NAME], &len);
+		const char *name = recording_text(r, (uint64_t)gpu[GPU_NAME], &len);
 
 		out_open(j, '{');
 		out_key(j, "name");

@@ -448,13 +448,13 @@ static bool has_work(const struct projecting *p)
 /* A process may use several GPUs: ranges have a place on each. */
 static int project_gpus(struct projecting *p, size_t from, size_t to)
 {
-	struct recording *r = p->m->r;
+	const struct index_table *gpus = &p->m->r->index.cuda->gpus;
 	int rc = 0;
 
 	p->process = p->lanes[from].track[TRACK_PROCESS];
 	/* Work whose GPU is not known is on one of its own. */
-	for (size_t i = 0; i <= r->gpus.count && rc == 0; i++) {
-		p->gpu = i < r->gpus.count ? r->gpus.rows[i * r->gpus.width + VIEW_GPU_UID] : 0;
+	for (size_t i = 0; i <= gpus->count && rc == 0; i++) {
+		p->gpu = i < gpus->count ? gpus->rows[i * GPU_WIDTH + GPU_UID] : 0;
 		if (has_work(p))
 			rc = project_process(p, from, to);
 	}

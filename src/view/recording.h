@@ -118,7 +118,6 @@ struct recording {
 	pthread_mutex_t text_lock;
 	struct query_index index;
 	struct index_table tracks; /* by id */
-	struct index_table gpus;   /* uid, name, index */
 	struct index_table metrics; /* of GPUs: track, gpu, name, unit, process */
 	struct index_table counters; /* of NVTX: track, name */
 	struct piece *pieces;
@@ -168,7 +167,6 @@ static inline const int64_t *recording_track(const struct recording *r, uint32_t
 	return index_find(&r->tracks, id);
 }
 
-enum { VIEW_GPU_UID, VIEW_GPU_NAME, VIEW_GPU_INDEX, VIEW_GPU_WIDTH };
 enum { VIEW_METRIC_TRACK, VIEW_METRIC_GPU, VIEW_METRIC_NAME, VIEW_METRIC_UNIT, VIEW_METRIC_PROCESS, VIEW_METRIC_WIDTH };
 enum { VIEW_COUNTER_TRACK, VIEW_COUNTER_NAME, VIEW_COUNTER_WIDTH };
 
