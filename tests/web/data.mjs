@@ -33,8 +33,39 @@ async function gpus() {
   });
 }
 
+/** Whether the area below a plot's line, which is at half of its height, is filled at these parts of the window. @param {any} viewer @param {number} row @param {number[]} parts */
+function filledAt(viewer, row, parts) {
+  return viewer.tell(([id, list]) => {
+    const { timeline, rows } = window.sonde;
+    const found = rows.find(0, id);
+    const pixel = (/** @type {number} */ part, /** @type {number} */ height) => timeline.canvas.getContext("2d")
+      .getImageData(Math.round(part * timeline.canvas.width), Math.round((timeline.yOf(found) + height * found.height) * devicePixelRatio), 1, 1).data.join();
+    return list.map((/** @type {number} */ part) => pixel(part, 0.25) !== pixel(part, 0.75));
+  }, [row, parts]);
+}
+
+/** Between two values the line goes on, however far one zooms in; behind the last there is none. */
+async function counters() {
+  await opened(configuration.counter, async (viewer) => {
+    const { rows } = await viewer.ask("/api/rows?report=0");
+    const { id } = rows.find((/** @type {any} */ row) => row.draw === "plot");
+    await viewer.bring(id);
+    for (const [from, to, wanted] of [
+      [42e6, 44e6, true], [45e6, 45e6 + 200, true], [49.9e6, 50.1e6, true], [48e6, 63e6, true], [80.5e6, 89.9e6, true], [92e6, 95e6, false], [1e6, 9e6, false]]) {
+      await viewer.show(from, to);
+      check(`counters: ${from / 1e6} to ${to / 1e6} ms`, await filledAt(viewer, id, [0.02, 0.3, 0.5, 0.7, 0.98]), Array(5).fill(wanted));
+    }
+    await viewer.show(45e6, 45e6 + 200);
+    const at = await viewer.spot(id, 0, 45e6 + 100);
+    await viewer.mouse.move(at.x, at.y);
+    await viewer.until(() => !document.getElementById("tooltip").hidden);
+    const tip = (await viewer.text("#tooltip")).replace(/\s+/g, " ");
+    check("counters: the value that holds there", tip.startsWith("load 50 the last one before") ? "50" : tip, "50");
+  });
+}
+
 await browser.startOrSkip();
-await scenarios("data", { gpus });
+await scenarios("data", { gpus, counters });
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();
 finish();
