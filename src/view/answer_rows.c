@@ -8,6 +8,7 @@
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"
+#include "view/lines.h"
 #include "view/names.h"
 
 #define MAX_NAMES 4096
@@ -148,7 +149,7 @@ static void put_row(struct json_out *j, struct recording *r, size_t id)
 	if (row->detail)
 		out_put_text(j, "detail", row->detail);
 	out_put_text(j, "draw", row_draw_names[row->draw]);
-	out_put_integer(j, "lanes", row->draw == DRAW_GROUP ? 1 : row->lane_count);
+	out_put_integer(j, "lanes", row->draw == DRAW_GROUP ? 1 : row_line_count(row));
 	out_key(j, "share");
 	if (row->share < 0)
 		out_null(j);

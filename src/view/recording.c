@@ -107,6 +107,8 @@ void recording_close(struct recording *r)
 	free(r->tracks.rows);
 	free(r->metrics.rows);
 	free(r->counters.rows);
+	for (size_t i = 0; i < r->piece_count; i++)
+		free(r->pieces[i].lines);
 	free(r->pieces);
 	free(r->bounds);
 	for (size_t i = 0; i < r->lane_count; i++)

@@ -28,6 +28,8 @@ struct piece {
 	size_t summary;    /* group of the lod table that has its buckets; NO_SUMMARY: none */
 	unsigned summary_level;
 	uint64_t first;    /* index of its first row in the track */
+	uint8_t line;      /* of most of its rows (lines.h), */
+	uint8_t *lines;    /* of each; NULL: of all */
 	int64_t time_min;
 	int64_t time_max;
 };
@@ -46,6 +48,9 @@ struct lane {
 	int64_t busy;       /* sum of durations; -1: not known */
 	uint32_t row;       /* that shows it; LANE_NO_ROW */
 	uint32_t place;     /* among the lanes of that row */
+	uint64_t before;    /* rows of the lanes before it, where the row is joined; else 0 */
+	uint8_t line;       /* of most of its rows (lines.h) */
+	uint8_t first_line; /* that lanes of its table have in the row */
 	struct coarse *_Atomic coarse; /* all of it in buckets; NULL: not yet, or none */
 };
 
@@ -84,6 +89,8 @@ struct row {
 	double share;     /* of the recording's length; below 0: not known */
 	bool quiet;
 	bool overlaid;    /* its lanes are drawn in one line, the first on top */
+	bool joined;      /* its lanes are one: its events are numbered through, and lie in lines by their times (lines.h) */
+	uint32_t line_count; /* 0: not found yet, each lane is a line */
 	bool held;        /* plots: a value is good until the next one */
 	int64_t unit;     /* string id; 0: none */
 	const char *unit_text; /* in its place */

@@ -119,6 +119,7 @@ int row_add_lanes(struct recording *r, uint32_t id, const uint32_t *lanes, uint3
 	for (uint32_t i = 0; i < count && rc == 0; i++) {
 		r->lanes[lanes[i]].row = id;
 		r->lanes[lanes[i]].place = before + i;
+		r->lanes[lanes[i]].before = row->joined ? row->count : 0;
 		row->count += r->lanes[lanes[i]].rows;
 	}
 	return rc;
@@ -180,6 +181,7 @@ static int add_row(struct row_maker *m, const struct lane_key *before, const str
 	if (!row)
 		return r < 0 ? r : -ENOMEM;
 	row->uid = keys->owner;
+	row->joined = keys->draw == DRAW_SLICES && (keys->kind == ROW_STREAM || keys->kind == ROW_GPU_SYNC) && count > 1;
 	r = take_lanes(m->r, row, keys, count);
 	r = r < 0 ? r : of_gpu ? gpu_label(m->r, keys, row) : process_label(m->r, keys, row);
 	return r < 0 ? r : warm_parents(m, m->r->row_count - 1);

@@ -9,6 +9,7 @@
 #include "replay.h"
 #include "view/coarse.h"
 #include "view/internal.h"
+#include "view/lines.h"
 #include "view/made.h"
 #include "view_texts.h"
 
@@ -83,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(fd, copy, size - 8) == (ssize_t)(size - 8) && recording_open(&recording, path, "x", &err) == 0) {
 		/* It may open the report again, as one that is still being made. */
 		ask(&v, "/api/reports");
+		recording_find_lines(recording, &stop);
 		recording_sum_lanes(recording, &stop);
 		recording_make(recording, (struct made_limits){ 50, 20 }, &stop);
 		recording_sum_lanes(recording, &stop);

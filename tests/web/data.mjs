@@ -64,8 +64,30 @@ async function counters() {
   });
 }
 
+/** Records of two threads' buffers: where nothing overlaps is one line, else two; a click picks what is there. */
+async function streams() {
+  for (const [report, lines] of [[configuration.inOrder, 1], [configuration.overlapping, 2]])
+    await opened(report, async (viewer) => {
+      const { rows } = await viewer.ask("/api/rows?report=0");
+      const { id } = rows.find((/** @type {any} */ row) => row.kind === "stream");
+      await viewer.until(([row, count]) => window.sonde.rows.find(0, row).lanes === count, [id, lines]);
+      check(`streams: ${lines} drawn`, await viewer.tell((/** @type {number} */ row) => window.sonde.rows.find(0, row).lanes, id), lines);
+      await viewer.bring(id);
+      await viewer.show(140e3, 160e3);
+      // Kernel 49 is in the first track, 50 in the second; where they overlap it is below.
+      for (const [number, line] of [[49, 0], [50, lines - 1], [51, 0]]) {
+        const start = 3000 * number + (number % 2 ? 137 : 0) - (lines === 2 && number === 50 ? 1500 : 0);
+        const at = await viewer.spot(id, line, start + 1800);
+        await viewer.mouse.click(at.x, at.y);
+        const details = await viewer.detailsOf(start);
+        check(`streams: of ${lines}, kernel ${number}`, [details.end, details.lane], [start + 2000, line]);
+      }
+      await viewer.picture(`stream-${lines}`);
+    });
+}
+
 await browser.startOrSkip();
-await scenarios("data", { gpus, counters });
+await scenarios("data", { gpus, counters, streams });
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();
 finish();
