@@ -1,12 +1,15 @@
 // The names of rows at the left: a tree that mouse and keyboard open, close, pin and put in another order.
 import * as format from "./format.js";
 import { isFolding, keyOf, summary } from "./rows.js";
+import { lookedAt, shareOf } from "./shares.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 /** @typedef {import("./main.js").App} App */
 
 const escape = format.escapeHtml;
 const DRAG_PIXELS = 6;
+/** So long, in ms, the view rests before shares are told of it: they would flicker, and every frame make all labels anew. */
+const REST = 150;
 
 export class Labels {
   /** @param {App} app @param {HTMLElement} element */
@@ -14,6 +17,11 @@ export class Labels {
     this.app = app;
     this.element = element;
     this.text = "";
+    /** What the shares that are shown are of. */
+    this.told = "";
+    /** @type {Map<string, { sum: string, busy: string }>} by row */
+    this.shares = new Map();
+    this.timer = 0;
     /** @type {null | { row: Row, y: number, moved: boolean }} */
     this.drag = null;
     element.addEventListener("click", (event) => this.click(event));
@@ -26,6 +34,7 @@ export class Labels {
 
   /** @param {Array<{ row: Row, y: number }>} placed */
   draw(placed) {
+    this.rest();
     const chosen = this.app.row;
     const first = placed.some(({ row }) => row === chosen) ? chosen : placed.find(({ row }) => row)?.row;
     const text = placed.map(({ row, y }) => this.label(row, y, row === first)).join("");
@@ -38,16 +47,47 @@ export class Labels {
       this.focus(false);
   }
 
+  /** While the view moves, shares stay those of before. */
+  rest() {
+    const { from, to, isSpan } = lookedAt(this.app);
+    const now = `${from}/${to}/${isSpan}`;
+    if (now === this.told) {
+      if (!this.timer)
+        this.shares.clear();
+      return;
+    }
+    this.told = now;
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.app.timeline.redraw();
+    }, REST);
+  }
+
+  /** @param {Row} row */
+  share(row) {
+    const known = this.shares.get(keyOf(row));
+    if (known)
+      return known;
+    const share = shareOf(this.app, row);
+    const sum = summary(row, share);
+    const { from, to, isSpan } = lookedAt(this.app);
+    const made = { sum, busy: share === null ? "" : `busy for ${sum} of the ${isSpan ? "measured span" : "window"} (${format.duration(to - from)})` };
+    this.shares.set(keyOf(row), made);
+    return made;
+  }
+
   /** @param {Row} row @param {number} y @param {boolean} reachable by the tab key */
   label(row, y, reachable) {
     const mark = isFolding(row) ? (row.open ? "▾" : "▸") : "";
     const classes = ["label", row.draw, row.pinned && "pinned", row === this.app.row && "chosen", row.kind === "report" && "report"].filter(Boolean).join(" ");
-    const title = escape([row.label, row.detail, row.count ? format.some(row.count, row.draw === "plot" ? "values" : "events") : ""].filter(Boolean).join("\n"));
+    const { sum, busy } = this.share(row);
+    const title = escape([row.label, row.detail, busy, row.count ? format.some(row.count, row.draw === "plot" ? "values" : "events") : ""].filter(Boolean).join("\n"));
     const found = row.found ? `<span class="found" title="${format.count(row.found)} matches">${format.count(row.found)}</span>` : "";
-    const said = escape(`${row.label} ${summary(row)}`);
+    const said = escape(`${row.label} ${busy || sum}`);
     return `<div class="${classes}" role="treeitem" aria-level="${row.depth + 1}" aria-selected="${row === this.app.row}" aria-label="${said}" data-key="${keyOf(row)}" tabindex="${reachable ? 0 : -1}" ` +
       `style="top:${y}px;height:${row.height - 1}px;padding-left:${6 + Math.min(row.depth, 8) * 12}px" title="${title}"${isFolding(row) ? ` aria-expanded="${row.open}"` : ""}>` +
-      `<span class="mark">${mark}</span><span class="name">${escape(row.label)}</span>${found}<span class="sum">${escape(summary(row))}</span>` +
+      `<span class="mark">${mark}</span><span class="name">${escape(row.label)}</span>${found}<span class="sum">${escape(sum)}</span>` +
       `<button class="pin" tabindex="-1" title="${row.pinned ? "Unpin" : "Pin to the top"} (p)" aria-label="${row.pinned ? "Unpin" : "Pin to the top"}">${row.pinned ? "●" : "○"}</button></div>`;
   }
 

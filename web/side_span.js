@@ -32,5 +32,5 @@ export function sumsHtml(side, sums, length, report) {
     `<span title="${escape(n.name)}">${side.link({ search: n.name }, shortName(n.name), n.name)}</span>`, format.duration(n.total), format.count(n.count), format.duration(n.mean)]);
   const more = sums.different > MOST_NAMES ? `<p class="faint">The longest ${MOST_NAMES} of ${format.count(sums.different)} names.</p>` : "";
   return `<h3>By kind</h3>${table(["Kind", "Busy", "Events"], kinds)}<h3>By name</h3>${table(["Name", "Total", "Events", "Mean"], names)}${more}` +
-    `<h3>By row</h3>${table(["Row", "Busy", "Share", "Events"], rows)}`;
+    `<h3>By row</h3>${table(["Row", "Busy", "Of the span", "Events"], rows)}`;
 }

@@ -86,8 +86,43 @@ async function streams() {
     });
 }
 
+/** Beside a row's name: its share and what that is of. @param {any} viewer @param {number} row */
+async function shareShown(viewer, row) {
+  const label = `#labels [data-key="${await viewer.tell((/** @type {number} */ id) => [...window.sonde.rows.byKey.entries()].find(([, each]) => each.id === id)[0], row)}"]`;
+  return [Number.parseFloat(await viewer.text(`${label} .sum`)), (await viewer.page.getAttribute(label, "title")).replaceAll("\n", " ")];
+}
+
+/** A second of work behind five of nothing: 40 %, then 80 % busy. */
+async function shares() {
+  await opened(configuration.idle, async (viewer) => {
+    const { rows } = await viewer.ask("/api/rows?report=0");
+    const { id } = rows.find((/** @type {any} */ row) => row.kind === "nvtx");
+    await viewer.bring(id);
+    for (const [from, to, want, of] of [[5e9, 6e9, 60, "999.8"], [5e9, 5.5e9, 40, "500"], [5.5e9, 5.9e9, 80, "400"], [5.6e9, 5.600008e9, 100, "8.00"]]) {
+      await viewer.show(from, to);
+      const [share, title] = await shareShown(viewer, id);
+      check(`shares: ${from / 1e9} to ${to / 1e9} s`, [Math.abs(share - want) <= 1 ? want : share, title.includes("of the window") && title.includes(of) ? "" : title], [want, ""]);
+    }
+    await viewer.show(5e9, 6e9);
+    const names = async () => (await viewer.text("#side")).replaceAll(/\s+/g, " ");
+    check("shares: what took the time, in the window", [(await names()).includes("in the window: 1"), (await names()).includes("66.7")], [true, true]);
+    await viewer.show(5e9, 5.4e9);
+    check("shares: and in another", [(await names()).includes("in the window: 400"), (await names()).includes("second")], [true, false]);
+    await viewer.tell(() => window.sonde.showAll());
+    await viewer.idle();
+    check("shares: and in all of it", (await names()).includes("in the whole recording"), true);
+    const [share, title] = await shareShown(viewer, id);
+    check("shares: of all of it", [Math.abs(share - 10) <= 1, title.includes("of the window")], [true, true]);
+    await viewer.show(5e9, 6e9);
+    await viewer.tell(() => window.sonde.view.select([5.2e9, 5.4e9]));
+    await viewer.idle();
+    const [ofSpan, said] = await shareShown(viewer, id);
+    check("shares: of a measured span", [Math.abs(ofSpan - 40) <= 1 ? 40 : ofSpan, said.includes("of the measured span")], [40, true]);
+  });
+}
+
 await browser.startOrSkip();
-await scenarios("data", { gpus, counters, streams });
+await scenarios("data", { gpus, counters, streams, shares });
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();
 finish();

@@ -194,7 +194,7 @@ export class Browser {
     const context = await this.context({
       viewport: { width: how.width ?? 1280, height: how.height ?? 720 }, colorScheme: how.scheme ?? "light", deviceScaleFactor: how.scale ?? 1,
     });
-    await context.addInitScript((/** @type {string} */ known) => sessionStorage.setItem("sonde-key", known), key);
+    await context.addInitScript((/** @type {string} */ known) => location.protocol === "http:" && sessionStorage.setItem("sonde-key", known), key);
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
     const page = await context.newPage();
     if (!how.expectTrouble)
