@@ -121,8 +121,23 @@ async function shares() {
   });
 }
 
+/** Ten shells that did next to nothing, and the one that worked. */
+async function overview() {
+  await opened(configuration.launcher, async (viewer) => {
+    const shown = await viewer.tell(() => window.sonde.overview.rows().map((row) => row.label));
+    check("overview: who did most is in it", [shown.length, shown.includes("python3")], [8, true]);
+    await viewer.show(0, 1e6);
+    const filled = await viewer.tell(() => {
+      const { picture } = window.sonde.overview;
+      const { data } = picture.getContext("2d").getImageData(Math.round(picture.width / 2), 0, 1, picture.height);
+      return [...data].filter((_, i) => i % 4 === 3).some((alpha) => alpha > 0);
+    });
+    check("overview: its work can be seen", filled, true);
+  });
+}
+
 await browser.startOrSkip();
-await scenarios("data", { gpus, counters, streams, shares });
+await scenarios("data", { gpus, counters, streams, shares, overview });
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);
 await browser.end();
 finish();
