@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/alike.h"
 #include "view/answers.h"
 #include "view/internal.h"
@@ -256,7 +257,7 @@ static void put_parents(struct json_out *j, struct recording *r, const struct pl
 			count += with_itself || at->lane != p->lane || at->index != p->index;
 		}
 	}
-	qsort(parents, count, sizeof(parents[0]), compare_starts);
+	sort_items(parents, count, sizeof(parents[0]), compare_starts);
 	out_key(j, "parents");
 	out_open(j, '[');
 	while (count)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/json_out.h"
 
 /* Threads with less than this are folded away. */
@@ -201,7 +202,7 @@ static size_t make_keys(struct recording *r, struct lane_key *keys)
 		if (gpu_lane_key(r, track, key) || process_lane_key(r, track, key))
 			count++;
 	}
-	qsort(keys, count, sizeof(*keys), compare_keys);
+	sort_items(keys, count, sizeof(*keys), compare_keys);
 	return count;
 }
 
@@ -298,7 +299,7 @@ int rows_finish(struct recording *r, size_t from)
 	r->order = order;
 	for (size_t i = 0; i < r->row_count; i++)
 		sorted[i] = (uint32_t)i;
-	qsort_r(sorted, r->row_count, sizeof(*sorted), compare_siblings, r);
+	sort_items_with(sorted, r->row_count, sizeof(*sorted), compare_siblings, r);
 	put_children(r, sorted, ROW_NO_PARENT, 0);
 	free(sorted);
 	return 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/rows.h"
 
 static const struct made_track *track_of(const struct recording *r, size_t lane)
@@ -164,7 +165,7 @@ static int add_rows(struct row_maker *m, uint32_t *lanes, size_t count)
 	size_t from = 0;
 	int rc = 0;
 
-	qsort_r(lanes, count, sizeof(*lanes), compare_lanes, m->r);
+	sort_items_with(lanes, count, sizeof(*lanes), compare_lanes, m->r);
 	for (size_t i = 1; i <= count && rc == 0; i++) {
 		if (i < count && compare_rows(m->r, lanes[i], lanes[from]) == 0)
 			continue;

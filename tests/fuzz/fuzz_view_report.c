@@ -48,6 +48,8 @@ static void ask_all(struct view *v)
 	ask(v, "/api/kernel?report=0&kernel=1&baseline=0&against=0");
 	ask(v, "/api/values?report=0&kernel=0&baseline=0");
 	ask(v, "/api/source?report=0&kernel=0");
+	ask(v, "/api/groups?report=0&by=kernel");
+	ask(v, "/api/groups?report=0&by=nvtx&baseline=0");
 	for (size_t i = 0; i < r->row_count && i < MAX_ROWS; i++) {
 		for (unsigned level = 0; level <= 50; level += 5) {
 			long long first = r->begin >> (level + 8), last = r->end >> (level + 8);

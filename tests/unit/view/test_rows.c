@@ -10,8 +10,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "../../fuzz/view_texts.h"
 #include "report/writer.h"
 #include "view/internal.h"
+#include "view/lines.h"
 #include "view/made.h"
 
 #define PATH rows_path()
@@ -155,10 +157,37 @@ static void a_track_of_counters_and_slices(void **state)
 	end_report(r);
 }
 
+/* Everything is asked for; nothing is there to be sorted, copied or looked through. */
+static void nothing_was_recorded(void **state)
+{
+	static const char *const answered[] = {
+		"/api/reports", "/api/rows?report=0", "/api/session?report=0", "/api/diagnostics?report=0", "/api/sums?report=0", "/api/tree?report=0",
+		"/api/find?report=0&text=a", "/api/events?report=0", "/api/flame?report=0", "/api/names?report=0&ids=", "/api/kernels?report=0",
+		"/api/counters?report=0&name=a", "/api/groups?report=0&by=kernel", "/api/groups?report=0&by=nvtx", "/api/groups?report=0&by=operator",
+		"/api/groups?report=0&by=kernel&baseline=0", "/api/findings?report=0",
+	};
+	struct recording *r = open_report(begin_report());
+	struct view v = { .recordings = &r, .recording_count = 1, .texts = fuzz_texts() };
+	_Atomic bool stop = false;
+	struct buf answer = BUF_INIT;
+	struct error err;
+
+	assert_int_equal(recording_find_lines(r, &stop), 0);
+	assert_int_equal(recording_make(r, MADE_LIMITS, &stop), 0);
+	for (size_t i = 0; i < sizeof(answered) / sizeof(answered[0]); i++) {
+		buf_clear(&answer);
+		if (view_answer(&v, answered[i], &answer, &err) < 0)
+			fail_msg("%s: %s", answered[i], err.text);
+	}
+	buf_release(&answer);
+	end_report(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_tracks_of_runs_of_one_thread), cmocka_unit_test(a_track_of_counters_and_slices),
+		cmocka_unit_test(nothing_was_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
