@@ -1,4 +1,5 @@
 // Asking the server. docs/view.md has the contract.
+import { findKey } from "./key.js";
 
 /** An answer that is none. */
 export class ServerError extends Error {}
@@ -12,7 +13,7 @@ export function asking() {
 
 /** Who is asked: the server, unless the page has what answers with it (offline.js).
  * @type {(uri: string, signal?: AbortSignal) => Promise<Response>} */
-let send = (uri, signal) => fetch(uri, { signal, credentials: "same-origin" });
+let send = async (uri, signal) => fetch(uri, { signal, credentials: "omit", headers: { "Sonde-Key": await findKey() } });
 
 /** @param {typeof send} other */
 export function askInstead(other) {

@@ -1,11 +1,14 @@
 // The names of rows at the left: a tree that mouse and keyboard open, close, pin and put in another order.
 import * as format from "./format.js";
 import { isFolding, keyOf, summary } from "./rows.js";
+import { lookedAt, shareOf } from "./shares.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 /** @typedef {import("./main.js").App} App */
 
 const DRAG_PIXELS = 6;
+/** So long, in ms, the view rests before shares are told of it: they would flicker, and every frame make all labels anew. */
+const REST = 150;
 
 /** Writes what is other than it was; null: not there. @param {Element} element @param {Record<string, string | null>} attributes @param {string} [text] */
 function put(element, attributes, text) {
@@ -35,6 +38,11 @@ export class Labels {
     this.element = element;
     /** @type {Map<string, HTMLElement>} by row */
     this.shown = new Map();
+    /** What the shares that are shown are of. */
+    this.told = "";
+    /** @type {Map<string, { sum: string, busy: string }>} by row */
+    this.shares = new Map();
+    this.timer = 0;
     /** @type {null | { row: Row, y: number, moved: boolean }} */
     this.drag = null;
     element.addEventListener("click", (event) => this.click(event));
@@ -48,6 +56,7 @@ export class Labels {
   /** A label stays the same element as long as its row is in sight: a press and its release are no click where it was another in between.
    * @param {Array<{ row: Row, y: number }>} placed */
   draw(placed) {
+    this.rest();
     const chosen = this.app.row;
     const first = placed.some(({ row }) => row === chosen) ? chosen : placed.find(({ row }) => row)?.row;
     const focused = this.element.contains(document.activeElement);
@@ -69,22 +78,53 @@ export class Labels {
       this.focus(false);
   }
 
+  /** While the view moves, shares stay those of before. */
+  rest() {
+    const { from, to, isSpan } = lookedAt(this.app);
+    const now = `${from}/${to}/${isSpan}`;
+    if (now === this.told) {
+      if (!this.timer)
+        this.shares.clear();
+      return;
+    }
+    this.told = now;
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.app.timeline.redraw();
+    }, REST);
+  }
+
+  /** @param {Row} row */
+  share(row) {
+    const known = this.shares.get(keyOf(row));
+    if (known)
+      return known;
+    const share = shareOf(this.app, row);
+    const sum = summary(row, share);
+    const { from, to, isSpan } = lookedAt(this.app);
+    const made = { sum, busy: share === null ? "" : `busy for ${sum} of the ${isSpan ? "measured span" : "window"} (${format.duration(to - from)})` };
+    this.shares.set(keyOf(row), made);
+    return made;
+  }
+
   /** @param {HTMLElement} label @param {Row} row @param {number} y @param {boolean} reachable by the tab key */
   fill(label, row, y, reachable) {
     const folding = isFolding(row);
     const chosen = row === this.app.row;
     const pin = row.pinned ? "Unpin" : "Pin to the top";
+    const { sum: share, busy } = this.share(row);
     const [mark, name, found, sum, button] = label.children;
     put(label, {
       class: ["label", row.draw, row.pinned && "pinned", chosen && "chosen", row.kind === "report" && "report"].filter(Boolean).join(" "),
-      "aria-level": String(row.depth + 1), "aria-selected": String(chosen), "aria-label": `${row.label} ${summary(row)}`, tabindex: reachable ? "0" : "-1",
+      "aria-level": String(row.depth + 1), "aria-selected": String(chosen), "aria-label": `${row.label} ${busy || share}`, tabindex: reachable ? "0" : "-1",
       "aria-expanded": folding ? String(row.open) : null, style: `top:${y}px;height:${row.height - 1}px;padding-left:${6 + Math.min(row.depth, 8) * 12}px`,
-      title: [row.label, row.detail, row.count ? format.some(row.count, row.draw === "plot" ? "values" : "events") : ""].filter(Boolean).join("\n"),
+      title: [row.label, row.detail, busy, row.count ? format.some(row.count, row.draw === "plot" ? "values" : "events") : ""].filter(Boolean).join("\n"),
     });
     put(mark, {}, folding ? (row.open ? "▾" : "▸") : "");
     put(name, {}, row.label);
     put(found, { title: `${format.count(row.found)} matches`, hidden: row.found ? null : "" }, format.count(row.found));
-    put(sum, {}, summary(row));
+    put(sum, {}, share);
     put(button, { title: `${pin} (p)`, "aria-label": pin }, row.pinned ? "●" : "○");
   }
 

@@ -38,8 +38,9 @@ export class Live {
   /** Other rows than before; what was chosen stays so. @param {import("./main.js").Loaded} loaded @param {any[]} list */
   take(loaded, list) {
     const { app } = this;
+    const lanes = new Map([...app.rows.byKey.values()].filter((row) => row.report === loaded.number).map((row) => [row.id, row.lanes]));
     const numbers = app.rows.renew(loaded.number, list);
-    if ([...numbers].some(([before, now]) => before !== now && before >= 0))
+    if ([...numbers].some(([before, now]) => before >= 0 && (before !== now || lanes.get(before) !== app.rows.find(loaded.number, now)?.lanes)))
       loaded.tiles.clear();
     const { picked } = app.view;
     if (picked?.report === loaded.number)

@@ -73,6 +73,7 @@ export class App {
       this.timeline.tooltip.hide();
       this.timeline.redraw();
       this.address.change();
+      this.side.viewChanged();
     });
   }
 
@@ -446,7 +447,7 @@ export class App {
   get settled() {
     if (document.body.dataset.view === "kernels")
       return this.started && this.kernels.settled && asking() === 0;
-    return this.started && !this.timeline.frame && !this.timeline.tooltip.timer && !this.search.timer && !this.live.waiting && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
+    return this.started && !this.timeline.frame && !this.timeline.tooltip.timer && !this.search.timer && !this.timeline.labels.timer && !this.side.timer && !this.live.waiting && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
   }
 
   /** Resolves when nothing is on its way any more and all of it is drawn. @returns {Promise<void>} */

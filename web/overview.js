@@ -61,11 +61,14 @@ export class Overview {
     this.hold?.(this.timeAt(event.clientX));
   }
 
-  /** The rows that stand for everything: GPUs, else processes. @returns {Row[]} */
+  /** The rows that stand for everything: GPUs, else processes; where they are many, those that do most. @returns {Row[]} */
   rows() {
     const all = this.app.rows.roots.flatMap((row) => (row.kind === "report" ? row.children : [row]));
     const gpus = all.filter((row) => row.kind === "gpu");
-    return (gpus.length ? gpus : all.filter((row) => row.kind === "process")).slice(0, MOST_ROWS);
+    const rows = gpus.length ? gpus : all.filter((row) => row.kind === "process");
+    const busy = (/** @type {Row} */ row) => (row.share ?? 0) * this.app.loaded[row.report].length;
+    const most = new Set([...rows].sort((a, b) => busy(b) - busy(a) || (b.count ?? 0) - (a.count ?? 0)).slice(0, MOST_ROWS));
+    return rows.filter((row) => most.has(row));
   }
 
   repaint() {

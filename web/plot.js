@@ -4,7 +4,7 @@ import * as format from "./format.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 /** @typedef {import("./draw.js").Scene} Scene */
-/** @typedef {{ time: number, end: number, least: number, most: number, mean: number }} Value */
+/** @typedef {{ time: number, end: number, least: number, most: number, mean: number, carried: boolean }} Value carried: recorded before this time */
 
 const ROOM = 4;
 
@@ -33,7 +33,7 @@ export function valuesBetween(scene, row, from, to) {
     for (let i = 0; i < lane.bucket.length; i++) {
       const time = tile.index * tileSpan(tile.level) + lane.bucket[i] * bucket;
       if (time >= index * span && time < (index + 1) * span && (!values.length || time > values[values.length - 1].time))
-        values.push({ time, end: time + bucket, least: lane.least[i], most: lane.most[i], mean: lane.mean[i] });
+        values.push({ time, end: time + bucket, least: lane.least[i], most: lane.most[i], mean: lane.mean[i], carried: lane.busy[i] === 1 });
     }
   }
   return values;

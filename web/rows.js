@@ -371,10 +371,10 @@ export class Rows {
   }
 }
 
-/** What stands at the right of a row's name. @param {Row} row */
-export function summary(row) {
+/** What stands at the right of a row's name. @param {Row} row @param {number | null} share of what is looked at */
+export function summary(row, share) {
   if (row.share !== undefined && row.share !== null)
-    return format.percent(row.share);
+    return share === null ? "" : format.percent(share);
   if (row.draw === "plot")
     return row.unit || "";
   return row.count ? format.count(row.count) : "";

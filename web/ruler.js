@@ -1,5 +1,6 @@
 // The ruler above the rows: moments in one unit, the measured span with its length.
 import * as format from "./format.js";
+import { lookedAt } from "./shares.js";
 
 export const RULER = 28;
 
@@ -29,7 +30,8 @@ export function drawRuler(app, canvas, labels, width, ratio) {
   context.clearRect(0, 0, width + labels, RULER);
   context.font = "12px system-ui, sans-serif";
   context.fillStyle = app.ink.faint;
-  context.fillText(`${format.duration(view.to - view.from)} in view`, 8, 18);
+  const { from, to, isSpan } = lookedAt(app);
+  context.fillText(`share of ${format.duration(isSpan ? to - from : view.to - view.from)} ${isSpan ? "measured" : "in view"}`, 8, 18);
   if (base) {
     const text = `${Number((base / 1e9).toFixed(9))} s +`;
     context.fillText(text, labels - context.measureText(text).width - 8, 18);

@@ -12,6 +12,8 @@ import { namesHtml, sumsHtml } from "./side_span.js";
 const escape = format.escapeHtml;
 const MOST_MATCHES = 200;
 const MOST_SUMMED = 12;
+/** So long, in ms, the window rests before it is asked what took the time in it. */
+const REST = 500;
 
 export class Side {
   /** @param {App} app */
@@ -23,6 +25,10 @@ export class Side {
     this.targets = [];
     /** @type {Array<[any, import("./main.js").Loaded]>} what each report's findings are */
     this.findings = [];
+    /** What the sums that stand in their place are of: empty where it is all. */
+    this.of = "";
+    this.asking = false;
+    this.timer = 0;
     /** What was chosen last: a measured span goes before the event that was picked earlier. */
     this.spanFirst = false;
   }
@@ -84,26 +90,53 @@ export class Side {
       this.showSpan();
     else if (app.search.text)
       this.showSearch();
-    else
+    else {
       this.putFindings();
+      this.viewChanged();
+    }
+  }
+
+  /** What took the time is asked again for another window, once that rests. */
+  viewChanged() {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    if (this.part() !== this.of && this.findings.some(([answer]) => !answer.findings.length) && !this.app.view.picked && !this.app.view.span && !this.app.search.text)
+      this.timer = window.setTimeout(() => {
+        this.timer = 0;
+        if (this.part() !== this.of && !this.asking)
+          this.showFindings();
+      }, REST);
+  }
+
+  /** The window, where that is not all of the recordings. */
+  part() {
+    const { from, to, first, last } = this.app.view;
+    return from <= first && to >= last ? "" : `${Math.round(from)}/${Math.round(to)}`;
   }
 
   async showFindings() {
     const found = [];
+    const of = this.part();
+    this.asking = true;
+    const [from, to] = of.split("/").map(Number);
     for (const loaded of this.app.loaded) {
-      const answer = await this.app.attempt(() => json("/api/findings", { report: loaded.number }));
+      const part = of ? { from: Math.max(0, Math.round(from - loaded.offset)), to: Math.max(0, Math.round(to - loaded.offset)) } : {};
+      const answer = await this.app.attempt(() => json("/api/findings", { report: loaded.number, ...part }));
       /* No report of statistics has anything, as of slices of another tool: by what they are called. */
       if (answer && !answer.findings.length && !answer.instead?.length)
-        answer.sums = await json("/api/sums", { report: loaded.number, from: 0, to: loaded.length }).catch(() => null);
+        answer.sums = await json("/api/sums", { report: loaded.number, from: part.from ?? 0, to: part.to ?? loaded.length }).catch(() => null);
       if (answer)
         found.push(/** @type {[any, import("./main.js").Loaded]} */ ([answer, loaded]));
     }
+    this.asking = false;
+    this.of = of;
     this.findings = found;
     this.app.overview.findings = found.flatMap(([answer, loaded]) => answer.findings.filter((/** @type {any} */ f) => f.start !== null && f.end !== null)
       .map((/** @type {any} */ f) => [f.start + loaded.offset, f.end + loaded.offset]));
     this.app.timeline.redraw();
     if (!this.app.view.picked && !this.app.view.span && !this.app.search.text)
       this.putFindings();
+    this.viewChanged();
   }
 
   putFindings() {
@@ -125,7 +158,9 @@ export class Side {
     const tables = (answer.instead || []).map((/** @type {any} */ table) => this.smallTable(table)).join("") || (answer.sums?.names.length ? namesHtml(this, answer.sums, MOST_SUMMED) : "");
     const missing = missingHtml(loaded, [...this.app.rows.byKey.values()].filter((row) => row.report === loaded.number));
     const notes = (loaded.facts.notes || []).map((/** @type {string} */ note) => `<p class="note">${escape(note)}</p>`).join("");
-    return `<h2>What took the time</h2>${notes}${tables || `<p class="empty">Nothing was recorded that could be summed up.</p>`}${missing}`;
+    const [from, to] = this.of.split("/").map(Number);
+    const of = this.of ? `in the window: ${format.duration(to - from)} from ${format.moment(from, 1)}` : "in the whole recording";
+    return `<h2>What took the time</h2><div class="faint">${of}</div>${notes}${tables || `<p class="empty">Nothing was recorded that could be summed up.</p>`}${missing}`;
   }
 
   /** @param {any} table */

@@ -37,5 +37,5 @@ export function sumsHtml(side, sums, length, report) {
     return [side.link({ row, report }, r.label, where), format.duration(r.busy), format.percent(r.busy / length), format.count(r.count)];
   });
   return `<h3>By kind</h3>${table(["Kind", "Busy", "Events"], kinds)}${namesHtml(side, sums, MOST_NAMES)}` +
-    `<h3>By row</h3>${table(["Row", "Busy", "Share", "Events"], rows)}`;
+    `<h3>By row</h3>${table(["Row", "Busy", "Of the span", "Events"], rows)}`;
 }

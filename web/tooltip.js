@@ -88,7 +88,7 @@ export class Tooltip {
     const amount = (/** @type {number} */ n) => escape(format.amount(n, row.unit));
     const several = value.least !== value.most;
     return `<b>${escape(row.label)}</b><br>${several ? "mean " : ""}${amount(value.mean)}${several ? ` <span class="faint">least ${amount(value.least)}, most ${amount(value.most)} within ${format.duration(value.end - value.time)}</span>` : ""}` +
-      `<br><span class="faint">at ${format.moment(value.time, 1000)}</span>`;
+      `<br><span class="faint">${value.carried ? "the last one before" : "at"} ${format.moment(value.time, 1000)}</span>`;
   }
 
   /** @param {Row} row @param {NonNullable<ReturnType<import("./timeline.js").Timeline["sliceAt"]>>} slice */

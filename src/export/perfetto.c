@@ -212,7 +212,7 @@ uint64_t perfetto_counter_track(struct perfetto *p, uint64_t parent, const char 
 
 uint64_t perfetto_gpu(struct perfetto *p, int64_t gpu)
 {
-	const int64_t *row = index_find(&p->t.gpus, gpu);
+	const int64_t *row = index_find(&p->t.q->index.cuda->gpus, gpu);
 	char name[160] = "GPU";
 	uint64_t uuid;
 	bool is_new;
@@ -220,7 +220,7 @@ uint64_t perfetto_gpu(struct perfetto *p, int64_t gpu)
 	uuid = parent_uuid(p, PARENT_GPU, (uint64_t)gpu, &is_new);
 	if (is_new) {
 		if (row)
-			snprintf(name, sizeof(name), "GPU %lld %s", (long long)row[GPU_INDEX],
+			snprintf(name, sizeof(name), "GPU %lld%s%s", (long long)row[GPU_INDEX], row[GPU_NAME] ? " " : "",
 				 timeline_text(&p->t, row[GPU_NAME], NULL));
 		name_track(p, uuid, 0, name);
 	}

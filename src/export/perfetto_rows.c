@@ -2,6 +2,7 @@
  * Slices of one track must nest, so that those that overlap otherwise go to further tracks, the lanes. */
 #include <errno.h>
 
+#include "base/sort.h"
 #include "export/perfetto.h"
 
 #define MAX_LANES 4096u
@@ -286,7 +287,7 @@ static int list_parts(struct perfetto *p, const struct track_groups *groups, str
 	}
 	if (!parts)
 		return -ENOMEM;
-	qsort(parts, count, sizeof(*parts), compare_parts);
+	sort_items(parts, count, sizeof(*parts), compare_parts);
 	*ret = parts;
 	*ret_count = count;
 	return 0;

@@ -423,7 +423,7 @@ void timeline_counter_name(const struct timeline *t, const int64_t *track, struc
 		ret->text = timeline_text(t, nvtx ? nvtx[COUNTER_NAME] : track[TRACK_TEXT], NULL);
 		return;
 	}
-	gpu = index_find(&t->gpus, metric[COUNTER_GPU]);
+	gpu = index_find(&t->q->index.cuda->gpus, metric[COUNTER_GPU]);
 	ret->text = timeline_text(t, metric[COUNTER_NAME], NULL);
 	ret->unit = timeline_text(t, metric[COUNTER_UNIT], NULL);
 	ret->gpu = metric[COUNTER_GPU];
@@ -442,7 +442,6 @@ static int load_tables(struct timeline *t)
 {
 	static const uint8_t tracks[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
 					  COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH, COLUMN_TRACK_NAME };
-	static const uint8_t gpus[] = { COLUMN_GPU_UID, COLUMN_GPU_NAME, COLUMN_GPU_INDEX };
 	static const uint8_t devices[] = { COLUMN_CUDA_DEVICE_PROCESS, COLUMN_CUDA_DEVICE_ID, COLUMN_CUDA_DEVICE_GPU,
 					   COLUMN_CUDA_DEVICE_SM_COUNT };
 	static const uint8_t nvtx[] = { COLUMN_NVTX_COUNTER_TRACK, COLUMN_NVTX_COUNTER_NAME, COLUMN_NVTX_COUNTER_TRACK,
@@ -450,7 +449,7 @@ static int load_tables(struct timeline *t)
 	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_NAME, COLUMN_GPU_METRIC_UNIT,
 					   COLUMN_GPU_METRIC_GPU };
 	const struct index_source tables[] = {
-		{ &t->tracks, TABLE_TRACK, TIMELINE_TRACK_WIDTH, tracks }, { &t->gpus, TABLE_GPU, GPU_WIDTH, gpus },
+		{ &t->tracks, TABLE_TRACK, TIMELINE_TRACK_WIDTH, tracks },
 		{ &t->devices, TABLE_CUDA_DEVICE, TIMELINE_DEVICE_WIDTH, devices },
 		{ &t->counters[COUNTERS_NVTX], TABLE_NVTX_COUNTER, COUNTER_WIDTH, nvtx },
 		{ &t->counters[COUNTERS_GPU], TABLE_GPU_METRIC, COUNTER_WIDTH, metrics },
@@ -475,7 +474,6 @@ int timeline_open(struct timeline *t, struct export *e, struct error *err)
 void timeline_close(struct timeline *t)
 {
 	free(t->tracks.rows);
-	free(t->gpus.rows);
 	free(t->devices.rows);
 	free(t->counters[COUNTERS_NVTX].rows);
 	free(t->counters[COUNTERS_GPU].rows);

@@ -4,13 +4,13 @@
 #define SONDE_EXPORT_TIMELINE_H
 
 #include "export/internal.h"
+#include "query/cuda_index.h"
 #include "query/stack_tree.h"
 #include "query/track_reader.h"
 
 /* Rows of `tracks` have the numbers TRACK_* of the query's index, and the string id of the track's own name. */
 enum { TRACK_TEXT = TRACK_WIDTH, TIMELINE_TRACK_WIDTH };
 
-enum { GPU_UID, GPU_NAME, GPU_INDEX, GPU_WIDTH };
 enum { DEVICE_SM_COUNT = DEVICE_WIDTH, TIMELINE_DEVICE_WIDTH };
 
 struct link_set;
@@ -21,7 +21,6 @@ struct timeline {
 	struct query *q;
 	struct report *report;
 	struct index_table tracks; /* by id */
-	struct index_table gpus;   /* by uid */
 	struct index_table devices; /* by process and number */
 	struct index_table counters[2]; /* NVTX's, and metrics of GPUs, by track */
 	struct link_set *links;    /* a process each */

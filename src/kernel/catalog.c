@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/sort.h"
 
 static int compare_chips(const void *a, const void *b)
 {
@@ -31,7 +32,7 @@ int catalog_chips(const struct cupti_host *cupti, char (**ret)[CHIP_NAME_MAX])
 			names[count][k] = (char)tolower((unsigned char)chips.names[i][k]);
 		count++;
 	}
-	qsort(names, (size_t)count, sizeof(*names), compare_chips);
+	sort_items(names, (size_t)count, sizeof(*names), compare_chips);
 	*ret = names;
 	return count;
 }
@@ -94,7 +95,7 @@ static int list_bases(struct catalog *c)
 
 	for (int type = HOST_COUNTER; r == 0 && type <= HOST_THROUGHPUT; type++)
 		r = add_bases(c, type);
-	qsort(c->bases, c->count, sizeof(*c->bases), compare_bases);
+	sort_items(c->bases, c->count, sizeof(*c->bases), compare_bases);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "kernel/units.h"
 
 static int by_name(const void *a, const void *b)
@@ -33,7 +34,7 @@ int metric_names_of(struct metric_names *ret, const struct kernel_results *resul
 		for (size_t j = 0; j < results->items[i].value_count; j++)
 			if (!had(i ? &results->items[i - 1] : NULL, j, results->items[i].values[j].name))
 				ret->items[ret->count++] = &results->items[i].values[j];
-	qsort(ret->items, ret->count, sizeof(*ret->items), by_name);
+	sort_items(ret->items, ret->count, sizeof(*ret->items), by_name);
 	for (size_t i = 0; i < ret->count; i++)
 		if (!kept || strcmp(ret->items[kept - 1]->name, ret->items[i]->name) != 0)
 			ret->items[kept++] = ret->items[i];

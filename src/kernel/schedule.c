@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "kernel/schedule_keep.h"
 
 #define WORTH_A_TRIAL 12
@@ -179,7 +180,7 @@ static int (*const orders[])(const void *, const void *) = { compare_units, comp
 static void sort(struct schedule_part *part, uint32_t order)
 {
 	if (orders[order])
-		qsort(part->names, part->count, sizeof(*part->names), orders[order]);
+		sort_items(part->names, part->count, sizeof(*part->names), orders[order]);
 }
 
 /* Takes the other order if it is better. */

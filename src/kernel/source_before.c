@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 #define MOST_KEY 4096
 
 static bool is_same_code(const struct kernel_source *a, const struct kernel_source *b)
@@ -144,7 +146,7 @@ static struct known *sorted(const struct kernel_source *s, const struct naming *
 		return NULL;
 	}
 	if (all)
-		qsort(all, s->count, sizeof(*all), by_key);
+		sort_items(all, s->count, sizeof(*all), by_key);
 	return all;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "kernel/opcode.h"
 #include "kernel/page_source.h"
 #include "kernel/source_internal.h"
@@ -137,7 +138,7 @@ static int store_breakdown(struct breakdown *b, const char *metric, int64_t resu
 
 	if (!b->count)
 		return 0;
-	qsort(b->opcodes, b->count, sizeof(b->opcodes[0]), by_executions);
+	sort_items(b->opcodes, b->count, sizeof(b->opcodes[0]), by_executions);
 	r = put(w, track, result, metric, "inst", b->all);
 	for (size_t i = 0; i < b->count && r >= 0; i++)
 		r = put_opcode(w, track, result, metric, i, &b->opcodes[i]);

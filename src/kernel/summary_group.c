@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/sort.h"
 #include "kernel/summary_group.h"
 
 #define NO_RANGE "(no range)"
@@ -143,10 +144,10 @@ int summary_items_make(struct summary_items *ret, const struct kernel_results *r
 												   add_item(ret, &results->items[i], "");
 	if (r < 0)
 		return r;
-	qsort_r(ret->items, ret->count, sizeof(*ret->items), by_group, &by);
+	sort_items_with(ret->items, ret->count, sizeof(*ret->items), by_group, &by);
 	if (by == SUMMARY_PER_OPERATOR) {
 		put_times(ret, by);
-		qsort_r(ret->items, ret->count, sizeof(*ret->items), by_group, &by);
+		sort_items_with(ret->items, ret->count, sizeof(*ret->items), by_group, &by);
 	}
 	return 0;
 }

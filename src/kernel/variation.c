@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* Welford's way: no difference of large sums. */
 void spread_add(struct spread *s, double number)
 {
@@ -76,7 +78,7 @@ static int by_number(const void *a, const void *b)
 
 double median_of(double *numbers, size_t count)
 {
-	qsort(numbers, count, sizeof(*numbers), by_number);
+	sort_items(numbers, count, sizeof(*numbers), by_number);
 	return count % 2 ? numbers[count / 2] : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
 }
 
@@ -109,7 +111,7 @@ struct typical *find_typical(const struct kernel_results *results)
 	if (all && order && room) {
 		for (size_t i = 0; i < results->count; i++)
 			order[i] = &results->items[i];
-		qsort(order, results->count, sizeof(*order), by_likeness);
+		sort_items(order, results->count, sizeof(*order), by_likeness);
 		for (size_t i = 0, end; i < results->count; i = end) {
 			for (end = i + 1; end < results->count && compare_alike(order[i], order[end]) == 0; end++)
 				;

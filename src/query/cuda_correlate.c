@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/parallel.h"
 
 /* A bit for each number may take this many times the memory of a list. */
@@ -228,7 +229,7 @@ static void sort_list(struct cuda_process *p)
 {
 	size_t kept = 0;
 
-	qsort(p->sorted, p->work, sizeof(*p->sorted), compare_numbers);
+	sort_items(p->sorted, p->work, sizeof(*p->sorted), compare_numbers);
 	for (size_t i = 0; i < p->work; i++)
 		if (kept == 0 || p->sorted[kept - 1] != p->sorted[i])
 			p->sorted[kept++] = p->sorted[i];

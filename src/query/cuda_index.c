@@ -172,7 +172,7 @@ static int load_streams(struct cuda_index *x, struct report *report)
 	for (size_t i = 0; i < x->streams.count; i++)
 		complete_stream(x, x->streams.rows + i * STREAM_WIDTH);
 	index_sort(&x->streams);
-	return 0;
+	return cuda_gpus_load(x, report);
 }
 
 /* nsys's ids of types: VM, then a number of the source, then the GPU. */
@@ -298,7 +298,7 @@ int cuda_index_load(struct cuda_index **ret, struct report *report)
 static void release_tables(struct cuda_index *x)
 {
 	struct index_table *all[] = { &x->launches, &x->functions, &x->streams, &x->contexts, &x->devices,
-				      &x->metrics, &x->addresses, &x->api_names };
+				      &x->gpus, &x->metrics, &x->addresses, &x->api_names };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]->rows);

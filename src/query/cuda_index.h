@@ -20,6 +20,9 @@ enum { FUNCTION_ID, FUNCTION_NAME, FUNCTION_SHORT_NAME, FUNCTION_MANGLED, FUNCTI
 enum { STREAM_UID, STREAM_PROCESS, STREAM_ID, STREAM_CONTEXT, STREAM_DEVICE, STREAM_GREEN, STREAM_GPU, STREAM_WIDTH };
 enum { CONTEXT_UID, CONTEXT_PROCESS, CONTEXT_ID, CONTEXT_DEVICE, CONTEXT_PARENT, CONTEXT_IS_GREEN, CONTEXT_WIDTH };
 enum { DEVICE_PROCESS, DEVICE_ID, DEVICE_GPU, DEVICE_WIDTH };
+/* Those that the report lists, and behind them those that only have a number of a device (GPU_INDEX; the listed ones have NVML's
+ * there) and a stream, which stands for all of theirs; 0 for the listed ones. */
+enum { GPU_UID, GPU_NAME, GPU_INDEX, GPU_STREAM, GPU_WIDTH };
 enum { METRIC_TRACK, METRIC_GPU, METRIC_SOURCE, METRIC_ID, METRIC_TYPE, METRIC_WIDTH };
 enum { API_NAME, API_CLEAN_NAME, API_NAME_WIDTH };
 enum { ADDRESS_NUMBER, ADDRESS_STRING, ADDRESS_WIDTH };
@@ -44,6 +47,7 @@ struct cuda_index {
 	struct index_table streams;    /* by uid */
 	struct index_table contexts;   /* by uid */
 	struct index_table devices;    /* by process and id */
+	struct index_table gpus;       /* by uid */
 	struct index_table metrics;    /* by track */
 	struct index_table api_names;  /* those that are printed otherwise */
 	struct index_table addresses;  /* of instructions that are in no frame: where CPUs had a fault */
@@ -56,6 +60,13 @@ struct cuda_index {
 /* -ENOMEM. */
 int cuda_index_load(struct cuda_index **ret, struct report *report);
 void cuda_index_free(struct cuda_index *x);
+
+/* The GPU that a process's device is; 0 where nothing is known of it. */
+int64_t cuda_device_gpu(const struct cuda_index *x, int64_t process, int64_t device);
+/* Whether it is the stream that stands for a GPU. */
+int cuda_stands_for_gpu(const struct cuda_index *x, int64_t stream);
+/* After devices and streams (cuda_gpus.c). -ENOMEM. */
+int cuda_gpus_load(struct cuda_index *x, struct report *report);
 
 /* One past the last made id that rows may show: the labels and addresses. */
 int64_t cuda_made_end(const struct cuda_index *x);

@@ -103,12 +103,9 @@ struct trace_cursor {
 	int with_nvtx;
 	int start_column, end_column, stream_column, kind_column, copy_column, nvtx_column, domain_column;
 	struct buf shown, other; /* texts put together */
-	struct index_table gpus;
 	struct device_label *devices;
 	size_t device_count;
 };
-
-enum { GPU_UID, GPU_NAME, GPU_WIDTH };
 
 /* The value of a row; 0 when it is null. What a launch says is not made a vector of: there are many columns of it and few
  * launches. */
@@ -323,8 +320,6 @@ static void forget(struct trace_cursor *c)
 	free(c->devices);
 	c->devices = NULL;
 	c->device_count = 0;
-	free(c->gpus.rows);
-	c->gpus = (struct index_table){ 0 };
 }
 
 static int trace_close(sqlite3_vtab_cursor *base)
@@ -365,7 +360,6 @@ static int take_arguments(struct trace_cursor *c, int plan, int argc, sqlite3_va
 
 static int trace_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
-	static const uint8_t gpu_names[] = { COLUMN_GPU_UID, COLUMN_GPU_NAME };
 	struct trace_cursor *c = (struct trace_cursor *)base;
 	struct row_merge_request request = { .table = c->v->table, .compare = c->v->kind->compare, .context = c };
 	int r;
@@ -377,10 +371,8 @@ static int trace_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 	request.key_column = c->v->kind->key ? mapped_column_find(c->v->table, c->v->kind->key) : -1;
 	if (c->kind_column >= 0) /* waiting is no work */
 		request.conditions[request.condition_count++] = (struct condition){ (uint8_t)c->kind_column, COMPARE_LE, OP_GRAPH };
-	if (index_load(&c->gpus, c->q->report, TABLE_GPU, GPU_WIDTH, gpu_names) < 0 ||
-	    row_merge_open(&c->merge, c->q, &request) < 0)
+	if (row_merge_open(&c->merge, c->q, &request) < 0)
 		return SQLITE_NOMEM;
-	index_sort(&c->gpus);
 	return step(c);
 }
 
@@ -397,9 +389,8 @@ static int trace_eof(sqlite3_vtab_cursor *base)
 /* "NVIDIA H200 (0)" */
 static int make_device(struct trace_cursor *c, struct device_label *ret)
 {
-	const struct index_table *devices = &c->q->index.cuda->devices;
-	int64_t key[] = { ret->process, ret->device };
-	const int64_t *row = index_find_last(devices, key, 2), *gpu = row ? index_find(&c->gpus, row[DEVICE_GPU]) : NULL;
+	const struct cuda_index *x = c->q->index.cuda;
+	const int64_t *gpu = index_find(&x->gpus, cuda_device_gpu(x, ret->process, ret->device));
 	const char *name;
 	size_t len;
 	int r = 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/function.h"
 #include "query/group.h"
 #include "query/result.h"
@@ -89,7 +90,7 @@ static int sort_values(struct group *group)
 		return 0;
 	if (group->count > 256)
 		return radix_sort(group->values, group->count);
-	qsort(group->values, group->count, sizeof(*group->values), compare_numbers);
+	sort_items(group->values, group->count, sizeof(*group->values), compare_numbers);
 	return 0;
 }
 
@@ -165,7 +166,7 @@ static const struct group *find_keys(const struct grouping *g, const struct grou
 {
 	if (!like || !g->count)
 		return NULL;
-	return bsearch(like, g->groups, g->count, sizeof(*g->groups), compare_groups);
+	return find_item(like, g->groups, g->count, sizeof(*g->groups), compare_groups);
 }
 
 /* Steps through the moments at which a row of either set starts or ends. */

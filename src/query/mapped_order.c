@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/merge_heap.h"
 
 /* A decoded group is held for each track that is merged. */
@@ -113,7 +114,7 @@ static int list_pieces(struct scan *probe, struct piece **ret, size_t *ret_count
 			if (scan_may_enter(probe, i, g) > 0)
 				(*ret)[count++] = (struct piece){ i, report_group(probe->q->report, table, g)->track, g };
 	}
-	qsort(*ret, count, sizeof(**ret), compare_pieces);
+	sort_items(*ret, count, sizeof(**ret), compare_pieces);
 	*ret_count = count;
 	return 0;
 }

@@ -90,7 +90,8 @@ enum row_filter {
 	FILTER_BETWEEN,      /* filter_value <= filter_column <= filter_last */
 	FILTER_LAST_PROCESS, /* the last life of its pid */
 	FILTER_LAST_THREAD,  /* the last life of its tid, if it has a name */
-	FILTER_UNSEEN_THREAD /* a name given to a thread that has no row of its own */
+	FILTER_UNSEEN_THREAD, /* a name given to a thread that has no row of its own */
+	FILTER_UNLISTED_GPU  /* a stream that stands for a GPU which has no row of its own */
 };
 
 struct mapped_cell {

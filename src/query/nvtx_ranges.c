@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/parallel.h"
 
 #define CLONES_MAX 16 /* a node is the clone of a clone ...: further than this nobody goes */
@@ -215,7 +216,7 @@ static int load_ranges(struct nvtx_ranges *r, struct query *q)
 	}
 	if (result < 0)
 		return result;
-	qsort(r->ranges, r->count, sizeof(*r->ranges), compare_ranges);
+	sort_items(r->ranges, r->count, sizeof(*r->ranges), compare_ranges);
 	result = name_ranges(r, q);
 	if (result >= 0)
 		result = find_threads(r);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/sort.h"
 #include "query/function.h"
 #include "query/scope.h"
 #include "query/track_reader.h"
@@ -146,7 +147,7 @@ static int load_levels(struct tree_cursor *c)
 		    track_groups_has(&c->groups, (uint32_t)track[TRACK_ID]))
 			c->levels[c->level_count++].track = track;
 	}
-	qsort(c->levels, c->level_count, sizeof(*c->levels), compare_levels);
+	sort_items(c->levels, c->level_count, sizeof(*c->levels), compare_levels);
 	for (size_t i = 0; i < c->level_count; i++) {
 		track_reader_init(&c->levels[i].rows, c->q, &c->groups, (uint32_t)c->levels[i].track[TRACK_ID]);
 		track_reader_init(&c->levels[i].children, c->q, &c->groups, (uint32_t)c->levels[i].track[TRACK_ID]);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/merge_heap.h"
 #include "query/parallel.h"
 
@@ -201,7 +202,7 @@ int row_merge_open(struct row_merge **ret, struct query *q, const struct row_mer
 		row_merge_free(m);
 		return r;
 	}
-	qsort(m->pieces, m->piece_count, sizeof(*m->pieces), compare_pieces);
+	sort_items(m->pieces, m->piece_count, sizeof(*m->pieces), compare_pieces);
 	make_lanes(m);
 	merge_heap_build(&m->heap);
 	*ret = m;
@@ -308,7 +309,7 @@ static int sort_group(struct lane *lane)
 	lane->sorted = 1;
 	for (row = 0; row < s->limit; row++)
 		lane->order[row] = row;
-	qsort_r(lane->order + s->first, s->limit - s->first, sizeof(*lane->order), compare_keys,
+	sort_items_with(lane->order + s->first, s->limit - s->first, sizeof(*lane->order), compare_keys,
 		(void *)(uintptr_t)lane->keys);
 	return 0;
 }

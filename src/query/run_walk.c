@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/scope.h"
 
 const char *const thread_state_names[STATE_COUNT] = {
@@ -88,8 +89,8 @@ int run_threads_load(struct run_threads *ret, struct query *q)
 		run_threads_release(ret);
 		return r;
 	}
-	qsort(ret->tracks, ret->count, sizeof(*ret->tracks), compare_threads);
-	qsort(ret->call_tracks, ret->call_count, sizeof(*ret->call_tracks), compare_calls);
+	sort_items(ret->tracks, ret->count, sizeof(*ret->tracks), compare_threads);
+	sort_items(ret->call_tracks, ret->call_count, sizeof(*ret->call_tracks), compare_calls);
 	return 0;
 }
 

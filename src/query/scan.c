@@ -632,6 +632,8 @@ int scan_row_visible(struct scan *s, uint32_t row)
 		key = index_process_tid(index, column->values[row], tid->values[row]);
 		return !index_find_last(&index->tids, &key, 1) &&
 		       is_last_given_name(s, column->values[row], tid->values[row], row);
+	case FILTER_UNLISTED_GPU:
+		return cuda_stands_for_gpu(index->cuda, column->values[row]);
 	case FILTER_NONE:
 		break;
 	}

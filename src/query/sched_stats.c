@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/function.h"
 #include "query/run_walk.h"
 #include "query/scope.h"
@@ -374,7 +375,7 @@ static int runs_filter(sqlite3_vtab_cursor *base, int plan, const char *text, in
 		return SQLITE_NOMEM;
 	for (size_t i = 0; r >= 0 && i < c->threads.count; i++)
 		r = collect_thread(c, i, cap);
-	qsort(c->runs, c->count, sizeof(*c->runs), compare_core_runs);
+	sort_items(c->runs, c->count, sizeof(*c->runs), compare_core_runs);
 	return code_of(r);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/cuda_correlate.h"
 #include "query/scan.h"
 #include "query/scope_internal.h"
@@ -54,7 +55,7 @@ static int make_spans(struct scope *scope, const struct scope_ranges *chosen)
 		span.uid = 0;
 		spans[count++] = span;
 	}
-	qsort(spans, count, sizeof(*spans), compare_spans);
+	sort_items(spans, count, sizeof(*spans), compare_spans);
 	for (size_t i = 0; i < count; i++) {
 		int same = i > 0 && spans[i].owner == spans[i - 1].owner && spans[i].uid == spans[i - 1].uid;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/sort.h"
 #include "query/fold.h"
 #include "query/group.h"
 #include "query/scope_internal.h"
@@ -269,7 +270,7 @@ static int choose(struct search *s, const char *text, struct error *err)
 
 	if (all == 0)
 		return say_none(s, text, err);
-	qsort(s->found->ranges, all, sizeof(*s->found->ranges), compare_ranges);
+	sort_items(s->found->ranges, all, sizeof(*s->found->ranges), compare_ranges);
 	if (s->filter->has_indices)
 		keep_indices(s->found, &s->filter->indices);
 	if (s->found->count == 0)
@@ -415,7 +416,7 @@ static int choose_steps(struct search *s, const char *text, const struct number_
 	keep_steps(s, best, main_only, numbers);
 	if (s->found->count == 0)
 		return error_set(err, ENOENT, "%s; none of them is in '%s'", note, text);
-	qsort(s->found->ranges, s->found->count, sizeof(*s->found->ranges), compare_ranges);
+	sort_items(s->found->ranges, s->found->count, sizeof(*s->found->ranges), compare_ranges);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/group.h"
 #include "query/internal.h"
 #include "query/select.h"
@@ -140,7 +141,7 @@ static void union_final(sqlite3_context *context)
 		return; /* null: there was no row */
 	items = seen->items;
 	if (seen->unsorted)
-		qsort(seen->items, seen->count, sizeof(*items), compare_starts);
+		sort_items(seen->items, seen->count, sizeof(*items), compare_starts);
 	for (size_t i = 0; i < seen->count; i++) {
 		int64_t start = items[i].start > reached ? items[i].start : reached;
 

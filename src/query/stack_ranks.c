@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/stack_weights.h"
 
 struct ranked_label {
@@ -48,7 +49,7 @@ int stack_view_ranks(struct query *q, const struct stack_view *v, const uint32_t
 	int r = ranks && list ? list_labels(q, v, nodes, count, list, ranks, &texts, &listed) : -ENOMEM;
 
 	if (r >= 0 && listed)
-		qsort_r(list, listed, sizeof(*list), compare_texts, texts.data);
+		sort_items_with(list, listed, sizeof(*list), compare_texts, texts.data);
 	for (size_t i = 0; r >= 0 && i < listed; i++)
 		ranks[list[i].label] = i && compare_texts(&list[i - 1], &list[i], texts.data) == 0 ?
 					       ranks[list[i - 1].label] : (uint32_t)i;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/function.h"
 #include "query/stack_weights.h"
 
@@ -144,7 +145,7 @@ static int order_tree(struct stacks_cursor *c)
 		free(sibling);
 		return -ENOMEM;
 	}
-	qsort_r(c->nodes, c->count, sizeof(*c->nodes), compare_total, c);
+	sort_items_with(c->nodes, c->count, sizeof(*c->nodes), compare_total, c);
 	for (size_t i = 0; i < c->count; i++) {
 		node = c->nodes[i];
 		if (!node)
@@ -187,7 +188,7 @@ static int choose_rows(struct stacks_cursor *c)
 	if (!c->folded)
 		return order_tree(c);
 	c->count = touched_nodes(&c->sums, c->nodes, 1);
-	qsort_r(c->nodes, c->count, sizeof(*c->nodes), compare_self, c);
+	sort_items_with(c->nodes, c->count, sizeof(*c->nodes), compare_self, c);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/fold.h"
 #include "query/hash.h"
 #include "query/stack_weights.h"
@@ -32,7 +33,7 @@ static int number_calls(struct stack_view *v, struct query *q, struct stack_weig
 		v->calls[v->call_count] = (uint32_t)id;
 		v->call_count += id != 0;
 	}
-	qsort(v->calls, v->call_count, sizeof(*v->calls), compare_ids);
+	sort_items(v->calls, v->call_count, sizeof(*v->calls), compare_ids);
 	for (uint32_t i = 0; i < v->call_count; i++)
 		if (i == 0 || v->calls[i] != v->calls[count - 1])
 			v->calls[count++] = v->calls[i];
@@ -99,7 +100,7 @@ static int add_leaves(struct stack_view *v, const struct stack_weights *w)
 	for (size_t i = 0; i < w->count; i++) {
 		if (!w->rows[i].call)
 			continue;
-		call = bsearch(&w->rows[i].call, v->calls, v->call_count, sizeof(*v->calls), compare_ids);
+		call = find_item(&w->rows[i].call, v->calls, v->call_count, sizeof(*v->calls), compare_ids);
 		v->nodes[i] = leaf_of(&v->fold, &l, v->nodes[i], v->frame_labels + (uint32_t)(call - v->calls));
 	}
 	v->fold.label_count += v->call_count;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/hash.h"
 #include "query/parallel.h"
 #include "query/scope.h"
@@ -167,13 +168,13 @@ static int number_owners(struct collecting *c, struct stack_weights *w, enum sta
 	}
 	for (uint64_t i = 0; i < c->pieces; i++)
 		uids[i] = w->owners[i] = owner_of_track(c->q, report_group(c->q->report, table, i)->track, owner);
-	qsort(w->owners, (size_t)c->pieces, sizeof(*w->owners), compare_uids);
+	sort_items(w->owners, (size_t)c->pieces, sizeof(*w->owners), compare_uids);
 	for (uint64_t i = 0; i < c->pieces; i++)
 		if (i == 0 || w->owners[i] != w->owners[count - 1])
 			w->owners[count++] = w->owners[i];
 	w->owner_count = count;
 	for (uint64_t i = 0; i < c->pieces; i++) {
-		found = bsearch(&uids[i], w->owners, count, sizeof(*w->owners), compare_uids);
+		found = find_item(&uids[i], w->owners, count, sizeof(*w->owners), compare_uids);
 		c->owner_of_piece[i] = (uint32_t)(found - w->owners);
 	}
 	free(uids);
@@ -248,7 +249,7 @@ static int collect_absences(struct collecting *c)
 	for (size_t i = 0; r >= 0 && i < c->pieces; i++)
 		order[i] = i;
 	if (r >= 0)
-		qsort_r(order, (size_t)c->pieces, sizeof(*order), compare_groups, c->q->report);
+		sort_items_with(order, (size_t)c->pieces, sizeof(*order), compare_groups, c->q->report);
 	for (size_t i = 0; r >= 0 && i < c->pieces; i++) {
 		if (i == 0 || report_group(c->q->report, TABLE_RUN, order[i])->track != track)
 			a.counts = 0;
@@ -297,7 +298,7 @@ static int merge(struct collecting *c, struct stack_weights *w, unsigned width)
 	for (size_t k = 0; k < all->slot_count; k++)
 		if (all->rows[k].count)
 			w->rows[w->count++] = all->rows[k];
-	qsort(w->rows, w->count, sizeof(*w->rows), compare_weights);
+	sort_items(w->rows, w->count, sizeof(*w->rows), compare_weights);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "query/hash.h"
 #include "query/torch_ops.h"
 
@@ -154,7 +155,7 @@ static int sort_events(struct torch_ops *t)
 		t->host_count += !torch_on_device(e);
 		order[i] = (struct order){ e->start, e->end, torch_on_device(e) ? UINT32_MAX : e->thread, i };
 	}
-	qsort_r(order, t->count, sizeof(*order), compare_order, t->events);
+	sort_items_with(order, t->count, sizeof(*order), compare_order, t->events);
 	permute(t->events, order, t->count);
 	free(order);
 	return 0;
@@ -386,7 +387,7 @@ static int build(struct linking *k, struct torch_loading *l, struct sums *sums)
 		return r;
 	place_calls(k);
 	if (l->allocation_count) {
-		qsort(l->allocations, l->allocation_count, sizeof(*l->allocations), compare_allocations);
+		sort_items(l->allocations, l->allocation_count, sizeof(*l->allocations), compare_allocations);
 		sum_up(l, sums);
 		r = add_lone_allocations(l, sums);
 	}

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 struct compared {
 	const struct report *report;
 	enum table_id table;
@@ -35,7 +37,7 @@ int track_groups_load(struct track_groups *ret, struct query *q, enum table_id t
 		return -ENOMEM;
 	for (size_t i = 0; i < ret->count; i++)
 		ret->groups[i] = (struct track_group){ report_group(q->report, table, i)->track, i };
-	qsort_r(ret->groups, ret->count, sizeof(*ret->groups), compare_track_groups, &in);
+	sort_items_with(ret->groups, ret->count, sizeof(*ret->groups), compare_track_groups, &in);
 	return 0;
 }
 

@@ -172,7 +172,14 @@ static const struct mapped_cell gpus_cells[] = {
 	FROM(NUMBER, COLUMN_GPU_SM_COUNT), FROM(NUMBER, COLUMN_GPU_L2), FROM(NUMBER, COLUMN_GPU_MAJOR),
 	FROM(NUMBER, COLUMN_GPU_MINOR), FROM(NUMBER, COLUMN_GPU_MIG),
 };
-static const struct mapped_source gpus_sources[] = { SOURCE(GPU, gpus_cells) };
+static const struct mapped_cell unlisted_gpus_cells[] = {
+	{ .convert = CONVERT_STREAM, .column = COLUMN_CUDA_STREAM_UID, .other = STREAM_GPU }, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING,
+	NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING,
+};
+static const struct mapped_source gpus_sources[] = {
+	SOURCE(GPU, gpus_cells),
+	{ .table = TABLE_CUDA_STREAM, .filter = FILTER_UNLISTED_GPU, .filter_column = COLUMN_CUDA_STREAM_UID, .cells = unlisted_gpus_cells },
+};
 static MAPPED(gpus, "gpus");
 
 const struct mapped_table *const view_tables[] = {
@@ -191,3 +198,4 @@ A_CELL_PER_COLUMN(slice_cells, ranges_columns);
 A_CELL_PER_COLUMN(samples_cells, samples_columns);
 A_CELL_PER_COLUMN(threads_cells, threads_columns);
 A_CELL_PER_COLUMN(gpus_cells, gpus_columns);
+A_CELL_PER_COLUMN(unlisted_gpus_cells, gpus_columns);

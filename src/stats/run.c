@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "stats/has_data.h"
 #include "stats/output.h"
 #include "stats/stats.h"
@@ -388,7 +389,7 @@ static int ask_default(struct run *run, struct error *err)
 	if (r >= 0 && run->asked_count == first)
 		return report_files_find(&run->files, "", err) ? 0 : -EINVAL;
 	if (r >= 0)
-		qsort(run->asked + first, run->asked_count - first, sizeof(*run->asked), compare_places);
+		sort_items(run->asked + first, run->asked_count - first, sizeof(*run->asked), compare_places);
 	return r;
 }
 

@@ -220,8 +220,8 @@ static uint32_t *lanes_alike(const struct recording *r, uint32_t lane, size_t *r
 
 	*ret_count = 0;
 	for (size_t i = 0; lanes && i < r->lane_count; i++)
-		if (r->lanes[i].table == r->lanes[lane].table &&
-		    r->rows[r->lane_rows[i].row].kind == r->rows[r->lane_rows[lane].row].kind)
+		if (r->lanes[i].table == r->lanes[lane].table && r->lanes[i].row != LANE_NO_ROW &&
+		    r->rows[r->lanes[i].row].kind == r->rows[r->lanes[lane].row].kind)
 			lanes[(*ret_count)++] = (uint32_t)i;
 	return lanes;
 }

@@ -6,6 +6,7 @@
 #include "view/answers.h"
 #include "view/chosen.h"
 #include "view/internal.h"
+#include "view/lines.h"
 #include "view/match.h"
 #include "view/names.h"
 #include "view/place.h"
@@ -147,7 +148,7 @@ static int by_row(const void *a, const void *b)
 
 static void put_cells(struct json_out *j, struct recording *r, const struct place *p)
 {
-	uint32_t row = r->lane_rows[p->lane].row;
+	uint32_t row = r->lanes[p->lane].row;
 
 	out_key(j, "cells");
 	out_open(j, '[');
@@ -155,7 +156,7 @@ static void put_cells(struct json_out *j, struct recording *r, const struct plac
 	out_exact(j, (int64_t)((uint64_t)p->end - (uint64_t)p->start));
 	place_put_name(j, r, p->name);
 	out_string(j, r->rows[row].label);
-	out_integer(j, r->lane_rows[p->lane].lane);
+	out_integer(j, event_line(r, &r->lanes[p->lane], p->index));
 	out_close(j, ']');
 }
 

@@ -4,6 +4,7 @@
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"
+#include "view/place.h"
 #include "view/statistics.h"
 
 struct facts {
@@ -196,13 +197,17 @@ int answer_diagnostics(struct view *v, struct params *p, struct answer *a, struc
 
 int answer_findings(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
+	struct recording *recording;
+	int64_t from, to;
 	struct facts f;
-	int r = begin(&f, v, p, a, err);
+	int r = view_recording(v, p, &recording, err);
 
+	r = r < 0 ? r : param_times(p, recording, &from, &to, err);
+	r = r < 0 ? r : begin(&f, v, p, a, err);
 	if (r < 0)
 		return r;
 	put_list(&f, "findings", TABLE_FINDING, take_finding);
 	if (report_row_count(f.r->report, TABLE_FINDING) == 0)
-		r = stats_put_instead(&f.j, f.r, err);
+		r = stats_put_instead(&f.j, f.r, from, to, err);
 	return r < 0 ? r : finish(&f);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/answers.h"
 #include "view/chosen.h"
 #include "view/internal.h"
@@ -85,7 +86,7 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 		}
 		if ((!last_has && !(deep && deep[i])) || place.start < w->from)
 			continue;
-		f->rows[w->r->lane_rows[lane].row]++;
+		f->rows[w->r->lanes[lane].row]++;
 		keep(f, s->limit, &place);
 	}
 	free(deep);
@@ -109,7 +110,7 @@ static int put_found(struct search *s, struct recording *r, struct buf *out)
 		for (size_t k = 0; k < r->row_count; k++)
 			f->rows[k] += s->found[i].rows[k];
 	}
-	qsort(f->places, f->count, sizeof(f->places[0]), compare);
+	sort_items(f->places, f->count, sizeof(f->places[0]), compare);
 	out_begin(&j, out);
 	out_open(&j, '{');
 	out_key(&j, "events");

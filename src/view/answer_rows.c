@@ -8,6 +8,7 @@
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"
+#include "view/lines.h"
 #include "view/names.h"
 
 #define MAX_NAMES 4096
@@ -26,10 +27,10 @@ static void put_gpus(struct json_out *j, struct recording *r)
 {
 	out_key(j, "gpus");
 	out_open(j, '[');
-	for (size_t i = 0; i < r->gpus.count; i++) {
-		const int64_t *gpu = r->gpus.rows + i * VIEW_GPU_WIDTH;
+	for (size_t i = 0; i < r->index.cuda->gpus.count; i++) {
+		const int64_t *gpu = r->index.cuda->gpus.rows + i * GPU_WIDTH;
 		size_t len = 0;
-		const char *name = recording_text(r, (uint64_t)gpu[VIEW_GPU_NAME], &len);
+		const char *name = recording_text(r, (uint64_t)gpu[GPU_NAME], &len);
 
 		out_open(j, '{');
 		out_key(j, "name");
@@ -148,7 +149,7 @@ static void put_row(struct json_out *j, struct recording *r, size_t id)
 	if (row->detail)
 		out_put_text(j, "detail", row->detail);
 	out_put_text(j, "draw", row_draw_names[row->draw]);
-	out_put_integer(j, "lanes", row->draw == DRAW_GROUP ? 1 : row->lane_count);
+	out_put_integer(j, "lanes", row->draw == DRAW_GROUP ? 1 : row_line_count(row));
 	out_key(j, "share");
 	if (row->share < 0)
 		out_null(j);

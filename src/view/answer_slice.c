@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/alike.h"
 #include "view/answers.h"
 #include "view/internal.h"
@@ -256,7 +257,7 @@ static void put_parents(struct json_out *j, struct recording *r, const struct pl
 			count += with_itself || at->lane != p->lane || at->index != p->index;
 		}
 	}
-	qsort(parents, count, sizeof(parents[0]), compare_starts);
+	sort_items(parents, count, sizeof(parents[0]), compare_starts);
 	out_key(j, "parents");
 	out_open(j, '[');
 	while (count)
@@ -285,7 +286,7 @@ static int put_slice(struct json_out *j, struct recording *r, const struct place
 
 	out_open(j, '{');
 	place_put_keys(j, r, p);
-	out_put_text(j, "kind", row_kind_names[r->rows[r->lane_rows[p->lane].row].kind]);
+	out_put_text(j, "kind", row_kind_names[r->rows[r->lanes[p->lane].row].kind]);
 	out_put_text(j, "table", table_schema(table)->name);
 	out_put_integer(j, "class", (int64_t)name_class(r, table, p->name));
 	put_columns(j, r, p);

@@ -181,13 +181,24 @@ static int put_report(struct json_out *j, struct recording *r, const struct cata
 	return rc < 0 ? rc : j->r;
 }
 
-int stats_put_instead(struct json_out *j, struct recording *r, struct error *err)
+/* As --filter-time takes it; NULL: all of the recording. */
+static const char *time_filter(int64_t from, int64_t to, char *room, size_t size)
+{
+	if (from == INT64_MIN && to == INT64_MAX)
+		return NULL;
+	snprintf(room, size, "%lldns/%lldns", (long long)(from < 0 ? 0 : from), (long long)(to < 0 ? 0 : to));
+	return room;
+}
+
+int stats_put_instead(struct json_out *j, struct recording *r, int64_t from, int64_t to, struct error *err)
 {
 	static const char *const names[] = { "cuda_gpu_kern_sum", "nvtx_sum", "cpu_sample_sum", "cuda_api_sum", "osrt_sum" };
 	const struct report_file *file;
 	struct catalogue c;
 	unsigned shown = 0;
 	bool has_rows;
+	char room[64];
+	const char *time = time_filter(from, to, room, sizeof(room));
 	int rc = catalogue_open(&c, err);
 
 	out_key(j, "instead");
@@ -197,7 +208,7 @@ int stats_put_instead(struct json_out *j, struct recording *r, struct error *err
 		if (!file)
 			continue;
 		has_rows = false;
-		rc = put_report(j, r, &c, file, names[i], NULL, &has_rows, err);
+		rc = put_report(j, r, &c, file, names[i], time, &has_rows, err);
 		shown += has_rows;
 	}
 	out_close(j, ']');
@@ -233,9 +244,8 @@ int answer_stats(struct view *v, struct params *p, struct answer *a, struct erro
 	if (r < 0)
 		return r;
 	r = catalogue_open(&c, err);
-	snprintf(time, sizeof(time), "%lldns/%lldns", (long long)(from < 0 ? 0 : from), (long long)(to < 0 ? 0 : to));
 	if (r >= 0 && name)
-		r = put_one(recording, &c, name, from == INT64_MIN && to == INT64_MAX ? NULL : time, &a->body, err);
+		r = put_one(recording, &c, name, time_filter(from, to, time, sizeof(time)), &a->body, err);
 	else if (r >= 0)
 		r = put_list(recording, &c, &a->body, err);
 	catalogue_close(&c);

@@ -33,7 +33,7 @@ struct worker_sums {
 
 static bool is_beside(const struct recording *r, uint32_t lane)
 {
-	const struct row *row = &r->rows[r->lane_rows[lane].row];
+	const struct row *row = &r->rows[r->lanes[lane].row];
 
 	return row->lane_count > 1 && !row_is_nested(row) && row->lanes[0] != lane;
 }
@@ -42,7 +42,7 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 {
 	struct worker_sums *sums = (struct worker_sums *)w->context + worker;
 	const struct chunk *c = rows->chunk;
-	uint32_t row = w->r->lane_rows[lane].row, kind = w->r->rows[row].kind;
+	uint32_t row = w->r->lanes[lane].row, kind = w->r->rows[row].kind;
 	bool beside = is_beside(w->r, lane);
 	int r = 0;
 
@@ -66,7 +66,7 @@ static int take_covered(struct walk *w, unsigned worker, uint32_t lane, const st
 {
 	struct worker_sums *sums = (struct worker_sums *)w->context + worker;
 	const struct chunk *c = rows->chunk;
-	uint32_t row = w->r->lane_rows[lane].row;
+	uint32_t row = w->r->lanes[lane].row;
 
 	for (uint32_t i = rows->begin; i < rows->end; i++)
 		if (event_within(c->start[i], c->end[i], w->from, w->to))

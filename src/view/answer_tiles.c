@@ -4,6 +4,7 @@
 
 #include "view/answers.h"
 #include "view/internal.h"
+#include "view/lines.h"
 #include "view/tile.h"
 
 #define MAX_TILES 4096
@@ -24,19 +25,17 @@ static int write_heat(struct recording *r, const struct row *row, struct tile *t
 static int write_row(struct recording *r, uint32_t id, struct tile *t, struct buf *out)
 {
 	const struct row *row = &r->rows[id];
-	int rc = tile_write_head(out, id, row->draw == DRAW_GROUP ? 1 : row->lane_count, t->index);
+	int rc = tile_write_head(out, id, row->draw == DRAW_GROUP ? 1 : row_line_count(row), t->index);
 
 	if (rc == 0 && row->draw == DRAW_GROUP)
 		return write_heat(r, row, t, out);
-	for (uint32_t i = 0; i < row->lane_count && rc == 0; i++) {
-		const struct lane *lane = &r->lanes[row->lanes[i]];
-
+	for (uint32_t i = 0; i < row_line_count(row) && rc == 0; i++) {
 		tile_clear(t);
 		if (row->draw == DRAW_PLOT) {
-			rc = plot_write(t, r, lane, row->held, out);
+			rc = plot_write(t, r, &r->lanes[row->lanes[i]], row->held, out);
 			continue;
 		}
-		rc = tile_add_lane(t, r, lane);
+		rc = row->line_count ? tile_add_line(t, r, row, i) : tile_add_lane(t, r, &r->lanes[row->lanes[i]]);
 		rc = rc < 0 ? rc : tile_write(t, r, out);
 	}
 	return rc;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/answers.h"
 #include "view/call_tree.h"
 #include "view/internal.h"
@@ -237,9 +238,9 @@ static int make_tree(struct call_tree *t, struct recording *r, struct work_list 
 	size_t from = 0;
 	int rc;
 
-	qsort(list->items, list->count, sizeof(*list->items), by_correlation);
+	sort_items(list->items, list->count, sizeof(*list->items), by_correlation);
 	rc = join_calls(r, list);
-	qsort(list->items, list->count, sizeof(*list->items), by_call);
+	sort_items(list->items, list->count, sizeof(*list->items), by_call);
 	for (size_t i = 1; i <= list->count && rc == 0; i++) {
 		if (i < list->count && list->items[i].thread == list->items[from].thread)
 			continue;

@@ -42,13 +42,20 @@ int param_rows(struct params *p, struct recording *r, uint8_t **ret, struct erro
 	return rows_chosen(r, rows ? rows : row, ret, err);
 }
 
+static bool is_chosen(const struct lane *lane, const uint8_t *chosen)
+{
+	if (lane->row == LANE_NO_ROW)
+		return false;
+	return chosen[lane->row] == CHOSEN_BY_NAME || (chosen[lane->row] && !lane->made);
+}
+
 uint32_t *chosen_lanes(const struct recording *r, const uint8_t *chosen, size_t *ret_count)
 {
 	uint32_t *lanes = calloc(r->lane_count + 1, sizeof(*lanes));
 
 	*ret_count = 0;
 	for (size_t i = 0; lanes && i < r->lane_count; i++)
-		if (chosen[r->lane_rows[i].row] == CHOSEN_BY_NAME || (chosen[r->lane_rows[i].row] && !r->lanes[i].made))
+		if (is_chosen(&r->lanes[i], chosen))
 			lanes[(*ret_count)++] = (uint32_t)i;
 	return lanes;
 }

@@ -49,16 +49,14 @@ static bool is_number(const char *address)
 	return inet_pton(AF_INET, address, bytes) == 1 || inet_pton(AF_INET6, address, bytes) == 1;
 }
 
-int guard_init(struct guard *g, const char *bound, int port)
+int guard_init(struct guard *g, const char *bound)
 {
 	memset(g, 0, sizeof(*g));
 	g->any_address = !guard_is_loopback(bound);
 	snprintf(g->name, sizeof(g->name), "%s", bound);
 	if (gethostname(g->host_name, sizeof(g->host_name) - 1) < 0)
 		g->host_name[0] = '\0';
-	/* Cookies of a host are the same for all its ports. */
-	snprintf(g->cookie_name, sizeof(g->cookie_name), "sonde-%d", port);
-	return make_secret(g->cookie);
+	return make_secret(g->key);
 }
 
 int guard_token(struct guard *g, char *ret)
@@ -74,7 +72,7 @@ bool guard_redeem(struct guard *g, const char *token)
 {
 	bool found = false;
 
-	if (strlen(token) != SECRET_LENGTH)
+	if (!token || strlen(token) != SECRET_LENGTH)
 		return false;
 	for (unsigned i = 0; i < GUARD_TOKENS; i++)
 		if (g->tokens[i][0] && guard_equal(g->tokens[i], token, SECRET_LENGTH)) {
@@ -127,17 +125,7 @@ bool guard_fetch_site_fits(const char *site)
 	return !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
 }
 
-bool guard_has_cookie(const struct guard *g, const char *cookies)
+bool guard_has_key(const struct guard *g, const char *key)
 {
-	size_t name_length = strlen(g->cookie_name), length;
-	bool found = false;
-
-	for (const char *at = cookies; at && *at; at += length + (at[length] == ';')) {
-		at += strspn(at, " \t");
-		length = strcspn(at, ";");
-		if (length == name_length + 1 + SECRET_LENGTH && strncmp(at, g->cookie_name, name_length) == 0 &&
-		    at[name_length] == '=')
-			found |= guard_equal(at + name_length + 1, g->cookie, SECRET_LENGTH);
-	}
-	return found;
+	return key && strlen(key) == SECRET_LENGTH && guard_equal(key, g->key, SECRET_LENGTH);
 }

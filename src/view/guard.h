@@ -9,8 +9,7 @@
 #define GUARD_TOKENS 8
 
 struct guard {
-	char cookie[GUARD_SECRET_SIZE];
-	char cookie_name[24];
+	char key[GUARD_SECRET_SIZE]; /* wanted with every request for what a report has */
 	/* Tokens not used yet; the oldest makes room for a new one. */
 	char tokens[GUARD_TOKENS][GUARD_SECRET_SIZE];
 	unsigned next;
@@ -20,10 +19,10 @@ struct guard {
 };
 
 /* `bound` is the address of --bind. -errno where there is no randomness. */
-int guard_init(struct guard *g, const char *bound, int port);
+int guard_init(struct guard *g, const char *bound);
 /* A new token, for one use. */
 int guard_token(struct guard *g, char *ret);
-/* Uses it up; false where it is none. */
+/* Uses it up; false where it is none, as is NULL. */
 bool guard_redeem(struct guard *g, const char *token);
 
 /* Headers as sent; NULL where there was none. */
@@ -31,7 +30,7 @@ bool guard_host_is_ours(const struct guard *g, const char *host);
 bool guard_origin_fits(const char *origin, const char *host);
 /* What browsers say of where a request comes from. */
 bool guard_fetch_site_fits(const char *site);
-bool guard_has_cookie(const struct guard *g, const char *cookies);
+bool guard_has_key(const struct guard *g, const char *key);
 
 bool guard_is_loopback(const char *address);
 /* Does not tell by its time where two texts differ. */

@@ -1,6 +1,7 @@
 /* What is said of a kernel in a line, and what the baseline has of it. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "view/kernels.h"
 
 const struct kernel_column kernel_columns[KERNEL_COLUMNS] = {
@@ -34,7 +35,7 @@ struct kernel_before *kernel_view_all_before(struct kernel_view *kv)
 	for (size_t i = 0; order && i < results->count; i++)
 		order[i] = &results->items[i];
 	if (order && all) {
-		qsort(order, results->count, sizeof(*order), by_likeness);
+		sort_items(order, results->count, sizeof(*order), by_likeness);
 		for (size_t i = 0; i < results->count; i++) {
 			if (i && compare_alike(order[i - 1], order[i]) == 0)
 				all[order[i] - results->items] = all[order[i - 1] - results->items];

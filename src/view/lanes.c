@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "report/detail.h"
 #include "view/recording.h"
 
@@ -58,7 +59,7 @@ static int list_pieces(const struct source *s)
 			grown[r->piece_count++] = (struct piece){ .table = (uint8_t)table, .made = s->made, .track = g->track,
 				.rows = g->rows, .group = i, .absent = i >= report_group_count(s->report, table), .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
 		}
-	qsort(grown + s->first_piece, r->piece_count - s->first_piece, sizeof(*grown), compare_pieces);
+	sort_items(grown + s->first_piece, r->piece_count - s->first_piece, sizeof(*grown), compare_pieces);
 	return 0;
 }
 
@@ -76,7 +77,7 @@ static int list_lanes(const struct source *s)
 
 		if (!lane || lane->table != p->table || lane->track != track) {
 			lane = &r->lanes[r->lane_count++];
-			*lane = (struct lane){ .table = p->table, .made = s->made, .track = track, .piece = i, .busy = -1 };
+			*lane = (struct lane){ .table = p->table, .made = s->made, .track = track, .piece = i, .busy = -1, .row = LANE_NO_ROW };
 		}
 		p->first = lane->rows;
 		lane->rows += p->rows;
@@ -155,7 +156,7 @@ static void join_piece(struct piece *p, const struct piece *details, size_t coun
 
 	if (p->rows < DETAIL_MIN_ROWS)
 		return;
-	found = bsearch(p, details, count, sizeof(*details), compare_details);
+	found = find_item(p, details, count, sizeof(*details), compare_details);
 	p->summary_level = detail_level(p->table, p->rows, p->time_min, p->time_max);
 	if (found && p->summary_level <= SUMMARY_MAX_LEVEL)
 		p->summary = found->group;
@@ -178,7 +179,7 @@ static int join_details(const struct source *s)
 			details[count++] = (struct piece){ .track = g->track, .group = i, .time_min = g->time_min,
 							   .time_max = g->time_max };
 	}
-	qsort(details, count, sizeof(*details), compare_details);
+	sort_items(details, count, sizeof(*details), compare_details);
 	for (size_t i = s->first_piece; i < r->piece_count; i++)
 		join_piece(&r->pieces[i], details, count);
 	free(details);

@@ -11,6 +11,7 @@
 
 #include "query/query.h"
 #include "view/coarse.h"
+#include "view/lines.h"
 #include "view/place.h"
 
 #define FILE_NAME "made.sonde"
@@ -182,6 +183,7 @@ static void *work(void *context)
 
 	/* Whoever waits for an answer comes first. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), BEHIND_OTHERS);
+	recording_find_lines(m->r, &m->stop);
 	recording_sum_lanes(m->r, &m->stop);
 	recording_make(m->r, MADE_LIMITS, &m->stop);
 	recording_sum_lanes(m->r, &m->stop);

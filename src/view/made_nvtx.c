@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/made.h"
 #include "view/place.h"
 #include "view/rows.h"
@@ -81,7 +82,7 @@ static int list_lanes(struct projecting *p)
 		if (r->lanes[i].table == TABLE_SLICE && is_of_ranges(track))
 			p->lanes[p->lane_count++] = (struct ranges){ .lane = (uint32_t)i, .track = track };
 	}
-	qsort(p->lanes, p->lane_count, sizeof(*p->lanes), compare_lanes);
+	sort_items(p->lanes, p->lane_count, sizeof(*p->lanes), compare_lanes);
 	return 0;
 }
 
@@ -237,7 +238,7 @@ static int project_calls(struct projecting *p)
 
 	if (!p->call_count)
 		return 0;
-	qsort(p->calls, p->call_count, sizeof(*p->calls), compare_calls);
+	sort_items(p->calls, p->call_count, sizeof(*p->calls), compare_calls);
 	for (size_t i = 0; i < r->lane_count; i++) {
 		const struct lane *lane = &r->lanes[i];
 
@@ -350,7 +351,7 @@ static int put_ranges(struct projecting *p, struct ranges *l)
 		order[count++] = i;
 	}
 	if (!sorted)
-		qsort_r(order, count, sizeof(*order), compare_firsts, l);
+		sort_items_with(order, count, sizeof(*order), compare_firsts, l);
 	for (uint64_t i = 0; i < count && rc == 0; i++)
 		rc = put_range(p, l, order[i]);
 	free(order);
@@ -448,13 +449,13 @@ static bool has_work(const struct projecting *p)
 /* A process may use several GPUs: ranges have a place on each. */
 static int project_gpus(struct projecting *p, size_t from, size_t to)
 {
-	struct recording *r = p->m->r;
+	const struct index_table *gpus = &p->m->r->index.cuda->gpus;
 	int rc = 0;
 
 	p->process = p->lanes[from].track[TRACK_PROCESS];
 	/* Work whose GPU is not known is on one of its own. */
-	for (size_t i = 0; i <= r->gpus.count && rc == 0; i++) {
-		p->gpu = i < r->gpus.count ? r->gpus.rows[i * r->gpus.width + VIEW_GPU_UID] : 0;
+	for (size_t i = 0; i <= gpus->count && rc == 0; i++) {
+		p->gpu = i < gpus->count ? gpus->rows[i * GPU_WIDTH + GPU_UID] : 0;
 		if (has_work(p))
 			rc = project_process(p, from, to);
 	}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/recording.h"
 
 #define MADE_NUMBER_BITS 24
@@ -155,7 +156,7 @@ int name_load_launches(struct recording *r)
 
 		names[i] = sorted[i] = id > 0 && id < (int64_t)NAME_MADE ? (uint32_t)id : name_make(MADE_KERNEL, 0);
 	}
-	qsort(sorted, count, sizeof(*sorted), compare_names);
+	sort_items(sorted, count, sizeof(*sorted), compare_names);
 	for (size_t i = 0; i < count; i++)
 		if (sorted[i] != names[count] && says_communication(r, sorted[i])) {
 			names[count] = sorted[i]; /* the last one taken */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "view/internal.h"
+#include "view/lines.h"
 #include "view/names.h"
 
 const struct piece *lane_piece(const struct recording *r, const struct lane *lane, uint64_t index)
@@ -24,7 +25,8 @@ const struct piece *lane_piece(const struct recording *r, const struct lane *lan
 
 int place_load(struct recording *r, struct place *p)
 {
-	const struct piece *piece = lane_piece(r, &r->lanes[p->lane], p->index);
+	const struct lane *lane = &r->lanes[p->lane];
+	const struct piece *piece = lane->row == LANE_NO_ROW ? NULL : lane_piece(r, lane, p->index);
 	const struct chunk *c;
 	uint64_t at;
 	int rc = piece ? store_chunk(r, piece, &c) : -ENOENT;
@@ -141,9 +143,9 @@ void place_put_name(struct json_out *j, struct recording *r, uint32_t name)
 
 void place_put_keys(struct json_out *j, struct recording *r, const struct place *p)
 {
-	out_put_integer(j, "row", r->lane_rows[p->lane].row);
-	out_put_integer(j, "lane", r->lane_rows[p->lane].lane);
-	out_put_integer(j, "index", (int64_t)p->index);
+	out_put_integer(j, "row", r->lanes[p->lane].row);
+	out_put_integer(j, "lane", event_line(r, &r->lanes[p->lane], p->index));
+	out_put_integer(j, "index", (int64_t)(r->lanes[p->lane].before + p->index));
 	out_key(j, "start");
 	out_exact(j, p->start);
 	out_key(j, "end");
@@ -170,31 +172,30 @@ int param_row(struct params *p, const struct recording *r, const struct row **re
 	return rc;
 }
 
-int param_lane(struct params *p, const struct recording *r, uint32_t *ret, struct error *err)
+/* Of a joined row the index alone says which: its lines may have become others since they were drawn. */
+static void find_in_row(const struct recording *r, const struct row *row, int64_t line, struct place *ret)
 {
-	const struct row *row;
-	int64_t lane;
-	int rc = param_row(p, r, &row, err);
-
-	if (rc == 0 && row->draw == DRAW_GROUP)
-		rc = error_set(err, EINVAL, "The row is a heading");
-	rc = rc < 0 ? rc : params_integer(p, "lane", 0, (int64_t)row->lane_count - 1, &lane, err);
-	if (rc == 0)
-		*ret = row->lanes[lane];
-	return rc;
+	ret->lane = row->lanes[row->joined ? 0 : line];
+	for (uint32_t i = 1; row->joined && i < row->lane_count && ret->index >= r->lanes[row->lanes[i]].before; i++)
+		ret->lane = row->lanes[i];
+	ret->index -= r->lanes[ret->lane].before;
 }
 
 static int param_place(struct params *p, struct recording *r, struct place *ret, struct error *err)
 {
-	int64_t index = 0;
-	int rc;
+	const struct row *row;
+	int64_t line, index = 0;
+	int rc = param_row(p, r, &row, err);
 
 	*ret = (struct place){ 0 };
-	rc = param_lane(p, r, &ret->lane, err);
+	if (rc == 0 && row->draw == DRAW_GROUP)
+		rc = error_set(err, EINVAL, "The row is a heading");
+	rc = rc < 0 ? rc : params_integer(p, "lane", 0, (int64_t)row->lane_count - 1, &line, err);
 	rc = rc < 0 ? rc : params_integer(p, "index", 0, INT64_MAX, &index, err);
 	if (rc < 0)
 		return rc;
 	ret->index = (uint64_t)index;
+	find_in_row(r, row, line, ret);
 	rc = place_load(r, ret);
 	return rc == -ENOENT ? error_set(err, ENOENT, "There is no such event") : rc;
 }

@@ -43,9 +43,8 @@ void place_put_keys(struct json_out *j, struct recording *r, const struct place 
 void place_put(struct json_out *j, struct recording *r, const struct place *p);
 void place_put_name(struct json_out *j, struct recording *r, uint32_t name);
 
-/* Parameters row and lane, or row alone. -EINVAL. */
+/* Parameter row. -EINVAL. */
 int param_row(struct params *p, const struct recording *r, const struct row **ret, struct error *err);
-int param_lane(struct params *p, const struct recording *r, uint32_t *ret, struct error *err);
 /* A request for one event: parameters report, row, lane and index, and no others. -ENOENT where there is no such event. */
 struct view;
 int params_event(struct view *v, struct params *p, struct recording **ret, struct place *ret_place, struct error *err);

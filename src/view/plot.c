@@ -66,7 +66,7 @@ static int add_piece(struct plot *plot, struct tile *t, struct recording *r, con
 	return rc;
 }
 
-/* The piece with the last value in front of the tile, where the ones in it do not tell. */
+/* The piece with the last value in front of the tile. */
 static size_t piece_before(const struct tile *t, const struct recording *r, const struct lane *lane)
 {
 	size_t at = 0;
@@ -94,9 +94,33 @@ static void hold_values(struct plot *plot, const struct tile *t, const struct re
 	}
 }
 
+/* The line goes on from the value before the tile, and to the next one behind it: at the edges, where nothing was recorded, is the
+ * last value. Behind the last of all there is none. */
+static void carry_values(struct plot *plot, const struct tile *t, const struct recording *r, const struct lane *lane, double value)
+{
+	int64_t last = r->pieces[lane->piece + lane->piece_count - 1].time_max;
+	struct plot_bucket *at = &plot->buckets[0];
+
+	if (!at->count && isfinite(value) && last >= t->from)
+		add_value(at, value);
+	for (unsigned i = 0; i < TILE_BUCKETS; i++)
+		value = plot->buckets[i].count ? plot->buckets[i].last : value;
+	at = &plot->buckets[TILE_BUCKETS - 1];
+	if (!at->count && isfinite(value) && last >= t->to)
+		add_value(at, value);
+}
+
+/* Where something was recorded is all of a bucket busy, else nothing of it. */
+static void mark_recorded(const struct plot *plot, struct tile *t)
+{
+	for (unsigned i = 0; i < TILE_BUCKETS; i++)
+		if (plot->buckets[i].count)
+			t->buckets[i].busy = UINT64_C(1) << t->level;
+}
+
 int plot_fill(struct plot *plot, struct tile *t, struct recording *r, const struct lane *lane, bool held)
 {
-	size_t first = held ? piece_before(t, r, lane) : 0;
+	size_t first = piece_before(t, r, lane);
 	double before = (double)NAN;
 	int rc = 0;
 
@@ -105,12 +129,15 @@ int plot_fill(struct plot *plot, struct tile *t, struct recording *r, const stru
 	for (size_t i = first; i < lane->piece_count && rc == 0; i++) {
 		const struct piece *p = &r->pieces[lane->piece + i];
 
-		if (p->time_min >= t->to || (p->time_max < t->from && !(held && i == first)))
+		if (p->time_min >= t->to || (p->time_max < t->from && i != first))
 			continue;
 		rc = add_piece(plot, t, r, p, &before);
 	}
+	mark_recorded(plot, t);
 	if (held)
 		hold_values(plot, t, r, before);
+	else
+		carry_values(plot, t, r, lane, before);
 	for (unsigned i = 0; i < TILE_BUCKETS; i++)
 		t->buckets[i].touched = plot->buckets[i].count > 0;
 	return rc;

@@ -42,12 +42,11 @@ static int load_tables(struct recording *r)
 {
 	static const uint8_t tracks[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
 					  COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH, COLUMN_TRACK_NAME };
-	static const uint8_t gpus[] = { COLUMN_GPU_UID, COLUMN_GPU_NAME, COLUMN_GPU_INDEX };
 	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_GPU, COLUMN_GPU_METRIC_NAME,
 					   COLUMN_GPU_METRIC_UNIT, COLUMN_GPU_METRIC_PROCESS };
 	static const uint8_t counters[] = { COLUMN_NVTX_COUNTER_TRACK, COLUMN_NVTX_COUNTER_NAME };
 	const struct index_source tables[] = {
-		{ &r->tracks, TABLE_TRACK, VIEW_TRACK_WIDTH, tracks }, { &r->gpus, TABLE_GPU, VIEW_GPU_WIDTH, gpus },
+		{ &r->tracks, TABLE_TRACK, VIEW_TRACK_WIDTH, tracks },
 		{ &r->metrics, TABLE_GPU_METRIC, VIEW_METRIC_WIDTH, metrics },
 		{ &r->counters, TABLE_NVTX_COUNTER, VIEW_COUNTER_WIDTH, counters },
 	};
@@ -106,9 +105,10 @@ void recording_close(struct recording *r)
 	store_close(r->store);
 	query_index_release(&r->index);
 	free(r->tracks.rows);
-	free(r->gpus.rows);
 	free(r->metrics.rows);
 	free(r->counters.rows);
+	for (size_t i = 0; i < r->piece_count; i++)
+		free(r->pieces[i].lines);
 	free(r->pieces);
 	free(r->bounds);
 	for (size_t i = 0; i < r->lane_count; i++)

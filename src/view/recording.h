@@ -28,6 +28,8 @@ struct piece {
 	size_t summary;    /* group of the lod table that has its buckets; NO_SUMMARY: none */
 	unsigned summary_level;
 	uint64_t first;    /* index of its first row in the track */
+	uint8_t line;      /* of most of its rows (lines.h), */
+	uint8_t *lines;    /* of each; NULL: of all */
 	int64_t time_min;
 	int64_t time_max;
 };
@@ -44,8 +46,16 @@ struct lane {
 	size_t piece_count;
 	uint64_t rows;
 	int64_t busy;       /* sum of durations; -1: not known */
+	uint32_t row;       /* that shows it; LANE_NO_ROW */
+	uint32_t place;     /* among the lanes of that row */
+	uint64_t before;    /* rows of the lanes before it, where the row is joined; else 0 */
+	uint8_t line;       /* of most of its rows (lines.h) */
+	uint8_t first_line; /* that lanes of its table have in the row */
 	struct coarse *_Atomic coarse; /* all of it in buckets; NULL: not yet, or none */
 };
+
+/* A report may have tracks that no row shows: their events are not there for anybody who asks. */
+#define LANE_NO_ROW UINT32_MAX
 
 /* Where the numbers of tracks that were made begin: no report has as many. */
 #define MADE_TRACKS 0x80000000u
@@ -79,6 +89,8 @@ struct row {
 	double share;     /* of the recording's length; below 0: not known */
 	bool quiet;
 	bool overlaid;    /* its lanes are drawn in one line, the first on top */
+	bool joined;      /* its lanes are one: its events are numbered through, and lie in lines by their times (lines.h) */
+	uint32_t line_count; /* 0: not found yet, each lane is a line */
 	bool held;        /* plots: a value is good until the next one */
 	int64_t unit;     /* string id; 0: none */
 	const char *unit_text; /* in its place */
@@ -113,17 +125,12 @@ struct recording {
 	pthread_mutex_t text_lock;
 	struct query_index index;
 	struct index_table tracks; /* by id */
-	struct index_table gpus;   /* uid, name, index */
 	struct index_table metrics; /* of GPUs: track, gpu, name, unit, process */
 	struct index_table counters; /* of NVTX: track, name */
 	struct piece *pieces;
 	size_t piece_count;
 	struct lane *lanes;        /* by table and track */
 	size_t lane_count;
-	struct lane_row {
-		uint32_t row;
-		uint32_t lane;         /* of that row */
-	} *lane_rows;              /* by lane */
 	struct row *rows;
 	size_t row_count;
 	uint32_t *order;           /* of rows, as they are shown */
@@ -167,7 +174,6 @@ static inline const int64_t *recording_track(const struct recording *r, uint32_t
 	return index_find(&r->tracks, id);
 }
 
-enum { VIEW_GPU_UID, VIEW_GPU_NAME, VIEW_GPU_INDEX, VIEW_GPU_WIDTH };
 enum { VIEW_METRIC_TRACK, VIEW_METRIC_GPU, VIEW_METRIC_NAME, VIEW_METRIC_UNIT, VIEW_METRIC_PROCESS, VIEW_METRIC_WIDTH };
 enum { VIEW_COUNTER_TRACK, VIEW_COUNTER_NAME, VIEW_COUNTER_WIDTH };
 

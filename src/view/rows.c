@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/json_out.h"
 
 /* Threads with less than this are folded away. */
@@ -66,8 +67,8 @@ static int compare_numbers(int64_t a, int64_t b)
 /* All but the depth and the lane. */
 static int compare_rows(const struct lane_key *x, const struct lane_key *y)
 {
-	const int64_t a[] = { x->section, x->place, x->order, x->owner, x->kind, x->domain, x->label };
-	const int64_t b[] = { y->section, y->place, y->order, y->owner, y->kind, y->domain, y->label };
+	const int64_t a[] = { x->section, x->place, x->order, x->owner, x->kind, x->domain, x->label, x->draw };
+	const int64_t b[] = { y->section, y->place, y->order, y->owner, y->kind, y->domain, y->label, y->draw };
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(a) / sizeof(a[0]) && r == 0; i++)
@@ -84,9 +85,9 @@ static int compare_keys(const void *a, const void *b)
 	return r ? r : compare_numbers(x->lane, y->lane);
 }
 
-static enum row_draw draw_of(const struct recording *r, const struct lane_key *key)
+enum row_draw row_draw_of(const struct recording *r, uint32_t lane)
 {
-	unsigned table = r->lanes[key->lane].table;
+	unsigned table = r->lanes[lane].table;
 
 	if (table == TABLE_COUNTER)
 		return DRAW_PLOT;
@@ -117,7 +118,9 @@ int row_add_lanes(struct recording *r, uint32_t id, const uint32_t *lanes, uint3
 	int rc = append_lanes(row, lanes, count);
 
 	for (uint32_t i = 0; i < count && rc == 0; i++) {
-		r->lane_rows[lanes[i]] = (struct lane_row){ id, before + i };
+		r->lanes[lanes[i]].row = id;
+		r->lanes[lanes[i]].place = before + i;
+		r->lanes[lanes[i]].before = row->joined ? row->count : 0;
 		row->count += r->lanes[lanes[i]].rows;
 	}
 	return rc;
@@ -174,11 +177,12 @@ static int add_row(struct row_maker *m, const struct lane_key *before, const str
 {
 	bool of_gpu = keys->section == SECTION_GPU;
 	int r = of_gpu ? gpu_headings(m, before, keys) : process_headings(m, before, keys);
-	struct row *row = r < 0 ? NULL : row_add(m, m->owner_row, keys->kind, draw_of(m->r, keys));
+	struct row *row = r < 0 ? NULL : row_add(m, m->owner_row, keys->kind, keys->draw);
 
 	if (!row)
 		return r < 0 ? r : -ENOMEM;
 	row->uid = keys->owner;
+	row->joined = keys->draw == DRAW_SLICES && (keys->kind == ROW_STREAM || keys->kind == ROW_GPU_SYNC) && count > 1;
 	r = take_lanes(m->r, row, keys, count);
 	r = r < 0 ? r : of_gpu ? gpu_label(m->r, keys, row) : process_label(m->r, keys, row);
 	return r < 0 ? r : warm_parents(m, m->r->row_count - 1);
@@ -193,12 +197,12 @@ static size_t make_keys(struct recording *r, struct lane_key *keys)
 		static const int64_t nobody[VIEW_TRACK_WIDTH];
 		struct lane_key *key = &keys[count];
 
-		*key = (struct lane_key){ .lane = (uint32_t)i };
+		*key = (struct lane_key){ .lane = (uint32_t)i, .draw = row_draw_of(r, (uint32_t)i) };
 		track = track ? track : nobody;
 		if (gpu_lane_key(r, track, key) || process_lane_key(r, track, key))
 			count++;
 	}
-	qsort(keys, count, sizeof(*keys), compare_keys);
+	sort_items(keys, count, sizeof(*keys), compare_keys);
 	return count;
 }
 
@@ -295,7 +299,7 @@ int rows_finish(struct recording *r, size_t from)
 	r->order = order;
 	for (size_t i = 0; i < r->row_count; i++)
 		sorted[i] = (uint32_t)i;
-	qsort_r(sorted, r->row_count, sizeof(*sorted), compare_siblings, r);
+	sort_items_with(sorted, r->row_count, sizeof(*sorted), compare_siblings, r);
 	put_children(r, sorted, ROW_NO_PARENT, 0);
 	free(sorted);
 	return 0;
@@ -308,8 +312,7 @@ int recording_make_rows(struct recording *r)
 	size_t count, from = 0;
 	int rc;
 
-	r->lane_rows = calloc(r->lane_count + 1, sizeof(*r->lane_rows));
-	rc = keys && r->lane_rows ? 0 : -ENOMEM;
+	rc = keys ? 0 : -ENOMEM;
 	count = rc == 0 ? make_keys(r, keys) : 0;
 	for (size_t i = 1; i <= count && rc == 0; i++) {
 		if (i < count && compare_rows(&keys[i], &keys[from]) == 0)
@@ -321,14 +324,22 @@ int recording_make_rows(struct recording *r)
 	return rc < 0 ? rc : rows_finish(r, 0);
 }
 
-void recording_free_rows(struct recording *r)
+void rows_drop(struct recording *r, size_t from)
 {
-	for (size_t i = 0; i < r->row_count; i++) {
+	for (size_t i = from; i < r->row_count; i++) {
 		free(r->rows[i].label);
 		free(r->rows[i].detail);
 		free(r->rows[i].lanes);
 	}
+	for (size_t i = 0; i < r->lane_count; i++)
+		if (r->lanes[i].row >= from)
+			r->lanes[i].row = LANE_NO_ROW;
+	r->row_count = from < r->row_count ? from : r->row_count;
+}
+
+void recording_free_rows(struct recording *r)
+{
+	rows_drop(r, 0);
 	free(r->rows);
 	free(r->order);
-	free(r->lane_rows);
 }

@@ -1,4 +1,4 @@
-/* How lanes become rows: every lane gets a key, and those with equal keys but for the last two numbers are one row. */
+/* How lanes become rows: every lane gets a key, and those with equal keys but for the depth and the lane are one row. */
 #ifndef SONDE_VIEW_ROWS_H
 #define SONDE_VIEW_ROWS_H
 
@@ -14,6 +14,7 @@ struct lane_key {
 	enum row_kind kind;
 	int64_t domain;
 	int64_t label;    /* string id */
+	enum row_draw draw; /* one track may have rows of several tables: they are drawn apart */
 	int64_t depth;
 	uint32_t lane;
 };
@@ -33,11 +34,16 @@ __attribute__((format(printf, 2, 3))) int row_print(char **to, const char *forma
 /* The text of a string id, "" for none; valid as long as the recording. */
 const char *row_text(struct recording *r, int64_t id);
 
+/* How the events of a lane are drawn. */
+enum row_draw row_draw_of(const struct recording *r, uint32_t lane);
+
 /* Lanes of a row, behind those it has; and those that a heading's heat line is made of. */
 int row_add_lanes(struct recording *r, uint32_t row, const uint32_t *lanes, uint32_t count);
 int row_add_heat(struct row *group, const uint32_t *lanes, uint32_t count);
 /* Shares, ranges of plots of the rows from there on, and the order they are shown in. */
 int rows_finish(struct recording *r, size_t from);
+/* Takes rows back from there on, where they cannot be completed. */
+void rows_drop(struct recording *r, size_t from);
 
 int64_t gpu_of_context(const struct recording *r, int64_t uid);
 /* Of a lane of GPU work; 0: not known. */

@@ -12,15 +12,9 @@ static int64_t gpu_of_stream(const struct recording *r, int64_t uid)
 
 int64_t gpu_of_context(const struct recording *r, int64_t uid)
 {
-	const int64_t *context = index_find(&r->index.cuda->contexts, uid), *device;
-	int64_t key[2];
+	const int64_t *context = index_find(&r->index.cuda->contexts, uid);
 
-	if (!context)
-		return 0;
-	key[0] = context[CONTEXT_PROCESS];
-	key[1] = context[CONTEXT_DEVICE];
-	device = index_find_last(&r->index.cuda->devices, key, 2);
-	return device ? device[DEVICE_GPU] : 0;
+	return context ? cuda_device_gpu(r->index.cuda, context[CONTEXT_PROCESS], context[CONTEXT_DEVICE]) : 0;
 }
 
 int64_t gpu_of_lane(const struct recording *r, uint32_t lane)
@@ -80,7 +74,7 @@ bool gpu_lane_key(const struct recording *r, const int64_t *track, struct lane_k
 
 static int add_gpu(struct row_maker *m, int64_t uid)
 {
-	const int64_t *gpu = index_find(&m->r->gpus, uid);
+	const int64_t *gpu = index_find(&m->r->index.cuda->gpus, uid);
 	struct row *row = row_add(m, ROW_NO_PARENT, ROW_GPU, DRAW_GROUP);
 
 	if (!row)
@@ -89,8 +83,8 @@ static int add_gpu(struct row_maker *m, int64_t uid)
 	row->uid = uid;
 	if (!gpu)
 		return row_print(&row->label, "GPU");
-	row_print(&row->detail, "%s", row_text(m->r, gpu[VIEW_GPU_NAME]));
-	return row_print(&row->label, "GPU %lld", (long long)gpu[VIEW_GPU_INDEX]);
+	row_print(&row->detail, "%s", row_text(m->r, gpu[GPU_NAME]));
+	return row_print(&row->label, "GPU %lld", (long long)gpu[GPU_INDEX]);
 }
 
 static int add_heading(struct row_maker *m, int64_t kind)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/rows.h"
 
 static const struct made_track *track_of(const struct recording *r, size_t lane)
@@ -23,12 +24,21 @@ static int compare_tracks(const struct made_track *x, const struct made_track *y
 	return 0;
 }
 
+/* Lanes of one row are equal; as in rows.c, they are drawn alike. */
+static int compare_rows(const struct recording *r, uint32_t a, uint32_t b)
+{
+	int c = compare_tracks(track_of(r, a), track_of(r, b));
+
+	return c ? c : (int)row_draw_of(r, a) - (int)row_draw_of(r, b);
+}
+
 static int compare_lanes(const void *a, const void *b, void *context)
 {
-	const struct made_track *x = track_of(context, *(const uint32_t *)a), *y = track_of(context, *(const uint32_t *)b);
-	int r = compare_tracks(x, y);
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int64_t depth = track_of(context, x)->depth, other = track_of(context, y)->depth;
+	int c = compare_rows(context, x, y);
 
-	return r ? r : x->depth < y->depth ? -1 : x->depth > y->depth;
+	return c ? c : depth < other ? -1 : depth > other;
 }
 
 static uint32_t find_row(const struct recording *r, enum row_kind kind, int64_t uid, uint32_t parent)
@@ -103,26 +113,29 @@ static int label_row(struct recording *r, const struct made_track *t, struct row
 	}
 }
 
-static enum row_draw draw_of(const struct recording *r, uint32_t lane)
-{
-	unsigned table = r->lanes[lane].table;
-
-	if (table == TABLE_COUNTER)
-		return DRAW_PLOT;
-	return table_schema(table)->kind == TABLE_KIND_SPAN ? DRAW_SLICES : DRAW_POINTS;
-}
-
-/* What a thread waited for lies in the same line as its runs. */
+/* What a thread waited for lies in the same line as its runs; where these are in no row of slices, it is not shown. */
 static int join_state(struct row_maker *m, uint32_t lane)
 {
-	uint32_t id = m->r->lane_rows[track_of(m->r, lane)->of_lane].row;
-	struct row *row = &m->r->rows[id];
-	int rc = row_add_lanes(m->r, id, &lane, 1);
+	uint32_t runs = track_of(m->r, lane)->of_lane, id = runs < m->r->lane_count ? m->r->lanes[runs].row : LANE_NO_ROW;
+	struct row *row = id == LANE_NO_ROW ? NULL : &m->r->rows[id];
+	int rc;
 
+	if (!row || row->draw != row_draw_of(m->r, lane))
+		return 0;
+	rc = row_add_lanes(m->r, id, &lane, 1);
 	row->overlaid = true;
 	free(row->label);
 	row->label = NULL;
 	return rc < 0 ? rc : row_print(&row->label, "state");
+}
+
+static int join_states(struct row_maker *m, const uint32_t *lanes, size_t count)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = join_state(m, lanes[i]);
+	return rc;
 }
 
 static int add_row(struct row_maker *m, const uint32_t *lanes, size_t count)
@@ -133,9 +146,9 @@ static int add_row(struct row_maker *m, const uint32_t *lanes, size_t count)
 	int rc;
 
 	if (t->kind == ROW_STATE)
-		return join_state(m, lanes[0]);
+		return join_states(m, lanes, count);
 	rc = find_parent(m, t, &parent);
-	row = rc < 0 ? NULL : row_add(m, parent, t->kind, draw_of(m->r, lanes[0]));
+	row = rc < 0 ? NULL : row_add(m, parent, t->kind, row_draw_of(m->r, lanes[0]));
 	if (!row)
 		return rc < 0 ? rc : -ENOMEM;
 	row->uid = t->kind == ROW_CPU ? t->place : t->thread;
@@ -152,9 +165,9 @@ static int add_rows(struct row_maker *m, uint32_t *lanes, size_t count)
 	size_t from = 0;
 	int rc = 0;
 
-	qsort_r(lanes, count, sizeof(*lanes), compare_lanes, m->r);
+	sort_items_with(lanes, count, sizeof(*lanes), compare_lanes, m->r);
 	for (size_t i = 1; i <= count && rc == 0; i++) {
-		if (i < count && compare_tracks(track_of(m->r, lanes[i]), track_of(m->r, lanes[from])) == 0)
+		if (i < count && compare_rows(m->r, lanes[i], lanes[from]) == 0)
 			continue;
 		rc = add_row(m, lanes + from, i - from);
 		from = i;
@@ -166,16 +179,16 @@ int recording_add_made_rows(struct recording *r)
 {
 	struct row_maker m = { .r = r, .capacity = r->row_count };
 	uint32_t *lanes = calloc(r->lane_count + 1, sizeof(*lanes));
-	struct lane_row *grown = reallocarray(r->lane_rows, r->lane_count + 1, sizeof(*grown));
 	size_t count = 0, before = r->row_count;
-	int rc = lanes && grown ? 0 : -ENOMEM;
+	int rc = lanes ? 0 : -ENOMEM;
 
-	if (grown)
-		r->lane_rows = grown;
 	for (size_t i = 0; i < r->lane_count && rc == 0; i++)
 		if (r->lanes[i].made && track_of(r, i))
 			lanes[count++] = (uint32_t)i;
 	rc = rc < 0 ? rc : add_rows(&m, lanes, count);
 	free(lanes);
-	return rc < 0 ? rc : rows_finish(r, before);
+	rc = rc < 0 ? rc : rows_finish(r, before);
+	if (rc < 0)
+		rows_drop(r, before);
+	return rc;
 }

@@ -17,6 +17,9 @@
 
 #define MAX_HEADERS 65536
 #define IDLE_SECONDS 60
+/* Shown by the page. */
+#define REFUSAL "Open the address that sonde view has printed. It is good for one use: Return, pressed in the terminal of sonde view, " \
+		"prints a new one."
 
 struct server {
 	struct view *view;
@@ -88,7 +91,7 @@ static void send_error(struct evhttp_request *request, int status, const char *t
 	send_answer(request, &a);
 }
 
-/* What people see who have no cookie. */
+/* What is said where a page of ours cannot be the one that asks. */
 static void send_refusal(struct evhttp_request *request, const char *text)
 {
 	struct answer a = { .status = 403, .type = "text/plain; charset=utf-8" };
@@ -166,44 +169,42 @@ static void send_file(struct server *s, struct evhttp_request *request, const ch
 	send_answer(request, &a);
 }
 
-/* The token is exchanged for a cookie and taken out of the address. A page of our own leads on, not a redirection: after
- * one, the browser would still take whoever had the address (a terminal in a page, a file) for the one that asks, and keep
- * the cookie back. */
-static void admit(struct server *s, struct evhttp_request *request, bool set_cookie)
+/* The token is exchanged for the key. Both travel in headers: only a page of ours can set those, and no browser sends them by
+ * itself. A cookie would be sent to whoever has another port of this host. */
+static void admit(struct server *s, struct evhttp_request *request)
 {
-	struct evkeyvalq *out = evhttp_request_get_output_headers(request);
-	struct answer a = { .status = 200, .type = "text/html; charset=utf-8" };
-	char cookie[160];
+	struct answer a = { .status = 200, .type = "application/json" };
+	struct json_out j;
 
-	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/", s->guard.cookie_name, s->guard.cookie);
-	if (set_cookie)
-		evhttp_add_header(out, "Set-Cookie", cookie);
-	buf_puts(&a.body, "<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=/\"><link rel=\"icon\" href=\"data:,\"><title>Sonde</title>\n");
+	if (!guard_redeem(&s->guard, evhttp_find_header(evhttp_request_get_input_headers(request), "Sonde-Token"))) {
+		send_error(request, 403, REFUSAL);
+		return;
+	}
+	out_begin(&j, &a.body);
+	out_open(&j, '{');
+	out_put_text(&j, "key", s->guard.key);
+	out_close(&j, '}');
 	send_answer(request, &a);
 }
 
-static void serve(struct server *s, struct evhttp_request *request, struct params *params, bool known)
+/* The page is the same for everybody; what it asks for is not. */
+static void serve(struct server *s, struct evhttp_request *request, struct params *params)
 {
-	const char *token = strcmp(params->path, "/") == 0 ? params_text(params, "token") : NULL;
 	const struct route *route = route_find(params->path);
 	struct evkeyvalq *in = evhttp_request_get_input_headers(request);
 
-	if (token && guard_redeem(&s->guard, token))
-		admit(s, request, true);
-	else if (!known)
-		send_refusal(request, token ? "This address was good for one use. Press Return in the terminal of sonde view "
-					      "for a new one."
-					    : "Open the address that sonde view has printed.");
-	else if (token)
-		admit(s, request, false);
-	else if (strcmp(params->path, "/") == 0)
+	if (strcmp(params->path, "/") == 0)
 		send_file(s, request, "/index.html");
 	else if (!guard_fetch_site_fits(evhttp_find_header(in, "Sec-Fetch-Site")))
 		send_refusal(request, "Another page asked.");
-	else if (route)
-		begin_job(s, request, route, params);
-	else
+	else if (strcmp(params->path, "/api/key") == 0)
+		admit(s, request);
+	else if (!route)
 		send_file(s, request, params->path);
+	else if (!guard_has_key(&s->guard, evhttp_find_header(in, "Sonde-Key")))
+		send_error(request, 403, REFUSAL);
+	else
+		begin_job(s, request, route, params);
 }
 
 static void on_request(struct evhttp_request *request, void *context)
@@ -222,7 +223,7 @@ static void on_request(struct evhttp_request *request, void *context)
 		send_error(request, 400, err.text);
 		return;
 	}
-	serve(s, request, &params, guard_has_cookie(&s->guard, evhttp_find_header(in, "Cookie")));
+	serve(s, request, &params);
 	params_release(&params);
 }
 
@@ -308,7 +309,7 @@ int server_open(struct server **ret, struct view *v, struct error *err)
 		free(s);
 		return r;
 	}
-	r = guard_init(&s->guard, address, s->port);
+	r = guard_init(&s->guard, address);
 	r = r < 0 ? r : pool_open(&s->pool, thread_count());
 	r = r < 0 ? r : set_up_http(s);
 	if (r < 0) {

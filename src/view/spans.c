@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 static int make_room(struct spans *s, size_t more)
 {
 	size_t room = s->room ? s->room : 64;
@@ -55,7 +57,7 @@ void spans_unite(struct spans *s)
 
 	if (!s->count)
 		return;
-	qsort(s->items, s->count, sizeof(*s->items), compare);
+	sort_items(s->items, s->count, sizeof(*s->items), compare);
 	for (size_t i = 1; i < s->count; i++) {
 		struct span *last = &s->items[kept];
 

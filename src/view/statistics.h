@@ -6,6 +6,6 @@
 #include "view/recording.h"
 
 /* The key instead: the first lines of the reports that have any, where there are no findings. */
-int stats_put_instead(struct json_out *j, struct recording *r, struct error *err);
+int stats_put_instead(struct json_out *j, struct recording *r, int64_t from, int64_t to, struct error *err);
 
 #endif

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/detail.h"
 #include "view/coarse.h"
+#include "view/lines.h"
 
 /* Heat lines are exact up to so many rows. */
 #define HEAT_EXACT_ROWS 262144u
@@ -120,9 +122,10 @@ static inline bool add_plain(struct tile *t, const struct listed *event)
 	return true;
 }
 
-static void add_rows(struct tile *t, const struct chunk *c, uint64_t first)
+static void add_rows(struct tile *t, const struct piece *p, const struct chunk *c, uint64_t before)
 {
 	uint32_t low = 0, high = c->rows, middle;
+	uint64_t first = before + p->first;
 
 	/* The first that may reach into the tile: rows are in order and do not overlap. */
 	while (low < high) {
@@ -136,6 +139,8 @@ static void add_rows(struct tile *t, const struct chunk *c, uint64_t first)
 		struct listed event = { .start = c->start[i], .end = c->end[i], .index = first + i,
 					.name = c->names ? c->names[i] : 0, .flags = c->flags ? c->flags[i] : 0 };
 
+		if (t->by_line && piece_line(p, i) != t->line)
+			continue;
 		if (!add_plain(t, &event))
 			tile_add_event(t, &event);
 	}
@@ -156,16 +161,19 @@ static void add_bucket(struct tile *t, const struct summary *s, uint32_t i, uint
 	}
 }
 
-/* What is listed is not summed up. */
-static void take_out(struct tile *t, const struct listed *event)
+/* What is listed is not summed up. It may be listed in one line, and have been summed up in another. */
+static void take_out(struct tile *t, const struct listed *event, bool is_here, bool is_summed)
 {
 	struct bucket *b;
 
 	if (!(span(event->start, event->end) >> t->level) || event->start >= t->to ||
 	    (event->end <= t->from && event->start < t->from))
 		return;
+	if (is_here)
+		list(t, event);
+	if (!is_summed)
+		return;
 	add_time(t, event->start, event->end, true);
-	list(t, event);
 	if (event->start < t->from)
 		return;
 	b = &t->buckets[bucket_at(t, event->start)];
@@ -174,13 +182,13 @@ static void take_out(struct tile *t, const struct listed *event)
 		b->first++;
 }
 
-static void take_out_of_summary(struct tile *t, const struct summary *s)
+static void take_out_of_summary(struct tile *t, const struct piece *p, const struct summary *s, uint64_t before, bool is_summed)
 {
 	for (uint32_t i = 0; i < s->long_count; i++) {
 		const struct summary_long *l = &s->longs[i];
-		struct listed event = { .start = l->start, .end = l->end, .index = l->row, .name = s->names[l->bucket], .flags = l->flags };
+		struct listed event = { .start = l->start, .end = l->end, .index = before + l->row, .name = s->names[l->bucket], .flags = l->flags };
 
-		take_out(t, &event);
+		take_out(t, &event, !t->by_line || piece_line(p, l->row - p->first) == t->line, is_summed);
 	}
 }
 
@@ -207,11 +215,12 @@ static void spread_bucket(struct tile *t, const struct summary *s, uint32_t i)
 	}
 }
 
-void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first)
+static void add_summary(struct tile *t, const struct piece *p, const struct summary *s, uint64_t before)
 {
-	bool finer = s->level <= t->level;
+	bool finer = s->level <= t->level, is_summed = !t->by_line || p->line == t->line;
+	uint64_t first = before + p->first;
 
-	for (uint32_t i = 0; i < s->count && s->start[i] < t->to; i++) {
+	for (uint32_t i = 0; i < s->count && s->start[i] < t->to && is_summed; i++) {
 		if (finer && s->start[i] >= t->from)
 			add_bucket(t, s, i, first);
 		else if (!finer && s->start[i] + (INT64_C(1) << s->level) > t->from)
@@ -219,7 +228,7 @@ void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first)
 		first += s->rows[i];
 	}
 	if (!t->heat)
-		take_out_of_summary(t, s);
+		take_out_of_summary(t, p, s, before, is_summed);
 	note_rounding(t, s->level);
 }
 
@@ -233,7 +242,7 @@ static bool lists_points(const struct tile *t)
 	return table_schema(t->table)->kind == TABLE_KIND_POINT && t->level <= TILE_POINT_LEVEL;
 }
 
-static int add_piece(struct tile *t, struct recording *r, const struct piece *p, bool coarse)
+static int add_piece(struct tile *t, struct recording *r, const struct piece *p, uint64_t before, bool coarse)
 {
 	const struct summary *s = NULL;
 	const struct chunk *c;
@@ -241,28 +250,27 @@ static int add_piece(struct tile *t, struct recording *r, const struct piece *p,
 
 	if (p->summary != NO_SUMMARY && (p->absent || ((coarse || p->summary_level <= t->level) && !lists_points(t))) &&
 	    store_summary(r, p, &s) == 0) {
-		tile_add_summary(t, s, p->first);
+		add_summary(t, p, s, before);
 		store_give(r->store, s);
 		return 0;
 	}
 	rc = store_chunk(r, p, &c);
 	if (rc < 0)
 		return rc;
-	add_rows(t, c, p->first);
+	add_rows(t, p, c, before);
 	store_give(r->store, c);
 	return 0;
 }
 
-/* What is listed is not summed up. */
-static void list_long(struct tile *t, const struct coarse_long *l)
+static void list_long(struct tile *t, const struct recording *r, const struct lane *lane, const struct coarse_long *l)
 {
-	struct listed event = { .start = l->start, .end = l->end, .index = l->row, .name = l->name, .flags = l->flags };
+	struct listed event = { .start = l->start, .end = l->end, .index = lane->before + l->row, .name = l->name, .flags = l->flags };
 
-	take_out(t, &event);
+	take_out(t, &event, !t->by_line || event_line(r, lane, l->row) == t->line, !t->by_line || lane->line == t->line);
 }
 
 /* Rows do not overlap: the first long one that may reach into the tile. */
-static void list_longs(struct tile *t, const struct coarse *c)
+static void list_longs(struct tile *t, const struct recording *r, const struct lane *lane, const struct coarse *c)
 {
 	uint32_t low = 0, high = c->long_count, middle;
 
@@ -274,16 +282,16 @@ static void list_longs(struct tile *t, const struct coarse *c)
 			high = middle;
 	}
 	for (; low < c->long_count && c->longs[low].start < t->to; low++)
-		list_long(t, &c->longs[low]);
+		list_long(t, r, lane, &c->longs[low]);
 }
 
-static void add_coarse(struct tile *t, const struct coarse *c)
+static void add_coarse(struct tile *t, const struct recording *r, const struct lane *lane, const struct coarse *c)
 {
 	int64_t from = (t->from >> c->level) - c->base, to = (t->to >> c->level) - c->base;
 
 	from = from > 0 ? from : 0;
 	to = to < (int64_t)c->count ? to : (int64_t)c->count;
-	for (int64_t i = from; i < to; i++) {
+	for (int64_t i = from; i < to && (!t->by_line || lane->line == t->line); i++) {
 		const struct coarse_bucket *s = &c->buckets[i];
 		struct bucket *b = &t->buckets[bucket_at(t, (int64_t)((uint64_t)(c->base + i) << c->level))];
 		uint64_t busy = coarse_busy(c, (uint32_t)i);
@@ -291,7 +299,7 @@ static void add_coarse(struct tile *t, const struct coarse *c)
 
 		b->busy += busy;
 		if (rows && b->begins == 0)
-			b->first = s->first;
+			b->first = lane->before + s->first;
 		b->begins += rows;
 		if (s->name && (!b->name || busy > b->longest)) {
 			b->longest = busy;
@@ -299,7 +307,7 @@ static void add_coarse(struct tile *t, const struct coarse *c)
 		}
 	}
 	if (!t->heat)
-		list_longs(t, c);
+		list_longs(t, r, lane, c);
 	note_rounding(t, c->level);
 }
 
@@ -310,14 +318,14 @@ static int add_lane(struct tile *t, struct recording *r, const struct lane *lane
 
 	t->table = lane->table;
 	if (c && c->level <= t->level && !lists_points(t)) {
-		add_coarse(t, c);
+		add_coarse(t, r, lane, c);
 		return 0;
 	}
 	for (size_t i = 0; i < lane->piece_count && rc == 0; i++) {
 		const struct piece *p = &r->pieces[lane->piece + i];
 
 		if (piece_is_near(t, p))
-			rc = add_piece(t, r, p, coarse);
+			rc = add_piece(t, r, p, lane->before, coarse);
 	}
 	return rc;
 }
@@ -326,6 +334,42 @@ int tile_add_lane(struct tile *t, struct recording *r, const struct lane *lane)
 {
 	t->heat = false;
 	return add_lane(t, r, lane, false);
+}
+
+static int compare_listed(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Lanes of one table have their lines one below the other. */
+static unsigned first_line(const struct recording *r, const struct row *row, unsigned line)
+{
+	unsigned first = 0;
+
+	for (uint32_t i = 0; i < row->lane_count; i++)
+		if (r->lanes[row->lanes[i]].first_line <= line)
+			first = r->lanes[row->lanes[i]].first_line;
+	return first;
+}
+
+int tile_add_line(struct tile *t, struct recording *r, const struct row *row, unsigned line)
+{
+	unsigned first = first_line(r, row, line);
+	int rc = 0;
+
+	t->by_line = true;
+	t->line = line;
+	for (uint32_t i = 0; i < row->lane_count && rc == 0; i++)
+		if (r->lanes[row->lanes[i]].first_line == first)
+			rc = tile_add_lane(t, r, &r->lanes[row->lanes[i]]);
+	t->by_line = false;
+	if (t->listed_count)
+		qsort(t->listed, t->listed_count, sizeof(t->listed[0]), compare_listed);
+	return rc;
 }
 
 /* Rows that would have to be decoded. */

@@ -40,6 +40,8 @@ struct tile {
 	uint32_t among;   /* heat lines: lanes that the busy time is of; 0: one */
 	bool heat;        /* everything is summed up, nothing listed */
 	uint64_t least;   /* busy times up to this may be nothing */
+	bool by_line;     /* of what is added, what is in this line (lines.h) */
+	unsigned line;
 	uint32_t listed_count;
 	struct bucket buckets[TILE_BUCKETS];
 	struct listed listed[TILE_MAX_LISTED];
@@ -51,6 +53,8 @@ void tile_clear(struct tile *t);
 
 /* Adds what the lane has there. -ENOMEM. */
 int tile_add_lane(struct tile *t, struct recording *r, const struct lane *lane);
+/* What all lanes of a joined row have in a line: long events exactly, those shorter than a bucket where most about them are. */
+int tile_add_line(struct tile *t, struct recording *r, const struct row *row, unsigned line);
 /* The same for heat lines: where that is many rows, from summaries that may be coarser than the buckets. */
 int tile_add_heat(struct tile *t, struct recording *r, const struct lane *const *lanes, size_t count);
 
@@ -60,7 +64,6 @@ uint8_t tile_share(const struct tile *t, unsigned bucket);
 
 /* One event or bucket. */
 void tile_add_event(struct tile *t, const struct listed *event);
-void tile_add_summary(struct tile *t, const struct summary *s, uint64_t first);
 
 /* Appends the lane as docs/view.md says. -ENOMEM. */
 int tile_write(const struct tile *t, struct recording *r, struct buf *out);

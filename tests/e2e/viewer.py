@@ -20,16 +20,18 @@ class Viewer:
         if not found:
             raise RuntimeError(f"no address: {self.url!r} {self.process.stderr.read()!r}")
         self.port, self.token = int(found[1]), found[2]
-        self.cookie = None
+        self.key = None
         if admit:
-            _, headers, _ = self.get("/?token=" + self.token)
-            self.cookie = headers["Set-Cookie"].split(";")[0]
+            _, self.key = self.exchange(self.token)
 
-    def get(self, path, method="GET", headers=None, cookie=True, body=None):
+    def exchange(self, token):
+        """Status, and the key where there is one."""
+        status, _, body = self.get("/api/key", headers={"Sonde-Token": token})
+        return status, json.loads(body).get("key")
+
+    def get(self, path, method="GET", headers=None, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        headers = dict(headers or {})
-        if cookie and self.cookie:
-            headers["Cookie"] = self.cookie
+        headers = {**({"Sonde-Key": self.key} if self.key else {}), **(headers or {})}
         try:
             connection.putrequest(method, path, skip_host="Host" in headers)
             for key, value in headers.items():

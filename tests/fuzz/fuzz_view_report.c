@@ -9,6 +9,7 @@
 #include "replay.h"
 #include "view/coarse.h"
 #include "view/internal.h"
+#include "view/lines.h"
 #include "view/made.h"
 #include "view_texts.h"
 
@@ -47,6 +48,8 @@ static void ask_all(struct view *v)
 	ask(v, "/api/kernel?report=0&kernel=1&baseline=0&against=0");
 	ask(v, "/api/values?report=0&kernel=0&baseline=0");
 	ask(v, "/api/source?report=0&kernel=0");
+	ask(v, "/api/groups?report=0&by=kernel");
+	ask(v, "/api/groups?report=0&by=nvtx&baseline=0");
 	for (size_t i = 0; i < r->row_count && i < MAX_ROWS; i++) {
 		for (unsigned level = 0; level <= 50; level += 5) {
 			long long first = r->begin >> (level + 8), last = r->end >> (level + 8);
@@ -83,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(fd, copy, size - 8) == (ssize_t)(size - 8) && recording_open(&recording, path, "x", &err) == 0) {
 		/* It may open the report again, as one that is still being made. */
 		ask(&v, "/api/reports");
+		recording_find_lines(recording, &stop);
 		recording_sum_lanes(recording, &stop);
 		recording_make(recording, (struct made_limits){ 50, 20 }, &stop);
 		recording_sum_lanes(recording, &stop);

@@ -34,7 +34,7 @@ async function look(firefox, sonde) {
   const idle = () => firefox.evaluate("window.sonde.idle()");
   await firefox.until("window.sonde && window.sonde.started");
   await idle();
-  const { rows } = await firefox.evaluate("fetch('/api/rows?report=0').then((answer) => answer.json())");
+  const { rows } = await firefox.evaluate("import('/api.js').then((api) => api.json('/api/rows?report=0'))");
   check("Firefox: title", await firefox.evaluate("document.title"), "cuda.sonde - Sonde");
   check("Firefox: rows", await firefox.evaluate("window.sonde.rows.byKey.size"), rows.length);
   const stream = rows.find((/** @type {any} */ row) => row.kind === "stream" && row.label === "stream 7");

@@ -147,7 +147,10 @@ async function charts(viewer) {
   const label = await viewer.tell(() => document.querySelector("#card-warps .bar-line").dataset.explain);
   const said = sonde.run(["kernel", "--explain", label]).trim().split("\n").map((/** @type {string} */ line) => line.trim());
   const names = await viewer.tell(() => [...new Set([...document.querySelectorAll("#kernel-details [data-explain]")].map((element) => element.dataset.explain).filter(Boolean))]);
-  const unknown = await viewer.tell(async (/** @type {string[]} */ list) => (await Promise.all(list.map(async (name) => ((await (await fetch(`/api/explain?name=${encodeURIComponent(name)}`)).json()).known ? "" : name)))).filter(Boolean), names);
+  const unknown = await viewer.tell(async (/** @type {string[]} */ list) => {
+    const { json } = await import("/api.js");
+    return (await Promise.all(list.map(async (name) => ((await json("/api/explain", { name })).known ? "" : name)))).filter(Boolean);
+  }, names);
   check("hover: every value and every part of a picture has its words", [names.length > 300, unknown, await viewer.tell(() => [...document.querySelectorAll("#kernel-details [data-metric]")].filter((element) => element.dataset.explain === undefined).length)], [true, [], 0]);
   await reading(viewer);
   check("hover: the words of --explain", await viewer.tell(() => [...document.querySelector("#kernel-explained").children].map((line) => line.textContent)), [...said, "A value counted by the hardware."]);

@@ -167,7 +167,7 @@ export class Browser {
     mkdirSync(artefacts, { recursive: true });
     /** @type {string[]} what went wrong in any page */
     this.trouble = [];
-    /** @type {Map<string, Promise<any>>} cookies by server: its address is good for one use */
+    /** @type {Map<string, Promise<string>>} keys by server: its address is good for one use */
     this.admitted = new Map();
   }
 
@@ -197,10 +197,11 @@ export class Browser {
   /** A page of a server's, with everything drawn. @param {Server} server
    * @param {{ width?: number, height?: number, scheme?: "dark" | "light", hash?: string, scale?: number, expectTrouble?: boolean }} [how] */
   async open(server, how = {}) {
-    const storageState = await this.cookiesOf(server);
+    const key = await this.keyOf(server);
     const context = await this.context({
-      viewport: { width: how.width ?? 1280, height: how.height ?? 720 }, colorScheme: how.scheme ?? "light", deviceScaleFactor: how.scale ?? 1, storageState,
+      viewport: { width: how.width ?? 1280, height: how.height ?? 720 }, colorScheme: how.scheme ?? "light", deviceScaleFactor: how.scale ?? 1,
     });
+    await context.addInitScript((/** @type {string} */ known) => location.protocol === "http:" && sessionStorage.setItem("sonde-key", known), key);
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
     const page = await context.newPage();
     if (!how.expectTrouble)
@@ -214,7 +215,7 @@ export class Browser {
   }
 
   /** @param {Server} server */
-  cookiesOf(server) {
+  keyOf(server) {
     if (!this.admitted.has(server.origin))
       this.admitted.set(server.origin, this.admit(server));
     return this.admitted.get(server.origin);
@@ -228,9 +229,9 @@ export class Browser {
     await page.goto(server.url);
     await page.waitForURL((/** @type {URL} */ url) => !url.search.includes("token"));
     await page.waitForFunction(() => window.sonde?.started);
-    const state = await context.storageState();
+    const key = await page.evaluate(() => sessionStorage.getItem("sonde-key"));
     await context.close();
-    return state;
+    return key;
   }
 
   /** @param {any} page @param {string} origin */
@@ -358,7 +359,7 @@ export class ViewerPage {
 
   /** @param {string} path @returns {Promise<any>} */
   ask(path) {
-    return this.tell((what) => fetch(what).then((answer) => answer.json()), path);
+    return this.tell((what) => import("/api.js").then((api) => api.json(what)), path);
   }
 
   /** Texts on a canvas. @param {string} id @returns {Promise<Array<{ text: string, x: number, y: number }>>} */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "view/internal.h"
+#include "view/lines.h"
 
 #define MOST_REPORTS 16
 #define MOST_FOLDERS 256
@@ -58,6 +59,7 @@ EXPORTED(engine_take_text) int engine_take_text(char *name, const void *data, si
 /* Opens one more report. 0, or the status of an answer that says what is wrong with it. */
 EXPORTED(engine_open) int engine_open(char *name, const void *data, size_t size)
 {
+	static const _Atomic bool never = false;
 	struct view *v = &engine.view;
 	struct error err;
 
@@ -67,6 +69,7 @@ EXPORTED(engine_open) int engine_open(char *name, const void *data, size_t size)
 		return fail(503, "Not enough memory");
 	if (recording_open(&engine.recordings[v->recording_count], name, name, &err) < 0)
 		return fail(400, err.text);
+	recording_find_lines(engine.recordings[v->recording_count], &never);
 	v->recording_count++;
 	return 0;
 }

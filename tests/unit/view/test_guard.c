@@ -16,7 +16,7 @@ static void hosts(void **state)
 					      "[::1", "[]", "[::2]:1", "localhost:1x", "localhost:1:2", "::1", "128.0.0.1", "0.0.0.0" };
 	struct guard g;
 
-	assert_int_equal(guard_init(&g, "127.0.0.1", 7300), 0);
+	assert_int_equal(guard_init(&g, "127.0.0.1"), 0);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		assert_true(guard_host_is_ours(&g, ours[i]));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -29,7 +29,7 @@ static void hosts_of_a_wide_server(void **state)
 {
 	struct guard g;
 
-	assert_int_equal(guard_init(&g, "0.0.0.0", 7300), 0);
+	assert_int_equal(guard_init(&g, "0.0.0.0"), 0);
 	strcpy(g.host_name, "box");
 	assert_true(guard_host_is_ours(&g, "10.0.0.1:7300"));
 	assert_true(guard_host_is_ours(&g, "box:7300"));
@@ -58,7 +58,8 @@ static void tokens(void **state)
 	char first[GUARD_SECRET_SIZE], other[GUARD_SECRET_SIZE], last[GUARD_SECRET_SIZE];
 	struct guard g;
 
-	assert_int_equal(guard_init(&g, "localhost", 7300), 0);
+	assert_int_equal(guard_init(&g, "localhost"), 0);
+	assert_false(guard_redeem(&g, NULL));
 	assert_false(guard_redeem(&g, ""));
 	assert_false(guard_redeem(&g, "00000000000000000000000000000000"));
 	assert_int_equal(guard_token(&g, first), 0);
@@ -79,32 +80,29 @@ static void tokens(void **state)
 	assert_true(guard_redeem(&g, last));
 }
 
-static void cookies(void **state)
+static void keys(void **state)
 {
 	struct guard g;
 	char text[200];
 
-	assert_int_equal(guard_init(&g, "localhost", 7300), 0);
-	snprintf(text, sizeof(text), "sonde-7300=%s", g.cookie);
-	assert_true(guard_has_cookie(&g, text));
-	snprintf(text, sizeof(text), "a=b; sonde-7301=x; sonde-7300=%s;c=d", g.cookie);
-	assert_true(guard_has_cookie(&g, text));
-	snprintf(text, sizeof(text), "sonde-7301=%s", g.cookie);
-	assert_false(guard_has_cookie(&g, text));
-	snprintf(text, sizeof(text), "sonde-7300=%sx", g.cookie);
-	assert_false(guard_has_cookie(&g, text));
-	snprintf(text, sizeof(text), "xsonde-7300=%s", g.cookie);
-	assert_false(guard_has_cookie(&g, text));
-	assert_false(guard_has_cookie(&g, NULL));
-	assert_false(guard_has_cookie(&g, ""));
-	assert_false(guard_has_cookie(&g, ";;; ;sonde-7300=;"));
+	assert_int_equal(guard_init(&g, "localhost"), 0);
+	assert_int_equal(strlen(g.key), 32);
+	assert_true(guard_has_key(&g, g.key));
+	snprintf(text, sizeof(text), "%sx", g.key);
+	assert_false(guard_has_key(&g, text));
+	snprintf(text, sizeof(text), "x%.31s", g.key);
+	assert_false(guard_has_key(&g, text));
+	snprintf(text, sizeof(text), "%.31s", g.key);
+	assert_false(guard_has_key(&g, text));
+	assert_false(guard_has_key(&g, NULL));
+	assert_false(guard_has_key(&g, ""));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hosts),  cmocka_unit_test(hosts_of_a_wide_server), cmocka_unit_test(origins),
-		cmocka_unit_test(tokens), cmocka_unit_test(cookies),
+		cmocka_unit_test(tokens), cmocka_unit_test(keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

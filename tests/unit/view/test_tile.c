@@ -206,7 +206,8 @@ static void borders_do_not_matter(void **state)
 
 #define VALUES 20000
 
-/* Plots at every level, from values and from level 0; held ones have a value everywhere behind the first. */
+/* Plots at every level, from values and from level 0; held ones have a value everywhere behind the first, others at the edges of
+ * a tile that lies between two values. */
 static void plots_at_every_level(void **state)
 {
 	static int64_t times[VALUES], values[VALUES];
@@ -242,6 +243,7 @@ static void plots_at_every_level(void **state)
 				int64_t from = t->from + ((int64_t)b << level), to = from + (INT64_C(1) << level), before = -1;
 				double least = 1e18, most = -1e18, sum = 0;
 				unsigned count = 0;
+				bool carried;
 
 				for (int i = 0; i < VALUES && times[i] < to; i++) {
 					before = times[i] < from ? i : before;
@@ -255,10 +257,16 @@ static void plots_at_every_level(void **state)
 				if (held && before >= 0 && (count || from <= times[VALUES - 1])) {
 					least = (double)values[before] < least ? (double)values[before] : least;
 					most = (double)values[before] > most ? (double)values[before] : most;
-					sum = count ? sum : (double)values[before];
-					count = count ? count : 1;
+				}
+				carried = !count && before >= 0 && (held ? from <= times[VALUES - 1]
+								   : (b == 0 && times[VALUES - 1] >= t->from) ||
+								     (b == TILE_BUCKETS - 1 && times[VALUES - 1] >= t->to));
+				if (carried) {
+					least = most = sum = (double)values[before];
+					count = 1;
 				}
 				assert_int_equal(plot->buckets[b].count, count);
+				assert_int_equal(tile_share(t, b), !count ? 0 : carried ? 1 : 255);
 				assert_int_equal(t->buckets[b].touched, count > 0);
 				if (!count)
 					continue;
