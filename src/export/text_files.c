@@ -1,10 +1,11 @@
 /* Texts: JSON, an object per line, and a folder with a CSV file per table. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "export/internal.h"
 #include "export/json_text.h"
@@ -127,17 +128,19 @@ static int jsonlines_table(struct export *e, const struct export_table *t, struc
 
 static int begin_csv(struct export *e, struct error *err)
 {
-	return mkdir(e->part_path, 0777) < 0 ? export_write_failed(e, err) : 0;
+	e->folder = export_place_make_folder(e);
+	return e->folder < 0 ? error_set_errno(err, -e->folder, "'%s' cannot be written", e->place.path) : 0;
 }
 
 static int write_csv(struct export *e, const struct export_table *t, sqlite3_stmt *row, int step, struct error *err)
 {
-	char path[PATH_MAX + 80];
+	char name[80];
 	FILE *f;
-	int r;
+	int fd, r;
 
-	snprintf(path, sizeof(path), "%s/%s.csv", e->part_path, t->name);
-	f = fopen(path, "we");
+	snprintf(name, sizeof(name), "%s.csv", t->name);
+	fd = openat(e->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!f)
 		return export_write_failed(e, err);
 	setvbuf(f, NULL, _IOFBF, WRITE_SIZE);
@@ -166,13 +169,17 @@ static int csv_table(struct export *e, const struct export_table *t, struct erro
 	return written;
 }
 
-static int end_csv(struct export *e, struct error *err)
-{
-	return 0;
-}
-
 static void give_up_csv(struct export *e)
 {
+	if (e->folder >= 0)
+		close(e->folder);
+	e->folder = -1;
+}
+
+static int end_csv(struct export *e, struct error *err)
+{
+	give_up_csv(e);
+	return 0;
 }
 
 const struct export_format export_jsonlines = {
