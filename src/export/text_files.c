@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/csv_guard.h"
 #include "export/internal.h"
 #include "export/json_text.h"
 
@@ -61,14 +62,17 @@ static void put_json_row(FILE *f, const struct export_table *t, const struct jso
 static void put_csv_text(FILE *f, const char *text, size_t len)
 {
 	const char *quote;
+	bool guarded = csv_needs_guard(text, len);
 	bool quoted = len == 0 || memchr(text, '\0', len) || strpbrk(text, ",\"\r\n") || text[0] == ' ' ||
 		      text[len - 1] == ' ';
 
 	if (!quoted) {
+		if (guarded)
+			fputs_unlocked(CSV_GUARD, f);
 		fwrite_unlocked(text, 1, len, f);
 		return;
 	}
-	putc_unlocked('"', f);
+	fputs_unlocked(guarded ? "\"" CSV_GUARD : "\"", f);
 	while ((quote = memchr(text, '"', len)) != NULL) {
 		fwrite_unlocked(text, 1, (size_t)(quote - text) + 1, f);
 		putc_unlocked('"', f);
