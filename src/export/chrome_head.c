@@ -111,6 +111,26 @@ static void put_devices(struct chrome *c)
 	putc_unlocked(']', c->out);
 }
 
+/* Who this rank is, by what the launcher of the program said. HTA looks for a space before the number. */
+#define RANKS                                                                                                              \
+	"SELECT r.value, s.value FROM (SELECT column1 AS rank, column2 AS size FROM (VALUES('RANK', 'WORLD_SIZE'), "        \
+	"('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'), ('PMI_RANK', 'PMI_SIZE'), ('SLURM_PROCID', 'SLURM_NTASKS'))) "  \
+	"JOIN (SELECT substr(value, 1, instr(value, '=') - 1) AS name, substr(value, instr(value, '=') + 1) AS value "     \
+	"FROM META_DATA_CAPTURE WHERE name LIKE 'PROCESS%:ENVIRONMENT_VARIABLE%') r ON r.name = rank "                     \
+	"JOIN (SELECT substr(value, 1, instr(value, '=') - 1) AS name, substr(value, instr(value, '=') + 1) AS value "     \
+	"FROM META_DATA_CAPTURE WHERE name LIKE 'PROCESS%:ENVIRONMENT_VARIABLE%') s ON s.name = size "                     \
+	"WHERE r.value <> '' AND r.value NOT GLOB '*[^0-9]*' AND s.value <> '' AND s.value NOT GLOB '*[^0-9]*' LIMIT 1"
+
+static void put_rank(struct chrome *c)
+{
+	sqlite3_stmt *row = ask(c, RANKS);
+
+	if (row && sqlite3_step(row) == SQLITE_ROW)
+		fprintf(c->out, ",\n\"distributedInfo\":{\"rank\": %lld, \"world_size\": %lld}", (long long)sqlite3_column_int64(row, 0),
+			(long long)sqlite3_column_int64(row, 1));
+	sqlite3_finalize(row);
+}
+
 /* Facts of an imported trace are told again; those with three parts are events that give names. */
 static bool is_top_level(const char *key)
 {
@@ -144,17 +164,21 @@ static void put_facts(struct chrome *c)
 	sqlite3_finalize(row);
 	if (!devices)
 		put_devices(c);
+	if (!c->imported)
+		put_rank(c);
 }
 
 /* Times count from the base: the trace's own where it was imported, else the start of the recording. */
 int chrome_begin(struct chrome *c)
 {
 	int64_t base = timeline_meta(&c->t, "trace.baseTimeNanoseconds", -1);
+	const char *origin = report_meta(c->t.report, "imported");
 	int r = list_gpu_processes(c);
 
 	if (r < 0)
 		return r;
 	c->base = c->e->request->shift;
+	c->imported = origin && strcmp(origin, "chrome-json") == 0;
 	if (base >= 0)
 		c->base = (int64_t)((uint64_t)c->base + (uint64_t)timeline_meta(&c->t, "session_start_raw_ns", 0));
 	else
