@@ -151,7 +151,7 @@ static void put_place(struct chrome *c, const struct event_reader *r)
 	}
 	thread = r->track ? index_find(&c->t.q->index.threads, r->track[TRACK_THREAD]) : NULL;
 	if (stream) {
-		chrome_number(c, "pid", chrome_device(c, stream));
+		chrome_number(c, "pid", chrome_gpu_pid(c, stream));
 		chrome_number(c, "tid", stream[STREAM_ID]);
 	} else if (r->table == TABLE_CUDA_OVERHEAD) {
 		chrome_number(c, "pid", -1);

@@ -16,6 +16,7 @@ struct chrome {
 	/* Processes with GPU work: devices of all but the first have numbers of their own. */
 	int64_t *gpu_processes;
 	size_t gpu_process_count;
+	int64_t first_gpu_pid; /* added to a device's number */
 };
 
 /* Places between which Kineto tells devices of one process apart. */
@@ -27,6 +28,8 @@ void chrome_names(struct chrome *c);
 void chrome_finish(struct chrome *c);
 /* Which number a device has among those of all processes. */
 int64_t chrome_device(const struct chrome *c, const int64_t *stream);
+/* Under which process its row is. */
+int64_t chrome_gpu_pid(const struct chrome *c, const int64_t *stream);
 
 /* chrome_ranges.c: NVTX ranges on the GPUs that did their work, and steps by torch.profiler's name. */
 int chrome_ranges(struct chrome *c, struct error *err);

@@ -66,7 +66,7 @@ static void put_on_gpu(const struct ranges *r, const struct nvtx_range *range, c
 		text = timeline_text(&c->t, range->name, &len);
 		chrome_text(c, "name", text, len);
 	}
-	chrome_number(c, "pid", chrome_device(c, stream));
+	chrome_number(c, "pid", chrome_gpu_pid(c, stream));
 	chrome_number(c, "tid", stream[STREAM_ID]);
 	put_times(c, work->first - MARGIN, work->last + MARGIN);
 	if (domain[0] && !step) {
