@@ -184,7 +184,7 @@ void event_merge_release(struct event_merge *m)
 static const char *memory_name(int64_t kind)
 {
 	static const char *const names[] = { "Unknown", "Pageable", "Pinned", "Device", "Array", "Managed",
-					     "Device Static", "Managed Static" };
+					     "Device Static", "Managed Static", "Host" };
 
 	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
 }
