@@ -323,6 +323,7 @@ static void complete(struct kineto *k, struct kineto_event *e)
 void kineto_event(struct kineto *k, struct kineto_event *e)
 {
 	if (json_equals(&e->phase, "M")) {
+		k->result->names++;
 		metadata(k, e);
 		return;
 	}
