@@ -50,6 +50,22 @@ static bool is_instruction(const char *text, size_t len)
 	return true;
 }
 
+/* Options, and names in a tree ("----:step"): signs before a name negate it, and do no more unless it calls or refers to something
+ * (spreadsheets write that with one of these). Before a colon they are no formula. */
+static bool is_behind_dashes(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && text[i] == '-')
+		i++;
+	if (i < 2 || (i < len && text[i] == ':'))
+		return i >= 2;
+	for (; i < len; i++)
+		if (strchr("(|!#'\"[", text[i]))
+			return false;
+	return true;
+}
+
 static bool is_formula(const char *text, size_t len)
 {
 	while (len && strchr("\t\r\n", *text) && *text) {
@@ -60,8 +76,8 @@ static bool is_formula(const char *text, size_t len)
 		return false;
 	switch (text[0]) {
 	case '=': return true;
-	case '+':
-	case '-': return !is_number(text + 1, len - 1);
+	case '+': return !is_number(text + 1, len - 1);
+	case '-': return !is_number(text + 1, len - 1) && !is_behind_dashes(text, len);
 	case '@': return !is_instruction(text, len);
 	default: return false;
 	}
