@@ -17,6 +17,7 @@
 struct export_fields {
 	int type; /* enum export_type, then those of EXPORT_OTHER_NAMES */
 	int stacks;
+	bool ids;
 	const char *output;
 	bool force_overwrite;
 	bool lazy;
@@ -45,6 +46,8 @@ static const struct option_spec export_specs[] = {
 	  .help = "For folded and speedscope: samples of the CPU (cpu), GPU time by the NVTX ranges and operators it was launched in "
 		  "(gpu), and for folded also time off the CPU (offcpu) or in calls of the OS runtime (osrt). any: CPU samples "
 		  "where there are some, else GPU time; speedscope has both." },
+	{ .name = "ids", FIELD(BOOL, ids), .initial = "false", .tag = "selection",
+	  .help = "For folded: the numbers of processes and threads behind their names. Without them stacks of two runs can be compared." },
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
 	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded, .speedscope.json or .html",
 	  .help = "What to write; - is standard output (not for sqlite and csv). A name that ends in .gz is packed, but for "
@@ -157,7 +160,7 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 {
 	struct display display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
 	struct export_request request = {
-		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .input = input,
+		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .ids = fields->ids, .input = input,
 		.opened = opened, .output = fields->output, .stream = cli->out,
 		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
 		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
@@ -259,6 +262,8 @@ static int check_types(struct cli *cli, const struct export_fields *fields, cons
 		return command_fail(cli, &export_command, "--append is not built yet");
 	if (options_find_use(parsed, "stacks") && fields->type != EXPORT_FOLDED && fields->type != EXPORT_SPEEDSCOPE)
 		return command_fail(cli, &export_command, "--stacks is for -t folded and speedscope");
+	if (options_find_use(parsed, "ids") && fields->type != EXPORT_FOLDED)
+		return command_fail(cli, &export_command, "--ids is for -t folded");
 	if (options_find_use(parsed, "max-size") && fields->type != EXPORT_HTML)
 		return command_fail(cli, &export_command, "--max-size is for -t html");
 	return 0;

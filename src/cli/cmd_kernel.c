@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output_place.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "kernel/page.h"
@@ -170,9 +171,9 @@ static bool open_streams(struct cli *cli, const struct kernel_fields *fields, FI
 	} else if (name && strcmp(name, "stdout") == 0) {
 		cli->told = cli->out;
 	} else if (name) {
-		*ret = kernel_output_path(name, "", true, path, sizeof(path), &err) < 0 ? NULL : fopen(path, "we");
+		*ret = kernel_output_path(name, "", true, path, sizeof(path), &err) < 0 ? NULL : output_log_open(path, &err);
 		if (!*ret) {
-			command_fail(cli, &kernel_command, "The log file '%s' cannot be written", name);
+			command_fail(cli, &kernel_command, "--log-file: %s", err.text);
 			return false;
 		}
 		cli->out = cli->told = *ret;

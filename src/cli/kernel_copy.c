@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output_place.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_rename.h"
@@ -15,19 +16,28 @@
 #include "kernel/rows.h"
 #include "report/writer.h"
 
-static int copy_bytes(const char *from, const char *to)
+static int copy_to(int target, const char *from)
 {
-	int source = open(from, O_RDONLY | O_CLOEXEC), target = source < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	ssize_t sent = target < 0 ? -1 : 1;
-	int r;
+	int source = open(from, O_RDONLY | O_CLOEXEC), r;
+	ssize_t sent = source < 0 ? -1 : 1;
 
 	while (sent > 0)
 		sent = sendfile(target, source, NULL, 1 << 20);
 	r = sent < 0 ? -errno : 0;
 	if (source >= 0)
 		close(source);
+	return r;
+}
+
+static int copy_bytes(const char *from, const struct output_place *to)
+{
+	int target = output_place_create(to), r = target < 0 ? target : fchmod(target, 0600) < 0 ? -errno : copy_to(target, from);
+
 	if (target >= 0 && close(target) != 0 && r == 0)
 		r = -errno;
+	r = r < 0 ? r : output_place_keep(to, true);
+	if (r < 0)
+		unlinkat(to->folder, to->part, 0);
 	return r;
 }
 
@@ -259,6 +269,7 @@ static bool is_same_file(const char *a, const char *b)
 
 static int write_whole(struct cli *cli, const char *from, const char *to)
 {
+	struct output_place place;
 	struct report *report;
 	struct error err;
 	int r;
@@ -267,7 +278,12 @@ static int write_whole(struct cli *cli, const char *from, const char *to)
 	if (open_whole(&report, from, &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	report_close(report);
-	r = is_same_file(from, to) ? 0 : copy_bytes(from, to);
+	if (is_same_file(from, to))
+		return 0;
+	if (output_place_find(&place, to, &err) < 0)
+		return command_fail(cli, &kernel_command, "%s", err.text);
+	r = copy_bytes(from, &place);
+	output_place_release(&place);
 	return r < 0 ? command_fail(cli, &kernel_command, "%s cannot be written: %s", to, strerror(-r)) : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/profile_setup.h"
 #include "fmt/name_pattern.h"
 #include "kernel/page_json.h"
+#include "kernel/page_text.h"
 #include "query/query.h"
 #include "record/record.h"
 #include "symbol/demangle.h"
@@ -219,10 +220,10 @@ static void print_csv(FILE *out, const struct kernel_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct kernel_line *line = &list->items[i];
 
-		kernel_csv_text(out, line->name);
+		csv_cell(out, line->name, true);
 		fprintf(out, ",\"%" PRId64 "\",\"%" PRId64 "\",\"%.1f\",\"%" PRId64 "\",\"%" PRId64 "\",", line->launches, line->total,
 			(double)line->total / (double)line->launches, line->least, line->most);
-		kernel_csv_text(out, line->sizes);
+		csv_cell(out, line->sizes, true);
 		fputc('\n', out);
 	}
 }

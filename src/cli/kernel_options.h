@@ -182,8 +182,6 @@ struct kernel_results;
 void kernel_keep_rules(const struct kernel_fields *fields, struct kernel_results *results);
 /* Pieces between commas, of all times the option was given. */
 int kernel_split(const struct option_texts *texts, struct string_list *ret);
-/* kernel_query.c: a quoted cell of a table. */
-void kernel_csv_text(FILE *out, const char *text);
 /* --threshold and --baseline, before anything is done; false after an error. */
 bool kernel_check_baseline(struct cli *cli, const struct kernel_fields *fields);
 /* What --baseline and --operators name can be read; false after an error. A program that ran in vain would be a pity. */

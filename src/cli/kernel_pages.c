@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output_place.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
@@ -63,10 +64,16 @@ static int print_page(struct printing *p)
 
 static int write_csv(struct printing *p, const char *path)
 {
-	FILE *file = fopen(path, "we");
-	int r = file ? page_write_raw_csv(file, &p->results, &p->options) : -errno;
+	struct error err;
+	FILE *file = output_log_open(path, &err);
+	int r;
 
-	if (file && fclose(file) != 0 && r >= 0)
+	if (!file) {
+		command_fail(p->cli, &kernel_command, "%s", err.text);
+		return -EIO;
+	}
+	r = page_write_raw_csv(file, &p->results, &p->options);
+	if (fclose(file) != 0 && r >= 0)
 		r = -errno;
 	if (r < 0)
 		command_fail(p->cli, &kernel_command, "%s cannot be written: %s", path, strerror(-r));

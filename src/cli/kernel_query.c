@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/kernel_options.h"
+#include "kernel/page_text.h"
 
 #define NAME_WIDTH 80
 
@@ -19,17 +20,6 @@ int kernel_list_chips(struct cli *cli, const struct kernel_fields *fields)
 		fprintf(cli->out, "%s%s", names[i], fields->csv || i + 1 == count ? "\n" : ", ");
 	free(names);
 	return count > 0 ? 0 : command_fail(cli, &kernel_command, "CUPTI does not say which chips it knows");
-}
-
-void kernel_csv_text(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
 }
 
 static void line(FILE *out, char c, unsigned count)
@@ -65,13 +55,13 @@ static void print_metric(FILE *out, const struct catalog *c, const char *name, b
 		fprintf(out, "%-*s %-10s %-25s %s\n", NAME_WIDTH, name, catalog_type_name(facts.type), facts.dimension, facts.description);
 		return;
 	}
-	kernel_csv_text(out, c->chip);
+	csv_cell(out, c->chip, true);
 	fputc(',', out);
-	kernel_csv_text(out, name);
+	csv_cell(out, name, true);
 	fprintf(out, ",\"%s\",", catalog_type_name(facts.type));
-	kernel_csv_text(out, facts.dimension);
+	csv_cell(out, facts.dimension, true);
 	fputc(',', out);
-	kernel_csv_text(out, facts.description);
+	csv_cell(out, facts.description, true);
 	fputc('\n', out);
 }
 

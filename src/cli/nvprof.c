@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output_place.h"
 #include "cli/command.h"
 #include "cli/nsys_link.h"
 #include "cli/nvprof_table.h"
@@ -110,6 +111,7 @@ static FILE *log_stream(const struct cli *cli, const char *log_file)
 static int log_path(struct cli *cli, const char *log_file, char *ret, size_t size)
 {
 	struct error err = { "" };
+	struct output_place place;
 	char *folder, *slash;
 	int writable;
 
@@ -117,6 +119,9 @@ static int log_path(struct cli *cli, const char *log_file, char *ret, size_t siz
 		return command_fail(cli, &nvprof_command, "--log-file: %s", err.text);
 	if (is_report_file(ret))
 		return command_fail(cli, &nvprof_command, "--log-file: '%s' is a report; name another file.", ret);
+	if (output_place_find(&place, ret, &err) < 0)
+		return command_fail(cli, &nvprof_command, "--log-file: %s.", err.text);
+	output_place_release(&place);
 	folder = strdup(ret);
 	slash = folder ? strrchr(folder, '/') : NULL;
 	if (slash)
@@ -130,12 +135,13 @@ static FILE *open_log(struct cli *cli, const char *log_file)
 {
 	FILE *file = log_stream(cli, log_file);
 	char path[PATH_MAX];
+	struct error err;
 
 	if (file || log_path(cli, log_file, path, sizeof(path)))
 		return file;
-	file = fopen(path, "we");
+	file = output_log_open(path, &err);
 	if (!file)
-		command_fail(cli, &nvprof_command, "--log-file: '%s' cannot be written: %s.", path, strerror(errno));
+		command_fail(cli, &nvprof_command, "--log-file: %s.", err.text);
 	return file;
 }
 

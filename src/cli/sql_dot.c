@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/output_place.h"
 #include "cli/sql_shell.h"
 
 /* A word and what follows it. */
@@ -114,15 +115,13 @@ static enum sql_answer set_mode(struct sql_shell *shell, const char *argument)
 
 static enum sql_answer set_output(struct sql_shell *shell, const char *argument)
 {
-	char text[256];
+	struct error err;
 	FILE *file = NULL;
 
 	if (*argument && strcmp(argument, "stdout") != 0) {
-		file = fopen(argument, "we");
-		if (!file) {
-			snprintf(text, sizeof(text), "%.150s: %s", argument, strerror(errno));
-			return fail(shell, text);
-		}
+		file = output_log_open(argument, &err);
+		if (!file)
+			return fail(shell, err.text);
 	}
 	if (shell->output && fclose(shell->output) != 0)
 		sql_shell_fail(shell, "The output could not be written to its end");

@@ -1,6 +1,5 @@
 /* The prompt of sonde sql: lines are edited and remembered by libedit. */
 #include <errno.h>
-#include <fcntl.h>
 #include <histedit.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/output_place.h"
 #include "cli/sql_shell.h"
 
 #define HISTORY_LINES 1000
@@ -64,15 +64,12 @@ static char *history_path(void)
 /* What people ask is theirs alone. */
 static void save_history(struct prompt *p)
 {
-	int fd = p->history_path ? open(p->history_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
-	FILE *file = fd >= 0 && fchmod(fd, 0600) == 0 ? fdopen(fd, "w") : NULL;
+	FILE *file = p->history_path ? output_log_open(p->history_path, NULL) : NULL;
 
-	if (file) {
+	if (file && fchmod(fileno(file), 0600) == 0)
 		history(p->history, &p->event, H_SAVE_FP, file);
+	if (file)
 		fclose(file);
-	} else if (fd >= 0) {
-		close(fd);
-	}
 }
 
 /* A byte, once there is one: Ctrl-C is let through while waiting alone, so that one typed before counts. As read(). */

@@ -34,13 +34,13 @@ void chrome_time(struct chrome *c, const char *key, int64_t ns)
 	fwrite_unlocked(digits, 1, sizeof(digits), c->out);
 }
 
-static void put_number(struct chrome *c, const char *key, int64_t value)
+void chrome_number(struct chrome *c, const char *key, int64_t value)
 {
 	chrome_key(c, key);
 	json_put_integer(c->out, value);
 }
 
-static void put_text(struct chrome *c, const char *key, const char *text, size_t len)
+void chrome_text(struct chrome *c, const char *key, const char *text, size_t len)
 {
 	chrome_key(c, key);
 	json_put_text(c->out, text, len);
@@ -92,7 +92,7 @@ static void end_event(struct chrome *c)
 	fputs_unlocked(c->any_arg ? "}}" : "}", c->out);
 }
 
-static int64_t pid_of(const struct chrome *c, int64_t process)
+int64_t chrome_pid(const struct chrome *c, int64_t process)
 {
 	const int64_t *row = index_find(&c->t.q->index.processes, process);
 
@@ -107,11 +107,11 @@ static void put_named_place(struct chrome *c, const struct event_reader *r)
 	const char *cut = strstr(text, " / ");
 
 	if (r->track && r->track[TRACK_PROCESS])
-		put_number(c, "pid", pid_of(c, r->track[TRACK_PROCESS]));
+		chrome_number(c, "pid", chrome_pid(c, r->track[TRACK_PROCESS]));
 	else
-		put_text(c, "pid", text, cut ? (size_t)(cut - text) : len);
+		chrome_text(c, "pid", text, cut ? (size_t)(cut - text) : len);
 	cut = cut ? cut + 3 : text;
-	put_text(c, "tid", cut, len - (size_t)(cut - text));
+	chrome_text(c, "tid", cut, len - (size_t)(cut - text));
 }
 
 /* Annotations on a GPU's stream are on a track that has the stream's name. */
@@ -151,14 +151,14 @@ static void put_place(struct chrome *c, const struct event_reader *r)
 	}
 	thread = r->track ? index_find(&c->t.q->index.threads, r->track[TRACK_THREAD]) : NULL;
 	if (stream) {
-		put_number(c, "pid", chrome_device(c, stream));
-		put_number(c, "tid", stream[STREAM_ID]);
+		chrome_number(c, "pid", chrome_gpu_pid(c, stream));
+		chrome_number(c, "tid", stream[STREAM_ID]);
 	} else if (r->table == TABLE_CUDA_OVERHEAD) {
-		put_number(c, "pid", -1);
-		put_number(c, "tid", 0);
+		chrome_number(c, "pid", -1);
+		chrome_number(c, "tid", 0);
 	} else if (thread) {
-		put_number(c, "pid", pid_of(c, thread[THREAD_PROCESS]));
-		put_number(c, "tid", thread[THREAD_TID]);
+		chrome_number(c, "pid", chrome_pid(c, thread[THREAD_PROCESS]));
+		chrome_number(c, "tid", thread[THREAD_TID]);
 	} else {
 		put_named_place(c, r);
 	}
@@ -177,9 +177,9 @@ static void put_head(struct chrome *c, const struct event_reader *r, const char 
 	if (!category)
 		category = timeline_text(&c->t, class, &len);
 	if (len)
-		put_text(c, "cat", category, len);
+		chrome_text(c, "cat", category, len);
 	event_name(r, &name);
-	put_text(c, "name", name.text, name.len);
+	chrome_text(c, "name", name.text, name.len);
 	put_place(c, r);
 	chrome_time(c, "ts", (int64_t)((uint64_t)event_value(r, EVENT_START) + (uint64_t)c->base));
 }
@@ -330,7 +330,7 @@ static void put_flow(struct chrome *c, const struct event_reader *r)
 			at = (int64_t)i;
 	chrome_event_begin(c, from ? "s" : "f");
 	fputs_unlocked(",\"cat\":\"ac2g\",\"name\":\"ac2g\"", c->out);
-	put_number(c, "id", (int64_t)((uint64_t)at << 32 | (uint64_t)correlation));
+	chrome_number(c, "id", (int64_t)((uint64_t)at << 32 | (uint64_t)correlation));
 	put_place(c, r);
 	chrome_time(c, "ts", (int64_t)((uint64_t)event_value(r, EVENT_START) + (uint64_t)c->base));
 	fputs_unlocked(from ? "}" : ",\"bp\":\"e\"}", c->out);
@@ -442,9 +442,9 @@ static void put_counter(struct chrome *c, const struct event_reader *r, const st
 		json_put_integer(c->out, name->gpu_index);
 		fputs_unlocked(" Counters\",\"tid\":0", c->out);
 	} else {
-		put_number(c, "pid", pid_of(c, r->track ? r->track[TRACK_PROCESS] : 0));
+		chrome_number(c, "pid", chrome_pid(c, r->track ? r->track[TRACK_PROCESS] : 0));
 	}
-	put_text(c, "name", name->text, strlen(name->text));
+	chrome_text(c, "name", name->text, strlen(name->text));
 	chrome_time(c, "ts", (int64_t)((uint64_t)event_value(r, EVENT_START) + (uint64_t)c->base));
 	arg_key(c, "", 0);
 	if (whole == 0 && bits != 0 && isfinite(real))
@@ -486,6 +486,8 @@ static int write_all(struct chrome *c, struct error *err)
 		return error_set(err, ENOMEM, "Not enough memory");
 	for (size_t i = 0; r >= 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
 		r = write_table(c, tables[i], err);
+	if (r >= 0 && !c->imported)
+		r = chrome_ranges(c, err);
 	if (r >= 0)
 		r = write_counters(c, err);
 	if (r < 0)

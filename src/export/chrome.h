@@ -12,9 +12,11 @@ struct chrome {
 	int64_t base;      /* added to times, so that they count from baseTimeNanoseconds */
 	bool any_event;    /* the next one needs a comma */
 	bool any_arg;
+	bool imported;     /* from a trace of this kind, which has its own annotations */
 	/* Processes with GPU work: devices of all but the first have numbers of their own. */
 	int64_t *gpu_processes;
 	size_t gpu_process_count;
+	int64_t first_gpu_pid; /* added to a device's number */
 };
 
 /* Places between which Kineto tells devices of one process apart. */
@@ -26,8 +28,16 @@ void chrome_names(struct chrome *c);
 void chrome_finish(struct chrome *c);
 /* Which number a device has among those of all processes. */
 int64_t chrome_device(const struct chrome *c, const int64_t *stream);
+/* Under which process its row is. */
+int64_t chrome_gpu_pid(const struct chrome *c, const int64_t *stream);
+
+/* chrome_ranges.c: NVTX ranges on the GPUs that did their work, and steps by torch.profiler's name. */
+int chrome_ranges(struct chrome *c, struct error *err);
 
 /* chrome.c */
+void chrome_number(struct chrome *c, const char *key, int64_t value);
+void chrome_text(struct chrome *c, const char *key, const char *text, size_t len);
+int64_t chrome_pid(const struct chrome *c, int64_t process);
 void chrome_event_begin(struct chrome *c, const char *phase);
 void chrome_key(struct chrome *c, const char *key);
 void chrome_time(struct chrome *c, const char *key, int64_t ns);

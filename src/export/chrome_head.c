@@ -7,6 +7,8 @@
 
 /* Rows of rows: GPUs are shown behind processes. */
 #define GPU_SORT_INDEX 5000000
+/* Linux gives processes numbers below 4194304. */
+#define NO_PROCESS_FROM (1 << 24)
 
 int64_t chrome_device(const struct chrome *c, const int64_t *stream)
 {
@@ -14,6 +16,32 @@ int64_t chrome_device(const struct chrome *c, const int64_t *stream)
 		if (c->gpu_processes[i] == stream[STREAM_PROCESS])
 			return stream[STREAM_DEVICE] + (int64_t)i * CHROME_DEVICES;
 	return stream[STREAM_DEVICE];
+}
+
+int64_t chrome_gpu_pid(const struct chrome *c, const int64_t *stream)
+{
+	return chrome_device(c, stream) + c->first_gpu_pid;
+}
+
+static bool has_pid(const struct chrome *c, int64_t pid)
+{
+	const struct index_table *processes = &c->t.q->index.processes;
+
+	for (size_t i = 0; i < processes->count; i++)
+		if (processes->rows[i * processes->width + PROCESS_PID] == pid)
+			return true;
+	return false;
+}
+
+/* Kineto's rows of GPUs have the device's number as their pid, and so have ours, unless a process of the report has it (the first
+ * one in a container is 1). What was imported is as it was. */
+static void choose_gpu_pids(struct chrome *c)
+{
+	const struct index_table *streams = &c->t.q->index.cuda->streams;
+
+	for (size_t i = 0; !c->imported && !c->first_gpu_pid && i < streams->count; i++)
+		if (has_pid(c, chrome_device(c, streams->rows + i * STREAM_WIDTH)))
+			c->first_gpu_pid = NO_PROCESS_FROM;
 }
 
 static int list_gpu_processes(struct chrome *c)
@@ -111,6 +139,26 @@ static void put_devices(struct chrome *c)
 	putc_unlocked(']', c->out);
 }
 
+/* Who this rank is, by what the launcher of the program said. HTA looks for a space before the number. */
+#define RANKS                                                                                                              \
+	"SELECT r.value, s.value FROM (SELECT column1 AS rank, column2 AS size FROM (VALUES('RANK', 'WORLD_SIZE'), "        \
+	"('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'), ('PMI_RANK', 'PMI_SIZE'), ('SLURM_PROCID', 'SLURM_NTASKS'))) "  \
+	"JOIN (SELECT substr(value, 1, instr(value, '=') - 1) AS name, substr(value, instr(value, '=') + 1) AS value "     \
+	"FROM META_DATA_CAPTURE WHERE name LIKE 'PROCESS%:ENVIRONMENT_VARIABLE%') r ON r.name = rank "                     \
+	"JOIN (SELECT substr(value, 1, instr(value, '=') - 1) AS name, substr(value, instr(value, '=') + 1) AS value "     \
+	"FROM META_DATA_CAPTURE WHERE name LIKE 'PROCESS%:ENVIRONMENT_VARIABLE%') s ON s.name = size "                     \
+	"WHERE r.value <> '' AND r.value NOT GLOB '*[^0-9]*' AND s.value <> '' AND s.value NOT GLOB '*[^0-9]*' LIMIT 1"
+
+static void put_rank(struct chrome *c)
+{
+	sqlite3_stmt *row = ask(c, RANKS);
+
+	if (row && sqlite3_step(row) == SQLITE_ROW)
+		fprintf(c->out, ",\n\"distributedInfo\":{\"rank\": %lld, \"world_size\": %lld}", (long long)sqlite3_column_int64(row, 0),
+			(long long)sqlite3_column_int64(row, 1));
+	sqlite3_finalize(row);
+}
+
 /* Facts of an imported trace are told again; those with three parts are events that give names. */
 static bool is_top_level(const char *key)
 {
@@ -144,17 +192,22 @@ static void put_facts(struct chrome *c)
 	sqlite3_finalize(row);
 	if (!devices)
 		put_devices(c);
+	if (!c->imported)
+		put_rank(c);
 }
 
 /* Times count from the base: the trace's own where it was imported, else the start of the recording. */
 int chrome_begin(struct chrome *c)
 {
 	int64_t base = timeline_meta(&c->t, "trace.baseTimeNanoseconds", -1);
+	const char *origin = report_meta(c->t.report, "imported");
 	int r = list_gpu_processes(c);
 
 	if (r < 0)
 		return r;
 	c->base = c->e->request->shift;
+	c->imported = origin && strcmp(origin, "chrome-json") == 0;
+	choose_gpu_pids(c);
 	if (base >= 0)
 		c->base = (int64_t)((uint64_t)c->base + (uint64_t)timeline_meta(&c->t, "session_start_raw_ns", 0));
 	else
@@ -222,13 +275,13 @@ static void name_processes(struct chrome *c, bool recorded)
 static void name_device(struct chrome *c, const int64_t *stream)
 {
 	const int64_t *process = index_find(&c->t.q->index.processes, stream[STREAM_PROCESS]);
-	int64_t device = chrome_device(c, stream);
+	int64_t pid = chrome_gpu_pid(c, stream);
 	char label[32];
 
-	text_event(c, "process_name", device, 0, "name", process ? timeline_text(&c->t, process[PROCESS_NAME], NULL) : "");
+	text_event(c, "process_name", pid, 0, "name", process ? timeline_text(&c->t, process[PROCESS_NAME], NULL) : "");
 	snprintf(label, sizeof(label), "GPU %lld", (long long)stream[STREAM_DEVICE]);
-	text_event(c, "process_labels", device, 0, "labels", label);
-	order_event(c, "process_sort_index", device, 0, GPU_SORT_INDEX + device);
+	text_event(c, "process_labels", pid, 0, "labels", label);
+	order_event(c, "process_sort_index", pid, 0, GPU_SORT_INDEX + chrome_device(c, stream));
 }
 
 static void name_streams(struct chrome *c, bool recorded)
@@ -248,9 +301,9 @@ static void name_streams(struct chrome *c, bool recorded)
 		if (first && recorded)
 			name_device(c, row);
 		snprintf(name, sizeof(name), "stream %lld ", (long long)row[STREAM_ID]);
-		text_event(c, "thread_name", chrome_device(c, row), row[STREAM_ID], "name", name);
+		text_event(c, "thread_name", chrome_gpu_pid(c, row), row[STREAM_ID], "name", name);
 		if (recorded)
-			order_event(c, "thread_sort_index", chrome_device(c, row), row[STREAM_ID], row[STREAM_ID]);
+			order_event(c, "thread_sort_index", chrome_gpu_pid(c, row), row[STREAM_ID], row[STREAM_ID]);
 	}
 }
 

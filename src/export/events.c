@@ -184,7 +184,7 @@ void event_merge_release(struct event_merge *m)
 static const char *memory_name(int64_t kind)
 {
 	static const char *const names[] = { "Unknown", "Pageable", "Pinned", "Device", "Array", "Managed",
-					     "Device Static", "Managed Static" };
+					     "Device Static", "Managed Static", "Host" };
 
 	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
 }
@@ -264,6 +264,17 @@ static void overhead_name(const struct event_reader *r, struct event_name *ret)
 	make_name(ret, r->table, number);
 }
 
+/* Calls of the runtime have the version that they came with at their end (cudaLaunchKernelExC_v11060), which Kineto and readers of its
+ * traces leave out. "cuMemAlloc_v2" is what that call of the driver is called. */
+static size_t length_without_version(const char *name, size_t len)
+{
+	size_t digits = 0;
+
+	while (digits < len && name[len - 1 - digits] >= '0' && name[len - 1 - digits] <= '9')
+		digits++;
+	return digits >= 4 && len > digits + 2 && memcmp(name + len - digits - 2, "_v", 2) == 0 ? len - digits - 2 : len;
+}
+
 void event_name(const struct event_reader *r, struct event_name *ret)
 {
 	size_t len;
@@ -272,7 +283,7 @@ void event_name(const struct event_reader *r, struct event_name *ret)
 	case TABLE_GPU_KERNEL: kernel_name(r, ret); return;
 	case TABLE_CUDA_API:
 		string_name(r, event_value(r, EVENT_WHAT), ret);
-		len = cuda_clean_length(ret->text, ret->len);
+		len = length_without_version(ret->text, ret->len);
 		if (len != ret->len)
 			ret->id |= 1ull << 63;
 		ret->len = len;

@@ -99,7 +99,7 @@ static int add_place(struct export *e, struct error *err)
 
 static int add_paths(struct export *e, struct error *err)
 {
-	const char *input = e->request->input, *output = e->part_path[0] ? e->path : "-";
+	const char *input = e->request->input, *output = export_has_place(e) ? e->place.path : "-";
 	char *absolute = realpath(input, NULL), folder[PATH_MAX];
 	int r = add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", base_name(input));
 
@@ -114,7 +114,7 @@ static int add_paths(struct export *e, struct error *err)
 	free(absolute);
 	if (r >= 0 && output[0] == '/')
 		r = add_fact(e, err, "EXPORT_PARAM_OUTPUT_PATH_ABS", output);
-	else if (r >= 0 && e->part_path[0] && getcwd(folder, sizeof(folder)))
+	else if (r >= 0 && export_has_place(e) && getcwd(folder, sizeof(folder)))
 		r = export_execute(e, err, "INSERT INTO main.META_DATA_EXPORT VALUES('EXPORT_PARAM_OUTPUT_PATH_ABS', "
 				   "%Q || '/' || %Q)", folder, output);
 	return r;
@@ -223,12 +223,12 @@ static int write_all(struct export *e, const struct export_format *format, const
 	sqlite3_progress_handler(e->db, 0, NULL, NULL);
 	if (r >= 0)
 		r = format->end(e, err);
-	if (r >= 0 && e->part_path[0])
+	if (r >= 0 && export_has_place(e))
 		r = export_place_finish(e, format, err);
 	if (r < 0) {
 		format->give_up(e);
-		if (e->part_path[0])
-			export_place_remove(e->part_path);
+		if (export_has_place(e))
+			export_place_remove(e);
 	}
 	return r;
 }
@@ -266,7 +266,7 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 	       struct error *err)
 {
 	const struct export_format *format = formats[request->type];
-	struct export e = { .request = request, .q = q, .db = query_db(q), .count = 1 };
+	struct export e = { .request = request, .q = q, .db = query_db(q), .count = 1, .folder = -1 };
 	struct export_names names = { NULL, 0 };
 	int r = 0;
 
@@ -275,7 +275,7 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 	if (request->output && strcmp(request->output, "-") == 0) {
 		if (!format->streams)
 			return error_set(err, EINVAL, "%s cannot be written to standard output", format->name);
-		snprintf(e.path, sizeof(e.path), "standard output");
+		snprintf(e.place.path, sizeof(e.place.path), "standard output");
 	} else if (request->output && !format->streams && export_is_packed(request->output)) {
 		return error_set(err, EINVAL, "%s is not packed: choose a name without .gz", format->name);
 	} else {
@@ -294,8 +294,10 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 	if (r >= 0)
 		r = write_closed(&e, format, &names, err);
 	free(names.items);
+	if (export_has_place(&e))
+		export_place_release(&e);
 	if (request->left_out)
 		*request->left_out = e.left_out;
-	snprintf(ret_path, path_size, "%s", e.path);
+	snprintf(ret_path, path_size, "%s", e.place.path);
 	return r;
 }

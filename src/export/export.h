@@ -65,6 +65,7 @@ struct export_text {
 struct export_request {
 	enum export_type type;
 	enum export_stacks stacks;
+	bool ids;           /* folded: numbers of processes and threads behind their names */
 	const char *input;  /* the report's path */
 	const char *opened; /* what is read, where the input was imported; NULL: the input */
 	const char *output; /* NULL: the input's name with the type's ending; "-": `stream` */

@@ -44,13 +44,63 @@ static void put_owner(const struct timeline *t, FILE *f, int64_t thread)
 	put_frame(f, text, strlen(text));
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+	const struct stack_weight *x = a, *y = b;
+
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	return x->call < y->call ? -1 : x->call > y->call;
+}
+
+/* The number of a thread's names; 0 without memory. */
+static uint32_t number_names(const struct timeline *t, struct id_map *names, int64_t thread, bool *ret_new)
+{
+	const int64_t *row = index_find(&t->q->index.threads, thread);
+	char text[160];
+	uint32_t own = id_map_number(names, place_text(t, true, thread, text, sizeof(text)), ret_new);
+	uint32_t process = id_map_number(names, place_text(t, false, row ? row[THREAD_PROCESS] : 0, text, sizeof(text)), ret_new);
+
+	return own && process ? id_map_number(names, (uint64_t)process << 32 | own, ret_new) : 0;
+}
+
+/* Threads that have the same name, in processes that have, become the first of them. */
+static int join_threads(const struct timeline *t, struct stack_weights *w)
+{
+	uint32_t *first = calloc(3 * (size_t)w->owner_count + 1, sizeof(*first)), *joined = calloc((size_t)w->owner_count + 1, sizeof(*joined));
+	struct id_map names = { 0 };
+	int r = first && joined ? 0 : -ENOMEM;
+	uint32_t number;
+	bool is_new;
+
+	for (uint32_t i = 0; r >= 0 && i < w->owner_count; i++) {
+		number = number_names(t, &names, w->owners[i], &is_new);
+		r = number ? 0 : -ENOMEM;
+		if (number && is_new)
+			first[number - 1] = i;
+		joined[i] = number ? first[number - 1] : 0;
+	}
+	for (size_t i = 0; r >= 0 && i < w->count; i++)
+		w->rows[i].owner = joined[w->rows[i].owner];
+	if (r >= 0 && w->count)
+		qsort(w->rows, w->count, sizeof(*w->rows), compare_rows);
+	id_map_release(&names);
+	free(first);
+	free(joined);
+	return r;
+}
+
 static int put_threads(struct timeline *t, struct stack_weights *w, bool counts, struct error *err)
 {
 	struct stack_view view = { 0 };
 	struct stack_sums sums = { 0 };
 	FILE *f = t->e->stream;
-	int r = stack_view_open(&view, t->q, STACK_FUNCTIONS, w);
+	int r = join_threads(t, w);
 
+	if (r >= 0)
+		r = stack_view_open(&view, t->q, STACK_FUNCTIONS, w);
 	if (r >= 0)
 		r = stack_sums_init(&sums, &view.fold);
 	for (size_t begin = 0, end; r >= 0 && begin < w->count; begin = end) {

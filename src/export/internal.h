@@ -2,10 +2,10 @@
 #ifndef SONDE_EXPORT_INTERNAL_H
 #define SONDE_EXPORT_INTERNAL_H
 
-#include <limits.h>
 #include <sqlite3.h>
 
 #include "base/buf.h"
+#include "base/output_place.h"
 #include "export/export.h"
 #include "query/query.h"
 
@@ -29,9 +29,10 @@ struct export {
 	struct query *q;
 	sqlite3 *db; /* the query's */
 	int64_t shift; /* of all times */
-	char path[PATH_MAX];      /* when complete */
-	char part_path[PATH_MAX]; /* until then */
+	struct output_place place; /* of standard output the path only, for messages */
 	FILE *stream;             /* of formats that are one stream */
+	int folder;               /* of those that are a folder */
+	sqlite3_vfs *vfs;         /* by which SQLite opens its file */
 	const char *now;          /* table being written */
 	size_t done, count;       /* tables */
 	uint64_t left_out;        /* events */
@@ -81,8 +82,14 @@ int export_select_text(const struct export *e, const struct export_table *t, boo
 /* The input's name without a report's ending, then the format's; snprintf()'s result. */
 int export_name_beside(const char *input, const char *ending, char *ret, size_t size);
 int export_place_choose(struct export *e, const struct export_format *format, struct error *err);
+/* False of standard output. */
+bool export_has_place(const struct export *e);
+/* A descriptor of the folder that will have the name, or a negative errno. */
+int export_place_make_folder(struct export *e);
 int export_place_finish(struct export *e, const struct export_format *format, struct error *err);
-void export_place_remove(const char *path);
+/* Of what is not complete. */
+void export_place_remove(struct export *e);
+void export_place_release(struct export *e);
 
 /* What SQLite said when it failed at writing the output, or reading the report. */
 int export_sqlite_error(struct export *e, int code, struct error *err);

@@ -332,6 +332,14 @@ static int put_frames(struct speedscope *s)
 	return r;
 }
 
+static int say_nothing(const struct speedscope *s, enum export_stacks stacks, struct error *err)
+{
+	const char *missing = stacks == EXPORT_STACKS_CPU ? "CPU samples" :
+			      stacks == EXPORT_STACKS_GPU ? "ranges and no GPU work" : "CPU samples, no ranges and no GPU work";
+
+	return error_set(err, ENODATA, "%s has no %s", s->t.e->request->input, missing);
+}
+
 static int put_all(struct speedscope *s, struct error *err)
 {
 	enum export_stacks stacks = s->t.e->request->stacks;
@@ -352,7 +360,7 @@ static int put_all(struct speedscope *s, struct error *err)
 	if (r >= 0 && stacks != EXPORT_STACKS_CPU)
 		r = put_ranges(s, err);
 	if (r >= 0 && !s->any_profile)
-		return error_set(err, ENODATA, "%s has no CPU samples, no ranges and no GPU work", s->t.e->request->input);
+		return say_nothing(s, stacks, err);
 	if (r >= 0 && put_frames(s) < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
 	return r < 0 ? r : export_poll(s->t.e, "frames", err);

@@ -2,6 +2,7 @@
  * passes through here. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "export/internal.h"
@@ -16,14 +17,14 @@ int export_sqlite_error(struct export *e, int code, struct error *err)
 	case SQLITE_NOMEM:
 		return error_set(err, ENOMEM, "Not enough memory");
 	case SQLITE_FULL:
-		return error_set(err, ENOSPC, "'%s' cannot be written: the disk is full", e->path);
+		return error_set(err, ENOSPC, "'%s' cannot be written: the disk is full", e->place.path);
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
 		if (why)
-			return error_set_errno(err, why, "'%s' cannot be written", e->path);
+			return error_set_errno(err, why, "'%s' cannot be written", e->place.path);
 		break;
 	}
-	return error_set(err, EIO, "'%s' cannot be written: %s", e->path, sqlite3_errmsg(e->db));
+	return error_set(err, EIO, "'%s' cannot be written: %s", e->place.path, sqlite3_errmsg(e->db));
 }
 
 int export_execute(struct export *e, struct error *err, const char *format, ...)
@@ -40,11 +41,46 @@ int export_execute(struct export *e, struct error *err, const char *format, ...)
 	return r == SQLITE_OK ? 0 : export_sqlite_error(e, r, err);
 }
 
+/* SQLite opens files by name: of this one a name that begins at the open folder, and a new file. */
+#define VFS_NAME "sonde-export"
+
+static int name_file(sqlite3_vfs *vfs, const char *name, int size, char *ret)
+{
+	const struct export *e = vfs->pAppData;
+
+	return snprintf(ret, (size_t)size, "/proc/self/fd/%d/%s", e->place.folder, e->place.part) < size ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+static int open_new(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int flags, int *ret_flags)
+{
+	sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+
+	return usual->xOpen(usual, name, file, flags | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE, ret_flags);
+}
+
+static int attach(struct export *e, struct error *err)
+{
+	sqlite3_vfs *vfs = malloc(sizeof(*vfs));
+
+	if (!vfs)
+		return error_set(err, ENOMEM, "Not enough memory");
+	*vfs = *sqlite3_vfs_find(NULL);
+	vfs->zName = VFS_NAME;
+	vfs->pAppData = e;
+	vfs->xFullPathname = name_file;
+	vfs->xOpen = open_new;
+	sqlite3_vfs_register(vfs, 0);
+	e->vfs = vfs;
+	return export_execute(e, err, "ATTACH 'file:export?vfs=" VFS_NAME "' AS out");
+}
+
 /* The file is thrown away if anything fails: nothing is kept to undo it with. */
 static int begin(struct export *e, struct error *err)
 {
-	int r = export_execute(e, err, "ATTACH %Q AS out", e->part_path);
+	int r;
 
+	export_place_remove(e);
+	r = attach(e, err);
 	if (r >= 0)
 		r = export_execute(e, err, "PRAGMA out.page_size = 65536; PRAGMA out.journal_mode = OFF; "
 				   "PRAGMA out.synchronous = OFF; PRAGMA out.locking_mode = EXCLUSIVE; "
@@ -104,15 +140,28 @@ static int write_table(struct export *e, const struct export_table *t, struct er
 	return 0;
 }
 
+static void remove_vfs(struct export *e)
+{
+	if (e->vfs)
+		sqlite3_vfs_unregister(e->vfs);
+	free(e->vfs);
+	e->vfs = NULL;
+}
+
 static int end(struct export *e, struct error *err)
 {
-	return export_execute(e, err, "COMMIT; DETACH out");
+	int r = export_execute(e, err, "COMMIT; DETACH out");
+
+	if (r >= 0)
+		remove_vfs(e);
+	return r;
 }
 
 static void give_up(struct export *e)
 {
 	sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
 	sqlite3_exec(e->db, "DETACH out", NULL, NULL, NULL);
+	remove_vfs(e);
 }
 
 const struct export_format export_sqlite = {

@@ -1,6 +1,7 @@
 /* An output that is one stream: a file, standard output, or a file packed by gzip. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "export/internal.h"
@@ -9,7 +10,7 @@
 
 int export_write_failed(struct export *e, struct error *err)
 {
-	return error_set_errno(err, errno ? errno : EIO, "'%s' cannot be written", e->path);
+	return error_set_errno(err, errno ? errno : EIO, "'%s' cannot be written", e->place.path);
 }
 
 /* What is larger than the buffer comes in one piece, and to write less of it is an error of the stream. */
@@ -32,10 +33,10 @@ static int packed_close(void *cookie)
 }
 
 /* The fastest level: a trace is several times smaller by it, and twice as fast as the usual one. */
-static FILE *open_packed(const char *path)
+static FILE *open_packed(int fd)
 {
 	static const cookie_io_functions_t functions = { .write = packed_write, .close = packed_close };
-	gzFile file = gzopen(path, "wbe1");
+	gzFile file = gzdopen(fd, "wb1");
 	FILE *stream;
 
 	if (!file)
@@ -56,20 +57,28 @@ bool export_is_packed(const char *path)
 
 int export_stream_begin(struct export *e, struct error *err)
 {
+	int fd;
+
 	errno = 0;
-	if (!e->part_path[0])
+	if (!export_has_place(e)) {
 		e->stream = e->request->stream;
-	else
-		e->stream = export_is_packed(e->path) ? open_packed(e->part_path) : fopen(e->part_path, "we");
-	if (e->stream && e->part_path[0])
+		return 0;
+	}
+	fd = output_place_create(&e->place);
+	if (fd < 0)
+		return error_set_errno(err, -fd, "'%s' cannot be written", e->place.path);
+	e->stream = export_is_packed(e->place.path) ? open_packed(fd) : fdopen(fd, "w");
+	if (e->stream)
 		setvbuf(e->stream, NULL, _IOFBF, WRITE_SIZE);
+	else
+		close(fd);
 	return e->stream ? 0 : export_write_failed(e, err);
 }
 
 int export_stream_end(struct export *e, struct error *err)
 {
 	int failed = ferror(e->stream);
-	int r = e->part_path[0] ? fclose(e->stream) : fflush(e->stream);
+	int r = export_has_place(e) ? fclose(e->stream) : fflush(e->stream);
 
 	e->stream = NULL;
 	return r == 0 && !failed ? 0 : export_write_failed(e, err);
@@ -77,7 +86,7 @@ int export_stream_end(struct export *e, struct error *err)
 
 void export_stream_give_up(struct export *e)
 {
-	if (e->part_path[0] && e->stream)
+	if (export_has_place(e) && e->stream)
 		fclose(e->stream);
 	e->stream = NULL;
 }

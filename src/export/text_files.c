@@ -1,11 +1,13 @@
 /* Texts: JSON, an object per line, and a folder with a CSV file per table. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/csv_guard.h"
 #include "export/internal.h"
 #include "export/json_text.h"
 
@@ -60,14 +62,17 @@ static void put_json_row(FILE *f, const struct export_table *t, const struct jso
 static void put_csv_text(FILE *f, const char *text, size_t len)
 {
 	const char *quote;
+	bool guarded = csv_needs_guard(text, len);
 	bool quoted = len == 0 || memchr(text, '\0', len) || strpbrk(text, ",\"\r\n") || text[0] == ' ' ||
 		      text[len - 1] == ' ';
 
 	if (!quoted) {
+		if (guarded)
+			fputs_unlocked(CSV_GUARD, f);
 		fwrite_unlocked(text, 1, len, f);
 		return;
 	}
-	putc_unlocked('"', f);
+	fputs_unlocked(guarded ? "\"" CSV_GUARD : "\"", f);
 	while ((quote = memchr(text, '"', len)) != NULL) {
 		fwrite_unlocked(text, 1, (size_t)(quote - text) + 1, f);
 		putc_unlocked('"', f);
@@ -127,17 +132,19 @@ static int jsonlines_table(struct export *e, const struct export_table *t, struc
 
 static int begin_csv(struct export *e, struct error *err)
 {
-	return mkdir(e->part_path, 0777) < 0 ? export_write_failed(e, err) : 0;
+	e->folder = export_place_make_folder(e);
+	return e->folder < 0 ? error_set_errno(err, -e->folder, "'%s' cannot be written", e->place.path) : 0;
 }
 
 static int write_csv(struct export *e, const struct export_table *t, sqlite3_stmt *row, int step, struct error *err)
 {
-	char path[PATH_MAX + 80];
+	char name[80];
 	FILE *f;
-	int r;
+	int fd, r;
 
-	snprintf(path, sizeof(path), "%s/%s.csv", e->part_path, t->name);
-	f = fopen(path, "we");
+	snprintf(name, sizeof(name), "%s.csv", t->name);
+	fd = openat(e->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!f)
 		return export_write_failed(e, err);
 	setvbuf(f, NULL, _IOFBF, WRITE_SIZE);
@@ -166,13 +173,17 @@ static int csv_table(struct export *e, const struct export_table *t, struct erro
 	return written;
 }
 
-static int end_csv(struct export *e, struct error *err)
-{
-	return 0;
-}
-
 static void give_up_csv(struct export *e)
 {
+	if (e->folder >= 0)
+		close(e->folder);
+	e->folder = -1;
+}
+
+static int end_csv(struct export *e, struct error *err)
+{
+	give_up_csv(e);
+	return 0;
 }
 
 const struct export_format export_jsonlines = {

@@ -17,16 +17,30 @@ struct call_nodes {
 	uint32_t **pages;
 };
 
-void place_text(const struct timeline *t, bool is_thread, int64_t uid, char *text, size_t size)
+/* Folded stacks of two runs are compared line by line, and numbers are other ones in every run. */
+static bool has_numbers(const struct export_request *request)
+{
+	return request->type != EXPORT_FOLDED || request->ids;
+}
+
+uint64_t place_text(const struct timeline *t, bool is_thread, int64_t uid, char *text, size_t size)
 {
 	const struct index_table *table = is_thread ? &t->q->index.threads : &t->q->index.processes;
 	const int64_t *row = index_find(table, uid);
-	const char *name = "";
+	int64_t id = !row ? 0 : is_thread ? index_thread_name(&t->q->index, uid) : row[PROCESS_NAME];
+	const char *name = timeline_text(t, id, NULL);
 
-	if (row)
-		name = is_thread ? timeline_thread_name(t, uid) : timeline_text(t, row[PROCESS_NAME], NULL);
-	snprintf(text, size, "%s-%lld", name[0] ? name : is_thread ? "thread" : "process",
-		 row ? (long long)row[is_thread ? THREAD_TID : PROCESS_PID] : 0);
+	if (!name[0]) {
+		name = is_thread ? "thread" : "process";
+		id = 0;
+	}
+	if (has_numbers(t->e->request)) {
+		snprintf(text, size, "%s-%lld", name, row ? (long long)row[is_thread ? THREAD_TID : PROCESS_PID] : 0);
+		id = uid;
+	} else {
+		snprintf(text, size, "%s", name);
+	}
+	return (is_thread ? PLACE_THREAD : PLACE_PROCESS) | (uint64_t)id;
 }
 
 uint32_t work_name(struct work_stacks *w, uint64_t id, const char *text, size_t len)
@@ -72,10 +86,9 @@ static uint32_t child_node(struct work_stacks *w, uint32_t parent, uint32_t name
 static uint32_t place_node(struct work_stacks *w, uint32_t parent, bool is_thread, int64_t uid)
 {
 	char text[160];
+	uint64_t id = place_text(w->t, is_thread, uid, text, sizeof(text));
 
-	place_text(w->t, is_thread, uid, text, sizeof(text));
-	return child_node(w, parent, work_name(w, (is_thread ? PLACE_THREAD : PLACE_PROCESS) | (uint64_t)uid, text,
-					       strlen(text)));
+	return child_node(w, parent, work_name(w, id, text, strlen(text)));
 }
 
 static struct call_nodes *process_calls(struct work_stacks *w, int64_t uid)

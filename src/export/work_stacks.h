@@ -28,8 +28,8 @@ struct work_stacks {
 int work_stacks_load(struct work_stacks *w, struct timeline *t, struct error *err);
 void work_stacks_release(struct work_stacks *w);
 
-/* "name-number" of a process or thread. */
-void place_text(const struct timeline *t, bool is_thread, int64_t uid, char *text, size_t size);
+/* What a process or thread is called, and where that is asked for its number behind: "name-number". Equal ids have equal texts. */
+uint64_t place_text(const struct timeline *t, bool is_thread, int64_t uid, char *text, size_t size);
 /* The number of a name, kept with its text. 0: no memory. */
 uint32_t work_name(struct work_stacks *w, uint64_t id, const char *text, size_t len);
 

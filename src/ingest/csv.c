@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv_guard.h"
+
 void csv_begin(struct csv *c, const char *text, size_t len)
 {
 	*c = (struct csv){ .at = text, .end = text + len, .line = 1, .next_line = 1 };
@@ -77,11 +79,12 @@ static int add_cell(struct csv *c, size_t begin)
 
 static void place_cells(struct csv *c)
 {
-	size_t end = c->text.len, begin;
+	size_t end = c->text.len, begin, guard;
 
 	for (size_t i = c->count; i-- > 0; end = begin) {
 		begin = c->cells[i].len;
-		c->cells[i] = (struct csv_cell){ c->text.data + begin, end - begin - 1 };
+		guard = csv_has_guard(c->text.data + begin, end - begin - 1);
+		c->cells[i] = (struct csv_cell){ c->text.data + begin + guard, end - begin - 1 - guard };
 	}
 }
 

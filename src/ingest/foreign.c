@@ -169,6 +169,16 @@ static int import_table(struct source *source, struct report_writer *writer, str
 	return ncu_import(source->text, source->len, writer, ret, err);
 }
 
+/* Any JSON could be a trace until it is read. */
+static int say_no_events(const char *path, const struct kineto_result *r, struct error *err)
+{
+	char where[300] = "";
+
+	if (r->trouble)
+		snprintf(where, sizeof(where), " (line %zu, byte %zu: %.200s)", r->line, r->offset, r->trouble);
+	return error_set(err, ENODATA, "'%s' has no trace events, neither in an array \"traceEvents\" of an object nor in an array at the top%s", path, where);
+}
+
 static int import_text(const char *path, enum foreign_kind kind, struct report_writer *writer, struct foreign_result *ret,
 		       struct error *err)
 {
@@ -179,6 +189,8 @@ static int import_text(const char *path, enum foreign_kind kind, struct report_w
 
 	if (r >= 0)
 		r = kind == FOREIGN_CSV ? import_table(&source, writer, &ncu, err) : kineto_import(&source, writer, &kineto, err);
+	if (r == -ENODATA)
+		say_no_events(path, &kineto, err);
 	if (r >= 0)
 		tell_trouble(ret, &source, &kineto, &ncu);
 	source_close(&source);

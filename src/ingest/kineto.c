@@ -458,6 +458,8 @@ int kineto_import(struct source *source, struct report_writer *writer, struct ki
 	}
 	r = k.sink.result;
 	release(&k);
+	if (r >= 0 && !ret->events && !ret->flows && !ret->names)
+		return -ENODATA;
 	if (r < 0)
 		return error_set_errno(err, -r, "The report cannot be written");
 	return 0;

@@ -267,11 +267,17 @@ static void metadata(struct kineto *k, const struct kineto_event *e)
 	buf_release(&what);
 }
 
-/* "async_gpu" up to PyTorch 1.12. */
+/* Kineto had other words for "ac2g" before. */
 static int is_launch_flow(const struct kineto_event *e)
 {
-	return (json_equals(&e->category, "ac2g") || json_equals(&e->category, "async_gpu")) &&
-	       (json_equals(&e->phase, "s") || json_equals(&e->phase, "f"));
+	static const char *const words[] = { "ac2g", "async_cpu_to_gpu", "async_gpu" };
+
+	if (!json_equals(&e->phase, "s") && !json_equals(&e->phase, "f"))
+		return 0;
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (json_equals(&e->category, words[i]))
+			return 1;
+	return 0;
 }
 
 static int names_correlation(const struct kineto_event *e)
@@ -317,6 +323,7 @@ static void complete(struct kineto *k, struct kineto_event *e)
 void kineto_event(struct kineto *k, struct kineto_event *e)
 {
 	if (json_equals(&e->phase, "M")) {
+		k->result->names++;
 		metadata(k, e);
 		return;
 	}

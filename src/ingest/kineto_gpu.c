@@ -235,7 +235,7 @@ static int64_t memory_kind(const char *at)
 		const char *name;
 		int64_t kind;
 	} kinds[] = { { "Pageable", 1 }, { "Pinned", 2 }, { "Device Static", 6 }, { "Device", 3 }, { "Array", 4 },
-		      { "Managed Static", 7 }, { "Managed", 5 } };
+		      { "Managed Static", 7 }, { "Managed", 5 }, { "Host", 8 } };
 
 	for (unsigned i = 0; at && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strncmp(at, kinds[i].name, strlen(kinds[i].name)) == 0)

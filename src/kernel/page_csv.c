@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv_guard.h"
 #include "kernel/metric_names.h"
 #include "kernel/page_place.h"
 #include "kernel/page_text.h"
@@ -15,6 +16,8 @@
 void csv_cell(FILE *out, const char *text, bool is_first)
 {
 	fputs(is_first ? "\"" : ",\"", out);
+	if (csv_needs_guard(text, strlen(text)))
+		fputs(CSV_GUARD, out);
 	for (; *text; text++) {
 		if (*text == '"')
 			fputc('"', out);

@@ -29,6 +29,7 @@ struct projecting {
 	struct query *q;
 	const struct nvtx_ranges *ranges;
 	const struct cuda_calls *calls;
+	int64_t stream; /* uid; 0: all */
 	struct nvtx_projection *workers[PARALLEL_MAX];
 	_Atomic size_t next;
 };
@@ -62,7 +63,7 @@ static int project_group(const struct projecting *p, const struct work_table *wo
 	uint32_t call;
 	int r;
 
-	if (!track || track[TRACK_KIND] != work->track_kind)
+	if (!track || track[TRACK_KIND] != work->track_kind || (p->stream && track[TRACK_DOMAIN] != p->stream))
 		return 0;
 	process = cuda_calls_process(p->calls, track[TRACK_PROCESS]);
 	if (!process)
@@ -176,6 +177,16 @@ int nvtx_projections_of(struct query *q, const struct nvtx_ranges *ranges, struc
 	made->of_range = p.workers[0];
 	*ret = q->projections = made;
 	return 0;
+}
+
+int nvtx_project_stream(struct query *q, const struct nvtx_ranges *ranges, int64_t stream_uid, struct nvtx_projection *ret)
+{
+	struct projecting p = { .q = q, .ranges = ranges, .stream = stream_uid, .workers = { ret } };
+	struct cuda_calls *calls;
+	int r = cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls);
+
+	p.calls = calls;
+	return r < 0 ? r : project(&p, 0);
 }
 
 void nvtx_projections_release(struct nvtx_projections *projections)

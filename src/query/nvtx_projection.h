@@ -16,6 +16,8 @@ struct nvtx_projections {
 };
 
 int nvtx_projections_of(struct query *q, const struct nvtx_ranges *ranges, struct nvtx_projections **ret);
+/* The same of the work on one stream, added to ret[ranges->count]. */
+int nvtx_project_stream(struct query *q, const struct nvtx_ranges *ranges, int64_t stream_uid, struct nvtx_projection *ret);
 void nvtx_projections_release(struct nvtx_projections *projections);
 
 #endif

@@ -119,9 +119,9 @@ static int register_all(struct query *q)
 
 static int open_database(struct query *q, struct error *err)
 {
-	/* A connection belongs to one thread: no locks. */
+	/* A connection belongs to one thread: no locks. Exports attach their file by a URI. */
 	int r = sqlite3_open_v2(":memory:", &q->db,
-				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
 
 	/* Sorts go through files in runs of 8 MiB, page by page: less makes too many runs, more does not fit a CPU's cache. */
 	if (r == SQLITE_OK)

@@ -17,6 +17,19 @@ int query_set_scope(struct query *q, const struct scope_request *request, struct
 /* What was taken for steps, for people to read; NULL when there is nothing to say. */
 const char *query_scope_note(const struct query *q);
 
+/* A range with a number in its name and a word for steps before that, of the family that covers most of the time. */
+struct query_step {
+	int64_t start;
+	int64_t end;
+	int64_t process; /* uids of its place */
+	int64_t thread;
+	int64_t name;    /* string id */
+	uint64_t number;
+};
+
+/* In order of start; *ret is to be freed. Those that have not ended are left out. */
+int query_steps(struct query *q, struct query_step **ret, size_t *ret_count);
+
 /* Below: for the files of this folder. */
 
 struct scope;

@@ -377,7 +377,6 @@ static void describe(struct search *s, uint32_t family, char *note, size_t size)
 		 (unsigned long long)largest);
 }
 
-/* Everything that goes on in a process during a step is part of it: backward passes run on threads of their own. */
 static void keep_steps(struct search *s, uint32_t family, int main_only, const struct number_list *numbers)
 {
 	struct scope_ranges *found = s->found;
@@ -389,8 +388,7 @@ static void keep_steps(struct search *s, uint32_t family, int main_only, const s
 		if (range->family != family || !number_list_has(numbers, range->number) ||
 		    (main_only && !is_main_thread(s->q, range)))
 			continue;
-		found->ranges[kept] = *range;
-		found->ranges[kept++].thread = 0;
+		found->ranges[kept++] = *range;
 	}
 	found->count = kept;
 }
@@ -432,7 +430,42 @@ int scope_find_steps(struct query *q, const char *text, struct scope_ranges *ret
 		r = r < 0 ? error_set(err, -r, "Not enough memory for the ranges of the recording") :
 			    choose_steps(&s, text, numbers, note, note_size, err);
 	}
+	/* Everything that goes on in a process during a step is part of it: backward passes run on threads of their own. */
+	for (size_t i = 0; i < ret->count; i++)
+		ret->ranges[i].thread = 0;
 	release_search(&s);
 	free(numbers);
 	return r;
+}
+
+static int is_named_step(struct query *q, const struct scope_range *range)
+{
+	struct name_number number;
+	size_t len;
+	const char *text = query_text(q, range->name, &len);
+
+	return text && name_number_find(text, len, &number) && name_is_step(text, number.first);
+}
+
+int query_steps(struct query *q, struct query_step **ret, size_t *ret_count)
+{
+	static const struct number_list all = { .spans = { { 0, UINT64_MAX } }, .count = 1 };
+	struct scope_ranges found = { 0 };
+	struct search s = { .q = q, .found = &found, .memo = calloc(1, sizeof(*s.memo)) };
+	char note[256];
+	int r = search_report(&s);
+
+	*ret_count = 0;
+	r = r < 0 ? r : choose_steps(&s, "", &all, note, sizeof(note), NULL);
+	*ret = calloc(found.count + 1, sizeof(**ret));
+	for (size_t i = 0; r >= 0 && *ret && i < found.count; i++) {
+		const struct scope_range *range = &found.ranges[i];
+
+		if (range->end < INT64_MAX && is_named_step(q, range))
+			(*ret)[(*ret_count)++] = (struct query_step){ range->start, range->end, range->process, range->thread, range->name,
+								      range->number };
+	}
+	release_search(&s);
+	free(found.ranges);
+	return r == -ENOENT ? 0 : r < 0 ? r : *ret ? 0 : -ENOMEM;
 }

@@ -200,7 +200,7 @@ static int take_kernel(struct reading *g, uint32_t row)
 static const char *memory_word(int64_t kind)
 {
 	static const char *const words[] = { "Unknown", "Pageable", "Pinned", "Device", "Array", "Managed",
-					     "Device Static", "Managed Static" };
+					     "Device Static", "Managed Static", "Host" };
 
 	return words[kind > 0 && (uint64_t)kind < sizeof(words) / sizeof(words[0]) ? kind : 0];
 }

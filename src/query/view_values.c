@@ -8,7 +8,7 @@ static const char *const words[VIEW_WORD_COUNT] = {
 	"Unknown", "Host-to-Device", "Device-to-Host", "Host-to-Array", "Array-to-Host", "Array-to-Array",
 	"Array-to-Device", "Device-to-Array", "Device-to-Device", "Host-to-Host", "Peer-to-Peer",
 	"Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device",
-	"Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static",
+	"Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Host",
 	"Unknown", "Event", "Stream waits for event", "Stream", "Context",
 	"runtime", "driver",
 	"pushpop", "startend", "slice",

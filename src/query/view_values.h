@@ -30,8 +30,8 @@ enum view_value {
 enum view_word {
 	/* In the order of CUPTI's kinds of copies, and those of unified memory. */
 	WORD_COPY, WORD_COPY_LAST = WORD_COPY + 13,
-	/* In the order of CUPTI's kinds of memory. */
-	WORD_MEMORY, WORD_MEMORY_LAST = WORD_MEMORY + 7,
+	/* In the order of CUPTI's kinds of memory, and the host's of either kind. */
+	WORD_MEMORY, WORD_MEMORY_LAST = WORD_MEMORY + 8,
 	WORD_SYNC, WORD_SYNC_LAST = WORD_SYNC + 4,
 	WORD_RUNTIME, WORD_DRIVER,
 	WORD_PUSH_POP, WORD_START_END, WORD_SLICE,

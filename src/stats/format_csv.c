@@ -1,16 +1,17 @@
 /* csv (RFC 4180, lines end with a newline alone) and tsv. */
 #include <string.h>
 
+#include "base/csv_guard.h"
 #include "stats/format_internal.h"
 
 #define BLOCK 32768 /* bytes are written together */
 
-/* From one quote to the next. */
+/* From one quote to the next, and the one that ends the text. */
 static int append_quoted(struct buf *line, const char *text, size_t len)
 {
 	const char *quote;
 	size_t part;
-	int r = buf_append(line, "\"", 1);
+	int r = 0;
 
 	while (r >= 0 && (quote = memchr(text, '"', len))) {
 		part = (size_t)(quote - text) + 1;
@@ -60,11 +61,16 @@ static int append_separator(struct formatter *f, size_t column)
 
 static int append_text(struct formatter *f, const char *text, size_t len)
 {
+	bool quoted = f->spec.kind != FORMAT_TSV && needs_quotes(text, len);
+	int r = quoted ? buf_append(&f->line, "\"", 1) : 0;
+
+	if (r >= 0 && csv_needs_guard(text, len))
+		r = buf_puts(&f->line, CSV_GUARD);
+	if (r < 0)
+		return r;
 	if (f->spec.kind == FORMAT_TSV)
 		return append_tab_safe(f, text, len);
-	if (needs_quotes(text, len))
-		return append_quoted(&f->line, text, len);
-	return buf_append(&f->line, text, len);
+	return quoted ? append_quoted(&f->line, text, len) : buf_append(&f->line, text, len);
 }
 
 static int begin(struct formatter *f)

@@ -36,20 +36,39 @@ static int say_exists(const struct stats_output *o, struct error *err)
 /* What has the name is only replaced where that was asked for, even if it came there in the meantime. */
 static int keep_file(const struct stats_output *o, struct error *err)
 {
-	int r = o->overwrite ? rename(o->part, o->path) : link(o->part, o->path);
+	int r = output_place_keep(&o->place, o->overwrite);
 
-	if (r < 0 && !o->overwrite && (errno == EPERM || errno == EOPNOTSUPP) && access(o->path, F_OK) < 0)
-		r = rename(o->part, o->path); /* a file system without links */
-	if (r < 0 && errno == EEXIST)
+	if (r == -EEXIST)
 		return say_exists(o, err);
-	return r < 0 ? error_set_errno(err, errno, "Cannot write %s", o->path) : 0;
+	return r < 0 ? error_set_errno(err, -r, "Cannot write %s", o->path) : 0;
+}
+
+/* Pipes and devices stay what they are. */
+static int open_there(struct stats_output *o, struct error *err)
+{
+	output_place_release(&o->place);
+	o->stream = output_log_open(o->path, err);
+	return o->stream ? 0 : -EIO;
+}
+
+static int open_part(struct stats_output *o, struct error *err)
+{
+	int r = 0;
+
+	o->stream = output_place_open(&o->place);
+	o->has_place = o->stream != NULL;
+	if (!o->stream) {
+		r = error_set_errno(err, errno, "Cannot write %s", o->path);
+		output_place_release(&o->place);
+	}
+	return r;
 }
 
 static int open_file(struct stats_output *o, const struct stats_output_place *place, struct error *err)
 {
 	char base[3500];
 	struct stat there;
-	int fd;
+	int is_there, r;
 
 	if (strcmp(place->target, ".") == 0)
 		default_base(base, sizeof(base), place->input);
@@ -57,16 +76,15 @@ static int open_file(struct stats_output *o, const struct stats_output_place *pl
 		snprintf(base, sizeof(base), "%s", place->target);
 	snprintf(o->path, sizeof(o->path), "%s_%s.%s", base, place->report, format_extension(place->format));
 	o->overwrite = place->overwrite;
-	if (!o->overwrite && access(o->path, F_OK) == 0)
+	r = output_place_find(&o->place, o->path, err);
+	if (r < 0)
+		return r;
+	is_there = output_place_stat(&o->place, &there) == 0;
+	if (is_there && !o->overwrite) {
+		output_place_release(&o->place);
 		return say_exists(o, err);
-	/* Links and pipes stay what they are. */
-	if (lstat(o->path, &there) < 0 || S_ISREG(there.st_mode))
-		snprintf(o->part, sizeof(o->part), "%s.part-%d", o->path, (int)getpid());
-	fd = open(o->part[0] ? o->part : o->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0666);
-	o->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (!o->stream)
-		return error_set_errno(err, errno, "Cannot write %s", o->path);
-	return 0;
+	}
+	return is_there && !S_ISREG(there.st_mode) ? open_there(o, err) : open_part(o, err);
 }
 
 #define MAX_WORDS 64
@@ -155,10 +173,11 @@ int stats_output_close(struct stats_output *o, int is_whole, struct error *err)
 		return 0;
 	if (fclose(o->stream) != 0 && errno != EPIPE)
 		r = error_set_errno(err, errno, "Cannot write %s", o->path[0] ? o->path : "to the command");
-	if (o->part[0]) {
+	if (o->has_place) {
 		if (r >= 0 && is_whole)
 			r = keep_file(o, err);
-		unlink(o->part);
+		unlinkat(o->place.folder, o->place.part, 0);
+		output_place_release(&o->place);
 	}
 	if (o->child && waitpid(o->child, &status, 0) == o->child && r >= 0 && status != 0)
 		r = error_set(err, EIO, "The command the table was piped to failed (%s %d)",

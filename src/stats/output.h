@@ -7,12 +7,14 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/output_place.h"
 #include "stats/format.h"
 
 struct stats_output {
 	FILE *stream;
-	char path[4096]; /* of a file; empty otherwise */
-	char part[4128]; /* what it is called until it is complete */
+	struct output_place place; /* of a file that is moved there when it is complete */
+	int has_place;
+	char path[PATH_MAX];       /* of a file; empty otherwise */
 	int overwrite;
 	pid_t child;     /* of a pipe */
 	int is_console;

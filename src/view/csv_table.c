@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv_guard.h"
+
 static int add_cell(struct csv_table *t, char *cell)
 {
 	char **grown;
@@ -84,6 +86,7 @@ int csv_table_read(struct csv_table *t, char *text)
 			continue;
 		}
 		end = take_cell(&at);
+		cell += csv_has_guard(cell, strlen(cell));
 		/* A cell too many belongs nowhere, one that lacks is empty. */
 		if (!t->columns || in_row < t->columns)
 			r = add_cell(t, cell);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output_place.h"
 #include "view/devtools.h"
 
 #define LEAST_SIDE 100
@@ -157,28 +158,38 @@ static void write_base64(FILE *out, const char *text, size_t len)
 	}
 }
 
+static int write_part(const struct output_place *place, const char *text, size_t len)
+{
+	FILE *out = output_place_open(place);
+	int r = 0;
+
+	if (!out)
+		return -errno;
+	write_base64(out, text, len);
+	if (ferror(out))
+		r = -EIO;
+	if (fclose(out) != 0)
+		r = errno ? -errno : -EIO;
+	r = r < 0 ? r : output_place_keep(place, true);
+	if (r < 0)
+		unlinkat(place->folder, place->part, 0);
+	return r;
+}
+
 static int write_picture(struct shot *s, struct error *err)
 {
 	size_t len = 0;
 	const char *text = devtools_text(&s->result, "data", &len);
-	char part[4096];
-	FILE *out;
-	int r = 0;
+	struct output_place place;
+	int r;
 
 	if (!text)
 		return error_set(err, EPROTO, "The browser gave no picture");
-	if ((size_t)snprintf(part, sizeof(part), "%s.part-%d", s->wanted->path, (int)getpid()) >= sizeof(part))
-		return error_set(err, ENAMETOOLONG, "The name of the picture is too long");
-	out = fopen(part, "we");
-	if (!out)
-		return error_set_errno(err, errno, "'%s' cannot be written", s->wanted->path);
-	write_base64(out, text, len);
-	if (ferror(out))
-		r = -EIO;
-	if (fclose(out) != 0 || (r == 0 && rename(part, s->wanted->path) < 0))
-		r = errno ? -errno : -EIO;
+	r = output_place_find(&place, s->wanted->path, err);
 	if (r < 0)
-		unlink(part);
+		return r;
+	r = write_part(&place, text, len);
+	output_place_release(&place);
 	return r < 0 ? error_set_errno(err, -r, "'%s' cannot be written", s->wanted->path) : 0;
 }
 

@@ -82,13 +82,18 @@ def profile(name, command, options=(), env=None, timeout=60, **kwargs):
     return run, path
 
 
+def as_meant(cell):
+    """A cell of our CSV without the apostrophe that keeps spreadsheets from computing it."""
+    return re.sub(r"^'(?='*[\t\r\n]*[=+@-].)", "", cell)
+
+
 def sql(path, statement, timeout=60):
     """Rows of a query, as lists of strings."""
     run = subprocess.run([SONDE, "sql", path, statement, "-f", "csv:nohdr"],
                          capture_output=True, text=True, timeout=timeout)
     if run.returncode != 0:
         raise RuntimeError(f"sonde sql failed: {run.stderr.strip()}")
-    return [row for row in csv.reader(io.StringIO(run.stdout)) if row]
+    return [[as_meant(cell) for cell in row] for row in csv.reader(io.StringIO(run.stdout)) if row]
 
 
 def stats(path, report, *options):

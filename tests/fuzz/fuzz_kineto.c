@@ -1,6 +1,7 @@
 /* libFuzzer: arbitrary bytes as a trace to import.
  *
  *   clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/fuzz_kineto.c */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static void import(const uint8_t *data, size_t size, size_t window, struct kinet
 	struct report_writer *writer;
 	struct source source;
 	struct error err;
+	int r;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!mkdtemp(folder))
@@ -33,7 +35,8 @@ static void import(const uint8_t *data, size_t size, size_t window, struct kinet
 		source_of_text(&source, (const char *)data, size);
 		source.window = window;
 		/* Whatever the bytes are, rows must be such that the writer takes them. */
-		if (kineto_import(&source, writer, ret, &err) < 0)
+		r = kineto_import(&source, writer, ret, &err);
+		if (r < 0 && r != -ENODATA)
 			abort();
 		report_writer_abandon(writer);
 	}

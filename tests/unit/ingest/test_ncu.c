@@ -40,6 +40,16 @@ static void rows(void **state)
 	csv_release(&c);
 }
 
+static void apostrophes_of_our_own(void **state)
+{
+	static const char text[] = "'=a,\"'@SUM(1,2)\",'a,''=b,'-5\n";
+	struct csv c;
+
+	csv_begin(&c, text, sizeof(text) - 1);
+	check_row(&c, 1, (const char *const[]){ "=a", "@SUM(1,2)", "'a", "'=b", "'-5", NULL });
+	csv_release(&c);
+}
+
 static void unended_quote(void **state)
 {
 	struct csv c;
@@ -105,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
+		cmocka_unit_test(apostrophes_of_our_own),
 		cmocka_unit_test(unended_quote),
 		cmocka_unit_test(cut_at_every_byte),
 		cmocka_unit_test(recognised),
