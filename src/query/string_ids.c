@@ -291,7 +291,7 @@ static const char *strings_name(unsigned i)
 
 static int make_strings(struct query *q, unsigned i)
 {
-	return report_string_limit(q->report) > 1 ? listed_create(q, "StringIds", "sonde_strings") : SQLITE_OK;
+	return listed_create(q, report_string_limit(q->report) > 1, "StringIds", "sonde_strings");
 }
 
-const struct listed_family string_family = { "main", strings_name, make_strings };
+const struct listed_family string_family = { strings_name, make_strings };
