@@ -185,14 +185,18 @@ static void format_time(int64_t utc_ns, int local, char *text, size_t size)
 static int create_start_time(struct query *q)
 {
 	int64_t utc = meta_number(q, "start_utc_ns", -1);
-	char utc_text[32], local_text[32];
+	const char *told_local = report_meta(q->report, "start_local_time");
+	char utc_text[32], local_text[64];
 	int r = facts_execute(q, "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, utcTime TEXT, localTime TEXT, "
 				 "systemClockNs INTEGER)");
 
 	if (r != SQLITE_OK || utc < 0)
 		return r;
 	format_time(utc, 0, utc_text, sizeof(utc_text));
-	format_time(utc, 1, local_text, sizeof(local_text));
+	if (told_local)
+		snprintf(local_text, sizeof(local_text), "%s", told_local);
+	else
+		format_time(utc, 1, local_text, sizeof(local_text));
 	return facts_execute(q, "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(%lld, %Q, %Q, %lld)",
 			     (long long)utc, utc_text, local_text, (long long)meta_number(q, "session_start_raw_ns", 0));
 }

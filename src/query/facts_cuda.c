@@ -12,6 +12,13 @@
 #define MAX_GPUS 256
 /* Those of the attributes that TARGET_INFO_GPU has, in its order: all up to the grid's limits. */
 #define SHOWN_ATTRIBUTES (CUDA_ATTRIBUTE_GRID_Z + 1)
+/* A file of nsys's was imported: texts and lists are as it has them. */
+#define OF_NSYS "EXISTS (SELECT 1 FROM sonde_meta WHERE key = 'imported' AND value = 'nsys-sqlite')"
+/* nsys writes them without the first letters. */
+#define SHOWN_UUID "CASE WHEN substr(uuid, 1, 4) = 'GPU-' AND NOT " OF_NSYS " THEN substr(uuid, 5) ELSE uuid END"
+/* Where a compute capability is of one chip alone. */
+#define SHOWN_CHIP "coalesce(chip, CASE major * 10 + minor WHEN 60 THEN 'GP100' WHEN 62 THEN 'GP10B' WHEN 70 THEN 'GV100' " \
+	"WHEN 72 THEN 'GV11B' WHEN 80 THEN 'GA100' WHEN 87 THEN 'GA10B' WHEN 90 THEN 'GH100' WHEN 100 THEN 'GB100' END)"
 /* NVTX's types of the driver's and of the runtime's devices and streams, and of contexts. */
 #define NVTX_DEVICES "262145, 327680"
 #define NVTX_STREAMS "262147, 327681"
@@ -95,7 +102,7 @@ static int insert_gpu(struct query *q, const struct limits *limits)
 		r = limits->known[a] ? buf_printf(&list, "%" PRId64 ",", limits->values[a]) : buf_puts(&list, "NULL,");
 	r = r < 0 ? SQLITE_NOMEM :
 	    facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_GPU SELECT %lld, uid - 1, name, bus, %d, l2, memory, bandwidth, "
-			     "clock, sm_count, uid - 1, uuid, NULL, chip, (SELECT id FROM sonde_cuda_device d "
+			     "clock, sm_count, uid - 1, " SHOWN_UUID ", NULL, " SHOWN_CHIP ", (SELECT id FROM sonde_cuda_device d "
 			     "WHERE d.gpu = g.uid ORDER BY process, id LIMIT 1), NULL, NULL, NULL, NULL, %s major, minor, major, minor "
 			     "FROM sonde_gpu g WHERE uid = %lld",
 			  (long long)index_global_id(&q->index, 0), !limits->values[CUDA_ATTRIBUTE_INTEGRATED], buf_cstr(&list),
@@ -140,7 +147,7 @@ static const struct {
 	{ "TARGET_INFO_CUDA_DEVICE",
 	  "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, "
 	  "uuid TEXT, numMultiprocessors INTEGER);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_DEVICE SELECT gpu - 1, id, pid, uuid, sm_count FROM sonde_cuda_device d "
+	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_DEVICE SELECT gpu - 1, id, pid, " SHOWN_UUID ", sm_count FROM sonde_cuda_device d "
 	  "JOIN sonde_process p ON p.uid = d.process" },
 	{ "TARGET_INFO_CUDA_CONTEXT_INFO",
 	  "CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO(nullStreamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
@@ -150,13 +157,16 @@ static const struct {
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_CONTEXT_INFO SELECT ifnull(null_stream, 0), " MACHINE_IDS ", pid, device, id, c.parent, "
 	  "ifnull(green, 0), sm_count, NULL, NULL, NULL, NULL, NULL FROM sonde_cuda_context c "
 	  "JOIN sonde_process p ON p.uid = c.process" },
-	/* Priorities are shown as CUPTI has them, without a sign. What stands for all streams of a context has no id and is none. */
+	/* Priorities are shown as CUPTI has them, without a sign. What stands for all streams of a context has no id and is none.
+	 * nsys names device 0 for what waits on any: a stream may be known on two. Of an import those that its list has. */
 	{ "TARGET_INFO_CUDA_STREAM",
 	  "CREATE TABLE TARGET_INFO_CUDA_STREAM(streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL, "
 	  "flag INTEGER NOT NULL);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, " MACHINE_IDS ", pid, context, ifnull(priority, 0) & 4294967295, "
-	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE id IS NOT NULL" },
+	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, " MACHINE_IDS ", pid, context, "
+	  "ifnull(max(priority), 0) & 4294967295, ifnull(max(flag), 0) FROM sonde_cuda_stream s JOIN sonde_process p "
+	  "ON p.uid = s.process WHERE id IS NOT NULL GROUP BY p.uid, context, id HAVING max(flag) IS NOT NULL OR NOT " OF_NSYS
+	  " ORDER BY min(s.uid)" },
 	{ "TARGET_INFO_NVTX_CUDA_STREAM",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "

@@ -107,6 +107,7 @@ struct mapped_source {
 	uint8_t filter_column;
 	int64_t filter_value;
 	int64_t filter_last;
+	uint8_t unless; /* a column: rows with another number than zero there are left out; 0 = none. Only beside a filter */
 	const struct mapped_cell *cells;
 };
 

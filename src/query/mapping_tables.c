@@ -136,7 +136,7 @@ static const struct mapped_column thread_names_columns[] = {
 	BEHIND("threadUid", "INTEGER", NULL),
 };
 static const struct mapped_cell thread_names_cells[] = {
-	FROM(THREAD_NAME_ID, COLUMN_THREAD_UID), NOTHING, FROM(GLOBAL_TID, COLUMN_THREAD_UID),
+	FROM(THREAD_NAME_ID, COLUMN_THREAD_UID), FROM(NUMBER, COLUMN_THREAD_PRIORITY), FROM(GLOBAL_TID, COLUMN_THREAD_UID),
 	FROM(NUMBER, COLUMN_THREAD_UID),
 };
 static const struct mapped_cell unseen_thread_cells[] = {
@@ -160,9 +160,25 @@ static const struct mapped_cell process_streams_cells[] = {
 	FROM(BLOB_STRING_ID, COLUMN_OUTPUT_STREAM_BLOB),
 };
 static const struct mapped_source process_streams_sources[] = {
-	SOURCE(OUTPUT_STREAM, process_streams_cells),
+	{ .table = TABLE_OUTPUT_STREAM, .filter = FILTER_EQUAL, .filter_column = COLUMN_OUTPUT_STREAM_FILE, .filter_value = 0,
+	  .cells = process_streams_cells },
 };
 static MAPPED(process_streams, "ProcessStreams");
+
+static const struct mapped_column analysis_files_columns[] = {
+	SHOWN("id", "INTEGER NOT NULL PRIMARY KEY"), SHOWN("filename", "TEXT"), SHOWN("contentId", "INTEGER"),
+	SHOWN("globalPid", "INTEGER NOT NULL"),
+};
+static const struct mapped_cell analysis_files_cells[] = {
+	{ .convert = CONVERT_PLUS, .column = COLUMN_OUTPUT_STREAM_FILE, .constant = -1 },
+	FROM(TEXT, COLUMN_OUTPUT_STREAM_NAME), FROM(BLOB_STRING_ID, COLUMN_OUTPUT_STREAM_BLOB),
+	FROM(GLOBAL_PID, COLUMN_OUTPUT_STREAM_PROCESS),
+};
+static const struct mapped_source analysis_files_sources[] = {
+	{ .table = TABLE_OUTPUT_STREAM, .filter = FILTER_NOT_EQUAL, .filter_column = COLUMN_OUTPUT_STREAM_FILE,
+	  .filter_value = 0, .cells = analysis_files_cells },
+};
+static MAPPED(analysis_files, "ANALYSIS_FILE");
 
 /* Times of diagnostics are the target's. */
 static const struct mapped_column diagnostic_columns[] = {
@@ -268,7 +284,7 @@ static const struct mapped_source scopes_sources[] = { SOURCE(NVTX_SCOPE, scopes
 static MAPPED(scopes, "NVTX_SCOPES");
 
 const struct mapped_table *const mapped_tables[] = {
-	&nvtx_events, &processes, &thread_names, &process_streams, &diagnostic, &findings,
+	&nvtx_events, &processes, &thread_names, &process_streams, &analysis_files, &diagnostic, &findings,
 	&schemas, &schema_entries, &enums, &enum_entries, &scopes, &mapped_sched_events,
 	&mapped_osrt_api, &mapped_file_events, &mapped_file_descriptors, &mapped_composite_events,
 	&mapped_kernels, &mapped_copies, &mapped_sets, &mapped_syncs, &mapped_cuda_events, &mapped_graph_traces,

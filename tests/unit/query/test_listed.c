@@ -45,7 +45,7 @@ static void test_only_what_is_named_is_made(void **state)
 	assert_int_equal(listed_count(*state), 0);
 	expect(state, "SELECT count(*) FROM nvtx_events WHERE eventType = 59", "15");
 	assert_int_equal(listed_count(*state), 1);
-	expect(state, "SELECT count(*) FROM main.\"ENUM_NSYS_EVENT_TYPE\", [StringIds] s WHERE s.id = 1", "7");
+	expect(state, "SELECT count(*) FROM main.\"ENUM_NSYS_EVENT_TYPE\", [StringIds] s WHERE s.id = 5", "155");
 	assert_int_equal(listed_count(*state), 3);
 }
 
