@@ -110,7 +110,7 @@ static int put_column(const struct export *e, const struct export_column *c, boo
 	return r;
 }
 
-int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql)
+static int put_select(const struct export *e, const struct export_table *t, const char *from, bool filled, struct buf *sql)
 {
 	int r = buf_puts(sql, "SELECT ");
 
@@ -120,8 +120,17 @@ int export_select_text(const struct export *e, const struct export_table *t, boo
 			r = put_column(e, &t->columns[i], filled, sql);
 	}
 	if (r >= 0)
-		r = buf_printf(sql, " FROM \"%s\"", t->name);
+		r = buf_printf(sql, " FROM \"%s\"", from);
 	return r < 0 ? r : put_times(e, t, sql);
+}
+
+int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql)
+{
+	int r = put_select(e, t, t->name, filled, sql);
+
+	if (r >= 0 && export_is_imported(e, t->name))
+		r = buf_puts(sql, " UNION ALL ");
+	return r >= 0 && export_is_imported(e, t->name) ? put_select(e, t, "sonde_imported_ranges", filled, sql) : r;
 }
 
 static void copy_text(char *to, size_t size, const unsigned char *from)
@@ -220,10 +229,19 @@ static int add_name(struct export_names *names, const char *name)
 	return 0;
 }
 
-/* The strings first, what was written last behind everything. Tables without rows are temporary ones. */
+static bool has_name(const struct export_names *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strcmp(names->items[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The strings first, what was written last behind everything. Tables without rows are temporary ones; ?1: they are
+ * written, ?2: one that gets rows all the same. */
 #define LIST_TABLES                                                                                                  \
 	"SELECT name FROM (SELECT name FROM main.sqlite_master WHERE type = 'table' UNION SELECT name FROM "         \
-	"temp.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sonde%' AND ?1) ORDER BY CASE WHEN name = "      \
+	"temp.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sonde%' AND (?1 OR name = ?2)) ORDER BY CASE WHEN name = " \
 	"'StringIds' THEN 0 WHEN name LIKE 'ENUM\\_%' ESCAPE '\\' THEN 2 WHEN name LIKE 'META\\_DATA%' ESCAPE '\\' " \
 	"THEN 3 ELSE 1 END, name"
 
@@ -238,6 +256,7 @@ int export_names_load(struct export *e, struct export_names *ret, struct error *
 		r = error_set(err, EIO, "The tables cannot be listed: %s", sqlite3_errmsg(e->db));
 	if (r >= 0) {
 		sqlite3_bind_int(statement, 1, !e->request->only_with_rows);
+		sqlite3_bind_text(statement, 2, e->imported ? "NVTX_EVENTS" : "", -1, SQLITE_STATIC);
 		while (r >= 0 && sqlite3_step(statement) == SQLITE_ROW) {
 			name = (const char *)sqlite3_column_text(statement, 0);
 			if (name && (e->request->table_count == 0 || patterns_match(&patterns, name)))
@@ -247,6 +266,8 @@ int export_names_load(struct export *e, struct export_names *ret, struct error *
 		if (r < 0)
 			error_set(err, ENOMEM, "Not enough memory to list the tables");
 	}
+	if (!has_name(ret, "NVTX_EVENTS"))
+		e->imported = 0; /* nobody asked for them */
 	patterns_release(&patterns);
 	return r;
 }

@@ -133,6 +133,10 @@ struct mapped_table {
 extern const struct mapped_table *const mapped_tables[];
 extern const unsigned mapped_table_count;
 extern const struct mapped_table mapped_sched_events; /* mapping_sched.c */
+/* Events of other tools as rows of NVTX_EVENTS, with the string id of their category, and this, as their domain. Known by
+ * name, not listed. */
+#define IMPORTED_DOMAINS (INT64_C(1) << 32)
+extern const struct mapped_table mapped_imported;
 
 /* A table of the report as it is, under the name sonde_<name>. */
 struct native_table {

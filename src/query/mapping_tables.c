@@ -53,29 +53,34 @@ static const struct mapped_column nvtx_events_columns[] = {
 	WITH(HEX, COLUMN_##table##_BLOB, COLUMN_##table##_SCHEMA)
 #define EVENT_TRACK FROM(TRACK_DEPTH, 0), FROM(TRACK, 0), FROM(TRACK_THREAD, 0), FROM(TRACK_PROCESS, 0)
 
-#define RANGE_CELLS(type)                                                                        \
+#define RANGE_CELLS(type, domain_id, domain_name)                                                \
 	{ FROM(NUMBER, COLUMN_SLICE_START), WITH(END, COLUMN_SLICE_END, COLUMN_SLICE_FLAGS),     \
 	  CONSTANT(type), FROM(NUMBER, COLUMN_SLICE_RANGE_ID),                                   \
 	  FROM(NUMBER_OR_NULL, COLUMN_SLICE_CATEGORY),                                           \
 	  WITH(COLOR, COLUMN_SLICE_COLOR, COLUMN_SLICE_FLAGS),                                   \
 	  WITH(FREE_TEXT, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS), FROM(TRACK_TID, 0),            \
 	  FROM(GLOBAL_TID, COLUMN_SLICE_END_THREAD),                                             \
-	  WITH(REGISTERED_ID, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS), FROM(TRACK_DOMAIN_ID, 0),  \
-	  EVENT_PAYLOADS(SLICE), FROM(TEXT, COLUMN_SLICE_NAME), FROM(TRACK_DOMAIN_NAME, 0),      \
+	  WITH(REGISTERED_ID, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS), domain_id,                 \
+	  EVENT_PAYLOADS(SLICE), FROM(TEXT, COLUMN_SLICE_NAME), domain_name,                     \
 	  WITH(DURATION, COLUMN_SLICE_END, COLUMN_SLICE_FLAGS),                                  \
 	  FROM(OPEN, COLUMN_SLICE_FLAGS), EVENT_TRACK }
 
-static const struct mapped_cell nvtx_pushpop_cells[] = RANGE_CELLS(EVENT_PUSH_POP);
-static const struct mapped_cell nvtx_startend_cells[] = RANGE_CELLS(EVENT_START_END);
-static const struct mapped_cell nvtx_mark_cells[] = {
-	FROM(NUMBER, COLUMN_INSTANT_TIME), NOTHING, CONSTANT(EVENT_MARK), NOTHING,
-	FROM(NUMBER_OR_NULL, COLUMN_INSTANT_CATEGORY),
-	WITH(COLOR, COLUMN_INSTANT_COLOR, COLUMN_INSTANT_FLAGS),
-	WITH(FREE_TEXT, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), FROM(TRACK_TID, 0), NOTHING,
-	WITH(REGISTERED_ID, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), FROM(TRACK_DOMAIN_ID, 0),
-	EVENT_PAYLOADS(INSTANT), FROM(TEXT, COLUMN_INSTANT_NAME), FROM(TRACK_DOMAIN_NAME, 0),
-	NOTHING, NOTHING, EVENT_TRACK
-};
+#define MARK_CELLS(domain_id, domain_name)                                                       \
+	{ FROM(NUMBER, COLUMN_INSTANT_TIME), NOTHING, CONSTANT(EVENT_MARK), NOTHING,             \
+	  FROM(NUMBER_OR_NULL, COLUMN_INSTANT_CATEGORY),                                         \
+	  WITH(COLOR, COLUMN_INSTANT_COLOR, COLUMN_INSTANT_FLAGS),                               \
+	  WITH(FREE_TEXT, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), FROM(TRACK_TID, 0), NOTHING, \
+	  WITH(REGISTERED_ID, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), domain_id,             \
+	  EVENT_PAYLOADS(INSTANT), FROM(TEXT, COLUMN_INSTANT_NAME), domain_name,                 \
+	  NOTHING, NOTHING, EVENT_TRACK }
+/* Domains of a program are numbered from 0; those of categories stand apart from them. */
+#define CLASS_DOMAIN(its_class) { .convert = CONVERT_PLUS, .column = (its_class), .constant = IMPORTED_DOMAINS }
+
+static const struct mapped_cell nvtx_pushpop_cells[] =
+	RANGE_CELLS(EVENT_PUSH_POP, FROM(TRACK_DOMAIN_ID, 0), FROM(TRACK_DOMAIN_NAME, 0));
+static const struct mapped_cell nvtx_startend_cells[] =
+	RANGE_CELLS(EVENT_START_END, FROM(TRACK_DOMAIN_ID, 0), FROM(TRACK_DOMAIN_NAME, 0));
+static const struct mapped_cell nvtx_mark_cells[] = MARK_CELLS(FROM(TRACK_DOMAIN_ID, 0), FROM(TRACK_DOMAIN_NAME, 0));
 
 /* Naming calls: time, type, category, text, thread, domain; nothing else. */
 #define NAMING_CELLS(time, type, category, text, tid, domain_id, domain_name, process)           \
@@ -114,6 +119,18 @@ static const struct mapped_source nvtx_events_sources[] = {
 	SOURCE(THREAD_NAME, nvtx_thread_name_cells),
 };
 static MAPPED(nvtx_events, "NVTX_EVENTS");
+
+/* Events of other tools, in the shape of NVTX's: their category is their domain. */
+static const struct mapped_cell imported_slice_cells[] =
+	RANGE_CELLS(EVENT_PUSH_POP, CLASS_DOMAIN(COLUMN_SLICE_CLASS), FROM(TEXT, COLUMN_SLICE_CLASS));
+static const struct mapped_cell imported_instant_cells[] =
+	MARK_CELLS(CLASS_DOMAIN(COLUMN_INSTANT_CLASS), FROM(TEXT, COLUMN_INSTANT_CLASS));
+static const struct mapped_source imported_sources[] = {
+	{ .table = TABLE_SLICE, .track_kind = TRACK_GENERIC, .cells = imported_slice_cells },
+	{ .table = TABLE_INSTANT, .track_kind = TRACK_GENERIC, .cells = imported_instant_cells },
+};
+const struct mapped_table mapped_imported = { "sonde_imported", nvtx_events_columns, COUNT(nvtx_events_columns),
+					      imported_sources, COUNT(imported_sources), 0 };
 
 /* Processes and threads: one row per number, the last to have had it. All
  * lives are in sonde_process and sonde_thread. */
