@@ -3,6 +3,7 @@
 #define SONDE_EXPORT_CHROME_H
 
 #include "export/json_text.h"
+#include "export/kineto_name.h"
 #include "export/timeline.h"
 
 struct chrome {
@@ -15,6 +16,7 @@ struct chrome {
 	/* Processes with GPU work: devices of all but the first have numbers of their own. */
 	int64_t *gpu_processes;
 	size_t gpu_process_count;
+	struct kineto_names kernels;
 };
 
 /* Places between which Kineto tells devices of one process apart. */
