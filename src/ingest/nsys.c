@@ -47,8 +47,21 @@ static void tell(struct nsys *n, uint64_t count, const char *what)
 		sink_diagnose(&n->sink, 2, "%llu %s", (unsigned long long)count, what);
 }
 
+/* Kernels, calls and threads without a name are worth a line of their own. */
+static void tell_nameless(struct nsys *n)
+{
+	if (!n->nameless)
+		return;
+	snprintf(n->result->note, sizeof(n->result->note), "%s: %llu names read as [string N]",
+		 nsys_has_table(n, "StringIds") ? "StringIds lacks texts that other tables refer to" :
+						  "The file has no table StringIds, where names are",
+		 (unsigned long long)n->nameless);
+	sink_diagnose(&n->sink, 2, "%s.", n->result->note);
+}
+
 static void tell_all(struct nsys *n)
 {
+	tell_nameless(n);
 	tell(n, n->untimed, "rows had no readable time and are left out.");
 	tell(n, n->backwards, "rows had an end before their start, or none that could be read: they end where they start.");
 	tell(n, n->odd, "cells were not of the kind that their column is; they read as null.");

@@ -83,6 +83,7 @@ struct nsys {
 	int64_t duration;            /* of the session; -1: not told */
 	int is_ours;                 /* sonde export wrote the file */
 	uint64_t untimed, backwards, odd, unpaired, deep, unkept, contentless;
+	uint64_t nameless;           /* cells with the number of a string that is not in the file */
 	struct buf unkept_tables;
 };
 
