@@ -56,12 +56,30 @@ void nearest_begin(struct nearest *n, const char *word)
 /* A word that begins a name is more likely an abbreviation of it than a misspelling
  * of another: whole parts left out ("gpu-metrics" for "gpu-metrics-devices") cost
  * nothing, letters missing at the end a third. */
+static int is_of_word(char c)
+{
+	return isalnum((unsigned char)c);
+}
+
+/* Whether the word stands in the name between its parts: "kern_sum" in "cuda_gpu_kern_sum". */
+static int has_parts(const char *word, size_t word_len, const char *name, size_t len)
+{
+	for (size_t i = 0; word_len >= 3 && i + word_len <= len; i++)
+		if (strncasecmp(word, name + i, word_len) == 0 && (i == 0 || !is_of_word(name[i - 1])) &&
+		    (i + word_len == len || !is_of_word(name[i + word_len])))
+			return 1;
+	return 0;
+}
+
 static unsigned cost_of(const char *word, const char *name, size_t len)
 {
 	size_t word_len = strlen(word);
 
 	if (word_len >= 2 && word_len < len && strncasecmp(word, name, word_len) == 0)
 		return name[word_len] == '-' ? 0 : (unsigned)(len - word_len + 2) / 3;
+	/* One letter that is wrong is likelier; of several such names the one offered first is as good as any. */
+	if (word_len < len && has_parts(word, word_len, name, len))
+		return 2;
 	return edit_distance(word, word_len, name, len);
 }
 

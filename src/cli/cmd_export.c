@@ -168,11 +168,13 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 		.answers = export_answers, .made = export_made, .texts = texts->files, .text_count = texts->count,
 	};
 	char path[PATH_MAX], *absolute;
+	struct buf note = BUF_INIT;
 	uint64_t left_out = 0;
 	struct error err;
 	int r = 0;
 
 	request.left_out = &left_out;
+	request.note = &note;
 	display.last = time(NULL);
 	if (fields->times)
 		r = export_times_parse(fields->times, &request.times, &err);
@@ -180,6 +182,9 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 		r = export_run(q, &request, path, sizeof(path), &err);
 	if (display.written)
 		fputs("\r\033[K", cli->err);
+	if (r >= 0 && note.len && !fields->quiet)
+		fprintf(cli->err, "sonde export: %s\n", buf_cstr(&note));
+	buf_release(&note);
 	if (r < 0)
 		return command_fail(cli, &export_command, "%s", err.text);
 	if (query_damaged(q))

@@ -71,9 +71,7 @@ static int write_report(struct cli *cli, const char *file, enum foreign_kind kin
 	absolute = realpath(path, NULL);
 	fprintf(cli->err, "Generated:\n    %s\n", absolute ? absolute : path);
 	free(absolute);
-	if (result.trouble[0])
-		command_fail(cli, &import_command, "'%s', %s.", file, result.trouble);
-	return result.trouble[0] != '\0';
+	return import_tell(cli, &import_command, file, &result);
 }
 
 static int import_file(struct cli *cli, const char *file, const struct import_fields *fields)

@@ -37,7 +37,7 @@ struct command {
 	const char *const *examples; /* "command line", "what it does", ..., NULL */
 	const struct option_table *options;
 	enum command_words words;
-	bool planned; /* known from nsys, but not built: it warns */
+	bool planned; /* known from nsys, but not built: it says so and fails */
 	/* argv is what follows the command's name. Returns the exit status. */
 	int (*run)(struct cli *cli, int argc, char **argv);
 };

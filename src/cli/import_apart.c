@@ -136,3 +136,12 @@ int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, cons
 	munmap(answer, sizeof(*answer));
 	return r;
 }
+
+bool import_tell(struct cli *cli, const struct command *command, const char *file, const struct foreign_result *told)
+{
+	if (told->trouble[0])
+		command_fail(cli, command, "'%s', %s.", file, told->trouble);
+	if (told->note[0])
+		command_fail(cli, command, "'%s': %s.", file, told->note);
+	return told->trouble[0] != '\0';
+}

@@ -119,13 +119,14 @@ static int add_parts(const char *metric, struct string_list *ret)
 /* A word of --metrics as names of metrics. */
 static int add_word(const struct kernel_texts *texts, const char *word, struct string_list *ret)
 {
-	const struct term *alias = glossary_find(&texts->glossary, TERM_ALIAS, word, strlen(word));
+	char room[256];
+	const char *meant = glossary_meant(&texts->glossary, word, room, sizeof(room));
 
 	if (strncmp(word, "group:", 6) == 0)
 		return add_group(&texts->sections, word + 6, ret);
 	if (strncmp(word, "breakdown:", 10) == 0)
 		return add_parts(word + 10, ret);
-	return string_list_addf(ret, "%s", alias ? alias->text : word);
+	return string_list_addf(ret, "%s", meant ? meant : word);
 }
 
 static int check_expression(const char *word, struct error *err)

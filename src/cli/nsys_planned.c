@@ -1,5 +1,7 @@
-/* Commands of nsys that are not built yet. Their options are checked and one line says what does not
- * happen; the status is 0, so that scripts go on. */
+/* Commands of nsys that are not built yet. Their options are checked and one line says what does not happen and what does
+ * nearly the same. The status is 1: a script would go on to read what was not written. */
+#include <string.h>
+
 #include "cli/command.h"
 
 #define PLANNED(type_) .type = OPTION_##type_, .state = OPTION_PLANNED
@@ -17,6 +19,11 @@ static bool parse_only(struct cli *cli, const struct command *command, int argc,
 
 extern const struct command analyze_command, recipe_command;
 
+static const char *input_of(const struct options_parsed *parsed)
+{
+	return parsed->word_count ? parsed->words[0] : "REPORT";
+}
+
 static int run_analyze(struct cli *cli, int argc, char **argv)
 {
 	struct options_parsed parsed;
@@ -24,10 +31,22 @@ static int run_analyze(struct cli *cli, int argc, char **argv)
 
 	if (!parse_only(cli, &analyze_command, argc, argv, &parsed, &status))
 		return status;
-	command_fail(cli, &analyze_command, "The rules are not built yet; '%s stats %s' shows the tables", cli_name(cli),
-		     parsed.word_count ? parsed.words[0] : "REPORT");
+	status = command_fail(cli, &analyze_command, "The rules are not built yet: nothing was looked for. '%s stats %s' shows the "
+			      "tables, 'sonde view %s' what took the time", cli_name(cli), input_of(&parsed), input_of(&parsed));
 	options_release(&parsed);
-	return 0;
+	return status;
+}
+
+/* Recipes that compute what a report of stats has. */
+static bool is_in_stats(const char *recipe)
+{
+	static const char *const names[] = { "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_size_sum", "cuda_gpu_mem_time_sum",
+					     "file_access_sum", "nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace", "nvtx_sum", "osrt_sum" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], recipe) == 0)
+			return true;
+	return false;
 }
 
 static int run_recipe(struct cli *cli, int argc, char **argv)
@@ -37,10 +56,14 @@ static int run_recipe(struct cli *cli, int argc, char **argv)
 
 	if (!parse_only(cli, &recipe_command, argc, argv, &parsed, &status))
 		return status;
-	command_fail(cli, &recipe_command, "Recipes are not built yet; '%s stats' shows the tables of one report",
-		     cli_name(cli));
+	if (parsed.word_count && is_in_stats(parsed.words[0]))
+		status = command_fail(cli, &recipe_command, "Recipes are not built yet: nothing was written. '%s stats -r %s -f csv -o - REPORT' "
+				      "prints the table for one report", cli_name(cli), parsed.words[0]);
+	else
+		status = command_fail(cli, &recipe_command, "Recipes are not built yet: nothing was written. '%s stats REPORT' shows the "
+				      "tables of one report, 'sonde sql REPORT' answers questions", cli_name(cli));
 	options_release(&parsed);
-	return 0;
+	return status;
 }
 
 static const struct option_spec analyze_specs[] = {

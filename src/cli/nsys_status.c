@@ -97,6 +97,7 @@ static int run_status(struct cli *cli, int argc, char **argv)
 		print_environment(cli);
 	if (fields.network || fields.all)
 		command_fail(cli, &status_command, "The network is not sampled yet");
+	status = fields.network;
 	if (!fields.environment && !fields.network && !fields.all)
 		status = sessions_print_status(cli, &status_command, fields.session, fields.format != 0);
 	options_release(&parsed);

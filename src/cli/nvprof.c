@@ -238,11 +238,9 @@ static int answer(struct cli *cli, const struct nvprof_fields *fields, const str
 		nsys_print_version(cli);
 		return 0;
 	}
-	if (fields->query) {
-		command_fail(cli, &nvprof_command, "Hardware counters of kernels are not read here; 'ncu --query-metrics' "
-			     "lists them");
-		return 0;
-	}
+	if (fields->query)
+		return command_fail(cli, &nvprof_command, "Hardware counters of kernels are not read here; 'ncu --query-metrics' "
+				    "lists them");
 	if (fields->input)
 		return print_tables(cli, fields, fields->input);
 	if (!parsed->word_count)

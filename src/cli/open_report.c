@@ -131,10 +131,7 @@ bool open_report(struct cli *cli, const struct command *command, const char *nam
 		*ret_status = command_fail(cli, command, "%s", err.text);
 		return false;
 	}
-	if (told.trouble[0]) {
-		command_fail(cli, command, "'%s', %s.", advice, told.trouble);
-		ret->is_partial = true;
-	}
+	ret->is_partial = import_tell(cli, command, advice, &told);
 	return true;
 }
 

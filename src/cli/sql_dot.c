@@ -32,37 +32,45 @@ static enum sql_answer fail(struct sql_shell *shell, const char *text)
 	return SQL_FAILED;
 }
 
-typedef void (*name_fn)(struct sql_shell *shell, const char *name);
+typedef void (*name_fn)(struct sql_shell *shell, const char *name, int has_rows);
+
+static int take_if_like(struct sql_shell *shell, const char *pattern, const char *name, int has_rows, name_fn take)
+{
+	if (!name || (*pattern && sqlite3_strlike(pattern, name, 0) != 0))
+		return 0;
+	take(shell, name, has_rows);
+	return 1;
+}
+
+static int each_in_schema(struct sql_shell *shell, const char *sql, const char *pattern, int has_rows, name_fn take)
+{
+	sqlite3_stmt *statement;
+	int count = 0;
+
+	if (query_prepare(shell->query, sql, &statement, NULL) != SQLITE_OK)
+		return 0;
+	while (sqlite3_step(statement) == SQLITE_ROW)
+		count += take_if_like(shell, pattern, (const char *)sqlite3_column_text(statement, 0), has_rows, take);
+	sqlite3_finalize(statement);
+	return count;
+}
 
 /* Calls `take` for what can be queried under a name that is like the pattern (as SQL's LIKE; empty: all). */
 static int each_table(struct sql_shell *shell, const char *pattern, name_fn take)
 {
-	sqlite3_stmt *statement;
 	const char *name;
-	int count = 0;
+	int count = each_in_schema(shell, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name", pattern,
+				   1, take);
 
-	if (query_prepare(shell->query, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name",
-			  &statement, NULL) != SQLITE_OK)
-		return 0;
-	while (sqlite3_step(statement) == SQLITE_ROW) {
-		name = (const char *)sqlite3_column_text(statement, 0);
-		if (name && (!*pattern || sqlite3_strlike(pattern, name, 0) == 0)) {
-			take(shell, name);
-			count++;
-		}
-	}
-	sqlite3_finalize(statement);
 	for (unsigned i = 0; (name = query_native_name(shell->query, i)) != NULL; i++)
-		if (!*pattern || sqlite3_strlike(pattern, name, 0) == 0) {
-			take(shell, name);
-			count++;
-		}
-	return count;
+		count += take_if_like(shell, pattern, name, 1, take);
+	return count + each_in_schema(shell, "SELECT name FROM sqlite_temp_master WHERE name NOT LIKE 'sonde%' ORDER BY name",
+				      pattern, 0, take);
 }
 
-static void print_name(struct sql_shell *shell, const char *name)
+static void print_name(struct sql_shell *shell, const char *name, int has_rows)
 {
-	fprintf(sql_shell_out(shell), "%s\n", name);
+	fprintf(sql_shell_out(shell), "%s%s\n", name, has_rows ? "" : " (no rows)");
 }
 
 static enum sql_answer list_tables(struct sql_shell *shell, const char *pattern)
@@ -72,7 +80,7 @@ static enum sql_answer list_tables(struct sql_shell *shell, const char *pattern)
 }
 
 /* Hidden columns are the arguments of a function, or what SELECT * leaves out. */
-static void print_columns(struct sql_shell *shell, const char *name)
+static void print_columns(struct sql_shell *shell, const char *name, int has_rows)
 {
 	FILE *out = sql_shell_out(shell);
 	sqlite3_stmt *statement;

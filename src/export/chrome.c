@@ -179,6 +179,7 @@ static void put_head(struct chrome *c, const struct event_reader *r, const char 
 	if (len)
 		chrome_text(c, "cat", category, len);
 	event_name(r, &name);
+	kineto_kernel_name(&c->kernels, r, &name);
 	chrome_text(c, "name", name.text, name.len);
 	put_place(c, r);
 	chrome_time(c, "ts", (int64_t)((uint64_t)event_value(r, EVENT_START) + (uint64_t)c->base));
@@ -505,6 +506,7 @@ static int whole(struct export *e, struct error *err)
 		r = write_all(&c, err);
 	timeline_close(&c.t);
 	free(c.gpu_processes);
+	kineto_names_release(&c.kernels);
 	return r;
 }
 

@@ -3,6 +3,7 @@
 #define SONDE_EXPORT_CHROME_H
 
 #include "export/json_text.h"
+#include "export/kineto_name.h"
 #include "export/timeline.h"
 
 struct chrome {
@@ -17,6 +18,7 @@ struct chrome {
 	int64_t *gpu_processes;
 	size_t gpu_process_count;
 	int64_t first_gpu_pid; /* added to a device's number */
+	struct kineto_names kernels;
 };
 
 /* Places between which Kineto tells devices of one process apart. */

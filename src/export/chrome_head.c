@@ -288,7 +288,8 @@ static void name_streams(struct chrome *c, bool recorded)
 {
 	const struct index_table *streams = &c->t.q->index.cuda->streams;
 	const int64_t *row, *before;
-	char name[32];
+	char name[256];
+	size_t len;
 	bool first;
 
 	for (size_t i = 0; i < streams->count; i++) {
@@ -300,7 +301,11 @@ static void name_streams(struct chrome *c, bool recorded)
 		}
 		if (first && recorded)
 			name_device(c, row);
-		snprintf(name, sizeof(name), "stream %lld ", (long long)row[STREAM_ID]);
+		if (row[STREAM_NAME])
+			snprintf(name, sizeof(name), "%.200s (stream %lld)", timeline_text(&c->t, row[STREAM_NAME], &len),
+				 (long long)row[STREAM_ID]);
+		else
+			snprintf(name, sizeof(name), "stream %lld ", (long long)row[STREAM_ID]);
 		text_event(c, "thread_name", chrome_gpu_pid(c, row), row[STREAM_ID], "name", name);
 		if (recorded)
 			order_event(c, "thread_sort_index", chrome_gpu_pid(c, row), row[STREAM_ID], row[STREAM_ID]);

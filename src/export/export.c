@@ -288,12 +288,16 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 	if (r >= 0 && !format->whole)
 		r = add_facts(&e, format, err);
 	if (r >= 0 && !format->whole)
+		r = export_imported_load(&e, err);
+	if (r >= 0 && !format->whole)
 		r = export_names_load(&e, &names, err);
 	if (r >= 0 && !format->whole && names.count == 0)
 		r = error_set(err, ENOENT, "No table of %s is one of those that --tables names", request->input);
 	if (r >= 0)
 		r = write_closed(&e, format, &names, err);
 	free(names.items);
+	if (r >= 0 && !format->whole && request->note && export_imported_note(&e, request->note) < 0)
+		r = error_set(err, ENOMEM, "Not enough memory");
 	if (export_has_place(&e))
 		export_place_release(&e);
 	if (request->left_out)

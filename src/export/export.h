@@ -92,6 +92,9 @@ struct export_request {
 	void *progress_arg;
 	/* Set to how many events are missing in the output: more at one time, or nested deeper, than it has room for. */
 	uint64_t *left_out;
+	/* What the output holds in another way than the report, or not at all: a line without an end, empty where there is nothing to
+	 * say. May be NULL. */
+	struct buf *note;
 };
 
 /* Where export_run() writes without an `output`. */

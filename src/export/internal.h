@@ -36,6 +36,7 @@ struct export {
 	const char *now;          /* table being written */
 	size_t done, count;       /* tables */
 	uint64_t left_out;        /* events */
+	uint64_t imported;        /* events that are rows of NVTX_EVENTS though NVTX did not make them */
 };
 
 /* A format: begin, every table (or all at once), end. Each returns a negative errno with *err set. */
@@ -77,6 +78,12 @@ int export_table_describe(struct export *e, const char *name, struct export_tabl
 /* SELECT of all columns, with the request's times and shift. `filled` puts zeros and empty texts where a column
  * that has no nulls has one. */
 int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql);
+
+/* imported.c: events of other tools in NVTX_EVENTS. */
+int export_imported_load(struct export *e, struct error *err);
+/* Whether the table also has the rows of sonde_imported_ranges. */
+bool export_is_imported(const struct export *e, const char *table);
+int export_imported_note(struct export *e, struct buf *ret);
 
 /* place.c: the output appears under its name when it is complete. */
 /* The input's name without a report's ending, then the format's; snprintf()'s result. */

@@ -101,13 +101,17 @@ static uint64_t thread_or_process(struct perfetto *p, const int64_t *track)
 static void name_stream(struct row *row, const int64_t *track, const char *behind)
 {
 	const int64_t *stream = timeline_stream(&row->p->t, track);
+	size_t len;
 
 	if (!stream) {
 		snprintf(row->name, sizeof(row->name), "Stream%s", behind);
 		return;
 	}
 	row->parent = perfetto_context(row->p, stream);
-	if (stream[STREAM_ID])
+	if (stream[STREAM_NAME])
+		snprintf(row->name, sizeof(row->name), "%s (Stream %lld)%s", timeline_text(&row->p->t, stream[STREAM_NAME], &len),
+			 (long long)stream[STREAM_ID], behind);
+	else if (stream[STREAM_ID])
 		snprintf(row->name, sizeof(row->name), "Stream %lld%s", (long long)stream[STREAM_ID], behind);
 	else
 		snprintf(row->name, sizeof(row->name), "No stream%s", behind);

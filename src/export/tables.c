@@ -64,7 +64,7 @@ static int put_nvtx_times(const struct export_times *times, struct buf *sql)
 
 static int put_stack_times(const struct export_times *times, size_t i, struct buf *sql)
 {
-	int r = buf_printf(sql, " WHERE id IN (SELECT %s FROM main.%s WHERE ", stack_tables[i].key, stack_tables[i].events);
+	int r = buf_printf(sql, " WHERE id IN (SELECT %s FROM \"%s\" WHERE ", stack_tables[i].key, stack_tables[i].events);
 
 	if (r >= 0)
 		r = put_range(times, "\"start\"", stack_tables[i].last, sql);
@@ -110,7 +110,7 @@ static int put_column(const struct export *e, const struct export_column *c, boo
 	return r;
 }
 
-int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql)
+static int put_select(const struct export *e, const struct export_table *t, const char *from, bool filled, struct buf *sql)
 {
 	int r = buf_puts(sql, "SELECT ");
 
@@ -120,8 +120,17 @@ int export_select_text(const struct export *e, const struct export_table *t, boo
 			r = put_column(e, &t->columns[i], filled, sql);
 	}
 	if (r >= 0)
-		r = buf_printf(sql, " FROM main.\"%s\"", t->name);
+		r = buf_printf(sql, " FROM \"%s\"", from);
 	return r < 0 ? r : put_times(e, t, sql);
+}
+
+int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql)
+{
+	int r = put_select(e, t, t->name, filled, sql);
+
+	if (r >= 0 && export_is_imported(e, t->name))
+		r = buf_puts(sql, " UNION ALL ");
+	return r >= 0 && export_is_imported(e, t->name) ? put_select(e, t, "sonde_imported_ranges", filled, sql) : r;
 }
 
 static void copy_text(char *to, size_t size, const unsigned char *from)
@@ -132,7 +141,7 @@ static void copy_text(char *to, size_t size, const unsigned char *from)
 int export_table_describe(struct export *e, const char *name, struct export_table *ret, struct error *err)
 {
 	sqlite3_stmt *statement;
-	int r = sqlite3_prepare_v2(e->db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?, 'main')", -1,
+	int r = sqlite3_prepare_v2(e->db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?)", -1,
 				   &statement, NULL);
 
 	if (r != SQLITE_OK)
@@ -150,26 +159,6 @@ int export_table_describe(struct export *e, const char *name, struct export_tabl
 	}
 	r = sqlite3_finalize(statement);
 	return r == SQLITE_OK ? 0 : export_sqlite_error(e, r, err);
-}
-
-/* Tables are in the database only if they have rows. */
-static int create_empty_tables(struct export *e, struct error *err)
-{
-	sqlite3_stmt *statement;
-	int r = 0, found;
-
-	if (query_all_enums(e->q) != SQLITE_OK)
-		return error_set(err, ENOMEM, "Not enough memory for the names of values");
-	for (unsigned i = 0; r >= 0 && i < mapped_table_count; i++) {
-		if (sqlite3_prepare_v2(e->db, "SELECT 1 FROM main.sqlite_master WHERE name = ?", -1, &statement, NULL))
-			return error_set(err, ENOMEM, "Not enough memory to list the tables");
-		sqlite3_bind_text(statement, 1, mapped_tables[i]->name, -1, SQLITE_STATIC);
-		found = sqlite3_step(statement) == SQLITE_ROW;
-		sqlite3_finalize(statement);
-		if (!found)
-			r = export_execute(e, err, "CREATE VIRTUAL TABLE \"%w\" USING sonde_columns", mapped_tables[i]->name);
-	}
-	return r;
 }
 
 struct patterns {
@@ -240,10 +229,21 @@ static int add_name(struct export_names *names, const char *name)
 	return 0;
 }
 
-/* The strings first, what was written last behind everything. */
-#define LIST_TABLES                                                                                       \
-	"SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY CASE WHEN name = 'StringIds' " \
-	"THEN 0 WHEN name LIKE 'ENUM\\_%' ESCAPE '\\' THEN 2 WHEN name LIKE 'META\\_DATA%' ESCAPE '\\' THEN 3 ELSE 1 END, name"
+static bool has_name(const struct export_names *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strcmp(names->items[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The strings first, what was written last behind everything. Tables without rows are temporary ones; ?1: they are
+ * written, ?2: one that gets rows all the same. */
+#define LIST_TABLES                                                                                                  \
+	"SELECT name FROM (SELECT name FROM main.sqlite_master WHERE type = 'table' UNION SELECT name FROM "         \
+	"temp.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sonde%' AND (?1 OR name = ?2)) ORDER BY CASE WHEN name = " \
+	"'StringIds' THEN 0 WHEN name LIKE 'ENUM\\_%' ESCAPE '\\' THEN 2 WHEN name LIKE 'META\\_DATA%' ESCAPE '\\' " \
+	"THEN 3 ELSE 1 END, name"
 
 int export_names_load(struct export *e, struct export_names *ret, struct error *err)
 {
@@ -252,11 +252,11 @@ int export_names_load(struct export *e, struct export_names *ret, struct error *
 	const char *name;
 	int r = patterns_load(&patterns, e->request, err);
 
-	if (r >= 0 && !e->request->only_with_rows)
-		r = create_empty_tables(e, err);
 	if (r >= 0 && sqlite3_prepare_v2(e->db, LIST_TABLES, -1, &statement, NULL) != SQLITE_OK)
 		r = error_set(err, EIO, "The tables cannot be listed: %s", sqlite3_errmsg(e->db));
 	if (r >= 0) {
+		sqlite3_bind_int(statement, 1, !e->request->only_with_rows);
+		sqlite3_bind_text(statement, 2, e->imported ? "NVTX_EVENTS" : "", -1, SQLITE_STATIC);
 		while (r >= 0 && sqlite3_step(statement) == SQLITE_ROW) {
 			name = (const char *)sqlite3_column_text(statement, 0);
 			if (name && (e->request->table_count == 0 || patterns_match(&patterns, name)))
@@ -266,6 +266,8 @@ int export_names_load(struct export *e, struct export_names *ret, struct error *
 		if (r < 0)
 			error_set(err, ENOMEM, "Not enough memory to list the tables");
 	}
+	if (!has_name(ret, "NVTX_EVENTS"))
+		e->imported = 0; /* nobody asked for them */
 	patterns_release(&patterns);
 	return r;
 }

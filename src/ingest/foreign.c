@@ -203,11 +203,13 @@ int foreign_import(const char *path, enum foreign_kind kind, struct report_write
 	struct nsys_result nsys;
 	int r;
 
-	*ret = (struct foreign_result){ "" };
+	*ret = (struct foreign_result){ .trouble = "" };
 	if (kind != FOREIGN_SQLITE)
 		return import_text(path, kind, writer, ret, err);
 	r = nsys_import(path, writer, &nsys, err);
-	if (r >= 0)
+	if (r >= 0) {
 		snprintf(ret->trouble, sizeof(ret->trouble), "%s", nsys.trouble);
+		snprintf(ret->note, sizeof(ret->note), "%s", nsys.note);
+	}
 	return r;
 }

@@ -28,6 +28,7 @@ void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t 
 
 struct foreign_result {
 	char trouble[640]; /* reading ended early, where and why; empty: it did not */
+	char note[256];    /* what was read whole but lacks something; empty: nothing */
 };
 
 /* Fills the writer, which stays the caller's. */

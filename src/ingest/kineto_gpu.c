@@ -98,7 +98,7 @@ static uint32_t function_of(struct kineto *k, const struct json_value *name)
 	if (number == KEYMAP_NONE || number < count)
 		return number + 1;
 	written = kineto_cstr(k, name);
-	plain = demangle(written);
+	plain = demangle_kernel(written);
 	brief = demangle_short(written);
 	part = kineto_short_name(written, &len);
 	v[COLUMN_CUDA_FUNCTION_ID] = number + 1;

@@ -47,16 +47,30 @@ static void tell(struct nsys *n, uint64_t count, const char *what)
 		sink_diagnose(&n->sink, 2, "%llu %s", (unsigned long long)count, what);
 }
 
+/* Kernels, calls and threads without a name are worth a line of their own. */
+static void tell_nameless(struct nsys *n)
+{
+	if (!n->nameless)
+		return;
+	snprintf(n->result->note, sizeof(n->result->note), "%s: %llu names read as [string N]",
+		 nsys_has_table(n, "StringIds") ? "StringIds lacks texts that other tables refer to" :
+						  "The file has no table StringIds, where names are",
+		 (unsigned long long)n->nameless);
+	sink_diagnose(&n->sink, 2, "%s.", n->result->note);
+}
+
 static void tell_all(struct nsys *n)
 {
+	tell_nameless(n);
 	tell(n, n->untimed, "rows had no readable time and are left out.");
 	tell(n, n->backwards, "rows had an end before their start, or none that could be read: they end where they start.");
 	tell(n, n->odd, "cells were not of the kind that their column is; they read as null.");
 	tell(n, n->unpaired, "scheduling events had no counterpart: their threads got or left a CPU twice.");
 	tell(n, n->deep, "frames of call chains were deeper than 4096 and are left out.");
+	tell(n, n->contentless, "outputs of programs and files that nsys kept have no text in the file.");
 	if (n->unkept)
 		sink_diagnose(&n->sink, 2, "%llu rows without a time are left out (%.600s).", (unsigned long long)n->unkept,
-			      n->unkept_tables.len ? buf_cstr(&n->unkept_tables) : "outputs whose text is not in the file");
+			      buf_cstr(&n->unkept_tables));
 }
 
 static void release(struct nsys *n)
@@ -79,6 +93,7 @@ static void release(struct nsys *n)
 	free(n->devices);
 	free(n->of_any_device);
 	free(n->domains);
+	free(n->profilers_overhead);
 	buf_release(&n->text);
 	buf_release(&n->unkept_tables);
 	sink_release(&n->sink);

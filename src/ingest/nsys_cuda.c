@@ -53,8 +53,8 @@ static void read_calls(struct nsys *n, const char *table, int64_t class)
 
 enum { OVERHEAD_START, OVERHEAD_END, OVERHEAD_TID, OVERHEAD_KIND };
 static const struct nsys_column overhead_columns[] = {
-	OTHER("start"), OTHER("end"), OTHER("globalTid"), OTHER("overheadType"), OTHER("eventClass"), OTHER("nameId"),
-	PUT("correlationId", CUDA_OVERHEAD_CORRELATION),
+	OTHER("start"), OTHER("end"), OTHER("globalTid"), OTHER("overheadType"), OTHER("eventClass"),
+	{ "nameId", NSYS_STRING, COLUMN_CUDA_OVERHEAD_NAME, 0 }, PUT("correlationId", CUDA_OVERHEAD_CORRELATION),
 };
 
 /* 1 unknown, 2 the compiler, then CUPTI's own from 1 << 16; 0 is one that has no number there. */
@@ -65,46 +65,76 @@ static int64_t cupti_overhead(int64_t kind)
 	return kind >= 3 && kind <= 8 ? (kind - 2) << OVERHEAD_SHIFT : INT64_C(9) << OVERHEAD_SHIFT;
 }
 
-static int is_new_overhead(struct nsys *n, const int64_t *times, int64_t tid)
+/* How many rows PROFILER_OVERHEAD has of the times, thread and kind of this one. */
+static uint64_t *profilers_of(struct nsys_rows *rows, const int64_t *times)
 {
-	const int64_t key[] = { times[0], times[1], tid };
-	uint32_t count = n->overhead_keys.count;
+	const int64_t key[] = { times[0], times[1], nsys_number_or(rows, OVERHEAD_TID, 0), nsys_number_or(rows, OVERHEAD_KIND, 0) };
+	struct nsys *n = rows->n;
+	uint32_t count = n->overhead_keys.count, number = keymap_number(&n->overhead_keys, key, sizeof(key));
 
-	return keymap_number(&n->overhead_keys, key, sizeof(key)) == count;
+	if (number == KEYMAP_NONE || (number == count && nsys_room(n, &n->profilers_overhead, count, sizeof(uint64_t)) < 0))
+		return NULL;
+	if (number == count)
+		n->profilers_overhead[number] = 0;
+	return &n->profilers_overhead[number];
 }
 
-static void overhead(struct nsys_rows *rows, int is_profilers, int has_profilers)
+static void put_overhead(struct nsys_rows *rows, int64_t *values, uint32_t present, int64_t listed)
 {
 	struct nsys *n = rows->n;
+
+	nsys_fill(rows, values, &present);
+	values[COLUMN_CUDA_OVERHEAD_KIND] = cupti_overhead(nsys_number_or(rows, OVERHEAD_KIND, 0));
+	values[COLUMN_CUDA_OVERHEAD_LISTED] = listed;
+	present |= SINK_BIT(COLUMN_CUDA_OVERHEAD_KIND) | SINK_BIT(COLUMN_CUDA_OVERHEAD_LISTED);
+	sink_event(&n->sink, nsys_thread_track(n, TRACK_CUDA_OVERHEAD, TABLE_CUDA_OVERHEAD, nsys_row_thread(rows, OVERHEAD_TID),
+					       0, 0), values, present);
+}
+
+enum overhead_pass { COUNT_PROFILERS, TAKE_CUPTIS, TAKE_PROFILERS };
+
+/* What both tables have becomes one row. */
+static void overhead(struct nsys_rows *rows, enum overhead_pass pass)
+{
+	enum { CUPTIS = 1, BOTH, PROFILERS }; /* cuda_overhead.listed */
 	int64_t v[TABLE_MAX_COLUMNS];
+	uint64_t *profilers;
 	uint32_t present;
-	int is_new;
 
 	if (!nsys_times(rows, v, &present))
 		return;
-	is_new = !has_profilers || is_new_overhead(n, v, nsys_number_or(rows, OVERHEAD_TID, 0));
-	if (is_profilers && !is_new)
+	profilers = profilers_of(rows, v);
+	if (!profilers)
 		return;
-	nsys_fill(rows, v, &present);
-	v[COLUMN_CUDA_OVERHEAD_KIND] = cupti_overhead(nsys_number_or(rows, OVERHEAD_KIND, 0));
-	present |= SINK_BIT(COLUMN_CUDA_OVERHEAD_KIND);
-	sink_event(&n->sink, nsys_thread_track(n, TRACK_CUDA_OVERHEAD, TABLE_CUDA_OVERHEAD, nsys_row_thread(rows, OVERHEAD_TID),
-					       0, 0), v, present);
+	if (pass == COUNT_PROFILERS)
+		++*profilers;
+	else if (pass == TAKE_CUPTIS)
+		put_overhead(rows, v, present, *profilers ? (--*profilers, BOTH) : CUPTIS);
+	else if (*profilers)
+		put_overhead(rows, v, present, (--*profilers, PROFILERS));
 }
 
-/* What a profiler is to blame for may be listed twice. */
 static void read_overhead(struct nsys *n)
 {
-	static const char *const tables[] = { "CUPTI_ACTIVITY_KIND_OVERHEAD", "PROFILER_OVERHEAD" };
-	int has_profilers = nsys_has_table(n, tables[1]);
+	static const char *const tables[] = {
+		[COUNT_PROFILERS] = "PROFILER_OVERHEAD", [TAKE_CUPTIS] = "CUPTI_ACTIVITY_KIND_OVERHEAD",
+		[TAKE_PROFILERS] = "PROFILER_OVERHEAD",
+	};
+	uint64_t untimed, backwards;
 	struct nsys_rows rows;
 
-	for (int i = 0; i < 2; i++) {
-		if (!nsys_rows_open(&rows, n, tables[i], overhead_columns, NSYS_COUNT(overhead_columns), NULL))
+	for (enum overhead_pass pass = COUNT_PROFILERS; pass <= TAKE_PROFILERS; pass++) {
+		if (!nsys_rows_open(&rows, n, tables[pass], overhead_columns, NSYS_COUNT(overhead_columns), NULL))
 			continue;
+		untimed = n->untimed;
+		backwards = n->backwards;
 		while (nsys_rows_next(&rows))
-			overhead(&rows, i, has_profilers);
+			overhead(&rows, pass);
 		nsys_rows_close(&rows);
+		if (pass == COUNT_PROFILERS) { /* they are read again */
+			n->untimed = untimed;
+			n->backwards = backwards;
+		}
 	}
 }
 

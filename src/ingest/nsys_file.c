@@ -308,6 +308,7 @@ uint64_t nsys_string_of(struct nsys *n, int64_t id)
 
 	if (known)
 		return known;
+	n->nameless++;
 	snprintf(text, sizeof(text), "[string %lld]", (long long)id);
 	return sink_text(&n->sink, text);
 }

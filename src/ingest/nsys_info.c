@@ -7,15 +7,6 @@
 #define OTHER(name) { name, NSYS_OTHER, 0, 0 }
 #define PUT(name, target) { name, NSYS_NUMBER, COLUMN_##target, 0 }
 
-static void meta_text(struct nsys *n, const char *key, const char *text, size_t len)
-{
-	int64_t v[TABLE_MAX_COLUMNS];
-
-	v[COLUMN_META_KEY] = (int64_t)sink_text(&n->sink, key);
-	v[COLUMN_META_VALUE] = (int64_t)report_string(n->sink.writer, text ? text : "", len);
-	sink_row(&n->sink, TABLE_META, v, SINK_BIT(COLUMN_META_KEY) | (text ? SINK_BIT(COLUMN_META_VALUE) : 0));
-}
-
 /* Rows of name and value as they stand, and those that readers look for by a name of their own. */
 static void read_pairs(struct nsys *n, const char *table)
 {
@@ -39,11 +30,11 @@ static void read_pairs(struct nsys *n, const char *table)
 			continue;
 		buf_clear(&n->text);
 		if (buf_printf(&n->text, "%s:%s", table, name) >= 0)
-			meta_text(n, buf_cstr(&n->text), value, len);
+			sink_meta_text(&n->sink, buf_cstr(&n->text), value, len, NULL);
 		n->is_ours |= value && strcmp(name, "EXPORT_PRODUCT_NAME") == 0 && strcmp(value, "Sonde") == 0;
 		for (unsigned i = 0; value && i < NSYS_COUNT(samplings); i++)
 			if (strcmp(name, samplings[i][0]) == 0)
-				meta_text(n, samplings[i][1], value, len);
+				sink_meta_text(&n->sink, samplings[i][1], value, len, NULL);
 	}
 	nsys_rows_close(&rows);
 }
@@ -69,17 +60,17 @@ static void read_system(struct nsys *n)
 			continue;
 		buf_clear(&n->text);
 		if (buf_printf(&n->text, "TARGET_INFO_SYSTEM_ENV:%lld:%s", (long long)nsys_number_or(&rows, NUMBER, 0), name) >= 0)
-			meta_text(n, buf_cstr(&n->text), value, len);
+			sink_meta_text(&n->sink, buf_cstr(&n->text), value, len, NULL);
 		for (unsigned i = 0; value && i < NSYS_COUNT(own); i++)
 			if (strcmp(name, own[i][0]) == 0)
-				meta_text(n, own[i][1], value, len);
+				sink_meta_text(&n->sink, own[i][1], value, len, NULL);
 	}
 	nsys_rows_close(&rows);
 }
 
 static void read_session(struct nsys *n)
 {
-	enum { UTC, CLOCK };
+	enum { UTC, CLOCK, UTC_TEXT, LOCAL };
 	static const struct nsys_column columns[] = { OTHER("utcEpochNs"), OTHER("systemClockNs"), OTHER("utcTime"),
 						      OTHER("localTime") };
 	enum { DURATION, START };
@@ -88,12 +79,17 @@ static void read_session(struct nsys *n)
 	int64_t number, begin = 0;
 	int has_begin = 0;
 	struct nsys_rows rows;
+	const char *local;
+	size_t len;
 
 	if (nsys_rows_open(&rows, n, "TARGET_INFO_SESSION_START_TIME", columns, NSYS_COUNT(columns), NULL)) {
 		if (nsys_rows_next(&rows)) {
 			if (nsys_number(&rows, UTC, &number))
 				sink_meta_number(&n->sink, "start_utc_ns", number);
 			has_begin = nsys_number(&rows, CLOCK, &begin);
+			local = nsys_cell_text(&rows, LOCAL, &len);
+			if (local)
+				sink_meta_text(&n->sink, "start_local_time", local, len, NULL);
 		}
 		nsys_rows_close(&rows);
 	}
@@ -112,26 +108,40 @@ static void read_session(struct nsys *n)
 		sink_meta_number(&n->sink, "session_start_raw_ns", begin);
 }
 
-static void put_output(struct nsys_rows *rows, uint64_t name, int64_t content)
+/* The blob of a text among the strings; 0 where it is not in the file. */
+static uint64_t content_blob(struct nsys *n, int64_t id)
 {
-	uint64_t process = nsys_row_process(rows, 0);
 	sqlite3_stmt *statement;
-	int64_t v[TABLE_MAX_COLUMNS];
 	const char *text;
+	uint64_t blob = 0;
 
-	if (sqlite3_prepare_v2(rows->n->db, "SELECT value FROM StringIds WHERE id = ?", -1, &statement, NULL) != SQLITE_OK)
-		return;
-	sqlite3_bind_int64(statement, 1, content);
+	if (sqlite3_prepare_v2(n->db, "SELECT value FROM StringIds WHERE id = ?", -1, &statement, NULL) != SQLITE_OK)
+		return 0;
+	sqlite3_bind_int64(statement, 1, id);
 	text = sqlite3_step(statement) == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
-	if (text) {
-		v[COLUMN_OUTPUT_STREAM_PROCESS] = (int64_t)process;
-		v[COLUMN_OUTPUT_STREAM_NAME] = (int64_t)name;
-		v[COLUMN_OUTPUT_STREAM_BLOB] = (int64_t)report_blob(rows->n->sink.writer, text, strlen(text));
-		sink_row(&rows->n->sink, TABLE_OUTPUT_STREAM, v, SINK_BIT(COLUMN_OUTPUT_STREAM_BLOB + 1) - 1);
-	} else {
-		rows->n->unkept++;
-	}
+	if (text)
+		blob = report_blob(n->sink.writer, text, (size_t)sqlite3_column_bytes(statement, 0));
 	sqlite3_finalize(statement);
+	return blob;
+}
+
+/* `file`: its number, from 1; 0 for what a process printed. */
+static void put_output(struct nsys_rows *rows, uint64_t name, int64_t content, int64_t file)
+{
+	uint64_t process = nsys_row_process(rows, 0), blob = content == NSYS_NOT_TOLD ? 0 : content_blob(rows->n, content);
+	uint32_t present = SINK_BIT(COLUMN_OUTPUT_STREAM_PROCESS);
+	int64_t v[TABLE_MAX_COLUMNS];
+
+	rows->n->contentless += !blob && content != NSYS_NOT_TOLD;
+	if (!blob && !file) /* an output without a text has none in nsys's tables */
+		blob = report_blob(rows->n->sink.writer, "", 0);
+	v[COLUMN_OUTPUT_STREAM_PROCESS] = (int64_t)process;
+	v[COLUMN_OUTPUT_STREAM_NAME] = (int64_t)name;
+	v[COLUMN_OUTPUT_STREAM_BLOB] = (int64_t)blob;
+	v[COLUMN_OUTPUT_STREAM_FILE] = file;
+	present |= (name ? SINK_BIT(COLUMN_OUTPUT_STREAM_NAME) : 0) | (blob ? SINK_BIT(COLUMN_OUTPUT_STREAM_BLOB) : 0) |
+		   (file ? SINK_BIT(COLUMN_OUTPUT_STREAM_FILE) : 0);
+	sink_row(&rows->n->sink, TABLE_OUTPUT_STREAM, v, present);
 }
 
 static void read_outputs(struct nsys *n)
@@ -142,12 +152,12 @@ static void read_outputs(struct nsys *n)
 
 	if (nsys_rows_open(&rows, n, "ProcessStreams", columns, NSYS_COUNT(columns), NULL)) {
 		while (nsys_rows_next(&rows))
-			put_output(&rows, nsys_string(&rows, 1), nsys_number_or(&rows, 2, -1));
+			put_output(&rows, nsys_string(&rows, 1), nsys_number_or(&rows, 2, NSYS_NOT_TOLD), 0);
 		nsys_rows_close(&rows);
 	}
 	if (nsys_rows_open(&rows, n, "ANALYSIS_FILE", files, NSYS_COUNT(files), NULL)) {
 		while (nsys_rows_next(&rows))
-			put_output(&rows, nsys_text(&rows, 1), nsys_number_or(&rows, 2, -1));
+			put_output(&rows, nsys_text(&rows, 1), nsys_number_or(&rows, 2, NSYS_NOT_TOLD), nsys_number_or(&rows, 3, 0) + 1);
 		nsys_rows_close(&rows);
 	}
 }

@@ -24,6 +24,7 @@ struct nsys_thread {
 	int64_t id;          /* globalTid */
 	uint32_t process;    /* index */
 	uint64_t name;
+	int64_t priority;    /* NSYS_NOT_TOLD where that is so */
 	int is_running;      /* SCHED_EVENTS: it got a CPU and has not left it */
 	int64_t run_start, run_cpu;
 	int64_t early_out, early_state; /* it left a CPU at this moment, and is yet to be told to have got it */
@@ -78,9 +79,11 @@ struct nsys {
 		int64_t key[6];
 		struct sink_track *track;
 	} last;
+	uint64_t *profilers_overhead; /* by number in overhead_keys: rows yet to be matched */
 	int64_t duration;            /* of the session; -1: not told */
 	int is_ours;                 /* sonde export wrote the file */
-	uint64_t untimed, backwards, odd, unpaired, deep, unkept;
+	uint64_t untimed, backwards, odd, unpaired, deep, unkept, contentless;
+	uint64_t nameless;           /* cells with the number of a string that is not in the file */
 	struct buf unkept_tables;
 };
 

@@ -75,7 +75,8 @@ struct nsys_thread *nsys_thread(struct nsys *n, int64_t global_tid)
 		out_of_memory(n);
 		return NULL;
 	}
-	n->threads[n->thread_count] = (struct nsys_thread){ .id = global_tid, .process = process };
+	n->threads[n->thread_count] = (struct nsys_thread){ .id = global_tid, .process = process,
+							  .priority = NSYS_NOT_TOLD };
 	return &n->threads[n->thread_count++];
 }
 
@@ -146,7 +147,7 @@ struct sink_track *nsys_thread_track(struct nsys *n, enum track_kind kind, enum 
 /* Names, before anything else: threads and processes come in the order of these tables. */
 void nsys_read_names(struct nsys *n)
 {
-	enum { ID, NAME };
+	enum { ID, NAME, PRIORITY };
 	static const struct nsys_column processes[] = { { "globalPid", NSYS_OTHER, 0, 0 }, { "name", NSYS_OTHER, 0, 0 },
 							{ "pid", NSYS_OTHER, 0, 0 } };
 	static const struct nsys_column threads[] = { { "globalTid", NSYS_OTHER, 0, 0 }, { "nameId", NSYS_OTHER, 0, 0 },
@@ -164,8 +165,10 @@ void nsys_read_names(struct nsys *n)
 	}
 	if (nsys_rows_open(&rows, n, "ThreadNames", threads, NSYS_COUNT(threads), NULL)) {
 		while (nsys_rows_next(&rows))
-			if ((thread = nsys_row_thread(&rows, ID)) != NULL)
+			if ((thread = nsys_row_thread(&rows, ID)) != NULL) {
 				thread->name = nsys_string(&rows, NAME);
+				thread->priority = nsys_number_or(&rows, PRIORITY, NSYS_NOT_TOLD);
+			}
 		nsys_rows_close(&rows);
 	}
 }
@@ -199,7 +202,9 @@ static void thread_row(struct nsys *n, const struct nsys_thread *t)
 	v[COLUMN_THREAD_INNER_TID] = TID_OF(t->id);
 	v[COLUMN_THREAD_START] = 0;
 	v[COLUMN_THREAD_NAME] = (int64_t)t->name;
+	v[COLUMN_THREAD_PRIORITY] = t->priority;
 	present |= t->name ? SINK_BIT(COLUMN_THREAD_NAME) : 0;
+	present |= t->priority != NSYS_NOT_TOLD ? SINK_BIT(COLUMN_THREAD_PRIORITY) : 0;
 	sink_row(&n->sink, TABLE_THREAD, v, present);
 }
 

@@ -38,26 +38,30 @@ void sink_row(struct sink *s, enum table_id table, const int64_t *values, uint32
 	fail(s, *track ? report_append(*track, values, present) : -ENOMEM);
 }
 
-void sink_meta(struct sink *s, const char *key, const char *text)
+void sink_meta_text(struct sink *s, const char *key, const char *text, size_t len, const int64_t *number)
 {
+	uint32_t present = SINK_BIT(COLUMN_META_KEY) | SINK_BIT(COLUMN_META_APART);
 	int64_t v[TABLE_MAX_COLUMNS];
 
-	v[COLUMN_META_KEY] = (int64_t)sink_text(s, key);
-	v[COLUMN_META_VALUE] = (int64_t)sink_text(s, text);
-	sink_row(s, TABLE_META, v, SINK_BIT(COLUMN_META_KEY) | SINK_BIT(COLUMN_META_VALUE));
+	v[COLUMN_META_KEY] = (int64_t)report_string_apart(s->writer, key, strlen(key));
+	v[COLUMN_META_VALUE] = text ? (int64_t)report_string_apart(s->writer, text, len) : 0;
+	v[COLUMN_META_NUMBER] = number ? *number : 0;
+	v[COLUMN_META_APART] = 1;
+	present |= (text ? SINK_BIT(COLUMN_META_VALUE) : 0) | (number ? SINK_BIT(COLUMN_META_NUMBER) : 0);
+	sink_row(s, TABLE_META, v, present);
+}
+
+void sink_meta(struct sink *s, const char *key, const char *text)
+{
+	sink_meta_text(s, key, text, strlen(text), NULL);
 }
 
 void sink_meta_number(struct sink *s, const char *key, int64_t number)
 {
-	int64_t v[TABLE_MAX_COLUMNS];
 	char text[32];
 
 	snprintf(text, sizeof(text), "%lld", (long long)number);
-	v[COLUMN_META_KEY] = (int64_t)sink_text(s, key);
-	v[COLUMN_META_VALUE] = (int64_t)sink_text(s, text);
-	v[COLUMN_META_NUMBER] = number;
-	sink_row(s, TABLE_META, v, SINK_BIT(COLUMN_META_KEY) | SINK_BIT(COLUMN_META_VALUE) |
-				   SINK_BIT(COLUMN_META_NUMBER));
+	sink_meta_text(s, key, text, strlen(text), &number);
 }
 
 void sink_diagnose(struct sink *s, int severity, const char *format, ...)

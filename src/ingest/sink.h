@@ -44,6 +44,8 @@ struct sink {
 void sink_begin(struct sink *s, struct report_writer *writer);
 uint64_t sink_text(struct sink *s, const char *text);
 void sink_row(struct sink *s, enum table_id table, const int64_t *values, uint32_t present);
+/* A fact about the recording; text and number may be NULL. */
+void sink_meta_text(struct sink *s, const char *key, const char *text, size_t len, const int64_t *number);
 void sink_meta(struct sink *s, const char *key, const char *text);
 void sink_meta_number(struct sink *s, const char *key, int64_t number);
 void sink_diagnose(struct sink *s, int severity, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -168,8 +168,8 @@ static int add_group(struct choosing *c, const char *name)
 
 int choose_metric(struct choosing *c, const char *text)
 {
-	const struct term *alias;
-	char note[2 * MAX_METRIC];
+	char note[2 * MAX_METRIC], room[MAX_METRIC];
+	const char *meant;
 
 	if (strncmp(text, "regex:", 6) == 0)
 		return add_matching(c, text + 6);
@@ -179,11 +179,11 @@ int choose_metric(struct choosing *c, const char *text)
 		return add_breakdown(c, text + 10);
 	if (strncmp(text, "pmsampling:", 11) == 0)
 		return add_sampled(c, text + 11);
-	alias = glossary_find(c->sources->glossary, TERM_ALIAS, text, strlen(text));
-	if (!alias)
+	meant = glossary_meant(c->sources->glossary, text, room, sizeof(room));
+	if (!meant)
 		return add_named(c, text, text);
-	snprintf(note, sizeof(note), "%s is no metric: %s is taken", text, alias->text);
+	snprintf(note, sizeof(note), "%s is no metric: %s is taken", text, meant);
 	if (choice_note(c->choice, note) < 0)
 		return error_set(c->err, ENOMEM, "Not enough memory");
-	return add_named(c, alias->text, text);
+	return add_named(c, meant, text);
 }

@@ -210,20 +210,21 @@ static int unknown(const struct glossary *g, const struct sections *sections, co
 
 int explain(struct buf *out, const struct glossary *g, const struct sections *sections, const char *name, struct error *err)
 {
-	const struct term *alias = glossary_find(g, TERM_ALIAS, name, strlen(name));
+	char room[256];
+	const char *meant = glossary_meant(g, name, room, sizeof(room));
 	int found = 0;
 
 	if (strncmp(name, "pmsampling:", 11) == 0)
 		name += 11;
 	found |= put_section(out, sections, name);
-	if (alias) {
-		buf_printf(out, "%s is a name for %s.\n", name, alias->text);
-		name = alias->text;
+	if (meant) {
+		buf_printf(out, "%s is a name for %s.\n", name, meant);
+		name = meant;
 	}
 	found |= put_stall(out, g, name);
 	found |= put_plain(out, g, TERM_PIPE, "Pipeline", name);
 	found |= put_plain(out, g, TERM_UNIT, "Unit", name);
-	if (!found || alias)
+	if (!found || meant)
 		found |= put_metric(out, g, sections, name);
 	if (!found)
 		found |= put_row(out, g, sections, name);

@@ -1,6 +1,7 @@
 #include "kernel/glossary.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,4 +191,27 @@ const struct term *glossary_find(const struct glossary *g, enum term_kind kind, 
 			high = middle;
 	}
 	return NULL;
+}
+
+/* People write sm__cycles_active.avg.pct. Ratios have a .pct of their own, without a rollup. */
+static int is_short_percentage(const char *name)
+{
+	static const char *const ends[] = { ".avg.pct", ".sum.pct", ".min.pct", ".max.pct" };
+	size_t len = strlen(name);
+
+	for (size_t i = 0; len > 8 && i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (strcmp(name + len - 8, ends[i]) == 0)
+			return 1;
+	return 0;
+}
+
+const char *glossary_meant(const struct glossary *g, const char *name, char *room, size_t size)
+{
+	const struct term *alias = glossary_find(g, TERM_ALIAS, name, strlen(name));
+
+	if (alias)
+		return alias->text;
+	if (!is_short_percentage(name) || (size_t)snprintf(room, size, "%s_of_peak_sustained_elapsed", name) >= size)
+		return NULL;
+	return room;
 }

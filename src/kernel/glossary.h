@@ -46,4 +46,7 @@ void glossary_release(struct glossary *g);
 
 const struct term *glossary_find(const struct glossary *g, enum term_kind kind, const char *name, size_t len);
 
+/* The metric that is meant by a name that is none; NULL where the name stands for itself. `room` is for one that is made. */
+const char *glossary_meant(const struct glossary *g, const char *name, char *room, size_t size);
+
 #endif

@@ -29,7 +29,7 @@ enum call_value {
 /* Makes the vector of the cell for the scan's group. */
 int call_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v);
 
-/* Tables that have such values: known to table functions and by name, but not listed. */
+/* Tables that have such values, and mapped_imported: known to table functions and by name, but not listed. */
 extern const struct mapped_table *const call_tables[];
 extern const unsigned call_table_count;
 

@@ -470,7 +470,7 @@ static const char *chains_name(unsigned i)
 
 static int make_chains(struct query *q, unsigned i)
 {
-	return has_stacks(q, &kinds[i]) ? listed_create(q, kinds[i].name, "sonde_callchains") : SQLITE_OK;
+	return listed_create(q, has_stacks(q, &kinds[i]), kinds[i].name, "sonde_callchains");
 }
 
-const struct listed_family callchain_family = { "main", chains_name, make_chains };
+const struct listed_family callchain_family = { chains_name, make_chains };

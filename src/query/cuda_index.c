@@ -147,6 +147,38 @@ static void complete_stream(const struct cuda_index *x, int64_t *stream)
 	stream[STREAM_CONTEXT] = context[CONTEXT_PARENT];
 }
 
+/* NVTX's types of the driver's and of the runtime's streams, and its kind of what is named and not destroyed. */
+enum { NVTX_DRIVER_STREAM = 262147, NVTX_RUNTIME_STREAM = 327681, NVTX_NAMED = 1 };
+
+enum { NAMED_PROCESS, NAMED_HANDLE, NAMED_NAME, NAMED_TYPE, NAMED_KIND, NAMED_WIDTH };
+
+/* Handles of streams become the names that the program gave them; the last one counts. */
+static int name_streams(struct cuda_index *x, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_NVTX_RESOURCE_PROCESS, COLUMN_NVTX_RESOURCE_IDENTIFIER,
+					   COLUMN_NVTX_RESOURCE_NAME, COLUMN_NVTX_RESOURCE_IDENTIFIER_TYPE,
+					   COLUMN_NVTX_RESOURCE_KIND };
+	struct index_table named = { 0 };
+	int r = index_load(&named, report, TABLE_NVTX_RESOURCE, NAMED_WIDTH, columns);
+	int64_t handle;
+
+	for (size_t i = 0; i < x->streams.count; i++) {
+		int64_t *stream = x->streams.rows + i * STREAM_WIDTH;
+
+		handle = stream[STREAM_NAME];
+		stream[STREAM_NAME] = 0;
+		for (size_t k = 0; r >= 0 && handle && k < named.count; k++) {
+			const int64_t *row = named.rows + k * NAMED_WIDTH;
+
+			if ((row[NAMED_TYPE] == NVTX_DRIVER_STREAM || row[NAMED_TYPE] == NVTX_RUNTIME_STREAM) &&
+			    row[NAMED_KIND] == NVTX_NAMED && row[NAMED_PROCESS] == stream[STREAM_PROCESS] && row[NAMED_HANDLE] == handle)
+				stream[STREAM_NAME] = row[NAMED_NAME];
+		}
+	}
+	free(named.rows);
+	return r;
+}
+
 static int load_streams(struct cuda_index *x, struct report *report)
 {
 	static const uint8_t device_columns[] = { COLUMN_CUDA_DEVICE_PROCESS, COLUMN_CUDA_DEVICE_ID,
@@ -154,11 +186,11 @@ static int load_streams(struct cuda_index *x, struct report *report)
 	static const uint8_t context_columns[] = { COLUMN_CUDA_CONTEXT_UID, COLUMN_CUDA_CONTEXT_PROCESS,
 						   COLUMN_CUDA_CONTEXT_ID, COLUMN_CUDA_CONTEXT_DEVICE,
 						   COLUMN_CUDA_CONTEXT_PARENT, COLUMN_CUDA_CONTEXT_GREEN };
-	/* The last two are put in behind. */
+	/* The two before the last are put in behind; the last, a handle, becomes a name. */
 	static const uint8_t stream_columns[] = { COLUMN_CUDA_STREAM_UID, COLUMN_CUDA_STREAM_PROCESS,
 						  COLUMN_CUDA_STREAM_ID, COLUMN_CUDA_STREAM_CONTEXT,
 						  COLUMN_CUDA_STREAM_DEVICE, COLUMN_CUDA_STREAM_UID,
-						  COLUMN_CUDA_STREAM_UID };
+						  COLUMN_CUDA_STREAM_UID, COLUMN_CUDA_STREAM_HANDLE };
 	int r = index_load(&x->devices, report, TABLE_CUDA_DEVICE, DEVICE_WIDTH, device_columns);
 
 	if (r >= 0)
@@ -171,8 +203,9 @@ static int load_streams(struct cuda_index *x, struct report *report)
 	index_sort(&x->contexts);
 	for (size_t i = 0; i < x->streams.count; i++)
 		complete_stream(x, x->streams.rows + i * STREAM_WIDTH);
+	r = name_streams(x, report);
 	index_sort(&x->streams);
-	return cuda_gpus_load(x, report);
+	return r < 0 ? r : cuda_gpus_load(x, report);
 }
 
 /* nsys's ids of types: VM, then a number of the source, then the GPU. */

@@ -16,8 +16,9 @@ enum {
 _Static_assert(LAUNCH_PRESENT < 64, "a bit for each number");
 enum { FUNCTION_ID, FUNCTION_NAME, FUNCTION_SHORT_NAME, FUNCTION_MANGLED, FUNCTION_WIDTH };
 /* A stream of a green context has the number of the context that that is a part of as STREAM_CONTEXT; STREAM_GREEN
- * is 0 outside of green contexts. What stands for work on no stream has STREAM_ID 0. */
-enum { STREAM_UID, STREAM_PROCESS, STREAM_ID, STREAM_CONTEXT, STREAM_DEVICE, STREAM_GREEN, STREAM_GPU, STREAM_WIDTH };
+ * is 0 outside of green contexts. What stands for work on no stream has STREAM_ID 0. STREAM_NAME is the string id of what the
+ * program called it by NVTX, 0 where it did not. */
+enum { STREAM_UID, STREAM_PROCESS, STREAM_ID, STREAM_CONTEXT, STREAM_DEVICE, STREAM_GREEN, STREAM_GPU, STREAM_NAME, STREAM_WIDTH };
 enum { CONTEXT_UID, CONTEXT_PROCESS, CONTEXT_ID, CONTEXT_DEVICE, CONTEXT_PARENT, CONTEXT_IS_GREEN, CONTEXT_WIDTH };
 enum { DEVICE_PROCESS, DEVICE_ID, DEVICE_GPU, DEVICE_WIDTH };
 /* Those that the report lists, and behind them those that only have a number of a device (GPU_INDEX; the listed ones have NVML's

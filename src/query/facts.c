@@ -185,14 +185,19 @@ static void format_time(int64_t utc_ns, int local, char *text, size_t size)
 static int create_start_time(struct query *q)
 {
 	int64_t utc = meta_number(q, "start_utc_ns", -1);
-	char utc_text[32], local_text[32];
+	const char *told_local = report_meta(q->report, "start_local_time");
+	char utc_text[32], local_text[64];
+	int r = facts_execute(q, "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, utcTime TEXT, localTime TEXT, "
+				 "systemClockNs INTEGER)");
 
-	if (utc < 0)
-		return SQLITE_OK;
+	if (r != SQLITE_OK || utc < 0)
+		return r;
 	format_time(utc, 0, utc_text, sizeof(utc_text));
-	format_time(utc, 1, local_text, sizeof(local_text));
-	return facts_execute(q, "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, utcTime TEXT, localTime TEXT, "
-				"systemClockNs INTEGER); INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(%lld, %Q, %Q, %lld)",
+	if (told_local)
+		snprintf(local_text, sizeof(local_text), "%s", told_local);
+	else
+		format_time(utc, 1, local_text, sizeof(local_text));
+	return facts_execute(q, "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(%lld, %Q, %Q, %lld)",
 			     (long long)utc, utc_text, local_text, (long long)meta_number(q, "session_start_raw_ns", 0));
 }
 
@@ -200,32 +205,42 @@ static int create_details(struct query *q)
 {
 	int64_t begin = meta_number(q, "session_start_raw_ns", 0);
 	int64_t duration = meta_number(q, "duration_ns", -1);
+	int r = facts_execute(q, "CREATE TABLE ANALYSIS_DETAILS(globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, "
+				 "startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL)");
 
-	if (duration < 0)
-		return SQLITE_OK;
-	return facts_execute(q, "CREATE TABLE ANALYSIS_DETAILS(globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, "
-				"startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL); "
-				"INSERT INTO ANALYSIS_DETAILS VALUES(%lld, %lld, %lld, %lld)",
+	if (r != SQLITE_OK || duration < 0)
+		return r;
+	return facts_execute(q, "INSERT INTO ANALYSIS_DETAILS VALUES(%lld, %lld, %lld, %lld)",
 			     (long long)index_global_id(&q->index, 0), (long long)duration, (long long)begin,
 			     (long long)(begin + duration));
 }
 
-int facts_drop_if_empty(struct query *q, const char *table)
+/* The first value of the first row; NULL where there is none. */
+static int ask_text(struct query *q, const char *sql, char **ret)
 {
 	sqlite3_stmt *statement;
-	char *sql;
-	int r, step;
+	int r = sqlite3_prepare_v2(q->db, sql, -1, &statement, NULL);
 
-	if (!listed_exists(q, "main", table))
-		return SQLITE_OK;
-	sql = sqlite3_mprintf("SELECT 1 FROM %s", table);
-	r = sql ? sqlite3_prepare_v2(q->db, sql, -1, &statement, NULL) : SQLITE_NOMEM;
-	sqlite3_free(sql);
+	*ret = NULL;
 	if (r != SQLITE_OK)
 		return r;
-	step = sqlite3_step(statement);
-	sqlite3_finalize(statement);
-	return step == SQLITE_DONE ? facts_execute(q, "DROP TABLE %s", table) : SQLITE_OK;
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		*ret = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
+	return sqlite3_finalize(statement);
+}
+
+int facts_set_aside_if_empty(struct query *q, const char *table)
+{
+	char *sql = sqlite3_mprintf("SELECT substr(sql, length('CREATE TABLE ')) FROM main.sqlite_master WHERE name = %Q "
+				    "AND NOT EXISTS (SELECT 1 FROM main.%s)", table, table);
+	char *declaration = NULL;
+	int r = sql ? ask_text(q, sql, &declaration) : SQLITE_NOMEM;
+
+	if (r == SQLITE_OK && declaration)
+		r = facts_execute(q, "DROP TABLE main.%s; CREATE TEMP TABLE%s", table, declaration);
+	sqlite3_free(declaration);
+	sqlite3_free(sql);
+	return r;
 }
 
 static const struct {
@@ -248,10 +263,10 @@ static int make_fact(struct query *q, unsigned i)
 {
 	int r = tables[i].create(q);
 
-	return r == SQLITE_OK ? facts_drop_if_empty(q, tables[i].name) : r;
+	return r == SQLITE_OK ? facts_set_aside_if_empty(q, tables[i].name) : r;
 }
 
-const struct listed_family fact_family = { "main", fact_name, make_fact };
+const struct listed_family fact_family = { fact_name, make_fact };
 
 static const char *note_name(unsigned i)
 {
@@ -271,4 +286,4 @@ static int make_notes(struct query *q, unsigned number)
 	return r;
 }
 
-const struct listed_family note_family = { "temp", note_name, make_notes };
+const struct listed_family note_family = { note_name, make_notes };

@@ -6,7 +6,7 @@
 
 /* Executes SQL put together as sqlite3_mprintf() does. */
 int facts_execute(struct query *q, const char *format, ...);
-/* Only tables with rows are listed. */
-int facts_drop_if_empty(struct query *q, const char *table);
+/* Only tables with rows are listed: an empty one goes to `temp`. */
+int facts_set_aside_if_empty(struct query *q, const char *table);
 
 #endif

@@ -12,6 +12,13 @@
 #define MAX_GPUS 256
 /* Those of the attributes that TARGET_INFO_GPU has, in its order: all up to the grid's limits. */
 #define SHOWN_ATTRIBUTES (CUDA_ATTRIBUTE_GRID_Z + 1)
+/* A file of nsys's was imported: texts and lists are as it has them. */
+#define OF_NSYS "EXISTS (SELECT 1 FROM sonde_meta WHERE key = 'imported' AND value = 'nsys-sqlite')"
+/* nsys writes them without the first letters. */
+#define SHOWN_UUID "CASE WHEN substr(uuid, 1, 4) = 'GPU-' AND NOT " OF_NSYS " THEN substr(uuid, 5) ELSE uuid END"
+/* Where a compute capability is of one chip alone. */
+#define SHOWN_CHIP "coalesce(chip, CASE major * 10 + minor WHEN 60 THEN 'GP100' WHEN 62 THEN 'GP10B' WHEN 70 THEN 'GV100' " \
+	"WHEN 72 THEN 'GV11B' WHEN 80 THEN 'GA100' WHEN 87 THEN 'GA10B' WHEN 90 THEN 'GH100' WHEN 100 THEN 'GB100' END)"
 /* NVTX's types of the driver's and of the runtime's devices and streams, and of contexts. */
 #define NVTX_DEVICES "262145, 327680"
 #define NVTX_STREAMS "262147, 327681"
@@ -95,7 +102,7 @@ static int insert_gpu(struct query *q, const struct limits *limits)
 		r = limits->known[a] ? buf_printf(&list, "%" PRId64 ",", limits->values[a]) : buf_puts(&list, "NULL,");
 	r = r < 0 ? SQLITE_NOMEM :
 	    facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_GPU SELECT %lld, uid - 1, name, bus, %d, l2, memory, bandwidth, "
-			     "clock, sm_count, uid - 1, uuid, NULL, chip, (SELECT id FROM sonde_cuda_device d "
+			     "clock, sm_count, uid - 1, " SHOWN_UUID ", NULL, " SHOWN_CHIP ", (SELECT id FROM sonde_cuda_device d "
 			     "WHERE d.gpu = g.uid ORDER BY process, id LIMIT 1), NULL, NULL, NULL, NULL, %s major, minor, major, minor "
 			     "FROM sonde_gpu g WHERE uid = %lld",
 			  (long long)index_global_id(&q->index, 0), !limits->values[CUDA_ATTRIBUTE_INTEGRATED], buf_cstr(&list),
@@ -109,7 +116,7 @@ static int create_gpus(struct query *q)
 	struct gpus gpus = { calloc(MAX_GPUS, sizeof(*gpus.limits)), 0 };
 	int r = gpus.limits ? report_each_row(q->report, TABLE_GPU, COLUMN_GPU_ATTRIBUTES + 1, take_gpu, &gpus) : -ENOMEM;
 
-	for (size_t i = 0; r != -ENOMEM && i < report_group_count(q->report, TABLE_ARG); i++)
+	for (size_t i = 0; r != -ENOMEM && gpus.count && i < report_group_count(q->report, TABLE_ARG); i++)
 		r = load_limits(q, &gpus, i);
 	r = r == -ENOMEM ? SQLITE_NOMEM :
 	    facts_execute(q, "CREATE TABLE TARGET_INFO_GPU(vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, "
@@ -134,16 +141,15 @@ static int create_gpus(struct query *q)
 
 /* Tables that a statement makes from those of the report. */
 static const struct {
-	enum table_id from;
 	const char *name;
 	const char *sql;
 } made_tables[] = {
-	{ TABLE_CUDA_DEVICE, "TARGET_INFO_CUDA_DEVICE",
+	{ "TARGET_INFO_CUDA_DEVICE",
 	  "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, "
 	  "uuid TEXT, numMultiprocessors INTEGER);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_DEVICE SELECT gpu - 1, id, pid, uuid, sm_count FROM sonde_cuda_device d "
+	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_DEVICE SELECT gpu - 1, id, pid, " SHOWN_UUID ", sm_count FROM sonde_cuda_device d "
 	  "JOIN sonde_process p ON p.uid = d.process" },
-	{ TABLE_CUDA_CONTEXT, "TARGET_INFO_CUDA_CONTEXT_INFO",
+	{ "TARGET_INFO_CUDA_CONTEXT_INFO",
 	  "CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO(nullStreamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "parentContextId INTEGER, isGreenContext INTEGER, numMultiprocessors INTEGER, numTpcs INTEGER, tpcMask TEXT, "
@@ -151,14 +157,17 @@ static const struct {
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_CONTEXT_INFO SELECT ifnull(null_stream, 0), " MACHINE_IDS ", pid, device, id, c.parent, "
 	  "ifnull(green, 0), sm_count, NULL, NULL, NULL, NULL, NULL FROM sonde_cuda_context c "
 	  "JOIN sonde_process p ON p.uid = c.process" },
-	/* Priorities are shown as CUPTI has them, without a sign. What stands for all streams of a context has no id and is none. */
-	{ TABLE_CUDA_STREAM, "TARGET_INFO_CUDA_STREAM",
+	/* Priorities are shown as CUPTI has them, without a sign. What stands for all streams of a context has no id and is none.
+	 * nsys names device 0 for what waits on any: a stream may be known on two. Of an import those that its list has. */
+	{ "TARGET_INFO_CUDA_STREAM",
 	  "CREATE TABLE TARGET_INFO_CUDA_STREAM(streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL, "
 	  "flag INTEGER NOT NULL);"
-	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, " MACHINE_IDS ", pid, context, ifnull(priority, 0) & 4294967295, "
-	  "ifnull(flag, 0) FROM sonde_cuda_stream s JOIN sonde_process p ON p.uid = s.process WHERE id IS NOT NULL" },
-	{ TABLE_CUDA_STREAM, "TARGET_INFO_NVTX_CUDA_STREAM",
+	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, " MACHINE_IDS ", pid, context, "
+	  "ifnull(max(priority), 0) & 4294967295, ifnull(max(flag), 0) FROM sonde_cuda_stream s JOIN sonde_process p "
+	  "ON p.uid = s.process WHERE id IS NOT NULL GROUP BY p.uid, context, id HAVING max(flag) IS NOT NULL OR NOT " OF_NSYS
+	  " ORDER BY min(s.uid)" },
+	{ "TARGET_INFO_NVTX_CUDA_STREAM",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "streamId INTEGER NOT NULL);"
@@ -166,20 +175,20 @@ static const struct {
 	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_stream s ON s.process = r.process AND s.handle = r.identifier "
 	  "JOIN sonde_process p ON p.uid = s.process "
 	  "WHERE r.identifier_type IN (" NVTX_STREAMS ") AND r.kind = 1 AND r.name IS NOT NULL AND s.id IS NOT NULL" },
-	{ TABLE_CUDA_CONTEXT, "TARGET_INFO_NVTX_CUDA_CONTEXT",
+	{ "TARGET_INFO_NVTX_CUDA_CONTEXT",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_CONTEXT(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_CONTEXT SELECT r.name, " MACHINE_IDS ", pid, device, c.id "
 	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_context c ON c.process = r.process AND c.handle = r.identifier "
 	  "JOIN sonde_process p ON p.uid = c.process "
 	  "WHERE r.identifier_type IN (" NVTX_CONTEXTS ") AND r.kind = 1 AND r.name IS NOT NULL AND c.id IS NOT NULL" },
-	{ TABLE_NVTX_RESOURCE, "TARGET_INFO_NVTX_CUDA_DEVICE",
+	{ "TARGET_INFO_NVTX_CUDA_DEVICE",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_DEVICE(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "deviceId INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_DEVICE SELECT r.name, " MACHINE_IDS ", identifier FROM sonde_nvtx_resource r "
 	  "LEFT JOIN sonde_process p ON p.uid = r.process WHERE identifier_type IN (" NVTX_DEVICES ") AND kind = 1 AND r.name IS NOT NULL" },
 	/* The same number as GPU_METRICS.typeId: cuda_index.c. */
-	{ TABLE_GPU_METRIC, "TARGET_INFO_GPU_METRICS",
+	{ "TARGET_INFO_GPU_METRICS",
 	  "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, "
 	  "typeName TEXT NOT NULL, metricId INTEGER NOT NULL, metricName TEXT NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_GPU_METRICS SELECT (1 << 48) | ((source & 65535) << 32) | (gpu - 1 & 255), "
@@ -195,15 +204,9 @@ static const char *cuda_fact_name(unsigned i)
 
 static int make_cuda_fact(struct query *q, unsigned i)
 {
-	int r;
+	int r = i == 0 ? create_gpus(q) : sqlite3_exec(q->db, made_tables[i - 1].sql, NULL, NULL, NULL);
 
-	if (i == 0)
-		return report_row_count(q->report, TABLE_GPU) ? create_gpus(q) : SQLITE_OK;
-	i--;
-	if (!report_row_count(q->report, made_tables[i].from))
-		return SQLITE_OK;
-	r = sqlite3_exec(q->db, made_tables[i].sql, NULL, NULL, NULL);
-	return r == SQLITE_OK ? facts_drop_if_empty(q, made_tables[i].name) : r;
+	return r == SQLITE_OK ? facts_set_aside_if_empty(q, cuda_fact_name(i)) : r;
 }
 
-const struct listed_family cuda_fact_family = { "main", cuda_fact_name, make_cuda_fact };
+const struct listed_family cuda_fact_family = { cuda_fact_name, make_cuda_fact };

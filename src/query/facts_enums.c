@@ -49,7 +49,7 @@ static const struct {
 	{ NAMES(ENUM_SAMPLING_THREAD_STATE), { "COMPOSITE_EVENTS", "SCHED_EVENTS" } },
 	{ NAMES(ENUM_SCHEDULING_THREAD_BLOCK), { "SCHED_EVENTS" } },
 	{ NAMES(ENUM_OSRT_FILE_ACCESS_EVENT_TYPE), { "OSRT_FILE_ACCESS_EVENTS" } },
-	{ NAMES(ENUM_NSYS_EVENT_TYPE), { "NVTX_EVENTS" } },
+	{ NAMES(ENUM_NSYS_EVENT_TYPE), { "NVTX_EVENTS", "sonde_imported" } },
 	{ NAMES(ENUM_DIAGNOSTIC_SEVERITY_LEVEL), { "DIAGNOSTIC_EVENT" } },
 	{ NAMES(ENUM_DIAGNOSTIC_SOURCE_TYPE), { "DIAGNOSTIC_EVENT" } },
 	{ NAMES(ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE), { "DIAGNOSTIC_EVENT" } },
@@ -87,10 +87,11 @@ static int insert_name(sqlite3_stmt *insert, const struct enum_name *name)
 	return r;
 }
 
-static int create_enum(struct query *q, unsigned i)
+static int create_enum(struct query *q, const char *schema, unsigned i)
 {
-	int r = facts_execute(q, "CREATE TABLE %s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", enums[i].table);
-	char *sql = sqlite3_mprintf("INSERT INTO %s VALUES(?, ?, ?)", enums[i].table);
+	int r = facts_execute(q, "CREATE TABLE %s.%s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", schema,
+			      enums[i].table);
+	char *sql = sqlite3_mprintf("INSERT INTO %s.%s VALUES(?, ?, ?)", schema, enums[i].table);
 	sqlite3_stmt *insert = NULL;
 
 	if (!sql)
@@ -119,17 +120,7 @@ static const char *enum_table(unsigned i)
 
 static int make_enum(struct query *q, unsigned i)
 {
-	return is_used(q, enums[i].users) ? create_enum(q, i) : SQLITE_OK;
+	return create_enum(q, listed_schema(is_used(q, enums[i].users)), i);
 }
 
-const struct listed_family enum_family = { "main", enum_table, make_enum };
-
-int query_all_enums(struct query *q)
-{
-	int r = SQLITE_OK;
-
-	for (unsigned i = 0; r == SQLITE_OK && i < ENUM_COUNT; i++)
-		if (!listed_exists(q, "main", enums[i].table))
-			r = create_enum(q, i);
-	return r;
-}
+const struct listed_family enum_family = { enum_table, make_enum };

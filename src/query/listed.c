@@ -15,14 +15,19 @@ struct word {
 	size_t len;
 };
 
-int listed_exists(struct query *q, const char *schema, const char *name)
+static int exists(struct query *q, const char *schema, const char *name)
 {
 	return sqlite3_table_column_metadata(q->db, schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-int listed_create(struct query *q, const char *name, const char *module)
+const char *listed_schema(int has_rows)
 {
-	char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING %s", name, module);
+	return has_rows ? "main" : "temp";
+}
+
+int listed_create(struct query *q, int has_rows, const char *name, const char *module)
+{
+	char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE %s.\"%w\" USING %s", listed_schema(has_rows), name, module);
 	int r = sql ? sqlite3_exec(q->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
 
 	sqlite3_free(sql);
@@ -40,7 +45,7 @@ static int make_in_family(struct query *q, const struct listed_family *family, c
 	int r = SQLITE_OK;
 
 	for (unsigned i = 0; r == SQLITE_OK && (name = family->name(i)) != NULL; i++)
-		if (is_named(name, word) && !listed_exists(q, family->schema, name)) {
+		if (is_named(name, word) && !exists(q, "main", name) && !exists(q, "temp", name)) {
 			r = family->make(q, i);
 			*ret_any = 1;
 		}
@@ -113,5 +118,5 @@ int query_has_table(struct query *q, const char *name)
 {
 	int ignored;
 
-	return listed_make_named(q, name, name + strlen(name), &ignored) == SQLITE_OK && listed_exists(q, "main", name);
+	return listed_make_named(q, name, name + strlen(name), &ignored) == SQLITE_OK && exists(q, "main", name);
 }

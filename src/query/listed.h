@@ -1,14 +1,14 @@
-/* Tables that sqlite_master lists: those for which the report has something. They are made when a statement first names
- * them, or asks what there is: making all takes longer than most statements. */
+/* Tables with nsys's names. They are made when a statement first names them, or asks what there is: making all takes
+ * longer than most statements. Those for which the report has something are in `main`, where sqlite_master lists them;
+ * the others are in `temp`: they can be asked, and are empty. */
 #ifndef SONDE_QUERY_LISTED_H
 #define SONDE_QUERY_LISTED_H
 
 struct query;
 
 struct listed_family {
-	const char *schema; /* database of SQLite they are in: main, temp */
 	const char *(*name)(unsigned i); /* NULL behind the last */
-	int (*make)(struct query *q, unsigned i); /* nothing where the report has nothing for it; an SQLite result code */
+	int (*make)(struct query *q, unsigned i); /* an SQLite result code */
 };
 
 extern const struct listed_family mapped_family;    /* mapped_vtab.c */
@@ -19,10 +19,11 @@ extern const struct listed_family note_family;
 extern const struct listed_family cuda_fact_family; /* facts_cuda.c */
 extern const struct listed_family enum_family;      /* facts_enums.c */
 
-int listed_exists(struct query *q, const char *schema, const char *name);
+/* Database of SQLite that a table belongs in. */
+const char *listed_schema(int has_rows);
 
 /* A virtual table of that module. An SQLite result code. */
-int listed_create(struct query *q, const char *name, const char *module);
+int listed_create(struct query *q, int has_rows, const char *name, const char *module);
 
 /* Makes the tables named in a statement that are not there yet; all, where it may list them. An SQLite result code. */
 int listed_make_named(struct query *q, const char *text, const char *end, int *ret_any);

@@ -694,9 +694,7 @@ static const char *mapped_name(unsigned i)
 
 static int make_mapped(struct query *q, unsigned i)
 {
-	if (!mapped_table_has_rows(q, mapped_tables[i]))
-		return SQLITE_OK;
-	return listed_create(q, mapped_tables[i]->name, "sonde_columns");
+	return listed_create(q, mapped_table_has_rows(q, mapped_tables[i]), mapped_tables[i]->name, "sonde_columns");
 }
 
-const struct listed_family mapped_family = { "main", mapped_name, make_mapped };
+const struct listed_family mapped_family = { mapped_name, make_mapped };

@@ -108,6 +108,7 @@ struct mapped_source {
 	uint8_t filter_column;
 	int64_t filter_value;
 	int64_t filter_last;
+	uint8_t unless; /* a column: rows with another number than zero there are left out; 0 = none. Only beside a filter */
 	const struct mapped_cell *cells;
 };
 
@@ -133,6 +134,10 @@ struct mapped_table {
 extern const struct mapped_table *const mapped_tables[];
 extern const unsigned mapped_table_count;
 extern const struct mapped_table mapped_sched_events; /* mapping_sched.c */
+/* Events of other tools as rows of NVTX_EVENTS, with the string id of their category, and this, as their domain. Known by
+ * name, not listed. */
+#define IMPORTED_DOMAINS (INT64_C(1) << 32)
+extern const struct mapped_table mapped_imported;
 
 /* A table of the report as it is, under the name sonde_<name>. */
 struct native_table {

@@ -11,6 +11,8 @@ enum {
 /* CUPTI's kinds of overhead that a profiler is to blame for. */
 #define PROFILER_OVERHEAD_FIRST (1 << 16)
 #define PROFILER_OVERHEAD_LAST (3 << 16)
+/* cuda_overhead.listed. */
+enum { LISTED_TWICE = 2, LISTED_AS_PROFILERS = 3 };
 
 #define LAUNCH(from) { .convert = CONVERT_LAUNCH, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = (from) }
 #define LAUNCH_TEXT(from) { .convert = CONVERT_LAUNCH_TEXT, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = (from) }
@@ -218,11 +220,12 @@ static const struct mapped_column mapped_overhead_columns[] = {
 static const struct mapped_cell overhead_cells[] = {
 	FROM(NUMBER, COLUMN_CUDA_OVERHEAD_START), FROM(NUMBER, COLUMN_CUDA_OVERHEAD_END), CONSTANT(CLASS_OVERHEAD),
 	FROM(TRACK_TID, 0), FROM(NUMBER, COLUMN_CUDA_OVERHEAD_CORRELATION),
-	FROM(OVERHEAD_NAME, COLUMN_CUDA_OVERHEAD_KIND), FROM(OVERHEAD_KIND, COLUMN_CUDA_OVERHEAD_KIND),
+	WITH(OVERHEAD_NAME, COLUMN_CUDA_OVERHEAD_KIND, COLUMN_CUDA_OVERHEAD_NAME), FROM(OVERHEAD_KIND, COLUMN_CUDA_OVERHEAD_KIND),
 	OVERHEAD_HIDDEN_CELLS,
 };
 static const struct mapped_source mapped_overhead_sources[] = {
-	{ .table = TABLE_CUDA_OVERHEAD, .track_kind = TRACK_CUDA_OVERHEAD, .cells = overhead_cells },
+	{ .table = TABLE_CUDA_OVERHEAD, .track_kind = TRACK_CUDA_OVERHEAD, .filter = FILTER_NOT_EQUAL,
+	  .filter_column = COLUMN_CUDA_OVERHEAD_LISTED, .filter_value = LISTED_AS_PROFILERS, .cells = overhead_cells },
 };
 MAPPED(mapped_overhead, "CUPTI_ACTIVITY_KIND_OVERHEAD");
 
@@ -232,13 +235,16 @@ static const struct mapped_column mapped_profiler_overhead_columns[] = {
 };
 static const struct mapped_cell profiler_overhead_cells[] = {
 	FROM(NUMBER, COLUMN_CUDA_OVERHEAD_START), FROM(NUMBER, COLUMN_CUDA_OVERHEAD_END), FROM(TRACK_TID, 0),
-	FROM(OVERHEAD_NAME, COLUMN_CUDA_OVERHEAD_KIND), FROM(OVERHEAD_KIND, COLUMN_CUDA_OVERHEAD_KIND),
+	WITH(OVERHEAD_NAME, COLUMN_CUDA_OVERHEAD_KIND, COLUMN_CUDA_OVERHEAD_NAME), FROM(OVERHEAD_KIND, COLUMN_CUDA_OVERHEAD_KIND),
 	OVERHEAD_HIDDEN_CELLS,
 };
 static const struct mapped_source mapped_profiler_overhead_sources[] = {
 	{ .table = TABLE_CUDA_OVERHEAD, .track_kind = TRACK_CUDA_OVERHEAD, .filter = FILTER_BETWEEN,
 	  .filter_column = COLUMN_CUDA_OVERHEAD_KIND, .filter_value = PROFILER_OVERHEAD_FIRST,
-	  .filter_last = PROFILER_OVERHEAD_LAST, .cells = profiler_overhead_cells },
+	  .filter_last = PROFILER_OVERHEAD_LAST, .unless = COLUMN_CUDA_OVERHEAD_LISTED, .cells = profiler_overhead_cells },
+	{ .table = TABLE_CUDA_OVERHEAD, .track_kind = TRACK_CUDA_OVERHEAD, .filter = FILTER_BETWEEN,
+	  .filter_column = COLUMN_CUDA_OVERHEAD_LISTED, .filter_value = LISTED_TWICE, .filter_last = LISTED_AS_PROFILERS,
+	  .cells = profiler_overhead_cells },
 };
 MAPPED(mapped_profiler_overhead, "PROFILER_OVERHEAD");
 

@@ -53,29 +53,34 @@ static const struct mapped_column nvtx_events_columns[] = {
 	WITH(HEX, COLUMN_##table##_BLOB, COLUMN_##table##_SCHEMA)
 #define EVENT_TRACK FROM(TRACK_DEPTH, 0), FROM(TRACK, 0), FROM(TRACK_THREAD, 0), FROM(TRACK_PROCESS, 0)
 
-#define RANGE_CELLS(type)                                                                        \
+#define RANGE_CELLS(type, domain_id, domain_name)                                                \
 	{ FROM(NUMBER, COLUMN_SLICE_START), WITH(END, COLUMN_SLICE_END, COLUMN_SLICE_FLAGS),     \
 	  CONSTANT(type), FROM(NUMBER, COLUMN_SLICE_RANGE_ID),                                   \
 	  FROM(NUMBER_OR_NULL, COLUMN_SLICE_CATEGORY),                                           \
 	  WITH(COLOR, COLUMN_SLICE_COLOR, COLUMN_SLICE_FLAGS),                                   \
 	  WITH(FREE_TEXT, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS), FROM(TRACK_TID, 0),            \
 	  FROM(GLOBAL_TID, COLUMN_SLICE_END_THREAD),                                             \
-	  WITH(REGISTERED_ID, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS), FROM(TRACK_DOMAIN_ID, 0),  \
-	  EVENT_PAYLOADS(SLICE), FROM(TEXT, COLUMN_SLICE_NAME), FROM(TRACK_DOMAIN_NAME, 0),      \
+	  WITH(REGISTERED_ID, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS), domain_id,                 \
+	  EVENT_PAYLOADS(SLICE), FROM(TEXT, COLUMN_SLICE_NAME), domain_name,                     \
 	  WITH(DURATION, COLUMN_SLICE_END, COLUMN_SLICE_FLAGS),                                  \
 	  FROM(OPEN, COLUMN_SLICE_FLAGS), EVENT_TRACK }
 
-static const struct mapped_cell nvtx_pushpop_cells[] = RANGE_CELLS(EVENT_PUSH_POP);
-static const struct mapped_cell nvtx_startend_cells[] = RANGE_CELLS(EVENT_START_END);
-static const struct mapped_cell nvtx_mark_cells[] = {
-	FROM(NUMBER, COLUMN_INSTANT_TIME), NOTHING, CONSTANT(EVENT_MARK), NOTHING,
-	FROM(NUMBER_OR_NULL, COLUMN_INSTANT_CATEGORY),
-	WITH(COLOR, COLUMN_INSTANT_COLOR, COLUMN_INSTANT_FLAGS),
-	WITH(FREE_TEXT, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), FROM(TRACK_TID, 0), NOTHING,
-	WITH(REGISTERED_ID, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), FROM(TRACK_DOMAIN_ID, 0),
-	EVENT_PAYLOADS(INSTANT), FROM(TEXT, COLUMN_INSTANT_NAME), FROM(TRACK_DOMAIN_NAME, 0),
-	NOTHING, NOTHING, EVENT_TRACK
-};
+#define MARK_CELLS(domain_id, domain_name)                                                       \
+	{ FROM(NUMBER, COLUMN_INSTANT_TIME), NOTHING, CONSTANT(EVENT_MARK), NOTHING,             \
+	  FROM(NUMBER_OR_NULL, COLUMN_INSTANT_CATEGORY),                                         \
+	  WITH(COLOR, COLUMN_INSTANT_COLOR, COLUMN_INSTANT_FLAGS),                               \
+	  WITH(FREE_TEXT, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), FROM(TRACK_TID, 0), NOTHING, \
+	  WITH(REGISTERED_ID, COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS), domain_id,             \
+	  EVENT_PAYLOADS(INSTANT), FROM(TEXT, COLUMN_INSTANT_NAME), domain_name,                 \
+	  NOTHING, NOTHING, EVENT_TRACK }
+/* Domains of a program are numbered from 0; those of categories stand apart from them. */
+#define CLASS_DOMAIN(its_class) { .convert = CONVERT_PLUS, .column = (its_class), .constant = IMPORTED_DOMAINS }
+
+static const struct mapped_cell nvtx_pushpop_cells[] =
+	RANGE_CELLS(EVENT_PUSH_POP, FROM(TRACK_DOMAIN_ID, 0), FROM(TRACK_DOMAIN_NAME, 0));
+static const struct mapped_cell nvtx_startend_cells[] =
+	RANGE_CELLS(EVENT_START_END, FROM(TRACK_DOMAIN_ID, 0), FROM(TRACK_DOMAIN_NAME, 0));
+static const struct mapped_cell nvtx_mark_cells[] = MARK_CELLS(FROM(TRACK_DOMAIN_ID, 0), FROM(TRACK_DOMAIN_NAME, 0));
 
 /* Naming calls: time, type, category, text, thread, domain; nothing else. */
 #define NAMING_CELLS(time, type, category, text, tid, domain_id, domain_name, process)           \
@@ -115,6 +120,18 @@ static const struct mapped_source nvtx_events_sources[] = {
 };
 static MAPPED(nvtx_events, "NVTX_EVENTS");
 
+/* Events of other tools, in the shape of NVTX's: their category is their domain. */
+static const struct mapped_cell imported_slice_cells[] =
+	RANGE_CELLS(EVENT_PUSH_POP, CLASS_DOMAIN(COLUMN_SLICE_CLASS), FROM(TEXT, COLUMN_SLICE_CLASS));
+static const struct mapped_cell imported_instant_cells[] =
+	MARK_CELLS(CLASS_DOMAIN(COLUMN_INSTANT_CLASS), FROM(TEXT, COLUMN_INSTANT_CLASS));
+static const struct mapped_source imported_sources[] = {
+	{ .table = TABLE_SLICE, .track_kind = TRACK_GENERIC, .cells = imported_slice_cells },
+	{ .table = TABLE_INSTANT, .track_kind = TRACK_GENERIC, .cells = imported_instant_cells },
+};
+const struct mapped_table mapped_imported = { "sonde_imported", nvtx_events_columns, COUNT(nvtx_events_columns),
+					      imported_sources, COUNT(imported_sources), 0 };
+
 /* Processes and threads: one row per number, the last to have had it. All
  * lives are in sonde_process and sonde_thread. */
 static const struct mapped_column processes_columns[] = {
@@ -136,7 +153,7 @@ static const struct mapped_column thread_names_columns[] = {
 	BEHIND("threadUid", "INTEGER", NULL),
 };
 static const struct mapped_cell thread_names_cells[] = {
-	FROM(THREAD_NAME_ID, COLUMN_THREAD_UID), NOTHING, FROM(GLOBAL_TID, COLUMN_THREAD_UID),
+	FROM(THREAD_NAME_ID, COLUMN_THREAD_UID), FROM(NUMBER, COLUMN_THREAD_PRIORITY), FROM(GLOBAL_TID, COLUMN_THREAD_UID),
 	FROM(NUMBER, COLUMN_THREAD_UID),
 };
 static const struct mapped_cell unseen_thread_cells[] = {
@@ -160,9 +177,25 @@ static const struct mapped_cell process_streams_cells[] = {
 	FROM(BLOB_STRING_ID, COLUMN_OUTPUT_STREAM_BLOB),
 };
 static const struct mapped_source process_streams_sources[] = {
-	SOURCE(OUTPUT_STREAM, process_streams_cells),
+	{ .table = TABLE_OUTPUT_STREAM, .filter = FILTER_EQUAL, .filter_column = COLUMN_OUTPUT_STREAM_FILE, .filter_value = 0,
+	  .cells = process_streams_cells },
 };
 static MAPPED(process_streams, "ProcessStreams");
+
+static const struct mapped_column analysis_files_columns[] = {
+	SHOWN("id", "INTEGER NOT NULL PRIMARY KEY"), SHOWN("filename", "TEXT"), SHOWN("contentId", "INTEGER"),
+	SHOWN("globalPid", "INTEGER NOT NULL"),
+};
+static const struct mapped_cell analysis_files_cells[] = {
+	{ .convert = CONVERT_PLUS, .column = COLUMN_OUTPUT_STREAM_FILE, .constant = -1 },
+	FROM(TEXT, COLUMN_OUTPUT_STREAM_NAME), FROM(BLOB_STRING_ID, COLUMN_OUTPUT_STREAM_BLOB),
+	FROM(GLOBAL_PID, COLUMN_OUTPUT_STREAM_PROCESS),
+};
+static const struct mapped_source analysis_files_sources[] = {
+	{ .table = TABLE_OUTPUT_STREAM, .filter = FILTER_NOT_EQUAL, .filter_column = COLUMN_OUTPUT_STREAM_FILE,
+	  .filter_value = 0, .cells = analysis_files_cells },
+};
+static MAPPED(analysis_files, "ANALYSIS_FILE");
 
 /* Times of diagnostics are the target's. */
 static const struct mapped_column diagnostic_columns[] = {
@@ -268,7 +301,7 @@ static const struct mapped_source scopes_sources[] = { SOURCE(NVTX_SCOPE, scopes
 static MAPPED(scopes, "NVTX_SCOPES");
 
 const struct mapped_table *const mapped_tables[] = {
-	&nvtx_events, &processes, &thread_names, &process_streams, &diagnostic, &findings,
+	&nvtx_events, &processes, &thread_names, &process_streams, &analysis_files, &diagnostic, &findings,
 	&schemas, &schema_entries, &enums, &enum_entries, &scopes, &mapped_sched_events,
 	&mapped_osrt_api, &mapped_file_events, &mapped_file_descriptors, &mapped_composite_events,
 	&mapped_kernels, &mapped_copies, &mapped_sets, &mapped_syncs, &mapped_cuda_events, &mapped_graph_traces,

@@ -24,12 +24,11 @@ int query_prepare(struct query *q, const char *text, sqlite3_stmt **ret, const c
 /* Parts that could not be read so far: their rows or names are missing in the answers. */
 uint64_t query_damaged(const struct query *q);
 
-/* Makes all tables that sqlite_master lists. An SQLite result code. */
+/* Makes all tables: sqlite_master lists those for which the report has something, sqlite_temp_master the empty ones
+ * (and sonde_note). An SQLite result code. */
 int query_make_all(struct query *q);
 /* Whether sqlite_master lists the table: the report has something for it. */
 int query_has_table(struct query *q, const char *name);
-/* Makes all ENUM_ tables, those that no table with rows refers to as well. An SQLite result code. */
-int query_all_enums(struct query *q);
 
 /* What can be queried besides what sqlite_master lists: the readable tables, the report's own, then
  * the table-valued functions. NULL behind the last. */

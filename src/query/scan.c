@@ -608,6 +608,8 @@ int scan_row_visible(struct scan *s, uint32_t row)
 		return 0;
 	if (source->filter == FILTER_NONE)
 		return 1;
+	if (source->unless && (scan_raw(s, source->unless, &column) < 0 || column->values[row] != 0))
+		return 0;
 	if (scan_raw(s, source->filter_column, &column) < 0)
 		return 0;
 	switch ((enum row_filter)source->filter) {

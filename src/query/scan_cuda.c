@@ -92,10 +92,12 @@ static int64_t overhead_kind(int64_t cupti)
 	return number <= 7 ? number + 1 : 0;
 }
 
-static int64_t overhead_name(int64_t cupti)
+static int64_t overhead_name(int64_t cupti, const struct scan_column *name, uint32_t row)
 {
 	int64_t number = overhead_number(cupti);
 
+	if (name->values[row])
+		return name->values[row];
 	return STRING_ID_MADE + LABEL_OVERHEAD_UNKNOWN + (number < 0 ? 0 : number);
 }
 
@@ -156,7 +158,7 @@ static int other_row(struct scan *s, const struct mapped_cell *cell, uint32_t ro
 		return found != NULL;
 	case CONVERT_MEMORY_KIND: *ret = memory_kind(value); return !column->nulls[row];
 	case CONVERT_OVERHEAD_KIND: *ret = overhead_kind(value); return 1;
-	case CONVERT_OVERHEAD_NAME: *ret = overhead_name(value); return 1;
+	case CONVERT_OVERHEAD_NAME: *ret = overhead_name(value, other, row); return 1;
 	case CONVERT_NODE_NAME: *ret = node_name(index->cuda, value, other, row); return 1;
 	case CONVERT_ROUNDED:
 		*ret = column->nulls[row] ? rounded(other->values[row]) : value;
@@ -177,6 +179,7 @@ static int load_companions(struct scan *s, const struct mapped_cell *cell)
 
 	switch ((enum convert)cell->convert) {
 	case CONVERT_NODE_NAME:
+	case CONVERT_OVERHEAD_NAME:
 	case CONVERT_ROUNDED:
 	case CONVERT_AS_REAL:
 	case CONVERT_FRAME_NAME:

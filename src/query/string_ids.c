@@ -1,6 +1,6 @@
-/* StringIds: every string of the report by its id, found directly. Contents of
- * captured output streams are blobs; they have ids above those of the strings. So have places in code
- * that have no name: what is shown for them is made here. */
+/* StringIds: the strings of the report by their ids, found directly; but those that only describe the recording (sonde_meta).
+ * Contents of captured output streams are blobs; they have ids above those of the strings. So have texts of the reader
+ * and places in code that have no name: what is shown for them is made here. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -13,6 +13,18 @@
 
 /* Joins ask for the same few names again and again: those found last are at hand. A power of two. */
 #define TEXTS_AT_HAND 64u
+
+/* Numbers in rising order. */
+struct id_set {
+	uint64_t *ids;
+	size_t count, cap;
+};
+
+struct string_vtab {
+	struct function_vtab function;
+	struct id_set apart;   /* strings that are left out */
+	struct id_set outputs; /* ids of contents */
+};
 
 struct found_text {
 	uint64_t id;
@@ -27,7 +39,8 @@ struct string_cursor {
 	uint64_t end; /* one past the last id to show */
 	int by_id;    /* only one is asked for */
 	int at_end;
-	int then_labels; /* texts of the reader come behind, then places in code */
+	size_t output;   /* contents come behind the strings, */
+	int then_labels; /* then texts of the reader, then places in code */
 	int then_places;
 	int by_value;     /* only those with this text */
 	struct buf value;
@@ -50,11 +63,105 @@ const char *query_text(struct query *q, int64_t id, size_t *ret_len)
 				      report_text(q->report, (uint64_t)id, ret_len);
 }
 
+static int add_id(struct id_set *set, uint64_t id)
+{
+	size_t cap = set->cap ? set->cap * 2 : 64;
+	uint64_t *grown;
+
+	if (set->count == set->cap) {
+		grown = reallocarray(set->ids, cap, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		set->ids = grown;
+		set->cap = cap;
+	}
+	set->ids[set->count++] = id;
+	return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int has_id(const struct id_set *set, uint64_t id)
+{
+	return set->count && bsearch(&id, set->ids, set->count, sizeof(id), compare_ids) != NULL;
+}
+
+static int take_meta(void *context, const int64_t *values, uint32_t present)
+{
+	struct id_set *apart = context;
+	int r = 0;
+
+	if (!(present >> COLUMN_META_APART & 1) || values[COLUMN_META_APART] != 1)
+		return 0;
+	if (present >> COLUMN_META_KEY & 1)
+		r = add_id(apart, (uint64_t)values[COLUMN_META_KEY]);
+	if (r >= 0 && present >> COLUMN_META_VALUE & 1)
+		r = add_id(apart, (uint64_t)values[COLUMN_META_VALUE]);
+	return r;
+}
+
+static int take_output(void *context, const int64_t *values, uint32_t present)
+{
+	struct string_vtab *v = context;
+
+	if (!(present >> COLUMN_OUTPUT_STREAM_BLOB & 1))
+		return 0;
+	return add_id(&v->outputs, report_string_limit(v->function.q->report) + (uint64_t)values[COLUMN_OUTPUT_STREAM_BLOB]);
+}
+
+static void sort_set(struct id_set *set)
+{
+	size_t kept = 0;
+
+	if (set->count)
+		qsort(set->ids, set->count, sizeof(*set->ids), compare_ids);
+	for (size_t i = 0; i < set->count; i++)
+		if (i == 0 || set->ids[i] != set->ids[i - 1])
+			set->ids[kept++] = set->ids[i];
+	set->count = kept;
+}
+
+/* 0, or -ENOMEM; what is damaged is told of where it is shown. */
+static int load_sets(struct string_vtab *v)
+{
+	struct report *report = v->function.q->report;
+	int r = report_each_row(report, TABLE_META, COLUMN_META_APART + 1, take_meta, &v->apart);
+
+	if (r != -ENOMEM)
+		r = report_each_row(report, TABLE_OUTPUT_STREAM, COLUMN_OUTPUT_STREAM_BLOB + 1, take_output, v);
+	sort_set(&v->apart);
+	sort_set(&v->outputs);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int string_disconnect(sqlite3_vtab *base)
+{
+	struct string_vtab *v = (struct string_vtab *)base;
+
+	free(v->apart.ids);
+	free(v->outputs.ids);
+	return vtab_disconnect(base);
+}
+
 static int string_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
 			  char **error)
 {
-	return function_connect(db, aux,
-				"CREATE TABLE x(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)", ret);
+	int r = vtab_connect(db, "CREATE TABLE x(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+			     sizeof(struct string_vtab), ret);
+
+	if (r != SQLITE_OK)
+		return r;
+	((struct function_vtab *)*ret)->q = aux;
+	if (load_sets((struct string_vtab *)*ret) >= 0)
+		return SQLITE_OK;
+	string_disconnect(*ret);
+	*ret = NULL;
+	return SQLITE_NOMEM;
 }
 
 static int is_text_wanted(sqlite3_index_info *info, int i)
@@ -135,14 +242,17 @@ static const char *place_text(struct string_cursor *c, size_t *ret_len)
 
 static const char *text_of(struct string_cursor *c, size_t *ret_len)
 {
-	struct query *q = query_of(&c->base);
+	const struct string_vtab *v = (const struct string_vtab *)c->base.pVtab;
+	struct query *q = v->function.q;
 	uint64_t limit = report_string_limit(q->report);
 
+	if (has_id(&v->apart, c->id))
+		return NULL;
 	if (c->id < limit || (c->id >= (uint64_t)STRING_ID_MADE && c->id < (uint64_t)STRING_ID_VIEW))
 		return query_text(q, (int64_t)c->id, ret_len);
 	if (c->id >= (uint64_t)STRING_ID_FRAME)
 		return place_text(c, ret_len);
-	return report_blob_data(q->report, c->id - limit, ret_len);
+	return has_id(&v->outputs, c->id) ? report_blob_data(q->report, c->id - limit, ret_len) : NULL;
 }
 
 static int begin_places(struct string_cursor *c)
@@ -155,6 +265,17 @@ static int begin_places(struct string_cursor *c)
 	c->then_places = 0;
 	c->id = (uint64_t)STRING_ID_FRAME;
 	c->end = c->id + tree->function_count;
+	return 1;
+}
+
+static int begin_output(struct string_cursor *c)
+{
+	const struct id_set *outputs = &((const struct string_vtab *)c->base.pVtab)->outputs;
+
+	if (c->output == outputs->count)
+		return 0;
+	c->id = outputs->ids[c->output++];
+	c->end = c->id + 1;
 	return 1;
 }
 
@@ -179,7 +300,7 @@ static void skip_others(struct string_cursor *c)
 	do {
 		while (c->id < c->end && !is_shown(c))
 			c->id++;
-	} while (c->id >= c->end && (begin_labels(c) || begin_places(c)));
+	} while (c->id >= c->end && (begin_output(c) || begin_labels(c) || begin_places(c)));
 	c->at_end = c->id >= c->end;
 }
 
@@ -231,6 +352,7 @@ static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 		return SQLITE_NOMEM;
 	c->id = 0;
 	c->end = report_string_limit(query_of(base)->report);
+	c->output = 0;
 	c->then_labels = c->then_places = 1;
 	skip_others(c);
 	return SQLITE_OK;
@@ -274,7 +396,7 @@ static int string_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 
 static const sqlite3_module string_module = {
 	.iVersion = 1, .xCreate = string_connect, .xConnect = string_connect, .xBestIndex = string_best_index,
-	.xDisconnect = vtab_disconnect, .xDestroy = vtab_disconnect, .xOpen = string_open,
+	.xDisconnect = string_disconnect, .xDestroy = string_disconnect, .xOpen = string_open,
 	.xClose = string_close, .xFilter = string_filter, .xNext = string_next, .xEof = string_eof,
 	.xColumn = string_column, .xRowid = string_rowid,
 };
@@ -291,7 +413,7 @@ static const char *strings_name(unsigned i)
 
 static int make_strings(struct query *q, unsigned i)
 {
-	return report_string_limit(q->report) > 1 ? listed_create(q, "StringIds", "sonde_strings") : SQLITE_OK;
+	return listed_create(q, report_string_limit(q->report) > 1, "StringIds", "sonde_strings");
 }
 
-const struct listed_family string_family = { "main", strings_name, make_strings };
+const struct listed_family string_family = { strings_name, make_strings };

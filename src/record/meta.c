@@ -15,11 +15,7 @@ extern char **environ;
 
 static void put(struct session *s, const char *key, const char *text)
 {
-	int64_t v[TABLE_MAX_COLUMNS];
-
-	v[COLUMN_META_KEY] = (int64_t)session_text(s, key);
-	v[COLUMN_META_VALUE] = (int64_t)session_text(s, text);
-	session_row(s, TABLE_META, v, 1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE);
+	session_meta(s, key, text, NULL);
 }
 
 /* The first line of a file that starts with `prefix`, without it, quotes and newline. */

@@ -50,17 +50,25 @@ uint64_t session_text(struct session *s, const char *text)
 	return report_string(s->writer, text, strlen(text));
 }
 
-void session_fact(struct session *s, const char *key, int64_t number)
+void session_meta(struct session *s, const char *key, const char *text, const int64_t *number)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
+
+	v[COLUMN_META_KEY] = (int64_t)report_string_apart(s->writer, key, strlen(key));
+	v[COLUMN_META_VALUE] = (int64_t)report_string_apart(s->writer, text, strlen(text));
+	v[COLUMN_META_NUMBER] = number ? *number : 0;
+	v[COLUMN_META_APART] = 1;
+	session_row(s, TABLE_META, v,
+		    1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE | 1u << COLUMN_META_APART |
+		    (number ? 1u << COLUMN_META_NUMBER : 0));
+}
+
+void session_fact(struct session *s, const char *key, int64_t number)
+{
 	char text[32];
 
 	snprintf(text, sizeof(text), "%lld", (long long)number);
-	v[COLUMN_META_KEY] = (int64_t)session_text(s, key);
-	v[COLUMN_META_VALUE] = (int64_t)session_text(s, text);
-	v[COLUMN_META_NUMBER] = number;
-	session_row(s, TABLE_META, v,
-		    1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE | 1u << COLUMN_META_NUMBER);
+	session_meta(s, key, text, &number);
 }
 
 struct report_track *session_track(struct session *s, enum table_id table, enum track_kind kind,

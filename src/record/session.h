@@ -305,7 +305,8 @@ struct report_track *session_track(struct session *s, enum table_id table, enum 
 				   uint64_t process, uint64_t thread, uint64_t domain,
 				   uint32_t depth);
 uint64_t session_text(struct session *s, const char *text);
-/* A row of META. */
+/* Rows of META; the number may be NULL. */
+void session_meta(struct session *s, const char *key, const char *text, const int64_t *number);
 void session_fact(struct session *s, const char *key, int64_t number);
 void session_diagnose(struct session *s, enum diagnostic_source source, int severity,
 		      uint64_t process, const char *format, ...)

@@ -199,6 +199,11 @@ uint64_t report_string(struct report_writer *w, const char *text, size_t len)
 	return report_string_of(w, text, len, w->string_limit);
 }
 
+uint64_t report_string_apart(struct report_writer *w, const char *text, size_t len)
+{
+	return write_string(w, text, len);
+}
+
 uint64_t report_string_later(struct report_writer *w)
 {
 	if (w->passing.free_capacity && w->next_string == PASSING_FIRST)

@@ -27,7 +27,10 @@ int report_writer_open(struct report_writer **ret, const char *path, int overwri
  * kept in memory. Returns 0 on allocation failure (the event then has no name). */
 uint64_t report_string(struct report_writer *w, const char *text, size_t len);
 
-/* The same, but once `most` strings are known a new one is not remembered: memory stays bounded, and the same
+/* A string with an id of its own, whatever has the same bytes. */
+uint64_t report_string_apart(struct report_writer *w, const char *text, size_t len);
+
+/* Interned, but once `most` strings are known a new one is not remembered: memory stays bounded, and the same
  * bytes may get several ids. */
 uint64_t report_string_of(struct report_writer *w, const char *text, size_t len, uint32_t most);
 

@@ -12,4 +12,7 @@ char *demangle_short(const char *linkage);
 /* C++: as NVIDIA's tools write the names of kernels: template parameters by number, types of constants. NULL as above. */
 char *demangle_cuda(const char *linkage);
 
+/* What a kernel is called in reports, and in nsys's tables: as above, and as demangle() says what is not C++. NULL as above. */
+char *demangle_kernel(const char *linkage);
+
 #endif

@@ -323,3 +323,10 @@ char *demangle_cuda(const char *linkage)
 	free(w.texts);
 	return spaced;
 }
+
+char *demangle_kernel(const char *linkage)
+{
+	char *name = demangle_cuda(linkage);
+
+	return name ? name : demangle(linkage);
+}

@@ -121,6 +121,8 @@ static int stream_label(struct recording *r, int64_t uid, struct row *row)
 	process = index_find(&r->index.processes, stream[STREAM_PROCESS]);
 	if (process)
 		row_print(&row->detail, "%s %lld", row_text(r, process[PROCESS_NAME]), (long long)process[PROCESS_PID]);
+	if (stream[STREAM_NAME])
+		return row_print(&row->label, "%s (stream %lld)", row_text(r, stream[STREAM_NAME]), (long long)stream[STREAM_ID]);
 	if (stream[STREAM_ID])
 		return row_print(&row->label, "stream %lld", (long long)stream[STREAM_ID]);
 	return row_print(&row->label, "%s", stream[STREAM_CONTEXT] ? "whole context" : "unified memory");

@@ -57,7 +57,7 @@ static void function_row(struct session *s, uint64_t id, const char *text, size_
 
 	v[COLUMN_CUDA_FUNCTION_ID] = (int64_t)id;
 	v[COLUMN_CUDA_FUNCTION_MANGLED] = (int64_t)mangled;
-	v[COLUMN_CUDA_FUNCTION_NAME] = (int64_t)plain_name(s, linkage ? demangle(linkage) : NULL, mangled);
+	v[COLUMN_CUDA_FUNCTION_NAME] = (int64_t)plain_name(s, linkage ? demangle_kernel(linkage) : NULL, mangled);
 	v[COLUMN_CUDA_FUNCTION_SHORT_NAME] = (int64_t)plain_name(s, linkage ? demangle_short(linkage) : NULL, mangled);
 	session_row(s, TABLE_CUDA_FUNCTION, v, ALL(COLUMN_CUDA_FUNCTION_MANGLED));
 	free(linkage);

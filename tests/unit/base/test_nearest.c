@@ -45,6 +45,11 @@ static void test_hint(void **state)
 	assert_string_equal(hint_for("TRACE", names), " Did you mean --trace?");
 	/* A beginning is taken for an abbreviation, even where another name is one letter away. */
 	assert_string_equal(hint_for("gpu-metrics", names), " Did you mean --gpu-metrics-devices?");
+	/* So are parts of one; of several the first. */
+	assert_string_equal(hint_for("kern_sum", (const char *const[]){ "osrt_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_kern_sum",
+									 "nvtx_kern_sum", NULL }), " Did you mean --cuda_gpu_kern_sum?");
+	/* A letter that is wrong is likelier. */
+	assert_string_equal(hint_for("sum", (const char *const[]){ "osrt_sum", "sun", NULL }), " Did you mean --sun?");
 	/* Nothing in common: no suggestion rather than a silly one. */
 	assert_string_equal(hint_for("xyz", names), "");
 	assert_string_equal(hint_for("anything", (const char *const[]){ NULL }), "");

@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "support/text_report.h"
 
-static char golden_folder[64];
+static char golden_folder[64], text_folder[64];
 
 const char *ask(struct query *q, const char *sql)
 {
@@ -88,4 +88,29 @@ int golden_tear_down(void **state)
 	query_close(*state);
 	remove_folder(golden_folder);
 	return 0;
+}
+
+struct query *open_text(const char *lines)
+{
+	char text[128], path[128];
+	struct error err = { "" };
+	struct query *q = NULL;
+	FILE *f;
+
+	make_folder(text_folder, sizeof(text_folder));
+	snprintf(text, sizeof(text), "%s/lines.txt", text_folder);
+	snprintf(path, sizeof(path), "%s/run.sonde", text_folder);
+	f = fopen(text, "w");
+	assert_non_null(f);
+	fputs(lines, f);
+	fclose(f);
+	if (text_report_write(text, path, &err) < 0 || query_open(&q, path, &err) < 0)
+		fail_msg("%s", err.text);
+	return q;
+}
+
+void close_text(struct query *q)
+{
+	query_close(q);
+	remove_folder(text_folder);
 }

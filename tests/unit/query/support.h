@@ -17,4 +17,8 @@ void remove_folder(const char *folder);
 int golden_set_up(void **state, const char *name);
 int golden_tear_down(void **state);
 
+/* A query over the report made of these lines; one at a time. */
+struct query *open_text(const char *lines);
+void close_text(struct query *q);
+
 #endif

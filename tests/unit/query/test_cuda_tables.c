@@ -344,10 +344,10 @@ static void test_devices(void **state)
 		      "maxBlocksPerSm, maxThreadsPerBlock, maxBlockDimX, maxBlockDimY, maxBlockDimZ, maxGridDimX, "
 		      "maxGridDimY, maxGridDimZ, computeMajor, computeMinor, smMajor, smMinor FROM TARGET_INFO_GPU",
 	       "281474976710656|0|NVIDIA H100 80GB HBM3|0000:06:00.0|1|52428800|85520809984|3352320000000|1980000000|132|"
-	       "GPU-11111111-2222-3333-4444-555555555555|GH100|0|65536|4|65536|49152|232448|233472|65537|32|3|64|33|1024|"
+	       "11111111-2222-3333-4444-555555555555|GH100|0|65536|4|65536|49152|232448|233472|65537|32|3|64|33|1024|"
 	       "1025|1026|62|2147483647|65535|65534|9|0|9|0;"
 	       "281474976710656|1|NVIDIA H100 80GB HBM3|0000:07:00.0|1|52428800|85520809984|3352320000000|1980000000|132|"
-	       "GPU-66666666-7777-8888-9999-aaaaaaaaaaaa|GH100|1|||||||||||||||||||9|0|9|0");
+	       "66666666-7777-8888-9999-aaaaaaaaaaaa|GH100|1|||||||||||||||||||9|0|9|0");
 	expect(state, "SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE ORDER BY pid, cudaId",
 	       "0|0|1000;1|1|1000;1|0|2000");
 	expect(state, "SELECT nullStreamId, hwId, vmId, processId, deviceId, contextId, parentContextId, isGreenContext, "

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "query/mapping.h"
 #include "query/scope.h"
 #include "support.h"
 
@@ -44,7 +45,7 @@ static void test_only_what_is_named_is_made(void **state)
 	assert_int_equal(listed_count(*state), 0);
 	expect(state, "SELECT count(*) FROM nvtx_events WHERE eventType = 59", "15");
 	assert_int_equal(listed_count(*state), 1);
-	expect(state, "SELECT count(*) FROM main.\"ENUM_NSYS_EVENT_TYPE\", [StringIds] s WHERE s.id = 1", "7");
+	expect(state, "SELECT count(*) FROM main.\"ENUM_NSYS_EVENT_TYPE\", [StringIds] s WHERE s.id = 5", "155");
 	assert_int_equal(listed_count(*state), 3);
 }
 
@@ -61,15 +62,43 @@ static void test_the_list_is_whole(void **state)
 	expect(state, LISTED, first);
 }
 
-static void test_what_has_no_rows_is_not_there(void **state)
+static void test_what_has_no_rows_is_there_but_not_listed(void **state)
 {
-	expect(state, "SELECT * FROM OSRT_API", "error: no such table: OSRT_API");
-	expect(state, "SELECT * FROM ENUM_CUDA_MEMCPY_OPER", "error: no such table: ENUM_CUDA_MEMCPY_OPER");
+	expect(state, "SELECT count(*) FROM OSRT_API", "0");
+	expect(state, "SELECT count(*) FROM OSRT_API o JOIN StringIds s ON s.id = o.nameId WHERE \"start\" > 5", "0");
+	expect(state, "SELECT * FROM SAMPLING_CALLCHAINS", "");
+	expect(state, "SELECT count(*) > 5 FROM ENUM_CUDA_MEMCPY_OPER", "1");
+	expect(state, "SELECT count(*) FROM TARGET_INFO_GPU", "0");
+	expect(state, "SELECT group_concat(name || type || \"notnull\") FROM pragma_table_info('TARGET_INFO_NVTX_CUDA_DEVICE')",
+	       "nameTEXT1,hwIdINTEGER1,vmIdINTEGER1,deviceIdINTEGER1");
+	expect(state, "SELECT count(*) FROM sqlite_master WHERE name IN ('OSRT_API', 'SAMPLING_CALLCHAINS', 'TARGET_INFO_GPU', "
+		      "'ENUM_CUDA_MEMCPY_OPER')", "0");
 	assert_false(query_has_table(*state, "OSRT_API"));
 	assert_false(query_has_table(*state, "sonde_slice"));
 	assert_true(query_has_table(*state, "NVTX_EVENTS"));
-	assert_int_equal(query_all_enums(*state), SQLITE_OK);
-	expect(state, "SELECT count(*) > 5 FROM ENUM_CUDA_MEMCPY_OPER", "1");
+}
+
+/* Nothing at all was recorded. */
+static void test_an_empty_report_has_every_table(void **state)
+{
+	struct query *q = open_text("");
+	char sql[160], name[64];
+
+	for (unsigned i = 0; i < mapped_table_count; i++) {
+		snprintf(sql, sizeof(sql), "SELECT count(*) + count(\"%s\") FROM %s", mapped_tables[i]->columns[0].name,
+			 mapped_tables[i]->name);
+		assert_string_equal(ask(q, sql), "0");
+	}
+	expect(&(void *){ q }, "SELECT * FROM StringIds", "");
+	for (int i = 0;; i++) {
+		snprintf(sql, sizeof(sql), "SELECT name FROM sqlite_temp_master ORDER BY name LIMIT 1 OFFSET %d", i);
+		snprintf(name, sizeof(name), "%s", ask(q, sql));
+		if (!*name)
+			break;
+		snprintf(sql, sizeof(sql), "SELECT count(*) >= 0 FROM \"%s\"", name);
+		assert_string_equal(ask(q, sql), "1");
+	}
+	close_text(q);
 }
 
 /* What was made in a transaction goes with it. */
@@ -110,7 +139,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OF_ITS_OWN(test_only_what_is_named_is_made), OF_ITS_OWN(test_the_list_is_whole),
-		OF_ITS_OWN(test_what_has_no_rows_is_not_there), OF_ITS_OWN(test_a_transaction_is_taken_back),
+		OF_ITS_OWN(test_what_has_no_rows_is_there_but_not_listed),
+		cmocka_unit_test(test_an_empty_report_has_every_table), OF_ITS_OWN(test_a_transaction_is_taken_back),
 		OF_ITS_OWN(test_a_file_beside_has_the_same_names), OF_ITS_OWN(test_a_filter_does_not_hide_tables),
 	};
 

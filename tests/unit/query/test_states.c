@@ -11,34 +11,6 @@
 #include <cmocka.h>
 
 #include "support.h"
-#include "support/text_report.h"
-
-static char folder[64];
-
-static struct query *open_text(const char *lines)
-{
-	char text[128], path[128];
-	struct error err = { "" };
-	struct query *q = NULL;
-	FILE *f;
-
-	make_folder(folder, sizeof(folder));
-	snprintf(text, sizeof(text), "%s/lines.txt", folder);
-	snprintf(path, sizeof(path), "%s/run.sonde", folder);
-	f = fopen(text, "w");
-	assert_non_null(f);
-	fputs(lines, f);
-	fclose(f);
-	if (text_report_write(text, path, &err) < 0 || query_open(&q, path, &err) < 0)
-		fail_msg("%s", err.text);
-	return q;
-}
-
-static void close_text(struct query *q)
-{
-	query_close(q);
-	remove_folder(folder);
-}
 
 static void expect(struct query *q, const char *sql, const char *answer)
 {

@@ -58,7 +58,7 @@ static void a_launch_is_a_call_and_a_kernel(void **state)
 	assert_true(launch.nulls[COLUMN_CUDA_LAUNCH_PRIORITY] && launch.nulls[COLUMN_CUDA_LAUNCH_CARVEOUT]);
 	assert_false(launch.nulls[COLUMN_CUDA_LAUNCH_CLUSTER_X]);
 	function = row_where(b, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_ID, launch.values[COLUMN_CUDA_LAUNCH_FUNCTION]);
-	assert_string_equal(bench_text(b, &function, COLUMN_CUDA_FUNCTION_NAME), "add(float*, float*, int)");
+	assert_string_equal(bench_text(b, &function, COLUMN_CUDA_FUNCTION_NAME), "add(float *, float *, int)");
 	assert_string_equal(bench_text(b, &function, COLUMN_CUDA_FUNCTION_SHORT_NAME), "add");
 	assert_string_equal(bench_text(b, &function, COLUMN_CUDA_FUNCTION_MANGLED), "_Z3addPfS_i");
 	track = track_of(b, kernel.track);

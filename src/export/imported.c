@@ -1,0 +1,70 @@
+/* Events of other tools (operators, Python functions, calls of MPI ...) in exports that are tables: rows of NVTX_EVENTS, which is
+ * what readers of nsys's files look at. Each category is a domain. What has no place there is said. */
+#include <errno.h>
+#include <string.h>
+
+#include "export/internal.h"
+
+/* What belongs to no thread may overlap: ranges with a start and an end. Domains are named by a row of their own. */
+#define CREATE_RANGES                                                                                                \
+	"CREATE TEMP VIEW sonde_imported_ranges AS SELECT \"start\", \"end\", CASE WHEN eventType = 59 AND "         \
+	"ifnull(threadUid, 0) = 0 THEN 60 ELSE eventType END AS eventType, rangeId, category, color, text, "         \
+	"globalTid, endGlobalTid, textId, ifnull(domainId, 0) AS domainId, uint64Value, int64Value, doubleValue, "   \
+	"uint32Value, int32Value, floatValue, jsonTextId, jsonText, binaryData FROM sonde_imported UNION ALL "       \
+	"SELECT min(\"start\"), NULL, 75, NULL, NULL, NULL, domainName, min(globalTid), NULL, NULL, domainId, NULL, " \
+	"NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM sonde_imported WHERE domainId IS NOT NULL "             \
+	"GROUP BY processUid, domainId"
+
+bool export_is_imported(const struct export *e, const char *table)
+{
+	return e->imported > 0 && strcmp(table, "NVTX_EVENTS") == 0;
+}
+
+/* Reckoned from sizes of groups where it can be. */
+static uint64_t ask_count(struct export *e, const char *sql)
+{
+	sqlite3_stmt *statement;
+	uint64_t count = 0;
+
+	if (query_prepare(e->q, sql, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+		count = (uint64_t)sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return count;
+}
+
+int export_imported_load(struct export *e, struct error *err)
+{
+	e->imported = ask_count(e, "SELECT count(*) FROM sonde_imported");
+	return e->imported ? export_execute(e, err, "%s", CREATE_RANGES) : 0;
+}
+
+/* Rows of sonde_counter that are no metrics of GPUs. */
+static uint64_t counter_values(struct export *e)
+{
+	return ask_count(e, "SELECT count(*) FROM sonde_counter c JOIN sonde_track t ON t.id = c.track WHERE t.kind = 4");
+}
+
+static int put_count(struct buf *note, uint64_t count, const char *what)
+{
+	return count ? buf_printf(note, "%s%llu %s", note->len ? ", " : "", (unsigned long long)count, what) : 0;
+}
+
+/* One line; none where the tables hold everything. */
+int export_imported_note(struct export *e, struct buf *ret)
+{
+	struct report *report = query_report(e->q);
+	struct buf left = BUF_INIT;
+	int r = put_count(&left, e->imported ? report_row_count(report, TABLE_ARG) : 0, "arguments of events");
+
+	if (r >= 0 && report_row_count(report, TABLE_COUNTER))
+		r = put_count(&left, counter_values(e), "values of counters");
+	if (r >= 0)
+		r = put_count(&left, report_row_count(report, TABLE_KERNEL_METRIC), "hardware counters of kernels");
+	if (r >= 0 && e->imported)
+		r = buf_printf(ret, "%llu events of other tools are rows of NVTX_EVENTS, their categories its domains",
+			       (unsigned long long)e->imported);
+	if (r >= 0 && left.len)
+		r = buf_printf(ret, "%snsys's tables have no place for %s", ret->len ? "; " : "", buf_cstr(&left));
+	buf_release(&left);
+	return r < 0 ? -ENOMEM : 0;
+}
