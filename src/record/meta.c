@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "record/recorder.h"
 #include "record/steering.h"
 #include "record/window.h"
@@ -43,20 +44,6 @@ static int file_line(const char *path, const char *prefix, char *ret, size_t siz
 	return found;
 }
 
-static void json_string(struct buf *b, const char *text)
-{
-	buf_puts(b, "\"");
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			buf_printf(b, "\\%c", *text);
-		else if ((unsigned char)*text < 0x20)
-			buf_printf(b, "\\u%04x", (unsigned char)*text);
-		else
-			buf_append(b, text, 1);
-	}
-	buf_puts(b, "\"");
-}
-
 static void put_list(struct session *s, const char *key, char *const *list)
 {
 	struct buf b = BUF_INIT;
@@ -65,7 +52,7 @@ static void put_list(struct session *s, const char *key, char *const *list)
 	for (size_t i = 0; list && list[i]; i++) {
 		if (i)
 			buf_puts(&b, ",");
-		json_string(&b, list[i]);
+		json_append_text(&b, list[i], strlen(list[i]));
 	}
 	buf_puts(&b, "]");
 	put(s, key, buf_cstr(&b));
