@@ -365,6 +365,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .source = f->fast || f->replay_mode != REPLAY_KERNEL || f->graphs == GRAPHS_WHOLE ? NULL : &c->source,
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
+				  .store = (enum store_environment)f->store_environment,
 				  .gpus = c->tell_links ? c->links.gpus : NULL,
 				  .gpu_count = c->tell_links ? c->links.count : 0,
 				  .quiet = f->quiet,

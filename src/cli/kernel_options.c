@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/secrets.h"
+
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct kernel_fields, field)
 /* Checked, and told of where it is used. */
 #define NO_EFFECT(type_, state_) .type = OPTION_##type_, .state = OPTION_##state_
@@ -196,6 +198,9 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Count what was inlined for the line it was written on, or for the line of the kernel that called it." },
 	{ .name = "check-exit-code", FIELD(CHOICE, check_exit_code), .values = KERNEL_YES_NO, .initial = "yes", .arg = "yes|no", .tag = "replay",
 	  .help = "End with the program's exit status, or with 0 whatever it is." },
+	{ .name = "store-environment", FIELD(CHOICE, store_environment), .values = STORE_ENVIRONMENT_NAMES, .initial = "safe", .tag = "output",
+	  .help = "What the report holds of the environment: nothing, variables that say how the program ran, or all. Values and arguments that look "
+		  "like secrets are replaced, but with 'all'." },
 	{ .name = "replay-timeout", FIELD(INTEGER, replay_timeout), .initial = "0", .min = 0, .max = 86400, .arg = "seconds", .shown = "never", .tag = "replay",
 	  .help = "End the program when a kernel does not end for so long while it is run again, as collectives may; what was read before is kept." },
 	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none|both", .initial = "all", .tag = "replay",

@@ -11,6 +11,7 @@
 #include "cli/kernel_shown.h"
 #include "cli/kernel_source.h"
 #include "cli/open_report.h"
+#include "fmt/record.h"
 #include "kernel/derived.h"
 #include "kernel/operators.h"
 #include "kernel/page.h"
@@ -96,9 +97,11 @@ static int tell_reason(void *context, const int64_t *values, uint32_t present)
 	const char *text = present >> COLUMN_DIAGNOSTIC_TEXT & 1 ?
 				   report_text(p->results.report, (uint64_t)values[COLUMN_DIAGNOSTIC_TEXT], NULL) : NULL;
 
-	if (text && strncmp(text, no_cuda, strlen(no_cuda)) == 0)
+	bool is_reason = text && strncmp(text, no_cuda, strlen(no_cuda)) == 0;
+
+	if (is_reason)
 		fprintf(kernel_told(p->cli), "==WARNING== The program did%s\n", text + strlen(no_cuda));
-	p->reason_known = true;
+	p->reason_known |= is_reason || values[COLUMN_DIAGNOSTIC_SEVERITY] > DIAGNOSTIC_INFO;
 	return 0;
 }
 

@@ -143,6 +143,7 @@ static int record_kernels(struct cli *cli, const struct kernel_run *run, const s
 		return status;
 	setup.options.command_line = cli->command_line;
 	if (profile_setup_fill(&setup, &fields, &parsed, parsed.words, &err) == 0) {
+		setup.options.store_environment = run->store;
 		setup.options.kernels = choice;
 		setup.options.progress_fd = progress->fd;
 		setup.options.kernel_progress = kernel_on_progress;

@@ -238,7 +238,7 @@ int export_default_name(enum export_type type, const char *input, char *ret_path
 	return export_name_beside(input, formats[type]->ending, ret_path, path_size) < (int)path_size ? 0 : -ENAMETOOLONG;
 }
 
-/* An export has what the report has, the environment's secrets among it: it is open to nobody who may not read that. */
+/* An export has what the report has, paths and what the program printed among it: it is open to nobody who may not read that. */
 static mode_t close_as_report(const char *report)
 {
 	mode_t before = umask(S_IRWXG | S_IRWXO), closed = 0;
