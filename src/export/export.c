@@ -23,6 +23,7 @@ static const struct export_format *const formats[] = {
 	[EXPORT_FOLDED] = &export_folded,
 	[EXPORT_SPEEDSCOPE] = &export_speedscope,
 	[EXPORT_HTML] = &export_html,
+	[EXPORT_REPORT] = &export_report,
 };
 
 _Static_assert(sizeof(formats) / sizeof(formats[0]) == EXPORT_TYPE_COUNT, "a format per type");
@@ -265,7 +266,7 @@ static int write_closed(struct export *e, const struct export_format *format, co
 int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size,
 	       struct error *err)
 {
-	const struct export_format *format = formats[request->type];
+	const struct export_format *format = request->redact ? &export_redacted : formats[request->type];
 	struct export e = { .request = request, .q = q, .db = query_db(q), .count = 1 };
 	struct export_names names = { NULL, 0 };
 	int r = 0;
