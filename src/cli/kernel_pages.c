@@ -65,7 +65,11 @@ static int print_page(struct printing *p)
 static int write_csv(struct printing *p, const char *path)
 {
 	FILE *file = fopen(path, "we");
-	int r = file ? page_write_raw_csv(file, &p->results, &p->options) : -errno;
+	struct page_options base = p->options;
+	int r;
+
+	base.base_units = true;
+	r = file ? page_write_raw_csv(file, &p->results, &base) : -errno;
 
 	if (file && fclose(file) != 0 && r >= 0)
 		r = -errno;
@@ -302,7 +306,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	const struct kernel_fields *f = p->fields;
 	int r = 0;
 
-	p->options = (struct page_options){ .base_units = f->units == 1 || f->csv,
+	p->options = (struct page_options){ .base_units = f->units == 1 || (f->csv && p->cli->role != CLI_NCU),
 					    .all_real = f->all_real,
 					    .rule_details = f->rule_details,
 					    .details = (enum page_details)f->details,

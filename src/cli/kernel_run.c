@@ -166,6 +166,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.units = run->units,
 					.count = run->metric_count,
 					.asked = run->asked,
+					.clocks = run->clocks,
 					.nvtx = run->nvtx,
 					.nvtx_process = run->nvtx_process,
 					.gpus = run->gpus,

@@ -53,6 +53,7 @@ struct kernel_run {
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
 	enum store_environment store;
+	const char *clocks;           /* at which it runs, for the report */
 	char *const *argv;            /* the program */
 	size_t argc;
 };

@@ -148,6 +148,7 @@ void page_print_overview(FILE *out, const struct kernel_results *results, const 
 {
 	static const char *const heading[] = { "ID", "Est. Speedup", "Function Name", "Demangled Name", "Duration", "Runtime Improvement", "Compute [%]", "Memory [%]",
 					       "Registers", "Grid", "Block", "Cycles", "Verdict" };
+	const char *clocks = report_meta(results->report, "kernel_clocks");
 	struct text_table t = { .columns = 13, .left = 1u << 2 | 1u << 3 | 1u << 12 };
 
 	(void)options;
@@ -156,6 +157,8 @@ void page_print_overview(FILE *out, const struct kernel_results *results, const 
 			print_device(out, &results->items[i]);
 		add_overview(&t, &results->items[i]);
 	}
+	if (results->count && clocks)
+		fprintf(out, "Clocks: %s\n", clocks);
 	if (t.count)
 		text_table_print(out, &t, heading, NULL);
 	fputc('\n', out);
@@ -229,7 +232,7 @@ void page_print_session(FILE *out, const struct kernel_results *results, bool cs
 		const char *title, *key;
 	} facts[] = {
 		{ "Working Folder", "cwd" }, { "Host", "host" }, { "System", "os" },
-		{ "Kernel", "kernel" }, { "CPU", "cpu" }, { "GPU Driver", "driver" }, { "CUDA Driver", "cuda_driver" },
+		{ "Kernel", "kernel" }, { "CPU", "cpu" }, { "GPU Driver", "driver" }, { "CUDA Driver", "cuda_driver" }, { "Clocks", "kernel_clocks" },
 		{ "Sonde", "sonde_version" }, { "Imported", "imported" }, { "Exit Status", "exit_status" },
 	};
 	char text[32];

@@ -191,6 +191,8 @@ void meta_begin(struct recorder *r)
 	put_what_was_given(s, o);
 	if (o->kernels && o->kernels->asked)
 		put_words(s, KERNEL_ASKED_KEY, o->kernels->asked, true);
+	if (o->kernels && o->kernels->clocks)
+		put(s, KERNEL_CLOCKS_KEY, o->kernels->clocks);
 	if (getcwd(cwd, sizeof(cwd)))
 		put(s, "cwd", cwd);
 	put(s, "sonde_version", SONDE_VERSION);
