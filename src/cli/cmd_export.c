@@ -21,6 +21,7 @@ struct export_fields {
 	const char *output;
 	bool force_overwrite;
 	bool lazy;
+	bool redact;
 	bool quiet;
 	struct option_texts tables;
 	const char *times;
@@ -40,7 +41,7 @@ static const struct option_spec export_specs[] = {
 	  .values = EXPORT_TYPE_NAMES "|" EXPORT_OTHER_NAMES, .tag = "output",
 	  .help = "Tables: an SQLite file as nsys's export, a line of JSON per row (json is the same), or a folder with a CSV "
 		  "file per table. Timelines: a Perfetto trace, or JSON as torch.profiler writes it (chrome). Stacks: folded lines "
-		  "for flame graphs, or speedscope's format. html is the viewer with the report in one file, for any browser. The others of nsys are answered with what to take instead." },
+		  "for flame graphs, or speedscope's format. html is the viewer with the report in one file, for any browser. sonde is a report again: a copy, or with --redact one to hand on. The others of nsys are answered with what to take instead." },
 	{ .name = "stacks", FIELD(CHOICE, stacks), .initial = "any", .values = EXPORT_STACKS_NAMES, .arg = "what",
 	  .tag = "selection",
 	  .help = "For folded and speedscope: samples of the CPU (cpu), GPU time by the NVTX ranges and operators it was launched in "
@@ -49,11 +50,14 @@ static const struct option_spec export_specs[] = {
 	{ .name = "ids", FIELD(BOOL, ids), .initial = "false", .tag = "selection",
 	  .help = "For folded: the numbers of processes and threads behind their names. Without them stacks of two runs can be compared." },
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
-	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded, .speedscope.json or .html",
-	  .help = "What to write; - is standard output (not for sqlite and csv). A name that ends in .gz is packed, but for "
-		  "the same two." },
+	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded, .speedscope.json, .html, .copy.sonde or .redacted.sonde",
+	  .help = "What to write; - is standard output (not for sqlite, csv and sonde). A name that ends in .gz is packed, but for "
+		  "the same three." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false", .tag = "output",
 	  .help = "Replace an export of the same name." },
+	{ .name = "redact", FIELD(BOOL, redact), .initial = "false", .bare = "true", .tag = "output",
+	  .help = "For sonde: without the environment, folders, names of machines and users, addresses, ids of devices, source files and what the program "
+		  "printed, for others to see. Figures and names of functions and ranges stay." },
 	{ .name = "lazy", .letter = 'l', FIELD(BOOL, lazy), .initial = "true", .tag = "output",
 	  .help = "Leave out tables without rows." },
 	{ .name = "quiet", .letter = 'q', FIELD(BOOL, quiet), .initial = "false", .tag = "output",
@@ -162,7 +166,7 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 	struct export_request request = {
 		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .ids = fields->ids, .input = input,
 		.opened = opened, .output = fields->output, .stream = cli->out,
-		.overwrite = fields->force_overwrite, .only_with_rows = fields->lazy, .tables = fields->tables.items,
+		.overwrite = fields->force_overwrite, .redact = fields->redact, .only_with_rows = fields->lazy, .tables = fields->tables.items,
 		.table_count = fields->tables.count, .times_text = fields->times, .normalize = fields->ts_normalize,
 		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display, .most_bytes = (uint64_t)fields->max_size * 1000000,
 		.answers = export_answers, .made = export_made, .texts = texts->files, .text_count = texts->count,
@@ -269,6 +273,8 @@ static int check_types(struct cli *cli, const struct export_fields *fields, cons
 		return command_fail(cli, &export_command, "--stacks is for -t folded and speedscope");
 	if (options_find_use(parsed, "ids") && fields->type != EXPORT_FOLDED)
 		return command_fail(cli, &export_command, "--ids is for -t folded");
+	if (fields->redact && fields->type != EXPORT_REPORT)
+		return command_fail(cli, &export_command, "--redact is for -t sonde; what is exported from that report has nothing private either");
 	if (options_find_use(parsed, "max-size") && fields->type != EXPORT_HTML)
 		return command_fail(cli, &export_command, "--max-size is for -t html");
 	return 0;
@@ -302,6 +308,7 @@ static const char *const export_examples[] = {
 	"sonde export -t chrome -o run.json.gz run.sonde", "JSON as torch.profiler writes it, packed",
 	"sonde export -t folded --stacks=gpu -o - run.sonde | flamegraph.pl > gpu.svg", "GPU time by NVTX range",
 	"sonde export -t html run.sonde", "write run.html, the viewer in one file that opens in any browser",
+	"sonde export -t sonde --redact run.sonde", "write run.redacted.sonde, a report to hand on",
 	"sonde export --times=:2s/3s: -o second.sqlite run.sonde", "what was going on in the third second",
 	NULL,
 };

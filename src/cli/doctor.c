@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "cli/help.h"
 
 #define ADD_CAPABILITY(name) \
@@ -238,16 +239,8 @@ static void print_json_text(FILE *out, const char *key, const char *text, const 
 		fprintf(out, "null%s", end);
 		return;
 	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fprintf(out, "\\%c", *text);
-		else if ((unsigned char)*text < 0x20)
-			fprintf(out, "\\u%04x", *text);
-		else
-			fputc(*text, out);
-	}
-	fprintf(out, "\"%s", end);
+	json_put_string(out, text);
+	fputs(end, out);
 }
 
 static void print_json_check(FILE *out, const struct doctor_check *check,

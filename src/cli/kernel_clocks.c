@@ -1,5 +1,6 @@
 #include "cli/kernel_clocks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/kernel_options.h"
@@ -32,29 +33,44 @@ static int lock_all(struct kernel_clocks *c, enum kernel_clock_control control)
 	return result;
 }
 
-static void tell(struct cli *cli, const char *why)
+static void tell(struct cli *cli, struct kernel_clocks *c, const char *why)
 {
 	kernel_warn(cli, "note: clocks are left as they are: %s", why);
+	snprintf(c->what, sizeof(c->what), "not locked: %s", why);
 }
 
-void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control)
+static void tell_locked(struct cli *cli, struct kernel_clocks *c, enum kernel_clock_control control, bool quiet)
+{
+	if (control == CLOCKS_RESET) {
+		snprintf(c->what, sizeof(c->what), "not locked any more");
+		return;
+	}
+	snprintf(c->what, sizeof(c->what), "locked to %s", control == CLOCKS_BASE ? "base" : "the highest");
+	if (cli->role == CLI_NCU && !quiet)
+		fprintf(kernel_told(cli), "==PROF== Clocks are %s until the program ends; --clock-control none leaves them as they are.\n", c->what);
+}
+
+void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control, bool quiet)
 {
 	char why[256];
 	int result;
 
 	memset(ret, 0, sizeof(*ret));
+	snprintf(ret->what, sizeof(ret->what), "not locked");
 	if (control == CLOCKS_AS_THEY_ARE)
 		return;
 	if (nvml_load(&ret->nvml, why, sizeof(why)) < 0) {
-		tell(cli, why);
+		tell(cli, ret, why);
 	} else if (!ret->nvml.nvmlDeviceSetGpuLockedClocks || !ret->nvml.nvmlDeviceResetGpuLockedClocks) {
-		tell(cli, "this driver cannot lock them");
+		tell(cli, ret, "this driver cannot lock them");
 	} else {
 		result = lock_all(ret, control);
-		if (result == 0)
+		if (result == 0) {
+			tell_locked(cli, ret, control, quiet);
 			return;
+		}
 		kernel_clocks_release(ret);
-		tell(cli, nvml_text(&ret->nvml, result));
+		tell(cli, ret, nvml_text(&ret->nvml, result));
 	}
 }
 

@@ -13,10 +13,11 @@ struct kernel_clocks {
 	struct nvml nvml;
 	void *locked[MOST_LOCKED]; /* GPUs */
 	unsigned count;
+	char what[320];            /* at which clocks kernels are read, for the report */
 };
 
-/* What cannot be locked is told in one line, and is no reason to stop. */
-void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control);
+/* What cannot be locked is told in one line, and is no reason to stop; that they are is not told of when it is to be quiet. */
+void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control, bool quiet);
 void kernel_clocks_release(struct kernel_clocks *clocks);
 
 #endif

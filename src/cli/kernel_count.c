@@ -343,6 +343,14 @@ static bool check_mode(struct counting *c)
 	return r >= 0;
 }
 
+/* As ncu has it, under its name they are locked unless something else is said. */
+static enum kernel_clock_control clock_control(const struct cli *cli, const struct kernel_fields *f, const struct options_parsed *parsed)
+{
+	if (cli->role == CLI_NCU && !options_find_use(parsed, "clock-control"))
+		return CLOCKS_BASE;
+	return (enum kernel_clock_control)f->clock_control;
+}
+
 static int run(struct counting *c, const struct options_parsed *parsed, struct record_result *result)
 {
 	const struct kernel_fields *f = c->fields;
@@ -365,6 +373,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 				  .source = f->fast || f->replay_mode != REPLAY_KERNEL || f->graphs == GRAPHS_WHOLE ? NULL : &c->source,
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
+				  .store = (enum store_environment)f->store_environment,
 				  .gpus = c->tell_links ? c->links.gpus : NULL,
 				  .gpu_count = c->tell_links ? c->links.count : 0,
 				  .quiet = f->quiet,
@@ -384,7 +393,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
 	run.output = buf_cstr(&literal);
-	kernel_clocks_lock(c->cli, &clocks, (enum kernel_clock_control)f->clock_control);
+	kernel_clocks_lock(c->cli, &clocks, clock_control(c->cli, f, parsed), f->quiet);
+	run.clocks = clocks.what;
 	status = (f->replay_mode == REPLAY_APPLICATION && !f->fast) || f->replay_mode == REPLAY_APP_RANGE ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
 	kernel_clocks_release(&clocks);
 	buf_release(&literal);

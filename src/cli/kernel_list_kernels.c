@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/profile_setup.h"
 #include "fmt/name_pattern.h"
-#include "kernel/page_json.h"
 #include "kernel/page_text.h"
 #include "query/query.h"
 #include "record/record.h"
@@ -235,11 +235,11 @@ static void print_json(FILE *out, const struct kernel_list *list)
 		const struct kernel_line *line = &list->items[i];
 
 		fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", out);
-		json_text(out, line->name);
+		json_put_string(out, line->name);
 		fprintf(out, ", \"launches\": %" PRId64 ", \"total_ns\": %" PRId64 ", \"mean_ns\": %.17g, \"min_ns\": %" PRId64 ", \"max_ns\": %" PRId64,
 			line->launches, line->total, (double)line->total / (double)line->launches, line->least, line->most);
 		fputs(", \"sizes\": ", out);
-		json_text(out, line->sizes);
+		json_put_string(out, line->sizes);
 		fputc('}', out);
 	}
 	fputs("]}\n", out);

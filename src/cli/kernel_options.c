@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/secrets.h"
+
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct kernel_fields, field)
 /* Checked, and told of where it is used. */
 #define NO_EFFECT(type_, state_) .type = OPTION_##type_, .state = OPTION_##state_
@@ -85,7 +87,7 @@ static const struct option_spec kernel_specs[] = {
 	{ .name = "print-metric-attribution", NO_EFFECT(BOOL, PLANNED), .bare = "true", .tag = "ncu", .help = "Say which context a value is of." },
 	{ .name = "warp-samples-per-interval", NO_EFFECT(INTEGER, PLANNED), .tag = "ncu", .help = "Samples of warps in each interval of PM sampling." },
 	{ .name = "print-rule-details", FLAG(rule_details), .tag = "output", .help = "Below each rule, the metrics that it looked at; not in CSV." },
-	{ .name = "csv", FLAG(csv), .tag = "output", .help = "Write CSV, in base units. With -o X.csv, that file gets a row for each kernel and a column for each metric." },
+	{ .name = "csv", FLAG(csv), .tag = "output", .help = "Write CSV, in base units (called ncu: as --print-units says). With -o X.csv, that file gets a row for each kernel and a column for each metric." },
 	{ .name = "json", FLAG(json), .tag = "output", .help = "Write JSON: all values in full." },
 	{ .name = "export", .letter = 'o', FIELD(TEXT, output), .arg = "file", .tag = "output", .shown = "none is kept",
 	  .help = "Keep the results in this report; nothing else is printed without --page. The name may have %h (host), %q{NAME} (environment variable), "
@@ -98,7 +100,7 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Least, greatest and mean over launches instead of each launch: of a kernel with one grid and block, of a GPU, of an NVTX range, or of an "
 		  "operator of PyTorch." },
 	{ .name = "print-units", .aliases = "units", FIELD(CHOICE, units), .values = "auto|base", .initial = "auto", .tag = "output",
-	  .help = "Larger units for large values, or those of the counters." },
+	  .help = "Larger units for large values, or those of the counters. A column of a CSV table has one unit: that of its largest value." },
 	{ .name = "print-details", FIELD(CHOICE, details), .values = "header|body|all", .initial = "header", .tag = "output",
 	  .help = "First table of each section, the others, or all." },
 	{ .name = "print-metric-name", FIELD(CHOICE, metric_name), .values = "label|name|label-name", .initial = "label", .tag = "output",
@@ -196,6 +198,9 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Count what was inlined for the line it was written on, or for the line of the kernel that called it." },
 	{ .name = "check-exit-code", FIELD(CHOICE, check_exit_code), .values = KERNEL_YES_NO, .initial = "yes", .arg = "yes|no", .tag = "replay",
 	  .help = "End with the program's exit status, or with 0 whatever it is." },
+	{ .name = "store-environment", FIELD(CHOICE, store_environment), .values = STORE_ENVIRONMENT_NAMES, .initial = "safe", .tag = "output",
+	  .help = "What the report holds of the environment: nothing, variables that say how the program ran, or all. Values and arguments that look "
+		  "like secrets are replaced, but with 'all'." },
 	{ .name = "replay-timeout", FIELD(INTEGER, replay_timeout), .initial = "0", .min = 0, .max = 86400, .arg = "seconds", .shown = "never", .tag = "replay",
 	  .help = "End the program when a kernel does not end for so long while it is run again, as collectives may; what was read before is kept." },
 	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none|both", .initial = "all", .tag = "replay",
@@ -207,7 +212,8 @@ static const struct option_spec kernel_specs[] = {
 		  "--nvtx-include, by making their calls again or by running the program again." },
 	{ .name = "clock-control", FIELD(CHOICE, clock_control), .values = "none|base|boost|force-boost|reset", .initial = "none", .tag = "replay",
 	  .help = "Leave the clocks of the GPUs as they are, or lock them while the program runs to what they can hold at all times, or to the most "
-		  "they have (force-boost is the same); or undo what another tool locked. Others on the machine see that, too." },
+		  "they have (force-boost is the same); or undo what another tool locked. Others on the machine see that, too. "
+		  "Called ncu, base is what is done without this option." },
 	{ .name = "graph-profiling", FIELD(CHOICE, graphs), .values = "node|graph", .initial = "node", .tag = "replay",
 	  .help = "Read kernels of CUDA graphs one by one, or each launch of a graph as a whole." },
 	{ .name = "app-replay-buffer", NO_EFFECT(CHOICE, OBSOLETE), .values = "file|memory", .off = "file", .tag = "ncu",

@@ -58,6 +58,7 @@ struct kernel_fields {
 	int kernel_base;
 	bool all_real;
 	int check_exit_code;
+	int store_environment;
 	int apply_rules;
 	struct option_texts rules;
 	const char *log_file;

@@ -12,6 +12,7 @@
 #include "cli/kernel_shown.h"
 #include "cli/kernel_source.h"
 #include "cli/open_report.h"
+#include "fmt/record.h"
 #include "kernel/derived.h"
 #include "kernel/operators.h"
 #include "kernel/page.h"
@@ -64,6 +65,7 @@ static int print_page(struct printing *p)
 
 static int write_csv(struct printing *p, const char *path)
 {
+	struct page_options base = p->options;
 	struct error err;
 	FILE *file = output_log_open(path, &err);
 	int r;
@@ -72,7 +74,8 @@ static int write_csv(struct printing *p, const char *path)
 		command_fail(p->cli, &kernel_command, "%s", err.text);
 		return -EIO;
 	}
-	r = page_write_raw_csv(file, &p->results, &p->options);
+	base.base_units = true;
+	r = page_write_raw_csv(file, &p->results, &base);
 	if (fclose(file) != 0 && r >= 0)
 		r = -errno;
 	if (r < 0)
@@ -103,9 +106,11 @@ static int tell_reason(void *context, const int64_t *values, uint32_t present)
 	const char *text = present >> COLUMN_DIAGNOSTIC_TEXT & 1 ?
 				   report_text(p->results.report, (uint64_t)values[COLUMN_DIAGNOSTIC_TEXT], NULL) : NULL;
 
-	if (text && strncmp(text, no_cuda, strlen(no_cuda)) == 0)
+	bool is_reason = text && strncmp(text, no_cuda, strlen(no_cuda)) == 0;
+
+	if (is_reason)
 		fprintf(kernel_told(p->cli), "==WARNING== The program did%s\n", text + strlen(no_cuda));
-	p->reason_known = true;
+	p->reason_known |= is_reason || values[COLUMN_DIAGNOSTIC_SEVERITY] > DIAGNOSTIC_INFO;
 	return 0;
 }
 
@@ -306,7 +311,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	const struct kernel_fields *f = p->fields;
 	int r = 0;
 
-	p->options = (struct page_options){ .base_units = f->units == 1 || f->csv,
+	p->options = (struct page_options){ .base_units = f->units == 1 || (f->csv && p->cli->role != CLI_NCU),
 					    .all_real = f->all_real,
 					    .rule_details = f->rule_details,
 					    .details = (enum page_details)f->details,

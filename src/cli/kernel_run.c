@@ -143,6 +143,7 @@ static int record_kernels(struct cli *cli, const struct kernel_run *run, const s
 		return status;
 	setup.options.command_line = cli->command_line;
 	if (profile_setup_fill(&setup, &fields, &parsed, parsed.words, &err) == 0) {
+		setup.options.store_environment = run->store;
 		setup.options.kernels = choice;
 		setup.options.progress_fd = progress->fd;
 		setup.options.kernel_progress = kernel_on_progress;
@@ -165,6 +166,7 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.units = run->units,
 					.count = run->metric_count,
 					.asked = run->asked,
+					.clocks = run->clocks,
 					.nvtx = run->nvtx,
 					.nvtx_process = run->nvtx_process,
 					.gpus = run->gpus,

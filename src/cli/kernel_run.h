@@ -2,6 +2,7 @@
 #ifndef SONDE_CLI_KERNEL_RUN_H
 #define SONDE_CLI_KERNEL_RUN_H
 
+#include "base/secrets.h"
 #include "cli/command.h"
 #include "record/kernel_choice.h"
 #include "record/record.h"
@@ -51,6 +52,8 @@ struct kernel_run {
 	const struct kernel_source_run *source; /* beyond counters; NULL: nothing */
 	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
+	enum store_environment store;
+	const char *clocks;           /* at which it runs, for the report */
 	char *const *argv;            /* the program */
 	size_t argc;
 };

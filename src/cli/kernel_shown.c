@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/nearest.h"
 #include "kernel/throughput.h"
 #include "record/kernel_choice.h"
@@ -12,32 +13,14 @@
 #define MOST_WORDS 4096
 #define MOST_METRICS 65536
 
-/* One text of a JSON array; NULL at the end. Escapes that a command line rarely has are left as they are. */
-static const char *next_text(const char *at, struct string_list *ret)
-{
-	char *text = malloc(strlen(at) + 1);
-	size_t len = 0;
-
-	at = text ? strchr(at, '"') : NULL;
-	if (!at) {
-		free(text);
-		return NULL;
-	}
-	for (at++; *at && *at != '"'; at++) {
-		if (*at == '\\' && at[1] && at[1] != 'u')
-			at++;
-		text[len++] = *at;
-	}
-	text[len] = '\0';
-	len = (size_t)string_list_addf(ret, "%s", text);
-	free(text);
-	return *at && (int)len >= 0 ? at + 1 : NULL;
-}
-
 static void read_texts(const char *at, size_t most, struct string_list *ret)
 {
-	while (at && ret->count < most)
-		at = next_text(at, ret);
+	struct buf text = BUF_INIT;
+
+	while (at && ret->count < most && (at = json_next_text(at, &text)))
+		if (string_list_addf(ret, "%s", buf_cstr(&text)) < 0)
+			break;
+	buf_release(&text);
 }
 
 void kernel_shown_read(struct kernel_shown *s, struct report *report)

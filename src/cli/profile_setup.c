@@ -135,7 +135,7 @@ static void copy_fields(struct profile_options *o, const struct profile_fields *
 	o->stop_on_exit = fields->stop_on_exit;
 	o->show_output = fields->show_output;
 	o->inherit_environment = fields->inherit_environment;
-	o->discard_environment = fields->discard_environment;
+	o->store_environment = fields->discard_environment ? STORE_NONE : (enum store_environment)fields->store_environment;
 	o->force_overwrite = fields->force_overwrite;
 	o->output = fields->output;
 	o->session_name = fields->session_name;

@@ -278,8 +278,12 @@ static const struct option_spec profile_specs[] = {
 	{ .name = "inherit-environment", .letter = 'n', FIELD(BOOL, inherit_environment),
 	  .initial = "true", .tag = "environment",
 	  .help = "Hand the environment on to the program." },
+	{ .name = "store-environment", FIELD(CHOICE, store_environment), .values = STORE_ENVIRONMENT_NAMES, .initial = "safe",
+	  .tag = "environment",
+	  .help = "What the report holds of the environment: nothing, variables that say how the program ran (CUDA_*, OMP_*, "
+		  "LD_LIBRARY_PATH ...), or all. Values and arguments that look like secrets are replaced, but with 'all'." },
 	{ .name = "discard-environment", FIELD(BOOL, discard_environment), .initial = "false",
-	  .tag = "environment", .help = "Do not store the environment in the report." },
+	  .tag = "environment", .help = "The same as --store-environment=none." },
 	{ .name = "session-new", FIELD(TEXT, session_name), .arg = "name", .tag = "environment",
 	  .help = "Name of the session." },
 	{ .name = "command-file", FIELD(TEXTS, command_files), .arg = "file", .tag = "environment",

@@ -46,6 +46,7 @@ struct profile_fields {
 	bool show_output;
 	bool inherit_environment;
 	bool discard_environment;
+	int store_environment;      /* enum store_environment */
 	struct option_texts env;
 	bool stats;
 	uint64_t exports;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/session_commands.h"
 #include "record/steer.h"
@@ -32,30 +33,22 @@ static const char *state_word(uint32_t state)
 	return state < sizeof(words) / sizeof(words[0]) ? words[state] : "?";
 }
 
-static void json_text(FILE *out, const char *key, const char *text)
+static void json_member(FILE *out, const char *key, const char *text)
 {
-	fprintf(out, ", \"%s\": \"", key);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		if ((unsigned char)*text < 0x20)
-			fprintf(out, "\\u%04x", (unsigned char)*text);
-		else
-			fputc(*text, out);
-	}
-	fputc('"', out);
+	fprintf(out, ", \"%s\": ", key);
+	json_put_string(out, text);
 }
 
 static void print_json(struct listing *list, const struct steer_reply *session, const char *clock)
 {
 	fprintf(list->out, "%s{\"id\": %u", list->count ? ", " : "", session->id);
-	json_text(list->out, "name", session->name);
-	json_text(list->out, "state", state_word(session->state));
-	json_text(list->out, "time", clock);
+	json_member(list->out, "name", session->name);
+	json_member(list->out, "state", state_word(session->state));
+	json_member(list->out, "time", clock);
 	fprintf(list->out, ", \"launch\": %u, \"pid\": %u, \"captures\": %u", session->launches, session->target,
 		session->captures);
-	json_text(list->out, "program", session->program);
-	json_text(list->out, "report", session->result.path);
+	json_member(list->out, "program", session->program);
+	json_member(list->out, "report", session->result.path);
 	fputc('}', list->out);
 }
 

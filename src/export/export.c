@@ -23,6 +23,7 @@ static const struct export_format *const formats[] = {
 	[EXPORT_FOLDED] = &export_folded,
 	[EXPORT_SPEEDSCOPE] = &export_speedscope,
 	[EXPORT_HTML] = &export_html,
+	[EXPORT_REPORT] = &export_report,
 };
 
 _Static_assert(sizeof(formats) / sizeof(formats[0]) == EXPORT_TYPE_COUNT, "a format per type");
@@ -238,7 +239,7 @@ int export_default_name(enum export_type type, const char *input, char *ret_path
 	return export_name_beside(input, formats[type]->ending, ret_path, path_size) < (int)path_size ? 0 : -ENAMETOOLONG;
 }
 
-/* An export has what the report has, the environment's secrets among it: it is open to nobody who may not read that. */
+/* An export has what the report has, paths and what the program printed among it: it is open to nobody who may not read that. */
 static mode_t close_as_report(const char *report)
 {
 	mode_t before = umask(S_IRWXG | S_IRWXO), closed = 0;
@@ -265,7 +266,7 @@ static int write_closed(struct export *e, const struct export_format *format, co
 int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size,
 	       struct error *err)
 {
-	const struct export_format *format = formats[request->type];
+	const struct export_format *format = request->redact ? &export_redacted : formats[request->type];
 	struct export e = { .request = request, .q = q, .db = query_db(q), .count = 1, .folder = -1 };
 	struct export_names names = { NULL, 0 };
 	int r = 0;

@@ -22,11 +22,12 @@ enum export_type {
 	EXPORT_FOLDED,
 	EXPORT_SPEEDSCOPE,
 	EXPORT_HTML,
+	EXPORT_REPORT,
 	EXPORT_TYPE_COUNT
 };
 
 /* The names of the types, in their order, separated by '|'. */
-#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv|perfetto|chrome|folded|speedscope|html"
+#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv|perfetto|chrome|folded|speedscope|html|sonde"
 
 /* Names of nsys's types that are not written; the first is another name of jsonlines. */
 #define EXPORT_OTHER_NAMES "json|text|info|hdf|arrow|arrowdir|parquetdir"
@@ -71,6 +72,7 @@ struct export_request {
 	const char *output; /* NULL: the input's name with the type's ending; "-": `stream` */
 	FILE *stream;
 	bool overwrite;
+	bool redact; /* sonde: without what the report tells of people and places (docs/export.md) */
 	bool only_with_rows; /* tables without rows are left out */
 	const char *const *tables; /* comma lists of POSIX basic regular expressions; none: all */
 	size_t table_count;

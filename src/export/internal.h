@@ -53,7 +53,7 @@ struct export_format {
 };
 
 extern const struct export_format export_sqlite, export_jsonlines, export_csv, export_perfetto, export_chrome,
-	export_folded, export_speedscope, export_html;
+	export_folded, export_speedscope, export_html, export_report, export_redacted;
 
 /* stream.c: an output that is written from begin to end; packed where its name ends in .gz. */
 bool export_is_packed(const char *path);

@@ -5,59 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many bytes of valid UTF-8 begin here; 0 for none. */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-
-	if (len == 0 || len > left)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
-static void put_json_control(FILE *f, unsigned char c)
-{
-	static const char named[] = "\bb\tt\nn\ff\rr";
-	const char *found = c ? strchr(named, c) : NULL;
-
-	if (found)
-		fprintf(f, "\\%c", found[1]);
-	else
-		fprintf(f, "\\u%04x", c);
-}
-
-/* Bytes that are no text become U+FFFD: JSON cannot hold them. */
-void json_put_text(FILE *f, const char *bytes, size_t len)
-{
-	const unsigned char *text = (const unsigned char *)bytes;
-	size_t plain = 0, step;
-
-	putc_unlocked('"', f);
-	for (size_t i = 0; i < len; i += step ? step : 1) {
-		step = utf8_length(text + i, len - i);
-		if (step && text[i] >= 0x20 && text[i] != '"' && text[i] != '\\') {
-			plain += step;
-			continue;
-		}
-		fwrite_unlocked(text + i - plain, 1, plain, f);
-		plain = 0;
-		if (step == 0)
-			fputs("\xef\xbf\xbd", f);
-		else if (text[i] < 0x20)
-			put_json_control(f, text[i]);
-		else
-			fprintf(f, "\\%c", text[i]);
-	}
-	fwrite_unlocked(text + len - plain, 1, plain, f);
-	putc_unlocked('"', f);
-}
-
 void json_put_integer(FILE *f, int64_t value)
 {
 	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -149,7 +96,7 @@ static bool take_string(struct checked *c)
 			c->at++;
 			continue;
 		}
-		step = utf8_length((const unsigned char *)c->at, (size_t)(c->end - c->at));
+		step = utf8_length(c->at, (size_t)(c->end - c->at));
 		if (step == 0 || (unsigned char)*c->at < ' ')
 			return false;
 		c->at += step;

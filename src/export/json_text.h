@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* In quotes. */
-void json_put_text(FILE *f, const char *text, size_t len);
+#include "base/json_text.h"
+
 void json_put_integer(FILE *f, int64_t value);
 void json_put_real(FILE *f, double value);
 /* Whether a text is JSON of at most 128 levels, and can be written as it is. */

@@ -89,6 +89,9 @@ void page_unit(const struct kernel_results *results, const struct metric_value *
 /* Unit and text of a row as they are printed. The caller frees the text; NULL: no memory. */
 char *page_value(const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		 const struct page_row *row, char ret_unit[UNIT_MAX]);
+/* The same in a unit that was chosen before: by what the value is divided. */
+char *page_value_by(const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
+		    const struct page_row *row, double scale);
 /* The row's value in the baseline, and by how many percent it changed; not a number where that is not known. */
 double page_before(const struct page_options *options, const struct kernel_result *k, const struct page_row *row, double *ret_change);
 /* The row's value with warm caches; not a number where there is none. */

@@ -1,4 +1,4 @@
-/* Pages as CSV: all cells are quoted, units are the base ones. */
+/* Pages as CSV: all cells are quoted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -203,19 +203,21 @@ static void write_raw_heading(FILE *out, const struct page_options *options, con
 	fputc('\n', out);
 }
 
-static void write_units(FILE *out, const struct page_options *options, const struct kernel_results *results,
-			const struct metric_names *metrics)
-{
-	char unit[UNIT_MAX];
+/* Of all values of a column, which share a heading. */
+struct raw_unit {
+	char text[UNIT_MAX];
+	double divisor;
+};
 
+static void write_units(FILE *out, const struct page_options *options, const struct metric_names *metrics, const struct raw_unit *units)
+{
 	fputs("\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"", out);
 	if (options->nvtx)
 		fputs(",\"\",\"\"", out);
 	for (size_t i = 0; i < metrics->count; i++) {
-		page_unit(results, metrics->items[i], "", unit);
-		csv_cell(out, unit, false);
+		csv_cell(out, units[i].text, false);
 		if (is_compared(options, metrics->items[i])) {
-			csv_cell(out, unit, false);
+			csv_cell(out, units[i].text, false);
 			csv_cell(out, "%", false);
 		}
 	}
@@ -223,10 +225,10 @@ static void write_units(FILE *out, const struct page_options *options, const str
 }
 
 static int write_values(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
-			const struct metric_names *metrics)
+			const struct metric_names *metrics, const struct raw_unit *units)
 {
 	const struct metric_value *v;
-	char unit[UNIT_MAX], *text;
+	char *text;
 
 	csv_launch(out, options, k);
 	for (size_t i = 0; i < metrics->count; i++) {
@@ -239,8 +241,7 @@ static int write_values(FILE *out, const struct page_options *options, const str
 		}
 		struct page_row row = { .label = v->name, .key = v->name, .value = *v };
 
-		page_unit(results, v, "", row.unit);
-		text = page_value(options, results, k, &row, unit);
+		text = page_value_by(options, results, k, &row, units[i].divisor);
 		if (!text)
 			return -ENOMEM;
 		csv_cell(out, text, false);
@@ -252,21 +253,45 @@ static int write_values(FILE *out, const struct page_options *options, const str
 	return 0;
 }
 
+/* As large as leaves the largest value below 1000. A baseline is shown in base units. */
+static void choose_unit(const struct page_options *options, const struct kernel_results *results, const struct metric_value *metric,
+			struct raw_unit *ret)
+{
+	char unit[UNIT_MAX];
+	double most = 0;
+
+	page_unit(results, metric, "", unit);
+	*ret = (struct raw_unit){ .divisor = 1 };
+	snprintf(ret->text, sizeof(ret->text), "%s", unit);
+	if (options->base_units || options->baseline)
+		return;
+	for (size_t i = 0; i < results->count; i++) {
+		const struct metric_value *v = result_find(&results->items[i], metric->name);
+		double number = v ? fabs(value_number(v)) : NAN;
+
+		most = isfinite(number) && number > most ? number : most;
+	}
+	if (most > 0)
+		ret->divisor = unit_divisor(unit, most, ret->text);
+}
+
 int page_write_raw_csv(FILE *out, const struct kernel_results *results, const struct page_options *options)
 {
-	struct page_options base = *options;
 	struct metric_names all = { NULL, 0 };
 	const struct metric_names *metrics = options->only_named ? options->named : &all;
 	int r = options->only_named ? 0 : metric_names_of(&all, results);
+	struct raw_unit *units = r < 0 ? NULL : calloc(metrics->count + 1, sizeof(*units));
 
-	/* One heading for all rows: values cannot have units of their own. */
-	base.base_units = true;
-	if (r < 0)
-		return r;
-	write_raw_heading(out, options, metrics);
-	write_units(out, options, results, metrics);
+	r = r < 0 || units ? r : -ENOMEM;
+	for (size_t i = 0; i < metrics->count && r >= 0; i++)
+		choose_unit(options, results, metrics->items[i], &units[i]);
+	if (r >= 0) {
+		write_raw_heading(out, options, metrics);
+		write_units(out, options, metrics, units);
+	}
 	for (size_t i = 0; i < results->count && r >= 0; i++)
-		r = write_values(out, &base, results, &results->items[i], metrics);
+		r = write_values(out, options, results, &results->items[i], metrics, units);
+	free(units);
 	metric_names_release(&all);
 	return r;
 }

@@ -3,30 +3,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "kernel/page_json.h"
 #include "kernel/page_place.h"
 #include "kernel/page_text.h"
 
-void json_text(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
 void json_member(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, ", \"%s\": ", name);
-	json_text(out, text);
+	json_put_string(out, text);
 }
 
 void json_number(FILE *out, double value)
@@ -42,7 +27,7 @@ static void json_value(FILE *out, const struct metric_value *v)
 	if (v->kind == VALUE_INTEGER)
 		fprintf(out, "%" PRId64, v->integer);
 	else if (v->kind == VALUE_TEXT)
-		json_text(out, v->text);
+		json_put_string(out, v->text);
 	else
 		json_number(out, value_number(v));
 }
@@ -87,7 +72,7 @@ static void write_launch(FILE *out, const struct kernel_result *k)
 		json_member(out, "verdict", k->verdict);
 	if (k->operator)
 		json_member(out, "operator", k->operator);
-	json_place(out, k, json_text);
+	json_place(out, k, json_put_string);
 }
 
 static void write_before(FILE *out, const struct page_options *options, const struct kernel_result *k, const struct page_row *row)
@@ -107,7 +92,7 @@ static void write_metrics(FILE *out, const struct kernel_results *results, const
 	fputs(",\n   \"metrics\": {", out);
 	for (size_t i = 0; i < k->value_count; i++) {
 		fputs(i ? ",\n    " : "\n    ", out);
-		json_text(out, k->values[i].name);
+		json_put_string(out, k->values[i].name);
 		fputs(": {\"value\": ", out);
 		json_value(out, &k->values[i]);
 		page_unit(results, &k->values[i], "", unit);
@@ -125,7 +110,7 @@ static void write_section(FILE *out, const struct page_options *options, const s
 	bool any = false;
 
 	fputs("{\"title\": ", out);
-	json_text(out, s->title);
+	json_put_string(out, s->title);
 	if (*s->id)
 		json_member(out, "id", s->id);
 	fputs(", \"rows\": [", out);
@@ -135,7 +120,7 @@ static void write_section(FILE *out, const struct page_options *options, const s
 
 			fputs(any ? ",\n      {\"label\": " : "\n      {\"label\": ", out);
 			any = true;
-			json_text(out, row->label);
+			json_put_string(out, row->label);
 			json_member(out, "metric", row->key);
 			fputs(", \"value\": ", out);
 			json_value(out, &row->value);
@@ -164,7 +149,7 @@ static void write_names(FILE *out, const char *names)
 		fputs(between, out);
 		between = ", ";
 		snprintf(name, sizeof(name), "%.*s", (int)size, names);
-		json_text(out, name);
+		json_put_string(out, name);
 		names += size + (names[size] == ',');
 	}
 	fputc(']', out);
@@ -175,7 +160,7 @@ static void write_rules(FILE *out, const struct page_options *options, const str
 	fputs(",\n   \"rules\": [", out);
 	for (size_t i = 0; i < k->rule_count; i++) {
 		fputs(i ? ",\n    {\"name\": " : "\n    {\"name\": ", out);
-		json_text(out, k->rules[i].name);
+		json_put_string(out, k->rules[i].name);
 		json_member(out, "section", k->rules[i].section);
 		json_member(out, "type", k->rules[i].type);
 		json_member(out, "text", k->rules[i].text);

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-void json_text(FILE *out, const char *text);
 /* Behind another member: ', "name": "text"'. */
 void json_member(FILE *out, const char *name, const char *text);
 /* null where it is no number. */

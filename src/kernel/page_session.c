@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json_text.h"
 #include "kernel/page_text.h"
 
 #define NAME_WIDTH 48u
@@ -147,6 +148,7 @@ void page_print_overview(FILE *out, const struct kernel_results *results, const 
 {
 	static const char *const heading[] = { "ID", "Est. Speedup", "Function Name", "Demangled Name", "Duration", "Runtime Improvement", "Compute [%]", "Memory [%]",
 					       "Registers", "Grid", "Block", "Cycles", "Verdict" };
+	const char *clocks = report_meta(results->report, "kernel_clocks");
 	struct text_table t = { .columns = 13, .left = 1u << 2 | 1u << 3 | 1u << 12 };
 
 	(void)options;
@@ -155,6 +157,8 @@ void page_print_overview(FILE *out, const struct kernel_results *results, const 
 			print_device(out, &results->items[i]);
 		add_overview(&t, &results->items[i]);
 	}
+	if (results->count && clocks)
+		fprintf(out, "Clocks: %s\n", clocks);
 	if (t.count)
 		text_table_print(out, &t, heading, NULL);
 	fputc('\n', out);
@@ -174,37 +178,30 @@ static void session_row(FILE *out, const char *name, const char *value, bool csv
 	}
 }
 
-/* One word of a list in JSON, as a shell takes it. NULL behind the last. */
-static const char *put_word(struct buf *ret, const char *at)
+/* One word as a shell takes it. */
+static void put_word(struct buf *ret, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-	const char *begin = strchr(at, '"'), *end = begin ? begin + 1 : NULL;
-	bool quoted;
+	bool quoted = !*word || word[strspn(word, plain)];
 
-	while (end && *end && *end != '"')
-		end += *end == '\\' && end[1] ? 2 : 1;
-	if (!end || !*end)
-		return NULL;
-	quoted = end == begin + 1 || strspn(begin + 1, plain) < (size_t)(end - begin - 1);
 	buf_puts(ret, ret->len ? " " : "");
 	buf_puts(ret, quoted ? "'" : "");
-	for (begin++; begin < end; begin++) {
-		begin += *begin == '\\' && (begin[1] == '"' || begin[1] == '\\');
-		buf_puts(ret, *begin == '\'' ? "'\\'" : "");
-		buf_append(ret, begin, 1);
+	for (; *word; word++) {
+		buf_puts(ret, *word == '\'' ? "'\\'" : "");
+		buf_append(ret, word, 1);
 	}
 	buf_puts(ret, quoted ? "'" : "");
-	return end + 1;
 }
 
 static void session_words(FILE *out, const char *name, const char *list, bool csv)
 {
-	struct buf words = BUF_INIT;
+	struct buf words = BUF_INIT, word = BUF_INIT;
 
-	while (list)
-		list = put_word(&words, list);
+	while (list && (list = json_next_text(list, &word)))
+		put_word(&words, buf_cstr(&word));
 	session_row(out, name, words.len ? buf_cstr(&words) : "", csv);
 	buf_release(&words);
+	buf_release(&word);
 }
 
 static void session_device(FILE *out, const struct kernel_result *k, bool csv)
@@ -235,7 +232,7 @@ void page_print_session(FILE *out, const struct kernel_results *results, bool cs
 		const char *title, *key;
 	} facts[] = {
 		{ "Working Folder", "cwd" }, { "Host", "host" }, { "System", "os" },
-		{ "Kernel", "kernel" }, { "CPU", "cpu" }, { "GPU Driver", "driver" }, { "CUDA Driver", "cuda_driver" },
+		{ "Kernel", "kernel" }, { "CPU", "cpu" }, { "GPU Driver", "driver" }, { "CUDA Driver", "cuda_driver" }, { "Clocks", "kernel_clocks" },
 		{ "Sonde", "sonde_version" }, { "Imported", "imported" }, { "Exit Status", "exit_status" },
 	};
 	char text[32];

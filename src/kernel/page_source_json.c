@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "kernel/page_json.h"
 #include "kernel/page_source_internal.h"
 
@@ -16,7 +17,7 @@ static void json_numbers(FILE *out, const char *name, const struct kernel_source
 		if (item->values[m] == 0)
 			continue;
 		fputs(any ? ", " : "", out);
-		json_text(out, s->book->metrics[m]);
+		json_put_string(out, s->book->metrics[m]);
 		fprintf(out, ": %.17g", item->values[m]);
 		any = true;
 	}
@@ -33,7 +34,7 @@ static void json_values(FILE *out, const struct kernel_source *s, const struct s
 static void json_place(FILE *out, const struct source_item *item)
 {
 	fputs("\"file\": ", out);
-	json_text(out, item->file);
+	json_put_string(out, item->file);
 	fprintf(out, ", \"line\": %u", item->line);
 }
 
@@ -44,9 +45,9 @@ static int json_call(FILE *out, const struct source_call *call, bool is_first)
 
 	if (r >= 0) {
 		fprintf(out, "%s{\"function\": ", is_first ? "" : ", ");
-		json_text(out, name);
+		json_put_string(out, name);
 		fputs(", \"file\": ", out);
-		json_text(out, file);
+		json_put_string(out, file);
 		fprintf(out, ", \"line\": %u}", call->line);
 	}
 	free(name);
@@ -78,9 +79,9 @@ static int json_instructions(const struct source_page *p)
 		const struct source_item *item = &p->instructions.items[i];
 
 		fprintf(p->out, "%s\n    {\"function\": ", i ? "," : "");
-		json_text(p->out, item->function);
+		json_put_string(p->out, item->function);
 		fprintf(p->out, ", \"pc\": %u, \"sass\": ", item->pc);
-		json_text(p->out, item->sass);
+		json_put_string(p->out, item->sass);
 		if (item->line) {
 			fputs(", ", p->out);
 			json_place(p->out, item);
@@ -166,7 +167,7 @@ int source_write_json(const struct source_page *p, const struct kernel_result *k
 	int r;
 
 	fprintf(p->out, "%s\n  {\"id\": %" PRId64 ", \"name\": ", is_first ? "" : ",", k->number);
-	json_text(p->out, k->name);
+	json_put_string(p->out, k->name);
 	r = json_instructions(p);
 	if (r >= 0)
 		r = json_lines(p);

@@ -96,13 +96,20 @@ double page_warm(const struct kernel_result *k, const struct page_row *row)
 char *page_value(const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
 		 const struct page_row *row, char ret_unit[UNIT_MAX])
 {
-	struct buf text = BUF_INIT;
 	double scale = 1, number = value_number(&row->value);
-	char *made;
 
 	snprintf(ret_unit, UNIT_MAX, "%s", row->unit);
 	if (!options->base_units && isfinite(number))
 		scale = unit_divisor(row->unit, number, ret_unit);
+	return page_value_by(options, results, k, row, scale);
+}
+
+char *page_value_by(const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
+		    const struct page_row *row, double scale)
+{
+	struct buf text = BUF_INIT;
+	char *made;
+
 	plain_text(options, results, &row->value, scale, &text);
 	if (options->instances != INSTANCES_NONE)
 		add_instances(options, results, k, row->key, scale, &text);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "kernel/page_json.h"
 #include "kernel/summary.h"
 
@@ -245,7 +246,7 @@ void summary_write_json(FILE *out, const struct summary *s)
 		const struct entry *e = &s->entries[i];
 
 		fputs(i ? ",\n    {\"section\": " : "\n    {\"section\": ", out);
-		json_text(out, e->section);
+		json_put_string(out, e->section);
 		json_member(out, "label", e->label);
 		json_member(out, "metric", e->metric);
 		if (*e->unit)

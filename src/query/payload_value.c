@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arch.h"
+#include "base/json_text.h"
 #include "query/payload_walk.h"
 
 #define MAX_ANCESTORS 32
@@ -18,67 +19,9 @@ static int append_null(struct walk *w)
 	return buf_puts(w->json, "null");
 }
 
-/* Bytes of the UTF-8 character there; 0 when it is none. */
-static size_t utf8_length(const uint8_t *text, size_t left)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
-	uint32_t code;
-
-	if (length < 2 || length > left)
-		return length > left ? 0 : length;
-	code = text[0] & (0x7fu >> length);
-	for (size_t i = 1; i < length; i++) {
-		if (text[i] >> 6 != 2)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	return code < least[length] || code > 0x10ffff || (code >> 11) == 0x1b ? 0 : length;
-}
-
-static int append_control(struct buf *json, uint8_t c)
-{
-	switch (c) {
-	case '"': return buf_puts(json, "\\\"");
-	case '\\': return buf_puts(json, "\\\\");
-	case '\n': return buf_puts(json, "\\n");
-	case '\t': return buf_puts(json, "\\t");
-	case '\r': return buf_puts(json, "\\r");
-	default: return buf_printf(json, "\\u%04x", c);
-	}
-}
-
-/* What may stand in a JSON string as it is: a run of such bytes. */
-static size_t plain_run(const uint8_t *text, size_t left)
-{
-	size_t run = 0, length;
-
-	while (run < left && text[run] >= 0x20 && text[run] != '"' && text[run] != '\\') {
-		length = utf8_length(text + run, left - run);
-		if (length == 0)
-			break;
-		run += length;
-	}
-	return run;
-}
-
 int value_append_string(struct walk *w, const char *text, size_t len)
 {
-	const uint8_t *at = (const uint8_t *)text, *end = at + len;
-	int r = len > PAYLOAD_MAX_TEXT ? -E2BIG : buf_puts(w->json, "\"");
-	size_t run;
-
-	while (r >= 0 && at < end) {
-		run = plain_run(at, (size_t)(end - at));
-		if (run) {
-			r = buf_append(w->json, at, run);
-			at += run;
-		} else {
-			r = *at < 0x80 ? append_control(w->json, *at) : buf_puts(w->json, "\xef\xbf\xbd");
-			at++;
-		}
-	}
-	return r < 0 ? r : buf_puts(w->json, "\"");
+	return len > PAYLOAD_MAX_TEXT ? -E2BIG : json_append_text(w->json, text, len);
 }
 
 static uint64_t read_bits(const uint8_t *at, size_t width)

@@ -58,6 +58,7 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 	window_fill_page(r->page, r->options);
 	cuda_fill_page(r->page, r->options, r->drain.session.time.use_tsc);
 	r->drain.session.kernels = r->options->kernels;
+	r->drain.session.store = r->options->store_environment;
 	r->drain.session.osrt_depth = (uint32_t)r->options->osrt.backtrace_depth;
 	r->drain.page = r->page;
 	r->drain.doorbell = (struct ring_doorbell *)((uint8_t *)page + RING_PAGE_SIZE);
@@ -141,7 +142,7 @@ static uint32_t outer_parent(uint32_t pid)
 	return end && sscanf(end + 1, " %*c %u", &parent) == 1 ? parent : 0;
 }
 
-static void describe(const struct wire_request *request, uint32_t pid, struct process_info *info)
+static void describe(const struct wire_request *request, uint32_t pid, enum store_environment store, struct process_info *info)
 {
 	*info = (struct process_info){
 		.pid = pid, .inner_pid = request->pid, .ppid = request->ppid,
@@ -155,7 +156,7 @@ static void describe(const struct wire_request *request, uint32_t pid, struct pr
 	read_proc(pid, "comm", info->name, sizeof(info->name));
 	info->name[strcspn(info->name, "\n")] = '\0';
 	read_proc_link(pid, "exe", info->exe, sizeof(info->exe));
-	read_proc(pid, "cmdline", info->cmdline, sizeof(info->cmdline));
+	read_proc_command(pid, store, info->cmdline, sizeof(info->cmdline));
 }
 
 static void post_ended(struct recorder *r, uint64_t uid)
@@ -266,7 +267,7 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 	uint64_t uid;
 	int pool_fd;
 
-	describe(request, pid, &info);
+	describe(request, pid, r->drain.session.store, &info);
 	if (why) {
 		refuse(fd, ENOSPC);
 		tell_refusal(r, &info, why);

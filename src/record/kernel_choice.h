@@ -24,6 +24,8 @@ struct kernel_gpu_links {
 
 /* The report's fact that has the names of `asked`. */
 #define KERNEL_ASKED_KEY "kernel_metrics"
+/* ... and at which clocks they were read. */
+#define KERNEL_CLOCKS_KEY "kernel_clocks"
 
 struct kernel_choice {
 	const char *request;          /* file that agents read */
@@ -31,6 +33,7 @@ struct kernel_choice {
 	const char *const *units;     /* of each; NULL or "": none */
 	uint32_t count;
 	char *const *asked;           /* those that were asked for by name, NULL behind them: shown under their names; NULL: not known */
+	const char *clocks;           /* at which the program runs, in words; NULL: not known */
 	int nvtx;                     /* NVTX ranges are kept for them */
 	int nvtx_process;             /* pushed ones of all threads together */
 	const char *code;             /* folder in which agents leave cubins; NULL: none */

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "record/recorder.h"
 #include "record/steering.h"
 #include "record/window.h"
@@ -39,33 +40,58 @@ static int file_line(const char *path, const char *prefix, char *ret, size_t siz
 	return found;
 }
 
-static void json_string(struct buf *b, const char *text)
+static void add_text(struct buf *list, const char *text, size_t len)
 {
-	buf_puts(b, "\"");
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			buf_printf(b, "\\%c", *text);
-		else if ((unsigned char)*text < 0x20)
-			buf_printf(b, "\\u%04x", (unsigned char)*text);
-		else
-			buf_append(b, text, 1);
-	}
-	buf_puts(b, "\"");
+	buf_puts(list, list->len > 1 ? "," : "");
+	json_append_text(list, text, len);
 }
 
-static void put_list(struct session *s, const char *key, char *const *list)
+static void put_list(struct session *s, const char *key, struct buf *list)
 {
-	struct buf b = BUF_INIT;
+	buf_puts(list, "]");
+	put(s, key, buf_cstr(list));
+	buf_release(list);
+}
 
-	buf_puts(&b, "[");
-	for (size_t i = 0; list && list[i]; i++) {
-		if (i)
-			buf_puts(&b, ",");
-		json_string(&b, list[i]);
+/* Returns how many words were replaced. */
+static size_t put_words(struct session *s, const char *key, char *const *words, bool as_they_are)
+{
+	struct buf list = BUF_INIT, cleaned = BUF_INIT;
+	struct secret_words state = { 0 };
+
+	buf_puts(&list, "[");
+	for (size_t i = 0; words && words[i]; i++) {
+		buf_clear(&cleaned);
+		if (as_they_are)
+			buf_puts(&cleaned, words[i]);
+		else
+			secret_words_clean(&state, words[i], &cleaned);
+		add_text(&list, buf_cstr(&cleaned), cleaned.len);
 	}
-	buf_puts(&b, "]");
-	put(s, key, buf_cstr(&b));
-	buf_release(&b);
+	put_list(s, key, &list);
+	buf_release(&cleaned);
+	return state.replaced;
+}
+
+/* Returns how many values were replaced; ret_left_out is how many variables are not there at all. */
+static size_t put_environment(struct session *s, size_t *ret_left_out)
+{
+	struct buf list = BUF_INIT, cleaned = BUF_INIT;
+	size_t replaced = 0;
+
+	*ret_left_out = 0;
+	buf_puts(&list, "[");
+	for (size_t i = 0; environ && environ[i]; i++) {
+		if (s->store == STORE_ALL)
+			add_text(&list, environ[i], strlen(environ[i]));
+		else if (environment_clean(environ[i], &cleaned, &replaced))
+			add_text(&list, buf_cstr(&cleaned), cleaned.len);
+		else
+			++*ret_left_out;
+	}
+	put_list(s, "environment", &list);
+	buf_release(&cleaned);
+	return replaced;
 }
 
 static void put_machine(struct session *s)
@@ -131,6 +157,22 @@ static void user_variable_diagnostics(struct recorder *r)
 				 r->options->notes[i]);
 }
 
+/* The environment is that of this command, which the program inherits; a program that runs already has another. */
+static void put_what_was_given(struct session *s, const struct profile_options *o)
+{
+	bool all = s->store == STORE_ALL;
+	size_t left_out = 0, replaced = put_words(s, "command", o->argv, all);
+
+	if (o->command_line)
+		replaced = put_words(s, "command_line", o->command_line, all);
+	if (!o->attach_pid && s->store != STORE_NONE)
+		replaced += put_environment(s, &left_out);
+	if (left_out || replaced)
+		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
+				 "Left out of the report: %zu variables of the environment, and %zu values and arguments that look like secrets "
+				 "(--store-environment=all keeps them).", left_out, replaced);
+}
+
 void meta_begin(struct recorder *r)
 {
 	struct session *s = &r->drain.session;
@@ -142,11 +184,11 @@ void meta_begin(struct recorder *r)
 	put_machine(s);
 	session_fact(s, "start_utc_ns", now.real - (now.raw - s->time.start));
 	session_fact(s, "session_start_raw_ns", s->time.start);
-	put_list(s, "command", o->argv);
-	if (o->command_line)
-		put_list(s, "command_line", o->command_line);
+	put_what_was_given(s, o);
 	if (o->kernels && o->kernels->asked)
-		put_list(s, KERNEL_ASKED_KEY, o->kernels->asked);
+		put_words(s, KERNEL_ASKED_KEY, o->kernels->asked, true);
+	if (o->kernels && o->kernels->clocks)
+		put(s, KERNEL_CLOCKS_KEY, o->kernels->clocks);
 	if (getcwd(cwd, sizeof(cwd)))
 		put(s, "cwd", cwd);
 	put(s, "sonde_version", SONDE_VERSION);
@@ -156,8 +198,6 @@ void meta_begin(struct recorder *r)
 	put(s, "clock", s->time.use_tsc ? "tsc" : "monotonic_raw");
 	if (o->attach_pid)
 		session_fact(s, "attach.pid", o->attach_pid);
-	else if (!o->discard_environment)
-		put_list(s, "environment", environ);
 	clock_domain_row(s);
 	user_variable_diagnostics(r);
 }

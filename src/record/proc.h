@@ -5,8 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/secrets.h"
+
 /* Text of /proc/PID/FILE, NULs as spaces; empty when there is none. */
 void read_proc(uint32_t pid, const char *file, char *ret, size_t size);
+/* Its command line, the words with spaces between. */
+void read_proc_command(uint32_t pid, enum store_environment store, char *ret, size_t size);
 void read_proc_link(uint32_t pid, const char *file, char *ret, size_t size);
 
 #endif

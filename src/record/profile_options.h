@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/secrets.h"
 #include "base/error.h"
 #include "record/kernel_choice.h"
 #include "record/record.h"
@@ -145,7 +146,7 @@ struct profile_options {
 
 	bool show_output;         /* false: the target's output is not shown */
 	bool inherit_environment; /* false: the target starts with `env` alone */
-	bool discard_environment; /* do not store the environment in the report */
+	enum store_environment store_environment; /* in the report */
 	const char *const *env;   /* "NAME=value", set on top of what is inherited */
 	size_t env_count;
 

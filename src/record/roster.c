@@ -338,15 +338,6 @@ static void set_comm(struct session *s, struct roster_life *life, const char *co
 	life->name = session_text(s, life->comm);
 }
 
-static uint64_t proc_text(struct session *s, uint32_t pid, const char *file)
-{
-	char text[1024];
-
-	read_proc(pid, file, text, sizeof(text));
-	text[strcspn(text, "\n")] = '\0';
-	return text[0] ? session_text(s, text) : 0;
-}
-
 /* What /proc says of a process that no agent describes. */
 static void describe(struct session *s, struct roster_life *life)
 {
@@ -357,7 +348,9 @@ static void describe(struct session *s, struct roster_life *life)
 	read_proc_link(life->pid, "exe", text, sizeof(text));
 	if (text[0])
 		life->exe = session_text(s, text);
-	life->cmdline = proc_text(s, life->pid, "cmdline");
+	read_proc_command(life->pid, s->store, text, sizeof(text));
+	text[strcspn(text, "\n")] = '\0';
+	life->cmdline = text[0] ? session_text(s, text) : 0;
 }
 
 struct roster_life *roster_last(struct session *s, uint32_t pid)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/secrets.h"
 #include "fmt/record.h"
 #include "fmt/tables.h"
 #include "record/idmap.h"
@@ -259,6 +260,7 @@ struct session {
 	const struct kernel_choice *kernels; /* NULL: no counters are read */
 	uint64_t *osrt_names;         /* string ids by number of the function; 0 = not used yet */
 	uint32_t osrt_depth;          /* longest stack of an OS runtime call */
+	enum store_environment store; /* what of command lines is kept */
 	uint64_t next_file;
 	struct traced_process *processes;
 	struct idmap process_uids;    /* uid -> pointer */

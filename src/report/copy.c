@@ -117,6 +117,8 @@ static int copy_texts(struct report *r, struct report_writer *w, const struct re
 
 	for (uint64_t id = 1; id < r->strings.limit && rc == 0; id++) {
 		data = report_text(r, id, &size);
+		if (data && part && part->new_text)
+			data = part->new_text(part->context, id, data, &size);
 		if (data)
 			rc = string_put(w, id, data, size);
 	}
@@ -124,6 +126,8 @@ static int copy_texts(struct report *r, struct report_writer *w, const struct re
 		if (part && part->keeps_blob && !part->keeps_blob(part->context, id))
 			continue;
 		data = report_blob_data(r, id, &size);
+		if (data && part && part->new_blob)
+			data = part->new_blob(part->context, id, data, size);
 		if (data)
 			rc = blob_put(w, id, data, size);
 	}

@@ -126,13 +126,16 @@ int report_recover(const char *part_path, int overwrite, char *ret_path, size_t 
 /* The same under another name, on any disk. */
 int report_recover_to(const char *part_path, const char *path, int overwrite, struct error *err);
 
-/* A report with the rows of another, under their old ids: all, or those that a part keeps. Functions that are NULL keep everything. */
+/* A report with the rows of another, under their old ids: all, or those that a part keeps. Functions that are NULL keep everything as it is. */
 struct report;
 struct report_part {
 	int64_t from, to; /* groups of rows with times that lie outside are not looked at */
 	bool (*keeps)(void *context, int64_t start, int64_t end); /* of tables with times; instants: both the same */
 	bool (*keeps_row)(void *context, enum table_id table, int64_t *values, uint32_t present); /* of the others; it may change the row */
 	bool (*keeps_blob)(void *context, uint64_t id);
+	/* What stands in place of a text, good until the next call; NULL: there is none any more. */
+	const char *(*new_text)(void *context, uint64_t id, const char *text, size_t *size);
+	const void *(*new_blob)(void *context, uint64_t id, const void *data, size_t size); /* of the same size */
 	void *context;
 };
 int report_copy(struct report *r, const char *path, int overwrite, const struct report_part *part, struct error *err);

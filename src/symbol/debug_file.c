@@ -50,18 +50,19 @@ static bool crc_is(const struct elf_file *file, uint32_t wanted)
 	uint64_t left = elf_file_size(file), at = 0;
 	uint8_t *piece = malloc(CRC_PIECE);
 	uLong crc = crc32(0, NULL, 0);
+	bool whole = piece != NULL;
 
-	while (piece && left) {
+	while (whole && left) {
 		size_t size = left < CRC_PIECE ? (size_t)left : CRC_PIECE;
 
-		if (elf_file_read(file, at, piece, size) < 0)
-			break;
-		crc = crc32(crc, piece, (uInt)size);
+		whole = elf_file_read(file, at, piece, size) >= 0;
+		if (whole)
+			crc = crc32(crc, piece, (uInt)size);
 		at += size;
 		left -= size;
 	}
 	free(piece);
-	return piece && !left && (uint32_t)crc == wanted;
+	return whole && (uint32_t)crc == wanted;
 }
 
 /* One place to look at. With a build-id both must have the same; otherwise the checksum counts. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_text.h"
+
 static void put(struct json_out *j, const char *text, size_t len)
 {
 	if (j->r == 0)
@@ -44,60 +46,15 @@ void out_close(struct json_out *j, char bracket)
 	put(j, &bracket, 1);
 }
 
-/* How many bytes of text are one character of UTF-8; 0 where they are none. */
-static size_t character_length(const unsigned char *at, size_t left)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf5 ? 4 : 0;
-	uint32_t code = length == 1 ? *at : *at & (0x7fu >> length);
-
-	if (length == 0 || length > left)
-		return 0;
-	for (size_t i = 1; i < length; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (at[i] & 0x3f);
-	}
-	return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
-}
-
-static void put_special(struct json_out *j, unsigned char c)
-{
-	char made[8];
-
-	if (c == '"' || c == '\\')
-		snprintf(made, sizeof(made), "\\%c", c);
-	else if (c < 0x20 || c == 0x7f)
-		snprintf(made, sizeof(made), "\\u%04x", c);
-	else
-		snprintf(made, sizeof(made), "\xef\xbf\xbd");
-	put(j, made, strlen(made));
-}
-
 void out_text(struct json_out *j, const char *text, size_t len)
 {
-	const unsigned char *at = (const unsigned char *)text, *end, *plain = at;
-	size_t length;
-
 	if (!text) {
 		out_null(j);
 		return;
 	}
-	end = at + len;
 	begin_value(j);
-	put(j, "\"", 1);
-	while (at < end) {
-		length = character_length(at, (size_t)(end - at));
-		if (length && *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7f) {
-			at += length;
-			continue;
-		}
-		put(j, (const char *)plain, (size_t)(at - plain));
-		put_special(j, *at++);
-		plain = at;
-	}
-	put(j, (const char *)plain, (size_t)(at - plain));
-	put(j, "\"", 1);
+	if (j->r == 0)
+		j->r = json_append_text(j->out, text, len);
 }
 
 void out_string(struct json_out *j, const char *text)

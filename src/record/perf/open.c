@@ -60,28 +60,33 @@ static int64_t read_setting(const char *name, int64_t otherwise)
 	return value;
 }
 
-/* Numbers of the CPUs that are online: "0-3,8". */
-static int online_cpus(struct perf *p)
+/* Numbers of the CPUs that are online: "0-3,8". False: that cannot be read. */
+static bool read_online(struct perf *p)
 {
 	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
 	unsigned from, to;
-	int end = 0;
+	int end = ',';
 
-	p->cpus = calloc(2 * MAX_CPUS, sizeof(*p->cpus)); /* with rings for wakeups */
-	while (p->cpus && f && fscanf(f, "%u", &from) == 1) {
+	if (!f)
+		return false;
+	while (end == ',' && fscanf(f, "%u", &from) == 1) {
 		to = from;
 		end = fgetc(f);
 		if (end == '-' && fscanf(f, "%u", &to) == 1)
 			end = fgetc(f);
 		for (; from <= to && p->cpu_count < MAX_CPUS; from++)
 			p->cpus[p->cpu_count++].cpu = (int)from;
-		if (end != ',')
-			break;
 	}
-	if (f)
-		fclose(f);
-	for (long n = sysconf(_SC_NPROCESSORS_ONLN); p->cpus && !f && p->cpu_count < n;)
-		p->cpus[p->cpu_count] = (struct perf_cpu){ .cpu = (int)p->cpu_count }, p->cpu_count++;
+	fclose(f);
+	return true;
+}
+
+static int online_cpus(struct perf *p)
+{
+	p->cpus = calloc(2 * MAX_CPUS, sizeof(*p->cpus)); /* with rings for wakeups */
+	if (p->cpus && !read_online(p))
+		for (long n = sysconf(_SC_NPROCESSORS_ONLN); p->cpu_count < n && p->cpu_count < MAX_CPUS; p->cpu_count++)
+			p->cpus[p->cpu_count].cpu = (int)p->cpu_count;
 	for (uint32_t i = 0; p->cpus && i < p->cpu_count; i++) {
 		p->cpus[i].owner = -1;
 		for (int kind = 0; kind < PERF_KINDS; kind++)

@@ -57,7 +57,8 @@ static void test_defaults(void **state)
 	assert_false(o->kill_given);
 	assert_int_equal(o->wait, PROFILE_WAIT_ALL);
 	assert_true(o->stop_on_exit && o->show_output && o->inherit_environment);
-	assert_false(o->discard_environment || o->force_overwrite);
+	assert_int_equal(o->store_environment, STORE_SAFE);
+	assert_false(o->force_overwrite);
 	assert_int_equal(o->env_count, 0);
 	assert_int_equal(o->note_count, 0);
 	assert_int_equal(record_double.argc, 3);
@@ -80,7 +81,7 @@ static void test_all_built_options(void **state)
 	assert_int_equal(o->kill_signal, 9);
 	assert_true(o->kill_given);
 	assert_int_equal(o->wait, PROFILE_WAIT_PRIMARY);
-	assert_true(o->force_overwrite && o->discard_environment && o->stop_on_exit);
+	assert_true(o->force_overwrite && o->store_environment == STORE_NONE && o->stop_on_exit);
 	assert_false(o->inherit_environment || o->show_output);
 	assert_int_equal(o->env_count, 3);
 	assert_string_equal(record_double.env[0], "A=1");

@@ -133,7 +133,7 @@ static int launch(const struct fixture *f)
 	char *argv[] = { self, target, NULL };
 	struct profile_options o = { .argv = argv, .program = f->self, .trace = TRACE_BIT(TRACE_NVTX), .interactive = true,
 				     .session_name = "unit", .output_path = given_path, .show_output = true,
-				     .inherit_environment = true, .discard_environment = true, .stop_on_exit = true,
+				     .inherit_environment = true, .store_environment = STORE_NONE, .stop_on_exit = true,
 				     .capture_repeats = 1, .kill_signal = SIGTERM };
 	struct record_result *result = calloc(1, sizeof(*result));
 	struct error err;

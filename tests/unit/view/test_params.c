@@ -83,7 +83,7 @@ static void json(void **state)
 	out_close(&j, ']');
 	out_close(&j, '}');
 	assert_int_equal(j.r, 0);
-	assert_string_equal(buf_cstr(&b), "{\"a\\\"b\":\"x\\\\\\u000a\\u007f\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+	assert_string_equal(buf_cstr(&b), "{\"a\\\"b\":\"x\\\\\\n\\u007f\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
 					  "\xef\xbf\xbd\xef\xbf\xbd\",\"n\":-5,\"big\":\"9223372036854775807\",\"list\":[0.5,null,true,{}]}");
 	buf_release(&b);
 }

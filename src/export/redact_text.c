@@ -1,0 +1,360 @@
+#include "export/redact_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/secrets.h"
+#include "export/redact_words.h"
+
+#define SHORTEST_MASKED 4 /* numbers look like shorter words */
+
+struct redactor {
+	struct private_words words;
+	char **folders;
+	size_t folder_count;
+	struct id_map folder_names;
+	struct id_map paths;      /* hash of a path -> its number below */
+	uint32_t *path_numbers;   /* among those with its last part */
+	struct id_map last_parts; /* hash of it -> its number below */
+	uint32_t *last_counts;
+};
+
+struct redactor *redactor_new(void)
+{
+	return calloc(1, sizeof(struct redactor));
+}
+
+void redactor_free(struct redactor *r)
+{
+	if (!r)
+		return;
+	private_words_release(&r->words);
+	for (size_t i = 0; i < r->folder_count; i++)
+		free(r->folders[i]);
+	free(r->folders);
+	id_map_release(&r->folder_names);
+	id_map_release(&r->paths);
+	id_map_release(&r->last_parts);
+	free(r->path_numbers);
+	free(r->last_counts);
+	free(r);
+}
+
+int redactor_add_host(struct redactor *r, const char *name)
+{
+	size_t first = strcspn(name, ".");
+	int rc = private_words_add(&r->words, WORD_HOST, name, strlen(name));
+
+	/* Its first part stands alone, too, unless it is a number. */
+	return rc < 0 || !isalpha((unsigned char)name[0]) ? rc : private_words_add(&r->words, WORD_HOST, name, first);
+}
+
+int redactor_add_user(struct redactor *r, const char *name)
+{
+	return private_words_add(&r->words, WORD_USER, name, strlen(name));
+}
+
+int redactor_add_folder(struct redactor *r, const char *path)
+{
+	size_t len = strlen(path);
+	char **all;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (path[0] != '/' || len < 2)
+		return 0;
+	all = reallocarray(r->folders, r->folder_count + 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	r->folders = all;
+	all[r->folder_count] = strndup(path, len);
+	if (!all[r->folder_count])
+		return -ENOMEM;
+	r->folder_count++;
+	return 0;
+}
+
+static bool is_own_folder(const struct redactor *r, const char *path, size_t len)
+{
+	for (size_t i = 0; i < r->folder_count; i++)
+		if (strlen(r->folders[i]) == len && memcmp(r->folders[i], path, len) == 0)
+			return true;
+	return false;
+}
+
+static bool is_below_own(const struct redactor *r, const char *path, size_t len)
+{
+	for (size_t i = 0; i < r->folder_count; i++) {
+		size_t size = strlen(r->folders[i]);
+
+		if (len >= size && memcmp(r->folders[i], path, size) == 0 && (len == size || path[size] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/* Grows an array that goes with a map, for what was just numbered. */
+static bool number_in(struct id_map *map, uint64_t key, uint32_t **values, uint32_t *ret, bool *ret_new)
+{
+	uint32_t *all;
+
+	*ret = id_map_number(map, key, ret_new);
+	if (*ret && *ret_new) {
+		all = reallocarray(*values, *ret + 1, sizeof(*all));
+		if (!all)
+			return false;
+		*values = all;
+		all[*ret] = 0;
+	}
+	return *ret != 0;
+}
+
+/* The last part of a path; the second of that name with a 2 before it, and so on. */
+static int put_last_part(struct redactor *r, const char *path, size_t len, struct buf *ret)
+{
+	const char *slash = memrchr(path, '/', len);
+	const char *last = slash ? slash + 1 : path;
+	size_t size = len - (size_t)(last - path);
+	uint32_t number, part;
+	bool is_new, ignored;
+
+	if (!number_in(&r->paths, redact_hash(path, len), &r->path_numbers, &number, &is_new) ||
+	    !number_in(&r->last_parts, redact_hash(last, size), &r->last_counts, &part, &ignored))
+		return -ENOMEM;
+	if (is_new)
+		r->path_numbers[number] = ++r->last_counts[part];
+	if (r->path_numbers[number] > 1)
+		buf_printf(ret, "%u/", r->path_numbers[number]);
+	return buf_append(ret, last, size);
+}
+
+/* What the kernel makes says nothing of anybody. */
+static bool is_of_kernel(const char *path, size_t len)
+{
+	static const char *const tops[] = { "/dev/", "/proc/", "/sys/" };
+
+	for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++)
+		if (len > strlen(tops[i]) && strncmp(path, tops[i], strlen(tops[i])) == 0)
+			return strncmp(path, "/dev/shm/", 9) != 0;
+	return false;
+}
+
+static int put_path(struct redactor *r, const char *path, size_t len, struct buf *ret)
+{
+	bool ignored;
+
+	if (is_of_kernel(path, len))
+		return buf_append(ret, path, len);
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (is_own_folder(r, path, len))
+		return buf_printf(ret, "folder-%u", id_map_number(&r->folder_names, redact_hash(path, len), &ignored));
+	return put_last_part(r, path, len, ret);
+}
+
+static bool ends_path(char c)
+{
+	return c == '\0' || strchr(" \t\n\r\"'(){}[]<>|,;&`=:", c) != NULL;
+}
+
+static size_t count_slashes(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += text[i] == '/';
+	return n;
+}
+
+/* Folders at the root of file systems. "/api/v1/users" and "/model/layer1" are none. */
+static bool has_usual_top(const char *path, size_t len)
+{
+	static const char *const tops[] = { "home", "root", "Users", "tmp", "var", "opt", "usr", "mnt", "media", "srv", "scratch", "etc", "lib", "lib64",
+					    "bin", "sbin", "nix", "gpfs", "lustre", "nfs", "run", "dev", "workspace", "app", "export", "Volumes" };
+	size_t top = 1;
+
+	while (top < len && path[top] != '/')
+		top++;
+	for (size_t i = 0; top < len && i < sizeof(tops) / sizeof(tops[0]); i++)
+		if (strlen(tops[i]) == top - 1 && memcmp(path + 1, tops[i], top - 1) == 0)
+			return true;
+	return false;
+}
+
+static bool has_ending(const char *path, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && isalnum((unsigned char)path[len - 1 - n]))
+		n++;
+	return n >= 1 && n <= 5 && n + 2 < len && path[len - 1 - n] == '.' && isalpha((unsigned char)path[len - n]);
+}
+
+/* A file of source code, as imported Python functions are named by: torch/nn/modules/module.py(1783): forward */
+static bool is_source(const char *token, size_t len)
+{
+	static const char *const endings[] = { ".py", ".pyx", ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".rs", ".go", ".jl", ".sh" };
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t size = strlen(endings[i]);
+
+		if (len > size && memcmp(token + len - size, endings[i], size) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_path(const struct redactor *r, enum text_role role, const char *token, size_t len)
+{
+	if (len < 2 || strncmp(token, "//", 2) == 0)
+		return false;
+	if (!memchr(token, '/', len))
+		return false;
+	if (role == TEXT_LINE || is_source(token, len))
+		return true;
+	if (token[0] != '/')
+		return false;
+	if (is_below_own(r, token, len) || (role == TEXT_PROSE && count_slashes(token, len) > 1))
+		return true;
+	return role == TEXT_NAME && count_slashes(token, len) > 1 && (has_usual_top(token, len) || has_ending(token, len));
+}
+
+static int put_paths(struct redactor *r, enum text_role role, const char *text, size_t len, struct buf *ret)
+{
+	size_t at = 0, end;
+	int rc = 0;
+
+	while (at < len && rc >= 0) {
+		for (end = at; end < len && !ends_path(text[end]); end++)
+			;
+		/* The scheme of a URL: what follows is no path. */
+		if (end + 2 < len && memcmp(text + end, "://", 3) == 0)
+			for (end += 3; end < len && !strchr(" \t\n\"'<>", text[end]); end++)
+				;
+		else if (is_path(r, role, text + at, end - at)) {
+			rc = put_path(r, text + at, end - at, ret);
+			at = end;
+		}
+		end += end < len && at == end ? 1 : 0;
+		rc = rc < 0 ? rc : buf_append(ret, text + at, end - at);
+		at = end;
+	}
+	return rc;
+}
+
+static int put_inlined(struct redactor *r, const char *text, size_t len, struct buf *ret)
+{
+	size_t field = 0, at = 0, size;
+	int rc = 0;
+
+	while (at < len && rc >= 0) {
+		for (size = 0; at + size < len && text[at + size] != '\t' && text[at + size] != '\n'; size++)
+			;
+		rc = field == 1 && size ? put_path(r, text + at, size, ret) : buf_append(ret, text + at, size);
+		at += size;
+		if (at < len && rc >= 0) {
+			field = text[at] == '\n' ? 0 : field + 1;
+			rc = buf_append(ret, text + at++, 1);
+		}
+	}
+	return rc;
+}
+
+static int put_line(struct redactor *r, struct secret_words *words, const char *text, struct buf *ret)
+{
+	struct buf plain = BUF_INIT;
+	int rc = secret_words_clean(words, text, &plain);
+
+	rc = rc < 0 ? rc : put_paths(r, TEXT_LINE, buf_cstr(&plain), plain.len, ret);
+	buf_release(&plain);
+	return rc;
+}
+
+static int put_words(struct redactor *r, const char *list, struct buf *ret)
+{
+	struct buf word = BUF_INIT, cleaned = BUF_INIT;
+	struct secret_words words = { 0 };
+	int rc = buf_puts(ret, "[");
+
+	while (rc >= 0 && (list = json_next_text(list, &word))) {
+		buf_clear(&cleaned);
+		rc = put_line(r, &words, buf_cstr(&word), &cleaned);
+		rc = rc < 0 || ret->data[ret->len - 1] == '[' ? rc : buf_puts(ret, ",");
+		rc = rc < 0 ? rc : json_append_text(ret, buf_cstr(&cleaned), cleaned.len);
+	}
+	buf_release(&word);
+	buf_release(&cleaned);
+	return rc < 0 ? rc : buf_puts(ret, "]");
+}
+
+static int put_without_paths(struct redactor *r, enum text_role role, const char *text, size_t len, struct buf *ret)
+{
+	struct secret_words words = { 0 };
+
+	switch (role) {
+	case TEXT_PATH:
+		return put_path(r, text, len, ret);
+	case TEXT_INLINED:
+		return put_inlined(r, text, len, ret);
+	case TEXT_LINE:
+		return put_line(r, &words, text, ret);
+	case TEXT_WORDS:
+		return put_words(r, text, ret);
+	case TEXT_HOST:
+		return buf_append(ret, text, len);
+	default:
+		return put_paths(r, role, text, len, ret);
+	}
+}
+
+int redactor_text(struct redactor *r, enum text_role role, const char *text, size_t len, struct buf *ret)
+{
+	struct buf plain = BUF_INIT;
+	int rc;
+
+	if (role == TEXT_KEPT)
+		return buf_append(ret, text, len);
+	rc = put_without_paths(r, role, text, len, &plain);
+
+	rc = rc < 0 ? rc : private_words_replace(&r->words, buf_cstr(&plain), plain.len, ret);
+	buf_release(&plain);
+	return rc;
+}
+
+static void mask(char *data, size_t size, const char *text, size_t len)
+{
+	char *at = data, *end = data + size;
+
+	while (len && (at = memmem(at, (size_t)(end - at), text, len))) {
+		memset(at, 'x', len);
+		at += len;
+	}
+}
+
+/* The folder part of what looks like a path. Returns how long all of it is. */
+static size_t mask_path(char *path, size_t left)
+{
+	size_t len = 0, last = 0;
+
+	while (len < left && (isalnum((unsigned char)path[len]) || (path[len] && strchr("/._+@~-", path[len])))) {
+		last = path[len] == '/' ? len : last;
+		len++;
+	}
+	if (last > 0 && has_usual_top(path, len))
+		memset(path, 'x', last);
+	return len;
+}
+
+void redactor_blob(const struct redactor *r, char *data, size_t size)
+{
+	for (size_t i = 0; i < r->folder_count; i++)
+		mask(data, size, r->folders[i], strlen(r->folders[i]));
+	for (char *at = data; (at = memchr(at, '/', size - (size_t)(at - data))) != NULL && at < data + size;)
+		at += mask_path(at, size - (size_t)(at - data));
+	for (size_t i = 0; i < r->words.count; i++)
+		if (r->words.items[i].len >= SHORTEST_MASKED)
+			mask(data, size, r->words.items[i].text, r->words.items[i].len);
+}

@@ -1,0 +1,50 @@
+/* A report as a report: a copy, a part of the time, or one without what it tells of people and places. */
+#include <errno.h>
+
+#include "export/internal.h"
+#include "export/redact.h"
+
+static bool keeps(void *context, int64_t start, int64_t end)
+{
+	return export_keeps(context, start, end);
+}
+
+static int copy(struct export *e, struct error *err)
+{
+	const struct export_times *times = &e->request->times;
+	struct report_part part = { .from = times->given ? times->start : INT64_MIN, .to = times->given ? times->end : INT64_MAX,
+				    .keeps = keeps, .context = e };
+	struct report *report = query_report(e->q);
+	struct redaction *redaction = NULL;
+	int r = e->request->redact ? redaction_begin(&redaction, report, &part, err) : 0;
+	int failed;
+
+	r = r < 0 ? r : report_copy(report, e->part_path, 1, &part, err);
+	failed = redaction_end(redaction);
+	return r < 0 ? r : failed < 0 ? error_set_errno(err, -failed, "The report cannot be cleaned") : 0;
+}
+
+static int begin(struct export *e, struct error *err)
+{
+	return e->shift ? error_set(err, EINVAL, "--ts-shift and --ts-normalize are not for sonde: a report has its own times") : 0;
+}
+
+static int end(struct export *e, struct error *err)
+{
+	(void)e;
+	(void)err;
+	return 0;
+}
+
+static void give_up(struct export *e)
+{
+	(void)e;
+}
+
+const struct export_format export_report = {
+	.name = "sonde", .ending = ".copy.sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
+};
+
+const struct export_format export_redacted = {
+	.name = "sonde", .ending = ".redacted.sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
+};
