@@ -112,13 +112,32 @@ static enum sql_answer set_mode(struct sql_shell *shell, const char *argument)
 	return SQL_GO_ON;
 }
 
+static bool goes_to_file(const char *argument)
+{
+	return *argument && strcmp(argument, "stdout") != 0;
+}
+
+static FILE *open_output(struct sql_shell *shell, const char *path)
+{
+	FILE *file;
+
+	if (!shell->opens_none)
+		return fopen(path, "we");
+	file = shell->opened_output >= 0 ? fdopen(shell->opened_output, "w") : NULL;
+	if (file)
+		shell->opened_output = -1;
+	else
+		errno = shell->opened_error ? shell->opened_error : EPERM;
+	return file;
+}
+
 static enum sql_answer set_output(struct sql_shell *shell, const char *argument)
 {
 	char text[256];
 	FILE *file = NULL;
 
-	if (*argument && strcmp(argument, "stdout") != 0) {
-		file = fopen(argument, "we");
+	if (goes_to_file(argument)) {
+		file = open_output(shell, argument);
 		if (!file) {
 			snprintf(text, sizeof(text), "%.150s: %s", argument, strerror(errno));
 			return fail(shell, text);
@@ -195,4 +214,13 @@ enum sql_answer sql_shell_command(struct sql_shell *shell, const char *line)
 		if (strcmp(dot.word, dot_commands[i].word) == 0)
 			return dot_commands[i].run(shell, dot.argument);
 	return unknown(shell, dot.word);
+}
+
+bool sql_shell_names_output(const char *line, char *ret, size_t size)
+{
+	struct dot_line dot;
+
+	split(&dot, line);
+	snprintf(ret, size, "%s", dot.argument);
+	return strcmp(dot.word, ".output") == 0 && goes_to_file(dot.argument);
 }
