@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/confine_reader.h"
 #include "cli/export_answers.h"
 #include "cli/open_report.h"
 #include "cli/section_folders.h"
 #include "export/export.h"
 #include "query/query.h"
+#include "stats/stats.h"
 
 struct export_fields {
 	int type; /* enum export_type, then those of EXPORT_OTHER_NAMES */
@@ -92,7 +94,7 @@ static const struct option_table export_options = OPTION_TABLE(export_specs);
 
 extern const struct command export_command;
 
-struct display {
+struct progress_line {
 	FILE *err;
 	bool shown; /* a terminal looks */
 	bool written;
@@ -121,7 +123,7 @@ static bool signal_waits(void)
 
 static int show_progress(void *arg, const char *table, size_t done, size_t count)
 {
-	struct display *display = arg;
+	struct progress_line *display = arg;
 	time_t now = time(NULL);
 
 	if (signal_waits())
@@ -162,7 +164,7 @@ static int take_texts(const struct export_fields *fields, struct own_texts *ret,
 static int write_export(struct cli *cli, struct query *q, const struct export_fields *fields, const char *input,
 			const char *opened, const struct own_texts *texts)
 {
-	struct display display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
+	struct progress_line display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
 	struct export_request request = {
 		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .ids = fields->ids, .input = input,
 		.opened = opened, .output = fields->output, .stream = cli->out,
@@ -207,6 +209,26 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 	return 0;
 }
 
+/* The output is written beside its place and moved there; nothing else is, and no other report is read. */
+static void confine_export(const struct cli *cli, const struct export_fields *fields, const char *input, const char *opened)
+{
+	struct confinement c = { 0 };
+	struct stats_folders folders;
+	struct error err;
+
+	confine_allow_usual(&c);
+	confine_allow(&c, CONFINE_READ, opened);
+	if (!fields->output || strcmp(fields->output, "-") != 0)
+		confine_allow_folder_of(&c, CONFINE_READ | CONFINE_WRITE, fields->output ? fields->output : input);
+	/* What a page without its events has as answers, comes from named reports. */
+	if (stats_folders_find(&folders, NULL, 0, &err) >= 0) {
+		for (size_t i = 0; i < folders.count; i++)
+			confine_allow(&c, CONFINE_READ, folders.names[i]);
+		stats_folders_release(&folders);
+	}
+	confine_command(cli, &c);
+}
+
 static int export_report(struct cli *cli, const struct export_fields *fields, const char *input)
 {
 	struct opened_report opened;
@@ -225,6 +247,7 @@ static int export_report(struct cli *cli, const struct export_fields *fields, co
 	}
 	if (opened.file < 0)
 		input = opened.path;
+	confine_export(cli, fields, input, opened.path);
 	if (query_open(&q, opened.path, &err) < 0) {
 		section_files_release(texts.files, texts.count);
 		return close_report(&opened, command_fail(cli, &export_command, "%s", err.text));

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/confine_reader.h"
 #include "cli/open_report.h"
-#include "cli/sql_shell.h"
+#include "cli/sql_apart.h"
 
 struct sql_fields {
 	const char *format;
@@ -22,8 +23,54 @@ static const struct option_table sql_options = OPTION_TABLE(sql_specs);
 
 extern const struct command sql_command;
 
+/* What this process has to do. */
+struct asking {
+	struct sql_shell shell; /* the first: calls of sql_apart.h have it */
+	const struct options_parsed *parsed;
+	const char *path; /* of the report */
+};
+
+/* Files that words of the command line name for output. */
+static void confine_sql(const struct cli *cli, const struct options_parsed *parsed)
+{
+	struct confinement c = { 0 };
+	char name[4096];
+
+	confine_reader(&c);
+	for (int i = 1; i < parsed->word_count; i++)
+		if (sql_shell_names_output(parsed->words[i], name, sizeof(name)))
+			confine_allow_folder_of(&c, CONFINE_READ | CONFINE_WRITE, name);
+	confine_command(cli, &c);
+}
+
+/* 0, or the exit status. */
+static int open_confined(struct sql_shell *shell)
+{
+	struct asking *a = (struct asking *)shell;
+	struct error err;
+
+	confine_sql(shell->cli, a->parsed);
+	if (query_open(&shell->query, a->path, &err) < 0)
+		return command_fail(shell->cli, &sql_command, "%s", err.text);
+	return 0;
+}
+
+static int end_confined(struct sql_shell *shell, int status)
+{
+	const struct asking *a = (struct asking *)shell;
+
+	sql_shell_release(shell);
+	if (status == 0 && query_damaged(shell->query))
+		status = command_fail(shell->cli, &sql_command, "%s is damaged: what could not be read is missing above",
+				      a->parsed->words[0]);
+	query_close(shell->query);
+	return status;
+}
+
+static const struct sql_apart_calls sql_calls = { open_confined, end_confined };
+
 /* Statements and commands, line by line; the first that fails is the last. */
-static int run_stdin(struct sql_shell *shell)
+static enum sql_answer read_stdin(struct sql_shell *shell)
 {
 	enum sql_answer said = SQL_GO_ON;
 	char *line = NULL;
@@ -32,25 +79,49 @@ static int run_stdin(struct sql_shell *shell)
 	while (said == SQL_GO_ON && getline(&line, &cap, stdin) >= 0)
 		said = sql_shell_line(shell, line);
 	free(line);
-	return said == SQL_GO_ON ? sql_shell_end(shell) : said == SQL_FAILED;
+	return said;
+}
+
+/* Lines name files to write to as they come: this process reads them, another runs statements. */
+static int run_lines(struct sql_shell *shell)
+{
+	bool is_prompt = isatty(STDIN_FILENO), complete = false;
+	enum sql_answer said;
+	int status = 0;
+
+	shell->is_apart = shell->cli->may_confine && sql_apart_start(shell, &sql_calls, &status);
+	if (status)
+		return status;
+	if (!shell->is_apart && (status = open_confined(shell)) != 0)
+		return status;
+	if (is_prompt) {
+		status = sql_prompt(shell);
+	} else {
+		said = read_stdin(shell);
+		complete = said == SQL_GO_ON;
+		status = said == SQL_FAILED;
+	}
+	if (shell->is_apart)
+		return sql_apart_end(shell, status, complete);
+	return end_confined(shell, complete ? sql_shell_end(shell) : status);
 }
 
 static int run_words(struct sql_shell *shell, const struct options_parsed *parsed)
 {
-	int status = 0;
+	int status = open_confined(shell);
 
-	if (parsed->word_count == 1)
-		return isatty(STDIN_FILENO) ? sql_prompt(shell) : run_stdin(shell);
+	if (status)
+		return status;
 	for (int i = 1; status == 0 && i < parsed->word_count; i++)
 		status = parsed->words[i][0] == '.' ? sql_shell_command(shell, parsed->words[i]) == SQL_FAILED :
 						      sql_shell_run(shell, parsed->words[i]);
-	return status;
+	return end_confined(shell, status);
 }
 
 static int answer(struct cli *cli, const struct sql_fields *fields, const struct options_parsed *parsed)
 {
 	const char *format = fields->format;
-	struct sql_shell shell = { .cli = cli, .text = BUF_INIT };
+	struct asking a = { .shell = { .cli = cli, .text = BUF_INIT, .opened_output = -1 }, .parsed = parsed };
 	struct opened_report opened;
 	struct error err;
 	int status;
@@ -59,19 +130,13 @@ static int answer(struct cli *cli, const struct sql_fields *fields, const struct
 		return command_fail(cli, &sql_command, "Which recording? sonde sql FILE.sonde [statement]");
 	if (!format)
 		format = isatty(fileno(cli->out)) ? "column:nofmt" : "csv";
-	if (format_parse(&shell.format, format, &err) < 0)
+	if (format_parse(&a.shell.format, format, &err) < 0)
 		return command_fail(cli, &sql_command, "%s", err.text);
 	if (!open_report(cli, &sql_command, parsed->words[0], &opened, &status))
 		return status;
-	if (query_open(&shell.query, opened.path, &err) < 0)
-		return close_report(&opened, command_fail(cli, &sql_command, "%s", err.text));
+	a.path = opened.path;
 	signal(SIGPIPE, SIG_IGN);
-	status = run_words(&shell, parsed);
-	sql_shell_release(&shell);
-	if (status == 0 && query_damaged(shell.query))
-		status = command_fail(cli, &sql_command, "%s is damaged: what could not be read is missing above",
-				      parsed->words[0]);
-	query_close(shell.query);
+	status = parsed->word_count == 1 ? run_lines(&a.shell) : run_words(&a.shell, parsed);
 	return close_report(&opened, status);
 }
 

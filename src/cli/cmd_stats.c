@@ -2,11 +2,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/confine_reader.h"
 #include "cli/nsys_sqlite.h"
 #include "cli/open_report.h"
+#include "cli/stats_apart.h"
 #include "stats/stats.h"
 
 struct stats_fields {
@@ -133,37 +136,88 @@ static int help_formats(struct cli *cli, const char *wanted)
 	return 0;
 }
 
-static int run_reports(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed,
-		       const char *path, const struct stats_folders *folders)
+/* Tables go into files beside what -o names, or beside the report; nsys's export, too. */
+static void confine_stats(const struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed, const char *path)
 {
+	const struct option_use *sqlite = options_find_use(parsed, "sqlite");
+	struct confinement c = { 0 };
+	bool beside = cli->role == CLI_NSYS;
+
+	confine_reader(&c);
+	for (size_t i = 0; i < fields->outputs.count; i++) {
+		char *copy = strdup(fields->outputs.items[i]), *rest = NULL;
+
+		for (char *word = copy ? strtok_r(copy, ",", &rest) : NULL; word; word = strtok_r(NULL, ",", &rest)) {
+			beside |= strcmp(word, ".") == 0;
+			if (*word != '@' && strcmp(word, "-") != 0)
+				confine_allow_folder_of(&c, CONFINE_READ | CONFINE_WRITE, word);
+		}
+		free(copy);
+	}
+	if (beside)
+		confine_allow_folder_of(&c, CONFINE_READ | CONFINE_WRITE, path);
+	if (beside && sqlite)
+		confine_allow_folder_of(&c, CONFINE_READ | CONFINE_WRITE, sqlite->value);
+	confine_command(cli, &c);
+}
+
+/* What one run of the reports needs. */
+struct running {
+	struct cli *cli;
+	const struct stats_fields *fields;
+	const struct options_parsed *parsed;
+	const char *path;
+	const struct opened_report *opened;
+	const struct stats_folders *folders;
+};
+
+static int run_confined(void *context, const struct stats_starter *starter)
+{
+	const struct running *w = context;
+	const struct stats_fields *fields = w->fields;
 	struct stats_options options = {
 		.reports = fields->reports.items, .report_count = fields->reports.count,
 		.formats = fields->formats.items, .format_count = fields->formats.count,
 		.outputs = fields->outputs.items, .output_count = fields->outputs.count,
 		.time_unit = fields->time_unit, .quiet = fields->quiet, .overwrite = fields->overwrite,
-		.folders = (const char *const *)folders->names, .folder_count = folders->count,
-		.scope = { .time = fields->filter_time, .nvtx = fields->filter_nvtx, .steps = fields->steps },
+		.folders = (const char *const *)w->folders->names, .folder_count = w->folders->count,
+		.scope = { .time = fields->filter_time, .nvtx = fields->filter_nvtx, .steps = fields->steps }, .starter = starter,
 	};
-	struct opened_report opened;
+	const char *path = w->path;
 	char shown[PATH_MAX];
 	struct error err;
-	int r, status;
+	int r;
 
-	if (!open_report(cli, &stats_command, path, &opened, &status))
-		return status;
-	if (opened.file >= 0) {
-		options.opened = opened.path; /* the name that was given stays the one to show */
+	confine_stats(w->cli, fields, w->parsed, w->opened->file >= 0 ? path : w->opened->path);
+	if (w->opened->file >= 0) {
+		options.opened = w->opened->path; /* the name that was given stays the one to show */
 	} else {
-		path = opened.path;
-		if (nsys_stats_sqlite(cli, parsed, path, shown, sizeof(shown))) {
+		path = w->opened->path;
+		if (nsys_stats_sqlite(w->cli, w->parsed, path, shown, sizeof(shown))) {
 			options.opened = path;
 			path = shown;
 		}
 	}
 	/* A reader of the table that goes away is noticed at the write, and no error. */
 	signal(SIGPIPE, SIG_IGN);
-	r = stats_run(&options, path, cli->out, cli->err, &err);
-	status = r < 0 && r != -EPIPE ? command_fail(cli, &stats_command, "%s", err.text) : 0;
+	r = stats_run(&options, path, w->cli->out, w->cli->err, &err);
+	return r < 0 && r != -EPIPE ? command_fail(w->cli, &stats_command, "%s", err.text) : 0;
+}
+
+static int run_reports(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed,
+		       const char *path, const struct stats_folders *folders)
+{
+	struct opened_report opened;
+	struct running w = { cli, fields, parsed, path, &opened, folders };
+	int status;
+
+	if (!open_report(cli, &stats_command, path, &opened, &status))
+		return status;
+	status = -ENOSYS;
+	if (cli->may_confine && stats_starts_commands(&fields->outputs))
+		status = stats_apart(&fields->outputs, run_confined, &w);
+	if (status < 0)
+		status = run_confined(&w, NULL);
 	return close_report(&opened, status);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/confine_reader.h"
 #include "cli/find_program.h"
 #include "cli/ncu_link.h"
 #include "cli/nsys_link.h"
@@ -77,7 +78,7 @@ struct viewing {
 	struct opened_report trace; /* of --operators */
 	bool has_trace;
 	struct string_list folders; /* of sections and rules */
-	char leader[4096]; /* a file that leads a browser to the address; empty: none */
+	int browser_fd; /* takes the address to be opened; -1: none is */
 };
 
 static bool exists(const struct cli *cli, const char *path)
@@ -116,22 +117,17 @@ static void print_url(struct view *v, void *context)
 }
 
 /* Others see the words of a command: the address goes into a file that is ours alone. */
-static bool write_leader(struct viewing *w, struct view *v)
+static bool write_leader(char *path, size_t size, const char *url)
 {
 	const char *folder = getenv("XDG_RUNTIME_DIR");
-	char url[512];
 	FILE *f;
 	int fd;
 
-	snprintf(w->leader, sizeof(w->leader), "%s/sonde-XXXXXX.html", folder && *folder == '/' ? folder : "/tmp");
-	fd = mkostemps(w->leader, 5, O_CLOEXEC);
+	snprintf(path, size, "%s/sonde-XXXXXX.html", folder && *folder == '/' ? folder : "/tmp");
+	fd = mkostemps(path, 5, O_CLOEXEC);
 	f = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!f || view_url(v, url, sizeof(url)) < 0) {
-		if (f)
-			fclose(f);
-		w->leader[0] = '\0';
+	if (!f)
 		return false;
-	}
 	fprintf(f, "<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=%s\"><title>Sonde</title>\n", url);
 	return fclose(f) == 0;
 }
@@ -143,24 +139,72 @@ static bool has_desktop(void)
 	return ((display && *display) || (wayland && *wayland)) && !getenv("SSH_CONNECTION") && !getenv("SSH_TTY");
 }
 
-static void open_browser(struct viewing *w, struct view *v)
+/* Opens the address that comes through the pipe, and removes the file that leads there when the viewer has ended. */
+static void lead_browser(int url_fd)
 {
+	char url[512], leader[PATH_MAX];
+	ssize_t n;
 	sigset_t none;
-	pid_t pid;
 
-	if (w->fields->no_open || !has_desktop() || !write_leader(w, v))
-		return;
-	signal(SIGCHLD, SIG_IGN);
-	pid = fork();
-	if (pid != 0)
-		return;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGCHLD, SIG_IGN);
 	setsid();
 	for (int fd = 0, null = open("/dev/null", O_RDWR); fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
-	execlp("xdg-open", "xdg-open", w->leader, (char *)NULL);
-	_exit(127);
+	n = read(url_fd, url, sizeof(url) - 1);
+	if (n <= 0)
+		return;
+	url[n] = '\0';
+	if (!write_leader(leader, sizeof(leader), url))
+		return;
+	if (fork() == 0) {
+		execlp("xdg-open", "xdg-open", leader, (char *)NULL);
+		_exit(127);
+	}
+	while (read(url_fd, url, sizeof(url)) > 0)
+		;
+	unlink(leader);
+}
+
+/* The viewer itself may start nothing once it reads reports: a process apart waits for the address. */
+static void prepare_browser(struct viewing *w)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (w->fields->no_open || !has_desktop() || pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	signal(SIGCHLD, SIG_IGN);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		lead_browser(ends[0]);
+		_exit(0);
+	}
+	close(ends[0]);
+	if (pid < 0)
+		close(ends[1]);
+	else
+		w->browser_fd = ends[1];
+}
+
+static void open_browser(struct viewing *w, struct view *v)
+{
+	char url[512];
+
+	if (w->browser_fd >= 0 && view_url(v, url, sizeof(url)) == 0 && write(w->browser_fd, url, strlen(url)) < 0)
+		w->browser_fd = -1; /* it has gone; the address was printed */
+}
+
+/* The port is open: from here on reports are read. */
+static void confine_view(void *context)
+{
+	struct viewing *w = context;
+	struct confinement c = { .accepts = true };
+
+	confine_reader_of_code(&c);
+	confine_command(w->cli, &c);
 }
 
 /* A descriptor that is readable when the program is to end; also by the end of a child, where one is waited for. */
@@ -184,7 +228,7 @@ static struct view_options view_options_of(struct viewing *w)
 	return (struct view_options){
 		.sources = w->sources, .source_count = w->count, .bind = w->fields->bind, .port = (int)w->fields->port,
 		.web_folder = w->fields->web_folder, .input_fd = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
-		.on_input = print_url, .context = w, .text_folders = (const char *const *)w->folders.items, .text_folder_count = w->folders.count,
+		.on_input = print_url, .listening = confine_view, .context = w, .text_folders = (const char *const *)w->folders.items, .text_folder_count = w->folders.count,
 		.operators = w->has_trace ? w->trace.path : NULL,
 	};
 }
@@ -207,6 +251,7 @@ static int serve(struct viewing *w)
 	options.stop_fd = end_signals(false);
 	if (options.stop_fd < 0)
 		return command_fail(w->cli, &view_command, "Signals cannot be waited for: %s", strerror(errno));
+	prepare_browser(w);
 	if (view_open(&v, &options, &err) < 0)
 		return command_fail(w->cli, &view_command, "%s", err.text);
 	print_url(v, w);
@@ -219,8 +264,6 @@ static int serve(struct viewing *w)
 	if (view_run(v, &err) < 0)
 		status = command_fail(w->cli, &view_command, "%s", err.text);
 	view_close(v);
-	if (w->leader[0])
-		unlink(w->leader);
 	return status;
 }
 
@@ -360,7 +403,7 @@ static int open_and_serve(struct viewing *w, char **words, size_t count)
 static int run_view(struct cli *cli, int argc, char **argv)
 {
 	struct view_fields fields = { 0 };
-	struct viewing w = { .cli = cli, .fields = &fields };
+	struct viewing w = { .cli = cli, .fields = &fields, .browser_fd = -1 };
 	struct options_parsed parsed;
 	int status;
 

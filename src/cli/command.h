@@ -19,6 +19,7 @@ struct cli {
 	char *const *command_line; /* all of it, as typed */
 	enum cli_role role;
 	FILE *told;          /* gets lines on how far a run is; NULL: `err` does */
+	bool may_confine;    /* nothing comes after the command in this process: it may give up what it does not need */
 };
 
 /* What the words that are not options are, for completion. */

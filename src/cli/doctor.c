@@ -34,6 +34,8 @@ const struct doctor_check doctor_checks[] = {
 	  { .host = "free some space, or give a report on another disk with -o",
 	    .docker = "docker run -v /large/disk:/reports, and -o /reports/NAME",
 	    .kubernetes = "mount a volume and write there with -o" } },
+	{ "confined readers", "reports from elsewhere read with few rights", false, doctor_probe_confine,
+	  { .host = "use Linux 5.13 or newer with landlock among the modules of the lsm= option at boot" } },
 	{ "container", "", false, doctor_probe_container, { NULL, NULL, NULL } },
 	{ "cgroup limits", "room for the recorder beside the program", false, doctor_probe_cgroup,
 	  { .docker = "docker run --memory=LIMIT with 512 MB more",

@@ -17,6 +17,8 @@ struct doctor_calls {
 	int (*abstract_socket)(void);
 	int (*wipe_on_fork)(void);
 	uint64_t (*memlock_limit)(void); /* bytes, UINT64_MAX: no limit */
+	int (*landlock)(void);       /* its version */
+	int (*call_filter)(void);    /* seccomp */
 	char *(*gpu_devices)(void); /* as --gpu-metrics-devices=help; to be freed */
 };
 
@@ -80,7 +82,7 @@ bool doctor_has_capability(const struct doctor_host *host, enum doctor_capabilit
 /* Probes, by file: doctor_spine.c, doctor_perf.c, doctor_gpu.c, doctor_place.c. */
 typedef void doctor_probe(const struct doctor_host *host, struct doctor_answer *ret);
 doctor_probe doctor_probe_agent, doctor_probe_nvtx, doctor_probe_memfd, doctor_probe_socket,
-	doctor_probe_wipe_on_fork, doctor_probe_clock;
+	doctor_probe_wipe_on_fork, doctor_probe_clock, doctor_probe_confine;
 doctor_probe doctor_probe_perf_own, doctor_probe_perf_kernel, doctor_probe_perf_system,
 	doctor_probe_perf_hardware, doctor_probe_seccomp, doctor_probe_kernel_symbols,
 	doctor_probe_ptrace, doctor_probe_tracefs, doctor_probe_memlock;

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "cli/doctor.h"
 #include "record/gpu/monitor.h"
 
@@ -92,5 +93,7 @@ const struct doctor_calls doctor_real_calls = {
 	.abstract_socket = try_abstract_socket,
 	.wipe_on_fork = try_wipe_on_fork,
 	.memlock_limit = memlock_limit,
+	.landlock = confine_landlock_version,
+	.call_filter = confine_seccomp_works,
 	.gpu_devices = list_gpus,
 };

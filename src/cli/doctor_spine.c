@@ -73,3 +73,17 @@ void doctor_probe_clock(const struct doctor_host *host, struct doctor_answer *re
 	else
 		doctor_say(ret, DOCTOR_OK, "invariant TSC, used by the kernel itself");
 }
+
+void doctor_probe_confine(const struct doctor_host *host, struct doctor_answer *ret)
+{
+	int version = host->calls->landlock(), calls = host->calls->call_filter();
+
+	if (version < 1 && calls < 0)
+		doctor_say(ret, DOCTOR_NO, "neither Landlock nor seccomp: view, stats, sql, export and import keep all rights");
+	else if (version < 1)
+		doctor_say(ret, DOCTOR_PARTLY, "seccomp alone, without Landlock (%s): files are not kept from what reads reports", strerror(-version));
+	else if (calls < 0)
+		doctor_say(ret, DOCTOR_PARTLY, "Landlock %d alone, without seccomp: sockets are not kept from what reads reports", version);
+	else
+		doctor_say(ret, DOCTOR_OK, "seccomp and Landlock %d", version);
+}

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "report/writer.h"
 
 /* What the process that imports has to say. */
@@ -41,6 +42,17 @@ static void import_here(const char *name, enum foreign_kind kind, struct report_
 	ret->result = foreign_import(name, kind, writer, &ret->told, &ret->err);
 	if (ret->result >= 0)
 		ret->result = report_writer_finish(writer, &ret->err);
+}
+
+/* The trace is read, a journal beside it, too; the report is written. The process does nothing else: it is always confined. */
+static void confine_import(const char *name, const char *path)
+{
+	struct confinement c = { 0 };
+
+	confine_allow_usual(&c);
+	confine_allow_folder_of(&c, CONFINE_READ, name);
+	confine_allow_folder_of(&c, CONFINE_READ | CONFINE_WRITE, path);
+	confine_enter(&c);
 }
 
 static void remove_begun(const char *path)
@@ -88,8 +100,8 @@ static int wait_for(struct cli *cli, const char *name, pid_t child, const sigset
 	return ended;
 }
 
-static void import_and_wait(struct cli *cli, const char *name, enum foreign_kind kind, struct report_writer *writer,
-			    struct import_signals *s, struct import_answer *answer)
+static void import_and_wait(struct cli *cli, const char *name, enum foreign_kind kind, const char *path,
+			    struct report_writer *writer, struct import_signals *s, struct import_answer *answer)
 {
 	int status = 0;
 	pid_t child;
@@ -100,6 +112,7 @@ static void import_and_wait(struct cli *cli, const char *name, enum foreign_kind
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		sigprocmask(SIG_SETMASK, &s->before, NULL);
+		confine_import(name, path);
 		import_here(name, kind, writer, answer);
 		_exit(0);
 	}
@@ -124,7 +137,7 @@ int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, cons
 	/* Begun here: what is to be removed is then surely its own. */
 	r = report_writer_open(&writer, path, overwrite, NULL, 0, err);
 	if (r >= 0) {
-		import_and_wait(cli, name, kind, writer, s, answer);
+		import_and_wait(cli, name, kind, path, writer, s, answer);
 		report_writer_abandon(writer);
 		r = answer->result;
 		*told = answer->told;

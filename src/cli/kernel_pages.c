@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/output_place.h"
+#include "cli/confine_reader.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
@@ -396,6 +397,19 @@ int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, cons
 	return status;
 }
 
+/* Tables and lists of names are written where options say. */
+static void confine_show(const struct cli *cli, const struct kernel_fields *f, const char *csv_path)
+{
+	struct confinement c = { 0 };
+
+	confine_reader_of_code(&c);
+	if (csv_path)
+		confine_allow_folder_of(&c, CONFINE_READ | CONFINE_WRITE, csv_path);
+	if (kernel_says_yes(f->rename_export))
+		confine_allow_folder_of(&c, CONFINE_READ | CONFINE_WRITE, f->rename_path ? f->rename_path : "./.");
+	confine_command(cli, &c);
+}
+
 int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
 {
 	struct opened_report opened;
@@ -417,6 +431,7 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	if (!open_report(cli, &kernel_command, fields->import, &opened, &status))
 		return status;
+	confine_show(cli, fields, fields->output ? csv_path : NULL);
 	status = kernel_print_pages(cli, fields, opened.path, !fields->output, fields->output ? csv_path : NULL);
 	return close_report(&opened, status);
 }

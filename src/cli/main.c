@@ -18,7 +18,8 @@ static void reserve_streams(void)
 
 int main(int argc, char **argv)
 {
-	struct cli cli = { .out = stdout, .err = stderr, .root = "", .command_line = argv, .role = cli_role_of(argc ? argv[0] : "") };
+	struct cli cli = { .out = stdout, .err = stderr, .root = "", .command_line = argv, .role = cli_role_of(argc ? argv[0] : ""),
+			   .may_confine = true };
 
 	reserve_streams();
 	return cli_main(&cli, argc, argv);

@@ -156,11 +156,13 @@ static void print_plain(FILE *out, const char *text)
 static void run_stats(struct cli *cli, const char *report, const char *path)
 {
 	const struct command *stats = command_find("stats");
+	struct cli inner = *cli;
 	char *argv[] = { strdup("-r"), report ? strdup(report) : NULL, strdup(path), NULL };
 	char **words = report ? argv : argv + 2;
 
+	inner.may_confine = false;
 	if (argv[0] && argv[2] && (argv[1] || !report))
-		stats->run(cli, report ? 3 : 1, words);
+		stats->run(&inner, report ? 3 : 1, words);
 	free(argv[0]);
 	free(argv[1]);
 	free(argv[2]);

@@ -121,13 +121,32 @@ static enum sql_answer set_mode(struct sql_shell *shell, const char *argument)
 	return SQL_GO_ON;
 }
 
+static bool goes_to_file(const char *argument)
+{
+	return *argument && strcmp(argument, "stdout") != 0;
+}
+
+static FILE *open_output(struct sql_shell *shell, const char *path, struct error *err)
+{
+	FILE *file;
+
+	if (!shell->opens_none)
+		return output_log_open(path, err);
+	file = shell->opened_output >= 0 ? fdopen(shell->opened_output, "w") : NULL;
+	if (file)
+		shell->opened_output = -1;
+	else
+		error_set(err, EPERM, "%s", shell->opened_why[0] ? shell->opened_why : "The file cannot be opened");
+	return file;
+}
+
 static enum sql_answer set_output(struct sql_shell *shell, const char *argument)
 {
 	struct error err;
 	FILE *file = NULL;
 
-	if (*argument && strcmp(argument, "stdout") != 0) {
-		file = output_log_open(argument, &err);
+	if (goes_to_file(argument)) {
+		file = open_output(shell, argument, &err);
 		if (!file)
 			return fail(shell, err.text);
 	}
@@ -202,4 +221,13 @@ enum sql_answer sql_shell_command(struct sql_shell *shell, const char *line)
 		if (strcmp(dot.word, dot_commands[i].word) == 0)
 			return dot_commands[i].run(shell, dot.argument);
 	return unknown(shell, dot.word);
+}
+
+bool sql_shell_names_output(const char *line, char *ret, size_t size)
+{
+	struct dot_line dot;
+
+	split(&dot, line);
+	snprintf(ret, size, "%s", dot.argument);
+	return strcmp(dot.word, ".output") == 0 && goes_to_file(dot.argument);
 }

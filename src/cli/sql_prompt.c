@@ -29,7 +29,7 @@ static char *prompt_text(EditLine *editor)
 	const char *text;
 
 	el_get(editor, EL_CLIENTDATA, &p);
-	text = p && p->shell->text.len ? "  ...> " : "sonde> ";
+	text = p && sql_shell_is_within(p->shell) ? "  ...> " : "sonde> ";
 	return (char *)(uintptr_t)text;
 }
 
@@ -158,7 +158,7 @@ static void read_lines(struct prompt *p)
 		line = el_gets(p->editor, &length);
 		if (!line && length < 0 && errno == EINTR) {
 			/* Ctrl-C: the statement begun is forgotten. */
-			buf_clear(&shell->text);
+			sql_shell_forget(shell);
 			fputc('\n', shell->cli->err);
 			continue;
 		}

@@ -1,4 +1,4 @@
-#include "cli/sql_shell.h"
+#include "cli/sql_apart.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -118,6 +118,8 @@ enum sql_answer sql_shell_line(struct sql_shell *shell, const char *line)
 {
 	int status;
 
+	if (shell->is_apart)
+		return sql_apart_line(shell, line);
 	shell->line++;
 	if (shell->text.len == 0 && line[0] == '.')
 		return sql_shell_command(shell, line);
@@ -135,6 +137,19 @@ enum sql_answer sql_shell_line(struct sql_shell *shell, const char *line)
 	status = sql_shell_run(shell, buf_cstr(&shell->text));
 	buf_clear(&shell->text);
 	return status ? SQL_FAILED : SQL_GO_ON;
+}
+
+bool sql_shell_is_within(const struct sql_shell *shell)
+{
+	return shell->is_apart ? shell->apart_pending : shell->text.len > 0;
+}
+
+void sql_shell_forget(struct sql_shell *shell)
+{
+	if (shell->is_apart)
+		sql_apart_forget(shell);
+	else
+		buf_clear(&shell->text);
 }
 
 int sql_shell_end(struct sql_shell *shell)

@@ -449,10 +449,10 @@ static int load_tables(struct timeline *t)
 	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_NAME, COLUMN_GPU_METRIC_UNIT,
 					   COLUMN_GPU_METRIC_GPU };
 	const struct index_source tables[] = {
-		{ &t->tracks, TABLE_TRACK, TIMELINE_TRACK_WIDTH, tracks },
-		{ &t->devices, TABLE_CUDA_DEVICE, TIMELINE_DEVICE_WIDTH, devices },
-		{ &t->counters[COUNTERS_NVTX], TABLE_NVTX_COUNTER, COUNTER_WIDTH, nvtx },
-		{ &t->counters[COUNTERS_GPU], TABLE_GPU_METRIC, COUNTER_WIDTH, metrics },
+		{ &t->tracks, TABLE_TRACK, TIMELINE_TRACK_WIDTH, tracks, 1 },
+		{ &t->devices, TABLE_CUDA_DEVICE, TIMELINE_DEVICE_WIDTH, devices, 0 },
+		{ &t->counters[COUNTERS_NVTX], TABLE_NVTX_COUNTER, COUNTER_WIDTH, nvtx, 0 },
+		{ &t->counters[COUNTERS_GPU], TABLE_GPU_METRIC, COUNTER_WIDTH, metrics, 0 },
 	};
 
 	return index_load_sorted(tables, sizeof(tables) / sizeof(tables[0]), t->report);

@@ -46,6 +46,9 @@ static int take_gpu(void *context, const int64_t *values, uint32_t present)
 {
 	struct gpus *gpus = context;
 
+	for (size_t i = 0; i < gpus->count; i++)
+		if (gpus->limits[i].gpu == values[COLUMN_GPU_UID])
+			return 0;
 	if (gpus->count < MAX_GPUS)
 		gpus->limits[gpus->count++] =
 			(struct limits){ .set = values[COLUMN_GPU_ATTRIBUTES], .gpu = values[COLUMN_GPU_UID] };
@@ -104,7 +107,7 @@ static int insert_gpu(struct query *q, const struct limits *limits)
 	    facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_GPU SELECT %lld, uid - 1, name, bus, %d, l2, memory, bandwidth, "
 			     "clock, sm_count, uid - 1, " SHOWN_UUID ", NULL, " SHOWN_CHIP ", (SELECT id FROM sonde_cuda_device d "
 			     "WHERE d.gpu = g.uid ORDER BY process, id LIMIT 1), NULL, NULL, NULL, NULL, %s major, minor, major, minor "
-			     "FROM sonde_gpu g WHERE uid = %lld",
+			     "FROM sonde_gpu g WHERE uid = %lld LIMIT 1",
 			  (long long)index_global_id(&q->index, 0), !limits->values[CUDA_ATTRIBUTE_INTEGRATED], buf_cstr(&list),
 			  (long long)limits->gpu);
 	buf_release(&list);

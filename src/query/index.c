@@ -40,6 +40,17 @@ void index_sort(struct index_table *t)
 		qsort_r(t->rows, t->count, width * sizeof(*t->rows), compare_rows, &width);
 }
 
+void index_sort_ids(struct index_table *t)
+{
+	size_t kept = 0;
+
+	index_sort(t);
+	for (size_t i = 0; i < t->count; i++)
+		if (!kept || t->rows[i * t->width] != t->rows[(kept - 1) * t->width])
+			memmove(t->rows + kept++ * t->width, t->rows + i * t->width, t->width * sizeof(*t->rows));
+	t->count = kept;
+}
+
 static int allocate(struct index_table *t, unsigned width, uint64_t rows)
 {
 	t->width = width;
@@ -96,7 +107,7 @@ int index_load_sorted(const struct index_source *sources, size_t count, struct r
 	for (size_t i = 0; r >= 0 && i < count; i++) {
 		r = index_load(sources[i].to, report, sources[i].table, sources[i].width, sources[i].columns);
 		if (r >= 0)
-			index_sort(sources[i].to);
+			(sources[i].has_ids ? index_sort_ids : index_sort)(sources[i].to);
 	}
 	return r;
 }
@@ -323,7 +334,7 @@ static int load_tracks_and_domains(struct query_index *x, struct report *report)
 		r = index_load(&x->domains, report, TABLE_NVTX_DOMAIN, DOMAIN_WIDTH, domain_columns);
 	if (r < 0)
 		return r;
-	index_sort(&x->tracks);
+	index_sort_ids(&x->tracks);
 	index_sort(&x->domains);
 	return 0;
 }

@@ -65,6 +65,9 @@ int index_load(struct index_table *ret, struct report *report, enum table_id tab
 
 /* Sorts rows by their numbers. */
 void index_sort(struct index_table *t);
+/* The same where the first number is an id: in a damaged report one may stand there many times, with all that is of it. The row that
+ * index_find() gives stays. */
+void index_sort_ids(struct index_table *t);
 
 /* Several tables, each sorted. */
 struct index_source {
@@ -72,6 +75,7 @@ struct index_source {
 	enum table_id table;
 	unsigned width;
 	const uint8_t *columns;
+	int has_ids; /* index_sort_ids() */
 };
 int index_load_sorted(const struct index_source *sources, size_t count, struct report *report);
 

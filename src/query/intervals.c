@@ -180,14 +180,17 @@ static size_t sweep_running(const struct sweep *s)
 	return s->start - s->end;
 }
 
+/* An end counts while something runs: in a damaged report there may be ends before all starts, or more of them. */
 static int sweep_next_time(const struct sweep *s, int64_t *ret)
 {
-	if (!s->ends || s->end >= s->ends->count)
-		return 0;
-	*ret = s->ends->values[s->end];
-	if (s->start < s->starts->count && s->starts->values[s->start] < *ret)
+	int has_start = s->ends && s->start < s->starts->count;
+	int has_end = s->ends && s->end < s->ends->count && sweep_running(s);
+
+	if (has_start)
 		*ret = s->starts->values[s->start];
-	return 1;
+	if (has_end && (!has_start || s->ends->values[s->end] < *ret))
+		*ret = s->ends->values[s->end];
+	return has_start || has_end;
 }
 
 static void sweep_to(struct sweep *s, int64_t time)
@@ -198,6 +201,12 @@ static void sweep_to(struct sweep *s, int64_t time)
 		s->start++;
 	while (s->end < s->ends->count && s->end < s->start && s->ends->values[s->end] <= time)
 		s->end++;
+}
+
+/* Any two times are told apart by less than 2^64. */
+static void add_span(int64_t *sum, int64_t from, int64_t to)
+{
+	*sum = (int64_t)((uint64_t)*sum + (uint64_t)to - (uint64_t)from);
 }
 
 static void measure(struct sweep a, struct sweep b, int64_t *busy_a, int64_t *busy_b, int64_t *both)
@@ -213,9 +222,12 @@ static void measure(struct sweep a, struct sweep b, int64_t *busy_a, int64_t *bu
 			return;
 		next = has_a && (!has_b || next_a < next_b) ? next_a : next_b;
 		if (begun) {
-			*busy_a += sweep_running(&a) ? next - time : 0;
-			*busy_b += sweep_running(&b) ? next - time : 0;
-			*both += sweep_running(&a) && sweep_running(&b) ? next - time : 0;
+			if (sweep_running(&a))
+				add_span(busy_a, time, next);
+			if (sweep_running(&b))
+				add_span(busy_b, time, next);
+			if (sweep_running(&a) && sweep_running(&b))
+				add_span(both, time, next);
 		}
 		begun = 1;
 		time = next;
@@ -343,7 +355,7 @@ static int union_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 		sqlite3_result_int64(context, (sqlite3_int64)s.ends->count);
 	else if (column == UNION_TOTAL) {
 		for (size_t i = 0; i < s.ends->count; i++)
-			total += s.ends->values[i] - s.starts->values[i];
+			add_span(&total, s.starts->values[i], s.ends->values[i]);
 		sqlite3_result_int64(context, total);
 	} else if (column == UNION_BUSY) {
 		measure(s, none, &busy, &ignored, &both);

@@ -100,7 +100,7 @@ static size_t split_words(char *text, char **words)
 	return count;
 }
 
-static int spawn_reader(struct stats_output *o, char **words, int *ret_fd, struct error *err)
+static int spawn_reader(char **words, pid_t *ret_child, struct error *err)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -117,33 +117,49 @@ static int spawn_reader(struct stats_output *o, char **words, int *ret_fd, struc
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-	r = posix_spawnp(&o->child, words[0], &actions, &attributes, words, environ);
+	r = posix_spawnp(ret_child, words[0], &actions, &attributes, words, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[0]);
 	if (r) {
 		close(ends[1]);
-		o->child = 0;
 		return error_set_errno(err, r, "Cannot start %s", words[0]);
 	}
-	*ret_fd = ends[1];
-	return 0;
+	return ends[1];
 }
 
-static int open_pipe(struct stats_output *o, const struct stats_output_place *place, struct error *err)
+static int start_here(void *context, const char *target, pid_t *ret_child, struct error *err)
 {
-	char *text = strdup(place->target + 1), *words[MAX_WORDS + 1];
-	int fd = -1, r;
+	char *text = strdup(target + 1), *words[MAX_WORDS + 1];
+	int fd;
 
 	if (!text)
 		return error_set(err, ENOMEM, "Not enough memory");
 	if (split_words(text, words) == 0)
-		r = error_set(err, EINVAL, "'@' must be followed by a command");
+		fd = error_set(err, EINVAL, "'@' must be followed by a command");
 	else
-		r = spawn_reader(o, words, &fd, err);
+		fd = spawn_reader(words, ret_child, err);
 	free(text);
-	if (r < 0)
-		return r;
+	return fd;
+}
+
+static int wait_here(void *context, pid_t child)
+{
+	int status;
+
+	return waitpid(child, &status, 0) == child ? status : -errno;
+}
+
+const struct stats_starter stats_starter_here = { start_here, wait_here, NULL };
+
+static int open_pipe(struct stats_output *o, const struct stats_output_place *place, struct error *err)
+{
+	int fd;
+
+	o->starter = place->starter ? place->starter : &stats_starter_here;
+	fd = o->starter->start(o->starter->context, place->target, &o->child, err);
+	if (fd < 0)
+		return fd;
 	o->stream = fdopen(fd, "w");
 	if (!o->stream) {
 		close(fd);
@@ -167,7 +183,7 @@ int stats_output_open(struct stats_output *ret, const struct stats_output_place 
 
 int stats_output_close(struct stats_output *o, int is_whole, struct error *err)
 {
-	int status = 0, r = 0;
+	int status, r = 0;
 
 	if (o->is_console)
 		return 0;
@@ -179,7 +195,8 @@ int stats_output_close(struct stats_output *o, int is_whole, struct error *err)
 		unlinkat(o->place.folder, o->place.part, 0);
 		output_place_release(&o->place);
 	}
-	if (o->child && waitpid(o->child, &status, 0) == o->child && r >= 0 && status != 0)
+	status = o->child ? o->starter->wait(o->starter->context, o->child) : 0;
+	if (r >= 0 && status > 0)
 		r = error_set(err, EIO, "The command the table was piped to failed (%s %d)",
 			      WIFEXITED(status) ? "exit status" : "signal",
 			      WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));

@@ -10,7 +10,19 @@
 #include "base/output_place.h"
 #include "stats/format.h"
 
+/* Starts the commands that outputs name, in a process that may do so; without one they are started here. */
+struct stats_starter {
+	/* Returns a descriptor that the command reads from, or -errno. */
+	int (*start)(void *context, const char *target, pid_t *ret_child, struct error *err);
+	/* Waits for it: its wait status, or -errno. */
+	int (*wait)(void *context, pid_t child);
+	void *context;
+};
+
+extern const struct stats_starter stats_starter_here;
+
 struct stats_output {
+	const struct stats_starter *starter;
 	FILE *stream;
 	struct output_place place; /* of a file that is moved there when it is complete */
 	int has_place;
@@ -27,6 +39,7 @@ struct stats_output_place {
 	enum format_kind format;
 	int overwrite;
 	FILE *console;
+	const struct stats_starter *starter; /* NULL: stats_starter_here */
 };
 
 int stats_output_is_console(const char *target);

@@ -226,7 +226,7 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 {
 	char name[512];
 	struct stats_output_place place = { piece->target, run->path, name, piece->format.kind,
-				      run->options->overwrite, run->out };
+				      run->options->overwrite, run->out, run->options->starter };
 	struct format_target target = { NULL, run->unit, piece->file->title };
 	struct table_column *columns = shown_columns(piece);
 	struct stats_output output;

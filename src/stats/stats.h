@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "query/scope.h"
 #include "stats/format.h"
+#include "stats/output.h"
 #include "stats/report_file.h"
 
 struct stats_options {
@@ -25,6 +26,7 @@ struct stats_options {
 	const char *const *folders; /* of .sql files, first wins */
 	size_t folder_count;
 	struct scope_request scope; /* what counts; zeroes: everything */
+	const struct stats_starter *starter; /* output.h; NULL: commands are started here */
 	const char *opened;     /* the report to read where `path` is what it was made of; NULL: `path` */
 };
 

@@ -17,8 +17,11 @@ struct view {
 	struct view_texts *texts; /* kernels.h; NULL until asked for */
 };
 
+#define LOOPBACK "127.0.0.1"
+
 /* server.c */
-int server_open(struct server **ret, struct view *v, struct error *err);
+/* Takes the socket, which listens at the port. */
+int server_open(struct server **ret, struct view *v, int fd, int port, struct error *err);
 int server_run(struct server *s, struct error *err);
 /* False where a thread is still at work: nothing it may use can be freed then. */
 bool server_close(struct server *s);

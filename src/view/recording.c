@@ -46,9 +46,9 @@ static int load_tables(struct recording *r)
 					   COLUMN_GPU_METRIC_UNIT, COLUMN_GPU_METRIC_PROCESS };
 	static const uint8_t counters[] = { COLUMN_NVTX_COUNTER_TRACK, COLUMN_NVTX_COUNTER_NAME };
 	const struct index_source tables[] = {
-		{ &r->tracks, TABLE_TRACK, VIEW_TRACK_WIDTH, tracks },
-		{ &r->metrics, TABLE_GPU_METRIC, VIEW_METRIC_WIDTH, metrics },
-		{ &r->counters, TABLE_NVTX_COUNTER, VIEW_COUNTER_WIDTH, counters },
+		{ &r->tracks, TABLE_TRACK, VIEW_TRACK_WIDTH, tracks, 1 },
+		{ &r->metrics, TABLE_GPU_METRIC, VIEW_METRIC_WIDTH, metrics, 0 },
+		{ &r->counters, TABLE_NVTX_COUNTER, VIEW_COUNTER_WIDTH, counters, 0 },
 	};
 
 	return index_load_sorted(tables, sizeof(tables) / sizeof(tables[0]), r->report);

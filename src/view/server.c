@@ -294,22 +294,19 @@ static unsigned thread_count(void)
 	return cpus < 2 ? 2 : cpus > 8 ? 8 : (unsigned)cpus;
 }
 
-int server_open(struct server **ret, struct view *v, struct error *err)
+int server_open(struct server **ret, struct view *v, int fd, int port, struct error *err)
 {
-	const char *address = v->options.bind ? v->options.bind : "127.0.0.1";
 	struct server *s = calloc(1, sizeof(*s));
 	int r;
 
-	if (!s)
+	if (!s) {
+		close(fd);
 		return error_set(err, ENOMEM, "Not enough memory");
-	s->view = v;
-	s->port = v->options.port;
-	s->fd = r = listen_on(address, &s->port, err);
-	if (r < 0) {
-		free(s);
-		return r;
 	}
-	r = guard_init(&s->guard, address);
+	s->view = v;
+	s->port = port;
+	s->fd = fd;
+	r = guard_init(&s->guard, v->options.bind ? v->options.bind : LOOPBACK);
 	r = r < 0 ? r : pool_open(&s->pool, thread_count());
 	r = r < 0 ? r : set_up_http(s);
 	if (r < 0) {

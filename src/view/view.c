@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "view/internal.h"
 #include "view/kernels.h"
@@ -71,13 +72,22 @@ int view_open_reports(struct view **ret, const struct view_options *options, str
 
 int view_open(struct view **ret, const struct view_options *options, struct error *err)
 {
-	int r;
+	int port = options->port, fd, r;
 
 	/* What statistics are computed in goes back when they are done. */
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	mallopt(M_ARENA_MAX, MOST_ARENAS);
+	*ret = NULL;
+	fd = listen_on(options->bind ? options->bind : LOOPBACK, &port, err);
+	if (fd < 0)
+		return fd;
+	if (options->listening)
+		options->listening(options->context);
 	r = view_open_reports(ret, options, err);
-	r = r < 0 ? r : server_open(&(*ret)->server, *ret, err);
+	if (r < 0)
+		close(fd);
+	else
+		r = server_open(&(*ret)->server, *ret, fd, port, err);
 	if (r < 0 && *ret) {
 		view_close(*ret);
 		*ret = NULL;
@@ -165,7 +175,7 @@ int view_url(struct view *v, char *ret, size_t size)
 		return r;
 	/* By number: somebody else may have the port at another address that localhost means. */
 	if (!address || strcasecmp(address, "localhost") == 0)
-		address = "127.0.0.1";
+		address = LOOPBACK;
 	if (strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0)
 		address = guard->host_name;
 	brackets = strchr(address, ':') != NULL;

@@ -27,6 +27,7 @@ struct view_options {
 	int stop_fd;            /* readable: the end */
 	int input_fd;           /* readable: on_input() is called; -1: none. At its end it is left alone */
 	void (*on_input)(struct view *v, void *context);
+	void (*listening)(void *context); /* the port is open, no report was read and no thread started; may be NULL */
 	void *context;
 };
 

@@ -1,12 +1,6 @@
-/* Any bytes as a report in the viewer: its rows, tiles of every level, single events and sums. The input is that of
- * fuzz_report.c; a journal is left out. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "mend.h"
-#include "replay.h"
+/* Any report in the viewer: its rows, tiles of every level, single events, sums, statistics, kernels. Which requests are made, the
+ * first bytes choose; a replay makes some of every kind besides. */
+#include "fuzz_file.h"
 #include "view/coarse.h"
 #include "view/internal.h"
 #include "view/lines.h"
@@ -30,6 +24,7 @@ static void ask(struct view *v, const char *uri)
 	params_release(&params);
 }
 
+#ifdef SONDE_REPLAY
 static void ask_all(struct view *v)
 {
 	const struct recording *r = v->recordings[0];
@@ -63,37 +58,132 @@ static void ask_all(struct view *v)
 		ask(v, uri);
 	}
 }
+#else
+static void ask_all(struct view *v)
+{
+}
+#endif
+
+/* %R is a row, %L a level, %N a small number, %T a time of the recording. */
+static const char *const requests[] = {
+	"/api/rows?report=0",
+	"/api/reports",
+	"/api/tiles?report=0&level=%L&tiles=%R:%N,%R:%T",
+	"/api/tiles?report=0&level=%L&tiles=%R:%T,%R:%T,%R:%T,%R:%T",
+	"/api/tiles?report=0&level=0&tiles=%R:%T,%R:0,%R:1",
+	"/api/names?report=0&ids=0,1,%N,%T,4294967295",
+	"/api/slice?report=0&row=%R&lane=0&index=%N",
+	"/api/slice?report=0&row=%R&lane=%N&index=%N&brief=1",
+	"/api/alike?report=0&row=%R&lane=0&index=%N",
+	"/api/find?report=0&text=a&limit=20",
+	"/api/find?report=0&text=s&row=%R&from=%T&to=%T&limit=3",
+	"/api/sums?report=0",
+	"/api/sums?report=0&from=%T&to=%T&rows=%R,%R",
+	"/api/events?report=0&row=%R&limit=50&sort=duration",
+	"/api/events?report=0&row=%R&limit=%N&offset=%N&sort=%N&filter=a",
+	"/api/events?report=0&row=%R&from=%T&to=%T&sort=-%N",
+	"/api/events?report=0&rows=%R,%R&sort=-1",
+	"/api/stats?report=0&name=cuda_gpu_kern_sum&from=%T&to=%T",
+	"/api/stats?report=0&name=nvtx_sum",
+	"/api/flame?report=0",
+	"/api/flame?report=0&from=%T&to=%T&order=bottom-up&source=osrt",
+	"/api/flame?report=0&row=%R&order=top-down&source=samples",
+	"/api/flame?report=0&source=offcpu",
+	"/api/tree?report=0",
+	"/api/tree?report=0&from=%T&to=%T&row=%R",
+	"/api/session?report=0",
+	"/api/diagnostics?report=0",
+	"/api/findings?report=0",
+	"/api/counters?report=0&name=k(float*)",
+	"/api/kernels?report=0",
+	"/api/kernels?report=0&baseline=0&against=%N",
+	"/api/kernel?report=0&kernel=%N",
+	"/api/kernel?report=0&kernel=%N&baseline=0&against=%N",
+	"/api/values?report=0&kernel=%N&baseline=0",
+	"/api/variation?report=0&kernel=%N",
+	"/api/variation?report=0&kernel=%N&metric=a__b.sum&baseline=0",
+	"/api/groups?report=0&by=kernel&baseline=0",
+	"/api/groups?report=0&by=nvtx",
+	"/api/groups?report=0&by=operator",
+	"/api/source?report=0&kernel=%N",
+	"/api/source?report=0&kernel=%N&baseline=0&against=%N",
+	"/api/explain?name=a__b.sum",
+};
+
+#define REQUESTS (sizeof(requests) / sizeof(requests[0]))
+
+/* Behind a level, times are numbers of tiles, of 2^8 points. */
+#define TILE_POINTS 8u
+
+struct numbers {
+	const struct recording *r;
+	uint64_t state;
+	unsigned level;
+};
+
+static uint64_t next_number(struct numbers *n)
+{
+	n->state = n->state * 6364136223846793005u + 1442695040888963407u;
+	return n->state >> 33;
+}
+
+static void print_number(struct numbers *n, char kind, char *ret, size_t size)
+{
+	const struct recording *r = n->r;
+	uint64_t number = next_number(n), length = (uint64_t)r->end - (uint64_t)r->begin;
+
+	if (kind == 'R')
+		snprintf(ret, size, "%llu", (unsigned long long)(number % (r->row_count + 1)));
+	else if (kind == 'L')
+		snprintf(ret, size, "%u", (n->level = (unsigned)(number % (SUMMARY_MAX_LEVEL + 1)) + TILE_POINTS) - TILE_POINTS);
+	else if (kind == 'T')
+		snprintf(ret, size, "%lld", (long long)(((uint64_t)r->begin + (length ? number * 7919 % length : 0)) >> n->level));
+	else
+		snprintf(ret, size, "%llu", (unsigned long long)(number % 8));
+}
+
+static void ask_chosen(struct view *v, const char *text, uint64_t choice)
+{
+	struct numbers n = { v->recordings[0], choice, 0 };
+	char uri[600];
+	size_t len = 0;
+
+	for (; *text && len + 32 < sizeof(uri); text++) {
+		if (*text == '%') {
+			print_number(&n, *++text, uri + len, sizeof(uri) - len);
+			len += strlen(uri + len);
+		} else {
+			uri[len++] = *text;
+		}
+	}
+	uri[len] = '\0';
+	ask(v, uri);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct recording *recording = NULL;
 	struct view v = { .recordings = &recording, .recording_count = 1, .texts = fuzz_texts() };
 	_Atomic bool stop = false;
+	struct fuzz_file file;
 	struct error err;
-	char path[64];
-	uint8_t *copy;
-	int fd;
 
-	if (size < 8)
+	if (!fuzz_file_open(&file, data, size))
 		return 0;
-	copy = malloc(size);
-	if (!copy)
-		abort();
-	memcpy(copy, data + 8, size - 8);
-	mend(copy, size - 8);
-	fd = memfd_create("fuzz", 0);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (write(fd, copy, size - 8) == (ssize_t)(size - 8) && recording_open(&recording, path, "x", &err) == 0) {
+	if (recording_open(&recording, file.path, "x", &err) == 0) {
 		/* It may open the report again, as one that is still being made. */
 		ask(&v, "/api/reports");
 		recording_find_lines(recording, &stop);
-		recording_sum_lanes(recording, &stop);
-		recording_make(recording, (struct made_limits){ 50, 20 }, &stop);
-		recording_sum_lanes(recording, &stop);
+		if (file.choices[0] % 4) {
+			recording_sum_lanes(recording, &stop);
+			recording_make(recording, (struct made_limits){ 50, 20 }, &stop);
+			recording_sum_lanes(recording, &stop);
+		}
 		ask_all(&v);
+		for (unsigned i = 1; i < 5; i++)
+			ask_chosen(&v, requests[file.choices[i] % REQUESTS], file.choices[0] + 256u * i);
 	}
 	recording_close(recording);
-	close(fd);
-	free(copy);
+	fuzz_file_close(&file);
 	return 0;
 }

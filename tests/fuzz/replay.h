@@ -10,9 +10,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #ifdef SONDE_REPLAY
 #include <stdio.h>
+#include <sys/time.h>
+
+/* Seconds of processor time for one input, under any sanitizer: what takes more hangs, and is ended by SIGPROF. */
+#define REPLAY_SECONDS 20
 
 int main(int argc, char **argv)
 {
+	static const struct itimerval limit = { .it_value = { .tv_sec = REPLAY_SECONDS } };
 	static uint8_t data[1 << 20];
 	size_t size;
 	FILE *f;
@@ -25,6 +30,7 @@ int main(int argc, char **argv)
 		}
 		size = fread(data, 1, sizeof(data), f);
 		fclose(f);
+		setitimer(ITIMER_PROF, &limit, NULL);
 		LLVMFuzzerTestOneInput(data, size);
 	}
 	printf("%d inputs replayed\n", argc - 1);

@@ -9,7 +9,7 @@
 
 /* What the made-up kernel answers. */
 struct answers {
-	int software, hardware, memfd, socket, wipe;
+	int software, hardware, memfd, socket, wipe, landlock, filter;
 	uint64_t memlock;
 	const char *gpus;
 };
@@ -41,13 +41,23 @@ static uint64_t fake_memlock(void)
 	return answers.memlock;
 }
 
+static int fake_landlock(void)
+{
+	return answers.landlock;
+}
+
+static int fake_filter(void)
+{
+	return answers.filter;
+}
+
 static char *fake_gpus(void)
 {
 	return strdup(answers.gpus ? answers.gpus : "");
 }
 
 static const struct doctor_calls fake_calls = { fake_perf, fake_memfd, fake_socket, fake_wipe,
-						fake_memlock, fake_gpus };
+						fake_memlock, fake_landlock, fake_filter, fake_gpus };
 
 #define NO_CAPABILITIES "Name:\ttest\nCapEff:\t0000000000000000\nSeccomp:\t0\n"
 #define ONLY_PERFMON "CapEff:\t0000004000000000\nSeccomp:\t0\n"
@@ -215,6 +225,16 @@ static void test_calls(void **state)
 	answers.socket = -EACCES;
 	answers.wipe = -EINVAL;
 	assert_answer(state, "memfd", DOCTOR_NO, "not implemented");
+
+	answers.landlock = 4;
+	assert_answer(state, "confined readers", DOCTOR_OK, "seccomp and Landlock 4");
+	answers.landlock = -EOPNOTSUPP;
+	assert_answer(state, "confined readers", DOCTOR_PARTLY, "seccomp alone");
+	answers.filter = -ENOSYS;
+	assert_answer(state, "confined readers", DOCTOR_NO, "keep all rights");
+	answers.landlock = 1;
+	assert_answer(state, "confined readers", DOCTOR_PARTLY, "Landlock 1 alone");
+	answers.landlock = answers.filter = 0;
 	assert_answer(state, "abstract sockets", DOCTOR_NO, "denied");
 	assert_answer(state, "wipe on fork", DOCTOR_NO, "Invalid argument");
 	answers.memlock = 65536;

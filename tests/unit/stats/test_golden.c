@@ -102,7 +102,7 @@ static void run_command(const struct world *world, char *line, struct buf *ret)
 {
 	char *words[MAX_WORDS] = { (char *)"sonde" }, *out = NULL, *err = NULL;
 	size_t out_len, err_len;
-	struct cli cli = { open_memstream(&out, &out_len), open_memstream(&err, &err_len), "", words, CLI_SONDE, NULL };
+	struct cli cli = { open_memstream(&out, &out_len), open_memstream(&err, &err_len), "", words, CLI_SONDE, NULL, false };
 	struct buf all = BUF_INIT, once = BUF_INIT, twice = BUF_INIT, thrice = BUF_INIT, last = BUF_INIT;
 	int count = 1 + split(line, words + 1), status;
 
