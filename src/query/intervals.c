@@ -9,6 +9,7 @@
 #include "query/function.h"
 #include "query/group.h"
 #include "query/result.h"
+#include "query/times.h"
 
 /* The starts and ends of one key, both sides as groupings: the same rows in the same
  * order would be needed to pair them, but union and overlap need only the counts that run
@@ -203,12 +204,6 @@ static void sweep_to(struct sweep *s, int64_t time)
 		s->end++;
 }
 
-/* Any two times are told apart by less than 2^64. */
-static void add_span(int64_t *sum, int64_t from, int64_t to)
-{
-	*sum = (int64_t)((uint64_t)*sum + (uint64_t)to - (uint64_t)from);
-}
-
 static void measure(struct sweep a, struct sweep b, int64_t *busy_a, int64_t *busy_b, int64_t *both)
 {
 	int64_t time = 0, next_a, next_b, next;
@@ -223,11 +218,11 @@ static void measure(struct sweep a, struct sweep b, int64_t *busy_a, int64_t *bu
 		next = has_a && (!has_b || next_a < next_b) ? next_a : next_b;
 		if (begun) {
 			if (sweep_running(&a))
-				add_span(busy_a, time, next);
+				*busy_a = time_sum(*busy_a, time_between(time, next));
 			if (sweep_running(&b))
-				add_span(busy_b, time, next);
+				*busy_b = time_sum(*busy_b, time_between(time, next));
 			if (sweep_running(&a) && sweep_running(&b))
-				add_span(both, time, next);
+				*both = time_sum(*both, time_between(time, next));
 		}
 		begun = 1;
 		time = next;
@@ -355,7 +350,7 @@ static int union_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 		sqlite3_result_int64(context, (sqlite3_int64)s.ends->count);
 	else if (column == UNION_TOTAL) {
 		for (size_t i = 0; i < s.ends->count; i++)
-			add_span(&total, s.starts->values[i], s.ends->values[i]);
+			total = time_sum(total, time_between(s.starts->values[i], s.ends->values[i]));
 		sqlite3_result_int64(context, total);
 	} else if (column == UNION_BUSY) {
 		measure(s, none, &busy, &ignored, &both);

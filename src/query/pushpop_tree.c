@@ -11,6 +11,7 @@
 #include "base/sort.h"
 #include "query/function.h"
 #include "query/scope.h"
+#include "query/times.h"
 #include "query/track_reader.h"
 
 enum {
@@ -208,7 +209,8 @@ static int count_children(struct tree_cursor *c)
 			return 0;
 		if (child.start >= c->row.start) {
 			c->child_count++;
-			c->child_time += child.flags & SLICE_OPEN ? 0 : child.end - child.start;
+			if (!(child.flags & SLICE_OPEN))
+				c->child_time = time_sum(c->child_time, time_between(child.start, child.end));
 		}
 		track_reader_advance(&inner->children);
 	}
@@ -335,7 +337,7 @@ static int64_t number_of(const struct tree_cursor *c, int column)
 	switch (column) {
 	case TREE_START: return c->row.start;
 	case TREE_END: return c->row.end;
-	case TREE_DURATION: return c->row.end - c->row.start;
+	case TREE_DURATION: return time_between(c->row.start, c->row.end);
 	case TREE_DUR_CHILD: return c->child_time;
 	case TREE_PID: return process ? process[PROCESS_PID] : 0;
 	case TREE_TID: return thread ? thread[THREAD_TID] : 0;

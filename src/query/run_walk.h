@@ -3,6 +3,7 @@
 #ifndef SONDE_QUERY_RUN_WALK_H
 #define SONDE_QUERY_RUN_WALK_H
 
+#include "query/times.h"
 #include "query/track_reader.h"
 
 enum thread_state {
@@ -78,17 +79,6 @@ void run_walk_init(struct run_walk *w, const struct run_threads *threads, size_t
 void run_walk_release(struct run_walk *w);
 /* The next interval in order of time: 1, or 0 at the end; negative errno on trouble. */
 int run_walk_next(struct run_walk *w, struct state_interval *ret);
-
-/* Times of a report may be anything: no overflow that C does not define. */
-static inline int64_t time_between(int64_t start, int64_t end)
-{
-	return (int64_t)((uint64_t)end - (uint64_t)start);
-}
-
-static inline int64_t time_sum(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
 
 /* What tables about threads show of one, in this order. */
 enum { WHO_PROCESS_UID, WHO_THREAD_UID, WHO_PID, WHO_TID, WHO_GLOBAL_TID, WHO_PROCESS_NAME, WHO_THREAD_NAME,
