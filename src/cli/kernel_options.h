@@ -132,7 +132,7 @@ bool kernel_is_only_chip(const char *chip);
 
 /* Lines on how far a run is go there. */
 FILE *kernel_told(const struct cli *cli);
-void kernel_warn(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void kernel_warn(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3), nonnull(2)));
 /* The report in a browser. */
 int kernel_view(struct cli *cli, const char *path);
 

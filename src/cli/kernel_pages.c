@@ -415,6 +415,7 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 	struct opened_report opened;
 	char csv_path[PATH_MAX], *lines;
 	struct error err;
+	bool filters;
 	int status;
 
 	if (!*fields->import)
@@ -422,8 +423,9 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
 	lines = kernel_filter_lines(cli, fields);
+	filters = lines != NULL;
 	free(lines);
-	if (!lines || !kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))
+	if (!filters || !kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))
 		return 1;
 	if (fields->output && !fields->csv)
 		return kernel_copy(cli, fields);

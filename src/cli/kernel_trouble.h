@@ -9,7 +9,7 @@
 #include "cli/doctor.h"
 
 /* A sentence of the agent's, and what follows from it: who has to change what. `root` is before /proc and /dev; "" is this machine. */
-void kernel_explain_failure(FILE *out, const char *root, const char *sentence);
+void kernel_explain_failure(FILE *out, const char *root, const char *sentence) __attribute__((nonnull(3)));
 /* Programs that are known to hold counters and have a GPU open: a line for each. Returns how many. */
 unsigned kernel_name_holders(FILE *out, const char *root);
 

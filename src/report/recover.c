@@ -16,12 +16,13 @@ static int final_name(const char *part_path, char *ret, size_t size, struct erro
 {
 	char *journal = journal_path_of(part_path);
 	const char *suffix = NULL;
+	bool named = journal != NULL;
 	int length;
 
 	free(journal);
 	for (const char *at = strstr(part_path, ".part"); at; at = strstr(at + 1, ".part"))
 		suffix = at;
-	if (!journal || suffix == part_path)
+	if (!named || suffix == part_path)
 		return error_set(err, EINVAL, "%s is not the .part file of a recording", part_path);
 	length = snprintf(ret, size, "%.*s", (int)(suffix - part_path), part_path);
 	if (length < 0 || (size_t)length >= size)

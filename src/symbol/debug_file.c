@@ -50,8 +50,10 @@ static bool crc_is(const struct elf_file *file, uint32_t wanted)
 	uint64_t left = elf_file_size(file), at = 0;
 	uint8_t *piece = malloc(CRC_PIECE);
 	uLong crc = crc32(0, NULL, 0);
-	bool whole = piece != NULL;
+	bool whole = true;
 
+	if (!piece)
+		return 0;
 	while (whole && left) {
 		size_t size = left < CRC_PIECE ? (size_t)left : CRC_PIECE;
 
