@@ -1,5 +1,7 @@
 /* A report as a report: a copy, a part of the time, or one without what it tells of people and places. */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 
 #include "export/internal.h"
 #include "export/redact.h"
@@ -17,9 +19,11 @@ static int copy(struct export *e, struct error *err)
 	struct report *report = query_report(e->q);
 	struct redaction *redaction = NULL;
 	int r = e->request->redact ? redaction_begin(&redaction, report, &part, err) : 0;
+	char path[NAME_MAX + 32];
 	int failed;
 
-	r = r < 0 ? r : report_copy(report, e->part_path, 1, &part, err);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", e->place.folder, e->place.part);
+	r = r < 0 ? r : report_copy(report, path, 1, &part, err);
 	failed = redaction_end(redaction);
 	return r < 0 ? r : failed < 0 ? error_set_errno(err, -failed, "The report cannot be cleaned") : 0;
 }
