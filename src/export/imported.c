@@ -7,7 +7,7 @@
 
 /* What belongs to no thread may overlap: ranges with a start and an end. Domains are named by a row of their own. */
 #define CREATE_RANGES                                                                                                \
-	"CREATE TEMP VIEW sonde_imported_ranges AS SELECT \"start\", \"end\", CASE WHEN eventType = 59 AND "         \
+	"CREATE TEMP VIEW IF NOT EXISTS sonde_imported_ranges AS SELECT \"start\", \"end\", CASE WHEN eventType = 59 AND " \
 	"ifnull(threadUid, 0) = 0 THEN 60 ELSE eventType END AS eventType, rangeId, category, color, text, "         \
 	"globalTid, endGlobalTid, textId, ifnull(domainId, 0) AS domainId, uint64Value, int64Value, doubleValue, "   \
 	"uint32Value, int32Value, floatValue, jsonTextId, jsonText, binaryData FROM sonde_imported UNION ALL "       \
