@@ -68,9 +68,9 @@ struct assigned {
 };
 
 /* NAME=value, "name": "value" and Name: value. */
-static bool is_assigned(const char *word, size_t at, struct assigned *ret)
+static bool is_assigned(const char *word, bool is_line, size_t at, struct assigned *ret)
 {
-	bool quoted, colon = word[at] == ':', is_line = strpbrk(word, " \t\n") != NULL;
+	bool quoted, colon = word[at] == ':';
 	size_t begin, len = name_before(word, at, &begin, &quoted);
 
 	if (len == 0 || (colon && (word[at + 1] == ':' || (at > 0 && word[at - 1] == ':'))))
@@ -88,14 +88,14 @@ static bool is_assigned(const char *word, size_t at, struct assigned *ret)
 	return is_secret_of(word + begin, len, word + ret->begin, ret->end - ret->begin);
 }
 
-static int put_without_assigned(const char *word, struct buf *ret, size_t *replaced)
+static int put_without_assigned(const char *word, bool is_line, struct buf *ret, size_t *replaced)
 {
 	struct assigned value;
 	size_t done = 0;
 	int r = 0;
 
 	for (size_t i = 0; word[i] && r >= 0; i++) {
-		if ((word[i] != '=' && word[i] != ':') || !is_assigned(word, i, &value))
+		if ((word[i] != '=' && word[i] != ':') || !is_assigned(word, is_line, i, &value))
 			continue;
 		r = buf_append(ret, word + done, value.begin - done);
 		r = r < 0 ? r : buf_puts(ret, SECRET_REPLACED);
@@ -166,7 +166,7 @@ int secret_words_clean(struct secret_words *w, const char *word, struct buf *ret
 		w->replaced++;
 		return buf_puts(ret, SECRET_REPLACED);
 	}
-	r = put_without_assigned(word, &plain, &w->replaced);
+	r = put_without_assigned(word, is_line, &plain, &w->replaced);
 	if (r >= 0)
 		r = put_tokens(is_line ? &inside : w, buf_cstr(&plain), ret);
 	w->value_follows &= !is_line;
