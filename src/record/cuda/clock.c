@@ -94,10 +94,11 @@ static enum wait wait_of(const struct cuda_rows *rows, const int64_t *v)
 static int event_of(struct cuda_process *c, const struct cuda_rows *rows, const int64_t *v, unsigned column,
 		    struct clock_event *ret)
 {
-	const struct recent_call *call = call_of(c, v[column]);
+	/* Migrations of unified memory are of no call. */
+	uint32_t correlation = v[-1] & BIT(column) ? (uint32_t)v[column] : 0;
+	const struct recent_call *call = call_of(c, correlation);
 
-	*ret = (struct clock_event){ (uint32_t)v[column], (uint32_t)v[column], wait_of(rows, v), v[1], v[0],
-				     rows->stream };
+	*ret = (struct clock_event){ correlation, correlation, wait_of(rows, v), v[1], v[0], rows->stream };
 	if (rows->table == TABLE_GPU_SYNC)
 		return ret->waits_for != WAIT_NONE && rows->stream->context;
 	if (!call || !rows->stream->context)
