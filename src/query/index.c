@@ -131,7 +131,7 @@ static int load_processes(struct query_index *x, struct report *report)
 
 	if (r < 0)
 		return r;
-	index_sort(&x->processes);
+	index_sort_ids(&x->processes);
 	r = report_each_row(report, TABLE_PROCESS, COLUMN_PROCESS_MACHINE + 1, tell_machine, &x->processes);
 	if (r == -ENOMEM)
 		return r;
@@ -157,7 +157,7 @@ static int load_threads(struct query_index *x, struct report *report)
 
 	if (r < 0)
 		return r;
-	index_sort(&x->threads);
+	index_sort_ids(&x->threads);
 	r = allocate(&x->tids, LIFE_WIDTH, x->threads.count);
 	if (r < 0)
 		return r;
