@@ -1,5 +1,6 @@
 """Recording a part of a CUDA program: an NVTX window, steps of a schedule, captures of a session, the last seconds, attaching to one that
 runs."""
+import importlib.util
 import json
 import os
 import subprocess
@@ -8,7 +9,7 @@ import time
 
 import cuda_report
 import harness
-from suite import PROGRAMS as SOURCES
+from suite import HERE, PROGRAMS as SOURCES
 from suite import QUIET, cupti_hint, holds, limit, note, program, python_program, record, same
 
 KERNELS_A_STEP = 10
@@ -197,8 +198,19 @@ def test_attach_torch():
     same("attach to torch: the same losses", running.told[-1]["losses"], alone.told[-1]["losses"])
 
 
-PROGRAMS = ("steady",)
+def test_attach_stress():
+    """Programs that are attached to again and again, several at once: none dies, and each has the results it knows."""
+    program("streams")
+    guests = ["streams"] + [kind for kind in ("torch", "cupy", "jax") if importlib.util.find_spec(kind)]
+    done = subprocess.run([sys.executable, os.path.join(HERE, "attach_stress"), "--guests", ",".join(guests), "--seconds", "25"],
+                          capture_output=True, text=True, timeout=limit(150))
+    for line in done.stdout.splitlines():
+        note(line)
+    same(f"attach_stress: {', '.join(guests)}", done.returncode, 0, done.stderr[-300:])
+
+
+PROGRAMS = ("steady", "streams")
 TESTS = {
     "nvtx_window": test_nvtx_window, "schedule": test_schedule, "session": test_session, "flight": test_flight, "attach": test_attach,
-    "attach_torch": test_attach_torch,
+    "attach_torch": test_attach_torch, "attach_stress": test_attach_stress,
 }
