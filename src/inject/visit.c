@@ -20,6 +20,7 @@
 #define VISITOR_PAUSE_NS 1000000
 #define VISITOR_PATIENCE 5000u   /* pauses, until it believes that nobody will fetch its answer */
 #define LEAVING_NS 500000000ll
+#define DYING_NS 1000000000ll
 
 ARCH_VISIT_CODE(visit_code);
 
@@ -406,6 +407,16 @@ static int visit_by(const struct visit_request *request, pid_t living, int *ret_
 	return r;
 }
 
+/* Its memory is gone before its threads are; one that has become another program lives on. */
+static int is_dying(pid_t pid)
+{
+	int64_t end = visit_now() + DYING_NS;
+
+	while (proc_living_thread(pid) > 0 && visit_now() < end)
+		pause_ns(ANSWER_PAUSE_NS);
+	return proc_living_thread(pid) <= 0;
+}
+
 int visit(const struct visit_request *request, int64_t *ret_value, struct error *err)
 {
 	pid_t living = proc_living_thread(request->pid), other;
@@ -418,7 +429,7 @@ int visit(const struct visit_request *request, int64_t *ret_value, struct error 
 	other = r == -ESRCH && !touched ? proc_living_thread(request->pid) : -ESRCH;
 	if (other > 0 && other != living)
 		r = visit_by(request, other, &touched, ret_value, err);
-	if (r == -ESRCH && touched && proc_living_thread(request->pid) <= 0)
+	if (r == -ESRCH && touched && is_dying(request->pid))
 		return error_set(err, EOWNERDEAD, "process %d died while a call was made in it", (int)request->pid);
 	return living > 0 ? r : error_set(err, ESRCH, "process %d has ended", (int)request->pid);
 }
