@@ -7,7 +7,12 @@
  *   double__noise...         0 to 100, as if by chance
  *   double__second_pass      needs a pass of its own
  * Other names are not known. Words: gpus:N (2), denied (no permission), old (architecture), pm_crash:N (at the Nth decoding), overflow:N (at the Nth
- * decoding the buffer was full, and what came since the one before is lost), long:N (what came before the Nth decoding is one long sample), no_cuda (cuInit fails). */
+ * decoding the buffer was full, and what came since the one before is lost), long:N (what came before the Nth decoding is one long sample), slow:N (the Nth
+ * decoding takes half a second), late:N (the same, and it decodes what came meanwhile), front (decoding begins at the image's front each time),
+ * no_cuda (cuInit fails).
+ *
+ * As the real one does: what does not fit into the image is lost, samples come behind those in the image, and asking for the size of another image
+ * makes the old one useless. */
 #include <math.h>
 #include <signal.h>
 
@@ -28,6 +33,7 @@ struct device {
 	uint64_t interval;
 	uint64_t next;      /* start of the sample that is not over yet; 0: stopped */
 	unsigned decodes;
+	size_t image_size;  /* that was told last */
 };
 
 static struct device devices[8];
@@ -235,44 +241,75 @@ int cuptiPmSamplingStop(struct pm_command *p)
 	return 0;
 }
 
+static int is_decoding(const struct device *d, const char *word)
+{
+	return d->decodes == (unsigned)told(word, 0);
+}
+
+static void take_half_a_second(void)
+{
+	const struct timespec half = { .tv_nsec = 500000000 };
+
+	nanosleep(&half, NULL);
+}
+
+static int put(struct image *image, const struct pm_decode *p, struct device *d, uint64_t now)
+{
+	for (; d->next && d->next + d->interval <= now; d->next += d->interval) {
+		if ((image->count + 3) * sizeof(uint64_t) > p->counters_size) {
+			d->next += (now - d->next) / d->interval * d->interval;
+			return PM_STOP_IMAGE_FULL;
+		}
+		image->starts[image->count++] = d->next;
+		image->starts[image->count] = d->next + d->interval;
+	}
+	return PM_STOP_END;
+}
+
 int cuptiPmSamplingDecodeData(struct pm_decode *p)
 {
 	struct device *d = p->sampler;
 	struct image *image = (void *)p->counters;
-	uint64_t now = timer();
+	uint64_t now;
 
 	d->decodes++;
-	if (d->decodes == (unsigned)told("pm_crash", 0))
+	if (is_decoding(d, "pm_crash"))
 		raise(SIGSEGV);
+	if (is_decoding(d, "late"))
+		take_half_a_second();
+	now = timer();
+	if (is_decoding(d, "slow"))
+		take_half_a_second();
+	if (told("front", 0))
+		image->count = 0;
 	p->overflow = 0;
-	if (d->decodes == (unsigned)told("overflow", 0)) {
+	if (is_decoding(d, "overflow")) {
 		p->overflow = 1;
 		now = d->next;
 	}
-	p->stop_reason = PM_STOP_END;
-	if (d->decodes == (unsigned)told("long", 0) && d->next && d->next + d->interval <= now) {
+	if (is_decoding(d, "long") && d->next && d->next + d->interval <= now) {
 		image->starts[image->count++] = d->next;
 		d->next += (now - d->next) / d->interval * d->interval;
+		image->starts[image->count] = d->next;
 	}
-	for (; d->next && d->next + d->interval <= now; d->next += d->interval) {
-		if ((image->count + 3) * sizeof(uint64_t) > p->counters_size) {
-			p->stop_reason = PM_STOP_IMAGE_FULL;
-			break;
-		}
-		image->starts[image->count++] = d->next;
-	}
-	image->starts[image->count] = d->next;
+	p->stop_reason = put(image, p, d, now);
 	return 0;
 }
 
 int cuptiPmSamplingGetCounterDataSize(struct pm_counters_size *p)
 {
-	p->counters_size = (p->max_samples + 2) * sizeof(uint64_t);
+	struct device *d = p->sampler;
+
+	d->image_size = p->counters_size = (p->max_samples + 2) * sizeof(uint64_t);
 	return p->max_samples < MAX_SAMPLES ? 0 : 1;
 }
 
 int cuptiPmSamplingCounterDataImageInitialize(struct pm_counters_initialize *p)
 {
+	const struct device *d = p->sampler;
+
+	if (p->counters_size != d->image_size)
+		return 999;
 	((struct image *)(void *)p->counters)->count = 0;
 	return 0;
 }

@@ -5,12 +5,12 @@ import subprocess
 
 import cuda_report
 import harness
-from suite import Skip, holds, note, program, record, report
+from suite import Skip, holds, note, program, python_program, record, report
 
 PHASE = "0.6"  # seconds
 NVML, HARDWARE = 1, 2
 SLACK = 20000  # ns by which the clocks may differ
-SWITCHES_LOST = 12
+SAMPLES_LOST, SWITCHES_LOST = 11, 12
 
 
 def phases(path):
@@ -91,6 +91,22 @@ def test_metrics():
     return holds(f"GPU metrics: {rate:.0f} samples a second", 9000 <= rate <= 11000, f"{samples} in {seconds:.2f} s; {told}")
 
 
+def test_metrics_training():
+    """Everything of a training, with hardware metrics at the usual rate, by a command as people type it: no event and no sample is missing."""
+    recorded = record("metrics_training", python_program("torch_train_on.py", "800", need="torch"),
+                      ("--cuda-memory-usage=true", "--gpu-metrics-device=all"), trace="cuda,nvtx,osrt,cudnn,cublas", seconds=150, hint=False, quiet=False)
+    path, table = recorded.path, metrics(recorded.path, HARDWARE)
+    told = cuda_report.diagnostics(path, 1)
+    if not table:
+        raise Skip(f"no hardware metrics here: {told}")
+    gaps = harness.sql(path, "select time, time - before from (select time, lag(time) over (order by time) before from sonde_counter"
+                             f" where track = {table[0]['track']}) where time - before > 150000 order by 2 desc limit 20")
+    samples = cuda_report.count(path, "counter", f"where track = {table[0]['track']}")
+    note(f"{samples} samples, {harness.losses(path)} by reason; longest gaps [time, ns]: {gaps}; {told}")
+    holds("GPU metrics of a training: no event is dropped", not harness.events_lost(path), harness.events_lost(path))
+    return holds("GPU metrics of a training: no sample is lost", harness.losses(path).get(SAMPLES_LOST, 0) == 0, harness.losses(path))
+
+
 def check_bandwidth(recorded, metric, phase, field, spans):
     """Against what the program measured itself; shares of a peak only have to be high."""
     truth = recorded.told(phase)[0][field]
@@ -159,4 +175,5 @@ def test_switches():
 
 
 PROGRAMS = ("busy",)
-TESTS = {"nvml": test_nvml, "metrics": test_metrics, "metrics_help": test_metrics_help, "switches": test_switches}
+TESTS = {"nvml": test_nvml, "metrics": test_metrics, "metrics_help": test_metrics_help,
+         "metrics_training": test_metrics_training, "switches": test_switches}

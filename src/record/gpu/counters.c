@@ -15,8 +15,13 @@
 #define BUFFER_SIZE_FAST (512u << 20)
 #define BUFFER_SIZE_LEAST (16u << 20)
 #define FAST_HZ 50000
+/* Samples that are decoded lie in an image in our memory, about 16 KB each. CUPTI throws away what does not fit, so that it has room for
+ * whatever may come while nobody decodes: a fifth of a second, and more once that was not enough. */
 #define SAMPLES_LEAST 256u
-#define SAMPLES_MOST 8192u
+#define SAMPLES_MOST 16384u
+#define SAMPLES_PER_SECOND_SHARE 5u
+/* More than are expected, as hardware and we count time differently. */
+#define SAMPLES_SPARE 64u
 /* NVML's values change no more often than this. */
 #define NVML_HZ_INSTEAD 50
 
@@ -37,13 +42,17 @@ struct sampler {
 	struct nvidia_subdevice timer;  /* fd -1: there is none */
 	void *host;
 	void *object;               /* CUPTI's */
-	uint8_t *counters;
+	uint8_t *counters;          /* the image, CUPTI's, and how many samples fit into it */
 	size_t counters_size;
+	uint32_t room;
+	size_t taken;               /* of the samples in the image, and the end of its first */
+	uint64_t first_end;
 	uint64_t interval;          /* ns */
 	uint32_t first_metric;
 	int running;
 	uint64_t last_end;          /* 0: this window has no sample yet */
-	uint32_t overflows;         /* of the hardware's buffer, in this window */
+	uint32_t overflows;         /* of the hardware's buffer, in this window; of the image */
+	uint32_t image_overflows;
 	int64_t last_fetch;         /* when it began, and the longest time from one to the next */
 	int64_t longest_pause;
 	int failed;
@@ -201,23 +210,63 @@ static int configure(struct sampler *s)
 	return set_config(s, PM_TRIGGER_CLOCKS, s->interval * mhz / 1000);
 }
 
-static int make_counters(struct sampler *s)
+/* Empties the image; what the hardware is still writing comes with the next decoding. */
+static int empty_image(struct sampler *s)
+{
+	struct pm_counters_initialize init = PM_PARAMETERS(pm_counters_initialize, counters);
+
+	init.sampler = s->object;
+	init.counters = s->counters;
+	init.counters_size = s->counters_size;
+	s->taken = 0;
+	s->first_end = 0;
+	return s->pm->cuptiPmSamplingCounterDataImageInitialize(&init);
+}
+
+/* Asking for the size of another image makes CUPTI refuse the one there was: a new one takes its place. Without memory for it, it is
+ * asked for the old size again. */
+static int make_image(struct sampler *s, uint32_t room)
 {
 	struct pm_counters_size size = PM_PARAMETERS(pm_counters_size, counters_size);
-	struct pm_counters_initialize init = PM_PARAMETERS(pm_counters_initialize, counters);
-	uint64_t samples = (uint64_t)s->collector->options->metrics_hz / 10;
+	uint8_t *counters;
 	int r;
 
-	size.sampler = init.sampler = s->object;
+	size.sampler = s->object;
 	size.names = s->choice.names;
 	size.count = s->choice.count;
-	size.max_samples = samples < SAMPLES_LEAST ? SAMPLES_LEAST : samples > SAMPLES_MOST ? SAMPLES_MOST : (uint32_t)samples;
+	size.max_samples = room;
 	r = s->pm->cuptiPmSamplingGetCounterDataSize(&size);
 	if (r)
 		return r;
-	s->counters = init.counters = calloc(1, size.counters_size);
-	s->counters_size = init.counters_size = size.counters_size;
-	return s->counters ? s->pm->cuptiPmSamplingCounterDataImageInitialize(&init) : CUPTI_OUT_OF_MEMORY;
+	counters = calloc(1, size.counters_size);
+	if (!counters)
+		return s->counters && room != s->room ? make_image(s, s->room) : CUPTI_OUT_OF_MEMORY;
+	free(s->counters);
+	s->counters = counters;
+	s->counters_size = size.counters_size;
+	s->room = room;
+	return empty_image(s);
+}
+
+static int make_first_image(struct sampler *s)
+{
+	uint64_t samples = (uint64_t)s->collector->options->metrics_hz / SAMPLES_PER_SECOND_SHARE;
+
+	return make_image(s, samples < SAMPLES_LEAST ? SAMPLES_LEAST : samples > SAMPLES_MOST ? SAMPLES_MOST : (uint32_t)samples);
+}
+
+/* Room in the image for all samples of the time since they were last decoded. */
+static int make_room(struct sampler *s, int64_t now)
+{
+	uint64_t expected = (uint64_t)(now - s->last_fetch) / s->interval;
+	uint32_t room = s->room;
+
+	expected += expected / 4 + SAMPLES_SPARE;
+	while (room < expected && room < SAMPLES_MOST)
+		room = room < SAMPLES_MOST / 2 ? room * 2 : SAMPLES_MOST;
+	if (room != s->room)
+		return make_image(s, room);
+	return s->room - s->taken < expected ? empty_image(s) : 0;
 }
 
 static int enable(struct sampler *s, int device, char *why, size_t size)
@@ -236,7 +285,7 @@ static int enable(struct sampler *s, int device, char *why, size_t size)
 	}
 	if (r == 0) {
 		call = "cuptiPmSamplingGetCounterDataSize";
-		r = make_counters(s);
+		r = make_first_image(s);
 	}
 	if (r == 0)
 		return 0;
@@ -506,26 +555,38 @@ static void take_sample(struct counters *all, struct sampler *s, size_t index)
 		flush(all, s);
 }
 
+static uint64_t end_of_sample(const struct sampler *s, size_t index)
+{
+	struct pm_sample_info info = PM_PARAMETERS(pm_sample_info, end);
+
+	info.sampler = s->object;
+	info.counters = s->counters;
+	info.counters_size = s->counters_size;
+	info.index = index;
+	return s->pm->cuptiPmSamplingCounterDataGetSampleInfo(&info) ? 0 : info.end;
+}
+
+/* Samples come behind those that are in the image already. If the first is another one, CUPTI has begun at the front again. */
 static void take_samples(struct counters *all, struct sampler *s, int64_t before, int64_t after)
 {
 	struct pm_counters_info info = PM_PARAMETERS(pm_counters_info, completed);
-	struct pm_sample_info last = PM_PARAMETERS(pm_sample_info, end);
-	struct pm_counters_initialize init = PM_PARAMETERS(pm_counters_initialize, counters);
+	uint64_t first_end, last_end;
 
-	info.counters = last.counters = s->counters;
-	info.counters_size = last.counters_size = init.counters_size = s->counters_size;
-	init.counters = s->counters;
-	last.sampler = init.sampler = s->object;
-	if (s->pm->cuptiPmSamplingGetCounterDataInfo(&info) == 0 && info.completed) {
-		last.index = info.completed - 1;
-		/* Without the timer: the last sample was over when it was fetched, and the next one was not. */
-		if (s->timer.fd < 0 && s->pm->cuptiPmSamplingCounterDataGetSampleInfo(&last) == 0)
-			collector_clock(s->collector, s->gpu, last.end + s->interval / 2, before + (after - before) / 2, after - before + (int64_t)s->interval);
-		for (size_t i = 0; i < info.completed; i++)
-			take_sample(all, s, i);
-		flush(all, s);
-	}
-	s->pm->cuptiPmSamplingCounterDataImageInitialize(&init);
+	info.counters = s->counters;
+	info.counters_size = s->counters_size;
+	if (s->pm->cuptiPmSamplingGetCounterDataInfo(&info) || !info.completed)
+		return;
+	first_end = end_of_sample(s, 0);
+	if (first_end != s->first_end)
+		s->taken = 0;
+	s->first_end = first_end;
+	last_end = s->taken < info.completed ? end_of_sample(s, info.completed - 1) : 0;
+	/* Without the timer: the last sample was over when it was fetched, and the next one was not. */
+	if (s->timer.fd < 0 && last_end)
+		collector_clock(s->collector, s->gpu, last_end + s->interval / 2, before + (after - before) / 2, after - before + (int64_t)s->interval);
+	for (; s->taken < info.completed; s->taken++)
+		take_sample(all, s, s->taken);
+	flush(all, s);
 }
 
 static void start(struct sampler *s)
@@ -539,6 +600,7 @@ static void start(struct sampler *s)
 	r = s->pm->cuptiPmSamplingStart(&p);
 	s->running = r == 0;
 	s->last_end = 0;
+	s->last_fetch = collector_raw();
 	if (r && !s->failed)
 		collector_diagnose(s->collector, DIAGNOSTIC_WARNING, "Hardware metrics of GPU %u could not be started: %s.", s->gpu->index,
 				   cupti_pm_text(s->pm, r));
@@ -554,17 +616,35 @@ static void stop(struct sampler *s)
 	s->running = 0;
 }
 
+static void note_pause(struct sampler *s, int64_t now)
+{
+	if (now - s->last_fetch > s->longest_pause)
+		s->longest_pause = now - s->last_fetch;
+	s->last_fetch = now;
+}
+
+static int decode_into_image(struct sampler *s, struct pm_decode *p)
+{
+	int64_t now = collector_raw();
+	int r = make_room(s, now);
+
+	note_pause(s, now);
+	p->sampler = s->object;
+	p->counters = s->counters;
+	p->counters_size = s->counters_size;
+	return r ? r : s->pm->cuptiPmSamplingDecodeData(p);
+}
+
 /* Returns CUPTI's reason to stop, or -1. `overflow`: the hardware's buffer was full, nothing more comes into it. */
 static int decode(struct counters *all, struct sampler *s, int *overflow)
 {
 	struct pm_decode p = PM_PARAMETERS(pm_decode, overflow);
 	int64_t before = collector_raw();
-	int r;
+	int r = decode_into_image(s, &p);
 
-	p.sampler = s->object;
-	p.counters = s->counters;
-	p.counters_size = s->counters_size;
-	r = s->pm->cuptiPmSamplingDecodeData(&p);
+	/* An image that has samples in it already may be refused. */
+	if (r && r != CUPTI_OUT_OF_MEMORY && s->taken && empty_image(s) == 0)
+		r = decode_into_image(s, &p);
 	*overflow |= p.overflow || r == CUPTI_OUT_OF_MEMORY;
 	if (r && r != CUPTI_OUT_OF_MEMORY) {
 		if (!s->failed)
@@ -577,13 +657,16 @@ static int decode(struct counters *all, struct sampler *s, int *overflow)
 	return r ? -1 : p.stop_reason;
 }
 
-static void note_pause(struct sampler *s)
+/* Returns whether the hardware's buffer was full. What did not fit into the image is lost, and shows by the times. */
+static int decode_all(struct counters *all, struct sampler *s)
 {
-	int64_t now = collector_raw();
+	int overflow = 0;
 
-	if (s->last_fetch && now - s->last_fetch > s->longest_pause)
-		s->longest_pause = now - s->last_fetch;
-	s->last_fetch = now;
+	if (s->timer.fd >= 0)
+		read_timer(s);
+	while (decode(all, s, &overflow) == PM_STOP_IMAGE_FULL)
+		s->image_overflows++;
+	return overflow;
 }
 
 static void tell_overflows(struct sampler *s)
@@ -592,21 +675,19 @@ static void tell_overflows(struct sampler *s)
 		collector_diagnose(s->collector, DIAGNOSTIC_WARNING, "The hardware's buffer for metrics of GPU %u was full %u times, with up to %lld ms "
 				   "from one fetching to the next: samples are missing. A lower --gpu-metrics-frequency takes less room.", s->gpu->index,
 				   s->overflows, (long long)(s->longest_pause / 1000000));
-	s->overflows = 0;
-	s->last_fetch = s->longest_pause = 0;
+	if (s->image_overflows)
+		collector_diagnose(s->collector, DIAGNOSTIC_WARNING, "Samples of GPU %u were not fetched in time %u times, with up to %lld ms from one fetching "
+				   "to the next: some are missing. A lower --gpu-metrics-frequency, or a processor that is not busy, helps.", s->gpu->index,
+				   s->image_overflows, (long long)(s->longest_pause / 1000000));
+	s->overflows = s->image_overflows = 0;
+	s->longest_pause = 0;
 }
 
 static void fetch(struct counters *all, struct sampler *s)
 {
 	uint64_t last = s->last_end;
-	int overflow = 0;
 
-	note_pause(s);
-	if (s->timer.fd >= 0)
-		read_timer(s);
-	while (decode(all, s, &overflow) == PM_STOP_IMAGE_FULL)
-		;
-	if (!overflow)
+	if (!decode_all(all, s))
 		return;
 	s->overflows++;
 	/* Begins anew; what is missing in between shows by the times. */
@@ -627,7 +708,6 @@ void counters_fetch(struct counters *counters)
 void counters_window(struct counters *counters, int open)
 {
 	struct sampler *s;
-	int ignored = 0;
 
 	for (uint32_t i = 0; i < counters->count; i++) {
 		s = &counters->samplers[i];
@@ -635,10 +715,7 @@ void counters_window(struct counters *counters, int open)
 			start(s);
 		} else if (!open && s->running) {
 			stop(s);
-			if (s->timer.fd >= 0)
-				read_timer(s);
-			while (decode(counters, s, &ignored) == PM_STOP_IMAGE_FULL)
-				;
+			decode_all(counters, s);
 			tell_overflows(s);
 		}
 	}
