@@ -2,8 +2,8 @@
 // port may be another user's. Only this tab keeps it; other tabs of the same server (the same origin: host and port) may ask for it.
 
 const NAME = "sonde-key";
-/** So long, in ms, other tabs have to answer. */
-const PATIENCE = 300;
+/** So long, in ms, other tabs have to answer before the page says that it has no key; an answer after that reloads it. */
+const PATIENCE = 1000;
 
 /** @type {Promise<string> | null} */
 let found = null;
@@ -45,11 +45,17 @@ async function exchange(token) {
 /** @param {BroadcastChannel} others @returns {Promise<string>} */
 function ask(others) {
   return new Promise((resolve) => {
+    let late = false;
     others.onmessage = ({ data }) => {
-      if (typeof data.key === "string")
-        resolve(data.key);
+      if (typeof data.key !== "string")
+        return;
+      resolve(data.key);
+      if (late) {
+        sessionStorage.setItem(NAME, data.key);
+        location.reload();
+      }
     };
     others.postMessage("key?");
-    setTimeout(() => resolve(""), PATIENCE);
+    setTimeout(() => { late = true; resolve(""); }, PATIENCE);
   });
 }

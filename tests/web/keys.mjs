@@ -8,6 +8,12 @@ async function outcome(page) {
   return page.evaluate(() => (window.sonde?.started ? "shown" : document.getElementById("message").textContent));
 }
 
+/** A tab that others have to answer may say that it has no key until they do. @param {any} page @returns {Promise<string>} */
+async function shown(page) {
+  await page.waitForFunction(() => window.sonde?.started);
+  return "shown";
+}
+
 /** @param {{ browser: any, sonde: any, configuration: any }} with_ */
 async function tabs({ browser, sonde, configuration }) {
   const server = await sonde.view(configuration.cuda);
@@ -26,9 +32,21 @@ async function tabs({ browser, sonde, configuration }) {
   check("keys: Back leads to it", await outcome(page), "shown");
   const typed = await context.newPage();
   await typed.goto(`${server.origin}/#panel=session`);
-  check("keys: another tab with its address", await outcome(typed), "shown");
+  check("keys: another tab with its address", await shown(typed), "shown");
   const [opened] = await Promise.all([context.waitForEvent("page"), page.evaluate(() => { window.open(location.href, "_blank", "noopener"); })]);
-  check("keys: a tab that it opened", await outcome(opened), "shown");
+  check("keys: a tab that it opened", await shown(opened), "shown");
+  await typed.close();
+  await opened.close();
+  const late = await context.newPage();
+  await late.addInitScript(() => {
+    const post = BroadcastChannel.prototype.postMessage;
+    BroadcastChannel.prototype.postMessage = function (data) { Object.assign(window, { ask: () => post.call(this, data) }); };
+  });
+  await late.goto(`${server.origin}/`);
+  check("keys: a tab whose question comes late says what to do", (await outcome(late)).includes("Return"), true);
+  await late.evaluate(() => /** @type {any} */ (window).ask());
+  check("keys: and goes on when it is answered", await shown(late), "shown");
+  await late.close();
   await page.goto(server.url);
   check("keys: a used address where the key is known", await outcome(page), "shown");
   check("keys: there are no cookies", [await context.cookies(), await page.evaluate(() => document.cookie), set], [[], "", []]);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -87,6 +88,15 @@ static uint64_t now(const struct ring_session *page)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* How often the program found a capture open and wrote into it, in a file that both sides have. */
+static int progress_file(const char *folder)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/progress", folder);
+	return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
 /* Until somebody ends it. */
 static int be_target(void)
 {
@@ -94,8 +104,11 @@ static int be_target(void)
 	struct fake_writer writer;
 	struct ring_session *page;
 	struct ring_pool *pool;
-	int fds[2];
+	uint64_t written = 0;
+	int fds[2], progress = progress_file(getenv("XDG_RUNTIME_DIR"));
 
+	/* A test that failed ends whoever launched it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (attach(fds, &reply) < 0)
 		return 3;
 	page = mmap(NULL, RING_SESSION_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
@@ -103,10 +116,15 @@ static int be_target(void)
 	if (page == MAP_FAILED || pool == MAP_FAILED || !fake_open(&writer, pool, (uint32_t)getpid(), now(page)))
 		return 4;
 	for (;;) {
-		for (int i = 0; i < 100 && atomic_load(&page->gate) & RING_GATE_NVTX; i++) {
+		int i = 0;
+
+		for (; i < 100 && atomic_load(&page->gate) & RING_GATE_NVTX; i++) {
 			fake_push(&writer, now(page), 0, 0, "step");
 			fake_pop(&writer, now(page), 0, 0);
 		}
+		written += i > 0;
+		if (pwrite(progress, &written, sizeof(written), 0) < 0)
+			return 5;
 		rest(1);
 	}
 }
@@ -179,6 +197,8 @@ static int tear_down(void **state)
 {
 	struct fixture *f = *state;
 
+	if (f->launched > 0)
+		kill(f->launched, SIGKILL);
 	remove_all(f->folder);
 	free(f);
 	return 0;
@@ -212,15 +232,27 @@ static int ask(uint32_t id, struct steer_request *request, struct steer_reply *r
 	return r < 0 ? r : -reply->status;
 }
 
+static uint64_t written_by_program(const struct fixture *f)
+{
+	int fd = progress_file(f->folder);
+	uint64_t written = 0;
+
+	assert_true(fd >= 0 && pread(fd, &written, sizeof(written), 0) >= 0);
+	close(fd);
+	return written;
+}
+
 static void capture(const struct fixture *f, uint32_t id, int number, struct steer_reply *reply)
 {
 	struct steer_request start = { .command = STEER_START }, stop = { .command = STEER_STOP };
 	struct steer_request cancel = { .command = STEER_CANCEL }, status = { .command = STEER_STATUS };
+	uint64_t written = written_by_program(f);
 	struct stat st;
 
 	snprintf(start.output, sizeof(start.output), "%s/%d.sonde", f->folder, number);
 	assert_int_equal(ask(id, &start, reply), 0);
-	for (int i = 0; i < 5; i++) {
+	/* What is written twice has been written in this capture, whenever the program gets its turn. */
+	for (int i = 0; i < 5 || written_by_program(f) < written + 2; i++) {
 		assert_int_equal(ask(id, &status, reply), 0);
 		assert_int_equal(reply->state, STEER_CAPTURING);
 		rest(10);
@@ -251,6 +283,7 @@ static void captures_of_a_running_program(void **state)
 		capture(f, id, i, reply);
 	assert_int_equal(ask(id, &end, reply), 0);
 	assert_int_equal(waitpid(f->launched, &status, 0), f->launched);
+	f->launched = 0;
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 128 + SIGTERM);
 	free(reply);
