@@ -135,7 +135,7 @@ int borrow_stop(struct borrowed *ret, const struct image *image, pid_t thread)
 {
 	int status, r = seize(thread);
 
-	*ret = (struct borrowed){ .thread = thread, .image = image };
+	*ret = (struct borrowed){ .thread = thread, .image = image, .status = -1 };
 	if (r < 0)
 		return r;
 	r = wait_briefly(thread, &status);
@@ -229,17 +229,28 @@ static void let_go(struct borrowed *b, int signal_number)
 	b->gone = 1;
 }
 
+/* Waits for its next stop. */
+static int has_ended(struct borrowed *b, int *ret)
+{
+	pid_t r = wait_for(b->thread, ret, 0);
+
+	if (r > 0 && WIFSTOPPED(*ret))
+		return 0;
+	b->gone = 1;
+	b->status = r > 0 ? *ret : -1;
+	return 1;
+}
+
 /* Runs to the next entry to or exit from a system call; its registers are then in *r. */
 static int run_to_call(struct borrowed *b, arch_thread_registers *r)
 {
 	int status, pass_on = 0;
 
 	for (;;) {
-		if (ptrace(PTRACE_SYSCALL, b->thread, 0, pass_on) < 0 ||
-		    wait_for(b->thread, &status, 0) < 0 || !WIFSTOPPED(status)) {
-			b->gone = 1;
+		/* One that was killed while it stood does not go on, and has a status all the same. */
+		ptrace(PTRACE_SYSCALL, b->thread, 0, pass_on);
+		if (has_ended(b, &status))
 			return -ESRCH;
-		}
 		pass_on = 0;
 		if (WSTOPSIG(status) == SYSCALL_STOP) {
 			b->in_call = !b->in_call;
@@ -302,9 +313,6 @@ void borrow_end(struct borrowed *b)
 	set_registers(b, &r);
 	ptrace(PTRACE_INTERRUPT, b->thread, 0, 0);
 	ptrace(PTRACE_CONT, b->thread, 0, 0);
-	if (wait_for(b->thread, &status, 0) < 0 || !WIFSTOPPED(status)) {
-		b->gone = 1;
-		return;
-	}
-	let_go(b, status >> 16 ? 0 : WSTOPSIG(status));
+	if (!has_ended(b, &status))
+		let_go(b, status >> 16 ? 0 : WSTOPSIG(status));
 }

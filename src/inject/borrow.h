@@ -16,7 +16,8 @@ struct borrowed {
 	uint64_t mask;                   /* of signals */
 	uint64_t frame;	 /* in its stack: the way back without us; 0 = not written yet */
 	uint8_t in_call; /* stopped between the entry and the exit of a system call */
-	uint8_t gone;                    /* it has ended */
+	uint8_t gone;                    /* it has ended, or was let go */
+	int status;                      /* with which it ended, as of waitpid(); -1: not known */
 	uint32_t vectors_size;
 	uint8_t vectors[ARCH_VECTORS_LIMIT];
 };

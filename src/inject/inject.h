@@ -49,7 +49,8 @@ int inject_examine(pid_t pid, struct inject_report *ret, struct error *err);
  *   -ELIBACC    dlopen() or dlsym() failed; the sentence holds what dlerror() said
  *   -ETIMEDOUT  the function did not return in time; it may do so later
  *   -ESRCH      the process ended meanwhile
- *   -EOWNERDEAD it ended after something in it had been changed
+ *   -EOWNERDEAD it died after something in it had been changed, of a signal as faults bring it about
+ *   -ENODATA    it ended then, and how is not known
  * The work is done by a child process of the caller, which has ended when this returns. */
 int inject_call(pid_t pid, const char *library, const char *function, const void *argument, size_t size,
 		int timeout_ms, int64_t *ret_value, struct error *err);

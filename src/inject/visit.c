@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "inject/borrow.h"
+#include "inject/ending.h"
 #include "inject/functions.h"
 #include "inject/proc_status.h"
 #include "inject/safety.h"
@@ -387,8 +388,14 @@ static int make_visit(struct visitor *v, int64_t *ret_value, struct error *err)
 	return r < 0 || !v->thread ? r : await_answer(v, ret_value, err);
 }
 
+/* What became of the process while it was visited. */
+struct course {
+	int touched;
+	int status; /* of the thread that was borrowed, if it was seen to end; -1 */
+};
+
 /* `living`: a thread of the process whose /proc entry is complete. */
-static int visit_by(const struct visit_request *request, pid_t living, int *ret_touched,
+static int visit_by(const struct visit_request *request, pid_t living, struct course *ret,
 		    int64_t *ret_value, struct error *err)
 {
 	struct visitor *v = calloc(1, sizeof(*v));
@@ -400,7 +407,7 @@ static int visit_by(const struct visit_request *request, pid_t living, int *ret_
 	r = image_open(&v->image, living, err);
 	if (r == 0)
 		r = make_visit(v, ret_value, err);
-	*ret_touched = v->touched;
+	*ret = (struct course){ v->touched, v->touched ? v->borrowed.status : -1 };
 	safety_free(v->safety);
 	image_close(&v->image);
 	free(v);
@@ -417,19 +424,36 @@ static int is_dying(pid_t pid)
 	return proc_living_thread(pid) <= 0;
 }
 
+/* By us, as far as anybody can tell, or not. */
+static int dead(pid_t pid, enum ending ending, struct error *err)
+{
+	switch (ending) {
+	case ENDING_FAULT:
+		return error_set(err, EOWNERDEAD, "process %d died while a call was made in it", (int)pid);
+	case ENDING_UNKNOWN:
+		return error_set(err, ENODATA, "process %d ended while a call was made in it", (int)pid);
+	case ENDING_BY_ITSELF:
+		break;
+	}
+	return error_set(err, ESRCH, "process %d has ended", (int)pid);
+}
+
 int visit(const struct visit_request *request, int64_t *ret_value, struct error *err)
 {
 	pid_t living = proc_living_thread(request->pid), other;
-	int touched = 0, r = -ESRCH;
+	struct course course = { 0, -1 };
+	int watch = ending_watch(request->pid), r = -ESRCH;
 
 	srandom((unsigned)visit_now());
 	if (living > 0)
-		r = visit_by(request, living, &touched, ret_value, err);
+		r = visit_by(request, living, &course, ret_value, err);
 	/* That thread may have ended meanwhile, and the process not. */
-	other = r == -ESRCH && !touched ? proc_living_thread(request->pid) : -ESRCH;
+	other = r == -ESRCH && !course.touched ? proc_living_thread(request->pid) : -ESRCH;
 	if (other > 0 && other != living)
-		r = visit_by(request, other, &touched, ret_value, err);
-	if (r == -ESRCH && touched && is_dying(request->pid))
-		return error_set(err, EOWNERDEAD, "process %d died while a call was made in it", (int)request->pid);
+		r = visit_by(request, other, &course, ret_value, err);
+	if (r == -ESRCH && course.touched && is_dying(request->pid))
+		r = dead(request->pid, ending_of(request->pid, watch, course.status), err);
+	if (watch >= 0)
+		close(watch);
 	return living > 0 ? r : error_set(err, ESRCH, "process %d has ended", (int)request->pid);
 }

@@ -186,22 +186,29 @@ static void visit_children(struct recorder *r)
 	tree_release(&tree);
 }
 
-/* By us, as far as anybody can tell. */
+/* By us, as far as anybody can tell. Children come and go: of one whose status was not to be had that is no reason to think so. */
+static int is_our_doing(const struct recorder *r, const struct attach_message *m)
+{
+	return m->result == -EOWNERDEAD || (m->result == -ENODATA && m->pid == r->target_pid);
+}
+
 static void died(struct recorder *r, const struct attach_message *m, const char *when)
 {
+	const char *how = m->result == -ENODATA ? "ended, how is not known," : "died";
+
 	r->attach->died = 1;
-	recorder_note(r, "Process %u died while the agents were %s. Please report this, with the last lines of 'dmesg'.", m->pid, when);
-	drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u died while the agents were %s.", m->pid, when);
+	recorder_note(r, "Process %u %s while the agents were %s. Please report this, with the last lines of 'dmesg'.", m->pid, how, when);
+	drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u %s while the agents were %s.", m->pid, how, when);
 }
 
 static void on_visited(struct recorder *r, const struct attach_message *m)
 {
 	r->attach->waiting -= r->attach->waiting > 0;
-	if (m->result == -EOWNERDEAD) {
+	if (is_our_doing(r, m)) {
 		died(r, m, "brought in");
 		return;
 	}
-	if (m->result == 0 || (m->pid != r->target_pid && (m->result == -EBUSY || m->result == -ESRCH)))
+	if (m->result == 0 || (m->pid != r->target_pid && (m->result == -EBUSY || m->result == -ESRCH || m->result == -ENODATA)))
 		return;
 	if (m->pid == r->target_pid && m->result != -ESRCH)
 		recorder_note(r, "The agents could not be loaded: %s. Only CPU samples and switches were recorded of it.", m->text);
@@ -210,12 +217,12 @@ static void on_visited(struct recorder *r, const struct attach_message *m)
 
 static void on_left(struct recorder *r, const struct attach_message *m)
 {
-	if (m->result == 0)
-		return;
-	if (m->result == -EOWNERDEAD) {
+	if (is_our_doing(r, m)) {
 		died(r, m, "fetched out");
 		return;
 	}
+	if (m->result == 0 || m->result == -ENODATA)
+		return;
 	recorder_note(r, "The agents are still in process %u, where they do nothing any more: %s.", m->pid, m->text);
 	drain_diagnose(&r->drain, DIAGNOSTIC_WARNING, "The agents could not leave process %u: %s.", m->pid, m->text);
 }

@@ -57,6 +57,11 @@ static void begin_world(struct world *w)
 	if (report_writer_open(&w->s.writer, w->path, 1, NULL, 0, &err) < 0)
 		abort();
 	timebase_init(&w->s.time, 0, 0);
+	for (int i = 0; i < 2; i++) {
+		w->cpus[i].cpu = i;
+		for (int kind = 0; kind < PERF_KINDS; kind++)
+			w->cpus[i].fds[kind] = -1;
+	}
 	timebase_add(&w->s.time, &first);
 	timebase_add(&w->s.time, &last);
 	w->s.now = 1 << 30;

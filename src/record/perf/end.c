@@ -1,5 +1,6 @@
 /* What is said about the recording when it has ended. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #include "record/perf/perf.h"
@@ -8,27 +9,32 @@
 /* Fewer than this are not enough to say that some are missing. */
 #define ENOUGH_SAMPLES 200
 
-/* As PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING make it. */
+/* As PERF_FORMAT_TOTAL_TIME_ENABLED, _RUNNING and _LOST make it; older kernels do not have the last. */
 struct counter {
 	uint64_t value;
 	uint64_t enabled;
 	uint64_t running;
+	uint64_t lost;
 };
+
+static uint64_t running_ns(int fd)
+{
+	struct counter counter;
+
+	return read(fd, &counter, sizeof(counter)) >= (ssize_t)offsetof(struct counter, lost) ? counter.running : 0;
+}
 
 /* Time during which the processes were sampled, children included. */
 static uint64_t sampled_ns(const struct perf *p)
 {
-	struct counter counter;
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < p->cpu_count; i++)
-		if (p->cpus[i].fds[PERF_KIND_SAMPLE] >= 0 &&
-		    read(p->cpus[i].fds[PERF_KIND_SAMPLE], &counter, sizeof(counter)) == sizeof(counter))
-			sum += counter.running;
+		if (p->cpus[i].fds[PERF_KIND_SAMPLE] >= 0)
+			sum += running_ns(p->cpus[i].fds[PERF_KIND_SAMPLE]);
 	for (size_t i = 0; i < p->tasks.count; i++)
-		if (p->tasks.events[i].kind == PERF_KIND_SAMPLE &&
-		    read(p->tasks.events[i].fd, &counter, sizeof(counter)) == sizeof(counter))
-			sum += counter.running;
+		if (p->tasks.events[i].kind == PERF_KIND_SAMPLE)
+			sum += running_ns(p->tasks.events[i].fd);
 	return sum;
 }
 

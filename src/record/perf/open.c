@@ -132,6 +132,8 @@ static int try_event(const struct perf *p, struct perf_event_attr *attr)
 	int fd;
 
 	set_scope(p, attr);
+	if (p->counts_lost)
+		attr->read_format |= PERF_FORMAT_LOST;
 	fd = perf_open_event(attr, event_pid(p, attr), p->cpus[0].cpu);
 	if (fd >= 0)
 		close(fd);
@@ -311,8 +313,10 @@ static void settle_together(struct perf *p)
 /* Whatever the options want beside samples. */
 static int settle(struct perf *p, struct error *why)
 {
-	int result = settle_sideband(p, ring_size(p));
+	int result;
 
+	perf_lost_settle(p);
+	result = settle_sideband(p, ring_size(p));
 	if (result < 0)
 		return error_set_errno(why, -result, "perf_event_open");
 	if (p->way.samples && (result = settle_samples(p)) < 0)

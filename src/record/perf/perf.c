@@ -88,26 +88,6 @@ void perf_window(struct perf *p, int open)
 		sched_source_window(p, 1, raw_now());
 }
 
-static void take_lost(struct perf *p, const struct perf_event_header *header,
-		      const struct perf_stamp *stamp)
-{
-	uint64_t kind = PERF_SOURCE_KIND(idmap_get(&p->kinds, stamp->id));
-	uint64_t count;
-
-	if (perf_event_lost(header, &count) < 0) {
-		p->damaged++;
-		return;
-	}
-	/* Of everybody's wakeups: a wait that is not split is no loss. */
-	if (kind == PERF_KIND_WAKEUP || kind == PERF_KIND_WAKEUP_NEW) {
-		p->sched.wakeups_lost += count;
-		return;
-	}
-	p->lost += count;
-	session_loss(p->session, 0, 0, LOSS_PERF_RING, count);
-	sched_lost(p->session, stamp->cpu);
-}
-
 static void take_seen(struct perf *p, const struct perf_stamp *stamp, int64_t time)
 {
 	struct sched_event seen = { .time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
@@ -163,7 +143,7 @@ static int take_record(struct perf *p, const struct perf_event_header *header,
 		return 1;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		perf_take_task(p, header, time);
+		perf_take_task(p, header, stamp, time);
 		return 1;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
@@ -171,7 +151,7 @@ static int take_record(struct perf *p, const struct perf_event_header *header,
 		return 1;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		take_lost(p, header, stamp);
+		perf_lost_take(p, header);
 		return 1;
 	case PERF_RECORD_THROTTLE:
 		p->throttled++;
@@ -210,8 +190,10 @@ uint64_t perf_round(struct perf *p, int last)
 	if (p->way.scope == SCOPE_NONE)
 		return 0;
 	count = take_records(p, last);
-	if (last)
+	if (last) {
+		perf_lost_look(p);
 		sched_source_end(p);
+	}
 	sched_source_name(p, last);
 	return count;
 }
@@ -221,6 +203,7 @@ void perf_hold(struct perf *p)
 	if (p->way.scope == SCOPE_NONE)
 		return;
 	take_records(p, 1);
+	perf_lost_look(p);
 	sched_source_name(p, 1);
 }
 

@@ -28,6 +28,8 @@ struct perf_cpu {
 	size_t mapped;       /* bytes, page included */
 	struct perf_ring ring;
 	uint64_t next_time;  /* of the record at the front, while a round lasts */
+	uint64_t lost;       /* records that found the ring full, as far as they are known */
+	uint64_t ahead;      /* ... of these, those that a record of the ring has still to tell */
 };
 
 /* What came in the end, after what the kernel refused was tried again with less. */
@@ -45,6 +47,7 @@ struct perf_way {
 /* Events on threads that were there before (tasks.c), beside those of the first, which are in perf_cpu. */
 struct perf_task_event {
 	int fd;
+	uint32_t ring;              /* index of the CPU */
 	uint8_t kind;
 };
 
@@ -79,6 +82,7 @@ struct perf {
 	struct perf_cpu *cpus;
 	uint32_t cpu_count;
 	struct sched_source sched;
+	int counts_lost;                  /* the kernel tells how many records an event lost: since 6.0 */
 	struct idmap kinds;               /* event id -> PERF_SOURCE() */
 	struct perf_cpu **heap;           /* the CPUs with something to read, oldest first */
 	uint32_t heap_count;
@@ -143,6 +147,12 @@ void perf_take_sample(struct perf *p, const struct perf_event_header *header,
 void perf_take_mapping(struct perf *p, const struct perf_event_header *header, int64_t time);
 void perf_take_comm(struct perf *p, const struct perf_event_header *header,
 		    const struct perf_stamp *stamp, int64_t time);
-void perf_take_task(struct perf *p, const struct perf_event_header *header, int64_t time);
+void perf_take_task(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time);
+/* lost.c: records that found a ring full. Events are to count theirs, if the kernel does. */
+void perf_lost_settle(struct perf *p);
+/* A record that tells of some, of the ring that is being read. */
+void perf_lost_take(struct perf *p, const struct perf_event_header *header);
+/* Those that no record told of. */
+void perf_lost_look(struct perf *p);
 
 #endif

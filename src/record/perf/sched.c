@@ -312,7 +312,10 @@ static void take_gone(struct session *s, const struct sched_event *e)
 	struct sched_thread *t = find_thread(d, e->tid);
 	struct sched_cpu *cpu = cpu_of(d, t && t->running ? t->cpu : e->cpu);
 
-	if (t && t->running)
+	/* It came to the CPU that it ended on unseen. */
+	if (t && t->running && e->cpu != SCHED_NO_CPU && t->cpu != e->cpu)
+		end_run(s, t, t->start, RUN_AFTER_UNKNOWN);
+	else if (t && t->running)
 		end_run(s, t, e->time, RUN_EXITED);
 	if (cpu && cpu->tid == e->tid)
 		cpu->tid = 0;

@@ -43,11 +43,12 @@ void perf_take_comm(struct perf *p, const struct perf_event_header *header,
 	}
 }
 
-void perf_take_task(struct perf *p, const struct perf_event_header *header, int64_t time)
+void perf_take_task(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time)
 {
+	int ends = header->type == PERF_RECORD_EXIT;
+	/* A thread tells of its own end; of its birth another one does. */
 	struct sched_event event = {
-		.time = time, .cpu = SCHED_NO_CPU,
-		.kind = header->type == PERF_RECORD_EXIT ? SCHED_GONE : SCHED_BORN,
+		.time = time, .cpu = ends ? stamp->cpu : SCHED_NO_CPU, .kind = ends ? SCHED_GONE : SCHED_BORN,
 	};
 	struct perf_task task;
 	struct roster_life *life;
@@ -58,7 +59,7 @@ void perf_take_task(struct perf *p, const struct perf_event_header *header, int6
 	}
 	event.pid = task.pid;
 	event.tid = task.tid;
-	if (header->type == PERF_RECORD_EXIT) {
+	if (ends) {
 		sched_source_take_life(p, &event);
 		roster_exit(p->session, task.pid, task.tid, time);
 	} else if (task.pid != task.ppid) {
@@ -68,6 +69,6 @@ void perf_take_task(struct perf *p, const struct perf_event_header *header, int6
 		if (life)
 			roster_thread(p->session, life, task.tid, time);
 	}
-	if (header->type == PERF_RECORD_FORK)
+	if (!ends)
 		sched_source_take_life(p, &event);
 }

@@ -55,7 +55,7 @@ int perf_tasks_find(struct perf *p, struct error *why)
 	return error_set(why, ESRCH, "the process has ended");
 }
 
-static int keep(struct perf_tasks *tasks, int fd, int kind)
+static int keep(struct perf_tasks *tasks, int fd, uint32_t ring, int kind)
 {
 	size_t cap = tasks->cap ? 2 * tasks->cap : 64;
 	struct perf_task_event *grown;
@@ -67,19 +67,20 @@ static int keep(struct perf_tasks *tasks, int fd, int kind)
 		tasks->events = grown;
 		tasks->cap = cap;
 	}
-	tasks->events[tasks->count++] = (struct perf_task_event){ fd, (uint8_t)kind };
+	tasks->events[tasks->count++] = (struct perf_task_event){ fd, ring, (uint8_t)kind };
 	return 0;
 }
 
-static int open_one(struct perf *p, const struct perf_cpu *c, int kind, uint32_t tid)
+static int open_one(struct perf *p, uint32_t ring, int kind, uint32_t tid)
 {
+	const struct perf_cpu *c = &p->cpus[ring];
 	uint64_t id;
 	int fd = perf_open_event(&p->attrs[kind], (int)tid, c->cpu);
 
 	if (fd < 0)
 		return fd;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->owner) < 0 ||
-	    idmap_put(&p->kinds, id, PERF_SOURCE(kind, tid)) < 0 || keep(&p->tasks, fd, kind) < 0) {
+	    idmap_put(&p->kinds, id, PERF_SOURCE(kind, tid)) < 0 || keep(&p->tasks, fd, ring, kind) < 0) {
 		close(fd);
 		return -EIO;
 	}
@@ -94,7 +95,7 @@ static int open_thread(struct perf *p, uint32_t tid)
 	for (uint32_t i = 0; i < p->cpu_count && result == 0; i++)
 		for (int kind = 0; kind < PERF_KIND_WAKEUP && result == 0; kind++)
 			if (p->cpus[i].fds[kind] >= 0)
-				result = open_one(p, &p->cpus[i], kind, tid);
+				result = open_one(p, i, kind, tid);
 	return result;
 }
 

@@ -1,5 +1,6 @@
-/* Waits for input, and cannot bear a visitor: with "allocator" a thread that comes from outside dies in malloc(). SIGSEGV has a handler that
- * tells so before the program ends by it. */
+/* Waits for input, and cannot bear a visitor: with an argument a thread that comes from outside ends the program in malloc(), by a fault
+ * ("allocator"), as if another thread had just called exit(3) ("exit") or as if somebody had killed it ("kill"). SIGSEGV has a handler that tells so before
+ * the program ends by it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +10,18 @@
 
 extern void *__libc_malloc(size_t size);
 
-static int is_mortal;
+static char way;
 
 void *malloc(size_t size)
 {
 	char name[16] = "";
 
 	prctl(PR_GET_NAME, name);
-	if (is_mortal && !strcmp(name, "sonde"))
-		raise(SIGSEGV);
+	if (way && !strcmp(name, "sonde")) {
+		if (way == 'e')
+			_exit(3);
+		raise(way == 'k' ? SIGKILL : SIGSEGV);
+	}
 	return __libc_malloc(size);
 }
 
@@ -33,7 +37,7 @@ int main(int argc, char **argv)
 	char line[64];
 
 	signal(SIGSEGV, fault);
-	is_mortal = argc > 1 && !strcmp(argv[1], "allocator");
+	way = argc > 1 ? argv[1][0] : 0;
 	puts("ready");
 	fflush(stdout);
 	while (read(0, line, sizeof(line)) > 0)

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/arch.h"
 #include "record/perf/order.h"
@@ -38,6 +40,9 @@ static struct rings *make_rings(struct session *s)
 		r->memory[i] = aligned_alloc(64, PAGE + DATA);
 		memset(r->memory[i], 0, PAGE + DATA);
 		assert_int_equal(perf_ring_init(&r->cpus[i].ring, r->memory[i], PAGE, DATA), 0);
+		r->cpus[i].cpu = i;
+		for (int kind = 0; kind < PERF_KINDS; kind++)
+			r->cpus[i].fds[kind] = -1;
 	}
 	assert_int_equal(idmap_put(&p->kinds, SAMPLE_ID, PERF_KIND_SAMPLE), 0);
 	assert_int_equal(idmap_put(&p->kinds, SIDEBAND_ID, PERF_KIND_SIDEBAND), 0);
@@ -126,6 +131,17 @@ static void put_task(struct rings *r, uint32_t type, uint64_t time, uint32_t pid
 	trailer(&b, time, ppid, ppid);
 	finish(&b, type, 0);
 	put(r, 0, b.words, b.count * 8);
+}
+
+static void put_lost(struct rings *r, int ring, uint64_t time, uint64_t count)
+{
+	struct bytes b = { .count = 1 };
+
+	word(&b, SAMPLE_ID);
+	word(&b, count);
+	trailer(&b, time, 1, 1);
+	finish(&b, PERF_RECORD_LOST, 0);
+	put(r, ring, b.words, b.count * 8);
 }
 
 static void put_exec(struct rings *r, uint64_t time, uint32_t pid)
@@ -393,6 +409,78 @@ static void test_rows(void **state)
 		}
 }
 
+/* An event that counts what it lost: what it is going to say when it is asked, one number after the other. */
+static void count_lost(struct rings *r, int ring, enum perf_kind kind, const uint64_t *counts, size_t n)
+{
+	int fd = memfd_create("counts", 0);
+
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(write(fd, (uint64_t[]){ 0, counts[i] }, 16), 16);
+	lseek(fd, 0, SEEK_SET);
+	r->perf.counts_lost = 1;
+	r->perf.attrs[kind].read_format = PERF_FORMAT_LOST;
+	r->cpus[ring].fds[kind] = fd;
+}
+
+static int64_t losses_of(struct bench *b)
+{
+	struct row rows[16];
+	size_t count = bench_rows(b, TABLE_LOSS, rows, 16);
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(rows[i].values[COLUMN_LOSS_REASON], LOSS_PERF_RING);
+		sum += rows[i].values[COLUMN_LOSS_COUNT];
+	}
+	return sum;
+}
+
+/* Five of seven are told of by a record, two by nobody but the event; of the wakeups, nine by the event: those are no losses. */
+static void test_lost_without_a_record(void **state)
+{
+	struct bench *b = *state;
+	struct rings *r = make_rings(&b->session);
+	struct sched_event in = { .time = 100, .pid = 1, .tid = 1, .cpu = 0, .kind = SCHED_IN };
+
+	count_lost(r, 0, PERF_KIND_SWITCH, (uint64_t[]){ 7 }, 1);
+	count_lost(r, 1, PERF_KIND_WAKEUP, (uint64_t[]){ 9 }, 1);
+	put_lost(r, 0, 50, 5);
+	perf_round(&r->perf, 0);
+	sched_take(&b->session, &in);
+	perf_round(&r->perf, 1);
+	assert_int_equal(r->perf.lost, 7);
+	assert_int_equal(r->perf.sched.wakeups_lost, 9);
+	sched_window_close(&b->session, 900);
+	close(r->cpus[0].fds[PERF_KIND_SWITCH]);
+	close(r->cpus[1].fds[PERF_KIND_WAKEUP]);
+	free_rings(r);
+	roster_finish(&b->session);
+	bench_finish(b);
+	assert_int_equal(losses_of(b), 7);
+}
+
+/* What the event said before the record came is not counted again, what came behind it is. */
+static void test_lost_is_told_once(void **state)
+{
+	struct bench *b = *state;
+	struct rings *r = make_rings(&b->session);
+
+	count_lost(r, 0, PERF_KIND_SWITCH, (uint64_t[]){ 4, 10, 10 }, 3);
+	perf_hold(&r->perf);
+	assert_int_equal(r->perf.lost, 4);
+	put_lost(r, 0, 50, 1);
+	put_lost(r, 0, 60, 5);
+	perf_hold(&r->perf);
+	assert_int_equal(r->perf.lost, 10);
+	put_lost(r, 0, 70, 4);
+	perf_round(&r->perf, 1);
+	assert_int_equal(r->perf.lost, 10);
+	close(r->cpus[0].fds[PERF_KIND_SWITCH]);
+	free_rings(r);
+	bench_finish(b);
+	assert_int_equal(losses_of(b), 10);
+}
+
 /* Whatever a ring holds: it is read to its end, and nothing else happens. */
 static void test_noise(void **state)
 {
@@ -436,6 +524,8 @@ int main(void)
 		cmocka_unit_test(test_mappings),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test_setup_teardown(test_rows, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_lost_without_a_record, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_lost_is_told_once, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_noise, bench_set_up, bench_tear_down),
 	};
 

@@ -248,6 +248,18 @@ static void test_lost_events_end_what_ran_there(void **state)
 	expect(b, "1100-1200@0 unknown; 1800-1900@0 preempted | 1150-1600@1 blocked");
 }
 
+/* It went to the other CPU in what is missing, and ended there. */
+static void test_end_elsewhere_does_not_stretch_a_run(void **state)
+{
+	struct bench *b = *state;
+
+	event(b, SCHED_IN, 100, 7, 0);
+	event(b, SCHED_GONE, 900, 7, 1);
+	event(b, SCHED_IN, 910, 8, 0);
+	event(b, SCHED_OUT, 920, 8, 0);
+	expect(b, "100-100@0 unknown | 910-920@0 blocked");
+}
+
 static void test_missing_switches_do_not_stretch_runs(void **state)
 {
 	struct bench *b = *state;
@@ -349,6 +361,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_late_thread_did_not_run_at_the_opening, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_out_after_exit_is_not_a_run, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_lost_events_end_what_ran_there, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_end_elsewhere_does_not_stretch_a_run, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_missing_switches_do_not_stretch_runs, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_exec_splits_the_run, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_exec_of_another_thread, bench_set_up, bench_tear_down),
