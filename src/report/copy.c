@@ -147,7 +147,7 @@ int report_copy(struct report *r, const char *path, int overwrite, const struct 
 		rc = rc < 0 ? error_set_errno(err, -rc, "cannot write %s", path)
 			    : finish_file(w, err);
 		if (rc < 0)
-			unlink(w->part_path);
+			output_unlink(w, w->part_path);
 	}
 	writer_free(w);
 	return rc;

@@ -116,6 +116,9 @@ uint64_t report_writer_rows(const struct report_writer *w);
  * its final name and removes the journal. Frees the writer in any case. */
 int report_writer_finish(struct report_writer *w, struct error *err);
 
+/* Removes the .part and the journal: nothing of them is to stay. */
+void report_writer_remove(struct report_writer *w);
+
 /* Gives up without renaming: the .part and journal stay for `recover`. */
 void report_writer_abandon(struct report_writer *w);
 
