@@ -139,6 +139,7 @@ struct report_part {
 	/* What stands in place of a text, good until the next call; NULL: there is none any more. */
 	const char *(*new_text)(void *context, uint64_t id, const char *text, size_t *size);
 	const void *(*new_blob)(void *context, uint64_t id, const void *data, size_t size); /* of the same size */
+	int (*adds)(void *context, struct report_writer *w); /* rows of its own, at the end */
 	void *context;
 };
 int report_copy(struct report *r, const char *path, int overwrite, const struct report_part *part, struct error *err);
