@@ -43,7 +43,7 @@ enum file_right {
 #define FS_OF_VERSION_5 ((1u << 16) - 1) /* and ioctl() of devices */
 #define FS_OF_FILES (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE)
 #define NET_TCP 3u            /* bind and connect */
-#define SCOPE_ABSTRACT_SOCKET 1u
+#define SCOPES 3u             /* abstract sockets, and signals to processes that are not confined with this one */
 
 int confine_landlock_version(void)
 {
@@ -126,24 +126,28 @@ static uint64_t rights_of(unsigned access)
 	return rights;
 }
 
-static void add_place(int ruleset, const struct confine_place *place, uint64_t known)
+/* False where the kernel takes no rule. What is not there, or is in no file system (a pipe), needs none. */
+static bool add_place(int ruleset, const struct confine_place *place, uint64_t known)
 {
 	struct path_beneath rule = { rights_of(place->access) & known, open(place->path, O_PATH | O_CLOEXEC) };
 	struct stat st;
+	bool added;
 
 	if (rule.fd < 0)
-		return;
+		return true;
 	if (fstat(rule.fd, &st) == 0 && !S_ISDIR(st.st_mode))
 		rule.allowed &= FS_OF_FILES;
-	syscall(ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, &rule, 0);
+	added = syscall(ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, &rule, 0) == 0 || errno == EBADFD || errno == ENOMSG;
 	close(rule.fd);
+	return added;
 }
 
 static void confine_files(const struct confinement *c)
 {
 	int version = confine_landlock_version(), fd;
 	struct ruleset_attributes attributes = { .files = known_rights(version), .net = version >= 4 ? NET_TCP : 0,
-						 .scoped = version >= 6 ? SCOPE_ABSTRACT_SOCKET : 0 };
+						 .scoped = version >= 6 ? SCOPES : 0 };
+	bool complete = true;
 	size_t size = version >= 6 ? sizeof(attributes) : version >= 4 ? offsetof(struct ruleset_attributes, scoped) :
 								   offsetof(struct ruleset_attributes, net);
 
@@ -153,9 +157,10 @@ static void confine_files(const struct confinement *c)
 	fd = (int)syscall(CREATE_RULESET, &attributes, size, 0);
 	if (fd < 0)
 		return;
-	for (size_t i = 0; i < c->count; i++)
-		add_place(fd, &c->places[i], attributes.files);
-	syscall(RESTRICT_SELF, fd, 0);
+	for (size_t i = 0; i < c->count && complete; i++)
+		complete = add_place(fd, &c->places[i], attributes.files);
+	if (complete)
+		syscall(RESTRICT_SELF, fd, 0);
 	close(fd);
 }
 

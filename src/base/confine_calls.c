@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@
 enum new_call {
 	CALL_OPEN_TREE = 428, CALL_MOVE_MOUNT, CALL_FSOPEN, CALL_FSCONFIG, CALL_FSMOUNT, CALL_FSPICK, CALL_PIDFD_GETFD = 438,
 	CALL_PROCESS_MADVISE = 440, CALL_MOUNT_SETATTR = 442, CALL_PROCESS_MRELEASE = 448, CALL_IO_URING_SETUP = 425, CALL_IO_URING_ENTER,
-	CALL_IO_URING_REGISTER, CALL_CLONE3 = 435
+	CALL_IO_URING_REGISTER, CALL_CLONE3 = 435, CALL_FCHMODAT2 = 452, CALL_SETXATTRAT = 463, CALL_REMOVEXATTRAT = 466, CALL_FILE_SETATTR = 469
 };
 
 static const uint32_t refused[] = {
@@ -42,6 +43,12 @@ static const uint32_t refused[] = {
 	/* file systems and namespaces */
 	SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, CALL_OPEN_TREE, CALL_MOVE_MOUNT, CALL_FSOPEN, CALL_FSCONFIG, CALL_FSMOUNT,
 	CALL_FSPICK, CALL_MOUNT_SETATTR, SYS_open_by_handle_at, SYS_name_to_handle_at, SYS_quotactl, SYS_swapon, SYS_swapoff, SYS_acct,
+	/* who may do what with a file, which Landlock leaves alone: also of files that are open for reading only */
+	SYS_fchmod, SYS_fchmodat, CALL_FCHMODAT2, SYS_fchown, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr,
+	SYS_lremovexattr, SYS_fremovexattr, CALL_SETXATTRAT, CALL_REMOVEXATTRAT, CALL_FILE_SETATTR, SYS_utimensat,
+#ifdef __x86_64__
+	SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
+#endif
 	/* the machine */
 	SYS_reboot, SYS_kexec_load, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex,
 	SYS_sethostname, SYS_setdomainname, SYS_syslog, SYS_vhangup, SYS_personality,
@@ -54,7 +61,7 @@ static const uint32_t refused[] = {
 };
 
 #define REFUSED (sizeof(refused) / sizeof(refused[0]))
-#define MOST_STEPS (REFUSED * 2 + 48)
+#define MOST_STEPS (REFUSED * 2 + 64)
 
 struct program {
 	struct sock_filter steps[MOST_STEPS];
@@ -119,6 +126,8 @@ static void make(struct program *p, bool accepts, bool runs)
 	/* What was put into a terminal would be run by the shell that reads it next. */
 	refuse_if(p, SYS_ioctl, 1, BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI);
 	refuse_if(p, SYS_ioctl, 1, BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX);
+	refuse_if(p, SYS_ioctl, 1, BPF_JMP | BPF_JEQ | BPF_K, FS_IOC_SETFLAGS);
+	refuse_if(p, SYS_ioctl, 1, BPF_JMP | BPF_JEQ | BPF_K, FS_IOC_FSSETXATTR);
 	put_answer(p, SECCOMP_RET_ALLOW);
 }
 

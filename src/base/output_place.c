@@ -176,6 +176,19 @@ int output_place_find(struct output_place *ret, const char *path, struct error *
 	return r;
 }
 
+int output_place_folder(const char *path, struct error *err)
+{
+	struct walk w = { .path = path, .err = err };
+	struct output_place p;
+	char rest[PATH_MAX];
+	int r;
+
+	if ((size_t)snprintf(rest, sizeof(rest), "%s", path) >= sizeof(rest))
+		return error_set(err, ENAMETOOLONG, "The name of the output is too long");
+	r = split(&w, &p, AT_FDCWD, rest);
+	return r < 0 ? r : p.folder;
+}
+
 void output_place_release(struct output_place *p)
 {
 	if (p->folder >= 0)

@@ -25,6 +25,8 @@ struct output_place {
 /* The folder must exist, the file need not. After an error nothing is to be released. */
 int output_place_find(struct output_place *ret, const char *path, struct error *err);
 void output_place_release(struct output_place *p);
+/* Only the folder of `path`, for who makes several files there: a descriptor, or a negative errno. */
+int output_place_folder(const char *path, struct error *err);
 
 /* What has the name; a link among them leads to a pipe, a device or a socket, and *ret is of that. */
 int output_place_stat(const struct output_place *p, struct stat *ret);

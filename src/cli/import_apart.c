@@ -55,17 +55,6 @@ static void confine_import(const char *name, const char *path)
 	confine_enter(&c);
 }
 
-static void remove_begun(const char *path)
-{
-	static const char *const endings[] = { ".part", ".journal" };
-	char name[PATH_MAX + 16];
-
-	for (unsigned i = 0; i < 2; i++) {
-		snprintf(name, sizeof(name), "%s%s", path, endings[i]);
-		unlink(name);
-	}
-}
-
 static void show_progress(struct cli *cli, const char *name, time_t since, bool *ret_shown)
 {
 	time_t now = time(NULL);
@@ -138,14 +127,14 @@ int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, cons
 	r = report_writer_open(&writer, path, overwrite, NULL, 0, err);
 	if (r >= 0) {
 		import_and_wait(cli, name, kind, path, writer, s, answer);
-		report_writer_abandon(writer);
 		r = answer->result;
+		if (r < 0)
+			report_writer_remove(writer);
+		report_writer_abandon(writer);
 		*told = answer->told;
 	}
-	if (r < 0 && answer->result < 0) {
+	if (r < 0 && answer->result < 0)
 		*err = answer->err;
-		remove_begun(path);
-	}
 	munmap(answer, sizeof(*answer));
 	return r;
 }

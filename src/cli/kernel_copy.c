@@ -31,8 +31,10 @@ static int copy_to(int target, const char *from)
 
 static int copy_bytes(const char *from, const struct output_place *to)
 {
-	int target = output_place_create(to), r = target < 0 ? target : fchmod(target, 0600) < 0 ? -errno : copy_to(target, from);
+	mode_t before = umask(0077); /* reports are their owner's; a confined process may not change that later */
+	int target = output_place_create(to), r = target < 0 ? target : copy_to(target, from);
 
+	umask(before);
 	if (target >= 0 && close(target) != 0 && r == 0)
 		r = -errno;
 	r = r < 0 ? r : output_place_keep(to, true);

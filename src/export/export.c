@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "export/internal.h"
+#include "export/redact.h"
 
 /* Steps of SQLite between two looks at the clock and at signals: a few milliseconds. */
 #define PROGRESS_STEPS 200000
@@ -75,20 +76,25 @@ static const char *true_or_false(bool value)
 	return value ? "true" : "false";
 }
 
+static int add_machine(struct export *e, struct error *err)
+{
+	struct utsname machine;
+
+	return uname(&machine) < 0 ? 0 :
+				     add_fact(e, err, "EXPORT_ARCH", strcmp(machine.machine, "x86_64") == 0 ? "x64" : machine.machine);
+}
+
 /* Where and by whom. */
 static int add_place(struct export *e, struct error *err)
 {
 	char host[256] = "", text[64];
 	struct passwd *user = getpwuid(geteuid());
 	time_t now = time(NULL);
-	struct utsname machine;
 	struct tm parts;
 	int r;
 
 	gethostname(host, sizeof(host) - 1);
 	r = add_fact(e, err, "EXPORT_HOST", host);
-	if (r >= 0 && uname(&machine) == 0)
-		r = add_fact(e, err, "EXPORT_ARCH", strcmp(machine.machine, "x86_64") == 0 ? "x64" : machine.machine);
 	if (r >= 0)
 		r = add_fact(e, err, "EXPORT_USER", user ? user->pw_name : "");
 	if (r >= 0 && gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts))
@@ -98,16 +104,24 @@ static int add_place(struct export *e, struct error *err)
 	return r;
 }
 
+static const char *output_of(const struct export *e)
+{
+	return export_has_place(e) ? e->place.path : "-";
+}
+
+static int add_names(struct export *e, struct error *err)
+{
+	int r = add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", base_name(e->request->input));
+
+	return r < 0 ? r : add_fact(e, err, "EXPORT_PARAM_OUTPUT_FILE", base_name(output_of(e)));
+}
+
 static int add_paths(struct export *e, struct error *err)
 {
-	const char *input = e->request->input, *output = export_has_place(e) ? e->place.path : "-";
+	const char *input = e->request->input, *output = output_of(e);
 	char *absolute = realpath(input, NULL), folder[PATH_MAX];
-	int r = add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", base_name(input));
+	int r = add_fact(e, err, "EXPORT_PARAM_INPUT_PATH", input);
 
-	if (r >= 0)
-		r = add_fact(e, err, "EXPORT_PARAM_OUTPUT_FILE", base_name(output));
-	if (r >= 0)
-		r = add_fact(e, err, "EXPORT_PARAM_INPUT_PATH", input);
 	if (r >= 0)
 		r = add_fact(e, err, "EXPORT_PARAM_OUTPUT_PATH", output);
 	if (r >= 0)
@@ -158,8 +172,13 @@ static int add_facts(struct export *e, const struct export_format *format, struc
 	int r = export_execute(e, err, "DELETE FROM main.META_DATA_EXPORT WHERE name LIKE 'EXPORT\\_PARAM%%' ESCAPE '\\'");
 
 	if (r >= 0)
-		r = add_place(e, err);
+		r = add_machine(e, err);
 	if (r >= 0)
+		r = add_names(e, err);
+	/* One that is to be handed on says nothing of who does that, either. */
+	if (r >= 0 && !is_redacted(query_report(e->q)))
+		r = add_place(e, err);
+	if (r >= 0 && !is_redacted(query_report(e->q)))
 		r = add_paths(e, err);
 	return r < 0 ? r : add_parameters(e, format, err);
 }

@@ -8,6 +8,7 @@
 #include "export/redact_text.h"
 #include "fmt/tables.h"
 
+#define REDACTED "redacted"
 #define MOST_TEXTS (UINT64_C(1) << 32)
 
 struct redaction {
@@ -71,7 +72,7 @@ static bool drops_fact(const char *key)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strstr(key, parts[i]))
 			return true;
-	return strcmp(key, "cwd") == 0 || strcmp(key, "output") == 0 || strcmp(key, "CAPTURE_OUTPUT") == 0;
+	return strcmp(key, "cwd") == 0 || strcmp(key, "output") == 0 || strcmp(key, "CAPTURE_OUTPUT") == 0 || strcmp(key, REDACTED) == 0;
 }
 
 static enum text_role role_of_fact(const char *key)
@@ -344,6 +345,21 @@ static const void *new_blob(void *context, uint64_t id, const void *data, size_t
 	return x->blob.data;
 }
 
+/* Says of itself what it is. */
+static int adds(void *context, struct report_writer *w)
+{
+	const int64_t values[] = { (int64_t)report_string(w, REDACTED, strlen(REDACTED)), (int64_t)report_string(w, "1", 1), 1, 1 };
+	struct report_track *facts = report_track(w, TABLE_META, 0);
+
+	(void)context;
+	return facts && values[0] && values[1] ? report_append(facts, values, 15) : -ENOMEM;
+}
+
+bool is_redacted(struct report *r)
+{
+	return report_meta(r, REDACTED) != NULL;
+}
+
 static int look_through(struct redaction *x)
 {
 	int r = take_roles(x);
@@ -376,6 +392,7 @@ int redaction_begin(struct redaction **ret, struct report *r, struct report_part
 	part->keeps_blob = keeps_blob;
 	part->new_text = new_text;
 	part->new_blob = new_blob;
+	part->adds = adds;
 	part->context = x;
 	*ret = x;
 	return 0;

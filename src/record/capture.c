@@ -113,15 +113,11 @@ static int park(struct recorder *r, struct error *err)
 
 int capture_drop(struct recorder *r, struct error *err)
 {
-	char path[RECORD_PATH_SIZE + 16];
 	int result;
 
 	drain_hold(&r->drain);
 	report_writer_flush(r->drain.session.writer);
-	snprintf(path, sizeof(path), "%s.part", r->path);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s.journal", r->path);
-	unlink(path);
+	report_writer_remove(r->drain.session.writer);
 	result = park(r, err);
 	drain_let_go(&r->drain);
 	return result;

@@ -384,13 +384,8 @@ void flight_step(struct recorder *r, int64_t now)
 
 static void remove_ring(struct recorder *r)
 {
-	char path[RECORD_PATH_SIZE + 16];
-
+	report_writer_remove(r->drain.session.writer);
 	report_writer_abandon(r->drain.session.writer);
-	snprintf(path, sizeof(path), "%s.part", r->path);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s.journal", r->path);
-	unlink(path);
 }
 
 static void leave_nothing(struct recorder *r, struct control_message *ret)

@@ -272,17 +272,11 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 /* Removes what an attempt left that recorded nothing. */
 static void discard(struct recorder *r)
 {
-	char path[RECORD_PATH_SIZE + 16];
-
 	if (!r->drain.session.writer)
 		return;
+	if (r->path[0]) /* else a session's, between captures: its file has no name */
+		report_writer_remove(r->drain.session.writer);
 	report_writer_abandon(r->drain.session.writer);
-	if (!r->path[0])
-		return; /* a session's, between captures: its file has no name */
-	snprintf(path, sizeof(path), "%s.part", r->path);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s.journal", r->path);
-	unlink(path);
 }
 
 static int receive(struct recorder *r, struct control_message *message)

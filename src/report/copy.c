@@ -144,10 +144,11 @@ int report_copy(struct report *r, const char *path, int overwrite, const struct 
 	if (rc == 0) {
 		rc = copy_texts(r, w, part);
 		rc = rc < 0 ? rc : copy_tables(&copy);
+		rc = rc == 0 && part && part->adds ? part->adds(part->context, w) : rc;
 		rc = rc < 0 ? error_set_errno(err, -rc, "cannot write %s", path)
 			    : finish_file(w, err);
 		if (rc < 0)
-			unlink(w->part_path);
+			output_unlink(w, w->part_path);
 	}
 	writer_free(w);
 	return rc;

@@ -339,14 +339,14 @@ int ring_rotate(struct report_writer *w)
 	char *name = NULL;
 	int r, old = w->fd;
 
-	w->fd = output_create_beside(w->part_path, &name);
+	w->fd = output_create_beside(w, w->part_path, &name);
 	r = w->fd < 0 ? w->fd : output_begin(w, &why);
 	r = r < 0 ? r : copy_alive(w, old, INT64_MIN, 0, &before);
-	if (r == 0 && rename(name, w->part_path) < 0)
+	if (r == 0 && output_rename(w, name, w->part_path) < 0)
 		r = -errno;
 	if (r < 0) {
 		if (name)
-			unlink(name);
+			output_unlink(w, name);
 		go_back(w, &before, old);
 	} else {
 		free(before.entries);
@@ -390,7 +390,7 @@ int report_writer_cut(struct report_writer *w, const char *path, int overwrite, 
 		if (r < 0)
 			error_set_errno(err, -r, "cannot write %s", w->part_path);
 		if (r < 0)
-			unlink(w->part_path);
+			output_unlink(w, w->part_path);
 	}
 	free(before.entries);
 	close(old);

@@ -86,7 +86,7 @@ static int begin(struct report_writer *w, struct report *r, const struct footer 
 	w->segment++;
 	w->rows = footer->rows;
 	if (rc < 0) {
-		unlink(w->part_path);
+		output_unlink(w, w->part_path);
 		error_set_errno(err, -rc, "cannot copy the report to %s", w->path);
 	}
 	return rc;
@@ -118,7 +118,7 @@ int report_extend_finish(struct report_writer *w, struct error *err)
 	int rc = finish_file(w, NULL);
 
 	if (rc < 0) {
-		unlink(w->part_path);
+		output_unlink(w, w->part_path);
 		error_set_errno(err, -rc, "cannot write %s", w->path);
 	}
 	writer_free(w);
@@ -129,6 +129,6 @@ void report_extend_cancel(struct report_writer *w)
 {
 	if (!w)
 		return;
-	unlink(w->part_path);
+	output_unlink(w, w->part_path);
 	writer_free(w);
 }

@@ -115,13 +115,13 @@ int report_writer_finish(struct report_writer *w, struct error *err)
 	int r = finish_file(w, err);
 
 	if (r == 0)
-		unlink(w->journal_path);
+		output_unlink(w, w->journal_path);
 	if (w->left_part && r < 0) {
-		unlink(w->part_path);
+		output_unlink(w, w->part_path);
 		error_set_errno(err, -r, "cannot finish %s; 'sonde recover %s' can do it once there is room", w->path,
 				w->left_part);
 	} else if (w->left_part) {
-		unlink(w->left_part);
+		output_unlink(w, w->left_part);
 	}
 	writer_free(w);
 	return r;

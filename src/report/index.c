@@ -210,9 +210,22 @@ struct directory_walk {
 	struct report *report;
 	directory_fn take;
 	void *context;
-	uint64_t previous;
+	struct entry previous; /* the last that has a block */
 	struct directory_rows rows;
 };
+
+/* What is in the file is named once, in its order: entries of the same bytes would let a small file stand for any amount. */
+static int follows(const struct directory_walk *w, const struct entry *e)
+{
+	const struct entry *last = &w->previous;
+
+	if (e->offset % 8 || e->offset > w->report->size)
+		return 0;
+	if (e->offset != last->offset || !last->kind)
+		return e->offset > last->offset || !last->kind;
+	return e->kind == BLOCK_GROUP && last->kind == BLOCK_GROUP && last->bytes && e->inside >= last->inside &&
+	       e->inside - last->inside >= last->bytes;
+}
 
 static int walk_rows(struct directory_walk *w)
 {
@@ -223,9 +236,9 @@ static int walk_rows(struct directory_walk *w)
 	for (uint32_t i = 0; i < w->rows.rows && rc == 0; i++) {
 		entry_from_row(&w->rows, i, &e);
 		if (e.kind >= BLOCK_GROUP && e.kind <= BLOCK_BLOBS) {
-			if (e.offset % 8 || e.offset < w->previous || e.offset > r->size)
+			if (!follows(w, &e))
 				return -EBADMSG;
-			w->previous = e.offset;
+			w->previous = e;
 		}
 		rc = w->take(r, &e, w->context);
 	}

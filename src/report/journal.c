@@ -64,9 +64,9 @@ int journal_open(struct report_writer *w, struct error *err)
 	int r;
 
 	/* Without its .part a journal is of no use to anybody. */
-	if (unlink(w->journal_path) < 0 && errno != ENOENT)
+	if (output_unlink(w, w->journal_path) < 0 && errno != ENOENT)
 		return error_set_errno(err, errno, "cannot replace %s", w->journal_path);
-	w->journal_fd = open(w->journal_path, JOURNAL_FLAGS, 0600);
+	w->journal_fd = output_open_name(w, w->journal_path, JOURNAL_FLAGS);
 	if (w->journal_fd < 0)
 		return error_set_errno(err, errno, "cannot create %s", w->journal_path);
 	r = journal_restart(w);

@@ -114,7 +114,7 @@ static int write_outline(struct outline *o, const struct footer *footer, struct 
 	w->rows = footer->rows - o->left_out;
 	rc = rc < 0 ? error_set_errno(err, -rc, "cannot write %s", w->path) : finish_file(w, err);
 	if (rc < 0)
-		unlink(w->part_path);
+		output_unlink(w, w->part_path);
 	return rc;
 }
 

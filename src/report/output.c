@@ -2,6 +2,7 @@
  * can be seen, appended block by block, published by a rename that destroys nothing. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/output_place.h"
 #include "report/writer_internal.h"
 
 #define CREATE_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
@@ -31,15 +33,42 @@ int fill_random(void *bytes, size_t size)
 	return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -EIO;
 }
 
-/* Renames without ever replacing. */
-static int rename_new(const char *from, const char *to)
+static const char *name_of(const char *path)
 {
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+int output_open_name(const struct report_writer *w, const char *path, int flags)
+{
+	return openat(w->folder, name_of(path), flags, 0600);
+}
+
+int output_rename(const struct report_writer *w, const char *from, const char *to)
+{
+	return renameat(w->folder, name_of(from), w->folder, name_of(to));
+}
+
+int output_unlink(const struct report_writer *w, const char *path)
+{
+	return unlinkat(w->folder, name_of(path), 0);
+}
+
+static bool has_name(const struct report_writer *w, const char *path)
+{
+	return faccessat(w->folder, name_of(path), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Renames without ever replacing. */
+static int rename_new(const struct report_writer *w, const char *from, const char *to)
+{
+	if (renameat2(w->folder, name_of(from), w->folder, name_of(to), RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (link(from, to) == 0) {
-		unlink(from);
+	if (linkat(w->folder, name_of(from), w->folder, name_of(to), 0) == 0) {
+		output_unlink(w, from);
 		return 0;
 	}
 	return -errno;
@@ -47,15 +76,15 @@ static int rename_new(const char *from, const char *to)
 
 /* The same where neither way exists (FAT): there a moment is left in which a file
  * that appears would be replaced. */
-static int rename_if_free(const char *from, const char *to)
+static int rename_if_free(const struct report_writer *w, const char *from, const char *to)
 {
-	int r = rename_new(from, to);
+	int r = rename_new(w, from, to);
 
 	if (r != -EPERM && r != -EOPNOTSUPP && r != -ENOSYS)
 		return r;
-	if (access(to, F_OK) == 0)
+	if (has_name(w, to))
 		return -EEXIST;
-	return rename(from, to) < 0 ? -errno : 0;
+	return output_rename(w, from, to) < 0 ? -errno : 0;
 }
 
 /* 0 when locked, 1 where the filesystem has no locks, -EBUSY when another has it. */
@@ -83,11 +112,11 @@ static int move_aside(struct report_writer *w, char *ret_note, size_t note_size)
 		journal = path_with(w->journal_path, suffix);
 		if (!part || !journal)
 			r = -ENOMEM;
-		else if (access(journal, F_OK) != 0)
-			r = rename_if_free(w->part_path, part);
+		else if (!has_name(w, journal))
+			r = rename_if_free(w, w->part_path, part);
 	}
 	if (r == 0) {
-		rename_if_free(w->journal_path, journal);
+		rename_if_free(w, w->journal_path, journal);
 		if (ret_note)
 			snprintf(ret_note, note_size,
 				 "%s was left by an earlier recording and is now %s; "
@@ -103,7 +132,7 @@ static int move_aside(struct report_writer *w, char *ret_note, size_t note_size)
 static int clear_the_way(struct report_writer *w, char *ret_note, size_t note_size,
 			 struct error *err)
 {
-	int fd = open(w->part_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	int fd = output_open_name(w, w->part_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	int r;
 
 	if (fd < 0 && errno == ENOENT)
@@ -129,7 +158,7 @@ static int clear_the_way(struct report_writer *w, char *ret_note, size_t note_si
 	return 0;
 }
 
-static int create_random(const char *path, char **ret_name)
+static int create_random(const struct report_writer *w, const char *path, char **ret_name)
 {
 	unsigned long long number;
 	char suffix[32];
@@ -141,7 +170,7 @@ static int create_random(const char *path, char **ret_name)
 	*ret_name = path_with(path, suffix);
 	if (!*ret_name)
 		return -ENOMEM;
-	fd = open(*ret_name, CREATE_FLAGS, 0600);
+	fd = output_open_name(w, *ret_name, CREATE_FLAGS);
 	if (fd < 0) {
 		fd = -errno;
 		free(*ret_name);
@@ -154,21 +183,21 @@ static int create_random(const char *path, char **ret_name)
 static int create_part(struct report_writer *w, struct error *err)
 {
 	char *temporary;
-	int fd = create_random(w->part_path, &temporary), r;
+	int fd = create_random(w, w->part_path, &temporary), r;
 
 	if (fd < 0)
 		return error_set_errno(err, -fd, "cannot create %s", w->part_path);
 	lock_file(fd);
-	r = rename_new(temporary, w->part_path);
+	r = rename_new(w, temporary, w->part_path);
 	if (r < 0 && r != -EEXIST) { /* neither renameat2 nor links here */
 		close(fd);
-		fd = open(w->part_path, CREATE_FLAGS, 0600);
+		fd = output_open_name(w, w->part_path, CREATE_FLAGS);
 		r = fd < 0 ? -errno : 0;
 		if (r == 0)
 			lock_file(fd);
 	}
 	if (r < 0) {
-		unlink(temporary);
+		output_unlink(w, temporary);
 		if (fd >= 0)
 			close(fd);
 		fd = -1;
@@ -207,7 +236,7 @@ static int begin_file(struct report_writer *w, struct error *err)
 	int r = write_header(w, err);
 
 	if (r < 0)
-		unlink(w->part_path);
+		output_unlink(w, w->part_path);
 	return r;
 }
 
@@ -216,11 +245,16 @@ int output_begin(struct report_writer *w, struct error *err)
 	return write_header(w, err);
 }
 
-static int check_target(const struct report_writer *w, struct error *err)
+/* Finds the folder, and whether the name may be taken. */
+static int check_target(struct report_writer *w, struct error *err)
 {
 	struct stat st;
 
-	if (lstat(w->path, &st) < 0)
+	if (w->folder < 0)
+		w->folder = output_place_folder(w->path, err);
+	if (w->folder < 0)
+		return w->folder;
+	if (fstatat(w->folder, name_of(w->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, EISDIR, "%s is a directory; name a file with -o", w->path);
@@ -246,7 +280,7 @@ int output_open_temporary(struct report_writer *w, struct error *err)
 
 	if (r < 0)
 		return r;
-	fd = output_create_beside(w->path, &temporary);
+	fd = output_create_beside(w, w->path, &temporary);
 	if (fd < 0)
 		return error_set_errno(err, -fd, "cannot create a file beside %s", w->path);
 	free(w->part_path);
@@ -255,9 +289,9 @@ int output_open_temporary(struct report_writer *w, struct error *err)
 	return begin_file(w, err);
 }
 
-int output_create_beside(const char *path, char **ret_name)
+int output_create_beside(const struct report_writer *w, const char *path, char **ret_name)
 {
-	int fd = create_random(path, ret_name);
+	int fd = create_random(w, path, ret_name);
 
 	if (fd >= 0)
 		lock_file(fd);
@@ -328,23 +362,14 @@ int output_overwrite(struct report_writer *w, const void *data, size_t size, uin
 	return write_all(w->fd, data, size, offset);
 }
 
-static int sync_folder(const char *path)
+static void sync_folder(const struct report_writer *w)
 {
-	char *folder = strdup(path), *slash;
-	int fd;
+	int fd = openat(w->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (!folder)
-		return -ENOMEM;
-	slash = strrchr(folder, '/');
-	if (slash)
-		slash[slash == folder] = '\0';
-	fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(folder);
 	if (fd < 0)
-		return -errno;
+		return;
 	fsync(fd);
 	close(fd);
-	return 0;
 }
 
 /* Who removed our file may have begun another recording of the name, which must not be taken for ours. */
@@ -352,7 +377,8 @@ static bool is_still_ours(const struct report_writer *w)
 {
 	struct stat own, named;
 
-	return fstat(w->fd, &own) == 0 && lstat(w->part_path, &named) == 0 && own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+	return fstat(w->fd, &own) == 0 && fstatat(w->folder, name_of(w->part_path), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       own.st_dev == named.st_dev && own.st_ino == named.st_ino;
 }
 
 /* The complete file gets its name. */
@@ -365,14 +391,14 @@ int output_publish(struct report_writer *w, struct error *err)
 	if (!is_still_ours(w))
 		return error_set(err, ENOENT, "%s was removed while it was recorded; there is no report", w->part_path);
 	if (w->overwrite)
-		r = rename(w->part_path, w->path) < 0 ? -errno : 0;
+		r = output_rename(w, w->part_path, w->path) < 0 ? -errno : 0;
 	else
-		r = rename_if_free(w->part_path, w->path);
+		r = rename_if_free(w, w->part_path, w->path);
 	if (r == -EEXIST)
 		return error_set(err, EEXIST, "%s appeared meanwhile and is left alone; the report "
 				 "is complete in %s", w->path, w->part_path);
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot rename %s to %s", w->part_path, w->path);
-	sync_folder(w->path);
+	sync_folder(w);
 	return 0;
 }

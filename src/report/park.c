@@ -111,7 +111,9 @@ static int move_over(struct report_writer *w, int from)
 
 static void forget_file(struct report_writer *w)
 {
-	w->fd = w->journal_fd = -1;
+	if (w->folder >= 0)
+		close(w->folder);
+	w->fd = w->journal_fd = w->folder = -1;
 	w->size = w->reserved = w->synced = 0;
 	w->journal_size = 0;
 }
@@ -172,6 +174,9 @@ int take_paths(struct report_writer *w, const char *path)
 			free(names[i]);
 		return -ENOMEM;
 	}
+	if (w->folder >= 0)
+		close(w->folder);
+	w->folder = -1;
 	free(w->path);
 	free(w->part_path);
 	free(w->journal_path);
@@ -185,8 +190,8 @@ int take_paths(struct report_writer *w, const char *path)
 static int go_back(struct report_writer *w, int old, uint64_t size, int created)
 {
 	if (created) {
-		unlink(w->part_path);
-		unlink(w->journal_path);
+		output_unlink(w, w->part_path);
+		output_unlink(w, w->journal_path);
 	}
 	if (w->fd >= 0)
 		close(w->fd);

@@ -14,6 +14,9 @@
 #include "report/reader_internal.h"
 
 #define MAX_NOTES 200 /* of a file damaged all over */
+/* Blocks that were unpacked stay in memory. Names pack to a tenth or so, and are a small part of a report. */
+#define UNPACKED_ALWAYS (512ull << 20)
+#define UNPACKED_RATIO 8
 
 void reader_note(struct report *r, const char *format, ...)
 {
@@ -75,12 +78,24 @@ void reader_scratch_give(struct report *r, struct scratch *s)
 	pthread_mutex_unlock(&r->lock);
 }
 
+int reader_take_room(struct report *r, uint64_t bytes)
+{
+	uint64_t most = UNPACKED_ALWAYS + (r->size + r->journal_size) * UNPACKED_RATIO;
+
+	if (atomic_fetch_add_explicit(&r->unpacked, bytes, memory_order_relaxed) + bytes <= most)
+		return 1;
+	atomic_fetch_sub_explicit(&r->unpacked, bytes, memory_order_relaxed);
+	return 0;
+}
+
 static int check_block(struct report *r, struct block_ref *b, struct block_header *h,
 		       const uint8_t **payload, uint8_t **owned)
 {
 	int rc = block_peek(b->at, b->left, h);
 
 	if (rc == 0 && !block_sound(b->at, h, r->seed))
+		rc = -EBADMSG;
+	if (rc == 0 && h->flags & BLOCK_COMPRESSED && !reader_take_room(r, h->raw_size))
 		rc = -EBADMSG;
 	return rc < 0 ? rc : block_payload(b->at, h, payload, owned);
 }

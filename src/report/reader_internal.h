@@ -102,6 +102,7 @@ struct report {
 	struct buf notes;        /* texts, each ended by a NUL */
 	size_t note_count;
 	_Atomic uint32_t damage; /* parts skipped because they could not be read */
+	_Atomic uint64_t unpacked; /* bytes kept of what lies packed in the file */
 	pthread_mutex_t lock; /* scratch list, notes, loading of blocks */
 	struct scratch *scratch;
 };
@@ -115,6 +116,8 @@ void reader_damage(struct report *r);
 void reader_note(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether the file ends with a footer. */
 int reader_footer(const struct report *r, struct footer *ret);
+/* Whether so many more bytes may be kept of what lies packed in the file; they are counted then. */
+int reader_take_room(struct report *r, uint64_t bytes);
 /* Checks and decompresses a block; -EBADMSG if it is damaged. */
 int reader_load(struct report *r, uint32_t block);
 struct scratch *reader_scratch_take(struct report *r);

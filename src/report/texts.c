@@ -99,8 +99,12 @@ static struct text_list *load_list(struct report *r, struct text_block *t, int m
 	if (reader_load(r, t->block) < 0)
 		return NULL;
 	b = &r->blocks[t->block];
-	if (b->items == 0 || b->items > b->payload_size / 3)
+	if (b->items == 0 || b->items > b->payload_size / 3 ||
+	    !reader_take_room(r, b->items * 2 * sizeof(*list->ids))) {
+		reader_damage(r);
+		reader_note(r, "a block of strings or blobs at byte %llu was skipped", (unsigned long long)b->offset);
 		return NULL;
+	}
 	list = calloc(1, sizeof(*list));
 	if (!list)
 		return NULL;

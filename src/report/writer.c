@@ -14,7 +14,7 @@ struct report_writer *writer_new(const char *path, int overwrite)
 
 	if (!w)
 		return NULL;
-	w->fd = w->journal_fd = -1;
+	w->fd = w->journal_fd = w->folder = -1;
 	w->overwrite = overwrite;
 	w->next_string = w->next_blob = 1;
 	w->tick = 1;
@@ -64,6 +64,8 @@ void writer_free(struct report_writer *w)
 		close(w->fd);
 	if (w->journal_fd >= 0)
 		close(w->journal_fd);
+	if (w->folder >= 0)
+		close(w->folder);
 	free(w->path);
 	free(w->part_path);
 	free(w->journal_path);
@@ -87,7 +89,7 @@ int report_writer_open(struct report_writer **ret, const char *path, int overwri
 		r = room_check_first(w, err);
 		r = r < 0 ? r : journal_open(w, err);
 		if (r < 0)
-			unlink(w->part_path);
+			output_unlink(w, w->part_path);
 	}
 	if (r < 0)
 		writer_free(w);
@@ -269,6 +271,14 @@ const char *report_writer_path(const struct report_writer *w)
 uint64_t report_writer_rows(const struct report_writer *w)
 {
 	return w->rows;
+}
+
+void report_writer_remove(struct report_writer *w)
+{
+	if (w->folder < 0)
+		return;
+	output_unlink(w, w->part_path);
+	output_unlink(w, w->journal_path);
 }
 
 void report_writer_abandon(struct report_writer *w)

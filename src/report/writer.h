@@ -116,6 +116,9 @@ uint64_t report_writer_rows(const struct report_writer *w);
  * its final name and removes the journal. Frees the writer in any case. */
 int report_writer_finish(struct report_writer *w, struct error *err);
 
+/* Removes the .part and the journal: nothing of them is to stay. */
+void report_writer_remove(struct report_writer *w);
+
 /* Gives up without renaming: the .part and journal stay for `recover`. */
 void report_writer_abandon(struct report_writer *w);
 
@@ -136,6 +139,7 @@ struct report_part {
 	/* What stands in place of a text, good until the next call; NULL: there is none any more. */
 	const char *(*new_text)(void *context, uint64_t id, const char *text, size_t *size);
 	const void *(*new_blob)(void *context, uint64_t id, const void *data, size_t size); /* of the same size */
+	int (*adds)(void *context, struct report_writer *w); /* rows of its own, at the end */
 	void *context;
 };
 int report_copy(struct report *r, const char *path, int overwrite, const struct report_part *part, struct error *err);

@@ -128,6 +128,7 @@ struct report_writer {
 	char *path;
 	char *part_path;
 	char *journal_path;
+	int folder; /* that these are in: their names in it are used, whatever the paths lead to by then */
 	int overwrite;
 	int extends; /* rows are added to those of another report */
 	int parked;  /* between reports: the file has no name, nothing of it need survive */
@@ -209,8 +210,12 @@ int output_begin(struct report_writer *w, struct error *err);
 int output_open_temporary(struct report_writer *w, struct error *err);
 /* Appends the blocks in w->block; on failure the file is as before. */
 int output_append(struct report_writer *w);
-/* A file beside `path`, locked; returns its descriptor. The name is to be freed. */
-int output_create_beside(const char *path, char **ret_name);
+/* A file beside `path` (one of the writer's), locked; returns its descriptor. The name is to be freed. */
+int output_create_beside(const struct report_writer *w, const char *path, char **ret_name);
+/* The same for files of the writer's: as open(), rename() and unlink(), in its folder. */
+int output_open_name(const struct report_writer *w, const char *path, int flags);
+int output_rename(const struct report_writer *w, const char *from, const char *to);
+int output_unlink(const struct report_writer *w, const char *path);
 int output_read(int fd, void *data, size_t size, uint64_t offset);
 int output_overwrite(struct report_writer *w, const void *data, size_t size, uint64_t offset);
 int output_publish(struct report_writer *w, struct error *err);

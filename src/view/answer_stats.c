@@ -15,6 +15,8 @@
 #define INSTEAD_TABLES 2
 #define SHORT_ROWS 5
 #define SHORT_COLUMNS 4
+/* As CSV. A page shows no more, and a report of single events may have as many lines as there were events. */
+#define MOST_TEXT (16u << 20)
 
 struct catalogue {
 	struct stats_folders folders;
@@ -69,8 +71,23 @@ static int put_list(struct recording *r, const struct catalogue *c, struct buf *
 	return j.r;
 }
 
-/* The report's rows as CSV, to be freed. */
-static int run_report(struct recording *r, const struct catalogue *c, const char *name, const char *time, char **ret,
+/* A text that ends where it has become too long. */
+struct bounded {
+	struct buf text;
+	bool is_full;
+};
+
+static ssize_t take_some(void *context, const char *data, size_t size)
+{
+	struct bounded *b = context;
+
+	b->is_full = b->is_full || b->text.len + size > MOST_TEXT;
+	errno = b->is_full ? EFBIG : ENOMEM;
+	return b->is_full || buf_append(&b->text, data, size) < 0 ? 0 : (ssize_t)size;
+}
+
+/* The report's rows as CSV. */
+static int run_report(struct recording *r, const struct catalogue *c, const char *name, const char *time, struct bounded *ret,
 		      struct error *err)
 {
 	const char *format = "csv", *console = "-";
@@ -80,8 +97,9 @@ static int run_report(struct recording *r, const struct catalogue *c, const char
 		.opened = r->path,
 	};
 	char *remarks_text = NULL;
-	size_t size, remarks_size;
-	FILE *out = open_memstream(ret, &size), *remarks = open_memstream(&remarks_text, &remarks_size);
+	size_t remarks_size;
+	FILE *out = fopencookie(ret, "w", (cookie_io_functions_t){ .write = take_some });
+	FILE *remarks = open_memstream(&remarks_text, &remarks_size);
 	int rc = out && remarks ? stats_run(&options, r->name, out, remarks, err) : -ENOMEM;
 
 	if (out)
@@ -89,7 +107,7 @@ static int run_report(struct recording *r, const struct catalogue *c, const char
 	if (remarks)
 		fclose(remarks);
 	free(remarks_text);
-	return rc;
+	return rc < 0 && ret->is_full ? 0 : rc;
 }
 
 /* The column that says what a row is about: the last, unless functions are told with where they are. */
@@ -149,7 +167,7 @@ static void put_rows(struct json_out *j, const struct csv_table *t, bool is_shor
 	out_close(j, ']');
 }
 
-static void put_table(struct json_out *j, const struct report_file *file, const struct csv_table *t, bool is_short)
+static void put_table(struct json_out *j, const struct report_file *file, const struct csv_table *t, bool is_short, bool is_cut)
 {
 	char why[512];
 
@@ -160,6 +178,7 @@ static void put_table(struct json_out *j, const struct report_file *file, const 
 	put_rows(j, t, is_short);
 	snprintf(why, sizeof(why), "The recording has no %s.", file->skipped ? file->skipped : "data for it");
 	out_put_text(j, "skipped", t->columns ? NULL : why);
+	out_put_bool(j, "cut", is_cut);
 	out_close(j, '}');
 }
 
@@ -168,16 +187,18 @@ static int put_report(struct json_out *j, struct recording *r, const struct cata
 		      const char *asked, const char *time, bool *ret_has_rows, struct error *err)
 {
 	struct csv_table t = { 0 };
-	char *text = NULL;
-	int rc = run_report(r, c, asked, time, &text, err);
+	struct bounded b = { .text = BUF_INIT };
+	int rc = run_report(r, c, asked, time, &b, err);
 
-	rc = rc < 0 || !text ? rc : csv_table_read(&t, text);
+	rc = rc < 0 || !b.text.len ? rc : csv_table_read(&t, (char *)(uintptr_t)buf_cstr(&b.text));
+	/* The last line may be half of one. */
+	t.rows -= b.is_full && t.rows;
 	if (rc >= 0 && (!ret_has_rows || t.rows))
-		put_table(j, file, &t, ret_has_rows != NULL);
+		put_table(j, file, &t, ret_has_rows != NULL, b.is_full);
 	if (ret_has_rows)
 		*ret_has_rows = t.rows > 0;
 	csv_table_release(&t);
-	free(text);
+	buf_release(&b.text);
 	return rc < 0 ? rc : j->r;
 }
 

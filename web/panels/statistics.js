@@ -21,7 +21,7 @@ export class StatisticsPanel {
     this.reports = [];
     /** How many more there are. */
     this.others = 0;
-    /** @type {Array<import("./table.js").Table & { title: string, skipped?: string }>} */
+    /** @type {Array<import("./table.js").Table & { title: string, skipped?: string, cut?: boolean }>} */
     this.tables = [];
     this.sort = 0;
     this.compare = app.loaded.length > 1;
@@ -128,7 +128,8 @@ export class StatisticsPanel {
       if (table.skipped || !table.rows.length)
         return heading + empty(table.skipped || (this.app.view.span ? "Nothing in the measured span." : "Nothing was recorded of this."));
       const legend = table.columns.some((column) => column.percent !== undefined) ? `<p class="faint">Coloured: differences of more than ${NOISE} %.</p>` : "";
-      return heading + legend + tableHtml({ columns: table.columns, rows: this.lines(table) }, this.sort);
+      const rest = table.cut ? `<p class="faint">There are more lines than a page shows: 'sonde stats -r ${format.escapeHtml(this.name)}' has all.</p>` : "";
+      return heading + legend + rest + tableHtml({ columns: table.columns, rows: this.lines(table) }, this.sort);
     }).join("");
   }
 

@@ -8,17 +8,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/confine.h"
@@ -121,6 +128,36 @@ static int see_processes_and_kernel(void)
 	       REFUSED(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL)) && REFUSED(ioctl(0, TIOCSTI, "x")) ? 0 : 1;
 }
 
+/* A file that may be read keeps its owner, mode, times and attributes. */
+static int see_marks(void)
+{
+	struct timespec times[2] = { { 0 }, { 0 } };
+	int file = open(outside, O_RDONLY), flags = 0;
+
+	confine_plainly(false, false);
+	return REFUSED(chmod(outside, 04755)) && REFUSED(fchmod(file, 04755)) && REFUSED(fchmodat(AT_FDCWD, outside, 04755, 0)) &&
+	       REFUSED(syscall(452, AT_FDCWD, outside, 04755, 0)) && REFUSED(chown(outside, 1, 1)) && REFUSED(fchown(file, 1, 1)) &&
+	       REFUSED(lchown(outside, 1, 1)) && REFUSED(setxattr(outside, "user.a", "b", 1, 0)) && REFUSED(fsetxattr(file, "user.a", "b", 1, 0)) &&
+	       REFUSED(removexattr(outside, "user.a")) && REFUSED(utimensat(AT_FDCWD, outside, times, 0)) &&
+	       REFUSED(ioctl(file, FS_IOC_SETFLAGS, &flags)) ? 0 : 1;
+}
+
+/* Another process of the same user may not be ended; one's own children may. */
+static int see_signals(void)
+{
+	pid_t parent = getppid(), child;
+	int status;
+
+	confine_plainly(false, false);
+	if (!REFUSED(kill(parent, 0)))
+		return 1;
+	child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	return kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child && raise(0) == 0 ? 0 : 2;
+}
+
 /* Calls of x32 have numbers of their own. */
 static int see_other_calls(void)
 {
@@ -203,6 +240,40 @@ static int see_too_many(void)
 	return open(outside, O_RDWR) >= 0 && (NO_SECCOMP || REFUSED(socket(AF_UNIX, SOCK_STREAM, 0))) ? 0 : 1;
 }
 
+/* As some containers do. */
+static bool have_refused(uint32_t call, uint32_t error)
+{
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof(steps) / sizeof(steps[0]), steps };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0;
+}
+
+/* Whatever is missing of what confines, files can be read as before. */
+static int see_half_a_kernel(void)
+{
+	static const uint32_t calls[] = { 444, 445, 446, SYS_seccomp, SYS_prctl };
+	static const uint32_t errors[] = { EPERM, ENOSYS, EINVAL, ENOMEM };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) * 4; i++) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0) {
+			if (!have_refused(calls[i / 4], errors[i % 4]))
+				_exit(2);
+			confine_plainly(false, false);
+			_exit(open(outside, O_RDONLY) < 0);
+		}
+		if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status))
+			return (int)i + 1;
+	}
+	return 0;
+}
+
 static void check(int (*run)(void), int cannot)
 {
 	if (cannot)
@@ -216,8 +287,10 @@ CALLS_TEST(accept)
 CALLS_TEST(programs)
 CALLS_TEST(allowed_program)
 CALLS_TEST(processes_and_kernel)
+CALLS_TEST(marks)
 CALLS_TEST(other_calls)
 CALLS_TEST(what_is_left)
+CALLS_TEST(half_a_kernel)
 
 static void test_files(void **state)
 {
@@ -227,6 +300,11 @@ static void test_files(void **state)
 static void test_folders(void **state)
 {
 	check(see_folders, NO_LANDLOCK);
+}
+
+static void test_signals(void **state)
+{
+	check(see_signals, confine_landlock_version() < 6);
 }
 
 static void test_too_many(void **state)
@@ -239,7 +317,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sockets), cmocka_unit_test(test_accept), cmocka_unit_test(test_programs), cmocka_unit_test(test_allowed_program),
 		cmocka_unit_test(test_processes_and_kernel), cmocka_unit_test(test_other_calls), cmocka_unit_test(test_what_is_left),
-		cmocka_unit_test(test_files), cmocka_unit_test(test_folders), cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_files), cmocka_unit_test(test_half_a_kernel), cmocka_unit_test(test_folders), cmocka_unit_test(test_signals), cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, make_folders, remove_folders);

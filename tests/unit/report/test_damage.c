@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -348,6 +349,74 @@ static void dropped_segment(void **state)
 	free(copy);
 }
 
+/* Every entry of a kind, a second time behind the first. */
+static void name_again(struct report_writer *w, unsigned kind, unsigned table)
+{
+	struct entry *entries = calloc(2 * w->entry_count, sizeof(*entries));
+	size_t count = 0;
+
+	assert_non_null(entries);
+	for (size_t i = 0; i < w->entry_count; i++) {
+		const struct entry *e = &w->entries[i];
+
+		entries[count++] = *e;
+		if (e->kind == kind && e->table == table)
+			entries[count++] = *e;
+	}
+	assert_true(count > w->entry_count);
+	free(w->entries);
+	w->entries = entries;
+	w->entry_capacity = 2 * w->entry_count;
+	w->entry_count = count;
+}
+
+/* A directory that names the same bytes again and again would make much of a small file. */
+static void named_twice(void **state)
+{
+	static const struct { unsigned kind, table; } again[] = { { BLOCK_GROUP, TABLE_SLICE }, { BLOCK_STRINGS, 0 }, { BLOCK_BLOBS, 0 } };
+
+	for (size_t i = 0; i < sizeof(again) / sizeof(again[0]); i++) {
+		struct report_writer *w = open_writer(*state);
+		struct report *r;
+		struct error err;
+
+		fill(w);
+		assert_int_equal(flush_all(w, 0), 0);
+		name_again(w, again[i].kind, again[i].table);
+		assert_int_equal(report_writer_finish(w, &err), 0);
+		r = open_report(*state);
+		assert_string_equal(report_note(r, 0), "the directory is damaged; the file was searched instead");
+		assert_int_equal(report_row_count(r, TABLE_SLICE), TRACKS * ROWS + 50);
+		assert_string_equal(report_text(r, 1, NULL), "name");
+		report_close(r);
+		unlink(*state);
+	}
+}
+
+/* What is unpacked stays in memory, up to a limit. */
+static void too_much_to_unpack(void **state)
+{
+	struct report_writer *w = open_writer(*state);
+	struct error err;
+	struct report *r;
+	char text[64];
+
+	for (int i = 0; i < 1000; i++)
+		assert_int_not_equal(report_string(w, text, (size_t)snprintf(text, sizeof(text), "a name of some length, number %d", i)), 0);
+	assert_int_equal(report_writer_finish(w, &err), 0);
+	r = open_report(*state);
+	atomic_store(&r->unpacked, 1ull << 40);
+	assert_null(report_text(r, 1, NULL));
+	assert_true(report_is_damaged(r));
+	assert_int_equal(atomic_load(&r->unpacked), 1ull << 40);
+	report_close(r);
+	r = open_report(*state);
+	assert_non_null(report_text(r, 1, NULL));
+	assert_false(report_is_damaged(r));
+	assert_true(atomic_load(&r->unpacked) > 30000);
+	report_close(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +429,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(from_the_future, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(unknown_is_skipped, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(dropped_segment, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(named_twice, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(too_much_to_unpack, folder_setup, folder_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
