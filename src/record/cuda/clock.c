@@ -64,22 +64,6 @@ static void note_late(struct cuda_clock *clock, int64_t distance)
 		clock->late = distance;
 }
 
-static unsigned correlation_column(const struct cuda_rows *rows)
-{
-	switch (rows->table) {
-	case TABLE_GPU_KERNEL:
-		return COLUMN_GPU_KERNEL_CORRELATION;
-	case TABLE_GPU_COPY:
-		return COLUMN_GPU_COPY_CORRELATION;
-	case TABLE_GPU_SET:
-		return COLUMN_GPU_SET_CORRELATION;
-	case TABLE_GPU_SYNC:
-		return COLUMN_GPU_SYNC_CORRELATION;
-	default:
-		return 0; /* not compared */
-	}
-}
-
 static enum wait wait_of(const struct cuda_rows *rows, const int64_t *v)
 {
 	if (rows->table != TABLE_GPU_SYNC ||
@@ -168,10 +152,11 @@ void cuda_clock_compare(struct cuda_process *c)
 	uint32_t count = 0, waits = 0;
 
 	for (struct cuda_rows *rows = c->waiting; events && rows; rows = rows->next_waiting) {
-		unsigned column = rows->stream ? correlation_column(rows) : 0;
+		/* Graphs are not compared. */
+		int column = rows->stream && rows->table != TABLE_GPU_GRAPH ? table_column(rows->table, ROLE_WORK) : -1;
 
-		for (uint32_t i = 0; column && i < rows->count; i++) {
-			if (!event_of(c, rows, rows->values + (size_t)i * rows->stride + 1, column, &events[count]))
+		for (uint32_t i = 0; column >= 0 && i < rows->count; i++) {
+			if (!event_of(c, rows, rows->values + (size_t)i * rows->stride + 1, (unsigned)column, &events[count]))
 				continue;
 			waits += events[count].waits_for != WAIT_NONE;
 			count++;
