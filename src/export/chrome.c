@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fmt/gpu_enums.h"
+
 void chrome_event_begin(struct chrome *c, const char *phase)
 {
 	fputs_unlocked(c->any_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"", c->out);
@@ -273,7 +275,7 @@ static void put_work(struct chrome *c, const struct event_reader *r)
 	if (r->is_work)
 		put_graph(c, r);
 	if (r->table == TABLE_GPU_SYNC && !event_value(r, EVENT_ARGS)) {
-		const char *kind = event_sync_kind(event_value(r, EVENT_WHAT));
+		const char *kind = gpu_sync_kind(event_value(r, EVENT_WHAT))->kineto;
 
 		arg_key(c, "cuda_sync_kind", 14);
 		json_put_text(c->out, kind, strlen(kind));

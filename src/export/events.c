@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "export/timeline.h"
+#include "fmt/gpu_enums.h"
 
 #define NONE 0xff
 
@@ -173,29 +174,6 @@ void event_merge_release(struct event_merge *m)
 	*m = (struct event_merge){ 0 };
 }
 
-static const char *memory_name(int64_t kind)
-{
-	static const char *const names[] = { "Unknown", "Pageable", "Pinned", "Device", "Array", "Managed",
-					     "Device Static", "Managed Static", "Host" };
-
-	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
-}
-
-static const char *copy_name(int64_t kind)
-{
-	static const char *const names[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD",
-					     "HtoH", "PtoP", "Unified HtoD", "Unified DtoH", "Unified DtoD" };
-
-	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
-}
-
-const char *event_sync_kind(int64_t kind)
-{
-	static const char *const names[] = { "Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync" };
-
-	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
-}
-
 /* Ids of made names lie above those of strings. */
 static void make_name(struct event_name *ret, enum table_id table, int64_t number)
 {
@@ -228,19 +206,18 @@ static void made_name(const struct event_reader *r, struct event_name *ret)
 
 	switch (r->table) {
 	case TABLE_GPU_COPY:
-		snprintf(ret->made, sizeof(ret->made), "Memcpy %s (%s -> %s)", copy_name(what), memory_name(from),
-			 memory_name(to));
+		snprintf(ret->made, sizeof(ret->made), "Memcpy %s (%s -> %s)", gpu_copy_kind(what)->kineto,
+			 gpu_memory_kind(from)->kineto, gpu_memory_kind(to)->kineto);
 		what = (what & 0xffff) << 32 | (from & 0xffff) << 16 | (to & 0xffff);
 		break;
 	case TABLE_GPU_SET:
 		what = from;
-		snprintf(ret->made, sizeof(ret->made), "Memset (%s)", memory_name(what));
+		snprintf(ret->made, sizeof(ret->made), "Memset (%s)", gpu_memory_kind(what)->kineto);
 		break;
-	case TABLE_GPU_SYNC: snprintf(ret->made, sizeof(ret->made), "%s", event_sync_kind(what)); break;
+	case TABLE_GPU_SYNC: snprintf(ret->made, sizeof(ret->made), "%s", gpu_sync_kind(what)->kineto); break;
 	case TABLE_GPU_GRAPH: snprintf(ret->made, sizeof(ret->made), "Graph %lld", (long long)what); break;
 	case TABLE_CUDA_JIT:
-		snprintf(ret->made, sizeof(ret->made), "%s", what == 1 ? "JIT cache load" : what == 2 ? "JIT cache store" :
-			 "JIT compilation");
+		snprintf(ret->made, sizeof(ret->made), "%s", gpu_jit_operation_kineto(what));
 		break;
 	default: snprintf(ret->made, sizeof(ret->made), "%d", (int)r->table);
 	}

@@ -142,8 +142,6 @@ struct event_name {
 void event_name(const struct event_reader *r, struct event_name *ret);
 /* Its category, as Kineto has them where it has one; an id of a string for imported slices (then NULL). */
 const char *event_category(const struct event_reader *r, int64_t *ret_id);
-/* CUPTI's kinds of synchronisation, as Kineto names them. */
-const char *event_sync_kind(int64_t kind);
 
 /* What a counter is called and whose it is. */
 struct counter_name {

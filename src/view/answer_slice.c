@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "fmt/gpu_enums.h"
 #include "view/alike.h"
 #include "view/answers.h"
 #include "view/internal.h"
@@ -79,19 +80,10 @@ static void put_launch(struct json_out *j, struct recording *r, int64_t id)
 			put_pair_number(j, schema->columns[shown[i]].name, l[shown[i]]);
 }
 
-/* CUPTI's kinds of memory. */
-static const char *memory_kind(int64_t kind)
-{
-	static const char *const kinds[] = { "unknown", "pageable", "pinned", "device", "array", "managed", "device static",
-					     "managed static" };
-
-	return kind >= 0 && kind < (int64_t)(sizeof(kinds) / sizeof(kinds[0])) ? kinds[kind] : "unknown";
-}
-
 static void put_value(struct json_out *j, struct recording *r, const struct column_schema *column, int64_t value)
 {
 	if (column->roles & ROLE_MEMORY)
-		put_pair(j, column->name, memory_kind(value));
+		put_pair(j, column->name, gpu_memory_kind(value)->word);
 	else if (column->type == COLUMN_TYPE_STR)
 		put_pair_text(j, r, column->name, value);
 	else if (column->type == COLUMN_TYPE_REAL)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "fmt/gpu_enums.h"
 #include "view/recording.h"
 
 #define MADE_NUMBER_BITS 24
@@ -147,33 +148,14 @@ int name_load_launches(struct recording *r)
 	return 0;
 }
 
-static const char *listed(const char *const *names, size_t count, uint32_t number)
-{
-	return number < count && names[number] ? names[number] : NULL;
-}
-
-/* In the order of CUPTI's numbers. */
 static const char *made_word(enum made_name kind, uint32_t number)
 {
-	static const char *const copies[] = { NULL, "copy HtoD", "copy DtoH", "copy HtoA", "copy AtoH", "copy AtoA", "copy AtoD",
-					      "copy DtoA", "copy DtoD", "copy HtoH", "copy PtoP", "unified memory HtoD",
-					      "unified memory DtoH", "unified memory DtoD" };
-	static const char *const syncs[] = { NULL, "event synchronisation", "stream waits for event",
-					     "stream synchronisation", "context synchronisation" };
-	static const char *const memory[] = { NULL, "allocation", "release" };
-	static const char *const jits[] = { NULL, "cache load", "cache store", "compile" };
-	/* The second and those behind it are numbered in steps of 65536. */
-	static const char *const overheads[] = { "overhead", "driver compiler", "buffer flush", "instrumentation", "resource",
-						 "module loading", "lazy function loading", "command buffer full",
-						 "activity buffer request", "unified memory activation" };
-
 	switch (kind) {
-	case MADE_COPY: return listed(copies, sizeof(copies) / sizeof(copies[0]), number);
-	case MADE_SYNC: return listed(syncs, sizeof(syncs) / sizeof(syncs[0]), number);
-	case MADE_MEMORY: return listed(memory, sizeof(memory) / sizeof(memory[0]), number);
-	case MADE_JIT: return listed(jits, sizeof(jits) / sizeof(jits[0]), number);
-	case MADE_OVERHEAD:
-		return listed(overheads, sizeof(overheads) / sizeof(overheads[0]), number > 1 ? 1 + (number >> 16) : number);
+	case MADE_COPY: return gpu_copy_kind(number)->word;
+	case MADE_SYNC: return gpu_sync_kind(number)->word;
+	case MADE_MEMORY: return gpu_memory_operation_word(number);
+	case MADE_JIT: return gpu_jit_operation_word(number);
+	case MADE_OVERHEAD: return gpu_overhead_word(number > 1 ? 1 + (number >> 16) : number);
 	case MADE_SET: return "memset";
 	case MADE_KERNEL: return "kernel";
 	case MADE_SWITCH: return number == 8 ? "context begins" : number == 7 ? "context ends" : NULL;

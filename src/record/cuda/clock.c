@@ -1,5 +1,6 @@
 /* How far GPU times may be off, from the recording itself: no kernel begins before the call that launched it, and no work
  * ends after the call that waited for it. The least of these distances are the bounds. */
+#include "fmt/gpu_enums.h"
 #include "record/cuda/internal.h"
 
 #include <errno.h>
@@ -26,9 +27,6 @@ struct clock_event {
 };
 
 enum wait { WAIT_NONE, WAIT_STREAM, WAIT_CONTEXT };
-
-/* CUPTI's kinds of synchronisation that wait for all work before. */
-enum { SYNC_STREAM = 3, SYNC_CONTEXT = 4 };
 
 void cuda_clock_call(struct cuda_process *c, uint32_t correlation, int64_t start, int64_t end)
 {
@@ -69,8 +67,8 @@ static enum wait wait_of(const struct cuda_rows *rows, const int64_t *v)
 	if (rows->table != TABLE_GPU_SYNC ||
 	    (v[-1] & BIT(COLUMN_GPU_SYNC_RESULT) && v[COLUMN_GPU_SYNC_RESULT] != 0))
 		return WAIT_NONE;
-	return v[COLUMN_GPU_SYNC_KIND] == SYNC_STREAM  ? WAIT_STREAM :
-	       v[COLUMN_GPU_SYNC_KIND] == SYNC_CONTEXT ? WAIT_CONTEXT :
+	return v[COLUMN_GPU_SYNC_KIND] == GPU_SYNC_STREAM  ? WAIT_STREAM :
+	       v[COLUMN_GPU_SYNC_KIND] == GPU_SYNC_CONTEXT ? WAIT_CONTEXT :
 							 WAIT_NONE;
 }
 
