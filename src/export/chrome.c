@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fmt/gpu_enums.h"
+
 void chrome_event_begin(struct chrome *c, const char *phase)
 {
 	fputs_unlocked(c->any_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"", c->out);
@@ -255,11 +257,6 @@ static void put_graph(struct chrome *c, const struct event_reader *r)
 	}
 }
 
-static bool is_work(enum table_id table)
-{
-	return table == TABLE_GPU_KERNEL || table == TABLE_GPU_COPY || table == TABLE_GPU_SET;
-}
-
 static void put_work(struct chrome *c, const struct event_reader *r)
 {
 	const int64_t *stream = r->track ? timeline_stream(&c->t, r->track) : NULL;
@@ -275,10 +272,10 @@ static void put_work(struct chrome *c, const struct event_reader *r)
 		put_launch(c, r, stream);
 	if (r->table == TABLE_GPU_COPY || r->table == TABLE_GPU_SET)
 		put_transfer(c, r);
-	if (is_work(r->table))
+	if (r->is_work)
 		put_graph(c, r);
 	if (r->table == TABLE_GPU_SYNC && !event_value(r, EVENT_ARGS)) {
-		const char *kind = event_sync_kind(event_value(r, EVENT_WHAT));
+		const char *kind = gpu_sync_kind(event_value(r, EVENT_WHAT))->kineto;
 
 		arg_key(c, "cuda_sync_kind", 14);
 		json_put_text(c->out, kind, strlen(kind));
@@ -324,7 +321,7 @@ static void put_flow(struct chrome *c, const struct event_reader *r)
 	int64_t correlation = event_value(r, EVENT_CORRELATION), process = r->track ? r->track[TRACK_PROCESS] : 0, at = 0;
 	bool from = r->table == TABLE_CUDA_API;
 
-	if ((!from && !is_work(r->table)) || !timeline_linked(&c->t, process, correlation))
+	if ((!from && !r->is_work) || !timeline_linked(&c->t, process, correlation))
 		return;
 	for (size_t i = 0; i < c->gpu_process_count; i++)
 		if (c->gpu_processes[i] == process)
@@ -478,15 +475,12 @@ static int write_counters(struct chrome *c, struct error *err)
 
 static int write_all(struct chrome *c, struct error *err)
 {
-	static const enum table_id tables[] = { TABLE_SLICE, TABLE_INSTANT, TABLE_CUDA_API, TABLE_OSRT, TABLE_CUDA_JIT,
-						TABLE_GPU_KERNEL, TABLE_GPU_COPY, TABLE_GPU_SET, TABLE_GPU_SYNC,
-						TABLE_GPU_GRAPH, TABLE_CUDA_OVERHEAD };
 	int r = chrome_begin(c);
 
 	if (r < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
-	for (size_t i = 0; r >= 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
-		r = write_table(c, tables[i], err);
+	for (size_t i = 0; r >= 0 && i < EVENT_ROW_TABLES; i++)
+		r = write_table(c, event_row_tables[i], err);
 	if (r >= 0 && !c->imported)
 		r = chrome_ranges(c, err);
 	if (r >= 0)

@@ -4,66 +4,58 @@
 #include <string.h>
 
 #include "export/timeline.h"
+#include "fmt/gpu_enums.h"
 
 #define NONE 0xff
 
-#define GPU_WORK(T, what)                                                                       \
-	COLUMN_##T##_START, COLUMN_##T##_END, COLUMN_##T##_##what, COLUMN_##T##_CORRELATION,    \
-		COLUMN_##T##_ARGS, COLUMN_##T##_GRAPH_NODE, COLUMN_##T##_GRAPH
-
-static const struct event_columns {
-	enum table_id table;
-	uint8_t columns[EVENT_WIDTH];
-} event_tables[] = {
-	{ TABLE_SLICE, { COLUMN_SLICE_START, COLUMN_SLICE_END, COLUMN_SLICE_NAME, COLUMN_SLICE_CORRELATION, COLUMN_SLICE_ARGS,
-			 COLUMN_SLICE_CLASS, COLUMN_SLICE_FLAGS, COLUMN_SLICE_COLOR, COLUMN_SLICE_PAYLOAD_KIND,
-			 COLUMN_SLICE_PAYLOAD, NONE } },
-	{ TABLE_INSTANT, { COLUMN_INSTANT_TIME, COLUMN_INSTANT_TIME, COLUMN_INSTANT_NAME, NONE, COLUMN_INSTANT_ARGS,
-			   COLUMN_INSTANT_CLASS, COLUMN_INSTANT_FLAGS, COLUMN_INSTANT_COLOR, COLUMN_INSTANT_PAYLOAD_KIND,
-			   COLUMN_INSTANT_PAYLOAD, NONE } },
-	{ TABLE_CUDA_API, { COLUMN_CUDA_API_START, COLUMN_CUDA_API_END, COLUMN_CUDA_API_NAME, COLUMN_CUDA_API_CORRELATION,
-			    COLUMN_CUDA_API_ARGS, COLUMN_CUDA_API_CLASS, COLUMN_CUDA_API_FLAGS, COLUMN_CUDA_API_RESULT,
-			    NONE, NONE, NONE } },
-	{ TABLE_OSRT, { COLUMN_OSRT_START, COLUMN_OSRT_END, COLUMN_OSRT_NAME, NONE, NONE, NONE, COLUMN_OSRT_FLAGS,
-			COLUMN_OSRT_RESULT, NONE, NONE, NONE } },
-	{ TABLE_GPU_KERNEL, { GPU_WORK(GPU_KERNEL, LAUNCH), NONE, NONE, NONE, COLUMN_GPU_KERNEL_CHANNEL } },
-	{ TABLE_GPU_COPY, { GPU_WORK(GPU_COPY, KIND), COLUMN_GPU_COPY_BYTES, COLUMN_GPU_COPY_SOURCE, COLUMN_GPU_COPY_TARGET,
-			    COLUMN_GPU_COPY_CHANNEL } },
-	{ TABLE_GPU_SET, { GPU_WORK(GPU_SET, MEMORY), COLUMN_GPU_SET_BYTES, NONE, NONE, COLUMN_GPU_SET_CHANNEL } },
-	{ TABLE_GPU_SYNC, { COLUMN_GPU_SYNC_START, COLUMN_GPU_SYNC_END, COLUMN_GPU_SYNC_KIND, COLUMN_GPU_SYNC_CORRELATION,
-			    COLUMN_GPU_SYNC_ARGS, NONE, NONE, NONE, NONE, NONE, NONE } },
-	{ TABLE_GPU_GRAPH, { COLUMN_GPU_GRAPH_START, COLUMN_GPU_GRAPH_END, COLUMN_GPU_GRAPH_GRAPH,
-			     COLUMN_GPU_GRAPH_CORRELATION, NONE, NONE, NONE, NONE, NONE, NONE, NONE } },
-	{ TABLE_CUDA_OVERHEAD, { COLUMN_CUDA_OVERHEAD_START, COLUMN_CUDA_OVERHEAD_END, COLUMN_CUDA_OVERHEAD_KIND,
-				 COLUMN_CUDA_OVERHEAD_CORRELATION, NONE, NONE, NONE, NONE, NONE, NONE, NONE } },
-	{ TABLE_CUDA_JIT, { COLUMN_CUDA_JIT_START, COLUMN_CUDA_JIT_END, COLUMN_CUDA_JIT_OPERATION,
-			    COLUMN_CUDA_JIT_CORRELATION, NONE, NONE, NONE, NONE, NONE, NONE, NONE } },
-	/* Points with a value: a counter's, and what was allocated or released. */
-	{ TABLE_COUNTER, { COLUMN_COUNTER_TIME, COLUMN_COUNTER_TIME, COLUMN_COUNTER_INTEGER, COLUMN_COUNTER_REAL, NONE, NONE,
-			   NONE, NONE, NONE, NONE, NONE } },
-	{ TABLE_GPU_MEMORY, { COLUMN_GPU_MEMORY_TIME, COLUMN_GPU_MEMORY_TIME, COLUMN_GPU_MEMORY_OPERATION, NONE, NONE, NONE,
-			      NONE, COLUMN_GPU_MEMORY_BYTES, COLUMN_GPU_MEMORY_KIND, NONE, NONE } },
-	{ TABLE_SAMPLE, { COLUMN_SAMPLE_TIME, COLUMN_SAMPLE_TIME, COLUMN_SAMPLE_STACK, COLUMN_SAMPLE_CPU, NONE, NONE,
-			  COLUMN_SAMPLE_KERNEL, COLUMN_SAMPLE_WEIGHT, NONE, NONE, NONE } },
+const enum table_id event_row_tables[EVENT_ROW_TABLES] = {
+	TABLE_SLICE, TABLE_INSTANT, TABLE_CUDA_API, TABLE_OSRT, TABLE_CUDA_JIT, TABLE_GPU_KERNEL, TABLE_GPU_COPY, TABLE_GPU_SET,
+	TABLE_GPU_SYNC, TABLE_GPU_GRAPH, TABLE_CUDA_OVERHEAD
 };
 
-static const struct event_columns *columns_of(enum table_id table)
+/* What the numbers of EVENT_* stand for; each takes the first column that none before it has. */
+static const uint32_t event_roles[EVENT_WIDTH] = {
+	[EVENT_WHAT] = ROLE_NAME, [EVENT_CORRELATION] = ROLE_CORRELATION, [EVENT_ARGS] = ROLE_ARGS,
+	[EVENT_CLASS] = ROLE_CLASS | ROLE_NODE, [EVENT_FLAGS] = ROLE_FLAGS | ROLE_GRAPH,
+	[EVENT_COLOR] = ROLE_COLOR | ROLE_RESULT | ROLE_BYTES, [EVENT_SOURCE] = ROLE_PAYLOAD_KIND | ROLE_MEMORY,
+	[EVENT_TARGET] = ROLE_PAYLOAD | ROLE_MEMORY, [EVENT_CHANNEL] = ROLE_CHANNEL,
+};
+
+static uint8_t take_column(const struct table_schema *schema, uint32_t roles, uint32_t *taken)
 {
-	for (size_t i = 0; i < sizeof(event_tables) / sizeof(event_tables[0]); i++)
-		if (event_tables[i].table == table)
-			return &event_tables[i];
-	return NULL;
+	for (uint8_t i = 0; i < schema->column_count; i++)
+		if (schema->columns[i].roles & roles && !(*taken >> i & 1)) {
+			*taken |= 1u << i;
+			return i;
+		}
+	return NONE;
 }
 
-bool event_table_known(enum table_id table)
+static void columns_of(enum table_id table, uint8_t columns[EVENT_WIDTH])
 {
-	return columns_of(table) != NULL;
+	/* Points with values of their own. */
+	static const uint8_t counter[EVENT_WIDTH] = { COLUMN_COUNTER_TIME, COLUMN_COUNTER_TIME, COLUMN_COUNTER_INTEGER, COLUMN_COUNTER_REAL,
+						      NONE, NONE, NONE, NONE, NONE, NONE, NONE };
+	static const uint8_t sample[EVENT_WIDTH] = { COLUMN_SAMPLE_TIME, COLUMN_SAMPLE_TIME, COLUMN_SAMPLE_STACK, COLUMN_SAMPLE_CPU, NONE,
+						     NONE, COLUMN_SAMPLE_KERNEL, COLUMN_SAMPLE_WEIGHT, NONE, NONE, NONE };
+	const struct table_schema *schema = table_schema(table);
+	uint32_t taken = 0;
+
+	if (table == TABLE_COUNTER || table == TABLE_SAMPLE) {
+		memcpy(columns, table == TABLE_COUNTER ? counter : sample, EVENT_WIDTH);
+		return;
+	}
+	for (unsigned i = EVENT_WHAT; i < EVENT_WIDTH; i++)
+		columns[i] = take_column(schema, event_roles[i], &taken);
+	columns[EVENT_START] = 0;
+	columns[EVENT_END] = schema->kind == TABLE_KIND_SPAN;
 }
 
 void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id table,
 		       const struct track_groups *groups, uint32_t track_id)
 {
-	*r = (struct event_reader){ .t = t, .table = table, .groups = groups, .track_id = track_id };
+	*r = (struct event_reader){ .t = t, .table = table, .is_work = table_column(table, ROLE_NODE) >= 0, .groups = groups,
+				    .track_id = track_id };
 	if (groups)
 		r->at = track_groups_find(groups, track_id);
 }
@@ -84,10 +76,11 @@ static bool at_end(const struct event_reader *r)
 
 static int read_columns(struct event_reader *r, size_t group)
 {
-	const uint8_t *columns = columns_of(r->table)->columns;
+	uint8_t columns[EVENT_WIDTH];
 	size_t size = (size_t)r->rows * sizeof(*r->values);
 	int result = 0;
 
+	columns_of(r->table, columns);
 	if (r->cap < r->rows) {
 		free(r->values);
 		r->values = malloc(size * EVENT_WIDTH);
@@ -181,29 +174,6 @@ void event_merge_release(struct event_merge *m)
 	*m = (struct event_merge){ 0 };
 }
 
-static const char *memory_name(int64_t kind)
-{
-	static const char *const names[] = { "Unknown", "Pageable", "Pinned", "Device", "Array", "Managed",
-					     "Device Static", "Managed Static", "Host" };
-
-	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
-}
-
-static const char *copy_name(int64_t kind)
-{
-	static const char *const names[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD",
-					     "HtoH", "PtoP", "Unified HtoD", "Unified DtoH", "Unified DtoD" };
-
-	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
-}
-
-const char *event_sync_kind(int64_t kind)
-{
-	static const char *const names[] = { "Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync" };
-
-	return names[kind > 0 && kind < (int64_t)(sizeof(names) / sizeof(names[0])) ? kind : 0];
-}
-
 /* Ids of made names lie above those of strings. */
 static void make_name(struct event_name *ret, enum table_id table, int64_t number)
 {
@@ -236,16 +206,18 @@ static void made_name(const struct event_reader *r, struct event_name *ret)
 
 	switch (r->table) {
 	case TABLE_GPU_COPY:
-		snprintf(ret->made, sizeof(ret->made), "Memcpy %s (%s -> %s)", copy_name(what), memory_name(from),
-			 memory_name(to));
+		snprintf(ret->made, sizeof(ret->made), "Memcpy %s (%s -> %s)", gpu_copy_kind(what)->kineto,
+			 gpu_memory_kind(from)->kineto, gpu_memory_kind(to)->kineto);
 		what = (what & 0xffff) << 32 | (from & 0xffff) << 16 | (to & 0xffff);
 		break;
-	case TABLE_GPU_SET: snprintf(ret->made, sizeof(ret->made), "Memset (%s)", memory_name(what)); break;
-	case TABLE_GPU_SYNC: snprintf(ret->made, sizeof(ret->made), "%s", event_sync_kind(what)); break;
+	case TABLE_GPU_SET:
+		what = from;
+		snprintf(ret->made, sizeof(ret->made), "Memset (%s)", gpu_memory_kind(what)->kineto);
+		break;
+	case TABLE_GPU_SYNC: snprintf(ret->made, sizeof(ret->made), "%s", gpu_sync_kind(what)->kineto); break;
 	case TABLE_GPU_GRAPH: snprintf(ret->made, sizeof(ret->made), "Graph %lld", (long long)what); break;
 	case TABLE_CUDA_JIT:
-		snprintf(ret->made, sizeof(ret->made), "%s", what == 1 ? "JIT cache load" : what == 2 ? "JIT cache store" :
-			 "JIT compilation");
+		snprintf(ret->made, sizeof(ret->made), "%s", gpu_jit_operation_kineto(what));
 		break;
 	default: snprintf(ret->made, sizeof(ret->made), "%d", (int)r->table);
 	}

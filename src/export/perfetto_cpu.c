@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "export/perfetto.h"
+#include "fmt/gpu_enums.h"
 #include "query/run_walk.h"
 
 static uint64_t counter_track(struct perfetto *p, const int64_t *track)
@@ -27,7 +28,8 @@ static void put_counter(struct perfetto *p, uint64_t uuid, const struct event_re
 	perfetto_packet(p, event_value(r, EVENT_START), PACKET_TRACK_EVENT);
 }
 
-#define MEMORY_KINDS 8
+/* None is allocated of the kinds behind. */
+#define MEMORY_KINDS GPU_MEMORY_HOST
 
 /* Allocations are shown as what is held, by kind of memory. */
 struct held_memory {
@@ -37,17 +39,16 @@ struct held_memory {
 
 static void put_memory(struct perfetto *p, struct held_memory *held, const struct event_reader *r)
 {
-	static const char *const names[MEMORY_KINDS] = {
-		"GPU memory: other", "GPU memory: pageable", "GPU memory: pinned", "GPU memory: device", "GPU memory: array",
-		"GPU memory: managed", "GPU memory: device static", "GPU memory: managed static",
-	};
 	int64_t kind = event_value(r, EVENT_SOURCE), bytes = event_value(r, EVENT_BYTES);
 	uint64_t sum;
+	char name[64];
 
 	kind = kind > 0 && kind < MEMORY_KINDS ? kind : 0;
-	if (!held->tracks[kind])
-		held->tracks[kind] = perfetto_counter_track(p, perfetto_process(p, r->track[TRACK_PROCESS]), names[kind], "B");
-	sum = (uint64_t)held->bytes[kind] + (event_value(r, EVENT_WHAT) == 2 ? 0 - (uint64_t)bytes : (uint64_t)bytes);
+	if (!held->tracks[kind]) {
+		snprintf(name, sizeof(name), "GPU memory: %s", kind ? gpu_memory_kind(kind)->word : "other");
+		held->tracks[kind] = perfetto_counter_track(p, perfetto_process(p, r->track[TRACK_PROCESS]), name, "B");
+	}
+	sum = (uint64_t)held->bytes[kind] + (event_value(r, EVENT_WHAT) == GPU_MEMORY_RELEASE ? 0 - (uint64_t)bytes : (uint64_t)bytes);
 	held->bytes[kind] = (int64_t)sum;
 	perfetto_event_head(p, EVENT_TYPE_COUNTER, held->tracks[kind]);
 	proto_number(&p->event, EVENT_FIELD_COUNTER, sum);

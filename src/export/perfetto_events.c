@@ -108,11 +108,6 @@ static void annotate_payload(struct perfetto *p, const struct event_reader *r)
 	proto_end(&p->event, begin);
 }
 
-static bool is_gpu_work(enum table_id table)
-{
-	return table == TABLE_GPU_KERNEL || table == TABLE_GPU_COPY || table == TABLE_GPU_SET;
-}
-
 /* From the call to its work. A launch of a graph has many, which follow each other in one flow. */
 static void put_flow(struct perfetto *p, const struct event_reader *r)
 {
@@ -122,9 +117,9 @@ static void put_flow(struct perfetto *p, const struct event_reader *r)
 	if (!r->track || !timeline_linked(&p->t, r->track[TRACK_PROCESS], correlation))
 		return;
 	flow = (uint64_t)r->track[TRACK_PROCESS] << 32 | (uint64_t)correlation;
-	if (r->table == TABLE_CUDA_API || (is_gpu_work(r->table) && event_value(r, EVENT_NODE)))
+	if (r->table == TABLE_CUDA_API || (r->is_work && event_value(r, EVENT_NODE)))
 		proto_fixed64(&p->event, EVENT_FIELD_FLOW, flow);
-	else if (is_gpu_work(r->table))
+	else if (r->is_work)
 		proto_fixed64(&p->event, EVENT_FIELD_LAST_FLOW, flow);
 }
 
@@ -132,7 +127,7 @@ static void annotate(struct perfetto *p, const struct event_reader *r)
 {
 	const int64_t *launch;
 
-	if (is_gpu_work(r->table) && event_value(r, EVENT_NODE))
+	if (r->is_work && event_value(r, EVENT_NODE))
 		perfetto_annotate_number(p, "graph node id", event_value(r, EVENT_NODE));
 	if (r->table == TABLE_GPU_COPY || r->table == TABLE_GPU_SET)
 		perfetto_annotate_number(p, "bytes", event_value(r, EVENT_BYTES));

@@ -32,11 +32,6 @@ static enum row_class class_of(const int64_t *track)
 	}
 }
 
-static const enum table_id row_tables[] = { TABLE_SLICE, TABLE_INSTANT, TABLE_CUDA_API, TABLE_OSRT, TABLE_CUDA_JIT,
-					    TABLE_GPU_KERNEL, TABLE_GPU_COPY, TABLE_GPU_SET, TABLE_GPU_SYNC,
-					    TABLE_GPU_GRAPH, TABLE_CUDA_OVERHEAD };
-#define ROW_TABLES (sizeof(row_tables) / sizeof(row_tables[0]))
-
 /* A track of the report and one table that has rows of it. */
 struct part {
 	const int64_t *track;
@@ -274,7 +269,7 @@ static int list_parts(struct perfetto *p, const struct track_groups *groups, str
 	for (size_t i = 0; parts && i < tracks->count; i++) {
 		const int64_t *track = tracks->rows + i * tracks->width;
 
-		for (unsigned table = 0; class_of(track) != ROW_NONE && table < ROW_TABLES; table++) {
+		for (unsigned table = 0; class_of(track) != ROW_NONE && table < EVENT_ROW_TABLES; table++) {
 			if (!track_groups_has(&groups[table], (uint32_t)track[TRACK_ID]))
 				continue;
 			if (count == cap) {
@@ -299,13 +294,13 @@ static int list_parts(struct perfetto *p, const struct track_groups *groups, str
 
 int perfetto_rows(struct perfetto *p, struct error *err)
 {
-	struct track_groups groups[ROW_TABLES] = { 0 };
+	struct track_groups groups[EVENT_ROW_TABLES] = { 0 };
 	struct part *parts = NULL;
 	size_t count = 0, last;
 	int r = 0;
 
-	for (unsigned i = 0; r >= 0 && i < ROW_TABLES; i++)
-		r = track_groups_load(&groups[i], p->t.q, row_tables[i]);
+	for (unsigned i = 0; r >= 0 && i < EVENT_ROW_TABLES; i++)
+		r = track_groups_load(&groups[i], p->t.q, event_row_tables[i]);
 	if (r >= 0)
 		r = list_parts(p, groups, &parts, &count);
 	if (r < 0)
@@ -316,7 +311,7 @@ int perfetto_rows(struct perfetto *p, struct error *err)
 		r = put_row(p, parts + first, last - first, groups, err);
 	}
 	free(parts);
-	for (unsigned i = 0; i < ROW_TABLES; i++)
+	for (unsigned i = 0; i < EVENT_ROW_TABLES; i++)
 		track_groups_release(&groups[i]);
 	return r;
 }

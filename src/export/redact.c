@@ -23,45 +23,15 @@ struct redaction {
 	int failed;
 };
 
-/* Columns of texts whose role is not that of a name. */
-static const struct {
-	uint8_t table, column, role;
-} columns[] = {
-	{ TABLE_CLOCK_DOMAIN, COLUMN_CLOCK_DOMAIN_NAME, TEXT_KEPT },
-	{ TABLE_CLOCK_DOMAIN, COLUMN_CLOCK_DOMAIN_HOST, TEXT_HOST },
-	{ TABLE_SLICE, COLUMN_SLICE_CLASS, TEXT_KEPT },
-	{ TABLE_INSTANT, COLUMN_INSTANT_CLASS, TEXT_KEPT },
-	{ TABLE_ARG, COLUMN_ARG_KEY, TEXT_KEPT },
-	{ TABLE_RUN, COLUMN_RUN_SYSCALL, TEXT_KEPT },
-	{ TABLE_OSRT, COLUMN_OSRT_NAME, TEXT_KEPT },
-	{ TABLE_CUDA_API, COLUMN_CUDA_API_NAME, TEXT_KEPT },
-	{ TABLE_GPU_METRIC, COLUMN_GPU_METRIC_NAME, TEXT_KEPT },
-	{ TABLE_GPU_METRIC, COLUMN_GPU_METRIC_METRIC, TEXT_KEPT },
-	{ TABLE_GPU_METRIC, COLUMN_GPU_METRIC_UNIT, TEXT_KEPT },
-	{ TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_SECTION, TEXT_KEPT },
-	{ TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_UNIT, TEXT_KEPT },
-	{ TABLE_KERNEL_SOURCE, COLUMN_KERNEL_SOURCE_METRIC, TEXT_KEPT },
-	{ TABLE_PROCESS, COLUMN_PROCESS_EXE, TEXT_PATH },
-	{ TABLE_PROCESS, COLUMN_PROCESS_CMDLINE, TEXT_LINE },
-	{ TABLE_FINDING, COLUMN_FINDING_TITLE, TEXT_PROSE },
-	{ TABLE_FINDING, COLUMN_FINDING_TEXT, TEXT_PROSE },
-	{ TABLE_DIAGNOSTIC, COLUMN_DIAGNOSTIC_TEXT, TEXT_PROSE },
-	{ TABLE_MODULE, COLUMN_MODULE_PATH, TEXT_PATH },
-	{ TABLE_FILE, COLUMN_FILE_PATH, TEXT_PATH },
-	{ TABLE_CUDA_JIT, COLUMN_CUDA_JIT_PATH, TEXT_PATH },
-	{ TABLE_CUDA_CLOCK, COLUMN_CUDA_CLOCK_PATH, TEXT_PATH },
-	{ TABLE_KERNEL_RESULT, COLUMN_KERNEL_RESULT_HOST, TEXT_HOST },
-	{ TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_FILE, TEXT_PATH },
-	{ TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_INLINED, TEXT_INLINED },
-	{ TABLE_KERNEL_FILE, COLUMN_KERNEL_FILE_NAME, TEXT_PATH },
-};
-
-static enum text_role role_of(unsigned table, unsigned column)
+static enum text_role role_of(const struct column_schema *column)
 {
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		if (columns[i].table == table && columns[i].column == column)
-			return (enum text_role)columns[i].role;
-	return TEXT_NAME;
+	return column->roles & ROLE_WORD    ? TEXT_KEPT :
+	       column->roles & ROLE_HOST    ? TEXT_HOST :
+	       column->roles & ROLE_PATH    ? TEXT_PATH :
+	       column->roles & ROLE_COMMAND ? TEXT_LINE :
+	       column->roles & ROLE_PROSE   ? TEXT_PROSE :
+	       column->roles & ROLE_INLINED ? TEXT_INLINED :
+					      TEXT_NAME;
 }
 
 /* Facts that are left out: a path or the environment, in Sonde's words or nsys's. */
@@ -118,7 +88,7 @@ static bool drops_table(unsigned table)
 static int take_column(struct redaction *x, const struct table_schema *schema, size_t group, unsigned column, int64_t *values, uint8_t *nulls)
 {
 	const struct report_group *g = report_group(x->report, schema->id, group);
-	enum text_role role = role_of(schema->id, column);
+	enum text_role role = role_of(&schema->columns[column]);
 	int r;
 
 	if (!(g->present >> column & 1))

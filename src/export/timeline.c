@@ -88,20 +88,16 @@ static int load_link_group(struct timeline *t, enum table_id table, unsigned col
 
 static int load_links(struct timeline *t)
 {
-	static const struct {
-		enum table_id table;
-		unsigned column, side;
-	} from[] = {
-		{ TABLE_CUDA_API, COLUMN_CUDA_API_CORRELATION, LINK_CALL },
-		{ TABLE_GPU_KERNEL, COLUMN_GPU_KERNEL_CORRELATION, LINK_WORK },
-		{ TABLE_GPU_COPY, COLUMN_GPU_COPY_CORRELATION, LINK_WORK },
-		{ TABLE_GPU_SET, COLUMN_GPU_SET_CORRELATION, LINK_WORK },
-	};
 	int r = 0;
 
-	for (size_t f = 0; f < sizeof(from) / sizeof(from[0]); f++)
-		for (size_t i = 0; r >= 0 && i < report_group_count(t->report, from[f].table); i++)
-			r = load_link_group(t, from[f].table, from[f].column, from[f].side, i);
+	for (size_t k = 0; k < EVENT_ROW_TABLES; k++) {
+		enum table_id table = event_row_tables[k];
+		bool is_work = table_column(table, ROLE_NODE) >= 0;
+		int column = table_column(table, is_work ? ROLE_WORK : ROLE_CALL);
+
+		for (size_t i = 0; column >= 0 && r >= 0 && i < report_group_count(t->report, table); i++)
+			r = load_link_group(t, table, (unsigned)column, is_work ? LINK_WORK : LINK_CALL, i);
+	}
 	return r;
 }
 

@@ -86,6 +86,7 @@ enum {
 struct event_reader {
 	struct timeline *t;
 	enum table_id table;
+	bool is_work;         /* of a GPU, that may be a node of a CUDA graph */
 	const struct track_groups *groups; /* NULL: the order of the file */
 	uint32_t track_id;
 	size_t at;            /* entry of groups, or group */
@@ -96,8 +97,10 @@ struct event_reader {
 	size_t cap;
 };
 
-/* False for tables that are no events. */
-bool event_table_known(enum table_id table);
+/* The tables whose rows are drawn one by one, in the order in which they are written. */
+enum { EVENT_ROW_TABLES = 11 };
+extern const enum table_id event_row_tables[EVENT_ROW_TABLES];
+
 void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id table,
 		       const struct track_groups *groups, uint32_t track_id);
 void event_reader_release(struct event_reader *r);
@@ -139,8 +142,6 @@ struct event_name {
 void event_name(const struct event_reader *r, struct event_name *ret);
 /* Its category, as Kineto has them where it has one; an id of a string for imported slices (then NULL). */
 const char *event_category(const struct event_reader *r, int64_t *ret_id);
-/* CUPTI's kinds of synchronisation, as Kineto names them. */
-const char *event_sync_kind(int64_t kind);
 
 /* What a counter is called and whose it is. */
 struct counter_name {

@@ -31,40 +31,11 @@
 #include "base/arch.h"
 
 enum record_type {
-	RECORD_NONE = 0,         /* never written: a zeroed page is not a record */
-	RECORD_NVTX_PUSH = 1,    /* record_plain + text */
-	RECORD_NVTX_PUSH_EX = 2, /* record_nvtx_event + text or string id */
-	RECORD_NVTX_POP = 3,     /* record_plain */
-	RECORD_NVTX_START = 4,   /* record_nvtx_range + text or string id */
-	RECORD_NVTX_END = 5,     /* record_nvtx_end */
-	RECORD_NVTX_MARK = 6,    /* record_nvtx_event + text or string id */
-	RECORD_NVTX_BLOB = 7,    /* record_blob + bytes: belongs to the next event of this ring */
-	RECORD_NVTX_COUNTER = 8, /* record_counter: one sample */
-	RECORD_DEFINE = 9,       /* record_define + text or bytes; flags = enum define_kind */
-	RECORD_DIAGNOSTIC = 10,  /* record_plain + text; flags = enum diagnostic_severity */
-	RECORD_NVTX_NAME = 11,   /* record_nvtx_event + text or string id; level = number of the name */
-	RECORD_OSRT = 12,        /* record_osrt [+ record_osrt_file]; domain = number of the function */
-	RECORD_STACK = 13,       /* record_stack + bytes of the stack: belongs to the next OSRT record of this ring */
-	RECORD_SAMPLE = 14,      /* record_sample + bytes of the stack */
-	/* Bodies of the following are in fmt/cuda_wire.h: struct record_<name in small letters>. */
-	RECORD_CUDA_API = 15,
-	RECORD_CUDA_KERNEL = 16,
-	RECORD_CUDA_COPY = 17,
-	RECORD_CUDA_SET = 18,
-	RECORD_CUDA_SYNC = 19,
-	RECORD_CUDA_EVENT = 20,
-	RECORD_CUDA_GRAPH = 21,
-	RECORD_CUDA_MEMORY = 22,
-	RECORD_CUDA_POOL = 23,
-	RECORD_CUDA_UNIFIED = 24,
-	RECORD_CUDA_OVERHEAD = 25,
-	RECORD_CUDA_JIT = 26,
-	RECORD_CUDA_BATCH = 27,
-	RECORD_CAPTURE = 28,     /* the program's own start and stop of a window */
-	RECORD_KERNEL = 29,      /* bodies: fmt/kernel_wire.h */
-	RECORD_KERNEL_VALUES = 30,
-	RECORD_KERNEL_SOURCE = 31,
-	RECORD_KERNEL_PLACE = 32,
+#define RECORD(type, NAME, name, body, kind) RECORD_##NAME = type,
+#define CUDA_RECORD(type, NAME, name) RECORD_##NAME = type,
+#include "fmt/records.def"
+#undef RECORD
+#undef CUDA_RECORD
 	RECORD_TYPE_COUNT
 };
 

@@ -5,9 +5,9 @@
 
 /* One column array per table: each TABLE closes the array before it. */
 #define TABLE(id, NAME, name, kind) }; static const struct column_schema columns_of_##name[] = {
-#define COLUMN(TABLE, NAME, name, type, help) { #name, COLUMN_TYPE_##type, help },
+#define COLUMN(TABLE, NAME, name, type, roles, help) { #name, COLUMN_TYPE_##type, roles, help },
 static const struct column_schema columns_before_first[] __attribute__((unused)) = {
-	{ NULL, COLUMN_TYPE_INT, NULL },
+	{ NULL, COLUMN_TYPE_INT, 0, NULL },
 #include "fmt/tables.def"
 };
 #undef TABLE
@@ -36,4 +36,21 @@ const struct table_schema *table_schema_by_name(const char *name)
 		if (schemas[id].name && strcmp(schemas[id].name, name) == 0)
 			return &schemas[id];
 	return NULL;
+}
+
+int table_column(unsigned table, uint32_t roles)
+{
+	const struct table_schema *schema = table_schema(table);
+
+	for (unsigned i = 0; schema && i < schema->column_count; i++)
+		if (schema->columns[i].roles & roles)
+			return (int)i;
+	return -1;
+}
+
+int table_open_column(unsigned table)
+{
+	const struct table_schema *schema = table_schema(table);
+
+	return schema && schema->kind == TABLE_KIND_SPAN ? table_column(table, ROLE_FLAGS) : -1;
 }

@@ -15,7 +15,7 @@ enum table_id {
 
 /* COLUMN_SLICE_START = 0, COLUMN_SLICE_END = 1, ... numbered within each table. */
 #define TABLE(id, NAME, name, kind) }; enum column_of_##name {
-#define COLUMN(TABLE, NAME, name, type, help) COLUMN_##TABLE##_##NAME,
+#define COLUMN(TABLE, NAME, name, type, roles, help) COLUMN_##TABLE##_##NAME,
 enum column_numbering_starts {
 	COLUMN_NUMBERING_STARTS,
 #include "fmt/tables.def"
@@ -29,11 +29,43 @@ enum column_type {
 	COLUMN_TYPE_STR, COLUMN_TYPE_BLOB, COLUMN_TYPE_REF, COLUMN_TYPE_FLAG
 };
 
+/* What a column is for: readers ask for the role, not for the table. */
+enum column_role {
+	/* Of events */
+	ROLE_NAME = 1 << 0,         /* what the event is: a text, a row that has one, or a number that stands for one */
+	ROLE_FLAGS = 1 << 1,        /* enum slice_flags */
+	ROLE_RESULT = 1 << 2,       /* what a call returned */
+	ROLE_ERROR = 1 << 3,        /* the call failed where it is not 0 */
+	ROLE_CORRELATION = 1 << 4,  /* a number that a call and what it started have in common */
+	ROLE_CALL = 1 << 5,         /* such a number, of the call itself */
+	ROLE_WORK = 1 << 6,         /* such a number, of work that the call started on a GPU */
+	ROLE_STACK = 1 << 7,        /* stack.id */
+	ROLE_ARGS = 1 << 8,         /* arg.set */
+	ROLE_BYTES = 1 << 9,        /* moved, set or allocated */
+	ROLE_MEMORY = 1 << 10,      /* kind of memory; of two columns the source is first */
+	ROLE_CHANNEL = 1 << 11,     /* of the hardware */
+	ROLE_CLASS = 1 << 12,
+	ROLE_NODE = 1 << 13,        /* of a CUDA graph */
+	ROLE_GRAPH = 1 << 14,       /* that the node is of */
+	ROLE_COLOR = 1 << 15,
+	ROLE_PAYLOAD_KIND = 1 << 16,
+	ROLE_PAYLOAD = 1 << 17,
+	ROLE_HIDDEN = 1 << 18,      /* means nothing to people: not among what the viewer lists of an event */
+	/* Of texts, for reports that are handed on (src/export/redact.c); others are names */
+	ROLE_WORD = 1 << 19,        /* a word of Sonde's or of CUDA's: says nothing about a place or a person */
+	ROLE_HOST = 1 << 20,        /* name of a machine */
+	ROLE_PATH = 1 << 21,
+	ROLE_COMMAND = 1 << 22,     /* command line */
+	ROLE_PROSE = 1 << 23,       /* sentences */
+	ROLE_INLINED = 1 << 24      /* lines of a function, a path and a number */
+};
+
 #define TABLE_MAX_COLUMNS 32
 
 struct column_schema {
 	const char *name;
 	enum column_type type;
+	uint32_t roles; /* enum column_role */
 	const char *help;
 };
 
@@ -48,6 +80,11 @@ struct table_schema {
 /* NULL for an id this version does not know. */
 const struct table_schema *table_schema(unsigned id);
 const struct table_schema *table_schema_by_name(const char *name);
+
+/* The table's first column that has any of the roles; -1: none has, or the table is not known. */
+int table_column(unsigned table, uint32_t roles);
+/* Flags that may say SLICE_OPEN; -1: rows of the table always have an end. */
+int table_open_column(unsigned table);
 
 enum track_kind {
 	TRACK_NVTX_PUSHPOP = 1,  /* thread x domain x depth */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fmt/gpu_enums.h"
 #include "symbol/demangle.h"
 
 #define NOT_TOLD INT64_MIN
@@ -220,27 +221,15 @@ static void kernel(struct kineto *k, const struct kineto_event *e)
 /* CUPTI's numbers of what the name says: "Memcpy HtoD (Pageable -> Device)". */
 static int64_t copy_kind(const char *name)
 {
-	static const char *const kinds[] = { "", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD",
-					     "HtoH", "PtoP" };
-
-	for (unsigned i = 1; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strstr(name, kinds[i]))
-			return i;
-	return 0;
+	for (int64_t kind = GPU_COPY_HTOD; kind <= GPU_COPY_PTOP; kind++)
+		if (strstr(name, gpu_copy_kind(kind)->kineto))
+			return kind;
+	return GPU_COPY_UNKNOWN;
 }
 
 static int64_t memory_kind(const char *at)
 {
-	static const struct {
-		const char *name;
-		int64_t kind;
-	} kinds[] = { { "Pageable", 1 }, { "Pinned", 2 }, { "Device Static", 6 }, { "Device", 3 }, { "Array", 4 },
-		      { "Managed Static", 7 }, { "Managed", 5 }, { "Host", 8 } };
-
-	for (unsigned i = 0; at && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strncmp(at, kinds[i].name, strlen(kinds[i].name)) == 0)
-			return kinds[i].kind;
-	return 0;
+	return at ? gpu_memory_kind_of_text(at) : GPU_MEMORY_UNKNOWN;
 }
 
 static const char *behind(const char *text, const char *mark)
@@ -315,12 +304,10 @@ static void set_memory(struct kineto *k, const struct kineto_event *e)
 
 static int64_t sync_kind(const char *name)
 {
-	static const char *const kinds[] = { "", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync" };
-
-	for (unsigned i = 1; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(name, kinds[i]) == 0)
-			return i;
-	return 0;
+	for (int64_t kind = GPU_SYNC_EVENT; kind <= GPU_SYNC_CONTEXT; kind++)
+		if (strcmp(name, gpu_sync_kind(kind)->kineto) == 0)
+			return kind;
+	return GPU_SYNC_UNKNOWN;
 }
 
 static void synchronisation(struct kineto *k, const struct kineto_event *e)

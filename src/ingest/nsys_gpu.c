@@ -2,6 +2,7 @@
  * CUPTI become CUPTI's. */
 #include <string.h>
 
+#include "fmt/gpu_enums.h"
 #include "ingest/nsys_internal.h"
 
 /* What all records of a device's work begin with. */
@@ -137,7 +138,6 @@ static void kernel(struct nsys_rows *rows)
 	put_work(rows, TRACK_GPU_KERNEL, TABLE_GPU_KERNEL, v, present);
 }
 
-/* Kinds of memory begin with 0 here, with 1 there; what is not known is last here, 0 there. */
 static void put_memory_kind(const struct nsys_rows *rows, unsigned from, int64_t *values, uint32_t *present,
 			    unsigned column)
 {
@@ -145,7 +145,7 @@ static void put_memory_kind(const struct nsys_rows *rows, unsigned from, int64_t
 
 	if (!nsys_number(rows, from, &kind))
 		return;
-	values[column] = kind >= 0 && kind < 7 ? kind + 1 : 0;
+	values[column] = gpu_memory_kind_of_nsys(kind);
 	*present |= SINK_BIT(column);
 }
 

@@ -1,4 +1,5 @@
 /* Memory of GPUs: what was allocated, pools, and faults of unified memory. */
+#include "fmt/gpu_enums.h"
 #include "ingest/nsys_internal.h"
 
 #define OTHER(name) { name, NSYS_OTHER, 0, 0 }
@@ -53,7 +54,7 @@ static void usage(struct nsys_rows *rows)
 	}
 	nsys_fill(rows, v, &present);
 	if (nsys_number(rows, USAGE_KIND, &kind)) {
-		v[COLUMN_GPU_MEMORY_KIND] = kind >= 0 && kind < 7 ? kind + 1 : 0;
+		v[COLUMN_GPU_MEMORY_KIND] = gpu_memory_kind_of_nsys(kind);
 		present |= SINK_BIT(COLUMN_GPU_MEMORY_KIND);
 	}
 	put_pool(rows, v, &present);

@@ -26,16 +26,8 @@ static const char *const labels[LABEL_COUNT] = {
 	[LABEL_NODE_KERNEL + 11] = "Memory release", [LABEL_NODE_KERNEL + 12] = "Batch of memory operations",
 	[LABEL_NODE_LAST] = "Conditional",
 	[LABEL_NODE_OTHER] = "Unknown node",
-	[LABEL_OVERHEAD_UNKNOWN] = "Unknown",
-	[LABEL_OVERHEAD_COMPILER] = "Driver Compiler",
-	[LABEL_OVERHEAD_FLUSH] = "Buffer Flush",
-	[LABEL_OVERHEAD_INSTRUMENTATION] = "Instrumentation",
-	[LABEL_OVERHEAD_RESOURCE] = "Resource",
-	[LABEL_OVERHEAD_MODULE] = "Runtime Triggered Module Loading",
-	[LABEL_OVERHEAD_FUNCTION] = "Lazy Function Loading",
-	[LABEL_OVERHEAD_BUFFER_FULL] = "Command Buffer Full",
-	[LABEL_OVERHEAD_BUFFER_REQUEST] = "Activity Buffer Request",
-	[LABEL_OVERHEAD_UNIFIED_MEMORY] = "Unified Memory Activity Initialization",
+#define OVERHEAD_KIND(number, NAME, word, text) [LABEL_OVERHEAD_##NAME] = text,
+#include "fmt/gpu_enums.def"
 };
 
 static int allocate(struct index_table *t, unsigned width, uint64_t rows)

@@ -1,5 +1,6 @@
 /* cuda_gpu_ops: all work of the GPUs in one shape, with the call that started it and the NVTX range around that.
  * cuda_kernel_exec: each kernel from its call to its end. */
+#include "fmt/gpu_enums.h"
 #include "query/call_values.h"
 #include "query/cuda_index.h"
 #include "query/cuda_labels.h"
@@ -128,11 +129,8 @@ _Static_assert(COUNT(ops_columns) <= MAPPED_MAX_COLUMNS, "a scan has room for th
 const char *cuda_op_label(int64_t kind, int64_t copy)
 {
 	static const char *const copies[] = {
-		"[CUDA memcpy Unknown]", "[CUDA memcpy Host-to-Device]", "[CUDA memcpy Device-to-Host]",
-		"[CUDA memcpy Host-to-Array]", "[CUDA memcpy Array-to-Host]", "[CUDA memcpy Array-to-Array]",
-		"[CUDA memcpy Array-to-Device]", "[CUDA memcpy Device-to-Array]", "[CUDA memcpy Device-to-Device]",
-		"[CUDA memcpy Host-to-Host]", "[CUDA memcpy Peer-to-Peer]", "[CUDA memcpy Unified Host-to-Device]",
-		"[CUDA memcpy Unified Device-to-Host]", "[CUDA memcpy Unified Device-to-Device]",
+#define COPY_KIND(number, NAME, word, text, kineto, nsys) [number] = "[CUDA memcpy " text "]",
+#include "fmt/gpu_enums.def"
 	};
 
 	switch (kind) {
@@ -145,10 +143,7 @@ const char *cuda_op_label(int64_t kind, int64_t copy)
 
 const char *cuda_memory_label(int64_t kind)
 {
-	static const char *const kinds[] = { "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static",
-					     "Managed Static", "Unknown" };
-
-	return kinds[kind >= 0 && kind < (int64_t)COUNT(kinds) ? kind : 7];
+	return gpu_memory_kind(gpu_memory_kind_of_nsys(kind))->text;
 }
 
 /* cuda_op_label(kind, copyKind) */

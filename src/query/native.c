@@ -35,12 +35,6 @@ static void add_column(struct native_table *n, struct column_writer *w, const ch
 	n->table.column_count++;
 }
 
-static uint8_t flags_column(unsigned table)
-{
-	return table == TABLE_SLICE ? COLUMN_SLICE_FLAGS : table == TABLE_OSRT ? COLUMN_OSRT_FLAGS :
-	       table == TABLE_CUDA_API ? COLUMN_CUDA_API_FLAGS : UINT8_MAX;
-}
-
 static void init_table(struct native_table *n, struct column_writer *w, const struct table_schema *schema)
 {
 	snprintf(n->name, sizeof(n->name), "sonde_%s", schema->name);
@@ -59,7 +53,7 @@ static void init_table(struct native_table *n, struct column_writer *w, const st
 	if (schema->kind == TABLE_KIND_SPAN)
 		add_column(n, w, "duration", "INTEGER HIDDEN",
 			   (struct mapped_cell){ .convert = CONVERT_DURATION, .column = 1,
-						 .other = flags_column(schema->id) });
+						 .other = (uint8_t)table_open_column(schema->id) });
 }
 
 int native_tables_make(struct native_tables *ret)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fmt/gpu_enums.h"
 #include "query/scan.h"
 #include "query/stack_tree.h"
 
@@ -68,10 +69,12 @@ static void api_names(const struct scan *s, const struct mapped_cell *cell, stru
 	}
 }
 
-/* Kinds of memory from 0, unknown last. */
+/* nsys does not know of kinds of other makers. */
 static int64_t memory_kind(int64_t cupti)
 {
-	return cupti >= 1 && cupti <= 7 ? cupti - 1 : 7;
+	int64_t nsys = gpu_memory_kind(cupti)->nsys;
+
+	return nsys >= 0 ? nsys : gpu_memory_kind(GPU_MEMORY_UNKNOWN)->nsys;
 }
 
 /* The place of CUPTI's kind of overhead among them all; -1 for one that is not known. */
@@ -81,7 +84,7 @@ static int64_t overhead_number(int64_t cupti)
 
 	if (cupti == 0 || cupti == 1)
 		return cupti;
-	return own >= 1 && own <= 8 && cupti == own << OVERHEAD_SHIFT ? own + 1 : -1;
+	return own >= 1 && own < GPU_OVERHEAD_UNIFIED_MEMORY && cupti == own << OVERHEAD_SHIFT ? own + 1 : -1;
 }
 
 /* nsys's begin with "undefined"; those of newer CUPTIs are that, too. */

@@ -316,7 +316,7 @@ int64_t scope_length(const struct query *q, const int64_t *track, int64_t start,
 }
 
 /* Where tables have what is asked about; COLUMN_NONE: nowhere. Tables with a time in their first columns need no
- * entry unless a call started what they show. */
+ * entry. */
 #define COLUMN_NONE UINT8_MAX
 
 struct timed_table {
@@ -328,11 +328,6 @@ struct timed_table {
 };
 
 static const struct timed_table timed_tables[] = {
-	{ TABLE_GPU_KERNEL, COLUMN_GPU_KERNEL_END, COLUMN_GPU_KERNEL_CORRELATION, COLUMN_NONE, 0 },
-	{ TABLE_GPU_COPY, COLUMN_GPU_COPY_END, COLUMN_GPU_COPY_CORRELATION, COLUMN_NONE, 0 },
-	{ TABLE_GPU_SET, COLUMN_GPU_SET_END, COLUMN_GPU_SET_CORRELATION, COLUMN_NONE, 0 },
-	{ TABLE_GPU_SYNC, COLUMN_GPU_SYNC_END, COLUMN_GPU_SYNC_CORRELATION, COLUMN_NONE, 0 },
-	{ TABLE_GPU_GRAPH, COLUMN_GPU_GRAPH_END, COLUMN_GPU_GRAPH_CORRELATION, COLUMN_NONE, 0 },
 	{ TABLE_GPU_MEMORY, COLUMN_NONE, COLUMN_GPU_MEMORY_CORRELATION, COLUMN_NONE, 0 },
 	{ TABLE_GPU_POOL, COLUMN_NONE, COLUMN_NONE, COLUMN_GPU_POOL_PROCESS, 0 },
 	{ TABLE_GPU_FAULT, COLUMN_GPU_FAULT_END, COLUMN_NONE, COLUMN_GPU_FAULT_PROCESS, 0 },
@@ -349,7 +344,7 @@ static int timed_table(enum table_id table, struct timed_table *ret)
 			*ret = timed_tables[i];
 			return 1;
 		}
-	*ret = (struct timed_table){ table, kind == TABLE_KIND_SPAN ? 1 : COLUMN_NONE, COLUMN_NONE, COLUMN_NONE, 0 };
+	*ret = (struct timed_table){ table, kind == TABLE_KIND_SPAN ? 1 : COLUMN_NONE, (uint8_t)table_column(table, ROLE_WORK), COLUMN_NONE, 0 };
 	return kind != TABLE_KIND_PLAIN;
 }
 

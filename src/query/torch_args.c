@@ -8,8 +8,8 @@
 #define CACHE 1024
 #define OF_ALLOCATION (UINT32_C(1) << 31)
 
-enum role { ROLE_NONE, ROLE_EXTERNAL, ROLE_SHAPES, ROLE_BYTES, ROLE_DEVICE_TYPE, ROLE_SEQUENCE, ROLE_FORWARD_THREAD,
-	    ROLE_STACK, ROLE_INPUTS };
+enum arg_role { ARG_NONE, ARG_EXTERNAL, ARG_SHAPES, ARG_BYTES, ARG_DEVICE_TYPE, ARG_SEQUENCE, ARG_FORWARD_THREAD,
+	    ARG_STACK, ARG_INPUTS };
 enum { PART_SET, PART_KEY, PART_INTEGER, PART_TEXT, PART_COUNT };
 
 struct arguments {
@@ -18,7 +18,7 @@ struct arguments {
 	uint32_t set_limit;
 	struct {
 		int64_t id;
-		enum role role;
+		enum arg_role role;
 	} roles[CACHE];
 	struct {
 		int64_t id;
@@ -26,15 +26,15 @@ struct arguments {
 	} shapes[CACHE];       /* those made last */
 };
 
-static enum role role_of(struct arguments *a, int64_t key)
+static enum arg_role role_of(struct arguments *a, int64_t key)
 {
 	static const struct {
 		const char *name;
-		enum role role;
-	} roles[] = { { "External id", ROLE_EXTERNAL }, { "external id", ROLE_EXTERNAL }, { "Input Dims", ROLE_SHAPES },
-		      { "Input dims", ROLE_SHAPES }, { "Bytes", ROLE_BYTES }, { "Device Type", ROLE_DEVICE_TYPE },
-		      { "Sequence number", ROLE_SEQUENCE }, { "Fwd thread id", ROLE_FORWARD_THREAD },
-		      { "Call stack", ROLE_STACK }, { "Concrete Inputs", ROLE_INPUTS } };
+		enum arg_role role;
+	} roles[] = { { "External id", ARG_EXTERNAL }, { "external id", ARG_EXTERNAL }, { "Input Dims", ARG_SHAPES },
+		      { "Input dims", ARG_SHAPES }, { "Bytes", ARG_BYTES }, { "Device Type", ARG_DEVICE_TYPE },
+		      { "Sequence number", ARG_SEQUENCE }, { "Fwd thread id", ARG_FORWARD_THREAD },
+		      { "Call stack", ARG_STACK }, { "Concrete Inputs", ARG_INPUTS } };
 	size_t at = (uint64_t)key % CACHE, len;
 	const char *text;
 
@@ -42,7 +42,7 @@ static enum role role_of(struct arguments *a, int64_t key)
 		return a->roles[at].role;
 	text = query_text(a->l->ops->q, key, &len);
 	a->roles[at].id = key;
-	a->roles[at].role = ROLE_NONE;
+	a->roles[at].role = ARG_NONE;
 	for (unsigned i = 0; text && i < sizeof(roles) / sizeof(roles[0]); i++)
 		if (strcmp(text, roles[i].name) == 0)
 			a->roles[at].role = roles[i].role;
@@ -68,45 +68,45 @@ static uint32_t narrow(int64_t value)
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static void take_detail(struct torch_detail *d, enum role role, int64_t number, int64_t text)
+static void take_detail(struct torch_detail *d, enum arg_role role, int64_t number, int64_t text)
 {
-	if (role == ROLE_SEQUENCE)
+	if (role == ARG_SEQUENCE)
 		d->sequence = number;
-	else if (role == ROLE_FORWARD_THREAD)
+	else if (role == ARG_FORWARD_THREAD)
 		d->forward_thread = narrow(number);
-	else if (role == ROLE_STACK)
+	else if (role == ARG_STACK)
 		d->stack = narrow(text);
 }
 
-static int take_of_event(struct arguments *a, uint32_t place, enum role role, int64_t number, int64_t text)
+static int take_of_event(struct arguments *a, uint32_t place, enum arg_role role, int64_t number, int64_t text)
 {
 	struct torch_event *e = &a->l->ops->events[place];
 
 	if (a->l->ops->details)
 		take_detail(&a->l->ops->details[place], role, number, text);
-	else if (role == ROLE_SHAPES)
+	else if (role == ARG_SHAPES)
 		return shapes_of(a, text, &e->shapes);
-	else if (role == ROLE_EXTERNAL)
+	else if (role == ARG_EXTERNAL)
 		e->external = number;
-	else if (role == ROLE_INPUTS)
+	else if (role == ARG_INPUTS)
 		e->inputs = narrow(text);
 	return 0;
 }
 
-static void take_of_allocation(struct torch_allocation *allocation, enum role role, int64_t number)
+static void take_of_allocation(struct torch_allocation *allocation, enum arg_role role, int64_t number)
 {
-	if (role == ROLE_BYTES)
+	if (role == ARG_BYTES)
 		allocation->bytes = number;
-	else if (role == ROLE_DEVICE_TYPE && number >= 0 && number < INT32_MAX)
+	else if (role == ARG_DEVICE_TYPE && number >= 0 && number < INT32_MAX)
 		allocation->device_type = (int32_t)number;
 }
 
-static int take(struct arguments *a, uint32_t who, enum role role, int64_t number, int64_t text)
+static int take(struct arguments *a, uint32_t who, enum arg_role role, int64_t number, int64_t text)
 {
 	const char *digits;
 	size_t len;
 
-	if (text && role != ROLE_SHAPES && role != ROLE_STACK && role != ROLE_INPUTS) { /* numbers in quotes */
+	if (text && role != ARG_SHAPES && role != ARG_STACK && role != ARG_INPUTS) { /* numbers in quotes */
 		digits = query_text(a->l->ops->q, text, &len);
 		number = digits ? strtoll(digits, NULL, 10) : 0;
 	}
@@ -118,14 +118,14 @@ static int take(struct arguments *a, uint32_t who, enum role role, int64_t numbe
 
 static int read_rows(struct arguments *a, int64_t *const *parts, uint32_t rows)
 {
-	enum role role;
+	enum arg_role role;
 	int r = 0;
 
 	for (uint32_t i = 0; r >= 0 && i < rows; i++) {
 		if (parts[PART_SET][i] <= 0 || parts[PART_SET][i] >= a->set_limit || !a->of_set[parts[PART_SET][i]])
 			continue;
 		role = role_of(a, parts[PART_KEY][i]);
-		if (role != ROLE_NONE)
+		if (role != ARG_NONE)
 			r = take(a, a->of_set[parts[PART_SET][i]], role, parts[PART_INTEGER][i], parts[PART_TEXT][i]);
 	}
 	return r;

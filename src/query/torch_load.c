@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fmt/gpu_enums.h"
 #include "query/scope.h"
 #include "query/torch_ops.h"
 
@@ -196,15 +197,6 @@ static int take_kernel(struct reading *g, uint32_t row)
 	return r < 0 ? r : add(g, TORCH_KERNEL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
 }
 
-/* Kineto's words for CUPTI's numbers. */
-static const char *memory_word(int64_t kind)
-{
-	static const char *const words[] = { "Unknown", "Pageable", "Pinned", "Device", "Array", "Managed",
-					     "Device Static", "Managed Static", "Host" };
-
-	return words[kind > 0 && (uint64_t)kind < sizeof(words) / sizeof(words[0]) ? kind : 0];
-}
-
 static int add_made(struct reading *g, enum torch_kind kind, uint32_t row, const char *text, int64_t args)
 {
 	int32_t name = torch_made_text(&g->ops->texts, text);
@@ -214,14 +206,12 @@ static int add_made(struct reading *g, enum torch_kind kind, uint32_t row, const
 
 static int take_copy(struct reading *g, uint32_t row)
 {
-	static const char *const kinds[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD",
-					     "HtoH", "PtoP" };
 	int64_t kind = g->columns[2][row];
 	char text[80];
 
-	snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
-		 kinds[kind > 0 && (uint64_t)kind < sizeof(kinds) / sizeof(kinds[0]) ? kind : 0],
-		 memory_word(g->columns[3][row]), memory_word(g->columns[4][row]));
+	/* Kineto does not tell of migrations. */
+	snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)", gpu_copy_kind(kind <= GPU_COPY_PTOP ? kind : 0)->kineto,
+		 gpu_memory_kind(g->columns[3][row])->kineto, gpu_memory_kind(g->columns[4][row])->kineto);
 	return add_made(g, TORCH_COPY, row, text, g->columns[5][row]);
 }
 
@@ -229,16 +219,13 @@ static int take_set(struct reading *g, uint32_t row)
 {
 	char text[80];
 
-	snprintf(text, sizeof(text), "Memset (%s)", memory_word(g->columns[2][row]));
+	snprintf(text, sizeof(text), "Memset (%s)", gpu_memory_kind(g->columns[2][row])->kineto);
 	return add_made(g, TORCH_SET, row, text, g->columns[3][row]);
 }
 
 static int take_sync(struct reading *g, uint32_t row)
 {
-	static const char *const kinds[] = { "Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync" };
-	int64_t kind = g->columns[2][row];
-
-	return add_made(g, TORCH_SYNC, row, kinds[kind > 0 && kind < 5 ? kind : 0], g->columns[3][row]);
+	return add_made(g, TORCH_SYNC, row, gpu_sync_kind(g->columns[2][row])->kineto, g->columns[3][row]);
 }
 
 static int add_allocation(struct torch_loading *l, const struct torch_allocation *a)

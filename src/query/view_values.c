@@ -5,13 +5,13 @@
 #include "query/stack_tree.h"
 
 static const char *const words[VIEW_WORD_COUNT] = {
-	"Unknown", "Host-to-Device", "Device-to-Host", "Host-to-Array", "Array-to-Host", "Array-to-Array",
-	"Array-to-Device", "Device-to-Array", "Device-to-Device", "Host-to-Host", "Peer-to-Peer",
-	"Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device",
-	"Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Host",
-	"Unknown", "Event", "Stream waits for event", "Stream", "Context",
-	"runtime", "driver",
-	"pushpop", "startend", "slice",
+#define COPY_KIND(number, NAME, word, text, ...) [WORD_COPY + number] = text,
+#define MEMORY_KIND(number, NAME, word, text, ...) [WORD_MEMORY + number] = text,
+#define MEMORY_KIND_ELSEWHERE(number, NAME, word, text) [WORD_MEMORY + number] = text,
+#define SYNC_KIND(number, NAME, word, text, ...) [WORD_SYNC + number] = text,
+#include "fmt/gpu_enums.def"
+	[WORD_RUNTIME] = "runtime", [WORD_DRIVER] = "driver",
+	[WORD_PUSH_POP] = "pushpop", [WORD_START_END] = "startend", [WORD_SLICE] = "slice",
 };
 
 const char *view_word_text(int64_t id)

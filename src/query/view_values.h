@@ -4,6 +4,7 @@
 #ifndef SONDE_QUERY_VIEW_VALUES_H
 #define SONDE_QUERY_VIEW_VALUES_H
 
+#include "fmt/gpu_enums.h"
 #include "query/scan.h"
 
 enum view_value {
@@ -28,11 +29,10 @@ enum view_value {
 /* Words that no row of the report has; their ids are between those of cuda_index.h and those of places in code. */
 #define STRING_ID_VIEW (((int64_t)1 << 49) + ((int64_t)1 << 40))
 enum view_word {
-	/* In the order of CUPTI's kinds of copies, and those of unified memory. */
-	WORD_COPY, WORD_COPY_LAST = WORD_COPY + 13,
-	/* In the order of CUPTI's kinds of memory, and the host's of either kind. */
-	WORD_MEMORY, WORD_MEMORY_LAST = WORD_MEMORY + 8,
-	WORD_SYNC, WORD_SYNC_LAST = WORD_SYNC + 4,
+	/* In the order of their numbers. */
+	WORD_COPY, WORD_COPY_LAST = WORD_COPY + GPU_COPY_UNIFIED_DTOD,
+	WORD_MEMORY, WORD_MEMORY_LAST = WORD_MEMORY + GPU_MEMORY_HOST,
+	WORD_SYNC, WORD_SYNC_LAST = WORD_SYNC + GPU_SYNC_CONTEXT,
 	WORD_RUNTIME, WORD_DRIVER,
 	WORD_PUSH_POP, WORD_START_END, WORD_SLICE,
 	VIEW_WORD_COUNT

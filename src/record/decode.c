@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fmt/cuda_wire.h"
+#include "fmt/kernel_wire.h"
 #include "record/call_stack.h"
 #include "record/counters.h"
 #include "record/cuda/cuda.h"
@@ -63,8 +64,6 @@ static int decode_blob(struct decoder *d, const struct record *r)
 {
 	struct record_blob blob;
 
-	if (r->size < sizeof(blob))
-		return -EBADMSG;
 	memcpy(&blob, r->bytes, sizeof(blob));
 	payloads_collect(d->s, &d->t->payloads, &blob, r->bytes + sizeof(blob), r->size - sizeof(blob));
 	return 0;
@@ -76,7 +75,7 @@ static const struct payload_list *payloads_before(struct decoder *d, const struc
 	return record_flags(r->head) & NVTX_FLAG_BLOB ? payloads_take(&d->t->payloads, r->ticks) : NULL;
 }
 
-/* Fills everything an event record can carry; `fixed` is where its text begins. */
+/* Fills everything an event record can carry; `fixed`, which it is as long as at least, is where its text begins. */
 static int decode_event(struct decoder *d, const struct record *r, uint32_t fixed,
 			struct event_attributes *ret)
 {
@@ -84,8 +83,6 @@ static int decode_event(struct decoder *d, const struct record *r, uint32_t fixe
 	unsigned flags = record_flags(r->head);
 	uint64_t string_id;
 
-	if (r->size < fixed)
-		return -EBADMSG;
 	memcpy(&event, r->bytes, sizeof(event));
 	*ret = (struct event_attributes){ .start = r->time, .category = event.category,
 					  .color = event.color, .payload = event.payload,
@@ -271,8 +268,6 @@ static int decode_end(struct decoder *d, const struct record *r)
 {
 	struct record_nvtx_end end;
 
-	if (r->size < sizeof(end))
-		return -EBADMSG;
 	memcpy(&end, r->bytes, sizeof(end));
 	ranges_end(d->s, d->p, d->t, end.range_id, r->time, payloads_before(d, r));
 	return 0;
@@ -295,8 +290,6 @@ static int decode_counter(struct decoder *d, const struct record *r)
 {
 	struct record_counter counter;
 
-	if (r->size < sizeof(counter))
-		return -EBADMSG;
 	memcpy(&counter, r->bytes, sizeof(counter));
 	counters_sample(d->s, d->p, d->t, &counter, r->time);
 	return 0;
@@ -306,8 +299,6 @@ static int decode_define(struct decoder *d, const struct record *r)
 {
 	struct record_define define;
 
-	if (r->size < sizeof(define))
-		return -EBADMSG;
 	memcpy(&define, r->bytes, sizeof(define));
 	return definitions_record(d->s, d->p, d->t, &define, r->bytes + sizeof(define),
 				  r->size - sizeof(define), r->time);
@@ -323,8 +314,6 @@ static int decode_osrt(struct decoder *d, const struct record *r)
 	struct record_osrt record;
 	int64_t start;
 
-	if (r->size < sizeof(record))
-		return -EBADMSG;
 	memcpy(&record, r->bytes, sizeof(record));
 	start = any_time(d, record.start);
 	return osrt_call_record(d->s, d->p, d->t, r->bytes, r->size, start < r->time ? start : r->time, r->time);
@@ -335,8 +324,6 @@ static int decode_capture(struct decoder *d, const struct record *r)
 	struct capture_message message = { .request = record_flags(r->head), .source = record_level(r->head),
 					   .owner = ring_owner(d->p->uid, d->t->inner_tid), .ticks = r->ticks };
 
-	if (r->size < sizeof(struct record_capture))
-		return -EBADMSG;
 	if (message.request == CAPTURE_SEEN) {
 		window_saw(&d->s->seen, (const char *)r->bytes + sizeof(struct record_capture),
 			   r->size - sizeof(struct record_capture));
@@ -419,57 +406,44 @@ static inline int count_event(struct decoder *d, int result)
 	return result;
 }
 
-static int is_cuda(unsigned type)
+static int decode_cuda(struct decoder *d, const struct record *r)
 {
-	return type >= RECORD_CUDA_API && type <= RECORD_CUDA_BATCH;
+	return cuda_record(d->s, d->p, r->bytes, r->size);
 }
 
-static int decode_record(struct decoder *d, const struct record *r)
+enum record_kind { KIND_DETAIL, KIND_EVENT, KIND_SAMPLES, KIND_CUDA };
+
+#define RECORD(type, NAME, name, body, kind) [type] = { decode_##name, sizeof(struct record_##body), KIND_##kind },
+#define CUDA_RECORD(type, NAME, name) [type] = { decode_cuda, sizeof(struct record_cuda_##name), KIND_CUDA },
+static const struct record_how {
+	int (*decode)(struct decoder *, const struct record *);
+	uint16_t size; /* at least */
+	uint8_t kind;
+} record_types[RECORD_TYPE_COUNT] = {
+#include "fmt/records.def"
+};
+#undef RECORD
+#undef CUDA_RECORD
+
+/* CUDA's records are of other threads and look after their times themselves. */
+static int64_t record_time(struct decoder *d, const struct record *r, enum record_kind kind)
 {
-	static const struct {
-		int (*decode)(struct decoder *, const struct record *);
-		int is_event; /* something the program did, not what it is called */
-	} types[RECORD_TYPE_COUNT] = {
-		[RECORD_NVTX_PUSH] = { decode_push, 1 },
-		[RECORD_NVTX_PUSH_EX] = { decode_push_ex, 1 },
-		[RECORD_NVTX_POP] = { decode_pop, 1 },
-		[RECORD_NVTX_START] = { decode_start, 1 },
-		[RECORD_NVTX_END] = { decode_end, 1 },
-		[RECORD_NVTX_MARK] = { decode_mark, 1 },
-		[RECORD_NVTX_COUNTER] = { decode_counter, 1 },
-		[RECORD_NVTX_BLOB] = { decode_blob, 0 },
-		[RECORD_NVTX_NAME] = { decode_name, 0 },
-		[RECORD_DEFINE] = { decode_define, 0 },
-		[RECORD_DIAGNOSTIC] = { decode_diagnostic, 0 },
-		[RECORD_SAMPLE] = { decode_sample, 0 },
-		[RECORD_OSRT] = { decode_osrt, 1 },
-		[RECORD_CAPTURE] = { decode_capture, 0 },
-		[RECORD_STACK] = { decode_stack, 0 },
-		[RECORD_KERNEL] = { decode_kernel, 0 },
-		[RECORD_KERNEL_VALUES] = { decode_kernel_values, 0 },
-		[RECORD_KERNEL_SOURCE] = { decode_kernel_source, 0 },
-		[RECORD_KERNEL_PLACE] = { decode_kernel_place, 0 },
-	};
+	if (kind == KIND_CUDA)
+		return 0;
+	return kind == KIND_SAMPLES ? any_time(d, r->ticks) : event_time(d, r->ticks);
+}
+
+static int decode_record(struct decoder *d, struct record *r)
+{
 	unsigned type = record_type(r->head);
+	const struct record_how *how = &record_types[type < RECORD_TYPE_COUNT ? type : 0];
 	int result;
 
-	if (is_cuda(type))
-		return cuda_record(d->s, d->p, r->bytes, r->size);
-	if (type >= RECORD_TYPE_COUNT || !types[type].decode)
+	if (!how->decode || r->size < how->size)
 		return -EBADMSG;
-	result = types[type].decode(d, r);
-	return types[type].is_event ? count_event(d, result) : result;
-}
-
-/* Counter samples may come in batches with times of their own, older than the call's; CUDA's records are of other
- * threads and look after their times themselves. */
-static int64_t record_time(struct decoder *d, const struct record *r)
-{
-	unsigned type = record_type(r->head);
-
-	if (is_cuda(type))
-		return 0;
-	return type == RECORD_NVTX_COUNTER ? any_time(d, r->ticks) : event_time(d, r->ticks);
+	r->time = record_time(d, r, (enum record_kind)how->kind);
+	result = how->decode(d, r);
+	return how->kind == KIND_EVENT || how->kind == KIND_SAMPLES ? count_event(d, result) : result;
 }
 
 static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
@@ -495,7 +469,6 @@ static void decode_data(struct decoder *d, const uint8_t *data, uint32_t size)
 		stride = record_stride(r.size);
 		if (r.size < sizeof(struct record_plain) || stride > size - at)
 			goto damaged;
-		r.time = record_time(d, &r);
 		if (decode_record(d, &r) == -EBADMSG)
 			goto damaged;
 	}

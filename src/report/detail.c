@@ -45,37 +45,17 @@ static int has_detail(const struct set_rows *rows)
 	return rows->kind != TABLE_KIND_PLAIN && rows->head.rows >= DETAIL_MIN_ROWS;
 }
 
+/* Names that are numbers are not kept: with their bucket's they would say little. */
 static int name_column(unsigned table)
 {
-	switch (table) {
-	case TABLE_SLICE: return COLUMN_SLICE_NAME;
-	case TABLE_INSTANT: return COLUMN_INSTANT_NAME;
-	case TABLE_OSRT: return COLUMN_OSRT_NAME;
-	case TABLE_CUDA_API: return COLUMN_CUDA_API_NAME;
-	case TABLE_GPU_KERNEL: return COLUMN_GPU_KERNEL_LAUNCH;
-	default: return -1;
-	}
-}
+	int column = table_column(table, ROLE_NAME);
 
-/* Those that say that a row has no end, and that it failed; -1: none does. */
-static int flags_column(unsigned table)
-{
-	switch (table) {
-	case TABLE_SLICE: return COLUMN_SLICE_FLAGS;
-	case TABLE_OSRT: return COLUMN_OSRT_FLAGS;
-	case TABLE_CUDA_API: return COLUMN_CUDA_API_FLAGS;
-	default: return -1;
-	}
-}
-
-static int result_column(unsigned table)
-{
-	return table == TABLE_CUDA_API ? COLUMN_CUDA_API_RESULT : -1;
+	return column >= 0 && table_schema(table)->columns[column].type != COLUMN_TYPE_INT ? column : -1;
 }
 
 uint32_t detail_columns(unsigned table)
 {
-	const int columns[] = { name_column(table), flags_column(table), result_column(table) };
+	const int columns[] = { name_column(table), table_open_column(table), table_column(table, ROLE_ERROR) };
 	uint32_t bits = 1u | (table_schema(table)->kind == TABLE_KIND_SPAN ? 2u : 0);
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
@@ -223,7 +203,7 @@ static void fill_sums(struct detail_set *set, const struct buckets *b)
 
 static void fill_names(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
 {
-	unsigned column = rows->head.table == TABLE_GPU_KERNEL ? COLUMN_LOD_LAUNCH : COLUMN_LOD_NAME;
+	unsigned column = detail_name_column(rows->head.table);
 	int from_column = name_column(rows->head.table);
 	uint32_t *places = value_places(rows, from_column), count = 0;
 	int64_t name;
@@ -266,8 +246,8 @@ static void fill_flags(struct detail_set *set, const struct set_rows *rows, cons
 	uint8_t flags[MAX_BUCKETS] = { 0 };
 	uint32_t count = 0;
 
-	add_flags(flags, set, rows, b, flags_column(rows->head.table), SLICE_OPEN, DETAIL_OPEN);
-	add_flags(flags, set, rows, b, result_column(rows->head.table), -1, DETAIL_ERROR);
+	add_flags(flags, set, rows, b, table_open_column(rows->head.table), SLICE_OPEN, DETAIL_OPEN);
+	add_flags(flags, set, rows, b, table_column(rows->head.table, ROLE_ERROR), -1, DETAIL_ERROR);
 	for (uint32_t i = 0; i < set->rows.head.rows; i++) {
 		if (!flags[i])
 			continue;

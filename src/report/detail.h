@@ -36,6 +36,12 @@ static inline unsigned detail_level(enum table_id table, uint32_t rows, int64_t 
 	return detail_level_for(rows / detail_rows(table), time_min, time_max);
 }
 
+/* Where the name of the longest row of a bucket is. */
+static inline unsigned detail_name_column(enum table_id table)
+{
+	return table == TABLE_GPU_KERNEL ? COLUMN_LOD_LAUNCH : COLUMN_LOD_NAME;
+}
+
 /* Flags of the longest row of a bucket. */
 enum detail_flags { DETAIL_OPEN = 1, DETAIL_ERROR = 2 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "fmt/gpu_enums.h"
 #include "view/alike.h"
 #include "view/answers.h"
 #include "view/internal.h"
@@ -79,34 +80,16 @@ static void put_launch(struct json_out *j, struct recording *r, int64_t id)
 			put_pair_number(j, schema->columns[shown[i]].name, l[shown[i]]);
 }
 
-/* CUPTI's kinds of memory. */
-static const char *memory_kind(int64_t kind)
+static void put_value(struct json_out *j, struct recording *r, const struct column_schema *column, int64_t value)
 {
-	static const char *const kinds[] = { "unknown", "pageable", "pinned", "device", "array", "managed", "device static",
-					     "managed static" };
-
-	return kind >= 0 && kind < (int64_t)(sizeof(kinds) / sizeof(kinds[0])) ? kinds[kind] : "unknown";
-}
-
-static bool is_memory_kind(enum table_id table, unsigned column)
-{
-	return (table == TABLE_GPU_COPY && (column == COLUMN_GPU_COPY_SOURCE || column == COLUMN_GPU_COPY_TARGET)) ||
-	       (table == TABLE_GPU_SET && column == COLUMN_GPU_SET_MEMORY) ||
-	       (table == TABLE_GPU_MEMORY && column == COLUMN_GPU_MEMORY_KIND);
-}
-
-static void put_value(struct json_out *j, struct recording *r, enum table_id table, unsigned column, int64_t value)
-{
-	const struct column_schema *schema = &table_schema(table)->columns[column];
-
-	if (is_memory_kind(table, column))
-		put_pair(j, schema->name, memory_kind(value));
-	else if (schema->type == COLUMN_TYPE_STR)
-		put_pair_text(j, r, schema->name, value);
-	else if (schema->type == COLUMN_TYPE_REAL)
-		put_pair_real(j, schema->name, value);
+	if (column->roles & ROLE_MEMORY)
+		put_pair(j, column->name, gpu_memory_kind(value)->word);
+	else if (column->type == COLUMN_TYPE_STR)
+		put_pair_text(j, r, column->name, value);
+	else if (column->type == COLUMN_TYPE_REAL)
+		put_pair_real(j, column->name, value);
 	else
-		put_pair_number(j, schema->name, value);
+		put_pair_number(j, column->name, value);
 }
 
 static void put_bandwidth(struct json_out *j, const struct place *p, int64_t bytes)
@@ -152,14 +135,11 @@ static void put_args(struct json_out *j, struct recording *r, int64_t set)
 	}
 }
 
-static bool is_shown(enum table_id table, unsigned column)
+/* What it is, where it leads to and its arguments are told elsewhere. */
+static bool is_shown(const struct column_schema *column)
 {
-	const char *name = table_schema(table)->columns[column].name;
-
-	if (table == TABLE_GPU_KERNEL && column == COLUMN_GPU_KERNEL_GRID)
-		return false; /* a number of CUPTI's, not the shape */
-	return strcmp(name, "args") && strcmp(name, "stack") && strcmp(name, "launch") && strcmp(name, "correlation") &&
-	       strcmp(name, "blob") && strcmp(name, "channel") && (int)column != (table == TABLE_GPU_KERNEL ? -1 : name_column(table));
+	return column->type != COLUMN_TYPE_BLOB &&
+	       !(column->roles & (ROLE_NAME | ROLE_CORRELATION | ROLE_STACK | ROLE_ARGS | ROLE_HIDDEN));
 }
 
 static void put_columns(struct json_out *j, struct recording *r, const struct place *p)
@@ -179,12 +159,12 @@ static void put_columns(struct json_out *j, struct recording *r, const struct pl
 	for (unsigned c = schema->kind == TABLE_KIND_SPAN ? 2 : 1; c < schema->column_count; c++) {
 		if (!place_value(r, p, c, &value))
 			continue;
-		if (strcmp(schema->columns[c].name, "args") == 0)
+		if (schema->columns[c].roles & ROLE_ARGS)
 			put_args(j, r, value);
-		if (!is_shown(table, c))
+		if (!is_shown(&schema->columns[c]))
 			continue;
-		put_value(j, r, table, c, value);
-		if (strcmp(schema->columns[c].name, "bytes") == 0)
+		put_value(j, r, &schema->columns[c], value);
+		if (schema->columns[c].roles & ROLE_BYTES)
 			put_bandwidth(j, p, value);
 	}
 	out_close(j, ']');
@@ -201,7 +181,6 @@ static void put_linked(struct json_out *j, struct recording *r, const struct pla
 /* The call of a work, or the work of a call. Returns the call. */
 static bool put_links(struct json_out *j, struct recording *r, const struct place *p, struct place *ret_call)
 {
-	static const enum table_id work[] = { TABLE_GPU_KERNEL, TABLE_GPU_COPY, TABLE_GPU_SET, TABLE_GPU_SYNC, TABLE_GPU_GRAPH };
 	enum table_id table = r->lanes[p->lane].table;
 	int column = correlation_column(table);
 	struct place found;
@@ -212,14 +191,14 @@ static bool put_links(struct json_out *j, struct recording *r, const struct plac
 	out_open(j, '[');
 	if (place_source(r, p, &found))
 		put_linked(j, r, &found, "source");
-	if (column >= 0 && table != TABLE_SLICE && place_value(r, p, (unsigned)column, &correlation) && correlation) {
+	if (column >= 0 && place_value(r, p, (unsigned)column, &correlation) && correlation) {
 		if (table != TABLE_CUDA_API) {
 			has_call = place_correlated(r, TABLE_CUDA_API, process, correlation, ret_call);
 			if (has_call)
 				put_linked(j, r, ret_call, "caller");
 		}
-		for (size_t i = 0; table == TABLE_CUDA_API && i < sizeof(work) / sizeof(work[0]); i++)
-			if (place_correlated(r, work[i], process, correlation, &found))
+		for (unsigned work = 0; table == TABLE_CUDA_API && work < TABLE_ID_LIMIT; work++)
+			if (table_column(work, ROLE_WORK) >= 0 && place_correlated(r, (enum table_id)work, process, correlation, &found))
 				put_linked(j, r, &found, "work");
 	}
 	out_close(j, ']');
@@ -265,24 +244,13 @@ static void put_parents(struct json_out *j, struct recording *r, const struct pl
 	out_close(j, ']');
 }
 
-static int stack_column(enum table_id table)
-{
-	switch ((int)table) {
-	case TABLE_OSRT: return COLUMN_OSRT_STACK;
-	case TABLE_CUDA_API: return COLUMN_CUDA_API_STACK;
-	case TABLE_SAMPLE: return COLUMN_SAMPLE_STACK;
-	case TABLE_RUN: return COLUMN_RUN_STACK;
-	default: return -1;
-	}
-}
-
 static int put_slice(struct json_out *j, struct recording *r, const struct place *p, bool brief)
 {
 	enum table_id table = r->lanes[p->lane].table;
 	struct place call;
+	int stack_column = table_column(table, ROLE_STACK), rc = 0;
 	int64_t stack;
 	bool has_call;
-	int rc = 0;
 
 	out_open(j, '{');
 	place_put_keys(j, r, p);
@@ -292,7 +260,7 @@ static int put_slice(struct json_out *j, struct recording *r, const struct place
 	put_columns(j, r, p);
 	has_call = put_links(j, r, p, &call);
 	put_parents(j, r, has_call ? &call : p, has_call);
-	if (stack_column(table) >= 0 && place_value(r, p, (unsigned)stack_column(table), &stack))
+	if (stack_column >= 0 && place_value(r, p, (unsigned)stack_column, &stack))
 		rc = stack_put(j, r, stack);
 	if (rc == 0 && !brief)
 		rc = alike_put(j, r, p, ALIKE_AT_ONCE);

@@ -18,24 +18,14 @@ struct parts {
 	uint8_t *flags;
 };
 
-static int flags_column(enum table_id table)
-{
-	switch ((int)table) {
-	case TABLE_SLICE: return COLUMN_SLICE_FLAGS;
-	case TABLE_OSRT: return COLUMN_OSRT_FLAGS;
-	case TABLE_CUDA_API: return COLUMN_CUDA_API_FLAGS;
-	default: return -1;
-	}
-}
-
 static bool has_names(enum table_id table)
 {
-	return name_column(table) >= 0 || table == TABLE_GPU_SET;
+	return table_column(table, ROLE_NAME) >= 0 || table == TABLE_GPU_SET;
 }
 
 static struct store_item *new_item(const struct piece *p, bool is_span, struct parts *parts)
 {
-	bool is_counter = p->table == TABLE_COUNTER, named = has_names(p->table), flagged = flags_column(p->table) >= 0;
+	bool is_counter = p->table == TABLE_COUNTER, named = has_names(p->table), flagged = table_open_column(p->table) >= 0;
 	size_t rows = p->rows;
 	size_t size = sizeof(struct store_item) + rows * (8 + (is_span ? 8u : 0) + (is_counter ? 8u : 0) + (named ? 4u : 0) +
 							  (flagged ? 1u : 0));
@@ -59,7 +49,7 @@ static struct store_item *new_item(const struct piece *p, bool is_span, struct p
 
 static int read_names(struct recording *r, const struct piece *p, uint32_t *names, int64_t *room)
 {
-	int column = name_column(p->table), rc = 0;
+	int column = table_column(p->table, ROLE_NAME), rc = 0;
 
 	if (column >= 0)
 		rc = report_column(piece_report(r, p), p->table, p->group, (unsigned)column, room, NULL);
@@ -74,13 +64,14 @@ static int read_names(struct recording *r, const struct piece *p, uint32_t *name
 
 static int read_flags(struct recording *r, const struct piece *p, uint8_t *flags, int64_t *room)
 {
-	int rc = report_column(piece_report(r, p), p->table, p->group, (unsigned)flags_column(p->table), room, NULL);
+	int rc = report_column(piece_report(r, p), p->table, p->group, (unsigned)table_open_column(p->table), room, NULL);
+	int error = table_column(p->table, ROLE_ERROR);
 
 	for (uint32_t i = 0; rc >= 0 && i < p->rows; i++)
 		flags[i] = room[i] & SLICE_OPEN ? CHUNK_OPEN : 0;
-	if (rc >= 0 && p->table == TABLE_CUDA_API)
-		rc = report_column(piece_report(r, p), p->table, p->group, COLUMN_CUDA_API_RESULT, room, NULL);
-	for (uint32_t i = 0; rc >= 0 && p->table == TABLE_CUDA_API && i < p->rows; i++)
+	if (rc >= 0 && error >= 0)
+		rc = report_column(piece_report(r, p), p->table, p->group, (unsigned)error, room, NULL);
+	for (uint32_t i = 0; rc >= 0 && error >= 0 && i < p->rows; i++)
 		flags[i] |= room[i] ? CHUNK_ERROR : 0;
 	return rc;
 }

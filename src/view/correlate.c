@@ -7,16 +7,7 @@
 
 int correlation_column(enum table_id table)
 {
-	switch ((int)table) {
-	case TABLE_CUDA_API: return COLUMN_CUDA_API_CORRELATION;
-	case TABLE_GPU_KERNEL: return COLUMN_GPU_KERNEL_CORRELATION;
-	case TABLE_GPU_COPY: return COLUMN_GPU_COPY_CORRELATION;
-	case TABLE_GPU_SET: return COLUMN_GPU_SET_CORRELATION;
-	case TABLE_GPU_SYNC: return COLUMN_GPU_SYNC_CORRELATION;
-	case TABLE_GPU_GRAPH: return COLUMN_GPU_GRAPH_CORRELATION;
-	case TABLE_SLICE: return COLUMN_SLICE_CORRELATION;
-	default: return -1;
-	}
+	return table_column(table, ROLE_CALL | ROLE_WORK);
 }
 
 int64_t *place_correlations(struct recording *r, const struct piece *p)

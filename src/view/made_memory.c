@@ -2,12 +2,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fmt/gpu_enums.h"
 #include "view/made.h"
 #include "view/rows.h"
 
-/* CUPTI's kinds of memory: 0 to 7. */
-#define MEMORY_KINDS 8
-enum { OPERATION_ALLOCATE = 1, OPERATION_RELEASE = 2 };
+/* None is allocated of the kinds behind. */
+#define MEMORY_KINDS GPU_MEMORY_HOST
 
 struct use {
 	int64_t gpu;
@@ -44,10 +44,10 @@ static int put_use(struct making *m, struct use *use, const struct track_reader 
 	struct made_track track = { .kind = ROW_GPU_MEMORY, .place = use->gpu, .domain = kind };
 	int rc = 0;
 
-	if (kind < 0 || kind >= MEMORY_KINDS || bytes < 0 || (operation != OPERATION_ALLOCATE && operation != OPERATION_RELEASE))
+	if (kind < 0 || kind >= MEMORY_KINDS || bytes < 0 || (operation != GPU_MEMORY_ALLOCATION && operation != GPU_MEMORY_RELEASE))
 		return 0;
 	sum = &use->kinds[kind].bytes;
-	if (__builtin_add_overflow(*sum, operation == OPERATION_ALLOCATE ? bytes : -bytes, sum) || *sum < 0)
+	if (__builtin_add_overflow(*sum, operation == GPU_MEMORY_ALLOCATION ? bytes : -bytes, sum) || *sum < 0)
 		*sum = 0;
 	if (!use->kinds[kind].track)
 		rc = making_track(m, TABLE_COUNTER, &track, &use->kinds[kind].track);

@@ -228,7 +228,7 @@ static void project_piece(struct projecting *p, const struct piece *piece)
 
 static bool is_work(const struct lane *lane)
 {
-	return lane->table == TABLE_GPU_KERNEL || lane->table == TABLE_GPU_COPY || lane->table == TABLE_GPU_SET || lane->table == TABLE_GPU_GRAPH;
+	return table_column(lane->table, ROLE_WORK) >= 0 && lane->table != TABLE_GPU_SYNC;
 }
 
 /* All work of the calls held. */

@@ -84,17 +84,6 @@ int match_look_deep(struct match *m)
 	return r;
 }
 
-/* The column that refers to sets of arguments; -1: none. */
-static int args_column(enum table_id table)
-{
-	const struct table_schema *schema = table_schema(table);
-
-	for (unsigned i = 0; i < schema->column_count; i++)
-		if (strcmp(schema->columns[i].name, "args") == 0)
-			return (int)i;
-	return -1;
-}
-
 static int mark(struct match *m, const struct piece *p, int column, const struct match_ids *ids, uint8_t **ret)
 {
 	int64_t *values;
@@ -119,7 +108,7 @@ int match_deep_rows(struct match *m, const struct piece *p, uint8_t **ret)
 
 	*ret = NULL;
 	r = mark(m, p, p->table == TABLE_GPU_KERNEL ? COLUMN_GPU_KERNEL_LAUNCH : -1, &m->launches, ret);
-	r = r < 0 ? r : mark(m, p, args_column(p->table), &m->sets, ret);
+	r = r < 0 ? r : mark(m, p, table_column(p->table, ROLE_ARGS), &m->sets, ret);
 	if (r < 0) {
 		free(*ret);
 		*ret = NULL;

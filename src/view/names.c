@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "fmt/gpu_enums.h"
 #include "view/recording.h"
 
 #define MADE_NUMBER_BITS 24
@@ -15,26 +16,6 @@ uint32_t name_make(enum made_name kind, int64_t number)
 	if (number < 0 || number > (int64_t)MADE_NUMBER_MASK)
 		number = MADE_NUMBER_MASK;
 	return NAME_MADE | (uint32_t)kind << MADE_NUMBER_BITS | (uint32_t)number;
-}
-
-int name_column(enum table_id table)
-{
-	switch ((int)table) {
-	case TABLE_SLICE: return COLUMN_SLICE_NAME;
-	case TABLE_INSTANT: return COLUMN_INSTANT_NAME;
-	case TABLE_OSRT: return COLUMN_OSRT_NAME;
-	case TABLE_CUDA_API: return COLUMN_CUDA_API_NAME;
-	case TABLE_GPU_KERNEL: return COLUMN_GPU_KERNEL_LAUNCH;
-	case TABLE_GPU_COPY: return COLUMN_GPU_COPY_KIND;
-	case TABLE_GPU_SYNC: return COLUMN_GPU_SYNC_KIND;
-	case TABLE_GPU_GRAPH: return COLUMN_GPU_GRAPH_GRAPH;
-	case TABLE_RUN: return COLUMN_RUN_CPU;
-	case TABLE_CUDA_OVERHEAD: return COLUMN_CUDA_OVERHEAD_KIND;
-	case TABLE_CUDA_JIT: return COLUMN_CUDA_JIT_OPERATION;
-	case TABLE_GPU_MEMORY: return COLUMN_GPU_MEMORY_OPERATION;
-	case TABLE_GPU_SWITCH: return COLUMN_GPU_SWITCH_TAG;
-	default: return -1;
-	}
 }
 
 static uint32_t launch_name(const struct recording *r, int64_t launch)
@@ -57,22 +38,36 @@ static uint32_t call_name(const struct recording *r, int64_t name)
 	return name > 0 && name < (int64_t)NAME_MADE ? (uint32_t)name : 0;
 }
 
+/* How events are called whose table has no names of its own, and how all are coloured. */
+static const struct {
+	uint8_t has_made, made; /* enum made_name */
+	uint8_t class;          /* enum color_class */
+} by_table[TABLE_ID_LIMIT] = {
+	[TABLE_SLICE] = { .class = CLASS_RANGE },
+	[TABLE_INSTANT] = { .class = CLASS_RANGE },
+	[TABLE_OSRT] = { .class = CLASS_OS },
+	[TABLE_CUDA_API] = { .class = CLASS_API },
+	[TABLE_GPU_KERNEL] = { .class = CLASS_COMPUTE },
+	[TABLE_GPU_COPY] = { 1, MADE_COPY, CLASS_COPY },
+	[TABLE_GPU_SET] = { 1, MADE_SET, CLASS_COPY },
+	[TABLE_GPU_SYNC] = { 1, MADE_SYNC, CLASS_WAIT },
+	[TABLE_GPU_GRAPH] = { 1, MADE_GRAPH, CLASS_COMPUTE },
+	[TABLE_RUN] = { 1, MADE_CPU, CLASS_RUNNING },
+	[TABLE_CUDA_OVERHEAD] = { 1, MADE_OVERHEAD, CLASS_OVERHEAD },
+	[TABLE_CUDA_JIT] = { 1, MADE_JIT, CLASS_OVERHEAD },
+	[TABLE_GPU_MEMORY] = { 1, MADE_MEMORY, CLASS_OTHER },
+	[TABLE_GPU_SWITCH] = { 1, MADE_SWITCH, CLASS_OTHER },
+};
+
 uint32_t name_of(const struct recording *r, enum table_id table, int64_t value)
 {
-	switch ((int)table) {
-	case TABLE_GPU_KERNEL: return launch_name(r, value);
-	case TABLE_CUDA_API: return call_name(r, value);
-	case TABLE_GPU_COPY: return name_make(MADE_COPY, value);
-	case TABLE_GPU_SET: return name_make(MADE_SET, 0);
-	case TABLE_GPU_SYNC: return name_make(MADE_SYNC, value);
-	case TABLE_GPU_GRAPH: return name_make(MADE_GRAPH, value);
-	case TABLE_RUN: return name_make(MADE_CPU, value);
-	case TABLE_CUDA_OVERHEAD: return name_make(MADE_OVERHEAD, value);
-	case TABLE_CUDA_JIT: return name_make(MADE_JIT, value);
-	case TABLE_GPU_MEMORY: return name_make(MADE_MEMORY, value);
-	case TABLE_GPU_SWITCH: return name_make(MADE_SWITCH, value);
-	default: return value > 0 && value < (int64_t)NAME_MADE ? (uint32_t)value : 0;
-	}
+	if (table == TABLE_GPU_KERNEL)
+		return launch_name(r, value);
+	if (table == TABLE_CUDA_API)
+		return call_name(r, value);
+	if (by_table[table].has_made)
+		return name_make((enum made_name)by_table[table].made, table == TABLE_GPU_SET ? 0 : value);
+	return value > 0 && value < (int64_t)NAME_MADE ? (uint32_t)value : 0;
 }
 
 uint32_t name_in(const struct recording *r, const struct piece *p, int64_t value)
@@ -112,21 +107,9 @@ enum color_class name_class(const struct recording *r, enum table_id table, uint
 {
 	if (name >= NAME_MADE && (table == TABLE_SLICE || table == TABLE_INSTANT))
 		return made_class((name & ~NAME_MADE) >> MADE_NUMBER_BITS);
-	switch ((int)table) {
-	case TABLE_GPU_KERNEL: return is_communication(r, name) ? CLASS_COMMUNICATION : CLASS_COMPUTE;
-	case TABLE_GPU_GRAPH: return CLASS_COMPUTE;
-	case TABLE_GPU_COPY:
-	case TABLE_GPU_SET: return CLASS_COPY;
-	case TABLE_GPU_SYNC: return CLASS_WAIT;
-	case TABLE_OSRT: return CLASS_OS;
-	case TABLE_CUDA_API: return CLASS_API;
-	case TABLE_SLICE:
-	case TABLE_INSTANT: return CLASS_RANGE;
-	case TABLE_RUN: return CLASS_RUNNING;
-	case TABLE_CUDA_OVERHEAD:
-	case TABLE_CUDA_JIT: return CLASS_OVERHEAD;
-	default: return CLASS_OTHER;
-	}
+	if (table == TABLE_GPU_KERNEL && is_communication(r, name))
+		return CLASS_COMMUNICATION;
+	return (enum color_class)by_table[table].class;
 }
 
 static bool says_communication(struct recording *r, uint32_t name)
@@ -165,33 +148,14 @@ int name_load_launches(struct recording *r)
 	return 0;
 }
 
-static const char *listed(const char *const *names, size_t count, uint32_t number)
-{
-	return number < count && names[number] ? names[number] : NULL;
-}
-
-/* In the order of CUPTI's numbers. */
 static const char *made_word(enum made_name kind, uint32_t number)
 {
-	static const char *const copies[] = { NULL, "copy HtoD", "copy DtoH", "copy HtoA", "copy AtoH", "copy AtoA", "copy AtoD",
-					      "copy DtoA", "copy DtoD", "copy HtoH", "copy PtoP", "unified memory HtoD",
-					      "unified memory DtoH", "unified memory DtoD" };
-	static const char *const syncs[] = { NULL, "event synchronisation", "stream waits for event",
-					     "stream synchronisation", "context synchronisation" };
-	static const char *const memory[] = { NULL, "allocation", "release" };
-	static const char *const jits[] = { NULL, "cache load", "cache store", "compile" };
-	/* The second and those behind it are numbered in steps of 65536. */
-	static const char *const overheads[] = { "overhead", "driver compiler", "buffer flush", "instrumentation", "resource",
-						 "module loading", "lazy function loading", "command buffer full",
-						 "activity buffer request", "unified memory activation" };
-
 	switch (kind) {
-	case MADE_COPY: return listed(copies, sizeof(copies) / sizeof(copies[0]), number);
-	case MADE_SYNC: return listed(syncs, sizeof(syncs) / sizeof(syncs[0]), number);
-	case MADE_MEMORY: return listed(memory, sizeof(memory) / sizeof(memory[0]), number);
-	case MADE_JIT: return listed(jits, sizeof(jits) / sizeof(jits[0]), number);
-	case MADE_OVERHEAD:
-		return listed(overheads, sizeof(overheads) / sizeof(overheads[0]), number > 1 ? 1 + (number >> 16) : number);
+	case MADE_COPY: return gpu_copy_kind(number)->word;
+	case MADE_SYNC: return gpu_sync_kind(number)->word;
+	case MADE_MEMORY: return gpu_memory_operation_word(number);
+	case MADE_JIT: return gpu_jit_operation_word(number);
+	case MADE_OVERHEAD: return gpu_overhead_word(number > 1 ? 1 + (number >> 16) : number);
 	case MADE_SET: return "memset";
 	case MADE_KERNEL: return "kernel";
 	case MADE_SWITCH: return number == 8 ? "context begins" : number == 7 ? "context ends" : NULL;

@@ -25,8 +25,6 @@ enum color_class {
 	CLASS_RUNNING, CLASS_OVERHEAD, CLASS_READY
 };
 
-/* The column that says what an event of a table is; -1: none does. */
-int name_column(enum table_id table);
 /* The id of an event with that value in the column. */
 uint32_t name_of(const struct recording *r, enum table_id table, int64_t value);
 /* The same for a row of a piece, which may be a made one: these have their ids in the column. */

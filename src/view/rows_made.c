@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "fmt/gpu_enums.h"
 #include "view/rows.h"
 
 static const struct made_track *track_of(const struct recording *r, size_t lane)
@@ -77,14 +78,14 @@ static int find_parent(struct row_maker *m, const struct made_track *t, uint32_t
 	return t->kind == ROW_GPU_NVTX ? add_heading(m, gpu, ROW_GPU_NVTX, t->place, "NVTX on the GPU", ret) : 0;
 }
 
-/* CUPTI's kinds of memory. */
-static const char *memory_kind(int64_t kind)
+static int label_memory(struct row *row, int64_t kind)
 {
-	static const char *const kinds[] = { "memory in use", "pageable memory in use", "pinned memory in use", "device memory in use",
-					     "arrays in use", "managed memory in use", "static memory in use",
-					     "managed static memory in use" };
-
-	return kind >= 0 && kind < (int64_t)(sizeof(kinds) / sizeof(kinds[0])) ? kinds[kind] : kinds[0];
+	switch (kind) {
+	case GPU_MEMORY_UNKNOWN: return row_print(&row->label, "memory in use");
+	case GPU_MEMORY_ARRAY: return row_print(&row->label, "arrays in use");
+	case GPU_MEMORY_DEVICE_STATIC: return row_print(&row->label, "static memory in use");
+	default: return row_print(&row->label, "%s memory in use", gpu_memory_kind(kind)->word);
+	}
 }
 
 static int label_ranges(struct recording *r, const struct made_track *t, struct row *row)
@@ -108,7 +109,7 @@ static int label_row(struct recording *r, const struct made_track *t, struct row
 	case ROW_GPU_MEMORY:
 		row->unit_text = "B";
 		row->held = true;
-		return row_print(&row->label, "%s", memory_kind(t->domain));
+		return label_memory(row, t->domain);
 	default: return label_ranges(r, t, row);
 	}
 }

@@ -20,7 +20,7 @@ static int read_columns(struct recording *r, const struct piece *p, uint32_t row
 {
 	const uint8_t columns[READ_COUNT] = {
 		COLUMN_LOD_TABLE, COLUMN_LOD_ROWS, COLUMN_LOD_START, COLUMN_LOD_BUSY, COLUMN_LOD_WIDTH,
-		p->table == TABLE_GPU_KERNEL ? COLUMN_LOD_LAUNCH : COLUMN_LOD_NAME, COLUMN_LOD_LONGEST, COLUMN_LOD_AT, COLUMN_LOD_ROW,
+		(uint8_t)detail_name_column(p->table), COLUMN_LOD_LONGEST, COLUMN_LOD_AT, COLUMN_LOD_ROW,
 		COLUMN_LOD_FLAGS,
 	};
 	char *at = ret->room = malloc(rows * (READ_COUNT * sizeof(int64_t) + 1) + 1);
@@ -82,6 +82,7 @@ static struct store_item *fill_item(struct recording *r, const struct piece *p, 
 	int64_t *start = (int64_t *)(void *)(l + longs);
 	uint64_t *busy = (uint64_t *)(start + rows);
 	uint32_t *begins = (uint32_t *)(busy + rows), *names = begins + rows;
+	bool same_name = table_column(p->table, ROLE_NAME) < 0;
 
 	if (!item)
 		return NULL;
@@ -92,7 +93,7 @@ static struct store_item *fill_item(struct recording *r, const struct piece *p, 
 		start[i] = c->values[READ_START][i];
 		busy[i] = (uint64_t)c->values[READ_BUSY][i];
 		begins[i] = (uint32_t)c->values[READ_ROWS][i];
-		names[i] = begins[i] && (c->values[READ_NAME][i] || name_column(p->table) < 0)
+		names[i] = begins[i] && (c->values[READ_NAME][i] || same_name)
 				   ? name_in(r, p, c->values[READ_NAME][i]) : 0;
 		if (!c->no_long[i])
 			*l++ = (struct summary_long){ .start = c->values[READ_AT][i],

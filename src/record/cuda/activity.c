@@ -62,7 +62,7 @@ static void set(int64_t *v, unsigned column, int64_t value)
 	v[-1] |= BIT(column);
 }
 
-static int api_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int api_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	const uint32_t present = BIT(COLUMN_CUDA_API_NAME) | BIT(COLUMN_CUDA_API_CLASS) | BIT(COLUMN_CUDA_API_RESULT) |
 				 BIT(COLUMN_CUDA_API_CORRELATION);
@@ -100,7 +100,7 @@ static int api_record(struct cuda_decoder *d, const uint8_t *bytes)
 	return 0;
 }
 
-static int kernel_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int kernel_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_kernel r;
 	uint64_t launch;
@@ -127,7 +127,7 @@ static int kernel_record(struct cuda_decoder *d, const uint8_t *bytes)
 	return 0;
 }
 
-static int copy_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int copy_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_copy r;
 	int64_t start, end, *v;
@@ -159,7 +159,7 @@ static int copy_record(struct cuda_decoder *d, const uint8_t *bytes)
 	return 0;
 }
 
-static int set_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int set_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_set r;
 	int64_t start, end, *v;
@@ -181,7 +181,7 @@ static int set_record(struct cuda_decoder *d, const uint8_t *bytes)
 	return 0;
 }
 
-static int sync_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int sync_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_sync r;
 	int64_t start, end, *v;
@@ -204,7 +204,7 @@ static int sync_record(struct cuda_decoder *d, const uint8_t *bytes)
 	return 0;
 }
 
-static int graph_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int graph_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_graph r;
 	int64_t start, end, *v;
@@ -223,7 +223,7 @@ static int graph_record(struct cuda_decoder *d, const uint8_t *bytes)
 	return 0;
 }
 
-static int event_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int event_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	uint32_t present = ALL(COLUMN_CUDA_EVENT_CORRELATION);
 	struct record_cuda_event r;
@@ -282,7 +282,7 @@ static int memory_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t 
 	return 0;
 }
 
-static int pool_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int pool_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_pool r;
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -349,7 +349,7 @@ static void fault_row(struct cuda_decoder *d, const struct record_cuda_unified *
 	session_plain_event(d->s, TABLE_GPU_FAULT, v, present);
 }
 
-static int unified_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int unified_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_unified r;
 
@@ -370,7 +370,7 @@ static int unified_record(struct cuda_decoder *d, const uint8_t *bytes)
 	}
 }
 
-static int overhead_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int overhead_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_overhead r;
 	struct cuda_rows **rows = &d->c->overhead;
@@ -420,7 +420,7 @@ static int jit_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t siz
 	return 0;
 }
 
-static int batch_record(struct cuda_decoder *d, const uint8_t *bytes)
+static int batch_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_batch r;
 
@@ -432,54 +432,22 @@ static int batch_record(struct cuda_decoder *d, const uint8_t *bytes)
 
 int cuda_activity(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
-	static const uint16_t sizes[RECORD_TYPE_COUNT] = {
-		[RECORD_CUDA_API] = sizeof(struct record_cuda_api),
-		[RECORD_CUDA_KERNEL] = sizeof(struct record_cuda_kernel),
-		[RECORD_CUDA_COPY] = sizeof(struct record_cuda_copy),
-		[RECORD_CUDA_SET] = sizeof(struct record_cuda_set),
-		[RECORD_CUDA_SYNC] = sizeof(struct record_cuda_sync),
-		[RECORD_CUDA_EVENT] = sizeof(struct record_cuda_event),
-		[RECORD_CUDA_GRAPH] = sizeof(struct record_cuda_graph),
-		[RECORD_CUDA_MEMORY] = sizeof(struct record_cuda_memory),
-		[RECORD_CUDA_POOL] = sizeof(struct record_cuda_pool),
-		[RECORD_CUDA_UNIFIED] = sizeof(struct record_cuda_unified),
-		[RECORD_CUDA_OVERHEAD] = sizeof(struct record_cuda_overhead),
-		[RECORD_CUDA_JIT] = sizeof(struct record_cuda_jit),
-		[RECORD_CUDA_BATCH] = sizeof(struct record_cuda_batch),
+#define RECORD(...)
+#define CUDA_RECORD(type, NAME, name) [type] = { name##_record, sizeof(struct record_cuda_##name) },
+	static const struct {
+		int (*decode)(struct cuda_decoder *, const uint8_t *, uint32_t);
+		uint16_t size; /* at least */
+	} types[RECORD_TYPE_COUNT] = {
+#include "fmt/records.def"
 	};
+#undef RECORD
+#undef CUDA_RECORD
 	uint64_t head;
 	unsigned type;
 
 	memcpy(&head, bytes, sizeof(head));
 	type = record_type(head);
-	if (type >= RECORD_TYPE_COUNT || !sizes[type] || size < sizes[type])
+	if (type >= RECORD_TYPE_COUNT || !types[type].decode || size < types[type].size)
 		return -EBADMSG;
-	switch (type) {
-	case RECORD_CUDA_API:
-		return api_record(d, bytes);
-	case RECORD_CUDA_KERNEL:
-		return kernel_record(d, bytes);
-	case RECORD_CUDA_COPY:
-		return copy_record(d, bytes);
-	case RECORD_CUDA_SET:
-		return set_record(d, bytes);
-	case RECORD_CUDA_SYNC:
-		return sync_record(d, bytes);
-	case RECORD_CUDA_EVENT:
-		return event_record(d, bytes);
-	case RECORD_CUDA_GRAPH:
-		return graph_record(d, bytes);
-	case RECORD_CUDA_MEMORY:
-		return memory_record(d, bytes, size);
-	case RECORD_CUDA_POOL:
-		return pool_record(d, bytes);
-	case RECORD_CUDA_UNIFIED:
-		return unified_record(d, bytes);
-	case RECORD_CUDA_OVERHEAD:
-		return overhead_record(d, bytes);
-	case RECORD_CUDA_JIT:
-		return jit_record(d, bytes, size);
-	default:
-		return batch_record(d, bytes);
-	}
+	return types[type].decode(d, bytes, size);
 }

@@ -1,5 +1,6 @@
 /* How far GPU times may be off, from the recording itself: no kernel begins before the call that launched it, and no work
  * ends after the call that waited for it. The least of these distances are the bounds. */
+#include "fmt/gpu_enums.h"
 #include "record/cuda/internal.h"
 
 #include <errno.h>
@@ -26,9 +27,6 @@ struct clock_event {
 };
 
 enum wait { WAIT_NONE, WAIT_STREAM, WAIT_CONTEXT };
-
-/* CUPTI's kinds of synchronisation that wait for all work before. */
-enum { SYNC_STREAM = 3, SYNC_CONTEXT = 4 };
 
 void cuda_clock_call(struct cuda_process *c, uint32_t correlation, int64_t start, int64_t end)
 {
@@ -64,29 +62,13 @@ static void note_late(struct cuda_clock *clock, int64_t distance)
 		clock->late = distance;
 }
 
-static unsigned correlation_column(const struct cuda_rows *rows)
-{
-	switch (rows->table) {
-	case TABLE_GPU_KERNEL:
-		return COLUMN_GPU_KERNEL_CORRELATION;
-	case TABLE_GPU_COPY:
-		return COLUMN_GPU_COPY_CORRELATION;
-	case TABLE_GPU_SET:
-		return COLUMN_GPU_SET_CORRELATION;
-	case TABLE_GPU_SYNC:
-		return COLUMN_GPU_SYNC_CORRELATION;
-	default:
-		return 0; /* not compared */
-	}
-}
-
 static enum wait wait_of(const struct cuda_rows *rows, const int64_t *v)
 {
 	if (rows->table != TABLE_GPU_SYNC ||
 	    (v[-1] & BIT(COLUMN_GPU_SYNC_RESULT) && v[COLUMN_GPU_SYNC_RESULT] != 0))
 		return WAIT_NONE;
-	return v[COLUMN_GPU_SYNC_KIND] == SYNC_STREAM  ? WAIT_STREAM :
-	       v[COLUMN_GPU_SYNC_KIND] == SYNC_CONTEXT ? WAIT_CONTEXT :
+	return v[COLUMN_GPU_SYNC_KIND] == GPU_SYNC_STREAM  ? WAIT_STREAM :
+	       v[COLUMN_GPU_SYNC_KIND] == GPU_SYNC_CONTEXT ? WAIT_CONTEXT :
 							 WAIT_NONE;
 }
 
@@ -168,10 +150,11 @@ void cuda_clock_compare(struct cuda_process *c)
 	uint32_t count = 0, waits = 0;
 
 	for (struct cuda_rows *rows = c->waiting; events && rows; rows = rows->next_waiting) {
-		unsigned column = rows->stream ? correlation_column(rows) : 0;
+		/* Graphs are not compared. */
+		int column = rows->stream && rows->table != TABLE_GPU_GRAPH ? table_column(rows->table, ROLE_WORK) : -1;
 
-		for (uint32_t i = 0; column && i < rows->count; i++) {
-			if (!event_of(c, rows, rows->values + (size_t)i * rows->stride + 1, column, &events[count]))
+		for (uint32_t i = 0; column >= 0 && i < rows->count; i++) {
+			if (!event_of(c, rows, rows->values + (size_t)i * rows->stride + 1, (unsigned)column, &events[count]))
 				continue;
 			waits += events[count].waits_for != WAIT_NONE;
 			count++;
