@@ -37,9 +37,9 @@ class Running:
         return self.process.wait(30), lines[-1] if lines else ""
 
 
-def attach(name, pid, *options, before=(), **kwargs):
+def attach(name, pid, *options, before=(), timeout=60, **kwargs):
     path = report_path(name)
-    run = subprocess.run([*before, SONDE, "attach", str(pid), "-o", path, *options], capture_output=True, text=True, timeout=60, **kwargs)
+    run = subprocess.run([*before, SONDE, "attach", str(pid), "-o", path, *options], capture_output=True, text=True, timeout=timeout, **kwargs)
     return run, path
 
 
