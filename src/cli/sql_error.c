@@ -5,7 +5,6 @@
 
 #include "base/nearest.h"
 #include "cli/sql_shell.h"
-#include "query/mapping.h"
 
 #define NO_TABLE "no such table: "
 #define MOST_BEFORE 60 /* bytes of a long line shown before the place, and behind it */
@@ -44,36 +43,28 @@ static void show_place(FILE *out, const char *text, size_t at, unsigned line_num
 	fprintf(out, "\n  %*s^\n", (int)column, "");
 }
 
-/* Tables of nsys that are there only where there is something in them. */
-static int is_of_nsys(const char *name)
-{
-	static const char *const begins[] = { "CUPTI_ACTIVITY_KIND_", "TARGET_INFO_", "ENUM_", "CUDA_", "GPU_", "NVTX_",
-					      "OSRT_", "SCHED_", "SAMPLING_", "COMPOSITE_", "PROFILER_", "MPI_", "UCX_",
-					      "NIC_", "NET_", "OPENMP_", "CUDNN_", "CUBLAS_", "DIAGNOSTIC_", "META_DATA_" };
-
-	for (unsigned i = 0; i < mapped_table_count; i++)
-		if (sqlite3_stricmp(mapped_tables[i]->name, name) == 0)
-			return 1;
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-		if (sqlite3_strnicmp(begins[i], name, (int)strlen(begins[i])) == 0)
-			return 1;
-	return 0;
-}
-
-static void offer_tables(struct sql_shell *shell, struct nearest *nearest)
+static void offer_listed(struct sql_shell *shell, const char *sql, struct nearest *nearest)
 {
 	sqlite3_stmt *statement;
 	const char *name;
 
-	if (query_prepare(shell->query, "SELECT name FROM sqlite_master", &statement, NULL) == SQLITE_OK)
+	if (query_prepare(shell->query, sql, &statement, NULL) == SQLITE_OK)
 		while (sqlite3_step(statement) == SQLITE_ROW) {
 			name = (const char *)sqlite3_column_text(statement, 0);
 			if (name)
 				nearest_offer(nearest, name, strlen(name));
 		}
 	sqlite3_finalize(statement);
+}
+
+static void offer_tables(struct sql_shell *shell, struct nearest *nearest)
+{
+	const char *name;
+
+	offer_listed(shell, "SELECT name FROM sqlite_master", nearest);
 	for (unsigned i = 0; (name = query_native_name(shell->query, i)) != NULL; i++)
 		nearest_offer(nearest, name, strlen(name));
+	offer_listed(shell, "SELECT name FROM sqlite_temp_master WHERE name NOT LIKE 'sonde%'", nearest);
 }
 
 static void hint_table(struct sql_shell *shell, const char *name)
@@ -81,15 +72,17 @@ static void hint_table(struct sql_shell *shell, const char *name)
 	struct nearest nearest;
 	char hint[160] = "";
 
+	/* Those without rows are not in main, but in temp. */
 	if (strncmp(name, "main.", 5) == 0)
 		name += 5;
 	nearest_begin(&nearest, name);
 	offer_tables(shell, &nearest);
 	nearest_hint(&nearest, "", hint, sizeof(hint));
-	if (is_of_nsys(name))
-		fprintf(shell->cli->err, "The recording has no data for %s.", name);
-	fprintf(shell->cli->err, "%s%s\n", is_of_nsys(name) || !*hint ? "" : hint + 1,
-		is_of_nsys(name) || *hint ? "" : "Which tables there are: .tables, or SELECT name FROM sqlite_master");
+	if (sqlite3_table_column_metadata(query_db(shell->query), "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
+		fprintf(shell->cli->err, "The recording has no data for %s.\n", name);
+	else
+		fprintf(shell->cli->err, "%s\n",
+			*hint ? hint + 1 : "Which tables there are: .tables, or SELECT name FROM sqlite_master");
 }
 
 /* SQLite does not say where a table that is not there was named. */

@@ -116,7 +116,8 @@ static void put_named_place(struct chrome *c, const struct event_reader *r)
 	chrome_text(c, "tid", cut, len - (size_t)(cut - text));
 }
 
-/* Annotations on a GPU's stream are on a track that has the stream's name. */
+/* Annotations on a GPU's stream are on a track that is told to be the stream's; in reports of earlier releases it only has the
+ * stream's name. */
 static const int64_t *annotated_stream(const struct chrome *c, const struct event_reader *r)
 {
 	const struct index_table *streams = &c->t.q->index.cuda->streams;
@@ -124,6 +125,10 @@ static const int64_t *annotated_stream(const struct chrome *c, const struct even
 	const int64_t *row;
 	long long number;
 
+	if (r->track[TRACK_KIND] != TRACK_GENERIC)
+		return NULL;
+	if (r->track[TRACK_DOMAIN])
+		return timeline_stream(&c->t, r->track);
 	if (sscanf(text, "stream %lld", &number) != 1)
 		return NULL;
 	for (size_t i = 0; i < streams->count; i++) {

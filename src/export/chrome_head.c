@@ -196,7 +196,8 @@ static void put_facts(struct chrome *c)
 		put_rank(c);
 }
 
-/* Times count from the base: the trace's own where it was imported, else the start of the recording. */
+/* Times count from the base: the trace's own where it was imported (none in those of old releases, which have times as they
+ * are), else the start of the recording. */
 int chrome_begin(struct chrome *c)
 {
 	int64_t base = timeline_meta(&c->t, "trace.baseTimeNanoseconds", -1);
@@ -208,12 +209,13 @@ int chrome_begin(struct chrome *c)
 	c->base = c->e->request->shift;
 	c->imported = origin && strcmp(origin, "chrome-json") == 0;
 	choose_gpu_pids(c);
-	if (base >= 0)
+	if (c->imported)
 		c->base = (int64_t)((uint64_t)c->base + (uint64_t)timeline_meta(&c->t, "session_start_raw_ns", 0));
 	else
 		base = timeline_meta(&c->t, "start_utc_ns", 0);
-	fputs_unlocked("{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":", c->out);
-	json_put_integer(c->out, base);
+	fputs_unlocked("{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\"", c->out);
+	if (base >= 0)
+		chrome_number(c, "baseTimeNanoseconds", base);
 	put_facts(c);
 	fputs_unlocked(",\n\"traceEvents\":[", c->out);
 	chrome_names(c);

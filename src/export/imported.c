@@ -1,18 +1,24 @@
-/* Events of other tools (operators, Python functions, calls of MPI ...) in exports that are tables: rows of NVTX_EVENTS, which is
+/* Events of other tools (operators, Python functions ...) in exports that are tables: rows of NVTX_EVENTS, which is
  * what readers of nsys's files look at. Each category is a domain. What has no place there is said. */
 #include <errno.h>
 #include <string.h>
 
 #include "export/internal.h"
+#include "query/nsys_others.h"
 
+/* All but those of tables of nsys that are exported under their own names (query/nsys_others.h). */
+#define TABLES_OF_NSYS "FROM sonde_meta WHERE substr(key, 1, length('" NSYS_COLUMNS_KEY "')) = '" NSYS_COLUMNS_KEY "'"
+#define NO_TABLE                                                                                                     \
+	"(domainName IS NULL OR domainName NOT IN (SELECT name FROM main.sqlite_master WHERE type = 'table' AND name IN " \
+	"(SELECT substr(key, length('" NSYS_COLUMNS_KEY "') + 1) " TABLES_OF_NSYS ")))"
 /* What belongs to no thread may overlap: ranges with a start and an end. Domains are named by a row of their own. */
 #define CREATE_RANGES                                                                                                \
 	"CREATE TEMP VIEW IF NOT EXISTS sonde_imported_ranges AS SELECT \"start\", \"end\", CASE WHEN eventType = 59 AND " \
 	"ifnull(threadUid, 0) = 0 THEN 60 ELSE eventType END AS eventType, rangeId, category, color, text, "         \
 	"globalTid, endGlobalTid, textId, ifnull(domainId, 0) AS domainId, uint64Value, int64Value, doubleValue, "   \
-	"uint32Value, int32Value, floatValue, jsonTextId, jsonText, binaryData FROM sonde_imported UNION ALL "       \
+	"uint32Value, int32Value, floatValue, jsonTextId, jsonText, binaryData FROM sonde_imported WHERE " NO_TABLE " UNION ALL " \
 	"SELECT min(\"start\"), NULL, 75, NULL, NULL, NULL, domainName, min(globalTid), NULL, NULL, domainId, NULL, " \
-	"NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM sonde_imported WHERE domainId IS NOT NULL "             \
+	"NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM sonde_imported WHERE domainId IS NOT NULL AND " NO_TABLE " " \
 	"GROUP BY processUid, domainId"
 
 bool export_is_imported(const struct export *e, const char *table)
@@ -34,8 +40,21 @@ static uint64_t ask_count(struct export *e, const char *sql)
 
 int export_imported_load(struct export *e, struct error *err)
 {
+	/* Without a condition it is told without reading. */
 	e->imported = ask_count(e, "SELECT count(*) FROM sonde_imported");
+	e->has_nsys_tables = e->imported && ask_count(e, "SELECT count(*) " TABLES_OF_NSYS);
+	if (e->has_nsys_tables)
+		e->imported = ask_count(e, "SELECT count(*) FROM sonde_imported WHERE " NO_TABLE);
 	return e->imported ? export_execute(e, err, "%s", CREATE_RANGES) : 0;
+}
+
+/* Those of tables of nsys are columns there. */
+static uint64_t argument_count(struct export *e)
+{
+	if (!e->has_nsys_tables)
+		return report_row_count(query_report(e->q), TABLE_ARG);
+	return ask_count(e, "SELECT count(*) FROM sonde_arg WHERE \"set\" IN (SELECT r.args FROM (SELECT args, class AS domainName FROM "
+			    "sonde_nsys_rows) r WHERE " NO_TABLE ")");
 }
 
 /* Rows of sonde_counter that are no metrics of GPUs. */
@@ -54,7 +73,7 @@ int export_imported_note(struct export *e, struct buf *ret)
 {
 	struct report *report = query_report(e->q);
 	struct buf left = BUF_INIT;
-	int r = put_count(&left, e->imported ? report_row_count(report, TABLE_ARG) : 0, "arguments of events");
+	int r = put_count(&left, e->imported ? argument_count(e) : 0, "arguments of events");
 
 	if (r >= 0 && report_row_count(report, TABLE_COUNTER))
 		r = put_count(&left, counter_values(e), "values of counters");

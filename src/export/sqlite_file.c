@@ -91,12 +91,12 @@ static int begin(struct export *e, struct error *err)
 static int create_table(struct export *e, const struct export_table *t, struct error *err)
 {
 	struct buf sql = BUF_INIT;
-	int r = buf_printf(&sql, "CREATE TABLE out.%s (", t->name);
+	int r = buf_printf(&sql, "CREATE TABLE out.\"%s\" (", t->name);
 
 	for (unsigned i = 0; r >= 0 && i < t->column_count; i++) {
 		const struct export_column *c = &t->columns[i];
 
-		r = buf_printf(&sql, "%s\n    %s %s%s%s", i ? "," : "", c->name, c->type, c->not_null ? " NOT NULL" : "",
+		r = buf_printf(&sql, "%s\n    \"%s\" %s%s%s", i ? "," : "", c->name, c->type, c->not_null ? " NOT NULL" : "",
 			       c->is_key ? " PRIMARY KEY" : "");
 	}
 	if (r >= 0)

@@ -201,11 +201,12 @@ static struct sink_track *counter_track(struct kineto *k, const struct kineto_ev
 	if (number == count) {
 		if (kineto_room(k, &k->counters, number, sizeof(*k->counters)) < 0)
 			return NULL;
-		k->counters[number] = sink_track(&k->sink, TRACK_COUNTER, TABLE_COUNTER, 7);
-		if (k->counters[number])
-			k->counters[number]->name = sink_text(&k->sink, k->text.data);
+		k->counters[number] = (struct kineto_counter){ sink_track(&k->sink, TRACK_COUNTER, TABLE_COUNTER, 7),
+								kineto_process(k, &e->pid) };
+		if (k->counters[number].track)
+			k->counters[number].track->name = sink_text(&k->sink, k->text.data);
 	}
-	return k->counters[number];
+	return k->counters[number].track;
 }
 
 static void counter(struct kineto *k, const struct kineto_event *e)
@@ -322,6 +323,11 @@ static void complete(struct kineto *k, struct kineto_event *e)
 
 void kineto_event(struct kineto *k, struct kineto_event *e)
 {
+	/* A phase is a letter: what else has a time is an event of nothing that we read. */
+	if (e->phase.kind != JSON_STRING || e->phase.len != 1) {
+		k->odd++;
+		return;
+	}
 	if (json_equals(&e->phase, "M")) {
 		k->result->names++;
 		metadata(k, e);

@@ -116,7 +116,10 @@ struct kineto {
 	uint32_t last_place[2]; /* on the side of the CPU, of the GPU */
 	struct kineto_stream *streams;
 	struct kineto_device *devices;
-	struct sink_track **counters;
+	struct kineto_counter {
+		struct sink_track *track;
+		uint32_t process;
+	} *counters;
 	struct kineto_async_track *async_tracks;
 	struct kineto_async *async;
 	uint32_t *async_chains; /* number + 1 */

@@ -141,17 +141,40 @@ static uint64_t track_name(struct kineto *k, const struct kineto_place *p)
 	return k->text.data ? report_string(k->sink.writer, k->text.data, k->text.len) : 0;
 }
 
+/* The stream whose work is in the same row of the trace: its uid; 0 where there is none. */
+static uint64_t stream_of_row(const struct kineto *k, const struct kineto_place *p)
+{
+	for (uint32_t i = 0; i < k->stream_keys.count; i++)
+		if (k->streams[i].row == p->process && k->streams[i].id == p->tid)
+			return i + 1;
+	return 0;
+}
+
 static void describe(struct kineto *k, struct kineto_place *p, struct sink_track *t)
 {
 	if (!t)
 		return;
-	if (p->on_gpu)
+	if (p->on_gpu) {
 		t->process = k->processes[p->process].gpu_owner ? k->processes[p->process].gpu_owner : k->likely_owner;
-	else if (k->processes[p->process].pid >= 0)
+		t->domain = stream_of_row(k, p);
+	} else if (k->processes[p->process].pid >= 0) {
 		t->process = k->processes[p->process].uid;
+	}
 	t->thread = p->thread;
 	if (!p->thread)
 		t->name = track_name(k, p);
+}
+
+/* Counters are of the process whose number they have, if anything else is of it: GPUs have numbers, too. */
+static void describe_counters(struct kineto *k)
+{
+	const struct kineto_process *p;
+
+	for (uint32_t i = 0; !k->sink.result && i < k->counter_keys.count; i++) {
+		p = k->counters[i].process == KEYMAP_NONE ? NULL : &k->processes[k->counters[i].process];
+		if (p && p->has_events && p->pid >= 0 && k->counters[i].track)
+			k->counters[i].track->process = p->uid;
+	}
 }
 
 /* Most traces are of one process; the devices' work is that process's. */
@@ -188,5 +211,6 @@ void kineto_places_finish(struct kineto *k)
 		describe(k, p, p->instants);
 		describe(k, p, p->calls);
 	}
+	describe_counters(k);
 	kineto_gpu_finish(k);
 }

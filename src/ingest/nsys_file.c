@@ -133,7 +133,6 @@ static void note_trouble(const struct nsys_rows *rows, const char *what)
 /* Known columns by their place, each missing one as NULL; then the others. */
 static int list_columns(struct nsys_rows *rows, struct buf *sql)
 {
-	uint8_t there[64] = { 0 };
 	sqlite3_stmt *statement;
 	const char *name;
 	char *text = sqlite3_mprintf("PRAGMA table_info(%Q)", rows->table), *quoted;
@@ -148,18 +147,18 @@ static int list_columns(struct nsys_rows *rows, struct buf *sql)
 		for (i = 0; name && i < rows->count && strcasecmp(rows->columns[i].name, name) != 0; i++)
 			;
 		if (name && i < rows->count)
-			there[i] = 1;
+			rows->there |= UINT64_C(1) << i;
 		else if (name && rows->extra_count < NSYS_MAX_EXTRAS)
 			rows->extra_count += (rows->extras[rows->extra_count] = strdup(name)) != NULL;
 	}
 	sqlite3_finalize(statement);
 	for (i = 0; i < rows->count; i++)
-		there[i] |= strcmp(rows->columns[i].name, "rowid") == 0;
+		rows->there |= (uint64_t)(strcmp(rows->columns[i].name, "rowid") == 0) << i;
 	r = buf_puts(sql, "SELECT ");
 	for (i = 0; r >= 0 && i < rows->count + rows->extra_count; i++) {
 		name = i < rows->count ? rows->columns[i].name : rows->extras[i - rows->count];
 		quoted = sqlite3_mprintf("%s\"%w\"", i ? "," : "", name);
-		r = i < rows->count && !there[i] ? buf_puts(sql, i ? ",NULL" : "NULL") : quoted ? buf_puts(sql, quoted) : -ENOMEM;
+		r = i < rows->count && !(rows->there >> i & 1) ? buf_puts(sql, i ? ",NULL" : "NULL") : quoted ? buf_puts(sql, quoted) : -ENOMEM;
 		sqlite3_free(quoted);
 	}
 	return r;
@@ -391,6 +390,7 @@ void nsys_arg(struct nsys *n, uint64_t *set, const char *key, sqlite3_value *val
 							  (size_t)sqlite3_value_bytes(value));
 		present |= SINK_BIT(COLUMN_ARG_BLOB);
 		break;
+	case SQLITE_NULL: break;
 	default:
 		v[COLUMN_ARG_TEXT] = (int64_t)report_string(n->sink.writer, (const char *)sqlite3_value_text(value),
 							    (size_t)sqlite3_value_bytes(value));

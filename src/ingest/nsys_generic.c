@@ -1,5 +1,8 @@
 /* Tables of no meaning to us. Rows with a time become slices and instants of their thread, with the table's name as
- * their class and their columns as arguments. */
+ * their class and their columns as arguments: all that is needed to show the table again (query/nsys_others.c). What a row
+ * says by its time, thread, process and name is no argument; where an argument of that column stands there all the same, it
+ * is what the file has. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +28,14 @@ static const char *const known_tables[] = {
 	"NVTX_PAYLOAD_SCHEMA_ENTRIES", "NVTX_PAYLOAD_ENUMS", "NVTX_PAYLOAD_ENUM_ENTRIES", "NVTX_SCOPES", "OSRT_API",
 	"OSRT_CALLCHAINS", "OSRT_FILE_ACCESS_EVENTS", "OSRT_FILE_ACCESS_DESCRIPTORS", "SCHED_EVENTS", "COMPOSITE_EVENTS",
 	"SAMPLING_CALLCHAINS", "GPU_METRICS", "GPU_CONTEXT_SWITCH_EVENTS",
+	/* Words for numbers: these are ours. */
+	"ENUM_STACK_UNWIND_METHOD", "ENUM_SAMPLING_THREAD_STATE", "ENUM_SCHEDULING_THREAD_BLOCK",
+	"ENUM_OSRT_FILE_ACCESS_EVENT_TYPE", "ENUM_NSYS_EVENT_TYPE", "ENUM_NSYS_EVENT_CLASS", "ENUM_DIAGNOSTIC_SEVERITY_LEVEL",
+	"ENUM_DIAGNOSTIC_SOURCE_TYPE", "ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", "ENUM_CUDA_MEMCPY_OPER", "ENUM_CUDA_MEM_KIND",
+	"ENUM_CUDA_UNIF_MEM_MIGRATION", "ENUM_CUDA_UNIF_MEM_ACCESS_TYPE", "ENUM_CUDA_KERNEL_LAUNCH_TYPE",
+	"ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG", "ENUM_CUDA_FUNC_CACHE_CONFIG", "ENUM_CUDA_DEV_MEM_EVENT_OPER",
+	"ENUM_CUDA_MEMPOOL_OPER", "ENUM_CUDA_MEMPOOL_TYPE", "ENUM_CUPTI_SYNC_TYPE", "ENUM_CUPTI_STREAM_TYPE",
+	"ENUM_CUPTI_OVERHEAD_TYPE",
 };
 
 /* The first two are the times; which columns there are decides. */
@@ -86,45 +97,109 @@ static void put_string(struct nsys *n, uint64_t *set, const char *key, uint64_t 
 	sink_row(&n->sink, TABLE_ARG, v, SINK_BIT(COLUMN_ARG_SET) | SINK_BIT(COLUMN_ARG_KEY) | SINK_BIT(COLUMN_ARG_TEXT));
 }
 
-static uint64_t arguments(struct nsys_rows *rows, unsigned first)
+static int is_null(const struct nsys_rows *rows, unsigned column)
 {
-	uint64_t set = 0, text;
-
-	for (unsigned i = first; i < rows->count + rows->extra_count; i++) {
-		const char *key = i < rows->count ? rows->columns[i].name : rows->extras[i - rows->count];
-		sqlite3_value *value = sqlite3_column_value(rows->statement, (int)i);
-
-		if (sqlite3_value_type(value) == SQLITE_NULL)
-			continue;
-		text = is_string(key) && sqlite3_value_type(value) == SQLITE_INTEGER ?
-		       nsys_map_find(&rows->n->strings, sqlite3_value_int64(value)) : 0;
-		if (text)
-			put_string(rows->n, &set, key, text);
-		else
-			nsys_arg(rows->n, &set, key, value);
-	}
-	return set;
+	return sqlite3_column_type(rows->statement, (int)column) == SQLITE_NULL;
 }
 
-static uint64_t name_of(const struct nsys_rows *rows, uint64_t otherwise)
+/* A column as it stands in the file; null as an argument without a value. */
+static void put_cell(struct nsys_rows *rows, uint64_t *set, unsigned column)
 {
-	/* What a marker says comes before the function that made it. */
-	uint64_t name = nsys_string(rows, TEXT_ID);
+	const char *key = column < rows->count ? rows->columns[column].name : rows->extras[column - rows->count];
+	sqlite3_value *value = sqlite3_column_value(rows->statement, (int)column);
+	uint64_t text = is_string(key) && sqlite3_value_type(value) == SQLITE_INTEGER ?
+			nsys_map_find(&rows->n->strings, sqlite3_value_int64(value)) : 0;
 
-	if (!name)
-		name = nsys_string(rows, NAME_ID);
-	if (!name)
-		name = nsys_text(rows, TEXT);
-	if (!name)
-		name = nsys_text(rows, NAME);
-	return name ? name : otherwise;
+	if (text)
+		put_string(rows->n, set, key, text);
+	else
+		nsys_arg(rows->n, set, key, value);
+}
+
+static void put_extras(struct nsys_rows *rows, uint64_t *set)
+{
+	for (unsigned i = rows->count; i < rows->count + rows->extra_count; i++)
+		if (!is_null(rows, i))
+			put_cell(rows, set, i);
+}
+
+/* What a marker says comes before the function that made it. */
+static uint64_t name_of(const struct nsys_rows *rows, unsigned *ret_column)
+{
+	static const uint8_t order[] = { TEXT_ID, NAME_ID, TEXT, NAME };
+	uint64_t name = 0;
+
+	for (unsigned i = 0; !name && i < NSYS_COUNT(order); i++) {
+		*ret_column = order[i];
+		name = order[i] == TEXT_ID || order[i] == NAME_ID ? nsys_string(rows, order[i]) : nsys_text(rows, order[i]);
+	}
+	return name;
+}
+
+/* The row is called by the first of its names. Those before it are null, which has to be said, and those behind it are
+ * arguments. */
+static void put_names(struct nsys_rows *rows, unsigned named_by, uint64_t *set)
+{
+	static const uint8_t order[] = { TEXT_ID, NAME_ID, TEXT, NAME };
+	int before = 1;
+
+	for (unsigned i = 0; i < NSYS_COUNT(order); i++) {
+		before &= order[i] != named_by;
+		if (order[i] != named_by && rows->there >> order[i] & 1 && (before || !is_null(rows, order[i])))
+			put_cell(rows, set, order[i]);
+	}
 }
 
 static void event(struct nsys_rows *rows, uint64_t class)
 {
-	uint64_t set = arguments(rows, NSYS_COUNT(event_columns)), process = nsys_row_process(rows, PID);
+	struct nsys_thread *thread = nsys_row_thread(rows, TID);
+	uint64_t process = nsys_row_process(rows, PID), set = 0, name;
+	unsigned named_by = NSYS_COUNT(event_columns);
 
-	nsys_put_generic(rows, nsys_row_thread(rows, TID), process, class, name_of(rows, class), set);
+	name = name_of(rows, &named_by);
+	put_names(rows, name ? named_by : NSYS_COUNT(event_columns), &set);
+	if (rows->there >> PID & 1 && thread && process != thread->process + 1)
+		put_cell(rows, &set, PID);
+	if (!is_null(rows, TIMESTAMP))
+		put_cell(rows, &set, TIMESTAMP);
+	put_extras(rows, &set);
+	nsys_put_generic(rows, thread, process, class, name ? name : class, set);
+}
+
+/* A table's columns, as query/nsys_tables.def has them. What is no letter, digit or underscore in a name is %XX. */
+static int put_column(struct buf *list, const char *name, const char *type, int not_null)
+{
+	static const char *const kinds[][2] = { { "INT", "" }, { "CHAR", ":T" }, { "CLOB", ":T" }, { "TEXT", ":T" }, { "BLOB", ":B" },
+						{ "REAL", ":R" }, { "FLOA", ":R" }, { "DOUB", ":R" } };
+	const char *kind = type && *type ? ":N" : ":B";
+	int r = list->len ? buf_puts(list, " ") : 0;
+
+	for (unsigned i = NSYS_COUNT(kinds); type && i-- > 0;)
+		if (strcasestr(type, kinds[i][0]))
+			kind = kinds[i][1];
+	for (; r >= 0 && *name; name++)
+		r = isalnum((unsigned char)*name) || *name == '_' ? buf_append(list, name, 1) :
+								    buf_printf(list, "%%%02x", (unsigned char)*name);
+	return r < 0 ? r : buf_printf(list, "%s%s", kind, not_null ? "!" : "");
+}
+
+/* What shows the table again: its columns, and how many rows it has. */
+static void keep_table(struct nsys *n, const char *table, uint64_t row_count)
+{
+	char *sql = sqlite3_mprintf("PRAGMA table_info(%Q)", table), key[160];
+	struct buf list = BUF_INIT;
+	sqlite3_stmt *statement;
+
+	if (sql && sqlite3_prepare_v2(n->db, sql, -1, &statement, NULL) == SQLITE_OK) {
+		while (sqlite3_step(statement) == SQLITE_ROW)
+			put_column(&list, (const char *)sqlite3_column_text(statement, 1),
+				   (const char *)sqlite3_column_text(statement, 2), sqlite3_column_int(statement, 3));
+		sqlite3_finalize(statement);
+		snprintf(key, sizeof(key), "nsys.columns.%.140s", table);
+		sink_meta_text(&n->sink, key, list.data, list.len, (const int64_t *)&row_count);
+	}
+	sqlite3_free(sql);
+	buf_release(&list);
 }
 
 static void read_events(struct nsys *n, const char *table, int by_timestamp)
@@ -142,13 +217,14 @@ static void read_events(struct nsys *n, const char *table, int by_timestamp)
 		return;
 	while (nsys_rows_next(&rows))
 		event(&rows, class);
+	keep_table(n, table, rows.read);
 	nsys_rows_close(&rows);
 }
 
 /* Rows without a time: a set of arguments each, which a meta row names. */
 static void read_untimed(struct nsys *n, const char *table)
 {
-	uint64_t kept = 0, left = 0, set;
+	uint64_t kept = 0, set;
 	struct nsys_rows rows;
 	char key[160];
 
@@ -156,15 +232,18 @@ static void read_untimed(struct nsys *n, const char *table)
 	if (!nsys_rows_open(&rows, n, table, NULL, 0, NULL))
 		return;
 	while (nsys_rows_next(&rows)) {
-		set = kept < MOST_UNTIMED_ROWS ? arguments(&rows, 0) : 0;
-		if (set)
-			sink_meta_number(&n->sink, key, (int64_t)set);
-		kept += set != 0;
-		left += set == 0;
+		if (kept == MOST_UNTIMED_ROWS)
+			continue;
+		set = 0;
+		put_extras(&rows, &set);
+		/* One of nulls alone is a row, too. */
+		sink_meta_number(&n->sink, key, (int64_t)(set ? set : ++n->sink.next_set));
+		kept++;
 	}
+	keep_table(n, table, kept);
 	nsys_rows_close(&rows);
-	if (left) {
-		n->unkept += left;
+	if (rows.read > kept) {
+		n->unkept += rows.read - kept;
 		buf_printf(&n->unkept_tables, "%s%.100s", n->unkept_tables.len ? ", " : "", table);
 	}
 }
@@ -179,7 +258,7 @@ static int is_known(const char *table)
 	for (unsigned i = 0; i < NSYS_COUNT(known_tables); i++)
 		if (strcasecmp(table, known_tables[i]) == 0)
 			return 1;
-	return strncasecmp(table, "ENUM_", 5) == 0 || strncasecmp(table, "sqlite_", 7) == 0;
+	return strncasecmp(table, "sqlite_", 7) == 0;
 }
 
 static void read_table(struct nsys *n, const char *table)

@@ -167,7 +167,7 @@ static void read_diagnostics(struct nsys *n)
 	enum { TIME, PROCESS };
 	static const struct nsys_column columns[] = {
 		OTHER("timestamp"), OTHER("globalPid"), PUT("source", DIAGNOSTIC_SOURCE), PUT("severity", DIAGNOSTIC_SEVERITY),
-		{ "text", NSYS_TEXT, COLUMN_DIAGNOSTIC_TEXT, 0 }, OTHER("timestampType"),
+		{ "text", NSYS_TEXT, COLUMN_DIAGNOSTIC_TEXT, 0 }, PUT("timestampType", DIAGNOSTIC_CLOCK),
 	};
 	int64_t v[TABLE_MAX_COLUMNS], id;
 	struct nsys_rows rows;
@@ -181,9 +181,11 @@ static void read_diagnostics(struct nsys *n)
 		if (nsys_time(&rows, TIME, &v[COLUMN_DIAGNOSTIC_TIME]))
 			present |= SINK_BIT(COLUMN_DIAGNOSTIC_TIME);
 		/* Ids of hosts are no processes. */
-		if (nsys_number(&rows, PROCESS, &id) && id > 0 && id >> 24 & 0xffffff) {
-			v[COLUMN_DIAGNOSTIC_PROCESS] = (int64_t)nsys_process_uid(n, id);
-			present |= SINK_BIT(COLUMN_DIAGNOSTIC_PROCESS);
+		if (nsys_number(&rows, PROCESS, &id)) {
+			unsigned at = id > 0 && id >> 24 & 0xffffff ? COLUMN_DIAGNOSTIC_PROCESS : COLUMN_DIAGNOSTIC_ELSEWHERE;
+
+			v[at] = at == COLUMN_DIAGNOSTIC_PROCESS ? (int64_t)nsys_process_uid(n, id) : id;
+			present |= SINK_BIT(at);
 		}
 		sink_row(&n->sink, TABLE_DIAGNOSTIC, v, present);
 	}

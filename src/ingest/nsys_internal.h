@@ -116,6 +116,7 @@ struct nsys_rows {
 	sqlite3_stmt *statement;
 	char *extras[NSYS_MAX_EXTRAS]; /* columns of no meaning to us */
 	unsigned extra_count;
+	uint64_t there;      /* which of `columns` the table has, a bit each */
 	uint64_t read;
 };
 

@@ -463,7 +463,7 @@ int callchains_register(struct query *q)
 	return sqlite3_create_module_v2(q->db, "sonde_callchains", &chains_module, q, NULL);
 }
 
-static const char *chains_name(unsigned i)
+static const char *chains_name(struct query *q, unsigned i)
 {
 	return i < KIND_COUNT ? kinds[i].name : NULL;
 }

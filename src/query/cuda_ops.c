@@ -115,7 +115,7 @@ static const struct mapped_source exec_sources[] = {
 };
 static MAPPED(exec, "cuda_kernel_exec");
 
-const struct mapped_table *const call_tables[] = { &ops, &exec, &mapped_imported };
+const struct mapped_table *const call_tables[] = { &ops, &exec, &mapped_imported, &mapped_nsys_rows, &mapped_nsys_cells };
 const unsigned call_table_count = COUNT(call_tables);
 
 _Static_assert(COUNT(kernel_cells) == COUNT(ops_columns), "a cell per column");

@@ -254,7 +254,7 @@ static const struct {
 	{ "ANALYSIS_DETAILS", create_details },
 };
 
-static const char *fact_name(unsigned i)
+static const char *fact_name(struct query *q, unsigned i)
 {
 	return i < sizeof(tables) / sizeof(tables[0]) ? tables[i].name : NULL;
 }
@@ -268,7 +268,7 @@ static int make_fact(struct query *q, unsigned i)
 
 const struct listed_family fact_family = { fact_name, make_fact };
 
-static const char *note_name(unsigned i)
+static const char *note_name(struct query *q, unsigned i)
 {
 	return i == 0 ? "sonde_note" : NULL;
 }

@@ -200,7 +200,7 @@ static const struct {
 	  "LEFT JOIN sonde_gpu g ON g.uid = m.gpu" },
 };
 
-static const char *cuda_fact_name(unsigned i)
+static const char *cuda_fact_name(struct query *q, unsigned i)
 {
 	return i == 0 ? "TARGET_INFO_GPU" : i <= sizeof(made_tables) / sizeof(made_tables[0]) ? made_tables[i - 1].name : NULL;
 }
@@ -209,7 +209,7 @@ static int make_cuda_fact(struct query *q, unsigned i)
 {
 	int r = i == 0 ? create_gpus(q) : sqlite3_exec(q->db, made_tables[i - 1].sql, NULL, NULL, NULL);
 
-	return r == SQLITE_OK ? facts_set_aside_if_empty(q, cuda_fact_name(i)) : r;
+	return r == SQLITE_OK ? facts_set_aside_if_empty(q, cuda_fact_name(q, i)) : r;
 }
 
 const struct listed_family cuda_fact_family = { cuda_fact_name, make_cuda_fact };

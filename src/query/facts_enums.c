@@ -113,7 +113,7 @@ static int is_used(struct query *q, const char *const *users)
 	return 0;
 }
 
-static const char *enum_table(unsigned i)
+static const char *enum_table(struct query *q, unsigned i)
 {
 	return i < ENUM_COUNT ? enums[i].table : NULL;
 }

@@ -11,6 +11,7 @@
 #include "query/index.h"
 #include "query/listed.h"
 #include "query/mapping.h"
+#include "query/nsys_others.h"
 #include "query/query.h"
 
 struct query {
@@ -19,6 +20,7 @@ struct query {
 	struct query_index index;
 	struct canon canon;
 	struct native_tables natives;
+	struct nsys_others others;
 	struct stack_tree *stacks; /* NULL until asked for */
 	struct torch_ops *torch;   /* the same */
 	struct column_lookup *lookups; /* indexes that joins asked for */

@@ -7,6 +7,7 @@
 
 static const struct listed_family *const families[] = {
 	&string_family, &mapped_family, &callchain_family, &fact_family, &cuda_fact_family, &enum_family, &note_family,
+	&other_family, /* names of imported files: after all of our own */
 };
 #define FAMILIES (sizeof(families) / sizeof(families[0]))
 
@@ -44,7 +45,7 @@ static int make_in_family(struct query *q, const struct listed_family *family, c
 	const char *name;
 	int r = SQLITE_OK;
 
-	for (unsigned i = 0; r == SQLITE_OK && (name = family->name(i)) != NULL; i++)
+	for (unsigned i = 0; r == SQLITE_OK && (name = family->name(q, i)) != NULL; i++)
 		if (is_named(name, word) && !exists(q, "main", name) && !exists(q, "temp", name)) {
 			r = family->make(q, i);
 			*ret_any = 1;

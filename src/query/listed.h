@@ -7,7 +7,7 @@
 struct query;
 
 struct listed_family {
-	const char *(*name)(unsigned i); /* NULL behind the last */
+	const char *(*name)(struct query *q, unsigned i); /* NULL behind the last */
 	int (*make)(struct query *q, unsigned i); /* an SQLite result code */
 };
 
@@ -18,6 +18,7 @@ extern const struct listed_family fact_family;      /* facts.c */
 extern const struct listed_family note_family;
 extern const struct listed_family cuda_fact_family; /* facts_cuda.c */
 extern const struct listed_family enum_family;      /* facts_enums.c */
+extern const struct listed_family other_family;     /* nsys_others.c */
 
 /* Database of SQLite that a table belongs in. */
 const char *listed_schema(int has_rows);

@@ -687,7 +687,7 @@ int mapped_module_register(struct query *q)
 	return r == SQLITE_OK ? register_natives(q) : r;
 }
 
-static const char *mapped_name(unsigned i)
+static const char *mapped_name(struct query *q, unsigned i)
 {
 	return i < mapped_table_count ? mapped_tables[i]->name : NULL;
 }

@@ -138,6 +138,9 @@ extern const struct mapped_table mapped_sched_events; /* mapping_sched.c */
  * name, not listed. */
 #define IMPORTED_DOMAINS (INT64_C(1) << 32)
 extern const struct mapped_table mapped_imported;
+/* What nsys_others.c makes tables of. */
+extern const struct mapped_table mapped_nsys_rows;
+extern const struct mapped_table mapped_nsys_cells;
 
 /* A table of the report as it is, under the name sonde_<name>. */
 struct native_table {

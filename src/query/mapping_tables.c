@@ -197,18 +197,25 @@ static const struct mapped_source analysis_files_sources[] = {
 };
 static MAPPED(analysis_files, "ANALYSIS_FILE");
 
-/* Times of diagnostics are the target's. */
+/* Times of diagnostics are the target's, but for some that nsys's files have of the host. */
 static const struct mapped_column diagnostic_columns[] = {
 	SHOWN("timestamp", "INTEGER NOT NULL"), SHOWN("timestampType", "INTEGER NOT NULL"),
 	SHOWN("source", "INTEGER NOT NULL"), SHOWN("severity", "INTEGER NOT NULL"),
 	SHOWN("text", "TEXT NOT NULL"), SHOWN("globalPid", "INTEGER"),
 };
-static const struct mapped_cell diagnostic_cells[] = {
-	FROM(NUMBER, COLUMN_DIAGNOSTIC_TIME), CONSTANT(1), FROM(NUMBER, COLUMN_DIAGNOSTIC_SOURCE),
-	FROM(NUMBER, COLUMN_DIAGNOSTIC_SEVERITY), FROM(TEXT, COLUMN_DIAGNOSTIC_TEXT),
-	FROM(GLOBAL_PID, COLUMN_DIAGNOSTIC_PROCESS),
+#define DIAGNOSTIC_CELLS(global_pid)                                                             \
+	{ FROM(NUMBER, COLUMN_DIAGNOSTIC_TIME),                                                  \
+	  { .convert = CONVERT_NUMBER_OR, .column = COLUMN_DIAGNOSTIC_CLOCK, .constant = 1 },    \
+	  FROM(NUMBER, COLUMN_DIAGNOSTIC_SOURCE), FROM(NUMBER, COLUMN_DIAGNOSTIC_SEVERITY),      \
+	  FROM(TEXT, COLUMN_DIAGNOSTIC_TEXT), global_pid }
+static const struct mapped_cell diagnostic_cells[] = DIAGNOSTIC_CELLS(FROM(GLOBAL_PID, COLUMN_DIAGNOSTIC_PROCESS));
+static const struct mapped_cell diagnostic_elsewhere_cells[] = DIAGNOSTIC_CELLS(FROM(NUMBER, COLUMN_DIAGNOSTIC_ELSEWHERE));
+static const struct mapped_source diagnostic_sources[] = {
+	{ .table = TABLE_DIAGNOSTIC, .filter = FILTER_EQUAL, .filter_column = COLUMN_DIAGNOSTIC_ELSEWHERE,
+	  .cells = diagnostic_cells },
+	{ .table = TABLE_DIAGNOSTIC, .filter = FILTER_NOT_EQUAL, .filter_column = COLUMN_DIAGNOSTIC_ELSEWHERE,
+	  .cells = diagnostic_elsewhere_cells },
 };
-static const struct mapped_source diagnostic_sources[] = { SOURCE(DIAGNOSTIC, diagnostic_cells) };
 static MAPPED(diagnostic, "DIAGNOSTIC_EVENT");
 
 static const struct mapped_column findings_columns[] = {

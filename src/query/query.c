@@ -114,6 +114,8 @@ static int register_all(struct query *q)
 		r = fold_register(q);
 	if (r == SQLITE_OK)
 		r = sql_functions_register(q);
+	if (r == SQLITE_OK)
+		r = nsys_others_register(q);
 	return r;
 }
 
@@ -149,6 +151,8 @@ int query_open(struct query **ret, const char *path, struct error *err)
 		r = query_index_load(&q->index, q->report, err);
 	if (r >= 0 && native_tables_make(&q->natives) < 0)
 		r = error_set(err, ENOMEM, "Not enough memory to open %s", path);
+	if (r >= 0 && nsys_others_load(q) < 0)
+		r = error_set(err, ENOMEM, "Not enough memory to open %s", path);
 	if (r >= 0)
 		r = open_database(q, err);
 	if (r < 0) {
@@ -175,6 +179,7 @@ void query_close(struct query *q)
 	scope_free(q->scope);
 	pthread_mutex_destroy(&q->loading);
 	native_tables_release(&q->natives);
+	nsys_others_release(&q->others);
 	if (q->report)
 		report_close(q->report);
 	free(q);

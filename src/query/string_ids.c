@@ -406,7 +406,7 @@ int string_ids_register(struct query *q)
 	return sqlite3_create_module_v2(q->db, "sonde_strings", &string_module, q, NULL);
 }
 
-static const char *strings_name(unsigned i)
+static const char *strings_name(struct query *q, unsigned i)
 {
 	return i == 0 ? "StringIds" : NULL;
 }
