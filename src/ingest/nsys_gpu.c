@@ -6,12 +6,13 @@
 #include "ingest/nsys_internal.h"
 
 /* What all records of a device's work begin with. */
-enum { START, END, DEVICE, CONTEXT, GREEN, STREAM, PROCESS, OWN };
+enum { START, END, DEVICE, CONTEXT, GREEN, STREAM, CORRELATION, PROCESS, OWN };
 #define OTHER(name) { name, NSYS_OTHER, 0, 0 }
-#define WORK_COLUMNS                                                                                   \
-	OTHER("start"), OTHER("end"), OTHER("deviceId"), OTHER("contextId"), OTHER("greenContextId"),  \
-	OTHER("streamId"), OTHER("globalPid")
-#define PUT(name, target) { name, NSYS_NUMBER, COLUMN_##target, 0 }
+/* What TAKEN says of an import, as a column of its own and as its number. */
+#define TAKEN_AS_ASIDE(number) NSYS_OTHER, 0, 0
+#define TAKEN_AS_NUMBER(TARGET, plus) NSYS_NUMBER, COLUMN_##TARGET, plus
+#define AT_ASIDE(number) number
+#define AT_NUMBER(TARGET, plus) AT_##TARGET
 
 static uint64_t stream_of(const struct nsys_rows *rows, uint64_t process)
 {
@@ -24,12 +25,18 @@ static uint64_t stream_of(const struct nsys_rows *rows, uint64_t process)
 			   nsys_number_or(rows, GREEN, 0), id);
 }
 
-static void put_work(struct nsys_rows *rows, enum track_kind kind, enum table_id table, const int64_t *values,
-		     uint32_t present)
+static void put(const struct nsys_rows *rows, unsigned from, int64_t *values, uint32_t *present, unsigned column)
+{
+	if (nsys_number(rows, from, &values[column]))
+		*present |= SINK_BIT(column);
+}
+
+static void put_work(struct nsys_rows *rows, enum track_kind kind, enum table_id table, int64_t *values, uint32_t present)
 {
 	uint64_t process = nsys_row_process(rows, PROCESS);
 	uint64_t stream = stream_of(rows, process);
 
+	put(rows, CORRELATION, values, &present, (unsigned)table_column(table, ROLE_WORK));
 	sink_event(&rows->n->sink, nsys_track(rows->n, kind, table, process, 0, stream, 0), values, present);
 }
 
@@ -60,25 +67,14 @@ uint32_t nsys_function(struct nsys *n, uint64_t name, uint64_t short_name, uint6
 	return number + 1;
 }
 
-enum { KERNEL_NAME = OWN, KERNEL_SHORT_NAME, KERNEL_MANGLED, KERNEL_CORRELATION, KERNEL_GRID, KERNEL_GRAPH_NODE,
-       KERNEL_GRAPH, KERNEL_TENSORS, KERNEL_LAUNCH };
+enum {
+	BEFORE_KERNELS = OWN - 1,
+#define NSYS_KERNELS
+#include "ingest/nsys_as_numbers.h"
+};
 static const struct nsys_column kernel_columns[] = {
-	WORK_COLUMNS, OTHER("demangledName"), OTHER("shortName"), OTHER("mangledName"), OTHER("correlationId"),
-	OTHER("gridId"), OTHER("graphNodeId"), OTHER("graphId"), OTHER("tensorSizeMinusOneElements"),
-	/* Those of the launch. */
-	{ "launchType", NSYS_NUMBER, COLUMN_CUDA_LAUNCH_LAUNCH_TYPE, -1 },
-	PUT("cacheConfig", CUDA_LAUNCH_CACHE_CONFIG), PUT("registersPerThread", CUDA_LAUNCH_REGISTERS),
-	PUT("gridX", CUDA_LAUNCH_GRID_X), PUT("gridY", CUDA_LAUNCH_GRID_Y), PUT("gridZ", CUDA_LAUNCH_GRID_Z),
-	PUT("blockX", CUDA_LAUNCH_BLOCK_X), PUT("blockY", CUDA_LAUNCH_BLOCK_Y), PUT("blockZ", CUDA_LAUNCH_BLOCK_Z),
-	PUT("staticSharedMemory", CUDA_LAUNCH_STATIC_SHARED), PUT("dynamicSharedMemory", CUDA_LAUNCH_DYNAMIC_SHARED),
-	PUT("localMemoryPerThread", CUDA_LAUNCH_LOCAL_PER_THREAD), PUT("localMemoryTotal", CUDA_LAUNCH_LOCAL_TOTAL),
-	PUT("sharedMemoryExecuted", CUDA_LAUNCH_SHARED_EXECUTED),
-	PUT("sharedMemoryLimitConfig", CUDA_LAUNCH_SHARED_LIMIT), PUT("clusterX", CUDA_LAUNCH_CLUSTER_X),
-	PUT("clusterY", CUDA_LAUNCH_CLUSTER_Y), PUT("clusterZ", CUDA_LAUNCH_CLUSTER_Z),
-	PUT("clusterSchedulingPolicy", CUDA_LAUNCH_CLUSTER_POLICY),
-	PUT("maxPotentialClusterSize", CUDA_LAUNCH_CLUSTER_POTENTIAL),
-	PUT("maxActiveClusters", CUDA_LAUNCH_CLUSTER_ACTIVE),
-	PUT("sharedMemoryRequestedPercentage", CUDA_LAUNCH_CARVEOUT),
+#define NSYS_KERNELS
+#include "ingest/nsys_as_columns.h"
 };
 
 static int64_t launch_of(const struct nsys_rows *rows)
@@ -101,12 +97,6 @@ static int64_t launch_of(const struct nsys_rows *rows)
 	return (int64_t)number + 1;
 }
 
-static void put(const struct nsys_rows *rows, unsigned from, int64_t *values, uint32_t *present, unsigned column)
-{
-	if (nsys_number(rows, from, &values[column]))
-		*present |= SINK_BIT(column);
-}
-
 /* A list of no elements says nothing. */
 static void put_tensors(struct nsys_rows *rows, uint64_t *set)
 {
@@ -127,7 +117,6 @@ static void kernel(struct nsys_rows *rows)
 		return;
 	v[COLUMN_GPU_KERNEL_LAUNCH] = launch_of(rows);
 	present |= SINK_BIT(COLUMN_GPU_KERNEL_LAUNCH);
-	put(rows, KERNEL_CORRELATION, v, &present, COLUMN_GPU_KERNEL_CORRELATION);
 	put(rows, KERNEL_GRID, v, &present, COLUMN_GPU_KERNEL_GRID);
 	put(rows, KERNEL_GRAPH_NODE, v, &present, COLUMN_GPU_KERNEL_GRAPH_NODE);
 	put(rows, KERNEL_GRAPH, v, &present, COLUMN_GPU_KERNEL_GRAPH);
@@ -149,13 +138,14 @@ static void put_memory_kind(const struct nsys_rows *rows, unsigned from, int64_t
 	*present |= SINK_BIT(column);
 }
 
-enum { COPY_SOURCE = OWN, COPY_TARGET };
+enum {
+	BEFORE_COPIES = OWN - 1,
+#define NSYS_COPIES
+#include "ingest/nsys_as_numbers.h"
+};
 static const struct nsys_column copy_columns[] = {
-	WORK_COLUMNS, OTHER("srcKind"), OTHER("dstKind"), PUT("correlationId", GPU_COPY_CORRELATION),
-	PUT("bytes", GPU_COPY_BYTES), PUT("copyKind", GPU_COPY_KIND), PUT("srcDeviceId", GPU_COPY_SOURCE_DEVICE),
-	PUT("srcContextId", GPU_COPY_SOURCE_CONTEXT), PUT("dstDeviceId", GPU_COPY_TARGET_DEVICE),
-	PUT("dstContextId", GPU_COPY_TARGET_CONTEXT), PUT("migrationCause", GPU_COPY_CAUSE),
-	PUT("graphNodeId", GPU_COPY_GRAPH_NODE), PUT("virtualAddress", GPU_COPY_ADDRESS), PUT("copyCount", GPU_COPY_COUNT),
+#define NSYS_COPIES
+#include "ingest/nsys_as_columns.h"
 };
 
 static void copy(struct nsys_rows *rows)
@@ -172,10 +162,14 @@ static void copy(struct nsys_rows *rows)
 	put_work(rows, TRACK_GPU_COPY, TABLE_GPU_COPY, v, present);
 }
 
-enum { SET_MEMORY = OWN };
+enum {
+	BEFORE_SETS = OWN - 1,
+#define NSYS_SETS
+#include "ingest/nsys_as_numbers.h"
+};
 static const struct nsys_column set_columns[] = {
-	WORK_COLUMNS, OTHER("memKind"), PUT("correlationId", GPU_SET_CORRELATION), PUT("value", GPU_SET_VALUE),
-	PUT("bytes", GPU_SET_BYTES), PUT("graphNodeId", GPU_SET_GRAPH_NODE),
+#define NSYS_SETS
+#include "ingest/nsys_as_columns.h"
 };
 
 static void set(struct nsys_rows *rows)
@@ -191,10 +185,14 @@ static void set(struct nsys_rows *rows)
 	put_work(rows, TRACK_GPU_SET, TABLE_GPU_SET, v, present);
 }
 
-enum { SYNC_OLD_KIND = OWN, SYNC_EVENT };
+enum {
+	BEFORE_SYNCS = OWN - 1,
+#define NSYS_SYNCS
+#include "ingest/nsys_as_numbers.h"
+};
 static const struct nsys_column sync_columns[] = {
-	WORK_COLUMNS, OTHER("deprecatedSyncType"), OTHER("eventId"), PUT("syncType", GPU_SYNC_KIND),
-	PUT("eventSyncId", GPU_SYNC_EVENT_SYNC), PUT("correlationId", GPU_SYNC_CORRELATION),
+#define NSYS_SYNCS
+#include "ingest/nsys_as_columns.h"
 };
 
 static void sync_row(struct nsys_rows *rows)
@@ -214,8 +212,8 @@ static void sync_row(struct nsys_rows *rows)
 }
 
 static const struct nsys_column graph_columns[] = {
-	WORK_COLUMNS, PUT("correlationId", GPU_GRAPH_CORRELATION), PUT("graphId", GPU_GRAPH_GRAPH),
-	PUT("graphExecId", GPU_GRAPH_EXEC),
+#define NSYS_GRAPH_TRACES
+#include "ingest/nsys_as_columns.h"
 };
 
 static void graph(struct nsys_rows *rows)
@@ -231,9 +229,8 @@ static void graph(struct nsys_rows *rows)
 
 /* The first of the two times is the event's; there is no second. */
 static const struct nsys_column event_columns[] = {
-	OTHER("timestamp"), OTHER("no end"), OTHER("deviceId"), OTHER("contextId"), OTHER("greenContextId"),
-	OTHER("streamId"), OTHER("globalPid"), PUT("correlationId", CUDA_EVENT_CORRELATION), PUT("eventId", CUDA_EVENT_EVENT),
-	PUT("eventSyncId", CUDA_EVENT_EVENT_SYNC),
+#define NSYS_CUDA_EVENTS
+#include "ingest/nsys_as_columns.h"
 };
 
 static void event(struct nsys_rows *rows)
@@ -242,6 +239,7 @@ static void event(struct nsys_rows *rows)
 	uint32_t present = 0;
 
 	nsys_fill(rows, v, &present);
+	put(rows, CORRELATION, v, &present, COLUMN_CUDA_EVENT_CORRELATION);
 	/* 0: it was not asked for. */
 	if (nsys_time(rows, START, &v[COLUMN_CUDA_EVENT_TIME]) && v[COLUMN_CUDA_EVENT_TIME])
 		present |= SINK_BIT(COLUMN_CUDA_EVENT_TIME);

@@ -112,7 +112,7 @@ struct trace_cursor {
 static int value_of(const struct merged_row *at, int column, int64_t *ret)
 {
 	struct scan *s = at->scan;
-	const struct mapped_cell *cell = &s->table->sources[s->source].cells[column];
+	const struct mapped_cell *cell = mapped_cell(s->table, s->source, (unsigned)column);
 	const struct vector *v;
 	struct scan_column *ids;
 	const int64_t *launch;

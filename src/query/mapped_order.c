@@ -66,7 +66,7 @@ static int take_terms(const struct mapped_table *table, const struct mapped_sour
 
 		if (column < 0 || ret->time_column >= 0)
 			return 0;
-		cell = &source->cells[column];
+		cell = mapped_cell(table, (unsigned)(source - table->sources), (unsigned)column);
 		if (cell_is_constant(cell) && !info->aOrderBy[i].desc && i < ORDER_MAX_COLUMNS &&
 		    strncmp(table->columns[column].declaration, "INTEGER", 7) == 0) {
 			ret->columns[ret->column_count++] = (uint8_t)column;
@@ -249,14 +249,12 @@ static void make_lanes(struct ordered_rows *rows, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		if (!lane || !is_same_lane(&rows->pieces[i - 1], &rows->pieces[i])) {
-			const struct mapped_source *source = &rows->probe->table->sources[rows->pieces[i].source];
-
 			lane = &rows->lanes[rows->lane_count++];
 			lane->pieces = &rows->pieces[i];
 			lane->source = lane->pieces->source;
 			lane->track = lane->pieces->track;
 			if (rows->order.time_column >= 0)
-				lane->time_column = source->cells[rows->order.time_column].column;
+				lane->time_column = mapped_cell(rows->probe->table, lane->source, (unsigned)rows->order.time_column)->column;
 		}
 		lane->count++;
 	}

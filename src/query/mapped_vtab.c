@@ -156,7 +156,7 @@ static double row_count(const struct mapped_vtab *v)
 static int is_constant_column(const struct mapped_table *t, int column)
 {
 	for (unsigned i = 0; i < t->source_count; i++)
-		if (!cell_is_constant(&t->sources[i].cells[column]))
+		if (!cell_is_constant(mapped_cell(t, i, (unsigned)column)))
 			return 0;
 	return 1;
 }
@@ -186,7 +186,7 @@ static int is_usable_text(const struct mapped_table *t, sqlite3_index_info *info
 static int is_exact(const struct mapped_table *t, int column)
 {
 	for (unsigned i = 0; i < t->source_count; i++)
-		if (cell_time_edge(&t->sources[i], &t->sources[i].cells[column]) >= 0)
+		if (cell_time_edge(&t->sources[i], mapped_cell(t, i, (unsigned)column)) >= 0)
 			return 0;
 	return is_number_column(t, column);
 }
@@ -512,7 +512,7 @@ static int take_conditions(struct mapped_cursor *c, const char *plan, int argc, 
 static int can_be_looked_up(const struct mapped_cursor *c, const struct condition *condition)
 {
 	const struct mapped_table *t = c->probe.table;
-	const struct mapped_cell *cell = &t->sources[0].cells[condition->column];
+	const struct mapped_cell *cell = mapped_cell(t, 0, condition->column);
 
 	if (condition->comparison != COMPARE_EQ)
 		return 0;

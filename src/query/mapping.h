@@ -101,6 +101,16 @@ struct mapped_cell {
 	int64_t constant;
 };
 
+/* Hidden columns have names no table of nsys has: in a join they would make such a name
+ * ambiguous. Table-valued functions also know them by a short name. */
+struct mapped_column {
+	const char *name;
+	const char *declaration; /* INTEGER, TEXT ..., with HIDDEN for what SELECT * leaves out */
+	const char *short_name;
+	int is_key; /* rows are looked up by it: joins over it find them by an index made when it pays */
+	struct mapped_cell cell; /* where its value comes from, in sources that do not say so themselves */
+};
+
 struct mapped_source {
 	enum table_id table;
 	uint8_t track_kind; /* 0 = any */
@@ -109,16 +119,7 @@ struct mapped_source {
 	int64_t filter_value;
 	int64_t filter_last;
 	uint8_t unless; /* a column: rows with another number than zero there are left out; 0 = none. Only beside a filter */
-	const struct mapped_cell *cells;
-};
-
-/* Hidden columns have names no table of nsys has: in a join they would make such a name
- * ambiguous. Table-valued functions also know them by a short name. */
-struct mapped_column {
-	const char *name;
-	const char *declaration; /* INTEGER, TEXT ..., with HIDDEN for what SELECT * leaves out */
-	const char *short_name;
-	int is_key; /* rows are looked up by it: joins over it find them by an index made when it pays */
+	const struct mapped_cell *cells; /* by column; NULL: those of the columns */
 };
 
 struct mapped_table {
@@ -129,6 +130,11 @@ struct mapped_table {
 	unsigned source_count;
 	int shows_frames; /* the report's frames are loaded before it is read */
 };
+
+static inline const struct mapped_cell *mapped_cell(const struct mapped_table *t, unsigned source, unsigned column)
+{
+	return t->sources[source].cells ? &t->sources[source].cells[column] : &t->columns[column].cell;
+}
 
 /* The tables with nsys's names, and FINDINGS. */
 extern const struct mapped_table *const mapped_tables[];
@@ -153,7 +159,6 @@ struct native_tables {
 	struct native_table *tables;
 	unsigned count;
 	struct mapped_column *columns; /* of all of them */
-	struct mapped_cell *cells;
 };
 
 int native_tables_make(struct native_tables *ret);

@@ -8,24 +8,22 @@ enum { FAULT_OF_CPU = 3, FAULT_OF_GPU = 4 };
 enum { POOL_LOCAL = 1, POOL_IMPORTED = 2 };
 
 static const struct mapped_column mapped_cpu_faults_columns[] = {
-	SHOWN("start", "INTEGER NOT NULL"), SHOWN("globalPid", "INTEGER NOT NULL"),
-	SHOWN("address", "INTEGER NOT NULL"), SHOWN("originalFaultPc", "INTEGER"),
-	SHOWN("CpuInstruction", "INTEGER NOT NULL"), SHOWN("module", "INTEGER NOT NULL"),
-	SHOWN("unresolvedFaultPc", "INTEGER"), SHOWN("sourceFile", "INTEGER"), SHOWN("sourceLine", "INTEGER"),
-	BEHIND("faultFrame", "INTEGER", "frame"), BEHIND("faultAccess", "INTEGER", "access"),
-	BEHIND("faultCount", "INTEGER", "count"), BEHIND("processUid", "INTEGER", NULL),
-};
-static const struct mapped_cell cpu_fault_cells[] = {
-	FROM(NUMBER, COLUMN_GPU_FAULT_START), FROM(GLOBAL_PID, COLUMN_GPU_FAULT_PROCESS),
-	FROM(NUMBER_OR, COLUMN_GPU_FAULT_ADDRESS), FROM(NUMBER, COLUMN_GPU_FAULT_PC),
-	WITH(FRAME_NAME, COLUMN_GPU_FAULT_FRAME, COLUMN_GPU_FAULT_PC),
-	WITH(FRAME_MODULE, COLUMN_GPU_FAULT_FRAME, COLUMN_GPU_FAULT_PC), FROM(ABSENT, COLUMN_GPU_FAULT_FRAME),
-	NOTHING, NOTHING, FROM(NUMBER, COLUMN_GPU_FAULT_FRAME), FROM(NUMBER, COLUMN_GPU_FAULT_ACCESS),
-	FROM(NUMBER, COLUMN_GPU_FAULT_COUNT), FROM(NUMBER, COLUMN_GPU_FAULT_PROCESS),
+	SHOWN_AS("start", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_GPU_FAULT_START)),
+	SHOWN_AS("globalPid", "INTEGER NOT NULL", FROM(GLOBAL_PID, COLUMN_GPU_FAULT_PROCESS)),
+	SHOWN_AS("address", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_FAULT_ADDRESS)),
+	SHOWN_AS("originalFaultPc", "INTEGER", FROM(NUMBER, COLUMN_GPU_FAULT_PC)),
+	SHOWN_AS("CpuInstruction", "INTEGER NOT NULL", WITH(FRAME_NAME, COLUMN_GPU_FAULT_FRAME, COLUMN_GPU_FAULT_PC)),
+	SHOWN_AS("module", "INTEGER NOT NULL", WITH(FRAME_MODULE, COLUMN_GPU_FAULT_FRAME, COLUMN_GPU_FAULT_PC)),
+	SHOWN_AS("unresolvedFaultPc", "INTEGER", FROM(ABSENT, COLUMN_GPU_FAULT_FRAME)), SHOWN_AS("sourceFile", "INTEGER", NOTHING),
+	SHOWN_AS("sourceLine", "INTEGER", NOTHING),
+	BEHIND_AS("faultFrame", "INTEGER", "frame", FROM(NUMBER, COLUMN_GPU_FAULT_FRAME)),
+	BEHIND_AS("faultAccess", "INTEGER", "access", FROM(NUMBER, COLUMN_GPU_FAULT_ACCESS)),
+	BEHIND_AS("faultCount", "INTEGER", "count", FROM(NUMBER, COLUMN_GPU_FAULT_COUNT)),
+	BEHIND_AS("processUid", "INTEGER", NULL, FROM(NUMBER, COLUMN_GPU_FAULT_PROCESS)),
 };
 static const struct mapped_source mapped_cpu_faults_sources[] = {
 	{ .table = TABLE_GPU_FAULT, .filter = FILTER_EQUAL, .filter_column = COLUMN_GPU_FAULT_KIND,
-	  .filter_value = FAULT_OF_CPU, .cells = cpu_fault_cells },
+	  .filter_value = FAULT_OF_CPU },
 };
 const struct mapped_table mapped_cpu_faults = {
 	"CUDA_UM_CPU_PAGE_FAULT_EVENTS", mapped_cpu_faults_columns, COUNT(mapped_cpu_faults_columns),
@@ -33,20 +31,18 @@ const struct mapped_table mapped_cpu_faults = {
 };
 
 static const struct mapped_column mapped_gpu_faults_columns[] = {
-	SHOWN("start", "INTEGER NOT NULL"), SHOWN("end", "INTEGER NOT NULL"), SHOWN("globalPid", "INTEGER NOT NULL"),
-	SHOWN("deviceId", "INTEGER NOT NULL"), SHOWN("address", "INTEGER NOT NULL"),
-	SHOWN("numberOfPageFaults", "INTEGER NOT NULL"), SHOWN("faultAccessType", "INTEGER NOT NULL"),
-	BEHIND("processUid", "INTEGER", NULL),
-};
-static const struct mapped_cell gpu_fault_cells[] = {
-	FROM(NUMBER, COLUMN_GPU_FAULT_START), FROM(NUMBER, COLUMN_GPU_FAULT_END),
-	FROM(GLOBAL_PID, COLUMN_GPU_FAULT_PROCESS), FROM(NUMBER_OR, COLUMN_GPU_FAULT_DEVICE),
-	FROM(NUMBER_OR, COLUMN_GPU_FAULT_ADDRESS), FROM(NUMBER_OR, COLUMN_GPU_FAULT_COUNT),
-	FROM(NUMBER_OR, COLUMN_GPU_FAULT_ACCESS), FROM(NUMBER, COLUMN_GPU_FAULT_PROCESS),
+	SHOWN_AS("start", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_GPU_FAULT_START)),
+	SHOWN_AS("end", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_GPU_FAULT_END)),
+	SHOWN_AS("globalPid", "INTEGER NOT NULL", FROM(GLOBAL_PID, COLUMN_GPU_FAULT_PROCESS)),
+	SHOWN_AS("deviceId", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_FAULT_DEVICE)),
+	SHOWN_AS("address", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_FAULT_ADDRESS)),
+	SHOWN_AS("numberOfPageFaults", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_FAULT_COUNT)),
+	SHOWN_AS("faultAccessType", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_FAULT_ACCESS)),
+	BEHIND_AS("processUid", "INTEGER", NULL, FROM(NUMBER, COLUMN_GPU_FAULT_PROCESS)),
 };
 static const struct mapped_source mapped_gpu_faults_sources[] = {
 	{ .table = TABLE_GPU_FAULT, .filter = FILTER_EQUAL, .filter_column = COLUMN_GPU_FAULT_KIND,
-	  .filter_value = FAULT_OF_GPU, .cells = gpu_fault_cells },
+	  .filter_value = FAULT_OF_GPU },
 };
 MAPPED(mapped_gpu_faults, "CUDA_UM_GPU_PAGE_FAULT_EVENTS");
 
@@ -84,62 +80,51 @@ static const struct mapped_source mapped_memory_usage_sources[] = {
 MAPPED(mapped_memory_usage, "CUDA_GPU_MEMORY_USAGE_EVENTS");
 
 static const struct mapped_column mapped_pools_columns[] = {
-	SHOWN("start", "INTEGER NOT NULL"), SHOWN("globalPid", "INTEGER NOT NULL"),
-	SHOWN("deviceId", "INTEGER NOT NULL"), SHOWN("address", "INTEGER NOT NULL"),
-	SHOWN("operationType", "INTEGER NOT NULL"), SHOWN("poolType", "INTEGER NOT NULL"),
-	KEY("correlationId", "INTEGER"), SHOWN("minBytesToKeep", "INTEGER"),
-	SHOWN("localMemoryPoolReleaseThreshold", "INTEGER"), SHOWN("localMemoryPoolSize", "INTEGER"),
-	SHOWN("localMemoryPoolUtilizedSize", "INTEGER"), BEHIND("processUid", "INTEGER", NULL),
+	SHOWN_AS("start", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_GPU_POOL_TIME)),
+	SHOWN_AS("globalPid", "INTEGER NOT NULL", FROM(GLOBAL_PID, COLUMN_GPU_POOL_PROCESS)),
+	SHOWN_AS("deviceId", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_POOL_DEVICE)),
+	SHOWN_AS("address", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_POOL_ADDRESS)),
+	SHOWN_AS("operationType", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_POOL_OPERATION)),
+	SHOWN_AS("poolType", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_POOL_TYPE)),
+	KEY_AS("correlationId", "INTEGER", FROM(NUMBER, COLUMN_GPU_POOL_CORRELATION)),
+	SHOWN_AS("minBytesToKeep", "INTEGER", FROM(NUMBER, COLUMN_GPU_POOL_KEEP)),
+	SHOWN_AS("localMemoryPoolReleaseThreshold", "INTEGER", FROM(NUMBER, COLUMN_GPU_POOL_THRESHOLD)),
+	SHOWN_AS("localMemoryPoolSize", "INTEGER", FROM(NUMBER, COLUMN_GPU_POOL_SIZE)),
+	SHOWN_AS("localMemoryPoolUtilizedSize", "INTEGER", FROM(NUMBER, COLUMN_GPU_POOL_USED)),
+	BEHIND_AS("processUid", "INTEGER", NULL, FROM(NUMBER, COLUMN_GPU_POOL_PROCESS)),
 };
-static const struct mapped_cell pool_cells[] = {
-	FROM(NUMBER, COLUMN_GPU_POOL_TIME), FROM(GLOBAL_PID, COLUMN_GPU_POOL_PROCESS),
-	FROM(NUMBER_OR, COLUMN_GPU_POOL_DEVICE), FROM(NUMBER_OR, COLUMN_GPU_POOL_ADDRESS),
-	FROM(NUMBER_OR, COLUMN_GPU_POOL_OPERATION), FROM(NUMBER_OR, COLUMN_GPU_POOL_TYPE),
-	FROM(NUMBER, COLUMN_GPU_POOL_CORRELATION), FROM(NUMBER, COLUMN_GPU_POOL_KEEP),
-	FROM(NUMBER, COLUMN_GPU_POOL_THRESHOLD), FROM(NUMBER, COLUMN_GPU_POOL_SIZE),
-	FROM(NUMBER, COLUMN_GPU_POOL_USED), FROM(NUMBER, COLUMN_GPU_POOL_PROCESS),
-};
-static const struct mapped_source mapped_pools_sources[] = { SOURCE(GPU_POOL, pool_cells) };
+static const struct mapped_source mapped_pools_sources[] = { { .table = TABLE_GPU_POOL } };
 MAPPED(mapped_pools, "CUDA_GPU_MEMORY_POOL_EVENTS");
 
 /* Hardware counters and NVML's values are of different types. gpuMetricReal has what rounding would lose. */
 #define METRIC(from) { .convert = CONVERT_TRACK_METRIC, .other = (from) }
 static const struct mapped_column mapped_gpu_metrics_columns[] = {
-	SHOWN("rawTimestamp", "INTEGER NOT NULL"), SHOWN("timestamp", "INTEGER NOT NULL"),
-	SHOWN("typeId", "INTEGER NOT NULL"), SHOWN("metricId", "INTEGER NOT NULL"), SHOWN("value", "INTEGER NOT NULL"),
-	BEHIND("gpuMetricReal", "REAL", "real"), BEHIND("gpuMetricTrack", "INTEGER", "track"),
-	BEHIND("gpuUid", "INTEGER", NULL),
-};
-static const struct mapped_cell gpu_metric_cells[] = {
-	FROM(NUMBER, COLUMN_COUNTER_TIME), FROM(NUMBER, COLUMN_COUNTER_TIME), METRIC(METRIC_TYPE), METRIC(METRIC_ID),
-	WITH(ROUNDED, COLUMN_COUNTER_INTEGER, COLUMN_COUNTER_REAL),
-	WITH(AS_REAL, COLUMN_COUNTER_INTEGER, COLUMN_COUNTER_REAL), FROM(TRACK, 0), FROM(TRACK_OBJECT, 0),
+	SHOWN_AS("rawTimestamp", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_COUNTER_TIME)),
+	SHOWN_AS("timestamp", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_COUNTER_TIME)),
+	SHOWN_AS("typeId", "INTEGER NOT NULL", METRIC(METRIC_TYPE)), SHOWN_AS("metricId", "INTEGER NOT NULL", METRIC(METRIC_ID)),
+	SHOWN_AS("value", "INTEGER NOT NULL", WITH(ROUNDED, COLUMN_COUNTER_INTEGER, COLUMN_COUNTER_REAL)),
+	BEHIND_AS("gpuMetricReal", "REAL", "real", WITH(AS_REAL, COLUMN_COUNTER_INTEGER, COLUMN_COUNTER_REAL)),
+	BEHIND_AS("gpuMetricTrack", "INTEGER", "track", FROM(TRACK, 0)),
+	BEHIND_AS("gpuUid", "INTEGER", NULL, FROM(TRACK_OBJECT, 0)),
 };
 static const struct mapped_source mapped_gpu_metrics_sources[] = {
-	{ .table = TABLE_COUNTER, .track_kind = TRACK_GPU_METRIC, .cells = gpu_metric_cells },
+	{ .table = TABLE_COUNTER, .track_kind = TRACK_GPU_METRIC },
 };
 MAPPED(mapped_gpu_metrics, "GPU_METRICS");
 
 static const struct mapped_column mapped_gpu_switches_columns[] = {
-	SHOWN("tag", "INTEGER NOT NULL"), SHOWN("vmId", "INTEGER NOT NULL"), SHOWN("seqNo", "INTEGER NOT NULL"),
-	SHOWN("contextId", "INTEGER NOT NULL"), SHOWN("timestamp", "INTEGER NOT NULL"), SHOWN("globalPid", "INTEGER"),
-	SHOWN("gpuId", "INTEGER"), BEHIND("gpuUid", "INTEGER", NULL),
-};
-static const struct mapped_cell gpu_switch_cells[] = {
-	FROM(NUMBER_OR, COLUMN_GPU_SWITCH_TAG), CONSTANT(VM_ID), FROM(NUMBER_OR, COLUMN_GPU_SWITCH_SEQUENCE),
-	FROM(NUMBER_OR, COLUMN_GPU_SWITCH_CONTEXT), FROM(NUMBER, COLUMN_GPU_SWITCH_TIME),
-	FROM(PID, COLUMN_GPU_SWITCH_PID), { .convert = CONVERT_TRACK_OBJECT, .constant = -1 }, FROM(TRACK_OBJECT, 0),
+	SHOWN_AS("tag", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_SWITCH_TAG)),
+	SHOWN_AS("vmId", "INTEGER NOT NULL", CONSTANT(VM_ID)),
+	SHOWN_AS("seqNo", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_SWITCH_SEQUENCE)),
+	SHOWN_AS("contextId", "INTEGER NOT NULL", FROM(NUMBER_OR, COLUMN_GPU_SWITCH_CONTEXT)),
+	SHOWN_AS("timestamp", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_GPU_SWITCH_TIME)),
+	SHOWN_AS("globalPid", "INTEGER", FROM(PID, COLUMN_GPU_SWITCH_PID)),
+	SHOWN_AS("gpuId", "INTEGER", { .convert = CONVERT_TRACK_OBJECT, .constant = -1 }),
+	BEHIND_AS("gpuUid", "INTEGER", NULL, FROM(TRACK_OBJECT, 0)),
 };
 static const struct mapped_source mapped_gpu_switches_sources[] = {
-	{ .table = TABLE_GPU_SWITCH, .track_kind = TRACK_GPU_SWITCH, .cells = gpu_switch_cells },
+	{ .table = TABLE_GPU_SWITCH, .track_kind = TRACK_GPU_SWITCH },
 };
 MAPPED(mapped_gpu_switches, "GPU_CONTEXT_SWITCH_EVENTS");
 
-#define A_CELL_PER_COLUMN(its_cells, columns) \
-	_Static_assert(COUNT(its_cells) == COUNT(columns), "a cell per column")
-A_CELL_PER_COLUMN(cpu_fault_cells, mapped_cpu_faults_columns);
-A_CELL_PER_COLUMN(gpu_fault_cells, mapped_gpu_faults_columns);
-A_CELL_PER_COLUMN(memory_usage_cells, mapped_memory_usage_columns);
-A_CELL_PER_COLUMN(pool_cells, mapped_pools_columns);
-A_CELL_PER_COLUMN(gpu_metric_cells, mapped_gpu_metrics_columns);
-A_CELL_PER_COLUMN(gpu_switch_cells, mapped_gpu_switches_columns);
+_Static_assert(COUNT(memory_usage_cells) == COUNT(mapped_memory_usage_columns), "a cell per column");

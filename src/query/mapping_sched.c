@@ -1,14 +1,10 @@
 /* SCHED_EVENTS: a run on a CPU is two events, getting it and leaving it. */
-#include "query/mapping.h"
-
-#include <stddef.h>
+#include "query/mapping_words.h"
 
 static const struct mapped_column columns[] = {
-	{ "start", "INTEGER NOT NULL", NULL, 0 }, { "cpu", "INTEGER NOT NULL", NULL, 0 },
-	{ "isSchedIn", "INTEGER NOT NULL", NULL, 0 }, { "globalTid", "INTEGER", NULL, 0 },
-	{ "threadState", "INTEGER", NULL, 0 }, { "threadBlock", "INTEGER", NULL, 0 },
-	{ "syscallName", "TEXT HIDDEN", NULL, 0 }, { "threadUid", "INTEGER HIDDEN", NULL, 0 },
-	{ "processUid", "INTEGER HIDDEN", NULL, 0 },
+	SHOWN("start", "INTEGER NOT NULL"), SHOWN("cpu", "INTEGER NOT NULL"), SHOWN("isSchedIn", "INTEGER NOT NULL"),
+	SHOWN("globalTid", "INTEGER"), SHOWN("threadState", "INTEGER"), SHOWN("threadBlock", "INTEGER"),
+	BEHIND("syscallName", "TEXT", NULL), BEHIND("threadUid", "INTEGER", NULL), BEHIND("processUid", "INTEGER", NULL),
 };
 
 #define EVENT_CELLS(time, in, state, block, syscall)                                             \
@@ -16,7 +12,6 @@ static const struct mapped_column columns[] = {
 	  { .convert = CONVERT_NUMBER, .column = COLUMN_RUN_CPU },                               \
 	  { .convert = CONVERT_CONSTANT, .constant = (in) }, { .convert = CONVERT_TRACK_TID },   \
 	  state, block, syscall, { .convert = CONVERT_TRACK_THREAD }, { .convert = CONVERT_TRACK_PROCESS } }
-#define NOTHING { .convert = CONVERT_NULL }
 
 static const struct mapped_cell in_cells[] = EVENT_CELLS(COLUMN_RUN_START, 1, NOTHING, NOTHING, NOTHING);
 #define OUT_STATE { .convert = CONVERT_NUMBER, .column = COLUMN_RUN_AFTER }
@@ -33,9 +28,7 @@ static const struct mapped_source sources[] = {
 };
 
 const struct mapped_table mapped_sched_events = {
-	"SCHED_EVENTS", columns, sizeof(columns) / sizeof(columns[0]), sources,
-	sizeof(sources) / sizeof(sources[0]), 0,
+	"SCHED_EVENTS", columns, COUNT(columns), sources, COUNT(sources), 0,
 };
 
-_Static_assert(sizeof(in_cells) / sizeof(in_cells[0]) == sizeof(columns) / sizeof(columns[0]),
-	       "a cell per column");
+_Static_assert(COUNT(in_cells) == COUNT(columns), "a cell per column");

@@ -135,16 +135,12 @@ const struct mapped_table mapped_imported = { "sonde_imported", nvtx_events_colu
 /* Processes and threads: one row per number, the last to have had it. All
  * lives are in sonde_process and sonde_thread. */
 static const struct mapped_column processes_columns[] = {
-	SHOWN("globalPid", "INTEGER"), SHOWN("pid", "INTEGER"), SHOWN("name", "TEXT"),
-	BEHIND("processUid", "INTEGER", NULL),
-};
-static const struct mapped_cell processes_cells[] = {
-	FROM(GLOBAL_PID, COLUMN_PROCESS_UID), FROM(NUMBER, COLUMN_PROCESS_PID),
-	FROM(TEXT, COLUMN_PROCESS_NAME), FROM(NUMBER, COLUMN_PROCESS_UID),
+	SHOWN_AS("globalPid", "INTEGER", FROM(GLOBAL_PID, COLUMN_PROCESS_UID)),
+	SHOWN_AS("pid", "INTEGER", FROM(NUMBER, COLUMN_PROCESS_PID)), SHOWN_AS("name", "TEXT", FROM(TEXT, COLUMN_PROCESS_NAME)),
+	BEHIND_AS("processUid", "INTEGER", NULL, FROM(NUMBER, COLUMN_PROCESS_UID)),
 };
 static const struct mapped_source processes_sources[] = {
-	{ .table = TABLE_PROCESS, .filter = FILTER_LAST_PROCESS, .filter_column = COLUMN_PROCESS_UID,
-	  .cells = processes_cells },
+	{ .table = TABLE_PROCESS, .filter = FILTER_LAST_PROCESS, .filter_column = COLUMN_PROCESS_UID },
 };
 static MAPPED(processes, "PROCESSES");
 
@@ -169,142 +165,125 @@ static const struct mapped_source thread_names_sources[] = {
 static MAPPED(thread_names, "ThreadNames");
 
 static const struct mapped_column process_streams_columns[] = {
-	SHOWN("globalPid", "INTEGER NOT NULL"), SHOWN("filenameId", "INTEGER NOT NULL"),
-	SHOWN("contentId", "INTEGER NOT NULL"),
-};
-static const struct mapped_cell process_streams_cells[] = {
-	FROM(GLOBAL_PID, COLUMN_OUTPUT_STREAM_PROCESS), FROM(STRING_ID, COLUMN_OUTPUT_STREAM_NAME),
-	FROM(BLOB_STRING_ID, COLUMN_OUTPUT_STREAM_BLOB),
+	SHOWN_AS("globalPid", "INTEGER NOT NULL", FROM(GLOBAL_PID, COLUMN_OUTPUT_STREAM_PROCESS)),
+	SHOWN_AS("filenameId", "INTEGER NOT NULL", FROM(STRING_ID, COLUMN_OUTPUT_STREAM_NAME)),
+	SHOWN_AS("contentId", "INTEGER NOT NULL", FROM(BLOB_STRING_ID, COLUMN_OUTPUT_STREAM_BLOB)),
 };
 static const struct mapped_source process_streams_sources[] = {
-	{ .table = TABLE_OUTPUT_STREAM, .filter = FILTER_EQUAL, .filter_column = COLUMN_OUTPUT_STREAM_FILE, .filter_value = 0,
-	  .cells = process_streams_cells },
+	{ .table = TABLE_OUTPUT_STREAM, .filter = FILTER_EQUAL, .filter_column = COLUMN_OUTPUT_STREAM_FILE, .filter_value = 0 },
 };
 static MAPPED(process_streams, "ProcessStreams");
 
 static const struct mapped_column analysis_files_columns[] = {
-	SHOWN("id", "INTEGER NOT NULL PRIMARY KEY"), SHOWN("filename", "TEXT"), SHOWN("contentId", "INTEGER"),
-	SHOWN("globalPid", "INTEGER NOT NULL"),
-};
-static const struct mapped_cell analysis_files_cells[] = {
-	{ .convert = CONVERT_PLUS, .column = COLUMN_OUTPUT_STREAM_FILE, .constant = -1 },
-	FROM(TEXT, COLUMN_OUTPUT_STREAM_NAME), FROM(BLOB_STRING_ID, COLUMN_OUTPUT_STREAM_BLOB),
-	FROM(GLOBAL_PID, COLUMN_OUTPUT_STREAM_PROCESS),
+	SHOWN_AS("id", "INTEGER NOT NULL PRIMARY KEY", { .convert = CONVERT_PLUS, .column = COLUMN_OUTPUT_STREAM_FILE, .constant = -1 }),
+	SHOWN_AS("filename", "TEXT", FROM(TEXT, COLUMN_OUTPUT_STREAM_NAME)),
+	SHOWN_AS("contentId", "INTEGER", FROM(BLOB_STRING_ID, COLUMN_OUTPUT_STREAM_BLOB)),
+	SHOWN_AS("globalPid", "INTEGER NOT NULL", FROM(GLOBAL_PID, COLUMN_OUTPUT_STREAM_PROCESS)),
 };
 static const struct mapped_source analysis_files_sources[] = {
 	{ .table = TABLE_OUTPUT_STREAM, .filter = FILTER_NOT_EQUAL, .filter_column = COLUMN_OUTPUT_STREAM_FILE,
-	  .filter_value = 0, .cells = analysis_files_cells },
+	  .filter_value = 0 },
 };
 static MAPPED(analysis_files, "ANALYSIS_FILE");
 
 /* Times of diagnostics are the target's, but for some that nsys's files have of the host. */
+#define DIAGNOSTIC_CLOCK { .convert = CONVERT_NUMBER_OR, .column = COLUMN_DIAGNOSTIC_CLOCK, .constant = 1 }
 static const struct mapped_column diagnostic_columns[] = {
-	SHOWN("timestamp", "INTEGER NOT NULL"), SHOWN("timestampType", "INTEGER NOT NULL"),
-	SHOWN("source", "INTEGER NOT NULL"), SHOWN("severity", "INTEGER NOT NULL"),
-	SHOWN("text", "TEXT NOT NULL"), SHOWN("globalPid", "INTEGER"),
+	SHOWN_AS("timestamp", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_DIAGNOSTIC_TIME)),
+	SHOWN_AS("timestampType", "INTEGER NOT NULL", DIAGNOSTIC_CLOCK),
+	SHOWN_AS("source", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_DIAGNOSTIC_SOURCE)),
+	SHOWN_AS("severity", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_DIAGNOSTIC_SEVERITY)),
+	SHOWN_AS("text", "TEXT NOT NULL", FROM(TEXT, COLUMN_DIAGNOSTIC_TEXT)),
+	SHOWN_AS("globalPid", "INTEGER", FROM(GLOBAL_PID, COLUMN_DIAGNOSTIC_PROCESS)),
 };
-#define DIAGNOSTIC_CELLS(global_pid)                                                             \
-	{ FROM(NUMBER, COLUMN_DIAGNOSTIC_TIME),                                                  \
-	  { .convert = CONVERT_NUMBER_OR, .column = COLUMN_DIAGNOSTIC_CLOCK, .constant = 1 },    \
-	  FROM(NUMBER, COLUMN_DIAGNOSTIC_SOURCE), FROM(NUMBER, COLUMN_DIAGNOSTIC_SEVERITY),      \
-	  FROM(TEXT, COLUMN_DIAGNOSTIC_TEXT), global_pid }
-static const struct mapped_cell diagnostic_cells[] = DIAGNOSTIC_CELLS(FROM(GLOBAL_PID, COLUMN_DIAGNOSTIC_PROCESS));
-static const struct mapped_cell diagnostic_elsewhere_cells[] = DIAGNOSTIC_CELLS(FROM(NUMBER, COLUMN_DIAGNOSTIC_ELSEWHERE));
+/* Those have ids of the host. */
+static const struct mapped_cell diagnostic_elsewhere_cells[] = {
+	FROM(NUMBER, COLUMN_DIAGNOSTIC_TIME), DIAGNOSTIC_CLOCK, FROM(NUMBER, COLUMN_DIAGNOSTIC_SOURCE),
+	FROM(NUMBER, COLUMN_DIAGNOSTIC_SEVERITY), FROM(TEXT, COLUMN_DIAGNOSTIC_TEXT), FROM(NUMBER, COLUMN_DIAGNOSTIC_ELSEWHERE),
+};
 static const struct mapped_source diagnostic_sources[] = {
-	{ .table = TABLE_DIAGNOSTIC, .filter = FILTER_EQUAL, .filter_column = COLUMN_DIAGNOSTIC_ELSEWHERE,
-	  .cells = diagnostic_cells },
+	{ .table = TABLE_DIAGNOSTIC, .filter = FILTER_EQUAL, .filter_column = COLUMN_DIAGNOSTIC_ELSEWHERE },
 	{ .table = TABLE_DIAGNOSTIC, .filter = FILTER_NOT_EQUAL, .filter_column = COLUMN_DIAGNOSTIC_ELSEWHERE,
 	  .cells = diagnostic_elsewhere_cells },
 };
 static MAPPED(diagnostic, "DIAGNOSTIC_EVENT");
 
 static const struct mapped_column findings_columns[] = {
-	SHOWN("rule", "TEXT"), SHOWN("severity", "INTEGER"), SHOWN("start", "INTEGER"), SHOWN("end", "INTEGER"),
-	SHOWN("globalPid", "INTEGER"), SHOWN("globalTid", "INTEGER"), SHOWN("gain", "INTEGER"),
-	SHOWN("title", "TEXT"), SHOWN("text", "TEXT"),
+	SHOWN_AS("rule", "TEXT", FROM(TEXT, COLUMN_FINDING_RULE)),
+	SHOWN_AS("severity", "INTEGER", FROM(NUMBER, COLUMN_FINDING_SEVERITY)),
+	SHOWN_AS("start", "INTEGER", FROM(NUMBER, COLUMN_FINDING_START)),
+	SHOWN_AS("end", "INTEGER", FROM(NUMBER, COLUMN_FINDING_END)),
+	SHOWN_AS("globalPid", "INTEGER", FROM(GLOBAL_PID, COLUMN_FINDING_PROCESS)),
+	SHOWN_AS("globalTid", "INTEGER", FROM(GLOBAL_TID, COLUMN_FINDING_THREAD)),
+	SHOWN_AS("gain", "INTEGER", FROM(NUMBER, COLUMN_FINDING_GAIN)), SHOWN_AS("title", "TEXT", FROM(TEXT, COLUMN_FINDING_TITLE)),
+	SHOWN_AS("text", "TEXT", FROM(TEXT, COLUMN_FINDING_TEXT)),
 };
-static const struct mapped_cell findings_cells[] = {
-	FROM(TEXT, COLUMN_FINDING_RULE), FROM(NUMBER, COLUMN_FINDING_SEVERITY),
-	FROM(NUMBER, COLUMN_FINDING_START), FROM(NUMBER, COLUMN_FINDING_END),
-	FROM(GLOBAL_PID, COLUMN_FINDING_PROCESS), FROM(GLOBAL_TID, COLUMN_FINDING_THREAD),
-	FROM(NUMBER, COLUMN_FINDING_GAIN), FROM(TEXT, COLUMN_FINDING_TITLE),
-	FROM(TEXT, COLUMN_FINDING_TEXT),
-};
-static const struct mapped_source findings_sources[] = { SOURCE(FINDING, findings_cells) };
+static const struct mapped_source findings_sources[] = { { .table = TABLE_FINDING } };
 static MAPPED(findings, "FINDINGS");
 
 /* The payload extension. */
 static const struct mapped_column schemas_columns[] = {
-	SHOWN("domainId", "INTEGER"), SHOWN("schemaId", "INTEGER"), SHOWN("name", "TEXT"), SHOWN("type", "INTEGER"),
-	SHOWN("flags", "INTEGER"), SHOWN("numEntries", "INTEGER"), SHOWN("payloadSize", "INTEGER"),
-	SHOWN("alignTo", "INTEGER"), BEHIND("processUid", "INTEGER", NULL),
+	SHOWN_AS("domainId", "INTEGER", FROM(DOMAIN_ID, COLUMN_NVTX_SCHEMA_DOMAIN)),
+	SHOWN_AS("schemaId", "INTEGER", FROM(NUMBER, COLUMN_NVTX_SCHEMA_ID)),
+	SHOWN_AS("name", "TEXT", FROM(TEXT, COLUMN_NVTX_SCHEMA_NAME)),
+	SHOWN_AS("type", "INTEGER", FROM(NUMBER, COLUMN_NVTX_SCHEMA_TYPE)),
+	SHOWN_AS("flags", "INTEGER", FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_FLAGS)),
+	SHOWN_AS("numEntries", "INTEGER", FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRIES)),
+	SHOWN_AS("payloadSize", "INTEGER", FROM(NUMBER, COLUMN_NVTX_SCHEMA_SIZE)),
+	SHOWN_AS("alignTo", "INTEGER", FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ALIGN)),
+	BEHIND_AS("processUid", "INTEGER", NULL, FROM(NUMBER, COLUMN_NVTX_SCHEMA_PROCESS)),
 };
-static const struct mapped_cell schemas_cells[] = {
-	FROM(DOMAIN_ID, COLUMN_NVTX_SCHEMA_DOMAIN), FROM(NUMBER, COLUMN_NVTX_SCHEMA_ID),
-	FROM(TEXT, COLUMN_NVTX_SCHEMA_NAME), FROM(NUMBER, COLUMN_NVTX_SCHEMA_TYPE),
-	FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_FLAGS), FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRIES),
-	FROM(NUMBER, COLUMN_NVTX_SCHEMA_SIZE), FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ALIGN),
-	FROM(NUMBER, COLUMN_NVTX_SCHEMA_PROCESS),
-};
-static const struct mapped_source schemas_sources[] = { SOURCE(NVTX_SCHEMA, schemas_cells) };
+static const struct mapped_source schemas_sources[] = { { .table = TABLE_NVTX_SCHEMA } };
 static MAPPED(schemas, "NVTX_PAYLOAD_SCHEMAS");
 
 static const struct mapped_column schema_entries_columns[] = {
-	SHOWN("domainId", "INTEGER NOT NULL"), SHOWN("schemaId", "INTEGER NOT NULL"),
-	SHOWN("idx", "INTEGER NOT NULL"), SHOWN("flags", "INTEGER"), SHOWN("type", "INTEGER"), SHOWN("name", "TEXT"),
-	SHOWN("description", "TEXT"), SHOWN("arrayOrUnionDetail", "INTEGER"), SHOWN("offset", "INTEGER"),
-	BEHIND("processUid", "INTEGER", NULL),
-};
-static const struct mapped_cell schema_entries_cells[] = {
-	FROM(DOMAIN_ID, COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN), FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_SCHEMA),
-	FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_INDEX), FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ENTRY_FLAGS),
-	FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_TYPE), FROM(TEXT, COLUMN_NVTX_SCHEMA_ENTRY_NAME),
-	FROM(TEXT, COLUMN_NVTX_SCHEMA_ENTRY_DESCRIPTION),
-	FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ENTRY_DETAIL),
-	FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ENTRY_OFFSET),
-	FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_PROCESS),
+	SHOWN_AS("domainId", "INTEGER NOT NULL", FROM(DOMAIN_ID, COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN)),
+	SHOWN_AS("schemaId", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_SCHEMA)),
+	SHOWN_AS("idx", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_INDEX)),
+	SHOWN_AS("flags", "INTEGER", FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ENTRY_FLAGS)),
+	SHOWN_AS("type", "INTEGER", FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_TYPE)),
+	SHOWN_AS("name", "TEXT", FROM(TEXT, COLUMN_NVTX_SCHEMA_ENTRY_NAME)),
+	SHOWN_AS("description", "TEXT", FROM(TEXT, COLUMN_NVTX_SCHEMA_ENTRY_DESCRIPTION)),
+	SHOWN_AS("arrayOrUnionDetail", "INTEGER", FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ENTRY_DETAIL)),
+	SHOWN_AS("offset", "INTEGER", FROM(NUMBER_OR_NULL, COLUMN_NVTX_SCHEMA_ENTRY_OFFSET)),
+	BEHIND_AS("processUid", "INTEGER", NULL, FROM(NUMBER, COLUMN_NVTX_SCHEMA_ENTRY_PROCESS)),
 };
 static const struct mapped_source schema_entries_sources[] = {
-	SOURCE(NVTX_SCHEMA_ENTRY, schema_entries_cells),
+	{ .table = TABLE_NVTX_SCHEMA_ENTRY },
 };
 static MAPPED(schema_entries, "NVTX_PAYLOAD_SCHEMA_ENTRIES");
 
 static const struct mapped_column enums_columns[] = {
-	SHOWN("domainId", "INTEGER"), SHOWN("schemaId", "INTEGER"), SHOWN("name", "TEXT"),
-	SHOWN("numEntries", "INTEGER"), SHOWN("size", "INTEGER"), BEHIND("processUid", "INTEGER", NULL),
+	SHOWN_AS("domainId", "INTEGER", FROM(DOMAIN_ID, COLUMN_NVTX_ENUM_DOMAIN)),
+	SHOWN_AS("schemaId", "INTEGER", FROM(NUMBER, COLUMN_NVTX_ENUM_SCHEMA)),
+	SHOWN_AS("name", "TEXT", FROM(TEXT, COLUMN_NVTX_ENUM_NAME)),
+	SHOWN_AS("numEntries", "INTEGER", FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRIES)),
+	SHOWN_AS("size", "INTEGER", FROM(NUMBER, COLUMN_NVTX_ENUM_SIZE)),
+	BEHIND_AS("processUid", "INTEGER", NULL, FROM(NUMBER, COLUMN_NVTX_ENUM_PROCESS)),
 };
-static const struct mapped_cell enums_cells[] = {
-	FROM(DOMAIN_ID, COLUMN_NVTX_ENUM_DOMAIN), FROM(NUMBER, COLUMN_NVTX_ENUM_SCHEMA),
-	FROM(TEXT, COLUMN_NVTX_ENUM_NAME), FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRIES),
-	FROM(NUMBER, COLUMN_NVTX_ENUM_SIZE), FROM(NUMBER, COLUMN_NVTX_ENUM_PROCESS),
-};
-static const struct mapped_source enums_sources[] = { SOURCE(NVTX_ENUM, enums_cells) };
+static const struct mapped_source enums_sources[] = { { .table = TABLE_NVTX_ENUM } };
 static MAPPED(enums, "NVTX_PAYLOAD_ENUMS");
 
 static const struct mapped_column enum_entries_columns[] = {
-	SHOWN("domainId", "INTEGER NOT NULL"), SHOWN("schemaId", "INTEGER NOT NULL"),
-	SHOWN("idx", "INTEGER NOT NULL"), SHOWN("name", "TEXT"), SHOWN("value", "INTEGER"),
-	SHOWN("isFlag", "INTEGER"), BEHIND("processUid", "INTEGER", NULL),
+	SHOWN_AS("domainId", "INTEGER NOT NULL", FROM(DOMAIN_ID, COLUMN_NVTX_ENUM_ENTRY_DOMAIN)),
+	SHOWN_AS("schemaId", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_SCHEMA)),
+	SHOWN_AS("idx", "INTEGER NOT NULL", FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_INDEX)),
+	SHOWN_AS("name", "TEXT", FROM(TEXT, COLUMN_NVTX_ENUM_ENTRY_NAME)),
+	SHOWN_AS("value", "INTEGER", FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_VALUE)),
+	SHOWN_AS("isFlag", "INTEGER", FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_IS_FLAG)),
+	BEHIND_AS("processUid", "INTEGER", NULL, FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_PROCESS)),
 };
-static const struct mapped_cell enum_entries_cells[] = {
-	FROM(DOMAIN_ID, COLUMN_NVTX_ENUM_ENTRY_DOMAIN), FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_SCHEMA),
-	FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_INDEX), FROM(TEXT, COLUMN_NVTX_ENUM_ENTRY_NAME),
-	FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_VALUE), FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_IS_FLAG),
-	FROM(NUMBER, COLUMN_NVTX_ENUM_ENTRY_PROCESS),
-};
-static const struct mapped_source enum_entries_sources[] = { SOURCE(NVTX_ENUM_ENTRY, enum_entries_cells) };
+static const struct mapped_source enum_entries_sources[] = { { .table = TABLE_NVTX_ENUM_ENTRY } };
 static MAPPED(enum_entries, "NVTX_PAYLOAD_ENUM_ENTRIES");
 
 static const struct mapped_column scopes_columns[] = {
-	SHOWN("domainId", "INTEGER"), SHOWN("scopeId", "INTEGER"), SHOWN("parentScopeId", "INTEGER"),
-	SHOWN("path", "TEXT"), BEHIND("processUid", "INTEGER", NULL),
+	SHOWN_AS("domainId", "INTEGER", FROM(DOMAIN_ID, COLUMN_NVTX_SCOPE_DOMAIN)),
+	SHOWN_AS("scopeId", "INTEGER", FROM(NUMBER, COLUMN_NVTX_SCOPE_ID)),
+	SHOWN_AS("parentScopeId", "INTEGER", FROM(NUMBER, COLUMN_NVTX_SCOPE_PARENT)),
+	SHOWN_AS("path", "TEXT", FROM(TEXT, COLUMN_NVTX_SCOPE_PATH)),
+	BEHIND_AS("processUid", "INTEGER", NULL, FROM(NUMBER, COLUMN_NVTX_SCOPE_PROCESS)),
 };
-static const struct mapped_cell scopes_cells[] = {
-	FROM(DOMAIN_ID, COLUMN_NVTX_SCOPE_DOMAIN), FROM(NUMBER, COLUMN_NVTX_SCOPE_ID),
-	FROM(NUMBER, COLUMN_NVTX_SCOPE_PARENT), FROM(TEXT, COLUMN_NVTX_SCOPE_PATH),
-	FROM(NUMBER, COLUMN_NVTX_SCOPE_PROCESS),
-};
-static const struct mapped_source scopes_sources[] = { SOURCE(NVTX_SCOPE, scopes_cells) };
+static const struct mapped_source scopes_sources[] = { { .table = TABLE_NVTX_SCOPE } };
 static MAPPED(scopes, "NVTX_SCOPES");
 
 const struct mapped_table *const mapped_tables[] = {

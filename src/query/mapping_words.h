@@ -7,9 +7,14 @@
 #include "query/mapping.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define SHOWN(its_name, type) { (its_name), (type), NULL, 0 }
-#define KEY(its_name, type) { (its_name), (type), NULL, 1 }
-#define BEHIND(its_name, type, short_name) { (its_name), type " HIDDEN", (short_name), 0 }
+#define SHOWN(its_name, type) { .name = (its_name), .declaration = (type) }
+#define KEY(its_name, type) { .name = (its_name), .declaration = (type), .is_key = 1 }
+#define BEHIND(its_name, type, its_short_name) { .name = (its_name), .declaration = type " HIDDEN", .short_name = (its_short_name) }
+/* The same with where their values come from. */
+#define SHOWN_AS(its_name, type, ...) { .name = (its_name), .declaration = (type), .cell = __VA_ARGS__ }
+#define KEY_AS(its_name, type, ...) { .name = (its_name), .declaration = (type), .is_key = 1, .cell = __VA_ARGS__ }
+#define BEHIND_AS(its_name, type, its_short_name, ...) \
+	{ .name = (its_name), .declaration = type " HIDDEN", .short_name = (its_short_name), .cell = __VA_ARGS__ }
 #define FROM(kind, from) { .convert = CONVERT_##kind, .column = (from) }
 #define WITH(kind, from, with) { .convert = CONVERT_##kind, .column = (from), .other = (with) }
 #define CONSTANT(number) { .convert = CONVERT_CONSTANT, .constant = (number) }

@@ -22,36 +22,28 @@ static const struct {
 /* Beside those of the schema: the track, and the duration. */
 #define MORE_COLUMNS 2
 
-struct column_writer {
-	struct mapped_column *column;
-	struct mapped_cell *cell;
-};
-
-static void add_column(struct native_table *n, struct column_writer *w, const char *name, const char *declaration,
-		       struct mapped_cell cell)
+static void add_column(struct native_table *n, struct mapped_column **at, const char *name, const char *declaration, struct mapped_cell cell)
 {
-	*w->column++ = (struct mapped_column){ name, declaration, NULL, 0 };
-	*w->cell++ = cell;
+	*(*at)++ = (struct mapped_column){ .name = name, .declaration = declaration, .cell = cell };
 	n->table.column_count++;
 }
 
-static void init_table(struct native_table *n, struct column_writer *w, const struct table_schema *schema)
+static void init_table(struct native_table *n, struct mapped_column **at, const struct table_schema *schema)
 {
 	snprintf(n->name, sizeof(n->name), "sonde_%s", schema->name);
 	n->source.table = (enum table_id)schema->id;
-	n->source.cells = w->cell;
 	n->table.name = n->name;
-	n->table.columns = w->column;
+	n->table.columns = *at;
 	n->table.sources = &n->source;
 	n->table.source_count = 1;
 	for (unsigned c = 0; c < schema->column_count; c++)
-		add_column(n, w, schema->columns[c].name, by_type[schema->columns[c].type].declaration,
+		add_column(n, at, schema->columns[c].name, by_type[schema->columns[c].type].declaration,
 			   (struct mapped_cell){ .convert = (uint8_t)by_type[schema->columns[c].type].convert,
 						 .column = (uint8_t)c });
 	if (schema->kind != TABLE_KIND_PLAIN)
-		add_column(n, w, "track", "INTEGER", (struct mapped_cell){ .convert = CONVERT_TRACK });
+		add_column(n, at, "track", "INTEGER", (struct mapped_cell){ .convert = CONVERT_TRACK });
 	if (schema->kind == TABLE_KIND_SPAN)
-		add_column(n, w, "duration", "INTEGER HIDDEN",
+		add_column(n, at, "duration", "INTEGER HIDDEN",
 			   (struct mapped_cell){ .convert = CONVERT_DURATION, .column = 1,
 						 .other = (uint8_t)table_open_column(schema->id) });
 }
@@ -59,7 +51,7 @@ static void init_table(struct native_table *n, struct column_writer *w, const st
 int native_tables_make(struct native_tables *ret)
 {
 	unsigned tables = 0, columns = 0;
-	struct column_writer w;
+	struct mapped_column *at;
 
 	for (unsigned id = 0; id < TABLE_ID_LIMIT; id++)
 		if (table_schema(id)) {
@@ -68,13 +60,12 @@ int native_tables_make(struct native_tables *ret)
 		}
 	ret->tables = calloc(tables, sizeof(*ret->tables));
 	ret->columns = calloc(columns, sizeof(*ret->columns));
-	ret->cells = calloc(columns, sizeof(*ret->cells));
-	if (!ret->tables || !ret->columns || !ret->cells)
+	if (!ret->tables || !ret->columns)
 		return -ENOMEM;
-	w = (struct column_writer){ ret->columns, ret->cells };
+	at = ret->columns;
 	for (unsigned id = 0; id < TABLE_ID_LIMIT; id++)
 		if (table_schema(id))
-			init_table(&ret->tables[ret->count++], &w, table_schema(id));
+			init_table(&ret->tables[ret->count++], &at, table_schema(id));
 	return 0;
 }
 
@@ -82,5 +73,4 @@ void native_tables_release(struct native_tables *n)
 {
 	free(n->tables);
 	free(n->columns);
-	free(n->cells);
 }

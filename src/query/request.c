@@ -189,7 +189,7 @@ int request_needs_row_check(const struct scan *s)
 	if (source->filter != FILTER_NONE || s->q->scope)
 		return 1;
 	for (unsigned i = 0; i < s->condition_count; i++) {
-		convert = source->cells[s->conditions[i].column].convert;
+		convert = mapped_cell(s->table, s->source, s->conditions[i].column)->convert;
 		if (convert != CONVERT_CONSTANT && convert < CONVERT_TRACK)
 			return 1;
 	}

@@ -146,7 +146,7 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 
 int scan_constant(const struct scan *s, unsigned column, int64_t *ret)
 {
-	return constant_of(s, &current_source(s)->cells[column], ret);
+	return constant_of(s, mapped_cell(s->table, s->source, column), ret);
 }
 
 static int is_text(const struct mapped_cell *cell)
@@ -358,7 +358,7 @@ static int make_converted(struct scan *s, struct scan_vector *v, const struct ma
 
 int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 {
-	const struct mapped_cell *cell = &current_source(s)->cells[column];
+	const struct mapped_cell *cell = mapped_cell(s->table, s->source, column);
 	struct scan_vector *v = &s->made[column];
 	struct scan_column *raw;
 	int r = 0, kind;
@@ -428,7 +428,7 @@ static int group_may_match(const struct scan *s, const struct report_group *grou
 			   const struct condition *c)
 {
 	const struct mapped_source *source = current_source(s);
-	const struct mapped_cell *cell = &source->cells[c->column];
+	const struct mapped_cell *cell = mapped_cell(s->table, s->source, c->column);
 	int64_t value;
 
 	if (is_constant(cell) && !is_text(cell))
@@ -480,12 +480,12 @@ static int narrow_rows(struct scan *s, const struct condition *c)
 	uint32_t at;
 	int r, edge;
 
-	if (source->cells[c->column].convert == CONVERT_ROW_ID && c->comparison == COMPARE_EQ) {
+	if (mapped_cell(s->table, s->source, c->column)->convert == CONVERT_ROW_ID && c->comparison == COMPARE_EQ) {
 		narrow_to_row(s, c->value);
 		return 0;
 	}
 
-	edge = cell_time_edge(source, &source->cells[c->column]);
+	edge = cell_time_edge(source, mapped_cell(s->table, s->source, c->column));
 	if (edge < 0 || c->comparison == COMPARE_NE)
 		return 0;
 	r = scan_raw(s, (unsigned)edge, &times);
@@ -650,7 +650,7 @@ int scan_checks(struct scan *s, struct row_check *ret, unsigned *ret_count)
 
 	*ret_count = 0;
 	for (unsigned i = 0; r >= 0 && i < s->condition_count; i++) {
-		cell = &source->cells[s->conditions[i].column];
+		cell = mapped_cell(s->table, s->source, s->conditions[i].column);
 		if (is_constant(cell) || cell_time_edge(source, cell) >= 0)
 			continue;
 		ret[*ret_count].condition = &s->conditions[i];
