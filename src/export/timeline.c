@@ -134,7 +134,20 @@ struct arg_groups {
 	struct arg_group *last; /* events that follow each other have their arguments in one group, most often */
 	uint64_t cached_rows;
 	uint64_t clock;
+	uint64_t given; /* arguments, to all events */
 };
+
+/* Each set is of one event, which is looked at up to three times. Where many events share what only one can have, a small report
+ * would fill any disk. */
+static bool gave_too_much(struct timeline *t)
+{
+	uint64_t most = report_row_count(t->report, TABLE_ARG) * 16 + (1u << 20), given = t->args->given;
+
+	if (given == most)
+		atomic_fetch_add(&t->q->damaged, 1);
+	t->args->given += given <= most;
+	return given >= most;
+}
 
 #define ARG_LEFT_OUT 0xff
 
@@ -361,7 +374,9 @@ int timeline_args(struct timeline *t, int64_t set, arg_fn take, void *context)
 		if (r < 0)
 			return r;
 		for (uint32_t row = first_row(g, set); row < g->rows && (!g->sorted || g->sets[row] == set); row++)
-			if (g->sets[row] == set)
+			if (g->sets[row] == set && gave_too_much(t))
+				return 0;
+			else if (g->sets[row] == set)
 				take_arg(t, g, row, take, context);
 	}
 	return 0;

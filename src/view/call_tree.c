@@ -82,6 +82,7 @@ uint32_t call_tree_text(struct call_tree *t, const char *text, size_t len)
 	uint64_t at;
 	uint32_t found;
 
+	len = strnlen(text, len); /* a name of a report may go on behind a NUL */
 	if (grow_texts(t) < 0)
 		return UINT32_MAX;
 	for (at = hash_text(text, len); (found = t->text_map[at & (t->text_slots - 1)]) != 0; at++)

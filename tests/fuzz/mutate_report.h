@@ -320,6 +320,8 @@ static void change_texts(struct model_block *b, struct model_set *set)
 			buf_puts(&body, texts[dice(sizeof(texts) / sizeof(texts[0]))]);
 		} else if (i == chosen)
 			change_bytes(&body, 0);
+		if (i == chosen && dice(8) == 0)
+			buf_append(&body, "\0and more", 9);
 		id += (uint64_t)unzigzag(delta);
 		put_varint(&heads, delta);
 		put_varint(&heads, body.len);
