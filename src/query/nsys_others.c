@@ -22,13 +22,13 @@ static const struct {
 #define KNOWN_COUNT (sizeof(known) / sizeof(known[0]))
 
 /* Where a column's value is, if no argument of the row says it. */
-enum role { ROLE_NONE, ROLE_START, ROLE_END, ROLE_TID, ROLE_PID, ROLE_NAME };
+enum place { PLACE_NONE, PLACE_START, PLACE_END, PLACE_TID, PLACE_PID, PLACE_NAME };
 
 struct other_column {
 	char name[128];  /* in the file */
 	char shown[48];  /* as long as exports take it; what is no letter, digit or underscore is one */
 	char kind; /* 0: integers; else the letter behind the colon */
-	uint8_t role;
+	uint8_t place;
 	int not_null;
 };
 
@@ -179,23 +179,23 @@ static int column_named(const struct other_vtab *v, const char *name)
 	return -1;
 }
 
-static void give_role(struct other_vtab *v, const char *name, enum role role)
+static void give_place(struct other_vtab *v, const char *name, enum place place)
 {
 	int at = column_named(v, name);
 
 	if (at >= 0)
-		v->columns[at].role = (uint8_t)role;
+		v->columns[at].place = (uint8_t)place;
 }
 
-static void give_roles(struct other_vtab *v)
+static void give_places(struct other_vtab *v)
 {
 	v->is_timed = column_named(v, "start") >= 0 || column_named(v, "timestamp") >= 0;
 	if (!v->is_timed)
 		return;
-	give_role(v, column_named(v, "start") >= 0 ? "start" : "timestamp", ROLE_START);
-	give_role(v, "end", ROLE_END);
-	give_role(v, "globalTid", ROLE_TID);
-	give_role(v, "globalPid", ROLE_PID);
+	give_place(v, column_named(v, "start") >= 0 ? "start" : "timestamp", PLACE_START);
+	give_place(v, "end", PLACE_END);
+	give_place(v, "globalTid", PLACE_TID);
+	give_place(v, "globalPid", PLACE_PID);
 }
 
 static void read_columns(struct other_vtab *v, const char *list)
@@ -211,7 +211,7 @@ static void read_columns(struct other_vtab *v, const char *list)
 		if (v->columns[v->count].shown[0] && !is_shown(v, v->columns[v->count].shown))
 			v->count++;
 	}
-	give_roles(v);
+	give_places(v);
 }
 
 static char *declaration(const struct other_vtab *v)
@@ -357,7 +357,7 @@ static int take_name(struct other_cursor *c, const struct other_vtab *v, sqlite3
 
 static int take_row(struct other_cursor *c)
 {
-	static const int of_role[] = { [ROLE_START] = START, [ROLE_END] = END, [ROLE_TID] = GLOBAL_TID, [ROLE_PID] = GLOBAL_PID };
+	static const int of_place[] = { [PLACE_START] = START, [PLACE_END] = END, [PLACE_TID] = GLOBAL_TID, [PLACE_PID] = GLOBAL_PID };
 	const struct other_vtab *v = (const struct other_vtab *)c->base.pVtab;
 	sqlite3_value *own[KEY] = { NULL };
 	int r = SQLITE_OK;
@@ -374,8 +374,8 @@ static int take_row(struct other_cursor *c)
 	if (r == SQLITE_OK)
 		r = take_cells(c, v);
 	for (unsigned i = 0; r == SQLITE_OK && i < v->count; i++)
-		if (v->columns[i].role && !c->values[i])
-			r = keep(c, i, own[of_role[v->columns[i].role]]);
+		if (v->columns[i].place && !c->values[i])
+			r = keep(c, i, own[of_place[v->columns[i].place]]);
 	if (r == SQLITE_OK)
 		r = take_name(c, v, own[NAME], own[NAME_TEXT]);
 	for (unsigned i = START; i < KEY; i++)
