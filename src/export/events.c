@@ -226,14 +226,11 @@ static void made_name(const struct event_reader *r, struct event_name *ret)
 
 static void overhead_name(const struct event_reader *r, struct event_name *ret)
 {
-	int64_t number = event_value(r, EVENT_WHAT) >> 16;
-	int64_t last = LABEL_OVERHEAD_UNIFIED_MEMORY - LABEL_OVERHEAD_UNKNOWN;
-	size_t len = 0;
-	const char *text = cuda_made_text(r->t->q->index.cuda, STRING_ID_MADE + LABEL_OVERHEAD_UNKNOWN +
-					  (number > 0 && number <= last ? number : 0), &len);
+	int64_t kind = event_value(r, EVENT_WHAT);
+	const char *text = gpu_overhead_text(kind);
 
-	snprintf(ret->made, sizeof(ret->made), "%.*s", (int)len, text ? text : "");
-	make_name(ret, r->table, number);
+	snprintf(ret->made, sizeof(ret->made), "%s", text ? text : gpu_overhead_text(GPU_OVERHEAD_UNKNOWN));
+	make_name(ret, r->table, gpu_overhead_number(kind));
 }
 
 /* Calls of the runtime have the version that they came with at their end (cudaLaunchKernelExC_v11060), which Kineto and readers of its

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#define OVERHEAD_SHIFT 16 /* kinds of CUPTI's own overhead are numbered above it */
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof((array)[0])))
 
 static const struct gpu_word copy_kinds[] = {
@@ -31,8 +32,8 @@ static const struct gpu_word jit_operations[] = {
 #include "fmt/gpu_enums.def"
 };
 
-static const char *const overheads[] = {
-#define OVERHEAD_KIND(number, NAME, word, text) [number] = word,
+static const struct gpu_word overheads[] = {
+#define OVERHEAD_KIND(number, NAME, word, text) [number] = { word, text, NULL, number },
 #include "fmt/gpu_enums.def"
 };
 
@@ -66,9 +67,27 @@ const char *gpu_jit_operation_kineto(int64_t number)
 	return jit_operations[number > 0 && number < COUNT(jit_operations) ? number : GPU_JIT_COMPILE].kineto;
 }
 
-const char *gpu_overhead_word(int64_t place)
+int64_t gpu_overhead_number(int64_t kind)
 {
-	return place >= 0 && place < COUNT(overheads) ? overheads[place] : NULL;
+	int64_t own = kind >> OVERHEAD_SHIFT;
+
+	if (kind == GPU_OVERHEAD_UNKNOWN || kind == GPU_OVERHEAD_COMPILER)
+		return kind;
+	return own >= 1 && own + 1 < COUNT(overheads) && kind == own << OVERHEAD_SHIFT ? own + 1 : -1;
+}
+
+const char *gpu_overhead_word(int64_t kind)
+{
+	int64_t number = gpu_overhead_number(kind);
+
+	return number >= 0 ? overheads[number].word : NULL;
+}
+
+const char *gpu_overhead_text(int64_t kind)
+{
+	int64_t number = gpu_overhead_number(kind);
+
+	return number >= 0 ? overheads[number].text : NULL;
 }
 
 int64_t gpu_memory_kind_of_nsys(int64_t nsys)

@@ -27,7 +27,11 @@ const struct gpu_word *gpu_sync_kind(int64_t number);
 /* NULL for numbers that are not known. */
 const char *gpu_memory_operation_word(int64_t number);
 const char *gpu_jit_operation_word(int64_t number);
-const char *gpu_overhead_word(int64_t place);
+/* For CUPTI's kinds of overhead, of which those that are CUPTI's own are numbered from 1 << 16 on. */
+const char *gpu_overhead_word(int64_t kind);
+const char *gpu_overhead_text(int64_t kind);
+/* Its number in gpu_enums.def; -1 for one that is not known. */
+int64_t gpu_overhead_number(int64_t kind);
 /* For numbers that are not known that of compiling. */
 const char *gpu_jit_operation_kineto(int64_t number);
 

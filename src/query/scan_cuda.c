@@ -6,7 +6,6 @@
 #include "query/scan.h"
 #include "query/stack_tree.h"
 
-#define OVERHEAD_SHIFT 16 /* kinds of CUPTI's own overhead are numbered above it */
 
 /* A report may have any number. */
 static int64_t plus(int64_t a, int64_t b)
@@ -77,27 +76,17 @@ static int64_t memory_kind(int64_t cupti)
 	return nsys >= 0 ? nsys : gpu_memory_kind(GPU_MEMORY_UNKNOWN)->nsys;
 }
 
-/* The place of CUPTI's kind of overhead among them all; -1 for one that is not known. */
-static int64_t overhead_number(int64_t cupti)
-{
-	int64_t own = cupti >> OVERHEAD_SHIFT;
-
-	if (cupti == 0 || cupti == 1)
-		return cupti;
-	return own >= 1 && own < GPU_OVERHEAD_UNIFIED_MEMORY && cupti == own << OVERHEAD_SHIFT ? own + 1 : -1;
-}
-
 /* nsys's begin with "undefined"; those of newer CUPTIs are that, too. */
 static int64_t overhead_kind(int64_t cupti)
 {
-	int64_t number = overhead_number(cupti);
+	int64_t number = gpu_overhead_number(cupti);
 
 	return number <= 7 ? number + 1 : 0;
 }
 
 static int64_t overhead_name(int64_t cupti, const struct scan_column *name, uint32_t row)
 {
-	int64_t number = overhead_number(cupti);
+	int64_t number = gpu_overhead_number(cupti);
 
 	if (name->values[row])
 		return name->values[row];

@@ -155,7 +155,7 @@ static const char *made_word(enum made_name kind, uint32_t number)
 	case MADE_SYNC: return gpu_sync_kind(number)->word;
 	case MADE_MEMORY: return gpu_memory_operation_word(number);
 	case MADE_JIT: return gpu_jit_operation_word(number);
-	case MADE_OVERHEAD: return gpu_overhead_word(number > 1 ? 1 + (number >> 16) : number);
+	case MADE_OVERHEAD: return gpu_overhead_word(number);
 	case MADE_SET: return "memset";
 	case MADE_KERNEL: return "kernel";
 	case MADE_SWITCH: return number == 8 ? "context begins" : number == 7 ? "context ends" : NULL;

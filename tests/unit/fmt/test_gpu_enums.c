@@ -30,7 +30,11 @@ static void words_are_those_of_each_reader(void **state)
 	assert_string_equal(gpu_sync_kind(GPU_SYNC_STREAM_WAIT)->kineto, "Stream Wait Event");
 	assert_string_equal(gpu_memory_operation_word(GPU_MEMORY_ALLOCATION), "allocation");
 	assert_string_equal(gpu_jit_operation_kineto(GPU_JIT_CACHE_STORE), "JIT cache store");
-	assert_string_equal(gpu_overhead_word(GPU_OVERHEAD_FLUSH), "buffer flush");
+	/* As cupti_activity.h numbers them. */
+	assert_string_equal(gpu_overhead_word(1), "driver compiler");
+	assert_string_equal(gpu_overhead_word(1 << 16), "buffer flush");
+	assert_string_equal(gpu_overhead_text(1 << 16), "Buffer Flush");
+	assert_string_equal(gpu_overhead_text(8 << 16), "Unified Memory Activity Initialization");
 }
 
 static void numbers_of_a_newer_cupti_are_unknown(void **state)
@@ -47,7 +51,9 @@ static void numbers_of_a_newer_cupti_are_unknown(void **state)
 	}
 	assert_string_equal(gpu_copy_kind(14)->text, "Unknown");
 	assert_null(gpu_copy_kind(14)->word);
-	assert_null(gpu_overhead_word(10));
+	assert_null(gpu_overhead_word(2));
+	assert_null(gpu_overhead_word(9 << 16));
+	assert_null(gpu_overhead_text((1 << 16) + 1));
 }
 
 /* nsys counts kinds of memory from 0, with "unknown" as the last. */
