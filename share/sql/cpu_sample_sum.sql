@@ -32,5 +32,6 @@ FROM (
 	WHERE coalesce(function, module) != '[truncated]'
 	ORDER BY coalesce(self_time, self_count) DESC, coalesce(total_time, total_count) DESC, function, module, thread
 	LIMIT CASE WHEN :rows > 0 THEN :rows ELSE -1 END
-) s LEFT JOIN sonde_thread t ON t.uid = s.thread LEFT JOIN sonde_process p ON p.uid = s.process
+) s LEFT JOIN (SELECT uid, tid, name, min(rowid) FROM sonde_thread GROUP BY uid) t ON t.uid = s.thread
+	LEFT JOIN (SELECT uid, pid, min(rowid) FROM sonde_process GROUP BY uid) p ON p.uid = s.process
 ORDER BY coalesce(self_time, self_count) DESC, coalesce(total_time, total_count) DESC, function, module, thread

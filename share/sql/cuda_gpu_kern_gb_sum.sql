@@ -26,5 +26,5 @@ SELECT
 FROM group_stats('cuda_gpu_ops',
 	CASE WHEN :base THEN 'base' WHEN :mangled THEN 'mangled' ELSE 'name' END || CASE WHEN :group THEN '#' ELSE '' END || ', shape' ||
 	CASE WHEN :nvtx_name THEN ', nvtxDomain, nvtxName' || CASE WHEN :group THEN '#' ELSE '' END ELSE '' END, 'duration', 'kind = 1')
-LEFT JOIN (SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM sonde_cuda_launch) l ON l.id = key2
+LEFT JOIN (SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z, min(rowid) FROM sonde_cuda_launch GROUP BY id) l ON l.id = key2
 ORDER BY sum DESC, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, name

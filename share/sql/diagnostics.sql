@@ -11,10 +11,11 @@
 SELECT time, CASE severity WHEN 1 THEN 'Info' WHEN 2 THEN 'Warning' WHEN 3 THEN 'Error' ELSE 'Unknown' END,
 	source, pid, text
 FROM (
+	WITH processes AS (SELECT uid, pid, min(rowid) FROM sonde_process GROUP BY uid)
 	SELECT d.time AS time, d.severity AS severity,
 		CASE d.source WHEN 1 THEN 'agent' WHEN 2 THEN 'recorder' ELSE 'reader' END AS source,
 		p.pid AS pid, d.text AS text
-	FROM sonde_diagnostic d LEFT JOIN sonde_process p ON p.uid = d.process
+	FROM sonde_diagnostic d LEFT JOIN processes p ON p.uid = d.process
 	UNION ALL
 	SELECT max(l.time), CASE WHEN l.reason IN (4, 5, 13) THEN 1 ELSE 2 END, 'recorder', p.pid,
 		sum(l.count) || CASE WHEN l.reason = 13 THEN ' stack' WHEN l.reason IN (11, 12) THEN ' GPU sample' ELSE ' event' END ||
@@ -34,13 +35,13 @@ FROM (
 			WHEN 13 THEN ' shortened or left out: the buffers were nearly full. Their calls are there'
 			WHEN 14 THEN ' without a name or other details: the buffers were full'
 			ELSE ' lost: reason ' || l.reason END
-	FROM sonde_loss l LEFT JOIN sonde_process p ON p.uid = l.process
+	FROM sonde_loss l LEFT JOIN processes p ON p.uid = l.process
 	GROUP BY l.process, l.reason
 	UNION ALL
 	SELECT o.max, 1, 'recorder', p.pid, o.count || CASE o.count WHEN 1 THEN ' range' ELSE ' ranges' END ||
 		' never ended; not counted in summaries'
 	FROM group_stats('NVTX_EVENTS', 'processUid', 'start', 'open = 1') o
-		LEFT JOIN sonde_process p ON p.uid = o.key
+		LEFT JOIN processes p ON p.uid = o.key
 	UNION ALL
 	SELECT NULL, 2, 'reader', NULL, text FROM temp.sonde_note
 )

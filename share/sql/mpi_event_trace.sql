@@ -23,7 +23,7 @@ ranks AS MATERIALIZED (
 	FROM (
 		SELECT max(a.integer) FILTER (WHERE a.key = 'globalTid') >> 24 AS process,
 			max(a.integer) FILTER (WHERE a.key = 'rank') AS rank
-		FROM sonde_meta m JOIN sonde_arg a ON a."set" = m.number
+		FROM (SELECT DISTINCT key, number FROM sonde_meta) m JOIN sonde_arg a ON a."set" = m.number
 		WHERE m.key = 'nsys.MPI_RANKS' GROUP BY a."set"
 	)
 	GROUP BY process
@@ -39,7 +39,8 @@ facts AS MATERIALIZED (
 ),
 places AS MATERIALIZED (
 	SELECT t.id AS track, p.pid, h.tid, h.global_tid >> 24 AS process
-	FROM sonde_track t LEFT JOIN sonde_process p ON p.uid = t.process LEFT JOIN threads h ON h.uid = t.thread
+	FROM sonde_track t LEFT JOIN (SELECT uid, pid, min(rowid) FROM sonde_process GROUP BY uid) p ON p.uid = t.process
+		LEFT JOIN threads h ON h.uid = t.thread
 	WHERE t.kind = 5
 )
 SELECT

@@ -15,16 +15,17 @@ told AS MATERIALIZED (
 		max(a.integer) FILTER (WHERE a.key = 'metricsIdx') AS place, max(a.integer) FILTER (WHERE a.key = 'nicId') AS nic,
 		max(a.integer) FILTER (WHERE a.key = 'globalId') AS port, max(a.text) FILTER (WHERE a.key = 'name') AS name,
 		max(coalesce(a.text, a.integer)) FILTER (WHERE a.key = 'GUID') AS guid
-	FROM sonde_meta m JOIN sonde_arg a ON a."set" = m.number
+	FROM (SELECT DISTINCT key, number FROM sonde_meta) m JOIN sonde_arg a ON a."set" = m.number
 	WHERE m.key IN ('nsys.TARGET_INFO_NETWORK_METRICS', 'nsys.TARGET_INFO_NIC_INFO', 'nsys.NIC_ID_MAP') GROUP BY m.key, a."set"
 ),
 nics AS MATERIALIZED (
 	SELECT p.port, min(i.guid) AS guid, min(i.name) AS name
-	FROM told p JOIN told i ON i.nic = p.nic AND i.source = 'nsys.TARGET_INFO_NIC_INFO'
+	FROM told p
+		JOIN (SELECT nic, min(guid) AS guid, min(name) AS name FROM told WHERE source = 'nsys.TARGET_INFO_NIC_INFO' GROUP BY nic) i ON i.nic = p.nic
 	WHERE p.source = 'nsys.NIC_ID_MAP' GROUP BY p.port
 ),
 waits AS MATERIALIZED (
-	SELECT list, place FROM told WHERE source = 'nsys.TARGET_INFO_NETWORK_METRICS' AND name LIKE '%send%wait%'
+	SELECT DISTINCT list, place FROM told WHERE source = 'nsys.TARGET_INFO_NETWORK_METRICS' AND name LIKE '%send%wait%'
 ),
 facts AS MATERIALIZED (
 	SELECT "set" AS args, max(integer) FILTER (WHERE key = 'value') AS ticks,

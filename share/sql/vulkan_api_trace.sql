@@ -23,7 +23,8 @@ facts AS MATERIALIZED (
 ),
 threads AS MATERIALIZED (
 	SELECT t.id AS track, p.pid, h.tid, h.name
-	FROM sonde_track t LEFT JOIN sonde_process p ON p.uid = t.process LEFT JOIN sonde_thread h ON h.uid = t.thread
+	FROM sonde_track t LEFT JOIN (SELECT uid, pid, min(rowid) FROM sonde_process GROUP BY uid) p ON p.uid = t.process
+		LEFT JOIN (SELECT uid, tid, name, min(rowid) FROM sonde_thread GROUP BY uid) h ON h.uid = t.thread
 	WHERE t.kind = 5
 )
 SELECT

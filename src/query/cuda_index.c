@@ -112,23 +112,30 @@ static int load_launches(struct cuda_index *x, struct report *report)
 	return number_shapes(x);
 }
 
-/* The context of that number in a process. There are few, and each stream asks once. */
-static const int64_t *find_context(const struct cuda_index *x, int64_t process, int64_t id)
+/* Contexts by process and number; of some of the same number the first is at the end. */
+static int list_contexts(const struct cuda_index *x, struct index_table *ret)
 {
-	const int64_t *row;
+	int r = allocate(ret, 3, x->contexts.count);
 
-	for (size_t i = 0; i < x->contexts.count; i++) {
-		row = x->contexts.rows + i * CONTEXT_WIDTH;
-		if (row[CONTEXT_PROCESS] == process && row[CONTEXT_ID] == id)
-			return row;
+	for (size_t i = 0; r >= 0 && i < x->contexts.count; i++) {
+		const int64_t *context = x->contexts.rows + i * CONTEXT_WIDTH;
+		int64_t *row = ret->rows + ret->count++ * ret->width;
+
+		row[0] = context[CONTEXT_PROCESS];
+		row[1] = context[CONTEXT_ID];
+		row[2] = -(int64_t)i;
 	}
-	return NULL;
+	if (r >= 0)
+		index_sort(ret);
+	return r;
 }
 
-static void complete_stream(const struct cuda_index *x, int64_t *stream)
+static void complete_stream(const struct cuda_index *x, const struct index_table *contexts, int64_t *stream)
 {
-	const int64_t *context = find_context(x, stream[STREAM_PROCESS], stream[STREAM_CONTEXT]), *device;
 	int64_t key[] = { stream[STREAM_PROCESS], stream[STREAM_DEVICE] };
+	int64_t context_key[] = { stream[STREAM_PROCESS], stream[STREAM_CONTEXT] };
+	const int64_t *listed = index_find_last(contexts, context_key, 2), *device;
+	const int64_t *context = listed ? x->contexts.rows + (size_t)-listed[2] * CONTEXT_WIDTH : NULL;
 
 	device = index_find_last(&x->devices, key, 2);
 	stream[STREAM_GPU] = device ? device[DEVICE_GPU] : 0;
@@ -142,30 +149,42 @@ static void complete_stream(const struct cuda_index *x, int64_t *stream)
 /* NVTX's types of the driver's and of the runtime's streams, and its kind of what is named and not destroyed. */
 enum { NVTX_DRIVER_STREAM = 262147, NVTX_RUNTIME_STREAM = 327681, NVTX_NAMED = 1 };
 
-enum { NAMED_PROCESS, NAMED_HANDLE, NAMED_NAME, NAMED_TYPE, NAMED_KIND, NAMED_WIDTH };
+/* Type and kind give way to the place among all, so that of those with the same handle the last is at the end. */
+enum { NAMED_PROCESS, NAMED_HANDLE, NAMED_TYPE, NAMED_KIND, NAMED_NAME, NAMED_WIDTH, NAMED_PLACE = NAMED_TYPE };
+
+static int load_named(struct index_table *named, struct report *report)
+{
+	static const uint8_t columns[] = { COLUMN_NVTX_RESOURCE_PROCESS, COLUMN_NVTX_RESOURCE_IDENTIFIER, COLUMN_NVTX_RESOURCE_IDENTIFIER_TYPE,
+					   COLUMN_NVTX_RESOURCE_KIND, COLUMN_NVTX_RESOURCE_NAME };
+	int r = index_load(named, report, TABLE_NVTX_RESOURCE, NAMED_WIDTH, columns);
+	size_t kept = 0;
+
+	for (size_t i = 0; r >= 0 && i < named->count; i++) {
+		int64_t *row = named->rows + i * NAMED_WIDTH, *to = named->rows + kept * NAMED_WIDTH;
+
+		if ((row[NAMED_TYPE] != NVTX_DRIVER_STREAM && row[NAMED_TYPE] != NVTX_RUNTIME_STREAM) || row[NAMED_KIND] != NVTX_NAMED)
+			continue;
+		memmove(to, row, NAMED_WIDTH * sizeof(*row));
+		to[NAMED_PLACE] = (int64_t)kept++;
+	}
+	named->count = kept;
+	if (r >= 0)
+		index_sort(named);
+	return r;
+}
 
 /* Handles of streams become the names that the program gave them; the last one counts. */
 static int name_streams(struct cuda_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_NVTX_RESOURCE_PROCESS, COLUMN_NVTX_RESOURCE_IDENTIFIER,
-					   COLUMN_NVTX_RESOURCE_NAME, COLUMN_NVTX_RESOURCE_IDENTIFIER_TYPE,
-					   COLUMN_NVTX_RESOURCE_KIND };
 	struct index_table named = { 0 };
-	int r = index_load(&named, report, TABLE_NVTX_RESOURCE, NAMED_WIDTH, columns);
-	int64_t handle;
+	int r = load_named(&named, report);
 
 	for (size_t i = 0; i < x->streams.count; i++) {
 		int64_t *stream = x->streams.rows + i * STREAM_WIDTH;
+		int64_t key[] = { stream[STREAM_PROCESS], stream[STREAM_NAME] };
+		const int64_t *row = r >= 0 && key[1] ? index_find_last(&named, key, 2) : NULL;
 
-		handle = stream[STREAM_NAME];
-		stream[STREAM_NAME] = 0;
-		for (size_t k = 0; r >= 0 && handle && k < named.count; k++) {
-			const int64_t *row = named.rows + k * NAMED_WIDTH;
-
-			if ((row[NAMED_TYPE] == NVTX_DRIVER_STREAM || row[NAMED_TYPE] == NVTX_RUNTIME_STREAM) &&
-			    row[NAMED_KIND] == NVTX_NAMED && row[NAMED_PROCESS] == stream[STREAM_PROCESS] && row[NAMED_HANDLE] == handle)
-				stream[STREAM_NAME] = row[NAMED_NAME];
-		}
+		stream[STREAM_NAME] = row ? row[NAMED_NAME] : 0;
 	}
 	free(named.rows);
 	return r;
@@ -183,6 +202,7 @@ static int load_streams(struct cuda_index *x, struct report *report)
 						  COLUMN_CUDA_STREAM_ID, COLUMN_CUDA_STREAM_CONTEXT,
 						  COLUMN_CUDA_STREAM_DEVICE, COLUMN_CUDA_STREAM_UID,
 						  COLUMN_CUDA_STREAM_UID, COLUMN_CUDA_STREAM_HANDLE };
+	struct index_table contexts = { 0 };
 	int r = index_load(&x->devices, report, TABLE_CUDA_DEVICE, DEVICE_WIDTH, device_columns);
 
 	if (r >= 0)
@@ -193,9 +213,11 @@ static int load_streams(struct cuda_index *x, struct report *report)
 		return r;
 	index_sort(&x->devices);
 	index_sort(&x->contexts);
-	for (size_t i = 0; i < x->streams.count; i++)
-		complete_stream(x, x->streams.rows + i * STREAM_WIDTH);
-	r = name_streams(x, report);
+	r = list_contexts(x, &contexts);
+	for (size_t i = 0; r >= 0 && i < x->streams.count; i++)
+		complete_stream(x, &contexts, x->streams.rows + i * STREAM_WIDTH);
+	free(contexts.rows);
+	r = r < 0 ? r : name_streams(x, report);
 	index_sort(&x->streams);
 	return r < 0 ? r : cuda_gpus_load(x, report);
 }

@@ -139,6 +139,12 @@ static int create_gpus(struct query *q)
 	return r;
 }
 
+/* What should have one row for each id may have many in a damaged report: the first counts, as everywhere. */
+#define PROCESSES "(SELECT uid, pid, machine, min(rowid) FROM sonde_process GROUP BY uid) p"
+#define GPUS "(SELECT uid, name, min(rowid) FROM sonde_gpu GROUP BY uid) g"
+/* Those that a row comes of for each name of their handle: no program has so many. */
+#define NAMED(what) "(SELECT * FROM sonde_cuda_" what " WHERE id IS NOT NULL AND process IN (SELECT uid FROM sonde_process))"
+#define MOST_NAMES " LIMIT 65536"
 /* hwId and vmId of a process p. */
 #define MACHINE_IDS "ifnull(p.machine, 1) >> 8, ifnull(p.machine, 1) & 255"
 
@@ -151,7 +157,7 @@ static const struct {
 	  "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, "
 	  "uuid TEXT, numMultiprocessors INTEGER);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_DEVICE SELECT gpu - 1, id, pid, " SHOWN_UUID ", sm_count FROM sonde_cuda_device d "
-	  "JOIN sonde_process p ON p.uid = d.process" },
+	  "CROSS JOIN " PROCESSES " ON p.uid = d.process" },
 	{ "TARGET_INFO_CUDA_CONTEXT_INFO",
 	  "CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO(nullStreamId INTEGER NOT NULL, hwId INTEGER NOT NULL, "
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
@@ -159,7 +165,7 @@ static const struct {
 	  "workqueueResourceId INTEGER, workqueueConcurrencyLimit INTEGER, workqueueSharingScope INTEGER);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_CONTEXT_INFO SELECT ifnull(null_stream, 0), " MACHINE_IDS ", pid, device, id, c.parent, "
 	  "ifnull(green, 0), sm_count, NULL, NULL, NULL, NULL, NULL FROM sonde_cuda_context c "
-	  "JOIN sonde_process p ON p.uid = c.process" },
+	  "CROSS JOIN " PROCESSES " ON p.uid = c.process" },
 	/* Priorities are shown as CUPTI has them, without a sign. What stands for all streams of a context has no id and is none.
 	 * nsys names device 0 for what waits on any: a stream may be known on two. Of an import those that its list has. */
 	{ "TARGET_INFO_CUDA_STREAM",
@@ -167,7 +173,7 @@ static const struct {
 	  "vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL, "
 	  "flag INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_CUDA_STREAM SELECT id, " MACHINE_IDS ", pid, context, "
-	  "ifnull(max(priority), 0) & 4294967295, ifnull(max(flag), 0) FROM sonde_cuda_stream s JOIN sonde_process p "
+	  "ifnull(max(priority), 0) & 4294967295, ifnull(max(flag), 0) FROM sonde_cuda_stream s JOIN " PROCESSES " "
 	  "ON p.uid = s.process WHERE id IS NOT NULL GROUP BY p.uid, context, id HAVING max(flag) IS NOT NULL OR NOT " OF_NSYS
 	  " ORDER BY min(s.uid)" },
 	{ "TARGET_INFO_NVTX_CUDA_STREAM",
@@ -175,21 +181,21 @@ static const struct {
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
 	  "streamId INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_STREAM SELECT r.name, " MACHINE_IDS ", pid, device, context, s.id "
-	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_stream s ON s.process = r.process AND s.handle = r.identifier "
-	  "JOIN sonde_process p ON p.uid = s.process "
-	  "WHERE r.identifier_type IN (" NVTX_STREAMS ") AND r.kind = 1 AND r.name IS NOT NULL AND s.id IS NOT NULL" },
+	  "FROM sonde_nvtx_resource r JOIN " NAMED("stream") " s ON s.process = r.process AND s.handle = r.identifier "
+	  "JOIN " PROCESSES " ON p.uid = s.process "
+	  "WHERE r.identifier_type IN (" NVTX_STREAMS ") AND r.kind = 1 AND r.name IS NOT NULL" MOST_NAMES },
 	{ "TARGET_INFO_NVTX_CUDA_CONTEXT",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_CONTEXT(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "processId INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_CONTEXT SELECT r.name, " MACHINE_IDS ", pid, device, c.id "
-	  "FROM sonde_nvtx_resource r JOIN sonde_cuda_context c ON c.process = r.process AND c.handle = r.identifier "
-	  "JOIN sonde_process p ON p.uid = c.process "
-	  "WHERE r.identifier_type IN (" NVTX_CONTEXTS ") AND r.kind = 1 AND r.name IS NOT NULL AND c.id IS NOT NULL" },
+	  "FROM sonde_nvtx_resource r JOIN " NAMED("context") " c ON c.process = r.process AND c.handle = r.identifier "
+	  "JOIN " PROCESSES " ON p.uid = c.process "
+	  "WHERE r.identifier_type IN (" NVTX_CONTEXTS ") AND r.kind = 1 AND r.name IS NOT NULL" MOST_NAMES },
 	{ "TARGET_INFO_NVTX_CUDA_DEVICE",
 	  "CREATE TABLE TARGET_INFO_NVTX_CUDA_DEVICE(name TEXT NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL, "
 	  "deviceId INTEGER NOT NULL);"
 	  "INSERT OR IGNORE INTO TARGET_INFO_NVTX_CUDA_DEVICE SELECT r.name, " MACHINE_IDS ", identifier FROM sonde_nvtx_resource r "
-	  "LEFT JOIN sonde_process p ON p.uid = r.process WHERE identifier_type IN (" NVTX_DEVICES ") AND kind = 1 AND r.name IS NOT NULL" },
+	  "LEFT JOIN " PROCESSES " ON p.uid = r.process WHERE identifier_type IN (" NVTX_DEVICES ") AND kind = 1 AND r.name IS NOT NULL" },
 	/* The same number as GPU_METRICS.typeId: cuda_index.c. */
 	{ "TARGET_INFO_GPU_METRICS",
 	  "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, "
@@ -197,7 +203,7 @@ static const struct {
 	  "INSERT OR IGNORE INTO TARGET_INFO_GPU_METRICS SELECT (1 << 48) | ((source & 65535) << 32) | (gpu - 1 & 255), "
 	  "(1 << 48) | ((source & 65535) << 32), CASE source WHEN 1 THEN 'NVML' ELSE 'GPU Metrics' END || ' [' || "
 	  "ifnull(g.name, 'GPU ' || (gpu - 1)) || ']', id, m.name FROM sonde_gpu_metric m "
-	  "LEFT JOIN sonde_gpu g ON g.uid = m.gpu" },
+	  "LEFT JOIN " GPUS " ON g.uid = m.gpu" },
 };
 
 static const char *cuda_fact_name(struct query *q, unsigned i)
