@@ -1,0 +1,36 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/idmap.h"
+
+static void maps_hold_what_was_put(void **state)
+{
+	struct idmap map = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 10000; i++)
+		assert_int_equal(idmap_put(&map, i * 4096, i), 0);
+	for (uint64_t i = 0; i < 10000; i += 2)
+		assert_int_equal(idmap_take(&map, i * 4096), i);
+	assert_int_equal(map.count, 5000);
+	for (uint64_t i = 0; i < 10000; i++)
+		assert_int_equal(idmap_get(&map, i * 4096), i % 2 ? i : IDMAP_NONE);
+	idmap_put(&map, 4096, 77);
+	assert_int_equal(idmap_get(&map, 4096), 77);
+	assert_int_equal(map.count, 5000);
+	idmap_release(&map);
+	assert_int_equal(idmap_get(&map, 1), IDMAP_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(maps_hold_what_was_put),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
