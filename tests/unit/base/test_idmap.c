@@ -26,10 +26,27 @@ static void maps_hold_what_was_put(void **state)
 	assert_int_equal(idmap_get(&map, 1), IDMAP_NONE);
 }
 
+/* From 1, in the order in which they are first asked for. */
+static void keys_are_numbered(void **state)
+{
+	struct idmap map = { 0 };
+	bool is_new;
+
+	(void)state;
+	for (uint32_t i = 0; i < 5000; i++) {
+		assert_int_equal(idmap_number(&map, (uint64_t)i << 32, &is_new), i + 1);
+		assert_true(is_new);
+		assert_int_equal(idmap_number(&map, (uint64_t)(i / 2) << 32, &is_new), i / 2 + 1);
+		assert_false(is_new);
+	}
+	idmap_release(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(maps_hold_what_was_put),
+		cmocka_unit_test(keys_are_numbered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
