@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No capacity left, so that nothing fits any more. */
+static int fail(struct buf *b, int error)
+{
+	b->cap = b->len;
+	return b->failed = error;
+}
+
 int buf_reserve(struct buf *b, size_t extra)
 {
 	size_t cap;
@@ -13,14 +20,16 @@ int buf_reserve(struct buf *b, size_t extra)
 
 	if (b->cap - b->len > extra)
 		return 0;
+	if (b->failed)
+		return b->failed;
 	if (extra > (size_t)-1 / 4 - b->len)
-		return -ENOMEM;
+		return fail(b, -ENOMEM);
 	cap = b->cap ? b->cap : 64;
 	while (cap - b->len <= extra)
 		cap *= 2;
 	data = realloc(b->data, cap);
 	if (!data)
-		return -ENOMEM;
+		return fail(b, -ENOMEM);
 	b->data = data;
 	b->cap = cap;
 	return 0;
@@ -52,7 +61,7 @@ int buf_printf(struct buf *b, const char *format, ...)
 	len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	if (len < 0)
-		return -EINVAL;
+		return fail(b, -EINVAL);
 	r = buf_reserve(b, (size_t)len);
 	if (r < 0)
 		return r;
@@ -73,6 +82,8 @@ const char *buf_cstr(struct buf *b)
 
 void buf_clear(struct buf *b)
 {
+	if (b->failed)
+		buf_release(b);
 	b->len = 0;
 }
 

@@ -8,22 +8,14 @@
 #include <unistd.h>
 
 #include "base/arch.h"
+#include "base/array.h"
 
 int clock_map_add(struct clock_map *map, const struct clock_snapshot *snapshot)
 {
-	struct clock_snapshot *grown;
-	size_t cap;
-
 	if (map->count && snapshot->ticks <= map->snapshots[map->count - 1].ticks)
 		return -EINVAL;
-	if (map->count == map->cap) {
-		cap = map->cap ? map->cap * 2 : 64;
-		grown = realloc(map->snapshots, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		map->snapshots = grown;
-		map->cap = cap;
-	}
+	if (!ARRAY_ROOM(map->snapshots, map->count, map->cap, 1))
+		return -ENOMEM;
 	map->snapshots[map->count++] = *snapshot;
 	return 0;
 }

@@ -96,3 +96,18 @@ bool csv_has_guard(const char *text, size_t len)
 {
 	return len && *text == CSV_GUARD[0] && csv_needs_guard(text + 1, len - 1);
 }
+
+void csv_put_quoted(FILE *f, const char *text, size_t len)
+{
+	const char *quote;
+
+	fputs_unlocked(csv_needs_guard(text, len) ? "\"" CSV_GUARD : "\"", f);
+	while (len && (quote = memchr(text, '"', len))) {
+		fwrite_unlocked(text, 1, (size_t)(quote - text) + 1, f);
+		putc_unlocked('"', f);
+		len -= (size_t)(quote - text) + 1;
+		text = quote + 1;
+	}
+	fwrite_unlocked(text, 1, len, f);
+	putc_unlocked('"', f);
+}

@@ -8,11 +8,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define CSV_GUARD "'"
 
 /* Whether the apostrophe goes in front. So it does in front of a text that looks as if it had it. */
 bool csv_needs_guard(const char *text, size_t len);
+/* In quotes, with the apostrophe where it is needed. */
+void csv_put_quoted(FILE *f, const char *text, size_t len);
 /* Whether it is there, to be taken away. */
 bool csv_has_guard(const char *text, size_t len);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arch.h"
+#include "base/path.h"
 
 #define MAX_SCRIPT_DEPTH 5
 #define MAX_SEGMENTS 64
@@ -26,13 +27,6 @@ static long read_at(int fd, void *to, size_t size, uint64_t offset)
 static int starts_with(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* As the kernel decides about AT_SECURE. */
@@ -138,7 +132,7 @@ static enum elf_peek_kind peek_interpreter(const struct image *image, const Elf6
 
 	if (read_at(image->fd, name, size, segment->p_offset) <= 0)
 		return ELF_PEEK_FOREIGN;
-	if (starts_with(base_name(name), "ld-musl") || starts_with(base_name(name), "linker64"))
+	if (starts_with(path_name(name), "ld-musl") || starts_with(path_name(name), "linker64"))
 		return ELF_PEEK_OTHER_LIBC;
 	return ELF_PEEK_OK;
 }

@@ -2,29 +2,14 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* What stands for the next bytes of a text: they themselves, or what was made of one of them. */
 struct piece {
 	const char *text;
 	size_t len;
 	char made[8];
 };
-
-size_t utf8_length(const char *text, size_t left)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-
-	if (len == 0 || len > left)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* Overlong forms, surrogates, beyond the last code point. */
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
 
 static size_t plain_run(const char *text, size_t left)
 {
@@ -100,34 +85,16 @@ void json_put_string(FILE *f, const char *text)
 	json_put_text(f, text, strlen(text));
 }
 
-static void append_code(struct buf *b, unsigned code)
-{
-	char made[3];
-
-	if (code < 0x80) {
-		made[0] = (char)code;
-		buf_append(b, made, 1);
-	} else if (code < 0x800) {
-		made[0] = (char)(0xc0 | code >> 6);
-		made[1] = (char)(0x80 | (code & 0x3f));
-		buf_append(b, made, 2);
-	} else {
-		made[0] = (char)(0xe0 | code >> 12);
-		made[1] = (char)(0x80 | (code >> 6 & 0x3f));
-		made[2] = (char)(0x80 | (code & 0x3f));
-		buf_append(b, made, 3);
-	}
-}
-
 /* What stands behind a backslash; returns how long that is. */
 static size_t take_escape(const char *at, struct buf *ret)
 {
 	static const char named[] = "b\bf\fn\nr\rt\t";
+	char made[4];
 	unsigned code = 0;
 	int len = 0;
 
 	if (*at == 'u' && sscanf(at + 1, "%4x%n", &code, &len) == 1 && len == 4) {
-		append_code(ret, code);
+		buf_append(ret, made, utf8_put(made, code));
 		return 5;
 	}
 	for (const char *n = named; *n; n += 2)

@@ -7,9 +7,6 @@
 
 #include "base/buf.h"
 
-/* How many bytes of valid UTF-8 are the character that begins here; 0 for none. */
-size_t utf8_length(const char *text, size_t left);
-
 /* In quotes. */
 int json_append_text(struct buf *b, const char *text, size_t len);
 void json_put_text(FILE *f, const char *text, size_t len);

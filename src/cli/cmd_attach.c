@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "cli/command.h"
 #include "cli/profile_after.h"
 #include "cli/profile_flight.h"
@@ -23,20 +24,13 @@ struct watcher {
 	bool told;
 };
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void on_window(void *listener, const char *path)
 {
 	struct watcher *w = listener;
 
 	if (!w->told && !w->options->duration_ns && isatty(STDERR_FILENO))
 		fprintf(w->cli->err, "Recording process %d (%s). Ctrl-C ends the recording, not the process.\n",
-			(int)w->options->attach_pid, base_of(w->options->program));
+			(int)w->options->attach_pid, path_name(w->options->program));
 	w->told = true;
 	fflush(w->cli->err);
 	if (w->hooks.fields->after_start)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "cli/import_apart.h"
 
 struct import_fields {
@@ -38,7 +39,7 @@ static bool cut_ending(char *text, const char *ending)
 static int name_report(const char *file, const char *output, char *ret, size_t size, struct error *err)
 {
 	size_t room = size - sizeof(".sonde");
-	const char *slash = output ? strrchr(output, '/') : NULL, *last = slash ? slash + 1 : output;
+	const char *last = output ? path_name(output) : NULL;
 
 	if (last && (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0 || strcmp(output, "-") == 0))
 		return error_set(err, EINVAL, "'%s' does not name a file: -o names the report to write", output);

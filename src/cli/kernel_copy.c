@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/output_place.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_output.h"
@@ -59,16 +60,12 @@ static bool id_in(const struct id_set *set, int64_t id)
 
 static int id_put(struct id_set *set, int64_t id)
 {
-	int64_t *items;
-
 	/* Rows of one thing follow each other. */
 	if ((set->count && set->items[set->count - 1] == id) || id_in(set, id))
 		return 0;
-	items = grown(set->items, set->count, sizeof(*items));
-	if (!items)
+	if (!LIST_ROOM(set->items, set->count))
 		return -ENOMEM;
-	set->items = items;
-	items[set->count++] = id;
+	set->items[set->count++] = id;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "cli/kernel_filter.h"
 #include "fmt/frame_filter.h"
 #include "fmt/launch_filter.h"
@@ -47,13 +48,6 @@ static struct tally *tally_of(struct choosing *c, uint64_t key)
 	return &c->tallies[c->tally_count++];
 }
 
-static uint64_t hash(uint64_t hash, const void *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
-	return hash;
-}
-
 static const char *name_of(const struct choosing *c, const struct kernel_result *k)
 {
 	const char *name = c->fields->name_base == 0 ? k->function : c->fields->name_base == 1 ? k->name : k->mangled;
@@ -78,13 +72,13 @@ static bool is_called(const struct choosing *c, const struct name_pattern *wante
 static uint64_t key_of(const struct choosing *c, const struct kernel_result *k)
 {
 	double shared = result_number(k, "launch__shared_mem_per_block_dynamic");
-	uint64_t key = 0xcbf29ce484222325u;
+	uint64_t key = HASH_START;
 
 	if (c->fields->filter_mode == 1)
-		return hash(key, &k->device, sizeof(k->device));
+		return hash_bytes(key, &k->device, sizeof(k->device));
 	if (c->fields->filter_mode == 0)
 		return key;
-	return hash(hash(hash(key, k->grid, sizeof(k->grid)), k->block, sizeof(k->block)), &shared, sizeof(shared));
+	return hash_bytes(hash_bytes(hash_bytes(key, k->grid, sizeof(k->grid)), k->block, sizeof(k->block)), &shared, sizeof(shared));
 }
 
 static bool is_in(const struct nvtx_filter *filters, size_t count, const struct nvtx_open_range *ranges, size_t range_count)
@@ -154,11 +148,11 @@ static bool is_id(struct choosing *c, size_t number, const struct kernel_result 
 	if ((id->has_name && !is_called(c, &id->name, k)) || !id_pattern_matches(&id->context, (uint64_t)k->context, NULL) ||
 	    !id_pattern_matches(&id->stream, (uint64_t)k->stream, NULL))
 		return false;
-	key = hash(hash(key, &number, sizeof(number)), name, strlen(name) + 1);
+	key = hash_bytes(hash_bytes(key, &number, sizeof(number)), name, strlen(name) + 1);
 	if (!id->context.is_any)
-		key = hash(key, &k->context, sizeof(k->context));
+		key = hash_bytes(key, &k->context, sizeof(k->context));
 	if (!id->stream.is_any)
-		key = hash(key, &k->stream, sizeof(k->stream));
+		key = hash_bytes(key, &k->stream, sizeof(k->stream));
 	return id_pattern_matches(&id->invocation, ++tally_of(c, key)->seen, NULL);
 }
 

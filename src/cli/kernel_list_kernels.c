@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json_text.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"
@@ -79,14 +80,13 @@ static char *name_of(const struct kernel_fields *f, sqlite3_stmt *s)
 /* Takes the name. */
 static int add_line(struct kernel_list *list, sqlite3_stmt *s, char *name)
 {
-	struct kernel_line *all = reallocarray(list->items, list->count + 1, sizeof(*all)), *line;
+	struct kernel_line *line;
 
-	if (!all) {
+	if (!LIST_ROOM(list->items, list->count)) {
 		free(name);
 		return -1;
 	}
-	list->items = all;
-	line = &all[list->count++];
+	line = &list->items[list->count++];
 	*line = (struct kernel_line){ .name = name,
 				      .launches = sqlite3_column_int64(s, 1),
 				      .total = sqlite3_column_int64(s, 2),

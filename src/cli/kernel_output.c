@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "cli/output_name.h"
 
 #define HIGHEST_NUMBER 1000000u
@@ -67,7 +68,7 @@ static int add_ending(char *path, size_t size, const char *ending, struct error 
 
 int kernel_output_path(const char *name, const char *ending, bool overwrite, char *ret, size_t size, struct error *err)
 {
-	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+	const char *last = path_name(name);
 	struct buf pattern = BUF_INIT;
 	bool numbered = true;
 	int r;

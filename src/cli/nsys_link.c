@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/path.h"
+
 /* The release of nsys whose options and tables are spoken here. */
 #define SPOKEN_VERSION "2026.2.0"
 
@@ -14,8 +16,7 @@ static bool is_called(const char *base, const char *name)
 
 enum cli_role cli_role_of(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path_name(path);
 
 	if (is_called(base, "nsys-ui"))
 		return CLI_NSYS_UI;

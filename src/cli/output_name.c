@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "record/profile_options.h"
 
 #define DEFAULT_NAME "report%n"
@@ -151,7 +152,7 @@ static int put_folder(const char *name, struct buf *out, struct error *err)
 /* Has a script put the rank into the name? "rank12" is of rank 12, not of 1 or 2. */
 static bool names_rank(const char *name, const char *rank)
 {
-	const char *slash = strrchr(name, '/'), *at = slash ? slash + 1 : name;
+	const char *at = path_name(name);
 	size_t len;
 
 	for (; *at; at += len ? len : 1) {
@@ -185,7 +186,7 @@ static const char *skip_here(const char *name)
 
 bool output_name_is_folder(const char *name)
 {
-	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+	const char *last = path_name(name);
 
 	return !*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }

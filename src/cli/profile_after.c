@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "cli/export_answers.h"
 #include "cli/string_list.h"
 #include "export/export.h"
@@ -84,19 +85,12 @@ int profile_check_exports(const struct profile_fields *fields, enum output_style
 	return 0;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void say_step(struct after *after, const char *path)
 {
 	after->step++;
 	if (cli_is_link(after->cli))
 		fprintf(after->cli->out, "[%u/%u] [========================100%%] %s\n", after->step, after->steps,
-			base_of(path));
+			path_name(path));
 }
 
 static void export_as(struct after *after, struct query *q, enum export_type type)

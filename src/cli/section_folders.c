@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "cli/kernel_options.h"
 #include "kernel/glossary.h"
 #include "kernel/section.h"
@@ -75,17 +76,16 @@ struct reading {
 static int read_file(void *context, const char *path)
 {
 	struct reading *reading = context;
-	struct export_text *grown = reallocarray(reading->files, reading->count + 1, sizeof(*grown)), made = { 0 };
+	struct export_text made = { 0 };
 	int r;
 
-	if (!grown)
+	if (!LIST_ROOM(reading->files, reading->count))
 		return error_set(reading->err, ENOMEM, "Not enough memory");
-	reading->files = grown;
 	r = text_file_read(path, &made.data, &made.size, reading->err);
 	if (r < 0)
 		return r;
 	snprintf(made.name, sizeof(made.name), "%zu/%s", reading->folder, strrchr(path, '/') + 1);
-	grown[reading->count++] = made;
+	reading->files[reading->count++] = made;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "export/chrome.h"
 
 /* Rows of rows: GPUs are shown behind processes. */
@@ -359,8 +360,7 @@ void chrome_names(struct chrome *c)
 
 void chrome_finish(struct chrome *c)
 {
-	const char *slash = strrchr(c->e->request->input, '/'), *own = report_meta(c->t.report, "trace.traceName");
-	const char *name = own ? own : slash ? slash + 1 : c->e->request->input;
+	const char *own = report_meta(c->t.report, "trace.traceName"), *name = own ? own : path_name(c->e->request->input);
 
 	fputs_unlocked("\n],\n\"traceName\":", c->out);
 	json_put_text(c->out, name, strlen(name));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "export/timeline.h"
 #include "fmt/gpu_enums.h"
 
@@ -126,15 +127,8 @@ int event_reader_load(struct event_reader *r)
 
 int event_merge_add(struct event_merge *m, struct timeline *t, const struct track_groups *groups, uint32_t track_id)
 {
-	struct event_reader *grown;
-
-	if (m->count == m->cap) {
-		grown = reallocarray(m->readers, m->cap * 2 + 8, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		m->readers = grown;
-		m->cap = m->cap * 2 + 8;
-	}
+	if (!ARRAY_ROOM(m->readers, m->count, m->cap, 1))
+		return -ENOMEM;
 	event_reader_init(&m->readers[m->count++], t, groups->table, groups, track_id);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "export/internal.h"
 #include "export/redact.h"
 
@@ -59,13 +60,6 @@ static int choose_shift(struct export *e, struct error *err)
 	return 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int add_fact(struct export *e, struct error *err, const char *name, const char *value)
 {
 	return export_execute(e, err, "INSERT INTO main.META_DATA_EXPORT VALUES(%Q, %Q)", name, value ? value : "");
@@ -111,9 +105,9 @@ static const char *output_of(const struct export *e)
 
 static int add_names(struct export *e, struct error *err)
 {
-	int r = add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", base_name(e->request->input));
+	int r = add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", path_name(e->request->input));
 
-	return r < 0 ? r : add_fact(e, err, "EXPORT_PARAM_OUTPUT_FILE", base_name(output_of(e)));
+	return r < 0 ? r : add_fact(e, err, "EXPORT_PARAM_OUTPUT_FILE", path_name(output_of(e)));
 }
 
 static int add_paths(struct export *e, struct error *err)

@@ -56,21 +56,21 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* The number of a thread's names; 0 without memory. */
-static uint32_t number_names(const struct timeline *t, struct id_map *names, int64_t thread, bool *ret_new)
+static uint32_t number_names(const struct timeline *t, struct idmap *names, int64_t thread, bool *ret_new)
 {
 	const int64_t *row = index_find(&t->q->index.threads, thread);
 	char text[160];
-	uint32_t own = id_map_number(names, place_text(t, true, thread, text, sizeof(text)), ret_new);
-	uint32_t process = id_map_number(names, place_text(t, false, row ? row[THREAD_PROCESS] : 0, text, sizeof(text)), ret_new);
+	uint32_t own = idmap_number(names, place_text(t, true, thread, text, sizeof(text)), ret_new);
+	uint32_t process = idmap_number(names, place_text(t, false, row ? row[THREAD_PROCESS] : 0, text, sizeof(text)), ret_new);
 
-	return own && process ? id_map_number(names, (uint64_t)process << 32 | own, ret_new) : 0;
+	return own && process ? idmap_number(names, (uint64_t)process << 32 | own, ret_new) : 0;
 }
 
 /* Threads that have the same name, in processes that have, become the first of them. */
 static int join_threads(const struct timeline *t, struct stack_weights *w)
 {
 	uint32_t *first = calloc(3 * (size_t)w->owner_count + 1, sizeof(*first)), *joined = calloc((size_t)w->owner_count + 1, sizeof(*joined));
-	struct id_map names = { 0 };
+	struct idmap names = { 0 };
 	int r = first && joined ? 0 : -ENOMEM;
 	uint32_t number;
 	bool is_new;
@@ -86,7 +86,7 @@ static int join_threads(const struct timeline *t, struct stack_weights *w)
 		w->rows[i].owner = joined[w->rows[i].owner];
 	if (r >= 0 && w->count)
 		qsort(w->rows, w->count, sizeof(*w->rows), compare_rows);
-	id_map_release(&names);
+	idmap_release(&names);
 	free(first);
 	free(joined);
 	return r;

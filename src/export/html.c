@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "export/internal.h"
 #include "export/offline_page.h"
 #include "report/reader.h"
@@ -47,13 +48,6 @@ static void put_escaped(FILE *out, const char *text)
 		else
 			putc(*text, out);
 	}
-}
-
-static const char *shown_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* What goes into the page. */
@@ -190,7 +184,7 @@ static int put_report(struct export *e, const struct content *c, struct error *e
 	int r;
 
 	fputs("<script type=\"text/plain\" class=\"offline-report\" data-name=\"", e->stream);
-	put_escaped(e->stream, shown_name(e->request->input));
+	put_escaped(e->stream, path_name(e->request->input));
 	fputs("\"", e->stream);
 	put_note(e, c);
 	fputs(">", e->stream);

@@ -16,9 +16,9 @@ static void no_memory(struct perfetto *p)
 	p->result = -ENOMEM;
 }
 
-uint32_t perfetto_number(struct perfetto *p, struct id_map *map, uint64_t key, bool *ret_new)
+uint32_t perfetto_number(struct perfetto *p, struct idmap *map, uint64_t key, bool *ret_new)
 {
-	uint32_t number = id_map_number(map, key, ret_new);
+	uint32_t number = idmap_number(map, key, ret_new);
 
 	if (!number)
 		no_memory(p);
@@ -321,8 +321,8 @@ static int whole(struct export *e, struct error *err)
 		r = write_all(p, err);
 	timeline_close(&p->t);
 	for (unsigned i = 0; i < INTERNED_KINDS; i++)
-		id_map_release(&p->ids[i]);
-	id_map_release(&p->tracks);
+		idmap_release(&p->ids[i]);
+	idmap_release(&p->tracks);
 	proto_release(&p->out);
 	proto_release(&p->event);
 	proto_release(&p->interned);

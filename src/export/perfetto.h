@@ -3,7 +3,7 @@
 #ifndef SONDE_EXPORT_PERFETTO_H
 #define SONDE_EXPORT_PERFETTO_H
 
-#include "export/id_map.h"
+#include "base/idmap.h"
 #include "export/protobuf.h"
 #include "export/timeline.h"
 
@@ -36,14 +36,14 @@ struct perfetto {
 	struct proto out;       /* packets to be written */
 	struct proto event;     /* the message of the packet being made */
 	struct proto interned;  /* what it is the first to refer to */
-	struct id_map ids[INTERNED_KINDS]; /* interning ids by kind and key */
-	struct id_map tracks;   /* uuids of processes, threads, GPUs, contexts */
+	struct idmap ids[INTERNED_KINDS]; /* interning ids by kind and key */
+	struct idmap tracks;   /* uuids of processes, threads, GPUs, contexts */
 	uint64_t last_uuid;
 	int result;
 };
 
 /* 0: no memory (and `result` is set). */
-uint32_t perfetto_number(struct perfetto *p, struct id_map *map, uint64_t key, bool *ret_new);
+uint32_t perfetto_number(struct perfetto *p, struct idmap *map, uint64_t key, bool *ret_new);
 
 /* Interning ids; the text is only looked at when it is new. */
 uint64_t perfetto_intern(struct perfetto *p, unsigned kind, uint64_t key, const char *text, size_t len);

@@ -2,6 +2,7 @@
  * Slices of one track must nest, so that those that overlap otherwise go to further tracks, the lanes. */
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "export/perfetto.h"
 
@@ -150,21 +151,19 @@ static void close_until(struct row *row, struct lane *lane, int64_t time)
 
 static struct lane *add_lane(struct row *row)
 {
-	struct lane *grown;
+	struct lane *added;
 
 	if (row->lane_count == MAX_LANES)
 		return NULL;
-	grown = reallocarray(row->lanes, row->lane_count + 1, sizeof(*grown));
-	if (!grown) {
+	added = LIST_ROOM(row->lanes, row->lane_count) ? &row->lanes[row->lane_count] : NULL;
+	if (!added) {
 		row->p->result = -ENOMEM;
 		return NULL;
 	}
-	row->lanes = grown;
-	grown += row->lane_count;
-	*grown = (struct lane){ .track = row->lane_count == 0 && row->first ? row->first :
+	*added = (struct lane){ .track = row->lane_count == 0 && row->first ? row->first :
 					 perfetto_track(row->p, row->parent, row->name) };
 	row->lane_count++;
-	return grown;
+	return added;
 }
 
 /* A lane in which the slice is alone, or within the innermost that is open. */
@@ -182,21 +181,16 @@ static struct lane *find_lane(struct row *row, int64_t start, int64_t end)
 
 static void put_slice(struct row *row, const struct event_reader *r)
 {
-	int64_t start = event_value(r, EVENT_START), end = event_end(r), *grown;
+	int64_t start = event_value(r, EVENT_START), end = event_end(r);
 	struct lane *lane = find_lane(row, start, end);
 
 	if (!lane) {
 		row->p->e->left_out++;
 		return;
 	}
-	if (lane->open == lane->cap) {
-		grown = reallocarray(lane->ends, lane->cap * 2 + 8, sizeof(*grown));
-		if (!grown) {
-			row->p->result = -ENOMEM;
-			return;
-		}
-		lane->ends = grown;
-		lane->cap = lane->cap * 2 + 8;
+	if (!ARRAY_ROOM(lane->ends, lane->open, lane->cap, 1)) {
+		row->p->result = -ENOMEM;
+		return;
 	}
 	perfetto_event(row->p, r, EVENT_TYPE_BEGIN, lane->track);
 	perfetto_packet(row->p, start, PACKET_TRACK_EVENT);
@@ -263,7 +257,7 @@ static int put_row(struct perfetto *p, const struct part *parts, size_t count, c
 static int list_parts(struct perfetto *p, const struct track_groups *groups, struct part **ret, size_t *ret_count)
 {
 	const struct index_table *tracks = &p->t.tracks;
-	struct part *parts = calloc(tracks->count * 2 + 1, sizeof(*parts)), *grown;
+	struct part *parts = calloc(tracks->count * 2 + 1, sizeof(*parts));
 	size_t cap = tracks->count * 2 + 1, count = 0;
 
 	for (size_t i = 0; parts && i < tracks->count; i++) {
@@ -272,14 +266,9 @@ static int list_parts(struct perfetto *p, const struct track_groups *groups, str
 		for (unsigned table = 0; class_of(track) != ROW_NONE && table < EVENT_ROW_TABLES; table++) {
 			if (!track_groups_has(&groups[table], (uint32_t)track[TRACK_ID]))
 				continue;
-			if (count == cap) {
-				grown = reallocarray(parts, cap * 2, sizeof(*parts));
-				if (!grown) {
-					free(parts);
-					return -ENOMEM;
-				}
-				parts = grown;
-				cap *= 2;
+			if (!ARRAY_ROOM(parts, count, cap, 1)) {
+				free(parts);
+				return -ENOMEM;
 			}
 			parts[count++] = (struct part){ track, table };
 		}

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 struct proto {
 	uint8_t *data;
 	size_t len;
@@ -19,21 +21,10 @@ struct proto {
 
 static inline bool proto_room(struct proto *p, size_t extra)
 {
-	size_t cap = p->cap ? p->cap * 2 : 4096;
-	uint8_t *grown;
-
-	if (p->len + extra <= p->cap)
+	if (ARRAY_ROOM(p->data, p->len, p->cap, extra))
 		return true;
-	while (cap < p->len + extra)
-		cap *= 2;
-	grown = realloc(p->data, cap);
-	if (!grown) {
-		p->failed = true;
-		return false;
-	}
-	p->data = grown;
-	p->cap = cap;
-	return true;
+	p->failed = true;
+	return false;
 }
 
 static inline void proto_varint(struct proto *p, uint64_t value)

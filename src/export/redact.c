@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json_text.h"
 #include "export/redact_text.h"
 #include "fmt/tables.h"
@@ -254,12 +255,9 @@ static bool keeps_row(void *context, enum table_id table, int64_t *values, uint3
 
 static int drop_blob(struct redaction *x, int64_t id)
 {
-	uint64_t *all = reallocarray(x->dropped_blobs, x->dropped_count + 1, sizeof(*all));
-
-	if (!all)
+	if (!LIST_ROOM(x->dropped_blobs, x->dropped_count))
 		return -ENOMEM;
-	x->dropped_blobs = all;
-	all[x->dropped_count++] = (uint64_t)id;
+	x->dropped_blobs[x->dropped_count++] = (uint64_t)id;
 	return 0;
 }
 

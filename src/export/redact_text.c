@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json_text.h"
 #include "base/secrets.h"
 #include "export/redact_words.h"
@@ -15,10 +16,10 @@ struct redactor {
 	struct private_words words;
 	char **folders;
 	size_t folder_count;
-	struct id_map folder_names;
-	struct id_map paths;      /* hash of a path -> its number below */
+	struct idmap folder_names;
+	struct idmap paths;      /* hash of a path -> its number below */
 	uint32_t *path_numbers;   /* among those with its last part */
-	struct id_map last_parts; /* hash of it -> its number below */
+	struct idmap last_parts; /* hash of it -> its number below */
 	uint32_t *last_counts;
 };
 
@@ -35,9 +36,9 @@ void redactor_free(struct redactor *r)
 	for (size_t i = 0; i < r->folder_count; i++)
 		free(r->folders[i]);
 	free(r->folders);
-	id_map_release(&r->folder_names);
-	id_map_release(&r->paths);
-	id_map_release(&r->last_parts);
+	idmap_release(&r->folder_names);
+	idmap_release(&r->paths);
+	idmap_release(&r->last_parts);
 	free(r->path_numbers);
 	free(r->last_counts);
 	free(r);
@@ -60,18 +61,15 @@ int redactor_add_user(struct redactor *r, const char *name)
 int redactor_add_folder(struct redactor *r, const char *path)
 {
 	size_t len = strlen(path);
-	char **all;
 
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	if (path[0] != '/' || len < 2)
 		return 0;
-	all = reallocarray(r->folders, r->folder_count + 1, sizeof(*all));
-	if (!all)
+	if (!LIST_ROOM(r->folders, r->folder_count))
 		return -ENOMEM;
-	r->folders = all;
-	all[r->folder_count] = strndup(path, len);
-	if (!all[r->folder_count])
+	r->folders[r->folder_count] = strndup(path, len);
+	if (!r->folders[r->folder_count])
 		return -ENOMEM;
 	r->folder_count++;
 	return 0;
@@ -97,11 +95,11 @@ static bool is_below_own(const struct redactor *r, const char *path, size_t len)
 }
 
 /* Grows an array that goes with a map, for what was just numbered. */
-static bool number_in(struct id_map *map, uint64_t key, uint32_t **values, uint32_t *ret, bool *ret_new)
+static bool number_in(struct idmap *map, uint64_t key, uint32_t **values, uint32_t *ret, bool *ret_new)
 {
 	uint32_t *all;
 
-	*ret = id_map_number(map, key, ret_new);
+	*ret = idmap_number(map, key, ret_new);
 	if (*ret && *ret_new) {
 		all = reallocarray(*values, *ret + 1, sizeof(*all));
 		if (!all)
@@ -151,7 +149,7 @@ static int put_path(struct redactor *r, const char *path, size_t len, struct buf
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	if (is_own_folder(r, path, len))
-		return buf_printf(ret, "folder-%u", id_map_number(&r->folder_names, redact_hash(path, len), &ignored));
+		return buf_printf(ret, "folder-%u", idmap_number(&r->folder_names, redact_hash(path, len), &ignored));
 	return put_last_part(r, path, len, ret);
 }
 

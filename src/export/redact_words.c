@@ -7,6 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/array.h"
+
 #define LONG_WORD 6 /* is found within other words, too */
 #define UUID_LENGTH 36
 #define MAC_LENGTH 17
@@ -30,7 +32,6 @@ static bool is_common(const char *text, size_t len)
 
 int private_words_add(struct private_words *w, enum word_kind kind, const char *text, size_t len)
 {
-	struct private_word *all;
 	char *copy;
 
 	if (is_common(text, len))
@@ -38,15 +39,12 @@ int private_words_add(struct private_words *w, enum word_kind kind, const char *
 	for (size_t i = 0; i < w->count; i++)
 		if (w->items[i].len == len && memcmp(w->items[i].text, text, len) == 0)
 			return 0;
-	all = reallocarray(w->items, w->count + 1, sizeof(*all));
 	copy = strndup(text, len);
-	if (all)
-		w->items = all;
-	if (!all || !copy) {
+	if (!copy || !LIST_ROOM(w->items, w->count)) {
 		free(copy);
 		return -ENOMEM;
 	}
-	all[w->count++] = (struct private_word){ copy, len, kind, ++w->numbers[kind] };
+	w->items[w->count++] = (struct private_word){ copy, len, kind, ++w->numbers[kind] };
 	return 0;
 }
 
@@ -55,9 +53,9 @@ void private_words_release(struct private_words *w)
 	for (size_t i = 0; i < w->count; i++)
 		free(w->items[i].text);
 	free(w->items);
-	id_map_release(&w->addresses);
-	id_map_release(&w->machines);
-	id_map_release(&w->uuids);
+	idmap_release(&w->addresses);
+	idmap_release(&w->machines);
+	idmap_release(&w->uuids);
 }
 
 static bool is_word_character(char c)
@@ -92,11 +90,11 @@ static bool has_form(const char *text, size_t len, const char *form)
 	return true;
 }
 
-static uint32_t number_of(struct id_map *map, const char *text, size_t len)
+static uint32_t number_of(struct idmap *map, const char *text, size_t len)
 {
 	bool ignored;
 
-	return id_map_number(map, redact_hash(text, len), &ignored);
+	return idmap_number(map, redact_hash(text, len), &ignored);
 }
 
 static size_t replace_uuid(struct private_words *w, const char *text, size_t left, struct buf *ret)

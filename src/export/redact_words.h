@@ -3,7 +3,7 @@
 #define SONDE_EXPORT_REDACT_WORDS_H
 
 #include "base/buf.h"
-#include "export/id_map.h"
+#include "base/idmap.h"
 
 enum word_kind { WORD_HOST, WORD_USER, WORD_KINDS };
 
@@ -18,7 +18,7 @@ struct private_words {
 	struct private_word *items;
 	size_t count;
 	uint32_t numbers[WORD_KINDS];
-	struct id_map addresses, machines, uuids; /* IP, MAC */
+	struct idmap addresses, machines, uuids; /* IP, MAC */
 };
 
 uint64_t redact_hash(const char *text, size_t len);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "export/json_text.h"
 #include "export/work_stacks.h"
 
@@ -343,8 +344,7 @@ static int say_nothing(const struct speedscope *s, enum export_stacks stacks, st
 static int put_all(struct speedscope *s, struct error *err)
 {
 	enum export_stacks stacks = s->t.e->request->stacks;
-	const char *slash = strrchr(s->t.e->request->input, '/');
-	const char *name = slash ? slash + 1 : s->t.e->request->input;
+	const char *name = path_name(s->t.e->request->input);
 	int r = 0;
 
 	if (stacks != EXPORT_STACKS_ANY && stacks != EXPORT_STACKS_CPU && stacks != EXPORT_STACKS_GPU)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "export/internal.h"
 #include "query/mapping.h"
 
@@ -176,17 +177,15 @@ static void patterns_release(struct patterns *p)
 /* A pattern is of the whole name. */
 static int add_pattern(struct patterns *p, const char *text, size_t len, struct error *err)
 {
-	regex_t *grown = realloc(p->compiled, (p->count + 1) * sizeof(*grown));
 	char whole[512], why[128];
 	int r;
 
-	if (!grown)
+	if (!LIST_ROOM(p->compiled, p->count))
 		return error_set(err, ENOMEM, "Not enough memory for --tables");
-	p->compiled = grown;
 	if (len > sizeof(whole) - 8)
 		return error_set(err, EINVAL, "A pattern of --tables is too long");
 	snprintf(whole, sizeof(whole), "^\\(%.*s\\)$", (int)len, text);
-	r = regcomp(&grown[p->count], whole, REG_ICASE | REG_NOSUB);
+	r = regcomp(&p->compiled[p->count], whole, REG_ICASE | REG_NOSUB);
 	if (r != 0) {
 		regerror(r, NULL, why, sizeof(why));
 		return error_set(err, EINVAL, "'%.*s' in --tables is no regular expression: %s", (int)len, text, why);

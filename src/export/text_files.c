@@ -61,26 +61,16 @@ static void put_json_row(FILE *f, const struct export_table *t, const struct jso
 /* Quotes where a reader would go wrong without; an empty text has them too, null has not. */
 static void put_csv_text(FILE *f, const char *text, size_t len)
 {
-	const char *quote;
-	bool guarded = csv_needs_guard(text, len);
 	bool quoted = len == 0 || memchr(text, '\0', len) || strpbrk(text, ",\"\r\n") || text[0] == ' ' ||
 		      text[len - 1] == ' ';
 
-	if (!quoted) {
-		if (guarded)
-			fputs_unlocked(CSV_GUARD, f);
-		fwrite_unlocked(text, 1, len, f);
+	if (quoted) {
+		csv_put_quoted(f, text, len);
 		return;
 	}
-	fputs_unlocked(guarded ? "\"" CSV_GUARD : "\"", f);
-	while ((quote = memchr(text, '"', len)) != NULL) {
-		fwrite_unlocked(text, 1, (size_t)(quote - text) + 1, f);
-		putc_unlocked('"', f);
-		len -= (size_t)(quote - text) + 1;
-		text = quote + 1;
-	}
+	if (csv_needs_guard(text, len))
+		fputs_unlocked(CSV_GUARD, f);
 	fwrite_unlocked(text, 1, len, f);
-	putc_unlocked('"', f);
 }
 
 static void put_csv_row(FILE *f, const struct export_table *t, sqlite3_stmt *row)

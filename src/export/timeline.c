@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "export/json_text.h"
 
 #define LINK_PAGES 65536u /* of 65536 correlations */
@@ -26,15 +27,13 @@ static struct link_set *find_links(const struct timeline *t, int64_t process)
 
 static struct link_set *links_of(struct timeline *t, int64_t process)
 {
-	struct link_set *set = find_links(t, process), *grown;
+	struct link_set *set = find_links(t, process);
 
 	if (set)
 		return set;
-	grown = reallocarray(t->links, t->link_count + 1, sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(t->links, t->link_count))
 		return NULL;
-	t->links = grown;
-	set = &grown[t->link_count];
+	set = &t->links[t->link_count];
 	*set = (struct link_set){ .process = process };
 	for (unsigned side = 0; side < LINK_SIDES; side++)
 		set->pages[side] = calloc(LINK_PAGES, sizeof(*set->pages[side]));

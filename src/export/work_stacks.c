@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define CALL_PAGES 65536u
 #define MAX_OPEN 4096u
 /* Names that are places, above string ids and made names. */
@@ -46,19 +48,12 @@ uint64_t place_text(const struct timeline *t, bool is_thread, int64_t uid, char 
 uint32_t work_name(struct work_stacks *w, uint64_t id, const char *text, size_t len)
 {
 	bool is_new;
-	uint32_t number = id_map_number(&w->names, id, &is_new);
-	char **grown;
+	uint32_t number = idmap_number(&w->names, id, &is_new);
 
 	if (!is_new)
 		return number;
-	if (number > w->text_cap) {
-		grown = reallocarray(w->texts, (size_t)w->text_cap * 2 + 64, sizeof(*grown));
-		if (!grown)
-			return 0;
-		memset(grown + w->text_cap, 0, (w->text_cap + 64) * sizeof(*grown));
-		w->texts = grown;
-		w->text_cap = w->text_cap * 2 + 64;
-	}
+	if (!ARRAY_REACH(w->texts, w->text_cap, number))
+		return 0;
 	w->texts[number - 1] = strndup(text, len);
 	return w->texts[number - 1] ? number : 0;
 }
@@ -66,18 +61,12 @@ uint32_t work_name(struct work_stacks *w, uint64_t id, const char *text, size_t 
 static uint32_t child_node(struct work_stacks *w, uint32_t parent, uint32_t name)
 {
 	bool is_new;
-	uint32_t number = name ? id_map_number(&w->edges, (uint64_t)parent << 32 | name, &is_new) : 0;
-	struct work_node *grown;
+	uint32_t number = name ? idmap_number(&w->edges, (uint64_t)parent << 32 | name, &is_new) : 0;
 
 	if (!number || !is_new)
 		return number;
-	if (number >= w->node_cap) {
-		grown = reallocarray(w->nodes, (size_t)number * 2 + 64, sizeof(*grown));
-		if (!grown)
-			return 0;
-		w->nodes = grown;
-		w->node_cap = number * 2 + 64;
-	}
+	if (!ARRAY_REACH(w->nodes, w->node_cap, number))
+		return 0;
 	w->nodes[number] = (struct work_node){ .parent = parent, .name = name };
 	w->node_count = number + 1;
 	return number;
@@ -93,20 +82,17 @@ static uint32_t place_node(struct work_stacks *w, uint32_t parent, bool is_threa
 
 static struct call_nodes *process_calls(struct work_stacks *w, int64_t uid)
 {
-	struct call_nodes *grown;
+	struct call_nodes *added;
 
 	for (size_t i = 0; i < w->process_count; i++)
 		if (w->processes[i].uid == uid)
 			return &w->processes[i];
-	grown = reallocarray(w->processes, w->process_count + 1, sizeof(*grown));
-	if (!grown)
+	added = LIST_ADD(w->processes, w->process_count);
+	if (!added)
 		return NULL;
-	w->processes = grown;
-	grown += w->process_count;
-	*grown = (struct call_nodes){ .uid = uid, .node = place_node(w, 0, false, uid),
-				      .pages = calloc(CALL_PAGES, sizeof(*grown->pages)) };
-	w->process_count++;
-	return grown->node && grown->pages ? grown : NULL;
+	*added = (struct call_nodes){ .uid = uid, .node = place_node(w, 0, false, uid),
+				      .pages = calloc(CALL_PAGES, sizeof(*added->pages)) };
+	return added->node && added->pages ? added : NULL;
 }
 
 static int set_call(struct call_nodes *calls, int64_t correlation, uint32_t node)
@@ -300,7 +286,7 @@ void work_stacks_release(struct work_stacks *w)
 	free(w->texts);
 	free(w->processes);
 	free(w->nodes);
-	id_map_release(&w->edges);
-	id_map_release(&w->names);
+	idmap_release(&w->edges);
+	idmap_release(&w->names);
 	*w = (struct work_stacks){ 0 };
 }

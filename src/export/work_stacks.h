@@ -3,7 +3,7 @@
 #ifndef SONDE_EXPORT_WORK_STACKS_H
 #define SONDE_EXPORT_WORK_STACKS_H
 
-#include "export/id_map.h"
+#include "base/idmap.h"
 #include "export/timeline.h"
 
 struct work_node {
@@ -17,8 +17,8 @@ struct work_stacks {
 	struct timeline *t;
 	struct work_node *nodes;
 	uint32_t node_count, node_cap;
-	struct id_map edges;    /* parent and name to node */
-	struct id_map names;
+	struct idmap edges;    /* parent and name to node */
+	struct idmap names;
 	char **texts;           /* by number, less 1 */
 	uint32_t text_cap;
 	struct call_nodes *processes;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
+
 #define PART_MAX 512u
 #define REGEX "regex:"
 
@@ -47,20 +49,13 @@ int frame_filter_parse(struct frame_filter *ret, const char *text, char *why, si
 	return r;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* libtorch.so.2, libtorch.so, libtorch; train.py, train. */
 static int module_matches(const struct name_pattern *p, const char *module)
 {
 	char name[PART_MAX];
 	char *dot;
 
-	snprintf(name, sizeof(name), "%s", last_part(module));
+	snprintf(name, sizeof(name), "%s", path_name(module));
 	while (!name_pattern_matches(p, name)) {
 		dot = strrchr(name, '.');
 		if (!dot || dot == name)
@@ -81,7 +76,7 @@ int frame_filter_matches(const struct frame_filter *f, const char *module, const
 			continue;
 		if (!text || !*text)
 			return 0;
-		if (name_pattern_matches(&f->parts[i], text) || (i != FRAME_FUNCTION && name_pattern_matches(&f->parts[i], last_part(text))))
+		if (name_pattern_matches(&f->parts[i], text) || (i != FRAME_FUNCTION && name_pattern_matches(&f->parts[i], path_name(text))))
 			continue;
 		if (i != FRAME_MODULE || !module_matches(&f->parts[i], text))
 			return 0;

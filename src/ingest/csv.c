@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/csv_guard.h"
 
 void csv_begin(struct csv *c, const char *text, size_t len)
@@ -60,18 +61,10 @@ static int plain(struct csv *c)
 
 static int add_cell(struct csv *c, size_t begin)
 {
-	size_t capacity = c->capacity ? c->capacity * 2 : 64;
-	struct csv_cell *grown;
-
 	if (c->count == CSV_MAX_CELLS)
 		return fail(c, "a row has more than 65536 cells");
-	if (c->count == c->capacity) {
-		grown = reallocarray(c->cells, capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		c->cells = grown;
-		c->capacity = capacity;
-	}
+	if (!ARRAY_ROOM(c->cells, c->count, c->capacity, 1))
+		return -ENOMEM;
 	/* The text may still move, so places are kept. */
 	c->cells[c->count++] = (struct csv_cell){ NULL, begin };
 	return buf_append(&c->text, "", 1);

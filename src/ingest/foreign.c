@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/path.h"
 #include "ingest/kineto.h"
 #include "ingest/ncu.h"
 #include "ingest/nsys.h"
@@ -116,12 +117,9 @@ int foreign_is_readable(enum foreign_kind kind)
 
 void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t size)
 {
-	const char *name = strrchr(path, '/'), *dot;
-	int len;
+	const char *name = path_name(path), *dot = strrchr(name, '.');
+	int len = dot ? (int)(dot - name) : (int)strlen(name);
 
-	name = name ? name + 1 : path;
-	dot = strrchr(name, '.');
-	len = dot ? (int)(dot - name) : (int)strlen(name);
 	switch (kind) {
 	case FOREIGN_NSYS:
 		snprintf(ret, size, "is in a format that only nsys reads; 'nsys export -t sqlite %s' writes %.*s.sqlite, which can be "

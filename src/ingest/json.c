@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arch.h"
+#include "base/utf8.h"
 
 #define NAME_PLACES 8u       /* where one name may be kept */
 #define EXPECTED_BLANKS 64u  /* before a name that is expected, at most */
@@ -370,32 +371,8 @@ static int hex4(const char *p, const char *end, unsigned *ret)
 	return 1;
 }
 
-/* At most three bytes for six, four for twelve: never longer than what it stands for. */
-static size_t put_utf8(unsigned code, char *ret)
-{
-	if (code < 0x80) {
-		ret[0] = (char)code;
-		return 1;
-	}
-	if (code < 0x800) {
-		ret[0] = (char)(0xc0 | code >> 6);
-		ret[1] = (char)(0x80 | (code & 0x3f));
-		return 2;
-	}
-	if (code < 0x10000) {
-		ret[0] = (char)(0xe0 | code >> 12);
-		ret[1] = (char)(0x80 | (code >> 6 & 0x3f));
-		ret[2] = (char)(0x80 | (code & 0x3f));
-		return 3;
-	}
-	ret[0] = (char)(0xf0 | code >> 18);
-	ret[1] = (char)(0x80 | (code >> 12 & 0x3f));
-	ret[2] = (char)(0x80 | (code >> 6 & 0x3f));
-	ret[3] = (char)(0x80 | (code & 0x3f));
-	return 4;
-}
-
-/* Behind "\u". Half a surrogate pair is the replacement character, and NUL, too. */
+/* Behind "\u". Half a surrogate pair is the replacement character, and NUL, too. At most three bytes for six,
+ * four for twelve: never longer than what it stands for. */
 static size_t put_code(const char **p, const char *end, char *ret)
 {
 	unsigned code, low;
@@ -410,9 +387,9 @@ static size_t put_code(const char **p, const char *end, char *ret)
 		*p += 6;
 		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 	} else if (!code || (code >= 0xd800 && code < 0xe000)) {
-		code = 0xfffd;
+		code = UTF8_REPLACEMENT;
 	}
-	return put_utf8(code, ret);
+	return utf8_put(ret, code);
 }
 
 size_t json_unescape(const struct json_value *string, char *ret, size_t size)

@@ -4,19 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 int kineto_room(struct kineto *k, void *array, uint32_t count, size_t size)
 {
-	void **place = array, *grown;
-
-	if (count && (count < 16 || count & (count - 1)))
+	if (list_grow(array, count, size))
 		return 0;
-	grown = reallocarray(*place, count ? (size_t)count * 2 : 16, size);
-	if (!grown) {
-		k->sink.result = -ENOMEM;
-		return -ENOMEM;
-	}
-	*place = grown;
-	return 0;
+	k->sink.result = -ENOMEM;
+	return -ENOMEM;
 }
 
 /* No longer than what is kept, and not in the middle of a character. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static void arg_row(struct kineto *k, uint64_t *set, const struct json_value *key, const struct json_value *value)
 {
 	uint32_t present = SINK_BIT(COLUMN_ARG_SET) | SINK_BIT(COLUMN_ARG_KEY);
@@ -37,7 +39,7 @@ static struct json_value *known_value(const struct kineto_known *known, const st
 
 int kineto_read_members(struct json *j, struct kineto_members *ret)
 {
-	struct kineto_member member, *grown;
+	struct kineto_member member;
 	int first = 1, r;
 
 	ret->count = 0;
@@ -49,13 +51,8 @@ int kineto_read_members(struct json *j, struct kineto_members *ret)
 			ret->lost++;
 			continue;
 		}
-		if (ret->count == ret->capacity) {
-			grown = reallocarray(ret->list, ret->capacity * 2 + 32, sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			ret->list = grown;
-			ret->capacity = ret->capacity * 2 + 32;
-		}
+		if (!ARRAY_ROOM(ret->list, ret->count, ret->capacity, 1))
+			return -ENOMEM;
 		ret->list[ret->count++] = member;
 	}
 	return r;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define INSTANT_COLUMNS (1 | SINK_BIT(COLUMN_INSTANT_NAME) | SINK_BIT(COLUMN_INSTANT_CLASS) | \
 			 SINK_BIT(COLUMN_INSTANT_ARGS))
 #define CALL_COLUMNS (3 | SINK_BIT(COLUMN_CUDA_API_NAME) | SINK_BIT(COLUMN_CUDA_API_CLASS) | \
@@ -143,8 +145,6 @@ static void instant(struct kineto *k, struct kineto_event *e)
 static void begin(struct kineto *k, const struct kineto_event *e)
 {
 	struct kineto_place *p = place_with_event(k, e);
-	size_t capacity = p && p->open_capacity ? p->open_capacity * 2 : 8;
-	struct kineto_open *open;
 
 	if (!p)
 		return;
@@ -152,14 +152,9 @@ static void begin(struct kineto *k, const struct kineto_event *e)
 		k->odd++;
 		return;
 	}
-	if (p->open_count == p->open_capacity) {
-		open = reallocarray(p->open, capacity, sizeof(*open));
-		if (!open) {
-			k->sink.result = -ENOMEM;
-			return;
-		}
-		p->open = open;
-		p->open_capacity = capacity;
+	if (!ARRAY_ROOM(p->open, p->open_count, p->open_capacity, 1)) {
+		k->sink.result = -ENOMEM;
+		return;
 	}
 	kineto_begin_slice(k, e, &p->open[p->open_count++]);
 }

@@ -2,8 +2,8 @@
 #define SONDE_INGEST_KINETO_INTERNAL_H
 
 #include "base/buf.h"
+#include "base/keymap.h"
 #include "ingest/json.h"
-#include "ingest/keymap.h"
 #include "ingest/kineto.h"
 #include "ingest/sink.h"
 

@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 
 #include "base/buf.h"
-#include "ingest/keymap.h"
+#include "base/keymap.h"
 #include "ingest/nsys.h"
 #include "ingest/nsys_map.h"
 #include "ingest/sink.h"

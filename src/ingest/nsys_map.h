@@ -1,25 +1,30 @@
-/* Numbers by number. */
+/* Numbers by number; 0 is no value. */
 #ifndef SONDE_INGEST_NSYS_MAP_H
 #define SONDE_INGEST_NSYS_MAP_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/idmap.h"
 
 struct nsys_map {
-	struct nsys_pair *slots;
-	size_t slot_count;
-	size_t count;
-};
-
-struct nsys_pair {
-	int64_t key;
-	uint64_t value; /* 0 is free */
+	struct idmap values;
 };
 
 /* 0: there is none. */
-uint64_t nsys_map_find(const struct nsys_map *m, int64_t key);
-/* Values are not 0. An older value of the key is replaced. -ENOMEM. */
-int nsys_map_put(struct nsys_map *m, int64_t key, uint64_t value);
-void nsys_map_release(struct nsys_map *m);
+static inline uint64_t nsys_map_find(const struct nsys_map *m, int64_t key)
+{
+	uint64_t value = idmap_get(&m->values, (uint64_t)key);
+
+	return value == IDMAP_NONE ? 0 : value;
+}
+
+/* An older value of the key is replaced. -ENOMEM. */
+static inline int nsys_map_put(struct nsys_map *m, int64_t key, uint64_t value)
+{
+	return idmap_put(&m->values, (uint64_t)key, value);
+}
+
+static inline void nsys_map_release(struct nsys_map *m)
+{
+	idmap_release(&m->values);
+}
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ingest/nsys_internal.h"
 
 /* HW:8 | VM:8 | PID:24 | TID:24 */
@@ -19,17 +20,10 @@ static void out_of_memory(struct nsys *n)
 
 int nsys_room(struct nsys *n, void *array, uint32_t count, size_t size)
 {
-	void **place = array, *grown;
-
-	if (count && (count < 16 || count & (count - 1)))
+	if (list_grow(array, count, size))
 		return 0;
-	grown = reallocarray(*place, count ? (size_t)count * 2 : 16, size);
-	if (!grown) {
-		out_of_memory(n);
-		return -1;
-	}
-	*place = grown;
-	return 0;
+	out_of_memory(n);
+	return -1;
 }
 
 static uint32_t process_index(struct nsys *n, int64_t id)

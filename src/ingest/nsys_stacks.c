@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "ingest/nsys_internal.h"
 
 #define OTHER(name) { name, NSYS_OTHER, 0, 0 }
@@ -73,12 +74,10 @@ static enum module_kind kind_of(const char *path, int in_kernel, int is_address)
 /* A place without a name is written as "0x12" or "file+0x12". */
 static int place_of(const char *text, const char *module, int64_t *ret)
 {
-	const char *file = strrchr(module, '/');
-	size_t len;
+	const char *file = path_name(module);
+	size_t len = strlen(file);
 	char *end;
 
-	file = file ? file + 1 : module;
-	len = strlen(file);
 	if (len && strncmp(text, file, len) == 0 && text[len] == '+')
 		text += len + 1;
 	if (strncmp(text, "0x", 2) != 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "ingest/sink_store.h"
 #include "report/varint.h"
 
@@ -89,17 +90,10 @@ void store_output_row(struct store_output *out, const int64_t *row, int is_span)
 void store_output_run(struct store_output *out, struct store_run **runs, uint32_t *count, uint32_t *capacity)
 {
 	uint64_t end = out->store->size + out->used;
-	uint32_t wanted = *capacity ? *capacity * 2 : 8;
-	struct store_run *grown;
 
-	if (*count == *capacity) {
-		grown = reallocarray(*runs, wanted, sizeof(*grown));
-		if (!grown) {
-			out->result = -ENOMEM;
-			return;
-		}
-		*runs = grown;
-		*capacity = wanted;
+	if (!ARRAY_ROOM(*runs, *count, *capacity, 1)) {
+		out->result = -ENOMEM;
+		return;
 	}
 	(*runs)[(*count)++] = (struct store_run){ out->begin, end - out->begin };
 	out->begin = end;

@@ -11,6 +11,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/path.h"
 #include "inject/dynsym.h"
 
 #define LINES_LIMIT 300000u
@@ -47,28 +49,9 @@ void image_read_text(const struct image *image, uint64_t address, char *to, size
 	to[have] = '\0';
 }
 
-static void *grown(void *list, size_t *room, size_t count, size_t size)
-{
-	void *more;
-
-	if (count < *room)
-		return list;
-	more = realloc(list, (*room ? 2 * *room : 64) * size);
-	if (more)
-		*room = *room ? 2 * *room : 64;
-	return more;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void find_role(struct image *image, struct image_object *object)
 {
-	const char *name = base_name(object->path);
+	const char *name = path_name(object->path);
 	struct dynsym symbols;
 	uint64_t address;
 
@@ -92,7 +75,7 @@ static void find_role(struct image *image, struct image_object *object)
 
 static int32_t object_number(struct image *image, const struct image_object *wanted)
 {
-	struct image_object *object, **more;
+	struct image_object *object;
 
 	for (size_t i = image->object_count; i-- > 0;) {
 		object = image->objects[i];
@@ -101,10 +84,7 @@ static int32_t object_number(struct image *image, const struct image_object *wan
 		    strcmp(object->path, wanted->path) == 0)
 			return (int32_t)i;
 	}
-	more = grown(image->objects, &image->object_room, image->object_count, sizeof(*more));
-	object = more ? calloc(1, sizeof(*object)) : NULL;
-	if (more)
-		image->objects = more;
+	object = ARRAY_ROOM(image->objects, image->object_count, image->object_room, 1) ? calloc(1, sizeof(*object)) : NULL;
 	if (!object)
 		return -1;
 	*object = *wanted;
@@ -167,17 +147,14 @@ static int read_lines(struct image *image, FILE *maps)
 	image->mapping_count = 0;
 	for (unsigned i = 0; i < LINES_LIMIT && r == 0 && getline(&line, &room, maps) > 0; i++) {
 		struct image_object object = { 0 };
-		struct image_mapping m = { 0 }, *more;
+		struct image_mapping m = { 0 };
 
 		if (parse_line(line, &m, &object) < 0)
 			continue;
-		more = grown(image->mappings, &image->mapping_room, image->mapping_count,
-			     sizeof(*more));
-		if (!more) {
+		if (!ARRAY_ROOM(image->mappings, image->mapping_count, image->mapping_room, 1)) {
 			r = -ENOMEM;
 			break;
 		}
-		image->mappings = more;
 		take_mapping(image, &m, &object);
 		image->mappings[image->mapping_count++] = m;
 	}

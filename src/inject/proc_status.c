@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define THREADS_LIMIT (1u << 20)
 
 static int field(const char *line, const char *name, const char **ret)
@@ -73,7 +75,7 @@ int proc_status_read(pid_t pid, struct proc_status *ret)
 
 ssize_t proc_threads(pid_t pid, pid_t **ret)
 {
-	pid_t *list = NULL, *more;
+	pid_t *list = NULL;
 	size_t count = 0, room = 0;
 	struct dirent *entry;
 	char path[64];
@@ -88,13 +90,8 @@ ssize_t proc_threads(pid_t pid, pid_t **ret)
 
 		if (thread <= 0)
 			continue;
-		if (count == room) {
-			room = room ? 2 * room : 64;
-			more = realloc(list, room * sizeof(*list));
-			if (!more)
-				break;
-			list = more;
-		}
+		if (!ARRAY_ROOM(list, count, room, 1))
+			break;
 		list[count++] = thread;
 	}
 	closedir(folder);

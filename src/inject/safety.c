@@ -11,6 +11,8 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
+#include "base/array.h"
+#include "base/macros.h"
 #include "inject/dynsym.h"
 #include "inject/restart.h"
 #include "symbol/unwind.h"
@@ -19,7 +21,6 @@
 #define STACK_LIMIT (1u << 20)
 #define FUNCTIONS_LIMIT (1u << 20)
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 #ifndef PTRACE_GET_RSEQ_CONFIGURATION
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
@@ -78,9 +79,9 @@ static enum danger danger_of(const char *name)
 	if (strncmp(name, "libc_", 5) == 0)
 		name += 5;
 	name += strspn(name, "_");
-	if (is_one_of(name, dangerous, COUNT(dangerous)))
+	if (is_one_of(name, dangerous, COUNT_OF(dangerous)))
 		return DANGER_ALWAYS;
-	if (is_one_of(name, dangerous_unless_waiting, COUNT(dangerous_unless_waiting)))
+	if (is_one_of(name, dangerous_unless_waiting, COUNT_OF(dangerous_unless_waiting)))
 		return DANGER_UNLESS_WAITING;
 	return DANGER_NONE;
 }
@@ -91,15 +92,8 @@ static void take_function(void *context, const char *name, uint64_t start, uint6
 
 	if (!size || start + size < start || s->function_count >= FUNCTIONS_LIMIT)
 		return;
-	if (s->function_count == s->function_room) {
-		size_t room = s->function_room ? 2 * s->function_room : 4096;
-		struct function *more = realloc(s->functions, room * sizeof(*more));
-
-		if (!more)
-			return;
-		s->functions = more;
-		s->function_room = room;
-	}
+	if (!ARRAY_ROOM(s->functions, s->function_count, s->function_room, 1))
+		return;
 	s->functions[s->function_count++] =
 		(struct function){ start, start + size, danger_of(name) };
 }

@@ -2,6 +2,7 @@
 #ifndef SONDE_KERNEL_CHOICE_H
 #define SONDE_KERNEL_CHOICE_H
 
+#include "base/keymap.h"
 #include "kernel/catalog.h"
 #include "kernel/glossary.h"
 #include "kernel/section.h"
@@ -44,8 +45,7 @@ struct choice {
 	size_t section_count;
 	char **notes;                  /* sentences without a full stop: what was meant, what is not there */
 	size_t note_count;
-	size_t *slots;                 /* of a hash table over names */
-	size_t slot_count;
+	struct keymap names;           /* numbered as the metrics are */
 };
 
 /* Ten times major plus minor of a chip's compute capability, or 0. */

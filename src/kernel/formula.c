@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define MAX_DEPTH 32
 #define MAX_STEPS 256
 #define MAX_NUMBER 40
@@ -58,18 +60,15 @@ static bool take(struct parser *p, char c)
 static int add_step(struct parser *p, enum formula_code code, double number, char *metric)
 {
 	struct formula *f = p->formula;
-	struct formula_step *grown;
 
 	if (f->count == MAX_STEPS) {
 		free(metric);
 		return refuse(p, "the formula is too long");
 	}
-	grown = realloc(f->steps, (f->count + 1) * sizeof(*grown));
-	if (!grown) {
+	if (!LIST_ROOM(f->steps, f->count)) {
 		free(metric);
 		return -ENOMEM;
 	}
-	f->steps = grown;
 	f->steps[f->count++] = (struct formula_step){ code, number, metric };
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "kernel/text_file.h"
 
 #define MAX_TERMS 20000
@@ -60,19 +61,17 @@ static int add_term(struct reader *r, struct text_piece name, struct text_piece 
 {
 	struct glossary *g = r->glossary;
 	struct text_piece unit = text_take_unit(&name);
-	struct term *grown = same_as_last(r, name), *term;
+	struct term *term = same_as_last(r, name);
 
 	if (!name.len || !text.len)
 		return text_refuse(&r->lines, r->err, "expected 'name = text'");
-	if (grown)
-		return extend(r, grown, text);
+	if (term)
+		return extend(r, term, text);
 	if (g->count == MAX_TERMS)
 		return text_refuse(&r->lines, r->err, "there are too many terms");
-	grown = realloc(g->terms, (g->count + 1) * sizeof(*grown));
-	if (!grown)
+	term = LIST_ADD(g->terms, g->count);
+	if (!term)
 		return no_memory(r->err);
-	g->terms = grown;
-	term = &grown[g->count++];
 	*term = (struct term){ (enum term_kind)r->kind, text_copy(name), text_copy(unit), text_copy(text), text_copy(r->collection) };
 	return term->name && term->unit && term->text && term->collection ? 0 : no_memory(r->err);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "query/query.h"
 
@@ -37,16 +38,11 @@ static char *column(sqlite3_stmt *s, int i)
 
 static int take(struct trace *t, sqlite3_stmt *s)
 {
-	struct started *all = t->items, *k;
+	struct started *k;
 
-	if (t->count == t->capacity) {
-		t->capacity = t->capacity ? 2 * t->capacity : 256;
-		all = reallocarray(all, t->capacity, sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		t->items = all;
-	}
-	k = &all[t->count++];
+	if (!ARRAY_ROOM(t->items, t->count, t->capacity, 1))
+		return -ENOMEM;
+	k = &t->items[t->count++];
 	*k = (struct started){ .function = column(s, 0), .name = column(s, 1), .operator = column(s, 2) };
 	for (int i = 0; i < 3; i++) {
 		k->grid[i] = (uint32_t)sqlite3_column_int64(s, 3 + i);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "kernel/throughput.h"
 #include "kernel/units.h"
 
@@ -111,11 +112,9 @@ static int add_peak_and_achieved(struct page_maker *m, struct page_group *g, con
 static const struct formula *keep_ratio(struct page_maker *m, const struct formula *above, const struct formula *below)
 {
 	struct page_sections *s = m->sections;
-	struct formula **all = reallocarray(s->formulas, s->formula_count + 1, sizeof(*all)), *f = calloc(1, sizeof(*f));
+	struct formula *f = calloc(1, sizeof(*f));
 
-	if (all)
-		s->formulas = all;
-	if (!all || !f || formula_ratio(f, above, below) < 0) {
+	if (!f || !LIST_ROOM(s->formulas, s->formula_count) || formula_ratio(f, above, below) < 0) {
 		free(f);
 		return NULL;
 	}

@@ -15,15 +15,9 @@
 
 void csv_cell(FILE *out, const char *text, bool is_first)
 {
-	fputs(is_first ? "\"" : ",\"", out);
-	if (csv_needs_guard(text, strlen(text)))
-		fputs(CSV_GUARD, out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
+	if (!is_first)
+		fputc(',', out);
+	csv_put_quoted(out, text, strlen(text));
 }
 
 void csv_integer(FILE *out, int64_t value, bool is_known)

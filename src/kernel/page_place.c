@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "fmt/nvtx_filter.h"
 #include "kernel/page_text.h"
 
@@ -41,13 +42,6 @@ static void print_ranges(FILE *out, const struct kernel_result *k, bool pushed)
 	}
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 void page_print_place(FILE *out, const struct kernel_result *k)
 {
 	print_ranges(out, k, true);
@@ -59,7 +53,7 @@ void page_print_place(FILE *out, const struct kernel_result *k)
 	if (k->frame_count)
 		fprintf(out, "    Call Stack:\n");
 	for (size_t i = 0; i < k->frame_count; i++)
-		fprintf(out, "      %s (%s)\n", *k->frames[i].function ? k->frames[i].function : "?", file_name(k->frames[i].module));
+		fprintf(out, "      %s (%s)\n", *k->frames[i].function ? k->frames[i].function : "?", path_name(k->frames[i].module));
 }
 
 void csv_ranges_heading(FILE *out)

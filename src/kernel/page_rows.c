@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "kernel/metric_names.h"
 #include "kernel/page_charts.h"
 
@@ -12,37 +13,24 @@
 
 static struct page_section *add_section(struct page_maker *m, const char *id, const char *title)
 {
-	struct page_section *all = reallocarray(m->sections->items, m->sections->count + 1, sizeof(*all));
-
-	if (!all)
+	if (!LIST_ROOM(m->sections->items, m->sections->count))
 		return NULL;
-	m->sections->items = all;
-	all[m->sections->count] = (struct page_section){ .id = id, .title = title };
-	return &all[m->sections->count++];
+	m->sections->items[m->sections->count] = (struct page_section){ .id = id, .title = title };
+	return &m->sections->items[m->sections->count++];
 }
 
 static struct page_group *add_group(struct page_section *s, const char *title)
 {
-	struct page_group *all = reallocarray(s->groups, s->count + 1, sizeof(*all));
-
-	if (!all)
+	if (!LIST_ROOM(s->groups, s->count))
 		return NULL;
-	s->groups = all;
-	all[s->count] = (struct page_group){ .title = title };
-	return &all[s->count++];
+	s->groups[s->count] = (struct page_group){ .title = title };
+	return &s->groups[s->count++];
 }
 
 int page_add_row(struct page_group *g, struct page_row row)
 {
-	struct page_row *all;
-
-	if (g->count == g->capacity) {
-		g->capacity = g->capacity ? 2 * g->capacity : 16;
-		all = reallocarray(g->rows, g->capacity, sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		g->rows = all;
-	}
+	if (!ARRAY_ROOM(g->rows, g->count, g->capacity, 1))
+		return -ENOMEM;
 	g->rows[g->count++] = row;
 	return 0;
 }
@@ -85,17 +73,15 @@ bool page_cell(const struct page_maker *m, const struct formula *f, const char *
 const char *page_label(struct page_maker *m, const char *format, ...)
 {
 	struct page_sections *s = m->sections;
-	char **all = reallocarray(s->labels, s->label_count + 1, sizeof(*all));
 	va_list args;
 	int len;
 
-	if (!all)
+	if (!LIST_ROOM(s->labels, s->label_count))
 		return NULL;
-	s->labels = all;
 	va_start(args, format);
-	len = vasprintf(&all[s->label_count], format, args);
+	len = vasprintf(&s->labels[s->label_count], format, args);
 	va_end(args);
-	return len < 0 ? NULL : all[s->label_count++];
+	return len < 0 ? NULL : s->labels[s->label_count++];
 }
 
 /* A cell of a table is called by its row and its column. */

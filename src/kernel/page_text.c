@@ -7,21 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "kernel/page_place.h"
 
 #define RULE_WIDTH 110 /* of its text, behind the tag */
 
 int text_table_add(struct text_table *t, const char *cell)
 {
-	char **all;
-
-	if (t->count == t->capacity) {
-		t->capacity = t->capacity ? 2 * t->capacity : 64;
-		all = reallocarray(t->cells, t->capacity, sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		t->cells = all;
-	}
+	if (!ARRAY_ROOM(t->cells, t->count, t->capacity, 1))
+		return -ENOMEM;
 	t->cells[t->count] = strdup(cell);
 	return t->cells[t->count] ? (t->count++, 0) : -ENOMEM;
 }

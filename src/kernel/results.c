@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "kernel/results_place.h"
 #include "kernel/rows.h"
 #include "symbol/demangle.h"
-
 
 struct loader {
 	struct kernel_results *results;
@@ -20,12 +20,10 @@ static int take_process(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
 	struct kernel_results *r = l->results;
-	struct kernel_process *all = grown(r->processes, r->process_count, sizeof(*all));
 
-	if (!all)
+	if (!LIST_ROOM(r->processes, r->process_count))
 		return -ENOMEM;
-	r->processes = all;
-	all[r->process_count++] = (struct kernel_process){ v[COLUMN_PROCESS_UID],
+	r->processes[r->process_count++] = (struct kernel_process){ v[COLUMN_PROCESS_UID],
 							   HAS(present, COLUMN_PROCESS_PID) ? v[COLUMN_PROCESS_PID] : 0,
 							   row_text(l->report, v, present, COLUMN_PROCESS_NAME) };
 	return 0;
@@ -34,12 +32,10 @@ static int take_process(void *context, const int64_t *v, uint32_t present)
 static int take_device(void *context, const int64_t *v, uint32_t present)
 {
 	struct kernel_results *r = ((struct loader *)context)->results;
-	struct kernel_device *all = grown(r->devices, r->device_count, sizeof(*all));
 
-	if (!all)
+	if (!LIST_ROOM(r->devices, r->device_count))
 		return -ENOMEM;
-	r->devices = all;
-	all[r->device_count++] = (struct kernel_device){ .process = v[COLUMN_CUDA_DEVICE_PROCESS],
+	r->devices[r->device_count++] = (struct kernel_device){ .process = v[COLUMN_CUDA_DEVICE_PROCESS],
 							 .id = v[COLUMN_CUDA_DEVICE_ID],
 							 .gpu = v[COLUMN_CUDA_DEVICE_GPU],
 							 .name = "",
@@ -126,12 +122,11 @@ static int take_result(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
 	struct kernel_results *r = l->results;
-	struct kernel_result *all = grown(r->items, r->count, sizeof(*all)), *k;
+	struct kernel_result *k;
 
-	if (!all)
+	if (!LIST_ROOM(r->items, r->count))
 		return -ENOMEM;
-	r->items = all;
-	k = &all[r->count++];
+	k = &r->items[r->count++];
 	*k = (struct kernel_result){ .id = v[COLUMN_KERNEL_RESULT_ID], .number = v[COLUMN_KERNEL_RESULT_NUMBER] };
 	k->host = row_text(l->report, v, present, COLUMN_KERNEL_RESULT_HOST);
 	if (!*k->host)
@@ -145,13 +140,10 @@ static int take_result(void *context, const int64_t *v, uint32_t present)
 
 const char *results_keep(struct kernel_results *r, const char *text)
 {
-	char **names = grown(r->names, r->name_count, sizeof(*names));
-
-	if (!names)
+	if (!LIST_ROOM(r->names, r->name_count))
 		return NULL;
-	r->names = names;
-	names[r->name_count] = strdup(text);
-	return names[r->name_count] ? names[r->name_count++] : NULL;
+	r->names[r->name_count] = strdup(text);
+	return r->names[r->name_count] ? r->names[r->name_count++] : NULL;
 }
 
 /* As ncu writes it; else as the report has it. */
@@ -267,12 +259,9 @@ static struct metric_value value_of(const struct loader *l, const int64_t *v, ui
 
 int result_add_rule(struct kernel_result *k, struct kernel_rule rule)
 {
-	struct kernel_rule *all = grown(k->rules, k->rule_count, sizeof(*all));
-
-	if (!all)
+	if (!LIST_ROOM(k->rules, k->rule_count))
 		return -ENOMEM;
-	k->rules = all;
-	all[k->rule_count++] = rule;
+	k->rules[k->rule_count++] = rule;
 	return 0;
 }
 
@@ -289,23 +278,17 @@ static int add_rule(const struct loader *l, struct kernel_result *k, const int64
 
 static int add_row(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
-	struct section_value *all = grown(k->rows, k->row_count, sizeof(*all));
-
-	if (!all)
+	if (!LIST_ROOM(k->rows, k->row_count))
 		return -ENOMEM;
-	k->rows = all;
-	all[k->row_count++] = (struct section_value){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_SECTION), value_of(l, v, present) };
+	k->rows[k->row_count++] = (struct section_value){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_SECTION), value_of(l, v, present) };
 	return 0;
 }
 
 static int add_instance(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
-	struct metric_instance *all = grown(k->instances, k->instance_count, sizeof(*all));
-
-	if (!all)
+	if (!LIST_ROOM(k->instances, k->instance_count))
 		return -ENOMEM;
-	k->instances = all;
-	all[k->instance_count++] = (struct metric_instance){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
+	k->instances[k->instance_count++] = (struct metric_instance){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
 							     row_text(l->report, v, present, COLUMN_KERNEL_METRIC_LABEL),
 							     HAS(present, COLUMN_KERNEL_METRIC_OFFSET) ? v[COLUMN_KERNEL_METRIC_OFFSET] : -1,
 							     value_of(l, v, present) };
@@ -456,17 +439,8 @@ void kernel_results_release(struct kernel_results *r)
 
 int result_add(struct kernel_result *k, struct metric_value value)
 {
-	struct metric_value *all;
-
-	if (k->value_count == k->value_capacity) {
-		size_t capacity = k->value_capacity ? 2 * k->value_capacity : 64;
-
-		all = reallocarray(k->values, capacity, sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		k->values = all;
-		k->value_capacity = capacity;
-	}
+	if (!ARRAY_ROOM(k->values, k->value_count, k->value_capacity, 1))
+		return -ENOMEM;
 	k->values[k->value_count++] = value;
 	return 0;
 }

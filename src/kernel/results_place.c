@@ -4,19 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "kernel/rows.h"
 
 #define MOST_FRAMES 1024
 
 static int add_range(struct report *report, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
-	struct kernel_range *all = grown(k->ranges, k->range_count, sizeof(*all));
 	int is_pushed = v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_PUSHED;
 
-	if (!all)
+	if (!LIST_ROOM(k->ranges, k->range_count))
 		return -ENOMEM;
-	k->ranges = all;
-	all[k->range_count++] = (struct kernel_range){ .domain = row_text(report, v, present, COLUMN_KERNEL_METRIC_NAME),
+	k->ranges[k->range_count++] = (struct kernel_range){ .domain = row_text(report, v, present, COLUMN_KERNEL_METRIC_NAME),
 						       .name = row_text(report, v, present, COLUMN_KERNEL_METRIC_TEXT),
 						       .level = is_pushed ? v[COLUMN_KERNEL_METRIC_INSTANCE] : -1 };
 	if (is_pushed && HAS(present, COLUMN_KERNEL_METRIC_INTEGER))
@@ -26,12 +25,9 @@ static int add_range(struct report *report, struct kernel_result *k, const int64
 
 static int add_python(struct report *report, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
-	struct kernel_python *all = grown(k->python, k->python_count, sizeof(*all));
-
-	if (!all)
+	if (!LIST_ROOM(k->python, k->python_count))
 		return -ENOMEM;
-	k->python = all;
-	all[k->python_count++] = (struct kernel_python){ .function = row_text(report, v, present, COLUMN_KERNEL_METRIC_NAME),
+	k->python[k->python_count++] = (struct kernel_python){ .function = row_text(report, v, present, COLUMN_KERNEL_METRIC_NAME),
 							 .file = row_text(report, v, present, COLUMN_KERNEL_METRIC_TEXT),
 							 .line = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0,
 							 .number = v[COLUMN_KERNEL_METRIC_INSTANCE] };
@@ -188,16 +184,13 @@ static const char *at(const char *const *texts, uint64_t count, int64_t id)
 static int add_frames(const struct stacks *s, struct kernel_result *k)
 {
 	int64_t id = k->stack, frame;
-	struct kernel_frame *all;
 
 	while (id > 0 && (uint64_t)id <= s->stack_count && k->frame_count < MOST_FRAMES) {
-		all = grown(k->frames, k->frame_count, sizeof(*all));
-		if (!all)
+		if (!LIST_ROOM(k->frames, k->frame_count))
 			return -ENOMEM;
-		k->frames = all;
 		frame = s->stacks[id].frame;
 		if (frame > 0 && (uint64_t)frame <= s->frame_count)
-			all[k->frame_count++] = (struct kernel_frame){ at(s->symbols, s->symbol_count, s->frames[frame].symbol),
+			k->frames[k->frame_count++] = (struct kernel_frame){ at(s->symbols, s->symbol_count, s->frames[frame].symbol),
 								       at(s->modules, s->module_count, s->frames[frame].module) };
 		/* Parents come first: whatever is written, this ends. */
 		id = s->stacks[id].parent < id ? s->stacks[id].parent : 0;

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+
 #define MAGIC 0x31646568637353ull
 #define MOST_FILES 64u
 #define MOST_BYTES (16u << 20)
@@ -24,16 +26,6 @@ struct head {
 	uint32_t order;
 	uint32_t pad;
 };
-
-static uint64_t hash(const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ bytes[i]) * 0x100000001b3ull;
-	return h;
-}
 
 int schedule_key(const struct catalog *c, const struct schedule_part *part, struct buf *ret)
 {
@@ -54,7 +46,7 @@ int schedule_key(const struct catalog *c, const struct schedule_part *part, stru
 
 static void path_of(const struct catalog *c, const struct buf *key, char *ret, size_t size)
 {
-	snprintf(ret, size, "%s/%016" PRIx64, c->kept, hash(key->data, key->len));
+	snprintf(ret, size, "%s/%016" PRIx64, c->kept, hash_bytes(HASH_START, key->data, key->len));
 }
 
 static bool is_whole(const struct head *head, const struct buf *key, size_t size)
@@ -75,7 +67,7 @@ static bool take(FILE *file, const struct buf *key, size_t size, struct schedule
 	part->image = malloc(head.image_size + 1);
 	ok = kept_key && part->image && fread(kept_key, 1, head.key_size, file) == head.key_size &&
 	     fread(part->image, 1, head.image_size, file) == head.image_size && memcmp(kept_key, key->data, key->len) == 0 &&
-	     hash(part->image, head.image_size) == head.check;
+	     hash_bytes(HASH_START, part->image, head.image_size) == head.check;
 	free(kept_key);
 	if (!ok) {
 		free(part->image);
@@ -132,7 +124,7 @@ static void make_room(const char *folder)
 /* Readers see all of it or nothing. */
 void schedule_keep(const struct catalog *c, const struct buf *key, const struct schedule_part *part, uint32_t order)
 {
-	struct head head = { MAGIC, key->len, part->image_size, part->passes, hash(part->image, part->image_size), order, 0 };
+	struct head head = { MAGIC, key->len, part->image_size, part->passes, hash_bytes(HASH_START, part->image, part->image_size), order, 0 };
 	char path[PATH_MAX], made[PATH_MAX];
 	FILE *file;
 	bool ok;

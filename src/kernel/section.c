@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "kernel/text_file.h"
 
 #define MAX_ROWS 4096
@@ -180,7 +181,6 @@ static int read_head(struct reader *r, struct text_piece name, struct text_piece
 static int begin_block(struct reader *r, struct text_piece heading)
 {
 	struct section *s = r->section;
-	struct section_block *grown;
 	struct text_piece word, title = { "", 0 };
 	unsigned kind = 0;
 
@@ -194,29 +194,24 @@ static int begin_block(struct reader *r, struct text_piece heading)
 		return refuse(r, "blocks are rows, details, collect, bars, table, breakdown, roofline, timeline, graph, curves and source");
 	if (kinds[kind].titled != (title.len > 0))
 		return refuse(r, kinds[kind].titled ? "this block needs a title" : "this block has no title");
-	grown = realloc(s->blocks, (s->block_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(s->blocks, s->block_count))
 		return no_memory(r->err);
-	s->blocks = grown;
-	grown[s->block_count] = (struct section_block){ .kind = kind, .title = text_copy(title), .group = strdup("") };
+	s->blocks[s->block_count] = (struct section_block){ .kind = kind, .title = text_copy(title), .group = strdup("") };
 	s->block_count++;
-	return grown[s->block_count - 1].title && grown[s->block_count - 1].group ? 0 : no_memory(r->err);
+	return s->blocks[s->block_count - 1].title && s->blocks[s->block_count - 1].group ? 0 : no_memory(r->err);
 }
 
 static int add_column(struct reader *r, struct section_block *b, struct text_piece text)
 {
 	struct text_piece unit = text_take_unit(&text);
-	struct section_column *grown;
 
 	if (b->column_count == MAX_CELLS)
 		return refuse(r, "there are too many columns");
-	grown = realloc(b->columns, (b->column_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(b->columns, b->column_count))
 		return no_memory(r->err);
-	b->columns = grown;
-	grown[b->column_count] = (struct section_column){ text_copy(text), text_copy(unit) };
+	b->columns[b->column_count] = (struct section_column){ text_copy(text), text_copy(unit) };
 	b->column_count++;
-	return grown[b->column_count - 1].title && grown[b->column_count - 1].unit ? 0 : no_memory(r->err);
+	return b->columns[b->column_count - 1].title && b->columns[b->column_count - 1].unit ? 0 : no_memory(r->err);
 }
 
 static int read_columns(struct reader *r, struct section_block *b, struct text_piece value)
@@ -233,17 +228,14 @@ static int read_columns(struct reader *r, struct section_block *b, struct text_p
 
 static int add_cell(struct reader *r, struct section_row *row, struct text_piece text)
 {
-	struct formula *grown;
 	char why[160];
 
 	if (row->cell_count == MAX_CELLS)
 		return refuse(r, "there are too many cells");
-	grown = realloc(row->cells, (row->cell_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(row->cells, row->cell_count))
 		return no_memory(r->err);
-	row->cells = grown;
-	grown[row->cell_count] = (struct formula){ NULL, 0 };
-	if (!text_is(text, "-") && formula_parse(&grown[row->cell_count], text.text, text.len, why, sizeof(why)) < 0)
+	row->cells[row->cell_count] = (struct formula){ NULL, 0 };
+	if (!text_is(text, "-") && formula_parse(&row->cells[row->cell_count], text.text, text.len, why, sizeof(why)) < 0)
 		return refuse(r, why);
 	row->cell_count++;
 	return 0;
@@ -281,7 +273,6 @@ static int fill_row(struct reader *r, const struct section_block *b, struct sect
 
 static int add_row(struct reader *r, struct section_block *b, struct text_piece label, struct text_piece value)
 {
-	struct section_row *grown;
 	struct cc_set cc = { 0 };
 	struct text_piece range;
 
@@ -296,12 +287,10 @@ static int add_row(struct reader *r, struct section_block *b, struct text_piece 
 		return refuse(r, "a row needs a name");
 	if (r->rows++ == MAX_ROWS)
 		return refuse(r, "there are too many rows");
-	grown = realloc(b->rows, (b->row_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(b->rows, b->row_count))
 		return no_memory(r->err);
-	b->rows = grown;
-	grown[b->row_count] = (struct section_row){ .cc = cc, .line = r->lines.number };
-	return fill_row(r, b, &grown[b->row_count++], label, value);
+	b->rows[b->row_count] = (struct section_row){ .cc = cc, .line = r->lines.number };
+	return fill_row(r, b, &b->rows[b->row_count++], label, value);
 }
 
 /* "a.{sum,avg}{,.per_second}" stands for every way of taking one of each list: a row each. */

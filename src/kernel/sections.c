@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "kernel/section.h"
 #include "kernel/text_file.h"
 
@@ -43,23 +44,21 @@ static int add_section(void *context, const char *path)
 {
 	struct loading *l = context;
 	struct sections *all = l->sections;
-	struct section *grown = realloc(all->items, (all->count + 1) * sizeof(*grown));
 	char *text;
 	size_t size;
 	int r;
 
-	if (!grown)
+	if (!LIST_ROOM(all->items, all->count))
 		return error_set(l->err, ENOMEM, "Not enough memory");
-	all->items = grown;
 	r = text_file_read(path, &text, &size, l->err);
 	if (r < 0)
 		return r;
-	r = section_parse(&grown[all->count], path, text, size, l->err);
+	r = section_parse(&all->items[all->count], path, text, size, l->err);
 	free(text);
 	if (r < 0)
 		return r;
-	if (sections_find(all, grown[all->count].id))
-		section_release(&grown[all->count]);
+	if (sections_find(all, all->items[all->count].id))
+		section_release(&all->items[all->count]);
 	else
 		all->count++;
 	return 0;
@@ -69,23 +68,21 @@ static int add_set(void *context, const char *path)
 {
 	struct loading *l = context;
 	struct sections *all = l->sections;
-	struct section_set *grown = realloc(all->sets, (all->set_count + 1) * sizeof(*grown));
 	char *text;
 	size_t size;
 	int r;
 
-	if (!grown)
+	if (!LIST_ROOM(all->sets, all->set_count))
 		return error_set(l->err, ENOMEM, "Not enough memory");
-	all->sets = grown;
 	r = text_file_read(path, &text, &size, l->err);
 	if (r < 0)
 		return r;
-	r = section_set_parse(&grown[all->set_count], path, text, size, l->err);
+	r = section_set_parse(&all->sets[all->set_count], path, text, size, l->err);
 	free(text);
 	if (r < 0)
 		return r;
-	if (sections_find_set(all, grown[all->set_count].name))
-		section_set_release(&grown[all->set_count]);
+	if (sections_find_set(all, all->sets[all->set_count].name))
+		section_set_release(&all->sets[all->set_count]);
 	else
 		all->set_count++;
 	return 0;
@@ -103,23 +100,21 @@ static int add_rule(void *context, const char *path)
 {
 	struct loading *l = context;
 	struct sections *all = l->sections;
-	struct written_rule *grown = realloc(all->rules, (all->rule_count + 1) * sizeof(*grown));
 	char *text;
 	size_t size;
 	int r;
 
-	if (!grown)
+	if (!LIST_ROOM(all->rules, all->rule_count))
 		return error_set(l->err, ENOMEM, "Not enough memory");
-	all->rules = grown;
 	r = text_file_read(path, &text, &size, l->err);
 	if (r < 0)
 		return r;
-	r = written_rule_parse(&grown[all->rule_count], path, text, size, l->err);
+	r = written_rule_parse(&all->rules[all->rule_count], path, text, size, l->err);
 	free(text);
 	if (r < 0)
 		return r;
-	if (find_rule(all, grown[all->rule_count].id))
-		written_rule_release(&grown[all->rule_count]);
+	if (find_rule(all, all->rules[all->rule_count].id))
+		written_rule_release(&all->rules[all->rule_count]);
 	else
 		all->rule_count++;
 	return 0;

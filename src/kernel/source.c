@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "kernel/rows.h"
 #include "kernel/source_internal.h"
 
@@ -28,13 +29,10 @@ struct loader {
 
 const char *source_keep(struct source_book *b, const char *text)
 {
-	char **texts = grown(b->texts, b->text_count, sizeof(*texts));
-
-	if (!texts)
+	if (!LIST_ROOM(b->texts, b->text_count))
 		return NULL;
-	b->texts = texts;
-	texts[b->text_count] = strdup(text);
-	return texts[b->text_count] ? texts[b->text_count++] : NULL;
+	b->texts[b->text_count] = strdup(text);
+	return b->texts[b->text_count] ? b->texts[b->text_count++] : NULL;
 }
 
 const char *source_keep_once(struct source_book *b, const char *text)
@@ -47,13 +45,10 @@ const char *source_keep_once(struct source_book *b, const char *text)
 
 struct source_fact *source_add_fact(struct source_book *b)
 {
-	struct source_fact *facts = grown(b->facts, b->fact_count, sizeof(*facts));
-
-	if (!facts)
+	if (!LIST_ROOM(b->facts, b->fact_count))
 		return NULL;
-	b->facts = facts;
-	facts[b->fact_count] = (struct source_fact){ .sass = "", .file = "", .function = "", .inlined = "", .outer_file = "", .ptx = "" };
-	return &facts[b->fact_count++];
+	b->facts[b->fact_count] = (struct source_fact){ .sass = "", .file = "", .function = "", .inlined = "", .outer_file = "", .ptx = "" };
+	return &b->facts[b->fact_count++];
 }
 
 int source_order(int64_t code, const char *function, uint32_t pc, int64_t other_code, const char *other_function, uint32_t other_pc)
@@ -97,12 +92,11 @@ struct source_fact *source_find_fact(const struct source_book *b, int64_t code, 
 static int take_code(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
-	struct source_code *codes = grown(l->book->codes, l->book->code_count, sizeof(*codes)), *c;
+	struct source_code *c;
 
-	if (!codes)
+	if (!LIST_ROOM(l->book->codes, l->book->code_count))
 		return -ENOMEM;
-	l->book->codes = codes;
-	c = &codes[l->book->code_count++];
+	c = &l->book->codes[l->book->code_count++];
 	*c = (struct source_code){ .id = v[COLUMN_KERNEL_CODE_ID] };
 	if (HAS(present, COLUMN_KERNEL_CODE_IMAGE))
 		c->image = report_blob_data(l->report, (uint64_t)v[COLUMN_KERNEL_CODE_IMAGE], &c->size);
@@ -112,18 +106,14 @@ static int take_code(void *context, const int64_t *v, uint32_t present)
 /* Its number; -1: too many. Few, and mostly the one before. */
 static int metric_of(struct source_book *b, const char *name)
 {
-	const char **metrics;
-
 	for (size_t i = 0; i < b->metric_count; i++)
 		if (b->metrics[i] == name || strcmp(b->metrics[i], name) == 0)
 			return (int)i;
 	if (b->metric_count == MOST_METRICS)
 		return -1;
-	metrics = grown(b->metrics, b->metric_count, sizeof(*metrics));
-	if (!metrics)
+	if (!LIST_ROOM(b->metrics, b->metric_count))
 		return -1;
-	b->metrics = metrics;
-	metrics[b->metric_count] = name;
+	b->metrics[b->metric_count] = name;
 	return (int)b->metric_count++;
 }
 
@@ -165,18 +155,15 @@ static int take_count(void *context, const int64_t *v, uint32_t present)
 	struct loader *l = context;
 	struct source_book *b = l->book;
 	int metric;
-	struct source_count *counts;
 
 	if (!is_wanted(l, v[COLUMN_KERNEL_SOURCE_RESULT]))
 		return 0;
 	metric = metric_of(b, row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_METRIC));
 	if (metric < 0 || b->count_count >= MOST_COUNTS || v[COLUMN_KERNEL_SOURCE_PC] < 0 || v[COLUMN_KERNEL_SOURCE_PC] > UINT32_MAX)
 		return 0;
-	counts = grown(b->counts, b->count_count, sizeof(*counts));
-	if (!counts)
+	if (!LIST_ROOM(b->counts, b->count_count))
 		return -ENOMEM;
-	b->counts = counts;
-	counts[b->count_count++] = (struct source_count){ v[COLUMN_KERNEL_SOURCE_RESULT], v[COLUMN_KERNEL_SOURCE_CODE],
+	b->counts[b->count_count++] = (struct source_count){ v[COLUMN_KERNEL_SOURCE_RESULT], v[COLUMN_KERNEL_SOURCE_CODE],
 							  row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_FUNCTION),
 							  (uint32_t)v[COLUMN_KERNEL_SOURCE_PC], (uint32_t)metric,
 							  v[COLUMN_KERNEL_SOURCE_VALUE] };
@@ -210,12 +197,11 @@ static int take_fact(void *context, const int64_t *v, uint32_t present)
 static int take_file(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
-	struct source_file *files = grown(l->book->files, l->book->file_count, sizeof(*files)), *f;
+	struct source_file *f;
 
-	if (!files)
+	if (!LIST_ROOM(l->book->files, l->book->file_count))
 		return -ENOMEM;
-	l->book->files = files;
-	f = &files[l->book->file_count++];
+	f = &l->book->files[l->book->file_count++];
 	*f = (struct source_file){ .name = row_text(l->report, v, present, COLUMN_KERNEL_FILE_NAME) };
 	if (HAS(present, COLUMN_KERNEL_FILE_TEXT))
 		f->text = report_blob_data(l->report, (uint64_t)v[COLUMN_KERNEL_FILE_TEXT], &f->size);
@@ -313,12 +299,9 @@ static bool same_function(const struct source_fact *f, int64_t code, const char 
 /* How many instructions: all of a function that are known, and those that were seen without being known. */
 static int add_item(struct kernel_source *s, int64_t code, const char *function, uint32_t pc, const struct source_fact *f)
 {
-	struct source_item *items = grown(s->items, s->count, sizeof(*items));
-
-	if (!items)
+	if (!LIST_ROOM(s->items, s->count))
 		return -ENOMEM;
-	s->items = items;
-	items[s->count++] = (struct source_item){ function, pc, f ? f->sass : "", f ? f->file : "", f ? f->line : 0, f ? f->inlined : "", code, f, NULL, NULL };
+	s->items[s->count++] = (struct source_item){ function, pc, f ? f->sass : "", f ? f->file : "", f ? f->line : 0, f ? f->inlined : "", code, f, NULL, NULL };
 	return 0;
 }
 

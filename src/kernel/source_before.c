@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/sort.h"
 
 #define MOST_KEY 4096
@@ -49,18 +50,11 @@ int kernel_source_mean(struct kernel_source *ret, const struct source_book *book
 	return 0;
 }
 
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* A file may lie elsewhere in the other report. */
 static bool has_text(const struct source_book *b, const char *file)
 {
 	for (size_t i = 0; i < b->file_count; i++)
-		if (b->files[i].text && !b->files[i].code && strcmp(last_name(b->files[i].name), last_name(file)) == 0)
+		if (b->files[i].text && !b->files[i].code && strcmp(path_name(b->files[i].name), path_name(file)) == 0)
 			return true;
 	return false;
 }
@@ -108,9 +102,9 @@ static char *key_of(const struct naming *n, const struct source_book *b, const s
 	if (n->is_instruction && !*item->sass)
 		snprintf(pc, sizeof(pc), "%u", item->pc);
 	if (text)
-		snprintf(key, sizeof(key), "%s\n%s\n%s\n%s\n%s\n%.*s", function, last_name(item->file), item->sass, pc, item->inlined, (int)len, text);
+		snprintf(key, sizeof(key), "%s\n%s\n%s\n%s\n%s\n%.*s", function, path_name(item->file), item->sass, pc, item->inlined, (int)len, text);
 	else
-		snprintf(key, sizeof(key), "%s\n%s\n%s\n%s\n%s\n#%u", function, last_name(item->file), item->sass, pc, item->inlined, item->line);
+		snprintf(key, sizeof(key), "%s\n%s\n%s\n%s\n%s\n#%u", function, path_name(item->file), item->sass, pc, item->inlined, item->line);
 	return strdup(key);
 }
 

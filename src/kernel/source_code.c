@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "kernel/disassemble.h"
 #include "kernel/source_internal.h"
 #include "report/writer.h"
@@ -207,8 +208,6 @@ int source_make_facts(struct source_book *b, char *note, size_t note_size, struc
 	free(m);
 	return r < 0 ? error_set(err, -r, "Not enough memory") : 0;
 }
-
-#define BIT(column) (1u << (column))
 
 static int store_facts(const struct source_book *b, struct report_writer *w)
 {

@@ -8,11 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/macros.h"
+#include "base/path.h"
 #include "kernel/source_internal.h"
 #include "report/writer.h"
 
 #define MOST_FILE (4ll << 20)
-#define BIT(column) (1u << (column))
 
 static struct source_file *file_of(const struct source_book *b, int64_t code, const char *name)
 {
@@ -41,13 +43,6 @@ static char *read_file(const char *path, size_t *size)
 	return text;
 }
 
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* All of its path below the folder, then less and less of it, up to the name alone. */
 static char *look_below(const char *folder, const char *name, size_t *size)
 {
@@ -66,7 +61,7 @@ static char *look_for(const char *name, const struct source_search *search, size
 	char *text = NULL;
 
 	for (size_t i = 0; i < search->file_count && !text; i++)
-		if (strcmp(last_name(search->files[i]), last_name(name)) == 0)
+		if (strcmp(path_name(search->files[i]), path_name(name)) == 0)
 			text = read_file(search->files[i], size);
 	if (!text)
 		text = read_file(name, size);
@@ -78,17 +73,15 @@ static char *look_for(const char *name, const struct source_search *search, size
 /* Its name must live as long as the book; of one that is there without text, the text. */
 static int add_file(struct source_book *b, int64_t code, const char *name, const char *text)
 {
-	struct source_file *f = file_of(b, code, name), *files;
+	struct source_file *f = file_of(b, code, name);
 	const char *kept = text ? source_keep(b, text) : NULL;
 
 	if (text && !kept)
 		return -ENOMEM;
 	if (!f) {
-		files = reallocarray(b->files, b->file_count + 1, sizeof(*files));
-		if (!files)
+		if (!LIST_ROOM(b->files, b->file_count))
 			return -ENOMEM;
-		b->files = files;
-		f = &files[b->file_count++];
+		f = &b->files[b->file_count++];
 	}
 	*f = (struct source_file){ .name = name, .code = code, .text = kept, .size = kept ? strlen(kept) : 0 };
 	return 0;
@@ -97,7 +90,7 @@ static int add_file(struct source_book *b, int64_t code, const char *name, const
 static bool is_source(const char *name)
 {
 	static const char *const endings[] = { ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ptx", ".py", ".rs", ".jl" };
-	const char *dot = strrchr(last_name(name), '.');
+	const char *dot = strrchr(path_name(name), '.');
 
 	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (strcmp(dot, endings[i]) == 0)

@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "kernel/page_source.h"
 
 static void name_place(const struct source_item *item, char *ret, size_t size)
 {
-	const char *name = strrchr(item->file, '/');
-
 	if (item->line)
-		snprintf(ret, size, "%s:%u", name ? name + 1 : item->file, item->line);
+		snprintf(ret, size, "%s:%u", path_name(item->file), item->line);
 	else
 		snprintf(ret, size, "0x%04x%s%s", item->pc, *item->sass ? " " : "", item->sass);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/sort.h"
 #include "kernel/opcode.h"
 #include "kernel/page_source.h"
@@ -12,7 +13,6 @@
 #include "report/writer.h"
 
 #define MOST_OPCODES 1024u
-#define BIT(column) (1u << (column))
 
 struct opcode {
 	char name[OPCODE_MAX];

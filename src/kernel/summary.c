@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define DURATION "gpu__time_duration.sum"
 
 /* Shares, rates and extremes of several launches do not. */
@@ -18,20 +20,16 @@ static bool adds_up(const struct page_row *row)
 
 static struct entry *entry_of(struct summary *s, const char *section, const char *label, const struct page_row *row)
 {
-	struct entry *all;
-
 	for (size_t i = 0; i < s->count; i++)
 		if (strcmp(s->entries[i].label, label) == 0 && strcmp(s->entries[i].section, section) == 0)
 			return &s->entries[i];
-	all = reallocarray(s->entries, s->count + 1, sizeof(*all));
-	if (!all)
+	if (!LIST_ROOM(s->entries, s->count))
 		return NULL;
-	s->entries = all;
-	all[s->count] = (struct entry){ .section = section, .label = strdup(label), .metric = row->key, .place = s->count, .adds_up = adds_up(row) };
-	if (!all[s->count].label)
+	s->entries[s->count] = (struct entry){ .section = section, .label = strdup(label), .metric = row->key, .place = s->count, .adds_up = adds_up(row) };
+	if (!s->entries[s->count].label)
 		return NULL;
-	snprintf(all[s->count].unit, UNIT_MAX, "%s", row->unit);
-	return &all[s->count++];
+	snprintf(s->entries[s->count].unit, UNIT_MAX, "%s", row->unit);
+	return &s->entries[s->count++];
 }
 
 /* An operator's kernels are different ones: shares and rates count by how long each took. */

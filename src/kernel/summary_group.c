@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/sort.h"
 #include "kernel/summary_group.h"
@@ -14,17 +15,10 @@
 
 static int add_item(struct summary_items *all, const struct kernel_result *k, const char *key)
 {
-	struct summary_item *items = all->items;
-
-	if (all->count == all->capacity) {
-		all->capacity = all->capacity ? 2 * all->capacity : 64;
-		items = reallocarray(items, all->capacity, sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		all->items = items;
-	}
-	items[all->count] = (struct summary_item){ .k = k, .key = strdup(key) };
-	return items[all->count].key ? (all->count++, 0) : -ENOMEM;
+	if (!ARRAY_ROOM(all->items, all->count, all->capacity, 1))
+		return -ENOMEM;
+	all->items[all->count] = (struct summary_item){ .k = k, .key = strdup(key) };
+	return all->items[all->count].key ? (all->count++, 0) : -ENOMEM;
 }
 
 /* A range has what was launched in those within it, too: each part of "domain@outer/inner" is a group. */

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
+
 /* A plain file; a pipe of that name would make us wait for its writer. */
 static FILE *open_plain(const char *path)
 {
@@ -29,11 +31,9 @@ static FILE *open_plain(const char *path)
 
 char *text_file_name(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *dot;
+	const char *name = path_name(path), *dot = strrchr(name, '.');
 
-	path = slash ? slash + 1 : path;
-	dot = strrchr(path, '.');
-	return strndup(path, dot ? (size_t)(dot - path) : strlen(path));
+	return strndup(name, dot ? (size_t)(dot - name) : strlen(name));
 }
 
 int text_file_read(const char *path, char **ret, size_t *ret_size, struct error *err)

@@ -166,12 +166,7 @@ static int chains_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int chains_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct chains_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct chains_cursor));
 }
 
 static int chains_close(sqlite3_vtab_cursor *base)
@@ -358,11 +353,6 @@ static int begin(struct chains_cursor *c, const int64_t *id)
 	return 0;
 }
 
-static int code_of(int r)
-{
-	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
-}
-
 static int chains_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct chains_cursor *c = (struct chains_cursor *)base;
@@ -376,14 +366,14 @@ static int chains_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 			return SQLITE_OK; /* equal to no number */
 	r = stack_tree_of(query_of(base), &c->tree);
 	if (r < 0)
-		return code_of(r);
+		return function_code(r);
 	if (plan & PLAN_ID)
 		id = sqlite3_value_int64(argv[at++]);
 	if (plan & PLAN_DEPTH)
 		c->only_depth = sqlite3_value_int64(argv[at++]);
 	if ((plan & PLAN_DEPTH) && c->only_depth < 0)
 		return SQLITE_OK;
-	return code_of(begin(c, plan & PLAN_ID ? &id : NULL));
+	return function_code(begin(c, plan & PLAN_ID ? &id : NULL));
 }
 
 static int chains_next(sqlite3_vtab_cursor *base)
@@ -401,10 +391,10 @@ static int chains_next(sqlite3_vtab_cursor *base)
 		return SQLITE_OK;
 	if (kind_of(c)->table == TABLE_SAMPLE) {
 		c->row++;
-		return code_of(next_sample(c));
+		return function_code(next_sample(c));
 	}
 	c->id++;
-	return code_of(next_call_stack(c));
+	return function_code(next_call_stack(c));
 }
 
 static int chains_eof(sqlite3_vtab_cursor *base)

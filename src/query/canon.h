@@ -7,12 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_index.h"
+
 struct query;
 
 struct canon {
-	uint64_t *slots; /* string ids; 0 = free */
-	size_t slot_count;
-	size_t count;
+	uint64_t *ids; /* of strings, each text once */
+	size_t count, cap;
+	struct hash_index index;
 };
 
 /* Replaces *id; an id without text becomes 0. -ENOMEM. */

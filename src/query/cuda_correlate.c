@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 
@@ -145,12 +146,10 @@ static int add_to_process(struct cuda_calls *c, const struct work_piece *piece)
 	struct cuda_process *p;
 
 	if (at == c->process_count || c->processes[at].uid != piece->process) {
-		p = realloc(c->processes, (c->process_count + 1) * sizeof(*p));
-		if (!p)
+		if (!LIST_ROOM(c->processes, c->process_count))
 			return -ENOMEM;
-		c->processes = p;
-		memmove(p + at + 1, p + at, (c->process_count++ - at) * sizeof(*p));
-		p[at] = (struct cuda_process){ .uid = piece->process, .least = UINT32_MAX };
+		memmove(c->processes + at + 1, c->processes + at, (c->process_count++ - at) * sizeof(*c->processes));
+		c->processes[at] = (struct cuda_process){ .uid = piece->process, .least = UINT32_MAX };
 	}
 	p = &c->processes[at];
 	p->work += piece->rows;

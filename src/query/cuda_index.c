@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define SHAPE_FIRST COLUMN_CUDA_LAUNCH_GRID_X
 #define SHAPE_LAST COLUMN_CUDA_LAUNCH_BLOCK_Z
 #define SHAPE_WIDTH (SHAPE_LAST - SHAPE_FIRST + 2)
@@ -248,15 +250,9 @@ size_t cuda_clean_length(const char *name, size_t len)
 
 int64_t cuda_add_text(struct cuda_index *x, const char *text, size_t len)
 {
-	size_t cap = x->text_cap ? x->text_cap * 2 : 64;
-	char *copy = strndup(text, len), **grown;
+	char *copy = strndup(text, len);
 
-	if (copy && x->text_count == x->text_cap) {
-		grown = realloc(x->texts, cap * sizeof(*grown));
-		x->texts = grown ? grown : x->texts;
-		x->text_cap = grown ? cap : x->text_cap;
-	}
-	if (!copy || x->text_count == x->text_cap) {
+	if (!copy || !ARRAY_ROOM(x->texts, x->text_count, x->text_cap, 1)) {
 		free(copy);
 		return -ENOMEM;
 	}

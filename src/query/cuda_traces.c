@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "query/call_values.h"
 #include "query/cuda_labels.h"
@@ -338,7 +339,7 @@ static int step(struct trace_cursor *c)
 	int r = row_merge_next(c->merge, &c->at);
 
 	c->at_end = r <= 0;
-	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
+	return function_code(r);
 }
 
 /* Arguments: which name of kernels is shown, and whether with the NVTX range around the launch. */
@@ -405,21 +406,19 @@ static int make_device(struct trace_cursor *c, struct device_label *ret)
 
 static const struct buf *device_of(struct trace_cursor *c, int64_t device)
 {
-	struct device_label *grown, made = { c->at.scan->track ? c->at.scan->track[TRACK_PROCESS] : 0, device, BUF_INIT };
+	struct device_label made = { c->at.scan->track ? c->at.scan->track[TRACK_PROCESS] : 0, device, BUF_INIT };
 
 	for (size_t i = 0; i < c->device_count; i++)
 		if (c->devices[i].device == device && c->devices[i].process == made.process)
 			return &c->devices[i].text;
-	grown = realloc(c->devices, (c->device_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(c->devices, c->device_count))
 		return NULL;
-	c->devices = grown;
 	if (make_device(c, &made) < 0) {
 		buf_release(&made.text);
 		return NULL;
 	}
-	grown[c->device_count] = made;
-	return &grown[c->device_count++].text;
+	c->devices[c->device_count] = made;
+	return &c->devices[c->device_count++].text;
 }
 
 static int result_copied(sqlite3_context *context, const struct buf *text)

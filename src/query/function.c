@@ -1,6 +1,7 @@
 #include "query/function.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 int vtab_connect(sqlite3 *db, const char *declaration, size_t size, sqlite3_vtab **ret)
@@ -82,4 +83,40 @@ int function_fail(sqlite3_vtab_cursor *cursor, int r, const struct error *err)
 	sqlite3_free(cursor->pVtab->zErrMsg);
 	cursor->pVtab->zErrMsg = sqlite3_mprintf("%s", err->text);
 	return SQLITE_ERROR;
+}
+
+int cursor_open(sqlite3_vtab_cursor **ret, size_t size)
+{
+	*ret = calloc(1, size);
+	return *ret ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int list_next(sqlite3_vtab_cursor *base)
+{
+	((struct list_cursor *)base)->at++;
+	return SQLITE_OK;
+}
+
+int list_eof(sqlite3_vtab_cursor *base)
+{
+	const struct list_cursor *c = (const struct list_cursor *)base;
+
+	return c->at >= c->count;
+}
+
+int list_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = (sqlite3_int64)((struct list_cursor *)base)->at + 1;
+	return SQLITE_OK;
+}
+
+int function_code(int r)
+{
+	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
+}
+
+int plain_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	info->estimatedCost = 1e7;
+	return SQLITE_OK;
 }

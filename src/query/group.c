@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/hash.h"
 #include "query/canon.h"
 #include "query/fold.h"
-#include "query/hash.h"
 #include "query/parallel.h"
 
 #define CACHE_SIZE 1024u
@@ -45,38 +46,10 @@ static uint64_t hash_key(const int64_t *key, uint8_t key_null)
 	return h;
 }
 
-static int grow_slots(struct group_table *t)
-{
-	size_t slot_count = t->slot_count ? t->slot_count * 2 : 256, at;
-	uint32_t *slots = calloc(slot_count, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->count; i++) {
-		at = hash_key(t->groups[i].key, t->groups[i].key_null) & (slot_count - 1);
-		while (slots[at])
-			at = (at + 1) & (slot_count - 1);
-		slots[at] = (uint32_t)i + 1;
-	}
-	free(t->slots);
-	t->slots = slots;
-	t->slot_count = slot_count;
-	return 0;
-}
-
 static int add_group(struct group_table *t, const int64_t *key, uint8_t key_null)
 {
-	struct group *grown;
-	size_t cap;
-
-	if (t->count == t->cap) {
-		cap = t->cap ? t->cap * 2 : 128;
-		grown = cap < UINT32_MAX ? realloc(t->groups, cap * sizeof(*grown)) : NULL;
-		if (!grown)
-			return -ENOMEM;
-		t->groups = grown;
-		t->cap = cap;
-	}
+	if (!ARRAY_ROOM(t->groups, t->count, t->cap, 1) || !hash_index_add(&t->index, hash_key(key, key_null), t->count))
+		return -ENOMEM;
 	t->groups[t->count] = (struct group){ .key_null = key_null, .is_narrow = t->narrow != 0 };
 	memcpy(t->groups[t->count].key, key, sizeof(t->groups[0].key));
 	t->count++;
@@ -85,27 +58,16 @@ static int add_group(struct group_table *t, const int64_t *key, uint8_t key_null
 
 int group_table_find(struct group_table *t, const int64_t *key, uint8_t key_null, size_t *ret)
 {
-	size_t at;
-	int r;
+	struct hash_probe at = hash_probe(hash_key(key, key_null));
 
-	if (t->count * 2 >= t->slot_count) {
-		r = grow_slots(t);
-		if (r < 0)
-			return r;
-	}
-	at = hash_key(key, key_null) & (t->slot_count - 1);
-	for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1)) {
-		*ret = t->slots[at] - 1;
-		if (t->groups[*ret].key_null == key_null &&
-		    memcmp(t->groups[*ret].key, key, sizeof(t->groups[0].key)) == 0)
+	while (hash_next(&t->index, &at))
+		if (t->groups[at.item].key_null == key_null &&
+		    memcmp(t->groups[at.item].key, key, sizeof(t->groups[0].key)) == 0) {
+			*ret = at.item;
 			return 0;
-	}
-	r = add_group(t, key, key_null);
-	if (r < 0)
-		return r;
-	*ret = t->count - 1;
-	t->slots[at] = (uint32_t)t->count;
-	return 0;
+		}
+	*ret = t->count;
+	return add_group(t, key, key_null);
 }
 
 void group_table_release(struct group_table *t)
@@ -113,7 +75,7 @@ void group_table_release(struct group_table *t)
 	for (size_t i = 0; i < t->count; i++)
 		group_forget_values(&t->groups[i]);
 	free(t->groups);
-	free(t->slots);
+	hash_index_release(&t->index);
 	*t = (struct group_table){ 0 };
 }
 
@@ -385,7 +347,7 @@ static int merge_workers(struct grouping *g, struct worker *workers, unsigned wi
 	for (unsigned w = 0; w < width; w++)
 		for (size_t i = 0; r >= 0 && i < workers[w].table.count; i++)
 			r = merge_group(&result, &workers[w].table.groups[i], g);
-	free(result.slots);
+	hash_index_release(&result.index);
 	g->groups = result.groups;
 	g->count = result.count;
 	return r;

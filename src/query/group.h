@@ -2,6 +2,7 @@
 #ifndef SONDE_QUERY_GROUP_H
 #define SONDE_QUERY_GROUP_H
 
+#include "base/hash_index.h"
 #include "query/request.h"
 #include "query/select.h"
 
@@ -20,8 +21,7 @@ struct group_table {
 	struct group *groups;
 	size_t count;
 	size_t cap;
-	uint32_t *slots; /* group + 1; size is a power of two */
-	size_t slot_count;
+	struct hash_index index;
 	int narrow;      /* small values of new groups take half the memory: they are read by the functions below */
 };
 

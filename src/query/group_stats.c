@@ -32,10 +32,9 @@ struct stats_row {
 };
 
 struct stats_cursor {
-	sqlite3_vtab_cursor base;
+	struct list_cursor list;
 	struct grouping grouping;
 	struct stats_row *rows;
-	size_t at;
 	/* Work shared by threads. */
 	_Atomic size_t next;
 	unsigned wanted; /* bits of the quantiles the statement reads */
@@ -72,12 +71,7 @@ static int stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct stats_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct stats_cursor));
 }
 
 static void forget(struct stats_cursor *c)
@@ -85,7 +79,7 @@ static void forget(struct stats_cursor *c)
 	grouping_release(&c->grouping);
 	free(c->rows);
 	c->rows = NULL;
-	c->at = 0;
+	c->list.at = 0;
 }
 
 static int stats_close(sqlite3_vtab_cursor *base)
@@ -162,22 +156,10 @@ static int stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 	c->rows = calloc(c->grouping.count + 1, sizeof(*c->rows));
 	if (!c->rows)
 		return SQLITE_NOMEM;
+	c->list.count = c->grouping.count;
 	atomic_store(&c->next, 0);
 	parallel_run(compute, c, parallel_width(c->grouping.count));
 	return SQLITE_OK;
-}
-
-static int stats_next(sqlite3_vtab_cursor *base)
-{
-	((struct stats_cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int stats_eof(sqlite3_vtab_cursor *base)
-{
-	struct stats_cursor *c = (struct stats_cursor *)base;
-
-	return c->at >= c->grouping.count;
 }
 
 static double stored_as_real(const struct stats_cursor *c, int64_t stored)
@@ -203,7 +185,7 @@ static void result_sum(sqlite3_context *context, const struct stats_cursor *c, c
 
 static void result_key(sqlite3_context *context, const struct stats_cursor *c, unsigned key)
 {
-	const struct group *group = &c->grouping.groups[c->at];
+	const struct group *group = &c->grouping.groups[c->list.at];
 
 	if (key < c->grouping.request.key_count && !(group->key_null >> key & 1))
 		result_value(context, c->grouping.q, c->grouping.key_kind[key], group->key[key]);
@@ -212,14 +194,14 @@ static void result_key(sqlite3_context *context, const struct stats_cursor *c, u
 static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
-	const struct group_figures *f = &c->rows[c->at].figures;
+	const struct group_figures *f = &c->rows[c->list.at].figures;
 	const struct quantile *q;
 	double low;
 
 	if (column <= STATS_KEY6)
 		result_key(context, c, (unsigned)column);
 	else if (column == STATS_COUNT)
-		sqlite3_result_int64(context, (sqlite3_int64)c->grouping.groups[c->at].count);
+		sqlite3_result_int64(context, (sqlite3_int64)c->grouping.groups[c->list.at].count);
 	else if (column == STATS_SUM)
 		result_sum(context, c, f);
 	else if (column == STATS_AVG)
@@ -231,20 +213,14 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	else if (column == STATS_STDDEV)
 		sqlite3_result_double(context, f->deviation);
 	else if (quantile_of_column(column) >= 0) {
-		q = &c->rows[c->at].quantiles[quantile_of_column(column)];
+		q = &c->rows[c->list.at].quantiles[quantile_of_column(column)];
 		low = stored_as_real(c, q->low);
 		sqlite3_result_double(context, low + (stored_as_real(c, q->high) - low) * q->between);
 	}
 	return SQLITE_OK;
 }
 
-static int stats_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = (sqlite3_int64)((struct stats_cursor *)base)->at;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module stats_module = FUNCTION_MODULE(stats, stats_best_index);
+static const sqlite3_module stats_module = LIST_MODULE(stats, stats_best_index);
 
 int group_stats_register(struct query *q)
 {

@@ -36,9 +36,8 @@ enum {
 	"overlap INTEGER, source HIDDEN, keys HIDDEN, filter_a HIDDEN, filter_b HIDDEN)"
 
 struct interval_cursor {
-	sqlite3_vtab_cursor base;
+	struct list_cursor list;
 	struct span_set a, b;
-	size_t at;
 };
 
 static int compare_numbers(const void *a, const void *b)
@@ -255,12 +254,7 @@ static int overlap_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int interval_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct interval_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct interval_cursor));
 }
 
 static void forget(struct interval_cursor *c)
@@ -269,7 +263,7 @@ static void forget(struct interval_cursor *c)
 	release_set(&c->b);
 	memset(&c->a, 0, sizeof(c->a));
 	memset(&c->b, 0, sizeof(c->b));
-	c->at = 0;
+	c->list.at = 0;
 }
 
 static int interval_close(sqlite3_vtab_cursor *base)
@@ -289,6 +283,7 @@ static int union_filter(sqlite3_vtab_cursor *base, int given, const char *text, 
 	forget(c);
 	r = load_set(&c->a, q, function_argument(given, 0, argc, argv), function_argument(given, 1, argc, argv),
 		     function_argument(given, 2, argc, argv), &err);
+	c->list.count = c->a.ends.count;
 	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;
 }
 
@@ -305,20 +300,8 @@ static int overlap_filter(sqlite3_vtab_cursor *base, int given, const char *text
 	r = load_set(&c->a, q, source, keys, function_argument(given, 2, argc, argv), &err);
 	if (r >= 0)
 		r = load_set(&c->b, q, source, keys, function_argument(given, 3, argc, argv), &err);
+	c->list.count = c->a.ends.count;
 	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;
-}
-
-static int interval_next(sqlite3_vtab_cursor *base)
-{
-	((struct interval_cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int interval_eof(sqlite3_vtab_cursor *base)
-{
-	struct interval_cursor *c = (struct interval_cursor *)base;
-
-	return c->at >= c->a.ends.count;
 }
 
 static void result_key(sqlite3_context *context, const struct grouping *g, size_t at, unsigned key)
@@ -339,11 +322,11 @@ static struct sweep sweep_of(const struct span_set *set, const struct group *lik
 static int union_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct interval_cursor *c = (struct interval_cursor *)base;
-	struct sweep s = sweep_of(&c->a, &c->a.ends.groups[c->at]), none = { 0 };
+	struct sweep s = sweep_of(&c->a, &c->a.ends.groups[c->list.at]), none = { 0 };
 	int64_t busy, ignored, both, total = 0;
 
 	if (column < UNION_COUNT)
-		result_key(context, &c->a.ends, c->at, (unsigned)column);
+		result_key(context, &c->a.ends, c->list.at, (unsigned)column);
 	else if (!s.ends)
 		sqlite3_result_null(context);
 	else if (column == UNION_COUNT)
@@ -366,11 +349,11 @@ static int union_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 static int overlap_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct interval_cursor *c = (struct interval_cursor *)base;
-	const struct group *like = &c->a.ends.groups[c->at];
+	const struct group *like = &c->a.ends.groups[c->list.at];
 	int64_t figures[3];
 
 	if (column < OVERLAP_BUSY_A) {
-		result_key(context, &c->a.ends, c->at, (unsigned)column);
+		result_key(context, &c->a.ends, c->list.at, (unsigned)column);
 	} else if (column <= OVERLAP_BOTH) {
 		measure(sweep_of(&c->a, like), sweep_of(&c->b, like), &figures[0], &figures[1], &figures[2]);
 		sqlite3_result_int64(context, figures[column - OVERLAP_BUSY_A]);
@@ -378,25 +361,16 @@ static int overlap_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
 	return SQLITE_OK;
 }
 
-static int interval_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = (sqlite3_int64)((struct interval_cursor *)base)->at;
-	return SQLITE_OK;
-}
+/* Both open and close alike. */
+#define INTERVAL_MODULE(prefix)                                                                  \
+	{ .iVersion = 1, .xConnect = prefix##_connect, .xBestIndex = prefix##_best_index,        \
+	  .xDisconnect = vtab_disconnect, .xOpen = interval_open, .xClose = interval_close,      \
+	  .xFilter = prefix##_filter, .xNext = list_next, .xEof = list_eof,                      \
+	  .xColumn = prefix##_column, .xRowid = list_rowid }
 
-static const sqlite3_module union_module = {
-	.iVersion = 1, .xConnect = union_connect, .xBestIndex = union_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = interval_open, .xClose = interval_close,
-	.xFilter = union_filter, .xNext = interval_next, .xEof = interval_eof, .xColumn = union_column,
-	.xRowid = interval_rowid,
-};
+static const sqlite3_module union_module = INTERVAL_MODULE(union);
 
-static const sqlite3_module overlap_module = {
-	.iVersion = 1, .xConnect = overlap_connect, .xBestIndex = overlap_best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = interval_open, .xClose = interval_close,
-	.xFilter = overlap_filter, .xNext = interval_next, .xEof = interval_eof, .xColumn = overlap_column,
-	.xRowid = interval_rowid,
-};
+static const sqlite3_module overlap_module = INTERVAL_MODULE(overlap);
 
 int intervals_register(struct query *q)
 {

@@ -292,11 +292,6 @@ static int mapped_disconnect(sqlite3_vtab *base)
 	return vtab_disconnect(base);
 }
 
-static int sqlite_code(int r)
-{
-	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
-}
-
 /* A text that is in the report, or made by the reader once. */
 static const struct known_text *known_text(struct mapped_cursor *c, int64_t id)
 {
@@ -401,7 +396,7 @@ static int settle(struct mapped_cursor *c)
 		if (r > 0)
 			r = enter_piece(c, c->piece, source, group, 1);
 		if (r < 0)
-			return sqlite_code(r);
+			return function_code(r);
 		if (r > 0)
 			c->row = c->now->first;
 		else
@@ -424,7 +419,7 @@ static int settle_found(struct mapped_cursor *c)
 		if (r > 0)
 			r = enter_piece(c, entry->piece, source, group, 0);
 		if (r < 0)
-			return sqlite_code(r);
+			return function_code(r);
 		c->row = entry->row;
 		if (r > 0)
 			return SQLITE_OK;
@@ -441,7 +436,7 @@ static int settle_ordered(struct mapped_cursor *c)
 		r = ordered_rows_next(c->ordered, &c->now, &c->row);
 	while (r > 0 && c->text.asked && begin_text_check(c, c->now) >= 0 && !text_holds(c, c->row));
 	c->at_end = r == 0;
-	return sqlite_code(r);
+	return function_code(r);
 }
 
 /* An argument as a whole number such that no row that matches is left out. Returns 0 when it cannot
@@ -553,7 +548,7 @@ static int open_ordered(struct mapped_cursor *c, const char *order_text)
 	}
 	row_order_read(&order, order_text);
 	r = ordered_rows_open(&c->ordered, &c->probe, &order);
-	return r < 0 ? sqlite_code(r) : settle_ordered(c);
+	return r < 0 ? function_code(r) : settle_ordered(c);
 }
 
 static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char *plan, int argc,
@@ -565,7 +560,7 @@ static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char 
 	c->plain_limit = 0;
 	c->at_end = r == 0;
 	if (r <= 0)
-		return sqlite_code(r);
+		return function_code(r);
 	c->repeats = ((struct mapped_vtab *)base->pVtab)->questions++ > 0;
 	c->lookup = NULL;
 	c->is_ordered = plan_number;
@@ -573,7 +568,7 @@ static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char 
 		return open_ordered(c, plan + 2 * argc);
 	r = find_by_key(c);
 	if (r < 0)
-		return sqlite_code(r);
+		return function_code(r);
 	if (c->lookup)
 		return settle_found(c);
 	c->now = NULL;

@@ -52,7 +52,7 @@ struct row {
 };
 
 struct cursor {
-	sqlite3_vtab_cursor base;
+	struct list_cursor list;
 	struct query *q;
 	struct cuda_calls *calls;
 	const struct cuda_index *index;
@@ -74,28 +74,27 @@ struct cursor {
 	uint32_t *next_of_name;     /* group - added_up: the next of the same name, from 1 */
 	uint32_t *first_of_name;    /* by name - first */
 	struct row *rows;           /* by group */
-	size_t at;
 	_Atomic size_t next;        /* work shared by threads */
 };
 
-static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int kernels_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, DECLARATION, ret);
 }
 
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int kernels_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	return function_best_index(info, COLUMN_BY, 1, 0);
 }
 
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+static int kernels_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	struct cursor *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return SQLITE_NOMEM;
 	c->q = ((struct function_vtab *)base)->q;
-	*ret = &c->base;
+	*ret = &c->list.base;
 	return SQLITE_OK;
 }
 
@@ -133,10 +132,10 @@ static void forget(struct cursor *c)
 	c->scope_of_range = NULL;
 	c->kernels = NULL;
 	c->rows = NULL;
-	c->at = 0;
+	c->list.at = 0;
 }
 
-static int close_cursor(sqlite3_vtab_cursor *base)
+static int kernels_close(sqlite3_vtab_cursor *base)
 {
 	forget((struct cursor *)base);
 	free(base);
@@ -503,7 +502,7 @@ static int parse_by(struct cursor *c, const char *by, struct error *err)
 	return by[len] && !c->fold ? error_set(err, ENOMEM, "Not enough memory") : 0;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+static int kernels_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct cursor *c = (struct cursor *)base;
 	struct error err = { "" };
@@ -519,20 +518,8 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 		r = cuda_calls_of(c->q, c->ranges->crossing ? CALL_PART_ENDS : 0, &c->calls);
 	if (r >= 0)
 		r = run(c);
-	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
-}
-
-static int next_row(sqlite3_vtab_cursor *base)
-{
-	((struct cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int at_end(sqlite3_vtab_cursor *base)
-{
-	struct cursor *c = (struct cursor *)base;
-
-	return c->at >= c->groups.count;
+	c->list.count = c->groups.count;
+	return function_code(r);
 }
 
 static void result_who(sqlite3_context *context, const struct cursor *c, int64_t who, int column)
@@ -559,15 +546,15 @@ static void result_range(sqlite3_context *context, const struct cursor *c, const
 	else if (column == COLUMN_STYLE)
 		sqlite3_result_text(context, styles[scope[SCOPE_STYLE]], -1, SQLITE_STATIC);
 	else
-		sqlite3_result_int64(context, (int64_t)c->rows[c->at].ranges);
+		sqlite3_result_int64(context, (int64_t)c->rows[c->list.at].ranges);
 }
 
-static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int kernels_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct cursor *c = (struct cursor *)base;
-	const struct group *group = &c->groups.groups[c->at];
+	const struct group *group = &c->groups.groups[c->list.at];
 	const int64_t *scope = c->scopes.groups[group->key[KEY_SCOPE]].key;
-	const struct group_figures *figures = &c->rows[c->at].figures;
+	const struct group_figures *figures = &c->rows[c->list.at].figures;
 
 	switch (column) {
 	case COLUMN_PID:
@@ -575,7 +562,7 @@ static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	case COLUMN_COUNT: sqlite3_result_int64(context, (int64_t)group->count); break;
 	case COLUMN_SUM: sqlite3_result_int64(context, figures->whole_sum); break;
 	case COLUMN_AVG: sqlite3_result_double(context, figures->average); break;
-	case COLUMN_MED: sqlite3_result_double(context, c->rows[c->at].median); break;
+	case COLUMN_MED: sqlite3_result_double(context, c->rows[c->list.at].median); break;
 	case COLUMN_MIN: sqlite3_result_int64(context, figures->least); break;
 	case COLUMN_MAX: sqlite3_result_int64(context, figures->largest); break;
 	case COLUMN_STDDEV: sqlite3_result_double(context, figures->deviation); break;
@@ -586,19 +573,9 @@ static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	return SQLITE_OK;
 }
 
-static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = (sqlite3_int64)((struct cursor *)base)->at + 1;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module module = {
-	.iVersion = 1, .xConnect = connect_table, .xBestIndex = best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = open_cursor, .xClose = close_cursor,
-	.xFilter = filter, .xNext = next_row, .xEof = at_end, .xColumn = show_column, .xRowid = row_id,
-};
+static const sqlite3_module kernels_module = LIST_MODULE(kernels, kernels_best_index);
 
 int nvtx_kernels_register(struct query *q)
 {
-	return sqlite3_create_module_v2(q->db, "nvtx_kernel_stats", &module, q, NULL);
+	return sqlite3_create_module_v2(q->db, "nvtx_kernel_stats", &kernels_module, q, NULL);
 }

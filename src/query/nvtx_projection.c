@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "query/fold.h"
 #include "query/function.h"
@@ -26,17 +27,6 @@ enum { ROW_NAME, ROW_DOMAIN, ROW_STYLE, ROW_PROJ_START, ROW_PROJ_END, ROW_PROJ_D
 
 static const char *const style_names[] = { [RANGE_PUSH_POP] = "PushPop", [RANGE_START_END] = "StartEnd" };
 
-static int code_of(int r)
-{
-	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
-}
-
-static int plain_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
-{
-	info->estimatedCost = 1e7;
-	return SQLITE_OK;
-}
-
 static int64_t time_between(int64_t start, int64_t end)
 {
 	return (int64_t)((uint64_t)end - (uint64_t)start);
@@ -52,13 +42,11 @@ static int load_both(struct query *q, struct nvtx_ranges **ranges, struct nvtx_p
 /* nvtx_projection */
 
 struct row_cursor {
-	sqlite3_vtab_cursor base;
+	struct list_cursor list;
 	struct query *q;
 	struct nvtx_ranges *ranges;
 	struct nvtx_projections *projections;
 	uint32_t *order; /* places - 1 by id; those shown */
-	uint32_t count;
-	uint32_t at;
 };
 
 static int row_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
@@ -73,7 +61,7 @@ static int row_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	if (!c)
 		return SQLITE_NOMEM;
 	c->q = ((struct function_vtab *)base)->q;
-	*ret = &c->base;
+	*ret = &c->list.base;
 	return SQLITE_OK;
 }
 
@@ -98,7 +86,7 @@ static int make_order(struct row_cursor *c)
 		c->order[c->ranges->ranges[i].id - 1] = i;
 	for (uint32_t i = 0; i < c->ranges->count; i++)
 		if (is_shown(c->q, &c->ranges->ranges[c->order[i]]))
-			c->order[c->count++] = c->order[i];
+			c->order[c->list.count++] = c->order[i];
 	return 0;
 }
 
@@ -107,23 +95,10 @@ static int row_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 	struct row_cursor *c = (struct row_cursor *)base;
 	int r = load_both(c->q, &c->ranges, &c->projections);
 
-	c->at = 0;
+	c->list.at = 0;
 	if (r >= 0 && !c->order)
 		r = make_order(c);
-	return code_of(r);
-}
-
-static int row_next(sqlite3_vtab_cursor *base)
-{
-	((struct row_cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int row_eof(sqlite3_vtab_cursor *base)
-{
-	struct row_cursor *c = (struct row_cursor *)base;
-
-	return c->at >= c->count;
+	return function_code(r);
 }
 
 static int64_t row_number(const struct row_cursor *c, const struct nvtx_range *range,
@@ -180,8 +155,8 @@ static int result_stack(sqlite3_context *context, const struct row_cursor *c, co
 static int row_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct row_cursor *c = (struct row_cursor *)base;
-	const struct nvtx_range *range = &c->ranges->ranges[c->order[c->at]];
-	const struct nvtx_projection *projection = &c->projections->of_range[c->order[c->at]];
+	const struct nvtx_range *range = &c->ranges->ranges[c->order[c->list.at]];
+	const struct nvtx_projection *projection = &c->projections->of_range[c->order[c->list.at]];
 
 	if (column >= ROW_PROJ_START && column <= ROW_PROJ_DURATION && !projection->ops)
 		return SQLITE_OK; /* null */
@@ -200,13 +175,7 @@ static int row_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 	return SQLITE_OK;
 }
 
-static int row_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = ((struct row_cursor *)base)->at + 1;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module row_module = FUNCTION_MODULE(row, plain_best_index);
+static const sqlite3_module row_module = LIST_MODULE(row, plain_best_index);
 
 /* nvtx_projection_stats */
 
@@ -273,19 +242,7 @@ static int sum_close(sqlite3_vtab_cursor *base)
 
 static struct sum_extra *extra_of(struct sum_cursor *c, size_t group)
 {
-	struct sum_extra *grown;
-	size_t cap;
-
-	if (group >= c->extra_cap) {
-		cap = group * 2 + 64;
-		grown = realloc(c->extra, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + c->extra_cap, 0, (cap - c->extra_cap) * sizeof(*grown));
-		c->extra = grown;
-		c->extra_cap = cap;
-	}
-	return &c->extra[group];
+	return ARRAY_REACH(c->extra, c->extra_cap, group) ? &c->extra[group] : NULL;
 }
 
 static int add_range(struct sum_cursor *c, const struct nvtx_range *range, const struct nvtx_projection *projection)
@@ -359,7 +316,7 @@ static int sum_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 		if (projections->of_range[i].ops && is_shown(c->q, &ranges->ranges[i]))
 			r = add_range(c, &ranges->ranges[i], &projections->of_range[i]);
 	compute(c);
-	return code_of(r);
+	return function_code(r);
 }
 
 static int sum_next(sqlite3_vtab_cursor *base)

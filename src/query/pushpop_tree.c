@@ -289,11 +289,6 @@ static int step(struct tree_cursor *c)
 	return r;
 }
 
-static int code_of(int r)
-{
-	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
-}
-
 static int tree_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct tree_cursor *c = (struct tree_cursor *)base;
@@ -307,12 +302,12 @@ static int tree_filter(sqlite3_vtab_cursor *base, int plan, const char *text, in
 		build_heap(c);
 		r = step(c);
 	}
-	return code_of(r);
+	return function_code(r);
 }
 
 static int tree_next(sqlite3_vtab_cursor *base)
 {
-	return code_of(step((struct tree_cursor *)base));
+	return function_code(step((struct tree_cursor *)base));
 }
 
 static int tree_eof(sqlite3_vtab_cursor *base)

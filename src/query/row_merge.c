@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "query/merge_heap.h"
 #include "query/parallel.h"
@@ -248,16 +249,8 @@ void row_merge_free(struct row_merge *m)
 /* The scan stays until the rows that were taken have been shown. */
 static int leave_scan(struct row_merge *m, struct lane *lane)
 {
-	size_t cap = m->left_cap ? m->left_cap * 2 : 16;
-	struct scan **grown;
-
-	if (m->left_count == m->left_cap) {
-		grown = realloc(m->left, cap * sizeof(struct scan *));
-		if (!grown)
-			return -ENOMEM;
-		m->left = grown;
-		m->left_cap = cap;
-	}
+	if (!ARRAY_ROOM(m->left, m->left_count, m->left_cap, 1))
+		return -ENOMEM;
 	m->left[m->left_count++] = lane->scan;
 	lane->scan = NULL;
 	return 0;
@@ -398,16 +391,8 @@ static int ready_top(struct row_merge *m)
 
 static int take_row(struct row_merge *m, struct lane *lane)
 {
-	size_t cap = m->row_cap ? m->row_cap * 2 : 64;
-	struct merged_row *grown;
-
-	if (m->row_count == m->row_cap) {
-		grown = realloc(m->rows, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		m->rows = grown;
-		m->row_cap = cap;
-	}
+	if (!ARRAY_ROOM(m->rows, m->row_count, m->row_cap, 1))
+		return -ENOMEM;
 	m->rows[m->row_count++] = (struct merged_row){ lane->scan, lane->row };
 	return 0;
 }

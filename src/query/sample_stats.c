@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/function.h"
 #include "query/stack_weights.h"
 
@@ -27,14 +28,13 @@ struct stats_row {
 };
 
 struct stats_cursor {
-	sqlite3_vtab_cursor base;
+	struct list_cursor list;
 	struct stack_weights weights;
 	struct stack_view view;
 	enum stack_labels labels;
 	enum stack_owner owner;
 	struct stats_row *rows;
-	size_t count, cap;
-	size_t at;
+	size_t cap;
 };
 
 static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
@@ -50,12 +50,7 @@ static int stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct stats_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct stats_cursor));
 }
 
 static void forget(struct stats_cursor *c)
@@ -64,7 +59,7 @@ static void forget(struct stats_cursor *c)
 	stack_view_release(&c->view);
 	free(c->rows);
 	c->rows = NULL;
-	c->count = c->cap = c->at = 0;
+	c->list.count = c->cap = c->list.at = 0;
 }
 
 static int stats_close(sqlite3_vtab_cursor *base)
@@ -105,17 +100,9 @@ static int parse_by(struct stats_cursor *c, const char *by, struct error *err)
 
 static int add_row(struct stats_cursor *c, const struct stats_row *row)
 {
-	size_t cap = c->cap ? c->cap * 2 : 256;
-	struct stats_row *grown;
-
-	if (c->count == c->cap) {
-		grown = realloc(c->rows, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		c->rows = grown;
-		c->cap = cap;
-	}
-	c->rows[c->count++] = *row;
+	if (!ARRAY_ROOM(c->rows, c->list.count, c->cap, 1))
+		return -ENOMEM;
+	c->rows[c->list.count++] = *row;
 	return 0;
 }
 
@@ -133,7 +120,7 @@ static int add_owner(struct stats_cursor *c, const struct stack_sums *sums, uint
 
 		if (place[label] <= first) {
 			r = add_row(c, &(struct stats_row){ .owner = owner, .label = label });
-			place[label] = c->count;
+			place[label] = c->list.count;
 		}
 		if (r < 0)
 			break;
@@ -159,7 +146,7 @@ static int add_up(struct stats_cursor *c)
 	for (; r >= 0 && begin < c->weights.count; begin = end) {
 		end = stack_weights_end(&c->weights, begin);
 		stack_sums_add(&sums, &c->weights, c->view.nodes, begin, end);
-		r = add_owner(c, &sums, c->weights.rows[begin].owner, place, c->count);
+		r = add_owner(c, &sums, c->weights.rows[begin].owner, place, c->list.count);
 	}
 	stack_sums_release(&sums);
 	free(place);
@@ -183,19 +170,6 @@ static int stats_filter(sqlite3_vtab_cursor *base, int given, const char *text, 
 	if (r >= 0)
 		r = add_up(c);
 	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;
-}
-
-static int stats_next(sqlite3_vtab_cursor *base)
-{
-	((struct stats_cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int stats_eof(sqlite3_vtab_cursor *base)
-{
-	struct stats_cursor *c = (struct stats_cursor *)base;
-
-	return c->at >= c->count;
 }
 
 /* Rows of modules have a function only where it says that there is none. */
@@ -251,7 +225,7 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
 	struct query *q = ((struct function_vtab *)base->pVtab)->q;
-	const struct stats_row *row = &c->rows[c->at];
+	const struct stats_row *row = &c->rows[c->list.at];
 	const struct code_function *f = stack_view_function(&c->view, row->label);
 
 	switch (column) {
@@ -273,13 +247,7 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	return SQLITE_OK;
 }
 
-static int stats_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = (sqlite3_int64)((struct stats_cursor *)base)->at;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module stats_module = FUNCTION_MODULE(stats, stats_best_index);
+static const sqlite3_module stats_module = LIST_MODULE(stats, stats_best_index);
 
 int sample_stats_register(struct query *q)
 {

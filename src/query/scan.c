@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "query/call_values.h"
 #include "query/scope.h"
 #include "query/view_values.h"
@@ -545,6 +546,7 @@ int scan_enter(struct scan *s, unsigned source, size_t group)
 		r = narrow_rows(s, &s->conditions[i]);
 	if (r < 0)
 		return r;
+	CHECK(s->limit <= s->rows);
 	return s->first < s->limit;
 }
 

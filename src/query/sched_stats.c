@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "query/function.h"
 #include "query/run_walk.h"
@@ -23,11 +24,6 @@ enum { RUNS_CPU = WHO_COUNT, RUNS_START, RUNS_END, RUNS_DURATION, RUNS_MIGRATED,
 #define RUNS_DECLARATION                                                                         \
 	"CREATE TABLE x(" WHO_DECLARATION ", cpu INTEGER, start INTEGER, end INTEGER, "          \
 	"duration INTEGER, migrated INTEGER, after INTEGER)"
-
-static int code_of(int r)
-{
-	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
-}
 
 /* A run with what only its thread's earlier ones tell. */
 struct placed_run {
@@ -122,21 +118,8 @@ static void add_run(struct sched_sum *sum, const struct placed_run *p)
 
 static struct sched_sum *core_sum(struct sum_cursor *c, int64_t cpu)
 {
-	size_t count = c->core_count ? c->core_count : 8;
-	struct sched_sum *grown;
-
-	if (cpu < 0 || cpu >= MAX_CORES)
+	if (cpu < 0 || cpu >= MAX_CORES || !ARRAY_REACH(c->cores, c->core_count, (size_t)cpu))
 		return NULL;
-	if ((size_t)cpu >= c->core_count) {
-		while (count <= (size_t)cpu)
-			count *= 2;
-		grown = realloc(c->cores, count * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + c->core_count, 0, (count - c->core_count) * sizeof(*grown));
-		c->cores = grown;
-		c->core_count = count;
-	}
 	return &c->cores[cpu];
 }
 
@@ -166,20 +149,9 @@ static int sum_connect(sqlite3 *db, void *aux, int argc, const char *const *argv
 	return function_connect(db, aux, SUM_DECLARATION, ret);
 }
 
-static int plain_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
-{
-	info->estimatedCost = 1e7;
-	return SQLITE_OK;
-}
-
 static int sum_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct sum_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct sum_cursor));
 }
 
 static void sum_forget(struct sum_cursor *c)
@@ -216,14 +188,14 @@ static int sum_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 	sum_forget(c);
 	r = run_threads_load(&c->threads, ((struct function_vtab *)base->pVtab)->q);
 	if (r < 0)
-		return code_of(r);
+		return function_code(r);
 	c->sums = calloc(c->threads.count + 1, sizeof(*c->sums));
 	if (!c->sums)
 		return SQLITE_NOMEM;
 	for (size_t i = 0; r >= 0 && i < c->threads.count; i++)
 		r = sum_thread(c, i);
 	skip_empty(c);
-	return code_of(r);
+	return function_code(r);
 }
 
 static int sum_next(sqlite3_vtab_cursor *base)
@@ -294,11 +266,9 @@ struct core_run {
 };
 
 struct runs_cursor {
-	sqlite3_vtab_cursor base;
+	struct list_cursor list;
 	struct run_threads threads;
 	struct core_run *runs;
-	size_t count;
-	size_t at;
 };
 
 static int compare_core_runs(const void *a, const void *b)
@@ -319,9 +289,9 @@ static int collect_thread(struct runs_cursor *c, size_t thread, size_t cap)
 	int r;
 
 	begin_placing(&placing, &c->threads, thread);
-	while ((r = next_placed(&placing, &p)) > 0 && c->count < cap)
+	while ((r = next_placed(&placing, &p)) > 0 && c->list.count < cap)
 		if (p.run.cpu >= 0 && p.run.cpu < MAX_CORES)
-			c->runs[c->count++] = (struct core_run){ p.run.start, p.run.end, (uint32_t)thread,
+			c->runs[c->list.count++] = (struct core_run){ p.run.start, p.run.end, (uint32_t)thread,
 								 (uint16_t)p.run.cpu, (uint8_t)p.migrated,
 								 (uint8_t)p.run.after };
 	track_reader_release(&placing.reader);
@@ -336,19 +306,14 @@ static int runs_connect(sqlite3 *db, void *aux, int argc, const char *const *arg
 
 static int runs_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct runs_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct runs_cursor));
 }
 
 static void runs_forget(struct runs_cursor *c)
 {
 	free(c->runs);
 	c->runs = NULL;
-	c->count = c->at = 0;
+	c->list.count = c->list.at = 0;
 	run_threads_release(&c->threads);
 }
 
@@ -369,33 +334,20 @@ static int runs_filter(sqlite3_vtab_cursor *base, int plan, const char *text, in
 	runs_forget(c);
 	r = run_threads_load(&c->threads, q);
 	if (r < 0)
-		return code_of(r);
+		return function_code(r);
 	c->runs = calloc(cap + 1, sizeof(*c->runs));
 	if (!c->runs)
 		return SQLITE_NOMEM;
 	for (size_t i = 0; r >= 0 && i < c->threads.count; i++)
 		r = collect_thread(c, i, cap);
-	sort_items(c->runs, c->count, sizeof(*c->runs), compare_core_runs);
-	return code_of(r);
-}
-
-static int runs_next(sqlite3_vtab_cursor *base)
-{
-	((struct runs_cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int runs_eof(sqlite3_vtab_cursor *base)
-{
-	struct runs_cursor *c = (struct runs_cursor *)base;
-
-	return c->at >= c->count;
+	sort_items(c->runs, c->list.count, sizeof(*c->runs), compare_core_runs);
+	return function_code(r);
 }
 
 static int runs_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct runs_cursor *c = (struct runs_cursor *)base;
-	const struct core_run *run = &c->runs[c->at];
+	const struct core_run *run = &c->runs[c->list.at];
 
 	switch (column) {
 	case RUNS_CPU:
@@ -422,13 +374,7 @@ static int runs_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	return SQLITE_OK;
 }
 
-static int runs_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = (sqlite3_int64)((struct runs_cursor *)base)->at;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module runs_module = FUNCTION_MODULE(runs, plain_best_index);
+static const sqlite3_module runs_module = LIST_MODULE(runs, plain_best_index);
 
 int sched_stats_register(struct query *q)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/nearest.h"
 #include "base/sort.h"
 #include "query/fold.h"
@@ -81,16 +82,8 @@ static int is_of_gpu(struct query *q, int64_t class)
 
 static int add_range(struct scope_ranges *list, const struct scope_range *range)
 {
-	size_t cap = list->cap ? list->cap * 2 : 64;
-	struct scope_range *grown;
-
-	if (list->count == list->cap) {
-		grown = realloc(list->ranges, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		list->ranges = grown;
-		list->cap = cap;
-	}
+	if (!ARRAY_ROOM(list->ranges, list->count, list->cap, 1))
+		return -ENOMEM;
 	list->ranges[list->count++] = *range;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "query/group.h"
 #include "query/internal.h"
@@ -80,18 +81,10 @@ struct seen {
 
 static void *add_item(sqlite3_context *context, struct seen *seen, size_t size)
 {
-	size_t cap = seen->cap ? seen->cap * 2 : 256;
-	void *grown;
-
-	if (seen->count == seen->cap) {
-		grown = cap <= SIZE_MAX / size / 2 ? realloc(seen->items, cap * size) : NULL;
-		if (!grown) {
-			seen->failed = 1;
-			sqlite3_result_error_nomem(context);
-			return NULL;
-		}
-		seen->items = grown;
-		seen->cap = cap;
+	if (seen->count == seen->cap && !array_grow(&seen->items, &seen->cap, seen->count + 1, size, false)) {
+		seen->failed = 1;
+		sqlite3_result_error_nomem(context);
+		return NULL;
 	}
 	return (char *)seen->items + seen->count++ * size;
 }

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/idmap.h"
 #include "query/fold.h"
 #include "query/group.h"
-#include "query/hash.h"
 #include "query/stack_tree.h"
 
 static uint32_t label_of(const struct stack_tree *tree, enum stack_labels by, uint32_t stack)
@@ -51,22 +51,21 @@ static int find_alike(struct query *q, struct stack_tree *tree)
 /* Nodes found by parent and label. */
 struct fold_making {
 	struct stack_fold *fold;
-	uint32_t *slots; /* node; 0 = free: node 0 is nobody's child */
-	size_t slot_count;
+	struct idmap nodes;
+	int failed;
 };
 
 static uint32_t find_node(struct fold_making *m, uint32_t parent, uint32_t label)
 {
 	struct stack_fold *fold = m->fold;
-	size_t at = hash_mix(hash_mix(parent) * 31 + label) & (m->slot_count - 1);
+	uint64_t key = (uint64_t)parent << 32 | label, found = idmap_get(&m->nodes, key);
 
-	for (; m->slots[at]; at = (at + 1) & (m->slot_count - 1))
-		if (fold->parents[m->slots[at]] == parent && fold->labels[m->slots[at]] == label)
-			return m->slots[at];
+	if (found != IDMAP_NONE)
+		return (uint32_t)found;
 	fold->parents[fold->count] = parent;
 	fold->labels[fold->count] = label;
 	fold->depths[fold->count] = parent ? fold->depths[parent] + 1 : 0;
-	m->slots[at] = fold->count;
+	m->failed |= idmap_put(&m->nodes, key, fold->count);
 	return fold->count++;
 }
 
@@ -111,28 +110,22 @@ static int mark_outermost(struct stack_fold *fold)
 
 static int make_fold(struct stack_tree *tree, enum stack_labels by, struct stack_fold *fold)
 {
-	struct fold_making m = { .fold = fold, .slot_count = 64 };
+	struct fold_making m = { .fold = fold };
 	size_t most = (size_t)tree->stack_count + 1;
 
-	while (m.slot_count < 2 * most)
-		m.slot_count *= 2;
 	fold->label_count = by == STACK_MODULES ? tree->module_count : tree->function_count;
 	fold->parents = calloc(most, sizeof(*fold->parents));
 	fold->labels = calloc(most, sizeof(*fold->labels));
 	fold->depths = calloc(most, sizeof(*fold->depths));
 	fold->outermost = calloc(most, sizeof(*fold->outermost));
 	fold->of_stack = calloc(most, sizeof(*fold->of_stack));
-	m.slots = calloc(m.slot_count, sizeof(*m.slots));
-	if (!fold->parents || !fold->labels || !fold->depths || !fold->outermost || !fold->of_stack ||
-	    !m.slots) {
-		free(m.slots);
+	if (!fold->parents || !fold->labels || !fold->depths || !fold->outermost || !fold->of_stack)
 		return -ENOMEM;
-	}
 	fold->count = 1;
 	for (uint32_t i = 1; i < tree->stack_count; i++)
 		fold->of_stack[i] = node_of(&m, by, fold->of_stack[tree->parents[i]], label_of(tree, by, i));
-	free(m.slots);
-	return mark_outermost(fold);
+	idmap_release(&m.nodes);
+	return m.failed ? -ENOMEM : mark_outermost(fold);
 }
 
 void stack_fold_release(struct stack_fold *fold)

@@ -21,15 +21,13 @@ enum {
 	"source HIDDEN, form HIDDEN, filter HIDDEN)"
 
 struct stacks_cursor {
-	sqlite3_vtab_cursor base;
+	struct list_cursor list;
 	struct stack_weights weights;
 	struct stack_view view;
 	struct stack_sums sums;
 	int folded;
 	uint32_t *nodes; /* to show, in order */
 	uint32_t *ranks; /* by label */
-	size_t count;
-	size_t at;
 };
 
 static int stacks_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
@@ -45,12 +43,7 @@ static int stacks_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int stacks_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct stacks_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct stacks_cursor));
 }
 
 static void forget(struct stacks_cursor *c)
@@ -61,7 +54,7 @@ static void forget(struct stacks_cursor *c)
 	free(c->nodes);
 	free(c->ranks);
 	c->nodes = c->ranks = NULL;
-	c->count = c->at = 0;
+	c->list.count = c->list.at = 0;
 }
 
 static int stacks_close(sqlite3_vtab_cursor *base)
@@ -145,8 +138,8 @@ static int order_tree(struct stacks_cursor *c)
 		free(sibling);
 		return -ENOMEM;
 	}
-	sort_items_with(c->nodes, c->count, sizeof(*c->nodes), compare_total, c);
-	for (size_t i = 0; i < c->count; i++) {
+	sort_items_with(c->nodes, c->list.count, sizeof(*c->nodes), compare_total, c);
+	for (size_t i = 0; i < c->list.count; i++) {
 		node = c->nodes[i];
 		if (!node)
 			continue;
@@ -168,7 +161,7 @@ static int order_tree(struct stacks_cursor *c)
 	}
 	if (root)
 		c->nodes[count++] = 0;
-	c->count = count;
+	c->list.count = count;
 	free(child);
 	free(sibling);
 	return 0;
@@ -181,14 +174,14 @@ static int choose_rows(struct stacks_cursor *c)
 	c->nodes = calloc((size_t)c->view.fold.count + 1, sizeof(*c->nodes));
 	if (!c->nodes)
 		return -ENOMEM;
-	c->count = touched_nodes(&c->sums, c->nodes, 0);
-	r = stack_view_ranks(((struct function_vtab *)c->base.pVtab)->q, &c->view, c->nodes, c->count, &c->ranks);
+	c->list.count = touched_nodes(&c->sums, c->nodes, 0);
+	r = stack_view_ranks(((struct function_vtab *)c->list.base.pVtab)->q, &c->view, c->nodes, c->list.count, &c->ranks);
 	if (r < 0)
 		return r;
 	if (!c->folded)
 		return order_tree(c);
-	c->count = touched_nodes(&c->sums, c->nodes, 1);
-	sort_items_with(c->nodes, c->count, sizeof(*c->nodes), compare_self, c);
+	c->list.count = touched_nodes(&c->sums, c->nodes, 1);
+	sort_items_with(c->nodes, c->list.count, sizeof(*c->nodes), compare_self, c);
 	return 0;
 }
 
@@ -225,19 +218,6 @@ static int stacks_filter(sqlite3_vtab_cursor *base, int given, const char *text,
 	if (r >= 0)
 		r = choose_rows(c);
 	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;
-}
-
-static int stacks_next(sqlite3_vtab_cursor *base)
-{
-	((struct stacks_cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int stacks_eof(sqlite3_vtab_cursor *base)
-{
-	struct stacks_cursor *c = (struct stacks_cursor *)base;
-
-	return c->at >= c->count;
 }
 
 /* Functions from the root on; what separates them does not occur in the names shown. */
@@ -292,7 +272,7 @@ static void result_sum(sqlite3_context *context, const struct stacks_cursor *c, 
 static int stacks_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct stacks_cursor *c = (struct stacks_cursor *)base;
-	uint32_t node = c->nodes[c->at];
+	uint32_t node = c->nodes[c->list.at];
 
 	if (column == STACKS_NAME)
 		result_name(context, ((struct function_vtab *)base->pVtab)->q, c, node);
@@ -309,13 +289,7 @@ static int stacks_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	return SQLITE_OK;
 }
 
-static int stacks_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = (sqlite3_int64)((struct stacks_cursor *)base)->at;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module stacks_module = FUNCTION_MODULE(stacks, stacks_best_index);
+static const sqlite3_module stacks_module = LIST_MODULE(stacks, stacks_best_index);
 
 int stack_stats_register(struct query *q)
 {

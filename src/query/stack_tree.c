@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/hash.h"
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/hash_index.h"
+#include "base/idmap.h"
+#include "base/path.h"
 
 /* Ids count from 1 without gaps; where groups are damaged some are missing. */
 #define SPARE_IDS 65536u
@@ -26,8 +30,7 @@ struct loading {
 	int64_t *symbol_name;               /* by id */
 	uint32_t symbol_limit;
 	int64_t *frame_name;                /* by frame: string id */
-	uint32_t *slots;                    /* function + 1 */
-	size_t slot_count;
+	struct hash_index functions;
 	uint32_t function_cap;
 };
 
@@ -142,50 +145,21 @@ static int same_function(const struct code_function *a, const struct code_functi
 	return a->name == b->name && a->path == b->path && a->offset == b->offset;
 }
 
-static int grow_functions(struct loading *l)
-{
-	struct stack_tree *tree = l->tree;
-	uint32_t cap = l->function_cap ? l->function_cap * 2 : 256;
-	struct code_function *grown = realloc(tree->functions, cap * sizeof(*grown));
-	uint32_t *slots = calloc((size_t)cap * 2, sizeof(*slots));
-	size_t at;
-
-	if (grown)
-		tree->functions = grown;
-	if (!grown || !slots) {
-		free(slots);
-		return -ENOMEM;
-	}
-	free(l->slots);
-	l->slots = slots;
-	l->slot_count = (size_t)cap * 2;
-	l->function_cap = cap;
-	for (uint32_t i = 1; i < tree->function_count; i++) {
-		at = hash_function(&grown[i]) & (l->slot_count - 1);
-		while (slots[at])
-			at = (at + 1) & (l->slot_count - 1);
-		slots[at] = i + 1;
-	}
-	return 0;
-}
-
 static int number_function(struct loading *l, const struct code_function *f, uint32_t *ret)
 {
 	struct stack_tree *tree = l->tree;
-	size_t at;
-	int r;
+	struct hash_probe at = hash_probe(hash_function(f));
 
-	if (tree->function_count >= l->function_cap && (r = grow_functions(l)) < 0)
-		return r;
-	at = hash_function(f) & (l->slot_count - 1);
-	for (; l->slots[at]; at = (at + 1) & (l->slot_count - 1))
-		if (same_function(&tree->functions[l->slots[at] - 1], f)) {
-			*ret = l->slots[at] - 1;
+	while (hash_next(&l->functions, &at))
+		if (same_function(&tree->functions[at.item], f)) {
+			*ret = at.item;
 			return 0;
 		}
+	if (!ARRAY_ROOM(tree->functions, tree->function_count, l->function_cap, 1) ||
+	    !hash_index_add(&l->functions, hash_function(f), tree->function_count))
+		return -ENOMEM;
 	*ret = tree->function_count++;
 	tree->functions[*ret] = *f;
-	l->slots[at] = *ret + 1;
 	return 0;
 }
 
@@ -195,10 +169,10 @@ static int place_frames(struct loading *l)
 	struct stack_tree *tree = l->tree;
 	struct code_function f;
 	uint32_t frame, module;
-	int r = grow_functions(l);
+	int r = 0;
 
 	tree->code = calloc(tree->frame_count, sizeof(*tree->code));
-	if (r < 0 || !tree->code)
+	if (!tree->code || !ARRAY_ROOM(tree->functions, 0u, l->function_cap, 1))
 		return -ENOMEM;
 	tree->functions[0] = (struct code_function){ 0 };
 	tree->function_count = 1;
@@ -259,32 +233,27 @@ static int place_stacks(struct loading *l)
 /* Modules as labels: one number per path; 0 for code of no module. */
 static int place_module_labels(struct stack_tree *tree)
 {
-	size_t slot_count = 64, at;
-	uint32_t *slots;
+	struct idmap numbers = { 0 };
+	uint32_t number;
+	bool is_new;
+	int r = 0;
 
-	while (slot_count < 2 * (size_t)tree->function_count)
-		slot_count *= 2;
 	tree->modules = calloc(tree->function_count, sizeof(*tree->modules));
 	tree->module_paths = calloc(tree->function_count, sizeof(*tree->module_paths));
-	slots = calloc(slot_count, sizeof(*slots)); /* a function of the module */
 	tree->module_count = 1;
-	if (!tree->modules || !tree->module_paths || !slots) {
-		free(slots);
+	if (!tree->modules || !tree->module_paths)
 		return -ENOMEM;
-	}
-	for (uint32_t i = 1; i < tree->function_count; i++) {
+	for (uint32_t i = 1; i < tree->function_count && r == 0; i++) {
 		if (!tree->functions[i].path)
 			continue;
-		at = hash_mix((uint64_t)tree->functions[i].path) & (slot_count - 1);
-		while (slots[at] && tree->functions[slots[at]].path != tree->functions[i].path)
-			at = (at + 1) & (slot_count - 1);
-		tree->modules[i] = slots[at] ? tree->modules[slots[at]] : tree->module_count++;
-		if (!slots[at])
-			slots[at] = i;
-		tree->module_paths[tree->modules[i]] = tree->functions[i].path;
+		number = idmap_number(&numbers, (uint64_t)tree->functions[i].path, &is_new);
+		r = number ? 0 : -ENOMEM;
+		tree->modules[i] = number;
+		tree->module_paths[number] = tree->functions[i].path;
+		tree->module_count += is_new;
 	}
-	free(slots);
-	return 0;
+	idmap_release(&numbers);
+	return r;
 }
 
 static void release_loading(struct loading *l)
@@ -297,7 +266,7 @@ static void release_loading(struct loading *l)
 	free(l->module_kind);
 	free(l->symbol_name);
 	free(l->frame_name);
-	free(l->slots);
+	hash_index_release(&l->functions);
 }
 
 int stack_tree_of(struct query *q, struct stack_tree **ret)
@@ -349,9 +318,9 @@ void stack_tree_release(struct stack_tree *tree)
 
 static const char *base_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *name = path_name(path);
 
-	return slash && slash[1] ? slash + 1 : path;
+	return *name ? name : path;
 }
 
 int code_function_is_kernel(const struct code_function *f)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/idmap.h"
 #include "base/sort.h"
 #include "query/fold.h"
-#include "query/hash.h"
 #include "query/stack_weights.h"
 
 static int compare_ids(const void *a, const void *b)
@@ -67,45 +67,37 @@ static int copy_fold(struct stack_fold *to, const struct stack_fold *from, size_
 	return 0;
 }
 
-struct leaves {
-	uint32_t *slots; /* node; 0 = free */
-	size_t slot_count;
-};
-
-static uint32_t leaf_of(struct stack_fold *fold, struct leaves *l, uint32_t parent, uint32_t label)
+/* -ENOMEM. */
+static int leaf_of(struct stack_fold *fold, struct idmap *leaves, uint32_t parent, uint32_t label, uint32_t *ret)
 {
-	size_t at = hash_mix(hash_mix(parent) * 31 + label) & (l->slot_count - 1);
+	uint64_t key = (uint64_t)parent << 32 | label, found = idmap_get(leaves, key);
 
-	for (; l->slots[at]; at = (at + 1) & (l->slot_count - 1))
-		if (fold->parents[l->slots[at]] == parent && fold->labels[l->slots[at]] == label)
-			return l->slots[at];
+	*ret = (uint32_t)found;
+	if (found != IDMAP_NONE)
+		return 0;
+	*ret = fold->count;
 	fold->parents[fold->count] = parent;
 	fold->labels[fold->count] = label;
 	fold->depths[fold->count] = parent ? fold->depths[parent] + 1 : 0;
 	fold->outermost[fold->count] = 1;
-	l->slots[at] = fold->count;
-	return fold->count++;
+	return idmap_put(leaves, key, fold->count++);
 }
 
 static int add_leaves(struct stack_view *v, const struct stack_weights *w)
 {
-	struct leaves l = { .slot_count = 64 };
+	struct idmap leaves = { 0 };
 	const uint32_t *call;
+	int r = 0;
 
-	while (l.slot_count < 2 * w->count)
-		l.slot_count *= 2;
-	l.slots = calloc(l.slot_count, sizeof(*l.slots));
-	if (!l.slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < w->count; i++) {
+	for (size_t i = 0; i < w->count && r == 0; i++) {
 		if (!w->rows[i].call)
 			continue;
 		call = find_item(&w->rows[i].call, v->calls, v->call_count, sizeof(*v->calls), compare_ids);
-		v->nodes[i] = leaf_of(&v->fold, &l, v->nodes[i], v->frame_labels + (uint32_t)(call - v->calls));
+		r = leaf_of(&v->fold, &leaves, v->nodes[i], v->frame_labels + (uint32_t)(call - v->calls), &v->nodes[i]);
 	}
 	v->fold.label_count += v->call_count;
-	free(l.slots);
-	return 0;
+	idmap_release(&leaves);
+	return r;
 }
 
 int stack_view_open(struct stack_view *v, struct query *q, enum stack_labels by, struct stack_weights *w)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/sort.h"
-#include "query/hash.h"
 #include "query/parallel.h"
 #include "query/scope.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/function.h"
 #include "query/internal.h"
 #include "query/stack_tree.h"
@@ -65,16 +66,8 @@ const char *query_text(struct query *q, int64_t id, size_t *ret_len)
 
 static int add_id(struct id_set *set, uint64_t id)
 {
-	size_t cap = set->cap ? set->cap * 2 : 64;
-	uint64_t *grown;
-
-	if (set->count == set->cap) {
-		grown = reallocarray(set->ids, cap, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		set->ids = grown;
-		set->cap = cap;
-	}
+	if (!ARRAY_ROOM(set->ids, set->count, set->cap, 1))
+		return -ENOMEM;
 	set->ids[set->count++] = id;
 	return 0;
 }
@@ -206,12 +199,7 @@ static int string_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int string_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct string_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct string_cursor));
 }
 
 static int string_close(sqlite3_vtab_cursor *base)

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/hash_index.h"
 #include "query/function.h"
-#include "query/hash.h"
 #include "query/parallel.h"
 #include "query/run_walk.h"
 
@@ -20,17 +22,6 @@ enum { STATS_STATE = WHO_COUNT, STATS_REASON, STATS_SOURCE, STATS_COUNT, STATS_T
 #define STATS_DECLARATION                                                                        \
 	"CREATE TABLE x(" WHO_DECLARATION ", state TEXT, reason TEXT, reasonSource TEXT, "       \
 	"count INTEGER, time INTEGER, min INTEGER, max INTEGER, total INTEGER)"
-
-static int code_of(int r)
-{
-	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
-}
-
-static int plain_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
-{
-	info->estimatedCost = 1e7;
-	return SQLITE_OK;
-}
 
 static void result_reason(sqlite3_context *context, struct query *q, int64_t reason)
 {
@@ -65,12 +56,7 @@ static int states_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 
 static int states_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct states_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct states_cursor));
 }
 
 static void states_forget(struct states_cursor *c)
@@ -102,7 +88,7 @@ static int states_next(sqlite3_vtab_cursor *base)
 		c->walking = 1;
 		r = run_walk_next(&c->walk, &c->shown);
 		if (r != 0)
-			return code_of(r);
+			return function_code(r);
 		run_walk_release(&c->walk);
 		c->walking = 0;
 		c->thread++;
@@ -118,7 +104,7 @@ static int states_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 
 	states_forget(c);
 	r = run_threads_load(&c->threads, ((struct function_vtab *)base->pVtab)->q);
-	return r < 0 ? code_of(r) : states_next(base);
+	return r < 0 ? function_code(r) : states_next(base);
 }
 
 static int states_eof(sqlite3_vtab_cursor *base)
@@ -183,9 +169,8 @@ struct state_sum {
 /* What one thread did: a handful of sums, found by hash. */
 struct thread_sums {
 	struct state_sum *sums;
-	size_t count;
-	uint32_t *slots; /* index + 1 in sums; 0 = empty */
-	size_t slot_count;
+	size_t count, cap;
+	struct hash_index index;
 	int64_t total;
 };
 
@@ -199,59 +184,31 @@ struct stats_cursor {
 	sqlite3_int64 row;
 };
 
-static size_t slot_of(const struct thread_sums *t, const struct state_interval *i)
+static struct state_sum *sum_of(struct thread_sums *t, const struct state_interval *i)
 {
 	uint64_t hash = hash_mix((uint64_t)i->reason * STATE_COUNT + i->state) + i->source;
-	size_t at = hash & (t->slot_count - 1);
-	const struct state_sum *sum;
+	struct hash_probe at = hash_probe(hash);
+	struct state_sum *sum;
 
-	for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1)) {
-		sum = &t->sums[t->slots[at] - 1];
+	while (hash_next(&t->index, &at)) {
+		sum = &t->sums[at.item];
 		if (sum->reason == i->reason && sum->state == i->state && sum->source == i->source)
-			break;
+			return sum;
 	}
-	return at;
-}
-
-static int grow_sums(struct thread_sums *t)
-{
-	size_t slot_count = t->slot_count ? t->slot_count * 2 : 16;
-	struct state_sum *sums = realloc(t->sums, slot_count / 2 * sizeof(*sums));
-	uint32_t *slots = calloc(slot_count, sizeof(*slots));
-
-	if (sums)
-		t->sums = sums;
-	if (!sums || !slots) {
-		free(slots);
-		return -ENOMEM;
-	}
-	free(t->slots);
-	t->slots = slots;
-	t->slot_count = slot_count;
-	for (size_t i = 0; i < t->count; i++) {
-		struct state_interval key = { .reason = sums[i].reason, .state = sums[i].state,
-					      .source = sums[i].source };
-
-		slots[slot_of(t, &key)] = (uint32_t)i + 1;
-	}
-	return 0;
+	if (!ARRAY_ROOM(t->sums, t->count, t->cap, 1) || !hash_index_add(&t->index, hash, t->count))
+		return NULL;
+	t->sums[t->count] = (struct state_sum){ .state = (uint8_t)i->state, .source = (uint8_t)i->source,
+						.reason = i->reason, .min = INT64_MAX };
+	return &t->sums[t->count++];
 }
 
 static int add_interval(struct thread_sums *t, const struct state_interval *i)
 {
 	int64_t time = time_between(i->start, i->end);
-	struct state_sum *sum;
-	size_t at;
+	struct state_sum *sum = sum_of(t, i);
 
-	if (t->count * 2 >= t->slot_count && grow_sums(t) < 0)
+	if (!sum)
 		return -ENOMEM;
-	at = slot_of(t, i);
-	if (!t->slots[at]) {
-		t->sums[t->count] = (struct state_sum){ .state = (uint8_t)i->state, .source = (uint8_t)i->source,
-							.reason = i->reason, .min = time };
-		t->slots[at] = (uint32_t)++t->count;
-	}
-	sum = &t->sums[t->slots[at] - 1];
 	sum->count++;
 	sum->time = time_sum(sum->time, time);
 	sum->min = time < sum->min ? time : sum->min;
@@ -289,19 +246,14 @@ static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 
 static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct stats_cursor *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*ret = &c->base;
-	return SQLITE_OK;
+	return cursor_open(ret, sizeof(struct stats_cursor));
 }
 
 static void stats_forget(struct stats_cursor *c)
 {
 	for (size_t i = 0; c->results && i < c->threads.count; i++) {
 		free(c->results[i].sums);
-		free(c->results[i].slots);
+		hash_index_release(&c->results[i].index);
 	}
 	free(c->results);
 	c->results = NULL;
@@ -333,14 +285,14 @@ static int stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 	stats_forget(c);
 	r = run_threads_load(&c->threads, ((struct function_vtab *)base->pVtab)->q);
 	if (r < 0)
-		return code_of(r);
+		return function_code(r);
 	c->results = calloc(c->threads.count + 1, sizeof(*c->results));
 	if (!c->results)
 		return SQLITE_NOMEM;
 	atomic_store(&c->next, 0);
 	r = parallel_run(sum_threads, c, parallel_width(c->threads.count));
 	skip_finished(c);
-	return code_of(r);
+	return function_code(r);
 }
 
 static int stats_next(sqlite3_vtab_cursor *base)

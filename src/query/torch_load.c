@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "fmt/gpu_enums.h"
 #include "query/scope.h"
 #include "query/torch_ops.h"
@@ -103,18 +104,8 @@ static int find_name(struct reading *g, int64_t id, const struct name **ret)
 
 struct torch_event *torch_add_event(struct torch_ops *t)
 {
-	uint32_t cap = t->cap ? t->cap + t->cap / 2 : 4096;
-	struct torch_event *grown;
-
-	if (t->count == t->cap) {
-		if (t->cap > UINT32_MAX / 4)
-			return NULL;
-		grown = realloc(t->events, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		t->events = grown;
-		t->cap = cap;
-	}
+	if (!ARRAY_ROOM(t->events, t->count, t->cap, 1))
+		return NULL;
 	t->events[t->count] = (struct torch_event){ 0 };
 	return &t->events[t->count++];
 }
@@ -230,18 +221,8 @@ static int take_sync(struct reading *g, uint32_t row)
 
 static int add_allocation(struct torch_loading *l, const struct torch_allocation *a)
 {
-	uint32_t cap = l->allocation_cap ? l->allocation_cap * 2 : 1024;
-	struct torch_allocation *grown;
-
-	if (l->allocation_count == l->allocation_cap) {
-		if (l->allocation_cap > UINT32_MAX / 4)
-			return -ENOMEM;
-		grown = realloc(l->allocations, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		l->allocations = grown;
-		l->allocation_cap = cap;
-	}
+	if (!ARRAY_ROOM(l->allocations, l->allocation_count, l->allocation_cap, 1))
+		return -ENOMEM;
 	l->allocations[l->allocation_count++] = *a;
 	return 0;
 }

@@ -32,7 +32,7 @@ void torch_ops_release(struct torch_ops *t)
 	free(t->events);
 	free(t->memory);
 	free(t->details);
-	torch_texts_release(&t->texts);
+	keymap_release(&t->texts);
 	free(t);
 }
 
@@ -93,15 +93,15 @@ const char *torch_text(const struct torch_ops *t, int32_t id)
 {
 	size_t len;
 
-	return id < 0 ? t->texts.texts[-id - 1] : query_text(t->q, id, &len);
+	return id < 0 ? t->texts.keys[-id - 1].bytes : query_text(t->q, id, &len);
 }
 
-static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int ops_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, DECLARATION, ret);
 }
 
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int ops_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	info->estimatedCost = 1e6;
 	info->estimatedRows = 100000;
@@ -120,7 +120,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	return SQLITE_OK;
 }
 
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+static int ops_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	struct cursor *c = calloc(1, sizeof(*c));
 
@@ -128,7 +128,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	return c ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int close_cursor(sqlite3_vtab_cursor *base)
+static int ops_close(sqlite3_vtab_cursor *base)
 {
 	free(base);
 	return SQLITE_OK;
@@ -140,7 +140,7 @@ static void skip_hidden(struct cursor *c)
 		c->at++;
 }
 
-static int next_row(sqlite3_vtab_cursor *base)
+static int ops_next(sqlite3_vtab_cursor *base)
 {
 	struct cursor *c = (struct cursor *)base;
 
@@ -149,7 +149,7 @@ static int next_row(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+static int ops_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct cursor *c = (struct cursor *)base;
 	sqlite3_int64 id = plan && argc ? sqlite3_value_int64(argv[0]) : 0;
@@ -158,7 +158,7 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	if (r >= 0)
 		r = torch_load_details(c->ops);
 	if (r < 0)
-		return r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
+		return function_code(r);
 	c->at = 0;
 	c->limit = c->ops->count;
 	if (plan) {
@@ -169,7 +169,7 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	return SQLITE_OK;
 }
 
-static int at_end(sqlite3_vtab_cursor *base)
+static int ops_eof(sqlite3_vtab_cursor *base)
 {
 	struct cursor *c = (struct cursor *)base;
 
@@ -245,7 +245,7 @@ static void result_detail(sqlite3_context *context, const struct cursor *c, cons
 	}
 }
 
-static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int ops_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	static const char *const kinds[] = {
 		[TORCH_OPERATOR] = "op", [TORCH_ANNOTATION] = "annotation", [TORCH_CALL] = "call", [TORCH_OVERHEAD] = "overhead",
@@ -281,21 +281,17 @@ static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	return SQLITE_OK;
 }
 
-static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+static int ops_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
 	*ret = (sqlite3_int64)((struct cursor *)base)->at + 1;
 	return SQLITE_OK;
 }
 
-static const sqlite3_module module = {
-	.iVersion = 1, .xConnect = connect_table, .xBestIndex = best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = open_cursor, .xClose = close_cursor,
-	.xFilter = filter, .xNext = next_row, .xEof = at_end, .xColumn = show_column, .xRowid = row_id,
-};
+static const sqlite3_module ops_module = FUNCTION_MODULE(ops, ops_best_index);
 
 int torch_ops_register(struct query *q)
 {
-	int r = sqlite3_create_module_v2(q->db, "torch_ops", &module, q, NULL);
+	int r = sqlite3_create_module_v2(q->db, "torch_ops", &ops_module, q, NULL);
 
 	return r == SQLITE_OK ? torch_stats_register(q) : r;
 }

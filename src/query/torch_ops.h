@@ -3,6 +3,7 @@
 #ifndef SONDE_QUERY_TORCH_OPS_H
 #define SONDE_QUERY_TORCH_OPS_H
 
+#include "base/keymap.h"
 #include "query/internal.h"
 
 enum torch_kind {
@@ -59,14 +60,6 @@ struct torch_memory {
 	int64_t children_device;
 };
 
-struct torch_texts {
-	char **texts;
-	size_t count;
-	size_t cap;
-	uint32_t *slots;       /* place + 1 */
-	size_t slot_count;
-};
-
 /* Those on CPUs come first, by thread and start, the outer of two that begin together first. */
 struct torch_ops {
 	struct query *q;
@@ -76,7 +69,7 @@ struct torch_ops {
 	uint32_t host_count;
 	struct torch_memory *memory; /* of those on CPUs; NULL: the trace tells of no memory */
 	struct torch_detail *details; /* of all; NULL until asked for */
-	struct torch_texts texts;
+	struct keymap texts;
 	int32_t no_shapes;     /* as torch prints it: [] */
 	uint32_t stopper;      /* thread that stopped the profiler, 0: not known */
 };
@@ -120,10 +113,10 @@ static inline int torch_on_device(const struct torch_event *e)
 }
 
 /* torch_texts.c: an id below 0, the same for equal texts. 0: no memory. */
-int32_t torch_made_text(struct torch_texts *texts, const char *text);
+int32_t torch_made_text(struct keymap *texts, const char *text);
 /* The same for JSON text of "Input Dims", written as torch prints shapes. */
-int32_t torch_shapes_text(struct torch_texts *texts, const char *json);
-void torch_texts_release(struct torch_texts *texts);
+int32_t torch_shapes_text(struct keymap *texts, const char *json);
+void torch_texts_release(struct keymap *texts);
 
 /* torch_flops.c */
 enum torch_formula { TORCH_NO_FORMULA, TORCH_CONV2D, TORCH_MM, TORCH_ADDMM, TORCH_ELEMENTS };

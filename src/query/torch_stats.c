@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/fold.h"
 #include "query/function.h"
 #include "query/group.h"
@@ -39,7 +40,7 @@ struct shown_name {
 _Static_assert(sizeof(struct torch_figures) == 8 * sizeof(int64_t), "figures are added up one by one");
 
 struct cursor {
-	sqlite3_vtab_cursor base;
+	struct list_cursor list;
 	struct torch_ops *ops;
 	enum by by;
 	int folds;
@@ -47,25 +48,21 @@ struct cursor {
 	struct group_table groups;
 	struct sum *sums;
 	size_t sum_cap;
-	size_t at;
 };
 
-static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, DECLARATION, ret);
 }
 
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	return function_best_index(info, COLUMN_BY, 1, 0);
 }
 
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct cursor *c = calloc(1, sizeof(*c));
-
-	*ret = c ? &c->base : NULL;
-	return c ? SQLITE_OK : SQLITE_NOMEM;
+	return cursor_open(ret, sizeof(struct cursor));
 }
 
 static void forget(struct cursor *c)
@@ -74,10 +71,10 @@ static void forget(struct cursor *c)
 	free(c->sums);
 	c->sums = NULL;
 	c->sum_cap = 0;
-	c->at = 0;
+	c->list.at = 0;
 }
 
-static int close_cursor(sqlite3_vtab_cursor *base)
+static int stats_close(sqlite3_vtab_cursor *base)
 {
 	forget((struct cursor *)base);
 	free(base);
@@ -86,18 +83,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 
 static struct sum *sum_of(struct cursor *c, size_t group)
 {
-	size_t cap = group * 2 + 64;
-	struct sum *grown;
-
-	if (group >= c->sum_cap) {
-		grown = realloc(c->sums, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + c->sum_cap, 0, (cap - c->sum_cap) * sizeof(*grown));
-		c->sums = grown;
-		c->sum_cap = cap;
-	}
-	return &c->sums[group];
+	return ARRAY_REACH(c->sums, c->sum_cap, group) ? &c->sums[group] : NULL;
 }
 
 /* The name with its numbers folded; 0 without memory. */
@@ -196,7 +182,7 @@ static int parse_by(struct cursor *c, const char *by, struct error *err)
 	return by ? error_set(err, EINVAL, "Operators are told apart by name, shapes or kernel, not by '%s'", by) : 0;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+static int stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct cursor *c = (struct cursor *)base;
 	struct error err = { "" };
@@ -209,26 +195,14 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	r = torch_ops_of(((struct function_vtab *)base->pVtab)->q, &c->ops);
 	if (r >= 0)
 		r = gather(c);
-	return r >= 0 ? SQLITE_OK : r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CORRUPT;
+	c->list.count = c->groups.count;
+	return function_code(r);
 }
 
-static int next_row(sqlite3_vtab_cursor *base)
-{
-	((struct cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int at_end(sqlite3_vtab_cursor *base)
+static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct cursor *c = (struct cursor *)base;
-
-	return c->at >= c->groups.count;
-}
-
-static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
-{
-	struct cursor *c = (struct cursor *)base;
-	const int64_t *key = c->groups.groups[c->at].key;
+	const int64_t *key = c->groups.groups[c->list.at].key;
 	int figure = column - COLUMN_FIGURES;
 
 	switch (column) {
@@ -237,29 +211,19 @@ static int show_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	case COLUMN_STARTED_BY: torch_result_text(context, c->ops, (int32_t)key[KEY_STARTED_BY]); break;
 	case COLUMN_ON_DEVICE: sqlite3_result_int64(context, key[KEY_SIDE] & SIDE_DEVICE ? 1 : 0); break;
 	case COLUMN_ANNOTATION: sqlite3_result_int64(context, key[KEY_SIDE] & SIDE_ANNOTATION ? 1 : 0); break;
-	case COLUMN_COUNT: sqlite3_result_int64(context, c->sums[c->at].count); break;
-	case COLUMN_FLOPS: sqlite3_result_int64(context, c->sums[c->at].flops); break;
+	case COLUMN_COUNT: sqlite3_result_int64(context, c->sums[c->list.at].count); break;
+	case COLUMN_FLOPS: sqlite3_result_int64(context, c->sums[c->list.at].flops); break;
 	case COLUMN_BY: break;
 	default:
 		if (figure < FIRST_MEMORY || c->ops->memory)
-			sqlite3_result_int64(context, c->sums[c->at].figures[figure]);
+			sqlite3_result_int64(context, c->sums[c->list.at].figures[figure]);
 	}
 	return SQLITE_OK;
 }
 
-static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = (sqlite3_int64)((struct cursor *)base)->at + 1;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module module = {
-	.iVersion = 1, .xConnect = connect_table, .xBestIndex = best_index,
-	.xDisconnect = vtab_disconnect, .xOpen = open_cursor, .xClose = close_cursor,
-	.xFilter = filter, .xNext = next_row, .xEof = at_end, .xColumn = show_column, .xRowid = row_id,
-};
+static const sqlite3_module stats_module = LIST_MODULE(stats, stats_best_index);
 
 int torch_stats_register(struct query *q)
 {
-	return sqlite3_create_module_v2(q->db, "torch_op_stats", &module, q, NULL);
+	return sqlite3_create_module_v2(q->db, "torch_op_stats", &stats_module, q, NULL);
 }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/idmap.h"
 #include "base/sort.h"
-#include "query/hash.h"
 #include "query/torch_ops.h"
 
 /* DeviceType of torch. */
@@ -19,8 +19,7 @@ struct order {
 
 struct linking {
 	struct torch_ops *ops;
-	uint32_t *owners; /* place + 1, found by external id */
-	size_t slot_count;
+	struct idmap owners; /* by external id: place */
 };
 
 static int is_owner(const struct torch_event *e)
@@ -28,44 +27,25 @@ static int is_owner(const struct torch_event *e)
 	return (e->kind == TORCH_OPERATOR || e->kind == TORCH_ANNOTATION) && e->external && !(e->flags & TORCH_ASYNC);
 }
 
-/* Where the operator of that id is, or would be. */
-static uint32_t *owner_slot(const struct linking *k, int64_t external)
-{
-	size_t at = hash_mix((uint64_t)external) & (k->slot_count - 1);
-
-	while (k->owners[at] && k->ops->events[k->owners[at] - 1].external != external)
-		at = (at + 1) & (k->slot_count - 1);
-	return &k->owners[at];
-}
-
 static int list_owners(struct linking *k)
 {
 	const struct torch_ops *t = k->ops;
-	uint32_t *slot;
-	size_t count = 0;
+	int r = 0;
 
-	for (uint32_t i = 0; i < t->count; i++)
-		count += (size_t)is_owner(&t->events[i]);
-	for (k->slot_count = 64; k->slot_count < count * 2; k->slot_count *= 2)
-		;
-	free(k->owners);
-	k->owners = calloc(k->slot_count, sizeof(*k->owners));
-	if (!k->owners)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < t->count; i++) {
-		slot = is_owner(&t->events[i]) ? owner_slot(k, t->events[i].external) : NULL;
-		if (slot && !*slot)
-			*slot = i + 1;
-	}
-	return 0;
+	idmap_release(&k->owners);
+	/* Of several the first. */
+	for (uint32_t i = t->count; i-- > 0 && r == 0; )
+		if (is_owner(&t->events[i]))
+			r = idmap_put(&k->owners, (uint64_t)t->events[i].external, i);
+	return r;
 }
 
 /* The operator of that id; NULL when there is none. */
 static struct torch_event *owner_of(const struct linking *k, int64_t external)
 {
-	uint32_t place = external ? *owner_slot(k, external) : 0;
+	uint64_t place = external ? idmap_get(&k->owners, (uint64_t)external) : IDMAP_NONE;
 
-	return place ? &k->ops->events[place - 1] : NULL;
+	return place != IDMAP_NONE ? &k->ops->events[place] : NULL;
 }
 
 /* Without a step, the thread that waited for the device at the end is the one that stopped the profiler. */
@@ -412,7 +392,7 @@ int torch_link(struct torch_loading *l)
 	struct sums *sums = calloc((size_t)l->allocation_count + 1, sizeof(*sums));
 	int r = sums ? build(&k, l, sums) : -ENOMEM;
 
-	free(k.owners);
+	idmap_release(&k.owners);
 	free(sums);
 	return r;
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/idmap.h"
+#include "base/idmap.h"
 #include "record/recorder.h"
 
 /* Between the recorder and the process that visits targets. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "record/space.h"
 #include "record/stacks.h"
 
@@ -109,7 +110,7 @@ void call_stack_release(struct traced_thread *t)
 void call_stack_module(struct traced_process *p, const char *path, uint64_t start, uint64_t end)
 {
 	static const char *const names[] = { "libsonde.so", "libsonde-cuda.so", "libcupti.so" };
-	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+	const char *file = path_name(path);
 	size_t length;
 
 	if (p->own_code_count == sizeof(p->own_code) / sizeof(p->own_code[0]) || is_ours(p, start))

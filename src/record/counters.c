@@ -2,10 +2,11 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/macros.h"
 #include "fmt/nvtx_wire.h"
 #include "record/definitions.h"
 
-#define BIT(column) (1u << (column))
 #define MAX_FIELDS 65536u
 
 static void counter_row(struct session *s, struct traced_process *p, uint32_t track,
@@ -38,17 +39,15 @@ static struct report_track *new_track(struct session *s, struct traced_process *
 				      const struct record_counter *record, uint64_t key)
 {
 	uint64_t domain = definitions_domain(s, p->definitions, record_domain(record->head));
-	struct report_track **grown, *track;
+	struct report_track *track;
 
-	grown = realloc(t->counter_tracks, (t->counter_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(t->counter_tracks, t->counter_count))
 		return NULL;
-	t->counter_tracks = grown;
 	track = session_track(s, TABLE_COUNTER, TRACK_COUNTER, p->uid, t->uid, domain,
 			      (uint32_t)record->field);
 	if (!track || idmap_put(&t->counters, key, t->counter_count) < 0)
 		return NULL;
-	grown[t->counter_count++] = track;
+	t->counter_tracks[t->counter_count++] = track;
 	counter_row(s, p, s->next_track, domain, record);
 	return track;
 }

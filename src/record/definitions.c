@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/macros.h"
 #include "fmt/nvtx_wire.h"
 #include "record/cuda/cuda.h"
 #include "record/osrt.h"
 #include "record/thread.h"
 #include "record/trigger.h"
-
-#define BIT(column) (1u << (column))
-#define ALL(last) ((1u << ((last) + 1)) - 1)
 
 /* In a map of strings: used already, text still to come. */
 #define PLACEHOLDER (UINT64_C(1) << 62)
@@ -86,7 +85,7 @@ static void string_row(struct session *s, const struct definitions *d, uint64_t 
 	v[COLUMN_NVTX_STRING_ID] = (int64_t)id;
 	v[COLUMN_NVTX_STRING_NAME] = (int64_t)text;
 	v[COLUMN_NVTX_STRING_HANDLE] = (int64_t)handle;
-	session_row(s, TABLE_NVTX_STRING, v, ALL(COLUMN_NVTX_STRING_HANDLE));
+	session_row(s, TABLE_NVTX_STRING, v, BITS_TO(COLUMN_NVTX_STRING_HANDLE));
 }
 
 static void define_string(struct session *s, struct definitions *d, uint64_t id, uint64_t handle,
@@ -157,7 +156,7 @@ static int64_t text_of(const struct definition *d)
 static void domain_row(const struct definition *d, int kind)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present = ALL(COLUMN_NVTX_DOMAIN_KIND);
+	uint32_t present = BITS_TO(COLUMN_NVTX_DOMAIN_KIND);
 
 	v[COLUMN_NVTX_DOMAIN_UID] = (int64_t)definitions_domain(d->s, d->p->definitions, d->id);
 	v[COLUMN_NVTX_DOMAIN_PROCESS] = (int64_t)d->p->uid;
@@ -183,7 +182,7 @@ static void category_row(const struct definition *d)
 	v[COLUMN_NVTX_CATEGORY_NAME] = text_of(d);
 	v[COLUMN_NVTX_CATEGORY_TIME] = d->time;
 	v[COLUMN_NVTX_CATEGORY_THREAD] = (int64_t)d->t->uid;
-	session_row(d->s, TABLE_NVTX_CATEGORY, v, ALL(COLUMN_NVTX_CATEGORY_THREAD));
+	session_row(d->s, TABLE_NVTX_CATEGORY, v, BITS_TO(COLUMN_NVTX_CATEGORY_THREAD));
 }
 
 /* The tid given is the target's; the report speaks the recorder's. */
@@ -203,14 +202,14 @@ static void thread_name_row(const struct definition *d)
 	v[COLUMN_THREAD_NAME_PROCESS] = (int64_t)d->p->uid;
 	v[COLUMN_THREAD_NAME_TID] = outer_tid_of(d->p, d->id);
 	v[COLUMN_THREAD_NAME_NAME] = text_of(d);
-	session_row(d->s, TABLE_THREAD_NAME, v, ALL(COLUMN_THREAD_NAME_NAME));
+	session_row(d->s, TABLE_THREAD_NAME, v, BITS_TO(COLUMN_THREAD_NAME_NAME));
 }
 
 static int resource_row(struct definition *d, int kind)
 {
 	struct nvtx_wire_resource resource = { .identifier = d->id };
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present = ALL(COLUMN_NVTX_RESOURCE_KIND);
+	uint32_t present = BITS_TO(COLUMN_NVTX_RESOURCE_KIND);
 
 	if (kind == 1) {
 		if (d->size < sizeof(resource))
@@ -241,7 +240,7 @@ static void scope_row(const struct definition *d)
 	v[COLUMN_NVTX_SCOPE_ID] = (int64_t)d->id;
 	v[COLUMN_NVTX_SCOPE_PARENT] = (int64_t)d->extra;
 	v[COLUMN_NVTX_SCOPE_PATH] = text_of(d);
-	session_row(d->s, TABLE_NVTX_SCOPE, v, ALL(COLUMN_NVTX_SCOPE_PATH));
+	session_row(d->s, TABLE_NVTX_SCOPE, v, BITS_TO(COLUMN_NVTX_SCOPE_PATH));
 }
 
 /* Rows of counters are written with their first sample: only then a track exists. */
@@ -250,13 +249,11 @@ static int keep_counter(const struct definition *d)
 	struct definitions *defs = d->p->definitions;
 	const char *end = memchr(d->text, '\0', d->size);
 	size_t name = end ? (size_t)(end - d->text) : d->size;
-	struct counter_text *grown, *text;
+	struct counter_text *text;
 
-	grown = realloc(defs->counter_texts, (defs->counter_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(defs->counter_texts, defs->counter_count))
 		return 0;
-	defs->counter_texts = grown;
-	text = &grown[defs->counter_count];
+	text = &defs->counter_texts[defs->counter_count];
 	*text = (struct counter_text){ .domain = d->domain, .schema = d->extra };
 	text->name = report_string(d->s->writer, d->text, name);
 	if (name + 1 < d->size)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "record/session.h"
 
-#define BIT(column) (1u << (column))
 #define MAX_GPUS 1024u /* no machine comes near */
 
 struct gpu {

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 extern char **environ;
 
 struct variables {
@@ -26,7 +28,6 @@ static size_t name_length(const char *variable)
 static int set_variable(struct variables *v, char *variable)
 {
 	size_t length = variable ? name_length(variable) : 0;
-	char **grown;
 
 	if (!variable)
 		return -ENOMEM;
@@ -38,14 +39,9 @@ static int set_variable(struct variables *v, char *variable)
 			return 0;
 		}
 	}
-	if (v->count + 1 >= v->cap) {
-		grown = realloc(v->list, (v->cap ? v->cap * 2 : 64) * sizeof(*grown));
-		if (!grown) {
-			free(variable);
-			return -ENOMEM;
-		}
-		v->list = grown;
-		v->cap = v->cap ? v->cap * 2 : 64;
+	if (!ARRAY_ROOM(v->list, v->count, v->cap, 2)) {
+		free(variable);
+		return -ENOMEM;
 	}
 	v->list[v->count++] = variable;
 	v->list[v->count] = NULL;

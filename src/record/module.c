@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/macros.h"
 #include "record/session.h"
 #include "symbol/cfi.h"
 
 #define MODULE_LIMIT 65536u    /* more are all one */
 #define OPEN_FILES 256u        /* kept open at a time */
 #define DIAGNOSTICS 64u        /* files that are named as missing or replaced */
-
-#define BIT(column) (1u << (column))
 
 struct modules {
 	struct module **made;
@@ -39,28 +40,19 @@ struct module_key {
 	uint64_t inode;
 };
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ at[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 static uint64_t key_hash(const struct module_key *key)
 {
 	uint64_t numbers[4] = { (uint64_t)key->kind, key->process, key->device, key->inode };
-	uint64_t hash = mix(0xcbf29ce484222325ull, numbers, sizeof(numbers));
+	uint64_t hash = hash_bytes(HASH_START, numbers, sizeof(numbers));
 
 	if (key->build_id_size)
-		return mix(hash, key->build_id, key->build_id_size);
-	return mix(hash, key->path, key->path_size);
+		return hash_bytes(hash, key->build_id, key->build_id_size);
+	return hash_bytes(hash, key->path, key->path_size);
 }
 
 static uint64_t build_id_hash(const struct module *m)
 {
-	return mix((uint64_t)m->kind, m->build_id, m->build_id_size);
+	return hash_bytes((uint64_t)m->kind, m->build_id, m->build_id_size);
 }
 
 static struct module *pointer(uint64_t value)
@@ -99,15 +91,8 @@ void modules_free(struct modules *all)
 
 static int append(struct module ***list, size_t *count, size_t *cap, struct module *m)
 {
-	if (*count == *cap) {
-		size_t room = *cap ? *cap * 2 : 64;
-		struct module **bigger = realloc(*list, room * sizeof(**list));
-
-		if (!bigger)
-			return -ENOMEM;
-		*list = bigger;
-		*cap = room;
-	}
+	if (!ARRAY_ROOM(*list, *count, *cap, 1))
+		return -ENOMEM;
 	(*list)[(*count)++] = m;
 	return 0;
 }

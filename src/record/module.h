@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "fmt/tables.h"
-#include "record/idmap.h"
+#include "base/idmap.h"
 #include "record/space.h"
 #include "symbol/elf_file.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "record/recorder.h"
 
 #define WAIT_NS 1000000000ll
@@ -53,12 +54,8 @@ void notices_attached(struct recorder *r, uint32_t pid)
 /* Each program once: a loop that runs a static tool ten thousand times is one fact. */
 static int already_told(struct recorder *r, const char *path, const char *reason)
 {
-	uint64_t hash = 1469598103934665603ull;
+	uint64_t hash = hash_text(hash_text(HASH_START, path), reason);
 
-	for (const char *c = path; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 1099511628211ull;
-	for (const char *c = reason; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 1099511628211ull;
 	if (r->told.count >= MAX_TOLD || idmap_get(&r->told, hash) != IDMAP_NONE)
 		return 1;
 	idmap_put(&r->told, hash, 1);

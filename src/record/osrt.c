@@ -5,12 +5,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
+#include "base/macros.h"
 #include "fmt/osrt_calls.h"
 #include "record/call_stack.h"
 #include "record/space.h"
-
-#define BIT(column) (1u << (column))
-#define ALL(last) ((1u << ((last) + 1)) - 1)
 
 #define MAX_DEPTH 64
 #define MAX_FILES (1u << 20) /* open at once in a process; further ones have no rows */
@@ -126,21 +125,13 @@ static struct osrt_file *file_of(struct session *s, struct traced_process *p, ui
 {
 	struct osrt_process *o = osrt_of_process(p);
 	uint64_t index = o ? idmap_get(&o->index, id) : IDMAP_NONE;
-	struct osrt_file *grown;
-	uint32_t cap;
 
 	if (index != IDMAP_NONE)
 		return &o->files[index];
 	if (!o || o->file_count >= MAX_FILES)
 		return NULL;
-	if (o->file_count == o->file_cap) {
-		cap = o->file_cap ? o->file_cap * 2 : 16;
-		grown = realloc(o->files, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		o->files = grown;
-		o->file_cap = cap;
-	}
+	if (!ARRAY_ROOM(o->files, o->file_count, o->file_cap, 1))
+		return NULL;
 	if (idmap_put(&o->index, id, o->file_count) < 0)
 		return NULL;
 	o->files[o->file_count] = (struct osrt_file){ .id = ++s->next_file };

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/macros.h"
 #include "fmt/nvtx_wire.h"
-
-#define BIT(column) (1u << (column))
 
 /* Texts copied behind a payload may make it longer than the program's own bytes. */
 #define PAYLOAD_LIMIT (4u * NVTX_WIRE_PAYLOAD_MAX)
@@ -14,18 +14,10 @@
 
 static int list_add(struct payload_list *list, struct stored_payload item)
 {
-	uint32_t cap = list->cap ? list->cap * 2 : 4;
-	struct stored_payload *grown;
-
 	if (list->count == LIST_LIMIT)
 		return -1;
-	if (list->count == list->cap) {
-		grown = realloc(list->items, cap * sizeof(*grown));
-		if (!grown)
-			return -1;
-		list->items = grown;
-		list->cap = cap;
-	}
+	if (!ARRAY_ROOM(list->items, list->count, list->cap, 1))
+		return -1;
 	list->items[list->count++] = item;
 	return 0;
 }
@@ -54,20 +46,8 @@ static void forget(struct pending_payloads *p)
 
 static int append_piece(struct pending_payloads *p, const uint8_t *bytes, size_t size)
 {
-	size_t cap = p->cap ? p->cap : 256;
-	uint8_t *grown;
-
-	if (size > PAYLOAD_LIMIT - p->size)
+	if (size > PAYLOAD_LIMIT - p->size || !ARRAY_ROOM(p->data, p->size, p->cap, size))
 		return -1;
-	while (cap < p->size + size)
-		cap *= 2;
-	if (cap > p->cap) {
-		grown = realloc(p->data, cap);
-		if (!grown)
-			return -1;
-		p->data = grown;
-		p->cap = cap;
-	}
 	if (size)
 		memcpy(p->data + p->size, bytes, size);
 	p->size += size;

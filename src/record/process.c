@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
+#include "base/path.h"
 #include "record/cuda/cuda.h"
 #include "record/definitions.h"
 #include "record/osrt.h"
@@ -10,8 +12,6 @@
 #include "record/space.h"
 #include "record/thread.h"
 #include "ring/wire.h"
-
-#define BIT(column) (1u << (column))
 
 struct traced_process *process_new(uint64_t uid, const struct process_info *info)
 {
@@ -236,7 +236,6 @@ void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const c
 			  const int *exit_status)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
-	const char *slash = strrchr(exe, '/');
 	uint32_t present = BIT(COLUMN_PROCESS_UID) | BIT(COLUMN_PROCESS_PID) |
 			   BIT(COLUMN_PROCESS_INNER_PID) | BIT(COLUMN_PROCESS_START) |
 			   BIT(COLUMN_PROCESS_END) | BIT(COLUMN_PROCESS_ORIGIN) |
@@ -248,7 +247,7 @@ void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const c
 	v[COLUMN_PROCESS_START] = 0;
 	v[COLUMN_PROCESS_END] = s->now;
 	v[COLUMN_PROCESS_ORIGIN] = 0;
-	v[COLUMN_PROCESS_NAME] = text(s, slash ? slash + 1 : exe);
+	v[COLUMN_PROCESS_NAME] = text(s, path_name(exe));
 	v[COLUMN_PROCESS_EXE] = text(s, exe);
 	if (exit_status) {
 		v[COLUMN_PROCESS_EXIT] = *exit_status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/payloads.h"
 #include "record/process.h"
 #include "record/slices.h"
@@ -198,18 +199,8 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 static void keep_early(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t range_id,
 		       int64_t time, const struct payload_list *payloads)
 {
-	uint32_t cap = p->early_cap ? p->early_cap * 2 : 16;
-	struct early_end *grown;
-
-	if (p->early_count == p->early_cap && cap <= EARLY_LIMIT) {
-		grown = realloc(p->early, cap * sizeof(*grown));
-		if (grown) {
-			p->early = grown;
-			p->early_cap = cap;
-		}
-	}
 	/* The second end of one range, or too many to wait for. */
-	if (p->early_count == p->early_cap || idmap_get(&p->early_index, range_id) != IDMAP_NONE ||
+	if (p->early_count == EARLY_LIMIT || !ARRAY_ROOM(p->early, p->early_count, p->early_cap, 1) || idmap_get(&p->early_index, range_id) != IDMAP_NONE ||
 	    idmap_put(&p->early_index, range_id, p->early_count) < 0) {
 		t->counts.unmatched_end++;
 		s->events--;

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "record/attach.h"
 #include "record/finish.h"
 #include "record/flight.h"
@@ -169,10 +170,9 @@ int recorder_open_output(struct recorder *r, pid_t pid, struct error *err)
 static void watch_target(struct recorder *r)
 {
 	struct watch *w = watch_add(r, r->target_pid, 0);
-	const char *slash = strrchr(r->options->program, '/');
 
 	if (w)
-		snprintf(w->name, sizeof(w->name), "%s", slash ? slash + 1 : r->options->program);
+		snprintf(w->name, sizeof(w->name), "%s", path_name(r->options->program));
 }
 
 static int wait_for(struct recorder *r, struct source *source)

@@ -10,7 +10,7 @@
 #include "base/elf_peek.h"
 #include "record/control.h"
 #include "record/drain.h"
-#include "record/idmap.h"
+#include "base/idmap.h"
 #include "record/proc.h"
 #include "record/profile_options.h"
 #include "ring/wire.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "fmt/tables.h"
-#include "record/idmap.h"
+#include "base/idmap.h"
 
 struct session;
 struct report_track;

@@ -2,11 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "fmt/nvtx_wire.h"
 #include "record/definitions.h"
-
-#define BIT(column) (1u << (column))
-#define ALL(last) ((1u << ((last) + 1)) - 1)
 
 /* Texts lie behind the fixed part, one after the other. */
 struct texts {
@@ -29,7 +27,7 @@ static void schema_row(struct session *s, uint64_t process, uint64_t domain, uin
 		       const struct nvtx_wire_schema *schema, int64_t name)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present = ALL(COLUMN_NVTX_SCHEMA_ALIGN);
+	uint32_t present = BITS_TO(COLUMN_NVTX_SCHEMA_ALIGN);
 
 	v[COLUMN_NVTX_SCHEMA_PROCESS] = (int64_t)process;
 	v[COLUMN_NVTX_SCHEMA_DOMAIN] = (int64_t)domain;
@@ -49,7 +47,7 @@ static int entry_row(struct session *s, uint64_t process, uint64_t domain, uint6
 		     uint32_t index, const struct nvtx_wire_entry *entry, struct texts *texts)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present = ALL(COLUMN_NVTX_SCHEMA_ENTRY_OFFSET);
+	uint32_t present = BITS_TO(COLUMN_NVTX_SCHEMA_ENTRY_OFFSET);
 
 	if (!take_text(s, texts, entry->name_size, &v[COLUMN_NVTX_SCHEMA_ENTRY_NAME]) ||
 	    !take_text(s, texts, entry->description_size, &v[COLUMN_NVTX_SCHEMA_ENTRY_DESCRIPTION]))
@@ -104,7 +102,7 @@ static void enum_row(struct session *s, uint64_t process, uint64_t domain, uint6
 		     const struct nvtx_wire_enum *e, int64_t name)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present = ALL(COLUMN_NVTX_ENUM_SIZE);
+	uint32_t present = BITS_TO(COLUMN_NVTX_ENUM_SIZE);
 
 	v[COLUMN_NVTX_ENUM_PROCESS] = (int64_t)process;
 	v[COLUMN_NVTX_ENUM_DOMAIN] = (int64_t)domain;
@@ -122,7 +120,7 @@ static int enum_entry_row(struct session *s, uint64_t process, uint64_t domain, 
 			  struct texts *texts)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present = ALL(COLUMN_NVTX_ENUM_ENTRY_IS_FLAG);
+	uint32_t present = BITS_TO(COLUMN_NVTX_ENUM_ENTRY_IS_FLAG);
 
 	if (!take_text(s, texts, entry->name_size, &v[COLUMN_NVTX_ENUM_ENTRY_NAME]))
 		return -EBADMSG;

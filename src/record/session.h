@@ -9,7 +9,7 @@
 #include "base/secrets.h"
 #include "fmt/record.h"
 #include "fmt/tables.h"
-#include "record/idmap.h"
+#include "base/idmap.h"
 #include "record/roster.h"
 #include "record/timebase.h"
 #include "record/window.h"

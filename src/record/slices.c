@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/macros.h"
 #include "fmt/nvtx_wire.h"
 #include "record/payloads.h"
 #include "record/trigger.h"
-
-#define BIT(column) (1u << (column))
 
 uint32_t slice_values(const struct event_attributes *event, int64_t end, int64_t *values)
 {
@@ -40,19 +40,8 @@ static struct report_track *make_track(struct session *s, struct traced_process 
 				       struct traced_thread *t, struct domain_state *d,
 				       uint32_t level)
 {
-	struct report_track **grown;
-	uint32_t cap = d->track_count ? d->track_count : 4;
-
-	if (level >= d->track_count) {
-		while (cap <= level)
-			cap *= 2;
-		grown = realloc(d->tracks, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + d->track_count, 0, (cap - d->track_count) * sizeof(*grown));
-		d->tracks = grown;
-		d->track_count = cap;
-	}
+	if (!ARRAY_REACH(d->tracks, d->track_count, level))
+		return NULL;
 	d->tracks[level] = session_track(s, TABLE_SLICE, TRACK_NVTX_PUSHPOP, p->uid, t->uid,
 					 d->uid, level);
 	return d->tracks[level];
@@ -112,9 +101,6 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 		 struct domain_state *d, unsigned level, const struct event_attributes *event,
 		 int plain)
 {
-	struct open_slice *grown;
-	uint32_t cap;
-
 	/* Their pops were among the dropped events: this push says they are over. */
 	while (d->depth && d->open[d->depth - 1].level >= level)
 		end_open(s, p, t, d, event->start);
@@ -122,15 +108,9 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 		session_event_damaged(s, t);
 		return;
 	}
-	if (d->depth == d->open_cap) {
-		cap = d->open_cap ? d->open_cap * 2 : 8;
-		grown = realloc(d->open, cap * sizeof(*grown));
-		if (!grown) {
-			session_event_damaged(s, t);
-			return;
-		}
-		d->open = grown;
-		d->open_cap = cap;
+	if (!ARRAY_ROOM(d->open, d->depth, d->open_cap, 1)) {
+		session_event_damaged(s, t);
+		return;
 	}
 	d->open[d->depth].level = level;
 	d->open[d->depth].plain = (uint8_t)plain;

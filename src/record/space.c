@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/macros.h"
 #include "record/session.h"
 #include "record/space_internal.h"
 #include "record/stacks_internal.h"
 
 #define SET_LIMIT (1u << 18)   /* mappings of one process */
 #define ENDED_LIMIT 256u       /* processes that ended and may still be asked for */
-
-#define BIT(column) (1u << (column))
 
 static struct spaces *spaces_of(struct session *s)
 {
@@ -209,15 +209,8 @@ static struct mapping_set *own_set(struct spaces *all, struct space *space)
 		set->refs--;
 		space->set = set = copy;
 	}
-	if (set->cap < set->count + 2) {
-		uint32_t cap = set->cap ? set->cap * 2 : 32;
-		struct mapping *bigger = realloc(set->mappings, cap * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		set->mappings = bigger;
-		set->cap = cap;
-	}
+	if (!ARRAY_ROOM(set->mappings, set->count, set->cap, 2))
+		return NULL;
 	set->generation = ++all->generations;
 	return set;
 }

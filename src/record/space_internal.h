@@ -2,7 +2,7 @@
 #ifndef SONDE_RECORD_SPACE_INTERNAL_H
 #define SONDE_RECORD_SPACE_INTERNAL_H
 
-#include "record/idmap.h"
+#include "base/idmap.h"
 #include "record/module.h"
 #include "record/space.h"
 

@@ -4,6 +4,9 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/array.h"
+#include "base/hash_index.h"
+#include "base/macros.h"
 #include "record/session.h"
 #include "record/space_internal.h"
 #include "record/stacks_internal.h"
@@ -14,18 +17,10 @@
 #define KERNEL_GENERATION UINT64_MAX
 #define KNOWN_SIZE 65536u /* a power of two; what is not used is never touched */
 
-#define BIT(column) (1u << (column))
-
 struct node {
 	uint32_t parent;
 	uint32_t frame;
 	uint32_t depth;
-};
-
-/* Ids from 1, found by what they stand for: open addressing. */
-struct id_index {
-	uint32_t *slots; /* 0 = empty */
-	uint32_t cap;    /* a power of two, or 0 */
 };
 
 /* Where an address led last time, as long as nothing was mapped since. */
@@ -45,11 +40,11 @@ struct stacks {
 	struct stack_frame *frames; /* by id - 1 */
 	uint32_t frame_count;
 	uint32_t frame_cap;
-	struct id_index frame_index;
+	struct hash_index frame_index;
 	struct node *nodes;         /* by id - 1 */
 	uint32_t node_count;
 	uint32_t node_cap;
-	struct id_index node_index;
+	struct hash_index node_index;
 	uint32_t cut_frame;         /* 0: not made yet */
 	uint32_t kernel_module;     /* uid; 0: none yet */
 	uint8_t full;               /* it has been said that there are too many */
@@ -71,94 +66,16 @@ void stacks_release(struct session *s)
 	if (!all)
 		return;
 	free(all->frames);
-	free(all->frame_index.slots);
+	hash_index_release(&all->frame_index);
 	free(all->nodes);
-	free(all->node_index.slots);
+	hash_index_release(&all->node_index);
 	free(all);
 	s->stacks = NULL;
 }
 
-static uint32_t mix(uint64_t a, uint64_t b)
+static uint64_t mix(uint64_t a, uint64_t b)
 {
-	uint64_t hash = (a ^ b * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
-
-	return (uint32_t)(hash ^ hash >> 32);
-}
-
-static uint32_t frame_hash(const struct stack_frame *f)
-{
-	return mix(f->offset, f->module);
-}
-
-static uint32_t node_hash(uint32_t parent, uint32_t frame)
-{
-	return mix(parent, frame);
-}
-
-static void put_slot(struct id_index *index, uint32_t hash, uint32_t id)
-{
-	uint32_t i = hash & (index->cap - 1);
-
-	while (index->slots[i])
-		i = (i + 1) & (index->cap - 1);
-	index->slots[i] = id;
-}
-
-/* An empty index for at least `count` ids. */
-static int new_index(struct id_index *ret, uint32_t count)
-{
-	ret->cap = 1024;
-	while (ret->cap < count * 2)
-		ret->cap *= 2;
-	ret->slots = calloc(ret->cap, sizeof(*ret->slots));
-	return ret->slots != NULL;
-}
-
-/* Makes room for one more item in an array; the index grows with it. */
-static int room_for_frame(struct stacks *all)
-{
-	struct id_index index;
-	struct stack_frame *bigger;
-
-	if (all->frame_count < all->frame_cap)
-		return 1;
-	if (all->frame_count >= FRAME_LIMIT)
-		return 0;
-	bigger = realloc(all->frames, (size_t)(all->frame_cap * 2 + 1024) * sizeof(*bigger));
-	if (!bigger)
-		return 0;
-	all->frames = bigger;
-	if (!new_index(&index, all->frame_cap * 2 + 1024))
-		return 0;
-	all->frame_cap = all->frame_cap * 2 + 1024;
-	for (uint32_t i = 0; i < all->frame_count; i++)
-		put_slot(&index, frame_hash(&bigger[i]), i + 1);
-	free(all->frame_index.slots);
-	all->frame_index = index;
-	return 1;
-}
-
-static int room_for_node(struct stacks *all)
-{
-	struct id_index index;
-	struct node *bigger;
-
-	if (all->node_count < all->node_cap)
-		return 1;
-	if (all->node_count >= NODE_LIMIT)
-		return 0;
-	bigger = realloc(all->nodes, (size_t)(all->node_cap * 2 + 1024) * sizeof(*bigger));
-	if (!bigger)
-		return 0;
-	all->nodes = bigger;
-	if (!new_index(&index, all->node_cap * 2 + 1024))
-		return 0;
-	all->node_cap = all->node_cap * 2 + 1024;
-	for (uint32_t i = 0; i < all->node_count; i++)
-		put_slot(&index, node_hash(bigger[i].parent, bigger[i].frame), i + 1);
-	free(all->node_index.slots);
-	all->node_index = index;
-	return 1;
+	return (a ^ b * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
 }
 
 static void frame_row(struct session *s, uint32_t id, const struct stack_frame *f)
@@ -176,20 +93,18 @@ static void frame_row(struct session *s, uint32_t id, const struct stack_frame *
 
 static uint32_t frame_id(struct session *s, struct stacks *all, const struct stack_frame *f)
 {
-	uint32_t i, id;
+	uint64_t hash = mix(f->offset, f->module);
+	struct hash_probe at = hash_probe(hash);
 
-	if (!room_for_frame(all))
+	while (hash_next(&all->frame_index, &at))
+		if (all->frames[at.item].module == f->module && all->frames[at.item].offset == f->offset)
+			return at.item + 1;
+	if (all->frame_count >= FRAME_LIMIT || !ARRAY_ROOM(all->frames, all->frame_count, all->frame_cap, 1) ||
+	    !hash_index_add(&all->frame_index, hash, all->frame_count))
 		return 0;
-	i = frame_hash(f) & (all->frame_index.cap - 1);
-	while ((id = all->frame_index.slots[i])) {
-		if (all->frames[id - 1].module == f->module && all->frames[id - 1].offset == f->offset)
-			return id;
-		i = (i + 1) & (all->frame_index.cap - 1);
-	}
-	all->frames[all->frame_count] = *f;
-	id = all->frame_index.slots[i] = ++all->frame_count;
-	frame_row(s, id, f);
-	return id;
+	all->frames[all->frame_count++] = *f;
+	frame_row(s, all->frame_count, f);
+	return all->frame_count;
 }
 
 static void node_row(struct session *s, uint32_t id, const struct node *n)
@@ -208,22 +123,20 @@ static void node_row(struct session *s, uint32_t id, const struct node *n)
 
 static uint32_t node_id(struct session *s, struct stacks *all, uint32_t parent, uint32_t frame)
 {
+	uint64_t hash = mix(parent, frame);
+	struct hash_probe at = hash_probe(hash);
 	struct node *n;
-	uint32_t i, id;
 
-	if (!room_for_node(all))
+	while (hash_next(&all->node_index, &at))
+		if (all->nodes[at.item].parent == parent && all->nodes[at.item].frame == frame)
+			return at.item + 1;
+	if (all->node_count >= NODE_LIMIT || !ARRAY_ROOM(all->nodes, all->node_count, all->node_cap, 1) ||
+	    !hash_index_add(&all->node_index, hash, all->node_count))
 		return 0;
-	i = node_hash(parent, frame) & (all->node_index.cap - 1);
-	while ((id = all->node_index.slots[i])) {
-		if (all->nodes[id - 1].parent == parent && all->nodes[id - 1].frame == frame)
-			return id;
-		i = (i + 1) & (all->node_index.cap - 1);
-	}
-	n = &all->nodes[all->node_count];
+	n = &all->nodes[all->node_count++];
 	*n = (struct node){ parent, frame, parent ? all->nodes[parent - 1].depth + 1 : 0 };
-	id = all->node_index.slots[i] = ++all->node_count;
-	node_row(s, id, n);
-	return id;
+	node_row(s, all->node_count, n);
+	return all->node_count;
 }
 
 /* Uid of a module that stands for no file; 0 without memory. */

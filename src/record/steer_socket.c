@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "record/steer.h"
 
 #define STATUS_TIMEOUT_MS 2000
@@ -283,7 +284,6 @@ static int bind_free(int folder, int fd, uint32_t *ret_id)
 
 static int listen_in(int folder, const char *name, char *ret_name, const char *program, uint32_t *ret_id, struct error *err)
 {
-	const char *slash = strrchr(program, '/');
 	int fd, r;
 
 	if (name && each_in(folder, has_name, (void *)(uintptr_t)name) == 1)
@@ -301,7 +301,7 @@ static int listen_in(int folder, const char *name, char *ret_name, const char *p
 	if (name)
 		snprintf(ret_name, STEER_NAME_SIZE, "%s", name);
 	else
-		snprintf(ret_name, STEER_NAME_SIZE, "profile-%u%s%s", *ret_id, *program ? "-" : "", slash ? slash + 1 : program);
+		snprintf(ret_name, STEER_NAME_SIZE, "profile-%u%s%s", *ret_id, *program ? "-" : "", path_name(program));
 	return fd;
 }
 

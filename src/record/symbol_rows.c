@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define BIT(column) (1u << (column))
+#include "base/macros.h"
 
 static void append(struct symbol_rows *rows, enum table_id table, const int64_t *values, uint32_t present)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/call_stack.h"
 #include "record/cuda/cuda.h"
 #include "record/definitions.h"
@@ -25,20 +26,7 @@ struct traced_thread *thread_at(const struct traced_process *p, uint32_t slot)
 
 static int reserve_slot(struct traced_process *p, uint32_t slot)
 {
-	struct traced_thread **grown;
-	uint32_t cap = p->thread_cap ? p->thread_cap : 4;
-
-	if (slot < p->thread_cap)
-		return 0;
-	while (cap <= slot)
-		cap *= 2;
-	grown = realloc(p->threads, cap * sizeof(*grown));
-	if (!grown)
-		return -1;
-	memset(grown + p->thread_cap, 0, (cap - p->thread_cap) * sizeof(*grown));
-	p->threads = grown;
-	p->thread_cap = cap;
-	return 0;
+	return ARRAY_REACH(p->threads, p->thread_cap, slot) ? 0 : -1;
 }
 
 /* The last number of the NSpid line is the id in the thread's own namespace. */
@@ -144,13 +132,10 @@ static struct domain_state *find_domain(const struct traced_thread *t, unsigned 
 static struct domain_state *add_domain(struct session *s, struct traced_process *p,
 				       struct traced_thread *t, unsigned id)
 {
-	struct domain_state **grown;
 	struct domain_state *d;
 
-	grown = realloc(t->domains, (t->domain_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(t->domains, t->domain_count))
 		return NULL;
-	t->domains = grown;
 	d = calloc(1, sizeof(*d));
 	if (!d || idmap_put(&t->domain_index, id, t->domain_count) < 0) {
 		free(d);

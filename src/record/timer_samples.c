@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/stacks.h"
 
 /* More than --sampling-stack-size takes. */
@@ -89,20 +90,10 @@ static void write_rest(struct session *s, struct traced_process *p, struct trace
 
 static int append(struct timer_samples *m, const uint8_t *bytes, size_t size)
 {
-	size_t cap = m->cap ? m->cap : 16384;
-	uint8_t *grown;
-
 	if (size > STACK_LIMIT - m->size)
 		return -EBADMSG;
-	while (cap < m->size + size)
-		cap *= 2;
-	if (cap > m->cap) {
-		grown = realloc(m->stack, cap);
-		if (!grown)
-			return -ENOMEM;
-		m->stack = grown;
-		m->cap = cap;
-	}
+	if (!ARRAY_ROOM(m->stack, m->size, m->cap, size))
+		return -ENOMEM;
 	memcpy(m->stack + m->size, bytes, size);
 	m->size += size;
 	return 0;

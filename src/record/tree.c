@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define MAX_PROCESSES 65536u
 
 /* A process of the machine; `in` when it belongs to the tree. */
@@ -44,24 +46,9 @@ int tree_read_stat(const char *path, struct tree_stat *ret)
 	return 0;
 }
 
-static int grow(void **items, size_t *cap, size_t count, size_t size)
-{
-	size_t wanted = *cap ? 2 * *cap : 64;
-	void *grown;
-
-	if (count < *cap)
-		return 0;
-	grown = realloc(*items, wanted * size);
-	if (!grown)
-		return -ENOMEM;
-	*items = grown;
-	*cap = wanted;
-	return 0;
-}
-
 static int add_thread(struct tree *tree, uint32_t pid, uint32_t tid, const struct tree_stat *stat)
 {
-	if (grow((void **)&tree->threads, &tree->cap, tree->count, sizeof(*tree->threads)) < 0)
+	if (!ARRAY_ROOM(tree->threads, tree->count, tree->cap, 1))
 		return -ENOMEM;
 	tree->threads[tree->count++] = (struct tree_thread){
 		.pid = pid, .tid = tid, .parent = stat->parent, .start = stat->start,
@@ -107,7 +94,7 @@ static int read_relatives(struct relatives *r)
 		snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 		if (!pid || tree_read_stat(path, &stat) < 0)
 			continue;
-		result = grow((void **)&r->items, &r->cap, r->count, sizeof(*r->items));
+		result = ARRAY_ROOM(r->items, r->count, r->cap, 1) ? 0 : -ENOMEM;
 		if (result == 0)
 			r->items[r->count++] = (struct relative){ .pid = pid, .parent = stat.parent };
 	}

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/idmap.h"
+#include "base/idmap.h"
 #include "record/profile_options.h"
 
 struct session;

@@ -4,8 +4,11 @@
 #include "report/rowset.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/check.h"
 
 #define PLANE_LEVEL 1
 #define PLANE_MIN_MATCH 7 /* shorter ones are chance, and dearer than their Huffman codes */
@@ -97,35 +100,36 @@ static int looks_random(const uint8_t *bytes, uint32_t n)
 	return (pairs - total) * 256 * 10 < (uint64_t)total * total * 11;
 }
 
-static int put_plane_bytes(struct encoder *e, unsigned method, const void *bytes, size_t size)
+static void put_plane_bytes(struct encoder *e, unsigned method, const void *bytes, size_t size)
 {
-	int r = put_byte(&e->head, method);
-
-	if (r == 0)
-		r = put_varint(&e->head, size);
-	return r < 0 ? r : buf_append(&e->data, bytes, size);
+	put_byte(&e->head, method);
+	put_varint(&e->head, size);
+	buf_append(&e->data, bytes, size);
 }
 
-static int put_plane(struct encoder *e, const uint8_t *bytes, uint32_t n, int compress)
+/* False where it would not be worth its while. */
+static bool put_packed_plane(struct encoder *e, const uint8_t *bytes, uint32_t n)
 {
 	size_t bound = ZSTD_compressBound(n), packed;
-	int r;
 
-	if (n && memcmp(bytes, bytes + 1, n - 1) == 0)
-		return put_plane_bytes(e, PLANE_CONST, bytes, 1);
-	if (!compress || n < PLANE_MIN_COMPRESS || looks_random(bytes, n))
-		return put_plane_bytes(e, PLANE_RAW, bytes, n);
-	r = buf_reserve(&e->data, bound);
-	if (r < 0)
-		return r;
+	if (buf_reserve(&e->data, bound) < 0)
+		return false;
 	packed = ZSTD_compress2(e->cctx, e->data.data + e->data.len, bound, bytes, n);
 	if (ZSTD_isError(packed) || packed + packed / 64 >= n)
-		return put_plane_bytes(e, PLANE_RAW, bytes, n);
-	r = put_byte(&e->head, PLANE_ZSTD);
-	if (r == 0)
-		r = put_varint(&e->head, packed);
+		return false;
+	CHECK(packed <= bound);
+	put_byte(&e->head, PLANE_ZSTD);
+	put_varint(&e->head, packed);
 	e->data.len += packed;
-	return r;
+	return true;
+}
+
+static void put_plane(struct encoder *e, const uint8_t *bytes, uint32_t n, int compress)
+{
+	if (n && memcmp(bytes, bytes + 1, n - 1) == 0)
+		put_plane_bytes(e, PLANE_CONST, bytes, 1);
+	else if (!compress || n < PLANE_MIN_COMPRESS || looks_random(bytes, n) || !put_packed_plane(e, bytes, n))
+		put_plane_bytes(e, PLANE_RAW, bytes, n);
 }
 
 /* One byte of each value. Most values fit into 32 bits, where twice as many are
@@ -159,21 +163,19 @@ static void subtract_base(struct encoder *e, const uint64_t *values, uint32_t n,
 }
 
 /* The n values (e->work, or a column as it is), `r` being their range, as planes. */
-static int put_planes(struct encoder *e, const uint64_t *values, uint32_t n, struct range r,
-		      int compress)
+static void put_planes(struct encoder *e, const uint64_t *values, uint32_t n, struct range r,
+		       int compress)
 {
 	unsigned planes = planes_for(r);
-	int rc = put_zigzag(&e->head, r.min);
 
-	if (rc == 0)
-		rc = put_byte(&e->head, planes);
+	put_zigzag(&e->head, r.min);
+	put_byte(&e->head, planes);
 	if (planes)
 		subtract_base(e, values, n, (uint64_t)r.min, planes <= 4);
-	for (unsigned p = 0; p < planes && rc == 0; p++) {
+	for (unsigned p = 0; p < planes; p++) {
 		extract_plane(e, n, p, planes <= 4);
-		rc = put_plane(e, e->plane, n, compress);
+		put_plane(e, e->plane, n, compress);
 	}
-	return rc;
 }
 
 /* work = a - b, and its range in the same pass. */
@@ -233,152 +235,142 @@ static int dict_load(struct encoder *e, struct dict *d, const int64_t *v, uint32
 	return 1;
 }
 
-static int put_dict(struct encoder *e, const struct dict *d)
+static void put_dict(struct encoder *e, const struct dict *d)
 {
 	int64_t previous = 0;
-	int r = put_varint(&e->head, d->count);
 
-	for (uint32_t i = 0; i < d->count && r == 0; i++) {
-		r = put_zigzag(&e->head, (int64_t)((uint64_t)d->values[i] - (uint64_t)previous));
+	put_varint(&e->head, d->count);
+	for (uint32_t i = 0; i < d->count; i++) {
+		put_zigzag(&e->head, (int64_t)((uint64_t)d->values[i] - (uint64_t)previous));
 		previous = d->values[i];
 	}
-	return r;
+}
+
+static void put_deltas(struct encoder *e, const int64_t *v, uint32_t n, int compress)
+{
+	put_byte(&e->head, TRANSFORM_DELTA);
+	put_zigzag(&e->head, v[0]);
+	put_planes(e, e->work, n - 1, load_delta(e, v, n), compress);
 }
 
 /* The transform needing the fewest planes; a dictionary where it beats both. */
-static int put_free_column(struct encoder *e, const int64_t *v, uint32_t n, struct range plain,
-			   int compress)
+static void put_free_column(struct encoder *e, const int64_t *v, uint32_t n, struct range plain,
+			    int compress)
 {
 	struct range delta = plain;
 	unsigned plain_planes = planes_for(plain), delta_planes = plain_planes;
 	struct dict dict;
-	int r;
 
 	if (plain_planes > 1) {
 		delta = load_delta(e, v, n);
 		delta_planes = planes_for(delta);
 		if (n >= DICT_MIN_ROWS && delta_planes > 1 && dict_load(e, &dict, v, n)) {
-			r = put_byte(&e->head, TRANSFORM_DICT);
-			if (r == 0)
-				r = put_dict(e, &dict);
-			return r < 0 ? r : put_planes(e, e->work, n, (struct range){ 0, dict.count - 1 },
-						   compress);
+			put_byte(&e->head, TRANSFORM_DICT);
+			put_dict(e, &dict);
+			put_planes(e, e->work, n, (struct range){ 0, dict.count - 1 }, compress);
+			return;
 		}
 	}
 	if (delta_planes < plain_planes) {
-		load_delta(e, v, n);
-		r = put_byte(&e->head, TRANSFORM_DELTA);
-		if (r == 0)
-			r = put_zigzag(&e->head, v[0]);
-		return r < 0 ? r : put_planes(e, e->work, n - 1, delta, compress);
+		put_deltas(e, v, n, compress);
+		return;
 	}
-	r = put_byte(&e->head, TRANSFORM_PLAIN);
-	return r < 0 ? r : put_planes(e, (const uint64_t *)v, n, plain, compress);
+	put_byte(&e->head, TRANSFORM_PLAIN);
+	put_planes(e, (const uint64_t *)v, n, plain, compress);
 }
 
-static int put_gaps(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n,
-		    int compress)
+static void put_gaps(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n,
+		     int compress)
 {
-	int r = put_byte(&e->head, TRANSFORM_GAP);
-	struct range gaps;
-
-	if (r == 0)
-		r = put_zigzag(&e->head, start[0]);
-	if (r < 0)
-		return r;
-	gaps = load_difference(e, start + 1, end, n - 1);
-	return put_planes(e, e->work, n - 1, gaps, compress);
+	put_byte(&e->head, TRANSFORM_GAP);
+	put_zigzag(&e->head, start[0]);
+	put_planes(e, e->work, n - 1, load_difference(e, start + 1, end, n - 1), compress);
 }
 
-static int put_durations(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n,
-			 int compress)
+static void put_durations(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n,
+			  int compress)
 {
-	struct range durations = load_difference(e, end, start, n);
-	int r = put_byte(&e->head, TRANSFORM_DURATION);
-
-	return r < 0 ? r : put_planes(e, e->work, n, durations, compress);
-}
-
-static int put_times(struct encoder *e, const int64_t *v, uint32_t n, int compress)
-{
-	struct range deltas = load_delta(e, v, n);
-	int r = put_byte(&e->head, TRANSFORM_DELTA);
-
-	if (r == 0)
-		r = put_zigzag(&e->head, v[0]);
-	return r < 0 ? r : put_planes(e, e->work, n - 1, deltas, compress);
+	put_byte(&e->head, TRANSFORM_DURATION);
+	put_planes(e, e->work, n, load_difference(e, end, start, n), compress);
 }
 
 /* Which rows have the column, one bit each. The bitmap's own head precedes the values'. */
-static int put_null_bitmap(struct encoder *e, const struct set_rows *rows, unsigned column,
-			   int compress)
+static void put_null_bitmap(struct encoder *e, const struct set_rows *rows, unsigned column,
+			    int compress)
 {
 	uint32_t n = rows->head.rows, size = (n + 7) / 8;
-	int r = put_varint(&e->head, rows->counts[column]);
 
+	put_varint(&e->head, rows->counts[column]);
 	memset(e->plane, 0, size);
 	for (uint32_t i = 0; i < n; i++)
 		e->plane[i / 8] |= (uint8_t)((rows->masks[i] >> column & 1) << i % 8);
-	return r < 0 ? r : put_plane(e, e->plane, size, compress);
+	put_plane(e, e->plane, size, compress);
 }
 
-static int put_values(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
+static void put_any_values(struct encoder *e, const int64_t *v, uint32_t n, int compress)
 {
-	const int64_t *v = rows->columns[column];
+	struct range r = range_of(v, n);
+
+	if (r.min != r.max) {
+		put_free_column(e, v, n, r, compress);
+		return;
+	}
+	put_byte(&e->head, TRANSFORM_CONST);
+	put_zigzag(&e->head, v[0]);
+}
+
+static void put_values(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
+{
 	uint32_t n = rows->counts[column];
-	struct range r;
-	int rc;
 
 	if (rows->kind == TABLE_KIND_SPAN && column < 2)
-		return (column == 0 ? put_gaps : put_durations)(e, rows->columns[0],
-								rows->columns[1], n, compress);
-	if (rows->kind == TABLE_KIND_POINT && column == 0)
-		return put_times(e, v, n, compress);
-	r = range_of(v, n);
-	if (r.min != r.max)
-		return put_free_column(e, v, n, r, compress);
-	rc = put_byte(&e->head, TRANSFORM_CONST);
-	return rc < 0 ? rc : put_zigzag(&e->head, v[0]);
+		(column == 0 ? put_gaps : put_durations)(e, rows->columns[0], rows->columns[1], n, compress);
+	else if (rows->kind == TABLE_KIND_POINT && column == 0)
+		put_deltas(e, rows->columns[column], n, compress);
+	else
+		put_any_values(e, rows->columns[column], n, compress);
 }
 
 /* A column with some nulls begins with a byte that says so, how many values there are
  * and the bitmap; then it goes on like any other. */
-static int put_column(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
+static void put_column(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
 {
-	int r;
-
-	if (rows->counts[column] == rows->head.rows)
-		return put_values(e, rows, column, compress);
-	r = put_byte(&e->head, TRANSFORM_HAS_NULLS);
-	if (r == 0)
-		r = put_null_bitmap(e, rows, column, compress);
-	return r < 0 ? r : put_values(e, rows, column, compress);
+	CHECK(rows->counts[column] <= rows->head.rows);
+	if (rows->counts[column] != rows->head.rows) {
+		put_byte(&e->head, TRANSFORM_HAS_NULLS);
+		put_null_bitmap(e, rows, column, compress);
+	}
+	put_values(e, rows, column, compress);
 }
 
-static int put_head(struct encoder *e, const struct set_head *h)
+static void put_head(struct encoder *e, const struct set_head *h)
 {
-	int r = put_byte(&e->head, h->table);
-
-	r = r < 0 ? r : put_byte(&e->head, h->flags);
-	r = r < 0 ? r : put_varint(&e->head, h->track);
-	r = r < 0 ? r : put_varint(&e->head, h->first);
-	r = r < 0 ? r : put_varint(&e->head, h->rows);
-	r = r < 0 ? r : put_zigzag(&e->head, h->time_min);
-	r = r < 0 ? r : put_varint(&e->head, (uint64_t)h->time_max - (uint64_t)h->time_min);
-	return r < 0 ? r : put_varint(&e->head, h->present);
+	put_byte(&e->head, h->table);
+	put_byte(&e->head, h->flags);
+	put_varint(&e->head, h->track);
+	put_varint(&e->head, h->first);
+	put_varint(&e->head, h->rows);
+	put_zigzag(&e->head, h->time_min);
+	put_varint(&e->head, (uint64_t)h->time_max - (uint64_t)h->time_min);
+	put_varint(&e->head, h->present);
 }
 
 int encode_set(struct encoder *e, const struct set_rows *rows, int compress, struct buf *out)
 {
 	int r = encoder_room(e, rows->head.rows);
 
+	if (r < 0)
+		return r;
 	buf_clear(&e->head);
 	buf_clear(&e->data);
-	r = r < 0 ? r : put_head(e, &rows->head);
-	for (unsigned c = 0; c < TABLE_MAX_COLUMNS && r == 0; c++)
+	put_head(e, &rows->head);
+	for (unsigned c = 0; c < TABLE_MAX_COLUMNS; c++)
 		if (rows->head.present >> c & 1)
-			r = put_column(e, rows, c, compress);
-	r = r < 0 ? r : put_varint(out, e->head.len + e->data.len);
-	r = r < 0 ? r : buf_append(out, e->head.data, e->head.len);
-	return r < 0 ? r : buf_append(out, e->data.data, e->data.len);
+			put_column(e, rows, c, compress);
+	if (buf_result(&e->head) < 0 || buf_result(&e->data) < 0)
+		return -ENOMEM;
+	put_varint(out, e->head.len + e->data.len);
+	buf_append(out, e->head.data, e->head.len);
+	buf_append(out, e->data.data, e->data.len);
+	return buf_result(out);
 }

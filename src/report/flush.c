@@ -4,21 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/writer_internal.h"
 
 int entry_add(struct report_writer *w, const struct entry *entry)
 {
-	struct entry *grown;
-	size_t capacity;
-
-	if (w->entry_count == w->entry_capacity) {
-		capacity = w->entry_capacity ? w->entry_capacity * 2 : 256;
-		grown = realloc(w->entries, capacity * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		w->entries = grown;
-		w->entry_capacity = capacity;
-	}
+	if (!ARRAY_ROOM(w->entries, w->entry_count, w->entry_capacity, 1))
+		return -ENOMEM;
 	w->entries[w->entry_count++] = *entry;
 	return 0;
 }

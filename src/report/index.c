@@ -4,23 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/detail.h"
 #include "report/reader_internal.h"
-
-static int grow(void **array, size_t *capacity, size_t count, size_t item)
-{
-	size_t wanted = *capacity ? *capacity * 2 : 16;
-	void *grown;
-
-	if (count < *capacity)
-		return 0;
-	grown = realloc(*array, wanted * item);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*capacity = wanted;
-	return 0;
-}
 
 int index_block(struct report *r, const uint8_t *base, uint64_t size, uint64_t offset,
 		uint32_t *ret)
@@ -29,8 +15,7 @@ int index_block(struct report *r, const uint8_t *base, uint64_t size, uint64_t o
 
 	if (!last || last->at != base + offset) {
 		if (r->block_count >= UINT32_MAX ||
-		    grow((void **)&r->blocks, &r->block_capacity, r->block_count,
-			 sizeof(*r->blocks)) < 0)
+		    !ARRAY_ROOM(r->blocks, r->block_count, r->block_capacity, 1))
 			return -ENOMEM;
 		last = &r->blocks[r->block_count++];
 		memset(last, 0, sizeof(*last));
@@ -127,8 +112,8 @@ int index_texts(struct report *r, uint32_t block, const struct entry *e)
 	}
 	in_order = !(e->flags & BLOCK_LATE) &&
 		   (!s->ordered_count || s->ordered[s->ordered_count - 1].last < e->first);
-	if (in_order ? grow((void **)&s->ordered, &s->ordered_capacity, s->ordered_count, sizeof(added))
-		     : grow((void **)&s->late, &s->late_capacity, s->late_count, sizeof(added)))
+	if (in_order ? !ARRAY_ROOM(s->ordered, s->ordered_count, s->ordered_capacity, 1) :
+		       !ARRAY_ROOM(s->late, s->late_count, s->late_capacity, 1))
 		return -ENOMEM;
 	if (in_order)
 		s->ordered[s->ordered_count++] = added;
@@ -172,19 +157,15 @@ static int index_absent(struct report *r, const struct entry *e)
 {
 	const struct table_schema *schema = table_schema(e->table);
 	struct table_groups *t = &r->tables[e->table];
-	struct report_group *grown;
+	struct report_group *added;
 
 	if (!schema || schema->kind == TABLE_KIND_PLAIN || e->items < DETAIL_MIN_ROWS || e->items > SET_MAX_ROWS || !e->track ||
 	    e->time_max < e->time_min)
 		return 0;
-	/* A power of two is full. */
-	if (!(t->absent_count & (t->absent_count - 1))) {
-		grown = realloc(t->absent, (t->absent_count ? t->absent_count * 2 : 1) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		t->absent = grown;
-	}
-	t->absent[t->absent_count++] = (struct report_group){ .track = e->track, .rows = e->items, .time_min = e->time_min,
+	added = LIST_ADD(t->absent, t->absent_count);
+	if (!added)
+		return -ENOMEM;
+	*added = (struct report_group){ .track = e->track, .rows = e->items, .time_min = e->time_min,
 							      .time_max = e->time_max, .segment = e->segment };
 	return 0;
 }

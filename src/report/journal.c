@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "report/writer_internal.h"
 
 #define JOURNAL_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
@@ -198,18 +199,12 @@ static int journal_rows(struct report_writer *w, uint64_t hash)
 static struct report_track *provisional_of(struct report_track *t)
 {
 	struct report_writer *w = t->writer;
-	struct report_track *p, **grown;
-	size_t capacity = w->provisional_capacity ? w->provisional_capacity * 2 : 64;
+	struct report_track *p;
 
 	if (t->peer)
 		return t->peer;
-	if (w->provisional_count == w->provisional_capacity) {
-		grown = realloc(w->provisional, capacity * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		w->provisional = grown;
-		w->provisional_capacity = capacity;
-	}
+	if (!ARRAY_ROOM(w->provisional, w->provisional_count, w->provisional_capacity, 1))
+		return NULL;
 	p = track_create(w, (enum table_id)t->table, t->track);
 	if (!p)
 		return NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/writer_internal.h"
 
 #define RUN_IDS 16384u /* a block holds ids that follow each other */
@@ -63,7 +64,6 @@ int passing_return(struct report_writer *w, uint64_t first, uint64_t last)
 {
 	struct passing *p = &w->passing;
 	uint32_t end = (uint32_t)last + 1;
-	struct id_run *grown;
 	size_t at = 0;
 
 	while (at < p->free_count && p->free[at].end < first)
@@ -80,13 +80,8 @@ int passing_return(struct report_writer *w, uint64_t first, uint64_t last)
 		p->free[at].first = (uint32_t)first;
 		return 0;
 	}
-	if (p->free_count == p->free_capacity) {
-		grown = realloc(p->free, 2 * p->free_capacity * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		p->free = grown;
-		p->free_capacity *= 2;
-	}
+	if (!ARRAY_ROOM(p->free, p->free_count, p->free_capacity, 1))
+		return -ENOMEM;
 	memmove(p->free + at + 1, p->free + at, (p->free_count++ - at) * sizeof(*p->free));
 	p->free[at] = (struct id_run){ (uint32_t)first, end };
 	return 0;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "report/reader_internal.h"
 
 #define MAX_NOTES 200 /* of a file damaged all over */
@@ -347,9 +348,7 @@ int report_is_partial(const struct report *r)
 
 int report_check_whole(const struct report *r, const char *path, struct error *err)
 {
-	const char *slash = strrchr(path, '/');
-
-	if (!r->partial || strstr(slash ? slash : path, ".part"))
+	if (!r->partial || strstr(path_name(path), ".part"))
 		return 0;
 	return error_set(err, EBADMSG, "%s is cut off or damaged at its end: call it %s.part and let sonde recover save the rest", path, path);
 }

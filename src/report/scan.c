@@ -4,19 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/idmap.h"
 #include "report/reader_internal.h"
 
 /* What is known of a track, to tell the journal's rows that are in the file already. */
 struct known_track {
-	uint64_t key; /* table and track, + 1; 0: free */
 	uint64_t rows;
 	int64_t time_max;
 };
 
 struct known {
-	struct known_track *slots;
-	size_t capacity;
-	size_t used;
+	struct known_track *tracks;
+	size_t count, cap;
+	struct idmap numbers; /* by table and track */
 };
 
 /* One pass over a run of blocks. */
@@ -31,44 +32,16 @@ struct scan {
 	uint32_t provisional_block; /* + 1: the last block of rows in the journal */
 };
 
-static struct known_track *known_slot(struct known *k, uint64_t key)
-{
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & (k->capacity - 1);
-
-	while (k->slots[at].key && k->slots[at].key != key)
-		at = (at + 1) & (k->capacity - 1);
-	return &k->slots[at];
-}
-
-static int known_grow(struct known *k)
-{
-	struct known grown = { .capacity = k->capacity ? k->capacity * 2 : 256, .used = k->used };
-
-	grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
-	if (!grown.slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < k->capacity; i++)
-		if (k->slots[i].key)
-			*known_slot(&grown, k->slots[i].key) = k->slots[i];
-	free(k->slots);
-	*k = grown;
-	return 0;
-}
-
 static struct known_track *known_get(struct known *k, unsigned table, uint32_t track)
 {
-	uint64_t key = ((uint64_t)table << 32 | track) + 1;
-	struct known_track *slot;
+	uint64_t key = (uint64_t)table << 32 | track, number = idmap_get(&k->numbers, key);
 
-	if (k->used * 2 >= k->capacity && known_grow(k) < 0)
+	if (number != IDMAP_NONE)
+		return &k->tracks[number];
+	if (!ARRAY_ROOM(k->tracks, k->count, k->cap, 1) || idmap_put(&k->numbers, key, k->count) < 0)
 		return NULL;
-	slot = known_slot(k, key);
-	if (!slot->key) {
-		slot->key = key;
-		slot->time_max = INT64_MIN;
-		k->used++;
-	}
-	return slot;
+	k->tracks[k->count] = (struct known_track){ .time_max = INT64_MIN };
+	return &k->tracks[k->count++];
 }
 
 static void entry_from_set(const struct set_view *set, const struct block_header *h,
@@ -305,6 +278,7 @@ int scan_file(struct report *r, uint64_t from)
 
 	if (rc == 0)
 		rc = scan_journal(&s);
-	free(s.known.slots);
+	free(s.known.tracks);
+	idmap_release(&s.known.numbers);
 	return rc;
 }

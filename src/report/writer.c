@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "report/writer_internal.h"
 
 struct report_writer *writer_new(const char *path, int overwrite)
@@ -47,7 +48,7 @@ void writer_free(struct report_writer *w)
 	for (size_t i = 0; i < w->track_count; i++)
 		track_destroy(w->tracks[i]);
 	free(w->tracks);
-	free(w->track_slots);
+	idmap_release(&w->track_numbers);
 	free(w->closed);
 	free(w->provisional);
 	free(w->entries);
@@ -98,71 +99,28 @@ int report_writer_open(struct report_writer **ret, const char *path, int overwri
 	return r;
 }
 
-static uint32_t track_hash(unsigned table, uint32_t track)
+static uint64_t track_key(unsigned table, uint32_t track)
 {
-	return (uint32_t)(((uint64_t)table << 32 | track) * 0x9e3779b97f4a7c15u >> 32);
-}
-
-static uint32_t *track_slot(struct report_writer *w, unsigned table, uint32_t track)
-{
-	uint32_t at = track_hash(table, track) & (w->slot_count - 1);
-	const struct report_track *t;
-
-	for (; w->track_slots[at]; at = (at + 1) & (w->slot_count - 1)) {
-		t = w->tracks[w->track_slots[at] - 1];
-		if (t->table == table && t->track == track)
-			break;
-	}
-	return &w->track_slots[at];
-}
-
-static int grow_tracks(struct report_writer *w)
-{
-	size_t capacity = w->track_capacity ? w->track_capacity * 2 : 64;
-	struct report_track **tracks = realloc(w->tracks, capacity * sizeof(*tracks));
-	uint32_t *slots;
-
-	if (!tracks)
-		return -ENOMEM;
-	w->tracks = tracks;
-	slots = calloc(capacity * 2, sizeof(*slots));
-	if (!slots || capacity > UINT32_MAX / 4) {
-		free(slots);
-		return -ENOMEM;
-	}
-	free(w->track_slots);
-	w->track_slots = slots;
-	w->slot_count = (uint32_t)(capacity * 2);
-	w->track_capacity = capacity;
-	for (size_t i = 0; i < w->track_count; i++)
-		*track_slot(w, w->tracks[i]->table, w->tracks[i]->track) = (uint32_t)i + 1;
-	return 0;
+	return (uint64_t)table << 32 | track;
 }
 
 struct report_track *report_track(struct report_writer *w, enum table_id table, uint32_t track)
 {
+	uint64_t number = idmap_get(&w->track_numbers, track_key(table, track));
 	struct report_track *t;
-	uint32_t *slot;
 
-	if (w->track_count == w->track_capacity && grow_tracks(w) < 0)
+	if (number != IDMAP_NONE)
+		return w->tracks[number];
+	if (!ARRAY_ROOM(w->tracks, w->track_count, w->track_capacity, 1) || w->track_count >= UINT32_MAX)
 		return NULL;
-	slot = track_slot(w, table, track);
-	if (*slot)
-		return w->tracks[*slot - 1];
 	t = track_create(w, table, track);
-	if (!t)
+	if (t && idmap_put(&w->track_numbers, track_key(table, track), w->track_count) < 0) {
+		track_destroy(t);
 		return NULL;
-	w->tracks[w->track_count++] = t;
-	*slot = (uint32_t)w->track_count;
+	}
+	if (t)
+		w->tracks[w->track_count++] = t;
 	return t;
-}
-
-/* Indexes and slots of those that are left. */
-static void number_tracks(struct report_writer *w)
-{
-	memset(w->track_slots, 0, w->slot_count * sizeof(*w->track_slots));
-	for (size_t i = 0; i < w->track_count; i++)
-		*track_slot(w, w->tracks[i]->table, w->tracks[i]->track) = (uint32_t)i + 1;
 }
 
 int forget_tracks(struct report_writer *w)
@@ -174,35 +132,22 @@ int forget_tracks(struct report_writer *w)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->entry_count; i++)
 		if (w->entries[i].kind == BLOCK_GROUP)
-			needed[*track_slot(w, w->entries[i].table, w->entries[i].track)] = 1;
+			needed[idmap_get(&w->track_numbers, track_key(w->entries[i].table, w->entries[i].track)) + 1] = 1;
 	for (size_t i = 0; i < w->closed_count; i++)
-		needed[*track_slot(w, w->closed[i]->table, w->closed[i]->track)] = 1;
+		needed[idmap_get(&w->track_numbers, track_key(w->closed[i]->table, w->closed[i]->track)) + 1] = 1;
 	for (size_t i = 0; i < w->track_count; i++) {
 		struct report_track *t = w->tracks[i];
 
-		if (!needed[i + 1] && t->closed && !t->rows && !t->dirty && !t->peer)
+		if (!needed[i + 1] && t->closed && !t->rows && !t->dirty && !t->peer) {
+			idmap_take(&w->track_numbers, track_key(t->table, t->track));
 			track_destroy(t);
-		else
-			w->tracks[kept++] = t;
+			continue;
+		}
+		idmap_put(&w->track_numbers, track_key(t->table, t->track), kept);
+		w->tracks[kept++] = t;
 	}
 	w->track_count = kept;
-	number_tracks(w);
 	free(needed);
-	return 0;
-}
-
-static int closed_room(struct report_writer *w)
-{
-	size_t capacity = w->closed_capacity ? w->closed_capacity * 2 : 64;
-	struct report_track **grown;
-
-	if (w->closed_count < w->closed_capacity)
-		return 0;
-	grown = realloc(w->closed, capacity * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	w->closed = grown;
-	w->closed_capacity = capacity;
 	return 0;
 }
 
@@ -210,7 +155,7 @@ void report_track_close(struct report_track *t)
 {
 	struct report_writer *w = t ? t->writer : NULL;
 
-	if (!t || t->closed || closed_room(w) < 0)
+	if (!t || t->closed || !ARRAY_ROOM(w->closed, w->closed_count, w->closed_capacity, 1))
 		return;
 	t->closed = 1;
 	if (t->rows == 0) {

@@ -2,6 +2,7 @@
 #ifndef SONDE_REPORT_WRITER_INTERNAL_H
 #define SONDE_REPORT_WRITER_INTERNAL_H
 
+#include "base/idmap.h"
 #include "report/block.h"
 #include "report/rowset.h"
 #include "report/writer.h"
@@ -158,8 +159,7 @@ struct report_writer {
 	struct report_track **tracks; /* all, in order of creation */
 	size_t track_count;
 	size_t track_capacity;
-	uint32_t *track_slots; /* hash of (table, track): index + 1 */
-	uint32_t slot_count;
+	struct idmap track_numbers; /* by table and track: index */
 	struct report_track **closed; /* waiting to share a block */
 	size_t closed_count;
 	size_t closed_capacity;

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/check.h"
+
 enum { SLOT_OPEN = 1, SLOT_DAMAGED = 2 };
 
 /* One slot may not keep the others waiting: 512 KiB a round. */
@@ -50,9 +52,11 @@ static int batch_has_room(const struct ring_batch *batch, uint32_t size)
 static uint8_t *batch_add(struct ring_batch *batch, struct ring_reader *r, uint32_t slot,
 			  uint32_t kind, uint32_t size)
 {
-	struct ring_block *block = &batch->blocks[batch->count++];
+	struct ring_block *block = &batch->blocks[batch->count];
 	uint8_t *at = batch->data + batch->used;
 
+	CHECK(batch_has_room(batch, size));
+	batch->count++;
 	*block = (struct ring_block){ .owner = r->owner, .slot = slot, .kind = kind,
 				      .offset = batch->used, .size = size };
 	batch->used += (size + 7u) & ~7u;
@@ -279,6 +283,7 @@ static int find_new_slots(struct ring_reader *r, struct ring_batch *batch)
 		if (!batch_has_room(batch, sizeof(struct ring_slot)))
 			return 1;
 		r->slots[i] = (struct reader_slot){ .flags = SLOT_OPEN };
+		CHECK(r->open_count < r->slot_count);
 		r->open[r->open_count++] = i;
 		r->slots_found++;
 		add_slot_block(r, batch, i, RING_BLOCK_OPEN);
@@ -298,6 +303,7 @@ static int own_chunk(struct ring_reader *r, uint32_t index_plus_one)
 
 static void recycle_chunk(struct ring_reader *r, uint32_t index_plus_one)
 {
+	CHECK(index_plus_one > 0 && index_plus_one <= r->chunk_cap && r->chunk_owned[index_plus_one - 1]);
 	r->chunk_owned[index_plus_one - 1] = 0;
 	push_chunk(r, index_plus_one - 1);
 }

@@ -143,13 +143,14 @@ int format_parse(struct format_spec *ret, const char *text, struct error *err)
 int format_flush_line(struct formatter *f)
 {
 	size_t len = f->line.len, written;
+	int r = buf_result(&f->line);
 
 	errno = 0;
 	written = len ? fwrite(f->line.data, 1, len, f->out) : 0;
 	buf_clear(&f->line);
 	if (written != len)
 		return errno ? -errno : -EIO;
-	return 0;
+	return r;
 }
 
 int formatter_open(struct formatter **ret, const struct format_spec *spec, const struct format_target *target,

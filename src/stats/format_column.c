@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "stats/format_internal.h"
 
 static size_t display_length(const char *text, size_t len)
@@ -28,31 +29,26 @@ static size_t byte_length(const char *text, size_t len, size_t characters)
 	return i;
 }
 
-static int append_blanks(struct buf *line, size_t count, char blank)
+static void append_blanks(struct buf *line, size_t count, char blank)
 {
-	int r = 0;
-
-	while (r >= 0 && count-- > 0)
-		r = buf_append(line, &blank, 1);
-	return r;
+	while (count-- > 0)
+		buf_append(line, &blank, 1);
 }
 
 /* What would move the cursor or break the row in a terminal is not passed on. */
-static int append_visible(struct buf *line, const char *text, size_t len)
+static void append_visible(struct buf *line, const char *text, size_t len)
 {
 	unsigned char c;
-	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		c = (unsigned char)text[i];
 		if (c == '\t' || c == '\n' || c == '\r')
-			r = buf_puts(line, " ");
+			buf_puts(line, " ");
 		else if (c < 0x20 || c == 0x7f)
-			r = buf_puts(line, "?");
+			buf_puts(line, "?");
 		else
-			r = buf_append(line, &text[i], 1);
+			buf_append(line, &text[i], 1);
 	}
-	return r;
 }
 
 static int is_shown(const struct formatter *f, size_t column)
@@ -62,11 +58,10 @@ static int is_shown(const struct formatter *f, size_t column)
 
 enum alignment { ALIGN_LEFT, ALIGN_RIGHT, ALIGN_CENTRE };
 
-static int append_padded(struct formatter *f, const char *text, size_t len, size_t width, enum alignment alignment)
+static void append_padded(struct formatter *f, const char *text, size_t len, size_t width, enum alignment alignment)
 {
 	size_t shown = display_length(text, len), left = 0, right;
 	int cut = shown > width && alignment != ALIGN_RIGHT && width > 0;
-	int r;
 
 	if (cut) {
 		len = byte_length(text, len, width - 1);
@@ -77,65 +72,61 @@ static int append_padded(struct formatter *f, const char *text, size_t len, size
 		left = right;
 	if (alignment == ALIGN_CENTRE)
 		left = right / 2 + (right & width & 1);
-	r = append_blanks(&f->line, left, ' ');
-	if (r >= 0)
-		r = append_visible(&f->line, text, len);
-	if (r >= 0 && cut)
-		r = buf_puts(&f->line, "\xe2\x80\xa6"); /* an ellipsis */
-	return r < 0 ? r : append_blanks(&f->line, right - left, ' ');
+	append_blanks(&f->line, left, ' ');
+	append_visible(&f->line, text, len);
+	if (cut)
+		buf_puts(&f->line, "\xe2\x80\xa6"); /* an ellipsis */
+	append_blanks(&f->line, right - left, ' ');
 }
 
-static int begin_cell(struct formatter *f, int first)
+static void begin_cell(struct formatter *f, int first)
 {
 	if (f->spec.kind == FORMAT_TABLE)
-		return buf_puts(&f->line, first ? "| " : " | ");
-	return buf_puts(&f->line, first ? " " : "  ");
+		buf_puts(&f->line, first ? "| " : " | ");
+	else
+		buf_puts(&f->line, first ? " " : "  ");
 }
 
 static int end_row(struct formatter *f)
 {
-	int r = buf_puts(&f->line, f->spec.kind == FORMAT_TABLE ? " |\n" : "\n");
-
-	return r < 0 ? r : format_flush_line(f);
+	buf_puts(&f->line, f->spec.kind == FORMAT_TABLE ? " |\n" : "\n");
+	return format_flush_line(f);
 }
 
 static int write_cells(struct formatter *f, const struct buf *cells, const uint8_t *numbers)
 {
-	int first = 1, r = 0;
+	int first = 1;
 
-	for (size_t i = 0; r >= 0 && i < f->column_count; i++) {
+	for (size_t i = 0; i < f->column_count; i++) {
 		if (!is_shown(f, i))
 			continue;
-		r = begin_cell(f, first);
+		begin_cell(f, first);
 		first = 0;
 		/* Aligned to the right means not cut: that is for numbers. */
-		if (r >= 0)
-			r = append_padded(f, cells[i].data, cells[i].len, f->widths[i],
-					  f->right[i] && numbers[i] ? ALIGN_RIGHT : ALIGN_LEFT);
+		append_padded(f, cells[i].data, cells[i].len, f->widths[i],
+			      f->right[i] && numbers[i] ? ALIGN_RIGHT : ALIGN_LEFT);
 	}
-	return r < 0 ? r : end_row(f);
+	return end_row(f);
 }
 
 static int write_rule(struct formatter *f)
 {
-	int table = f->spec.kind == FORMAT_TABLE, first = 1, r = 0;
+	int table = f->spec.kind == FORMAT_TABLE, first = 1;
 
-	for (size_t i = 0; r >= 0 && i < f->column_count; i++) {
+	for (size_t i = 0; i < f->column_count; i++) {
 		if (!is_shown(f, i))
 			continue;
-		r = buf_puts(&f->line, table ? first ? "+-" : "-+-" : first ? " " : "  ");
+		buf_puts(&f->line, table ? first ? "+-" : "-+-" : first ? " " : "  ");
 		first = 0;
-		if (r >= 0)
-			r = append_blanks(&f->line, f->widths[i], '-');
+		append_blanks(&f->line, f->widths[i], '-');
 	}
-	if (r >= 0)
-		r = buf_puts(&f->line, table ? "-+\n" : "\n");
-	return r < 0 ? r : format_flush_line(f);
+	buf_puts(&f->line, table ? "-+\n" : "\n");
+	return format_flush_line(f);
 }
 
 static int write_heading(struct formatter *f)
 {
-	struct buf title = BUF_INIT;
+	CLEANUP(buf_release) struct buf title = BUF_INIT;
 	int first = 1, r = 0;
 
 	if (f->spec.kind == FORMAT_TABLE)
@@ -147,13 +138,10 @@ static int write_heading(struct formatter *f)
 			continue;
 		buf_clear(&title);
 		r = column_title(&title, &f->columns[i], f->unit);
-		if (r >= 0)
-			r = begin_cell(f, first);
+		begin_cell(f, first);
 		first = 0;
-		if (r >= 0)
-			r = append_padded(f, title.data, title.len, f->widths[i], ALIGN_CENTRE);
+		append_padded(f, title.data, title.len, f->widths[i], ALIGN_CENTRE);
 	}
-	buf_release(&title);
 	if (r >= 0)
 		r = end_row(f);
 	return r < 0 ? r : write_rule(f);

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/nearest.h"
+#include "base/path.h"
 
 static const struct {
 	const char *name;
@@ -65,13 +67,11 @@ static int parse_column(struct report_file *file, const char *value, struct erro
 static int add_option(struct report_file *file, const char *value, struct error *err)
 {
 	size_t len = strcspn(value, " "), name_len = strcspn(value, "= ");
-	struct report_option *grown = realloc(file->options, (file->option_count + 1) * sizeof(*grown));
 	struct report_option *option;
 
-	if (!grown)
+	if (!LIST_ROOM(file->options, file->option_count))
 		return error_set(err, ENOMEM, "Not enough memory");
-	file->options = grown;
-	option = &grown[file->option_count++];
+	option = &file->options[file->option_count++];
 	*option = (struct report_option){ strndup(value, name_len), NULL, strdup(value + len + strspn(value + len, " ")) };
 	if (name_len < len)
 		option->initial = strndup(value + name_len + 1, len - name_len - 1);
@@ -82,7 +82,6 @@ static int add_option(struct report_file *file, const char *value, struct error 
 
 static int add_alias(struct report_file *file, const char *value, struct error *err)
 {
-	char **grown;
 	size_t len;
 
 	for (; *value; value += len) {
@@ -90,12 +89,10 @@ static int add_alias(struct report_file *file, const char *value, struct error *
 		len = strcspn(value, " ,");
 		if (len == 0)
 			break;
-		grown = realloc(file->aliases, (file->alias_count + 1) * sizeof(*grown));
-		if (!grown)
+		if (!LIST_ROOM(file->aliases, file->alias_count))
 			return error_set(err, ENOMEM, "Not enough memory");
-		file->aliases = grown;
-		grown[file->alias_count] = strndup(value, len);
-		if (!grown[file->alias_count])
+		file->aliases[file->alias_count] = strndup(value, len);
+		if (!file->aliases[file->alias_count])
 			return error_set(err, ENOMEM, "Not enough memory");
 		file->alias_count++;
 	}
@@ -160,11 +157,9 @@ static int parse_line(struct report_file *file, char *line, struct error *err)
 
 static char *name_of(const char *path)
 {
-	const char *base = strrchr(path, '/');
-	size_t len;
+	const char *base = path_name(path);
+	size_t len = strlen(base);
 
-	base = base ? base + 1 : path;
-	len = strlen(base);
 	if (len > 4 && strcmp(base + len - 4, ".sql") == 0)
 		len -= 4;
 	return strndup(base, len);

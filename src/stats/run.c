@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/path.h"
 #include "base/sort.h"
 #include "stats/has_data.h"
 #include "stats/output.h"
@@ -34,13 +36,10 @@ struct run {
 
 static int list_add(struct list *list, const char *text, size_t len)
 {
-	char **grown = realloc(list->items, (list->count + 1) * sizeof(*grown));
-
-	if (!grown)
+	if (!LIST_ROOM(list->items, list->count))
 		return -ENOMEM;
-	list->items = grown;
-	grown[list->count] = strndup(text, len);
-	if (!grown[list->count])
+	list->items[list->count] = strndup(text, len);
+	if (!list->items[list->count])
 		return -ENOMEM;
 	list->count++;
 	return 0;
@@ -72,13 +71,6 @@ static const char *list_at(const struct list *list, size_t i, const char *otherw
 	if (list->count == 0)
 		return otherwise;
 	return list->items[i < list->count ? i : list->count - 1];
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 struct piece {
@@ -170,7 +162,7 @@ static int is_filtered(const struct run *run)
 static void say_skipped(struct run *run, const struct piece *piece)
 {
 	if (!run->options->quiet)
-		fprintf(remark_stream(run, piece), "SKIPPED: %s does not contain %s%s.\n\n", base_name(run->path),
+		fprintf(remark_stream(run, piece), "SKIPPED: %s does not contain %s%s.\n\n", path_name(run->path),
 			piece->file->skipped ? piece->file->skipped : "the data this report shows",
 			is_filtered(run) ? " that the filter lets through" : "");
 }
@@ -364,12 +356,9 @@ static int run_all(struct run *run, struct error *err)
 
 static int ask(struct run *run, const struct report_file *file, const char *text, int of_set, struct error *err)
 {
-	struct asked_report *grown = realloc(run->asked, (run->asked_count + 1) * sizeof(*grown));
-
-	if (!grown)
+	if (!LIST_ROOM(run->asked, run->asked_count))
 		return error_set(err, ENOMEM, "Not enough memory");
-	run->asked = grown;
-	grown[run->asked_count++] = (struct asked_report){ file, text, of_set };
+	run->asked[run->asked_count++] = (struct asked_report){ file, text, of_set };
 	return 0;
 }
 
@@ -425,12 +414,12 @@ static void say_notes(struct run *run)
 	if (run->options->quiet)
 		return;
 	if (query_scope_note(run->query))
-		fprintf(run->remarks, "NOTE: %s: %s.\n", base_name(run->path), query_scope_note(run->query));
+		fprintf(run->remarks, "NOTE: %s: %s.\n", path_name(run->path), query_scope_note(run->query));
 	for (size_t i = 0; i < report_note_count(report); i++)
-		fprintf(run->remarks, "NOTE: %s: %s\n", base_name(run->path), report_note(report, i));
+		fprintf(run->remarks, "NOTE: %s: %s\n", path_name(run->path), report_note(report, i));
 	if (report_is_partial(report))
 		fprintf(run->remarks, "NOTE: %s: the recording was not finished; this is what had been written.\n",
-			base_name(run->path));
+			path_name(run->path));
 }
 
 static int open_all(struct run *run, struct error *err)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arch.h"
+#include "base/array.h"
 #include "symbol/cfi_image.h"
 
 #define ROW_LIMIT (1u << 18)
@@ -166,15 +167,8 @@ static int32_t keep_expression(struct cfi *cfi, const Dwarf_Op *ops, size_t coun
 
 	if (!count || count > OPS_LIMIT || cfi->expression_count >= EXPRESSION_LIMIT)
 		return -1;
-	if (cfi->expression_count == cfi->expression_cap) {
-		uint32_t cap = cfi->expression_cap ? cfi->expression_cap * 2 : 8;
-		struct cfi_expression *bigger = realloc(cfi->expressions, cap * sizeof(*bigger));
-
-		if (!bigger)
-			return -1;
-		cfi->expressions = bigger;
-		cfi->expression_cap = cap;
-	}
+	if (!ARRAY_ROOM(cfi->expressions, cfi->expression_count, cfi->expression_cap, 1))
+		return -1;
 	copy = malloc(count * sizeof(*copy));
 	if (!copy)
 		return -1;
@@ -303,15 +297,8 @@ static const struct cfi_row *insert(struct cfi *cfi, const struct cfi_row *found
 	uint32_t at = position(cfi, found->start);
 	struct cfi_row *row;
 
-	if (cfi->row_count == cfi->row_cap) {
-		uint32_t cap = cfi->row_cap ? cfi->row_cap * 2 : 64;
-		struct cfi_row **bigger = realloc(cfi->rows, cap * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		cfi->rows = bigger;
-		cfi->row_cap = cap;
-	}
+	if (!ARRAY_ROOM(cfi->rows, cfi->row_count, cfi->row_cap, 1))
+		return NULL;
 	row = malloc(size);
 	if (!row)
 		return NULL;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define MACHINE_CUDA 190
 #define MOST_FUNCTIONS (1u << 20)
 #define MOST_LINES (1u << 24)
@@ -167,15 +169,8 @@ static int read_sections(struct cubin *c)
 
 static int keep_line(struct line_table *t, const struct line *line)
 {
-	if (t->count == t->capacity) {
-		size_t capacity = t->capacity ? 2 * t->capacity : 256;
-		struct line *lines = capacity <= MOST_LINES ? reallocarray(t->lines, capacity, sizeof(*lines)) : NULL;
-
-		if (!lines)
-			return -ENOMEM;
-		t->lines = lines;
-		t->capacity = capacity;
-	}
+	if (t->count >= MOST_LINES || !ARRAY_ROOM(t->lines, t->count, t->capacity, 1))
+		return -ENOMEM;
 	t->lines[t->count++] = *line;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/path.h"
 #include "symbol/build_id.h"
 #include "symbol/symtab_internal.h"
 
@@ -114,13 +115,6 @@ static int try_build_id(struct elf_file **ret, const struct debug_wanted *wanted
 	return try_path(ret, wanted, NULL, "%.*s/%.2s/%s%s", folder_len, folder, hex, hex + 2, tail);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* A folder somebody named: any usual layout, or just the files. */
 static int try_folder(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link,
 		      const char *folder, int len)
@@ -131,11 +125,11 @@ static int try_folder(struct elf_file **ret, const struct debug_wanted *wanted, 
 		return 0;
 	if (!wanted->path)
 		return -ENOENT;
-	if (try_path(ret, wanted, link, "%.*s/%s.debug", len, folder, base_name(wanted->path)) == 0 ||
+	if (try_path(ret, wanted, link, "%.*s/%s.debug", len, folder, path_name(wanted->path)) == 0 ||
 	    try_path(ret, wanted, link, "%.*s%s.debug", len, folder, wanted->path) == 0 ||
 	    try_path(ret, wanted, link, "%.*s%s", len, folder, wanted->path) == 0)
 		return 0;
-	return try_path(ret, wanted, link, "%.*s/%s", len, folder, base_name(wanted->path));
+	return try_path(ret, wanted, link, "%.*s/%s", len, folder, path_name(wanted->path));
 }
 
 typedef int (*folder_fn)(struct elf_file **ret, const struct debug_wanted *wanted,
@@ -161,11 +155,11 @@ static int try_link(struct elf_file **ret, const struct debug_wanted *wanted, co
 		    const char *root)
 {
 	const char *path = wanted->path;
-	int folder = path && path[0] == '/' ? (int)(base_name(path) - path) : 0;
+	int folder = path && path[0] == '/' ? (int)(path_name(path) - path) : 0;
 
 	if (!link->there || !folder)
 		return -ENOENT;
-	if (strcmp(base_name(path), link->name) != 0 &&
+	if (strcmp(path_name(path), link->name) != 0 &&
 	    try_path(ret, wanted, link, "%.*s%s", folder, path, link->name) == 0)
 		return 0;
 	if (try_path(ret, wanted, link, "%.*s.debug/%s", folder, path, link->name) == 0)
@@ -212,7 +206,7 @@ static int try_original(struct elf_file **ret, const struct debug_wanted *wanted
 		return -ENOENT;
 	if (try_path(ret, wanted, link, "%.*s%s", len, folder, wanted->path) == 0)
 		return 0;
-	return try_path(ret, wanted, link, "%.*s/%s", len, folder, base_name(wanted->path));
+	return try_path(ret, wanted, link, "%.*s/%s", len, folder, path_name(wanted->path));
 }
 
 int debug_file_find_original(struct elf_file **ret, const struct debug_wanted *wanted)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 
 #define READ_SIZE (64u << 10)
@@ -148,18 +149,6 @@ static int module_of(struct kallsyms *k, const struct line *line, uint16_t *ret)
 	return 0;
 }
 
-static int grow_entries(struct kallsyms *k)
-{
-	size_t cap = k->cap ? 2 * k->cap : 64u << 10;
-	struct entry *entries = realloc(k->entries, cap * sizeof(*entries));
-
-	if (!entries)
-		return -ENOMEM;
-	k->entries = entries;
-	k->cap = cap;
-	return 0;
-}
-
 static int add(struct kallsyms *k, const struct line *line)
 {
 	struct entry *e;
@@ -170,8 +159,8 @@ static int add(struct kallsyms *k, const struct line *line)
 		k->any_address = true;
 	if (!line->type || !strchr("tTwW", line->type) || !line->address || k->count == SYMBOL_LIMIT)
 		return 0;
-	if (k->count == k->cap && (r = grow_entries(k)) < 0)
-		return r;
+	if (!ARRAY_ROOM(k->entries, k->count, k->cap, 1))
+		return -ENOMEM;
 	e = &k->entries[k->count];
 	e->address = line->address;
 	e->rank = rank_of(line);

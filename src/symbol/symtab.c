@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define STRINGS_READ_WHOLE (1u << 20)
 #define STRING_PIECE 256u
 #define SYMBOLS_AT_ONCE 512u
@@ -137,15 +139,8 @@ static uint32_t keep(struct symbol_search *s, const struct candidate *c)
 
 	if (s->names.len + len > NAMES_LIMIT)
 		return 0;
-	if (s->candidate_count == s->candidate_cap) {
-		size_t cap = s->candidate_cap ? 2 * s->candidate_cap : 64;
-		struct candidate *more = realloc(s->candidates, cap * sizeof(*more));
-
-		if (!more)
-			return 0;
-		s->candidates = more;
-		s->candidate_cap = cap;
-	}
+	if (!ARRAY_ROOM(s->candidates, s->candidate_count, s->candidate_cap, 1))
+		return 0;
 	s->candidates[s->candidate_count] = *c;
 	s->candidates[s->candidate_count].name = (uint32_t)s->names.len;
 	if (buf_append(&s->names, s->scratch, len) < 0)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arch.h"
+#include "base/macros.h"
 #include "vendor/cupti.h"
 
 /* Newest first. */
@@ -26,7 +27,6 @@ static const char *const package_folders[] = { "nvidia/cu13/lib", "nvidia/cuda_c
 static const char *const system_folders[] = { "/usr/lib/" ARCH_NAME "-linux-gnu", "/usr/lib64",
 					      "/usr/lib" };
 
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 struct finding {
 	struct cupti_places *places;
@@ -109,14 +109,14 @@ static void add_python(const struct finding *f, const char *library)
 	static const char *const kinds[] = { "site-packages", "dist-packages" };
 	char path[640];
 
-	for (size_t i = 0; i < COUNT(kinds); i++)
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
 		if (snprintf(path, sizeof(path), "%s/%s", library, kinds[i]) < (int)sizeof(path))
-			add_folders(f, path, package_folders, COUNT(package_folders));
+			add_folders(f, path, package_folders, COUNT_OF(package_folders));
 }
 
 static void add_toolkit(const struct finding *f, const char *folder)
 {
-	add_folders(f, folder, toolkit_folders, COUNT(toolkit_folders));
+	add_folders(f, folder, toolkit_folders, COUNT_OF(toolkit_folders));
 }
 
 /* A prefix with a lib folder: a virtual environment, conda, the user's own. */
@@ -181,12 +181,12 @@ static void add_packages_of(const struct finding *f, const char *path)
 	char folder[512];
 	const char *at;
 
-	for (size_t i = 0; i < COUNT(kinds); i++) {
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		at = strstr(path, kinds[i]);
 		if (at &&
 		    snprintf(folder, sizeof(folder), "%.*s",
 			     (int)(at - path + strlen(kinds[i]) - 1), path) < (int)sizeof(folder))
-			add_folders(f, folder, package_folders, COUNT(package_folders));
+			add_folders(f, folder, package_folders, COUNT_OF(package_folders));
 	}
 }
 
@@ -228,10 +228,10 @@ static void add_by_variables(const struct finding *f)
 	static const char *const prefixes[] = { "VIRTUAL_ENV", "CONDA_PREFIX" };
 	const char *value;
 
-	for (size_t i = 0; i < COUNT(toolkits); i++)
+	for (size_t i = 0; i < COUNT_OF(toolkits); i++)
 		if ((value = getenv(toolkits[i])) && *value)
 			add_toolkit(f, value);
-	for (size_t i = 0; i < COUNT(prefixes); i++)
+	for (size_t i = 0; i < COUNT_OF(prefixes); i++)
 		if ((value = getenv(prefixes[i])) && *value)
 			add_prefix(f, value);
 }
@@ -256,7 +256,7 @@ static void add_usual(const struct finding *f)
 	add_toolkit(f, "/usr/local/cuda");
 	each_entry(f, "/usr/local", "cuda-", add_toolkit);
 	add_toolkit(f, "/opt/cuda");
-	for (size_t i = 0; i < COUNT(system_folders); i++)
+	for (size_t i = 0; i < COUNT_OF(system_folders); i++)
 		add_folder(f, system_folders[i], "");
 	add_prefix(f, "/usr/local");
 	add_prefix(f, "/usr");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/answers.h"
 #include "view/chosen.h"
 #include "view/internal.h"
@@ -38,19 +39,12 @@ struct collection {
 
 static int add_place(struct collection *e, const struct place *p)
 {
-	struct place *grown;
-
 	if (e->count == MAX_EVENTS) {
 		e->cut = true;
 		return 0;
 	}
-	if (e->count == e->capacity) {
-		e->capacity = e->capacity ? e->capacity * 2 : 1024;
-		grown = reallocarray(e->places, e->capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		e->places = grown;
-	}
+	if (!ARRAY_ROOM(e->places, e->count, e->capacity, 1))
+		return -ENOMEM;
 	e->places[e->count++] = *p;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/path.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"
@@ -79,10 +80,9 @@ static void put_report(struct json_out *j, struct recording *r, bool is_baseline
 {
 	static const char *const facts[][2] = { { "host", "host" }, { "command", "command" }, { "trace", "trace" },
 						 { "version", "sonde_version" } };
-	const char *slash = strrchr(r->name, '/');
 
 	out_open(j, '{');
-	out_put_text(j, "name", slash ? slash + 1 : r->name);
+	out_put_text(j, "name", path_name(r->name));
 	out_put_text(j, "path", r->name);
 	out_key(j, "begin");
 	out_exact(j, r->begin);

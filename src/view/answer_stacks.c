@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/stack_tree.h"
 #include "view/answers.h"
 #include "view/call_tree.h"
@@ -61,20 +62,10 @@ struct node_map {
 
 static int map_set(struct node_map *m, int64_t id, uint32_t node)
 {
-	uint32_t *grown;
-	size_t wanted = (size_t)id + 1;
-
 	if (id < 0 || id > UINT32_MAX)
 		return -EBADMSG;
-	if (wanted > m->count) {
-		wanted = wanted * 2 + 64;
-		grown = reallocarray(m->nodes, wanted, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + m->count, 0, (wanted - m->count) * sizeof(*grown));
-		m->nodes = grown;
-		m->count = wanted;
-	}
+	if (!ARRAY_REACH(m->nodes, m->count, (size_t)id))
+		return -ENOMEM;
 	m->nodes[id] = node;
 	return 0;
 }
@@ -127,7 +118,7 @@ static int turn_over(const struct call_tree *from, struct call_tree *to)
 		uint32_t at = 0;
 
 		for (uint32_t up = i, depth = 0; from->nodes[i].self && up && depth < MAX_FRAMES; up = from->nodes[up].parent, depth++) {
-			const char *name = from->texts[from->nodes[up].name];
+			const char *name = from->texts.keys[from->nodes[up].name].bytes;
 			uint32_t text = call_tree_text(to, name, strlen(name));
 
 			at = text == UINT32_MAX ? 0 : call_tree_child(to, at, text);

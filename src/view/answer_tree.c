@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "view/answers.h"
 #include "view/call_tree.h"
@@ -33,19 +34,12 @@ struct work_list {
 
 static int add_work(struct work_list *list, const struct work *w)
 {
-	struct work *grown;
-
 	if (list->count == MAX_WORK) {
 		list->cut = true;
 		return 0;
 	}
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? list->capacity * 2 : 4096;
-		grown = reallocarray(list->items, list->capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		list->items = grown;
-	}
+	if (!ARRAY_ROOM(list->items, list->count, list->capacity, 1))
+		return -ENOMEM;
 	list->items[list->count++] = *w;
 	return 0;
 }

@@ -2,6 +2,8 @@
 #ifndef SONDE_VIEW_CALL_TREE_H
 #define SONDE_VIEW_CALL_TREE_H
 
+#include "base/idmap.h"
+#include "base/keymap.h"
 #include "view/json_out.h"
 
 struct call_node {
@@ -17,12 +19,8 @@ struct call_node {
 struct call_tree {
 	struct call_node *nodes;
 	uint32_t count, capacity;
-	uint32_t *children;     /* by parent and name: node; a power of two */
-	uint32_t child_slots;
-	char **texts;
-	uint32_t text_count, text_capacity;
-	uint32_t *text_map;     /* by text: number + 1 */
-	uint32_t text_slots;
+	struct idmap children; /* by parent and name */
+	struct keymap texts;
 };
 
 int call_tree_open(struct call_tree *t);

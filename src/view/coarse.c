@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "report/detail.h"
 #include "view/store_items.h"
 
@@ -41,17 +42,11 @@ static struct sum *sum_at(const struct summing *s, int64_t time)
 static int add_long(struct summing *s, const struct coarse_long *l)
 {
 	struct coarse *c = s->c;
-	struct coarse_long *grown;
 
 	if (!(span(l->start, l->end) >> c->level))
 		return 0;
-	if (c->long_count == s->long_room) {
-		s->long_room = s->long_room ? s->long_room * 2 : 64;
-		grown = reallocarray(c->longs, s->long_room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		c->longs = grown;
-	}
+	if (!ARRAY_ROOM(c->longs, c->long_count, s->long_room, 1))
+		return -ENOMEM;
 	c->longs[c->long_count++] = *l;
 	return 0;
 }

@@ -4,19 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/csv_guard.h"
 
 static int add_cell(struct csv_table *t, char *cell)
 {
-	char **grown;
-
-	if (t->count == t->capacity) {
-		t->capacity = t->capacity ? t->capacity * 2 : 256;
-		grown = reallocarray(t->cells, t->capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		t->cells = grown;
-	}
+	if (!ARRAY_ROOM(t->cells, t->count, t->capacity, 1))
+		return -ENOMEM;
 	t->cells[t->count++] = cell;
 	return 0;
 }

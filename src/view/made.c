@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "query/query.h"
 #include "view/coarse.h"
 #include "view/lines.h"
@@ -37,18 +38,16 @@ static int open_file(struct making *m)
 
 int making_track(struct making *m, enum table_id table, const struct made_track *track, struct report_track **ret)
 {
-	struct made_track *grown = reallocarray(m->tracks, m->count + 1, sizeof(*grown));
 	int rc;
 
-	if (!grown)
+	if (!LIST_ROOM(m->tracks, m->count))
 		return -ENOMEM;
-	m->tracks = grown;
 	rc = m->w ? 0 : open_file(m);
 	*ret = rc < 0 ? NULL : report_track(m->w, table, (uint32_t)m->count + 1);
 	if (rc == 0 && !*ret)
 		rc = -ENOMEM;
 	if (rc == 0)
-		grown[m->count++] = *track;
+		m->tracks[m->count++] = *track;
 	return rc;
 }
 

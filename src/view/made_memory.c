@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "fmt/gpu_enums.h"
 #include "view/made.h"
 #include "view/rows.h"
@@ -24,17 +25,13 @@ struct uses {
 
 static struct use *use_of(struct uses *u, int64_t gpu)
 {
-	struct use *grown;
-
 	for (size_t i = 0; i < u->count; i++)
 		if (u->items[i].gpu == gpu)
 			return &u->items[i];
-	grown = reallocarray(u->items, u->count + 1, sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(u->items, u->count))
 		return NULL;
-	u->items = grown;
-	grown[u->count] = (struct use){ .gpu = gpu };
-	return &grown[u->count++];
+	u->items[u->count] = (struct use){ .gpu = gpu };
+	return &u->items[u->count++];
 }
 
 /* What was there before the recording began and is released in it is not known of: never below nothing. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/match.h"
 
 static int compare(const void *a, const void *b)
@@ -14,15 +15,8 @@ static int compare(const void *a, const void *b)
 
 static int add(struct match_ids *ids, int64_t id)
 {
-	int64_t *grown;
-
-	if (ids->count == ids->capacity) {
-		ids->capacity = ids->capacity ? ids->capacity * 2 : 256;
-		grown = reallocarray(ids->ids, ids->capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		ids->ids = grown;
-	}
+	if (!ARRAY_ROOM(ids->ids, ids->count, ids->capacity, 1))
+		return -ENOMEM;
 	ids->ids[ids->count++] = id;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "view/json_out.h"
 
@@ -24,15 +25,10 @@ const char *const row_draw_names[] = { "group", "slices", "points", "plot" };
 struct row *row_add(struct row_maker *m, uint32_t parent, enum row_kind kind, enum row_draw draw)
 {
 	struct recording *r = m->r;
-	struct row *grown, *row;
+	struct row *row;
 
-	if (r->row_count == m->capacity) {
-		m->capacity = m->capacity ? m->capacity * 2 : 64;
-		grown = reallocarray(r->rows, m->capacity, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		r->rows = grown;
-	}
+	if (!ARRAY_ROOM(r->rows, r->row_count, m->capacity, 1))
+		return NULL;
 	row = &r->rows[r->row_count++];
 	*row = (struct row){ .parent = parent, .kind = kind, .draw = draw, .share = -1 };
 	return row;

@@ -4,28 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sort.h"
-
-static int make_room(struct spans *s, size_t more)
-{
-	size_t room = s->room ? s->room : 64;
-	struct span *grown;
-
-	while (room < s->count + more)
-		room *= 2;
-	if (room == s->room)
-		return 0;
-	grown = realloc(s->items, room * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	s->items = grown;
-	s->room = room;
-	return 0;
-}
 
 int spans_add(struct spans *s, uint32_t row, int64_t start, int64_t end)
 {
-	if (make_room(s, 1) < 0)
+	if (!ARRAY_ROOM(s->items, s->count, s->room, 1))
 		return -ENOMEM;
 	s->items[s->count++] = (struct span){ row, start, end };
 	return 0;
@@ -35,7 +19,7 @@ int spans_append(struct spans *s, const struct spans *more)
 {
 	if (!more->count)
 		return 0;
-	if (make_room(s, more->count) < 0)
+	if (!ARRAY_ROOM(s->items, s->count, s->room, more->count))
 		return -ENOMEM;
 	memcpy(s->items + s->count, more->items, more->count * sizeof(*more->items));
 	s->count += more->count;

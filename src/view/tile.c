@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "report/detail.h"
 #include "view/coarse.h"
 #include "view/lines.h"
@@ -42,7 +43,10 @@ static uint64_t span(int64_t start, int64_t end)
 
 static unsigned bucket_at(const struct tile *t, int64_t time)
 {
-	return (unsigned)(span(t->from, time) >> t->level);
+	uint64_t bucket = span(t->from, time) >> t->level;
+
+	CHECK(bucket < TILE_BUCKETS);
+	return (unsigned)bucket;
 }
 
 static int64_t bucket_start(const struct tile *t, unsigned bucket)
@@ -111,6 +115,7 @@ static inline bool add_plain(struct tile *t, const struct listed *event)
 
 	if (event->start < t->from || length >> t->level || length == 0 || at >> t->level != (at + length - 1) >> t->level)
 		return false;
+	CHECK(at >> t->level < TILE_BUCKETS);
 	b = &t->buckets[at >> t->level];
 	b->busy += length;
 	if (b->begins++ == 0)

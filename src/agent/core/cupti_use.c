@@ -10,6 +10,7 @@
 
 #include "agent/core/interface.h"
 #include "agent/core/state.h"
+#include "base/path.h"
 #include "vendor/cupti.h"
 #include "vendor/dl.h"
 
@@ -23,17 +24,13 @@ void agent_on_cupti_use(const struct agent_cupti_listener *wanted)
 /* CUPTI calling itself is nobody's use of it. */
 static int is_cupti(const char *path)
 {
-	const char *file = strrchr(path, '/');
-
-	return strncmp(file ? file + 1 : path, "libcupti.so", 11) == 0;
+	return strncmp(path_name(path), "libcupti.so", 11) == 0;
 }
 
 /* Jumps out of CUPTI look like calls by whoever called it. */
 static int is_ours(const char *path)
 {
-	const char *file = strrchr(path, '/');
-
-	return strncmp(file ? file + 1 : path, "libsonde", 8) == 0;
+	return strncmp(path_name(path), "libsonde", 8) == 0;
 }
 
 static _Atomic(void *) last_real;

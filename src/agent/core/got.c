@@ -16,6 +16,7 @@
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
+#include "base/path.h"
 
 #define PAGE 4096u
 #define C_LIBRARIES 4
@@ -281,9 +282,7 @@ static int is_linker(const struct agent_object *object)
 
 static int is_other_agent(const char *path)
 {
-	const char *file = strrchr(path, '/');
-
-	return strncmp(file ? file + 1 : path, "libsonde", 8) == 0;
+	return strncmp(path_name(path), "libsonde", 8) == 0;
 }
 
 static int visit_object(struct dl_phdr_info *info, size_t size, void *context)

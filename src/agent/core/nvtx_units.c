@@ -10,6 +10,7 @@
 #include "agent/core/elf_object.h"
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
+#include "base/path.h"
 
 #define UNITS 64u
 #define PATH_ROOM 512u
@@ -212,7 +213,7 @@ static void add_name(struct names *names, const struct unit *unit)
 	length = raw_syscall(SYS_readlink, (long)unit->path, (long)path, PATH_ROOM - 1, 0, 0, 0);
 	if (length > 0)
 		path[length] = '\0';
-	file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	file = path_name(path);
 	if (names->size + strlen(file) + 3 < sizeof(names->text))
 		names->size += (size_t)snprintf(names->text + names->size, sizeof(names->text) - names->size, "%s%s",
 						names->size ? ", " : "", file);

@@ -8,6 +8,7 @@
 #include "agent/core/syscalls.h"
 #include "agent/cuda/life.h"
 #include "agent/cuda/thread_ends.h"
+#include "base/path.h"
 
 #define MS 1000000ll
 #define PATIENCE (2000 * MS)
@@ -35,13 +36,6 @@ static void at_exit(void)
 	if (cuda_is_ours())
 		cuda_watch_flush(LAST_PATIENCE);
 	errno = saved_errno;
-}
-
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 static void close_and_fetch(void)
@@ -118,7 +112,7 @@ static void used(const char *function, const char *library)
 	snprintf(text, sizeof(text),
 		 "CUDA is not recorded while the program uses CUPTI itself (%s, called by %.200s): "
 		 "only one can.",
-		 function, file_name(library));
+		 function, path_name(library));
 	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, text);
 }
 

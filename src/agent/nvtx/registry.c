@@ -1,17 +1,15 @@
 #include "agent/nvtx/nvtx.h"
 
+#include "base/hash.h"
+
 struct nvtx_state nvtx_state;
 
 /* FNV-1a over the key and the bytes, folded to 32 bits. */
 uint32_t nvtx_hash(uint64_t key, const void *bytes, size_t size)
 {
-	const uint8_t *byte = bytes;
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash = (HASH_START ^ key) * 0x100000001b3u;
 
-	hash = (hash ^ key) * 0x100000001b3u;
-	hash ^= hash >> 29;
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ byte[i]) * 0x100000001b3u;
+	hash = hash_bytes(hash ^ hash >> 29, bytes, size);
 	return (uint32_t)(hash ^ hash >> 32);
 }
 

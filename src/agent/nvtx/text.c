@@ -1,5 +1,7 @@
 #include "agent/nvtx/nvtx.h"
 
+#include "base/utf8.h"
+
 /* Not in the middle of a UTF-8 sequence. */
 static uint32_t cut_at(const char *text, uint32_t size)
 {
@@ -26,28 +28,11 @@ struct nvtx_text nvtx_text_ascii(const char *text)
 	return ret;
 }
 
-static uint32_t utf8_size(uint32_t c)
+static uint32_t code_of(wchar_t c)
 {
-	if (c < 0x80)
-		return 1;
-	if (c < 0x800)
-		return 2;
-	return c < 0x10000 || c > 0x10ffff ? 3 : 4; /* the last: replaced by U+FFFD */
-}
+	uint32_t code = (uint32_t)c;
 
-static void utf8_put(uint8_t *to, uint32_t c, uint32_t size)
-{
-	if (size == 1) {
-		to[0] = (uint8_t)c;
-		return;
-	}
-	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	for (uint32_t i = size - 1; i > 0; i--) {
-		to[i] = (uint8_t)(0x80 | (c & 0x3f));
-		c >>= 6;
-	}
-	to[0] = (uint8_t)((0xf00u >> size) & 0xff) | (uint8_t)c;
+	return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? UTF8_REPLACEMENT : code;
 }
 
 struct nvtx_text nvtx_text_wide(const wchar_t *text)
@@ -58,7 +43,7 @@ struct nvtx_text nvtx_text_wide(const wchar_t *text)
 	if (!text)
 		return ret;
 	for (const wchar_t *c = text; *c; c++) {
-		uint32_t more = utf8_size((uint32_t)*c);
+		uint32_t more = (uint32_t)utf8_size(code_of(*c));
 
 		if (size + more > NVTX_WIRE_TEXT_MAX) {
 			ret.cut = 1;
@@ -100,12 +85,11 @@ static void put_wide(uint8_t *to, const struct nvtx_text *text)
 	uint32_t done = 0;
 
 	for (const wchar_t *c = text->value.wide; done < text->size && *c; c++) {
-		uint32_t size = utf8_size((uint32_t)*c);
+		uint32_t code = code_of(*c);
 
-		if (done + size > text->size)
+		if (done + utf8_size(code) > text->size)
 			break;
-		utf8_put(to + done, (uint32_t)*c, size);
-		done += size;
+		done += (uint32_t)utf8_put(to + done, code);
 	}
 	/* Only when the program shortened its text between measuring and copying. */
 	while (done < text->size)

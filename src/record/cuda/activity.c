@@ -225,7 +225,7 @@ static int graph_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t s
 
 static int event_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
-	uint32_t present = ALL(COLUMN_CUDA_EVENT_CORRELATION);
+	uint32_t present = BITS_TO(COLUMN_CUDA_EVENT_CORRELATION);
 	struct record_cuda_event r;
 	struct cuda_stream *stream;
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -299,7 +299,7 @@ static int pool_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t si
 	v[COLUMN_GPU_POOL_SIZE] = (int64_t)r.size;
 	v[COLUMN_GPU_POOL_USED] = (int64_t)r.used;
 	v[COLUMN_GPU_POOL_CORRELATION] = r.correlation;
-	session_plain_event(d->s, TABLE_GPU_POOL, v, ALL(COLUMN_GPU_POOL_CORRELATION));
+	session_plain_event(d->s, TABLE_GPU_POOL, v, BITS_TO(COLUMN_GPU_POOL_CORRELATION));
 	return 0;
 }
 
@@ -327,7 +327,7 @@ static void migration(struct cuda_decoder *d, const struct record_cuda_unified *
 
 static void fault_row(struct cuda_decoder *d, const struct record_cuda_unified *r)
 {
-	uint32_t present = ALL(COLUMN_GPU_FAULT_PC), device = r->source != CUDA_NO_ID ? r->source : r->target;
+	uint32_t present = BITS_TO(COLUMN_GPU_FAULT_PC), device = r->source != CUDA_NO_ID ? r->source : r->target;
 	int of_cpu = r->kind == UNIFIED_CPU_FAULT;
 	int64_t v[TABLE_MAX_COLUMNS];
 
@@ -405,7 +405,7 @@ static int jit_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t siz
 		return 0;
 	t = cuda_thread_at(d, r.tid, start, end);
 	v = cuda_rows_add(d, t ? cuda_rows_of(&t->jit, TABLE_CUDA_JIT, TRACK_CUDA_JIT, t->uid, 0) : NULL, start, end,
-			  ALL(COLUMN_CUDA_JIT_SIZE));
+			  BITS_TO(COLUMN_CUDA_JIT_SIZE));
 	if (!v)
 		return 0;
 	v[COLUMN_CUDA_JIT_ENTRY] = r.entry;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "record/cuda/internal.h"
 
 /* Ticks of the drain that rows wait for the end of their buffer. */
@@ -31,18 +32,12 @@ void *cuda_list_find(const struct cuda_list *list, uint64_t key)
 
 void *cuda_list_add(struct cuda_list *list, uint64_t key, size_t size)
 {
-	uint32_t cap = list->cap ? list->cap * 2 : 16;
-	void **grown, *item;
+	void *item;
 
 	if (list->count >= CUDA_MAX_PLACES)
 		return NULL;
-	if (list->count == list->cap) {
-		grown = realloc(list->items, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		list->items = grown;
-		list->cap = cap;
-	}
+	if (!ARRAY_ROOM(list->items, list->count, list->cap, 1))
+		return NULL;
 	item = calloc(1, size);
 	if (!item || idmap_put(&list->index, key, (uint64_t)(uintptr_t)item) < 0) {
 		free(item);

@@ -32,7 +32,7 @@ static void keep_node(struct cuda_decoder *d, const int64_t *v, uint32_t present
 int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define,
 		     const uint8_t *body, size_t size, int64_t time)
 {
-	uint32_t present = ALL(COLUMN_CUDA_GRAPH_NODE_STACK);
+	uint32_t present = BITS_TO(COLUMN_CUDA_GRAPH_NODE_STACK);
 	const struct cuda_thread *thread;
 	int64_t v[COLUMN_CUDA_GRAPH_NODE_STACK + 1];
 	struct cuda_wire_node w;
@@ -62,7 +62,7 @@ int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const stru
 void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,
 		       int64_t time)
 {
-	uint32_t present = ALL(COLUMN_CUDA_GRAPH_KIND), exec = (uint32_t)define->extra;
+	uint32_t present = BITS_TO(COLUMN_CUDA_GRAPH_KIND), exec = (uint32_t)define->extra;
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	v[COLUMN_CUDA_GRAPH_PROCESS] = (int64_t)d->p->uid;

@@ -2,12 +2,10 @@
 #ifndef SONDE_RECORD_CUDA_INTERNAL_H
 #define SONDE_RECORD_CUDA_INTERNAL_H
 
+#include "base/macros.h"
 #include "fmt/cuda_wire.h"
 #include "fmt/kernel_wire.h"
 #include "record/cuda/cuda.h"
-
-#define BIT(column) (1u << (column))
-#define ALL(last) ((1u << ((last) + 1)) - 1)
 
 /* A process may send any number of anything; what is beyond has no rows, and is counted. */
 #define CUDA_MAX_IDS (1u << 20)

@@ -77,7 +77,7 @@ static uint64_t store_image(struct cuda_decoder *d, uint64_t crc, int64_t *size)
 /* Its id; 0 when there are too many. */
 static uint64_t code_of(struct cuda_decoder *d, uint64_t crc)
 {
-	uint32_t present = ALL(COLUMN_KERNEL_CODE_IMAGE);
+	uint32_t present = BITS_TO(COLUMN_KERNEL_CODE_IMAGE);
 	uint64_t id = idmap_get(&d->c->codes, crc);
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 	struct cuda_session *all = cuda_session(d->s);
@@ -115,7 +115,7 @@ static int take_counts(struct cuda_decoder *d, uint64_t result, const struct rec
 		v[COLUMN_KERNEL_SOURCE_PC] = count.pc;
 		v[COLUMN_KERNEL_SOURCE_METRIC] = (int64_t)name_of(d, count.metric);
 		v[COLUMN_KERNEL_SOURCE_VALUE] = (int64_t)count.value;
-		session_row(d->s, TABLE_KERNEL_SOURCE, v, ALL(COLUMN_KERNEL_SOURCE_VALUE));
+		session_row(d->s, TABLE_KERNEL_SOURCE, v, BITS_TO(COLUMN_KERNEL_SOURCE_VALUE));
 	}
 	return 0;
 }

@@ -167,7 +167,7 @@ static void time_rows(struct cuda_decoder *d, uint64_t result, const struct reco
 
 static void result_row(struct cuda_decoder *d, uint64_t result, const struct record_kernel *k)
 {
-	uint32_t present = ALL(COLUMN_KERNEL_RESULT_CORRELATION) & ~(BIT(COLUMN_KERNEL_RESULT_HOST) | BIT(COLUMN_KERNEL_RESULT_NAME) |
+	uint32_t present = BITS_TO(COLUMN_KERNEL_RESULT_CORRELATION) & ~(BIT(COLUMN_KERNEL_RESULT_HOST) | BIT(COLUMN_KERNEL_RESULT_NAME) |
 								    BIT(COLUMN_KERNEL_RESULT_MAJOR) | BIT(COLUMN_KERNEL_RESULT_MINOR));
 	uint64_t function = cuda_function_id(d, k->function);
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };

@@ -59,7 +59,7 @@ static void function_row(struct session *s, uint64_t id, const char *text, size_
 	v[COLUMN_CUDA_FUNCTION_MANGLED] = (int64_t)mangled;
 	v[COLUMN_CUDA_FUNCTION_NAME] = (int64_t)plain_name(s, linkage ? demangle_kernel(linkage) : NULL, mangled);
 	v[COLUMN_CUDA_FUNCTION_SHORT_NAME] = (int64_t)plain_name(s, linkage ? demangle_short(linkage) : NULL, mangled);
-	session_row(s, TABLE_CUDA_FUNCTION, v, ALL(COLUMN_CUDA_FUNCTION_MANGLED));
+	session_row(s, TABLE_CUDA_FUNCTION, v, BITS_TO(COLUMN_CUDA_FUNCTION_MANGLED));
 	free(linkage);
 }
 
@@ -126,7 +126,7 @@ void cuda_define_function(struct cuda_decoder *d, uint64_t id, const char *text,
 
 static uint32_t launch_values(struct cuda_decoder *d, const struct cuda_wire_launch *l, int64_t *v)
 {
-	uint32_t present = ALL(COLUMN_CUDA_LAUNCH_FROM_DEVICE);
+	uint32_t present = BITS_TO(COLUMN_CUDA_LAUNCH_FROM_DEVICE);
 
 	v[COLUMN_CUDA_LAUNCH_FUNCTION] = l->function ? (int64_t)cuda_function_id(d, l->function) : 0;
 	for (unsigned i = 0; i < 3; i++) {

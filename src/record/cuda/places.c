@@ -43,7 +43,7 @@ static uint64_t gpu_of(struct session *s, const struct cuda_wire_device *w, cons
 
 int cuda_define_device(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size)
 {
-	uint32_t present = ALL(COLUMN_CUDA_DEVICE_COMPUTE_INSTANCE);
+	uint32_t present = BITS_TO(COLUMN_CUDA_DEVICE_COMPUTE_INSTANCE);
 	char name[128], uuid[GPU_UUID_TEXT];
 	int64_t v[TABLE_MAX_COLUMNS];
 	struct cuda_wire_device w;
@@ -297,7 +297,7 @@ static uint32_t module_values(const struct cuda_decoder *d, const struct cuda_mo
 	v[COLUMN_CUDA_MODULE_TIME] = module->time;
 	v[COLUMN_CUDA_MODULE_END] = end ? *end : 0;
 	v[COLUMN_CUDA_MODULE_SIZE] = (int64_t)module->size;
-	return ALL(COLUMN_CUDA_MODULE_SIZE) & ~(end ? 0 : BIT(COLUMN_CUDA_MODULE_END)) &
+	return BITS_TO(COLUMN_CUDA_MODULE_SIZE) & ~(end ? 0 : BIT(COLUMN_CUDA_MODULE_END)) &
 	       ~(module->size ? 0 : BIT(COLUMN_CUDA_MODULE_SIZE));
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define FIRST_ROWS 8u
 #define KEPT_BYTES (32u << 20) /* of a process, while nothing waits */
 
@@ -108,20 +110,16 @@ static struct sort_key *sorted(const struct cuda_rows *rows)
 
 static struct lane *add_lane(struct cuda_decoder *d, struct cuda_rows *rows)
 {
-	struct lane *grown;
-
 	if (rows->lane_count == CUDA_MAX_LANES)
 		return NULL;
-	grown = realloc(rows->lanes, (rows->lane_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(rows->lanes, rows->lane_count))
 		return NULL;
-	rows->lanes = grown;
-	grown[rows->lane_count] = (struct lane){
+	rows->lanes[rows->lane_count] = (struct lane){
 		.track = session_track(d->s, (enum table_id)rows->table, (enum track_kind)rows->kind, d->p->uid,
 				       rows->thread, rows->domain, rows->lane_count),
 		.last_end = INT64_MIN,
 	};
-	return grown[rows->lane_count].track ? &grown[rows->lane_count++] : NULL;
+	return rows->lanes[rows->lane_count].track ? &rows->lanes[rows->lane_count++] : NULL;
 }
 
 static struct lane *lane_for(struct cuda_decoder *d, struct cuda_rows *rows, int64_t start)

@@ -92,7 +92,7 @@ static uint32_t thread_values(struct cuda_decoder *d, const struct cuda_thread *
 	v[COLUMN_THREAD_START] = t->start;
 	v[COLUMN_THREAD_END] = end > t->end ? end : t->end;
 	v[COLUMN_THREAD_NAME] = (int64_t)session_text(d->s, t->name);
-	return ALL(COLUMN_THREAD_NAME);
+	return BITS_TO(COLUMN_THREAD_NAME);
 }
 
 void cuda_threads_provisional(struct cuda_decoder *d)

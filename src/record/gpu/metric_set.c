@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/trim.h"
 
 #define SUFFIX ".set"
@@ -82,14 +83,12 @@ static const char *read_line(struct metric_set *set, char *line)
 
 static void name_of(struct metric_set *set, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	size_t len;
+	const char *name = path_name(path);
+	size_t len = strlen(name);
 
-	path = slash ? slash + 1 : path;
-	len = strlen(path);
-	if (len > strlen(SUFFIX) && strcmp(path + len - strlen(SUFFIX), SUFFIX) == 0)
+	if (len > strlen(SUFFIX) && strcmp(name + len - strlen(SUFFIX), SUFFIX) == 0)
 		len -= strlen(SUFFIX);
-	snprintf(set->name, sizeof(set->name), "%.*s", (int)(len < 60 ? len : 60), path);
+	snprintf(set->name, sizeof(set->name), "%.*s", (int)(len < 60 ? len : 60), name);
 }
 
 int metric_set_read(struct metric_set *ret, const char *path, struct error *err)

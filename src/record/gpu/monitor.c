@@ -13,13 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/macros.h"
 #include "record/gpu/collector.h"
 #include "record/gpu/gpu_clock.h"
 #include "record/gpu/wire.h"
 #include "record/gpus.h"
 #include "record/session.h"
 
-#define BIT(column) (1u << (column))
 #define MAX_GPUS COLLECTOR_MAX_GPUS
 #define MAX_METRICS 65536u
 /* Starting CUDA and CUPTI on a machine with many GPUs takes seconds. */
@@ -140,21 +141,8 @@ static void metric_row(struct gpu_monitor *m, const struct monitor_gpu *g, const
 
 static struct monitor_metric *metric_at(struct gpu_monitor *m, uint32_t number)
 {
-	uint32_t cap = m->metric_cap ? m->metric_cap : 64;
-	struct monitor_metric *grown;
-
-	if (number >= MAX_METRICS)
+	if (number >= MAX_METRICS || !ARRAY_REACH(m->metrics, m->metric_cap, number))
 		return NULL;
-	while (cap <= number)
-		cap *= 2;
-	if (cap > m->metric_cap) {
-		grown = realloc(m->metrics, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + m->metric_cap, 0, (cap - m->metric_cap) * sizeof(*grown));
-		m->metrics = grown;
-		m->metric_cap = cap;
-	}
 	if (number >= m->metric_count)
 		m->metric_count = number + 1;
 	return &m->metrics[number];

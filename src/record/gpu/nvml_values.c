@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "record/gpu/collector.h"
 
 #define SECOND 1000000000ll
@@ -304,20 +305,16 @@ static int list_processes(const struct nvml *n, const struct gpu_device *g, stru
 
 static struct tracked_process *track(struct gpu_values *v, uint32_t pid, uint32_t hz)
 {
-	struct tracked_process *grown;
-
 	for (uint32_t i = 0; i < v->process_count; i++)
 		if (v->processes[i].pid == pid)
 			return &v->processes[i];
 	if (v->process_count == MAX_PROCESSES)
 		return NULL;
-	grown = realloc(v->processes, (v->process_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!LIST_ROOM(v->processes, v->process_count))
 		return NULL;
-	v->processes = grown;
-	grown[v->process_count].pid = pid;
-	grown[v->process_count].metric = describe(v, "Process Memory", "process.memory", "B", VALUE_COUNT, pid, hz);
-	return &grown[v->process_count++];
+	v->processes[v->process_count].pid = pid;
+	v->processes[v->process_count].metric = describe(v, "Process Memory", "process.memory", "B", VALUE_COUNT, pid, hz);
+	return &v->processes[v->process_count++];
 }
 
 /* Whose processes these are the recorder knows. One that no longer uses the GPU may come again, as another. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "record/idmap.h"
+#include "base/idmap.h"
 #include "record/perf/attr.h"
 #include "record/perf/event.h"
 #include "record/perf/ring.h"

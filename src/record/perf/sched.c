@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/macros.h"
 #include "record/session.h"
 
-#define BIT(column) (1u << (column))
 #define NEVER INT64_MIN
 #define MAX_CPUS 65536u
 /* A thread leaves its CPU once more after its exit event: those that ended last. */
@@ -124,16 +125,8 @@ static void append(struct session *s, struct report_track *track, const int64_t 
 
 static struct held_run *hold(struct sched *d, struct report_track *track)
 {
-	size_t cap = d->held_cap ? 2 * d->held_cap : 256;
-	struct held_run *grown;
-
-	if (d->held_count == d->held_cap) {
-		grown = realloc(d->held, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		d->held = grown;
-		d->held_cap = cap;
-	}
+	if (!ARRAY_ROOM(d->held, d->held_count, d->held_cap, 1))
+		return NULL;
 	d->held[d->held_count] = (struct held_run){ .track = track };
 	return &d->held[d->held_count++];
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/array.h"
 #include "symbol/kallsyms.h"
 
 /* No more places of the kernel's code than this call schedule(). */
@@ -173,20 +174,8 @@ static uint64_t hash_of(const uint64_t *frames, size_t count)
 
 static int keep_stack(struct sched_syscalls *s, const uint64_t *frames, size_t count)
 {
-	size_t cap = s->stacks_cap ? s->stacks_cap : 4096;
-	uint64_t *grown;
-
-	while (cap < s->stacks_used + count + 1)
-		cap *= 2;
-	if (cap > MAX_STACKS)
+	if (count >= MAX_STACKS - s->stacks_used || !ARRAY_ROOM(s->stacks, s->stacks_used, s->stacks_cap, count + 1))
 		return -1;
-	if (cap > s->stacks_cap) {
-		grown = realloc(s->stacks, cap * sizeof(*grown));
-		if (!grown)
-			return -1;
-		s->stacks = grown;
-		s->stacks_cap = cap;
-	}
 	s->stacks[s->stacks_used] = count;
 	memcpy(s->stacks + s->stacks_used + 1, frames, count * sizeof(*frames));
 	s->stacks_used += count + 1;

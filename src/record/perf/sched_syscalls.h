@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/idmap.h"
+#include "base/idmap.h"
 #include "record/perf/sched.h"
 
 struct kallsyms;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "record/perf/perf.h"
 #include "record/roster.h"
 #include "record/session.h"
@@ -57,16 +58,8 @@ int perf_tasks_find(struct perf *p, struct error *why)
 
 static int keep(struct perf_tasks *tasks, int fd, uint32_t ring, int kind)
 {
-	size_t cap = tasks->cap ? 2 * tasks->cap : 64;
-	struct perf_task_event *grown;
-
-	if (tasks->count == tasks->cap) {
-		grown = realloc(tasks->events, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		tasks->events = grown;
-		tasks->cap = cap;
-	}
+	if (!ARRAY_ROOM(tasks->events, tasks->count, tasks->cap, 1))
+		return -ENOMEM;
 	tasks->events[tasks->count++] = (struct perf_task_event){ fd, ring, (uint8_t)kind };
 	return 0;
 }

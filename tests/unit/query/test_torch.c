@@ -11,12 +11,12 @@
 
 static void assert_shapes(const char *json, const char *want)
 {
-	struct torch_texts texts = { 0 };
+	struct keymap texts = { 0 };
 	int32_t id = torch_shapes_text(&texts, json);
 
 	assert_int_equal(id, -1);
-	assert_string_equal(texts.texts[0], want);
-	torch_texts_release(&texts);
+	assert_string_equal(texts.keys[0].bytes, want);
+	keymap_release(&texts);
 }
 
 static void test_shapes_as_torch_prints_them(void **state)
@@ -39,14 +39,14 @@ static void test_shapes_that_are_none(void **state)
 	assert_shapes("]]]][", "]]]][");
 	memset(deep, '[', sizeof(deep) - 1);
 	deep[sizeof(deep) - 1] = '\0';
-	struct torch_texts texts = { 0 };
+	struct keymap texts = { 0 };
 	assert_true(torch_shapes_text(&texts, deep) < 0);
-	torch_texts_release(&texts);
+	keymap_release(&texts);
 }
 
 static void test_equal_texts_have_one_number(void **state)
 {
-	struct torch_texts texts = { 0 };
+	struct keymap texts = { 0 };
 	int32_t ids[1000];
 	char text[32];
 
@@ -58,10 +58,10 @@ static void test_equal_texts_have_one_number(void **state)
 	for (int i = 0; i < 1000; i++) {
 		snprintf(text, sizeof(text), "text %d", i);
 		assert_int_equal(torch_made_text(&texts, text), ids[i]);
-		assert_string_equal(texts.texts[-ids[i] - 1], text);
+		assert_string_equal(texts.keys[-ids[i] - 1].bytes, text);
 	}
 	assert_int_equal(texts.count, 1000);
-	torch_texts_release(&texts);
+	keymap_release(&texts);
 }
 
 static void assert_flops(const char *name, const char *shapes, const char *inputs, int64_t want)

@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "record/idmap.h"
 #include "record/timebase.h"
 
 #define HZ 2800000000ll
@@ -134,24 +133,6 @@ static void real_snapshots_bracket(void **state)
 	timebase_release(&t);
 }
 
-static void maps_hold_what_was_put(void **state)
-{
-	struct idmap map = { 0 };
-
-	for (uint64_t i = 0; i < 10000; i++)
-		assert_int_equal(idmap_put(&map, i * 4096, i), 0);
-	for (uint64_t i = 0; i < 10000; i += 2)
-		assert_int_equal(idmap_take(&map, i * 4096), i);
-	assert_int_equal(map.count, 5000);
-	for (uint64_t i = 0; i < 10000; i++)
-		assert_int_equal(idmap_get(&map, i * 4096), i % 2 ? i : IDMAP_NONE);
-	idmap_put(&map, 4096, 77);
-	assert_int_equal(idmap_get(&map, 4096), 77);
-	assert_int_equal(map.count, 5000);
-	idmap_release(&map);
-	assert_int_equal(idmap_get(&map, 1), IDMAP_NONE);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,7 +141,6 @@ int main(void)
 		cmocka_unit_test(another_domain),
 		cmocka_unit_test(wild_stamps_do_no_harm),
 		cmocka_unit_test(real_snapshots_bracket),
-		cmocka_unit_test(maps_hold_what_was_put),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

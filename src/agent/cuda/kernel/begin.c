@@ -176,7 +176,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 		kernel_batch_close();
 	if (kernel_choose(&l)) {
 		tell_devices();
-		left_open = is_capturing ? kernel_replay_refuse(&l, captured) : kernel_replay_enter(&l, &kernel_agent.request);
+		left_open = is_capturing ? kernel_replay_refuse(&kernel_agent.replay, &l, captured) : kernel_replay_enter(&kernel_agent.replay, &l, &kernel_agent.request);
 	} else {
 		kernel_batch_pass_over(&l);
 	}
@@ -296,7 +296,7 @@ static void launched(const struct cupti_call_data *data)
 	if (is_meeting)
 		kernel_batch_met();
 	else
-		kernel_replay_leave(data->result ? *(const int *)data->result : 0);
+		kernel_replay_leave(&kernel_agent.replay, data->result ? *(const int *)data->result : 0);
 	is_meeting = 0;
 	end_alone();
 }

@@ -4,6 +4,7 @@
 
 #include "agent/cuda/kernel/kernel.h"
 #include "agent/cuda/names.h"
+#include "base/hash.h"
 #include "fmt/frame_filter.h"
 #include "fmt/launch_filter.h"
 
@@ -70,12 +71,12 @@ static uint64_t key_of(const struct kernel_launch *l, uint32_t device)
 	uint64_t key = 1;
 
 	if (request->filter_mode == KERNEL_FILTER_PER_GPU)
-		return kernel_hash(key, &device, sizeof(device)) | 1;
+		return hash_bytes(key, &device, sizeof(device)) | 1;
 	if (request->filter_mode == KERNEL_FILTER_GLOBAL)
 		return 0;
-	key = kernel_hash(key, l->grid, sizeof(l->grid));
-	key = kernel_hash(key, l->block, sizeof(l->block));
-	return kernel_hash(key, &l->shared, sizeof(l->shared)) | 1;
+	key = hash_bytes(key, l->grid, sizeof(l->grid));
+	key = hash_bytes(key, l->block, sizeof(l->block));
+	return hash_bytes(key, &l->shared, sizeof(l->shared)) | 1;
 }
 
 /* Where the table is full, the rest are counted together. */
@@ -116,11 +117,11 @@ static int is_id(unsigned number, const struct kernel_launch *l, const struct ke
 		return 0;
 	if (id->invocation.is_any)
 		return 1;
-	key = kernel_hash(key ^ name->base_hash, &number, sizeof(number));
+	key = hash_bytes(key ^ name->base_hash, &number, sizeof(number));
 	if (!id->context.is_any)
-		key = kernel_hash(key, &l->context_id, sizeof(l->context_id));
+		key = hash_bytes(key, &l->context_id, sizeof(l->context_id));
 	if (!id->stream.is_any)
-		key = kernel_hash(key, &stream, sizeof(stream));
+		key = hash_bytes(key, &stream, sizeof(stream));
 	return id_pattern_matches(&id->invocation, next_invocation(key), NULL);
 }
 

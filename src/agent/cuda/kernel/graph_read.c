@@ -48,7 +48,7 @@ static void choose(struct reading *r)
 		r->is_wanted[i] = 1;
 		r->wanted++;
 		r->end = i + 1;
-		kernel_replay_describe(&s->launch, &r->records[i]);
+		kernel_replay_describe(&kernel_agent.replay, &s->launch, &r->records[i]);
 	}
 }
 
@@ -130,7 +130,7 @@ static void read_kernels(struct reading *r, const struct kernel_launch *launch)
 	while (!r->is_wanted[first])
 		first++;
 	if (!kernel_counters_hopeless(launch->context))
-		r->counters = kernel_replay_prepare(&r->graph->steps[first].launch, &r->records[first], r->request, r->why);
+		r->counters = kernel_replay_prepare(&kernel_agent.replay, &r->graph->steps[first].launch, &r->records[first], r->request, r->why);
 	if (!r->counters)
 		return;
 	if (kernel_memory_save(KERNEL_MEMORY_GRAPH, launch->context, r->why) < 0)
@@ -170,7 +170,7 @@ static int read_whole(const struct kernel_graph *g, const struct kernel_launch *
 
 	for (size_t i = 0; i < g->step_count; i++)
 		l.launches += g->steps[i].type == CUDA_NODE_KERNEL;
-	return l.launches && kernel_choose(&l) ? kernel_replay_enter(&l, request) : 0;
+	return l.launches && kernel_choose(&l) ? kernel_replay_enter(&kernel_agent.replay, &l, request) : 0;
 }
 
 int kernel_graph_launch(const struct kernel_launch *launch, const struct kernel_request *request)

@@ -198,7 +198,6 @@ struct kernel_name {
 struct kernel_id;
 int kernel_names_prepare(const struct kernel_request *request, const struct kernel_id *ids, char *why) KERNEL_HIDDEN;
 struct kernel_name *kernel_name_of(const char *name) KERNEL_HIDDEN;
-uint64_t kernel_hash(uint64_t hash, const void *bytes, size_t size) KERNEL_HIDDEN;
 
 /* window.c: whether launches are wanted now, by cuProfilerStart and Stop and by the NVTX ranges of this thread. */
 int kernel_window_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
@@ -338,15 +337,27 @@ int kernel_batch_open_now(struct kernel_counters *c, const struct kernel_request
 int kernel_batch_add_now(const struct kernel_launch *l, const struct record_kernel *record) KERNEL_HIDDEN;
 void kernel_batch_read_now(void) KERNEL_HIDDEN;
 
+/* What is being done with a launch; of the one before, counters stay. */
+struct kernel_replay {
+	struct kernel_counters *counters;
+	struct record_kernel record;
+	uint64_t begun;
+	size_t range;     /* of the launch, after the emptying of caches */
+	int timed;        /* no counters can be read */
+	uint32_t number;
+	char why[KERNEL_WHY_SIZE];
+};
+
 /* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
-int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
-void kernel_replay_leave(int result) KERNEL_HIDDEN;
+int kernel_replay_enter(struct kernel_replay *replay, const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
+void kernel_replay_leave(struct kernel_replay *replay, int result) KERNEL_HIDDEN;
 /* It is not read, for this reason. */
-int kernel_replay_refuse(const struct kernel_launch *launch, const char *why) KERNEL_HIDDEN;
+int kernel_replay_refuse(struct kernel_replay *replay, const struct kernel_launch *launch, const char *why) KERNEL_HIDDEN;
 /* For launches that are not the program's own: what there is to say of one; the counters of their context, or NULL and `why`. */
-void kernel_replay_describe(const struct kernel_launch *launch, struct record_kernel *ret) KERNEL_HIDDEN;
-struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch, const struct record_kernel *record,
-					      const struct kernel_request *request, char *why) KERNEL_HIDDEN;
+void kernel_replay_describe(struct kernel_replay *replay, const struct kernel_launch *launch, struct record_kernel *ret) KERNEL_HIDDEN;
+struct kernel_counters *kernel_replay_prepare(struct kernel_replay *replay, const struct kernel_launch *launch,
+					      const struct record_kernel *record, const struct kernel_request *request,
+					      char *why) KERNEL_HIDDEN;
 
 /* seen.c */
 #define KERNEL_SEEN 8192u
@@ -474,6 +485,7 @@ struct kernel_agent {
 	struct kernel_request request;
 	struct cupti_range range;
 	struct cuda_launcher driver;
+	struct kernel_replay replay;  /* only while alone */
 	char folder[512];             /* of CUPTI: what belongs to it lies beside it */
 };
 extern struct kernel_agent kernel_agent KERNEL_HIDDEN;

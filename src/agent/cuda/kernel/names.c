@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/cuda/kernel/kernel.h"
+#include "base/hash.h"
 #include "fmt/launch_filter.h"
 #include "symbol/demangle.h"
 
@@ -22,18 +23,9 @@ int kernel_names_prepare(const struct kernel_request *r, const struct kernel_id 
 	return r->pattern ? name_pattern_parse(&pattern, r->pattern, why, KERNEL_WHY_SIZE) : 0;
 }
 
-uint64_t kernel_hash(uint64_t hash, const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ at[i]) * 0x100000001b3u;
-	return hash;
-}
-
 static void compare(struct kernel_name *entry, const char *name)
 {
-	entry->base_hash = kernel_hash(entry->base_hash, name, strlen(name));
+	entry->base_hash = hash_text(entry->base_hash, name);
 	entry->matches = !request->pattern || name_pattern_matches(&pattern, name);
 	entry->ids = 0;
 	for (unsigned i = 0; i < request->ids.count; i++)
@@ -85,15 +77,14 @@ static void look(struct kernel_name *entry, const char *name)
 
 struct kernel_name *kernel_name_of(const char *name)
 {
-	const uint64_t begin = 0xcbf29ce484222325u;
 	struct kernel_name *entry;
 	uint64_t hash;
 
 	name = name ? name : "";
-	hash = kernel_hash(begin, name, strlen(name));
+	hash = hash_text(HASH_START, name);
 	entry = &known[hash % NAMES];
 	if (entry->name != name || entry->hash != hash) {
-		*entry = (struct kernel_name){ .name = name, .hash = hash, .base_hash = begin };
+		*entry = (struct kernel_name){ .name = name, .hash = hash, .base_hash = HASH_START };
 		look(entry, name);
 	}
 	return entry;

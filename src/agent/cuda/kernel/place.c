@@ -7,6 +7,7 @@
 #include "agent/core/syscalls.h"
 #include "agent/cuda/kernel/kernel.h"
 #include "agent/cuda/tell.h"
+#include "base/path.h"
 #include "fmt/launch_filter.h"
 
 #define RANGES 128u
@@ -81,14 +82,6 @@ void kernel_tell_place(const struct record_kernel *kernel)
 	tell(&place, KERNEL_PLACE_STACK, "", 0);
 }
 
-/* The last part of a path, in place. */
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int read_file(const char *path, char *ret, size_t size)
 {
 	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0), got = -1;
@@ -121,7 +114,7 @@ static enum process_choice choose(const char *filter, uint32_t pid)
 	if (program_of(pid, program, sizeof(program)) < 0)
 		return PROCESS_TAKEN;
 	read_file(file, called, sizeof(called));
-	return process_filter_choose(filter, last_part(program), last_part(called));
+	return process_filter_choose(filter, path_name(program), path_name(called));
 }
 
 /* "pid (name) state parent ...", where the name may have anything in it. 0: not known. */

@@ -12,6 +12,7 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/cuda/kernel/kernel.h"
+#include "base/utf8.h"
 
 #define MOST_FRAMES 256
 #define FRAME_BYTES 112u
@@ -122,31 +123,6 @@ static int copy_pointer(const char **ret, const char *from)
 	return copy(ret, from, sizeof(*ret));
 }
 
-static size_t put_utf8(char *to, size_t room, uint32_t c)
-{
-	uint8_t bytes[4];
-	size_t count = 0;
-
-	if (c < 0x80) {
-		bytes[count++] = (uint8_t)c;
-	} else if (c < 0x800) {
-		bytes[count++] = (uint8_t)(0xc0 | c >> 6);
-	} else if (c < 0x10000) {
-		bytes[count++] = (uint8_t)(0xe0 | c >> 12);
-		bytes[count++] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-	} else {
-		bytes[count++] = (uint8_t)(0xf0 | (c >> 18 & 7));
-		bytes[count++] = (uint8_t)(0x80 | (c >> 12 & 0x3f));
-		bytes[count++] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-	}
-	if (c >= 0x80)
-		bytes[count++] = (uint8_t)(0x80 | (c & 0x3f));
-	if (count >= room)
-		return 0;
-	memcpy(to, bytes, count);
-	return count;
-}
-
 /* Characters of `kind` bytes each, as far as there is room; of what has no place in a text, nothing is left. */
 static void put_characters(char *ret, size_t room, const uint8_t *bytes, size_t length, unsigned kind)
 {
@@ -163,9 +139,9 @@ static void put_characters(char *ret, size_t room, const uint8_t *bytes, size_t 
 		} else {
 			memcpy(&c, bytes + 4 * i, sizeof(c));
 		}
-		if (c < ' ' || (c >= 0xd800 && c < 0xe000))
+		if (c < ' ' || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
 			continue;
-		put = put_utf8(ret + used, room - used, c);
+		put = utf8_size(c) < room - used ? utf8_put(ret + used, c) : 0;
 		used += put;
 	}
 	ret[used] = '\0';

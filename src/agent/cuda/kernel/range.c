@@ -41,7 +41,7 @@ static int start_counters(const struct kernel_launch *l, const struct kernel_req
 		snprintf(range.why, sizeof(range.why), "a stream was being captured when it began, and nothing can be waited for meanwhile");
 		return -1;
 	}
-	range.counters = kernel_replay_prepare(l, &range.record, request, range.why);
+	range.counters = kernel_replay_prepare(&kernel_agent.replay, l, &range.record, request, range.why);
 	if (!range.counters)
 		return -1;
 	range.record.passes = (uint32_t)range.counters->passes;
@@ -74,7 +74,7 @@ static void begin(const struct cupti_call_data *data, uint64_t key)
 	range.begun = cuda_agent.core->now();
 	atomic_store(&range.launches, 0);
 	atomic_store(&range.modules_loaded, 0);
-	kernel_replay_describe(&l, &range.record);
+	kernel_replay_describe(&kernel_agent.replay, &l, &range.record);
 	kernel_tell(&range.record, KERNEL_BEGUN, KERNEL_RANGE_NAME);
 	range.failed = start_counters(&l, &kernel_agent.request) < 0;
 	if (kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)

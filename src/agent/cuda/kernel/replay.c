@@ -6,16 +6,6 @@
 #include "agent/cuda/names.h"
 #include "agent/cuda/kernel/kernel.h"
 
-static struct {
-	struct kernel_counters *counters;
-	struct record_kernel record;
-	uint64_t begun;
-	size_t range;                 /* of the launch, after the emptying of caches */
-	int timed;                    /* no counters can be read */
-	uint32_t number;
-	char why[KERNEL_WHY_SIZE];
-} now;
-
 static void ask_function(struct record_kernel *r, const struct kernel_launch *l)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
@@ -32,14 +22,14 @@ static void ask_function(struct record_kernel *r, const struct kernel_launch *l)
 	kernel_facts_ask(r, l, function);
 }
 
-static void describe(const struct kernel_launch *l)
+static void describe(struct kernel_replay *replay, const struct kernel_launch *l)
 {
-	struct record_kernel *r = &now.record;
+	struct record_kernel *r = &replay->record;
 	uint32_t stream = CUDA_NO_ID, device = CUDA_NO_ID;
 
 	memset(r, 0, sizeof(*r));
 	r->time = cuda_agent.core->now();
-	r->number = now.number++;
+	r->number = replay->number++;
 	r->function = cuda_function_number(l->name);
 	if (cuda_agent.cupti.cuptiGetStreamIdEx)
 		cuda_agent.cupti.cuptiGetStreamIdEx(l->context, l->stream, 0, &stream);
@@ -57,168 +47,169 @@ static void describe(const struct kernel_launch *l)
 }
 
 /* Whatever goes wrong, the program's launch goes on. */
-static int give_up(const struct kernel_launch *launch)
+static int give_up(struct kernel_replay *replay, const struct kernel_launch *launch)
 {
-	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
-	now.record.spent = cuda_agent.core->now() - now.begun;
-	kernel_tell(&now.record, KERNEL_FAILED, now.why);
+	kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
+	replay->record.spent = cuda_agent.core->now() - replay->begun;
+	kernel_tell(&replay->record, KERNEL_FAILED, replay->why);
 	return 0;
 }
 
-int kernel_replay_refuse(const struct kernel_launch *launch, const char *why)
+int kernel_replay_refuse(struct kernel_replay *replay, const struct kernel_launch *launch, const char *why)
 {
-	now.begun = cuda_agent.core->now();
-	snprintf(now.why, sizeof(now.why), "%s", why);
-	describe(launch);
-	return give_up(launch);
+	replay->begun = cuda_agent.core->now();
+	snprintf(replay->why, sizeof(replay->why), "%s", why);
+	describe(replay, launch);
+	return give_up(replay, launch);
 }
 
-static int start(const struct kernel_request *request, int is_graph)
+static int start(struct kernel_replay *replay, const struct kernel_request *request, int is_graph)
 {
-	struct kernel_counters *c = now.counters;
+	struct kernel_counters *c = replay->counters;
 
 	if (request->application.folder)
-		return kernel_application_enter(c, &now.record, request, now.why);
+		return kernel_application_enter(c, &replay->record, request, replay->why);
 	kernel_counters_make_ranges(c, is_graph);
-	if (kernel_counters_configure(c, c->parts, c->most_ranges, now.why) < 0)
+	if (kernel_counters_configure(c, c->parts, c->most_ranges, replay->why) < 0)
 		return -1;
-	if (kernel_counters_start(c, now.why) < 0)
+	if (kernel_counters_start(c, replay->why) < 0)
 		return -1;
-	now.range = request->flush_caches && !is_graph ? kernel_caches_ranges(&c->caches) : 0;
-	if (request->flush_caches && kernel_caches_flush(&c->caches, now.why) < 0)
+	replay->range = request->flush_caches && !is_graph ? kernel_caches_ranges(&c->caches) : 0;
+	if (request->flush_caches && kernel_caches_flush(&c->caches, replay->why) < 0)
 		return -1;
-	return is_graph ? kernel_counters_push(c, KERNEL_GRAPH_NAME, now.why) : 0;
+	return is_graph ? kernel_counters_push(c, KERNEL_GRAPH_NAME, replay->why) : 0;
 }
 
 /* The program's own launch is the only pass. */
-static int one_pass(const struct kernel_launch *launch, const struct kernel_request *request)
+static int one_pass(struct kernel_replay *replay, const struct kernel_launch *launch, const struct kernel_request *request)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
-	if (start(request, launch->call == KERNEL_CALL_GRAPH) < 0) {
-		kernel_counters_stop(now.counters, ignored);
-		kernel_counters_let_go(now.counters);
-		return give_up(launch);
+	if (start(replay, request, launch->call == KERNEL_CALL_GRAPH) < 0) {
+		kernel_counters_stop(replay->counters, ignored);
+		kernel_counters_let_go(replay->counters);
+		return give_up(replay, launch);
 	}
-	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
-	kernel_tell(&now.record, KERNEL_PASS, NULL);
+	kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
+	kernel_tell(&replay->record, KERNEL_PASS, NULL);
 	return 1;
 }
 
-static int prepare(const struct kernel_launch *launch, const struct kernel_request *request)
+static int prepare(struct kernel_replay *replay, const struct kernel_launch *launch, const struct kernel_request *request)
 {
 	int result;
 
-	kernel_tell(&now.record, KERNEL_WAITS, launch->name);
+	kernel_tell(&replay->record, KERNEL_WAITS, launch->name);
 	result = kernel_agent.driver.cuCtxSynchronize();
-	kernel_tell(&now.record, KERNEL_WENT_ON, NULL);
+	kernel_tell(&replay->record, KERNEL_WENT_ON, NULL);
 	if (result != 0) {
-		snprintf(now.why, sizeof(now.why), "the context has had an error before");
+		snprintf(replay->why, sizeof(replay->why), "the context has had an error before");
 		return -1;
 	}
-	now.counters = kernel_counters_of(launch->context, request, now.why);
-	if (!now.counters)
+	replay->counters = kernel_counters_of(launch->context, request, replay->why);
+	if (!replay->counters)
 		return -1;
-	now.record.passes = (uint32_t)now.counters->passes;
-	return (now.counters->part_count || kernel_source_wanted(request)) && request->flush_caches ?
-		       kernel_caches_prepare(&now.counters->caches, now.counters->device, now.why) : 0;
+	replay->record.passes = (uint32_t)replay->counters->passes;
+	return (replay->counters->part_count || kernel_source_wanted(request)) && request->flush_caches ?
+		       kernel_caches_prepare(&replay->counters->caches, replay->counters->device, replay->why) : 0;
 }
 
-void kernel_replay_describe(const struct kernel_launch *launch, struct record_kernel *ret)
+void kernel_replay_describe(struct kernel_replay *replay, const struct kernel_launch *launch, struct record_kernel *ret)
 {
-	describe(launch);
-	*ret = now.record;
+	describe(replay, launch);
+	*ret = replay->record;
 }
 
-struct kernel_counters *kernel_replay_prepare(const struct kernel_launch *launch, const struct record_kernel *record,
-					      const struct kernel_request *request, char *why)
+struct kernel_counters *kernel_replay_prepare(struct kernel_replay *replay, const struct kernel_launch *launch,
+					      const struct record_kernel *record, const struct kernel_request *request,
+					      char *why)
 {
-	now.begun = cuda_agent.core->now();
-	now.record = *record;
-	now.counters = NULL;
-	now.why[0] = '\0';
-	if (prepare(launch, request) == 0)
-		return now.counters;
-	memcpy(why, now.why, sizeof(now.why));
+	replay->begun = cuda_agent.core->now();
+	replay->record = *record;
+	replay->counters = NULL;
+	replay->why[0] = '\0';
+	if (prepare(replay, launch, request) == 0)
+		return replay->counters;
+	memcpy(why, replay->why, sizeof(replay->why));
 	return NULL;
 }
 
 /* How long it takes can be told all the same. */
-static int without_counters(const struct kernel_launch *launch)
+static int without_counters(struct kernel_replay *replay, const struct kernel_launch *launch)
 {
 	kernel_batch_close();
-	kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
+	kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
 	kernel_agent.driver.cuCtxSynchronize();
 	kernel_timed_begin(launch->correlation);
 	return 1;
 }
 
-int kernel_replay_enter(const struct kernel_launch *launch, const struct kernel_request *request)
+int kernel_replay_enter(struct kernel_replay *replay, const struct kernel_launch *launch, const struct kernel_request *request)
 {
-	now.begun = cuda_agent.core->now();
-	now.why[0] = '\0';
-	describe(launch);
-	now.timed = kernel_counters_hopeless(launch->context);
-	if (now.timed)
-		return without_counters(launch);
+	replay->begun = cuda_agent.core->now();
+	replay->why[0] = '\0';
+	describe(replay, launch);
+	replay->timed = kernel_counters_hopeless(launch->context);
+	if (replay->timed)
+		return without_counters(replay, launch);
 	if (kernel_batch_is_of(launch->context))
-		return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
+		return kernel_batch_add(replay->counters, launch, &replay->record, request, replay->why) < 0 ? give_up(replay, launch) : 0;
 	kernel_batch_close();
-	if (prepare(launch, request) < 0) {
-		now.timed = kernel_counters_hopeless(launch->context);
-		return now.timed ? without_counters(launch) : give_up(launch);
+	if (prepare(replay, launch, request) < 0) {
+		replay->timed = kernel_counters_hopeless(launch->context);
+		return replay->timed ? without_counters(replay, launch) : give_up(replay, launch);
 	}
-	if (!now.counters->part_count && !kernel_source_wanted(request)) {
-		kernel_tell(&now.record, KERNEL_BEGUN, launch->name);
-		kernel_tell(&now.record, KERNEL_READ, NULL);
+	if (!replay->counters->part_count && !kernel_source_wanted(request)) {
+		kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
+		kernel_tell(&replay->record, KERNEL_READ, NULL);
 		return 0;
 	}
-	if ((now.counters->passes == 1 && !request->warm && !kernel_source_wanted(request)) || request->application.folder)
-		return one_pass(launch, request);
-	return kernel_batch_add(now.counters, launch, &now.record, request, now.why) < 0 ? give_up(launch) : 0;
+	if ((replay->counters->passes == 1 && !request->warm && !kernel_source_wanted(request)) || request->application.folder)
+		return one_pass(replay, launch, request);
+	return kernel_batch_add(replay->counters, launch, &replay->record, request, replay->why) < 0 ? give_up(replay, launch) : 0;
 }
 
-static int last_pass(void)
+static int last_pass(struct kernel_replay *replay)
 {
 	const struct kernel_request *request = &kernel_agent.request;
-	struct kernel_part *part = now.counters->parts;
+	struct kernel_part *part = replay->counters->parts;
 
 	if (request->application.folder)
-		return kernel_application_leave(now.counters, &now.record, request, now.why);
-	if ((now.counters->by_hand && kernel_counters_pop(now.counters, now.why) < 0) ||
-	    kernel_counters_stop(now.counters, now.why) < 0 || kernel_counters_decode(now.counters, part, now.range + 1, now.why) < 0 ||
-	    kernel_counters_evaluate(part, now.range, now.why) < 0)
+		return kernel_application_leave(replay->counters, &replay->record, request, replay->why);
+	if ((replay->counters->by_hand && kernel_counters_pop(replay->counters, replay->why) < 0) ||
+	    kernel_counters_stop(replay->counters, replay->why) < 0 || kernel_counters_decode(replay->counters, part, replay->range + 1, replay->why) < 0 ||
+	    kernel_counters_evaluate(part, replay->range, replay->why) < 0)
 		return -1;
-	kernel_tell_values(part, part->values, 0, now.record.number, now.record.time);
+	kernel_tell_values(part, part->values, 0, replay->record.number, replay->record.time);
 	return 0;
 }
 
-static void leave_timed(void)
+static void leave_timed(struct kernel_replay *replay)
 {
 	kernel_agent.driver.cuCtxSynchronize();
-	now.record.duration = kernel_timed_end();
-	now.record.spent = cuda_agent.core->now() - now.begun;
+	replay->record.duration = kernel_timed_end();
+	replay->record.spent = cuda_agent.core->now() - replay->begun;
 	/* It is said once why. */
-	kernel_tell(&now.record, now.why[0] ? KERNEL_FAILED : KERNEL_TIMED, now.why[0] ? now.why : NULL);
+	kernel_tell(&replay->record, replay->why[0] ? KERNEL_FAILED : KERNEL_TIMED, replay->why[0] ? replay->why : NULL);
 }
 
-void kernel_replay_leave(int result)
+void kernel_replay_leave(struct kernel_replay *replay, int result)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
-	if (now.timed) {
-		leave_timed();
+	if (replay->timed) {
+		leave_timed(replay);
 		return;
 	}
 	if (result != 0 || kernel_agent.driver.cuCtxSynchronize() != 0) {
-		snprintf(now.why, sizeof(now.why), "the program's launch failed (CUDA error %d)", result);
-		kernel_counters_stop(now.counters, ignored);
-	} else if (last_pass() == 0) {
-		now.record.spent = cuda_agent.core->now() - now.begun;
-		kernel_tell(&now.record, KERNEL_READ, NULL);
+		snprintf(replay->why, sizeof(replay->why), "the program's launch failed (CUDA error %d)", result);
+		kernel_counters_stop(replay->counters, ignored);
+	} else if (last_pass(replay) == 0) {
+		replay->record.spent = cuda_agent.core->now() - replay->begun;
+		kernel_tell(&replay->record, KERNEL_READ, NULL);
 		return;
 	}
-	kernel_counters_let_go(now.counters);
-	now.record.spent = cuda_agent.core->now() - now.begun;
-	kernel_tell(&now.record, KERNEL_FAILED, now.why);
+	kernel_counters_let_go(replay->counters);
+	replay->record.spent = cuda_agent.core->now() - replay->begun;
+	kernel_tell(&replay->record, KERNEL_FAILED, replay->why);
 }

@@ -1,4 +1,4 @@
-#include "record/idmap.h"
+#include "base/idmap.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,11 +46,13 @@ static int grow(struct idmap *map)
 
 int idmap_put(struct idmap *map, uint64_t key, uint64_t value)
 {
-	size_t i;
+	size_t i = map->cap ? find(map, key) : 0;
 
-	if (map->count * 4 >= map->cap * 3 && grow(map) < 0)
-		return -ENOMEM;
-	i = find(map, key);
+	if (!map->cap || (map->entries[i].value == IDMAP_NONE && map->count * 4 >= map->cap * 3)) {
+		if (grow(map) < 0)
+			return -ENOMEM;
+		i = find(map, key);
+	}
 	map->count += map->entries[i].value == IDMAP_NONE;
 	map->entries[i] = (struct idmap_entry){ key, value };
 	return 0;
@@ -79,6 +81,18 @@ uint64_t idmap_take(struct idmap *map, uint64_t key)
 	map->entries[hole].value = IDMAP_NONE;
 	map->count--;
 	return value;
+}
+
+uint32_t idmap_number(struct idmap *map, uint64_t key, bool *ret_new)
+{
+	uint64_t number = idmap_get(map, key);
+
+	*ret_new = number == IDMAP_NONE;
+	if (!*ret_new)
+		return (uint32_t)number;
+	number = map->count + 1;
+	*ret_new = number < UINT32_MAX && idmap_put(map, key, number) == 0;
+	return *ret_new ? (uint32_t)number : 0;
 }
 
 void idmap_release(struct idmap *map)

@@ -1,23 +1,23 @@
-/* Keys (runs of bytes) numbered in order of arrival, from 0. */
-#ifndef SONDE_INGEST_KEYMAP_H
-#define SONDE_INGEST_KEYMAP_H
+/* Keys (runs of bytes, texts among them) numbered in order of arrival, from 0. */
+#ifndef SONDE_BASE_KEYMAP_H
+#define SONDE_BASE_KEYMAP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_index.h"
+
 #define KEYMAP_NONE UINT32_MAX
 
 struct keymap {
-	uint32_t *slots; /* number + 1; 0 is free */
-	uint32_t slot_count;
+	struct hash_index index;
 	struct keymap_key *keys;
 	uint32_t count;
 	uint32_t capacity;
 };
 
 struct keymap_key {
-	uint64_t hash;
-	char *bytes;
+	char *bytes; /* with a NUL behind them */
 	size_t len;
 };
 
