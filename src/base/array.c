@@ -1,5 +1,6 @@
 #include "base/array.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@ static bool resize(void *items, size_t count, size_t item_size)
 {
 	void *grown;
 
+	/* No object is larger; allocators of sanitizers end the process when they are asked for one. */
+	if (count > PTRDIFF_MAX / item_size)
+		return false;
 	memcpy(&grown, items, sizeof(grown));
 	grown = reallocarray(grown, count, item_size);
 	if (grown)

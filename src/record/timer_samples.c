@@ -94,7 +94,8 @@ static int append(struct timer_samples *m, const uint8_t *bytes, size_t size)
 		return -EBADMSG;
 	if (!ARRAY_ROOM(m->stack, m->size, m->cap, size))
 		return -ENOMEM;
-	memcpy(m->stack + m->size, bytes, size);
+	if (size)
+		memcpy(m->stack + m->size, bytes, size);
 	m->size += size;
 	return 0;
 }
