@@ -27,7 +27,7 @@ static struct redactor *with_words(void)
 	assert_int_equal(redactor_add_host(r, "127.0.0.1"), 0);
 	assert_int_equal(redactor_add_user(r, "joe"), 0);
 	assert_int_equal(redactor_add_user(r, "root"), 0);
-	assert_int_equal(redactor_add_folder(r, "/zz/work/"), 0);
+	assert_int_equal(redactor_add_folder(r, "/zz/jobs/"), 0);
 	return r;
 }
 
@@ -71,10 +71,10 @@ static void test_paths(void **state)
 	expect(r, TEXT_PATH, "[vdso]", "[vdso]");
 	expect(r, TEXT_PATH, "/dev/nvidia0", "/dev/nvidia0");
 	expect(r, TEXT_PATH, "/dev/shm/buffer", "buffer");
-	expect(r, TEXT_PATH, "/zz/work", "folder-1");
+	expect(r, TEXT_PATH, "/zz/jobs", "folder-1");
 	expect(r, TEXT_NAME, "open /home/" "joe/x y", "open x y");
 	expect(r, TEXT_NAME, "/api/v1/users", "/api/v1/users");
-	expect(r, TEXT_NAME, "/zz/work/made", "made");
+	expect(r, TEXT_NAME, "/zz/jobs/made", "made");
 	expect(r, TEXT_NAME, "a/b * c/d", "a/b * c/d");
 	expect(r, TEXT_NAME, "pkg/part/module.py(12): f", "module.py(12): f");
 	expect(r, TEXT_NAME, "https://host/a/b.py", "https://host/a/b.py");
@@ -87,7 +87,7 @@ static void test_paths(void **state)
 
 static void test_blobs(void **state)
 {
-	char data[] = "\x01\x02/home/" "joe/src/k.cu\0node17\0joe /zz/work/x";
+	char data[] = "\x01\x02/home/" "joe/src/k.cu\0node17\0joe /zz/jobs/x";
 	struct redactor *r = with_words();
 
 	(void)state;
