@@ -100,25 +100,37 @@ static size_t first_of(const struct work_list *list, int64_t process, int64_t co
 	return low;
 }
 
+/* The first piece of work of a call is told of it; spread_calls() tells the others. */
 static int join_piece(struct recording *r, struct work_list *list, const struct piece *p, int64_t process, int64_t thread)
 {
 	int64_t *correlations = place_correlations(r, p);
 	const struct chunk *c = NULL;
 	int rc = correlations ? store_chunk(r, p, &c) : 0;
+	size_t at;
 
 	for (uint32_t i = 0; rc == 0 && c && i < c->rows; i++) {
 		if (correlations[i] <= 0)
 			continue;
-		for (size_t at = first_of(list, process, correlations[i]); at < list->count && list->items[at].process == process &&
-									   list->items[at].correlation == correlations[i]; at++) {
-			list->items[at].thread = thread;
-			list->items[at].call_start = c->start[i];
-		}
+		at = first_of(list, process, correlations[i]);
+		if (at == list->count || list->items[at].process != process || list->items[at].correlation != correlations[i])
+			continue;
+		list->items[at].thread = thread;
+		list->items[at].call_start = c->start[i];
 	}
 	if (c)
 		store_give(r->store, c);
 	free(correlations);
 	return rc;
+}
+
+static void spread_calls(struct work_list *list)
+{
+	for (size_t i = 1; i < list->count; i++) {
+		if (by_correlation(&list->items[i], &list->items[i - 1]) != 0)
+			continue;
+		list->items[i].thread = list->items[i - 1].thread;
+		list->items[i].call_start = list->items[i - 1].call_start;
+	}
 }
 
 /* Who made the calls. Calls of these numbers only are looked at. */
@@ -234,6 +246,7 @@ static int make_tree(struct call_tree *t, struct recording *r, struct work_list 
 
 	sort_items(list->items, list->count, sizeof(*list->items), by_correlation);
 	rc = join_calls(r, list);
+	spread_calls(list);
 	sort_items(list->items, list->count, sizeof(*list->items), by_call);
 	for (size_t i = 1; i <= list->count && rc == 0; i++) {
 		if (i < list->count && list->items[i].thread == list->items[from].thread)
