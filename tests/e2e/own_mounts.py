@@ -33,11 +33,12 @@ def free(path):
 
 
 def fill(path, leave):
-    """Leaves so many bytes free."""
+    """Leaves so many bytes free. Somebody else may take some of them between the question and the answer."""
+    most = 64 * MEGABYTE
     with open(os.path.join(path, "filler"), "ab") as f:
-        while free(path) > leave:
-            step = min(free(path) - leave, 64 * MEGABYTE)
+        while free(path) > leave and most >= 4096:
+            step = max(min(free(path) - leave, most), 4096)
             try:
-                os.posix_fallocate(f.fileno(), os.fstat(f.fileno()).st_size, max(step, 4096))
+                os.posix_fallocate(f.fileno(), os.fstat(f.fileno()).st_size, step)
             except OSError:
-                break
+                most = step // 2
