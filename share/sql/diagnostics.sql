@@ -21,19 +21,19 @@ FROM (
 		sum(l.count) || CASE WHEN l.reason = 13 THEN ' stack' WHEN l.reason IN (11, 12) THEN ' GPU sample' ELSE ' event' END ||
 		CASE sum(l.count) WHEN 1 THEN '' ELSE 's' END || CASE l.reason
 			WHEN 1 THEN ' lost: the buffers were full. Record less: -t, --osrt-threshold'
-			WHEN 2 THEN ' lost: the thread was inside the agent already, by a signal'
-			WHEN 3 THEN ' lost: more threads at once than there is room for'
+			WHEN 2 THEN ' lost: the thread was inside the agent already, by a signal. Emit less in signal handlers'
+			WHEN 3 THEN ' lost: more threads at once than there is room for. Raise ''ulimit -v'' and ''-f'', or start fewer at a time'
 			WHEN 4 THEN ' not shown: a pop without a push, or whose push came before the window'
 			WHEN 5 THEN ' not shown: an end of a range that was not started, or before the window'
-			WHEN 6 THEN ' lost: records that could not be read'
-			WHEN 7 THEN ' lost: pops and ends whose push or start was lost'
+			WHEN 6 THEN ' lost: records that could not be read. Please report this'
+			WHEN 7 THEN ' lost: pops and ends whose push or start was lost. What keeps those keeps these'
 			WHEN 8 THEN ' lost: the disk or ''ulimit -f'' left the report no room. Free some, or use -o'
 			WHEN 9 THEN ' (samples or switches) lost: the kernel''s buffer was full. Lower --sampling-frequency'
 			WHEN 10 THEN ' lost: CUPTI had no buffer for them. Record less of CUDA'
 			WHEN 11 THEN ' lost: not read or written in time. Lower --gpu-metrics-frequency'
-			WHEN 12 THEN ' (context switches) lost: not read or written in time'
-			WHEN 13 THEN ' shortened or left out: the buffers were nearly full. Their calls are there'
-			WHEN 14 THEN ' without a name or other details: the buffers were full'
+			WHEN 12 THEN ' (context switches) lost: not read or written in time. Leave out --gpuctxsw'
+			WHEN 13 THEN ' shortened or left out: the buffers were nearly full. Their calls are there. Raise --osrt-backtrace-threshold'
+			WHEN 14 THEN ' without a name or other details: the buffers were full. Record less: -t, --osrt-threshold'
 			ELSE ' lost: reason ' || l.reason END
 	FROM sonde_loss l LEFT JOIN processes p ON p.uid = l.process
 	GROUP BY l.process, l.reason

@@ -119,8 +119,8 @@ static int record_session(struct cli *cli, const struct command *command, struct
 	r = record_run(&setup->options, result, &err);
 	status = result->started ? result->exit_status : 1;
 	fputs(result->notes, cli->err);
-	if (result->finished && session_report_after(cli, result) < 0)
-		status = status ? status : 1;
+	if (result->finished)
+		session_report_after(cli, result);
 	profile_hooks_finish(&hooks, result->finished ? result->path : NULL);
 	if (r < 0)
 		command_fail(cli, command, "%s", err.text);

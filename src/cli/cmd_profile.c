@@ -60,7 +60,7 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 	struct profile_hooks hooks = { .cli = cli, .fields = fields };
 	struct hotkey hotkey = { .fd = -1 };
 	struct error err = { "" };
-	int r, status;
+	int r;
 
 	if (cli_is_link(cli)) {
 		fputs("Collecting data...\n", cli->out);
@@ -78,15 +78,14 @@ static int record(struct cli *cli, struct profile_setup *setup, const struct pro
 	}
 	r = record_run(&setup->options, result, &err);
 	hotkey_close(&hotkey);
-	status = result->started ? result->exit_status : 1;
 	fputs(result->notes, cli->err);
-	if (result->finished && profile_after(cli, fields, result) < 0)
-		status = status ? status : 1;
+	if (result->finished)
+		profile_after(cli, fields, result);
 	profile_hooks_finish(&hooks, result->finished ? result->path : NULL);
-	/* Whatever became of the report: a script sees what it would have seen without us. */
+	/* Whatever became of the report and its exports: a script sees what it would have seen without us. */
 	if (r < 0)
 		command_fail(cli, &profile_command, "%s", err.text);
-	return status;
+	return result->started ? result->exit_status : 1;
 }
 
 static bool answer_gpu_help(struct cli *cli, const struct gpu_options *gpu)

@@ -129,7 +129,7 @@ static void print_exit_status(FILE *out)
 {
 	fputs(".SH EXIT STATUS\n0 on success, 1 when the command line or the data are not valid. "
 	      "\\fBsonde profile\\fR returns the status of the program it ran, or 128+N when that "
-	      "died of signal N, also when there is no report in the end.\n", out);
+	      "died of signal N, also when there is no report or no export of it in the end.\n", out);
 }
 
 static void print_command_page(FILE *out, const struct command *command)

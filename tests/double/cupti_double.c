@@ -236,6 +236,7 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_recor
 
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
 {
+	double_sleep_ms(cupti_double.settings.deliver_ms);
 	*dropped = double_dropped();
 	return CUPTI_OK;
 }
@@ -246,8 +247,10 @@ int cuptiActivityFlushAll(uint32_t flag)
 
 	if (result == CUPTI_OK && !cupti_double.client.completed)
 		result = INVALID_OPERATION;
-	if (result == CUPTI_OK)
+	if (result == CUPTI_OK) {
+		double_sleep_ms(cupti_double.settings.flush_ms);
 		double_flush(flag & 1);
+	}
 	return result;
 }
 

@@ -33,7 +33,7 @@ struct settings {
 	unsigned drop;           /* every so many GPU records one is lost */
 	unsigned workers;
 	unsigned slow;           /* us that a thread is in CUPTI's own code, before and after a callback */
-	unsigned finalize_ms;
+	unsigned finalize_ms, deliver_ms, flush_ms;
 	double drift;            /* of our own clock, parts per million */
 	int64_t offset;
 };
@@ -75,6 +75,7 @@ void double_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* double_threads.c */
 void double_thread_enters(void);
 void double_thread_leaves(void);
+void double_sleep_ms(unsigned ms);
 void double_finalize_begin(void);
 void double_finalize_end(void);
 
@@ -92,6 +93,7 @@ void double_append(unsigned kind, const int64_t *values, uint64_t ready);
 void double_workers_start(void);
 void double_flush(bool forced);
 size_t double_dropped(void);
+bool double_delivers(void);
 
 /* double_driver.c */
 const struct call_name *double_call_named(const char *name);

@@ -25,6 +25,7 @@ static struct {
 	unsigned waiting;
 	uint64_t completed, delivered; /* how many */
 	bool flushing;
+	unsigned delivering;           /* buffers that are being handed over */
 	size_t dropped;
 	uint64_t gpu_records;
 	struct pending *pending;
@@ -113,11 +114,13 @@ static bool deliver_one(void)
 
 	if (!buffer)
 		return false;
+	b.delivering++;
 	pthread_mutex_unlock(&cupti_double.lock);
 	if (completed)
 		completed(NULL, 0, buffer->bytes, buffer->size, buffer->valid);
 	free(buffer);
 	pthread_mutex_lock(&cupti_double.lock);
+	b.delivering--;
 	b.delivered++;
 	pthread_cond_broadcast(&b.idle);
 	return true;
@@ -278,6 +281,16 @@ void double_flush(bool forced)
 	b.flushing = cupti_double.settings.flush == FLUSH_LATE;
 	pthread_cond_broadcast(&b.work);
 	pthread_mutex_unlock(&cupti_double.lock);
+}
+
+bool double_delivers(void)
+{
+	bool delivers;
+
+	pthread_mutex_lock(&cupti_double.lock);
+	delivers = b.delivering > 0;
+	pthread_mutex_unlock(&cupti_double.lock);
+	return delivers;
 }
 
 size_t double_dropped(void)

@@ -10,6 +10,8 @@
  *	cupti workers 2                            threads that deliver
  *	cupti slow 50                              us in its own code, before and after each callback, and when a thread ends
  *	cupti finalize 20                          ms that cuptiFinalize takes
+ *	cupti deliver 20                           ms that a buffer is being handed over
+ *	cupti flushing 20                          ms that a flush takes, at least
  *	cupti clock 200 1000000                    drift in parts per million and offset in ns of its own clock */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -38,7 +40,8 @@ static void read_setting(struct settings *s, const char *line)
 	if (sscanf(line, "cupti version %u", &s->version) == 1 || sscanf(line, "cupti held %63s", s->holder) == 1 ||
 	    sscanf(line, "cupti shuffle %u", &s->shuffle) == 1 || sscanf(line, "cupti drop %u", &s->drop) == 1 ||
 	    sscanf(line, "cupti workers %u", &s->workers) == 1 || sscanf(line, "cupti slow %u", &s->slow) == 1 ||
-	    sscanf(line, "cupti finalize %u", &s->finalize_ms) == 1 ||
+	    sscanf(line, "cupti finalize %u", &s->finalize_ms) == 1 || sscanf(line, "cupti deliver %u", &s->deliver_ms) == 1 ||
+	    sscanf(line, "cupti flushing %u", &s->flush_ms) == 1 ||
 	    sscanf(line, "cupti clock %lf %ld", &s->drift, &s->offset) == 2)
 		return;
 	if (sscanf(line, "cupti flush %63s", word) == 1) {

@@ -1,5 +1,5 @@
-/* What CUPTI 13.0 cannot bear: another thread in its code when it is finalised, and one that ends meanwhile, whose data it is freeing.
- * Both end the program here, too. */
+/* What CUPTI 13.0 cannot bear: another thread in its code when it is finalised, its own among them, and one that ends meanwhile, whose
+ * data it is freeing. All of that ends the program here, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -33,11 +33,12 @@ static void work_us(unsigned us)
 		;
 }
 
-static void sleep_ms(unsigned ms)
+void double_sleep_ms(unsigned ms)
 {
 	const struct timespec time = { ms / 1000, ms % 1000 * 1000000l };
 
-	nanosleep(&time, NULL);
+	if (ms)
+		nanosleep(&time, NULL);
 }
 
 static void die(const char *why)
@@ -84,8 +85,10 @@ void double_finalize_begin(void)
 {
 	if (threads.inside > (depth > 0))
 		die("cuptiFinalize while another thread was in CUPTI");
+	if (double_delivers())
+		die("cuptiFinalize while a buffer was being handed over");
 	threads.finalizing = 1;
-	sleep_ms(cupti_double.settings.finalize_ms);
+	double_sleep_ms(cupti_double.settings.finalize_ms);
 }
 
 void double_finalize_end(void)

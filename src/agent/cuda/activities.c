@@ -155,13 +155,15 @@ void cuda_activities_stop_unified(void)
 	atomic_store(&activities.unified, 0);
 }
 
-void cuda_activities_tell_again(void)
+void cuda_activities_rest(void)
 {
 	const struct cupti *cupti = &cuda_agent.cupti;
 
 	cupti->cuptiActivityDisable(CUPTI_KIND_DEVICE);
 	cupti->cuptiActivityDisable(CUPTI_KIND_CONTEXT);
 	cupti->cuptiActivityDisable(CUPTI_KIND_STREAM);
+	cuda_resources_enable(0);
+	cuda_calls_enable_managed(0);
 }
 
 int cuda_activities_prepare(void)
@@ -180,7 +182,7 @@ int cuda_activities_prepare(void)
 	cuda_calls_prepare();
 	if (!atomic_load(&activities.managed))
 		cuda_calls_enable_managed(1);
-	cuda_resources_prepare();
+	cuda_resources_enable(1);
 	/* Those that are there already, and those that come, in a window or not. */
 	cupti->cuptiActivityEnable(CUPTI_KIND_DEVICE);
 	cupti->cuptiActivityEnable(CUPTI_KIND_CONTEXT);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "agent/core/syscalls.h"
+#include "agent/cuda/buffers.h"
 #include "agent/cuda/decode.h"
 #include "agent/cuda/life.h"
 #include "agent/cuda/names.h"
@@ -13,6 +14,8 @@
 #define PATIENCE (2000 * MS)
 /* For the end of a call of the program's, with no other thread in one. */
 #define CALL_MS 1000u
+/* For the last buffers. */
+#define BUFFERS_MS 1000u
 /* For CUPTI to be gone, once it goes. */
 #define GOING_MS 60000u
 
@@ -27,7 +30,7 @@ static int take(void)
 		return -1;
 	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED) {
 		cuda_away_cancel();
-		cuda_activities_tell_again();
+		cuda_activities_rest();
 		cuda_activities_prepare();
 		cuda_capture_prepare();
 	} else {
@@ -61,11 +64,30 @@ static void enter(void)
 		begin_again();
 }
 
-static void stays(void)
+/* At one's turn. */
+static void stay(void)
 {
+	cuda_activities_rest();
 	cuda_agent.core->diagnose(DIAGNOSTIC_INFO,
 				  "CUPTI stays in the program, with nothing enabled, and adds up to a microsecond to each launch: no moment was found "
 				  "in which a thread left a CUDA call while no other one was in a call. Attaching once more tries again.");
+}
+
+static void stay_without_turn(void)
+{
+	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
+				  "CUPTI stays in the program: it had not come back from a call when the agents left, and is switched off only when "
+				  "it does. Attaching once more tries again.");
+}
+
+/* CUPTI's own thread may still be handing over what was fetched. */
+static void wait_for_buffers(void)
+{
+	uint64_t until = cuda_milliseconds() + BUFFERS_MS;
+	const struct timespec pause = { .tv_nsec = MS };
+
+	while ((cuda_buffers_out() || cuda_buffers_inside()) && cuda_milliseconds() < until)
+		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
 }
 
 static void wait_for_call(void)
@@ -88,7 +110,7 @@ static void wait_until_gone(void)
 			return;
 	cuda_away_cancel();
 	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED)
-		stays();
+		stay();
 	cuda_give_turn();
 }
 
@@ -99,9 +121,14 @@ static void leave(void)
 		return;
 	cuda_follow();
 	cuda_watch_stop();
-	if (!cuda_is_ours() || !cuda_take_turn(PATIENCE))
+	if (!cuda_is_ours())
 		return;
+	if (!cuda_take_turn(PATIENCE)) {
+		stay_without_turn();
+		return;
+	}
 	cuda_activities_flush(1);
+	wait_for_buffers();
 	cuda_agent.core->cuda_is(RING_CUDA_HERE); /* that was all */
 	cuda_activities_stop_unified();
 	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED) {

@@ -16,6 +16,8 @@ struct buffer {
 
 static struct buffer buffers[CUDA_BUFFERS + CUDA_SPARE_BUFFERS];
 static _Atomic int kept;
+/* Buffers that CUPTI has, and its threads that are in our callbacks. */
+static _Atomic int out, inside;
 static _Atomic uint64_t decoded;
 static _Atomic int full_reported, unknown_reported;
 
@@ -92,6 +94,7 @@ static void give_back(uint8_t *memory, size_t valid)
 			buffer = &buffers[i];
 	if (!buffer)
 		return;
+	atomic_fetch_sub(&out, 1);
 	if (atomic_fetch_add_explicit(&kept, 1, memory_order_relaxed) < (int)CUDA_BUFFERS_KEPT) {
 		memset(memory, 0, valid);
 		atomic_store_explicit(&buffer->state, BUFFER_FREE, memory_order_release);
@@ -108,10 +111,23 @@ uint64_t cuda_buffers_records(void)
 	return atomic_load_explicit(&decoded, memory_order_relaxed);
 }
 
+int cuda_buffers_out(void)
+{
+	return atomic_load(&out) > 0;
+}
+
+int cuda_buffers_inside(void)
+{
+	return atomic_load(&inside) > 0;
+}
+
 void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-	struct buffer *taken = take_buffer();
+	struct buffer *taken;
 
+	atomic_fetch_add(&inside, 1);
+	taken = take_buffer();
+	atomic_fetch_add(&out, taken != NULL);
 	*buffer = taken ? atomic_load_explicit(&taken->memory, memory_order_relaxed) : NULL;
 	*size = taken ? buffer_size(taken) : 0;
 	*max_records = 0;
@@ -119,6 +135,7 @@ void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 		cuda_agent.core->diagnose(
 			DIAGNOSTIC_WARNING,
 			"CUDA: no memory for more of CUPTI's records; some are lost, see the counts of losses");
+	atomic_fetch_sub(&inside, 1);
 }
 
 static void each_record(struct cuda_decoding *decoding, uint8_t *buffer, size_t valid,
@@ -170,6 +187,7 @@ void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size
 	size_t dropped = 0;
 	int saved = errno;
 
+	atomic_fetch_add(&inside, 1);
 	decoding.records = decoding.unknown = 0;
 	if (valid > size)
 		valid = size;
@@ -185,4 +203,5 @@ void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size
 	}
 	give_back(buffer, valid);
 	errno = saved;
+	atomic_fetch_sub(&inside, 1);
 }

@@ -23,6 +23,9 @@ void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size
 	__attribute__((visibility("hidden")));
 /* Records seen so far. */
 uint64_t cuda_buffers_records(void) __attribute__((visibility("hidden")));
+/* Whether CUPTI still has some, and whether a thread of its is in one of the callbacks. */
+int cuda_buffers_out(void) __attribute__((visibility("hidden")));
+int cuda_buffers_inside(void) __attribute__((visibility("hidden")));
 /* Tells CUPTI that buffers are zeroed already, so that it does not do that on the way of a launch. */
 void cuda_buffers_prepare(void) __attribute__((visibility("hidden")));
 

@@ -39,8 +39,8 @@ void cuda_activities_close(void) __attribute__((visibility("hidden")));
 void cuda_activities_flush(int all) __attribute__((visibility("hidden")));
 /* After unsubscribing, where the program goes on to use CUPTI itself: what cannot be taken back from CUPTI does no harm from now on. */
 void cuda_activities_release(void) __attribute__((visibility("hidden")));
-/* Devices, contexts and streams that CUPTI has told of are told once more by the next cuda_activities_prepare(). */
-void cuda_activities_tell_again(void) __attribute__((visibility("hidden")));
+/* Takes back what cuda_activities_prepare() has enabled. The next one is told of devices, contexts and streams once more. */
+void cuda_activities_rest(void) __attribute__((visibility("hidden")));
 void cuda_activities_stop_unified(void) __attribute__((visibility("hidden")));
 /* The program makes managed memory. */
 void cuda_activities_managed(void) __attribute__((visibility("hidden")));

@@ -187,7 +187,7 @@ static void begin_counters(void)
 		return;
 	}
 	cuda_driver_prepare();
-	cuda_resources_prepare();
+	cuda_resources_enable(1);
 	kernel_begin();
 }
 

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/core/syscalls.h"
+#include "agent/cuda/buffers.h"
 #include "agent/cuda/life.h"
 #include "agent/cuda/thread_ends.h"
 #include "base/path.h"
@@ -16,6 +18,8 @@
 #define LAST_PATIENCE (10000 * MS)
 /* For a moment in which no thread is in a call. */
 #define LOOKS 50u
+/* For CUPTI's own thread to come out of our callback. */
+#define WORKER_LOOKS 200u
 
 /* _exit and exec: the exec may fail, so everything stays as it is. */
 static void leaving(void)
@@ -60,11 +64,20 @@ static void finalize(void)
 	cuda_thread_ends_release();
 }
 
+static int worker_is_idle(void)
+{
+	const struct timespec pause = { .tv_nsec = MS };
+
+	for (unsigned i = 0; cuda_buffers_inside() && i < WORKER_LOOKS; i++)
+		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+	return !cuda_buffers_inside();
+}
+
 /* CUPTI begins anew for its next user: with its own clock, its own settings. */
 int cuda_let_go(enum cuda_state next)
 {
 	close_and_fetch();
-	if (!cuda_thread_ends_hold())
+	if (!worker_is_idle() || !cuda_thread_ends_hold())
 		return 0;
 	unsubscribe(next);
 	finalize();
@@ -83,7 +96,7 @@ static void hand_over(void)
 	watched = cuda_away_begin();
 	for (unsigned i = 0; watched && !quiet && i < LOOKS; i++)
 		quiet = cuda_away_nobody_inside();
-	quiet = quiet && cuda_thread_ends_hold();
+	quiet = quiet && worker_is_idle() && cuda_thread_ends_hold();
 	cuda_away_cancel();
 	unsubscribe(CUDA_OFF);
 	if (quiet)

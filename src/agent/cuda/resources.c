@@ -5,7 +5,7 @@
 #include "agent/cuda/decode.h"
 #include "agent/cuda/tell.h"
 
-void cuda_resources_prepare(void)
+void cuda_resources_enable(int on)
 {
 	static const uint8_t ids[] = { CUPTI_CONTEXT_CREATED,	 CUPTI_CONTEXT_DESTROY,
 				       CUPTI_STREAM_CREATED,	 CUPTI_DRIVER_READY,
@@ -16,7 +16,7 @@ void cuda_resources_prepare(void)
 				       CUPTI_GRAPH_NODE_CLONED };
 
 	for (size_t i = 0; i < sizeof(ids); i++)
-		cuda_agent.cupti.cuptiEnableCallback(1, cuda_agent.subscriber, CUPTI_DOMAIN_RESOURCE, ids[i]);
+		cuda_agent.cupti.cuptiEnableCallback((uint32_t)on, cuda_agent.subscriber, CUPTI_DOMAIN_RESOURCE, ids[i]);
 }
 
 static uint32_t context_id(void *context)

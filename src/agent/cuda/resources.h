@@ -5,8 +5,8 @@
 #include "agent/cuda/cuda.h"
 #include "vendor/cupti_callbacks.h"
 
-/* Switches the callbacks on that are always on. */
-void cuda_resources_prepare(void) __attribute__((visibility("hidden")));
+/* The callbacks that are always on while CUPTI is ours, in a window or not. */
+void cuda_resources_enable(int on) __attribute__((visibility("hidden")));
 void cuda_resource_callback(uint32_t id, const struct cupti_resource_data *data)
 	__attribute__((visibility("hidden")));
 /* graphs.c; 1: it was one of its own. */

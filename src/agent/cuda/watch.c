@@ -200,6 +200,9 @@ static void *watch(void *unused)
 		else if (w.next_flush > now)
 			cuda_wait(gate, seen, (int64_t)(w.next_flush - now) * MS);
 	}
+	/* Whoever leaves may not have had the turn for that, as this thread had it. */
+	if (atomic_load(&cuda_life.holds) & CUDA_HOLD_DETACHED)
+		cuda_follow();
 	atomic_store(&running, 0);
 	raw_futex_wake(&running);
 	return NULL;

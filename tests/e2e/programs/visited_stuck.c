@@ -73,6 +73,14 @@ static void in_malloc(void)
 	}
 }
 
+static void in_any_handler(int flags)
+{
+	allocator_end = UINTPTR_MAX;
+	every_millisecond(flags);
+	while (!stood)
+		;
+}
+
 /* On a stack that is not the thread's. */
 static void on_signal_stack(void)
 {
@@ -80,10 +88,7 @@ static void on_signal_stack(void)
 	stack_t stack = { .ss_sp = place, .ss_size = sizeof(place) };
 
 	sigaltstack(&stack, NULL);
-	allocator_end = UINTPTR_MAX;
-	every_millisecond(SA_ONSTACK);
-	while (!stood)
-		;
+	in_any_handler(SA_ONSTACK);
 }
 
 static void in_fork(void)
@@ -116,6 +121,8 @@ int main(int argc, char **argv)
 		in_malloc();
 	else if (strcmp(where, "signal_stack") == 0)
 		on_signal_stack();
+	else if (strcmp(where, "handler") == 0)
+		in_any_handler(0);
 	else if (strcmp(where, "fork") == 0)
 		in_fork();
 	else if (strcmp(where, "coroutine") == 0)

@@ -126,6 +126,17 @@ static void test_report_that_could_not_be_finished(void **state)
 	cli_run_release(&run);
 }
 
+static void test_export_that_fails(void **state)
+{
+	struct cli_run run;
+
+	/* The double has written no report. */
+	CLI_RUN(&run, "profile", "--export=sqlite", "-o", "r", "true");
+	assert_contains(run.err, "--export: ");
+	assert_int_equal(run.status, 0);
+	cli_run_release(&run);
+}
+
 static void test_program_is_checked_first(void **state)
 {
 	struct cli_run run;
@@ -466,7 +477,7 @@ int main(void)
 		TEST(test_defaults),
 		TEST(test_all_built_options),
 		TEST(test_result_and_status),
-		TEST(test_report_that_could_not_be_finished),
+		TEST(test_export_that_fails), TEST(test_report_that_could_not_be_finished),
 		TEST(test_program_is_checked_first),
 		TEST(test_usage_errors),
 		TEST(test_notes),
