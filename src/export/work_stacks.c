@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 
 #define CALL_PAGES 65536u
 #define MAX_OPEN 4096u
 /* Names that are places, above string ids and made names. */
 #define PLACE_PROCESS (3ull << 61)
 #define PLACE_THREAD (3ull << 61 | 1ull << 60)
+#define PLACE_NAMES ((1ull << 60) - 1)
 
 /* The node of each call of a process, by correlation; the process's own node for work of calls that are not known. */
 struct call_nodes {
@@ -23,6 +25,18 @@ struct call_nodes {
 static bool has_numbers(const struct export_request *request)
 {
 	return request->type != EXPORT_FOLDED || request->ids;
+}
+
+/* torch.profiler writes a thread's number into its name, too: "thread 4711 (python3)" is python3. */
+static bool put_bracketed(const char *name, char *text, size_t size)
+{
+	const char *digits = strncmp(name, "thread ", 7) == 0 ? name + 7 : "", *inner = digits + strspn(digits, "0123456789");
+	size_t len = strlen(inner);
+
+	if (inner == digits || len < 4 || strncmp(inner, " (", 2) != 0 || inner[len - 1] != ')')
+		return false;
+	snprintf(text, size, "%.*s", (int)(len - 3), inner + 2);
+	return true;
 }
 
 uint64_t place_text(const struct timeline *t, bool is_thread, int64_t uid, char *text, size_t size)
@@ -39,6 +53,8 @@ uint64_t place_text(const struct timeline *t, bool is_thread, int64_t uid, char 
 	if (has_numbers(t->e->request)) {
 		snprintf(text, size, "%s-%lld", name, row ? (long long)row[is_thread ? THREAD_TID : PROCESS_PID] : 0);
 		id = uid;
+	} else if (is_thread && put_bracketed(name, text, size)) {
+		id = (int64_t)(hash_text(HASH_START, text) & PLACE_NAMES);
 	} else {
 		snprintf(text, size, "%s", name);
 	}

@@ -292,7 +292,10 @@ async function said() {
   await viewer.tell(() => { location.hash = "#view=timeline&from=1&to=2"; });
   await viewer.idle();
   check("said: nor by the address", await viewer.tell(() => [document.body.dataset.view, document.querySelectorAll(".summary-table tbody tr").length]), ["kernels", 2]);
+  const roof = () => viewer.tell(() => [...document.querySelectorAll("#card-roofline .legend span")].map((item) => item.textContent).filter((text) => /clocks|highest/.test(text)));
+  check("said: that the clocks are the highest, in the sentence of what they are of", await roof(), ["roof at the clocks measured, the highest of this GPU"]);
   await viewer.press("j");
+  check("said: and not where it is not known", await roof(), ["roof at the clocks measured"]);
   check("said: nothing where no level is above memory", await viewer.tell(() => [document.querySelector("#kernel-title h2").textContent, document.querySelectorAll("#card-light [data-above]").length]), ["reduce", 0]);
   await viewer.close();
   await above.end();

@@ -22,8 +22,9 @@ async function twoReports({ browser, sonde, configuration }) {
   await viewer.panel("statistics");
   const text = (await viewer.text("#panel")).replaceAll(",", "");
   check("two reports: statistics of both and their difference", ["270000", "220000", /[-−–]\s?50000/].map((part) => (typeof part === "string" ? text.includes(part) : part.test(text))), [true, true, true]);
-  check("two reports: which differences have a colour is said", [await viewer.text("#panel .tables > p.faint"), await viewer.tell(() => [...document.querySelectorAll("#panel tbody tr")].map((row) => [row.cells[3].textContent, row.cells[3].className]))],
-    ["Coloured: differences of more than 5 %.", [["-18.5", "number less"], ["0", "number"], ["0", "number"], ["0", "number"]]]);
+  check("two reports: which differences have a colour is said", await viewer.text("#panel .tables > p.faint"), "Coloured: differences of more than 5 %.");
+  check("two reports: 0.1 % more has none", await viewer.tell(() => [...document.querySelectorAll("#panel tbody tr")].map((row) => [...row.cells].slice(2, 4).map((cell) => [cell.textContent, cell.className]).flat())),
+    [["-50,000", "number less", "-18.5", "number less"], ["+3,006", "number more", "+6", "number more"], ["+40", "number", "+0.1", "number"], ["0", "number", "0", "number"]]);
   await viewer.picture("two-reports");
   await viewer.close();
   await server.end();
