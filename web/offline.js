@@ -5,8 +5,6 @@ import { askInstead } from "./api.js";
 /** @typedef {{ name: string, data: Blob, note?: string | null, span?: [number, number], made?: { report: Blob, tracks: Blob } }} Source */
 
 const PIECE = 1 << 20; // of base64, decoded at a time
-/** Requests that may take long; they have a worker of their own, so that tiles do not wait. */
-const SLOW = ["/api/alike", "/api/find", "/api/sums", "/api/events", "/api/stats", "/api/flame", "/api/tree", "/api/findings", "/api/counters", "/api/kernels", "/api/kernel", "/api/values", "/api/variation", "/api/groups", "/api/source", "/api/explain"];
 
 /** A worker with an engine in it. */
 class Clerk {
@@ -109,6 +107,8 @@ class Offline {
     this.sources = [];
     /** @type {Clerk[]} */
     this.clerks = [];
+    /** Paths of requests that may take long, as the engine knows them: they have a worker of their own, so that tiles do not wait. @type {string[]} */
+    this.slow = [];
     this.life = new AbortController();
     /** What the page is before anything is shown. @type {Node | null} */
     this.empty = null;
@@ -140,6 +140,7 @@ class Offline {
       this.answers = JSON.parse(takeText("offline-answers"));
     this.empty = document.body.cloneNode(true);
     await this.open(sources);
+    this.slow = new TextDecoder().decode((await this.clerks[0].wish({ slow: true })).body).split(" ");
     askInstead((uri, signal) => this.ask(uri, signal));
     this.listenToDrops();
     bindListeners(() => this.life.signal);
@@ -184,7 +185,7 @@ class Offline {
     const known = this.answers[inOrder(uri)];
     if (known)
       return new Response(JSON.stringify(known), { headers: { "Content-Type": "application/json" } });
-    const { status, type, body } = await this.clerks[SLOW.includes(uri.split("?")[0]) ? 1 : 0].wish({ uri }, signal);
+    const { status, type, body } = await this.clerks[this.slow.includes(uri.split("?")[0]) ? 1 : 0].wish({ uri }, signal);
     return new Response(body, { status, headers: { "Content-Type": type } });
   }
 

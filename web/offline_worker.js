@@ -2,7 +2,7 @@
 // Not a module: its text is made into a worker by offline.js, in a page that may have no address.
 
 /** @typedef {{ memory: WebAssembly.Memory, _initialize(): void, engine_room(size: number): number, engine_open(name: number, data: number, size: number): number, engine_take_text(name: number, data: number, size: number): number, engine_take_made(tracks: number, tracksSize: number, data: number, size: number): number,
- *   engine_ask(uri: number): number, engine_body(): number, engine_body_size(): number, engine_type(): number }} Exports */
+ *   engine_ask(uri: number): number, engine_list_slow(): number, engine_body(): number, engine_body_size(): number, engine_type(): number }} Exports */
 /** @typedef {{ name: string, data: Blob, made?: { report: Blob, tracks: Blob } }} Source */
 /** @typedef {{ name: string, data: Blob }} OwnText sections and rules of the user's own */
 
@@ -64,9 +64,18 @@ class Engine {
       throw new Error(JSON.parse(new TextDecoder().decode(this.body())).error);
   }
 
-  /** @param {string} uri @returns {{ status: number, type: string, body: Uint8Array }} */
+  /** @param {string} uri */
   ask(uri) {
-    const status = this.exports.engine_ask(this.putText(uri));
+    return this.answer(this.exports.engine_ask(this.putText(uri)));
+  }
+
+  /** Paths of the requests that may take long, with blanks between. */
+  listSlow() {
+    return this.answer(this.exports.engine_list_slow());
+  }
+
+  /** @param {number} status @returns {{ status: number, type: string, body: Uint8Array }} */
+  answer(status) {
     const memory = new Uint8Array(this.exports.memory.buffer);
     const at = this.exports.engine_type() >>> 0;
     return { status, type: new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))), body: this.body() };
@@ -111,7 +120,7 @@ class Desk {
     this.texts = [];
   }
 
-  /** @param {{ code?: Uint8Array, texts?: OwnText[], sources?: Source[], uri?: string }} wish */
+  /** @param {{ code?: Uint8Array, texts?: OwnText[], sources?: Source[], uri?: string, slow?: boolean }} wish */
   async answer(wish) {
     if (wish.code)
       this.module = await WebAssembly.compile(/** @type {BufferSource} */ (wish.code));
@@ -120,11 +129,11 @@ class Desk {
       this.engine = await this.open(wish.sources);
       this.sources = wish.sources;
     }
-    if (!wish.uri)
+    if (!wish.uri && !wish.slow)
       return { status: 200, type: "", body: new Uint8Array(0) };
     this.engine ??= await this.open(this.sources);
     try {
-      return this.engine.ask(wish.uri);
+      return wish.uri ? this.engine.ask(wish.uri) : this.engine.listSlow();
     } catch (error) {
       this.engine = null;
       throw new Error(`This could not be computed (${error instanceof Error ? error.message : error})`);
@@ -145,7 +154,7 @@ class Desk {
   }
 }
 
-/** @typedef {{ id: number, code?: Uint8Array, texts?: OwnText[], sources?: Source[], uri?: string }} Wish */
+/** @typedef {{ id: number, code?: Uint8Array, texts?: OwnText[], sources?: Source[], uri?: string, slow?: boolean }} Wish */
 
 const desk = new Desk();
 /** @type {Wish[]} */

@@ -11,8 +11,8 @@ static size_t count_passes(const struct kernel_run *run)
 {
 	size_t passes = 0;
 
-	for (uint32_t i = 0; i < run->part_count; i++)
-		passes += run->parts[i].metric_count ? run->parts[i].passes : 0;
+	for (size_t i = 0; i < run->request.part_count; i++)
+		passes += run->request.parts[i].metrics.count ? run->request.parts[i].passes : 0;
 	return passes;
 }
 
@@ -24,7 +24,7 @@ static int run_earlier(struct cli *cli, const struct kernel_run *run)
 	struct kernel_run one = *run;
 	int status = 1;
 
-	snprintf(report, sizeof(report), "%s/run", run->one.folder);
+	snprintf(report, sizeof(report), "%s/run", run->request.application_folder);
 	one.output = report;
 	one.quiet = true;
 	if (result)
@@ -35,17 +35,18 @@ static int run_earlier(struct cli *cli, const struct kernel_run *run)
 
 static int run_all(struct cli *cli, struct kernel_run *run, size_t passes, struct record_result *result)
 {
+	struct kernel_request *r = &run->request;
 	size_t made = 0;
 	int status = 0;
 
-	for (uint32_t i = 0; i < run->part_count && status == 0; i++) {
-		for (size_t pass = 0; run->parts[i].metric_count && pass < run->parts[i].passes && status == 0; pass++) {
-			run->one.part = i;
-			run->one.pass = pass;
-			run->one.is_last = ++made == passes;
+	for (size_t i = 0; i < r->part_count && status == 0; i++) {
+		for (size_t pass = 0; r->parts[i].metrics.count && pass < r->parts[i].passes && status == 0; pass++) {
+			r->application_part = i;
+			r->application_pass = pass;
+			r->application_is_last = ++made == passes;
 			if (!run->quiet)
 				fprintf(kernel_told(cli), "==PROF== Run %zu of %zu\n", made, passes);
-			status = run->one.is_last ? kernel_run(cli, run, result) : run_earlier(cli, run);
+			status = r->application_is_last ? kernel_run(cli, run, result) : run_earlier(cli, run);
 		}
 	}
 	return status;
@@ -67,7 +68,7 @@ int kernel_run_passes(struct cli *cli, const struct kernel_run *run, struct reco
 							   "here, and the chip known (--chips)");
 	if (kernel_output_folder(folder, sizeof(folder), &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
-	one.one.folder = folder;
+	one.request.application_folder = folder;
 	status = run_all(cli, &one, passes, result);
 	kernel_output_remove(folder);
 	return status;

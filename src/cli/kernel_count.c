@@ -23,7 +23,8 @@ struct counting {
 	struct string_list units;  /* of each; none where chips are not known */
 	struct string_list asked;  /* what --metrics means */
 	struct string_list schedules[SCHEDULE_PARTS];
-	struct kernel_run_part parts[SCHEDULE_PARTS];
+	struct kernel_filter filter;
+	struct kernel_request request;
 	struct kernel_source_run source;
 	uint8_t *config;            /* of what is no link: whether a GPU has those is not known here */
 	char chip[CHIP_NAME_MAX];
@@ -32,8 +33,9 @@ struct counting {
 	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX];      /* "" for none */
-	char *filters;
 };
+
+_Static_assert((unsigned)SCHEDULE_PARTS == KERNEL_REQUEST_PARTS, "a request has room for all parts");
 
 static void read_links(struct counting *c)
 {
@@ -69,7 +71,7 @@ static int add_plain(struct counting *c)
 			if (kernel_source_is(piece) || schedule_part_of(SCHEDULE_APART, piece) != part || !is_here(c, piece))
 				continue;
 			r = string_list_addf(&c->metrics, "%s", piece);
-			c->parts[part].metric_count++;
+			c->request.parts[part].metrics.count++;
 		}
 	}
 	return r;
@@ -79,6 +81,7 @@ static int add_part(struct counting *c, const struct kernel_chosen *choice, cons
 		    size_t count)
 {
 	const struct schedule_part *from = &s->parts[part];
+	struct kernel_wanted *to = &c->request.parts[part];
 	struct metric_facts facts;
 	char unit[64];
 	int r = 0;
@@ -86,32 +89,31 @@ static int add_part(struct counting *c, const struct kernel_chosen *choice, cons
 	for (size_t i = 0; i < count && r >= 0; i++) {
 		if (schedule_part_of(s->way, names[i]) != part || schedule_refuses(s, names[i]))
 			continue;
-		c->parts[part].metric_count++;
+		to->metrics.count++;
 		r = string_list_addf(&c->metrics, "%s", names[i]);
 		if (r >= 0)
 			r = string_list_addf(&c->units, "%s", catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
 							       unit_of_dimension(facts.dimension, unit, sizeof(unit)) : "");
 	}
-	c->parts[part].passes = from->passes;
+	to->passes = from->passes;
 	for (size_t i = 0; i < from->count && r >= 0; i++)
 		r = string_list_addf(&c->schedules[part], "%s", from->names[i]);
-	c->parts[part].schedule = (const char *const *)c->schedules[part].items;
-	c->parts[part].schedule_count = (uint32_t)from->count;
+	to->schedule = (struct kernel_request_list){ (const char *const *)c->schedules[part].items, c->schedules[part].count };
 	return r;
 }
 
 static void take_config(struct counting *c, const struct kernel_chosen *choice, struct schedule *s)
 {
 	struct schedule_part *from = &s->parts[SCHEDULE_MAIN];
-	struct kernel_run_part *part = &c->parts[SCHEDULE_MAIN];
+	struct kernel_wanted *part = &c->request.parts[SCHEDULE_MAIN];
 
-	if (!from->image || !part->metric_count)
+	if (!from->image || !part->metrics.count)
 		return;
 	snprintf(c->chip, sizeof(c->chip), "%.*s", (int)sizeof(c->chip) - 1, choice->counted.chip);
 	c->config = from->image;
 	from->image = NULL;
-	part->config = c->config;
-	part->config_size = from->image_size;
+	c->request.chip = c->chip;
+	part->config = (struct kernel_request_bytes){ c->config, from->image_size };
 	part->passes = from->passes;
 }
 
@@ -282,11 +284,11 @@ enum { CACHE_ALL, CACHE_NONE, CACHE_BOTH };
 enum { GRAPHS_NODES, GRAPHS_WHOLE };
 
 /* Nodes of a graph are launches that the program does not make. */
-static const char *graphs_word(const struct kernel_fields *f)
+static enum kernel_graphs graphs_of(const struct kernel_fields *f)
 {
 	if (f->graphs == GRAPHS_WHOLE)
-		return "graph";
-	return f->fast || f->replay_mode != REPLAY_KERNEL ? "none" : "node";
+		return KERNEL_GRAPHS_WHOLE;
+	return f->fast || f->replay_mode != REPLAY_KERNEL ? KERNEL_GRAPHS_NONE : KERNEL_GRAPHS_NODES;
 }
 
 /* Both are about how quick a replay is, not about what it counts. */
@@ -351,25 +353,33 @@ static enum kernel_clock_control clock_control(const struct cli *cli, const stru
 	return (enum kernel_clock_control)f->clock_control;
 }
 
+/* Metrics lie part by part. */
+static void complete_request(struct kernel_request *r, const struct counting *c)
+{
+	const struct kernel_fields *f = c->fields;
+	size_t next = 0;
+
+	r->part_count = SCHEDULE_PARTS;
+	for (size_t i = 0; i < r->part_count; next += r->parts[i++].metrics.count)
+		r->parts[i].metrics.items = (const char *const *)c->metrics.items + next;
+	r->flush_caches = f->cache_control != CACHE_NONE && !f->fast;
+	r->warm = f->cache_control == CACHE_BOTH;
+	r->kill = kernel_says_yes(f->kill) && !kernel_filter_is_native(f);
+	r->ranges = f->replay_mode == REPLAY_APP_RANGE ? KERNEL_RANGES_BY_RUNS : f->replay_mode == REPLAY_RANGE ? KERNEL_RANGES_BY_CALLS : KERNEL_RANGES_NONE;
+	r->graphs = (int)graphs_of(f);
+}
+
 static int run(struct counting *c, const struct options_parsed *parsed, struct record_result *result)
 {
 	const struct kernel_fields *f = c->fields;
 	struct buf literal = BUF_INIT;
-	struct kernel_run run = { .metrics = (const char *const *)c->metrics.items,
+	struct kernel_run run = { .request = c->request,
+				  .metrics = (const char *const *)c->metrics.items,
 				  .units = c->units.count ? (const char *const *)c->units.items : NULL,
 				  .metric_count = (uint32_t)c->metrics.count,
 				  .asked = c->asked.items,
-				  .chip = c->chip[0] ? c->chip : NULL,
-				  .parts = c->parts,
-				  .part_count = SCHEDULE_PARTS,
-				  .filters = c->filters,
 				  .nvtx = kernel_filter_needs_nvtx(f),
 				  .nvtx_process = f->nvtx_scope == 1,
-				  .flush_caches = f->cache_control != CACHE_NONE && !f->fast,
-				  .warm = f->cache_control == CACHE_BOTH,
-				  .kill = kernel_says_yes(f->kill) && !kernel_filter_is_native(f),
-				  .ranges = f->replay_mode == REPLAY_APP_RANGE ? "runs" : f->replay_mode == REPLAY_RANGE ? "calls" : NULL,
-				  .graphs = graphs_word(f),
 				  .source = f->fast || f->replay_mode != REPLAY_KERNEL || f->graphs == GRAPHS_WHOLE ? NULL : &c->source,
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
@@ -383,6 +393,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	struct kernel_clocks clocks;
 	int status;
 
+	complete_request(&run.request, c);
 	if (!run.source && (kernel_source_needs_code(&c->source) || c->source.series.count))
 		fprintf(kernel_told(c->cli), "==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again one by one.\n");
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
@@ -435,7 +446,8 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 	int status = 1;
 
 	if (c && result && kernel_check_baseline(cli, fields) && kernel_check_reports(cli, fields) && kernel_check_rules(cli, fields) &&
-	    kernel_source_begin(cli, fields, &c->source) && (c->filters = kernel_filter_lines(cli, fields))) {
+	    kernel_source_begin(cli, fields, &c->source) && kernel_filter_make(cli, fields, &c->filter)) {
+		c->request = c->filter.request;
 		c->cli = cli;
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
@@ -453,8 +465,9 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 		kernel_links_release(&c->links);
 		kernel_source_end(&c->source);
 	}
+	if (c)
+		kernel_filter_release(&c->filter);
 	free(result);
-	free(c ? c->filters : NULL);
 	free(c);
 	return status;
 }

@@ -1,21 +1,19 @@
 #include "cli/kernel_filter.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "cli/kernel_rename.h"
 #include "fmt/frame_filter.h"
-#include "fmt/kernel_wire.h"
 #include "fmt/launch_filter.h"
 #include "fmt/nvtx_filter.h"
 
-#define MOST_TEXTS 64u /* of one option, as agents take them */
+#define MOST_TEXTS KERNEL_REQUEST_TEXTS /* of one option */
 
 struct checking {
 	struct cli *cli;
-	struct buf lines;
+	struct kernel_filter *filter;
+	struct kernel_request *request; /* the filter's */
 	char why[400];
 };
 
@@ -26,14 +24,15 @@ static bool wrong(struct checking *c, const char *option, const char *text)
 }
 
 /* The request has a line for each. */
-static bool add(struct checking *c, const char *option, const char *word, const char *text)
+static bool is_line(struct checking *c, const char *option, const char *text)
 {
-	if (strchr(text, '\n')) {
-		snprintf(c->why, sizeof(c->why), "it has a line break");
-		return wrong(c, option, text);
-	}
-	buf_printf(&c->lines, "%s %s\n", word, text);
-	return true;
+	snprintf(c->why, sizeof(c->why), "it has a line break");
+	return !strchr(text, '\n') || wrong(c, option, text);
+}
+
+static struct kernel_request_list list_of(const struct option_texts *texts)
+{
+	return (struct kernel_request_list){ (const char *const *)texts->items, texts->count };
 }
 
 static bool add_name(struct checking *c, const char *name)
@@ -45,7 +44,8 @@ static bool add_name(struct checking *c, const char *name)
 	if (name_pattern_parse(&pattern, name, c->why, sizeof(c->why)) < 0)
 		return wrong(c, "kernel-name", name);
 	name_pattern_release(&pattern);
-	return add(c, "kernel-name", "name", name);
+	c->request->pattern = name;
+	return is_line(c, "kernel-name", name);
 }
 
 static bool add_ids(struct checking *c, const struct option_texts *ids)
@@ -57,13 +57,14 @@ static bool add_ids(struct checking *c, const struct option_texts *ids)
 		if (i >= MOST_TEXTS || kernel_id_parse(&id, ids->items[i], c->why, sizeof(c->why)) < 0)
 			return wrong(c, "kernel-id", ids->items[i]);
 		kernel_id_release(&id);
-		if (!add(c, "kernel-id", "id", ids->items[i]))
+		if (!is_line(c, "kernel-id", ids->items[i]))
 			return false;
 	}
+	c->request->ids = list_of(ids);
 	return true;
 }
 
-static bool add_ranges(struct checking *c, const char *option, const struct option_texts *texts)
+static bool add_ranges(struct checking *c, const char *option, const struct option_texts *texts, struct kernel_request_list *ret)
 {
 	struct nvtx_filter filter;
 
@@ -72,9 +73,10 @@ static bool add_ranges(struct checking *c, const char *option, const struct opti
 		if (i >= MOST_TEXTS || nvtx_filter_parse(&filter, texts->items[i], c->why, sizeof(c->why)) < 0)
 			return wrong(c, option, texts->items[i]);
 		nvtx_filter_release(&filter);
-		if (!add(c, option, option, texts->items[i]))
+		if (!is_line(c, option, texts->items[i]))
 			return false;
 	}
+	*ret = list_of(texts);
 	return true;
 }
 
@@ -93,17 +95,16 @@ static bool add_range_filter(struct checking *c, const struct kernel_fields *f)
 	snprintf(c->why, sizeof(c->why), "numbers of NVTX ranges are those of --nvtx-include, which is not there");
 	if (needs_ranges)
 		return wrong(c, "range-filter", f->range_filter);
-	return add(c, "range-filter", "range-filter", f->range_filter);
+	c->request->range_filter = f->range_filter;
+	return is_line(c, "range-filter", f->range_filter);
 }
 
 static bool add_devices(struct checking *c, const char *devices)
 {
 	snprintf(c->why, sizeof(c->why), "it has to be a list of numbers below %u", DEVICES_MAX);
-	if (devices && !devices_parse(devices))
-		return wrong(c, "devices", devices);
 	if (devices)
-		buf_printf(&c->lines, "devices %s\n", devices);
-	return true;
+		c->request->devices = devices_parse(devices);
+	return !devices || c->request->devices || wrong(c, "devices", devices);
 }
 
 bool kernel_filter_keeps_nvtx(const struct kernel_fields *f)
@@ -119,20 +120,19 @@ bool kernel_filter_needs_nvtx(const struct kernel_fields *f)
 /* One list of all. */
 static bool add_processes(struct checking *c, const struct kernel_fields *f)
 {
-	struct buf list = BUF_INIT;
+	struct buf *list = &c->filter->processes;
 	bool ok = true;
 
 	for (size_t i = 0; i < f->process_filter.count && ok; i++) {
-		buf_printf(&list, "%s%s", i ? "," : "", f->process_filter.items[i]);
+		buf_printf(list, "%s%s", i ? "," : "", f->process_filter.items[i]);
 		ok = process_filter_check(f->process_filter.items[i], c->why, sizeof(c->why)) == 0 ||
 		     wrong(c, "target-processes-filter", f->process_filter.items[i]);
 	}
-	if (ok && f->process_filter.count)
-		ok = add(c, "target-processes-filter", "processes", buf_cstr(&list));
+	if (f->process_filter.count)
+		c->request->processes = buf_cstr(list);
 	if (f->processes == 1)
-		buf_printf(&c->lines, "parent %d\n", (int)getpid());
-	buf_release(&list);
-	return ok;
+		c->request->parent = (uint64_t)getpid();
+	return ok && is_line(c, "target-processes-filter", buf_cstr(list));
 }
 
 static bool check_frames(struct checking *c, const char *option, const struct option_texts *texts, bool has_files)
@@ -149,15 +149,18 @@ static bool check_frames(struct checking *c, const char *option, const struct op
 		snprintf(c->why, sizeof(c->why), "source files of native functions are not known: MODULE@@FUNCTION");
 		if (has_file && !has_files)
 			return wrong(c, option, texts->items[i]);
-		/* Native stacks are known to the recorder alone. */
-		if (has_files && !add(c, option, option, texts->items[i]))
+		if (has_files && !is_line(c, option, texts->items[i]))
 			return false;
 	}
 	return true;
 }
 
+/* Native stacks are known to the recorder alone. */
+
 static bool add_frames(struct checking *c, const struct kernel_fields *f)
 {
+	c->request->python_include = list_of(&f->python_include);
+	c->request->python_exclude = list_of(&f->python_exclude);
 	return check_frames(c, "python-include", &f->python_include, true) && check_frames(c, "python-exclude", &f->python_exclude, true) &&
 	       check_frames(c, "native-include", &f->native_include, false) && check_frames(c, "native-exclude", &f->native_exclude, false);
 }
@@ -185,7 +188,7 @@ static bool add_call_stack(struct checking *c, const struct kernel_fields *f)
 		wanted |= KERNEL_STACK_NATIVE;
 	if (f->python_include.count || f->python_exclude.count)
 		wanted |= KERNEL_STACK_PYTHON;
-	buf_printf(&c->lines, "call-stack %u\n", wanted);
+	c->request->call_stack = (int)wanted;
 	return true;
 }
 
@@ -193,39 +196,44 @@ static bool add_renames(struct checking *c, const struct kernel_fields *f)
 {
 	struct kernel_renames renames = KERNEL_RENAMES_INIT;
 	bool ok = kernel_renames_load(c->cli, f, &renames);
+	int r = kernel_renames_list(&renames, &c->filter->renames);
 
-	kernel_renames_put(&renames, &c->lines);
 	kernel_renames_release(&renames);
-	return ok;
+	c->request->renames = (struct kernel_request_list){ (const char *const *)c->filter->renames.items, c->filter->renames.count };
+	if (ok && r < 0)
+		command_fail(c->cli, &kernel_command, "Not enough memory");
+	return ok && r >= 0;
 }
 
-static void add_numbers(struct checking *c, const struct kernel_fields *f)
+static void add_numbers(struct kernel_request *r, const struct kernel_fields *f)
 {
-	static const char *const bases[] = { "function", "demangled", "mangled" };
-	static const char *const modes[] = { "global", "per-gpu", "per-launch-config" };
+	bool is_native = kernel_filter_is_native(f);
 
-	buf_printf(&c->lines, "base %s\nfilter-mode %s\n", bases[f->name_base], modes[f->filter_mode]);
-	buf_printf(&c->lines, "skip-before %lld\nskip %lld\n", (long long)f->skip_before, kernel_filter_is_native(f) ? 0LL : (long long)f->skip);
-	if (f->count && !kernel_filter_is_native(f))
-		buf_printf(&c->lines, "count %lld\n", (long long)f->count);
+	r->name_base = f->name_base;
+	r->filter_mode = f->filter_mode;
+	r->skip_before = (uint64_t)f->skip_before;
+	r->skip = is_native ? 0 : (uint64_t)f->skip;
+	r->count = f->count && !is_native ? (uint64_t)f->count : UINT64_MAX;
 	/* yes, on and 1 have even numbers. */
-	buf_printf(&c->lines, "waits %d\nignores-profiler %d\n", f->from_start % 2, f->ignores_profiler);
-	buf_printf(&c->lines, "nvtx %d\n", kernel_filter_keeps_nvtx(f));
+	r->waits = f->from_start % 2;
+	r->ignores_profiler = f->ignores_profiler;
+	r->nvtx = kernel_filter_keeps_nvtx(f);
 }
 
-char *kernel_filter_lines(struct cli *cli, const struct kernel_fields *f)
+bool kernel_filter_make(struct cli *cli, const struct kernel_fields *f, struct kernel_filter *ret)
 {
-	struct checking c = { .cli = cli, .lines = BUF_INIT };
-	char *lines = NULL;
+	struct kernel_request *r = &ret->request;
+	struct checking c = { .cli = cli, .filter = ret, .request = r };
 
-	if (add_name(&c, f->name) && add_ids(&c, &f->ids) && add_ranges(&c, "nvtx-include", &f->nvtx_include) &&
-	    add_ranges(&c, "nvtx-exclude", &f->nvtx_exclude) && add_range_filter(&c, f) && add_devices(&c, f->devices) &&
-	    add_processes(&c, f) && add_frames(&c, f) && add_call_stack(&c, f) && add_renames(&c, f)) {
-		add_numbers(&c, f);
-		lines = strdup(buf_cstr(&c.lines));
-		if (!lines)
-			command_fail(cli, &kernel_command, "Not enough memory");
-	}
-	buf_release(&c.lines);
-	return lines;
+	*ret = (struct kernel_filter){ .processes = BUF_INIT, .renames = STRING_LIST_INIT };
+	add_numbers(r, f);
+	return add_name(&c, f->name) && add_ids(&c, &f->ids) && add_ranges(&c, "nvtx-include", &f->nvtx_include, &r->include) &&
+	       add_ranges(&c, "nvtx-exclude", &f->nvtx_exclude, &r->exclude) && add_range_filter(&c, f) && add_devices(&c, f->devices) &&
+	       add_processes(&c, f) && add_frames(&c, f) && add_call_stack(&c, f) && add_renames(&c, f);
+}
+
+void kernel_filter_release(struct kernel_filter *filter)
+{
+	buf_release(&filter->processes);
+	string_list_release(&filter->renames);
 }

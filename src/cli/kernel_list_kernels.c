@@ -271,7 +271,9 @@ static void release(struct kernel_list *list)
 int kernel_list_kernels(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
 {
 	struct record_result *result = calloc(1, sizeof(*result));
-	char *filters = kernel_filter_lines(cli, fields), folder[PATH_MAX] = "", output[PATH_MAX];
+	struct kernel_filter filter;
+	bool filters = kernel_filter_make(cli, fields, &filter);
+	char folder[PATH_MAX] = "", output[PATH_MAX];
 	struct kernel_list list = { 0 };
 	struct error err;
 	int status = 1;
@@ -291,7 +293,7 @@ int kernel_list_kernels(struct cli *cli, const struct kernel_fields *fields, con
 	if (folder[0])
 		kernel_output_remove(folder);
 	release(&list);
-	free(filters);
+	kernel_filter_release(&filter);
 	free(result);
 	return status;
 }

@@ -413,7 +413,8 @@ static void confine_show(const struct cli *cli, const struct kernel_fields *f, c
 int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
 {
 	struct opened_report opened;
-	char csv_path[PATH_MAX], *lines;
+	struct kernel_filter filter;
+	char csv_path[PATH_MAX];
 	struct error err;
 	bool filters;
 	int status;
@@ -422,9 +423,8 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 		return command_fail(cli, &kernel_command, "-i names no report");
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
-	lines = kernel_filter_lines(cli, fields);
-	filters = lines != NULL;
-	free(lines);
+	filters = kernel_filter_make(cli, fields, &filter);
+	kernel_filter_release(&filter);
 	if (!filters || !kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))
 		return 1;
 	if (fields->output && !fields->csv)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fmt/kernel_request.h"
+
 #define FILE_NAME "ncu-kernel-renames.yaml"
 #define FOLDER ".config/NVIDIA Corporation"
 #define MOST_BYTES (1u << 20)
@@ -97,11 +99,14 @@ bool kernel_renames_load(struct cli *cli, const struct kernel_fields *f, struct 
 	return r >= 0;
 }
 
-void kernel_renames_put(const struct kernel_renames *renames, struct buf *lines)
+int kernel_renames_list(const struct kernel_renames *renames, struct string_list *ret)
 {
-	for (size_t i = 0; i < renames->names.count; i++)
+	int r = 0;
+
+	for (size_t i = 0; i < renames->names.count && ret->count < KERNEL_REQUEST_TEXTS && r >= 0; i++)
 		if (*renames->originals.items[i] && !strchr(renames->originals.items[i], '\t'))
-			buf_printf(lines, "rename %s\t%s\n", renames->originals.items[i], renames->names.items[i]);
+			r = string_list_addf(ret, "%s\t%s", renames->originals.items[i], renames->names.items[i]);
+	return r;
 }
 
 int kernel_renames_apply(const struct kernel_renames *renames, struct kernel_results *results)

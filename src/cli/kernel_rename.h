@@ -6,7 +6,6 @@
 #ifndef SONDE_CLI_KERNEL_RENAME_H
 #define SONDE_CLI_KERNEL_RENAME_H
 
-#include "base/buf.h"
 #include "cli/kernel_options.h"
 #include "cli/string_list.h"
 #include "kernel/results.h"
@@ -21,8 +20,8 @@ struct kernel_renames {
 /* The file that the options name, or else the one in this folder or the user's; none where it is switched off. False after an error. */
 bool kernel_renames_load(struct cli *cli, const struct kernel_fields *fields, struct kernel_renames *ret);
 void kernel_renames_release(struct kernel_renames *renames);
-/* Lines of the request: agents compare these names. */
-void kernel_renames_put(const struct kernel_renames *renames, struct buf *lines);
+/* As agents compare these names: original, tab, name; what finds no room in a request keeps its name. -ENOMEM. */
+int kernel_renames_list(const struct kernel_renames *renames, struct string_list *ret);
 /* Results are called so from now on. -ENOMEM. */
 int kernel_renames_apply(const struct kernel_renames *renames, struct kernel_results *results);
 /* --rename-kernels-export: a file with the names of the results, to be edited. False after an error. */

@@ -13,7 +13,6 @@
 #include "cli/kernel_source.h"
 #include "cli/kernel_progress.h"
 #include "cli/profile_setup.h"
-#include "fmt/kernel_wire.h"
 #include "record/kernel_choice.h"
 
 #define STUCK_AFTER 20 /* seconds that a pass may take before that is told */
@@ -21,64 +20,27 @@
 
 extern const struct command profile_command;
 
-static void write_config(FILE *file, const struct kernel_run_part *part)
-{
-	fprintf(file, "passes %zu\nconfig ", part->passes);
-	for (size_t i = 0; i < part->config_size; i++)
-		fprintf(file, "%02x", part->config[i]);
-	fputc('\n', file);
-}
-
-static void write_parts(FILE *file, const struct kernel_run *run)
-{
-	uint32_t next = 0;
-
-	for (const struct kernel_run_part *part = run->parts; part < run->parts + run->part_count; part++) {
-		fprintf(file, "part %u\n", part->metric_count);
-		for (uint32_t i = 0; i < part->metric_count; i++)
-			fprintf(file, "metric %s\n", run->metrics[next++]);
-		for (uint32_t i = 0; i < part->schedule_count; i++)
-			fprintf(file, "schedule %s\n", part->schedule[i]);
-		if (part->config)
-			write_config(file, part);
-	}
-}
-
-/* Agents read it: one line for each thing that is asked for. */
-static void write_request(FILE *file, const struct kernel_run *run, const char *code)
-{
-	if (run->chip)
-		fprintf(file, "chip %s\n", run->chip);
-	write_parts(file, run);
-	fputs(run->filters, file);
-	fprintf(file, "flush %d\nkill %d\n", run->flush_caches, run->kill);
-	if (run->ranges)
-		fprintf(file, "ranges %s\n", run->ranges);
-	fprintf(file, "graphs %s\n", run->graphs);
-	if (run->warm)
-		fputs("warm 1\n", file);
-	if (run->one.folder)
-		fprintf(file, "application %u %zu %d %s\n", run->one.part, run->one.pass, run->one.is_last, run->one.folder);
-	if (run->source)
-		kernel_source_write(file, run->source, code);
-}
-
 /* A private file; the name is the caller's to free, the file to remove. */
 static char *make_request(const struct kernel_run *run, const char *code)
 {
 	const char *folder = getenv("TMPDIR");
+	struct kernel_request request = run->request;
 	char *path = NULL;
 	FILE *file;
-	int fd;
+	int fd, r;
 
+	if (run->source)
+		kernel_source_ask(&request, run->source, code);
 	if (asprintf(&path, "%s" TEMPORARY, folder && *folder == '/' ? folder : "/tmp") < 0)
 		return NULL;
 	fd = mkostemp(path, O_CLOEXEC);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (file) {
-		write_request(file, run, code);
-		if (fclose(file) == 0)
+		r = kernel_request_write(file, &request);
+		if (fclose(file) == 0 && r == 0)
 			return path;
+		errno = r < 0 ? -r : errno;
+		unlink(path);
 	}
 	free(path);
 	return NULL;
@@ -109,7 +71,7 @@ static char **profile_words(const struct kernel_run *run, char *preload, size_t 
 	words[first++] = (char *)run->output;
 	if (preload)
 		words[first++] = preload;
-	if (run->one.folder && !run->one.is_last)
+	if (run->request.application_folder && !run->request.application_is_last)
 		words[first++] = (char *)"--show-output=false";
 	for (size_t i = 0; i < run->argc; i++)
 		words[first + i] = run->argv[i];
@@ -120,7 +82,7 @@ static char **profile_words(const struct kernel_run *run, char *preload, size_t 
 /* A program that was ended because all was read, as --kill asks for, has not failed. */
 static int tell_end(struct cli *cli, const struct kernel_run *run, const struct progress *progress, int status)
 {
-	if (run->kill && progress->read && status == 128 + SIGTERM) {
+	if (run->request.kill && progress->read && status == 128 + SIGTERM) {
 		if (!run->quiet)
 			fprintf(kernel_told(cli), "==PROF== The program was ended behind the last launch that was asked for (--kill).\n");
 		return 0;

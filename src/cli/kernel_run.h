@@ -4,46 +4,20 @@
 
 #include "base/secrets.h"
 #include "cli/command.h"
+#include "fmt/kernel_request.h"
 #include "record/kernel_choice.h"
 #include "record/record.h"
-
-/* Metrics that are counted together. */
-struct kernel_run_part {
-	uint32_t metric_count;        /* of the run's, after those of the parts before */
-	const char *const *schedule;  /* what the configuration is made of; none: those metrics */
-	uint32_t schedule_count;
-	const uint8_t *config;        /* made of it, for the chip; NULL: agents make it */
-	size_t config_size;
-	size_t passes;                /* 0: not known */
-};
-
-/* The program is run once for each pass; this is one of these runs. */
-struct kernel_run_pass {
-	const char *folder;           /* what was counted in earlier ones lies there; NULL: all passes are made in one run */
-	uint32_t part;
-	size_t pass;
-	bool is_last;
-};
 
 struct kernel_source_run;
 
 struct kernel_run {
-	struct kernel_run_pass one;
-	const char *chip;             /* NULL: none is known */
-	const char *const *metrics;   /* by part */
+	struct kernel_request request; /* without what `source` asks for */
+	const char *const *metrics;   /* by part, and with --cache-control both all once more */
 	const char *const *units;     /* of each; NULL: of none */
 	uint32_t metric_count;
 	char *const *asked;           /* by --metrics, NULL behind them; NULL: nothing is, or it is not known */
-	const struct kernel_run_part *parts;
-	uint32_t part_count;
-	const char *filters;          /* lines of the request: which launches (cli/kernel_filter.h) */
 	bool nvtx;                    /* ranges are kept for the agents */
 	bool nvtx_process;
-	const char *ranges;           /* "runs" or "calls": ranges are read; NULL: kernels */
-	const char *graphs;           /* "node", "graph" or "none": what is read of them */
-	bool flush_caches;
-	bool warm;                    /* the second half of the metrics is the first, with caches as they are */
-	bool kill;
 	uint32_t replay_timeout;      /* seconds that a pass may take; 0: for ever */
 	const struct kernel_gpu_links *gpus; /* with links between them that are told of; NULL: none is */
 	uint32_t gpu_count;

@@ -21,7 +21,7 @@ bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, st
 
 	*ret = (struct kernel_source_run){ .sampling_interval = -1,
 					   .sampling_buffer = (uint64_t)fields->sampling_buffer,
-					   .sampling_passes = (uint32_t)fields->sampling_passes,
+					   .sampling_passes = (int)fields->sampling_passes,
 					   .series = STRING_LIST_INIT,
 					   .no_warp_states = fields->no_warp_states,
 					   .series_interval = (uint64_t)fields->series_interval,
@@ -111,23 +111,18 @@ bool kernel_source_needs_code(const struct kernel_source_run *source)
 	return source->sampling || source->sass;
 }
 
-void kernel_source_write(FILE *file, const struct kernel_source_run *s, const char *code)
+void kernel_source_ask(struct kernel_request *ret, const struct kernel_source_run *s, const char *code)
 {
-	if (s->sampling && s->sampling_interval < 0)
-		fprintf(file, "sampling auto\n");
-	else if (s->sampling)
-		fprintf(file, "sampling %d\n", s->sampling_interval);
-	if (s->sampling)
-		fprintf(file, "sampling-buffer %llu\nsampling-passes %u\n", (unsigned long long)s->sampling_buffer, s->sampling_passes);
-	if (s->sass)
-		fprintf(file, "sass 1\n");
-	for (size_t i = 0; i < s->series.count; i++)
-		fprintf(file, "series %s\n", s->series.items[i]);
-	if (s->series.count)
-		fprintf(file, "series-interval %llu\nseries-buffer %llu\nseries-passes %llu\n", (unsigned long long)s->series_interval,
-			(unsigned long long)s->series_buffer, (unsigned long long)s->series_passes);
-	if (code)
-		fprintf(file, "code %s\n", code);
+	ret->sampling = s->sampling;
+	ret->sampling_interval = s->sampling_interval;
+	ret->sampling_buffer = s->sampling_buffer;
+	ret->sampling_passes = s->sampling_passes;
+	ret->sass = s->sass;
+	ret->series = (struct kernel_request_list){ (const char *const *)s->series.items, s->series.count };
+	ret->series_interval = s->series_interval;
+	ret->series_buffer = s->series_buffer;
+	ret->series_passes = s->series_passes;
+	ret->code = code;
 }
 
 static int read_files(const struct kernel_fields *fields, struct source_book *book)

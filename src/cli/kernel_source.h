@@ -6,13 +6,14 @@
 
 #include "cli/kernel_options.h"
 #include "cli/string_list.h"
+#include "fmt/kernel_request.h"
 #include "kernel/page.h"
 
 struct kernel_source_run {
 	bool sampling;                /* of PCs */
 	int sampling_interval;        /* 2^(5+n) cycles; -1: CUPTI chooses */
 	uint64_t sampling_buffer;     /* bytes */
-	uint32_t sampling_passes;
+	int sampling_passes;
 	bool sass;                    /* counts of instructions */
 	bool no_warp_states;          /* are sampled over time */
 	struct string_list series;    /* metrics over time, without "pmsampling:" */
@@ -29,8 +30,8 @@ bool kernel_source_is(const char *metric);
 /* Takes it if it is. -ENOMEM. */
 int kernel_source_take(struct kernel_source_run *source, const char *metric);
 int kernel_source_take_chosen(struct kernel_source_run *source, const struct choice *choice);
-/* Lines of the request that agents read. `code`: folder for cubins; NULL: none. */
-void kernel_source_write(FILE *file, const struct kernel_source_run *source, const char *code);
+/* `code`: folder for cubins; NULL: none. */
+void kernel_source_ask(struct kernel_request *ret, const struct kernel_source_run *source, const char *code);
 /* Instructions are looked at: cubins are wanted. */
 bool kernel_source_needs_code(const struct kernel_source_run *source);
 

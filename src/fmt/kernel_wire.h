@@ -114,9 +114,6 @@ enum kernel_place {
 	KERNEL_PLACE_RANGE = 7
 };
 
-/* What a request asks for: bits. */
-enum kernel_stack { KERNEL_STACK_NATIVE = 1, KERNEL_STACK_PYTHON = 2 };
-
 /* RECORD_KERNEL_PLACE; flags = enum kernel_place, + text */
 struct record_kernel_place {
 	uint64_t head;

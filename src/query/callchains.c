@@ -431,7 +431,7 @@ static int chains_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module chains_module = {
+const sqlite3_module callchains_module = {
 	.iVersion = 1, .xCreate = chains_connect, .xConnect = chains_connect, .xBestIndex = chains_best_index,
 	.xDisconnect = chains_disconnect, .xDestroy = chains_disconnect, .xOpen = chains_open,
 	.xClose = chains_close, .xFilter = chains_filter, .xNext = chains_next, .xEof = chains_eof,
@@ -446,11 +446,6 @@ static int has_stacks(struct query *q, const struct chains_kind *kind)
 		if (is_shown(q, kind, i))
 			return 1;
 	return 0;
-}
-
-int callchains_register(struct query *q)
-{
-	return sqlite3_create_module_v2(q->db, "sonde_callchains", &chains_module, q, NULL);
 }
 
 static const char *chains_name(struct query *q, unsigned i)

@@ -147,25 +147,15 @@ const char *cuda_memory_label(int64_t kind)
 }
 
 /* cuda_op_label(kind, copyKind) */
-static void op_label(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_cuda_op_label(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	sqlite3_result_text(context, cuda_op_label(sqlite3_value_int64(argv[0]), sqlite3_value_int64(argv[1])), -1,
 			    SQLITE_STATIC);
 }
 
 /* cuda_memory_label(kind) */
-static void memory_label(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_cuda_memory_label(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	if (sqlite3_value_type(argv[0]) != SQLITE_NULL)
 		sqlite3_result_text(context, cuda_memory_label(sqlite3_value_int64(argv[0])), -1, SQLITE_STATIC);
-}
-
-int cuda_labels_register(struct query *q)
-{
-	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-	int r = sqlite3_create_function_v2(q->db, "cuda_op_label", 2, flags, NULL, op_label, NULL, NULL, NULL);
-
-	if (r == SQLITE_OK)
-		r = sqlite3_create_function_v2(q->db, "cuda_memory_label", 1, flags, NULL, memory_label, NULL, NULL, NULL);
-	return r;
 }

@@ -253,14 +253,19 @@ static const struct trace_kind kinds[] = {
 	{ "cuda_kern_exec_trace", "cuda_kernel_exec", exec_columns, COUNT(exec_columns), 2, "apiStart", compare_kernels },
 };
 
-struct trace_aux {
-	struct query *q;
-	const struct trace_kind *kind;
-};
+/* By what it is called in SQL. */
+static const struct trace_kind *kind_of(const char *name)
+{
+	size_t i = 0;
+
+	while (i + 1 < COUNT(kinds) && strcmp(kinds[i].name, name) != 0)
+		i++;
+	return &kinds[i];
+}
 
 static int trace_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
-	const struct trace_kind *kind = ((struct trace_aux *)aux)->kind;
+	const struct trace_kind *kind = kind_of(argv[0]);
 	struct buf sql = BUF_INIT;
 	struct trace_vtab *v;
 	int r = buf_puts(&sql, "CREATE TABLE x(");
@@ -274,7 +279,7 @@ static int trace_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 	if (r != SQLITE_OK)
 		return r;
 	v = (struct trace_vtab *)*ret;
-	v->base.q = ((struct trace_aux *)aux)->q;
+	v->base.q = aux;
 	v->kind = kind;
 	v->table = query_table(v->base.q, kind->merged);
 	for (unsigned i = 0; i < kind->count; i++)
@@ -544,19 +549,4 @@ static int trace_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module trace_module = FUNCTION_MODULE(trace, trace_best_index);
-
-int cuda_traces_register(struct query *q)
-{
-	struct trace_aux *aux;
-	int r = SQLITE_OK;
-
-	for (size_t i = 0; r == SQLITE_OK && i < COUNT(kinds); i++) {
-		aux = malloc(sizeof(*aux));
-		if (!aux)
-			return SQLITE_NOMEM;
-		*aux = (struct trace_aux){ q, &kinds[i] };
-		r = sqlite3_create_module_v2(q->db, kinds[i].name, &trace_module, aux, free);
-	}
-	return r;
-}
+const sqlite3_module cuda_trace_module = FUNCTION_MODULE(trace, trace_best_index);

@@ -61,7 +61,7 @@ int fold_id_again(struct query *q, struct fold_memo *memo, int64_t *id)
 }
 
 /* fold_numbers(text) */
-static void fold_numbers(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_fold_numbers(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	const char *text = (const char *)sqlite3_value_text(argv[0]);
 	size_t len = text ? (size_t)sqlite3_value_bytes(argv[0]) : 0;
@@ -71,10 +71,4 @@ static void fold_numbers(sqlite3_context *context, int argc, sqlite3_value **arg
 		sqlite3_result_text(context, folded, (int)fold_text(text, len, folded), sqlite3_free);
 	else if (text)
 		sqlite3_result_error_nomem(context);
-}
-
-int fold_register(struct query *q)
-{
-	return sqlite3_create_function_v2(q->db, "fold_numbers", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-					  NULL, fold_numbers, NULL, NULL, NULL);
 }

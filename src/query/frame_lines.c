@@ -48,7 +48,7 @@ struct lines_cursor {
 
 struct lines_vtab {
 	sqlite3_vtab base;
-	struct frame_lines *all;
+	struct frame_lines all;
 };
 
 static void close_files(struct frame_lines *all)
@@ -60,14 +60,14 @@ static void close_files(struct frame_lines *all)
 	all->open = 0;
 }
 
-static void destroy(void *context)
+static int lines_disconnect(sqlite3_vtab *base)
 {
-	struct frame_lines *all = context;
+	struct frame_lines *all = &((struct lines_vtab *)base)->all;
 
 	close_files(all);
 	free(all->modules);
 	free(all->frames);
-	free(all);
+	return vtab_disconnect(base);
 }
 
 static int take_module(void *context, const int64_t *values, uint32_t present)
@@ -155,7 +155,7 @@ static int lines_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 	int r = vtab_connect(db, LINES_DECLARATION, sizeof(struct lines_vtab), ret);
 
 	if (r == SQLITE_OK)
-		((struct lines_vtab *)*ret)->all = aux;
+		((struct lines_vtab *)*ret)->all.q = aux;
 	return r;
 }
 
@@ -174,7 +174,7 @@ static int lines_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 
 	if (!c)
 		return SQLITE_NOMEM;
-	c->all = ((struct lines_vtab *)base)->all;
+	c->all = &((struct lines_vtab *)base)->all;
 	*ret = &c->base;
 	return SQLITE_OK;
 }
@@ -252,14 +252,7 @@ static int lines_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module lines_module = FUNCTION_MODULE(lines, lines_best_index);
-
-int frame_lines_register(struct query *q)
-{
-	struct frame_lines *all = calloc(1, sizeof(*all));
-
-	if (!all)
-		return SQLITE_NOMEM;
-	all->q = q;
-	return sqlite3_create_module_v2(q->db, "frame_lines", &lines_module, all, destroy);
-}
+const sqlite3_module frame_lines_module = {
+	.iVersion = 1, .xConnect = lines_connect, .xBestIndex = lines_best_index, .xDisconnect = lines_disconnect, .xOpen = lines_open,
+	.xClose = lines_close, .xFilter = lines_filter, .xNext = lines_next, .xEof = lines_eof, .xColumn = lines_column, .xRowid = lines_rowid,
+};

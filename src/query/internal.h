@@ -41,25 +41,16 @@ int mapped_column_find(const struct mapped_table *t, const char *name);
 /* True when some source of the table has a row to show. */
 int mapped_table_has_rows(struct query *q, const struct mapped_table *t);
 
-/* Registration of the modules; each returns an SQLite result code. */
-int mapped_module_register(struct query *q);
-int string_ids_register(struct query *q);
-int group_stats_register(struct query *q);
-int intervals_register(struct query *q);
-int pushpop_tree_register(struct query *q);
-int frame_lines_register(struct query *q);
-int torch_ops_register(struct query *q);
-int thread_states_register(struct query *q);
-int sched_stats_register(struct query *q);
-int callchains_register(struct query *q);
-int sample_stats_register(struct query *q);
-int stack_stats_register(struct query *q);
-int cuda_labels_register(struct query *q);
-int cuda_traces_register(struct query *q);
-int nvtx_projection_register(struct query *q);
-int nvtx_kernels_register(struct query *q);
-int fold_register(struct query *q);
-int sql_functions_register(struct query *q);
+/* What functions.def names. */
+#define TABLE_FUNCTION(name, module) extern const sqlite3_module module;
+#define MODULE(name, module) extern const sqlite3_module module;
+#define FUNCTION(name, arguments, function) void function(sqlite3_context *context, int argc, sqlite3_value **argv);
+#define AGGREGATE(name, arguments, step, final)                                          \
+	void step(sqlite3_context *context, int argc, sqlite3_value **argv);              \
+	void final(sqlite3_context *context);
+#include "query/functions.def"
+/* Tables that are always there; an SQLite result code. */
+int native_tables_register(struct query *q);
 
 /* The text of a string id, those of texts that the reader made too; NULL when there is none. */
 const char *query_text(struct query *q, int64_t id, size_t *ret_len);

@@ -368,13 +368,6 @@ static int overlap_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
 	  .xFilter = prefix##_filter, .xNext = list_next, .xEof = list_eof,                      \
 	  .xColumn = prefix##_column, .xRowid = list_rowid }
 
-static const sqlite3_module union_module = INTERVAL_MODULE(union);
+const sqlite3_module interval_union_module = INTERVAL_MODULE(union);
 
-static const sqlite3_module overlap_module = INTERVAL_MODULE(overlap);
-
-int intervals_register(struct query *q)
-{
-	int r = sqlite3_create_module_v2(q->db, "interval_union", &union_module, q, NULL);
-
-	return r != SQLITE_OK ? r : sqlite3_create_module_v2(q->db, "interval_overlap", &overlap_module, q, NULL);
-}
+const sqlite3_module interval_overlap_module = INTERVAL_MODULE(overlap);

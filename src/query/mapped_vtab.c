@@ -638,7 +638,7 @@ static int mapped_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module created_module = {
+const sqlite3_module mapped_module = {
 	.iVersion = 1, .xCreate = mapped_create, .xConnect = mapped_create, .xBestIndex = mapped_best_index,
 	.xDisconnect = mapped_disconnect, .xDestroy = mapped_disconnect, .xOpen = mapped_open,
 	.xClose = mapped_close, .xFilter = mapped_filter, .xNext = mapped_next, .xEof = mapped_eof,
@@ -662,7 +662,7 @@ static int register_native(struct query *q, const struct mapped_table *t)
 	return sqlite3_create_module_v2(q->db, t->name, &native_module, aux, free);
 }
 
-static int register_natives(struct query *q)
+int native_tables_register(struct query *q)
 {
 	int r = SQLITE_OK;
 
@@ -673,13 +673,6 @@ static int register_natives(struct query *q)
 	for (unsigned i = 0; i < view_table_count && r == SQLITE_OK; i++)
 		r = register_native(q, view_tables[i]);
 	return r;
-}
-
-int mapped_module_register(struct query *q)
-{
-	int r = sqlite3_create_module_v2(q->db, "sonde_columns", &created_module, q, NULL);
-
-	return r == SQLITE_OK ? register_natives(q) : r;
 }
 
 static const char *mapped_name(struct query *q, unsigned i)

@@ -430,16 +430,11 @@ static int other_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module other_module = {
+const sqlite3_module nsys_other_module = {
 	.iVersion = 1, .xCreate = other_connect, .xConnect = other_connect, .xBestIndex = other_best_index,
 	.xDisconnect = vtab_disconnect, .xDestroy = vtab_disconnect, .xOpen = other_open, .xClose = other_close,
 	.xFilter = other_filter, .xNext = other_next, .xEof = other_eof, .xColumn = other_column, .xRowid = other_rowid,
 };
-
-int nsys_others_register(struct query *q)
-{
-	return sqlite3_create_module_v2(q->db, "sonde_nsys_other", &other_module, q, NULL);
-}
 
 static const char *other_name(struct query *q, unsigned i)
 {

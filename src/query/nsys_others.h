@@ -22,7 +22,6 @@ struct nsys_others {
 /* -ENOMEM. */
 int nsys_others_load(struct query *q);
 void nsys_others_release(struct nsys_others *others);
-int nsys_others_register(struct query *q); /* an SQLite result code */
 
 /* Meta rows that tell of a table: its columns, and each row without a time. */
 #define NSYS_COLUMNS_KEY "nsys.columns."

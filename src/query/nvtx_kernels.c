@@ -573,9 +573,4 @@ static int kernels_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
 	return SQLITE_OK;
 }
 
-static const sqlite3_module kernels_module = LIST_MODULE(kernels, kernels_best_index);
-
-int nvtx_kernels_register(struct query *q)
-{
-	return sqlite3_create_module_v2(q->db, "nvtx_kernel_stats", &kernels_module, q, NULL);
-}
+const sqlite3_module nvtx_kernels_module = LIST_MODULE(kernels, kernels_best_index);

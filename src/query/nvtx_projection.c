@@ -175,7 +175,7 @@ static int row_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 	return SQLITE_OK;
 }
 
-static const sqlite3_module row_module = LIST_MODULE(row, plain_best_index);
+const sqlite3_module nvtx_projection_module = LIST_MODULE(row, plain_best_index);
 
 /* nvtx_projection_stats */
 
@@ -377,13 +377,4 @@ static int sum_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module sum_module = FUNCTION_MODULE(sum, sum_best_index);
-
-int nvtx_projection_register(struct query *q)
-{
-	int r = sqlite3_create_module_v2(q->db, "nvtx_projection", &row_module, q, NULL);
-
-	if (r == SQLITE_OK)
-		r = sqlite3_create_module_v2(q->db, "nvtx_projection_stats", &sum_module, q, NULL);
-	return r;
-}
+const sqlite3_module nvtx_projection_stats_module = FUNCTION_MODULE(sum, sum_best_index);

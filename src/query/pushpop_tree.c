@@ -377,9 +377,4 @@ static int tree_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module tree_module = FUNCTION_MODULE(tree, tree_best_index);
-
-int pushpop_tree_register(struct query *q)
-{
-	return sqlite3_create_module_v2(q->db, "nvtx_pushpop_tree", &tree_module, q, NULL);
-}
+const sqlite3_module pushpop_tree_module = FUNCTION_MODULE(tree, tree_best_index);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "query/lookup.h"
 #include "query/call_values.h"
 #include "query/nvtx_projection.h"
@@ -14,10 +15,30 @@
 #include "query/view_values.h"
 
 static const char *const function_names[] = {
-	"group_stats", "interval_union", "interval_overlap", "nvtx_pushpop_tree",
-	"torch_ops", "torch_op_stats", "sample_stats", "stack_stats", "thread_states", "thread_state_stats", "sched_stats", "cpu_runs",
-	"frame_lines", "cuda_gpu_ops", "cuda_kernel_exec", "nvtx_projection", "nvtx_projection_stats",
-	"nvtx_kernel_stats", "cuda_gpu_trace", "cuda_api_trace", "cuda_kern_exec_trace",
+#define TABLE_FUNCTION(name, module) #name,
+#define MAPPED_FUNCTION(name) #name,
+#include "query/functions.def"
+};
+
+static const struct {
+	const char *name;
+	const sqlite3_module *module;
+} modules[] = {
+#define TABLE_FUNCTION(name, module) { #name, &module },
+#define MODULE(name, module) { #name, &module },
+#include "query/functions.def"
+};
+
+static const struct {
+	const char *name;
+	int arguments;
+	void (*function)(sqlite3_context *, int, sqlite3_value **);
+	void (*step)(sqlite3_context *, int, sqlite3_value **);
+	void (*final)(sqlite3_context *);
+} functions[] = {
+#define FUNCTION(name, arguments, function) { #name, arguments, function, NULL, NULL },
+#define AGGREGATE(name, arguments, step, final) { #name, arguments, NULL, step, final },
+#include "query/functions.def"
 };
 
 sqlite3 *query_db(struct query *q)
@@ -78,44 +99,14 @@ int mapped_table_has_rows(struct query *q, const struct mapped_table *t)
 
 static int register_all(struct query *q)
 {
-	int r = string_ids_register(q);
+	int r = native_tables_register(q);
 
-	if (r == SQLITE_OK)
-		r = mapped_module_register(q);
-	if (r == SQLITE_OK)
-		r = group_stats_register(q);
-	if (r == SQLITE_OK)
-		r = intervals_register(q);
-	if (r == SQLITE_OK)
-		r = pushpop_tree_register(q);
-	if (r == SQLITE_OK)
-		r = frame_lines_register(q);
-	if (r == SQLITE_OK)
-		r = torch_ops_register(q);
-	if (r == SQLITE_OK)
-		r = thread_states_register(q);
-	if (r == SQLITE_OK)
-		r = sched_stats_register(q);
-	if (r == SQLITE_OK)
-		r = callchains_register(q);
-	if (r == SQLITE_OK)
-		r = sample_stats_register(q);
-	if (r == SQLITE_OK)
-		r = stack_stats_register(q);
-	if (r == SQLITE_OK)
-		r = cuda_labels_register(q);
-	if (r == SQLITE_OK)
-		r = cuda_traces_register(q);
-	if (r == SQLITE_OK)
-		r = nvtx_projection_register(q);
-	if (r == SQLITE_OK)
-		r = nvtx_kernels_register(q);
-	if (r == SQLITE_OK)
-		r = fold_register(q);
-	if (r == SQLITE_OK)
-		r = sql_functions_register(q);
-	if (r == SQLITE_OK)
-		r = nsys_others_register(q);
+	for (size_t i = 0; i < COUNT_OF(modules) && r == SQLITE_OK; i++)
+		r = sqlite3_create_module_v2(q->db, modules[i].name, modules[i].module, q, NULL);
+	for (size_t i = 0; i < COUNT_OF(functions) && r == SQLITE_OK; i++)
+		r = sqlite3_create_function_v2(q->db, functions[i].name, functions[i].arguments,
+					       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+					       functions[i].function, functions[i].step, functions[i].final, NULL);
 	return r;
 }
 
@@ -193,5 +184,5 @@ const char *query_native_name(const struct query *q, unsigned i)
 	if (i < q->natives.count)
 		return q->natives.tables[i].name;
 	i -= q->natives.count;
-	return i < sizeof(function_names) / sizeof(function_names[0]) ? function_names[i] : NULL;
+	return i < COUNT_OF(function_names) ? function_names[i] : NULL;
 }

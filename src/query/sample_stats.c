@@ -247,9 +247,4 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	return SQLITE_OK;
 }
 
-static const sqlite3_module stats_module = LIST_MODULE(stats, stats_best_index);
-
-int sample_stats_register(struct query *q)
-{
-	return sqlite3_create_module_v2(q->db, "sample_stats", &stats_module, q, NULL);
-}
+const sqlite3_module sample_stats_module = LIST_MODULE(stats, stats_best_index);

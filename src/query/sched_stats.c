@@ -252,7 +252,7 @@ static int sum_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module sum_module = FUNCTION_MODULE(sum, plain_best_index);
+const sqlite3_module sched_stats_module = FUNCTION_MODULE(sum, plain_best_index);
 
 /* cpu_runs */
 
@@ -374,13 +374,4 @@ static int runs_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	return SQLITE_OK;
 }
 
-static const sqlite3_module runs_module = LIST_MODULE(runs, plain_best_index);
-
-int sched_stats_register(struct query *q)
-{
-	int r = sqlite3_create_module_v2(q->db, "sched_stats", &sum_module, q, NULL);
-
-	if (r == SQLITE_OK)
-		r = sqlite3_create_module_v2(q->db, "cpu_runs", &runs_module, q, NULL);
-	return r;
-}
+const sqlite3_module cpu_runs_module = LIST_MODULE(runs, plain_best_index);

@@ -20,7 +20,7 @@ static int any_is_null(int argc, sqlite3_value **argv)
 }
 
 /* overlap_ns(a_start, a_end, b_start, b_end) */
-static void overlap(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_overlap_ns(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	sqlite3_int64 start, end;
 
@@ -36,20 +36,20 @@ static void overlap(sqlite3_context *context, int argc, sqlite3_value **argv)
 }
 
 /* nsys's ids: 24 bits of tid, 24 of pid above them. */
-static void global_pid(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_global_pid(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	if (!any_is_null(argc, argv))
 		sqlite3_result_int64(context, sqlite3_value_int64(argv[0]) >> 24 & 0xffffff);
 }
 
-static void global_tid(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_global_tid(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	if (!any_is_null(argc, argv))
 		sqlite3_result_int64(context, sqlite3_value_int64(argv[0]) & 0xffffff);
 }
 
 /* format_time(ns): "1.235 ms" */
-static void format_time(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_format_time(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	static const struct {
 		double least;
@@ -101,7 +101,7 @@ struct interval {
 	int64_t end;
 };
 
-static void union_step(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_union_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct seen *seen = seen_of(context);
 	struct interval *last, *added;
@@ -123,7 +123,7 @@ static int compare_starts(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void union_final(sqlite3_context *context)
+void sql_union_final(sqlite3_context *context)
 {
 	struct seen *seen = sqlite3_aggregate_context(context, 0);
 	const struct interval *items;
@@ -149,7 +149,7 @@ static void union_final(sqlite3_context *context)
 }
 
 /* Values are kept as whole numbers of the same order. */
-static void number_step(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_percentile_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct seen *seen = seen_of(context);
 	double value = sqlite3_value_double(argv[0]);
@@ -172,7 +172,7 @@ static void number_step(sqlite3_context *context, int argc, sqlite3_value **argv
 	*added = group_sortable(bits);
 }
 
-static void percentile_final(sqlite3_context *context)
+void sql_percentile_final(sqlite3_context *context)
 {
 	struct seen *seen = sqlite3_aggregate_context(context, 0);
 	struct quantile found;
@@ -196,7 +196,7 @@ struct moments {
 	double squares;
 };
 
-static void stddev_step(sqlite3_context *context, int argc, sqlite3_value **argv)
+void sql_stddev_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct moments *m = sqlite3_aggregate_context(context, sizeof(*m));
 	double value = sqlite3_value_double(argv[0]), difference;
@@ -208,37 +208,10 @@ static void stddev_step(sqlite3_context *context, int argc, sqlite3_value **argv
 	m->squares += difference * (value - m->mean);
 }
 
-static void stddev_final(sqlite3_context *context)
+void sql_stddev_final(sqlite3_context *context)
 {
 	struct moments *m = sqlite3_aggregate_context(context, 0);
 
 	if (m && m->count)
 		sqlite3_result_double(context, m->count > 1 ? sqrt(m->squares / (double)(m->count - 1)) : 0);
-}
-
-int sql_functions_register(struct query *q)
-{
-	static const struct {
-		const char *name;
-		int arguments;
-		void (*function)(sqlite3_context *, int, sqlite3_value **);
-		void (*step)(sqlite3_context *, int, sqlite3_value **);
-		void (*final)(sqlite3_context *);
-	} functions[] = {
-		{ "overlap_ns", 4, overlap, NULL, NULL },
-		{ "global_pid", 1, global_pid, NULL, NULL },
-		{ "global_tid", 1, global_tid, NULL, NULL },
-		{ "format_time", 1, format_time, NULL, NULL },
-		{ "union_ns", 2, NULL, union_step, union_final },
-		{ "percentile", 2, NULL, number_step, percentile_final },
-		{ "median", 1, NULL, number_step, percentile_final },
-		{ "stddev", 1, NULL, stddev_step, stddev_final },
-	};
-	int r = SQLITE_OK;
-
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && r == SQLITE_OK; i++)
-		r = sqlite3_create_function_v2(q->db, functions[i].name, functions[i].arguments,
-					       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
-					       functions[i].function, functions[i].step, functions[i].final, NULL);
-	return r;
 }

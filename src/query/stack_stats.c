@@ -289,9 +289,4 @@ static int stacks_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	return SQLITE_OK;
 }
 
-static const sqlite3_module stacks_module = LIST_MODULE(stacks, stacks_best_index);
-
-int stack_stats_register(struct query *q)
-{
-	return sqlite3_create_module_v2(q->db, "stack_stats", &stacks_module, q, NULL);
-}
+const sqlite3_module stack_stats_module = LIST_MODULE(stacks, stacks_best_index);

@@ -382,17 +382,12 @@ static int string_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module string_module = {
+const sqlite3_module string_ids_module = {
 	.iVersion = 1, .xCreate = string_connect, .xConnect = string_connect, .xBestIndex = string_best_index,
 	.xDisconnect = string_disconnect, .xDestroy = string_disconnect, .xOpen = string_open,
 	.xClose = string_close, .xFilter = string_filter, .xNext = string_next, .xEof = string_eof,
 	.xColumn = string_column, .xRowid = string_rowid,
 };
-
-int string_ids_register(struct query *q)
-{
-	return sqlite3_create_module_v2(q->db, "sonde_strings", &string_module, q, NULL);
-}
 
 static const char *strings_name(struct query *q, unsigned i)
 {

@@ -151,7 +151,7 @@ static int states_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module states_module = FUNCTION_MODULE(states, plain_best_index);
+const sqlite3_module thread_states_module = FUNCTION_MODULE(states, plain_best_index);
 
 /* thread_state_stats */
 
@@ -354,13 +354,4 @@ static int stats_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module stats_module = FUNCTION_MODULE(stats, plain_best_index);
-
-int thread_states_register(struct query *q)
-{
-	int r = sqlite3_create_module_v2(q->db, "thread_states", &states_module, q, NULL);
-
-	if (r == SQLITE_OK)
-		r = sqlite3_create_module_v2(q->db, "thread_state_stats", &stats_module, q, NULL);
-	return r;
-}
+const sqlite3_module thread_state_stats_module = FUNCTION_MODULE(stats, plain_best_index);

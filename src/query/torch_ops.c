@@ -287,11 +287,4 @@ static int ops_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-static const sqlite3_module ops_module = FUNCTION_MODULE(ops, ops_best_index);
-
-int torch_ops_register(struct query *q)
-{
-	int r = sqlite3_create_module_v2(q->db, "torch_ops", &ops_module, q, NULL);
-
-	return r == SQLITE_OK ? torch_stats_register(q) : r;
-}
+const sqlite3_module torch_ops_module = FUNCTION_MODULE(ops, ops_best_index);

@@ -152,6 +152,5 @@ int torch_load_details(struct torch_ops *t);
 /* torch_tree.c */
 int torch_link(struct torch_loading *l);
 
-int torch_stats_register(struct query *q);
 
 #endif

@@ -82,7 +82,7 @@ struct pm_add_metrics {
 	size_t size;
 	void *priv;
 	void *host;
-	const char **names;
+	const char *const *names;
 	size_t count;
 };
 

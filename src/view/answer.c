@@ -3,39 +3,28 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"
 
+enum { QUICK, SLOW };
+enum { EVENTS, EVENTLESS };
+
 static const struct route routes[] = {
-	{ "/api/reports", answer_reports, false, false },
-	{ "/api/rows", answer_rows, false, false },
-	{ "/api/tiles", answer_tiles, false, false },
-	{ "/api/names", answer_names, false, false },
-	{ "/api/slice", answer_slice, false, false },
-	{ "/api/alike", answer_alike, true, false },
-	{ "/api/find", answer_find, true, false },
-	{ "/api/sums", answer_sums, true, false },
-	{ "/api/events", answer_events, true, false },
-	{ "/api/stats", answer_stats, true, false },
-	{ "/api/flame", answer_flame, true, false },
-	{ "/api/tree", answer_tree, true, false },
-	{ "/api/session", answer_session, false, false },
-	{ "/api/diagnostics", answer_diagnostics, false, false },
-	{ "/api/findings", answer_findings, true, false },
-	{ "/api/counters", answer_counters, true, false },
-	{ "/api/kernels", answer_kernels, true, true },
-	{ "/api/kernel", answer_kernel, true, true },
-	{ "/api/values", answer_values, true, true },
-	{ "/api/variation", answer_variation, true, true },
-	{ "/api/groups", answer_groups, true, true },
-	{ "/api/source", answer_source, true, true },
-	{ "/api/explain", answer_explain, true, true },
+#define ROUTE(name, speed, needs) { "/api/" #name, answer_##name, speed == SLOW, needs == EVENTLESS },
+#include "view/routes.def"
+#undef ROUTE
 };
+
+const struct route *route_number(size_t i)
+{
+	return i < COUNT_OF(routes) ? &routes[i] : NULL;
+}
 
 const struct route *route_find(const char *path)
 {
-	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(routes); i++)
 		if (strcmp(routes[i].path, path) == 0)
 			return &routes[i];
 	return NULL;

@@ -17,15 +17,17 @@ struct answer {
 /* Fills the body. -EINVAL is answered 400, -ENOENT 404, others 500, with the sentence. */
 typedef int (*answer_fn)(struct view *v, struct params *p, struct answer *a, struct error *err);
 
+/* A line of routes.def. */
 struct route {
 	const char *path;
 	answer_fn fn;
-	bool slow;      /* asks SQL, or reads much: one at a time, so that tiles do not wait */
-	bool eventless; /* reads no events: also answered where a report has them by level of detail only */
+	bool slow;
+	bool eventless;
 };
 
 /* NULL where there is none. */
 const struct route *route_find(const char *path);
+const struct route *route_number(size_t i);
 
 void answer_error(struct answer *a, int status, const char *text);
 /* Runs the route and turns errors into answers. */

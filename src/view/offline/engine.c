@@ -132,6 +132,20 @@ EXPORTED(engine_ask) int engine_ask(char *uri)
 	return engine.answer.status;
 }
 
+/* The answer to come is which requests are slow: their paths, with blanks between. 200, or another status. */
+EXPORTED(engine_list_slow) int engine_list_slow(void)
+{
+	const struct route *route;
+
+	answer_error(&engine.answer, 200, "");
+	engine.answer.type = "text/plain";
+	buf_clear(&engine.answer.body);
+	for (size_t i = 0; (route = route_number(i)); i++)
+		if (route->slow)
+			buf_printf(&engine.answer.body, "%s%s", engine.answer.body.len ? " " : "", route->path);
+	return buf_result(&engine.answer.body) < 0 ? fail(503, "Not enough memory") : 200;
+}
+
 /* The answer, until the next request. */
 EXPORTED(engine_body) const void *engine_body(void)
 {

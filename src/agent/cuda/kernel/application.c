@@ -39,7 +39,7 @@ static long open_image(const struct kernel_part *part, const struct record_kerne
 {
 	char path[600];
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%zu-%u", request->application.folder, part->number, r->number) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/%zu-%u", request->application_folder, part->number, r->number) >= sizeof(path))
 		return -1;
 	return raw_syscall(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0600, 0, 0);
 }
@@ -82,19 +82,19 @@ static int keep(struct kernel_part *part, const struct record_kernel *r, const s
 	if (fd >= 0)
 		raw_close((int)fd);
 	if (result)
-		snprintf(why, KERNEL_WHY_SIZE, "what was counted could not be kept for the next run in %.100s", request->application.folder);
+		snprintf(why, KERNEL_WHY_SIZE, "what was counted could not be kept for the next run in %.100s", request->application_folder);
 	return result ? -1 : 0;
 }
 
 int kernel_application_enter(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
 			     char *why)
 {
-	struct kernel_part *part = part_of(c, request->application.part);
+	struct kernel_part *part = part_of(c, request->application_part);
 
 	if (!part)
 		return 0;
-	if (kernel_counters_clear(c, part, why) < 0 || (request->application.pass && load(part, record, request, why) < 0) ||
-	    kernel_counters_continue(c, part, request->application.pass, why) < 0 || kernel_counters_start(c, why) < 0)
+	if (kernel_counters_clear(c, part, why) < 0 || (request->application_pass && load(part, record, request, why) < 0) ||
+	    kernel_counters_continue(c, part, request->application_pass, why) < 0 || kernel_counters_start(c, why) < 0)
 		return -1;
 	return request->flush_caches ? kernel_caches_flush(&c->caches, why) : 0;
 }
@@ -106,7 +106,7 @@ static int evaluate_all(struct kernel_counters *c, const struct record_kernel *r
 	for (size_t i = 0; i < c->part_count; i++) {
 		struct kernel_part *part = &c->parts[i];
 
-		if (part->number != request->application.part &&
+		if (part->number != request->application_part &&
 		    (kernel_counters_clear(c, part, why) < 0 || load(part, record, request, why) < 0))
 			return -1;
 		if (kernel_counters_evaluate(part, range, why) < 0)
@@ -119,9 +119,9 @@ static int evaluate_all(struct kernel_counters *c, const struct record_kernel *r
 int kernel_application_leave(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
 			     char *why)
 {
-	struct kernel_part *part = part_of(c, request->application.part);
+	struct kernel_part *part = part_of(c, request->application_part);
 
 	if (part && (kernel_counters_stop(c, why) < 0 || kernel_counters_decode_pass(c, why) < 0 || keep(part, record, request, why) < 0))
 		return -1;
-	return request->application.is_last ? evaluate_all(c, record, request, why) : 0;
+	return request->application_is_last ? evaluate_all(c, record, request, why) : 0;
 }

@@ -20,7 +20,7 @@ struct entry {
 	int wanted;
 	int sampled;                  /* in the program's own launch */
 	size_t range;
-	double *values[CACHES][KERNEL_PARTS]; /* NULL: not read */
+	double *values[CACHES][KERNEL_REQUEST_PARTS]; /* NULL: not read */
 };
 
 static struct {
@@ -138,7 +138,7 @@ static void read_all(enum kernel_memory after);
 /* Memory is kept before and after, and where instructions are looked at, before each launch but the first. */
 static int has_memory_for_several(const struct kernel_request *request)
 {
-	return kernel_memory_fits(request->source.sampling || request->source.sass ? 3 : 2);
+	return kernel_memory_fits(request->sampling || request->sass ? 3 : 2);
 }
 
 /* What is read before the program launches it is launched first by us: once more, where PC sampling has to see that. */
@@ -303,7 +303,7 @@ static int make_part(struct kernel_part *part, char *why)
 
 static void source_passes(void)
 {
-	const struct kernel_source_request *r = &batch.request->source;
+	const struct kernel_request *r = batch.request;
 	struct kernel_source_launch launches[MOST_LAUNCHES];
 	uint64_t begin = cuda_agent.core->now();
 
@@ -314,7 +314,7 @@ static void source_passes(void)
 		launches[i] = (struct kernel_source_launch){ .launch = &e->copy.launch, .record = &e->record, .is_wanted = e->wanted, .is_sampled = e->sampled };
 	}
 	/* The range profiler is in their way. */
-	if (r->series_count || r->sampling)
+	if (r->series.count || r->sampling)
 		kernel_counters_let_go(batch.counters);
 	kernel_source_collect(launches, batch.last, batch.request, &batch.counters->caches);
 	batch.in_passes += cuda_agent.core->now() - begin;
@@ -401,11 +401,11 @@ static void tell_entry(struct entry *e, int result, const char *why)
 		for (size_t i = 0; i < c->part_count && e->values[caches][i]; i++)
 			kernel_tell_values(&c->parts[i], e->values[caches][i], first, e->record.number, e->record.time);
 		if (e->values[caches][0])
-			first = (uint32_t)batch.request->metric_count;
+			first = (uint32_t)kernel_request_metrics_before(batch.request, batch.request->part_count);
 	}
 	kernel_tell(&e->record, result == 0 ? KERNEL_READ : KERNEL_FAILED, result == 0 ? NULL : why);
 	for (int caches = COLD; caches < CACHES; caches++)
-		for (size_t i = 0; i < KERNEL_PARTS; i++)
+		for (size_t i = 0; i < KERNEL_REQUEST_PARTS; i++)
 			free(e->values[caches][i]);
 }
 

@@ -462,7 +462,7 @@ int kernel_begin(void)
 	char why[KERNEL_WHY_SIZE] = "no request was handed on", text[KERNEL_WHY_SIZE + 60];
 
 	remember_folder(cuda_agent.cupti.path);
-	if (path && kernel_request_read(&kernel_agent.request, path, why) == 0 &&
+	if (path && kernel_request_load(&kernel_agent.request, path, why) == 0 &&
 	    cupti_range_fill(&kernel_agent.range, cuda_agent.cupti.library, cuda_agent.cupti.path, why, sizeof(why)) == 0 &&
 	    cuda_launcher_fill(&kernel_agent.driver, why, sizeof(why)) == 0 &&
 	    kernel_choose_prepare(&kernel_agent.request, why) == 0) {

@@ -18,8 +18,8 @@ struct count {
 };
 
 static const struct kernel_request *request;
-static struct kernel_id ids[KERNEL_MOST_TEXTS];
-static struct frame_filter include[KERNEL_MOST_TEXTS], exclude[KERNEL_MOST_TEXTS];
+static struct kernel_id ids[KERNEL_REQUEST_TEXTS];
+static struct frame_filter include[KERNEL_REQUEST_TEXTS], exclude[KERNEL_REQUEST_TEXTS];
 static struct count total;
 static struct count counts[COUNTS];
 static struct {
@@ -27,7 +27,7 @@ static struct {
 	uint64_t count;
 } invocations[INVOCATIONS];
 
-static int prepare_frames(struct frame_filter *ret, const struct kernel_texts *texts, char *why)
+static int prepare_frames(struct frame_filter *ret, const struct kernel_request_list *texts, char *why)
 {
 	for (unsigned i = 0; i < texts->count; i++)
 		if (frame_filter_parse(&ret[i], texts->items[i], why, KERNEL_WHY_SIZE) < 0)

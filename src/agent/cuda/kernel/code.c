@@ -32,7 +32,7 @@ static void keep(const void *image, size_t size)
 {
 	static uint64_t all;
 	struct cubin_crc crc = { .size = sizeof(crc), .image_size = size, .image = image };
-	const char *folder = kernel_agent.request.source.code;
+	const char *folder = kernel_agent.request.code;
 	char path[4096];
 	int kept_errno = errno;
 

@@ -48,7 +48,7 @@ static void end_host(void *host)
 		kernel_agent.range.cuptiProfilerHostDeinitialize(&p);
 }
 
-static int add(void *host, const char **names, size_t count)
+static int add(void *host, const char *const *names, size_t count)
 {
 	struct pm_add_metrics p = PM_PARAMETERS(pm_add_metrics, count);
 
@@ -105,7 +105,7 @@ static int make_hosts(const struct maker *m, size_t count)
 }
 
 /* All at once: one by one, each would have passes of its own. An object that refused one is of no use any more. */
-static int configure(const struct maker *m, const char **names, size_t count, char *why)
+static int configure(const struct maker *m, const char *const *names, size_t count, char *why)
 {
 	struct kernel_part *part = m->part;
 
@@ -120,7 +120,7 @@ static int configure(const struct maker *m, const char **names, size_t count, ch
 	return -1;
 }
 
-static int works(const struct maker *m, const char **names, size_t count)
+static int works(const struct maker *m, const char *const *names, size_t count)
 {
 	char ignored[KERNEL_WHY_SIZE];
 	int result = configure(m, names, count, ignored);
@@ -134,9 +134,9 @@ static void keep_known(const struct maker *m, size_t from, size_t count)
 {
 	struct kernel_part *part = m->part;
 
-	if (works(m, m->wanted->metrics + from, count)) {
+	if (works(m, m->wanted->metrics.items + from, count)) {
 		for (size_t i = from; i < from + count; i++) {
-			part->metrics[part->metric_count] = m->wanted->metrics[i];
+			part->metrics[part->metric_count] = m->wanted->metrics.items[i];
 			part->numbers[part->metric_count++] = m->first + (uint32_t)i;
 		}
 	} else if (count > 1) {
@@ -149,36 +149,27 @@ static void keep_known(const struct maker *m, size_t from, size_t count)
 static void keep_all(const struct maker *m)
 {
 	struct kernel_part *part = m->part;
-	size_t at = 0, step = m->wanted->metric_count >= 2 * KERNEL_SHARE ? KERNEL_HOSTS : 1;
+	size_t at = 0, step = m->wanted->metrics.count >= 2 * KERNEL_SHARE ? KERNEL_HOSTS : 1;
 
-	part->metric_count = m->wanted->metric_count;
+	part->metric_count = m->wanted->metrics.count;
 	for (size_t first = 0; first < step; first++) {
 		for (size_t i = first; i < part->metric_count; i += step) {
-			part->metrics[at] = m->wanted->metrics[i];
+			part->metrics[at] = m->wanted->metrics.items[i];
 			part->numbers[at++] = m->first + (uint32_t)i;
 		}
 	}
-}
-
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* CUPTI takes longest to pack many metrics into passes: that was done before the program began. */
 static int take_config(const struct maker *m)
 {
 	struct kernel_part *part = m->part;
-	const char *text = m->wanted->config;
-	size_t size = strlen(text) / 2;
+	const struct kernel_request_bytes *made = &m->wanted->config;
 
-	part->config = malloc(size + 1);
-	for (size_t i = 0; part->config && i < size; i++) {
-		if (digit(text[2 * i]) < 0 || digit(text[2 * i + 1]) < 0)
-			return -1;
-		part->config[i] = (uint8_t)(digit(text[2 * i]) << 4 | digit(text[2 * i + 1]));
-	}
-	part->config_size = size;
+	part->config = malloc(made->size + 1);
+	if (part->config && made->size)
+		memcpy(part->config, made->data, made->size);
+	part->config_size = made->size;
 	part->passes = m->wanted->passes;
 	return part->config && part->passes && make_hosts(m, KERNEL_HOSTS) == 0 ? 0 : -1;
 }
@@ -186,12 +177,13 @@ static int take_config(const struct maker *m)
 static int make(const struct maker *m, char *why)
 {
 	const struct kernel_wanted *w = m->wanted;
+	const struct kernel_request_list *added = w->schedule.count ? &w->schedule : &w->metrics;
 
-	if (configure(m, w->schedule_count ? w->schedule : w->metrics, w->schedule_count ? w->schedule_count : w->metric_count, why) == 0) {
+	if (configure(m, added->items, added->count, why) == 0) {
 		keep_all(m);
 		return 0;
 	}
-	keep_known(m, 0, w->metric_count);
+	keep_known(m, 0, w->metrics.count);
 	/* What is left out is no trouble. */
 	why[0] = '\0';
 	return m->part->metric_count ? configure(m, m->part->metrics, m->part->metric_count, why) : 0;
@@ -201,8 +193,8 @@ int kernel_part_make(struct kernel_part *p, void *context, const char *chip, con
 		     char *why)
 {
 	const struct kernel_wanted *wanted = &request->parts[number];
-	struct maker m = { p, wanted, chip, (uint32_t)(wanted->metrics - request->metrics), NULL };
-	size_t count = wanted->metric_count + 1;
+	struct maker m = { p, wanted, chip, (uint32_t)kernel_request_metrics_before(request, number), NULL };
+	size_t count = wanted->metrics.count + 1;
 	int result;
 
 	p->number = number;
@@ -211,9 +203,9 @@ int kernel_part_make(struct kernel_part *p, void *context, const char *chip, con
 	p->values = malloc(count * sizeof(*p->values));
 	if (!p->metrics || !p->numbers || !p->values)
 		return -1;
-	if (!wanted->metric_count)
+	if (!wanted->metrics.count)
 		return 0;
-	if (wanted->config && request->chip && strcmp(chip, request->chip) == 0) {
+	if (wanted->config.data && request->chip && strcmp(chip, request->chip) == 0) {
 		if (take_config(&m) == 0) {
 			keep_all(&m);
 			return 0;

@@ -66,7 +66,7 @@ static int find_room(struct kernel_counters *c, char *why)
 			return -1;
 		largest = size > largest ? size : largest;
 	}
-	room = c->passes > 1 && !kernel_agent.request.application.folder ? IMAGE_BYTES / largest : 0;
+	room = c->passes > 1 && !kernel_agent.request.application_folder ? IMAGE_BYTES / largest : 0;
 	c->most_ranges = room < LEAST_RANGES ? LEAST_RANGES : room > MOST_RANGES ? MOST_RANGES : room;
 	return 0;
 }
@@ -171,7 +171,7 @@ void kernel_counters_forget(const void *context)
 	if (!c)
 		return;
 	kernel_counters_let_go(c);
-	for (size_t i = 0; i < KERNEL_PARTS; i++)
+	for (size_t i = 0; i < KERNEL_REQUEST_PARTS; i++)
 		kernel_part_release(&c->parts[i]);
 	kernel_caches_release(&c->caches);
 	memset(c, 0, sizeof(*c));

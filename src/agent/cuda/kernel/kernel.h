@@ -1,7 +1,7 @@
 /* Hardware counters of single kernels: a launch that is wanted is made several times, with other counters each time, on the same
  * memory and with caches as asked for; then the program goes on as if it had been made once.
  *
- * request.c, engine.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? names.c: by its name.
+ * request.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? names.c: by its name.
  * window.c: by what the program says of itself: cuProfilerStart and NVTX. batch.c: the passes of launches that follow each other.
  * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "agent/cuda/cuda.h"
+#include "fmt/kernel_request.h"
 #include "fmt/kernel_wire.h"
 #include "fmt/nvtx_filter.h"
 #include "vendor/cuda_launch.h"
@@ -27,89 +28,7 @@
 #define KERNEL_RANGE_NAME "range"
 #define KERNEL_GRAPH_NAME "CUDA graph" /* what a graph that is read as a whole is called */
 
-/* Metrics that can be counted together: CUPTI mixes those of links with no others. */
-#define KERNEL_PARTS 4u
-
-struct kernel_wanted {
-	const char **metrics;         /* in the order of the request */
-	size_t metric_count;
-	const char **schedule;        /* what is added to the configuration, in this order; none: the metrics */
-	size_t schedule_count;
-	const char *config;           /* made of it already, for the request's chip, as hexadecimal digits; NULL: it is not */
-	size_t passes;
-};
-
-/* Texts of an option that may be repeated. */
-#define KERNEL_MOST_TEXTS 64u
-struct kernel_texts {
-	const char *items[KERNEL_MOST_TEXTS];
-	unsigned count;
-};
-
-/* The program is run once for each pass: this is one of these runs. What was counted in those before lies in the folder. */
-struct kernel_application {
-	const char *folder;           /* NULL: the passes are made in one run */
-	size_t part;
-	size_t pass;
-	int is_last;                  /* run of all */
-};
-
-/* What is asked for beyond counters: see source.h. */
-struct kernel_source_request {
-	int sampling;                 /* of PCs */
-	int sampling_interval;        /* 2^(5+n) cycles; -1: CUPTI chooses */
-	uint64_t sampling_buffer;     /* bytes; 0: CUPTI's choice */
-	int sampling_passes;          /* at most, where the buffer was too small */
-	int sass;
-	const char **series;          /* metrics over time */
-	size_t series_count;
-	uint64_t series_interval;     /* ns; 0: by the kernel's length */
-	uint64_t series_buffer;       /* bytes; 0: enough */
-	uint64_t series_passes;       /* at most; 0: as many as it takes */
-	const char *code;             /* folder that gets cubins; NULL: they are not kept */
-};
-
-/* What the command line asks for, in a text file named by SONDE_KERNEL_REQUEST. Texts lie in the file's mapping. */
-struct kernel_request {
-	const char **metrics;
-	size_t metric_count;
-	const char **schedule;
-	size_t schedule_count;
-	struct kernel_wanted parts[KERNEL_PARTS]; /* where they begin and end in these two */
-	size_t part_count;
-	const char *chip;
-	const char *pattern;          /* of names of kernels, or regex:EXPRESSION; NULL: all */
-	enum kernel_name_base { KERNEL_NAME_FUNCTION, KERNEL_NAME_DEMANGLED, KERNEL_NAME_MANGLED } name_base;
-	struct kernel_texts renames;  /* demangled name, tab, what it is called instead */
-	struct kernel_texts ids;      /* CONTEXT:STREAM:NAME:INVOCATION; none: all */
-	uint64_t devices;             /* bits; 0: all */
-	enum kernel_filter_mode { KERNEL_FILTER_GLOBAL, KERNEL_FILTER_PER_GPU, KERNEL_FILTER_PER_LAUNCH_CONFIG } filter_mode;
-	int waits;                    /* for cuProfilerStart */
-	int ignores_profiler;         /* cuProfilerStart and Stop change nothing */
-	const char *range_filter;     /* NULL: none */
-	struct kernel_texts include, exclude; /* NVTX expressions */
-	int call_stack;               /* and the stack of the call: enum kernel_stack */
-	struct kernel_texts python_include, python_exclude; /* MODULE@FILE@FUNCTION */
-	uint32_t parent;              /* only a child of this process; 0: whatever they are */
-	const char *processes;        /* only these; NULL: all */
-	int nvtx;                     /* each result has the NVTX ranges that it was launched in */
-	uint64_t skip_before;         /* launches, before any filter */
-	uint64_t skip;                /* launches that match */
-	uint64_t count;               /* and are read */
-	enum kernel_graphs { KERNEL_GRAPHS_NODES, KERNEL_GRAPHS_WHOLE, KERNEL_GRAPHS_NONE } graphs;
-	enum kernel_ranges { KERNEL_RANGES_NONE, KERNEL_RANGES_BY_RUNS, KERNEL_RANGES_BY_CALLS } ranges;
-	int flush_caches;
-	int warm;                     /* and all again with caches as they are */
-	struct kernel_application application;
-	int kill;                     /* the program ends when all were read */
-	struct kernel_source_request source;
-};
-
-int kernel_request_read(struct kernel_request *ret, const char *path, char *why) KERNEL_HIDDEN;
-/* engine.c: words of the request that say how counters are read. `lines`: the most there can be of one kind. */
-int kernel_engine_prepare(struct kernel_request *r, size_t lines) KERNEL_HIDDEN;
-/* 1: it was one of them; 0: it was not; -1: it is wrong. */
-int kernel_engine_take(struct kernel_request *r, const char *word, char *value) KERNEL_HIDDEN;
+int kernel_request_load(struct kernel_request *ret, const char *path, char *why) KERNEL_HIDDEN;
 
 /* calls.c */
 enum kernel_call {
@@ -259,7 +178,7 @@ struct kernel_counters {
 	int device;
 	int hopeless;
 	void *profiler;
-	struct kernel_part parts[KERNEL_PARTS];
+	struct kernel_part parts[KERNEL_REQUEST_PARTS];
 	size_t part_count;
 	size_t passes;                /* of all parts */
 	size_t most_ranges;           /* that an image has room for: kernels, and each emptying of the caches */

@@ -67,7 +67,7 @@ static int start(struct kernel_replay *replay, const struct kernel_request *requ
 {
 	struct kernel_counters *c = replay->counters;
 
-	if (request->application.folder)
+	if (request->application_folder)
 		return kernel_application_enter(c, &replay->record, request, replay->why);
 	kernel_counters_make_ranges(c, is_graph);
 	if (kernel_counters_configure(c, c->parts, c->most_ranges, replay->why) < 0)
@@ -164,7 +164,7 @@ int kernel_replay_enter(struct kernel_replay *replay, const struct kernel_launch
 		kernel_tell(&replay->record, KERNEL_READ, NULL);
 		return 0;
 	}
-	if ((replay->counters->passes == 1 && !request->warm && !kernel_source_wanted(request)) || request->application.folder)
+	if ((replay->counters->passes == 1 && !request->warm && !kernel_source_wanted(request)) || request->application_folder)
 		return one_pass(replay, launch, request);
 	return kernel_batch_add(replay->counters, launch, &replay->record, request, replay->why) < 0 ? give_up(replay, launch) : 0;
 }
@@ -174,7 +174,7 @@ static int last_pass(struct kernel_replay *replay)
 	const struct kernel_request *request = &kernel_agent.request;
 	struct kernel_part *part = replay->counters->parts;
 
-	if (request->application.folder)
+	if (request->application_folder)
 		return kernel_application_leave(replay->counters, &replay->record, request, replay->why);
 	if ((replay->counters->by_hand && kernel_counters_pop(replay->counters, replay->why) < 0) ||
 	    kernel_counters_stop(replay->counters, replay->why) < 0 || kernel_counters_decode(replay->counters, part, replay->range + 1, replay->why) < 0 ||

@@ -57,7 +57,7 @@ static uint32_t room_for(uint64_t run_time, uint64_t interval)
 	return (uint32_t)(wanted < MOST_SAMPLES ? wanted : MOST_SAMPLES);
 }
 
-static uint64_t buffer_of(const struct kernel_source_request *r)
+static uint64_t buffer_of(const struct kernel_request *r)
 {
 	return r->series_buffer ? r->series_buffer : DEFAULT_BUFFER;
 }
@@ -138,7 +138,7 @@ void kernel_series_end(void)
 }
 
 /* Whether the first group can be set up; it stays so for the first launch. */
-static int works(int device, const struct kernel_source_request *request)
+static int works(int device, const struct kernel_request *request)
 {
 	struct kernel_pass pass = { .device = device, .request = request };
 	char ignored[KERNEL_WHY_SIZE];
@@ -153,7 +153,7 @@ static int works(int device, const struct kernel_source_request *request)
 }
 
 /* Where only some of the chip's counters can be used, that is noticed by the first try. */
-static int make_groups(int device, const struct kernel_source_request *request, char *why)
+static int make_groups(int device, const struct kernel_request *request, char *why)
 {
 	if (series_groups_make(&series.groups, device, request, 0, why) == 0 && works(device, request))
 		return 0;
@@ -161,7 +161,7 @@ static int make_groups(int device, const struct kernel_source_request *request, 
 	return series_groups_make(&series.groups, device, request, 1, why);
 }
 
-size_t kernel_series_prepare(int device, const struct kernel_source_request *request, char *why)
+size_t kernel_series_prepare(int device, const struct kernel_request *request, char *why)
 {
 	struct series_groups *groups = &series.groups;
 
@@ -183,7 +183,7 @@ size_t kernel_series_prepare(int device, const struct kernel_source_request *req
 		snprintf(why, KERNEL_WHY_SIZE, "no metric can be sampled over time on the chip %.40s", groups->chip);
 	else if (groups->left_out)
 		snprintf(why, KERNEL_WHY_SIZE, "%zu of %zu metrics cannot be sampled over time on the chip %.40s", groups->left_out,
-			 request->series_count, groups->chip);
+			 request->series.count, groups->chip);
 	return groups->count;
 }
 

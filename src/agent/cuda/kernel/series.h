@@ -29,7 +29,7 @@ struct series_groups {
 };
 
 /* `by_availability`: not all counters of the chip can be used here; which ones takes CUPTI a while to tell. */
-int series_groups_make(struct series_groups *ret, int device, const struct kernel_source_request *request, int by_availability,
+int series_groups_make(struct series_groups *ret, int device, const struct kernel_request *request, int by_availability,
 		       char *why) KERNEL_HIDDEN;
 void series_groups_release(struct series_groups *groups) KERNEL_HIDDEN;
 

@@ -163,15 +163,15 @@ static int ask_availability(struct series_groups *groups, int device, char *why)
 }
 
 /* Those that are not the marker, by domain. */
-static size_t sort(struct series_groups *groups, const struct kernel_source_request *request, const char **ret)
+static size_t sort(struct series_groups *groups, const struct kernel_request *request, const char **ret)
 {
-	const char *const *names = request->series;
+	const char *const *names = request->series.items;
 	size_t count = 0;
 
-	for (size_t i = 0; i < request->series_count && !groups->marker; i++)
+	for (size_t i = 0; i < request->series.count && !groups->marker; i++)
 		if (strstr(names[i], "sm__cycles_active"))
 			groups->marker = names[i];
-	for (size_t i = 0; i < request->series_count && count < SERIES_METRICS; i++)
+	for (size_t i = 0; i < request->series.count && count < SERIES_METRICS; i++)
 		if (names[i] != groups->marker)
 			ret[count++] = names[i];
 	qsort(ret, count, sizeof(*ret), by_domain);
@@ -189,7 +189,7 @@ static void place_by_domain(const struct maker *m, const char *const *sorted, si
 	}
 }
 
-static void put_into_groups(const struct maker *m, const struct kernel_source_request *request)
+static void put_into_groups(const struct maker *m, const struct kernel_request *request)
 {
 	struct series_groups *groups = m->groups;
 	const char *sorted[SERIES_METRICS];
@@ -211,7 +211,7 @@ static void put_into_groups(const struct maker *m, const struct kernel_source_re
 		make_config(m, &groups->list[i]);
 }
 
-int series_groups_make(struct series_groups *ret, int device, const struct kernel_source_request *request, int by_availability, char *why)
+int series_groups_make(struct series_groups *ret, int device, const struct kernel_request *request, int by_availability, char *why)
 {
 	struct maker m = { .groups = ret };
 

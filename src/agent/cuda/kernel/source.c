@@ -142,7 +142,7 @@ int kernel_source_failed(int result, const char *what, char *why)
 
 int kernel_source_wanted(const struct kernel_request *request)
 {
-	return request->source.sampling || request->source.sass || request->source.series_count;
+	return request->sampling || request->sass || request->series.count;
 }
 
 static void load(void)
@@ -172,7 +172,7 @@ static struct kernel_pass pass_of(const struct collection *c, const struct kerne
 				     .time = l->record->time,
 				     .run_time = l->run_time,
 				     .device = c->device,
-				     .request = &c->request->source,
+				     .request = c->request,
 				     .caches = c->request->flush_caches ? c->caches : NULL };
 }
 
@@ -207,7 +207,7 @@ static int look(const struct kernel_pass *pass, struct kernel_source_launch *l, 
 /* From the memory that is there before it, which is there again afterwards. What is there before the first is kept already. */
 static int look_at_instructions(const struct collection *c, size_t number, char *why)
 {
-	const struct kernel_source_request *r = &c->request->source;
+	const struct kernel_request *r = c->request;
 	struct kernel_source_launch *l = &c->launches[number];
 	struct kernel_pass pass = pass_of(c, l);
 	int result = 0;
@@ -289,7 +289,7 @@ static int sample_launch(const struct collection *c, size_t group, size_t number
 			return -1;
 		result = kernel_series_pass(&pass, group, trouble);
 		end_pass(&pass, l, 0, NULL);
-		if (c->request->source.series_interval)
+		if (c->request->series_interval)
 			break;
 	}
 	return result ? NOT_SAMPLED : 0;
@@ -315,7 +315,7 @@ static int sample_group(const struct collection *c, size_t group, char *why)
 static int over_time(const struct collection *c, char *why)
 {
 	char trouble[KERNEL_WHY_SIZE] = "";
-	size_t groups = kernel_series_prepare(c->device, &c->request->source, trouble);
+	size_t groups = kernel_series_prepare(c->device, c->request, trouble);
 	struct kernel_pass pass;
 	int result = 0;
 
@@ -343,7 +343,7 @@ void kernel_source_collect(struct kernel_source_launch *launches, size_t count, 
 	if (instructions(&c, why) < 0)
 		tell_trouble(&c, 0, why);
 	why[0] = '\0';
-	if (request->source.series_count && over_time(&c, why) < 0)
+	if (request->series.count && over_time(&c, why) < 0)
 		tell_trouble(&c, 0, why);
 }
 
@@ -352,7 +352,7 @@ static struct kernel_seen met;
 
 int kernel_source_is_new(const struct kernel_launch *launch, const struct kernel_request *request)
 {
-	return request->source.sampling && !kernel_was_seen(&met, launch->function) && kernel_choose_could(launch);
+	return request->sampling && !kernel_was_seen(&met, launch->function) && kernel_choose_could(launch);
 }
 
 void kernel_source_note_met(const struct kernel_launch *launch)
@@ -379,7 +379,7 @@ int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_r
 	meeting.pass = (struct kernel_pass){ .launch = &meeting.launch,
 					     .number = record ? record->number : 0,
 					     .time = record ? record->time : 0,
-					     .request = &request->source,
+					     .request = request,
 					     .caches = record && request->flush_caches ? caches : NULL };
 	return kernel_sampling_meet(&meeting.pass, meeting.keeps) == 0;
 }

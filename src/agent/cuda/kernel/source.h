@@ -16,7 +16,7 @@ struct kernel_pass {
 	uint64_t run_time;            /* ns, from launch to end, when nothing looked at it; 0: not known yet */
 	unsigned tries;               /* before this one, that had too many samples */
 	int device;
-	const struct kernel_source_request *request;
+	const struct kernel_request *request;
 	struct kernel_caches *caches; /* NULL: they are left alone */
 	enum kernel_memory memory;    /* before it */
 };
@@ -33,7 +33,7 @@ int kernel_sass_pass(const struct kernel_pass *pass, char *why) KERNEL_HIDDEN;
 int kernel_sampling_meet(const struct kernel_pass *pass, int keeps) KERNEL_HIDDEN;
 int kernel_sampling_met(const struct kernel_pass *pass, int keeps) KERNEL_HIDDEN;
 /* series.c: in how many groups the metrics are sampled on this device; 0, or more where some are left out: `why` says why. */
-size_t kernel_series_prepare(int device, const struct kernel_source_request *request, char *why) KERNEL_HIDDEN;
+size_t kernel_series_prepare(int device, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 void kernel_series_tell_plan(const struct kernel_pass *pass) KERNEL_HIDDEN;
 /* One launch, sampled by a group that stays set up until the end. KERNEL_SERIES_FULL: there were more samples than there is room for. */
 enum { KERNEL_SERIES_FULL = 1 };

@@ -10,13 +10,13 @@
 
 static const struct kernel_request *request;
 static struct range_numbers numbers;
-static struct nvtx_filter include[KERNEL_MOST_TEXTS], exclude[KERNEL_MOST_TEXTS];
+static struct nvtx_filter include[KERNEL_REQUEST_TEXTS], exclude[KERNEL_REQUEST_TEXTS];
 static _Atomic int is_on;              /* by cuProfilerStart and Stop */
 static _Atomic int is_between;         /* them */
 static _Atomic uint64_t instance;      /* of the program's cuProfilerStart, from 1 */
 static _Atomic uint32_t range_count;   /* NVTX ranges that were included so far */
 
-static int parse_all(struct nvtx_filter *filters, const struct kernel_texts *texts, char *why)
+static int parse_all(struct nvtx_filter *filters, const struct kernel_request_list *texts, char *why)
 {
 	for (unsigned i = 0; i < texts->count; i++)
 		if (nvtx_filter_parse(&filters[i], texts->items[i], why, KERNEL_WHY_SIZE) < 0)
