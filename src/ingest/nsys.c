@@ -7,17 +7,15 @@
 
 static void read_strings(struct nsys *n)
 {
-	enum { ID, VALUE };
-	static const struct nsys_column columns[] = { { "id", NSYS_OTHER, 0, 0 }, { "value", NSYS_OTHER, 0, 0 } };
 	struct nsys_rows rows;
 	uint64_t text;
 	int64_t id;
 
-	if (!nsys_rows_open(&rows, n, "StringIds", columns, NSYS_COUNT(columns), NULL))
+	if (!nsys_rows_open(&rows, n, &nsys_tables[NSYS_StringIds]))
 		return;
 	while (nsys_rows_next(&rows)) {
-		text = nsys_text(&rows, VALUE);
-		if (text && nsys_number(&rows, ID, &id) && nsys_map_put(&n->strings, id, text) < 0 && !n->sink.result)
+		text = nsys_text(&rows, NSYS_AT(StringIds, value));
+		if (text && nsys_number(&rows, NSYS_AT(StringIds, id), &id) && nsys_map_put(&n->strings, id, text) < 0 && !n->sink.result)
 			n->sink.result = -ENOMEM;
 	}
 	nsys_rows_close(&rows);
@@ -53,7 +51,7 @@ static void tell_nameless(struct nsys *n)
 	if (!n->nameless)
 		return;
 	snprintf(n->result->note, sizeof(n->result->note), "%s: %llu names read as [string N]",
-		 nsys_has_table(n, "StringIds") ? "StringIds lacks texts that other tables refer to" :
+		 nsys_has_table(n, nsys_tables[NSYS_StringIds].name) ? "StringIds lacks texts that other tables refer to" :
 						  "The file has no table StringIds, where names are",
 		 (unsigned long long)n->nameless);
 	sink_diagnose(&n->sink, 2, "%s.", n->result->note);

@@ -4,14 +4,7 @@
 
 #include "ingest/nsys_internal.h"
 
-#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
-#define PUT(name, target) { name, NSYS_NUMBER, COLUMN_##target, 0 }
-
-enum { SAMPLE_TIME, SAMPLE_ID, SAMPLE_TID };
-static const struct nsys_column sample_columns[] = {
-	OTHER("start"), OTHER("id"), OTHER("globalTid"), PUT("cpu", SAMPLE_CPU), PUT("cpuCycles", SAMPLE_WEIGHT),
-	OTHER("threadState"),
-};
+#define SAMPLE_AT(column) NSYS_AT(COMPOSITE_EVENTS, column)
 
 /* Both come in order of id: the chain of a sample is the next one, or there is none. */
 struct chain_at_hand {
@@ -30,12 +23,12 @@ static void next_chain(struct chain_at_hand *c)
 static void sample(struct nsys_rows *rows, struct chain_at_hand *c)
 {
 	struct nsys *n = rows->n;
-	int64_t v[TABLE_MAX_COLUMNS], id = nsys_number_or(rows, SAMPLE_ID, INT64_MIN);
+	int64_t v[TABLE_MAX_COLUMNS], id = nsys_number_or(rows, SAMPLE_AT(id), INT64_MIN);
 	uint32_t present = 1;
 
 	while (c->has && c->id < id)
 		next_chain(c);
-	if (!nsys_time(rows, SAMPLE_TIME, &v[0])) {
+	if (!nsys_time(rows, SAMPLE_AT(start), &v[0])) {
 		n->untimed++;
 		return;
 	}
@@ -45,7 +38,7 @@ static void sample(struct nsys_rows *rows, struct chain_at_hand *c)
 		v[COLUMN_SAMPLE_KERNEL] = c->in_kernel;
 		present |= SINK_BIT(COLUMN_SAMPLE_STACK) | SINK_BIT(COLUMN_SAMPLE_KERNEL);
 	}
-	sink_event(&n->sink, nsys_thread_track(n, TRACK_SAMPLES, TABLE_SAMPLE, nsys_row_thread(rows, SAMPLE_TID), 0, 0), v, present);
+	sink_event(&n->sink, nsys_thread_track(n, TRACK_SAMPLES, TABLE_SAMPLE, nsys_row_thread(rows, SAMPLE_AT(globalTid)), 0, 0), v, present);
 }
 
 static void read_samples(struct nsys *n)
@@ -53,9 +46,9 @@ static void read_samples(struct nsys *n)
 	struct chain_at_hand c = { 0 };
 	struct nsys_rows rows;
 
-	if (!nsys_rows_open(&rows, n, "COMPOSITE_EVENTS", sample_columns, NSYS_COUNT(sample_columns), "id"))
+	if (!nsys_rows_open_sorted(&rows, n, &nsys_tables[NSYS_COMPOSITE_EVENTS], (const unsigned[]){ SAMPLE_AT(id) }, 1))
 		return;
-	nsys_chains_open(&c.chains, n, "SAMPLING_CALLCHAINS");
+	nsys_chains_open(&c.chains, n, NSYS_SAMPLING_CALLCHAINS);
 	next_chain(&c);
 	while (nsys_rows_next(&rows))
 		sample(&rows, &c);
@@ -63,10 +56,7 @@ static void read_samples(struct nsys *n)
 	nsys_rows_close(&rows);
 }
 
-enum { FILE_ID, FILE_PROCESS, FILE_PATH, FILE_OPENED, FILE_CLOSED };
-static const struct nsys_column file_columns[] = {
-	OTHER("fileAccessId"), OTHER("processId"), OTHER("filePath"), OTHER("openedAt"), OTHER("closedAt"),
-};
+#define FILE_AT(column) NSYS_AT(OSRT_FILE_ACCESS_DESCRIPTORS, column)
 
 /* 0: it was not seen. */
 static void put_moment(const struct nsys_rows *rows, unsigned from, int64_t *values, uint32_t *present, unsigned column)
@@ -81,15 +71,15 @@ static void read_files(struct nsys *n)
 	struct nsys_rows rows;
 	uint32_t present;
 
-	if (!nsys_rows_open(&rows, n, "OSRT_FILE_ACCESS_DESCRIPTORS", file_columns, NSYS_COUNT(file_columns), NULL))
+	if (!nsys_rows_open(&rows, n, &nsys_tables[NSYS_OSRT_FILE_ACCESS_DESCRIPTORS]))
 		return;
 	while (nsys_rows_next(&rows)) {
 		present = SINK_BIT(COLUMN_FILE_ID) | SINK_BIT(COLUMN_FILE_PROCESS) | SINK_BIT(COLUMN_FILE_PATH);
-		v[COLUMN_FILE_ID] = nsys_number_or(&rows, FILE_ID, 0);
-		v[COLUMN_FILE_PROCESS] = (int64_t)nsys_row_process(&rows, FILE_PROCESS);
-		v[COLUMN_FILE_PATH] = (int64_t)nsys_text(&rows, FILE_PATH);
-		put_moment(&rows, FILE_OPENED, v, &present, COLUMN_FILE_OPENED);
-		put_moment(&rows, FILE_CLOSED, v, &present, COLUMN_FILE_CLOSED);
+		v[COLUMN_FILE_ID] = nsys_number_or(&rows, FILE_AT(fileAccessId), 0);
+		v[COLUMN_FILE_PROCESS] = (int64_t)nsys_row_process(&rows, FILE_AT(processId));
+		v[COLUMN_FILE_PATH] = (int64_t)nsys_text(&rows, FILE_AT(filePath));
+		put_moment(&rows, FILE_AT(openedAt), v, &present, COLUMN_FILE_OPENED);
+		put_moment(&rows, FILE_AT(closedAt), v, &present, COLUMN_FILE_CLOSED);
 		sink_row(&n->sink, TABLE_FILE, v, present);
 	}
 	nsys_rows_close(&rows);
@@ -100,36 +90,31 @@ struct accesses {
 	struct nsys_map files, bytes; /* + 1 */
 };
 
+#define ACCESS_AT(column) NSYS_AT(OSRT_FILE_ACCESS_EVENTS, column)
+
 static void read_accesses(struct nsys *n, struct accesses *ret)
 {
-	enum { ACCESS_CALL, ACCESS_FILE, ACCESS_BYTES };
-	static const struct nsys_column columns[] = { OTHER("apiCallId"), OTHER("fileAccessId"), OTHER("bytesProcessed") };
 	struct nsys_rows rows;
 	int64_t call;
 
-	if (!nsys_rows_open(&rows, n, "OSRT_FILE_ACCESS_EVENTS", columns, NSYS_COUNT(columns), NULL))
+	if (!nsys_rows_open(&rows, n, &nsys_tables[NSYS_OSRT_FILE_ACCESS_EVENTS]))
 		return;
 	while (nsys_rows_next(&rows)) {
-		if (!nsys_number(&rows, ACCESS_CALL, &call))
+		if (!nsys_number(&rows, ACCESS_AT(apiCallId), &call))
 			continue;
-		if (nsys_map_put(&ret->files, call, (uint64_t)nsys_number_or(&rows, ACCESS_FILE, 0) + 1) < 0 ||
-		    nsys_map_put(&ret->bytes, call, (uint64_t)nsys_number_or(&rows, ACCESS_BYTES, 0) + 1) < 0)
+		if (nsys_map_put(&ret->files, call, (uint64_t)nsys_number_or(&rows, ACCESS_AT(fileAccessId), 0) + 1) < 0 ||
+		    nsys_map_put(&ret->bytes, call, (uint64_t)nsys_number_or(&rows, ACCESS_AT(bytesProcessed), 0) + 1) < 0)
 			n->sink.result = -ENOMEM;
 	}
 	nsys_rows_close(&rows);
 }
 
-enum { OSRT_START, OSRT_END, OSRT_TID, OSRT_CHAIN, OSRT_ROW };
-static const struct nsys_column osrt_columns[] = {
-	OTHER("start"), OTHER("end"), OTHER("globalTid"), OTHER("callchainId"), OTHER("rowid"),
-	{ "nameId", NSYS_STRING, COLUMN_OSRT_NAME, 0 }, PUT("returnValue", OSRT_RESULT), OTHER("eventClass"),
-	OTHER("nestingLevel"), OTHER("argumentsId"),
-};
+#define OSRT_AT(column) NSYS_AT(OSRT_API, column)
 
 static void osrt(struct nsys_rows *rows, const struct accesses *accesses)
 {
 	struct nsys *n = rows->n;
-	int64_t v[TABLE_MAX_COLUMNS], chain, row = nsys_number_or(rows, OSRT_ROW, 0);
+	int64_t v[TABLE_MAX_COLUMNS], chain, row = nsys_number_or(rows, rows->count - 1, 0);
 	uint64_t stack, file;
 	uint32_t present;
 
@@ -138,7 +123,7 @@ static void osrt(struct nsys_rows *rows, const struct accesses *accesses)
 	nsys_fill(rows, v, &present);
 	v[COLUMN_OSRT_FLAGS] = nsys_call_flags(n, v[1]);
 	present |= v[COLUMN_OSRT_FLAGS] ? SINK_BIT(COLUMN_OSRT_FLAGS) : 0;
-	stack = nsys_number(rows, OSRT_CHAIN, &chain) ? nsys_map_find(&n->osrt_stacks, chain) : 0;
+	stack = nsys_number(rows, OSRT_AT(callchainId), &chain) ? nsys_map_find(&n->osrt_stacks, chain) : 0;
 	v[COLUMN_OSRT_STACK] = (int64_t)stack;
 	present |= stack ? SINK_BIT(COLUMN_OSRT_STACK) : 0;
 	file = nsys_map_find(&accesses->files, row);
@@ -147,18 +132,23 @@ static void osrt(struct nsys_rows *rows, const struct accesses *accesses)
 		v[COLUMN_OSRT_BYTES] = (int64_t)(nsys_map_find(&accesses->bytes, row) - 1);
 		present |= SINK_BIT(COLUMN_OSRT_FILE) | SINK_BIT(COLUMN_OSRT_BYTES);
 	}
-	sink_event(&n->sink, nsys_thread_track(n, TRACK_OSRT, TABLE_OSRT, nsys_row_thread(rows, OSRT_TID), 0, 0), v, present);
+	sink_event(&n->sink, nsys_thread_track(n, TRACK_OSRT, TABLE_OSRT, nsys_row_thread(rows, OSRT_AT(globalTid)), 0, 0), v, present);
 }
 
 static void read_osrt(struct nsys *n)
 {
+	struct nsys_table table = nsys_tables[NSYS_OSRT_API];
+	struct nsys_column columns[NSYS_WIDTH(OSRT_API) + 1];
 	struct accesses accesses = { 0 };
 	struct nsys_rows rows;
 
+	memcpy(columns, table.columns, table.count * sizeof(*columns));
+	columns[table.count++] = (struct nsys_column){ "rowid", NSYS_OTHER, 0, 0 };
+	table.columns = columns;
 	read_files(n);
 	read_accesses(n, &accesses);
-	nsys_read_chains(n, "OSRT_CALLCHAINS", &n->osrt_stacks);
-	if (nsys_rows_open(&rows, n, "OSRT_API", osrt_columns, NSYS_COUNT(osrt_columns), NULL)) {
+	nsys_read_chains(n, NSYS_OSRT_CALLCHAINS, &n->osrt_stacks);
+	if (nsys_rows_open(&rows, n, &table)) {
 		while (nsys_rows_next(&rows))
 			osrt(&rows, &accesses);
 		nsys_rows_close(&rows);
@@ -188,12 +178,13 @@ static enum run_after state_of(const char *label)
 static void read_states(struct nsys *n, struct nsys_map *ret)
 {
 	enum { ID, LABEL };
-	static const struct nsys_column columns[] = { OTHER("id"), OTHER("label"), OTHER("name") };
+	static const struct nsys_column columns[] = { { "id", NSYS_OTHER, 0, 0 }, { "label", NSYS_OTHER, 0, 0 } };
+	static const struct nsys_table table = { "ENUM_SAMPLING_THREAD_STATE", columns, NSYS_COUNT(columns) };
 	struct nsys_rows rows;
 	int64_t id;
 	size_t len;
 
-	if (!nsys_rows_open(&rows, n, "ENUM_SAMPLING_THREAD_STATE", columns, NSYS_COUNT(columns), NULL))
+	if (!nsys_rows_open(&rows, n, &table))
 		return;
 	while (nsys_rows_next(&rows))
 		if (nsys_number(&rows, ID, &id))
@@ -243,25 +234,22 @@ static void left_cpu(struct nsys *n, struct nsys_thread *t, int64_t time, int64_
 	t->early_state = state;
 }
 
-enum { SCHED_TIME, SCHED_CPU, SCHED_IN, SCHED_TID, SCHED_STATE };
-static const struct nsys_column sched_columns[] = {
-	OTHER("start"), OTHER("cpu"), OTHER("isSchedIn"), OTHER("globalTid"), OTHER("threadState"), OTHER("threadBlock"),
-};
+#define SCHED_AT(column) NSYS_AT(SCHED_EVENTS, column)
 
 static void switched(struct nsys_rows *rows, const struct nsys_map *states)
 {
-	struct nsys_thread *t = nsys_row_thread(rows, SCHED_TID);
+	struct nsys_thread *t = nsys_row_thread(rows, SCHED_AT(globalTid));
 	uint64_t state;
 	int64_t time;
 
-	if (!t || !nsys_time(rows, SCHED_TIME, &time)) {
+	if (!t || !nsys_time(rows, SCHED_AT(start), &time)) {
 		rows->n->untimed++;
 		return;
 	}
-	if (nsys_number_or(rows, SCHED_IN, 0)) {
-		got_cpu(rows->n, t, time, nsys_number_or(rows, SCHED_CPU, 0));
+	if (nsys_number_or(rows, SCHED_AT(isSchedIn), 0)) {
+		got_cpu(rows->n, t, time, nsys_number_or(rows, SCHED_AT(cpu), 0));
 	} else {
-		state = nsys_map_find(states, nsys_number_or(rows, SCHED_STATE, 0));
+		state = nsys_map_find(states, nsys_number_or(rows, SCHED_AT(threadState), 0));
 		left_cpu(rows->n, t, time, state ? (int64_t)state - 1 : RUN_AFTER_UNKNOWN);
 	}
 }
@@ -271,7 +259,7 @@ static void read_switches(struct nsys *n)
 	struct nsys_map states = { 0 };
 	struct nsys_rows rows;
 
-	if (!nsys_rows_open(&rows, n, "SCHED_EVENTS", sched_columns, NSYS_COUNT(sched_columns), "start, isSchedIn"))
+	if (!nsys_rows_open_sorted(&rows, n, &nsys_tables[NSYS_SCHED_EVENTS], (const unsigned[]){ SCHED_AT(start), SCHED_AT(isSchedIn) }, 2))
 		return;
 	read_states(n, &states);
 	while (nsys_rows_next(&rows))

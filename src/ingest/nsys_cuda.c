@@ -3,17 +3,10 @@
 
 #include "ingest/nsys_internal.h"
 
-#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
-#define PUT(name, target) { name, NSYS_NUMBER, COLUMN_##target, 0 }
 #define OVERHEAD_SHIFT 16
 enum { CLASS_RUNTIME, CLASS_DRIVER };
 
-enum { CALL_START, CALL_END, CALL_TID, CALL_CHAIN };
-static const struct nsys_column call_columns[] = {
-	OTHER("start"), OTHER("end"), OTHER("globalTid"), OTHER("callchainId"), PUT("eventClass", CUDA_API_CLASS),
-	PUT("correlationId", CUDA_API_CORRELATION), { "nameId", NSYS_STRING, COLUMN_CUDA_API_NAME, 0 },
-	PUT("returnValue", CUDA_API_RESULT),
-};
+#define CALL_AT(column) NSYS_AT(CUPTI_ACTIVITY_KIND_RUNTIME, column)
 
 static void call(struct nsys_rows *rows, int64_t class)
 {
@@ -29,33 +22,31 @@ static void call(struct nsys_rows *rows, int64_t class)
 	nsys_fill(rows, v, &present);
 	v[COLUMN_CUDA_API_FLAGS] = nsys_call_flags(n, v[1]);
 	present |= v[COLUMN_CUDA_API_FLAGS] ? SINK_BIT(COLUMN_CUDA_API_FLAGS) : 0;
-	stack = nsys_number(rows, CALL_CHAIN, &chain) ? nsys_map_find(&n->cuda_stacks, chain) : 0;
+	stack = nsys_number(rows, CALL_AT(callchainId), &chain) ? nsys_map_find(&n->cuda_stacks, chain) : 0;
 	v[COLUMN_CUDA_API_STACK] = (int64_t)stack;
 	present |= stack ? SINK_BIT(COLUMN_CUDA_API_STACK) : 0;
 	set = nsys_extras(rows);
 	v[COLUMN_CUDA_API_ARGS] = (int64_t)set;
 	present |= set ? SINK_BIT(COLUMN_CUDA_API_ARGS) : 0;
-	sink_event(&n->sink, nsys_thread_track(n, TRACK_CUDA_API, TABLE_CUDA_API, nsys_row_thread(rows, CALL_TID), 0, 0), v,
+	sink_event(&n->sink, nsys_thread_track(n, TRACK_CUDA_API, TABLE_CUDA_API, nsys_row_thread(rows, CALL_AT(globalTid)), 0, 0), v,
 		   present);
 }
 
 /* Old exports have the driver's calls in a table of their own. */
-static void read_calls(struct nsys *n, const char *table, int64_t class)
+static void read_calls(struct nsys *n, const char *name, int64_t class)
 {
+	struct nsys_table table = nsys_tables[NSYS_CUPTI_ACTIVITY_KIND_RUNTIME];
 	struct nsys_rows rows;
 
-	if (!nsys_rows_open(&rows, n, table, call_columns, NSYS_COUNT(call_columns), NULL))
+	table.name = name;
+	if (!nsys_rows_open(&rows, n, &table))
 		return;
 	while (nsys_rows_next(&rows))
 		call(&rows, class);
 	nsys_rows_close(&rows);
 }
 
-enum { OVERHEAD_START, OVERHEAD_END, OVERHEAD_TID, OVERHEAD_KIND };
-static const struct nsys_column overhead_columns[] = {
-	OTHER("start"), OTHER("end"), OTHER("globalTid"), OTHER("overheadType"), OTHER("eventClass"),
-	{ "nameId", NSYS_STRING, COLUMN_CUDA_OVERHEAD_NAME, 0 }, PUT("correlationId", CUDA_OVERHEAD_CORRELATION),
-};
+#define OVERHEAD_AT(column) NSYS_AT(CUPTI_ACTIVITY_KIND_OVERHEAD, column)
 
 /* 1 unknown, 2 the compiler, then CUPTI's own from 1 << 16; 0 is one that has no number there. */
 static int64_t cupti_overhead(int64_t kind)
@@ -68,7 +59,7 @@ static int64_t cupti_overhead(int64_t kind)
 /* How many rows PROFILER_OVERHEAD has of the times, thread and kind of this one. */
 static uint64_t *profilers_of(struct nsys_rows *rows, const int64_t *times)
 {
-	const int64_t key[] = { times[0], times[1], nsys_number_or(rows, OVERHEAD_TID, 0), nsys_number_or(rows, OVERHEAD_KIND, 0) };
+	const int64_t key[] = { times[0], times[1], nsys_number_or(rows, OVERHEAD_AT(globalTid), 0), nsys_number_or(rows, OVERHEAD_AT(overheadType), 0) };
 	struct nsys *n = rows->n;
 	uint32_t count = n->overhead_keys.count, number = keymap_number(&n->overhead_keys, key, sizeof(key));
 
@@ -84,10 +75,10 @@ static void put_overhead(struct nsys_rows *rows, int64_t *values, uint32_t prese
 	struct nsys *n = rows->n;
 
 	nsys_fill(rows, values, &present);
-	values[COLUMN_CUDA_OVERHEAD_KIND] = cupti_overhead(nsys_number_or(rows, OVERHEAD_KIND, 0));
+	values[COLUMN_CUDA_OVERHEAD_KIND] = cupti_overhead(nsys_number_or(rows, OVERHEAD_AT(overheadType), 0));
 	values[COLUMN_CUDA_OVERHEAD_LISTED] = listed;
 	present |= SINK_BIT(COLUMN_CUDA_OVERHEAD_KIND) | SINK_BIT(COLUMN_CUDA_OVERHEAD_LISTED);
-	sink_event(&n->sink, nsys_thread_track(n, TRACK_CUDA_OVERHEAD, TABLE_CUDA_OVERHEAD, nsys_row_thread(rows, OVERHEAD_TID),
+	sink_event(&n->sink, nsys_thread_track(n, TRACK_CUDA_OVERHEAD, TABLE_CUDA_OVERHEAD, nsys_row_thread(rows, OVERHEAD_AT(globalTid)),
 					       0, 0), values, present);
 }
 
@@ -116,15 +107,13 @@ static void overhead(struct nsys_rows *rows, enum overhead_pass pass)
 
 static void read_overhead(struct nsys *n)
 {
-	static const char *const tables[] = {
-		[COUNT_PROFILERS] = "PROFILER_OVERHEAD", [TAKE_CUPTIS] = "CUPTI_ACTIVITY_KIND_OVERHEAD",
-		[TAKE_PROFILERS] = "PROFILER_OVERHEAD",
-	};
+	struct nsys_table table = nsys_tables[NSYS_CUPTI_ACTIVITY_KIND_OVERHEAD]; /* it has all columns of the other */
 	uint64_t untimed, backwards;
 	struct nsys_rows rows;
 
 	for (enum overhead_pass pass = COUNT_PROFILERS; pass <= TAKE_PROFILERS; pass++) {
-		if (!nsys_rows_open(&rows, n, tables[pass], overhead_columns, NSYS_COUNT(overhead_columns), NULL))
+		table.name = nsys_tables[pass == TAKE_CUPTIS ? NSYS_CUPTI_ACTIVITY_KIND_OVERHEAD : NSYS_PROFILER_OVERHEAD].name;
+		if (!nsys_rows_open(&rows, n, &table))
 			continue;
 		untimed = n->untimed;
 		backwards = n->backwards;
@@ -138,19 +127,14 @@ static void read_overhead(struct nsys *n)
 	}
 }
 
-enum { MADE_TIME, MADE_END, MADE_TID, MADE_NAME, MADE_CLASS };
-#define MADE_COLUMNS OTHER("start"), OTHER("end"), OTHER("globalTid"), OTHER("nameId"), OTHER("eventClass")
-static const struct nsys_column node_columns[] = {
-	MADE_COLUMNS, PUT("graphNodeId", CUDA_GRAPH_NODE_NODE), PUT("originalGraphNodeId", CUDA_GRAPH_NODE_ORIGINAL),
-};
-static const struct nsys_column graph_columns[] = {
-	MADE_COLUMNS, PUT("graphId", CUDA_GRAPH_GRAPH), PUT("originalGraphId", CUDA_GRAPH_ORIGINAL),
-	PUT("graphExecId", CUDA_GRAPH_EXEC),
-};
+/* The tables of nodes and of graphs begin alike. */
+#define MADE_AT(column) NSYS_AT(CUDA_GRAPH_EVENTS, column)
+_Static_assert(MADE_AT(start) == NSYS_AT(CUDA_GRAPH_NODE_EVENTS, start) && MADE_AT(globalTid) == NSYS_AT(CUDA_GRAPH_NODE_EVENTS, globalTid) &&
+	       MADE_AT(nameId) == NSYS_AT(CUDA_GRAPH_NODE_EVENTS, nameId), "one function reads both");
 
 static void put_maker(const struct nsys_rows *rows, int64_t *values, uint32_t *present, unsigned process, unsigned thread)
 {
-	const struct nsys_thread *t = nsys_row_thread(rows, MADE_TID);
+	const struct nsys_thread *t = nsys_row_thread(rows, MADE_AT(globalTid));
 
 	if (!t)
 		return;
@@ -167,7 +151,7 @@ static void put_node_name(const struct nsys_rows *rows, int64_t *values, uint32_
 		"Semaphore signal", "Semaphore wait", "Memory allocation", "Memory release", "Batch of memory operations",
 		"Conditional",
 	};
-	uint64_t name = nsys_string(rows, MADE_NAME);
+	uint64_t name = nsys_string(rows, MADE_AT(nameId));
 
 	if (!name || name == sink_text(&rows->n->sink, "Unknown node"))
 		return;
@@ -187,7 +171,7 @@ static void node(struct nsys_rows *rows)
 	int64_t v[TABLE_MAX_COLUMNS], time;
 	uint32_t present = SINK_BIT(COLUMN_CUDA_GRAPH_NODE_TIME);
 
-	if (!nsys_time(rows, MADE_TIME, &time)) {
+	if (!nsys_time(rows, MADE_AT(start), &time)) {
 		rows->n->untimed++;
 		return;
 	}
@@ -202,9 +186,9 @@ static void graph(struct nsys_rows *rows)
 {
 	enum { MADE = 1, CLONED = 2, MADE_EXECUTABLE = 3 };
 	uint32_t present = SINK_BIT(COLUMN_CUDA_GRAPH_TIME) | SINK_BIT(COLUMN_CUDA_GRAPH_KIND);
-	int64_t v[TABLE_MAX_COLUMNS], class = nsys_number_or(rows, MADE_CLASS, 95), time;
+	int64_t v[TABLE_MAX_COLUMNS], class = nsys_number_or(rows, MADE_AT(eventClass), 95), time;
 
-	if (!nsys_time(rows, MADE_TIME, &time)) {
+	if (!nsys_time(rows, MADE_AT(start), &time)) {
 		rows->n->untimed++;
 		return;
 	}
@@ -215,27 +199,13 @@ static void graph(struct nsys_rows *rows)
 	sink_row(&rows->n->sink, TABLE_CUDA_GRAPH, v, present);
 }
 
-static void read_graphs(struct nsys *n)
-{
-	struct nsys_rows rows;
-
-	if (nsys_rows_open(&rows, n, "CUDA_GRAPH_NODE_EVENTS", node_columns, NSYS_COUNT(node_columns), NULL)) {
-		while (nsys_rows_next(&rows))
-			node(&rows);
-		nsys_rows_close(&rows);
-	}
-	if (nsys_rows_open(&rows, n, "CUDA_GRAPH_EVENTS", graph_columns, NSYS_COUNT(graph_columns), NULL)) {
-		while (nsys_rows_next(&rows))
-			graph(&rows);
-		nsys_rows_close(&rows);
-	}
-}
-
 void nsys_read_calls(struct nsys *n)
 {
-	nsys_read_chains(n, "CUDA_CALLCHAINS", &n->cuda_stacks);
-	read_calls(n, "CUPTI_ACTIVITY_KIND_RUNTIME", CLASS_RUNTIME);
-	read_calls(n, "CUPTI_ACTIVITY_KIND_DRIVER", CLASS_DRIVER);
+	static const struct nsys_reading graphs[] = { { NSYS_CUDA_GRAPH_NODE_EVENTS, node }, { NSYS_CUDA_GRAPH_EVENTS, graph } };
+
+	nsys_read_chains(n, NSYS_CUDA_CALLCHAINS, &n->cuda_stacks);
+	read_calls(n, nsys_tables[NSYS_CUPTI_ACTIVITY_KIND_RUNTIME].name, CLASS_RUNTIME);
+	read_calls(n, NSYS_OLD_DRIVER, CLASS_DRIVER);
 	read_overhead(n);
-	read_graphs(n);
+	nsys_read_tables(n, graphs, NSYS_COUNT(graphs));
 }

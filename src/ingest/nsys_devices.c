@@ -3,8 +3,6 @@
 
 #include "ingest/nsys_internal.h"
 
-#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
-#define PUT(name, target) { name, NSYS_NUMBER, COLUMN_##target, 0 }
 #define MOST_GPUS 4096
 /* NVTX's types of what may have a name. */
 enum { NVTX_DEVICE = 262145, NVTX_CONTEXT = 262146, NVTX_STREAM = 262147 };
@@ -101,94 +99,91 @@ uint64_t nsys_stream(struct nsys *n, uint64_t process, int64_t device, int64_t c
 	return find_stream(n, process, device, context, id);
 }
 
-static int64_t global_pid(const struct nsys_rows *rows, unsigned hardware, unsigned vm, unsigned pid)
+static int64_t global_pid(int64_t hardware, int64_t vm, int64_t pid)
 {
-	uint64_t h = (uint64_t)nsys_number_or(rows, hardware, 0) & 255, v = (uint64_t)nsys_number_or(rows, vm, 1);
+	uint64_t h = (uint64_t)hardware & 255, v = (uint64_t)vm;
 
 	/* Some tables have it in its place, some as a number. */
 	v = v >> 48 ? v >> 48 & 255 : v & 255;
-	return (int64_t)(h << 56 | v << 48 | ((uint64_t)nsys_number_or(rows, pid, 0) & 0xffffff) << 24);
+	return (int64_t)(h << 56 | v << 48 | ((uint64_t)pid & 0xffffff) << 24);
 }
 
-enum { GPU_ID, GPU_DEVICE };
-static const struct nsys_column gpu_columns[] = {
-	OTHER("id"), OTHER("cuDevice"), { "name", NSYS_TEXT, COLUMN_GPU_NAME, 0 }, { "uuid", NSYS_TEXT, COLUMN_GPU_UUID, 0 },
-	{ "busLocation", NSYS_TEXT, COLUMN_GPU_BUS, 0 }, { "chipName", NSYS_TEXT, COLUMN_GPU_CHIP, 0 },
-	PUT("totalMemory", GPU_MEMORY), PUT("memoryBandwidth", GPU_BANDWIDTH), PUT("clockRate", GPU_CLOCK),
-	PUT("smCount", GPU_SM_COUNT), PUT("l2CacheSize", GPU_L2), PUT("smMajor", GPU_MAJOR), PUT("smMinor", GPU_MINOR),
-	PUT("computeMajor", GPU_MAJOR), PUT("computeMinor", GPU_MINOR),
-	OTHER("isDiscrete"), OTHER("vmId"), OTHER("pwGpuId"),
-};
-#define GPU_DISCRETE 15
+#define GPU_AT(column) NSYS_AT(TARGET_INFO_GPU, column)
 
 static void gpu(struct nsys_rows *rows)
 {
 	uint32_t present = SINK_BIT(COLUMN_GPU_UID) | SINK_BIT(COLUMN_GPU_INDEX);
-	int64_t v[TABLE_MAX_COLUMNS], id = nsys_number_or(rows, GPU_ID, -1), device;
+	int64_t v[TABLE_MAX_COLUMNS], id = nsys_number_or(rows, GPU_AT(id), -1), device;
 	uint64_t set;
 
 	if (id < 0 || id >= MOST_GPUS) {
 		rows->n->odd++;
 		return;
 	}
+	v[COLUMN_GPU_NAME] = (int64_t)nsys_text(rows, GPU_AT(name));
+	v[COLUMN_GPU_UUID] = (int64_t)nsys_text(rows, GPU_AT(uuid));
+	present |= (v[COLUMN_GPU_NAME] ? SINK_BIT(COLUMN_GPU_NAME) : 0) | (v[COLUMN_GPU_UUID] ? SINK_BIT(COLUMN_GPU_UUID) : 0);
+	nsys_put(rows, GPU_AT(smMajor), v, &present, COLUMN_GPU_MAJOR); /* the compute capability, where there is one, comes after it */
+	nsys_put(rows, GPU_AT(smMinor), v, &present, COLUMN_GPU_MINOR);
 	nsys_fill(rows, v, &present);
 	v[COLUMN_GPU_UID] = id + 1;
 	v[COLUMN_GPU_INDEX] = id;
 	set = nsys_extras(rows);
-	if (nsys_number_or(rows, GPU_DISCRETE, 1) == 0)
+	if (nsys_number_or(rows, GPU_AT(isDiscrete), 1) == 0)
 		nsys_arg_number(rows->n, &set, "integrated", 1);
 	v[COLUMN_GPU_ATTRIBUTES] = (int64_t)set;
 	present |= set ? SINK_BIT(COLUMN_GPU_ATTRIBUTES) : 0;
 	sink_row(&rows->n->sink, TABLE_GPU, v, present);
-	device = nsys_number_or(rows, GPU_DEVICE, id);
+	device = nsys_number_or(rows, GPU_AT(cuDevice), id);
 	if (!nsys_map_find(&rows->n->gpus, device))
 		nsys_map_put(&rows->n->gpus, device, (uint64_t)id + 1);
 }
 
-enum { DEVICE_GPU, DEVICE_ID, DEVICE_PID, DEVICE_UUID, DEVICE_SMS, DEVICE_HARDWARE, DEVICE_VM };
-static const struct nsys_column device_columns[] = {
-	OTHER("gpuId"), OTHER("cudaId"), OTHER("pid"), OTHER("uuid"), OTHER("numMultiprocessors"), OTHER("hwId"), OTHER("vmId"),
-};
+#define DEVICE_AT(column) NSYS_AT(TARGET_INFO_CUDA_DEVICE, column)
 
 static void device(struct nsys_rows *rows)
 {
-	uint64_t process = nsys_process_uid(rows->n, global_pid(rows, DEVICE_HARDWARE, DEVICE_VM, DEVICE_PID));
-	struct nsys_device *d = device_of(rows->n, process, nsys_number_or(rows, DEVICE_ID, 0));
+	uint64_t process = nsys_process_uid(rows->n, global_pid(0, 1, nsys_number_or(rows, DEVICE_AT(pid), 0)));
+	struct nsys_device *d = device_of(rows->n, process, nsys_number_or(rows, DEVICE_AT(cudaId), 0));
 	int64_t of;
 
 	if (!d)
 		return;
-	if (nsys_number(rows, DEVICE_GPU, &of) && of >= 0 && of < MOST_GPUS)
+	if (nsys_number(rows, DEVICE_AT(gpuId), &of) && of >= 0 && of < MOST_GPUS)
 		d->gpu = of + 1;
-	d->uuid = nsys_text(rows, DEVICE_UUID);
-	d->sm_count = nsys_number_or(rows, DEVICE_SMS, NSYS_NOT_TOLD);
+	d->uuid = nsys_text(rows, DEVICE_AT(uuid));
+	d->sm_count = nsys_number_or(rows, DEVICE_AT(numMultiprocessors), NSYS_NOT_TOLD);
 }
 
-enum { IN_HARDWARE, IN_VM, IN_PID, IN_CONTEXT, IN_DEVICE, IN_OWN };
-#define IN_COLUMNS OTHER("hwId"), OTHER("vmId"), OTHER("processId"), OTHER("contextId"), OTHER("deviceId")
-enum { CONTEXT_NULL_STREAM = IN_OWN, CONTEXT_PARENT, CONTEXT_GREEN, CONTEXT_SMS };
-static const struct nsys_column context_columns[] = {
-	IN_COLUMNS, OTHER("nullStreamId"), OTHER("parentContextId"), OTHER("isGreenContext"), OTHER("numMultiprocessors"),
-};
+/* Places are told alike in all of these tables. */
+#define PLACE_IN(TABLE)                                                                                          \
+	_Static_assert(NSYS_AT(TABLE, hwId) == 1 && NSYS_AT(TABLE, vmId) == 2 && NSYS_AT(TABLE, processId) == 3, \
+		       "process_of() reads them")
+PLACE_IN(TARGET_INFO_CUDA_CONTEXT_INFO);
+PLACE_IN(TARGET_INFO_CUDA_STREAM);
+PLACE_IN(TARGET_INFO_NVTX_CUDA_CONTEXT);
+PLACE_IN(TARGET_INFO_NVTX_CUDA_STREAM);
 
 static uint64_t process_of(const struct nsys_rows *rows)
 {
-	return nsys_process_uid(rows->n, global_pid(rows, IN_HARDWARE, IN_VM, IN_PID));
+	return nsys_process_uid(rows->n, global_pid(nsys_number_or(rows, 1, 0), nsys_number_or(rows, 2, 1), nsys_number_or(rows, 3, 0)));
 }
+
+#define CONTEXT_AT(column) NSYS_AT(TARGET_INFO_CUDA_CONTEXT_INFO, column)
 
 static void context(struct nsys_rows *rows)
 {
-	uint64_t uid = nsys_context(rows->n, process_of(rows), nsys_number_or(rows, IN_DEVICE, NSYS_NOT_TOLD),
-				    nsys_number_or(rows, IN_CONTEXT, 0));
+	uint64_t uid = nsys_context(rows->n, process_of(rows), nsys_number_or(rows, CONTEXT_AT(deviceId), NSYS_NOT_TOLD),
+				    nsys_number_or(rows, CONTEXT_AT(contextId), 0));
 	struct nsys_context *c;
 
 	if (!uid)
 		return;
 	c = &rows->n->contexts[uid - 1];
-	c->null_stream = nsys_number_or(rows, CONTEXT_NULL_STREAM, NSYS_NOT_TOLD);
-	c->parent = nsys_number_or(rows, CONTEXT_PARENT, c->parent);
-	c->green = nsys_number_or(rows, CONTEXT_GREEN, c->green);
-	c->sm_count = nsys_number_or(rows, CONTEXT_SMS, NSYS_NOT_TOLD);
+	c->null_stream = nsys_number_or(rows, CONTEXT_AT(nullStreamId), NSYS_NOT_TOLD);
+	c->parent = nsys_number_or(rows, CONTEXT_AT(parentContextId), c->parent);
+	c->green = nsys_number_or(rows, CONTEXT_AT(isGreenContext), c->green);
+	c->sm_count = nsys_number_or(rows, CONTEXT_AT(numMultiprocessors), NSYS_NOT_TOLD);
 }
 
 /* A context that only streams name is not made up: readers would see it listed. */
@@ -216,21 +211,18 @@ static struct nsys_stream *listed_stream(struct nsys *n, uint64_t process, int64
 	return uid ? &n->streams[uid - 1] : NULL;
 }
 
-enum { STREAM_ID = IN_OWN, STREAM_PRIORITY, STREAM_FLAG };
-static const struct nsys_column stream_columns[] = {
-	IN_COLUMNS, OTHER("streamId"), OTHER("priority"), OTHER("flag"),
-};
+#define STREAM_AT(column) NSYS_AT(TARGET_INFO_CUDA_STREAM, column)
 
 static void stream(struct nsys_rows *rows)
 {
-	struct nsys_stream *s = listed_stream(rows->n, process_of(rows), nsys_number_or(rows, IN_CONTEXT, 0),
-					      nsys_number_or(rows, STREAM_ID, 0));
+	struct nsys_stream *s = listed_stream(rows->n, process_of(rows), nsys_number_or(rows, STREAM_AT(contextId), 0),
+					      nsys_number_or(rows, STREAM_AT(streamId), 0));
 
 	if (!s)
 		return;
 	/* Without a sign: what looks like 4294967295 is -1. */
-	s->priority = (int32_t)nsys_number_or(rows, STREAM_PRIORITY, 0);
-	s->flag = nsys_number_or(rows, STREAM_FLAG, NSYS_NOT_TOLD);
+	s->priority = (int32_t)nsys_number_or(rows, STREAM_AT(priority), 0);
+	s->flag = nsys_number_or(rows, STREAM_AT(flag), NSYS_NOT_TOLD);
 }
 
 /* Names that a program gave. Its handles are not in the file: a number of our own stands in. */
@@ -250,50 +242,51 @@ static void resource(struct nsys *n, uint64_t process, int64_t type, int64_t han
 		 SINK_BIT(COLUMN_NVTX_RESOURCE_KIND) | (process ? SINK_BIT(COLUMN_NVTX_RESOURCE_PROCESS) : 0));
 }
 
-enum { NAMED_TEXT = IN_OWN, NAMED_STREAM };
-static const struct nsys_column named_columns[] = { IN_COLUMNS, OTHER("name"), OTHER("streamId") };
-
 static void named_device(struct nsys_rows *rows)
 {
-	resource(rows->n, 0, NVTX_DEVICE, nsys_number_or(rows, IN_DEVICE, 0), nsys_text(rows, NAMED_TEXT));
+	resource(rows->n, 0, NVTX_DEVICE, nsys_number_or(rows, NSYS_AT(TARGET_INFO_NVTX_CUDA_DEVICE, deviceId), 0),
+		 nsys_text(rows, NSYS_AT(TARGET_INFO_NVTX_CUDA_DEVICE, name)));
 }
 
+#define NAMED_CONTEXT_AT(column) NSYS_AT(TARGET_INFO_NVTX_CUDA_CONTEXT, column)
 static void named_context(struct nsys_rows *rows)
 {
 	uint64_t process = process_of(rows), uid;
 
-	uid = nsys_context(rows->n, process, nsys_number_or(rows, IN_DEVICE, NSYS_NOT_TOLD), nsys_number_or(rows, IN_CONTEXT, 0));
+	uid = nsys_context(rows->n, process, nsys_number_or(rows, NAMED_CONTEXT_AT(deviceId), NSYS_NOT_TOLD),
+			   nsys_number_or(rows, NAMED_CONTEXT_AT(contextId), 0));
 	if (!uid)
 		return;
 	rows->n->contexts[uid - 1].handle = (int64_t)uid;
-	resource(rows->n, process, NVTX_CONTEXT, (int64_t)uid, nsys_text(rows, NAMED_TEXT));
+	resource(rows->n, process, NVTX_CONTEXT, (int64_t)uid, nsys_text(rows, NAMED_CONTEXT_AT(name)));
 }
 
+#define NAMED_STREAM_AT(column) NSYS_AT(TARGET_INFO_NVTX_CUDA_STREAM, column)
 static void named_stream(struct nsys_rows *rows)
 {
 	uint64_t process = process_of(rows);
-	struct nsys_stream *s = listed_stream(rows->n, process, nsys_number_or(rows, IN_CONTEXT, 0),
-					      nsys_number_or(rows, NAMED_STREAM, 0));
+	struct nsys_stream *s = listed_stream(rows->n, process, nsys_number_or(rows, NAMED_STREAM_AT(contextId), 0),
+					      nsys_number_or(rows, NAMED_STREAM_AT(streamId), 0));
 
 	if (!s)
 		return;
 	s->handle = s - rows->n->streams + 1;
 	if (s->device == NSYS_NOT_TOLD)
-		s->device = nsys_number_or(rows, IN_DEVICE, NSYS_NOT_TOLD);
-	resource(rows->n, process, NVTX_STREAM, s->handle, nsys_text(rows, NAMED_TEXT));
+		s->device = nsys_number_or(rows, NAMED_STREAM_AT(deviceId), NSYS_NOT_TOLD);
+	resource(rows->n, process, NVTX_STREAM, s->handle, nsys_text(rows, NAMED_STREAM_AT(name)));
 }
 
 /* After the work, which says on which device a stream is. */
 void nsys_read_devices(struct nsys *n)
 {
-	static const struct nsys_table tables[] = {
-		{ "TARGET_INFO_GPU", gpu_columns, NSYS_COUNT(gpu_columns), gpu },
-		{ "TARGET_INFO_CUDA_DEVICE", device_columns, NSYS_COUNT(device_columns), device },
-		{ "TARGET_INFO_CUDA_CONTEXT_INFO", context_columns, NSYS_COUNT(context_columns), context },
-		{ "TARGET_INFO_CUDA_STREAM", stream_columns, NSYS_COUNT(stream_columns), stream },
-		{ "TARGET_INFO_NVTX_CUDA_DEVICE", named_columns, NSYS_COUNT(named_columns), named_device },
-		{ "TARGET_INFO_NVTX_CUDA_CONTEXT", named_columns, NSYS_COUNT(named_columns), named_context },
-		{ "TARGET_INFO_NVTX_CUDA_STREAM", named_columns, NSYS_COUNT(named_columns), named_stream },
+	static const struct nsys_reading tables[] = {
+		{ NSYS_TARGET_INFO_GPU, gpu },
+		{ NSYS_TARGET_INFO_CUDA_DEVICE, device },
+		{ NSYS_TARGET_INFO_CUDA_CONTEXT_INFO, context },
+		{ NSYS_TARGET_INFO_CUDA_STREAM, stream },
+		{ NSYS_TARGET_INFO_NVTX_CUDA_DEVICE, named_device },
+		{ NSYS_TARGET_INFO_NVTX_CUDA_CONTEXT, named_context },
+		{ NSYS_TARGET_INFO_NVTX_CUDA_STREAM, named_stream },
 	};
 
 	nsys_read_tables(n, tables, NSYS_COUNT(tables));

@@ -144,7 +144,7 @@ static int list_columns(struct nsys_rows *rows, struct buf *sql)
 		return -EBADMSG;
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		name = (const char *)sqlite3_column_text(statement, 1);
-		for (i = 0; name && i < rows->count && strcasecmp(rows->columns[i].name, name) != 0; i++)
+		for (i = 0; name && i < rows->count && (rows->columns[i].kind == NSYS_LEFT || strcasecmp(rows->columns[i].name, name) != 0); i++)
 			;
 		if (name && i < rows->count)
 			rows->there |= UINT64_C(1) << i;
@@ -164,14 +164,16 @@ static int list_columns(struct nsys_rows *rows, struct buf *sql)
 	return r;
 }
 
-static int prepare(struct nsys_rows *rows, const char *order)
+static int prepare(struct nsys_rows *rows, const unsigned *by, unsigned count)
 {
 	struct buf sql = BUF_INIT;
-	char *rest = sqlite3_mprintf(" FROM \"%w\"%s%s", rows->table, order ? " ORDER BY " : "", order ? order : "");
+	char *rest = sqlite3_mprintf(" FROM \"%w\"", rows->table);
 	int r = rest ? list_columns(rows, &sql) : -ENOMEM;
 
 	if (r >= 0)
 		r = buf_puts(&sql, rest);
+	for (unsigned i = 0; r >= 0 && i < count; i++)
+		r = buf_printf(&sql, "%s%s", i ? ", " : " ORDER BY ", rows->columns[by[i]].name);
 	if (r >= 0 && sqlite3_prepare_v2(rows->n->db, buf_cstr(&sql), -1, &rows->statement, NULL) != SQLITE_OK)
 		r = -EBADMSG;
 	sqlite3_free(rest);
@@ -179,13 +181,17 @@ static int prepare(struct nsys_rows *rows, const char *order)
 	return r;
 }
 
-int nsys_rows_open(struct nsys_rows *ret, struct nsys *n, const char *table, const struct nsys_column *columns,
-		   unsigned count, const char *order)
+int nsys_rows_open(struct nsys_rows *ret, struct nsys *n, const struct nsys_table *table)
 {
-	*ret = (struct nsys_rows){ .n = n, .table = table, .columns = columns, .count = count };
-	if (n->sink.result || !nsys_has_table(n, table))
+	return nsys_rows_open_sorted(ret, n, table, NULL, 0);
+}
+
+int nsys_rows_open_sorted(struct nsys_rows *ret, struct nsys *n, const struct nsys_table *table, const unsigned *by, unsigned count)
+{
+	*ret = (struct nsys_rows){ .n = n, .table = table->name, .columns = table->columns, .count = table->count };
+	if (n->sink.result || !nsys_has_table(n, table->name))
 		return 0;
-	if (prepare(ret, order) < 0) {
+	if (prepare(ret, by, count) < 0) {
 		note_trouble(ret, sqlite3_errmsg(n->db));
 		nsys_rows_close(ret);
 		return 0;
@@ -216,15 +222,15 @@ void nsys_rows_close(struct nsys_rows *rows)
 	rows->extra_count = 0;
 }
 
-void nsys_read_tables(struct nsys *n, const struct nsys_table *tables, unsigned count)
+void nsys_read_tables(struct nsys *n, const struct nsys_reading *readings, unsigned count)
 {
 	struct nsys_rows rows;
 
 	for (unsigned i = 0; i < count; i++) {
-		if (!nsys_rows_open(&rows, n, tables[i].name, tables[i].columns, tables[i].count, NULL))
+		if (!nsys_rows_open(&rows, n, &nsys_tables[readings[i].table]))
 			continue;
 		while (nsys_rows_next(&rows))
-			tables[i].take(&rows);
+			readings[i].take(&rows);
 		nsys_rows_close(&rows);
 	}
 }
@@ -317,6 +323,29 @@ uint64_t nsys_string(const struct nsys_rows *rows, unsigned column)
 	int64_t id;
 
 	return nsys_number(rows, column, &id) ? nsys_string_of(rows->n, id) : 0;
+}
+
+sqlite3_stmt *nsys_string_row(struct nsys *n, int64_t id)
+{
+	const struct nsys_table *t = &nsys_tables[NSYS_StringIds];
+	sqlite3_stmt *statement;
+	char sql[80];
+
+	snprintf(sql, sizeof(sql), "SELECT %s FROM %s WHERE %s = ?", t->columns[NSYS_AT(StringIds, value)].name, t->name,
+		 t->columns[NSYS_AT(StringIds, id)].name);
+	if (sqlite3_prepare_v2(n->db, sql, -1, &statement, NULL) != SQLITE_OK)
+		return NULL;
+	sqlite3_bind_int64(statement, 1, id);
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		return statement;
+	sqlite3_finalize(statement);
+	return NULL;
+}
+
+void nsys_put(const struct nsys_rows *rows, unsigned from, int64_t *values, uint32_t *present, unsigned column)
+{
+	if (nsys_number(rows, from, &values[column]))
+		*present |= SINK_BIT(column);
 }
 
 void nsys_fill(const struct nsys_rows *rows, int64_t *values, uint32_t *present)

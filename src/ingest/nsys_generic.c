@@ -14,21 +14,9 @@
 #define MOST_TABLES 1000
 #define MOST_UNTIMED_ROWS 10000 /* of one table */
 
-static const char *const known_tables[] = {
-	"StringIds", "PROCESSES", "ThreadNames", "ProcessStreams", "ANALYSIS_FILE", "ANALYSIS_DETAILS", "DIAGNOSTIC_EVENT",
-	"META_DATA_CAPTURE", "META_DATA_EXPORT", "PROFILER_OVERHEAD", "TARGET_INFO_SYSTEM_ENV",
-	"TARGET_INFO_SESSION_START_TIME", "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_CONTEXT_INFO",
-	"TARGET_INFO_CUDA_STREAM", "TARGET_INFO_NVTX_CUDA_DEVICE", "TARGET_INFO_NVTX_CUDA_CONTEXT",
-	"TARGET_INFO_NVTX_CUDA_STREAM", "TARGET_INFO_GPU_METRICS", "CUPTI_ACTIVITY_KIND_KERNEL",
-	"CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "CUPTI_ACTIVITY_KIND_RUNTIME",
-	"CUPTI_ACTIVITY_KIND_DRIVER", "CUPTI_ACTIVITY_KIND_OVERHEAD", "CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS",
-	"CUDA_CALLCHAINS", "CUDA_UM_CPU_PAGE_FAULT_EVENTS", "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
-	"CUDA_GPU_MEMORY_USAGE_EVENTS", "CUDA_GPU_MEMORY_POOL_EVENTS", "NVTX_EVENTS", "NVTX_PAYLOAD_SCHEMAS",
-	"NVTX_PAYLOAD_SCHEMA_ENTRIES", "NVTX_PAYLOAD_ENUMS", "NVTX_PAYLOAD_ENUM_ENTRIES", "NVTX_SCOPES", "OSRT_API",
-	"OSRT_CALLCHAINS", "OSRT_FILE_ACCESS_EVENTS", "OSRT_FILE_ACCESS_DESCRIPTORS", "SCHED_EVENTS", "COMPOSITE_EVENTS",
-	"SAMPLING_CALLCHAINS", "GPU_METRICS", "GPU_CONTEXT_SWITCH_EVENTS",
-	/* Words for numbers: these are ours. */
+/* Words for numbers, which are ours, and what is read as a table of another name. */
+static const char *const more_tables[] = {
+	NSYS_OLD_DRIVER,
 	"ENUM_STACK_UNWIND_METHOD", "ENUM_SAMPLING_THREAD_STATE", "ENUM_SCHEDULING_THREAD_BLOCK",
 	"ENUM_OSRT_FILE_ACCESS_EVENT_TYPE", "ENUM_NSYS_EVENT_TYPE", "ENUM_NSYS_EVENT_CLASS", "ENUM_DIAGNOSTIC_SEVERITY_LEVEL",
 	"ENUM_DIAGNOSTIC_SOURCE_TYPE", "ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", "ENUM_CUDA_MEMCPY_OPER", "ENUM_CUDA_MEM_KIND",
@@ -205,6 +193,7 @@ static void keep_table(struct nsys *n, const char *table, uint64_t row_count)
 static void read_events(struct nsys *n, const char *table, int by_timestamp)
 {
 	struct nsys_column columns[NSYS_COUNT(event_columns)];
+	const struct nsys_table shape = { table, columns, NSYS_COUNT(columns) };
 	uint64_t class = sink_text(&n->sink, table);
 	struct nsys_rows rows;
 
@@ -213,7 +202,7 @@ static void read_events(struct nsys *n, const char *table, int by_timestamp)
 		columns[START].name = "timestamp";
 		columns[TIMESTAMP].name = "start";
 	}
-	if (!nsys_rows_open(&rows, n, table, columns, NSYS_COUNT(columns), NULL))
+	if (!nsys_rows_open(&rows, n, &shape))
 		return;
 	while (nsys_rows_next(&rows))
 		event(&rows, class);
@@ -229,7 +218,7 @@ static void read_untimed(struct nsys *n, const char *table)
 	char key[160];
 
 	snprintf(key, sizeof(key), "nsys.%.140s", table);
-	if (!nsys_rows_open(&rows, n, table, NULL, 0, NULL))
+	if (!nsys_rows_open(&rows, n, &(const struct nsys_table){ .name = table }))
 		return;
 	while (nsys_rows_next(&rows)) {
 		if (kept == MOST_UNTIMED_ROWS)
@@ -255,8 +244,11 @@ static int has_column(struct nsys *n, const char *table, const char *column)
 
 static int is_known(const char *table)
 {
-	for (unsigned i = 0; i < NSYS_COUNT(known_tables); i++)
-		if (strcasecmp(table, known_tables[i]) == 0)
+	for (unsigned i = 0; i < NSYS_TABLE_COUNT; i++)
+		if (i != NSYS_FINDINGS && strcasecmp(table, nsys_tables[i].name) == 0) /* FINDINGS are ours, and are not read back */
+			return 1;
+	for (unsigned i = 0; i < NSYS_COUNT(more_tables); i++)
+		if (strcasecmp(table, more_tables[i]) == 0)
 			return 1;
 	return strncasecmp(table, "sqlite_", 7) == 0;
 }

@@ -5,38 +5,32 @@
 #include "fmt/gpu_enums.h"
 #include "ingest/nsys_internal.h"
 
-/* What all records of a device's work begin with. */
-enum { START, END, DEVICE, CONTEXT, GREEN, STREAM, CORRELATION, PROCESS, OWN };
-#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
-/* What TAKEN says of an import, as a column of its own and as its number. */
-#define TAKEN_AS_ASIDE(number) NSYS_OTHER, 0, 0
-#define TAKEN_AS_NUMBER(TARGET, plus) NSYS_NUMBER, COLUMN_##TARGET, plus
-#define AT_ASIDE(number) number
-#define AT_NUMBER(TARGET, plus) AT_##TARGET
+/* Where it ran and which call started it is told alike in all of these tables, behind their times. */
+enum { DEVICE, CONTEXT, GREEN, STREAM, CORRELATION, PROCESS };
+#define PLACE_IN(TABLE, from)                                                                                          \
+	_Static_assert(NSYS_AT(TABLE, deviceId) == from && NSYS_AT(TABLE, greenContextId) == from + GREEN &&            \
+		       NSYS_AT(TABLE, streamId) == from + STREAM && NSYS_AT(TABLE, globalPid) == from + PROCESS, "as told")
+enum { WORK_PLACE = 2, EVENT_PLACE = 1 };
+PLACE_IN(CUPTI_ACTIVITY_KIND_KERNEL, WORK_PLACE);
+PLACE_IN(CUPTI_ACTIVITY_KIND_CUDA_EVENT, EVENT_PLACE);
 
-static uint64_t stream_of(const struct nsys_rows *rows, uint64_t process)
+static uint64_t stream_of(const struct nsys_rows *rows, unsigned place, uint64_t process)
 {
-	int64_t id = nsys_number_or(rows, STREAM, NSYS_NOT_TOLD), context = nsys_number_or(rows, CONTEXT, NSYS_NOT_TOLD);
+	int64_t id = nsys_number_or(rows, place + STREAM, NSYS_NOT_TOLD), context = nsys_number_or(rows, place + CONTEXT, NSYS_NOT_TOLD);
 
 	/* Unified memory moves outside of all contexts. */
 	if (id == NSYS_NO_NUMBER || (id == 0 && context == 0))
 		id = NSYS_NOT_TOLD;
-	return nsys_stream(rows->n, process, nsys_number_or(rows, DEVICE, NSYS_NOT_TOLD), context ? context : NSYS_NOT_TOLD,
-			   nsys_number_or(rows, GREEN, 0), id);
-}
-
-static void put(const struct nsys_rows *rows, unsigned from, int64_t *values, uint32_t *present, unsigned column)
-{
-	if (nsys_number(rows, from, &values[column]))
-		*present |= SINK_BIT(column);
+	return nsys_stream(rows->n, process, nsys_number_or(rows, place + DEVICE, NSYS_NOT_TOLD), context ? context : NSYS_NOT_TOLD,
+			   nsys_number_or(rows, place + GREEN, 0), id);
 }
 
 static void put_work(struct nsys_rows *rows, enum track_kind kind, enum table_id table, int64_t *values, uint32_t present)
 {
-	uint64_t process = nsys_row_process(rows, PROCESS);
-	uint64_t stream = stream_of(rows, process);
+	uint64_t process = nsys_row_process(rows, WORK_PLACE + PROCESS);
+	uint64_t stream = stream_of(rows, WORK_PLACE, process);
 
-	put(rows, CORRELATION, values, &present, (unsigned)table_column(table, ROLE_WORK));
+	nsys_put(rows, WORK_PLACE + CORRELATION, values, &present, (unsigned)table_column(table, ROLE_WORK));
 	sink_event(&rows->n->sink, nsys_track(rows->n, kind, table, process, 0, stream, 0), values, present);
 }
 
@@ -67,16 +61,7 @@ uint32_t nsys_function(struct nsys *n, uint64_t name, uint64_t short_name, uint6
 	return number + 1;
 }
 
-enum {
-	BEFORE_KERNELS = OWN - 1,
-#define NSYS_KERNELS
-#include "ingest/nsys_as_numbers.h"
-};
-static const struct nsys_column kernel_columns[] = {
-#define NSYS_KERNELS
-#include "ingest/nsys_as_columns.h"
-};
-
+#define KERNEL_AT(column) NSYS_AT(CUPTI_ACTIVITY_KIND_KERNEL, column)
 static int64_t launch_of(const struct nsys_rows *rows)
 {
 	struct nsys *n = rows->n;
@@ -86,8 +71,8 @@ static int64_t launch_of(const struct nsys_rows *rows)
 	_Static_assert(COLUMN_CUDA_LAUNCH_FROM_DEVICE < TABLE_MAX_COLUMNS - 1, "the last place is free");
 	nsys_fill(rows, v, &present);
 	v[COLUMN_CUDA_LAUNCH_CACHE_CONFIG] = (v[COLUMN_CUDA_LAUNCH_CACHE_CONFIG] & 15) << 4; /* the one in force */
-	v[COLUMN_CUDA_LAUNCH_FUNCTION] = nsys_function(n, nsys_string(rows, KERNEL_NAME), nsys_string(rows, KERNEL_SHORT_NAME),
-						       nsys_string(rows, KERNEL_MANGLED));
+	v[COLUMN_CUDA_LAUNCH_FUNCTION] = nsys_function(n, nsys_string(rows, KERNEL_AT(demangledName)), nsys_string(rows, KERNEL_AT(shortName)),
+						       nsys_string(rows, KERNEL_AT(mangledName)));
 	v[TABLE_MAX_COLUMNS - 1] = present;
 	number = keymap_number(&n->launch_keys, v, sizeof(v));
 	if (number == KEYMAP_NONE || number < count)
@@ -101,10 +86,10 @@ static int64_t launch_of(const struct nsys_rows *rows)
 static void put_tensors(struct nsys_rows *rows, uint64_t *set)
 {
 	size_t len;
-	const char *text = nsys_cell_text(rows, KERNEL_TENSORS, &len);
+	const char *text = nsys_cell_text(rows, KERNEL_AT(tensorSizeMinusOneElements), &len);
 
 	if (text && strcmp(text, "[]") != 0)
-		nsys_arg(rows->n, set, "tensorSizeMinusOneElements", sqlite3_column_value(rows->statement, KERNEL_TENSORS));
+		nsys_arg(rows->n, set, rows->columns[KERNEL_AT(tensorSizeMinusOneElements)].name, sqlite3_column_value(rows->statement, KERNEL_AT(tensorSizeMinusOneElements)));
 }
 
 static void kernel(struct nsys_rows *rows)
@@ -117,9 +102,9 @@ static void kernel(struct nsys_rows *rows)
 		return;
 	v[COLUMN_GPU_KERNEL_LAUNCH] = launch_of(rows);
 	present |= SINK_BIT(COLUMN_GPU_KERNEL_LAUNCH);
-	put(rows, KERNEL_GRID, v, &present, COLUMN_GPU_KERNEL_GRID);
-	put(rows, KERNEL_GRAPH_NODE, v, &present, COLUMN_GPU_KERNEL_GRAPH_NODE);
-	put(rows, KERNEL_GRAPH, v, &present, COLUMN_GPU_KERNEL_GRAPH);
+	nsys_put(rows, KERNEL_AT(gridId), v, &present, COLUMN_GPU_KERNEL_GRID);
+	nsys_put(rows, KERNEL_AT(graphNodeId), v, &present, COLUMN_GPU_KERNEL_GRAPH_NODE);
+	nsys_put(rows, KERNEL_AT(graphId), v, &present, COLUMN_GPU_KERNEL_GRAPH);
 	set = nsys_extras(rows);
 	put_tensors(rows, &set);
 	v[COLUMN_GPU_KERNEL_ARGS] = (int64_t)set;
@@ -138,16 +123,7 @@ static void put_memory_kind(const struct nsys_rows *rows, unsigned from, int64_t
 	*present |= SINK_BIT(column);
 }
 
-enum {
-	BEFORE_COPIES = OWN - 1,
-#define NSYS_COPIES
-#include "ingest/nsys_as_numbers.h"
-};
-static const struct nsys_column copy_columns[] = {
-#define NSYS_COPIES
-#include "ingest/nsys_as_columns.h"
-};
-
+#define COPY_AT(column) NSYS_AT(CUPTI_ACTIVITY_KIND_MEMCPY, column)
 static void copy(struct nsys_rows *rows)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -156,21 +132,11 @@ static void copy(struct nsys_rows *rows)
 	if (!nsys_times(rows, v, &present))
 		return;
 	nsys_fill(rows, v, &present);
-	put_memory_kind(rows, COPY_SOURCE, v, &present, COLUMN_GPU_COPY_SOURCE);
-	put_memory_kind(rows, COPY_TARGET, v, &present, COLUMN_GPU_COPY_TARGET);
+	put_memory_kind(rows, COPY_AT(srcKind), v, &present, COLUMN_GPU_COPY_SOURCE);
+	put_memory_kind(rows, COPY_AT(dstKind), v, &present, COLUMN_GPU_COPY_TARGET);
 	put_extras(rows, v, &present, COLUMN_GPU_COPY_ARGS);
 	put_work(rows, TRACK_GPU_COPY, TABLE_GPU_COPY, v, present);
 }
-
-enum {
-	BEFORE_SETS = OWN - 1,
-#define NSYS_SETS
-#include "ingest/nsys_as_numbers.h"
-};
-static const struct nsys_column set_columns[] = {
-#define NSYS_SETS
-#include "ingest/nsys_as_columns.h"
-};
 
 static void set(struct nsys_rows *rows)
 {
@@ -180,21 +146,12 @@ static void set(struct nsys_rows *rows)
 	if (!nsys_times(rows, v, &present))
 		return;
 	nsys_fill(rows, v, &present);
-	put_memory_kind(rows, SET_MEMORY, v, &present, COLUMN_GPU_SET_MEMORY);
+	put_memory_kind(rows, NSYS_AT(CUPTI_ACTIVITY_KIND_MEMSET, memKind), v, &present, COLUMN_GPU_SET_MEMORY);
 	put_extras(rows, v, &present, COLUMN_GPU_SET_ARGS);
 	put_work(rows, TRACK_GPU_SET, TABLE_GPU_SET, v, present);
 }
 
-enum {
-	BEFORE_SYNCS = OWN - 1,
-#define NSYS_SYNCS
-#include "ingest/nsys_as_numbers.h"
-};
-static const struct nsys_column sync_columns[] = {
-#define NSYS_SYNCS
-#include "ingest/nsys_as_columns.h"
-};
-
+#define SYNC_AT(column) NSYS_AT(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, column)
 static void sync_row(struct nsys_rows *rows)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -202,19 +159,14 @@ static void sync_row(struct nsys_rows *rows)
 
 	if (!nsys_times(rows, v, &present))
 		return;
-	put(rows, SYNC_OLD_KIND, v, &present, COLUMN_GPU_SYNC_KIND);
+	nsys_put(rows, SYNC_AT(deprecatedSyncType), v, &present, COLUMN_GPU_SYNC_KIND);
 	nsys_fill(rows, v, &present);
-	put(rows, SYNC_EVENT, v, &present, COLUMN_GPU_SYNC_EVENT);
+	nsys_put(rows, SYNC_AT(eventId), v, &present, COLUMN_GPU_SYNC_EVENT);
 	if (present & SINK_BIT(COLUMN_GPU_SYNC_EVENT) && v[COLUMN_GPU_SYNC_EVENT] == NSYS_NO_NUMBER)
 		present &= ~SINK_BIT(COLUMN_GPU_SYNC_EVENT);
 	put_extras(rows, v, &present, COLUMN_GPU_SYNC_ARGS);
 	put_work(rows, TRACK_GPU_SYNC, TABLE_GPU_SYNC, v, present);
 }
-
-static const struct nsys_column graph_columns[] = {
-#define NSYS_GRAPH_TRACES
-#include "ingest/nsys_as_columns.h"
-};
 
 static void graph(struct nsys_rows *rows)
 {
@@ -227,35 +179,29 @@ static void graph(struct nsys_rows *rows)
 	put_work(rows, TRACK_GPU_GRAPH, TABLE_GPU_GRAPH, v, present);
 }
 
-/* The first of the two times is the event's; there is no second. */
-static const struct nsys_column event_columns[] = {
-#define NSYS_CUDA_EVENTS
-#include "ingest/nsys_as_columns.h"
-};
-
 static void event(struct nsys_rows *rows)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = 0;
 
 	nsys_fill(rows, v, &present);
-	put(rows, CORRELATION, v, &present, COLUMN_CUDA_EVENT_CORRELATION);
+	nsys_put(rows, EVENT_PLACE + CORRELATION, v, &present, COLUMN_CUDA_EVENT_CORRELATION);
 	/* 0: it was not asked for. */
-	if (nsys_time(rows, START, &v[COLUMN_CUDA_EVENT_TIME]) && v[COLUMN_CUDA_EVENT_TIME])
+	if (nsys_time(rows, NSYS_AT(CUPTI_ACTIVITY_KIND_CUDA_EVENT, timestamp), &v[COLUMN_CUDA_EVENT_TIME]) && v[COLUMN_CUDA_EVENT_TIME])
 		present |= SINK_BIT(COLUMN_CUDA_EVENT_TIME);
-	v[COLUMN_CUDA_EVENT_STREAM] = (int64_t)stream_of(rows, nsys_row_process(rows, PROCESS));
+	v[COLUMN_CUDA_EVENT_STREAM] = (int64_t)stream_of(rows, EVENT_PLACE, nsys_row_process(rows, EVENT_PLACE + PROCESS));
 	sink_row(&rows->n->sink, TABLE_CUDA_EVENT, v, present | SINK_BIT(COLUMN_CUDA_EVENT_STREAM));
 }
 
 void nsys_read_work(struct nsys *n)
 {
-	static const struct nsys_table tables[] = {
-		{ "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, NSYS_COUNT(kernel_columns), kernel },
-		{ "CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, NSYS_COUNT(copy_columns), copy },
-		{ "CUPTI_ACTIVITY_KIND_MEMSET", set_columns, NSYS_COUNT(set_columns), set },
-		{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", sync_columns, NSYS_COUNT(sync_columns), sync_row },
-		{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph_columns, NSYS_COUNT(graph_columns), graph },
-		{ "CUPTI_ACTIVITY_KIND_CUDA_EVENT", event_columns, NSYS_COUNT(event_columns), event },
+	static const struct nsys_reading tables[] = {
+		{ NSYS_CUPTI_ACTIVITY_KIND_KERNEL, kernel },
+		{ NSYS_CUPTI_ACTIVITY_KIND_MEMCPY, copy },
+		{ NSYS_CUPTI_ACTIVITY_KIND_MEMSET, set },
+		{ NSYS_CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sync_row },
+		{ NSYS_CUPTI_ACTIVITY_KIND_GRAPH_TRACE, graph },
+		{ NSYS_CUPTI_ACTIVITY_KIND_CUDA_EVENT, event },
 	};
 
 	nsys_read_tables(n, tables, NSYS_COUNT(tables));

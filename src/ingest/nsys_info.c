@@ -4,14 +4,10 @@
 
 #include "ingest/nsys_internal.h"
 
-#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
-#define PUT(name, target) { name, NSYS_NUMBER, COLUMN_##target, 0 }
-
 /* Rows of name and value as they stand, and those that readers look for by a name of their own. */
-static void read_pairs(struct nsys *n, const char *table)
+static void read_pairs(struct nsys *n, const struct nsys_table *table)
 {
-	enum { NAME, VALUE };
-	static const struct nsys_column columns[] = { OTHER("name"), OTHER("value") };
+	enum { NAME = NSYS_AT(META_DATA_CAPTURE, name), VALUE = NSYS_AT(META_DATA_CAPTURE, value) };
 	static const char *const samplings[][2] = {
 		{ "SAMPLING_UNIT", "sampling.unit" }, { "SAMPLING_EVENT", "sampling.event" },
 		{ "SAMPLING_PERIOD", "sampling.period" }, { "SAMPLING_FREQUENCY", "sampling.frequency" },
@@ -21,7 +17,7 @@ static void read_pairs(struct nsys *n, const char *table)
 	struct nsys_rows rows;
 	size_t len;
 
-	if (!nsys_rows_open(&rows, n, table, columns, NSYS_COUNT(columns), NULL))
+	if (!nsys_rows_open(&rows, n, table))
 		return;
 	while (nsys_rows_next(&rows)) {
 		name = nsys_cell_text(&rows, NAME, &len);
@@ -29,7 +25,7 @@ static void read_pairs(struct nsys *n, const char *table)
 		if (!name)
 			continue;
 		buf_clear(&n->text);
-		if (buf_printf(&n->text, "%s:%s", table, name) >= 0)
+		if (buf_printf(&n->text, "%s:%s", table->name, name) >= 0)
 			sink_meta_text(&n->sink, buf_cstr(&n->text), value, len, NULL);
 		n->is_ours |= value && strcmp(name, "EXPORT_PRODUCT_NAME") == 0 && strcmp(value, "Sonde") == 0;
 		for (unsigned i = 0; value && i < NSYS_COUNT(samplings); i++)
@@ -41,8 +37,11 @@ static void read_pairs(struct nsys *n, const char *table)
 
 static void read_system(struct nsys *n)
 {
-	enum { NAME, NUMBER, VALUE };
-	static const struct nsys_column columns[] = { OTHER("name"), OTHER("nameEnum"), OTHER("value") };
+	enum {
+		NAME = NSYS_AT(TARGET_INFO_SYSTEM_ENV, name), NUMBER = NSYS_AT(TARGET_INFO_SYSTEM_ENV, nameEnum),
+		VALUE = NSYS_AT(TARGET_INFO_SYSTEM_ENV, value)
+	};
+	const struct nsys_table *table = &nsys_tables[NSYS_TARGET_INFO_SYSTEM_ENV];
 	static const char *const own[][2] = {
 		{ "CpuCores", "cpu_count" }, { "CpuDescription", "cpu" }, { "OsDescription", "os" },
 		{ "KernelVersion", "kernel" }, { "Hostname", "host" }, { "BootId", "boot_id" },
@@ -51,7 +50,7 @@ static void read_system(struct nsys *n)
 	struct nsys_rows rows;
 	size_t len;
 
-	if (!nsys_rows_open(&rows, n, "TARGET_INFO_SYSTEM_ENV", columns, NSYS_COUNT(columns), NULL))
+	if (!nsys_rows_open(&rows, n, table))
 		return;
 	while (nsys_rows_next(&rows)) {
 		name = nsys_cell_text(&rows, NAME, &len);
@@ -59,7 +58,7 @@ static void read_system(struct nsys *n)
 		if (!name)
 			continue;
 		buf_clear(&n->text);
-		if (buf_printf(&n->text, "TARGET_INFO_SYSTEM_ENV:%lld:%s", (long long)nsys_number_or(&rows, NUMBER, 0), name) >= 0)
+		if (buf_printf(&n->text, "%s:%lld:%s", table->name, (long long)nsys_number_or(&rows, NUMBER, 0), name) >= 0)
 			sink_meta_text(&n->sink, buf_cstr(&n->text), value, len, NULL);
 		for (unsigned i = 0; value && i < NSYS_COUNT(own); i++)
 			if (strcmp(name, own[i][0]) == 0)
@@ -70,19 +69,18 @@ static void read_system(struct nsys *n)
 
 static void read_session(struct nsys *n)
 {
-	enum { UTC, CLOCK, UTC_TEXT, LOCAL };
-	static const struct nsys_column columns[] = { OTHER("utcEpochNs"), OTHER("systemClockNs"), OTHER("utcTime"),
-						      OTHER("localTime") };
-	enum { DURATION, START };
-	static const struct nsys_column details[] = { OTHER("duration"), OTHER("startTime"), OTHER("stopTime"),
-						      OTHER("globalVid") };
+	enum {
+		UTC = NSYS_AT(TARGET_INFO_SESSION_START_TIME, utcEpochNs), CLOCK = NSYS_AT(TARGET_INFO_SESSION_START_TIME, systemClockNs),
+		LOCAL = NSYS_AT(TARGET_INFO_SESSION_START_TIME, localTime)
+	};
+	enum { DURATION = NSYS_AT(ANALYSIS_DETAILS, duration), START = NSYS_AT(ANALYSIS_DETAILS, startTime) };
 	int64_t number, begin = 0;
 	int has_begin = 0;
 	struct nsys_rows rows;
 	const char *local;
 	size_t len;
 
-	if (nsys_rows_open(&rows, n, "TARGET_INFO_SESSION_START_TIME", columns, NSYS_COUNT(columns), NULL)) {
+	if (nsys_rows_open(&rows, n, &nsys_tables[NSYS_TARGET_INFO_SESSION_START_TIME])) {
 		if (nsys_rows_next(&rows)) {
 			if (nsys_number(&rows, UTC, &number))
 				sink_meta_number(&n->sink, "start_utc_ns", number);
@@ -93,7 +91,7 @@ static void read_session(struct nsys *n)
 		}
 		nsys_rows_close(&rows);
 	}
-	if (nsys_rows_open(&rows, n, "ANALYSIS_DETAILS", details, NSYS_COUNT(details), NULL)) {
+	if (nsys_rows_open(&rows, n, &nsys_tables[NSYS_ANALYSIS_DETAILS])) {
 		if (nsys_rows_next(&rows)) {
 			if (nsys_time(&rows, DURATION, &number) && number >= 0)
 				n->duration = number;
@@ -111,24 +109,18 @@ static void read_session(struct nsys *n)
 /* The blob of a text among the strings; 0 where it is not in the file. */
 static uint64_t content_blob(struct nsys *n, int64_t id)
 {
-	sqlite3_stmt *statement;
-	const char *text;
-	uint64_t blob = 0;
+	sqlite3_stmt *row = nsys_string_row(n, id);
+	const char *text = row ? (const char *)sqlite3_column_text(row, 0) : NULL;
+	uint64_t blob = text ? report_blob(n->sink.writer, text, (size_t)sqlite3_column_bytes(row, 0)) : 0;
 
-	if (sqlite3_prepare_v2(n->db, "SELECT value FROM StringIds WHERE id = ?", -1, &statement, NULL) != SQLITE_OK)
-		return 0;
-	sqlite3_bind_int64(statement, 1, id);
-	text = sqlite3_step(statement) == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
-	if (text)
-		blob = report_blob(n->sink.writer, text, (size_t)sqlite3_column_bytes(statement, 0));
-	sqlite3_finalize(statement);
+	sqlite3_finalize(row);
 	return blob;
 }
 
 /* `file`: its number, from 1; 0 for what a process printed. */
-static void put_output(struct nsys_rows *rows, uint64_t name, int64_t content, int64_t file)
+static void put_output(struct nsys_rows *rows, uint64_t process, uint64_t name, int64_t content, int64_t file)
 {
-	uint64_t process = nsys_row_process(rows, 0), blob = content == NSYS_NOT_TOLD ? 0 : content_blob(rows->n, content);
+	uint64_t blob = content == NSYS_NOT_TOLD ? 0 : content_blob(rows->n, content);
 	uint32_t present = SINK_BIT(COLUMN_OUTPUT_STREAM_PROCESS);
 	int64_t v[TABLE_MAX_COLUMNS];
 
@@ -144,62 +136,49 @@ static void put_output(struct nsys_rows *rows, uint64_t name, int64_t content, i
 	sink_row(&rows->n->sink, TABLE_OUTPUT_STREAM, v, present);
 }
 
-static void read_outputs(struct nsys *n)
+#define STREAM_AT(column) NSYS_AT(ProcessStreams, column)
+static void output(struct nsys_rows *rows)
 {
-	static const struct nsys_column columns[] = { OTHER("globalPid"), OTHER("filenameId"), OTHER("contentId") };
-	static const struct nsys_column files[] = { OTHER("globalPid"), OTHER("filename"), OTHER("contentId"), OTHER("id") };
-	struct nsys_rows rows;
-
-	if (nsys_rows_open(&rows, n, "ProcessStreams", columns, NSYS_COUNT(columns), NULL)) {
-		while (nsys_rows_next(&rows))
-			put_output(&rows, nsys_string(&rows, 1), nsys_number_or(&rows, 2, NSYS_NOT_TOLD), 0);
-		nsys_rows_close(&rows);
-	}
-	if (nsys_rows_open(&rows, n, "ANALYSIS_FILE", files, NSYS_COUNT(files), NULL)) {
-		while (nsys_rows_next(&rows))
-			put_output(&rows, nsys_text(&rows, 1), nsys_number_or(&rows, 2, NSYS_NOT_TOLD), nsys_number_or(&rows, 3, 0) + 1);
-		nsys_rows_close(&rows);
-	}
+	put_output(rows, nsys_row_process(rows, STREAM_AT(globalPid)), nsys_string(rows, STREAM_AT(filenameId)),
+		   nsys_number_or(rows, STREAM_AT(contentId), NSYS_NOT_TOLD), 0);
 }
 
-static void read_diagnostics(struct nsys *n)
+#define FILE_AT(column) NSYS_AT(ANALYSIS_FILE, column)
+static void file(struct nsys_rows *rows)
 {
-	enum { TIME, PROCESS };
-	static const struct nsys_column columns[] = {
-		OTHER("timestamp"), OTHER("globalPid"), PUT("source", DIAGNOSTIC_SOURCE), PUT("severity", DIAGNOSTIC_SEVERITY),
-		{ "text", NSYS_TEXT, COLUMN_DIAGNOSTIC_TEXT, 0 }, PUT("timestampType", DIAGNOSTIC_CLOCK),
-	};
+	put_output(rows, nsys_row_process(rows, FILE_AT(globalPid)), nsys_text(rows, FILE_AT(filename)),
+		   nsys_number_or(rows, FILE_AT(contentId), NSYS_NOT_TOLD), nsys_number_or(rows, FILE_AT(id), 0) + 1);
+}
+
+static void diagnostic(struct nsys_rows *rows)
+{
 	int64_t v[TABLE_MAX_COLUMNS], id;
-	struct nsys_rows rows;
-	uint32_t present;
+	uint32_t present = 0;
 
-	if (!nsys_rows_open(&rows, n, "DIAGNOSTIC_EVENT", columns, NSYS_COUNT(columns), NULL))
-		return;
-	while (nsys_rows_next(&rows)) {
-		present = 0;
-		nsys_fill(&rows, v, &present);
-		if (nsys_time(&rows, TIME, &v[COLUMN_DIAGNOSTIC_TIME]))
-			present |= SINK_BIT(COLUMN_DIAGNOSTIC_TIME);
-		/* Ids of hosts are no processes. */
-		if (nsys_number(&rows, PROCESS, &id)) {
-			unsigned at = id > 0 && id >> 24 & 0xffffff ? COLUMN_DIAGNOSTIC_PROCESS : COLUMN_DIAGNOSTIC_ELSEWHERE;
+	nsys_fill(rows, v, &present);
+	if (nsys_time(rows, NSYS_AT(DIAGNOSTIC_EVENT, timestamp), &v[COLUMN_DIAGNOSTIC_TIME]))
+		present |= SINK_BIT(COLUMN_DIAGNOSTIC_TIME);
+	/* Ids of hosts are no processes. */
+	if (nsys_number(rows, NSYS_AT(DIAGNOSTIC_EVENT, globalPid), &id)) {
+		unsigned at = id > 0 && id >> 24 & 0xffffff ? COLUMN_DIAGNOSTIC_PROCESS : COLUMN_DIAGNOSTIC_ELSEWHERE;
 
-			v[at] = at == COLUMN_DIAGNOSTIC_PROCESS ? (int64_t)nsys_process_uid(n, id) : id;
-			present |= SINK_BIT(at);
-		}
-		sink_row(&n->sink, TABLE_DIAGNOSTIC, v, present);
+		v[at] = at == COLUMN_DIAGNOSTIC_PROCESS ? (int64_t)nsys_process_uid(rows->n, id) : id;
+		present |= SINK_BIT(at);
 	}
-	nsys_rows_close(&rows);
+	sink_row(&rows->n->sink, TABLE_DIAGNOSTIC, v, present);
 }
 
 void nsys_read_info(struct nsys *n)
 {
+	static const struct nsys_reading tables[] = {
+		{ NSYS_ProcessStreams, output }, { NSYS_ANALYSIS_FILE, file }, { NSYS_DIAGNOSTIC_EVENT, diagnostic },
+	};
+
 	sink_meta(&n->sink, "sonde_version", SONDE_VERSION);
 	sink_meta(&n->sink, "imported", "nsys-sqlite");
 	read_session(n);
-	read_pairs(n, "META_DATA_CAPTURE");
-	read_pairs(n, "META_DATA_EXPORT");
+	read_pairs(n, &nsys_tables[NSYS_META_DATA_CAPTURE]);
+	read_pairs(n, &nsys_tables[NSYS_META_DATA_EXPORT]);
 	read_system(n);
-	read_outputs(n);
-	read_diagnostics(n);
+	nsys_read_tables(n, tables, NSYS_COUNT(tables));
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/keymap.h"
+#include "fmt/nsys_columns.h"
 #include "ingest/nsys.h"
 #include "ingest/nsys_map.h"
 #include "ingest/sink.h"
@@ -96,7 +97,7 @@ int nsys_file_open(sqlite3 **ret, const char *path, int *ret_is_cut, struct erro
 /* 0: there is no such table with rows to read. */
 int nsys_has_table(struct nsys *n, const char *table);
 
-enum nsys_kind { NSYS_NUMBER, NSYS_STRING /* StringIds.id */, NSYS_TEXT, NSYS_OTHER /* the caller's */ };
+enum nsys_kind { NSYS_NUMBER, NSYS_STRING /* StringIds.id */, NSYS_TEXT, NSYS_OTHER /* the caller's */, NSYS_LEFT /* an extra */ };
 
 /* A column by name, and where its value goes in a row of the report. */
 struct nsys_column {
@@ -105,6 +106,16 @@ struct nsys_column {
 	uint8_t target;
 	int8_t plus;
 };
+
+struct nsys_table {
+	const char *name;
+	const struct nsys_column *columns;
+	unsigned count;
+};
+
+extern const struct nsys_table nsys_tables[NSYS_TABLE_COUNT]; /* nsys_columns.c */
+
+#define NSYS_OLD_DRIVER "CUPTI_ACTIVITY_KIND_DRIVER" /* what old exports have of RUNTIME apart */
 
 #define NSYS_MAX_EXTRAS 48
 
@@ -121,19 +132,18 @@ struct nsys_rows {
 };
 
 #define NSYS_COUNT(list) ((unsigned)(sizeof(list) / sizeof((list)[0])))
-/* `order`: columns to sort by, or NULL. 0 where there is nothing to read. */
-int nsys_rows_open(struct nsys_rows *ret, struct nsys *n, const char *table, const struct nsys_column *columns,
-		   unsigned count, const char *order);
+/* 0 where there is nothing to read. */
+int nsys_rows_open(struct nsys_rows *ret, struct nsys *n, const struct nsys_table *table);
+/* Sorted by these of its columns. */
+int nsys_rows_open_sorted(struct nsys_rows *ret, struct nsys *n, const struct nsys_table *table, const unsigned *by, unsigned count);
 int nsys_rows_next(struct nsys_rows *rows);
 void nsys_rows_close(struct nsys_rows *rows);
 /* Tables that are read one after the other, row by row. */
-struct nsys_table {
-	const char *name;
-	const struct nsys_column *columns;
-	unsigned count;
+struct nsys_reading {
+	enum nsys_table_id table;
 	void (*take)(struct nsys_rows *rows);
 };
-void nsys_read_tables(struct nsys *n, const struct nsys_table *tables, unsigned count);
+void nsys_read_tables(struct nsys *n, const struct nsys_reading *readings, unsigned count);
 /* 0 where it is null, or nothing of the kind. */
 int nsys_number(const struct nsys_rows *rows, unsigned column, int64_t *ret);
 int64_t nsys_number_or(const struct nsys_rows *rows, unsigned column, int64_t otherwise);
@@ -143,6 +153,10 @@ const char *nsys_cell_text(const struct nsys_rows *rows, unsigned column, size_t
 uint64_t nsys_text(const struct nsys_rows *rows, unsigned column);
 uint64_t nsys_string(const struct nsys_rows *rows, unsigned column);
 uint64_t nsys_string_of(struct nsys *n, int64_t id);
+/* The statement on the row of that string: its text is column 0. NULL where there is none. */
+sqlite3_stmt *nsys_string_row(struct nsys *n, int64_t id);
+/* One column's value to a column of the report. */
+void nsys_put(const struct nsys_rows *rows, unsigned from, int64_t *values, uint32_t *present, unsigned column);
 /* The columns that say where their values go. */
 void nsys_fill(const struct nsys_rows *rows, int64_t *values, uint32_t *present);
 /* Start and end from the first two columns; 0 (counted) where the row has no readable start. An end before the start
@@ -199,11 +213,11 @@ struct nsys_chains {
 	int is_open, has_row;
 	int in_kernel;       /* the innermost frame of the chain told last */
 };
-int nsys_chains_open(struct nsys_chains *c, struct nsys *n, const char *table);
+int nsys_chains_open(struct nsys_chains *c, struct nsys *n, enum nsys_table_id table);
 /* The next chain; 0 at the end. */
 int nsys_chains_next(struct nsys_chains *c, int64_t *ret_id, uint64_t *ret_stack);
 void nsys_chains_close(struct nsys_chains *c);
-void nsys_read_chains(struct nsys *n, const char *table, struct nsys_map *ret);
+void nsys_read_chains(struct nsys *n, enum nsys_table_id table, struct nsys_map *ret);
 /* Symbol and module are ids of StringIds. */
 uint64_t nsys_frame(struct nsys *n, int64_t symbol, int64_t module, int64_t address, int in_kernel, int unresolved);
 /* nsys_cpu.c: samples, OS runtime, scheduling. */

@@ -6,7 +6,6 @@
 
 #include "ingest/nsys_internal.h"
 
-#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
 /* typeId = HW:8 | VM:8 | source:16 | type:32, whose lowest byte is the GPU. */
 #define SOURCE_OF(type) ((type) >> 32 & 0xffff)
 #define GPU_OF(type) ((type)&0xff)
@@ -18,13 +17,14 @@ static int64_t metric_key(int64_t type, int64_t metric)
 
 static void read_metric_names(struct nsys *n, struct nsys_map *ret)
 {
-	enum { TYPE, METRIC, NAME };
-	static const struct nsys_column columns[] = { OTHER("typeId"), OTHER("metricId"), OTHER("metricName"), OTHER("sourceId"),
-						      OTHER("typeName") };
+	enum {
+		TYPE = NSYS_AT(TARGET_INFO_GPU_METRICS, typeId), METRIC = NSYS_AT(TARGET_INFO_GPU_METRICS, metricId),
+		NAME = NSYS_AT(TARGET_INFO_GPU_METRICS, metricName)
+	};
 	struct nsys_rows rows;
 	uint64_t name;
 
-	if (!nsys_rows_open(&rows, n, "TARGET_INFO_GPU_METRICS", columns, NSYS_COUNT(columns), NULL))
+	if (!nsys_rows_open(&rows, n, &nsys_tables[NSYS_TARGET_INFO_GPU_METRICS]))
 		return;
 	while (nsys_rows_next(&rows)) {
 		name = nsys_text(&rows, NAME);
@@ -83,14 +83,15 @@ static void put_value(const struct nsys_rows *rows, unsigned column, struct repo
 
 static void read_values(struct nsys *n, const struct nsys_map *names)
 {
-	enum { TIME, TYPE, METRIC, VALUE };
-	static const struct nsys_column columns[] = { OTHER("timestamp"), OTHER("typeId"), OTHER("metricId"), OTHER("value"),
-						      OTHER("rawTimestamp") };
+	enum {
+		TIME = NSYS_AT(GPU_METRICS, timestamp), TYPE = NSYS_AT(GPU_METRICS, typeId), METRIC = NSYS_AT(GPU_METRICS, metricId),
+		VALUE = NSYS_AT(GPU_METRICS, value)
+	};
 	int64_t type = 0, metric = 0, time, its_type, its_metric;
 	struct report_track *track = NULL;
 	struct nsys_rows rows;
 
-	if (!nsys_rows_open(&rows, n, "GPU_METRICS", columns, NSYS_COUNT(columns), "typeId, metricId, timestamp"))
+	if (!nsys_rows_open_sorted(&rows, n, &nsys_tables[NSYS_GPU_METRICS], (const unsigned[]){ TYPE, METRIC, TIME }, 3))
 		return;
 	while (nsys_rows_next(&rows)) {
 		its_type = nsys_number_or(&rows, TYPE, -1);
@@ -118,17 +119,15 @@ static void read_values(struct nsys *n, const struct nsys_map *names)
 
 static void read_gpu_switches(struct nsys *n)
 {
-	enum { TIME, GPU, PROCESS };
-	static const struct nsys_column columns[] = {
-		OTHER("timestamp"), OTHER("gpuId"), OTHER("globalPid"), { "tag", NSYS_NUMBER, COLUMN_GPU_SWITCH_TAG, 0 },
-		{ "contextId", NSYS_NUMBER, COLUMN_GPU_SWITCH_CONTEXT, 0 }, { "seqNo", NSYS_NUMBER, COLUMN_GPU_SWITCH_SEQUENCE, 0 },
-		OTHER("vmId"),
+	enum {
+		TIME = NSYS_AT(GPU_CONTEXT_SWITCH_EVENTS, timestamp), GPU = NSYS_AT(GPU_CONTEXT_SWITCH_EVENTS, gpuId),
+		PROCESS = NSYS_AT(GPU_CONTEXT_SWITCH_EVENTS, globalPid)
 	};
 	int64_t v[TABLE_MAX_COLUMNS], gpu, pid;
 	struct nsys_rows rows;
 	uint32_t present;
 
-	if (!nsys_rows_open(&rows, n, "GPU_CONTEXT_SWITCH_EVENTS", columns, NSYS_COUNT(columns), NULL))
+	if (!nsys_rows_open(&rows, n, &nsys_tables[NSYS_GPU_CONTEXT_SWITCH_EVENTS]))
 		return;
 	while (nsys_rows_next(&rows)) {
 		present = SINK_BIT(COLUMN_GPU_SWITCH_TIME) | SINK_BIT(COLUMN_GPU_SWITCH_PID);

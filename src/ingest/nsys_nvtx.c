@@ -5,24 +5,13 @@
 #include "fmt/record.h"
 #include "ingest/nsys_internal.h"
 
-#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
-#define PUT(name, target) { name, NSYS_NUMBER, COLUMN_##target, 0 }
-
 enum {
 	EVENT_CATEGORY = 33, EVENT_MARK = 34, EVENT_THREAD_NAME = 39, EVENT_PUSH_POP = 59, EVENT_START_END = 60,
 	EVENT_DOMAIN_CREATE = 75, EVENT_DOMAIN_DESTROY = 76
 };
 enum { DOMAIN_CREATED = 1, DOMAIN_DESTROYED = 2 };
 
-enum { NVTX_START, NVTX_END, NVTX_TYPE, NVTX_RANGE, NVTX_CATEGORY, NVTX_COLOR, NVTX_TEXT, NVTX_TID, NVTX_END_TID, NVTX_TEXT_ID,
-       NVTX_DOMAIN, NVTX_UINT64, NVTX_INT64, NVTX_DOUBLE, NVTX_UINT32, NVTX_INT32, NVTX_FLOAT, NVTX_JSON_ID, NVTX_JSON,
-       NVTX_BINARY };
-static const struct nsys_column event_columns[] = {
-	OTHER("start"), OTHER("end"), OTHER("eventType"), OTHER("rangeId"), OTHER("category"), OTHER("color"), OTHER("text"),
-	OTHER("globalTid"), OTHER("endGlobalTid"), OTHER("textId"), OTHER("domainId"), OTHER("uint64Value"), OTHER("int64Value"),
-	OTHER("doubleValue"), OTHER("uint32Value"), OTHER("int32Value"), OTHER("floatValue"), OTHER("jsonTextId"),
-	OTHER("jsonText"), OTHER("binaryData"),
-};
+#define NVTX_AT(column) NSYS_AT(NVTX_EVENTS, column)
 
 static void out_of_memory(struct nsys *n)
 {
@@ -73,12 +62,12 @@ static void domain_row(struct nsys *n, uint64_t uid, uint64_t name, int64_t kind
 
 static uint64_t text_of(const struct nsys_rows *rows, int *ret_registered)
 {
-	uint64_t text = nsys_text(rows, NVTX_TEXT);
+	uint64_t text = nsys_text(rows, NVTX_AT(text));
 
 	*ret_registered = 0;
 	if (text)
 		return text;
-	text = nsys_string(rows, NVTX_TEXT_ID);
+	text = nsys_string(rows, NVTX_AT(textId));
 	*ret_registered = text != 0;
 	return text;
 }
@@ -91,7 +80,7 @@ static int payload_of(const struct nsys_rows *rows, int64_t *ret_bits)
 	uint32_t bits;
 
 	for (int kind = NVTX_PAYLOAD_UINT64; kind < NVTX_PAYLOAD_KIND_COUNT; kind++) {
-		unsigned column = NVTX_UINT64 + (unsigned)kind - 1;
+		unsigned column = NVTX_AT(uint64Value) + (unsigned)kind - 1;
 
 		if (kind == NVTX_PAYLOAD_DOUBLE || kind == NVTX_PAYLOAD_FLOAT) {
 			if (!nsys_real(rows, column, &real))
@@ -133,20 +122,18 @@ static int append_binary(struct buf *ret, const char *text, size_t len)
 static int append_json(const struct nsys_rows *rows, struct buf *ret)
 {
 	size_t len;
-	const char *text = nsys_cell_text(rows, NVTX_JSON, &len);
-	sqlite3_stmt *statement;
+	const char *text = nsys_cell_text(rows, NVTX_AT(jsonText), &len);
+	sqlite3_stmt *row;
 	int64_t id;
 	int r = 0;
 
 	if (text)
 		return buf_append(ret, text, len);
-	if (!nsys_number(rows, NVTX_JSON_ID, &id) ||
-	    sqlite3_prepare_v2(rows->n->db, "SELECT value FROM StringIds WHERE id = ?", -1, &statement, NULL) != SQLITE_OK)
+	if (!nsys_number(rows, NVTX_AT(jsonTextId), &id) || (row = nsys_string_row(rows->n, id)) == NULL)
 		return 0;
-	sqlite3_bind_int64(statement, 1, id);
-	if (sqlite3_step(statement) == SQLITE_ROW && (text = (const char *)sqlite3_column_text(statement, 0)) != NULL)
+	if ((text = (const char *)sqlite3_column_text(row, 0)) != NULL)
 		r = buf_puts(ret, text);
-	sqlite3_finalize(statement);
+	sqlite3_finalize(row);
 	return r;
 }
 
@@ -155,7 +142,7 @@ static void put_payloads(const struct nsys_rows *rows, int64_t *values, uint32_t
 {
 	struct buf *b = &rows->n->text;
 	size_t len, bytes;
-	const char *text = nsys_cell_text(rows, NVTX_BINARY, &len);
+	const char *text = nsys_cell_text(rows, NVTX_AT(binaryData), &len);
 	int r = 0;
 
 	buf_clear(b);
@@ -187,9 +174,9 @@ static void put_event(const struct nsys_rows *rows, const struct event_places *c
 	v[c->name] = (int64_t)text_of(rows, &registered);
 	*present |= v[c->name] ? SINK_BIT(c->name) : 0;
 	flags |= registered ? SLICE_REGISTERED : 0;
-	if (nsys_number(rows, NVTX_CATEGORY, &v[c->category]))
+	if (nsys_number(rows, NVTX_AT(category), &v[c->category]))
 		*present |= SINK_BIT(c->category);
-	if (nsys_number(rows, NVTX_COLOR, &v[c->color])) {
+	if (nsys_number(rows, NVTX_AT(color), &v[c->color])) {
 		flags |= SLICE_HAS_COLOR;
 		*present |= SINK_BIT(c->color);
 	}
@@ -206,7 +193,7 @@ static uint64_t domain_here(const struct nsys_rows *rows, const struct nsys_thre
 
 	if (process && !rows->n->nvtx_process)
 		rows->n->nvtx_process = process;
-	return domain_of(rows->n, process, nsys_number_or(rows, NVTX_DOMAIN, 0));
+	return domain_of(rows->n, process, nsys_number_or(rows, NVTX_AT(domainId), 0));
 }
 
 static void range(struct nsys_rows *rows, enum track_kind kind)
@@ -216,9 +203,9 @@ static void range(struct nsys_rows *rows, enum track_kind kind)
 		COLUMN_SLICE_PAYLOAD, COLUMN_SLICE_BLOB, COLUMN_SLICE_SCHEMA,
 	};
 	struct nsys *n = rows->n;
-	int is_open = sqlite3_column_type(rows->statement, NVTX_END) == SQLITE_NULL;
-	uint64_t end_thread = nsys_thread_uid(n, nsys_row_thread(rows, NVTX_END_TID));
-	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_TID);
+	int is_open = sqlite3_column_type(rows->statement, NVTX_AT(end)) == SQLITE_NULL;
+	uint64_t end_thread = nsys_thread_uid(n, nsys_row_thread(rows, NVTX_AT(endGlobalTid)));
+	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_AT(globalTid));
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present;
 
@@ -227,7 +214,7 @@ static void range(struct nsys_rows *rows, enum track_kind kind)
 	if (is_open && n->duration > v[1])
 		v[1] = n->duration;
 	put_event(rows, &places, is_open ? SLICE_OPEN : 0, v, &present);
-	if (nsys_number(rows, NVTX_RANGE, &v[COLUMN_SLICE_RANGE_ID]))
+	if (nsys_number(rows, NVTX_AT(rangeId), &v[COLUMN_SLICE_RANGE_ID]))
 		present |= SINK_BIT(COLUMN_SLICE_RANGE_ID);
 	v[COLUMN_SLICE_END_THREAD] = (int64_t)end_thread;
 	present |= end_thread ? SINK_BIT(COLUMN_SLICE_END_THREAD) : 0;
@@ -240,7 +227,7 @@ static void mark(struct nsys_rows *rows)
 		COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS, COLUMN_INSTANT_CATEGORY, COLUMN_INSTANT_COLOR,
 		COLUMN_INSTANT_PAYLOAD_KIND, COLUMN_INSTANT_PAYLOAD, COLUMN_INSTANT_BLOB, COLUMN_INSTANT_SCHEMA,
 	};
-	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_TID);
+	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_AT(globalTid));
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present;
 
@@ -263,7 +250,7 @@ static void name_category(struct nsys_rows *rows, int64_t time, const struct nsy
 	v[COLUMN_NVTX_CATEGORY_NAME] = (int64_t)text_of(rows, &registered);
 	v[COLUMN_NVTX_CATEGORY_TIME] = time;
 	v[COLUMN_NVTX_CATEGORY_THREAD] = (int64_t)nsys_thread_uid(rows->n, t);
-	if (nsys_number(rows, NVTX_CATEGORY, &v[COLUMN_NVTX_CATEGORY_CATEGORY]))
+	if (nsys_number(rows, NVTX_AT(category), &v[COLUMN_NVTX_CATEGORY_CATEGORY]))
 		present |= SINK_BIT(COLUMN_NVTX_CATEGORY_CATEGORY);
 	present |= t ? SINK_BIT(COLUMN_NVTX_CATEGORY_PROCESS) | SINK_BIT(COLUMN_NVTX_CATEGORY_THREAD) : 0;
 	present |= v[COLUMN_NVTX_CATEGORY_NAME] ? SINK_BIT(COLUMN_NVTX_CATEGORY_NAME) : 0;
@@ -295,7 +282,7 @@ static void name_domain(struct nsys_rows *rows, int64_t time, const struct nsys_
 
 static void naming(struct nsys_rows *rows, int64_t type)
 {
-	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_TID);
+	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_AT(globalTid));
 	int64_t v[2];
 	uint32_t present;
 
@@ -311,7 +298,7 @@ static void naming(struct nsys_rows *rows, int64_t type)
 
 static void other_event(struct nsys_rows *rows, int64_t type)
 {
-	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_TID);
+	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_AT(globalTid));
 	int registered;
 	uint64_t set = 0;
 
@@ -321,7 +308,7 @@ static void other_event(struct nsys_rows *rows, int64_t type)
 
 static void event(struct nsys_rows *rows)
 {
-	int64_t type = nsys_number_or(rows, NVTX_TYPE, 0);
+	int64_t type = nsys_number_or(rows, NVTX_AT(eventType), 0);
 
 	switch (type) {
 	case EVENT_PUSH_POP: range(rows, TRACK_NVTX_PUSHPOP); break;
@@ -335,38 +322,12 @@ static void event(struct nsys_rows *rows)
 	}
 }
 
-static const struct nsys_column schema_columns[] = {
-	OTHER("domainId"), PUT("schemaId", NVTX_SCHEMA_ID), { "name", NSYS_TEXT, COLUMN_NVTX_SCHEMA_NAME, 0 },
-	PUT("type", NVTX_SCHEMA_TYPE), PUT("flags", NVTX_SCHEMA_FLAGS), PUT("numEntries", NVTX_SCHEMA_ENTRIES),
-	PUT("payloadSize", NVTX_SCHEMA_SIZE), PUT("alignTo", NVTX_SCHEMA_ALIGN),
-};
-static const struct nsys_column entry_columns[] = {
-	OTHER("domainId"), PUT("schemaId", NVTX_SCHEMA_ENTRY_SCHEMA), PUT("idx", NVTX_SCHEMA_ENTRY_INDEX),
-	PUT("flags", NVTX_SCHEMA_ENTRY_FLAGS), PUT("type", NVTX_SCHEMA_ENTRY_TYPE),
-	{ "name", NSYS_TEXT, COLUMN_NVTX_SCHEMA_ENTRY_NAME, 0 },
-	{ "description", NSYS_TEXT, COLUMN_NVTX_SCHEMA_ENTRY_DESCRIPTION, 0 },
-	PUT("arrayOrUnionDetail", NVTX_SCHEMA_ENTRY_DETAIL), PUT("offset", NVTX_SCHEMA_ENTRY_OFFSET),
-};
-static const struct nsys_column enum_columns[] = {
-	OTHER("domainId"), PUT("schemaId", NVTX_ENUM_SCHEMA), { "name", NSYS_TEXT, COLUMN_NVTX_ENUM_NAME, 0 },
-	PUT("numEntries", NVTX_ENUM_ENTRIES), PUT("size", NVTX_ENUM_SIZE),
-};
-static const struct nsys_column enum_entry_columns[] = {
-	OTHER("domainId"), PUT("schemaId", NVTX_ENUM_ENTRY_SCHEMA), PUT("idx", NVTX_ENUM_ENTRY_INDEX),
-	{ "name", NSYS_TEXT, COLUMN_NVTX_ENUM_ENTRY_NAME, 0 }, PUT("value", NVTX_ENUM_ENTRY_VALUE),
-	PUT("isFlag", NVTX_ENUM_ENTRY_IS_FLAG),
-};
-static const struct nsys_column scope_columns[] = {
-	OTHER("domainId"), PUT("scopeId", NVTX_SCOPE_ID), PUT("parentScopeId", NVTX_SCOPE_PARENT),
-	{ "path", NSYS_TEXT, COLUMN_NVTX_SCOPE_PATH, 0 },
-};
-
-/* All begin with the process and the domain. The file does not say whose they are: the first process that has
+/* All of the report begin with the process and the domain, all of nsys with the domain. The file does not say whose they are: the first process that has
  * the domain. */
 static void layout(struct nsys_rows *rows, enum table_id table)
 {
 	struct nsys *n = rows->n;
-	int64_t v[TABLE_MAX_COLUMNS], id = nsys_number_or(rows, 0, 0);
+	int64_t v[TABLE_MAX_COLUMNS], id = nsys_number_or(rows, NSYS_AT(NVTX_PAYLOAD_SCHEMAS, domainId), 0);
 	uint64_t domain = id ? nsys_map_find(&n->any_domain, id) : 0, process;
 	uint32_t present = SINK_BIT(COLUMN_NVTX_SCHEMA_DOMAIN);
 
@@ -386,29 +347,25 @@ _Static_assert(COLUMN_NVTX_SCHEMA_PROCESS == 0 && COLUMN_NVTX_SCHEMA_DOMAIN == 1
 void nsys_read_nvtx(struct nsys *n)
 {
 	static const struct {
-		const char *name;
-		const struct nsys_column *columns;
-		unsigned count;
-		enum table_id table;
+		enum nsys_table_id from;
+		enum table_id to;
 	} layouts[] = {
-		{ "NVTX_PAYLOAD_SCHEMAS", schema_columns, NSYS_COUNT(schema_columns), TABLE_NVTX_SCHEMA },
-		{ "NVTX_PAYLOAD_SCHEMA_ENTRIES", entry_columns, NSYS_COUNT(entry_columns), TABLE_NVTX_SCHEMA_ENTRY },
-		{ "NVTX_PAYLOAD_ENUMS", enum_columns, NSYS_COUNT(enum_columns), TABLE_NVTX_ENUM },
-		{ "NVTX_PAYLOAD_ENUM_ENTRIES", enum_entry_columns, NSYS_COUNT(enum_entry_columns), TABLE_NVTX_ENUM_ENTRY },
-		{ "NVTX_SCOPES", scope_columns, NSYS_COUNT(scope_columns), TABLE_NVTX_SCOPE },
+		{ NSYS_NVTX_PAYLOAD_SCHEMAS, TABLE_NVTX_SCHEMA }, { NSYS_NVTX_PAYLOAD_SCHEMA_ENTRIES, TABLE_NVTX_SCHEMA_ENTRY },
+		{ NSYS_NVTX_PAYLOAD_ENUMS, TABLE_NVTX_ENUM }, { NSYS_NVTX_PAYLOAD_ENUM_ENTRIES, TABLE_NVTX_ENUM_ENTRY },
+		{ NSYS_NVTX_SCOPES, TABLE_NVTX_SCOPE },
 	};
 	struct nsys_rows rows;
 
-	if (nsys_rows_open(&rows, n, "NVTX_EVENTS", event_columns, NSYS_COUNT(event_columns), NULL)) {
+	if (nsys_rows_open(&rows, n, &nsys_tables[NSYS_NVTX_EVENTS])) {
 		while (nsys_rows_next(&rows))
 			event(&rows);
 		nsys_rows_close(&rows);
 	}
 	for (unsigned i = 0; i < NSYS_COUNT(layouts); i++) {
-		if (!nsys_rows_open(&rows, n, layouts[i].name, layouts[i].columns, layouts[i].count, NULL))
+		if (!nsys_rows_open(&rows, n, &nsys_tables[layouts[i].from]))
 			continue;
 		while (nsys_rows_next(&rows))
-			layout(&rows, layouts[i].table);
+			layout(&rows, layouts[i].to);
 		nsys_rows_close(&rows);
 	}
 }

@@ -141,27 +141,22 @@ struct sink_track *nsys_thread_track(struct nsys *n, enum track_kind kind, enum 
 /* Names, before anything else: threads and processes come in the order of these tables. */
 void nsys_read_names(struct nsys *n)
 {
-	enum { ID, NAME, PRIORITY };
-	static const struct nsys_column processes[] = { { "globalPid", NSYS_OTHER, 0, 0 }, { "name", NSYS_OTHER, 0, 0 },
-							{ "pid", NSYS_OTHER, 0, 0 } };
-	static const struct nsys_column threads[] = { { "globalTid", NSYS_OTHER, 0, 0 }, { "nameId", NSYS_OTHER, 0, 0 },
-						      { "priority", NSYS_OTHER, 0, 0 } };
 	struct nsys_process *process;
 	struct nsys_thread *thread;
 	struct nsys_rows rows;
 	int64_t id;
 
-	if (nsys_rows_open(&rows, n, "PROCESSES", processes, NSYS_COUNT(processes), NULL)) {
+	if (nsys_rows_open(&rows, n, &nsys_tables[NSYS_PROCESSES])) {
 		while (nsys_rows_next(&rows))
-			if (nsys_number(&rows, ID, &id) && (process = nsys_process(n, id)) != NULL)
-				process->name = nsys_text(&rows, NAME);
+			if (nsys_number(&rows, NSYS_AT(PROCESSES, globalPid), &id) && (process = nsys_process(n, id)) != NULL)
+				process->name = nsys_text(&rows, NSYS_AT(PROCESSES, name));
 		nsys_rows_close(&rows);
 	}
-	if (nsys_rows_open(&rows, n, "ThreadNames", threads, NSYS_COUNT(threads), NULL)) {
+	if (nsys_rows_open(&rows, n, &nsys_tables[NSYS_ThreadNames])) {
 		while (nsys_rows_next(&rows))
-			if ((thread = nsys_row_thread(&rows, ID)) != NULL) {
-				thread->name = nsys_string(&rows, NAME);
-				thread->priority = nsys_number_or(&rows, PRIORITY, NSYS_NOT_TOLD);
+			if ((thread = nsys_row_thread(&rows, NSYS_AT(ThreadNames, globalTid))) != NULL) {
+				thread->name = nsys_string(&rows, NSYS_AT(ThreadNames, nameId));
+				thread->priority = nsys_number_or(&rows, NSYS_AT(ThreadNames, priority), NSYS_NOT_TOLD);
 			}
 		nsys_rows_close(&rows);
 	}

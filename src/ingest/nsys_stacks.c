@@ -6,27 +6,20 @@
 #include "base/path.h"
 #include "ingest/nsys_internal.h"
 
-#define OTHER(name) { name, NSYS_OTHER, 0, 0 }
 #define MOST_FRAMES 4096 /* of one chain */
 
-enum { CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_KERNEL, CHAIN_UNRESOLVED, CHAIN_ADDRESS, CHAIN_DEPTH };
-static const struct nsys_column chain_columns[] = {
-	OTHER("id"), OTHER("symbol"), OTHER("module"), OTHER("kernelMode"), OTHER("unresolved"), OTHER("originalIP"),
-	OTHER("stackDepth"), OTHER("thumbCode"), OTHER("specialEntry"), OTHER("unwindMethod"),
-};
+/* The others have no columns but these. */
+#define CHAIN_AT(column) NSYS_AT(SAMPLING_CALLCHAINS, column)
 
 /* Empty where there is none. */
 static void string_text(struct nsys *n, int64_t id, struct buf *ret)
 {
-	sqlite3_stmt *statement;
-	const char *text;
+	sqlite3_stmt *row = nsys_string_row(n, id);
+	const char *text = row ? (const char *)sqlite3_column_text(row, 0) : NULL;
 
-	if (sqlite3_prepare_v2(n->db, "SELECT value FROM StringIds WHERE id = ?", -1, &statement, NULL) != SQLITE_OK)
-		return;
-	sqlite3_bind_int64(statement, 1, id);
-	if (sqlite3_step(statement) == SQLITE_ROW && (text = (const char *)sqlite3_column_text(statement, 0)) != NULL)
+	if (text)
 		buf_puts(ret, text);
-	sqlite3_finalize(statement);
+	sqlite3_finalize(row);
 }
 
 static uint64_t module_of(struct nsys *n, int64_t id, const char *path, enum module_kind kind)
@@ -156,10 +149,14 @@ static uint64_t stack_of(struct nsys *n, uint64_t parent, uint64_t frame, int64_
 	return (uint64_t)number + 1;
 }
 
-int nsys_chains_open(struct nsys_chains *c, struct nsys *n, const char *table)
+int nsys_chains_open(struct nsys_chains *c, struct nsys *n, enum nsys_table_id id)
 {
+	static const unsigned order[] = { CHAIN_AT(id), CHAIN_AT(stackDepth) };
+	struct nsys_table table = nsys_tables[NSYS_SAMPLING_CALLCHAINS];
+
+	table.name = nsys_tables[id].name;
 	*c = (struct nsys_chains){ 0 };
-	c->is_open = nsys_rows_open(&c->rows, n, table, chain_columns, NSYS_COUNT(chain_columns), "id, stackDepth");
+	c->is_open = nsys_rows_open_sorted(&c->rows, n, &table, order, NSYS_COUNT(order));
 	c->has_row = c->is_open && nsys_rows_next(&c->rows);
 	return c->is_open;
 }
@@ -173,9 +170,9 @@ void nsys_chains_close(struct nsys_chains *c)
 
 static uint64_t row_frame(const struct nsys_rows *rows)
 {
-	return nsys_frame(rows->n, nsys_number_or(rows, CHAIN_SYMBOL, -1), nsys_number_or(rows, CHAIN_MODULE, -1),
-			  nsys_number_or(rows, CHAIN_ADDRESS, 0), nsys_number_or(rows, CHAIN_KERNEL, 0) != 0,
-			  nsys_number_or(rows, CHAIN_UNRESOLVED, 0) != 0);
+	return nsys_frame(rows->n, nsys_number_or(rows, CHAIN_AT(symbol), -1), nsys_number_or(rows, CHAIN_AT(module), -1),
+			  nsys_number_or(rows, CHAIN_AT(originalIP), 0), nsys_number_or(rows, CHAIN_AT(kernelMode), 0) != 0,
+			  nsys_number_or(rows, CHAIN_AT(unresolved), 0) != 0);
 }
 
 int nsys_chains_next(struct nsys_chains *c, int64_t *ret_id, uint64_t *ret_stack)
@@ -185,22 +182,22 @@ int nsys_chains_next(struct nsys_chains *c, int64_t *ret_id, uint64_t *ret_stack
 
 	if (!c->has_row)
 		return 0;
-	*ret_id = nsys_number_or(&c->rows, CHAIN_ID, 0);
-	c->in_kernel = nsys_number_or(&c->rows, CHAIN_KERNEL, 0) != 0;
+	*ret_id = nsys_number_or(&c->rows, CHAIN_AT(id), 0);
+	c->in_kernel = nsys_number_or(&c->rows, CHAIN_AT(kernelMode), 0) != 0;
 	do {
 		if (count < MOST_FRAMES)
 			frames[count++] = row_frame(&c->rows);
 		else
 			c->rows.n->deep++;
 		c->has_row = nsys_rows_next(&c->rows);
-	} while (c->has_row && nsys_number_or(&c->rows, CHAIN_ID, 0) == *ret_id);
+	} while (c->has_row && nsys_number_or(&c->rows, CHAIN_AT(id), 0) == *ret_id);
 	while (count > 0)
 		stack = stack_of(c->rows.n, stack, frames[--count], depth++);
 	*ret_stack = stack;
 	return 1;
 }
 
-void nsys_read_chains(struct nsys *n, const char *table, struct nsys_map *ret)
+void nsys_read_chains(struct nsys *n, enum nsys_table_id table, struct nsys_map *ret)
 {
 	struct nsys_chains c;
 	uint64_t stack;

@@ -677,12 +677,12 @@ int native_tables_register(struct query *q)
 
 static const char *mapped_name(struct query *q, unsigned i)
 {
-	return i < mapped_table_count ? mapped_tables[i]->name : NULL;
+	return i < mapped_table_count ? mapped_tables[i].name : NULL;
 }
 
 static int make_mapped(struct query *q, unsigned i)
 {
-	return listed_create(q, mapped_table_has_rows(q, mapped_tables[i]), mapped_tables[i]->name, "sonde_columns");
+	return listed_create(q, mapped_table_has_rows(q, &mapped_tables[i]), mapped_tables[i].name, "sonde_columns");
 }
 
 const struct listed_family mapped_family = { mapped_name, make_mapped };

@@ -1,6 +1,6 @@
 /* How SQL tables are made of a report's columns, as data: a table has columns and
- * one or more sources; a source is a table of the report and says for each SQL column where
- * its value comes from. Adding a table means adding entries in mapping_tables.c. */
+ * one or more sources; a source is a table of the report and says where values come from that the columns do not say.
+ * Those of nsys are in fmt/nsys_events.def. */
 #ifndef SONDE_QUERY_MAPPING_H
 #define SONDE_QUERY_MAPPING_H
 
@@ -11,6 +11,7 @@
 #define MAPPED_MAX_COLUMNS 64
 
 enum convert {
+	CONVERT_UNTOLD,          /* in a source: what the column says; else as CONVERT_NULL */
 	CONVERT_NULL,            /* no such value in this source */
 	CONVERT_CONSTANT,        /* `constant` */
 	CONVERT_NUMBER,
@@ -108,7 +109,7 @@ struct mapped_column {
 	const char *declaration; /* INTEGER, TEXT ..., with HIDDEN for what SELECT * leaves out */
 	const char *short_name;
 	int is_key; /* rows are looked up by it: joins over it find them by an index made when it pays */
-	struct mapped_cell cell; /* where its value comes from, in sources that do not say so themselves */
+	struct mapped_cell cell; /* where its value comes from, where a source does not say so itself */
 };
 
 struct mapped_source {
@@ -119,7 +120,7 @@ struct mapped_source {
 	int64_t filter_value;
 	int64_t filter_last;
 	uint8_t unless; /* a column: rows with another number than zero there are left out; 0 = none. Only beside a filter */
-	const struct mapped_cell *cells; /* by column; NULL: those of the columns */
+	const struct mapped_cell *cells; /* by column; NULL: it says nothing */
 };
 
 struct mapped_table {
@@ -133,13 +134,14 @@ struct mapped_table {
 
 static inline const struct mapped_cell *mapped_cell(const struct mapped_table *t, unsigned source, unsigned column)
 {
-	return t->sources[source].cells ? &t->sources[source].cells[column] : &t->columns[column].cell;
+	const struct mapped_cell *cells = t->sources[source].cells;
+
+	return cells && cells[column].convert != CONVERT_UNTOLD ? &cells[column] : &t->columns[column].cell;
 }
 
 /* The tables with nsys's names, and FINDINGS. */
-extern const struct mapped_table *const mapped_tables[];
+extern const struct mapped_table mapped_tables[];
 extern const unsigned mapped_table_count;
-extern const struct mapped_table mapped_sched_events; /* mapping_sched.c */
 /* Events of other tools as rows of NVTX_EVENTS, with the string id of their category, and this, as their domain. Known by
  * name, not listed. */
 #define IMPORTED_DOMAINS (INT64_C(1) << 32)

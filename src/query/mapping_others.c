@@ -25,13 +25,11 @@ const struct mapped_table mapped_nsys_rows = { "sonde_nsys_rows", nsys_rows_colu
 					       nsys_rows_sources, COUNT(nsys_rows_sources), 0 };
 
 static const struct mapped_column nsys_cells_columns[] = {
-	KEY("set", "INTEGER"), SHOWN("key", "TEXT"), SHOWN("integer", "INTEGER"), SHOWN("real", "REAL"),
-	SHOWN("string", "INTEGER"), SHOWN("text", "TEXT"), SHOWN("blob", "BLOB"),
+	KEY_AS("set", "INTEGER", FROM(NUMBER, COLUMN_ARG_SET)), SHOWN_AS("key", "TEXT", FROM(TEXT, COLUMN_ARG_KEY)),
+	SHOWN_AS("integer", "INTEGER", FROM(NUMBER, COLUMN_ARG_INTEGER)), SHOWN_AS("real", "REAL", FROM(REAL, COLUMN_ARG_REAL)),
+	SHOWN_AS("string", "INTEGER", FROM(STRING_ID, COLUMN_ARG_TEXT)), SHOWN_AS("text", "TEXT", FROM(TEXT, COLUMN_ARG_TEXT)),
+	SHOWN_AS("blob", "BLOB", FROM(BLOB, COLUMN_ARG_BLOB)),
 };
-static const struct mapped_cell nsys_cells_cells[] = {
-	FROM(NUMBER, COLUMN_ARG_SET), FROM(TEXT, COLUMN_ARG_KEY), FROM(NUMBER, COLUMN_ARG_INTEGER), FROM(REAL, COLUMN_ARG_REAL),
-	FROM(STRING_ID, COLUMN_ARG_TEXT), FROM(TEXT, COLUMN_ARG_TEXT), FROM(BLOB, COLUMN_ARG_BLOB),
-};
-static const struct mapped_source nsys_cells_sources[] = { SOURCE(ARG, nsys_cells_cells) };
+static const struct mapped_source nsys_cells_sources[] = { { .table = TABLE_ARG } };
 const struct mapped_table mapped_nsys_cells = { "sonde_nsys_cells", nsys_cells_columns, COUNT(nsys_cells_columns),
 						nsys_cells_sources, COUNT(nsys_cells_sources), 0 };

@@ -24,31 +24,4 @@
 	const struct mapped_table id = { sql_name, id##_columns, COUNT(id##_columns),            \
 					 id##_sources, COUNT(id##_sources), 0 }
 
-/* In mapping_cpu.c. */
-extern const struct mapped_table mapped_osrt_api;
-extern const struct mapped_table mapped_file_events;
-extern const struct mapped_table mapped_file_descriptors;
-extern const struct mapped_table mapped_composite_events;
-
-/* In mapping_cuda.c. */
-extern const struct mapped_table mapped_kernels;
-extern const struct mapped_table mapped_copies;
-extern const struct mapped_table mapped_sets;
-extern const struct mapped_table mapped_syncs;
-extern const struct mapped_table mapped_cuda_events;
-extern const struct mapped_table mapped_graph_traces;
-extern const struct mapped_table mapped_cuda_calls;
-extern const struct mapped_table mapped_overhead;
-extern const struct mapped_table mapped_profiler_overhead;
-extern const struct mapped_table mapped_graph_nodes;
-extern const struct mapped_table mapped_graphs;
-
-/* In mapping_gpu.c. */
-extern const struct mapped_table mapped_cpu_faults;
-extern const struct mapped_table mapped_gpu_faults;
-extern const struct mapped_table mapped_memory_usage;
-extern const struct mapped_table mapped_pools;
-extern const struct mapped_table mapped_gpu_metrics;
-extern const struct mapped_table mapped_gpu_switches;
-
 #endif

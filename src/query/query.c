@@ -61,8 +61,8 @@ uint64_t query_damaged(const struct query *q)
 const struct mapped_table *query_table(const struct query *q, const char *name)
 {
 	for (unsigned i = 0; i < mapped_table_count; i++)
-		if (sqlite3_stricmp(mapped_tables[i]->name, name) == 0)
-			return mapped_tables[i];
+		if (sqlite3_stricmp(mapped_tables[i].name, name) == 0)
+			return &mapped_tables[i];
 	for (unsigned i = 0; i < q->natives.count; i++)
 		if (sqlite3_stricmp(q->natives.tables[i].name, name) == 0)
 			return &q->natives.tables[i].table;

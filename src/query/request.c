@@ -17,7 +17,7 @@ static int unknown_table(struct query *q, const char *name, struct error *err)
 
 	nearest_begin(&nearest, name);
 	for (unsigned i = 0; i < mapped_table_count; i++)
-		nearest_offer(&nearest, mapped_tables[i]->name, strlen(mapped_tables[i]->name));
+		nearest_offer(&nearest, mapped_tables[i].name, strlen(mapped_tables[i].name));
 	for (unsigned i = 0; i < q->natives.count; i++)
 		nearest_offer(&nearest, q->natives.tables[i].name, strlen(q->natives.tables[i].name));
 	for (unsigned i = 0; i < call_table_count; i++)

@@ -95,7 +95,7 @@ int scan_raw(struct scan *s, unsigned column, struct scan_column **ret)
 
 static int is_constant(const struct mapped_cell *cell)
 {
-	return cell->convert == CONVERT_NULL || cell->convert == CONVERT_CONSTANT ||
+	return cell->convert <= CONVERT_NULL || cell->convert == CONVERT_CONSTANT ||
 	       cell->convert >= CONVERT_TRACK;
 }
 
@@ -117,7 +117,7 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 	*ret = cell->constant;
 	if (cell->convert == CONVERT_CONSTANT)
 		return 1;
-	if (cell->convert == CONVERT_NULL)
+	if (cell->convert <= CONVERT_NULL)
 		return 0;
 	if (cell->convert >= CONVERT_LABEL) {
 		*ret += STRING_ID_MADE;

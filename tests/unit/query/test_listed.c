@@ -85,8 +85,8 @@ static void test_an_empty_report_has_every_table(void **state)
 	char sql[160], name[64];
 
 	for (unsigned i = 0; i < mapped_table_count; i++) {
-		snprintf(sql, sizeof(sql), "SELECT count(*) + count(\"%s\") FROM %s", mapped_tables[i]->columns[0].name,
-			 mapped_tables[i]->name);
+		snprintf(sql, sizeof(sql), "SELECT count(*) + count(\"%s\") FROM %s", mapped_tables[i].columns[0].name,
+			 mapped_tables[i].name);
 		assert_string_equal(ask(q, sql), "0");
 	}
 	expect(&(void *){ q }, "SELECT * FROM StringIds", "");

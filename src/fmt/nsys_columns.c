@@ -1,0 +1,17 @@
+#include "fmt/nsys_columns.h"
+
+#define TABLE(NAME, ...) static const struct nsys_declared NAME##_columns[] = {
+#define COLUMN(its_name, type, ...) { #its_name, type },
+#define INDEXED(its_name, type, ...) { #its_name, type },
+#define HIDDEN(...)
+#define END(NAME) };
+#include "fmt/nsys.def"
+
+const struct nsys_declared_table nsys_declared[NSYS_TABLE_COUNT] = {
+#define TABLE(NAME, ...) { #NAME, NAME##_columns, sizeof(NAME##_columns) / sizeof(NAME##_columns[0]) },
+#define COLUMN(...)
+#define INDEXED(...)
+#define HIDDEN(...)
+#define END(NAME)
+#include "fmt/nsys.def"
+};
