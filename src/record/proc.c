@@ -1,6 +1,7 @@
 #include "record/proc.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +39,20 @@ static void put_spaces(char *text, size_t len)
 void read_proc(uint32_t pid, const char *file, char *ret, size_t size)
 {
 	put_spaces(ret, read_file(pid, file, ret, size));
+}
+
+int16_t read_proc_priority(uint32_t pid, uint32_t tid)
+{
+	char file[40], text[512];
+	const char *fields;
+	int16_t priority;
+
+	snprintf(file, sizeof(file), "task/%u/stat", tid);
+	read_file(pid, file, text, sizeof(text));
+	fields = strrchr(text, ')'); /* the name before it may contain anything */
+	if (!fields || sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %" SCNd16, &priority) != 1)
+		return PRIORITY_UNKNOWN;
+	return priority;
 }
 
 static void clean_words(const char *words, size_t len, struct buf *ret)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "record/proc.h"
 #include "record/session.h"
 #include "record/space.h"
@@ -163,7 +164,7 @@ static uint32_t thread_row(struct session *s, const struct roster_thread *t, int
 	v[COLUMN_THREAD_END] = end > t->start ? end : t->start;
 	v[COLUMN_THREAD_NAME] = (int64_t)report_string(s->writer, t->name,
 						       strnlen(t->name, sizeof(t->name)));
-	return (1u << (COLUMN_THREAD_NAME + 1)) - 1;
+	return session_priority(t->priority, v, BITS_TO(COLUMN_THREAD_NAME));
 }
 
 /* Of all the processes of a machine only those that did something are told of. */
@@ -488,6 +489,7 @@ static struct roster_thread *new_thread(struct session *s, struct roster_life *l
 		return NULL;
 	}
 	name_thread(life, t);
+	t->priority = session_read_priority(s, life->pid, tid);
 	link_thread(life, t);
 	life->living++;
 	return t;

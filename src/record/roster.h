@@ -33,6 +33,7 @@ struct roster_thread {
 	int64_t last_sample;          /* samples of one thread are in order */
 	struct report_track *samples; /* TRACK_SAMPLES, made with the first */
 	char name[16];
+	int16_t priority;
 	uint8_t ring_open;            /* its ring writes the row when the recorder dies */
 	uint8_t ended;
 	uint8_t named_by_ring;        /* as it was at its end */

@@ -5,6 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
+#include "record/proc.h"
+
+/* Reading one takes some microseconds, and thousands of threads may come at once. */
+#define MOST_PRIORITIES 1000
+
 int session_row(struct session *s, enum table_id table, const int64_t *values, uint32_t present)
 {
 	if ((unsigned)table >= SESSION_TABLES)
@@ -43,6 +49,17 @@ void session_event_damaged(struct session *s, struct traced_thread *t)
 {
 	s->events--;
 	t->counts.damaged++;
+}
+
+int16_t session_read_priority(struct session *s, uint32_t pid, uint32_t tid)
+{
+	return pid && s->priorities_read++ < MOST_PRIORITIES ? read_proc_priority(pid, tid) : PRIORITY_UNKNOWN;
+}
+
+uint32_t session_priority(int16_t priority, int64_t *values, uint32_t present)
+{
+	values[COLUMN_THREAD_PRIORITY] = priority;
+	return present | (priority == PRIORITY_UNKNOWN ? 0 : BIT(COLUMN_THREAD_PRIORITY));
 }
 
 uint64_t session_text(struct session *s, const char *text)

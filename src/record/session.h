@@ -135,6 +135,7 @@ struct traced_thread {
 	int64_t start;
 	int64_t last_time;     /* times of one thread never go back */
 	char name[RING_COMM_SIZE];
+	int16_t priority;
 	struct domain_state *last_domain;
 	struct domain_state **domains;
 	uint32_t domain_count;
@@ -268,6 +269,7 @@ struct session {
 	struct definitions *dead_definitions[SESSION_DEAD_DEFINITIONS];
 	uint32_t dead_next;
 	uint64_t next_thread;
+	uint32_t priorities_read;
 	uint64_t next_domain;
 	uint64_t next_arg_set;
 	uint32_t next_track;
@@ -307,6 +309,9 @@ struct report_track *session_track(struct session *s, enum table_id table, enum 
 				   uint64_t process, uint64_t thread, uint64_t domain,
 				   uint32_t depth);
 uint64_t session_text(struct session *s, const char *text);
+/* A thread's priority, of as many threads as cost little; and the bits of its row with it, where it is known. */
+int16_t session_read_priority(struct session *s, uint32_t pid, uint32_t tid);
+uint32_t session_priority(int16_t priority, int64_t *values, uint32_t present);
 /* Rows of META; the number may be NULL. */
 void session_meta(struct session *s, const char *key, const char *text, const int64_t *number);
 void session_fact(struct session *s, const char *key, int64_t number);

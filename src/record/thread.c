@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "record/call_stack.h"
 #include "record/cuda/cuda.h"
 #include "record/definitions.h"
@@ -108,6 +109,7 @@ struct traced_thread *thread_open(struct session *s, struct traced_process *p, u
 		t->uid = t->shared->uid;
 	else if (!t->uid)
 		t->uid = ++s->next_thread;
+	t->priority = t->shared ? t->shared->priority : session_read_priority(s, p->info.pid, t->tid);
 	cuda_thread_known(p, t->inner_tid, t->uid);
 	t->last_time = t->start;
 	memcpy(t->name, info->comm, sizeof(t->name));
@@ -198,7 +200,7 @@ static uint32_t thread_row(struct session *s, const struct traced_process *p,
 	values[COLUMN_THREAD_END] = end;
 	values[COLUMN_THREAD_NAME] = (int64_t)report_string(
 		s->writer, t->name, strnlen(t->name, sizeof(t->name)));
-	return (1u << (COLUMN_THREAD_NAME + 1)) - 1;
+	return session_priority(t->priority, values, BITS_TO(COLUMN_THREAD_NAME));
 }
 
 static void free_domain(struct domain_state *d)

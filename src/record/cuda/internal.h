@@ -82,6 +82,7 @@ struct cuda_thread {
 	int64_t start;
 	int64_t end;
 	char name[16];
+	int16_t priority;
 	struct cuda_rows *calls;
 	struct cuda_rows *overhead;
 	struct cuda_rows *jit;

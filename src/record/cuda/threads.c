@@ -55,6 +55,7 @@ static void identify(struct cuda_decoder *d, struct cuda_thread *t)
 		uid = ++d->s->next_thread;
 		t->own_row = 1;
 		name_thread(d->p, t, tid);
+		t->priority = session_read_priority(d->s, d->p->info.pid, tid);
 	}
 	t->uid = uid;
 }
@@ -92,7 +93,7 @@ static uint32_t thread_values(struct cuda_decoder *d, const struct cuda_thread *
 	v[COLUMN_THREAD_START] = t->start;
 	v[COLUMN_THREAD_END] = end > t->end ? end : t->end;
 	v[COLUMN_THREAD_NAME] = (int64_t)session_text(d->s, t->name);
-	return BITS_TO(COLUMN_THREAD_NAME);
+	return session_priority(t->priority, v, BITS_TO(COLUMN_THREAD_NAME));
 }
 
 void cuda_threads_provisional(struct cuda_decoder *d)
