@@ -25,6 +25,15 @@ enum option_type {
 	OPTION_CHOICES, /* uint64_t: a bit for each of `values` in the comma list */
 };
 
+/* Its type in C. */
+#define OPTION_FIELD_TEXT const char *
+#define OPTION_FIELD_TEXTS struct option_texts
+#define OPTION_FIELD_BOOL bool
+#define OPTION_FIELD_INTEGER int64_t
+#define OPTION_FIELD_SECONDS int64_t
+#define OPTION_FIELD_CHOICE int
+#define OPTION_FIELD_CHOICES uint64_t
+
 /* Options that are not BUILT are checked and remembered but not stored. */
 enum option_state {
 	OPTION_BUILT,
@@ -36,6 +45,7 @@ enum option_state {
 enum option_flags {
 	OPTION_COMMAS = 1, /* TEXT: a comma list, each piece one of `values` */
 	OPTION_HIDDEN = 2, /* left out of help and completion */
+	OPTION_OWN_FLAGS = 1 << 8, /* from here on: the command's own */
 };
 
 struct option_texts {

@@ -91,14 +91,11 @@ static int parse_pid(const char *text, pid_t *ret, struct error *err)
 /* Options of a program that is started: one line each. */
 static int note_senseless(const struct options_parsed *parsed, struct string_list *notes)
 {
-	static const char *const names[] = { "show-output", "env-var", "inherit-environment", "wait", "kill", "stop-on-exit",
-					     "run-as", "session", "start-later" };
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && r >= 0; i++)
-		if (options_find_use(parsed, names[i]))
-			r = string_list_addf(notes, "--%s is for programs that are started; the recording goes on without it",
-					     names[i]);
+	for (const struct option_spec *spec = profile_option_table.specs; spec < profile_option_table.specs + profile_option_table.count && r >= 0; spec++)
+		if (spec->flags & PROFILE_STARTED && options_find_use(parsed, spec->name))
+			r = string_list_addf(notes, "--%s is for programs that are started; the recording goes on without it", spec->name);
 	return r;
 }
 
@@ -166,9 +163,7 @@ static int attach(struct cli *cli, const struct profile_fields *fields, const st
 		setup.options.children = fields->children;
 		setup.options.trace_given = options_find_use(parsed, "trace") != NULL;
 		leave_it_alone(&setup.options);
-		for (size_t i = 0; i < setup.notes.count; i++)
-			fprintf(cli->err, "%s: %s\n", cli_name(cli), setup.notes.items[i]);
-		fflush(cli->err);
+		profile_print_notes(cli, &setup.notes);
 		status = record(cli, &setup, fields);
 	}
 	string_list_release(&words);

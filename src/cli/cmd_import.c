@@ -13,13 +13,7 @@ struct import_fields {
 };
 
 static const struct option_spec import_specs[] = {
-	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",
-	  .offset = offsetof(struct import_fields, output),
-	  .shown = "the name of the trace, ending in .sonde",
-	  .help = "The report to write." },
-	{ .name = "force-overwrite", .letter = 'f', .type = OPTION_BOOL, .initial = "false",
-	  .offset = offsetof(struct import_fields, force_overwrite), .tag = "output",
-	  .help = "Replace a report of the same name." },
+	REPORT_OUTPUT_OPTIONS(struct import_fields, "the name of the trace, ending in .sonde")
 };
 
 static const struct option_table import_options = OPTION_TABLE(import_specs);

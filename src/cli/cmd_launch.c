@@ -128,13 +128,6 @@ static int record_session(struct cli *cli, const struct command *command, struct
 	return status;
 }
 
-static void print_notes(struct cli *cli, const struct string_list *notes)
-{
-	for (size_t i = 0; i < notes->count; i++)
-		fprintf(cli->err, "%s: %s\n", cli_name(cli), notes->items[i]);
-	fflush(cli->err);
-}
-
 int session_launch(struct cli *cli, const struct command *command, const struct profile_fields *fields,
 		   const struct options_parsed *parsed)
 {
@@ -154,7 +147,7 @@ int session_launch(struct cli *cli, const struct command *command, const struct 
 	if (r < 0) {
 		status = command_fail(cli, command, "%s", err.text);
 	} else {
-		print_notes(cli, &setup.notes);
+		profile_print_notes(cli, &setup.notes);
 		o->interactive = true;
 		if (fields->start_later)
 			o->delay_ns = 0; /* 'start' says when */

@@ -19,15 +19,6 @@
 
 extern const struct command profile_command;
 
-static void print_notes(struct cli *cli, const struct string_list *notes)
-{
-	size_t i;
-
-	for (i = 0; i < notes->count; i++)
-		fprintf(cli->err, "%s: %s\n", cli_name(cli), notes->items[i]);
-	fflush(cli->err);
-}
-
 /* The window opens and closes by a key, where the terminal's keys are not the program's own, and by a signal. */
 static void use_hotkey(struct cli *cli, struct profile_options *options, struct hotkey *hotkey, int key)
 {
@@ -152,7 +143,7 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 	    profile_check_exports(fields, setup.style, &err) < 0) {
 		status = command_fail(cli, &profile_command, "%s", err.text);
 	} else {
-		print_notes(cli, &setup.notes);
+		profile_print_notes(cli, &setup.notes);
 		status = record(cli, &setup, fields, result);
 	}
 	profile_setup_release(&setup);

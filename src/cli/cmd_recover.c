@@ -15,13 +15,7 @@ struct recover_fields {
 };
 
 static const struct option_spec recover_specs[] = {
-	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",
-	  .offset = offsetof(struct recover_fields, output),
-	  .shown = "the name without .part",
-	  .help = "The report to write." },
-	{ .name = "force-overwrite", .letter = 'f', .type = OPTION_BOOL, .initial = "false",
-	  .offset = offsetof(struct recover_fields, force_overwrite), .tag = "output",
-	  .help = "Replace a report of the same name." },
+	REPORT_OUTPUT_OPTIONS(struct recover_fields, "the name without .part")
 };
 
 static const struct option_table recover_options = OPTION_TABLE(recover_specs);

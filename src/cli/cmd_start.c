@@ -49,35 +49,36 @@ static int output_template(struct cli *cli, const char *output, char *ret, size_
 	return r;
 }
 
-/* Options that 'start' hears, and what they are to the session; 0: to this command alone. */
+/* Options that 'start' hears, by their fields, and what they are to the session; 0: to this command alone. */
 static const struct {
-	const char *name;
+	size_t field;
 	uint32_t given;
 } heard[] = {
-	{ "output", 0 }, { "force-overwrite", 0 }, { "session", 0 }, { "session-new", 0 }, { "export", 0 }, { "stats", 0 },
-	{ "capture-range", STEER_GIVEN_RANGE }, { "nvtx-capture", STEER_GIVEN_RANGE }, { "schedule", STEER_GIVEN_RANGE },
-	{ "step-range", STEER_GIVEN_RANGE }, { "capture-range-end", STEER_GIVEN_END },
-	{ "delay", STEER_GIVEN_DELAY }, { "duration", STEER_GIVEN_DURATION }, { "sample", STEER_GIVEN_SAMPLE },
-	{ "cpuctxsw", STEER_GIVEN_SWITCHES }, { "stop-on-exit", STEER_GIVEN_STAY },
-	{ "flush-on-cudaprofilerstop", STEER_GIVEN_FLUSH },
+#define HEARD_FIELD(field, given) { offsetof(struct profile_fields, field), given },
+#define CPU_START(type, field, ...) HEARD_FIELD(cpu.field, STEER_GIVEN(STEER_##field))
+#define CUDA_START(type, field, ...) HEARD_FIELD(cuda.field, STEER_GIVEN(STEER_##field))
+#define RUN_START(type, field, ...) HEARD_FIELD(field, STEER_GIVEN(STEER_##field))
+#define RUN_HEARD(type, field, given, ...) HEARD_FIELD(field, given)
+#define COMMAND_HEARD(type, field, given, ...) HEARD_FIELD(field, given)
+#include "record/profile_options.def"
 };
 #define HEARD (sizeof(heard) / sizeof(heard[0]))
 
 /* The rest was said to 'launch': the agents are in the program already. */
 static uint32_t what_was_said(struct cli *cli, const struct options_parsed *parsed)
 {
+	const struct option_spec *spec;
 	uint32_t given = 0;
-	const char *name;
 	size_t i, k;
 
 	for (i = 0; i < parsed->use_count; i++) {
-		name = parsed->uses[i].spec->name;
-		for (k = 0; k < HEARD && strcmp(name, heard[k].name) != 0; k++)
+		spec = parsed->uses[i].spec;
+		for (k = 0; k < HEARD && (spec->state != OPTION_BUILT || spec->offset != heard[k].field); k++)
 			;
 		if (k < HEARD)
 			given |= heard[k].given;
 		else
-			fprintf(cli->err, "%s: --%s is an option of 'launch'; 'start' goes on without it\n", cli_name(cli), name);
+			fprintf(cli->err, "%s: --%s is an option of 'launch'; 'start' goes on without it\n", cli_name(cli), spec->name);
 	}
 	return given;
 }
@@ -97,12 +98,12 @@ static int fill_capture(struct steer_capture *c, const struct profile_fields *fi
 		c->any_domain = o->nvtx_capture.any_domain;
 		snprintf(c->range_name, sizeof(c->range_name), "%s", o->nvtx_capture.range);
 		snprintf(c->domain_name, sizeof(c->domain_name), "%s", o->nvtx_capture.domain);
-		c->sample = fields->cpu.sample > SCOPE_NONE ? SCOPE_PROCESS_TREE : fields->cpu.sample;
-		c->switches = fields->cpu.switches;
-		c->delay_ns = fields->delay_ns;
-		c->duration_ns = fields->duration_ns;
-		c->stay = !fields->stop_on_exit;
-		c->flush = fields->cuda.flush_on_stop;
+#define CPU_START(type, field, ...) c->values[STEER_##field] = fields->cpu.field;
+#define CUDA_START(type, field, ...) c->values[STEER_##field] = fields->cuda.field;
+#define RUN_START(type, field, ...) c->values[STEER_##field] = fields->field;
+#include "record/profile_options.def"
+		if (c->values[STEER_sample] > SCOPE_NONE) /* 'cpu', the old spelling */
+			c->values[STEER_sample] = SCOPE_PROCESS_TREE;
 		c->after = (struct record_after){ fields->exports, fields->stats, fields->force_overwrite };
 	}
 	free(o);

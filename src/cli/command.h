@@ -43,6 +43,13 @@ struct command {
 	int (*run)(struct cli *cli, int argc, char **argv);
 };
 
+/* Options of commands that make a report out of a file. `fields` has `output` and `force_overwrite`. */
+#define REPORT_OUTPUT_OPTIONS(fields, shown_)                                                                          \
+	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",                         \
+	  .offset = offsetof(fields, output), .shown = shown_, .help = "The report to write." },                        \
+	{ .name = "force-overwrite", .letter = 'f', .type = OPTION_BOOL, .initial = "false", .tag = "output",           \
+	  .offset = offsetof(fields, force_overwrite), .help = "Replace a report of the same name." },
+
 /* Every command, in the order of `sonde --help`. Each is defined at the end of
  * its cmd_<name>.c; a new one is added to commands.c. */
 const struct command *const *commands(size_t *ret_count);

@@ -123,3 +123,10 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 	}
 	return r;
 }
+
+void profile_print_notes(struct cli *cli, const struct string_list *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		fprintf(cli->err, "%s: %s\n", cli_name(cli), notes->items[i]);
+	fflush(cli->err);
+}

@@ -125,20 +125,14 @@ static struct cpu_options cpu_options(struct cpu_options cpu)
 static void copy_fields(struct profile_options *o, const struct profile_fields *fields,
 			const struct options_parsed *parsed)
 {
+#define RUN(type, field, ...) o->field = fields->field;
+#include "record/profile_options.def"
 	o->trace = with_implied(fields->trace) & built_sources();
 	o->osrt = fields->osrt;
 	o->cpu = cpu_options(fields->cpu);
-	o->delay_ns = fields->delay_ns;
-	o->duration_ns = fields->duration_ns;
 	o->kill_given = options_find_use(parsed, "kill") != NULL;
-	o->wait = (enum profile_wait)fields->wait;
-	o->stop_on_exit = fields->stop_on_exit;
-	o->show_output = fields->show_output;
-	o->inherit_environment = fields->inherit_environment;
-	o->store_environment = fields->discard_environment ? STORE_NONE : (enum store_environment)fields->store_environment;
-	o->force_overwrite = fields->force_overwrite;
-	o->output = fields->output;
-	o->session_name = fields->session_name;
+	if (fields->discard_environment)
+		o->store_environment = STORE_NONE;
 }
 
 static int fill_program(struct profile_setup *setup, char *const *argv, struct error *err)

@@ -27,6 +27,8 @@ void profile_setup_release(struct profile_setup *setup);
 /* One note for each option used that asks for something which does not exist here. */
 int profile_add_notes(const struct profile_fields *fields, const struct options_parsed *parsed,
 		      struct string_list *notes);
+struct cli;
+void profile_print_notes(struct cli *cli, const struct string_list *notes);
 /* What is read of the GPUs themselves. */
 int profile_gpu_options(struct gpu_options *ret, const struct profile_fields *fields, struct string_list *notes,
 			struct error *err);

@@ -51,8 +51,8 @@ static void name_missing(struct recorder *r, const struct steer_request *request
 
 	if (o->capture_range == CAPTURE_RANGE_CUDA_PROFILER && !(r->page->cuda_flags & RING_CUDA_PROFILER_API))
 		recorder_note(r, "The program's calls of cudaProfilerStart are not seen: it was launched without -t cuda.");
-	if ((c->given & STEER_GIVEN_SAMPLE && c->sample != SCOPE_NONE && c->sample != launched->cpu.sample) ||
-	    (c->given & STEER_GIVEN_SWITCHES && c->switches != SCOPE_NONE && c->switches != launched->cpu.switches))
+	if ((c->given & STEER_GIVEN(STEER_sample) && o->cpu.sample != SCOPE_NONE && o->cpu.sample != launched->cpu.sample) ||
+	    (c->given & STEER_GIVEN(STEER_switches) && o->cpu.switches != SCOPE_NONE && o->cpu.switches != launched->cpu.switches))
 		recorder_note(r, "CPU samples and switches are taken as 'launch' said, not as 'start' says.");
 	else if (launched->cpu.sample != SCOPE_NONE && o->cpu.sample == SCOPE_NONE && o->cpu.switches != SCOPE_NONE)
 		recorder_note(r, "CPU samples are taken together with switches; --cpuctxsw=none leaves out both.");

@@ -8,8 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/secrets.h"
 #include "base/error.h"
+#include "base/options.h"
+#include "base/secrets.h"
 #include "record/kernel_choice.h"
 #include "record/record.h"
 #include "record/schedule.h"
@@ -32,37 +33,27 @@ enum profile_wait {
 enum profile_scope { SCOPE_PROCESS_TREE, SCOPE_SYSTEM_WIDE, SCOPE_NONE };
 enum profile_backtrace { BACKTRACE_AUTO, BACKTRACE_LBR, BACKTRACE_FP, BACKTRACE_DWARF, BACKTRACE_NONE };
 
-/* What is recorded of the CPUs: docs/cpu.md. */
+/* Flags of options in profile_options.def: it is for programs that are started. */
+#define PROFILE_STARTED OPTION_OWN_FLAGS
+
+/* What is recorded of the CPUs: docs/cpu.md. `sample` and `switches` are of enum profile_scope, `backtrace` of enum profile_backtrace; a `period`
+ * of 0: by frequency. */
 struct cpu_options {
-	enum profile_scope sample;
-	enum profile_scope switches;
-	enum profile_backtrace backtrace;
-	int64_t frequency;            /* samples a second */
-	int64_t period;               /* events between samples instead; 0: by frequency */
-	int64_t samples_per_backtrace;
-	int64_t stack_size;           /* bytes of stack taken with a sample, for dwarf */
-	bool resolve_symbols;
-	const char *debug_symbols;    /* folder:folder..., NULL: none given */
+#define CPU(type, field, ...) OPTION_FIELD_##type field;
+#include "record/profile_options.def"
 };
 
 struct osrt_options {
-	int64_t threshold_ns;
-	int64_t backtrace_threshold_ns;
-	int64_t backtrace_depth;
-	int64_t backtrace_stack_size;
-	bool file_access;
+#define OSRT(type, field, ...) OPTION_FIELD_##type field;
+#include "record/profile_options.def"
 };
 
 /* Kinds of CUDA calls are those of enum ring_cuda_call. */
 struct cuda_options {
-	bool all_apis;
+#define CUDA(type, field, ...) OPTION_FIELD_##type field;
+#include "record/profile_options.def"
 	bool graph_nodes;
 	bool event_times;
-	bool memory_usage;
-	bool cpu_faults;
-	bool gpu_faults;
-	bool flush_on_stop;
-	int64_t flush_interval_ms;
 	int64_t backtrace_ns[4];      /* calls at least this long come with their stack; negative: none */
 	const char *agent_path;       /* absolute path of libsonde-cuda.so, NULL: not found */
 	bool asked;                   /* on the command line, not by default */
@@ -72,10 +63,8 @@ struct cuda_options {
 struct gpu_options {
 	int64_t nvml_hz;              /* 0: nothing */
 	bool nvml_given;              /* asked for, not by default: what is missing is told of */
-	const char *metrics_devices;  /* --gpu-metrics-devices as given; NULL: none */
-	int64_t metrics_hz;
-	const char *metrics_set;      /* name or file:path; NULL: the first that fits */
-	bool context_switches;
+#define GPU(type, field, ...) OPTION_FIELD_##type field;
+#include "record/profile_options.def"
 };
 
 enum capture_range { CAPTURE_RANGE_NONE, CAPTURE_RANGE_CUDA_PROFILER, CAPTURE_RANGE_NVTX, CAPTURE_RANGE_SCHEDULE, CAPTURE_RANGE_HOTKEY };
@@ -110,6 +99,11 @@ struct flight_options {
 };
 
 struct profile_options {
+	/* As given: `wait` is of enum profile_wait, store_environment of enum store_environment; texts that were not given are NULL. A delay begins with
+	 * the program, a duration with the recording; 0: no limit. */
+#define RUN(type, field, ...) OPTION_FIELD_##type field;
+#include "record/profile_options.def"
+
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
 	char *const *argv;
 	const char *program;
@@ -134,23 +128,14 @@ struct profile_options {
 	struct flight_options flight;
 	bool interactive;    /* nothing is recorded until another command says so: record/steering.h */
 	const struct steer_request *first_start; /* ... but for the first capture, which begins with the program; NULL: none */
-	int64_t delay_ns;    /* recording begins this long after the program */
-	int64_t duration_ns; /* and ends this long after it began; 0: no limit */
 
 	/* Signal to the target's process group when the recording ends before the
 	 * processes do; 0 leaves them running. */
 	int kill_signal;
 	bool kill_given; /* on the command line, not by default */
-	enum profile_wait wait;
-	bool stop_on_exit; /* false: the recording lasts its duration_ns whatever exits */
-
-	bool show_output;         /* false: the target's output is not shown */
-	bool inherit_environment; /* false: the target starts with `env` alone */
-	enum store_environment store_environment; /* in the report */
 	const char *const *env;   /* "NAME=value", set on top of what is inherited */
 	size_t env_count;
 
-	bool force_overwrite;
 	/* Gives the absolute path of the report. It may depend on the pid of the program
 	 * started (%p), and a free number is looked for from `first_number` on (%n, the
 	 * default name). Returns the number taken, 0 if the name has none, or a negative
@@ -158,7 +143,6 @@ struct profile_options {
 	 * again from the number after it. */
 	int (*output_path)(const struct profile_options *options, pid_t pid, int first_number,
 			   char *ret_path, size_t path_size, struct error *err);
-	const char *output; /* as given with -o, NULL if not given */
 
 	/* Told in the process that called record_run() each time a window has opened, the program's run being under way. It must not
 	 * wait for anything. NULL: nobody wants to know. */
@@ -187,7 +171,6 @@ struct profile_options {
 	int (*kernel_progress)(void *listener);
 	void *progress_listener;
 
-	const char *session_name; /* NULL: none was given */
 	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */
 
 	/* The whole command line as typed, and warnings already shown (options that are not

@@ -43,14 +43,19 @@ enum steer_flags {
 enum steer_given {
 	STEER_GIVEN_RANGE = 1 << 0,    /* range, schedule, names */
 	STEER_GIVEN_END = 1 << 1,      /* end, repeats */
-	STEER_GIVEN_DELAY = 1 << 2,
-	STEER_GIVEN_DURATION = 1 << 3,
-	STEER_GIVEN_SAMPLE = 1 << 4,
-	STEER_GIVEN_SWITCHES = 1 << 5,
-	STEER_GIVEN_STAY = 1 << 6,
-	STEER_GIVEN_FLUSH = 1 << 7,
-	STEER_GIVEN_ALL = (1 << 8) - 1
+	STEER_GIVEN_VALUES = 1 << 2    /* values[0], and so on */
 };
+
+/* Options that 'start' hands on as they are. */
+enum steer_value {
+#define CPU_START(type, field, ...) STEER_##field,
+#define CUDA_START(type, field, ...) STEER_##field,
+#define RUN_START(type, field, ...) STEER_##field,
+#include "record/profile_options.def"
+	STEER_VALUE_COUNT
+};
+#define STEER_GIVEN(value) ((uint32_t)STEER_GIVEN_VALUES << (value))
+#define STEER_GIVEN_ALL (STEER_GIVEN(STEER_VALUE_COUNT) - 1)
 
 /* What 'start' says about one capture. */
 struct steer_capture {
@@ -58,12 +63,7 @@ struct steer_capture {
 	uint32_t range;       /* enum capture_range */
 	uint32_t end;         /* enum capture_end */
 	uint32_t repeats;
-	uint32_t sample;      /* enum profile_scope, both */
-	uint32_t switches;
-	uint32_t stay;        /* --stop-on-exit=false */
-	uint32_t flush;       /* --flush-on-cudaprofilerstop */
-	int64_t delay_ns;
-	int64_t duration_ns;
+	int64_t values[STEER_VALUE_COUNT];
 	struct record_after after;
 	struct schedule schedule; /* with CAPTURE_RANGE_SCHEDULE */
 	uint32_t any_domain;

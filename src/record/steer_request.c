@@ -30,13 +30,28 @@ static int is_range(const struct steer_capture *c)
 	}
 }
 
+static int is_value(enum option_type type, int64_t value)
+{
+	int64_t most = type == OPTION_BOOL ? 1 : type == OPTION_CHOICE ? INT32_MAX : type == OPTION_SECONDS ? STEER_LONGEST_NS : INT64_MAX;
+
+	return value >= 0 && value <= most;
+}
+
+static int are_values(const int64_t *values)
+{
+	int all = values[STEER_sample] <= SCOPE_NONE && values[STEER_switches] <= SCOPE_NONE;
+
+#define CHECK_VALUE(type, field, ...) all &= is_value(OPTION_##type, values[STEER_##field]);
+#define CPU_START CHECK_VALUE
+#define CUDA_START CHECK_VALUE
+#define RUN_START CHECK_VALUE
+#include "record/profile_options.def"
+	return all;
+}
+
 static int makes_sense(const struct steer_capture *c)
 {
-	if (c->given & ~(uint32_t)STEER_GIVEN_ALL || c->end > CAPTURE_END_STOP_SHUTDOWN)
-		return 0;
-	if (c->sample > SCOPE_NONE || c->switches > SCOPE_NONE || c->delay_ns < 0 || c->duration_ns < 0)
-		return 0;
-	if (c->delay_ns > STEER_LONGEST_NS || c->duration_ns > STEER_LONGEST_NS)
+	if (c->given & ~(uint32_t)STEER_GIVEN_ALL || c->end > CAPTURE_END_STOP_SHUTDOWN || !are_values(c->values))
 		return 0;
 	if (!is_text(c->range_name, sizeof(c->range_name)) || !is_text(c->domain_name, sizeof(c->domain_name)))
 		return 0;
@@ -75,16 +90,11 @@ void steer_capture_apply(const struct steer_capture *c, struct profile_options *
 		o->capture_end = (enum capture_end)c->end;
 		o->capture_repeats = c->repeats;
 	}
-	if (c->given & STEER_GIVEN_DELAY)
-		o->delay_ns = c->delay_ns;
-	if (c->given & STEER_GIVEN_DURATION)
-		o->duration_ns = c->duration_ns;
-	if (c->given & STEER_GIVEN_SAMPLE)
-		o->cpu.sample = (enum profile_scope)c->sample;
-	if (c->given & STEER_GIVEN_SWITCHES)
-		o->cpu.switches = (enum profile_scope)c->switches;
-	if (c->given & STEER_GIVEN_STAY)
-		o->stop_on_exit = !c->stay;
-	if (c->given & STEER_GIVEN_FLUSH)
-		o->cuda.flush_on_stop = c->flush != 0;
+#define TAKE(to, field)                                                                          \
+	if (c->given & STEER_GIVEN(STEER_##field))                                                \
+		o->to = c->values[STEER_##field];
+#define CPU_START(type, field, ...) TAKE(cpu.field, field)
+#define CUDA_START(type, field, ...) TAKE(cuda.field, field)
+#define RUN_START(type, field, ...) TAKE(field, field)
+#include "record/profile_options.def"
 }

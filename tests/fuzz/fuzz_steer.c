@@ -64,7 +64,7 @@ static void use(const struct steer_request *request)
 	if (o.capture_range == CAPTURE_RANGE_SCHEDULE)
 		require(o.schedule.active && schedule_next(&o.schedule, 0) > 0 && schedule_first_active(&o.schedule) < INT64_MAX);
 	require(strlen(o.nvtx_capture.range) <= RING_NVTX_RANGE && strlen(o.nvtx_capture.domain) <= RING_NVTX_DOMAIN);
-	require(o.cpu.sample <= SCOPE_NONE && o.cpu.switches <= SCOPE_NONE);
+	require(o.cpu.sample >= 0 && o.cpu.sample <= SCOPE_NONE && o.cpu.switches >= 0 && o.cpu.switches <= SCOPE_NONE);
 	/* Times of a clock that has run for a while are added to them. */
 	require(o.delay_ns >= 0 && o.delay_ns + o.duration_ns >= 0 && o.delay_ns + o.duration_ns < INT64_MAX / 2 + 1);
 }

@@ -14,11 +14,18 @@ page.on("request", (request) => { if (!/^(data|blob|file):/.test(request.url()))
 
 const settle = () => page.waitForFunction(() => window.sonde?.settled, null, { timeout: 60000 });
 
-/** Answers of the page's own engine, by the function through which the page asks. */
+/** Answers of the page's own engine, by the function through which the page asks, and which of its workers gave each. */
 async function ask(uris) {
   return page.evaluate(async (list) => {
     const { binary } = await import("sonde/api.js");
-    const answers = [];
+    const answers = [], workers = [], post = Worker.prototype.postMessage;
+    let asked;
+    Worker.prototype.postMessage = function postAndNote(message, ...rest) {
+      if (message.uri && !workers.includes(this))
+        workers.push(this);
+      asked = message.uri ? workers.indexOf(this) : asked;
+      return post.call(this, message, ...rest);
+    };
     for (const uri of list) {
       const [path, query] = uri.split("?");
       try {
@@ -26,11 +33,12 @@ async function ask(uris) {
         let text = "";
         for (let at = 0; at < bytes.length; at += 32768)
           text += String.fromCharCode(...bytes.subarray(at, at + 32768));
-        answers.push({ body: btoa(text) });
+        answers.push({ body: btoa(text), worker: asked });
       } catch (error) {
         answers.push({ error: error.message });
       }
     }
+    Worker.prototype.postMessage = post;
     return answers;
   }, uris);
 }
