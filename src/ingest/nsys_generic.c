@@ -238,10 +238,10 @@ static int has_column(struct nsys *n, const char *table, const char *column)
 	return sqlite3_table_column_metadata(n->db, NULL, table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static int is_known(const char *table)
+static int is_known(const struct nsys *n, const char *table)
 {
 	for (unsigned i = 0; i < NSYS_TABLE_COUNT; i++)
-		if (i != NSYS_FINDINGS && strcasecmp(table, nsys_tables[i].name) == 0) /* FINDINGS are ours, and are not read back */
+		if (n->has_reader[i] && strcasecmp(table, nsys_tables[i].name) == 0)
 			return 1;
 	for (unsigned i = 0; i < NSYS_COUNT(more_tables); i++)
 		if (strcasecmp(table, more_tables[i]) == 0)
@@ -285,7 +285,7 @@ void nsys_read_others(struct nsys *n)
 			refuse(n, name, "a view");
 		else if (sql && strncasecmp(sql, "CREATE VIRTUAL", 14) == 0)
 			refuse(n, name, "a virtual table");
-		else if (!is_known(name))
+		else if (!is_known(n, name))
 			count += (names[count] = strdup(name)) != NULL;
 	}
 	sqlite3_finalize(statement);

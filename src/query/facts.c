@@ -15,6 +15,8 @@
 #define SCHEMA_MINOR "25"
 #define SCHEMA_MICRO "0"
 
+#define CAPTURE nsys_declared[NSYS_META_DATA_CAPTURE].name
+
 int facts_execute(struct query *q, const char *format, ...)
 {
 	va_list args;
@@ -51,8 +53,8 @@ static int add_list(struct query *q, const char *name, const char *list)
 {
 	if (!list)
 		return SQLITE_OK;
-	return facts_execute(q, "INSERT INTO META_DATA_CAPTURE SELECT %Q, value FROM "
-			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", name, list, list, list);
+	return facts_execute(q, "INSERT INTO %s SELECT %Q, value FROM "
+			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", CAPTURE, name, list, list, list);
 }
 
 /* The first element of the command is the program. */
@@ -60,18 +62,18 @@ static int add_command(struct query *q, const char *command)
 {
 	if (!command)
 		return SQLITE_OK;
-	return facts_execute(q, "INSERT INTO META_DATA_CAPTURE SELECT CASE key WHEN 0 THEN 'PROCESS_0:COMMAND' "
+	return facts_execute(q, "INSERT INTO %s SELECT CASE key WHEN 0 THEN 'PROCESS_0:COMMAND' "
 			  "ELSE 'PROCESS_0:ARGUMENT_' || (key - 1) END, value FROM "
-			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", command, command, command);
+			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", CAPTURE, command, command, command);
 }
 
 static int add_sources(struct query *q, const char *trace)
 {
 	if (!trace)
 		return SQLITE_OK;
-	return facts_execute(q, "INSERT INTO META_DATA_CAPTURE SELECT 'CAPTURE_EVENT_TYPE', CASE value WHEN 'nvtx' THEN "
+	return facts_execute(q, "INSERT INTO %s SELECT 'CAPTURE_EVENT_TYPE', CASE value WHEN 'nvtx' THEN "
 			  "'NvtxEvents' ELSE value END FROM json_each('[\"' || replace(replace(%Q, '\"', ''), ',', "
-			  "'\",\"') || '\"]')", trace);
+			  "'\",\"') || '\"]')", CAPTURE, trace);
 }
 
 static int fill_capture(struct query *q, const struct fact_table *t)
@@ -94,8 +96,8 @@ static int fill_capture(struct query *q, const struct fact_table *t)
 		{ "SAMPLING_FREQUENCY", "sampling.frequency" },
 		{ "SAMPLING_BACKTRACE", "sampling.backtrace" },
 	};
-	int r = facts_execute(q, "INSERT INTO META_DATA_CAPTURE SELECT substr(key, 19), value FROM sonde_meta "
-				 "WHERE substr(key, 1, 18) = 'META_DATA_CAPTURE:'");
+	int r = facts_execute(q, "INSERT INTO %s SELECT substr(key, length(%Q) + 2), value FROM sonde_meta "
+				 "WHERE substr(key, 1, length(%Q) + 1) = %Q || ':'", CAPTURE, CAPTURE, CAPTURE, CAPTURE);
 
 	if (r != SQLITE_OK || sqlite3_changes(q->db) > 0)
 		return r; /* an imported report says how it was recorded in nsys's words */
@@ -105,7 +107,7 @@ static int fill_capture(struct query *q, const struct fact_table *t)
 	if (r == SQLITE_OK)
 		r = add_list(q, "PROCESS_0:ENVIRONMENT_VARIABLE", report_meta(q->report, "environment"));
 	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
-		r = add_pair(q, "META_DATA_CAPTURE", facts[i].name, report_meta(q->report, facts[i].key));
+		r = add_pair(q, CAPTURE, facts[i].name, report_meta(q->report, facts[i].key));
 	return r;
 }
 
@@ -124,11 +126,11 @@ static int fill_export(struct query *q, const struct fact_table *t)
 	int r = SQLITE_OK;
 
 	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
-		r = add_pair(q, "META_DATA_EXPORT", facts[i][0], facts[i][1]);
+		r = add_pair(q, nsys_declared[t->id].name, facts[i][0], facts[i][1]);
 	return r;
 }
 
-static int add_system(struct query *q)
+static int add_system(struct query *q, const char *table)
 {
 	/* Numbers of the properties are nsys's; above 10000 they are Sonde's own. */
 	static const struct {
@@ -141,17 +143,17 @@ static int add_system(struct query *q)
 		{ "Hostname", 619, "host" }, { "BootId", 10001, "boot_id" },
 	};
 	const char *value;
-	int r = facts_execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', substr(rest, instr(rest, ':') + 1), "
-				 "CAST(rest AS INTEGER), ifnull(value, '') FROM (SELECT substr(key, 24) AS rest, value FROM "
-				 "sonde_meta WHERE substr(key, 1, 23) = 'TARGET_INFO_SYSTEM_ENV:')",
-			      (long long)index_global_id(&q->index, 0));
+	int r = facts_execute(q, "INSERT INTO %s SELECT %lld, 'Local (CLI)', substr(rest, instr(rest, ':') + 1), "
+				 "CAST(rest AS INTEGER), ifnull(value, '') FROM (SELECT substr(key, length(%Q) + 2) AS rest, value FROM "
+				 "sonde_meta WHERE substr(key, 1, length(%Q) + 1) = %Q || ':')",
+			      table, (long long)index_global_id(&q->index, 0), table, table, table);
 
 	if (r != SQLITE_OK || sqlite3_changes(q->db) > 0)
 		return r; /* an imported report has all of it in nsys's words */
 	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++) {
 		value = report_meta(q->report, facts[i].key);
 		if (value)
-			r = facts_execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES(%lld, 'Local (CLI)', %Q, %d, %Q)",
+			r = facts_execute(q, "INSERT INTO %s VALUES(%lld, 'Local (CLI)', %Q, %d, %Q)", table,
 				    (long long)index_global_id(&q->index, 0), facts[i].name, facts[i].number, value);
 	}
 	return r;
@@ -159,11 +161,12 @@ static int add_system(struct query *q)
 
 static int fill_system(struct query *q, const struct fact_table *t)
 {
-	int r = add_system(q);
+	const char *table = nsys_declared[t->id].name;
+	int r = add_system(q, table);
 
 	if (r == SQLITE_OK)
-		r = facts_execute(q, "INSERT OR IGNORE INTO TARGET_INFO_SYSTEM_ENV SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
-				     "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1",
+		r = facts_execute(q, "INSERT OR IGNORE INTO %s SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
+				     "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1", table,
 				  (long long)index_global_id(&q->index, 0));
 	return r;
 }
@@ -191,7 +194,7 @@ static int fill_start_time(struct query *q, const struct fact_table *t)
 		snprintf(local_text, sizeof(local_text), "%s", told_local);
 	else
 		format_time(utc, 1, local_text, sizeof(local_text));
-	return facts_execute(q, "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(%lld, %Q, %Q, %lld)",
+	return facts_execute(q, "INSERT INTO %s VALUES(%lld, %Q, %Q, %lld)", nsys_declared[t->id].name,
 			     (long long)utc, utc_text, local_text, (long long)meta_number(q, "session_start_raw_ns", 0));
 }
 
@@ -202,7 +205,7 @@ static int fill_details(struct query *q, const struct fact_table *t)
 
 	if (duration < 0)
 		return SQLITE_OK;
-	return facts_execute(q, "INSERT INTO ANALYSIS_DETAILS VALUES(%lld, %lld, %lld, %lld)",
+	return facts_execute(q, "INSERT INTO %s VALUES(%lld, %lld, %lld, %lld)", nsys_declared[t->id].name,
 			     (long long)index_global_id(&q->index, 0), (long long)duration, (long long)begin,
 			     (long long)(begin + duration));
 }
