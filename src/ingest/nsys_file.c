@@ -189,6 +189,8 @@ int nsys_rows_open(struct nsys_rows *ret, struct nsys *n, const struct nsys_tabl
 int nsys_rows_open_sorted(struct nsys_rows *ret, struct nsys *n, const struct nsys_table *table, const unsigned *by, unsigned count)
 {
 	*ret = (struct nsys_rows){ .n = n, .table = table->name, .columns = table->columns, .count = table->count };
+	for (unsigned i = 0; i < NSYS_TABLE_COUNT; i++)
+		n->has_reader[i] |= table->name == nsys_tables[i].name;
 	if (n->sink.result || !nsys_has_table(n, table->name))
 		return 0;
 	if (prepare(ret, by, count) < 0) {

@@ -17,13 +17,9 @@
 /* Words for numbers, which are ours, and what is read as a table of another name. */
 static const char *const more_tables[] = {
 	NSYS_OLD_DRIVER,
-	"ENUM_STACK_UNWIND_METHOD", "ENUM_SAMPLING_THREAD_STATE", "ENUM_SCHEDULING_THREAD_BLOCK",
-	"ENUM_OSRT_FILE_ACCESS_EVENT_TYPE", "ENUM_NSYS_EVENT_TYPE", "ENUM_NSYS_EVENT_CLASS", "ENUM_DIAGNOSTIC_SEVERITY_LEVEL",
-	"ENUM_DIAGNOSTIC_SOURCE_TYPE", "ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", "ENUM_CUDA_MEMCPY_OPER", "ENUM_CUDA_MEM_KIND",
-	"ENUM_CUDA_UNIF_MEM_MIGRATION", "ENUM_CUDA_UNIF_MEM_ACCESS_TYPE", "ENUM_CUDA_KERNEL_LAUNCH_TYPE",
-	"ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG", "ENUM_CUDA_FUNC_CACHE_CONFIG", "ENUM_CUDA_DEV_MEM_EVENT_OPER",
-	"ENUM_CUDA_MEMPOOL_OPER", "ENUM_CUDA_MEMPOOL_TYPE", "ENUM_CUPTI_SYNC_TYPE", "ENUM_CUPTI_STREAM_TYPE",
-	"ENUM_CUPTI_OVERHEAD_TYPE",
+#define ENUM_TABLE(table, ...) #table,
+#include "fmt/nsys_enum_tables.def"
+#undef ENUM_TABLE
 };
 
 /* The first two are the times; which columns there are decides. */
@@ -242,10 +238,10 @@ static int has_column(struct nsys *n, const char *table, const char *column)
 	return sqlite3_table_column_metadata(n->db, NULL, table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static int is_known(const char *table)
+static int is_known(const struct nsys *n, const char *table)
 {
 	for (unsigned i = 0; i < NSYS_TABLE_COUNT; i++)
-		if (i != NSYS_FINDINGS && strcasecmp(table, nsys_tables[i].name) == 0) /* FINDINGS are ours, and are not read back */
+		if (n->has_reader[i] && strcasecmp(table, nsys_tables[i].name) == 0)
 			return 1;
 	for (unsigned i = 0; i < NSYS_COUNT(more_tables); i++)
 		if (strcasecmp(table, more_tables[i]) == 0)
@@ -289,7 +285,7 @@ void nsys_read_others(struct nsys *n)
 			refuse(n, name, "a view");
 		else if (sql && strncasecmp(sql, "CREATE VIRTUAL", 14) == 0)
 			refuse(n, name, "a virtual table");
-		else if (!is_known(name))
+		else if (!is_known(n, name))
 			count += (names[count] = strdup(name)) != NULL;
 	}
 	sqlite3_finalize(statement);

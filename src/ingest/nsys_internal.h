@@ -83,6 +83,7 @@ struct nsys {
 	uint64_t *profilers_overhead; /* by number in overhead_keys: rows yet to be matched */
 	int64_t duration;            /* of the session; -1: not told */
 	int is_ours;                 /* sonde export wrote the file */
+	char has_reader[NSYS_TABLE_COUNT]; /* the others are read as tables of no meaning to us */
 	uint64_t untimed, backwards, odd, unpaired, deep, unkept, contentless;
 	uint64_t nameless;           /* cells with the number of a string that is not in the file */
 	struct buf unkept_tables;

@@ -302,7 +302,7 @@ static void other_event(struct nsys_rows *rows, int64_t type)
 	int registered;
 	uint64_t set = 0;
 
-	nsys_arg_number(rows->n, &set, "eventType", type);
+	nsys_arg_number(rows->n, &set, rows->columns[NVTX_AT(eventType)].name, type);
 	nsys_put_generic(rows, t, 0, sink_text(&rows->n->sink, rows->table), text_of(rows, &registered), set);
 }
 

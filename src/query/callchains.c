@@ -9,19 +9,9 @@
 #include "query/function.h"
 #include "query/stack_tree.h"
 
-#define CHAINS_DECLARATION                                                                            \
-	"CREATE TABLE x(id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, "       \
-	"kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER, "            \
-	"originalIP INTEGER, unwindMethod INTEGER, stackDepth INTEGER NOT NULL)"
-
-#define CUDA_CHAINS_DECLARATION                                                                       \
-	"CREATE TABLE x(id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, "       \
-	"unresolved INTEGER, originalIP INTEGER, stackDepth INTEGER NOT NULL)"
-
-enum {
-	CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_KERNEL, CHAIN_THUMB, CHAIN_UNRESOLVED, CHAIN_SPECIAL,
-	CHAIN_IP, CHAIN_METHOD, CHAIN_DEPTH
-};
+/* Columns are numbered as SAMPLING_CALLCHAINS has them. */
+#define CHAIN(column) ((int)NSYS_AT(SAMPLING_CALLCHAINS, column))
+#define CHAIN_WIDTH NSYS_WIDTH(SAMPLING_CALLCHAINS)
 
 enum { PLAN_ALL = 0, PLAN_ID = 1, PLAN_DEPTH = 2 };
 
@@ -30,23 +20,25 @@ enum { METHOD_UNKNOWN = 0, METHOD_FRAME_POINTERS = 1, METHOD_TABLES = 2, METHOD_
 
 /* Whose stacks a table shows. */
 struct chains_kind {
-	const char *name;
+	enum nsys_table_id id;
 	enum table_id table;
 	unsigned stack;      /* its column */
 	enum track_kind track;
-	const char *declaration;
-	uint8_t columns[CHAIN_DEPTH + 1]; /* CHAIN_* of each */
+	uint8_t columns[CHAIN_WIDTH]; /* CHAIN() of each */
 };
 
+#define COLUMN_OF(NAME, column) [NSYS_AT(NAME, column)] = CHAIN(column)
+#define COLUMNS_OF_ALL(NAME)                                                                     \
+	COLUMN_OF(NAME, id), COLUMN_OF(NAME, symbol), COLUMN_OF(NAME, module), COLUMN_OF(NAME, unresolved), \
+	COLUMN_OF(NAME, originalIP), COLUMN_OF(NAME, stackDepth)
+#define COLUMNS_OF_CPU(NAME)                                                                     \
+	COLUMNS_OF_ALL(NAME), COLUMN_OF(NAME, kernelMode), COLUMN_OF(NAME, thumbCode), COLUMN_OF(NAME, specialEntry), \
+	COLUMN_OF(NAME, unwindMethod)
+
 static const struct chains_kind kinds[] = {
-	{ "SAMPLING_CALLCHAINS", TABLE_SAMPLE, COLUMN_SAMPLE_STACK, TRACK_SAMPLES, CHAINS_DECLARATION,
-	  { CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_KERNEL, CHAIN_THUMB, CHAIN_UNRESOLVED, CHAIN_SPECIAL, CHAIN_IP,
-	    CHAIN_METHOD, CHAIN_DEPTH } },
-	{ "OSRT_CALLCHAINS", TABLE_OSRT, COLUMN_OSRT_STACK, TRACK_OSRT, CHAINS_DECLARATION,
-	  { CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_KERNEL, CHAIN_THUMB, CHAIN_UNRESOLVED, CHAIN_SPECIAL, CHAIN_IP,
-	    CHAIN_METHOD, CHAIN_DEPTH } },
-	{ "CUDA_CALLCHAINS", TABLE_CUDA_API, COLUMN_CUDA_API_STACK, TRACK_CUDA_API, CUDA_CHAINS_DECLARATION,
-	  { CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_UNRESOLVED, CHAIN_IP, CHAIN_DEPTH } },
+	{ NSYS_SAMPLING_CALLCHAINS, TABLE_SAMPLE, COLUMN_SAMPLE_STACK, TRACK_SAMPLES, { COLUMNS_OF_CPU(SAMPLING_CALLCHAINS) } },
+	{ NSYS_OSRT_CALLCHAINS, TABLE_OSRT, COLUMN_OSRT_STACK, TRACK_OSRT, { COLUMNS_OF_CPU(OSRT_CALLCHAINS) } },
+	{ NSYS_CUDA_CALLCHAINS, TABLE_CUDA_API, COLUMN_CUDA_API_STACK, TRACK_CUDA_API, { COLUMNS_OF_ALL(CUDA_CALLCHAINS) } },
 };
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -98,12 +90,14 @@ static int chains_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 	struct query *q = aux;
 	const struct chains_kind *kind = kinds;
 	struct chains_vtab *v;
+	char *declaration;
 	int r;
 
-	while (kind < kinds + KIND_COUNT - 1 && strcmp(argv[2], kind->name) != 0)
+	while (kind < kinds + KIND_COUNT - 1 && strcmp(argv[2], nsys_declared[kind->id].name) != 0)
 		kind++;
-	r = sqlite3_declare_vtab(db, kind->declaration);
-
+	declaration = nsys_declaration(kind->id, "x");
+	r = declaration ? sqlite3_declare_vtab(db, declaration) : SQLITE_NOMEM;
+	sqlite3_free(declaration);
 	if (r != SQLITE_OK)
 		return r;
 	v = sqlite3_malloc(sizeof(*v));
@@ -133,7 +127,7 @@ static int column_of(const struct chains_vtab *v, int column)
 static int comes_in_order(const struct chains_vtab *v, const sqlite3_index_info *info)
 {
 	for (int i = 0; i < info->nOrderBy; i++)
-		if (info->aOrderBy[i].desc || column_of(v, info->aOrderBy[i].iColumn) != (i == 0 ? CHAIN_ID : CHAIN_DEPTH))
+		if (info->aOrderBy[i].desc || column_of(v, info->aOrderBy[i].iColumn) != (i == 0 ? CHAIN(id) : CHAIN(stackDepth)))
 			return 0;
 	return info->nOrderBy > 0 && info->nOrderBy <= 2;
 }
@@ -147,9 +141,9 @@ static int chains_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	for (int i = 0; i < info->nConstraint; i++) {
 		if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
 			continue;
-		if (column_of(v, info->aConstraint[i].iColumn) == CHAIN_ID)
+		if (column_of(v, info->aConstraint[i].iColumn) == CHAIN(id))
 			place[0] = i;
-		if (column_of(v, info->aConstraint[i].iColumn) == CHAIN_DEPTH)
+		if (column_of(v, info->aConstraint[i].iColumn) == CHAIN(stackDepth))
 			place[1] = i;
 	}
 	info->idxNum = (place[0] >= 0 ? PLAN_ID : 0) | (place[1] >= 0 ? PLAN_DEPTH : 0);
@@ -409,16 +403,16 @@ static int chains_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	const struct code_function *f = &c->tree->functions[c->tree->code[frame].function];
 
 	switch (kind_of(c)->columns[column]) {
-	case CHAIN_ID: sqlite3_result_int64(context, c->id); break;
-	case CHAIN_SYMBOL: sqlite3_result_int64(context, code_frame_string(c->tree, frame)); break;
-	case CHAIN_MODULE: sqlite3_result_int64(context, code_frame_module_string(c->tree, frame)); break;
-	case CHAIN_KERNEL: sqlite3_result_int(context, code_function_is_kernel(f)); break;
-	case CHAIN_UNRESOLVED: sqlite3_result_int(context, f->name == 0); break;
-	case CHAIN_IP: sqlite3_result_int64(context, c->tree->code[frame].offset); break;
-	case CHAIN_METHOD:
+	case CHAIN(id): sqlite3_result_int64(context, c->id); break;
+	case CHAIN(symbol): sqlite3_result_int64(context, code_frame_string(c->tree, frame)); break;
+	case CHAIN(module): sqlite3_result_int64(context, code_frame_module_string(c->tree, frame)); break;
+	case CHAIN(kernelMode): sqlite3_result_int(context, code_function_is_kernel(f)); break;
+	case CHAIN(unresolved): sqlite3_result_int(context, f->name == 0); break;
+	case CHAIN(originalIP): sqlite3_result_int64(context, c->tree->code[frame].offset); break;
+	case CHAIN(unwindMethod):
 		sqlite3_result_int(context, ((const struct chains_vtab *)base->pVtab)->method);
 		break;
-	case CHAIN_DEPTH: sqlite3_result_int64(context, c->depth); break;
+	case CHAIN(stackDepth): sqlite3_result_int64(context, c->depth); break;
 	}
 	return SQLITE_OK;
 }
@@ -450,12 +444,12 @@ static int has_stacks(struct query *q, const struct chains_kind *kind)
 
 static const char *chains_name(struct query *q, unsigned i)
 {
-	return i < KIND_COUNT ? kinds[i].name : NULL;
+	return i < KIND_COUNT ? nsys_declared[kinds[i].id].name : NULL;
 }
 
 static int make_chains(struct query *q, unsigned i)
 {
-	return listed_create(q, has_stacks(q, &kinds[i]), kinds[i].name, "sonde_callchains");
+	return listed_create(q, has_stacks(q, &kinds[i]), chains_name(q, i), "sonde_callchains");
 }
 
 const struct listed_family callchain_family = { chains_name, make_chains };

@@ -13,117 +13,84 @@
 #define RANGE(what, correlation, node)                                                           \
 	{ .convert = CONVERT_CALL, .column = (correlation), .other = CALL_##what, .constant = (node) }
 
-static const struct mapped_column ops_columns[] = {
-	SHOWN("start", "INTEGER"), SHOWN("end", "INTEGER"), SHOWN("duration", "INTEGER"), SHOWN("kind", "INTEGER"),
-	SHOWN("name", "TEXT"), SHOWN("base", "TEXT"), SHOWN("mangled", "TEXT"),
-	SHOWN("correlationId", "INTEGER"), SHOWN("launch", "INTEGER"), SHOWN("shape", "INTEGER"),
-	SHOWN("gridX", "INTEGER"), SHOWN("gridY", "INTEGER"), SHOWN("gridZ", "INTEGER"),
-	SHOWN("blockX", "INTEGER"), SHOWN("blockY", "INTEGER"), SHOWN("blockZ", "INTEGER"),
-	SHOWN("registersPerThread", "INTEGER"), SHOWN("staticSharedMemory", "INTEGER"),
-	SHOWN("dynamicSharedMemory", "INTEGER"),
-	SHOWN("bytes", "INTEGER"), SHOWN("copyKind", "INTEGER"), SHOWN("srcKind", "INTEGER"), SHOWN("dstKind", "INTEGER"),
-	SHOWN("deviceId", "INTEGER"), SHOWN("gpuUid", "INTEGER"), SHOWN("contextId", "INTEGER"),
-	SHOWN("greenContextId", "INTEGER"), SHOWN("streamId", "INTEGER"),
-	SHOWN("graphNodeId", "INTEGER"), SHOWN("graphId", "INTEGER"),
-	SHOWN("apiStart", "INTEGER"), SHOWN("apiEnd", "INTEGER"), SHOWN("apiName", "TEXT"), SHOWN("globalTid", "INTEGER"),
-	SHOWN("processUid", "INTEGER"),
-	SHOWN("nvtxName", "TEXT"), SHOWN("nvtxDomain", "TEXT"),
-	SHOWN("nvtxRange", "INTEGER"), SHOWN("captureRange", "INTEGER"), SHOWN("track", "INTEGER"),
+#define OPS(COLUMN)                                                                              \
+	COLUMN(start, "INTEGER", FROM(NUMBER, 0)) COLUMN(end, "INTEGER", FROM(NUMBER, 1))        \
+	COLUMN(duration, "INTEGER", WITH(DURATION, 1, UINT8_MAX)) COLUMN(kind, "INTEGER", OF_SOURCE) \
+	COLUMN(name, "TEXT", OF_SOURCE) COLUMN(base, "TEXT", OF_SOURCE) COLUMN(mangled, "TEXT", OF_SOURCE) \
+	COLUMN(correlationId, "INTEGER", OF_SOURCE) COLUMN(launch, "INTEGER", OF_SOURCE) COLUMN(shape, "INTEGER", OF_SOURCE) \
+	COLUMN(gridX, "INTEGER", OF_SOURCE) COLUMN(gridY, "INTEGER", OF_SOURCE) COLUMN(gridZ, "INTEGER", OF_SOURCE) \
+	COLUMN(blockX, "INTEGER", OF_SOURCE) COLUMN(blockY, "INTEGER", OF_SOURCE) COLUMN(blockZ, "INTEGER", OF_SOURCE) \
+	COLUMN(registersPerThread, "INTEGER", OF_SOURCE) COLUMN(staticSharedMemory, "INTEGER", OF_SOURCE) \
+	COLUMN(dynamicSharedMemory, "INTEGER", OF_SOURCE)                                        \
+	COLUMN(bytes, "INTEGER", OF_SOURCE) COLUMN(copyKind, "INTEGER", OF_SOURCE)               \
+	COLUMN(srcKind, "INTEGER", OF_SOURCE) COLUMN(dstKind, "INTEGER", OF_SOURCE)              \
+	COLUMN(deviceId, "INTEGER", STREAM(STREAM_DEVICE)) COLUMN(gpuUid, "INTEGER", STREAM(STREAM_GPU)) \
+	COLUMN(contextId, "INTEGER", STREAM(STREAM_CONTEXT)) COLUMN(greenContextId, "INTEGER", STREAM(STREAM_GREEN)) \
+	COLUMN(streamId, "INTEGER", STREAM(STREAM_ID))                                           \
+	COLUMN(graphNodeId, "INTEGER", OF_SOURCE) COLUMN(graphId, "INTEGER", OF_SOURCE)          \
+	COLUMN(apiStart, "INTEGER", OF_SOURCE) COLUMN(apiEnd, "INTEGER", OF_SOURCE) COLUMN(apiName, "TEXT", OF_SOURCE) \
+	COLUMN(globalTid, "INTEGER", OF_SOURCE) COLUMN(processUid, "INTEGER", FROM(TRACK_PROCESS, 0)) \
+	COLUMN(nvtxName, "TEXT", OF_SOURCE) COLUMN(nvtxDomain, "TEXT", OF_SOURCE)                \
+	COLUMN(nvtxRange, "INTEGER", OF_SOURCE) COLUMN(captureRange, "INTEGER", OF_SOURCE) COLUMN(track, "INTEGER", FROM(TRACK, 0))
+static const struct mapped_column ops_columns[] = { OPS(AS_COLUMN) };
+struct op_places {
+	OPS(AS_MEMBER)
 };
+#define AT(column) [offsetof(struct op_places, column)]
+#define WORK(T, node, ...)                                                                       \
+	{ .table = TABLE_GPU_##T, .track_kind = TRACK_GPU_##T, CELLS_AT(op_places){              \
+	  AT(kind) = CONSTANT(OP_##T), AT(correlationId) = FROM(NUMBER, COLUMN_GPU_##T##_CORRELATION), \
+	  AT(apiStart) = CALL(START, COLUMN_GPU_##T##_CORRELATION), AT(apiEnd) = CALL(END, COLUMN_GPU_##T##_CORRELATION), \
+	  AT(apiName) = CALL(NAME, COLUMN_GPU_##T##_CORRELATION), AT(globalTid) = CALL(TID, COLUMN_GPU_##T##_CORRELATION), \
+	  AT(nvtxName) = RANGE(NVTX_NAME, COLUMN_GPU_##T##_CORRELATION, node),                   \
+	  AT(nvtxDomain) = RANGE(NVTX_DOMAIN, COLUMN_GPU_##T##_CORRELATION, node),               \
+	  AT(nvtxRange) = RANGE(NVTX_RANGE, COLUMN_GPU_##T##_CORRELATION, node),                 \
+	  AT(captureRange) = RANGE(CAPTURE_RANGE, COLUMN_GPU_##T##_CORRELATION, node), __VA_ARGS__ } }
+#define GRAPH(T) \
+	AT(graphNodeId) = FROM(NUMBER, COLUMN_GPU_##T##_GRAPH_NODE), AT(graphId) = FROM(NUMBER, COLUMN_GPU_##T##_GRAPH)
 
-/* What all sources have. */
-#define TIMES(op)                                                                                \
-	FROM(NUMBER, 0), FROM(NUMBER, 1), WITH(DURATION, 1, UINT8_MAX), CONSTANT(op)
-#define PLACE                                                                                    \
-	STREAM(STREAM_DEVICE), STREAM(STREAM_GPU), STREAM(STREAM_CONTEXT), STREAM(STREAM_GREEN), STREAM(STREAM_ID)
-#define STARTED_BY(correlation, node)                                                            \
-	CALL(START, correlation), CALL(END, correlation), CALL(NAME, correlation),               \
-	CALL(TID, correlation), FROM(TRACK_PROCESS, 0),                                          \
-	RANGE(NVTX_NAME, correlation, node), RANGE(NVTX_DOMAIN, correlation, node),              \
-	RANGE(NVTX_RANGE, correlation, node), RANGE(CAPTURE_RANGE, correlation, node), FROM(TRACK, 0)
-#define NO_LAUNCH                                                                                \
-	NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING
-
-static const struct mapped_cell kernel_cells[] = {
-	TIMES(OP_KERNEL), LAUNCH_TEXT(LAUNCH_NAME), LAUNCH_TEXT(LAUNCH_SHORT_NAME), LAUNCH_TEXT(LAUNCH_MANGLED),
-	FROM(NUMBER, COLUMN_GPU_KERNEL_CORRELATION), FROM(NUMBER, COLUMN_GPU_KERNEL_LAUNCH), LAUNCH(LAUNCH_SHAPE),
-	LAUNCH(COLUMN_CUDA_LAUNCH_GRID_X), LAUNCH(COLUMN_CUDA_LAUNCH_GRID_Y), LAUNCH(COLUMN_CUDA_LAUNCH_GRID_Z),
-	LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_X), LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Y), LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Z),
-	LAUNCH(COLUMN_CUDA_LAUNCH_REGISTERS), LAUNCH(COLUMN_CUDA_LAUNCH_STATIC_SHARED),
-	LAUNCH(COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED), NOTHING, NOTHING, NOTHING, NOTHING,
-	PLACE, FROM(NUMBER, COLUMN_GPU_KERNEL_GRAPH_NODE), FROM(NUMBER, COLUMN_GPU_KERNEL_GRAPH),
-	STARTED_BY(COLUMN_GPU_KERNEL_CORRELATION, COLUMN_GPU_KERNEL_GRAPH_NODE),
-};
-static const struct mapped_cell copy_cells[] = {
-	TIMES(OP_COPY), NOTHING, NOTHING, NOTHING, FROM(NUMBER, COLUMN_GPU_COPY_CORRELATION), NO_LAUNCH,
-	FROM(NUMBER, COLUMN_GPU_COPY_BYTES), FROM(NUMBER_OR, COLUMN_GPU_COPY_KIND),
-	FROM(MEMORY_KIND, COLUMN_GPU_COPY_SOURCE), FROM(MEMORY_KIND, COLUMN_GPU_COPY_TARGET),
-	PLACE,
-	FROM(NUMBER, COLUMN_GPU_COPY_GRAPH_NODE), FROM(NUMBER, COLUMN_GPU_COPY_GRAPH),
-	STARTED_BY(COLUMN_GPU_COPY_CORRELATION, COLUMN_GPU_COPY_GRAPH_NODE),
-};
-static const struct mapped_cell set_cells[] = {
-	TIMES(OP_SET), NOTHING, NOTHING, NOTHING, FROM(NUMBER, COLUMN_GPU_SET_CORRELATION), NO_LAUNCH,
-	FROM(NUMBER, COLUMN_GPU_SET_BYTES), NOTHING, FROM(MEMORY_KIND, COLUMN_GPU_SET_MEMORY), NOTHING,
-	PLACE, FROM(NUMBER, COLUMN_GPU_SET_GRAPH_NODE), FROM(NUMBER, COLUMN_GPU_SET_GRAPH),
-	STARTED_BY(COLUMN_GPU_SET_CORRELATION, COLUMN_GPU_SET_GRAPH_NODE),
-};
-static const struct mapped_cell graph_cells[] = {
-	TIMES(OP_GRAPH), NOTHING, NOTHING, NOTHING, FROM(NUMBER, COLUMN_GPU_GRAPH_CORRELATION), NO_LAUNCH,
-	NOTHING, NOTHING, NOTHING, NOTHING,
-	PLACE, NOTHING, FROM(NUMBER, COLUMN_GPU_GRAPH_GRAPH),
-	STARTED_BY(COLUMN_GPU_GRAPH_CORRELATION, CALL_NO_NODE),
-};
-static const struct mapped_cell sync_cells[] = {
-	TIMES(OP_SYNC), NOTHING, NOTHING, NOTHING, FROM(NUMBER, COLUMN_GPU_SYNC_CORRELATION), NO_LAUNCH,
-	NOTHING, NOTHING, NOTHING, NOTHING,
-	PLACE, NOTHING, NOTHING,
-	STARTED_BY(COLUMN_GPU_SYNC_CORRELATION, CALL_NO_NODE),
-};
 static const struct mapped_source ops_sources[] = {
-	{ .table = TABLE_GPU_KERNEL, .track_kind = TRACK_GPU_KERNEL, .cells = kernel_cells },
-	{ .table = TABLE_GPU_COPY, .track_kind = TRACK_GPU_COPY, .cells = copy_cells },
-	{ .table = TABLE_GPU_SET, .track_kind = TRACK_GPU_SET, .cells = set_cells },
-	{ .table = TABLE_GPU_GRAPH, .track_kind = TRACK_GPU_GRAPH, .cells = graph_cells },
-	{ .table = TABLE_GPU_SYNC, .track_kind = TRACK_GPU_SYNC, .cells = sync_cells },
+	WORK(KERNEL, COLUMN_GPU_KERNEL_GRAPH_NODE, GRAPH(KERNEL), AT(name) = LAUNCH_TEXT(LAUNCH_NAME),
+	     AT(base) = LAUNCH_TEXT(LAUNCH_SHORT_NAME), AT(mangled) = LAUNCH_TEXT(LAUNCH_MANGLED),
+	     AT(launch) = FROM(NUMBER, COLUMN_GPU_KERNEL_LAUNCH), AT(shape) = LAUNCH(LAUNCH_SHAPE),
+	     AT(gridX) = LAUNCH(COLUMN_CUDA_LAUNCH_GRID_X), AT(gridY) = LAUNCH(COLUMN_CUDA_LAUNCH_GRID_Y),
+	     AT(gridZ) = LAUNCH(COLUMN_CUDA_LAUNCH_GRID_Z), AT(blockX) = LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_X),
+	     AT(blockY) = LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Y), AT(blockZ) = LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Z),
+	     AT(registersPerThread) = LAUNCH(COLUMN_CUDA_LAUNCH_REGISTERS),
+	     AT(staticSharedMemory) = LAUNCH(COLUMN_CUDA_LAUNCH_STATIC_SHARED),
+	     AT(dynamicSharedMemory) = LAUNCH(COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED)),
+	WORK(COPY, COLUMN_GPU_COPY_GRAPH_NODE, GRAPH(COPY), AT(bytes) = FROM(NUMBER, COLUMN_GPU_COPY_BYTES),
+	     AT(copyKind) = FROM(NUMBER_OR, COLUMN_GPU_COPY_KIND), AT(srcKind) = FROM(MEMORY_KIND, COLUMN_GPU_COPY_SOURCE),
+	     AT(dstKind) = FROM(MEMORY_KIND, COLUMN_GPU_COPY_TARGET)),
+	WORK(SET, COLUMN_GPU_SET_GRAPH_NODE, GRAPH(SET), AT(bytes) = FROM(NUMBER, COLUMN_GPU_SET_BYTES),
+	     AT(srcKind) = FROM(MEMORY_KIND, COLUMN_GPU_SET_MEMORY)),
+	WORK(GRAPH, CALL_NO_NODE, AT(graphId) = FROM(NUMBER, COLUMN_GPU_GRAPH_GRAPH)),
+	WORK(SYNC, CALL_NO_NODE, AT(graphId) = NOTHING),
 };
 static MAPPED(ops, "cuda_gpu_ops");
 
-static const struct mapped_column exec_columns[] = {
-	SHOWN("apiStart", "INTEGER"), SHOWN("apiDuration", "INTEGER"),
-	SHOWN("queueStart", "INTEGER"), SHOWN("queueDuration", "INTEGER"),
-	SHOWN("kernelStart", "INTEGER"), SHOWN("kernelDuration", "INTEGER"), SHOWN("totalDuration", "INTEGER"),
-	SHOWN("globalTid", "INTEGER"), SHOWN("deviceId", "INTEGER"), SHOWN("apiName", "TEXT"),
-	SHOWN("name", "TEXT"), SHOWN("base", "TEXT"), SHOWN("mangled", "TEXT"), SHOWN("shape", "INTEGER"),
-	SHOWN("gridX", "INTEGER"), SHOWN("gridY", "INTEGER"), SHOWN("gridZ", "INTEGER"),
-	SHOWN("blockX", "INTEGER"), SHOWN("blockY", "INTEGER"), SHOWN("blockZ", "INTEGER"),
-	SHOWN("nvtxName", "TEXT"), SHOWN("nvtxDomain", "TEXT"),
-};
 #define KERNEL_CALL(what) CALL(what, COLUMN_GPU_KERNEL_CORRELATION)
-static const struct mapped_cell exec_cells[] = {
-	KERNEL_CALL(START), KERNEL_CALL(DURATION), KERNEL_CALL(QUEUE_START), KERNEL_CALL(QUEUE_DURATION),
-	FROM(NUMBER, COLUMN_GPU_KERNEL_START), WITH(DURATION, COLUMN_GPU_KERNEL_END, UINT8_MAX),
-	KERNEL_CALL(TOTAL_DURATION), KERNEL_CALL(TID), STREAM(STREAM_DEVICE), KERNEL_CALL(NAME),
-	LAUNCH_TEXT(LAUNCH_NAME), LAUNCH_TEXT(LAUNCH_SHORT_NAME), LAUNCH_TEXT(LAUNCH_MANGLED), LAUNCH(LAUNCH_SHAPE),
-	LAUNCH(COLUMN_CUDA_LAUNCH_GRID_X), LAUNCH(COLUMN_CUDA_LAUNCH_GRID_Y), LAUNCH(COLUMN_CUDA_LAUNCH_GRID_Z),
-	LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_X), LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Y), LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Z),
-	RANGE(NVTX_NAME, COLUMN_GPU_KERNEL_CORRELATION, COLUMN_GPU_KERNEL_GRAPH_NODE),
-	RANGE(NVTX_DOMAIN, COLUMN_GPU_KERNEL_CORRELATION, COLUMN_GPU_KERNEL_GRAPH_NODE),
+#define KERNEL_RANGE(what) RANGE(what, COLUMN_GPU_KERNEL_CORRELATION, COLUMN_GPU_KERNEL_GRAPH_NODE)
+static const struct mapped_column exec_columns[] = {
+	SHOWN("apiStart", "INTEGER", KERNEL_CALL(START)), SHOWN("apiDuration", "INTEGER", KERNEL_CALL(DURATION)),
+	SHOWN("queueStart", "INTEGER", KERNEL_CALL(QUEUE_START)), SHOWN("queueDuration", "INTEGER", KERNEL_CALL(QUEUE_DURATION)),
+	SHOWN("kernelStart", "INTEGER", FROM(NUMBER, COLUMN_GPU_KERNEL_START)),
+	SHOWN("kernelDuration", "INTEGER", WITH(DURATION, COLUMN_GPU_KERNEL_END, UINT8_MAX)),
+	SHOWN("totalDuration", "INTEGER", KERNEL_CALL(TOTAL_DURATION)), SHOWN("globalTid", "INTEGER", KERNEL_CALL(TID)),
+	SHOWN("deviceId", "INTEGER", STREAM(STREAM_DEVICE)), SHOWN("apiName", "TEXT", KERNEL_CALL(NAME)),
+	SHOWN("name", "TEXT", LAUNCH_TEXT(LAUNCH_NAME)), SHOWN("base", "TEXT", LAUNCH_TEXT(LAUNCH_SHORT_NAME)),
+	SHOWN("mangled", "TEXT", LAUNCH_TEXT(LAUNCH_MANGLED)), SHOWN("shape", "INTEGER", LAUNCH(LAUNCH_SHAPE)),
+	SHOWN("gridX", "INTEGER", LAUNCH(COLUMN_CUDA_LAUNCH_GRID_X)), SHOWN("gridY", "INTEGER", LAUNCH(COLUMN_CUDA_LAUNCH_GRID_Y)),
+	SHOWN("gridZ", "INTEGER", LAUNCH(COLUMN_CUDA_LAUNCH_GRID_Z)), SHOWN("blockX", "INTEGER", LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_X)),
+	SHOWN("blockY", "INTEGER", LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Y)), SHOWN("blockZ", "INTEGER", LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Z)),
+	SHOWN("nvtxName", "TEXT", KERNEL_RANGE(NVTX_NAME)), SHOWN("nvtxDomain", "TEXT", KERNEL_RANGE(NVTX_DOMAIN)),
 };
-static const struct mapped_source exec_sources[] = {
-	{ .table = TABLE_GPU_KERNEL, .track_kind = TRACK_GPU_KERNEL, .cells = exec_cells },
-};
+static const struct mapped_source exec_sources[] = { { .table = TABLE_GPU_KERNEL, .track_kind = TRACK_GPU_KERNEL } };
 static MAPPED(exec, "cuda_kernel_exec");
 
 const struct mapped_table *const call_tables[] = { &ops, &exec, &mapped_imported, &mapped_nsys_rows, &mapped_nsys_cells };
 const unsigned call_table_count = COUNT(call_tables);
 
-_Static_assert(COUNT(kernel_cells) == COUNT(ops_columns), "a cell per column");
-_Static_assert(COUNT(copy_cells) == COUNT(ops_columns), "a cell per column");
-_Static_assert(COUNT(set_cells) == COUNT(ops_columns), "a cell per column");
-_Static_assert(COUNT(graph_cells) == COUNT(ops_columns), "a cell per column");
-_Static_assert(COUNT(sync_cells) == COUNT(ops_columns), "a cell per column");
-_Static_assert(COUNT(exec_cells) == COUNT(exec_columns), "a cell per column");
 _Static_assert(COUNT(ops_columns) <= MAPPED_MAX_COLUMNS, "a scan has room for them");
 
 const char *cuda_op_label(int64_t kind, int64_t copy)

@@ -43,32 +43,12 @@ static const struct {
 	const char *table;
 	const struct enum_name *names;
 	size_t count;
-	const char *users[8];
+	const struct mapped_table *users[6];
 } enums[] = {
-	{ NAMES(ENUM_STACK_UNWIND_METHOD), { "COMPOSITE_EVENTS", "OSRT_API" } },
-	{ NAMES(ENUM_SAMPLING_THREAD_STATE), { "COMPOSITE_EVENTS", "SCHED_EVENTS" } },
-	{ NAMES(ENUM_SCHEDULING_THREAD_BLOCK), { "SCHED_EVENTS" } },
-	{ NAMES(ENUM_OSRT_FILE_ACCESS_EVENT_TYPE), { "OSRT_FILE_ACCESS_EVENTS" } },
-	{ NAMES(ENUM_NSYS_EVENT_TYPE), { "NVTX_EVENTS", "sonde_imported" } },
-	{ NAMES(ENUM_DIAGNOSTIC_SEVERITY_LEVEL), { "DIAGNOSTIC_EVENT" } },
-	{ NAMES(ENUM_DIAGNOSTIC_SOURCE_TYPE), { "DIAGNOSTIC_EVENT" } },
-	{ NAMES(ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE), { "DIAGNOSTIC_EVENT" } },
-	{ NAMES(ENUM_NSYS_EVENT_CLASS), { "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_OVERHEAD",
-	  "CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS", "OSRT_API" } },
-	{ NAMES(ENUM_CUDA_MEMCPY_OPER), { "CUPTI_ACTIVITY_KIND_MEMCPY" } },
-	{ NAMES(ENUM_CUDA_MEM_KIND), { "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
-	  "CUDA_GPU_MEMORY_USAGE_EVENTS" } },
-	{ NAMES(ENUM_CUDA_UNIF_MEM_MIGRATION), { "CUPTI_ACTIVITY_KIND_MEMCPY" } },
-	{ NAMES(ENUM_CUDA_UNIF_MEM_ACCESS_TYPE), { "CUDA_UM_GPU_PAGE_FAULT_EVENTS" } },
-	{ NAMES(ENUM_CUDA_KERNEL_LAUNCH_TYPE), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
-	{ NAMES(ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
-	{ NAMES(ENUM_CUDA_FUNC_CACHE_CONFIG), { "CUPTI_ACTIVITY_KIND_KERNEL" } },
-	{ NAMES(ENUM_CUDA_DEV_MEM_EVENT_OPER), { "CUDA_GPU_MEMORY_USAGE_EVENTS" } },
-	{ NAMES(ENUM_CUDA_MEMPOOL_OPER), { "CUDA_GPU_MEMORY_POOL_EVENTS" } },
-	{ NAMES(ENUM_CUDA_MEMPOOL_TYPE), { "CUDA_GPU_MEMORY_POOL_EVENTS" } },
-	{ NAMES(ENUM_CUPTI_SYNC_TYPE), { "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" } },
-	{ NAMES(ENUM_CUPTI_STREAM_TYPE), { "sonde_cuda_stream" } },
-	{ NAMES(ENUM_CUPTI_OVERHEAD_TYPE), { "CUPTI_ACTIVITY_KIND_OVERHEAD" } },
+#define USED_BY(NAME) &mapped_tables[NSYS_##NAME]
+#define ENUM_TABLE(table, ...) { NAMES(table), { __VA_ARGS__ } },
+#include "fmt/nsys_enum_tables.def"
+#undef ENUM_TABLE
 };
 #define ENUM_COUNT (sizeof(enums) / sizeof(enums[0]))
 
@@ -105,10 +85,12 @@ static int create_enum(struct query *q, const char *schema, unsigned i)
 	return r;
 }
 
-static int is_used(struct query *q, const char *const *users)
+static int is_used(struct query *q, const struct mapped_table *const *users)
 {
+	if (!*users)
+		return mapped_table_has_rows(q, query_table(q, "sonde_cuda_stream"));
 	for (; *users; users++)
-		if (mapped_table_has_rows(q, query_table(q, *users)))
+		if (mapped_table_has_rows(q, *users))
 			return 1;
 	return 0;
 }

@@ -120,3 +120,15 @@ int plain_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	info->estimatedCost = 1e7;
 	return SQLITE_OK;
 }
+
+char *nsys_declaration(enum nsys_table_id id, const char *name)
+{
+	const struct nsys_declared_table *t = &nsys_declared[id];
+	sqlite3_str *sql = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendf(sql, "CREATE TABLE %s(", name);
+	for (unsigned i = 0; i < t->count; i++)
+		sqlite3_str_appendf(sql, "%s%s %s", i ? ", " : "", t->columns[i].name, t->columns[i].type);
+	sqlite3_str_appendall(sql, ")");
+	return sqlite3_str_finish(sql);
+}

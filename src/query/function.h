@@ -3,6 +3,7 @@
 #ifndef SONDE_QUERY_FUNCTION_H
 #define SONDE_QUERY_FUNCTION_H
 
+#include "fmt/nsys_columns.h"
 #include "query/internal.h"
 
 struct function_vtab {
@@ -55,5 +56,8 @@ const char *function_argument(int given, int number, int argc, sqlite3_value **a
 int function_code(int r);
 /* Makes the error's text that of the statement. */
 int function_fail(sqlite3_vtab_cursor *cursor, int r, const struct error *err);
+
+/* CREATE TABLE `name`(...) with the columns of that table of nsys's, to be freed by sqlite3_free(); NULL without memory. */
+char *nsys_declaration(enum nsys_table_id id, const char *name);
 
 #endif

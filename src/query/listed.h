@@ -16,7 +16,6 @@ extern const struct listed_family string_family;    /* string_ids.c */
 extern const struct listed_family callchain_family; /* callchains.c */
 extern const struct listed_family fact_family;      /* facts.c */
 extern const struct listed_family note_family;
-extern const struct listed_family cuda_fact_family; /* facts_cuda.c */
 extern const struct listed_family enum_family;      /* facts_enums.c */
 extern const struct listed_family other_family;     /* nsys_others.c */
 

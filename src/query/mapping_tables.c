@@ -26,8 +26,6 @@ enum { LISTED_TWICE = 2, LISTED_AS_PROFILERS = 3 };
 #define NO_EVENT 4294967295
 #define VM_ID ((int64_t)1 << 48)
 
-/* Cells. A source has those that differ from what the columns say. */
-#define OF_SOURCE { .convert = CONVERT_UNTOLD }
 #define OR(from, number) { .convert = CONVERT_NUMBER_OR, .column = (from), .constant = (number) }
 #define MINUS_ONE(kind, from) { .convert = CONVERT_##kind, .column = (from), .constant = -1 }
 #define LAUNCH(from) { .convert = CONVERT_LAUNCH, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = (from) }
@@ -54,7 +52,7 @@ enum { LISTED_TWICE = 2, LISTED_AS_PROFILERS = 3 };
 #define WHERE(TABLE, is, COLUMN, value) \
 	.table = TABLE_##TABLE, .filter = FILTER_##is, .filter_column = COLUMN_##TABLE##_##COLUMN, .filter_value = (value)
 #define ROWS_WHERE(TABLE, is, COLUMN, value) ONE_SOURCE(WHERE(TABLE, is, COLUMN, value))
-#define CELLS(NAME) .cells = (const struct mapped_cell[NSYS_WIDTH(NAME)])
+#define CELLS(NAME) CELLS_AT(nsys_at_##NAME)
 
 /* NVTX_EVENTS. */
 #define AT(column) [NSYS_AT(NVTX_EVENTS, column)]

@@ -7,19 +7,19 @@
 #include "query/mapping.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define SHOWN(its_name, type) { .name = (its_name), .declaration = (type) }
-#define KEY(its_name, type) { .name = (its_name), .declaration = (type), .is_key = 1 }
-#define BEHIND(its_name, type, its_short_name) { .name = (its_name), .declaration = type " HIDDEN", .short_name = (its_short_name) }
-/* The same with where their values come from. */
-#define SHOWN_AS(its_name, type, ...) { .name = (its_name), .declaration = (type), .cell = __VA_ARGS__ }
-#define KEY_AS(its_name, type, ...) { .name = (its_name), .declaration = (type), .is_key = 1, .cell = __VA_ARGS__ }
-#define BEHIND_AS(its_name, type, its_short_name, ...) \
-	{ .name = (its_name), .declaration = type " HIDDEN", .short_name = (its_short_name), .cell = __VA_ARGS__ }
+#define SHOWN(its_name, type, ...) { .name = (its_name), .declaration = (type), .cell = __VA_ARGS__ }
+#define KEY(its_name, type, ...) { .name = (its_name), .declaration = (type), .is_key = 1, .cell = __VA_ARGS__ }
 #define FROM(kind, from) { .convert = CONVERT_##kind, .column = (from) }
 #define WITH(kind, from, with) { .convert = CONVERT_##kind, .column = (from), .other = (with) }
 #define CONSTANT(number) { .convert = CONVERT_CONSTANT, .constant = (number) }
 #define NOTHING { .convert = CONVERT_NULL }
-#define SOURCE(from, its_cells) { .table = TABLE_##from, .cells = its_cells }
+/* What a source has to say itself, or is null. */
+#define OF_SOURCE { .convert = CONVERT_UNTOLD }
+/* A list of columns, COLUMN(name, type, cell), as columns, and as members of a struct whose offsets are their numbers: sources say
+ * by these which cells are theirs. */
+#define AS_COLUMN(its_name, type, ...) SHOWN(#its_name, type, __VA_ARGS__),
+#define AS_MEMBER(its_name, ...) char its_name;
+#define CELLS_AT(places) .cells = (const struct mapped_cell[sizeof(struct places)])
 #define MAPPED(id, sql_name)                                                                     \
 	const struct mapped_table id = { sql_name, id##_columns, COUNT(id##_columns),            \
 					 id##_sources, COUNT(id##_sources), 0 }

@@ -144,9 +144,10 @@ static int string_disconnect(sqlite3_vtab *base)
 static int string_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
 			  char **error)
 {
-	int r = vtab_connect(db, "CREATE TABLE x(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
-			     sizeof(struct string_vtab), ret);
+	char *declaration = nsys_declaration(NSYS_StringIds, "x");
+	int r = declaration ? vtab_connect(db, declaration, sizeof(struct string_vtab), ret) : SQLITE_NOMEM;
 
+	sqlite3_free(declaration);
 	if (r != SQLITE_OK)
 		return r;
 	((struct function_vtab *)*ret)->q = aux;
@@ -391,12 +392,12 @@ const sqlite3_module string_ids_module = {
 
 static const char *strings_name(struct query *q, unsigned i)
 {
-	return i == 0 ? "StringIds" : NULL;
+	return i == 0 ? nsys_declared[NSYS_StringIds].name : NULL;
 }
 
 static int make_strings(struct query *q, unsigned i)
 {
-	return listed_create(q, report_string_limit(q->report) > 1, "StringIds", "sonde_strings");
+	return listed_create(q, report_string_limit(q->report) > 1, strings_name(q, 0), "sonde_strings");
 }
 
 const struct listed_family string_family = { strings_name, make_strings };
