@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/profile_after.h"
@@ -95,7 +96,7 @@ static int note_senseless(const struct options_parsed *parsed, struct string_lis
 					     "run-as", "session", "start-later" };
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && r >= 0; i++)
+	for (size_t i = 0; i < COUNT_OF(names) && r >= 0; i++)
 		if (options_find_use(parsed, names[i]))
 			r = string_list_addf(notes, "--%s is for programs that are started; the recording goes on without it",
 					     names[i]);

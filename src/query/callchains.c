@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "query/function.h"
 #include "query/stack_tree.h"
 
@@ -48,7 +49,7 @@ static const struct chains_kind kinds[] = {
 	{ "CUDA_CALLCHAINS", TABLE_CUDA_API, COLUMN_CUDA_API_STACK, TRACK_CUDA_API, CUDA_CHAINS_DECLARATION,
 	  { CHAIN_ID, CHAIN_SYMBOL, CHAIN_MODULE, CHAIN_UNRESOLVED, CHAIN_IP, CHAIN_DEPTH } },
 };
-#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+#define KIND_COUNT COUNT_OF(kinds)
 
 struct chains_vtab {
 	struct function_vtab function;

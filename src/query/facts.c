@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "query/facts.h"
+#include "base/macros.h"
 
 /* The schema of nsys whose shape the tables follow. */
 #define SCHEMA_MAJOR "3"
@@ -105,7 +106,7 @@ static int create_capture(struct query *q)
 		r = add_command(q, report_meta(q->report, "command"));
 	if (r == SQLITE_OK)
 		r = add_list(q, "PROCESS_0:ENVIRONMENT_VARIABLE", report_meta(q->report, "environment"));
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; r == SQLITE_OK && i < COUNT_OF(facts); i++)
 		r = add_pair(q, "META_DATA_CAPTURE", facts[i].name, report_meta(q->report, facts[i].key));
 	return r;
 }
@@ -124,7 +125,7 @@ static int create_export(struct query *q)
 	};
 	int r = facts_execute(q, "CREATE TABLE META_DATA_EXPORT(name TEXT NOT NULL, value TEXT)");
 
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; r == SQLITE_OK && i < COUNT_OF(facts); i++)
 		r = add_pair(q, "META_DATA_EXPORT", facts[i][0], facts[i][1]);
 	return r;
 }
@@ -152,7 +153,7 @@ static int create_system(struct query *q)
 				  (long long)index_global_id(&q->index, 0));
 	if (r != SQLITE_OK || sqlite3_changes(q->db) > 0)
 		return r; /* an imported report has all of it in nsys's words */
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++) {
+	for (size_t i = 0; r == SQLITE_OK && i < COUNT_OF(facts); i++) {
 		value = report_meta(q->report, facts[i].key);
 		if (value)
 			r = facts_execute(q, "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES(%lld, 'Local (CLI)', %Q, %d, %Q)",
@@ -256,7 +257,7 @@ static const struct {
 
 static const char *fact_name(struct query *q, unsigned i)
 {
-	return i < sizeof(tables) / sizeof(tables[0]) ? tables[i].name : NULL;
+	return i < COUNT_OF(tables) ? tables[i].name : NULL;
 }
 
 static int make_fact(struct query *q, unsigned i)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/macros.h"
 #include "fmt/cuda_wire.h"
 #include "query/facts.h"
 
@@ -208,7 +209,7 @@ static const struct {
 
 static const char *cuda_fact_name(struct query *q, unsigned i)
 {
-	return i == 0 ? "TARGET_INFO_GPU" : i <= sizeof(made_tables) / sizeof(made_tables[0]) ? made_tables[i - 1].name : NULL;
+	return i == 0 ? "TARGET_INFO_GPU" : i <= COUNT_OF(made_tables) ? made_tables[i - 1].name : NULL;
 }
 
 static int make_cuda_fact(struct query *q, unsigned i)
