@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/profile_after.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "cli/profile_hooks.h"
 #include "cli/profile_setup.h"
 #include "cli/session_commands.h"
@@ -14,14 +15,10 @@ extern const struct command launch_command;
 
 int session_name_expand(const char *given, char *ret, size_t size, struct error *err)
 {
-	int r;
-
 	ret[0] = '\0';
 	if (!given)
 		return 0;
-	r = output_name_expand(given, getpid(), ret, size, err);
-	if (r < 0)
-		return r;
+	TRY(output_name_expand(given, getpid(), ret, size, err));
 	if (strlen(ret) >= STEER_NAME_SIZE)
 		return error_set(err, EINVAL, "The session's name is longer than %d characters.", STEER_NAME_SIZE - 1);
 	for (given = ret; isprint((unsigned char)*given); given++)
@@ -49,13 +46,9 @@ static int look_for_waiting(const struct steer_reply *session, void *context)
 
 static int find_waiting(struct waiting *waiting, struct error *err)
 {
-	int r;
-
 	if (!waiting->name)
 		return steer_each(look_for_waiting, waiting, err);
-	r = steer_find(waiting->name, &waiting->found, err);
-	if (r < 0)
-		return r;
+	TRY(steer_find(waiting->name, &waiting->found, err));
 	if (waiting->found.state != STEER_WAITING)
 		return error_set(err, EBUSY, "Session '%s' has its program already; another needs a session of its own (--session-new).",
 				 waiting->found.name);
@@ -136,11 +129,12 @@ int session_launch(struct cli *cli, const struct command *command, const struct 
 	struct profile_options *o = &setup.options;
 	struct error err = { "" };
 	char name[PATH_MAX];
-	int status, r = taken ? 0 : error_set(&err, ENOMEM, "Out of memory.");
+	int status, r;
 
 	o->command_line = cli->command_line;
-	r = r < 0 ? r : session_name_expand(fields->session_name, name, sizeof(name), &err);
-	r = r < 0 ? r : profile_setup_fill(&setup, fields, parsed, parsed->words, &err);
+	r = taken ? session_name_expand(fields->session_name, name, sizeof(name), &err) : error_set(&err, ENOMEM, "Out of memory.");
+	if (r == 0)
+		r = profile_setup_fill(&setup, fields, parsed, parsed->words, &err);
 	if (r == 0 && o->capture_range == CAPTURE_RANGE_HOTKEY)
 		r = error_set(&err, EINVAL, "--capture-range=hotkey is for 'profile' alone; 'start' and 'stop' do what the key does.");
 	r = r < 0 || fields->start_later ? r : take_waiting(fields, taken, &err);

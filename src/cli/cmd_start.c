@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "cli/profile_after.h"
 #include "cli/profile_setup.h"
 #include "cli/profile_window.h"
@@ -27,10 +29,9 @@ static int output_template(struct cli *cli, const char *output, char *ret, size_
 	const char *name = output ? output : "";
 	char folder[PATH_MAX], *at;
 	struct buf b = BUF_INIT;
-	int r = output_name_check(output, cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE, err);
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	TRY(output_name_check(output, cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE, err));
 	if (name[0] != '/') {
 		if (!getcwd(folder, sizeof(folder)))
 			return error_set_errno(err, errno, "The current folder cannot be told");
@@ -62,7 +63,7 @@ static const struct {
 #define COMMAND_HEARD(type, field, given, ...) HEARD_FIELD(field, given)
 #include "record/profile_options.def"
 };
-#define HEARD (sizeof(heard) / sizeof(heard[0]))
+#define HEARD COUNT_OF(heard)
 
 /* The rest was said to 'launch': the agents are in the program already. */
 static uint32_t what_was_said(struct cli *cli, const struct options_parsed *parsed)
@@ -113,13 +114,12 @@ static int fill_capture(struct steer_capture *c, const struct profile_fields *fi
 static int fill_request(struct cli *cli, struct steer_request *request, const struct profile_fields *fields,
 			const struct options_parsed *parsed, struct error *err)
 {
-	int r = output_template(cli, fields->output, request->output, sizeof(request->output), err);
-
+	TRY(output_template(cli, fields->output, request->output, sizeof(request->output), err));
 	request->magic = STEER_MAGIC;
 	request->command = STEER_START;
 	request->flags = (fields->force_overwrite ? STEER_OVERWRITE : 0) | (fields->output && *fields->output ? 0 : STEER_UNNAMED);
 	request->capture.given = what_was_said(cli, parsed);
-	return r < 0 ? r : fill_capture(&request->capture, fields, err);
+	return fill_capture(&request->capture, fields, err);
 }
 
 /* As nsys has it: without a session this one waits for its program. */

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "cli/command.h"
 #include "cli/confine_reader.h"
 #include "cli/find_program.h"
@@ -290,7 +291,7 @@ static int describe_picture(struct viewing *w, struct screenshot *ret, char *bro
 		ret->to = times.end;
 	}
 	for (size_t i = 0; r < 0 || i == 0; i++) {
-		if (i == sizeof(names) / sizeof(names[0]))
+		if (i == COUNT_OF(names))
 			return error_set(err, ENOENT, "--screenshot needs chromium or google-chrome, and neither is on the PATH");
 		r = find_program(names[i], browser, size, &(struct error){ "" });
 	}
@@ -334,7 +335,8 @@ static int serve_picture(struct viewing *w, pid_t child, int url_fd, int stop_fd
 	if (r == 0 && write(url_fd, url, strlen(url)) != (ssize_t)strlen(url))
 		r = -EPIPE;
 	close(url_fd);
-	r = r < 0 ? r : view_run(v, &err);
+	if (r == 0)
+		r = view_run(v, &err);
 	kill(child, SIGTERM); /* it has ended already, unless we were told to */
 	view_close(v);
 	return r < 0 ? command_fail(w->cli, &view_command, "The page could not be served") : 0;

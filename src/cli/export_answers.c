@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "stats/stats.h"
 #include "view/view.h"
 
@@ -46,10 +48,9 @@ static int put_statistics(struct answering *a, struct error *err)
 	struct stats_folders folders;
 	struct report_files files;
 	char uri[256];
-	int r = stats_folders_find(&folders, NULL, 0, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(stats_folders_find(&folders, NULL, 0, err));
 	r = report_files_load(&files, (const char *const *)folders.names, folders.count, err);
 	for (size_t i = 0; r >= 0 && i < files.count; i++) {
 		if (!files.files[i].default_place)
@@ -75,12 +76,14 @@ int export_answers(void *context, const char *path, FILE *out, struct error *err
 	if (r < 0)
 		return r;
 	fputs("{", out);
-	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]) && r >= 0; i++)
+	for (size_t i = 0; i < COUNT_OF(uris) && r >= 0; i++)
 		r = put_answer(&a, uris[i], err);
-	r = r < 0 ? r : put_statistics(&a, err);
+	if (r >= 0)
+		r = put_statistics(&a, err);
 	fputs("}\n", out);
 	view_close(a.view);
-	return r < 0 ? r : 0;
+	TRY(r);
+	return 0;
 }
 
 int export_made(void *context, const char *path, struct buf *ret_report, struct buf *ret_tracks, struct error *err)
@@ -88,10 +91,9 @@ int export_made(void *context, const char *path, struct buf *ret_report, struct 
 	struct view_source source = { .path = path, .name = "report" };
 	struct view_options options = { .sources = &source, .source_count = 1 };
 	struct view *v;
-	int r = view_open_reports(&v, &options, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(view_open_reports(&v, &options, err));
 	r = view_make(v, ret_report, ret_tracks);
 	view_close(v);
 	return r < 0 ? error_set_errno(err, -r, "Rows cannot be made") : 0;

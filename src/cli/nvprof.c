@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/output_place.h"
 #include "cli/command.h"
 #include "cli/nsys_link.h"
@@ -32,34 +34,32 @@ static int add_trace(struct string_list *words, const struct nvprof_fields *fiel
 static int make_profile_words(struct string_list *words, const struct nvprof_fields *fields, bool export,
 			      char *const *program)
 {
-	int r = add_trace(words, fields);
-
-	if (r >= 0 && fields->cpu_profiling != NVPROF_ON)
-		r = add(words, "--sample=none") < 0 ? -ENOMEM : add(words, "--cpuctxsw=none");
-	if (r >= 0 && fields->from_start == NVPROF_OFF)
-		r = add(words, "--capture-range=cudaProfilerApi") < 0 ? -ENOMEM : add(words, "--capture-range-end=repeat");
-	if (r >= 0 && fields->timeout_ns)
-		r = string_list_addf(words, "--duration=%.9f", (double)fields->timeout_ns / 1e9);
-	if (r >= 0 && fields->allocations == NVPROF_ON)
-		r = add(words, "--cuda-memory-usage=true");
-	if (r >= 0 && export)
-		r = add(words, "--export=sqlite");
-	if (r >= 0 && fields->output)
-		r = string_list_addf(words, "--output=%s", fields->output);
-	if (r >= 0 && fields->overwrite)
-		r = add(words, "--force-overwrite=true");
-	if (r >= 0)
-		r = add(words, "--");
-	for (; r >= 0 && *program; program++)
-		r = add(words, *program);
-	return r;
+	TRY(add_trace(words, fields));
+	if (fields->cpu_profiling != NVPROF_ON)
+		TRY(add(words, "--sample=none") < 0 ? -ENOMEM : add(words, "--cpuctxsw=none"));
+	if (fields->from_start == NVPROF_OFF)
+		TRY(add(words, "--capture-range=cudaProfilerApi") < 0 ? -ENOMEM : add(words, "--capture-range-end=repeat"));
+	if (fields->timeout_ns)
+		TRY(string_list_addf(words, "--duration=%.9f", (double)fields->timeout_ns / 1e9));
+	if (fields->allocations == NVPROF_ON)
+		TRY(add(words, "--cuda-memory-usage=true"));
+	if (export)
+		TRY(add(words, "--export=sqlite"));
+	if (fields->output)
+		TRY(string_list_addf(words, "--output=%s", fields->output));
+	if (fields->overwrite)
+		TRY(add(words, "--force-overwrite=true"));
+	TRY(add(words, "--"));
+	for (; *program; program++)
+		TRY(add(words, *program));
+	return 0;
 }
 
 static const char *time_unit(const char *unit)
 {
 	static const char *const pairs[][2] = { { "s", "seconds" }, { "ms", "msec" }, { "us", "usec" }, { "ns", "nsec" } };
 
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(pairs); i++)
 		if (strcmp(unit, pairs[i][0]) == 0)
 			return pairs[i][1];
 	return NULL;
@@ -88,13 +88,12 @@ static int add_reports(struct string_list *words, const struct nvprof_fields *fi
 
 static int make_stats_words(struct string_list *words, const struct nvprof_fields *fields, const char *report)
 {
-	int r = add_reports(words, fields);
-
-	if (r >= 0 && fields->csv)
-		r = add(words, "--format=csv");
-	if (r >= 0 && time_unit(fields->unit))
-		r = string_list_addf(words, "--timeunit=%s", time_unit(fields->unit));
-	return r < 0 ? r : add(words, report);
+	TRY(add_reports(words, fields));
+	if (fields->csv)
+		TRY(add(words, "--format=csv"));
+	if (time_unit(fields->unit))
+		TRY(string_list_addf(words, "--timeunit=%s", time_unit(fields->unit)));
+	return add(words, report);
 }
 
 /* nvprof prints to standard error, `nsys nvprof` to standard output. NULL: a file is named. */

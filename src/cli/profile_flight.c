@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "cli/profile_window.h"
 
 #define SMALLEST_BYTES (16ull << 20)
@@ -26,7 +28,7 @@ static const struct unit units[] = {
 
 static const struct unit *find_unit(const char *name)
 {
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if (strcmp(units[i].name, name) == 0)
 			return &units[i];
 	return NULL;
@@ -92,7 +94,7 @@ static int without_recorder(const struct options_parsed *parsed, struct error *e
 {
 	static const char *const names[] = { "trigger-mark", "trigger-slow", "trigger-max" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (options_find_use(parsed, names[i]))
 			return error_set(err, EINVAL, "--%s means something with --flight-recorder only.", names[i]);
 	return 0;
@@ -101,8 +103,6 @@ static int without_recorder(const struct options_parsed *parsed, struct error *e
 int profile_flight_fill(struct profile_options *o, const struct profile_fields *fields, const struct options_parsed *parsed,
 			struct error *err)
 {
-	int r;
-
 	if (!fields->flight)
 		return without_recorder(parsed, err);
 	if (o->capture_range != CAPTURE_RANGE_NONE)
@@ -111,11 +111,11 @@ int profile_flight_fill(struct profile_options *o, const struct profile_fields *
 		return error_set(err, EINVAL, "--flight-recorder records from the beginning; --start-later waits: one of them only.");
 	o->flight.on = true;
 	o->flight.trigger_max = fields->trigger_max;
-	r = fill_size(&o->flight, fields->flight, err);
-	r = r < 0 ? r : fill_triggers(&o->flight, fields, err);
+	TRY(fill_size(&o->flight, fields->flight, err));
+	TRY(fill_triggers(&o->flight, fields, err));
 	if (o->flight.mark_count || o->flight.slow_count)
 		o->trace |= TRACE_BIT(TRACE_NVTX);
-	return r;
+	return 0;
 }
 
 void profile_flight_print(struct cli *cli, const struct record_result *result)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/path.h"
 #include "export/chrome.h"
 
@@ -166,7 +168,7 @@ static bool is_top_level(const char *key)
 	static const char *const own[] = { "schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents",
 					   "traceName" };
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(own); i++)
 		if (strcmp(key, own[i]) == 0)
 			return false;
 	return strncmp(key, "process_", 8) != 0 && strncmp(key, "thread_", 7) != 0;
@@ -203,10 +205,8 @@ int chrome_begin(struct chrome *c)
 {
 	int64_t base = timeline_meta(&c->t, "trace.baseTimeNanoseconds", -1);
 	const char *origin = report_meta(c->t.report, "imported");
-	int r = list_gpu_processes(c);
 
-	if (r < 0)
-		return r;
+	TRY(list_gpu_processes(c));
 	c->base = c->e->request->shift;
 	c->imported = origin && strcmp(origin, "chrome-json") == 0;
 	choose_gpu_pids(c);

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/path.h"
 #include "export/internal.h"
 #include "export/redact.h"
@@ -28,7 +30,7 @@ static const struct export_format *const formats[] = {
 	[EXPORT_REPORT] = &export_report,
 };
 
-_Static_assert(sizeof(formats) / sizeof(formats[0]) == EXPORT_TYPE_COUNT, "a format per type");
+_Static_assert(COUNT_OF(formats) == EXPORT_TYPE_COUNT, "a format per type");
 
 static double seconds_now(void)
 {
@@ -85,17 +87,15 @@ static int add_place(struct export *e, struct error *err)
 	struct passwd *user = getpwuid(geteuid());
 	time_t now = time(NULL);
 	struct tm parts;
-	int r;
 
 	gethostname(host, sizeof(host) - 1);
-	r = add_fact(e, err, "EXPORT_HOST", host);
-	if (r >= 0)
-		r = add_fact(e, err, "EXPORT_USER", user ? user->pw_name : "");
-	if (r >= 0 && gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts))
-		r = add_fact(e, err, "EXPORT_TIME_UTC", text);
-	if (r >= 0 && localtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S %z %Z", &parts))
-		r = add_fact(e, err, "EXPORT_TIME_LOCAL", text);
-	return r;
+	TRY(add_fact(e, err, "EXPORT_HOST", host));
+	TRY(add_fact(e, err, "EXPORT_USER", user ? user->pw_name : ""));
+	if (gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts))
+		TRY(add_fact(e, err, "EXPORT_TIME_UTC", text));
+	if (localtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S %z %Z", &parts))
+		TRY(add_fact(e, err, "EXPORT_TIME_LOCAL", text));
+	return 0;
 }
 
 static const char *output_of(const struct export *e)
@@ -105,9 +105,8 @@ static const char *output_of(const struct export *e)
 
 static int add_names(struct export *e, struct error *err)
 {
-	int r = add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", path_name(e->request->input));
-
-	return r < 0 ? r : add_fact(e, err, "EXPORT_PARAM_OUTPUT_FILE", path_name(output_of(e)));
+	TRY(add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", path_name(e->request->input)));
+	return add_fact(e, err, "EXPORT_PARAM_OUTPUT_FILE", path_name(output_of(e)));
 }
 
 static int add_paths(struct export *e, struct error *err)
@@ -154,7 +153,7 @@ static int add_parameters(struct export *e, const struct export_format *format, 
 		{ "EXPORT_PARAM_TIMES_TO_EXPORT", request->times_text },
 		{ "EXPORT_CONFIG_TIME_SHIFT", total },
 	};
-	for (size_t i = 0; r >= 0 && i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; r >= 0 && i < COUNT_OF(facts); i++)
 		r = add_fact(e, err, facts[i][0], facts[i][1]);
 	buf_release(&tables);
 	return r;
@@ -163,18 +162,15 @@ static int add_parameters(struct export *e, const struct export_format *format, 
 /* META_DATA_EXPORT is a table in memory: what is added to it is exported with the rest. */
 static int add_facts(struct export *e, const struct export_format *format, struct error *err)
 {
-	int r = export_execute(e, err, "DELETE FROM main.META_DATA_EXPORT WHERE name LIKE 'EXPORT\\_PARAM%%' ESCAPE '\\'");
-
-	if (r >= 0)
-		r = add_machine(e, err);
-	if (r >= 0)
-		r = add_names(e, err);
+	TRY(export_execute(e, err, "DELETE FROM main.META_DATA_EXPORT WHERE name LIKE 'EXPORT\\_PARAM%%' ESCAPE '\\'"));
+	TRY(add_machine(e, err));
+	TRY(add_names(e, err));
 	/* One that is to be handed on says nothing of who does that, either. */
-	if (r >= 0 && !is_redacted(query_report(e->q)))
-		r = add_place(e, err);
-	if (r >= 0 && !is_redacted(query_report(e->q)))
-		r = add_paths(e, err);
-	return r < 0 ? r : add_parameters(e, format, err);
+	if (!is_redacted(query_report(e->q)))
+		TRY(add_place(e, err));
+	if (!is_redacted(query_report(e->q)))
+		TRY(add_paths(e, err));
+	return add_parameters(e, format, err);
 }
 
 static int on_progress(void *arg)

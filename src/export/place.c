@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "export/internal.h"
 
 static const char *const report_endings[] = { ".sonde", ".nsys-rep", ".sonde.part" };
@@ -14,7 +16,7 @@ int export_name_beside(const char *input, const char *ending, char *ret, size_t 
 {
 	size_t len = strlen(input), end;
 
-	for (size_t i = 0; i < sizeof(report_endings) / sizeof(report_endings[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(report_endings); i++) {
 		end = strlen(report_endings[i]);
 		if (len > end && strcmp(input + len - end, report_endings[i]) == 0) {
 			len -= end;
@@ -89,9 +91,7 @@ int export_place_choose(struct export *e, const struct export_format *format, st
 		return error_set(err, ENAMETOOLONG, "The name of the output is too long");
 	while (len > 1 && path[len - 1] == '/')
 		path[--len] = '\0';
-	r = output_place_find(&e->place, path, err);
-	if (r < 0)
-		return r;
+	TRY(output_place_find(&e->place, path, err));
 	r = check_taken(e, format, err);
 	if (r < 0)
 		export_place_release(e);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "export/internal.h"
 #include "query/mapping.h"
 
@@ -26,7 +28,7 @@ static const struct export_column *column_named(const struct export_table *t, co
 
 static bool is_time(const char *name)
 {
-	for (size_t i = 0; i < sizeof(time_columns) / sizeof(time_columns[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(time_columns); i++)
 		if (strcmp(name, time_columns[i].first) == 0 ||
 		    (time_columns[i].last && strcmp(name, time_columns[i].last) == 0))
 			return true;
@@ -55,21 +57,17 @@ static int put_range(const struct export_times *times, const char *first, const 
 /* A range without an end was open until the recording ended. What gives names has no time of its own. */
 static int put_nvtx_times(const struct export_times *times, struct buf *sql)
 {
-	int r = buf_puts(sql, " WHERE eventType NOT IN (34, 59, 60) OR (");
-
-	if (r >= 0)
-		r = put_range(times, "start", "coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END)",
-			      sql);
-	return r < 0 ? r : buf_puts(sql, ")");
+	TRY(buf_puts(sql, " WHERE eventType NOT IN (34, 59, 60) OR ("));
+	TRY(put_range(times, "start", "coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END)",
+		      sql));
+	return buf_puts(sql, ")");
 }
 
 static int put_stack_times(const struct export_times *times, size_t i, struct buf *sql)
 {
-	int r = buf_printf(sql, " WHERE id IN (SELECT %s FROM \"%s\" WHERE ", stack_tables[i].key, stack_tables[i].events);
-
-	if (r >= 0)
-		r = put_range(times, "\"start\"", stack_tables[i].last, sql);
-	return r < 0 ? r : buf_puts(sql, ")");
+	TRY(buf_printf(sql, " WHERE id IN (SELECT %s FROM \"%s\" WHERE ", stack_tables[i].key, stack_tables[i].events));
+	TRY(put_range(times, "\"start\"", stack_tables[i].last, sql));
+	return buf_puts(sql, ")");
 }
 
 static int put_times(const struct export *e, const struct export_table *t, struct buf *sql)
@@ -77,17 +75,16 @@ static int put_times(const struct export *e, const struct export_table *t, struc
 	const struct export_times *times = &e->request->times;
 	const struct export_column *first = NULL, *last = NULL;
 	char names[2][sizeof(first->name) + 2];
-	int r;
 
 	/* Diagnostics are about the whole recording. */
 	if (!times->given || strcmp(t->name, "DIAGNOSTIC_EVENT") == 0)
 		return 0;
 	if (strcmp(t->name, "NVTX_EVENTS") == 0)
 		return put_nvtx_times(times, sql);
-	for (size_t i = 0; i < sizeof(stack_tables) / sizeof(stack_tables[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(stack_tables); i++)
 		if (strcmp(t->name, stack_tables[i].stacks) == 0)
 			return put_stack_times(times, i, sql);
-	for (size_t i = 0; !first && i < sizeof(time_columns) / sizeof(time_columns[0]); i++) {
+	for (size_t i = 0; !first && i < COUNT_OF(time_columns); i++) {
 		first = column_named(t, time_columns[i].first);
 		last = column_named(t, time_columns[i].last);
 	}
@@ -95,34 +92,31 @@ static int put_times(const struct export *e, const struct export_table *t, struc
 		return 0;
 	snprintf(names[0], sizeof(names[0]), "\"%s\"", first->name);
 	snprintf(names[1], sizeof(names[1]), "\"%s\"", last ? last->name : first->name);
-	r = buf_puts(sql, " WHERE ");
-	return r < 0 ? r : put_range(times, names[0], names[1], sql);
+	TRY(buf_puts(sql, " WHERE "));
+	return put_range(times, names[0], names[1], sql);
 }
 
 static int put_column(const struct export *e, const struct export_column *c, bool filled, struct buf *sql)
 {
 	bool fill = filled && c->not_null;
-	int r = buf_printf(sql, "%s\"%s\"", fill ? "ifnull(" : "", c->name);
 
-	if (r >= 0 && e->shift && is_time(c->name))
-		r = buf_printf(sql, " + %lld", (long long)e->shift);
-	if (r >= 0 && fill)
-		r = buf_puts(sql, strcmp(c->type, "TEXT") == 0 ? ", '')" : ", 0)");
-	return r;
+	TRY(buf_printf(sql, "%s\"%s\"", fill ? "ifnull(" : "", c->name));
+	if (e->shift && is_time(c->name))
+		TRY(buf_printf(sql, " + %lld", (long long)e->shift));
+	if (fill)
+		TRY(buf_puts(sql, strcmp(c->type, "TEXT") == 0 ? ", '')" : ", 0)"));
+	return 0;
 }
 
 static int put_select(const struct export *e, const struct export_table *t, const char *from, bool filled, struct buf *sql)
 {
-	int r = buf_puts(sql, "SELECT ");
-
-	for (unsigned i = 0; r >= 0 && i < t->column_count; i++) {
-		r = i ? buf_puts(sql, ", ") : 0;
-		if (r >= 0)
-			r = put_column(e, &t->columns[i], filled, sql);
+	TRY(buf_puts(sql, "SELECT "));
+	for (unsigned i = 0; i < t->column_count; i++) {
+		TRY(i ? buf_puts(sql, ", ") : 0);
+		TRY(put_column(e, &t->columns[i], filled, sql));
 	}
-	if (r >= 0)
-		r = buf_printf(sql, " FROM \"%s\"", from);
-	return r < 0 ? r : put_times(e, t, sql);
+	TRY(buf_printf(sql, " FROM \"%s\"", from));
+	return put_times(e, t, sql);
 }
 
 int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "export/json_text.h"
 
 #define LINK_PAGES 65536u /* of 65536 correlations */
@@ -222,7 +224,7 @@ static int read_arg_values(struct timeline *t, struct arg_group *g, size_t group
 
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++)
 		g->keys[i] = values[i] > 0 && values[i] <= UINT32_MAX ? (uint32_t)values[i] : 0;
-	for (unsigned c = 0; r >= 0 && c < sizeof(order) / sizeof(order[0]); c++) {
+	for (unsigned c = 0; r >= 0 && c < COUNT_OF(order); c++) {
 		r = report_column(t->report, TABLE_ARG, group, order[c].column, values, nulls);
 		for (uint32_t i = 0; r >= 0 && i < g->rows; i++)
 			if (!nulls[i] && g->kinds[i] == ARG_NOTHING) {
@@ -362,16 +364,13 @@ int timeline_args(struct timeline *t, int64_t set, arg_fn take, void *context)
 {
 	struct arg_groups *a = t->args;
 	struct arg_group *g;
-	int r;
 
 	if (set <= 0)
 		return 0;
 	for (size_t i = first_arg_group(a, set); i < a->count && (!a->ordered || a->least[i] <= set); i++) {
 		if (set < a->least[i] || set > a->largest[i])
 			continue;
-		r = arg_group(t, i, &g);
-		if (r < 0)
-			return r;
+		TRY(arg_group(t, i, &g));
 		for (uint32_t row = first_row(g, set); row < g->rows && (!g->sorted || g->sets[row] == set); row++)
 			if (g->sets[row] == set && gave_too_much(t))
 				return 0;
@@ -465,7 +464,7 @@ static int load_tables(struct timeline *t)
 		{ &t->counters[COUNTERS_GPU], TABLE_GPU_METRIC, COUNTER_WIDTH, metrics, 0 },
 	};
 
-	return index_load_sorted(tables, sizeof(tables) / sizeof(tables[0]), t->report);
+	return index_load_sorted(tables, COUNT_OF(tables), t->report);
 }
 
 int timeline_open(struct timeline *t, struct export *e, struct error *err)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "export/export.h"
 
 static const struct {
@@ -22,7 +24,7 @@ static int64_t unit_of(const char *word, size_t len)
 {
 	size_t singular = len > 3 && word[len - 1] == 's' ? len - 1 : len;
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if ((strlen(units[i].name) == len && strncmp(units[i].name, word, len) == 0) ||
 		    (strlen(units[i].name) == singular && strncmp(units[i].name, word, singular) == 0))
 			return units[i].ns;
@@ -68,12 +70,9 @@ static int read_time(const char *text, const char *end, int64_t *ret)
 {
 	int64_t number, unit, sum = 0;
 	const char *fraction, *word;
-	int r;
 
 	while (text < end) {
-		r = read_number(&text, &number);
-		if (r < 0)
-			return r;
+		TRY(read_number(&text, &number));
 		fraction = *text == '.' ? ++text : NULL;
 		text += fraction ? strspn(text, "0123456789") : 0;
 		word = text + strspn(text, " ");

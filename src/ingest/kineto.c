@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
 
 int kineto_room(struct kineto *k, void *array, uint32_t count, size_t size)
 {
@@ -287,22 +289,21 @@ static int read_end(struct kineto *k)
 
 static int read_from_begin(struct kineto *k)
 {
-	int first = json_peek(&k->json), r;
+	int first = json_peek(&k->json);
 
 	k->in_object = first == '{';
 	if (first != '{' && first != '[')
 		return trouble(k, "this is no JSON object or array");
-	r = first == '{' ? read_object(k, 1) : read_events(k, 1);
-	return r < 0 ? r : read_end(k);
+	TRY(first == '{' ? read_object(k, 1) : read_events(k, 1));
+	return read_end(k);
 }
 
 static int read_on(struct kineto *k)
 {
-	int r = read_events(k, 0);
-
-	if (r == 0 && k->in_object)
-		r = read_object(k, 0);
-	return r < 0 ? r : read_end(k);
+	TRY(read_events(k, 0));
+	if (k->in_object)
+		TRY(read_object(k, 0));
+	return read_end(k);
 }
 
 /* The first member tells an event from most objects within one. */
@@ -314,7 +315,7 @@ static int looks_like_event(struct json *j)
 	struct json_value key;
 	int first = 1, found = 0, r = json_next_member(j, &first, &key);
 
-	for (unsigned i = 0; r > 0 && i < sizeof(members) / sizeof(members[0]) && !found; i++)
+	for (unsigned i = 0; r > 0 && i < COUNT_OF(members) && !found; i++)
 		found = json_equals(&key, members[i]);
 	j->at = from;
 	j->trouble = NULL;
@@ -414,7 +415,7 @@ static void release(struct kineto *k)
 
 	for (uint32_t i = 0; i < k->place_count; i++)
 		free(k->places[i].open);
-	for (unsigned i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(maps); i++)
 		keymap_release(maps[i]);
 	free(k->processes);
 	free(k->places);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "inject/inject.h"
 #include "inject/proc_status.h"
 #include "inject/visit.h"
@@ -133,17 +134,14 @@ int inject_call(pid_t pid, const char *library, const char *function, const void
 					 .argument = argument,
 					 .size = size };
 	struct inject_report report;
-	int r;
 
 	if (size > ARGUMENT_LIMIT)
 		return error_set(err, EINVAL, "the argument has %zu bytes, and may have %u", size,
 				 ARGUMENT_LIMIT);
-	r = inject_examine(pid, &report, err);
-	if (r < 0)
-		return r;
+	TRY(inject_examine(pid, &report, err));
 	if (report.obstacle)
 		return error_set(err, ENOEXEC, "no library can be loaded into process %d, which %s",
 				 (int)pid, report.reason);
-	r = check_library(pid, library, err);
-	return r < 0 ? r : inject_call_as(&request, timeout_ms, ret_value, err);
+	TRY(check_library(pid, library, err));
+	return inject_call_as(&request, timeout_ms, ret_value, err);
 }

@@ -9,7 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/elf_peek.h"
+#include "base/macros.h"
 #include "inject/image.h"
 #include "inject/inject.h"
 #include "inject/proc_status.h"
@@ -139,7 +141,7 @@ static void check_surroundings(pid_t living, const struct proc_status *status,
 	if (is_locked(status))
 		obstacle(ret, INJECT_SECCOMP, status->seccomp == 1 ? "is in strict seccomp mode" :
 			 "has a seccomp filter on its system calls");
-	for (size_t i = 0; i < sizeof(spaces) / sizeof(*spaces); i++)
+	for (size_t i = 0; i < COUNT_OF(spaces); i++)
 		if (differs(living, spaces[i].name)) {
 			obstacle(ret, INJECT_NAMESPACE, "is in another %s namespace: run this inside it "
 				 "(nsenter -t PID -a)", spaces[i].what);
@@ -152,7 +154,7 @@ static int has_sanitizer(const struct image *image)
 	static const char *const names[] = { "libasan.so", "libtsan.so", "libmsan.so", "liblsan.so" };
 
 	for (size_t i = 0; i < image->object_count; i++)
-		for (size_t j = 0; j < sizeof(names) / sizeof(*names); j++)
+		for (size_t j = 0; j < COUNT_OF(names); j++)
 			if (strstr(image->objects[i]->path, names[j]))
 				return 1;
 	return 0;
@@ -165,10 +167,8 @@ static int check_contents(pid_t living, struct inject_report *ret, struct error 
 	enum elf_peek_kind kind;
 	struct image image;
 	char path[64];
-	int r = image_open(&image, living, err);
 
-	if (r < 0)
-		return r;
+	TRY(image_open(&image, living, err));
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)living);
 	kind = elf_peek_path(path);
 	if (kind == ELF_PEEK_32BIT)
@@ -189,20 +189,15 @@ int inject_examine(pid_t pid, struct inject_report *ret, struct error *err)
 {
 	struct proc_status status;
 	pid_t living;
-	int r;
 
 	*ret = (struct inject_report){ 0 };
-	r = check_process(pid, &status, ret, err);
-	if (r < 0)
-		return r;
+	TRY(check_process(pid, &status, ret, err));
 	living = proc_living_thread(pid);
 	if (living < 0)
 		return error_set(err, ECHILD,
 				 "process %d (%s) has ended and waits for its parent %u (a zombie)",
 				 (int)pid, status.name, status.parent);
-	r = check_permission(pid, living, &status, err);
-	if (r < 0)
-		return r;
+	TRY(check_permission(pid, living, &status, err));
 	check_surroundings(living, &status, ret);
 	return ret->obstacle ? 0 : check_contents(living, ret, err);
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "inject/borrow.h"
 #include "inject/ending.h"
 #include "inject/functions.h"
@@ -84,18 +85,13 @@ static int look(struct visitor *v, pid_t thread)
  * then. */
 static int try_thread(struct visitor *v, pid_t thread)
 {
-	int r = image_refresh(&v->image, NULL);
-
-	r = r < 0 ? r : look(v, thread);
-	if (r < 0)
-		return r;
+	TRY(image_refresh(&v->image, NULL));
+	TRY(look(v, thread));
 	borrow_release(&v->borrowed);
 	v->last_reason = safety_judge(v->safety);
 	if (v->last_reason)
 		return -EAGAIN;
-	r = look(v, thread);
-	if (r < 0)
-		return r;
+	TRY(look(v, thread));
 	v->last_reason = safety_judge(v->safety);
 	/* What is mapped may have changed since it was read: only what is known for certain counts. */
 	if (!v->last_reason && image_refresh(&v->image, NULL) != 0)
@@ -181,15 +177,11 @@ static int make_room(struct visitor *v, struct error *err)
 	uint64_t size = PAGE + sizeof(struct arch_visit) + strlen(q->library) +
 			strlen(q->function) + q->size + 64;
 	int64_t address;
-	int r;
 
 	v->size = round_up(size, PAGE);
-	r = call(v, v->functions.mmap,
-		 (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				(uint64_t)-1, 0 },
-		 SYS_mmap, SYS_mmap, &address, err);
-	if (r < 0)
-		return r;
+	TRY(call(v, v->functions.mmap,
+		 (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 },
+		 SYS_mmap, SYS_mmap, &address, err));
 	if (address < 0)
 		return error_set_errno(err, (int)-address, "process %d gets no memory",
 				       (int)q->pid);
@@ -271,12 +263,9 @@ static int make_executable(struct visitor *v, struct error *err)
 static int start_thread(struct visitor *v, struct error *err)
 {
 	int64_t thread;
-	int r = call(v, v->functions.pthread_create,
-		     (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data }, SYS_clone,
-		     SYS_clone3, &thread, err);
 
-	if (r < 0)
-		return r;
+	TRY(call(v, v->functions.pthread_create, (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data },
+		 SYS_clone, SYS_clone3, &thread, err));
 	if (thread <= 0)
 		return error_set_errno(err, thread == -ENOSYS ? EAGAIN : (int)-thread,
 				       "process %d can start no thread", (int)v->request->pid);
@@ -344,10 +333,9 @@ static int call_in_borrowed_thread(struct visitor *v, int64_t *ret_value, struct
 {
 	struct arch_visit visit;
 	int64_t ignored;
-	int r = call(v, v->code, (uint64_t[6]){ v->data }, -1, -1, &ignored, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(call(v, v->code, (uint64_t[6]){ v->data }, -1, -1, &ignored, err));
 	r = image_read(&v->image, v->data, &visit, sizeof(visit));
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot read from process %d",
@@ -362,27 +350,22 @@ static int use_thread(struct visitor *v, int64_t *ret_value, struct error *err)
 	int r;
 
 	v->touched = 1;
-	r = make_room(v, err);
-	if (r < 0)
-		return r;
+	TRY(make_room(v, err));
 	r = fill_room(v, err);
-	r = r < 0 ? r : make_executable(v, err);
-	if (in_borrowed) {
-		r = r < 0 ? r : call_in_borrowed_thread(v, ret_value, err);
-		return drop_room(v, r);
-	}
-	r = r < 0 ? r : start_thread(v, err);
-	return r < 0 ? drop_room(v, r) : 0;
+	if (r == 0)
+		r = make_executable(v, err);
+	if (r == 0)
+		r = in_borrowed ? call_in_borrowed_thread(v, ret_value, err) : start_thread(v, err);
+	return r < 0 || in_borrowed ? drop_room(v, r) : 0;
 }
 
 static int make_visit(struct visitor *v, int64_t *ret_value, struct error *err)
 {
-	int r = functions_find(&v->functions, &v->image, err);
+	int r;
 
-	r = r < 0 ? r : safety_new(&v->safety, &v->image, err);
-	r = r < 0 ? r : choose_thread(v, err);
-	if (r < 0)
-		return r;
+	TRY(functions_find(&v->functions, &v->image, err));
+	TRY(safety_new(&v->safety, &v->image, err));
+	TRY(choose_thread(v, err));
 	r = use_thread(v, ret_value, err);
 	borrow_end(&v->borrowed);
 	return r < 0 || !v->thread ? r : await_answer(v, ret_value, err);

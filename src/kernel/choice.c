@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "kernel/choice_internal.h"
 
@@ -18,7 +19,7 @@ unsigned chip_capability(const char *chip)
 		{ "gh100", 90 }, { "gb100", 100 }, { "gb102", 100 }, { "gb110", 103 }, { "gb10b", 110 }, { "gb20b", 121 }, { "gb20", 120 },
 	};
 
-	for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(chips); i++)
 		if (strncasecmp(chip, chips[i].name, strlen(chips[i].name)) == 0)
 			return chips[i].cc;
 	return 0;
@@ -34,20 +35,19 @@ int choose_companions(struct choosing *c, const char *metric)
 	static const char *const rollups[] = { "avg", "max", "min", "sum" };
 	size_t len = metric_base_len(metric);
 	char name[320];
-	int r = 0;
+	bool known = false;
 
 	/* ".avg" or ".avg.something": a ratio has no rollup. */
 	if (metric[len] != '.' || strlen(metric) > 256 || strlen(metric + len) < 4 || (metric[len + 4] != '\0' && metric[len + 4] != '.'))
 		return 0;
 	for (size_t i = 0; i < 4; i++)
-		if (strncmp(metric + len + 1, rollups[i], 3) == 0)
-			r = 1;
-	for (size_t i = 0; r > 0 && i < 4; i++) {
+		known |= strncmp(metric + len + 1, rollups[i], 3) == 0;
+	for (size_t i = 0; known && i < 4; i++) {
 		snprintf(name, sizeof(name), "%.*s.%s%s", (int)len, metric, rollups[i], metric + len + 4);
 		if (choice_add(c->choice, name, METRIC_COUNTED) < 0)
-			r = no_memory(c);
+			return no_memory(c);
 	}
-	return r < 0 ? r : 0;
+	return 0;
 }
 
 static int note_missing(struct choosing *c, const struct section *section, const char *metric)

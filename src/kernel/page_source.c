@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "kernel/opcode.h"
 #include "kernel/page_source_internal.h"
 #include "kernel/source_before.h"
@@ -39,7 +41,7 @@ static const struct {
 	{ "L2 Theoretical Sectors Global Ideal", "memory_l2_theoretical_sectors_global_ideal", false },
 	{ "L2 Theoretical Sectors Local", "memory_l2_theoretical_sectors_local", false },
 };
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+#define COLUMNS COUNT_OF(columns)
 _Static_assert(COLUMNS == SOURCE_COLUMNS, "the page has a formula for each");
 
 /* As ncu abbreviates them; others stay as they are. */
@@ -67,7 +69,7 @@ static const struct {
 	{ "tex_throttle", "stall_tex" },
 	{ "wait", "stall_wait" },
 };
-#define STALLS (sizeof(stalls) / sizeof(stalls[0]))
+#define STALLS COUNT_OF(stalls)
 _Static_assert(STALLS == SOURCE_STALLS, "the page says of each whether it is shown");
 
 static bool ends(const char *text, const char *with)
@@ -164,11 +166,11 @@ bool source_access(const char *sass, struct source_access *ret)
 	sass = opcode_start(sass);
 	name = strcspn(sass, ". ");
 	end = strcspn(sass, " ");
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(known); i++) {
 		if (strlen(known[i].name) != name || strncmp(sass, known[i].name, name) != 0)
 			continue;
 		*ret = (struct source_access){ known[i].space, known[i].operation, 32 };
-		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+		for (size_t k = 0; k < COUNT_OF(sizes); k++) {
 			const char *at = strstr(sass + name, sizes[k].suffix);
 			char next = at ? at[strlen(sizes[k].suffix)] : 'x';
 
@@ -215,27 +217,25 @@ static void release(struct source_page *p)
 static int load_lines(struct kernel_source *ret, const struct kernel_source *from, struct kernel_source *ret_before, const struct kernel_source *before,
 		      enum source_key key)
 {
-	int r = kernel_source_lines(ret, from, key);
-
-	if (r >= 0 && before->book)
-		r = kernel_source_lines(ret_before, before, key);
-	if (r >= 0 && before->book)
-		r = kernel_source_match(ret, ret_before, key);
-	return r;
+	TRY(kernel_source_lines(ret, from, key));
+	if (before->book)
+		TRY(kernel_source_lines(ret_before, before, key));
+	if (before->book)
+		TRY(kernel_source_match(ret, ret_before, key));
+	return 0;
 }
 
 static int load_before(struct source_page *p, struct baseline *baseline, const struct kernel_result *k)
 {
 	size_t count = baseline ? baseline_matches(baseline, k) : 0;
-	int64_t *results = calloc(count + 1, sizeof(*results));
-	int r = results ? 0 : -ENOMEM;
+	CLEANUP_FREE int64_t *results = calloc(count + 1, sizeof(*results));
 
-	for (size_t i = 0; r >= 0 && i < count; i++)
+	if (!results)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
 		results[i] = baseline->matches[i]->id;
-	if (r >= 0)
-		r = kernel_source_mean(&p->before, p->options->before, results, count);
-	free(results);
-	return r < 0 ? r : kernel_source_match_instructions(&p->instructions, &p->before);
+	TRY(kernel_source_mean(&p->before, p->options->before, results, count));
+	return kernel_source_match_instructions(&p->instructions, &p->before);
 }
 
 static int load(struct source_page *p, const struct page_options *options, const struct kernel_result *k)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "base/sort.h"
 #include "kernel/opcode.h"
@@ -35,7 +36,7 @@ static const struct {
 	{ "sass__thread_inst_executed_true_per_opcode_with_modifier_all", "thread_inst_executed_true", OPCODE_ALL, false },
 	{ "sass__thread_inst_executed_true_per_opcode_with_modifier_selective", "thread_inst_executed_true", OPCODE_SELECTIVE, false },
 };
-#define BREAKDOWNS (sizeof(breakdowns) / sizeof(breakdowns[0]))
+#define BREAKDOWNS COUNT_OF(breakdowns)
 
 /* Memory that instructions access, and how: each has a metric. */
 static const struct {
@@ -47,7 +48,7 @@ static const struct {
 	{ "sass__inst_executed_local_loads", "Local", "Load" },    { "sass__inst_executed_local_stores", "Local", "Store" },
 	{ "sass__inst_executed_shared_loads", "Shared", "Load" },  { "sass__inst_executed_shared_stores", "Shared", "Store" },
 };
-#define ACCESSES (sizeof(accesses) / sizeof(accesses[0]))
+#define ACCESSES COUNT_OF(accesses)
 
 struct breakdown {
 	struct opcode opcodes[MOST_OPCODES];
@@ -134,15 +135,13 @@ static int put_opcode(struct report_writer *w, struct report_track *track, int64
 
 static int store_breakdown(struct breakdown *b, const char *metric, int64_t result, struct report_writer *w, struct report_track *track)
 {
-	int r;
-
 	if (!b->count)
 		return 0;
 	sort_items(b->opcodes, b->count, sizeof(b->opcodes[0]), by_executions);
-	r = put(w, track, result, metric, "inst", b->all);
-	for (size_t i = 0; i < b->count && r >= 0; i++)
-		r = put_opcode(w, track, result, metric, i, &b->opcodes[i]);
-	return r;
+	TRY(put(w, track, result, metric, "inst", b->all));
+	for (size_t i = 0; i < b->count; i++)
+		TRY(put_opcode(w, track, result, metric, i, &b->opcodes[i]));
+	return 0;
 }
 
 /* Which accesses to local and shared memory are spilled registers, the text does not say; that there are none, it does. */
@@ -155,22 +154,20 @@ static int store_spilling(const struct sums *s, int64_t result, struct report_wr
 	for (size_t i = 0; i < ACCESSES; i++)
 		if (s->accesses[i] && strcmp(accesses[i].space, "Global") != 0)
 			return 0;
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]) && r >= 0; i++)
+	for (size_t i = 0; i < COUNT_OF(metrics) && r >= 0; i++)
 		r = put(w, track, result, metrics[i], "inst", 0);
 	return r;
 }
 
 static int store(struct sums *s, int64_t result, struct report_writer *w, struct report_track *track)
 {
-	int r = 0;
-
 	if (!s->breakdowns[0].count)
 		return 0;
-	for (size_t i = 0; i < BREAKDOWNS && r >= 0; i++)
-		r = store_breakdown(&s->breakdowns[i], breakdowns[i].metric, result, w, track);
-	for (size_t i = 0; i < ACCESSES && r >= 0; i++)
-		r = put(w, track, result, accesses[i].metric, "inst", s->accesses[i]);
-	return r < 0 ? r : store_spilling(s, result, w, track);
+	for (size_t i = 0; i < BREAKDOWNS; i++)
+		TRY(store_breakdown(&s->breakdowns[i], breakdowns[i].metric, result, w, track));
+	for (size_t i = 0; i < ACCESSES; i++)
+		TRY(put(w, track, result, accesses[i].metric, "inst", s->accesses[i]));
+	return store_spilling(s, result, w, track);
 }
 
 /* Sums over instructions of what each does on average, as whole numbers: the columns of ncu's source page as a value of the launch. */
@@ -191,7 +188,7 @@ static int store_averages(const struct source_book *b, int64_t result, struct re
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < sizeof(averages) / sizeof(averages[0]) && r >= 0; i++) {
+	for (size_t i = 0; i < COUNT_OF(averages) && r >= 0; i++) {
 		double sum = 0;
 
 		for (size_t k = 0; k < s.count; k++) {

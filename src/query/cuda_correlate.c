@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 
@@ -25,7 +27,7 @@ static const struct work_table {
 	{ TABLE_GPU_GRAPH, TRACK_GPU_GRAPH, COLUMN_GPU_GRAPH_CORRELATION },
 	{ TABLE_GPU_SYNC, TRACK_GPU_SYNC, COLUMN_GPU_SYNC_CORRELATION },
 };
-#define WORK_TABLES (sizeof(work_tables) / sizeof(work_tables[0]))
+#define WORK_TABLES COUNT_OF(work_tables)
 
 static const uint8_t call_columns[CALL_COLUMNS] = {
 	[CALL_COLUMN_START] = COLUMN_CUDA_API_START, [CALL_COLUMN_END] = COLUMN_CUDA_API_END,
@@ -112,11 +114,10 @@ static int measure_pieces(void *context, unsigned worker)
 {
 	struct loading *l = context;
 	size_t piece;
-	int r = 0;
 
-	while (r >= 0 && (piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
-		r = measure_piece(l, &l->pieces[piece]);
-	return r;
+	while ((piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
+		TRY(measure_piece(l, &l->pieces[piece]));
+	return 0;
 }
 
 static size_t process_place(const struct cuda_calls *c, int64_t uid)
@@ -210,11 +211,10 @@ static int fill_pieces(void *context, unsigned worker)
 {
 	struct loading *l = context;
 	size_t piece;
-	int r = 0;
 
-	while (r >= 0 && (piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
-		r = fill_piece(l, &l->pieces[piece], 0);
-	return r;
+	while ((piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
+		TRY(fill_piece(l, &l->pieces[piece], 0));
+	return 0;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -252,16 +252,13 @@ static int rank_bits(struct cuda_process *p, uint64_t *ret)
 static int number_calls(struct cuda_calls *c)
 {
 	uint64_t all = 0, own;
-	int r;
 
 	for (size_t i = 0; i < c->process_count; i++) {
 		struct cuda_process *p = &c->processes[i];
 
 		p->first = (uint32_t)all;
 		if (p->bits) {
-			r = rank_bits(p, &own);
-			if (r < 0)
-				return r;
+			TRY(rank_bits(p, &own));
 		} else {
 			sort_list(p);
 			own = p->work;
@@ -311,20 +308,16 @@ uint32_t cuda_call_find(const struct cuda_calls *c, const struct cuda_process *p
 
 static int find_work(struct loading *l)
 {
-	int r = list_work(l);
-
-	if (r >= 0)
-		r = parallel_run(measure_pieces, l, parallel_width(l->piece_count));
-	for (size_t i = 0; r >= 0 && i < l->piece_count; i++)
-		r = add_to_process(l->calls, &l->pieces[i]);
-	if (r >= 0)
-		r = make_sets(l->calls);
-	for (size_t i = 0; r >= 0 && i < l->piece_count; i++)
-		r = fill_piece(l, &l->pieces[i], 1);
+	TRY(list_work(l));
+	TRY(parallel_run(measure_pieces, l, parallel_width(l->piece_count)));
+	for (size_t i = 0; i < l->piece_count; i++)
+		TRY(add_to_process(l->calls, &l->pieces[i]));
+	TRY(make_sets(l->calls));
+	for (size_t i = 0; i < l->piece_count; i++)
+		TRY(fill_piece(l, &l->pieces[i], 1));
 	atomic_store(&l->next, 0);
-	if (r >= 0)
-		r = parallel_run(fill_pieces, l, parallel_width(l->piece_count));
-	return r < 0 ? r : number_calls(l->calls);
+	TRY(parallel_run(fill_pieces, l, parallel_width(l->piece_count)));
+	return number_calls(l->calls);
 }
 
 static const int64_t *api_track(struct query *q, uint32_t track)
@@ -403,11 +396,10 @@ static int claim_groups(void *context, unsigned worker)
 {
 	struct loading *l = context;
 	size_t group;
-	int r = 0;
 
-	while (r >= 0 && (group = atomic_fetch_add(&l->next, 1)) < l->calls->group_count)
-		r = claim_group(l, group);
-	return r;
+	while ((group = atomic_fetch_add(&l->next, 1)) < l->calls->group_count)
+		TRY(claim_group(l, group));
+	return 0;
 }
 
 int cuda_group_calls(struct query *q, const struct cuda_calls *c, size_t group, uint32_t *ret)

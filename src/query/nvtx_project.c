@@ -1,6 +1,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "query/nvtx_projection.h"
 #include "query/parallel.h"
 #include "query/scope.h"
@@ -20,7 +22,7 @@ static const struct work_table {
 	{ TABLE_GPU_GRAPH, TRACK_GPU_GRAPH, COLUMN_GPU_GRAPH_START, COLUMN_GPU_GRAPH_END,
 	  COLUMN_GPU_GRAPH_CORRELATION },
 };
-#define WORK_TABLES (sizeof(work_tables) / sizeof(work_tables[0]))
+#define WORK_TABLES COUNT_OF(work_tables)
 
 /* Each worker adds up for itself; more of them are not worth more memory than this. */
 #define PROJECTIONS_MAX (64u << 20)
@@ -164,9 +166,7 @@ int nvtx_projections_of(struct query *q, const struct nvtx_ranges *ranges, struc
 	*ret = q->projections;
 	if (q->projections)
 		return 0;
-	r = cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls);
-	if (r < 0)
-		return r;
+	TRY(cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls));
 	p.calls = calls;
 	made = calloc(1, sizeof(*made));
 	r = made ? project_all(&p) : -ENOMEM;
@@ -183,10 +183,10 @@ int nvtx_project_stream(struct query *q, const struct nvtx_ranges *ranges, int64
 {
 	struct projecting p = { .q = q, .ranges = ranges, .stream = stream_uid, .workers = { ret } };
 	struct cuda_calls *calls;
-	int r = cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls);
 
+	TRY(cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls));
 	p.calls = calls;
-	return r < 0 ? r : project(&p, 0);
+	return project(&p, 0);
 }
 
 void nvtx_projections_release(struct nvtx_projections *projections)

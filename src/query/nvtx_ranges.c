@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 
@@ -41,17 +43,14 @@ struct known_names {
 
 static int canonical(struct query *q, struct known_names *known, int64_t id, uint32_t *ret)
 {
-	size_t slot = (size_t)id % (sizeof(known->entries) / sizeof(known->entries[0]));
+	size_t slot = (size_t)id % COUNT_OF(known->entries);
 	int64_t canon = id;
-	int r;
 
 	*ret = 0;
 	if (id <= 0 || id > UINT32_MAX)
 		return 0;
 	if (known->entries[slot].id != id) {
-		r = canon_id(q, &canon);
-		if (r < 0)
-			return r;
+		TRY(canon_id(q, &canon));
 		known->entries[slot].id = id;
 		known->entries[slot].canon = canon;
 	}
@@ -207,22 +206,19 @@ static int number_ranges(struct nvtx_ranges *r)
 static int load_ranges(struct nvtx_ranges *r, struct query *q)
 {
 	const int64_t *track;
-	int result = allocate_ranges(r, q);
 
-	for (size_t i = 0; result >= 0 && i < report_group_count(q->report, TABLE_SLICE); i++) {
+	TRY(allocate_ranges(r, q));
+	for (size_t i = 0; i < report_group_count(q->report, TABLE_SLICE); i++) {
 		track = range_track(q, report_group(q->report, TABLE_SLICE, i)->track);
 		if (track)
-			result = load_group(r, q, i, track);
+			TRY(load_group(r, q, i, track));
 	}
-	if (result < 0)
-		return result;
 	sort_items(r->ranges, r->count, sizeof(*r->ranges), compare_ranges);
-	result = name_ranges(r, q);
-	if (result >= 0)
-		result = find_threads(r);
-	for (size_t i = 0; result >= 0 && i < r->thread_count; i++)
+	TRY(name_ranges(r, q));
+	TRY(find_threads(r));
+	for (size_t i = 0; i < r->thread_count; i++)
 		nest(r, &r->threads[i]);
-	return result < 0 ? result : number_ranges(r);
+	return number_ranges(r);
 }
 
 static const struct range_thread *find_thread(const struct nvtx_ranges *r, int64_t uid)
@@ -352,10 +348,8 @@ static int place_nodes(struct nvtx_ranges *r, struct query *q)
 	static const uint8_t columns[] = { COLUMN_CUDA_GRAPH_NODE_PROCESS, COLUMN_CUDA_GRAPH_NODE_NODE,
 		COLUMN_CUDA_GRAPH_NODE_ORIGINAL, COLUMN_CUDA_GRAPH_NODE_THREAD, COLUMN_CUDA_GRAPH_NODE_TIME,
 		COLUMN_CUDA_GRAPH_NODE_TIME };
-	int result = index_load(&r->nodes, q->report, TABLE_CUDA_GRAPH_NODE, NODE_WIDTH, columns);
 
-	if (result < 0)
-		return result;
+	TRY(index_load(&r->nodes, q->report, TABLE_CUDA_GRAPH_NODE, NODE_WIDTH, columns));
 	index_sort(&r->nodes);
 	for (size_t i = 0; i < r->nodes.count; i++) {
 		int64_t *node = r->nodes.rows + i * NODE_WIDTH;
@@ -395,10 +389,9 @@ static int load_all(struct query *q, const struct cuda_calls *calls, struct nvtx
 int nvtx_ranges_of(struct query *q, struct nvtx_ranges **ret)
 {
 	struct cuda_calls *calls;
-	int r = cuda_calls_of(q, 0, &calls);
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	TRY(cuda_calls_of(q, 0, &calls));
 	pthread_mutex_lock(&q->loading);
 	if (!q->ranges)
 		r = load_all(q, calls, &q->ranges);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "query/call_values.h"
 #include "query/stack_tree.h"
@@ -84,7 +86,7 @@ static int parse_comparison(const char **text)
 	};
 
 	*text += strspn(*text, " ");
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(signs); i++)
 		if (strncmp(*text, signs[i].sign, strlen(signs[i].sign)) == 0) {
 			*text += strlen(signs[i].sign);
 			return signs[i].comparison;
@@ -121,8 +123,6 @@ static int parse_condition(struct request *request, const char **text, struct er
 
 int request_parse_filter(struct request *request, const char *filter, struct error *err)
 {
-	int r;
-
 	request->condition_count = 0;
 	for (; filter && *filter; ) {
 		filter += strspn(filter, " ,");
@@ -133,9 +133,7 @@ int request_parse_filter(struct request *request, const char *filter, struct err
 			break;
 		if (request->condition_count == SCAN_MAX_CONDITIONS)
 			return error_set(err, EINVAL, "The filter has too many conditions");
-		r = parse_condition(request, &filter, err);
-		if (r < 0)
-			return r;
+		TRY(parse_condition(request, &filter, err));
 	}
 	return 0;
 }
@@ -144,7 +142,6 @@ int request_parse(struct request *ret, struct query *q, const char *table, const
 		  const char *filter, struct error *err)
 {
 	struct stack_tree *ignored;
-	int r;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!table)
@@ -154,8 +151,8 @@ int request_parse(struct request *ret, struct query *q, const char *table, const
 		return unknown_table(q, table, err);
 	if (ret->table->shows_frames && stack_tree_of(q, &ignored) < 0)
 		return error_set(err, ENOMEM, "Not enough memory for the frames of the report");
-	r = parse_keys(ret, keys ? keys : "", err);
-	return r < 0 ? r : request_parse_filter(ret, filter, err);
+	TRY(parse_keys(ret, keys ? keys : "", err));
+	return request_parse_filter(ret, filter, err);
 }
 
 uint64_t request_piece_count(const struct request *request, struct query *q)

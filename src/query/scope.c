@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "query/cuda_correlate.h"
 #include "query/scan.h"
@@ -241,10 +243,8 @@ static int calls_that_count(struct query *q, const uint8_t **ret)
 {
 	struct scope *scope = q->scope;
 	struct cuda_calls *calls;
-	int r = cuda_calls_of(q, CALL_PART_STARTS | CALL_PART_ENDS, &calls);
 
-	if (r < 0)
-		return r;
+	TRY(cuda_calls_of(q, CALL_PART_STARTS | CALL_PART_ENDS, &calls));
 	pthread_mutex_lock(&q->loading);
 	if (!scope->calls) {
 		scope->calls = calloc((size_t)calls->count + 1, 1);
@@ -339,7 +339,7 @@ static int timed_table(enum table_id table, struct timed_table *ret)
 {
 	enum table_kind kind = table_schema(table)->kind;
 
-	for (size_t i = 0; i < sizeof(timed_tables) / sizeof(timed_tables[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(timed_tables); i++)
 		if (timed_tables[i].table == table) {
 			*ret = timed_tables[i];
 			return 1;
@@ -456,5 +456,6 @@ int scope_mark_group(struct query *q, enum table_id table, size_t group, uint8_t
 	if (r > 0)
 		r = scope_mark_rows(&s, counts);
 	scan_release(&s);
-	return r < 0 ? r : 0;
+	TRY(r);
+	return 0;
 }

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/hash_index.h"
 #include "base/idmap.h"
+#include "base/macros.h"
 #include "base/path.h"
 
 /* Ids count from 1 without gaps; where groups are damaged some are missing. */
@@ -61,17 +63,12 @@ static int load_tables(struct loading *l)
 	static const uint8_t frames[] = { COLUMN_FRAME_ID, COLUMN_FRAME_MODULE, COLUMN_FRAME_OFFSET };
 	static const uint8_t stacks[] = { COLUMN_STACK_ID, COLUMN_STACK_PARENT, COLUMN_STACK_FRAME };
 	struct report *report = l->q->report;
-	int r = index_load(&l->modules, report, TABLE_MODULE, MODULE_ROW_WIDTH, modules);
 
-	if (r >= 0)
-		r = index_load(&l->symbols, report, TABLE_SYMBOL, SYMBOL_ROW_WIDTH, symbols);
-	if (r >= 0)
-		r = index_load(&l->named, report, TABLE_FRAME_SYMBOL, NAMED_WIDTH, named);
-	if (r >= 0)
-		r = index_load(&l->frames, report, TABLE_FRAME, FRAME_ROW_WIDTH, frames);
-	if (r >= 0)
-		r = index_load(&l->stacks, report, TABLE_STACK, STACK_ROW_WIDTH, stacks);
-	return r;
+	TRY(index_load(&l->modules, report, TABLE_MODULE, MODULE_ROW_WIDTH, modules));
+	TRY(index_load(&l->symbols, report, TABLE_SYMBOL, SYMBOL_ROW_WIDTH, symbols));
+	TRY(index_load(&l->named, report, TABLE_FRAME_SYMBOL, NAMED_WIDTH, named));
+	TRY(index_load(&l->frames, report, TABLE_FRAME, FRAME_ROW_WIDTH, frames));
+	return index_load(&l->stacks, report, TABLE_STACK, STACK_ROW_WIDTH, stacks);
 }
 
 /* The same text has one id, so that functions of a file loaded twice are one. */
@@ -260,7 +257,7 @@ static void release_loading(struct loading *l)
 {
 	struct index_table *tables[] = { &l->modules, &l->symbols, &l->named, &l->frames, &l->stacks };
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(tables); i++)
 		free(tables[i]->rows);
 	free(l->module_path);
 	free(l->module_kind);
@@ -366,10 +363,9 @@ int64_t code_frame_module_string(const struct stack_tree *tree, uint32_t frame)
 int code_string_text(struct query *q, const struct stack_tree *tree, int64_t id, struct buf *ret)
 {
 	int64_t function = id - STRING_ID_FRAME;
-	int r;
 
 	if (function < 0 || function >= tree->function_count || tree->functions[function].name)
 		return 0;
-	r = function ? code_function_text(q, &tree->functions[function], ret) : buf_puts(ret, "[Unknown]");
-	return r < 0 ? r : 1;
+	TRY(function ? code_function_text(q, &tree->functions[function], ret) : buf_puts(ret, "[Unknown]"));
+	return 1;
 }

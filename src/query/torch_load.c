@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "fmt/gpu_enums.h"
 #include "query/scope.h"
 #include "query/torch_ops.h"
@@ -47,10 +49,10 @@ static enum name_class classify(const char *text)
 	/* Collectives and remote calls: torch ends them with their result, and the trace does not say so. */
 	static const char *const async[] = { "nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "rpc_async#" };
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(names); i++)
 		if (strcmp(text, names[i].name) == 0)
 			return names[i].class;
-	for (unsigned i = 0; i < sizeof(async) / sizeof(async[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(async); i++)
 		if (strncmp(text, async[i], strlen(async[i])) == 0)
 			return NAME_ASYNC;
 	return strncmp(text, "ProfilerStep#", 13) == 0 ? NAME_STEP : NAME_PLAIN;
@@ -67,7 +69,7 @@ static enum category categorize(const char *text)
 			   { "privateuse1_runtime", CATEGORY_CPU }, { "privateuse1_driver", CATEGORY_CPU },
 			   { "mtia_runtime", CATEGORY_CPU }, { "glow_runtime", CATEGORY_CPU } };
 
-	for (unsigned i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(categories); i++)
 		if (strcmp(text, categories[i].name) == 0)
 			return categories[i].category;
 	return CATEGORY_NONE;
@@ -174,18 +176,18 @@ static int take_slice(struct reading *g, uint32_t row)
 static int take_call(struct reading *g, uint32_t row)
 {
 	const struct name *name;
-	int r = find_name(g, g->columns[2][row], &name);
 
-	return r < 0 ? r : add(g, TORCH_CALL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
+	TRY(find_name(g, g->columns[2][row], &name));
+	return add(g, TORCH_CALL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
 }
 
 static int take_kernel(struct reading *g, uint32_t row)
 {
 	const int64_t *launch = cuda_launch(g->ops->q->index.cuda, g->columns[2][row]);
 	const struct name *name;
-	int r = find_name(g, launch ? launch[LAUNCH_NAME] : 0, &name);
 
-	return r < 0 ? r : add(g, TORCH_KERNEL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
+	TRY(find_name(g, launch ? launch[LAUNCH_NAME] : 0, &name));
+	return add(g, TORCH_KERNEL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
 }
 
 static int add_made(struct reading *g, enum torch_kind kind, uint32_t row, const char *text, int64_t args)
@@ -232,10 +234,8 @@ static int take_instant(struct reading *g, uint32_t row)
 	struct torch_allocation a = { .time = g->columns[0][row], .args = narrow(g->columns[3][row]), .device_type = -1,
 				      .thread = g->track ? narrow(g->track[TRACK_THREAD]) : 0 };
 	const struct name *name;
-	int r = find_name(g, g->columns[2][row], &name);
 
-	if (r < 0)
-		return r;
+	TRY(find_name(g, g->columns[2][row], &name));
 	a.flags = flags_of(g, row);
 	if (name->class == NAME_MEMORY)
 		return add_allocation(g->loading, &a);
@@ -322,7 +322,7 @@ int torch_load(struct torch_loading *l)
 
 	if (g)
 		*g = (struct reading){ .ops = l->ops, .loading = l };
-	for (unsigned i = 0; r >= 0 && i < sizeof(plans) / sizeof(plans[0]); i++) {
+	for (unsigned i = 0; r >= 0 && i < COUNT_OF(plans); i++) {
 		r = read_table(g, &plans[i]);
 		if (plans[i].table == TABLE_SLICE && !l->operator_count)
 			break;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 #define SECOND 1000000000ll
@@ -36,10 +37,7 @@ int table_passes(unsigned table)
 
 int report_writer_keep_last(struct report_writer *w, int64_t keep_ns, uint64_t keep_bytes)
 {
-	int r = report_writer_flush(w);
-
-	if (r < 0)
-		return r;
+	TRY(report_writer_flush(w));
 	w->ring = (struct ring){ .on = 1, .keep_ns = keep_ns, .keep_bytes = keep_bytes, .now = w->ring.now,
 				 .dropped_until = INT64_MIN };
 	w->string_limit = REMEMBERED_STRINGS;
@@ -47,9 +45,7 @@ int report_writer_keep_last(struct report_writer *w, int64_t keep_ns, uint64_t k
 	if (ftruncate(w->fd, (off_t)w->size) < 0)
 		return -errno;
 	w->reserved = 0;
-	r = passing_begin(w);
-	if (r < 0)
-		return r;
+	TRY(passing_begin(w));
 	if (keep_bytes && keep_bytes / 8 < w->journal_limit)
 		w->journal_limit = keep_bytes / 8;
 	return journal_restart(w);
@@ -201,9 +197,7 @@ static int write_skip(struct report_writer *w, struct entry *skip)
 	int r;
 
 	block_skip(&h, skip->last - skip->offset, w->seed);
-	r = output_overwrite(w, &h, sizeof(h), skip->offset);
-	if (r < 0)
-		return r;
+	TRY(output_overwrite(w, &h, sizeof(h), skip->offset));
 	skip->items = 0;
 	r = w->ring.cannot_punch ? 0 : punch(w, skip);
 	if (r == 0)
@@ -223,11 +217,12 @@ static int drop(struct report_writer *w, int64_t before, uint64_t too_much)
 	for (size_t i = 0; i < w->entry_count && r == 0; i++)
 		if (w->entries[i].kind == BLOCK_SKIP && w->entries[i].items)
 			r = write_skip(w, &w->entries[i]);
-	if (r == 0 && p.in_journal) {
-		r = flush_all(w, 0);
-		r = r < 0 ? r : journal_restart(w);
+	TRY(r);
+	if (p.in_journal) {
+		TRY(flush_all(w, 0));
+		TRY(journal_restart(w));
 	}
-	if (r == 0 && w->track_count > 2 * w->ring.tracks + MANY_TRACKS) {
+	if (w->track_count > 2 * w->ring.tracks + MANY_TRACKS) {
 		r = forget_tracks(w);
 		w->ring.tracks = w->track_count;
 	}
@@ -240,13 +235,12 @@ static int drop(struct report_writer *w, int64_t before, uint64_t too_much)
 static int flush_old(struct report_writer *w, int64_t now)
 {
 	int64_t pause = w->ring.keep_ns / 2 > SECOND ? w->ring.keep_ns / 2 : SECOND;
-	int r;
 
 	if (!w->ring.keep_ns || now - w->ring.last_flush < pause)
 		return 0;
 	w->ring.last_flush = now;
-	r = flush_all(w, 0);
-	return r < 0 ? r : journal_restart(w);
+	TRY(flush_all(w, 0));
+	return journal_restart(w);
 }
 
 int report_writer_trim(struct report_writer *w, int64_t now, int may_drop)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "report/writer_internal.h"
 
 #define FOLD 16
@@ -109,7 +111,7 @@ static int put_row(struct report_track *lod, const struct entry *e, int64_t leve
 		[COLUMN_LOD_END] = e->time_max,     [COLUMN_LOD_BUSY] = e->busy,
 		[COLUMN_LOD_LONGEST] = e->longest,  [COLUMN_LOD_NAME] = (int64_t)e->name,
 	};
-	uint32_t present = (1u << (sizeof(values) / sizeof(values[0]))) - 1;
+	uint32_t present = (1u << COUNT_OF(values)) - 1;
 
 	if (!e->name)
 		present &= ~(1u << COLUMN_LOD_NAME);
@@ -164,18 +166,17 @@ static size_t copy_entries(const struct report_writer *w, struct entry *copy)
 int lod_write(struct report_writer *w)
 {
 	struct report_track *lod = report_track(w, TABLE_LOD, 0);
-	struct entry *copy = malloc((w->entry_count + 1) * sizeof(*copy));
+	CLEANUP_FREE struct entry *copy = malloc((w->entry_count + 1) * sizeof(*copy));
 	size_t count, from = 0;
-	int r = lod && copy ? detail_flush(w) : -ENOMEM;
 
-	count = r == 0 ? copy_entries(w, copy) : 0;
-	for (size_t i = 1; i <= count && r == 0; i++) {
+	TRY(lod && copy ? detail_flush(w) : -ENOMEM);
+	count = copy_entries(w, copy);
+	for (size_t i = 1; i <= count; i++) {
 		if (i < count && copy[i].table == copy[from].table &&
 		    copy[i].track == copy[from].track)
 			continue;
-		r = put_track(lod, copy + from, i - from);
+		TRY(put_track(lod, copy + from, i - from));
 		from = i;
 	}
-	free(copy);
-	return r < 0 ? r : flush_all(w, 0);
+	return flush_all(w, 0);
 }

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "report/writer_internal.h"
 
 /* A file without a name, on disk where that can be had. */
@@ -16,7 +18,7 @@ static int nameless_file(void)
 	static const char *const folders[] = { "/var/tmp", "/tmp" };
 	int fd = -1;
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && fd < 0; i++)
+	for (size_t i = 0; i < COUNT_OF(folders) && fd < 0; i++)
 		fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	return fd < 0 ? memfd_create("sonde-parked", MFD_CLOEXEC) : fd;
 }
@@ -34,16 +36,12 @@ static int copy_block(struct report_writer *w, int from, uint64_t offset)
 {
 	struct block_header h;
 	uint64_t span;
-	int r = output_read(from, &h, sizeof(h), offset);
 
-	if (r < 0)
-		return r;
+	TRY(output_read(from, &h, sizeof(h), offset));
 	span = block_span(&h);
 	buf_clear(&w->block);
-	r = buf_reserve(&w->block, span);
-	r = r < 0 ? r : output_read(from, w->block.data, span, offset);
-	if (r < 0)
-		return r;
+	TRY(buf_reserve(&w->block, span));
+	TRY(output_read(from, w->block.data, span, offset));
 	w->block.len = span;
 	return output_append(w);
 }
@@ -98,10 +96,7 @@ static void number_anew(struct report_writer *w)
 
 static int move_over(struct report_writer *w, int from)
 {
-	int r = copy_kept(w, from);
-
-	if (r < 0)
-		return r;
+	TRY(copy_kept(w, from));
 	number_anew(w);
 	w->segment_start = w->size;
 	w->segment++;
@@ -213,7 +208,8 @@ int report_writer_unpark(struct report_writer *w, const char *path, int overwrit
 
 	if (ret_note && note_size)
 		ret_note[0] = '\0';
-	r = r < 0 ? r : take_paths(w, path);
+	if (r == 0)
+		r = take_paths(w, path);
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot begin %s", path);
 	size = w->size;
@@ -224,8 +220,9 @@ int report_writer_unpark(struct report_writer *w, const char *path, int overwrit
 	if (r == 0) {
 		created = 1;
 		r = room_check_first(w, err);
-		r = r < 0 ? r : journal_open(w, err);
 	}
+	if (r == 0)
+		r = journal_open(w, err);
 	if (r == 0) {
 		r = move_over(w, old);
 		if (r < 0)

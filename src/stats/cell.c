@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
+
 static const struct {
 	const char *suffix;
 	unsigned decimals; /* that nanoseconds need in this unit */
@@ -32,7 +35,7 @@ int time_unit_parse(const char *text, enum time_unit *ret, struct error *err)
 {
 	size_t best = 0, n;
 
-	for (unsigned u = 0; u < sizeof(units) / sizeof(units[0]); u++)
+	for (unsigned u = 0; u < COUNT_OF(units); u++)
 		for (unsigned i = 0; units[u].names[i]; i++) {
 			n = common_prefix(text, units[u].names[i]);
 			/* What is typed must be the beginning of a name, or a name with more behind it. */
@@ -66,18 +69,16 @@ int display_is_number(enum display display)
 static int append_separated(struct buf *buf, const char *digits)
 {
 	size_t whole;
-	int r = 0;
 
 	if (*digits == '-')
-		r = buf_append(buf, digits++, 1);
+		TRY(buf_append(buf, digits++, 1));
 	whole = strspn(digits, "0123456789");
-	for (size_t i = 0; r >= 0 && i < whole; i++) {
+	for (size_t i = 0; i < whole; i++) {
 		if (i > 0 && (whole - i) % 3 == 0)
-			r = buf_puts(buf, ",");
-		if (r >= 0)
-			r = buf_append(buf, digits + i, 1);
+			TRY(buf_puts(buf, ","));
+		TRY(buf_append(buf, digits + i, 1));
 	}
-	return r < 0 ? r : buf_puts(buf, digits + whole);
+	return buf_puts(buf, digits + whole);
 }
 
 static int append_digits(struct buf *buf, const char *digits, int separators)

@@ -127,24 +127,23 @@ static int write_rule(struct formatter *f)
 static int write_heading(struct formatter *f)
 {
 	CLEANUP(buf_release) struct buf title = BUF_INIT;
-	int first = 1, r = 0;
+	int first = 1;
 
 	if (f->spec.kind == FORMAT_TABLE)
-		r = write_rule(f);
+		TRY(write_rule(f));
 	if (f->spec.no_header)
-		return r;
-	for (size_t i = 0; r >= 0 && i < f->column_count; i++) {
+		return 0;
+	for (size_t i = 0; i < f->column_count; i++) {
 		if (!is_shown(f, i))
 			continue;
 		buf_clear(&title);
-		r = column_title(&title, &f->columns[i], f->unit);
+		TRY(column_title(&title, &f->columns[i], f->unit));
 		begin_cell(f, first);
 		first = 0;
 		append_padded(f, title.data, title.len, f->widths[i], ALIGN_CENTRE);
 	}
-	if (r >= 0)
-		r = end_row(f);
-	return r < 0 ? r : write_rule(f);
+	TRY(end_row(f));
+	return write_rule(f);
 }
 
 static int begin(struct formatter *f)
@@ -229,10 +228,8 @@ static int format_cells(struct formatter *f, const struct cell *cells, struct bu
 static int row(struct formatter *f, const struct cell *cells)
 {
 	size_t at = f->widths_known ? 0 : f->sample_rows;
-	int r = format_cells(f, cells, f->sample + at * f->column_count, f->sample_number + at * f->column_count);
 
-	if (r < 0)
-		return r;
+	TRY(format_cells(f, cells, f->sample + at * f->column_count, f->sample_number + at * f->column_count));
 	if (f->widths_known)
 		return write_cells(f, f->sample, f->sample_number);
 	if (++f->sample_rows < FORMAT_SAMPLE_ROWS)
@@ -242,11 +239,10 @@ static int row(struct formatter *f, const struct cell *cells)
 
 static int end(struct formatter *f)
 {
-	int r = f->widths_known ? 0 : settle(f);
-
-	if (r >= 0 && f->spec.kind == FORMAT_TABLE)
-		r = write_rule(f);
-	return r;
+	TRY(f->widths_known ? 0 : settle(f));
+	if (f->spec.kind == FORMAT_TABLE)
+		TRY(write_rule(f));
+	return 0;
 }
 
 const struct format_ops format_column_ops = { begin, row, end };

@@ -9,10 +9,8 @@
 static int append_value(struct formatter *f, size_t column, const struct cell *cell)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int r = cell_format(&text, cell, f->columns[column].display, f->unit, 0);
 
-	if (r < 0)
-		return r;
+	TRY(cell_format(&text, cell, f->columns[column].display, f->unit, 0));
 	if ((cell->kind == CELL_NUMBER || cell->kind == CELL_REAL) && text.len && text.data[0] != 'i' &&
 	    !memchr(text.data, 'n', text.len))
 		return buf_append(&f->line, text.data, text.len);
@@ -28,21 +26,19 @@ static int begin(struct formatter *f)
 static int row(struct formatter *f, const struct cell *cells)
 {
 	CLEANUP(buf_release) struct buf title = BUF_INIT;
-	int r = 0;
 
 	buf_puts(&f->line, f->rows ? ",\n{" : "\n{");
-	for (size_t i = 0; r >= 0 && i < f->column_count; i++) {
+	for (size_t i = 0; i < f->column_count; i++) {
 		buf_clear(&title);
-		r = column_title(&title, &f->columns[i], f->unit);
+		TRY(column_title(&title, &f->columns[i], f->unit));
 		if (i)
 			buf_puts(&f->line, ",");
 		json_append_text(&f->line, title.data, title.len);
 		buf_puts(&f->line, ":");
-		if (r >= 0)
-			r = append_value(f, i, &cells[i]);
+		TRY(append_value(f, i, &cells[i]));
 	}
 	buf_puts(&f->line, "}");
-	return r < 0 ? r : format_flush_line(f);
+	return format_flush_line(f);
 }
 
 static int end(struct formatter *f)

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "base/path.h"
 
@@ -53,10 +55,10 @@ static int parse_column(struct report_file *file, const char *value, struct erro
 		kind_len = strcspn(split, " ");
 		when = strncmp(split + kind_len, " if ", 4) == 0 ? split + kind_len + 4 : NULL;
 	}
-	while (split && i < sizeof(displays) / sizeof(displays[0]) &&
+	while (split && i < COUNT_OF(displays) &&
 	       (strlen(displays[i].name) != kind_len || strncmp(displays[i].name, split, kind_len) != 0))
 		i++;
-	if (!split || i == sizeof(displays) / sizeof(displays[0]) || (split[kind_len] && !when))
+	if (!split || i == COUNT_OF(displays) || (split[kind_len] && !when))
 		return error_set(err, EINVAL, "column wants 'Title = kind' with kind text, id, number, percent, "
 					      "decimal, time, average, size or rate");
 	return add_column(file, (struct table_column){ strndup(value, len), displays[i].display },
@@ -140,7 +142,6 @@ static int parse_header(struct report_file *file, const char *key, const char *v
 static int parse_line(struct report_file *file, char *line, struct error *err)
 {
 	char *key = line + 2, *colon, *value;
-	int r;
 
 	key += strspn(key, " ");
 	colon = strchr(key, ':');
@@ -151,8 +152,8 @@ static int parse_line(struct report_file *file, char *line, struct error *err)
 	if (strcspn(key, " ") != strlen(key))
 		return 1;
 	value[strcspn(value, "\r")] = '\0';
-	r = parse_header(file, key, value, err);
-	return r < 0 ? r : 1;
+	TRY(parse_header(file, key, value, err));
+	return 1;
 }
 
 static char *name_of(const char *path)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "kernel/summary_group.h"
 #include "view/answers.h"
 #include "view/kernels.h"
@@ -14,7 +16,7 @@ static const struct {
 	const char *name;
 	enum page_summary by;
 } ways[] = { { "kernel", SUMMARY_PER_KERNEL }, { "nvtx", SUMMARY_PER_NVTX }, { "operator", SUMMARY_PER_OPERATOR } };
-#define WAYS (sizeof(ways) / sizeof(ways[0]))
+#define WAYS COUNT_OF(ways)
 
 /* Sums over a group; of shares, by how long each launch took. */
 static const struct {
@@ -103,7 +105,7 @@ static void put_group(struct kernel_view *kv, enum page_summary by, const struct
 	put_times(j, items, count, room);
 	if (before)
 		put_number(j, "time_before", time_before(kv, items, count, before));
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(columns); i++)
 		put_number(j, columns[i].key, sum_of(items, count, i));
 	out_key(j, "places");
 	out_open(j, '[');
@@ -121,7 +123,8 @@ static int put_groups(struct kernel_view *kv, size_t way)
 	double *room = calloc(all.count + 1, sizeof(*room));
 	struct kernel_before *before = kv->options.baseline ? kernel_view_all_before(kv) : NULL;
 
-	r = r < 0 || (room && (before || !kv->options.baseline)) ? r : -ENOMEM;
+	if (!room || (kv->options.baseline && !before))
+		r = -ENOMEM;
 	out_open(j, '{');
 	out_put_text(j, "by", ways[way].name);
 	out_key(j, "groups");
@@ -136,25 +139,23 @@ static int put_groups(struct kernel_view *kv, size_t way)
 	free(room);
 	free(before);
 	summary_items_release(&all);
-	return r < 0 ? r : j->r;
+	TRY(r);
+	return j->r;
 }
 
 int answer_groups(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *by = params_text(p, "by");
-	struct kernel_view kv = { 0 };
+	CLEANUP(kernel_view_end) struct kernel_view kv = { 0 };
 	struct json_out j;
 	size_t way = 0;
-	int r = 0;
 
 	while (way < WAYS && (!by || strcmp(by, ways[way].name) != 0))
 		way++;
 	if (way == WAYS)
-		r = error_set(err, EINVAL, "Launches can be summed up by kernel, nvtx or operator");
-	r = r < 0 ? r : kernel_view_begin(&kv, v, p, false, err);
+		return error_set(err, EINVAL, "Launches can be summed up by kernel, nvtx or operator");
+	TRY(kernel_view_begin(&kv, v, p, false, err));
 	out_begin(&j, &a->body);
 	kv.j = &j;
-	r = r < 0 ? r : put_groups(&kv, way);
-	kernel_view_end(&kv);
-	return r;
+	return put_groups(&kv, way);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "query/query.h"
 #include "view/coarse.h"
 #include "view/lines.h"
@@ -66,7 +67,9 @@ static int append(struct making *m, struct report_track *to, const int64_t *valu
 {
 	int rc = report_append(to, values, present);
 
-	return rc == -EINVAL ? 0 : rc < 0 ? rc : relieve(m);
+	if (rc < 0)
+		return rc == -EINVAL ? 0 : rc;
+	return relieve(m);
 }
 
 int making_event(struct making *m, struct report_track *to, enum table_id table, const struct made_event *e)
@@ -108,8 +111,7 @@ static int finish_file(struct making *m, struct report **ret)
 	snprintf(path, sizeof(path), "%s/" FILE_NAME, m->folder);
 	rc = report_writer_finish(m->w, &err);
 	m->w = NULL;
-	rc = rc < 0 ? rc : report_open(ret, path, &err);
-	return rc;
+	return rc == 0 ? report_open(ret, path, &err) : rc;
 }
 
 static void remove_files(struct making *m)
@@ -120,7 +122,7 @@ static void remove_files(struct making *m)
 	if (m->w)
 		report_writer_abandon(m->w);
 	m->w = NULL;
-	for (size_t i = 0; m->folder[0] && i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; m->folder[0] && i < COUNT_OF(names); i++) {
 		snprintf(path, sizeof(path), "%s/%s", m->folder, names[i]);
 		unlink(path);
 	}
@@ -142,7 +144,8 @@ static int take_in(struct recording *r, struct making *m, struct report *made)
 	free(r->bounds); /* by piece */
 	r->bounds = NULL;
 	rc = recording_find_made_lanes(r);
-	rc = rc < 0 ? rc : recording_add_made_rows(r);
+	if (rc == 0)
+		rc = recording_add_made_rows(r);
 	pthread_mutex_unlock(&r->use_lock);
 	return rc;
 }
@@ -155,7 +158,7 @@ int recording_make(struct recording *r, struct made_limits limits, const _Atomic
 	struct error err;
 	int rc = query_open(&m.q, r->path, &err);
 
-	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]) && rc == 0; i++)
+	for (size_t i = 0; i < COUNT_OF(makers) && rc == 0; i++)
 		rc = makers[i](&m);
 	if (rc == 0 && m.w)
 		rc = finish_file(&m, &made);

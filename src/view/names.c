@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "fmt/gpu_enums.h"
 #include "view/recording.h"
@@ -118,7 +120,7 @@ static bool says_communication(struct recording *r, uint32_t name)
 	size_t len;
 	const char *text = name < NAME_MADE ? recording_text(r, name, &len) : NULL;
 
-	for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; text && i < COUNT_OF(words); i++)
 		if (strstr(text, words[i]))
 			return true;
 	return false;
@@ -181,14 +183,13 @@ static int thread_text(struct recording *r, uint32_t number, struct buf *ret)
 	const int64_t *process = thread ? index_find(&r->index.processes, thread[THREAD_PROCESS]) : NULL;
 	const char *name;
 	size_t len;
-	int rc;
 
 	if (!thread)
 		return buf_puts(ret, "thread");
 	name = process ? recording_text(r, (uint64_t)process[PROCESS_NAME], &len) : NULL;
-	rc = buf_printf(ret, "%s %lld \u00b7 ", name ? name : "process", process ? (long long)process[PROCESS_PID] : 0);
+	TRY(buf_printf(ret, "%s %lld \u00b7 ", name ? name : "process", process ? (long long)process[PROCESS_PID] : 0));
 	name = recording_text(r, (uint64_t)index_thread_name(&r->index, thread[THREAD_UID]), &len);
-	return rc < 0 ? rc : buf_printf(ret, "%s %lld", name ? name : "thread", (long long)thread[THREAD_TID]);
+	return buf_printf(ret, "%s %lld", name ? name : "thread", (long long)thread[THREAD_TID]);
 }
 
 static int wait_text(struct recording *r, unsigned kind, uint32_t number, struct buf *ret)
@@ -220,7 +221,7 @@ static int made_text(struct recording *r, uint32_t name, struct buf *ret)
 		return thread_text(r, number, ret);
 	if (kind >= MADE_BLOCKED && kind <= MADE_UNKNOWN)
 		return wait_text(r, kind, number, ret);
-	if (kind >= sizeof(words) / sizeof(words[0]))
+	if (kind >= COUNT_OF(words))
 		return 0;
 	word = made_word((enum made_name)kind, number);
 	if (word || number == MADE_NUMBER_MASK)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "kernel/rules/written_internal.h"
 
 int rule_refuse(struct rule_reader *r, const char *format, ...)
@@ -112,8 +114,8 @@ static int read_step(struct rule_reader *r, struct written_steps *steps, struct 
 		return rule_no_memory(r);
 	if (which == WRITTEN_WHEN)
 		return rule_read_conditions(r, &made->conditions, value);
-	result = set_text(r, &made->name, name);
-	return result < 0 ? result : rule_read_formula(r, &made->value, value);
+	TRY(set_text(r, &made->name, name));
+	return rule_read_formula(r, &made->value, value);
 }
 
 static bool is_step(struct text_piece name, struct text_piece *ret_deed, struct text_piece *ret_name)
@@ -129,15 +131,12 @@ static bool is_step(struct text_piece name, struct text_piece *ret_deed, struct 
 static int begin_list(struct rule_reader *r, bool is_lines, struct text_piece name)
 {
 	struct written_list *grown;
-	int result;
 
 	if (r->rule->case_count)
 		return rule_refuse(r, "lists come before cases");
 	if (r->rule->list_count == WRITTEN_MOST_LISTS)
 		return rule_refuse(r, "there are more than %d lists", WRITTEN_MOST_LISTS);
-	result = check_new_name(r, name);
-	if (result < 0)
-		return result;
+	TRY(check_new_name(r, name));
 	grown = rule_grow(r->rule->lists, r->rule->list_count, sizeof(*grown));
 	if (!grown)
 		return rule_no_memory(r);
@@ -173,9 +172,9 @@ static int begin_case(struct rule_reader *r, struct text_piece kind, struct text
 	struct written_case *grown;
 	size_t tag = 0;
 
-	while (tag < sizeof(tags) / sizeof(tags[0]) && !text_is(kind, tags[tag]))
+	while (tag < COUNT_OF(tags) && !text_is(kind, tags[tag]))
 		tag++;
-	if (tag == sizeof(tags) / sizeof(tags[0]) && !text_is(kind, "verdict"))
+	if (tag == COUNT_OF(tags) && !text_is(kind, "verdict"))
 		return rule_refuse(r, "a case is 'optimize', 'inform', 'warn' or 'verdict'; other blocks are 'list' and 'lines'");
 	if (r->rule->case_count == WRITTEN_MOST_CASES)
 		return rule_refuse(r, "there are more than %d cases", WRITTEN_MOST_CASES);
