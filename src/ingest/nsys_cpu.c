@@ -143,7 +143,7 @@ static void read_osrt(struct nsys *n)
 	struct nsys_rows rows;
 
 	memcpy(columns, table.columns, table.count * sizeof(*columns));
-	columns[table.count++] = (struct nsys_column){ "rowid", NSYS_OTHER, 0, 0 };
+	columns[table.count++] = (struct nsys_column){ "rowid", NSYS_OTHER, 0, 0 }; /* the last: osrt() */
 	table.columns = columns;
 	read_files(n);
 	read_accesses(n, &accesses);

@@ -155,7 +155,7 @@ static void device(struct nsys_rows *rows)
 	d->sm_count = nsys_number_or(rows, DEVICE_AT(numMultiprocessors), NSYS_NOT_TOLD);
 }
 
-/* Places are told alike in all of these tables. */
+/* The process: the same columns in all of these tables. */
 #define PLACE_IN(TABLE)                                                                                          \
 	_Static_assert(NSYS_AT(TABLE, hwId) == 1 && NSYS_AT(TABLE, vmId) == 2 && NSYS_AT(TABLE, processId) == 3, \
 		       "process_of() reads them")

@@ -5,18 +5,23 @@
 #include "fmt/gpu_enums.h"
 #include "ingest/nsys_internal.h"
 
-/* Where it ran and which call started it is told alike in all of these tables, behind their times. */
+/* Where work ran and which call started it: the same columns in all of these tables, behind their times. */
 enum { DEVICE, CONTEXT, GREEN, STREAM, CORRELATION, PROCESS };
 #define PLACE_IN(TABLE, from)                                                                                          \
 	_Static_assert(NSYS_AT(TABLE, deviceId) == from && NSYS_AT(TABLE, greenContextId) == from + GREEN &&            \
-		       NSYS_AT(TABLE, streamId) == from + STREAM && NSYS_AT(TABLE, globalPid) == from + PROCESS, "as told")
+		       NSYS_AT(TABLE, streamId) == from + STREAM && NSYS_AT(TABLE, globalPid) == from + PROCESS, "read by their place")
 enum { WORK_PLACE = 2, EVENT_PLACE = 1 };
 PLACE_IN(CUPTI_ACTIVITY_KIND_KERNEL, WORK_PLACE);
+PLACE_IN(CUPTI_ACTIVITY_KIND_MEMCPY, WORK_PLACE);
+PLACE_IN(CUPTI_ACTIVITY_KIND_MEMSET, WORK_PLACE);
+PLACE_IN(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, WORK_PLACE);
+PLACE_IN(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WORK_PLACE);
 PLACE_IN(CUPTI_ACTIVITY_KIND_CUDA_EVENT, EVENT_PLACE);
 
 static uint64_t stream_of(const struct nsys_rows *rows, unsigned place, uint64_t process)
 {
-	int64_t id = nsys_number_or(rows, place + STREAM, NSYS_NOT_TOLD), context = nsys_number_or(rows, place + CONTEXT, NSYS_NOT_TOLD);
+	int64_t id = nsys_number_or(rows, place + STREAM, NSYS_NOT_TOLD);
+	int64_t context = nsys_number_or(rows, place + CONTEXT, NSYS_NOT_TOLD);
 
 	/* Unified memory moves outside of all contexts. */
 	if (id == NSYS_NO_NUMBER || (id == 0 && context == 0))
@@ -89,7 +94,8 @@ static void put_tensors(struct nsys_rows *rows, uint64_t *set)
 	const char *text = nsys_cell_text(rows, KERNEL_AT(tensorSizeMinusOneElements), &len);
 
 	if (text && strcmp(text, "[]") != 0)
-		nsys_arg(rows->n, set, rows->columns[KERNEL_AT(tensorSizeMinusOneElements)].name, sqlite3_column_value(rows->statement, KERNEL_AT(tensorSizeMinusOneElements)));
+		nsys_arg(rows->n, set, rows->columns[KERNEL_AT(tensorSizeMinusOneElements)].name,
+			 sqlite3_column_value(rows->statement, KERNEL_AT(tensorSizeMinusOneElements)));
 }
 
 static void kernel(struct nsys_rows *rows)

@@ -73,6 +73,7 @@ static uint64_t text_of(const struct nsys_rows *rows, int *ret_registered)
 }
 
 /* The first value there is; kinds are in the order of the columns. */
+_Static_assert(NVTX_AT(floatValue) - NVTX_AT(uint64Value) == NVTX_PAYLOAD_FLOAT - NVTX_PAYLOAD_UINT64, "a column for each kind");
 static int payload_of(const struct nsys_rows *rows, int64_t *ret_bits)
 {
 	float single;
@@ -340,6 +341,9 @@ static void layout(struct nsys_rows *rows, enum table_id table)
 	nsys_fill(rows, v, &present);
 	sink_row(&n->sink, table, v, present);
 }
+_Static_assert(NSYS_AT(NVTX_PAYLOAD_SCHEMAS, domainId) == 0 && NSYS_AT(NVTX_PAYLOAD_SCHEMA_ENTRIES, domainId) == 0 &&
+	       NSYS_AT(NVTX_PAYLOAD_ENUMS, domainId) == 0 && NSYS_AT(NVTX_PAYLOAD_ENUM_ENTRIES, domainId) == 0 &&
+	       NSYS_AT(NVTX_SCOPES, domainId) == 0, "the domain comes first");
 _Static_assert(COLUMN_NVTX_SCHEMA_PROCESS == 0 && COLUMN_NVTX_SCHEMA_DOMAIN == 1 && COLUMN_NVTX_ENUM_DOMAIN == 1 &&
 	       COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN == 1 && COLUMN_NVTX_ENUM_ENTRY_DOMAIN == 1 && COLUMN_NVTX_SCOPE_DOMAIN == 1,
 	       "process and domain come first");

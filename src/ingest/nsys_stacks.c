@@ -8,7 +8,7 @@
 
 #define MOST_FRAMES 4096 /* of one chain */
 
-/* The others have no columns but these. */
+/* Each of the three tables has these columns, or some of them. */
 #define CHAIN_AT(column) NSYS_AT(SAMPLING_CALLCHAINS, column)
 
 /* Empty where there is none. */
