@@ -58,14 +58,14 @@ static size_t next_piece(const char *text, size_t left, struct piece *ret)
 
 int json_append_text(struct buf *b, const char *text, size_t len)
 {
-	int r = buf_append(b, "\"", 1);
 	struct piece p;
 
-	for (size_t at = 0; at < len && r >= 0;) {
+	buf_append(b, "\"", 1);
+	for (size_t at = 0; at < len;) {
 		at += next_piece(text + at, len - at, &p);
-		r = buf_append(b, p.text, p.len);
+		buf_append(b, p.text, p.len);
 	}
-	return r < 0 ? r : buf_append(b, "\"", 1);
+	return buf_append(b, "\"", 1);
 }
 
 void json_put_text(FILE *f, const char *text, size_t len)

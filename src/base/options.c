@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/option_store.h"
 
@@ -223,7 +224,6 @@ static bool is_bundle(struct walk *w, const struct option_spec *spec, const char
 static int parse_letter(struct walk *w, const char *text)
 {
 	const struct option_spec *spec = find_letter(w->table, text[0]);
-	int r;
 
 	if (!spec && text[0] == 'h' && !text[1]) {
 		w->parsed->help = true;
@@ -238,8 +238,8 @@ static int parse_letter(struct walk *w, const char *text)
 		return use_with_next(w, spec);
 	if (!is_bundle(w, spec, text + 1))
 		return use_option(w, spec, text + 1 + (text[1] == '='));
-	r = use_option(w, spec, spec->bare ? spec->bare : "true");
-	return r < 0 ? r : parse_letter(w, text + 1);
+	TRY(use_option(w, spec, spec->bare ? spec->bare : "true"));
+	return parse_letter(w, text + 1);
 }
 
 static int apply_defaults(struct walk *w)

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 #define MOST_LINKS 40 /* as the kernel */
 
 struct walk {
@@ -126,14 +128,16 @@ static int follow(struct walk *w, struct output_place *p)
 	if (fstatat(folder, p->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISLNK(st.st_mode))
 		return 0;
 	r = read_link(w, folder, p->name, &st, target);
-	if (r != 0)
-		return r < 0 ? r : refuse(w, p->name);
+	TRY(r);
+	if (r > 0)
+		return refuse(w, p->name);
 	/* Those of /proc that lead to a pipe have no name to go to. */
 	if (fstatat(folder, p->name, &st, 0) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return 0;
 	r = split(w, p, folder, target);
 	close(folder);
-	return r < 0 ? r : 1;
+	TRY(r);
+	return 1;
 }
 
 /* Where the links led to. */
@@ -181,12 +185,11 @@ int output_place_folder(const char *path, struct error *err)
 	struct walk w = { .path = path, .err = err };
 	struct output_place p;
 	char rest[PATH_MAX];
-	int r;
 
 	if ((size_t)snprintf(rest, sizeof(rest), "%s", path) >= sizeof(rest))
 		return error_set(err, ENAMETOOLONG, "The name of the output is too long");
-	r = split(&w, &p, AT_FDCWD, rest);
-	return r < 0 ? r : p.folder;
+	TRY(split(&w, &p, AT_FDCWD, rest));
+	return p.folder;
 }
 
 void output_place_release(struct output_place *p)
@@ -263,7 +266,8 @@ static int open_existing(const struct output_place *p)
 		r = is_link || !may_empty(p, &st) ? -EPERM : ftruncate(fd, 0) < 0 ? -errno : 0;
 	if (r < 0 && fd >= 0)
 		close(fd);
-	return r < 0 ? r : fd;
+	TRY(r);
+	return fd;
 }
 
 FILE *output_log_open(const char *path, struct error *err)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/secrets.h"
 
 static bool is_name(char c)
@@ -92,18 +93,17 @@ static int put_without_assigned(const char *word, bool is_line, struct buf *ret,
 {
 	struct assigned value;
 	size_t done = 0;
-	int r = 0;
 
-	for (size_t i = 0; word[i] && r >= 0; i++) {
+	for (size_t i = 0; word[i]; i++) {
 		if ((word[i] != '=' && word[i] != ':') || !is_assigned(word, is_line, i, &value))
 			continue;
-		r = buf_append(ret, word + done, value.begin - done);
-		r = r < 0 ? r : buf_puts(ret, SECRET_REPLACED);
+		TRY(buf_append(ret, word + done, value.begin - done));
+		TRY(buf_puts(ret, SECRET_REPLACED));
 		++*replaced;
 		done = value.end;
 		i = done - 1;
 	}
-	return r < 0 ? r : buf_puts(ret, word + done);
+	return buf_puts(ret, word + done);
 }
 
 /* --token, and no --token=...: its value is the next word. */
@@ -120,14 +120,13 @@ static int put_token(struct secret_words *w, const char *token, size_t len, stru
 	const char *assigned = memchr(token, '=', len);
 	size_t name = assigned ? (size_t)(assigned - token) + 1 : 0;
 	bool is_value = w->value_follows && token[0] != '-' && !(w->weak && says_nothing(token, len));
-	int r;
 
 	look_at_option(w, token, len);
 	if (!is_value && !secret_value(token + name, len - name))
 		return buf_append(ret, token, len);
 	w->replaced++;
-	r = buf_append(ret, token, is_value ? 0 : name);
-	return r < 0 ? r : buf_puts(ret, SECRET_REPLACED);
+	TRY(buf_append(ret, token, is_value ? 0 : name));
+	return buf_puts(ret, SECRET_REPLACED);
 }
 
 /* A value may be several words in quotes. */

@@ -84,12 +84,46 @@ static void test_cleanup(void **state)
 	assert_int_equal(released, 23);
 }
 
+static int asked;
+
+static int answer(int result)
+{
+	asked++;
+	return result;
+}
+
+static int ask_three(int second)
+{
+	CLEANUP(count_release) int once = 1;
+
+	TRY(answer(3));
+	if (second)
+		TRY(answer(second));
+	else
+		TRY(answer(0));
+	return answer(7);
+}
+
+static void test_try(void **state)
+{
+	(void)state;
+	released = 0;
+	assert_int_equal(ask_three(-5), -5);
+	assert_int_equal(asked, 2);
+	assert_int_equal(released, 1);
+	assert_int_equal(ask_three(5), 7);
+	assert_int_equal(ask_three(0), 7);
+	assert_int_equal(asked, 8); /* each once */
+	assert_int_equal(released, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_failed),
 		cmocka_unit_test(test_cleanup),
+		cmocka_unit_test(test_try),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
