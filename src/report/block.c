@@ -5,6 +5,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/cleanup.h"
+
 #define COMPRESS_LEVEL 3
 #define COMPRESS_MIN 64 /* below this a zstd frame saves nothing */
 
@@ -66,8 +68,8 @@ static int64_t append_payload(struct buf *out, const void *payload, size_t size,
 			return (int64_t)packed;
 		}
 	}
-	r = buf_append(out, payload, size);
-	return r < 0 ? r : (int64_t)size;
+	TRY(buf_append(out, payload, size));
+	return (int64_t)size;
 }
 
 int block_append(struct buf *out, struct block_header *h, const void *payload, size_t size,

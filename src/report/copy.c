@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "report/reader_internal.h"
 #include "report/writer_internal.h"
 
@@ -79,7 +80,7 @@ static int copy_group(struct copy *c, enum table_id table, size_t i)
 	const struct report_group *group = report_group(c->r, table, i);
 	enum table_kind kind = table_schema(table)->kind;
 	struct report_track *t;
-	int rc = 0;
+	int rc;
 
 	if (c->part && kind != TABLE_KIND_PLAIN && (group->time_min > c->part->to || group->time_max < c->part->from))
 		return 0;
@@ -90,9 +91,10 @@ static int copy_group(struct copy *c, enum table_id table, size_t i)
 			rc = report_column(c->r, table, i, column, c->group.values[column], c->group.nulls[column]);
 	if (rc == -EBADMSG)
 		return 0; /* a damaged group: the others are still worth having */
-	rc = rc < 0 ? rc : append_rows(c, t, group, table);
+	TRY(rc);
+	TRY(append_rows(c, t, group, table));
 	c->w->tick++; /* tracks that have not been seen for some groups count as idle */
-	return rc < 0 || c->w->tick % RECLAIM_GROUPS ? rc : reclaim_memory(c->w);
+	return c->w->tick % RECLAIM_GROUPS ? 0 : reclaim_memory(c->w);
 }
 
 static int copy_tables(struct copy *c)
@@ -134,17 +136,21 @@ static int copy_texts(struct report *r, struct report_writer *w, const struct re
 	return rc;
 }
 
+static int copy_rows(struct copy *c)
+{
+	TRY(copy_texts(c->r, c->w, c->part));
+	TRY(copy_tables(c));
+	return c->part && c->part->adds ? c->part->adds(c->part->context, c->w) : 0;
+}
+
 int report_copy(struct report *r, const char *path, int overwrite, const struct report_part *part, struct error *err)
 {
 	struct report_writer *w = writer_new(path, overwrite);
 	struct copy copy = { .r = r, .w = w, .part = part };
-	int rc = w ? 0 : error_set(err, ENOMEM, "no memory for a copy of the report");
+	int rc = w ? output_open_temporary(w, err) : error_set(err, ENOMEM, "no memory for a copy of the report");
 
-	rc = rc < 0 ? rc : output_open_temporary(w, err);
 	if (rc == 0) {
-		rc = copy_texts(r, w, part);
-		rc = rc < 0 ? rc : copy_tables(&copy);
-		rc = rc == 0 && part && part->adds ? part->adds(part->context, w) : rc;
+		rc = copy_rows(&copy);
 		rc = rc < 0 ? error_set_errno(err, -rc, "cannot write %s", path)
 			    : finish_file(w, err);
 		if (rc < 0)

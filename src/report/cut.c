@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "report/detail.h"
 #include "report/writer_internal.h"
 
@@ -42,16 +43,12 @@ static int is_too_old(const struct cut *c, const struct entry *e)
 static int read_block(struct cut *c, uint64_t offset, struct block_header *h)
 {
 	uint64_t span;
-	int r = output_read(c->from_fd, h, sizeof(*h), offset);
 
-	if (r < 0)
-		return r;
+	TRY(output_read(c->from_fd, h, sizeof(*h), offset));
 	span = block_span(h);
 	buf_clear(&c->raw);
-	r = buf_reserve(&c->raw, span);
-	r = r < 0 ? r : output_read(c->from_fd, c->raw.data, span, offset);
-	if (r < 0)
-		return r;
+	TRY(buf_reserve(&c->raw, span));
+	TRY(output_read(c->from_fd, c->raw.data, span, offset));
 	c->raw.len = span;
 	return block_peek((const uint8_t *)c->raw.data, span, h) == 0 &&
 	       block_sound((const uint8_t *)c->raw.data, h, c->w->seed) ? 0 : -EIO;
@@ -157,21 +154,19 @@ static int copy_whole(struct cut *c, const struct entry *entries, size_t count)
 	struct report_writer *w = c->w;
 	struct block_header h;
 	uint64_t offset = w->size;
-	struct entry *copies = malloc(count * sizeof(*copies));
-	int r = copies ? read_block(c, entries[0].offset, &h) : -ENOMEM;
+	CLEANUP_FREE struct entry *copies = malloc(count * sizeof(*copies));
 
+	TRY(copies ? read_block(c, entries[0].offset, &h) : -ENOMEM);
 	buf_clear(&w->block);
-	r = r < 0 ? r : buf_append(&w->block, c->raw.data, c->raw.len);
-	r = r < 0 ? r : output_append(w);
-	for (size_t i = 0; i < count && r == 0; i++) {
+	TRY(buf_append(&w->block, c->raw.data, c->raw.len));
+	TRY(output_append(w));
+	for (size_t i = 0; i < count; i++) {
 		copies[i] = entries[i];
 		copies[i].offset = offset;
-		r = take_number(c, &copies[i]);
-		r = r < 0 ? r : entry_add(w, &copies[i]);
+		TRY(take_number(c, &copies[i]));
+		TRY(entry_add(w, &copies[i]));
 	}
-	r = r < 0 ? r : add_details(c, &h, copies, count);
-	free(copies);
-	return r;
+	return add_details(c, &h, copies, count);
 }
 
 /* Rows are sorted by their ends, too. */
@@ -210,7 +205,8 @@ static int cut_set(struct cut *c, const struct entry *e, const uint8_t *payload,
 	t = track_create(c->w, (enum table_id)e->table, e->track);
 	numbered = report_track(c->w, (enum table_id)e->table, e->track);
 	r = t && numbered ? decode_columns(c, &set, UINT32_MAX) : -ENOMEM;
-	r = r < 0 ? r : take_rows(c, &set, t);
+	if (r == 0)
+		r = take_rows(c, &set, t);
 	if (r < 0) {
 		track_destroy(t);
 		return r;
@@ -230,14 +226,16 @@ static int cut_block(struct cut *c, const struct entry *entries, size_t count)
 	size_t kept = 0;
 	int r = tracks ? read_block(c, entries[0].offset, &h) : -ENOMEM;
 
-	r = r < 0 ? r : block_payload((const uint8_t *)c->raw.data, &h, &payload, &owned);
+	if (r == 0)
+		r = block_payload((const uint8_t *)c->raw.data, &h, &payload, &owned);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		if (is_too_old(c, &entries[i]))
 			continue;
 		r = cut_set(c, &entries[i], payload, h.raw_size, &tracks[kept]);
 		kept += r == 0;
 	}
-	r = r < 0 ? r : flush_tracks(c->w, tracks, kept);
+	if (r == 0)
+		r = flush_tracks(c->w, tracks, kept);
 	for (size_t i = 0; i < kept; i++)
 		track_destroy(tracks[i]);
 	free(tracks);
@@ -341,7 +339,8 @@ int ring_rotate(struct report_writer *w)
 
 	w->fd = output_create_beside(w, w->part_path, &name);
 	r = w->fd < 0 ? w->fd : output_begin(w, &why);
-	r = r < 0 ? r : copy_alive(w, old, INT64_MIN, 0, &before);
+	if (r == 0)
+		r = copy_alive(w, old, INT64_MIN, 0, &before);
 	if (r == 0 && output_rename(w, name, w->part_path) < 0)
 		r = -errno;
 	if (r < 0) {
@@ -361,15 +360,13 @@ int ring_rotate(struct report_writer *w)
 
 static int open_cut(struct report_writer *w, const char *path, int overwrite, struct error *err)
 {
-	int r;
-
 	if (!path) {
 		w->left_part = path_with(w->part_path, "");
 		return w->left_part ? output_open_temporary(w, err) : -ENOMEM;
 	}
-	r = take_paths(w, path);
 	w->overwrite = overwrite;
-	return r < 0 ? r : output_open(w, NULL, 0, err);
+	TRY(take_paths(w, path));
+	return output_open(w, NULL, 0, err);
 }
 
 int report_writer_cut(struct report_writer *w, const char *path, int overwrite, int64_t from, int64_t *ret_from,
@@ -402,6 +399,6 @@ int report_writer_cut(struct report_writer *w, const char *path, int overwrite, 
 		w->rows += w->entries[i].kind == BLOCK_GROUP ? w->entries[i].items : 0;
 	w->segment_start = w->size;
 	w->segment++;
-	w->stopped = r < 0 ? r : 0;
+	w->stopped = r;
 	return r;
 }

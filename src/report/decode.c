@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 #define DICT_MAX 256
 
 void scratch_release(struct scratch *s)
@@ -307,15 +309,12 @@ static int load_span(struct scratch *s, const struct columns_wanted *w, uint32_t
 {
 	const struct column_head *gap = &w->head[0], *duration = &w->head[1];
 	uint64_t *other = s->values, at = (uint64_t)gap->first;
-	int r;
 
 	if (gap->transform != TRANSFORM_GAP || duration->transform != TRANSFORM_DURATION ||
 	    gap->has_nulls || duration->has_nulls)
 		return -EBADMSG;
-	r = load_values(s, &w->data, gap, out + 1, n - 1);
-	r = r < 0 ? r : load_values(s, &w->data, duration, other, n);
-	if (r < 0)
-		return r;
+	TRY(load_values(s, &w->data, gap, out + 1, n - 1));
+	TRY(load_values(s, &w->data, duration, other, n));
 	out[0] = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t start = at + out[i];
@@ -333,10 +332,10 @@ static int spread(struct scratch *s, const struct columns_wanted *w, uint32_t ro
 	const struct column_head *h = &w->head[0];
 	const uint8_t *bitmap;
 	uint32_t used = 0;
-	int r = load_plane(s, &w->data, &h->bitmap, s->bitmap, (rows + 7) / 8, &bitmap);
 
-	r = r < 0 ? r : load_column(s, &w->data, h, s->values);
-	for (uint32_t i = 0; i < rows && r == 0; i++) {
+	TRY(load_plane(s, &w->data, &h->bitmap, s->bitmap, (rows + 7) / 8, &bitmap));
+	TRY(load_column(s, &w->data, h, s->values));
+	for (uint32_t i = 0; i < rows; i++) {
 		unsigned has = bitmap[i / 8] >> i % 8 & 1;
 
 		if (has && used == h->count)
@@ -345,7 +344,7 @@ static int spread(struct scratch *s, const struct columns_wanted *w, uint32_t ro
 		if (nulls)
 			nulls[i] = (uint8_t)!has;
 	}
-	return r;
+	return 0;
 }
 
 int decode_column(struct scratch *s, const struct set_view *set, unsigned column, int64_t *values,
@@ -354,7 +353,7 @@ int decode_column(struct scratch *s, const struct set_view *set, unsigned column
 	const struct table_schema *schema = table_schema(set->head.table);
 	uint32_t rows = set->head.rows;
 	struct columns_wanted w;
-	int is_span, r;
+	int is_span;
 
 	if (column >= TABLE_MAX_COLUMNS || !(set->head.present >> column & 1)) {
 		memset(values, 0, rows * sizeof(*values));
@@ -365,10 +364,8 @@ int decode_column(struct scratch *s, const struct set_view *set, unsigned column
 	is_span = schema && schema->kind == TABLE_KIND_SPAN && column < 2;
 	if (is_span && (set->head.present & 3) != 3)
 		return -EBADMSG;
-	r = scratch_room(s);
-	r = r < 0 ? r : find_columns(set, is_span ? 0 : column, is_span ? 2 : 1, &w);
-	if (r < 0)
-		return r;
+	TRY(scratch_room(s));
+	TRY(find_columns(set, is_span ? 0 : column, is_span ? 2 : 1, &w));
 	if (w.head[0].has_nulls && !is_span)
 		return spread(s, &w, rows, values, nulls);
 	if (nulls)

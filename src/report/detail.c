@@ -372,7 +372,8 @@ static int add_set(struct report_writer *w, const struct set_rows *rows)
 	int r = encode_set(&w->encoder, rows, 0, &w->detail.payload);
 
 	entry.bytes = (uint32_t)(w->detail.payload.len - before);
-	r = r < 0 ? r : buf_append(&w->detail.entries, &entry, sizeof(entry));
+	if (r == 0)
+		r = buf_append(&w->detail.entries, &entry, sizeof(entry));
 	if (r < 0)
 		w->detail.payload.len = before;
 	else
@@ -425,7 +426,8 @@ int detail_flush(struct report_writer *w)
 	}
 	buf_clear(&w->block);
 	r = block_append(&w->block, &h, w->detail.payload.data, w->detail.payload.len, w->encoder.cctx, w->seed);
-	r = r < 0 ? r : output_append(w);
+	if (r == 0)
+		r = output_append(w);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		entries[i].offset = offset;
 		entries[i].segment = w->segment;

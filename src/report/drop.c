@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 #define SECOND 1000000000ll
@@ -223,11 +224,12 @@ static int drop(struct report_writer *w, int64_t before, uint64_t too_much)
 	for (size_t i = 0; i < w->entry_count && r == 0; i++)
 		if (w->entries[i].kind == BLOCK_SKIP && w->entries[i].items)
 			r = write_skip(w, &w->entries[i]);
-	if (r == 0 && p.in_journal) {
-		r = flush_all(w, 0);
-		r = r < 0 ? r : journal_restart(w);
+	TRY(r);
+	if (p.in_journal) {
+		TRY(flush_all(w, 0));
+		TRY(journal_restart(w));
 	}
-	if (r == 0 && w->track_count > 2 * w->ring.tracks + MANY_TRACKS) {
+	if (w->track_count > 2 * w->ring.tracks + MANY_TRACKS) {
 		r = forget_tracks(w);
 		w->ring.tracks = w->track_count;
 	}
@@ -240,13 +242,12 @@ static int drop(struct report_writer *w, int64_t before, uint64_t too_much)
 static int flush_old(struct report_writer *w, int64_t now)
 {
 	int64_t pause = w->ring.keep_ns / 2 > SECOND ? w->ring.keep_ns / 2 : SECOND;
-	int r;
 
 	if (!w->ring.keep_ns || now - w->ring.last_flush < pause)
 		return 0;
 	w->ring.last_flush = now;
-	r = flush_all(w, 0);
-	return r < 0 ? r : journal_restart(w);
+	TRY(flush_all(w, 0));
+	return journal_restart(w);
 }
 
 int report_writer_trim(struct report_writer *w, int64_t now, int may_drop)

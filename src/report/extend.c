@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "report/reader_internal.h"
 #include "report/writer_internal.h"
 
@@ -24,17 +25,15 @@ static int take_entry(struct report *r, const struct entry *entry, void *context
 /* The file up to its directory, header included. */
 static int copy_blocks(struct report_writer *w, const struct report *r, uint64_t size)
 {
-	int rc = 0;
-
 	w->size = 0;
-	while (w->size < size && rc == 0) {
+	while (w->size < size) {
 		uint64_t left = size - w->size;
 
 		buf_clear(&w->block);
-		rc = buf_append(&w->block, r->map + w->size, left < COPY_PIECE ? (size_t)left : COPY_PIECE);
-		rc = rc < 0 ? rc : output_append(w);
+		TRY(buf_append(&w->block, r->map + w->size, left < COPY_PIECE ? (size_t)left : COPY_PIECE));
+		TRY(output_append(w));
 	}
-	return rc;
+	return 0;
 }
 
 /* Rows of a track are numbered through: the new ones go on behind the old. */
@@ -80,8 +79,10 @@ static int begin(struct report_writer *w, struct report *r, const struct footer 
 	w->journal_path = path_with(w->part_path, ".journal");
 	keep_mode(w);
 	rc = w->journal_path ? directory_walk(r, footer, take_entry, w, err) : -ENOMEM;
-	rc = rc < 0 ? rc : copy_blocks(w, r, footer->directory_offset);
-	rc = rc < 0 ? rc : go_on(w, r);
+	if (rc == 0)
+		rc = copy_blocks(w, r, footer->directory_offset);
+	if (rc == 0)
+		rc = go_on(w, r);
 	w->segment_start = w->size;
 	w->segment++;
 	w->rows = footer->rows;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 static void fill_columns(const struct entry *e, int64_t *columns[DIRECTORY_COLUMNS], uint32_t row)
@@ -51,31 +52,28 @@ static int encode_entries(struct report_writer *w, size_t from, uint32_t count, 
 static int write_block(struct report_writer *w, struct block_header *h, const void *payload,
 		       size_t size)
 {
-	int r;
-
 	buf_clear(&w->block);
-	r = block_append(&w->block, h, payload, size, NULL, w->seed);
-	return r < 0 ? r : output_append(w);
+	TRY(block_append(&w->block, h, payload, size, NULL, w->seed));
+	return output_append(w);
 }
 
 static int write_directory(struct report_writer *w)
 {
 	struct block_header h = { .kind = BLOCK_DIRECTORY, .flags = BLOCK_META };
-	int64_t *room = malloc((size_t)DIRECTORY_COLUMNS * SET_MAX_ROWS * sizeof(*room));
-	int r = room ? 0 : -ENOMEM;
-	size_t done = 0;
+	CLEANUP_FREE int64_t *room = malloc((size_t)DIRECTORY_COLUMNS * SET_MAX_ROWS * sizeof(*room));
 	uint32_t count;
 
+	if (!room)
+		return -ENOMEM;
 	buf_clear(&w->payload);
-	for (; done < w->entry_count && r == 0; done += count) {
+	for (size_t done = 0; done < w->entry_count; done += count) {
 		count = w->entry_count - done < SET_MAX_ROWS ? (uint32_t)(w->entry_count - done)
 							      : SET_MAX_ROWS;
-		r = encode_entries(w, done, count, room);
+		TRY(encode_entries(w, done, count, room));
 		h.items++;
 	}
-	free(room);
 	h.first = w->entry_count;
-	return r < 0 ? r : write_block(w, &h, w->payload.data, w->payload.len);
+	return write_block(w, &h, w->payload.data, w->payload.len);
 }
 
 static int write_footer(struct report_writer *w, uint64_t directory)
@@ -92,18 +90,24 @@ static int write_footer(struct report_writer *w, uint64_t directory)
 	return write_block(w, &h, &footer, sizeof(footer));
 }
 
-int finish_file(struct report_writer *w, struct error *err)
+static int write_end(struct report_writer *w)
 {
 	uint64_t directory;
+
+	TRY(flush_all(w, 0));
+	if (!w->extends)
+		TRY(lod_write(w));
+	directory = w->size;
+	TRY(write_directory(w));
+	return write_footer(w, directory);
+}
+
+int finish_file(struct report_writer *w, struct error *err)
+{
 	int r;
 
 	w->stopped = 0; /* what was set aside is for this */
-	r = flush_all(w, 0);
-	if (!w->extends)
-		r = r < 0 ? r : lod_write(w);
-	directory = w->size;
-	r = r < 0 ? r : write_directory(w);
-	r = r < 0 ? r : write_footer(w, directory);
+	r = write_end(w);
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot finish %s; 'sonde recover %s' can do it once "
 				       "there is room", w->part_path, w->part_path);

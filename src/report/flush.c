@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 int entry_add(struct report_writer *w, const struct entry *entry)
@@ -43,11 +44,10 @@ static void track_written(struct report_track *t, int free_buffers)
 
 int flush_pending(struct report_writer *w)
 {
-	int r = pending_flush(w, &w->strings);
-
-	r = r < 0 ? r : pending_flush(w, &w->late);
-	r = r < 0 ? r : pending_flush(w, &w->passing.texts);
-	return r < 0 ? r : pending_flush(w, &w->blobs);
+	TRY(pending_flush(w, &w->strings));
+	TRY(pending_flush(w, &w->late));
+	TRY(pending_flush(w, &w->passing.texts));
+	return pending_flush(w, &w->blobs);
 }
 
 static int rotate_segment(struct report_writer *w)
@@ -69,17 +69,15 @@ int flush_track(struct report_writer *w, struct report_track *t)
 	struct block_header h = { .kind = BLOCK_GROUP, .table = t->table, .items = 1 };
 	struct set_rows rows;
 	struct entry entry;
-	int r = flush_pending(w);
 
-	if (r < 0 || t->rows == 0)
-		return r;
-	r = rotate_segment(w);
-	if (r < 0)
-		return r;
+	TRY(flush_pending(w));
+	if (t->rows == 0)
+		return 0;
+	TRY(rotate_segment(w));
 	track_view(t, 1, &rows);
 	entry_describe(&entry, w, &rows, track_is_meta(t));
 	buf_clear(&w->payload);
-	r = encode_set(&w->encoder, &rows, 1, &w->payload);
+	TRY(encode_set(&w->encoder, &rows, 1, &w->payload));
 	entry.bytes = (uint32_t)w->payload.len;
 	h.flags = entry.flags;
 	h.segment = w->segment;
@@ -88,14 +86,12 @@ int flush_track(struct report_writer *w, struct report_track *t)
 	h.time_min = entry.time_min;
 	h.time_max = entry.time_max;
 	buf_clear(&w->block);
-	r = r < 0 ? r : block_append(&w->block, &h, w->payload.data, w->payload.len, NULL, w->seed);
-	r = r < 0 ? r : output_append(w);
-	r = r < 0 ? r : entry_add(w, &entry);
-	if (r == 0) {
-		detail_add(w, &rows);
-		track_written(t, 0);
-	}
-	return r;
+	TRY(block_append(&w->block, &h, w->payload.data, w->payload.len, NULL, w->seed));
+	TRY(output_append(w));
+	TRY(entry_add(w, &entry));
+	detail_add(w, &rows);
+	track_written(t, 0);
+	return 0;
 }
 
 /* Several small sets on their way into one block. */
@@ -113,18 +109,16 @@ static int pack_entries(struct pack *p)
 {
 	const struct entry *entries = (const struct entry *)p->entries.data;
 	size_t count = p->entries.len / sizeof(*entries);
-	int r = 0;
 
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = entry_add(p->w, &entries[i]);
-	return r;
+	for (size_t i = 0; i < count; i++)
+		TRY(entry_add(p->w, &entries[i]));
+	return 0;
 }
 
 static int pack_write(struct pack *p)
 {
 	struct report_track **tracks = (struct report_track **)p->tracks.data;
 	struct report_writer *w = p->w;
-	int r = 0;
 
 	if (p->header.items == 0)
 		return 0;
@@ -134,17 +128,16 @@ static int pack_write(struct pack *p)
 	p->header.table = p->header.items == 1 ? tracks[0]->table : 0;
 	p->header.last = p->header.items == 1 ? tracks[0]->track : 0;
 	buf_clear(&w->block);
-	r = block_append(&w->block, &p->header, p->payload.data, p->payload.len, w->encoder.cctx,
-			 w->seed);
-	r = r < 0 ? r : output_append(w);
-	r = r < 0 ? r : pack_entries(p);
-	for (size_t i = 0; i < p->tracks.len / sizeof(*tracks) && r == 0; i++)
+	TRY(block_append(&w->block, &p->header, p->payload.data, p->payload.len, w->encoder.cctx, w->seed));
+	TRY(output_append(w));
+	TRY(pack_entries(p));
+	for (size_t i = 0; i < p->tracks.len / sizeof(*tracks); i++)
 		track_written(tracks[i], p->free_buffers || tracks[i]->closed);
 	buf_clear(&p->payload);
 	buf_clear(&p->tracks);
 	buf_clear(&p->entries);
 	memset(&p->header, 0, sizeof(p->header));
-	return r;
+	return 0;
 }
 
 static void pack_bounds(struct block_header *h, const struct entry *entry)
@@ -162,98 +155,89 @@ static int pack_add(struct pack *p, struct report_track *t)
 	size_t before = p->payload.len;
 	struct set_rows rows;
 	struct entry entry;
-	int r;
 
 	track_view(t, 1, &rows);
 	entry_describe(&entry, p->w, &rows, p->meta);
-	r = encode_set(&p->w->encoder, &rows, 0, &p->payload);
+	TRY(encode_set(&p->w->encoder, &rows, 0, &p->payload));
 	entry.inside = (uint32_t)before;
 	entry.bytes = (uint32_t)(p->payload.len - before);
-	r = r < 0 ? r : buf_append(&p->tracks, &t, sizeof(t));
-	r = r < 0 ? r : buf_append(&p->entries, &entry, sizeof(entry));
-	if (r < 0)
-		return r;
+	TRY(buf_append(&p->tracks, &t, sizeof(t)));
+	TRY(buf_append(&p->entries, &entry, sizeof(entry)));
 	pack_bounds(&p->header, &entry);
 	return p->payload.len >= PACK_BYTES ? pack_write(p) : 0;
+}
+
+static void pack_release(struct pack *p)
+{
+	buf_release(&p->payload);
+	buf_release(&p->tracks);
+	buf_release(&p->entries);
 }
 
 /* Writes what `tracks` hold: data, or metadata. */
 static int flush_some(struct report_writer *w, struct report_track **tracks, size_t count, int meta,
 		      int free_buffers)
 {
-	struct pack p = { .w = w, .meta = meta, .free_buffers = free_buffers };
-	int r = 0;
+	CLEANUP(pack_release) struct pack p = { .w = w, .meta = meta, .free_buffers = free_buffers };
 
-	for (size_t i = 0; i < count && r == 0; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (tracks[i]->rows == 0 || track_is_meta(tracks[i]) != meta)
 			continue;
 		if (tracks[i]->rows < TINY_ROWS) {
-			r = pack_add(&p, tracks[i]);
+			TRY(pack_add(&p, tracks[i]));
 			continue;
 		}
-		r = pack_write(&p); /* keeps the sets' offsets right */
-		r = r < 0 ? r : flush_track(w, tracks[i]);
-		if (r == 0 && (free_buffers || tracks[i]->closed))
+		TRY(pack_write(&p)); /* keeps the sets' offsets right */
+		TRY(flush_track(w, tracks[i]));
+		if (free_buffers || tracks[i]->closed)
 			track_clear(tracks[i], 1);
 	}
-	r = r < 0 ? r : pack_write(&p);
-	buf_release(&p.payload);
-	buf_release(&p.tracks);
-	buf_release(&p.entries);
-	return r;
+	return pack_write(&p);
 }
 
 static int flush_both(struct report_writer *w, struct report_track **tracks, size_t count,
 		      int free_buffers)
 {
-	int r = flush_pending(w);
-
-	r = r < 0 ? r : rotate_segment(w);
-	r = r < 0 ? r : flush_some(w, tracks, count, 1, free_buffers);
-	return r < 0 ? r : flush_some(w, tracks, count, 0, free_buffers);
+	TRY(flush_pending(w));
+	TRY(rotate_segment(w));
+	TRY(flush_some(w, tracks, count, 1, free_buffers));
+	return flush_some(w, tracks, count, 0, free_buffers);
 }
 
 int flush_all(struct report_writer *w, int free_buffers)
 {
-	int r = flush_both(w, w->tracks, w->track_count, free_buffers);
-
-	if (r == 0)
-		w->closed_count = w->closed_rows = 0;
-	for (size_t i = 0; i < w->track_count && free_buffers && r == 0; i++)
+	TRY(flush_both(w, w->tracks, w->track_count, free_buffers));
+	w->closed_count = w->closed_rows = 0;
+	for (size_t i = 0; i < w->track_count && free_buffers; i++)
 		track_clear(w->tracks[i], 1);
-	return r;
+	return 0;
 }
 
 int flush_closed(struct report_writer *w)
 {
-	int r = flush_both(w, w->closed, w->closed_count, 1);
-
-	if (r == 0)
-		w->closed_count = w->closed_rows = 0;
-	return r;
+	TRY(flush_both(w, w->closed, w->closed_count, 1));
+	w->closed_count = w->closed_rows = 0;
+	return 0;
 }
 
 int flush_tracks(struct report_writer *w, struct report_track **tracks, size_t count)
 {
-	int r = flush_some(w, tracks, count, 1, 1);
-
-	return r < 0 ? r : flush_some(w, tracks, count, 0, 1);
+	TRY(flush_some(w, tracks, count, 1, 1));
+	return flush_some(w, tracks, count, 0, 1);
 }
 
 int flush_idle(struct report_writer *w)
 {
-	struct report_track **idle = malloc((w->track_count + 1) * sizeof(struct report_track *));
+	CLEANUP_FREE struct report_track **idle = malloc((w->track_count + 1) * sizeof(struct report_track *));
 	size_t count = 0;
-	int r;
 
 	if (!idle)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->track_count; i++)
 		if (w->tracks[i]->capacity && w->tick - w->tracks[i]->last_tick >= IDLE_TICKS)
 			idle[count++] = w->tracks[i];
-	r = flush_both(w, idle, count, 1);
-	for (size_t i = 0; i < count && r == 0; i++)
+	TRY(flush_both(w, idle, count, 1));
+	for (size_t i = 0; i < count; i++)
 		track_clear(idle[i], 1);
-	free(idle);
-	return r;
+	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "report/detail.h"
 #include "report/reader_internal.h"
 
@@ -244,19 +245,16 @@ static int walk_sets(struct directory_walk *w, struct cursor *c, uint32_t items)
 	/* every entry stands for some bytes of its own */
 	uint64_t left = w->report->size / 4 + 1024;
 	struct set_view set;
-	int rc = 0;
 
-	for (uint32_t i = 0; i < items && rc == 0; i++) {
-		rc = set_parse(c, &set);
-		if (rc == 0 && (set.head.table != DIRECTORY_TABLE || set.head.rows > left))
-			rc = -EBADMSG;
-		if (rc < 0)
-			break;
+	for (uint32_t i = 0; i < items; i++) {
+		TRY(set_parse(c, &set));
+		if (set.head.table != DIRECTORY_TABLE || set.head.rows > left)
+			return -EBADMSG;
 		left -= set.head.rows;
-		rc = decode_rows(w->report, &set, &w->rows);
-		rc = rc < 0 ? rc : walk_rows(w);
+		TRY(decode_rows(w->report, &set, &w->rows));
+		TRY(walk_rows(w));
 	}
-	return rc;
+	return 0;
 }
 
 static int walk_payload(struct directory_walk *w, const uint8_t *payload, uint64_t size, uint32_t items)
@@ -289,7 +287,8 @@ int directory_walk(struct report *r, const struct footer *footer, directory_fn t
 	    !block_sound(r->map + footer->directory_offset, &h, r->seed))
 		return error_set(err, EBADMSG, "its directory is damaged");
 	rc = block_payload(r->map + footer->directory_offset, &h, &payload, &owned);
-	rc = rc < 0 ? rc : walk_payload(&w, payload, h.raw_size, h.items);
+	if (rc == 0)
+		rc = walk_payload(&w, payload, h.raw_size, h.items);
 	free(owned);
 	if (rc == -EBADMSG)
 		error_set(err, EBADMSG, "its directory is damaged");

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 #define JOURNAL_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
@@ -43,7 +44,6 @@ int journal_restart(struct report_writer *w)
 {
 	struct file_header h = { .magic = JOURNAL_MAGIC, .major = FORMAT_MAJOR,
 				 .minor = FORMAT_MINOR, .size = sizeof(h) };
-	int r;
 
 	if (w->journal_fd < 0)
 		return 0;
@@ -56,8 +56,8 @@ int journal_restart(struct report_writer *w)
 	w->journal_size = 0;
 	w->provisional_hash = 0;
 	buf_clear(&w->block);
-	r = buf_append(&w->block, &h, sizeof(h));
-	return r < 0 ? r : write_journal(w, &w->block);
+	TRY(buf_append(&w->block, &h, sizeof(h)));
+	return write_journal(w, &w->block);
 }
 
 int journal_open(struct report_writer *w, struct error *err)
@@ -178,21 +178,17 @@ static void drop_provisional(struct report_writer *w)
 static int journal_rows(struct report_writer *w, uint64_t hash)
 {
 	struct block_header h = { .kind = BLOCK_GROUP, .segment = (uint32_t)w->generation };
-	int r, changed = hash != w->provisional_hash;
+	bool changed = hash != w->provisional_hash;
 
 	buf_clear(&w->payload);
-	r = add_dirty(w, &h);
-	if (r < 0)
-		return r;
+	TRY(add_dirty(w, &h));
 	if (h.items == 0 && !changed && (!hash || ++w->provisional_age < UNCHANGED_TICKS))
 		return 0;
-	r = add_provisional(w, &h);
-	r = r < 0 ? r : block_append(&w->block, &h, w->payload.data, w->payload.len, NULL, w->seed);
-	if (r == 0) {
-		w->provisional_hash = hash;
-		w->provisional_age = 0;
-	}
-	return r;
+	TRY(add_provisional(w, &h));
+	TRY(block_append(&w->block, &h, w->payload.data, w->payload.len, NULL, w->seed));
+	w->provisional_hash = hash;
+	w->provisional_age = 0;
+	return 0;
 }
 
 /* The builder of the track's provisional rows, for the length of one tick. */
@@ -229,30 +225,33 @@ int report_append_provisional(struct report_track *t, const int64_t *values, uin
 	return track_put(p, values, present);
 }
 
+static int journal_all(struct report_writer *w)
+{
+	buf_clear(&w->block);
+	TRY(journal_pending(w, &w->strings));
+	TRY(journal_pending(w, &w->late));
+	TRY(journal_pending(w, &w->blobs));
+	TRY(journal_pending(w, &w->passing.texts));
+	TRY(journal_rows(w, hash_provisional(w)));
+	if (w->block.len)
+		TRY(write_journal(w, &w->block));
+	mark_journaled(w);
+	return 0;
+}
+
 int journal_tick(struct report_writer *w, report_provisional_fn provisional, void *context)
 {
-	int r = 0;
+	int r;
 
 	if (w->journal_size > w->journal_limit) {
-		r = flush_all(w, 0);
-		r = r < 0 ? r : journal_restart(w);
-		if (r < 0)
-			return r;
+		TRY(flush_all(w, 0));
+		TRY(journal_restart(w));
 	}
 	w->fill_journal = 1;
 	if (provisional)
 		provisional(w, context);
 	w->fill_journal = 0;
-	buf_clear(&w->block);
-	r = journal_pending(w, &w->strings);
-	r = r < 0 ? r : journal_pending(w, &w->late);
-	r = r < 0 ? r : journal_pending(w, &w->blobs);
-	r = r < 0 ? r : journal_pending(w, &w->passing.texts);
-	r = r < 0 ? r : journal_rows(w, hash_provisional(w));
-	if (r == 0 && w->block.len)
-		r = write_journal(w, &w->block);
-	if (r == 0)
-		mark_journaled(w);
+	r = journal_all(w);
 	drop_provisional(w);
 	return r;
 }

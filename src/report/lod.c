@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 #define FOLD 16
@@ -164,18 +165,17 @@ static size_t copy_entries(const struct report_writer *w, struct entry *copy)
 int lod_write(struct report_writer *w)
 {
 	struct report_track *lod = report_track(w, TABLE_LOD, 0);
-	struct entry *copy = malloc((w->entry_count + 1) * sizeof(*copy));
+	CLEANUP_FREE struct entry *copy = malloc((w->entry_count + 1) * sizeof(*copy));
 	size_t count, from = 0;
-	int r = lod && copy ? detail_flush(w) : -ENOMEM;
 
-	count = r == 0 ? copy_entries(w, copy) : 0;
-	for (size_t i = 1; i <= count && r == 0; i++) {
+	TRY(lod && copy ? detail_flush(w) : -ENOMEM);
+	count = copy_entries(w, copy);
+	for (size_t i = 1; i <= count; i++) {
 		if (i < count && copy[i].table == copy[from].table &&
 		    copy[i].track == copy[from].track)
 			continue;
-		r = put_track(lod, copy + from, i - from);
+		TRY(put_track(lod, copy + from, i - from));
 		from = i;
 	}
-	free(copy);
-	return r < 0 ? r : flush_all(w, 0);
+	return flush_all(w, 0);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "report/detail.h"
 #include "report/reader_internal.h"
 #include "report/writer_internal.h"
@@ -62,7 +63,6 @@ static int copy_block(struct outline *o, uint64_t offset)
 {
 	struct report_writer *w = o->w;
 	struct block_header h;
-	int rc;
 
 	if (o->to && o->from == offset)
 		return 0;
@@ -72,15 +72,14 @@ static int copy_block(struct outline *o, uint64_t offset)
 	o->from = offset;
 	o->to = w->size;
 	buf_clear(&w->block);
-	rc = buf_append(&w->block, o->r->map + offset, block_span(&h));
-	return rc < 0 ? rc : output_append(w);
+	TRY(buf_append(&w->block, o->r->map + offset, block_span(&h)));
+	return output_append(w);
 }
 
 static int take_entry(struct report *r, const struct entry *entry, void *context)
 {
 	struct outline *o = context;
 	struct entry e = *entry;
-	int rc = 0;
 
 	if (has_detail(o, &e)) {
 		e.kind = BLOCK_ABSENT;
@@ -88,10 +87,19 @@ static int take_entry(struct report *r, const struct entry *entry, void *context
 		e.inside = e.bytes = e.present = 0;
 		o->left_out += e.items;
 	} else if (e.kind >= BLOCK_GROUP && e.kind <= BLOCK_BLOBS) {
-		rc = copy_block(o, e.offset);
+		TRY(copy_block(o, e.offset));
 		e.offset = o->to;
 	}
-	return rc < 0 ? rc : entry_add(o->w, &e);
+	return entry_add(o->w, &e);
+}
+
+static int copy_blocks(struct outline *o, const struct footer *footer, struct error *err)
+{
+	buf_clear(&o->w->block);
+	TRY(buf_append(&o->w->block, o->r->map, sizeof(struct file_header)));
+	TRY(output_append(o->w));
+	TRY(list_details(o));
+	return directory_walk(o->r, footer, take_entry, o, err);
 }
 
 static int write_outline(struct outline *o, const struct footer *footer, struct error *err)
@@ -106,11 +114,7 @@ static int write_outline(struct outline *o, const struct footer *footer, struct 
 	if (rc < 0)
 		return rc;
 	w->size = 0;
-	buf_clear(&w->block);
-	rc = buf_append(&w->block, o->r->map, sizeof(struct file_header));
-	rc = rc < 0 ? rc : output_append(w);
-	rc = rc < 0 ? rc : list_details(o);
-	rc = rc < 0 ? rc : directory_walk(o->r, footer, take_entry, o, err);
+	rc = copy_blocks(o, footer, err);
 	w->rows = footer->rows - o->left_out;
 	rc = rc < 0 ? error_set_errno(err, -rc, "cannot write %s", w->path) : finish_file(w, err);
 	if (rc < 0)

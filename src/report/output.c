@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/output_place.h"
 #include "report/writer_internal.h"
 
@@ -225,7 +226,8 @@ static int write_header(struct report_writer *w, struct error *err)
 	file_header_seal(&h);
 	buf_clear(&w->block);
 	r = buf_append(&w->block, &h, sizeof(h));
-	r = r < 0 ? r : output_append(w);
+	if (r == 0)
+		r = output_append(w);
 	room_measure(w);
 	return r < 0 ? error_set_errno(err, -r, "cannot write %s", w->part_path) : 0;
 }
@@ -266,11 +268,10 @@ static int check_target(struct report_writer *w, struct error *err)
 
 int output_open(struct report_writer *w, char *ret_note, size_t note_size, struct error *err)
 {
-	int r = check_target(w, err);
-
-	r = r < 0 ? r : clear_the_way(w, ret_note, note_size, err);
-	r = r < 0 ? r : create_part(w, err);
-	return r < 0 ? r : begin_file(w, err);
+	TRY(check_target(w, err));
+	TRY(clear_the_way(w, ret_note, note_size, err));
+	TRY(create_part(w, err));
+	return begin_file(w, err);
 }
 
 int output_open_temporary(struct report_writer *w, struct error *err)

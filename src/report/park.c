@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 /* A file without a name, on disk where that can be had. */
@@ -34,16 +35,12 @@ static int copy_block(struct report_writer *w, int from, uint64_t offset)
 {
 	struct block_header h;
 	uint64_t span;
-	int r = output_read(from, &h, sizeof(h), offset);
 
-	if (r < 0)
-		return r;
+	TRY(output_read(from, &h, sizeof(h), offset));
 	span = block_span(&h);
 	buf_clear(&w->block);
-	r = buf_reserve(&w->block, span);
-	r = r < 0 ? r : output_read(from, w->block.data, span, offset);
-	if (r < 0)
-		return r;
+	TRY(buf_reserve(&w->block, span));
+	TRY(output_read(from, w->block.data, span, offset));
 	w->block.len = span;
 	return output_append(w);
 }
@@ -213,7 +210,8 @@ int report_writer_unpark(struct report_writer *w, const char *path, int overwrit
 
 	if (ret_note && note_size)
 		ret_note[0] = '\0';
-	r = r < 0 ? r : take_paths(w, path);
+	if (r == 0)
+		r = take_paths(w, path);
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot begin %s", path);
 	size = w->size;
@@ -224,8 +222,9 @@ int report_writer_unpark(struct report_writer *w, const char *path, int overwrit
 	if (r == 0) {
 		created = 1;
 		r = room_check_first(w, err);
-		r = r < 0 ? r : journal_open(w, err);
 	}
+	if (r == 0)
+		r = journal_open(w, err);
 	if (r == 0) {
 		r = move_over(w, old);
 		if (r < 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 #define RUN_IDS 16384u /* a block holds ids that follow each other */
@@ -140,22 +141,19 @@ static int find_text(const uint8_t *payload, uint64_t size, uint32_t items, uint
 
 static int read_text(struct report_writer *w, const struct entry *e, uint64_t id, struct buf *ret)
 {
-	struct buf block = BUF_INIT;
+	CLEANUP(buf_release) struct buf block = BUF_INIT;
+	CLEANUP_FREE uint8_t *owned = NULL;
 	const uint8_t *payload;
-	uint8_t *owned = NULL;
 	struct block_header h;
-	int r = output_read(w->fd, &h, sizeof(h), e->offset);
 
-	r = r < 0 ? r : buf_reserve(&block, block_span(&h));
-	r = r < 0 ? r : output_read(w->fd, block.data, block_span(&h), e->offset);
-	if (r == 0 && (block_peek((const uint8_t *)block.data, block_span(&h), &h) < 0 ||
-		       !block_sound((const uint8_t *)block.data, &h, w->seed)))
-		r = -EIO;
-	r = r < 0 ? r : block_payload((const uint8_t *)block.data, &h, &payload, &owned);
-	r = r < 0 ? r : find_text(payload, h.raw_size, h.items, id, ret);
-	free(owned);
-	buf_release(&block);
-	return r;
+	TRY(output_read(w->fd, &h, sizeof(h), e->offset));
+	TRY(buf_reserve(&block, block_span(&h)));
+	TRY(output_read(w->fd, block.data, block_span(&h), e->offset));
+	if (block_peek((const uint8_t *)block.data, block_span(&h), &h) < 0 ||
+	    !block_sound((const uint8_t *)block.data, &h, w->seed))
+		return -EIO;
+	TRY(block_payload((const uint8_t *)block.data, &h, &payload, &owned));
+	return find_text(payload, h.raw_size, h.items, id, ret);
 }
 
 /* Not in a block yet: it is young. */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "report/reader_internal.h"
 
@@ -92,13 +93,12 @@ int reader_take_room(struct report *r, uint64_t bytes)
 static int check_block(struct report *r, struct block_ref *b, struct block_header *h,
 		       const uint8_t **payload, uint8_t **owned)
 {
-	int rc = block_peek(b->at, b->left, h);
-
-	if (rc == 0 && !block_sound(b->at, h, r->seed))
-		rc = -EBADMSG;
-	if (rc == 0 && h->flags & BLOCK_COMPRESSED && !reader_take_room(r, h->raw_size))
-		rc = -EBADMSG;
-	return rc < 0 ? rc : block_payload(b->at, h, payload, owned);
+	TRY(block_peek(b->at, b->left, h));
+	if (!block_sound(b->at, h, r->seed))
+		return -EBADMSG;
+	if (h->flags & BLOCK_COMPRESSED && !reader_take_room(r, h->raw_size))
+		return -EBADMSG;
+	return block_payload(b->at, h, payload, owned);
 }
 
 /* The first to have checked a block publishes it; whoever was slower drops his copy. */
@@ -312,6 +312,17 @@ static int cannot_open(const char *path, int code, struct error *err)
 
 /* The journal is read before the file is looked at: what moves from the one to the other
  * meanwhile is then seen twice, and told apart, instead of not at all. */
+static int map_report(struct report *r, int fd, const char *path, struct error *err)
+{
+	int rc = journal_read(path, &r->journal, &r->journal_size);
+
+	if (rc == 0)
+		rc = map_file(r, fd, path, err);
+	if (rc < 0 && !r->is_mapped)
+		free(r->journal);
+	return rc;
+}
+
 int report_open(struct report **ret, const char *path, struct error *err)
 {
 	int rc, fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -321,13 +332,10 @@ int report_open(struct report **ret, const char *path, struct error *err)
 	if (fd < 0)
 		return cannot_open(path, errno, err);
 	r = report_new();
-	rc = r ? 0 : error_set(err, ENOMEM, "no memory for the report");
-	rc = rc < 0 ? rc : journal_read(path, &r->journal, &r->journal_size);
-	rc = rc < 0 ? rc : map_file(r, fd, path, err);
+	rc = r ? map_report(r, fd, path, err) : error_set(err, ENOMEM, "no memory for the report");
 	close(fd);
-	if (rc < 0 && r && !r->is_mapped)
-		free(r->journal);
-	rc = rc < 0 ? rc : index_report(r, path, err);
+	if (rc == 0)
+		rc = index_report(r, path, err);
 	if (rc < 0)
 		report_close(r);
 	else

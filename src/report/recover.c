@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "report/reader_internal.h"
 #include "report/writer_internal.h"
 
@@ -61,14 +62,13 @@ int report_recover(const char *part_path, int overwrite, char *ret_path, size_t 
 		   struct error *err)
 {
 	char room[4096];
-	int rc;
 
 	if (!ret_path) {
 		ret_path = room;
 		path_size = sizeof(room);
 	}
-	rc = final_name(part_path, ret_path, path_size, err);
-	return rc < 0 ? rc : report_recover_to(part_path, ret_path, overwrite, err);
+	TRY(final_name(part_path, ret_path, path_size, err));
+	return report_recover_to(part_path, ret_path, overwrite, err);
 }
 
 int report_recover_to(const char *part_path, const char *path, int overwrite, struct error *err)
@@ -79,7 +79,8 @@ int report_recover_to(const char *part_path, const char *path, int overwrite, st
 	if (fd < 0)
 		return fd;
 	rc = report_open(&r, part_path, err);
-	rc = rc < 0 ? rc : report_copy(r, path, overwrite, NULL, err);
+	if (rc == 0)
+		rc = report_copy(r, path, overwrite, NULL, err);
 	if (rc == 0)
 		remove_part(part_path);
 	report_close(r);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/idmap.h"
 #include "report/reader_internal.h"
 
@@ -110,7 +111,8 @@ static int64_t stale_rows(struct report *r, const struct set_view *set, int64_t 
 	while (rc == 0 && stale < set->head.rows && starts[stale] < time_max)
 		stale++;
 	free(starts);
-	return rc < 0 ? rc : stale;
+	TRY(rc);
+	return stale;
 }
 
 static int add_provisional(struct scan *s, uint32_t block, const struct set_view *set,

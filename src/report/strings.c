@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 #define FIRST_SLOTS 1024u
@@ -58,18 +59,17 @@ static int encode_payload(const struct pending *p, size_t from_item, size_t from
 {
 	const struct pending_item *items = (const struct pending_item *)p->items.data;
 	uint64_t previous = 0;
-	int r = 0;
 
 	h->first = UINT64_MAX;
-	for (size_t i = from_item; i < item_count(p) && r == 0; i++) {
+	for (size_t i = from_item; i < item_count(p); i++) {
 		h->first = items[i].id < h->first ? items[i].id : h->first;
 		h->last = items[i].id > h->last ? items[i].id : h->last;
-		r = put_zigzag(payload, (int64_t)(items[i].id - previous));
-		r = r < 0 ? r : put_varint(payload, items[i].size);
+		TRY(put_zigzag(payload, (int64_t)(items[i].id - previous)));
+		TRY(put_varint(payload, items[i].size));
 		previous = items[i].id;
 		h->items++;
 	}
-	return r < 0 ? r : buf_append(payload, p->bytes.data + from_byte, p->bytes.len - from_byte);
+	return buf_append(payload, p->bytes.data + from_byte, p->bytes.len - from_byte);
 }
 
 int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, uint32_t segment,
@@ -213,31 +213,27 @@ uint64_t report_string_later(struct report_writer *w)
 
 int report_string_define(struct report_writer *w, uint64_t id, const char *text, size_t len)
 {
-	int r;
-
 	if (id == 0 || id >= w->next_string)
 		return -EINVAL;
-	r = room_for_texts(w, w->late.bytes.len + len) ? pending_add(&w->late, id, text, len) : w->stopped;
-	return r < 0 ? r : pending_flush_if_large(w, &w->late, STRINGS_FLUSH);
+	TRY(room_for_texts(w, w->late.bytes.len + len) ? pending_add(&w->late, id, text, len) : w->stopped);
+	return pending_flush_if_large(w, &w->late, STRINGS_FLUSH);
 }
 
 /* Recovering: ids are given, in rising order. */
 int string_put(struct report_writer *w, uint64_t id, const char *text, size_t len)
 {
-	int r = pending_add(&w->strings, id, text, len);
-
 	if (id >= w->next_string)
 		w->next_string = id + 1;
-	return r < 0 ? r : pending_flush_if_large(w, &w->strings, STRINGS_FLUSH);
+	TRY(pending_add(&w->strings, id, text, len));
+	return pending_flush_if_large(w, &w->strings, STRINGS_FLUSH);
 }
 
 int blob_put(struct report_writer *w, uint64_t id, const void *data, size_t len)
 {
-	int r = pending_add(&w->blobs, id, data, len);
-
 	if (id >= w->next_blob)
 		w->next_blob = id + 1;
-	return r < 0 ? r : pending_flush_if_large(w, &w->blobs, BLOBS_FLUSH);
+	TRY(pending_add(&w->blobs, id, data, len));
+	return pending_flush_if_large(w, &w->blobs, BLOBS_FLUSH);
 }
 
 uint64_t report_blob(struct report_writer *w, const void *data, size_t len)

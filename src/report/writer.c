@@ -87,8 +87,8 @@ int report_writer_open(struct report_writer **ret, const char *path, int overwri
 		return error_set(err, ENOMEM, "no memory for the report");
 	r = output_open(w, ret_note, note_size, err);
 	if (r == 0) {
-		r = room_check_first(w, err);
-		r = r < 0 ? r : journal_open(w, err);
+		if ((r = room_check_first(w, err)) == 0)
+			r = journal_open(w, err);
 		if (r < 0)
 			output_unlink(w, w->part_path);
 	}
@@ -192,7 +192,8 @@ int report_writer_tick(struct report_writer *w, report_provisional_fn provisiona
 		w->stopped = r;
 		return r < 0 ? error_set_errno(err, -r, "cannot write between two reports") : 0;
 	}
-	r = r < 0 ? r : journal_tick(w, provisional, context);
+	if (r == 0)
+		r = journal_tick(w, provisional, context);
 	if (r < 0)
 		error_set_errno(err, -r, "cannot write %s", w->part_path);
 	else
