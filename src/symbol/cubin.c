@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 
 #define MACHINE_CUDA 190
 #define MOST_FUNCTIONS (1u << 20)
@@ -233,22 +234,21 @@ static int read_lines(struct line_table *t, Dwarf *dwarf)
 {
 	Dwarf_Off at = 0, next = 0;
 	unsigned units = 0;
-	int r = 0;
 
-	for (; units < MOST_TABLES && r >= 0; units++) {
+	for (; units < MOST_TABLES; units++) {
 		struct unit u = { .before = t->count };
 		Dwarf_CU *unit = NULL;
 
 		if (dwarf_next_lines(dwarf, at, &next, &unit, NULL, NULL, &u.from, &u.count) != 0 || next <= at)
 			break;
-		for (size_t k = 0; u.from && k < u.count && r >= 0; k++)
-			r = add_line(t, dwarf, &u, k);
+		for (size_t k = 0; u.from && k < u.count; k++)
+			TRY(add_line(t, dwarf, &u, k));
 		at = next;
 	}
 	/* A linker puts the names of all units together, and does not correct where the lines say they are. */
 	for (size_t i = 0; units > 1 && i < t->count; i++)
 		t->lines[i].function = NULL;
-	return r < 0 ? r : sort_lines(t);
+	return sort_lines(t);
 }
 
 /* Where in an image the number of a section's name is; 0: there is no such section. */

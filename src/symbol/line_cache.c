@@ -177,8 +177,8 @@ static int load(struct line_cache *c)
 	size = c->bytes.len;
 	if (size < MAGIC_SIZE || memcmp(c->bytes.data, MAGIC, MAGIC_SIZE) != 0)
 		c->bytes.len = 0;
-	else
-		r = r < 0 ? r : index_records(c, MAGIC_SIZE);
+	else if (r >= 0)
+		r = index_records(c, MAGIC_SIZE);
 	/* A file that is damaged, or none, begins anew. */
 	c->saved = c->bytes.len == size ? size : 0;
 	return r == -EIO ? 0 : r;
@@ -192,8 +192,7 @@ int line_cache_open(struct line_cache **ret, const char *folder, const uint8_t *
 
 	build_id_to_text(build_id, build_id_size, hex);
 	if (r == 0 && folder && hex[0]) {
-		r = asprintf(&c->path, "%s/%s", folder, hex) < 0 ? -ENOMEM : 0;
-		r = r < 0 ? r : load(c);
+		r = asprintf(&c->path, "%s/%s", folder, hex) < 0 ? -ENOMEM : load(c);
 	}
 	if (r == 0 && !c->bytes.len)
 		r = buf_append(&c->bytes, MAGIC, MAGIC_SIZE);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "symbol/demangle.h"
 #include "symbol/symtab_internal.h"
 
@@ -271,8 +272,8 @@ int lines_find(struct lines *l, uint64_t address, struct source_lines *ret)
 			open_dwarf(l);
 		if (!l->dwarf)
 			return -ENOENT;
-		r = look_up(l, address);
-		r = r < 0 ? r : line_cache_get(l->cache, address, ret);
+		TRY(look_up(l, address));
+		r = line_cache_get(l->cache, address, ret);
 	}
 	if (r == 0 && !ret->count) {
 		source_lines_release(ret);

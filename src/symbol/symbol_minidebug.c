@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 #define PACKED_LIMIT (64u << 20)
 #define UNPACKED_LIMIT (256u << 20)
 #define MEMORY_LIMIT (128u << 20)
@@ -48,22 +50,25 @@ static int unpack(const uint8_t *packed, size_t size, struct buf *ret)
 	return r == LZMA_STREAM_END ? 0 : -EBADMSG;
 }
 
+static int open_packed(struct elf_file **ret, struct elf_file *file, const GElf_Shdr *section)
+{
+	CLEANUP(buf_release) struct buf unpacked = BUF_INIT;
+	CLEANUP_FREE uint8_t *packed = malloc(section->sh_size + 1);
+
+	TRY(packed ? elf_file_read(file, section->sh_offset, packed, section->sh_size) : -ENOMEM);
+	TRY(unpack(packed, section->sh_size, &unpacked));
+	return elf_file_open_memory(ret, unpacked.data, unpacked.len, NULL);
+}
+
 int minidebug_open(struct elf_file **ret, struct elf_file *file, struct error *err)
 {
-	struct buf unpacked = BUF_INIT;
 	GElf_Shdr section;
-	uint8_t *packed;
 	int r;
 
 	if (!find_section(elf_file_elf(file), ".gnu_debugdata", &section) || section.sh_type != SHT_PROGBITS)
 		return -ENOENT;
 	if (section.sh_size > PACKED_LIMIT || section.sh_size > elf_file_size(file))
 		return error_set(err, EBADMSG, "its .gnu_debugdata is damaged");
-	packed = malloc(section.sh_size + 1);
-	r = packed ? elf_file_read(file, section.sh_offset, packed, section.sh_size) : -ENOMEM;
-	r = r < 0 ? r : unpack(packed, section.sh_size, &unpacked);
-	r = r < 0 ? r : elf_file_open_memory(ret, unpacked.data, unpacked.len, NULL);
-	free(packed);
-	buf_release(&unpacked);
+	r = open_packed(ret, file, &section);
 	return r < 0 ? error_set(err, r == -ENOMEM ? ENOMEM : EBADMSG, "its .gnu_debugdata is damaged") : 0;
 }

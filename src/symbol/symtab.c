@@ -289,7 +289,8 @@ static int search_table(struct symbol_search *s, struct elf_file *file, const GE
 		size_t count = left < SYMBOLS_AT_ONCE ? (size_t)left : SYMBOLS_AT_ONCE;
 
 		r = elf_file_read(file, at, symbols, count * sizeof(*symbols));
-		r = r < 0 ? r : offer_symbols(s, symbols, count, sections, &names, source);
+		if (r == 0)
+			r = offer_symbols(s, symbols, count, sections, &names, source);
 		at += count * sizeof(*symbols);
 		left -= count;
 	}
@@ -323,7 +324,8 @@ static int search_minidebug(struct symbol_search *s, struct elf_file *file, stru
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	r = sections_load(&sections, elf_file_elf(inner));
-	r = r < 0 ? r : search_tables(s, inner, &sections, SHT_SYMTAB, SYMBOL_MINIDEBUG);
+	if (r == 0)
+		r = search_tables(s, inner, &sections, SHT_SYMTAB, SYMBOL_MINIDEBUG);
 	free(sections.list);
 	elf_file_close(inner);
 	return r == -ENOENT ? 0 : r;
@@ -353,13 +355,15 @@ static int search_own(struct symbol_search *s, struct elf_file *file, const stru
 int symbol_search_file(struct symbol_search *s, struct elf_file *file, bool debug, struct error *err)
 {
 	struct sections sections = { NULL, 0 };
-	int r = sections_load(&sections, elf_file_elf(file)), own;
+	int r = sections_load(&sections, elf_file_elf(file)), plt = 0;
 
 	error_set(err, EBADMSG, "its symbol table is damaged");
-	own = r < 0 ? r : search_own(s, file, &sections, debug, err);
-	r = r < 0 || debug ? 0 : search_plt(s, file);
+	if (r >= 0) {
+		r = search_own(s, file, &sections, debug, err);
+		plt = debug ? 0 : search_plt(s, file);
+	}
 	free(sections.list);
-	return own < 0 ? own : r;
+	return r < 0 ? r : plt;
 }
 
 bool symbol_search_complete(const struct symbol_search *s)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "symbol/cfi_expression.h"
 
 #define CACHE_SIZE 16384u /* a power of two */
@@ -71,7 +72,6 @@ static int apply_rule(const struct unwind_place *place, const struct cfi_rule *r
 		      const struct stack_copy *copy, const struct frame *f, uint64_t cfa, uint64_t *ret)
 {
 	uint64_t address;
-	int r;
 
 	switch (rule->kind) {
 	case CFI_SAVED:
@@ -91,8 +91,8 @@ static int apply_rule(const struct unwind_place *place, const struct cfi_rule *r
 	case CFI_VALUE_BY_EXPRESSION:
 		return evaluate(place, rule->value, copy, f, cfa, ret);
 	case CFI_SAVED_BY_EXPRESSION:
-		r = evaluate(place, rule->value, copy, f, cfa, &address);
-		return r < 0 ? r : read_word(copy, address, ret);
+		TRY(evaluate(place, rule->value, copy, f, cfa, &address));
+		return read_word(copy, address, ret);
 	default:
 		return -EBADMSG;
 	}
