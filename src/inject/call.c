@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "inject/inject.h"
 #include "inject/proc_status.h"
 #include "inject/visit.h"
@@ -144,6 +145,6 @@ int inject_call(pid_t pid, const char *library, const char *function, const void
 	if (report.obstacle)
 		return error_set(err, ENOEXEC, "no library can be loaded into process %d, which %s",
 				 (int)pid, report.reason);
-	r = check_library(pid, library, err);
-	return r < 0 ? r : inject_call_as(&request, timeout_ms, ret_value, err);
+	TRY(check_library(pid, library, err));
+	return inject_call_as(&request, timeout_ms, ret_value, err);
 }

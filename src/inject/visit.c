@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "inject/borrow.h"
 #include "inject/ending.h"
 #include "inject/functions.h"
@@ -84,18 +85,13 @@ static int look(struct visitor *v, pid_t thread)
  * then. */
 static int try_thread(struct visitor *v, pid_t thread)
 {
-	int r = image_refresh(&v->image, NULL);
-
-	r = r < 0 ? r : look(v, thread);
-	if (r < 0)
-		return r;
+	TRY(image_refresh(&v->image, NULL));
+	TRY(look(v, thread));
 	borrow_release(&v->borrowed);
 	v->last_reason = safety_judge(v->safety);
 	if (v->last_reason)
 		return -EAGAIN;
-	r = look(v, thread);
-	if (r < 0)
-		return r;
+	TRY(look(v, thread));
 	v->last_reason = safety_judge(v->safety);
 	/* What is mapped may have changed since it was read: only what is known for certain counts. */
 	if (!v->last_reason && image_refresh(&v->image, NULL) != 0)
@@ -362,27 +358,22 @@ static int use_thread(struct visitor *v, int64_t *ret_value, struct error *err)
 	int r;
 
 	v->touched = 1;
-	r = make_room(v, err);
-	if (r < 0)
-		return r;
+	TRY(make_room(v, err));
 	r = fill_room(v, err);
-	r = r < 0 ? r : make_executable(v, err);
-	if (in_borrowed) {
-		r = r < 0 ? r : call_in_borrowed_thread(v, ret_value, err);
-		return drop_room(v, r);
-	}
-	r = r < 0 ? r : start_thread(v, err);
-	return r < 0 ? drop_room(v, r) : 0;
+	if (r == 0)
+		r = make_executable(v, err);
+	if (r == 0)
+		r = in_borrowed ? call_in_borrowed_thread(v, ret_value, err) : start_thread(v, err);
+	return r < 0 || in_borrowed ? drop_room(v, r) : 0;
 }
 
 static int make_visit(struct visitor *v, int64_t *ret_value, struct error *err)
 {
-	int r = functions_find(&v->functions, &v->image, err);
+	int r;
 
-	r = r < 0 ? r : safety_new(&v->safety, &v->image, err);
-	r = r < 0 ? r : choose_thread(v, err);
-	if (r < 0)
-		return r;
+	TRY(functions_find(&v->functions, &v->image, err));
+	TRY(safety_new(&v->safety, &v->image, err));
+	TRY(choose_thread(v, err));
 	r = use_thread(v, ret_value, err);
 	borrow_end(&v->borrowed);
 	return r < 0 || !v->thread ? r : await_answer(v, ret_value, err);
