@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "fmt/tables.h"
 #include "record/symbol_rows.h"
 #include "report/reader.h"
@@ -99,8 +100,6 @@ static int take_symbol(void *context, const int64_t *values, uint32_t present)
 
 static int load(struct symbolizing *s)
 {
-	int rc;
-
 	s->module_limit = (size_t)report_row_count(s->report, TABLE_MODULE) + 1;
 	s->frame_rows = report_row_count(s->report, TABLE_FRAME);
 	s->frame_limit = (size_t)s->frame_rows + 1;
@@ -110,10 +109,10 @@ static int load(struct symbolizing *s)
 	s->frames = calloc(s->frame_limit, sizeof(*s->frames));
 	if (!s->modules || !s->frames)
 		return -ENOMEM;
-	rc = report_each_row(s->report, TABLE_MODULE, COLUMN_MODULE_BUILD_ID + 1, take_module, s);
-	rc = rc < 0 ? rc : report_each_row(s->report, TABLE_FRAME, COLUMN_FRAME_OFFSET + 1, take_frame, s);
-	rc = rc < 0 ? rc : report_each_row(s->report, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_name, s);
-	return rc < 0 ? rc : report_each_row(s->report, TABLE_SYMBOL, COLUMN_SYMBOL_ID + 1, take_symbol, s);
+	TRY(report_each_row(s->report, TABLE_MODULE, COLUMN_MODULE_BUILD_ID + 1, take_module, s));
+	TRY(report_each_row(s->report, TABLE_FRAME, COLUMN_FRAME_OFFSET + 1, take_frame, s));
+	TRY(report_each_row(s->report, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_name, s));
+	return report_each_row(s->report, TABLE_SYMBOL, COLUMN_SYMBOL_ID + 1, take_symbol, s);
 }
 
 static bool describe(void *context, uint32_t module, struct namer_module *ret)
@@ -183,7 +182,8 @@ static int add_names(struct symbolizing *s, struct symbolize_result *ret, struct
 	ret->frames = s->frame_rows;
 	ret->looked_at = collect(s);
 	rc = namer_run(&namer, s->frames, ret->looked_at);
-	rc = rc < 0 ? rc : s->rows.failed;
+	if (rc >= 0)
+		rc = s->rows.failed;
 	ret->named = namer.named;
 	if (rc < 0 || (!ret->named && strcmp(q->output, q->report) == 0)) {
 		report_extend_cancel(s->rows.writer);
