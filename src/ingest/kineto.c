@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 
 int kineto_room(struct kineto *k, void *array, uint32_t count, size_t size)
 {
@@ -287,22 +288,21 @@ static int read_end(struct kineto *k)
 
 static int read_from_begin(struct kineto *k)
 {
-	int first = json_peek(&k->json), r;
+	int first = json_peek(&k->json);
 
 	k->in_object = first == '{';
 	if (first != '{' && first != '[')
 		return trouble(k, "this is no JSON object or array");
-	r = first == '{' ? read_object(k, 1) : read_events(k, 1);
-	return r < 0 ? r : read_end(k);
+	TRY(first == '{' ? read_object(k, 1) : read_events(k, 1));
+	return read_end(k);
 }
 
 static int read_on(struct kineto *k)
 {
-	int r = read_events(k, 0);
-
-	if (r == 0 && k->in_object)
-		r = read_object(k, 0);
-	return r < 0 ? r : read_end(k);
+	TRY(read_events(k, 0));
+	if (k->in_object)
+		TRY(read_object(k, 0));
+	return read_end(k);
 }
 
 /* The first member tells an event from most objects within one. */

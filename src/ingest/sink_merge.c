@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "ingest/sink_store.h"
 #include "report/varint.h"
 
@@ -225,8 +226,8 @@ static int open_inputs(struct merge *m, const struct store_run *runs, uint32_t c
 	}
 	for (uint32_t i = count / 2; i-- && r > 0;)
 		sift_down(m, i);
-	/* A run has at least one row. */
-	return r > 0 ? 0 : r < 0 ? r : -EIO;
+	TRY(r);
+	return r ? 0 : -EIO; /* a run has at least one row */
 }
 
 /* Behind the row that was taken; a run that has ended leaves the heap. */
@@ -234,11 +235,12 @@ static int step(struct merge *m)
 {
 	int r = read_row(m, &m->inputs[m->heap[0]]);
 
+	TRY(r);
 	if (r == 0)
 		m->heap[0] = m->heap[--m->count];
-	if (m->count && r >= 0)
+	if (m->count)
 		sift_down(m, 0);
-	return r < 0 ? r : 0;
+	return 0;
 }
 
 static int merge_runs(struct store *s, const struct store_run *runs, uint32_t count, int is_span, store_fn take,
@@ -284,7 +286,8 @@ static int make_fewer(struct store *s, struct store_track *t)
 		part = count - i < STORE_FAN ? count - i : STORE_FAN;
 		r = merge_runs(s, runs + i, part, t->is_span, t->is_span ? write_span : write_point, &out);
 		store_output_run(&out, &t->runs, &t->run_count, &t->run_capacity);
-		r = r < 0 ? r : out.result;
+		if (r == 0)
+			r = out.result;
 	}
 	free(runs);
 	return r < 0 ? (store_output_end(&out), r) : store_output_end(&out);

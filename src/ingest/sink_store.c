@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 #define LEAST_WORDS 2u  /* of a row: which columns, and a time */
 #define SMALL_SORT 12u
 
@@ -124,11 +126,9 @@ static int sort_all(struct store *s)
 static int spill(struct store *s)
 {
 	struct store_output out;
-	int r = sort_all(s);
 
-	r = r < 0 ? r : store_output_begin(&out, s);
-	if (r < 0)
-		return r;
+	TRY(sort_all(s));
+	TRY(store_output_begin(&out, s));
 	for (struct store_track *t = s->tracks; t; t = t->next) {
 		for (uint32_t i = 0; i < t->waiting; i++)
 			store_output_row(&out, s->words + s->order[t->first + i], t->is_span);
