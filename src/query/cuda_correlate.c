@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 
@@ -311,20 +312,16 @@ uint32_t cuda_call_find(const struct cuda_calls *c, const struct cuda_process *p
 
 static int find_work(struct loading *l)
 {
-	int r = list_work(l);
-
-	if (r >= 0)
-		r = parallel_run(measure_pieces, l, parallel_width(l->piece_count));
-	for (size_t i = 0; r >= 0 && i < l->piece_count; i++)
-		r = add_to_process(l->calls, &l->pieces[i]);
-	if (r >= 0)
-		r = make_sets(l->calls);
-	for (size_t i = 0; r >= 0 && i < l->piece_count; i++)
-		r = fill_piece(l, &l->pieces[i], 1);
+	TRY(list_work(l));
+	TRY(parallel_run(measure_pieces, l, parallel_width(l->piece_count)));
+	for (size_t i = 0; i < l->piece_count; i++)
+		TRY(add_to_process(l->calls, &l->pieces[i]));
+	TRY(make_sets(l->calls));
+	for (size_t i = 0; i < l->piece_count; i++)
+		TRY(fill_piece(l, &l->pieces[i], 1));
 	atomic_store(&l->next, 0);
-	if (r >= 0)
-		r = parallel_run(fill_pieces, l, parallel_width(l->piece_count));
-	return r < 0 ? r : number_calls(l->calls);
+	TRY(parallel_run(fill_pieces, l, parallel_width(l->piece_count)));
+	return number_calls(l->calls);
 }
 
 static const int64_t *api_track(struct query *q, uint32_t track)

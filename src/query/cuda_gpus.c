@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "query/cuda_index.h"
 
 /* Devices that no listed GPU is told to be, each with a stream of it. */
@@ -99,15 +100,16 @@ int cuda_gpus_load(struct cuda_index *x, struct report *report)
 	/* The last is put in behind. */
 	static const uint8_t columns[] = { COLUMN_GPU_UID, COLUMN_GPU_NAME, COLUMN_GPU_INDEX, COLUMN_GPU_UID };
 	struct gpu_loader l = { .x = x, .unlisted.width = UNLISTED_WIDTH };
-	int r = index_load(&x->gpus, report, TABLE_GPU, GPU_WIDTH, columns);
+	int r;
 
-	for (size_t i = 0; r >= 0 && i < x->gpus.count; i++)
+	TRY(index_load(&x->gpus, report, TABLE_GPU, GPU_WIDTH, columns));
+	for (size_t i = 0; i < x->gpus.count; i++)
 		x->gpus.rows[i * GPU_WIDTH + GPU_STREAM] = 0;
 	index_sort(&x->gpus);
 	l.unlisted.rows = calloc(x->streams.count + 1, UNLISTED_WIDTH * sizeof(*l.unlisted.rows));
-	r = r < 0 ? r : l.unlisted.rows ? 0 : -ENOMEM;
-	if (r >= 0)
-		r = report_each_row(report, TABLE_CUDA_STREAM, COLUMN_CUDA_STREAM_DEVICE + 1, take_stream, &l) == -ENOMEM ? -ENOMEM : 0;
+	if (!l.unlisted.rows)
+		return -ENOMEM;
+	r = report_each_row(report, TABLE_CUDA_STREAM, COLUMN_CUDA_STREAM_DEVICE + 1, take_stream, &l) == -ENOMEM ? -ENOMEM : 0;
 	if (r >= 0) {
 		index_sort(&l.unlisted);
 		r = add_unlisted(&x->gpus, &l.unlisted);

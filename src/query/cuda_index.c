@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 
 #define SHAPE_FIRST COLUMN_CUDA_LAUNCH_GRID_X
 #define SHAPE_LAST COLUMN_CUDA_LAUNCH_BLOCK_Z
@@ -205,23 +206,21 @@ static int load_streams(struct cuda_index *x, struct report *report)
 						  COLUMN_CUDA_STREAM_DEVICE, COLUMN_CUDA_STREAM_UID,
 						  COLUMN_CUDA_STREAM_UID, COLUMN_CUDA_STREAM_HANDLE };
 	struct index_table contexts = { 0 };
-	int r = index_load(&x->devices, report, TABLE_CUDA_DEVICE, DEVICE_WIDTH, device_columns);
+	int r;
 
-	if (r >= 0)
-		r = index_load(&x->contexts, report, TABLE_CUDA_CONTEXT, CONTEXT_WIDTH, context_columns);
-	if (r >= 0)
-		r = index_load(&x->streams, report, TABLE_CUDA_STREAM, STREAM_WIDTH, stream_columns);
-	if (r < 0)
-		return r;
+	TRY(index_load(&x->devices, report, TABLE_CUDA_DEVICE, DEVICE_WIDTH, device_columns));
+	TRY(index_load(&x->contexts, report, TABLE_CUDA_CONTEXT, CONTEXT_WIDTH, context_columns));
+	TRY(index_load(&x->streams, report, TABLE_CUDA_STREAM, STREAM_WIDTH, stream_columns));
 	index_sort(&x->devices);
 	index_sort(&x->contexts);
 	r = list_contexts(x, &contexts);
 	for (size_t i = 0; r >= 0 && i < x->streams.count; i++)
 		complete_stream(x, &contexts, x->streams.rows + i * STREAM_WIDTH);
 	free(contexts.rows);
-	r = r < 0 ? r : name_streams(x, report);
+	TRY(r);
+	TRY(name_streams(x, report));
 	index_sort(&x->streams);
-	return r < 0 ? r : cuda_gpus_load(x, report);
+	return cuda_gpus_load(x, report);
 }
 
 /* nsys's ids of types: VM, then a number of the source, then the GPU. */

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "query/call_values.h"
 #include "query/cuda_labels.h"
 #include "query/function.h"
@@ -147,16 +148,13 @@ static int append_name(struct trace_cursor *c, const struct merged_row *at, int 
 static int append_range(struct trace_cursor *c, const struct merged_row *at, struct buf *to)
 {
 	int64_t id;
-	int r;
 
 	if (!c->with_nvtx || !value_of(at, c->nvtx_column, &id))
 		return 0;
-	r = append_name(c, at, c->domain_column, to);
-	if (r >= 0)
-		r = buf_append(to, ":", 1);
-	if (r >= 0)
-		r = append_name(c, at, c->nvtx_column, to);
-	return r < 0 ? r : buf_append(to, "/", 1);
+	TRY(append_name(c, at, c->domain_column, to));
+	TRY(buf_append(to, ":", 1));
+	TRY(append_name(c, at, c->nvtx_column, to));
+	return buf_append(to, "/", 1);
 }
 
 /* What the row is called; in `made` where that has to be put together. NULL: nothing, or no memory. */
@@ -399,14 +397,13 @@ static int make_device(struct trace_cursor *c, struct device_label *ret)
 	const int64_t *gpu = index_find(&x->gpus, cuda_device_gpu(x, ret->process, ret->device));
 	const char *name;
 	size_t len;
-	int r = 0;
 
 	name = gpu ? query_text(c->q, gpu[GPU_NAME], &len) : NULL;
 	if (name)
-		r = buf_append(&ret->text, name, len);
-	if (name && r >= 0)
-		r = buf_puts(&ret->text, " ");
-	return r < 0 ? r : buf_printf(&ret->text, "(%lld)", (long long)ret->device);
+		TRY(buf_append(&ret->text, name, len));
+	if (name)
+		TRY(buf_puts(&ret->text, " "));
+	return buf_printf(&ret->text, "(%lld)", (long long)ret->device);
 }
 
 static const struct buf *device_of(struct trace_cursor *c, int64_t device)

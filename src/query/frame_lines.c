@@ -196,7 +196,8 @@ static int lines_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 	source_lines_release(&c->lines);
 	c->at = 0;
 	c->frame = argc ? sqlite3_value_int64(argv[0]) : 0;
-	r = r < 0 ? r : find_lines(c->all, c->frame, &c->lines);
+	if (r >= 0)
+		r = find_lines(c->all, c->frame, &c->lines);
 	if (r < 0)
 		c->lines.count = 0;
 	return r == -ENOMEM ? SQLITE_NOMEM : SQLITE_OK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/cuda_index.h"
 #include "query/fold.h"
 #include "query/function.h"
@@ -241,9 +242,9 @@ static int add_outside(const struct cursor *c, struct part *p, int64_t who, uint
 {
 	int64_t key[REQUEST_MAX_KEYS] = { [SCOPE_STYLE] = STYLE_NONE, [SCOPE_WHO] = who };
 	size_t scope;
-	int r = group_table_find(&p->outside, key, 0, &scope);
 
-	return r < 0 ? r : add_kernel(c, p, -1 - (int64_t)scope, 0, kernel, duration);
+	TRY(group_table_find(&p->outside, key, 0, &scope));
+	return add_kernel(c, p, -1 - (int64_t)scope, 0, kernel, duration);
 }
 
 enum { PART_START, PART_END, PART_CORRELATION, PART_LAUNCH, PART_COUNT };

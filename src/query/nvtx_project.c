@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "query/nvtx_projection.h"
 #include "query/parallel.h"
 #include "query/scope.h"
@@ -183,10 +184,10 @@ int nvtx_project_stream(struct query *q, const struct nvtx_ranges *ranges, int64
 {
 	struct projecting p = { .q = q, .ranges = ranges, .stream = stream_uid, .workers = { ret } };
 	struct cuda_calls *calls;
-	int r = cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls);
 
+	TRY(cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls));
 	p.calls = calls;
-	return r < 0 ? r : project(&p, 0);
+	return project(&p, 0);
 }
 
 void nvtx_projections_release(struct nvtx_projections *projections)

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "query/fold.h"
 #include "query/function.h"
 #include "query/group.h"
@@ -34,9 +35,8 @@ static int64_t time_between(int64_t start, int64_t end)
 
 static int load_both(struct query *q, struct nvtx_ranges **ranges, struct nvtx_projections **projections)
 {
-	int r = nvtx_ranges_of(q, ranges);
-
-	return r < 0 ? r : nvtx_projections_of(q, *ranges, projections);
+	TRY(nvtx_ranges_of(q, ranges));
+	return nvtx_projections_of(q, *ranges, projections);
 }
 
 /* nvtx_projection */

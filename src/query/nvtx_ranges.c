@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 
@@ -207,22 +208,19 @@ static int number_ranges(struct nvtx_ranges *r)
 static int load_ranges(struct nvtx_ranges *r, struct query *q)
 {
 	const int64_t *track;
-	int result = allocate_ranges(r, q);
 
-	for (size_t i = 0; result >= 0 && i < report_group_count(q->report, TABLE_SLICE); i++) {
+	TRY(allocate_ranges(r, q));
+	for (size_t i = 0; i < report_group_count(q->report, TABLE_SLICE); i++) {
 		track = range_track(q, report_group(q->report, TABLE_SLICE, i)->track);
 		if (track)
-			result = load_group(r, q, i, track);
+			TRY(load_group(r, q, i, track));
 	}
-	if (result < 0)
-		return result;
 	sort_items(r->ranges, r->count, sizeof(*r->ranges), compare_ranges);
-	result = name_ranges(r, q);
-	if (result >= 0)
-		result = find_threads(r);
-	for (size_t i = 0; result >= 0 && i < r->thread_count; i++)
+	TRY(name_ranges(r, q));
+	TRY(find_threads(r));
+	for (size_t i = 0; i < r->thread_count; i++)
 		nest(r, &r->threads[i]);
-	return result < 0 ? result : number_ranges(r);
+	return number_ranges(r);
 }
 
 static const struct range_thread *find_thread(const struct nvtx_ranges *r, int64_t uid)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/payload_walk.h"
 
 #define MAX_DIMENSIONS 8u
@@ -211,26 +212,23 @@ static int append_one(struct walk *w, const struct frame *f, const int64_t *entr
 static int append_elements(struct walk *w, const struct frame *f, const int64_t *entry, const struct dimensions *d,
 			   unsigned level, size_t size, size_t *at)
 {
-	int r = buf_puts(w->json, "[");
-
-	for (uint64_t i = 0; r >= 0 && i < d->lengths[level]; i++) {
+	TRY(buf_puts(w->json, "["));
+	for (uint64_t i = 0; i < d->lengths[level]; i++) {
 		size_t begin = *at;
 
 		if (!walk_has(w, *at, size ? size : 1))
 			break;
-		r = walk_step(w);
-		if (r >= 0 && i)
-			r = buf_puts(w->json, ",");
-		if (r < 0)
-			return r;
+		TRY(walk_step(w));
+		if (i)
+			TRY(buf_puts(w->json, ","));
 		if (level + 1 < d->count)
-			r = append_elements(w, f, entry, d, level + 1, size, at);
+			TRY(append_elements(w, f, entry, d, level + 1, size, at));
 		else
-			r = append_one(w, f, entry, *at, at);
+			TRY(append_one(w, f, entry, *at, at));
 		if (*at == begin) /* nothing can follow what takes no room */
 			break;
 	}
-	return r < 0 ? r : buf_puts(w->json, "]");
+	return buf_puts(w->json, "]");
 }
 
 static int append_array(struct walk *w, const struct frame *f, const int64_t *entry, size_t at, size_t *end)
@@ -266,17 +264,16 @@ static int append_array(struct walk *w, const struct frame *f, const int64_t *en
 static int append_text_list(struct walk *w, size_t at, size_t units, size_t width, size_t *end)
 {
 	size_t size = units * width, count = (size_t)count_to_zero(w, at, size);
-	int r = buf_puts(w->json, "[");
 
-	for (size_t i = 0; r >= 0 && i < count; i++) {
-		r = walk_step(w);
-		if (r >= 0 && i)
-			r = buf_puts(w->json, ",");
-		if (r >= 0)
-			r = value_append_text(w, at + i * size, units, width);
+	TRY(buf_puts(w->json, "["));
+	for (size_t i = 0; i < count; i++) {
+		TRY(walk_step(w));
+		if (i)
+			TRY(buf_puts(w->json, ","));
+		TRY(value_append_text(w, at + i * size, units, width));
 	}
 	*end = array_end(at, (uint64_t)count + 1, size);
-	return r < 0 ? r : buf_puts(w->json, "]");
+	return buf_puts(w->json, "]");
 }
 
 static int append_text(struct walk *w, const struct frame *f, const int64_t *entry, size_t at, size_t *end)
@@ -493,5 +490,6 @@ int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t
 		r = buf_puts(json, "]");
 	if (r >= 0 && json->len > PAYLOAD_MAX_TEXT)
 		return -E2BIG;
-	return r < 0 ? r : shown ? 0 : -ENOENT;
+	TRY(r);
+	return shown ? 0 : -ENOENT;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arch.h"
+#include "base/cleanup.h"
 #include "base/json_text.h"
 #include "query/payload_walk.h"
 
@@ -330,14 +331,13 @@ int value_append_copied_text(struct walk *w, size_t at)
 int value_append_hex(struct walk *w, size_t at, size_t size)
 {
 	static const char digits[] = "0123456789abcdef";
-	int r = buf_reserve(w->json, size * 2 + 2);
 
-	if (r >= 0)
-		r = buf_puts(w->json, "\"");
-	for (size_t i = 0; r >= 0 && i < size; i++) {
+	TRY(buf_reserve(w->json, size * 2 + 2));
+	TRY(buf_puts(w->json, "\""));
+	for (size_t i = 0; i < size; i++) {
 		char pair[2] = { digits[w->data[at + i] >> 4], digits[w->data[at + i] & 15] };
 
-		r = buf_append(w->json, pair, 2);
+		TRY(buf_append(w->json, pair, 2));
 	}
-	return r < 0 ? r : buf_puts(w->json, "\"");
+	return buf_puts(w->json, "\"");
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "query/function.h"
 #include "query/scope.h"
@@ -226,15 +227,14 @@ static int is_inside(const struct level *outer, const struct track_row *row)
 static int describe_stack(struct tree_cursor *c)
 {
 	size_t first = c->shown;
-	int r = 0;
 
 	while (!c->levels[first].first)
 		first--;
 	buf_clear(&c->stack);
-	for (size_t i = first; r >= 0 && i < c->shown; i++)
+	for (size_t i = first; i < c->shown; i++)
 		if (is_inside(&c->levels[i], &c->row))
-			r = buf_printf(&c->stack, ":%" PRId64, c->levels[i].current_id);
-	return r < 0 ? r : buf_printf(&c->stack, ":%" PRId64, c->id);
+			TRY(buf_printf(&c->stack, ":%" PRId64, c->levels[i].current_id));
+	return buf_printf(&c->stack, ":%" PRId64, c->id);
 }
 
 /* Takes the next row off the heap, shown or not. The directory's time of a group may be too early for

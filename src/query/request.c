@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/nearest.h"
 #include "query/call_values.h"
 #include "query/stack_tree.h"
@@ -144,7 +145,6 @@ int request_parse(struct request *ret, struct query *q, const char *table, const
 		  const char *filter, struct error *err)
 {
 	struct stack_tree *ignored;
-	int r;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!table)
@@ -154,8 +154,8 @@ int request_parse(struct request *ret, struct query *q, const char *table, const
 		return unknown_table(q, table, err);
 	if (ret->table->shows_frames && stack_tree_of(q, &ignored) < 0)
 		return error_set(err, ENOMEM, "Not enough memory for the frames of the report");
-	r = parse_keys(ret, keys ? keys : "", err);
-	return r < 0 ? r : request_parse_filter(ret, filter, err);
+	TRY(parse_keys(ret, keys ? keys : "", err));
+	return request_parse_filter(ret, filter, err);
 }
 
 uint64_t request_piece_count(const struct request *request, struct query *q)

@@ -337,7 +337,8 @@ static int enter_group(struct row_merge *m, struct lane *lane)
 						scan_vector(lane->scan, (unsigned)m->request.key_column, &lane->keys);
 		if (r >= 0 && m->request.key_column >= 0)
 			r = sort_group(lane);
-		r = r < 0 ? r : 1;
+		if (r >= 0)
+			r = 1;
 	}
 	if (r == -EBADMSG) {
 		atomic_fetch_add(&m->q->damaged, 1);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "query/scope.h"
 
@@ -240,12 +241,11 @@ static int queue_next(struct run_walk *w)
 	int r = run_reader_next(&w->runs, &run);
 
 	w->queued = w->at = 0;
-	if (r < 0)
-		return r;
+	TRY(r);
 	if (r == 0) {
-		r = queue_tail(w);
+		TRY(queue_tail(w));
 		w->has_last = 0;
-		return r < 0 ? r : w->queued > 0;
+		return w->queued > 0;
 	}
 	if (w->has_last)
 		r = queue_gap(w, run.start, run.ready);
@@ -254,7 +254,8 @@ static int queue_next(struct run_walk *w)
 	queue(w, STATE_RUNNING, run.start, run.end)->cpu = run.cpu;
 	w->last = run;
 	w->has_last = 1;
-	return r < 0 ? r : 1;
+	TRY(r);
+	return 1;
 }
 
 static int next_whole(struct run_walk *w, struct state_interval *ret)

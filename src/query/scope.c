@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "query/cuda_correlate.h"
 #include "query/scan.h"
@@ -456,5 +457,6 @@ int scope_mark_group(struct query *q, enum table_id table, size_t group, uint8_t
 	if (r > 0)
 		r = scope_mark_rows(&s, counts);
 	scan_release(&s);
-	return r < 0 ? r : 0;
+	TRY(r);
+	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/sort.h"
 #include "query/fold.h"
@@ -111,7 +112,6 @@ static int take_step(struct search *s, const int64_t *track, struct scope_range 
 	struct name_number number;
 	const char *text;
 	size_t len;
-	int r;
 
 	if (range->name <= 0 || (uint64_t)range->name >= s->name_limit || s->names[range->name] == NAME_OTHER)
 		return 0;
@@ -121,8 +121,8 @@ static int take_step(struct search *s, const int64_t *track, struct scope_range 
 		return 0;
 	}
 	range->number = number.value;
-	r = find_family(s, track, range->name, &range->family);
-	return r < 0 ? r : add_range(s->found, range);
+	TRY(find_family(s, track, range->name, &range->family));
+	return add_range(s->found, range);
 }
 
 static int already_named(const struct search *s, const char *text)
@@ -449,7 +449,8 @@ int query_steps(struct query *q, struct query_step **ret, size_t *ret_count)
 	int r = search_report(&s);
 
 	*ret_count = 0;
-	r = r < 0 ? r : choose_steps(&s, "", &all, note, sizeof(note), NULL);
+	if (r >= 0)
+		r = choose_steps(&s, "", &all, note, sizeof(note), NULL);
 	*ret = calloc(found.count + 1, sizeof(**ret));
 	for (size_t i = 0; r >= 0 && *ret && i < found.count; i++) {
 		const struct scope_range *range = &found.ranges[i];
@@ -460,5 +461,7 @@ int query_steps(struct query *q, struct query_step **ret, size_t *ret_count)
 	}
 	release_search(&s);
 	free(found.ranges);
-	return r == -ENOENT ? 0 : r < 0 ? r : *ret ? 0 : -ENOMEM;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return *ret ? 0 : -ENOMEM;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/hash_index.h"
 #include "base/idmap.h"
@@ -366,10 +367,9 @@ int64_t code_frame_module_string(const struct stack_tree *tree, uint32_t frame)
 int code_string_text(struct query *q, const struct stack_tree *tree, int64_t id, struct buf *ret)
 {
 	int64_t function = id - STRING_ID_FRAME;
-	int r;
 
 	if (function < 0 || function >= tree->function_count || tree->functions[function].name)
 		return 0;
-	r = function ? code_function_text(q, &tree->functions[function], ret) : buf_puts(ret, "[Unknown]");
-	return r < 0 ? r : 1;
+	TRY(function ? code_function_text(q, &tree->functions[function], ret) : buf_puts(ret, "[Unknown]"));
+	return 1;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/idmap.h"
 #include "base/sort.h"
 #include "query/fold.h"
@@ -123,8 +124,8 @@ int stack_view_open(struct stack_view *v, struct query *q, enum stack_labels by,
 	if (r < 0 || v->call_count == 0)
 		return r;
 	v->owned = 1;
-	r = copy_fold(&v->fold, fold, w->count);
-	return r < 0 ? r : add_leaves(v, w);
+	TRY(copy_fold(&v->fold, fold, w->count));
+	return add_leaves(v, w);
 }
 
 void stack_view_release(struct stack_view *v)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "fmt/gpu_enums.h"
 #include "query/scope.h"
 #include "query/torch_ops.h"
@@ -174,18 +175,18 @@ static int take_slice(struct reading *g, uint32_t row)
 static int take_call(struct reading *g, uint32_t row)
 {
 	const struct name *name;
-	int r = find_name(g, g->columns[2][row], &name);
 
-	return r < 0 ? r : add(g, TORCH_CALL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
+	TRY(find_name(g, g->columns[2][row], &name));
+	return add(g, TORCH_CALL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
 }
 
 static int take_kernel(struct reading *g, uint32_t row)
 {
 	const int64_t *launch = cuda_launch(g->ops->q->index.cuda, g->columns[2][row]);
 	const struct name *name;
-	int r = find_name(g, launch ? launch[LAUNCH_NAME] : 0, &name);
 
-	return r < 0 ? r : add(g, TORCH_KERNEL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
+	TRY(find_name(g, launch ? launch[LAUNCH_NAME] : 0, &name));
+	return add(g, TORCH_KERNEL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
 }
 
 static int add_made(struct reading *g, enum torch_kind kind, uint32_t row, const char *text, int64_t args)
