@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 static const struct {
 	const char *suffix;
 	unsigned decimals; /* that nanoseconds need in this unit */
@@ -66,18 +68,16 @@ int display_is_number(enum display display)
 static int append_separated(struct buf *buf, const char *digits)
 {
 	size_t whole;
-	int r = 0;
 
 	if (*digits == '-')
-		r = buf_append(buf, digits++, 1);
+		TRY(buf_append(buf, digits++, 1));
 	whole = strspn(digits, "0123456789");
-	for (size_t i = 0; r >= 0 && i < whole; i++) {
+	for (size_t i = 0; i < whole; i++) {
 		if (i > 0 && (whole - i) % 3 == 0)
-			r = buf_puts(buf, ",");
-		if (r >= 0)
-			r = buf_append(buf, digits + i, 1);
+			TRY(buf_puts(buf, ","));
+		TRY(buf_append(buf, digits + i, 1));
 	}
-	return r < 0 ? r : buf_puts(buf, digits + whole);
+	return buf_puts(buf, digits + whole);
 }
 
 static int append_digits(struct buf *buf, const char *digits, int separators)

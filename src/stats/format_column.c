@@ -127,24 +127,23 @@ static int write_rule(struct formatter *f)
 static int write_heading(struct formatter *f)
 {
 	CLEANUP(buf_release) struct buf title = BUF_INIT;
-	int first = 1, r = 0;
+	int first = 1;
 
 	if (f->spec.kind == FORMAT_TABLE)
-		r = write_rule(f);
+		TRY(write_rule(f));
 	if (f->spec.no_header)
-		return r;
-	for (size_t i = 0; r >= 0 && i < f->column_count; i++) {
+		return 0;
+	for (size_t i = 0; i < f->column_count; i++) {
 		if (!is_shown(f, i))
 			continue;
 		buf_clear(&title);
-		r = column_title(&title, &f->columns[i], f->unit);
+		TRY(column_title(&title, &f->columns[i], f->unit));
 		begin_cell(f, first);
 		first = 0;
 		append_padded(f, title.data, title.len, f->widths[i], ALIGN_CENTRE);
 	}
-	if (r >= 0)
-		r = end_row(f);
-	return r < 0 ? r : write_rule(f);
+	TRY(end_row(f));
+	return write_rule(f);
 }
 
 static int begin(struct formatter *f)

@@ -28,21 +28,19 @@ static int begin(struct formatter *f)
 static int row(struct formatter *f, const struct cell *cells)
 {
 	CLEANUP(buf_release) struct buf title = BUF_INIT;
-	int r = 0;
 
 	buf_puts(&f->line, f->rows ? ",\n{" : "\n{");
-	for (size_t i = 0; r >= 0 && i < f->column_count; i++) {
+	for (size_t i = 0; i < f->column_count; i++) {
 		buf_clear(&title);
-		r = column_title(&title, &f->columns[i], f->unit);
+		TRY(column_title(&title, &f->columns[i], f->unit));
 		if (i)
 			buf_puts(&f->line, ",");
 		json_append_text(&f->line, title.data, title.len);
 		buf_puts(&f->line, ":");
-		if (r >= 0)
-			r = append_value(f, i, &cells[i]);
+		TRY(append_value(f, i, &cells[i]));
 	}
 	buf_puts(&f->line, "}");
-	return r < 0 ? r : format_flush_line(f);
+	return format_flush_line(f);
 }
 
 static int end(struct formatter *f)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/path.h"
 
@@ -140,7 +141,6 @@ static int parse_header(struct report_file *file, const char *key, const char *v
 static int parse_line(struct report_file *file, char *line, struct error *err)
 {
 	char *key = line + 2, *colon, *value;
-	int r;
 
 	key += strspn(key, " ");
 	colon = strchr(key, ':');
@@ -151,8 +151,8 @@ static int parse_line(struct report_file *file, char *line, struct error *err)
 	if (strcspn(key, " ") != strlen(key))
 		return 1;
 	value[strcspn(value, "\r")] = '\0';
-	r = parse_header(file, key, value, err);
-	return r < 0 ? r : 1;
+	TRY(parse_header(file, key, value, err));
+	return 1;
 }
 
 static char *name_of(const char *path)

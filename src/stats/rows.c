@@ -75,9 +75,8 @@ static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, str
 		(*rows)++;
 	}
 	closed = row_pipe_close(pipe);
-	r = r < 0 ? r : closed;
-	if (r < 0)
-		return write_error(r, err);
+	if (r < 0 || closed < 0)
+		return write_error(r < 0 ? r : closed, err);
 	if (step != SQLITE_DONE)
 		return error_set(err, EINVAL, "%s", sqlite3_errmsg(sqlite3_db_handle(statement)));
 	return 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "base/sort.h"
 #include "stats/has_data.h"
@@ -305,7 +306,8 @@ static int run_piece(struct run *run, struct piece *piece, struct error *err)
 		say_skipped(run, piece);
 	}
 	sqlite3_finalize(statement);
-	return r < 0 ? r : write_notes(run, piece, err);
+	TRY(r);
+	return write_notes(run, piece, err);
 }
 
 static int make_piece(struct run *run, size_t i, struct piece *ret, struct error *err)
@@ -425,23 +427,20 @@ static void say_notes(struct run *run)
 static int open_all(struct run *run, struct error *err)
 {
 	const struct stats_options *o = run->options;
-	int r;
 
 	if (list_split(&run->reports, o->reports, o->report_count) < 0 ||
 	    list_split(&run->formats, o->formats, o->format_count) < 0 ||
 	    list_split(&run->outputs, o->outputs, o->output_count) < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
-	r = o->time_unit ? time_unit_parse(o->time_unit, &run->unit, err) : 0;
-	if (r >= 0)
-		r = report_files_load(&run->files, o->folders, o->folder_count, err);
+	TRY(o->time_unit ? time_unit_parse(o->time_unit, &run->unit, err) : 0);
+	TRY(report_files_load(&run->files, o->folders, o->folder_count, err));
 	/* Names are checked before a large report is opened. */
-	for (size_t i = 0; r >= 0 && i < run->reports.count; i++)
-		r = ask_named(run, run->reports.items[i], err);
-	if (r >= 0 && run->reports.count == 0)
-		r = ask_default(run, err);
-	if (r >= 0)
-		r = query_open(&run->query, run->options->opened ? run->options->opened : run->path, err);
-	return r < 0 ? r : query_set_scope(run->query, &o->scope, err);
+	for (size_t i = 0; i < run->reports.count; i++)
+		TRY(ask_named(run, run->reports.items[i], err));
+	if (run->reports.count == 0)
+		TRY(ask_default(run, err));
+	TRY(query_open(&run->query, run->options->opened ? run->options->opened : run->path, err));
+	return query_set_scope(run->query, &o->scope, err);
 }
 
 int stats_run(const struct stats_options *options, const char *path, FILE *out, FILE *remarks,
