@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "export/internal.h"
 #include "export/redact.h"
@@ -105,9 +106,8 @@ static const char *output_of(const struct export *e)
 
 static int add_names(struct export *e, struct error *err)
 {
-	int r = add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", path_name(e->request->input));
-
-	return r < 0 ? r : add_fact(e, err, "EXPORT_PARAM_OUTPUT_FILE", path_name(output_of(e)));
+	TRY(add_fact(e, err, "EXPORT_PARAM_INPUT_FILE", path_name(e->request->input)));
+	return add_fact(e, err, "EXPORT_PARAM_OUTPUT_FILE", path_name(output_of(e)));
 }
 
 static int add_paths(struct export *e, struct error *err)
@@ -163,18 +163,15 @@ static int add_parameters(struct export *e, const struct export_format *format, 
 /* META_DATA_EXPORT is a table in memory: what is added to it is exported with the rest. */
 static int add_facts(struct export *e, const struct export_format *format, struct error *err)
 {
-	int r = export_execute(e, err, "DELETE FROM main.META_DATA_EXPORT WHERE name LIKE 'EXPORT\\_PARAM%%' ESCAPE '\\'");
-
-	if (r >= 0)
-		r = add_machine(e, err);
-	if (r >= 0)
-		r = add_names(e, err);
+	TRY(export_execute(e, err, "DELETE FROM main.META_DATA_EXPORT WHERE name LIKE 'EXPORT\\_PARAM%%' ESCAPE '\\'"));
+	TRY(add_machine(e, err));
+	TRY(add_names(e, err));
 	/* One that is to be handed on says nothing of who does that, either. */
-	if (r >= 0 && !is_redacted(query_report(e->q)))
-		r = add_place(e, err);
-	if (r >= 0 && !is_redacted(query_report(e->q)))
-		r = add_paths(e, err);
-	return r < 0 ? r : add_parameters(e, format, err);
+	if (!is_redacted(query_report(e->q)))
+		TRY(add_place(e, err));
+	if (!is_redacted(query_report(e->q)))
+		TRY(add_paths(e, err));
+	return add_parameters(e, format, err);
 }
 
 static int on_progress(void *arg)

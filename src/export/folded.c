@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "export/work_stacks.h"
 #include "query/stack_weights.h"
 
@@ -149,14 +150,16 @@ static int put_cpu(struct timeline *t, const char *source, struct error *err)
 
 static int put_gpu(struct timeline *t, struct error *err)
 {
-	uint32_t *path = NULL, depth, at;
-	struct work_stacks w;
+	CLEANUP(work_stacks_release) struct work_stacks w = { 0 };
+	CLEANUP_FREE uint32_t *path = NULL;
+	uint32_t depth, at;
 	FILE *f = t->e->stream;
-	int r = work_stacks_load(&w, t, err);
 
-	if (r >= 0 && !(path = calloc((size_t)w.node_count + 1, sizeof(*path))))
-		r = error_set(err, ENOMEM, "Not enough memory");
-	for (uint32_t node = 1; r >= 0 && node < w.node_count; node++) {
+	TRY(work_stacks_load(&w, t, err));
+	path = calloc((size_t)w.node_count + 1, sizeof(*path));
+	if (!path)
+		return error_set(err, ENOMEM, "Not enough memory");
+	for (uint32_t node = 1; node < w.node_count; node++) {
 		if (!w.nodes[node].count)
 			continue;
 		for (at = node, depth = 0; at; at = w.nodes[at].parent)
@@ -168,9 +171,7 @@ static int put_gpu(struct timeline *t, struct error *err)
 		}
 		fprintf(f, " %llu\n", (unsigned long long)w.nodes[node].ns);
 	}
-	free(path);
-	work_stacks_release(&w);
-	return r < 0 ? r : export_poll(t->e, "stacks", err);
+	return export_poll(t->e, "stacks", err);
 }
 
 static bool has_work(const struct timeline *t)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "export/internal.h"
 #include "export/offline_page.h"
@@ -249,6 +250,13 @@ static void put_texts(struct export *e)
 	}
 }
 
+static int put_data(struct export *e, struct content *c, struct error *err)
+{
+	TRY(put_report(e, c, err));
+	TRY(put_answers(e, c, err));
+	return put_made(e, c, err);
+}
+
 static int write_html(struct export *e, struct error *err)
 {
 	struct content c = { .fd = -1, .exact_fd = -1 };
@@ -257,9 +265,7 @@ static int write_html(struct export *e, struct error *err)
 	if (r == 0) {
 		fwrite(offline_page_head, 1, offline_page_head_size, e->stream);
 		put_texts(e);
-		r = put_report(e, &c, err);
-		r = r < 0 ? r : put_answers(e, &c, err);
-		r = r < 0 ? r : put_made(e, &c, err);
+		r = put_data(e, &c, err);
 		fwrite(offline_page_tail, 1, offline_page_tail_size, e->stream);
 	}
 	e->left_out = c.left_out;
@@ -267,7 +273,8 @@ static int write_html(struct export *e, struct error *err)
 		close(c.fd);
 	if (c.exact_fd >= 0)
 		close(c.exact_fd);
-	return r < 0 ? r : export_poll(e, "page", err);
+	TRY(r);
+	return export_poll(e, "page", err);
 }
 
 static int begin(struct export *e, struct error *err)

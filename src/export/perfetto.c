@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "base/cleanup.h"
+
 #define FLUSH_SIZE (1u << 20)
 #define SEQUENCE 1u
 #define STATE_CLEARED 1u
@@ -294,18 +296,13 @@ static void write_places(struct perfetto *p)
 
 static int write_all(struct perfetto *p, struct error *err)
 {
-	int r;
-
 	write_head(p);
 	write_places(p);
-	r = perfetto_rows(p, err);
-	if (r >= 0)
-		r = perfetto_counters(p, err);
-	if (r >= 0)
-		r = perfetto_states(p, err);
-	if (r >= 0)
-		r = perfetto_samples(p, err);
-	return r < 0 ? r : perfetto_flush(p, NULL, err);
+	TRY(perfetto_rows(p, err));
+	TRY(perfetto_counters(p, err));
+	TRY(perfetto_states(p, err));
+	TRY(perfetto_samples(p, err));
+	return perfetto_flush(p, NULL, err);
 }
 
 static int whole(struct export *e, struct error *err)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/json_text.h"
 #include "export/redact_text.h"
 #include "fmt/tables.h"
@@ -145,14 +146,13 @@ static int add_home(struct redaction *x, const char *path)
 
 	for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++) {
 		size_t top = strlen(tops[i]), name = strcspn(path + (strncmp(path, tops[i], top) == 0 ? top : strlen(path)), "/");
-		int r;
 
 		if (name == 0 || top + name >= sizeof(home))
 			continue;
 		memcpy(home, path, top + name);
 		home[top + name] = '\0';
-		r = redactor_add_user(x->redactor, home + top);
-		return r < 0 ? r : redactor_add_folder(x->redactor, home);
+		TRY(redactor_add_user(x->redactor, home + top));
+		return redactor_add_folder(x->redactor, home);
 	}
 	return 0;
 }
@@ -330,11 +330,10 @@ bool is_redacted(struct report *r)
 
 static int look_through(struct redaction *x)
 {
-	int r = take_roles(x);
-
-	r = r < 0 ? r : take_words(x);
-	r = r < 0 ? r : report_each_row(x->report, TABLE_OUTPUT_STREAM, COLUMN_OUTPUT_STREAM_BLOB + 1, drop_output, x);
-	return r < 0 ? r : report_each_row(x->report, TABLE_KERNEL_FILE, COLUMN_KERNEL_FILE_TEXT + 1, drop_source, x);
+	TRY(take_roles(x));
+	TRY(take_words(x));
+	TRY(report_each_row(x->report, TABLE_OUTPUT_STREAM, COLUMN_OUTPUT_STREAM_BLOB + 1, drop_output, x));
+	return report_each_row(x->report, TABLE_KERNEL_FILE, COLUMN_KERNEL_FILE_TEXT + 1, drop_source, x);
 }
 
 int redaction_begin(struct redaction **ret, struct report *r, struct report_part *part, struct error *err)

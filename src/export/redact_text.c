@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/json_text.h"
 #include "base/secrets.h"
 #include "export/redact_words.h"
@@ -223,9 +224,8 @@ static bool is_path(const struct redactor *r, enum text_role role, const char *t
 static int put_paths(struct redactor *r, enum text_role role, const char *text, size_t len, struct buf *ret)
 {
 	size_t at = 0, end;
-	int rc = 0;
 
-	while (at < len && rc >= 0) {
+	while (at < len) {
 		for (end = at; end < len && !ends_path(text[end]); end++)
 			;
 		/* The scheme of a URL: what follows is no path. */
@@ -233,14 +233,14 @@ static int put_paths(struct redactor *r, enum text_role role, const char *text, 
 			for (end += 3; end < len && !strchr(" \t\n\"'<>", text[end]); end++)
 				;
 		else if (is_path(r, role, text + at, end - at)) {
-			rc = put_path(r, text + at, end - at, ret);
+			TRY(put_path(r, text + at, end - at, ret));
 			at = end;
 		}
 		end += end < len && at == end ? 1 : 0;
-		rc = rc < 0 ? rc : buf_append(ret, text + at, end - at);
+		TRY(buf_append(ret, text + at, end - at));
 		at = end;
 	}
-	return rc;
+	return 0;
 }
 
 static int put_inlined(struct redactor *r, const char *text, size_t len, struct buf *ret)
@@ -263,29 +263,26 @@ static int put_inlined(struct redactor *r, const char *text, size_t len, struct 
 
 static int put_line(struct redactor *r, struct secret_words *words, const char *text, struct buf *ret)
 {
-	struct buf plain = BUF_INIT;
-	int rc = secret_words_clean(words, text, &plain);
+	CLEANUP(buf_release) struct buf plain = BUF_INIT;
 
-	rc = rc < 0 ? rc : put_paths(r, TEXT_LINE, buf_cstr(&plain), plain.len, ret);
-	buf_release(&plain);
-	return rc;
+	TRY(secret_words_clean(words, text, &plain));
+	return put_paths(r, TEXT_LINE, buf_cstr(&plain), plain.len, ret);
 }
 
 static int put_words(struct redactor *r, const char *list, struct buf *ret)
 {
-	struct buf word = BUF_INIT, cleaned = BUF_INIT;
+	CLEANUP(buf_release) struct buf word = BUF_INIT, cleaned = BUF_INIT;
 	struct secret_words words = { 0 };
-	int rc = buf_puts(ret, "[");
 
-	while (rc >= 0 && (list = json_next_text(list, &word))) {
+	TRY(buf_puts(ret, "["));
+	while ((list = json_next_text(list, &word))) {
 		buf_clear(&cleaned);
-		rc = put_line(r, &words, buf_cstr(&word), &cleaned);
-		rc = rc < 0 || ret->data[ret->len - 1] == '[' ? rc : buf_puts(ret, ",");
-		rc = rc < 0 ? rc : json_append_text(ret, buf_cstr(&cleaned), cleaned.len);
+		TRY(put_line(r, &words, buf_cstr(&word), &cleaned));
+		if (ret->data[ret->len - 1] != '[')
+			TRY(buf_puts(ret, ","));
+		TRY(json_append_text(ret, buf_cstr(&cleaned), cleaned.len));
 	}
-	buf_release(&word);
-	buf_release(&cleaned);
-	return rc < 0 ? rc : buf_puts(ret, "]");
+	return buf_puts(ret, "]");
 }
 
 static int put_without_paths(struct redactor *r, enum text_role role, const char *text, size_t len, struct buf *ret)
@@ -310,16 +307,12 @@ static int put_without_paths(struct redactor *r, enum text_role role, const char
 
 int redactor_text(struct redactor *r, enum text_role role, const char *text, size_t len, struct buf *ret)
 {
-	struct buf plain = BUF_INIT;
-	int rc;
+	CLEANUP(buf_release) struct buf plain = BUF_INIT;
 
 	if (role == TEXT_KEPT)
 		return buf_append(ret, text, len);
-	rc = put_without_paths(r, role, text, len, &plain);
-
-	rc = rc < 0 ? rc : private_words_replace(&r->words, buf_cstr(&plain), plain.len, ret);
-	buf_release(&plain);
-	return rc;
+	TRY(put_without_paths(r, role, text, len, &plain));
+	return private_words_replace(&r->words, buf_cstr(&plain), plain.len, ret);
 }
 
 static void mask(char *data, size_t size, const char *text, size_t len)

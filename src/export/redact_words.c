@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 
 #define LONG_WORD 6 /* is found within other words, too */
 #define UUID_LENGTH 36
@@ -172,21 +173,19 @@ static size_t replace_word(const struct private_words *w, const char *text, size
 
 int private_words_replace(struct private_words *w, const char *text, size_t len, struct buf *ret)
 {
-	struct buf instead = BUF_INIT;
+	CLEANUP(buf_release) struct buf instead = BUF_INIT;
 	size_t plain = 0, taken;
-	int r = 0;
 
-	for (size_t at = 0; at < len && r >= 0; at += taken ? taken : 1) {
+	for (size_t at = 0; at < len; at += taken ? taken : 1) {
 		taken = replace_form(w, text + at, len - at, at ? text[at - 1] : ' ', &instead);
 		if (!taken)
 			taken = replace_word(w, text, len, at, &instead);
 		if (!taken)
 			continue;
-		r = buf_append(ret, text + plain, at - plain);
-		r = r < 0 ? r : buf_append(ret, instead.data, instead.len);
+		TRY(buf_append(ret, text + plain, at - plain));
+		TRY(buf_append(ret, instead.data, instead.len));
 		buf_clear(&instead);
 		plain = at + taken;
 	}
-	buf_release(&instead);
-	return r < 0 ? r : buf_append(ret, text + plain, len - plain);
+	return buf_append(ret, text + plain, len - plain);
 }

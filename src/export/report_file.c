@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "export/internal.h"
 #include "export/redact.h"
 
@@ -23,9 +24,11 @@ static int copy(struct export *e, struct error *err)
 	int failed;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", e->place.folder, e->place.part);
-	r = r < 0 ? r : report_copy(report, path, 1, &part, err);
+	if (r >= 0)
+		r = report_copy(report, path, 1, &part, err);
 	failed = redaction_end(redaction);
-	return r < 0 ? r : failed < 0 ? error_set_errno(err, -failed, "The report cannot be cleaned") : 0;
+	TRY(r);
+	return failed < 0 ? error_set_errno(err, -failed, "The report cannot be cleaned") : 0;
 }
 
 static int begin(struct export *e, struct error *err)

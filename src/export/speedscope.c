@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "export/json_text.h"
 #include "export/work_stacks.h"
@@ -345,7 +346,6 @@ static int put_all(struct speedscope *s, struct error *err)
 {
 	enum export_stacks stacks = s->t.e->request->stacks;
 	const char *name = path_name(s->t.e->request->input);
-	int r = 0;
 
 	if (stacks != EXPORT_STACKS_ANY && stacks != EXPORT_STACKS_CPU && stacks != EXPORT_STACKS_GPU)
 		return error_set(err, EINVAL, "--stacks=offcpu and osrt are of -t folded");
@@ -354,16 +354,16 @@ static int put_all(struct speedscope *s, struct error *err)
 	json_put_text(s->out, name, strlen(name));
 	fputs_unlocked(",\"activeProfileIndex\":0,\"profiles\":[", s->out);
 	if (stacks != EXPORT_STACKS_GPU)
-		r = put_cpu(s, err);
-	if (r >= 0 && stacks != EXPORT_STACKS_CPU)
-		r = put_gpu(s, err);
-	if (r >= 0 && stacks != EXPORT_STACKS_CPU)
-		r = put_ranges(s, err);
-	if (r >= 0 && !s->any_profile)
+		TRY(put_cpu(s, err));
+	if (stacks != EXPORT_STACKS_CPU)
+		TRY(put_gpu(s, err));
+	if (stacks != EXPORT_STACKS_CPU)
+		TRY(put_ranges(s, err));
+	if (!s->any_profile)
 		return say_nothing(s, stacks, err);
-	if (r >= 0 && put_frames(s) < 0)
+	if (put_frames(s) < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
-	return r < 0 ? r : export_poll(s->t.e, "frames", err);
+	return export_poll(s->t.e, "frames", err);
 }
 
 static int whole(struct export *e, struct error *err)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "export/internal.h"
 #include "query/mapping.h"
 
@@ -55,21 +56,17 @@ static int put_range(const struct export_times *times, const char *first, const 
 /* A range without an end was open until the recording ended. What gives names has no time of its own. */
 static int put_nvtx_times(const struct export_times *times, struct buf *sql)
 {
-	int r = buf_puts(sql, " WHERE eventType NOT IN (34, 59, 60) OR (");
-
-	if (r >= 0)
-		r = put_range(times, "start", "coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END)",
-			      sql);
-	return r < 0 ? r : buf_puts(sql, ")");
+	TRY(buf_puts(sql, " WHERE eventType NOT IN (34, 59, 60) OR ("));
+	TRY(put_range(times, "start", "coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END)",
+		      sql));
+	return buf_puts(sql, ")");
 }
 
 static int put_stack_times(const struct export_times *times, size_t i, struct buf *sql)
 {
-	int r = buf_printf(sql, " WHERE id IN (SELECT %s FROM \"%s\" WHERE ", stack_tables[i].key, stack_tables[i].events);
-
-	if (r >= 0)
-		r = put_range(times, "\"start\"", stack_tables[i].last, sql);
-	return r < 0 ? r : buf_puts(sql, ")");
+	TRY(buf_printf(sql, " WHERE id IN (SELECT %s FROM \"%s\" WHERE ", stack_tables[i].key, stack_tables[i].events));
+	TRY(put_range(times, "\"start\"", stack_tables[i].last, sql));
+	return buf_puts(sql, ")");
 }
 
 static int put_times(const struct export *e, const struct export_table *t, struct buf *sql)
@@ -77,7 +74,6 @@ static int put_times(const struct export *e, const struct export_table *t, struc
 	const struct export_times *times = &e->request->times;
 	const struct export_column *first = NULL, *last = NULL;
 	char names[2][sizeof(first->name) + 2];
-	int r;
 
 	/* Diagnostics are about the whole recording. */
 	if (!times->given || strcmp(t->name, "DIAGNOSTIC_EVENT") == 0)
@@ -95,8 +91,8 @@ static int put_times(const struct export *e, const struct export_table *t, struc
 		return 0;
 	snprintf(names[0], sizeof(names[0]), "\"%s\"", first->name);
 	snprintf(names[1], sizeof(names[1]), "\"%s\"", last ? last->name : first->name);
-	r = buf_puts(sql, " WHERE ");
-	return r < 0 ? r : put_range(times, names[0], names[1], sql);
+	TRY(buf_puts(sql, " WHERE "));
+	return put_range(times, names[0], names[1], sql);
 }
 
 static int put_column(const struct export *e, const struct export_column *c, bool filled, struct buf *sql)
@@ -113,16 +109,13 @@ static int put_column(const struct export *e, const struct export_column *c, boo
 
 static int put_select(const struct export *e, const struct export_table *t, const char *from, bool filled, struct buf *sql)
 {
-	int r = buf_puts(sql, "SELECT ");
-
-	for (unsigned i = 0; r >= 0 && i < t->column_count; i++) {
-		r = i ? buf_puts(sql, ", ") : 0;
-		if (r >= 0)
-			r = put_column(e, &t->columns[i], filled, sql);
+	TRY(buf_puts(sql, "SELECT "));
+	for (unsigned i = 0; i < t->column_count; i++) {
+		TRY(i ? buf_puts(sql, ", ") : 0);
+		TRY(put_column(e, &t->columns[i], filled, sql));
 	}
-	if (r >= 0)
-		r = buf_printf(sql, " FROM \"%s\"", from);
-	return r < 0 ? r : put_times(e, t, sql);
+	TRY(buf_printf(sql, " FROM \"%s\"", from));
+	return put_times(e, t, sql);
 }
 
 int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql)

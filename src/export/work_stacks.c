@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/hash.h"
 
 #define CALL_PAGES 65536u
@@ -279,15 +280,11 @@ static int read_work(struct work_stacks *w, enum table_id table, struct error *e
 
 int work_stacks_load(struct work_stacks *w, struct timeline *t, struct error *err)
 {
-	int r;
-
 	*w = (struct work_stacks){ .t = t };
-	r = read_calls(w, err);
-	if (r >= 0)
-		r = read_work(w, TABLE_GPU_KERNEL, err);
-	if (r >= 0)
-		r = read_work(w, TABLE_GPU_COPY, err);
-	return r < 0 ? r : read_work(w, TABLE_GPU_SET, err);
+	TRY(read_calls(w, err));
+	TRY(read_work(w, TABLE_GPU_KERNEL, err));
+	TRY(read_work(w, TABLE_GPU_COPY, err));
+	return read_work(w, TABLE_GPU_SET, err);
 }
 
 void work_stacks_release(struct work_stacks *w)
