@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/catalog.h"
 
 #define MAX_DEPTH 8
@@ -38,20 +39,18 @@ static int visit_name(const struct walk *w, const struct nvperf_metric_names *na
 static int walk_throughput(const struct walk *w, size_t index, unsigned depth)
 {
 	struct nvperf_throughput parts = PM_PARAMETERS(nvperf_throughput, parts);
-	int r = 0;
 
 	parts.evaluator = w->nvperf->evaluator;
 	parts.index = index;
 	if (depth > MAX_DEPTH || w->nvperf->NVPW_MetricsEvaluator_GetThroughputMetricProperties(&parts) != 0)
 		return -EIO;
-	for (size_t i = 0; r >= 0 && i < parts.counter_count; i++)
-		r = visit_name(w, &w->counters, parts.counters[i]);
-	for (size_t i = 0; r >= 0 && i < parts.part_count; i++) {
-		r = visit_name(w, &w->throughputs, parts.parts[i]);
-		if (r >= 0)
-			r = walk_throughput(w, parts.parts[i], depth + 1);
+	for (size_t i = 0; i < parts.counter_count; i++)
+		TRY(visit_name(w, &w->counters, parts.counters[i]));
+	for (size_t i = 0; i < parts.part_count; i++) {
+		TRY(visit_name(w, &w->throughputs, parts.parts[i]));
+		TRY(walk_throughput(w, parts.parts[i], depth + 1));
 	}
-	return r < 0 ? r : 0;
+	return 0;
 }
 
 int catalog_breakdown(const struct catalog *c, const char *metric, int (*visit)(void *context, const char *part), void *context)

@@ -34,20 +34,19 @@ int choose_companions(struct choosing *c, const char *metric)
 	static const char *const rollups[] = { "avg", "max", "min", "sum" };
 	size_t len = metric_base_len(metric);
 	char name[320];
-	int r = 0;
+	bool known = false;
 
 	/* ".avg" or ".avg.something": a ratio has no rollup. */
 	if (metric[len] != '.' || strlen(metric) > 256 || strlen(metric + len) < 4 || (metric[len + 4] != '\0' && metric[len + 4] != '.'))
 		return 0;
 	for (size_t i = 0; i < 4; i++)
-		if (strncmp(metric + len + 1, rollups[i], 3) == 0)
-			r = 1;
-	for (size_t i = 0; r > 0 && i < 4; i++) {
+		known |= strncmp(metric + len + 1, rollups[i], 3) == 0;
+	for (size_t i = 0; known && i < 4; i++) {
 		snprintf(name, sizeof(name), "%.*s.%s%s", (int)len, metric, rollups[i], metric + len + 4);
 		if (choice_add(c->choice, name, METRIC_COUNTED) < 0)
-			r = no_memory(c);
+			return no_memory(c);
 	}
-	return r < 0 ? r : 0;
+	return 0;
 }
 
 static int note_missing(struct choosing *c, const struct section *section, const char *metric)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/choice_internal.h"
 
 #define MAX_METRIC 256
@@ -43,12 +44,11 @@ static int add_from(struct choosing *c, const struct catalog *catalog, const cha
 	size_t len = metric_base_len(metric);
 	const struct metric_base *base = catalog_find(catalog, metric, len);
 	struct metric_facts facts;
-	int r;
 
 	if (!base || (metric[len] && !catalog_facts(catalog, metric, &facts)))
 		return 0;
-	r = metric[len] ? add(c, metric, origin) : add_base(c, base, origin);
-	return r < 0 ? r : 1;
+	TRY(metric[len] ? add(c, metric, origin) : add_base(c, base, origin));
+	return 1;
 }
 
 static int add_named(struct choosing *c, const char *metric, const char *asked)
@@ -60,9 +60,9 @@ static int add_named(struct choosing *c, const char *metric, const char *asked)
 
 	if (term && term->collection[0])
 		return add(c, metric, METRIC_OWN);
-	r = add_from(c, c->sources->counted, metric, METRIC_COUNTED);
-	if (r != 0)
-		return r < 0 ? r : 0;
+	TRY(r = add_from(c, c->sources->counted, metric, METRIC_COUNTED));
+	if (r > 0)
+		return 0;
 	base = catalog_find(c->sources->counted, metric, metric_base_len(metric));
 	if (base)
 		return error_set(c->err, ENOENT, "The %s %s has no '%s'; --query-metrics --query-metrics-mode suffix --metrics %s lists what it has",
@@ -79,9 +79,9 @@ static int add_sampled(struct choosing *c, const char *metric)
 
 	if (!c->sources->sampled)
 		return error_set(c->err, ENOTSUP, "The chip %s has no PM sampling: %s", c->sources->counted->chip, metric);
-	r = add_from(c, c->sources->sampled, metric, METRIC_SAMPLED);
-	if (r != 0)
-		return r < 0 ? r : 0;
+	TRY(r = add_from(c, c->sources->sampled, metric, METRIC_SAMPLED));
+	if (r > 0)
+		return 0;
 	catalog_hint(c->sources->sampled, metric, hint, sizeof(hint));
 	return error_set(c->err, ENOENT, "The chip %s samples no metric '%s'.%s", c->sources->sampled->chip, metric, hint);
 }
@@ -163,7 +163,7 @@ static int add_group(struct choosing *c, const char *name)
 			r = choose_block(c, &all->items[i], &all->items[i].blocks[k], false);
 		}
 	}
-	return found || r < 0 ? r : error_set(c->err, ENOENT, "There is no group '%s'; --query-metrics --query-metrics-collection groups lists them", name);
+	return found ? r : error_set(c->err, ENOENT, "There is no group '%s'; --query-metrics --query-metrics-collection groups lists them", name);
 }
 
 int choose_metric(struct choosing *c, const char *text)

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "query/query.h"
 
 #define MOST_NAMED 3u
@@ -153,13 +154,13 @@ static int name_operator(struct kernel_results *r, const struct trace *t, size_t
 
 int operators_apply(struct kernel_results *results, const char *path, struct error *err)
 {
-	struct trace t = { 0 };
-	int r = load(&t, path, err), found = 0;
+	CLEANUP(release) struct trace t = { 0 };
+	int r, found = 0;
 
-	for (size_t i = 0; i < results->count && r >= 0; i++) {
-		r = name_operator(results, &t, i);
+	TRY(load(&t, path, err));
+	for (size_t i = 0; i < results->count; i++) {
+		TRY(r = name_operator(results, &t, i));
 		found += r > 0;
 	}
-	release(&t);
-	return r < 0 ? r : found;
+	return found;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/opcode.h"
 #include "kernel/page_source_internal.h"
 #include "kernel/source_before.h"
@@ -227,15 +228,14 @@ static int load_lines(struct kernel_source *ret, const struct kernel_source *fro
 static int load_before(struct source_page *p, struct baseline *baseline, const struct kernel_result *k)
 {
 	size_t count = baseline ? baseline_matches(baseline, k) : 0;
-	int64_t *results = calloc(count + 1, sizeof(*results));
-	int r = results ? 0 : -ENOMEM;
+	CLEANUP_FREE int64_t *results = calloc(count + 1, sizeof(*results));
 
-	for (size_t i = 0; r >= 0 && i < count; i++)
+	if (!results)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
 		results[i] = baseline->matches[i]->id;
-	if (r >= 0)
-		r = kernel_source_mean(&p->before, p->options->before, results, count);
-	free(results);
-	return r < 0 ? r : kernel_source_match_instructions(&p->instructions, &p->before);
+	TRY(kernel_source_mean(&p->before, p->options->before, results, count));
+	return kernel_source_match_instructions(&p->instructions, &p->before);
 }
 
 static int load(struct source_page *p, const struct page_options *options, const struct kernel_result *k)

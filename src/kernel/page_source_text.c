@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/page_source_internal.h"
 #include "kernel/page_text.h"
 
@@ -16,15 +17,14 @@ static int before_cells(struct text_table *t, const struct kernel_source *s, con
 	double now = item ? source_value(s, item, metric) : NAN;
 	double before = item && item->before ? source_value(s->before, item->before, metric) : NAN, change = baseline_change(before, now);
 	char cell[64] = "";
-	int r;
 
 	if (isfinite(before) && (before != 0 || now != 0))
 		snprintf(cell, sizeof(cell), "%.0f", before);
-	r = text_table_add(t, cell);
+	TRY(text_table_add(t, cell));
 	cell[0] = '\0';
 	if (isfinite(change) && change != 0)
 		snprintf(cell, sizeof(cell), "%+.1f%%", change);
-	return r < 0 ? r : text_table_add(t, cell);
+	return text_table_add(t, cell);
 }
 
 /* The item NULL: a line of which nothing is known. */
@@ -57,14 +57,13 @@ static int number_cells(struct text_table *t, const struct kernel_source *s, con
 static int text_row(struct text_table *t, const struct kernel_source *s, const struct source_item *item, const char *place, const char *text)
 {
 	char cell[128];
-	int r = text_table_add(t, place);
 
+	TRY(text_table_add(t, place));
 	snprintf(cell, sizeof(cell), "%.*s", MOST_WIDTH, text);
 	for (char *c = cell; *c; c++)
 		*c = *c == '\t' ? ' ' : *c;
-	if (r >= 0)
-		r = text_table_add(t, cell);
-	return r < 0 ? r : number_cells(t, s, item);
+	TRY(text_table_add(t, cell));
+	return number_cells(t, s, item);
 }
 
 static int text_instruction(struct text_table *t, const struct source_page *p, const struct source_item *item, bool is_below)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "kernel/page_place.h"
 
 #define RULE_WIDTH 110 /* of its text, behind the tag */
@@ -127,17 +128,16 @@ static int add_before(struct text_table *t, const struct page_options *options, 
 {
 	double change, before = page_before(options, k, row, &change), number = value_number(&row->value), divisor = 1;
 	char unit[UNIT_MAX], text[NUMBER_MAX] = "";
-	int r;
 
 	if (!options->base_units && isfinite(number))
 		divisor = unit_divisor(row->unit, number, unit);
 	if (isfinite(before))
 		number_text(before / divisor, divisor != 1 || options->all_real, text);
-	r = text_table_add(t, text);
+	TRY(text_table_add(t, text));
 	text[0] = '\0';
 	if (isfinite(change))
 		snprintf(text, sizeof(text), "%+.2f%%", change);
-	return r < 0 ? r : text_table_add(t, text);
+	return text_table_add(t, text);
 }
 
 /* A kernel whose counters could not be read. */

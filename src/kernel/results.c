@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "kernel/results_place.h"
 #include "kernel/rows.h"
 #include "symbol/demangle.h"
@@ -371,28 +372,22 @@ static void find_capability(struct kernel_result *k)
 static int load(struct loader *l)
 {
 	struct kernel_results *r = l->results;
-	int result = report_each_row(l->report, TABLE_PROCESS, COLUMN_PROCESS_NAME + 1, take_process, l);
 
-	if (result >= 0)
-		result = load_devices(l);
-	if (result >= 0)
-		result = report_each_row(l->report, TABLE_KERNEL_RESULT, COLUMN_KERNEL_RESULT_CORRELATION + 1, take_result, l);
-	if (result >= 0)
-		result = report_each_row(l->report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_MANGLED + 1, take_function, l);
-	if (result >= 0)
-		result = name_functions(r);
-	if (result < 0)
-		return result;
+	TRY(report_each_row(l->report, TABLE_PROCESS, COLUMN_PROCESS_NAME + 1, take_process, l));
+	TRY(load_devices(l));
+	TRY(report_each_row(l->report, TABLE_KERNEL_RESULT, COLUMN_KERNEL_RESULT_CORRELATION + 1, take_result, l));
+	TRY(report_each_row(l->report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_MANGLED + 1, take_function, l));
+	TRY(name_functions(r));
 	if (r->count)
 		qsort(r->items, r->count, sizeof(*r->items), by_id);
-	result = report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_OFFSET + 1, take_metric, l);
+	TRY(report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_OFFSET + 1, take_metric, l));
 	for (size_t i = 0; i < r->count; i++) {
 		result_sort(&r->items[i]);
 		find_capability(&r->items[i]);
 		if (r->items[i].instance_count)
 			qsort(r->items[i].instances, r->items[i].instance_count, sizeof(*r->items[i].instances), by_instance);
 	}
-	return result < 0 ? result : results_finish_places(r);
+	return results_finish_places(r);
 }
 
 int kernel_results_load(struct kernel_results *ret, struct report *report, struct error *err)

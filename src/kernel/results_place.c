@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "kernel/rows.h"
 
 #define MOST_FRAMES 1024
@@ -146,7 +147,6 @@ static int take_module(void *context, const int64_t *v, uint32_t present)
 static int load_stacks(struct stacks *s)
 {
 	struct report *report = s->report;
-	int r;
 
 	s->stack_count = report_row_count(report, TABLE_STACK);
 	s->frame_count = report_row_count(report, TABLE_FRAME);
@@ -158,14 +158,11 @@ static int load_stacks(struct stacks *s)
 	s->modules = calloc(s->module_count + 1, sizeof(*s->modules));
 	if (!s->stacks || !s->frames || !s->symbols || !s->modules)
 		return -ENOMEM;
-	r = report_each_row(report, TABLE_STACK, COLUMN_STACK_FRAME + 1, take_stack, s);
-	if (r >= 0)
-		r = report_each_row(report, TABLE_FRAME, COLUMN_FRAME_MODULE + 1, take_frame, s);
-	if (r >= 0)
-		r = report_each_row(report, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_frame_symbol, s);
-	if (r >= 0)
-		r = report_each_row(report, TABLE_SYMBOL, COLUMN_SYMBOL_NAME + 1, take_symbol, s);
-	return r < 0 ? r : report_each_row(report, TABLE_MODULE, COLUMN_MODULE_PATH + 1, take_module, s);
+	TRY(report_each_row(report, TABLE_STACK, COLUMN_STACK_FRAME + 1, take_stack, s));
+	TRY(report_each_row(report, TABLE_FRAME, COLUMN_FRAME_MODULE + 1, take_frame, s));
+	TRY(report_each_row(report, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_frame_symbol, s));
+	TRY(report_each_row(report, TABLE_SYMBOL, COLUMN_SYMBOL_NAME + 1, take_symbol, s));
+	return report_each_row(report, TABLE_MODULE, COLUMN_MODULE_PATH + 1, take_module, s);
 }
 
 static void release_stacks(struct stacks *s)

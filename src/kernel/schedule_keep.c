@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/hash.h"
 
 #define MAGIC 0x31646568637353ull
@@ -32,16 +33,15 @@ int schedule_key(const struct catalog *c, const struct schedule_part *part, stru
 	struct stat st;
 	Dl_info library;
 	void *function;
-	int r;
 
 	memcpy(&function, &c->nvperf.NVPW_InitializeHost, sizeof(function));
 	if (!c->kept || c->availability || !part->by_nvperf || !dladdr(function, &library) || stat(library.dli_fname, &st) < 0)
 		return -ENOENT;
-	r = buf_printf(ret, SONDE_VERSION "\n%s %lld %lld.%09ld\n%s\n", library.dli_fname, (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
-		       c->chip);
-	for (size_t i = 0; r >= 0 && i < part->count; i++)
-		r = buf_printf(ret, "%s\n", part->names[i]);
-	return r < 0 ? r : 0;
+	TRY(buf_printf(ret, SONDE_VERSION "\n%s %lld %lld.%09ld\n%s\n", library.dli_fname, (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+		       c->chip));
+	for (size_t i = 0; i < part->count; i++)
+		TRY(buf_printf(ret, "%s\n", part->names[i]));
+	return 0;
 }
 
 static void path_of(const struct catalog *c, const struct buf *key, char *ret, size_t size)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/source_internal.h"
 #include "symbol/cubin.h"
 
@@ -34,8 +35,6 @@ static int take_calls(struct source_book *b, struct source_fact *fact, const str
 
 int source_take_places(struct source_book *b, struct source_fact *fact, const struct cubin_place *places, size_t count)
 {
-	int r = 0;
-
 	if (!count)
 		return 0;
 	fact->file = source_keep_once(b, places[0].file);
@@ -43,8 +42,8 @@ int source_take_places(struct source_book *b, struct source_fact *fact, const st
 	if (!fact->file)
 		return -ENOMEM;
 	if (count > 1)
-		r = take_calls(b, fact, places, count);
-	return r < 0 ? r : source_find_outermost(b, fact);
+		TRY(take_calls(b, fact, places, count));
+	return source_find_outermost(b, fact);
 }
 
 bool source_next_call(const char **inlined, struct source_call *ret)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "base/sort.h"
 #include "kernel/opcode.h"
@@ -162,15 +163,13 @@ static int store_spilling(const struct sums *s, int64_t result, struct report_wr
 
 static int store(struct sums *s, int64_t result, struct report_writer *w, struct report_track *track)
 {
-	int r = 0;
-
 	if (!s->breakdowns[0].count)
 		return 0;
-	for (size_t i = 0; i < BREAKDOWNS && r >= 0; i++)
-		r = store_breakdown(&s->breakdowns[i], breakdowns[i].metric, result, w, track);
-	for (size_t i = 0; i < ACCESSES && r >= 0; i++)
-		r = put(w, track, result, accesses[i].metric, "inst", s->accesses[i]);
-	return r < 0 ? r : store_spilling(s, result, w, track);
+	for (size_t i = 0; i < BREAKDOWNS; i++)
+		TRY(store_breakdown(&s->breakdowns[i], breakdowns[i].metric, result, w, track));
+	for (size_t i = 0; i < ACCESSES; i++)
+		TRY(put(w, track, result, accesses[i].metric, "inst", s->accesses[i]));
+	return store_spilling(s, result, w, track);
 }
 
 /* Sums over instructions of what each does on average, as whole numbers: the columns of ncu's source page as a value of the launch. */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
 
 /* A plain file; a pipe of that name would make us wait for its writer. */
@@ -165,7 +166,8 @@ static int visit_entries(const char *folder, struct dirent **entries, int count,
 			r = visit(context, path);
 		free(entries[i]);
 	}
-	return r < 0 ? r : 0;
+	TRY(r);
+	return 0;
 }
 
 int text_each_file(const char *folder, const char *ending, int (*visit)(void *context, const char *path), void *context)

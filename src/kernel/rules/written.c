@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/rules/written_internal.h"
 
 int rule_refuse(struct rule_reader *r, const char *format, ...)
@@ -112,8 +113,8 @@ static int read_step(struct rule_reader *r, struct written_steps *steps, struct 
 		return rule_no_memory(r);
 	if (which == WRITTEN_WHEN)
 		return rule_read_conditions(r, &made->conditions, value);
-	result = set_text(r, &made->name, name);
-	return result < 0 ? result : rule_read_formula(r, &made->value, value);
+	TRY(set_text(r, &made->name, name));
+	return rule_read_formula(r, &made->value, value);
 }
 
 static bool is_step(struct text_piece name, struct text_piece *ret_deed, struct text_piece *ret_name)

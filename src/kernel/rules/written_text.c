@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/rules/written_internal.h"
 
 #define MOST_DECIMALS 6
@@ -65,7 +66,6 @@ static int read_condition(struct rule_reader *r, struct written_conditions *ret,
 	struct written_condition *grown = rule_grow(ret->items, ret->count, sizeof(*grown)), *made;
 	struct text_piece left = { text.text, 0 }, right;
 	bool equal;
-	int result;
 
 	if (!grown)
 		return rule_no_memory(r);
@@ -81,8 +81,8 @@ static int read_condition(struct rule_reader *r, struct written_conditions *ret,
 	else
 		made->comparison = equal ? WRITTEN_AT_MOST : WRITTEN_LESS;
 	right = (struct text_piece){ text.text + left.len + 1 + equal, text.len - left.len - 1 - equal };
-	result = rule_read_formula(r, &made->left, text_trim(left));
-	return result < 0 ? result : rule_read_formula(r, &made->right, text_trim(right));
+	TRY(rule_read_formula(r, &made->left, text_trim(left)));
+	return rule_read_formula(r, &made->right, text_trim(right));
 }
 
 int rule_read_conditions(struct rule_reader *r, struct written_conditions *ret, struct text_piece text)
